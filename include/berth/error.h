@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BERTH_ERROR_H
+#define BERTH_ERROR_H
+/**
+ * Operating errors: wrong input, missing files, broken streams.
+ *
+ * A function that can fail takes `struct berth_error *err` last (NULL allowed) and returns 0 or one of the negative
+ * codes below. On success err is untouched; on failure it is set exactly once and other out parameters are untouched.
+ * Scheduling verdicts (Unschedulable, Skip, ...) are not errors: see status.h.
+ */
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum berth_error_code {
+	BERTH_OK = 0,
+	BERTH_ERR_SYNTAX = -1,    /* the bytes are not well-formed JSON, YAML, ... */
+	BERTH_ERR_INVALID = -2,   /* well-formed, but a value is not allowed */
+	BERTH_ERR_TOO_LARGE = -3, /* a documented limit was exceeded */
+	BERTH_ERR_NOT_FOUND = -4, /* something named does not exist */
+	BERTH_ERR_EXISTS = -5,    /* something named exists already */
+	BERTH_ERR_IO = -6,        /* the operating system refused */
+	BERTH_ERR_STATE = -7,     /* the operation is not allowed in the present state */
+	BERTH_ERR_INTERNAL = -8,  /* a plugin or a component failed unexpectedly */
+};
+
+/**
+ * code is BERTH_OK and message NULL while nothing went wrong (all-zero memory is a valid empty error).
+ * message is owned by the error; release with berth_error_finish().
+ */
+struct berth_error {
+	int code;
+	char *message;
+};
+
+#define BERTH_ERROR_INIT {0, 0}
+
+/** Release the message; leaves an empty error. NULL and empty errors are accepted. */
+void berth_error_finish(struct berth_error *err);
+
+/** The message, or "" for an empty or NULL error. Borrowed until the error changes. */
+const char *berth_error_message(const struct berth_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

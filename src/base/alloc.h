@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_BASE_ALLOC_H
+#define BT_BASE_ALLOC_H
+/**
+ * The only users of malloc and free. Running out of memory aborts with a message (see berth.h), so no caller
+ * checks for NULL; therefore every size that comes from input has a limit checked before it gets here.
+ */
+#include <stddef.h>
+
+#include "base/compiler.h"
+
+/** size may be 0 (a unique pointer that bt_free accepts). Contents are undefined. */
+BT_MUST_USE void *bt_malloc(size_t size);
+/** Zeroed; aborts when count * size overflows. */
+BT_MUST_USE void *bt_calloc(size_t count, size_t size);
+/** Aborts when count * size overflows. */
+BT_MUST_USE void *bt_realloc_array(void *memory, size_t count, size_t size);
+void bt_free(void *memory);
+/** Zero-terminated copy of length bytes. owned. */
+BT_MUST_USE char *bt_strndup(const char *text, size_t length);
+
+#define BT_NEW(type) ((type *)bt_calloc(1, sizeof(type)))
+#define BT_NEW_ARRAY(type, count) ((type *)bt_calloc((count), sizeof(type)))
+
+/** For BT_CLEANUP on char pointers and the like: frees *(void **)pointer. */
+void bt_free_pointer(void *pointer);
+#endif

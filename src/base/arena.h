@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_BASE_ARENA_H
+#define BT_BASE_ARENA_H
+/**
+ * Bump allocator: many small allocations, released together. Not thread safe. Memory from a reset or finished arena
+ * is poisoned under AddressSanitizer, so a pointer that outlives its cycle is caught.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "base/str.h"
+
+struct bt_arena_chunk;
+
+struct bt_arena {
+	struct bt_arena_chunk *chunks; /* newest first */
+	char *next;                    /* free space of the newest chunk */
+	char *end;
+	size_t chunk_bytes; /* size of the next chunk; grows up to a limit */
+	size_t total_bytes; /* obtained from malloc */
+};
+
+/** All-zero memory is an initialised arena with the default chunk size. */
+void bt_arena_init(struct bt_arena *arena, size_t first_chunk_bytes);
+void bt_arena_finish(struct bt_arena *arena);
+/** Forget all allocations, keep the largest chunk for reuse. */
+void bt_arena_reset(struct bt_arena *arena);
+
+/** Aligned for any type, not zeroed. */
+BT_MUST_USE void *bt_arena_alloc(struct bt_arena *arena, size_t size);
+BT_MUST_USE void *bt_arena_calloc(struct bt_arena *arena, size_t count, size_t size);
+/** No alignment: for text. */
+BT_MUST_USE char *bt_arena_alloc_bytes(struct bt_arena *arena, size_t size);
+/** Copy of text with a terminating zero byte behind it. */
+BT_MUST_USE struct bt_str bt_arena_str(struct bt_arena *arena, struct bt_str text);
+BT_MUST_USE BT_PRINTF(2, 3) struct bt_str bt_arena_printf(struct bt_arena *arena, const char *format, ...);
+
+#define BT_ARENA_NEW(arena, type) ((type *)bt_arena_calloc((arena), 1, sizeof(type)))
+#define BT_ARENA_NEW_ARRAY(arena, type, count) ((type *)bt_arena_calloc((arena), (count), sizeof(type)))
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_BASE_COMPILER_H
+#define BT_BASE_COMPILER_H
+/** The only place that names compiler extensions; everything here exists in gcc 12 and clang 14. */
+
+#define BT_MUST_USE __attribute__((warn_unused_result))
+#define BT_PRINTF(format_index, first_argument) \
+	__attribute__((format(printf, format_index, first_argument)))
+#define BT_UNUSED __attribute__((unused))
+#define BT_NORETURN __attribute__((noreturn))
+#define BT_HOT __attribute__((hot))
+#define BT_COLD __attribute__((cold))
+#define BT_CLEANUP(function) __attribute__((cleanup(function)))
+#define BT_LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define BT_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+#define BT_ALWAYS_INLINE static inline __attribute__((always_inline))
+
+/** true when the operation overflowed; *out then holds the wrapped result. */
+#define BT_ADD_OVERFLOW(a, b, out) __builtin_add_overflow((a), (b), (out))
+#define BT_SUB_OVERFLOW(a, b, out) __builtin_sub_overflow((a), (b), (out))
+#define BT_MUL_OVERFLOW(a, b, out) __builtin_mul_overflow((a), (b), (out))
+
+#define BT_POPCOUNT64(word) ((unsigned int)__builtin_popcountll(word))
+#define BT_CTZ64(word) ((unsigned int)__builtin_ctzll(word)) /* word != 0 */
+#define BT_CLZ64(word) ((unsigned int)__builtin_clzll(word)) /* word != 0 */
+
+#define BT_ARRAY_LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_BASE_MAP_H
+#define BT_BASE_MAP_H
+/**
+ * Hash index: 64-bit hash -> u32 payload (an index into the owner's columns), open addressing. The map stores no keys;
+ * the owner compares candidates. 8 bytes a slot, load at most 7/8. All-zero memory is an empty map.
+ *
+ * Find:    for (it = bt_map_first(map, hash); it != BT_MAP_NONE; it = bt_map_next(map, hash, it))
+ *                  if (owner's key at bt_map_value(map, it) equals) ...
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+
+#define BT_MAP_NONE UINT32_MAX
+
+struct bt_map_slot {
+	uint32_t tag;   /* upper half of the hash */
+	uint32_t value; /* BT_MAP_EMPTY or BT_MAP_DELETED mark free slots */
+};
+
+struct bt_map {
+	struct bt_map_slot *slots;
+	uint32_t capacity; /* power of two, or 0 */
+	uint32_t count;    /* live entries */
+	uint32_t used;     /* live and deleted entries */
+	uint64_t (*hash_of)(const void *owner, uint32_t value); /* used when the table grows */
+	const void *owner;
+};
+
+/** hash_of recomputes the hash of a stored payload; owner is passed to it. */
+void bt_map_init(struct bt_map *map, uint64_t (*hash_of)(const void *owner, uint32_t value), const void *owner);
+void bt_map_finish(struct bt_map *map);
+/** Remove everything, keep the memory. */
+void bt_map_reset(struct bt_map *map);
+void bt_map_reserve(struct bt_map *map, uint32_t count);
+uint32_t bt_map_first(const struct bt_map *map, uint64_t hash);
+uint32_t bt_map_next(const struct bt_map *map, uint64_t hash, uint32_t position);
+static inline uint32_t bt_map_value(const struct bt_map *map, uint32_t position)
+{
+	return map->slots[position].value;
+}
+/** Add without looking for an equal entry; value must be below UINT32_MAX - 1. */
+void bt_map_insert(struct bt_map *map, uint64_t hash, uint32_t value);
+/** Remove the entry with this payload; false when there is none. */
+bool bt_map_remove(struct bt_map *map, uint64_t hash, uint32_t value);
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_BASE_STR_H
+#define BT_BASE_STR_H
+/**
+ * Text by pointer and length. May hold any bytes, zero included; need not be zero-terminated. data == NULL means
+ * "absent" where a field is nullable, and equals "" everywhere else.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/compiler.h"
+
+struct bt_str {
+	const char *data;
+	uint32_t length;
+};
+
+#define BT_STR_MAX UINT32_MAX
+
+/** From a string literal. */
+#define BT_STR(literal) ((struct bt_str){"" literal, (uint32_t)(sizeof(literal) - 1)})
+/** For static initialisers, where a compound literal is not constant. */
+#define BT_STR_INIT(literal) {"" literal, (uint32_t)(sizeof(literal) - 1)}
+/** Arguments for "%.*s". */
+#define BT_STR_ARG(text) (int)(text).length, ((text).data != NULL ? (text).data : "")
+
+static inline struct bt_str bt_str_from(const char *zero_terminated)
+{
+	struct bt_str text = {zero_terminated, 0};
+	if (zero_terminated != NULL) {
+		text.length = (uint32_t)strlen(zero_terminated);
+	}
+	return text;
+}
+
+static inline bool bt_str_equal(struct bt_str a, struct bt_str b)
+{
+	return a.length == b.length && (a.length == 0 || memcmp(a.data, b.data, a.length) == 0);
+}
+
+static inline bool bt_str_equal_c(struct bt_str a, const char *b)
+{
+	return bt_str_equal(a, bt_str_from(b));
+}
+
+/** Byte order; a prefix comes first. */
+static inline int bt_str_compare(struct bt_str a, struct bt_str b)
+{
+	uint32_t common = a.length < b.length ? a.length : b.length;
+	int order = common != 0 ? memcmp(a.data, b.data, common) : 0;
+	if (order != 0) {
+		return order;
+	}
+	return (a.length > b.length) - (a.length < b.length);
+}
+
+bool bt_str_has_prefix(struct bt_str text, struct bt_str prefix);
+bool bt_str_has_suffix(struct bt_str text, struct bt_str suffix);
+/** Offset of the first occurrence, or -1. An empty needle is found at 0. */
+int64_t bt_str_find(struct bt_str text, struct bt_str needle);
+int64_t bt_str_find_char(struct bt_str text, char needle);
+int64_t bt_str_find_last_char(struct bt_str text, char needle);
+/** Sub-text; start and length are clamped to the text. */
+struct bt_str bt_str_sub(struct bt_str text, uint32_t start, uint32_t length);
+/** qsort order over struct bt_str elements. */
+int bt_str_compare_qsort(const void *a, const void *b);
+
+/**
+ * Base-10 int64 as Go's strconv.ParseInt(s, 10, 64): optional sign, digits only, in range. Returns false otherwise.
+ */
+bool bt_str_parse_int64(struct bt_str text, int64_t *out_value);
+
+uint64_t bt_hash_bytes(const void *data, size_t length, uint64_t seed);
+/** Mix one integer into a running hash. */
+uint64_t bt_hash_u64(uint64_t hash, uint64_t value);
+static inline uint64_t bt_str_hash(struct bt_str text)
+{
+	return bt_hash_bytes(text.data, text.length, 0);
+}
+#endif

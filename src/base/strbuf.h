@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_BASE_STRBUF_H
+#define BT_BASE_STRBUF_H
+/** Growing text buffer. All-zero memory is an empty buffer. data is zero-terminated whenever it is not NULL. */
+#include <stdarg.h>
+#include <stddef.h>
+
+#include "base/compiler.h"
+#include "base/str.h"
+
+struct bt_strbuf {
+	char *data;
+	size_t length;
+	size_t capacity;
+};
+
+void bt_strbuf_finish(struct bt_strbuf *buffer);
+/** Empty it, keep the memory. */
+void bt_strbuf_reset(struct bt_strbuf *buffer);
+/** Room for extra more bytes (and the terminator) without reallocation. */
+void bt_strbuf_reserve(struct bt_strbuf *buffer, size_t extra);
+void bt_strbuf_append(struct bt_strbuf *buffer, const void *data, size_t length);
+void bt_strbuf_append_str(struct bt_strbuf *buffer, struct bt_str text);
+void bt_strbuf_append_c(struct bt_strbuf *buffer, const char *zero_terminated);
+void bt_strbuf_append_char(struct bt_strbuf *buffer, char byte);
+BT_PRINTF(2, 3) void bt_strbuf_printf(struct bt_strbuf *buffer, const char *format, ...);
+void bt_strbuf_vprintf(struct bt_strbuf *buffer, const char *format, va_list arguments);
+/** Go's %q for strings: double quotes, \" \\ \n \t \r \a \b \f \v, \xNN, \uNNNN, \UNNNNNNNN for non-printable. */
+void bt_strbuf_append_quoted(struct bt_strbuf *buffer, struct bt_str text);
+/** The content, borrowed until the next change. Never absent: "" when empty. */
+struct bt_str bt_strbuf_str(const struct bt_strbuf *buffer);
+/** The content as zero-terminated text, borrowed until the next change. */
+const char *bt_strbuf_c(const struct bt_strbuf *buffer);
+/** Hand the content over as a zero-terminated, owned string; leaves an empty buffer. */
+BT_MUST_USE char *bt_strbuf_steal(struct bt_strbuf *buffer);
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_BASE_SYMBOL_H
+#define BT_BASE_SYMBOL_H
+/**
+ * Symbol table: each distinct text once, named by a small integer. Counted: a text that users can choose (label values,
+ * pod names) is released when its last holder lets go, and its number reused. One owner thread, no locking.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "base/str.h"
+#include "base/vec.h"
+
+typedef struct {
+	uint32_t id;
+} bt_sym;
+
+/** The empty text; always present, never counted. */
+#define BT_SYM_EMPTY ((bt_sym){0})
+/** No symbol at all (absent label, text that was never interned). */
+#define BT_SYM_NONE ((bt_sym){UINT32_MAX})
+
+struct bt_symbol_entry {
+	char *text; /* zero-terminated; NULL when the number is free */
+	uint32_t length;
+	uint32_t ref_count;
+	uint64_t hash;
+};
+
+struct bt_symbol_table {
+	struct bt_map map;
+	BT_VEC(struct bt_symbol_entry) entries;
+	BT_VEC(uint32_t) free_ids;
+	size_t text_bytes;
+};
+
+void bt_symbol_table_init(struct bt_symbol_table *table);
+void bt_symbol_table_finish(struct bt_symbol_table *table);
+
+/** Intern text and take a reference. */
+bt_sym bt_symbol_ref_str(struct bt_symbol_table *table, struct bt_str text);
+/** Take another reference. */
+bt_sym bt_symbol_ref(struct bt_symbol_table *table, bt_sym symbol);
+/** Let go; BT_SYM_NONE and BT_SYM_EMPTY are accepted. */
+void bt_symbol_unref(struct bt_symbol_table *table, bt_sym symbol);
+/** The symbol of text if it is interned, without taking a reference; else BT_SYM_NONE. */
+bt_sym bt_symbol_find(const struct bt_symbol_table *table, struct bt_str text);
+/** Borrowed while a reference is held. The text pointer does not move while the symbol lives. */
+struct bt_str bt_symbol_text(const struct bt_symbol_table *table, bt_sym symbol);
+
+static inline bool bt_sym_equal(bt_sym a, bt_sym b)
+{
+	return a.id == b.id;
+}
+
+static inline bool bt_sym_is_none(bt_sym symbol)
+{
+	return symbol.id == UINT32_MAX;
+}
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_BASE_VEC_H
+#define BT_BASE_VEC_H
+/**
+ * Growing arrays. `struct bt_nodes { BT_VEC(struct node *) nodes; }` declares items, count and capacity; all-zero
+ * memory is an empty vector. Elements must be plain data.
+ */
+#include <stdint.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+
+#define BT_VEC(type) \
+	struct { \
+		type *items; \
+		uint32_t count; \
+		uint32_t capacity; \
+	}
+
+/** New capacity for at least needed elements. Aborts beyond 2^32-1 elements. */
+uint32_t bt_vec_grown_capacity(uint32_t capacity, uint64_t needed);
+
+#define bt_vec_reserve(vec, needed) \
+	do { \
+		if ((uint64_t)(needed) > (vec)->capacity) { \
+			(vec)->capacity = bt_vec_grown_capacity((vec)->capacity, (uint64_t)(needed)); \
+			(vec)->items = bt_realloc_array((vec)->items, (vec)->capacity, sizeof(*(vec)->items)); \
+		} \
+	} while (0)
+
+#define bt_vec_push(vec, value) \
+	do { \
+		bt_vec_reserve((vec), (uint64_t)(vec)->count + 1); \
+		(vec)->items[(vec)->count++] = (value); \
+	} while (0)
+
+/** Remove element index by moving the last one into its place. */
+#define bt_vec_remove_swap(vec, index) \
+	do { \
+		BT_ASSERT((index) < (vec)->count); \
+		(vec)->items[(index)] = (vec)->items[--(vec)->count]; \
+	} while (0)
+
+/** Remove element index, keeping the order of the rest. O(count). */
+#define bt_vec_remove_ordered(vec, index) \
+	do { \
+		BT_ASSERT((index) < (vec)->count); \
+		memmove(&(vec)->items[(index)], &(vec)->items[(index) + 1], \
+			((vec)->count - (index) - 1) * sizeof(*(vec)->items)); \
+		(vec)->count--; \
+	} while (0)
+
+#define bt_vec_finish(vec) \
+	do { \
+		bt_free((vec)->items); \
+		(vec)->items = NULL; \
+		(vec)->count = 0; \
+		(vec)->capacity = 0; \
+	} while (0)
+#endif

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compile every header alone: all as C, the public ones also as C++.
+
+Usage: check_headers.py SOURCE_ROOT CC [CXX]
+"""
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wundef", "-Wwrite-strings", "-Wconversion"]
+
+
+def headers_below(root, folder):
+    for path, folders, names in os.walk(os.path.join(root, folder)):
+        folders.sort()
+        for name in sorted(names):
+            if name.endswith(".h"):
+                yield os.path.join(path, name)
+
+
+def compile_alone(root, compiler, language, standard, header):
+    """The compiler's complaints about a file that only includes header; empty when it is fine."""
+    includes = ["-I" + os.path.join(root, "include")]
+    if language == "c":
+        includes.insert(0, "-I" + os.path.join(root, "src"))
+    # Twice: a header without a working guard breaks here. The typedef keeps the file non-empty.
+    text = '#include "%s"\n#include "%s"\ntypedef int not_empty;\n' % (header, header)
+    result = subprocess.run(
+        [compiler, "-x", language, "-std=" + standard, "-fsyntax-only"] + WARNINGS + includes + ["-"],
+        input=text, capture_output=True, text=True, check=False)
+    if result.returncode == 0:
+        return ""
+    return result.stderr or "compiler failed with status %d" % result.returncode
+
+
+def check(root, cc, cxx):
+    """(number of compilations, problems as text)."""
+    public = list(headers_below(root, "include"))
+    work = [(root, cc, "c", "c17", header) for header in public + list(headers_below(root, "src"))]
+    if cxx:
+        work += [(root, cxx, "c++", "c++17", header) for header in public]
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        results = list(pool.map(lambda job: compile_alone(*job), work))
+    return len(work), [result for result in results if result]
+
+
+def main(arguments):
+    if len(arguments) not in (2, 3):
+        print("usage: check_headers.py SOURCE_ROOT CC [CXX]", file=sys.stderr)
+        return 2
+    count, problems = check(os.path.abspath(arguments[0]), arguments[1],
+                            arguments[2] if len(arguments) == 3 else None)
+    for problem in problems:
+        print(problem)
+    print("%d passed, %d failed" % (count - len(problems), len(problems)))
+    return 1 if problems or count == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
