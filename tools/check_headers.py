@@ -9,7 +9,8 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wundef", "-Wwrite-strings", "-Wconversion"]
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wundef", "-Wwrite-strings",
+            "-Wconversion"]
 
 
 def headers_below(root, folder):
@@ -28,7 +29,8 @@ def compile_alone(root, compiler, language, standard, header):
     # Twice: a header without a working guard breaks here. The typedef keeps the file non-empty.
     text = '#include "%s"\n#include "%s"\ntypedef int not_empty;\n' % (header, header)
     result = subprocess.run(
-        [compiler, "-x", language, "-std=" + standard, "-fsyntax-only"] + WARNINGS + includes + ["-"],
+        [compiler, "-x", language, "-std=" + standard, "-fsyntax-only"] + WARNINGS + includes
+        + ["-"],
         input=text, capture_output=True, text=True, check=False)
     if result.returncode == 0:
         return ""

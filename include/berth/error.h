@@ -4,9 +4,10 @@
 /**
  * Operating errors: wrong input, missing files, broken streams.
  *
- * A function that can fail takes `struct berth_error *err` last (NULL allowed) and returns 0 or one of the negative
- * codes below. On success err is untouched; on failure it is set exactly once and other out parameters are untouched.
- * Scheduling verdicts (Unschedulable, Skip, ...) are not errors: see status.h.
+ * A function that can fail takes `struct berth_error *err` last (NULL allowed) and returns 0 or one
+ * of the negative codes below. On success err is untouched; on failure it is set exactly once and
+ * other out parameters are untouched. Scheduling verdicts (Unschedulable, Skip, ...) are not
+ * errors: see status.h.
  */
 #ifdef __cplusplus
 extern "C" {
@@ -25,8 +26,8 @@ enum berth_error_code {
 };
 
 /**
- * code is BERTH_OK and message NULL while nothing went wrong (all-zero memory is a valid empty error).
- * message is owned by the error; release with berth_error_finish().
+ * code is BERTH_OK and message NULL while nothing went wrong (all-zero memory is a valid empty
+ * error). message is owned by the error; release with berth_error_finish().
  */
 struct berth_error {
 	int code;

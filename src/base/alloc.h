@@ -2,8 +2,9 @@
 #ifndef BT_BASE_ALLOC_H
 #define BT_BASE_ALLOC_H
 /**
- * The only users of malloc and free. Running out of memory aborts with a message (see berth.h), so no caller
- * checks for NULL; therefore every size that comes from input has a limit checked before it gets here.
+ * The only users of malloc and free. Running out of memory aborts with a message (see berth.h), so
+ * no caller checks for NULL; therefore every size that comes from input has a limit checked before
+ * it gets here.
  */
 #include <stddef.h>
 

@@ -2,8 +2,9 @@
 #ifndef BT_BASE_ARENA_H
 #define BT_BASE_ARENA_H
 /**
- * Bump allocator: many small allocations, released together. Not thread safe. Memory from a reset or finished arena
- * is poisoned under AddressSanitizer, so a pointer that outlives its cycle is caught.
+ * Bump allocator: many small allocations, released together. Not thread safe. Memory from a reset
+ * or finished arena is poisoned under AddressSanitizer, so a pointer that outlives its cycle is
+ * caught.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -27,15 +28,20 @@ void bt_arena_finish(struct bt_arena *arena);
 /** Forget all allocations, keep the largest chunk for reuse. */
 void bt_arena_reset(struct bt_arena *arena);
 
-/** Aligned for any type, not zeroed. */
+/** One allocation is at most this; sizes from input are checked before they get here. */
+#define BT_ARENA_ALLOCATION_MAX ((size_t)1 << 30)
+
+/** Aligned for any type, not zeroed. Aborts beyond BT_ARENA_ALLOCATION_MAX. */
 BT_MUST_USE void *bt_arena_alloc(struct bt_arena *arena, size_t size);
 BT_MUST_USE void *bt_arena_calloc(struct bt_arena *arena, size_t count, size_t size);
 /** No alignment: for text. */
 BT_MUST_USE char *bt_arena_alloc_bytes(struct bt_arena *arena, size_t size);
-/** Copy of text with a terminating zero byte behind it. */
+/** Copy of text with a terminating zero byte behind it; an absent text stays absent. */
 BT_MUST_USE struct bt_str bt_arena_str(struct bt_arena *arena, struct bt_str text);
-BT_MUST_USE BT_PRINTF(2, 3) struct bt_str bt_arena_printf(struct bt_arena *arena, const char *format, ...);
+BT_MUST_USE BT_PRINTF(2, 3)
+struct bt_str bt_arena_printf(struct bt_arena *arena, const char *format, ...);
 
 #define BT_ARENA_NEW(arena, type) ((type *)bt_arena_calloc((arena), 1, sizeof(type)))
-#define BT_ARENA_NEW_ARRAY(arena, type, count) ((type *)bt_arena_calloc((arena), (count), sizeof(type)))
+#define BT_ARENA_NEW_ARRAY(arena, type, count) \
+	((type *)bt_arena_calloc((arena), (count), sizeof(type)))
 #endif

@@ -2,7 +2,8 @@
 #ifndef BT_BASE_ASSERT_H
 #define BT_BASE_ASSERT_H
 /**
- * Programmer errors. BT_ASSERT is on in every build, BT_ASSERT_SLOW only with BT_DEBUG. Never used on input.
+ * Programmer errors. BT_ASSERT is on in every build, BT_ASSERT_SLOW only with BT_DEBUG. Never used
+ * on input.
  */
 #include "base/compiler.h"
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_BASE_BITSET_H
 #define BT_BASE_BITSET_H
-/** Dense sets of small integers (node slots): 64-bit words, bits beyond the size always 0. All-zero memory: empty. */
+/**
+ * Dense sets of small integers (node slots): 64-bit words, bits beyond the size always 0. All-zero
+ * memory: empty.
+ */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

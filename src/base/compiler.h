@@ -24,6 +24,34 @@
 #define BT_CTZ64(word) ((unsigned int)__builtin_ctzll(word)) /* word != 0 */
 #define BT_CLZ64(word) ((unsigned int)__builtin_clzll(word)) /* word != 0 */
 
+/** The full product of two words, folded to one: the mixing step of hashes. */
+static inline unsigned long long bt_multiply_fold(unsigned long long a, unsigned long long b)
+{
+	__extension__ unsigned __int128 product = (unsigned __int128)a * b;
+	return (unsigned long long)product ^ (unsigned long long)(product >> 64);
+}
+
+#if defined(__SANITIZE_ADDRESS__)
+#define BT_HAVE_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define BT_HAVE_ASAN 1
+#endif
+#endif
+#ifndef BT_HAVE_ASAN
+#define BT_HAVE_ASAN 0
+#endif
+
+/** Memory that is allocated but must not be touched; no effect without AddressSanitizer. */
+#if BT_HAVE_ASAN
+#include <sanitizer/asan_interface.h>
+#define BT_ASAN_POISON(memory, size) ASAN_POISON_MEMORY_REGION((memory), (size))
+#define BT_ASAN_UNPOISON(memory, size) ASAN_UNPOISON_MEMORY_REGION((memory), (size))
+#else
+#define BT_ASAN_POISON(memory, size) ((void)(memory), (void)(size))
+#define BT_ASAN_UNPOISON(memory, size) ((void)(memory), (void)(size))
+#endif
+
 #define BT_ARRAY_LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
 #endif

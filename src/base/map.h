@@ -2,8 +2,9 @@
 #ifndef BT_BASE_MAP_H
 #define BT_BASE_MAP_H
 /**
- * Hash index: 64-bit hash -> u32 payload (an index into the owner's columns), open addressing. The map stores no keys;
- * the owner compares candidates. 8 bytes a slot, load at most 7/8. All-zero memory is an empty map.
+ * Hash index: 64-bit hash -> u32 payload (an index into the owner's columns), open addressing. The
+ * map stores no keys; the owner compares candidates. 8 bytes a slot, load at most 3/4. All-zero
+ * memory is an empty map.
  *
  * Find:    for (it = bt_map_first(map, hash); it != BT_MAP_NONE; it = bt_map_next(map, hash, it))
  *                  if (owner's key at bt_map_value(map, it) equals) ...
@@ -31,7 +32,8 @@ struct bt_map {
 };
 
 /** hash_of recomputes the hash of a stored payload; owner is passed to it. */
-void bt_map_init(struct bt_map *map, uint64_t (*hash_of)(const void *owner, uint32_t value), const void *owner);
+void bt_map_init(struct bt_map *map, uint64_t (*hash_of)(const void *owner, uint32_t value),
+	const void *owner);
 void bt_map_finish(struct bt_map *map);
 /** Remove everything, keep the memory. */
 void bt_map_reset(struct bt_map *map);

@@ -2,8 +2,8 @@
 #ifndef BT_BASE_STR_H
 #define BT_BASE_STR_H
 /**
- * Text by pointer and length. May hold any bytes, zero included; need not be zero-terminated. data == NULL means
- * "absent" where a field is nullable, and equals "" everywhere else.
+ * Text by pointer and length. May hold any bytes, zero included; need not be zero-terminated. data
+ * == NULL means "absent" where a field is nullable, and equals "" everywhere else.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,10 +68,16 @@ struct bt_str bt_str_sub(struct bt_str text, uint32_t start, uint32_t length);
 int bt_str_compare_qsort(const void *a, const void *b);
 
 /**
- * Base-10 int64 as Go's strconv.ParseInt(s, 10, 64): optional sign, digits only, in range. Returns false otherwise.
+ * Base-10 int64 as Go's strconv.ParseInt(s, 10, 64): optional sign, digits only, in range. Returns
+ * false otherwise.
  */
 bool bt_str_parse_int64(struct bt_str text, int64_t *out_value);
 
+/**
+ * Hashes are not the same on every machine or run: they never reach an output. The secret keeps users
+ * who choose names from choosing collisions; a daemon sets a random one before anything is hashed.
+ */
+void bt_hash_set_secret(uint64_t secret);
 uint64_t bt_hash_bytes(const void *data, size_t length, uint64_t seed);
 /** Mix one integer into a running hash. */
 uint64_t bt_hash_u64(uint64_t hash, uint64_t value);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_BASE_STRBUF_H
 #define BT_BASE_STRBUF_H
-/** Growing text buffer. All-zero memory is an empty buffer. data is zero-terminated whenever it is not NULL. */
+/**
+ * Growing text buffer. All-zero memory is an empty buffer. data is zero-terminated whenever it is
+ * not NULL.
+ */
 #include <stdarg.h>
 #include <stddef.h>
 
@@ -23,9 +26,14 @@ void bt_strbuf_append(struct bt_strbuf *buffer, const void *data, size_t length)
 void bt_strbuf_append_str(struct bt_strbuf *buffer, struct bt_str text);
 void bt_strbuf_append_c(struct bt_strbuf *buffer, const char *zero_terminated);
 void bt_strbuf_append_char(struct bt_strbuf *buffer, char byte);
-BT_PRINTF(2, 3) void bt_strbuf_printf(struct bt_strbuf *buffer, const char *format, ...);
+BT_PRINTF(2, 3)
+void bt_strbuf_printf(struct bt_strbuf *buffer, const char *format, ...);
+BT_PRINTF(2, 0)
 void bt_strbuf_vprintf(struct bt_strbuf *buffer, const char *format, va_list arguments);
-/** Go's %q for strings: double quotes, \" \\ \n \t \r \a \b \f \v, \xNN, \uNNNN, \UNNNNNNNN for non-printable. */
+/**
+ * Go's %q for strings: double quotes, \" \\ \n \t \r \a \b \f \v, \xNN, \uNNNN, \UNNNNNNNN for
+ * non-printable.
+ */
 void bt_strbuf_append_quoted(struct bt_strbuf *buffer, struct bt_str text);
 /** The content, borrowed until the next change. Never absent: "" when empty. */
 struct bt_str bt_strbuf_str(const struct bt_strbuf *buffer);

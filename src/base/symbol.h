@@ -2,8 +2,9 @@
 #ifndef BT_BASE_SYMBOL_H
 #define BT_BASE_SYMBOL_H
 /**
- * Symbol table: each distinct text once, named by a small integer. Counted: a text that users can choose (label values,
- * pod names) is released when its last holder lets go, and its number reused. One owner thread, no locking.
+ * Symbol table: each distinct text once, named by a small integer. Counted: a text that users can
+ * choose (label values, pod names) is released when its last holder lets go, and its number reused.
+ * One owner thread, no locking.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 #ifndef BT_BASE_VEC_H
 #define BT_BASE_VEC_H
 /**
- * Growing arrays. `struct bt_nodes { BT_VEC(struct node *) nodes; }` declares items, count and capacity; all-zero
- * memory is an empty vector. Elements must be plain data.
+ * Growing arrays. `struct bt_nodes { BT_VEC(struct node *) nodes; }` declares items, count and
+ * capacity; all-zero memory is an empty vector. Elements must be plain data.
  */
 #include <stdint.h>
 #include <string.h>
@@ -24,8 +24,10 @@ uint32_t bt_vec_grown_capacity(uint32_t capacity, uint64_t needed);
 #define bt_vec_reserve(vec, needed) \
 	do { \
 		if ((uint64_t)(needed) > (vec)->capacity) { \
-			(vec)->capacity = bt_vec_grown_capacity((vec)->capacity, (uint64_t)(needed)); \
-			(vec)->items = bt_realloc_array((vec)->items, (vec)->capacity, sizeof(*(vec)->items)); \
+			(vec)->capacity = \
+				bt_vec_grown_capacity((vec)->capacity, (uint64_t)(needed)); \
+			(vec)->items = bt_realloc_array( \
+				(vec)->items, (vec)->capacity, sizeof(*(vec)->items)); \
 		} \
 	} while (0)
 

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/arena.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+
+#define CHUNK_BYTES_DEFAULT ((size_t)4096)
+#define CHUNK_BYTES_MAX ((size_t)1 << 20)
+#define ALIGNMENT _Alignof(max_align_t)
+/* Poisoned space behind each allocation, so that a read past its end is seen. */
+#define RED_ZONE_BYTES (BT_HAVE_ASAN ? (size_t)16 : (size_t)0)
+
+struct bt_arena_chunk {
+	struct bt_arena_chunk *next;
+	size_t bytes; /* of the data */
+	_Alignas(max_align_t) char data[];
+};
+
+static size_t padding_of(const char *address, size_t alignment)
+{
+	return (size_t)(-(uintptr_t)address & (alignment - 1));
+}
+
+void bt_arena_init(struct bt_arena *arena, size_t first_chunk_bytes)
+{
+	*arena = (struct bt_arena){.chunk_bytes = first_chunk_bytes};
+}
+
+static void free_chunk(struct bt_arena *arena, struct bt_arena_chunk *chunk)
+{
+	arena->total_bytes -= sizeof(*chunk) + chunk->bytes;
+	BT_ASAN_UNPOISON(chunk->data, chunk->bytes);
+	bt_free(chunk);
+}
+
+static struct bt_arena_chunk *new_chunk(struct bt_arena *arena, size_t bytes)
+{
+	struct bt_arena_chunk *chunk = bt_malloc(sizeof(*chunk) + bytes);
+
+	chunk->bytes = bytes;
+	BT_ASAN_POISON(chunk->data, bytes);
+	arena->total_bytes += sizeof(*chunk) + bytes;
+	return chunk;
+}
+
+static void use_chunk(struct bt_arena *arena, struct bt_arena_chunk *chunk)
+{
+	arena->next = chunk->data;
+	arena->end = chunk->data + chunk->bytes;
+}
+
+void bt_arena_finish(struct bt_arena *arena)
+{
+	struct bt_arena_chunk *chunk = arena->chunks;
+
+	while (chunk != NULL) {
+		struct bt_arena_chunk *next = chunk->next;
+		free_chunk(arena, chunk);
+		chunk = next;
+	}
+	*arena = (struct bt_arena){0};
+}
+
+void bt_arena_reset(struct bt_arena *arena)
+{
+	struct bt_arena_chunk *chunk = arena->chunks;
+	struct bt_arena_chunk *largest = chunk;
+
+	if (chunk == NULL) {
+		return;
+	}
+	for (; chunk != NULL; chunk = chunk->next) {
+		if (chunk->bytes > largest->bytes) {
+			largest = chunk;
+		}
+	}
+	chunk = arena->chunks;
+	while (chunk != NULL) {
+		struct bt_arena_chunk *next = chunk->next;
+		if (chunk != largest) {
+			free_chunk(arena, chunk);
+		}
+		chunk = next;
+	}
+	largest->next = NULL;
+	arena->chunks = largest;
+	BT_ASAN_POISON(largest->data, largest->bytes);
+	use_chunk(arena, largest);
+}
+
+/* Space for an allocation that does not fit into the newest chunk. */
+static BT_COLD char *alloc_from_new_chunk(struct bt_arena *arena, size_t size)
+{
+	size_t needed = size + RED_ZONE_BYTES;
+	struct bt_arena_chunk *chunk;
+
+	if (arena->chunk_bytes == 0) {
+		arena->chunk_bytes = CHUNK_BYTES_DEFAULT;
+	}
+	if (needed > arena->chunk_bytes / 2 && arena->chunks != NULL) {
+		/* A chunk of its own, behind the newest one, whose free space stays in use. */
+		chunk = new_chunk(arena, needed);
+		chunk->next = arena->chunks->next;
+		arena->chunks->next = chunk;
+		return chunk->data;
+	}
+	chunk = new_chunk(arena, needed > arena->chunk_bytes ? needed : arena->chunk_bytes);
+	chunk->next = arena->chunks;
+	arena->chunks = chunk;
+	use_chunk(arena, chunk);
+	if (arena->chunk_bytes < CHUNK_BYTES_MAX) {
+		arena->chunk_bytes *= 2;
+	}
+	arena->next = chunk->data + needed;
+	return chunk->data;
+}
+
+static char *alloc_aligned(struct bt_arena *arena, size_t size, size_t alignment)
+{
+	size_t free_bytes = arena->next != NULL ? (size_t)(arena->end - arena->next) : 0;
+	size_t padding = padding_of(arena->next, alignment);
+	char *memory;
+
+	if (BT_UNLIKELY(size > BT_ARENA_ALLOCATION_MAX)) {
+		bt_panic("arena allocation of %zu bytes is over the limit", size);
+	}
+	if (BT_LIKELY(arena->next != NULL && padding + size + RED_ZONE_BYTES <= free_bytes)) {
+		memory = arena->next + padding;
+		arena->next = memory + size + RED_ZONE_BYTES;
+	} else {
+		memory = alloc_from_new_chunk(arena, size);
+	}
+	BT_ASAN_UNPOISON(memory, size);
+	return memory;
+}
+
+void *bt_arena_alloc(struct bt_arena *arena, size_t size)
+{
+	return alloc_aligned(arena, size, ALIGNMENT);
+}
+
+void *bt_arena_calloc(struct bt_arena *arena, size_t count, size_t size)
+{
+	size_t bytes;
+	void *memory;
+
+	if (BT_MUL_OVERFLOW(count, size, &bytes)) {
+		bt_panic("arena allocation of %zu elements of %zu bytes overflows", count, size);
+	}
+	memory = bt_arena_alloc(arena, bytes);
+	memset(memory, 0, bytes);
+	return memory;
+}
+
+char *bt_arena_alloc_bytes(struct bt_arena *arena, size_t size)
+{
+	/* AddressSanitizer poisons in units of 8 bytes. */
+	return alloc_aligned(arena, size, BT_HAVE_ASAN ? 8 : 1);
+}
+
+struct bt_str bt_arena_str(struct bt_arena *arena, struct bt_str text)
+{
+	char *copy;
+
+	if (text.data == NULL) {
+		return text;
+	}
+	copy = bt_arena_alloc_bytes(arena, (size_t)text.length + 1);
+	memcpy(copy, text.data, text.length);
+	copy[text.length] = '\0';
+	return (struct bt_str){copy, text.length};
+}
+
+struct bt_str bt_arena_printf(struct bt_arena *arena, const char *format, ...)
+{
+	va_list arguments;
+	char *text;
+	int length;
+
+	va_start(arguments, format);
+	length = vsnprintf(NULL, 0, format, arguments);
+	va_end(arguments);
+	if (length < 0) {
+		bt_panic("text cannot be formatted: %s", format);
+	}
+	text = bt_arena_alloc_bytes(arena, (size_t)length + 1);
+	va_start(arguments, format);
+	(void)vsnprintf(text, (size_t)length + 1, format, arguments);
+	va_end(arguments);
+	return (struct bt_str){text, (uint32_t)length};
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/map.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+
+#define SLOT_EMPTY UINT32_MAX
+#define SLOT_DELETED (UINT32_MAX - 1)
+#define CAPACITY_MIN UINT32_C(8)
+#define CAPACITY_MAX (UINT32_C(1) << 31)
+
+static uint32_t tag_of(uint64_t hash)
+{
+	return (uint32_t)(hash >> 32);
+}
+
+/* Linear probing degrades quickly above this load; deleted slots count, they lengthen searches too. */
+static uint32_t used_max(uint32_t capacity)
+{
+	return capacity - capacity / 4;
+}
+
+static struct bt_map_slot *new_slots(uint32_t capacity)
+{
+	struct bt_map_slot *slots = bt_realloc_array(NULL, capacity, sizeof(*slots));
+
+	/* All bits set: SLOT_EMPTY in every value. */
+	memset(slots, 0xff, (size_t)capacity * sizeof(*slots));
+	return slots;
+}
+
+void bt_map_init(struct bt_map *map, uint64_t (*hash_of)(const void *owner, uint32_t value),
+	const void *owner)
+{
+	*map = (struct bt_map){.hash_of = hash_of, .owner = owner};
+}
+
+void bt_map_finish(struct bt_map *map)
+{
+	bt_free(map->slots);
+	map->slots = NULL;
+	map->capacity = 0;
+	map->count = 0;
+	map->used = 0;
+}
+
+void bt_map_reset(struct bt_map *map)
+{
+	if (map->capacity != 0) {
+		memset(map->slots, 0xff, (size_t)map->capacity * sizeof(*map->slots));
+	}
+	map->count = 0;
+	map->used = 0;
+}
+
+/* Put an entry into the first empty slot of its chain; there are no deleted slots. */
+static void place(struct bt_map_slot *slots, uint32_t capacity, uint64_t hash, uint32_t value)
+{
+	uint32_t position = (uint32_t)hash & (capacity - 1);
+
+	while (slots[position].value != SLOT_EMPTY) {
+		position = (position + 1) & (capacity - 1);
+	}
+	slots[position] = (struct bt_map_slot){tag_of(hash), value};
+}
+
+static void rehash(struct bt_map *map, uint32_t capacity)
+{
+	struct bt_map_slot *slots = new_slots(capacity);
+
+	BT_ASSERT(map->count == 0 || map->hash_of != NULL);
+	for (uint32_t i = 0; i < map->capacity; i++) {
+		uint32_t value = map->slots[i].value;
+		if (value < SLOT_DELETED) {
+			uint64_t hash = map->hash_of(map->owner, value);
+			BT_ASSERT_SLOW(tag_of(hash) == map->slots[i].tag);
+			place(slots, capacity, hash, value);
+		}
+	}
+	bt_free(map->slots);
+	map->slots = slots;
+	map->capacity = capacity;
+	map->used = map->count;
+}
+
+void bt_map_reserve(struct bt_map *map, uint32_t count)
+{
+	uint32_t capacity = map->capacity < CAPACITY_MIN ? CAPACITY_MIN : map->capacity;
+
+	while (count > used_max(capacity)) {
+		if (capacity == CAPACITY_MAX) {
+			bt_panic("a map cannot hold %lu entries", (unsigned long)count);
+		}
+		capacity *= 2;
+	}
+	if (capacity != map->capacity) {
+		rehash(map, capacity);
+	}
+}
+
+/* The position at or after position that holds the tag, or BT_MAP_NONE at the end of the chain. */
+static uint32_t probe(const struct bt_map *map, uint32_t tag, uint32_t position)
+{
+	uint32_t mask = map->capacity - 1;
+
+	for (;; position++) {
+		const struct bt_map_slot *slot = &map->slots[position & mask];
+		if (slot->value == SLOT_EMPTY) {
+			return BT_MAP_NONE;
+		}
+		if (slot->tag == tag && slot->value != SLOT_DELETED) {
+			return position & mask;
+		}
+	}
+}
+
+uint32_t bt_map_first(const struct bt_map *map, uint64_t hash)
+{
+	if (map->count == 0) {
+		return BT_MAP_NONE;
+	}
+	return probe(map, tag_of(hash), (uint32_t)hash & (map->capacity - 1));
+}
+
+uint32_t bt_map_next(const struct bt_map *map, uint64_t hash, uint32_t position)
+{
+	return probe(map, tag_of(hash), position + 1);
+}
+
+void bt_map_insert(struct bt_map *map, uint64_t hash, uint32_t value)
+{
+	uint32_t position;
+
+	BT_ASSERT(value < SLOT_DELETED);
+	if (map->used >= used_max(map->capacity)) {
+		/* Twice the live entries, so that cleaning up alone pays for many insertions. */
+		uint32_t capacity = CAPACITY_MIN;
+		while (map->count >= used_max(capacity) / 2 && capacity < CAPACITY_MAX) {
+			capacity *= 2;
+		}
+		if (capacity < map->capacity) {
+			capacity = map->capacity;
+		}
+		if (map->count >= used_max(capacity)) {
+			bt_panic("a map cannot hold more than %lu entries", (unsigned long)map->count);
+		}
+		rehash(map, capacity);
+	}
+	position = (uint32_t)hash & (map->capacity - 1);
+	while (map->slots[position].value < SLOT_DELETED) {
+		position = (position + 1) & (map->capacity - 1);
+	}
+	if (map->slots[position].value == SLOT_EMPTY) {
+		map->used++;
+	}
+	map->slots[position] = (struct bt_map_slot){tag_of(hash), value};
+	map->count++;
+}
+
+/* Deleted slots just before an empty one end no chain that goes on: make them empty again. */
+static void remove_at(struct bt_map *map, uint32_t position)
+{
+	uint32_t mask = map->capacity - 1;
+
+	map->count--;
+	map->slots[position].value = SLOT_DELETED;
+	if (map->slots[(position + 1) & mask].value != SLOT_EMPTY) {
+		return;
+	}
+	while (map->slots[position].value == SLOT_DELETED) {
+		map->slots[position].value = SLOT_EMPTY;
+		map->used--;
+		position = (position - 1) & mask;
+	}
+}
+
+bool bt_map_remove(struct bt_map *map, uint64_t hash, uint32_t value)
+{
+	uint32_t position = bt_map_first(map, hash);
+
+	for (; position != BT_MAP_NONE; position = bt_map_next(map, hash, position)) {
+		if (map->slots[position].value == value) {
+			remove_at(map, position);
+			return true;
+		}
+	}
+	return false;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/str.h"
+
+/* Odd constants without structure (fractional digits of roots), so that no input bit is lost. */
+#define MIX_A UINT64_C(0x9e3779b97f4a7c15)
+#define MIX_B UINT64_C(0xbb67ae8584caa73b)
+#define MIX_C UINT64_C(0x3c6ef372fe94f82b)
+
+static uint64_t hash_secret = UINT64_C(0xa54ff53a5f1d36f1);
+
+bool bt_str_has_prefix(struct bt_str text, struct bt_str prefix)
+{
+	return text.length >= prefix.length &&
+		(prefix.length == 0 || memcmp(text.data, prefix.data, prefix.length) == 0);
+}
+
+bool bt_str_has_suffix(struct bt_str text, struct bt_str suffix)
+{
+	return text.length >= suffix.length &&
+		(suffix.length == 0 || memcmp(text.data + (text.length - suffix.length),
+					       suffix.data, suffix.length) == 0);
+}
+
+int64_t bt_str_find(struct bt_str text, struct bt_str needle)
+{
+	uint32_t position = 0;
+
+	if (needle.length == 0) {
+		return 0;
+	}
+	while (text.length - position >= needle.length) {
+		const char *found = memchr(text.data + position, needle.data[0],
+			text.length - position - needle.length + 1);
+		if (found == NULL) {
+			return -1;
+		}
+		if (memcmp(found, needle.data, needle.length) == 0) {
+			return found - text.data;
+		}
+		position = (uint32_t)(found - text.data) + 1;
+	}
+	return -1;
+}
+
+int64_t bt_str_find_char(struct bt_str text, char needle)
+{
+	const char *found = text.length != 0 ? memchr(text.data, needle, text.length) : NULL;
+
+	return found != NULL ? found - text.data : -1;
+}
+
+int64_t bt_str_find_last_char(struct bt_str text, char needle)
+{
+	for (int64_t i = (int64_t)text.length - 1; i >= 0; i--) {
+		if (text.data[i] == needle) {
+			return i;
+		}
+	}
+	return -1;
+}
+
+struct bt_str bt_str_sub(struct bt_str text, uint32_t start, uint32_t length)
+{
+	if (text.data == NULL) {
+		return text;
+	}
+	if (start > text.length) {
+		start = text.length;
+	}
+	if (length > text.length - start) {
+		length = text.length - start;
+	}
+	return (struct bt_str){text.data + start, length};
+}
+
+int bt_str_compare_qsort(const void *a, const void *b)
+{
+	return bt_str_compare(*(const struct bt_str *)a, *(const struct bt_str *)b);
+}
+
+bool bt_str_parse_int64(struct bt_str text, int64_t *out_value)
+{
+	bool negative = false;
+	uint32_t i = 0;
+	uint64_t limit;
+	uint64_t value = 0;
+
+	if (text.length != 0 && (text.data[0] == '-' || text.data[0] == '+')) {
+		negative = text.data[0] == '-';
+		i = 1;
+	}
+	if (i == text.length) {
+		return false;
+	}
+	limit = (uint64_t)INT64_MAX + (negative ? 1 : 0);
+	for (; i < text.length; i++) {
+		unsigned int digit = (unsigned int)(unsigned char)text.data[i] - '0';
+		if (digit > 9 || value > (limit - digit) / 10) {
+			return false;
+		}
+		value = value * 10 + digit;
+	}
+	/* Written so that the smallest number does not overflow on the way. */
+	*out_value = negative && value != 0 ? -(int64_t)(value - 1) - 1 : (int64_t)value;
+	return true;
+}
+
+void bt_hash_set_secret(uint64_t secret)
+{
+	hash_secret = secret;
+}
+
+static uint64_t load_u64(const unsigned char *bytes)
+{
+	uint64_t word;
+
+	memcpy(&word, bytes, sizeof(word));
+	return word;
+}
+
+static uint64_t load_u32(const unsigned char *bytes)
+{
+	uint32_t word;
+
+	memcpy(&word, bytes, sizeof(word));
+	return word;
+}
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+	return bt_multiply_fold(a, b);
+}
+
+uint64_t bt_hash_bytes(const void *data, size_t length, uint64_t seed)
+{
+	const unsigned char *bytes = data;
+	uint64_t key = hash_secret ^ MIX_A;
+	uint64_t hash = mix(seed ^ hash_secret, MIX_B ^ length) ^ seed;
+	uint64_t low = 0;
+	uint64_t high = 0;
+	size_t left = length;
+
+	for (; left > 16; left -= 16) {
+		hash = mix(load_u64(bytes) ^ key, load_u64(bytes + 8) ^ hash) + (hash << 1);
+		bytes += 16;
+	}
+	/* The last 0 to 16 bytes as two words; short ones overlap, which the length disambiguates. */
+	if (left >= 8) {
+		low = load_u64(bytes);
+		high = load_u64(bytes + left - 8);
+	} else if (left >= 4) {
+		low = load_u32(bytes);
+		high = load_u32(bytes + left - 4);
+	} else if (left > 0) {
+		low = (uint64_t)bytes[0] << 16 | (uint64_t)bytes[left / 2] << 8 | bytes[left - 1];
+	}
+	hash = mix(low ^ key, high ^ hash ^ MIX_C);
+	return mix(hash ^ MIX_B, key ^ length);
+}
+
+uint64_t bt_hash_u64(uint64_t hash, uint64_t value)
+{
+	return mix(mix(value ^ hash_secret ^ MIX_A, hash ^ MIX_C) ^ MIX_B, hash ^ MIX_A);
+}

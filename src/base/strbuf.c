@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/strbuf.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/unicode.h"
+
+#define CAPACITY_MIN ((size_t)64)
+
+void bt_strbuf_finish(struct bt_strbuf *buffer)
+{
+	bt_free(buffer->data);
+	*buffer = (struct bt_strbuf){0};
+}
+
+void bt_strbuf_reset(struct bt_strbuf *buffer)
+{
+	buffer->length = 0;
+	if (buffer->data != NULL) {
+		buffer->data[0] = '\0';
+	}
+}
+
+void bt_strbuf_reserve(struct bt_strbuf *buffer, size_t extra)
+{
+	size_t capacity = buffer->capacity;
+	size_t needed;
+
+	if (BT_UNLIKELY(extra >= BT_STR_MAX || buffer->length + extra >= BT_STR_MAX)) {
+		bt_panic("text buffer of %zu bytes cannot grow by %zu", buffer->length, extra);
+	}
+	needed = buffer->length + extra + 1;
+	if (BT_LIKELY(needed <= capacity)) {
+		return;
+	}
+	capacity = capacity < CAPACITY_MIN ? CAPACITY_MIN : capacity * 2;
+	if (capacity < needed) {
+		capacity = needed;
+	}
+	buffer->data = bt_realloc_array(buffer->data, capacity, 1);
+	buffer->capacity = capacity;
+	buffer->data[buffer->length] = '\0';
+}
+
+void bt_strbuf_append(struct bt_strbuf *buffer, const void *data, size_t length)
+{
+	if (length == 0) {
+		return;
+	}
+	bt_strbuf_reserve(buffer, length);
+	memcpy(buffer->data + buffer->length, data, length);
+	buffer->length += length;
+	buffer->data[buffer->length] = '\0';
+}
+
+void bt_strbuf_append_str(struct bt_strbuf *buffer, struct bt_str text)
+{
+	bt_strbuf_append(buffer, text.data, text.length);
+}
+
+void bt_strbuf_append_c(struct bt_strbuf *buffer, const char *zero_terminated)
+{
+	bt_strbuf_append(buffer, zero_terminated, strlen(zero_terminated));
+}
+
+void bt_strbuf_append_char(struct bt_strbuf *buffer, char byte)
+{
+	bt_strbuf_reserve(buffer, 1);
+	buffer->data[buffer->length++] = byte;
+	buffer->data[buffer->length] = '\0';
+}
+
+void bt_strbuf_printf(struct bt_strbuf *buffer, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	bt_strbuf_vprintf(buffer, format, arguments);
+	va_end(arguments);
+}
+
+void bt_strbuf_vprintf(struct bt_strbuf *buffer, const char *format, va_list arguments)
+{
+	va_list again;
+	size_t room;
+	int length;
+
+	/* The first try usually fits; it also tells the exact length when it does not. */
+	bt_strbuf_reserve(buffer, 0);
+	room = buffer->capacity - buffer->length;
+	va_copy(again, arguments);
+	length = vsnprintf(buffer->data + buffer->length, room, format, arguments);
+	if (length < 0) {
+		bt_panic("text cannot be formatted: %s", format);
+	}
+	if ((size_t)length >= room) {
+		bt_strbuf_reserve(buffer, (size_t)length);
+		(void)vsnprintf(buffer->data + buffer->length, (size_t)length + 1, format, again);
+	}
+	va_end(again);
+	buffer->length += (size_t)length;
+}
+
+static void append_escaped_rune(struct bt_strbuf *buffer, uint32_t rune)
+{
+	if (rune < 0x80) {
+		bt_strbuf_printf(buffer, "\\x%02x", (unsigned int)rune);
+	} else if (rune < 0x10000) {
+		bt_strbuf_printf(buffer, "\\u%04x", (unsigned int)rune);
+	} else {
+		bt_strbuf_printf(buffer, "\\U%08x", (unsigned int)rune);
+	}
+}
+
+/* The letter after the backslash, or 0 when the byte has no short escape. */
+static char short_escape(unsigned char byte)
+{
+	switch (byte) {
+	case '"':
+	case '\\':
+		return (char)byte;
+	case '\a':
+		return 'a';
+	case '\b':
+		return 'b';
+	case '\f':
+		return 'f';
+	case '\n':
+		return 'n';
+	case '\r':
+		return 'r';
+	case '\t':
+		return 't';
+	case '\v':
+		return 'v';
+	default:
+		return 0;
+	}
+}
+
+void bt_strbuf_append_quoted(struct bt_strbuf *buffer, struct bt_str text)
+{
+	uint32_t i = 0;
+
+	bt_strbuf_append_char(buffer, '"');
+	while (i < text.length) {
+		unsigned char byte = (unsigned char)text.data[i];
+		char escape = short_escape(byte);
+		uint32_t rune;
+		uint32_t size = bt_utf8_decode(text.data + i, text.length - i, &rune);
+
+		if (escape != 0) {
+			bt_strbuf_append_char(buffer, '\\');
+			bt_strbuf_append_char(buffer, escape);
+			size = 1;
+		} else if (size == 0) {
+			bt_strbuf_printf(buffer, "\\x%02x", (unsigned int)byte);
+			size = 1;
+		} else if (bt_unicode_is_print(rune)) {
+			bt_strbuf_append(buffer, text.data + i, size);
+		} else {
+			append_escaped_rune(buffer, rune);
+		}
+		i += size;
+	}
+	bt_strbuf_append_char(buffer, '"');
+}
+
+struct bt_str bt_strbuf_str(const struct bt_strbuf *buffer)
+{
+	return (struct bt_str){bt_strbuf_c(buffer), (uint32_t)buffer->length};
+}
+
+const char *bt_strbuf_c(const struct bt_strbuf *buffer)
+{
+	return buffer->data != NULL ? buffer->data : "";
+}
+
+char *bt_strbuf_steal(struct bt_strbuf *buffer)
+{
+	char *text;
+
+	bt_strbuf_reserve(buffer, 0);
+	text = buffer->data;
+	*buffer = (struct bt_strbuf){0};
+	return text;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/symbol.h"
+
+#include "base/alloc.h"
+#include "base/assert.h"
+
+static uint64_t entry_hash(const void *owner, uint32_t id)
+{
+	const struct bt_symbol_table *table = owner;
+
+	return table->entries.items[id].hash;
+}
+
+void bt_symbol_table_init(struct bt_symbol_table *table)
+{
+	struct bt_symbol_entry empty = {.text = bt_strndup("", 0)};
+
+	*table = (struct bt_symbol_table){0};
+	bt_map_init(&table->map, entry_hash, table);
+	/* Number 0 is the empty text; it is never looked up by hash. */
+	bt_vec_push(&table->entries, empty);
+}
+
+void bt_symbol_table_finish(struct bt_symbol_table *table)
+{
+	for (uint32_t i = 0; i < table->entries.count; i++) {
+		bt_free(table->entries.items[i].text);
+	}
+	bt_vec_finish(&table->entries);
+	bt_vec_finish(&table->free_ids);
+	bt_map_finish(&table->map);
+	table->text_bytes = 0;
+}
+
+static struct bt_symbol_entry *live_entry(const struct bt_symbol_table *table, bt_sym symbol)
+{
+	BT_ASSERT(symbol.id < table->entries.count);
+	BT_ASSERT(table->entries.items[symbol.id].text != NULL);
+	return &table->entries.items[symbol.id];
+}
+
+static uint32_t find_id(const struct bt_symbol_table *table, struct bt_str text, uint64_t hash)
+{
+	uint32_t at = bt_map_first(&table->map, hash);
+
+	for (; at != BT_MAP_NONE; at = bt_map_next(&table->map, hash, at)) {
+		uint32_t id = bt_map_value(&table->map, at);
+		const struct bt_symbol_entry *entry = &table->entries.items[id];
+		if (entry->hash == hash &&
+			bt_str_equal((struct bt_str){entry->text, entry->length}, text)) {
+			return id;
+		}
+	}
+	return BT_SYM_NONE.id;
+}
+
+static uint32_t take_free_id(struct bt_symbol_table *table)
+{
+	struct bt_symbol_entry entry = {0};
+
+	if (table->free_ids.count != 0) {
+		return table->free_ids.items[--table->free_ids.count];
+	}
+	bt_vec_push(&table->entries, entry);
+	return table->entries.count - 1;
+}
+
+bt_sym bt_symbol_ref_str(struct bt_symbol_table *table, struct bt_str text)
+{
+	uint64_t hash;
+	uint32_t id;
+
+	if (text.length == 0) {
+		return BT_SYM_EMPTY;
+	}
+	hash = bt_str_hash(text);
+	id = find_id(table, text, hash);
+	if (id != BT_SYM_NONE.id) {
+		return bt_symbol_ref(table, (bt_sym){id});
+	}
+	id = take_free_id(table);
+	table->entries.items[id] = (struct bt_symbol_entry){
+		.text = bt_strndup(text.data, text.length),
+		.length = text.length,
+		.ref_count = 1,
+		.hash = hash,
+	};
+	bt_map_insert(&table->map, hash, id);
+	table->text_bytes += (size_t)text.length + 1;
+	return (bt_sym){id};
+}
+
+bt_sym bt_symbol_ref(struct bt_symbol_table *table, bt_sym symbol)
+{
+	struct bt_symbol_entry *entry;
+
+	if (bt_sym_is_none(symbol) || symbol.id == BT_SYM_EMPTY.id) {
+		return symbol;
+	}
+	entry = live_entry(table, symbol);
+	BT_ASSERT(entry->ref_count < UINT32_MAX);
+	entry->ref_count++;
+	return symbol;
+}
+
+void bt_symbol_unref(struct bt_symbol_table *table, bt_sym symbol)
+{
+	struct bt_symbol_entry *entry;
+	bool removed;
+
+	if (bt_sym_is_none(symbol) || symbol.id == BT_SYM_EMPTY.id) {
+		return;
+	}
+	entry = live_entry(table, symbol);
+	if (--entry->ref_count != 0) {
+		return;
+	}
+	removed = bt_map_remove(&table->map, entry->hash, symbol.id);
+	BT_ASSERT(removed);
+	table->text_bytes -= (size_t)entry->length + 1;
+	bt_free(entry->text);
+	*entry = (struct bt_symbol_entry){0};
+	bt_vec_push(&table->free_ids, symbol.id);
+}
+
+bt_sym bt_symbol_find(const struct bt_symbol_table *table, struct bt_str text)
+{
+	if (text.length == 0) {
+		return BT_SYM_EMPTY;
+	}
+	return (bt_sym){find_id(table, text, bt_str_hash(text))};
+}
+
+struct bt_str bt_symbol_text(const struct bt_symbol_table *table, bt_sym symbol)
+{
+	const struct bt_symbol_entry *entry;
+
+	if (bt_sym_is_none(symbol)) {
+		return (struct bt_str){NULL, 0};
+	}
+	entry = live_entry(table, symbol);
+	return (struct bt_str){entry->text, entry->length};
+}

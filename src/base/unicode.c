@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/unicode.h"
+
+#include "base/compiler.h"
+
+struct rune_range {
+	uint32_t first;
+	uint32_t last;
+};
+
+/* Sorted, without overlap: everything from U+0080 that is not printable. */
+static const struct rune_range unprintable[] = {
+#include "base/unicode_unprintable.inc"
+};
+
+static bool is_continuation(char byte)
+{
+	return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+static uint32_t payload(char byte)
+{
+	return (unsigned char)byte & 0x3f;
+}
+
+uint32_t bt_utf8_decode(const char *bytes, size_t length, uint32_t *out_rune)
+{
+	unsigned char lead;
+	uint32_t rune;
+
+	if (length == 0) {
+		return 0;
+	}
+	lead = (unsigned char)bytes[0];
+	if (lead < 0x80) {
+		*out_rune = lead;
+		return 1;
+	}
+	if (lead < 0xc2 || length < 2 || !is_continuation(bytes[1])) {
+		return 0;
+	}
+	if (lead < 0xe0) {
+		*out_rune = (lead & UINT32_C(0x1f)) << 6 | payload(bytes[1]);
+		return 2;
+	}
+	if (length < 3 || !is_continuation(bytes[2])) {
+		return 0;
+	}
+	if (lead < 0xf0) {
+		rune = (lead & UINT32_C(0x0f)) << 12 | payload(bytes[1]) << 6 | payload(bytes[2]);
+		if (rune < 0x800 || (rune >= 0xd800 && rune <= 0xdfff)) {
+			return 0;
+		}
+		*out_rune = rune;
+		return 3;
+	}
+	if (lead > 0xf4 || length < 4 || !is_continuation(bytes[3])) {
+		return 0;
+	}
+	rune = (lead & UINT32_C(0x07)) << 18 | payload(bytes[1]) << 12 | payload(bytes[2]) << 6 |
+		payload(bytes[3]);
+	if (rune < 0x10000 || rune > 0x10ffff) {
+		return 0;
+	}
+	*out_rune = rune;
+	return 4;
+}
+
+bool bt_unicode_is_print(uint32_t rune)
+{
+	size_t low = 0;
+	size_t high = BT_ARRAY_LENGTH(unprintable);
+
+	if (rune < 0x80) {
+		return rune >= 0x20 && rune < 0x7f;
+	}
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (rune > unprintable[middle].last) {
+			low = middle + 1;
+		} else if (rune < unprintable[middle].first) {
+			high = middle;
+		} else {
+			return false;
+		}
+	}
+	return rune <= 0x10ffff;
+}
