@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CODEC_JSON_H
+#define BT_CODEC_JSON_H
+/**
+ * JSON with Go's decoding rules: strict RFC 8259 grammar, UTF-8 (invalid bytes and lone surrogates become U+FFFD),
+ * at most BT_JSON_DEPTH_MAX levels, numbers kept as text. Three layers:
+ *   reader  one pass over borrowed bytes, pulled token by token; what the message decoder stands on
+ *   value   a tree, for configuration and tests, where the shape is not known beforehand
+ *   writer  appends to a string buffer
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "base/strbuf.h"
+
+/** Go's encoding/json stops at this depth as well. */
+#define BT_JSON_DEPTH_MAX 10000
+/** Longest string value or member name that is handed out (BERTH_ERR_TOO_LARGE); skipped ones have no limit. */
+#define BT_JSON_STRING_BYTES_MAX (UINT32_C(64) << 20)
+
+enum bt_json_type {
+	BT_JSON_NULL,
+	BT_JSON_BOOL,
+	BT_JSON_NUMBER,
+	BT_JSON_STRING,
+	BT_JSON_ARRAY,
+	BT_JSON_OBJECT,
+	BT_JSON__COUNT,
+};
+
+/** "null", "bool", "number", "string", "array", "object": as Go's messages name them. */
+const char *bt_json_type_name(enum bt_json_type type);
+
+/** --- reader --- */
+
+/**
+ * Borrowed input; the cursor is all the state there is. On a syntax error position stays at the offending byte and the
+ * message is Go's ("invalid character 'x' looking for beginning of value"); a value of another type than the called
+ * function reads is BERTH_ERR_INVALID "expected string, got number".
+ */
+struct bt_json_reader {
+	const char *start;
+	const char *position;
+	const char *end;
+	uint32_t depth;
+};
+
+void bt_json_reader_init(struct bt_json_reader *reader, struct bt_str text);
+/** Type of the next value (skips white space, consumes nothing else). Error at the end of input. */
+BT_MUST_USE int bt_json_peek(struct bt_json_reader *reader, enum bt_json_type *out_type, struct berth_error *err);
+/** Consume "null", "true"/"false". */
+BT_MUST_USE int bt_json_read_null(struct bt_json_reader *reader, struct berth_error *err);
+BT_MUST_USE int bt_json_read_bool(struct bt_json_reader *reader, bool *out_value, struct berth_error *err);
+/** The number's source text; borrowed from the input. Grammar is checked. */
+BT_MUST_USE int bt_json_read_number(struct bt_json_reader *reader, struct bt_str *out_text, struct berth_error *err);
+/**
+ * The string's value. Without escapes and invalid UTF-8 it is borrowed from the input, otherwise unescaped into the
+ * arena; *out_borrowed (may be NULL) tells which.
+ */
+BT_MUST_USE int bt_json_read_string(struct bt_json_reader *reader, struct bt_arena *arena, struct bt_str *out_text,
+	bool *out_borrowed, struct berth_error *err);
+/**
+ * Enter an array; then call bt_json_next_element before each element: *out_more false means the array is closed.
+ * *first must start true and is private to the reader.
+ */
+BT_MUST_USE int bt_json_enter_array(struct bt_json_reader *reader, struct berth_error *err);
+BT_MUST_USE int bt_json_next_element(struct bt_json_reader *reader, bool *first, bool *out_more, struct berth_error *err);
+/** Enter an object; bt_json_next_member yields the next name (string rules as above) until *out_more is false. */
+BT_MUST_USE int bt_json_enter_object(struct bt_json_reader *reader, struct berth_error *err);
+BT_MUST_USE int bt_json_next_member(struct bt_json_reader *reader, bool *first, struct bt_arena *arena, bool *out_more,
+	struct bt_str *out_name, struct berth_error *err);
+/** Skip one value of any type, checking its grammar; no recursion. *out_text (may be NULL) is its source text. */
+BT_MUST_USE int bt_json_skip(struct bt_json_reader *reader, struct bt_str *out_text, struct berth_error *err);
+/** Only white space may be left. */
+BT_MUST_USE int bt_json_expect_end(struct bt_json_reader *reader, struct berth_error *err);
+/** Offset in bytes from the start of the input, for messages. */
+size_t bt_json_offset(const struct bt_json_reader *reader);
+
+/** --- value --- */
+
+struct bt_json_value;
+
+struct bt_json_member {
+	struct bt_str name;
+	struct bt_json_value *value;
+};
+
+/** Members keep source order; repeated names are all kept (the last one is the one find returns, as Go does). */
+struct bt_json_value {
+	enum bt_json_type type;
+	bool boolean;         /* BT_JSON_BOOL */
+	struct bt_str text;   /* BT_JSON_STRING: value; BT_JSON_NUMBER: source text */
+	uint32_t count;       /* BT_JSON_ARRAY, BT_JSON_OBJECT */
+	struct bt_json_value **elements; /* BT_JSON_ARRAY */
+	struct bt_json_member *members;  /* BT_JSON_OBJECT */
+};
+
+/**
+ * Parse a complete document. Everything is copied into the arena except strings without escapes, which borrow text;
+ * with copy_strings nothing borrows. The message of a BERTH_ERR_SYNTAX is Go's, without prefix.
+ */
+BT_MUST_USE int bt_json_parse(struct bt_arena *arena, struct bt_str text, bool copy_strings,
+	struct bt_json_value **out_value, struct berth_error *err);
+/** Member by name (last one wins), or NULL (also when value is NULL or no object). */
+struct bt_json_value *bt_json_find(const struct bt_json_value *value, const char *name);
+/** bt_json_find along a dotted path of names, e.g. "metadata.name". */
+struct bt_json_value *bt_json_find_path(const struct bt_json_value *value, const char *dotted_path);
+/** The member's text if it is a string, else absent. */
+struct bt_str bt_json_find_str(const struct bt_json_value *value, const char *name);
+/** Structural equality: object members by name in any order; numbers by text. */
+bool bt_json_equal(const struct bt_json_value *a, const struct bt_json_value *b);
+/** Integer of a number token as Go decodes into int64: no fraction or exponent, in range. */
+bool bt_json_number_int64(struct bt_str number_text, int64_t *out_value);
+
+/** --- writer --- */
+
+struct bt_json_writer {
+	struct bt_strbuf *out; /* borrowed */
+	uint32_t indent;       /* spaces per level; 0 = compact */
+	uint32_t depth;
+	bool escape_html; /* <, >, & as \u003c, \u003e, \u0026: what Go's Marshal does */
+	bool need_comma;
+	bool after_name;
+};
+
+void bt_json_writer_init(struct bt_json_writer *writer, struct bt_strbuf *out, uint32_t indent);
+void bt_json_write_null(struct bt_json_writer *writer);
+void bt_json_write_bool(struct bt_json_writer *writer, bool value);
+void bt_json_write_int64(struct bt_json_writer *writer, int64_t value);
+void bt_json_write_uint64(struct bt_json_writer *writer, uint64_t value);
+/** As Go prints float64 in JSON (shortest form that reads back). */
+void bt_json_write_double(struct bt_json_writer *writer, double value);
+void bt_json_write_str(struct bt_json_writer *writer, struct bt_str text);
+void bt_json_write_c(struct bt_json_writer *writer, const char *zero_terminated);
+/** A value that is JSON text already. */
+void bt_json_write_raw(struct bt_json_writer *writer, struct bt_str json);
+void bt_json_write_value(struct bt_json_writer *writer, const struct bt_json_value *value);
+void bt_json_begin_array(struct bt_json_writer *writer);
+void bt_json_end_array(struct bt_json_writer *writer);
+void bt_json_begin_object(struct bt_json_writer *writer);
+void bt_json_end_object(struct bt_json_writer *writer);
+void bt_json_write_name(struct bt_json_writer *writer, struct bt_str name);
+void bt_json_write_name_c(struct bt_json_writer *writer, const char *name);
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CODEC_JSON_SCAN_H
+#define BT_CODEC_JSON_SCAN_H
+/**
+ * The inner loops of the JSON reader: find the next byte of a string that needs attention. Each loop exists twice, as
+ * plain C (8 bytes a step) and with SSE2 (16 bytes a step); BT_CODEC_PLAIN_C selects the former everywhere. Both look
+ * at bytes before end only. Private to src/codec and its tests.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/compiler.h"
+#include "base/error.h"
+#include "base/str.h"
+
+struct bt_arena;
+struct bt_json_reader;
+
+#if defined(__SSE2__)
+#define BT_JSON_SCAN_HAS_SSE2 1
+#include <emmintrin.h>
+#else
+#define BT_JSON_SCAN_HAS_SSE2 0
+#endif
+
+#define BT_JSON_EACH_BYTE(value) (UINT64_C(0x0101010101010101) * (uint64_t)(value))
+
+BT_ALWAYS_INLINE uint64_t bt_json_load8(const char *p)
+{
+	uint64_t word;
+	memcpy(&word, p, sizeof(word));
+	return word;
+}
+
+/** '"', '\\' and control characters; with high also every byte that is not ASCII. */
+BT_ALWAYS_INLINE bool bt_json_is_special(char byte, bool high)
+{
+	unsigned char c = (unsigned char)byte;
+	return c == '"' || c == '\\' || c < 0x20 || (high && c >= 0x80);
+}
+
+/**
+ * The classic "has a byte" tests may flag further bytes beside a true hit but never without one, so a non-zero word
+ * means that the byte loop below finds a special byte; that also makes the loop independent of byte order.
+ */
+BT_ALWAYS_INLINE bool bt_json_has_special8(uint64_t word, bool high)
+{
+	uint64_t quote = word ^ BT_JSON_EACH_BYTE('"');
+	uint64_t backslash = word ^ BT_JSON_EACH_BYTE('\\');
+	uint64_t hit = (quote - BT_JSON_EACH_BYTE(1)) & ~quote;
+	hit |= (backslash - BT_JSON_EACH_BYTE(1)) & ~backslash;
+	hit |= (word - BT_JSON_EACH_BYTE(0x20)) & ~word;
+	if (high) {
+		hit |= word;
+	}
+	return (hit & BT_JSON_EACH_BYTE(0x80)) != 0;
+}
+
+BT_ALWAYS_INLINE const char *bt_json_scan_plain(const char *p, const char *end, bool high)
+{
+	while (end - p >= 8 && !bt_json_has_special8(bt_json_load8(p), high)) {
+		p += 8;
+	}
+	while (p < end && !bt_json_is_special(*p, high)) {
+		p++;
+	}
+	return p;
+}
+
+#if BT_JSON_SCAN_HAS_SSE2
+BT_ALWAYS_INLINE const char *bt_json_scan_sse2(const char *p, const char *end, bool high)
+{
+	const __m128i quote = _mm_set1_epi8('"');
+	const __m128i backslash = _mm_set1_epi8('\\');
+	while (end - p >= 16) {
+		__m128i chunk = _mm_loadu_si128((const __m128i *)(const void *)p);
+		__m128i hit = _mm_or_si128(_mm_cmpeq_epi8(chunk, quote), _mm_cmpeq_epi8(chunk, backslash));
+		if (high) {
+			/* signed: bytes from 0x80 are negative and caught together with control characters */
+			hit = _mm_or_si128(hit, _mm_cmplt_epi8(chunk, _mm_set1_epi8(0x20)));
+		} else {
+			hit = _mm_or_si128(hit, _mm_cmpeq_epi8(_mm_min_epu8(chunk, _mm_set1_epi8(0x1f)), chunk));
+		}
+		unsigned int mask = (unsigned int)_mm_movemask_epi8(hit);
+		if (mask != 0) {
+			return p + BT_CTZ64(mask);
+		}
+		p += 16;
+	}
+	while (p < end && !bt_json_is_special(*p, high)) {
+		p++;
+	}
+	return p;
+}
+#endif
+
+/** First special byte at or after p, or end. high is a constant at every call. */
+BT_ALWAYS_INLINE const char *bt_json_scan(const char *p, const char *end, bool high)
+{
+#if BT_JSON_SCAN_HAS_SSE2 && !defined(BT_CODEC_PLAIN_C)
+	return bt_json_scan_sse2(p, end, high);
+#else
+	return bt_json_scan_plain(p, end, high);
+#endif
+}
+
+BT_ALWAYS_INLINE bool bt_json_is_space(char byte)
+{
+	return byte == ' ' || byte == '\n' || byte == '\t' || byte == '\r';
+}
+
+BT_ALWAYS_INLINE const char *bt_json_skip_space(const char *p, const char *end)
+{
+	if (BT_LIKELY(p < end && (unsigned char)*p > ' ')) {
+		return p;
+	}
+	for (;;) {
+		/* indented documents: runs of blanks */
+		while (end - p >= 8 && bt_json_load8(p) == BT_JSON_EACH_BYTE(' ')) {
+			p += 8;
+		}
+		if (p == end || !bt_json_is_space(*p)) {
+			return p;
+		}
+		p++;
+	}
+}
+
+/** A string as it stands in the input, between its quotes. */
+struct bt_json_raw_string {
+	const char *data;
+	size_t length;
+	bool plain; /* the value is these bytes: no escapes, valid UTF-8 */
+};
+
+/** Read a string's source; grammar is checked, nothing is copied. */
+BT_MUST_USE int bt_json_read_raw_string(struct bt_json_reader *reader, struct bt_json_raw_string *out,
+	struct berth_error *err);
+/** As bt_json_next_member, with the name's source. */
+BT_MUST_USE int bt_json_next_raw_member(struct bt_json_reader *reader, bool *first, bool *out_more,
+	struct bt_json_raw_string *out_name, struct berth_error *err);
+/** Bytes of the value; with out not NULL also write them there. raw has been checked. */
+size_t bt_json_unescape(const char *raw, size_t length, char *out);
+/** Length of the valid UTF-8 sequence at p (1 to 4 bytes), or 0 as Go's utf8.DecodeRune judges. p < end. */
+unsigned int bt_json_utf8_length(const char *p, const char *end);
+/** BERTH_ERR_SYNTAX "invalid character 'x' <context>", or the end-of-input text when at is the end. */
+BT_COLD int bt_json_fault(struct bt_json_reader *reader, const char *at, const char *context,
+	struct berth_error *err);
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "codec/json_scan.h"
+
+#include "codec/json.h"
+
+static const char replacement[3] = {'\xef', '\xbf', '\xbd'}; /* U+FFFD */
+
+static bool is_continuation(char byte)
+{
+	return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+unsigned int bt_json_utf8_length(const char *p, const char *end)
+{
+	unsigned char c = (unsigned char)*p;
+	if (c < 0x80) {
+		return 1;
+	}
+	if (c < 0xc2 || c > 0xf4) {
+		return 0;
+	}
+	unsigned int length = c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
+	if (end - p < (ptrdiff_t)length) {
+		return 0;
+	}
+	for (unsigned int i = 1; i < length; i++) {
+		if (!is_continuation(p[i])) {
+			return 0;
+		}
+	}
+	/* overlong forms, surrogates, beyond U+10FFFF: all visible in the second byte */
+	unsigned char second = (unsigned char)p[1];
+	if ((c == 0xe0 && second < 0xa0) || (c == 0xed && second > 0x9f) || (c == 0xf0 && second < 0x90) ||
+		(c == 0xf4 && second > 0x8f)) {
+		return 0;
+	}
+	return length;
+}
+
+static uint32_t hex_value(char c)
+{
+	if (c >= '0' && c <= '9') {
+		return (uint32_t)(c - '0');
+	}
+	return (uint32_t)((c | 0x20) - 'a' + 10);
+}
+
+static uint32_t hex4(const char *p)
+{
+	return hex_value(p[0]) << 12 | hex_value(p[1]) << 8 | hex_value(p[2]) << 4 | hex_value(p[3]);
+}
+
+static unsigned int encode_rune(uint32_t rune, char out[4])
+{
+	if (rune < 0x80) {
+		out[0] = (char)rune;
+		return 1;
+	}
+	if (rune < 0x800) {
+		out[0] = (char)(0xc0 | rune >> 6);
+		out[1] = (char)(0x80 | (rune & 0x3f));
+		return 2;
+	}
+	if (rune < 0x10000) {
+		out[0] = (char)(0xe0 | rune >> 12);
+		out[1] = (char)(0x80 | (rune >> 6 & 0x3f));
+		out[2] = (char)(0x80 | (rune & 0x3f));
+		return 3;
+	}
+	out[0] = (char)(0xf0 | rune >> 18);
+	out[1] = (char)(0x80 | (rune >> 12 & 0x3f));
+	out[2] = (char)(0x80 | (rune >> 6 & 0x3f));
+	out[3] = (char)(0x80 | (rune & 0x3f));
+	return 4;
+}
+
+/** p stands at "\uXXXX" (checked). Sets *out_rune; returns how many source bytes that took (6 or 12). */
+static size_t decode_unicode_escape(const char *p, const char *end, uint32_t *out_rune)
+{
+	uint32_t rune = hex4(p + 2);
+	if (rune < 0xd800 || rune > 0xdfff) {
+		*out_rune = rune;
+		return 6;
+	}
+	if (rune < 0xdc00 && end - p >= 12 && p[6] == '\\' && p[7] == 'u') {
+		uint32_t low = hex4(p + 8);
+		if (low >= 0xdc00 && low <= 0xdfff) {
+			*out_rune = 0x10000 + ((rune - 0xd800) << 10) + (low - 0xdc00);
+			return 12;
+		}
+	}
+	/* a lone half is replaced; what follows stands for itself */
+	*out_rune = 0xfffd;
+	return 6;
+}
+
+/** The byte that "\<c>" stands for; c is one of the eight short escapes. */
+static char short_escape(char c)
+{
+	switch (c) {
+	case 'b':
+		return '\b';
+	case 'f':
+		return '\f';
+	case 'n':
+		return '\n';
+	case 'r':
+		return '\r';
+	case 't':
+		return '\t';
+	default:
+		return c;
+	}
+}
+
+size_t bt_json_unescape(const char *raw, size_t length, char *out)
+{
+	const char *p = raw;
+	const char *end = raw + length;
+	size_t written = 0;
+	while (p < end) {
+		const char *run_end = bt_json_scan(p, end, true);
+		size_t run = (size_t)(run_end - p);
+		if (out != NULL && run != 0) {
+			memcpy(out + written, p, run);
+		}
+		written += run;
+		p = run_end;
+		if (p == end) {
+			break;
+		}
+		char encoded[4];
+		const char *piece = encoded;
+		unsigned int piece_length;
+		if (*p == '\\' && p[1] == 'u') {
+			uint32_t rune;
+			p += decode_unicode_escape(p, end, &rune);
+			piece_length = encode_rune(rune, encoded);
+		} else if (*p == '\\') {
+			encoded[0] = short_escape(p[1]);
+			piece_length = 1;
+			p += 2;
+		} else {
+			piece_length = bt_json_utf8_length(p, end);
+			if (piece_length == 0) {
+				piece = replacement;
+				piece_length = sizeof(replacement);
+				p++;
+			} else {
+				piece = p;
+				p += piece_length;
+			}
+		}
+		if (out != NULL) {
+			memcpy(out + written, piece, piece_length);
+		}
+		written += piece_length;
+	}
+	return written;
+}

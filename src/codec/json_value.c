@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "codec/json.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/vec.h"
+
+/** A container that is being read. Its items lie in the parser's stack from first_item on. */
+struct level {
+	bool is_object;
+	bool first;
+	uint32_t first_item;
+	struct bt_json_value *value;
+};
+
+/** Explicit stacks instead of recursion: nesting is the sender's choice. Array elements use member slots without name. */
+struct parser {
+	struct bt_json_reader reader;
+	struct bt_arena *arena;
+	bool copy_strings;
+	BT_VEC(struct level) levels;
+	BT_VEC(struct bt_json_member) items;
+};
+
+static void parser_finish(struct parser *parser)
+{
+	bt_vec_finish(&parser->levels);
+	bt_vec_finish(&parser->items);
+}
+
+static struct bt_str own_text(struct parser *parser, struct bt_str text, bool borrowed)
+{
+	return parser->copy_strings && borrowed ? bt_arena_str(parser->arena, text) : text;
+}
+
+/** Read a scalar, or enter a container (then a level is pushed). */
+static int begin_value(struct parser *parser, struct bt_json_value **out_value, struct berth_error *err)
+{
+	struct bt_json_reader *reader = &parser->reader;
+	enum bt_json_type type;
+	int result = bt_json_peek(reader, &type, err);
+	if (result != 0) {
+		return result;
+	}
+	struct bt_json_value *value = BT_ARENA_NEW(parser->arena, struct bt_json_value);
+	bool borrowed = true;
+	value->type = type;
+	switch (type) {
+	case BT_JSON_NULL:
+		result = bt_json_read_null(reader, err);
+		break;
+	case BT_JSON_BOOL:
+		result = bt_json_read_bool(reader, &value->boolean, err);
+		break;
+	case BT_JSON_NUMBER:
+		result = bt_json_read_number(reader, &value->text, err);
+		break;
+	case BT_JSON_STRING:
+		result = bt_json_read_string(reader, parser->arena, &value->text, &borrowed, err);
+		break;
+	case BT_JSON_ARRAY:
+		result = bt_json_enter_array(reader, err);
+		break;
+	case BT_JSON_OBJECT:
+		result = bt_json_enter_object(reader, err);
+		break;
+	case BT_JSON__COUNT:
+		BT_ASSERT(false);
+		break;
+	}
+	if (result != 0) {
+		return result;
+	}
+	if (type == BT_JSON_NUMBER || type == BT_JSON_STRING) {
+		value->text = own_text(parser, value->text, borrowed);
+	} else if (type == BT_JSON_ARRAY || type == BT_JSON_OBJECT) {
+		struct level level = {.is_object = type == BT_JSON_OBJECT, .first = true,
+			.first_item = parser->items.count, .value = value};
+		bt_vec_push(&parser->levels, level);
+	}
+	*out_value = value;
+	return 0;
+}
+
+/** Move the finished container's items from the stack into the arena. */
+static void end_container(struct parser *parser)
+{
+	struct level level = parser->levels.items[--parser->levels.count];
+	uint32_t count = parser->items.count - level.first_item;
+	const struct bt_json_member *items = parser->items.items + level.first_item;
+	level.value->count = count;
+	if (count != 0 && level.is_object) {
+		level.value->members = bt_arena_alloc(parser->arena, count * sizeof(*items));
+		memcpy(level.value->members, items, count * sizeof(*items));
+	} else if (count != 0) {
+		level.value->elements = BT_ARENA_NEW_ARRAY(parser->arena, struct bt_json_value *, count);
+		for (uint32_t i = 0; i < count; i++) {
+			level.value->elements[i] = items[i].value;
+		}
+	}
+	parser->items.count = level.first_item;
+}
+
+/** One step inside the innermost container: close it or read its next item. */
+static int next_item(struct parser *parser, struct berth_error *err)
+{
+	struct level *level = &parser->levels.items[parser->levels.count - 1];
+	struct bt_json_member item = {{NULL, 0}, NULL};
+	bool more;
+	int result;
+	if (level->is_object) {
+		result = bt_json_next_member(&parser->reader, &level->first, parser->arena, &more, &item.name, err);
+	} else {
+		result = bt_json_next_element(&parser->reader, &level->first, &more, err);
+	}
+	if (result != 0) {
+		return result;
+	}
+	if (!more) {
+		end_container(parser);
+		return 0;
+	}
+	if (level->is_object) {
+		/* an unescaped name is copied once more; names with escapes are rare */
+		item.name = own_text(parser, item.name, true);
+	}
+	/* the slot comes first: items of a container that starts here lie behind it */
+	uint32_t slot = parser->items.count;
+	bt_vec_push(&parser->items, item);
+	struct bt_json_value *value;
+	result = begin_value(parser, &value, err);
+	if (result == 0) {
+		parser->items.items[slot].value = value;
+	}
+	return result;
+}
+
+int bt_json_parse(struct bt_arena *arena, struct bt_str text, bool copy_strings, struct bt_json_value **out_value,
+	struct berth_error *err)
+{
+	struct parser parser = {.arena = arena, .copy_strings = copy_strings};
+	bt_json_reader_init(&parser.reader, text);
+	struct bt_json_value *value = NULL;
+	int result = begin_value(&parser, &value, err);
+	while (result == 0 && parser.levels.count != 0) {
+		result = next_item(&parser, err);
+	}
+	if (result == 0) {
+		result = bt_json_expect_end(&parser.reader, err);
+	}
+	if (result == 0) {
+		*out_value = value;
+	}
+	parser_finish(&parser);
+	return result;
+}
+
+static struct bt_json_value *find_str(const struct bt_json_value *value, struct bt_str name)
+{
+	if (value == NULL || value->type != BT_JSON_OBJECT) {
+		return NULL;
+	}
+	for (uint32_t i = value->count; i-- > 0;) {
+		if (bt_str_equal(value->members[i].name, name)) {
+			return value->members[i].value;
+		}
+	}
+	return NULL;
+}
+
+struct bt_json_value *bt_json_find(const struct bt_json_value *value, const char *name)
+{
+	return find_str(value, bt_str_from(name));
+}
+
+struct bt_json_value *bt_json_find_path(const struct bt_json_value *value, const char *dotted_path)
+{
+	for (;;) {
+		const char *dot = strchr(dotted_path, '.');
+		if (dot == NULL) {
+			return bt_json_find(value, dotted_path);
+		}
+		value = find_str(value, (struct bt_str){dotted_path, (uint32_t)(dot - dotted_path)});
+		dotted_path = dot + 1;
+	}
+}
+
+struct bt_str bt_json_find_str(const struct bt_json_value *value, const char *name)
+{
+	const struct bt_json_value *found = bt_json_find(value, name);
+	return found != NULL && found->type == BT_JSON_STRING ? found->text : (struct bt_str){NULL, 0};
+}
+
+static int compare_members(const void *a, const void *b)
+{
+	const struct bt_json_member *x = *(const struct bt_json_member *const *)a;
+	const struct bt_json_member *y = *(const struct bt_json_member *const *)b;
+	int order = bt_str_compare(x->name, y->name);
+	/* both point into one members array: later ones sort later */
+	return order != 0 ? order : (x > y) - (x < y);
+}
+
+/** Members that count (the last of each name) by name; returns how many. owned. */
+static const struct bt_json_member **sorted_members(const struct bt_json_value *value, uint32_t *out_count)
+{
+	const struct bt_json_member **sorted = BT_NEW_ARRAY(const struct bt_json_member *, value->count);
+	for (uint32_t i = 0; i < value->count; i++) {
+		sorted[i] = &value->members[i];
+	}
+	if (value->count > 1) {
+		qsort(sorted, value->count, sizeof(*sorted), compare_members);
+	}
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < value->count; i++) {
+		bool last = i + 1 == value->count || !bt_str_equal(sorted[i]->name, sorted[i + 1]->name);
+		if (last) {
+			sorted[kept++] = sorted[i];
+		}
+	}
+	*out_count = kept;
+	return sorted;
+}
+
+static bool objects_equal(const struct bt_json_value *a, const struct bt_json_value *b)
+{
+	uint32_t a_count;
+	uint32_t b_count;
+	const struct bt_json_member **a_members = sorted_members(a, &a_count);
+	const struct bt_json_member **b_members = sorted_members(b, &b_count);
+	bool equal = a_count == b_count;
+	for (uint32_t i = 0; equal && i < a_count; i++) {
+		equal = bt_str_equal(a_members[i]->name, b_members[i]->name) &&
+			bt_json_equal(a_members[i]->value, b_members[i]->value);
+	}
+	bt_free(a_members);
+	bt_free(b_members);
+	return equal;
+}
+
+bool bt_json_equal(const struct bt_json_value *a, const struct bt_json_value *b)
+{
+	if (a->type != b->type) {
+		return false;
+	}
+	switch (a->type) {
+	case BT_JSON_NULL:
+		return true;
+	case BT_JSON_BOOL:
+		return a->boolean == b->boolean;
+	case BT_JSON_NUMBER:
+	case BT_JSON_STRING:
+		return bt_str_equal(a->text, b->text);
+	case BT_JSON_ARRAY:
+		if (a->count != b->count) {
+			return false;
+		}
+		for (uint32_t i = 0; i < a->count; i++) {
+			if (!bt_json_equal(a->elements[i], b->elements[i])) {
+				return false;
+			}
+		}
+		return true;
+	case BT_JSON_OBJECT:
+		return objects_equal(a, b);
+	case BT_JSON__COUNT:
+		break;
+	}
+	BT_ASSERT(false);
+	return false;
+}
+
+bool bt_json_number_int64(struct bt_str number_text, int64_t *out_value)
+{
+	/* a JSON number is an integer to Go exactly when it is digits with an optional minus */
+	return number_text.length != 0 && number_text.data[0] != '+' && bt_str_parse_int64(number_text, out_value);
+}

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "codec/json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/assert.h"
+#include "codec/json_scan.h"
+
+/** Significant digits that always read back as the same double. */
+#define DOUBLE_DIGITS_MAX 17
+
+void bt_json_writer_init(struct bt_json_writer *writer, struct bt_strbuf *out, uint32_t indent)
+{
+	*writer = (struct bt_json_writer){.out = out, .indent = indent, .escape_html = true};
+}
+
+static void new_line(struct bt_json_writer *writer)
+{
+	if (writer->indent == 0) {
+		return;
+	}
+	bt_strbuf_append_char(writer->out, '\n');
+	for (uint64_t i = 0; i < (uint64_t)writer->indent * writer->depth; i++) {
+		bt_strbuf_append_char(writer->out, ' ');
+	}
+}
+
+/** Comma and line break that belong before the next value or name. */
+static void begin_item(struct bt_json_writer *writer)
+{
+	if (writer->after_name) {
+		writer->after_name = false;
+		return;
+	}
+	if (writer->need_comma) {
+		bt_strbuf_append_char(writer->out, ',');
+	}
+	if (writer->depth != 0) {
+		new_line(writer);
+	}
+}
+
+static void write_token(struct bt_json_writer *writer, const char *token, size_t length)
+{
+	begin_item(writer);
+	bt_strbuf_append(writer->out, token, length);
+	writer->need_comma = true;
+}
+
+void bt_json_write_null(struct bt_json_writer *writer)
+{
+	write_token(writer, "null", 4);
+}
+
+void bt_json_write_bool(struct bt_json_writer *writer, bool value)
+{
+	write_token(writer, value ? "true" : "false", value ? 4 : 5);
+}
+
+void bt_json_write_uint64(struct bt_json_writer *writer, uint64_t value)
+{
+	char digits[20];
+	size_t at = sizeof(digits);
+	do {
+		digits[--at] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value != 0);
+	write_token(writer, digits + at, sizeof(digits) - at);
+}
+
+void bt_json_write_int64(struct bt_json_writer *writer, int64_t value)
+{
+	if (value >= 0) {
+		bt_json_write_uint64(writer, (uint64_t)value);
+		return;
+	}
+	char text[24];
+	int length = snprintf(text, sizeof(text), "%lld", (long long)value);
+	BT_ASSERT(length > 0);
+	write_token(writer, text, (size_t)length);
+}
+
+/** Decimal digits without dot and trailing zeros; value = 0.d1d2d3... * 10^point. */
+struct decimal {
+	char digits[DOUBLE_DIGITS_MAX + 1];
+	int count;
+	int point;
+};
+
+/** The count-digit decimal nearest to value (positive, finite). */
+static void round_to_digits(double value, int count, struct decimal *out)
+{
+	char text[48];
+	(void)snprintf(text, sizeof(text), "%.*e", count - 1, value);
+	const char *p = text;
+	out->count = 0;
+	for (; *p != 'e'; p++) {
+		/* whatever the locale uses as decimal point is passed over */
+		if (*p >= '0' && *p <= '9') {
+			out->digits[out->count++] = *p;
+		}
+	}
+	out->point = (int)strtol(p + 1, NULL, 10) + 1;
+}
+
+static bool reads_back(const struct decimal *decimal, double value)
+{
+	char text[48];
+	(void)snprintf(text, sizeof(text), "%.*se%d", decimal->count, decimal->digits,
+		decimal->point - decimal->count);
+	return strtod(text, NULL) == value;
+}
+
+/** Add one in the last place; false when that would carry out of the first digit. */
+static bool increment(struct decimal *decimal)
+{
+	for (int i = decimal->count - 1; i >= 0; i--) {
+		if (decimal->digits[i] != '9') {
+			decimal->digits[i]++;
+			return true;
+		}
+		decimal->digits[i] = '0';
+	}
+	return false;
+}
+
+/**
+ * Fewest digits that read back. Every decimal of up to 15 digits survives the way through a double, so 15 digits with
+ * their trailing zeros removed are the shortest form if they read back at all. With 16 digits the nearest decimal can
+ * miss where the one above it hits: at powers of two the interval that reads back is wider above.
+ */
+static void shortest_decimal(double value, struct decimal *out)
+{
+	round_to_digits(value, 15, out);
+	if (!reads_back(out, value)) {
+		round_to_digits(value, 16, out);
+		if (!reads_back(out, value) && !(increment(out) && reads_back(out, value))) {
+			round_to_digits(value, DOUBLE_DIGITS_MAX, out);
+		}
+	}
+	while (out->count > 1 && out->digits[out->count - 1] == '0') {
+		out->count--;
+	}
+}
+
+static size_t format_exponent(const struct decimal *decimal, char *out)
+{
+	size_t length = 0;
+	out[length++] = decimal->digits[0];
+	if (decimal->count > 1) {
+		out[length++] = '.';
+		memcpy(out + length, decimal->digits + 1, (size_t)decimal->count - 1);
+		length += (size_t)decimal->count - 1;
+	}
+	int exponent = decimal->point - 1;
+	int written = snprintf(out + length, 8, "e%c%d", exponent < 0 ? '-' : '+', abs(exponent));
+	return length + (size_t)written;
+}
+
+static size_t format_fixed(const struct decimal *decimal, char *out)
+{
+	size_t length = 0;
+	if (decimal->point <= 0) {
+		out[length++] = '0';
+		out[length++] = '.';
+		for (int i = decimal->point; i < 0; i++) {
+			out[length++] = '0';
+		}
+	}
+	for (int i = 0; i < decimal->count || i < decimal->point; i++) {
+		if (i == decimal->point && i != 0) {
+			out[length++] = '.';
+		}
+		out[length++] = i < decimal->count ? decimal->digits[i] : '0';
+	}
+	return length;
+}
+
+void bt_json_write_double(struct bt_json_writer *writer, double value)
+{
+	if (!isfinite(value)) {
+		/* JSON has no such numbers */
+		bt_json_write_null(writer);
+		return;
+	}
+	char text[64];
+	size_t length = 0;
+	if (signbit(value)) {
+		text[length++] = '-';
+		value = -value;
+	}
+	if (value > 0) {
+		struct decimal decimal;
+		shortest_decimal(value, &decimal);
+		if (value < 1e-6 || value >= 1e21) {
+			length += format_exponent(&decimal, text + length);
+		} else {
+			length += format_fixed(&decimal, text + length);
+		}
+	} else {
+		text[length++] = '0';
+	}
+	write_token(writer, text, length);
+}
+
+/** Escape text where plain bytes end at p; returns how many source bytes were consumed. */
+static size_t write_escaped(struct bt_json_writer *writer, const char *p, const char *end)
+{
+	static const char hex[] = "0123456789abcdef";
+	unsigned char c = (unsigned char)*p;
+	struct bt_strbuf *out = writer->out;
+	if (c >= 0x80) {
+		unsigned int length = bt_json_utf8_length(p, end);
+		if (length == 0) {
+			bt_strbuf_append(out, "\\ufffd", 6);
+			return 1;
+		}
+		/* U+2028 and U+2029 end lines in JavaScript */
+		if (length == 3 && memcmp(p, "\xe2\x80", 2) == 0 && ((unsigned char)p[2] & 0xfe) == 0xa8) {
+			bt_strbuf_append(out, p[2] == '\xa8' ? "\\u2028" : "\\u2029", 6);
+		} else {
+			bt_strbuf_append(out, p, length);
+		}
+		return length;
+	}
+	char escape[6] = {'\\', 0, '0', '0', 0, 0};
+	size_t length = 2;
+	switch (c) {
+	case '"':
+	case '\\':
+		escape[1] = (char)c;
+		break;
+	case '\b':
+		escape[1] = 'b';
+		break;
+	case '\f':
+		escape[1] = 'f';
+		break;
+	case '\n':
+		escape[1] = 'n';
+		break;
+	case '\r':
+		escape[1] = 'r';
+		break;
+	case '\t':
+		escape[1] = 't';
+		break;
+	default:
+		escape[1] = 'u';
+		escape[4] = hex[c >> 4];
+		escape[5] = hex[c & 15];
+		length = 6;
+		break;
+	}
+	bt_strbuf_append(out, escape, length);
+	return 1;
+}
+
+static bool is_html(char c)
+{
+	return c == '<' || c == '>' || c == '&';
+}
+
+static void write_quoted(struct bt_json_writer *writer, struct bt_str text)
+{
+	struct bt_strbuf *out = writer->out;
+	const char *p = text.data;
+	const char *end = p + text.length;
+	bt_strbuf_append_char(out, '"');
+	while (p < end) {
+		const char *run_end = bt_json_scan(p, end, true);
+		if (writer->escape_html) {
+			const char *q = p;
+			while (q < run_end && !is_html(*q)) {
+				q++;
+			}
+			run_end = q;
+		}
+		bt_strbuf_append(out, p, (size_t)(run_end - p));
+		p = run_end;
+		if (p < end) {
+			p += write_escaped(writer, p, end);
+		}
+	}
+	bt_strbuf_append_char(out, '"');
+}
+
+void bt_json_write_str(struct bt_json_writer *writer, struct bt_str text)
+{
+	begin_item(writer);
+	write_quoted(writer, text.data != NULL ? text : BT_STR(""));
+	writer->need_comma = true;
+}
+
+void bt_json_write_c(struct bt_json_writer *writer, const char *zero_terminated)
+{
+	bt_json_write_str(writer, bt_str_from(zero_terminated));
+}
+
+void bt_json_write_raw(struct bt_json_writer *writer, struct bt_str json)
+{
+	write_token(writer, json.data, json.length);
+}
+
+static void begin_container(struct bt_json_writer *writer, char open)
+{
+	begin_item(writer);
+	bt_strbuf_append_char(writer->out, open);
+	writer->depth++;
+	writer->need_comma = false;
+}
+
+static void end_container(struct bt_json_writer *writer, char close)
+{
+	BT_ASSERT(writer->depth > 0 && !writer->after_name);
+	writer->depth--;
+	/* need_comma is still false when nothing was written inside: "[]" stays on one line */
+	if (writer->need_comma) {
+		new_line(writer);
+	}
+	bt_strbuf_append_char(writer->out, close);
+	writer->need_comma = true;
+}
+
+void bt_json_begin_array(struct bt_json_writer *writer)
+{
+	begin_container(writer, '[');
+}
+
+void bt_json_end_array(struct bt_json_writer *writer)
+{
+	end_container(writer, ']');
+}
+
+void bt_json_begin_object(struct bt_json_writer *writer)
+{
+	begin_container(writer, '{');
+}
+
+void bt_json_end_object(struct bt_json_writer *writer)
+{
+	end_container(writer, '}');
+}
+
+void bt_json_write_name(struct bt_json_writer *writer, struct bt_str name)
+{
+	BT_ASSERT(writer->depth > 0 && !writer->after_name);
+	begin_item(writer);
+	write_quoted(writer, name.data != NULL ? name : BT_STR(""));
+	bt_strbuf_append(writer->out, ": ", writer->indent != 0 ? 2 : 1);
+	writer->after_name = true;
+}
+
+void bt_json_write_name_c(struct bt_json_writer *writer, const char *name)
+{
+	bt_json_write_name(writer, bt_str_from(name));
+}
+
+void bt_json_write_value(struct bt_json_writer *writer, const struct bt_json_value *value)
+{
+	switch (value->type) {
+	case BT_JSON_NULL:
+		bt_json_write_null(writer);
+		break;
+	case BT_JSON_BOOL:
+		bt_json_write_bool(writer, value->boolean);
+		break;
+	case BT_JSON_NUMBER:
+		bt_json_write_raw(writer, value->text);
+		break;
+	case BT_JSON_STRING:
+		bt_json_write_str(writer, value->text);
+		break;
+	case BT_JSON_ARRAY:
+		bt_json_begin_array(writer);
+		for (uint32_t i = 0; i < value->count; i++) {
+			bt_json_write_value(writer, value->elements[i]);
+		}
+		bt_json_end_array(writer);
+		break;
+	case BT_JSON_OBJECT:
+		bt_json_begin_object(writer);
+		for (uint32_t i = 0; i < value->count; i++) {
+			bt_json_write_name(writer, value->members[i].name);
+			bt_json_write_value(writer, value->members[i].value);
+		}
+		bt_json_end_object(writer);
+		break;
+	case BT_JSON__COUNT:
+		BT_ASSERT(false);
+		break;
+	}
+}

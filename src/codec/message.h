@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CODEC_MESSAGE_H
+#define BT_CODEC_MESSAGE_H
+/**
+ * Messages: C structures described by field tables, decoded from and encoded to JSON without per-kind code. A table
+ * names what is read; everything else in the input is skipped, not stored. The tables carry protobuf numbers as well.
+ *
+ * How a field of type T lies in the structure, by its shape:
+ *   BT_SHAPE_SINGLE    T itself; absent = all-zero
+ *   BT_SHAPE_NULLABLE  absent is distinguishable: struct bt_str with data == NULL; struct bt_opt_bool/_i32/_i64;
+ *                      messages and scalars by pointer, NULL = absent
+ *   BT_SHAPE_LIST      BT_LIST(T), in input order
+ *   BT_SHAPE_MAP       BT_LIST(struct {struct bt_str key; T value;}), sorted by key bytes, keys distinct; key first
+ * A list or map says with `present` whether it was in the input at all ("[]" and "{}" are present, null is not).
+ *
+ * Decoding follows Go: names are case-sensitive, unknown names skipped, a later duplicate wins (messages merge, lists
+ * are replaced, maps merge), null leaves the zero value. All memory comes from one arena, text included.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "codec/json.h"
+
+#define BT_LIST(type) \
+	struct { \
+		type *items; \
+		uint32_t count; \
+		bool present; \
+	}
+
+struct bt_opt_bool {
+	bool present;
+	bool value;
+};
+
+struct bt_opt_i32 {
+	bool present;
+	int32_t value;
+};
+
+struct bt_opt_i64 {
+	bool present;
+	int64_t value;
+};
+
+typedef BT_LIST(struct bt_str) bt_str_list;
+
+struct bt_str_pair {
+	struct bt_str key;
+	struct bt_str value;
+};
+
+/** map<str,str>, sorted by key. */
+struct bt_str_map {
+	struct bt_str_pair *items;
+	uint32_t count;
+	bool present;
+};
+
+/** Value of key, or NULL. O(log n). */
+const struct bt_str *bt_str_map_find(const struct bt_str_map *map, struct bt_str key);
+
+enum bt_field_type {
+	BT_FIELD_STR,
+	BT_FIELD_BOOL,
+	BT_FIELD_I32,
+	BT_FIELD_I64,
+	BT_FIELD_MESSAGE,  /* field.message */
+	BT_FIELD_SCALAR,   /* field.scalar: a value type of the layer above (quantity, time) */
+	BT_FIELD_RAW_JSON, /* struct bt_str with the value's JSON text */
+};
+
+enum bt_field_shape {
+	BT_SHAPE_SINGLE,
+	BT_SHAPE_NULLABLE,
+	BT_SHAPE_LIST,
+	BT_SHAPE_MAP,
+};
+
+enum {
+	BT_FIELD_INLINE = 1, /* JSON: the members of this message sit in the parent object */
+	BT_FIELD_ALWAYS = 2, /* encoded even when zero (spec 01 section 2.2) */
+};
+
+/** A value type that the codec does not know. Text lives in the arena given to decode. */
+struct bt_scalar_type {
+	const char *name; /* for messages: "quantity" */
+	uint32_t size;
+	/** Decode the next JSON value (never null). Sets err without the field path. */
+	int (*decode_json)(struct bt_json_reader *reader, struct bt_arena *arena, void *out, struct berth_error *err);
+	void (*encode_json)(struct bt_json_writer *writer, const void *value);
+	bool (*is_zero)(const void *value);
+	bool (*equal)(const void *a, const void *b);
+	uint64_t (*hash)(uint64_t seed, const void *value);
+	/** Deep copy; out is uninitialised. */
+	void (*copy)(void *out, const void *value, struct bt_arena *arena);
+};
+
+struct bt_message;
+
+struct bt_field {
+	const char *name; /* JSON name */
+	uint8_t name_length;
+	uint8_t type;  /* enum bt_field_type */
+	uint8_t shape; /* enum bt_field_shape */
+	uint8_t flags;
+	uint16_t number; /* protobuf */
+	uint16_t value_offset; /* BT_SHAPE_MAP: offset of value in an entry */
+	uint32_t offset;       /* in the parent structure */
+	uint32_t item_size;    /* size of T, or of a map entry */
+	const struct bt_message *message;
+	const struct bt_scalar_type *scalar;
+};
+
+struct bt_message {
+	const char *name; /* "Pod" */
+	uint32_t size;
+	uint32_t field_count;
+	const struct bt_field *fields; /* tables are short; lookup is by length and bytes */
+};
+
+/** Row makers for field tables; S is the structure, M the member, N the protobuf number. JSON name = member name. */
+#define BT_FIELD_ROW(S, M, json, N, field_type, field_shape, field_flags, item, value_at, msg, scal) \
+	{ \
+		.name = (json), .name_length = (uint8_t)(sizeof(json) - 1), .type = (uint8_t)(field_type), \
+		.shape = (uint8_t)(field_shape), .flags = (uint8_t)(field_flags), .number = (N), \
+		.value_offset = (uint16_t)(value_at), .offset = (uint32_t)offsetof(struct S, M), \
+		.item_size = (uint32_t)(item), .message = (msg), .scalar = (scal) \
+	}
+
+/**
+ * Decode the next JSON value (an object, or null = nothing) into out, which the caller zeroed.
+ * On failure err is "<field path>: <what is wrong>"; out is then undefined (but plain memory of the arena).
+ */
+BT_MUST_USE int bt_message_decode_json(const struct bt_message *message, struct bt_json_reader *reader,
+	struct bt_arena *arena, void *out, struct berth_error *err);
+/** As one JSON object; zero and absent fields are left out except BT_FIELD_ALWAYS ones. Member order = table order. */
+void bt_message_encode_json(const struct bt_message *message, struct bt_json_writer *writer, const void *value);
+/** The members only, without braces: for callers that add members of their own (kind, apiVersion). */
+void bt_message_encode_json_members(const struct bt_message *message, struct bt_json_writer *writer,
+	const void *value);
+/** Deep copy into the arena. */
+void bt_message_copy(const struct bt_message *message, void *out, const void *value, struct bt_arena *arena);
+/** Equal content; `present` of lists and maps counts, scalars compare by their own equal. */
+bool bt_message_equal(const struct bt_message *message, const void *a, const void *b);
+/** Equal values hash equally. */
+uint64_t bt_message_hash(const struct bt_message *message, uint64_t seed, const void *value);
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CODEC_YAML_H
+#define BT_CODEC_YAML_H
+/**
+ * YAML to JSON text, document by document, as Kubernetes clients read manifests: YAML 1.1 scalars (yes/no/on/off,
+ * 0x.., 0o../0.., sexagesimal stays text, .inf/.nan are errors), merge keys, anchors and aliases within an expansion
+ * budget, duplicate mapping keys are errors. The only user of libyaml; not part of the engine library.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "base/strbuf.h"
+
+/** Nesting beyond this is refused: libyaml's scanner is quadratic in flow depth. */
+#define BT_YAML_DEPTH_MAX 100
+
+struct bt_yaml_reader; /* one input stream */
+
+struct bt_yaml_limits {
+	uint64_t output_bytes_max; /* JSON text of one document, alias expansion included; 0 = default (see yaml.c) */
+};
+
+/** text is borrowed until destroy. */
+struct bt_yaml_reader *bt_yaml_reader_create(struct bt_str text, const struct bt_yaml_limits *limits);
+void bt_yaml_reader_destroy(struct bt_yaml_reader *reader);
+
+/**
+ * Append the next document as JSON text to out. *out_more false: no document was left (out untouched). *out_line (may
+ * be NULL) is the 1-based line where the document starts. An empty document yields "null". After an error the reader
+ * is finished. BERTH_ERR_SYNTAX with line and column, BERTH_ERR_TOO_LARGE for depth and budget.
+ */
+BT_MUST_USE int bt_yaml_next_document(struct bt_yaml_reader *reader, struct bt_strbuf *out, bool *out_more,
+	uint32_t *out_line, struct berth_error *err);
+
+/**
+ * JSON text as YAML (block style, keys in input order, strings quoted only where YAML 1.1 needs it). For output.
+ */
+BT_MUST_USE int bt_yaml_from_json(struct bt_str json, struct bt_strbuf *out, struct berth_error *err);
+#endif
