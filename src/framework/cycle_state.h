@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_FRAMEWORK_CYCLE_STATE_H
+#define BT_FRAMEWORK_CYCLE_STATE_H
+/**
+ * What one pod's cycle remembers between extension points. Spec: 02 section 3. Two stores: data by plugin index (what
+ * in-tree plugins use, O(1)) and data by key (CycleState's Read/Write/Delete, for everybody else).
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "base/vec.h"
+
+/** Instances per profile; the skip sets are bit masks. */
+#define BT_PLUGINS_MAX 128
+
+struct bt_plugin_set {
+	uint64_t words[BT_PLUGINS_MAX / 64];
+};
+
+static inline bool bt_plugin_set_has(const struct bt_plugin_set *set, uint32_t index)
+{
+	return (set->words[index >> 6] >> (index & 63) & 1) != 0;
+}
+
+static inline void bt_plugin_set_add(struct bt_plugin_set *set, uint32_t index)
+{
+	set->words[index >> 6] |= UINT64_C(1) << (index & 63);
+}
+
+/** A datum by key: clone makes the copy for a cloned cycle (NULL: shared by reference). */
+struct bt_cycle_datum {
+	struct bt_str key; /* in the arena */
+	void *data;
+	void *(*clone)(const void *data, struct bt_arena *arena);
+};
+
+struct bt_cycle_state {
+	struct bt_arena *arena; /* the cycle's; reset when the cycle ends */
+	void **pre_filter_data; /* by plugin index; NULL = not written */
+	void **pre_score_data;
+	uint32_t plugin_count;
+	BT_VEC(struct bt_cycle_datum) data;
+	struct bt_plugin_set skip_filter;
+	struct bt_plugin_set skip_score;
+	struct bt_plugin_set skip_pre_bind;
+	struct bt_plugin_set parallel_pre_bind;
+	bool pre_bind_flights_done; /* the two sets above are meaningful */
+	bool skip_all_post_filter;
+	bool record_plugin_metrics;
+	/** Pods to activate at the end of a successful cycle: keys "namespace/name" (spec 02 section 3). */
+	BT_VEC(struct bt_str) pods_to_activate;
+};
+
+void bt_cycle_state_init(struct bt_cycle_state *cycle, struct bt_arena *arena, uint32_t plugin_count);
+void bt_cycle_state_finish(struct bt_cycle_state *cycle);
+/**
+ * Copy for a what-if run: keyed data through their clone functions; indexed pre-filter data through clone_pre_filter of
+ * the caller (runner.c knows the plugins); flags and sets shared.
+ */
+void bt_cycle_state_clone(const struct bt_cycle_state *cycle, struct bt_cycle_state *out_clone);
+
+/** BERTH_ERR_NOT_FOUND with text "not found". */
+BT_MUST_USE int bt_cycle_state_read(const struct bt_cycle_state *cycle, struct bt_str key, void **out_data,
+	struct berth_error *err);
+void bt_cycle_state_write(struct bt_cycle_state *cycle, struct bt_str key, void *data,
+	void *(*clone)(const void *data, struct bt_arena *arena));
+void bt_cycle_state_delete(struct bt_cycle_state *cycle, struct bt_str key);
+#endif

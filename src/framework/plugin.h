@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_FRAMEWORK_PLUGIN_H
+#define BT_FRAMEWORK_PLUGIN_H
+/**
+ * The plugin contract. A plugin is a constant table of functions plus an instance per profile; it implements any subset
+ * of the extension points (a NULL slot = the role is not implemented). Spec: 02 section 4.
+ *
+ * Every plugin has the plain form (one pod, one node, through node_info.h). A plugin whose verdict or score is a pure
+ * function of the pod's shape and one node's row may add the column form: the same answer over many slots at once, kept
+ * by the scheduling plan and repaired from the change log. BERTH_VERIFY=1 compares the two on every decision.
+ *
+ * All functions run on the scheduling thread. `pod` is never NULL. Data placed in the cycle lives in cycle->arena.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "config/config.h"
+#include "config/gates.h"
+#include "framework/cycle_state.h"
+#include "framework/status.h"
+#include "state/change_log.h"
+#include "state/node_info.h"
+#include "state/pod_info.h"
+#include "state/state.h"
+
+#define BT_SCORE_MIN 0
+#define BT_SCORE_MAX 100
+#define BT_TOTAL_SCORE_MAX INT64_MAX
+
+struct bt_framework; /* framework/framework.h */
+struct bt_plugin_ops;
+
+/** Base of every instance; first member of the plugin's own structure. */
+struct bt_plugin {
+	const struct bt_plugin_ops *ops;
+	uint16_t index; /* in the framework's instance list; set by the framework after create */
+};
+
+/** What a plugin may use beyond its arguments; valid for the life of the framework. */
+struct bt_handle {
+	struct bt_state *state;
+	const struct bt_gates *gates;
+	struct bt_framework *framework; /* for nested runners (preemption) */
+	struct bt_str scheduler_name;
+};
+
+/** PreFilter's narrowing. names NULL: all nodes. An empty non-NULL list means no node. Spec 02 section 2. */
+struct bt_pre_filter_result {
+	bool restricted;
+	uint32_t count;
+	const struct bt_str *names; /* distinct; in the cycle's arena or the pod's memory */
+};
+
+struct bt_node_score {
+	uint32_t slot;
+	int64_t score;
+};
+
+enum bt_nominating_mode {
+	BT_NOMINATING_NOOP,
+	BT_NOMINATING_OVERRIDE,
+};
+
+struct bt_post_filter_result {
+	bool present;
+	enum bt_nominating_mode mode;
+	struct bt_str nominated_node_name;
+};
+
+/** Statuses of the nodes that were examined: explicit entries plus one for all others. Spec 02 section 2. */
+struct bt_node_status_entry {
+	uint32_t slot;
+	struct bt_status status;
+};
+
+struct bt_node_statuses {
+	BT_VEC(struct bt_node_status_entry) entries;
+	struct bt_status absent;
+};
+
+struct bt_pre_bind_pre_flight {
+	bool allow_parallel;
+};
+
+/** A key and value of the pod's signature. Spec 02 section 6. */
+struct bt_sign_fragment {
+	struct bt_str key;
+	struct bt_str value;
+};
+
+struct bt_sign_fragments {
+	BT_VEC(struct bt_sign_fragment) items;
+	struct bt_arena *arena;
+};
+
+/** A cluster event a plugin wants to hear of. Spec 02 section 10; hints: spec 04. */
+struct bt_cluster_event {
+	struct bt_str resource;
+	uint32_t action; /* bits of spec 02 section 10.1 */
+};
+
+enum bt_queueing_hint {
+	BT_HINT_SKIP,
+	BT_HINT_QUEUE,
+};
+
+/** old_object / new_object: the decoded API object (struct bt_pod, struct bt_node, ...), NULL when there is none. */
+typedef enum bt_queueing_hint (*bt_hint_function)(struct bt_plugin *plugin, const struct bt_pod_info *pod,
+	const void *old_object, const void *new_object, struct berth_error *err);
+
+struct bt_event_registration {
+	struct bt_cluster_event event;
+	bt_hint_function hint; /* NULL: always Queue */
+};
+
+/** A queue entry as QueueSort sees it. */
+struct bt_queued_pod {
+	const struct bt_pod_info *pod;
+	int64_t timestamp_ns;
+};
+
+enum bt_normalize_kind {
+	BT_NORMALIZE_NONE,            /* scores are final */
+	BT_NORMALIZE_DEFAULT,         /* spec 05 section 3.8, reverse = false, max 100 */
+	BT_NORMALIZE_DEFAULT_REVERSE, /* ... reverse = true */
+	BT_NORMALIZE_CUSTOM,          /* ops->normalize_score */
+};
+
+/** Which slots a column pass covers: all below count when slots is NULL, else the count listed ones. */
+struct bt_slot_range {
+	const uint32_t *slots;
+	uint32_t count;
+};
+
+struct bt_placement {
+	struct bt_str name;
+	const uint32_t *slots;
+	uint32_t count;
+};
+
+struct bt_plugin_ops {
+	const char *name; /* unique in a registry */
+
+	/**
+	 * New instance. args: decoded and defaulted (config.h), kind BT_ARGS_NONE when there are none; borrowed for the life
+	 * of the framework. err: reported as `initializing plugin "<name>": <err>`.
+	 */
+	int (*create)(const struct bt_plugin_args *args, const struct bt_handle *handle, struct bt_plugin **out_plugin,
+		struct berth_error *err);
+	void (*destroy)(struct bt_plugin *plugin);
+
+	/**
+	 * PreFilter and PreScore depend only on the pod's shape, the arguments and the state's symbols: the framework may run
+	 * them once per shape and keep their data. Their data must then never be changed by Filter or Score.
+	 */
+	bool pure;
+
+	/* Queueing */
+	struct bt_status (*pre_enqueue)(struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_arena *arena);
+	bool (*less)(struct bt_plugin *plugin, const struct bt_queued_pod *a, const struct bt_queued_pod *b);
+	/** *out_events borrowed from the plugin. */
+	int (*events_to_register)(struct bt_plugin *plugin, const struct bt_event_registration **out_events,
+		uint32_t *out_count, struct berth_error *err);
+	/** Success (fragments added), Unschedulable (not signable) or Error. */
+	struct bt_status (*sign)(struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_sign_fragments *out);
+
+	/* Scheduling cycle. Success, Skip, Unschedulable, UnschedulableAndUnresolvable, Error. */
+	struct bt_status (*pre_filter)(struct bt_plugin *plugin, struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
+		struct bt_pre_filter_result *out_result);
+	struct bt_status (*pre_filter_add_pod)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+		const struct bt_pod_info *pod_to_schedule, const struct bt_pod_info *pod_to_add,
+		const struct bt_node_info *node);
+	struct bt_status (*pre_filter_remove_pod)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+		const struct bt_pod_info *pod_to_schedule, const struct bt_pod_info *pod_to_remove,
+		const struct bt_node_info *node);
+	/** Copy of the plugin's pre-filter data that add_pod / remove_pod may change; NULL: the data is never changed. */
+	void *(*clone_pre_filter_data)(const void *data, struct bt_arena *arena);
+	/** Success, rejected or Error. Reads only the node passed in. */
+	struct bt_status (*filter)(struct bt_plugin *plugin, struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
+		const struct bt_node_info *node);
+	struct bt_status (*post_filter)(struct bt_plugin *plugin, struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
+		const struct bt_node_statuses *statuses, struct bt_post_filter_result *out_result);
+	/** slots: the feasible nodes. Success, Skip, anything else is an error. */
+	struct bt_status (*pre_score)(struct bt_plugin *plugin, struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
+		const uint32_t *slots, uint32_t slot_count);
+	struct bt_status (*score)(struct bt_plugin *plugin, struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
+		const struct bt_node_info *node, int64_t *out_score);
+	enum bt_normalize_kind normalize;
+	/** BT_NORMALIZE_CUSTOM only. Rewrites the scores in place. */
+	struct bt_status (*normalize_score)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+		const struct bt_pod_info *pod, struct bt_node_score *scores, uint32_t count);
+
+	/* After the choice. slot is the chosen node. */
+	struct bt_status (*reserve)(struct bt_plugin *plugin, struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
+		uint32_t slot);
+	/** Idempotent; may be called without its reserve having run. */
+	void (*unreserve)(struct bt_plugin *plugin, struct bt_cycle_state *cycle, const struct bt_pod_info *pod, uint32_t slot);
+	struct bt_status (*permit)(struct bt_plugin *plugin, struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
+		uint32_t slot, int64_t *out_timeout_ns);
+
+	/* Binding cycle. */
+	struct bt_status (*pre_bind_pre_flight)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+		const struct bt_pod_info *pod, uint32_t slot, struct bt_pre_bind_pre_flight *out_result);
+	struct bt_status (*pre_bind)(struct bt_plugin *plugin, struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
+		uint32_t slot);
+	struct bt_status (*bind)(struct bt_plugin *plugin, struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
+		uint32_t slot);
+	void (*post_bind)(struct bt_plugin *plugin, struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
+		uint32_t slot);
+
+	/* Pod groups. Success, anything else is a failure. */
+	struct bt_status (*generate_placements)(struct bt_plugin *plugin, struct bt_arena *arena, struct bt_str group_namespace,
+		struct bt_str group_name, const struct bt_placement *parent, const struct bt_placement **out_placements,
+		uint32_t *out_count);
+	struct bt_status (*score_placement)(struct bt_plugin *plugin, struct bt_arena *arena,
+		const struct bt_placement *placement, const struct bt_pod_info *const *pods, uint32_t pod_count,
+		int64_t *out_score);
+	struct bt_status (*normalize_placement_scores)(struct bt_plugin *plugin, struct bt_arena *arena, int64_t *scores,
+		uint32_t count);
+	struct bt_status (*pod_group_post_filter)(struct bt_plugin *plugin, struct bt_arena *arena,
+		const struct bt_pod_info *const *pods, uint32_t pod_count);
+
+	/* Column form of Filter; needs `pure`. */
+
+	/** Kinds of node change (enum bt_change_kind) after which a slot's verdict may differ. */
+	uint32_t filter_reads;
+	/**
+	 * For every slot in range: *detail = 0 when the node passes, else a non-zero number (at most 24 bits) that
+	 * filter_detail_status turns into the status the plain form would give. data is the plugin's pre-filter data (NULL
+	 * when the plugin has no PreFilter). detail is indexed by slot.
+	 */
+	void (*filter_column)(struct bt_plugin *plugin, const void *data, const struct bt_pod_info *pod,
+		const struct bt_state *state, struct bt_slot_range range, uint32_t *detail);
+	struct bt_status (*filter_detail_status)(struct bt_plugin *plugin, const void *data, const struct bt_pod_info *pod,
+		uint32_t detail, struct bt_arena *arena);
+
+	/* Column form of Score; needs `pure`. Scores must be in [0, 2^31). */
+
+	uint32_t score_reads;
+	/** The score also depends on the number of nodes in the snapshot. */
+	bool score_reads_node_count;
+	/** true: the raw score of every node is *out_score whatever its row (nothing to compute). May be NULL. */
+	bool (*score_is_constant)(struct bt_plugin *plugin, const void *data, const struct bt_pod_info *pod,
+		const struct bt_state *state, int32_t *out_score);
+	void (*score_column)(struct bt_plugin *plugin, const void *data, const struct bt_pod_info *pod,
+		const struct bt_state *state, struct bt_slot_range range, int32_t *scores);
+};
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_FRAMEWORK_STATUS_H
+#define BT_FRAMEWORK_STATUS_H
+/**
+ * Verdicts of plugins: code, reasons, plugin. Passed by value, never allocated for the usual cases: fixed reasons are
+ * constants from reasons.def, others live in the cycle's arena. Zero memory is Success. Spec: 02 section 1.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "base/strbuf.h"
+
+enum bt_status_code {
+	BT_STATUS_SUCCESS = 0,
+	BT_STATUS_ERROR = 1,
+	BT_STATUS_UNSCHEDULABLE = 2,
+	BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE = 3,
+	BT_STATUS_WAIT = 4,
+	BT_STATUS_SKIP = 5,
+	BT_STATUS_PENDING = 6,
+};
+
+/** "Success", "UnschedulableAndUnresolvable", ... */
+const char *bt_status_code_name(enum bt_status_code code);
+
+struct bt_status {
+	uint8_t code; /* enum bt_status_code */
+	bool has_error; /* error_text is the wrapped error's text */
+	uint16_t plugin; /* index + 1 in the framework's instance list; 0 = not set */
+	uint32_t reason_count;
+	const struct bt_str *reasons; /* constants, or in the arena of the cycle */
+	struct bt_str error_text;
+};
+
+#define BT_STATUS_OK ((struct bt_status){0})
+
+static inline bool bt_status_is_success(const struct bt_status *status)
+{
+	return status->code == BT_STATUS_SUCCESS;
+}
+
+static inline bool bt_status_is_rejected(const struct bt_status *status)
+{
+	return status->code == BT_STATUS_UNSCHEDULABLE ||
+		status->code == BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE || status->code == BT_STATUS_PENDING;
+}
+
+/** Fixed reasons: BT_REASON_<NAME> indexes bt_reason_texts. */
+enum bt_reason {
+#define BT_REASON(name, text) BT_REASON_##name,
+#include "framework/reasons.def"
+#undef BT_REASON
+	BT_REASON__COUNT,
+};
+
+extern const struct bt_str bt_reason_texts[BT_REASON__COUNT];
+
+/** One fixed reason; no allocation. */
+static inline struct bt_status bt_status_reason(enum bt_status_code code, enum bt_reason reason)
+{
+	return (struct bt_status){.code = (uint8_t)code, .reason_count = 1, .reasons = &bt_reason_texts[reason]};
+}
+
+/** A code without reasons. */
+static inline struct bt_status bt_status_code_only(enum bt_status_code code)
+{
+	return (struct bt_status){.code = (uint8_t)code};
+}
+
+/** One reason with text copied into the arena. */
+struct bt_status bt_status_text(enum bt_status_code code, struct bt_arena *arena, struct bt_str text);
+BT_PRINTF(3, 4) struct bt_status bt_status_printf(enum bt_status_code code, struct bt_arena *arena, const char *format, ...);
+/** Error with err's text copied into the arena; the error's own text (not a reason). err is finished. */
+struct bt_status bt_status_from_error(struct bt_arena *arena, struct berth_error *err);
+struct bt_status bt_status_error_text(struct bt_arena *arena, struct bt_str text);
+/** Add a reason at the end (copies the list into the arena). */
+void bt_status_append_reason(struct bt_status *status, struct bt_arena *arena, struct bt_str reason);
+/** Reasons joined with ", ", the error's text first. "" for success. */
+void bt_status_message(const struct bt_status *status, struct bt_strbuf *out);
+struct bt_str bt_status_message_str(const struct bt_status *status, struct bt_arena *arena);
+/** Text of AsError; false (out untouched) for Success, Wait and Skip. Spec 02 section 1.2. */
+bool bt_status_as_error(const struct bt_status *status, struct bt_arena *arena, struct bt_str *out_text);
+/** "%!w(<nil>)" for codes without an error: what upstream's wrapping prints. Spec 02 section 1.3. */
+struct bt_str bt_status_wrapped_text(const struct bt_status *status, struct bt_arena *arena);
+/** Number of entries Reasons has: the error's text counts as the first. */
+uint32_t bt_status_all_reason_count(const struct bt_status *status);
+struct bt_str bt_status_all_reason_at(const struct bt_status *status, uint32_t index);
+/** Same code, plugin, error text and reasons. Success equals Success whatever else. */
+bool bt_status_equal(const struct bt_status *a, const struct bt_status *b);
+/** Deep copy into another arena. */
+struct bt_status bt_status_copy(const struct bt_status *status, struct bt_arena *arena);
+#endif

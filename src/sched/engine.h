@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_SCHED_ENGINE_H
+#define BT_SCHED_ENGINE_H
+/**
+ * The engine: cluster state, profiles and the scheduling cycle. No I/O, no clock, no threads of its own; changes go in,
+ * decisions come out. Spec: 03 sections 2 to 8.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/prng.h"
+#include "config/config.h"
+#include "framework/framework.h"
+#include "framework/nominator.h"
+#include "state/state.h"
+
+/** Which of several equally good nodes is taken. Upstream's own choice among them is racy; each of these is legal. */
+enum bt_tie_policy {
+	BT_TIE_HEAP,          /* upstream's node heap over the search order (spec 03 section 7) */
+	BT_TIE_FIRST_BY_NAME, /* for tests and conformance */
+	BT_TIE_RANDOM,        /* uniform, from the engine's seed */
+};
+
+struct bt_engine_options {
+	enum bt_tie_policy tie_policy;
+	uint64_t seed;
+	/** Recompute every decision the plain way and abort on a difference (BERTH_VERIFY=1). */
+	bool verify;
+	/** Memory that cached plans may hold; 0 = default. */
+	size_t plan_bytes_max;
+	/** Replaces the configured percentageOfNodesToScore when not negative. */
+	int32_t percentage_of_nodes_to_score;
+	/** Out-of-tree plugins; NULL: only the in-tree ones. Borrowed for the call to create. */
+	const struct bt_registry *extra_plugins;
+};
+
+#define BT_ENGINE_OPTIONS_INIT {.percentage_of_nodes_to_score = -1}
+
+struct bt_plan_cache; /* sched/plan.h */
+
+struct bt_engine {
+	struct bt_config *config;
+	struct bt_state *state;
+	struct bt_registry registry;
+	struct bt_nominator nominator;
+	struct bt_profiles profiles;
+	struct bt_engine_options options;
+	struct bt_prng prng;
+	struct bt_plan_cache *plans;
+	struct bt_arena arena;         /* per cycle, reset at the start of the next */
+	struct bt_arena verify_arena;  /* plain recomputation */
+	uint32_t next_start_node_index; /* shared by all profiles, never reset */
+	uint64_t cycle_count;
+};
+
+/** config: a reference is taken. Errors of profile building (spec 02 section 9). */
+BT_MUST_USE int bt_engine_create(struct bt_config *config, const struct bt_engine_options *options,
+	struct bt_engine **out_engine, struct berth_error *err);
+void bt_engine_destroy(struct bt_engine *engine);
+/** The profile that handles this pod, or NULL. */
+struct bt_framework *bt_engine_profile(const struct bt_engine *engine, struct bt_str scheduler_name);
+
+/** Why no node fits. Spec 03 section 3.4; valid until the next cycle. */
+struct bt_diagnosis {
+	struct bt_node_statuses statuses;
+	struct bt_plugin_set unschedulable_plugins;
+	struct bt_plugin_set pending_plugins;
+	struct bt_str pre_filter_message;
+	struct bt_str post_filter_message;
+	uint32_t node_count; /* numAllNodes */
+};
+
+enum bt_outcome {
+	BT_OUTCOME_SCHEDULED, /* slot is set */
+	BT_OUTCOME_FIT_ERROR, /* diagnosis says why */
+	BT_OUTCOME_ERROR,     /* status is the error */
+	BT_OUTCOME_NO_NODES,  /* `no nodes available to schedule pods` */
+};
+
+/** What one scheduling cycle decided. Memory: the engine's cycle arena, valid until the next cycle. */
+struct bt_schedule_result {
+	enum bt_outcome outcome;
+	uint32_t slot;           /* chosen node */
+	int64_t total_score;     /* of the chosen node; 0 when it was the only one */
+	uint32_t feasible_count;
+	uint32_t evaluated_count;
+	struct bt_status status; /* the status the failure handler gets; its message is the FitError text */
+	struct bt_diagnosis diagnosis;
+	struct bt_post_filter_result nomination; /* present: what to do with status.nominatedNodeName */
+	struct bt_cycle_state *cycle; /* for Reserve and what follows */
+	struct bt_framework *framework;
+};
+
+/**
+ * Choose a node for the pod (spec 03 sections 3.1 to 3.2, PostFilter included). Nothing in the state changes.
+ * pod: filled by bt_pod_info_init_pending.
+ */
+void bt_engine_schedule(struct bt_engine *engine, struct bt_framework *framework, const struct bt_pod_info *pod,
+	struct bt_schedule_result *out_result);
+
+/**
+ * Assume the pod on the chosen node, Reserve, Permit, PreBind, Bind, PostBind, all at once (simulation, bench: nothing
+ * blocks, a Permit that waits counts as allowed). On failure everything is undone and out_result tells why.
+ * Returns true when the pod is on its node.
+ */
+bool bt_engine_place(struct bt_engine *engine, const struct bt_pod_info *pod, struct bt_schedule_result *result);
+
+/** "0/3 nodes are available: ..." without PostFilter's part unless the diagnosis has one. Spec 03 section 8. */
+void bt_diagnosis_message(const struct bt_diagnosis *diagnosis, struct bt_strbuf *out);
+
+/** Spec 03 section 3.3. percentage 0 = adaptive. */
+uint32_t bt_feasible_nodes_to_find(uint32_t node_count, int32_t percentage);
+
+/**
+ * Everything about one pod on every node, the plain way: what conformance vectors record and explanations show. Filter
+ * runs on every node named by PreFilter, without a percentage and without the nominated-node fast path; Score runs even for
+ * one feasible node.
+ */
+struct bt_node_evaluation {
+	uint32_t slot;
+	struct bt_status filter; /* Success: feasible */
+};
+
+struct bt_evaluation {
+	struct bt_pre_filter_outcome pre_filter;
+	struct bt_node_evaluation *nodes; /* examined nodes, ascending by name */
+	uint32_t node_count;
+	uint32_t *feasible; /* slots, ascending by name */
+	uint32_t feasible_count;
+	bool pre_score_ran;
+	struct bt_status pre_score;
+	struct bt_status score_status;
+	struct bt_score_table scores;
+	uint32_t best; /* index into feasible of the first by name among the best; UINT32_MAX = none */
+	struct bt_status error; /* an internal error ended the evaluation */
+	struct bt_diagnosis diagnosis;
+	struct bt_cycle_state *cycle;
+};
+
+/** Refreshes the snapshot first. Memory: the engine's cycle arena. */
+void bt_engine_evaluate(struct bt_engine *engine, struct bt_framework *framework, const struct bt_pod_info *pod,
+	struct bt_evaluation *out_evaluation);
+#endif

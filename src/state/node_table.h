@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_STATE_NODE_TABLE_H
+#define BT_STATE_NODE_TABLE_H
+/**
+ * The node table: a node is a slot number; what the hot path reads are arrays indexed by slot. Every slot below
+ * slot_count has a value in every column; a slot that is not in use has zeros and is in no snapshot.
+ * The aggregate (upstream's NodeInfo): spec 01b section 9, 03b section 3.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "api/node.h"
+#include "api/resources.h"
+#include "base/bitset.h"
+#include "base/map.h"
+#include "base/symbol.h"
+#include "base/vec.h"
+
+#define BT_SLOT_NONE UINT32_MAX
+
+/** One scalar resource (extended, hugepages, ...): two columns. Once a name was seen its index stays. */
+struct bt_scalar_column {
+	bt_sym name;
+	int64_t *allocatable;
+	int64_t *requested;
+};
+
+/**
+ * Values of one label key over all slots, for keys that some selector uses: values[slot] is an index into dictionary,
+ * 0 = label absent (dictionary[0] is unused). Kept up to date by the table.
+ */
+struct bt_label_column {
+	bt_sym key;
+	uint32_t *values;
+	BT_VEC(bt_sym) dictionary; /* holds references; entries are never reused while the column lives */
+	struct bt_map index;       /* symbol -> dictionary index */
+	uint32_t present_count;    /* slots that have the label */
+};
+
+struct bt_label_pair {
+	bt_sym key;
+	bt_sym value;
+};
+
+/** An occupied host port triple. Spec 01b section 7: a set, not a multiset. */
+struct bt_used_port {
+	bt_sym ip;
+	bt_sym protocol;
+	int32_t port;
+};
+
+/** An image of a node; node_count is the value at the node's last snapshot refresh (spec 03b section 5.4). */
+struct bt_node_image {
+	uint32_t image; /* index in the image table */
+	uint32_t node_count;
+};
+
+struct bt_claim_ref {
+	bt_sym claim; /* "namespace/name" */
+	uint32_t count;
+};
+
+/** Taint lists are hash-consed: nodes with equal lists share one entry. 0 is the empty list. */
+struct bt_taint_set {
+	struct bt_arena arena;
+	bt_taint_list taints; /* NULL items when free */
+	uint32_t ref_count;
+	uint64_t hash;
+};
+
+/** The parts of a node that no column pass reads. */
+struct bt_node_row {
+	bt_sym name;
+	bt_sym uid;
+	bt_sym zone_key;
+	struct bt_str_map labels; /* sorted; text lives in the symbol table */
+	struct bt_label_pair *label_symbols; /* same order as labels */
+	BT_VEC(struct bt_node_image) images; /* list order, first occurrence of a name only */
+	BT_VEC(struct bt_used_port) ports;
+	BT_VEC(uint32_t) pods; /* pod ids; removal moves the last into the gap */
+	BT_VEC(uint32_t) pods_with_affinity;
+	BT_VEC(uint32_t) pods_with_required_anti_affinity;
+	BT_VEC(struct bt_claim_ref) claims;
+	uint64_t images_version; /* of the image table when node_count values were taken */
+	int64_t generation;      /* fresh at every change, never repeated */
+	bool in_cache;           /* the cache has an entry: real, imaginary or ghost */
+	bool has_node;           /* a node object is set */
+	bool in_snapshot;
+};
+
+struct bt_node_table {
+	uint32_t slot_count;    /* slots ever used; columns have slot_capacity entries */
+	uint32_t slot_capacity; /* multiple of 64 */
+	/* columns */
+	int64_t *allocatable_cpu_milli;
+	int64_t *allocatable_memory_bytes;
+	int64_t *allocatable_ephemeral_bytes;
+	int64_t *allocatable_pods;
+	int64_t *requested_cpu_milli;
+	int64_t *requested_memory_bytes;
+	int64_t *requested_ephemeral_bytes;
+	int64_t *non_zero_cpu_milli;
+	int64_t *non_zero_memory_bytes;
+	int64_t *pod_count;
+	uint32_t *taint_set;
+	uint8_t *unschedulable;
+	uint8_t *declared_features; /* bit i: registered feature i (spec 05 section 14) */
+	BT_VEC(struct bt_scalar_column) scalars;
+	BT_VEC(struct bt_label_column *) label_columns;
+	/**
+	 * true once any amount was negative or at least 2^44: kernels that compute in doubles then take their exact integer
+	 * form. Never cleared.
+	 */
+	bool has_wide_values;
+	/* rows, names, shared parts */
+	struct bt_node_row *rows;
+	struct bt_map names; /* name symbol -> slot */
+	BT_VEC(uint32_t) free_slots;
+	BT_VEC(struct bt_taint_set) taint_sets;
+	struct bt_symbol_table *symbols;
+};
+
+/** Column of a scalar resource, created when the name is new. */
+uint32_t bt_node_table_scalar(struct bt_node_table *table, struct bt_str name);
+/** Index of an existing column, or UINT32_MAX. */
+uint32_t bt_node_table_find_scalar(const struct bt_node_table *table, struct bt_str name);
+/** Column of a label key, created and filled when the key is new. */
+const struct bt_label_column *bt_node_table_label_column(struct bt_node_table *table, struct bt_str key);
+/** Slot of a node name the cache or the snapshot knows, or BT_SLOT_NONE. */
+uint32_t bt_node_table_find(const struct bt_node_table *table, struct bt_str name);
+struct bt_str bt_node_table_name(const struct bt_node_table *table, uint32_t slot);
+const bt_taint_list *bt_node_table_taints(const struct bt_node_table *table, uint32_t slot);
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_STATE_SHAPE_H
+#define BT_STATE_SHAPE_H
+/**
+ * Shapes: pods whose scheduling-relevant content is equal share one. A shape holds the spec (without nodeName once the
+ * pod is assigned) and the parts of status that its requests depend on; identity, labels and namespace are the pod's
+ * own. Everything that can be computed from that alone is computed once, here.
+ * Spec: 01b sections 3-8 (resources, host ports), 03b section 2.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "api/pod.h"
+#include "api/resources.h"
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/symbol.h"
+#include "base/vec.h"
+
+#define BT_SHAPE_NONE UINT32_MAX
+
+/** A scalar resource of a pod: index of its column (node_table.h) and amount. */
+struct bt_shape_scalar {
+	uint32_t resource; /* bt_node_table scalar column */
+	int64_t value;
+};
+
+struct bt_shape {
+	uint32_t id;        /* index in the table; reused */
+	uint32_t ref_count;
+	uint64_t serial;    /* never reused: what a cache keyed by shape compares */
+	uint64_t hash;
+	struct bt_arena arena; /* owns everything below */
+	/**
+	 * Canonical pod: spec, and of status the conditions of type PodResizePending, container statuses, allocatedResources,
+	 * resources, nodeAllocatableResourceClaimStatuses. metadata is empty; spec.priority is kept.
+	 */
+	const struct bt_pod *pod;
+	/** Contribution to its node (variants A and Z). */
+	int64_t requested_cpu_milli;
+	int64_t requested_memory_bytes;
+	int64_t requested_ephemeral_bytes;
+	int64_t non_zero_cpu_milli;
+	int64_t non_zero_memory_bytes;
+	struct bt_shape_scalar *scalars; /* ascending by name */
+	uint32_t scalar_count;
+	bt_host_port_list host_ports;
+	/** Claim names of persistentVolumeClaim volumes, one per volume entry (repeats kept). */
+	bt_str_list claim_names;
+	bool has_affinity;               /* podAffinity or podAntiAffinity present */
+	bool has_required_anti_affinity; /* podAntiAffinity.required non-empty */
+};
+
+struct bt_node_table;
+
+/** All shapes in use. Ids are reused after the last reference is gone, serials are not. */
+struct bt_shape_table {
+	struct bt_map map;
+	BT_VEC(struct bt_shape *) shapes; /* by id; NULL = free */
+	BT_VEC(uint32_t) free_ids;
+	struct bt_resource_gates gates;
+	struct bt_node_table *nodes; /* scalar columns */
+	uint64_t next_serial;
+};
+
+void bt_shape_table_init(struct bt_shape_table *table, const struct bt_resource_gates *gates, struct bt_node_table *nodes);
+void bt_shape_table_finish(struct bt_shape_table *table);
+/**
+ * The shape of a pod, one reference taken. keep_node_name: the pod is to be scheduled (its spec.nodeName, normally empty,
+ * is part of what plugins see); false for an assigned pod.
+ */
+uint32_t bt_shape_ref_pod(struct bt_shape_table *table, const struct bt_pod *pod, bool keep_node_name);
+void bt_shape_ref(struct bt_shape_table *table, uint32_t id);
+void bt_shape_unref(struct bt_shape_table *table, uint32_t id);
+static inline const struct bt_shape *bt_shape_at(const struct bt_shape_table *table, uint32_t id)
+{
+	return table->shapes.items[id];
+}
+#endif

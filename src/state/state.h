@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_STATE_STATE_H
+#define BT_STATE_STATE_H
+/**
+ * Cluster state: nodes, assigned and assumed pods, and what is shared between them. Implements upstream's scheduler cache
+ * (spec 03b): state machine of pods, imaginary and ghost nodes, node order, image states, and the per-cycle snapshot.
+ * One thread owns it; nothing is locked.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "api/node.h"
+#include "api/pod.h"
+#include "base/error.h"
+#include "base/symbol.h"
+#include "state/change_log.h"
+#include "state/node_order.h"
+#include "state/node_table.h"
+#include "state/shape.h"
+
+#define BT_POD_NONE UINT32_MAX
+
+/** Interned label sets: pods with equal labels share one. */
+struct bt_label_set {
+	struct bt_str_map labels; /* text in the symbol table */
+	struct bt_label_pair *symbols;
+	uint32_t ref_count;
+	uint64_t hash;
+};
+
+struct bt_label_set_table {
+	struct bt_map map;
+	BT_VEC(struct bt_label_set) sets;
+	BT_VEC(uint32_t) free_ids;
+	struct bt_symbol_table *symbols;
+};
+
+uint32_t bt_label_set_ref_map(struct bt_label_set_table *table, const struct bt_str_map *labels);
+void bt_label_set_unref(struct bt_label_set_table *table, uint32_t id);
+
+/** A pod that the cache holds. Full objects of bound pods are not kept: identity, shape and labels say everything. */
+struct bt_pod_record {
+	bt_sym uid;
+	bt_sym name;
+	bt_sym namespace_;
+	bt_sym nominated_node; /* status.nominatedNodeName */
+	uint32_t shape;
+	uint32_t label_set;
+	uint32_t node; /* slot */
+	int32_t priority;
+	int64_t start_seconds; /* status.startTime; INT64_MIN = not set */
+	bool assumed;
+	bool terminating;
+	bool in_use;
+};
+
+struct bt_pod_table {
+	BT_VEC(struct bt_pod_record) records;
+	BT_VEC(uint32_t) free_ids;
+	struct bt_map uids;
+	uint32_t count;
+	uint32_t assumed_count;
+};
+
+/** Cluster-wide record of an image name. Spec 03b section 5.4. */
+struct bt_image {
+	bt_sym name;
+	int64_t size_bytes;
+	uint32_t node_count; /* nodes holding it now */
+};
+
+struct bt_image_table {
+	struct bt_map map;
+	BT_VEC(struct bt_image) images; /* node_count == 0: free */
+	BT_VEC(uint32_t) free_ids;
+	uint64_t version; /* grows whenever any node_count or size changes */
+};
+
+/**
+ * The snapshot: which slots a cycle sees and in which order. Node aggregates are read from the columns, which do not
+ * change during a cycle. Spec 03b section 7.
+ */
+struct bt_snapshot {
+	uint32_t *list; /* slots in list order */
+	uint32_t count;
+	uint32_t capacity;
+	uint32_t *position; /* by slot; only meaningful for slots in the snapshot */
+	BT_VEC(uint32_t) affinity_list;      /* slots with pods_with_affinity, list order */
+	BT_VEC(uint32_t) anti_affinity_list; /* slots with pods_with_required_anti_affinity */
+	uint64_t log_sequence; /* change log position of the last refresh */
+	uint64_t list_version; /* grows when list content or order changes */
+	bool lists_stale;      /* affinity lists must be recomputed */
+};
+
+struct bt_state {
+	struct bt_symbol_table symbols;
+	struct bt_node_table nodes;
+	struct bt_shape_table shapes;
+	struct bt_label_set_table label_sets;
+	struct bt_pod_table pods;
+	struct bt_image_table images;
+	struct bt_node_order order;
+	struct bt_snapshot snapshot;
+	struct bt_change_log log;
+	struct bt_map used_claims; /* cluster-wide PVC references: key symbol -> counter index */
+	BT_VEC(struct bt_claim_ref) used_claim_counts;
+	int64_t next_generation;
+	uint32_t node_entry_count; /* cache entries: real, imaginary, ghost */
+	struct bt_resource_gates gates;
+	bool gate_declared_features; /* NodeDeclaredFeatures */
+};
+
+struct bt_state_options {
+	struct bt_resource_gates resource_gates;
+	bool declared_features;
+};
+
+struct bt_state *bt_state_create(const struct bt_state_options *options);
+void bt_state_destroy(struct bt_state *state);
+
+/* Pods: spec 03b section 4. Errors E0-E8 are BERTH_ERR_INVALID (E0), BERTH_ERR_STATE or BERTH_ERR_NOT_FOUND. */
+
+/** The pod must carry spec.nodeName = the chosen node. */
+BT_MUST_USE int bt_state_assume_pod(struct bt_state *state, const struct bt_pod *pod, struct berth_error *err);
+/**
+ * Fast form of assume for a pod whose shape and label set are known already: same rules, same errors. References to shape
+ * and label set are taken by the state itself.
+ */
+BT_MUST_USE int bt_state_assume_shaped(struct bt_state *state, const struct bt_pod *pod, uint32_t shape,
+	uint32_t label_set, uint32_t slot, struct berth_error *err);
+BT_MUST_USE int bt_state_forget_pod(struct bt_state *state, const struct bt_pod *pod, struct berth_error *err);
+BT_MUST_USE int bt_state_add_pod(struct bt_state *state, const struct bt_pod *pod, struct berth_error *err);
+/**
+ * Upstream ends the process when old and new name different nodes ("Scheduler cache is corrupted"); this returns
+ * BERTH_ERR_INTERNAL with that text and leaves the decision to the caller. Same for remove_pod's node rule.
+ */
+BT_MUST_USE int bt_state_update_pod(struct bt_state *state, const struct bt_pod *old_pod, const struct bt_pod *new_pod,
+	struct berth_error *err);
+BT_MUST_USE int bt_state_remove_pod(struct bt_state *state, const struct bt_pod *pod, struct berth_error *err);
+/** Pod id by uid, or BT_POD_NONE. Message E8 is the caller's when it needs one. */
+uint32_t bt_state_find_pod(const struct bt_state *state, struct bt_str uid);
+/** E0 for an empty uid; *out_assumed otherwise. */
+BT_MUST_USE int bt_state_is_assumed_pod(const struct bt_state *state, const struct bt_pod *pod, bool *out_assumed,
+	struct berth_error *err);
+static inline const struct bt_pod_record *bt_state_pod_at(const struct bt_state *state, uint32_t pod_id)
+{
+	return &state->pods.records.items[pod_id];
+}
+
+/* Nodes: spec 03b section 5. */
+
+void bt_state_add_node(struct bt_state *state, const struct bt_node *node);
+/** old_node may be NULL; only its zone matters (upstream's tree.update(old, new)). */
+void bt_state_update_node(struct bt_state *state, const struct bt_node *old_node, const struct bt_node *new_node);
+BT_MUST_USE int bt_state_remove_node(struct bt_state *state, const struct bt_node *node, struct berth_error *err);
+/** Entries (ghosts and imaginary nodes included), pods over all entries. */
+uint32_t bt_state_node_count(const struct bt_state *state);
+uint32_t bt_state_pod_count(const struct bt_state *state);
+
+/* Snapshot: spec 03b section 7.2. */
+
+/** Refresh at the start of a cycle. Cost: the changes since the last one. BERTH_ERR_STATE: the inconsistency error. */
+BT_MUST_USE int bt_state_refresh_snapshot(struct bt_state *state, struct berth_error *err);
+/** Slot in the snapshot, or BT_SLOT_NONE (`nodeinfo not found for node name "<n>"` is the caller's text). */
+uint32_t bt_state_snapshot_find(const struct bt_state *state, struct bt_str node_name);
+/** "namespace/name" is used by some pod in the snapshot. */
+bool bt_state_is_claim_used(const struct bt_state *state, struct bt_str claim_key);
+
+/** Whole-structure check for tests: sums against pods, maps, lists. false with a reason. */
+bool bt_state_validate(const struct bt_state *state, struct bt_strbuf *out_reason);
+/** Bytes of heap memory held, by a walk over all structures. */
+size_t bt_state_memory_bytes(const struct bt_state *state);
+#endif
