@@ -14,7 +14,9 @@
  * A list or map says with `present` whether it was in the input at all ("[]" and "{}" are present, null is not).
  *
  * Decoding follows Go: names are case-sensitive, unknown names skipped, a later duplicate wins (messages merge, lists
- * are replaced, maps merge), null leaves the zero value. All memory comes from one arena, text included.
+ * are replaced, maps merge), null leaves the zero value. All memory comes from one arena, text included. A null that
+ * follows an earlier value of the same name resets nullable fields, lists, maps and scalars, and leaves the others.
+ * An element or map value that is null is the zero T.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,6 +26,12 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "codec/json.h"
+
+/**
+ * Most list elements and map entries of one decoded message, those of its inner messages included: "[{},{}" is short
+ * and its structures are not. Kubernetes lists are decoded item by item.
+ */
+#define BT_MESSAGE_ITEMS_MAX (UINT32_C(1) << 22)
 
 #define BT_LIST(type) \
 	struct { \
@@ -82,8 +90,8 @@ enum bt_field_shape {
 };
 
 enum {
-	BT_FIELD_INLINE = 1, /* JSON: the members of this message sit in the parent object */
-	BT_FIELD_ALWAYS = 2, /* encoded even when zero (spec 01 section 2.2) */
+	BT_FIELD_INLINE = 1, /* JSON: the members of this single or nullable message sit in the parent object */
+	BT_FIELD_ALWAYS = 2, /* encoded even when zero (spec 01 section 2.2); absent lists, maps, nullables as null */
 };
 
 /** A value type that the codec does not know. Text lives in the arena given to decode. */
@@ -123,7 +131,7 @@ struct bt_message {
 	const struct bt_field *fields; /* tables are short; lookup is by length and bytes */
 };
 
-/** Row makers for field tables; S is the structure, M the member, N the protobuf number. JSON name = member name. */
+/** Row maker for field tables; S is the structure, M the member, N the protobuf number. */
 #define BT_FIELD_ROW(S, M, json, N, field_type, field_shape, field_flags, item, value_at, msg, scal) \
 	{ \
 		.name = (json), .name_length = (uint8_t)(sizeof(json) - 1), .type = (uint8_t)(field_type), \
@@ -134,16 +142,20 @@ struct bt_message {
 
 /**
  * Decode the next JSON value (an object, or null = nothing) into out, which the caller zeroed.
- * On failure err is "<field path>: <what is wrong>"; out is then undefined (but plain memory of the arena).
+ * On failure err is "<field path>: <what is wrong>", e.g. "spec.containers[3].image: expected string, got number" or
+ * "metadata.labels[app]: ..."; out is then undefined (but plain memory of the arena).
  */
 BT_MUST_USE int bt_message_decode_json(const struct bt_message *message, struct bt_json_reader *reader,
 	struct bt_arena *arena, void *out, struct berth_error *err);
-/** As one JSON object; zero and absent fields are left out except BT_FIELD_ALWAYS ones. Member order = table order. */
+/**
+ * As one JSON object; zero and absent fields are left out except BT_FIELD_ALWAYS ones. Member order = table order. A
+ * message is zero when all its fields are; BT_FIELD_ALWAYS is needed for those that Go writes as {}.
+ */
 void bt_message_encode_json(const struct bt_message *message, struct bt_json_writer *writer, const void *value);
 /** The members only, without braces: for callers that add members of their own (kind, apiVersion). */
 void bt_message_encode_json_members(const struct bt_message *message, struct bt_json_writer *writer,
 	const void *value);
-/** Deep copy into the arena. */
+/** Deep copy into the arena. Members of the structure that no row names are copied bytewise. */
 void bt_message_copy(const struct bt_message *message, void *out, const void *value, struct bt_arena *arena);
 /** Equal content; `present` of lists and maps counts, scalars compare by their own equal. */
 bool bt_message_equal(const struct bt_message *message, const void *a, const void *b);

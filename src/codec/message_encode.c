@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "codec/message.h"
+
+#include "codec/message_layout.h"
+
+static bool message_is_zero(const struct bt_message *message, const void *structure);
+
+/** Zero as a T. */
+static bool value_is_zero(const struct bt_field *field, const void *value)
+{
+	switch ((enum bt_field_type)field->type) {
+	case BT_FIELD_STR:
+	case BT_FIELD_RAW_JSON:
+		return bt_load_str(value).length == 0;
+	case BT_FIELD_BOOL:
+		return !*(const bool *)value;
+	case BT_FIELD_I32:
+		return *(const int32_t *)value == 0;
+	case BT_FIELD_I64:
+		return *(const int64_t *)value == 0;
+	case BT_FIELD_MESSAGE:
+		return message_is_zero(field->message, value);
+	case BT_FIELD_SCALAR:
+		return field->scalar->is_zero(value);
+	}
+	return true;
+}
+
+/** A nullable member that is not set. */
+static bool is_absent(const struct bt_field *field, const void *member)
+{
+	switch ((enum bt_field_type)field->type) {
+	case BT_FIELD_STR:
+	case BT_FIELD_RAW_JSON:
+		return bt_load_str(member).data == NULL;
+	case BT_FIELD_BOOL:
+		return !((const struct bt_opt_bool *)member)->present;
+	case BT_FIELD_I32:
+		return !((const struct bt_opt_i32 *)member)->present;
+	case BT_FIELD_I64:
+		return !((const struct bt_opt_i64 *)member)->present;
+	case BT_FIELD_MESSAGE:
+	case BT_FIELD_SCALAR:
+		return bt_load_pointer(member) == NULL;
+	}
+	return true;
+}
+
+/** Would be left out of the JSON form. */
+static bool field_is_zero(const struct bt_field *field, const void *member)
+{
+	switch ((enum bt_field_shape)field->shape) {
+	case BT_SHAPE_SINGLE:
+		return value_is_zero(field, member);
+	case BT_SHAPE_NULLABLE:
+		return is_absent(field, member);
+	case BT_SHAPE_LIST:
+	case BT_SHAPE_MAP:
+		return bt_load_list(member).count == 0;
+	}
+	return true;
+}
+
+static bool message_is_zero(const struct bt_message *message, const void *structure)
+{
+	for (uint32_t i = 0; i < message->field_count; i++) {
+		const struct bt_field *field = &message->fields[i];
+		if (!field_is_zero(field, bt_const_field_at(structure, field->offset))) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void write_value(const struct bt_field *field, struct bt_json_writer *writer, const void *value)
+{
+	switch ((enum bt_field_type)field->type) {
+	case BT_FIELD_STR:
+		bt_json_write_str(writer, bt_load_str(value));
+		break;
+	case BT_FIELD_BOOL:
+		bt_json_write_bool(writer, *(const bool *)value);
+		break;
+	case BT_FIELD_I32:
+		bt_json_write_int64(writer, *(const int32_t *)value);
+		break;
+	case BT_FIELD_I64:
+		bt_json_write_int64(writer, *(const int64_t *)value);
+		break;
+	case BT_FIELD_MESSAGE:
+		bt_message_encode_json(field->message, writer, value);
+		break;
+	case BT_FIELD_SCALAR:
+		field->scalar->encode_json(writer, value);
+		break;
+	case BT_FIELD_RAW_JSON: {
+		struct bt_str json = bt_load_str(value);
+		if (json.length == 0) {
+			bt_json_write_null(writer);
+		} else {
+			bt_json_write_raw(writer, json);
+		}
+		break;
+	}
+	}
+}
+
+static void write_nullable(const struct bt_field *field, struct bt_json_writer *writer, const void *member)
+{
+	if (is_absent(field, member)) {
+		bt_json_write_null(writer);
+		return;
+	}
+	switch ((enum bt_field_type)field->type) {
+	case BT_FIELD_STR:
+	case BT_FIELD_RAW_JSON:
+		write_value(field, writer, member);
+		break;
+	case BT_FIELD_BOOL:
+		bt_json_write_bool(writer, ((const struct bt_opt_bool *)member)->value);
+		break;
+	case BT_FIELD_I32:
+		bt_json_write_int64(writer, ((const struct bt_opt_i32 *)member)->value);
+		break;
+	case BT_FIELD_I64:
+		bt_json_write_int64(writer, ((const struct bt_opt_i64 *)member)->value);
+		break;
+	case BT_FIELD_MESSAGE:
+	case BT_FIELD_SCALAR:
+		write_value(field, writer, bt_load_pointer(member));
+		break;
+	}
+}
+
+static void write_list(const struct bt_field *field, struct bt_json_writer *writer, const void *member)
+{
+	struct bt_any_list list = bt_load_list(member);
+	if (list.count == 0 && !list.present) {
+		bt_json_write_null(writer);
+		return;
+	}
+	bt_json_begin_array(writer);
+	for (uint32_t i = 0; i < list.count; i++) {
+		write_value(field, writer, bt_list_item(field, &list, i));
+	}
+	bt_json_end_array(writer);
+}
+
+static void write_map(const struct bt_field *field, struct bt_json_writer *writer, const void *member)
+{
+	struct bt_any_list map = bt_load_list(member);
+	if (map.count == 0 && !map.present) {
+		bt_json_write_null(writer);
+		return;
+	}
+	bt_json_begin_object(writer);
+	for (uint32_t i = 0; i < map.count; i++) {
+		const void *entry = bt_list_item(field, &map, i);
+		bt_json_write_name(writer, bt_load_str(entry));
+		write_value(field, writer, bt_const_field_at(entry, field->value_offset));
+	}
+	bt_json_end_object(writer);
+}
+
+static void write_inlined(const struct bt_field *field, struct bt_json_writer *writer, const void *member)
+{
+	const void *structure = field->shape == BT_SHAPE_SINGLE ? member : bt_load_pointer(member);
+	if (structure != NULL) {
+		bt_message_encode_json_members(field->message, writer, structure);
+	}
+}
+
+void bt_message_encode_json_members(const struct bt_message *message, struct bt_json_writer *writer,
+	const void *value)
+{
+	for (uint32_t i = 0; i < message->field_count; i++) {
+		const struct bt_field *field = &message->fields[i];
+		const void *member = bt_const_field_at(value, field->offset);
+		if ((field->flags & BT_FIELD_INLINE) != 0) {
+			write_inlined(field, writer, member);
+			continue;
+		}
+		if ((field->flags & BT_FIELD_ALWAYS) == 0 && field_is_zero(field, member)) {
+			continue;
+		}
+		bt_json_write_name(writer, (struct bt_str){field->name, field->name_length});
+		switch ((enum bt_field_shape)field->shape) {
+		case BT_SHAPE_SINGLE:
+			write_value(field, writer, member);
+			break;
+		case BT_SHAPE_NULLABLE:
+			write_nullable(field, writer, member);
+			break;
+		case BT_SHAPE_LIST:
+			write_list(field, writer, member);
+			break;
+		case BT_SHAPE_MAP:
+			write_map(field, writer, member);
+			break;
+		}
+	}
+}
+
+void bt_message_encode_json(const struct bt_message *message, struct bt_json_writer *writer, const void *value)
+{
+	bt_json_begin_object(writer);
+	bt_message_encode_json_members(message, writer, value);
+	bt_json_end_object(writer);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CODEC_MESSAGE_LAYOUT_H
+#define BT_CODEC_MESSAGE_LAYOUT_H
+/**
+ * Access to structure members by table row. Lists of any element type share one layout; members are read and written
+ * with memcpy, so that the element type does not matter to the compiler. Private to src/codec.
+ */
+#include <string.h>
+
+#include "codec/message.h"
+
+/** Every BT_LIST(T) looks like this. */
+struct bt_any_list {
+	void *items;
+	uint32_t count;
+	bool present;
+};
+
+_Static_assert(sizeof(struct bt_any_list) == sizeof(bt_str_list), "all lists share one layout");
+_Static_assert(offsetof(struct bt_any_list, present) == offsetof(bt_str_list, present), "all lists share one layout");
+_Static_assert(sizeof(struct bt_any_list) == sizeof(struct bt_str_map), "maps are lists of entries");
+_Static_assert(offsetof(struct bt_str_pair, key) == 0, "map entries start with the key");
+
+/** Keep the constness question in one place: the tables give untyped offsets. */
+static inline void *bt_field_at(void *structure, uint32_t offset)
+{
+	return (char *)structure + offset;
+}
+
+static inline const void *bt_const_field_at(const void *structure, uint32_t offset)
+{
+	return (const char *)structure + offset;
+}
+
+static inline struct bt_any_list bt_load_list(const void *member)
+{
+	struct bt_any_list list;
+	memcpy(&list, member, sizeof(list));
+	return list;
+}
+
+static inline void bt_store_list(void *member, struct bt_any_list list)
+{
+	memcpy(member, &list, sizeof(list));
+}
+
+static inline struct bt_str bt_load_str(const void *member)
+{
+	struct bt_str text;
+	memcpy(&text, member, sizeof(text));
+	return text;
+}
+
+static inline void bt_store_str(void *member, struct bt_str text)
+{
+	memcpy(member, &text, sizeof(text));
+}
+
+static inline const void *bt_load_pointer(const void *member)
+{
+	const void *pointer;
+	memcpy(&pointer, member, sizeof(pointer));
+	return pointer;
+}
+
+static inline void bt_store_pointer(void *member, const void *pointer)
+{
+	memcpy(member, &pointer, sizeof(pointer));
+}
+
+/** Element or entry i of a list or map. */
+static inline const void *bt_list_item(const struct bt_field *field, const struct bt_any_list *list, uint32_t i)
+{
+	return (const char *)list->items + (size_t)i * field->item_size;
+}
+
+/** The T in an element (list) or entry (map). */
+static inline uint32_t bt_value_offset(const struct bt_field *field)
+{
+	return field->shape == BT_SHAPE_MAP ? field->value_offset : 0;
+}
+
+/** Bytes of a nullable message or scalar behind its pointer. */
+static inline size_t bt_pointee_size(const struct bt_field *field)
+{
+	return field->type == BT_FIELD_MESSAGE ? field->message->size : field->scalar->size;
+}
+
+/** Nullable messages and scalars are pointers; other nullable types lie in the structure. */
+static inline bool bt_field_is_pointer(const struct bt_field *field)
+{
+	return field->shape == BT_SHAPE_NULLABLE &&
+		(field->type == BT_FIELD_MESSAGE || field->type == BT_FIELD_SCALAR);
+}
+#endif

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "codec/message.h"
+
+#include "codec/message_layout.h"
+
+const struct bt_str *bt_str_map_find(const struct bt_str_map *map, struct bt_str key)
+{
+	uint32_t low = 0;
+	uint32_t high = map->count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		int order = bt_str_compare(map->items[middle].key, key);
+		if (order == 0) {
+			return &map->items[middle].value;
+		}
+		if (order < 0) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return NULL;
+}
+
+/* --- copy --- */
+
+static struct bt_str copy_str(struct bt_str text, struct bt_arena *arena)
+{
+	return text.data == NULL ? text : bt_arena_str(arena, text);
+}
+
+/** Members beside out's text, messages and scalars have been copied bytewise already. */
+static void copy_value(const struct bt_field *field, void *out, const void *value, struct bt_arena *arena)
+{
+	switch ((enum bt_field_type)field->type) {
+	case BT_FIELD_STR:
+	case BT_FIELD_RAW_JSON:
+		bt_store_str(out, copy_str(bt_load_str(value), arena));
+		break;
+	case BT_FIELD_BOOL:
+	case BT_FIELD_I32:
+	case BT_FIELD_I64:
+		break;
+	case BT_FIELD_MESSAGE:
+		bt_message_copy(field->message, out, value, arena);
+		break;
+	case BT_FIELD_SCALAR:
+		field->scalar->copy(out, value, arena);
+		break;
+	}
+}
+
+static void copy_items(const struct bt_field *field, void *out, const void *member, struct bt_arena *arena)
+{
+	struct bt_any_list list = bt_load_list(member);
+	if (list.count == 0) {
+		return;
+	}
+	const void *source = list.items;
+	list.items = bt_arena_alloc(arena, (size_t)list.count * field->item_size);
+	memcpy(list.items, source, (size_t)list.count * field->item_size);
+	bt_store_list(out, list);
+	for (uint32_t i = 0; i < list.count; i++) {
+		char *item = (char *)list.items + (size_t)i * field->item_size;
+		const char *from = (const char *)source + (size_t)i * field->item_size;
+		if (field->shape == BT_SHAPE_MAP) {
+			bt_store_str(item, copy_str(bt_load_str(from), arena));
+		}
+		copy_value(field, item + bt_value_offset(field), from + bt_value_offset(field), arena);
+	}
+}
+
+static void copy_field(const struct bt_field *field, void *out, const void *member, struct bt_arena *arena)
+{
+	switch ((enum bt_field_shape)field->shape) {
+	case BT_SHAPE_SINGLE:
+		copy_value(field, out, member, arena);
+		break;
+	case BT_SHAPE_NULLABLE:
+		if (!bt_field_is_pointer(field)) {
+			copy_value(field, out, member, arena);
+		} else if (bt_load_pointer(member) != NULL) {
+			void *pointee = bt_arena_alloc(arena, bt_pointee_size(field));
+			copy_value(field, pointee, bt_load_pointer(member), arena);
+			bt_store_pointer(out, pointee);
+		}
+		break;
+	case BT_SHAPE_LIST:
+	case BT_SHAPE_MAP:
+		copy_items(field, out, member, arena);
+		break;
+	}
+}
+
+void bt_message_copy(const struct bt_message *message, void *out, const void *value, struct bt_arena *arena)
+{
+	memcpy(out, value, message->size);
+	for (uint32_t i = 0; i < message->field_count; i++) {
+		const struct bt_field *field = &message->fields[i];
+		copy_field(field, bt_field_at(out, field->offset), bt_const_field_at(value, field->offset), arena);
+	}
+}
+
+/* --- equality --- */
+
+static bool values_equal(const struct bt_field *field, const void *a, const void *b)
+{
+	switch ((enum bt_field_type)field->type) {
+	case BT_FIELD_STR:
+	case BT_FIELD_RAW_JSON:
+		return bt_str_equal(bt_load_str(a), bt_load_str(b));
+	case BT_FIELD_BOOL:
+		return *(const bool *)a == *(const bool *)b;
+	case BT_FIELD_I32:
+		return *(const int32_t *)a == *(const int32_t *)b;
+	case BT_FIELD_I64:
+		return *(const int64_t *)a == *(const int64_t *)b;
+	case BT_FIELD_MESSAGE:
+		return bt_message_equal(field->message, a, b);
+	case BT_FIELD_SCALAR:
+		return field->scalar->equal(a, b);
+	}
+	return false;
+}
+
+static bool nullables_equal(const struct bt_field *field, const void *a, const void *b)
+{
+	switch ((enum bt_field_type)field->type) {
+	case BT_FIELD_STR:
+	case BT_FIELD_RAW_JSON:
+		return (bt_load_str(a).data == NULL) == (bt_load_str(b).data == NULL) && values_equal(field, a, b);
+	case BT_FIELD_BOOL: {
+		const struct bt_opt_bool *x = a;
+		const struct bt_opt_bool *y = b;
+		return x->present == y->present && (!x->present || x->value == y->value);
+	}
+	case BT_FIELD_I32: {
+		const struct bt_opt_i32 *x = a;
+		const struct bt_opt_i32 *y = b;
+		return x->present == y->present && (!x->present || x->value == y->value);
+	}
+	case BT_FIELD_I64: {
+		const struct bt_opt_i64 *x = a;
+		const struct bt_opt_i64 *y = b;
+		return x->present == y->present && (!x->present || x->value == y->value);
+	}
+	case BT_FIELD_MESSAGE:
+	case BT_FIELD_SCALAR: {
+		const void *x = bt_load_pointer(a);
+		const void *y = bt_load_pointer(b);
+		return x == NULL || y == NULL ? x == y : values_equal(field, x, y);
+	}
+	}
+	return false;
+}
+
+static bool items_equal(const struct bt_field *field, const void *a, const void *b)
+{
+	struct bt_any_list x = bt_load_list(a);
+	struct bt_any_list y = bt_load_list(b);
+	uint32_t value_at = bt_value_offset(field);
+	if (x.count != y.count || x.present != y.present) {
+		return false;
+	}
+	for (uint32_t i = 0; i < x.count; i++) {
+		const void *p = bt_list_item(field, &x, i);
+		const void *q = bt_list_item(field, &y, i);
+		if (field->shape == BT_SHAPE_MAP && !bt_str_equal(bt_load_str(p), bt_load_str(q))) {
+			return false;
+		}
+		if (!values_equal(field, bt_const_field_at(p, value_at), bt_const_field_at(q, value_at))) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool fields_equal(const struct bt_field *field, const void *a, const void *b)
+{
+	switch ((enum bt_field_shape)field->shape) {
+	case BT_SHAPE_SINGLE:
+		return values_equal(field, a, b);
+	case BT_SHAPE_NULLABLE:
+		return nullables_equal(field, a, b);
+	case BT_SHAPE_LIST:
+	case BT_SHAPE_MAP:
+		return items_equal(field, a, b);
+	}
+	return false;
+}
+
+bool bt_message_equal(const struct bt_message *message, const void *a, const void *b)
+{
+	for (uint32_t i = 0; i < message->field_count; i++) {
+		const struct bt_field *field = &message->fields[i];
+		if (!fields_equal(field, bt_const_field_at(a, field->offset), bt_const_field_at(b, field->offset))) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* --- hash --- */
+
+static uint64_t hash_str(uint64_t hash, struct bt_str text)
+{
+	/* the length goes in as well: neighbours must not run into each other */
+	hash = bt_hash_u64(hash, text.length);
+	return text.length == 0 ? hash : bt_hash_bytes(text.data, text.length, hash);
+}
+
+static uint64_t hash_value(const struct bt_field *field, uint64_t hash, const void *value)
+{
+	switch ((enum bt_field_type)field->type) {
+	case BT_FIELD_STR:
+	case BT_FIELD_RAW_JSON:
+		return hash_str(hash, bt_load_str(value));
+	case BT_FIELD_BOOL:
+		return bt_hash_u64(hash, *(const bool *)value ? 1 : 0);
+	case BT_FIELD_I32:
+		return bt_hash_u64(hash, (uint64_t) * (const int32_t *)value);
+	case BT_FIELD_I64:
+		return bt_hash_u64(hash, (uint64_t) * (const int64_t *)value);
+	case BT_FIELD_MESSAGE:
+		return bt_message_hash(field->message, hash, value);
+	case BT_FIELD_SCALAR:
+		return field->scalar->hash(hash, value);
+	}
+	return hash;
+}
+
+static uint64_t hash_optional(uint64_t hash, bool present, int64_t value)
+{
+	return bt_hash_u64(bt_hash_u64(hash, present ? 1 : 0), present ? (uint64_t)value : 0);
+}
+
+static uint64_t hash_nullable(const struct bt_field *field, uint64_t hash, const void *member)
+{
+	switch ((enum bt_field_type)field->type) {
+	case BT_FIELD_STR:
+	case BT_FIELD_RAW_JSON:
+		return hash_value(field, bt_hash_u64(hash, bt_load_str(member).data != NULL ? 1 : 0), member);
+	case BT_FIELD_BOOL: {
+		const struct bt_opt_bool *optional = member;
+		return hash_optional(hash, optional->present, optional->value ? 1 : 0);
+	}
+	case BT_FIELD_I32: {
+		const struct bt_opt_i32 *optional = member;
+		return hash_optional(hash, optional->present, optional->value);
+	}
+	case BT_FIELD_I64: {
+		const struct bt_opt_i64 *optional = member;
+		return hash_optional(hash, optional->present, optional->value);
+	}
+	case BT_FIELD_MESSAGE:
+	case BT_FIELD_SCALAR: {
+		const void *pointee = bt_load_pointer(member);
+		hash = bt_hash_u64(hash, pointee != NULL ? 1 : 0);
+		return pointee == NULL ? hash : hash_value(field, hash, pointee);
+	}
+	}
+	return hash;
+}
+
+static uint64_t hash_items(const struct bt_field *field, uint64_t hash, const void *member)
+{
+	struct bt_any_list list = bt_load_list(member);
+	hash = bt_hash_u64(hash, (uint64_t)list.count << 1 | (list.present ? 1 : 0));
+	for (uint32_t i = 0; i < list.count; i++) {
+		const void *item = bt_list_item(field, &list, i);
+		if (field->shape == BT_SHAPE_MAP) {
+			hash = hash_str(hash, bt_load_str(item));
+		}
+		hash = hash_value(field, hash, bt_const_field_at(item, bt_value_offset(field)));
+	}
+	return hash;
+}
+
+uint64_t bt_message_hash(const struct bt_message *message, uint64_t seed, const void *value)
+{
+	uint64_t hash = seed;
+	for (uint32_t i = 0; i < message->field_count; i++) {
+		const struct bt_field *field = &message->fields[i];
+		const void *member = bt_const_field_at(value, field->offset);
+		switch ((enum bt_field_shape)field->shape) {
+		case BT_SHAPE_SINGLE:
+			hash = hash_value(field, hash, member);
+			break;
+		case BT_SHAPE_NULLABLE:
+			hash = hash_nullable(field, hash, member);
+			break;
+		case BT_SHAPE_LIST:
+		case BT_SHAPE_MAP:
+			hash = hash_items(field, hash, member);
+			break;
+		}
+	}
+	return hash;
+}
