@@ -35,6 +35,9 @@ enum bt_json_type {
 /** "null", "bool", "number", "string", "array", "object": as Go's messages name them. */
 const char *bt_json_type_name(enum bt_json_type type);
 
+/** Most values in one tree (BERTH_ERR_TOO_LARGE): "0," becomes a structure. */
+#define BT_JSON_VALUES_MAX (UINT32_C(1) << 24)
+
 /** --- reader --- */
 
 /**

@@ -20,6 +20,7 @@ struct parser {
 	struct bt_json_reader reader;
 	struct bt_arena *arena;
 	bool copy_strings;
+	uint32_t value_count;
 	BT_VEC(struct level) levels;
 	BT_VEC(struct bt_json_member) items;
 };
@@ -44,6 +45,10 @@ static int begin_value(struct parser *parser, struct bt_json_value **out_value, 
 	if (result != 0) {
 		return result;
 	}
+	if (parser->value_count == BT_JSON_VALUES_MAX) {
+		return bt_error_set(err, BERTH_ERR_TOO_LARGE, "more than %u values", BT_JSON_VALUES_MAX);
+	}
+	parser->value_count++;
 	struct bt_json_value *value = BT_ARENA_NEW(parser->arena, struct bt_json_value);
 	bool borrowed = true;
 	value->type = type;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codec/json.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,18 +128,18 @@ static bool increment(struct decimal *decimal)
 }
 
 /**
- * Fewest digits that read back. Every decimal of up to 15 digits survives the way through a double, so 15 digits with
- * their trailing zeros removed are the shortest form if they read back at all. With 16 digits the nearest decimal can
- * miss where the one above it hits: at powers of two the interval that reads back is wider above.
+ * Fewest digits that read back. Every decimal of up to 15 digits survives the way through a normal double, so 15 digits
+ * with their trailing zeros removed are the shortest form if they read back at all; the few bits of a subnormal allow
+ * no such jump. With 16 digits the nearest decimal can miss where the one above it hits: at powers of two the interval
+ * that reads back is wider above.
  */
 static void shortest_decimal(double value, struct decimal *out)
 {
-	round_to_digits(value, 15, out);
-	if (!reads_back(out, value)) {
-		round_to_digits(value, 16, out);
-		if (!reads_back(out, value) && !(increment(out) && reads_back(out, value))) {
-			round_to_digits(value, DOUBLE_DIGITS_MAX, out);
-		}
+	int count = value < DBL_MIN ? 1 : DBL_DIG;
+	round_to_digits(value, count, out);
+	while (!reads_back(out, value) && !(count == DBL_DIG + 1 && increment(out) && reads_back(out, value))) {
+		count++;
+		round_to_digits(value, count, out);
 	}
 	while (out->count > 1 && out->digits[out->count - 1] == '0') {
 		out->count--;

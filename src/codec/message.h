@@ -28,10 +28,10 @@
 #include "codec/json.h"
 
 /**
- * Most list elements and map entries of one decoded message, those of its inner messages included: "[{},{}" is short
- * and its structures are not. Kubernetes lists are decoded item by item.
+ * Most memory for the list elements and map entries of one decoded message, those of its inner messages included: "{},"
+ * is short and its structure is not. Kubernetes lists are therefore decoded item by item.
  */
-#define BT_MESSAGE_ITEMS_MAX (UINT32_C(1) << 22)
+#define BT_MESSAGE_ITEM_BYTES_MAX (UINT32_C(256) << 20)
 
 #define BT_LIST(type) \
 	struct { \

@@ -148,7 +148,7 @@ struct decoder {
 	struct bt_json_reader *reader;
 	struct bt_arena *arena;
 	struct scratch scratch;
-	uint32_t items_left; /* of BT_MESSAGE_ITEMS_MAX */
+	size_t item_bytes_left; /* of BT_MESSAGE_ITEM_BYTES_MAX */
 	struct berth_error *err;
 };
 
@@ -369,11 +369,11 @@ static int decode_nullable(struct decoder *decoder, const struct bt_field *field
 /** A new zeroed item in *out_item, if there may be one more. */
 static int add_item(struct decoder *decoder, struct collector *collector, void **out_item)
 {
-	if (decoder->items_left == 0) {
-		return bt_error_set(decoder->err, BERTH_ERR_TOO_LARGE, "more than %u items",
-			BT_MESSAGE_ITEMS_MAX);
+	if (decoder->item_bytes_left < collector->item_size) {
+		return bt_error_set(decoder->err, BERTH_ERR_TOO_LARGE,
+			"list elements and map entries need more than %u bytes", BT_MESSAGE_ITEM_BYTES_MAX);
 	}
-	decoder->items_left--;
+	decoder->item_bytes_left -= collector->item_size;
 	*out_item = collector_add(collector);
 	return 0;
 }
@@ -505,7 +505,7 @@ static int decode_map(struct decoder *decoder, const struct bt_field *field, voi
 	struct bt_any_list earlier = bt_load_list(out);
 	for (uint32_t i = 0; i < earlier.count; i++) {
 		/* counted again, or a name repeated n times would cost n squared */
-		void *entry;
+		void *entry = NULL;
 		result = add_item(decoder, &collector, &entry);
 		if (result != 0) {
 			return fail_at(decoder, frame, result);
@@ -717,7 +717,7 @@ int bt_message_decode_json(const struct bt_message *message, struct bt_json_read
 	_Alignas(max_align_t) char first_block[FIRST_BLOCK_BYTES];
 	struct scratch_block *bottom = scratch_block_init(first_block, sizeof(first_block), NULL);
 	struct decoder decoder = {.reader = reader, .arena = arena, .scratch = {.top = bottom},
-		.items_left = BT_MESSAGE_ITEMS_MAX, .err = err};
+		.item_bytes_left = BT_MESSAGE_ITEM_BYTES_MAX, .err = err};
 	enum bt_json_type type;
 	int result = bt_json_peek(reader, &type, err);
 	if (result == 0 && type == BT_JSON_NULL) {

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "codec/json_scan.h"
+
+#include "base/prng.h"
+#include "test_main.h"
+
+/** The definition: what both scans must find. */
+static size_t scan_naive(const char *text, size_t length, bool high)
+{
+	size_t i = 0;
+	while (i < length && !bt_json_is_special(text[i], high)) {
+		i++;
+	}
+	return i;
+}
+
+static void check_scans(const char *text, size_t length)
+{
+	for (int high = 0; high < 2; high++) {
+		size_t expected = scan_naive(text, length, high != 0);
+		const char *end = text + length;
+		const char *plain = high ? bt_json_scan_plain(text, end, true) : bt_json_scan_plain(text, end, false);
+		ck_assert_uint_eq((size_t)(plain - text), expected);
+#if BT_JSON_SCAN_HAS_SSE2
+		const char *sse2 = high ? bt_json_scan_sse2(text, end, true) : bt_json_scan_sse2(text, end, false);
+		ck_assert_uint_eq((size_t)(sse2 - text), expected);
+#endif
+	}
+}
+
+START_TEST(test_json_scan__each_byte_at_each_place)
+{
+	char text[40];
+	for (unsigned int byte = 0; byte < 256; byte++) {
+		for (size_t at = 0; at < sizeof(text); at++) {
+			memset(text, 'x', sizeof(text));
+			text[at] = (char)byte;
+			check_scans(text, sizeof(text));
+			check_scans(text, at + 1);
+		}
+	}
+}
+END_TEST
+
+START_TEST(test_json_scan__random)
+{
+	struct bt_prng prng;
+	char text[100];
+	bt_prng_init(&prng, 1);
+	for (int round = 0; round < 20000; round++) {
+		size_t length = (size_t)bt_prng_below(&prng, sizeof(text));
+		for (size_t i = 0; i < length; i++) {
+			/* mostly harmless bytes, some neighbours of the special ones */
+			uint64_t roll = bt_prng_below(&prng, 40);
+			text[i] = roll == 0 ? (char)bt_prng_below(&prng, 256) : roll == 1 ? '!' : roll == 2 ? '#' : ' ';
+		}
+		check_scans(text, length);
+	}
+}
+END_TEST
+
+START_TEST(test_json_scan__space)
+{
+	static const struct {
+		const char *text;
+		size_t offset;
+	} rows[] = {
+		{"", 0}, {"x", 0}, {" x", 1}, {"\t\r\n x", 4}, {"        x", 8}, {"\n                 \n    x", 23},
+		{"\v", 0}, {"\f", 0}, {"         ", 9}, {" \xc2\xa0", 1},
+	};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		const char *text = rows[i].text;
+		const char *end = text + strlen(text);
+		ck_assert_msg((size_t)(bt_json_skip_space(text, end) - text) == rows[i].offset, "row %zu", i);
+	}
+}
+END_TEST
+
+START_TEST(test_json_scan__utf8_length)
+{
+	static const struct {
+		const char *text;
+		unsigned int length;
+	} rows[] = {
+		{"a", 1}, {"\xc2\x80", 2}, {"\xdf\xbf", 2}, {"\xe0\xa0\x80", 3}, {"\xed\x9f\xbf", 3}, {"\xee\x80\x80", 3},
+		{"\xef\xbf\xbf", 3}, {"\xf0\x90\x80\x80", 4}, {"\xf4\x8f\xbf\xbf", 4},
+		/* stray continuation, overlong, cut off, surrogate, beyond the last code point */
+		{"\x80", 0}, {"\xbf", 0}, {"\xc0\x80", 0}, {"\xc1\xbf", 0}, {"\xc2", 0}, {"\xc2" "a", 0},
+		{"\xe0\x9f\xbf", 0}, {"\xe1\x80", 0}, {"\xe1\x80" "a", 0}, {"\xed\xa0\x80", 0}, {"\xf0\x8f\xbf\xbf", 0},
+		{"\xf1\x80\x80", 0}, {"\xf4\x90\x80\x80", 0}, {"\xf5\x80\x80\x80", 0}, {"\xff", 0},
+	};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		const char *text = rows[i].text;
+		ck_assert_msg(bt_json_utf8_length(text, text + strlen(text)) == rows[i].length, "row %zu", i);
+	}
+}
+END_TEST
+
+BT_TEST_MAIN("json_scan", test_json_scan__each_byte_at_each_place, test_json_scan__random, test_json_scan__space,
+	test_json_scan__utf8_length)
