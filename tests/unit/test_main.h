@@ -6,7 +6,8 @@
  *
  *         BT_TEST_MAIN("str", test_str__empty, test_str__edge_03_zero_byte)
  *
- * A START_TEST that is missing from the list is an unused variable, hence does not compile.
+ * In loops of many thousand rounds write `if (wrong) ck_abort_msg(...)`: each ck_assert that passes
+ * costs a system call. A START_TEST that is missing from the list is an unused variable, hence does not compile.
  */
 #include <check.h>
 #include <stddef.h>
@@ -20,6 +21,7 @@ static int bt_test_run(const char *suite_name, const TTest *const *tests, size_t
 	int ran;
 	int failed;
 
+	tcase_set_timeout(test_case, 240);
 	for (size_t i = 0; i < test_count; i++) {
 		tcase_add_test(test_case, tests[i]);
 	}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/map.h"
+
+#include <stdlib.h>
+
+#include "base/prng.h"
+#include "base/str.h"
+#include "test_main.h"
+
+enum { KEY_COUNT = 600 };
+
+struct owner {
+	struct bt_map map;
+	uint64_t hash_mask; /* few bits make many collisions */
+	bool present[KEY_COUNT];
+	uint32_t count;
+};
+
+static uint64_t hash_of(const void *pointer, uint32_t value)
+{
+	const struct owner *owner = pointer;
+
+	return bt_hash_u64(0, value) & owner->hash_mask;
+}
+
+static bool contains(const struct owner *owner, uint32_t value)
+{
+	uint64_t hash = hash_of(owner, value);
+	uint32_t at = bt_map_first(&owner->map, hash);
+
+	for (; at != BT_MAP_NONE; at = bt_map_next(&owner->map, hash, at)) {
+		if (bt_map_value(&owner->map, at) == value) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void compare(const struct owner *owner, uint64_t seed, int step)
+{
+	for (uint32_t value = 0; value < KEY_COUNT; value++) {
+		if (contains(owner, value) != owner->present[value]) {
+			ck_abort_msg("seed %llu step %d value %u", (unsigned long long)seed, step, value);
+		}
+	}
+	ck_assert_uint_eq(owner->map.count, owner->count);
+	ck_assert_uint_le(owner->map.count, owner->map.used);
+	ck_assert(owner->map.capacity == 0 ||
+		owner->map.used <= owner->map.capacity - owner->map.capacity / 4);
+}
+
+static void toggle(struct owner *owner, uint32_t value)
+{
+	bool removed = bt_map_remove(&owner->map, hash_of(owner, value), value);
+
+	if (removed != owner->present[value]) {
+		ck_abort_msg("value %u: removed %d", value, removed);
+	}
+	if (removed) {
+		owner->count--;
+	} else {
+		bt_map_insert(&owner->map, hash_of(owner, value), value);
+		owner->count++;
+	}
+	owner->present[value] = !owner->present[value];
+}
+
+static void churn(uint64_t seed, uint64_t hash_mask)
+{
+	static struct owner owner;
+	struct bt_prng prng;
+	uint64_t range = KEY_COUNT;
+
+	owner = (struct owner){.hash_mask = hash_mask};
+	bt_map_init(&owner.map, hash_of, &owner);
+	bt_prng_init(&prng, seed);
+	for (int step = 0; step < 20000; step++) {
+		if (step % 1000 == 0) {
+			range = 1 + bt_prng_below(&prng, KEY_COUNT);
+			compare(&owner, seed, step);
+		}
+		if (bt_prng_below(&prng, 3000) == 0) {
+			bt_map_reset(&owner.map);
+			memset(owner.present, 0, sizeof(owner.present));
+			owner.count = 0;
+		}
+		toggle(&owner, (uint32_t)bt_prng_below(&prng, range));
+	}
+	compare(&owner, seed, -1);
+	/* At most 600 entries, hence at most 2048 slots however long the churn. */
+	ck_assert_uint_le(owner.map.capacity, 2048);
+	bt_map_finish(&owner.map);
+}
+
+START_TEST(test_map__random_churn_equals_a_plain_set)
+{
+	const char *chosen = getenv("BERTH_TEST_SEED");
+	uint64_t seed = chosen != NULL ? strtoull(chosen, NULL, 10) : 20250101;
+	static const uint64_t masks[] = {UINT64_MAX, UINT64_C(0xffffffff), UINT64_C(0xf),
+		UINT64_C(0xff00000000000000)};
+
+	(void)printf("seed %llu\n", (unsigned long long)seed);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(masks); i++) {
+		churn(seed + i, masks[i]);
+	}
+}
+END_TEST
+
+START_TEST(test_map__zero_memory_is_an_empty_map)
+{
+	struct bt_map map = {0};
+
+	ck_assert_uint_eq(bt_map_first(&map, 5), BT_MAP_NONE);
+	ck_assert(!bt_map_remove(&map, 5, 5));
+	bt_map_reset(&map);
+	bt_map_finish(&map);
+}
+END_TEST
+
+START_TEST(test_map__equal_hashes_are_all_found)
+{
+	struct owner owner = {.hash_mask = 0};
+	bool seen[6] = {false};
+	uint32_t found = 0;
+
+	bt_map_init(&owner.map, hash_of, &owner);
+	for (uint32_t value = 0; value < 6; value++) {
+		bt_map_insert(&owner.map, 0, value);
+	}
+	for (uint32_t at = bt_map_first(&owner.map, 0); at != BT_MAP_NONE;
+		at = bt_map_next(&owner.map, 0, at)) {
+		ck_assert(!seen[bt_map_value(&owner.map, at)]);
+		seen[bt_map_value(&owner.map, at)] = true;
+		found++;
+	}
+	ck_assert_uint_eq(found, 6);
+	bt_map_finish(&owner.map);
+}
+END_TEST
+
+START_TEST(test_map__reserve_avoids_growth)
+{
+	static struct owner owner = {.hash_mask = UINT64_MAX};
+	uint32_t capacity;
+
+	bt_map_init(&owner.map, hash_of, &owner);
+	bt_map_reserve(&owner.map, 0);
+	bt_map_reserve(&owner.map, 500);
+	capacity = owner.map.capacity;
+	for (uint32_t value = 0; value < 500; value++) {
+		bt_map_insert(&owner.map, hash_of(&owner, value), value);
+	}
+	ck_assert_uint_eq(owner.map.capacity, capacity);
+	bt_map_finish(&owner.map);
+}
+END_TEST
+
+/* Insert and remove one entry for ever: deleted slots must not accumulate. */
+START_TEST(test_map__deleted_slots_are_reclaimed)
+{
+	static struct owner owner = {.hash_mask = UINT64_MAX};
+
+	bt_map_init(&owner.map, hash_of, &owner);
+	for (uint32_t value = 0; value < 5; value++) {
+		bt_map_insert(&owner.map, hash_of(&owner, value), value);
+	}
+	for (uint32_t value = 5; value < 100000; value++) {
+		bt_map_insert(&owner.map, hash_of(&owner, value), value);
+		if (!bt_map_remove(&owner.map, hash_of(&owner, value), value)) {
+			ck_abort_msg("value %u is not there", value);
+		}
+	}
+	ck_assert_uint_le(owner.map.capacity, 32);
+	ck_assert_uint_eq(owner.map.count, 5);
+	bt_map_finish(&owner.map);
+}
+END_TEST
+
+BT_TEST_MAIN("map", test_map__random_churn_equals_a_plain_set,
+	test_map__zero_memory_is_an_empty_map, test_map__equal_hashes_are_all_found,
+	test_map__reserve_avoids_growth, test_map__deleted_slots_are_reclaimed)

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/unicode.h"
+
+#include <string.h>
+
+#include "test_main.h"
+
+/* The textbook encoder, against which the decoder is checked for every code point. */
+static size_t encode(uint32_t rune, char *out)
+{
+	if (rune < 0x80) {
+		out[0] = (char)rune;
+		return 1;
+	}
+	if (rune < 0x800) {
+		out[0] = (char)(0xc0 | rune >> 6);
+		out[1] = (char)(0x80 | (rune & 0x3f));
+		return 2;
+	}
+	if (rune < 0x10000) {
+		out[0] = (char)(0xe0 | rune >> 12);
+		out[1] = (char)(0x80 | (rune >> 6 & 0x3f));
+		out[2] = (char)(0x80 | (rune & 0x3f));
+		return 3;
+	}
+	out[0] = (char)(0xf0 | rune >> 18);
+	out[1] = (char)(0x80 | (rune >> 12 & 0x3f));
+	out[2] = (char)(0x80 | (rune >> 6 & 0x3f));
+	out[3] = (char)(0x80 | (rune & 0x3f));
+	return 4;
+}
+
+START_TEST(test_unicode__every_code_point_decodes)
+{
+	for (uint32_t rune = 0; rune < 0x120000; rune++) {
+		char bytes[4];
+		size_t size = encode(rune, bytes);
+		bool valid = rune <= 0x10ffff && (rune < 0xd800 || rune > 0xdfff);
+		uint32_t decoded = 7;
+		uint32_t got = bt_utf8_decode(bytes, size, &decoded);
+
+		if (got != (valid ? size : 0) || decoded != (valid ? rune : 7)) {
+			ck_abort_msg("U+%04X: size %u, decoded U+%04X", rune, got, decoded);
+		}
+		if (bt_utf8_decode(bytes, size - 1, &decoded) != 0) {
+			ck_abort_msg("U+%04X: truncated bytes were accepted", rune);
+		}
+	}
+}
+END_TEST
+
+START_TEST(test_unicode__malformed_sequences)
+{
+	static const char *const rows[] = {"\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xc2", "\xc2\x20",
+		"\xe0\x80\x80", "\xe0\x9f\xbf", "\xe1\x80", "\xe1\x80\xc0", "\xf0\x80\x80\x80",
+		"\xf0\x8f\xbf\xbf", "\xf1\x80\x80\x20", "\xf5\x80\x80\x80", "\xfe", "\xff"};
+	uint32_t rune;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		ck_assert_msg(bt_utf8_decode(rows[i], strlen(rows[i]), &rune) == 0, "row %zu", i);
+	}
+	ck_assert_uint_eq(bt_utf8_decode("", 0, &rune), 0);
+}
+END_TEST
+
+START_TEST(test_unicode__printable)
+{
+	static const uint32_t yes[] = {' ', 'a', '~', 0xa1, 0xe9, 0x301, 0x4e16, 0xfffd, 0x1f600};
+	static const uint32_t no[] = {0, 0x1f, 0x7f, 0x80, 0xa0, 0xad, 0x378, 0x61c, 0x1680, 0x180e,
+		0x2000, 0x200b, 0x200f, 0x2028, 0x202f, 0x205f, 0x2060, 0x206f, 0x3000, 0xd800, 0xe000,
+		0xf8ff, 0xfdd0, 0xfeff, 0xfffe, 0xffff, 0x1fffe, 0xe0001, 0xf0000, 0x10ffff, 0x110000,
+		UINT32_MAX};
+
+	for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++) {
+		ck_assert_msg(bt_unicode_is_print(yes[i]), "U+%04X", yes[i]);
+	}
+	for (size_t i = 0; i < sizeof(no) / sizeof(no[0]); i++) {
+		ck_assert_msg(!bt_unicode_is_print(no[i]), "U+%04X", no[i]);
+	}
+}
+END_TEST
+
+BT_TEST_MAIN("unicode", test_unicode__every_code_point_decodes,
+	test_unicode__malformed_sequences, test_unicode__printable)
