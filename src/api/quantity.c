@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/quantity.h"
+
+#include <string.h>
+
+#include "api/quantity_decimal.h"
+#include "base/assert.h"
+
+/* Powers that int64 holds. */
+static const int64_t powers10[] = {
+	INT64_C(1),
+	INT64_C(10),
+	INT64_C(100),
+	INT64_C(1000),
+	INT64_C(10000),
+	INT64_C(100000),
+	INT64_C(1000000),
+	INT64_C(10000000),
+	INT64_C(100000000),
+	INT64_C(1000000000),
+	INT64_C(10000000000),
+	INT64_C(100000000000),
+	INT64_C(1000000000000),
+	INT64_C(10000000000000),
+	INT64_C(100000000000000),
+	INT64_C(1000000000000000),
+	INT64_C(10000000000000000),
+	INT64_C(100000000000000000),
+	INT64_C(1000000000000000000),
+};
+
+struct bt_quantity bt_quantity_make(int64_t value, int32_t exponent, enum bt_quantity_format format)
+{
+	struct bt_quantity quantity = {
+		.mantissa = value, .exponent = exponent, .format = (uint8_t)format};
+
+	return quantity;
+}
+
+bool bt_quantity_is_zero(const struct bt_quantity *quantity)
+{
+	return quantity->big == NULL ? quantity->mantissa == 0 : quantity->big->limb_count == 0;
+}
+
+/** m x 10^power modulo 2^64, as a signed number. */
+static int64_t multiply_wrapping(uint64_t m, uint64_t power)
+{
+	/* 10^64 is a multiple of 2^64. */
+	if (power >= 64) {
+		return 0;
+	}
+	for (; power > 0; power--) {
+		m *= 10;
+	}
+	return (int64_t)m;
+}
+
+/** Small form at scale 10^target, spec 01 section 5.1. */
+static int64_t small_to_int64(int64_t mantissa, int64_t exponent, int64_t target)
+{
+	int64_t difference = exponent - target;
+	int64_t product;
+
+	if (difference == 0 || mantissa == 0) {
+		return mantissa;
+	}
+	if (difference < 0) {
+		int64_t power;
+		int64_t quotient;
+
+		if (difference < -18) {
+			return mantissa > 0 ? 1 : -1;
+		}
+		power = powers10[-difference];
+		quotient = mantissa / power;
+		if (mantissa % power != 0) {
+			quotient += mantissa > 0 ? 1 : -1;
+		}
+		return quotient;
+	}
+	switch (difference) {
+	case 1:
+	case 2:
+	case 3:
+	case 6:
+	case 9:
+		/* Upstream quirk, spec 01 section 5.1: these shifts wrap, all others give 0 when
+		 * they overflow. */
+		return mantissa == INT64_MIN
+		               ? 0
+		               : multiply_wrapping((uint64_t)mantissa, (uint64_t)difference);
+	default:
+		if (difference > 18 || BT_MUL_OVERFLOW(mantissa, powers10[difference], &product)) {
+			return 0;
+		}
+		return product;
+	}
+}
+
+static int64_t to_int64(const struct bt_quantity *quantity, int32_t target)
+{
+	if (BT_LIKELY(quantity->big == NULL)) {
+		return small_to_int64(quantity->mantissa, quantity->exponent, target);
+	}
+	return bt_big_decimal_to_int64(quantity->big, target);
+}
+
+int64_t bt_quantity_value(const struct bt_quantity *quantity)
+{
+	return to_int64(quantity, 0);
+}
+
+int64_t bt_quantity_milli(const struct bt_quantity *quantity)
+{
+	return to_int64(quantity, -3);
+}
+
+int bt_quantity_compare(const struct bt_quantity *a, const struct bt_quantity *b)
+{
+	struct bt_decimal left;
+	struct bt_decimal right;
+
+	if (a->big == NULL && b->big == NULL &&
+		(a->exponent == b->exponent || a->mantissa == 0 || b->mantissa == 0 ||
+			(a->mantissa < 0) != (b->mantissa < 0))) {
+		return (a->mantissa > b->mantissa) - (a->mantissa < b->mantissa);
+	}
+	bt_decimal_load(&left, a);
+	bt_decimal_load(&right, b);
+	return bt_decimal_compare(&left, &right);
+}
+
+/** *sum = *sum + addend within the small form; false when that overflows int64. */
+static bool small_add(struct bt_quantity *sum, int64_t mantissa, int32_t exponent)
+{
+	int64_t *higher = sum->exponent > exponent ? &sum->mantissa : &mantissa;
+	int64_t difference = (int64_t)sum->exponent - exponent;
+	int64_t own = sum->mantissa;
+	int64_t result;
+
+	if (difference != 0) {
+		int64_t scaled;
+
+		difference = difference < 0 ? -difference : difference;
+		if (difference > 18 || BT_MUL_OVERFLOW(*higher, powers10[difference], &scaled)) {
+			return false;
+		}
+		if (higher == &mantissa) {
+			mantissa = scaled;
+		} else {
+			own = scaled;
+		}
+	}
+	if (BT_ADD_OVERFLOW(own, mantissa, &result)) {
+		return false;
+	}
+	sum->mantissa = result;
+	sum->exponent = sum->exponent < exponent ? sum->exponent : exponent;
+	return true;
+}
+
+static void add_signed(struct bt_quantity *sum, const struct bt_quantity *addend, bool negate,
+	struct bt_arena *arena)
+{
+	struct bt_decimal left;
+	struct bt_decimal right;
+
+	sum->text = (struct bt_str){NULL, 0};
+	if (bt_quantity_is_zero(addend)) {
+		return;
+	}
+	if (bt_quantity_is_zero(sum)) {
+		*sum = *addend;
+		sum->text = (struct bt_str){NULL, 0};
+		if (negate) {
+			bt_quantity_negate(sum, arena);
+		}
+		return;
+	}
+	if (sum->big == NULL && addend->big == NULL && (!negate || addend->mantissa != INT64_MIN) &&
+		small_add(sum, negate ? -addend->mantissa : addend->mantissa, addend->exponent)) {
+		return;
+	}
+	bt_decimal_load(&left, sum);
+	bt_decimal_load(&right, addend);
+	right.negative ^= negate;
+	bt_decimal_add(&left, &right);
+	sum->big = bt_decimal_store(&left, arena);
+	sum->mantissa = 0;
+	sum->exponent = 0;
+}
+
+void bt_quantity_add(
+	struct bt_quantity *sum, const struct bt_quantity *addend, struct bt_arena *arena)
+{
+	add_signed(sum, addend, false, arena);
+}
+
+void bt_quantity_sub(struct bt_quantity *difference, const struct bt_quantity *subtrahend,
+	struct bt_arena *arena)
+{
+	add_signed(difference, subtrahend, true, arena);
+}
+
+void bt_quantity_negate(struct bt_quantity *quantity, struct bt_arena *arena)
+{
+	struct bt_decimal decimal;
+
+	quantity->text = (struct bt_str){NULL, 0};
+	if (quantity->big == NULL && quantity->mantissa != INT64_MIN) {
+		quantity->mantissa = -quantity->mantissa;
+		return;
+	}
+	bt_decimal_load(&decimal, quantity);
+	decimal.negative = !decimal.negative;
+	quantity->big = bt_decimal_store(&decimal, arena);
+	quantity->mantissa = 0;
+	quantity->exponent = 0;
+}
+
+const struct bt_quantity *bt_resource_list_find(
+	const struct bt_resource_list *list, struct bt_str name)
+{
+	uint32_t low = 0;
+	uint32_t high = list->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		int order = bt_str_compare(list->items[middle].name, name);
+
+		if (order == 0) {
+			return &list->items[middle].quantity;
+		}
+		if (order < 0) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return NULL;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_API_QUANTITY_H
+#define BT_API_QUANTITY_H
+/**
+ * Exact decimal numbers with a display format ("500m", "1Gi", "1e3"). Spec: 01 section 5.1.
+ * Arithmetic never rounds; conversion to an integer happens once, on the final sum.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "codec/message.h"
+
+enum bt_quantity_format {
+	BT_QUANTITY_DECIMAL_SI, /* the format of zero memory */
+	BT_QUANTITY_BINARY_SI,
+	BT_QUANTITY_DECIMAL_EXPONENT,
+};
+
+#define BT_QUANTITY_DIGITS_MAX 400
+
+/**
+ * Value = mantissa x 10^exponent in the small form. The big form (spec 01 section 5.1: more digits
+ * than int64 holds) keeps its digits in `big`. All-zero memory is the quantity 0. Plain data: may
+ * be copied by assignment while the arena of its text and digits lives.
+ *
+ * Limits, so that hostile text costs neither memory nor time: text has at most
+ * BT_QUANTITY_DIGITS_MAX digits, and a sum whose exact digits would not fit 2400 bits (1e1000 + 1n)
+ * keeps the operand of larger magnitude.
+ */
+struct bt_quantity {
+	struct bt_str text; /* source text where the canonical text would differ (spec 5.1, text
+	                       form rule 4), else absent */
+	int64_t mantissa;
+	const struct bt_big_decimal *big; /* NULL in the small form */
+	int32_t exponent;
+	uint8_t format; /* enum bt_quantity_format */
+};
+
+/**
+ * Parse text (unquoted, no white space). The result borrows text and keeps big digits in the arena
+ * (may be NULL when the caller knows the text is short; then a big value is BERTH_ERR_TOO_LARGE).
+ * Messages E1 and E3 of the spec.
+ */
+BT_MUST_USE int bt_quantity_parse(struct bt_str text, struct bt_arena *arena,
+	struct bt_quantity *out_quantity, struct berth_error *err);
+/** From an integer: value x 10^exponent. */
+struct bt_quantity bt_quantity_make(
+	int64_t value, int32_t exponent, enum bt_quantity_format format);
+
+/** Value() and MilliValue(): rounded up, with upstream's overflow behaviour. */
+int64_t bt_quantity_value(const struct bt_quantity *quantity);
+int64_t bt_quantity_milli(const struct bt_quantity *quantity);
+bool bt_quantity_is_zero(const struct bt_quantity *quantity);
+int bt_quantity_compare(const struct bt_quantity *a, const struct bt_quantity *b);
+/** *sum += addend (format rules of spec 01 section 5.1). Big results allocate in the arena. */
+void bt_quantity_add(
+	struct bt_quantity *sum, const struct bt_quantity *addend, struct bt_arena *arena);
+void bt_quantity_sub(struct bt_quantity *difference, const struct bt_quantity *subtrahend,
+	struct bt_arena *arena);
+void bt_quantity_negate(struct bt_quantity *quantity, struct bt_arena *arena);
+/** Canonical text as upstream's String(). */
+void bt_quantity_format(const struct bt_quantity *quantity, struct bt_strbuf *out);
+
+/** For field tables. */
+extern const struct bt_scalar_type bt_quantity_scalar;
+
+/** map<str,qty>: a resource list. */
+struct bt_resource_entry {
+	struct bt_str name;
+	struct bt_quantity quantity;
+};
+
+struct bt_resource_list {
+	struct bt_resource_entry *items; /* sorted by name */
+	uint32_t count;
+	bool present;
+};
+
+/** Entry by name, or NULL. */
+const struct bt_quantity *bt_resource_list_find(
+	const struct bt_resource_list *list, struct bt_str name);
+#endif

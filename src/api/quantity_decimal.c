@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/quantity_decimal.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+
+void bt_decimal_load(struct bt_decimal *decimal, const struct bt_quantity *quantity)
+{
+	const struct bt_big_decimal *big = quantity->big;
+
+	if (big == NULL) {
+		uint64_t bits = (uint64_t)quantity->mantissa;
+
+		decimal->negative = quantity->mantissa < 0;
+		decimal->scale = -(int64_t)quantity->exponent;
+		bt_wide_set(&decimal->magnitude, decimal->negative ? 0 - bits : bits);
+		return;
+	}
+	decimal->negative = big->negative;
+	decimal->scale = big->scale;
+	decimal->magnitude.count = big->limb_count;
+	memcpy(decimal->magnitude.limbs, big->limbs, big->limb_count * sizeof(big->limbs[0]));
+}
+
+const struct bt_big_decimal *bt_decimal_store(
+	const struct bt_decimal *decimal, struct bt_arena *arena)
+{
+	size_t limb_bytes = decimal->magnitude.count * sizeof(decimal->magnitude.limbs[0]);
+	struct bt_big_decimal *big;
+
+	BT_ASSERT(arena != NULL);
+	BT_ASSERT(decimal->scale >= INT32_MIN && decimal->scale <= INT32_MAX);
+	big = bt_arena_alloc(arena, sizeof(*big) + limb_bytes);
+	big->negative = decimal->negative && decimal->magnitude.count != 0;
+	big->scale = (int32_t)decimal->scale;
+	big->limb_count = decimal->magnitude.count;
+	memcpy(big->limbs, decimal->magnitude.limbs, limb_bytes);
+	return big;
+}
+
+/** Give both the larger scale of the two; false when the digits of the one to rescale do not fit.
+ */
+static bool align(struct bt_decimal *a, struct bt_decimal *b, struct bt_decimal **out_rescaled)
+{
+	struct bt_decimal *coarse = a->scale < b->scale ? a : b;
+	const struct bt_decimal *fine = coarse == a ? b : a;
+
+	*out_rescaled = coarse;
+	if (!bt_wide_multiply_power10(
+		    &coarse->magnitude, (uint64_t)(fine->scale - coarse->scale))) {
+		return false;
+	}
+	coarse->scale = fine->scale;
+	return true;
+}
+
+int bt_decimal_compare(const struct bt_decimal *a, const struct bt_decimal *b)
+{
+	struct bt_decimal left = *a;
+	struct bt_decimal right = *b;
+	struct bt_decimal *rescaled;
+	int left_sign = bt_wide_is_zero(&left.magnitude) ? 0 : left.negative ? -1 : 1;
+	int right_sign = bt_wide_is_zero(&right.magnitude) ? 0 : right.negative ? -1 : 1;
+	int order;
+
+	if (left_sign != right_sign || left_sign == 0) {
+		return (left_sign > right_sign) - (left_sign < right_sign);
+	}
+	/* What does not fit after rescaling is larger than anything that fits. */
+	if (!align(&left, &right, &rescaled)) {
+		order = rescaled == &left ? 1 : -1;
+	} else {
+		order = bt_wide_compare(&left.magnitude, &right.magnitude);
+	}
+	return left_sign > 0 ? order : -order;
+}
+
+void bt_decimal_add(struct bt_decimal *sum, const struct bt_decimal *addend)
+{
+	struct bt_decimal left = *sum;
+	struct bt_decimal right = *addend;
+	struct bt_decimal *rescaled;
+	bool fits = align(&left, &right, &rescaled);
+
+	if (!fits) {
+		if (rescaled == &right) {
+			*sum = *addend;
+		}
+		return;
+	}
+	if (left.negative == right.negative) {
+		fits = bt_wide_add(&left.magnitude, &right.magnitude) &&
+		       left.magnitude.count <= BT_WIDE_STORED_LIMBS;
+	} else if (bt_wide_compare(&left.magnitude, &right.magnitude) >= 0) {
+		bt_wide_subtract(&left.magnitude, &right.magnitude);
+		fits = left.magnitude.count <= BT_WIDE_STORED_LIMBS;
+	} else {
+		bt_wide_subtract(&right.magnitude, &left.magnitude);
+		left = right;
+		fits = left.magnitude.count <= BT_WIDE_STORED_LIMBS;
+	}
+	if (fits) {
+		*sum = left;
+		return;
+	}
+	left = *sum;
+	left.negative = false;
+	right = *addend;
+	right.negative = false;
+	if (bt_decimal_compare(&left, &right) < 0) {
+		*sum = *addend;
+	}
+}
+
+int64_t bt_big_decimal_to_int64(const struct bt_big_decimal *big, int32_t target)
+{
+	struct bt_wide magnitude;
+	int64_t shift = (int64_t)big->scale + target;
+	uint64_t low;
+
+	magnitude.count = big->limb_count;
+	memcpy(magnitude.limbs, big->limbs, big->limb_count * sizeof(big->limbs[0]));
+	if (shift <= 0) {
+		low = bt_wide_low64(&magnitude);
+		/* 10^64 is a multiple of 2^64. */
+		for (uint64_t i = shift < -64 ? 64 : (uint64_t)-shift; i > 0; i--) {
+			low *= 10;
+		}
+		return (int64_t)(big->negative ? 0 - low : low);
+	}
+	if (!bt_wide_divide_power10(&magnitude, (uint64_t)shift)) {
+		low = bt_wide_low64(&magnitude);
+		return (int64_t)(big->negative ? 0 - low : low);
+	}
+	low = bt_wide_low64(&magnitude);
+	if (!big->negative) {
+		return (int64_t)(low + 1);
+	}
+	/* Upstream quirk, spec 01 section 5.1: truncated or rounded down, by the distance, and then
+	 * one more. */
+	return shift < 19 ? (int64_t)(1 - low) : (int64_t)(0 - low);
+}
+
+void bt_decimal_normalise(struct bt_decimal *decimal)
+{
+	if (bt_wide_is_zero(&decimal->magnitude)) {
+		decimal->scale = 0;
+		decimal->negative = false;
+		return;
+	}
+	for (;;) {
+		struct bt_wide quotient = decimal->magnitude;
+
+		if (bt_wide_divide(&quotient, 10) != 0) {
+			return;
+		}
+		decimal->magnitude = quotient;
+		decimal->scale--;
+	}
+}

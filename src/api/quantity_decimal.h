@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_API_QUANTITY_DECIMAL_H
+#define BT_API_QUANTITY_DECIMAL_H
+/** The big form of a quantity (spec 01 section 5.1): sign, unscaled integer U and scale S; the
+ * value is U x 10^-S. */
+#include "api/quantity.h"
+#include "api/wide.h"
+
+/** As kept in a quantity: immutable, limbs without leading zeros, in the arena. */
+struct bt_big_decimal {
+	int32_t scale;
+	uint32_t limb_count;
+	bool negative;
+	uint32_t limbs[];
+};
+
+/** As computed with. */
+struct bt_decimal {
+	struct bt_wide magnitude;
+	int64_t scale;
+	bool negative;
+};
+
+void bt_decimal_load(struct bt_decimal *decimal, const struct bt_quantity *quantity);
+/** Scale must be in int32 range. */
+BT_MUST_USE const struct bt_big_decimal *bt_decimal_store(
+	const struct bt_decimal *decimal, struct bt_arena *arena);
+int bt_decimal_compare(const struct bt_decimal *a, const struct bt_decimal *b);
+/** *sum += addend; when the digits do not fit, the operand of larger magnitude is the result. */
+void bt_decimal_add(struct bt_decimal *sum, const struct bt_decimal *addend);
+/** Value at scale 10^target with upstream's overflow behaviour. */
+int64_t bt_big_decimal_to_int64(const struct bt_big_decimal *big, int32_t target);
+/** Remove factors of ten from the magnitude (equal values then have equal fields); zero gets scale
+ * 0. */
+void bt_decimal_normalise(struct bt_decimal *decimal);
+#endif

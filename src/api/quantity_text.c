@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "api/quantity.h"
+#include "api/quantity_decimal.h"
+#include "base/assert.h"
+
+/* Text of a quantity: parsing, formatting, JSON. Spec: 01 section 5.1. */
+
+/** What the small form holds. */
+#define SMALL_DIGITS_MAX 18
+
+static const char error_form[] =
+	"quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+static const char error_suffix[] = "unable to parse quantity's suffix";
+
+struct suffix {
+	enum bt_quantity_format format;
+	int32_t exponent; /* of ten, or of two when format is BT_QUANTITY_BINARY_SI */
+};
+
+/** The pieces of a quantity's text. */
+struct scan {
+	bool negative;
+	bool canonical_start; /* no "+", no leading zeros */
+	const char *whole;    /* A of the spec: without leading zeros, maybe empty */
+	uint32_t whole_length;
+	const char *fraction; /* B of the spec */
+	uint32_t fraction_length;
+	bool has_point;
+	struct bt_str suffix;
+};
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_suffix_letter(char c)
+{
+	switch (c) {
+	case 'e':
+	case 'E':
+	case 'i':
+	case 'n':
+	case 'u':
+	case 'm':
+	case 'k':
+	case 'K':
+	case 'M':
+	case 'G':
+	case 'T':
+	case 'P':
+		return true;
+	default:
+		return false;
+	}
+}
+
+static const char *skip_digits(const char *position, const char *end)
+{
+	while (position < end && is_digit(*position)) {
+		position++;
+	}
+	return position;
+}
+
+/** Steps 1 to 6; false for error E1. */
+static bool scan_text(struct bt_str text, struct scan *out)
+{
+	const char *position = text.data;
+	const char *end = position + text.length;
+	const char *start;
+
+	memset(out, 0, sizeof(*out));
+	if (text.length == 0) {
+		return false;
+	}
+	out->negative = *position == '-';
+	out->canonical_start = *position != '+';
+	if (*position == '+' || *position == '-') {
+		position++;
+	}
+	while (position < end && *position == '0') {
+		position++;
+		out->canonical_start = false;
+	}
+	out->whole = position;
+	position = skip_digits(position, end);
+	out->whole_length = (uint32_t)(position - out->whole);
+	out->fraction = position;
+	if (position < end && *position == '.') {
+		out->has_point = true;
+		out->fraction = ++position;
+		position = skip_digits(position, end);
+		out->fraction_length = (uint32_t)(position - out->fraction);
+	}
+	start = position;
+	while (position < end && is_suffix_letter(*position)) {
+		position++;
+	}
+	if (position < end && (*position == '+' || *position == '-')) {
+		position++;
+	}
+	position = skip_digits(position, end);
+	out->suffix.data = start;
+	out->suffix.length = (uint32_t)(position - start);
+	return position == end;
+}
+
+/** Power of ten of a one-letter suffix, false for others. */
+static bool decimal_suffix(char letter, int32_t *out_exponent)
+{
+	static const struct {
+		char letter;
+		int8_t exponent;
+	} table[] = {{'n', -9}, {'u', -6}, {'m', -3}, {'k', 3}, {'M', 6}, {'G', 9}, {'T', 12},
+		{'P', 15}, {'E', 18}};
+
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(table); i++) {
+		if (table[i].letter == letter) {
+			*out_exponent = table[i].exponent;
+			return true;
+		}
+	}
+	return false;
+}
+
+/** Power of two of "Ki" .. "Ei", 0 for others. */
+static int32_t binary_suffix(struct bt_str suffix)
+{
+	static const char letters[] = "KMGTPE";
+	const char *found;
+
+	if (suffix.length != 2 || suffix.data[1] != 'i') {
+		return 0;
+	}
+	found = memchr(letters, suffix.data[0], sizeof(letters) - 1);
+	return found != NULL ? ((int32_t)(found - letters) + 1) * 10 : 0;
+}
+
+/** Step 7; false for error E3. */
+static bool find_suffix(struct bt_str text, struct suffix *out)
+{
+	int64_t exponent;
+
+	out->format = BT_QUANTITY_DECIMAL_SI;
+	out->exponent = 0;
+	if (text.length == 0 ||
+		(text.length == 1 && decimal_suffix(text.data[0], &out->exponent))) {
+		return true;
+	}
+	out->exponent = binary_suffix(text);
+	if (out->exponent != 0) {
+		out->format = BT_QUANTITY_BINARY_SI;
+		return true;
+	}
+	if (text.length >= 2 && (text.data[0] == 'e' || text.data[0] == 'E') &&
+		bt_str_parse_int64(bt_str_sub(text, 1, text.length - 1), &exponent)) {
+		out->format = BT_QUANTITY_DECIMAL_EXPONENT;
+		out->exponent = (int32_t)(uint32_t)((uint64_t)exponent & UINT32_MAX);
+		return true;
+	}
+	return false;
+}
+
+static uint64_t append_digits(uint64_t number, const char *digits, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		number = number * 10 + (uint64_t)(digits[i] - '0');
+	}
+	return number;
+}
+
+/** Small form if the digits allow it, spec 01 section 5.1; false otherwise. */
+static bool make_small(
+	const struct scan *scan, const struct suffix *suffix, struct bt_quantity *out)
+{
+	/* Whole digits that stay within 18 after multiplication, by power of 1024. */
+	static const uint8_t binary_digits_max[] = {0, 11, 8, 5, 2, 0, 0};
+	/* An empty A counts as one digit. */
+	uint64_t digits = (scan->whole_length != 0 ? scan->whole_length : 1u) +
+	                  (uint64_t)scan->fraction_length;
+	uint64_t number;
+
+	if (suffix->format == BT_QUANTITY_BINARY_SI) {
+		if (scan->fraction_length != 0 ||
+			digits > binary_digits_max[suffix->exponent / 10]) {
+			return false;
+		}
+		number = append_digits(0, scan->whole, scan->whole_length) << suffix->exponent;
+		out->exponent = 0;
+	} else {
+		int64_t exponent = (int64_t)suffix->exponent - (int64_t)scan->fraction_length;
+
+		if (digits > SMALL_DIGITS_MAX || exponent < -9) {
+			return false;
+		}
+		number = append_digits(0, scan->whole, scan->whole_length);
+		number = append_digits(number, scan->fraction, scan->fraction_length);
+		out->exponent = (int32_t)exponent;
+	}
+	out->mantissa = scan->negative ? -(int64_t)number : (int64_t)number;
+	out->format = (uint8_t)suffix->format;
+	return true;
+}
+
+/** Text form rule 4: the source text is what is printed, and it differs from the canonical text. */
+static bool keeps_text(
+	const struct scan *scan, const struct suffix *suffix, const struct bt_quantity *quantity)
+{
+	bool verbatim;
+
+	if (suffix->format == BT_QUANTITY_BINARY_SI) {
+		verbatim = (append_digits(0, scan->whole, scan->whole_length) & 7) != 0;
+	} else {
+		verbatim = quantity->exponent % 3 == 0 && scan->whole_length != 0 &&
+		           quantity->mantissa % 1000 != 0;
+	}
+	return verbatim && (!scan->canonical_start || scan->has_point ||
+				   suffix->format == BT_QUANTITY_DECIMAL_EXPONENT);
+}
+
+/** Step 8 for numbers beyond the small form. */
+static int make_big(const struct scan *scan, const struct suffix *suffix, struct bt_arena *arena,
+	struct bt_quantity *out, struct berth_error *err)
+{
+	struct bt_decimal decimal = {.negative = false, .scale = scan->fraction_length};
+	struct bt_wide *magnitude = &decimal.magnitude;
+	bool fits = true;
+
+	if (arena == NULL ||
+		(uint64_t)scan->whole_length + scan->fraction_length > BT_QUANTITY_DIGITS_MAX) {
+		return bt_error_set(err, BERTH_ERR_TOO_LARGE, "quantity has too many digits");
+	}
+	bt_wide_set(magnitude, 0);
+	for (uint32_t i = 0; i < scan->whole_length; i++) {
+		fits = fits &&
+		       bt_wide_multiply_add(magnitude, 10, (uint32_t)(scan->whole[i] - '0'));
+	}
+	for (uint32_t i = 0; i < scan->fraction_length; i++) {
+		fits = fits &&
+		       bt_wide_multiply_add(magnitude, 10, (uint32_t)(scan->fraction[i] - '0'));
+	}
+	if (suffix->format == BT_QUANTITY_BINARY_SI) {
+		for (int32_t i = 0; i < suffix->exponent; i += 10) {
+			fits = fits && bt_wide_multiply_add(magnitude, 1024, 0);
+		}
+	} else {
+		decimal.scale -= suffix->exponent;
+	}
+	BT_ASSERT(fits); /* 400 digits and 60 bits are far below the width */
+	if (bt_wide_is_zero(magnitude)) {
+		*out = bt_quantity_make(0, 0, suffix->format);
+		return 0;
+	}
+	if (decimal.scale > 9) {
+		if (bt_wide_divide_power10(magnitude, (uint64_t)(decimal.scale - 9))) {
+			fits = bt_wide_multiply_add(magnitude, 1, 1);
+			BT_ASSERT(fits);
+		}
+		decimal.scale = 9;
+	}
+	out->format = (uint8_t)suffix->format;
+	if (suffix->format == BT_QUANTITY_BINARY_SI) {
+		static const struct bt_quantity one = {.mantissa = 1};
+		static const struct bt_quantity largest = {.mantissa = INT64_MAX};
+		struct bt_decimal limit;
+
+		bt_decimal_load(&limit, &one);
+		if (bt_decimal_compare(&decimal, &limit) < 0) {
+			out->format = BT_QUANTITY_DECIMAL_SI;
+		}
+		bt_decimal_load(&limit, &largest);
+		if (bt_decimal_compare(&decimal, &limit) > 0) {
+			decimal = limit;
+		}
+	}
+	decimal.negative = scan->negative;
+	out->big = bt_decimal_store(&decimal, arena);
+	return 0;
+}
+
+int bt_quantity_parse(struct bt_str text, struct bt_arena *arena, struct bt_quantity *out_quantity,
+	struct berth_error *err)
+{
+	struct bt_quantity quantity = {.mantissa = 0};
+	struct scan scan;
+	struct suffix suffix;
+
+	if (!scan_text(text, &scan)) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "%s", error_form);
+	}
+	if (!find_suffix(scan.suffix, &suffix)) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "%s", error_suffix);
+	}
+	if (make_small(&scan, &suffix, &quantity)) {
+		if (quantity.mantissa == 0) {
+			quantity.exponent = 0;
+		} else if (keeps_text(&scan, &suffix, &quantity)) {
+			quantity.text = text;
+		}
+	} else {
+		int code = make_big(&scan, &suffix, arena, &quantity, err);
+
+		if (code != 0) {
+			return code;
+		}
+	}
+	*out_quantity = quantity;
+	return 0;
+}
+
+/**
+ * A whole number of at least 1024 prints with powers of 1024: the whole number, or false when the
+ * value is none.
+ */
+static bool whole_number(struct bt_decimal *decimal)
+{
+	struct bt_wide limit;
+
+	if (decimal->scale > 0) {
+		if (bt_wide_divide_power10(&decimal->magnitude, (uint64_t)decimal->scale)) {
+			return false;
+		}
+	} else if (!bt_wide_multiply_power10(&decimal->magnitude, (uint64_t)-decimal->scale)) {
+		return false;
+	}
+	decimal->scale = 0;
+	bt_wide_set(&limit, 1024);
+	return bt_wide_compare(&decimal->magnitude, &limit) >= 0;
+}
+
+static void format_binary(struct bt_decimal *whole, struct bt_strbuf *out)
+{
+	static const char *const suffixes[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
+	char digits[BT_WIDE_DIGITS + 1];
+	struct bt_wide limit;
+	size_t power = 0;
+
+	bt_wide_set(&limit, 1024);
+	while (power + 1 < BT_ARRAY_LENGTH(suffixes) && (whole->magnitude.limbs[0] & 1023) == 0 &&
+		bt_wide_compare(&whole->magnitude, &limit) >= 0) {
+		(void)bt_wide_divide(&whole->magnitude, 1024); /* exact */
+		power++;
+	}
+	bt_strbuf_append_c(out, bt_wide_digits(&whole->magnitude, digits));
+	bt_strbuf_append_c(out, suffixes[power]);
+}
+
+static void format_decimal(
+	struct bt_decimal *decimal, enum bt_quantity_format format, struct bt_strbuf *out)
+{
+	static const char si_suffixes[] = "num\0kMGTPE"; /* 10^-9 .. 10^18 in steps of three */
+	char digits[BT_WIDE_DIGITS + 1];
+	int64_t exponent;
+	int64_t lower;
+
+	bt_decimal_normalise(decimal);
+	exponent = -decimal->scale;
+	lower = ((exponent % 3) + 3) % 3;
+	if (bt_wide_multiply_power10(&decimal->magnitude, (uint64_t)lower)) {
+		exponent -= lower;
+	}
+	bt_strbuf_append_c(out, bt_wide_digits(&decimal->magnitude, digits));
+	if (exponent == 0) {
+		return;
+	}
+	if (format == BT_QUANTITY_DECIMAL_EXPONENT) {
+		bt_strbuf_printf(out, "e%lld", (long long)exponent);
+	} else if (exponent >= -9 && exponent <= 18) {
+		bt_strbuf_append_char(out, si_suffixes[(exponent + 9) / 3]);
+	}
+	/* Upstream quirk, spec 01 section 5.1: an exponent without a suffix is not printed at all.
+	 */
+}
+
+void bt_quantity_format(const struct bt_quantity *quantity, struct bt_strbuf *out)
+{
+	struct bt_decimal decimal;
+
+	if (bt_quantity_is_zero(quantity)) {
+		bt_strbuf_append_char(out, '0');
+		return;
+	}
+	if (quantity->text.data != NULL) {
+		bt_strbuf_append_str(out, quantity->text);
+		return;
+	}
+	bt_decimal_load(&decimal, quantity);
+	if (decimal.negative) {
+		bt_strbuf_append_char(out, '-');
+	}
+	if (quantity->format == BT_QUANTITY_BINARY_SI) {
+		struct bt_decimal whole = decimal;
+
+		if (whole_number(&whole)) {
+			format_binary(&whole, out);
+			return;
+		}
+	}
+	format_decimal(&decimal,
+		quantity->format == BT_QUANTITY_DECIMAL_EXPONENT ? BT_QUANTITY_DECIMAL_EXPONENT
+								 : BT_QUANTITY_DECIMAL_SI,
+		out);
+}
+
+/* --- as a field's type --- */
+
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f';
+}
+
+/** The text of a JSON string or number is parsed as it stands in the source: escapes are not
+ * decoded. */
+static int decode_json(
+	struct bt_json_reader *reader, struct bt_arena *arena, void *out, struct berth_error *err)
+{
+	struct bt_quantity *quantity = out;
+	struct bt_str text;
+	int code = bt_json_skip(reader, &text, err);
+
+	if (code != 0) {
+		return code;
+	}
+	if (text.length >= 2 && text.data[0] == '"') {
+		text = bt_str_sub(text, 1, text.length - 2);
+	}
+	while (text.length != 0 && is_space(text.data[0])) {
+		text = bt_str_sub(text, 1, text.length - 1);
+	}
+	while (text.length != 0 && is_space(text.data[text.length - 1])) {
+		text.length--;
+	}
+	code = bt_quantity_parse(text, arena, quantity, err);
+	if (code == 0 && quantity->text.data != NULL) {
+		quantity->text = bt_arena_str(arena, quantity->text);
+	}
+	return code;
+}
+
+static void encode_json(struct bt_json_writer *writer, const void *value)
+{
+	struct bt_strbuf text = {NULL, 0, 0};
+
+	bt_quantity_format(value, &text);
+	bt_json_write_str(writer, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+}
+
+static bool is_zero(const void *value)
+{
+	return bt_quantity_is_zero(value);
+}
+
+static bool equal(const void *a, const void *b)
+{
+	return bt_quantity_compare(a, b) == 0;
+}
+
+/** By value: "1" and "1000m" hash equally. */
+static uint64_t hash(uint64_t seed, const void *value)
+{
+	const struct bt_quantity *quantity = value;
+	struct bt_decimal decimal;
+
+	if (quantity->big == NULL) {
+		int64_t mantissa = quantity->mantissa;
+		int64_t scale = -(int64_t)quantity->exponent;
+		uint64_t bits;
+
+		if (mantissa == 0) {
+			return bt_hash_u64(seed, 0);
+		}
+		while (mantissa % 10 == 0) {
+			mantissa /= 10;
+			scale--;
+		}
+		bits = (uint64_t)mantissa;
+		seed = bt_hash_u64(bt_hash_u64(seed, mantissa < 0), (uint64_t)scale);
+		bits = mantissa < 0 ? 0 - bits : bits;
+		seed = bt_hash_u64(seed, (uint32_t)bits);
+		return bits >> 32 != 0 ? bt_hash_u64(seed, bits >> 32) : seed;
+	}
+	bt_decimal_load(&decimal, quantity);
+	bt_decimal_normalise(&decimal);
+	if (bt_wide_is_zero(&decimal.magnitude)) {
+		return bt_hash_u64(seed, 0);
+	}
+	seed = bt_hash_u64(bt_hash_u64(seed, decimal.negative), (uint64_t)decimal.scale);
+	for (uint32_t i = 0; i < decimal.magnitude.count; i++) {
+		seed = bt_hash_u64(seed, decimal.magnitude.limbs[i]);
+	}
+	return seed;
+}
+
+static void copy(void *out, const void *value, struct bt_arena *arena)
+{
+	struct bt_quantity *quantity = out;
+
+	*quantity = *(const struct bt_quantity *)value;
+	if (quantity->text.data != NULL) {
+		quantity->text = bt_arena_str(arena, quantity->text);
+	}
+	if (quantity->big != NULL) {
+		struct bt_decimal decimal;
+
+		bt_decimal_load(&decimal, quantity);
+		quantity->big = bt_decimal_store(&decimal, arena);
+	}
+}
+
+const struct bt_scalar_type bt_quantity_scalar = {
+	.name = "quantity",
+	.size = (uint32_t)sizeof(struct bt_quantity),
+	.decode_json = decode_json,
+	.encode_json = encode_json,
+	.is_zero = is_zero,
+	.equal = equal,
+	.hash = hash,
+	.copy = copy,
+};

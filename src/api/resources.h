@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_API_RESOURCES_H
+#define BT_API_RESOURCES_H
+/** Resource names, requests of a pod, the integer resource record, host ports. Spec: 01b; variants:
+ * 05 section 3.3. */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "api/pod.h"
+#include "base/arena.h"
+
+/* Resource name classes, spec 01b section 2. */
+bool bt_resource_is_native(struct bt_str name);
+bool bt_resource_is_extended(struct bt_str name);
+bool bt_resource_is_hugepage(struct bt_str name);
+bool bt_resource_is_attachable_volume(struct bt_str name);
+bool bt_resource_is_prefixed_native(struct bt_str name);
+bool bt_resource_is_scalar(struct bt_str name);
+bool bt_resource_is_dra_extended(struct bt_str name);
+bool bt_resource_is_pod_level_supported(struct bt_str name);
+bool bt_resource_is_overcommit_allowed(struct bt_str name);
+
+#define BT_DEFAULT_CPU_MILLI 100
+#define BT_DEFAULT_MEMORY_BYTES (INT64_C(200) * 1024 * 1024)
+
+/** Options of the request computation, spec 01b section 3. All-zero: spec only, pod level and
+ * overhead included. */
+struct bt_request_options {
+	bool use_status;
+	bool use_pod_status; /* only together with use_status */
+	bool no_overhead;
+	bool no_pod_level;
+	bool no_containers;
+	bool dra_status;
+	const struct bt_resource_list
+		*missing; /* defaults for containers that lack a name; NULL: none */
+};
+
+/** The two defaults of spec 01b section 6 as a resource list (static storage). */
+const struct bt_resource_list *bt_default_requests(void);
+
+/** Exact per-name sums; entries sorted by name, in the arena. Reads spec and status of pod only. */
+struct bt_resource_list bt_pod_requests(
+	const struct bt_pod *pod, const struct bt_request_options *options, struct bt_arena *arena);
+/** Limits, spec 01b section 3.5. */
+struct bt_resource_list bt_pod_limits(
+	const struct bt_pod *pod, const struct bt_request_options *options, struct bt_arena *arena);
+/** spec.resources.requests has a pod-level supported name. */
+bool bt_pod_has_pod_level_requests(const struct bt_pod *pod);
+
+struct bt_scalar_resource {
+	struct bt_str name;
+	int64_t value;
+};
+
+/**
+ * Integer record, spec 01b section 10. scalars are sorted by name; the array belongs to the arena
+ * of the operation that last grew it. All-zero memory is the empty record.
+ */
+struct bt_resource {
+	int64_t cpu_milli;
+	int64_t memory_bytes;
+	int64_t ephemeral_storage_bytes;
+	int64_t allowed_pod_number;
+	struct bt_scalar_resource *scalars;
+	uint32_t scalar_count;
+	uint32_t scalar_capacity;
+};
+
+void bt_resource_add(
+	struct bt_resource *resource, const struct bt_resource_list *list, struct bt_arena *arena);
+void bt_resource_set_max(
+	struct bt_resource *resource, const struct bt_resource_list *list, struct bt_arena *arena);
+void bt_resource_add_scalar(
+	struct bt_resource *resource, struct bt_str name, int64_t value, struct bt_arena *arena);
+void bt_resource_set_scalar(
+	struct bt_resource *resource, struct bt_str name, int64_t value, struct bt_arena *arena);
+struct bt_resource bt_resource_clone(const struct bt_resource *resource, struct bt_arena *arena);
+/** NULL when the record has no such entry. */
+const int64_t *bt_resource_find_scalar(const struct bt_resource *resource, struct bt_str name);
+
+/** Feature gates of spec 01b section 5 that change a pod's resource vector. */
+struct bt_resource_gates {
+	bool pod_level_resources;          /* PodLevelResources, default true */
+	bool in_place_pod_level_resources; /* InPlacePodLevelResourcesVerticalScaling, default true
+	                                    */
+	bool dra_node_allocatable_resources; /* DRANodeAllocatableResources, default false */
+};
+
+/** What a pod adds to its node: variants A and Z (spec 01b sections 4 and 6, spec 05 section 3.3).
+ */
+struct bt_pod_resources {
+	struct bt_resource requested;
+	int64_t non_zero_cpu_milli;
+	int64_t non_zero_memory_bytes;
+};
+
+struct bt_pod_resources bt_pod_resources_compute(
+	const struct bt_pod *pod, const struct bt_resource_gates *gates, struct bt_arena *arena);
+/** Variant F: what NodeResourcesFit asks of a node for this pod. */
+struct bt_resource bt_pod_fit_request(
+	const struct bt_pod *pod, const struct bt_resource_gates *gates, struct bt_arena *arena);
+
+/** Host ports, spec 01b section 7: normalised triples. */
+struct bt_host_port {
+	struct bt_str ip;       /* never empty: "0.0.0.0" by default */
+	struct bt_str protocol; /* never empty: "TCP" by default */
+	int32_t port;           /* > 0 */
+};
+
+typedef BT_LIST(struct bt_host_port) bt_host_port_list;
+
+/** Sidecars' ports first, then containers'; hostPort > 0 only. */
+bt_host_port_list bt_pod_host_ports(const struct bt_pod_spec *spec, struct bt_arena *arena);
+/** true when wanted conflicts with one used triple. */
+bool bt_host_port_conflicts(const struct bt_host_port *wanted, const struct bt_host_port *used);
+
+/** init container with restartPolicy exactly Always. */
+bool bt_container_is_sidecar(const struct bt_container *init_container);
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_API_SELECTOR_H
+#define BT_API_SELECTOR_H
+/**
+ * Selectors over labels and node fields, parsed once and matched often. Spec: 01 sections 5.4
+ * to 5.10. Parsed selectors borrow the text of the object they come from and live in the arena
+ * given.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "api/meta.h"
+#include "api/pod.h"
+#include "base/arena.h"
+
+enum bt_selector_operator {
+	BT_SELECTOR_IN, /* also Equals, with one value */
+	BT_SELECTOR_NOT_IN,
+	BT_SELECTOR_EXISTS,
+	BT_SELECTOR_DOES_NOT_EXIST,
+	BT_SELECTOR_GT,
+	BT_SELECTOR_LT,
+};
+
+struct bt_requirement {
+	struct bt_str key;
+	enum bt_selector_operator operator_;
+	uint32_t value_count;
+	const struct bt_str *values;
+	int64_t operand; /* GT, LT */
+};
+
+/** true when the requirement holds for a label with this value (NULL: the label is absent). */
+bool bt_requirement_matches(const struct bt_requirement *requirement, const struct bt_str *value);
+
+/** A conjunction of requirements. `nothing` matches no label set at all (absent LabelSelector). */
+struct bt_selector {
+	bool nothing;
+	uint32_t requirement_count;
+	const struct bt_requirement *requirements;
+};
+
+/**
+ * A list of error texts in order, as upstream aggregates them (spec 01 section 5.16). Text lives in
+ * the arena of the parse. All-zero memory is an empty list.
+ */
+struct bt_error_list {
+	const struct bt_str *items;
+	uint32_t count;
+	uint32_t capacity;
+};
+
+void bt_error_list_add(struct bt_error_list *list, struct bt_arena *arena, struct bt_str text);
+/** One text plain, several as "[a, b]", exact duplicates dropped. */
+struct bt_str bt_error_list_text(const struct bt_error_list *list, struct bt_arena *arena);
+
+/** Messages of spec 01 section 5.4 for a label key (value), one by one; none when it is valid. */
+void bt_label_key_errors(
+	struct bt_str key, struct bt_arena *arena, struct bt_error_list *out_errors);
+void bt_label_value_errors(
+	struct bt_str value, struct bt_arena *arena, struct bt_error_list *out_errors);
+bool bt_label_key_is_valid(struct bt_str key);
+bool bt_label_value_is_valid(struct bt_str value);
+
+/** Spec 01 section 5.6. selector NULL: matches nothing. The first invalid requirement fails it. */
+BT_MUST_USE int bt_selector_from_label_selector(const struct bt_label_selector *selector,
+	struct bt_arena *arena, struct bt_selector *out_selector, struct berth_error *err);
+/** A plain map: exact match of every pair, nothing validated; empty matches everything. */
+struct bt_selector bt_selector_from_map(const struct bt_str_map *map, struct bt_arena *arena);
+bool bt_selector_matches(const struct bt_selector *selector, const struct bt_str_map *labels);
+bool bt_selector_is_empty(const struct bt_selector *selector);
+
+/** One term of a node selector; a term with errors never matches. */
+struct bt_node_term {
+	uint32_t label_count;
+	const struct bt_requirement *label_requirements;
+	uint32_t field_count;
+	const struct bt_requirement *field_requirements; /* IN / NOT_IN with one value */
+	struct bt_error_list errors;
+};
+
+/** Spec 01 section 5.8, lazy form: empty terms dropped, broken terms kept with their errors. */
+struct bt_parsed_node_selector {
+	uint32_t term_count;
+	const struct bt_node_term *terms;
+};
+
+/** path_prefix e.g. "" : paths then read nodeSelectorTerms[i].matchExpressions[j]. Never fails. */
+struct bt_parsed_node_selector bt_node_selector_parse(
+	const struct bt_node_selector *selector, struct bt_str path_prefix, struct bt_arena *arena);
+/** Strict construction: every error of every term, flattened. */
+void bt_node_selector_errors(const struct bt_parsed_node_selector *selector, struct bt_arena *arena,
+	struct bt_error_list *out_errors);
+/**
+ * node_name "" leaves the field set empty: field requirements are then satisfied. errors (may be
+ * NULL) receives the collected construction errors when no term matched.
+ */
+bool bt_node_selector_matches(const struct bt_parsed_node_selector *selector,
+	struct bt_str node_name, const struct bt_str_map *labels, struct bt_arena *arena,
+	struct bt_error_list *errors);
+/** One parsed term against a node. */
+bool bt_node_term_matches(
+	const struct bt_node_term *term, struct bt_str node_name, const struct bt_str_map *labels);
+
+/** Spec 01 section 5.9. */
+struct bt_preferred_term {
+	struct bt_node_term term;
+	int32_t weight;
+};
+
+struct bt_preferred_terms {
+	uint32_t count;
+	const struct bt_preferred_term *items;
+};
+
+/** path_prefix "" gives paths "[i].matchExpressions[j]". On errors all of them are in out_errors
+ * and 0 terms result. */
+struct bt_preferred_terms bt_preferred_terms_parse(const bt_preferred_scheduling_term_list *list,
+	struct bt_str path_prefix, struct bt_arena *arena, struct bt_error_list *out_errors);
+int64_t bt_preferred_terms_score(const struct bt_preferred_terms *terms, struct bt_str node_name,
+	const struct bt_str_map *labels);
+
+/** nodeSelector and required node affinity of a pod, parsed. Spec 01 section 5.10. */
+struct bt_required_node_affinity {
+	const struct bt_str_map *node_selector; /* borrowed from the pod */
+	bool has_affinity;
+	struct bt_parsed_node_selector affinity;
+};
+
+struct bt_required_node_affinity bt_required_node_affinity_parse(
+	const struct bt_pod_spec *spec, struct bt_arena *arena);
+bool bt_required_node_affinity_matches(const struct bt_required_node_affinity *affinity,
+	struct bt_str node_name, const struct bt_str_map *labels, struct bt_arena *arena,
+	struct bt_error_list *errors);
+
+/** Field selector for list and watch filters. Spec 01 section 5.7. */
+struct bt_field_term {
+	struct bt_str field;
+	struct bt_str value;
+	bool negated;
+};
+
+struct bt_field_selector {
+	uint32_t count;
+	const struct bt_field_term *terms;
+};
+
+BT_MUST_USE int bt_field_selector_parse(struct bt_str text, struct bt_arena *arena,
+	struct bt_field_selector *out_selector, struct berth_error *err);
+#endif

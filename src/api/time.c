@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/time.h"
+
+#include <string.h>
+
+/* The zero time of the API, 0001-01-01T00:00:00Z. */
+#define ZERO_SECONDS INT64_C(-62135596800)
+#define SECONDS_PER_DAY INT64_C(86400)
+
+/** Days since 1970-01-01 of a date in the proleptic Gregorian calendar. */
+static int64_t days_from_date(int64_t year, int64_t month, int64_t day)
+{
+	int64_t era;
+	int64_t year_of_era;
+	int64_t day_of_year;
+
+	/* Years start in March, so that the leap day is the last one. */
+	year -= month <= 2;
+	era = (year >= 0 ? year : year - 399) / 400;
+	year_of_era = year - era * 400;
+	day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+	return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 +
+	       day_of_year - 719468;
+}
+
+static void date_from_days(int64_t days, int64_t *out_year, int *out_month, int *out_day)
+{
+	int64_t era;
+	int64_t day_of_era;
+	int64_t year_of_era;
+	int64_t day_of_year;
+	int64_t month;
+
+	days += 719468;
+	era = (days >= 0 ? days : days - 146096) / 146097;
+	day_of_era = days - era * 146097;
+	year_of_era =
+		(day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+	day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+	month = (5 * day_of_year + 2) / 153;
+	*out_day = (int)(day_of_year - (153 * month + 2) / 5 + 1);
+	*out_month = (int)(month < 10 ? month + 3 : month - 9);
+	*out_year = year_of_era + era * 400 + (*out_month <= 2);
+}
+
+static int days_in_month(int year, int month)
+{
+	static const uint8_t days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+	bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+
+	return month == 2 && leap ? 29 : days[month - 1];
+}
+
+/** Exactly count digits as a number within [low, high]; advances *text. */
+static bool take_number(struct bt_str *text, uint32_t count, int low, int high, int *out)
+{
+	int number = 0;
+
+	if (text->length < count) {
+		return false;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		char c = text->data[i];
+
+		if (c < '0' || c > '9') {
+			return false;
+		}
+		number = number * 10 + (c - '0');
+	}
+	*text = bt_str_sub(*text, count, text->length - count);
+	*out = number;
+	return number >= low && number <= high;
+}
+
+static bool take_char(struct bt_str *text, char wanted)
+{
+	if (text->length == 0 || text->data[0] != wanted) {
+		return false;
+	}
+	*text = bt_str_sub(*text, 1, text->length - 1);
+	return true;
+}
+
+/** ".123": digits beyond nanoseconds are dropped. Returns the number of digits, 0 when there is no
+ * fraction. */
+static uint32_t take_fraction(struct bt_str *text, int32_t *out_nanoseconds)
+{
+	uint32_t count = 0;
+	int32_t nanoseconds = 0;
+
+	if (text->length < 2 || (text->data[0] != '.' && text->data[0] != ',')) {
+		return 0;
+	}
+	while (count + 1 < text->length && text->data[count + 1] >= '0' &&
+		text->data[count + 1] <= '9') {
+		if (count < 9) {
+			nanoseconds = nanoseconds * 10 + (text->data[count + 1] - '0');
+		}
+		count++;
+	}
+	if (count == 0) {
+		return 0;
+	}
+	for (uint32_t i = count; i < 9; i++) {
+		nanoseconds *= 10;
+	}
+	*text = bt_str_sub(*text, count + 1, text->length - count - 1);
+	*out_nanoseconds = nanoseconds;
+	return count;
+}
+
+/** "Z" or "+02:00" as seconds east of UTC. */
+static bool take_offset(struct bt_str *text, int64_t *out_seconds)
+{
+	int hours;
+	int minutes;
+	bool west;
+
+	*out_seconds = 0;
+	if (take_char(text, 'Z')) {
+		return true;
+	}
+	west = text->length != 0 && text->data[0] == '-';
+	if (!take_char(text, west ? '-' : '+') || !take_number(text, 2, 0, 24, &hours) ||
+		!take_char(text, ':') || !take_number(text, 2, 0, 60, &minutes)) {
+		return false;
+	}
+	*out_seconds = (int64_t)(west ? -1 : 1) * (hours * 3600 + minutes * 60);
+	return true;
+}
+
+/** fraction_digits: how many there must be; UINT32_MAX for any number. */
+static bool parse(struct bt_str text, uint32_t fraction_digits, struct bt_time *out)
+{
+	struct bt_time time = {.nanoseconds = 0};
+	uint32_t digits;
+	int64_t offset;
+	int year;
+	int month;
+	int day;
+	int hour;
+	int minute;
+	int second;
+
+	if (!take_number(&text, 4, 0, 9999, &year) || !take_char(&text, '-') ||
+		!take_number(&text, 2, 1, 12, &month) || !take_char(&text, '-') ||
+		!take_number(&text, 2, 1, days_in_month(year, month), &day) ||
+		!take_char(&text, 'T') || !take_number(&text, 2, 0, 23, &hour) ||
+		!take_char(&text, ':') || !take_number(&text, 2, 0, 59, &minute) ||
+		!take_char(&text, ':') || !take_number(&text, 2, 0, 59, &second)) {
+		return false;
+	}
+	digits = take_fraction(&text, &time.nanoseconds);
+	if ((fraction_digits != UINT32_MAX && digits != fraction_digits) ||
+		!take_offset(&text, &offset) || text.length != 0) {
+		return false;
+	}
+	time.seconds = days_from_date(year, month, day) * SECONDS_PER_DAY + (int64_t)hour * 3600 +
+	               minute * 60 + second - offset;
+	time.set = time.seconds != ZERO_SECONDS || time.nanoseconds != 0;
+	if (!time.set) {
+		time.seconds = 0;
+	}
+	*out = time;
+	return true;
+}
+
+static int parse_or_fail(
+	struct bt_str text, uint32_t fraction_digits, struct bt_time *out, struct berth_error *err)
+{
+	if (!parse(text, fraction_digits, out)) {
+		struct bt_strbuf quoted = {NULL, 0, 0};
+
+		bt_strbuf_append_quoted(&quoted, bt_str_sub(text, 0, 64));
+		(void)bt_error_set(
+			err, BERTH_ERR_INVALID, "cannot parse %s as a time", bt_strbuf_c(&quoted));
+		bt_strbuf_finish(&quoted);
+		return BERTH_ERR_INVALID;
+	}
+	return 0;
+}
+
+int bt_time_parse(struct bt_str text, struct bt_time *out_time, struct berth_error *err)
+{
+	return parse_or_fail(text, UINT32_MAX, out_time, err);
+}
+
+static void format_seconds(const struct bt_time *time, struct bt_strbuf *out)
+{
+	int64_t seconds = time->set ? time->seconds : ZERO_SECONDS;
+	int64_t days = seconds / SECONDS_PER_DAY;
+	int64_t rest = seconds % SECONDS_PER_DAY;
+	int64_t year;
+	int month;
+	int day;
+
+	if (rest < 0) {
+		rest += SECONDS_PER_DAY;
+		days--;
+	}
+	date_from_days(days, &year, &month, &day);
+	bt_strbuf_printf(out, "%04lld-%02d-%02dT%02d:%02d:%02d", (long long)year, month, day,
+		(int)(rest / 3600), (int)(rest / 60 % 60), (int)(rest % 60));
+}
+
+void bt_time_format(const struct bt_time *time, struct bt_strbuf *out)
+{
+	format_seconds(time, out);
+	bt_strbuf_append_char(out, 'Z');
+}
+
+int bt_time_compare(const struct bt_time *a, const struct bt_time *b)
+{
+	if (!a->set || !b->set) {
+		return (int)a->set - (int)b->set;
+	}
+	if (a->seconds != b->seconds) {
+		return a->seconds > b->seconds ? 1 : -1;
+	}
+	return (a->nanoseconds > b->nanoseconds) - (a->nanoseconds < b->nanoseconds);
+}
+
+/* --- as a field's type --- */
+
+static int decode(struct bt_json_reader *reader, struct bt_arena *arena, uint32_t fraction_digits,
+	struct bt_time *out, struct berth_error *err)
+{
+	struct bt_str text;
+	int code = bt_json_read_string(reader, arena, &text, NULL, err);
+
+	return code != 0 ? code : parse_or_fail(text, fraction_digits, out, err);
+}
+
+static int decode_time(
+	struct bt_json_reader *reader, struct bt_arena *arena, void *out, struct berth_error *err)
+{
+	return decode(reader, arena, UINT32_MAX, out, err);
+}
+
+static int decode_micro_time(
+	struct bt_json_reader *reader, struct bt_arena *arena, void *out, struct berth_error *err)
+{
+	return decode(reader, arena, 6, out, err);
+}
+
+static void encode_time(struct bt_json_writer *writer, const void *value)
+{
+	const struct bt_time *time = value;
+	struct bt_strbuf text = {NULL, 0, 0};
+
+	if (!time->set) {
+		bt_json_write_null(writer);
+		return;
+	}
+	bt_time_format(time, &text);
+	bt_json_write_str(writer, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+}
+
+static void encode_micro_time(struct bt_json_writer *writer, const void *value)
+{
+	const struct bt_time *time = value;
+	struct bt_strbuf text = {NULL, 0, 0};
+
+	if (!time->set) {
+		bt_json_write_null(writer);
+		return;
+	}
+	format_seconds(time, &text);
+	bt_strbuf_printf(&text, ".%06dZ", (int)(time->nanoseconds / 1000));
+	bt_json_write_str(writer, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+}
+
+static bool is_zero(const void *value)
+{
+	return !((const struct bt_time *)value)->set;
+}
+
+static bool equal(const void *a, const void *b)
+{
+	return bt_time_compare(a, b) == 0;
+}
+
+static uint64_t hash(uint64_t seed, const void *value)
+{
+	const struct bt_time *time = value;
+
+	if (!time->set) {
+		return bt_hash_u64(seed, 0);
+	}
+	return bt_hash_u64(bt_hash_u64(seed, (uint64_t)time->seconds), (uint64_t)time->nanoseconds);
+}
+
+static void copy(void *out, const void *value, struct bt_arena *arena BT_UNUSED)
+{
+	*(struct bt_time *)out = *(const struct bt_time *)value;
+}
+
+const struct bt_scalar_type bt_time_scalar = {
+	.name = "time",
+	.size = (uint32_t)sizeof(struct bt_time),
+	.decode_json = decode_time,
+	.encode_json = encode_time,
+	.is_zero = is_zero,
+	.equal = equal,
+	.hash = hash,
+	.copy = copy,
+};
+
+const struct bt_scalar_type bt_micro_time_scalar = {
+	.name = "microtime",
+	.size = (uint32_t)sizeof(struct bt_time),
+	.decode_json = decode_micro_time,
+	.encode_json = encode_micro_time,
+	.is_zero = is_zero,
+	.equal = equal,
+	.hash = hash,
+	.copy = copy,
+};

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_API_TIME_H
+#define BT_API_TIME_H
+/** Points in time as the API carries them. Spec: 01 section 5.2. */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "codec/message.h"
+
+/** An instant; `set` false is the zero time. */
+struct bt_time {
+	int64_t seconds; /* since 1970-01-01T00:00:00Z */
+	int32_t nanoseconds;
+	bool set;
+};
+
+/** RFC 3339, any offset and number of fraction digits. */
+BT_MUST_USE int bt_time_parse(
+	struct bt_str text, struct bt_time *out_time, struct berth_error *err);
+/** "2006-01-02T15:04:05Z" */
+void bt_time_format(const struct bt_time *time, struct bt_strbuf *out);
+/** Negative, 0, positive as a is before, at, after b; the zero time is before every other. */
+int bt_time_compare(const struct bt_time *a, const struct bt_time *b);
+
+extern const struct bt_scalar_type bt_time_scalar;
+/** "2006-01-02T15:04:05.000000Z", exactly six fraction digits. */
+extern const struct bt_scalar_type bt_micro_time_scalar;
+#endif
