@@ -555,11 +555,7 @@ static int decode_null(struct decoder *decoder, const struct bt_field *field, vo
 		}
 		break;
 	case BT_SHAPE_NULLABLE:
-		if (bt_field_is_pointer(field)) {
-			bt_store_pointer(out, NULL);
-		} else {
-			memset(out, 0, field->item_size);
-		}
+		memset(out, 0, bt_nullable_size(field));
 		break;
 	case BT_SHAPE_LIST:
 	case BT_SHAPE_MAP:

@@ -21,7 +21,6 @@ _Static_assert(offsetof(struct bt_any_list, present) == offsetof(bt_str_list, pr
 _Static_assert(sizeof(struct bt_any_list) == sizeof(struct bt_str_map), "maps are lists of entries");
 _Static_assert(offsetof(struct bt_str_pair, key) == 0, "map entries start with the key");
 
-/** Keep the constness question in one place: the tables give untyped offsets. */
 static inline void *bt_field_at(void *structure, uint32_t offset)
 {
 	return (char *)structure + offset;
@@ -80,16 +79,36 @@ static inline uint32_t bt_value_offset(const struct bt_field *field)
 	return field->shape == BT_SHAPE_MAP ? field->value_offset : 0;
 }
 
+/** Nullable messages and scalars are pointers; other nullable types lie in the structure. */
+static inline bool bt_field_is_pointer(const struct bt_field *field)
+{
+	return field->shape == BT_SHAPE_NULLABLE &&
+		(field->type == BT_FIELD_MESSAGE || field->type == BT_FIELD_SCALAR);
+}
+
 /** Bytes of a nullable message or scalar behind its pointer. */
 static inline size_t bt_pointee_size(const struct bt_field *field)
 {
 	return field->type == BT_FIELD_MESSAGE ? field->message->size : field->scalar->size;
 }
 
-/** Nullable messages and scalars are pointers; other nullable types lie in the structure. */
-static inline bool bt_field_is_pointer(const struct bt_field *field)
+/** Bytes of a nullable member in the structure. */
+static inline size_t bt_nullable_size(const struct bt_field *field)
 {
-	return field->shape == BT_SHAPE_NULLABLE &&
-		(field->type == BT_FIELD_MESSAGE || field->type == BT_FIELD_SCALAR);
+	switch ((enum bt_field_type)field->type) {
+	case BT_FIELD_STR:
+	case BT_FIELD_RAW_JSON:
+		return sizeof(struct bt_str);
+	case BT_FIELD_BOOL:
+		return sizeof(struct bt_opt_bool);
+	case BT_FIELD_I32:
+		return sizeof(struct bt_opt_i32);
+	case BT_FIELD_I64:
+		return sizeof(struct bt_opt_i64);
+	case BT_FIELD_MESSAGE:
+	case BT_FIELD_SCALAR:
+		return sizeof(void *);
+	}
+	return 0;
 }
 #endif
