@@ -31,8 +31,7 @@ enum bt_quantity_format {
  * keeps the operand of larger magnitude.
  */
 struct bt_quantity {
-	struct bt_str text; /* source text where the canonical text would differ (spec 5.1, text
-	                       form rule 4), else absent */
+	struct bt_str text; /* source text where rule 4 of the text form keeps one, else absent */
 	int64_t mantissa;
 	const struct bt_big_decimal *big; /* NULL in the small form */
 	int32_t exponent;

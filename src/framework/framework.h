@@ -28,6 +28,11 @@ struct bt_framework {
 	bool signatures_enabled;
 	struct bt_plugin **sign_plugins; /* candidates of spec 02 section 6.1, in order */
 	uint32_t sign_plugin_count;
+	/** Gate WorkloadAwarePreemption: DefaultPreemption, if it can; else NULL. */
+	struct bt_plugin *pod_group_post_filter;
+	/** NodeResourcesFit's arguments with the resources that extenders manage ignored (spec 10 section 7.2). */
+	struct bt_plugin_args fit_args;
+	struct bt_str *ignored_resources; /* behind fit_args */
 };
 
 /**
@@ -38,14 +43,29 @@ BT_MUST_USE int bt_framework_create(const struct bt_registry *registry, struct b
 	struct bt_state *state, struct bt_nominator *nominator, struct bt_framework **out_framework,
 	struct berth_error *err);
 void bt_framework_destroy(struct bt_framework *framework);
+/** By plugin index; what a status holds is index + 1. */
 struct bt_str bt_framework_plugin_name(const struct bt_framework *framework, uint32_t plugin_index);
+/** Name in status->plugin, "" when not set. */
+struct bt_str bt_framework_status_plugin_name(const struct bt_framework *framework, const struct bt_status *status);
+/** The instance of that name, or NULL. */
+struct bt_plugin *bt_framework_find_plugin(const struct bt_framework *framework, struct bt_str name);
+bool bt_plugin_implements(const struct bt_plugin_ops *ops, enum bt_extension_point point);
+/**
+ * bt_cycle_state_clone plus each plugin's clone_pre_filter_data: what AddPod and RemovePod change on the clone leaves
+ * the original alone. Finish the clone with bt_cycle_state_finish.
+ */
+void bt_framework_clone_cycle(const struct bt_framework *framework, const struct bt_cycle_state *cycle,
+	struct bt_cycle_state *out_clone);
 
 /** All profiles, spec 02 section 9. */
 struct bt_profiles {
 	BT_VEC(struct bt_framework *) frameworks; /* configuration order */
 };
 
-/** Errors as upstream's start prints them: `initializing profiles: ...`. */
+/**
+ * Errors as upstream's start prints them: `initializing profiles: ...`, or `couldn't build extenders: ...` when extenders
+ * manage resources and a profile has no NodeResourcesFit arguments.
+ */
 BT_MUST_USE int bt_profiles_create(const struct bt_registry *registry, struct bt_config *config, struct bt_state *state,
 	struct bt_nominator *nominator, struct bt_profiles *out_profiles, struct berth_error *err);
 void bt_profiles_finish(struct bt_profiles *profiles);
@@ -69,6 +89,9 @@ struct bt_status bt_run_pre_filter_remove_pod(struct bt_framework *framework, st
 	const struct bt_node_info *node);
 struct bt_status bt_run_filter(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node);
+/** One plugin of the Filter list, its answer interpreted as RunFilter does. */
+struct bt_status bt_run_filter_plugin(struct bt_framework *framework, struct bt_plugin *plugin,
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, const struct bt_node_info *node);
 /** Two passes when nominations on the node count. Spec 02 section 5.4. */
 struct bt_status bt_run_filter_with_nominated_pods(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node);
@@ -114,15 +137,65 @@ struct bt_permit_outcome bt_run_permit(struct bt_framework *framework, struct bt
 	const struct bt_pod_info *pod, uint32_t slot);
 struct bt_status bt_run_pre_bind_pre_flights(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot);
-/** Groups of spec 02 section 5.11, run one after another; members of a group in order. */
+
+/** What may run at once: spec 02 section 5.11. */
+struct bt_pre_bind_group {
+	struct bt_plugin **plugins; /* in the arena of the cycle */
+	uint32_t count;
+};
+
+/** Skipped plugins are in no group. Returns the number of groups. */
+uint32_t bt_pre_bind_groups(const struct bt_framework *framework, const struct bt_cycle_state *cycle,
+	struct bt_pre_bind_group **out_groups);
+/** Groups run one after another, members of a group in order; the first failure ends the run. */
 struct bt_status bt_run_pre_bind(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot);
 struct bt_status bt_run_bind(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot);
 void bt_run_post_bind(struct bt_framework *framework, struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
 	uint32_t slot);
+/** Spec 02 section 5.16. *out_gating_plugin: the plugin that gates the pod, NULL when all passed. */
 struct bt_status bt_run_pre_enqueue(struct bt_framework *framework, const struct bt_pod_info *pod,
 	struct bt_arena *arena, struct bt_plugin **out_gating_plugin);
+/** The same, with the plugin that gated the entry before (NULL: none) asked first. */
+struct bt_status bt_run_pre_enqueue_from(struct bt_framework *framework, const struct bt_pod_info *pod,
+	struct bt_arena *arena, struct bt_plugin *first, struct bt_plugin **out_gating_plugin);
+
+/* Placements of a pod group. Spec 02 section 5.15. Memory of results: arena. */
+
+struct bt_placement_outcome {
+	struct bt_status status;
+	const struct bt_placement *placements;
+	uint32_t count;
+};
+
+/** slots: the nodes the group may use; borrowed by the result when no plugin narrows it. */
+struct bt_placement_outcome bt_run_placement_generate(struct bt_framework *framework, struct bt_arena *arena,
+	struct bt_str group_namespace, struct bt_str group_name, const uint32_t *slots, uint32_t slot_count);
+
+/** A placement and the pods as they were placed in it (node_name = the node chosen). */
+struct bt_placement_assignments {
+	const struct bt_placement *placement;
+	const struct bt_pod_info *const *pods;
+	uint32_t pod_count;
+};
+
+struct bt_placement_plugin_scores {
+	struct bt_plugin *plugin;
+	int64_t weight;
+	int64_t *scores; /* normalised, times weight; same order as the placements */
+};
+
+struct bt_placement_score_table {
+	uint32_t placement_count;
+	uint32_t plugin_count;
+	struct bt_placement_plugin_scores *plugins;
+	int64_t *totals;
+};
+
+struct bt_status bt_run_placement_score(struct bt_framework *framework, struct bt_arena *arena,
+	const struct bt_placement_assignments *placements, uint32_t count,
+	struct bt_placement_score_table *out_table);
 
 /** DefaultNormalizeScore of spec 05 section 3.8. */
 void bt_default_normalize(struct bt_node_score *scores, uint32_t count, int64_t max_priority, bool reverse);

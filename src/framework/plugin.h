@@ -36,12 +36,20 @@ struct bt_plugin {
 	uint16_t index; /* in the framework's instance list; set by the framework after create */
 };
 
+/** Where DefaultBinder sends a binding. The engine does no I/O itself. */
+struct bt_binder {
+	/** Bind the pod to the node. Returns 0, or a negative code with err set to the API's error text. */
+	int (*bind)(void *context, const struct bt_pod_info *pod, struct bt_str node_name, struct berth_error *err);
+	void *context;
+};
+
 /** What a plugin may use beyond its arguments; valid for the life of the framework. */
 struct bt_handle {
 	struct bt_state *state;
 	const struct bt_gates *gates;
 	struct bt_framework *framework; /* for nested runners (preemption) */
 	struct bt_str scheduler_name;
+	const struct bt_binder *binder; /* NULL: every binding succeeds (simulation) */
 };
 
 /** PreFilter's narrowing. names NULL: all nodes. An empty non-NULL list means no node. Spec 02 section 2. */
@@ -222,6 +230,8 @@ struct bt_plugin_ops {
 
 	/* Column form of Filter; needs `pure`. */
 
+	/** false: this pod does not fit the column form (detail would need more bits). NULL: always true. */
+	bool (*filter_fits_column)(struct bt_plugin *plugin, const void *data, const struct bt_pod_info *pod);
 	/** Kinds of node change (enum bt_change_kind) after which a slot's verdict may differ. */
 	uint32_t filter_reads;
 	/**
@@ -239,7 +249,14 @@ struct bt_plugin_ops {
 	uint32_t score_reads;
 	/** The score also depends on the number of nodes in the snapshot. */
 	bool score_reads_node_count;
-	/** true: the raw score of every node is *out_score whatever its row (nothing to compute). May be NULL. */
+	/**
+	 * false: this pod's scores do not fit the column form (negative, or too large); the plain form is used. NULL: always
+	 * true.
+	 */
+	bool (*score_fits_column)(struct bt_plugin *plugin, const void *data, const struct bt_pod_info *pod);
+	/**
+	 * true: the raw score of every node is *out_score whatever its row, for as long as the pod's shape lives. May be NULL.
+	 */
 	bool (*score_is_constant)(struct bt_plugin *plugin, const void *data, const struct bt_pod_info *pod,
 		const struct bt_state *state, int32_t *out_score);
 	void (*score_column)(struct bt_plugin *plugin, const void *data, const struct bt_pod_info *pod,

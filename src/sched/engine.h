@@ -47,8 +47,11 @@ struct bt_engine {
 	struct bt_engine_options options;
 	struct bt_prng prng;
 	struct bt_plan_cache *plans;
-	struct bt_arena arena;         /* per cycle, reset at the start of the next */
-	struct bt_arena verify_arena;  /* plain recomputation */
+	struct bt_arena arena;        /* per cycle, reset at the start of the next */
+	struct bt_arena verify_arena; /* plain recomputation */
+	struct bt_cycle_state cycle;  /* of the running or last cycle */
+	bool cycle_open;
+	struct bt_node_statuses statuses; /* memory of the last diagnosis, reused */
 	uint32_t next_start_node_index; /* shared by all profiles, never reset */
 	uint64_t cycle_count;
 };

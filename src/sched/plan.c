@@ -1,0 +1,620 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sched/plan.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+
+/** Plans kept by default: a few hundred shapes at 5,000 nodes. */
+#define PLAN_BYTES_MAX_DEFAULT ((size_t)64 * 1024 * 1024)
+/** A plan further behind than this share of the slots is computed anew: a full pass is cheaper than many repairs. */
+#define REPAIR_SHARE 8
+/** Weighted scores must stay far from INT32_MIN. */
+#define COLUMN_TOTAL_MAX (INT64_C(1) << 30)
+
+struct bt_plan_cache {
+	BT_VEC(struct bt_plan *) by_shape; /* by shape id: plans of that id, one per profile, linked by next_of_shape */
+	struct bt_plan *newest;            /* linked by newer / older in order of use */
+	struct bt_plan *oldest;
+	size_t bytes;
+	size_t bytes_max;
+	/* Scratch columns of one pass. */
+	uint32_t *detail;
+	int32_t *scores;
+	uint32_t scratch_slots;
+};
+
+struct bt_plan_cache *bt_plan_cache_create(size_t bytes_max)
+{
+	struct bt_plan_cache *cache = BT_NEW(struct bt_plan_cache);
+	cache->bytes_max = bytes_max != 0 ? bytes_max : PLAN_BYTES_MAX_DEFAULT;
+	return cache;
+}
+
+static void plan_destroy(struct bt_plan *plan)
+{
+	bt_cycle_state_finish(&plan->template);
+	bt_free(plan->verdict);
+	bt_free(plan->local);
+	bt_free(plan->total);
+	for (uint32_t i = 0; i < plan->raw_count; i++) {
+		bt_free(plan->raws[i].values);
+	}
+	bt_arena_finish(&plan->arena);
+	bt_free(plan);
+}
+
+void bt_plan_cache_destroy(struct bt_plan_cache *cache)
+{
+	if (cache == NULL) {
+		return;
+	}
+	for (struct bt_plan *plan = cache->oldest; plan != NULL;) {
+		struct bt_plan *newer = plan->newer;
+		plan_destroy(plan);
+		plan = newer;
+	}
+	bt_vec_finish(&cache->by_shape);
+	bt_free(cache->detail);
+	bt_free(cache->scores);
+	bt_free(cache);
+}
+
+static void reserve_scratch(struct bt_plan_cache *cache, uint32_t slot_count)
+{
+	if (slot_count <= cache->scratch_slots) {
+		return;
+	}
+	cache->scratch_slots = (slot_count + 63) & ~UINT32_C(63);
+	cache->detail = bt_realloc_array(cache->detail, cache->scratch_slots, sizeof(*cache->detail));
+	cache->scores = bt_realloc_array(cache->scores, cache->scratch_slots, sizeof(*cache->scores));
+}
+
+/** Every score weight and their sum fit the 32-bit total column. */
+static bool weights_fit_columns(const struct bt_framework *framework)
+{
+	int64_t sum = 0;
+	for (uint32_t i = 0; i < framework->points[BT_POINT_SCORE].entries.count; i++) {
+		int64_t weight = framework->points[BT_POINT_SCORE].entries.items[i].weight;
+		if (weight < 0 || weight > COLUMN_TOTAL_MAX / BT_SCORE_MAX) {
+			return false;
+		}
+		sum += weight * BT_SCORE_MAX;
+	}
+	return sum < COLUMN_TOTAL_MAX;
+}
+
+/** --- what is known of a shape before any node is looked at --- */
+
+static bool point_is_pure(const struct bt_framework *framework, enum bt_extension_point point)
+{
+	for (uint32_t i = 0; i < framework->points[point].entries.count; i++) {
+		if (!framework->points[point].entries.items[i].plugin->ops->pure) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/** Data of one pure plugin whose point has impure ones, so that its column can be kept all the same. */
+static void run_pure_pre_filters(struct bt_plan *plan, const struct bt_pod_info *pod)
+{
+	const struct bt_framework *framework = plan->framework;
+	for (uint32_t i = 0; i < framework->points[BT_POINT_PRE_FILTER].entries.count; i++) {
+		struct bt_plugin *plugin = framework->points[BT_POINT_PRE_FILTER].entries.items[i].plugin;
+		if (plugin->ops->pure) {
+			struct bt_pre_filter_result result = {0};
+			(void)plugin->ops->pre_filter(plugin, &plan->template, pod, &result);
+		}
+	}
+}
+
+static void run_pure_pre_scores(struct bt_plan *plan, const struct bt_pod_info *pod)
+{
+	const struct bt_framework *framework = plan->framework;
+	for (uint32_t i = 0; i < framework->points[BT_POINT_PRE_SCORE].entries.count; i++) {
+		struct bt_plugin *plugin = framework->points[BT_POINT_PRE_SCORE].entries.items[i].plugin;
+		if (plugin->ops->pure) {
+			(void)plugin->ops->pre_score(plugin, &plan->template, pod, NULL, 0);
+		}
+	}
+}
+
+static bool has_role_in(const struct bt_framework *framework, enum bt_extension_point point, uint16_t plugin_index)
+{
+	for (uint32_t i = 0; i < framework->points[point].entries.count; i++) {
+		if (framework->points[point].entries.items[i].plugin->index == plugin_index) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/**
+ * The column form needs the data of the earlier point: a plugin that has that role but did not run it (disabled in the
+ * profile, or failed) is left to its plain form, which knows the proper error.
+ */
+static bool filter_has_column(const struct bt_plan *plan, struct bt_plugin *plugin, const struct bt_pod_info *pod)
+{
+	const struct bt_plugin_ops *ops = plugin->ops;
+	const void *data = plan->template.pre_filter_data[plugin->index];
+	return ops->pure && ops->filter_column != NULL && (ops->pre_filter == NULL || data != NULL) &&
+		(ops->filter_fits_column == NULL || ops->filter_fits_column(plugin, data, pod));
+}
+
+static void collect_filters(struct bt_plan *plan, const struct bt_pod_info *pod)
+{
+	const struct bt_framework *framework = plan->framework;
+	uint32_t count = framework->points[BT_POINT_FILTER].entries.count;
+	plan->filters = BT_ARENA_NEW_ARRAY(&plan->arena, struct bt_plan_filter, count);
+	for (uint32_t i = 0; i < count; i++) {
+		struct bt_plugin *plugin = framework->points[BT_POINT_FILTER].entries.items[i].plugin;
+		if (plan->pre_filter_cached && bt_plugin_set_has(&plan->template.skip_filter, plugin->index)) {
+			continue;
+		}
+		struct bt_plan_filter *filter = &plan->filters[plan->filter_count++];
+		filter->plugin = plugin;
+		filter->column = filter_has_column(plan, plugin, pod);
+		plan->has_plain_filters |= !filter->column;
+		if (filter->column) {
+			plan->reads |= plugin->ops->filter_reads;
+		}
+	}
+}
+
+static bool score_has_column(const struct bt_plan *plan, struct bt_plugin *plugin, const struct bt_pod_info *pod)
+{
+	const struct bt_plugin_ops *ops = plugin->ops;
+	const void *data = plan->template.pre_score_data[plugin->index];
+	if (!ops->pure || (ops->score_column == NULL && ops->score_is_constant == NULL) ||
+		ops->normalize == BT_NORMALIZE_CUSTOM) {
+		return false;
+	}
+	if (ops->pre_score != NULL && data == NULL) {
+		return false;
+	}
+	return ops->score_fits_column == NULL || ops->score_fits_column(plugin, data, pod);
+}
+
+static void add_column_score(struct bt_plan *plan, struct bt_plugin *plugin, int64_t weight,
+	const struct bt_pod_info *pod, const struct bt_state *state)
+{
+	const struct bt_plugin_ops *ops = plugin->ops;
+	const void *data = plan->template.pre_score_data[plugin->index];
+	bool reverse = ops->normalize == BT_NORMALIZE_DEFAULT_REVERSE;
+	int32_t constant = 0;
+	if (ops->score_is_constant != NULL && ops->score_is_constant(plugin, data, pod, state, &constant)) {
+		int32_t score = ops->normalize == BT_NORMALIZE_NONE ?
+			constant : bt_plan_normalized(constant, constant, reverse);
+		plan->constant_score += weight * score;
+		return;
+	}
+	plan->reads |= ops->score_reads;
+	plan->reads_node_count |= ops->score_reads_node_count;
+	if (ops->normalize == BT_NORMALIZE_NONE) {
+		plan->local_scores[plan->local_score_count++] = (struct bt_plan_score){plugin, weight};
+	} else {
+		plan->raws[plan->raw_count++] =
+			(struct bt_plan_raw){.plugin = plugin, .weight = (int32_t)weight, .reverse = reverse};
+	}
+}
+
+static void collect_scores(struct bt_plan *plan, const struct bt_pod_info *pod, const struct bt_state *state)
+{
+	const struct bt_framework *framework = plan->framework;
+	uint32_t count = framework->points[BT_POINT_SCORE].entries.count;
+	plan->local_scores = BT_ARENA_NEW_ARRAY(&plan->arena, struct bt_plan_score, count);
+	plan->plain_scores = BT_ARENA_NEW_ARRAY(&plan->arena, struct bt_plan_score, count);
+	plan->raws = BT_ARENA_NEW_ARRAY(&plan->arena, struct bt_plan_raw, count);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct bt_framework_entry *entry = &framework->points[BT_POINT_SCORE].entries.items[i];
+		if (plan->pre_score_cached && bt_plugin_set_has(&plan->template.skip_score, entry->plugin->index)) {
+			continue;
+		}
+		/* An impure plugin may skip in one cycle and not in the next: it is never part of a column. */
+		if (score_has_column(plan, entry->plugin, pod) &&
+			(plan->pre_score_cached || entry->plugin->ops->pre_score == NULL ||
+				has_role_in(framework, BT_POINT_PRE_SCORE, entry->plugin->index))) {
+			add_column_score(plan, entry->plugin, entry->weight, pod, state);
+		} else {
+			plan->plain_scores[plan->plain_score_count++] =
+				(struct bt_plan_score){entry->plugin, entry->weight};
+		}
+	}
+	plan->has_plain_scores = plan->plain_score_count != 0;
+}
+
+static struct bt_plan *plan_create(struct bt_engine *engine, struct bt_framework *framework,
+	const struct bt_pod_info *pod)
+{
+	struct bt_plan *plan = BT_NEW(struct bt_plan);
+	plan->framework = framework;
+	plan->shape = pod->shape->id;
+	plan->shape_serial = pod->shape->serial;
+	bt_arena_init(&plan->arena, 4096);
+	bt_cycle_state_init(&plan->template, &plan->arena, framework->instances.count);
+	plan->pre_filter_cached = point_is_pure(framework, BT_POINT_PRE_FILTER);
+	if (plan->pre_filter_cached) {
+		plan->pre_filter = bt_run_pre_filter(framework, &plan->template, pod);
+	} else {
+		run_pure_pre_filters(plan, pod);
+	}
+	plan->pre_score_cached = point_is_pure(framework, BT_POINT_PRE_SCORE);
+	if (plan->pre_score_cached) {
+		plan->pre_score = bt_run_pre_score(framework, &plan->template, pod, NULL, 0);
+	} else {
+		run_pure_pre_scores(plan, pod);
+	}
+	collect_filters(plan, pod);
+	collect_scores(plan, pod, engine->state);
+	return plan;
+}
+
+/** --- columns --- */
+
+static void reserve_columns(struct bt_plan *plan, uint32_t slot_count)
+{
+	uint32_t capacity = (slot_count + 63) & ~UINT32_C(63);
+	if (plan->slot_count != slot_count || plan->verdict == NULL) {
+		plan->verdict = bt_realloc_array(plan->verdict, capacity, sizeof(*plan->verdict));
+		if (plan->local != NULL) {
+			plan->local = bt_realloc_array(plan->local, capacity, sizeof(*plan->local));
+			plan->total = bt_realloc_array(plan->total, capacity, sizeof(*plan->total));
+			for (uint32_t i = 0; i < plan->raw_count; i++) {
+				plan->raws[i].values =
+					bt_realloc_array(plan->raws[i].values, capacity, sizeof(int32_t));
+			}
+		}
+		plan->slot_count = slot_count;
+	}
+	plan->bytes = sizeof(*plan) + plan->arena.total_bytes +
+		(size_t)capacity * (sizeof(uint32_t) + (plan->local != NULL ? 8 + 4 * (size_t)plan->raw_count : 0));
+}
+
+/** Verdicts of the slots in range, which the caller preset to 0 or OUTSIDE. */
+static void evaluate_filters(struct bt_plan *plan, struct bt_engine *engine, const struct bt_pod_info *pod,
+	struct bt_slot_range range)
+{
+	uint32_t *detail = engine->plans->detail;
+	uint32_t *verdict = plan->verdict;
+	for (uint32_t i = 0; i < plan->filter_count; i++) {
+		const struct bt_plan_filter *filter = &plan->filters[i];
+		if (!filter->column) {
+			continue;
+		}
+		uint32_t tag = (i + 1) << BT_VERDICT_DETAIL_BITS;
+		filter->plugin->ops->filter_column(filter->plugin,
+			plan->template.pre_filter_data[filter->plugin->index], pod, engine->state, range, detail);
+		if (range.slots == NULL) {
+			for (uint32_t slot = 0; slot < range.count; slot++) {
+				verdict[slot] = verdict[slot] == 0 && detail[slot] != 0 ? tag | detail[slot] : verdict[slot];
+			}
+		} else {
+			for (uint32_t k = 0; k < range.count; k++) {
+				uint32_t slot = range.slots[k];
+				if (verdict[slot] == 0 && detail[slot] != 0) {
+					verdict[slot] = tag | detail[slot];
+				}
+			}
+		}
+	}
+}
+
+static void recompute_verdicts(struct bt_plan *plan, struct bt_engine *engine, const struct bt_pod_info *pod)
+{
+	const struct bt_snapshot *snapshot = &engine->state->snapshot;
+	uint32_t slot_count = engine->state->nodes.slot_count;
+	reserve_columns(plan, slot_count);
+	memset(plan->verdict, 0xff, (size_t)slot_count * sizeof(*plan->verdict));
+	for (uint32_t i = 0; i < snapshot->count; i++) {
+		plan->verdict[snapshot->list[i]] = 0;
+	}
+	evaluate_filters(plan, engine, pod, (struct bt_slot_range){NULL, slot_count});
+	uint32_t feasible = 0;
+	for (uint32_t slot = 0; slot < slot_count; slot++) {
+		feasible += plan->verdict[slot] == 0;
+	}
+	plan->feasible_count = feasible;
+	plan->scored = false;
+}
+
+static void evaluate_scores(struct bt_plan *plan, struct bt_engine *engine, const struct bt_pod_info *pod,
+	struct bt_slot_range range)
+{
+	const struct bt_state *state = engine->state;
+	int32_t *scores = engine->plans->scores;
+	int32_t base = (int32_t)plan->constant_score;
+	for (uint32_t k = 0; k < range.count; k++) {
+		plan->local[range.slots == NULL ? k : range.slots[k]] = base;
+	}
+	for (uint32_t i = 0; i < plan->local_score_count; i++) {
+		struct bt_plugin *plugin = plan->local_scores[i].plugin;
+		int32_t weight = (int32_t)plan->local_scores[i].weight;
+		plugin->ops->score_column(plugin, plan->template.pre_score_data[plugin->index], pod, state, range, scores);
+		if (range.slots == NULL) {
+			for (uint32_t slot = 0; slot < range.count; slot++) {
+				plan->local[slot] += weight * scores[slot];
+			}
+		} else {
+			for (uint32_t k = 0; k < range.count; k++) {
+				plan->local[range.slots[k]] += weight * scores[range.slots[k]];
+			}
+		}
+	}
+	for (uint32_t i = 0; i < plan->raw_count; i++) {
+		struct bt_plugin *plugin = plan->raws[i].plugin;
+		plugin->ops->score_column(
+			plugin, plan->template.pre_score_data[plugin->index], pod, state, range, plan->raws[i].values);
+	}
+}
+
+static void find_raw_max(struct bt_plan *plan, struct bt_plan_raw *raw)
+{
+	int32_t max = 0;
+	for (uint32_t slot = 0; slot < plan->slot_count; slot++) {
+		int32_t value = plan->verdict[slot] == 0 ? raw->values[slot] : 0;
+		max = value > max ? value : max;
+	}
+	uint32_t count = 0;
+	for (uint32_t slot = 0; slot < plan->slot_count; slot++) {
+		count += plan->verdict[slot] == 0 && raw->values[slot] == max;
+	}
+	raw->max = max;
+	raw->max_count = count;
+}
+
+static void recompute_totals(struct bt_plan *plan)
+{
+	uint32_t slot_count = plan->slot_count;
+	for (uint32_t slot = 0; slot < slot_count; slot++) {
+		plan->total[slot] = plan->local[slot];
+	}
+	for (uint32_t i = 0; i < plan->raw_count; i++) {
+		const struct bt_plan_raw *raw = &plan->raws[i];
+		if (raw->max == 0) {
+			int32_t score = raw->weight * bt_plan_normalized(0, 0, raw->reverse);
+			for (uint32_t slot = 0; slot < slot_count; slot++) {
+				plan->total[slot] += score;
+			}
+			continue;
+		}
+		/* Infeasible slots may hold raws beyond max: clamp, their total is overwritten below. */
+		for (uint32_t slot = 0; slot < slot_count; slot++) {
+			int32_t value = raw->values[slot] <= raw->max ? raw->values[slot] : raw->max;
+			plan->total[slot] += raw->weight * bt_plan_normalized(value, raw->max, raw->reverse);
+		}
+	}
+	for (uint32_t slot = 0; slot < slot_count; slot++) {
+		plan->total[slot] = plan->verdict[slot] == 0 ? plan->total[slot] : BT_TOTAL_INFEASIBLE;
+	}
+	plan->totals_stale = false;
+}
+
+static void recompute_scores(struct bt_plan *plan, struct bt_engine *engine, const struct bt_pod_info *pod)
+{
+	if (plan->local == NULL) {
+		size_t capacity = (plan->slot_count + 63) & ~UINT32_C(63);
+		plan->local = bt_malloc(capacity * sizeof(*plan->local));
+		plan->total = bt_malloc(capacity * sizeof(*plan->total));
+		for (uint32_t i = 0; i < plan->raw_count; i++) {
+			plan->raws[i].values = bt_malloc(capacity * sizeof(int32_t));
+		}
+		plan->bytes += capacity * (8 + 4 * (size_t)plan->raw_count);
+		engine->plans->bytes += capacity * (8 + 4 * (size_t)plan->raw_count);
+	}
+	evaluate_scores(plan, engine, pod, (struct bt_slot_range){NULL, plan->slot_count});
+	for (uint32_t i = 0; i < plan->raw_count; i++) {
+		find_raw_max(plan, &plan->raws[i]);
+	}
+	plan->node_count = engine->state->snapshot.count;
+	plan->scored = true;
+	plan->totals_stale = true;
+}
+
+/** --- repair --- */
+
+/** The slot's old contribution leaves the maxima. */
+static void leave_maxima(struct bt_plan *plan, uint32_t slot)
+{
+	for (uint32_t i = 0; i < plan->raw_count; i++) {
+		struct bt_plan_raw *raw = &plan->raws[i];
+		if (raw->values[slot] == raw->max) {
+			raw->max_count--;
+		}
+	}
+}
+
+static void enter_maxima(struct bt_plan *plan, uint32_t slot)
+{
+	for (uint32_t i = 0; i < plan->raw_count; i++) {
+		struct bt_plan_raw *raw = &plan->raws[i];
+		if (raw->values[slot] == raw->max) {
+			raw->max_count++;
+		} else if (raw->values[slot] > raw->max) {
+			raw->max = raw->values[slot];
+			raw->max_count = 1;
+			plan->totals_stale = true;
+		}
+	}
+}
+
+static void repair_total(struct bt_plan *plan, uint32_t slot)
+{
+	if (plan->verdict[slot] != 0) {
+		plan->total[slot] = BT_TOTAL_INFEASIBLE;
+		return;
+	}
+	int32_t total = plan->local[slot];
+	for (uint32_t i = 0; i < plan->raw_count; i++) {
+		const struct bt_plan_raw *raw = &plan->raws[i];
+		total += raw->weight * bt_plan_normalized(raw->values[slot], raw->max, raw->reverse);
+	}
+	plan->total[slot] = total;
+}
+
+static void repair_slot(struct bt_plan *plan, struct bt_engine *engine, const struct bt_pod_info *pod, uint32_t slot)
+{
+	bool was_feasible = plan->verdict[slot] == 0;
+	if (plan->scored && was_feasible) {
+		leave_maxima(plan, slot);
+	}
+	struct bt_slot_range range = {&slot, 1};
+	plan->verdict[slot] = engine->state->nodes.rows[slot].in_snapshot ? 0 : BT_VERDICT_OUTSIDE;
+	if (plan->verdict[slot] == 0) {
+		evaluate_filters(plan, engine, pod, range);
+	}
+	bool is_feasible = plan->verdict[slot] == 0;
+	plan->feasible_count += (uint32_t)is_feasible - (uint32_t)was_feasible;
+	if (!plan->scored) {
+		return;
+	}
+	evaluate_scores(plan, engine, pod, range);
+	if (is_feasible) {
+		enter_maxima(plan, slot);
+	}
+	repair_total(plan, slot);
+}
+
+/** Bring the plan up to the snapshot's position in the change log. */
+static void catch_up(struct bt_plan *plan, struct bt_engine *engine, const struct bt_pod_info *pod)
+{
+	const struct bt_state *state = engine->state;
+	const struct bt_change_log *log = &state->log;
+	uint64_t behind = log->sequence - plan->log_sequence;
+	if (plan->verdict == NULL || plan->slot_count != state->nodes.slot_count ||
+		plan->list_version != state->snapshot.list_version || !bt_change_log_covers(log, plan->log_sequence) ||
+		behind > plan->slot_count / REPAIR_SHARE + 16) {
+		recompute_verdicts(plan, engine, pod);
+	} else {
+		for (uint64_t i = plan->log_sequence; i < log->sequence; i++) {
+			struct bt_change change = bt_change_log_at(log, i);
+			if ((change.kinds & (plan->reads | BT_CHANGE_EXISTENCE)) != 0) {
+				repair_slot(plan, engine, pod, change.slot);
+			}
+		}
+	}
+	plan->log_sequence = log->sequence;
+	plan->list_version = state->snapshot.list_version;
+}
+
+void bt_plan_score_columns(struct bt_plan *plan, struct bt_engine *engine, const struct bt_pod_info *pod)
+{
+	if (!plan->scored || (plan->reads_node_count && plan->node_count != engine->state->snapshot.count)) {
+		recompute_scores(plan, engine, pod);
+	}
+	for (uint32_t i = 0; i < plan->raw_count; i++) {
+		struct bt_plan_raw *raw = &plan->raws[i];
+		if (raw->max_count == 0) {
+			int32_t old_max = raw->max;
+			find_raw_max(plan, raw);
+			plan->totals_stale |= raw->max != old_max;
+		}
+	}
+	if (plan->totals_stale) {
+		recompute_totals(plan);
+	}
+}
+
+/** --- cache --- */
+
+static void unlink_used(struct bt_plan_cache *cache, struct bt_plan *plan)
+{
+	if (plan->newer != NULL) {
+		plan->newer->older = plan->older;
+	} else {
+		cache->newest = plan->older;
+	}
+	if (plan->older != NULL) {
+		plan->older->newer = plan->newer;
+	} else {
+		cache->oldest = plan->newer;
+	}
+}
+
+static void link_newest(struct bt_plan_cache *cache, struct bt_plan *plan)
+{
+	plan->newer = NULL;
+	plan->older = cache->newest;
+	if (cache->newest != NULL) {
+		cache->newest->newer = plan;
+	} else {
+		cache->oldest = plan;
+	}
+	cache->newest = plan;
+}
+
+static void cache_remove(struct bt_plan_cache *cache, struct bt_plan *plan)
+{
+	struct bt_plan **link = &cache->by_shape.items[plan->shape];
+	while (*link != plan) {
+		link = &(*link)->next_of_shape;
+	}
+	*link = plan->next_of_shape;
+	unlink_used(cache, plan);
+	cache->bytes -= plan->bytes;
+	plan_destroy(plan);
+}
+
+static void make_room(struct bt_plan_cache *cache)
+{
+	while (cache->bytes > cache->bytes_max && cache->oldest != cache->newest) {
+		cache_remove(cache, cache->oldest);
+	}
+}
+
+static struct bt_plan *cache_find(struct bt_plan_cache *cache, const struct bt_framework *framework,
+	const struct bt_shape *shape)
+{
+	while (cache->by_shape.count <= shape->id) {
+		bt_vec_push(&cache->by_shape, NULL);
+	}
+	for (struct bt_plan *plan = cache->by_shape.items[shape->id]; plan != NULL;) {
+		struct bt_plan *next = plan->next_of_shape;
+		if (plan->shape_serial != shape->serial) {
+			/* The id names another shape now. */
+			cache_remove(cache, plan);
+		} else if (plan->framework == framework) {
+			return plan;
+		}
+		plan = next;
+	}
+	return NULL;
+}
+
+struct bt_plan *bt_plan_get(struct bt_engine *engine, struct bt_framework *framework, const struct bt_pod_info *pod)
+{
+	struct bt_plan_cache *cache = engine->plans;
+	if (!weights_fit_columns(framework)) {
+		return NULL;
+	}
+	reserve_scratch(cache, engine->state->nodes.slot_count);
+	struct bt_plan *plan = cache_find(cache, framework, pod->shape);
+	if (plan == NULL) {
+		plan = plan_create(engine, framework, pod);
+		plan->next_of_shape = cache->by_shape.items[plan->shape];
+		cache->by_shape.items[plan->shape] = plan;
+	} else {
+		unlink_used(cache, plan);
+	}
+	link_newest(cache, plan);
+	cache->bytes -= plan->bytes;
+	catch_up(plan, engine, pod);
+	cache->bytes += plan->bytes;
+	make_room(cache);
+	return plan;
+}
+
+struct bt_status bt_plan_verdict_status(const struct bt_plan *plan, const struct bt_pod_info *pod, uint32_t verdict,
+	struct bt_arena *arena)
+{
+	BT_ASSERT(verdict != 0 && verdict != BT_VERDICT_OUTSIDE);
+	uint32_t index = (verdict >> BT_VERDICT_DETAIL_BITS) - 1;
+	BT_ASSERT(index < plan->filter_count);
+	struct bt_plugin *plugin = plan->filters[index].plugin;
+	uint32_t detail = verdict & ((UINT32_C(1) << BT_VERDICT_DETAIL_BITS) - 1);
+	struct bt_status status = plugin->ops->filter_detail_status(
+		plugin, plan->template.pre_filter_data[plugin->index], pod, detail, arena);
+	status.plugin = (uint16_t)(plugin->index + 1);
+	return status;
+}

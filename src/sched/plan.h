@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_SCHED_PLAN_H
+#define BT_SCHED_PLAN_H
+/**
+ * A plan is what the engine knows about one shape under one profile: the outcome of the pure PreFilter and PreScore
+ * plugins, and columns over all node slots with the verdict of the column filters and the weighted score. Plans are
+ * repaired from the change log: placing a pod costs the next pod of the same shape one slot.
+ *
+ *   verdict[slot]   0: every column filter passes; BT_VERDICT_OUTSIDE: not in the snapshot; otherwise
+ *                   (index in filters + 1) << 24 | the plugin's detail, for the first filter in list order that rejects
+ *   local[slot]     sum of weight x score of the plugins without normalisation
+ *   raws[i].values  raw scores of a normalised plugin that differ between nodes
+ *   total[slot]     local plus the weighted normalised raws; BT_TOTAL_INFEASIBLE unless verdict is 0
+ *
+ * Normalisation depends on the largest raw value over the feasible nodes: raws[i].max, with the number of feasible slots
+ * that have it, so that most changes leave it alone. Columns exist only for plugins with a column form; the others run in
+ * their plain form in every cycle.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "framework/framework.h"
+#include "sched/engine.h"
+
+#define BT_VERDICT_OUTSIDE UINT32_MAX
+#define BT_VERDICT_DETAIL_BITS 24
+#define BT_TOTAL_INFEASIBLE INT32_MIN
+
+/** One entry of the profile's Filter list that is active for the shape. */
+struct bt_plan_filter {
+	struct bt_plugin *plugin;
+	bool column; /* part of the verdict column; else evaluated in its plain form */
+};
+
+/** A normalised score plugin with a column. */
+struct bt_plan_raw {
+	struct bt_plugin *plugin;
+	int32_t weight;
+	bool reverse;
+	int32_t *values;     /* by slot */
+	int32_t max;         /* over feasible slots, at least 0 */
+	uint32_t max_count;  /* feasible slots with values == max; 0 with max > 0 means: find it anew */
+};
+
+struct bt_plan_score {
+	struct bt_plugin *plugin;
+	int64_t weight;
+};
+
+struct bt_plan {
+	struct bt_framework *framework;
+	uint64_t shape_serial;
+	uint32_t shape;
+	struct bt_arena arena;          /* plugin data, lists */
+	struct bt_cycle_state template; /* plugin data and skip sets a cycle starts with */
+	/* Outcome of PreFilter when all its plugins are pure. */
+	bool pre_filter_cached;
+	struct bt_pre_filter_outcome pre_filter;
+	/* Outcome of PreScore when all its plugins are pure. */
+	bool pre_score_cached;
+	struct bt_status pre_score;
+	struct bt_plan_filter *filters; /* active ones in list order */
+	uint32_t filter_count;
+	bool has_plain_filters;
+	bool has_plain_scores;
+	uint32_t reads; /* change kinds after which a slot must be evaluated again */
+	/* Scoring: what the total column is made of. */
+	struct bt_plan_score *local_scores;
+	uint32_t local_score_count;
+	struct bt_plan_raw *raws;
+	uint32_t raw_count;
+	struct bt_plan_score *plain_scores;
+	uint32_t plain_score_count;
+	int64_t constant_score; /* weighted scores that are equal on every node */
+	bool reads_node_count;
+	/* Columns. */
+	uint32_t slot_count; /* slots the columns cover */
+	uint32_t *verdict;
+	int32_t *local;
+	int32_t *total;
+	bool scored;       /* local, raws and total are valid */
+	bool totals_stale; /* total must be recomputed from local and raws */
+	uint32_t feasible_count;
+	uint64_t log_sequence;
+	uint64_t list_version;
+	uint32_t node_count; /* snapshot size when scores were computed */
+	/* Cache links (bt_plan_cache). */
+	struct bt_plan *next_of_shape;
+	struct bt_plan *newer;
+	struct bt_plan *older;
+	size_t bytes;
+};
+
+struct bt_plan_cache;
+
+struct bt_plan_cache *bt_plan_cache_create(size_t bytes_max);
+void bt_plan_cache_destroy(struct bt_plan_cache *cache);
+
+/**
+ * The plan of a pod's shape, its verdict column valid for the current snapshot. NULL when the profile's weights do not
+ * allow columns (negative, or a total beyond 31 bits): then the plain path decides.
+ */
+struct bt_plan *bt_plan_get(struct bt_engine *engine, struct bt_framework *framework, const struct bt_pod_info *pod);
+
+/** Make local, raws and total valid too. Only when at least two nodes are feasible. */
+void bt_plan_score_columns(struct bt_plan *plan, struct bt_engine *engine, const struct bt_pod_info *pod);
+
+/** The status behind a verdict (not 0, not OUTSIDE); memory from the arena. */
+struct bt_status bt_plan_verdict_status(const struct bt_plan *plan, const struct bt_pod_info *pod, uint32_t verdict,
+	struct bt_arena *arena);
+
+/** Normalised value of raw under max: what the plain DefaultNormalizeScore gives. */
+static inline int32_t bt_plan_normalized(int32_t raw, int32_t max, bool reverse)
+{
+	int64_t score = max == 0 ? (reverse ? 0 : raw) : (int64_t)100 * raw / max;
+	return (int32_t)(reverse ? 100 - score : score);
+}
+#endif
