@@ -34,7 +34,10 @@ struct berth_error {
 	char *message;
 };
 
-#define BERTH_ERROR_INIT {0, 0}
+#define BERTH_ERROR_INIT \
+	{ \
+		0, 0 \
+	}
 
 /** Release the message; leaves an empty error. NULL and empty errors are accepted. */
 void berth_error_finish(struct berth_error *err);

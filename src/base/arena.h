@@ -38,8 +38,8 @@ BT_MUST_USE void *bt_arena_calloc(struct bt_arena *arena, size_t count, size_t s
 BT_MUST_USE char *bt_arena_alloc_bytes(struct bt_arena *arena, size_t size);
 /** Copy of text with a terminating zero byte behind it; an absent text stays absent. */
 BT_MUST_USE struct bt_str bt_arena_str(struct bt_arena *arena, struct bt_str text);
-BT_MUST_USE BT_PRINTF(2, 3)
-struct bt_str bt_arena_printf(struct bt_arena *arena, const char *format, ...);
+BT_MUST_USE BT_PRINTF(2, 3) struct bt_str
+	bt_arena_printf(struct bt_arena *arena, const char *format, ...);
 
 #define BT_ARENA_NEW(arena, type) ((type *)bt_arena_calloc((arena), 1, sizeof(type)))
 #define BT_ARENA_NEW_ARRAY(arena, type, count) \

@@ -16,7 +16,7 @@ static uint32_t tag_of(uint64_t hash)
 	return (uint32_t)(hash >> 32);
 }
 
-/* Linear probing degrades quickly above this load; deleted slots count, they lengthen searches too. */
+/* Linear probing degrades quickly above; deleted slots count, they lengthen searches too. */
 static uint32_t used_max(uint32_t capacity)
 {
 	return capacity - capacity / 4;
@@ -144,7 +144,8 @@ void bt_map_insert(struct bt_map *map, uint64_t hash, uint32_t value)
 			capacity = map->capacity;
 		}
 		if (map->count >= used_max(capacity)) {
-			bt_panic("a map cannot hold more than %lu entries", (unsigned long)map->count);
+			bt_panic("a map cannot hold more than %lu entries",
+				(unsigned long)map->count);
 		}
 		rehash(map, capacity);
 	}

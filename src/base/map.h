@@ -24,9 +24,9 @@ struct bt_map_slot {
 
 struct bt_map {
 	struct bt_map_slot *slots;
-	uint32_t capacity; /* power of two, or 0 */
-	uint32_t count;    /* live entries */
-	uint32_t used;     /* live and deleted entries */
+	uint32_t capacity;                                      /* power of two, or 0 */
+	uint32_t count;                                         /* live entries */
+	uint32_t used;                                          /* live and deleted entries */
 	uint64_t (*hash_of)(const void *owner, uint32_t value); /* used when the table grows */
 	const void *owner;
 };

@@ -17,8 +17,9 @@ bool bt_str_has_prefix(struct bt_str text, struct bt_str prefix)
 bool bt_str_has_suffix(struct bt_str text, struct bt_str suffix)
 {
 	return text.length >= suffix.length &&
-		(suffix.length == 0 || memcmp(text.data + (text.length - suffix.length),
-					       suffix.data, suffix.length) == 0);
+		(suffix.length == 0 ||
+			memcmp(text.data + (text.length - suffix.length), suffix.data,
+				suffix.length) == 0);
 }
 
 int64_t bt_str_find(struct bt_str text, struct bt_str needle)
@@ -144,7 +145,7 @@ uint64_t bt_hash_bytes(const void *data, size_t length, uint64_t seed)
 		hash = mix(load_u64(bytes) ^ key, load_u64(bytes + 8) ^ hash) + (hash << 1);
 		bytes += 16;
 	}
-	/* The last 0 to 16 bytes as two words; short ones overlap, which the length disambiguates. */
+	/* The last 0 to 16 bytes as two words; short ones overlap, told apart by the length. */
 	if (left >= 8) {
 		low = load_u64(bytes);
 		high = load_u64(bytes + left - 8);

@@ -22,7 +22,10 @@ struct bt_str {
 /** From a string literal. */
 #define BT_STR(literal) ((struct bt_str){"" literal, (uint32_t)(sizeof(literal) - 1)})
 /** For static initialisers, where a compound literal is not constant. */
-#define BT_STR_INIT(literal) {"" literal, (uint32_t)(sizeof(literal) - 1)}
+#define BT_STR_INIT(literal) \
+	{ \
+		"" literal, (uint32_t)(sizeof(literal) - 1) \
+	}
 /** Arguments for "%.*s". */
 #define BT_STR_ARG(text) (int)(text).length, ((text).data != NULL ? (text).data : "")
 
@@ -74,8 +77,9 @@ int bt_str_compare_qsort(const void *a, const void *b);
 bool bt_str_parse_int64(struct bt_str text, int64_t *out_value);
 
 /**
- * Hashes are not the same on every machine or run: they never reach an output. The secret keeps users
- * who choose names from choosing collisions; a daemon sets a random one before anything is hashed.
+ * Hashes are not the same on every machine or run: they never reach an output. The secret keeps
+ * users who choose names from choosing collisions; a daemon sets a random one before anything is
+ * hashed.
  */
 void bt_hash_set_secret(uint64_t secret);
 uint64_t bt_hash_bytes(const void *data, size_t length, uint64_t seed);

@@ -49,7 +49,7 @@ uint32_t bt_vec_grown_capacity(uint32_t capacity, uint64_t needed);
 	do { \
 		BT_ASSERT((index) < (vec)->count); \
 		memmove(&(vec)->items[(index)], &(vec)->items[(index) + 1], \
-			((vec)->count - (index) - 1) * sizeof(*(vec)->items)); \
+			((vec)->count - (index)-1) * sizeof(*(vec)->items)); \
 		(vec)->count--; \
 	} while (0)
 

@@ -7,7 +7,8 @@
  *         BT_TEST_MAIN("str", test_str__empty, test_str__edge_03_zero_byte)
  *
  * In loops of many thousand rounds write `if (wrong) ck_abort_msg(...)`: each ck_assert that passes
- * costs a system call. A START_TEST that is missing from the list is an unused variable, hence does not compile.
+ * costs a system call. A START_TEST that is missing from the list is an unused variable, hence does
+ * not compile.
  */
 #include <check.h>
 #include <stddef.h>

@@ -8,7 +8,8 @@
 
 enum { BITS_MAX = 400 };
 
-static void compare(const struct bt_bitset *set, const bool *model, uint32_t bit_count, uint64_t seed)
+static void compare(
+	const struct bt_bitset *set, const bool *model, uint32_t bit_count, uint64_t seed)
 {
 	uint32_t count = 0;
 	uint32_t next = UINT32_MAX;

@@ -44,7 +44,8 @@ START_TEST(test_prng__below_is_uniform_and_in_range)
 	}
 	ck_assert_uint_eq(bt_prng_below(&prng, 1), 0);
 	for (int i = 0; i < 1000; i++) {
-		ck_assert_uint_lt(bt_prng_below(&prng, (UINT64_C(1) << 63) + 1), (UINT64_C(1) << 63) + 1);
+		ck_assert_uint_lt(
+			bt_prng_below(&prng, (UINT64_C(1) << 63) + 1), (UINT64_C(1) << 63) + 1);
 		ck_assert_uint_lt(bt_prng_below(&prng, UINT64_MAX), UINT64_MAX);
 	}
 }

@@ -35,7 +35,8 @@ START_TEST(test_str__compare_is_by_unsigned_byte_and_prefix_first)
 	for (int i = 0; i < count; i++) {
 		for (int j = 0; j < count; j++) {
 			int order = bt_str_compare(sorted[i], sorted[j]);
-			ck_assert_msg((order > 0) - (order < 0) == (i > j) - (i < j), "%d, %d", i, j);
+			ck_assert_msg(
+				(order > 0) - (order < 0) == (i > j) - (i < j), "%d, %d", i, j);
 		}
 	}
 	qsort(sorted, BT_ARRAY_LENGTH(sorted), sizeof(sorted[0]), bt_str_compare_qsort);
@@ -182,8 +183,8 @@ START_TEST(test_str__hash_depends_on_every_byte_length_seed_and_secret)
 		ck_assert_uint_ne(hash, bt_hash_bytes(bytes, length, 1));
 		for (size_t at = 0; at < length; at++) {
 			bytes[at] = 1;
-			ck_assert_msg(hash != bt_hash_bytes(bytes, length, 0), "length %zu byte %zu",
-				length, at);
+			ck_assert_msg(hash != bt_hash_bytes(bytes, length, 0),
+				"length %zu byte %zu", length, at);
 			bytes[at] = 0;
 		}
 	}

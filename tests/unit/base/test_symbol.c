@@ -97,7 +97,8 @@ static struct bt_str name_of(unsigned int number, char *buffer, size_t size)
 	return bt_str_from(buffer);
 }
 
-static void check_held(const struct bt_symbol_table *table, const struct holder *holder, uint64_t seed)
+static void check_held(
+	const struct bt_symbol_table *table, const struct holder *holder, uint64_t seed)
 {
 	char name[40];
 
@@ -124,7 +125,8 @@ START_TEST(test_symbol__endless_new_texts_need_flat_memory)
 	bt_prng_init(&prng, seed);
 	bt_symbol_table_init(&table);
 	for (unsigned int step = 0; step < 200000; step++) {
-		if (holder.count == HELD_MAX || (holder.count != 0 && bt_prng_below(&prng, 2) == 0)) {
+		if (holder.count == HELD_MAX ||
+			(holder.count != 0 && bt_prng_below(&prng, 2) == 0)) {
 			uint32_t victim = (uint32_t)bt_prng_below(&prng, holder.count);
 			bt_symbol_unref(&table, holder.symbols[victim]);
 			holder.count--;
@@ -132,7 +134,8 @@ START_TEST(test_symbol__endless_new_texts_need_flat_memory)
 			holder.numbers[victim] = holder.numbers[holder.count];
 		} else {
 			/* Mostly new texts, some held already. */
-			unsigned int number = step - (unsigned int)bt_prng_below(&prng, 50) % (step + 1);
+			unsigned int number =
+				step - (unsigned int)bt_prng_below(&prng, 50) % (step + 1);
 			struct bt_str text = name_of(number, name, sizeof(name));
 			holder.symbols[holder.count] = bt_symbol_ref_str(&table, text);
 			holder.numbers[holder.count++] = number;
@@ -156,5 +159,5 @@ START_TEST(test_symbol__endless_new_texts_need_flat_memory)
 END_TEST
 
 BT_TEST_MAIN("symbol", test_symbol__same_text_same_symbol, test_symbol__empty_and_none,
-	test_symbol__last_unref_releases_and_the_number_is_reused,
-	test_symbol__text_does_not_move, test_symbol__endless_new_texts_need_flat_memory)
+	test_symbol__last_unref_releases_and_the_number_is_reused, test_symbol__text_does_not_move,
+	test_symbol__endless_new_texts_need_flat_memory)

@@ -51,9 +51,10 @@ END_TEST
 
 START_TEST(test_unicode__malformed_sequences)
 {
-	static const char *const rows[] = {"\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xc2", "\xc2\x20",
-		"\xe0\x80\x80", "\xe0\x9f\xbf", "\xe1\x80", "\xe1\x80\xc0", "\xf0\x80\x80\x80",
-		"\xf0\x8f\xbf\xbf", "\xf1\x80\x80\x20", "\xf5\x80\x80\x80", "\xfe", "\xff"};
+	static const char *const rows[] = {"\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xc2",
+		"\xc2\x20", "\xe0\x80\x80", "\xe0\x9f\xbf", "\xe1\x80", "\xe1\x80\xc0",
+		"\xf0\x80\x80\x80", "\xf0\x8f\xbf\xbf", "\xf1\x80\x80\x20", "\xf5\x80\x80\x80",
+		"\xfe", "\xff"};
 	uint32_t rune;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -67,9 +68,9 @@ START_TEST(test_unicode__printable)
 {
 	static const uint32_t yes[] = {' ', 'a', '~', 0xa1, 0xe9, 0x301, 0x4e16, 0xfffd, 0x1f600};
 	static const uint32_t no[] = {0, 0x1f, 0x7f, 0x80, 0xa0, 0xad, 0x378, 0x61c, 0x1680, 0x180e,
-		0x2000, 0x200b, 0x200f, 0x2028, 0x202f, 0x205f, 0x2060, 0x206f, 0x3000, 0xd800, 0xe000,
-		0xf8ff, 0xfdd0, 0xfeff, 0xfffe, 0xffff, 0x1fffe, 0xe0001, 0xf0000, 0x10ffff, 0x110000,
-		UINT32_MAX};
+		0x2000, 0x200b, 0x200f, 0x2028, 0x202f, 0x205f, 0x2060, 0x206f, 0x3000, 0xd800,
+		0xe000, 0xf8ff, 0xfdd0, 0xfeff, 0xfffe, 0xffff, 0x1fffe, 0xe0001, 0xf0000, 0x10ffff,
+		0x110000, UINT32_MAX};
 
 	for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++) {
 		ck_assert_msg(bt_unicode_is_print(yes[i]), "U+%04X", yes[i]);
@@ -80,5 +81,5 @@ START_TEST(test_unicode__printable)
 }
 END_TEST
 
-BT_TEST_MAIN("unicode", test_unicode__every_code_point_decodes,
-	test_unicode__malformed_sequences, test_unicode__printable)
+BT_TEST_MAIN("unicode", test_unicode__every_code_point_decodes, test_unicode__malformed_sequences,
+	test_unicode__printable)

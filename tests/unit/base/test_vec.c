@@ -35,7 +35,8 @@ START_TEST(test_vec__capacity_grows_geometrically)
 	ck_assert_uint_eq(bt_vec_grown_capacity(0, 1), 8);
 	ck_assert_uint_eq(bt_vec_grown_capacity(8, 9), 16);
 	ck_assert_uint_eq(bt_vec_grown_capacity(8, 100), 100);
-	ck_assert_uint_eq(bt_vec_grown_capacity(UINT32_C(1) << 31, (UINT64_C(1) << 31) + 1), UINT32_MAX);
+	ck_assert_uint_eq(
+		bt_vec_grown_capacity(UINT32_C(1) << 31, (UINT64_C(1) << 31) + 1), UINT32_MAX);
 	ck_assert_uint_eq(bt_vec_grown_capacity(8, UINT32_MAX), UINT32_MAX);
 }
 END_TEST

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+# Thin: every target installs what is missing, then lets meson do the work. See HACKING.md.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+FUZZ_SECONDS ?= 300
+EXAMPLE ?= examples/cluster.yaml
+CLANG ?= clang-14
+
+SETUP = meson setup --wrap-mode=nodownload
+SANITIZE = --buildtype=debug -Doptimization=1 -Db_sanitize=address,undefined -Db_lundef=false
+C_SOURCES = $(shell find src include tests fuzz bench -name '*.[ch]')
+
+.PHONY: build run test test-asan test-clang bench fuzz format tidy clean install \
+	deps-build deps-test deps-dev configure
+
+build: configure
+	ninja -C build berth check_layers
+
+run: build
+	build/berth simulate -f $(EXAMPLE)
+
+test: build/tests-enabled
+	@tools/run_tests.py build
+
+test-asan: deps-test
+	@test -f build-asan/build.ninja || $(SETUP) $(SANITIZE) -Dtests=enabled build-asan
+	@tools/run_tests.py build-asan
+
+test-clang: deps-dev
+	@test -f build-clang/build.ninja || CC=$(CLANG) $(SETUP) -Dtests=enabled build-clang
+	@tools/run_tests.py build-clang
+
+bench: configure
+	ninja -C build
+	meson test -C build --no-rebuild --benchmark --verbose
+
+fuzz: deps-dev
+	@test -f build-fuzz/build.ninja || \
+		CC=$(CLANG) $(SETUP) $(SANITIZE) -Dfuzzers=true -Dtests=enabled build-fuzz
+	ninja -C build-fuzz
+	tools/run-fuzzers.sh build-fuzz $(FUZZ_SECONDS)
+
+format: deps-dev
+	clang-format-14 -i $(C_SOURCES)
+
+tidy: deps-dev
+	tools/check_tidy.py .
+	@test -f build-clang/build.ninja || CC=$(CLANG) $(SETUP) -Dtests=enabled build-clang
+	run-clang-tidy-14 -quiet -p build-clang '/src/.*\.c$$'
+
+clean:
+	rm -rf build build-asan build-clang build-fuzz
+
+install: build
+	DESTDIR=$(DESTDIR) meson install -C build --no-rebuild
+
+configure: deps-build
+	@test -f build/build.ninja || $(SETUP) --buildtype=release --prefix=$(PREFIX) build
+
+# A folder configured before the test packages were installed knows no tests.
+build/tests-enabled: deps-test configure
+	@test -f $@ || { meson configure build -Dtests=enabled && touch $@; }
+
+deps-build:
+	@tools/install-deps.sh build
+
+deps-test:
+	@tools/install-deps.sh build test
+
+deps-dev:
+	@tools/install-deps.sh build test dev

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The build checks must fail on bad trees. Usage: test_tools.py CC"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOOLS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "tools")
+sys.dont_write_bytecode = True
+sys.path.insert(0, TOOLS)
+
+import check_headers  # noqa: E402
+import check_layers  # noqa: E402
+import check_tidy  # noqa: E402
+import run_tests  # noqa: E402
+
+SPDX = "/* SPDX-License-" + "Identifier: Apache-2.0 */\n"
+CC = "cc"
+
+
+def tree(folder, files):
+    """Write {path: text} below folder."""
+    for path, text in files.items():
+        full = os.path.join(folder, path)
+        os.makedirs(os.path.dirname(full), exist_ok=True)
+        with open(full, "w", encoding="utf-8") as file:
+            file.write(text)
+
+
+class Tree(unittest.TestCase):
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.root = self.temporary.name
+        os.makedirs(os.path.join(self.root, "src"))
+
+    def tearDown(self):
+        self.temporary.cleanup()
+
+
+class Layers(Tree):
+    def problems(self, files):
+        tree(self.root, files)
+        return check_layers.check(self.root)
+
+    def test_downward_includes_pass(self):
+        self.assertEqual([], self.problems({
+            "src/api/pod.c": '#include "api/pod.h"\n#include <stdio.h>\n#include "base/str.h"\n'
+                             '#include "berth/error.h"\n',
+            "src/sched/engine.c": '#include "queue/queue.h"\n#include "plugins/registry.h"\n',
+            "include/berth/a.h": '#include "berth/b.h"\n#include <stdint.h>\n'}))
+
+    def test_wrong_ways_fail(self):
+        rows = {
+            '#include "api/pod.h"\n': "src/base/x.c",
+            '#include "sched/engine.h"\n': "src/plugins/x.c",
+            '#include "queue/queue.h"\n': "src/plugins/y.h",
+            '# include "config/config.h"\n': "src/state/x.c",
+            '#include "../base/str.h"\n': "src/api/x.c",
+            '#include "str.h"\n': "src/base/y.c",
+            '#include <base/str.h>\n': "src/base/z.c",
+            '#include "nowhere/x.h"\n': "src/base/w.c",
+            '#include "base/str.h"\n': "include/berth/x.h",
+            "": "src/unknown/x.c",
+        }
+        for text, path in rows.items():
+            with tempfile.TemporaryDirectory() as root:
+                os.makedirs(os.path.join(root, "src"))
+                tree(root, {path: "int x;\n" + text})
+                self.assertEqual(1, len(check_layers.check(root)), path)
+
+    def test_a_problem_fails_the_command_and_leaves_no_stamp(self):
+        tree(self.root, {"src/base/x.c": '\n#include "cli/x.h"\n'})
+        stamp = os.path.join(self.root, "stamp")
+        command = [sys.executable, os.path.join(TOOLS, "check_layers.py"), "--stamp", stamp, self.root]
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        self.assertEqual(1, result.returncode)
+        self.assertIn("src/base/x.c:2:", result.stderr)
+        self.assertFalse(os.path.exists(stamp))
+        os.remove(os.path.join(self.root, "src/base/x.c"))
+        self.assertEqual(0, subprocess.call(command))
+        self.assertTrue(os.path.exists(stamp))
+
+
+class Tidy(Tree):
+    def problems(self, text, path="src/api/x.c"):
+        return [problem for _, problem in check_tidy.problems_of(path, SPDX + text)]
+
+    def test_clean_code_passes(self):
+        self.assertEqual([], self.problems(
+            'const char *s = "http://x, strcpy(a), time(now)"; /* malloc(1) */\n'
+            "int a = object->time(1) + bt_malloc(2) + queue.free(3);\n"))
+
+    def test_each_rule_fails(self):
+        for text in ("char *a = strcpy(b, c);\n", "int a = atoi (b);\n", "free(a);\n",
+                     "int a; // why\n", "x" * 101 + "\n", "\t" * 12 + "12345\n",
+                     "/* %s: later */\n" % ("TO" + "DO"), "/* %s */\n" % ("FIX" + "ME"),
+                     'char *a = "/%s/x";\n' % ("wo" + "rk"), "int a; \n", "int a;"):
+            self.assertEqual(1, len(self.problems(text)), text)
+        self.assertEqual(1, len(list(check_tidy.problems_of("src/a/b.c", "int a;\n"))))
+
+    def test_alloc_may_allocate(self):
+        self.assertEqual([], self.problems("free(malloc(1));\n", "src/base/alloc.c"))
+
+    def test_a_bad_tree_fails_the_command(self):
+        tree(self.root, {"src/api/x.c": "int a;\n", "src/api/y.c": SPDX})
+        result = subprocess.run([sys.executable, os.path.join(TOOLS, "check_tidy.py"), self.root],
+                                capture_output=True, text=True, check=False)
+        self.assertEqual(1, result.returncode)
+        self.assertEqual("1 passed, 1 failed", result.stdout.splitlines()[-1])
+
+
+class Headers(Tree):
+    def test_a_header_that_needs_another_fails(self):
+        guard = "#ifndef G%d\n#define G%d\n%s#endif\n"
+        tree(self.root, {
+            "src/base/good.h": guard % (1, 1, "#include <stddef.h>\nsize_t f(void);\n"),
+            "src/base/needy.h": guard % (2, 2, "size_t g(void);\n"),
+            "src/base/unguarded.h": "struct s { int a; };\n",
+            "include/berth/good.h": guard % (3, 3, "int h(void);\n")})
+        count, problems = check_headers.check(self.root, CC, None)
+        self.assertEqual(4, count)
+        self.assertEqual(2, len(problems))
+
+
+class Counting(unittest.TestCase):
+    def count(self, *entries):
+        return run_tests.count_all(json.dumps({"name": "t", "result": result, "stdout": stdout})
+                                   for result, stdout in entries)[:2]
+
+    def test_programs_count_by_their_summary(self):
+        self.assertEqual((12, 0), self.count(("OK", "x\n7 passed, 0 failed\n"),
+                                             ("OK", "5 passed, 0 failed")))
+        self.assertEqual((3, 2), self.count(("FAIL", "3 passed, 2 failed\n")))
+
+    def test_other_programs_count_as_one(self):
+        self.assertEqual((1, 1), self.count(("OK", "fine\n"), ("FAIL", "")))
+
+    def test_breaking_is_failing(self):
+        self.assertEqual((4, 1), self.count(("ERROR", "4 passed, 0 failed\n")))
+        self.assertEqual((0, 1), self.count(("TIMEOUT", "")))
+
+    def test_doing_nothing_is_failing(self):
+        self.assertEqual((0, 1), self.count(("OK", "0 passed, 0 failed\n")))
+
+    def test_failures_count_whatever_the_exit_status(self):
+        self.assertEqual((4, 1), self.count(("OK", "4 passed, 1 failed\n")))
+
+    def test_skipped_counts_nowhere(self):
+        self.assertEqual((0, 0), self.count(("SKIP", "")))
+
+
+def main():
+    suite = unittest.defaultTestLoader.loadTestsFromModule(sys.modules[__name__])
+    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2).run(suite)
+    failed = len(result.failures) + len(result.errors)
+    print("%d passed, %d failed" % (result.testsRun - failed, failed))
+    return 0 if failed == 0 and result.testsRun != 0 else 1
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        CC = sys.argv[1]
+    sys.exit(main())

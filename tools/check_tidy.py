@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""House rules that no compiler checks.
+
+Usage: check_tidy.py SOURCE_ROOT
+Prints one line per problem, then "N passed, N failed" with N counting files.
+"""
+import os
+import re
+import sys
+
+COLUMNS_MAX = 100
+TAB_COLUMNS = 8
+SPDX = "SPDX-License-Identifier: Apache-2.0"
+
+C_FOLDERS = ("src", "include", "tests", "fuzz", "bench")
+SCRIPT_FOLDERS = ("src", "tests", "fuzz", "bench", "tools", "examples")
+TOP_FILES = ("Makefile", "meson.build", "meson_options.txt", ".ci/run")
+DOCUMENT_SUFFIXES = (".md", ".yaml", ".yml", ".json", ".scn")
+
+# function -> what to use instead
+BANNED = {
+    "strcpy": "bt_strbuf_append or memcpy with a checked length",
+    "strcat": "bt_strbuf_append",
+    "strncpy": "memcpy with a checked length",
+    "strncat": "bt_strbuf_append",
+    "sprintf": "snprintf or bt_strbuf_printf",
+    "vsprintf": "vsnprintf or bt_strbuf_vprintf",
+    "gets": "fgets",
+    "atoi": "bt_str_parse_int64",
+    "atol": "bt_str_parse_int64",
+    "atoll": "bt_str_parse_int64",
+    "strtok": "bt_str_find_char",
+    "rand": "struct bt_prng",
+    "srand": "struct bt_prng",
+    "random": "struct bt_prng",
+    "alloca": "struct bt_arena",
+    "time": "a now_ns parameter",
+    "localtime": "code in api/time.h",
+    "gmtime": "code in api/time.h",
+    "signal": "sigaction",
+}
+# Banned everywhere in src but in base/alloc.c and base/assert.c.
+BANNED_OUTSIDE_ALLOC = {
+    "malloc": "bt_malloc",
+    "calloc": "bt_calloc",
+    "realloc": "bt_realloc_array",
+    "free": "bt_free",
+    "strdup": "bt_strndup",
+    "strndup": "bt_strndup",
+    "assert": "BT_ASSERT",
+    "abort": "bt_panic",
+}
+ALLOC_FILES = ("src/base/alloc.c", "src/base/assert.c")
+
+MARKER = re.compile(r"\b(%s|%s|%s)\b" % ("FIX" + "ME", "TO" + "DO", "XX" + "X"))
+MACHINE_PATH = re.compile(
+    r"(?<![\w.])/(?:%s|home/[a-z]|Users/[A-Z]|root/)" % "|".join(
+        ["wo" + "rk/", "tmp/help" + "ers"]))
+CALL = re.compile(r"(?<![\w.>])([a-z_][a-z0-9_]*)\s*\(")
+
+
+def columns_of(line):
+    return len(line.expandtabs(TAB_COLUMNS))
+
+
+def blank_out(match):
+    """The same number of lines and no code."""
+    return re.sub(r"[^\n]", " ", match.group(0))
+
+
+TOKENS = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
+
+
+def code_of(text):
+    """C text with comments and literals blanked, and the lines that have a // comment."""
+    slashes = []
+
+    def replace(match):
+        if match.group(0).startswith("//"):
+            slashes.append(text.count("\n", 0, match.start()) + 1)
+        return blank_out(match)
+
+    return TOKENS.sub(replace, text), slashes
+
+
+def c_problems(path, text):
+    """Problems that only C files can have, as (line, text)."""
+    code, slashes = code_of(text)
+    for line in slashes:
+        yield line, "comments are written /* so */"
+    banned = dict(BANNED)
+    if path.startswith("src" + os.sep) and path.replace(os.sep, "/") not in ALLOC_FILES:
+        banned.update(BANNED_OUTSIDE_ALLOC)
+    for number, line in enumerate(code.split("\n"), 1):
+        for match in CALL.finditer(line):
+            if match.group(1) in banned:
+                yield number, "%s is banned: use %s" % (match.group(1), banned[match.group(1)])
+
+
+def problems_of(path, text):
+    """All problems of one file, as (line, text)."""
+    lines = text.split("\n")
+    is_c = path.endswith((".c", ".h", ".def", ".inc"))
+    is_document = path.endswith(DOCUMENT_SUFFIXES)
+    if not is_document and SPDX not in "\n".join(lines[:2]):
+        yield 1, "the first lines do not say " + SPDX
+    if text and not text.endswith("\n"):
+        yield len(lines), "the last line is not ended"
+    for number, line in enumerate(lines, 1):
+        if not is_document and columns_of(line) > COLUMNS_MAX:
+            yield number, "%d columns are more than %d" % (columns_of(line), COLUMNS_MAX)
+        if not is_document and line != line.rstrip():
+            yield number, "space at the end of the line"
+        if MARKER.search(line):
+            yield number, "unfinished business: %s" % MARKER.search(line).group(1)
+        if MACHINE_PATH.search(line):
+            yield number, "path of a single machine"
+    if is_c:
+        yield from c_problems(path, text)
+
+
+def files_of(root):
+    """Paths of the files to check, relative to root."""
+    for name in TOP_FILES:
+        if os.path.exists(os.path.join(root, name)):
+            yield name
+    for name in sorted(os.listdir(root)):
+        if name.endswith(".md"):
+            yield name
+    seen = set()
+    for folder in C_FOLDERS + SCRIPT_FOLDERS + ("docs",):
+        if folder in seen:
+            continue
+        seen.add(folder)
+        suffixes = (".md",) if folder == "docs" else (
+            ".c", ".h", ".def", ".inc", ".py", ".sh", ".build", ".yaml", ".yml", ".md", ".scn")
+        for path, folders, names in os.walk(os.path.join(root, folder)):
+            folders[:] = sorted(name for name in folders if name not in ("corpus", "__pycache__"))
+            for name in sorted(names):
+                if name.endswith(suffixes):
+                    yield os.path.relpath(os.path.join(path, name), root)
+
+
+def check(root):
+    """(number of files, number of files with problems, problems as printable lines)."""
+    count = 0
+    bad = 0
+    printable = []
+    for path in files_of(root):
+        count += 1
+        with open(os.path.join(root, path), encoding="utf-8", errors="replace") as file:
+            problems = sorted(set(problems_of(path, file.read())))
+        bad += 1 if problems else 0
+        printable += ["%s:%d: %s" % (path, line, problem) for line, problem in problems]
+    return count, bad, printable
+
+
+def main(arguments):
+    if len(arguments) != 1 or not os.path.isdir(arguments[0]):
+        print("usage: check_tidy.py SOURCE_ROOT", file=sys.stderr)
+        return 2
+    count, bad, printable = check(arguments[0])
+    for line in printable:
+        print(line)
+    print("%d passed, %d failed" % (count - bad, bad))
+    return 1 if bad or count == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Build a build folder, run all its tests and end with the line "N passed, N failed".
+
+Usage: run_tests.py BUILD_FOLDER [argument of `meson test` ...]
+
+A test program whose output has a line "N passed, N failed" counts by that line, any other as one.
+A program that breaks, or reports nothing done, counts as at least one failure.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+
+SUMMARY = re.compile(r"^(\d+) passed, (\d+) failed\s*$", re.MULTILINE)
+GOOD = ("OK", "EXPECTEDFAIL")
+SKIPPED = ("SKIP",)
+
+
+def count_one(result, output):
+    """(passed, failed) of one test program by its meson result and its output."""
+    if result in SKIPPED:
+        return 0, 0
+    good = result in GOOD
+    summaries = SUMMARY.findall(output)
+    if not summaries:
+        return (1, 0) if good else (0, 1)
+    passed, failed = (int(number) for number in summaries[-1])
+    if failed == 0 and (not good or passed == 0):
+        failed = 1
+    return passed, failed
+
+
+def count_all(lines):
+    """(passed, failed, names of skipped, names of failed) of a testlog.json, one test a line."""
+    passed, failed, skipped, bad = 0, 0, [], []
+    for line in lines:
+        if not line.strip():
+            continue
+        entry = json.loads(line)
+        more_passed, more_failed = count_one(entry["result"], entry.get("stdout") or "")
+        passed += more_passed
+        failed += more_failed
+        if entry["result"] in SKIPPED:
+            skipped.append(entry["name"])
+        if more_failed:
+            bad.append("%s: %s, %d failed" % (entry["name"], entry["result"], more_failed))
+    return passed, failed, skipped, bad
+
+
+def run(folder, arguments):
+    """(passed, failed) after building and testing folder."""
+    log = os.path.join(folder, "meson-logs", "testlog.json")
+    if os.path.exists(log):
+        os.remove(log)
+    if subprocess.call(["ninja", "-C", folder]) != 0:
+        print("%s: the build failed" % folder)
+        return 0, 1
+    status = subprocess.call(
+        ["meson", "test", "-C", folder, "--no-rebuild", "--print-errorlogs"] + arguments)
+    if not os.path.exists(log):
+        print("%s: no test was run" % folder)
+        return 0, 1
+    with open(log, encoding="utf-8", errors="replace") as file:
+        passed, failed, skipped, bad = count_all(file)
+    for name in skipped:
+        print("skipped: %s" % name)
+    for line in bad:
+        print("failed: %s" % line)
+    if failed == 0 and (status != 0 or passed == 0):
+        print("%s: meson test ended with status %d" % (folder, status))
+        failed = 1
+    return passed, failed
+
+
+def main(arguments):
+    if not arguments or arguments[0].startswith("-"):
+        print("usage: run_tests.py BUILD_FOLDER [argument of `meson test` ...]", file=sys.stderr)
+        return 2
+    passed, failed = run(arguments[0], arguments[1:])
+    sys.stdout.flush()
+    print("%d passed, %d failed" % (passed, failed))
+    return 0 if failed == 0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
