@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_API_LABEL_H
+#define BT_API_LABEL_H
+/** Syntax of label keys and values. Spec: 01 section 5.4. Messages: selector.h. */
+#include <stdbool.h>
+
+#include "base/str.h"
+
+#define BT_LABEL_NAME_MAX 63
+#define BT_LABEL_PREFIX_MAX 253
+
+/** "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]", any length. */
+bool bt_label_name_matches(struct bt_str name);
+/** DNS-1123 subdomain, any length. */
+bool bt_label_prefix_matches(struct bt_str prefix);
+#endif

@@ -1,0 +1,588 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/resources.h"
+#include "base/assert.h"
+
+/*
+ * Requests and limits of a pod, spec 01b section 3. Every name that occurs anywhere in the pod gets
+ * a row; all rules of the chapter work per name, so each container costs only its own entries,
+ * however many others there are.
+ */
+
+/** Up to here names are kept sorted by insertion; beyond, they are collected first and sorted once.
+ */
+#define INSERTION_NAMES_MAX 32
+/** Up to here container statuses are searched one by one. */
+#define LINEAR_STATUSES_MAX 8
+
+enum part {
+	PART_REQUESTS,
+	PART_LIMITS,
+};
+
+struct row {
+	struct bt_str name;
+	struct bt_quantity
+		own; /* of the container being looked at; valid when own_of is its number */
+	uint32_t own_of;
+	bool has_total;
+	bool has_side;
+	bool has_init;
+	struct bt_quantity total; /* sum over containers and sidecars */
+	struct bt_quantity side;  /* running sum of sidecars */
+	struct bt_quantity init;  /* largest step of the init sequence */
+};
+
+struct named_status {
+	struct bt_str name;
+	const struct bt_container_status *status;
+	uint32_t order;
+};
+
+struct computation {
+	const struct bt_pod *pod;
+	const struct bt_request_options *options;
+	enum part part;
+	struct bt_arena *arena;
+	bool infeasible;
+	struct row *rows; /* sorted by name */
+	uint32_t row_count;
+	uint32_t current;  /* number of the container being looked at, from 1 */
+	uint32_t *touched; /* rows with an own value of the current container */
+	uint32_t touched_count;
+	const struct named_status *statuses; /* sorted by name and order; NULL: search one by one */
+	uint32_t status_count;
+};
+
+/* --- names --- */
+
+typedef void (*list_visitor)(void *context, const struct bt_resource_list *list);
+
+static const struct bt_resource_list *part_of(
+	const struct bt_resource_requirements *requirements, enum part part)
+{
+	switch (part) {
+	case PART_REQUESTS:
+		return &requirements->requests;
+	case PART_LIMITS:
+		return &requirements->limits;
+	}
+	return NULL;
+}
+
+static void visit_containers(
+	const bt_container_list *containers, enum part part, list_visitor visit, void *context)
+{
+	for (uint32_t i = 0; i < containers->count; i++) {
+		visit(context, part_of(&containers->items[i].resources, part));
+	}
+}
+
+static void visit_statuses(
+	const bt_container_status_list *statuses, enum part part, list_visitor visit, void *context)
+{
+	for (uint32_t i = 0; i < statuses->count; i++) {
+		const struct bt_container_status *status = &statuses->items[i];
+
+		if (status->resources != NULL) {
+			visit(context, part_of(status->resources, part));
+			visit(context, &status->allocated_resources);
+		}
+	}
+}
+
+/** Every resource list that may contribute a name. */
+static void visit_lists(const struct computation *computation, list_visitor visit, void *context)
+{
+	const struct bt_pod *pod = computation->pod;
+	const struct bt_request_options *options = computation->options;
+
+	if (!options->no_containers) {
+		visit_containers(&pod->spec.containers, computation->part, visit, context);
+		visit_containers(&pod->spec.init_containers, computation->part, visit, context);
+		if (options->missing != NULL &&
+			pod->spec.containers.count + (uint64_t)pod->spec.init_containers.count !=
+				0) {
+			visit(context, options->missing);
+		}
+		if (options->use_status) {
+			visit_statuses(
+				&pod->status.container_statuses, computation->part, visit, context);
+			visit_statuses(&pod->status.init_container_statuses, computation->part,
+				visit, context);
+		}
+	}
+	if (options->dra_status) {
+		for (uint32_t i = 0; i < pod->status.node_allocatable_resource_claim_statuses.count;
+			i++) {
+			visit(context,
+				&pod->status.node_allocatable_resource_claim_statuses.items[i]
+					 .resources);
+		}
+	}
+	if (!options->no_pod_level && pod->spec.resources != NULL) {
+		visit(context, part_of(pod->spec.resources, computation->part));
+	}
+	if (!options->no_overhead) {
+		visit(context, &pod->spec.overhead);
+	}
+}
+
+struct name_set {
+	struct bt_str *items;
+	uint32_t count;
+};
+
+static void count_names(void *context, const struct bt_resource_list *list)
+{
+	*(uint64_t *)context += list->count;
+}
+
+static void insert_names(void *context, const struct bt_resource_list *list)
+{
+	struct name_set *names = context;
+
+	for (uint32_t i = 0; i < list->count; i++) {
+		uint32_t at = names->count;
+		int order = 1;
+
+		while (at > 0 &&
+			(order = bt_str_compare(names->items[at - 1], list->items[i].name)) > 0) {
+			at--;
+		}
+		if (at > 0 && order == 0) {
+			continue;
+		}
+		memmove(&names->items[at + 1], &names->items[at],
+			(names->count - at) * sizeof(names->items[0]));
+		names->items[at] = list->items[i].name;
+		names->count++;
+	}
+}
+
+static void append_names(void *context, const struct bt_resource_list *list)
+{
+	struct name_set *names = context;
+
+	for (uint32_t i = 0; i < list->count; i++) {
+		names->items[names->count++] = list->items[i].name;
+	}
+}
+
+static void sort_names(struct name_set *names)
+{
+	uint32_t kept = 0;
+
+	qsort(names->items, names->count, sizeof(names->items[0]), bt_str_compare_qsort);
+	for (uint32_t i = 0; i < names->count; i++) {
+		if (kept == 0 || !bt_str_equal(names->items[kept - 1], names->items[i])) {
+			names->items[kept++] = names->items[i];
+		}
+	}
+	names->count = kept;
+}
+
+static void make_rows(struct computation *computation)
+{
+	struct bt_str few[INSERTION_NAMES_MAX];
+	struct name_set names = {few, 0};
+	uint64_t total = 0;
+
+	visit_lists(computation, count_names, &total);
+	if (total <= INSERTION_NAMES_MAX) {
+		visit_lists(computation, insert_names, &names);
+	} else {
+		BT_ASSERT(total < UINT32_MAX);
+		names.items = BT_ARENA_NEW_ARRAY(computation->arena, struct bt_str, (size_t)total);
+		visit_lists(computation, append_names, &names);
+		sort_names(&names);
+	}
+	if (names.count == 0) {
+		return;
+	}
+	computation->row_count = names.count;
+	computation->rows = BT_ARENA_NEW_ARRAY(computation->arena, struct row, names.count);
+	computation->touched = BT_ARENA_NEW_ARRAY(computation->arena, uint32_t, names.count);
+	for (uint32_t i = 0; i < names.count; i++) {
+		computation->rows[i].name = names.items[i];
+	}
+}
+
+static struct row *row_of(struct computation *computation, struct bt_str name)
+{
+	uint32_t low = 0;
+	uint32_t high = computation->row_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		int order = bt_str_compare(computation->rows[middle].name, name);
+
+		if (order == 0) {
+			return &computation->rows[middle];
+		}
+		if (order < 0) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	BT_ASSERT(false && "every name has a row");
+	return NULL;
+}
+
+/* --- per name arithmetic; a missing side is taken as is --- */
+
+static void row_add(
+	struct bt_quantity *sum, bool *has, const struct bt_quantity *value, struct bt_arena *arena)
+{
+	if (!*has) {
+		*sum = *value;
+		*has = true;
+		return;
+	}
+	bt_quantity_add(sum, value, arena);
+}
+
+static void row_max(struct bt_quantity *maximum, bool *has, const struct bt_quantity *value)
+{
+	if (!*has || bt_quantity_compare(value, maximum) > 0) {
+		*maximum = *value;
+		*has = true;
+	}
+}
+
+/* --- one container --- */
+
+/** own = max(own, list) per name; keep_existing: only names that have no own value yet. */
+static void merge_own(
+	struct computation *computation, const struct bt_resource_list *list, bool keep_existing)
+{
+	for (uint32_t i = 0; i < list->count; i++) {
+		struct row *row = row_of(computation, list->items[i].name);
+		bool has = row->own_of == computation->current;
+
+		if (!has) {
+			row->own_of = computation->current;
+			computation->touched[computation->touched_count++] =
+				(uint32_t)(row - computation->rows);
+		}
+		if (!has || !keep_existing) {
+			row_max(&row->own, &has, &list->items[i].quantity);
+		}
+	}
+}
+
+static int compare_named_statuses(const void *a, const void *b)
+{
+	const struct named_status *left = a;
+	const struct named_status *right = b;
+	int order = bt_str_compare(left->name, right->name);
+
+	return order != 0 ? order : (left->order > right->order) - (left->order < right->order);
+}
+
+static void index_statuses(struct computation *computation)
+{
+	const bt_container_status_list *lists[] = {&computation->pod->status.container_statuses,
+		&computation->pod->status.init_container_statuses};
+	uint64_t total = (uint64_t)lists[0]->count + lists[1]->count;
+	struct named_status *statuses;
+	uint32_t count = 0;
+
+	if (!computation->options->use_status || total <= LINEAR_STATUSES_MAX) {
+		return;
+	}
+	BT_ASSERT(total < UINT32_MAX);
+	statuses = BT_ARENA_NEW_ARRAY(computation->arena, struct named_status, (size_t)total);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(lists); i++) {
+		for (uint32_t j = 0; j < lists[i]->count; j++) {
+			statuses[count] = (struct named_status){
+				lists[i]->items[j].name, &lists[i]->items[j], count};
+			count++;
+		}
+	}
+	qsort(statuses, count, sizeof(statuses[0]), compare_named_statuses);
+	computation->statuses = statuses;
+	computation->status_count = count;
+}
+
+static const struct bt_container_status *last_status(
+	const bt_container_status_list *list, struct bt_str name)
+{
+	for (uint32_t i = list->count; i > 0; i--) {
+		if (bt_str_equal(list->items[i - 1].name, name)) {
+			return &list->items[i - 1];
+		}
+	}
+	return NULL;
+}
+
+/** The last entry of that name, init containers' entries after containers'. */
+static const struct bt_container_status *status_of(
+	const struct computation *computation, struct bt_str name)
+{
+	uint32_t low = 0;
+	uint32_t high = computation->status_count;
+
+	if (computation->statuses == NULL) {
+		const struct bt_container_status *status =
+			last_status(&computation->pod->status.init_container_statuses, name);
+
+		return status != NULL
+		               ? status
+		               : last_status(&computation->pod->status.container_statuses, name);
+	}
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (bt_str_compare(computation->statuses[middle].name, name) <= 0) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	if (low == 0 || !bt_str_equal(computation->statuses[low - 1].name, name)) {
+		return NULL;
+	}
+	return computation->statuses[low - 1].status;
+}
+
+/** Effective requests (limits) of one container in the rows' own values, spec 01b section 3.1
+ * (3.5). */
+static void load_own(
+	struct computation *computation, const struct bt_container *container, bool may_use_status)
+{
+	const struct bt_container_status *status = NULL;
+
+	computation->current++;
+	computation->touched_count = 0;
+	if (computation->options->use_status && may_use_status) {
+		status = status_of(computation, container->name);
+	}
+	if (status == NULL || status->resources == NULL) {
+		merge_own(computation, part_of(&container->resources, computation->part), false);
+	} else {
+		if (!computation->infeasible) {
+			merge_own(computation, part_of(&container->resources, computation->part),
+				false);
+		}
+		merge_own(computation, part_of(status->resources, computation->part), false);
+		if (computation->part == PART_REQUESTS) {
+			merge_own(computation, &status->allocated_resources, false);
+		}
+	}
+	if (computation->options->missing != NULL) {
+		merge_own(computation, computation->options->missing, true);
+	}
+}
+
+/**
+ * Spec 01b section 3.2. A step of the init sequence is looked at only for the container's own
+ * names: the sum of the sidecars so far, which is what the step holds for all others, entered the
+ * maximum when it last changed.
+ */
+static void add_containers(struct computation *computation)
+{
+	const struct bt_pod_spec *spec = &computation->pod->spec;
+	struct bt_arena *arena = computation->arena;
+
+	for (uint32_t i = 0; i < spec->containers.count; i++) {
+		load_own(computation, &spec->containers.items[i], true);
+		for (uint32_t j = 0; j < computation->touched_count; j++) {
+			struct row *row = &computation->rows[computation->touched[j]];
+
+			row_add(&row->total, &row->has_total, &row->own, arena);
+		}
+	}
+	for (uint32_t i = 0; i < spec->init_containers.count; i++) {
+		bool sidecar = bt_container_is_sidecar(&spec->init_containers.items[i]);
+
+		load_own(computation, &spec->init_containers.items[i], sidecar);
+		for (uint32_t j = 0; j < computation->touched_count; j++) {
+			struct row *row = &computation->rows[computation->touched[j]];
+
+			if (sidecar) {
+				row_add(&row->total, &row->has_total, &row->own, arena);
+				row_add(&row->side, &row->has_side, &row->own, arena);
+				row_max(&row->init, &row->has_init, &row->side);
+			} else {
+				if (row->has_side) {
+					bt_quantity_add(&row->own, &row->side, arena);
+				}
+				row_max(&row->init, &row->has_init, &row->own);
+			}
+		}
+	}
+	for (uint32_t i = 0; i < computation->row_count; i++) {
+		struct row *row = &computation->rows[i];
+
+		if (row->has_init) {
+			row_max(&row->total, &row->has_total, &row->init);
+		}
+	}
+}
+
+/* --- the whole pod --- */
+
+static bool has_pod_level_name(const struct bt_resource_list *list)
+{
+	for (uint32_t i = 0; i < list->count; i++) {
+		if (bt_resource_is_pod_level_supported(list->items[i].name)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool bt_pod_has_pod_level_requests(const struct bt_pod *pod)
+{
+	return pod->spec.resources != NULL && has_pod_level_name(&pod->spec.resources->requests);
+}
+
+/** The first condition of the type decides, whatever its status. */
+static bool resize_is_infeasible(const struct bt_pod *pod)
+{
+	for (uint32_t i = 0; i < pod->status.conditions.count; i++) {
+		if (bt_str_equal(
+			    pod->status.conditions.items[i].type, BT_STR("PodResizePending"))) {
+			return bt_str_equal(
+				pod->status.conditions.items[i].reason, BT_STR("Infeasible"));
+		}
+	}
+	return false;
+}
+
+/** Largest of the lists' quantities of a name; absent in all: zero. */
+static struct bt_quantity pod_level_effective(const struct computation *computation,
+	struct bt_str name, const struct bt_quantity *desired)
+{
+	const struct bt_pod_status *status = &computation->pod->status;
+	const struct bt_quantity *actual =
+		bt_resource_list_find(part_of(status->resources, computation->part), name);
+	const struct bt_quantity *allocated =
+		computation->part == PART_REQUESTS
+			? bt_resource_list_find(&status->allocated_resources, name)
+			: NULL;
+	struct bt_quantity result = {.mantissa = 0};
+	bool has = false;
+
+	if (!computation->infeasible) {
+		row_max(&result, &has, desired);
+	}
+	if (actual != NULL) {
+		row_max(&result, &has, actual);
+	}
+	if (allocated != NULL) {
+		row_max(&result, &has, allocated);
+	}
+	return result;
+}
+
+/** Spec 01b section 3.3: pod-level values replace what the containers sum up to. */
+static void replace_pod_level(struct computation *computation)
+{
+	const struct bt_request_options *options = computation->options;
+	const struct bt_pod *pod = computation->pod;
+	bool resized = options->use_status && options->use_pod_status &&
+	               pod->status.resources != NULL;
+	const struct bt_resource_list *list = part_of(pod->spec.resources, computation->part);
+
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct bt_resource_entry *entry = &list->items[i];
+		struct row *row;
+
+		if (!bt_resource_is_pod_level_supported(entry->name)) {
+			continue;
+		}
+		row = row_of(computation, entry->name);
+		row->total =
+			resized ? pod_level_effective(computation, entry->name, &entry->quantity)
+				: entry->quantity;
+		row->has_total = true;
+	}
+}
+
+static void add_list(
+	struct computation *computation, const struct bt_resource_list *list, bool only_non_zero)
+{
+	for (uint32_t i = 0; i < list->count; i++) {
+		struct row *row = row_of(computation, list->items[i].name);
+
+		if (!only_non_zero || (row->has_total && !bt_quantity_is_zero(&row->total))) {
+			row_add(&row->total, &row->has_total, &list->items[i].quantity,
+				computation->arena);
+		}
+	}
+}
+
+static struct bt_resource_list result_of(const struct computation *computation)
+{
+	struct bt_resource_list result = {NULL, 0, true};
+
+	if (computation->row_count == 0) {
+		return result;
+	}
+	result.items = BT_ARENA_NEW_ARRAY(
+		computation->arena, struct bt_resource_entry, computation->row_count);
+	for (uint32_t i = 0; i < computation->row_count; i++) {
+		if (computation->rows[i].has_total) {
+			result.items[result.count++] = (struct bt_resource_entry){
+				computation->rows[i].name, computation->rows[i].total};
+		}
+	}
+	return result;
+}
+
+static struct bt_resource_list compute(const struct bt_pod *pod,
+	const struct bt_request_options *options, enum part part, struct bt_arena *arena)
+{
+	struct computation computation = {
+		.pod = pod, .options = options, .part = part, .arena = arena};
+	bool pod_level = pod->spec.resources != NULL &&
+	                 has_pod_level_name(&pod->spec.resources->requests);
+
+	if (part == PART_LIMITS) {
+		pod_level = pod_level || (pod->spec.resources != NULL &&
+						 has_pod_level_name(&pod->spec.resources->limits));
+	}
+	computation.infeasible = options->use_status && resize_is_infeasible(pod);
+	make_rows(&computation);
+	index_statuses(&computation);
+	if (!options->no_containers) {
+		add_containers(&computation);
+	}
+	if (options->dra_status) {
+		for (uint32_t i = 0; i < pod->status.node_allocatable_resource_claim_statuses.count;
+			i++) {
+			add_list(&computation,
+				&pod->status.node_allocatable_resource_claim_statuses.items[i]
+					 .resources,
+				false);
+		}
+	}
+	if (pod_level && !options->no_pod_level) {
+		replace_pod_level(&computation);
+	}
+	if (!options->no_overhead) {
+		add_list(&computation, &pod->spec.overhead, part == PART_LIMITS);
+	}
+	return result_of(&computation);
+}
+
+struct bt_resource_list bt_pod_requests(
+	const struct bt_pod *pod, const struct bt_request_options *options, struct bt_arena *arena)
+{
+	return compute(pod, options, PART_REQUESTS, arena);
+}
+
+struct bt_resource_list bt_pod_limits(
+	const struct bt_pod *pod, const struct bt_request_options *options, struct bt_arena *arena)
+{
+	struct bt_request_options limit_options = *options;
+
+	limit_options.missing = NULL;
+	limit_options.dra_status = false;
+	return compute(pod, &limit_options, PART_LIMITS, arena);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/resources.h"
+
+/* What a pod counts for on a node and asks of one: spec 01b sections 4 and 6, spec 05 section 3.3.
+ */
+
+static struct bt_resource_entry default_entries[] = {
+	{BT_STR_INIT("cpu"), {.mantissa = BT_DEFAULT_CPU_MILLI, .exponent = -3}},
+	{BT_STR_INIT("memory"),
+		{.mantissa = BT_DEFAULT_MEMORY_BYTES, .format = BT_QUANTITY_BINARY_SI}},
+};
+
+const struct bt_resource_list *bt_default_requests(void)
+{
+	static const struct bt_resource_list defaults = {default_entries, 2, true};
+
+	return &defaults;
+}
+
+static const struct bt_resource_list default_cpu = {&default_entries[0], 1, true};
+static const struct bt_resource_list default_memory = {&default_entries[1], 1, true};
+
+static bool has_both(const bt_container_list *containers)
+{
+	for (uint32_t i = 0; i < containers->count; i++) {
+		const struct bt_resource_list *requests = &containers->items[i].resources.requests;
+
+		if (bt_resource_list_find(requests, BT_STR("cpu")) == NULL ||
+			bt_resource_list_find(requests, BT_STR("memory")) == NULL) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool has_resize_pending(const struct bt_pod *pod)
+{
+	for (uint32_t i = 0; i < pod->status.conditions.count; i++) {
+		if (bt_str_equal(
+			    pod->status.conditions.items[i].type, BT_STR("PodResizePending"))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/**
+ * The default requests that apply to some container of the pod, NULL for none. Where every
+ * container names both resources itself no default can apply (only an infeasible resize drops names
+ * of the spec).
+ */
+static const struct bt_resource_list *missing_of(
+	const struct bt_pod *pod, bool pod_level, const struct bt_resource_list *requests)
+{
+	if (pod_level) {
+		bool cpu = bt_resource_list_find(requests, BT_STR("cpu")) != NULL;
+		bool memory = bt_resource_list_find(requests, BT_STR("memory")) != NULL;
+
+		if (cpu) {
+			return memory ? NULL : &default_memory;
+		}
+		return memory ? &default_cpu : bt_default_requests();
+	}
+	if (has_both(&pod->spec.containers) && has_both(&pod->spec.init_containers) &&
+		!has_resize_pending(pod)) {
+		return NULL;
+	}
+	return bt_default_requests();
+}
+
+struct bt_pod_resources bt_pod_resources_compute(
+	const struct bt_pod *pod, const struct bt_resource_gates *gates, struct bt_arena *arena)
+{
+	struct bt_request_options options = {
+		.use_status = true,
+		.use_pod_status = gates->in_place_pod_level_resources,
+		.no_pod_level = !gates->pod_level_resources,
+		.dra_status = gates->dra_node_allocatable_resources,
+	};
+	struct bt_pod_resources result = {.non_zero_cpu_milli = 0};
+	struct bt_resource_list requests = bt_pod_requests(pod, &options, arena);
+	const struct bt_quantity *cpu;
+	const struct bt_quantity *memory;
+
+	bt_resource_add(&result.requested, &requests, arena);
+	options.missing = missing_of(
+		pod, gates->pod_level_resources && bt_pod_has_pod_level_requests(pod), &requests);
+	if (options.missing != NULL) {
+		requests = bt_pod_requests(pod, &options, arena);
+	}
+	cpu = bt_resource_list_find(&requests, BT_STR("cpu"));
+	memory = bt_resource_list_find(&requests, BT_STR("memory"));
+	result.non_zero_cpu_milli = cpu != NULL ? bt_quantity_milli(cpu) : 0;
+	result.non_zero_memory_bytes = memory != NULL ? bt_quantity_value(memory) : 0;
+	return result;
+}
+
+struct bt_resource bt_pod_fit_request(
+	const struct bt_pod *pod, const struct bt_resource_gates *gates, struct bt_arena *arena)
+{
+	struct bt_request_options options = {.no_pod_level = !gates->pod_level_resources};
+	struct bt_resource_list requests = bt_pod_requests(pod, &options, arena);
+	struct bt_resource result = {.cpu_milli = 0};
+
+	bt_resource_set_max(&result, &requests, arena);
+	return result;
+}

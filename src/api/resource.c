@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "api/resources.h"
+#include "base/assert.h"
+
+/* The integer record, spec 01b section 10. */
+
+/** Sums wrap on overflow, as upstream's do. */
+static int64_t add_wrapping(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+enum standard {
+	STANDARD_CPU,
+	STANDARD_MEMORY,
+	STANDARD_EPHEMERAL_STORAGE,
+	STANDARD_PODS,
+	STANDARD_NONE,
+};
+
+static enum standard standard_of(struct bt_str name)
+{
+	if (bt_str_equal(name, BT_STR("cpu"))) {
+		return STANDARD_CPU;
+	}
+	if (bt_str_equal(name, BT_STR("memory"))) {
+		return STANDARD_MEMORY;
+	}
+	if (bt_str_equal(name, BT_STR("ephemeral-storage"))) {
+		return STANDARD_EPHEMERAL_STORAGE;
+	}
+	return bt_str_equal(name, BT_STR("pods")) ? STANDARD_PODS : STANDARD_NONE;
+}
+
+/** Index of the first scalar whose name is not below name. */
+static uint32_t scalar_lower_bound(const struct bt_resource *resource, struct bt_str name)
+{
+	uint32_t low = 0;
+	uint32_t high = resource->scalar_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (bt_str_compare(resource->scalars[middle].name, name) < 0) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low;
+}
+
+static int64_t *scalar_find(const struct bt_resource *resource, struct bt_str name)
+{
+	uint32_t at = scalar_lower_bound(resource, name);
+
+	if (at == resource->scalar_count || !bt_str_equal(resource->scalars[at].name, name)) {
+		return NULL;
+	}
+	return &resource->scalars[at].value;
+}
+
+static void scalars_reserve(struct bt_resource *resource, uint64_t needed, struct bt_arena *arena)
+{
+	struct bt_scalar_resource *grown;
+	uint64_t capacity;
+
+	if (needed <= resource->scalar_capacity) {
+		return;
+	}
+	capacity = 2 * (uint64_t)resource->scalar_capacity;
+	capacity = needed > capacity ? needed : capacity;
+	BT_ASSERT(capacity < UINT32_MAX);
+	grown = BT_ARENA_NEW_ARRAY(arena, struct bt_scalar_resource, (size_t)capacity);
+	if (resource->scalar_count != 0) {
+		memcpy(grown, resource->scalars, resource->scalar_count * sizeof(*grown));
+	}
+	resource->scalars = grown;
+	resource->scalar_capacity = (uint32_t)capacity;
+}
+
+/** The entry of name, created as 0 when there is none. */
+static int64_t *scalar_at(struct bt_resource *resource, struct bt_str name, struct bt_arena *arena)
+{
+	uint32_t at = scalar_lower_bound(resource, name);
+
+	if (at == resource->scalar_count || !bt_str_equal(resource->scalars[at].name, name)) {
+		scalars_reserve(resource, (uint64_t)resource->scalar_count + 1, arena);
+		memmove(&resource->scalars[at + 1], &resource->scalars[at],
+			(resource->scalar_count - at) * sizeof(resource->scalars[0]));
+		resource->scalars[at].name = name;
+		resource->scalars[at].value = 0;
+		resource->scalar_count++;
+	}
+	return &resource->scalars[at].value;
+}
+
+static bool is_scalar_entry(const struct bt_resource_entry *entry)
+{
+	return standard_of(entry->name) == STANDARD_NONE && bt_resource_is_scalar(entry->name);
+}
+
+/**
+ * Create the entries of all scalar names of the list, in one merge from the back: both sides are
+ * sorted, and a list with very many names must not cost their square.
+ */
+static void scalars_create(
+	struct bt_resource *resource, const struct bt_resource_list *list, struct bt_arena *arena)
+{
+	uint32_t missing = 0;
+	uint32_t from;
+	uint32_t to;
+
+	for (uint32_t i = 0; i < list->count; i++) {
+		missing += is_scalar_entry(&list->items[i]) &&
+		           scalar_find(resource, list->items[i].name) == NULL;
+	}
+	if (missing == 0) {
+		return;
+	}
+	scalars_reserve(resource, (uint64_t)resource->scalar_count + missing, arena);
+	from = resource->scalar_count;
+	to = resource->scalar_count + missing;
+	resource->scalar_count = to;
+	for (uint32_t i = list->count; i > 0 && to > from; i--) {
+		const struct bt_resource_entry *entry = &list->items[i - 1];
+
+		if (!is_scalar_entry(entry)) {
+			continue;
+		}
+		while (from > 0 &&
+			bt_str_compare(resource->scalars[from - 1].name, entry->name) > 0) {
+			resource->scalars[--to] = resource->scalars[--from];
+		}
+		if (from == 0 || !bt_str_equal(resource->scalars[from - 1].name, entry->name)) {
+			resource->scalars[--to] = (struct bt_scalar_resource){entry->name, 0};
+		}
+	}
+}
+
+/** Where the value of a name goes, or NULL when the record does not count it. Scalars exist
+ * already. */
+static int64_t *target_of(struct bt_resource *resource, struct bt_str name, enum standard standard)
+{
+	switch (standard) {
+	case STANDARD_CPU:
+		return &resource->cpu_milli;
+	case STANDARD_MEMORY:
+		return &resource->memory_bytes;
+	case STANDARD_EPHEMERAL_STORAGE:
+		return &resource->ephemeral_storage_bytes;
+	case STANDARD_PODS:
+		return &resource->allowed_pod_number;
+	case STANDARD_NONE:
+		return bt_resource_is_scalar(name) ? scalar_find(resource, name) : NULL;
+	}
+	return NULL;
+}
+
+static int64_t converted(const struct bt_resource_entry *entry, enum standard standard)
+{
+	return standard == STANDARD_CPU ? bt_quantity_milli(&entry->quantity)
+	                                : bt_quantity_value(&entry->quantity);
+}
+
+void bt_resource_add(
+	struct bt_resource *resource, const struct bt_resource_list *list, struct bt_arena *arena)
+{
+	if (resource == NULL) {
+		return;
+	}
+	scalars_create(resource, list, arena);
+	for (uint32_t i = 0; i < list->count; i++) {
+		enum standard standard = standard_of(list->items[i].name);
+		int64_t *target = target_of(resource, list->items[i].name, standard);
+
+		if (target != NULL) {
+			*target = add_wrapping(*target, converted(&list->items[i], standard));
+		}
+	}
+}
+
+void bt_resource_set_max(
+	struct bt_resource *resource, const struct bt_resource_list *list, struct bt_arena *arena)
+{
+	if (resource == NULL) {
+		return;
+	}
+	scalars_create(resource, list, arena);
+	for (uint32_t i = 0; i < list->count; i++) {
+		enum standard standard = standard_of(list->items[i].name);
+		int64_t *target = target_of(resource, list->items[i].name, standard);
+
+		if (target != NULL && standard != STANDARD_PODS) {
+			int64_t value = converted(&list->items[i], standard);
+
+			*target = value > *target ? value : *target;
+		}
+	}
+}
+
+void bt_resource_add_scalar(
+	struct bt_resource *resource, struct bt_str name, int64_t value, struct bt_arena *arena)
+{
+	int64_t *target = scalar_at(resource, name, arena);
+
+	*target = add_wrapping(*target, value);
+}
+
+void bt_resource_set_scalar(
+	struct bt_resource *resource, struct bt_str name, int64_t value, struct bt_arena *arena)
+{
+	*scalar_at(resource, name, arena) = value;
+}
+
+struct bt_resource bt_resource_clone(const struct bt_resource *resource, struct bt_arena *arena)
+{
+	struct bt_resource clone = *resource;
+
+	clone.scalars = NULL;
+	clone.scalar_capacity = 0;
+	if (resource->scalar_count != 0) {
+		clone.scalar_count = 0;
+		scalars_reserve(&clone, resource->scalar_count, arena);
+		clone.scalar_count = resource->scalar_count;
+		memcpy(clone.scalars, resource->scalars,
+			resource->scalar_count * sizeof(clone.scalars[0]));
+	}
+	return clone;
+}
+
+const int64_t *bt_resource_find_scalar(const struct bt_resource *resource, struct bt_str name)
+{
+	return scalar_find(resource, name);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/label.h"
+#include "api/resources.h"
+
+/* Classes of resource names, spec 01b section 2. */
+
+bool bt_resource_is_prefixed_native(struct bt_str name)
+{
+	return bt_str_find(name, BT_STR("kubernetes.io/")) >= 0;
+}
+
+bool bt_resource_is_native(struct bt_str name)
+{
+	return bt_str_find_char(name, '/') < 0 || bt_resource_is_prefixed_native(name);
+}
+
+bool bt_resource_is_extended(struct bt_str name)
+{
+	static const uint32_t quota_prefix_length = sizeof("requests.") - 1;
+	int64_t slash = bt_str_find_char(name, '/');
+	struct bt_str prefix;
+	struct bt_str last;
+
+	if (slash < 0 || bt_resource_is_prefixed_native(name) ||
+		bt_str_has_prefix(name, BT_STR("requests."))) {
+		return false;
+	}
+	/* "requests." before a subdomain makes a subdomain again, so it only counts for the length.
+	 */
+	prefix = bt_str_sub(name, 0, (uint32_t)slash);
+	last = bt_str_sub(name, (uint32_t)slash + 1, name.length);
+	return prefix.length + quota_prefix_length <= BT_LABEL_PREFIX_MAX &&
+	       bt_label_prefix_matches(prefix) && last.length <= BT_LABEL_NAME_MAX &&
+	       bt_label_name_matches(last);
+}
+
+bool bt_resource_is_hugepage(struct bt_str name)
+{
+	return bt_str_has_prefix(name, BT_STR("hugepages-"));
+}
+
+bool bt_resource_is_attachable_volume(struct bt_str name)
+{
+	return bt_str_has_prefix(name, BT_STR("attachable-volumes-"));
+}
+
+bool bt_resource_is_scalar(struct bt_str name)
+{
+	return bt_resource_is_hugepage(name) || bt_resource_is_attachable_volume(name) ||
+	       bt_resource_is_prefixed_native(name) || bt_resource_is_extended(name);
+}
+
+bool bt_resource_is_dra_extended(struct bt_str name)
+{
+	return bt_resource_is_extended(name) ||
+	       bt_str_has_prefix(name, BT_STR("deviceclass.resource.kubernetes.io/"));
+}
+
+bool bt_resource_is_pod_level_supported(struct bt_str name)
+{
+	return bt_str_equal(name, BT_STR("cpu")) || bt_str_equal(name, BT_STR("memory")) ||
+	       bt_resource_is_hugepage(name);
+}
+
+bool bt_resource_is_overcommit_allowed(struct bt_str name)
+{
+	return bt_resource_is_native(name) && !bt_resource_is_hugepage(name);
+}
