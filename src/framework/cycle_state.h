@@ -57,8 +57,9 @@ struct bt_cycle_state {
 void bt_cycle_state_init(struct bt_cycle_state *cycle, struct bt_arena *arena, uint32_t plugin_count);
 void bt_cycle_state_finish(struct bt_cycle_state *cycle);
 /**
- * Copy for a what-if run: keyed data through their clone functions; indexed pre-filter data through clone_pre_filter of
- * the caller (runner.c knows the plugins); flags and sets shared.
+ * Copy for a what-if run: keyed data through their clone functions; flags and sets copied; indexed data shared, since the
+ * cycle does not know the plugins: bt_framework_clone_cycle (framework.h) is what runners and plugins call. The clone
+ * uses the same arena; its pods_to_activate start empty (a what-if run activates nothing).
  */
 void bt_cycle_state_clone(const struct bt_cycle_state *cycle, struct bt_cycle_state *out_clone);
 

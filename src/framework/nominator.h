@@ -7,19 +7,39 @@
  */
 #include "base/map.h"
 #include "base/vec.h"
+#include "framework/plugin.h"
 #include "state/pod_info.h"
 
+#define BT_NOMINATION_NONE UINT32_MAX
+
 struct bt_nomination {
-	bt_sym uid;
+	bt_sym uid;                    /* BT_SYM_NONE: this entry is free */
 	bt_sym node_name;              /* may be the empty name: no node sees it */
+	bt_sym name;
+	bt_sym namespace_;
 	const struct bt_pod_info *pod; /* the queued pod; NULL: a stub with identity only */
 	struct bt_pod_info stub;       /* what counts when pod is NULL: priority 0, no requests */
 	uint64_t sequence;             /* nomination order */
+	uint32_t previous_on_node;     /* nominations of the same node, ascending sequence */
+	uint32_t next_on_node;
+};
+
+/** Ends of the list of one node's nominations. */
+struct bt_nominated_node {
+	bt_sym node_name; /* borrowed from the nominations; BT_SYM_NONE: free */
+	uint32_t first;
+	uint32_t last;
 };
 
 struct bt_nominator {
 	struct bt_state *state;
-	BT_VEC(struct bt_nomination) nominations; /* ascending sequence */
+	BT_VEC(struct bt_nomination) nominations; /* in no order; free entries are reused */
+	BT_VEC(uint32_t) free_nominations;
+	BT_VEC(struct bt_nominated_node) nodes;
+	BT_VEC(uint32_t) free_nodes;
+	struct bt_map by_uid;  /* uid symbol -> nomination */
+	struct bt_map by_node; /* node name symbol -> nodes */
+	uint32_t count;
 	uint64_t next_sequence;
 	uint32_t empty_shape; /* shape of a stub */
 };
@@ -31,11 +51,29 @@ void bt_nominator_finish(struct bt_nominator *nominator);
  * or bt_nominator_set_queued(…, NULL) is called; `queued` false makes it a stub from the start.
  */
 void bt_nominator_add(struct bt_nominator *nominator, const struct bt_pod_info *pod, struct bt_str node_name, bool queued);
+/**
+ * The whole rule of spec 02 section 12.3, Add: the earlier nomination ends; the node is info's when its mode is override
+ * ("" clears, and is kept so), else the one in the pod's status. info may be NULL. can_nominate: the pod informer has the
+ * pod, without spec.nodeName; false only ends the earlier nomination.
+ */
+void bt_nominator_nominate(struct bt_nominator *nominator, const struct bt_pod_info *pod,
+	const struct bt_post_filter_result *info, bool queued, bool can_nominate);
+/**
+ * The pod's object changed. An in-memory nomination survives while neither object has status.nominatedNodeName; else the
+ * new object's status decides.
+ */
+void bt_nominator_update(struct bt_nominator *nominator, const struct bt_pod_info *old_pod,
+	const struct bt_pod_info *new_pod, bool queued, bool can_nominate);
 void bt_nominator_delete(struct bt_nominator *nominator, struct bt_str uid);
 /** The pod entered (pod) or left (NULL) the queue. */
 void bt_nominator_set_queued(struct bt_nominator *nominator, struct bt_str uid, const struct bt_pod_info *pod);
 bool bt_nominator_is_empty(const struct bt_nominator *nominator);
-/** Pods nominated on a node in nomination order: calls visit for each until it returns false. */
+/** The node a pod is nominated on ("" when cleared by override); false when it has no nomination. Borrowed until it ends. */
+bool bt_nominator_find(const struct bt_nominator *nominator, struct bt_str uid, struct bt_str *out_node_name);
+/**
+ * Pods nominated on a node in nomination order: calls visit for each until it returns false. visit must not change the
+ * nominator.
+ */
 void bt_nominator_for_node(const struct bt_nominator *nominator, struct bt_str node_name,
 	bool (*visit)(void *context, const struct bt_pod_info *pod), void *context);
 #endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_FRAMEWORK_CLUSTER_EVENT_H
+#define BT_FRAMEWORK_CLUSTER_EVENT_H
+/** Action bits and resource names of cluster events. Spec: 02 section 10.1. */
+#include "base/str.h"
+
+enum bt_action {
+	BT_ACTION_ADD = 1 << 0,
+	BT_ACTION_DELETE = 1 << 1,
+	BT_ACTION_UPDATE_NODE_ALLOCATABLE = 1 << 2,
+	BT_ACTION_UPDATE_NODE_LABEL = 1 << 3,
+	BT_ACTION_UPDATE_NODE_TAINT = 1 << 4,
+	BT_ACTION_UPDATE_NODE_CONDITION = 1 << 5,
+	BT_ACTION_UPDATE_NODE_ANNOTATION = 1 << 6,
+	BT_ACTION_UPDATE_NODE_DECLARED_FEATURE = 1 << 7,
+	BT_ACTION_UPDATE_POD_LABEL = 1 << 8,
+	BT_ACTION_UPDATE_POD_SCALE_DOWN = 1 << 9,
+	BT_ACTION_UPDATE_POD_TOLERATION = 1 << 10,
+	BT_ACTION_UPDATE_POD_SCHEDULING_GATES_ELIMINATED = 1 << 11,
+	BT_ACTION_UPDATE_POD_GENERATED_RESOURCE_CLAIM = 1 << 12,
+	BT_ACTION_ALL = (1 << 13) - 1,
+	/** Every update bit. */
+	BT_ACTION_UPDATE = BT_ACTION_ALL & ~(BT_ACTION_ADD | BT_ACTION_DELETE),
+};
+
+/* For initialisers of struct bt_cluster_event. */
+#define BT_RESOURCE_POD BT_STR_INIT("Pod")
+#define BT_RESOURCE_NODE BT_STR_INIT("Node")
+#define BT_RESOURCE_PERSISTENT_VOLUME BT_STR_INIT("PersistentVolume")
+#define BT_RESOURCE_PERSISTENT_VOLUME_CLAIM BT_STR_INIT("PersistentVolumeClaim")
+#define BT_RESOURCE_CSI_NODE BT_STR_INIT("storage.k8s.io/CSINode")
+#define BT_RESOURCE_CSI_DRIVER BT_STR_INIT("storage.k8s.io/CSIDriver")
+#define BT_RESOURCE_VOLUME_ATTACHMENT BT_STR_INIT("storage.k8s.io/VolumeAttachment")
+#define BT_RESOURCE_CSI_STORAGE_CAPACITY BT_STR_INIT("storage.k8s.io/CSIStorageCapacity")
+#define BT_RESOURCE_STORAGE_CLASS BT_STR_INIT("storage.k8s.io/StorageClass")
+#define BT_RESOURCE_RESOURCE_CLAIM BT_STR_INIT("resource.k8s.io/ResourceClaim")
+#define BT_RESOURCE_RESOURCE_SLICE BT_STR_INIT("resource.k8s.io/ResourceSlice")
+#define BT_RESOURCE_DEVICE_CLASS BT_STR_INIT("resource.k8s.io/DeviceClass")
+#define BT_RESOURCE_POD_GROUP BT_STR_INIT("scheduling.k8s.io/PodGroup")
+#define BT_RESOURCE_ANY BT_STR_INIT("*")
+#endif

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "framework/nominator.h"
+
+#include <stddef.h>
+
+#include "base/assert.h"
+
+static const struct bt_str_map no_labels;
+
+static uint64_t hash_symbol(bt_sym symbol)
+{
+	return bt_hash_u64(0, symbol.id);
+}
+
+static uint64_t hash_of_uid(const void *owner, uint32_t value)
+{
+	const struct bt_nominator *nominator = owner;
+
+	return hash_symbol(nominator->nominations.items[value].uid);
+}
+
+static uint64_t hash_of_node(const void *owner, uint32_t value)
+{
+	const struct bt_nominator *nominator = owner;
+
+	return hash_symbol(nominator->nodes.items[value].node_name);
+}
+
+void bt_nominator_init(struct bt_nominator *nominator, struct bt_state *state)
+{
+	static const struct bt_pod empty_pod;
+
+	*nominator = (struct bt_nominator){.state = state};
+	bt_map_init(&nominator->by_uid, hash_of_uid, nominator);
+	bt_map_init(&nominator->by_node, hash_of_node, nominator);
+	nominator->empty_shape = bt_shape_ref_pod(&state->shapes, &empty_pod, true);
+}
+
+static struct bt_nomination *at(const struct bt_nominator *nominator, uint32_t index)
+{
+	return &nominator->nominations.items[index];
+}
+
+static uint32_t find_by_uid(const struct bt_nominator *nominator, struct bt_str uid)
+{
+	bt_sym symbol = bt_symbol_find(&nominator->state->symbols, uid);
+	uint64_t hash;
+
+	if (nominator->count == 0 || bt_sym_is_none(symbol)) {
+		return BT_NOMINATION_NONE;
+	}
+	hash = hash_symbol(symbol);
+	for (uint32_t it = bt_map_first(&nominator->by_uid, hash); it != BT_MAP_NONE;
+		it = bt_map_next(&nominator->by_uid, hash, it)) {
+		uint32_t index = bt_map_value(&nominator->by_uid, it);
+
+		if (bt_sym_equal(at(nominator, index)->uid, symbol)) {
+			return index;
+		}
+	}
+	return BT_NOMINATION_NONE;
+}
+
+/** Index in nodes, or BT_NOMINATION_NONE. */
+static uint32_t find_node(const struct bt_nominator *nominator, bt_sym node_name)
+{
+	uint64_t hash = hash_symbol(node_name);
+
+	for (uint32_t it = bt_map_first(&nominator->by_node, hash); it != BT_MAP_NONE;
+		it = bt_map_next(&nominator->by_node, hash, it)) {
+		uint32_t index = bt_map_value(&nominator->by_node, it);
+
+		if (bt_sym_equal(nominator->nodes.items[index].node_name, node_name)) {
+			return index;
+		}
+	}
+	return BT_NOMINATION_NONE;
+}
+
+static uint32_t find_or_add_node(struct bt_nominator *nominator, bt_sym node_name)
+{
+	const struct bt_nominated_node empty = {
+		.node_name = node_name, .first = BT_NOMINATION_NONE, .last = BT_NOMINATION_NONE};
+	uint32_t index = find_node(nominator, node_name);
+
+	if (index != BT_NOMINATION_NONE) {
+		return index;
+	}
+	if (nominator->free_nodes.count > 0) {
+		index = nominator->free_nodes.items[--nominator->free_nodes.count];
+		nominator->nodes.items[index] = empty;
+	} else {
+		index = nominator->nodes.count;
+		bt_vec_push(&nominator->nodes, empty);
+	}
+	bt_map_insert(&nominator->by_node, hash_symbol(node_name), index);
+	return index;
+}
+
+/** Append to its node's list. */
+static void link_nomination(struct bt_nominator *nominator, uint32_t index)
+{
+	struct bt_nomination *nomination = at(nominator, index);
+	uint32_t node_index = find_or_add_node(nominator, nomination->node_name);
+	struct bt_nominated_node *node = &nominator->nodes.items[node_index];
+
+	nomination->previous_on_node = node->last;
+	nomination->next_on_node = BT_NOMINATION_NONE;
+	if (node->last != BT_NOMINATION_NONE) {
+		at(nominator, node->last)->next_on_node = index;
+	} else {
+		node->first = index;
+	}
+	node->last = index;
+}
+
+static void unlink_nomination(struct bt_nominator *nominator, uint32_t index)
+{
+	const struct bt_nomination *nomination = at(nominator, index);
+	uint32_t node_index = find_node(nominator, nomination->node_name);
+	struct bt_nominated_node *node;
+
+	BT_ASSERT(node_index != BT_NOMINATION_NONE);
+	node = &nominator->nodes.items[node_index];
+	if (nomination->previous_on_node != BT_NOMINATION_NONE) {
+		at(nominator, nomination->previous_on_node)->next_on_node =
+			nomination->next_on_node;
+	} else {
+		node->first = nomination->next_on_node;
+	}
+	if (nomination->next_on_node != BT_NOMINATION_NONE) {
+		at(nominator, nomination->next_on_node)->previous_on_node =
+			nomination->previous_on_node;
+	} else {
+		node->last = nomination->previous_on_node;
+	}
+	if (node->first == BT_NOMINATION_NONE) {
+		(void)bt_map_remove(&nominator->by_node, hash_symbol(node->node_name), node_index);
+		node->node_name = BT_SYM_NONE;
+		bt_vec_push(&nominator->free_nodes, node_index);
+	}
+}
+
+/** Undo what add_at did, the maps included. */
+static void end_nomination(struct bt_nominator *nominator, uint32_t index)
+{
+	struct bt_symbol_table *symbols = &nominator->state->symbols;
+	struct bt_nomination *nomination = at(nominator, index);
+
+	unlink_nomination(nominator, index);
+	(void)bt_map_remove(&nominator->by_uid, hash_symbol(nomination->uid), index);
+	bt_symbol_unref(symbols, nomination->uid);
+	bt_symbol_unref(symbols, nomination->node_name);
+	bt_symbol_unref(symbols, nomination->name);
+	bt_symbol_unref(symbols, nomination->namespace_);
+	*nomination = (struct bt_nomination){.uid = BT_SYM_NONE};
+	bt_vec_push(&nominator->free_nominations, index);
+	nominator->count--;
+}
+
+void bt_nominator_finish(struct bt_nominator *nominator)
+{
+	if (nominator->state == NULL) {
+		return;
+	}
+	for (uint32_t i = 0; i < nominator->nominations.count; i++) {
+		if (!bt_sym_is_none(at(nominator, i)->uid)) {
+			end_nomination(nominator, i);
+		}
+	}
+	bt_shape_unref(&nominator->state->shapes, nominator->empty_shape);
+	bt_map_finish(&nominator->by_uid);
+	bt_map_finish(&nominator->by_node);
+	bt_vec_finish(&nominator->nominations);
+	bt_vec_finish(&nominator->free_nominations);
+	bt_vec_finish(&nominator->nodes);
+	bt_vec_finish(&nominator->free_nodes);
+	nominator->state = NULL;
+}
+
+static struct bt_pod_info make_stub(const struct bt_nominator *nominator,
+	const struct bt_nomination *nomination)
+{
+	const struct bt_symbol_table *symbols = &nominator->state->symbols;
+
+	return (struct bt_pod_info){
+		.name = bt_symbol_text(symbols, nomination->name),
+		.namespace_ = bt_symbol_text(symbols, nomination->namespace_),
+		.uid = bt_symbol_text(symbols, nomination->uid),
+		.labels = &no_labels,
+		.shape = bt_shape_at(&nominator->state->shapes, nominator->empty_shape),
+		.label_set = BT_LABEL_SET_NONE,
+		.start_seconds = INT64_MIN,
+		.pod_id = BT_POD_NONE,
+	};
+}
+
+void bt_nominator_add(struct bt_nominator *nominator, const struct bt_pod_info *pod,
+	struct bt_str node_name, bool queued)
+{
+	struct bt_symbol_table *symbols = &nominator->state->symbols;
+	/* References first: the old nomination may hold the only other ones. */
+	struct bt_nomination nomination = {
+		.uid = bt_symbol_ref_str(symbols, pod->uid),
+		.node_name = bt_symbol_ref_str(symbols, node_name),
+		.name = bt_symbol_ref_str(symbols, pod->name),
+		.namespace_ = bt_symbol_ref_str(symbols, pod->namespace_),
+		.pod = queued ? pod : NULL,
+		.sequence = nominator->next_sequence++,
+	};
+	uint32_t index;
+
+	bt_nominator_delete(nominator, pod->uid);
+	nomination.stub = make_stub(nominator, &nomination);
+	if (nominator->free_nominations.count > 0) {
+		index = nominator->free_nominations.items[--nominator->free_nominations.count];
+		nominator->nominations.items[index] = nomination;
+	} else {
+		index = nominator->nominations.count;
+		bt_vec_push(&nominator->nominations, nomination);
+	}
+	bt_map_insert(&nominator->by_uid, hash_symbol(nomination.uid), index);
+	link_nomination(nominator, index);
+	nominator->count++;
+}
+
+void bt_nominator_nominate(struct bt_nominator *nominator, const struct bt_pod_info *pod,
+	const struct bt_post_filter_result *info, bool queued, bool can_nominate)
+{
+	bool override = info != NULL && info->present && info->mode == BT_NOMINATING_OVERRIDE;
+	struct bt_str node_name = override ? info->nominated_node_name : pod->nominated_node_name;
+
+	if ((!override && node_name.length == 0) || !can_nominate) {
+		bt_nominator_delete(nominator, pod->uid);
+		return;
+	}
+	bt_nominator_add(nominator, pod, node_name, queued);
+}
+
+void bt_nominator_update(struct bt_nominator *nominator, const struct bt_pod_info *old_pod,
+	const struct bt_pod_info *new_pod, bool queued, bool can_nominate)
+{
+	struct bt_post_filter_result info = {0};
+	struct bt_symbol_table *symbols = &nominator->state->symbols;
+	uint32_t index = find_by_uid(nominator, old_pod->uid);
+	bt_sym node_name = BT_SYM_EMPTY;
+
+	if (index != BT_NOMINATION_NONE && old_pod->nominated_node_name.length == 0 &&
+		new_pod->nominated_node_name.length == 0) {
+		/* Held, since the old nomination ends before the new one begins. */
+		node_name = bt_symbol_ref(symbols, at(nominator, index)->node_name);
+		info = (struct bt_post_filter_result){
+			.present = true,
+			.mode = BT_NOMINATING_OVERRIDE,
+			.nominated_node_name = bt_symbol_text(symbols, node_name),
+		};
+	}
+	bt_nominator_delete(nominator, old_pod->uid);
+	bt_nominator_nominate(nominator, new_pod, &info, queued, can_nominate);
+	bt_symbol_unref(symbols, node_name);
+}
+
+void bt_nominator_delete(struct bt_nominator *nominator, struct bt_str uid)
+{
+	uint32_t index = find_by_uid(nominator, uid);
+
+	if (index != BT_NOMINATION_NONE) {
+		end_nomination(nominator, index);
+	}
+}
+
+void bt_nominator_set_queued(struct bt_nominator *nominator, struct bt_str uid,
+	const struct bt_pod_info *pod)
+{
+	uint32_t index = find_by_uid(nominator, uid);
+
+	if (index != BT_NOMINATION_NONE) {
+		at(nominator, index)->pod = pod;
+	}
+}
+
+bool bt_nominator_is_empty(const struct bt_nominator *nominator)
+{
+	return nominator->count == 0;
+}
+
+bool bt_nominator_find(const struct bt_nominator *nominator, struct bt_str uid,
+	struct bt_str *out_node_name)
+{
+	uint32_t index = find_by_uid(nominator, uid);
+
+	if (index == BT_NOMINATION_NONE) {
+		return false;
+	}
+	*out_node_name =
+		bt_symbol_text(&nominator->state->symbols, at(nominator, index)->node_name);
+	return true;
+}
+
+void bt_nominator_for_node(const struct bt_nominator *nominator, struct bt_str node_name,
+	bool (*visit)(void *context, const struct bt_pod_info *pod), void *context)
+{
+	bt_sym symbol;
+	uint32_t node_index;
+	uint32_t index;
+
+	if (nominator->count == 0 || node_name.length == 0) {
+		return;
+	}
+	symbol = bt_symbol_find(&nominator->state->symbols, node_name);
+	if (bt_sym_is_none(symbol)) {
+		return;
+	}
+	node_index = find_node(nominator, symbol);
+	if (node_index == BT_NOMINATION_NONE) {
+		return;
+	}
+	index = nominator->nodes.items[node_index].first;
+	while (index != BT_NOMINATION_NONE) {
+		const struct bt_nomination *nomination = at(nominator, index);
+		const struct bt_pod_info *pod =
+			nomination->pod != NULL ? nomination->pod : &nomination->stub;
+
+		if (!visit(context, pod)) {
+			return;
+		}
+		index = nomination->next_on_node;
+	}
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "framework/runner.h"
+
+#include <inttypes.h>
+
+struct bt_status bt_runner_wrap(struct bt_arena *arena, const char *before,
+	const struct bt_plugin *plugin, const char *after, const struct bt_status *status)
+{
+	struct bt_strbuf text = {0};
+	struct bt_status wrapped;
+
+	bt_strbuf_append_c(&text, before);
+	bt_strbuf_append_quoted(&text, bt_str_from(plugin->ops->name));
+	bt_strbuf_append_c(&text, after);
+	bt_strbuf_append_str(&text, bt_status_wrapped_text(status, arena));
+	wrapped = bt_status_error_text(arena, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+	return wrapped;
+}
+
+struct bt_status bt_runner_invalid_score(struct bt_arena *arena, const char *before,
+	const struct bt_plugin *plugin, int64_t score)
+{
+	struct bt_strbuf text = {0};
+	struct bt_status status;
+
+	bt_strbuf_append_c(&text, before);
+	bt_strbuf_append_quoted(&text, bt_str_from(plugin->ops->name));
+	bt_strbuf_printf(&text,
+		" returns an invalid score %" PRId64
+		", it should in the range of [%d, %d] after normalizing",
+		score, BT_SCORE_MIN, BT_SCORE_MAX);
+	status = bt_status_error_text(arena, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+	return status;
+}
+
+struct bt_status bt_run_pre_enqueue(struct bt_framework *framework, const struct bt_pod_info *pod,
+	struct bt_arena *arena, struct bt_plugin **out_gating_plugin)
+{
+	return bt_run_pre_enqueue_from(framework, pod, arena, NULL, out_gating_plugin);
+}
+
+struct bt_status bt_run_pre_enqueue_from(struct bt_framework *framework,
+	const struct bt_pod_info *pod, struct bt_arena *arena, struct bt_plugin *first,
+	struct bt_plugin **out_gating_plugin)
+{
+	const struct bt_framework_point *point = &framework->points[BT_POINT_PRE_ENQUEUE];
+
+	*out_gating_plugin = NULL;
+	if (first != NULL && first->ops->pre_enqueue != NULL) {
+		struct bt_status status = first->ops->pre_enqueue(first, pod, arena);
+
+		if (!bt_status_is_success(&status)) {
+			*out_gating_plugin = first;
+			return bt_runner_with_plugin(status, first);
+		}
+	}
+	for (uint32_t i = 0; i < point->entries.count; i++) {
+		struct bt_plugin *plugin = point->entries.items[i].plugin;
+		struct bt_status status;
+
+		if (plugin == first) {
+			continue;
+		}
+		status = plugin->ops->pre_enqueue(plugin, pod, arena);
+		if (!bt_status_is_success(&status)) {
+			*out_gating_plugin = plugin;
+			return bt_runner_with_plugin(status, plugin);
+		}
+	}
+	return BT_STATUS_OK;
+}

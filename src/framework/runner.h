@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_FRAMEWORK_RUNNER_H
+#define BT_FRAMEWORK_RUNNER_H
+/** Shared by the files of the runners only; what they offer stands in framework.h. */
+#include "framework/framework.h"
+
+/** Set the status's plugin. */
+static inline struct bt_status bt_runner_with_plugin(struct bt_status status,
+	const struct bt_plugin *plugin)
+{
+	status.plugin = (uint16_t)(plugin->index + 1);
+	return status;
+}
+
+/**
+ * Error `<before>"<plugin's name>"<after><text of status>`, plugin not set. Spec 02 sections 1.3
+ * and 1.4.
+ */
+struct bt_status bt_runner_wrap(struct bt_arena *arena, const char *before,
+	const struct bt_plugin *plugin, const char *after, const struct bt_status *status);
+/** Error `<before>"<plugin's name>" returns an invalid score <n>, ...`. Spec 02 section 5.7. */
+struct bt_status bt_runner_invalid_score(struct bt_arena *arena, const char *before,
+	const struct bt_plugin *plugin, int64_t score);
+#endif

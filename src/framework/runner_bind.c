@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "framework/runner.h"
+
+/** Spec 02 section 5.10: a code that a pre-flight may not give. */
+static struct bt_status unsupported_pre_flight(struct bt_arena *arena,
+	const struct bt_plugin *plugin, const struct bt_status *status)
+{
+	struct bt_strbuf text = {0};
+	struct bt_status error;
+
+	bt_strbuf_printf(&text,
+		"PreBindPreFlight %s returned \"%s\", which is unsupported. It is supposed to "
+		"return Success, Skip, or Error status",
+		plugin->ops->name, bt_status_code_name((enum bt_status_code)status->code));
+	error = bt_status_error_text(arena, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+	return error;
+}
+
+struct bt_status bt_run_pre_bind_pre_flights(struct bt_framework *framework,
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, uint32_t slot)
+{
+	const struct bt_framework_point *point = &framework->points[BT_POINT_PRE_BIND];
+	struct bt_plugin_set skip = {0};
+	struct bt_plugin_set parallel = {0};
+	bool some_success = false;
+
+	for (uint32_t i = 0; i < point->entries.count; i++) {
+		struct bt_plugin *plugin = point->entries.items[i].plugin;
+		struct bt_pre_bind_pre_flight result = {0};
+		struct bt_status status = BT_STATUS_OK;
+
+		if (plugin->ops->pre_bind_pre_flight != NULL) {
+			status = plugin->ops->pre_bind_pre_flight(plugin, cycle, pod, slot, &result);
+		}
+		if (result.allow_parallel) {
+			bt_plugin_set_add(&parallel, plugin->index);
+		}
+		switch ((enum bt_status_code)status.code) {
+		case BT_STATUS_SUCCESS:
+			some_success = true;
+			break;
+		case BT_STATUS_SKIP:
+			bt_plugin_set_add(&skip, plugin->index);
+			break;
+		case BT_STATUS_ERROR:
+			return bt_runner_wrap(
+				cycle->arena, "running PreBindPreFlight ", plugin, ": ", &status);
+		case BT_STATUS_UNSCHEDULABLE:
+		case BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE:
+		case BT_STATUS_WAIT:
+		case BT_STATUS_PENDING:
+			return unsupported_pre_flight(cycle->arena, plugin, &status);
+		}
+	}
+	cycle->skip_pre_bind = skip;
+	cycle->parallel_pre_bind = parallel;
+	cycle->pre_bind_flights_done = true;
+	return some_success ? BT_STATUS_OK : bt_status_code_only(BT_STATUS_SKIP);
+}
+
+uint32_t bt_pre_bind_groups(const struct bt_framework *framework,
+	const struct bt_cycle_state *cycle, struct bt_pre_bind_group **out_groups)
+{
+	const struct bt_framework_point *point = &framework->points[BT_POINT_PRE_BIND];
+	uint32_t count = point->entries.count;
+	struct bt_pre_bind_group *groups =
+		BT_ARENA_NEW_ARRAY(cycle->arena, struct bt_pre_bind_group, count);
+	struct bt_plugin **members = BT_ARENA_NEW_ARRAY(cycle->arena, struct bt_plugin *, count);
+	uint32_t group_count = 0;
+	bool open = false; /* the last group still takes parallel plugins */
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct bt_plugin *plugin = point->entries.items[i].plugin;
+		bool done = cycle->pre_bind_flights_done;
+		bool skipped = done && bt_plugin_set_has(&cycle->skip_pre_bind, plugin->index);
+		bool parallel = done && bt_plugin_set_has(&cycle->parallel_pre_bind, plugin->index);
+
+		if (!parallel) {
+			open = false;
+		}
+		if (skipped) {
+			continue;
+		}
+		if (!open) {
+			groups[group_count++] = (struct bt_pre_bind_group){.plugins = members};
+		}
+		*members++ = plugin;
+		groups[group_count - 1].count++;
+		open = parallel;
+	}
+	*out_groups = groups;
+	return group_count;
+}
+
+static struct bt_status run_pre_bind_plugin(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, uint32_t slot)
+{
+	struct bt_status status = plugin->ops->pre_bind(plugin, cycle, pod, slot);
+
+	if (bt_status_is_success(&status)) {
+		return status;
+	}
+	if (bt_status_is_rejected(&status)) {
+		return bt_runner_with_plugin(status, plugin);
+	}
+	return bt_runner_wrap(cycle->arena, "running PreBind plugin ", plugin, ": ", &status);
+}
+
+struct bt_status bt_run_pre_bind(struct bt_framework *framework, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, uint32_t slot)
+{
+	struct bt_pre_bind_group *groups;
+	uint32_t group_count = bt_pre_bind_groups(framework, cycle, &groups);
+
+	for (uint32_t g = 0; g < group_count; g++) {
+		for (uint32_t i = 0; i < groups[g].count; i++) {
+			struct bt_status status =
+				run_pre_bind_plugin(groups[g].plugins[i], cycle, pod, slot);
+
+			if (!bt_status_is_success(&status)) {
+				return status;
+			}
+		}
+	}
+	return BT_STATUS_OK;
+}
+
+struct bt_status bt_run_bind(struct bt_framework *framework, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, uint32_t slot)
+{
+	const struct bt_framework_point *point = &framework->points[BT_POINT_BIND];
+	struct bt_status status;
+
+	if (point->entries.count == 0) {
+		return bt_status_text(BT_STATUS_SKIP, cycle->arena, BT_STR(""));
+	}
+	status = BT_STATUS_OK;
+	for (uint32_t i = 0; i < point->entries.count; i++) {
+		struct bt_plugin *plugin = point->entries.items[i].plugin;
+
+		status = plugin->ops->bind(plugin, cycle, pod, slot);
+		if (status.code == BT_STATUS_SKIP) {
+			continue;
+		}
+		if (bt_status_is_success(&status)) {
+			return status;
+		}
+		if (bt_status_is_rejected(&status)) {
+			return bt_runner_with_plugin(status, plugin);
+		}
+		return bt_runner_wrap(
+			cycle->arena, "running Bind plugin ", plugin, ": ", &status);
+	}
+	return status;
+}
+
+void bt_run_post_bind(struct bt_framework *framework, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, uint32_t slot)
+{
+	const struct bt_framework_point *point = &framework->points[BT_POINT_POST_BIND];
+
+	for (uint32_t i = 0; i < point->entries.count; i++) {
+		struct bt_plugin *plugin = point->entries.items[i].plugin;
+
+		plugin->ops->post_bind(plugin, cycle, pod, slot);
+	}
+}

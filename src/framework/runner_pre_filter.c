@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "framework/runner.h"
+
+/** From this size on a sorted copy is searched instead of the list itself. */
+#define SORTED_SEARCH_MIN 16
+
+static bool list_has(const struct bt_str *names, uint32_t count, struct bt_str name)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (bt_str_equal(names[i], name)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** Names that are in both, in a's order. */
+static struct bt_pre_filter_result intersect(const struct bt_pre_filter_result *a,
+	const struct bt_pre_filter_result *b, struct bt_arena *arena)
+{
+	struct bt_str *names = BT_ARENA_NEW_ARRAY(arena, struct bt_str, a->count);
+	const struct bt_str *wanted = b->names;
+	bool sorted = b->count >= SORTED_SEARCH_MIN;
+	uint32_t count = 0;
+
+	if (sorted) {
+		struct bt_str *copy = BT_ARENA_NEW_ARRAY(arena, struct bt_str, b->count);
+
+		memcpy(copy, b->names, b->count * sizeof(*copy));
+		qsort(copy, b->count, sizeof(*copy), bt_str_compare_qsort);
+		wanted = copy;
+	}
+	for (uint32_t i = 0; i < a->count; i++) {
+		bool found = sorted ? bsearch(&a->names[i], wanted, b->count, sizeof(*wanted),
+					      bt_str_compare_qsort) != NULL
+				    : list_has(wanted, b->count, a->names[i]);
+
+		if (found) {
+			names[count++] = a->names[i];
+		}
+	}
+	return (struct bt_pre_filter_result){.restricted = true, .count = count, .names = names};
+}
+
+/** Spec 02 section 2, Merge; b is restricted. */
+static struct bt_pre_filter_result merge(const struct bt_pre_filter_result *a,
+	const struct bt_pre_filter_result *b, struct bt_arena *arena)
+{
+	return a->restricted ? intersect(a, b, arena) : *b;
+}
+
+/** Spec 02 section 5.1 step 4. */
+static struct bt_status no_node_left(const struct bt_framework *framework,
+	const struct bt_plugin_set *contributors, struct bt_arena *arena)
+{
+	struct bt_str names[BT_PLUGINS_MAX];
+	struct bt_strbuf text = {0};
+	struct bt_status status;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < framework->instances.count; i++) {
+		if (bt_plugin_set_has(contributors, i)) {
+			names[count++] = bt_framework_plugin_name(framework, i);
+		}
+	}
+	if (count == 1) {
+		bt_strbuf_append_c(&text, "node(s) didn't satisfy plugin ");
+		bt_strbuf_append_str(&text, names[0]);
+	} else {
+		qsort(names, count, sizeof(names[0]), bt_str_compare_qsort);
+		bt_strbuf_append_c(&text, "node(s) didn't satisfy plugin(s) [");
+		for (uint32_t i = 0; i < count; i++) {
+			if (i > 0) {
+				bt_strbuf_append_char(&text, ' ');
+			}
+			bt_strbuf_append_str(&text, names[i]);
+		}
+		bt_strbuf_append_c(&text, "] simultaneously");
+	}
+	status = bt_status_text(
+		BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+	return status;
+}
+
+/** What the loop of bt_run_pre_filter has gathered. */
+struct progress {
+	struct bt_pre_filter_outcome outcome;
+	struct bt_status pending;
+};
+
+/** One plugin's answer. Returns true when it ends the run; outcome is then complete. */
+static bool take_answer(struct bt_framework *framework, struct bt_cycle_state *cycle,
+	const struct bt_plugin *plugin, struct bt_status status,
+	const struct bt_pre_filter_result *result, struct progress *progress)
+{
+	struct bt_pre_filter_outcome *outcome = &progress->outcome;
+
+	switch ((enum bt_status_code)status.code) {
+	case BT_STATUS_SKIP:
+		bt_plugin_set_add(&cycle->skip_filter, plugin->index);
+		return false;
+	case BT_STATUS_UNSCHEDULABLE:
+		/* Later plugins still run, so that preemption finds their data. */
+		progress->pending = bt_runner_with_plugin(status, plugin);
+		return false;
+	case BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE:
+		*outcome = (struct bt_pre_filter_outcome){
+			.status = bt_runner_with_plugin(status, plugin)};
+		return true;
+	case BT_STATUS_ERROR:
+	case BT_STATUS_WAIT:
+	case BT_STATUS_PENDING:
+		status = bt_runner_wrap(
+			cycle->arena, "running PreFilter plugin ", plugin, ": ", &status);
+		*outcome = (struct bt_pre_filter_outcome){
+			.status = bt_runner_with_plugin(status, plugin)};
+		return true;
+	case BT_STATUS_SUCCESS:
+		break;
+	}
+	if (result->restricted) {
+		bt_plugin_set_add(&outcome->plugins_with_nodes, plugin->index);
+		outcome->result = merge(&outcome->result, result, cycle->arena);
+	}
+	if (outcome->result.restricted && outcome->result.count == 0) {
+		outcome->status =
+			no_node_left(framework, &outcome->plugins_with_nodes, cycle->arena);
+		return true;
+	}
+	return false;
+}
+
+struct bt_pre_filter_outcome bt_run_pre_filter(struct bt_framework *framework,
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
+{
+	const struct bt_framework_point *point = &framework->points[BT_POINT_PRE_FILTER];
+	struct progress progress = {0};
+
+	cycle->skip_filter = (struct bt_plugin_set){0};
+	for (uint32_t i = 0; i < point->entries.count; i++) {
+		struct bt_plugin *plugin = point->entries.items[i].plugin;
+		struct bt_pre_filter_result result = {0};
+		struct bt_status status = plugin->ops->pre_filter(plugin, cycle, pod, &result);
+
+		if (take_answer(framework, cycle, plugin, status, &result, &progress)) {
+			return progress.outcome;
+		}
+	}
+	progress.outcome.status = progress.pending;
+	return progress.outcome;
+}
+
+struct bt_status bt_run_pre_filter_add_pod(struct bt_framework *framework,
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod_to_schedule,
+	const struct bt_pod_info *pod_to_add, const struct bt_node_info *node)
+{
+	const struct bt_framework_point *point = &framework->points[BT_POINT_PRE_FILTER];
+
+	for (uint32_t i = 0; i < point->entries.count; i++) {
+		struct bt_plugin *plugin = point->entries.items[i].plugin;
+		struct bt_status status;
+
+		if (plugin->ops->pre_filter_add_pod == NULL ||
+			bt_plugin_set_has(&cycle->skip_filter, plugin->index)) {
+			continue;
+		}
+		status = plugin->ops->pre_filter_add_pod(
+			plugin, cycle, pod_to_schedule, pod_to_add, node);
+		if (!bt_status_is_success(&status)) {
+			return bt_runner_wrap(cycle->arena, "running AddPod on PreFilter plugin ",
+				plugin, ": ", &status);
+		}
+	}
+	return BT_STATUS_OK;
+}
+
+struct bt_status bt_run_pre_filter_remove_pod(struct bt_framework *framework,
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod_to_schedule,
+	const struct bt_pod_info *pod_to_remove, const struct bt_node_info *node)
+{
+	const struct bt_framework_point *point = &framework->points[BT_POINT_PRE_FILTER];
+
+	for (uint32_t i = 0; i < point->entries.count; i++) {
+		struct bt_plugin *plugin = point->entries.items[i].plugin;
+		struct bt_status status;
+
+		if (plugin->ops->pre_filter_remove_pod == NULL ||
+			bt_plugin_set_has(&cycle->skip_filter, plugin->index)) {
+			continue;
+		}
+		status = plugin->ops->pre_filter_remove_pod(
+			plugin, cycle, pod_to_schedule, pod_to_remove, node);
+		if (!bt_status_is_success(&status)) {
+			return bt_runner_wrap(cycle->arena, "running RemovePod on PreFilter plugin ",
+				plugin, ": ", &status);
+		}
+	}
+	return BT_STATUS_OK;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "framework/runner.h"
+
+struct bt_status bt_run_pre_score(struct bt_framework *framework, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const uint32_t *slots, uint32_t slot_count)
+{
+	const struct bt_framework_point *point = &framework->points[BT_POINT_PRE_SCORE];
+
+	cycle->skip_score = (struct bt_plugin_set){0};
+	for (uint32_t i = 0; i < point->entries.count; i++) {
+		struct bt_plugin *plugin = point->entries.items[i].plugin;
+		struct bt_status status =
+			plugin->ops->pre_score(plugin, cycle, pod, slots, slot_count);
+
+		if (status.code == BT_STATUS_SKIP) {
+			bt_plugin_set_add(&cycle->skip_score, plugin->index);
+		} else if (!bt_status_is_success(&status)) {
+			return bt_runner_wrap(
+				cycle->arena, "running PreScore plugin ", plugin, ": ", &status);
+		}
+	}
+	return BT_STATUS_OK;
+}
+
+void bt_default_normalize(struct bt_node_score *scores, uint32_t count, int64_t max_priority,
+	bool reverse)
+{
+	int64_t largest = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (scores[i].score > largest) {
+			largest = scores[i].score;
+		}
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		int64_t score = scores[i].score;
+
+		if (largest > 0) {
+			/* Wraps like upstream's int64 arithmetic for absurd raw scores. */
+			score = (int64_t)((uint64_t)max_priority * (uint64_t)score) / largest;
+		} else if (reverse) {
+			score = 0;
+		}
+		scores[i].score = reverse ? max_priority - score : score;
+	}
+}
+
+/** The table with one column per plugin that is not skipped. */
+static void prepare_table(const struct bt_framework *framework, const struct bt_cycle_state *cycle,
+	const uint32_t *slots, uint32_t slot_count, struct bt_score_table *table)
+{
+	const struct bt_framework_point *point = &framework->points[BT_POINT_SCORE];
+	struct bt_arena *arena = cycle->arena;
+
+	*table = (struct bt_score_table){
+		.slot_count = slot_count,
+		.slots = slots,
+		.plugins = BT_ARENA_NEW_ARRAY(arena, struct bt_plugin_scores, point->entries.count),
+		.totals = BT_ARENA_NEW_ARRAY(arena, int64_t, slot_count),
+	};
+	for (uint32_t i = 0; i < point->entries.count; i++) {
+		const struct bt_framework_entry *entry = &point->entries.items[i];
+
+		if (bt_plugin_set_has(&cycle->skip_score, entry->plugin->index)) {
+			continue;
+		}
+		table->plugins[table->plugin_count++] = (struct bt_plugin_scores){
+			.plugin = entry->plugin,
+			.weight = entry->weight,
+			.scores = BT_ARENA_NEW_ARRAY(arena, struct bt_node_score, slot_count),
+		};
+	}
+}
+
+static struct bt_status score_nodes(struct bt_framework *framework, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, struct bt_score_table *table)
+{
+	for (uint32_t n = 0; n < table->slot_count; n++) {
+		struct bt_node_info node;
+
+		bt_node_info_init(&node, framework->handle.state, table->slots[n]);
+		for (uint32_t p = 0; p < table->plugin_count; p++) {
+			struct bt_plugin *plugin = table->plugins[p].plugin;
+			struct bt_node_score *score = &table->plugins[p].scores[n];
+			struct bt_status status;
+
+			score->slot = table->slots[n];
+			status = plugin->ops->score(plugin, cycle, pod, &node, &score->score);
+			if (BT_UNLIKELY(!bt_status_is_success(&status))) {
+				return bt_runner_wrap(cycle->arena, "running Score plugins: plugin ",
+					plugin, " failed with: ", &status);
+			}
+		}
+	}
+	return BT_STATUS_OK;
+}
+
+static struct bt_status normalize(struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
+	const struct bt_plugin_scores *column, uint32_t count)
+{
+	struct bt_plugin *plugin = column->plugin;
+	struct bt_status status = BT_STATUS_OK;
+
+	switch (plugin->ops->normalize) {
+	case BT_NORMALIZE_NONE:
+		break;
+	case BT_NORMALIZE_DEFAULT:
+		bt_default_normalize(column->scores, count, BT_SCORE_MAX, false);
+		break;
+	case BT_NORMALIZE_DEFAULT_REVERSE:
+		bt_default_normalize(column->scores, count, BT_SCORE_MAX, true);
+		break;
+	case BT_NORMALIZE_CUSTOM:
+		status = plugin->ops->normalize_score(plugin, cycle, pod, column->scores, count);
+		if (!bt_status_is_success(&status)) {
+			status = bt_runner_wrap(cycle->arena,
+				"running Normalize on Score plugins: plugin ", plugin,
+				" failed with: ", &status);
+		}
+		break;
+	}
+	return status;
+}
+
+struct bt_status bt_run_score(struct bt_framework *framework, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const uint32_t *slots, uint32_t slot_count,
+	struct bt_score_table *out_table)
+{
+	struct bt_score_table table;
+	struct bt_status status;
+
+	prepare_table(framework, cycle, slots, slot_count, &table);
+	status = score_nodes(framework, cycle, pod, &table);
+	for (uint32_t p = 0; p < table.plugin_count && bt_status_is_success(&status); p++) {
+		status = normalize(cycle, pod, &table.plugins[p], slot_count);
+	}
+	if (!bt_status_is_success(&status)) {
+		return status;
+	}
+	for (uint32_t n = 0; n < slot_count; n++) {
+		for (uint32_t p = 0; p < table.plugin_count; p++) {
+			struct bt_plugin_scores *column = &table.plugins[p];
+			int64_t score = column->scores[n].score;
+
+			if (BT_UNLIKELY(score < BT_SCORE_MIN || score > BT_SCORE_MAX)) {
+				return bt_runner_invalid_score(cycle->arena,
+					"applying score defaultWeights on Score plugins: plugin ",
+					column->plugin, score);
+			}
+			score *= column->weight;
+			column->scores[n].score = score;
+			table.totals[n] += score;
+		}
+	}
+	*out_table = table;
+	return BT_STATUS_OK;
+}

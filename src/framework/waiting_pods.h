@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_FRAMEWORK_WAITING_PODS_H
+#define BT_FRAMEWORK_WAITING_PODS_H
+/**
+ * Pods that Permit plugins make wait: one map for all profiles, by pod uid. Spec: 02 section 12.1.
+ * Nothing blocks and nothing ticks by itself: the owner calls expire with its clock, and asks for
+ * results (upstream's WaitOnPermit) when it likes.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "framework/framework.h"
+
+struct bt_waiting_timer {
+	struct bt_plugin *plugin;
+	int64_t timeout_ns;
+	int64_t deadline_ns;
+	bool stopped;
+};
+
+struct bt_waiting_pod {
+	const struct bt_pod_info *pod; /* borrowed until the entry is gone */
+	struct bt_framework *framework;
+	char *uid; /* owned */
+	uint32_t uid_length;
+	BT_VEC(struct bt_waiting_timer) pending; /* plugins that have not allowed the pod yet */
+	bool done;
+	/* The one-slot result: the first decision stays. */
+	bool has_result;
+	uint8_t result_code;    /* Success, Unschedulable or Error */
+	uint16_t result_plugin; /* as in a status: index + 1, 0 = none */
+	char *result_message;   /* owned */
+};
+
+struct bt_waiting_pods {
+	BT_VEC(struct bt_waiting_pod *) pods; /* in no order */
+	struct bt_map by_uid;
+	int64_t next_deadline_ns; /* no timer fires before; INT64_MAX when there is none */
+};
+
+void bt_waiting_pods_init(struct bt_waiting_pods *waiting);
+void bt_waiting_pods_finish(struct bt_waiting_pods *waiting);
+/**
+ * AddWaitingPod: replaces an entry with the same uid. A timeout of 0 or less rejects the pod right
+ * here (the first such plugin in the order of waits).
+ */
+struct bt_waiting_pod *bt_waiting_pods_add(struct bt_waiting_pods *waiting,
+	struct bt_framework *framework, const struct bt_pod_info *pod,
+	const struct bt_wait_time *waits, uint32_t wait_count, int64_t now_ns);
+/** NULL when the pod does not wait. The pointer is valid until the entry is taken or replaced. */
+struct bt_waiting_pod *bt_waiting_pods_find(const struct bt_waiting_pods *waiting,
+	struct bt_str uid);
+/** Plugins may allow and reject during the walk. */
+void bt_waiting_pods_for_each(struct bt_waiting_pods *waiting,
+	void (*visit)(void *context, struct bt_waiting_pod *pod), void *context);
+/** Fire the timers whose time has come, in the order of their deadlines. */
+void bt_waiting_pods_expire(struct bt_waiting_pods *waiting, int64_t now_ns);
+/** When expire has something to do next, or earlier; INT64_MAX: never. */
+int64_t bt_waiting_pods_next_deadline_ns(const struct bt_waiting_pods *waiting);
+/** RejectWaitingPod: reason `removed`; false when the pod does not wait or is decided already. */
+bool bt_waiting_pods_reject(struct bt_waiting_pods *waiting, struct bt_str uid);
+
+/** Unknown names are ignored, but the last pending plugin's absence decides even then. */
+void bt_waiting_pod_allow(struct bt_waiting_pod *pod, struct bt_str plugin_name);
+/** Unschedulable with message as reason; false when the pod was decided already. */
+bool bt_waiting_pod_reject(struct bt_waiting_pod *pod, struct bt_str plugin_name,
+	struct bt_str message);
+/** The same with code Error. */
+bool bt_waiting_pod_preempt(struct bt_waiting_pod *pod, struct bt_str plugin_name,
+	struct bt_str message);
+
+enum bt_wait_result {
+	BT_WAIT_NOT_WAITING, /* no such entry: Permit lets the pod through */
+	BT_WAIT_PENDING,     /* undecided */
+	BT_WAIT_DECIDED,     /* *out_status is the result; the entry is gone */
+};
+
+/**
+ * WaitOnPermit without the waiting (spec 02 section 5.14). out_status is Success except after
+ * BT_WAIT_DECIDED; its text lives in the arena.
+ */
+enum bt_wait_result bt_waiting_pods_poll(struct bt_waiting_pods *waiting, struct bt_str uid,
+	struct bt_arena *arena, struct bt_status *out_status);
+#endif
