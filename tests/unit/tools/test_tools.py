@@ -74,7 +74,8 @@ class Layers(Tree):
     def test_a_problem_fails_the_command_and_leaves_no_stamp(self):
         tree(self.root, {"src/base/x.c": '\n#include "cli/x.h"\n'})
         stamp = os.path.join(self.root, "stamp")
-        command = [sys.executable, os.path.join(TOOLS, "check_layers.py"), "--stamp", stamp, self.root]
+        command = [sys.executable, os.path.join(TOOLS, "check_layers.py"),
+                   "--stamp", stamp, self.root]
         result = subprocess.run(command, capture_output=True, text=True, check=False)
         self.assertEqual(1, result.returncode)
         self.assertIn("src/base/x.c:2:", result.stderr)
