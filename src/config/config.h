@@ -2,8 +2,9 @@
 #ifndef BT_CONFIG_CONFIG_H
 #define BT_CONFIG_CONFIG_H
 /**
- * KubeSchedulerConfiguration: a decoded, defaulted, validated, immutable document. Spec: chapter 10; plugin sets: 02
- * section 8. Memory: one arena, shared (counted) by the engine that runs on it. Readable from any thread.
+ * KubeSchedulerConfiguration: a decoded, defaulted, validated, immutable document. Spec: chapter
+ * 10; plugin sets: 02 section 8. Memory: one arena, shared (counted) by the engine that runs on it.
+ * Readable from any thread.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,7 +54,8 @@ struct bt_config_plugins {
 	struct bt_config_plugin_set multi_point;
 };
 
-/* Plugin arguments, decoded and defaulted (spec 10; spec 05 sections 9.1, 11.1, 12.1; spec 06, 07, 08). */
+/* Plugin arguments, decoded and defaulted (spec 10; spec 05 sections 9.1, 11.1, 12.1; spec 06, 07,
+ * 08). */
 
 struct bt_resource_spec {
 	struct bt_str name;
@@ -122,7 +124,7 @@ struct bt_dynamic_resources_args {
 };
 
 enum bt_plugin_args_kind {
-	BT_ARGS_NONE,  /* no arguments were given and none exist by default */
+	BT_ARGS_NONE, /* no arguments were given and none exist by default */
 	BT_ARGS_OTHER, /* arguments of an out-of-tree plugin: raw holds their JSON */
 	BT_ARGS_NODE_RESOURCES_FIT,
 	BT_ARGS_NODE_RESOURCES_BALANCED_ALLOCATION,
@@ -141,7 +143,8 @@ struct bt_plugin_args {
 	const struct bt_json_value *source; /* only while the document is being loaded, else NULL */
 	union {
 		struct bt_node_resources_fit_args node_resources_fit;
-		struct bt_node_resources_balanced_allocation_args node_resources_balanced_allocation;
+		struct bt_node_resources_balanced_allocation_args
+			node_resources_balanced_allocation;
 		struct bt_node_affinity_args node_affinity;
 		struct bt_inter_pod_affinity_args inter_pod_affinity;
 		struct bt_pod_topology_spread_args pod_topology_spread;
@@ -159,7 +162,8 @@ struct bt_config_plugin_config {
 struct bt_config_profile {
 	struct bt_str scheduler_name;
 	struct bt_opt_i32 percentage_of_nodes_to_score;
-	const struct bt_config_plugins *plugins; /* NULL only when a caller built the configuration by hand */
+	const struct bt_config_plugins
+		*plugins; /* NULL only when a caller built the configuration by hand */
 	BT_LIST(struct bt_config_plugin_config) plugin_config;
 };
 
@@ -208,7 +212,7 @@ struct bt_config_extender {
 	int64_t weight;
 	bool enable_https;
 	const struct bt_config_extender_tls *tls_config; /* NULL: absent */
-	int64_t http_timeout_ns;                         /* as configured; 0 means 5 s when the client is built */
+	int64_t http_timeout_ns; /* as configured; 0 means 5 s when the client is built */
 	bool node_cache_capable;
 	BT_LIST(struct bt_config_managed_resource) managed_resources;
 	bool ignorable;
@@ -226,8 +230,8 @@ struct bt_config; /* opaque here so that the daemon's sections can grow; accesso
 #define BT_CONFIG_LIST_MAX 65536
 
 /**
- * Decode, default and validate a configuration given as JSON text. config/load.h has the form with file name, flags
- * and YAML complaints.
+ * Decode, default and validate a configuration given as JSON text. config/load.h has the form with
+ * file name, flags and YAML complaints.
  *
  * @json        borrowed for the call
  * @gates       feature gates, borrowed for the call; NULL = defaults of v1.36
@@ -235,15 +239,16 @@ struct bt_config; /* opaque here so that the daemon's sections can grow; accesso
  * @err         decode errors and all validation messages joined as upstream prints them
  * Returns 0, BERTH_ERR_SYNTAX, BERTH_ERR_INVALID or BERTH_ERR_TOO_LARGE.
  */
-BT_MUST_USE int bt_config_load(struct bt_str json, const struct bt_gates *gates, struct bt_config **out_config,
-	struct berth_error *err);
+BT_MUST_USE int bt_config_load(struct bt_str json, const struct bt_gates *gates,
+	struct bt_config **out_config, struct berth_error *err);
 /** The default configuration. */
 struct bt_config *bt_config_create_default(const struct bt_gates *gates);
 struct bt_config *bt_config_ref(struct bt_config *config);
 void bt_config_unref(struct bt_config *config);
 
 uint32_t bt_config_profile_count(const struct bt_config *config);
-const struct bt_config_profile *bt_config_profile_at(const struct bt_config *config, uint32_t index);
+const struct bt_config_profile *bt_config_profile_at(
+	const struct bt_config *config, uint32_t index);
 /** 0: adaptive. */
 int32_t bt_config_percentage_of_nodes_to_score(const struct bt_config *config);
 /** true when the document said it (an explicit value is honoured exactly, rotation and all). */
@@ -257,34 +262,40 @@ bool bt_config_enable_profiling(const struct bt_config *config);
 bool bt_config_enable_contention_profiling(const struct bt_config *config);
 bool bt_config_delay_cache_until_active(const struct bt_config *config);
 const struct bt_config_leader_election *bt_config_leader_election(const struct bt_config *config);
-const struct bt_config_client_connection *bt_config_client_connection(const struct bt_config *config);
-/** Extenders in document order; the scheduler calls the ones that are not ignorable first (spec 10 section 7.2). */
+const struct bt_config_client_connection *bt_config_client_connection(
+	const struct bt_config *config);
+/** Extenders in document order; the scheduler calls the ones that are not ignorable first (spec 10
+ * section 7.2). */
 uint32_t bt_config_extender_count(const struct bt_config *config);
-const struct bt_config_extender *bt_config_extender_at(const struct bt_config *config, uint32_t index);
+const struct bt_config_extender *bt_config_extender_at(
+	const struct bt_config *config, uint32_t index);
 /**
- * Default plugins that a profile lists again under multiPoint, in document order: each is logged as "Default plugin is
- * explicitly re-configured; overriding" (spec 10 section 6.3).
+ * Default plugins that a profile lists again under multiPoint, in document order: each is logged as
+ * "Default plugin is explicitly re-configured; overriding" (spec 10 section 6.3).
  */
 uint32_t bt_config_overridden_count(const struct bt_config *config);
 struct bt_str bt_config_overridden_at(const struct bt_config *config, uint32_t index);
 
 /** Arguments of a plugin in this profile, or NULL. The first entry of a name counts. */
-const struct bt_plugin_args *bt_config_profile_find_args(const struct bt_config_profile *profile, struct bt_str plugin);
+const struct bt_plugin_args *bt_config_profile_find_args(
+	const struct bt_config_profile *profile, struct bt_str plugin);
 
 /**
- * Check arguments the way a plugin constructor does: paths start at the field (spec 10 section 7.5). The only check
- * that NodeResourcesFit arguments ever get. Returns 0 or BERTH_ERR_INVALID.
+ * Check arguments the way a plugin constructor does: paths start at the field (spec 10
+ * section 7.5). The only check that NodeResourcesFit arguments ever get. Returns 0 or
+ * BERTH_ERR_INVALID.
  */
-BT_MUST_USE int bt_plugin_args_validate(const struct bt_plugin_args *args, const struct bt_gates *gates,
-	struct berth_error *err);
+BT_MUST_USE int bt_plugin_args_validate(
+	const struct bt_plugin_args *args, const struct bt_gates *gates, struct berth_error *err);
 /** "NodeResourcesFitArgs", ...; NULL for BT_ARGS_NONE and BT_ARGS_OTHER. */
 const char *bt_plugin_args_kind_name(enum bt_plugin_args_kind kind);
 
 /**
- * The effective configuration as one compact JSON document, names sorted (spec 10 section 10): what --write-config-to
- * emits once turned into YAML. Appends to out.
+ * The effective configuration as one compact JSON document, names sorted (spec 10 section 10): what
+ * --write-config-to emits once turned into YAML. Appends to out.
  */
 void bt_config_write(const struct bt_config *config, struct bt_strbuf *out);
-/** As /configz shows it: entries for plugins that are not enabled stay, in the order of spec 10 section 6.4. */
+/** As /configz shows it: entries for plugins that are not enabled stay, in the order of spec 10
+ * section 6.4. */
 void bt_config_write_stored(const struct bt_config *config, struct bt_strbuf *out);
 #endif

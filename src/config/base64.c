@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/base64.h"
+
+#include <stdbool.h>
+
+static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/* -1: not in the alphabet */
+static int value_of(char byte)
+{
+	if (byte >= 'A' && byte <= 'Z') {
+		return byte - 'A';
+	}
+	if (byte >= 'a' && byte <= 'z') {
+		return byte - 'a' + 26;
+	}
+	if (byte >= '0' && byte <= '9') {
+		return byte - '0' + 52;
+	}
+	return byte == '+' ? 62 : byte == '/' ? 63 : -1;
+}
+
+static uint32_t skip_breaks(struct bt_str text, uint32_t at)
+{
+	while (at < text.length && (text.data[at] == '\n' || text.data[at] == '\r')) {
+		at++;
+	}
+	return at;
+}
+
+static int refuse(uint64_t at, struct berth_error *err)
+{
+	return bt_error_set(err, BERTH_ERR_INVALID, "illegal base64 data at input byte %llu",
+		(unsigned long long)at);
+}
+
+/* The padding that ends the text; at is behind the first '='. digits of the last group were read.
+ */
+static int check_padding(struct bt_str text, uint32_t at, uint32_t digits, struct berth_error *err)
+{
+	if (digits < 2) {
+		return refuse((uint64_t)at - 1, err);
+	}
+	if (digits == 2) {
+		at = skip_breaks(text, at);
+		if (at == text.length) {
+			return refuse(at, err);
+		}
+		if (text.data[at] != '=') {
+			return refuse((uint64_t)at - 1, err);
+		}
+		at++;
+	}
+	at = skip_breaks(text, at);
+	return at < text.length ? refuse(at, err) : 0;
+}
+
+int bt_base64_decode(struct bt_str text, struct bt_arena *arena, struct bt_str *out_bytes,
+	struct berth_error *err)
+{
+	char *bytes = bt_arena_alloc_bytes(arena, (size_t)text.length / 4 * 3 + 4);
+	uint32_t count = 0;
+	uint32_t digits = 0;
+	uint32_t group = 0;
+
+	for (uint32_t at = 0; at < text.length; at++) {
+		int value = value_of(text.data[at]);
+		if (text.data[at] == '\n' || text.data[at] == '\r') {
+			continue;
+		}
+		if (value < 0 && text.data[at] == '=') {
+			int code = check_padding(text, at + 1, digits, err);
+			if (code != 0) {
+				return code;
+			}
+			bytes[count++] = (char)(unsigned char)(group >> (digits == 2 ? 4 : 10));
+			if (digits == 3) {
+				bytes[count++] = (char)(unsigned char)(group >> 2);
+			}
+			digits = 0;
+			break;
+		}
+		if (value < 0) {
+			return refuse(at, err);
+		}
+		group = group << 6 | (uint32_t)value;
+		if (++digits == 4) {
+			bytes[count++] = (char)(unsigned char)(group >> 16);
+			bytes[count++] = (char)(unsigned char)(group >> 8);
+			bytes[count++] = (char)(unsigned char)group;
+			digits = 0;
+			group = 0;
+		}
+	}
+	if (digits != 0) {
+		return refuse((uint64_t)text.length - digits, err);
+	}
+	*out_bytes = (struct bt_str){bytes, count};
+	return 0;
+}
+
+void bt_base64_encode(struct bt_str bytes, struct bt_strbuf *out)
+{
+	for (uint32_t i = 0; i < bytes.length; i += 3) {
+		uint32_t left = bytes.length - i;
+		uint32_t group = (uint32_t)(unsigned char)bytes.data[i] << 16;
+		char digits[4] = {0};
+		if (left > 1) {
+			group |= (uint32_t)(unsigned char)bytes.data[i + 1] << 8;
+		}
+		if (left > 2) {
+			group |= (uint32_t)(unsigned char)bytes.data[i + 2];
+		}
+		digits[0] = alphabet[group >> 18 & 63];
+		digits[1] = alphabet[group >> 12 & 63];
+		digits[2] = alphabet[group >> 6 & 63];
+		digits[3] = alphabet[group & 63];
+		bt_strbuf_append(out, digits, left > 2 ? 4 : left + 1);
+		if (left < 3) {
+			bt_strbuf_append(out, "==", 3 - left);
+		}
+	}
+}

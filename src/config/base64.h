@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CONFIG_BASE64_H
+#define BT_CONFIG_BASE64_H
+/** Standard base64 with padding, as Go reads and writes byte fields. */
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/strbuf.h"
+
+/** Line breaks are skipped. "illegal base64 data at input byte N". */
+BT_MUST_USE int bt_base64_decode(struct bt_str text, struct bt_arena *arena,
+	struct bt_str *out_bytes, struct berth_error *err);
+void bt_base64_encode(struct bt_str bytes, struct bt_strbuf *out);
+#endif

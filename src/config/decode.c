@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/decode.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "config/base64.h"
+#include "config/duration.h"
+#include "config/text_set.h"
+
+/* A value on its way in: where it is, and the structure Go's messages name. */
+struct decoder {
+	struct bt_arena *arena;
+	struct berth_error *err;
+	const struct bt_schema *owner; /* innermost structure with a field around the value */
+	const struct bt_path *path; /* of that field; NULL at the root */
+};
+
+/* BT_LIST of any type. */
+struct raw_list {
+	void *items;
+	uint32_t count;
+	bool present;
+};
+
+_Static_assert(sizeof(struct raw_list) == sizeof(bt_str_list), "lists of any type have one layout");
+
+static int fail_mismatch(
+	const struct decoder *decoder, const char *what, const char *prefix, const char *go_type)
+{
+	struct bt_strbuf message = {0};
+	int code;
+	bt_strbuf_printf(&message, "json: cannot unmarshal %s into Go ", what);
+	if (decoder->path != NULL) {
+		bt_strbuf_printf(&message, "struct field %s.", bt_schema_name(decoder->owner));
+		bt_path_render_names(decoder->path, &message);
+	} else {
+		bt_strbuf_append_c(&message, "value");
+	}
+	bt_strbuf_printf(&message, " of type %s%s", prefix, go_type);
+	code = bt_error_set(decoder->err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&message));
+	bt_strbuf_finish(&message);
+	return code;
+}
+
+static int fail_number(const struct decoder *decoder, struct bt_str text, const char *go_type)
+{
+	struct bt_strbuf what = {0};
+	int code;
+	bt_strbuf_append_c(&what, "number ");
+	bt_strbuf_append_str(&what, text);
+	code = fail_mismatch(decoder, bt_strbuf_c(&what), "", go_type);
+	bt_strbuf_finish(&what);
+	return code;
+}
+
+static int expect(const struct decoder *decoder, const struct bt_json_value *value,
+	enum bt_json_type type, const char *prefix, const char *go_type)
+{
+	if (value->type == type) {
+		return 0;
+	}
+	return fail_mismatch(decoder, bt_json_type_name(value->type), prefix, go_type);
+}
+
+static int decode_str(const struct decoder *decoder, const struct bt_json_value *value,
+	const char *go_type, void *out)
+{
+	struct bt_str text;
+	int code = expect(decoder, value, BT_JSON_STRING, "", go_type != NULL ? go_type : "string");
+	if (code != 0) {
+		return code;
+	}
+	text = bt_arena_str(decoder->arena, value->text);
+	memcpy(out, &text, sizeof(text));
+	return 0;
+}
+
+static int decode_integer(
+	const struct decoder *decoder, const struct bt_json_value *value, bool wide, void *out)
+{
+	const char *go_type = wide ? "int64" : "int32";
+	int64_t number = 0;
+	int code = expect(decoder, value, BT_JSON_NUMBER, "", go_type);
+	if (code != 0) {
+		return code;
+	}
+	if (!bt_json_number_int64(value->text, &number) ||
+		(!wide && (number < INT32_MIN || number > INT32_MAX))) {
+		return fail_number(decoder, value->text, go_type);
+	}
+	if (wide) {
+		memcpy(out, &number, sizeof(number));
+	} else {
+		int32_t narrow = (int32_t)number;
+		memcpy(out, &narrow, sizeof(narrow));
+	}
+	return 0;
+}
+
+static int decode_float(const struct decoder *decoder, const struct bt_json_value *value, void *out)
+{
+	float number;
+	int code = expect(decoder, value, BT_JSON_NUMBER, "", "float32");
+	if (code != 0) {
+		return code;
+	}
+	number = strtof(bt_arena_str(decoder->arena, value->text).data, NULL);
+	if (isinf(number)) {
+		return fail_number(decoder, value->text, "float32");
+	}
+	memcpy(out, &number, sizeof(number));
+	return 0;
+}
+
+static int decode_duration(
+	const struct decoder *decoder, const struct bt_json_value *value, void *out)
+{
+	int64_t duration_ns = 0;
+	int code = expect(decoder, value, BT_JSON_STRING, "", "string");
+	if (code == 0) {
+		code = bt_duration_parse(value->text, &duration_ns, decoder->err);
+	}
+	if (code == 0) {
+		memcpy(out, &duration_ns, sizeof(duration_ns));
+	}
+	return code;
+}
+
+static int decode_bytes(const struct decoder *decoder, const struct bt_json_value *value, void *out)
+{
+	struct bt_str bytes = {NULL, 0};
+	int code = expect(decoder, value, BT_JSON_STRING, "", "[]uint8");
+	if (code == 0) {
+		code = bt_base64_decode(value->text, decoder->arena, &bytes, decoder->err);
+	}
+	if (code == 0) {
+		memcpy(out, &bytes, sizeof(bytes));
+	}
+	return code;
+}
+
+static int check_count(const struct decoder *decoder, const struct bt_json_value *value)
+{
+	struct bt_strbuf path = {0};
+	int code;
+	if (value->count <= BT_CONFIG_LIST_MAX) {
+		return 0;
+	}
+	bt_path_render(decoder->path, &path);
+	code = bt_error_set(decoder->err, BERTH_ERR_TOO_LARGE, "%s: more than %d entries",
+		bt_strbuf_c(&path), BT_CONFIG_LIST_MAX);
+	bt_strbuf_finish(&path);
+	return code;
+}
+
+static int decode_str_list(
+	const struct decoder *decoder, const struct bt_json_value *value, void *out)
+{
+	struct raw_list list = {NULL, 0, true};
+	struct bt_str *items;
+	int code = expect(decoder, value, BT_JSON_ARRAY, "", "[]string");
+	if (code == 0) {
+		code = check_count(decoder, value);
+	}
+	if (code != 0) {
+		return code;
+	}
+	items = BT_ARENA_NEW_ARRAY(decoder->arena, struct bt_str, value->count);
+	for (uint32_t i = 0; i < value->count; i++) {
+		items[i] = BT_STR("");
+		if (value->elements[i]->type != BT_JSON_NULL) {
+			code = decode_str(decoder, value->elements[i], NULL, &items[i]);
+			if (code != 0) {
+				return code;
+			}
+		}
+	}
+	list.items = items;
+	list.count = value->count;
+	memcpy(out, &list, sizeof(list));
+	return 0;
+}
+
+struct map_row {
+	struct bt_str_pair pair;
+	uint32_t order;
+};
+
+static int compare_map_rows(const void *a, const void *b)
+{
+	const struct map_row *left = a;
+	const struct map_row *right = b;
+	int order = bt_str_compare(left->pair.key, right->pair.key);
+	if (order != 0) {
+		return order;
+	}
+	return (left->order > right->order) - (left->order < right->order);
+}
+
+static int decode_str_map(
+	const struct decoder *decoder, const struct bt_json_value *value, void *out)
+{
+	struct bt_str_map map = {NULL, 0, true};
+	struct map_row *rows;
+	int code = expect(decoder, value, BT_JSON_OBJECT, "", "map[string]string");
+	if (code == 0) {
+		code = check_count(decoder, value);
+	}
+	if (code != 0) {
+		return code;
+	}
+	rows = BT_ARENA_NEW_ARRAY(decoder->arena, struct map_row, value->count);
+	for (uint32_t i = 0; i < value->count; i++) {
+		rows[i].order = i;
+		rows[i].pair.key = bt_arena_str(decoder->arena, value->members[i].name);
+		rows[i].pair.value = BT_STR("");
+		if (value->members[i].value->type != BT_JSON_NULL) {
+			code = decode_str(
+				decoder, value->members[i].value, NULL, &rows[i].pair.value);
+			if (code != 0) {
+				return code;
+			}
+		}
+	}
+	if (value->count > 1) {
+		qsort(rows, value->count, sizeof(*rows), compare_map_rows);
+	}
+	map.items = BT_ARENA_NEW_ARRAY(decoder->arena, struct bt_str_pair, value->count);
+	for (uint32_t i = 0; i < value->count; i++) {
+		if (map.count > 0 && bt_str_equal(map.items[map.count - 1].key, rows[i].pair.key)) {
+			map.count--;
+		}
+		map.items[map.count++] = rows[i].pair;
+	}
+	memcpy(out, &map, sizeof(map));
+	return 0;
+}
+
+static int decode_struct(const struct decoder *decoder, const struct bt_schema *schema,
+	const struct bt_json_value *value, void *out);
+
+static int decode_list(const struct decoder *decoder, const struct bt_schema *schema,
+	const struct bt_json_value *value, void *out)
+{
+	struct raw_list list = {NULL, 0, true};
+	char *items;
+	int code = expect(decoder, value, BT_JSON_ARRAY, "[]", schema->go_type);
+	if (code == 0) {
+		code = check_count(decoder, value);
+	}
+	if (code != 0) {
+		return code;
+	}
+	items = bt_arena_calloc(decoder->arena, value->count, schema->size);
+	for (uint32_t i = 0; i < value->count; i++) {
+		code = decode_struct(
+			decoder, schema, value->elements[i], items + (size_t)i * schema->size);
+		if (code != 0) {
+			return code;
+		}
+	}
+	list.items = items;
+	list.count = value->count;
+	memcpy(out, &list, sizeof(list));
+	return 0;
+}
+
+static int decode_pointer(const struct decoder *decoder, const struct bt_schema *schema,
+	const struct bt_json_value *value, void *out)
+{
+	void *target = bt_arena_calloc(decoder->arena, 1, schema->size);
+	int code = decode_struct(decoder, schema, value, target);
+	if (code == 0) {
+		memcpy(out, &target, sizeof(target));
+	}
+	return code;
+}
+
+/* value is not null. */
+static int decode_field(const struct decoder *decoder, const struct bt_schema_field *field,
+	const struct bt_json_value *value, char *parent)
+{
+	void *out = parent + field->offset;
+	int code = 0;
+	switch ((enum bt_schema_kind)field->kind) {
+	case BT_SCHEMA_VERSION:
+	case BT_SCHEMA_KIND:
+		code = expect(decoder, value, BT_JSON_STRING, "", "string");
+		break;
+	case BT_SCHEMA_STR:
+		code = decode_str(decoder, value, field->go_type, out);
+		break;
+	case BT_SCHEMA_BOOL:
+		code = expect(decoder, value, BT_JSON_BOOL, "", "bool");
+		if (code == 0) {
+			memcpy(out, &value->boolean, sizeof(value->boolean));
+		}
+		break;
+	case BT_SCHEMA_I32:
+		code = decode_integer(decoder, value, false, out);
+		break;
+	case BT_SCHEMA_I64:
+		code = decode_integer(decoder, value, true, out);
+		break;
+	case BT_SCHEMA_F32:
+		code = decode_float(decoder, value, out);
+		break;
+	case BT_SCHEMA_DURATION:
+		code = decode_duration(decoder, value, out);
+		break;
+	case BT_SCHEMA_BYTES:
+		code = decode_bytes(decoder, value, out);
+		break;
+	case BT_SCHEMA_STRUCT:
+		code = decode_struct(decoder, field->schema, value, out);
+		break;
+	case BT_SCHEMA_POINTER:
+		code = decode_pointer(decoder, field->schema, value, out);
+		break;
+	case BT_SCHEMA_LIST:
+		code = decode_list(decoder, field->schema, value, out);
+		break;
+	case BT_SCHEMA_STR_LIST:
+		code = decode_str_list(decoder, value, out);
+		break;
+	case BT_SCHEMA_STR_MAP:
+		code = decode_str_map(decoder, value, out);
+		break;
+	case BT_SCHEMA_ARGS:
+		((struct bt_plugin_args *)out)->source = value;
+		break;
+	}
+	if (code == 0 && (field->flags & BT_SCHEMA_PRESENT) != 0) {
+		const bool present = true;
+		memcpy(parent + field->present_offset, &present, sizeof(present));
+	}
+	return code;
+}
+
+static int decode_struct(const struct decoder *decoder, const struct bt_schema *schema,
+	const struct bt_json_value *value, void *out)
+{
+	int code;
+	if (value->type == BT_JSON_NULL) {
+		return 0;
+	}
+	code = expect(decoder, value, BT_JSON_OBJECT, "", schema->go_type);
+	for (uint32_t i = 0; code == 0 && i < value->count; i++) {
+		const struct bt_json_member *member = &value->members[i];
+		const struct bt_schema_field *field = bt_schema_find(schema, member->name);
+		const struct bt_path path = {decoder->path, member->name, 0};
+		const struct decoder inner = {decoder->arena, decoder->err, schema, &path};
+		if (field != NULL && member->value->type != BT_JSON_NULL) {
+			code = decode_field(&inner, field, member->value, out);
+		}
+	}
+	return code;
+}
+
+int bt_schema_decode(const struct bt_schema *schema, const struct bt_json_value *value,
+	struct bt_arena *arena, void *out, struct berth_error *err)
+{
+	const struct decoder decoder = {arena, err, schema, NULL};
+	return decode_struct(&decoder, schema, value, out);
+}
+
+/* --- strict complaints --- */
+
+struct critic {
+	struct bt_arena *arena;
+	struct bt_complaints *complaints;
+};
+
+static void complain(const struct critic *critic, const char *what, const struct bt_path *path)
+{
+	struct bt_complaints *complaints = critic->complaints;
+	struct bt_strbuf where = {0};
+	struct bt_strbuf text = {0};
+	bool known = complaints->count == BT_STRICT_COMPLAINTS_MAX;
+	if (known) {
+		return;
+	}
+	bt_path_render(path, &where);
+	bt_strbuf_printf(&text, "%s field ", what);
+	bt_strbuf_append_quoted(&text, bt_strbuf_str(&where));
+	for (uint32_t i = 0; !known && i < complaints->count; i++) {
+		known = bt_str_equal(complaints->items[i], bt_strbuf_str(&text));
+	}
+	if (!known) {
+		complaints->items[complaints->count++] = bt_arena_str(
+			critic->arena, bt_strbuf_str(&text));
+	}
+	bt_strbuf_finish(&where);
+	bt_strbuf_finish(&text);
+}
+
+static void review_map(
+	const struct critic *critic, const struct bt_json_value *value, const struct bt_path *path)
+{
+	struct bt_text_set seen = {0};
+	for (uint32_t i = 0; i < value->count; i++) {
+		if (!bt_text_set_add(&seen, value->members[i].name)) {
+			complain(critic, "duplicate", BT_PATH_STR(path, value->members[i].name));
+		}
+	}
+	bt_text_set_finish(&seen);
+}
+
+static void review_struct(const struct critic *critic, const struct bt_schema *schema,
+	const struct bt_json_value *value, const struct bt_path *path)
+{
+	uint32_t seen = 0;
+	if (value->type != BT_JSON_OBJECT) {
+		return;
+	}
+	BT_ASSERT(schema->field_count <= 32);
+	for (uint32_t i = 0; i < value->count; i++) {
+		const struct bt_json_value *inner = value->members[i].value;
+		const struct bt_schema_field *field = bt_schema_find(
+			schema, value->members[i].name);
+		const struct bt_path here = {path, value->members[i].name, 0};
+		uint32_t bit;
+		if (field == NULL) {
+			complain(critic, "unknown", &here);
+			continue;
+		}
+		bit = UINT32_C(1) << (uint32_t)(field - schema->fields);
+		if ((seen & bit) != 0) {
+			complain(critic, "duplicate", &here);
+		}
+		seen |= bit;
+		if (field->kind == BT_SCHEMA_STR_MAP && inner->type == BT_JSON_OBJECT) {
+			review_map(critic, inner, &here);
+		} else if (field->kind == BT_SCHEMA_LIST && inner->type == BT_JSON_ARRAY) {
+			for (uint32_t k = 0; k < inner->count; k++) {
+				review_struct(critic, field->schema, inner->elements[k],
+					BT_PATH_INDEX(&here, k));
+			}
+		} else if (field->kind == BT_SCHEMA_STRUCT || field->kind == BT_SCHEMA_POINTER) {
+			review_struct(critic, field->schema, inner, &here);
+		}
+	}
+}
+
+void bt_schema_complain(const struct bt_schema *schema, const struct bt_json_value *value,
+	struct bt_arena *arena, struct bt_complaints *out_complaints)
+{
+	const struct critic critic = {arena, out_complaints};
+	review_struct(&critic, schema, value, NULL);
+}

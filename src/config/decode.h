@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CONFIG_DECODE_H
+#define BT_CONFIG_DECODE_H
+/** JSON values into structures as their schema says, with Go's complaints. Spec: 10 sections 4.3
+ * and 4.4. */
+#include "config/path.h"
+#include "config/schema.h"
+
+/**
+ * Decode an object (null: nothing) into out, which holds the defaults of the fields that may be
+ * absent. Unknown names are skipped. All text is copied into the arena. The first mismatch in
+ * document order is the error: "json: cannot unmarshal string into Go struct field
+ * Plugin.profiles.plugins.score.enabled.weight of type int32". Returns 0, BERTH_ERR_INVALID or
+ * BERTH_ERR_TOO_LARGE.
+ */
+BT_MUST_USE int bt_schema_decode(const struct bt_schema *schema, const struct bt_json_value *value,
+	struct bt_arena *arena, void *out, struct berth_error *err);
+
+/** At most this many complaints of a document are kept, each once. */
+#define BT_STRICT_COMPLAINTS_MAX 100
+
+struct bt_complaints {
+	struct bt_str items[BT_STRICT_COMPLAINTS_MAX];
+	uint32_t count;
+};
+
+/** Unknown and repeated fields of a value that bt_schema_decode accepts, in document order; text in
+ * the arena. */
+void bt_schema_complain(const struct bt_schema *schema, const struct bt_json_value *value,
+	struct bt_arena *arena, struct bt_complaints *out_complaints);
+#endif

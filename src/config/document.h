@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CONFIG_DOCUMENT_H
+#define BT_CONFIG_DOCUMENT_H
+/** Inside of struct bt_config, for the files of this folder. */
+#include "config/gates.h"
+#include "config/schema.h"
+
+struct bt_config {
+	uint32_t ref_count;
+	struct bt_arena arena; /* everything below */
+	struct bt_gates gates;
+	struct bt_config_document document;
+	bool percentage_is_explicit;
+	bt_str_list overridden;
+};
+
+/** One reference, empty document, gates copied (NULL: defaults). */
+struct bt_config *bt_config_create(const struct bt_gates *gates);
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/duration.h"
+
+#include <stdbool.h>
+
+#define DURATION_LIMIT (UINT64_C(1) << 63)
+
+static const struct {
+	struct bt_str name;
+	uint64_t ns;
+} units[] = {
+	{BT_STR_INIT("ns"), 1},
+	{BT_STR_INIT("us"), 1000},
+	{BT_STR_INIT("\xC2\xB5s"), 1000}, /* micro sign */
+	{BT_STR_INIT("\xCE\xBCs"), 1000}, /* Greek mu */
+	{BT_STR_INIT("ms"), 1000000},
+	{BT_STR_INIT("s"), 1000000000},
+	{BT_STR_INIT("m"), UINT64_C(60000000000)},
+	{BT_STR_INIT("h"), UINT64_C(3600000000000)},
+};
+
+/* Go's time package has a quoting of its own: every byte outside printable ASCII becomes \xNN. */
+static void quote(struct bt_str text, struct bt_strbuf *out)
+{
+	bt_strbuf_append_char(out, '"');
+	for (uint32_t i = 0; i < text.length; i++) {
+		unsigned char byte = (unsigned char)text.data[i];
+		if (byte < ' ' || byte >= 0x80) {
+			bt_strbuf_printf(out, "\\x%02x", byte);
+		} else {
+			if (byte == '"' || byte == '\\') {
+				bt_strbuf_append_char(out, '\\');
+			}
+			bt_strbuf_append_char(out, (char)byte);
+		}
+	}
+	bt_strbuf_append_char(out, '"');
+}
+
+/* what: "invalid", "missing unit in", or NULL for an unknown unit. */
+static int refuse(const char *what, struct bt_str unit, struct bt_str text, struct berth_error *err)
+{
+	struct bt_strbuf message = {0};
+	int code;
+	if (what != NULL) {
+		bt_strbuf_printf(&message, "time: %s duration ", what);
+	} else {
+		bt_strbuf_append_c(&message, "time: unknown unit ");
+		quote(unit, &message);
+		bt_strbuf_append_c(&message, " in duration ");
+	}
+	quote(text, &message);
+	code = bt_error_set(err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&message));
+	bt_strbuf_finish(&message);
+	return code;
+}
+
+static bool is_digit(char byte)
+{
+	return byte >= '0' && byte <= '9';
+}
+
+struct cursor {
+	struct bt_str rest;
+};
+
+static void advance(struct cursor *cursor, uint32_t count)
+{
+	cursor->rest.data += count;
+	cursor->rest.length -= count;
+}
+
+/* false on overflow */
+static bool leading_integer(struct cursor *cursor, uint64_t *out_value)
+{
+	uint64_t value = 0;
+	while (cursor->rest.length > 0 && is_digit(cursor->rest.data[0])) {
+		if (value > DURATION_LIMIT / 10) {
+			return false;
+		}
+		value = value * 10 + (uint64_t)(cursor->rest.data[0] - '0');
+		if (value > DURATION_LIMIT) {
+			return false;
+		}
+		advance(cursor, 1);
+	}
+	*out_value = value;
+	return true;
+}
+
+/* Digits that no longer fit are dropped: they are below a nanosecond. */
+static uint64_t leading_fraction(struct cursor *cursor, double *out_scale)
+{
+	uint64_t value = 0;
+	bool full = false;
+	double scale = 1;
+	while (cursor->rest.length > 0 && is_digit(cursor->rest.data[0])) {
+		uint64_t digit = (uint64_t)(cursor->rest.data[0] - '0');
+		advance(cursor, 1);
+		if (full || value > (DURATION_LIMIT - 1) / 10 ||
+			value * 10 + digit > DURATION_LIMIT) {
+			full = true;
+			continue;
+		}
+		value = value * 10 + digit;
+		scale *= 10;
+	}
+	*out_scale = scale;
+	return value;
+}
+
+/* One "<decimal><unit>". */
+static int parse_part(
+	struct cursor *cursor, struct bt_str text, uint64_t *out_ns, struct berth_error *err)
+{
+	uint32_t before = cursor->rest.length;
+	uint64_t value;
+	uint64_t fraction = 0;
+	double scale = 1;
+	bool digits;
+	uint32_t unit_length = 0;
+	struct bt_str unit;
+
+	if (cursor->rest.data[0] != '.' && !is_digit(cursor->rest.data[0])) {
+		return refuse("invalid", (struct bt_str){NULL, 0}, text, err);
+	}
+	if (!leading_integer(cursor, &value)) {
+		return refuse("invalid", (struct bt_str){NULL, 0}, text, err);
+	}
+	digits = cursor->rest.length != before;
+	if (cursor->rest.length > 0 && cursor->rest.data[0] == '.') {
+		advance(cursor, 1);
+		before = cursor->rest.length;
+		fraction = leading_fraction(cursor, &scale);
+		digits = digits || cursor->rest.length != before;
+	}
+	if (!digits) {
+		return refuse("invalid", (struct bt_str){NULL, 0}, text, err);
+	}
+	while (unit_length < cursor->rest.length && cursor->rest.data[unit_length] != '.' &&
+		!is_digit(cursor->rest.data[unit_length])) {
+		unit_length++;
+	}
+	unit = bt_str_sub(cursor->rest, 0, unit_length);
+	if (unit_length == 0) {
+		return refuse("missing unit in", unit, text, err);
+	}
+	advance(cursor, unit_length);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(units); i++) {
+		if (!bt_str_equal(units[i].name, unit)) {
+			continue;
+		}
+		if (value > DURATION_LIMIT / units[i].ns) {
+			return refuse("invalid", unit, text, err);
+		}
+		value *= units[i].ns;
+		if (fraction > 0) {
+			value += (uint64_t)((double)fraction * ((double)units[i].ns / scale));
+			if (value > DURATION_LIMIT) {
+				return refuse("invalid", unit, text, err);
+			}
+		}
+		*out_ns = value;
+		return 0;
+	}
+	return refuse(NULL, unit, text, err);
+}
+
+int bt_duration_parse(struct bt_str text, int64_t *out_ns, struct berth_error *err)
+{
+	const struct bt_str none = {NULL, 0};
+	struct cursor cursor = {text};
+	uint64_t total = 0;
+	bool negative = false;
+
+	if (text.length > 0 && (text.data[0] == '-' || text.data[0] == '+')) {
+		negative = text.data[0] == '-';
+		advance(&cursor, 1);
+	}
+	if (bt_str_equal(cursor.rest, BT_STR("0"))) {
+		*out_ns = 0;
+		return 0;
+	}
+	if (cursor.rest.length == 0) {
+		return refuse("invalid", none, text, err);
+	}
+	while (cursor.rest.length > 0) {
+		uint64_t part = 0;
+		int code = parse_part(&cursor, text, &part, err);
+		if (code != 0) {
+			return code;
+		}
+		total += part; /* both at most 2^63: no wrap */
+		if (total > DURATION_LIMIT || (total == DURATION_LIMIT && cursor.rest.length > 0)) {
+			return refuse("invalid", none, text, err);
+		}
+	}
+	if (negative) {
+		*out_ns = total == DURATION_LIMIT ? INT64_MIN : -(int64_t)total;
+		return 0;
+	}
+	if (total > DURATION_LIMIT - 1) {
+		return refuse("invalid", none, text, err);
+	}
+	*out_ns = (int64_t)total;
+	return 0;
+}
+
+/* value / 10^digits without trailing zeros. */
+static void append_decimal(uint64_t value, unsigned int digits, struct bt_strbuf *out)
+{
+	uint64_t power = 1;
+	uint64_t fraction;
+	for (unsigned int i = 0; i < digits; i++) {
+		power *= 10;
+	}
+	bt_strbuf_printf(out, "%llu", (unsigned long long)(value / power));
+	fraction = value % power;
+	if (fraction == 0) {
+		return;
+	}
+	while (fraction % 10 == 0) {
+		fraction /= 10;
+		digits--;
+	}
+	bt_strbuf_printf(out, ".%0*llu", (int)digits, (unsigned long long)fraction);
+}
+
+void bt_duration_format(int64_t duration_ns, struct bt_strbuf *out)
+{
+	uint64_t value = duration_ns < 0 ? -(uint64_t)duration_ns : (uint64_t)duration_ns;
+	uint64_t minutes;
+
+	if (duration_ns < 0) {
+		bt_strbuf_append_char(out, '-');
+	}
+	if (value == 0) {
+		bt_strbuf_append_c(out, "0s");
+		return;
+	}
+	if (value < 1000) {
+		bt_strbuf_printf(out, "%lluns", (unsigned long long)value);
+		return;
+	}
+	if (value < 1000000) {
+		append_decimal(value, 3, out);
+		bt_strbuf_append_c(out, "\xC2\xB5s");
+		return;
+	}
+	if (value < (uint64_t)BT_NS_PER_SECOND) {
+		append_decimal(value, 6, out);
+		bt_strbuf_append_c(out, "ms");
+		return;
+	}
+	minutes = value / ((uint64_t)BT_NS_PER_SECOND * 60);
+	if (minutes >= 60) {
+		bt_strbuf_printf(out, "%lluh", (unsigned long long)(minutes / 60));
+	}
+	if (minutes > 0) {
+		bt_strbuf_printf(out, "%llum", (unsigned long long)(minutes % 60));
+	}
+	append_decimal(value % ((uint64_t)BT_NS_PER_SECOND * 60), 9, out);
+	bt_strbuf_append_char(out, 's');
+}

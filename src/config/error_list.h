@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CONFIG_ERROR_LIST_H
+#define BT_CONFIG_ERROR_LIST_H
+/**
+ * Validation messages of a whole document, aggregated as upstream prints them: equal texts once,
+ * one text bare, several as "[e1, e2]". Spec: 10 section 8.1.
+ */
+#include "base/arena.h"
+#include "base/error.h"
+#include "config/path.h"
+#include "config/text_set.h"
+
+struct bt_config_errors {
+	struct bt_arena arena;
+	struct bt_text_set texts;
+};
+
+#define BT_CONFIG_ERRORS_INIT \
+	{ \
+		0 \
+	}
+
+/** "<path>: <text>", or only the text when path is NULL. */
+BT_PRINTF(3, 4)
+void bt_config_errors_add(
+	struct bt_config_errors *errors, const struct bt_path *path, const char *format, ...);
+/** A complete message. */
+void bt_config_errors_add_text(struct bt_config_errors *errors, struct bt_str text);
+/** The text as Go's %q, and as a JSON string (how values of named string types are printed); until
+ * finish. */
+const char *bt_config_errors_quote(struct bt_config_errors *errors, struct bt_str text);
+const char *bt_config_errors_quote_json(struct bt_config_errors *errors, struct bt_str text);
+/** 0 when there is none, else BERTH_ERR_INVALID with the aggregate in err. Releases everything. */
+int bt_config_errors_finish(struct bt_config_errors *errors, struct berth_error *err);
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CONFIG_LOAD_H
+#define BT_CONFIG_LOAD_H
+/** A configuration file together with the command line flags that override parts of it. Spec: 10
+ * sections 4 and 9. */
+#include "config/config.h"
+
+/** Flags "given" on the command line: present = given, even with the default value. Text is
+ * borrowed for the call. */
+struct bt_config_flags {
+	struct bt_opt_bool leader_elect;
+	struct bt_opt_i64 lease_duration_ns;
+	struct bt_opt_i64 renew_deadline_ns;
+	struct bt_opt_i64 retry_period_ns;
+	struct bt_str resource_lock; /* data NULL: not given; so are the others */
+	struct bt_str resource_name;
+	struct bt_str resource_namespace;
+	/* Deprecated ones: without a file only. */
+	struct bt_opt_bool profiling;
+	struct bt_opt_bool contention_profiling;
+	struct bt_str kubeconfig;
+	struct bt_str kube_api_content_type;
+	bool kube_api_qps_given;
+	float kube_api_qps;
+	struct bt_opt_i32 kube_api_burst;
+};
+
+struct bt_config_input {
+	struct bt_str json; /* one document */
+	/** The file's bytes, for messages that show the document; absent: json itself. */
+	struct bt_str document;
+	/**
+	 * "yaml: unmarshal errors:\n  line 5: key \"a\" already set in map ...": what a YAML reader
+	 * found to be repeated; absent: nothing. It becomes the first strict complaint (spec 10
+	 * section 4.3).
+	 */
+	struct bt_str yaml_complaint;
+	const struct bt_config_flags *flags; /* NULL: none given */
+};
+
+/** bt_config_load with everything around the document. Text is borrowed for the call. */
+BT_MUST_USE int bt_config_load_input(const struct bt_config_input *input,
+	const struct bt_gates *gates, struct bt_config **out_config, struct berth_error *err);
+
+/** No file: the defaults with the given flags on top, not validated again (spec 10 section 9, case
+ * 4a). */
+BT_MUST_USE struct bt_config *bt_config_create_from_flags(
+	const struct bt_gates *gates, const struct bt_config_flags *flags);
+#endif

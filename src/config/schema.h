@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CONFIG_SCHEMA_H
+#define BT_CONFIG_SCHEMA_H
+/**
+ * The shape of a configuration document: one table per structure, used to decode it strictly, to
+ * find unknown and repeated fields, and to write it back. Spec: 10 sections 4.3, 4.4, 5 and 10.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "config/config.h"
+
+enum bt_schema_kind {
+	BT_SCHEMA_VERSION, /* apiVersion: not stored */
+	BT_SCHEMA_KIND, /* kind: not stored */
+	BT_SCHEMA_STR, /* struct bt_str; null leaves it alone */
+	BT_SCHEMA_BOOL,
+	BT_SCHEMA_I32,
+	BT_SCHEMA_I64,
+	BT_SCHEMA_F32,
+	BT_SCHEMA_DURATION, /* int64_t nanoseconds */
+	BT_SCHEMA_BYTES, /* struct bt_str, base64 in the document */
+	BT_SCHEMA_STRUCT, /* in place */
+	BT_SCHEMA_POINTER, /* const struct *; NULL = absent */
+	BT_SCHEMA_LIST, /* BT_LIST(struct) */
+	BT_SCHEMA_STR_LIST, /* bt_str_list */
+	BT_SCHEMA_STR_MAP, /* struct bt_str_map */
+	BT_SCHEMA_ARGS, /* struct bt_plugin_args */
+};
+
+enum {
+	BT_SCHEMA_ALWAYS = 1, /* written even when zero, empty or absent */
+	BT_SCHEMA_PRESENT = 2, /* has a flag at present_offset */
+};
+
+struct bt_schema;
+
+struct bt_schema_field {
+	const char *name;
+	uint8_t kind; /* enum bt_schema_kind */
+	uint8_t flags;
+	uint32_t offset;
+	uint32_t present_offset;
+	const char *go_type; /* in messages; NULL: the usual one of the kind */
+	const struct bt_schema *schema; /* STRUCT, POINTER, LIST */
+};
+
+/** fields are sorted by name bytes, which is the order they are written in. */
+struct bt_schema {
+	const char *go_type; /* "v1.Plugin" */
+	uint32_t size;
+	uint32_t field_count;
+	const struct bt_schema_field *fields;
+};
+
+/** The document as decoded; pointers and lists as in the internal form. */
+struct bt_config_document {
+	int32_t parallelism;
+	struct bt_config_leader_election leader_election;
+	struct bt_config_client_connection client_connection;
+	bool enable_profiling;
+	struct bt_opt_bool enable_contention_profiling;
+	struct bt_opt_i32 percentage_of_nodes_to_score;
+	int64_t pod_initial_backoff_seconds;
+	int64_t pod_max_backoff_seconds;
+	BT_LIST(struct bt_config_profile) profiles;
+	BT_LIST(struct bt_config_extender) extenders;
+	bool delay_cache_until_active;
+};
+
+#define BT_CONFIG_API_VERSION "kubescheduler.config.k8s.io/v1"
+#define BT_CONFIG_KIND "KubeSchedulerConfiguration"
+
+extern const struct bt_schema bt_schema_document;
+extern const struct bt_schema bt_schema_profile;
+extern const struct bt_schema bt_schema_extender;
+
+/** Table of an args kind; NULL for BT_ARGS_NONE and BT_ARGS_OTHER. */
+const struct bt_schema *bt_schema_args(enum bt_plugin_args_kind kind);
+/** The args kind called name ("NodeResourcesFitArgs"), or BT_ARGS_OTHER. */
+enum bt_plugin_args_kind bt_schema_args_kind_named(struct bt_str name);
+/** The args kind of a plugin: its name and "Args", or BT_ARGS_OTHER when there is none. */
+enum bt_plugin_args_kind bt_schema_args_kind_of(struct bt_str plugin);
+/** Where the arguments of a registered kind lie: all members of the union start there. */
+void *bt_plugin_args_body(struct bt_plugin_args *args);
+/** "Plugin" of "v1.Plugin" */
+const char *bt_schema_name(const struct bt_schema *schema);
+/** NULL when the structure has no such field; names are case-sensitive. */
+const struct bt_schema_field *bt_schema_find(const struct bt_schema *schema, struct bt_str name);
+#endif

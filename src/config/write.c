@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/write.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/base64.h"
+#include "config/default.h"
+#include "config/document.h"
+#include "config/duration.h"
+
+/* --- raw JSON with sorted names --- */
+
+static int compare_members(const void *a, const void *b)
+{
+	return bt_str_compare(
+		((const struct bt_json_member *)a)->name, ((const struct bt_json_member *)b)->name);
+}
+
+/* The document's depth is limited, so recursion is. */
+static void write_sorted(struct bt_json_writer *writer, const struct bt_json_value *value)
+{
+	if (value->type == BT_JSON_ARRAY) {
+		bt_json_begin_array(writer);
+		for (uint32_t i = 0; i < value->count; i++) {
+			write_sorted(writer, value->elements[i]);
+		}
+		bt_json_end_array(writer);
+	} else if (value->type == BT_JSON_OBJECT) {
+		struct bt_json_member *members = value->members;
+		if (value->count > 1) {
+			qsort(members, value->count, sizeof(*members), compare_members);
+		}
+		bt_json_begin_object(writer);
+		for (uint32_t i = 0; i < value->count; i++) {
+			bt_json_write_name(writer, members[i].name);
+			write_sorted(writer, members[i].value);
+		}
+		bt_json_end_object(writer);
+	} else {
+		bt_json_write_value(writer, value);
+	}
+}
+
+static void write_raw(struct bt_json_writer *writer, struct bt_str json)
+{
+	struct bt_arena arena = {0};
+	struct bt_json_value *value = NULL;
+	if (json.length == 0 || bt_json_parse(&arena, json, false, &value, NULL) != 0) {
+		bt_json_write_null(writer);
+	} else {
+		write_sorted(writer, value);
+	}
+	bt_arena_finish(&arena);
+}
+
+/* --- structures by schema --- */
+
+struct raw_list {
+	char *items;
+	uint32_t count;
+	bool present;
+};
+
+static void write_struct(
+	struct bt_json_writer *writer, const struct bt_schema *schema, const char *at);
+
+static void write_args(struct bt_json_writer *writer, const struct bt_plugin_args *args)
+{
+	const struct bt_schema *schema = bt_schema_args(args->kind);
+	if (schema != NULL) {
+		write_struct(writer, schema, (const char *)&args->node_resources_fit);
+	} else {
+		write_raw(writer, args->raw);
+	}
+}
+
+static void write_text(struct bt_json_writer *writer, struct bt_strbuf *text)
+{
+	bt_json_write_str(writer, bt_strbuf_str(text));
+	bt_strbuf_finish(text);
+}
+
+/* The shortest decimal that reads back as the same float. */
+static void write_float(struct bt_json_writer *writer, float value)
+{
+	struct bt_strbuf text = {0};
+	for (int digits = 1; digits <= 9; digits++) {
+		bt_strbuf_reset(&text);
+		bt_strbuf_printf(&text, "%.*e", digits - 1, (double)value);
+		if (!(strtof(bt_strbuf_c(&text), NULL) < value) &&
+			!(strtof(bt_strbuf_c(&text), NULL) > value)) {
+			break;
+		}
+	}
+	bt_json_write_double(writer, strtod(bt_strbuf_c(&text), NULL));
+	bt_strbuf_finish(&text);
+}
+
+static void write_list(
+	struct bt_json_writer *writer, const struct bt_schema *schema, const char *at)
+{
+	struct raw_list list;
+	memcpy(&list, at, sizeof(list));
+	if (!list.present && list.count == 0) {
+		bt_json_write_null(writer);
+		return;
+	}
+	bt_json_begin_array(writer);
+	for (uint32_t i = 0; i < list.count; i++) {
+		if (schema != NULL) {
+			write_struct(writer, schema, list.items + (size_t)i * schema->size);
+		} else {
+			struct bt_str text;
+			memcpy(&text, list.items + (size_t)i * sizeof(text), sizeof(text));
+			bt_json_write_str(writer, text);
+		}
+	}
+	bt_json_end_array(writer);
+}
+
+static void write_map(struct bt_json_writer *writer, const char *at)
+{
+	struct bt_str_map map;
+	memcpy(&map, at, sizeof(map));
+	bt_json_begin_object(writer);
+	for (uint32_t i = 0; i < map.count; i++) {
+		bt_json_write_name(writer, map.items[i].key);
+		bt_json_write_str(writer, map.items[i].value);
+	}
+	bt_json_end_object(writer);
+}
+
+static void write_value(struct bt_json_writer *writer, const struct bt_schema *schema,
+	const struct bt_schema_field *field, const char *at)
+{
+	union {
+		bool boolean;
+		int32_t i32;
+		int64_t i64;
+		float f32;
+		struct bt_str text;
+		const char *pointer;
+	} value;
+	struct bt_strbuf text = {0};
+	switch ((enum bt_schema_kind)field->kind) {
+	case BT_SCHEMA_VERSION:
+		bt_json_write_c(writer, BT_CONFIG_API_VERSION);
+		break;
+	case BT_SCHEMA_KIND:
+		bt_json_write_c(writer, bt_schema_name(schema));
+		break;
+	case BT_SCHEMA_STR:
+		memcpy(&value.text, at, sizeof(value.text));
+		bt_json_write_str(writer, value.text);
+		break;
+	case BT_SCHEMA_BOOL:
+		memcpy(&value.boolean, at, sizeof(value.boolean));
+		bt_json_write_bool(writer, value.boolean);
+		break;
+	case BT_SCHEMA_I32:
+		memcpy(&value.i32, at, sizeof(value.i32));
+		bt_json_write_int64(writer, value.i32);
+		break;
+	case BT_SCHEMA_I64:
+		memcpy(&value.i64, at, sizeof(value.i64));
+		bt_json_write_int64(writer, value.i64);
+		break;
+	case BT_SCHEMA_F32:
+		memcpy(&value.f32, at, sizeof(value.f32));
+		write_float(writer, value.f32);
+		break;
+	case BT_SCHEMA_DURATION:
+		memcpy(&value.i64, at, sizeof(value.i64));
+		bt_duration_format(value.i64, &text);
+		write_text(writer, &text);
+		break;
+	case BT_SCHEMA_BYTES:
+		memcpy(&value.text, at, sizeof(value.text));
+		bt_base64_encode(value.text, &text);
+		write_text(writer, &text);
+		break;
+	case BT_SCHEMA_STRUCT:
+		write_struct(writer, field->schema, at);
+		break;
+	case BT_SCHEMA_POINTER:
+		memcpy(&value.pointer, at, sizeof(value.pointer));
+		if (value.pointer != NULL) {
+			write_struct(writer, field->schema, value.pointer);
+		} else {
+			bt_json_write_null(writer);
+		}
+		break;
+	case BT_SCHEMA_LIST:
+	case BT_SCHEMA_STR_LIST:
+		write_list(writer, field->schema, at);
+		break;
+	case BT_SCHEMA_STR_MAP:
+		write_map(writer, at);
+		break;
+	case BT_SCHEMA_ARGS:
+		write_args(writer, (const struct bt_plugin_args *)(const void *)at);
+		break;
+	}
+}
+
+/* true for what Go's omitempty leaves out. */
+static bool is_empty(const struct bt_schema_field *field, const char *at)
+{
+	static const char
+		zeros[sizeof(void *) > sizeof(int64_t) ? sizeof(void *) : sizeof(int64_t)];
+	struct raw_list list;
+	struct bt_str text;
+	switch ((enum bt_schema_kind)field->kind) {
+	case BT_SCHEMA_STR:
+	case BT_SCHEMA_BYTES:
+		memcpy(&text, at, sizeof(text));
+		return text.length == 0;
+	case BT_SCHEMA_BOOL:
+		return memcmp(at, zeros, sizeof(bool)) == 0;
+	case BT_SCHEMA_I32:
+	case BT_SCHEMA_F32:
+		return memcmp(at, zeros, sizeof(int32_t)) == 0;
+	case BT_SCHEMA_I64:
+	case BT_SCHEMA_DURATION:
+		return memcmp(at, zeros, sizeof(int64_t)) == 0;
+	case BT_SCHEMA_POINTER:
+		return memcmp(at, zeros, sizeof(void *)) == 0;
+	case BT_SCHEMA_LIST:
+	case BT_SCHEMA_STR_LIST:
+	case BT_SCHEMA_STR_MAP:
+		memcpy(&list, at, sizeof(list));
+		return list.count == 0;
+	case BT_SCHEMA_ARGS:
+		return ((const struct bt_plugin_args *)(const void *)at)->kind == BT_ARGS_NONE;
+	case BT_SCHEMA_VERSION:
+	case BT_SCHEMA_KIND:
+	case BT_SCHEMA_STRUCT:
+		break;
+	}
+	return false;
+}
+
+static void write_struct(
+	struct bt_json_writer *writer, const struct bt_schema *schema, const char *at)
+{
+	bt_json_begin_object(writer);
+	for (uint32_t i = 0; i < schema->field_count; i++) {
+		const struct bt_schema_field *field = &schema->fields[i];
+		bool always = (field->flags & BT_SCHEMA_ALWAYS) != 0;
+		bool absent = false;
+		if ((field->flags & BT_SCHEMA_PRESENT) != 0) {
+			memcpy(&absent, at + field->present_offset, sizeof(absent));
+			absent = !absent;
+		} else if (!always) {
+			absent = is_empty(field, at + field->offset);
+		}
+		if (absent && !always) {
+			continue;
+		}
+		bt_json_write_name_c(writer, field->name);
+		if (absent) {
+			bt_json_write_null(writer);
+		} else {
+			write_value(writer, schema, field, at + field->offset);
+		}
+	}
+	bt_json_end_object(writer);
+}
+
+/* --- the document --- */
+
+static int compare_configs(const void *a, const void *b)
+{
+	return bt_str_compare(((const struct bt_config_plugin_config *)a)->name,
+		((const struct bt_config_plugin_config *)b)->name);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return bt_str_compare(*(const struct bt_str *)a, *(const struct bt_str *)b);
+}
+
+/* The profile as built: only plugins that run, sorted by name (spec 10 section 7.4). */
+static void capture(struct bt_config_profile *profile, struct bt_arena *arena)
+{
+	bt_str_list names = bt_plugins_enabled_names(profile->plugins, arena);
+	struct bt_config_plugin_config *items = BT_ARENA_NEW_ARRAY(
+		arena, struct bt_config_plugin_config, profile->plugin_config.count);
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < profile->plugin_config.count; i++) {
+		const struct bt_config_plugin_config *config = &profile->plugin_config.items[i];
+		if (config->args.kind != BT_ARGS_NONE && names.count > 0 &&
+			bsearch(&config->name, names.items, names.count, sizeof(*names.items),
+				compare_names) != NULL) {
+			items[count++] = *config;
+		}
+	}
+	if (count > 1) {
+		qsort(items, count, sizeof(*items), compare_configs);
+	}
+	profile->plugin_config.items = items;
+	profile->plugin_config.count = count;
+}
+
+static void write_document(const struct bt_config *config, bool captured, struct bt_strbuf *out)
+{
+	struct bt_config_document document = config->document;
+	struct bt_arena arena = {0};
+	struct bt_json_writer writer;
+
+	document.profiles.items = BT_ARENA_NEW_ARRAY(
+		&arena, struct bt_config_profile, document.profiles.count);
+	for (uint32_t i = 0; i < document.profiles.count; i++) {
+		document.profiles.items[i] = config->document.profiles.items[i];
+		if (captured) {
+			capture(&document.profiles.items[i], &arena);
+		}
+	}
+	document.extenders.items = BT_ARENA_NEW_ARRAY(
+		&arena, struct bt_config_extender, document.extenders.count);
+	for (uint32_t i = 0; i < document.extenders.count; i++) {
+		document.extenders.items[i] = config->document.extenders.items[i];
+		if (document.extenders.items[i].http_timeout_ns == 0) {
+			/* Filled in when the client is built, which has happened when anyone looks.
+			 */
+			document.extenders.items[i].http_timeout_ns = 5 * BT_NS_PER_SECOND;
+		}
+	}
+	bt_json_writer_init(&writer, out, 0);
+	write_struct(&writer, &bt_schema_document, (const char *)&document);
+	bt_arena_finish(&arena);
+}
+
+void bt_plugin_args_write(const struct bt_plugin_args *args, struct bt_strbuf *out)
+{
+	struct bt_json_writer writer;
+	bt_json_writer_init(&writer, out, 0);
+	write_args(&writer, args);
+}
+
+void bt_config_write(const struct bt_config *config, struct bt_strbuf *out)
+{
+	write_document(config, true, out);
+}
+
+void bt_config_write_stored(const struct bt_config *config, struct bt_strbuf *out)
+{
+	write_document(config, false, out);
+}

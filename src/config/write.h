@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CONFIG_WRITE_H
+#define BT_CONFIG_WRITE_H
+/** Plugin arguments as JSON; the whole document is bt_config_write in config/config.h. */
+#include "config/config.h"
+
+/** One JSON value; raw arguments with their names sorted. */
+void bt_plugin_args_write(const struct bt_plugin_args *args, struct bt_strbuf *out);
+#endif
