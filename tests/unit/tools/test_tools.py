@@ -102,6 +102,9 @@ class Tidy(Tree):
             self.assertEqual(1, len(self.problems(text)), text)
         self.assertEqual(1, len(list(check_tidy.problems_of("src/a/b.c", "int a;\n"))))
 
+    def test_rows_of_a_table_may_be_long(self):
+        self.assertEqual([], self.problems("BT_ROW(%s)\n" % ("x" * 100), "src/api/x.def"))
+
     def test_alloc_may_allocate(self):
         self.assertEqual([], self.problems("free(malloc(1));\n", "src/base/alloc.c"))
 
