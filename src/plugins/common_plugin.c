@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plugins/common_plugin.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+int bt_plain_plugin_create(const struct bt_plugin_ops *ops, const struct bt_handle *handle,
+	struct bt_plugin **out_plugin)
+{
+	struct bt_plain_plugin *plugin = BT_NEW(struct bt_plain_plugin);
+
+	plugin->base.ops = ops;
+	plugin->handle = handle;
+	*out_plugin = &plugin->base;
+	return 0;
+}
+
+void bt_plain_plugin_destroy(struct bt_plugin *plugin)
+{
+	bt_free(plugin);
+}
+
+/* The type as upstream prints it. */
+static int set_type_error(const struct bt_plugin_args *args, const char *text, const char *wanted,
+	struct berth_error *err)
+{
+	const char *given = args != NULL ? bt_plugin_args_kind_name(args->kind) : NULL;
+
+	if (given != NULL) {
+		return bt_error_set(
+			err, BERTH_ERR_INVALID, "%s %s, got *config.%s", text, wanted, given);
+	}
+	return bt_error_set(err, BERTH_ERR_INVALID, "%s %s, got %s", text, wanted,
+		args != NULL && args->kind == BT_ARGS_OTHER ? "*runtime.Unknown" : "<nil>");
+}
+
+int bt_plugin_args_expect(const struct bt_plugin_args *args, enum bt_plugin_args_kind kind,
+	const char *text, const struct bt_handle *handle, struct berth_error *err)
+{
+	if (args == NULL || args->kind != kind) {
+		return set_type_error(args, text, bt_plugin_args_kind_name(kind), err);
+	}
+	return bt_plugin_args_validate(args, handle->gates, err);
+}
+
+int bt_plugin_args_check(
+	const struct bt_plugin_args *args, const struct bt_handle *handle, struct berth_error *err)
+{
+	if (args == NULL || args->kind == BT_ARGS_NONE || args->kind == BT_ARGS_OTHER) {
+		return 0;
+	}
+	return bt_plugin_args_validate(args, handle->gates, err);
+}

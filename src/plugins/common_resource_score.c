@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plugins/common_resource_score.h"
+
+#include "base/alloc.h"
+#include "plugins/common_plugin.h"
+
+static enum bt_scored_kind kind_of(struct bt_str name)
+{
+	if (bt_str_equal_c(name, "cpu")) {
+		return BT_SCORED_CPU;
+	}
+	if (bt_str_equal_c(name, "memory")) {
+		return BT_SCORED_MEMORY;
+	}
+	if (bt_str_equal_c(name, "ephemeral-storage")) {
+		return BT_SCORED_EPHEMERAL_STORAGE;
+	}
+	return bt_resource_is_scalar(name) ? BT_SCORED_SCALAR : BT_SCORED_UNTRACKED;
+}
+
+void bt_scored_resources_init(struct bt_scored_resources *resources,
+	const bt_resource_spec_list *list, struct bt_state *state)
+{
+	resources->count = list->count;
+	resources->items = BT_NEW_ARRAY(struct bt_scored_resource, list->count);
+	for (uint32_t i = 0; i < list->count; i++) {
+		struct bt_scored_resource *resource = &resources->items[i];
+
+		resource->name = list->items[i].name;
+		resource->weight = list->items[i].weight;
+		resource->kind = kind_of(resource->name);
+		resource->column = resource->kind == BT_SCORED_SCALAR
+			? bt_node_table_scalar(&state->nodes, resource->name)
+			: UINT32_MAX;
+	}
+}
+
+void bt_scored_resources_finish(struct bt_scored_resources *resources)
+{
+	bt_free(resources->items);
+	*resources = (struct bt_scored_resources){0};
+}
+
+int64_t *bt_scored_resources_request(const struct bt_scored_resources *resources,
+	const struct bt_resource_list *request, struct bt_arena *arena)
+{
+	int64_t *values = BT_ARENA_NEW_ARRAY(arena, int64_t, resources->count);
+
+	for (uint32_t i = 0; i < resources->count; i++) {
+		const struct bt_quantity *quantity =
+			bt_resource_list_find(request, resources->items[i].name);
+
+		if (quantity != NULL) {
+			values[i] = resources->items[i].kind == BT_SCORED_CPU
+				? bt_quantity_milli(quantity)
+				: bt_quantity_value(quantity);
+		}
+	}
+	return values;
+}
+
+void bt_scored_resource_read(const struct bt_scored_resource *resource,
+	const struct bt_node_info *node, enum bt_score_usage usage, int64_t *out_capacity,
+	int64_t *out_used)
+{
+	switch (resource->kind) {
+	case BT_SCORED_CPU:
+		*out_capacity = node->allocatable_cpu_milli;
+		*out_used = usage == BT_SCORE_NON_ZERO ? node->non_zero_cpu_milli
+						       : node->requested_cpu_milli;
+		return;
+	case BT_SCORED_MEMORY:
+		*out_capacity = node->allocatable_memory_bytes;
+		*out_used = usage == BT_SCORE_NON_ZERO ? node->non_zero_memory_bytes
+						       : node->requested_memory_bytes;
+		return;
+	case BT_SCORED_EPHEMERAL_STORAGE:
+		*out_capacity = node->allocatable_ephemeral_bytes;
+		*out_used = node->requested_ephemeral_bytes;
+		return;
+	case BT_SCORED_SCALAR:
+		/* Devices of a backing class would count where capacity is 0; see
+		 * common_device_class.h. */
+		*out_capacity = bt_node_info_scalar_allocatable(node, resource->column);
+		*out_used = bt_node_info_scalar_requested(node, resource->column);
+		return;
+	case BT_SCORED_UNTRACKED:
+		break;
+	}
+	*out_capacity = 0;
+	*out_used = 0;
+}
+
+bool bt_score_entry_find(const struct bt_scored_resource *resource, int64_t pod_request,
+	const struct bt_node_info *node, enum bt_score_usage usage,
+	struct bt_score_entry *out_entry)
+{
+	int64_t capacity;
+	int64_t used;
+
+	if (pod_request == 0 && resource->kind == BT_SCORED_SCALAR) {
+		return false;
+	}
+	bt_scored_resource_read(resource, node, usage, &capacity, &used);
+	if (capacity == 0) {
+		return false;
+	}
+	*out_entry = (struct bt_score_entry){
+		.capacity = capacity,
+		.used = used,
+		.requested = bt_wrap_add(used, pod_request),
+		.weight = resource->weight,
+	};
+	return true;
+}
+
+int64_t bt_most_allocated_points(int64_t requested, int64_t capacity)
+{
+	if (requested > capacity) {
+		requested = capacity;
+	}
+	return bt_wrap_div(bt_wrap_mul(requested, BT_SCORE_MAX), capacity);
+}
+
+struct bt_resource_gates bt_resource_gates_of(const struct bt_gates *gates)
+{
+	return (struct bt_resource_gates){
+		.pod_level_resources = bt_gate_enabled(gates, BT_GATE_POD_LEVEL_RESOURCES),
+		.in_place_pod_level_resources = bt_gate_enabled(
+			gates, BT_GATE_IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING),
+		.dra_node_allocatable_resources =
+			bt_gate_enabled(gates, BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES),
+	};
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plugins/common_sign.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "api/pod_volume.h"
+#include "api/resources.h"
+#include "codec/json.h"
+#include "codec/message.h"
+#include "plugins/common_device_class.h"
+#include "plugins/common_plugin.h"
+#include "plugins/common_resource_score.h"
+
+void bt_sign_write_str(struct bt_strbuf *out, struct bt_str text)
+{
+	if (text.data == NULL) {
+		bt_strbuf_append_char(out, '-');
+		return;
+	}
+	bt_strbuf_printf(out, "%" PRIu32 ":", text.length);
+	bt_strbuf_append_str(out, text);
+}
+
+void bt_sign_write_sorted(
+	struct bt_strbuf *out, struct bt_str *texts, uint32_t count, bool distinct)
+{
+	if (count > 1) {
+		qsort(texts, count, sizeof(*texts), bt_str_compare_qsort);
+	}
+	bt_strbuf_append_char(out, '[');
+	for (uint32_t i = 0; i < count; i++) {
+		if (distinct && i > 0 && bt_str_equal(texts[i], texts[i - 1])) {
+			continue;
+		}
+		bt_sign_write_str(out, texts[i]);
+	}
+	bt_strbuf_append_char(out, ']');
+}
+
+void bt_sign_add(
+	struct bt_sign_fragments *fragments, struct bt_str key, const struct bt_strbuf *value)
+{
+	struct bt_sign_fragment fragment = {
+		.key = key,
+		.value = bt_arena_str(fragments->arena, bt_strbuf_str(value)),
+	};
+
+	bt_vec_push(&fragments->items, fragment);
+}
+
+/* By (key, value); the rest only makes the order total, so that equal lists are written alike. */
+static int compare_tolerations(const void *a, const void *b)
+{
+	const struct bt_toleration *left = *(const struct bt_toleration *const *)a;
+	const struct bt_toleration *right = *(const struct bt_toleration *const *)b;
+	int order = bt_str_compare(left->key, right->key);
+
+	if (order == 0) {
+		order = bt_str_compare(left->value, right->value);
+	}
+	if (order == 0) {
+		order = bt_str_compare(left->effect, right->effect);
+	}
+	if (order == 0) {
+		order = bt_str_compare(left->operator_, right->operator_);
+	}
+	return order;
+}
+
+void bt_sign_tolerations(const struct bt_pod_spec *spec, struct bt_sign_fragments *fragments)
+{
+	const bt_toleration_list *list = &spec->tolerations;
+	const struct bt_toleration **sorted =
+		BT_ARENA_NEW_ARRAY(fragments->arena, const struct bt_toleration *, list->count);
+	struct bt_strbuf value = {0};
+
+	for (uint32_t i = 0; i < list->count; i++) {
+		sorted[i] = &list->items[i];
+	}
+	if (list->count > 1) {
+		qsort(sorted, list->count, sizeof(const struct bt_toleration *),
+			compare_tolerations);
+	}
+	for (uint32_t i = 0; i < list->count; i++) {
+		bt_sign_write_str(&value, sorted[i]->key);
+		bt_sign_write_str(&value, sorted[i]->operator_);
+		bt_sign_write_str(&value, sorted[i]->value);
+		bt_sign_write_str(&value, sorted[i]->effect);
+		if (sorted[i]->toleration_seconds.present) {
+			bt_strbuf_printf(&value, "s%" PRId64, sorted[i]->toleration_seconds.value);
+		}
+		bt_strbuf_append_char(&value, ';');
+	}
+	bt_sign_add(fragments, BT_STR("v1.Pod.Spec.Tolerations"), &value);
+	bt_strbuf_finish(&value);
+}
+
+struct bt_status bt_sign_requests(const struct bt_plugin *plugin, const struct bt_pod_info *pod,
+	struct bt_sign_fragments *fragments)
+{
+	struct bt_resource_gates gates = bt_resource_gates_of(bt_plugin_handle(plugin)->gates);
+	struct bt_resource request = bt_pod_fit_request(pod->shape->pod, &gates, fragments->arena);
+	struct bt_strbuf value = {0};
+
+	if (bt_plugin_gate(plugin, BT_GATE_DRA_EXTENDED_RESOURCE)) {
+		for (uint32_t i = 0; i < request.scalar_count; i++) {
+			if (request.scalars[i].value != 0 &&
+				bt_device_class_for_resource(
+					bt_plugin_handle(plugin)->state, request.scalars[i].name)) {
+				return bt_status_reason(
+					BT_STATUS_UNSCHEDULABLE, BT_REASON_SIGN_DRA_EXTENDED);
+			}
+		}
+	}
+	bt_strbuf_printf(&value, "%" PRId64 ",%" PRId64 ",%" PRId64, request.cpu_milli,
+		request.memory_bytes, request.ephemeral_storage_bytes);
+	for (uint32_t i = 0; i < request.scalar_count; i++) {
+		bt_sign_write_str(&value, request.scalars[i].name);
+		bt_strbuf_printf(&value, "=%" PRId64 ";", request.scalars[i].value);
+	}
+	bt_sign_add(fragments, BT_STR("v1.Pod.Spec.ContainerRequestsAndOverheads()"), &value);
+	bt_strbuf_finish(&value);
+	return BT_STATUS_OK;
+}
+
+void bt_sign_volumes(const struct bt_pod_spec *spec, struct bt_sign_fragments *fragments)
+{
+	struct bt_str *texts =
+		BT_ARENA_NEW_ARRAY(fragments->arena, struct bt_str, spec->volumes.count);
+	struct bt_strbuf value = {0};
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < spec->volumes.count; i++) {
+		struct bt_volume volume = spec->volumes.items[i];
+		struct bt_json_writer writer;
+
+		if (volume.config_map != NULL || volume.secret != NULL) {
+			continue;
+		}
+		volume.name = (struct bt_str){0};
+		bt_strbuf_reset(&value);
+		bt_json_writer_init(&writer, &value, 0);
+		bt_message_encode_json(&bt_volume_message, &writer, &volume);
+		texts[count++] = bt_arena_str(fragments->arena, bt_strbuf_str(&value));
+	}
+	bt_strbuf_reset(&value);
+	bt_sign_write_sorted(&value, texts, count, false);
+	bt_sign_add(fragments, BT_STR("v1.Pod.Spec.Volumes.NonSyntheticSources()"), &value);
+	bt_strbuf_finish(&value);
+}
+
+struct bt_status bt_sign_volume_plugin(BT_UNUSED struct bt_plugin *plugin,
+	const struct bt_pod_info *pod, struct bt_sign_fragments *out)
+{
+	bt_sign_volumes(bt_plugin_pod_spec(pod), out);
+	return BT_STATUS_OK;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * DefaultBinder (Bind): hands the binding to whoever talks to the API. Spec: 05 section 16. The
+ * engine does no I/O: the request itself is the binder's (plugin.h); without one, as in a
+ * simulation, every binding succeeds.
+ */
+#include "plugins/common_plugin.h"
+#include "plugins/in_tree.h"
+
+static struct bt_status bind(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, uint32_t slot)
+{
+	const struct bt_handle *handle = bt_plugin_handle(plugin);
+	struct berth_error err = BERTH_ERROR_INIT;
+
+	if (handle->binder == NULL) {
+		return BT_STATUS_OK;
+	}
+	if (handle->binder->bind(handle->binder->context, pod,
+		    bt_node_table_name(&handle->state->nodes, slot), &err) != 0) {
+		return bt_status_from_error(cycle->arena, &err);
+	}
+	return BT_STATUS_OK;
+}
+
+static int create(BT_UNUSED const struct bt_plugin_args *args, const struct bt_handle *handle,
+	struct bt_plugin **out_plugin, BT_UNUSED struct berth_error *err)
+{
+	return bt_plain_plugin_create(&bt_default_binder_plugin, handle, out_plugin);
+}
+
+const struct bt_plugin_ops bt_default_binder_plugin = {
+	.name = "DefaultBinder",
+	.create = create,
+	.destroy = bt_plain_plugin_destroy,
+	.bind = bind,
+};

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * DynamicResources (PreEnqueue, PreFilter, Filter, PostFilter, Score, Reserve, PreBind): devices
+ * that a pod claims. Spec: 12.
+ *
+ * Not yet restricted: resource claims of a pod have no effect until spec chapter 12 is implemented.
+ * For pods without claims this is all there is: no PreScore, so every node is scored, with 0.
+ * Nothing is rejected, so the hints of the registered events are never asked.
+ */
+#include "plugins/common_inert.h"
+#include "plugins/common_plugin.h"
+#include "plugins/in_tree.h"
+
+static struct bt_status post_filter(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED struct bt_cycle_state *cycle, BT_UNUSED const struct bt_pod_info *pod,
+	BT_UNUSED const struct bt_node_statuses *statuses,
+	BT_UNUSED struct bt_post_filter_result *out_result)
+{
+	return bt_status_reason(BT_STATUS_UNSCHEDULABLE, BT_REASON_NO_NEW_CLAIMS);
+}
+
+static struct bt_status sign(BT_UNUSED struct bt_plugin *plugin, const struct bt_pod_info *pod,
+	BT_UNUSED struct bt_sign_fragments *out)
+{
+	if (bt_plugin_pod_spec(pod)->resource_claims.count > 0) {
+		return bt_status_reason(BT_STATUS_UNSCHEDULABLE, BT_REASON_SIGN_DRA_CLAIMS);
+	}
+	return BT_STATUS_OK;
+}
+
+static const struct bt_event_registration events[] = {
+	{{BT_RESOURCE_NODE,
+		 BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_LABEL | BT_ACTION_UPDATE_NODE_ALLOCATABLE},
+		NULL},
+	{{BT_RESOURCE_RESOURCE_CLAIM, BT_ACTION_ADD | BT_ACTION_UPDATE}, NULL},
+	{{BT_RESOURCE_POD, BT_ACTION_UPDATE_POD_GENERATED_RESOURCE_CLAIM}, NULL},
+	{{BT_RESOURCE_DEVICE_CLASS, BT_ACTION_ADD | BT_ACTION_UPDATE}, NULL},
+	{{BT_RESOURCE_RESOURCE_SLICE, BT_ACTION_ADD | BT_ACTION_UPDATE}, NULL},
+};
+
+static int events_to_register(BT_UNUSED struct bt_plugin *plugin,
+	const struct bt_event_registration **out_events, uint32_t *out_count,
+	BT_UNUSED struct berth_error *err)
+{
+	*out_events = events;
+	*out_count = BT_ARRAY_LENGTH(events);
+	return 0;
+}
+
+static int create(const struct bt_plugin_args *args, const struct bt_handle *handle,
+	struct bt_plugin **out_plugin, struct berth_error *err)
+{
+	int code = bt_plugin_args_check(args, handle, err);
+
+	return code != 0 ? code
+			 : bt_plain_plugin_create(&bt_dynamic_resources_plugin, handle, out_plugin);
+}
+
+const struct bt_plugin_ops bt_dynamic_resources_plugin = {
+	.name = "DynamicResources",
+	.create = create,
+	.destroy = bt_plain_plugin_destroy,
+	.pure = true,
+	.pre_enqueue = bt_inert_pre_enqueue,
+	.events_to_register = events_to_register,
+	.sign = sign,
+	.pre_filter = bt_inert_pre_filter,
+	.filter = bt_inert_filter,
+	.post_filter = post_filter,
+	.score = bt_inert_score,
+	.normalize = BT_NORMALIZE_DEFAULT,
+	.reserve = bt_inert_slot,
+	.unreserve = bt_inert_unreserve,
+	.pre_bind_pre_flight = bt_inert_pre_bind_pre_flight,
+	.pre_bind = bt_inert_slot,
+};

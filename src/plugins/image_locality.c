@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * ImageLocality (Score): prefer nodes that hold the pod's images, large ones above all, but not
+ * when only few nodes have them. Spec: 05 section 13.
+ */
+#include <stdlib.h>
+
+#include "base/strbuf.h"
+#include "plugins/common_plugin.h"
+#include "plugins/common_sign.h"
+#include "plugins/in_tree.h"
+
+#define MIB INT64_C(1048576)
+#define SUM_MIN (23 * MIB)
+#define SUM_MAX_PER_CONTAINER (1000 * MIB)
+
+/** Image names of a pod, normalised, repeats kept: init containers, containers, image volumes. */
+struct image_locality_names {
+	const struct bt_str *items;
+	uint32_t count;
+};
+
+/* A name without tag or digest means its tag "latest". */
+static struct bt_str normalized_name(struct bt_str name, struct bt_arena *arena)
+{
+	if (bt_str_find_last_char(name, ':') > bt_str_find_last_char(name, '/')) {
+		return name;
+	}
+	return bt_arena_printf(arena, "%.*s:latest", BT_STR_ARG(name));
+}
+
+static struct image_locality_names names_of_pod(
+	const struct bt_pod_spec *spec, bool with_volumes, struct bt_arena *arena)
+{
+	uint32_t containers = spec->init_containers.count + spec->containers.count;
+	struct bt_str *names = BT_ARENA_NEW_ARRAY(arena, struct bt_str,
+		(size_t)containers + (with_volumes ? spec->volumes.count : 0));
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < spec->init_containers.count; i++) {
+		names[count++] = normalized_name(spec->init_containers.items[i].image, arena);
+	}
+	for (uint32_t i = 0; i < spec->containers.count; i++) {
+		names[count++] = normalized_name(spec->containers.items[i].image, arena);
+	}
+	for (uint32_t i = 0; with_volumes && i < spec->volumes.count; i++) {
+		if (spec->volumes.items[i].image != NULL) {
+			names[count++] =
+				normalized_name(spec->volumes.items[i].image->reference, arena);
+		}
+	}
+	return (struct image_locality_names){names, count};
+}
+
+/** An image counts less the fewer nodes hold it: otherwise everything would gather where the first
+ * pod ran. */
+static int64_t spread_size(int64_t size_bytes, uint32_t holder_count, uint32_t node_count)
+{
+	return bt_trunc_to_i64((double)size_bytes * ((double)holder_count / (double)node_count));
+}
+
+static int64_t scaled_score(int64_t sum_bytes, int64_t container_count)
+{
+	int64_t sum_max = SUM_MAX_PER_CONTAINER * container_count;
+
+	if (sum_bytes < SUM_MIN) {
+		sum_bytes = SUM_MIN;
+	} else if (sum_bytes > sum_max) {
+		sum_bytes = sum_max;
+	}
+	return BT_SCORE_MAX * (sum_bytes - SUM_MIN) / (sum_max - SUM_MIN);
+}
+
+static struct bt_status score(BT_UNUSED struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score)
+{
+	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
+	struct image_locality_names names = names_of_pod(spec, true, cycle->arena);
+	int64_t sum_bytes = 0;
+
+	for (uint32_t i = 0; i < names.count; i++) {
+		int64_t size_bytes;
+		uint32_t holder_count;
+
+		if (bt_node_info_find_image(node, names.items[i], &size_bytes, &holder_count)) {
+			sum_bytes = bt_wrap_add(sum_bytes,
+				spread_size(size_bytes, holder_count, node->state->snapshot.count));
+		}
+	}
+	*out_score = scaled_score(
+		sum_bytes, (int64_t)spec->init_containers.count + spec->containers.count);
+	return BT_STATUS_OK;
+}
+
+static struct bt_status sign(BT_UNUSED struct bt_plugin *plugin, const struct bt_pod_info *pod,
+	struct bt_sign_fragments *out)
+{
+	struct image_locality_names names =
+		names_of_pod(bt_plugin_pod_spec(pod), false, out->arena);
+	struct bt_str *sorted = BT_ARENA_NEW_ARRAY(out->arena, struct bt_str, names.count);
+	struct bt_strbuf value = {0};
+
+	for (uint32_t i = 0; i < names.count; i++) {
+		sorted[i] = names.items[i];
+	}
+	bt_sign_write_sorted(&value, sorted, names.count, true);
+	bt_sign_add(out, BT_STR("v1.Pod.Spec.CanonicalImageNames()"), &value);
+	bt_strbuf_finish(&value);
+	return BT_STATUS_OK;
+}
+
+static int create(BT_UNUSED const struct bt_plugin_args *args, const struct bt_handle *handle,
+	struct bt_plugin **out_plugin, BT_UNUSED struct berth_error *err)
+{
+	return bt_plain_plugin_create(&bt_image_locality_plugin, handle, out_plugin);
+}
+
+const struct bt_plugin_ops bt_image_locality_plugin = {
+	.name = "ImageLocality",
+	.create = create,
+	.destroy = bt_plain_plugin_destroy,
+	.pure = true,
+	.sign = sign,
+	.score = score,
+};

@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * NodeAffinity (PreFilter, Filter, PreScore, Score): nodeSelector, required and preferred node
+ * affinity of the pod, and the affinity a profile adds to every pod. Spec: 05 section 9; matching:
+ * 05 section 3.6.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "api/selector.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "plugins/common_plugin.h"
+#include "plugins/common_sign.h"
+#include "plugins/in_tree.h"
+
+struct node_affinity_plugin {
+	struct bt_plugin base;
+	const struct bt_handle *handle;
+	struct bt_arena arena; /* parsed arguments */
+	bool has_added_required;
+	struct bt_parsed_node_selector added_required;
+	bool has_added_preferred;
+	struct bt_preferred_terms added_preferred;
+};
+
+struct node_affinity_pre_filter_data {
+	struct bt_required_node_affinity required; /* texts are the shape's */
+};
+
+struct node_affinity_pre_score_data {
+	struct bt_preferred_terms preferred; /* the pod's own; added ones are the instance's */
+};
+
+static const struct node_affinity_plugin *instance_of(const struct bt_plugin *plugin)
+{
+	return (const struct node_affinity_plugin *)(const void *)plugin;
+}
+
+static const struct bt_node_affinity *pod_node_affinity(const struct bt_pod_spec *spec)
+{
+	return spec->affinity != NULL ? spec->affinity->node_affinity : NULL;
+}
+
+static const struct bt_node_selector *pod_required(const struct bt_pod_spec *spec)
+{
+	const struct bt_node_affinity *affinity = pod_node_affinity(spec);
+
+	return affinity != NULL ? affinity->required : NULL;
+}
+
+/** A set of names: sorted, distinct. */
+struct name_set {
+	struct bt_str *items;
+	uint32_t count;
+};
+
+static void sort_distinct(struct name_set *set)
+{
+	uint32_t kept = 0;
+
+	if (set->count > 1) {
+		qsort(set->items, set->count, sizeof(*set->items), bt_str_compare_qsort);
+	}
+	for (uint32_t i = 0; i < set->count; i++) {
+		if (kept == 0 || !bt_str_equal(set->items[i], set->items[kept - 1])) {
+			set->items[kept++] = set->items[i];
+		}
+	}
+	set->count = kept;
+}
+
+static struct name_set set_of_values(const bt_str_list *values, struct bt_arena *arena)
+{
+	struct name_set set = {
+		BT_ARENA_NEW_ARRAY(arena, struct bt_str, values->count), values->count};
+
+	for (uint32_t i = 0; i < values->count; i++) {
+		set.items[i] = values->items[i];
+	}
+	sort_distinct(&set);
+	return set;
+}
+
+static void keep_common(struct name_set *set, const struct name_set *other)
+{
+	uint32_t kept = 0;
+	uint32_t k = 0;
+
+	for (uint32_t i = 0; i < set->count; i++) {
+		while (k < other->count && bt_str_compare(other->items[k], set->items[i]) < 0) {
+			k++;
+		}
+		if (k < other->count && bt_str_equal(other->items[k], set->items[i])) {
+			set->items[kept++] = set->items[i];
+		}
+	}
+	set->count = kept;
+}
+
+/** The node names a term leaves; false when it names none, so that any node may match. */
+static bool names_of_term(const struct bt_node_selector_term *term, struct bt_arena *arena,
+	struct name_set *out_names)
+{
+	bool found = false;
+
+	for (uint32_t i = 0; i < term->match_fields.count; i++) {
+		const struct bt_node_selector_requirement *field = &term->match_fields.items[i];
+		struct name_set values;
+
+		if (!bt_str_equal_c(field->key, "metadata.name") ||
+			!bt_str_equal_c(field->operator_, "In")) {
+			continue;
+		}
+		values = set_of_values(&field->values, arena);
+		if (found) {
+			keep_common(out_names, &values);
+		} else {
+			*out_names = values;
+			found = true;
+		}
+	}
+	return found;
+}
+
+/** Union over all terms, parsable or not; false when some term does not name nodes. */
+static bool names_of_terms(
+	const struct bt_node_selector *required, struct bt_arena *arena, struct name_set *out_names)
+{
+	struct name_set *sets = BT_ARENA_NEW_ARRAY(arena, struct name_set, required->terms.count);
+	struct name_set all = {NULL, 0};
+
+	for (uint32_t i = 0; i < required->terms.count; i++) {
+		if (!names_of_term(&required->terms.items[i], arena, &sets[i])) {
+			return false;
+		}
+		all.count += sets[i].count;
+	}
+	all.items = BT_ARENA_NEW_ARRAY(arena, struct bt_str, all.count);
+	all.count = 0;
+	for (uint32_t i = 0; i < required->terms.count; i++) {
+		for (uint32_t k = 0; k < sets[i].count; k++) {
+			all.items[all.count++] = sets[i].items[k];
+		}
+	}
+	sort_distinct(&all);
+	*out_names = all;
+	return true;
+}
+
+static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, struct bt_pre_filter_result *out_result)
+{
+	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
+	const struct bt_node_selector *required = pod_required(spec);
+	struct node_affinity_pre_filter_data *data;
+	struct name_set names;
+
+	if (required == NULL && !instance_of(plugin)->has_added_required &&
+		!spec->node_selector.present) {
+		return bt_status_code_only(BT_STATUS_SKIP);
+	}
+	data = BT_ARENA_NEW(cycle->arena, struct node_affinity_pre_filter_data);
+	data->required = bt_required_node_affinity_parse(spec, cycle->arena);
+	bt_plugin_set_pre_filter_data(plugin, cycle, data);
+	if (required == NULL || required->terms.count == 0 ||
+		!names_of_terms(required, cycle->arena, &names)) {
+		return BT_STATUS_OK;
+	}
+	if (names.count == 0) {
+		return bt_status_reason(
+			BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_AFFINITY_CONFLICT);
+	}
+	*out_result = (struct bt_pre_filter_result){
+		.restricted = true, .count = names.count, .names = names.items};
+	return BT_STATUS_OK;
+}
+
+static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_node_info *node)
+{
+	const struct node_affinity_plugin *instance = instance_of(plugin);
+	const struct node_affinity_pre_filter_data *data = bt_plugin_pre_filter_data(plugin, cycle);
+	struct bt_str node_name = bt_node_info_name(node);
+	const struct bt_str_map *labels = bt_node_info_labels(node);
+	struct bt_required_node_affinity parsed_now;
+	const struct bt_required_node_affinity *required;
+
+	if (instance->has_added_required &&
+		!bt_node_selector_matches(
+			&instance->added_required, node_name, labels, cycle->arena, NULL)) {
+		return bt_status_reason(
+			BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_ENFORCED_NODE_AFFINITY);
+	}
+	if (data != NULL) {
+		required = &data->required;
+	} else {
+		parsed_now = bt_required_node_affinity_parse(bt_plugin_pod_spec(pod), cycle->arena);
+		required = &parsed_now;
+	}
+	if (!bt_required_node_affinity_matches(required, node_name, labels, cycle->arena, NULL)) {
+		return bt_status_reason(
+			BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_NODE_AFFINITY);
+	}
+	return BT_STATUS_OK;
+}
+
+/** The pod's preferred terms; Error with the parse errors' text. */
+static struct bt_status parse_preferred(const struct bt_pod_spec *spec, struct bt_arena *arena,
+	struct bt_preferred_terms *out_terms)
+{
+	const struct bt_node_affinity *affinity = pod_node_affinity(spec);
+	struct bt_error_list errors = {0};
+
+	*out_terms = (struct bt_preferred_terms){0};
+	if (affinity == NULL || !affinity->preferred.present) {
+		return BT_STATUS_OK;
+	}
+	*out_terms = bt_preferred_terms_parse(&affinity->preferred, BT_STR(""), arena, &errors);
+	if (errors.count > 0) {
+		return bt_status_error_text(arena, bt_error_list_text(&errors, arena));
+	}
+	return BT_STATUS_OK;
+}
+
+static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, BT_UNUSED const uint32_t *slots,
+	BT_UNUSED uint32_t slot_count)
+{
+	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
+	const struct bt_node_affinity *affinity = pod_node_affinity(spec);
+	struct node_affinity_pre_score_data *data;
+	struct bt_status status;
+
+	if ((affinity == NULL || !affinity->preferred.present) &&
+		!instance_of(plugin)->has_added_preferred) {
+		return bt_status_code_only(BT_STATUS_SKIP);
+	}
+	data = BT_ARENA_NEW(cycle->arena, struct node_affinity_pre_score_data);
+	status = parse_preferred(spec, cycle->arena, &data->preferred);
+	if (bt_status_is_success(&status)) {
+		bt_plugin_set_pre_score_data(plugin, cycle, data);
+	}
+	return status;
+}
+
+static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score)
+{
+	const struct node_affinity_pre_score_data *data = bt_plugin_pre_score_data(plugin, cycle);
+	struct bt_str node_name = bt_node_info_name(node);
+	const struct bt_str_map *labels = bt_node_info_labels(node);
+	struct bt_preferred_terms parsed_now;
+	const struct bt_preferred_terms *preferred;
+
+	if (data != NULL) {
+		preferred = &data->preferred;
+	} else {
+		struct bt_status status =
+			parse_preferred(bt_plugin_pod_spec(pod), cycle->arena, &parsed_now);
+		if (!bt_status_is_success(&status)) {
+			return status;
+		}
+		preferred = &parsed_now;
+	}
+	*out_score = bt_wrap_add(
+		bt_preferred_terms_score(&instance_of(plugin)->added_preferred, node_name, labels),
+		bt_preferred_terms_score(preferred, node_name, labels));
+	return BT_STATUS_OK;
+}
+
+/* A requirement for the signature: its values are a set. */
+static struct bt_str sign_requirement(
+	const struct bt_node_selector_requirement *requirement, struct bt_arena *arena)
+{
+	struct bt_str *values = BT_ARENA_NEW_ARRAY(arena, struct bt_str, requirement->values.count);
+	struct bt_strbuf text = {0};
+	struct bt_str result;
+
+	for (uint32_t i = 0; i < requirement->values.count; i++) {
+		values[i] = requirement->values.items[i];
+	}
+	bt_sign_write_str(&text, requirement->key);
+	bt_sign_write_str(&text, requirement->operator_);
+	bt_sign_write_sorted(&text, values, requirement->values.count, false);
+	result = bt_arena_str(arena, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+	return result;
+}
+
+static void sign_requirements(const struct bt_node_selector_requirement *requirements,
+	uint32_t count, struct bt_arena *arena, struct bt_strbuf *out)
+{
+	struct bt_str *texts = BT_ARENA_NEW_ARRAY(arena, struct bt_str, count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		texts[i] = sign_requirement(&requirements[i], arena);
+	}
+	bt_sign_write_sorted(out, texts, count, false);
+}
+
+static struct bt_str sign_term(
+	const struct bt_node_selector_term *term, int32_t weight, struct bt_arena *arena)
+{
+	struct bt_strbuf text = {0};
+	struct bt_str result;
+
+	bt_strbuf_printf(&text, "%" PRId32, weight);
+	sign_requirements(
+		term->match_expressions.items, term->match_expressions.count, arena, &text);
+	sign_requirements(term->match_fields.items, term->match_fields.count, arena, &text);
+	result = bt_arena_str(arena, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+	return result;
+}
+
+static void sign_node_affinity(
+	const struct bt_node_affinity *affinity, struct bt_arena *arena, struct bt_strbuf *out)
+{
+	const struct bt_node_selector *required = affinity->required;
+	uint32_t count = required != NULL ? required->terms.count : 0;
+	struct bt_str *texts = BT_ARENA_NEW_ARRAY(arena, struct bt_str, count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		texts[i] = sign_term(&required->terms.items[i], 0, arena);
+	}
+	bt_strbuf_append_c(out, required != NULL ? "required" : "none");
+	bt_sign_write_sorted(out, texts, count, false);
+	count = affinity->preferred.count;
+	texts = BT_ARENA_NEW_ARRAY(arena, struct bt_str, count);
+	for (uint32_t i = 0; i < count; i++) {
+		texts[i] = sign_term(&affinity->preferred.items[i].preference,
+			affinity->preferred.items[i].weight, arena);
+	}
+	bt_strbuf_append_c(out, affinity->preferred.present ? "preferred" : "none");
+	bt_sign_write_sorted(out, texts, count, false);
+}
+
+static struct bt_status sign(BT_UNUSED struct bt_plugin *plugin, const struct bt_pod_info *pod,
+	struct bt_sign_fragments *out)
+{
+	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
+	const struct bt_node_affinity *affinity = pod_node_affinity(spec);
+	struct bt_strbuf value = {0};
+
+	if (affinity != NULL) {
+		sign_node_affinity(affinity, out->arena, &value);
+	}
+	bt_sign_add(out, BT_STR("v1.Pod.Spec.Affinity.NodeAffinity"), &value);
+	bt_strbuf_reset(&value);
+	bt_strbuf_append_char(&value, spec->node_selector.present ? '{' : '-');
+	for (uint32_t i = 0; i < spec->node_selector.count; i++) {
+		bt_sign_write_str(&value, spec->node_selector.items[i].key);
+		bt_sign_write_str(&value, spec->node_selector.items[i].value);
+	}
+	bt_sign_add(out, BT_STR("v1.Pod.Spec.Affinity.NodeSelector"), &value);
+	bt_strbuf_finish(&value);
+	return BT_STATUS_OK;
+}
+
+/** Match, no match, or no match because of parse errors (then err is set). */
+enum node_match {
+	NODE_MATCHES,
+	NODE_DIFFERS,
+	NODE_MATCH_BROKEN,
+};
+
+static enum node_match match_pod(const struct bt_required_node_affinity *required,
+	const struct bt_node *node, struct bt_arena *arena, struct berth_error *err)
+{
+	struct bt_error_list errors = {0};
+	struct bt_str text;
+
+	if (bt_required_node_affinity_matches(
+		    required, node->metadata.name, &node->metadata.labels, arena, &errors)) {
+		return NODE_MATCHES;
+	}
+	if (errors.count == 0) {
+		return NODE_DIFFERS;
+	}
+	text = bt_error_list_text(&errors, arena);
+	(void)bt_error_set(
+		err, BERTH_ERR_INVALID, "%.*s", BT_STR_ARG(text)); /* the verdict says it */
+	return NODE_MATCH_BROKEN;
+}
+
+static enum bt_queueing_hint hint_of_node_change(const struct node_affinity_plugin *instance,
+	const struct bt_pod_info *pod, const struct bt_node *old_node,
+	const struct bt_node *new_node, struct bt_arena *arena, struct berth_error *err)
+{
+	struct bt_required_node_affinity required;
+	enum node_match match;
+
+	if (instance->has_added_required &&
+		!bt_node_selector_matches(&instance->added_required, new_node->metadata.name,
+			&new_node->metadata.labels, arena, NULL)) {
+		return BT_HINT_SKIP;
+	}
+	required = bt_required_node_affinity_parse(bt_plugin_pod_spec(pod), arena);
+	match = match_pod(&required, new_node, arena, err);
+	if (match != NODE_MATCHES) {
+		return match == NODE_MATCH_BROKEN ? BT_HINT_QUEUE : BT_HINT_SKIP;
+	}
+	if (old_node == NULL) {
+		return BT_HINT_QUEUE;
+	}
+	/* Upstream quirk, spec 05 section 9.5: the added affinity is not compared with the old
+	 * node. */
+	return match_pod(&required, old_node, arena, err) == NODE_MATCHES ? BT_HINT_SKIP
+									  : BT_HINT_QUEUE;
+}
+
+static enum bt_queueing_hint after_node_change(struct bt_plugin *plugin,
+	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
+	struct berth_error *err)
+{
+	struct bt_arena arena = {0};
+	enum bt_queueing_hint hint =
+		hint_of_node_change(instance_of(plugin), pod, old_object, new_object, &arena, err);
+
+	bt_arena_finish(&arena);
+	return hint;
+}
+
+static const struct bt_event_registration events[] = {
+	{{BT_RESOURCE_NODE, BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_LABEL}, after_node_change},
+};
+
+static int events_to_register(BT_UNUSED struct bt_plugin *plugin,
+	const struct bt_event_registration **out_events, uint32_t *out_count,
+	BT_UNUSED struct berth_error *err)
+{
+	*out_events = events;
+	*out_count = BT_ARRAY_LENGTH(events);
+	return 0;
+}
+
+static void destroy(struct bt_plugin *plugin)
+{
+	struct node_affinity_plugin *instance = (struct node_affinity_plugin *)(void *)plugin;
+
+	if (instance != NULL) {
+		bt_arena_finish(&instance->arena);
+		bt_free(instance);
+	}
+}
+
+static int create(const struct bt_plugin_args *args, const struct bt_handle *handle,
+	struct bt_plugin **out_plugin, struct berth_error *err)
+{
+	struct node_affinity_plugin *instance;
+	const struct bt_node_affinity *added;
+	struct bt_error_list errors = {0};
+	int code = bt_plugin_args_expect(
+		args, BT_ARGS_NODE_AFFINITY, "args are not of type", handle, err);
+
+	if (code != 0) {
+		return code;
+	}
+	instance = BT_NEW(struct node_affinity_plugin);
+	instance->base.ops = &bt_node_affinity_plugin;
+	instance->handle = handle;
+	added = args->node_affinity.added_affinity;
+	if (added != NULL && added->required != NULL) {
+		instance->has_added_required = true;
+		instance->added_required =
+			bt_node_selector_parse(added->required, BT_STR(""), &instance->arena);
+	}
+	if (added != NULL && added->preferred.count > 0) {
+		instance->has_added_preferred = true;
+		instance->added_preferred = bt_preferred_terms_parse(
+			&added->preferred, BT_STR(""), &instance->arena, &errors);
+	}
+	*out_plugin = &instance->base;
+	return 0;
+}
+
+const struct bt_plugin_ops bt_node_affinity_plugin = {
+	.name = "NodeAffinity",
+	.create = create,
+	.destroy = destroy,
+	.pure = true,
+	.events_to_register = events_to_register,
+	.sign = sign,
+	.pre_filter = pre_filter,
+	.filter = filter,
+	.pre_score = pre_score,
+	.score = score,
+	.normalize = BT_NORMALIZE_DEFAULT,
+};

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * NodeDeclaredFeatures (PreFilter, Filter): a pod that needs a kubelet feature fits only where the
+ * node declares it. Spec: 05 section 14. A feature set is a byte, bit i = registered feature i
+ * (also node_table.h).
+ */
+#include "base/strbuf.h"
+#include "plugins/common_plugin.h"
+#include "plugins/common_sign.h"
+#include "plugins/in_tree.h"
+
+enum {
+	FEATURE_RESTART_ALL_CONTAINERS = 1 << 3,   /* RestartAllContainersOnContainerExits */
+	FEATURE_USER_NAMESPACES_HOST_NET = 1 << 4, /* UserNamespacesHostNetworkSupport */
+	FEATURE_COUNT = 5,
+};
+
+struct declared_features_pre_filter_data {
+	uint8_t required; /* never 0 */
+};
+
+static bool gate_is_on(const struct bt_plugin *plugin)
+{
+	return bt_plugin_gate(plugin, BT_GATE_NODE_DECLARED_FEATURES);
+}
+
+static bool restarts_all_containers(const bt_container_list *containers)
+{
+	for (uint32_t i = 0; i < containers->count; i++) {
+		const struct bt_container *container = &containers->items[i];
+
+		for (uint32_t k = 0; k < container->restart_policy_rules.count; k++) {
+			if (bt_str_equal_c(container->restart_policy_rules.items[k].action,
+				    "RestartAllContainers")) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static uint8_t required_features(const struct bt_pod_spec *spec)
+{
+	unsigned int required = 0;
+
+	if (restarts_all_containers(&spec->containers) ||
+		restarts_all_containers(&spec->init_containers)) {
+		required |= FEATURE_RESTART_ALL_CONTAINERS;
+	}
+	if (spec->host_network && spec->host_users.present && !spec->host_users.value) {
+		required |= FEATURE_USER_NAMESPACES_HOST_NET;
+	}
+	return (uint8_t)required;
+}
+
+static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, BT_UNUSED struct bt_pre_filter_result *out_result)
+{
+	uint8_t required = required_features(bt_plugin_pod_spec(pod));
+	struct declared_features_pre_filter_data *data;
+
+	if (!gate_is_on(plugin) || required == 0) {
+		return bt_status_code_only(BT_STATUS_SKIP);
+	}
+	data = BT_ARENA_NEW(cycle->arena, struct declared_features_pre_filter_data);
+	data->required = required;
+	bt_plugin_set_pre_filter_data(plugin, cycle, data);
+	return BT_STATUS_OK;
+}
+
+static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node)
+{
+	const struct declared_features_pre_filter_data *data =
+		bt_plugin_pre_filter_data(plugin, cycle);
+
+	if (!gate_is_on(plugin)) {
+		return BT_STATUS_OK;
+	}
+	if (data == NULL) {
+		return bt_status_error_text(cycle->arena,
+			BT_STR("error reading \"PreFilterNodeDeclaredFeatures\" from cycle-state: "
+		               "not found"));
+	}
+	if ((data->required & ~(unsigned int)bt_node_info_declared_features(node)) != 0) {
+		return bt_status_reason(
+			BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_DECLARED_FEATURES);
+	}
+	return BT_STATUS_OK;
+}
+
+static struct bt_status sign(
+	struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_sign_fragments *out)
+{
+	uint8_t required = required_features(bt_plugin_pod_spec(pod));
+	struct bt_strbuf value = {0};
+
+	if (!gate_is_on(plugin)) {
+		return bt_status_error_text(out->arena, BT_STR("target version cannot be nil"));
+	}
+	for (unsigned int i = 0; i < FEATURE_COUNT; i++) {
+		bt_strbuf_append_char(&value, (required >> i & 1) != 0 ? '1' : '0');
+	}
+	bt_sign_add(out, BT_STR("v1.Pod.Spec.RequiredFeatures()"), &value);
+	bt_strbuf_finish(&value);
+	return BT_STATUS_OK;
+}
+
+static bool lists_equal(const bt_str_list *a, const bt_str_list *b)
+{
+	if (a->count != b->count) {
+		return false;
+	}
+	for (uint32_t i = 0; i < a->count; i++) {
+		if (!bt_str_equal(a->items[i], b->items[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static enum bt_queueing_hint after_node_change(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED const struct bt_pod_info *pod, const void *old_object, const void *new_object,
+	BT_UNUSED struct berth_error *err)
+{
+	const struct bt_node *old_node = old_object;
+	const struct bt_node *new_node = new_object;
+
+	if (old_node != NULL &&
+		lists_equal(
+			&old_node->status.declared_features, &new_node->status.declared_features)) {
+		return BT_HINT_SKIP;
+	}
+	return BT_HINT_QUEUE;
+}
+
+static enum bt_queueing_hint after_pod_update(BT_UNUSED struct bt_plugin *plugin,
+	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
+	BT_UNUSED struct berth_error *err)
+{
+	const struct bt_pod *old_pod = old_object;
+	const struct bt_pod *new_pod = new_object;
+
+	if (!bt_str_equal(new_pod->metadata.uid, pod->uid) ||
+		required_features(&old_pod->spec) == required_features(&new_pod->spec)) {
+		return BT_HINT_SKIP;
+	}
+	return BT_HINT_QUEUE;
+}
+
+static const struct bt_event_registration events[] = {
+	{{BT_RESOURCE_NODE, BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_DECLARED_FEATURE},
+		after_node_change},
+	{{BT_RESOURCE_POD, BT_ACTION_UPDATE}, after_pod_update},
+};
+
+static int events_to_register(struct bt_plugin *plugin,
+	const struct bt_event_registration **out_events, uint32_t *out_count,
+	BT_UNUSED struct berth_error *err)
+{
+	*out_events = events;
+	*out_count = gate_is_on(plugin) ? (uint32_t)BT_ARRAY_LENGTH(events) : 0;
+	return 0;
+}
+
+static int create(BT_UNUSED const struct bt_plugin_args *args, const struct bt_handle *handle,
+	struct bt_plugin **out_plugin, BT_UNUSED struct berth_error *err)
+{
+	return bt_plain_plugin_create(&bt_node_declared_features_plugin, handle, out_plugin);
+}
+
+const struct bt_plugin_ops bt_node_declared_features_plugin = {
+	.name = "NodeDeclaredFeatures",
+	.create = create,
+	.destroy = bt_plain_plugin_destroy,
+	.pure = true,
+	.events_to_register = events_to_register,
+	.sign = sign,
+	.pre_filter = pre_filter,
+	.filter = filter,
+};

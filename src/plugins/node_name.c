@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * NodeName (Filter): a pod that names its node fits only there. Spec: 05 section 6.
+ */
+#include "base/strbuf.h"
+#include "plugins/common_plugin.h"
+#include "plugins/common_sign.h"
+#include "plugins/in_tree.h"
+
+static struct bt_status filter(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
+	const struct bt_node_info *node)
+{
+	struct bt_str wanted = bt_plugin_pod_spec(pod)->node_name;
+
+	if (wanted.length == 0 || bt_str_equal(wanted, bt_node_info_name(node))) {
+		return BT_STATUS_OK;
+	}
+	return bt_status_reason(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_NODE_NAME);
+}
+
+static struct bt_status sign(BT_UNUSED struct bt_plugin *plugin, const struct bt_pod_info *pod,
+	struct bt_sign_fragments *out)
+{
+	struct bt_strbuf value = {0};
+
+	bt_strbuf_append_str(&value, bt_plugin_pod_spec(pod)->node_name);
+	bt_sign_add(out, BT_STR("v1.Pod.Spec.NodeName"), &value);
+	bt_strbuf_finish(&value);
+	return BT_STATUS_OK;
+}
+
+static const struct bt_event_registration events[] = {
+	{{BT_RESOURCE_NODE, BT_ACTION_ADD}, NULL},
+};
+
+static int events_to_register(BT_UNUSED struct bt_plugin *plugin,
+	const struct bt_event_registration **out_events, uint32_t *out_count,
+	BT_UNUSED struct berth_error *err)
+{
+	*out_events = events;
+	*out_count = BT_ARRAY_LENGTH(events);
+	return 0;
+}
+
+static int create(BT_UNUSED const struct bt_plugin_args *args, const struct bt_handle *handle,
+	struct bt_plugin **out_plugin, BT_UNUSED struct berth_error *err)
+{
+	return bt_plain_plugin_create(&bt_node_name_plugin, handle, out_plugin);
+}
+
+const struct bt_plugin_ops bt_node_name_plugin = {
+	.name = "NodeName",
+	.create = create,
+	.destroy = bt_plain_plugin_destroy,
+	.pure = true,
+	.events_to_register = events_to_register,
+	.sign = sign,
+	.filter = filter,
+};

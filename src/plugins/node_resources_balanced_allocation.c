@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * NodeResourcesBalancedAllocation (PreScore, Score): prefer nodes whose resources the pod would
+ * bring closer to equal utilisation. Spec: 05 section 12.
+ */
+#include <math.h>
+
+#include "api/resources.h"
+#include "base/alloc.h"
+#include "plugins/common_plugin.h"
+#include "plugins/common_resource_score.h"
+#include "plugins/common_sign.h"
+#include "plugins/in_tree.h"
+
+struct balanced_plugin {
+	struct bt_plugin base;
+	const struct bt_handle *handle;
+	struct bt_scored_resources resources;
+};
+
+/** Variant B of the request for the configured resources, in their order; not all 0. */
+struct balanced_pre_score_data {
+	const int64_t *requests;
+};
+
+static struct balanced_plugin *instance_of(struct bt_plugin *plugin)
+{
+	return (struct balanced_plugin *)(void *)plugin;
+}
+
+static const int64_t *scoring_requests(const struct balanced_plugin *instance,
+	const struct bt_pod_info *pod, struct bt_arena *arena)
+{
+	struct bt_resource_gates gates = bt_resource_gates_of(instance->handle->gates);
+	struct bt_request_options options = {
+		.use_status = true,
+		.use_pod_status = gates.in_place_pod_level_resources,
+		.no_pod_level = !gates.pod_level_resources,
+	};
+	struct bt_resource_list list = bt_pod_requests(pod->shape->pod, &options, arena);
+
+	return bt_scored_resources_request(&instance->resources, &list, arena);
+}
+
+static bool all_zero(const int64_t *values, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (values[i] != 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, BT_UNUSED const uint32_t *slots,
+	BT_UNUSED uint32_t slot_count)
+{
+	const struct balanced_plugin *instance = instance_of(plugin);
+	const int64_t *requests = scoring_requests(instance, pod, cycle->arena);
+	struct balanced_pre_score_data *data;
+
+	if (all_zero(requests, instance->resources.count)) {
+		return bt_status_code_only(BT_STATUS_SKIP);
+	}
+	data = BT_ARENA_NEW(cycle->arena, struct balanced_pre_score_data);
+	data->requests = requests;
+	bt_plugin_set_pre_score_data(plugin, cycle, data);
+	return BT_STATUS_OK;
+}
+
+enum utilization {
+	WITHOUT_POD,
+	WITH_POD,
+};
+
+/** Used fraction of one resource, at most 1; false when the resource takes no part. */
+static bool fraction_of(const struct bt_scored_resource *resource, int64_t request,
+	const struct bt_node_info *node, enum utilization which, double *out_fraction)
+{
+	struct bt_score_entry entry;
+	double fraction;
+
+	if (!bt_score_entry_find(resource, request, node, BT_SCORE_REQUESTED, &entry)) {
+		return false;
+	}
+	fraction =
+		(double)(which == WITH_POD ? entry.requested : entry.used) / (double)entry.capacity;
+	*out_fraction = fraction > 1.0 ? 1.0 : fraction;
+	return true;
+}
+
+/**
+ * 100 when all fractions are equal, less by their standard deviation. The order of the operations
+ * is upstream's: another one rounds differently.
+ */
+static int64_t balance(const struct bt_scored_resources *resources, const int64_t *requests,
+	const struct bt_node_info *node, enum utilization which)
+{
+	double first_two[2] = {0.0, 0.0};
+	double sum = 0.0;
+	double deviation = 0.0;
+	double fraction;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < resources->count; i++) {
+		if (fraction_of(&resources->items[i], requests[i], node, which, &fraction)) {
+			if (count < 2) {
+				first_two[count] = fraction;
+			}
+			sum += fraction;
+			count++;
+		}
+	}
+	if (count == 2) {
+		deviation = fabs((first_two[0] - first_two[1]) / 2);
+	} else if (count > 2) {
+		double mean = sum / (double)count;
+		double squares = 0.0;
+
+		for (uint32_t i = 0; i < resources->count; i++) {
+			if (fraction_of(
+				    &resources->items[i], requests[i], node, which, &fraction)) {
+				squares += (fraction - mean) * (fraction - mean);
+			}
+		}
+		deviation = sqrt(squares / (double)count);
+	}
+	return bt_trunc_to_i64((1 - deviation) * (double)BT_SCORE_MAX);
+}
+
+static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score)
+{
+	const struct balanced_plugin *instance = instance_of(plugin);
+	const struct balanced_pre_score_data *data = bt_plugin_pre_score_data(plugin, cycle);
+	const int64_t *requests =
+		data != NULL ? data->requests : scoring_requests(instance, pod, cycle->arena);
+	int64_t with_pod;
+	int64_t without_pod;
+
+	if (all_zero(requests, instance->resources.count)) {
+		*out_score = 0;
+		return BT_STATUS_OK;
+	}
+	with_pod = balance(&instance->resources, requests, node, WITH_POD);
+	without_pod = balance(&instance->resources, requests, node, WITHOUT_POD);
+	*out_score = 50 + bt_wrap_sub(bt_wrap_add(50, with_pod), without_pod) / 2;
+	return BT_STATUS_OK;
+}
+
+static struct bt_status sign(
+	struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_sign_fragments *out)
+{
+	return bt_sign_requests(plugin, pod, out);
+}
+
+static void destroy(struct bt_plugin *plugin)
+{
+	if (plugin != NULL) {
+		bt_scored_resources_finish(&instance_of(plugin)->resources);
+		bt_free(plugin);
+	}
+}
+
+static int create(const struct bt_plugin_args *args, const struct bt_handle *handle,
+	struct bt_plugin **out_plugin, struct berth_error *err)
+{
+	struct balanced_plugin *instance;
+	int code = bt_plugin_args_expect(args, BT_ARGS_NODE_RESOURCES_BALANCED_ALLOCATION,
+		"want args to be of type", handle, err);
+
+	if (code != 0) {
+		return code;
+	}
+	instance = BT_NEW(struct balanced_plugin);
+	instance->base.ops = &bt_node_resources_balanced_allocation_plugin;
+	instance->handle = handle;
+	bt_scored_resources_init(&instance->resources,
+		&args->node_resources_balanced_allocation.resources, handle->state);
+	*out_plugin = &instance->base;
+	return 0;
+}
+
+const struct bt_plugin_ops bt_node_resources_balanced_allocation_plugin = {
+	.name = "NodeResourcesBalancedAllocation",
+	.create = create,
+	.destroy = destroy,
+	.pure = true,
+	.sign = sign,
+	.pre_score = pre_score,
+	.score = score,
+};

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * NodeUnschedulable (Filter): a cordoned node takes only pods that tolerate being there. Spec: 05
+ * section 7.
+ */
+#include "api/toleration.h"
+#include "plugins/common_plugin.h"
+#include "plugins/common_sign.h"
+#include "plugins/in_tree.h"
+
+/* What a pod must tolerate; the node's own taints are not looked at. */
+static const struct bt_taint unschedulable_taint = {
+	.key = BT_STR_INIT("node.kubernetes.io/unschedulable"),
+	.value = BT_STR_INIT(""),
+	.effect = BT_STR_INIT("NoSchedule"),
+};
+
+static bool tolerates_unschedulable(const struct bt_plugin *plugin, const struct bt_pod_spec *spec)
+{
+	return bt_tolerations_tolerate(&spec->tolerations, &unschedulable_taint,
+		bt_plugin_gate(plugin, BT_GATE_TAINT_TOLERATION_COMPARISON_OPERATORS));
+}
+
+static struct bt_status filter(struct bt_plugin *plugin, BT_UNUSED struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_node_info *node)
+{
+	if (!bt_node_info_unschedulable(node) ||
+		tolerates_unschedulable(plugin, bt_plugin_pod_spec(pod))) {
+		return BT_STATUS_OK;
+	}
+	return bt_status_reason(
+		BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_NODE_UNSCHEDULABLE);
+}
+
+static struct bt_status sign(BT_UNUSED struct bt_plugin *plugin, const struct bt_pod_info *pod,
+	struct bt_sign_fragments *out)
+{
+	bt_sign_tolerations(bt_plugin_pod_spec(pod), out);
+	return BT_STATUS_OK;
+}
+
+static enum bt_queueing_hint after_node_change(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED const struct bt_pod_info *pod, const void *old_object, const void *new_object,
+	BT_UNUSED struct berth_error *err)
+{
+	const struct bt_node *old_node = old_object;
+	const struct bt_node *new_node = new_object;
+	bool was_closed = old_node == NULL || old_node->spec.unschedulable;
+
+	return was_closed && !new_node->spec.unschedulable ? BT_HINT_QUEUE : BT_HINT_SKIP;
+}
+
+static enum bt_queueing_hint after_toleration_change(struct bt_plugin *plugin,
+	const struct bt_pod_info *pod, BT_UNUSED const void *old_object, const void *new_object,
+	BT_UNUSED struct berth_error *err)
+{
+	const struct bt_pod *changed = new_object;
+
+	if (!bt_str_equal(changed->metadata.uid, pod->uid)) {
+		return BT_HINT_SKIP;
+	}
+	return tolerates_unschedulable(plugin, &changed->spec) ? BT_HINT_QUEUE : BT_HINT_SKIP;
+}
+
+static const struct bt_event_registration events[] = {
+	{{BT_RESOURCE_NODE, BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_TAINT}, after_node_change},
+	{{BT_RESOURCE_POD, BT_ACTION_UPDATE_POD_TOLERATION}, after_toleration_change},
+};
+
+static int events_to_register(BT_UNUSED struct bt_plugin *plugin,
+	const struct bt_event_registration **out_events, uint32_t *out_count,
+	BT_UNUSED struct berth_error *err)
+{
+	*out_events = events;
+	*out_count = BT_ARRAY_LENGTH(events);
+	return 0;
+}
+
+static int create(BT_UNUSED const struct bt_plugin_args *args, const struct bt_handle *handle,
+	struct bt_plugin **out_plugin, BT_UNUSED struct berth_error *err)
+{
+	return bt_plain_plugin_create(&bt_node_unschedulable_plugin, handle, out_plugin);
+}
+
+const struct bt_plugin_ops bt_node_unschedulable_plugin = {
+	.name = "NodeUnschedulable",
+	.create = create,
+	.destroy = bt_plain_plugin_destroy,
+	.pure = true,
+	.events_to_register = events_to_register,
+	.sign = sign,
+	.filter = filter,
+};

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * PodGroupPodsCount (PlacementScore): prefer the placement that gets most pods of the group
+ * running. Spec: 05 section 15.1.
+ */
+#include "plugins/common_plugin.h"
+#include "plugins/common_pod_group.h"
+#include "plugins/in_tree.h"
+
+static struct bt_status score_placement(struct bt_plugin *plugin, BT_UNUSED struct bt_arena *arena,
+	BT_UNUSED const struct bt_placement *placement, const struct bt_pod_info *const *pods,
+	uint32_t pod_count, int64_t *out_score)
+{
+	struct bt_str group_name;
+
+	if (pod_count == 0) {
+		*out_score = 0;
+		return BT_STATUS_OK;
+	}
+	group_name = bt_plugin_pod_group_name(bt_plugin_pod_spec(pods[0]));
+	*out_score = (int64_t)pod_count +
+		bt_pod_group_scheduled_count(
+			bt_plugin_handle(plugin)->state, pods[0]->namespace_, group_name);
+	return BT_STATUS_OK;
+}
+
+static struct bt_status normalize_placement_scores(
+	BT_UNUSED struct bt_plugin *plugin, struct bt_arena *arena, int64_t *scores, uint32_t count)
+{
+	int64_t max = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		max = scores[i] > max ? scores[i] : max;
+	}
+	if (max == 0) {
+		return bt_status_error_text(arena,
+			BT_STR("no pods from pod group are assigned to any of the candidate "
+		               "placements"));
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		scores[i] = bt_wrap_mul(scores[i], BT_SCORE_MAX) / max;
+	}
+	return BT_STATUS_OK;
+}
+
+static int create(BT_UNUSED const struct bt_plugin_args *args, const struct bt_handle *handle,
+	struct bt_plugin **out_plugin, BT_UNUSED struct berth_error *err)
+{
+	return bt_plain_plugin_create(&bt_pod_group_pods_count_plugin, handle, out_plugin);
+}
+
+const struct bt_plugin_ops bt_pod_group_pods_count_plugin = {
+	.name = "PodGroupPodsCount",
+	.create = create,
+	.destroy = bt_plain_plugin_destroy,
+	.score_placement = score_placement,
+	.normalize_placement_scores = normalize_placement_scores,
+};

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * PrioritySort (QueueSort): higher priority first, then the pod that entered the queue earlier.
+ * Spec: 05 section 4.
+ */
+#include "plugins/common_plugin.h"
+#include "plugins/in_tree.h"
+
+static bool less(BT_UNUSED struct bt_plugin *plugin, const struct bt_queued_pod *a,
+	const struct bt_queued_pod *b)
+{
+	if (a->pod->priority != b->pod->priority) {
+		return a->pod->priority > b->pod->priority;
+	}
+	return a->timestamp_ns < b->timestamp_ns;
+}
+
+static int create(BT_UNUSED const struct bt_plugin_args *args, const struct bt_handle *handle,
+	struct bt_plugin **out_plugin, BT_UNUSED struct berth_error *err)
+{
+	return bt_plain_plugin_create(&bt_priority_sort_plugin, handle, out_plugin);
+}
+
+const struct bt_plugin_ops bt_priority_sort_plugin = {
+	.name = "PrioritySort",
+	.create = create,
+	.destroy = bt_plain_plugin_destroy,
+	.less = less,
+};

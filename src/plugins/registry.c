@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plugins/registry.h"
+
+#include "plugins/in_tree.h"
+
+/* Byte order of the names; legacy plugins follow. */
+static const struct bt_plugin_ops *const in_tree_plugins[] = {
+	&bt_default_binder_plugin, &bt_default_preemption_plugin, &bt_dynamic_resources_plugin,
+	&bt_gang_scheduling_plugin, &bt_image_locality_plugin, &bt_inter_pod_affinity_plugin,
+	&bt_node_affinity_plugin, &bt_node_declared_features_plugin, &bt_node_name_plugin,
+	&bt_node_ports_plugin, &bt_node_resources_balanced_allocation_plugin,
+	&bt_node_resources_fit_plugin, &bt_node_unschedulable_plugin, &bt_node_volume_limits_plugin,
+	&bt_pod_group_pods_count_plugin, &bt_pod_topology_spread_plugin, &bt_priority_sort_plugin,
+	&bt_scheduling_gates_plugin, &bt_taint_toleration_plugin,
+	&bt_topology_placement_generator_plugin, &bt_volume_binding_plugin,
+	&bt_volume_restrictions_plugin, &bt_volume_zone_plugin,
+	/* Legacy predicates and priorities, spec 05b. */
+};
+
+int bt_register_in_tree_plugins(struct bt_registry *registry, struct berth_error *err)
+{
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(in_tree_plugins); i++) {
+		int code = bt_registry_register(registry, in_tree_plugins[i], err);
+		if (code != 0) {
+			return code;
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * SchedulingGates (PreEnqueue): a pod with scheduling gates stays out of the active queue. Spec: 05
+ * section 5.
+ */
+#include "base/strbuf.h"
+#include "plugins/common_plugin.h"
+#include "plugins/in_tree.h"
+
+static struct bt_status pre_enqueue(
+	BT_UNUSED struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_arena *arena)
+{
+	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
+	struct bt_strbuf text = {0};
+	struct bt_status status;
+
+	if (spec->scheduling_gates.count == 0) {
+		return BT_STATUS_OK;
+	}
+	bt_strbuf_append_c(&text, "waiting for scheduling gates: [");
+	for (uint32_t i = 0; i < spec->scheduling_gates.count; i++) {
+		if (i > 0) {
+			bt_strbuf_append_char(&text, ' ');
+		}
+		bt_strbuf_append_str(&text, spec->scheduling_gates.items[i].name);
+	}
+	bt_strbuf_append_char(&text, ']');
+	status = bt_status_text(
+		BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+	return status;
+}
+
+static enum bt_queueing_hint after_gates_eliminated(BT_UNUSED struct bt_plugin *plugin,
+	const struct bt_pod_info *pod, BT_UNUSED const void *old_object, const void *new_object,
+	BT_UNUSED struct berth_error *err)
+{
+	const struct bt_pod *changed = new_object;
+
+	return bt_str_equal(changed->metadata.uid, pod->uid) ? BT_HINT_QUEUE : BT_HINT_SKIP;
+}
+
+static const struct bt_event_registration events[] = {
+	{{BT_RESOURCE_POD, BT_ACTION_UPDATE_POD_SCHEDULING_GATES_ELIMINATED},
+		after_gates_eliminated},
+};
+
+static int events_to_register(BT_UNUSED struct bt_plugin *plugin,
+	const struct bt_event_registration **out_events, uint32_t *out_count,
+	BT_UNUSED struct berth_error *err)
+{
+	*out_events = events;
+	*out_count = BT_ARRAY_LENGTH(events);
+	return 0;
+}
+
+static int create(BT_UNUSED const struct bt_plugin_args *args, const struct bt_handle *handle,
+	struct bt_plugin **out_plugin, BT_UNUSED struct berth_error *err)
+{
+	return bt_plain_plugin_create(&bt_scheduling_gates_plugin, handle, out_plugin);
+}
+
+const struct bt_plugin_ops bt_scheduling_gates_plugin = {
+	.name = "SchedulingGates",
+	.create = create,
+	.destroy = bt_plain_plugin_destroy,
+	.pre_enqueue = pre_enqueue,
+	.events_to_register = events_to_register,
+};

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * TaintToleration (Filter, PreScore, Score): NoSchedule and NoExecute taints must be tolerated,
+ * PreferNoSchedule taints that are not cost score. Spec: 05 section 8.
+ */
+#include "api/toleration.h"
+#include "plugins/common_plugin.h"
+#include "plugins/common_sign.h"
+#include "plugins/in_tree.h"
+
+/** Hard taints are checked against the pod's whole list: there is no PreFilter. */
+struct taint_toleration_pre_score_data {
+	bt_toleration_list
+		soft; /* those with effect "" or PreferNoSchedule; texts are the shape's */
+};
+
+static bool allow_comparison(const struct bt_plugin *plugin)
+{
+	return bt_plugin_gate(plugin, BT_GATE_TAINT_TOLERATION_COMPARISON_OPERATORS);
+}
+
+static bool has_untolerated_hard_taint(
+	const struct bt_plugin *plugin, const bt_taint_list *taints, const struct bt_pod_spec *spec)
+{
+	return bt_find_untolerated_taint(
+		       taints, &spec->tolerations, BT_TAINT_HARD, allow_comparison(plugin)) != NULL;
+}
+
+static struct bt_status filter(struct bt_plugin *plugin, BT_UNUSED struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_node_info *node)
+{
+	if (has_untolerated_hard_taint(
+		    plugin, bt_node_info_taints(node), bt_plugin_pod_spec(pod))) {
+		return bt_status_reason(
+			BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_UNTOLERATED_TAINT);
+	}
+	return BT_STATUS_OK;
+}
+
+static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, BT_UNUSED const uint32_t *slots,
+	BT_UNUSED uint32_t slot_count)
+{
+	const bt_toleration_list *all = &bt_plugin_pod_spec(pod)->tolerations;
+	struct taint_toleration_pre_score_data *data =
+		BT_ARENA_NEW(cycle->arena, struct taint_toleration_pre_score_data);
+
+	data->soft.items = BT_ARENA_NEW_ARRAY(cycle->arena, struct bt_toleration, all->count);
+	data->soft.present = true;
+	for (uint32_t i = 0; i < all->count; i++) {
+		struct bt_str effect = all->items[i].effect;
+
+		if (effect.length == 0 || bt_str_equal_c(effect, "PreferNoSchedule")) {
+			data->soft.items[data->soft.count++] = all->items[i];
+		}
+	}
+	bt_plugin_set_pre_score_data(plugin, cycle, data);
+	return BT_STATUS_OK;
+}
+
+/* Number of soft taints that are not tolerated; equal taints count separately. */
+static int64_t count_intolerable_soft_taints(
+	const bt_taint_list *taints, const bt_toleration_list *soft, bool comparison)
+{
+	int64_t count = 0;
+
+	for (uint32_t i = 0; i < taints->count; i++) {
+		if (bt_taint_in_filter(&taints->items[i], BT_TAINT_SOFT) &&
+			!bt_tolerations_tolerate(soft, &taints->items[i], comparison)) {
+			count++;
+		}
+	}
+	return count;
+}
+
+static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node,
+	int64_t *out_score)
+{
+	const struct taint_toleration_pre_score_data *data =
+		bt_plugin_pre_score_data(plugin, cycle);
+
+	if (data == NULL) {
+		return bt_status_error_text(cycle->arena,
+			BT_STR("failed to read \"PreScoreTaintToleration\" from cycleState: not "
+		               "found"));
+	}
+	*out_score = count_intolerable_soft_taints(
+		bt_node_info_taints(node), &data->soft, allow_comparison(plugin));
+	return BT_STATUS_OK;
+}
+
+static struct bt_status sign(BT_UNUSED struct bt_plugin *plugin, const struct bt_pod_info *pod,
+	struct bt_sign_fragments *out)
+{
+	bt_sign_tolerations(bt_plugin_pod_spec(pod), out);
+	return BT_STATUS_OK;
+}
+
+static enum bt_queueing_hint after_node_change(struct bt_plugin *plugin,
+	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
+	BT_UNUSED struct berth_error *err)
+{
+	const struct bt_node *old_node = old_object;
+	const struct bt_node *new_node = new_object;
+	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
+	bool was_untolerated = old_node == NULL ||
+		has_untolerated_hard_taint(plugin, &old_node->spec.taints, spec);
+
+	if (was_untolerated && !has_untolerated_hard_taint(plugin, &new_node->spec.taints, spec)) {
+		return BT_HINT_QUEUE;
+	}
+	return BT_HINT_SKIP;
+}
+
+/* The new tolerations are not looked at: Filter will. */
+static enum bt_queueing_hint after_toleration_change(BT_UNUSED struct bt_plugin *plugin,
+	const struct bt_pod_info *pod, BT_UNUSED const void *old_object, const void *new_object,
+	BT_UNUSED struct berth_error *err)
+{
+	const struct bt_pod *changed = new_object;
+
+	return bt_str_equal(changed->metadata.uid, pod->uid) ? BT_HINT_QUEUE : BT_HINT_SKIP;
+}
+
+static const struct bt_event_registration events[] = {
+	{{BT_RESOURCE_NODE, BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_TAINT}, after_node_change},
+	{{BT_RESOURCE_POD, BT_ACTION_UPDATE_POD_TOLERATION}, after_toleration_change},
+};
+
+static int events_to_register(BT_UNUSED struct bt_plugin *plugin,
+	const struct bt_event_registration **out_events, uint32_t *out_count,
+	BT_UNUSED struct berth_error *err)
+{
+	*out_events = events;
+	*out_count = BT_ARRAY_LENGTH(events);
+	return 0;
+}
+
+static int create(BT_UNUSED const struct bt_plugin_args *args, const struct bt_handle *handle,
+	struct bt_plugin **out_plugin, BT_UNUSED struct berth_error *err)
+{
+	return bt_plain_plugin_create(&bt_taint_toleration_plugin, handle, out_plugin);
+}
+
+const struct bt_plugin_ops bt_taint_toleration_plugin = {
+	.name = "TaintToleration",
+	.create = create,
+	.destroy = bt_plain_plugin_destroy,
+	.pure = true,
+	.events_to_register = events_to_register,
+	.sign = sign,
+	.filter = filter,
+	.pre_score = pre_score,
+	.score = score,
+	.normalize = BT_NORMALIZE_DEFAULT_REVERSE,
+};
