@@ -3,6 +3,7 @@
 #define BT_CONFIG_DOCUMENT_H
 /** Inside of struct bt_config, for the files of this folder. */
 #include "config/gates.h"
+#include "config/load.h"
 #include "config/schema.h"
 
 struct bt_config {
@@ -16,4 +17,6 @@ struct bt_config {
 
 /** One reference, empty document, gates copied (NULL: defaults). */
 struct bt_config *bt_config_create(const struct bt_gates *gates);
+/** Leader election flags win over file and defaults (spec 10 section 9). */
+void bt_config_apply_election_flags(struct bt_config *config, const struct bt_config_flags *flags);
 #endif
