@@ -45,7 +45,7 @@ struct bt_selector {
  * the arena of the parse. All-zero memory is an empty list.
  */
 struct bt_error_list {
-	const struct bt_str *items;
+	struct bt_str *items;
 	uint32_t count;
 	uint32_t capacity;
 };
@@ -145,6 +145,12 @@ struct bt_field_selector {
 	const struct bt_field_term *terms;
 };
 
+/**
+ * "a=b,c==d,e!=f"; "\\", "," and "=" within values are escaped with a backslash. Empty text: no
+ * terms. Unescaped values live in the arena, everything else is borrowed from text.
+ */
 BT_MUST_USE int bt_field_selector_parse(struct bt_str text, struct bt_arena *arena,
 	struct bt_field_selector *out_selector, struct berth_error *err);
+/** value: the text of the object's field, "" when it has no such field. */
+bool bt_field_term_matches(const struct bt_field_term *term, struct bt_str value);
 #endif
