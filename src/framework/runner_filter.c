@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "framework/runner.h"
 
+/** What RunFilter makes of a plugin's answer that is no success. Spec 02 section 5.3. */
+BT_COLD
+static struct bt_status interpret_failure(struct bt_arena *arena, const struct bt_plugin *plugin,
+	struct bt_status status)
+{
+	if (!bt_status_is_rejected(&status)) {
+		status = bt_runner_wrap(arena, "running ", plugin, " filter plugin: ", &status);
+	}
+	return bt_runner_with_plugin(status, plugin);
+}
+
 struct bt_status bt_run_filter(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
@@ -14,16 +25,21 @@ struct bt_status bt_run_filter(struct bt_framework *framework, struct bt_cycle_s
 			continue;
 		}
 		status = plugin->ops->filter(plugin, cycle, pod, node);
-		if (BT_LIKELY(bt_status_is_success(&status))) {
-			continue;
+		if (!bt_status_is_success(&status)) {
+			return interpret_failure(cycle->arena, plugin, status);
 		}
-		if (!bt_status_is_rejected(&status)) {
-			status = bt_runner_wrap(
-				cycle->arena, "running ", plugin, " filter plugin: ", &status);
-		}
-		return bt_runner_with_plugin(status, plugin);
 	}
 	return BT_STATUS_OK;
+}
+
+struct bt_status bt_run_filter_plugin(struct bt_framework *framework BT_UNUSED,
+	struct bt_plugin *plugin, struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
+	const struct bt_node_info *node)
+{
+	struct bt_status status = plugin->ops->filter(plugin, cycle, pod, node);
+
+	return bt_status_is_success(&status) ? status
+					     : interpret_failure(cycle->arena, plugin, status);
 }
 
 /** Adding the nominated pods of one node to copies of node and cycle. */

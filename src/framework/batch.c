@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "framework/batch.h"
+
+#include <stddef.h>
+
+#include "base/alloc.h"
+
+const char *bt_batch_flush_name(enum bt_batch_flush flush)
+{
+	switch (flush) {
+	case BT_BATCH_FLUSH_POD_SKIPPED:
+		return "pod_skipped";
+	case BT_BATCH_FLUSH_POD_FAILED:
+		return "pod_failed";
+	case BT_BATCH_FLUSH_POD_INCOMPATIBLE:
+		return "pod_incompatible";
+	case BT_BATCH_FLUSH_EXPIRED:
+		return "expired";
+	case BT_BATCH_FLUSH_NODE_MISSING:
+		return "node_missing";
+	case BT_BATCH_FLUSH_NODE_NOT_FULL:
+		return "node_not_full";
+	case BT_BATCH_FLUSH_EMPTY_LIST:
+		return "empty_list";
+	case BT_BATCH_FLUSH_POD_NOT_BATCHABLE:
+		return "pod_not_batchable";
+	case BT_BATCH_FLUSH_NONE:
+	case BT_BATCH_FLUSH__COUNT:
+		break;
+	}
+	return "";
+}
+
+const char *bt_batch_attempt_name(enum bt_batch_attempt attempt)
+{
+	switch (attempt) {
+	case BT_BATCH_NO_HINT:
+		return "no_hint";
+	case BT_BATCH_HINT_USED:
+		return "hint_used";
+	case BT_BATCH_HINT_NOT_USED:
+		return "hint_not_used";
+	}
+	return "";
+}
+
+void bt_batch_init(struct bt_batch *batch, struct bt_symbol_table *symbols)
+{
+	*batch = (struct bt_batch){.symbols = symbols, .last_node = BT_SYM_NONE};
+}
+
+static void drop_list(struct bt_batch *batch)
+{
+	for (uint32_t i = 0; i < batch->nodes.count; i++) {
+		bt_symbol_unref(batch->symbols, batch->nodes.items[i]);
+	}
+	batch->nodes.count = 0;
+	batch->next = 0;
+	bt_free(batch->signature);
+	batch->signature = NULL;
+	batch->signature_length = 0;
+	batch->has_list = false;
+}
+
+void bt_batch_finish(struct bt_batch *batch)
+{
+	if (batch->symbols == NULL) {
+		return;
+	}
+	drop_list(batch);
+	bt_symbol_unref(batch->symbols, batch->last_node);
+	bt_vec_finish(&batch->nodes);
+	*batch = (struct bt_batch){.last_node = BT_SYM_NONE};
+}
+
+/** The tests that need no node, in upstream's order. */
+static enum bt_batch_flush check_list(const struct bt_batch *batch, struct bt_str signature,
+	uint64_t cycle_count, int64_t now_ns)
+{
+	struct bt_str stored = {batch->signature, batch->signature_length};
+
+	if (!batch->has_last || cycle_count != batch->last_cycle_count + 1) {
+		return BT_BATCH_FLUSH_POD_SKIPPED;
+	}
+	if (signature.data == NULL || !bt_str_equal(signature, stored)) {
+		return BT_BATCH_FLUSH_POD_INCOMPATIBLE;
+	}
+	if (now_ns - batch->created_ns > BT_BATCH_AGE_MAX_NS) {
+		return BT_BATCH_FLUSH_EXPIRED;
+	}
+	return BT_BATCH_FLUSH_NONE;
+}
+
+/** The node of the last cycle must be full for this pod: otherwise it would be the best again. */
+static enum bt_batch_flush check_last_node(const struct bt_batch *batch,
+	struct bt_framework *framework, struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
+{
+	const struct bt_state *state = framework->handle.state;
+	uint32_t slot =
+		bt_state_snapshot_find(state, bt_symbol_text(batch->symbols, batch->last_node));
+	struct bt_node_info node;
+	struct bt_status status;
+
+	if (slot == BT_SLOT_NONE) {
+		return BT_BATCH_FLUSH_NODE_MISSING;
+	}
+	bt_node_info_init(&node, state, slot);
+	status = bt_run_filter(framework, cycle, pod, &node);
+	return bt_status_is_rejected(&status) ? BT_BATCH_FLUSH_NONE : BT_BATCH_FLUSH_NODE_NOT_FULL;
+}
+
+struct bt_str bt_batch_get_hint(struct bt_batch *batch, struct bt_framework *framework,
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, struct bt_str signature,
+	uint64_t cycle_count, int64_t now_ns, enum bt_batch_flush *out_flush)
+{
+	*out_flush = BT_BATCH_FLUSH_NONE;
+	if (!batch->has_list || batch->next == batch->nodes.count) {
+		return BT_STR("");
+	}
+	*out_flush = check_list(batch, signature, cycle_count, now_ns);
+	if (*out_flush == BT_BATCH_FLUSH_NONE) {
+		*out_flush = check_last_node(batch, framework, cycle, pod);
+	}
+	if (*out_flush != BT_BATCH_FLUSH_NONE) {
+		return BT_STR("");
+	}
+	return bt_symbol_text(batch->symbols, batch->nodes.items[batch->next++]);
+}
+
+enum bt_batch_attempt bt_batch_store(struct bt_batch *batch, const struct bt_batch_result *result,
+	int64_t now_ns, enum bt_batch_flush *out_flush)
+{
+	bt_sym chosen = bt_symbol_ref_str(batch->symbols, result->chosen);
+
+	*out_flush = BT_BATCH_FLUSH_NONE;
+	bt_symbol_unref(batch->symbols, batch->last_node);
+	batch->last_node = chosen;
+	batch->last_cycle_count = result->cycle_count;
+	batch->has_last = true;
+	if (result->hint.length > 0 && bt_str_equal(result->hint, result->chosen)) {
+		return BT_BATCH_HINT_USED;
+	}
+	/* References first: the old list may hold the only other ones. */
+	for (uint32_t i = 0; i < result->other_count; i++) {
+		(void)bt_symbol_ref(batch->symbols, result->others[i]);
+	}
+	drop_list(batch);
+	if (result->signature.data != NULL && result->other_count > 0) {
+		bt_vec_reserve(&batch->nodes, result->other_count);
+		for (uint32_t i = 0; i < result->other_count; i++) {
+			bt_vec_push(&batch->nodes, result->others[i]);
+		}
+		batch->signature = bt_strndup(result->signature.data, result->signature.length);
+		batch->signature_length = result->signature.length;
+		batch->created_ns = now_ns;
+		batch->has_list = true;
+	} else {
+		for (uint32_t i = 0; i < result->other_count; i++) {
+			bt_symbol_unref(batch->symbols, result->others[i]);
+		}
+		*out_flush = result->other_count == 0 ? BT_BATCH_FLUSH_EMPTY_LIST
+						      : BT_BATCH_FLUSH_POD_NOT_BATCHABLE;
+	}
+	return result->hint.length > 0 ? BT_BATCH_HINT_NOT_USED : BT_BATCH_NO_HINT;
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "framework/events.h"
+
+#include <stddef.h>
+
+static const struct bt_str any_resource = BT_RESOURCE_ANY;
+static const struct bt_str pod_resource = BT_RESOURCE_POD;
+static const struct bt_str node_resource = BT_RESOURCE_NODE;
+static const struct bt_str assigned_pod_resource = BT_RESOURCE_ASSIGNED_POD;
+static const struct bt_str unschedulable_pod_resource = BT_RESOURCE_UNSCHEDULABLE_POD;
+
+/** What a plugin that does not say is woken by; PodGroup only with gate GenericWorkload. */
+static const struct bt_cluster_event default_events[] = {
+	{BT_RESOURCE_POD, BT_ACTION_ALL},
+	{BT_RESOURCE_NODE, BT_ACTION_ALL},
+	{BT_RESOURCE_PERSISTENT_VOLUME, BT_ACTION_ALL},
+	{BT_RESOURCE_PERSISTENT_VOLUME_CLAIM, BT_ACTION_ALL},
+	{BT_RESOURCE_CSI_NODE, BT_ACTION_ALL},
+	{BT_RESOURCE_CSI_DRIVER, BT_ACTION_ALL},
+	{BT_RESOURCE_CSI_STORAGE_CAPACITY, BT_ACTION_ALL},
+	{BT_RESOURCE_STORAGE_CLASS, BT_ACTION_ALL},
+	{BT_RESOURCE_RESOURCE_CLAIM, BT_ACTION_ALL},
+	{BT_RESOURCE_DEVICE_CLASS, BT_ACTION_ALL},
+};
+
+static const struct bt_cluster_event pod_group_event = {BT_RESOURCE_POD_GROUP, BT_ACTION_ALL};
+
+const char *bt_action_name(uint32_t action)
+{
+	static const char *const bit_names[] = {
+		"Add",
+		"Delete",
+		"UpdateNodeAllocatable",
+		"UpdateNodeLabel",
+		"UpdateNodeTaint",
+		"UpdateNodeCondition",
+		"UpdateNodeAnnotation",
+		"UpdateNodeDeclaredFeature",
+		"UpdatePodLabel",
+		"UpdatePodScaleDown",
+		"UpdatePodToleration",
+		"UpdatePodSchedulingGatesEliminated",
+		"UpdatePodGeneratedResourceClaim",
+	};
+
+	if (action == BT_ACTION_ALL) {
+		return "All";
+	}
+	if (action == BT_ACTION_UPDATE) {
+		return "Update";
+	}
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(bit_names); i++) {
+		if (action == UINT32_C(1) << i) {
+			return bit_names[i];
+		}
+	}
+	return "";
+}
+
+void bt_cluster_event_label(const struct bt_cluster_event *event, struct bt_strbuf *out)
+{
+	bt_strbuf_append_str(out, event->resource);
+	bt_strbuf_append_c(out, bt_action_name(event->action));
+}
+
+bool bt_cluster_event_is_wildcard(const struct bt_cluster_event *event)
+{
+	return event->action == BT_ACTION_ALL && bt_str_equal(event->resource, any_resource);
+}
+
+static bool resource_matches(struct bt_str registered, struct bt_str incoming)
+{
+	if (bt_str_equal(registered, any_resource) || bt_str_equal(registered, incoming)) {
+		return true;
+	}
+	return bt_str_equal(registered, pod_resource) &&
+		(bt_str_equal(incoming, assigned_pod_resource) ||
+			bt_str_equal(incoming, unschedulable_pod_resource));
+}
+
+bool bt_cluster_event_match(const struct bt_cluster_event *registered,
+	const struct bt_cluster_event *incoming)
+{
+	if (bt_cluster_event_is_wildcard(registered)) {
+		return true;
+	}
+	/* Upstream quirk, spec 02 section 10.1: "contains" is a comparison of numbers. */
+	return resource_matches(registered->resource, incoming->resource) &&
+		(registered->action & incoming->action) != 0 &&
+		incoming->action <= registered->action;
+}
+
+static bool takes_part(const struct bt_plugin_ops *ops)
+{
+	return ops->pre_enqueue != NULL || ops->pre_filter != NULL || ops->filter != NULL ||
+		bt_plugin_implements(ops, BT_POINT_RESERVE) || ops->permit != NULL;
+}
+
+static void add_hint(struct bt_event_hints *hints, struct bt_plugin *plugin,
+	struct bt_cluster_event event, bt_hint_function function)
+{
+	struct bt_event_hint hint = {.plugin = plugin, .event = event, .hint = function};
+
+	bt_vec_push(&hints->items, hint);
+}
+
+/** All of them include Node with every action, so nothing needs to be added for taints. */
+static void add_defaults(const struct bt_framework *framework, struct bt_plugin *plugin,
+	struct bt_event_hints *hints)
+{
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(default_events); i++) {
+		add_hint(hints, plugin, default_events[i], NULL);
+	}
+	if (bt_gate_enabled(framework->handle.gates, BT_GATE_GENERIC_WORKLOAD)) {
+		add_hint(hints, plugin, pod_group_event, NULL);
+	}
+}
+
+static int add_registered(struct bt_plugin *plugin, struct bt_event_hints *hints,
+	struct berth_error *err)
+{
+	const struct bt_event_registration *events = NULL;
+	uint32_t count = 0;
+	uint32_t node_actions = 0;
+	int code = plugin->ops->events_to_register(plugin, &events, &count, err);
+
+	if (code != BERTH_OK) {
+		return code;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		if (bt_str_equal(events[i].event.resource, node_resource)) {
+			node_actions |= events[i].event.action;
+		}
+		add_hint(hints, plugin, events[i].event, events[i].hint);
+	}
+	/*
+	 * Upstream quirk, spec 02 section 10.2: a node that was tainted when it was added is first seen when
+	 * the taint goes.
+	 */
+	if ((node_actions & BT_ACTION_ADD) != 0 &&
+		(node_actions & BT_ACTION_UPDATE_NODE_TAINT) == 0) {
+		const struct bt_cluster_event taint = {
+			BT_RESOURCE_NODE, BT_ACTION_UPDATE_NODE_TAINT};
+
+		add_hint(hints, plugin, taint, NULL);
+	}
+	return BERTH_OK;
+}
+
+int bt_event_hints_create(const struct bt_framework *framework, struct bt_event_hints *out_hints,
+	struct berth_error *err)
+{
+	struct bt_event_hints hints = {0};
+	struct bt_strbuf problems = {0};
+	int code = BERTH_OK;
+
+	if (bt_config_extender_count(framework->config) > 0) {
+		add_defaults(framework, NULL, &hints);
+	}
+	for (uint32_t i = 0; i < framework->instances.count; i++) {
+		struct bt_plugin *plugin = framework->instances.items[i];
+		struct berth_error cause = BERTH_ERROR_INIT;
+
+		if (!takes_part(plugin->ops)) {
+			continue;
+		}
+		if (plugin->ops->events_to_register == NULL) {
+			add_defaults(framework, plugin, &hints);
+		} else if (add_registered(plugin, &hints, &cause) != BERTH_OK) {
+			if (code != BERTH_OK) {
+				bt_strbuf_append_char(&problems, '\n');
+			}
+			code = BERTH_ERR_INVALID;
+			bt_strbuf_append_c(&problems, berth_error_message(&cause));
+			berth_error_finish(&cause);
+		}
+	}
+	if (code != BERTH_OK) {
+		(void)bt_error_set(err, code, "%s", bt_strbuf_c(&problems));
+		bt_event_hints_finish(&hints);
+	} else {
+		*out_hints = hints;
+	}
+	bt_strbuf_finish(&problems);
+	return code;
+}
+
+void bt_event_hints_finish(struct bt_event_hints *hints)
+{
+	bt_vec_finish(&hints->items);
+}
+
+enum bt_queueing_hint bt_event_hint_ask(const struct bt_event_hint *hint,
+	const struct bt_pod_info *pod, const void *old_object, const void *new_object)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	enum bt_queueing_hint answer;
+
+	if (hint->hint == NULL) {
+		return BT_HINT_QUEUE;
+	}
+	answer = hint->hint(hint->plugin, pod, old_object, new_object, &err);
+	if (err.code != BERTH_OK) {
+		/* Better one attempt too many than a pod that waits for nothing. */
+		berth_error_finish(&err);
+		return BT_HINT_QUEUE;
+	}
+	return answer;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_FRAMEWORK_EVENTS_H
+#define BT_FRAMEWORK_EVENTS_H
+/**
+ * Cluster events: their names, which registration matches which, and what the plugins of a profile
+ * register. Spec: 02 section 10, 04 (hints) sections 2 and 3.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "framework/cluster_event.h"
+#include "framework/framework.h"
+
+/** The single bit's name, "Update", "All", or "" for any other combination. */
+const char *bt_action_name(uint32_t action);
+/** Resource followed by the action's name, e.g. "NodeAdd". */
+void bt_cluster_event_label(const struct bt_cluster_event *event, struct bt_strbuf *out);
+/** Any resource, all actions. */
+bool bt_cluster_event_is_wildcard(const struct bt_cluster_event *event);
+bool bt_cluster_event_match(const struct bt_cluster_event *registered,
+	const struct bt_cluster_event *incoming);
+
+/** A registration of one plugin. */
+struct bt_event_hint {
+	struct bt_plugin *plugin; /* NULL: the pseudo plugin "Extender" */
+	struct bt_cluster_event event;
+	bt_hint_function hint; /* NULL: always Queue */
+};
+
+/** Name of the pseudo plugin that stands for all extenders. */
+#define BT_EXTENDER_PLUGIN_NAME "Extender"
+
+/** Of one profile: the extenders first, then plugins by index, each one's registrations in order. */
+struct bt_event_hints {
+	BT_VEC(struct bt_event_hint) items;
+};
+
+/**
+ * Ask every plugin with a PreEnqueue, PreFilter, Filter, Reserve or Permit role, enabled or not.
+ * Those that do not say get the default list. All errors joined by newlines.
+ */
+BT_MUST_USE int bt_event_hints_create(const struct bt_framework *framework,
+	struct bt_event_hints *out_hints, struct berth_error *err);
+void bt_event_hints_finish(struct bt_event_hints *hints);
+/** A failing hint counts as Queue. */
+enum bt_queueing_hint bt_event_hint_ask(const struct bt_event_hint *hint,
+	const struct bt_pod_info *pod, const void *old_object, const void *new_object);
+#endif

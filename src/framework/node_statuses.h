@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_FRAMEWORK_NODE_STATUSES_H
+#define BT_FRAMEWORK_NODE_STATUSES_H
+/** Questions to the statuses a failed search left behind. Spec: 02 section 2, NodeToStatus. */
+#include <stdint.h>
+
+#include "framework/plugin.h"
+
+/** The node's own entry, or the status of all absent ones. O(entries). */
+struct bt_status bt_node_statuses_get(const struct bt_node_statuses *statuses, uint32_t slot);
+/**
+ * NodesForStatusCode: nodes of the snapshot with this code, in list order when it is the code of the
+ * absent nodes, else in the order of the entries. out_slots has room for every node of the snapshot.
+ * Returns their number.
+ */
+uint32_t bt_node_statuses_nodes_for_code(const struct bt_node_statuses *statuses,
+	enum bt_status_code code, const struct bt_state *state, uint32_t *out_slots);
+#endif
