@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_API_INT_OR_STRING_H
+#define BT_API_INT_OR_STRING_H
+/** A number or a text, often a percentage. Spec: 01 section 5.3. */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "codec/message.h"
+
+struct bt_int_or_string {
+	struct bt_str text; /* when is_string */
+	int32_t number;
+	bool is_string;
+};
+
+/** The number; for a text its decimal parse, or 0. */
+int32_t bt_int_or_string_value(const struct bt_int_or_string *value);
+/** The number, or for "<digits>%" that part of total, rounded up or down. */
+BT_MUST_USE int bt_int_or_string_scaled(const struct bt_int_or_string *value, int32_t total,
+	bool round_up, int32_t *out_value, struct berth_error *err);
+
+extern const struct bt_scalar_type bt_int_or_string_scalar;
+#endif
