@@ -260,6 +260,7 @@ static const struct bt_field pod_status_rows[] = {
 	BT_ROW_MSG_LIST(bt_pod_status, conditions, "conditions", 2, bt_pod_condition,
 		bt_pod_condition_message),
 	BT_ROW_STR(bt_pod_status, nominated_node_name, "nominatedNodeName", 11),
+	BT_ROW_STR(bt_pod_status, qos_class, "qosClass", 9),
 	BT_ROW_TIME_NULLABLE(bt_pod_status, start_time, "startTime", 7),
 	BT_ROW_MSG_LIST(bt_pod_status, init_container_statuses, "initContainerStatuses", 10,
 		bt_container_status, container_status_message),

@@ -275,6 +275,7 @@ struct bt_pod_status {
 	struct bt_str phase;
 	BT_LIST(struct bt_pod_condition) conditions;
 	struct bt_str nominated_node_name;
+	struct bt_str qos_class; /* read by legacy predicates only (spec 05b B2) */
 	const struct bt_time *start_time;
 	bt_container_status_list container_statuses;
 	bt_container_status_list init_container_statuses;

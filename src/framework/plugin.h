@@ -28,6 +28,7 @@
 #define BT_TOTAL_SCORE_MAX INT64_MAX
 
 struct bt_framework; /* framework/framework.h */
+struct bt_object_lister;
 struct bt_plugin_ops;
 
 /** Base of every instance; first member of the plugin's own structure. */
@@ -50,6 +51,7 @@ struct bt_handle {
 	struct bt_framework *framework; /* for nested runners (preemption) */
 	struct bt_str scheduler_name;
 	const struct bt_binder *binder; /* NULL: every binding succeeds (simulation) */
+	const struct bt_object_lister *objects; /* framework/object_lister.h; NULL: there are none */
 };
 
 /** PreFilter's narrowing. names NULL: all nodes. An empty non-NULL list means no node. Spec 02 section 2. */
