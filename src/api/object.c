@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/object.h"
+
+#include "api/event.h"
+#include "api/lease.h"
+#include "api/node.h"
+#include "api/pod.h"
+#include "api/policy.h"
+#include "api/resource_claim.h"
+#include "api/resource_slice.h"
+#include "api/scheduling.h"
+#include "api/storage.h"
+#include "api/workload.h"
+#include "base/alloc.h"
+#include "base/assert.h"
+
+#define FIRST_CHUNK_BYTES 1024
+
+#define BT_KIND(id, kind, group, versions, resource, namespaced, structure, message) \
+	_Static_assert( \
+		offsetof(struct structure, metadata) == 0, "an object starts with its metadata");
+#include "api/kinds.def"
+#undef BT_KIND
+
+static const struct bt_kind_info infos[BT_KIND__COUNT] = {
+#define BT_KIND(id, kind, group, versions, resource, namespaced, structure, message) \
+	{kind, group, versions, resource, namespaced, (uint32_t)sizeof(struct structure), &message},
+#include "api/kinds.def"
+#undef BT_KIND
+};
+
+const struct bt_kind_info *bt_kind_info(enum bt_kind kind)
+{
+	BT_ASSERT(kind >= 0 && kind < BT_KIND__COUNT);
+	return &infos[kind];
+}
+
+/** Is version one of the words of versions? */
+static bool has_version(const char *versions, struct bt_str version)
+{
+	struct bt_str rest = bt_str_from(versions);
+
+	while (rest.length != 0) {
+		int64_t blank = bt_str_find_char(rest, ' ');
+		uint32_t length = blank < 0 ? rest.length : (uint32_t)blank;
+
+		if (bt_str_equal(bt_str_sub(rest, 0, length), version)) {
+			return true;
+		}
+		rest = bt_str_sub(rest, length + 1, rest.length);
+	}
+	return false;
+}
+
+bool bt_kind_find(struct bt_str api_version, struct bt_str name, enum bt_kind *out_kind)
+{
+	int64_t slash = bt_str_find_char(api_version, '/');
+	struct bt_str group = slash < 0 ? BT_STR("") : bt_str_sub(api_version, 0, (uint32_t)slash);
+	struct bt_str version =
+		slash < 0 ? api_version
+			  : bt_str_sub(api_version, (uint32_t)slash + 1, api_version.length);
+
+	for (int i = 0; i < BT_KIND__COUNT; i++) {
+		if (bt_str_equal_c(name, infos[i].name) && bt_str_equal_c(group, infos[i].group) &&
+			has_version(infos[i].versions, version)) {
+			*out_kind = (enum bt_kind)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+void bt_kind_append_api_version(enum bt_kind kind, struct bt_strbuf *out)
+{
+	const struct bt_kind_info *info = bt_kind_info(kind);
+	struct bt_str versions = bt_str_from(info->versions);
+	int64_t blank = bt_str_find_char(versions, ' ');
+
+	if (info->group[0] != '\0') {
+		bt_strbuf_append_c(out, info->group);
+		bt_strbuf_append_char(out, '/');
+	}
+	bt_strbuf_append_str(out, blank < 0 ? versions : bt_str_sub(versions, 0, (uint32_t)blank));
+}
+
+static struct bt_object *object_new(enum bt_kind kind, void **out_value)
+{
+	struct bt_object *object = BT_NEW(struct bt_object);
+
+	bt_arena_init(&object->arena, FIRST_CHUNK_BYTES);
+	*out_value = bt_arena_calloc(&object->arena, 1, bt_kind_info(kind)->size);
+	object->kind = kind;
+	object->reference_count = 1;
+	object->value = *out_value;
+	object->meta = object->value; /* asserted above: metadata comes first */
+	return object;
+}
+
+struct bt_object *bt_object_create(enum bt_kind kind, const void *value)
+{
+	void *copy;
+	struct bt_object *object = object_new(kind, &copy);
+
+	bt_message_copy(bt_kind_info(kind)->message, copy, value, &object->arena);
+	return object;
+}
+
+struct bt_object *bt_object_share(struct bt_object *object)
+{
+	BT_ASSERT(object->reference_count > 0 && object->reference_count < UINT32_MAX);
+	object->reference_count++;
+	return object;
+}
+
+void bt_object_release(struct bt_object *object)
+{
+	if (object == NULL) {
+		return;
+	}
+	BT_ASSERT(object->reference_count > 0);
+	if (--object->reference_count == 0) {
+		bt_arena_finish(&object->arena);
+		bt_free(object);
+	}
+}
+
+const void *bt_object_value(const struct bt_object *object, enum bt_kind kind)
+{
+	BT_ASSERT(object->kind == kind);
+	return object->value;
+}
+
+void bt_object_encode_json(enum bt_kind kind, const void *value, struct bt_json_writer *writer)
+{
+	struct bt_strbuf api_version = {NULL, 0, 0};
+
+	bt_kind_append_api_version(kind, &api_version);
+	bt_json_begin_object(writer);
+	bt_json_write_name_c(writer, "apiVersion");
+	bt_json_write_str(writer, bt_strbuf_str(&api_version));
+	bt_json_write_name_c(writer, "kind");
+	bt_json_write_c(writer, bt_kind_info(kind)->name);
+	bt_message_encode_json_members(bt_kind_info(kind)->message, writer, value);
+	bt_json_end_object(writer);
+	bt_strbuf_finish(&api_version);
+}
+
+/* --- reading --- */
+
+/** Bytes of a hostile name that a message shows. */
+#define SHOWN_MAX 256
+
+/** Names in messages: shortened, without control characters. */
+static void append_shown(struct bt_strbuf *out, struct bt_str text)
+{
+	uint32_t length = text.length < SHOWN_MAX ? text.length : SHOWN_MAX;
+
+	for (uint32_t i = 0; i < length; i++) {
+		unsigned char c = (unsigned char)text.data[i];
+
+		bt_strbuf_append_char(out, c < 0x20 || c == 0x7f ? '?' : (char)c);
+	}
+}
+
+/** Reads the string members called first and second of the next value; stops early once both are
+ * known. */
+static int peek_strings(struct bt_json_reader reader, const char *first_name,
+	struct bt_str *out_first, const char *second_name, struct bt_str *out_second,
+	struct bt_arena *arena, struct berth_error *err)
+{
+	bool first_member = true;
+	int code = bt_json_enter_object(&reader, err);
+
+	while (code == 0 && (out_first->data == NULL || out_second->data == NULL)) {
+		struct bt_str *out = NULL;
+		enum bt_json_type type;
+		struct bt_str name;
+		bool more;
+
+		code = bt_json_next_member(&reader, &first_member, arena, &more, &name, err);
+		if (code != 0 || !more) {
+			return code;
+		}
+		if (bt_str_equal_c(name, first_name)) {
+			out = out_first;
+		} else if (bt_str_equal_c(name, second_name)) {
+			out = out_second;
+		}
+		code = bt_json_peek(&reader, &type, err);
+		if (code == 0 && out != NULL && type == BT_JSON_STRING) {
+			code = bt_json_read_string(&reader, arena, out, NULL, err);
+		} else if (code == 0) {
+			code = bt_json_skip(&reader, NULL, err);
+		}
+	}
+	return code;
+}
+
+/** "<kind> <namespace>/<name>", as far as the broken object can still be read. */
+static void describe(enum bt_kind kind, struct bt_json_reader reader, struct bt_strbuf *out)
+{
+	struct bt_arena arena = {0};
+	struct bt_str name = {NULL, 0};
+	struct bt_str namespace_ = {NULL, 0};
+	bool first = true;
+	bool more = true;
+
+	bt_strbuf_append_c(out, bt_kind_info(kind)->name);
+	if (bt_json_enter_object(&reader, NULL) != 0) {
+		return;
+	}
+	while (bt_json_next_member(&reader, &first, &arena, &more, &name, NULL) == 0 && more) {
+		if (bt_str_equal(name, BT_STR("metadata"))) {
+			name = (struct bt_str){NULL, 0};
+			(void)peek_strings(
+				reader, "name", &name, "namespace", &namespace_, &arena, NULL);
+			bt_strbuf_append_char(out, ' ');
+			if (namespace_.length != 0) {
+				append_shown(out, namespace_);
+				bt_strbuf_append_char(out, '/');
+			}
+			append_shown(out, name);
+			break;
+		}
+		if (bt_json_skip(&reader, NULL, NULL) != 0) {
+			break;
+		}
+	}
+	bt_arena_finish(&arena);
+}
+
+int bt_object_decode_as(enum bt_kind kind, struct bt_json_reader *reader,
+	struct bt_object **out_object, struct berth_error *err)
+{
+	struct bt_json_reader start = *reader;
+	void *value;
+	struct bt_object *object = object_new(kind, &value);
+	int code = bt_message_decode_json(
+		bt_kind_info(kind)->message, reader, &object->arena, value, err);
+
+	if (code != 0) {
+		struct bt_strbuf what = {NULL, 0, 0};
+
+		describe(kind, start, &what);
+		code = bt_error_wrap(err, code, "%s", bt_strbuf_c(&what));
+		bt_strbuf_finish(&what);
+		bt_object_release(object);
+		return code;
+	}
+	*out_object = object;
+	return 0;
+}
+
+/** What an object says about itself. */
+struct identity {
+	struct bt_str api_version;
+	struct bt_str kind;
+	bool known;
+	enum bt_kind known_kind;
+	bool is_list;       /* of anything */
+	bool is_typed_list; /* of known_kind */
+};
+
+static int read_identity(const struct bt_json_reader *reader, struct bt_arena *arena,
+	struct identity *out, struct berth_error *err)
+{
+	int code;
+
+	*out = (struct identity){.known = false};
+	code = peek_strings(
+		*reader, "kind", &out->kind, "apiVersion", &out->api_version, arena, err);
+	if (code != 0) {
+		return code;
+	}
+	if (out->kind.length == 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "object has no kind");
+	}
+	if (out->api_version.length == 0) {
+		struct bt_strbuf shown = {NULL, 0, 0};
+
+		append_shown(&shown, out->kind);
+		(void)bt_error_set(err, BERTH_ERR_INVALID, "%s: object has no apiVersion",
+			bt_strbuf_c(&shown));
+		bt_strbuf_finish(&shown);
+		return BERTH_ERR_INVALID;
+	}
+	out->known = bt_kind_find(out->api_version, out->kind, &out->known_kind);
+	out->is_list = bt_str_equal(out->kind, BT_STR("List")) &&
+	               bt_str_equal(out->api_version, BT_STR("v1"));
+	if (!out->known && !out->is_list && bt_str_has_suffix(out->kind, BT_STR("List"))) {
+		out->is_typed_list = bt_kind_find(out->api_version,
+			bt_str_sub(out->kind, 0, out->kind.length - 4), &out->known_kind);
+	}
+	return 0;
+}
+
+static int decode_any(struct bt_json_reader *reader, const struct bt_object_sink *sink,
+	uint32_t depth, struct berth_error *err);
+
+static int decode_known(enum bt_kind kind, struct bt_json_reader *reader,
+	const struct bt_object_sink *sink, struct berth_error *err)
+{
+	struct bt_object *object;
+	int code = bt_object_decode_as(kind, reader, &object, err);
+
+	return code != 0 ? code : sink->take(sink->context, object, err);
+}
+
+static int decode_item(const struct identity *list, struct bt_json_reader *reader,
+	const struct bt_object_sink *sink, uint32_t depth, struct berth_error *err)
+{
+	enum bt_json_type type;
+	int code = bt_json_peek(reader, &type, err);
+
+	if (code != 0 || type == BT_JSON_NULL) {
+		return code != 0 ? code : bt_json_read_null(reader, err);
+	}
+	/* Items of a typed list carry no kind of their own. */
+	return list->is_typed_list ? decode_known(list->known_kind, reader, sink, err)
+	                           : decode_any(reader, sink, depth + 1, err);
+}
+
+static int decode_items(const struct identity *list, struct bt_json_reader *reader,
+	const struct bt_object_sink *sink, uint32_t depth, struct berth_error *err)
+{
+	bool first = true;
+	bool more;
+	enum bt_json_type type;
+	int code = bt_json_peek(reader, &type, err);
+
+	if (code != 0 || type == BT_JSON_NULL) {
+		return code != 0 ? code : bt_json_read_null(reader, err);
+	}
+	if (depth >= BT_OBJECT_LIST_DEPTH_MAX) {
+		return bt_error_set(err, BERTH_ERR_TOO_LARGE, "lists are nested too deeply");
+	}
+	code = bt_json_enter_array(reader, err);
+	if (code != 0) {
+		return bt_error_wrap(err, code, "items");
+	}
+	for (uint64_t i = 0;; i++) {
+		code = bt_json_next_element(reader, &first, &more, err);
+		if (code != 0) {
+			return bt_error_wrap(err, code, "items");
+		}
+		if (!more) {
+			return 0;
+		}
+		code = decode_item(list, reader, sink, depth, err);
+		if (code != 0) {
+			return bt_error_wrap(err, code, "items[%llu]", (unsigned long long)i);
+		}
+	}
+}
+
+static int decode_list(const struct identity *list, struct bt_json_reader *reader,
+	const struct bt_object_sink *sink, uint32_t depth, struct berth_error *err)
+{
+	struct bt_arena names = {0};
+	bool first = true;
+	int code = bt_json_enter_object(reader, err);
+
+	while (code == 0) {
+		struct bt_str name;
+		bool more;
+
+		code = bt_json_next_member(reader, &first, &names, &more, &name, err);
+		if (code != 0 || !more) {
+			break;
+		}
+		if (bt_str_equal(name, BT_STR("items"))) {
+			code = decode_items(list, reader, sink, depth, err);
+		} else {
+			code = bt_json_skip(reader, NULL, err);
+		}
+	}
+	bt_arena_finish(&names);
+	return code;
+}
+
+static int decode_any(struct bt_json_reader *reader, const struct bt_object_sink *sink,
+	uint32_t depth, struct berth_error *err)
+{
+	struct bt_arena arena = {0};
+	struct identity identity;
+	int code = read_identity(reader, &arena, &identity, err);
+
+	if (code == 0) {
+		if (identity.known) {
+			code = decode_known(identity.known_kind, reader, sink, err);
+		} else if (identity.is_list || identity.is_typed_list) {
+			code = decode_list(&identity, reader, sink, depth, err);
+		} else {
+			code = bt_json_skip(reader, NULL, err);
+			if (code == 0 && sink->skipped != NULL) {
+				sink->skipped(sink->context, identity.api_version, identity.kind);
+			}
+		}
+	}
+	bt_arena_finish(&arena);
+	return code;
+}
+
+int bt_object_decode_reader(
+	struct bt_json_reader *reader, const struct bt_object_sink *sink, struct berth_error *err)
+{
+	enum bt_json_type type;
+	int code = bt_json_peek(reader, &type, err);
+
+	if (code != 0 || type == BT_JSON_NULL) {
+		return code != 0 ? code : bt_json_read_null(reader, err);
+	}
+	return decode_any(reader, sink, 0, err);
+}
+
+int bt_object_decode(struct bt_str json, struct bt_object **out_object, struct berth_error *err)
+{
+	struct bt_arena arena = {0};
+	struct bt_json_reader reader;
+	struct identity identity;
+	struct bt_object *object = NULL;
+	int code;
+
+	bt_json_reader_init(&reader, json);
+	code = read_identity(&reader, &arena, &identity, err);
+	if (code == 0 && !identity.known) {
+		struct bt_strbuf shown = {NULL, 0, 0};
+
+		append_shown(&shown, identity.api_version);
+		bt_strbuf_append_c(&shown, " ");
+		append_shown(&shown, identity.kind);
+		code = bt_error_set(
+			err, BERTH_ERR_NOT_FOUND, "%s: kind is not known", bt_strbuf_c(&shown));
+		bt_strbuf_finish(&shown);
+	}
+	if (code == 0) {
+		code = bt_object_decode_as(identity.known_kind, &reader, &object, err);
+	}
+	if (code == 0) {
+		code = bt_json_expect_end(&reader, err);
+	}
+	bt_arena_finish(&arena);
+	if (code != 0) {
+		bt_object_release(object);
+		return code;
+	}
+	*out_object = object;
+	return 0;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_API_OBJECT_H
+#define BT_API_OBJECT_H
+/**
+ * Objects of any kind: the table of kinds, reading objects and lists of objects from JSON, writing
+ * them. Spec: 01 sections 2.2 and 3.
+ *
+ * Kinds, versions and fields that the tables do not name are skipped, not errors: manifests hold
+ * much that a scheduler does not read.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "api/meta.h"
+#include "base/arena.h"
+#include "base/error.h"
+#include "codec/json.h"
+#include "codec/message.h"
+
+enum bt_kind {
+#define BT_KIND(id, kind, group, versions, resource, namespaced, structure, message) BT_KIND_##id,
+#include "api/kinds.def"
+#undef BT_KIND
+	BT_KIND__COUNT,
+};
+
+struct bt_kind_info {
+	const char *name;     /* "Pod" */
+	const char *group;    /* "" for the core group */
+	const char *versions; /* separated by blanks; the first one is written */
+	const char *resource; /* "pods" */
+	bool namespaced;
+	uint32_t size; /* of the structure, which starts with its metadata */
+	const struct bt_message *message;
+};
+
+const struct bt_kind_info *bt_kind_info(enum bt_kind kind);
+/** Kind by "group/version" (or "version") and kind name; false when it is not in the table. */
+bool bt_kind_find(struct bt_str api_version, struct bt_str name, enum bt_kind *out_kind);
+/** "apps/v1", as written. */
+void bt_kind_append_api_version(enum bt_kind kind, struct bt_strbuf *out);
+
+/**
+ * One decoded object; immutable. Shared by counted references, which one thread at a time may
+ * change. Whoever creates an object holds the first reference.
+ */
+struct bt_object {
+	enum bt_kind kind;
+	uint32_t reference_count;
+	const void *value;                 /* the kind's structure */
+	const struct bt_object_meta *meta; /* of value */
+	struct bt_arena arena;
+};
+
+/** An object from a structure made by other means; deep copy. owned. */
+BT_MUST_USE struct bt_object *bt_object_create(enum bt_kind kind, const void *value);
+BT_MUST_USE struct bt_object *bt_object_share(struct bt_object *object);
+/** NULL accepted. */
+void bt_object_release(struct bt_object *object);
+
+/** The structure of an object known to be of that kind (asserted). */
+const void *bt_object_value(const struct bt_object *object, enum bt_kind kind);
+
+/**
+ * Decode the next JSON value as an object of this kind, whatever it says about itself. *out_object
+ * is owned. Errors read "Pod default/web: spec.containers[0].name: <what is wrong>".
+ */
+BT_MUST_USE int bt_object_decode_as(enum bt_kind kind, struct bt_json_reader *reader,
+	struct bt_object **out_object, struct berth_error *err);
+/**
+ * Decode a document that is one object with kind and apiVersion. BERTH_ERR_NOT_FOUND: a kind that
+ * is not in the table.
+ */
+BT_MUST_USE int bt_object_decode(
+	struct bt_str json, struct bt_object **out_object, struct berth_error *err);
+
+/** Receives what bt_object_decode_reader finds. */
+struct bt_object_sink {
+	void *context;
+	/** object is consumed. A result other than 0 ends the reading with it; err is then set. */
+	int (*take)(void *context, struct bt_object *object, struct berth_error *err);
+	/** Something of a kind that is not in the table was left out; may be NULL. */
+	void (*skipped)(void *context, struct bt_str api_version, struct bt_str kind);
+};
+
+/** Lists within lists end here. */
+#define BT_OBJECT_LIST_DEPTH_MAX 8
+
+/**
+ * Read one JSON value: an object, a List of objects, a typed list (PodList, ...), or null for
+ * nothing. Items go to the sink one by one, so a long list never exists twice.
+ */
+BT_MUST_USE int bt_object_decode_reader(
+	struct bt_json_reader *reader, const struct bt_object_sink *sink, struct berth_error *err);
+
+/** As one JSON object with apiVersion and kind. */
+void bt_object_encode_json(enum bt_kind kind, const void *value, struct bt_json_writer *writer);
+#endif
