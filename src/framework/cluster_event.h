@@ -1,27 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_FRAMEWORK_CLUSTER_EVENT_H
 #define BT_FRAMEWORK_CLUSTER_EVENT_H
-/** Action bits and resource names of cluster events. Spec: 02 section 10.1. */
+/** Resource names of cluster events; their action bits are in api/change.h. Spec: 02 section 10.1. */
+#include "api/change.h"
 #include "base/str.h"
-
-enum bt_action {
-	BT_ACTION_ADD = 1 << 0,
-	BT_ACTION_DELETE = 1 << 1,
-	BT_ACTION_UPDATE_NODE_ALLOCATABLE = 1 << 2,
-	BT_ACTION_UPDATE_NODE_LABEL = 1 << 3,
-	BT_ACTION_UPDATE_NODE_TAINT = 1 << 4,
-	BT_ACTION_UPDATE_NODE_CONDITION = 1 << 5,
-	BT_ACTION_UPDATE_NODE_ANNOTATION = 1 << 6,
-	BT_ACTION_UPDATE_NODE_DECLARED_FEATURE = 1 << 7,
-	BT_ACTION_UPDATE_POD_LABEL = 1 << 8,
-	BT_ACTION_UPDATE_POD_SCALE_DOWN = 1 << 9,
-	BT_ACTION_UPDATE_POD_TOLERATION = 1 << 10,
-	BT_ACTION_UPDATE_POD_SCHEDULING_GATES_ELIMINATED = 1 << 11,
-	BT_ACTION_UPDATE_POD_GENERATED_RESOURCE_CLAIM = 1 << 12,
-	BT_ACTION_ALL = (1 << 13) - 1,
-	/** Every update bit. */
-	BT_ACTION_UPDATE = BT_ACTION_ALL & ~(BT_ACTION_ADD | BT_ACTION_DELETE),
-};
 
 /* For initialisers of struct bt_cluster_event. */
 #define BT_RESOURCE_POD BT_STR_INIT("Pod")

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/identity.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+
+int bt_pod_key(const struct bt_pod *pod, struct bt_str *out_key, struct berth_error *err)
+{
+	if (pod->metadata.uid.length == 0) {
+		return bt_error_set(
+			err, BERTH_ERR_INVALID, "cannot get cache key for pod with empty UID");
+	}
+	*out_key = pod->metadata.uid;
+	return 0;
+}
+
+bool bt_api_version_split(
+	struct bt_str api_version, struct bt_str *out_group, struct bt_str *out_version)
+{
+	int64_t slash = bt_str_find_char(api_version, '/');
+	struct bt_str version = api_version;
+
+	if (slash >= 0) {
+		version = bt_str_sub(api_version, (uint32_t)slash + 1, api_version.length);
+		if (bt_str_find_char(version, '/') >= 0) {
+			return false;
+		}
+	}
+	*out_group = slash < 0 ? BT_STR("") : bt_str_sub(api_version, 0, (uint32_t)slash);
+	*out_version = version;
+	return true;
+}
+
+bool bt_object_is_controlled_by(
+	const struct bt_object_meta *object, const struct bt_object_meta *owner)
+{
+	const struct bt_owner_reference *controller = bt_object_controller(object);
+
+	return controller != NULL && bt_str_equal(controller->uid, owner->uid);
+}
+
+struct bt_time bt_pod_start_time(const struct bt_pod *pod, const struct bt_time *now)
+{
+	return pod->status.start_time != NULL ? *pod->status.start_time : *now;
+}
+
+static void tick(struct bt_time *clock)
+{
+	if (++clock->nanoseconds == 1000000000) {
+		clock->nanoseconds = 0;
+		clock->seconds++;
+	}
+}
+
+bool bt_pod_is_more_important(const struct bt_pod *a, const struct bt_pod *b, struct bt_time *clock)
+{
+	struct bt_time a_start;
+	struct bt_time b_start;
+
+	if (bt_pod_priority(a) != bt_pod_priority(b)) {
+		return bt_pod_priority(a) > bt_pod_priority(b);
+	}
+	a_start = bt_pod_start_time(a, clock);
+	tick(clock);
+	b_start = bt_pod_start_time(b, clock);
+	tick(clock);
+	return bt_time_compare(&a_start, &b_start) < 0;
+}
+
+bool bt_pod_is_assigned(const struct bt_pod *pod)
+{
+	return pod->spec.node_name.length != 0;
+}
+
+bool bt_pod_is_terminating(const struct bt_pod *pod)
+{
+	return pod->metadata.deletion_timestamp != NULL;
+}
+
+bool bt_pod_never_preempts(const struct bt_pod *pod)
+{
+	return bt_str_equal(pod->spec.preemption_policy, BT_STR("Never"));
+}
+
+static bool same_condition(const struct bt_pod_condition *a, const struct bt_pod_condition *b)
+{
+	/* observedGeneration alone is not a change. */
+	return bt_str_equal(a->status, b->status) && bt_str_equal(a->reason, b->reason) &&
+	       bt_str_equal(a->message, b->message) &&
+	       bt_time_compare(&a->last_probe_time, &b->last_probe_time) == 0 &&
+	       bt_time_compare(&a->last_transition_time, &b->last_transition_time) == 0;
+}
+
+bt_pod_condition_list bt_pod_conditions_set(const struct bt_pod_status *status,
+	const struct bt_pod_condition *condition, const struct bt_time *now, struct bt_arena *arena,
+	bool *out_changed)
+{
+	bt_pod_condition_list result = {NULL, status->conditions.count, true};
+	uint32_t at = 0;
+
+	BT_ASSERT(status->conditions.count < UINT32_MAX);
+	result.items = BT_ARENA_NEW_ARRAY(
+		arena, struct bt_pod_condition, (size_t)status->conditions.count + 1);
+	if (status->conditions.count != 0) {
+		memcpy(result.items, status->conditions.items,
+			status->conditions.count * sizeof(result.items[0]));
+	}
+	while (at < status->conditions.count &&
+		!bt_str_equal(result.items[at].type, condition->type)) {
+		at++;
+	}
+	if (at == status->conditions.count) {
+		result.count++;
+		result.items[at] = *condition;
+		result.items[at].last_transition_time = *now;
+		*out_changed = true;
+		return result;
+	}
+	result.items[at] = *condition;
+	result.items[at].last_transition_time =
+		bt_str_equal(status->conditions.items[at].status, condition->status)
+			? status->conditions.items[at].last_transition_time
+			: *now;
+	*out_changed = !same_condition(&status->conditions.items[at], &result.items[at]);
+	return result;
+}
