@@ -248,6 +248,11 @@ struct bt_plugin_ops {
 
 	/* Column form of Score; needs `pure`. Scores must be in [0, 2^31). */
 
+	/**
+	 * Data for the column form of a plugin without PreScore, made once per shape in the arena. NULL: the pre-score data is
+	 * passed.
+	 */
+	const void *(*score_column_data)(struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_arena *arena);
 	uint32_t score_reads;
 	/** The score also depends on the number of nodes in the snapshot. */
 	bool score_reads_node_count;

@@ -2,7 +2,6 @@
 #include "plugins/common_resource_columns.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/assert.h"
 
@@ -22,48 +21,100 @@ BT_ALWAYS_INLINE double narrow_to_double(int64_t value)
 	return shifted.number - 0x1p52;
 }
 
-/** One block of one resource: adds weight x score to sums and weight to weights where the node has the resource. */
+bool bt_requests_are_narrow(const int64_t *requests, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (requests[i] < 0 || requests[i] >= BT_NARROW_AMOUNT_MAX) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static struct bt_resource_column column_of(const struct bt_node_table *nodes,
+	const struct bt_scored_resource *resource, enum bt_score_usage usage)
+{
+	bool non_zero = usage == BT_SCORE_NON_ZERO;
+	switch (resource->kind) {
+	case BT_SCORED_CPU:
+		return (struct bt_resource_column){.allocatable = nodes->allocatable_cpu_milli,
+			.used = non_zero ? nodes->non_zero_cpu_milli : nodes->requested_cpu_milli};
+	case BT_SCORED_MEMORY:
+		return (struct bt_resource_column){.allocatable = nodes->allocatable_memory_bytes,
+			.used = non_zero ? nodes->non_zero_memory_bytes : nodes->requested_memory_bytes};
+	case BT_SCORED_EPHEMERAL_STORAGE:
+		return (struct bt_resource_column){.allocatable = nodes->allocatable_ephemeral_bytes,
+			.used = nodes->requested_ephemeral_bytes};
+	case BT_SCORED_SCALAR:
+		return (struct bt_resource_column){
+			.allocatable = nodes->scalars.items[resource->column].allocatable,
+			.used = nodes->scalars.items[resource->column].requested};
+	case BT_SCORED_UNTRACKED:
+		break;
+	}
+	return (struct bt_resource_column){0};
+}
+
+bool bt_resource_columns_collect(const struct bt_scored_resources *resources, const int64_t *requests,
+	const struct bt_state *state, enum bt_score_usage usage, struct bt_resource_column *out_columns,
+	uint32_t *out_count)
+{
+	uint32_t count = 0;
+	if (resources->count > BT_RESOURCE_COLUMNS_MAX) {
+		return false;
+	}
+	for (uint32_t i = 0; i < resources->count; i++) {
+		const struct bt_scored_resource *resource = &resources->items[i];
+		if (resource->weight < 0 || resource->weight > BT_SCORE_MAX) {
+			return false;
+		}
+		if (resource->kind == BT_SCORED_UNTRACKED ||
+			(resource->kind == BT_SCORED_SCALAR && requests[i] == 0)) {
+			continue;
+		}
+		out_columns[count] = column_of(&state->nodes, resource, usage);
+		out_columns[count].request = requests[i];
+		out_columns[count].weight = (int32_t)resource->weight;
+		count++;
+	}
+	*out_count = count;
+	return true;
+}
+
+/**
+ * One block of one resource: adds weight x score to sums and weight to weights where the node has the resource. Sums are
+ * doubles to keep one vector width in the loop; they stay far below 2^52.
+ */
 static void add_allocation_scores(const struct bt_resource_column *column, bool most, const int64_t *allocatable,
-	const int64_t *used, uint32_t count, int32_t *restrict sums, int32_t *restrict weights)
+	const int64_t *used, uint32_t count, double *restrict sums, double *restrict weights)
 {
 	double request = narrow_to_double(column->request);
-	int32_t weight = column->weight;
-	if (most) {
-		for (uint32_t i = 0; i < count; i++) {
-			double capacity = narrow_to_double(allocatable[i]);
-			double wanted = narrow_to_double(used[i]) + request;
-			double divisor = capacity > 0 ? capacity : 1;
-			double taken = wanted < capacity ? wanted : capacity;
-			int32_t score = (int32_t)(taken * 100 / divisor);
-			sums[i] += weight * score;
-			weights[i] += capacity > 0 ? weight : 0;
-		}
-		return;
-	}
+	double weight = column->weight;
 	for (uint32_t i = 0; i < count; i++) {
 		double capacity = narrow_to_double(allocatable[i]);
-		double free = capacity - (narrow_to_double(used[i]) + request);
+		double wanted = narrow_to_double(used[i]) + request;
 		double divisor = capacity > 0 ? capacity : 1;
-		free = free > 0 ? free : 0;
-		int32_t score = (int32_t)(free * 100 / divisor);
+		wanted = wanted < capacity ? wanted : capacity;
+		double counted = most ? wanted : capacity - wanted;
+		double score = (double)(int32_t)(counted * 100 / divisor);
 		sums[i] += weight * score;
 		weights[i] += capacity > 0 ? weight : 0;
 	}
 }
 
-static void divide_by_weights(const int32_t *sums, const int32_t *weights, uint32_t count, int32_t *restrict scores)
+static void divide_by_weights(const double *sums, const double *weights, uint32_t count, int32_t *restrict scores)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		double divisor = weights[i] != 0 ? weights[i] : 1;
-		scores[i] = (int32_t)((double)sums[i] / divisor);
+		double divisor = weights[i] > 0 ? weights[i] : 1;
+		scores[i] = (int32_t)(sums[i] / divisor);
 	}
 }
 
 static void allocation_block(const struct bt_resource_column *columns, uint32_t column_count, bool most,
 	uint32_t first_slot, uint32_t count, int32_t *scores)
 {
-	int32_t sums[BLOCK] = {0};
-	int32_t weights[BLOCK] = {0};
+	double sums[BLOCK] = {0};
+	double weights[BLOCK] = {0};
 	for (uint32_t c = 0; c < column_count; c++) {
 		add_allocation_scores(&columns[c], most, columns[c].allocatable + first_slot,
 			columns[c].used + first_slot, count, sums, weights);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "framework/plugin.h"
+#include "plugins/common_resource_score.h"
 
 /** Amounts from here on are "wide". */
 #define BT_NARROW_AMOUNT_MAX (INT64_C(1) << 44)
@@ -22,6 +23,30 @@ struct bt_resource_column {
 	int64_t request;
 	int32_t weight;
 };
+
+enum {
+	BT_RESOURCE_COLUMNS_MAX = 16,
+};
+
+/** Every amount is in [0, BT_NARROW_AMOUNT_MAX). */
+bool bt_requests_are_narrow(const int64_t *requests, uint32_t count);
+
+/**
+ * What score_fits_column of the resource plugins asks: with narrow amounts scores stay in their range and the kernels are
+ * exact. Otherwise the plain form answers, which also knows the error that absurd amounts cause upstream.
+ */
+static inline bool bt_score_amounts_are_narrow(const struct bt_state *state, const int64_t *requests, uint32_t count)
+{
+	return !state->nodes.has_wide_values && bt_requests_are_narrow(requests, count);
+}
+
+/**
+ * The configured resources that take part for this pod (spec 05 section 11.4), as columns. false: too many resources or
+ * large weights; score node by node. The caller knows that all amounts are narrow (bt_score_amounts_are_narrow).
+ */
+bool bt_resource_columns_collect(const struct bt_scored_resources *resources, const int64_t *requests,
+	const struct bt_state *state, enum bt_score_usage usage, struct bt_resource_column *out_columns,
+	uint32_t *out_count);
 
 /** LeastAllocated (most = false) or MostAllocated. A node without the resource leaves it out of its sums. */
 void bt_allocation_score_column(const struct bt_resource_column *columns, uint32_t column_count, bool most,

@@ -19,6 +19,14 @@ static struct bt_status post_filter(BT_UNUSED struct bt_plugin *plugin,
 	return bt_status_reason(BT_STATUS_UNSCHEDULABLE, BT_REASON_NO_NEW_CLAIMS);
 }
 
+static bool score_is_constant(BT_UNUSED struct bt_plugin *plugin, BT_UNUSED const void *data,
+	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const struct bt_state *state,
+	int32_t *out_score)
+{
+	*out_score = 0;
+	return true;
+}
+
 static struct bt_status sign(BT_UNUSED struct bt_plugin *plugin, const struct bt_pod_info *pod,
 	BT_UNUSED struct bt_sign_fragments *out)
 {
@@ -68,6 +76,7 @@ const struct bt_plugin_ops bt_dynamic_resources_plugin = {
 	.filter = bt_inert_filter,
 	.post_filter = post_filter,
 	.score = bt_inert_score,
+	.score_is_constant = score_is_constant,
 	.normalize = BT_NORMALIZE_DEFAULT,
 	.reserve = bt_inert_slot,
 	.unreserve = bt_inert_unreserve,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/strbuf.h"
+#include "plugins/common_columns.h"
 #include "plugins/common_plugin.h"
 #include "plugins/common_sign.h"
 #include "plugins/in_tree.h"
@@ -71,25 +72,80 @@ static int64_t scaled_score(int64_t sum_bytes, int64_t container_count)
 	return BT_SCORE_MAX * (sum_bytes - SUM_MIN) / (sum_max - SUM_MIN);
 }
 
+static int64_t score_of_node(const struct image_locality_names *names,
+	const struct bt_pod_spec *spec, const struct bt_node_info *node)
+{
+	int64_t sum_bytes = 0;
+
+	for (uint32_t i = 0; i < names->count; i++) {
+		int64_t size_bytes;
+		uint32_t holder_count;
+
+		if (bt_node_info_find_image(node, names->items[i], &size_bytes, &holder_count)) {
+			sum_bytes = bt_wrap_add(sum_bytes,
+				spread_size(size_bytes, holder_count, node->state->snapshot.count));
+		}
+	}
+	return scaled_score(
+		sum_bytes, (int64_t)spec->init_containers.count + spec->containers.count);
+}
+
 static struct bt_status score(BT_UNUSED struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score)
 {
 	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
 	struct image_locality_names names = names_of_pod(spec, true, cycle->arena);
-	int64_t sum_bytes = 0;
 
-	for (uint32_t i = 0; i < names.count; i++) {
-		int64_t size_bytes;
-		uint32_t holder_count;
+	*out_score = score_of_node(&names, spec, node);
+	return BT_STATUS_OK;
+}
 
-		if (bt_node_info_find_image(node, names.items[i], &size_bytes, &holder_count)) {
-			sum_bytes = bt_wrap_add(sum_bytes,
-				spread_size(size_bytes, holder_count, node->state->snapshot.count));
+static const void *score_column_data(
+	BT_UNUSED struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_arena *arena)
+{
+	struct image_locality_names *names = BT_ARENA_NEW(arena, struct image_locality_names);
+
+	*names = names_of_pod(bt_plugin_pod_spec(pod), true, arena);
+	return names;
+}
+
+/** Image names of nodes are interned: a text that is no symbol is on no node. */
+static bool any_name_is_known(
+	const struct bt_state *state, const struct image_locality_names *names)
+{
+	for (uint32_t i = 0; i < names->count; i++) {
+		if (!bt_sym_is_none(bt_symbol_find(&state->symbols, names->items[i]))) {
+			return true;
 		}
 	}
-	*out_score = scaled_score(
-		sum_bytes, (int64_t)spec->init_containers.count + spec->containers.count);
-	return BT_STATUS_OK;
+	return false;
+}
+
+/** Most pods' images are on no node or on nodes without a list: those score as with a sum of 0. */
+static void score_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
+	const struct bt_pod_info *pod, const struct bt_state *state, struct bt_slot_range range,
+	int32_t *scores)
+{
+	const struct image_locality_names *names = data;
+	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
+	int32_t without = (int32_t)scaled_score(
+		0, (int64_t)spec->init_containers.count + spec->containers.count);
+
+	for (uint32_t k = 0; k < range.count; k++) {
+		scores[bt_slot_at(range, k)] = without;
+	}
+	if (!any_name_is_known(state, names)) {
+		return;
+	}
+	for (uint32_t k = 0; k < range.count; k++) {
+		uint32_t slot = bt_slot_at(range, k);
+		struct bt_node_info node;
+
+		if (state->nodes.rows[slot].images.count != 0) {
+			bt_node_info_init(&node, state, slot);
+			scores[slot] = (int32_t)score_of_node(names, spec, &node);
+		}
+	}
 }
 
 static struct bt_status sign(BT_UNUSED struct bt_plugin *plugin, const struct bt_pod_info *pod,
@@ -122,4 +178,8 @@ const struct bt_plugin_ops bt_image_locality_plugin = {
 	.pure = true,
 	.sign = sign,
 	.score = score,
+	.score_column_data = score_column_data,
+	.score_reads = BT_CHANGE_IMAGES,
+	.score_reads_node_count = true,
+	.score_column = score_column,
 };

@@ -6,12 +6,15 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/selector.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/strbuf.h"
+#include "plugins/common_columns.h"
 #include "plugins/common_plugin.h"
+#include "plugins/common_selector_columns.h"
 #include "plugins/common_sign.h"
 #include "plugins/in_tree.h"
 
@@ -206,6 +209,69 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 	return BT_STATUS_OK;
 }
 
+enum {
+	DETAIL_ENFORCED = 1, /* the profile's affinity */
+	DETAIL_POD = 2,
+};
+
+static uint32_t detail_of_slot(const struct node_affinity_plugin *instance,
+	const struct node_affinity_pre_filter_data *data, const struct bt_node_table *nodes,
+	uint32_t slot)
+{
+	struct bt_str name = bt_node_table_name(nodes, slot);
+	const struct bt_str_map *labels = &nodes->rows[slot].labels;
+
+	if (instance->has_added_required &&
+		!bt_node_selector_matches(&instance->added_required, name, labels, NULL, NULL)) {
+		return DETAIL_ENFORCED;
+	}
+	return bt_required_node_affinity_matches(&data->required, name, labels, NULL, NULL)
+		? 0
+		: DETAIL_POD;
+}
+
+static void filter_column(struct bt_plugin *plugin, const void *data,
+	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state,
+	struct bt_slot_range range, uint32_t *detail)
+{
+	const struct node_affinity_plugin *instance = instance_of(plugin);
+	const struct node_affinity_pre_filter_data *parsed = data;
+	uint8_t *matches;
+
+	if (range.slots != NULL) {
+		for (uint32_t k = 0; k < range.count; k++) {
+			detail[range.slots[k]] =
+				detail_of_slot(instance, parsed, &state->nodes, range.slots[k]);
+		}
+		return;
+	}
+	matches = bt_malloc(range.count);
+	memset(matches, 1, range.count);
+	bt_required_affinity_column(
+		&parsed->required, instance->handle->state, range.count, matches);
+	for (uint32_t slot = 0; slot < range.count; slot++) {
+		detail[slot] = matches[slot] != 0 ? 0 : DETAIL_POD;
+	}
+	if (instance->has_added_required) {
+		memset(matches, 1, range.count);
+		bt_node_selector_column(
+			&instance->added_required, instance->handle->state, range.count, matches);
+		for (uint32_t slot = 0; slot < range.count; slot++) {
+			detail[slot] = matches[slot] != 0 ? detail[slot] : DETAIL_ENFORCED;
+		}
+	}
+	bt_free(matches);
+}
+
+static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED const void *data, BT_UNUSED const struct bt_pod_info *pod, uint32_t detail,
+	BT_UNUSED struct bt_arena *arena)
+{
+	return bt_status_reason(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
+		detail == DETAIL_ENFORCED ? BT_REASON_ENFORCED_NODE_AFFINITY
+					  : BT_REASON_NODE_AFFINITY);
+}
+
 /** The pod's preferred terms; Error with the parse errors' text. */
 static struct bt_status parse_preferred(const struct bt_pod_spec *spec, struct bt_arena *arena,
 	struct bt_preferred_terms *out_terms)
@@ -268,6 +334,56 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 		bt_preferred_terms_score(&instance_of(plugin)->added_preferred, node_name, labels),
 		bt_preferred_terms_score(preferred, node_name, labels));
 	return BT_STATUS_OK;
+}
+
+/** Largest sum of weights the score column takes. */
+#define COLUMN_WEIGHT_SUM_MAX (1 << 24)
+
+/** Adds the weights to *sum; false when one is negative or the sum too large. */
+static bool add_weights(const struct bt_preferred_terms *terms, int64_t *sum)
+{
+	for (uint32_t i = 0; i < terms->count; i++) {
+		if (terms->items[i].weight < 0) {
+			return false;
+		}
+		*sum += terms->items[i].weight;
+	}
+	return *sum <= COLUMN_WEIGHT_SUM_MAX;
+}
+
+static bool score_fits_column(struct bt_plugin *plugin, const void *data,
+	BT_UNUSED const struct bt_pod_info *pod)
+{
+	const struct node_affinity_pre_score_data *parsed = data;
+	int64_t sum = 0;
+
+	return add_weights(&instance_of(plugin)->added_preferred, &sum) &&
+		add_weights(&parsed->preferred, &sum);
+}
+
+static void score_column(struct bt_plugin *plugin, const void *data,
+	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state,
+	struct bt_slot_range range, int32_t *scores)
+{
+	const struct node_affinity_plugin *instance = instance_of(plugin);
+	const struct node_affinity_pre_score_data *parsed = data;
+
+	if (range.slots != NULL) {
+		for (uint32_t k = 0; k < range.count; k++) {
+			uint32_t slot = range.slots[k];
+			struct bt_str name = bt_node_table_name(&state->nodes, slot);
+			const struct bt_str_map *labels = &state->nodes.rows[slot].labels;
+			scores[slot] = (int32_t)(bt_preferred_terms_score(
+							 &instance->added_preferred, name, labels) +
+				bt_preferred_terms_score(&parsed->preferred, name, labels));
+		}
+		return;
+	}
+	memset(scores, 0, range.count * sizeof(*scores));
+	bt_preferred_terms_column(
+		&instance->added_preferred, instance->handle->state, range.count, scores);
+	bt_preferred_terms_column(
+		&parsed->preferred, instance->handle->state, range.count, scores);
 }
 
 /* A requirement for the signature: its values are a set. */
@@ -488,4 +604,10 @@ const struct bt_plugin_ops bt_node_affinity_plugin = {
 	.pre_score = pre_score,
 	.score = score,
 	.normalize = BT_NORMALIZE_DEFAULT,
+	.filter_reads = BT_CHANGE_LABELS,
+	.filter_column = filter_column,
+	.filter_detail_status = filter_detail_status,
+	.score_reads = BT_CHANGE_LABELS,
+	.score_fits_column = score_fits_column,
+	.score_column = score_column,
 };

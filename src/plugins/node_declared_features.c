@@ -5,6 +5,7 @@
  * (also node_table.h).
  */
 #include "base/strbuf.h"
+#include "plugins/common_columns.h"
 #include "plugins/common_plugin.h"
 #include "plugins/common_sign.h"
 #include "plugins/in_tree.h"
@@ -87,6 +88,28 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 			BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_DECLARED_FEATURES);
 	}
 	return BT_STATUS_OK;
+}
+
+/* Only called with PreFilter data, hence with the gate on. */
+static void filter_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
+	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state,
+	struct bt_slot_range range, uint32_t *detail)
+{
+	unsigned int required = ((const struct declared_features_pre_filter_data *)data)->required;
+
+	for (uint32_t k = 0; k < range.count; k++) {
+		uint32_t slot = bt_slot_at(range, k);
+		unsigned int declared = state->nodes.declared_features[slot];
+		detail[slot] = (required & ~declared) != 0 ? BT_DETAIL_REJECTED : 0;
+	}
+}
+
+static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED const void *data, BT_UNUSED const struct bt_pod_info *pod,
+	BT_UNUSED uint32_t detail, BT_UNUSED struct bt_arena *arena)
+{
+	return bt_status_reason(
+		BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_DECLARED_FEATURES);
 }
 
 static struct bt_status sign(
@@ -178,4 +201,7 @@ const struct bt_plugin_ops bt_node_declared_features_plugin = {
 	.sign = sign,
 	.pre_filter = pre_filter,
 	.filter = filter,
+	.filter_reads = BT_CHANGE_FEATURES,
+	.filter_column = filter_column,
+	.filter_detail_status = filter_detail_status,
 };

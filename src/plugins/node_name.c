@@ -3,6 +3,7 @@
  * NodeName (Filter): a pod that names its node fits only there. Spec: 05 section 6.
  */
 #include "base/strbuf.h"
+#include "plugins/common_columns.h"
 #include "plugins/common_plugin.h"
 #include "plugins/common_sign.h"
 #include "plugins/in_tree.h"
@@ -16,6 +17,27 @@ static struct bt_status filter(BT_UNUSED struct bt_plugin *plugin,
 	if (wanted.length == 0 || bt_str_equal(wanted, bt_node_info_name(node))) {
 		return BT_STATUS_OK;
 	}
+	return bt_status_reason(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_NODE_NAME);
+}
+
+static void filter_column(BT_UNUSED struct bt_plugin *plugin, BT_UNUSED const void *data,
+	const struct bt_pod_info *pod, const struct bt_state *state, struct bt_slot_range range,
+	uint32_t *detail)
+{
+	struct bt_str wanted = bt_plugin_pod_spec(pod)->node_name;
+	uint32_t slot;
+
+	bt_fill_slots(range, detail, wanted.length == 0 ? 0 : BT_DETAIL_REJECTED);
+	slot = wanted.length == 0 ? BT_SLOT_NONE : bt_node_table_find(&state->nodes, wanted);
+	if (slot != BT_SLOT_NONE) {
+		detail[slot] = 0;
+	}
+}
+
+static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED const void *data, BT_UNUSED const struct bt_pod_info *pod,
+	BT_UNUSED uint32_t detail, BT_UNUSED struct bt_arena *arena)
+{
 	return bt_status_reason(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_NODE_NAME);
 }
 
@@ -57,4 +79,6 @@ const struct bt_plugin_ops bt_node_name_plugin = {
 	.events_to_register = events_to_register,
 	.sign = sign,
 	.filter = filter,
+	.filter_column = filter_column,
+	.filter_detail_status = filter_detail_status,
 };

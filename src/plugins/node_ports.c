@@ -8,6 +8,7 @@
 
 #include "api/resources.h"
 #include "base/strbuf.h"
+#include "plugins/common_columns.h"
 #include "plugins/common_plugin.h"
 #include "plugins/common_sign.h"
 #include "plugins/in_tree.h"
@@ -45,6 +46,40 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 		}
 	}
 	return BT_STATUS_OK;
+}
+
+static bool conflicts_on_slot(
+	const struct node_ports_pre_filter_data *data, const struct bt_state *state, uint32_t slot)
+{
+	struct bt_node_info node;
+
+	if (state->nodes.rows[slot].ports.count == 0) {
+		return false;
+	}
+	bt_node_info_init(&node, state, slot);
+	for (uint32_t i = 0; i < data->wanted.count; i++) {
+		if (bt_node_info_port_conflicts(&node, &data->wanted.items[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void filter_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
+	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state,
+	struct bt_slot_range range, uint32_t *detail)
+{
+	for (uint32_t k = 0; k < range.count; k++) {
+		uint32_t slot = bt_slot_at(range, k);
+		detail[slot] = conflicts_on_slot(data, state, slot) ? BT_DETAIL_REJECTED : 0;
+	}
+}
+
+static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED const void *data, BT_UNUSED const struct bt_pod_info *pod,
+	BT_UNUSED uint32_t detail, BT_UNUSED struct bt_arena *arena)
+{
+	return bt_status_reason(BT_STATUS_UNSCHEDULABLE, BT_REASON_NODE_PORTS);
 }
 
 static int compare_ports(const void *a, const void *b)
@@ -162,4 +197,7 @@ const struct bt_plugin_ops bt_node_ports_plugin = {
 	.sign = sign,
 	.pre_filter = pre_filter,
 	.filter = filter,
+	.filter_reads = BT_CHANGE_PORTS,
+	.filter_column = filter_column,
+	.filter_detail_status = filter_detail_status,
 };

@@ -7,7 +7,9 @@
 
 #include "api/resources.h"
 #include "base/alloc.h"
+#include "plugins/common_columns.h"
 #include "plugins/common_plugin.h"
+#include "plugins/common_resource_columns.h"
 #include "plugins/common_resource_score.h"
 #include "plugins/common_sign.h"
 #include "plugins/in_tree.h"
@@ -129,6 +131,15 @@ static int64_t balance(const struct bt_scored_resources *resources, const int64_
 	return bt_trunc_to_i64((1 - deviation) * (double)BT_SCORE_MAX);
 }
 
+static int64_t score_of_node(const struct bt_scored_resources *resources, const int64_t *requests,
+	const struct bt_node_info *node)
+{
+	int64_t with_pod = balance(resources, requests, node, WITH_POD);
+	int64_t without_pod = balance(resources, requests, node, WITHOUT_POD);
+
+	return 50 + bt_wrap_sub(bt_wrap_add(50, with_pod), without_pod) / 2;
+}
+
 static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score)
 {
@@ -136,17 +147,44 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 	const struct balanced_pre_score_data *data = bt_plugin_pre_score_data(plugin, cycle);
 	const int64_t *requests =
 		data != NULL ? data->requests : scoring_requests(instance, pod, cycle->arena);
-	int64_t with_pod;
-	int64_t without_pod;
 
-	if (all_zero(requests, instance->resources.count)) {
-		*out_score = 0;
-		return BT_STATUS_OK;
-	}
-	with_pod = balance(&instance->resources, requests, node, WITH_POD);
-	without_pod = balance(&instance->resources, requests, node, WITHOUT_POD);
-	*out_score = 50 + bt_wrap_sub(bt_wrap_add(50, with_pod), without_pod) / 2;
+	*out_score = all_zero(requests, instance->resources.count)
+		? 0
+		: score_of_node(&instance->resources, requests, node);
 	return BT_STATUS_OK;
+}
+
+/** Absurd amounts can leave the range of scores; the plain form then reports what upstream would. */
+static bool score_fits_column(struct bt_plugin *plugin, const void *data,
+	BT_UNUSED const struct bt_pod_info *pod)
+{
+	const struct balanced_plugin *instance = instance_of(plugin);
+	const int64_t *requests = ((const struct balanced_pre_score_data *)data)->requests;
+
+	return bt_score_amounts_are_narrow(
+		instance->handle->state, requests, instance->resources.count);
+}
+
+static void score_column(struct bt_plugin *plugin, const void *data,
+	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state,
+	struct bt_slot_range range, int32_t *scores)
+{
+	const struct bt_scored_resources *resources = &instance_of(plugin)->resources;
+	const int64_t *requests = ((const struct balanced_pre_score_data *)data)->requests;
+	struct bt_resource_column columns[BT_RESOURCE_COLUMNS_MAX];
+	uint32_t count;
+
+	if (bt_resource_columns_collect(
+		    resources, requests, state, BT_SCORE_REQUESTED, columns, &count) &&
+		count <= 2) {
+		bt_balanced_score_column(columns, count, range, scores);
+		return;
+	}
+	for (uint32_t k = 0; k < range.count; k++) {
+		struct bt_node_info node;
+		bt_node_info_init(&node, state, bt_slot_at(range, k));
+		scores[node.slot] = (int32_t)score_of_node(resources, requests, &node);
+	}
 }
 
 static struct bt_status sign(
@@ -190,4 +228,7 @@ const struct bt_plugin_ops bt_node_resources_balanced_allocation_plugin = {
 	.sign = sign,
 	.pre_score = pre_score,
 	.score = score,
+	.score_fits_column = score_fits_column,
+	.score_reads = BT_CHANGE_PODS | BT_CHANGE_ALLOCATABLE,
+	.score_column = score_column,
 };

@@ -6,10 +6,12 @@
  */
 #include "api/resources.h"
 #include "base/alloc.h"
+#include "plugins/common_columns.h"
 #include "plugins/common_device_class.h"
 #include "plugins/common_fit_hints.h"
 #include "plugins/common_fit_score.h"
 #include "plugins/common_plugin.h"
+#include "plugins/common_resource_columns.h"
 #include "plugins/common_resource_score.h"
 #include "plugins/common_sign.h"
 #include "plugins/in_tree.h"
@@ -189,6 +191,135 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 	};
 }
 
+/* Column form of Filter: a detail has one bit per reason, in the order of the reasons. */
+enum {
+	DETAIL_UNRESOLVABLE = 1 << 0,
+	DETAIL_TOO_MANY_PODS = 1 << 1,
+	DETAIL_CPU = 1 << 2,
+	DETAIL_MEMORY = 1 << 3,
+	DETAIL_EPHEMERAL = 1 << 4,
+	DETAIL_SCALAR_SHIFT = 5,
+	DETAIL_SCALARS_MAX = 19,
+};
+
+static bool filter_fits_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
+	BT_UNUSED const struct bt_pod_info *pod)
+{
+	const struct fit_pre_filter_data *request = data;
+
+	return request->scalar_count <= DETAIL_SCALARS_MAX;
+}
+
+/** Wraps as bt_wrap_sub does, in a form that compilers vectorise. */
+BT_ALWAYS_INLINE int64_t free_amount(int64_t allocatable, int64_t requested)
+{
+	return (int64_t)((uint64_t)allocatable - (uint64_t)requested);
+}
+
+/** Bits of one resource on one node; request is not 0. */
+BT_ALWAYS_INLINE uint32_t lack(
+	int64_t request, int64_t allocatable, int64_t requested, uint32_t bit)
+{
+	uint32_t unresolvable = request > allocatable ? DETAIL_UNRESOLVABLE : 0;
+	return request > free_amount(allocatable, requested) ? bit | unresolvable : 0;
+}
+
+static void add_lack(int64_t request, const int64_t *allocatable, const int64_t *requested,
+	uint32_t bit, struct bt_slot_range range, uint32_t *restrict detail)
+{
+	if (range.slots == NULL) {
+		for (uint32_t slot = 0; slot < range.count; slot++) {
+			detail[slot] |= lack(request, allocatable[slot], requested[slot], bit);
+		}
+		return;
+	}
+	for (uint32_t k = 0; k < range.count; k++) {
+		uint32_t slot = range.slots[k];
+		detail[slot] |= lack(request, allocatable[slot], requested[slot], bit);
+	}
+}
+
+static void add_scalar_lack(const struct fit_plugin *instance, const struct fit_scalar *scalar,
+	const struct bt_scalar_column *column, uint32_t bit, struct bt_slot_range range,
+	uint32_t *detail)
+{
+	for (uint32_t k = 0; k < range.count; k++) {
+		uint32_t slot = bt_slot_at(range, k);
+		int64_t allocatable = column->allocatable[slot];
+		uint32_t lacking = lack(scalar->value, allocatable, column->requested[slot], bit);
+
+		if (lacking != 0 &&
+			!bt_fit_is_delegated(instance->handle, scalar->name, allocatable)) {
+			detail[slot] |= lacking;
+		}
+	}
+}
+
+static void filter_column(struct bt_plugin *plugin, const void *data,
+	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state,
+	struct bt_slot_range range, uint32_t *detail)
+{
+	const struct fit_pre_filter_data *request = data;
+	const struct bt_node_table *nodes = &state->nodes;
+
+	for (uint32_t k = 0; k < range.count; k++) {
+		uint32_t slot = bt_slot_at(range, k);
+		bool full = nodes->pod_count[slot] >= nodes->allocatable_pods[slot];
+		detail[slot] = full ? DETAIL_TOO_MANY_PODS : 0;
+	}
+	if (request->cpu_milli > 0) {
+		add_lack(request->cpu_milli, nodes->allocatable_cpu_milli,
+			nodes->requested_cpu_milli, DETAIL_CPU, range, detail);
+	}
+	if (request->memory_bytes > 0) {
+		add_lack(request->memory_bytes, nodes->allocatable_memory_bytes,
+			nodes->requested_memory_bytes, DETAIL_MEMORY, range, detail);
+	}
+	if (request->ephemeral_bytes > 0) {
+		add_lack(request->ephemeral_bytes, nodes->allocatable_ephemeral_bytes,
+			nodes->requested_ephemeral_bytes, DETAIL_EPHEMERAL, range, detail);
+	}
+	for (uint32_t i = 0; i < request->scalar_count; i++) {
+		const struct fit_scalar *scalar = &request->scalars[i];
+
+		if (!scalar->ignored) {
+			add_scalar_lack(instance_of(plugin), scalar,
+				&nodes->scalars.items[scalar->column],
+				1U << (DETAIL_SCALAR_SHIFT + i), range, detail);
+		}
+	}
+}
+
+static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin, const void *data,
+	BT_UNUSED const struct bt_pod_info *pod, uint32_t detail, struct bt_arena *arena)
+{
+	static const enum bt_reason fixed[] = {BT_REASON_TOO_MANY_PODS, BT_REASON_INSUFFICIENT_CPU,
+		BT_REASON_INSUFFICIENT_MEMORY, BT_REASON_INSUFFICIENT_EPHEMERAL_STORAGE};
+	const struct fit_pre_filter_data *request = data;
+	uint32_t fixed_count = BT_ARRAY_LENGTH(fixed);
+	struct fit_failures failures = {0};
+
+	failures.reasons =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_str, (size_t)fixed_count + request->scalar_count);
+	for (uint32_t i = 0; i < fixed_count; i++) {
+		if ((detail >> (i + 1) & 1) != 0) {
+			add_failure(&failures, bt_reason_texts[fixed[i]], false);
+		}
+	}
+	for (uint32_t i = 0; i < request->scalar_count; i++) {
+		if ((detail >> (DETAIL_SCALAR_SHIFT + i) & 1) != 0) {
+			add_failure(&failures, request->scalars[i].reason, false);
+		}
+	}
+	return (struct bt_status){
+		.code = (detail & DETAIL_UNRESOLVABLE) != 0
+			? BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE
+			: BT_STATUS_UNSCHEDULABLE,
+		.reason_count = failures.count,
+		.reasons = failures.reasons,
+	};
+}
+
 /*
  * Upstream quirk, spec 05 section 11.6: the scorer ignores pod-level requests and status, while the
  * node's part of the sum honours them.
@@ -227,6 +358,47 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 		data != NULL ? data->requests : scoring_requests(instance, pod, cycle->arena),
 		node);
 	return BT_STATUS_OK;
+}
+
+/** Absurd amounts can leave the range of scores; the plain form then reports what upstream would. */
+static bool score_fits_column(struct bt_plugin *plugin, const void *data,
+	BT_UNUSED const struct bt_pod_info *pod)
+{
+	const struct fit_plugin *instance = instance_of(plugin);
+	const int64_t *requests = ((const struct fit_pre_score_data *)data)->requests;
+
+	return instance->scorer.resources.count != 0 &&
+		bt_score_amounts_are_narrow(
+			instance->handle->state, requests, instance->scorer.resources.count);
+}
+
+static void score_slots_plainly(const struct fit_plugin *instance, const int64_t *requests,
+	const struct bt_state *state, struct bt_slot_range range, int32_t *scores)
+{
+	for (uint32_t k = 0; k < range.count; k++) {
+		struct bt_node_info node;
+		bt_node_info_init(&node, state, bt_slot_at(range, k));
+		scores[node.slot] = (int32_t)bt_fit_score(&instance->scorer, requests, &node);
+	}
+}
+
+static void score_column(struct bt_plugin *plugin, const void *data,
+	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state,
+	struct bt_slot_range range, int32_t *scores)
+{
+	const struct fit_plugin *instance = instance_of(plugin);
+	const int64_t *requests = ((const struct fit_pre_score_data *)data)->requests;
+	struct bt_resource_column columns[BT_RESOURCE_COLUMNS_MAX];
+	uint32_t count;
+
+	if (instance->scorer.strategy == BT_FIT_REQUESTED_TO_CAPACITY_RATIO ||
+		!bt_resource_columns_collect(&instance->scorer.resources, requests, state,
+			BT_SCORE_NON_ZERO, columns, &count)) {
+		score_slots_plainly(instance, requests, state, range, scores);
+		return;
+	}
+	bt_allocation_score_column(columns, count,
+		instance->scorer.strategy == BT_FIT_MOST_ALLOCATED, range, scores);
 }
 
 static struct bt_status score_placement(struct bt_plugin *plugin, struct bt_arena *arena,
@@ -326,7 +498,14 @@ const struct bt_plugin_ops bt_node_resources_fit_plugin = {
 	.sign = sign,
 	.pre_filter = pre_filter,
 	.filter = filter,
+	.filter_fits_column = filter_fits_column,
+	.filter_reads = BT_CHANGE_PODS | BT_CHANGE_ALLOCATABLE,
+	.filter_column = filter_column,
+	.filter_detail_status = filter_detail_status,
 	.pre_score = pre_score,
 	.score = score,
+	.score_fits_column = score_fits_column,
+	.score_reads = BT_CHANGE_PODS | BT_CHANGE_ALLOCATABLE,
+	.score_column = score_column,
 	.score_placement = score_placement,
 };

@@ -4,6 +4,7 @@
  * section 7.
  */
 #include "api/toleration.h"
+#include "plugins/common_columns.h"
 #include "plugins/common_plugin.h"
 #include "plugins/common_sign.h"
 #include "plugins/in_tree.h"
@@ -28,6 +29,30 @@ static struct bt_status filter(struct bt_plugin *plugin, BT_UNUSED struct bt_cyc
 		tolerates_unschedulable(plugin, bt_plugin_pod_spec(pod))) {
 		return BT_STATUS_OK;
 	}
+	return bt_status_reason(
+		BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_NODE_UNSCHEDULABLE);
+}
+
+static void filter_column(struct bt_plugin *plugin, BT_UNUSED const void *data,
+	const struct bt_pod_info *pod, const struct bt_state *state, struct bt_slot_range range,
+	uint32_t *detail)
+{
+	const uint8_t *unschedulable = state->nodes.unschedulable;
+
+	if (tolerates_unschedulable(plugin, bt_plugin_pod_spec(pod))) {
+		bt_fill_slots(range, detail, 0);
+		return;
+	}
+	for (uint32_t k = 0; k < range.count; k++) {
+		uint32_t slot = bt_slot_at(range, k);
+		detail[slot] = unschedulable[slot] != 0 ? BT_DETAIL_REJECTED : 0;
+	}
+}
+
+static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED const void *data, BT_UNUSED const struct bt_pod_info *pod,
+	BT_UNUSED uint32_t detail, BT_UNUSED struct bt_arena *arena)
+{
 	return bt_status_reason(
 		BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_NODE_UNSCHEDULABLE);
 }
@@ -90,4 +115,7 @@ const struct bt_plugin_ops bt_node_unschedulable_plugin = {
 	.events_to_register = events_to_register,
 	.sign = sign,
 	.filter = filter,
+	.filter_reads = BT_CHANGE_TAINTS,
+	.filter_column = filter_column,
+	.filter_detail_status = filter_detail_status,
 };

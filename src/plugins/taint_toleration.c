@@ -4,6 +4,8 @@
  * PreferNoSchedule taints that are not cost score. Spec: 05 section 8.
  */
 #include "api/toleration.h"
+#include "base/alloc.h"
+#include "plugins/common_columns.h"
 #include "plugins/common_plugin.h"
 #include "plugins/common_sign.h"
 #include "plugins/in_tree.h"
@@ -90,6 +92,69 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 	return BT_STATUS_OK;
 }
 
+/** Nodes share taint lists: each list in use is judged once per pass. */
+static void filter_column(struct bt_plugin *plugin, BT_UNUSED const void *data,
+	const struct bt_pod_info *pod, const struct bt_state *state, struct bt_slot_range range,
+	uint32_t *detail)
+{
+	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
+	const struct bt_node_table *nodes = &state->nodes;
+	uint8_t *rejected;
+
+	if (range.slots != NULL) {
+		for (uint32_t k = 0; k < range.count; k++) {
+			const bt_taint_list *taints = bt_node_table_taints(nodes, range.slots[k]);
+			detail[range.slots[k]] = has_untolerated_hard_taint(plugin, taints, spec);
+		}
+		return;
+	}
+	rejected = BT_NEW_ARRAY(uint8_t, nodes->taint_sets.count);
+	for (uint32_t i = 0; i < nodes->taint_sets.count; i++) {
+		rejected[i] = has_untolerated_hard_taint(
+			plugin, &nodes->taint_sets.items[i].taints, spec);
+	}
+	for (uint32_t slot = 0; slot < range.count; slot++) {
+		detail[slot] = rejected[nodes->taint_set[slot]];
+	}
+	bt_free(rejected);
+}
+
+static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED const void *data, BT_UNUSED const struct bt_pod_info *pod,
+	BT_UNUSED uint32_t detail, BT_UNUSED struct bt_arena *arena)
+{
+	return bt_status_reason(
+		BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_UNTOLERATED_TAINT);
+}
+
+static void score_column(struct bt_plugin *plugin, const void *data,
+	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state,
+	struct bt_slot_range range, int32_t *scores)
+{
+	const struct taint_toleration_pre_score_data *prepared = data;
+	const struct bt_node_table *nodes = &state->nodes;
+	bool comparison = allow_comparison(plugin);
+	int32_t *counts;
+
+	if (range.slots != NULL) {
+		for (uint32_t k = 0; k < range.count; k++) {
+			const bt_taint_list *taints = bt_node_table_taints(nodes, range.slots[k]);
+			scores[range.slots[k]] = (int32_t)count_intolerable_soft_taints(
+				taints, &prepared->soft, comparison);
+		}
+		return;
+	}
+	counts = BT_NEW_ARRAY(int32_t, nodes->taint_sets.count);
+	for (uint32_t i = 0; i < nodes->taint_sets.count; i++) {
+		counts[i] = (int32_t)count_intolerable_soft_taints(
+			&nodes->taint_sets.items[i].taints, &prepared->soft, comparison);
+	}
+	for (uint32_t slot = 0; slot < range.count; slot++) {
+		scores[slot] = counts[nodes->taint_set[slot]];
+	}
+	bt_free(counts);
+}
+
 static struct bt_status sign(BT_UNUSED struct bt_plugin *plugin, const struct bt_pod_info *pod,
 	struct bt_sign_fragments *out)
 {
@@ -154,4 +219,9 @@ const struct bt_plugin_ops bt_taint_toleration_plugin = {
 	.pre_score = pre_score,
 	.score = score,
 	.normalize = BT_NORMALIZE_DEFAULT_REVERSE,
+	.filter_reads = BT_CHANGE_TAINTS,
+	.filter_column = filter_column,
+	.filter_detail_status = filter_detail_status,
+	.score_reads = BT_CHANGE_TAINTS,
+	.score_column = score_column,
 };

@@ -163,10 +163,17 @@ static void collect_filters(struct bt_plan *plan, const struct bt_pod_info *pod)
 	}
 }
 
+/** What the column form of a score plugin is given. */
+static const void *score_data(const struct bt_plan *plan, const struct bt_plugin *plugin)
+{
+	return plugin->ops->score_column_data != NULL ? plan->column_data[plugin->index] :
+							 plan->template.pre_score_data[plugin->index];
+}
+
 static bool score_has_column(const struct bt_plan *plan, struct bt_plugin *plugin, const struct bt_pod_info *pod)
 {
 	const struct bt_plugin_ops *ops = plugin->ops;
-	const void *data = plan->template.pre_score_data[plugin->index];
+	const void *data = score_data(plan, plugin);
 	if (!ops->pure || (ops->score_column == NULL && ops->score_is_constant == NULL) ||
 		ops->normalize == BT_NORMALIZE_CUSTOM) {
 		return false;
@@ -181,7 +188,7 @@ static void add_column_score(struct bt_plan *plan, struct bt_plugin *plugin, int
 	const struct bt_pod_info *pod, const struct bt_state *state)
 {
 	const struct bt_plugin_ops *ops = plugin->ops;
-	const void *data = plan->template.pre_score_data[plugin->index];
+	const void *data = score_data(plan, plugin);
 	bool reverse = ops->normalize == BT_NORMALIZE_DEFAULT_REVERSE;
 	int32_t constant = 0;
 	if (ops->score_is_constant != NULL && ops->score_is_constant(plugin, data, pod, state, &constant)) {
@@ -207,10 +214,15 @@ static void collect_scores(struct bt_plan *plan, const struct bt_pod_info *pod, 
 	plan->local_scores = BT_ARENA_NEW_ARRAY(&plan->arena, struct bt_plan_score, count);
 	plan->plain_scores = BT_ARENA_NEW_ARRAY(&plan->arena, struct bt_plan_score, count);
 	plan->raws = BT_ARENA_NEW_ARRAY(&plan->arena, struct bt_plan_raw, count);
+	plan->column_data = BT_ARENA_NEW_ARRAY(&plan->arena, const void *, framework->instances.count);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct bt_framework_entry *entry = &framework->points[BT_POINT_SCORE].entries.items[i];
 		if (plan->pre_score_cached && bt_plugin_set_has(&plan->template.skip_score, entry->plugin->index)) {
 			continue;
+		}
+		if (entry->plugin->ops->score_column_data != NULL) {
+			plan->column_data[entry->plugin->index] =
+				entry->plugin->ops->score_column_data(entry->plugin, pod, &plan->arena);
 		}
 		/* An impure plugin may skip in one cycle and not in the next: it is never part of a column. */
 		if (score_has_column(plan, entry->plugin, pod) &&
@@ -232,6 +244,7 @@ static struct bt_plan *plan_create(struct bt_engine *engine, struct bt_framework
 	plan->framework = framework;
 	plan->shape = pod->shape->id;
 	plan->shape_serial = pod->shape->serial;
+	plan->wide_values = engine->state->nodes.has_wide_values;
 	bt_arena_init(&plan->arena, 4096);
 	bt_cycle_state_init(&plan->template, &plan->arena, framework->instances.count);
 	plan->pre_filter_cached = point_is_pure(framework, BT_POINT_PRE_FILTER);
@@ -331,7 +344,7 @@ static void evaluate_scores(struct bt_plan *plan, struct bt_engine *engine, cons
 	for (uint32_t i = 0; i < plan->local_score_count; i++) {
 		struct bt_plugin *plugin = plan->local_scores[i].plugin;
 		int32_t weight = (int32_t)plan->local_scores[i].weight;
-		plugin->ops->score_column(plugin, plan->template.pre_score_data[plugin->index], pod, state, range, scores);
+		plugin->ops->score_column(plugin, score_data(plan, plugin), pod, state, range, scores);
 		if (range.slots == NULL) {
 			for (uint32_t slot = 0; slot < range.count; slot++) {
 				plan->local[slot] += weight * scores[slot];
@@ -344,8 +357,7 @@ static void evaluate_scores(struct bt_plan *plan, struct bt_engine *engine, cons
 	}
 	for (uint32_t i = 0; i < plan->raw_count; i++) {
 		struct bt_plugin *plugin = plan->raws[i].plugin;
-		plugin->ops->score_column(
-			plugin, plan->template.pre_score_data[plugin->index], pod, state, range, plan->raws[i].values);
+		plugin->ops->score_column(plugin, score_data(plan, plugin), pod, state, range, plan->raws[i].values);
 	}
 }
 
@@ -564,15 +576,15 @@ static void make_room(struct bt_plan_cache *cache)
 }
 
 static struct bt_plan *cache_find(struct bt_plan_cache *cache, const struct bt_framework *framework,
-	const struct bt_shape *shape)
+	const struct bt_shape *shape, bool wide_values)
 {
 	while (cache->by_shape.count <= shape->id) {
 		bt_vec_push(&cache->by_shape, NULL);
 	}
 	for (struct bt_plan *plan = cache->by_shape.items[shape->id]; plan != NULL;) {
 		struct bt_plan *next = plan->next_of_shape;
-		if (plan->shape_serial != shape->serial) {
-			/* The id names another shape now. */
+		if (plan->shape_serial != shape->serial || plan->wide_values != wide_values) {
+			/* The id names another shape now, or the plan's choice of column forms no longer holds. */
 			cache_remove(cache, plan);
 		} else if (plan->framework == framework) {
 			return plan;
@@ -589,7 +601,7 @@ struct bt_plan *bt_plan_get(struct bt_engine *engine, struct bt_framework *frame
 		return NULL;
 	}
 	reserve_scratch(cache, engine->state->nodes.slot_count);
-	struct bt_plan *plan = cache_find(cache, framework, pod->shape);
+	struct bt_plan *plan = cache_find(cache, framework, pod->shape, engine->state->nodes.has_wide_values);
 	if (plan == NULL) {
 		plan = plan_create(engine, framework, pod);
 		plan->next_of_shape = cache->by_shape.items[plan->shape];

@@ -72,7 +72,9 @@ struct bt_plan {
 	uint32_t raw_count;
 	struct bt_plan_score *plain_scores;
 	uint32_t plain_score_count;
-	int64_t constant_score; /* weighted scores that are equal on every node */
+	const void **column_data; /* by plugin index: data of score columns without PreScore */
+	bool wide_values;         /* node_table.h has_wide_values when the column forms were chosen */
+	int64_t constant_score;   /* weighted scores that are equal on every node */
 	bool reads_node_count;
 	/* Columns. */
 	uint32_t slot_count; /* slots the columns cover */

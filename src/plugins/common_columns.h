@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_PLUGINS_COMMON_COLUMNS_H
+#define BT_PLUGINS_COMMON_COLUMNS_H
+/** Walking the slots of a column pass (framework/plugin.h). */
+#include "framework/plugin.h"
+
+/** The k-th slot of a range. */
+static inline uint32_t bt_slot_at(struct bt_slot_range range, uint32_t k)
+{
+	return range.slots == NULL ? k : range.slots[k];
+}
+
+/** Set every slot of the range to one value. */
+static inline void bt_fill_slots(struct bt_slot_range range, uint32_t *values, uint32_t value)
+{
+	for (uint32_t k = 0; k < range.count; k++) {
+		values[bt_slot_at(range, k)] = value;
+	}
+}
+
+/** Detail of a plugin that has only one thing to say. */
+#define BT_DETAIL_REJECTED 1U
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plugins/common_selector_columns.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+
+static void and_requirement(const struct bt_requirement *requirement, struct bt_state *state, uint32_t slot_count,
+	uint8_t *matches)
+{
+	const struct bt_label_column *column = bt_node_table_label_column(&state->nodes, requirement->key);
+	uint8_t *holds = bt_malloc(column->dictionary.count != 0 ? column->dictionary.count : 1);
+	holds[0] = bt_requirement_matches(requirement, NULL);
+	for (uint32_t i = 1; i < column->dictionary.count; i++) {
+		struct bt_str value = bt_symbol_text(&state->symbols, column->dictionary.items[i]);
+		holds[i] = bt_requirement_matches(requirement, &value);
+	}
+	for (uint32_t slot = 0; slot < slot_count; slot++) {
+		matches[slot] &= holds[column->values[slot]];
+	}
+	bt_free(holds);
+}
+
+static void and_fields(const struct bt_node_term *term, const struct bt_state *state, uint32_t slot_count,
+	uint8_t *matches)
+{
+	struct bt_node_term fields = *term;
+	fields.label_count = 0;
+	struct bt_str_map no_labels = {0};
+	for (uint32_t slot = 0; slot < slot_count; slot++) {
+		if (matches[slot] != 0) {
+			matches[slot] =
+				bt_node_term_matches(&fields, bt_node_table_name(&state->nodes, slot), &no_labels);
+		}
+	}
+}
+
+/** matches[slot] = the term matches. */
+static void set_term(const struct bt_node_term *term, struct bt_state *state, uint32_t slot_count, uint8_t *matches)
+{
+	if (term->errors.count != 0) {
+		memset(matches, 0, slot_count);
+		return;
+	}
+	memset(matches, 1, slot_count);
+	for (uint32_t i = 0; i < term->label_count; i++) {
+		and_requirement(&term->label_requirements[i], state, slot_count, matches);
+	}
+	if (term->field_count != 0) {
+		and_fields(term, state, slot_count, matches);
+	}
+}
+
+void bt_node_selector_column(const struct bt_parsed_node_selector *selector, struct bt_state *state,
+	uint32_t slot_count, uint8_t *matches)
+{
+	uint8_t *any = bt_calloc(slot_count, 1);
+	uint8_t *one = bt_malloc(slot_count);
+	for (uint32_t i = 0; i < selector->term_count; i++) {
+		set_term(&selector->terms[i], state, slot_count, one);
+		for (uint32_t slot = 0; slot < slot_count; slot++) {
+			any[slot] |= one[slot];
+		}
+	}
+	for (uint32_t slot = 0; slot < slot_count; slot++) {
+		matches[slot] &= any[slot];
+	}
+	bt_free(one);
+	bt_free(any);
+}
+
+void bt_required_affinity_column(const struct bt_required_node_affinity *required, struct bt_state *state,
+	uint32_t slot_count, uint8_t *matches)
+{
+	for (uint32_t i = 0; i < required->node_selector->count; i++) {
+		const struct bt_str_pair *pair = &required->node_selector->items[i];
+		struct bt_requirement equals = {
+			.key = pair->key, .operator_ = BT_SELECTOR_IN, .value_count = 1, .values = &pair->value};
+		and_requirement(&equals, state, slot_count, matches);
+	}
+	if (required->has_affinity) {
+		bt_node_selector_column(&required->affinity, state, slot_count, matches);
+	}
+}
+
+void bt_preferred_terms_column(const struct bt_preferred_terms *terms, struct bt_state *state, uint32_t slot_count,
+	int32_t *scores)
+{
+	uint8_t *matches = bt_malloc(slot_count);
+	for (uint32_t i = 0; i < terms->count; i++) {
+		int32_t weight = terms->items[i].weight;
+		set_term(&terms->items[i].term, state, slot_count, matches);
+		for (uint32_t slot = 0; slot < slot_count; slot++) {
+			scores[slot] += matches[slot] != 0 ? weight : 0;
+		}
+	}
+	bt_free(matches);
+}
