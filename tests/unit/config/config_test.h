@@ -2,7 +2,8 @@
 #ifndef BT_TESTS_UNIT_CONFIG_TEST_H
 #define BT_TESTS_UNIT_CONFIG_TEST_H
 /**
- * Documents for tests are written with ' for ", and without the apiVersion and kind that every configuration has:
+ * Documents for tests are written with ' for ", and without the apiVersion and kind that every
+ * configuration has:
  * "'parallelism': 4". Messages are compared whole.
  */
 #include <stdlib.h>
@@ -13,10 +14,12 @@
 #include "test_main.h"
 
 #define TEST_SCHEME "\"pkg/scheduler/apis/config/scheme/scheme.go:29\""
-#define TEST_META "'apiVersion':'kubescheduler.config.k8s.io/v1','kind':'KubeSchedulerConfiguration'"
+#define TEST_META \
+	"'apiVersion':'kubescheduler.config.k8s.io/v1','kind':'KubeSchedulerConfiguration'"
 #define TEST_V1 "'apiVersion':'kubescheduler.config.k8s.io/v1'"
 /** One profile with one pluginConfig entry. */
-#define TEST_ARGS(plugin, args) "'profiles':[{'pluginConfig':[{'name':'" plugin "','args':" args "}]}]"
+#define TEST_ARGS(plugin, args) \
+	"'profiles':[{'pluginConfig':[{'name':'" plugin "','args':" args "}]}]"
 #define TEST_PLUGINS(plugins) "'profiles':[{'plugins':{" plugins "}}]"
 #define TEST_ARGS_PATH "profiles[0].pluginConfig[0].args"
 
@@ -65,20 +68,22 @@ static inline struct bt_config *test_load(const char *members)
 }
 
 /** Loading text as it is fails with exactly this message. */
-static inline void test_refuse_raw(const char *text, const struct bt_gates *gates, const char *message)
+static inline void test_refuse_raw(
+	const char *text, const struct bt_gates *gates, const char *message)
 {
 	struct bt_config *config = NULL;
 	struct berth_error err = BERTH_ERROR_INIT;
 	int code = test_load_raw(text, gates, &config, &err);
 	ck_assert_msg(code != 0, "accepted: %s", text);
-	ck_assert_msg(strcmp(berth_error_message(&err), message) == 0, "%s\n  got  %s\n  want %s", text,
-		berth_error_message(&err), message);
+	ck_assert_msg(strcmp(berth_error_message(&err), message) == 0, "%s\n  got  %s\n  want %s",
+		text, berth_error_message(&err), message);
 	ck_assert_int_eq(code, err.code);
 	ck_assert_ptr_null(config);
 	berth_error_finish(&err);
 }
 
-static inline void test_refuse_gated(const char *members, const struct bt_gates *gates, const char *message)
+static inline void test_refuse_gated(
+	const char *members, const struct bt_gates *gates, const char *message)
 {
 	struct bt_strbuf text = {0};
 	test_document(members, &text);
@@ -122,10 +127,11 @@ static inline void test_expect_enabled(const struct bt_config_plugin_set *set, c
 }
 
 /** The one argument entry of the first profile that a plugin has. */
-static inline const struct bt_plugin_args *test_args(const struct bt_config *config, const char *plugin)
+static inline const struct bt_plugin_args *test_args(
+	const struct bt_config *config, const char *plugin)
 {
-	const struct bt_plugin_args *args =
-		bt_config_profile_find_args(bt_config_profile_at(config, 0), bt_str_from(plugin));
+	const struct bt_plugin_args *args = bt_config_profile_find_args(
+		bt_config_profile_at(config, 0), bt_str_from(plugin));
 	ck_assert_msg(args != NULL, "no arguments for %s", plugin);
 	return args;
 }

@@ -4,9 +4,12 @@
 #include "config_test.h"
 
 #define DEFAULTS_HEAD \
-	"SchedulingGates PrioritySort NodeUnschedulable NodeName TaintToleration:3 NodeAffinity:2 NodePorts " \
-	"NodeResourcesFit:1 VolumeRestrictions NodeVolumeLimits VolumeBinding VolumeZone PodTopologySpread:2 " \
-	"InterPodAffinity:2 DynamicResources:2 DefaultPreemption NodeResourcesBalancedAllocation:1 ImageLocality:1 " \
+	"SchedulingGates PrioritySort NodeUnschedulable NodeName TaintToleration:3 " \
+	"NodeAffinity:2 NodePorts " \
+	"NodeResourcesFit:1 VolumeRestrictions NodeVolumeLimits VolumeBinding VolumeZone " \
+	"PodTopologySpread:2 " \
+	"InterPodAffinity:2 DynamicResources:2 DefaultPreemption " \
+	"NodeResourcesBalancedAllocation:1 ImageLocality:1 " \
 	"DefaultBinder"
 #define DEFAULTS DEFAULTS_HEAD " NodeDeclaredFeatures"
 
@@ -20,7 +23,8 @@ static void expect_configs(const struct bt_config_profile *profile, const char *
 {
 	struct bt_strbuf text = {0};
 	for (uint32_t i = 0; i < profile->plugin_config.count; i++) {
-		bt_strbuf_printf(&text, "%s%.*s", i > 0 ? " " : "", BT_STR_ARG(profile->plugin_config.items[i].name));
+		bt_strbuf_printf(&text, "%s%.*s", i > 0 ? " " : "",
+			BT_STR_ARG(profile->plugin_config.items[i].name));
 	}
 	ck_assert_str_eq(bt_strbuf_c(&text), expected);
 	bt_strbuf_finish(&text);
@@ -58,7 +62,8 @@ START_TEST(test_config__defaults)
 	for (uint32_t i = 0; i < BT_POINT__COUNT; i++) {
 		ck_assert_uint_eq(profile->plugins->points[i].enabled.count, 0);
 	}
-	expect_configs(profile, "DefaultPreemption DynamicResources InterPodAffinity NodeAffinity "
+	expect_configs(profile,
+		"DefaultPreemption DynamicResources InterPodAffinity NodeAffinity "
 		"NodeResourcesBalancedAllocation NodeResourcesFit PodTopologySpread VolumeBinding");
 	ck_assert_uint_eq(bt_config_extender_count(config), 0);
 	bt_config_unref(config);
@@ -121,8 +126,10 @@ END_TEST
 
 START_TEST(test_config__gates_change_defaults)
 {
-	struct bt_gates gates = test_gates("GenericWorkload=true,GangScheduling=true,"
-		"TopologyAwareWorkloadScheduling=true,StorageCapacityScoring=true,DRASchedulerFilterTimeout=false,"
+	struct bt_gates gates = test_gates(
+		"GenericWorkload=true,GangScheduling=true,"
+		"TopologyAwareWorkloadScheduling=true,StorageCapacityScoring=true,"
+		"DRASchedulerFilterTimeout=false,"
 		"DRADeviceBindingConditions=false");
 	struct bt_config *config = bt_config_create_default(&gates);
 	const struct bt_plugin_args *args;
@@ -139,7 +146,8 @@ START_TEST(test_config__gates_change_defaults)
 	ck_assert(!args->dynamic_resources.binding_timeout_set);
 	bt_config_unref(config);
 
-	gates = test_gates("NodeDeclaredFeatures=false,InPlacePodLevelResourcesVerticalScaling=false");
+	gates = test_gates(
+		"NodeDeclaredFeatures=false,InPlacePodLevelResourcesVerticalScaling=false");
 	config = bt_config_create_default(&gates);
 	test_expect_enabled(&plugins_of(config)->multi_point, DEFAULTS_HEAD);
 	ck_assert(!bt_gate_enabled(bt_config_gates(config), BT_GATE_NODE_DECLARED_FEATURES));
@@ -150,7 +158,8 @@ END_TEST
 START_TEST(test_config__edge_10_14_zero_lease_duration)
 {
 	struct bt_config *config = test_load("'leaderElection':{'leaseDuration':'0s'}");
-	ck_assert_int_eq(bt_config_leader_election(config)->lease_duration_ns, 15 * BT_NS_PER_SECOND);
+	ck_assert_int_eq(
+		bt_config_leader_election(config)->lease_duration_ns, 15 * BT_NS_PER_SECOND);
 	bt_config_unref(config);
 }
 END_TEST
@@ -159,7 +168,8 @@ START_TEST(test_config__edge_10_16_no_profiles)
 {
 	struct bt_config *config = test_load("'profiles':[]");
 	ck_assert_uint_eq(bt_config_profile_count(config), 1);
-	ck_assert(bt_str_equal_c(bt_config_profile_at(config, 0)->scheduler_name, "default-scheduler"));
+	ck_assert(bt_str_equal_c(
+		bt_config_profile_at(config, 0)->scheduler_name, "default-scheduler"));
 	bt_config_unref(config);
 }
 END_TEST
@@ -167,9 +177,11 @@ END_TEST
 START_TEST(test_config__edge_10_17_empty_profile)
 {
 	struct bt_config *config = test_load("'profiles':[{}]");
-	ck_assert(bt_str_equal_c(bt_config_profile_at(config, 0)->scheduler_name, "default-scheduler"));
+	ck_assert(bt_str_equal_c(
+		bt_config_profile_at(config, 0)->scheduler_name, "default-scheduler"));
 	bt_config_unref(config);
-	test_refuse("'profiles':[{'schedulerName':''}]", "profiles[0].schedulerName: Required value");
+	test_refuse(
+		"'profiles':[{'schedulerName':''}]", "profiles[0].schedulerName: Required value");
 }
 END_TEST
 
@@ -206,7 +218,8 @@ START_TEST(test_config__edge_10_27_percentages)
 	struct bt_config *config;
 	test_refuse("'percentageOfNodesToScore':101",
 		"percentageOfNodesToScore: Invalid value: 101: not in valid range [0-100]");
-	config = test_load("'percentageOfNodesToScore':50,'profiles':[{'percentageOfNodesToScore':0}]");
+	config = test_load(
+		"'percentageOfNodesToScore':50,'profiles':[{'percentageOfNodesToScore':0}]");
 	ck_assert_int_eq(bt_config_percentage_of_nodes_to_score(config), 50);
 	ck_assert(bt_config_percentage_is_explicit(config));
 	ck_assert(bt_config_profile_at(config, 0)->percentage_of_nodes_to_score.present);
@@ -229,7 +242,8 @@ END_TEST
 
 START_TEST(test_config__edge_10_30_everything_disabled)
 {
-	struct bt_config *config = test_load(TEST_PLUGINS("'multiPoint':{'disabled':[{'name':'*'}]}"));
+	struct bt_config *config = test_load(
+		TEST_PLUGINS("'multiPoint':{'disabled':[{'name':'*'}]}"));
 	test_expect_enabled(&plugins_of(config)->multi_point, "");
 	expect_configs(bt_config_profile_at(config, 0), "");
 	bt_config_unref(config);
@@ -238,8 +252,10 @@ END_TEST
 
 START_TEST(test_config__edge_10_31_only_sort_and_bind)
 {
-	struct bt_config *config = test_load(TEST_PLUGINS("'multiPoint':{'disabled':[{'name':'*'}]},"
-		"'queueSort':{'enabled':[{'name':'PrioritySort'}]},'bind':{'enabled':[{'name':'DefaultBinder'}]}"));
+	struct bt_config *config = test_load(
+		TEST_PLUGINS("'multiPoint':{'disabled':[{'name':'*'}]},"
+			     "'queueSort':{'enabled':[{'name':'PrioritySort'}]},"
+			     "'bind':{'enabled':[{'name':'DefaultBinder'}]}"));
 	test_expect_enabled(&plugins_of(config)->multi_point, "");
 	test_expect_enabled(&plugins_of(config)->points[BT_POINT_QUEUE_SORT], "PrioritySort");
 	test_expect_enabled(&plugins_of(config)->points[BT_POINT_BIND], "DefaultBinder");
@@ -249,8 +265,8 @@ END_TEST
 
 START_TEST(test_config__edge_10_32_weight_overridden)
 {
-	struct bt_config *config =
-		test_load(TEST_PLUGINS("'multiPoint':{'enabled':[{'name':'TaintToleration','weight':7}]}"));
+	struct bt_config *config = test_load(
+		TEST_PLUGINS("'multiPoint':{'enabled':[{'name':'TaintToleration','weight':7}]}"));
 	const struct bt_config_plugin_set *set = &plugins_of(config)->multi_point;
 	ck_assert_uint_eq(set->enabled.count, 20);
 	ck_assert(bt_str_equal_c(set->enabled.items[4].name, "TaintToleration"));
@@ -263,7 +279,8 @@ END_TEST
 
 START_TEST(test_config__edge_10_33_weight_lost)
 {
-	struct bt_config *config = test_load(TEST_PLUGINS("'multiPoint':{'enabled':[{'name':'TaintToleration'}]}"));
+	struct bt_config *config = test_load(
+		TEST_PLUGINS("'multiPoint':{'enabled':[{'name':'TaintToleration'}]}"));
 	ck_assert_int_eq(plugins_of(config)->multi_point.enabled.items[4].weight, 0);
 	bt_config_unref(config);
 }
@@ -271,8 +288,8 @@ END_TEST
 
 START_TEST(test_config__edge_10_34_explicit_point_is_kept_apart)
 {
-	struct bt_config *config =
-		test_load(TEST_PLUGINS("'score':{'enabled':[{'name':'ImageLocality','weight':5}]}"));
+	struct bt_config *config = test_load(
+		TEST_PLUGINS("'score':{'enabled':[{'name':'ImageLocality','weight':5}]}"));
 	test_expect_enabled(&plugins_of(config)->points[BT_POINT_SCORE], "ImageLocality:5");
 	test_expect_enabled(&plugins_of(config)->multi_point, DEFAULTS);
 	ck_assert_uint_eq(bt_config_overridden_count(config), 0);
@@ -282,8 +299,9 @@ END_TEST
 
 START_TEST(test_config__edge_10_35_enabled_and_disabled_at_a_point)
 {
-	struct bt_config *config = test_load(TEST_PLUGINS("'score':{'enabled':[{'name':'NodeResourcesFit','weight':3}],"
-		"'disabled':[{'name':'NodeResourcesFit','weight':9}]}"));
+	struct bt_config *config = test_load(
+		TEST_PLUGINS("'score':{'enabled':[{'name':'NodeResourcesFit','weight':3}],"
+			     "'disabled':[{'name':'NodeResourcesFit','weight':9}]}"));
 	const struct bt_config_plugin_set *score = &plugins_of(config)->points[BT_POINT_SCORE];
 	test_expect_enabled(score, "NodeResourcesFit:3");
 	ck_assert_uint_eq(score->disabled.count, 1);
@@ -294,8 +312,9 @@ END_TEST
 
 START_TEST(test_config__edge_10_36_disabled_and_moved)
 {
-	struct bt_config *config = test_load(TEST_PLUGINS("'multiPoint':{'disabled':[{'name':'DefaultBinder'},"
-		"{'name':'NodeName'}],'enabled':[{'name':'NodeName','weight':4}]}"));
+	struct bt_config *config = test_load(
+		TEST_PLUGINS("'multiPoint':{'disabled':[{'name':'DefaultBinder'},"
+			     "{'name':'NodeName'}],'enabled':[{'name':'NodeName','weight':4}]}"));
 	const struct bt_config_plugin_set *set = &plugins_of(config)->multi_point;
 	ck_assert_uint_eq(set->enabled.count, 19);
 	ck_assert(bt_str_equal_c(set->enabled.items[3].name, "TaintToleration"));
@@ -307,8 +326,9 @@ END_TEST
 
 START_TEST(test_config__edge_10_40_listed_twice)
 {
-	struct bt_config *config = test_load(TEST_PLUGINS("'multiPoint':{'enabled':[{'name':'NodeName','weight':1},"
-		"{'name':'NodeName','weight':2}]}"));
+	struct bt_config *config = test_load(
+		TEST_PLUGINS("'multiPoint':{'enabled':[{'name':'NodeName','weight':1},"
+			     "{'name':'NodeName','weight':2}]}"));
 	const struct bt_config_plugin_set *set = &plugins_of(config)->multi_point;
 	ck_assert_uint_eq(set->enabled.count, 21);
 	ck_assert(bt_str_equal_c(set->enabled.items[3].name, "NodeName"));
@@ -321,8 +341,8 @@ END_TEST
 
 START_TEST(test_config__edge_10_43_strategy_without_type)
 {
-	struct bt_config *config =
-		test_load(TEST_ARGS("NodeResourcesFit", "{'scoringStrategy':{'resources':[{'name':'cpu'}]}}"));
+	struct bt_config *config = test_load(TEST_ARGS(
+		"NodeResourcesFit", "{'scoringStrategy':{'resources':[{'name':'cpu'}]}}"));
 	const struct bt_plugin_args *args = test_args(config, "NodeResourcesFit");
 	const struct bt_scoring_strategy *strategy = args->node_resources_fit.scoring_strategy;
 	struct berth_error err = BERTH_ERROR_INIT;
@@ -330,7 +350,8 @@ START_TEST(test_config__edge_10_43_strategy_without_type)
 	ck_assert_int_eq(strategy->resources.items[0].weight, 1);
 	ck_assert_uint_eq(strategy->type.length, 0);
 	ck_assert_int_eq(bt_plugin_args_validate(args, NULL, &err), BERTH_ERR_INVALID);
-	ck_assert_str_eq(berth_error_message(&err), "scoringStrategy.type: Unsupported value: \"\": supported values: "
+	ck_assert_str_eq(berth_error_message(&err),
+		"scoringStrategy.type: Unsupported value: \"\": supported values: "
 		"\"LeastAllocated\", \"MostAllocated\", \"RequestedToCapacityRatio\"");
 	berth_error_finish(&err);
 	bt_config_unref(config);
@@ -339,7 +360,8 @@ END_TEST
 
 START_TEST(test_config__edge_10_48_zero_weight_kept)
 {
-	struct bt_config *config = test_load(TEST_ARGS("InterPodAffinity", "{'hardPodAffinityWeight':0}"));
+	struct bt_config *config = test_load(
+		TEST_ARGS("InterPodAffinity", "{'hardPodAffinityWeight':0}"));
 	const struct bt_plugin_args *args = test_args(config, "InterPodAffinity");
 	ck_assert(args->inter_pod_affinity.hard_pod_affinity_weight.present);
 	ck_assert_int_eq(args->inter_pod_affinity.hard_pod_affinity_weight.value, 0);
@@ -349,8 +371,8 @@ END_TEST
 
 START_TEST(test_config__edge_10_52_zero_resource_weight)
 {
-	struct bt_config *config =
-		test_load(TEST_ARGS("NodeResourcesBalancedAllocation", "{'resources':[{'name':'cpu','weight':0}]}"));
+	struct bt_config *config = test_load(TEST_ARGS(
+		"NodeResourcesBalancedAllocation", "{'resources':[{'name':'cpu','weight':0}]}"));
 	const struct bt_plugin_args *args = test_args(config, "NodeResourcesBalancedAllocation");
 	ck_assert_uint_eq(args->node_resources_balanced_allocation.resources.count, 1);
 	ck_assert_int_eq(args->node_resources_balanced_allocation.resources.items[0].weight, 1);
@@ -360,16 +382,20 @@ END_TEST
 
 START_TEST(test_config__edge_10_57_ignored_by_an_extender)
 {
-	struct bt_config *config = test_load("'extenders':[{'urlPrefix':'http://h','managedResources':["
-		"{'name':'example.com/a','ignoredByScheduler':true},{'name':'example.com/c'}]}]," TEST_ARGS(
+	struct bt_config *config = test_load(
+		"'extenders':[{'urlPrefix':'http://h','managedResources':["
+		"{'name':'example.com/a','ignoredByScheduler':true},{'name':'example."
+		"com/c'}]}]," TEST_ARGS(
 			"NodeResourcesFit", "{'ignoredResources':['example.com/b']}"));
 	const struct bt_plugin_args *args = test_args(config, "NodeResourcesFit");
 	ck_assert_uint_eq(args->node_resources_fit.ignored_resources.count, 1);
-	ck_assert(bt_str_equal_c(args->node_resources_fit.ignored_resources.items[0], "example.com/a"));
+	ck_assert(bt_str_equal_c(
+		args->node_resources_fit.ignored_resources.items[0], "example.com/a"));
 	ck_assert_uint_eq(bt_config_extender_count(config), 1);
 	ck_assert_uint_eq(bt_config_extender_at(config, 0)->managed_resources.count, 2);
 	bt_config_unref(config);
-	test_refuse("'extenders':[{'managedResources':[{'name':'example.com/a','ignoredByScheduler':true}]}]," TEST_PLUGINS(
+	test_refuse("'extenders':[{'managedResources':[{'name':'example.com/a',"
+		    "'ignoredByScheduler':true}]}]," TEST_PLUGINS(
 			    "'multiPoint':{'disabled':[{'name':'NodeResourcesFit'}]}"),
 		"couldn't build extenders: can't find NodeResourcesFitArgs in plugin config");
 }
@@ -377,14 +403,19 @@ END_TEST
 
 START_TEST(test_config__plugin_config_order)
 {
-	struct bt_config *config = test_load("'profiles':[{'pluginConfig':[{'name':'VolumeBinding'},{'name':'Zed',"
-		"'args':{'b':1,'a':[2]}},{'name':'NodeName'},{'name':'DefaultPreemption','args':{}}],"
+	struct bt_config *config = test_load(
+		"'profiles':[{'pluginConfig':[{'name':'VolumeBinding'},{'name':'Zed',"
+		"'args':{'b':1,'a':[2]}},{'name':'NodeName'},{'name':'DefaultPreemption',"
+		"'args':{}}],"
 		"'plugins':{'multiPoint':{'disabled':[{'name':'NodeAffinity'}]}}}]");
 	const struct bt_config_profile *profile = bt_config_profile_at(config, 0);
-	expect_configs(profile, "VolumeBinding Zed NodeName DefaultPreemption DynamicResources InterPodAffinity "
+	expect_configs(profile,
+		"VolumeBinding Zed NodeName DefaultPreemption DynamicResources InterPodAffinity "
 		"NodeResourcesBalancedAllocation NodeResourcesFit PodTopologySpread");
 	ck_assert_int_eq(profile->plugin_config.items[0].args.kind, BT_ARGS_VOLUME_BINDING);
-	ck_assert_int_eq(profile->plugin_config.items[0].args.volume_binding.bind_timeout_seconds.value, 600);
+	ck_assert_int_eq(
+		profile->plugin_config.items[0].args.volume_binding.bind_timeout_seconds.value,
+		600);
 	ck_assert_int_eq(profile->plugin_config.items[1].args.kind, BT_ARGS_OTHER);
 	ck_assert(bt_str_equal_c(profile->plugin_config.items[1].args.raw, "{\"b\":1,\"a\":[2]}"));
 	ck_assert_int_eq(profile->plugin_config.items[2].args.kind, BT_ARGS_NONE);
@@ -394,8 +425,8 @@ END_TEST
 
 /* --- flags --- */
 
-static struct bt_config *load_with_flags(const char *members, const struct bt_config_flags *flags,
-	struct berth_error *err)
+static struct bt_config *load_with_flags(
+	const char *members, const struct bt_config_flags *flags, struct berth_error *err)
 {
 	struct bt_strbuf text = {0};
 	struct bt_strbuf json = {0};
@@ -416,8 +447,8 @@ START_TEST(test_config__edge_10_61_flag_switches_election_off)
 {
 	const struct bt_config_flags flags = {.leader_elect = {true, false}};
 	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_config *config =
-		load_with_flags("'leaderElection':{'leaderElect':true,'resourceLock':'endpoints'}", &flags, &err);
+	struct bt_config *config = load_with_flags(
+		"'leaderElection':{'leaderElect':true,'resourceLock':'endpoints'}", &flags, &err);
 	ck_assert_msg(config != NULL, "%s", berth_error_message(&err));
 	ck_assert(!bt_config_leader_election(config)->leader_elect);
 	bt_config_unref(config);
@@ -447,8 +478,8 @@ END_TEST
 
 START_TEST(test_config__edge_10_63_deprecated_flag_with_a_file)
 {
-	const struct bt_config_flags flags = {.kube_api_qps_given = true, .kube_api_qps = 5,
-		.resource_name = BT_STR("other")};
+	const struct bt_config_flags flags = {
+		.kube_api_qps_given = true, .kube_api_qps = 5, .resource_name = BT_STR("other")};
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_config *config = load_with_flags("", &flags, &err);
 	ck_assert_ptr_nonnull(config);
@@ -465,22 +496,26 @@ START_TEST(test_config__zero_duration_flag_with_a_file)
 	ck_assert_ptr_null(load_with_flags("", &flags, &err));
 	ck_assert_str_eq(berth_error_message(&err),
 		"[leaderElection.leaseDuration: Invalid value: \"0s\": must be greater than zero, "
-		"leaderElection.leaseDuration: Invalid value: \"10s\": must be greater than `RenewDeadline`]");
+		"leaderElection.leaseDuration: Invalid value: \"10s\": must be greater than "
+		"`RenewDeadline`]");
 	berth_error_finish(&err);
 }
 END_TEST
 
 BT_TEST_MAIN("config_default", test_config__defaults, test_config__default_is_the_empty_document,
-	test_config__default_args, test_config__gates_change_defaults, test_config__edge_10_14_zero_lease_duration,
-	test_config__edge_10_16_no_profiles, test_config__edge_10_17_empty_profile,
-	test_config__edge_10_21_contention_profiling, test_config__edge_10_22_qps_and_burst,
-	test_config__edge_10_27_percentages, test_config__edge_10_29_score_disabled,
-	test_config__edge_10_30_everything_disabled, test_config__edge_10_31_only_sort_and_bind,
-	test_config__edge_10_32_weight_overridden, test_config__edge_10_33_weight_lost,
-	test_config__edge_10_34_explicit_point_is_kept_apart,
-	test_config__edge_10_35_enabled_and_disabled_at_a_point, test_config__edge_10_36_disabled_and_moved,
-	test_config__edge_10_40_listed_twice, test_config__edge_10_43_strategy_without_type,
-	test_config__edge_10_48_zero_weight_kept, test_config__edge_10_52_zero_resource_weight,
+	test_config__default_args, test_config__gates_change_defaults,
+	test_config__edge_10_14_zero_lease_duration, test_config__edge_10_16_no_profiles,
+	test_config__edge_10_17_empty_profile, test_config__edge_10_21_contention_profiling,
+	test_config__edge_10_22_qps_and_burst, test_config__edge_10_27_percentages,
+	test_config__edge_10_29_score_disabled, test_config__edge_10_30_everything_disabled,
+	test_config__edge_10_31_only_sort_and_bind, test_config__edge_10_32_weight_overridden,
+	test_config__edge_10_33_weight_lost, test_config__edge_10_34_explicit_point_is_kept_apart,
+	test_config__edge_10_35_enabled_and_disabled_at_a_point,
+	test_config__edge_10_36_disabled_and_moved, test_config__edge_10_40_listed_twice,
+	test_config__edge_10_43_strategy_without_type, test_config__edge_10_48_zero_weight_kept,
+	test_config__edge_10_52_zero_resource_weight,
 	test_config__edge_10_57_ignored_by_an_extender, test_config__plugin_config_order,
-	test_config__edge_10_61_flag_switches_election_off, test_config__edge_10_62_flags_without_a_file,
-	test_config__edge_10_63_deprecated_flag_with_a_file, test_config__zero_duration_flag_with_a_file)
+	test_config__edge_10_61_flag_switches_election_off,
+	test_config__edge_10_62_flags_without_a_file,
+	test_config__edge_10_63_deprecated_flag_with_a_file,
+	test_config__zero_duration_flag_with_a_file)
