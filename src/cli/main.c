@@ -1,8 +1,122 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
+#include <string.h>
 
-int main(void)
+#include "cli/command.h"
+#include "cli/suggest.h"
+
+static const struct bt_command *const commands[] = {
+	&bt_command_bench,
+	&bt_command_conformance,
+	&bt_command_simulate,
+	&bt_command_version,
+};
+
+static const char intro[] = "berth decides on which node of a cluster each pod runs, as the "
+                            "Kubernetes scheduler does.\n"
+			    "\n"
+			    "Usage:\n"
+			    "  berth COMMAND [FLAGS] [ARGUMENTS]\n"
+			    "\n"
+			    "Commands:\n";
+
+static const char outro[] = "\n"
+			    "Try it:\n"
+			    "  kubectl get nodes,pods,priorityclasses -A -o yaml > cluster.yaml\n"
+			    "  berth simulate -f cluster.yaml -f new-deployment.yaml\n"
+			    "\n"
+			    "\"berth help COMMAND\" explains a command.\n";
+
+static void print_overview(FILE *stream)
 {
-	(void)fprintf(stderr, "berth: no subcommand is built into this program\n");
-	return 2;
+	(void)fputs(intro, stream);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(commands); i++) {
+		(void)fprintf(stream, "  %-14s %s\n", commands[i]->name, commands[i]->summary);
+	}
+	(void)fprintf(stream, "  %-14s %s\n", "help", "Explain a command.");
+	(void)fputs(outro, stream);
+}
+
+static const struct bt_command *find_command(const char *name)
+{
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(commands); i++) {
+		if (strcmp(commands[i]->name, name) == 0) {
+			return commands[i];
+		}
+	}
+	return NULL;
+}
+
+static int unknown_command(const char *name)
+{
+	const char *names[BT_ARRAY_LENGTH(commands) + 1];
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(commands); i++) {
+		names[i] = commands[i]->name;
+	}
+	names[BT_ARRAY_LENGTH(commands)] = "help";
+	struct bt_strbuf text = {0};
+	bt_strbuf_append_c(&text, "berth: unknown command ");
+	bt_strbuf_append_quoted(&text, bt_str_from(name));
+	const char *close = bt_suggest(name, names, BT_ARRAY_LENGTH(names));
+	if (close != NULL) {
+		bt_strbuf_printf(&text, "; did you mean \"%s\"?", close);
+	}
+	(void)fprintf(
+		stderr, "%s\nRun \"berth --help\" for the list of commands.\n", bt_strbuf_c(&text));
+	bt_strbuf_finish(&text);
+	return BT_EXIT_BAD_INPUT;
+}
+
+static int run_help(int argc, char **argv)
+{
+	if (argc == 0) {
+		print_overview(stdout);
+		return BT_EXIT_OK;
+	}
+	const struct bt_command *command = find_command(argv[0]);
+	if (command == NULL) {
+		return unknown_command(argv[0]);
+	}
+	char help_flag[] = "--help";
+	char *help[] = {help_flag, NULL};
+	return command->run(command, 1, help);
+}
+
+static int run_named(int argc, char **argv)
+{
+	const char *name = argv[0];
+	if (strcmp(name, "help") == 0) {
+		return run_help(argc - 1, argv + 1);
+	}
+	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+		print_overview(stdout);
+		return BT_EXIT_OK;
+	}
+	if (strcmp(name, "--version") == 0) {
+		return bt_command_version.run(&bt_command_version, 0, NULL);
+	}
+	const struct bt_command *command = find_command(name);
+	return command != NULL ? command->run(command, argc - 1, argv + 1) : unknown_command(name);
+}
+
+int main(int argc, char **argv)
+{
+	/* A reader that goes away ("| head") shows as a failed write, which is looked at below. */
+	struct sigaction ignore = {.sa_handler = SIG_IGN};
+	(void)sigaction(SIGPIPE, &ignore, NULL); /* cannot fail for a valid signal */
+	if (argc < 2) {
+		print_overview(stderr);
+		return BT_EXIT_BAD_INPUT;
+	}
+	int exit_status = run_named(argc - 1, argv + 1);
+	errno = 0;
+	bool failed = fflush(stdout) != 0;
+	if ((failed || ferror(stdout) != 0) && errno != EPIPE) {
+		(void)fprintf(stderr, "berth: writing the output: %s\n",
+			errno != 0 ? strerror(errno) : "failed");
+		return BT_EXIT_BAD_INPUT;
+	}
+	return exit_status;
 }

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/conformance.h"
+#include "cli/line_reader.h"
+
+/** Differences shown unless --show says otherwise. */
+#define SHOWN_DEFAULT 5
+
+struct options {
+	const char *skip_text;
+	int64_t show;
+	bool answer;
+	struct bt_conformance_skip skip;
+	struct bt_arena arena;
+};
+
+struct tally {
+	unsigned long passed;
+	unsigned long failed;
+};
+
+static void split_skip(struct options *options)
+{
+	struct bt_str text = bt_str_from(options->skip_text);
+	uint32_t count = 1;
+	for (uint32_t i = 0; i < text.length; i++) {
+		count += text.data[i] == ',';
+	}
+	struct bt_str *members = BT_ARENA_NEW_ARRAY(&options->arena, struct bt_str, count);
+	uint32_t found = 0;
+	for (uint32_t start = 0; start < text.length;) {
+		struct bt_str rest = bt_str_sub(text, start, text.length);
+		int64_t comma = bt_str_find_char(rest, ',');
+		uint32_t length = comma < 0 ? rest.length : (uint32_t)comma;
+		members[found++] = bt_str_sub(rest, 0, length);
+		start += length + 1;
+	}
+	options->skip = (struct bt_conformance_skip){members, found};
+}
+
+static int compare_case(const struct options *options, struct bt_str answer, struct bt_str wanted,
+	struct tally *tally, struct berth_error *err)
+{
+	struct bt_arena arena;
+	bt_arena_init(&arena, 0);
+	struct bt_json_value *expected = NULL;
+	struct bt_json_value *got = NULL;
+	int result = bt_json_parse(&arena, wanted, false, &expected, err);
+	if (result == 0) {
+		result = bt_json_parse(&arena, answer, false, &got, err);
+	}
+	if (result == 0 && !bt_str_equal(bt_json_find_str(expected, "name"), bt_json_find_str(got, "name"))) {
+		struct bt_str ours = bt_json_find_str(got, "name");
+		struct bt_str theirs = bt_json_find_str(expected, "name");
+		result = bt_error_set(err, BERTH_ERR_INVALID, "case %.*s does not belong to answer %.*s",
+			BT_STR_ARG(ours), BT_STR_ARG(theirs));
+	}
+	if (result == 0) {
+		struct bt_strbuf difference = {0};
+		if (bt_conformance_compare(expected, got, &options->skip, &difference)) {
+			tally->passed++;
+		} else {
+			tally->failed++;
+			if (tally->failed <= (unsigned long)options->show) {
+				(void)printf("%.*s\n%s", BT_STR_ARG(bt_json_find_str(got, "name")),
+					bt_strbuf_c(&difference));
+			}
+		}
+		bt_strbuf_finish(&difference);
+	}
+	bt_arena_finish(&arena);
+	return result;
+}
+
+static int run_case(const struct options *options, struct bt_str case_json, struct bt_line_reader *expected,
+	struct tally *tally, struct berth_error *err)
+{
+	struct bt_strbuf answer = {0};
+	int result = bt_conformance_answer(case_json, bt_command_verify(), &answer, err);
+	if (result == 0 && options->answer) {
+		(void)printf("%s\n", bt_strbuf_c(&answer));
+	} else if (result == 0) {
+		struct bt_str wanted;
+		bool more;
+		result = bt_line_reader_next(expected, &wanted, &more, err);
+		if (result == 0 && !more) {
+			result = bt_error_set(err, BERTH_ERR_INVALID, "fewer answers than cases");
+		}
+		if (result == 0) {
+			result = compare_case(options, bt_strbuf_str(&answer), wanted, tally, err);
+		}
+	}
+	bt_strbuf_finish(&answer);
+	return result;
+}
+
+static int run_cases(const struct options *options, struct bt_line_reader *cases, struct bt_line_reader *expected,
+	struct tally *tally, struct berth_error *err)
+{
+	for (;;) {
+		struct bt_str line;
+		bool more;
+		int result = bt_line_reader_next(cases, &line, &more, err);
+		if (result < 0 || !more) {
+			return result;
+		}
+		result = run_case(options, line, expected, tally, err);
+		if (result < 0) {
+			return bt_error_wrap(err, result, "line %lu", bt_line_reader_number(cases));
+		}
+	}
+}
+
+static int run_files(const struct bt_command *command, const struct options *options,
+	const struct bt_arguments *arguments)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_line_reader *cases = NULL;
+	struct bt_line_reader *expected = NULL;
+	struct tally tally = {0, 0};
+	int result = bt_line_reader_open(arguments->list.items[0], &cases, &err);
+	if (result == 0 && !options->answer) {
+		result = bt_line_reader_open(arguments->list.items[1], &expected, &err);
+	}
+	if (result == 0) {
+		result = run_cases(options, cases, expected, &tally, &err);
+	}
+	bt_line_reader_close(cases);
+	bt_line_reader_close(expected);
+	if (result < 0) {
+		return bt_command_fail(command, &err);
+	}
+	if (!options->answer) {
+		(void)printf("%lu passed, %lu failed\n", tally.passed, tally.failed);
+	}
+	return tally.failed == 0 ? BT_EXIT_OK : BT_EXIT_FINDING;
+}
+
+static int run(const struct bt_command *command, int argc, char **argv)
+{
+	struct options options = {.skip_text = "", .show = SHOWN_DEFAULT};
+	struct bt_arguments arguments = {0};
+	const struct bt_flag flags[] = {
+		{"skip", 0, BT_FLAG_STRING, &options.skip_text, "FIELD,...", "members of a result that are not compared"},
+		{"show", 0, BT_FLAG_INT, &options.show, "N", "differences to print (default 5)"},
+		{"answer", 0, BT_FLAG_BOOL, &options.answer, NULL,
+			"print our answers as JSON lines instead of comparing; takes CASES only"},
+	};
+	int exit_status;
+	if (bt_command_parse(command, flags, BT_ARRAY_LENGTH(flags), argc, argv, &arguments, &exit_status)) {
+		if (arguments.list.count != (options.answer ? 1U : 2U)) {
+			(void)fprintf(stderr, "berth conformance: needs %s\nUsage: %s\n",
+				options.answer ? "the file CASES" : "two files, CASES and EXPECTED", command->usage);
+			exit_status = BT_EXIT_BAD_INPUT;
+		} else {
+			bt_arena_init(&options.arena, 0);
+			split_skip(&options);
+			exit_status = run_files(command, &options, &arguments);
+			bt_arena_finish(&options.arena);
+		}
+	}
+	bt_vec_finish(&arguments.list);
+	return exit_status;
+}
+
+const struct bt_command bt_command_conformance = {
+	.name = "conformance",
+	.summary = "Compare decisions with recorded answers of upstream's scheduling framework.",
+	.usage = "berth conformance CASES.jsonl[.gz] EXPECTED.jsonl[.gz] [--skip FIELD,...]",
+	.help = "Runs every case of CASES and compares each member of its results with EXPECTED. The first differences are\n"
+		"printed; the last line is \"N passed, N failed\". With BERTH_VERIFY=1 the column results are checked against\n"
+		"the plain plugins as well. Exit status: 0 all passed, 1 some failed, 2 unreadable files.\n",
+	.run = run,
+};

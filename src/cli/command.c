@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void print_help(const struct bt_command *command, const struct bt_flag *flags, uint32_t flag_count)
+{
+	struct bt_strbuf text = {0};
+	bt_strbuf_printf(&text, "%s\n\nUsage:\n  %s\n\n%s\nFlags:\n", command->summary, command->usage, command->help);
+	bt_flags_help(flags, flag_count, &text);
+	bt_strbuf_printf(&text, "%-40s %s\n", "  -h, --help", "show this text");
+	(void)fputs(bt_strbuf_c(&text), stdout);
+	bt_strbuf_finish(&text);
+}
+
+bool bt_command_parse(const struct bt_command *command, const struct bt_flag *flags, uint32_t flag_count, int argc,
+	char **argv, struct bt_arguments *out_arguments, int *out_exit)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	bool help;
+	if (bt_flags_parse(flags, flag_count, argc, argv, out_arguments, &help, &err) < 0) {
+		*out_exit = bt_command_fail(command, &err);
+		(void)fprintf(stderr, "Run \"berth %s --help\" for its flags.\n", command->name);
+		return false;
+	}
+	if (help) {
+		print_help(command, flags, flag_count);
+		*out_exit = BT_EXIT_OK;
+		return false;
+	}
+	return true;
+}
+
+int bt_command_fail(const struct bt_command *command, struct berth_error *err)
+{
+	(void)fprintf(stderr, "berth %s: %s\n", command->name, berth_error_message(err));
+	berth_error_finish(err);
+	return BT_EXIT_BAD_INPUT;
+}
+
+bool bt_command_verify(void)
+{
+	const char *value = getenv("BERTH_VERIFY");
+	return value != NULL && value[0] != '\0' && strcmp(value, "0") != 0;
+}

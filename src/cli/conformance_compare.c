@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/conformance.h"
+
+/** Longest piece of JSON shown in a difference. */
+#define SHOWN_BYTES_MAX 1500
+
+struct difference {
+	struct bt_strbuf *out;
+	struct bt_str pod;
+};
+
+static void append_value(struct bt_strbuf *out, const char *label, const struct bt_json_value *value)
+{
+	struct bt_strbuf text = {0};
+	struct bt_json_writer writer;
+	bt_json_writer_init(&writer, &text, 0);
+	if (value != NULL) {
+		bt_json_write_value(&writer, value);
+	} else {
+		bt_strbuf_append_c(&text, "(nothing)");
+	}
+	bool cut = text.length > SHOWN_BYTES_MAX;
+	bt_strbuf_printf(out, "    %s ", label);
+	bt_strbuf_append(out, text.data, cut ? SHOWN_BYTES_MAX : text.length);
+	bt_strbuf_append_c(out, cut ? "...\n" : "\n");
+	bt_strbuf_finish(&text);
+}
+
+static void report(const struct difference *difference, const char *path, const struct bt_json_value *expected,
+	const struct bt_json_value *got)
+{
+	bt_strbuf_printf(difference->out, "  pod %.*s: %s\n", BT_STR_ARG(difference->pod), path);
+	append_value(difference->out, "expected", expected);
+	append_value(difference->out, "got     ", got);
+}
+
+static bool is_scalar_reason(struct bt_str reason)
+{
+	return bt_str_has_prefix(reason, BT_STR("Insufficient ")) && !bt_str_equal_c(reason, "Insufficient cpu") &&
+		!bt_str_equal_c(reason, "Insufficient memory") &&
+		!bt_str_equal_c(reason, "Insufficient ephemeral-storage");
+}
+
+static int compare_elements(const void *a, const void *b)
+{
+	return bt_str_compare((*(struct bt_json_value *const *)a)->text, (*(struct bt_json_value *const *)b)->text);
+}
+
+/** NodeResourcesFit lists scalar resources in the order of a hash map: compare that tail as a set. */
+static void sort_scalar_tail(const struct bt_json_value *verdict)
+{
+	struct bt_json_value *reasons = bt_json_find(verdict, "reasons");
+	if (reasons == NULL || reasons->type != BT_JSON_ARRAY) {
+		return;
+	}
+	uint32_t first = reasons->count;
+	while (first > 0 && reasons->elements[first - 1]->type == BT_JSON_STRING &&
+		is_scalar_reason(reasons->elements[first - 1]->text)) {
+		first--;
+	}
+	qsort(reasons->elements + first, reasons->count - first, sizeof(reasons->elements[0]), compare_elements);
+}
+
+static void sort_reasons(const struct bt_json_value *result)
+{
+	const struct bt_json_value *filter = bt_json_find(result, "filter");
+	for (uint32_t i = 0; filter != NULL && filter->type == BT_JSON_OBJECT && i < filter->count; i++) {
+		sort_scalar_tail(filter->members[i].value);
+	}
+}
+
+/** Upstream recorded one of several legal picks as "one of choices". */
+static bool nominated_agrees(const struct bt_json_value *expected, const struct bt_json_value *got)
+{
+	struct bt_str mine = bt_json_find_str(got, "nominated");
+	const struct bt_json_value *choices = bt_json_find(expected, "choices");
+	if (!bt_str_equal_c(bt_json_find_str(expected, "nominated"), "one of choices") || choices == NULL) {
+		return bt_json_equal(bt_json_find(expected, "nominated"), bt_json_find(got, "nominated"));
+	}
+	for (uint32_t i = 0; choices->type == BT_JSON_ARRAY && i < choices->count; i++) {
+		if (bt_str_equal(choices->elements[i]->text, mine)) {
+			return true;
+		}
+	}
+	return bt_str_equal_c(mine, "one of choices");
+}
+
+static bool post_filter_agrees(const struct bt_json_value *expected, const struct bt_json_value *got)
+{
+	static const char *const plain[] = {"code", "message", "candidates", "choices"};
+	if (expected == NULL || got == NULL) {
+		return expected == got;
+	}
+	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
+		if (!bt_json_equal(bt_json_find(expected, plain[i]), bt_json_find(got, plain[i]))) {
+			return false;
+		}
+	}
+	return nominated_agrees(expected, got);
+}
+
+static bool member_agrees(struct bt_str name, const struct bt_json_value *expected, const struct bt_json_value *got)
+{
+	if (bt_str_equal_c(name, "postFilter")) {
+		return post_filter_agrees(expected, got);
+	}
+	if (expected == NULL || got == NULL) {
+		return expected == got;
+	}
+	return bt_json_equal(expected, got);
+}
+
+/** Go one level down where that makes the difference shorter to read: the first node that differs. */
+static void report_member(const struct difference *difference, struct bt_str name,
+	const struct bt_json_value *expected, const struct bt_json_value *got)
+{
+	struct bt_strbuf path = {0};
+	bt_strbuf_append_str(&path, name);
+	bool maps = expected != NULL && got != NULL && expected->type == BT_JSON_OBJECT && got->type == BT_JSON_OBJECT &&
+		(bt_str_equal_c(name, "filter") || bt_str_equal_c(name, "scores"));
+	for (uint32_t pass = 0; maps && pass < 2; pass++) {
+		const struct bt_json_value *from = pass == 0 ? expected : got;
+		for (uint32_t i = 0; i < from->count; i++) {
+			struct bt_strbuf key = {0};
+			bt_strbuf_append_str(&key, from->members[i].name);
+			const struct bt_json_value *a = bt_json_find(expected, bt_strbuf_c(&key));
+			const struct bt_json_value *b = bt_json_find(got, bt_strbuf_c(&key));
+			bool same = a != NULL && b != NULL && bt_json_equal(a, b);
+			if (!same) {
+				bt_strbuf_printf(&path, "[%s]", bt_strbuf_c(&key));
+				report(difference, bt_strbuf_c(&path), a, b);
+			}
+			bt_strbuf_finish(&key);
+			if (!same) {
+				bt_strbuf_finish(&path);
+				return;
+			}
+		}
+	}
+	report(difference, bt_strbuf_c(&path), expected, got);
+	bt_strbuf_finish(&path);
+}
+
+static bool is_skipped(const struct bt_conformance_skip *skip, struct bt_str name)
+{
+	for (uint32_t i = 0; i < skip->count; i++) {
+		if (bt_str_equal(skip->members[i], name)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct bt_json_value *find_member(const struct bt_json_value *object, struct bt_str name)
+{
+	for (uint32_t i = 0; i < object->count; i++) {
+		if (bt_str_equal(object->members[i].name, name)) {
+			return object->members[i].value;
+		}
+	}
+	return NULL;
+}
+
+static bool compare_result(const struct bt_json_value *expected, const struct bt_json_value *got,
+	const struct bt_conformance_skip *skip, struct bt_strbuf *out)
+{
+	struct difference difference = {out, bt_json_find_str(expected, "pod")};
+	sort_reasons(expected);
+	sort_reasons(got);
+	for (uint32_t pass = 0; pass < 2; pass++) {
+		const struct bt_json_value *from = pass == 0 ? expected : got;
+		for (uint32_t i = 0; i < from->count; i++) {
+			struct bt_str name = from->members[i].name;
+			struct bt_json_value *a = find_member(expected, name);
+			struct bt_json_value *b = find_member(got, name);
+			if (!is_skipped(skip, name) && !member_agrees(name, a, b)) {
+				report_member(&difference, name, a, b);
+				return false;
+			}
+		}
+	}
+	return true;
+}
+
+bool bt_conformance_compare(const struct bt_json_value *expected, const struct bt_json_value *got,
+	const struct bt_conformance_skip *skip, struct bt_strbuf *out_difference)
+{
+	const struct bt_json_value *expected_error = bt_json_find(expected, "error");
+	const struct bt_json_value *got_error = bt_json_find(got, "error");
+	if (expected_error != NULL || got_error != NULL) {
+		if (expected_error != NULL && got_error != NULL && bt_json_equal(expected_error, got_error)) {
+			return true;
+		}
+		bt_strbuf_append_c(out_difference, "  the whole case: error\n");
+		append_value(out_difference, "expected", expected_error);
+		append_value(out_difference, "got     ", got_error);
+		return false;
+	}
+	const struct bt_json_value *theirs = bt_json_find(expected, "results");
+	const struct bt_json_value *ours = bt_json_find(got, "results");
+	uint32_t their_count = theirs != NULL ? theirs->count : 0;
+	uint32_t our_count = ours != NULL ? ours->count : 0;
+	if (their_count != our_count) {
+		bt_strbuf_printf(out_difference, "  expected %u results, got %u\n", their_count, our_count);
+		return false;
+	}
+	for (uint32_t i = 0; i < their_count; i++) {
+		if (!compare_result(theirs->elements[i], ours->elements[i], skip, out_difference)) {
+			return false;
+		}
+	}
+	return true;
+}

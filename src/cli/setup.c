@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/setup.h"
+
+#include "cli/file.h"
+#include "config/load.h"
+#if BT_HAVE_YAML
+#include "codec/yaml.h"
+#endif
+
+static int read_gates(
+	const struct bt_setup *setup, struct bt_gates *out_gates, struct berth_error *err)
+{
+	struct bt_strbuf text = {0};
+	for (uint32_t i = 0; i < setup->feature_gates.list.count; i++) {
+		bt_strbuf_append_c(&text, i != 0 ? "," : "");
+		bt_strbuf_append_c(&text, setup->feature_gates.list.items[i]);
+	}
+	*out_gates = bt_gates_default();
+	int result = text.length != 0 ? bt_gates_set(out_gates, bt_strbuf_str(&text), err) : 0;
+	bt_strbuf_finish(&text);
+	return result < 0 ? bt_error_wrap(err, result, "--feature-gates") : 0;
+}
+
+#if BT_HAVE_YAML
+static int load_yaml(struct bt_str text, const struct bt_gates *gates,
+	struct bt_config **out_config, struct berth_error *err)
+{
+	struct bt_strbuf json = {0};
+	struct bt_strbuf duplicates = {0};
+	struct bt_yaml_limits limits = {
+		.output_bytes_max = BT_CONFIG_BYTES_MAX, .duplicates = &duplicates};
+	struct bt_yaml_reader *reader = bt_yaml_reader_create(text, &limits);
+	bool more;
+	int result = bt_yaml_next_document(reader, &json, &more, NULL, err);
+	if (result == 0) {
+		struct bt_strbuf complaint = {0};
+		if (duplicates.length != 0) {
+			bt_strbuf_printf(
+				&complaint, "yaml: unmarshal errors:%s", bt_strbuf_c(&duplicates));
+		}
+		struct bt_config_input input = {
+			.json = more ? bt_strbuf_str(&json) : BT_STR("null"),
+			.document = text,
+			.yaml_complaint = complaint.length != 0 ? bt_strbuf_str(&complaint)
+								: (struct bt_str){NULL, 0},
+		};
+		result = bt_config_load_input(&input, gates, out_config, err);
+		bt_strbuf_finish(&complaint);
+	}
+	bt_yaml_reader_destroy(reader);
+	bt_strbuf_finish(&duplicates);
+	bt_strbuf_finish(&json);
+	return result;
+}
+#else
+static int load_yaml(struct bt_str text, const struct bt_gates *gates,
+	struct bt_config **out_config, struct berth_error *err)
+{
+	(void)text;
+	(void)gates;
+	(void)out_config;
+	return bt_error_set(
+		err, BERTH_ERR_INVALID, "not JSON, and this program was built without YAML");
+}
+#endif
+
+static int load_config(const char *path, const struct bt_gates *gates,
+	struct bt_config **out_config, struct berth_error *err)
+{
+	if (path == NULL) {
+		*out_config = bt_config_create_default(gates);
+		return 0;
+	}
+	struct bt_file file;
+	int result = bt_file_read(path, BT_CONFIG_BYTES_MAX, &file, err);
+	if (result < 0) {
+		return result;
+	}
+	struct bt_str text = {file.data, (uint32_t)file.length};
+	if (bt_file_is_json(&file)) {
+		result = bt_config_load(text, gates, out_config, err);
+	} else {
+		result = load_yaml(text, gates, out_config, err);
+	}
+	bt_file_finish(&file);
+	return result < 0 ? bt_error_wrap(err, result, "%s", path) : 0;
+}
+
+int bt_setup_engine(
+	const struct bt_setup *setup, struct bt_engine **out_engine, struct berth_error *err)
+{
+	if (setup->percentage < -1 || setup->percentage > 100) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"--percentage-of-nodes-to-score: must be from 0 to 100");
+	}
+	struct bt_gates gates;
+	struct bt_config *config = NULL;
+	int result = read_gates(setup, &gates, err);
+	if (result == 0) {
+		result = load_config(setup->config_path, &gates, &config, err);
+	}
+	if (result < 0) {
+		return result;
+	}
+	struct bt_engine_options options = BT_ENGINE_OPTIONS_INIT;
+	options.tie_policy = BT_TIE_HEAP;
+	options.verify = setup->verify;
+	options.percentage_of_nodes_to_score = (int32_t)setup->percentage;
+	result = bt_engine_create(config, &options, out_engine, err);
+	bt_config_unref(config);
+	return result;
+}
+
+void bt_setup_finish(struct bt_setup *setup)
+{
+	bt_vec_finish(&setup->feature_gates.list);
+}

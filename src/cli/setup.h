@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CLI_SETUP_H
+#define BT_CLI_SETUP_H
+/** From flags to an engine: what commands that schedule have in common. */
+#include "cli/flags.h"
+#include "sched/engine.h"
+
+struct bt_setup {
+	const char *config_path;           /* NULL: the default configuration */
+	struct bt_arguments feature_gates; /* each "A=true,B=false" */
+	int64_t percentage;                /* of nodes to score; -1: as configured */
+	bool verify;
+};
+
+#define BT_SETUP_INIT \
+	{ \
+		.percentage = -1 \
+	}
+
+/** The rows of a command's flag table for the fields above, verify left out. */
+#define BT_SETUP_FLAGS(setup) \
+	{"config", 0, BT_FLAG_STRING, &(setup)->config_path, "FILE", \
+		"KubeSchedulerConfiguration, YAML or JSON (default: upstream's defaults)"}, \
+		{"feature-gates", 0, BT_FLAG_STRINGS, &(setup)->feature_gates, "NAME=BOOL,...", \
+			"feature gates that differ from the defaults of v1.36"}, \
+	{ \
+		"percentage-of-nodes-to-score", 0, BT_FLAG_INT, &(setup)->percentage, "P", \
+			"search until P % of the nodes fit; 100 scores every node" \
+	}
+
+/** Messages name the flag or the file. */
+BT_MUST_USE int bt_setup_engine(
+	const struct bt_setup *setup, struct bt_engine **out_engine, struct berth_error *err);
+/** Release the flag lists. */
+void bt_setup_finish(struct bt_setup *setup);
+#endif
