@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "codec/yaml_scalar.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/** Longer text is never a number. */
+#define NUMBER_BYTES_MAX 1024
+
+struct word {
+	const char *text;
+	enum bt_yaml_kind kind;
+	bool boolean;
+	double number;
+};
+
+static const struct word words[] = {
+	{"", BT_YAML_NULL, false, 0}, {"~", BT_YAML_NULL, false, 0}, {"null", BT_YAML_NULL, false, 0},
+	{"Null", BT_YAML_NULL, false, 0}, {"NULL", BT_YAML_NULL, false, 0},
+	{"y", BT_YAML_BOOL, true, 0}, {"Y", BT_YAML_BOOL, true, 0}, {"yes", BT_YAML_BOOL, true, 0},
+	{"Yes", BT_YAML_BOOL, true, 0}, {"YES", BT_YAML_BOOL, true, 0}, {"true", BT_YAML_BOOL, true, 0},
+	{"True", BT_YAML_BOOL, true, 0}, {"TRUE", BT_YAML_BOOL, true, 0}, {"on", BT_YAML_BOOL, true, 0},
+	{"On", BT_YAML_BOOL, true, 0}, {"ON", BT_YAML_BOOL, true, 0},
+	{"n", BT_YAML_BOOL, false, 0}, {"N", BT_YAML_BOOL, false, 0}, {"no", BT_YAML_BOOL, false, 0},
+	{"No", BT_YAML_BOOL, false, 0}, {"NO", BT_YAML_BOOL, false, 0}, {"false", BT_YAML_BOOL, false, 0},
+	{"False", BT_YAML_BOOL, false, 0}, {"FALSE", BT_YAML_BOOL, false, 0}, {"off", BT_YAML_BOOL, false, 0},
+	{"Off", BT_YAML_BOOL, false, 0}, {"OFF", BT_YAML_BOOL, false, 0},
+	{".nan", BT_YAML_FLOAT, false, (double)NAN}, {".NaN", BT_YAML_FLOAT, false, (double)NAN},
+	{".NAN", BT_YAML_FLOAT, false, (double)NAN}, {".inf", BT_YAML_FLOAT, false, (double)INFINITY},
+	{".Inf", BT_YAML_FLOAT, false, (double)INFINITY}, {".INF", BT_YAML_FLOAT, false, (double)INFINITY},
+	{"+.inf", BT_YAML_FLOAT, false, (double)INFINITY}, {"+.Inf", BT_YAML_FLOAT, false, (double)INFINITY},
+	{"+.INF", BT_YAML_FLOAT, false, (double)INFINITY}, {"-.inf", BT_YAML_FLOAT, false, -(double)INFINITY},
+	{"-.Inf", BT_YAML_FLOAT, false, -(double)INFINITY}, {"-.INF", BT_YAML_FLOAT, false, -(double)INFINITY},
+};
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/** All digits of p in base, without overflow of 64 bits. *out_overflow tells apart "no number" and "too big". */
+static bool parse_digits(const char *p, unsigned int base, uint64_t *out_value, bool *out_overflow)
+{
+	uint64_t value = 0;
+	*out_overflow = false;
+	if (*p == '\0') {
+		return false;
+	}
+	bool overflow = false;
+	for (; *p != '\0'; p++) {
+		char lower = (char)(*p | 0x20);
+		unsigned int digit = is_digit(*p) ? (unsigned int)(*p - '0') :
+			lower >= 'a' && lower <= 'f' ? (unsigned int)(lower - 'a') + 10 : 16;
+		if (digit >= base) {
+			return false;
+		}
+		overflow = BT_MUL_OVERFLOW(value, base, &value) || overflow;
+		overflow = BT_ADD_OVERFLOW(value, digit, &value) || overflow;
+	}
+	*out_overflow = overflow;
+	*out_value = value;
+	return !overflow;
+}
+
+/** plain: sign, prefix, digits, as Go's ParseInt with base 0. */
+static bool resolve_integer(const char *plain, struct bt_yaml_scalar *out)
+{
+	const char *p = plain;
+	bool negative = *p == '-';
+	bool plus = *p == '+';
+	if (negative || plus) {
+		p++;
+	}
+	unsigned int base = 10;
+	if (p[0] == '0' && p[1] != '\0') {
+		char mark = (char)(p[1] | 0x20);
+		bool prefixed = p[2] != '\0' && (mark == 'x' || mark == 'o' || mark == 'b');
+		base = !prefixed ? 8 : mark == 'x' ? 16 : mark == 'o' ? 8 : 2;
+		p += prefixed ? 2 : 1;
+	}
+	uint64_t magnitude;
+	bool overflow;
+	bool fits = parse_digits(p, base, &magnitude, &overflow);
+	if (fits && negative) {
+		fits = magnitude <= (uint64_t)1 << 63;
+		overflow = !fits;
+	}
+	if (fits && plus && magnitude > INT64_MAX) {
+		fits = false;
+		overflow = true;
+	}
+	if (fits) {
+		out->kind = BT_YAML_INT;
+		out->negative = negative && magnitude != 0;
+		out->magnitude = magnitude;
+		return true;
+	}
+	if (overflow && base == 10) {
+		/* JSON numbers have no limit: keep the digits */
+		out->kind = BT_YAML_BIG_INT;
+		bt_strbuf_append_c(&out->text, plus ? p : plain);
+		return true;
+	}
+	return false;
+}
+
+/** [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)? */
+static bool is_float(const char *p)
+{
+	if (*p == '-' || *p == '+') {
+		p++;
+	}
+	bool digits = is_digit(*p);
+	while (is_digit(*p)) {
+		p++;
+	}
+	if (*p == '.') {
+		p++;
+		if (!digits && !is_digit(*p)) {
+			return false;
+		}
+		while (is_digit(*p)) {
+			p++;
+		}
+	} else if (!digits) {
+		return false;
+	}
+	if (*p == 'e' || *p == 'E') {
+		p++;
+		if (*p == '-' || *p == '+') {
+			p++;
+		}
+		if (!is_digit(*p)) {
+			return false;
+		}
+		while (is_digit(*p)) {
+			p++;
+		}
+	}
+	return *p == '\0';
+}
+
+static bool resolve_float(const char *plain, struct bt_yaml_scalar *out)
+{
+	if (!is_float(plain)) {
+		return false;
+	}
+	double number = strtod(plain, NULL);
+	if (!isfinite(number)) {
+		/* out of range is no number to Go */
+		return false;
+	}
+	out->kind = BT_YAML_FLOAT;
+	out->number = number;
+	return true;
+}
+
+/** Reads min to max digits at *p; -1 when there are fewer. */
+static int read_digits(const char **p, const char *end, int min, int max)
+{
+	int value = 0;
+	int count = 0;
+	while (*p < end && count < max && is_digit(**p)) {
+		value = value * 10 + (**p - '0');
+		(*p)++;
+		count++;
+	}
+	return count < min ? -1 : value;
+}
+
+static bool take(const char **p, const char *end, char c)
+{
+	if (*p == end || **p != c) {
+		return false;
+	}
+	(*p)++;
+	return true;
+}
+
+static bool is_zone(const char *p, const char *end)
+{
+	if (take(&p, end, 'Z')) {
+		return p == end;
+	}
+	if (!take(&p, end, '+') && !take(&p, end, '-')) {
+		return false;
+	}
+	int hours = read_digits(&p, end, 2, 2);
+	bool colon = take(&p, end, ':');
+	int minutes = read_digits(&p, end, 2, 2);
+	return colon && hours >= 0 && hours <= 24 && minutes >= 0 && minutes < 60 && p == end;
+}
+
+/** "2001-1-2", and with a time: "2001-1-2T15:4:5.9Z", "2001-1-2 15:4:5.9". */
+static bool is_timestamp(struct bt_str text)
+{
+	static const int month_days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+	const char *p = text.data;
+	const char *end = p + text.length;
+	int year = read_digits(&p, end, 4, 4);
+	if (year < 0 || !take(&p, end, '-')) {
+		return false;
+	}
+	int month = read_digits(&p, end, 1, 2);
+	if (month < 1 || month > 12 || !take(&p, end, '-')) {
+		return false;
+	}
+	int day = read_digits(&p, end, 1, 2);
+	bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+	if (day < 1 || day > month_days[month - 1] + (leap && month == 2 ? 1 : 0)) {
+		return false;
+	}
+	if (p == end) {
+		return true;
+	}
+	bool zoned = *p == 'T' || *p == 't';
+	if (!zoned && *p != ' ') {
+		return false;
+	}
+	p++;
+	int hours = read_digits(&p, end, 1, 2);
+	bool first_colon = take(&p, end, ':');
+	int minutes = read_digits(&p, end, 1, 2);
+	bool second_colon = take(&p, end, ':');
+	int seconds = read_digits(&p, end, 1, 2);
+	if (!first_colon || !second_colon || hours < 0 || hours > 23 || minutes < 0 || minutes > 59 || seconds < 0 ||
+		seconds > 59) {
+		return false;
+	}
+	if (take(&p, end, '.')) {
+		if (p == end || !is_digit(*p)) {
+			return false;
+		}
+		while (p < end && is_digit(*p)) {
+			p++;
+		}
+	}
+	return zoned ? is_zone(p, end) : p == end;
+}
+
+void bt_yaml_resolve(struct bt_str text, struct bt_yaml_scalar *out)
+{
+	*out = (struct bt_yaml_scalar){.kind = BT_YAML_STRING};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(words); i++) {
+		if (bt_str_equal_c(text, words[i].text)) {
+			out->kind = words[i].kind;
+			out->boolean = words[i].boolean;
+			out->number = words[i].number;
+			return;
+		}
+	}
+	char first = text.data[0];
+	bool number = is_digit(first) || first == '+' || first == '-' || first == '.';
+	if (!number || text.length > NUMBER_BYTES_MAX) {
+		return;
+	}
+	if (is_timestamp(text)) {
+		out->kind = BT_YAML_TIMESTAMP;
+		return;
+	}
+	/* underscores may stand anywhere behind the first byte, except in ".5" */
+	char plain[NUMBER_BYTES_MAX + 1];
+	uint32_t length = 0;
+	for (uint32_t i = 0; i < text.length; i++) {
+		if (text.data[i] == '\0') {
+			return;
+		}
+		if (text.data[i] != '_' || first == '.') {
+			plain[length++] = text.data[i];
+		}
+	}
+	plain[length] = '\0';
+	if (first == '.' || !resolve_integer(plain, out)) {
+		(void)resolve_float(plain, out); /* no number at all: out is a string already */
+	}
+}
+
+void bt_yaml_scalar_finish(struct bt_yaml_scalar *scalar)
+{
+	bt_strbuf_finish(&scalar->text);
+}
+
+bool bt_yaml_is_base60(struct bt_str text)
+{
+	/* [-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)? */
+	const char *p = text.data;
+	const char *end = p + text.length;
+	if (p < end && (*p == '-' || *p == '+')) {
+		p++;
+	}
+	if (p == end || !is_digit(*p)) {
+		return false;
+	}
+	while (p < end && (is_digit(*p) || *p == '_')) {
+		p++;
+	}
+	bool groups = false;
+	while (take(&p, end, ':')) {
+		int value = read_digits(&p, end, 1, 2);
+		if (value < 0 || value > 59) {
+			return false;
+		}
+		groups = true;
+	}
+	if (take(&p, end, '.')) {
+		while (p < end && (is_digit(*p) || *p == '_')) {
+			p++;
+		}
+	}
+	return groups && p == end;
+}
+
+static int base64_value(char c)
+{
+	if (c >= 'A' && c <= 'Z') {
+		return c - 'A';
+	}
+	if (c >= 'a' && c <= 'z') {
+		return c - 'a' + 26;
+	}
+	if (is_digit(c)) {
+		return c - '0' + 52;
+	}
+	return c == '+' ? 62 : c == '/' ? 63 : -1;
+}
+
+bool bt_yaml_decode_base64(struct bt_str text, struct bt_strbuf *out)
+{
+	uint32_t group = 0;
+	unsigned int count = 0;
+	unsigned int padding = 0;
+	for (uint32_t i = 0; i < text.length; i++) {
+		char c = text.data[i];
+		if (c == '\n' || c == '\r') {
+			continue;
+		}
+		int value = base64_value(c);
+		if (c == '=') {
+			padding++;
+		} else if (value < 0 || padding != 0) {
+			return false;
+		} else {
+			group = group << 6 | (uint32_t)value;
+			count++;
+		}
+		if (count + padding < 4) {
+			continue;
+		}
+		if (count + padding > 4 || padding > 2) {
+			return false;
+		}
+		group <<= 6 * padding;
+		for (unsigned int k = 0; k < 3 - padding; k++) {
+			bt_strbuf_append_char(out, (char)(group >> (16 - 8 * k) & 0xff));
+		}
+		if (padding != 0) {
+			/* nothing but line breaks may follow */
+			count = 0;
+			padding = 3;
+			continue;
+		}
+		group = 0;
+		count = 0;
+	}
+	return count == 0 && (padding == 0 || padding == 3);
+}
