@@ -3,12 +3,11 @@
 #include "config_test.h"
 
 #define NOT_OBJECT \
-	"couldn't get version/kind; json parse error: json: cannot unmarshal %s into Go value of " \
-	"type struct { " \
-	"APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,"
-"omitempty\\\"\" }"
+	"couldn't get version/kind; json parse error: json: cannot unmarshal %s into Go value " \
+	"of type struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; " \
+	"Kind string \"json:\\\"kind,omitempty\\\"\" }"
 
-	START_TEST(test_config__edge_10_01_empty_file)
+START_TEST(test_config__edge_10_01_empty_file)
 {
 	test_refuse_raw("", NULL, "Object 'Kind' is missing in ''");
 	test_refuse_raw("null", NULL, "Object 'Kind' is missing in 'null'");

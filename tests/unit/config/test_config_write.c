@@ -157,7 +157,8 @@ START_TEST(test_config__write_and_read_back)
 			"'nodeAffinityPolicy':'Honor',"
 			"'matchLabelKeys':['a','b']}]}"),
 		TEST_ARGS("NodeAffinity",
-			"{'addedAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':{'nodeSelectorTerms':[{"
+			"{'addedAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':"
+			"{'nodeSelectorTerms':[{"
 			"'matchExpressions':[{'key':'a','operator':'In','values':['b']}]},{}]},"
 			"'preferredDuringSchedulingIgnoredDuringExecution':[{'weight':0,"
 			"'preference':{}}]}}"),
