@@ -35,7 +35,7 @@ struct bt_node_info {
 	struct bt_arena *arena;
 	BT_LIST(struct bt_scalar_delta) scalar_deltas;
 	BT_LIST(struct bt_pod_info) added_pods;   /* in order of addition */
-	BT_LIST(uint32_t) removed_pods;           /* pod ids */
+	BT_LIST(uint32_t) removed_pods;           /* pod ids, in the order of the node's list */
 	BT_LIST(struct bt_host_port) ports;       /* the whole set once ports_changed */
 	bool ports_changed;
 };
@@ -52,6 +52,8 @@ struct bt_str bt_node_info_name(const struct bt_node_info *info);
 const struct bt_str_map *bt_node_info_labels(const struct bt_node_info *info);
 const bt_taint_list *bt_node_info_taints(const struct bt_node_info *info);
 bool bt_node_info_unschedulable(const struct bt_node_info *info);
+/** Digest of status.conditions: node_conditions.h. */
+struct bt_str bt_node_info_conditions(const struct bt_node_info *info);
 uint8_t bt_node_info_declared_features(const struct bt_node_info *info);
 /** resource: scalar column index (node_table.h); UINT32_MAX gives 0. */
 int64_t bt_node_info_scalar_allocatable(const struct bt_node_info *info, uint32_t resource);

@@ -23,7 +23,7 @@ struct bt_pod_info {
 
 /** "namespace/name" for messages. */
 void bt_pod_info_ref(const struct bt_pod_info *pod, struct bt_strbuf *out);
-/** From the cache. */
+/** From the cache; labels are borrowed until the state changes. */
 void bt_pod_info_from_record(const struct bt_state *state, uint32_t pod_id, struct bt_pod_info *out_info);
 /**
  * For a pod to be scheduled: takes references to its shape and label set in state, released by finish. object is borrowed

@@ -32,8 +32,10 @@ struct bt_shape {
 	uint64_t hash;
 	struct bt_arena arena; /* owns everything below */
 	/**
-	 * Canonical pod: spec, and of status the conditions of type PodResizePending, container statuses, allocatedResources,
-	 * resources, nodeAllocatableResourceClaimStatuses. metadata is empty; spec.priority is kept.
+	 * Canonical pod: spec, and of status the conditions of type PodResizePending (type, status, reason), container
+	 * statuses, allocatedResources, resources, nodeAllocatableResourceClaimStatuses. metadata is empty; spec.priority is
+	 * kept. Volumes whose source a scheduler does not read are left out: the service account volume that admission adds
+	 * has a random name, which would give every pod a shape of its own.
 	 */
 	const struct bt_pod *pod;
 	/** Contribution to its node (variants A and Z). */

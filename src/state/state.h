@@ -11,7 +11,9 @@
 
 #include "api/node.h"
 #include "api/pod.h"
+#include "base/arena.h"
 #include "base/error.h"
+#include "base/strbuf.h"
 #include "base/symbol.h"
 #include "state/change_log.h"
 #include "state/node_order.h"
@@ -35,7 +37,14 @@ struct bt_label_set_table {
 	struct bt_symbol_table *symbols;
 };
 
+void bt_label_set_table_init(struct bt_label_set_table *table, struct bt_symbol_table *symbols);
+void bt_label_set_table_finish(struct bt_label_set_table *table);
+/**
+ * The set of these labels (sorted by key, as decoded), one reference taken. Pointers into `sets` are good until the next
+ * call.
+ */
 uint32_t bt_label_set_ref_map(struct bt_label_set_table *table, const struct bt_str_map *labels);
+void bt_label_set_ref(struct bt_label_set_table *table, uint32_t id);
 void bt_label_set_unref(struct bt_label_set_table *table, uint32_t id);
 
 /** A pod that the cache holds. Full objects of bound pods are not kept: identity, shape and labels say everything. */
@@ -49,10 +58,14 @@ struct bt_pod_record {
 	uint32_t node; /* slot */
 	int32_t priority;
 	int64_t start_seconds; /* status.startTime; INT64_MIN = not set */
+	uint32_t position;     /* in its node's list of pods */
 	bool assumed;
 	bool terminating;
 	bool in_use;
+	bool snapshot_only; /* assumed in the snapshot, unknown to the cache (spec 03b section 7.3) */
 };
+
+_Static_assert(sizeof(struct bt_pod_record) == 48, "a bound pod costs one record");
 
 struct bt_pod_table {
 	BT_VEC(struct bt_pod_record) records;
@@ -67,6 +80,7 @@ struct bt_image {
 	bt_sym name;
 	int64_t size_bytes;
 	uint32_t node_count; /* nodes holding it now */
+	uint64_t mark;       /* private to the image table */
 };
 
 struct bt_image_table {
@@ -74,6 +88,14 @@ struct bt_image_table {
 	BT_VEC(struct bt_image) images; /* node_count == 0: free */
 	BT_VEC(uint32_t) free_ids;
 	uint64_t version; /* grows whenever any node_count or size changes */
+	uint64_t mark;
+};
+
+/** A node of a placement: instance tells a stale view of the name from the snapshot's (bt_node_row). */
+struct bt_placement_node {
+	struct bt_str name;
+	uint32_t slot;
+	uint64_t instance;
 };
 
 /**
@@ -90,6 +112,12 @@ struct bt_snapshot {
 	uint64_t log_sequence; /* change log position of the last refresh */
 	uint64_t list_version; /* grows when list content or order changes */
 	bool lists_stale;      /* affinity lists must be recomputed */
+	BT_VEC(uint32_t) changed_slots; /* touched since the last refresh, each once */
+	uint32_t name_count;            /* rows with in_snapshot_names */
+	uint64_t next_instance;
+	BT_VEC(uint32_t) assumed_pods;    /* pod ids, snapshot_only */
+	BT_VEC(uint32_t) placement_slots; /* in the placement's order */
+	bool has_placement;
 };
 
 struct bt_state {
@@ -103,11 +131,15 @@ struct bt_state {
 	struct bt_snapshot snapshot;
 	struct bt_change_log log;
 	struct bt_map used_claims; /* cluster-wide PVC references: key symbol -> counter index */
-	BT_VEC(struct bt_claim_ref) used_claim_counts;
+	BT_VEC(struct bt_claim_ref) used_claim_counts; /* count: nodes of the snapshot whose pods use the claim */
 	int64_t next_generation;
 	uint32_t node_entry_count; /* cache entries: real, imaginary, ghost */
 	struct bt_resource_gates gates;
 	bool gate_declared_features; /* NodeDeclaredFeatures */
+	struct bt_arena scratch;     /* of one operation */
+	struct bt_strbuf text;       /* likewise */
+	void (*warn)(void *context, struct bt_str line); /* NULL: nobody listens */
+	void *warn_context;
 };
 
 struct bt_state_options {
@@ -117,6 +149,8 @@ struct bt_state_options {
 
 struct bt_state *bt_state_create(const struct bt_state_options *options);
 void bt_state_destroy(struct bt_state *state);
+/** Where lines go that upstream logs as errors: disagreements between caller and cache that do not fail an operation. */
+void bt_state_set_warn(struct bt_state *state, void (*warn)(void *context, struct bt_str line), void *context);
 
 /* Pods: spec 03b section 4. Errors E0-E8 are BERTH_ERR_INVALID (E0), BERTH_ERR_STATE or BERTH_ERR_NOT_FOUND. */
 
@@ -165,6 +199,36 @@ BT_MUST_USE int bt_state_refresh_snapshot(struct bt_state *state, struct berth_e
 uint32_t bt_state_snapshot_find(const struct bt_state *state, struct bt_str node_name);
 /** "namespace/name" is used by some pod in the snapshot. */
 bool bt_state_is_claim_used(const struct bt_state *state, struct bt_str claim_key);
+
+/**
+ * Pods of a node whose status names this node-allocatable resource claim (spec 03b section 3, gate
+ * DRANodeAllocatableResources): how many, and whether pod_id is one of them.
+ */
+uint32_t bt_state_claim_consumer_count(const struct bt_state *state, uint32_t slot, struct bt_str claim_namespace,
+	struct bt_str claim_name);
+bool bt_state_is_claim_consumer(const struct bt_state *state, uint32_t pod_id, struct bt_str claim_namespace,
+	struct bt_str claim_name);
+
+/* Changes inside a pod group cycle: spec 03b section 7.3. */
+
+/**
+ * Count the pod on its spec.nodeName in the snapshot only. The lists of nodes with affinity pods and the used claims stay
+ * as they are. BERTH_ERR_INVALID without uid, BERTH_ERR_STATE when it is assumed there already.
+ */
+BT_MUST_USE int bt_snapshot_assume_pod(struct bt_state *state, const struct bt_pod *pod, struct berth_error *err);
+/** `assumed pod "<key>" not found in the snapshot` (BERTH_ERR_NOT_FOUND). */
+BT_MUST_USE int bt_snapshot_forget_pod(struct bt_state *state, const struct bt_pod *pod, struct berth_error *err);
+/** View of a listed slot, to build placements from. */
+struct bt_placement_node bt_snapshot_placement_node(const struct bt_state *state, uint32_t slot);
+/** As many nodes as the snapshot lists: no placement is set. On an error none is set either. */
+BT_MUST_USE int bt_snapshot_assume_placement(struct bt_state *state, const struct bt_placement_node *nodes, uint32_t count,
+	struct berth_error *err);
+void bt_snapshot_forget_placement(struct bt_state *state);
+/** Slots of the placement, or all of the snapshot's list without one; *out_slots is borrowed until the next change. */
+uint32_t bt_snapshot_placement_slots(const struct bt_state *state, const uint32_t **out_slots);
+/** `node "<n>" not found in placement` (BERTH_ERR_NOT_FOUND); without placement every listed node is found. */
+BT_MUST_USE int bt_snapshot_find_in_placement(const struct bt_state *state, struct bt_str node_name, uint32_t *out_slot,
+	struct berth_error *err);
 
 /** Whole-structure check for tests: sums against pods, maps, lists. false with a reason. */
 bool bt_state_validate(const struct bt_state *state, struct bt_strbuf *out_reason);

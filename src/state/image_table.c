@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Images of nodes, spec 03b section 5.4: one record per image name in the cluster. A node contributes to the records its
+ * row lists, nothing else, so that the counts can not drift from the rows. (Upstream takes a removed node out of the
+ * records that the delete event's object names.)
+ */
+#include "state/state_private.h"
+
+static uint64_t image_hash(const void *owner, uint32_t index)
+{
+	const struct bt_image_table *table = owner;
+
+	return bt_sym_hash(table->images.items[index].name);
+}
+
+void bt_image_table_init(struct bt_image_table *table)
+{
+	*table = (struct bt_image_table){0};
+	bt_map_init(&table->map, image_hash, table);
+}
+
+void bt_image_table_finish(struct bt_image_table *table, struct bt_symbol_table *symbols)
+{
+	for (uint32_t i = 0; i < table->images.count; i++) {
+		if (table->images.items[i].node_count != 0) {
+			bt_symbol_unref(symbols, table->images.items[i].name);
+		}
+	}
+	bt_vec_finish(&table->images);
+	bt_vec_finish(&table->free_ids);
+	bt_map_finish(&table->map);
+}
+
+static uint32_t find_symbol(const struct bt_image_table *table, bt_sym name)
+{
+	uint64_t hash = bt_sym_hash(name);
+	uint32_t at = bt_map_first(&table->map, hash);
+
+	for (; at != BT_MAP_NONE; at = bt_map_next(&table->map, hash, at)) {
+		uint32_t index = bt_map_value(&table->map, at);
+		if (bt_sym_equal(table->images.items[index].name, name)) {
+			return index;
+		}
+	}
+	return UINT32_MAX;
+}
+
+uint32_t bt_image_table_find(const struct bt_image_table *table, const struct bt_symbol_table *symbols,
+	struct bt_str name)
+{
+	bt_sym symbol = bt_symbol_find(symbols, name);
+
+	return bt_sym_is_none(symbol) ? UINT32_MAX : find_symbol(table, symbol);
+}
+
+/* Record of a name, made without nodes when it is new. */
+static uint32_t ref_image(struct bt_state *state, struct bt_str name)
+{
+	struct bt_image_table *table = &state->images;
+	bt_sym symbol = bt_symbol_ref_str(&state->symbols, name);
+	uint32_t index = find_symbol(table, symbol);
+	struct bt_image image = {.name = symbol};
+
+	if (index != UINT32_MAX) {
+		bt_symbol_unref(&state->symbols, symbol);
+		return index;
+	}
+	if (table->free_ids.count != 0) {
+		index = table->free_ids.items[--table->free_ids.count];
+		table->images.items[index] = image;
+	} else {
+		index = table->images.count;
+		bt_vec_push(&table->images, image);
+	}
+	bt_map_insert(&table->map, bt_sym_hash(symbol), index);
+	return index;
+}
+
+static void free_image(struct bt_state *state, uint32_t index)
+{
+	struct bt_image_table *table = &state->images;
+	struct bt_image *image = &table->images.items[index];
+	bool removed = bt_map_remove(&table->map, bt_sym_hash(image->name), index);
+
+	BT_ASSERT(removed);
+	bt_symbol_unref(&state->symbols, image->name);
+	*image = (struct bt_image){0};
+	bt_vec_push(&table->free_ids, index);
+}
+
+/*
+ * The usual case of a node update: the same names in the same order. Removing and adding the contribution then changes
+ * only records that no other node holds: they are made anew with this node's size.
+ */
+static bool same_names(struct bt_state *state, struct bt_node_row *row, const struct bt_node *node, bool *out_differs)
+{
+	struct bt_image_table *table = &state->images;
+	uint64_t mark = ++table->mark;
+	uint32_t matched = 0;
+
+	for (uint32_t i = 0; i < node->status.images.count; i++) {
+		const struct bt_container_image *reported = &node->status.images.items[i];
+		for (uint32_t k = 0; k < reported->names.count; k++) {
+			uint32_t index = bt_image_table_find(table, &state->symbols, reported->names.items[k]);
+			struct bt_image *image;
+			if (index == UINT32_MAX) {
+				return false;
+			}
+			image = &table->images.items[index];
+			if (image->mark == mark) {
+				continue;
+			}
+			if (matched == row->images.count || row->images.items[matched].image != index) {
+				return false;
+			}
+			image->mark = mark;
+			matched++;
+			if (image->node_count == 1 && image->size_bytes != reported->size_bytes) {
+				image->size_bytes = reported->size_bytes;
+				table->version++;
+				*out_differs = true;
+			}
+		}
+	}
+	return matched == row->images.count;
+}
+
+/* Names of a node, repeats included. */
+static uint32_t count_names(const struct bt_node *node)
+{
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < node->status.images.count; i++) {
+		count += node->status.images.items[i].names.count;
+	}
+	BT_ASSERT(count < UINT32_MAX);
+	return (uint32_t)count;
+}
+
+static void add_contribution(struct bt_state *state, struct bt_node_row *row, const struct bt_node *node)
+{
+	struct bt_image_table *table = &state->images;
+	uint64_t mark = ++table->mark;
+
+	for (uint32_t i = 0; i < node->status.images.count; i++) {
+		const struct bt_container_image *reported = &node->status.images.items[i];
+		for (uint32_t k = 0; k < reported->names.count; k++) {
+			uint32_t index = ref_image(state, reported->names.items[k]);
+			struct bt_image *image = &table->images.items[index];
+			struct bt_node_image entry;
+			if (image->mark == mark) {
+				continue;
+			}
+			image->mark = mark;
+			/* The first node that reports a name decides its size. */
+			if (image->node_count++ == 0) {
+				image->size_bytes = reported->size_bytes;
+			}
+			entry = (struct bt_node_image){index, image->node_count};
+			bt_vec_push(&row->images, entry);
+		}
+	}
+}
+
+bool bt_state_set_images(struct bt_state *state, uint32_t slot, const struct bt_node *node)
+{
+	struct bt_image_table *table = &state->images;
+	struct bt_node_row *row = &state->nodes.rows[slot];
+	struct bt_node_row old = {0};
+	bool differs = false;
+	uint32_t count = node != NULL ? count_names(node) : 0;
+
+	if (row->images.count == 0 && count == 0) {
+		return false;
+	}
+	if (node != NULL && same_names(state, row, node, &differs)) {
+		return differs;
+	}
+	memcpy(&old.images, &row->images, sizeof(old.images));
+	memset(&row->images, 0, sizeof(row->images));
+	for (uint32_t i = 0; i < old.images.count; i++) {
+		table->images.items[old.images.items[i].image].node_count--;
+	}
+	if (count != 0) {
+		/* Exactly: these lists are most of a node's memory. */
+		row->images.items = bt_realloc_array(NULL, count, sizeof(*row->images.items));
+		row->images.capacity = count;
+		add_contribution(state, row, node);
+	}
+	for (uint32_t i = 0; i < old.images.count; i++) {
+		if (table->images.items[old.images.items[i].image].node_count == 0) {
+			free_image(state, old.images.items[i].image);
+		}
+	}
+	bt_vec_finish(&old.images);
+	table->version++;
+	return true;
+}
+
+bool bt_state_capture_images(struct bt_state *state, uint32_t slot)
+{
+	struct bt_node_row *row = &state->nodes.rows[slot];
+	bool differs = false;
+
+	if (row->images_version == state->images.version) {
+		return false;
+	}
+	for (uint32_t i = 0; i < row->images.count; i++) {
+		struct bt_node_image *entry = &row->images.items[i];
+		uint32_t node_count = state->images.images.items[entry->image].node_count;
+		if (entry->node_count != node_count) {
+			entry->node_count = node_count;
+			differs = true;
+		}
+	}
+	row->images_version = state->images.version;
+	return differs;
+}

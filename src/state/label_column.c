@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "state/node_table_edit.h"
+
+static uint64_t dictionary_hash(const void *owner, uint32_t index)
+{
+	const struct bt_label_column *column = owner;
+
+	return bt_sym_hash(column->dictionary.items[index]);
+}
+
+static struct bt_label_column *find_column(const struct bt_node_table *table, bt_sym key)
+{
+	uint64_t hash = bt_sym_hash(key);
+	uint32_t at = bt_map_first(&table->label_column_index, hash);
+
+	for (; at != BT_MAP_NONE; at = bt_map_next(&table->label_column_index, hash, at)) {
+		struct bt_label_column *column = table->label_columns.items[bt_map_value(&table->label_column_index, at)];
+		if (bt_sym_equal(column->key, key)) {
+			return column;
+		}
+	}
+	return NULL;
+}
+
+/* Index of a value, added when new. */
+static uint32_t value_index(struct bt_node_table *table, struct bt_label_column *column, bt_sym value)
+{
+	uint64_t hash = bt_sym_hash(value);
+	uint32_t at = bt_map_first(&column->index, hash);
+	uint32_t index;
+
+	for (; at != BT_MAP_NONE; at = bt_map_next(&column->index, hash, at)) {
+		index = bt_map_value(&column->index, at);
+		if (bt_sym_equal(column->dictionary.items[index], value)) {
+			return index;
+		}
+	}
+	index = column->dictionary.count;
+	bt_vec_push(&column->dictionary, bt_symbol_ref(table->symbols, value));
+	bt_vec_push(&column->value_counts, 0);
+	bt_map_insert(&column->index, hash, index);
+	return index;
+}
+
+static void set_value(struct bt_node_table *table, struct bt_label_column *column, uint32_t slot, uint32_t index)
+{
+	uint32_t old = column->values[slot];
+
+	if (old == index) {
+		return;
+	}
+	if (column->values == table->zero_values) {
+		column->values = BT_NEW_ARRAY(uint32_t, table->slot_capacity);
+	}
+	column->values[slot] = index;
+	if (old != 0) {
+		column->live_count -= --column->value_counts.items[old] == 0;
+		column->present_count--;
+	}
+	if (index != 0) {
+		column->live_count += column->value_counts.items[index]++ == 0;
+		column->present_count++;
+	}
+	if (column->present_count == 0) {
+		bt_free(column->values);
+		column->values = table->zero_values;
+	}
+}
+
+static void clear_dictionary(struct bt_node_table *table, struct bt_label_column *column)
+{
+	for (uint32_t i = 1; i < column->dictionary.count; i++) {
+		bt_symbol_unref(table->symbols, column->dictionary.items[i]);
+	}
+	bt_vec_finish(&column->dictionary);
+	bt_vec_finish(&column->value_counts);
+	bt_map_finish(&column->index);
+}
+
+static void init_dictionary(struct bt_label_column *column)
+{
+	bt_vec_push(&column->dictionary, BT_SYM_NONE);
+	bt_vec_push(&column->value_counts, 0);
+	bt_map_init(&column->index, dictionary_hash, column);
+}
+
+/* Renumber the values that some slot has; the others go. */
+static void rebuild_dictionary(struct bt_node_table *table, struct bt_label_column *column)
+{
+	uint32_t count = column->dictionary.count;
+	bt_sym *old = column->dictionary.items;
+	uint32_t *counts = column->value_counts.items;
+	uint32_t *renumbered = BT_NEW_ARRAY(uint32_t, count);
+
+	memset(&column->dictionary, 0, sizeof(column->dictionary));
+	memset(&column->value_counts, 0, sizeof(column->value_counts));
+	bt_map_finish(&column->index);
+	init_dictionary(column);
+	for (uint32_t i = 1; i < count; i++) {
+		if (counts[i] != 0) {
+			renumbered[i] = value_index(table, column, old[i]);
+			column->value_counts.items[renumbered[i]] = counts[i];
+		}
+		bt_symbol_unref(table->symbols, old[i]);
+	}
+	if (column->values != table->zero_values) {
+		for (uint32_t slot = 0; slot < table->slot_count; slot++) {
+			column->values[slot] = renumbered[column->values[slot]];
+		}
+	}
+	column->rebuild_count++;
+	bt_free(renumbered);
+	bt_free(old);
+	bt_free(counts);
+}
+
+static void limit_dictionary(struct bt_node_table *table, struct bt_label_column *column)
+{
+	uint64_t dead = (uint64_t)column->dictionary.count - 1 - column->live_count;
+
+	if (dead > UINT64_C(2) * table->slot_count + 64) {
+		rebuild_dictionary(table, column);
+	}
+}
+
+static bool has_key(const struct bt_label_pair *labels, uint32_t count, bt_sym key)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (bt_sym_equal(labels[i].key, key)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void bt_label_columns_update(struct bt_node_table *table, uint32_t slot, const struct bt_label_pair *labels,
+	uint32_t count)
+{
+	const struct bt_node_row *row = &table->rows[slot];
+
+	if (table->label_columns.count == 0) {
+		return;
+	}
+	for (uint32_t i = 0; i < row->labels.count; i++) {
+		struct bt_label_column *column = find_column(table, row->label_symbols[i].key);
+		if (column != NULL && !has_key(labels, count, column->key)) {
+			set_value(table, column, slot, 0);
+		}
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		struct bt_label_column *column = find_column(table, labels[i].key);
+		if (column != NULL) {
+			set_value(table, column, slot, value_index(table, column, labels[i].value));
+			limit_dictionary(table, column);
+		}
+	}
+}
+
+static void destroy_column(struct bt_node_table *table, struct bt_label_column *column)
+{
+	clear_dictionary(table, column);
+	if (column->values != table->zero_values) {
+		bt_free(column->values);
+	}
+	bt_symbol_unref(table->symbols, column->key);
+	bt_free(column);
+}
+
+void bt_label_columns_finish(struct bt_node_table *table)
+{
+	for (uint32_t i = 0; i < table->label_columns.count; i++) {
+		destroy_column(table, table->label_columns.items[i]);
+	}
+	bt_vec_finish(&table->label_columns);
+}
+
+void bt_label_columns_grow(struct bt_node_table *table, const uint32_t *old_zeros, uint32_t old_capacity)
+{
+	for (uint32_t i = 0; i < table->label_columns.count; i++) {
+		struct bt_label_column *column = table->label_columns.items[i];
+		if (column->values == old_zeros) {
+			column->values = table->zero_values;
+			continue;
+		}
+		column->values = bt_realloc_array(column->values, table->slot_capacity, sizeof(uint32_t));
+		memset(column->values + old_capacity, 0, (table->slot_capacity - old_capacity) * sizeof(uint32_t));
+	}
+}
+
+const struct bt_label_column *bt_node_table_label_column(struct bt_node_table *table, struct bt_str key)
+{
+	bt_sym symbol = bt_symbol_ref_str(table->symbols, key);
+	struct bt_label_column *column = find_column(table, symbol);
+
+	if (column != NULL) {
+		bt_symbol_unref(table->symbols, symbol);
+		return column;
+	}
+	column = BT_NEW(struct bt_label_column);
+	column->key = symbol;
+	column->values = table->zero_values;
+	init_dictionary(column);
+	bt_vec_push(&table->label_columns, column);
+	bt_map_insert(&table->label_column_index, bt_sym_hash(symbol), table->label_columns.count - 1);
+	for (uint32_t slot = 0; slot < table->slot_count; slot++) {
+		const struct bt_node_row *row = &table->rows[slot];
+		for (uint32_t i = 0; i < row->labels.count; i++) {
+			if (bt_sym_equal(row->label_symbols[i].key, symbol)) {
+				set_value(table, column, slot,
+					value_index(table, column, row->label_symbols[i].value));
+				break;
+			}
+		}
+	}
+	return column;
+}
+
+void bt_node_table_collect_label_columns(struct bt_node_table *table)
+{
+	uint32_t kept = 0;
+
+	bt_map_reset(&table->label_column_index);
+	for (uint32_t i = 0; i < table->label_columns.count; i++) {
+		struct bt_label_column *column = table->label_columns.items[i];
+		if (column->present_count == 0) {
+			destroy_column(table, column);
+			continue;
+		}
+		table->label_columns.items[kept] = column;
+		bt_map_insert(&table->label_column_index, bt_sym_hash(column->key), kept);
+		kept++;
+	}
+	table->label_columns.count = kept;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "state/state.h"
+
+static uint64_t set_hash(const void *owner, uint32_t id)
+{
+	const struct bt_label_set_table *table = owner;
+
+	return table->sets.items[id].hash;
+}
+
+void bt_label_set_table_init(struct bt_label_set_table *table, struct bt_symbol_table *symbols)
+{
+	*table = (struct bt_label_set_table){.symbols = symbols};
+	bt_map_init(&table->map, set_hash, table);
+}
+
+static void finish_set(struct bt_label_set_table *table, struct bt_label_set *set)
+{
+	for (uint32_t i = 0; i < set->labels.count; i++) {
+		bt_symbol_unref(table->symbols, set->symbols[i].key);
+		bt_symbol_unref(table->symbols, set->symbols[i].value);
+	}
+	bt_free(set->labels.items);
+	bt_free(set->symbols);
+	*set = (struct bt_label_set){0};
+}
+
+void bt_label_set_table_finish(struct bt_label_set_table *table)
+{
+	for (uint32_t i = 0; i < table->sets.count; i++) {
+		finish_set(table, &table->sets.items[i]);
+	}
+	bt_vec_finish(&table->sets);
+	bt_vec_finish(&table->free_ids);
+	bt_map_finish(&table->map);
+}
+
+static uint64_t hash_labels(const struct bt_str_map *labels)
+{
+	uint64_t hash = labels->count;
+
+	for (uint32_t i = 0; i < labels->count; i++) {
+		hash = bt_hash_u64(hash, bt_str_hash(labels->items[i].key));
+		hash = bt_hash_u64(hash, bt_str_hash(labels->items[i].value));
+	}
+	return hash;
+}
+
+static bool labels_equal(const struct bt_str_map *a, const struct bt_str_map *b)
+{
+	if (a->count != b->count) {
+		return false;
+	}
+	for (uint32_t i = 0; i < a->count; i++) {
+		if (!bt_str_equal(a->items[i].key, b->items[i].key) ||
+			!bt_str_equal(a->items[i].value, b->items[i].value)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static uint32_t add_set(struct bt_label_set_table *table, const struct bt_str_map *labels, uint64_t hash)
+{
+	struct bt_label_set set = {.ref_count = 1, .hash = hash};
+	uint32_t id;
+
+	set.labels.present = labels->count != 0;
+	set.labels.count = labels->count;
+	if (labels->count != 0) {
+		set.labels.items = BT_NEW_ARRAY(struct bt_str_pair, labels->count);
+		set.symbols = BT_NEW_ARRAY(struct bt_label_pair, labels->count);
+	}
+	for (uint32_t i = 0; i < labels->count; i++) {
+		struct bt_label_pair pair = {
+			bt_symbol_ref_str(table->symbols, labels->items[i].key),
+			bt_symbol_ref_str(table->symbols, labels->items[i].value),
+		};
+		set.symbols[i] = pair;
+		set.labels.items[i].key = bt_symbol_text(table->symbols, pair.key);
+		set.labels.items[i].value = bt_symbol_text(table->symbols, pair.value);
+	}
+	if (table->free_ids.count != 0) {
+		id = table->free_ids.items[--table->free_ids.count];
+		table->sets.items[id] = set;
+	} else {
+		id = table->sets.count;
+		bt_vec_push(&table->sets, set);
+	}
+	bt_map_insert(&table->map, hash, id);
+	return id;
+}
+
+uint32_t bt_label_set_ref_map(struct bt_label_set_table *table, const struct bt_str_map *labels)
+{
+	uint64_t hash = hash_labels(labels);
+	uint32_t at = bt_map_first(&table->map, hash);
+
+	for (; at != BT_MAP_NONE; at = bt_map_next(&table->map, hash, at)) {
+		uint32_t id = bt_map_value(&table->map, at);
+		struct bt_label_set *set = &table->sets.items[id];
+		if (set->hash == hash && labels_equal(&set->labels, labels)) {
+			set->ref_count++;
+			return id;
+		}
+	}
+	return add_set(table, labels, hash);
+}
+
+void bt_label_set_ref(struct bt_label_set_table *table, uint32_t id)
+{
+	BT_ASSERT(id < table->sets.count && table->sets.items[id].ref_count != 0);
+	table->sets.items[id].ref_count++;
+}
+
+void bt_label_set_unref(struct bt_label_set_table *table, uint32_t id)
+{
+	struct bt_label_set *set;
+	bool removed;
+
+	BT_ASSERT(id < table->sets.count && table->sets.items[id].ref_count != 0);
+	set = &table->sets.items[id];
+	if (--set->ref_count != 0) {
+		return;
+	}
+	removed = bt_map_remove(&table->map, set->hash, id);
+	BT_ASSERT(removed);
+	finish_set(table, set);
+	bt_vec_push(&table->free_ids, id);
+}

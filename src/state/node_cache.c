@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Nodes in the cache: spec 03b section 5. */
+#include "state/state_private.h"
+
+static void join_order(struct bt_state *state, uint32_t slot, bt_sym zone)
+{
+	struct bt_node_row *row = &state->nodes.rows[slot];
+
+	if (row->in_order && bt_sym_equal(row->order_zone, zone)) {
+		return;
+	}
+	if (row->in_order) {
+		/*
+		 * Added again under another zone without an update in between. Upstream lists such a node twice; here a node
+		 * has one place, so that a list never repeats a slot.
+		 */
+		int result = bt_node_order_remove(&state->order, slot, row->order_zone, (struct bt_str){0}, NULL);
+		BT_ASSERT(result == 0);
+		bt_symbol_unref(&state->symbols, row->order_zone);
+	}
+	bt_node_order_append(&state->order, slot, zone);
+	row->in_order = true;
+	row->order_zone = bt_symbol_ref(&state->symbols, zone);
+}
+
+static int leave_order(struct bt_state *state, uint32_t slot, bt_sym zone, struct berth_error *err)
+{
+	struct bt_node_row *row = &state->nodes.rows[slot];
+	int result =
+		bt_node_order_remove(&state->order, slot, zone, bt_node_table_name(&state->nodes, slot), err);
+
+	if (result == 0) {
+		row->in_order = false;
+		bt_symbol_unref(&state->symbols, row->order_zone);
+		row->order_zone = BT_SYM_EMPTY;
+	}
+	return result;
+}
+
+static void set_node(struct bt_state *state, uint32_t slot, const struct bt_node *node)
+{
+	struct bt_node_row *row = &state->nodes.rows[slot];
+	uint32_t kinds;
+
+	if (!row->in_cache) {
+		row->in_cache = true;
+		state->node_entry_count++;
+	}
+	row->has_node = true;
+	kinds = bt_node_table_set_node(
+		&state->nodes, slot, node, state->gate_declared_features, &state->scratch, &state->text);
+	if (bt_state_set_images(state, slot, node)) {
+		kinds |= BT_CHANGE_IMAGES;
+	}
+	bt_arena_reset(&state->scratch);
+	bt_state_touch(state, slot);
+	if (kinds != 0) {
+		bt_change_log_append(&state->log, slot, kinds);
+	}
+}
+
+/* Zone key of a label map as a symbol with a reference. */
+static bt_sym ref_zone(struct bt_state *state, const struct bt_str_map *labels)
+{
+	bt_strbuf_reset(&state->text);
+	bt_node_zone_key(labels, &state->text);
+	return bt_symbol_ref_str(&state->symbols, bt_strbuf_str(&state->text));
+}
+
+void bt_state_add_node(struct bt_state *state, const struct bt_node *node)
+{
+	uint32_t slot = bt_node_table_acquire(&state->nodes, node->metadata.name);
+
+	set_node(state, slot, node);
+	join_order(state, slot, state->nodes.rows[slot].zone_key);
+}
+
+void bt_state_update_node(struct bt_state *state, const struct bt_node *old_node, const struct bt_node *new_node)
+{
+	uint32_t slot = bt_node_table_find(&state->nodes, new_node->metadata.name);
+	bt_sym old_zone;
+
+	if (slot == BT_SLOT_NONE || !state->nodes.rows[slot].in_cache) {
+		bt_state_add_node(state, new_node);
+		return;
+	}
+	old_zone = old_node != NULL ? ref_zone(state, &old_node->metadata.labels) :
+				      bt_symbol_ref(&state->symbols, state->nodes.rows[slot].zone_key);
+	set_node(state, slot, new_node);
+	/* Upstream quirk, spec 03b section 6: equal zones leave the order alone even if the node is not in it. */
+	if (!bt_sym_equal(old_zone, state->nodes.rows[slot].zone_key)) {
+		if (state->nodes.rows[slot].in_order) {
+			(void)leave_order(state, slot, old_zone, NULL); /* listed elsewhere: join_order sees to it */
+		}
+		join_order(state, slot, state->nodes.rows[slot].zone_key);
+	}
+	bt_symbol_unref(&state->symbols, old_zone);
+}
+
+int bt_state_remove_node(struct bt_state *state, const struct bt_node *node, struct berth_error *err)
+{
+	uint32_t slot = bt_node_table_find(&state->nodes, node->metadata.name);
+	struct bt_node_row *row;
+	bt_sym zone;
+	int result;
+
+	if (slot == BT_SLOT_NONE || !state->nodes.rows[slot].in_cache) {
+		return bt_error_set(
+			err, BERTH_ERR_NOT_FOUND, "node %.*s is not found", BT_STR_ARG(node->metadata.name));
+	}
+	row = &state->nodes.rows[slot];
+	row->has_node = false;
+	bt_state_touch(state, slot);
+	if (row->pods.count == 0) {
+		row->in_cache = false;
+		state->node_entry_count--;
+	}
+	zone = ref_zone(state, &node->metadata.labels);
+	result = leave_order(state, slot, zone, err);
+	bt_symbol_unref(&state->symbols, zone);
+	if (result == 0 && bt_state_set_images(state, slot, NULL)) {
+		bt_change_log_append(&state->log, slot, BT_CHANGE_IMAGES);
+	}
+	bt_state_release_if_unknown(state, slot);
+	return result;
+}
+
+uint32_t bt_state_node_count(const struct bt_state *state)
+{
+	return state->node_entry_count;
+}

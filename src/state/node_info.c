@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "state/node_info.h"
+
+#include "state/state_private.h"
+
+/**
+ * Append. The room of a list follows from its count alone: a new array, twice as long, whenever the count is a power of
+ * two. A list that got shorter keeps more room than that.
+ */
+#define list_push(list, arena_, value) \
+	do { \
+		if (((list)->count & ((list)->count - 1)) == 0) { \
+			size_t capacity_ = (list)->count == 0 ? 1 : (size_t)(list)->count * 2; \
+			void *items_ = bt_arena_alloc((arena_), capacity_ * sizeof(*(list)->items)); \
+			if ((list)->count != 0) { \
+				memcpy(items_, (list)->items, (list)->count * sizeof(*(list)->items)); \
+			} \
+			(list)->items = items_; \
+		} \
+		(list)->items[(list)->count++] = (value); \
+	} while (0)
+
+static const struct bt_node_row *row_of(const struct bt_node_info *info)
+{
+	return &info->state->nodes.rows[info->slot];
+}
+
+void bt_node_info_init(struct bt_node_info *info, const struct bt_state *state, uint32_t slot)
+{
+	const struct bt_node_table *nodes = &state->nodes;
+
+	BT_ASSERT(slot < nodes->slot_count);
+	*info = (struct bt_node_info){
+		.state = state,
+		.slot = slot,
+		.allocatable_cpu_milli = nodes->allocatable_cpu_milli[slot],
+		.allocatable_memory_bytes = nodes->allocatable_memory_bytes[slot],
+		.allocatable_ephemeral_bytes = nodes->allocatable_ephemeral_bytes[slot],
+		.allocatable_pods = nodes->allocatable_pods[slot],
+		.requested_cpu_milli = nodes->requested_cpu_milli[slot],
+		.requested_memory_bytes = nodes->requested_memory_bytes[slot],
+		.requested_ephemeral_bytes = nodes->requested_ephemeral_bytes[slot],
+		.non_zero_cpu_milli = nodes->non_zero_cpu_milli[slot],
+		.non_zero_memory_bytes = nodes->non_zero_memory_bytes[slot],
+		.pod_count = nodes->pod_count[slot],
+	};
+}
+
+/* --- overlay --- */
+
+static void add_scalar(struct bt_node_info *info, struct bt_arena *arena, uint32_t resource, int64_t delta)
+{
+	struct bt_scalar_delta fresh = {resource, delta};
+
+	for (uint32_t i = 0; i < info->scalar_deltas.count; i++) {
+		struct bt_scalar_delta *known = &info->scalar_deltas.items[i];
+		if (known->resource == resource) {
+			known->requested = bt_wrap_add(known->requested, delta);
+			return;
+		}
+	}
+	list_push(&info->scalar_deltas, arena, fresh);
+}
+
+static void copy_ports(struct bt_node_info *info, struct bt_arena *arena)
+{
+	const struct bt_node_row *row = row_of(info);
+
+	if (info->ports_changed) {
+		return;
+	}
+	info->ports_changed = true;
+	for (uint32_t i = 0; i < row->ports.count; i++) {
+		struct bt_host_port port = {
+			.ip = bt_symbol_text(&info->state->symbols, row->ports.items[i].ip),
+			.protocol = bt_symbol_text(&info->state->symbols, row->ports.items[i].protocol),
+			.port = row->ports.items[i].port,
+		};
+		list_push(&info->ports, arena, port);
+	}
+}
+
+/* Index of a triple in the overlay's ports, or their number. */
+static uint32_t find_port(const struct bt_node_info *info, const struct bt_host_port *wanted)
+{
+	uint32_t i = 0;
+
+	for (; i < info->ports.count; i++) {
+		const struct bt_host_port *port = &info->ports.items[i];
+		if (port->port == wanted->port && bt_str_equal(port->protocol, wanted->protocol) &&
+			bt_str_equal(port->ip, wanted->ip)) {
+			break;
+		}
+	}
+	return i;
+}
+
+static int64_t signed_amount(int64_t amount, int64_t sign)
+{
+	return sign < 0 ? bt_wrap_sub(0, amount) : amount;
+}
+
+static void change_sums(
+	struct bt_node_info *info, struct bt_arena *arena, const struct bt_shape *shape, int64_t sign)
+{
+	info->arena = arena;
+	info->requested_cpu_milli =
+		bt_wrap_add(info->requested_cpu_milli, signed_amount(shape->requested_cpu_milli, sign));
+	info->requested_memory_bytes =
+		bt_wrap_add(info->requested_memory_bytes, signed_amount(shape->requested_memory_bytes, sign));
+	info->requested_ephemeral_bytes =
+		bt_wrap_add(info->requested_ephemeral_bytes, signed_amount(shape->requested_ephemeral_bytes, sign));
+	info->non_zero_cpu_milli = bt_wrap_add(info->non_zero_cpu_milli, signed_amount(shape->non_zero_cpu_milli, sign));
+	info->non_zero_memory_bytes =
+		bt_wrap_add(info->non_zero_memory_bytes, signed_amount(shape->non_zero_memory_bytes, sign));
+	info->pod_count += sign;
+	for (uint32_t i = 0; i < shape->scalar_count; i++) {
+		add_scalar(info, arena, shape->scalars[i].resource, signed_amount(shape->scalars[i].value, sign));
+	}
+	if (shape->host_ports.count != 0) {
+		copy_ports(info, arena);
+	}
+}
+
+void bt_node_info_add_pod(struct bt_node_info *info, struct bt_arena *arena, const struct bt_pod_info *pod)
+{
+	const struct bt_shape *shape = pod->shape;
+
+	change_sums(info, arena, shape, 1);
+	list_push(&info->added_pods, arena, *pod);
+	for (uint32_t i = 0; i < shape->host_ports.count; i++) {
+		if (find_port(info, &shape->host_ports.items[i]) == info->ports.count) {
+			list_push(&info->ports, arena, shape->host_ports.items[i]);
+		}
+	}
+}
+
+/* The set rule: the triple is gone even if another pod has it too. */
+static void remove_ports(struct bt_node_info *info, const struct bt_shape *shape)
+{
+	for (uint32_t i = 0; i < shape->host_ports.count; i++) {
+		uint32_t at = find_port(info, &shape->host_ports.items[i]);
+		if (at < info->ports.count) {
+			info->ports.items[at] = info->ports.items[--info->ports.count];
+		}
+	}
+}
+
+/* Index of the first removed pod whose place in the node's list is not before position. */
+static uint32_t removed_bound(const struct bt_node_info *info, uint32_t position)
+{
+	uint32_t low = 0;
+	uint32_t high = info->removed_pods.count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (bt_state_pod_at(info->state, info->removed_pods.items[middle])->position < position) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low;
+}
+
+/* The pod of the table with this uid, if the node has it. */
+static uint32_t find_cache_pod(const struct bt_node_info *info, const struct bt_pod_info *pod)
+{
+	const struct bt_state *state = info->state;
+	uint32_t pod_id = pod->pod_id;
+
+	if (pod_id == BT_POD_NONE || pod_id >= state->pods.records.count ||
+		!bt_str_equal(bt_symbol_text(&state->symbols, bt_state_pod_at(state, pod_id)->uid), pod->uid)) {
+		pod_id = bt_state_find_pod(state, pod->uid);
+	}
+	if (pod_id == BT_POD_NONE || bt_state_pod_at(state, pod_id)->node != info->slot) {
+		return BT_POD_NONE;
+	}
+	return pod_id;
+}
+
+/* A pod of the table that is on this node and not removed: true when it was. */
+static bool remove_cache_pod(struct bt_node_info *info, struct bt_arena *arena, const struct bt_pod_info *pod)
+{
+	uint32_t pod_id = find_cache_pod(info, pod);
+	const struct bt_pod_record *record;
+	const struct bt_shape *shape;
+	uint32_t at;
+
+	if (pod_id == BT_POD_NONE) {
+		return false;
+	}
+	record = bt_state_pod_at(info->state, pod_id);
+	at = removed_bound(info, record->position);
+	if (at < info->removed_pods.count && info->removed_pods.items[at] == pod_id) {
+		return false;
+	}
+	shape = bt_shape_at(&info->state->shapes, record->shape);
+	change_sums(info, arena, shape, -1);
+	list_push(&info->removed_pods, arena, pod_id);
+	memmove(&info->removed_pods.items[at + 1], &info->removed_pods.items[at],
+		(info->removed_pods.count - 1 - at) * sizeof(pod_id));
+	info->removed_pods.items[at] = pod_id;
+	remove_ports(info, shape);
+	return true;
+}
+
+static bool remove_added_pod(struct bt_node_info *info, struct bt_arena *arena, struct bt_str uid)
+{
+	for (uint32_t i = 0; i < info->added_pods.count; i++) {
+		const struct bt_shape *shape = info->added_pods.items[i].shape;
+		if (!bt_str_equal(info->added_pods.items[i].uid, uid)) {
+			continue;
+		}
+		change_sums(info, arena, shape, -1);
+		remove_ports(info, shape);
+		memmove(&info->added_pods.items[i], &info->added_pods.items[i + 1],
+			(info->added_pods.count - i - 1) * sizeof(*info->added_pods.items));
+		info->added_pods.count--;
+		return true;
+	}
+	return false;
+}
+
+int bt_node_info_remove_pod(
+	struct bt_node_info *info, struct bt_arena *arena, const struct bt_pod_info *pod, struct berth_error *err)
+{
+	if (pod->uid.length == 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "cannot get cache key for pod with empty UID");
+	}
+	if (remove_cache_pod(info, arena, pod) || remove_added_pod(info, arena, pod->uid)) {
+		return 0;
+	}
+	return bt_error_set(err, BERTH_ERR_NOT_FOUND, "no corresponding pod %.*s in pods of node %.*s",
+		BT_STR_ARG(pod->name), BT_STR_ARG(bt_node_info_name(info)));
+}
+
+/* --- reading --- */
+
+struct bt_str bt_node_info_name(const struct bt_node_info *info)
+{
+	return bt_node_table_name(&info->state->nodes, info->slot);
+}
+
+const struct bt_str_map *bt_node_info_labels(const struct bt_node_info *info)
+{
+	return &row_of(info)->labels;
+}
+
+const bt_taint_list *bt_node_info_taints(const struct bt_node_info *info)
+{
+	return bt_node_table_taints(&info->state->nodes, info->slot);
+}
+
+bool bt_node_info_unschedulable(const struct bt_node_info *info)
+{
+	return info->state->nodes.unschedulable[info->slot] != 0;
+}
+
+struct bt_str bt_node_info_conditions(const struct bt_node_info *info)
+{
+	return bt_symbol_text(&info->state->symbols, row_of(info)->conditions);
+}
+
+uint8_t bt_node_info_declared_features(const struct bt_node_info *info)
+{
+	return info->state->nodes.declared_features[info->slot];
+}
+
+int64_t bt_node_info_scalar_allocatable(const struct bt_node_info *info, uint32_t resource)
+{
+	return resource == UINT32_MAX ? 0 : info->state->nodes.scalars.items[resource].allocatable[info->slot];
+}
+
+int64_t bt_node_info_scalar_requested(const struct bt_node_info *info, uint32_t resource)
+{
+	int64_t requested;
+
+	if (resource == UINT32_MAX) {
+		return 0;
+	}
+	requested = info->state->nodes.scalars.items[resource].requested[info->slot];
+	for (uint32_t i = 0; i < info->scalar_deltas.count; i++) {
+		if (info->scalar_deltas.items[i].resource == resource) {
+			return bt_wrap_add(requested, info->scalar_deltas.items[i].requested);
+		}
+	}
+	return requested;
+}
+
+bool bt_node_info_port_conflicts(const struct bt_node_info *info, const struct bt_host_port *wanted)
+{
+	const struct bt_node_row *row = row_of(info);
+
+	if (wanted->port <= 0) {
+		return false;
+	}
+	for (uint32_t i = 0; i < info->ports.count && info->ports_changed; i++) {
+		if (bt_host_port_conflicts(wanted, &info->ports.items[i])) {
+			return true;
+		}
+	}
+	for (uint32_t i = 0; i < row->ports.count && !info->ports_changed; i++) {
+		struct bt_host_port used = {.port = row->ports.items[i].port};
+		if (used.port != wanted->port) {
+			continue;
+		}
+		used.ip = bt_symbol_text(&info->state->symbols, row->ports.items[i].ip);
+		used.protocol = bt_symbol_text(&info->state->symbols, row->ports.items[i].protocol);
+		if (bt_host_port_conflicts(wanted, &used)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+uint32_t bt_node_info_port_count(const struct bt_node_info *info)
+{
+	return info->ports_changed ? info->ports.count : row_of(info)->ports.count;
+}
+
+bool bt_node_info_find_image(
+	const struct bt_node_info *info, struct bt_str name, int64_t *out_size_bytes, uint32_t *out_node_count)
+{
+	const struct bt_node_row *row = row_of(info);
+	uint32_t image = bt_image_table_find(&info->state->images, &info->state->symbols, name);
+
+	for (uint32_t i = 0; i < row->images.count && image != UINT32_MAX; i++) {
+		if (row->images.items[i].image == image) {
+			*out_size_bytes = info->state->images.images.items[image].size_bytes;
+			*out_node_count = row->images.items[i].node_count;
+			return true;
+		}
+	}
+	return false;
+}
+
+uint32_t bt_node_info_pod_count(const struct bt_node_info *info)
+{
+	return row_of(info)->pods.count - info->removed_pods.count + info->added_pods.count;
+}
+
+void bt_node_info_pod_at(const struct bt_node_info *info, uint32_t index, struct bt_pod_info *out_pod)
+{
+	const struct bt_node_row *row = row_of(info);
+	uint32_t remaining = row->pods.count - info->removed_pods.count;
+
+	BT_ASSERT(index < remaining + info->added_pods.count);
+	if (index >= remaining) {
+		*out_pod = info->added_pods.items[index - remaining];
+		return;
+	}
+	/* removed_pods is in the order of the node's list: step over those at or before the place reached. */
+	for (uint32_t i = 0; i < info->removed_pods.count; i++) {
+		if (bt_state_pod_at(info->state, info->removed_pods.items[i])->position > index) {
+			break;
+		}
+		index++;
+	}
+	bt_pod_info_from_record(info->state, row->pods.items[index], out_pod);
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "state/change_log.h"
+#include "state/node_conditions.h"
+#include "state/node_table_edit.h"
+
+/* --- allocatable --- */
+
+static uint32_t write_amount(struct bt_node_table *table, int64_t *column, uint32_t slot, int64_t value)
+{
+	if (column[slot] == value) {
+		return 0;
+	}
+	column[slot] = value;
+	bt_node_table_note_amounts(table, (uint64_t)value);
+	return 1;
+}
+
+static uint32_t set_scalars(
+	struct bt_node_table *table, uint32_t slot, const struct bt_resource *allocatable)
+{
+	uint32_t differing = 0;
+
+	for (uint32_t i = 0; i < allocatable->scalar_count; i++) {
+		const struct bt_scalar_resource *scalar = &allocatable->scalars[i];
+		uint32_t resource = bt_node_table_scalar(table, scalar->name);
+		differing += table->scalars.items[resource].allocatable[slot] != scalar->value;
+		bt_node_table_set_scalar(table, resource, slot, scalar->value);
+	}
+	/* Names that vanished from the node. */
+	for (uint32_t i = 0; i < table->scalars.count; i++) {
+		const struct bt_scalar_column *column = &table->scalars.items[i];
+		if (column->allocatable[slot] != 0 &&
+			bt_resource_find_scalar(allocatable, bt_symbol_text(table->symbols, column->name)) == NULL) {
+			bt_node_table_set_scalar(table, i, slot, 0);
+			differing++;
+		}
+	}
+	return differing;
+}
+
+static uint32_t set_allocatable(
+	struct bt_node_table *table, uint32_t slot, const struct bt_node *node, struct bt_arena *scratch)
+{
+	struct bt_resource allocatable = {0};
+	uint32_t differing = 0;
+
+	bt_resource_add(&allocatable, &node->status.allocatable, scratch);
+	differing += write_amount(table, table->allocatable_cpu_milli, slot, allocatable.cpu_milli);
+	differing += write_amount(table, table->allocatable_memory_bytes, slot, allocatable.memory_bytes);
+	differing += write_amount(table, table->allocatable_ephemeral_bytes, slot, allocatable.ephemeral_storage_bytes);
+	differing += write_amount(table, table->allocatable_pods, slot, allocatable.allowed_pod_number);
+	differing += set_scalars(table, slot, &allocatable);
+	return differing;
+}
+
+/* --- labels --- */
+
+static bool labels_equal(const struct bt_str_map *a, const struct bt_str_map *b)
+{
+	if (a->count != b->count) {
+		return false;
+	}
+	for (uint32_t i = 0; i < a->count; i++) {
+		if (!bt_str_equal(a->items[i].key, b->items[i].key) ||
+			!bt_str_equal(a->items[i].value, b->items[i].value)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void replace_symbol(struct bt_symbol_table *symbols, bt_sym *symbol, struct bt_str text)
+{
+	bt_sym fresh = bt_symbol_ref_str(symbols, text);
+
+	bt_symbol_unref(symbols, *symbol);
+	*symbol = fresh;
+}
+
+static uint32_t set_labels(
+	struct bt_node_table *table, uint32_t slot, const struct bt_str_map *labels, struct bt_strbuf *text)
+{
+	struct bt_node_row *row = &table->rows[slot];
+	struct bt_symbol_table *symbols = table->symbols;
+	struct bt_str_map map = {.count = labels->count, .present = labels->count != 0};
+	struct bt_label_pair *pairs = NULL;
+
+	if (labels_equal(&row->labels, labels)) {
+		return 0;
+	}
+	if (labels->count != 0) {
+		map.items = BT_NEW_ARRAY(struct bt_str_pair, labels->count);
+		pairs = BT_NEW_ARRAY(struct bt_label_pair, labels->count);
+	}
+	for (uint32_t i = 0; i < labels->count; i++) {
+		pairs[i].key = bt_symbol_ref_str(symbols, labels->items[i].key);
+		pairs[i].value = bt_symbol_ref_str(symbols, labels->items[i].value);
+		map.items[i].key = bt_symbol_text(symbols, pairs[i].key);
+		map.items[i].value = bt_symbol_text(symbols, pairs[i].value);
+	}
+	bt_label_columns_update(table, slot, pairs, labels->count);
+	for (uint32_t i = 0; i < row->labels.count; i++) {
+		bt_symbol_unref(symbols, row->label_symbols[i].key);
+		bt_symbol_unref(symbols, row->label_symbols[i].value);
+	}
+	bt_free(row->labels.items);
+	bt_free(row->label_symbols);
+	row->labels = map;
+	row->label_symbols = pairs;
+	bt_strbuf_reset(text);
+	bt_node_zone_key(labels, text);
+	replace_symbol(symbols, &row->zone_key, bt_strbuf_str(text));
+	return 1;
+}
+
+/* --- taints and features --- */
+
+static uint32_t set_taints(struct bt_node_table *table, uint32_t slot, const struct bt_node_spec *spec)
+{
+	uint32_t old_set = table->taint_set[slot];
+	uint32_t new_set = bt_taint_set_ref_list(table, &spec->taints);
+	uint8_t unschedulable = spec->unschedulable ? 1 : 0;
+	uint32_t differing = (uint32_t)(new_set != old_set) + (uint32_t)(unschedulable != table->unschedulable[slot]);
+
+	bt_taint_set_unref(table, old_set);
+	table->taint_set[slot] = new_set;
+	table->unschedulable[slot] = unschedulable;
+	return differing;
+}
+
+/* Spec 05 section 14: ascending, the index is the bit. */
+static const struct bt_str features[] = {
+	BT_STR_INIT("ExtendWebSocketsToKubelet"),
+	BT_STR_INIT("InPlacePodLevelResourcesVerticalScaling"),
+	BT_STR_INIT("InPlacePodVerticalScalingInitContainers"),
+	BT_STR_INIT("RestartAllContainersOnContainerExits"),
+	BT_STR_INIT("UserNamespacesHostNetworkSupport"),
+};
+
+/* One merge pass over two lists that should be ascending: an unsorted node list may lose entries, as upstream. */
+static uint8_t merge_features(const bt_str_list *declared)
+{
+	uint8_t bits = 0;
+	uint32_t i = 0;
+	uint32_t k = 0;
+
+	while (i < declared->count && k < BT_ARRAY_LENGTH(features)) {
+		int order = bt_str_compare(declared->items[i], features[k]);
+		if (order == 0) {
+			bits = (uint8_t)(bits | 1U << k);
+		}
+		i += order <= 0;
+		k += order >= 0;
+	}
+	return bits;
+}
+
+uint32_t bt_node_table_set_node(struct bt_node_table *table, uint32_t slot, const struct bt_node *node,
+	bool with_declared_features, struct bt_arena *scratch, struct bt_strbuf *text)
+{
+	uint8_t declared = with_declared_features ? merge_features(&node->status.declared_features) : 0;
+	uint32_t kinds = 0;
+
+	if (set_allocatable(table, slot, node, scratch) != 0) {
+		kinds |= BT_CHANGE_ALLOCATABLE;
+	}
+	if (set_labels(table, slot, &node->metadata.labels, text) != 0) {
+		kinds |= BT_CHANGE_LABELS;
+	}
+	if (set_taints(table, slot, &node->spec) != 0) {
+		kinds |= BT_CHANGE_TAINTS;
+	}
+	if (declared != table->declared_features[slot]) {
+		table->declared_features[slot] = declared;
+		kinds |= BT_CHANGE_FEATURES;
+	}
+	replace_symbol(table->symbols, &table->rows[slot].uid, node->metadata.uid);
+	/* Read by plain per-node code only, so there is no change kind for it. */
+	bt_strbuf_reset(text);
+	bt_node_conditions_digest(&node->status, text);
+	replace_symbol(table->symbols, &table->rows[slot].conditions, bt_strbuf_str(text));
+	return kinds;
+}

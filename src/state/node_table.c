@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "state/node_table.h"
+
+#include "state/node_table_edit.h"
+
+#define CAPACITY_MIN UINT32_C(64)
+
+static uint64_t name_hash(const void *owner, uint32_t slot)
+{
+	const struct bt_node_table *table = owner;
+
+	return bt_sym_hash(table->rows[slot].name);
+}
+
+static uint64_t label_column_hash(const void *owner, uint32_t index)
+{
+	const struct bt_node_table *table = owner;
+
+	return bt_sym_hash(table->label_columns.items[index]->key);
+}
+
+static uint64_t scalar_hash(const void *owner, uint32_t index)
+{
+	const struct bt_node_table *table = owner;
+
+	return bt_sym_hash(table->scalars.items[index].name);
+}
+
+void bt_node_table_init(struct bt_node_table *table, struct bt_symbol_table *symbols)
+{
+	*table = (struct bt_node_table){.symbols = symbols};
+	bt_map_init(&table->names, name_hash, table);
+	bt_map_init(&table->scalar_index, scalar_hash, table);
+	bt_map_init(&table->label_column_index, label_column_hash, table);
+	bt_taint_sets_init(table);
+}
+
+static void finish_row(struct bt_node_row *row)
+{
+	bt_free(row->labels.items);
+	bt_free(row->label_symbols);
+	bt_vec_finish(&row->images);
+	bt_vec_finish(&row->ports);
+	bt_vec_finish(&row->pods);
+	bt_vec_finish(&row->pods_with_affinity);
+	bt_vec_finish(&row->pods_with_required_anti_affinity);
+	bt_vec_finish(&row->claims);
+}
+
+static void finish_scalars(struct bt_node_table *table)
+{
+	for (uint32_t i = 0; i < table->scalars.count; i++) {
+		struct bt_scalar_column *column = &table->scalars.items[i];
+		if (column->allocatable != table->zero_amounts) {
+			bt_free(column->allocatable);
+		}
+		if (column->requested != table->zero_amounts) {
+			bt_free(column->requested);
+		}
+	}
+	bt_vec_finish(&table->scalars);
+}
+
+/* The amounts every slot has, in one place: growing, zeroing and freeing treat them alike. */
+#define AMOUNT_COLUMNS 10
+
+static void amount_columns(struct bt_node_table *table, int64_t **out_columns[AMOUNT_COLUMNS])
+{
+	out_columns[0] = &table->allocatable_cpu_milli;
+	out_columns[1] = &table->allocatable_memory_bytes;
+	out_columns[2] = &table->allocatable_ephemeral_bytes;
+	out_columns[3] = &table->allocatable_pods;
+	out_columns[4] = &table->requested_cpu_milli;
+	out_columns[5] = &table->requested_memory_bytes;
+	out_columns[6] = &table->requested_ephemeral_bytes;
+	out_columns[7] = &table->non_zero_cpu_milli;
+	out_columns[8] = &table->non_zero_memory_bytes;
+	out_columns[9] = &table->pod_count;
+}
+
+void bt_node_table_finish(struct bt_node_table *table)
+{
+	int64_t **columns[AMOUNT_COLUMNS];
+
+	amount_columns(table, columns);
+	for (uint32_t i = 0; i < AMOUNT_COLUMNS; i++) {
+		bt_free(*columns[i]);
+	}
+	for (uint32_t slot = 0; slot < table->slot_count; slot++) {
+		finish_row(&table->rows[slot]);
+	}
+	bt_free(table->rows);
+	bt_free(table->taint_set);
+	bt_free(table->unschedulable);
+	bt_free(table->declared_features);
+	finish_scalars(table);
+	bt_label_columns_finish(table);
+	bt_taint_sets_finish(table);
+	bt_map_finish(&table->names);
+	bt_map_finish(&table->scalar_index);
+	bt_map_finish(&table->label_column_index);
+	bt_vec_finish(&table->free_slots);
+	bt_free(table->zero_amounts);
+	bt_free(table->zero_values);
+	*table = (struct bt_node_table){0};
+}
+
+/* --- growth --- */
+
+static void *grown(void *column, uint32_t old_count, uint32_t new_count, size_t size)
+{
+	char *memory = bt_realloc_array(column, new_count, size);
+
+	memset(memory + (size_t)old_count * size, 0, (size_t)(new_count - old_count) * size);
+	return memory;
+}
+
+static void grow_scalars(struct bt_node_table *table, int64_t *old_zeros, uint32_t old_capacity)
+{
+	uint32_t capacity = table->slot_capacity;
+
+	for (uint32_t i = 0; i < table->scalars.count; i++) {
+		struct bt_scalar_column *column = &table->scalars.items[i];
+		column->allocatable = column->allocatable == old_zeros ? table->zero_amounts :
+			grown(column->allocatable, old_capacity, capacity, sizeof(int64_t));
+		column->requested = column->requested == old_zeros ? table->zero_amounts :
+			grown(column->requested, old_capacity, capacity, sizeof(int64_t));
+	}
+}
+
+static void grow(struct bt_node_table *table)
+{
+	uint32_t old_capacity = table->slot_capacity;
+	uint32_t capacity = old_capacity < CAPACITY_MIN ? CAPACITY_MIN : old_capacity * 2;
+	int64_t *old_amounts = table->zero_amounts;
+	uint32_t *old_values = table->zero_values;
+	int64_t **columns[AMOUNT_COLUMNS];
+
+	BT_ASSERT(capacity > old_capacity && capacity < UINT32_MAX / 2);
+	amount_columns(table, columns);
+	for (uint32_t i = 0; i < AMOUNT_COLUMNS; i++) {
+		*columns[i] = grown(*columns[i], old_capacity, capacity, sizeof(int64_t));
+	}
+	table->taint_set = grown(table->taint_set, old_capacity, capacity, sizeof(*table->taint_set));
+	table->unschedulable = grown(table->unschedulable, old_capacity, capacity, sizeof(*table->unschedulable));
+	table->declared_features =
+		grown(table->declared_features, old_capacity, capacity, sizeof(*table->declared_features));
+	table->rows = grown(table->rows, old_capacity, capacity, sizeof(*table->rows));
+	table->slot_capacity = capacity;
+	table->zero_amounts = BT_NEW_ARRAY(int64_t, capacity);
+	table->zero_values = BT_NEW_ARRAY(uint32_t, capacity);
+	grow_scalars(table, old_amounts, old_capacity);
+	bt_label_columns_grow(table, old_values, old_capacity);
+	bt_free(old_amounts);
+	bt_free(old_values);
+}
+
+/* --- slots --- */
+
+uint32_t bt_node_table_find_symbol(const struct bt_node_table *table, bt_sym name)
+{
+	uint64_t hash = bt_sym_hash(name);
+	uint32_t at = bt_map_first(&table->names, hash);
+
+	for (; at != BT_MAP_NONE; at = bt_map_next(&table->names, hash, at)) {
+		uint32_t slot = bt_map_value(&table->names, at);
+		if (bt_sym_equal(table->rows[slot].name, name)) {
+			return slot;
+		}
+	}
+	return BT_SLOT_NONE;
+}
+
+uint32_t bt_node_table_find(const struct bt_node_table *table, struct bt_str name)
+{
+	bt_sym symbol = bt_symbol_find(table->symbols, name);
+
+	return bt_sym_is_none(symbol) ? BT_SLOT_NONE : bt_node_table_find_symbol(table, symbol);
+}
+
+uint32_t bt_node_table_acquire(struct bt_node_table *table, struct bt_str name)
+{
+	uint32_t slot = bt_node_table_find(table, name);
+	struct bt_node_row *row;
+
+	if (slot != BT_SLOT_NONE) {
+		return slot;
+	}
+	if (table->free_slots.count != 0) {
+		slot = table->free_slots.items[--table->free_slots.count];
+	} else {
+		if (table->slot_count == table->slot_capacity) {
+			grow(table);
+		}
+		slot = table->slot_count++;
+	}
+	row = &table->rows[slot];
+	row->name = bt_symbol_ref_str(table->symbols, name);
+	row->in_use = true;
+	bt_map_insert(&table->names, bt_sym_hash(row->name), slot);
+	return slot;
+}
+
+static void clear_labels(struct bt_node_table *table, struct bt_node_row *row)
+{
+	for (uint32_t i = 0; i < row->labels.count; i++) {
+		bt_symbol_unref(table->symbols, row->label_symbols[i].key);
+		bt_symbol_unref(table->symbols, row->label_symbols[i].value);
+	}
+	bt_free(row->labels.items);
+	bt_free(row->label_symbols);
+	row->labels = (struct bt_str_map){0};
+	row->label_symbols = NULL;
+}
+
+void bt_node_table_release(struct bt_node_table *table, uint32_t slot)
+{
+	struct bt_node_row *row = &table->rows[slot];
+	int64_t **columns[AMOUNT_COLUMNS];
+	bool changed = row->changed;
+	bool removed;
+
+	BT_ASSERT(row->in_use && row->pods.count == 0 && row->ports.count == 0 && row->claims.count == 0);
+	BT_ASSERT(row->images.count == 0 && !row->in_snapshot && !row->in_order);
+	removed = bt_map_remove(&table->names, bt_sym_hash(row->name), slot);
+	BT_ASSERT(removed);
+	amount_columns(table, columns);
+	for (uint32_t i = 0; i < AMOUNT_COLUMNS; i++) {
+		(*columns[i])[slot] = 0;
+	}
+	for (uint32_t i = 0; i < table->scalars.count; i++) {
+		BT_ASSERT_SLOW(table->scalars.items[i].requested[slot] == 0);
+		bt_node_table_set_scalar(table, i, slot, 0);
+	}
+	bt_taint_set_unref(table, table->taint_set[slot]);
+	table->taint_set[slot] = 0;
+	table->unschedulable[slot] = 0;
+	table->declared_features[slot] = 0;
+	bt_label_columns_update(table, slot, NULL, 0);
+	clear_labels(table, row);
+	bt_symbol_unref(table->symbols, row->name);
+	bt_symbol_unref(table->symbols, row->uid);
+	bt_symbol_unref(table->symbols, row->zone_key);
+	bt_symbol_unref(table->symbols, row->conditions);
+	finish_row(row);
+	*row = (struct bt_node_row){.changed = changed};
+	bt_vec_push(&table->free_slots, slot);
+}
+
+struct bt_str bt_node_table_name(const struct bt_node_table *table, uint32_t slot)
+{
+	BT_ASSERT(slot < table->slot_count);
+	return bt_symbol_text(table->symbols, table->rows[slot].name);
+}
+
+const bt_taint_list *bt_node_table_taints(const struct bt_node_table *table, uint32_t slot)
+{
+	BT_ASSERT(slot < table->slot_count);
+	return &table->taint_sets.items[table->taint_set[slot]].taints;
+}
+
+/* --- scalar resources --- */
+
+uint32_t bt_node_table_find_scalar(const struct bt_node_table *table, struct bt_str name)
+{
+	bt_sym symbol = bt_symbol_find(table->symbols, name);
+	uint64_t hash = bt_sym_hash(symbol);
+	uint32_t at;
+
+	if (bt_sym_is_none(symbol)) {
+		return UINT32_MAX;
+	}
+	at = bt_map_first(&table->scalar_index, hash);
+	for (; at != BT_MAP_NONE; at = bt_map_next(&table->scalar_index, hash, at)) {
+		uint32_t index = bt_map_value(&table->scalar_index, at);
+		if (bt_sym_equal(table->scalars.items[index].name, symbol)) {
+			return index;
+		}
+	}
+	return UINT32_MAX;
+}
+
+uint32_t bt_node_table_scalar(struct bt_node_table *table, struct bt_str name)
+{
+	uint32_t index = bt_node_table_find_scalar(table, name);
+	struct bt_scalar_column column;
+
+	if (index != UINT32_MAX) {
+		return index;
+	}
+	if (table->slot_capacity == 0) {
+		grow(table);
+	}
+	column = (struct bt_scalar_column){
+		.name = bt_symbol_ref_str(table->symbols, name),
+		.allocatable = table->zero_amounts,
+		.requested = table->zero_amounts,
+	};
+	bt_vec_push(&table->scalars, column);
+	index = table->scalars.count - 1;
+	bt_map_insert(&table->scalar_index, bt_sym_hash(column.name), index);
+	return index;
+}
+
+/* Amounts of a column live only while one differs from 0: anybody can invent resource names. */
+static void write_amount(
+	struct bt_node_table *table, int64_t **column, uint32_t *used_count, uint32_t slot, int64_t value)
+{
+	int64_t old = (*column)[slot];
+
+	if (old == value) {
+		return;
+	}
+	if (*column == table->zero_amounts) {
+		*column = BT_NEW_ARRAY(int64_t, table->slot_capacity);
+	}
+	(*column)[slot] = value;
+	bt_node_table_note_amounts(table, (uint64_t)value);
+	*used_count += old == 0;
+	*used_count -= value == 0;
+	if (*used_count == 0) {
+		bt_free(*column);
+		*column = table->zero_amounts;
+	}
+}
+
+void bt_node_table_set_scalar(struct bt_node_table *table, uint32_t resource, uint32_t slot, int64_t value)
+{
+	struct bt_scalar_column *column = &table->scalars.items[resource];
+
+	write_amount(table, &column->allocatable, &column->allocatable_count, slot, value);
+}
+
+void bt_node_table_add_scalar(struct bt_node_table *table, uint32_t resource, uint32_t slot, int64_t delta)
+{
+	struct bt_scalar_column *column = &table->scalars.items[resource];
+	int64_t value = bt_wrap_add(column->requested[slot], delta);
+
+	write_amount(table, &column->requested, &column->requested_count, slot, value);
+}

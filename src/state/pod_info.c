@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "state/pod_info.h"
+
+void bt_pod_info_ref(const struct bt_pod_info *pod, struct bt_strbuf *out)
+{
+	if (pod->namespace_.length != 0) {
+		bt_strbuf_append_str(out, pod->namespace_);
+		bt_strbuf_append_char(out, '/');
+	}
+	bt_strbuf_append_str(out, pod->name);
+}
+
+void bt_pod_info_from_record(const struct bt_state *state, uint32_t pod_id, struct bt_pod_info *out_info)
+{
+	const struct bt_pod_record *record = bt_state_pod_at(state, pod_id);
+	const struct bt_symbol_table *symbols = &state->symbols;
+
+	BT_ASSERT(record->in_use);
+	*out_info = (struct bt_pod_info){
+		.name = bt_symbol_text(symbols, record->name),
+		.namespace_ = bt_symbol_text(symbols, record->namespace_),
+		.uid = bt_symbol_text(symbols, record->uid),
+		.labels = &state->label_sets.sets.items[record->label_set].labels,
+		.shape = bt_shape_at(&state->shapes, record->shape),
+		.label_set = record->label_set,
+		.priority = record->priority,
+		.start_seconds = record->start_seconds,
+		.node_name = bt_node_table_name(&state->nodes, record->node),
+		.nominated_node_name = bt_symbol_text(symbols, record->nominated_node),
+		.pod_id = pod_id,
+	};
+}
+
+void bt_pod_info_init_pending(struct bt_state *state, const struct bt_pod *object, struct bt_pod_info *out_info)
+{
+	uint32_t shape = bt_shape_ref_pod(&state->shapes, object, true);
+	const struct bt_time *start = object->status.start_time;
+
+	*out_info = (struct bt_pod_info){
+		.name = object->metadata.name,
+		.namespace_ = object->metadata.namespace_,
+		.uid = object->metadata.uid,
+		.labels = &object->metadata.labels,
+		.shape = bt_shape_at(&state->shapes, shape),
+		.label_set = bt_label_set_ref_map(&state->label_sets, &object->metadata.labels),
+		.priority = bt_pod_priority(object),
+		.start_seconds = start != NULL && start->set ? start->seconds : INT64_MIN,
+		.node_name = object->spec.node_name,
+		.nominated_node_name = object->status.nominated_node_name,
+		.object = object,
+		.pod_id = BT_POD_NONE,
+	};
+}
+
+void bt_pod_info_finish_pending(struct bt_state *state, struct bt_pod_info *info)
+{
+	if (info->shape != NULL) {
+		bt_shape_unref(&state->shapes, info->shape->id);
+	}
+	if (info->label_set != BT_LABEL_SET_NONE) {
+		bt_label_set_unref(&state->label_sets, info->label_set);
+	}
+	*info = (struct bt_pod_info){.label_set = BT_LABEL_SET_NONE, .pod_id = BT_POD_NONE};
+}

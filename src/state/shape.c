@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "state/shape.h"
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "state/node_table.h"
+
+#define HASH_SEED UINT64_C(0x5348)
+#define FIRST_CHUNK_BYTES 2048
+
+static uint64_t shape_hash(const void *owner, uint32_t id)
+{
+	const struct bt_shape_table *table = owner;
+
+	return table->shapes.items[id]->hash;
+}
+
+void bt_shape_table_init(
+	struct bt_shape_table *table, const struct bt_resource_gates *gates, struct bt_node_table *nodes)
+{
+	*table = (struct bt_shape_table){.gates = *gates, .nodes = nodes};
+	bt_map_init(&table->map, shape_hash, table);
+}
+
+static void destroy_shape(struct bt_shape *shape)
+{
+	if (shape != NULL) {
+		bt_arena_finish(&shape->arena);
+		bt_free(shape);
+	}
+}
+
+void bt_shape_table_finish(struct bt_shape_table *table)
+{
+	for (uint32_t i = 0; i < table->shapes.count; i++) {
+		destroy_shape(table->shapes.items[i]);
+	}
+	bt_vec_finish(&table->shapes);
+	bt_vec_finish(&table->free_ids);
+	bt_map_finish(&table->map);
+}
+
+/* --- canonical pod --- */
+
+static bool has_known_source(const struct bt_volume *volume)
+{
+	return volume->gce_persistent_disk != NULL || volume->aws_elastic_block_store != NULL ||
+	       volume->iscsi != NULL || volume->rbd != NULL || volume->persistent_volume_claim != NULL ||
+	       volume->ephemeral != NULL || volume->azure_disk != NULL || volume->azure_file != NULL ||
+	       volume->cinder != NULL || volume->vsphere_volume != NULL || volume->portworx_volume != NULL ||
+	       volume->image != NULL || volume->csi != NULL || volume->config_map != NULL || volume->secret != NULL ||
+	       volume->empty_dir != NULL;
+}
+
+static void canonical_volumes(struct bt_pod_spec *spec, struct bt_arena *arena)
+{
+	struct bt_volume *kept = NULL;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < spec->volumes.count; i++) {
+		if (!has_known_source(&spec->volumes.items[i])) {
+			continue;
+		}
+		if (kept == NULL) {
+			kept = BT_ARENA_NEW_ARRAY(arena, struct bt_volume, spec->volumes.count - i);
+		}
+		kept[count++] = spec->volumes.items[i];
+	}
+	spec->volumes.items = kept;
+	spec->volumes.count = count;
+	spec->volumes.present = count != 0;
+}
+
+static void canonical_conditions(struct bt_pod_status *status, struct bt_arena *arena)
+{
+	struct bt_pod_condition *kept = NULL;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < status->conditions.count; i++) {
+		const struct bt_pod_condition *condition = &status->conditions.items[i];
+		if (!bt_str_equal(condition->type, BT_STR("PodResizePending"))) {
+			continue;
+		}
+		if (kept == NULL) {
+			kept = BT_ARENA_NEW_ARRAY(arena, struct bt_pod_condition, status->conditions.count - i);
+		}
+		kept[count].type = condition->type;
+		kept[count].status = condition->status;
+		kept[count].reason = condition->reason;
+		count++;
+	}
+	status->conditions.items = kept;
+	status->conditions.count = count;
+	status->conditions.present = count != 0;
+}
+
+/* A view of pod without what shapes do not distinguish; the arena holds shortened lists. */
+static struct bt_pod canonical_pod(const struct bt_pod *pod, bool keep_node_name, struct bt_arena *arena)
+{
+	struct bt_pod canonical = {.spec = pod->spec};
+	const struct bt_pod_status *status = &pod->status;
+
+	if (!keep_node_name) {
+		canonical.spec.node_name = (struct bt_str){0};
+	}
+	canonical_volumes(&canonical.spec, arena);
+	canonical.status.conditions = status->conditions;
+	canonical_conditions(&canonical.status, arena);
+	canonical.status.container_statuses = status->container_statuses;
+	canonical.status.init_container_statuses = status->init_container_statuses;
+	canonical.status.allocated_resources = status->allocated_resources;
+	canonical.status.resources = status->resources;
+	canonical.status.node_allocatable_resource_claim_statuses = status->node_allocatable_resource_claim_statuses;
+	return canonical;
+}
+
+/* --- what is computed from it --- */
+
+static void compute_resources(struct bt_shape_table *table, struct bt_shape *shape, struct bt_arena *scratch)
+{
+	struct bt_pod_resources resources = bt_pod_resources_compute(shape->pod, &table->gates, scratch);
+	uint32_t count = resources.requested.scalar_count;
+
+	shape->requested_cpu_milli = resources.requested.cpu_milli;
+	shape->requested_memory_bytes = resources.requested.memory_bytes;
+	shape->requested_ephemeral_bytes = resources.requested.ephemeral_storage_bytes;
+	shape->non_zero_cpu_milli = resources.non_zero_cpu_milli;
+	shape->non_zero_memory_bytes = resources.non_zero_memory_bytes;
+	shape->scalar_count = count;
+	if (count == 0) {
+		return;
+	}
+	shape->scalars = BT_ARENA_NEW_ARRAY(&shape->arena, struct bt_shape_scalar, count);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct bt_scalar_resource *scalar = &resources.requested.scalars[i];
+		shape->scalars[i].resource = bt_node_table_scalar(table->nodes, scalar->name);
+		shape->scalars[i].value = scalar->value;
+	}
+}
+
+static void collect_claims(struct bt_shape *shape)
+{
+	const struct bt_pod_spec *spec = &shape->pod->spec;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < spec->volumes.count; i++) {
+		count += spec->volumes.items[i].persistent_volume_claim != NULL;
+	}
+	if (count == 0) {
+		return;
+	}
+	shape->claim_names.items = BT_ARENA_NEW_ARRAY(&shape->arena, struct bt_str, count);
+	for (uint32_t i = 0; i < spec->volumes.count; i++) {
+		const struct bt_pvc_volume_source *claim = spec->volumes.items[i].persistent_volume_claim;
+		if (claim != NULL) {
+			shape->claim_names.items[shape->claim_names.count++] = claim->claim_name;
+		}
+	}
+	shape->claim_names.present = true;
+}
+
+static struct bt_shape *create_shape(struct bt_shape_table *table, const struct bt_pod *canonical, uint64_t hash,
+	struct bt_arena *scratch)
+{
+	struct bt_shape *shape = BT_NEW(struct bt_shape);
+	const struct bt_affinity *affinity;
+	struct bt_pod *pod;
+
+	bt_arena_init(&shape->arena, FIRST_CHUNK_BYTES);
+	pod = BT_ARENA_NEW(&shape->arena, struct bt_pod);
+	bt_message_copy(&bt_pod_message, pod, canonical, &shape->arena);
+	shape->pod = pod;
+	shape->ref_count = 1;
+	shape->serial = table->next_serial++;
+	shape->hash = hash;
+	compute_resources(table, shape, scratch);
+	shape->host_ports = bt_pod_host_ports(&pod->spec, &shape->arena);
+	collect_claims(shape);
+	affinity = pod->spec.affinity;
+	if (affinity != NULL) {
+		shape->has_affinity = affinity->pod_affinity != NULL || affinity->pod_anti_affinity != NULL;
+		shape->has_required_anti_affinity =
+			affinity->pod_anti_affinity != NULL && affinity->pod_anti_affinity->required.count != 0;
+	}
+	return shape;
+}
+
+static uint32_t find_shape(const struct bt_shape_table *table, const struct bt_pod *canonical, uint64_t hash)
+{
+	uint32_t at = bt_map_first(&table->map, hash);
+
+	for (; at != BT_MAP_NONE; at = bt_map_next(&table->map, hash, at)) {
+		uint32_t id = bt_map_value(&table->map, at);
+		const struct bt_shape *shape = table->shapes.items[id];
+		if (shape->hash == hash && bt_message_equal(&bt_pod_message, shape->pod, canonical)) {
+			return id;
+		}
+	}
+	return BT_SHAPE_NONE;
+}
+
+uint32_t bt_shape_ref_pod(struct bt_shape_table *table, const struct bt_pod *pod, bool keep_node_name)
+{
+	struct bt_arena scratch = {0};
+	struct bt_pod canonical = canonical_pod(pod, keep_node_name, &scratch);
+	uint64_t hash = bt_message_hash(&bt_pod_message, HASH_SEED, &canonical);
+	uint32_t id = find_shape(table, &canonical, hash);
+
+	if (id != BT_SHAPE_NONE) {
+		table->shapes.items[id]->ref_count++;
+	} else {
+		struct bt_shape *shape = create_shape(table, &canonical, hash, &scratch);
+		if (table->free_ids.count != 0) {
+			id = table->free_ids.items[--table->free_ids.count];
+			table->shapes.items[id] = shape;
+		} else {
+			id = table->shapes.count;
+			bt_vec_push(&table->shapes, shape);
+		}
+		shape->id = id;
+		bt_map_insert(&table->map, hash, id);
+	}
+	bt_arena_finish(&scratch);
+	return id;
+}
+
+void bt_shape_ref(struct bt_shape_table *table, uint32_t id)
+{
+	BT_ASSERT(id < table->shapes.count && table->shapes.items[id] != NULL);
+	table->shapes.items[id]->ref_count++;
+}
+
+void bt_shape_unref(struct bt_shape_table *table, uint32_t id)
+{
+	struct bt_shape *shape;
+	bool removed;
+
+	BT_ASSERT(id < table->shapes.count && table->shapes.items[id] != NULL);
+	shape = table->shapes.items[id];
+	if (--shape->ref_count != 0) {
+		return;
+	}
+	removed = bt_map_remove(&table->map, shape->hash, id);
+	BT_ASSERT(removed);
+	table->shapes.items[id] = NULL;
+	destroy_shape(shape);
+	bt_vec_push(&table->free_ids, id);
+}

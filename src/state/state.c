@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "state/state.h"
+
+#include "state/state_private.h"
+
+/** Changes that a cache may lag behind; at a few thousand nodes recomputing is cheaper than more. */
+#define LOG_CAPACITY (UINT32_C(1) << 15)
+
+static uint64_t pod_hash(const void *owner, uint32_t pod_id)
+{
+	const struct bt_pod_table *pods = owner;
+
+	return bt_sym_hash(pods->records.items[pod_id].uid);
+}
+
+struct bt_state *bt_state_create(const struct bt_state_options *options)
+{
+	struct bt_state *state = BT_NEW(struct bt_state);
+
+	state->gates = options->resource_gates;
+	state->gate_declared_features = options->declared_features;
+	bt_symbol_table_init(&state->symbols);
+	bt_node_table_init(&state->nodes, &state->symbols);
+	bt_shape_table_init(&state->shapes, &options->resource_gates, &state->nodes);
+	bt_label_set_table_init(&state->label_sets, &state->symbols);
+	bt_map_init(&state->pods.uids, pod_hash, &state->pods);
+	bt_image_table_init(&state->images);
+	bt_node_order_init(&state->order, &state->symbols);
+	bt_used_claims_init(state);
+	bt_change_log_init(&state->log, LOG_CAPACITY);
+	return state;
+}
+
+static void finish_snapshot(struct bt_snapshot *snapshot)
+{
+	bt_free(snapshot->list);
+	bt_free(snapshot->position);
+	bt_vec_finish(&snapshot->affinity_list);
+	bt_vec_finish(&snapshot->anti_affinity_list);
+	bt_vec_finish(&snapshot->changed_slots);
+	bt_vec_finish(&snapshot->assumed_pods);
+	bt_vec_finish(&snapshot->placement_slots);
+}
+
+void bt_state_destroy(struct bt_state *state)
+{
+	if (state == NULL) {
+		return;
+	}
+	finish_snapshot(&state->snapshot);
+	bt_used_claims_finish(state);
+	bt_node_order_finish(&state->order);
+	bt_image_table_finish(&state->images, &state->symbols);
+	bt_vec_finish(&state->pods.records);
+	bt_vec_finish(&state->pods.free_ids);
+	bt_map_finish(&state->pods.uids);
+	bt_label_set_table_finish(&state->label_sets);
+	bt_shape_table_finish(&state->shapes);
+	bt_node_table_finish(&state->nodes);
+	bt_symbol_table_finish(&state->symbols);
+	bt_change_log_finish(&state->log);
+	bt_arena_finish(&state->scratch);
+	bt_strbuf_finish(&state->text);
+	bt_free(state);
+}
+
+void bt_state_set_warn(struct bt_state *state, void (*warn)(void *context, struct bt_str line), void *context)
+{
+	state->warn = warn;
+	state->warn_context = context;
+}
+
+void bt_state_warn(struct bt_state *state, const char *format, ...)
+{
+	struct bt_strbuf line = {0};
+	va_list arguments;
+
+	if (state->warn == NULL) {
+		return;
+	}
+	va_start(arguments, format);
+	bt_strbuf_vprintf(&line, format, arguments);
+	va_end(arguments);
+	state->warn(state->warn_context, bt_strbuf_str(&line));
+	bt_strbuf_finish(&line);
+}
+
+void bt_state_release_if_unknown(struct bt_state *state, uint32_t slot)
+{
+	const struct bt_node_row *row = &state->nodes.rows[slot];
+
+	if (!row->in_use || row->in_cache || row->in_snapshot || row->in_snapshot_names || row->in_order ||
+		row->pods.count != 0) {
+		return;
+	}
+	(void)bt_state_set_images(state, slot, NULL); /* nothing caches the images of a slot nobody knows */
+	bt_node_table_release(&state->nodes, slot);
+}
+
+void bt_state_drop_empty_entry(struct bt_state *state, uint32_t slot)
+{
+	struct bt_node_row *row = &state->nodes.rows[slot];
+
+	if (row->in_cache && !row->has_node && row->pods.count == 0) {
+		row->in_cache = false;
+		state->node_entry_count--;
+	}
+	bt_state_release_if_unknown(state, slot);
+}
