@@ -94,7 +94,8 @@ static void end_container(struct parser *parser)
 {
 	struct level level = parser->levels.items[--parser->levels.count];
 	uint32_t count = parser->items.count - level.first_item;
-	const struct bt_json_member *items = parser->items.items + level.first_item;
+	const struct bt_json_member *items =
+		count != 0 ? parser->items.items + level.first_item : NULL;
 	level.value->count = count;
 	if (count != 0 && level.is_object) {
 		level.value->members = bt_arena_alloc(parser->arena, count * sizeof(*items));
