@@ -43,7 +43,7 @@ int bt_plugin_args_expect(const struct bt_plugin_args *args, enum bt_plugin_args
 	return bt_plugin_args_validate(args, handle->gates, err);
 }
 
-int bt_plugin_args_check(
+int bt_plugin_check_args(
 	const struct bt_plugin_args *args, const struct bt_handle *handle, struct berth_error *err)
 {
 	if (args == NULL || args->kind == BT_ARGS_NONE || args->kind == BT_ARGS_OTHER) {

@@ -58,7 +58,7 @@ static int events_to_register(BT_UNUSED struct bt_plugin *plugin,
 static int create(const struct bt_plugin_args *args, const struct bt_handle *handle,
 	struct bt_plugin **out_plugin, struct berth_error *err)
 {
-	int code = bt_plugin_args_check(args, handle, err);
+	int code = bt_plugin_check_args(args, handle, err);
 
 	return code != 0 ? code
 			 : bt_plain_plugin_create(&bt_dynamic_resources_plugin, handle, out_plugin);

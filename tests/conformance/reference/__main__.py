@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Command line: answer cases, or check the model's answers against expected ones."""
+import gzip
+import json
+import sys
+
+from .cycle import answer
+
+USAGE = 'usage: python3 -m reference answer CASES.jsonl[.gz] | check CASES.jsonl[.gz] EXPECTED.jsonl[.gz]'
+STANDARD_REASONS = ('Insufficient cpu', 'Insufficient memory', 'Insufficient ephemeral-storage')
+
+
+def lines(path):
+    opener = gzip.open if path.endswith('.gz') else open
+    with opener(path, 'rt', encoding='utf-8') as file:
+        for line in file:
+            if line.strip():
+                yield json.loads(line)
+
+
+def canonical(result):
+    """A result in the form in which two may be compared (README of the vectors): reasons about scalar resources come last, in any order;
+    share ids are random; an empty message counts as none."""
+    result = json.loads(json.dumps(result))
+    for verdict in (result.get('filter') or {}).values():
+        if verdict['plugin'] == 'NodeResourcesFit':
+            scalar = [r for r in verdict['reasons'] if r.startswith('Insufficient ') and r not in STANDARD_REASONS]
+            verdict['reasons'] = [r for r in verdict['reasons'] if r not in scalar] + sorted(scalar)
+    if not (result.get('postFilter') or {}).get('message', 'none'):
+        del result['postFilter']['message']
+    for write in result.get('writes') or []:
+        for device in ((write.get('allocation') or {}).get('devices') or {}).get('results') or []:
+            if 'shareID' in device:
+                device['shareID'] = '*'
+    return result
+
+
+def differences(got, expected):
+    """The first difference between two answers as lines of text; nothing when they agree."""
+    if got.get('error') != expected.get('error'):
+        return ['error', '  model    %s' % got.get('error'), '  expected %s' % expected.get('error')]
+    mine, theirs = got.get('results') or [], expected.get('results') or []
+    if len(mine) != len(theirs):
+        return ['%d results instead of %d' % (len(mine), len(theirs))]
+    for a, b in zip(map(canonical, mine), map(canonical, theirs)):
+        members = [k for k in sorted({**a, **b}) if a.get(k) != b.get(k)]
+        if members:
+            out = [b.get('pod', '?')]
+            for k in members:
+                out += ['  %s' % k, '    model    %s' % json.dumps(a.get(k)), '    expected %s' % json.dumps(b.get(k))]
+            return [line if len(line) < 2000 else line[:2000] + '...' for line in out]
+    return []
+
+
+def check(cases, expected, show=5):
+    """Number of failures; prints the first ones."""
+    passed = failed = 0
+    for case, wanted in zip(lines(cases), lines(expected)):
+        if case['name'] != wanted['name']:
+            raise SystemExit('case %s does not belong to answer %s' % (case['name'], wanted['name']))
+        try:
+            found = differences(answer(case), wanted)
+        except Exception as e:          # a case outside the model must not stop the run
+            found = ['exception %r' % e]
+        passed, failed = passed + (not found), failed + bool(found)
+        if found and failed <= show:
+            print('\n'.join(['%s: %s' % (case['name'], found[0])] + found[1:]))
+    print('%d passed, %d failed' % (passed, failed))
+    return failed
+
+
+def main(arguments):
+    if len(arguments) == 2 and arguments[0] == 'answer':
+        for case in lines(arguments[1]):
+            print(json.dumps(answer(case), ensure_ascii=False), flush=True)
+    elif len(arguments) == 3 and arguments[0] == 'check':
+        return 1 if check(arguments[1], arguments[2]) else 0
+    else:
+        print(USAGE, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))

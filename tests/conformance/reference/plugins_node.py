@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plugins that look at one node at a time (specification 05)."""
+import math
+
+from . import objects, quantity, resources, status
+from .framework import Plugin, default_normalize
+from .selectors import (SelectorError, is_tolerated, node_affinity, node_selector_matches, parse_preferred_terms, required_affinity_matches,
+                        required_node_affinity, term_matches, untolerated_hard_taint)
+
+MIB = 2**20
+
+
+class NodeUnschedulable(Plugin):
+    """05 7."""
+    points = ('filter',)
+    TAINT = {'key': 'node.kubernetes.io/unschedulable', 'effect': 'NoSchedule'}
+
+    def filter(self, own, pod, node):
+        if objects.spec(node.node).get('unschedulable') and not is_tolerated(self.TAINT, pod.tolerations):
+            return status.unresolvable('node(s) were unschedulable')
+
+
+class NodeName(Plugin):
+    """05 6."""
+    points = ('filter',)
+
+    def filter(self, own, pod, node):
+        if pod.spec.get('nodeName') and pod.spec['nodeName'] != node.name:
+            return status.unresolvable("node(s) didn't match the requested node name")
+
+
+class TaintToleration(Plugin):
+    """05 8."""
+    points = ('filter', 'preScore', 'score')
+
+    def filter(self, own, pod, node):
+        """05 8.1."""
+        if untolerated_hard_taint(node.taints, pod.tolerations):
+            return status.unresolvable('node(s) had untolerated taint(s)')
+
+    def pre_score(self, state, pod, nodes):
+        """05 8.2."""
+        return status.success(), [t for t in pod.tolerations if t.get('effect', '') in ('', 'PreferNoSchedule')]
+
+    def score(self, tolerations, pod, node):
+        """05 8.2."""
+        return sum(1 for t in node.taints if t.get('effect') == 'PreferNoSchedule' and not is_tolerated(t, tolerations))
+
+    def normalize(self, own, nodes, scores):
+        """05 8.2."""
+        return default_normalize(scores, reverse=True)
+
+
+class NodeAffinity(Plugin):
+    """05 9."""
+    points = ('preFilter', 'filter', 'preScore', 'score')
+
+    def __init__(self, cluster, arguments):
+        super().__init__(cluster, arguments)
+        added = arguments.get('addedAffinity') or {}
+        self.added_required = added.get('requiredDuringSchedulingIgnoredDuringExecution')
+        self.added_preferred = added.get('preferredDuringSchedulingIgnoredDuringExecution') or None
+
+    def pre_filter(self, state, pod):
+        """05 9.2."""
+        required = required_node_affinity(pod.obj)
+        if required is None and self.added_required is None and pod.spec.get('nodeSelector') is None:
+            return status.skip(), None, None
+        names, terms = set(), (required or {}).get('nodeSelectorTerms') or []
+        for term in terms:
+            candidates = None
+            for r in term.get('matchFields') or []:
+                if r['key'] == 'metadata.name' and r['operator'] == 'In':
+                    values = set(r.get('values') or [])
+                    candidates = values if candidates is None else candidates & values
+            if candidates is None:
+                return status.success(), None, None
+            names |= candidates
+        if not terms:
+            return status.success(), None, None
+        if not names:
+            return status.unresolvable('pod affinity terms conflict'), None, None
+        return status.success(), None, names
+
+    def filter(self, own, pod, node):
+        """05 9.3."""
+        if self.added_required is not None and not node_selector_matches(self.added_required, node.labels, node.name):
+            return status.unresolvable("node(s) didn't match scheduler-enforced node affinity")
+        if not required_affinity_matches(pod.obj, node.node):
+            return status.unresolvable("node(s) didn't match Pod's node affinity/selector")
+
+    def pre_score(self, state, pod, nodes):
+        """05 9.4."""
+        preferred = node_affinity(pod.obj).get('preferredDuringSchedulingIgnoredDuringExecution')
+        if preferred is None and self.added_preferred is None:
+            return status.skip(), None
+        try:
+            return status.success(), parse_preferred_terms(self.added_preferred or []) + parse_preferred_terms(preferred or [])
+        except SelectorError as e:
+            return status.error(str(e)), None
+
+    def score(self, terms, pod, node):
+        """05 9.4."""
+        return sum(weight for weight, term in terms if term_matches(term, node.labels, node.name))
+
+    def normalize(self, own, nodes, scores):
+        """05 9.4."""
+        return default_normalize(scores)
+
+
+class NodePorts(Plugin):
+    """05 10."""
+    points = ('preFilter', 'filter')
+
+    def pre_filter(self, state, pod):
+        return (status.success() if pod.host_ports else status.skip()), None, None
+
+    def filter(self, own, pod, node):
+        if any(resources.ports_conflict(wanted, used) for wanted in pod.host_ports for used in node.used_ports):
+            return status.unschedulable("node(s) didn't have free ports for the requested pod ports")
+
+
+def scoring_resources(listed):
+    """(name, weight) with the defaults (05 11.1, 12.1)."""
+    return [(r['name'], r.get('weight') or 1) for r in listed or [{'name': 'cpu'}, {'name': 'memory'}]]
+
+
+def scoring_inputs(amounts, node, names, nonzero):
+    """(capacity, used, used with the pod, weight) of the resources that take part in a score (05 11.4)."""
+    requests, requested = resources.to_integers(amounts), node.requested()
+    if nonzero:
+        requested = {**requested, **node.nonzero_requested()}
+    inputs = []
+    for name, weight in names:
+        request, capacity = requests.get(name, 0), node.allocatable.get(name, 0)
+        if name != 'pods' and capacity != 0 and not (request == 0 and resources.is_scalar(name)):
+            used = requested.get(name, 0)
+            inputs.append((capacity, used, used + request, weight))
+    return inputs
+
+
+class NodeResourcesFit(Plugin):
+    """05 11."""
+    points = ('preFilter', 'filter', 'preScore', 'score')
+
+    def __init__(self, cluster, arguments):
+        """05 11.1."""
+        super().__init__(cluster, arguments)
+        self.ignored, self.ignored_groups = arguments.get('ignoredResources') or [], arguments.get('ignoredResourceGroups') or []
+        strategy = arguments.get('scoringStrategy') or {'type': 'LeastAllocated'}
+        self.strategy, self.resources = strategy.get('type') or 'LeastAllocated', scoring_resources(strategy.get('resources'))
+        shape = (strategy.get('requestedToCapacityRatio') or {}).get('shape') or []
+        self.shape = [(p.get('utilization', 0), p.get('score', 0) * 10) for p in shape]
+
+    def pre_filter(self, state, pod):
+        """05 11.2."""
+        return status.success(), resources.to_integers(resources.pod_requests(pod.obj)), None
+
+    def filter(self, requests, pod, node):
+        """05 11.3."""
+        reasons, hopeless, used = [], False, node.requested()
+        if len(node.pods) + 1 > node.allocatable.get('pods', 0):
+            reasons.append('Too many pods')
+        for name in list(resources.STANDARD) + sorted(n for n in requests if resources.is_scalar(n)):
+            request, capacity = requests.get(name, 0), node.allocatable.get(name, 0)
+            ignored = resources.is_extended(name) and (name in self.ignored or name.split('/')[0] in self.ignored_groups)
+            if request == 0 or ignored or request < 0 and name in resources.STANDARD:
+                continue
+            if request > capacity - used.get(name, 0):
+                reasons.append('Insufficient ' + name)
+                hopeless |= request > capacity
+        if reasons:
+            return status.unresolvable(*reasons) if hopeless else status.unschedulable(*reasons)
+
+    def pre_score(self, state, pod, nodes):
+        """05 11.6."""
+        return status.success(), resources.pod_requests(pod.obj, pod_level=False, missing=resources.DEFAULT_REQUESTS)
+
+    def on_shape(self, utilization):
+        """Broken line through the shape points (05 3.9)."""
+        points = self.shape
+        if utilization <= points[0][0]:
+            return points[0][1]
+        for (u0, s0), (u1, s1) in zip(points, points[1:]):
+            if utilization <= u1:
+                return s0 + quantity.divide((s1 - s0) * (utilization - u0), u1 - u0)
+        return points[-1][1]
+
+    def score(self, amounts, pod, node):
+        """05 11.5."""
+        total, weights = 0, 0
+        for capacity, _, requested, weight in scoring_inputs(amounts, node, self.resources, nonzero=True):
+            if self.strategy == 'LeastAllocated':
+                points = 0 if requested > capacity else quantity.divide((capacity - requested) * 100, capacity)
+            elif self.strategy == 'MostAllocated':
+                points = quantity.divide(min(requested, capacity) * 100, capacity)
+            else:
+                points = self.on_shape(100 if requested > capacity else quantity.divide(requested * 100, capacity))
+                if points <= 0:
+                    continue
+            total, weights = total + points * weight, weights + weight
+        if weights == 0:
+            return 0
+        if self.strategy == 'RequestedToCapacityRatio':
+            return math.floor(float(total) / float(weights) + 0.5)
+        return quantity.divide(total, weights)
+
+
+class NodeResourcesBalancedAllocation(Plugin):
+    """05 12."""
+    points = ('preScore', 'score')
+
+    def __init__(self, cluster, arguments):
+        super().__init__(cluster, arguments)
+        self.resources = scoring_resources(arguments.get('resources'))
+
+    def pre_score(self, state, pod, nodes):
+        """05 12.2."""
+        amounts = resources.pod_requests(pod.obj, use_status=True)
+        asked = [quantity.milli_value(amounts.get(n, 0)) if n == 'cpu' else quantity.value(amounts.get(n, 0)) for n, _ in self.resources]
+        return (status.success(), amounts) if any(asked) else (status.skip(), None)
+
+    def score(self, amounts, pod, node):
+        """05 12.3."""
+        inputs = scoring_inputs(amounts, node, self.resources, nonzero=False)
+        before = self.balance([min(1.0, float(used) / float(capacity)) for capacity, used, _, _ in inputs])
+        after = self.balance([min(1.0, float(requested) / float(capacity)) for capacity, _, requested, _ in inputs])
+        return 50 + quantity.divide(50 + after - before, 2)
+
+    @staticmethod
+    def balance(fractions):
+        """100 when all fractions are equal, less by their standard deviation (05 12.3)."""
+        deviation = 0.0
+        if len(fractions) == 2:
+            deviation = abs((fractions[0] - fractions[1]) / 2)
+        elif len(fractions) > 2:
+            mean = 0.0
+            for f in fractions:
+                mean += f
+            mean /= len(fractions)
+            squares = 0.0
+            for f in fractions:
+                squares += (f - mean) * (f - mean)
+            deviation = math.sqrt(squares / len(fractions))
+        return int((1 - deviation) * 100)
+
+
+class ImageLocality(Plugin):
+    """05 13."""
+    points = ('preScore', 'score')      # PreScore is ours: it collects the image states once for all nodes
+
+    def images(self):
+        """image name -> [size reported by the first node, nodes that have it] (05 13.2)."""
+        found = {}
+        for node in self.cluster.nodes.values():
+            for image in (objects.status(node.node).get('images') or []) if node.node is not None else []:
+                for name in image.get('names') or []:
+                    found.setdefault(name, [image.get('sizeBytes', 0), set()])[1].add(node.name)
+        return found
+
+    def pre_score(self, state, pod, nodes):
+        return status.success(), self.images()
+
+    def score(self, known, pod, node):
+        """05 13.1."""
+        containers = (pod.spec.get('initContainers') or []) + (pod.spec.get('containers') or [])
+        names = [c.get('image', '') for c in containers] + [v['image'].get('reference', '') for v in pod.volumes if v.get('image')]
+        total = 0
+        count = sum(1 for n in self.cluster.nodes.values() if n.node is not None)
+        for name in names:
+            size, having = known.get(name if name.rfind(':') > name.rfind('/') else name + ':latest', (0, ()))
+            if node.name in having:
+                total += int(float(size) * (float(len(having)) / float(count)))
+        low, high = 23 * MIB, 1000 * MIB * len(containers)
+        total = low if total < low else min(total, high)
+        return quantity.divide(100 * (total - low), high - low)
