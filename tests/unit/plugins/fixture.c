@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fixture.h"
+
+#include <check.h>
+#include <stdio.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+static struct bt_str unquoted(struct fixture *fixture, const char *json)
+{
+	size_t length = strlen(json);
+	char *text = bt_arena_alloc_bytes(&fixture->arena, length + 1);
+
+	for (size_t i = 0; i <= length; i++) {
+		text[i] = json[i] == '\'' ? '"' : json[i];
+	}
+	return (struct bt_str){text, (uint32_t)length};
+}
+
+static void decode(
+	struct fixture *fixture, const struct bt_message *message, const char *json, void *out)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_json_reader reader;
+	int code;
+
+	bt_json_reader_init(&reader, unquoted(fixture, json));
+	code = bt_message_decode_json(message, &reader, &fixture->arena, out, &err);
+	ck_assert_msg(code == 0, "%s: %s", json, berth_error_message(&err));
+}
+
+struct bt_pod *fixture_pod(struct fixture *fixture, const char *json)
+{
+	struct bt_pod *pod = BT_ARENA_NEW(&fixture->arena, struct bt_pod);
+
+	decode(fixture, &bt_pod_message, json, pod);
+	if (pod->metadata.name.length == 0) {
+		pod->metadata.name =
+			bt_arena_printf(&fixture->arena, "pod-%u", fixture->pod_number);
+	}
+	if (pod->metadata.uid.length == 0) {
+		pod->metadata.uid = bt_arena_printf(&fixture->arena, "uid-%u", fixture->pod_number);
+	}
+	if (pod->metadata.namespace_.length == 0) {
+		pod->metadata.namespace_ = BT_STR("default");
+	}
+	fixture->pod_number++;
+	return pod;
+}
+
+struct bt_node *fixture_node(struct fixture *fixture, const char *json)
+{
+	struct bt_node *node = BT_ARENA_NEW(&fixture->arena, struct bt_node);
+
+	decode(fixture, &bt_node_message, json, node);
+	return node;
+}
+
+static void refresh(struct fixture *fixture)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+
+	ck_assert_msg(bt_state_refresh_snapshot(fixture->state, &err) == 0, "%s",
+		berth_error_message(&err));
+}
+
+void fixture_add_node(struct fixture *fixture, const char *json)
+{
+	bt_state_add_node(fixture->state, fixture_node(fixture, json));
+	refresh(fixture);
+}
+
+void fixture_add_pod(struct fixture *fixture, const char *json)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	int code = bt_state_add_pod(fixture->state, fixture_pod(fixture, json), &err);
+
+	ck_assert_msg(code == 0, "%s", berth_error_message(&err));
+	refresh(fixture);
+}
+
+const struct bt_pod_info *fixture_pending(struct fixture *fixture, const char *json)
+{
+	struct bt_pod_info *info = BT_ARENA_NEW(&fixture->arena, struct bt_pod_info);
+
+	bt_pod_info_init_pending(fixture->state, fixture_pod(fixture, json), info);
+	bt_vec_push(&fixture->pods, info);
+	return info;
+}
+
+uint32_t fixture_slot(struct fixture *fixture, const char *node_name)
+{
+	uint32_t slot = bt_state_snapshot_find(fixture->state, bt_str_from(node_name));
+
+	ck_assert_msg(slot != BT_SLOT_NONE, "no node %s", node_name);
+	return slot;
+}
+
+/* The whole configuration document is loaded, so that arguments are decoded and defaulted as in
+ * real life. */
+static const struct bt_plugin_args *load_args(
+	struct fixture *fixture, const char *plugin_name, const char *args)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	int code = 0;
+
+	if (args == NULL) {
+		fixture->config = bt_config_create_default(&fixture->gates);
+	} else {
+		struct bt_str json = bt_arena_printf(&fixture->arena,
+			"{'apiVersion':'kubescheduler.config.k8s.io/"
+			"v1','kind':'KubeSchedulerConfiguration',"
+			"'profiles':[{'pluginConfig':[{'name':'%s','args':%s}]}]}",
+			plugin_name, args);
+
+		code = bt_config_load(
+			unquoted(fixture, json.data), &fixture->gates, &fixture->config, &err);
+	}
+	ck_assert_msg(code == 0, "%s", berth_error_message(&err));
+	return bt_config_profile_find_args(
+		bt_config_profile_at(fixture->config, 0), bt_str_from(plugin_name));
+}
+
+void fixture_init_with(struct fixture *fixture, const struct bt_plugin_ops *ops, const char *gates,
+	const char *args)
+{
+	static const struct bt_plugin_args no_args = {.kind = BT_ARGS_NONE};
+	struct bt_state_options options = {0};
+	struct berth_error err = BERTH_ERROR_INIT;
+	const struct bt_plugin_args *plugin_args;
+
+	*fixture = (struct fixture){.gates = bt_gates_default()};
+	if (gates != NULL) {
+		ck_assert_msg(bt_gates_set(&fixture->gates, bt_str_from(gates), &err) == 0, "%s",
+			berth_error_message(&err));
+	}
+	options.resource_gates.pod_level_resources =
+		bt_gate_enabled(&fixture->gates, BT_GATE_POD_LEVEL_RESOURCES);
+	options.resource_gates.in_place_pod_level_resources = bt_gate_enabled(
+		&fixture->gates, BT_GATE_IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING);
+	options.declared_features =
+		bt_gate_enabled(&fixture->gates, BT_GATE_NODE_DECLARED_FEATURES);
+	fixture->state = bt_state_create(&options);
+	fixture->handle = (struct bt_handle){
+		.state = fixture->state,
+		.gates = &fixture->gates,
+		.scheduler_name = BT_STR("default-scheduler"),
+	};
+	plugin_args = load_args(fixture, ops->name, args);
+	ck_assert_msg(ops->create(plugin_args != NULL ? plugin_args : &no_args, &fixture->handle,
+			      &fixture->plugin, &err) == 0,
+		"%s", berth_error_message(&err));
+	fixture->plugin->index = 0;
+	refresh(fixture);
+}
+
+void fixture_init(struct fixture *fixture, const struct bt_plugin_ops *ops)
+{
+	fixture_init_with(fixture, ops, NULL, NULL);
+}
+
+void fixture_finish(struct fixture *fixture)
+{
+	for (uint32_t i = 0; i < fixture->pods.count; i++) {
+		bt_pod_info_finish_pending(fixture->state, fixture->pods.items[i]);
+	}
+	bt_vec_finish(&fixture->pods);
+	fixture->plugin->ops->destroy(fixture->plugin);
+	bt_config_unref(fixture->config);
+	bt_state_destroy(fixture->state);
+	bt_arena_finish(&fixture->arena);
+}
+
+const char *fixture_status_text(struct fixture *fixture, struct bt_status status)
+{
+	struct bt_str message = bt_status_message_str(&status, &fixture->arena);
+	const char *code = bt_status_code_name(status.code);
+
+	if (message.length == 0) {
+		return code;
+	}
+	return bt_arena_printf(&fixture->arena, "%s: %.*s", code, BT_STR_ARG(message)).data;
+}
+
+static struct bt_status run_pre_filter(struct fixture *fixture, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, struct bt_pre_filter_result *out_result)
+{
+	bt_cycle_state_init(cycle, &fixture->arena, 1);
+	if (fixture->plugin->ops->pre_filter == NULL) {
+		return BT_STATUS_OK;
+	}
+	return fixture->plugin->ops->pre_filter(fixture->plugin, cycle, pod, out_result);
+}
+
+const char *fixture_pre_filter(
+	struct fixture *fixture, const char *pod, struct bt_pre_filter_result *out_result)
+{
+	struct bt_pre_filter_result result = {0};
+	struct bt_cycle_state cycle;
+	struct bt_status status =
+		run_pre_filter(fixture, &cycle, fixture_pending(fixture, pod), &result);
+
+	if (out_result != NULL) {
+		*out_result = result;
+	}
+	bt_cycle_state_finish(&cycle);
+	return fixture_status_text(fixture, status);
+}
+
+static struct bt_status run_filter(struct fixture *fixture, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const char *node_name)
+{
+	struct bt_node_info node;
+
+	bt_node_info_init(&node, fixture->state, fixture_slot(fixture, node_name));
+	return fixture->plugin->ops->filter(fixture->plugin, cycle, pod, &node);
+}
+
+const char *fixture_filter(struct fixture *fixture, const char *pod, const char *node_name)
+{
+	struct bt_pre_filter_result result = {0};
+	struct bt_cycle_state cycle;
+	const struct bt_pod_info *info = fixture_pending(fixture, pod);
+	struct bt_status status = run_pre_filter(fixture, &cycle, info, &result);
+
+	if (bt_status_is_success(&status)) {
+		status = run_filter(fixture, &cycle, info, node_name);
+	}
+	bt_cycle_state_finish(&cycle);
+	return fixture_status_text(fixture, status);
+}
+
+const char *fixture_filter_alone(struct fixture *fixture, const char *pod, const char *node_name)
+{
+	struct bt_cycle_state cycle;
+	struct bt_status status;
+
+	bt_cycle_state_init(&cycle, &fixture->arena, 1);
+	status = run_filter(fixture, &cycle, fixture_pending(fixture, pod), node_name);
+	bt_cycle_state_finish(&cycle);
+	return fixture_status_text(fixture, status);
+}
+
+static struct bt_status run_pre_score(
+	struct fixture *fixture, struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
+{
+	const struct bt_snapshot *snapshot = &fixture->state->snapshot;
+
+	bt_cycle_state_init(cycle, &fixture->arena, 1);
+	if (fixture->plugin->ops->pre_score == NULL) {
+		return BT_STATUS_OK;
+	}
+	return fixture->plugin->ops->pre_score(
+		fixture->plugin, cycle, pod, snapshot->list, snapshot->count);
+}
+
+const char *fixture_pre_score(struct fixture *fixture, const char *pod)
+{
+	struct bt_cycle_state cycle;
+	struct bt_status status = run_pre_score(fixture, &cycle, fixture_pending(fixture, pod));
+
+	bt_cycle_state_finish(&cycle);
+	return fixture_status_text(fixture, status);
+}
+
+static struct bt_status run_score(struct fixture *fixture, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const char *node_name, int64_t *out_score)
+{
+	struct bt_node_info node;
+
+	bt_node_info_init(&node, fixture->state, fixture_slot(fixture, node_name));
+	return fixture->plugin->ops->score(fixture->plugin, cycle, pod, &node, out_score);
+}
+
+int64_t fixture_score(struct fixture *fixture, const char *pod, const char *node_name)
+{
+	struct bt_cycle_state cycle;
+	const struct bt_pod_info *info = fixture_pending(fixture, pod);
+	struct bt_status status = run_pre_score(fixture, &cycle, info);
+	int64_t score = -1;
+
+	ck_assert_str_eq(fixture_status_text(fixture, status), "Success");
+	status = run_score(fixture, &cycle, info, node_name, &score);
+	ck_assert_str_eq(fixture_status_text(fixture, status), "Success");
+	bt_cycle_state_finish(&cycle);
+	return score;
+}
+
+const char *fixture_score_alone(
+	struct fixture *fixture, const char *pod, const char *node_name, int64_t *out_score)
+{
+	struct bt_cycle_state cycle;
+	struct bt_status status;
+
+	bt_cycle_state_init(&cycle, &fixture->arena, 1);
+	status = run_score(fixture, &cycle, fixture_pending(fixture, pod), node_name, out_score);
+	bt_cycle_state_finish(&cycle);
+	return fixture_status_text(fixture, status);
+}
+
+static const void *event_object(struct fixture *fixture, const char *resource, const char *json)
+{
+	if (json == NULL) {
+		return NULL;
+	}
+	return strcmp(resource, "Pod") == 0 ? (const void *)fixture_pod(fixture, json)
+					    : (const void *)fixture_node(fixture, json);
+}
+
+enum fixture_hint fixture_hint(struct fixture *fixture, const char *resource, uint32_t action,
+	const struct bt_pod_info *pod, const char *old_json, const char *new_json,
+	const char **out_error)
+{
+	const struct bt_event_registration *events = NULL;
+	struct berth_error err = BERTH_ERROR_INIT;
+	enum bt_queueing_hint hint = BT_HINT_QUEUE;
+	uint32_t count = 0;
+	uint32_t i = 0;
+
+	ck_assert_int_eq(
+		fixture->plugin->ops->events_to_register(fixture->plugin, &events, &count, NULL),
+		0);
+	while (i < count &&
+		!(bt_str_equal_c(events[i].event.resource, resource) &&
+			(events[i].event.action & action) != 0)) {
+		i++;
+	}
+	if (i == count) {
+		return FIXTURE_NOT_REGISTERED;
+	}
+	if (events[i].hint != NULL) {
+		hint = events[i].hint(fixture->plugin, pod,
+			event_object(fixture, resource, old_json),
+			event_object(fixture, resource, new_json), &err);
+	}
+	if (out_error != NULL) {
+		*out_error =
+			bt_arena_str(&fixture->arena, bt_str_from(berth_error_message(&err))).data;
+	}
+	berth_error_finish(&err);
+	return hint == BT_HINT_QUEUE ? FIXTURE_QUEUE : FIXTURE_SKIP;
+}
+
+const char *fixture_sign(struct fixture *fixture, const char *pod)
+{
+	struct bt_sign_fragments fragments = {.arena = &fixture->arena};
+	struct bt_status status = fixture->plugin->ops->sign(
+		fixture->plugin, fixture_pending(fixture, pod), &fragments);
+	struct bt_strbuf text = {0};
+	struct bt_str result;
+
+	if (!bt_status_is_success(&status)) {
+		bt_vec_finish(&fragments.items);
+		return fixture_status_text(fixture, status);
+	}
+	for (uint32_t i = 0; i < fragments.items.count; i++) {
+		bt_strbuf_append_str(&text, fragments.items.items[i].key);
+		bt_strbuf_append_char(&text, '=');
+		bt_strbuf_append_str(&text, fragments.items.items[i].value);
+		bt_strbuf_append_char(&text, '\n');
+	}
+	result = bt_arena_str(&fixture->arena, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+	bt_vec_finish(&fragments.items);
+	return result.data;
+}
+
+void fixture_expect(const char *row, const char *actual, const char *expected)
+{
+	ck_assert_msg(strcmp(actual, expected) == 0, "%s: got <%s>, expected <%s>", row, actual,
+		expected);
+}

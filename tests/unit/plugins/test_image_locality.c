@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fixture.h"
+#include "test_main.h"
+
+#define IMAGE(name, bytes) "{'names':['" name "'],'sizeBytes':" bytes "}"
+#define NODE(name, images) "{'metadata':{'name':'" name "'},'status':{'images':[" images "]}}"
+#define C(image) "{'name':'c','image':'" image "'}"
+#define POD(containers) "{'spec':{'containers':[" containers "]}}"
+#define BYTES_23 "24117248"
+#define BYTES_40 "41943040"
+#define BYTES_250 "262144000"
+#define BYTES_300 "314572800"
+#define BYTES_2000 "2097152000"
+
+START_TEST(test_image_locality__edge_05_52_spread_images)
+{
+	struct fixture fixture;
+
+	fixture_init(&fixture, &bt_image_locality_plugin);
+	fixture_add_node(&fixture, NODE("small", IMAGE("a:1", BYTES_40)));
+	fixture_add_node(&fixture, NODE("large", IMAGE("b:1", BYTES_250)));
+	ck_assert_int_eq(fixture_score(&fixture, POD(C("a:1") "," C("b:1")), "small"), 0);
+	ck_assert_int_eq(fixture_score(&fixture, POD(C("a:1") "," C("b:1")), "large"), 5);
+	fixture_finish(&fixture);
+}
+END_TEST
+
+START_TEST(test_image_locality__edge_05_53_scale)
+{
+	struct fixture fixture;
+
+	fixture_init(&fixture, &bt_image_locality_plugin);
+	fixture_add_node(&fixture, NODE("n1", IMAGE("a:1", BYTES_23)));
+	ck_assert_int_eq(fixture_score(&fixture, POD(C("a:1")), "n1"), 0);
+	fixture_finish(&fixture);
+	fixture_init(&fixture, &bt_image_locality_plugin);
+	fixture_add_node(
+		&fixture, NODE("n1", IMAGE("a:1", BYTES_300) "," IMAGE("huge:1", BYTES_2000)));
+	fixture_add_node(&fixture, NODE("n2", IMAGE("huge:1", BYTES_2000)));
+	ck_assert_int_eq(fixture_score(&fixture, POD(C("a:1")), "n1"), 12);
+	ck_assert_int_eq(fixture_score(&fixture, POD(C("a:1")), "n2"), 0);
+	ck_assert_int_eq(fixture_score(&fixture, POD(C("huge:1")), "n2"), 100);
+	fixture_finish(&fixture);
+}
+END_TEST
+
+START_TEST(test_image_locality__edge_05_54_image_volumes)
+{
+	struct fixture fixture;
+
+	fixture_init(&fixture, &bt_image_locality_plugin);
+	fixture_add_node(&fixture, NODE("n1", IMAGE("data:1", BYTES_300)));
+	fixture_add_node(&fixture, NODE("n2", ""));
+	ck_assert_int_eq(
+		fixture_score(&fixture,
+			"{'spec':{'containers':[" C("unknown") "],'volumes':[{'name':'v','image':{'"
+	                                                       "reference':'data:1'}}]}}",
+			"n1"),
+		12);
+	fixture_finish(&fixture);
+}
+END_TEST
+
+START_TEST(test_image_locality__edge_05_55_repeated_image)
+{
+	struct fixture fixture;
+
+	fixture_init(&fixture, &bt_image_locality_plugin);
+	fixture_add_node(&fixture, NODE("n1", IMAGE("a:1", BYTES_300)));
+	fixture_add_node(&fixture, NODE("n2", ""));
+	/* 2 x 150 MiB between 23 MiB and 2000 MiB. */
+	ck_assert_int_eq(
+		fixture_score(&fixture, POD(C("a:1") "," C("a:1")), "n1"), 100 * 277 / 1977);
+	ck_assert_int_eq(
+		fixture_score(&fixture,
+			"{'spec':{'initContainers':[" C("a:1") "],'containers':[" C("a:1") "]}}",
+			"n1"),
+		100 * 277 / 1977);
+	fixture_finish(&fixture);
+}
+END_TEST
+
+START_TEST(test_image_locality__edge_05_56_normalised_names)
+{
+	static const struct {
+		const char *name;
+		const char *pod;
+		const char *node;
+		int64_t expected;
+	} rows[] = {
+		{"latest", POD(C("root")), NODE("n", IMAGE("root:latest", BYTES_2000)), 100},
+		{"not without", POD(C("root")), NODE("n", IMAGE("root", BYTES_2000)), 0},
+		{"tag", POD(C("root:tag")), NODE("n", IMAGE("root:tag", BYTES_2000)), 100},
+		{"port", POD(C("gcr.io:5000/root")),
+			NODE("n", IMAGE("gcr.io:5000/root:latest", BYTES_2000)), 100},
+		{"digest", POD(C("root@sha256:abc")),
+			NODE("n", IMAGE("root@sha256:abc", BYTES_2000)), 100},
+		{"registry counts", POD(C("nginx:1")),
+			NODE("n", IMAGE("docker.io/library/nginx:1", BYTES_2000)), 0},
+	};
+
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		struct fixture fixture;
+		int64_t score;
+
+		fixture_init(&fixture, &bt_image_locality_plugin);
+		fixture_add_node(&fixture, rows[i].node);
+		score = fixture_score(&fixture, rows[i].pod, "n");
+		ck_assert_msg(
+			score == rows[i].expected, "%s: %lld", rows[i].name, (long long)score);
+		fixture_finish(&fixture);
+	}
+}
+END_TEST
+
+START_TEST(test_image_locality__pod_without_containers_and_absurd_size)
+{
+	struct fixture fixture;
+
+	fixture_init(&fixture, &bt_image_locality_plugin);
+	fixture_add_node(&fixture, NODE("n", IMAGE("a:1", "9223372036854775807")));
+	ck_assert_int_eq(fixture_score(&fixture, "{}", "n"), 0);
+	ck_assert_msg(fixture_score(&fixture, POD(C("a:1")), "n") == 0,
+		"2^63 does not fit: as upstream on amd64");
+	fixture_finish(&fixture);
+}
+END_TEST
+
+START_TEST(test_image_locality__sign_is_the_set_of_names)
+{
+	struct fixture fixture;
+
+	fixture_init(&fixture, &bt_image_locality_plugin);
+	ck_assert_str_eq(fixture_sign(&fixture, POD(C("b") "," C("a:1") "," C("b:latest"))),
+		fixture_sign(&fixture,
+			"{'spec':{'initContainers':[" C("a:1") "],'containers':[" C("b") "]}}"));
+	fixture_finish(&fixture);
+}
+END_TEST
+
+BT_TEST_MAIN("image_locality", test_image_locality__edge_05_52_spread_images,
+	test_image_locality__edge_05_53_scale, test_image_locality__edge_05_54_image_volumes,
+	test_image_locality__edge_05_55_repeated_image,
+	test_image_locality__edge_05_56_normalised_names,
+	test_image_locality__pod_without_containers_and_absurd_size,
+	test_image_locality__sign_is_the_set_of_names)
