@@ -2,8 +2,9 @@
 #ifndef BT_STATE_NODE_CONDITIONS_H
 #define BT_STATE_NODE_CONDITIONS_H
 /**
- * What is kept of a node's status.conditions: the six types that legacy predicates read (spec 05b B1, B2), in list order,
- * repeats included, two characters each: type, then status. Nodes with the same conditions share the text as a symbol.
+ * What is kept of a node's status.conditions: the six types that legacy predicates read (spec 05b
+ * B1, B2), in list order, repeats included, two characters each: type, then status. Nodes with the
+ * same conditions share the text as a symbol.
  */
 #include "api/node.h"
 #include "base/strbuf.h"

@@ -262,6 +262,11 @@ struct bt_str bt_node_info_conditions(const struct bt_node_info *info)
 	return bt_symbol_text(&info->state->symbols, row_of(info)->conditions);
 }
 
+struct bt_str bt_node_info_prefer_avoid_pods(const struct bt_node_info *info)
+{
+	return bt_symbol_text(&info->state->symbols, row_of(info)->prefer_avoid_pods);
+}
+
 uint8_t bt_node_info_declared_features(const struct bt_node_info *info)
 {
 	return info->state->nodes.declared_features[info->slot];

@@ -54,6 +54,8 @@ const bt_taint_list *bt_node_info_taints(const struct bt_node_info *info);
 bool bt_node_info_unschedulable(const struct bt_node_info *info);
 /** Digest of status.conditions: node_conditions.h. */
 struct bt_str bt_node_info_conditions(const struct bt_node_info *info);
+/** Annotation scheduler.alpha.kubernetes.io/preferAvoidPods; "" when it is absent. */
+struct bt_str bt_node_info_prefer_avoid_pods(const struct bt_node_info *info);
 uint8_t bt_node_info_declared_features(const struct bt_node_info *info);
 /** resource: scalar column index (node_table.h); UINT32_MAX gives 0. */
 int64_t bt_node_info_scalar_allocatable(const struct bt_node_info *info, uint32_t resource);

@@ -159,6 +159,8 @@ uint32_t bt_node_table_set_node(struct bt_node_table *table, uint32_t slot, cons
 	bool with_declared_features, struct bt_arena *scratch, struct bt_strbuf *text)
 {
 	uint8_t declared = with_declared_features ? merge_features(&node->status.declared_features) : 0;
+	const struct bt_str *avoid = bt_str_map_find(
+		&node->metadata.annotations, BT_STR("scheduler.alpha.kubernetes.io/preferAvoidPods"));
 	uint32_t kinds = 0;
 
 	if (set_allocatable(table, slot, node, scratch) != 0) {
@@ -179,5 +181,7 @@ uint32_t bt_node_table_set_node(struct bt_node_table *table, uint32_t slot, cons
 	bt_strbuf_reset(text);
 	bt_node_conditions_digest(&node->status, text);
 	replace_symbol(table->symbols, &table->rows[slot].conditions, bt_strbuf_str(text));
+	replace_symbol(table->symbols, &table->rows[slot].prefer_avoid_pods,
+		avoid != NULL ? *avoid : (struct bt_str){0});
 	return kinds;
 }

@@ -242,6 +242,7 @@ void bt_node_table_release(struct bt_node_table *table, uint32_t slot)
 	bt_symbol_unref(table->symbols, row->uid);
 	bt_symbol_unref(table->symbols, row->zone_key);
 	bt_symbol_unref(table->symbols, row->conditions);
+	bt_symbol_unref(table->symbols, row->prefer_avoid_pods);
 	finish_row(row);
 	*row = (struct bt_node_row){.changed = changed};
 	bt_vec_push(&table->free_slots, slot);

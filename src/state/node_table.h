@@ -84,6 +84,7 @@ struct bt_node_row {
 	bt_sym uid;
 	bt_sym zone_key;
 	bt_sym conditions; /* digest: node_conditions.h */
+	bt_sym prefer_avoid_pods; /* annotation of that name, for spec 05b B8 */
 	struct bt_str_map labels; /* sorted; text lives in the symbol table */
 	struct bt_label_pair *label_symbols; /* same order as labels */
 	BT_VEC(struct bt_node_image) images; /* list order, first occurrence of a name only */
