@@ -16,8 +16,9 @@ static bool is_known_field(struct bt_str name, const char *const *fields, size_t
 	return false;
 }
 
-int bt_legacy_args_open(const struct bt_plugin_args *args, const char *kind_name, const char *const *fields,
-	size_t field_count, struct bt_arena *arena, const struct bt_json_value **out_value, struct berth_error *err)
+int bt_legacy_args_open(const struct bt_plugin_args *args, const char *kind_name,
+	const char *const *fields, size_t field_count, struct bt_arena *arena,
+	const struct bt_json_value **out_value, struct berth_error *err)
 {
 	struct bt_json_value *value = NULL;
 	int code;
@@ -36,21 +37,21 @@ int bt_legacy_args_open(const struct bt_plugin_args *args, const char *kind_name
 		return 0;
 	}
 	if (value->type != BT_JSON_OBJECT) {
-		return bt_error_set(err, BERTH_ERR_INVALID, "%s: expected object, got %s", kind_name,
-			bt_json_type_name(value->type));
+		return bt_error_set(err, BERTH_ERR_INVALID, "%s: expected object, got %s",
+			kind_name, bt_json_type_name(value->type));
 	}
 	for (uint32_t i = 0; i < value->count; i++) {
 		if (!is_known_field(value->members[i].name, fields, field_count)) {
-			return bt_error_set(err, BERTH_ERR_INVALID, "%s: unknown field \"%.*s\"", kind_name,
-				BT_STR_ARG(value->members[i].name));
+			return bt_error_set(err, BERTH_ERR_INVALID, "%s: unknown field \"%.*s\"",
+				kind_name, BT_STR_ARG(value->members[i].name));
 		}
 	}
 	*out_value = value;
 	return 0;
 }
 
-int bt_legacy_args_str_list(const struct bt_json_value *value, const char *kind_name, const char *field,
-	struct bt_arena *arena, bt_str_list *out_list, struct berth_error *err)
+int bt_legacy_args_str_list(const struct bt_json_value *value, const char *kind_name,
+	const char *field, struct bt_arena *arena, bt_str_list *out_list, struct berth_error *err)
 {
 	const struct bt_json_value *list = bt_json_find(value, field);
 	bt_str_list result = {0};
@@ -60,19 +61,20 @@ int bt_legacy_args_str_list(const struct bt_json_value *value, const char *kind_
 		return 0;
 	}
 	if (list->type != BT_JSON_ARRAY) {
-		return bt_error_set(err, BERTH_ERR_INVALID, "%s: %s: expected array, got %s", kind_name, field,
-			bt_json_type_name(list->type));
+		return bt_error_set(err, BERTH_ERR_INVALID, "%s: %s: expected array, got %s",
+			kind_name, field, bt_json_type_name(list->type));
 	}
 	if (list->count > BT_LEGACY_ARGS_LIST_MAX) {
-		return bt_error_set(err, BERTH_ERR_TOO_LARGE, "%s: %s: more than %d entries", kind_name, field,
-			BT_LEGACY_ARGS_LIST_MAX);
+		return bt_error_set(err, BERTH_ERR_TOO_LARGE, "%s: %s: more than %d entries",
+			kind_name, field, BT_LEGACY_ARGS_LIST_MAX);
 	}
 	result.items = BT_ARENA_NEW_ARRAY(arena, struct bt_str, list->count);
 	result.present = true;
 	for (uint32_t i = 0; i < list->count; i++) {
 		if (list->elements[i]->type != BT_JSON_STRING) {
-			return bt_error_set(err, BERTH_ERR_INVALID, "%s: %s[%u]: expected string, got %s", kind_name, field,
-				i, bt_json_type_name(list->elements[i]->type));
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"%s: %s[%u]: expected string, got %s", kind_name, field, i,
+				bt_json_type_name(list->elements[i]->type));
 		}
 		result.items[result.count++] = list->elements[i]->text;
 	}
@@ -91,19 +93,24 @@ int bt_legacy_create_plain(const struct bt_plugin_ops *ops, const struct bt_plug
 	return code != 0 ? code : bt_plain_plugin_create(ops, handle, out_plugin);
 }
 
-struct bt_resource bt_legacy_pod_resources(const struct bt_pod_spec *spec, bool with_limits, struct bt_arena *arena)
+struct bt_resource bt_legacy_pod_resources(
+	const struct bt_pod_spec *spec, bool with_limits, struct bt_arena *arena)
 {
 	struct bt_resource result = {0};
 
 	for (uint32_t i = 0; i < spec->containers.count; i++) {
-		const struct bt_resource_requirements *resources = &spec->containers.items[i].resources;
+		const struct bt_resource_requirements *resources =
+			&spec->containers.items[i].resources;
 
-		bt_resource_add(&result, with_limits ? &resources->limits : &resources->requests, arena);
+		bt_resource_add(
+			&result, with_limits ? &resources->limits : &resources->requests, arena);
 	}
 	for (uint32_t i = 0; i < spec->init_containers.count; i++) {
-		const struct bt_resource_requirements *resources = &spec->init_containers.items[i].resources;
+		const struct bt_resource_requirements *resources =
+			&spec->init_containers.items[i].resources;
 
-		bt_resource_set_max(&result, with_limits ? &resources->limits : &resources->requests, arena);
+		bt_resource_set_max(
+			&result, with_limits ? &resources->limits : &resources->requests, arena);
 	}
 	return result;
 }

@@ -2,6 +2,7 @@
 #include "plugins/registry.h"
 
 #include "plugins/in_tree.h"
+#include "plugins/legacy.h"
 
 /* Byte order of the names; legacy plugins follow. */
 static const struct bt_plugin_ops *const in_tree_plugins[] = {
@@ -15,6 +16,21 @@ static const struct bt_plugin_ops *const in_tree_plugins[] = {
 	&bt_topology_placement_generator_plugin, &bt_volume_binding_plugin,
 	&bt_volume_restrictions_plugin, &bt_volume_zone_plugin,
 	/* Legacy predicates and priorities, spec 05b. */
+	&bt_legacy_balanced_resource_allocation_plugin, &bt_legacy_check_node_condition_plugin,
+	&bt_legacy_check_node_disk_pressure_plugin, &bt_legacy_check_node_memory_pressure_plugin,
+	&bt_legacy_check_node_pid_pressure_plugin, &bt_legacy_equal_priority_plugin,
+	&bt_legacy_general_predicates_plugin, &bt_legacy_host_name_plugin,
+	&bt_legacy_image_locality_priority_plugin, &bt_legacy_least_requested_priority_plugin,
+	&bt_legacy_match_node_selector_plugin, &bt_legacy_max_azure_disk_volume_count_plugin,
+	&bt_legacy_max_cinder_volume_count_plugin, &bt_legacy_max_ebs_volume_count_plugin,
+	&bt_legacy_max_gce_pd_volume_count_plugin, &bt_legacy_most_requested_priority_plugin,
+	&bt_legacy_node_label_plugin, &bt_legacy_node_prefer_avoid_pods_plugin,
+	&bt_legacy_pod_fits_host_ports_plugin, &bt_legacy_pod_fits_ports_plugin,
+	&bt_legacy_pod_fits_resources_plugin,
+	&bt_legacy_pod_tolerates_node_no_execute_taints_plugin,
+	&bt_legacy_pod_tolerates_node_taints_plugin,
+	&bt_legacy_requested_to_capacity_ratio_priority_plugin,
+	&bt_legacy_resource_limits_priority_plugin, &bt_legacy_service_affinity_plugin,
 };
 
 int bt_register_in_tree_plugins(struct bt_registry *registry, struct berth_error *err)

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_PLUGINS_COMMON_LEGACY_H
+#define BT_PLUGINS_COMMON_LEGACY_H
+/** What the legacy plugins share: arguments, resource sums of v1.12, hints. Spec: 05b. */
+#include "api/resources.h"
+#include "codec/json.h"
+#include "plugins/common_plugin.h"
+
+/** Score range of the v1.12 formulas that spec 05b keeps: 0 to MaxPriority. */
+#define BT_LEGACY_MAX_PRIORITY 10
+
+/** Entries an argument list may have; more is refused. */
+#define BT_LEGACY_ARGS_LIST_MAX 1024
+
+/**
+ * The arguments as a JSON object (NULL: none given). fields: the names allowed besides apiVersion
+ * and kind. Memory comes from the arena. Errors name kind_name and the field: `NodeLabelArgs:
+ * unknown field "presentLabel"`.
+ */
+BT_MUST_USE int bt_legacy_args_open(const struct bt_plugin_args *args, const char *kind_name,
+	const char *const *fields, size_t field_count, struct bt_arena *arena,
+	const struct bt_json_value **out_value, struct berth_error *err);
+/** A list of strings; absent or null: empty. value NULL: empty. */
+BT_MUST_USE int bt_legacy_args_str_list(const struct bt_json_value *value, const char *kind_name,
+	const char *field, struct bt_arena *arena, bt_str_list *out_list, struct berth_error *err);
+/** For plugins without arguments: any but an empty object is refused. */
+BT_MUST_USE int bt_legacy_create_plain(const struct bt_plugin_ops *ops,
+	const struct bt_plugin_args *args, const struct bt_handle *handle,
+	struct bt_plugin **out_plugin, struct berth_error *err);
+
+/**
+ * Requests (limits: with_limits) as v1.12 saw them: per name the larger of the sum over containers
+ * and each init container; no sidecars, overhead, pod level or status. Spec 05b B4 (e), B11. In the
+ * arena.
+ */
+struct bt_resource bt_legacy_pod_resources(
+	const struct bt_pod_spec *spec, bool with_limits, struct bt_arena *arena);
+
+/** Every pair of wanted is in labels. */
+bool bt_legacy_labels_contain(const struct bt_str_map *labels, const struct bt_str_map *wanted);
+
+/** The slot has a node object; the cache also keeps entries for nodes it only knows from pods. */
+static inline bool bt_legacy_has_node(const struct bt_node_info *node)
+{
+	return node->state->nodes.rows[node->slot].has_node;
+}
+#endif

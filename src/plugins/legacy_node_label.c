@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * NodeLabel (Filter, Score): label keys that nodes must or should have or lack, whatever the
+ * values. The predicate CheckNodeLabelPresence and the priority LabelPreference in one. Spec: 05b
+ * B6.
+ */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "plugins/common_legacy.h"
+#include "plugins/legacy.h"
+
+#define KIND_NAME "NodeLabelArgs"
+
+struct node_label_plugin {
+	struct bt_plain_plugin base;
+	struct bt_arena arena; /* the lists */
+	bt_str_list present;
+	bt_str_list absent;
+	bt_str_list present_preference;
+	bt_str_list absent_preference;
+};
+
+static const struct node_label_plugin *node_label_of(const struct bt_plugin *plugin)
+{
+	return (const struct node_label_plugin *)(const void *)plugin;
+}
+
+static uint32_t count_keys(const struct bt_str_map *labels, const bt_str_list *keys, bool present)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < keys->count; i++) {
+		if ((bt_str_map_find(labels, keys->items[i]) != NULL) == present) {
+			count++;
+		}
+	}
+	return count;
+}
+
+static struct bt_status filter(struct bt_plugin *plugin, BT_UNUSED struct bt_cycle_state *cycle,
+	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node)
+{
+	const struct node_label_plugin *args = node_label_of(plugin);
+	const struct bt_str_map *labels = bt_node_info_labels(node);
+
+	if (count_keys(labels, &args->present, true) != args->present.count ||
+		count_keys(labels, &args->absent, false) != args->absent.count) {
+		return bt_status_reason(
+			BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_LEGACY_NODE_LABEL);
+	}
+	return BT_STATUS_OK;
+}
+
+static struct bt_status score(struct bt_plugin *plugin, BT_UNUSED struct bt_cycle_state *cycle,
+	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node,
+	int64_t *out_score)
+{
+	const struct node_label_plugin *args = node_label_of(plugin);
+	const struct bt_str_map *labels = bt_node_info_labels(node);
+	int64_t wanted = (int64_t)args->present_preference.count + args->absent_preference.count;
+	int64_t met = (int64_t)count_keys(labels, &args->present_preference, true) +
+		count_keys(labels, &args->absent_preference, false);
+
+	/* Upstream divided by zero without preferences. */
+	*out_score = wanted != 0 ? BT_SCORE_MAX * met / wanted : 0;
+	return BT_STATUS_OK;
+}
+
+static const struct bt_event_registration events[] = {
+	{{BT_RESOURCE_NODE, BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_LABEL}, NULL},
+};
+
+static int events_to_register(BT_UNUSED struct bt_plugin *plugin,
+	const struct bt_event_registration **out_events, uint32_t *out_count,
+	BT_UNUSED struct berth_error *err)
+{
+	*out_events = events;
+	*out_count = (uint32_t)BT_ARRAY_LENGTH(events);
+	return 0;
+}
+
+/** No key may be wanted both present and absent. */
+static int check_conflicts(const char *field, const bt_str_list *present, const char *absent_field,
+	const bt_str_list *absent, struct berth_error *err)
+{
+	for (uint32_t i = 0; i < present->count; i++) {
+		for (uint32_t j = 0; j < absent->count; j++) {
+			if (bt_str_equal(present->items[i], absent->items[j])) {
+				return bt_error_set(err, BERTH_ERR_INVALID,
+					"%s[%u]: Invalid value: \"%.*s\": conflict with %s[%u]",
+					field, i, BT_STR_ARG(present->items[i]), absent_field, j);
+			}
+		}
+	}
+	return 0;
+}
+
+static int load_args(struct node_label_plugin *plugin, const struct bt_plugin_args *args,
+	struct berth_error *err)
+{
+	static const char *const fields[] = {"presentLabels", "absentLabels",
+		"presentLabelsPreference", "absentLabelsPreference"};
+	bt_str_list *const lists[] = {&plugin->present, &plugin->absent,
+		&plugin->present_preference, &plugin->absent_preference};
+	const struct bt_json_value *value;
+	int code = bt_legacy_args_open(
+		args, KIND_NAME, fields, BT_ARRAY_LENGTH(fields), &plugin->arena, &value, err);
+
+	for (size_t i = 0; code == 0 && i < BT_ARRAY_LENGTH(fields); i++) {
+		code = bt_legacy_args_str_list(
+			value, KIND_NAME, fields[i], &plugin->arena, lists[i], err);
+	}
+	if (code == 0) {
+		code = check_conflicts(
+			fields[0], &plugin->present, fields[1], &plugin->absent, err);
+	}
+	if (code == 0) {
+		code = check_conflicts(fields[2], &plugin->present_preference, fields[3],
+			&plugin->absent_preference, err);
+	}
+	return code;
+}
+
+static void destroy(struct bt_plugin *plugin)
+{
+	struct node_label_plugin *node_label = (struct node_label_plugin *)(void *)plugin;
+
+	if (node_label != NULL) {
+		bt_arena_finish(&node_label->arena);
+		bt_free(node_label);
+	}
+}
+
+static int create(const struct bt_plugin_args *args, const struct bt_handle *handle,
+	struct bt_plugin **out_plugin, struct berth_error *err)
+{
+	struct node_label_plugin *plugin = BT_NEW(struct node_label_plugin);
+	int code;
+
+	plugin->base.base.ops = &bt_legacy_node_label_plugin;
+	plugin->base.handle = handle;
+	code = load_args(plugin, args, err);
+	if (code != 0) {
+		destroy(&plugin->base.base);
+		return code;
+	}
+	*out_plugin = &plugin->base.base;
+	return 0;
+}
+
+const struct bt_plugin_ops bt_legacy_node_label_plugin = {
+	.name = "NodeLabel",
+	.create = create,
+	.destroy = destroy,
+	.events_to_register = events_to_register,
+	.filter = filter,
+	.score = score,
+};

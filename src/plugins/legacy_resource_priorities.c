@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * LeastRequestedPriority, MostRequestedPriority, BalancedResourceAllocation,
+ * RequestedToCapacityRatioPriority (Score): the formulas of v1.12 over cpu and memory, scores 0
+ * to 10. Spec: 05b B10.
+ */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "plugins/common_legacy.h"
+#include "plugins/legacy.h"
+
+/* --- cores --- */
+
+static int64_t least_requested(int64_t requested, int64_t capacity)
+{
+	if (capacity == 0 || requested > capacity) {
+		return 0;
+	}
+	return bt_wrap_div(
+		bt_wrap_mul(bt_wrap_sub(capacity, requested), BT_LEGACY_MAX_PRIORITY), capacity);
+}
+
+static int64_t most_requested(int64_t requested, int64_t capacity)
+{
+	if (capacity == 0 || requested > capacity) {
+		return 0;
+	}
+	return bt_wrap_div(bt_wrap_mul(requested, BT_LEGACY_MAX_PRIORITY), capacity);
+}
+
+static double fraction_of(int64_t requested, int64_t capacity)
+{
+	return capacity == 0 ? 1.0 : (double)requested / (double)capacity;
+}
+
+static int64_t balanced(double cpu_fraction, double memory_fraction)
+{
+	double difference = cpu_fraction - memory_fraction;
+
+	if (cpu_fraction >= 1.0 || memory_fraction >= 1.0) {
+		return 0;
+	}
+	if (difference < 0.0) {
+		difference = -difference;
+	}
+	return bt_trunc_to_i64((1.0 - difference) * (double)BT_LEGACY_MAX_PRIORITY);
+}
+
+/** The broken line of spec 05 section 3.9 at p; points has at least one entry. */
+static int64_t line_at(const bt_shape_point_list *points, int64_t p)
+{
+	const struct bt_utilization_shape_point *point = points->items;
+
+	if (p <= point[0].utilization) {
+		return point[0].score;
+	}
+	for (uint32_t i = 1; i < points->count; i++) {
+		if (p <= point[i].utilization) {
+			int64_t rise = (int64_t)point[i].score - point[i - 1].score;
+			int64_t run = (int64_t)point[i].utilization - point[i - 1].utilization;
+
+			return point[i - 1].score + rise * (p - point[i - 1].utilization) / run;
+		}
+	}
+	return point[points->count - 1].score;
+}
+
+static int64_t capacity_ratio(
+	const bt_shape_point_list *points, int64_t requested, int64_t capacity)
+{
+	if (capacity == 0 || requested > capacity) {
+		return line_at(points, 100);
+	}
+	return line_at(points, bt_wrap_div(bt_wrap_mul(requested, 100), capacity));
+}
+
+static int64_t mean(int64_t cpu_score, int64_t memory_score)
+{
+	return bt_wrap_add(cpu_score, memory_score) / 2;
+}
+
+/* --- inputs --- */
+
+struct non_zero_request {
+	int64_t cpu_milli;
+	int64_t memory_bytes;
+};
+
+/** Per container the request or the default; init containers do not count. */
+static struct non_zero_request *compute_request(
+	const struct bt_pod_info *pod, struct bt_arena *arena)
+{
+	const bt_container_list *containers = &bt_plugin_pod_spec(pod)->containers;
+	struct non_zero_request *request = BT_ARENA_NEW(arena, struct non_zero_request);
+
+	for (uint32_t i = 0; i < containers->count; i++) {
+		const struct bt_resource_list *requests = &containers->items[i].resources.requests;
+		const struct bt_quantity *cpu = bt_resource_list_find(requests, BT_STR("cpu"));
+		const struct bt_quantity *memory =
+			bt_resource_list_find(requests, BT_STR("memory"));
+
+		request->cpu_milli = bt_wrap_add(request->cpu_milli,
+			cpu != NULL ? bt_quantity_milli(cpu) : BT_DEFAULT_CPU_MILLI);
+		request->memory_bytes = bt_wrap_add(request->memory_bytes,
+			memory != NULL ? bt_quantity_value(memory) : BT_DEFAULT_MEMORY_BYTES);
+	}
+	return request;
+}
+
+static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, BT_UNUSED const uint32_t *slots,
+	BT_UNUSED uint32_t slot_count)
+{
+	bt_plugin_set_pre_score_data(plugin, cycle, compute_request(pod, cycle->arena));
+	return BT_STATUS_OK;
+}
+
+/** What the node would have requested with the pod on it. */
+static struct non_zero_request total_request(const struct bt_plugin *plugin,
+	const struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
+	const struct bt_node_info *node)
+{
+	const struct non_zero_request *request = bt_plugin_pre_score_data(plugin, cycle);
+
+	if (request == NULL) {
+		request = compute_request(pod, cycle->arena);
+	}
+	return (struct non_zero_request){
+		.cpu_milli = bt_wrap_add(node->non_zero_cpu_milli, request->cpu_milli),
+		.memory_bytes = bt_wrap_add(node->non_zero_memory_bytes, request->memory_bytes),
+	};
+}
+
+/* --- Score --- */
+
+static struct bt_status score_least(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score)
+{
+	struct non_zero_request total = total_request(plugin, cycle, pod, node);
+
+	*out_score = mean(least_requested(total.cpu_milli, node->allocatable_cpu_milli),
+		least_requested(total.memory_bytes, node->allocatable_memory_bytes));
+	return BT_STATUS_OK;
+}
+
+static struct bt_status score_most(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score)
+{
+	struct non_zero_request total = total_request(plugin, cycle, pod, node);
+
+	*out_score = mean(most_requested(total.cpu_milli, node->allocatable_cpu_milli),
+		most_requested(total.memory_bytes, node->allocatable_memory_bytes));
+	return BT_STATUS_OK;
+}
+
+static struct bt_status score_balanced(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score)
+{
+	struct non_zero_request total = total_request(plugin, cycle, pod, node);
+
+	*out_score = balanced(fraction_of(total.cpu_milli, node->allocatable_cpu_milli),
+		fraction_of(total.memory_bytes, node->allocatable_memory_bytes));
+	return BT_STATUS_OK;
+}
+
+struct capacity_ratio_plugin {
+	struct bt_plain_plugin base;
+	struct bt_arena arena; /* the shape */
+	bt_shape_point_list shape;
+};
+
+static struct bt_status score_capacity_ratio(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score)
+{
+	const bt_shape_point_list *shape = &((struct capacity_ratio_plugin *)(void *)plugin)->shape;
+	struct non_zero_request total = total_request(plugin, cycle, pod, node);
+
+	*out_score = mean(capacity_ratio(shape, total.cpu_milli, node->allocatable_cpu_milli),
+		capacity_ratio(shape, total.memory_bytes, node->allocatable_memory_bytes));
+	return BT_STATUS_OK;
+}
+
+/* --- arguments of RequestedToCapacityRatioPriority: {shape: [{utilization, score}]} --- */
+
+#define RATIO_KIND_NAME "RequestedToCapacityRatioPriorityArgs"
+
+static int read_point_field(const struct bt_json_value *point, const char *field, uint32_t index,
+	int32_t *out_value, struct berth_error *err)
+{
+	const struct bt_json_value *number = bt_json_find(point, field);
+	int64_t value = 0;
+
+	if (number != NULL && number->type != BT_JSON_NULL &&
+		(number->type != BT_JSON_NUMBER || !bt_json_number_int64(number->text, &value) ||
+			value < INT32_MIN || value > INT32_MAX)) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"%s: shape[%u].%s: expected int32, got %s", RATIO_KIND_NAME, index, field,
+			bt_json_type_name(number->type));
+	}
+	*out_value = (int32_t)value;
+	return 0;
+}
+
+/** The rules of spec 05 section 11.1 point 6, first violation only. */
+static int check_shape(const bt_shape_point_list *shape, struct berth_error *err)
+{
+	if (shape->count == 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"shape: Required value: at least one point must be specified");
+	}
+	for (uint32_t i = 1; i < shape->count; i++) {
+		if (shape->items[i - 1].utilization >= shape->items[i].utilization) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"shape[%u].utilization: Invalid value: %d: values must be sorted "
+			        "in increasing order",
+				i, shape->items[i].utilization);
+		}
+	}
+	for (uint32_t i = 0; i < shape->count; i++) {
+		const struct bt_utilization_shape_point *point = &shape->items[i];
+
+		if (point->utilization < 0 || point->utilization > 100) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"shape[%u].utilization: Invalid value: %d: not in valid range [0, "
+			        "100]",
+				i, point->utilization);
+		}
+		if (point->score < 0 || point->score > BT_LEGACY_MAX_PRIORITY) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"shape[%u].score: Invalid value: %d: not in valid range [0, 10]", i,
+				point->score);
+		}
+	}
+	return 0;
+}
+
+static int read_shape(const struct bt_json_value *list, struct bt_arena *arena,
+	bt_shape_point_list *out_shape, struct berth_error *err)
+{
+	if (list->type != BT_JSON_ARRAY) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "%s: shape: expected array, got %s",
+			RATIO_KIND_NAME, bt_json_type_name(list->type));
+	}
+	if (list->count > BT_LEGACY_ARGS_LIST_MAX) {
+		return bt_error_set(err, BERTH_ERR_TOO_LARGE, "%s: shape: more than %d entries",
+			RATIO_KIND_NAME, BT_LEGACY_ARGS_LIST_MAX);
+	}
+	out_shape->items =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_utilization_shape_point, list->count);
+	for (uint32_t i = 0; i < list->count; i++) {
+		struct bt_utilization_shape_point *point = &out_shape->items[i];
+		int code;
+
+		if (list->elements[i]->type != BT_JSON_OBJECT) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"%s: shape[%u]: expected object, got %s", RATIO_KIND_NAME, i,
+				bt_json_type_name(list->elements[i]->type));
+		}
+		code = read_point_field(
+			list->elements[i], "utilization", i, &point->utilization, err);
+		if (code == 0) {
+			code = read_point_field(list->elements[i], "score", i, &point->score, err);
+		}
+		if (code != 0) {
+			return code;
+		}
+		out_shape->count++;
+	}
+	return check_shape(out_shape, err);
+}
+
+static int load_shape(struct capacity_ratio_plugin *plugin, const struct bt_plugin_args *args,
+	struct berth_error *err)
+{
+	static const char *const fields[] = {"shape"};
+	/* Favours empty nodes. */
+	static const struct bt_utilization_shape_point default_points[] = {{0, 10}, {100, 0}};
+	const struct bt_json_value *value;
+	const struct bt_json_value *list;
+	int code = bt_legacy_args_open(args, RATIO_KIND_NAME, fields, BT_ARRAY_LENGTH(fields),
+		&plugin->arena, &value, err);
+
+	if (code != 0) {
+		return code;
+	}
+	list = bt_json_find(value, "shape");
+	if (list != NULL && list->type != BT_JSON_NULL) {
+		return read_shape(list, &plugin->arena, &plugin->shape, err);
+	}
+	plugin->shape.count = (uint32_t)BT_ARRAY_LENGTH(default_points);
+	plugin->shape.items = BT_ARENA_NEW_ARRAY(
+		&plugin->arena, struct bt_utilization_shape_point, plugin->shape.count);
+	memcpy(plugin->shape.items, default_points, sizeof(default_points));
+	return 0;
+}
+
+static void destroy_capacity_ratio(struct bt_plugin *plugin)
+{
+	struct capacity_ratio_plugin *ratio = (struct capacity_ratio_plugin *)(void *)plugin;
+
+	if (ratio != NULL) {
+		bt_arena_finish(&ratio->arena);
+		bt_free(ratio);
+	}
+}
+
+static int create_capacity_ratio(const struct bt_plugin_args *args, const struct bt_handle *handle,
+	struct bt_plugin **out_plugin, struct berth_error *err)
+{
+	struct capacity_ratio_plugin *plugin = BT_NEW(struct capacity_ratio_plugin);
+	int code;
+
+	plugin->base.base.ops = &bt_legacy_requested_to_capacity_ratio_priority_plugin;
+	plugin->base.handle = handle;
+	code = load_shape(plugin, args, err);
+	if (code != 0) {
+		destroy_capacity_ratio(&plugin->base.base);
+		return code;
+	}
+	*out_plugin = &plugin->base.base;
+	return 0;
+}
+
+static int create_least(const struct bt_plugin_args *args, const struct bt_handle *handle,
+	struct bt_plugin **out_plugin, struct berth_error *err)
+{
+	return bt_legacy_create_plain(
+		&bt_legacy_least_requested_priority_plugin, args, handle, out_plugin, err);
+}
+
+static int create_most(const struct bt_plugin_args *args, const struct bt_handle *handle,
+	struct bt_plugin **out_plugin, struct berth_error *err)
+{
+	return bt_legacy_create_plain(
+		&bt_legacy_most_requested_priority_plugin, args, handle, out_plugin, err);
+}
+
+static int create_balanced(const struct bt_plugin_args *args, const struct bt_handle *handle,
+	struct bt_plugin **out_plugin, struct berth_error *err)
+{
+	return bt_legacy_create_plain(
+		&bt_legacy_balanced_resource_allocation_plugin, args, handle, out_plugin, err);
+}
+
+const struct bt_plugin_ops bt_legacy_least_requested_priority_plugin = {
+	.name = "LeastRequestedPriority",
+	.create = create_least,
+	.destroy = bt_plain_plugin_destroy,
+	.pre_score = pre_score,
+	.score = score_least,
+};
+
+const struct bt_plugin_ops bt_legacy_most_requested_priority_plugin = {
+	.name = "MostRequestedPriority",
+	.create = create_most,
+	.destroy = bt_plain_plugin_destroy,
+	.pre_score = pre_score,
+	.score = score_most,
+};
+
+const struct bt_plugin_ops bt_legacy_balanced_resource_allocation_plugin = {
+	.name = "BalancedResourceAllocation",
+	.create = create_balanced,
+	.destroy = bt_plain_plugin_destroy,
+	.pre_score = pre_score,
+	.score = score_balanced,
+};
+
+const struct bt_plugin_ops bt_legacy_requested_to_capacity_ratio_priority_plugin = {
+	.name = "RequestedToCapacityRatioPriority",
+	.create = create_capacity_ratio,
+	.destroy = destroy_capacity_ratio,
+	.pre_score = pre_score,
+	.score = score_capacity_ratio,
+};

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * ServiceAffinity (PreFilter, Filter, Score): pods of a service go to nodes that agree on given
+ * labels, and spread over the values of others. The predicate CheckServiceAffinity and the priority
+ * ServiceAntiAffinity in one. Spec: 05b B7.
+ */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "framework/object_lister.h"
+#include "plugins/common_legacy.h"
+#include "plugins/legacy.h"
+
+#define KIND_NAME "ServiceAffinityArgs"
+
+struct service_affinity_plugin {
+	struct bt_plain_plugin base;
+	struct bt_arena arena; /* the lists */
+	bt_str_list affinity_labels;
+	bt_str_list anti_affinity_labels;
+};
+
+static const struct service_affinity_plugin *service_affinity_of(const struct bt_plugin *plugin)
+{
+	return (const struct service_affinity_plugin *)(const void *)plugin;
+}
+
+/* --- services of a pod --- */
+
+/** Looks for the first service whose selector matches the labels. Spec 05 section 3.11. */
+struct service_search {
+	const struct bt_str_map *labels;
+	struct bt_arena *arena;
+	bool found;
+	struct bt_str_map selector; /* in the arena */
+};
+
+static struct bt_str_map copy_map(const struct bt_str_map *map, struct bt_arena *arena)
+{
+	struct bt_str_map copy = {.present = map->present};
+
+	copy.items = BT_ARENA_NEW_ARRAY(arena, struct bt_str_pair, map->count);
+	for (uint32_t i = 0; i < map->count; i++) {
+		copy.items[copy.count++] =
+			(struct bt_str_pair){bt_arena_str(arena, map->items[i].key),
+				bt_arena_str(arena, map->items[i].value)};
+	}
+	return copy;
+}
+
+static bool visit_service(
+	void *context, BT_UNUSED struct bt_str name, const struct bt_str_map *selector)
+{
+	struct service_search *search = context;
+
+	if (!selector->present || !bt_legacy_labels_contain(search->labels, selector)) {
+		return true;
+	}
+	search->found = true;
+	search->selector = copy_map(selector, search->arena);
+	return false;
+}
+
+static int find_service(const struct bt_plugin *plugin, const struct bt_pod_info *pod,
+	struct bt_arena *arena, struct service_search *out_search, struct berth_error *err)
+{
+	const struct bt_object_lister *objects = bt_plugin_handle(plugin)->objects;
+
+	*out_search = (struct service_search){.labels = pod->labels, .arena = arena};
+	if (objects == NULL || objects->visit_services == NULL) {
+		return 0;
+	}
+	return objects->visit_services(
+		objects->context, pod->namespace_, visit_service, out_search, err);
+}
+
+/* --- PreFilter --- */
+
+/** A pod that looks like the one to schedule. Texts live in the state or with whoever added the
+ * pod. */
+struct matching_pod {
+	struct bt_str namespace_;
+	struct bt_str name;
+	struct bt_str uid;
+	uint32_t slot;
+};
+
+struct pre_filter_data {
+	bool has_services;
+	struct matching_pod
+		*items; /* snapshot node order, then pod order on the node, then added ones */
+	uint32_t count;
+	uint32_t capacity;
+};
+
+static bool is_matching(const struct bt_pod_info *pod_to_schedule, const struct bt_pod_info *other)
+{
+	return bt_str_equal(pod_to_schedule->namespace_, other->namespace_) &&
+		bt_legacy_labels_contain(other->labels, pod_to_schedule->labels);
+}
+
+static void append_pod(struct pre_filter_data *data, const struct bt_pod_info *pod, uint32_t slot,
+	struct bt_arena *arena)
+{
+	if (data->count == data->capacity) {
+		uint32_t capacity = data->capacity != 0 ? data->capacity * 2 : 16;
+		struct matching_pod *items =
+			BT_ARENA_NEW_ARRAY(arena, struct matching_pod, capacity);
+
+		if (data->count != 0) {
+			memcpy(items, data->items, data->count * sizeof(*items));
+		}
+		data->items = items;
+		data->capacity = capacity;
+	}
+	data->items[data->count++] =
+		(struct matching_pod){pod->namespace_, pod->name, pod->uid, slot};
+}
+
+static void append_snapshot_pods(struct pre_filter_data *data, const struct bt_state *state,
+	const struct bt_pod_info *pod_to_schedule, struct bt_arena *arena)
+{
+	bt_sym namespace_ = bt_symbol_find(&state->symbols, pod_to_schedule->namespace_);
+
+	for (uint32_t i = 0; i < state->snapshot.count; i++) {
+		uint32_t slot = state->snapshot.list[i];
+		const struct bt_node_row *row = &state->nodes.rows[slot];
+
+		for (uint32_t k = 0; k < row->pods.count; k++) {
+			struct bt_pod_info other;
+
+			if (!bt_sym_equal(bt_state_pod_at(state, row->pods.items[k])->namespace_,
+				    namespace_)) {
+				continue;
+			}
+			bt_pod_info_from_record(state, row->pods.items[k], &other);
+			if (is_matching(pod_to_schedule, &other)) {
+				append_pod(data, &other, slot, arena);
+			}
+		}
+	}
+}
+
+static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, BT_UNUSED struct bt_pre_filter_result *out_result)
+{
+	struct pre_filter_data *data;
+	struct service_search search;
+	struct berth_error err = BERTH_ERROR_INIT;
+
+	if (service_affinity_of(plugin)->affinity_labels.count == 0) {
+		return bt_status_code_only(BT_STATUS_SKIP);
+	}
+	if (find_service(plugin, pod, cycle->arena, &search, &err) != 0) {
+		return bt_status_from_error(cycle->arena, &err);
+	}
+	data = BT_ARENA_NEW(cycle->arena, struct pre_filter_data);
+	data->has_services = search.found;
+	append_snapshot_pods(data, bt_plugin_handle(plugin)->state, pod, cycle->arena);
+	bt_plugin_set_pre_filter_data(plugin, cycle, data);
+	return BT_STATUS_OK;
+}
+
+static void *clone_pre_filter_data(const void *data, struct bt_arena *arena)
+{
+	const struct pre_filter_data *source = data;
+	struct pre_filter_data *copy = BT_ARENA_NEW(arena, struct pre_filter_data);
+
+	*copy = *source;
+	copy->items = BT_ARENA_NEW_ARRAY(arena, struct matching_pod, source->count);
+	copy->capacity = source->count;
+	if (source->count != 0) {
+		memcpy(copy->items, source->items, source->count * sizeof(*copy->items));
+	}
+	return copy;
+}
+
+static struct bt_status pre_filter_add_pod(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod_to_schedule, const struct bt_pod_info *pod_to_add,
+	const struct bt_node_info *node)
+{
+	struct pre_filter_data *data = cycle->pre_filter_data[plugin->index];
+
+	if (data != NULL && is_matching(pod_to_schedule, pod_to_add)) {
+		append_pod(data, pod_to_add, node->slot, cycle->arena);
+	}
+	return BT_STATUS_OK;
+}
+
+static struct bt_status pre_filter_remove_pod(struct bt_plugin *plugin,
+	struct bt_cycle_state *cycle, BT_UNUSED const struct bt_pod_info *pod_to_schedule,
+	const struct bt_pod_info *pod_to_remove, BT_UNUSED const struct bt_node_info *node)
+{
+	struct pre_filter_data *data = cycle->pre_filter_data[plugin->index];
+
+	for (uint32_t i = 0; data != NULL && i < data->count; i++) {
+		if (bt_str_equal(data->items[i].name, pod_to_remove->name) &&
+			bt_str_equal(data->items[i].namespace_, pod_to_remove->namespace_)) {
+			memmove(&data->items[i], &data->items[i + 1],
+				(data->count - i - 1) * sizeof(*data->items));
+			data->count--;
+			break;
+		}
+	}
+	return BT_STATUS_OK;
+}
+
+/* --- Filter --- */
+
+static bool is_on_node(const struct matching_pod *pod, const struct bt_node_info *node)
+{
+	for (uint32_t i = 0; i < bt_node_info_pod_count(node); i++) {
+		struct bt_pod_info other;
+
+		bt_node_info_pod_at(node, i, &other);
+		if (bt_str_equal(other.uid, pod->uid)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** The first matching pod that was not hypothetically removed from this node; NULL when there is
+ * none. */
+static const struct matching_pod *reference_pod(
+	const struct pre_filter_data *data, const struct bt_node_info *node)
+{
+	for (uint32_t i = 0; i < data->count; i++) {
+		if (data->items[i].slot != node->slot || is_on_node(&data->items[i], node)) {
+			return &data->items[i];
+		}
+	}
+	return NULL;
+}
+
+static bool is_selected_by(const bt_str_list *keys, const struct bt_str_map *selector)
+{
+	for (uint32_t i = 0; i < keys->count; i++) {
+		if (bt_str_map_find(selector, keys->items[i]) == NULL) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_node_info *node)
+{
+	const bt_str_list *keys = &service_affinity_of(plugin)->affinity_labels;
+	const struct bt_str_map *selector = &bt_plugin_pod_spec(pod)->node_selector;
+	const struct pre_filter_data *data = bt_plugin_pre_filter_data(plugin, cycle);
+	const struct bt_str_map *reference_labels = NULL;
+
+	if (data == NULL) {
+		return keys->count == 0
+			? BT_STATUS_OK
+			: bt_status_error_text(
+				  cycle->arena, BT_STR("reading ServiceAffinity state: not found"));
+	}
+	if (data->has_services && !is_selected_by(keys, selector)) {
+		const struct matching_pod *reference = reference_pod(data, node);
+
+		if (reference != NULL && !node->state->nodes.rows[reference->slot].has_node) {
+			return bt_status_error_text(cycle->arena, BT_STR("node not found"));
+		}
+		if (reference != NULL) {
+			reference_labels = &node->state->nodes.rows[reference->slot].labels;
+		}
+	}
+	for (uint32_t i = 0; i < keys->count; i++) {
+		const struct bt_str *wanted = bt_str_map_find(selector, keys->items[i]);
+		const struct bt_str *value =
+			bt_str_map_find(bt_node_info_labels(node), keys->items[i]);
+
+		if (wanted == NULL && reference_labels != NULL) {
+			wanted = bt_str_map_find(reference_labels, keys->items[i]);
+		}
+		if (wanted != NULL && (value == NULL || !bt_str_equal(*wanted, *value))) {
+			return bt_status_reason(
+				BT_STATUS_UNSCHEDULABLE, BT_REASON_LEGACY_SERVICE_AFFINITY);
+		}
+	}
+	return BT_STATUS_OK;
+}
+
+/* --- Score --- */
+
+static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, BT_UNUSED const uint32_t *slots,
+	BT_UNUSED uint32_t slot_count)
+{
+	struct service_search *search = BT_ARENA_NEW(cycle->arena, struct service_search);
+	struct berth_error err = BERTH_ERROR_INIT;
+
+	if (find_service(plugin, pod, cycle->arena, search, &err) != 0) {
+		return bt_status_from_error(cycle->arena, &err);
+	}
+	bt_plugin_set_pre_score_data(plugin, cycle, search);
+	return BT_STATUS_OK;
+}
+
+static bool is_terminating(const struct bt_state *state, const struct bt_pod_info *pod)
+{
+	if (pod->pod_id != BT_POD_NONE) {
+		return bt_state_pod_at(state, pod->pod_id)->terminating;
+	}
+	return pod->object != NULL && pod->object->metadata.deletion_timestamp != NULL;
+}
+
+static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score)
+{
+	const struct service_search *service = bt_plugin_pre_score_data(plugin, cycle);
+	int64_t count = 0;
+
+	if (service == NULL) {
+		return bt_status_error_text(
+			cycle->arena, BT_STR("reading ServiceAffinity state: not found"));
+	}
+	for (uint32_t i = 0; service->found && i < bt_node_info_pod_count(node); i++) {
+		struct bt_pod_info other;
+
+		bt_node_info_pod_at(node, i, &other);
+		if (bt_str_equal(other.namespace_, pod->namespace_) &&
+			!is_terminating(node->state, &other) &&
+			bt_legacy_labels_contain(other.labels, &service->selector)) {
+			count++;
+		}
+	}
+	*out_score = count;
+	return BT_STATUS_OK;
+}
+
+/** A scored node that has the label in question. */
+struct labelled_node {
+	struct bt_str value;
+	uint32_t index; /* in the score list */
+};
+
+static int compare_labelled(const void *a, const void *b)
+{
+	const struct labelled_node *left = a;
+	const struct labelled_node *right = b;
+	int order = bt_str_compare(left->value, right->value);
+
+	return order != 0 ? order : (left->index > right->index) - (left->index < right->index);
+}
+
+/** Adds to sums what one label gives: more the fewer pods of the service its value has. */
+static void spread_over_label(const struct bt_node_table *nodes, struct bt_str key,
+	const struct bt_node_score *scores, uint32_t count, int64_t total, double divisor,
+	struct labelled_node *scratch, double *sums)
+{
+	uint32_t labelled = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct bt_str *value =
+			bt_str_map_find(&nodes->rows[scores[i].slot].labels, key);
+
+		if (value != NULL) {
+			scratch[labelled++] = (struct labelled_node){*value, i};
+		}
+	}
+	if (labelled == 0) {
+		return;
+	}
+	qsort(scratch, labelled, sizeof(*scratch), compare_labelled);
+	for (uint32_t start = 0, end = 0; start < labelled; start = end) {
+		int64_t in_group = 0;
+		double share = 100.0;
+
+		while (end < labelled && bt_str_equal(scratch[end].value, scratch[start].value)) {
+			in_group += scores[scratch[end++].index].score;
+		}
+		if (total > 0) {
+			share = 100.0 * ((double)(total - in_group) / (double)total);
+		}
+		for (uint32_t i = start; i < end; i++) {
+			sums[scratch[i].index] += share / divisor;
+		}
+	}
+}
+
+static struct bt_status normalize_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	BT_UNUSED const struct bt_pod_info *pod, struct bt_node_score *scores, uint32_t count)
+{
+	const bt_str_list *keys = &service_affinity_of(plugin)->anti_affinity_labels;
+	const struct bt_node_table *nodes = &bt_plugin_handle(plugin)->state->nodes;
+	struct labelled_node *scratch =
+		BT_ARENA_NEW_ARRAY(cycle->arena, struct labelled_node, count);
+	double *sums = BT_ARENA_NEW_ARRAY(cycle->arena, double, count);
+	int64_t total = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		total += scores[i].score;
+	}
+	for (uint32_t i = 0; i < keys->count; i++) {
+		spread_over_label(nodes, keys->items[i], scores, count, total, (double)keys->count,
+			scratch, sums);
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		scores[i].score = bt_trunc_to_i64(sums[i]);
+	}
+	return BT_STATUS_OK;
+}
+
+/* --- instance --- */
+
+static int load_args(struct service_affinity_plugin *plugin, const struct bt_plugin_args *args,
+	struct berth_error *err)
+{
+	static const char *const fields[] = {"affinityLabels", "antiAffinityLabelsPreference"};
+	const struct bt_json_value *value;
+	int code = bt_legacy_args_open(
+		args, KIND_NAME, fields, BT_ARRAY_LENGTH(fields), &plugin->arena, &value, err);
+
+	if (code == 0) {
+		code = bt_legacy_args_str_list(
+			value, KIND_NAME, fields[0], &plugin->arena, &plugin->affinity_labels, err);
+	}
+	if (code == 0) {
+		code = bt_legacy_args_str_list(value, KIND_NAME, fields[1], &plugin->arena,
+			&plugin->anti_affinity_labels, err);
+	}
+	return code;
+}
+
+static void destroy(struct bt_plugin *plugin)
+{
+	struct service_affinity_plugin *service_affinity =
+		(struct service_affinity_plugin *)(void *)plugin;
+
+	if (service_affinity != NULL) {
+		bt_arena_finish(&service_affinity->arena);
+		bt_free(service_affinity);
+	}
+}
+
+static int create(const struct bt_plugin_args *args, const struct bt_handle *handle,
+	struct bt_plugin **out_plugin, struct berth_error *err)
+{
+	struct service_affinity_plugin *plugin = BT_NEW(struct service_affinity_plugin);
+	int code;
+
+	plugin->base.base.ops = &bt_legacy_service_affinity_plugin;
+	plugin->base.handle = handle;
+	code = load_args(plugin, args, err);
+	if (code != 0) {
+		destroy(&plugin->base.base);
+		return code;
+	}
+	*out_plugin = &plugin->base.base;
+	return 0;
+}
+
+/* No event list: the spec names none, so every event may wake a pod (spec 02 section 10.2). */
+const struct bt_plugin_ops bt_legacy_service_affinity_plugin = {
+	.name = "ServiceAffinity",
+	.create = create,
+	.destroy = destroy,
+	.pre_filter = pre_filter,
+	.pre_filter_add_pod = pre_filter_add_pod,
+	.pre_filter_remove_pod = pre_filter_remove_pod,
+	.clone_pre_filter_data = clone_pre_filter_data,
+	.filter = filter,
+	.pre_score = pre_score,
+	.score = score,
+	.normalize = BT_NORMALIZE_CUSTOM,
+	.normalize_score = normalize_score,
+};

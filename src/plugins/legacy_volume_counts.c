@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * MaxEBSVolumeCount, MaxGCEPDVolumeCount, MaxAzureDiskVolumeCount, MaxCinderVolumeCount (PreFilter,
+ * Filter): how many distinct volumes of an in-tree driver a node may have attached. Spec: 05b B9.
+ */
+#include <stdlib.h>
+
+#include "base/vec.h"
+#include "framework/object_lister.h"
+#include "plugins/common_legacy.h"
+#include "plugins/legacy.h"
+
+/** A volume that counts. Upstream makes one text of both kinds, with a random prefix to keep claims
+ * apart. */
+struct volume_id {
+	bool is_claim;            /* a claim whose volume cannot be told */
+	struct bt_str namespace_; /* of the claim */
+	struct bt_str name;       /* of the claim, or the volume's own id */
+};
+
+struct volume_ids {
+	BT_VEC(struct volume_id) list;
+};
+
+struct driver {
+	const struct bt_plugin_ops *ops;
+	struct bt_str limit_key;
+	int64_t default_limit;
+	/** Id of the inline volume or persistent volume; false when it is not the driver's. */
+	bool (*inline_id)(const struct bt_volume *volume, struct bt_str *out_id);
+	bool (*volume_id)(const struct bt_persistent_volume_source *source, struct bt_str *out_id);
+};
+
+static bool ebs_inline_id(const struct bt_volume *volume, struct bt_str *out_id)
+{
+	if (volume->aws_elastic_block_store == NULL) {
+		return false;
+	}
+	*out_id = volume->aws_elastic_block_store->volume_id;
+	return true;
+}
+
+static bool ebs_volume_id(const struct bt_persistent_volume_source *source, struct bt_str *out_id)
+{
+	if (source->aws_elastic_block_store == NULL) {
+		return false;
+	}
+	*out_id = source->aws_elastic_block_store->volume_id;
+	return true;
+}
+
+static bool gce_pd_inline_id(const struct bt_volume *volume, struct bt_str *out_id)
+{
+	if (volume->gce_persistent_disk == NULL) {
+		return false;
+	}
+	*out_id = volume->gce_persistent_disk->pd_name;
+	return true;
+}
+
+static bool gce_pd_volume_id(
+	const struct bt_persistent_volume_source *source, struct bt_str *out_id)
+{
+	if (source->gce_persistent_disk == NULL) {
+		return false;
+	}
+	*out_id = source->gce_persistent_disk->pd_name;
+	return true;
+}
+
+static bool azure_disk_inline_id(const struct bt_volume *volume, struct bt_str *out_id)
+{
+	if (volume->azure_disk == NULL) {
+		return false;
+	}
+	*out_id = volume->azure_disk->disk_name;
+	return true;
+}
+
+static bool azure_disk_volume_id(
+	const struct bt_persistent_volume_source *source, struct bt_str *out_id)
+{
+	if (source->azure_disk == NULL) {
+		return false;
+	}
+	*out_id = source->azure_disk->disk_name;
+	return true;
+}
+
+static bool cinder_inline_id(const struct bt_volume *volume, struct bt_str *out_id)
+{
+	if (volume->cinder == NULL) {
+		return false;
+	}
+	*out_id = volume->cinder->volume_id;
+	return true;
+}
+
+static bool cinder_volume_id(
+	const struct bt_persistent_volume_source *source, struct bt_str *out_id)
+{
+	if (source->cinder == NULL) {
+		return false;
+	}
+	*out_id = source->cinder->volume_id;
+	return true;
+}
+
+static const struct driver drivers[] = {
+	{&bt_legacy_max_ebs_volume_count_plugin, BT_STR_INIT("attachable-volumes-aws-ebs"), 39,
+		ebs_inline_id, ebs_volume_id},
+	{&bt_legacy_max_gce_pd_volume_count_plugin, BT_STR_INIT("attachable-volumes-gce-pd"), 16,
+		gce_pd_inline_id, gce_pd_volume_id},
+	{&bt_legacy_max_azure_disk_volume_count_plugin,
+		BT_STR_INIT("attachable-volumes-azure-disk"), 16, azure_disk_inline_id,
+		azure_disk_volume_id},
+	{&bt_legacy_max_cinder_volume_count_plugin, BT_STR_INIT("attachable-volumes-cinder"), 256,
+		cinder_inline_id, cinder_volume_id},
+};
+
+struct volume_count_plugin {
+	struct bt_plain_plugin base;
+	const struct driver *driver;
+	int64_t configured_limit; /* KUBE_MAX_PD_VOLS; 0 = not given */
+};
+
+static const struct volume_count_plugin *volume_count_of(const struct bt_plugin *plugin)
+{
+	return (const struct volume_count_plugin *)(const void *)plugin;
+}
+
+/* --- ids --- */
+
+static int compare_ids(const void *a, const void *b)
+{
+	const struct volume_id *left = a;
+	const struct volume_id *right = b;
+	int order = (left->is_claim ? 1 : 0) - (right->is_claim ? 1 : 0);
+
+	if (order == 0) {
+		order = bt_str_compare(left->namespace_, right->namespace_);
+	}
+	return order != 0 ? order : bt_str_compare(left->name, right->name);
+}
+
+/** Adds the claim's volume if it is the driver's, or the claim itself when its volume cannot be
+ * told. */
+static void add_claim(const struct volume_count_plugin *plugin, struct bt_str namespace_,
+	struct bt_str claim_name, struct volume_ids *ids)
+{
+	const struct bt_object_lister *objects = plugin->base.handle->objects;
+	const struct bt_persistent_volume_claim *claim = NULL;
+	const struct bt_persistent_volume *volume = NULL;
+	struct volume_id id = {.is_claim = true, .namespace_ = namespace_, .name = claim_name};
+
+	if (objects != NULL && objects->find_claim != NULL) {
+		claim = objects->find_claim(objects->context, namespace_, claim_name);
+	}
+	if (claim != NULL && claim->spec.volume_name.length != 0 && objects->find_volume != NULL) {
+		volume = objects->find_volume(objects->context, claim->spec.volume_name);
+	}
+	if (volume != NULL) {
+		id = (struct volume_id){0};
+		if (!plugin->driver->volume_id(&volume->spec.source, &id.name)) {
+			return;
+		}
+	}
+	bt_vec_push(&ids->list, id);
+}
+
+/** Adds the ids of a pod's volumes, repeats included. false: a claim without a name. */
+static bool add_pod(const struct volume_count_plugin *plugin, const struct bt_pod_info *pod,
+	struct volume_ids *ids)
+{
+	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
+
+	for (uint32_t i = 0; i < spec->volumes.count; i++) {
+		const struct bt_volume *volume = &spec->volumes.items[i];
+		struct volume_id id = {0};
+
+		if (plugin->driver->inline_id(volume, &id.name)) {
+			bt_vec_push(&ids->list, id);
+		} else if (volume->persistent_volume_claim != NULL) {
+			if (volume->persistent_volume_claim->claim_name.length == 0) {
+				return false;
+			}
+			add_claim(plugin, pod->namespace_,
+				volume->persistent_volume_claim->claim_name, ids);
+		}
+	}
+	return true;
+}
+
+static void sort_distinct(struct volume_ids *ids)
+{
+	uint32_t kept = 0;
+
+	if (ids->list.count == 0) {
+		return;
+	}
+	qsort(ids->list.items, ids->list.count, sizeof(*ids->list.items), compare_ids);
+	for (uint32_t i = 1; i < ids->list.count; i++) {
+		if (compare_ids(&ids->list.items[kept], &ids->list.items[i]) != 0) {
+			ids->list.items[++kept] = ids->list.items[i];
+		}
+	}
+	ids->list.count = kept + 1;
+}
+
+/** Entries of a that are not in b; both sorted and distinct. */
+static uint32_t count_missing(
+	const struct volume_id *a, uint32_t a_count, const struct volume_ids *b)
+{
+	uint32_t missing = 0;
+	uint32_t k = 0;
+
+	for (uint32_t i = 0; i < a_count; i++) {
+		while (k < b->list.count && compare_ids(&b->list.items[k], &a[i]) < 0) {
+			k++;
+		}
+		if (k == b->list.count || compare_ids(&b->list.items[k], &a[i]) != 0) {
+			missing++;
+		}
+	}
+	return missing;
+}
+
+/* --- limit --- */
+
+/** The regular expression ^[cmr]5.*|t3|z1d: machines of the newer kind attach fewer volumes. */
+static bool is_nitro_type(struct bt_str instance_type)
+{
+	if (instance_type.length >= 2 && instance_type.data[1] == '5' &&
+		(instance_type.data[0] == 'c' || instance_type.data[0] == 'm' ||
+			instance_type.data[0] == 'r')) {
+		return true;
+	}
+	return bt_str_find(instance_type, BT_STR("t3")) >= 0 ||
+		bt_str_find(instance_type, BT_STR("z1d")) >= 0;
+}
+
+static int64_t limit_of(const struct volume_count_plugin *plugin, const struct bt_node_info *node)
+{
+	uint32_t column = bt_node_table_find_scalar(&node->state->nodes, plugin->driver->limit_key);
+	int64_t allocatable = bt_node_info_scalar_allocatable(node, column);
+	const struct bt_str *instance_type;
+
+	/* A column does not tell "0" from absent; a node that may attach nothing is not worth a
+	 * column of its own. */
+	if (allocatable != 0) {
+		return allocatable;
+	}
+	if (plugin->configured_limit != 0) {
+		return plugin->configured_limit;
+	}
+	if (plugin->base.base.ops != &bt_legacy_max_ebs_volume_count_plugin) {
+		return plugin->driver->default_limit;
+	}
+	instance_type = bt_str_map_find(
+		bt_node_info_labels(node), BT_STR("node.kubernetes.io/instance-type"));
+	if (instance_type == NULL) {
+		instance_type = bt_str_map_find(
+			bt_node_info_labels(node), BT_STR("beta.kubernetes.io/instance-type"));
+	}
+	return instance_type != NULL && is_nitro_type(*instance_type)
+		? 25
+		: plugin->driver->default_limit;
+}
+
+/* --- PreFilter, Filter --- */
+
+/** The pod's own ids, sorted and distinct. */
+struct pre_filter_data {
+	const struct volume_id *items;
+	uint32_t count;
+};
+
+static struct bt_status no_claim_name(struct bt_arena *arena)
+{
+	return bt_status_error_text(arena, BT_STR("PersistentVolumeClaim had no name"));
+}
+
+static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, BT_UNUSED struct bt_pre_filter_result *out_result)
+{
+	struct volume_ids ids = {0};
+	struct pre_filter_data *data;
+	struct volume_id *items;
+
+	if (!add_pod(volume_count_of(plugin), pod, &ids)) {
+		bt_vec_finish(&ids.list);
+		return no_claim_name(cycle->arena);
+	}
+	sort_distinct(&ids);
+	if (ids.list.count == 0) {
+		bt_vec_finish(&ids.list);
+		return bt_status_code_only(BT_STATUS_SKIP);
+	}
+	items = BT_ARENA_NEW_ARRAY(cycle->arena, struct volume_id, ids.list.count);
+	memcpy(items, ids.list.items, ids.list.count * sizeof(*items));
+	data = BT_ARENA_NEW(cycle->arena, struct pre_filter_data);
+	*data = (struct pre_filter_data){items, ids.list.count};
+	bt_vec_finish(&ids.list);
+	bt_plugin_set_pre_filter_data(plugin, cycle, data);
+	return BT_STATUS_OK;
+}
+
+static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node)
+{
+	const struct volume_count_plugin *volume_count = volume_count_of(plugin);
+	const struct pre_filter_data *data = bt_plugin_pre_filter_data(plugin, cycle);
+	struct volume_ids existing = {0};
+	struct bt_status status = BT_STATUS_OK;
+	bool complete = true;
+
+	if (data == NULL) {
+		return BT_STATUS_OK; /* PreFilter found no volume of the driver */
+	}
+	for (uint32_t i = 0; complete && i < bt_node_info_pod_count(node); i++) {
+		struct bt_pod_info other;
+
+		bt_node_info_pod_at(node, i, &other);
+		complete = add_pod(volume_count, &other, &existing);
+	}
+	if (!complete) {
+		status = no_claim_name(cycle->arena);
+	} else {
+		sort_distinct(&existing);
+		if ((int64_t)existing.list.count +
+				count_missing(data->items, data->count, &existing) >
+			limit_of(volume_count, node)) {
+			status = bt_status_reason(
+				BT_STATUS_UNSCHEDULABLE, BT_REASON_LEGACY_VOLUME_COUNT);
+		}
+	}
+	bt_vec_finish(&existing.list);
+	return status;
+}
+
+/* --- instance --- */
+
+static const struct bt_event_registration events[] = {
+	{{BT_RESOURCE_NODE, BT_ACTION_ADD}, NULL},
+	{{BT_RESOURCE_POD, BT_ACTION_DELETE}, NULL},
+};
+
+static int events_to_register(BT_UNUSED struct bt_plugin *plugin,
+	const struct bt_event_registration **out_events, uint32_t *out_count,
+	BT_UNUSED struct berth_error *err)
+{
+	*out_events = events;
+	*out_count = (uint32_t)BT_ARRAY_LENGTH(events);
+	return 0;
+}
+
+static int create_driver(const struct driver *driver, const struct bt_plugin_args *args,
+	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
+{
+	struct bt_arena arena = {0};
+	const struct bt_json_value *value;
+	int code = bt_legacy_args_open(args, driver->ops->name, NULL, 0, &arena, &value, err);
+	/* The one variable upstream reads; the process starts with it, so a run can be repeated. */
+	struct bt_str configured = bt_str_from(getenv("KUBE_MAX_PD_VOLS"));
+	struct volume_count_plugin *plugin;
+	int64_t limit;
+
+	bt_arena_finish(&arena);
+	if (code != 0) {
+		return code;
+	}
+	plugin = BT_NEW(struct volume_count_plugin);
+	plugin->base.base.ops = driver->ops;
+	plugin->base.handle = handle;
+	plugin->driver = driver;
+	if (bt_str_parse_int64(configured, &limit) && limit > 0) {
+		plugin->configured_limit = limit;
+	}
+	*out_plugin = &plugin->base.base;
+	return 0;
+}
+
+static int create_ebs(const struct bt_plugin_args *args, const struct bt_handle *handle,
+	struct bt_plugin **out_plugin, struct berth_error *err)
+{
+	return create_driver(&drivers[0], args, handle, out_plugin, err);
+}
+
+static int create_gce_pd(const struct bt_plugin_args *args, const struct bt_handle *handle,
+	struct bt_plugin **out_plugin, struct berth_error *err)
+{
+	return create_driver(&drivers[1], args, handle, out_plugin, err);
+}
+
+static int create_azure_disk(const struct bt_plugin_args *args, const struct bt_handle *handle,
+	struct bt_plugin **out_plugin, struct berth_error *err)
+{
+	return create_driver(&drivers[2], args, handle, out_plugin, err);
+}
+
+static int create_cinder(const struct bt_plugin_args *args, const struct bt_handle *handle,
+	struct bt_plugin **out_plugin, struct berth_error *err)
+{
+	return create_driver(&drivers[3], args, handle, out_plugin, err);
+}
+
+const struct bt_plugin_ops bt_legacy_max_ebs_volume_count_plugin = {
+	.name = "MaxEBSVolumeCount",
+	.create = create_ebs,
+	.destroy = bt_plain_plugin_destroy,
+	.events_to_register = events_to_register,
+	.pre_filter = pre_filter,
+	.filter = filter,
+};
+
+const struct bt_plugin_ops bt_legacy_max_gce_pd_volume_count_plugin = {
+	.name = "MaxGCEPDVolumeCount",
+	.create = create_gce_pd,
+	.destroy = bt_plain_plugin_destroy,
+	.events_to_register = events_to_register,
+	.pre_filter = pre_filter,
+	.filter = filter,
+};
+
+const struct bt_plugin_ops bt_legacy_max_azure_disk_volume_count_plugin = {
+	.name = "MaxAzureDiskVolumeCount",
+	.create = create_azure_disk,
+	.destroy = bt_plain_plugin_destroy,
+	.events_to_register = events_to_register,
+	.pre_filter = pre_filter,
+	.filter = filter,
+};
+
+const struct bt_plugin_ops bt_legacy_max_cinder_volume_count_plugin = {
+	.name = "MaxCinderVolumeCount",
+	.create = create_cinder,
+	.destroy = bt_plain_plugin_destroy,
+	.events_to_register = events_to_register,
+	.pre_filter = pre_filter,
+	.filter = filter,
+};

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* setenv, unsetenv */
+#define _POSIX_C_SOURCE 200809L
+#include <stdlib.h>
+
+#include "fixture.h"
+#include "framework/object_lister.h"
+#include "plugins/legacy.h"
+#include "test_main.h"
+
+#define REJECTED "Unschedulable: node(s) exceed max volume count"
+#define EBS(id) "{'name':'v','awsElasticBlockStore':{'volumeID':'" id "'}}"
+#define CLAIM(name) "{'name':'v','persistentVolumeClaim':{'claimName':'" name "'}}"
+#define POD(volumes) "{'spec':{'volumes':[" volumes "]}}"
+
+struct objects {
+	struct bt_persistent_volume_claim claims[4];
+	uint32_t claim_count;
+	struct bt_persistent_volume volumes[4];
+	uint32_t volume_count;
+};
+
+static const struct bt_persistent_volume_claim *find_claim(
+	void *context, struct bt_str namespace_, struct bt_str name)
+{
+	const struct objects *objects = context;
+
+	for (uint32_t i = 0; bt_str_equal_c(namespace_, "default") && i < objects->claim_count;
+		i++) {
+		if (bt_str_equal(objects->claims[i].metadata.name, name)) {
+			return &objects->claims[i];
+		}
+	}
+	return NULL;
+}
+
+static const struct bt_persistent_volume *find_volume(void *context, struct bt_str name)
+{
+	const struct objects *objects = context;
+
+	for (uint32_t i = 0; i < objects->volume_count; i++) {
+		if (bt_str_equal(objects->volumes[i].metadata.name, name)) {
+			return &objects->volumes[i];
+		}
+	}
+	return NULL;
+}
+
+static void add_claim(struct objects *objects, const char *name, const char *volume_name)
+{
+	struct bt_persistent_volume_claim *claim = &objects->claims[objects->claim_count++];
+
+	*claim = (struct bt_persistent_volume_claim){0};
+	claim->metadata.name = bt_str_from(name);
+	claim->spec.volume_name = bt_str_from(volume_name);
+}
+
+static void add_volume(struct objects *objects, const char *name,
+	const struct bt_aws_ebs_volume_source *ebs, const struct bt_gce_pd_volume_source *gce)
+{
+	struct bt_persistent_volume *volume = &objects->volumes[objects->volume_count++];
+
+	*volume = (struct bt_persistent_volume){0};
+	volume->metadata.name = bt_str_from(name);
+	volume->spec.source.aws_elastic_block_store = ebs;
+	volume->spec.source.gce_persistent_disk = gce;
+}
+
+/** A pod on node n with count EBS volumes id-0 ... */
+static void fill_node(struct fixture *fixture, int count)
+{
+	struct bt_strbuf json = {0};
+
+	bt_strbuf_append_c(&json, "{'spec':{'nodeName':'n','volumes':[");
+	for (int i = 0; i < count; i++) {
+		bt_strbuf_printf(&json,
+			"%s{'name':'v%d','awsElasticBlockStore':{'volumeID':'id-%d'}}",
+			i != 0 ? "," : "", i, i);
+	}
+	bt_strbuf_append_c(&json, "]}}");
+	fixture_add_pod(fixture, bt_strbuf_c(&json));
+	bt_strbuf_finish(&json);
+}
+
+START_TEST(test_max_ebs_volume_count__edge_05b_17_distinct_ids)
+{
+	struct fixture fixture;
+
+	(void)unsetenv("KUBE_MAX_PD_VOLS");
+	fixture_init(&fixture, &bt_legacy_max_ebs_volume_count_plugin);
+	fixture_add_node(&fixture, "{'metadata':{'name':'n'}}");
+	fill_node(&fixture, 38);
+	ck_assert_str_eq(fixture_filter(&fixture, POD(EBS("new")), "n"), "Success");
+	fixture_add_pod(&fixture, "{'spec':{'nodeName':'n','volumes':[" EBS("id-38") "]}}");
+	ck_assert_str_eq(fixture_filter(&fixture, POD(EBS("id-7")), "n"), "Success");
+	ck_assert_str_eq(fixture_filter(&fixture, POD(EBS("new")), "n"), REJECTED);
+	ck_assert_str_eq(fixture_filter(&fixture, POD(EBS("id-7") "," EBS("new")), "n"), REJECTED);
+	ck_assert_str_eq(fixture_filter(&fixture,
+				 POD("{'name':'v','gcePersistentDisk':{'pdName':'d'}}"), "n"),
+		"Skip");
+	ck_assert_str_eq(fixture_filter_alone(&fixture,
+				 POD("{'name':'v','gcePersistentDisk':{'pdName':'d'}}"), "n"),
+		"Success");
+	fixture_finish(&fixture);
+}
+END_TEST
+
+/** The largest number of volumes that fits an empty node with this metadata and status. */
+static int limit_of(const struct bt_plugin_ops *ops, const char *environment, const char *node,
+	const char *source)
+{
+	struct fixture fixture;
+	struct bt_strbuf volumes = {0};
+	int limit = 0;
+
+	if (environment != NULL) {
+		(void)setenv("KUBE_MAX_PD_VOLS", environment, 1);
+	} else {
+		(void)unsetenv("KUBE_MAX_PD_VOLS");
+	}
+	fixture_init(&fixture, ops);
+	(void)unsetenv("KUBE_MAX_PD_VOLS");
+	fixture_add_node(&fixture, node);
+	for (; limit < 300; limit++) {
+		const char *pod;
+
+		bt_strbuf_printf(&volumes, "%s{'name':'v',", limit != 0 ? "," : "");
+		bt_strbuf_printf(&volumes, "%s'id-%d'}}", source, limit);
+		pod = bt_arena_printf(
+			&fixture.arena, "{'spec':{'volumes':[%s]}}", bt_strbuf_c(&volumes))
+			      .data;
+		if (strcmp(fixture_filter(&fixture, pod, "n"), REJECTED) == 0) {
+			break;
+		}
+	}
+	bt_strbuf_finish(&volumes);
+	fixture_finish(&fixture);
+	return limit;
+}
+
+#define TYPED(key, type) "{'metadata':{'name':'n','labels':{'" key "':'" type "'}}}"
+#define NEW_KEY "node.kubernetes.io/instance-type"
+#define OLD_KEY "beta.kubernetes.io/instance-type"
+
+START_TEST(test_max_ebs_volume_count__edge_05b_18_limits)
+{
+	static const char source[] = "'awsElasticBlockStore':{'volumeID':";
+	static const struct {
+		const char *environment;
+		const char *node;
+		int expected;
+	} rows[] = {
+		{NULL, TYPED(NEW_KEY, "m5.large"), 25},
+		{NULL, TYPED(OLD_KEY, "xt3y"), 25},
+		{NULL, TYPED(NEW_KEY, "az1d"), 25},
+		{NULL, TYPED(NEW_KEY, "m4.large"), 39},
+		{NULL, TYPED(NEW_KEY, "xm5.large"), 39},
+		{NULL, "{'metadata':{'name':'n'}}", 39},
+		{"5", TYPED(NEW_KEY, "m5.large"), 5},
+		{"-3", TYPED(NEW_KEY, "m5.large"), 25},
+		{"abc", TYPED(NEW_KEY, "m5.large"), 25},
+		{"5",
+			"{'metadata':{'name':'n','labels':{'" NEW_KEY "':'m5.large'}},"
+			"'status':{'allocatable':{'attachable-volumes-aws-ebs':'10'}}}",
+			10},
+	};
+
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		int limit = limit_of(&bt_legacy_max_ebs_volume_count_plugin, rows[i].environment,
+			rows[i].node, source);
+
+		ck_assert_msg(limit == rows[i].expected, "%s, KUBE_MAX_PD_VOLS=%s: got %d",
+			rows[i].node, rows[i].environment != NULL ? rows[i].environment : "",
+			limit);
+	}
+}
+END_TEST
+
+START_TEST(test_max_volume_counts__other_drivers)
+{
+	static const struct {
+		const struct bt_plugin_ops *ops;
+		const char *source;
+		int expected;
+	} rows[] = {
+		{&bt_legacy_max_gce_pd_volume_count_plugin, "'gcePersistentDisk':{'pdName':", 16},
+		{&bt_legacy_max_azure_disk_volume_count_plugin, "'azureDisk':{'diskName':", 16},
+		{&bt_legacy_max_cinder_volume_count_plugin, "'cinder':{'volumeID':", 256},
+	};
+
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		ck_assert_int_eq(
+			limit_of(rows[i].ops, NULL, TYPED(NEW_KEY, "m5.large"), rows[i].source),
+			rows[i].expected);
+	}
+}
+END_TEST
+
+START_TEST(test_max_ebs_volume_count__edge_05b_19_unbound_claims)
+{
+	struct fixture fixture;
+
+	(void)setenv("KUBE_MAX_PD_VOLS", "1", 1);
+	fixture_init(&fixture, &bt_legacy_max_ebs_volume_count_plugin);
+	(void)unsetenv("KUBE_MAX_PD_VOLS");
+	fixture_add_node(&fixture, "{'metadata':{'name':'n'}}");
+	fixture_add_pod(&fixture, "{'spec':{'nodeName':'n','volumes':[" CLAIM("c1") "]}}");
+	ck_assert_str_eq(fixture_filter(&fixture, POD(CLAIM("c1")), "n"), "Success");
+	ck_assert_str_eq(fixture_filter(&fixture, POD(CLAIM("c2")), "n"), REJECTED);
+	/* The same name elsewhere is another claim, and no volume's id. */
+	ck_assert_str_eq(
+		fixture_filter(&fixture,
+			"{'metadata':{'namespace':'other'},'spec':{'volumes':[" CLAIM("c1") "]}}",
+			"n"),
+		REJECTED);
+	ck_assert_str_eq(fixture_filter(&fixture, POD(EBS("c1")), "n"), REJECTED);
+	fixture_finish(&fixture);
+}
+END_TEST
+
+START_TEST(test_max_ebs_volume_count__bound_claims)
+{
+	static const struct bt_aws_ebs_volume_source ebs = {.volume_id = BT_STR_INIT("id-0")};
+	static const struct bt_gce_pd_volume_source gce = {.pd_name = BT_STR_INIT("disk")};
+	struct objects objects = {0};
+	struct bt_object_lister lister = {
+		.context = &objects, .find_claim = find_claim, .find_volume = find_volume};
+	struct fixture fixture;
+
+	add_claim(&objects, "ebs", "pv-ebs");
+	add_claim(&objects, "gce", "pv-gce");
+	add_claim(&objects, "lost", "pv-lost");
+	add_claim(&objects, "unbound", "");
+	add_volume(&objects, "pv-ebs", &ebs, NULL);
+	add_volume(&objects, "pv-gce", NULL, &gce);
+	(void)setenv("KUBE_MAX_PD_VOLS", "1", 1);
+	fixture_init(&fixture, &bt_legacy_max_ebs_volume_count_plugin);
+	(void)unsetenv("KUBE_MAX_PD_VOLS");
+	fixture.handle.objects = &lister;
+	fixture_add_node(&fixture, "{'metadata':{'name':'n'}}");
+	fill_node(&fixture, 1);
+	ck_assert_str_eq(fixture_filter(&fixture, POD(CLAIM("ebs")), "n"), "Success");
+	ck_assert_str_eq(fixture_filter(&fixture, POD(CLAIM("gce")), "n"), "Skip");
+	ck_assert_str_eq(fixture_filter(&fixture, POD(CLAIM("lost")), "n"), REJECTED);
+	ck_assert_str_eq(fixture_filter(&fixture, POD(CLAIM("unbound")), "n"), REJECTED);
+	ck_assert_str_eq(fixture_filter(&fixture, POD(CLAIM("missing")), "n"), REJECTED);
+	ck_assert_str_eq(fixture_filter(&fixture, POD(CLAIM("")), "n"),
+		"Error: PersistentVolumeClaim had no name");
+	fixture_add_pod(&fixture, "{'spec':{'nodeName':'n','volumes':[" CLAIM("") "]}}");
+	ck_assert_str_eq(fixture_filter(&fixture, POD(CLAIM("ebs")), "n"),
+		"Error: PersistentVolumeClaim had no name");
+	fixture_finish(&fixture);
+}
+END_TEST
+
+BT_TEST_MAIN("legacy_volume_counts", test_max_ebs_volume_count__edge_05b_17_distinct_ids,
+	test_max_ebs_volume_count__edge_05b_18_limits, test_max_volume_counts__other_drivers,
+	test_max_ebs_volume_count__edge_05b_19_unbound_claims,
+	test_max_ebs_volume_count__bound_claims)
