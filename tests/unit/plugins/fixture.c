@@ -217,6 +217,42 @@ static struct bt_status run_filter(struct fixture *fixture, struct bt_cycle_stat
 	return fixture->plugin->ops->filter(fixture->plugin, cycle, pod, &node);
 }
 
+/* Both ways to ask for a slot's column entry: all slots, and a list of this one. */
+static struct bt_slot_range range_of(const struct fixture *fixture, const uint32_t *slot, bool all)
+{
+	return all ? (struct bt_slot_range){NULL, fixture->state->nodes.slot_count}
+		   : (struct bt_slot_range){slot, 1};
+}
+
+/* The column form, where there is one, says what the plain form said. */
+static void check_filter_column(struct fixture *fixture, const struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, uint32_t slot, struct bt_status plain)
+{
+	const struct bt_plugin_ops *ops = fixture->plugin->ops;
+	const void *data = cycle->pre_filter_data[0];
+
+	if (ops->filter_column == NULL ||
+		(ops->filter_fits_column != NULL &&
+			!ops->filter_fits_column(fixture->plugin, data, pod))) {
+		return;
+	}
+	for (int all = 0; all < 2; all++) {
+		uint32_t *detail = BT_ARENA_NEW_ARRAY(
+			&fixture->arena, uint32_t, fixture->state->nodes.slot_capacity);
+		struct bt_status status = BT_STATUS_OK;
+
+		detail[slot] = 77;
+		ops->filter_column(fixture->plugin, data, pod, fixture->state,
+			range_of(fixture, &slot, all != 0), detail);
+		if (detail[slot] != 0) {
+			status = ops->filter_detail_status(
+				fixture->plugin, data, pod, detail[slot], &fixture->arena);
+		}
+		fixture_expect("column form", fixture_status_text(fixture, status),
+			fixture_status_text(fixture, plain));
+	}
+}
+
 const char *fixture_filter(struct fixture *fixture, const char *pod, const char *node_name)
 {
 	struct bt_pre_filter_result result = {0};
@@ -226,6 +262,8 @@ const char *fixture_filter(struct fixture *fixture, const char *pod, const char 
 
 	if (bt_status_is_success(&status)) {
 		status = run_filter(fixture, &cycle, info, node_name);
+		check_filter_column(
+			fixture, &cycle, info, fixture_slot(fixture, node_name), status);
 	}
 	bt_cycle_state_finish(&cycle);
 	return fixture_status_text(fixture, status);
@@ -273,6 +311,35 @@ static struct bt_status run_score(struct fixture *fixture, struct bt_cycle_state
 	return fixture->plugin->ops->score(fixture->plugin, cycle, pod, &node, out_score);
 }
 
+static void check_score_column(struct fixture *fixture, const struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, uint32_t slot, int64_t plain)
+{
+	const struct bt_plugin_ops *ops = fixture->plugin->ops;
+	const void *data = cycle->pre_score_data[0];
+	int32_t constant;
+
+	if (ops->score_column_data != NULL) {
+		data = ops->score_column_data(fixture->plugin, pod, &fixture->arena);
+	}
+	if (ops->score_fits_column != NULL && !ops->score_fits_column(fixture->plugin, data, pod)) {
+		return;
+	}
+	if (ops->score_is_constant != NULL &&
+		ops->score_is_constant(fixture->plugin, data, pod, fixture->state, &constant)) {
+		ck_assert_int_eq(constant, plain);
+	}
+	for (int all = 0; ops->score_column != NULL && all < 2; all++) {
+		int32_t *scores = BT_ARENA_NEW_ARRAY(
+			&fixture->arena, int32_t, fixture->state->nodes.slot_capacity);
+
+		scores[slot] = -77;
+		ops->score_column(fixture->plugin, data, pod, fixture->state,
+			range_of(fixture, &slot, all != 0), scores);
+		ck_assert_msg(scores[slot] == plain, "column form: %d, plain form: %lld",
+			scores[slot], (long long)plain);
+	}
+}
+
 int64_t fixture_score(struct fixture *fixture, const char *pod, const char *node_name)
 {
 	struct bt_cycle_state cycle;
@@ -283,6 +350,7 @@ int64_t fixture_score(struct fixture *fixture, const char *pod, const char *node
 	ck_assert_str_eq(fixture_status_text(fixture, status), "Success");
 	status = run_score(fixture, &cycle, info, node_name, &score);
 	ck_assert_str_eq(fixture_status_text(fixture, status), "Success");
+	check_score_column(fixture, &cycle, info, fixture_slot(fixture, node_name), score);
 	bt_cycle_state_finish(&cycle);
 	return score;
 }

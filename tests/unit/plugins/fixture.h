@@ -47,7 +47,10 @@ const char *fixture_status_text(struct fixture *fixture, struct bt_status status
 /** PreFilter only; out_result may be NULL. */
 const char *fixture_pre_filter(
 	struct fixture *fixture, const char *pod, struct bt_pre_filter_result *out_result);
-/** PreFilter and Filter of a fresh pod on a node. "Skip" when PreFilter said so. */
+/**
+ * PreFilter and Filter of a fresh pod on a node. "Skip" when PreFilter said so. The column form, if
+ * the plugin has one, must agree; the same for fixture_score.
+ */
 const char *fixture_filter(struct fixture *fixture, const char *pod, const char *node_name);
 /** Filter without PreFilter data. */
 const char *fixture_filter_alone(struct fixture *fixture, const char *pod, const char *node_name);
