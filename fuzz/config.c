@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct bt_strbuf second = {0};
 	struct bt_str text;
 
-	if (size == 0 || size > BT_CONFIG_BYTES_MAX) {
+	if (size == 0 || size > BT_CONFIG_BYTES_MAX / 64) {
 		return 0;
 	}
 	text = (struct bt_str){(const char *)data + 1, (uint32_t)size - 1};
@@ -76,9 +76,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	construct(config);
 	bt_config_write(config, &first);
-	BT_ASSERT(bt_config_load(bt_strbuf_str(&first), &gates, &again, &err) == 0);
-	bt_config_write(again, &second);
-	BT_ASSERT(bt_str_equal(bt_strbuf_str(&first), bt_strbuf_str(&second)));
+	/* Defaults make the text longer: a large document may outgrow the limit. */
+	if (first.length <= BT_CONFIG_BYTES_MAX) {
+		BT_ASSERT(bt_config_load(bt_strbuf_str(&first), &gates, &again, &err) == 0);
+		bt_config_write(again, &second);
+		BT_ASSERT(bt_str_equal(bt_strbuf_str(&first), bt_strbuf_str(&second)));
+	}
 	bt_strbuf_finish(&first);
 	bt_strbuf_finish(&second);
 	bt_config_unref(config);

@@ -5,9 +5,14 @@
 
 #include "codec/json.h"
 
+static bool is_full(const struct bt_config_errors *errors)
+{
+	return errors->texts.items.count >= BT_CONFIG_ERRORS_MAX;
+}
+
 void bt_config_errors_add_text(struct bt_config_errors *errors, struct bt_str text)
 {
-	if (!bt_text_set_has(&errors->texts, text)) {
+	if (!is_full(errors) && !bt_text_set_has(&errors->texts, text)) {
 		(void)bt_text_set_add(&errors->texts,
 			bt_arena_str(&errors->arena, text)); /* new, as just tested */
 	}
@@ -18,6 +23,9 @@ void bt_config_errors_add(
 {
 	struct bt_strbuf text = {0};
 	va_list arguments;
+	if (is_full(errors)) {
+		return;
+	}
 	bt_path_render(path, &text);
 	if (text.length > 0) {
 		bt_strbuf_append_c(&text, ": ");
@@ -39,6 +47,9 @@ static const char *keep(struct bt_config_errors *errors, struct bt_strbuf *text)
 const char *bt_config_errors_quote(struct bt_config_errors *errors, struct bt_str text)
 {
 	struct bt_strbuf quoted = {0};
+	if (is_full(errors)) {
+		return "";
+	}
 	bt_strbuf_append_quoted(&quoted, text);
 	return keep(errors, &quoted);
 }
@@ -47,6 +58,9 @@ const char *bt_config_errors_quote_json(struct bt_config_errors *errors, struct 
 {
 	struct bt_strbuf quoted = {0};
 	struct bt_json_writer writer;
+	if (is_full(errors)) {
+		return "";
+	}
 	bt_json_writer_init(&writer, &quoted, 0);
 	writer.escape_html = true;
 	bt_json_write_str(&writer, text);

@@ -10,6 +10,10 @@
 #include "config/path.h"
 #include "config/text_set.h"
 
+/** Further errors of a document are dropped: it is refused anyway, and the message stays bounded.
+ */
+#define BT_CONFIG_ERRORS_MAX 16384
+
 struct bt_config_errors {
 	struct bt_arena arena;
 	struct bt_text_set texts;

@@ -210,31 +210,24 @@ static void append_args(const struct bt_plugin_args *args, struct bt_strbuf *out
 	}
 }
 
-static void check_queue_sort_args(const struct bt_config_profile *first,
-	const struct bt_config_profile *profile, const struct bt_path *path,
-	struct bt_config_errors *errors)
+/* expected: the arguments that the first profile gives to the plugin called name. */
+static void check_queue_sort_args(const struct bt_config_profile *profile, struct bt_str name,
+	struct bt_str expected, const struct bt_path *path, struct bt_config_errors *errors)
 {
-	const struct bt_config_plugin_set *queue_sort =
-		&first->plugins->points[BT_POINT_QUEUE_SORT];
-	struct bt_str name = queue_sort->enabled.count > 0 ? queue_sort->enabled.items[0].name
-							   : BT_STR("");
 	const struct bt_path *config_path = BT_PATH_NAME(path, "pluginConfig");
-	struct bt_strbuf expected = {0};
-	append_args(bt_config_profile_find_args(first, name), &expected);
 	for (uint32_t i = 0; i < profile->plugin_config.count; i++) {
 		struct bt_strbuf text = {0};
 		if (!bt_str_equal(profile->plugin_config.items[i].name, name)) {
 			continue;
 		}
 		append_args(&profile->plugin_config.items[i].args, &text);
-		if (!bt_str_equal(bt_strbuf_str(&text), bt_strbuf_str(&expected))) {
+		if (!bt_str_equal(bt_strbuf_str(&text), expected)) {
 			bt_config_errors_add(errors, BT_PATH_NAME(config_path, "args"),
 				"Invalid value: %s: queueSort must be the same for all profiles",
 				bt_strbuf_c(&text));
 		}
 		bt_strbuf_finish(&text);
 	}
-	bt_strbuf_finish(&expected);
 }
 
 static void check_common_queue_sort(const struct bt_config_document *document,
@@ -243,12 +236,17 @@ static void check_common_queue_sort(const struct bt_config_document *document,
 	const struct bt_config_profile *first = &document->profiles.items[0];
 	const struct bt_config_plugin_set *queue_sort =
 		&first->plugins->points[BT_POINT_QUEUE_SORT];
+	struct bt_str name = queue_sort->enabled.count > 0 ? queue_sort->enabled.items[0].name
+							   : BT_STR("");
+	struct bt_strbuf expected = {0};
+
 	if (queue_sort->enabled.count > 1) {
 		bt_config_errors_add(errors,
 			BT_PATH_NAME(NULL, "profiles[0].plugins.queueSort.Enabled"),
 			"Invalid value: %lu: only one queue sort plugin can be enabled",
 			(unsigned long)queue_sort->enabled.count);
 	}
+	append_args(bt_config_profile_find_args(first, name), &expected);
 	for (uint32_t i = 1; i < document->profiles.count; i++) {
 		const struct bt_config_profile *profile = &document->profiles.items[i];
 		const struct bt_path *here = BT_PATH_INDEX(path, i);
@@ -257,8 +255,9 @@ static void check_common_queue_sort(const struct bt_config_document *document,
 			refuse_queue_sort(&profile->plugins->points[BT_POINT_QUEUE_SORT],
 				BT_PATH_NAME(plugins_path, "queueSort"), errors);
 		}
-		check_queue_sort_args(first, profile, here, errors);
+		check_queue_sort_args(profile, name, bt_strbuf_str(&expected), here, errors);
 	}
+	bt_strbuf_finish(&expected);
 }
 
 static void check_profiles(const struct bt_config_document *document, const struct bt_gates *gates,
