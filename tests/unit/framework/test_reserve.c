@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fake_plugin.h"
+#include "framework/binding_pods.h"
+#include "framework/waiting_pods.h"
+#include "test_main.h"
+
+#define RESERVE (FAKE_ROLE(FAKE_RESERVE) | FAKE_ROLE(FAKE_UNRESERVE))
+#define PERMIT FAKE_ROLE(FAKE_PERMIT)
+#define SECOND INT64_C(1000000000)
+#define WAIT_TEXT "one or more plugins asked to wait and no plugin rejected pod"
+
+START_TEST(test_reserve__edge_02_23_unreserve_all_backwards)
+{
+	struct fake fakes[] = {fake_plugin("A", RESERVE), fake_plugin("B", RESERVE)};
+	struct fake_world world;
+
+	fake_answer(&fakes[1], FAKE_RESERVE, BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, "r");
+	fake_world_init(&world, fakes, 2, "reserve=A,B");
+	FAKE_EXPECT(&world, bt_run_reserve(world.framework, &world.cycle, &world.pod, 0),
+		BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, "r", "B");
+	bt_run_unreserve(world.framework, &world.cycle, &world.pod, 0);
+	ck_assert_str_eq(fake_log(), "A.Reserve B.Reserve B.Unreserve A.Unreserve");
+	/* B never reserves when A fails; it is unreserved all the same. */
+	fake_log_reset();
+	fake_fail(&fakes[0], FAKE_RESERVE, "x");
+	FAKE_EXPECT(&world, bt_run_reserve(world.framework, &world.cycle, &world.pod, 0),
+		BT_STATUS_ERROR, "running Reserve plugin \"A\": x", "");
+	bt_run_unreserve(world.framework, &world.cycle, &world.pod, 0);
+	ck_assert_str_eq(fake_log(), "A.Reserve B.Unreserve A.Unreserve");
+	fake_world_finish(&world);
+}
+END_TEST
+
+START_TEST(test_permit__edge_02_24_wait)
+{
+	struct fake fakes[] = {fake_plugin("A", PERMIT), fake_plugin("B", PERMIT)};
+	struct fake_world world;
+	struct bt_permit_outcome outcome;
+	struct bt_waiting_pods waiting;
+	struct bt_status status;
+
+	fake_answer(&fakes[0], FAKE_PERMIT, BT_STATUS_WAIT, "a");
+	fake_answer(&fakes[1], FAKE_PERMIT, BT_STATUS_WAIT, "b");
+	fakes[1].timeout_ns = SECOND;
+	fake_world_init(&world, fakes, 2, "permit=A,B");
+	outcome = bt_run_permit(world.framework, &world.cycle, &world.pod, 0);
+	FAKE_EXPECT(&world, outcome.status, BT_STATUS_WAIT, "b, " WAIT_TEXT, "");
+	ck_assert_uint_eq(outcome.wait_count, 2);
+	ck_assert_str_eq(outcome.waits[0].plugin->ops->name, "A");
+	ck_assert_int_eq(outcome.waits[0].timeout_ns, 0);
+	ck_assert_str_eq(outcome.waits[1].plugin->ops->name, "B");
+	ck_assert_int_eq(outcome.waits[1].timeout_ns, SECOND);
+
+	bt_waiting_pods_init(&waiting);
+	(void)bt_waiting_pods_add(&waiting, world.framework, &world.pod, outcome.waits,
+		outcome.wait_count, 5 * SECOND);
+	ck_assert_int_eq(bt_waiting_pods_next_deadline_ns(&waiting), INT64_MAX);
+	ck_assert_int_eq(bt_waiting_pods_poll(&waiting, world.pod.uid, &world.arena, &status),
+		BT_WAIT_DECIDED);
+	FAKE_EXPECT(&world, status, BT_STATUS_UNSCHEDULABLE,
+		"rejected due to timeout after waiting 0s at plugin A", "A");
+	ck_assert_int_eq(bt_waiting_pods_poll(&waiting, world.pod.uid, &world.arena, &status),
+		BT_WAIT_NOT_WAITING);
+	FAKE_EXPECT(&world, status, BT_STATUS_SUCCESS, "", "");
+	bt_waiting_pods_finish(&waiting);
+	fake_world_finish(&world);
+}
+END_TEST
+
+START_TEST(test_permit__edge_02_25_rejection_drops_waits)
+{
+	struct fake fakes[] = {fake_plugin("A", PERMIT), fake_plugin("B", PERMIT)};
+	struct fake_world world;
+	struct bt_permit_outcome outcome;
+
+	fake_answer(&fakes[0], FAKE_PERMIT, BT_STATUS_WAIT, NULL);
+	fake_answer(&fakes[1], FAKE_PERMIT, BT_STATUS_UNSCHEDULABLE, "b");
+	fake_world_init(&world, fakes, 2, "permit=A,B");
+	outcome = bt_run_permit(world.framework, &world.cycle, &world.pod, 0);
+	FAKE_EXPECT(&world, outcome.status, BT_STATUS_UNSCHEDULABLE, "b", "B");
+	ck_assert_uint_eq(outcome.wait_count, 0);
+	fake_fail(&fakes[1], FAKE_PERMIT, "x");
+	outcome = bt_run_permit(world.framework, &world.cycle, &world.pod, 0);
+	FAKE_EXPECT(&world, outcome.status, BT_STATUS_ERROR, "running Permit plugin \"B\": x", "B");
+	ck_assert_uint_eq(outcome.wait_count, 0);
+	fake_world_finish(&world);
+}
+END_TEST
+
+START_TEST(test_permit__edge_02_26_longest_timeout)
+{
+	struct fake fakes[] = {fake_plugin("A", PERMIT)};
+	struct fake_world world;
+	struct bt_permit_outcome outcome;
+	struct bt_waiting_pods waiting;
+	struct bt_status status;
+
+	fake_answer(&fakes[0], FAKE_PERMIT, BT_STATUS_WAIT, NULL);
+	fakes[0].timeout_ns = 3600 * SECOND;
+	fake_world_init(&world, fakes, 1, "permit=A");
+	outcome = bt_run_permit(world.framework, &world.cycle, &world.pod, 0);
+	FAKE_EXPECT(&world, outcome.status, BT_STATUS_WAIT, WAIT_TEXT, "");
+	ck_assert_int_eq(outcome.waits[0].timeout_ns, 900 * SECOND);
+	bt_waiting_pods_init(&waiting);
+	(void)bt_waiting_pods_add(
+		&waiting, world.framework, &world.pod, outcome.waits, outcome.wait_count, SECOND);
+	ck_assert_int_eq(bt_waiting_pods_next_deadline_ns(&waiting), 901 * SECOND);
+	bt_waiting_pods_expire(&waiting, 901 * SECOND - 1);
+	ck_assert_int_eq(bt_waiting_pods_poll(&waiting, world.pod.uid, &world.arena, &status),
+		BT_WAIT_PENDING);
+	bt_waiting_pods_expire(&waiting, 901 * SECOND);
+	ck_assert_int_eq(bt_waiting_pods_poll(&waiting, world.pod.uid, &world.arena, &status),
+		BT_WAIT_DECIDED);
+	FAKE_EXPECT(&world, status, BT_STATUS_UNSCHEDULABLE,
+		"rejected due to timeout after waiting 15m0s at plugin A", "A");
+	ck_assert_int_eq(bt_waiting_pods_next_deadline_ns(&waiting), INT64_MAX);
+	bt_waiting_pods_finish(&waiting);
+	fake_world_finish(&world);
+}
+END_TEST
+
+/** A pod that waits for A and B for one minute. */
+static struct bt_waiting_pod *wait_for_both(struct fake_world *world,
+	struct bt_waiting_pods *waiting)
+{
+	const struct bt_wait_time waits[] = {
+		{bt_framework_find_plugin(world->framework, BT_STR("A")), 60 * SECOND},
+		{bt_framework_find_plugin(world->framework, BT_STR("B")), 30 * SECOND}};
+
+	return bt_waiting_pods_add(waiting, world->framework, &world->pod, waits, 2, 0);
+}
+
+START_TEST(test_waiting_pods__edge_02_27_first_decision_stays)
+{
+	struct fake fakes[] = {fake_plugin("A", PERMIT), fake_plugin("B", PERMIT)};
+	struct fake_world world;
+	struct bt_waiting_pods waiting;
+	struct bt_waiting_pod *pod;
+	struct bt_status status;
+
+	fake_world_init(&world, fakes, 2, "permit=A,B");
+	bt_waiting_pods_init(&waiting);
+	pod = wait_for_both(&world, &waiting);
+	bt_waiting_pod_allow(pod, BT_STR("A"));
+	bt_waiting_pod_allow(pod, BT_STR("nobody"));
+	ck_assert_int_eq(bt_waiting_pods_poll(&waiting, world.pod.uid, &world.arena, &status),
+		BT_WAIT_PENDING);
+	bt_waiting_pod_allow(pod, BT_STR("B"));
+	ck_assert(!bt_waiting_pod_reject(pod, BT_STR("A"), BT_STR("late")));
+	ck_assert_int_eq(bt_waiting_pods_poll(&waiting, world.pod.uid, &world.arena, &status),
+		BT_WAIT_DECIDED);
+	FAKE_EXPECT(&world, status, BT_STATUS_SUCCESS, "", "");
+
+	pod = wait_for_both(&world, &waiting);
+	ck_assert(bt_waiting_pod_reject(pod, BT_STR("A"), BT_STR("early")));
+	bt_waiting_pod_allow(pod, BT_STR("A"));
+	bt_waiting_pod_allow(pod, BT_STR("B"));
+	ck_assert_int_eq(bt_waiting_pods_poll(&waiting, world.pod.uid, &world.arena, &status),
+		BT_WAIT_DECIDED);
+	FAKE_EXPECT(&world, status, BT_STATUS_UNSCHEDULABLE, "early", "A");
+	bt_waiting_pods_finish(&waiting);
+	fake_world_finish(&world);
+}
+END_TEST
+
+START_TEST(test_waiting_pods__preempt_remove_replace)
+{
+	struct fake fakes[] = {fake_plugin("A", PERMIT), fake_plugin("B", PERMIT)};
+	struct fake_world world;
+	struct bt_waiting_pods waiting;
+	struct bt_waiting_pod *pod;
+	struct bt_status status;
+
+	fake_world_init(&world, fakes, 2, "permit=A,B");
+	bt_waiting_pods_init(&waiting);
+	ck_assert(!bt_waiting_pods_reject(&waiting, world.pod.uid));
+	pod = wait_for_both(&world, &waiting);
+	ck_assert(bt_waiting_pod_preempt(pod, BT_STR("B"), BT_STR("preempted")));
+	ck_assert_int_eq(bt_waiting_pods_poll(&waiting, world.pod.uid, &world.arena, &status),
+		BT_WAIT_DECIDED);
+	FAKE_EXPECT(&world, status, BT_STATUS_ERROR, "waiting on permit for pod: preempted", "B");
+
+	(void)wait_for_both(&world, &waiting);
+	ck_assert(bt_waiting_pods_reject(&waiting, world.pod.uid));
+	ck_assert(!bt_waiting_pods_reject(&waiting, world.pod.uid));
+	/* A new entry of the same uid starts afresh. */
+	pod = wait_for_both(&world, &waiting);
+	ck_assert_uint_eq(waiting.pods.count, 1);
+	ck_assert(!pod->done);
+	/* The earliest timer speaks. */
+	bt_waiting_pods_expire(&waiting, 100 * SECOND);
+	ck_assert_int_eq(bt_waiting_pods_poll(&waiting, world.pod.uid, &world.arena, &status),
+		BT_WAIT_DECIDED);
+	FAKE_EXPECT(&world, status, BT_STATUS_UNSCHEDULABLE,
+		"rejected due to timeout after waiting 30s at plugin B", "B");
+	bt_waiting_pods_finish(&waiting);
+	fake_world_finish(&world);
+}
+END_TEST
+
+static void reject_visited(void *context, struct bt_waiting_pod *pod)
+{
+	++*(uint32_t *)context;
+	(void)bt_waiting_pod_reject(pod, BT_STR("A"), BT_STR("visited"));
+}
+
+START_TEST(test_waiting_pods__many)
+{
+	enum { POD_COUNT = 100 };
+	struct fake fakes[] = {fake_plugin("A", PERMIT)};
+	struct fake_world world;
+	struct bt_waiting_pods waiting;
+	struct bt_pod_info pods[POD_COUNT];
+	struct bt_wait_time wait = {.timeout_ns = SECOND};
+	struct bt_status status;
+	uint32_t visited = 0;
+
+	fake_world_init(&world, fakes, 1, "permit=A");
+	wait.plugin = bt_framework_find_plugin(world.framework, BT_STR("A"));
+	bt_waiting_pods_init(&waiting);
+	for (int i = 0; i < POD_COUNT; i++) {
+		char name[16];
+
+		(void)snprintf(name, sizeof(name), "p%d", i);
+		pods[i] = fake_world_pod(&world, name, 0);
+		(void)bt_waiting_pods_add(
+			&waiting, world.framework, &pods[i], &wait, 1, i * SECOND);
+	}
+	/* p0 .. p49 are over. */
+	bt_waiting_pods_expire(&waiting, 50 * SECOND);
+	ck_assert_int_eq(bt_waiting_pods_next_deadline_ns(&waiting), 51 * SECOND);
+	for (int i = 0; i < POD_COUNT; i++) {
+		ck_assert_int_eq(bt_waiting_pods_poll(&waiting, pods[i].uid, &world.arena, &status),
+			i < 50 ? BT_WAIT_DECIDED : BT_WAIT_PENDING);
+	}
+	bt_waiting_pods_for_each(&waiting, reject_visited, &visited);
+	ck_assert_uint_eq(visited, 50);
+	for (int i = 50; i < POD_COUNT; i++) {
+		ck_assert_int_eq(bt_waiting_pods_poll(&waiting, pods[i].uid, &world.arena, &status),
+			BT_WAIT_DECIDED);
+	}
+	ck_assert_uint_eq(waiting.pods.count, 0);
+	bt_waiting_pods_finish(&waiting);
+	fake_world_finish(&world);
+}
+END_TEST
+
+static void count_cancel(void *context, struct bt_str cause)
+{
+	++*(int *)context;
+	ck_assert(bt_str_equal_c(cause, "preempted by P"));
+}
+
+START_TEST(test_binding_pods__cancel_and_mark)
+{
+	struct bt_binding_pods binding;
+	int cancels = 0;
+
+	bt_binding_pods_init(&binding);
+	ck_assert(!bt_binding_pods_cancel(&binding, BT_STR("u"), BT_STR("preempted by P")));
+	bt_binding_pods_add(&binding, BT_STR("u"), count_cancel, &cancels);
+	bt_binding_pods_add(&binding, BT_STR("v"), count_cancel, &cancels);
+	ck_assert(bt_binding_pods_cancel(&binding, BT_STR("u"), BT_STR("preempted by P")));
+	ck_assert(bt_binding_pods_cancel(&binding, BT_STR("u"), BT_STR("preempted by P")));
+	ck_assert_int_eq(cancels, 1);
+	ck_assert(!bt_binding_pods_mark_prebound(&binding, BT_STR("u")));
+	ck_assert(bt_binding_pods_mark_prebound(&binding, BT_STR("v")));
+	ck_assert(!bt_binding_pods_cancel(&binding, BT_STR("v"), BT_STR("preempted by P")));
+	/* Add overwrites. */
+	bt_binding_pods_add(&binding, BT_STR("u"), NULL, NULL);
+	ck_assert(bt_binding_pods_mark_prebound(&binding, BT_STR("u")));
+	bt_binding_pods_remove(&binding, BT_STR("u"));
+	ck_assert(!bt_binding_pods_has(&binding, BT_STR("u")));
+	ck_assert(bt_binding_pods_has(&binding, BT_STR("v")));
+	bt_binding_pods_remove(&binding, BT_STR("u"));
+	bt_binding_pods_finish(&binding);
+}
+END_TEST
+
+BT_TEST_MAIN("reserve", test_reserve__edge_02_23_unreserve_all_backwards,
+	test_permit__edge_02_24_wait, test_permit__edge_02_25_rejection_drops_waits,
+	test_permit__edge_02_26_longest_timeout,
+	test_waiting_pods__edge_02_27_first_decision_stays,
+	test_waiting_pods__preempt_remove_replace, test_waiting_pods__many,
+	test_binding_pods__cancel_and_mark)
