@@ -240,8 +240,9 @@ struct bt_plugin_ops {
 	 * For every slot in range: *detail = 0 when the node passes, else a non-zero number (at most 24 bits) that
 	 * filter_detail_status turns into the status the plain form would give. data is the plugin's pre-filter data (NULL
 	 * when the plugin has no PreFilter). detail is indexed by slot.
+	 * Returns false when no slot of the range is rejected; detail need not be written then.
 	 */
-	void (*filter_column)(struct bt_plugin *plugin, const void *data, const struct bt_pod_info *pod,
+	bool (*filter_column)(struct bt_plugin *plugin, const void *data, const struct bt_pod_info *pod,
 		const struct bt_state *state, struct bt_slot_range range, uint32_t *detail);
 	struct bt_status (*filter_detail_status)(struct bt_plugin *plugin, const void *data, const struct bt_pod_info *pod,
 		uint32_t detail, struct bt_arena *arena);

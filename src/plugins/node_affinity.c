@@ -230,7 +230,7 @@ static uint32_t detail_of_slot(const struct node_affinity_plugin *instance,
 		: DETAIL_POD;
 }
 
-static void filter_column(struct bt_plugin *plugin, const void *data,
+static bool filter_column(struct bt_plugin *plugin, const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state,
 	struct bt_slot_range range, uint32_t *detail)
 {
@@ -243,7 +243,7 @@ static void filter_column(struct bt_plugin *plugin, const void *data,
 			detail[range.slots[k]] =
 				detail_of_slot(instance, parsed, &state->nodes, range.slots[k]);
 		}
-		return;
+		return true;
 	}
 	matches = bt_malloc(range.count);
 	memset(matches, 1, range.count);
@@ -261,6 +261,7 @@ static void filter_column(struct bt_plugin *plugin, const void *data,
 		}
 	}
 	bt_free(matches);
+	return true;
 }
 
 static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin,

@@ -91,7 +91,7 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 }
 
 /* Only called with PreFilter data, hence with the gate on. */
-static void filter_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
+static bool filter_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state,
 	struct bt_slot_range range, uint32_t *detail)
 {
@@ -102,6 +102,7 @@ static void filter_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
 		unsigned int declared = state->nodes.declared_features[slot];
 		detail[slot] = (required & ~declared) != 0 ? BT_DETAIL_REJECTED : 0;
 	}
+	return true;
 }
 
 static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin,

@@ -20,18 +20,22 @@ static struct bt_status filter(BT_UNUSED struct bt_plugin *plugin,
 	return bt_status_reason(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_NODE_NAME);
 }
 
-static void filter_column(BT_UNUSED struct bt_plugin *plugin, BT_UNUSED const void *data,
+static bool filter_column(BT_UNUSED struct bt_plugin *plugin, BT_UNUSED const void *data,
 	const struct bt_pod_info *pod, const struct bt_state *state, struct bt_slot_range range,
 	uint32_t *detail)
 {
 	struct bt_str wanted = bt_plugin_pod_spec(pod)->node_name;
 	uint32_t slot;
 
-	bt_fill_slots(range, detail, wanted.length == 0 ? 0 : BT_DETAIL_REJECTED);
-	slot = wanted.length == 0 ? BT_SLOT_NONE : bt_node_table_find(&state->nodes, wanted);
+	if (wanted.length == 0) {
+		return false;
+	}
+	bt_fill_slots(range, detail, BT_DETAIL_REJECTED);
+	slot = bt_node_table_find(&state->nodes, wanted);
 	if (slot != BT_SLOT_NONE) {
 		detail[slot] = 0;
 	}
+	return true;
 }
 
 static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin,

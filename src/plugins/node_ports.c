@@ -65,7 +65,7 @@ static bool conflicts_on_slot(
 	return false;
 }
 
-static void filter_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
+static bool filter_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state,
 	struct bt_slot_range range, uint32_t *detail)
 {
@@ -73,6 +73,7 @@ static void filter_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
 		uint32_t slot = bt_slot_at(range, k);
 		detail[slot] = conflicts_on_slot(data, state, slot) ? BT_DETAIL_REJECTED : 0;
 	}
+	return true;
 }
 
 static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin,

@@ -255,7 +255,7 @@ static void add_scalar_lack(const struct fit_plugin *instance, const struct fit_
 	}
 }
 
-static void filter_column(struct bt_plugin *plugin, const void *data,
+static bool filter_column(struct bt_plugin *plugin, const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state,
 	struct bt_slot_range range, uint32_t *detail)
 {
@@ -288,6 +288,7 @@ static void filter_column(struct bt_plugin *plugin, const void *data,
 				1U << (DETAIL_SCALAR_SHIFT + i), range, detail);
 		}
 	}
+	return true;
 }
 
 static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin, const void *data,

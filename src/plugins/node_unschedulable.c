@@ -3,6 +3,8 @@
  * NodeUnschedulable (Filter): a cordoned node takes only pods that tolerate being there. Spec: 05
  * section 7.
  */
+#include <string.h>
+
 #include "api/toleration.h"
 #include "plugins/common_columns.h"
 #include "plugins/common_plugin.h"
@@ -33,20 +35,23 @@ static struct bt_status filter(struct bt_plugin *plugin, BT_UNUSED struct bt_cyc
 		BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_NODE_UNSCHEDULABLE);
 }
 
-static void filter_column(struct bt_plugin *plugin, BT_UNUSED const void *data,
+static bool filter_column(struct bt_plugin *plugin, BT_UNUSED const void *data,
 	const struct bt_pod_info *pod, const struct bt_state *state, struct bt_slot_range range,
 	uint32_t *detail)
 {
 	const uint8_t *unschedulable = state->nodes.unschedulable;
 
+	if (range.slots == NULL && memchr(unschedulable, 1, range.count) == NULL) {
+		return false;
+	}
 	if (tolerates_unschedulable(plugin, bt_plugin_pod_spec(pod))) {
-		bt_fill_slots(range, detail, 0);
-		return;
+		return false;
 	}
 	for (uint32_t k = 0; k < range.count; k++) {
 		uint32_t slot = bt_slot_at(range, k);
 		detail[slot] = unschedulable[slot] != 0 ? BT_DETAIL_REJECTED : 0;
 	}
+	return true;
 }
 
 static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin,

@@ -93,30 +93,33 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 }
 
 /** Nodes share taint lists: each list in use is judged once per pass. */
-static void filter_column(struct bt_plugin *plugin, BT_UNUSED const void *data,
+static bool filter_column(struct bt_plugin *plugin, BT_UNUSED const void *data,
 	const struct bt_pod_info *pod, const struct bt_state *state, struct bt_slot_range range,
 	uint32_t *detail)
 {
 	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
 	const struct bt_node_table *nodes = &state->nodes;
 	uint8_t *rejected;
+	bool any = false;
 
 	if (range.slots != NULL) {
 		for (uint32_t k = 0; k < range.count; k++) {
 			const bt_taint_list *taints = bt_node_table_taints(nodes, range.slots[k]);
 			detail[range.slots[k]] = has_untolerated_hard_taint(plugin, taints, spec);
 		}
-		return;
+		return true;
 	}
 	rejected = BT_NEW_ARRAY(uint8_t, nodes->taint_sets.count);
 	for (uint32_t i = 0; i < nodes->taint_sets.count; i++) {
 		rejected[i] = has_untolerated_hard_taint(
 			plugin, &nodes->taint_sets.items[i].taints, spec);
+		any |= rejected[i] != 0;
 	}
-	for (uint32_t slot = 0; slot < range.count; slot++) {
+	for (uint32_t slot = 0; any && slot < range.count; slot++) {
 		detail[slot] = rejected[nodes->taint_set[slot]];
 	}
 	bt_free(rejected);
+	return any;
 }
 
 static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin,

@@ -77,7 +77,8 @@ struct bt_plan {
 	int64_t constant_score;   /* weighted scores that are equal on every node */
 	bool reads_node_count;
 	/* Columns. */
-	uint32_t slot_count; /* slots the columns cover */
+	uint32_t slot_count;  /* slots the columns cover */
+	uint32_t block_slots; /* slots the columns have room for */
 	uint32_t *verdict;
 	int32_t *local;
 	int32_t *total;
@@ -88,6 +89,7 @@ struct bt_plan {
 	uint64_t list_version;
 	uint32_t node_count; /* snapshot size when scores were computed */
 	/* Cache links (bt_plan_cache). */
+	struct plan_queue *queue;
 	struct bt_plan *next_of_shape;
 	struct bt_plan *newer;
 	struct bt_plan *older;
