@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How fast does a PodList turn into objects? Generates a list of about 50 MB in the form an API server sends (most of it
- * is nothing a scheduler reads: managedFields, env, mounts, status), decodes each item into a struct bt_pod of its own
- * arena, and prints the best and the median of several runs as one JSON line.
+ * How fast does a PodList turn into objects? Generates a list of about 50 MB in the form an API
+ * server sends (most of it is nothing a scheduler reads: managedFields, env, mounts, status),
+ * decodes each item into a struct bt_pod of its own arena, and prints the best and the median of
+ * several runs as one JSON line.
  *
  *         codec_bench [megabytes [runs]]
  */
@@ -31,40 +32,63 @@ static void append_metadata(struct bt_strbuf *out, struct bt_prng *prng, unsigne
 	unsigned int app = (unsigned int)bt_prng_below(prng, 400);
 	unsigned int hash = (unsigned int)bt_prng_below(prng, 1u << 28);
 	bt_strbuf_printf(out,
-		"{\"name\":\"service-%u-%07x-%05x\",\"generateName\":\"service-%u-%07x-\",\"namespace\":\"team-%u\","
-		"\"uid\":\"8d6a2f31-%04x-4c1b-9d2e-%012x\",\"resourceVersion\":\"%u\",\"generation\":1,"
+		"{\"name\":\"service-%u-%07x-%05x\",\"generateName\":\"service-%u-%07x-\","
+		"\"namespace\":\"team-%u\","
+		"\"uid\":\"8d6a2f31-%04x-4c1b-9d2e-%012x\",\"resourceVersion\":\"%u\","
+		"\"generation\":1,"
 		"\"creationTimestamp\":\"2026-03-14T09:26:53Z\",",
 		app, hash, index, app, hash, app % 40, index & 0xffff, index, 481230000 + index);
 	bt_strbuf_printf(out,
-		"\"labels\":{\"app.kubernetes.io/component\":\"server\",\"app.kubernetes.io/instance\":\"service-%u\","
-		"\"app.kubernetes.io/name\":\"service\",\"pod-template-hash\":\"%07x\",\"tier\":\"backend\"},"
+		"\"labels\":{\"app.kubernetes.io/component\":\"server\",\"app.kubernetes.io/"
+		"instance\":\"service-%u\","
+		"\"app.kubernetes.io/"
+		"name\":\"service\",\"pod-template-hash\":\"%07x\",\"tier\":\"backend\"},"
 		"\"annotations\":{\"checksum/config\":"
-		"\"2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae\",\"prometheus.io/path\":\"/metrics\","
+		"\"2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae\",\"prometheus."
+		"io/path\":\"/metrics\","
 		"\"prometheus.io/port\":\"9090\",\"prometheus.io/scrape\":\"true\"},",
 		app, hash);
 	bt_strbuf_printf(out,
-		"\"ownerReferences\":[{\"apiVersion\":\"apps/v1\",\"kind\":\"ReplicaSet\",\"name\":\"service-%u-%07x\","
-		"\"uid\":\"0f1e2d3c-4b5a-6978-8796-%012x\",\"controller\":true,\"blockOwnerDeletion\":true}],",
+		"\"ownerReferences\":[{\"apiVersion\":\"apps/"
+		"v1\",\"kind\":\"ReplicaSet\",\"name\":\"service-%u-%07x\","
+		"\"uid\":\"0f1e2d3c-4b5a-6978-8796-%012x\",\"controller\":true,"
+		"\"blockOwnerDeletion\":true}],",
 		app, hash, app);
 	bt_strbuf_append_c(out,
-		"\"managedFields\":[{\"manager\":\"kube-controller-manager\",\"operation\":\"Update\",\"apiVersion\":\"v1\","
-		"\"time\":\"2026-03-14T09:26:53Z\",\"fieldsType\":\"FieldsV1\",\"fieldsV1\":{\"f:metadata\":{"
+		"\"managedFields\":[{\"manager\":\"kube-controller-manager\",\"operation\":"
+		"\"Update\",\"apiVersion\":\"v1\","
+		"\"time\":\"2026-03-14T09:26:53Z\",\"fieldsType\":\"FieldsV1\",\"fieldsV1\":{\"f:"
+		"metadata\":{"
 		"\"f:annotations\":{\".\":{},\"f:checksum/config\":{},\"f:prometheus.io/path\":{},"
-		"\"f:prometheus.io/port\":{},\"f:prometheus.io/scrape\":{}},\"f:generateName\":{},\"f:labels\":{\".\":{},"
-		"\"f:app.kubernetes.io/component\":{},\"f:app.kubernetes.io/instance\":{},\"f:app.kubernetes.io/name\":{},"
+		"\"f:prometheus.io/port\":{},\"f:prometheus.io/"
+		"scrape\":{}},\"f:generateName\":{},\"f:labels\":{\".\":{},"
+		"\"f:app.kubernetes.io/component\":{},\"f:app.kubernetes.io/"
+		"instance\":{},\"f:app.kubernetes.io/name\":{},"
 		"\"f:pod-template-hash\":{},\"f:tier\":{}},\"f:ownerReferences\":{\".\":{},"
-		"\"k:{\\\"uid\\\":\\\"0f1e2d3c-4b5a-6978-8796-000000000001\\\"}\":{}}},\"f:spec\":{\"f:affinity\":{\".\":{},"
-		"\"f:podAntiAffinity\":{\".\":{},\"f:preferredDuringSchedulingIgnoredDuringExecution\":{}}},"
-		"\"f:containers\":{\"k:{\\\"name\\\":\\\"server\\\"}\":{\".\":{},\"f:env\":{\".\":{},"
-		"\"k:{\\\"name\\\":\\\"DATABASE_URL\\\"}\":{\".\":{},\"f:name\":{},\"f:valueFrom\":{\".\":{},"
-		"\"f:secretKeyRef\":{}}},\"k:{\\\"name\\\":\\\"LOG_LEVEL\\\"}\":{\".\":{},\"f:name\":{},\"f:value\":{}}},"
-		"\"f:image\":{},\"f:imagePullPolicy\":{},\"f:livenessProbe\":{\".\":{},\"f:failureThreshold\":{},"
-		"\"f:httpGet\":{\".\":{},\"f:path\":{},\"f:port\":{},\"f:scheme\":{}},\"f:periodSeconds\":{}},\"f:name\":{},"
-		"\"f:ports\":{\".\":{},\"k:{\\\"containerPort\\\":8080,\\\"protocol\\\":\\\"TCP\\\"}\":{\".\":{},"
-		"\"f:containerPort\":{},\"f:name\":{},\"f:protocol\":{}}},\"f:resources\":{\".\":{},\"f:limits\":{\".\":{},"
-		"\"f:memory\":{}},\"f:requests\":{\".\":{},\"f:cpu\":{},\"f:memory\":{}}},\"f:volumeMounts\":{\".\":{},"
-		"\"k:{\\\"mountPath\\\":\\\"/etc/config\\\"}\":{\".\":{},\"f:mountPath\":{},\"f:name\":{}}}}},"
-		"\"f:dnsPolicy\":{},\"f:enableServiceLinks\":{},\"f:restartPolicy\":{},\"f:schedulerName\":{},"
+		"\"k:{\\\"uid\\\":\\\"0f1e2d3c-4b5a-6978-8796-000000000001\\\"}\":{}}},\"f:spec\":{"
+		"\"f:affinity\":{\".\":{},"
+		"\"f:podAntiAffinity\":{\".\":{},\"f:"
+		"preferredDuringSchedulingIgnoredDuringExecution\":{}}},"
+		"\"f:containers\":{\"k:{\\\"name\\\":\\\"server\\\"}\":{\".\":{},\"f:env\":{\".\":{"
+		"},"
+		"\"k:{\\\"name\\\":\\\"DATABASE_URL\\\"}\":{\".\":{},\"f:name\":{},\"f:valueFrom\":"
+		"{\".\":{},"
+		"\"f:secretKeyRef\":{}}},\"k:{\\\"name\\\":\\\"LOG_LEVEL\\\"}\":{\".\":{},\"f:"
+		"name\":{},\"f:value\":{}}},"
+		"\"f:image\":{},\"f:imagePullPolicy\":{},\"f:livenessProbe\":{\".\":{},\"f:"
+		"failureThreshold\":{},"
+		"\"f:httpGet\":{\".\":{},\"f:path\":{},\"f:port\":{},\"f:scheme\":{}},\"f:"
+		"periodSeconds\":{}},\"f:name\":{},"
+		"\"f:ports\":{\".\":{},\"k:{\\\"containerPort\\\":8080,\\\"protocol\\\":"
+		"\\\"TCP\\\"}\":{\".\":{},"
+		"\"f:containerPort\":{},\"f:name\":{},\"f:protocol\":{}}},\"f:resources\":{\".\":{}"
+		",\"f:limits\":{\".\":{},"
+		"\"f:memory\":{}},\"f:requests\":{\".\":{},\"f:cpu\":{},\"f:memory\":{}}},\"f:"
+		"volumeMounts\":{\".\":{},"
+		"\"k:{\\\"mountPath\\\":\\\"/etc/"
+		"config\\\"}\":{\".\":{},\"f:mountPath\":{},\"f:name\":{}}}}},"
+		"\"f:dnsPolicy\":{},\"f:enableServiceLinks\":{},\"f:restartPolicy\":{},\"f:"
+		"schedulerName\":{},"
 		"\"f:securityContext\":{},\"f:terminationGracePeriodSeconds\":{}}}}]}");
 }
 
@@ -72,68 +96,102 @@ static void append_spec(struct bt_strbuf *out, struct bt_prng *prng)
 {
 	unsigned int app = (unsigned int)bt_prng_below(prng, 400);
 	bt_strbuf_append_c(out,
-		"{\"volumes\":[{\"name\":\"config\",\"configMap\":{\"name\":\"service-config\",\"defaultMode\":420}},"
-		"{\"name\":\"kube-api-access-x7k2p\",\"projected\":{\"sources\":[{\"serviceAccountToken\":"
-		"{\"expirationSeconds\":3607,\"path\":\"token\"}},{\"configMap\":{\"name\":\"kube-root-ca.crt\",\"items\":"
-		"[{\"key\":\"ca.crt\",\"path\":\"ca.crt\"}]}},{\"downwardAPI\":{\"items\":[{\"path\":\"namespace\","
-		"\"fieldRef\":{\"apiVersion\":\"v1\",\"fieldPath\":\"metadata.namespace\"}}]}}],\"defaultMode\":420}}],");
+		"{\"volumes\":[{\"name\":\"config\",\"configMap\":{\"name\":\"service-config\","
+		"\"defaultMode\":420}},"
+		"{\"name\":\"kube-api-access-x7k2p\",\"projected\":{\"sources\":[{"
+		"\"serviceAccountToken\":"
+		"{\"expirationSeconds\":3607,\"path\":\"token\"}},{\"configMap\":{\"name\":\"kube-"
+		"root-ca.crt\",\"items\":"
+		"[{\"key\":\"ca.crt\",\"path\":\"ca.crt\"}]}},{\"downwardAPI\":{\"items\":[{"
+		"\"path\":\"namespace\","
+		"\"fieldRef\":{\"apiVersion\":\"v1\",\"fieldPath\":\"metadata.namespace\"}}]}}],"
+		"\"defaultMode\":420}}],");
 	bt_strbuf_printf(out,
-		"\"containers\":[{\"name\":\"server\",\"image\":\"registry.example.com/team/service:v1.%u.%u\","
+		"\"containers\":[{\"name\":\"server\",\"image\":\"registry.example.com/team/"
+		"service:v1.%u.%u\","
 		"\"args\":[\"--listen=:8080\",\"--config=/etc/config/service.yaml\"],"
-		"\"ports\":[{\"name\":\"http\",\"containerPort\":8080,\"protocol\":\"TCP\"}],\"env\":["
-		"{\"name\":\"LOG_LEVEL\",\"value\":\"info\"},{\"name\":\"DATABASE_URL\",\"valueFrom\":{\"secretKeyRef\":"
-		"{\"name\":\"service-secrets\",\"key\":\"database-url\"}}},{\"name\":\"POD_IP\",\"valueFrom\":{\"fieldRef\":"
-		"{\"apiVersion\":\"v1\",\"fieldPath\":\"status.podIP\"}}},{\"name\":\"GREETING\",\"value\":"
-		"\"say \\\"hello\\\"\\nto the world\"}],\"resources\":{\"limits\":{\"memory\":\"%uMi\"},\"requests\":"
+		"\"ports\":[{\"name\":\"http\",\"containerPort\":8080,\"protocol\":\"TCP\"}],"
+		"\"env\":["
+		"{\"name\":\"LOG_LEVEL\",\"value\":\"info\"},{\"name\":\"DATABASE_URL\","
+		"\"valueFrom\":{\"secretKeyRef\":"
+		"{\"name\":\"service-secrets\",\"key\":\"database-url\"}}},{\"name\":\"POD_IP\","
+		"\"valueFrom\":{\"fieldRef\":"
+		"{\"apiVersion\":\"v1\",\"fieldPath\":\"status.podIP\"}}},{\"name\":\"GREETING\","
+		"\"value\":"
+		"\"say \\\"hello\\\"\\nto the "
+		"world\"}],\"resources\":{\"limits\":{\"memory\":\"%uMi\"},\"requests\":"
 		"{\"cpu\":\"%um\",\"memory\":\"%uMi\"}},",
 		app % 50, app, 256 + 64 * (app % 8), 50 + 10 * (app % 40), 128 + 64 * (app % 8));
 	bt_strbuf_append_c(out,
-		"\"volumeMounts\":[{\"name\":\"config\",\"readOnly\":true,\"mountPath\":\"/etc/config\"},"
+		"\"volumeMounts\":[{\"name\":\"config\",\"readOnly\":true,\"mountPath\":\"/etc/"
+		"config\"},"
 		"{\"name\":\"kube-api-access-x7k2p\",\"readOnly\":true,\"mountPath\":"
-		"\"/var/run/secrets/kubernetes.io/serviceaccount\"}],\"livenessProbe\":{\"httpGet\":{\"path\":\"/healthz\","
-		"\"port\":8080,\"scheme\":\"HTTP\"},\"timeoutSeconds\":1,\"periodSeconds\":10,\"successThreshold\":1,"
-		"\"failureThreshold\":3},\"terminationMessagePath\":\"/dev/termination-log\",\"terminationMessagePolicy\":"
-		"\"File\",\"imagePullPolicy\":\"IfNotPresent\",\"securityContext\":{\"runAsNonRoot\":true}},"
-		"{\"name\":\"proxy\",\"image\":\"registry.example.com/mesh/proxy:1.20\",\"resources\":{\"requests\":"
-		"{\"cpu\":\"10m\",\"memory\":\"40Mi\"}},\"volumeMounts\":[{\"name\":\"kube-api-access-x7k2p\",\"readOnly\":"
-		"true,\"mountPath\":\"/var/run/secrets/kubernetes.io/serviceaccount\"}],\"imagePullPolicy\":\"Always\"}],"
-		"\"restartPolicy\":\"Always\",\"terminationGracePeriodSeconds\":30,\"dnsPolicy\":\"ClusterFirst\","
+		"\"/var/run/secrets/kubernetes.io/"
+		"serviceaccount\"}],\"livenessProbe\":{\"httpGet\":{\"path\":\"/healthz\","
+		"\"port\":8080,\"scheme\":\"HTTP\"},\"timeoutSeconds\":1,\"periodSeconds\":10,"
+		"\"successThreshold\":1,"
+		"\"failureThreshold\":3},\"terminationMessagePath\":\"/dev/"
+		"termination-log\",\"terminationMessagePolicy\":"
+		"\"File\",\"imagePullPolicy\":\"IfNotPresent\",\"securityContext\":{"
+		"\"runAsNonRoot\":true}},"
+		"{\"name\":\"proxy\",\"image\":\"registry.example.com/mesh/"
+		"proxy:1.20\",\"resources\":{\"requests\":"
+		"{\"cpu\":\"10m\",\"memory\":\"40Mi\"}},\"volumeMounts\":[{\"name\":\"kube-api-"
+		"access-x7k2p\",\"readOnly\":"
+		"true,\"mountPath\":\"/var/run/secrets/kubernetes.io/"
+		"serviceaccount\"}],\"imagePullPolicy\":\"Always\"}],"
+		"\"restartPolicy\":\"Always\",\"terminationGracePeriodSeconds\":30,\"dnsPolicy\":"
+		"\"ClusterFirst\","
 		"\"serviceAccountName\":\"service\",\"serviceAccount\":\"service\",");
 	bt_strbuf_printf(out,
-		"\"nodeName\":\"node-%05u.zone-%u.example.com\",\"securityContext\":{\"fsGroup\":1000},\"affinity\":"
-		"{\"podAntiAffinity\":{\"preferredDuringSchedulingIgnoredDuringExecution\":[{\"weight\":100,"
-		"\"podAffinityTerm\":{\"labelSelector\":{\"matchLabels\":{\"app.kubernetes.io/instance\":\"service-%u\"}},"
-		"\"topologyKey\":\"kubernetes.io/hostname\"}}]}},\"schedulerName\":\"default-scheduler\",\"tolerations\":["
-		"{\"key\":\"node.kubernetes.io/not-ready\",\"operator\":\"Exists\",\"effect\":\"NoExecute\","
-		"\"tolerationSeconds\":300},{\"key\":\"node.kubernetes.io/unreachable\",\"operator\":\"Exists\","
-		"\"effect\":\"NoExecute\",\"tolerationSeconds\":300}],\"priority\":0,\"enableServiceLinks\":true,"
+		"\"nodeName\":\"node-%05u.zone-%u.example.com\",\"securityContext\":{\"fsGroup\":"
+		"1000},\"affinity\":"
+		"{\"podAntiAffinity\":{\"preferredDuringSchedulingIgnoredDuringExecution\":[{"
+		"\"weight\":100,"
+		"\"podAffinityTerm\":{\"labelSelector\":{\"matchLabels\":{\"app.kubernetes.io/"
+		"instance\":\"service-%u\"}},"
+		"\"topologyKey\":\"kubernetes.io/"
+		"hostname\"}}]}},\"schedulerName\":\"default-scheduler\",\"tolerations\":["
+		"{\"key\":\"node.kubernetes.io/"
+		"not-ready\",\"operator\":\"Exists\",\"effect\":\"NoExecute\","
+		"\"tolerationSeconds\":300},{\"key\":\"node.kubernetes.io/"
+		"unreachable\",\"operator\":\"Exists\","
+		"\"effect\":\"NoExecute\",\"tolerationSeconds\":300}],\"priority\":0,"
+		"\"enableServiceLinks\":true,"
 		"\"preemptionPolicy\":\"PreemptLowerPriority\"}",
 		(unsigned int)bt_prng_below(prng, 5000), app % 3, app);
 }
 
 static void append_status(struct bt_strbuf *out, struct bt_prng *prng)
 {
-	static const char *const conditions[] = {"PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady",
-		"PodScheduled"};
+	static const char *const conditions[] = {"PodReadyToStartContainers", "Initialized",
+		"Ready", "ContainersReady", "PodScheduled"};
 	unsigned int ip = (unsigned int)bt_prng_below(prng, 65536);
 	bt_strbuf_append_c(out, "{\"phase\":\"Running\",\"conditions\":[");
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(conditions); i++) {
 		bt_strbuf_printf(out,
-			"%s{\"type\":\"%s\",\"observedGeneration\":1,\"status\":\"True\",\"lastProbeTime\":null,"
+			"%s{\"type\":\"%s\",\"observedGeneration\":1,\"status\":\"True\","
+			"\"lastProbeTime\":null,"
 			"\"lastTransitionTime\":\"2026-03-14T09:27:01Z\"}",
 			i == 0 ? "" : ",", conditions[i]);
 	}
 	bt_strbuf_printf(out,
-		"],\"hostIP\":\"10.0.%u.%u\",\"hostIPs\":[{\"ip\":\"10.0.%u.%u\"}],\"podIP\":\"10.244.%u.%u\",\"podIPs\":"
-		"[{\"ip\":\"10.244.%u.%u\"}],\"startTime\":\"2026-03-14T09:26:53Z\",\"containerStatuses\":[",
+		"],\"hostIP\":\"10.0.%u.%u\",\"hostIPs\":[{\"ip\":\"10.0.%u.%u\"}],\"podIP\":\"10."
+		"244.%u.%u\",\"podIPs\":"
+		"[{\"ip\":\"10.244.%u.%u\"}],\"startTime\":\"2026-03-14T09:26:53Z\","
+		"\"containerStatuses\":[",
 		ip & 255, ip >> 8, ip & 255, ip >> 8, ip & 255, ip >> 8, ip & 255, ip >> 8);
 	for (int i = 0; i < 2; i++) {
 		bt_strbuf_printf(out,
-			"%s{\"name\":\"%s\",\"state\":{\"running\":{\"startedAt\":\"2026-03-14T09:27:00Z\"}},\"lastState\":{},"
-			"\"ready\":true,\"restartCount\":0,\"image\":\"registry.example.com/team/service:v1\",\"imageID\":"
+			"%s{\"name\":\"%s\",\"state\":{\"running\":{\"startedAt\":\"2026-03-14T09:"
+			"27:00Z\"}},\"lastState\":{},"
+			"\"ready\":true,\"restartCount\":0,\"image\":\"registry.example.com/team/"
+			"service:v1\",\"imageID\":"
 			"\"registry.example.com/team/service@sha256:"
-			"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\",\"containerID\":\"containerd://"
-			"60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752\",\"started\":true}",
+			"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\","
+			"\"containerID\":\"containerd://"
+			"60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752\","
+			"\"started\":true}",
 			i == 0 ? "" : ",", i == 0 ? "server" : "proxy");
 	}
 	bt_strbuf_append_c(out, "],\"qosClass\":\"Burstable\"}");
@@ -144,7 +202,9 @@ static unsigned int generate(struct bt_strbuf *out, size_t bytes)
 	struct bt_prng prng;
 	unsigned int pod_count = 0;
 	bt_prng_init(&prng, 1);
-	bt_strbuf_append_c(out, "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"1\"},"
+	bt_strbuf_append_c(out,
+		"{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":"
+		"\"1\"},"
 		"\"items\":[");
 	while (out->length < bytes) {
 		bt_strbuf_append_c(out, pod_count == 0 ? "{\"metadata\":" : ",{\"metadata\":");
@@ -165,8 +225,8 @@ struct object {
 	struct bt_pod pod;
 };
 
-static int decode_items(struct bt_json_reader *reader, struct object *objects, unsigned int *out_count,
-	struct berth_error *err)
+static int decode_items(struct bt_json_reader *reader, struct object *objects,
+	unsigned int *out_count, struct berth_error *err)
 {
 	bool first = true;
 	bool more;
@@ -179,12 +239,14 @@ static int decode_items(struct bt_json_reader *reader, struct object *objects, u
 		struct object *object = &objects[(*out_count)++];
 		bt_arena_init(&object->arena, 2048);
 		object->pod = (struct bt_pod){0};
-		result = bt_message_decode_json(&bt_pod_message, reader, &object->arena, &object->pod, err);
+		result = bt_message_decode_json(
+			&bt_pod_message, reader, &object->arena, &object->pod, err);
 	}
 	return result;
 }
 
-static int decode_list(struct bt_str text, struct object *objects, unsigned int *out_count, struct berth_error *err)
+static int decode_list(struct bt_str text, struct object *objects, unsigned int *out_count,
+	struct berth_error *err)
 {
 	struct bt_json_reader reader;
 	struct bt_arena names = {0};
@@ -256,10 +318,11 @@ int main(int argc, char **argv)
 	qsort(seconds, (size_t)runs, sizeof(*seconds), compare_doubles);
 	qsort(skip_seconds, (size_t)runs, sizeof(*skip_seconds), compare_doubles);
 	double size = (double)text.length / 1e6;
-	(void)printf("{\"bytes\":%zu,\"pods\":%u,\"seconds\":%.4f,\"mb_per_s\":%.1f,\"mb_per_s_best\":%.1f,"
-		"\"skip_mb_per_s\":%.1f,\"object_bytes\":%zu,\"runs\":%ld}\n",
-		text.length, pod_count, seconds[runs / 2], size / seconds[runs / 2], size / seconds[0],
-		size / skip_seconds[runs / 2], memory_bytes, runs);
+	(void)printf("{\"bytes\":%zu,\"pods\":%u,\"seconds\":%.4f,\"mb_per_s\":%.1f,\"mb_per_s_"
+		     "best\":%.1f,"
+		     "\"skip_mb_per_s\":%.1f,\"object_bytes\":%zu,\"runs\":%ld}\n",
+		text.length, pod_count, seconds[runs / 2], size / seconds[runs / 2],
+		size / seconds[0], size / skip_seconds[runs / 2], memory_bytes, runs);
 	bt_free(objects);
 	bt_strbuf_finish(&text);
 	return 0;

@@ -2,11 +2,11 @@
 #ifndef BT_CODEC_JSON_H
 #define BT_CODEC_JSON_H
 /**
- * JSON with Go's decoding rules: strict RFC 8259 grammar, UTF-8 (invalid bytes and lone surrogates become U+FFFD),
- * at most BT_JSON_DEPTH_MAX levels, numbers kept as text. Three layers:
- *   reader  one pass over borrowed bytes, pulled token by token; what the message decoder stands on
- *   value   a tree, for configuration and tests, where the shape is not known beforehand
- *   writer  appends to a string buffer
+ * JSON with Go's decoding rules: strict RFC 8259 grammar, UTF-8 (invalid bytes and lone surrogates
+ * become U+FFFD), at most BT_JSON_DEPTH_MAX levels, numbers kept as text. Three layers:
+ * - reader: one pass over borrowed bytes, pulled token by token; the message decoder stands on it
+ * - value: a tree, for configuration and tests, where the shape is not known beforehand
+ * - writer: appends to a string buffer
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,7 +19,10 @@
 
 /** Go's encoding/json stops at this depth as well. */
 #define BT_JSON_DEPTH_MAX 10000
-/** Longest string value or member name that is handed out (BERTH_ERR_TOO_LARGE); skipped ones have no limit. */
+/**
+ * Longest string value or member name that is handed out (BERTH_ERR_TOO_LARGE); skipped ones have
+ * no limit.
+ */
 #define BT_JSON_STRING_BYTES_MAX (UINT32_C(64) << 20)
 
 enum bt_json_type {
@@ -41,9 +44,10 @@ const char *bt_json_type_name(enum bt_json_type type);
 /** --- reader --- */
 
 /**
- * Borrowed input; the cursor is all the state there is. On a syntax error position stays at the offending byte and the
- * message is Go's ("invalid character 'x' looking for beginning of value"); a value of another type than the called
- * function reads is BERTH_ERR_INVALID "expected string, got number".
+ * Borrowed input; the cursor is all the state there is. On a syntax error position stays at the
+ * offending byte and the message is Go's ("invalid character 'x' looking for beginning of value");
+ * a value of another type than the called function reads is BERTH_ERR_INVALID "expected string, got
+ * number".
  */
 struct bt_json_reader {
 	const char *start;
@@ -54,30 +58,41 @@ struct bt_json_reader {
 
 void bt_json_reader_init(struct bt_json_reader *reader, struct bt_str text);
 /** Type of the next value (skips white space, consumes nothing else). Error at the end of input. */
-BT_MUST_USE int bt_json_peek(struct bt_json_reader *reader, enum bt_json_type *out_type, struct berth_error *err);
+BT_MUST_USE int bt_json_peek(
+	struct bt_json_reader *reader, enum bt_json_type *out_type, struct berth_error *err);
 /** Consume "null", "true"/"false". */
 BT_MUST_USE int bt_json_read_null(struct bt_json_reader *reader, struct berth_error *err);
-BT_MUST_USE int bt_json_read_bool(struct bt_json_reader *reader, bool *out_value, struct berth_error *err);
+BT_MUST_USE int bt_json_read_bool(
+	struct bt_json_reader *reader, bool *out_value, struct berth_error *err);
 /** The number's source text; borrowed from the input. Grammar is checked. */
-BT_MUST_USE int bt_json_read_number(struct bt_json_reader *reader, struct bt_str *out_text, struct berth_error *err);
+BT_MUST_USE int bt_json_read_number(
+	struct bt_json_reader *reader, struct bt_str *out_text, struct berth_error *err);
 /**
- * The string's value. Without escapes and invalid UTF-8 it is borrowed from the input, otherwise unescaped into the
- * arena; *out_borrowed (may be NULL) tells which.
+ * The string's value. Without escapes and invalid UTF-8 it is borrowed from the input, otherwise
+ * unescaped into the arena; *out_borrowed (may be NULL) tells which.
  */
-BT_MUST_USE int bt_json_read_string(struct bt_json_reader *reader, struct bt_arena *arena, struct bt_str *out_text,
-	bool *out_borrowed, struct berth_error *err);
+BT_MUST_USE int bt_json_read_string(struct bt_json_reader *reader, struct bt_arena *arena,
+	struct bt_str *out_text, bool *out_borrowed, struct berth_error *err);
 /**
- * Enter an array; then call bt_json_next_element before each element: *out_more false means the array is closed.
- * *first must start true and is private to the reader.
+ * Enter an array; then call bt_json_next_element before each element: *out_more false means the
+ * array is closed. *first must start true and is private to the reader.
  */
 BT_MUST_USE int bt_json_enter_array(struct bt_json_reader *reader, struct berth_error *err);
-BT_MUST_USE int bt_json_next_element(struct bt_json_reader *reader, bool *first, bool *out_more, struct berth_error *err);
-/** Enter an object; bt_json_next_member yields the next name (string rules as above) until *out_more is false. */
+BT_MUST_USE int bt_json_next_element(
+	struct bt_json_reader *reader, bool *first, bool *out_more, struct berth_error *err);
+/**
+ * Enter an object; bt_json_next_member yields the next name (string rules as above) until
+ * *out_more is false.
+ */
 BT_MUST_USE int bt_json_enter_object(struct bt_json_reader *reader, struct berth_error *err);
-BT_MUST_USE int bt_json_next_member(struct bt_json_reader *reader, bool *first, struct bt_arena *arena, bool *out_more,
-	struct bt_str *out_name, struct berth_error *err);
-/** Skip one value of any type, checking its grammar; no recursion. *out_text (may be NULL) is its source text. */
-BT_MUST_USE int bt_json_skip(struct bt_json_reader *reader, struct bt_str *out_text, struct berth_error *err);
+BT_MUST_USE int bt_json_next_member(struct bt_json_reader *reader, bool *first,
+	struct bt_arena *arena, bool *out_more, struct bt_str *out_name, struct berth_error *err);
+/**
+ * Skip one value of any type, checking its grammar; no recursion. *out_text (may be NULL) is its
+ * source text.
+ */
+BT_MUST_USE int bt_json_skip(
+	struct bt_json_reader *reader, struct bt_str *out_text, struct berth_error *err);
 /** Only white space may be left. */
 BT_MUST_USE int bt_json_expect_end(struct bt_json_reader *reader, struct berth_error *err);
 /** Offset in bytes from the start of the input, for messages. */
@@ -92,19 +107,23 @@ struct bt_json_member {
 	struct bt_json_value *value;
 };
 
-/** Members keep source order; repeated names are all kept (the last one is the one find returns, as Go does). */
+/**
+ * Members keep source order; repeated names are all kept (the last one is the one find returns, as
+ * Go does).
+ */
 struct bt_json_value {
 	enum bt_json_type type;
-	bool boolean;         /* BT_JSON_BOOL */
-	struct bt_str text;   /* BT_JSON_STRING: value; BT_JSON_NUMBER: source text */
-	uint32_t count;       /* BT_JSON_ARRAY, BT_JSON_OBJECT */
+	bool boolean;                    /* BT_JSON_BOOL */
+	struct bt_str text;              /* BT_JSON_STRING: value; BT_JSON_NUMBER: source text */
+	uint32_t count;                  /* BT_JSON_ARRAY, BT_JSON_OBJECT */
 	struct bt_json_value **elements; /* BT_JSON_ARRAY */
 	struct bt_json_member *members;  /* BT_JSON_OBJECT */
 };
 
 /**
- * Parse a complete document. Everything is copied into the arena except strings without escapes, which borrow text;
- * with copy_strings nothing borrows. The message of a BERTH_ERR_SYNTAX is Go's, without prefix.
+ * Parse a complete document. Everything is copied into the arena except strings without escapes,
+ * which borrow text; with copy_strings nothing borrows. The message of a BERTH_ERR_SYNTAX is Go's,
+ * without prefix.
  */
 BT_MUST_USE int bt_json_parse(struct bt_arena *arena, struct bt_str text, bool copy_strings,
 	struct bt_json_value **out_value, struct berth_error *err);

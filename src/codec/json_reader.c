@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codec/json.h"
 
-#include <stdio.h>
-
 #include "base/assert.h"
 #include "codec/json_scan.h"
 
@@ -30,7 +28,8 @@ const char *bt_json_type_name(enum bt_json_type type)
 void bt_json_reader_init(struct bt_json_reader *reader, struct bt_str text)
 {
 	const char *data = text.data != NULL ? text.data : "";
-	*reader = (struct bt_json_reader){.start = data, .position = data, .end = data + text.length};
+	*reader =
+		(struct bt_json_reader){.start = data, .position = data, .end = data + text.length};
 }
 
 size_t bt_json_offset(const struct bt_json_reader *reader)
@@ -38,99 +37,19 @@ size_t bt_json_offset(const struct bt_json_reader *reader)
 	return (size_t)(reader->position - reader->start);
 }
 
-/** A byte in single quotes as Go's messages show it: taken as a Latin-1 character, escaped unless printable. */
-static void quote_byte(unsigned char c, char out[12])
-{
-	static const char named[] = "abtnvfr"; /* 0x07 to 0x0d */
-	if (c == '\'' || c == '\\') {
-		(void)snprintf(out, 12, "'\\%c'", c);
-	} else if (c >= 0x07 && c <= 0x0d) {
-		(void)snprintf(out, 12, "'\\%c'", named[c - 0x07]);
-	} else if (c < 0x20 || c == 0x7f) {
-		(void)snprintf(out, 12, "'\\x%02x'", c);
-	} else if (c < 0x7f) {
-		(void)snprintf(out, 12, "'%c'", c);
-	} else if (c < 0xa1 || c == 0xad) {
-		(void)snprintf(out, 12, "'\\u%04x'", c);
-	} else {
-		(void)snprintf(out, 12, "'%c%c'", 0xc0 | c >> 6, 0x80 | (c & 0x3f));
-	}
-}
-
-int bt_json_fault(struct bt_json_reader *reader, const char *at, const char *context, struct berth_error *err)
-{
-	reader->position = at;
-	if (at == reader->end) {
-		return bt_error_set(err, BERTH_ERR_SYNTAX, "unexpected end of JSON input");
-	}
-	char quoted[12];
-	quote_byte((unsigned char)*at, quoted);
-	return bt_error_set(err, BERTH_ERR_SYNTAX, "invalid character %s %s", quoted, context);
-}
-
-BT_COLD static int depth_fault(struct bt_json_reader *reader, const char *at, struct berth_error *err)
+BT_COLD static int depth_fault(
+	struct bt_json_reader *reader, const char *at, struct berth_error *err)
 {
 	reader->position = at;
 	return bt_error_set(err, BERTH_ERR_SYNTAX, "exceeded max depth");
 }
 
-/*
- * The scanners below take a position and return the one behind the token, or NULL after noting what is wrong where.
- * bt_json_fault turns that into an error.
+/**
+ * p stands behind the opening quote; the result is behind the closing one. Bytes beyond ASCII are
+ * not looked at.
  */
-struct fault {
-	const char *at;
-	const char *context;
-};
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool is_hex_digit(char c)
-{
-	return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
-}
-
-static const char *note(struct fault *fault, const char *at, const char *context)
-{
-	fault->at = at;
-	fault->context = context;
-	return NULL;
-}
-
-/** p stands at the backslash. */
-static const char *scan_escape(const char *p, const char *end, struct fault *fault)
-{
-	p++;
-	if (p == end) {
-		return note(fault, p, "");
-	}
-	switch (*p) {
-	case '"':
-	case '\\':
-	case '/':
-	case 'b':
-	case 'f':
-	case 'n':
-	case 'r':
-	case 't':
-		return p + 1;
-	case 'u':
-		for (int i = 1; i <= 4; i++) {
-			if (p + i == end || !is_hex_digit(p[i])) {
-				return note(fault, p + i, "in \\u hexadecimal character escape");
-			}
-		}
-		return p + 5;
-	default:
-		return note(fault, p, "in string escape code");
-	}
-}
-
-/** p stands behind the opening quote; the result is behind the closing one. Bytes beyond ASCII are not looked at. */
-BT_ALWAYS_INLINE const char *scan_string(const char *p, const char *end, struct fault *fault)
+BT_ALWAYS_INLINE const char *scan_string(
+	const char *p, const char *end, struct bt_json_fault_note *fault)
 {
 	for (;;) {
 		p = bt_json_scan(p, end, false);
@@ -138,77 +57,17 @@ BT_ALWAYS_INLINE const char *scan_string(const char *p, const char *end, struct 
 			return p + 1;
 		}
 		if (p == end || *p != '\\') {
-			return note(fault, p, "in string literal");
+			return bt_json_note(fault, p, "in string literal");
 		}
-		p = scan_escape(p, end, fault);
+		p = bt_json_scan_escape(p, end, fault);
 		if (p == NULL) {
 			return NULL;
 		}
 	}
 }
 
-static const char *scan_digits(const char *p, const char *end)
-{
-	while (p < end && is_digit(*p)) {
-		p++;
-	}
-	return p;
-}
-
-static const char *scan_number(const char *p, const char *end, struct fault *fault)
-{
-	if (*p == '-') {
-		p++;
-	}
-	if (p == end || !is_digit(*p)) {
-		return note(fault, p, "in numeric literal");
-	}
-	p = *p == '0' ? p + 1 : scan_digits(p, end);
-	if (p < end && *p == '.') {
-		p++;
-		if (p == end || !is_digit(*p)) {
-			return note(fault, p, "after decimal point in numeric literal");
-		}
-		p = scan_digits(p, end);
-	}
-	if (p < end && (*p == 'e' || *p == 'E')) {
-		p++;
-		if (p < end && (*p == '+' || *p == '-')) {
-			p++;
-		}
-		if (p == end || !is_digit(*p)) {
-			return note(fault, p, "in exponent of numeric literal");
-		}
-		p = scan_digits(p, end);
-	}
-	return p;
-}
-
-/** p stands at the first letter of "null", "true" or "false". */
-static const char *scan_literal(const char *p, const char *end, struct fault *fault)
-{
-	static const struct {
-		char letter;
-		const char *context;
-	} rows[3][5] = {
-		{{'n', ""}, {'u', "in literal null (expecting 'u')"}, {'l', "in literal null (expecting 'l')"},
-			{'l', "in literal null (expecting 'l')"}, {0, NULL}},
-		{{'t', ""}, {'r', "in literal true (expecting 'r')"}, {'u', "in literal true (expecting 'u')"},
-			{'e', "in literal true (expecting 'e')"}, {0, NULL}},
-		{{'f', ""}, {'a', "in literal false (expecting 'a')"}, {'l', "in literal false (expecting 'l')"},
-			{'s', "in literal false (expecting 's')"}, {'e', "in literal false (expecting 'e')"}},
-	};
-	int row = *p == 'n' ? 0 : *p == 't' ? 1 : 2;
-	for (int i = 0; i < 5 && rows[row][i].letter != 0; i++) {
-		if (p == end || *p != rows[row][i].letter) {
-			return note(fault, p, rows[row][i].context);
-		}
-		p++;
-	}
-	return p;
-}
-
-int bt_json_peek(struct bt_json_reader *reader, enum bt_json_type *out_type, struct berth_error *err)
+int bt_json_peek(
+	struct bt_json_reader *reader, enum bt_json_type *out_type, struct berth_error *err)
 {
 	const char *p = bt_json_skip_space(reader->position, reader->end);
 	reader->position = p;
@@ -235,7 +94,7 @@ int bt_json_peek(struct bt_json_reader *reader, enum bt_json_type *out_type, str
 	default:
 		break;
 	}
-	if (*p != '-' && !is_digit(*p)) {
+	if (*p != '-' && !bt_json_is_digit(*p)) {
 		return bt_json_fault(reader, p, looking_for_value, err);
 	}
 	*out_type = BT_JSON_NUMBER;
@@ -248,8 +107,8 @@ static int expect(struct bt_json_reader *reader, enum bt_json_type type, struct 
 	enum bt_json_type found;
 	int result = bt_json_peek(reader, &found, err);
 	if (result == 0 && found != type) {
-		result = bt_error_set(err, BERTH_ERR_INVALID, "expected %s, got %s", type_names[type],
-			type_names[found]);
+		result = bt_error_set(err, BERTH_ERR_INVALID, "expected %s, got %s",
+			type_names[type], type_names[found]);
 	}
 	return result;
 }
@@ -260,8 +119,8 @@ int bt_json_read_null(struct bt_json_reader *reader, struct berth_error *err)
 	if (result != 0) {
 		return result;
 	}
-	struct fault fault;
-	const char *p = scan_literal(reader->position, reader->end, &fault);
+	struct bt_json_fault_note fault;
+	const char *p = bt_json_scan_literal(reader->position, reader->end, &fault);
 	if (p == NULL) {
 		return bt_json_fault(reader, fault.at, fault.context, err);
 	}
@@ -275,9 +134,9 @@ int bt_json_read_bool(struct bt_json_reader *reader, bool *out_value, struct ber
 	if (result != 0) {
 		return result;
 	}
-	struct fault fault;
+	struct bt_json_fault_note fault;
 	bool value = *reader->position == 't';
-	const char *p = scan_literal(reader->position, reader->end, &fault);
+	const char *p = bt_json_scan_literal(reader->position, reader->end, &fault);
 	if (p == NULL) {
 		return bt_json_fault(reader, fault.at, fault.context, err);
 	}
@@ -286,15 +145,16 @@ int bt_json_read_bool(struct bt_json_reader *reader, bool *out_value, struct ber
 	return 0;
 }
 
-int bt_json_read_number(struct bt_json_reader *reader, struct bt_str *out_text, struct berth_error *err)
+int bt_json_read_number(
+	struct bt_json_reader *reader, struct bt_str *out_text, struct berth_error *err)
 {
 	int result = expect(reader, BT_JSON_NUMBER, err);
 	if (result != 0) {
 		return result;
 	}
-	struct fault fault;
+	struct bt_json_fault_note fault;
 	const char *start = reader->position;
-	const char *p = scan_number(start, reader->end, &fault);
+	const char *p = bt_json_scan_number(start, reader->end, &fault);
 	if (p == NULL) {
 		return bt_json_fault(reader, fault.at, fault.context, err);
 	}
@@ -304,7 +164,8 @@ int bt_json_read_number(struct bt_json_reader *reader, struct bt_str *out_text, 
 }
 
 /** reader->position stands at the opening quote. */
-static int read_raw_string(struct bt_json_reader *reader, struct bt_json_raw_string *out, struct berth_error *err)
+static int read_raw_string(
+	struct bt_json_reader *reader, struct bt_json_raw_string *out, struct berth_error *err)
 {
 	const char *start = reader->position + 1;
 	const char *end = reader->end;
@@ -315,13 +176,13 @@ static int read_raw_string(struct bt_json_reader *reader, struct bt_json_raw_str
 		if (BT_LIKELY(p != end && *p == '"')) {
 			break;
 		}
-		struct fault fault;
+		struct bt_json_fault_note fault;
 		if (p == end || (unsigned char)*p < 0x20) {
 			return bt_json_fault(reader, p, "in string literal", err);
 		}
 		if (*p == '\\') {
 			plain = false;
-			p = scan_escape(p, end, &fault);
+			p = bt_json_scan_escape(p, end, &fault);
 			if (p == NULL) {
 				return bt_json_fault(reader, fault.at, fault.context, err);
 			}
@@ -332,24 +193,26 @@ static int read_raw_string(struct bt_json_reader *reader, struct bt_json_raw_str
 		p += length != 0 ? length : 1;
 	}
 	reader->position = p + 1;
-	*out = (struct bt_json_raw_string){.data = start, .length = (size_t)(p - start), .plain = plain};
+	*out = (struct bt_json_raw_string){
+		.data = start, .length = (size_t)(p - start), .plain = plain};
 	return 0;
 }
 
-int bt_json_read_raw_string(struct bt_json_reader *reader, struct bt_json_raw_string *out, struct berth_error *err)
+int bt_json_read_raw_string(
+	struct bt_json_reader *reader, struct bt_json_raw_string *out, struct berth_error *err)
 {
 	int result = expect(reader, BT_JSON_STRING, err);
 	return result != 0 ? result : read_raw_string(reader, out, err);
 }
 
 /** The value of raw: borrowed when plain, else written to the arena. */
-static int keep_string(const struct bt_json_raw_string *raw, struct bt_arena *arena, struct bt_str *out_text,
-	struct berth_error *err)
+static int keep_string(const struct bt_json_raw_string *raw, struct bt_arena *arena,
+	struct bt_str *out_text, struct berth_error *err)
 {
 	size_t length = raw->plain ? raw->length : bt_json_unescape(raw->data, raw->length, NULL);
 	if (length > BT_JSON_STRING_BYTES_MAX) {
-		return bt_error_set(err, BERTH_ERR_TOO_LARGE, "string of %zu bytes is longer than %u", length,
-			BT_JSON_STRING_BYTES_MAX);
+		return bt_error_set(err, BERTH_ERR_TOO_LARGE,
+			"string of %zu bytes is longer than %u", length, BT_JSON_STRING_BYTES_MAX);
 	}
 	if (raw->plain) {
 		*out_text = (struct bt_str){raw->data, (uint32_t)length};
@@ -362,8 +225,8 @@ static int keep_string(const struct bt_json_raw_string *raw, struct bt_arena *ar
 	return 0;
 }
 
-int bt_json_read_string(struct bt_json_reader *reader, struct bt_arena *arena, struct bt_str *out_text,
-	bool *out_borrowed, struct berth_error *err)
+int bt_json_read_string(struct bt_json_reader *reader, struct bt_arena *arena,
+	struct bt_str *out_text, bool *out_borrowed, struct berth_error *err)
 {
 	struct bt_json_raw_string raw;
 	int result = bt_json_read_raw_string(reader, &raw, err);
@@ -400,7 +263,8 @@ int bt_json_enter_object(struct bt_json_reader *reader, struct berth_error *err)
 	return enter(reader, BT_JSON_OBJECT, err);
 }
 
-int bt_json_next_element(struct bt_json_reader *reader, bool *first, bool *out_more, struct berth_error *err)
+int bt_json_next_element(
+	struct bt_json_reader *reader, bool *first, bool *out_more, struct berth_error *err)
 {
 	const char *p = bt_json_skip_space(reader->position, reader->end);
 	if (p == reader->end) {
@@ -417,7 +281,8 @@ int bt_json_next_element(struct bt_json_reader *reader, bool *first, bool *out_m
 		if (*p != ',') {
 			return bt_json_fault(reader, p, after_element, err);
 		}
-		/* a bracket behind the comma is no value: the caller must not take it for the end */
+		/* a bracket behind the comma is no value: the caller must not take it for the end
+		 */
 		p = bt_json_skip_space(p + 1, reader->end);
 		if (p == reader->end || *p == ']') {
 			return bt_json_fault(reader, p, looking_for_value, err);
@@ -469,8 +334,8 @@ int bt_json_next_raw_member(struct bt_json_reader *reader, bool *first, bool *ou
 	return 0;
 }
 
-int bt_json_next_member(struct bt_json_reader *reader, bool *first, struct bt_arena *arena, bool *out_more,
-	struct bt_str *out_name, struct berth_error *err)
+int bt_json_next_member(struct bt_json_reader *reader, bool *first, struct bt_arena *arena,
+	bool *out_more, struct bt_str *out_name, struct berth_error *err)
 {
 	struct bt_json_raw_string raw = {0};
 	bool more = false;
@@ -486,7 +351,8 @@ int bt_json_next_member(struct bt_json_reader *reader, bool *first, struct bt_ar
 
 int bt_json_skip(struct bt_json_reader *reader, struct bt_str *out_text, struct berth_error *err)
 {
-	/* One bit per level opened here, set for objects. A word is cleared when its first level opens. */
+	/* One bit per level opened here, set for objects. A word is cleared when its first level
+	 * opens. */
 	uint64_t is_object[BT_JSON_DEPTH_MAX / 64 + 1];
 	const uint32_t depth_max = BT_JSON_DEPTH_MAX - reader->depth;
 	const char *end = reader->end;
@@ -494,7 +360,7 @@ int bt_json_skip(struct bt_json_reader *reader, struct bt_str *out_text, struct 
 	const char *value_start = p;
 	uint32_t depth = 0;
 	bool in_object;
-	struct fault fault = {NULL, NULL};
+	struct bt_json_fault_note fault = {NULL, NULL};
 
 value:
 	p = bt_json_skip_space(p, end);
@@ -529,13 +395,13 @@ value:
 	case 'n':
 	case 't':
 	case 'f':
-		p = scan_literal(p, end, &fault);
+		p = bt_json_scan_literal(p, end, &fault);
 		break;
 	default:
-		if (*p != '-' && !is_digit(*p)) {
+		if (*p != '-' && !bt_json_is_digit(*p)) {
 			return bt_json_fault(reader, p, looking_for_value, err);
 		}
-		p = scan_number(p, end, &fault);
+		p = bt_json_scan_number(p, end, &fault);
 		break;
 	}
 	if (p == NULL) {

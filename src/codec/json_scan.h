@@ -2,9 +2,10 @@
 #ifndef BT_CODEC_JSON_SCAN_H
 #define BT_CODEC_JSON_SCAN_H
 /**
- * The inner loops of the JSON reader: find the next byte of a string that needs attention. Each loop exists twice, as
- * plain C (8 bytes a step) and with SSE2 (16 bytes a step); BT_CODEC_PLAIN_C selects the former everywhere. Both look
- * at bytes before end only. Private to src/codec and its tests.
+ * The inner loops of the JSON reader: find the next byte of a string that needs attention. Each
+ * loop exists twice, as plain C (8 bytes a step) and with SSE2 (16 bytes a step); BT_CODEC_PLAIN_C
+ * selects the former everywhere. Both look at bytes before end only. Private to src/codec and its
+ * tests.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,8 +43,9 @@ BT_ALWAYS_INLINE bool bt_json_is_special(char byte, bool high)
 }
 
 /**
- * The classic "has a byte" tests may flag further bytes beside a true hit but never without one, so a non-zero word
- * means that the byte loop below finds a special byte; that also makes the loop independent of byte order.
+ * The classic "has a byte" tests may flag further bytes beside a true hit but never without one, so
+ * a non-zero word means that the byte loop below finds a special byte; that also makes the loop
+ * independent of byte order.
  */
 BT_ALWAYS_INLINE bool bt_json_has_special8(uint64_t word, bool high)
 {
@@ -76,12 +78,15 @@ BT_ALWAYS_INLINE const char *bt_json_scan_sse2(const char *p, const char *end, b
 	const __m128i backslash = _mm_set1_epi8('\\');
 	while (end - p >= 16) {
 		__m128i chunk = _mm_loadu_si128((const __m128i *)(const void *)p);
-		__m128i hit = _mm_or_si128(_mm_cmpeq_epi8(chunk, quote), _mm_cmpeq_epi8(chunk, backslash));
+		__m128i hit = _mm_or_si128(
+			_mm_cmpeq_epi8(chunk, quote), _mm_cmpeq_epi8(chunk, backslash));
 		if (high) {
-			/* signed: bytes from 0x80 are negative and caught together with control characters */
+			/* signed: bytes from 0x80 are negative and caught together with control
+			 * characters */
 			hit = _mm_or_si128(hit, _mm_cmplt_epi8(chunk, _mm_set1_epi8(0x20)));
 		} else {
-			hit = _mm_or_si128(hit, _mm_cmpeq_epi8(_mm_min_epu8(chunk, _mm_set1_epi8(0x1f)), chunk));
+			hit = _mm_or_si128(hit,
+				_mm_cmpeq_epi8(_mm_min_epu8(chunk, _mm_set1_epi8(0x1f)), chunk));
 		}
 		unsigned int mask = (unsigned int)_mm_movemask_epi8(hit);
 		if (mask != 0) {
@@ -136,16 +141,49 @@ struct bt_json_raw_string {
 };
 
 /** Read a string's source; grammar is checked, nothing is copied. */
-BT_MUST_USE int bt_json_read_raw_string(struct bt_json_reader *reader, struct bt_json_raw_string *out,
-	struct berth_error *err);
+BT_MUST_USE int bt_json_read_raw_string(
+	struct bt_json_reader *reader, struct bt_json_raw_string *out, struct berth_error *err);
 /** As bt_json_next_member, with the name's source. */
 BT_MUST_USE int bt_json_next_raw_member(struct bt_json_reader *reader, bool *first, bool *out_more,
 	struct bt_json_raw_string *out_name, struct berth_error *err);
 /** Bytes of the value; with out not NULL also write them there. raw has been checked. */
 size_t bt_json_unescape(const char *raw, size_t length, char *out);
-/** Length of the valid UTF-8 sequence at p (1 to 4 bytes), or 0 as Go's utf8.DecodeRune judges. p < end. */
+/**
+ * Length of the valid UTF-8 sequence at p (1 to 4 bytes), or 0 as Go's utf8.DecodeRune judges. p <
+ * end.
+ */
 unsigned int bt_json_utf8_length(const char *p, const char *end);
-/** BERTH_ERR_SYNTAX "invalid character 'x' <context>", or the end-of-input text when at is the end. */
+/** BERTH_ERR_SYNTAX "invalid character 'x' <context>", or the end-of-input text when at is the end.
+ */
 BT_COLD int bt_json_fault(struct bt_json_reader *reader, const char *at, const char *context,
 	struct berth_error *err);
+
+/**
+ * The token scanners take a position and return the one behind the token, or NULL after noting what
+ * is wrong where; bt_json_fault turns the note into an error.
+ */
+struct bt_json_fault_note {
+	const char *at;
+	const char *context;
+};
+
+static inline const char *bt_json_note(
+	struct bt_json_fault_note *fault, const char *at, const char *context)
+{
+	fault->at = at;
+	fault->context = context;
+	return NULL;
+}
+
+BT_ALWAYS_INLINE bool bt_json_is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/** p stands at the backslash. */
+const char *bt_json_scan_escape(const char *p, const char *end, struct bt_json_fault_note *fault);
+/** p stands at a digit or minus. */
+const char *bt_json_scan_number(const char *p, const char *end, struct bt_json_fault_note *fault);
+/** p stands at the first letter of "null", "true" or "false". */
+const char *bt_json_scan_literal(const char *p, const char *end, struct bt_json_fault_note *fault);
 #endif

@@ -30,8 +30,8 @@ unsigned int bt_json_utf8_length(const char *p, const char *end)
 	}
 	/* overlong forms, surrogates, beyond U+10FFFF: all visible in the second byte */
 	unsigned char second = (unsigned char)p[1];
-	if ((c == 0xe0 && second < 0xa0) || (c == 0xed && second > 0x9f) || (c == 0xf0 && second < 0x90) ||
-		(c == 0xf4 && second > 0x8f)) {
+	if ((c == 0xe0 && second < 0xa0) || (c == 0xed && second > 0x9f) ||
+		(c == 0xf0 && second < 0x90) || (c == 0xf4 && second > 0x8f)) {
 		return 0;
 	}
 	return length;
@@ -47,7 +47,8 @@ static uint32_t hex_value(char c)
 
 static uint32_t hex4(const char *p)
 {
-	return hex_value(p[0]) << 12 | hex_value(p[1]) << 8 | hex_value(p[2]) << 4 | hex_value(p[3]);
+	return hex_value(p[0]) << 12 | hex_value(p[1]) << 8 | hex_value(p[2]) << 4 |
+		hex_value(p[3]);
 }
 
 static unsigned int encode_rune(uint32_t rune, char out[4])
@@ -74,7 +75,10 @@ static unsigned int encode_rune(uint32_t rune, char out[4])
 	return 4;
 }
 
-/** p stands at "\uXXXX" (checked). Sets *out_rune; returns how many source bytes that took (6 or 12). */
+/**
+ * p stands at "\uXXXX" (checked). Sets *out_rune; returns how many source bytes that took (6 or
+ * 12).
+ */
 static size_t decode_unicode_escape(const char *p, const char *end, uint32_t *out_rune)
 {
 	uint32_t rune = hex4(p + 2);

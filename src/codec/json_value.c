@@ -15,7 +15,10 @@ struct level {
 	struct bt_json_value *value;
 };
 
-/** Explicit stacks instead of recursion: nesting is the sender's choice. Array elements use member slots without name. */
+/**
+ * Explicit stacks instead of recursion: nesting is the sender's choice. Array elements use member
+ * slots without name.
+ */
 struct parser {
 	struct bt_json_reader reader;
 	struct bt_arena *arena;
@@ -37,7 +40,8 @@ static struct bt_str own_text(struct parser *parser, struct bt_str text, bool bo
 }
 
 /** Read a scalar, or enter a container (then a level is pushed). */
-static int begin_value(struct parser *parser, struct bt_json_value **out_value, struct berth_error *err)
+static int begin_value(
+	struct parser *parser, struct bt_json_value **out_value, struct berth_error *err)
 {
 	struct bt_json_reader *reader = &parser->reader;
 	enum bt_json_type type;
@@ -46,7 +50,8 @@ static int begin_value(struct parser *parser, struct bt_json_value **out_value, 
 		return result;
 	}
 	if (parser->value_count == BT_JSON_VALUES_MAX) {
-		return bt_error_set(err, BERTH_ERR_TOO_LARGE, "more than %u values", BT_JSON_VALUES_MAX);
+		return bt_error_set(
+			err, BERTH_ERR_TOO_LARGE, "more than %u values", BT_JSON_VALUES_MAX);
 	}
 	parser->value_count++;
 	struct bt_json_value *value = BT_ARENA_NEW(parser->arena, struct bt_json_value);
@@ -81,8 +86,10 @@ static int begin_value(struct parser *parser, struct bt_json_value **out_value, 
 	if (type == BT_JSON_NUMBER || type == BT_JSON_STRING) {
 		value->text = own_text(parser, value->text, borrowed);
 	} else if (type == BT_JSON_ARRAY || type == BT_JSON_OBJECT) {
-		struct level level = {.is_object = type == BT_JSON_OBJECT, .first = true,
-			.first_item = parser->items.count, .value = value};
+		struct level level = {.is_object = type == BT_JSON_OBJECT,
+			.first = true,
+			.first_item = parser->items.count,
+			.value = value};
 		bt_vec_push(&parser->levels, level);
 	}
 	*out_value = value;
@@ -100,8 +107,9 @@ static void end_container(struct parser *parser)
 	if (count != 0 && level.is_object) {
 		level.value->members = bt_arena_alloc(parser->arena, count * sizeof(*items));
 		memcpy(level.value->members, items, count * sizeof(*items));
-	} else if (count != 0) {
-		level.value->elements = BT_ARENA_NEW_ARRAY(parser->arena, struct bt_json_value *, count);
+	} else {
+		level.value->elements =
+			BT_ARENA_NEW_ARRAY(parser->arena, struct bt_json_value *, count);
 		for (uint32_t i = 0; i < count; i++) {
 			level.value->elements[i] = items[i].value;
 		}
@@ -117,7 +125,8 @@ static int next_item(struct parser *parser, struct berth_error *err)
 	bool more;
 	int result;
 	if (level->is_object) {
-		result = bt_json_next_member(&parser->reader, &level->first, parser->arena, &more, &item.name, err);
+		result = bt_json_next_member(
+			&parser->reader, &level->first, parser->arena, &more, &item.name, err);
 	} else {
 		result = bt_json_next_element(&parser->reader, &level->first, &more, err);
 	}
@@ -143,8 +152,8 @@ static int next_item(struct parser *parser, struct berth_error *err)
 	return result;
 }
 
-int bt_json_parse(struct bt_arena *arena, struct bt_str text, bool copy_strings, struct bt_json_value **out_value,
-	struct berth_error *err)
+int bt_json_parse(struct bt_arena *arena, struct bt_str text, bool copy_strings,
+	struct bt_json_value **out_value, struct berth_error *err)
 {
 	struct parser parser = {.arena = arena, .copy_strings = copy_strings};
 	bt_json_reader_init(&parser.reader, text);
@@ -188,7 +197,8 @@ struct bt_json_value *bt_json_find_path(const struct bt_json_value *value, const
 		if (dot == NULL) {
 			return bt_json_find(value, dotted_path);
 		}
-		value = find_str(value, (struct bt_str){dotted_path, (uint32_t)(dot - dotted_path)});
+		value = find_str(
+			value, (struct bt_str){dotted_path, (uint32_t)(dot - dotted_path)});
 		dotted_path = dot + 1;
 	}
 }
@@ -196,7 +206,8 @@ struct bt_json_value *bt_json_find_path(const struct bt_json_value *value, const
 struct bt_str bt_json_find_str(const struct bt_json_value *value, const char *name)
 {
 	const struct bt_json_value *found = bt_json_find(value, name);
-	return found != NULL && found->type == BT_JSON_STRING ? found->text : (struct bt_str){NULL, 0};
+	return found != NULL && found->type == BT_JSON_STRING ? found->text
+							      : (struct bt_str){NULL, 0};
 }
 
 static int compare_members(const void *a, const void *b)
@@ -209,9 +220,11 @@ static int compare_members(const void *a, const void *b)
 }
 
 /** Members that count (the last of each name) by name; returns how many. owned. */
-static const struct bt_json_member **sorted_members(const struct bt_json_value *value, uint32_t *out_count)
+static const struct bt_json_member **sorted_members(
+	const struct bt_json_value *value, uint32_t *out_count)
 {
-	const struct bt_json_member **sorted = BT_NEW_ARRAY(const struct bt_json_member *, value->count);
+	const struct bt_json_member **sorted =
+		BT_NEW_ARRAY(const struct bt_json_member *, value->count);
 	for (uint32_t i = 0; i < value->count; i++) {
 		sorted[i] = &value->members[i];
 	}
@@ -220,7 +233,8 @@ static const struct bt_json_member **sorted_members(const struct bt_json_value *
 	}
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < value->count; i++) {
-		bool last = i + 1 == value->count || !bt_str_equal(sorted[i]->name, sorted[i + 1]->name);
+		bool last = i + 1 == value->count ||
+			!bt_str_equal(sorted[i]->name, sorted[i + 1]->name);
 		if (last) {
 			sorted[kept++] = sorted[i];
 		}
@@ -280,5 +294,6 @@ bool bt_json_equal(const struct bt_json_value *a, const struct bt_json_value *b)
 bool bt_json_number_int64(struct bt_str number_text, int64_t *out_value)
 {
 	/* a JSON number is an integer to Go exactly when it is digits with an optional minus */
-	return number_text.length != 0 && number_text.data[0] != '+' && bt_str_parse_int64(number_text, out_value);
+	return number_text.length != 0 && number_text.data[0] != '+' &&
+		bt_str_parse_int64(number_text, out_value);
 }

@@ -128,16 +128,17 @@ static bool increment(struct decimal *decimal)
 }
 
 /**
- * Fewest digits that read back. Every decimal of up to 15 digits survives the way through a normal double, so 15 digits
- * with their trailing zeros removed are the shortest form if they read back at all; the few bits of a subnormal allow
- * no such jump. With 16 digits the nearest decimal can miss where the one above it hits: at powers of two the interval
- * that reads back is wider above.
+ * Fewest digits that read back. Every decimal of up to 15 digits survives the way through a normal
+ * double, so 15 digits with their trailing zeros removed are the shortest form if they read back at
+ * all; the few bits of a subnormal allow no such jump. With 16 digits the nearest decimal can miss
+ * where the one above it hits: at powers of two the interval that reads back is wider above.
  */
 static void shortest_decimal(double value, struct decimal *out)
 {
 	int count = value < DBL_MIN ? 1 : DBL_DIG;
 	round_to_digits(value, count, out);
-	while (!reads_back(out, value) && !(count == DBL_DIG + 1 && increment(out) && reads_back(out, value))) {
+	while (!reads_back(out, value) &&
+		!(count == DBL_DIG + 1 && increment(out) && reads_back(out, value))) {
 		count++;
 		round_to_digits(value, count, out);
 	}
@@ -219,7 +220,8 @@ static size_t write_escaped(struct bt_json_writer *writer, const char *p, const 
 			return 1;
 		}
 		/* U+2028 and U+2029 end lines in JavaScript */
-		if (length == 3 && memcmp(p, "\xe2\x80", 2) == 0 && ((unsigned char)p[2] & 0xfe) == 0xa8) {
+		if (length == 3 && memcmp(p, "\xe2\x80", 2) == 0 &&
+			((unsigned char)p[2] & 0xfe) == 0xa8) {
 			bt_strbuf_append(out, p[2] == '\xa8' ? "\\u2028" : "\\u2029", 6);
 		} else {
 			bt_strbuf_append(out, p, length);

@@ -2,21 +2,26 @@
 #ifndef BT_CODEC_MESSAGE_H
 #define BT_CODEC_MESSAGE_H
 /**
- * Messages: C structures described by field tables, decoded from and encoded to JSON without per-kind code. A table
- * names what is read; everything else in the input is skipped, not stored. The tables carry protobuf numbers as well.
+ * Messages: C structures described by field tables, decoded from and encoded to JSON without
+ * per-kind code. A table names what is read; everything else in the input is skipped, not stored.
+ * The tables carry protobuf numbers as well.
  *
  * How a field of type T lies in the structure, by its shape:
- *   BT_SHAPE_SINGLE    T itself; absent = all-zero
- *   BT_SHAPE_NULLABLE  absent is distinguishable: struct bt_str with data == NULL; struct bt_opt_bool/_i32/_i64;
- *                      messages and scalars by pointer, NULL = absent
- *   BT_SHAPE_LIST      BT_LIST(T), in input order
- *   BT_SHAPE_MAP       BT_LIST(struct {struct bt_str key; T value;}), sorted by key bytes, keys distinct; key first
- * A list or map says with `present` whether it was in the input at all ("[]" and "{}" are present, null is not).
+ * - BT_SHAPE_SINGLE: T itself; absent = all-zero
+ * - BT_SHAPE_NULLABLE: absent is distinguishable: struct bt_str with data == NULL; struct
+ *   bt_opt_bool/_i32/_i64; messages and scalars by pointer, NULL = absent
+ * - BT_SHAPE_LIST: BT_LIST(T), in input order
+ * - BT_SHAPE_MAP: BT_LIST(struct {struct bt_str key; T value;}), sorted by key bytes, keys
+ *   distinct; key first
  *
- * Decoding follows Go: names are case-sensitive, unknown names skipped, a later duplicate wins (messages merge, lists
- * are replaced, maps merge), null leaves the zero value. All memory comes from one arena, text included. A null that
- * follows an earlier value of the same name resets nullable fields, lists, maps and scalars, and leaves the others.
- * An element or map value that is null is the zero T.
+ * A list or map says with `present` whether it was in the input at all ("[]" and "{}" are present,
+ * null is not).
+ *
+ * Decoding follows Go: names are case-sensitive, unknown names skipped, a later duplicate wins
+ * (messages merge, lists are replaced, maps merge), null leaves the zero value. All memory comes
+ * from one arena, text included. A null that follows an earlier value of the same name resets
+ * nullable fields, lists, maps and scalars, and leaves the others. An element or map value that is
+ * null is the zero T.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,8 +33,9 @@
 #include "codec/json.h"
 
 /**
- * Most memory for the list elements and map entries of one decoded message, those of its inner messages included: "{},"
- * is short and its structure is not. Kubernetes lists are therefore decoded item by item.
+ * Most memory for the list elements and map entries of one decoded message, those of its inner
+ * messages included: "{}," is short and its structure is not. Kubernetes lists are therefore
+ * decoded item by item.
  */
 #define BT_MESSAGE_ITEM_BYTES_MAX (UINT32_C(256) << 20)
 
@@ -90,8 +96,10 @@ enum bt_field_shape {
 };
 
 enum {
-	BT_FIELD_INLINE = 1, /* JSON: the members of this single or nullable message sit in the parent object */
-	BT_FIELD_ALWAYS = 2, /* encoded even when zero (spec 01 section 2.2); absent lists, maps, nullables as null */
+	BT_FIELD_INLINE = 1, /* JSON: the members of this single or nullable message sit in the
+	                        parent object */
+	BT_FIELD_ALWAYS = 2, /* encoded even when zero (spec 01 section 2.2); absent lists, maps,
+	                        nullables as null */
 };
 
 /** A value type that the codec does not know. Text lives in the arena given to decode. */
@@ -99,7 +107,8 @@ struct bt_scalar_type {
 	const char *name; /* for messages: "quantity" */
 	uint32_t size;
 	/** Decode the next JSON value (never null). Sets err without the field path. */
-	int (*decode_json)(struct bt_json_reader *reader, struct bt_arena *arena, void *out, struct berth_error *err);
+	int (*decode_json)(struct bt_json_reader *reader, struct bt_arena *arena, void *out,
+		struct berth_error *err);
 	void (*encode_json)(struct bt_json_writer *writer, const void *value);
 	bool (*is_zero)(const void *value);
 	bool (*equal)(const void *a, const void *b);
@@ -116,7 +125,7 @@ struct bt_field {
 	uint8_t type;  /* enum bt_field_type */
 	uint8_t shape; /* enum bt_field_shape */
 	uint8_t flags;
-	uint16_t number; /* protobuf */
+	uint16_t number;       /* protobuf */
 	uint16_t value_offset; /* BT_SHAPE_MAP: offset of value in an entry */
 	uint32_t offset;       /* in the parent structure */
 	uint32_t item_size;    /* size of T, or of a map entry */
@@ -132,31 +141,38 @@ struct bt_message {
 };
 
 /** Row maker for field tables; S is the structure, M the member, N the protobuf number. */
-#define BT_FIELD_ROW(S, M, json, N, field_type, field_shape, field_flags, item, value_at, msg, scal) \
+#define BT_FIELD_ROW( \
+	S, M, json, N, field_type, field_shape, field_flags, item, value_at, msg, scal) \
 	{ \
-		.name = (json), .name_length = (uint8_t)(sizeof(json) - 1), .type = (uint8_t)(field_type), \
-		.shape = (uint8_t)(field_shape), .flags = (uint8_t)(field_flags), .number = (N), \
+		.name = (json), .name_length = (uint8_t)(sizeof(json) - 1), \
+		.type = (uint8_t)(field_type), .shape = (uint8_t)(field_shape), \
+		.flags = (uint8_t)(field_flags), .number = (N), \
 		.value_offset = (uint16_t)(value_at), .offset = (uint32_t)offsetof(struct S, M), \
 		.item_size = (uint32_t)(item), .message = (msg), .scalar = (scal) \
 	}
 
 /**
  * Decode the next JSON value (an object, or null = nothing) into out, which the caller zeroed.
- * On failure err is "<field path>: <what is wrong>", e.g. "spec.containers[3].image: expected string, got number" or
- * "metadata.labels[app]: ..."; out is then undefined (but plain memory of the arena).
+ * On failure err is "<field path>: <what is wrong>", e.g. "spec.containers[3].image: expected
+ * string, got number" or "metadata.labels[app]: ..."; out is then undefined (but plain memory of
+ * the arena).
  */
-BT_MUST_USE int bt_message_decode_json(const struct bt_message *message, struct bt_json_reader *reader,
-	struct bt_arena *arena, void *out, struct berth_error *err);
+BT_MUST_USE int bt_message_decode_json(const struct bt_message *message,
+	struct bt_json_reader *reader, struct bt_arena *arena, void *out, struct berth_error *err);
 /**
- * As one JSON object; zero and absent fields are left out except BT_FIELD_ALWAYS ones. Member order = table order. A
- * message is zero when all its fields are; BT_FIELD_ALWAYS is needed for those that Go writes as {}.
+ * As one JSON object; zero and absent fields are left out except BT_FIELD_ALWAYS ones. Member order
+ * = table order. A message is zero when all its fields are; BT_FIELD_ALWAYS is needed for those
+ * that Go writes as {}.
  */
-void bt_message_encode_json(const struct bt_message *message, struct bt_json_writer *writer, const void *value);
-/** The members only, without braces: for callers that add members of their own (kind, apiVersion). */
-void bt_message_encode_json_members(const struct bt_message *message, struct bt_json_writer *writer,
-	const void *value);
+void bt_message_encode_json(
+	const struct bt_message *message, struct bt_json_writer *writer, const void *value);
+/** The members only, without braces: for callers that add members of their own (kind, apiVersion).
+ */
+void bt_message_encode_json_members(
+	const struct bt_message *message, struct bt_json_writer *writer, const void *value);
 /** Deep copy into the arena. Members of the structure that no row names are copied bytewise. */
-void bt_message_copy(const struct bt_message *message, void *out, const void *value, struct bt_arena *arena);
+void bt_message_copy(
+	const struct bt_message *message, void *out, const void *value, struct bt_arena *arena);
 /** Equal content; `present` of lists and maps counts, scalars compare by their own equal. */
 bool bt_message_equal(const struct bt_message *message, const void *a, const void *b);
 /** Equal values hash equally. */

@@ -5,212 +5,40 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
-#include "base/strbuf.h"
 #include "codec/json_scan.h"
+#include "codec/message_collect.h"
 #include "codec/message_layout.h"
+#include "codec/message_path.h"
 
 /** Longest field name a table can hold, and the longest source text that can spell it. */
 #define NAME_BYTES_MAX 255
 #define RAW_NAME_BYTES_MAX (6 * NAME_BYTES_MAX)
-/** Bytes of a map key or member name that a message shows. */
-#define NAME_SHOWN_MAX 64
-
-/* --- scratch: a stack of items whose number is not known yet --- */
-
-struct scratch_block {
-	struct scratch_block *previous;
-	size_t used;
-	size_t size;
-	_Alignas(max_align_t) char bytes[];
-};
-
-/** Large enough for the lists of an ordinary pod. */
-#define FIRST_BLOCK_BYTES 16384
-
-struct scratch {
-	struct scratch_block *top;
-};
-
-static struct scratch_block *scratch_block_init(void *memory, size_t size, struct scratch_block *previous)
-{
-	struct scratch_block *block = memory;
-	block->previous = previous;
-	block->used = 0;
-	block->size = size - sizeof(*block);
-	return block;
-}
-
-static void *scratch_push(struct scratch *scratch, size_t size)
-{
-	size = (size + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
-	struct scratch_block *top = scratch->top;
-	if (top->size - top->used < size) {
-		size_t block_size = sizeof(*top) + (size > 2 * top->size ? size : 2 * top->size);
-		top = scratch_block_init(bt_malloc(block_size), block_size, top);
-		scratch->top = top;
-	}
-	void *memory = top->bytes + top->used;
-	top->used += size;
-	return memory;
-}
-
-/** Back to a state remembered earlier; the first block belongs to the caller of decode. */
-static void scratch_pop(struct scratch *scratch, struct scratch_block *block, size_t used)
-{
-	while (scratch->top != block) {
-		struct scratch_block *above = scratch->top;
-		scratch->top = above->previous;
-		bt_free(above);
-	}
-	block->used = used;
-}
-
-/** Items of one list, in runs that double: what an item's own lists push lies between the runs. */
-struct run {
-	struct run *next;
-	uint32_t count;
-	uint32_t capacity;
-	_Alignas(max_align_t) char items[];
-};
-
-struct collector {
-	struct scratch *scratch;
-	struct scratch_block *mark_block;
-	size_t mark_used;
-	struct run *first;
-	struct run *last;
-	size_t item_size;
-	uint32_t count;
-};
-
-static void collector_init(struct collector *collector, struct scratch *scratch, size_t item_size)
-{
-	*collector = (struct collector){.scratch = scratch, .mark_block = scratch->top,
-		.mark_used = scratch->top->used, .item_size = item_size};
-}
-
-/** A zeroed item; stays where it is until the collector is released. */
-static void *collector_add(struct collector *collector)
-{
-	struct run *last = collector->last;
-	if (last == NULL || last->count == last->capacity) {
-		uint32_t capacity = last == NULL ? 4 : 2 * last->capacity;
-		struct run *run = scratch_push(collector->scratch, sizeof(*run) + capacity * collector->item_size);
-		*run = (struct run){.capacity = capacity};
-		if (last == NULL) {
-			collector->first = run;
-		} else {
-			last->next = run;
-		}
-		collector->last = run;
-		last = run;
-	}
-	void *item = last->items + last->count * collector->item_size;
-	memset(item, 0, collector->item_size);
-	last->count++;
-	collector->count++;
-	return item;
-}
-
-/** All items in order in the arena; the scratch is released. NULL when there are none. */
-static void *collector_finish(struct collector *collector, struct bt_arena *arena)
-{
-	char *items = NULL;
-	if (collector->count != 0) {
-		items = bt_arena_alloc(arena, collector->count * collector->item_size);
-		char *at = items;
-		for (const struct run *run = collector->first; run != NULL; run = run->next) {
-			size_t bytes = run->count * collector->item_size;
-			memcpy(at, run->items, bytes);
-			at += bytes;
-		}
-	}
-	scratch_pop(collector->scratch, collector->mark_block, collector->mark_used);
-	return items;
-}
-
-/* --- where we are, for messages --- */
-
-enum frame_kind {
-	FRAME_FIELD,
-	FRAME_INDEX,
-	FRAME_KEY,
-};
-
-struct frame {
-	const struct frame *parent;
-	enum frame_kind kind;
-	uint32_t index;
-	struct bt_str name; /* field name or map key */
-};
+/** Scratch on the C stack, enough for the lists of an ordinary pod. */
+#define SCRATCH_BYTES 16384
 
 struct decoder {
 	struct bt_json_reader *reader;
 	struct bt_arena *arena;
-	struct scratch scratch;
+	struct bt_scratch scratch;
 	size_t item_bytes_left; /* of BT_MESSAGE_ITEM_BYTES_MAX */
 	struct berth_error *err;
 };
 
-/** Names and keys from the input: shortened, nothing that a terminal or a log would act upon. */
-static void append_shown(struct bt_strbuf *path, struct bt_str name)
+/** Called once, where the error arose. */
+BT_COLD static int fail_at(struct decoder *decoder, const struct bt_path *path, int code)
 {
-	uint32_t shown = name.length <= NAME_SHOWN_MAX ? name.length : NAME_SHOWN_MAX;
-	for (uint32_t i = 0; i < shown; i++) {
-		unsigned char c = (unsigned char)name.data[i];
-		bt_strbuf_append_char(path, c < 0x20 || c >= 0x7f ? '?' : (char)c);
-	}
-	if (shown < name.length) {
-		bt_strbuf_append_c(path, "...");
-	}
+	return bt_path_fail(path, code, decoder->err);
 }
-
-static void append_path(struct bt_strbuf *path, const struct frame *frame)
-{
-	if (frame->parent != NULL) {
-		append_path(path, frame->parent);
-	}
-	switch (frame->kind) {
-	case FRAME_FIELD:
-		if (path->length != 0) {
-			bt_strbuf_append_char(path, '.');
-		}
-		append_shown(path, frame->name);
-		break;
-	case FRAME_INDEX:
-		bt_strbuf_printf(path, "[%u]", frame->index);
-		break;
-	case FRAME_KEY:
-		bt_strbuf_append_char(path, '[');
-		append_shown(path, frame->name);
-		bt_strbuf_append_char(path, ']');
-		break;
-	}
-}
-
-/** Put the path before the message that was just set; returns code. Called once, where the error arose. */
-BT_COLD static int fail_at(struct decoder *decoder, const struct frame *frame, int code)
-{
-	if (frame == NULL || decoder->err == NULL) {
-		return code;
-	}
-	struct bt_strbuf path = {0};
-	append_path(&path, frame);
-	(void)bt_error_wrap(decoder->err, code, "%s", bt_strbuf_c(&path));
-	bt_strbuf_finish(&path);
-	return code;
-}
-
-/* --- values --- */
 
 static int decode_members(struct decoder *decoder, const struct bt_message *message, void *out,
-	const struct frame *frame);
+	const struct bt_path *path);
 
 static int read_kept_string(struct decoder *decoder, struct bt_str *out)
 {
 	struct bt_str text;
 	bool borrowed;
-	int result = bt_json_read_string(decoder->reader, decoder->arena, &text, &borrowed, decoder->err);
+	int result = bt_json_read_string(
+		decoder->reader, decoder->arena, &text, &borrowed, decoder->err);
 	if (result == 0) {
 		*out = borrowed ? bt_arena_str(decoder->arena, text) : text;
 	}
@@ -235,8 +63,9 @@ static int decode_raw(struct decoder *decoder, void *out)
 		return result;
 	}
 	if (text.length > BT_JSON_STRING_BYTES_MAX) {
-		return bt_error_set(decoder->err, BERTH_ERR_TOO_LARGE, "value of %u bytes is longer than %u",
-			text.length, BT_JSON_STRING_BYTES_MAX);
+		return bt_error_set(decoder->err, BERTH_ERR_TOO_LARGE,
+			"value of %u bytes is longer than %u", text.length,
+			BT_JSON_STRING_BYTES_MAX);
 	}
 	bt_store_str(out, bt_arena_str(decoder->arena, text));
 	return 0;
@@ -252,8 +81,8 @@ static int decode_integer(struct decoder *decoder, const char *type_name, int64_
 		return result;
 	}
 	if (type != BT_JSON_NUMBER) {
-		return bt_error_set(decoder->err, BERTH_ERR_INVALID, "expected %s, got %s", type_name,
-			bt_json_type_name(type));
+		return bt_error_set(decoder->err, BERTH_ERR_INVALID, "expected %s, got %s",
+			type_name, bt_json_type_name(type));
 	}
 	result = bt_json_read_number(decoder->reader, &text, decoder->err);
 	if (result != 0) {
@@ -261,8 +90,10 @@ static int decode_integer(struct decoder *decoder, const char *type_name, int64_
 	}
 	int64_t value;
 	if (!bt_json_number_int64(text, &value) || value < min || value > max) {
-		return bt_error_set(decoder->err, BERTH_ERR_INVALID, "expected %s, got number %.*s%s", type_name,
-			text.length > 40 ? 40 : (int)text.length, text.data, text.length > 40 ? "..." : "");
+		return bt_error_set(decoder->err, BERTH_ERR_INVALID,
+			"expected %s, got number %.*s%s", type_name,
+			text.length > 40 ? 40 : (int)text.length, text.data,
+			text.length > 40 ? "..." : "");
 	}
 	*out_value = value;
 	return 0;
@@ -284,7 +115,8 @@ static int decode_i64(struct decoder *decoder, int64_t *out)
 }
 
 /** A T that is not null. out is zeroed or holds an earlier duplicate. */
-static int decode_value(struct decoder *decoder, const struct bt_field *field, void *out, const struct frame *frame)
+static int decode_value(struct decoder *decoder, const struct bt_field *field, void *out,
+	const struct bt_path *path)
 {
 	int result = 0;
 	switch ((enum bt_field_type)field->type) {
@@ -302,38 +134,40 @@ static int decode_value(struct decoder *decoder, const struct bt_field *field, v
 		break;
 	case BT_FIELD_MESSAGE:
 		/* names the place of its errors itself */
-		return decode_members(decoder, field->message, out, frame);
+		return decode_members(decoder, field->message, out, path);
 	case BT_FIELD_SCALAR:
-		result = field->scalar->decode_json(decoder->reader, decoder->arena, out, decoder->err);
+		result = field->scalar->decode_json(
+			decoder->reader, decoder->arena, out, decoder->err);
 		break;
 	case BT_FIELD_RAW_JSON:
 		result = decode_raw(decoder, out);
 		break;
 	}
-	return result == 0 ? 0 : fail_at(decoder, frame, result);
+	return result == 0 ? 0 : fail_at(decoder, path, result);
 }
 
 /** As decode_value for an item of a list or map, whose T may be null: then it stays zero. */
-static int decode_item(struct decoder *decoder, const struct bt_field *field, void *out, const struct frame *frame)
+static int decode_item(struct decoder *decoder, const struct bt_field *field, void *out,
+	const struct bt_path *path)
 {
 	enum bt_json_type type;
 	int result = bt_json_peek(decoder->reader, &type, decoder->err);
 	if (result == 0 && type == BT_JSON_NULL) {
 		result = bt_json_read_null(decoder->reader, decoder->err);
 	} else if (result == 0) {
-		return decode_value(decoder, field, out, frame);
+		return decode_value(decoder, field, out, path);
 	}
-	return result == 0 ? 0 : fail_at(decoder, frame, result);
+	return result == 0 ? 0 : fail_at(decoder, path, result);
 }
 
 static int decode_nullable(struct decoder *decoder, const struct bt_field *field, void *out,
-	const struct frame *frame)
+	const struct bt_path *path)
 {
 	int result = 0;
 	switch ((enum bt_field_type)field->type) {
 	case BT_FIELD_STR:
 	case BT_FIELD_RAW_JSON:
-		return decode_value(decoder, field, out, frame);
+		return decode_value(decoder, field, out, path);
 	case BT_FIELD_BOOL: {
 		struct bt_opt_bool optional = {.present = true};
 		result = bt_json_read_bool(decoder->reader, &optional.value, decoder->err);
@@ -360,60 +194,60 @@ static int decode_nullable(struct decoder *decoder, const struct bt_field *field
 			value = bt_arena_calloc(decoder->arena, 1, bt_pointee_size(field));
 			bt_store_pointer(out, value);
 		}
-		return decode_value(decoder, field, value, frame);
+		return decode_value(decoder, field, value, path);
 	}
 	}
-	return result == 0 ? 0 : fail_at(decoder, frame, result);
+	return result == 0 ? 0 : fail_at(decoder, path, result);
 }
 
 /** A new zeroed item in *out_item, if there may be one more. */
-static int add_item(struct decoder *decoder, struct collector *collector, void **out_item)
+static int add_item(struct decoder *decoder, struct bt_collector *collector, void **out_item)
 {
 	if (decoder->item_bytes_left < collector->item_size) {
 		return bt_error_set(decoder->err, BERTH_ERR_TOO_LARGE,
-			"list elements and map entries need more than %u bytes", BT_MESSAGE_ITEM_BYTES_MAX);
+			"list elements and map entries need more than %u bytes",
+			BT_MESSAGE_ITEM_BYTES_MAX);
 	}
 	decoder->item_bytes_left -= collector->item_size;
-	*out_item = collector_add(collector);
+	*out_item = bt_collector_add(collector);
 	return 0;
 }
 
-static int decode_list(struct decoder *decoder, const struct bt_field *field, void *out, const struct frame *frame)
+static int decode_list(struct decoder *decoder, const struct bt_field *field, void *out,
+	const struct bt_path *path)
 {
 	int result = bt_json_enter_array(decoder->reader, decoder->err);
 	if (result != 0) {
-		return fail_at(decoder, frame, result);
+		return fail_at(decoder, path, result);
 	}
-	struct collector collector;
-	collector_init(&collector, &decoder->scratch, field->item_size);
-	struct frame item_frame = {.parent = frame, .kind = FRAME_INDEX};
+	struct bt_collector collector;
+	bt_collector_init(&collector, &decoder->scratch, field->item_size);
+	struct bt_path item_path = {.parent = path, .kind = BT_PATH_INDEX};
 	bool first = true;
 	for (;;) {
 		bool more = false;
 		void *item = NULL;
 		result = bt_json_next_element(decoder->reader, &first, &more, decoder->err);
 		if (result == 0 && more) {
-			item_frame.index = collector.count;
+			item_path.index = collector.count;
 			result = add_item(decoder, &collector, &item);
 		}
 		if (result != 0) {
-			return fail_at(decoder, frame, result);
+			return fail_at(decoder, path, result);
 		}
 		if (!more) {
 			break;
 		}
-		result = decode_item(decoder, field, item, &item_frame);
+		result = decode_item(decoder, field, item, &item_path);
 		if (result != 0) {
 			return result;
 		}
 	}
 	struct bt_any_list list = {.count = collector.count, .present = true};
-	list.items = collector_finish(&collector, decoder->arena);
+	list.items = bt_collector_finish(&collector, decoder->arena);
 	bt_store_list(out, list);
 	return 0;
 }
-
-/* --- maps --- */
 
 static struct bt_str entry_key(const struct bt_any_list *list, size_t entry_size, uint32_t i)
 {
@@ -423,7 +257,8 @@ static struct bt_str entry_key(const struct bt_any_list *list, size_t entry_size
 static bool is_sorted(const struct bt_any_list *list, size_t entry_size)
 {
 	for (uint32_t i = 1; i < list->count; i++) {
-		if (bt_str_compare(entry_key(list, entry_size, i - 1), entry_key(list, entry_size, i)) >= 0) {
+		if (bt_str_compare(entry_key(list, entry_size, i - 1),
+			    entry_key(list, entry_size, i)) >= 0) {
 			return false;
 		}
 	}
@@ -462,7 +297,8 @@ static void sort_entries(struct bt_any_list *list, size_t entry_size)
 		if (i + 1 < list->count && bt_str_equal(rows[i].key, rows[i + 1].key)) {
 			continue;
 		}
-		memcpy(out + kept * entry_size, unsorted + rows[i].position * entry_size, entry_size);
+		memcpy(out + kept * entry_size, unsorted + rows[i].position * entry_size,
+			entry_size);
 		kept++;
 	}
 	list->count = kept;
@@ -479,11 +315,13 @@ static int next_key(struct decoder *decoder, bool *first, bool *out_more, struct
 	}
 	if (raw.length > BT_JSON_STRING_BYTES_MAX / 3) {
 		/* replacing invalid bytes can triple the length */
-		return bt_error_set(decoder->err, BERTH_ERR_TOO_LARGE, "key of %zu bytes is longer than %u",
-			raw.length, BT_JSON_STRING_BYTES_MAX / 3);
+		return bt_error_set(decoder->err, BERTH_ERR_TOO_LARGE,
+			"key of %zu bytes is longer than %u", raw.length,
+			BT_JSON_STRING_BYTES_MAX / 3);
 	}
 	if (raw.plain) {
-		*out_key = bt_arena_str(decoder->arena, (struct bt_str){raw.data, (uint32_t)raw.length});
+		*out_key = bt_arena_str(
+			decoder->arena, (struct bt_str){raw.data, (uint32_t)raw.length});
 		return 0;
 	}
 	size_t length = bt_json_unescape(raw.data, raw.length, NULL);
@@ -494,59 +332,60 @@ static int next_key(struct decoder *decoder, bool *first, bool *out_more, struct
 	return 0;
 }
 
-static int decode_map(struct decoder *decoder, const struct bt_field *field, void *out, const struct frame *frame)
+static int decode_map(struct decoder *decoder, const struct bt_field *field, void *out,
+	const struct bt_path *path)
 {
 	int result = bt_json_enter_object(decoder->reader, decoder->err);
 	if (result != 0) {
-		return fail_at(decoder, frame, result);
+		return fail_at(decoder, path, result);
 	}
-	struct collector collector;
-	collector_init(&collector, &decoder->scratch, field->item_size);
+	struct bt_collector collector;
+	bt_collector_init(&collector, &decoder->scratch, field->item_size);
 	struct bt_any_list earlier = bt_load_list(out);
 	for (uint32_t i = 0; i < earlier.count; i++) {
 		/* counted again, or a name repeated n times would cost n squared */
 		void *entry = NULL;
 		result = add_item(decoder, &collector, &entry);
 		if (result != 0) {
-			return fail_at(decoder, frame, result);
+			return fail_at(decoder, path, result);
 		}
 		memcpy(entry, bt_list_item(field, &earlier, i), field->item_size);
 	}
-	struct frame item_frame = {.parent = frame, .kind = FRAME_KEY};
+	struct bt_path item_path = {.parent = path, .kind = BT_PATH_KEY};
 	bool first = true;
 	for (;;) {
 		bool more = false;
 		void *entry = NULL;
-		result = next_key(decoder, &first, &more, &item_frame.name);
+		result = next_key(decoder, &first, &more, &item_path.name);
 		if (result == 0 && more) {
 			result = add_item(decoder, &collector, &entry);
 		}
 		if (result != 0) {
-			return fail_at(decoder, frame, result);
+			return fail_at(decoder, path, result);
 		}
 		if (!more) {
 			break;
 		}
-		bt_store_str(entry, item_frame.name);
-		result = decode_item(decoder, field, bt_field_at(entry, field->value_offset), &item_frame);
+		bt_store_str(entry, item_path.name);
+		result = decode_item(
+			decoder, field, bt_field_at(entry, field->value_offset), &item_path);
 		if (result != 0) {
 			return result;
 		}
 	}
 	struct bt_any_list map = {.count = collector.count, .present = true};
-	map.items = collector_finish(&collector, decoder->arena);
+	map.items = bt_collector_finish(&collector, decoder->arena);
 	sort_entries(&map, field->item_size);
 	bt_store_list(out, map);
 	return 0;
 }
 
-/* --- messages --- */
-
-static int decode_null(struct decoder *decoder, const struct bt_field *field, void *out, const struct frame *frame)
+static int decode_null(struct decoder *decoder, const struct bt_field *field, void *out,
+	const struct bt_path *path)
 {
 	int result = bt_json_read_null(decoder->reader, decoder->err);
 	if (result != 0) {
-		return fail_at(decoder, frame, result);
+		return fail_at(decoder, path, result);
 	}
 	switch ((enum bt_field_shape)field->shape) {
 	case BT_SHAPE_SINGLE:
@@ -565,33 +404,36 @@ static int decode_null(struct decoder *decoder, const struct bt_field *field, vo
 	return 0;
 }
 
-static int decode_field(struct decoder *decoder, const struct bt_field *field, void *out, const struct frame *parent)
+static int decode_field(struct decoder *decoder, const struct bt_field *field, void *out,
+	const struct bt_path *parent)
 {
-	struct frame frame = {.parent = parent, .kind = FRAME_FIELD, .name = {field->name, field->name_length}};
+	struct bt_path path = {
+		.parent = parent, .kind = BT_PATH_FIELD, .name = {field->name, field->name_length}};
 	enum bt_json_type type;
 	int result = bt_json_peek(decoder->reader, &type, decoder->err);
 	if (result != 0) {
-		return fail_at(decoder, &frame, result);
+		return fail_at(decoder, &path, result);
 	}
 	if (type == BT_JSON_NULL) {
-		return decode_null(decoder, field, out, &frame);
+		return decode_null(decoder, field, out, &path);
 	}
 	switch ((enum bt_field_shape)field->shape) {
 	case BT_SHAPE_SINGLE:
-		return decode_value(decoder, field, out, &frame);
+		return decode_value(decoder, field, out, &path);
 	case BT_SHAPE_NULLABLE:
-		return decode_nullable(decoder, field, out, &frame);
+		return decode_nullable(decoder, field, out, &path);
 	case BT_SHAPE_LIST:
-		return decode_list(decoder, field, out, &frame);
+		return decode_list(decoder, field, out, &path);
 	case BT_SHAPE_MAP:
-		return decode_map(decoder, field, out, &frame);
+		return decode_map(decoder, field, out, &path);
 	}
 	return 0;
 }
 
 static bool has_name(const struct bt_field *field, struct bt_str name)
 {
-	return field->name_length == name.length && memcmp(field->name, name.data, name.length) == 0;
+	return field->name_length == name.length &&
+		memcmp(field->name, name.data, name.length) == 0;
 }
 
 static bool is_inline(const struct bt_field *field)
@@ -600,10 +442,12 @@ static bool is_inline(const struct bt_field *field)
 }
 
 /**
- * The row called name, or the inlined message's row that leads to it. Tables are short and their rows compact: a scan
- * beats a hash. *hint is where the previous member was found: writers keep the order of the table mostly.
+ * The row called name, or the inlined message's row that leads to it. Tables are short and their
+ * rows compact: a scan beats a hash. *hint is where the previous member was found: writers keep the
+ * order of the table mostly.
  */
-static const struct bt_field *find_row(const struct bt_message *message, struct bt_str name, uint32_t *hint)
+static const struct bt_field *find_row(
+	const struct bt_message *message, struct bt_str name, uint32_t *hint)
 {
 	const struct bt_field *fields = message->fields;
 	uint32_t count = message->field_count;
@@ -628,7 +472,8 @@ static const struct bt_field *find_row(const struct bt_message *message, struct 
 }
 
 /** The inlined message in structure; made if it is nullable and absent. */
-static void *inlined_structure(struct decoder *decoder, const struct bt_field *field, void *structure)
+static void *inlined_structure(
+	struct decoder *decoder, const struct bt_field *field, void *structure)
 {
 	void *member = bt_field_at(structure, field->offset);
 	if (field->shape == BT_SHAPE_SINGLE) {
@@ -643,8 +488,8 @@ static void *inlined_structure(struct decoder *decoder, const struct bt_field *f
 	return inner;
 }
 
-static int decode_member(struct decoder *decoder, const struct bt_message *message, struct bt_str name,
-	uint32_t *hint, void *out, const struct frame *frame)
+static int decode_member(struct decoder *decoder, const struct bt_message *message,
+	struct bt_str name, uint32_t *hint, void *out, const struct bt_path *path)
 {
 	const struct bt_field *field = find_row(message, name, hint);
 	while (field != NULL && is_inline(field)) {
@@ -653,53 +498,56 @@ static int decode_member(struct decoder *decoder, const struct bt_message *messa
 		field = find_row(field->message, name, &inner_hint);
 	}
 	if (field != NULL) {
-		return decode_field(decoder, field, bt_field_at(out, field->offset), frame);
+		return decode_field(decoder, field, bt_field_at(out, field->offset), path);
 	}
 	int result = bt_json_skip(decoder->reader, NULL, decoder->err);
 	if (result == 0) {
 		return 0;
 	}
-	struct frame unknown = {.parent = frame, .kind = FRAME_FIELD, .name = name};
+	struct bt_path unknown = {.parent = path, .kind = BT_PATH_FIELD, .name = name};
 	return fail_at(decoder, &unknown, result);
 }
 
-/** A name written with escapes. Apart, so that the buffer is not in every frame of nested messages. */
+/** A name written with escapes. Apart, so that the buffer is not in every path of nested messages.
+ */
 BT_COLD static int decode_escaped_member(struct decoder *decoder, const struct bt_message *message,
-	const struct bt_json_raw_string *raw, uint32_t *hint, void *out, const struct frame *frame)
+	const struct bt_json_raw_string *raw, uint32_t *hint, void *out, const struct bt_path *path)
 {
 	char buffer[3 * RAW_NAME_BYTES_MAX]; /* a byte of invalid UTF-8 becomes three */
 	/* text too long to spell a field's name is taken as it stands: it matches nothing */
 	struct bt_str name = {raw->data, (uint32_t)raw->length};
 	if (raw->length <= RAW_NAME_BYTES_MAX) {
-		name = (struct bt_str){buffer, (uint32_t)bt_json_unescape(raw->data, raw->length, buffer)};
+		name = (struct bt_str){
+			buffer, (uint32_t)bt_json_unescape(raw->data, raw->length, buffer)};
 	}
-	return decode_member(decoder, message, name, hint, out, frame);
+	return decode_member(decoder, message, name, hint, out, path);
 }
 
 static int decode_members(struct decoder *decoder, const struct bt_message *message, void *out,
-	const struct frame *frame)
+	const struct bt_path *path)
 {
 	int result = bt_json_enter_object(decoder->reader, decoder->err);
 	if (result != 0) {
-		return fail_at(decoder, frame, result);
+		return fail_at(decoder, path, result);
 	}
 	bool first = true;
 	uint32_t hint = 0;
 	for (;;) {
 		bool more = false;
 		struct bt_json_raw_string raw;
-		result = bt_json_next_raw_member(decoder->reader, &first, &more, &raw, decoder->err);
+		result =
+			bt_json_next_raw_member(decoder->reader, &first, &more, &raw, decoder->err);
 		if (result != 0) {
-			return fail_at(decoder, frame, result);
+			return fail_at(decoder, path, result);
 		}
 		if (!more) {
 			return 0;
 		}
 		if (BT_LIKELY(raw.plain)) {
 			struct bt_str name = {raw.data, (uint32_t)raw.length};
-			result = decode_member(decoder, message, name, &hint, out, frame);
+			result = decode_member(decoder, message, name, &hint, out, path);
 		} else {
-			result = decode_escaped_member(decoder, message, &raw, &hint, out, frame);
+			result = decode_escaped_member(decoder, message, &raw, &hint, out, path);
 		}
 		if (result != 0) {
 			return result;
@@ -707,13 +555,17 @@ static int decode_members(struct decoder *decoder, const struct bt_message *mess
 	}
 }
 
-int bt_message_decode_json(const struct bt_message *message, struct bt_json_reader *reader, struct bt_arena *arena,
-	void *out, struct berth_error *err)
+int bt_message_decode_json(const struct bt_message *message, struct bt_json_reader *reader,
+	struct bt_arena *arena, void *out, struct berth_error *err)
 {
-	_Alignas(max_align_t) char first_block[FIRST_BLOCK_BYTES];
-	struct scratch_block *bottom = scratch_block_init(first_block, sizeof(first_block), NULL);
-	struct decoder decoder = {.reader = reader, .arena = arena, .scratch = {.top = bottom},
-		.item_bytes_left = BT_MESSAGE_ITEM_BYTES_MAX, .err = err};
+	_Alignas(max_align_t) char scratch[SCRATCH_BYTES];
+	struct decoder decoder = {
+		.reader = reader,
+		.arena = arena,
+		.item_bytes_left = BT_MESSAGE_ITEM_BYTES_MAX,
+		.err = err,
+	};
+	bt_scratch_init(&decoder.scratch, scratch, sizeof(scratch));
 	enum bt_json_type type;
 	int result = bt_json_peek(reader, &type, err);
 	if (result == 0 && type == BT_JSON_NULL) {
@@ -721,6 +573,6 @@ int bt_message_decode_json(const struct bt_message *message, struct bt_json_read
 	} else if (result == 0) {
 		result = decode_members(&decoder, message, out, NULL);
 	}
-	scratch_pop(&decoder.scratch, bottom, 0);
+	bt_scratch_finish(&decoder.scratch);
 	return result;
 }

@@ -72,7 +72,8 @@ static bool message_is_zero(const struct bt_message *message, const void *struct
 	return true;
 }
 
-static void write_value(const struct bt_field *field, struct bt_json_writer *writer, const void *value)
+static void write_value(
+	const struct bt_field *field, struct bt_json_writer *writer, const void *value)
 {
 	switch ((enum bt_field_type)field->type) {
 	case BT_FIELD_STR:
@@ -105,7 +106,8 @@ static void write_value(const struct bt_field *field, struct bt_json_writer *wri
 	}
 }
 
-static void write_nullable(const struct bt_field *field, struct bt_json_writer *writer, const void *member)
+static void write_nullable(
+	const struct bt_field *field, struct bt_json_writer *writer, const void *member)
 {
 	if (is_absent(field, member)) {
 		bt_json_write_null(writer);
@@ -132,7 +134,8 @@ static void write_nullable(const struct bt_field *field, struct bt_json_writer *
 	}
 }
 
-static void write_list(const struct bt_field *field, struct bt_json_writer *writer, const void *member)
+static void write_list(
+	const struct bt_field *field, struct bt_json_writer *writer, const void *member)
 {
 	struct bt_any_list list = bt_load_list(member);
 	if (list.count == 0 && !list.present) {
@@ -146,7 +149,8 @@ static void write_list(const struct bt_field *field, struct bt_json_writer *writ
 	bt_json_end_array(writer);
 }
 
-static void write_map(const struct bt_field *field, struct bt_json_writer *writer, const void *member)
+static void write_map(
+	const struct bt_field *field, struct bt_json_writer *writer, const void *member)
 {
 	struct bt_any_list map = bt_load_list(member);
 	if (map.count == 0 && !map.present) {
@@ -162,7 +166,8 @@ static void write_map(const struct bt_field *field, struct bt_json_writer *write
 	bt_json_end_object(writer);
 }
 
-static void write_inlined(const struct bt_field *field, struct bt_json_writer *writer, const void *member)
+static void write_inlined(
+	const struct bt_field *field, struct bt_json_writer *writer, const void *member)
 {
 	const void *structure = field->shape == BT_SHAPE_SINGLE ? member : bt_load_pointer(member);
 	if (structure != NULL) {
@@ -170,8 +175,8 @@ static void write_inlined(const struct bt_field *field, struct bt_json_writer *w
 	}
 }
 
-void bt_message_encode_json_members(const struct bt_message *message, struct bt_json_writer *writer,
-	const void *value)
+void bt_message_encode_json_members(
+	const struct bt_message *message, struct bt_json_writer *writer, const void *value)
 {
 	for (uint32_t i = 0; i < message->field_count; i++) {
 		const struct bt_field *field = &message->fields[i];
@@ -201,7 +206,8 @@ void bt_message_encode_json_members(const struct bt_message *message, struct bt_
 	}
 }
 
-void bt_message_encode_json(const struct bt_message *message, struct bt_json_writer *writer, const void *value)
+void bt_message_encode_json(
+	const struct bt_message *message, struct bt_json_writer *writer, const void *value)
 {
 	bt_json_begin_object(writer);
 	bt_message_encode_json_members(message, writer, value);

@@ -2,8 +2,9 @@
 #ifndef BT_CODEC_MESSAGE_LAYOUT_H
 #define BT_CODEC_MESSAGE_LAYOUT_H
 /**
- * Access to structure members by table row. Lists of any element type share one layout; members are read and written
- * with memcpy, so that the element type does not matter to the compiler. Private to src/codec.
+ * Access to structure members by table row. Lists of any element type share one layout; members are
+ * read and written with memcpy, so that the element type does not matter to the compiler. Private
+ * to src/codec.
  */
 #include <string.h>
 
@@ -17,8 +18,10 @@ struct bt_any_list {
 };
 
 _Static_assert(sizeof(struct bt_any_list) == sizeof(bt_str_list), "all lists share one layout");
-_Static_assert(offsetof(struct bt_any_list, present) == offsetof(bt_str_list, present), "all lists share one layout");
-_Static_assert(sizeof(struct bt_any_list) == sizeof(struct bt_str_map), "maps are lists of entries");
+_Static_assert(offsetof(struct bt_any_list, present) == offsetof(bt_str_list, present),
+	"all lists share one layout");
+_Static_assert(
+	sizeof(struct bt_any_list) == sizeof(struct bt_str_map), "maps are lists of entries");
 _Static_assert(offsetof(struct bt_str_pair, key) == 0, "map entries start with the key");
 
 static inline void *bt_field_at(void *structure, uint32_t offset)
@@ -68,7 +71,8 @@ static inline void bt_store_pointer(void *member, const void *pointer)
 }
 
 /** Element or entry i of a list or map. */
-static inline const void *bt_list_item(const struct bt_field *field, const struct bt_any_list *list, uint32_t i)
+static inline const void *bt_list_item(
+	const struct bt_field *field, const struct bt_any_list *list, uint32_t i)
 {
 	return (const char *)list->items + (size_t)i * field->item_size;
 }

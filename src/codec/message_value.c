@@ -30,7 +30,8 @@ static struct bt_str copy_str(struct bt_str text, struct bt_arena *arena)
 }
 
 /** Members beside out's text, messages and scalars have been copied bytewise already. */
-static void copy_value(const struct bt_field *field, void *out, const void *value, struct bt_arena *arena)
+static void copy_value(
+	const struct bt_field *field, void *out, const void *value, struct bt_arena *arena)
 {
 	switch ((enum bt_field_type)field->type) {
 	case BT_FIELD_STR:
@@ -50,7 +51,8 @@ static void copy_value(const struct bt_field *field, void *out, const void *valu
 	}
 }
 
-static void copy_items(const struct bt_field *field, void *out, const void *member, struct bt_arena *arena)
+static void copy_items(
+	const struct bt_field *field, void *out, const void *member, struct bt_arena *arena)
 {
 	struct bt_any_list list = bt_load_list(member);
 	if (list.count == 0) {
@@ -66,11 +68,13 @@ static void copy_items(const struct bt_field *field, void *out, const void *memb
 		if (field->shape == BT_SHAPE_MAP) {
 			bt_store_str(item, copy_str(bt_load_str(from), arena));
 		}
-		copy_value(field, item + bt_value_offset(field), from + bt_value_offset(field), arena);
+		copy_value(
+			field, item + bt_value_offset(field), from + bt_value_offset(field), arena);
 	}
 }
 
-static void copy_field(const struct bt_field *field, void *out, const void *member, struct bt_arena *arena)
+static void copy_field(
+	const struct bt_field *field, void *out, const void *member, struct bt_arena *arena)
 {
 	switch ((enum bt_field_shape)field->shape) {
 	case BT_SHAPE_SINGLE:
@@ -92,12 +96,14 @@ static void copy_field(const struct bt_field *field, void *out, const void *memb
 	}
 }
 
-void bt_message_copy(const struct bt_message *message, void *out, const void *value, struct bt_arena *arena)
+void bt_message_copy(
+	const struct bt_message *message, void *out, const void *value, struct bt_arena *arena)
 {
 	memcpy(out, value, message->size);
 	for (uint32_t i = 0; i < message->field_count; i++) {
 		const struct bt_field *field = &message->fields[i];
-		copy_field(field, bt_field_at(out, field->offset), bt_const_field_at(value, field->offset), arena);
+		copy_field(field, bt_field_at(out, field->offset),
+			bt_const_field_at(value, field->offset), arena);
 	}
 }
 
@@ -128,7 +134,8 @@ static bool nullables_equal(const struct bt_field *field, const void *a, const v
 	switch ((enum bt_field_type)field->type) {
 	case BT_FIELD_STR:
 	case BT_FIELD_RAW_JSON:
-		return (bt_load_str(a).data == NULL) == (bt_load_str(b).data == NULL) && values_equal(field, a, b);
+		return (bt_load_str(a).data == NULL) == (bt_load_str(b).data == NULL) &&
+			values_equal(field, a, b);
 	case BT_FIELD_BOOL: {
 		const struct bt_opt_bool *x = a;
 		const struct bt_opt_bool *y = b;
@@ -168,7 +175,8 @@ static bool items_equal(const struct bt_field *field, const void *a, const void 
 		if (field->shape == BT_SHAPE_MAP && !bt_str_equal(bt_load_str(p), bt_load_str(q))) {
 			return false;
 		}
-		if (!values_equal(field, bt_const_field_at(p, value_at), bt_const_field_at(q, value_at))) {
+		if (!values_equal(field, bt_const_field_at(p, value_at),
+			    bt_const_field_at(q, value_at))) {
 			return false;
 		}
 	}
@@ -193,7 +201,8 @@ bool bt_message_equal(const struct bt_message *message, const void *a, const voi
 {
 	for (uint32_t i = 0; i < message->field_count; i++) {
 		const struct bt_field *field = &message->fields[i];
-		if (!fields_equal(field, bt_const_field_at(a, field->offset), bt_const_field_at(b, field->offset))) {
+		if (!fields_equal(field, bt_const_field_at(a, field->offset),
+			    bt_const_field_at(b, field->offset))) {
 			return false;
 		}
 	}
@@ -239,7 +248,8 @@ static uint64_t hash_nullable(const struct bt_field *field, uint64_t hash, const
 	switch ((enum bt_field_type)field->type) {
 	case BT_FIELD_STR:
 	case BT_FIELD_RAW_JSON:
-		return hash_value(field, bt_hash_u64(hash, bt_load_str(member).data != NULL ? 1 : 0), member);
+		return hash_value(
+			field, bt_hash_u64(hash, bt_load_str(member).data != NULL ? 1 : 0), member);
 	case BT_FIELD_BOOL: {
 		const struct bt_opt_bool *optional = member;
 		return hash_optional(hash, optional->present, optional->value ? 1 : 0);

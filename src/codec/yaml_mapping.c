@@ -1,145 +1,226 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "codec/yaml_mapping.h"
+#include "codec/yaml_state.h"
 
-#include "base/assert.h"
-#include "base/map.h"
-#include "base/vec.h"
-#include "codec/json.h"
-#include "codec/json_scan.h"
+#include "codec/yaml_merge.h"
 
-struct member {
-	uint64_t hash;
-	struct bt_str name; /* source text without quotes: the reader writes equal names alike */
-	struct bt_str value;
-};
+/** Notes about repeated keys end here. */
+#define DUPLICATES_BYTES_MAX 8192
 
-struct members {
-	BT_VEC(struct member) list;
-	struct bt_map map;
-};
-
-static uint64_t member_hash(const void *owner, uint32_t value)
+static bool is_merge(const yaml_event_t *event)
 {
-	const struct members *members = owner;
-	return members->list.items[value].hash;
+	return event->type == YAML_SCALAR_EVENT && event->data.scalar.plain_implicit &&
+		event->data.scalar.tag == NULL && event->data.scalar.length == 2 &&
+		memcmp(event->data.scalar.value, "<<", 2) == 0;
 }
 
-static struct member *find_member(struct members *members, const struct member *wanted)
+/** The node from start on was read as a value; as the name of a member it must be a string. */
+static int make_name(struct bt_yaml_reader *reader, size_t start, uint32_t line)
 {
-	const struct bt_map *map = &members->map;
-	for (uint32_t it = bt_map_first(map, wanted->hash); it != BT_MAP_NONE;
-		it = bt_map_next(map, wanted->hash, it)) {
-		struct member *member = &members->list.items[bt_map_value(map, it)];
-		if (bt_str_equal(member->name, wanted->name)) {
-			return member;
+	struct bt_strbuf *out = reader->out;
+	switch (out->data[start]) {
+	case '"':
+		return 0;
+	case '{':
+	case '[':
+		return bt_error_set(
+			reader->err, BERTH_ERR_INVALID, "yaml: line %u: invalid map key", line);
+	case 'n':
+		return bt_error_set(reader->err, BERTH_ERR_INVALID,
+			"yaml: line %u: unsupported map key: null", line);
+	default:
+		break;
+	}
+	bt_strbuf_append(out, "\"\"", 2);
+	memmove(out->data + start + 1, out->data + start, out->length - 2 - start);
+	out->data[start] = '"';
+	return 0;
+}
+
+static uint32_t find_key(const struct bt_yaml_reader *reader, uint64_t hash, const char *name,
+	size_t length, uint32_t first_key)
+{
+	const struct bt_map *map = &reader->key_map;
+	for (uint32_t it = bt_map_first(map, hash); it != BT_MAP_NONE;
+		it = bt_map_next(map, hash, it)) {
+		uint32_t index = bt_map_value(map, it);
+		const struct bt_yaml_key *key = &reader->keys.items[index];
+		if (index >= first_key && key->name_length == length &&
+			memcmp(reader->out->data + key->name_start, name, length) == 0) {
+			return index;
 		}
 	}
-	return NULL;
+	return BT_MAP_NONE;
 }
 
-static void add_member(struct members *members, const struct member *member, bool replace)
+/** name is JSON text; shown as Go's %#v shows the key. */
+static void append_key_shown(struct bt_strbuf *message, const char *name, size_t length)
 {
-	struct member *earlier = find_member(members, member);
-	if (earlier == NULL) {
-		uint32_t index = members->list.count;
-		bt_vec_push(&members->list, *member);
-		bt_map_insert(&members->map, member->hash, index);
-	} else if (replace) {
-		earlier->value = member->value;
+	size_t shown = length <= BT_YAML_SHOWN_MAX ? length : BT_YAML_SHOWN_MAX;
+	bt_strbuf_append(message, name, shown);
+	if (shown < length) {
+		bt_strbuf_append_c(message, "...\"");
 	}
 }
 
-/** Add the members of the object that the reader stands at. The text is our own, so it is well-formed and flat enough. */
-static void add_object(struct members *members, struct bt_json_reader *reader, bool replace)
+/** The key was there before. Either an error or a note. */
+static int repeated_key(struct bt_yaml_reader *reader, const struct bt_yaml_key *key,
+	uint32_t earlier_line, uint32_t value_line)
 {
-	bool first = true;
-	bool more;
-	int result = bt_json_enter_object(reader, NULL);
-	BT_ASSERT(result == 0);
+	const char *name = reader->out->data + key->name_start;
+	if (reader->duplicates == NULL) {
+		struct bt_strbuf shown = {0};
+		append_key_shown(&shown, name, key->name_length);
+		int result = bt_error_set(reader->err, BERTH_ERR_INVALID,
+			"yaml: line %u: mapping key %s already defined at line %u", key->line,
+			bt_strbuf_c(&shown), earlier_line);
+		bt_strbuf_finish(&shown);
+		return result;
+	}
+	if (reader->duplicates->length < DUPLICATES_BYTES_MAX) {
+		bt_strbuf_printf(reader->duplicates, "\n  line %u: key ", value_line);
+		append_key_shown(reader->duplicates, name, key->name_length);
+		bt_strbuf_append_c(reader->duplicates, " already set in map");
+	}
+	return 0;
+}
+
+/** What is special about the mapping that is being read. */
+struct mapping {
+	uint64_t seed; /* of key hashes: tells apart equal keys of different mappings */
+	uint32_t first_key;
+	bool repeats; /* a key came more than once */
+	struct bt_strbuf
+		merged; /* values of "<<", one JSON text after the other, separated by commas */
+};
+
+/**
+ * Note the key whose name was just appended; sets *out_earlier_line to 0 unless it was there
+ * before.
+ */
+static struct bt_yaml_key add_key(struct bt_yaml_reader *reader, const struct mapping *mapping,
+	size_t name_start, uint32_t line, uint32_t *out_earlier_line)
+{
+	const char *name = reader->out->data + name_start;
+	struct bt_yaml_key key = {.name_start = name_start,
+		.name_length = reader->out->length - name_start,
+		.line = line};
+	key.hash = bt_hash_bytes(name, key.name_length, mapping->seed);
+	uint32_t earlier = find_key(reader, key.hash, name, key.name_length, mapping->first_key);
+	*out_earlier_line = 0;
+	if (earlier != BT_MAP_NONE) {
+		*out_earlier_line = reader->keys.items[earlier].line;
+		return key;
+	}
+	uint32_t index = reader->keys.count;
+	bt_vec_push(&reader->keys, key);
+	bt_map_insert(&reader->key_map, key.hash, index);
+	return key;
+}
+
+static int append_member(
+	struct bt_yaml_reader *reader, struct mapping *mapping, const yaml_event_t *name_event)
+{
+	size_t name_start = reader->out->length;
+	uint32_t line = bt_yaml_event_line(name_event);
+	int result = bt_yaml_append_node(reader, name_event);
+	if (result == 0) {
+		result = make_name(reader, name_start, line);
+	}
+	if (result != 0) {
+		return result;
+	}
+	uint32_t earlier_line;
+	struct bt_yaml_key key = add_key(reader, mapping, name_start, line, &earlier_line);
+	yaml_event_t event;
+	result = bt_yaml_next_event(reader, &event);
+	if (result != 0) {
+		return result;
+	}
+	if (earlier_line != 0) {
+		mapping->repeats = true;
+		result = repeated_key(reader, &key, earlier_line, bt_yaml_event_line(&event));
+	}
+	if (result == 0) {
+		bt_strbuf_append_char(reader->out, ':');
+		result = bt_yaml_append_node(reader, &event);
+	}
+	yaml_event_delete(&event);
+	return result;
+}
+
+/** The value of "<<": kept aside until the mapping's own keys are known. */
+static int append_merge(struct bt_yaml_reader *reader, struct mapping *mapping, uint32_t line)
+{
+	size_t start = reader->out->length;
+	int result = bt_yaml_append_next_node(reader);
+	if (result != 0) {
+		return result;
+	}
+	struct bt_str value = {reader->out->data + start, (uint32_t)(reader->out->length - start)};
+	if (!bt_yaml_is_merge_value(value)) {
+		return bt_error_set(reader->err, BERTH_ERR_INVALID,
+			"yaml: line %u: map merge requires map or sequence of maps as the value",
+			line);
+	}
+	reader->copied_bytes += value.length;
+	if (mapping->merged.length != 0) {
+		bt_strbuf_append_char(&mapping->merged, ',');
+	}
+	bt_strbuf_append_str(&mapping->merged, value);
+	reader->out->length = start;
+	return 0;
+}
+
+static int append_members(struct bt_yaml_reader *reader, struct mapping *mapping)
+{
+	bool comma = false;
 	for (;;) {
-		struct bt_json_raw_string name;
-		struct member member;
-		result = bt_json_next_raw_member(reader, &first, &more, &name, NULL);
-		BT_ASSERT(result == 0);
-		if (!more) {
-			return;
+		yaml_event_t event;
+		int result = bt_yaml_next_event(reader, &event);
+		if (result != 0) {
+			return result;
 		}
-		result = bt_json_skip(reader, &member.value, NULL);
-		BT_ASSERT(result == 0);
-		member.name = (struct bt_str){name.data, (uint32_t)name.length};
-		member.hash = bt_hash_bytes(name.data, name.length, 0);
-		add_member(members, &member, replace);
-	}
-}
-
-static void add_merged(struct members *members, struct bt_str merged)
-{
-	struct bt_json_reader reader;
-	bt_json_reader_init(&reader, merged);
-	while (reader.position < reader.end) {
-		if (*reader.position == ',') {
-			reader.position++;
+		if (event.type == YAML_MAPPING_END_EVENT) {
+			yaml_event_delete(&event);
+			return 0;
 		}
-		if (*reader.position == '{') {
-			add_object(members, &reader, false);
-			continue;
-		}
-		bool first = true;
-		bool more = true;
-		int result = bt_json_enter_array(&reader, NULL);
-		while (result == 0 && more) {
-			result = bt_json_next_element(&reader, &first, &more, NULL);
-			if (result == 0 && more) {
-				add_object(members, &reader, false);
+		if (is_merge(&event)) {
+			result = append_merge(reader, mapping, bt_yaml_event_line(&event));
+		} else {
+			if (comma) {
+				bt_strbuf_append_char(reader->out, ',');
 			}
+			comma = true;
+			result = append_member(reader, mapping, &event);
 		}
-		BT_ASSERT(result == 0);
+		yaml_event_delete(&event);
+		if (result == 0) {
+			result = bt_yaml_check_budget(reader);
+		}
+		if (result != 0) {
+			return result;
+		}
 	}
 }
 
-bool bt_yaml_is_merge_value(struct bt_str json)
+int bt_yaml_append_mapping(struct bt_yaml_reader *reader)
 {
-	if (json.data[0] != '[') {
-		return json.data[0] == '{';
+	struct mapping mapping = {
+		.seed = ++reader->mapping_serial, .first_key = reader->keys.count};
+	size_t start = reader->out->length;
+	bt_strbuf_append_char(reader->out, '{');
+	int result = append_members(reader, &mapping);
+	bt_strbuf_append_char(reader->out, '}');
+	if (result == 0 && (mapping.repeats || mapping.merged.length != 0)) {
+		bt_yaml_rewrite_mapping(reader->out, start, bt_strbuf_str(&mapping.merged));
+		reader->copied_bytes += reader->out->length - start;
+		result = bt_yaml_check_budget(reader);
 	}
-	struct bt_json_reader reader;
-	bool first = true;
-	bool more;
-	bt_json_reader_init(&reader, json);
-	int result = bt_json_enter_array(&reader, NULL);
-	while (result == 0) {
-		result = bt_json_next_element(&reader, &first, &more, NULL);
-		if (result != 0 || !more) {
-			break;
-		}
-		if (*reader.position != '{') {
-			return false;
-		}
-		result = bt_json_skip(&reader, NULL, NULL);
+	while (reader->keys.count > mapping.first_key) {
+		uint32_t index = --reader->keys.count;
+		(void)bt_map_remove(&reader->key_map, reader->keys.items[index].hash,
+			index); /* all were inserted */
 	}
-	BT_ASSERT(result == 0);
-	return true;
-}
-
-void bt_yaml_rewrite_mapping(struct bt_strbuf *out, size_t start, struct bt_str merged)
-{
-	struct members members = {0};
-	struct bt_json_reader reader;
-	struct bt_strbuf text = {0};
-	bt_map_init(&members.map, member_hash, &members);
-	bt_json_reader_init(&reader, (struct bt_str){out->data + start, (uint32_t)(out->length - start)});
-	add_object(&members, &reader, true);
-	add_merged(&members, merged);
-	for (uint32_t i = 0; i < members.list.count; i++) {
-		bt_strbuf_append_c(&text, i == 0 ? "{\"" : ",\"");
-		bt_strbuf_append_str(&text, members.list.items[i].name);
-		bt_strbuf_append_c(&text, "\":");
-		bt_strbuf_append_str(&text, members.list.items[i].value);
-	}
-	bt_strbuf_append_c(&text, members.list.count == 0 ? "{}" : "}");
-	out->length = start;
-	bt_strbuf_append_str(out, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
-	bt_map_finish(&members.map);
-	bt_vec_finish(&members.list);
+	bt_strbuf_finish(&mapping.merged);
+	return result;
 }

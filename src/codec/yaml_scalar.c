@@ -15,22 +15,45 @@ struct word {
 };
 
 static const struct word words[] = {
-	{"", BT_YAML_NULL, false, 0}, {"~", BT_YAML_NULL, false, 0}, {"null", BT_YAML_NULL, false, 0},
-	{"Null", BT_YAML_NULL, false, 0}, {"NULL", BT_YAML_NULL, false, 0},
-	{"y", BT_YAML_BOOL, true, 0}, {"Y", BT_YAML_BOOL, true, 0}, {"yes", BT_YAML_BOOL, true, 0},
-	{"Yes", BT_YAML_BOOL, true, 0}, {"YES", BT_YAML_BOOL, true, 0}, {"true", BT_YAML_BOOL, true, 0},
-	{"True", BT_YAML_BOOL, true, 0}, {"TRUE", BT_YAML_BOOL, true, 0}, {"on", BT_YAML_BOOL, true, 0},
-	{"On", BT_YAML_BOOL, true, 0}, {"ON", BT_YAML_BOOL, true, 0},
-	{"n", BT_YAML_BOOL, false, 0}, {"N", BT_YAML_BOOL, false, 0}, {"no", BT_YAML_BOOL, false, 0},
-	{"No", BT_YAML_BOOL, false, 0}, {"NO", BT_YAML_BOOL, false, 0}, {"false", BT_YAML_BOOL, false, 0},
-	{"False", BT_YAML_BOOL, false, 0}, {"FALSE", BT_YAML_BOOL, false, 0}, {"off", BT_YAML_BOOL, false, 0},
-	{"Off", BT_YAML_BOOL, false, 0}, {"OFF", BT_YAML_BOOL, false, 0},
-	{".nan", BT_YAML_FLOAT, false, (double)NAN}, {".NaN", BT_YAML_FLOAT, false, (double)NAN},
-	{".NAN", BT_YAML_FLOAT, false, (double)NAN}, {".inf", BT_YAML_FLOAT, false, (double)INFINITY},
-	{".Inf", BT_YAML_FLOAT, false, (double)INFINITY}, {".INF", BT_YAML_FLOAT, false, (double)INFINITY},
-	{"+.inf", BT_YAML_FLOAT, false, (double)INFINITY}, {"+.Inf", BT_YAML_FLOAT, false, (double)INFINITY},
-	{"+.INF", BT_YAML_FLOAT, false, (double)INFINITY}, {"-.inf", BT_YAML_FLOAT, false, -(double)INFINITY},
-	{"-.Inf", BT_YAML_FLOAT, false, -(double)INFINITY}, {"-.INF", BT_YAML_FLOAT, false, -(double)INFINITY},
+	{"", BT_YAML_NULL, false, 0},
+	{"~", BT_YAML_NULL, false, 0},
+	{"null", BT_YAML_NULL, false, 0},
+	{"Null", BT_YAML_NULL, false, 0},
+	{"NULL", BT_YAML_NULL, false, 0},
+	{"y", BT_YAML_BOOL, true, 0},
+	{"Y", BT_YAML_BOOL, true, 0},
+	{"yes", BT_YAML_BOOL, true, 0},
+	{"Yes", BT_YAML_BOOL, true, 0},
+	{"YES", BT_YAML_BOOL, true, 0},
+	{"true", BT_YAML_BOOL, true, 0},
+	{"True", BT_YAML_BOOL, true, 0},
+	{"TRUE", BT_YAML_BOOL, true, 0},
+	{"on", BT_YAML_BOOL, true, 0},
+	{"On", BT_YAML_BOOL, true, 0},
+	{"ON", BT_YAML_BOOL, true, 0},
+	{"n", BT_YAML_BOOL, false, 0},
+	{"N", BT_YAML_BOOL, false, 0},
+	{"no", BT_YAML_BOOL, false, 0},
+	{"No", BT_YAML_BOOL, false, 0},
+	{"NO", BT_YAML_BOOL, false, 0},
+	{"false", BT_YAML_BOOL, false, 0},
+	{"False", BT_YAML_BOOL, false, 0},
+	{"FALSE", BT_YAML_BOOL, false, 0},
+	{"off", BT_YAML_BOOL, false, 0},
+	{"Off", BT_YAML_BOOL, false, 0},
+	{"OFF", BT_YAML_BOOL, false, 0},
+	{".nan", BT_YAML_FLOAT, false, (double)NAN},
+	{".NaN", BT_YAML_FLOAT, false, (double)NAN},
+	{".NAN", BT_YAML_FLOAT, false, (double)NAN},
+	{".inf", BT_YAML_FLOAT, false, (double)INFINITY},
+	{".Inf", BT_YAML_FLOAT, false, (double)INFINITY},
+	{".INF", BT_YAML_FLOAT, false, (double)INFINITY},
+	{"+.inf", BT_YAML_FLOAT, false, (double)INFINITY},
+	{"+.Inf", BT_YAML_FLOAT, false, (double)INFINITY},
+	{"+.INF", BT_YAML_FLOAT, false, (double)INFINITY},
+	{"-.inf", BT_YAML_FLOAT, false, -(double)INFINITY},
+	{"-.Inf", BT_YAML_FLOAT, false, -(double)INFINITY},
+	{"-.INF", BT_YAML_FLOAT, false, -(double)INFINITY},
 };
 
 static bool is_digit(char c)
@@ -38,7 +61,10 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/** All digits of p in base, without overflow of 64 bits. *out_overflow tells apart "no number" and "too big". */
+/**
+ * All digits of p in base, without overflow of 64 bits. *out_overflow tells apart "no number" and
+ * "too big".
+ */
 static bool parse_digits(const char *p, unsigned int base, uint64_t *out_value, bool *out_overflow)
 {
 	uint64_t value = 0;
@@ -49,8 +75,9 @@ static bool parse_digits(const char *p, unsigned int base, uint64_t *out_value, 
 	bool overflow = false;
 	for (; *p != '\0'; p++) {
 		char lower = (char)(*p | 0x20);
-		unsigned int digit = is_digit(*p) ? (unsigned int)(*p - '0') :
-			lower >= 'a' && lower <= 'f' ? (unsigned int)(lower - 'a') + 10 : 16;
+		unsigned int digit = is_digit(*p)      ? (unsigned int)(*p - '0')
+			: lower >= 'a' && lower <= 'f' ? (unsigned int)(lower - 'a') + 10
+						       : 16;
 		if (digit >= base) {
 			return false;
 		}
@@ -223,8 +250,8 @@ static bool is_timestamp(struct bt_str text)
 	int minutes = read_digits(&p, end, 1, 2);
 	bool second_colon = take(&p, end, ':');
 	int seconds = read_digits(&p, end, 1, 2);
-	if (!first_colon || !second_colon || hours < 0 || hours > 23 || minutes < 0 || minutes > 59 || seconds < 0 ||
-		seconds > 59) {
+	if (!first_colon || !second_colon || hours < 0 || hours > 23 || minutes < 0 ||
+		minutes > 59 || seconds < 0 || seconds > 59) {
 		return false;
 	}
 	if (take(&p, end, '.')) {

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_CODEC_YAML_SCALAR_H
 #define BT_CODEC_YAML_SCALAR_H
-/** What a plain YAML 1.1 scalar means, as go-yaml resolves it. Private to the YAML reader and writer, and their tests. */
+/**
+ * What a plain YAML 1.1 scalar means, as go-yaml resolves it. Private to the YAML reader and
+ * writer, and their tests.
+ */
 #include <stdbool.h>
 #include <stdint.h>
 

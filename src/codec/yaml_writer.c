@@ -30,12 +30,16 @@ static int append_output(void *data, unsigned char *buffer, size_t size)
 	return 1;
 }
 
-/** Emit an event that was initialised with this result. libyaml fails for lack of memory or by our mistake only. */
+/**
+ * Emit an event that was initialised with this result. libyaml fails for lack of memory or by our
+ * mistake only.
+ */
 static void emit(struct writer *writer, yaml_event_t *event, int initialised)
 {
 	if (initialised == 0 || yaml_emitter_emit(&writer->emitter, event) == 0) {
 		bt_panic("YAML emitter: %s",
-			writer->emitter.problem != NULL ? writer->emitter.problem : "out of memory");
+			writer->emitter.problem != NULL ? writer->emitter.problem
+							: "out of memory");
 	}
 }
 
@@ -46,7 +50,8 @@ static yaml_scalar_style_t string_style(struct bt_str text)
 	}
 	struct bt_yaml_scalar scalar;
 	bt_yaml_resolve(text, &scalar);
-	bool plain = scalar.kind == BT_YAML_STRING && !bt_yaml_is_base60(text) && !bt_str_equal_c(text, "<<");
+	bool plain = scalar.kind == BT_YAML_STRING && !bt_yaml_is_base60(text) &&
+		!bt_str_equal_c(text, "<<");
 	bt_yaml_scalar_finish(&scalar);
 	return plain ? YAML_PLAIN_SCALAR_STYLE : YAML_DOUBLE_QUOTED_SCALAR_STYLE;
 }
@@ -54,9 +59,10 @@ static yaml_scalar_style_t string_style(struct bt_str text)
 static void emit_scalar(struct writer *writer, struct bt_str text, yaml_scalar_style_t style)
 {
 	yaml_event_t event;
-	/* libyaml takes the text read-only, and its length as int: strings of JSON readers are shorter */
-	int made = yaml_scalar_event_initialize(&event, NULL, NULL, (const yaml_char_t *)text.data, (int)text.length, 1,
-		1, style);
+	/* libyaml takes the text read-only, and its length as int: strings of JSON readers are
+	 * shorter */
+	int made = yaml_scalar_event_initialize(
+		&event, NULL, NULL, (const yaml_char_t *)text.data, (int)text.length, 1, 1, style);
 	emit(writer, &event, made);
 }
 
@@ -74,7 +80,9 @@ static int write_array(struct writer *writer, uint32_t depth)
 	bool first = true;
 	bool more = true;
 	int result = bt_json_enter_array(&writer->reader, writer->err);
-	emit(writer, &event, yaml_sequence_start_event_initialize(&event, NULL, NULL, 1, YAML_BLOCK_SEQUENCE_STYLE));
+	emit(writer, &event,
+		yaml_sequence_start_event_initialize(
+			&event, NULL, NULL, 1, YAML_BLOCK_SEQUENCE_STYLE));
 	while (result == 0) {
 		result = bt_json_next_element(&writer->reader, &first, &more, writer->err);
 		if (result != 0 || !more) {
@@ -94,10 +102,13 @@ static int write_object(struct writer *writer, uint32_t depth)
 	bool first = true;
 	bool more = true;
 	int result = bt_json_enter_object(&writer->reader, writer->err);
-	emit(writer, &event, yaml_mapping_start_event_initialize(&event, NULL, NULL, 1, YAML_BLOCK_MAPPING_STYLE));
+	emit(writer, &event,
+		yaml_mapping_start_event_initialize(
+			&event, NULL, NULL, 1, YAML_BLOCK_MAPPING_STYLE));
 	while (result == 0) {
 		struct bt_str name;
-		result = bt_json_next_member(&writer->reader, &first, &writer->arena, &more, &name, writer->err);
+		result = bt_json_next_member(
+			&writer->reader, &first, &writer->arena, &more, &name, writer->err);
 		if (result != 0 || !more) {
 			break;
 		}
@@ -115,8 +126,8 @@ static int write_node(struct writer *writer, uint32_t depth)
 	enum bt_json_type type;
 	struct bt_str text;
 	if (writer->text.length > OUTPUT_BYTES_MAX) {
-		return bt_error_set(writer->err, BERTH_ERR_TOO_LARGE, "YAML text is longer than %zu bytes",
-			OUTPUT_BYTES_MAX);
+		return bt_error_set(writer->err, BERTH_ERR_TOO_LARGE,
+			"YAML text is longer than %zu bytes", OUTPUT_BYTES_MAX);
 	}
 	int result = bt_json_peek(&writer->reader, &type, writer->err);
 	if (result != 0) {
@@ -132,7 +143,8 @@ static int write_node(struct writer *writer, uint32_t depth)
 		}
 		return result;
 	case BT_JSON_STRING:
-		result = bt_json_read_string(&writer->reader, &writer->arena, &text, NULL, writer->err);
+		result = bt_json_read_string(
+			&writer->reader, &writer->arena, &text, NULL, writer->err);
 		if (result == 0) {
 			emit_string(writer, text);
 		}
@@ -140,10 +152,11 @@ static int write_node(struct writer *writer, uint32_t depth)
 	case BT_JSON_ARRAY:
 	case BT_JSON_OBJECT:
 		if (depth == BT_YAML_DEPTH_MAX) {
-			return bt_error_set(writer->err, BERTH_ERR_TOO_LARGE, "exceeded max depth of %d",
-				BT_YAML_DEPTH_MAX);
+			return bt_error_set(writer->err, BERTH_ERR_TOO_LARGE,
+				"exceeded max depth of %d", BT_YAML_DEPTH_MAX);
 		}
-		return type == BT_JSON_ARRAY ? write_array(writer, depth) : write_object(writer, depth);
+		return type == BT_JSON_ARRAY ? write_array(writer, depth)
+					     : write_object(writer, depth);
 	case BT_JSON__COUNT:
 		break;
 	}

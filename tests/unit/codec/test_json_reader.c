@@ -31,10 +31,39 @@ static int read_document(struct bt_str text, struct berth_error *err)
 START_TEST(test_json_reader__accepts)
 {
 	static const char *const rows[] = {
-		"null", "true", "false", "0", "-0", "1", "-1", "10", "1.5", "-0.0", "0e1", "1e5", "1E+5", "1e-5", "1.25e+10",
-		"123456789012345678901234567890", "\"\"", "\"a\"", "[]", "{}", " [ ] ", "\t{\r\n}\n", "[1,2]", "[ 1 , 2 ]",
-		"{\"a\":1}", "{ \"a\" : [ { } , null ] , \"b\" : { \"c\" : \"d\" } }", "{\"a\":1,\"a\":2}", "{\"\":0}",
-		"\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\"", "\"\x7f\"", "\"\\ud800\"", "\"\xff\xfe\"", "[[[[[[]]]]]]",
+		"null",
+		"true",
+		"false",
+		"0",
+		"-0",
+		"1",
+		"-1",
+		"10",
+		"1.5",
+		"-0.0",
+		"0e1",
+		"1e5",
+		"1E+5",
+		"1e-5",
+		"1.25e+10",
+		"123456789012345678901234567890",
+		"\"\"",
+		"\"a\"",
+		"[]",
+		"{}",
+		" [ ] ",
+		"\t{\r\n}\n",
+		"[1,2]",
+		"[ 1 , 2 ]",
+		"{\"a\":1}",
+		"{ \"a\" : [ { } , null ] , \"b\" : { \"c\" : \"d\" } }",
+		"{\"a\":1,\"a\":2}",
+		"{\"\":0}",
+		"\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\"",
+		"\"\x7f\"",
+		"\"\\ud800\"",
+		"\"\xff\xfe\"",
+		"[[[[[[]]]]]]",
 		"\"0123456789abcdef0123456789abcdef\"",
 	};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
@@ -109,8 +138,8 @@ START_TEST(test_json_reader__rejects_with_go_messages)
 		struct berth_error err = BERTH_ERROR_INIT;
 		int result = read_document(bt_str_from(rows[i].text), &err);
 		ck_assert_msg(result == BERTH_ERR_SYNTAX, "%s accepted", rows[i].text);
-		ck_assert_msg(strcmp(berth_error_message(&err), rows[i].message) == 0, "%s: %s", rows[i].text,
-			berth_error_message(&err));
+		ck_assert_msg(strcmp(berth_error_message(&err), rows[i].message) == 0, "%s: %s",
+			rows[i].text, berth_error_message(&err));
 		berth_error_finish(&err);
 	}
 }
@@ -125,7 +154,8 @@ START_TEST(test_json_reader__string_values)
 	} rows[] = {
 		{"\"\"", "", true},
 		{"\"plain\"", "plain", true},
-		{"\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", true},
+		{"\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80",
+			true},
 		{"\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"", "\"\\/\b\f\n\r\t", false},
 		{"\"\\u0041\\u00e9\\u20AC\"", "A\xc3\xa9\xe2\x82\xac", false},
 		{"\"\\ud83d\\ude00\"", "\xf0\x9f\x98\x80", false},
@@ -135,11 +165,18 @@ START_TEST(test_json_reader__string_values)
 		{"\"\\ude00\"", "\xef\xbf\xbd", false},
 		{"\"\\ud83dx\"", "\xef\xbf\xbdx", false},
 		{"\"\\ud83d\\n\"", "\xef\xbf\xbd\n", false},
-		{"\"\\ud83d\\u0041\"", "\xef\xbf\xbd" "A", false},
+		{"\"\\ud83d\\u0041\"",
+			"\xef\xbf\xbd"
+			"A",
+			false},
 		{"\"\\ud83d\\ud83d\\ude00\"", "\xef\xbf\xbd\xf0\x9f\x98\x80", false},
 		{"\"\\ude00\\ud83d\"", "\xef\xbf\xbd\xef\xbf\xbd", false},
 		/* one replacement for each bad byte */
-		{"\"a\xff" "b\"", "a\xef\xbf\xbd" "b", false},
+		{"\"a\xff"
+		 "b\"",
+			"a\xef\xbf\xbd"
+			"b",
+			false},
 		{"\"\xc3\"", "\xef\xbf\xbd", false},
 		{"\"\xe2\x82\"", "\xef\xbf\xbd\xef\xbf\xbd", false},
 		{"\"\xed\xa0\x80\"", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd", false},
@@ -154,7 +191,8 @@ START_TEST(test_json_reader__string_values)
 		bool borrowed;
 		bt_json_reader_init(&reader, bt_str_from(rows[i].json));
 		ck_assert_int_eq(bt_json_read_string(&reader, &arena, &text, &borrowed, NULL), 0);
-		ck_assert_msg(bt_str_equal_c(text, rows[i].value), "%s: %.*s", rows[i].json, BT_STR_ARG(text));
+		ck_assert_msg(bt_str_equal_c(text, rows[i].value), "%s: %.*s", rows[i].json,
+			BT_STR_ARG(text));
 		ck_assert_msg(borrowed == rows[i].borrowed, "%s", rows[i].json);
 		ck_assert_int_eq(bt_json_expect_end(&reader, NULL), 0);
 	}
@@ -177,7 +215,8 @@ START_TEST(test_json_reader__pull)
 	bool more;
 	bool first = true;
 	bool inner_first = true;
-	bt_json_reader_init(&reader, BT_STR("{\"a\" : [ true, -1.5e3 ], \"\\u0062\": null, \"c\": {\"x\": []}}"));
+	bt_json_reader_init(&reader,
+		BT_STR("{\"a\" : [ true, -1.5e3 ], \"\\u0062\": null, \"c\": {\"x\": []}}"));
 	ck_assert_int_eq(bt_json_enter_object(&reader, NULL), 0);
 	ck_assert_int_eq(bt_json_next_member(&reader, &first, &arena, &more, &text, NULL), 0);
 	ck_assert(more && bt_str_equal_c(text, "a"));
@@ -251,7 +290,8 @@ START_TEST(test_json_reader__depth_limit)
 		bt_free(text);
 		struct berth_error err = BERTH_ERROR_INIT;
 		text = nested(BT_JSON_DEPTH_MAX + 1, object != 0, &length);
-		ck_assert_int_eq(read_document((struct bt_str){text, (uint32_t)length}, &err), BERTH_ERR_SYNTAX);
+		ck_assert_int_eq(read_document((struct bt_str){text, (uint32_t)length}, &err),
+			BERTH_ERR_SYNTAX);
 		ck_assert_str_eq(berth_error_message(&err), "exceeded max depth");
 		berth_error_finish(&err);
 		bt_free(text);
@@ -260,7 +300,8 @@ START_TEST(test_json_reader__depth_limit)
 	size_t bomb_length = 10u << 20;
 	char *bomb = bt_malloc(bomb_length);
 	memset(bomb, '[', bomb_length);
-	ck_assert_int_eq(read_document((struct bt_str){bomb, (uint32_t)bomb_length}, NULL), BERTH_ERR_SYNTAX);
+	ck_assert_int_eq(read_document((struct bt_str){bomb, (uint32_t)bomb_length}, NULL),
+		BERTH_ERR_SYNTAX);
 	bt_free(bomb);
 }
 END_TEST
@@ -282,14 +323,17 @@ END_TEST
 
 START_TEST(test_json_reader__truncated_anywhere)
 {
-	static const char sample[] = "{\"metadata\":{\"name\":\"p\\u00e9\\ud83d\\ude00\",\"labels\":{\"a\":\"b\"}},"
-		"\"spec\":{\"n\":-12.5e+3,\"on\":true,\"off\":false,\"none\":null,\"list\":[1,[],{},\"x\"]}}";
+	static const char sample[] =
+		"{\"metadata\":{\"name\":\"p\\u00e9\\ud83d\\ude00\",\"labels\":{\"a\":\"b\"}},"
+		"\"spec\":{\"n\":-12.5e+3,\"on\":true,\"off\":false,\"none\":null,\"list\":[1,[],{}"
+		",\"x\"]}}";
 	for (size_t length = 0; length + 1 < sizeof(sample); length++) {
 		/* an exact heap copy, so that reading past the end is seen */
 		char *copy = bt_malloc(length);
 		memcpy(copy, sample, length);
 		struct berth_error err = BERTH_ERROR_INIT;
-		ck_assert_int_eq(read_document((struct bt_str){copy, (uint32_t)length}, &err), BERTH_ERR_SYNTAX);
+		ck_assert_int_eq(read_document((struct bt_str){copy, (uint32_t)length}, &err),
+			BERTH_ERR_SYNTAX);
 		ck_assert_str_eq(berth_error_message(&err), "unexpected end of JSON input");
 		berth_error_finish(&err);
 		bt_free(copy);
@@ -310,8 +354,10 @@ START_TEST(test_json_reader__long_strings)
 	struct bt_str value = BT_STR("untouched");
 	struct berth_error err = BERTH_ERROR_INIT;
 	bt_json_reader_init(&reader, (struct bt_str){text, (uint32_t)length});
-	ck_assert_int_eq(bt_json_read_string(&reader, &arena, &value, NULL, &err), BERTH_ERR_TOO_LARGE);
-	ck_assert_str_eq(berth_error_message(&err), "string of 67108865 bytes is longer than 67108864");
+	ck_assert_int_eq(
+		bt_json_read_string(&reader, &arena, &value, NULL, &err), BERTH_ERR_TOO_LARGE);
+	ck_assert_str_eq(
+		berth_error_message(&err), "string of 67108865 bytes is longer than 67108864");
 	ck_assert(bt_str_equal_c(value, "untouched"));
 	berth_error_finish(&err);
 	bt_json_reader_init(&reader, (struct bt_str){text, (uint32_t)length});
@@ -325,7 +371,8 @@ START_TEST(test_json_reader__long_strings)
 	/* replacement characters triple the length: refused before the memory is taken */
 	memset(text + 1, 0xff, length / 2);
 	bt_json_reader_init(&reader, (struct bt_str){text, (uint32_t)length - 1});
-	ck_assert_int_eq(bt_json_read_string(&reader, &arena, &value, NULL, NULL), BERTH_ERR_TOO_LARGE);
+	ck_assert_int_eq(
+		bt_json_read_string(&reader, &arena, &value, NULL, NULL), BERTH_ERR_TOO_LARGE);
 	ck_assert_uint_eq(arena.total_bytes, 0);
 	bt_arena_finish(&arena);
 	bt_free(text);
@@ -339,10 +386,19 @@ START_TEST(test_json_reader__number_int64)
 		bool ok;
 		int64_t value;
 	} rows[] = {
-		{"0", true, 0}, {"-0", true, 0}, {"42", true, 42}, {"-1", true, -1},
-		{"9223372036854775807", true, INT64_MAX}, {"-9223372036854775808", true, INT64_MIN},
-		{"9223372036854775808", false, 0}, {"-9223372036854775809", false, 0}, {"1.0", false, 0},
-		{"1e3", false, 0}, {"", false, 0}, {"+1", false, 0}, {"99999999999999999999999", false, 0},
+		{"0", true, 0},
+		{"-0", true, 0},
+		{"42", true, 42},
+		{"-1", true, -1},
+		{"9223372036854775807", true, INT64_MAX},
+		{"-9223372036854775808", true, INT64_MIN},
+		{"9223372036854775808", false, 0},
+		{"-9223372036854775809", false, 0},
+		{"1.0", false, 0},
+		{"1e3", false, 0},
+		{"", false, 0},
+		{"+1", false, 0},
+		{"99999999999999999999999", false, 0},
 		{"9007199254740993", true, 9007199254740993},
 	};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
@@ -356,4 +412,5 @@ END_TEST
 BT_TEST_MAIN("json_reader", test_json_reader__accepts, test_json_reader__rejects_with_go_messages,
 	test_json_reader__string_values, test_json_reader__pull, test_json_reader__wrong_type,
 	test_json_reader__depth_limit, test_json_reader__skip_counts_outer_depth,
-	test_json_reader__truncated_anywhere, test_json_reader__long_strings, test_json_reader__number_int64)
+	test_json_reader__truncated_anywhere, test_json_reader__long_strings,
+	test_json_reader__number_int64)

@@ -19,10 +19,12 @@ static void check_scans(const char *text, size_t length)
 	for (int high = 0; high < 2; high++) {
 		size_t expected = scan_naive(text, length, high != 0);
 		const char *end = text + length;
-		const char *plain = high ? bt_json_scan_plain(text, end, true) : bt_json_scan_plain(text, end, false);
+		const char *plain = high ? bt_json_scan_plain(text, end, true)
+					 : bt_json_scan_plain(text, end, false);
 		ck_assert_uint_eq((size_t)(plain - text), expected);
 #if BT_JSON_SCAN_HAS_SSE2
-		const char *sse2 = high ? bt_json_scan_sse2(text, end, true) : bt_json_scan_sse2(text, end, false);
+		const char *sse2 = high ? bt_json_scan_sse2(text, end, true)
+					: bt_json_scan_sse2(text, end, false);
 		ck_assert_uint_eq((size_t)(sse2 - text), expected);
 #endif
 	}
@@ -52,7 +54,10 @@ START_TEST(test_json_scan__random)
 		for (size_t i = 0; i < length; i++) {
 			/* mostly harmless bytes, some neighbours of the special ones */
 			uint64_t roll = bt_prng_below(&prng, 40);
-			text[i] = roll == 0 ? (char)bt_prng_below(&prng, 256) : roll == 1 ? '!' : roll == 2 ? '#' : ' ';
+			text[i] = roll == 0 ? (char)bt_prng_below(&prng, 256)
+				: roll == 1 ? '!'
+				: roll == 2 ? '#'
+					    : ' ';
 		}
 		check_scans(text, length);
 	}
@@ -65,13 +70,22 @@ START_TEST(test_json_scan__space)
 		const char *text;
 		size_t offset;
 	} rows[] = {
-		{"", 0}, {"x", 0}, {" x", 1}, {"\t\r\n x", 4}, {"        x", 8}, {"\n                 \n    x", 23},
-		{"\v", 0}, {"\f", 0}, {"         ", 9}, {" \xc2\xa0", 1},
+		{"", 0},
+		{"x", 0},
+		{" x", 1},
+		{"\t\r\n x", 4},
+		{"        x", 8},
+		{"\n                 \n    x", 23},
+		{"\v", 0},
+		{"\f", 0},
+		{"         ", 9},
+		{" \xc2\xa0", 1},
 	};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
 		const char *text = rows[i].text;
 		const char *end = text + strlen(text);
-		ck_assert_msg((size_t)(bt_json_skip_space(text, end) - text) == rows[i].offset, "row %zu", i);
+		ck_assert_msg((size_t)(bt_json_skip_space(text, end) - text) == rows[i].offset,
+			"row %zu", i);
 	}
 }
 END_TEST
@@ -82,19 +96,43 @@ START_TEST(test_json_scan__utf8_length)
 		const char *text;
 		unsigned int length;
 	} rows[] = {
-		{"a", 1}, {"\xc2\x80", 2}, {"\xdf\xbf", 2}, {"\xe0\xa0\x80", 3}, {"\xed\x9f\xbf", 3}, {"\xee\x80\x80", 3},
-		{"\xef\xbf\xbf", 3}, {"\xf0\x90\x80\x80", 4}, {"\xf4\x8f\xbf\xbf", 4},
+		{"a", 1},
+		{"\xc2\x80", 2},
+		{"\xdf\xbf", 2},
+		{"\xe0\xa0\x80", 3},
+		{"\xed\x9f\xbf", 3},
+		{"\xee\x80\x80", 3},
+		{"\xef\xbf\xbf", 3},
+		{"\xf0\x90\x80\x80", 4},
+		{"\xf4\x8f\xbf\xbf", 4},
 		/* stray continuation, overlong, cut off, surrogate, beyond the last code point */
-		{"\x80", 0}, {"\xbf", 0}, {"\xc0\x80", 0}, {"\xc1\xbf", 0}, {"\xc2", 0}, {"\xc2" "a", 0},
-		{"\xe0\x9f\xbf", 0}, {"\xe1\x80", 0}, {"\xe1\x80" "a", 0}, {"\xed\xa0\x80", 0}, {"\xf0\x8f\xbf\xbf", 0},
-		{"\xf1\x80\x80", 0}, {"\xf4\x90\x80\x80", 0}, {"\xf5\x80\x80\x80", 0}, {"\xff", 0},
+		{"\x80", 0},
+		{"\xbf", 0},
+		{"\xc0\x80", 0},
+		{"\xc1\xbf", 0},
+		{"\xc2", 0},
+		{"\xc2"
+		 "a",
+			0},
+		{"\xe0\x9f\xbf", 0},
+		{"\xe1\x80", 0},
+		{"\xe1\x80"
+		 "a",
+			0},
+		{"\xed\xa0\x80", 0},
+		{"\xf0\x8f\xbf\xbf", 0},
+		{"\xf1\x80\x80", 0},
+		{"\xf4\x90\x80\x80", 0},
+		{"\xf5\x80\x80\x80", 0},
+		{"\xff", 0},
 	};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
 		const char *text = rows[i].text;
-		ck_assert_msg(bt_json_utf8_length(text, text + strlen(text)) == rows[i].length, "row %zu", i);
+		ck_assert_msg(bt_json_utf8_length(text, text + strlen(text)) == rows[i].length,
+			"row %zu", i);
 	}
 }
 END_TEST
 
-BT_TEST_MAIN("json_scan", test_json_scan__each_byte_at_each_place, test_json_scan__random, test_json_scan__space,
-	test_json_scan__utf8_length)
+BT_TEST_MAIN("json_scan", test_json_scan__each_byte_at_each_place, test_json_scan__random,
+	test_json_scan__space, test_json_scan__utf8_length)

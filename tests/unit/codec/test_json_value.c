@@ -15,7 +15,8 @@ static struct bt_json_value *parse(struct bt_arena *arena, const char *text)
 START_TEST(test_json_value__find)
 {
 	struct bt_arena arena = {0};
-	struct bt_json_value *value = parse(&arena, "{\"a\":{\"b\":{\"c\":\"x\"}},\"n\":1,\"n\":\"last\",\"e\\u0041\":null}");
+	struct bt_json_value *value = parse(
+		&arena, "{\"a\":{\"b\":{\"c\":\"x\"}},\"n\":1,\"n\":\"last\",\"e\\u0041\":null}");
 	ck_assert(value->type == BT_JSON_OBJECT);
 	ck_assert_uint_eq(value->count, 4);
 	ck_assert(bt_str_equal_c(bt_json_find_path(value, "a.b.c")->text, "x"));
@@ -54,11 +55,21 @@ START_TEST(test_json_value__equal)
 		const char *b;
 		bool equal;
 	} rows[] = {
-		{"null", "null", true}, {"null", "false", false}, {"true", "true", true}, {"true", "false", false},
-		{"1", "1", true}, {"1", "1.0", false}, {"\"a\"", "\"\\u0061\"", true}, {"[1,2]", "[1, 2]", true},
-		{"[1,2]", "[2,1]", false}, {"[1]", "[1,1]", false}, {"{\"a\":1,\"b\":2}", "{\"b\":2,\"a\":1}", true},
-		{"{\"a\":1}", "{\"a\":1,\"b\":2}", false}, {"{\"a\":0,\"a\":1}", "{\"a\":1}", true},
-		{"{\"a\":1,\"a\":0}", "{\"a\":1}", false}, {"{\"a\":{\"x\":[{}]}}", "{\"a\":{\"x\":[{}]}}", true},
+		{"null", "null", true},
+		{"null", "false", false},
+		{"true", "true", true},
+		{"true", "false", false},
+		{"1", "1", true},
+		{"1", "1.0", false},
+		{"\"a\"", "\"\\u0061\"", true},
+		{"[1,2]", "[1, 2]", true},
+		{"[1,2]", "[2,1]", false},
+		{"[1]", "[1,1]", false},
+		{"{\"a\":1,\"b\":2}", "{\"b\":2,\"a\":1}", true},
+		{"{\"a\":1}", "{\"a\":1,\"b\":2}", false},
+		{"{\"a\":0,\"a\":1}", "{\"a\":1}", true},
+		{"{\"a\":1,\"a\":0}", "{\"a\":1}", false},
+		{"{\"a\":{\"x\":[{}]}}", "{\"a\":{\"x\":[{}]}}", true},
 		{"{}", "[]", false},
 	};
 	struct bt_arena arena = {0};
@@ -73,8 +84,12 @@ END_TEST
 START_TEST(test_json_value__write_round_trip)
 {
 	static const char *const rows[] = {
-		"null", "[]", "{}", "[null,true,false,0,-1.5e+300,\"a\\\"\\\\\\n\\u0001\"]",
-		"{\"a\":{\"b\":[[],[{}],{\"c\":\"d\"}]},\"a\":1}", "\"\\u003c\"",
+		"null",
+		"[]",
+		"{}",
+		"[null,true,false,0,-1.5e+300,\"a\\\"\\\\\\n\\u0001\"]",
+		"{\"a\":{\"b\":[[],[{}],{\"c\":\"d\"}]},\"a\":1}",
+		"\"\\u003c\"",
 	};
 	struct bt_arena arena = {0};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
@@ -108,7 +123,8 @@ START_TEST(test_json_value__many_siblings)
 	ck_assert_uint_eq(value->count, 100000);
 	for (uint32_t i = 0; i < value->count; i++) {
 		int64_t number;
-		ck_assert(bt_json_number_int64(value->elements[i]->members[0].value->elements[0]->text, &number));
+		ck_assert(bt_json_number_int64(
+			value->elements[i]->members[0].value->elements[0]->text, &number));
 		ck_assert_int_eq(number, i);
 	}
 	bt_strbuf_finish(&text);
@@ -116,5 +132,5 @@ START_TEST(test_json_value__many_siblings)
 }
 END_TEST
 
-BT_TEST_MAIN("json_value", test_json_value__find, test_json_value__borrows_or_copies, test_json_value__equal,
-	test_json_value__write_round_trip, test_json_value__many_siblings)
+BT_TEST_MAIN("json_value", test_json_value__find, test_json_value__borrows_or_copies,
+	test_json_value__equal, test_json_value__write_round_trip, test_json_value__many_siblings)

@@ -5,7 +5,8 @@
 #include "sample_message.h"
 #include "test_main.h"
 
-static int decode_str(struct bt_arena *arena, struct bt_str json, struct sample *out, struct berth_error *err)
+static int decode_str(
+	struct bt_arena *arena, struct bt_str json, struct sample *out, struct berth_error *err)
 {
 	struct bt_json_reader reader;
 	memset(out, 0, sizeof(*out));
@@ -40,13 +41,20 @@ static char *encode(const struct sample *value)
 /** Everything set, written as encode writes it. */
 static const char full[] =
 	"{\"str\":\"s\",\"flag\":true,\"i32\":-2147483648,\"i64\":9223372036854775807,"
-	"\"message\":{\"name\":\"n\",\"number\":1,\"tags\":[\"x\",\"\"]},\"scalar\":\"21C\",\"raw\":{ \"any\" : [1.50] },"
-	"\"nullStr\":\"\",\"nullFlag\":false,\"nullI32\":0,\"nullI64\":0,\"nullMessage\":{},\"nullScalar\":\"0C\","
-	"\"nullRaw\":\"r\",\"strList\":[\"a\",\"\",\"b\"],\"flagList\":[true,false],\"i32List\":[1,-1],"
-	"\"i64List\":[4294967296],\"messageList\":[{},{\"name\":\"m\",\"tags\":[\"t\"]}],\"scalarList\":[\"1C\",\"2C\"],"
-	"\"rawList\":[[],{},0],\"strMap\":{\"\":\"e\",\"a\":\"1\",\"b\":\"\"},\"flagMap\":{\"t\":true},"
-	"\"i32Map\":{\"k\":7},\"i64Map\":{\"k\":-7},\"messageMap\":{\"k\":{\"number\":2}},\"scalarMap\":{\"k\":\"3C\"},"
-	"\"rawMap\":{\"k\":null},\"inText\":\"i\",\"inNumber\":5,\"otherText\":\"o\",\"alwaysStr\":\"z\","
+	"\"message\":{\"name\":\"n\",\"number\":1,\"tags\":[\"x\",\"\"]},\"scalar\":\"21C\","
+	"\"raw\":{ \"any\" : [1.50] },"
+	"\"nullStr\":\"\",\"nullFlag\":false,\"nullI32\":0,\"nullI64\":0,\"nullMessage\":{},"
+	"\"nullScalar\":\"0C\","
+	"\"nullRaw\":\"r\",\"strList\":[\"a\",\"\",\"b\"],\"flagList\":[true,false],\"i32List\":[1,"
+	"-1],"
+	"\"i64List\":[4294967296],\"messageList\":[{},{\"name\":\"m\",\"tags\":[\"t\"]}],"
+	"\"scalarList\":[\"1C\",\"2C\"],"
+	"\"rawList\":[[],{},0],\"strMap\":{\"\":\"e\",\"a\":\"1\",\"b\":\"\"},\"flagMap\":{\"t\":"
+	"true},"
+	"\"i32Map\":{\"k\":7},\"i64Map\":{\"k\":-7},\"messageMap\":{\"k\":{\"number\":2}},"
+	"\"scalarMap\":{\"k\":\"3C\"},"
+	"\"rawMap\":{\"k\":null},\"inText\":\"i\",\"inNumber\":5,\"otherText\":\"o\",\"alwaysStr\":"
+	"\"z\","
 	"\"alwaysList\":[],\"alwaysNull\":0}";
 
 START_TEST(test_message__round_trip_of_every_type_and_shape)
@@ -96,15 +104,21 @@ START_TEST(test_message__absent_and_empty)
 		{"{}", "{" ALWAYS},
 		{"null", "{" ALWAYS},
 		{"{\"unknown\":{\"str\":\"x\"},\"Str\":\"x\",\"STR\":1,\"\":2}", "{" ALWAYS},
-		{"{\"str\":\"\",\"flag\":false,\"i32\":0,\"i64\":-0,\"message\":{\"name\":\"\"},\"strList\":[],\"strMap\":{}}",
+		{"{\"str\":\"\",\"flag\":false,\"i32\":0,\"i64\":-0,\"message\":{\"name\":\"\"},"
+		 "\"strList\":[],\"strMap\":{}}",
 			"{" ALWAYS},
-		{"{\"str\":null,\"flag\":null,\"i32\":null,\"message\":null,\"scalar\":null,\"raw\":null,\"nullStr\":null,"
-			"\"nullFlag\":null,\"nullI32\":null,\"nullI64\":null,\"nullMessage\":null,\"nullScalar\":null,"
-			"\"nullRaw\":null,\"strList\":null,\"messageMap\":null,\"otherText\":null}", "{" ALWAYS},
+		{"{\"str\":null,\"flag\":null,\"i32\":null,\"message\":null,\"scalar\":null,"
+		 "\"raw\":null,\"nullStr\":null,"
+		 "\"nullFlag\":null,\"nullI32\":null,\"nullI64\":null,\"nullMessage\":null,"
+		 "\"nullScalar\":null,"
+		 "\"nullRaw\":null,\"strList\":null,\"messageMap\":null,\"otherText\":null}",
+			"{" ALWAYS},
 		/* the key is told by its value, not by its spelling */
 		{"{\"\\u0073tr\":\"x\"}", "{\"str\":\"x\"," ALWAYS},
-		{"{\"strList\":[null,\"x\"],\"i32List\":[null],\"messageList\":[null],\"strMap\":{\"k\":null}}",
-			"{\"strList\":[\"\",\"x\"],\"i32List\":[0],\"messageList\":[{}],\"strMap\":{\"k\":\"\"}," ALWAYS},
+		{"{\"strList\":[null,\"x\"],\"i32List\":[null],\"messageList\":[null],\"strMap\":{"
+		 "\"k\":null}}",
+			"{\"strList\":[\"\",\"x\"],\"i32List\":[0],\"messageList\":[{}],\"strMap\":"
+			"{\"k\":\"\"}," ALWAYS},
 	};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
 		struct bt_arena arena = {0};
@@ -116,7 +130,8 @@ START_TEST(test_message__absent_and_empty)
 	}
 	struct bt_arena arena = {0};
 	struct sample value = decode(&arena, "{\"strList\":[],\"strMap\":{},\"i32List\":null}");
-	ck_assert(value.str_list.present && value.str_map.present && !value.i32_list.present && !value.i64_list.present);
+	ck_assert(value.str_list.present && value.str_map.present && !value.i32_list.present &&
+		!value.i64_list.present);
 	ck_assert_ptr_null(decode(&arena, "{\"otherText\":null}").null_str.data);
 	bt_arena_finish(&arena);
 }
@@ -171,35 +186,48 @@ START_TEST(test_message__error_texts)
 		{"{\"flag\":\"true\"}", BERTH_ERR_INVALID, "flag: expected bool, got string"},
 		{"{\"i32\":\"1\"}", BERTH_ERR_INVALID, "i32: expected int32, got string"},
 		{"{\"i32\":1.0}", BERTH_ERR_INVALID, "i32: expected int32, got number 1.0"},
-		{"{\"i32\":2147483648}", BERTH_ERR_INVALID, "i32: expected int32, got number 2147483648"},
-		{"{\"nullI32\":-2147483649}", BERTH_ERR_INVALID, "nullI32: expected int32, got number -2147483649"},
+		{"{\"i32\":2147483648}", BERTH_ERR_INVALID,
+			"i32: expected int32, got number 2147483648"},
+		{"{\"nullI32\":-2147483649}", BERTH_ERR_INVALID,
+			"nullI32: expected int32, got number -2147483649"},
 		{"{\"i64\":9223372036854775808}", BERTH_ERR_INVALID,
 			"i64: expected int64, got number 9223372036854775808"},
 		{"{\"i64\":1e3}", BERTH_ERR_INVALID, "i64: expected int64, got number 1e3"},
 		{"{\"i64\":11111111111111111111111111111111111111111111}", BERTH_ERR_INVALID,
-			"i64: expected int64, got number 1111111111111111111111111111111111111111..."},
+			"i64: expected int64, got number "
+			"1111111111111111111111111111111111111111..."},
 		{"{\"message\":[]}", BERTH_ERR_INVALID, "message: expected object, got array"},
-		{"{\"message\":{\"tags\":[\"a\",2]}}", BERTH_ERR_INVALID, "message.tags[1]: expected string, got number"},
+		{"{\"message\":{\"tags\":[\"a\",2]}}", BERTH_ERR_INVALID,
+			"message.tags[1]: expected string, got number"},
 		{"{\"messageList\":[{},{},{\"name\":true}]}", BERTH_ERR_INVALID,
 			"messageList[2].name: expected string, got bool"},
-		{"{\"messageList\":{}}", BERTH_ERR_INVALID, "messageList: expected array, got object"},
+		{"{\"messageList\":{}}", BERTH_ERR_INVALID,
+			"messageList: expected array, got object"},
 		{"{\"strMap\":[]}", BERTH_ERR_INVALID, "strMap: expected object, got array"},
-		{"{\"strMap\":{\"foo\":1}}", BERTH_ERR_INVALID, "strMap[foo]: expected string, got number"},
-		{"{\"strMap\":{\"a\\n\xc3\xa9\":1}}", BERTH_ERR_INVALID, "strMap[a???]: expected string, got number"},
-		{"{\"strMap\":{\"0123456789012345678901234567890123456789012345678901234567890123456789\":1}}",
-			BERTH_ERR_INVALID, "strMap[0123456789012345678901234567890123456789012345678901234567890123...]:"
+		{"{\"strMap\":{\"foo\":1}}", BERTH_ERR_INVALID,
+			"strMap[foo]: expected string, got number"},
+		{"{\"strMap\":{\"a\\n\xc3\xa9\":1}}", BERTH_ERR_INVALID,
+			"strMap[a???]: expected string, got number"},
+		{"{\"strMap\":{"
+		 "\"0123456789012345678901234567890123456789012345678901234567890123456789\":1}}",
+			BERTH_ERR_INVALID,
+			"strMap[0123456789012345678901234567890123456789012345678901234567890123..."
+			"]:"
 			" expected string, got number"},
 		{"{\"messageMap\":{\"k\":{\"tags\":[1]}}}", BERTH_ERR_INVALID,
 			"messageMap[k].tags[0]: expected string, got number"},
 		{"{\"scalar\":\"x\"}", BERTH_ERR_INVALID, "scalar: no degrees: x"},
-		{"{\"scalarList\":[\"1C\",1]}", BERTH_ERR_INVALID, "scalarList[1]: expected string, got number"},
-		{"{\"nullMessage\":{\"name\":1}}", BERTH_ERR_INVALID, "nullMessage.name: expected string, got number"},
+		{"{\"scalarList\":[\"1C\",1]}", BERTH_ERR_INVALID,
+			"scalarList[1]: expected string, got number"},
+		{"{\"nullMessage\":{\"name\":1}}", BERTH_ERR_INVALID,
+			"nullMessage.name: expected string, got number"},
 		{"{\"otherText\":1}", BERTH_ERR_INVALID, "otherText: expected string, got number"},
 		{"{\"message\":{\"name\":\"a\" \"b\"}}", BERTH_ERR_SYNTAX,
 			"message: invalid character '\"' after object key:value pair"},
 		{"{\"other\":{\"deep\":[tru]}}", BERTH_ERR_SYNTAX,
 			"other: invalid character ']' in literal true (expecting 'e')"},
-		{"{\"raw\":[1,]}", BERTH_ERR_SYNTAX, "raw: invalid character ']' looking for beginning of value"},
+		{"{\"raw\":[1,]}", BERTH_ERR_SYNTAX,
+			"raw: invalid character ']' looking for beginning of value"},
 		{"{\"strList\":[\"a\",]}", BERTH_ERR_SYNTAX,
 			"strList: invalid character ']' looking for beginning of value"},
 		{"{\"nullMessage\":nil}", BERTH_ERR_SYNTAX,
@@ -213,7 +241,8 @@ START_TEST(test_message__error_texts)
 		ck_assert_msg(result == rows[i].code, "%s: code %d", rows[i].json, result);
 		ck_assert_str_eq(berth_error_message(&err), rows[i].message);
 		berth_error_finish(&err);
-		ck_assert_int_eq(decode_str(&arena, bt_str_from(rows[i].json), &value, NULL), rows[i].code);
+		ck_assert_int_eq(
+			decode_str(&arena, bt_str_from(rows[i].json), &value, NULL), rows[i].code);
 		bt_arena_finish(&arena);
 	}
 }
@@ -227,9 +256,11 @@ START_TEST(test_message__truncated_anywhere)
 		struct berth_error err = BERTH_ERROR_INIT;
 		char *copy = bt_malloc(length);
 		memcpy(copy, full, length);
-		int result = decode_str(&arena, (struct bt_str){copy, (uint32_t)length}, &value, &err);
+		int result =
+			decode_str(&arena, (struct bt_str){copy, (uint32_t)length}, &value, &err);
 		ck_assert_msg(result == BERTH_ERR_SYNTAX, "accepted %zu bytes", length);
-		ck_assert_ptr_nonnull(strstr(berth_error_message(&err), "unexpected end of JSON input"));
+		ck_assert_ptr_nonnull(
+			strstr(berth_error_message(&err), "unexpected end of JSON input"));
 		berth_error_finish(&err);
 		bt_free(copy);
 		bt_arena_finish(&arena);
@@ -246,7 +277,8 @@ START_TEST(test_message__copy_equal_hash)
 	value.not_in_table = 42;
 	bt_message_copy(&sample_message, &copy, &value, &target);
 	ck_assert(bt_message_equal(&sample_message, &value, &copy));
-	ck_assert_uint_eq(bt_message_hash(&sample_message, 1, &value), bt_message_hash(&sample_message, 1, &copy));
+	ck_assert_uint_eq(bt_message_hash(&sample_message, 1, &value),
+		bt_message_hash(&sample_message, 1, &copy));
 	ck_assert_int_eq(copy.not_in_table, 42);
 	bt_arena_finish(&source);
 	/* nothing of the copy lies in the source's memory */
@@ -263,28 +295,46 @@ START_TEST(test_message__each_difference_is_seen)
 		const char *a;
 		const char *b;
 	} rows[] = {
-		{"{\"str\":\"a\"}", "{\"str\":\"b\"}"}, {"{\"flag\":true}", "{}"}, {"{\"i32\":1}", "{\"i32\":2}"},
-		{"{\"i64\":1}", "{}"}, {"{\"message\":{\"number\":1}}", "{}"}, {"{\"scalar\":\"1C\"}", "{\"scalar\":\"2C\"}"},
-		{"{\"raw\":1}", "{\"raw\":1.0}"}, {"{\"nullStr\":\"\"}", "{}"}, {"{\"nullFlag\":false}", "{}"},
-		{"{\"nullFlag\":false}", "{\"nullFlag\":true}"}, {"{\"nullI32\":0}", "{}"}, {"{\"nullI64\":0}", "{}"},
-		{"{\"nullMessage\":{}}", "{}"}, {"{\"nullMessage\":{}}", "{\"nullMessage\":{\"number\":1}}"},
-		{"{\"nullScalar\":\"0C\"}", "{}"}, {"{\"nullRaw\":1}", "{}"}, {"{\"strList\":[]}", "{}"},
-		{"{\"strList\":[\"a\",\"b\"]}", "{\"strList\":[\"ab\"]}"}, {"{\"flagList\":[true]}", "{\"flagList\":[false]}"},
-		{"{\"i32List\":[1,2]}", "{\"i32List\":[2,1]}"}, {"{\"i64List\":[1]}", "{\"i64List\":[1,1]}"},
+		{"{\"str\":\"a\"}", "{\"str\":\"b\"}"},
+		{"{\"flag\":true}", "{}"},
+		{"{\"i32\":1}", "{\"i32\":2}"},
+		{"{\"i64\":1}", "{}"},
+		{"{\"message\":{\"number\":1}}", "{}"},
+		{"{\"scalar\":\"1C\"}", "{\"scalar\":\"2C\"}"},
+		{"{\"raw\":1}", "{\"raw\":1.0}"},
+		{"{\"nullStr\":\"\"}", "{}"},
+		{"{\"nullFlag\":false}", "{}"},
+		{"{\"nullFlag\":false}", "{\"nullFlag\":true}"},
+		{"{\"nullI32\":0}", "{}"},
+		{"{\"nullI64\":0}", "{}"},
+		{"{\"nullMessage\":{}}", "{}"},
+		{"{\"nullMessage\":{}}", "{\"nullMessage\":{\"number\":1}}"},
+		{"{\"nullScalar\":\"0C\"}", "{}"},
+		{"{\"nullRaw\":1}", "{}"},
+		{"{\"strList\":[]}", "{}"},
+		{"{\"strList\":[\"a\",\"b\"]}", "{\"strList\":[\"ab\"]}"},
+		{"{\"flagList\":[true]}", "{\"flagList\":[false]}"},
+		{"{\"i32List\":[1,2]}", "{\"i32List\":[2,1]}"},
+		{"{\"i64List\":[1]}", "{\"i64List\":[1,1]}"},
 		{"{\"messageList\":[{}]}", "{\"messageList\":[{\"name\":\"x\"}]}"},
-		{"{\"scalarList\":[\"1C\"]}", "{\"scalarList\":[\"2C\"]}"}, {"{\"strMap\":{}}", "{}"},
+		{"{\"scalarList\":[\"1C\"]}", "{\"scalarList\":[\"2C\"]}"},
+		{"{\"strMap\":{}}", "{}"},
 		{"{\"strMap\":{\"a\":\"b\"}}", "{\"strMap\":{\"a\":\"c\"}}"},
 		{"{\"strMap\":{\"a\":\"b\"}}", "{\"strMap\":{\"b\":\"b\"}}"},
-		{"{\"scalarMap\":{\"a\":\"1C\"}}", "{\"scalarMap\":{\"a\":\"2C\"}}"}, {"{\"inText\":\"a\"}", "{}"},
+		{"{\"scalarMap\":{\"a\":\"1C\"}}", "{\"scalarMap\":{\"a\":\"2C\"}}"},
+		{"{\"inText\":\"a\"}", "{}"},
 		{"{\"otherText\":\"a\"}", "{}"},
 	};
 	struct bt_arena arena = {0};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
 		struct sample a = decode(&arena, rows[i].a);
 		struct sample b = decode(&arena, rows[i].b);
-		ck_assert_msg(!bt_message_equal(&sample_message, &a, &b), "%s = %s", rows[i].a, rows[i].b);
-		ck_assert_msg(!bt_message_equal(&sample_message, &b, &a), "%s = %s", rows[i].b, rows[i].a);
-		ck_assert_msg(bt_message_hash(&sample_message, 0, &a) != bt_message_hash(&sample_message, 0, &b),
+		ck_assert_msg(!bt_message_equal(&sample_message, &a, &b), "%s = %s", rows[i].a,
+			rows[i].b);
+		ck_assert_msg(!bt_message_equal(&sample_message, &b, &a), "%s = %s", rows[i].b,
+			rows[i].a);
+		ck_assert_msg(bt_message_hash(&sample_message, 0, &a) !=
+				bt_message_hash(&sample_message, 0, &b),
 			"hash of %s = hash of %s", rows[i].a, rows[i].b);
 		ck_assert(bt_message_equal(&sample_message, &a, &a));
 	}
@@ -292,7 +342,8 @@ START_TEST(test_message__each_difference_is_seen)
 	struct sample a = decode(&arena, "{\"scalar\":\"07C\"}");
 	struct sample b = decode(&arena, "{\"scalar\":\"7C\"}");
 	ck_assert(bt_message_equal(&sample_message, &a, &b));
-	ck_assert_uint_eq(bt_message_hash(&sample_message, 5, &a), bt_message_hash(&sample_message, 5, &b));
+	ck_assert_uint_eq(
+		bt_message_hash(&sample_message, 5, &a), bt_message_hash(&sample_message, 5, &b));
 	bt_arena_finish(&arena);
 }
 END_TEST
@@ -310,7 +361,9 @@ START_TEST(test_message__maps_are_sorted)
 	struct sample value = decode(&arena, bt_strbuf_c(&json));
 	ck_assert_uint_eq(value.str_map.count, 500);
 	for (uint32_t i = 1; i < value.str_map.count; i++) {
-		ck_assert_int_lt(bt_str_compare(value.str_map.items[i - 1].key, value.str_map.items[i].key), 0);
+		ck_assert_int_lt(
+			bt_str_compare(value.str_map.items[i - 1].key, value.str_map.items[i].key),
+			0);
 	}
 	for (unsigned int i = 500; i < 1000; i++) {
 		char key[16];
@@ -360,7 +413,8 @@ START_TEST(test_message__long_lists)
 END_TEST
 
 /** head, then piece until the text has length bytes, then tail. */
-static struct bt_strbuf repeated(const char *head, const char *piece, size_t length, const char *tail)
+static struct bt_strbuf repeated(
+	const char *head, const char *piece, size_t length, const char *tail)
 {
 	struct bt_strbuf text = {0};
 	size_t piece_length = strlen(piece);
@@ -380,8 +434,8 @@ static void check_too_large(struct bt_strbuf *json, const char *message_start)
 	struct berth_error err = BERTH_ERROR_INIT;
 	int result = decode_str(&arena, bt_strbuf_str(json), &value, &err);
 	ck_assert_msg(result == BERTH_ERR_TOO_LARGE, "%s: code %d", message_start, result);
-	ck_assert_msg(strncmp(berth_error_message(&err), message_start, strlen(message_start)) == 0, "%s",
-		berth_error_message(&err));
+	ck_assert_msg(strncmp(berth_error_message(&err), message_start, strlen(message_start)) == 0,
+		"%s", berth_error_message(&err));
 	ck_assert_uint_lt(arena.total_bytes, (size_t)600 << 20);
 	berth_error_finish(&err);
 	bt_arena_finish(&arena);
@@ -391,7 +445,8 @@ static void check_too_large(struct bt_strbuf *json, const char *message_start)
 START_TEST(test_message__limits)
 {
 	size_t too_long = (size_t)BT_JSON_STRING_BYTES_MAX + 100;
-	struct bt_strbuf json = repeated("{\"message\":{\"name\":\"", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", too_long, "\"}}");
+	struct bt_strbuf json = repeated(
+		"{\"message\":{\"name\":\"", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", too_long, "\"}}");
 	check_too_large(&json, "message.name: string of ");
 	json = repeated("{\"raw\":\"", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", too_long, "\"}");
 	check_too_large(&json, "raw: value of ");
@@ -439,7 +494,9 @@ START_TEST(test_message__encode_members)
 }
 END_TEST
 
-BT_TEST_MAIN("message", test_message__round_trip_of_every_type_and_shape, test_message__nothing_borrows_the_input,
-	test_message__absent_and_empty, test_message__duplicates_as_go, test_message__error_texts,
-	test_message__truncated_anywhere, test_message__copy_equal_hash, test_message__each_difference_is_seen,
-	test_message__maps_are_sorted, test_message__long_lists, test_message__limits, test_message__encode_members)
+BT_TEST_MAIN("message", test_message__round_trip_of_every_type_and_shape,
+	test_message__nothing_borrows_the_input, test_message__absent_and_empty,
+	test_message__duplicates_as_go, test_message__error_texts, test_message__truncated_anywhere,
+	test_message__copy_equal_hash, test_message__each_difference_is_seen,
+	test_message__maps_are_sorted, test_message__long_lists, test_message__limits,
+	test_message__encode_members)

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "codec/yaml_state.h"
+
+#include <math.h>
+
+#include "codec/json.h"
+#include "codec/yaml_scalar.h"
+
+enum tag {
+	TAG_NONE,
+	TAG_STR, /* also tags that mean nothing here */
+	TAG_BINARY,
+	TAG_INT,
+	TAG_FLOAT,
+	TAG_BOOL,
+	TAG_NULL,
+	TAG_TIMESTAMP,
+};
+
+static enum tag tag_of(const yaml_event_t *event)
+{
+	static const char *const names[] = {
+		[TAG_STR] = YAML_STR_TAG,
+		[TAG_BINARY] = "tag:yaml.org,2002:binary",
+		[TAG_INT] = YAML_INT_TAG,
+		[TAG_FLOAT] = YAML_FLOAT_TAG,
+		[TAG_BOOL] = YAML_BOOL_TAG,
+		[TAG_NULL] = YAML_NULL_TAG,
+		[TAG_TIMESTAMP] = YAML_TIMESTAMP_TAG,
+	};
+	const char *tag = (const char *)event->data.scalar.tag;
+	if (tag == NULL) {
+		return event->data.scalar.plain_implicit ? TAG_NONE : TAG_STR;
+	}
+	for (int i = TAG_STR; i <= TAG_TIMESTAMP; i++) {
+		if (strcmp(tag, names[i]) == 0) {
+			return (enum tag)i;
+		}
+	}
+	return TAG_STR;
+}
+
+static const char *tag_name(enum tag tag)
+{
+	static const char *const names[] = {
+		"", "!!str", "!!binary", "!!int", "!!float", "!!bool", "!!null", "!!timestamp"};
+	return names[tag];
+}
+
+static enum tag tag_of_kind(enum bt_yaml_kind kind)
+{
+	switch (kind) {
+	case BT_YAML_NULL:
+		return TAG_NULL;
+	case BT_YAML_BOOL:
+		return TAG_BOOL;
+	case BT_YAML_INT:
+	case BT_YAML_BIG_INT:
+		return TAG_INT;
+	case BT_YAML_FLOAT:
+		return TAG_FLOAT;
+	case BT_YAML_STRING:
+		return TAG_STR;
+	case BT_YAML_TIMESTAMP:
+		return TAG_TIMESTAMP;
+	}
+	return TAG_STR;
+}
+
+static int write_number(struct bt_yaml_reader *reader, struct bt_json_writer *writer, double number)
+{
+	if (!isfinite(number)) {
+		return bt_error_set(reader->err, BERTH_ERR_INVALID, "json: unsupported value: %s",
+			isnan(number)        ? "NaN"
+				: number > 0 ? "+Inf"
+					     : "-Inf");
+	}
+	bt_json_write_double(writer, number);
+	return 0;
+}
+
+static int write_resolved(struct bt_yaml_reader *reader, struct bt_json_writer *writer,
+	struct bt_str text, const struct bt_yaml_scalar *scalar)
+{
+	switch (scalar->kind) {
+	case BT_YAML_NULL:
+		bt_json_write_null(writer);
+		return 0;
+	case BT_YAML_BOOL:
+		bt_json_write_bool(writer, scalar->boolean);
+		return 0;
+	case BT_YAML_INT:
+		if (scalar->negative) {
+			bt_json_write_int64(writer, (int64_t)(0 - scalar->magnitude));
+		} else {
+			bt_json_write_uint64(writer, scalar->magnitude);
+		}
+		return 0;
+	case BT_YAML_BIG_INT:
+		bt_json_write_raw(writer, bt_strbuf_str(&scalar->text));
+		return 0;
+	case BT_YAML_FLOAT:
+		return write_number(reader, writer, scalar->number);
+	case BT_YAML_STRING:
+	case BT_YAML_TIMESTAMP:
+		bt_json_write_str(writer, text);
+		return 0;
+	}
+	return 0;
+}
+
+static int append_binary(
+	struct bt_yaml_reader *reader, struct bt_json_writer *writer, struct bt_str text)
+{
+	struct bt_strbuf bytes = {0};
+	int result = 0;
+	if (bt_yaml_decode_base64(text, &bytes)) {
+		bt_json_write_str(writer, bt_strbuf_str(&bytes));
+	} else {
+		result = bt_error_set(reader->err, BERTH_ERR_INVALID,
+			"yaml: !!binary value contains invalid base64 data");
+	}
+	bt_strbuf_finish(&bytes);
+	return result;
+}
+
+/** A scalar with a tag that asks for a type, or none. */
+static int append_typed(struct bt_yaml_reader *reader, struct bt_json_writer *writer,
+	struct bt_str text, enum tag tag)
+{
+	struct bt_yaml_scalar scalar;
+	bt_yaml_resolve(text, &scalar);
+	enum tag found = tag_of_kind(scalar.kind);
+	int result;
+	if (tag == TAG_FLOAT && scalar.kind == BT_YAML_INT) {
+		double number = (double)scalar.magnitude;
+		result = write_number(reader, writer, scalar.negative ? -number : number);
+	} else if (tag == TAG_NONE || tag == found ||
+		(tag == TAG_FLOAT && scalar.kind == BT_YAML_BIG_INT)) {
+		result = write_resolved(reader, writer, text, &scalar);
+	} else {
+		int shown = text.length <= BT_YAML_SHOWN_MAX ? (int)text.length : BT_YAML_SHOWN_MAX;
+		result = bt_error_set(reader->err, BERTH_ERR_INVALID,
+			"yaml: cannot decode %s `%.*s` as a %s", tag_name(found), shown, text.data,
+			tag_name(tag));
+	}
+	bt_yaml_scalar_finish(&scalar);
+	return result;
+}
+
+int bt_yaml_append_scalar(struct bt_yaml_reader *reader, const yaml_event_t *event)
+{
+	struct bt_json_writer writer;
+	struct bt_str text = {
+		(const char *)event->data.scalar.value, (uint32_t)event->data.scalar.length};
+	enum tag tag = tag_of(event);
+	bt_json_writer_init(&writer, reader->out, 0);
+	writer.escape_html = false;
+	if (tag == TAG_BINARY) {
+		return append_binary(reader, &writer, text);
+	}
+	if (tag == TAG_STR) {
+		bt_json_write_str(&writer, text);
+		return 0;
+	}
+	return append_typed(reader, &writer, text, tag);
+}
