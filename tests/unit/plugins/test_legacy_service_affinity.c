@@ -156,6 +156,38 @@ START_TEST(test_service_affinity__skip_and_errors)
 }
 END_TEST
 
+/* A pod that is hypothetically gone from a node does not speak for it any more. */
+START_TEST(test_service_affinity__removed_pod_is_hidden)
+{
+	struct services services = known_services();
+	struct bt_object_lister lister;
+	struct fixture fixture;
+	struct bt_cycle_state cycle;
+	struct bt_pre_filter_result result = {0};
+	const struct bt_plugin_ops *ops = &bt_legacy_service_affinity_plugin;
+	const struct bt_pod_info *pod;
+	struct bt_pod_info victim;
+	struct bt_node_info n1;
+	struct bt_status status;
+
+	init(&fixture, "{'affinityLabels':['region']}", &services, &lister);
+	fixture_add_pod(&fixture, "{'metadata':{'labels':{'app':'web'}},'spec':{'nodeName':'n1'}}");
+	fixture_add_pod(&fixture, "{'metadata':{'labels':{'app':'web'}},'spec':{'nodeName':'n2'}}");
+	pod = fixture_pending(&fixture, WEB);
+	bt_cycle_state_init(&cycle, &fixture.arena, 1);
+	(void)ops->pre_filter(fixture.plugin, &cycle, pod, &result);
+	bt_node_info_init(&n1, fixture.state, fixture_slot(&fixture, "n1"));
+	bt_node_info_pod_at(&n1, 0, &victim);
+	status = ops->filter(fixture.plugin, &cycle, pod, &n1);
+	ck_assert_str_eq(fixture_status_text(&fixture, status), "Success");
+	ck_assert_int_eq(bt_node_info_remove_pod(&n1, &fixture.arena, &victim, NULL), 0);
+	status = ops->filter(fixture.plugin, &cycle, pod, &n1);
+	ck_assert_str_eq(fixture_status_text(&fixture, status), REJECTED);
+	bt_cycle_state_finish(&cycle);
+	fixture_finish(&fixture);
+}
+END_TEST
+
 /** PreFilter data under hypothetical changes. */
 START_TEST(test_service_affinity__what_if)
 {
@@ -305,5 +337,6 @@ BT_TEST_MAIN("legacy_service_affinity", test_service_affinity__edge_05b_11_node_
 	test_service_affinity__edge_05b_12_follows_first_pod,
 	test_service_affinity__edge_05b_13_nothing_to_follow,
 	test_service_affinity__edge_05b_14_missing_key, test_service_affinity__skip_and_errors,
-	test_service_affinity__what_if, test_service_affinity__edge_05b_15_normalize,
-	test_service_affinity__normalize_two_labels, test_service_affinity__raw_score)
+	test_service_affinity__removed_pod_is_hidden, test_service_affinity__what_if,
+	test_service_affinity__edge_05b_15_normalize, test_service_affinity__normalize_two_labels,
+	test_service_affinity__raw_score)
