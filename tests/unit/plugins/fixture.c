@@ -240,11 +240,12 @@ static void check_filter_column(struct fixture *fixture, const struct bt_cycle_s
 		uint32_t *detail = BT_ARENA_NEW_ARRAY(
 			&fixture->arena, uint32_t, fixture->state->nodes.slot_capacity);
 		struct bt_status status = BT_STATUS_OK;
+		bool rejects;
 
 		detail[slot] = 77;
-		ops->filter_column(fixture->plugin, data, pod, fixture->state,
+		rejects = ops->filter_column(fixture->plugin, data, pod, fixture->state,
 			range_of(fixture, &slot, all != 0), detail);
-		if (detail[slot] != 0) {
+		if (rejects && detail[slot] != 0) {
 			status = ops->filter_detail_status(
 				fixture->plugin, data, pod, detail[slot], &fixture->arena);
 		}
