@@ -214,8 +214,10 @@ static void describe(enum bt_kind kind, struct bt_json_reader reader, struct bt_
 			name = (struct bt_str){NULL, 0};
 			(void)peek_strings(
 				reader, "name", &name, "namespace", &namespace_, &arena, NULL);
-			bt_strbuf_append_char(out, ' ');
-			if (namespace_.length != 0) {
+			if (name.length != 0) {
+				bt_strbuf_append_char(out, ' ');
+			}
+			if (name.length != 0 && namespace_.length != 0) {
 				append_shown(out, namespace_);
 				bt_strbuf_append_char(out, '/');
 			}

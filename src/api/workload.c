@@ -129,9 +129,26 @@ static const struct bt_field job_spec_rows[] = {
 };
 static const struct bt_message job_spec_message = BT_MESSAGE(bt_job_spec, "JobSpec", job_spec_rows);
 
+static const struct bt_field job_condition_rows[] = {
+	BT_ROW_STR_ALWAYS(bt_job_condition, type, "type", 1),
+	BT_ROW_STR_ALWAYS(bt_job_condition, status, "status", 2),
+};
+static const struct bt_message job_condition_message =
+	BT_MESSAGE(bt_job_condition, "JobCondition", job_condition_rows);
+
+static const struct bt_field job_status_rows[] = {
+	BT_ROW_MSG_LIST(bt_job_status, conditions, "conditions", 1, bt_job_condition,
+		job_condition_message),
+	BT_ROW_I32(bt_job_status, succeeded, "succeeded", 5),
+	BT_ROW_STR(bt_job_status, completed_indexes, "completedIndexes", 7),
+};
+static const struct bt_message job_status_message =
+	BT_MESSAGE(bt_job_status, "JobStatus", job_status_rows);
+
 static const struct bt_field job_rows[] = {
 	BT_ROW_MSG(bt_job, metadata, "metadata", 1, bt_object_meta, bt_object_meta_message),
 	BT_ROW_MSG(bt_job, spec, "spec", 2, bt_job_spec, job_spec_message),
+	BT_ROW_MSG(bt_job, status, "status", 3, bt_job_status, job_status_message),
 };
 const struct bt_message bt_job_message = BT_MESSAGE(bt_job, "Job", job_rows);
 

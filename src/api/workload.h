@@ -92,9 +92,21 @@ struct bt_job_spec {
 	struct bt_opt_bool suspend;
 };
 
+struct bt_job_condition {
+	struct bt_str type; /* Complete, Failed, ... */
+	struct bt_str status;
+};
+
+struct bt_job_status {
+	BT_LIST(struct bt_job_condition) conditions;
+	int32_t succeeded;
+	struct bt_str completed_indexes; /* "1,3-5": ascending */
+};
+
 struct bt_job {
 	struct bt_object_meta metadata;
 	struct bt_job_spec spec;
+	struct bt_job_status status;
 };
 
 struct bt_job_template {

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/defaulting.h"
+
+#include "api/resources.h"
+
+#define MILLI_EXPONENT (-3)
+#define DEFAULT_TOLERATION_SECONDS 300
+
+/* --- resource lists --- */
+
+/** The quantity in multiples of 1/1000, rounded up; false when it is one already. */
+static bool round_up(const struct bt_quantity *quantity, struct bt_quantity *out_rounded)
+{
+	if (quantity->big == NULL && quantity->exponent >= MILLI_EXPONENT) {
+		return false;
+	}
+	*out_rounded = bt_quantity_make(bt_quantity_milli(quantity), MILLI_EXPONENT,
+		(enum bt_quantity_format)quantity->format);
+	/* Smaller: too large for thousandths in 64 bits, where digits behind them mean nothing. */
+	return bt_quantity_compare(out_rounded, quantity) > 0;
+}
+
+static void round_list(struct bt_resource_list *list, struct bt_arena *arena)
+{
+	struct bt_resource_entry *copy = NULL;
+
+	for (uint32_t i = 0; i < list->count; i++) {
+		struct bt_quantity rounded;
+
+		if (!round_up(&list->items[i].quantity, &rounded)) {
+			continue;
+		}
+		if (copy == NULL) {
+			copy = BT_ARENA_NEW_ARRAY(arena, struct bt_resource_entry, list->count);
+			memcpy(copy, list->items, list->count * sizeof(copy[0]));
+		}
+		copy[i].quantity = rounded;
+	}
+	if (copy != NULL) {
+		list->items = copy;
+	}
+}
+
+/** Entries of extra that list lacks, kept ones only (NULL: all), are added to it. */
+static void add_missing(struct bt_resource_list *list, const struct bt_resource_list *extra,
+	bool (*keep)(struct bt_str name), struct bt_arena *arena)
+{
+	struct bt_resource_entry *merged;
+	uint32_t missing = 0;
+	uint32_t count = 0;
+	uint32_t i = 0;
+
+	for (uint32_t e = 0; e < extra->count; e++) {
+		struct bt_str name = extra->items[e].name;
+
+		missing += bt_resource_list_find(list, name) == NULL &&
+		           (keep == NULL || keep(name));
+	}
+	if (missing == 0) {
+		return;
+	}
+	merged = BT_ARENA_NEW_ARRAY(
+		arena, struct bt_resource_entry, (size_t)list->count + (size_t)missing);
+	for (uint32_t e = 0; e < extra->count; e++) {
+		const struct bt_resource_entry *entry = &extra->items[e];
+
+		while (i < list->count && bt_str_compare(list->items[i].name, entry->name) < 0) {
+			merged[count++] = list->items[i++];
+		}
+		if (i < list->count && bt_str_equal(list->items[i].name, entry->name)) {
+			continue;
+		}
+		if (keep == NULL || keep(entry->name)) {
+			merged[count++] = *entry;
+		}
+	}
+	while (i < list->count) {
+		merged[count++] = list->items[i++];
+	}
+	*list = (struct bt_resource_list){merged, count, true};
+}
+
+/* --- containers --- */
+
+static bool requirements_change(const struct bt_resource_requirements *resources)
+{
+	struct bt_quantity rounded;
+
+	for (uint32_t i = 0; i < resources->limits.count; i++) {
+		const struct bt_resource_entry *limit = &resources->limits.items[i];
+
+		if (bt_resource_list_find(&resources->requests, limit->name) == NULL ||
+			round_up(&limit->quantity, &rounded)) {
+			return true;
+		}
+	}
+	for (uint32_t i = 0; i < resources->requests.count; i++) {
+		if (round_up(&resources->requests.items[i].quantity, &rounded)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool port_changes(const struct bt_container_port *port, bool host_network)
+{
+	return port->protocol.length == 0 || (host_network && port->host_port == 0);
+}
+
+static bool container_changes(const struct bt_container *container, bool host_network)
+{
+	for (uint32_t i = 0; i < container->ports.count; i++) {
+		if (port_changes(&container->ports.items[i], host_network)) {
+			return true;
+		}
+	}
+	return requirements_change(&container->resources);
+}
+
+static void default_ports(struct bt_container *container, bool host_network, struct bt_arena *arena)
+{
+	uint32_t count = container->ports.count;
+	struct bt_container_port *ports;
+
+	if (count == 0) {
+		return;
+	}
+	ports = BT_ARENA_NEW_ARRAY(arena, struct bt_container_port, count);
+	memcpy(ports, container->ports.items, count * sizeof(ports[0]));
+	for (uint32_t i = 0; i < count; i++) {
+		if (ports[i].protocol.length == 0) {
+			ports[i].protocol = BT_STR("TCP");
+		}
+		if (host_network && ports[i].host_port == 0) {
+			ports[i].host_port = ports[i].container_port;
+		}
+	}
+	container->ports.items = ports;
+}
+
+static void default_containers(bt_container_list *list, bool host_network, struct bt_arena *arena)
+{
+	struct bt_container *copy = NULL;
+
+	for (uint32_t i = 0; i < list->count; i++) {
+		if (!container_changes(&list->items[i], host_network)) {
+			continue;
+		}
+		if (copy == NULL) {
+			copy = BT_ARENA_NEW_ARRAY(arena, struct bt_container, list->count);
+			memcpy(copy, list->items, list->count * sizeof(copy[0]));
+		}
+		default_ports(&copy[i], host_network, arena);
+		round_list(&copy[i].resources.limits, arena);
+		round_list(&copy[i].resources.requests, arena);
+		add_missing(&copy[i].resources.requests, &copy[i].resources.limits, NULL, arena);
+	}
+	if (copy != NULL) {
+		list->items = copy;
+	}
+}
+
+/* --- pod level --- */
+
+/** What the server copies from the containers when the pod has limits of its own. */
+static bool is_copied_request(struct bt_str name)
+{
+	return bt_resource_is_pod_level_supported(name) && bt_resource_is_overcommit_allowed(name);
+}
+
+static void default_pod_level(struct bt_pod_spec *spec, struct bt_arena *arena)
+{
+	const struct bt_request_options containers_only = {
+		.no_overhead = true, .no_pod_level = true};
+	struct bt_resource_requirements *own = BT_ARENA_NEW(arena, struct bt_resource_requirements);
+	struct bt_pod pod = {.spec = *spec};
+
+	*own = *spec->resources;
+	round_list(&own->limits, arena);
+	round_list(&own->requests, arena);
+	if (own->limits.count != 0 || own->requests.count != 0) {
+		struct bt_resource_list wanted = bt_pod_limits(&pod, &containers_only, arena);
+		struct bt_resource_list known = own->requests;
+		struct bt_resource_entry *left =
+			BT_ARENA_NEW_ARRAY(arena, struct bt_resource_entry, wanted.count);
+		struct bt_resource_list unnamed = {left, 0, true};
+
+		for (uint32_t i = 0; i < wanted.count; i++) {
+			if (bt_resource_list_find(&known, wanted.items[i].name) == NULL) {
+				left[unnamed.count++] = wanted.items[i];
+			}
+		}
+		add_missing(&own->limits, &unnamed, bt_resource_is_hugepage, arena);
+	}
+	if (own->limits.count != 0) {
+		struct bt_resource_list wanted = bt_pod_requests(&pod, &containers_only, arena);
+
+		add_missing(&own->requests, &wanted, is_copied_request, arena);
+		add_missing(
+			&own->requests, &own->limits, bt_resource_is_pod_level_supported, arena);
+	}
+	spec->resources = own;
+}
+
+/* --- public --- */
+
+void bt_pod_spec_default(struct bt_pod_spec *spec, bool pod_level, struct bt_arena *arena)
+{
+	default_containers(&spec->containers, spec->host_network, arena);
+	default_containers(&spec->init_containers, spec->host_network, arena);
+	round_list(&spec->overhead, arena);
+	if (pod_level && spec->resources != NULL) {
+		default_pod_level(spec, arena);
+	}
+	if (spec->scheduler_name.length == 0) {
+		spec->scheduler_name = BT_STR("default-scheduler");
+	}
+}
+
+static bool speaks_of(const struct bt_toleration *toleration, struct bt_str key)
+{
+	return (toleration->key.length == 0 || bt_str_equal(toleration->key, key)) &&
+	       (toleration->effect.length == 0 || bt_str_equal_c(toleration->effect, "NoExecute"));
+}
+
+void bt_pod_spec_add_default_tolerations(struct bt_pod_spec *spec, struct bt_arena *arena)
+{
+	static const struct bt_str keys[] = {
+		BT_STR_INIT("node.kubernetes.io/not-ready"),
+		BT_STR_INIT("node.kubernetes.io/unreachable"),
+	};
+	const bt_toleration_list *old = &spec->tolerations;
+	bool missing[BT_ARRAY_LENGTH(keys)];
+	uint32_t missing_count = 0;
+
+	for (uint32_t k = 0; k < BT_ARRAY_LENGTH(keys); k++) {
+		missing[k] = true;
+		for (uint32_t i = 0; i < old->count; i++) {
+			missing[k] = missing[k] && !speaks_of(&old->items[i], keys[k]);
+		}
+		missing_count += missing[k];
+	}
+	if (missing_count == 0) {
+		return;
+	}
+	struct bt_toleration *items = BT_ARENA_NEW_ARRAY(
+		arena, struct bt_toleration, (size_t)old->count + (size_t)missing_count);
+	uint32_t count = old->count;
+
+	if (count != 0) {
+		memcpy(items, old->items, count * sizeof(items[0]));
+	}
+	for (uint32_t k = 0; k < BT_ARRAY_LENGTH(keys); k++) {
+		if (missing[k]) {
+			items[count++] = (struct bt_toleration){
+				.key = keys[k],
+				.operator_ = BT_STR("Exists"),
+				.effect = BT_STR("NoExecute"),
+				.toleration_seconds = {true, DEFAULT_TOLERATION_SECONDS},
+			};
+		}
+	}
+	spec->tolerations.items = items;
+	spec->tolerations.count = count;
+	spec->tolerations.present = true;
+}
+
+void bt_node_default(struct bt_node *node, struct bt_arena *arena)
+{
+	round_list(&node->status.capacity, arena);
+	if (!node->status.allocatable.present) {
+		node->status.allocatable = node->status.capacity;
+	}
+	round_list(&node->status.allocatable, arena);
+}
