@@ -48,11 +48,19 @@ bool bt_resource_columns_collect(const struct bt_scored_resources *resources, co
 	const struct bt_state *state, enum bt_score_usage usage, struct bt_resource_column *out_columns,
 	uint32_t *out_count);
 
-/** LeastAllocated (most = false) or MostAllocated. A node without the resource leaves it out of its sums. */
-void bt_allocation_score_column(const struct bt_resource_column *columns, uint32_t column_count, bool most,
-	struct bt_slot_range range, int32_t *scores);
+/** The scoring loops, compiled for several instruction sets; same results from each. */
+struct bt_resource_kernels {
+	/** LeastAllocated (most = false) or MostAllocated. A node without the resource leaves it out of its sums. */
+	void (*allocation)(const struct bt_resource_column *columns, uint32_t column_count, bool most,
+		struct bt_slot_range range, int32_t *scores);
+	/** NodeResourcesBalancedAllocation for at most two resources. */
+	void (*balanced)(const struct bt_resource_column *columns, uint32_t column_count, struct bt_slot_range range,
+		int32_t *scores);
+};
 
-/** NodeResourcesBalancedAllocation for at most two resources. */
-void bt_balanced_score_column(const struct bt_resource_column *columns, uint32_t column_count,
-	struct bt_slot_range range, int32_t *scores);
+extern const struct bt_resource_kernels bt_resource_kernels_plain;
+extern const struct bt_resource_kernels bt_resource_kernels_avx2; /* only with BT_HAVE_AVX2_KERNELS */
+
+/** The fastest table this processor runs. */
+const struct bt_resource_kernels *bt_resource_kernels_for_cpu(void);
 #endif

@@ -154,9 +154,10 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 	return BT_STATUS_OK;
 }
 
-/** Absurd amounts can leave the range of scores; the plain form then reports what upstream would. */
-static bool score_fits_column(struct bt_plugin *plugin, const void *data,
-	BT_UNUSED const struct bt_pod_info *pod)
+/** Absurd amounts can leave the range of scores; the plain form then reports what upstream would.
+ */
+static bool score_fits_column(
+	struct bt_plugin *plugin, const void *data, BT_UNUSED const struct bt_pod_info *pod)
 {
 	const struct balanced_plugin *instance = instance_of(plugin);
 	const int64_t *requests = ((const struct balanced_pre_score_data *)data)->requests;
@@ -177,7 +178,7 @@ static void score_column(struct bt_plugin *plugin, const void *data,
 	if (bt_resource_columns_collect(
 		    resources, requests, state, BT_SCORE_REQUESTED, columns, &count) &&
 		count <= 2) {
-		bt_balanced_score_column(columns, count, range, scores);
+		bt_resource_kernels_for_cpu()->balanced(columns, count, range, scores);
 		return;
 	}
 	for (uint32_t k = 0; k < range.count; k++) {

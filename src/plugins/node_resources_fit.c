@@ -174,7 +174,7 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 	if (data == NULL) {
 		return bt_status_error_text(cycle->arena,
 			BT_STR("error reading \"PreFilterNodeResourcesFit\" from cycleState: not "
-		               "found"));
+			       "found"));
 	}
 	check_node(instance_of(plugin), data, node, &counted);
 	if (counted.count == 0) {
@@ -300,8 +300,8 @@ static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin,
 	uint32_t fixed_count = BT_ARRAY_LENGTH(fixed);
 	struct fit_failures failures = {0};
 
-	failures.reasons =
-		BT_ARENA_NEW_ARRAY(arena, struct bt_str, (size_t)fixed_count + request->scalar_count);
+	failures.reasons = BT_ARENA_NEW_ARRAY(
+		arena, struct bt_str, (size_t)fixed_count + request->scalar_count);
 	for (uint32_t i = 0; i < fixed_count; i++) {
 		if ((detail >> (i + 1) & 1) != 0) {
 			add_failure(&failures, bt_reason_texts[fixed[i]], false);
@@ -361,9 +361,10 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 	return BT_STATUS_OK;
 }
 
-/** Absurd amounts can leave the range of scores; the plain form then reports what upstream would. */
-static bool score_fits_column(struct bt_plugin *plugin, const void *data,
-	BT_UNUSED const struct bt_pod_info *pod)
+/** Absurd amounts can leave the range of scores; the plain form then reports what upstream would.
+ */
+static bool score_fits_column(
+	struct bt_plugin *plugin, const void *data, BT_UNUSED const struct bt_pod_info *pod)
 {
 	const struct fit_plugin *instance = instance_of(plugin);
 	const int64_t *requests = ((const struct fit_pre_score_data *)data)->requests;
@@ -398,8 +399,8 @@ static void score_column(struct bt_plugin *plugin, const void *data,
 		score_slots_plainly(instance, requests, state, range, scores);
 		return;
 	}
-	bt_allocation_score_column(columns, count,
-		instance->scorer.strategy == BT_FIT_MOST_ALLOCATED, range, scores);
+	bt_resource_kernels_for_cpu()->allocation(
+		columns, count, instance->scorer.strategy == BT_FIT_MOST_ALLOCATED, range, scores);
 }
 
 static struct bt_status score_placement(struct bt_plugin *plugin, struct bt_arena *arena,

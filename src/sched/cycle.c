@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "base/bitset.h"
 #include "sched/node_choice.h"
+#include "sched/plan_kernels.h"
 
 /** --- the cycle's working state --- */
 
@@ -418,15 +419,6 @@ static bool columns_decide(const struct cycle_run *run, uint32_t limit)
 		run->framework->points[BT_POINT_FILTER].entries.count != 0;
 }
 
-static int32_t find_best_total(const struct bt_plan *plan)
-{
-	int32_t best = BT_TOTAL_INFEASIBLE;
-	for (uint32_t slot = 0; slot < plan->slot_count; slot++) {
-		best = plan->total[slot] > best ? plan->total[slot] : best;
-	}
-	return best;
-}
-
 /** Upstream's heap choice: the best node whose rank among the feasible ones comes first in heap pre-order. */
 static uint32_t choose_by_heap(const struct cycle_run *run, int32_t best_total)
 {
@@ -496,7 +488,7 @@ static void choose_from_columns(struct cycle_run *run)
 		return;
 	}
 	bt_plan_score_columns(plan, run->engine, run->pod);
-	int32_t best_total = find_best_total(plan);
+	int32_t best_total = bt_plan_kernels_for_cpu()->max_total(plan->total, plan->slot_count);
 	uint32_t slot = run->engine->options.tie_policy == BT_TIE_HEAP ? choose_by_heap(run, best_total) :
 									 choose_by_policy(run, best_total);
 	set_scheduled(run->result, slot, best_total, plan->feasible_count, explicit_count);

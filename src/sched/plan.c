@@ -5,6 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/cpu.h"
+#include "sched/plan_kernels.h"
 
 /** Plans of recurring shapes kept by default: a thousand shapes at 5,000 nodes. */
 #define PLAN_BYTES_MAX_DEFAULT ((size_t)64 * 1024 * 1024)
@@ -48,6 +50,16 @@ struct bt_plan_cache {
 	int32_t *scores;
 	uint32_t scratch_slots;
 };
+
+const struct bt_plan_kernels *bt_plan_kernels_for_cpu(void)
+{
+#ifdef BT_HAVE_AVX2_KERNELS
+	if (bt_cpu_has_avx2()) {
+		return &bt_plan_kernels_avx2;
+	}
+#endif
+	return &bt_plan_kernels_plain;
+}
 
 struct bt_plan_cache *bt_plan_cache_create(size_t bytes_max)
 {
@@ -366,9 +378,7 @@ static void evaluate_filters(struct bt_plan *plan, struct bt_engine *engine, con
 			continue;
 		}
 		if (range.slots == NULL) {
-			for (uint32_t slot = 0; slot < range.count; slot++) {
-				verdict[slot] = verdict[slot] == 0 && detail[slot] != 0 ? tag | detail[slot] : verdict[slot];
-			}
+			bt_plan_kernels_for_cpu()->merge_verdicts(verdict, detail, tag, range.count);
 		} else {
 			for (uint32_t k = 0; k < range.count; k++) {
 				uint32_t slot = range.slots[k];
@@ -390,11 +400,7 @@ static void recompute_verdicts(struct bt_plan *plan, struct bt_engine *engine, c
 		plan->verdict[snapshot->list[i]] = 0;
 	}
 	evaluate_filters(plan, engine, pod, (struct bt_slot_range){NULL, slot_count});
-	uint32_t feasible = 0;
-	for (uint32_t slot = 0; slot < slot_count; slot++) {
-		feasible += plan->verdict[slot] == 0;
-	}
-	plan->feasible_count = feasible;
+	plan->feasible_count = bt_plan_kernels_for_cpu()->count_feasible(plan->verdict, slot_count);
 	plan->scored = false;
 }
 
@@ -412,9 +418,7 @@ static void evaluate_scores(struct bt_plan *plan, struct bt_engine *engine, cons
 		int32_t weight = (int32_t)plan->local_scores[i].weight;
 		plugin->ops->score_column(plugin, score_data(plan, plugin), pod, state, range, scores);
 		if (range.slots == NULL) {
-			for (uint32_t slot = 0; slot < range.count; slot++) {
-				plan->local[slot] += weight * scores[slot];
-			}
+			bt_plan_kernels_for_cpu()->add_weighted(plan->local, scores, weight, range.count);
 		} else {
 			for (uint32_t k = 0; k < range.count; k++) {
 				plan->local[range.slots[k]] += weight * scores[range.slots[k]];
@@ -429,17 +433,9 @@ static void evaluate_scores(struct bt_plan *plan, struct bt_engine *engine, cons
 
 static void find_raw_max(struct bt_plan *plan, struct bt_plan_raw *raw)
 {
-	int32_t max = 0;
-	for (uint32_t slot = 0; slot < plan->slot_count; slot++) {
-		int32_t value = plan->verdict[slot] == 0 ? raw->values[slot] : 0;
-		max = value > max ? value : max;
-	}
-	uint32_t count = 0;
-	for (uint32_t slot = 0; slot < plan->slot_count; slot++) {
-		count += plan->verdict[slot] == 0 && raw->values[slot] == max;
-	}
-	raw->max = max;
-	raw->max_count = count;
+	const struct bt_plan_kernels *kernels = bt_plan_kernels_for_cpu();
+	raw->max = kernels->max_feasible(raw->values, plan->verdict, plan->slot_count);
+	raw->max_count = kernels->count_equal(raw->values, plan->verdict, raw->max, plan->slot_count);
 }
 
 /** total += weighted normalised raw. Raws repeat: beyond a few values a table saves a division for every slot. */
@@ -451,8 +447,10 @@ static void add_normalized(struct bt_plan_cache *cache, struct bt_plan *plan, co
 		table[value] = raw->weight * bt_plan_normalized(value, raw->max, raw->reverse);
 	}
 	for (uint32_t slot = 0; slot < plan->slot_count; slot++) {
-		/* Infeasible slots may hold raws beyond max: clamp, their total is overwritten later. */
-		int32_t value = raw->values[slot] <= raw->max ? raw->values[slot] : raw->max;
+		if (plan->verdict[slot] != 0) {
+			continue;
+		}
+		int32_t value = raw->values[slot];
 		plan->total[slot] +=
 			tabled ? table[value] : raw->weight * bt_plan_normalized(value, raw->max, raw->reverse);
 	}
@@ -466,16 +464,11 @@ static void recompute_totals(struct bt_plan_cache *cache, struct bt_plan *plan)
 			base += plan->raws[i].weight * bt_plan_normalized(0, 0, plan->raws[i].reverse);
 		}
 	}
-	for (uint32_t slot = 0; slot < plan->slot_count; slot++) {
-		plan->total[slot] = plan->local[slot] + base;
-	}
+	bt_plan_kernels_for_cpu()->start_totals(plan->total, plan->local, plan->verdict, base, plan->slot_count);
 	for (uint32_t i = 0; i < plan->raw_count; i++) {
 		if (plan->raws[i].max != 0) {
 			add_normalized(cache, plan, &plan->raws[i]);
 		}
-	}
-	for (uint32_t slot = 0; slot < plan->slot_count; slot++) {
-		plan->total[slot] = plan->verdict[slot] == 0 ? plan->total[slot] : BT_TOTAL_INFEASIBLE;
 	}
 	plan->totals_stale = false;
 }
