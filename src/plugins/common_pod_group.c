@@ -69,7 +69,7 @@ static struct bt_status domain_of_pod(const struct bt_state *state, struct bt_st
 		return bt_status_error_text(arena,
 			bt_arena_printf(arena,
 				DOMAIN_ERROR "getting node for pod %.*s/%.*s: nodeinfo not found "
-		                             "for node name \"%.*s\"",
+					     "for node name \"%.*s\"",
 				BT_STR_ARG(namespace_), BT_STR_ARG(name),
 				BT_STR_ARG(bt_symbol_text(&state->symbols, row->name))));
 	}

@@ -4,8 +4,6 @@
  * affinity of the pod, and the affinity a profile adds to every pod. Spec: 05 section 9; matching:
  * 05 section 3.6.
  */
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/selector.h"
@@ -13,6 +11,7 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "plugins/common_columns.h"
+#include "plugins/common_node_names.h"
 #include "plugins/common_plugin.h"
 #include "plugins/common_selector_columns.h"
 #include "plugins/common_sign.h"
@@ -53,112 +52,13 @@ static const struct bt_node_selector *pod_required(const struct bt_pod_spec *spe
 	return affinity != NULL ? affinity->required : NULL;
 }
 
-/** A set of names: sorted, distinct. */
-struct name_set {
-	struct bt_str *items;
-	uint32_t count;
-};
-
-static void sort_distinct(struct name_set *set)
-{
-	uint32_t kept = 0;
-
-	if (set->count > 1) {
-		qsort(set->items, set->count, sizeof(*set->items), bt_str_compare_qsort);
-	}
-	for (uint32_t i = 0; i < set->count; i++) {
-		if (kept == 0 || !bt_str_equal(set->items[i], set->items[kept - 1])) {
-			set->items[kept++] = set->items[i];
-		}
-	}
-	set->count = kept;
-}
-
-static struct name_set set_of_values(const bt_str_list *values, struct bt_arena *arena)
-{
-	struct name_set set = {
-		BT_ARENA_NEW_ARRAY(arena, struct bt_str, values->count), values->count};
-
-	for (uint32_t i = 0; i < values->count; i++) {
-		set.items[i] = values->items[i];
-	}
-	sort_distinct(&set);
-	return set;
-}
-
-static void keep_common(struct name_set *set, const struct name_set *other)
-{
-	uint32_t kept = 0;
-	uint32_t k = 0;
-
-	for (uint32_t i = 0; i < set->count; i++) {
-		while (k < other->count && bt_str_compare(other->items[k], set->items[i]) < 0) {
-			k++;
-		}
-		if (k < other->count && bt_str_equal(other->items[k], set->items[i])) {
-			set->items[kept++] = set->items[i];
-		}
-	}
-	set->count = kept;
-}
-
-/** The node names a term leaves; false when it names none, so that any node may match. */
-static bool names_of_term(const struct bt_node_selector_term *term, struct bt_arena *arena,
-	struct name_set *out_names)
-{
-	bool found = false;
-
-	for (uint32_t i = 0; i < term->match_fields.count; i++) {
-		const struct bt_node_selector_requirement *field = &term->match_fields.items[i];
-		struct name_set values;
-
-		if (!bt_str_equal_c(field->key, "metadata.name") ||
-			!bt_str_equal_c(field->operator_, "In")) {
-			continue;
-		}
-		values = set_of_values(&field->values, arena);
-		if (found) {
-			keep_common(out_names, &values);
-		} else {
-			*out_names = values;
-			found = true;
-		}
-	}
-	return found;
-}
-
-/** Union over all terms, parsable or not; false when some term does not name nodes. */
-static bool names_of_terms(
-	const struct bt_node_selector *required, struct bt_arena *arena, struct name_set *out_names)
-{
-	struct name_set *sets = BT_ARENA_NEW_ARRAY(arena, struct name_set, required->terms.count);
-	struct name_set all = {NULL, 0};
-
-	for (uint32_t i = 0; i < required->terms.count; i++) {
-		if (!names_of_term(&required->terms.items[i], arena, &sets[i])) {
-			return false;
-		}
-		all.count += sets[i].count;
-	}
-	all.items = BT_ARENA_NEW_ARRAY(arena, struct bt_str, all.count);
-	all.count = 0;
-	for (uint32_t i = 0; i < required->terms.count; i++) {
-		for (uint32_t k = 0; k < sets[i].count; k++) {
-			all.items[all.count++] = sets[i].items[k];
-		}
-	}
-	sort_distinct(&all);
-	*out_names = all;
-	return true;
-}
-
 static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, struct bt_pre_filter_result *out_result)
 {
 	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
 	const struct bt_node_selector *required = pod_required(spec);
 	struct node_affinity_pre_filter_data *data;
-	struct name_set names;
+	struct bt_name_set names;
 
 	if (required == NULL && !instance_of(plugin)->has_added_required &&
 		!spec->node_selector.present) {
@@ -168,7 +68,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	data->required = bt_required_node_affinity_parse(spec, cycle->arena);
 	bt_plugin_set_pre_filter_data(plugin, cycle, data);
 	if (required == NULL || required->terms.count == 0 ||
-		!names_of_terms(required, cycle->arena, &names)) {
+		!bt_node_names_of_terms(required, cycle->arena, &names)) {
 		return BT_STATUS_OK;
 	}
 	if (names.count == 0) {
@@ -352,8 +252,8 @@ static bool add_weights(const struct bt_preferred_terms *terms, int64_t *sum)
 	return *sum <= COLUMN_WEIGHT_SUM_MAX;
 }
 
-static bool score_fits_column(struct bt_plugin *plugin, const void *data,
-	BT_UNUSED const struct bt_pod_info *pod)
+static bool score_fits_column(
+	struct bt_plugin *plugin, const void *data, BT_UNUSED const struct bt_pod_info *pod)
 {
 	const struct node_affinity_pre_score_data *parsed = data;
 	int64_t sum = 0;
@@ -383,96 +283,13 @@ static void score_column(struct bt_plugin *plugin, const void *data,
 	memset(scores, 0, range.count * sizeof(*scores));
 	bt_preferred_terms_column(
 		&instance->added_preferred, instance->handle->state, range.count, scores);
-	bt_preferred_terms_column(
-		&parsed->preferred, instance->handle->state, range.count, scores);
-}
-
-/* A requirement for the signature: its values are a set. */
-static struct bt_str sign_requirement(
-	const struct bt_node_selector_requirement *requirement, struct bt_arena *arena)
-{
-	struct bt_str *values = BT_ARENA_NEW_ARRAY(arena, struct bt_str, requirement->values.count);
-	struct bt_strbuf text = {0};
-	struct bt_str result;
-
-	for (uint32_t i = 0; i < requirement->values.count; i++) {
-		values[i] = requirement->values.items[i];
-	}
-	bt_sign_write_str(&text, requirement->key);
-	bt_sign_write_str(&text, requirement->operator_);
-	bt_sign_write_sorted(&text, values, requirement->values.count, false);
-	result = bt_arena_str(arena, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
-	return result;
-}
-
-static void sign_requirements(const struct bt_node_selector_requirement *requirements,
-	uint32_t count, struct bt_arena *arena, struct bt_strbuf *out)
-{
-	struct bt_str *texts = BT_ARENA_NEW_ARRAY(arena, struct bt_str, count);
-
-	for (uint32_t i = 0; i < count; i++) {
-		texts[i] = sign_requirement(&requirements[i], arena);
-	}
-	bt_sign_write_sorted(out, texts, count, false);
-}
-
-static struct bt_str sign_term(
-	const struct bt_node_selector_term *term, int32_t weight, struct bt_arena *arena)
-{
-	struct bt_strbuf text = {0};
-	struct bt_str result;
-
-	bt_strbuf_printf(&text, "%" PRId32, weight);
-	sign_requirements(
-		term->match_expressions.items, term->match_expressions.count, arena, &text);
-	sign_requirements(term->match_fields.items, term->match_fields.count, arena, &text);
-	result = bt_arena_str(arena, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
-	return result;
-}
-
-static void sign_node_affinity(
-	const struct bt_node_affinity *affinity, struct bt_arena *arena, struct bt_strbuf *out)
-{
-	const struct bt_node_selector *required = affinity->required;
-	uint32_t count = required != NULL ? required->terms.count : 0;
-	struct bt_str *texts = BT_ARENA_NEW_ARRAY(arena, struct bt_str, count);
-
-	for (uint32_t i = 0; i < count; i++) {
-		texts[i] = sign_term(&required->terms.items[i], 0, arena);
-	}
-	bt_strbuf_append_c(out, required != NULL ? "required" : "none");
-	bt_sign_write_sorted(out, texts, count, false);
-	count = affinity->preferred.count;
-	texts = BT_ARENA_NEW_ARRAY(arena, struct bt_str, count);
-	for (uint32_t i = 0; i < count; i++) {
-		texts[i] = sign_term(&affinity->preferred.items[i].preference,
-			affinity->preferred.items[i].weight, arena);
-	}
-	bt_strbuf_append_c(out, affinity->preferred.present ? "preferred" : "none");
-	bt_sign_write_sorted(out, texts, count, false);
+	bt_preferred_terms_column(&parsed->preferred, instance->handle->state, range.count, scores);
 }
 
 static struct bt_status sign(BT_UNUSED struct bt_plugin *plugin, const struct bt_pod_info *pod,
 	struct bt_sign_fragments *out)
 {
-	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
-	const struct bt_node_affinity *affinity = pod_node_affinity(spec);
-	struct bt_strbuf value = {0};
-
-	if (affinity != NULL) {
-		sign_node_affinity(affinity, out->arena, &value);
-	}
-	bt_sign_add(out, BT_STR("v1.Pod.Spec.Affinity.NodeAffinity"), &value);
-	bt_strbuf_reset(&value);
-	bt_strbuf_append_char(&value, spec->node_selector.present ? '{' : '-');
-	for (uint32_t i = 0; i < spec->node_selector.count; i++) {
-		bt_sign_write_str(&value, spec->node_selector.items[i].key);
-		bt_sign_write_str(&value, spec->node_selector.items[i].value);
-	}
-	bt_sign_add(out, BT_STR("v1.Pod.Spec.Affinity.NodeSelector"), &value);
-	bt_strbuf_finish(&value);
+	bt_sign_node_affinity(bt_plugin_pod_spec(pod), out);
 	return BT_STATUS_OK;
 }
 

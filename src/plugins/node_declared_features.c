@@ -81,7 +81,7 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 	if (data == NULL) {
 		return bt_status_error_text(cycle->arena,
 			BT_STR("error reading \"PreFilterNodeDeclaredFeatures\" from cycle-state: "
-		               "not found"));
+			       "not found"));
 	}
 	if ((data->required & ~(unsigned int)bt_node_info_declared_features(node)) != 0) {
 		return bt_status_reason(

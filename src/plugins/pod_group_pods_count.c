@@ -35,7 +35,7 @@ static struct bt_status normalize_placement_scores(
 	if (max == 0) {
 		return bt_status_error_text(arena,
 			BT_STR("no pods from pod group are assigned to any of the candidate "
-		               "placements"));
+			       "placements"));
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		scores[i] = bt_wrap_mul(scores[i], BT_SCORE_MAX) / max;

@@ -85,7 +85,7 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 	if (data == NULL) {
 		return bt_status_error_text(cycle->arena,
 			BT_STR("failed to read \"PreScoreTaintToleration\" from cycleState: not "
-		               "found"));
+			       "found"));
 	}
 	*out_score = count_intolerable_soft_taints(
 		bt_node_info_taints(node), &data->soft, allow_comparison(plugin));
