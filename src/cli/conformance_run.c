@@ -192,6 +192,24 @@ static int add_node_object(struct case_run *run, struct bt_str json, struct bert
 	return result;
 }
 
+/** Everything that is neither pod nor node: what plugins look up by name. */
+static int add_stored_object(struct case_run *run, struct bt_str json, struct berth_error *err)
+{
+	struct bt_object *object;
+	struct berth_error unknown = BERTH_ERROR_INIT;
+	int result = bt_object_decode(json, &object, &unknown);
+	if (result == BERTH_ERR_NOT_FOUND) {
+		/* A kind that no plugin reads. */
+		berth_error_finish(&unknown);
+		return 0;
+	}
+	if (result < 0) {
+		return bt_error_move(err, &unknown);
+	}
+	bt_object_store_put(&run->engine->state->objects, object);
+	return 0;
+}
+
 static int load_objects(struct case_run *run, struct berth_error *err)
 {
 	for (uint32_t i = 0; i < run->text.objects.items.count; i++) {
@@ -203,6 +221,8 @@ static int load_objects(struct case_run *run, struct berth_error *err)
 			result = add_pod_object(run, json, err);
 		} else if (result == 0 && bt_str_equal_c(kind, "Node")) {
 			result = add_node_object(run, json, err);
+		} else if (result == 0) {
+			result = add_stored_object(run, json, err);
 		}
 		if (result < 0) {
 			return bt_error_wrap(err, result, "objects[%u]", i);

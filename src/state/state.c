@@ -25,6 +25,7 @@ struct bt_state *bt_state_create(const struct bt_state_options *options)
 	bt_label_set_table_init(&state->label_sets, &state->symbols);
 	bt_map_init(&state->pods.uids, pod_hash, &state->pods);
 	bt_image_table_init(&state->images);
+	bt_object_store_init(&state->objects);
 	bt_node_order_init(&state->order, &state->symbols);
 	bt_used_claims_init(state);
 	bt_change_log_init(&state->log, LOG_CAPACITY);
@@ -51,6 +52,7 @@ void bt_state_destroy(struct bt_state *state)
 	bt_used_claims_finish(state);
 	bt_node_order_finish(&state->order);
 	bt_image_table_finish(&state->images, &state->symbols);
+	bt_object_store_finish(&state->objects);
 	bt_vec_finish(&state->pods.records);
 	bt_vec_finish(&state->pods.free_ids);
 	bt_map_finish(&state->pods.uids);

@@ -18,6 +18,7 @@
 #include "state/change_log.h"
 #include "state/node_order.h"
 #include "state/node_table.h"
+#include "state/object_store.h"
 #include "state/shape.h"
 
 #define BT_POD_NONE UINT32_MAX
@@ -130,6 +131,7 @@ struct bt_state {
 	struct bt_node_order order;
 	struct bt_snapshot snapshot;
 	struct bt_change_log log;
+	struct bt_object_store objects; /* everything but pods and nodes */
 	struct bt_map used_claims; /* cluster-wide PVC references: key symbol -> counter index */
 	BT_VEC(struct bt_claim_ref) used_claim_counts; /* count: nodes of the snapshot whose pods use the claim */
 	int64_t next_generation;
@@ -218,7 +220,7 @@ bool bt_state_is_claim_consumer(const struct bt_state *state, uint32_t pod_id, s
 BT_MUST_USE int bt_snapshot_assume_pod(struct bt_state *state, const struct bt_pod *pod, struct berth_error *err);
 /** `assumed pod "<key>" not found in the snapshot` (BERTH_ERR_NOT_FOUND). */
 BT_MUST_USE int bt_snapshot_forget_pod(struct bt_state *state, const struct bt_pod *pod, struct berth_error *err);
-/** View of a listed slot, to build placements from. */
+/** View of a listed slot, to build placements from; its name is borrowed until the next refresh. */
 struct bt_placement_node bt_snapshot_placement_node(const struct bt_state *state, uint32_t slot);
 /** As many nodes as the snapshot lists: no placement is set. On an error none is set either. */
 BT_MUST_USE int bt_snapshot_assume_placement(struct bt_state *state, const struct bt_placement_node *nodes, uint32_t count,

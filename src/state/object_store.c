@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "state/object_store.h"
+
+#include <stdlib.h>
+
+static uint64_t key_hash(struct bt_str namespace_, struct bt_str name)
+{
+	return bt_hash_bytes(name.data, name.length, bt_str_hash(namespace_));
+}
+
+static uint64_t stored_hash(const void *owner, uint32_t id)
+{
+	return ((const struct bt_object_table *)owner)->objects.items[id].hash;
+}
+
+static const struct bt_object_meta *meta_of(const struct bt_object_table *table, uint32_t id)
+{
+	return table->objects.items[id].object->meta;
+}
+
+void bt_object_store_init(struct bt_object_store *store)
+{
+	*store = (struct bt_object_store){0};
+	for (uint32_t kind = 0; kind < BT_KIND__COUNT; kind++) {
+		bt_map_init(&store->kinds[kind].map, stored_hash, &store->kinds[kind]);
+	}
+}
+
+void bt_object_store_finish(struct bt_object_store *store)
+{
+	for (uint32_t kind = 0; kind < BT_KIND__COUNT; kind++) {
+		struct bt_object_table *table = &store->kinds[kind];
+		for (uint32_t id = 0; id < table->objects.count; id++) {
+			bt_object_release(table->objects.items[id].object);
+		}
+		bt_vec_finish(&table->objects);
+		bt_vec_finish(&table->free_ids);
+		bt_vec_finish(&table->sorted);
+		bt_map_finish(&table->map);
+	}
+}
+
+static uint32_t find_id(const struct bt_object_table *table, struct bt_str namespace_, struct bt_str name)
+{
+	uint64_t hash = key_hash(namespace_, name);
+	for (uint32_t at = bt_map_first(&table->map, hash); at != BT_MAP_NONE;
+		at = bt_map_next(&table->map, hash, at)) {
+		uint32_t id = bt_map_value(&table->map, at);
+		const struct bt_object_meta *meta = meta_of(table, id);
+		if (bt_str_equal(meta->name, name) && bt_str_equal(meta->namespace_, namespace_)) {
+			return id;
+		}
+	}
+	return UINT32_MAX;
+}
+
+void bt_object_store_put(struct bt_object_store *store, struct bt_object *object)
+{
+	struct bt_object_table *table = &store->kinds[object->kind];
+	uint32_t id = find_id(table, object->meta->namespace_, object->meta->name);
+	table->version++;
+	if (id != UINT32_MAX) {
+		bt_object_release(table->objects.items[id].object);
+		table->objects.items[id].object = object;
+		return;
+	}
+	struct bt_stored_object stored = {object, key_hash(object->meta->namespace_, object->meta->name)};
+	if (table->free_ids.count != 0) {
+		id = table->free_ids.items[--table->free_ids.count];
+		table->objects.items[id] = stored;
+	} else {
+		id = table->objects.count;
+		bt_vec_push(&table->objects, stored);
+	}
+	bt_map_insert(&table->map, stored.hash, id);
+	table->count++;
+	table->sorted_stale = true;
+}
+
+bool bt_object_store_delete(struct bt_object_store *store, enum bt_kind kind, struct bt_str namespace_,
+	struct bt_str name)
+{
+	struct bt_object_table *table = &store->kinds[kind];
+	uint32_t id = find_id(table, namespace_, name);
+	if (id == UINT32_MAX) {
+		return false;
+	}
+	(void)bt_map_remove(&table->map, table->objects.items[id].hash, id); /* it was found just now */
+	bt_object_release(table->objects.items[id].object);
+	table->objects.items[id].object = NULL;
+	bt_vec_push(&table->free_ids, id);
+	table->count--;
+	table->version++;
+	table->sorted_stale = true;
+	return true;
+}
+
+const void *bt_object_store_find(const struct bt_object_store *store, enum bt_kind kind, struct bt_str namespace_,
+	struct bt_str name)
+{
+	const struct bt_object_table *table = &store->kinds[kind];
+	uint32_t id = find_id(table, namespace_, name);
+	return id != UINT32_MAX ? table->objects.items[id].object->value : NULL;
+}
+
+/** What qsort compares: it has no context argument. */
+struct sort_entry {
+	struct bt_str namespace_;
+	struct bt_str name;
+	uint32_t id;
+};
+
+static int compare_entries(const void *a, const void *b)
+{
+	const struct sort_entry *left = a;
+	const struct sort_entry *right = b;
+	int order = bt_str_compare(left->namespace_, right->namespace_);
+	return order != 0 ? order : bt_str_compare(left->name, right->name);
+}
+
+static void sort_table(struct bt_object_table *table)
+{
+	struct sort_entry *entries = BT_NEW_ARRAY(struct sort_entry, table->count);
+	uint32_t count = 0;
+	for (uint32_t id = 0; id < table->objects.count; id++) {
+		if (table->objects.items[id].object != NULL) {
+			const struct bt_object_meta *meta = meta_of(table, id);
+			entries[count++] = (struct sort_entry){meta->namespace_, meta->name, id};
+		}
+	}
+	if (count > 1) {
+		qsort(entries, count, sizeof(entries[0]), compare_entries);
+	}
+	table->sorted.count = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		bt_vec_push(&table->sorted, entries[i].id);
+	}
+	bt_free(entries);
+	table->sorted_stale = false;
+}
+
+/** First position whose namespace is not before namespace_. */
+static uint32_t first_of_namespace(const struct bt_object_table *table, struct bt_str namespace_)
+{
+	uint32_t low = 0;
+	uint32_t high = table->sorted.count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (bt_str_compare(meta_of(table, table->sorted.items[middle])->namespace_, namespace_) < 0) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low;
+}
+
+const void *bt_object_store_next(struct bt_object_store *store, enum bt_kind kind, struct bt_str namespace_,
+	uint32_t *cursor)
+{
+	struct bt_object_table *table = &store->kinds[kind];
+	if (*cursor == 0) {
+		if (table->sorted_stale) {
+			sort_table(table);
+		}
+		/* The cursor counts from 1, so that 0 always means the start. */
+		*cursor = 1 + (namespace_.data != NULL ? first_of_namespace(table, namespace_) : 0);
+	}
+	if (*cursor - 1 >= table->sorted.count) {
+		return NULL;
+	}
+	const struct bt_object *object = table->objects.items[table->sorted.items[*cursor - 1]].object;
+	if (namespace_.data != NULL && !bt_str_equal(object->meta->namespace_, namespace_)) {
+		return NULL;
+	}
+	(*cursor)++;
+	return object->value;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_STATE_OBJECT_STORE_H
+#define BT_STATE_OBJECT_STORE_H
+/**
+ * Objects that plugins look up whole, by name: namespaces, services and workload owners, volumes, claims and classes,
+ * disruption budgets. What upstream's informer stores are to its plugins. Pods and nodes are not kept here (state.h).
+ * One thread; an object found is borrowed until the store changes.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "api/object.h"
+#include "base/map.h"
+#include "base/vec.h"
+
+struct bt_stored_object {
+	struct bt_object *object; /* reference held; NULL = free */
+	uint64_t hash;
+};
+
+/** All objects of one kind. */
+struct bt_object_table {
+	struct bt_map map;
+	BT_VEC(struct bt_stored_object) objects;
+	BT_VEC(uint32_t) free_ids;
+	BT_VEC(uint32_t) sorted; /* ids in byte order of (namespace, name); rebuilt when stale */
+	bool sorted_stale;
+	uint64_t version; /* grows with every change of this kind */
+	uint32_t count;
+};
+
+struct bt_object_store {
+	struct bt_object_table kinds[BT_KIND__COUNT];
+};
+
+void bt_object_store_init(struct bt_object_store *store);
+void bt_object_store_finish(struct bt_object_store *store);
+/** Add, or replace the object of the same kind, namespace and name. object is consumed. */
+void bt_object_store_put(struct bt_object_store *store, struct bt_object *object);
+/** false when there was none. */
+bool bt_object_store_delete(struct bt_object_store *store, enum bt_kind kind, struct bt_str namespace_,
+	struct bt_str name);
+/** The kind's structure, or NULL. namespace_ is "" for cluster-scoped kinds. */
+const void *bt_object_store_find(const struct bt_object_store *store, enum bt_kind kind, struct bt_str namespace_,
+	struct bt_str name);
+static inline uint32_t bt_object_store_count(const struct bt_object_store *store, enum bt_kind kind)
+{
+	return store->kinds[kind].count;
+}
+/** Changes whenever an object of the kind was put or deleted: what caches compare. */
+static inline uint64_t bt_object_store_version(const struct bt_object_store *store, enum bt_kind kind)
+{
+	return store->kinds[kind].version;
+}
+
+/**
+ * Objects of a kind in byte order of (namespace, name). namespace_ absent (data NULL): all of them. Start with *cursor = 0;
+ * NULL at the end. The store must not change in between.
+ */
+const void *bt_object_store_next(struct bt_object_store *store, enum bt_kind kind, struct bt_str namespace_,
+	uint32_t *cursor);
+#endif
