@@ -508,7 +508,8 @@ static int decode_member(struct decoder *decoder, const struct bt_message *messa
 	return fail_at(decoder, &unknown, result);
 }
 
-/** A name written with escapes. Apart, so that the buffer is not in every path of nested messages.
+/** A name written with escapes. Apart, so that the buffer is not on the stack once per level of
+ * nesting.
  */
 BT_COLD static int decode_escaped_member(struct decoder *decoder, const struct bt_message *message,
 	const struct bt_json_raw_string *raw, uint32_t *hint, void *out, const struct bt_path *path)
