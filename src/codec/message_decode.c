@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/assert.h"
 #include "codec/json_scan.h"
 #include "codec/message_collect.h"
 #include "codec/message_layout.h"

@@ -3,7 +3,6 @@
 
 #include <yaml.h>
 
-#include "base/alloc.h"
 #include "base/arena.h"
 #include "base/assert.h"
 #include "codec/json.h"
