@@ -74,8 +74,8 @@ void bt_batch_finish(struct bt_batch *batch)
 }
 
 /** The tests that need no node, in upstream's order. */
-static enum bt_batch_flush check_list(const struct bt_batch *batch, struct bt_str signature,
-	uint64_t cycle_count, int64_t now_ns)
+static enum bt_batch_flush check_list(
+	const struct bt_batch *batch, struct bt_str signature, uint64_t cycle_count, int64_t now_ns)
 {
 	struct bt_str stored = {batch->signature, batch->signature_length};
 

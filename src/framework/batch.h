@@ -3,7 +3,8 @@
 #define BT_FRAMEWORK_BATCH_H
 /**
  * Opportunistic batching: when a pod of the same signature directly follows one that filled its
- * node, the next best node of that cycle is tried first. State of one profile. Spec: 02 section 6.3.
+ * node, the next best node of that cycle is tried first. State of one profile. Spec: 02
+ * section 6.3.
  */
 #include <stdbool.h>
 #include <stdint.h>

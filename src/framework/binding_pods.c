@@ -32,8 +32,8 @@ void bt_binding_pods_finish(struct bt_binding_pods *binding)
 	bt_map_finish(&binding->by_uid);
 }
 
-static struct bt_binding_pod *find_pod(const struct bt_binding_pods *binding, struct bt_str uid,
-	uint32_t *out_index)
+static struct bt_binding_pod *find_pod(
+	const struct bt_binding_pods *binding, struct bt_str uid, uint32_t *out_index)
 {
 	uint64_t hash = bt_str_hash(uid);
 
@@ -49,8 +49,8 @@ static struct bt_binding_pod *find_pod(const struct bt_binding_pods *binding, st
 	return NULL;
 }
 
-void bt_binding_pods_add(struct bt_binding_pods *binding, struct bt_str uid,
-	bt_binding_cancel cancel, void *context)
+void bt_binding_pods_add(
+	struct bt_binding_pods *binding, struct bt_str uid, bt_binding_cancel cancel, void *context)
 {
 	struct bt_binding_pod entry = {.cancel = cancel, .context = context};
 

@@ -37,8 +37,8 @@ void bt_binding_pods_add(struct bt_binding_pods *binding, struct bt_str uid,
 void bt_binding_pods_remove(struct bt_binding_pods *binding, struct bt_str uid);
 bool bt_binding_pods_has(const struct bt_binding_pods *binding, struct bt_str uid);
 /** false when the pod is not there or its PreBind is over; true also when canceled before. */
-bool bt_binding_pods_cancel(struct bt_binding_pods *binding, struct bt_str uid,
-	struct bt_str cause);
+bool bt_binding_pods_cancel(
+	struct bt_binding_pods *binding, struct bt_str uid, struct bt_str cause);
 /** The point of no return: false when canceled (or not there). */
 bool bt_binding_pods_mark_prebound(struct bt_binding_pods *binding, struct bt_str uid);
 #endif

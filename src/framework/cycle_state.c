@@ -16,7 +16,8 @@ static uint32_t find_datum(const struct bt_cycle_state *cycle, struct bt_str key
 	return i;
 }
 
-void bt_cycle_state_init(struct bt_cycle_state *cycle, struct bt_arena *arena, uint32_t plugin_count)
+void bt_cycle_state_init(
+	struct bt_cycle_state *cycle, struct bt_arena *arena, uint32_t plugin_count)
 {
 	BT_ASSERT(plugin_count <= BT_PLUGINS_MAX);
 	*cycle = (struct bt_cycle_state){

@@ -78,8 +78,8 @@ static bool resource_matches(struct bt_str registered, struct bt_str incoming)
 			bt_str_equal(incoming, unschedulable_pod_resource));
 }
 
-bool bt_cluster_event_match(const struct bt_cluster_event *registered,
-	const struct bt_cluster_event *incoming)
+bool bt_cluster_event_match(
+	const struct bt_cluster_event *registered, const struct bt_cluster_event *incoming)
 {
 	if (bt_cluster_event_is_wildcard(registered)) {
 		return true;
@@ -116,8 +116,8 @@ static void add_defaults(const struct bt_framework *framework, struct bt_plugin 
 	}
 }
 
-static int add_registered(struct bt_plugin *plugin, struct bt_event_hints *hints,
-	struct berth_error *err)
+static int add_registered(
+	struct bt_plugin *plugin, struct bt_event_hints *hints, struct berth_error *err)
 {
 	const struct bt_event_registration *events = NULL;
 	uint32_t count = 0;
@@ -134,8 +134,8 @@ static int add_registered(struct bt_plugin *plugin, struct bt_event_hints *hints
 		add_hint(hints, plugin, events[i].event, events[i].hint);
 	}
 	/*
-	 * Upstream quirk, spec 02 section 10.2: a node that was tainted when it was added is first seen when
-	 * the taint goes.
+	 * Upstream quirk, spec 02 section 10.2: a node that was tainted when it was added is first
+	 * seen when the taint goes.
 	 */
 	if ((node_actions & BT_ACTION_ADD) != 0 &&
 		(node_actions & BT_ACTION_UPDATE_NODE_TAINT) == 0) {

@@ -18,8 +18,8 @@ const char *bt_action_name(uint32_t action);
 void bt_cluster_event_label(const struct bt_cluster_event *event, struct bt_strbuf *out);
 /** Any resource, all actions. */
 bool bt_cluster_event_is_wildcard(const struct bt_cluster_event *event);
-bool bt_cluster_event_match(const struct bt_cluster_event *registered,
-	const struct bt_cluster_event *incoming);
+bool bt_cluster_event_match(
+	const struct bt_cluster_event *registered, const struct bt_cluster_event *incoming);
 
 /** A registration of one plugin. */
 struct bt_event_hint {
@@ -31,7 +31,8 @@ struct bt_event_hint {
 /** Name of the pseudo plugin that stands for all extenders. */
 #define BT_EXTENDER_PLUGIN_NAME "Extender"
 
-/** Of one profile: the extenders first, then plugins by index, each one's registrations in order. */
+/** Of one profile: the extenders first, then plugins by index, each one's registrations in order.
+ */
 struct bt_event_hints {
 	BT_VEC(struct bt_event_hint) items;
 };

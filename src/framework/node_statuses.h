@@ -9,9 +9,9 @@
 /** The node's own entry, or the status of all absent ones. O(entries). */
 struct bt_status bt_node_statuses_get(const struct bt_node_statuses *statuses, uint32_t slot);
 /**
- * NodesForStatusCode: nodes of the snapshot with this code, in list order when it is the code of the
- * absent nodes, else in the order of the entries. out_slots has room for every node of the snapshot.
- * Returns their number.
+ * NodesForStatusCode: nodes of the snapshot with this code, in list order when it is the code of
+ * the absent nodes, else in the order of the entries. out_slots has room for every node of the
+ * snapshot. Returns their number.
  */
 uint32_t bt_node_statuses_nodes_for_code(const struct bt_node_statuses *statuses,
 	enum bt_status_code code, const struct bt_state *state, uint32_t *out_slots);

@@ -178,8 +178,8 @@ void bt_nominator_finish(struct bt_nominator *nominator)
 	nominator->state = NULL;
 }
 
-static struct bt_pod_info make_stub(const struct bt_nominator *nominator,
-	const struct bt_nomination *nomination)
+static struct bt_pod_info make_stub(
+	const struct bt_nominator *nominator, const struct bt_nomination *nomination)
 {
 	const struct bt_symbol_table *symbols = &nominator->state->symbols;
 
@@ -269,8 +269,8 @@ void bt_nominator_delete(struct bt_nominator *nominator, struct bt_str uid)
 	}
 }
 
-void bt_nominator_set_queued(struct bt_nominator *nominator, struct bt_str uid,
-	const struct bt_pod_info *pod)
+void bt_nominator_set_queued(
+	struct bt_nominator *nominator, struct bt_str uid, const struct bt_pod_info *pod)
 {
 	uint32_t index = find_by_uid(nominator, uid);
 
@@ -284,8 +284,8 @@ bool bt_nominator_is_empty(const struct bt_nominator *nominator)
 	return nominator->count == 0;
 }
 
-bool bt_nominator_find(const struct bt_nominator *nominator, struct bt_str uid,
-	struct bt_str *out_node_name)
+bool bt_nominator_find(
+	const struct bt_nominator *nominator, struct bt_str uid, struct bt_str *out_node_name)
 {
 	uint32_t index = find_by_uid(nominator, uid);
 

@@ -2,8 +2,9 @@
 #ifndef BT_FRAMEWORK_NOMINATOR_H
 #define BT_FRAMEWORK_NOMINATOR_H
 /**
- * Nominated pods: pending pods that preemption (or their status) promises a node. Spec: 02 section 12.3. The nominator
- * keeps references in nomination order; the pod behind one is given by whoever queues it.
+ * Nominated pods: pending pods that preemption (or their status) promises a node. Spec: 02
+ * section 12.3. The nominator keeps references in nomination order; the pod behind one is given by
+ * whoever queues it.
  */
 #include "base/map.h"
 #include "base/vec.h"
@@ -13,8 +14,8 @@
 #define BT_NOMINATION_NONE UINT32_MAX
 
 struct bt_nomination {
-	bt_sym uid;                    /* BT_SYM_NONE: this entry is free */
-	bt_sym node_name;              /* may be the empty name: no node sees it */
+	bt_sym uid;       /* BT_SYM_NONE: this entry is free */
+	bt_sym node_name; /* may be the empty name: no node sees it */
 	bt_sym name;
 	bt_sym namespace_;
 	const struct bt_pod_info *pod; /* the queued pod; NULL: a stub with identity only */
@@ -47,32 +48,38 @@ struct bt_nominator {
 void bt_nominator_init(struct bt_nominator *nominator, struct bt_state *state);
 void bt_nominator_finish(struct bt_nominator *nominator);
 /**
- * Nominate pod on node_name; replaces an earlier nomination of the same uid. pod is borrowed until the nomination ends
- * or bt_nominator_set_queued(…, NULL) is called; `queued` false makes it a stub from the start.
+ * Nominate pod on node_name; replaces an earlier nomination of the same uid. pod is borrowed until
+ * the nomination ends or bt_nominator_set_queued(..., NULL) is called; `queued` false makes it a
+ * stub from the start.
  */
-void bt_nominator_add(struct bt_nominator *nominator, const struct bt_pod_info *pod, struct bt_str node_name, bool queued);
+void bt_nominator_add(struct bt_nominator *nominator, const struct bt_pod_info *pod,
+	struct bt_str node_name, bool queued);
 /**
- * The whole rule of spec 02 section 12.3, Add: the earlier nomination ends; the node is info's when its mode is override
- * ("" clears, and is kept so), else the one in the pod's status. info may be NULL. can_nominate: the pod informer has the
- * pod, without spec.nodeName; false only ends the earlier nomination.
+ * The whole rule of spec 02 section 12.3, Add: the earlier nomination ends; the node is info's when
+ * its mode is override
+ * ("" clears, and is kept so), else the one in the pod's status. info may be NULL. can_nominate:
+ * the pod informer has the pod, without spec.nodeName; false only ends the earlier nomination.
  */
 void bt_nominator_nominate(struct bt_nominator *nominator, const struct bt_pod_info *pod,
 	const struct bt_post_filter_result *info, bool queued, bool can_nominate);
 /**
- * The pod's object changed. An in-memory nomination survives while neither object has status.nominatedNodeName; else the
- * new object's status decides.
+ * The pod's object changed. An in-memory nomination survives while neither object has
+ * status.nominatedNodeName; else the new object's status decides.
  */
 void bt_nominator_update(struct bt_nominator *nominator, const struct bt_pod_info *old_pod,
 	const struct bt_pod_info *new_pod, bool queued, bool can_nominate);
 void bt_nominator_delete(struct bt_nominator *nominator, struct bt_str uid);
 /** The pod entered (pod) or left (NULL) the queue. */
-void bt_nominator_set_queued(struct bt_nominator *nominator, struct bt_str uid, const struct bt_pod_info *pod);
+void bt_nominator_set_queued(
+	struct bt_nominator *nominator, struct bt_str uid, const struct bt_pod_info *pod);
 bool bt_nominator_is_empty(const struct bt_nominator *nominator);
-/** The node a pod is nominated on ("" when cleared by override); false when it has no nomination. Borrowed until it ends. */
-bool bt_nominator_find(const struct bt_nominator *nominator, struct bt_str uid, struct bt_str *out_node_name);
+/** The node a pod is nominated on ("" when cleared by override); false when it has no nomination.
+ * Borrowed until it ends. */
+bool bt_nominator_find(
+	const struct bt_nominator *nominator, struct bt_str uid, struct bt_str *out_node_name);
 /**
- * Pods nominated on a node in nomination order: calls visit for each until it returns false. visit must not change the
- * nominator.
+ * Pods nominated on a node in nomination order: calls visit for each until it returns false. visit
+ * must not change the nominator.
  */
 void bt_nominator_for_node(const struct bt_nominator *nominator, struct bt_str node_name,
 	bool (*visit)(void *context, const struct bt_pod_info *pod), void *context);

@@ -3,56 +3,9 @@
 
 #include "base/alloc.h"
 #include "config/text_set.h"
-#include "framework/framework.h"
+#include "framework/profile_points.h"
 
 static const struct bt_plugin_args no_args = {.kind = BT_ARGS_NONE};
-
-/** Set `<before>"<name>"<after>`, the name quoted as Go does. */
-static int set_quoted(struct berth_error *err, int code, struct bt_str before, struct bt_str name,
-	struct bt_str after)
-{
-	struct bt_strbuf text = {0};
-
-	bt_strbuf_append_str(&text, before);
-	bt_strbuf_append_quoted(&text, name);
-	bt_strbuf_append_str(&text, after);
-	(void)bt_error_set(err, code, "%s", bt_strbuf_c(&text));
-	bt_strbuf_finish(&text);
-	return code;
-}
-
-/** `<point>Plugin "<name>" does not exist` */
-static int set_missing(struct berth_error *err, enum bt_extension_point point, struct bt_str name)
-{
-	struct bt_strbuf before = {0};
-	int code;
-
-	bt_strbuf_printf(&before, "%sPlugin ", bt_extension_point_name(point));
-	code = set_quoted(err, BERTH_ERR_INVALID, bt_strbuf_str(&before), name,
-		BT_STR(" does not exist"));
-	bt_strbuf_finish(&before);
-	return code;
-}
-
-/** `plugin "<name>"<middle><point>Plugin<end>` */
-static int set_plugin_problem(struct berth_error *err, struct bt_str name, const char *middle,
-	enum bt_extension_point point, const char *end)
-{
-	struct bt_strbuf after = {0};
-	int code;
-
-	bt_strbuf_printf(&after, "%s%sPlugin%s", middle, bt_extension_point_name(point), end);
-	code = set_quoted(
-		err, BERTH_ERR_INVALID, BT_STR("plugin "), name, bt_strbuf_str(&after));
-	bt_strbuf_finish(&after);
-	return code;
-}
-
-static int set_registered_twice(struct berth_error *err, struct bt_str name,
-	enum bt_extension_point point)
-{
-	return set_plugin_problem(err, name, " already registered as \"", point, "\"");
-}
 
 bool bt_plugin_implements(const struct bt_plugin_ops *ops, enum bt_extension_point point)
 {
@@ -97,8 +50,8 @@ struct bt_str bt_framework_plugin_name(const struct bt_framework *framework, uin
 	return bt_str_from(framework->instances.items[plugin_index]->ops->name);
 }
 
-struct bt_str bt_framework_status_plugin_name(const struct bt_framework *framework,
-	const struct bt_status *status)
+struct bt_str bt_framework_status_plugin_name(
+	const struct bt_framework *framework, const struct bt_status *status)
 {
 	if (status->plugin == 0) {
 		return BT_STR("");
@@ -143,8 +96,8 @@ static void collect_needed(const struct bt_config_plugins *plugins, struct bt_te
 	}
 }
 
-static int check_plugin_config_unique(const struct bt_config_profile *profile,
-	struct berth_error *err)
+static int check_plugin_config_unique(
+	const struct bt_config_profile *profile, struct berth_error *err)
 {
 	struct bt_text_set names = {0};
 	int code = BERTH_OK;
@@ -185,8 +138,7 @@ static uint32_t collect_extender_resources(const struct bt_config *config, struc
 /** Arguments of a plugin; extenders may take resources away from NodeResourcesFit (spec 10 7.2). */
 static const struct bt_plugin_args *find_args(struct bt_framework *framework, struct bt_str name)
 {
-	const struct bt_plugin_args *args =
-		bt_config_profile_find_args(framework->profile, name);
+	const struct bt_plugin_args *args = bt_config_profile_find_args(framework->profile, name);
 	uint32_t count;
 
 	if (args == NULL) {
@@ -230,7 +182,7 @@ static int create_instances(struct bt_framework *framework, const struct bt_regi
 
 			bt_strbuf_append_c(&after, ": ");
 			bt_strbuf_append_c(&after, berth_error_message(&cause));
-			(void)set_quoted(err, code, BT_STR("initializing plugin "), name,
+			(void)bt_profile_set_quoted(err, code, BT_STR("initializing plugin "), name,
 				bt_strbuf_str(&after));
 			bt_strbuf_finish(&after);
 			berth_error_finish(&cause);
@@ -243,139 +195,6 @@ static int create_instances(struct bt_framework *framework, const struct bt_regi
 	return BERTH_OK;
 }
 
-/** The point's own list, as configured. Spec 02 section 8.4 step 4. */
-static int add_explicit(struct bt_framework *framework, enum bt_extension_point point,
-	struct bt_plugin_set *out_present, struct berth_error *err)
-{
-	const struct bt_config_plugin_set *set = &framework->profile->plugins->points[point];
-
-	for (uint32_t i = 0; i < set->enabled.count; i++) {
-		struct bt_str name = set->enabled.items[i].name;
-		struct bt_plugin *plugin = bt_framework_find_plugin(framework, name);
-		struct bt_framework_entry entry = {.plugin = plugin};
-
-		if (plugin == NULL) {
-			return set_missing(err, point, name);
-		}
-		if (!bt_plugin_implements(plugin->ops, point)) {
-			return set_plugin_problem(
-				err, name, " does not extend ", point, " plugin");
-		}
-		if (bt_plugin_set_has(out_present, plugin->index)) {
-			return set_registered_twice(err, name, point);
-		}
-		bt_plugin_set_add(out_present, plugin->index);
-		bt_vec_push(&framework->points[point].entries, entry);
-	}
-	return BERTH_OK;
-}
-
-/** Plugins that the point's disabled list names. Returns false when it holds "*". */
-static bool collect_disabled(const struct bt_framework *framework, enum bt_extension_point point,
-	struct bt_plugin_set *out_disabled)
-{
-	const struct bt_config_plugin_set *set = &framework->profile->plugins->points[point];
-
-	for (uint32_t i = 0; i < set->disabled.count; i++) {
-		struct bt_str name = set->disabled.items[i].name;
-		const struct bt_plugin *plugin;
-
-		if (bt_str_equal(name, BT_STR("*"))) {
-			return false;
-		}
-		plugin = bt_framework_find_plugin(framework, name);
-		if (plugin != NULL) {
-			bt_plugin_set_add(out_disabled, plugin->index);
-		}
-	}
-	return true;
-}
-
-/** Final order of a point: overrides, then those of multiPoint, then the other explicit ones. */
-static void order_entries(struct bt_framework_point *point, const struct bt_plugin_set *overrides,
-	struct bt_plugin *const *taken, uint32_t taken_count)
-{
-	struct bt_plugin *explicit_ones[BT_PLUGINS_MAX];
-	uint32_t explicit_count = point->entries.count;
-
-	for (uint32_t i = 0; i < explicit_count; i++) {
-		explicit_ones[i] = point->entries.items[i].plugin;
-	}
-	point->entries.count = 0;
-	for (uint32_t i = 0; i < explicit_count; i++) {
-		if (bt_plugin_set_has(overrides, explicit_ones[i]->index)) {
-			struct bt_framework_entry entry = {.plugin = explicit_ones[i]};
-
-			bt_vec_push(&point->entries, entry);
-		}
-	}
-	for (uint32_t i = 0; i < taken_count; i++) {
-		struct bt_framework_entry entry = {.plugin = taken[i]};
-
-		bt_vec_push(&point->entries, entry);
-	}
-	for (uint32_t i = 0; i < explicit_count; i++) {
-		if (!bt_plugin_set_has(overrides, explicit_ones[i]->index)) {
-			struct bt_framework_entry entry = {.plugin = explicit_ones[i]};
-
-			bt_vec_push(&point->entries, entry);
-		}
-	}
-}
-
-/** Spec 02 section 8.5. present: the point's explicit plugins. */
-static int expand_multi_point(struct bt_framework *framework, enum bt_extension_point point,
-	const struct bt_plugin_set *present, struct berth_error *err)
-{
-	const struct bt_config_plugin_set *multi_point = &framework->profile->plugins->multi_point;
-	struct bt_plugin *taken[BT_PLUGINS_MAX];
-	struct bt_plugin_set taken_set = {0};
-	struct bt_plugin_set overrides = {0};
-	struct bt_plugin_set disabled = {0};
-	uint32_t taken_count = 0;
-
-	if (!collect_disabled(framework, point, &disabled)) {
-		return BERTH_OK;
-	}
-	for (uint32_t i = 0; i < multi_point->enabled.count; i++) {
-		struct bt_str name = multi_point->enabled.items[i].name;
-		struct bt_plugin *plugin = bt_framework_find_plugin(framework, name);
-
-		if (plugin == NULL) {
-			return set_missing(err, point, name);
-		}
-		if (!bt_plugin_implements(plugin->ops, point) ||
-			bt_plugin_set_has(&disabled, plugin->index)) {
-			continue;
-		}
-		if (bt_plugin_set_has(present, plugin->index)) {
-			bt_plugin_set_add(&overrides, plugin->index);
-			continue;
-		}
-		if (bt_plugin_set_has(&taken_set, plugin->index)) {
-			return set_registered_twice(err, name, point);
-		}
-		bt_plugin_set_add(&taken_set, plugin->index);
-		taken[taken_count++] = plugin;
-	}
-	order_entries(&framework->points[point], &overrides, taken, taken_count);
-	return BERTH_OK;
-}
-
-static int build_points(struct bt_framework *framework, struct berth_error *err)
-{
-	struct bt_plugin_set present[BT_POINT__COUNT] = {0};
-	int code = BERTH_OK;
-
-	for (int p = 0; p < BT_POINT__COUNT && code == BERTH_OK; p++) {
-		code = add_explicit(framework, (enum bt_extension_point)p, &present[p], err);
-	}
-	for (int p = 0; p < BT_POINT__COUNT && code == BERTH_OK; p++) {
-		code = expand_multi_point(framework, (enum bt_extension_point)p, &present[p], err);
-	}
-	return code;
-}
-
 /** Spec 02 section 8.4 steps 6 to 8. */
 static int check_counts(const struct bt_framework *framework, struct berth_error *err)
 {
@@ -385,7 +204,7 @@ static int check_counts(const struct bt_framework *framework, struct berth_error
 		struct bt_strbuf after = {0};
 
 		bt_strbuf_printf(&after, ", but got %u", queue_sorts);
-		(void)set_quoted(err, BERTH_ERR_INVALID,
+		(void)bt_profile_set_quoted(err, BERTH_ERR_INVALID,
 			BT_STR("only one queue sort plugin required for profile with scheduler "
 			       "name "),
 			framework->scheduler_name, bt_strbuf_str(&after));
@@ -393,58 +212,16 @@ static int check_counts(const struct bt_framework *framework, struct berth_error
 		return BERTH_ERR_INVALID;
 	}
 	if (framework->points[BT_POINT_BIND].entries.count == 0) {
-		return set_quoted(err, BERTH_ERR_INVALID,
-			BT_STR("at least one bind plugin is needed for profile with scheduler name "),
+		return bt_profile_set_quoted(err, BERTH_ERR_INVALID,
+			BT_STR("at least one bind plugin is needed for profile with scheduler "
+		               "name "),
 			framework->scheduler_name, BT_STR(""));
 	}
 	if (framework->points[BT_POINT_PLACEMENT_GENERATE].entries.count > 1) {
-		return set_quoted(err, BERTH_ERR_INVALID,
+		return bt_profile_set_quoted(err, BERTH_ERR_INVALID,
 			BT_STR("at most one placement generate plugin is allowed for profile with "
 			       "scheduler name "),
 			framework->scheduler_name, BT_STR(""));
-	}
-	return BERTH_OK;
-}
-
-/**
- * Weights of a point, spec 02 section 8.6: by name, the first entry counts, even one that the point
- * disables.
- */
-static int set_weights(struct bt_framework *framework, enum bt_extension_point point,
-	const char *prefix, struct berth_error *err)
-{
-	const struct bt_config_plugins *plugins = framework->profile->plugins;
-	const struct bt_config_plugin_set *sets[] = {&plugins->points[point], &plugins->multi_point};
-	int64_t weights[BT_PLUGINS_MAX] = {0};
-	struct bt_framework_point *list = &framework->points[point];
-	int64_t total = 0;
-
-	for (size_t s = 0; s < BT_ARRAY_LENGTH(sets); s++) {
-		for (uint32_t i = 0; i < sets[s]->enabled.count; i++) {
-			const struct bt_config_plugin *item = &sets[s]->enabled.items[i];
-			const struct bt_plugin *plugin =
-				bt_framework_find_plugin(framework, item->name);
-			int64_t weight = item->weight != 0 ? item->weight : 1;
-
-			if (plugin == NULL || !bt_plugin_implements(plugin->ops, point) ||
-				weights[plugin->index] != 0) {
-				continue;
-			}
-			/* total + weight * 100 > 2^63-1, written so that nothing overflows. */
-			if (weight > 0 && total > BT_TOTAL_SCORE_MAX - weight * BT_SCORE_MAX) {
-				return bt_error_set(err, BERTH_ERR_INVALID,
-					"%s: total score of Score plugins could overflow", prefix);
-			}
-			weights[plugin->index] = weight;
-			total += weight * BT_SCORE_MAX;
-		}
-	}
-	for (uint32_t i = 0; i < list->entries.count; i++) {
-		struct bt_framework_entry *entry = &list->entries.items[i];
-
-		/* Every entry of the list comes from one of the two sets. */
-		BT_ASSERT(weights[entry->plugin->index] != 0);
-		entry->weight = weights[entry->plugin->index];
 	}
 	return BERTH_OK;
 }
@@ -492,8 +269,8 @@ static void set_up_pod_group_post_filter(struct bt_framework *framework)
 }
 
 /** Spec 02 section 8.4. */
-static int build(struct bt_framework *framework, const struct bt_registry *registry,
-	struct berth_error *err)
+static int build(
+	struct bt_framework *framework, const struct bt_registry *registry, struct berth_error *err)
 {
 	struct bt_text_set needed = {0};
 	int code;
@@ -508,16 +285,16 @@ static int build(struct bt_framework *framework, const struct bt_registry *regis
 	}
 	bt_text_set_finish(&needed);
 	if (code == BERTH_OK) {
-		code = build_points(framework, err);
+		code = bt_profile_build_points(framework, err);
 	}
 	if (code == BERTH_OK) {
 		code = check_counts(framework, err);
 	}
 	if (code == BERTH_OK) {
-		code = set_weights(framework, BT_POINT_SCORE, "score plugins", err);
+		code = bt_profile_set_weights(framework, BT_POINT_SCORE, "score plugins", err);
 	}
 	if (code == BERTH_OK) {
-		code = set_weights(
+		code = bt_profile_set_weights(
 			framework, BT_POINT_PLACEMENT_SCORE, "placement score plugins", err);
 	}
 	if (code == BERTH_OK) {

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stddef.h>
 
-#include "framework/framework.h"
+#include "framework/profile_points.h"
 
 /** `<before>"<name>"`, the name quoted as Go does. */
-static int set_quoted(struct berth_error *err, const char *before, struct bt_str name)
+static int set_quoted(struct berth_error *err, struct bt_str before, struct bt_str name)
 {
-	struct bt_strbuf text = {0};
-
-	bt_strbuf_append_c(&text, before);
-	bt_strbuf_append_quoted(&text, name);
-	(void)bt_error_set(err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&text));
-	bt_strbuf_finish(&text);
-	return BERTH_ERR_INVALID;
+	return bt_profile_set_quoted(err, BERTH_ERR_INVALID, before, name, BT_STR(""));
 }
 
 static bool has_ignored_resources(const struct bt_config *config)
@@ -40,7 +34,8 @@ static int check_extender_resources(const struct bt_config *config, struct berth
 
 		if (bt_config_profile_find_args(profile, BT_STR("NodeResourcesFit")) == NULL) {
 			return bt_error_set(err, BERTH_ERR_INVALID,
-				"couldn't build extenders: can't find NodeResourcesFitArgs in plugin "
+				"couldn't build extenders: can't find NodeResourcesFitArgs in "
+			        "plugin "
 				"config");
 		}
 	}
@@ -58,8 +53,7 @@ static bool args_equal(const struct bt_plugin_args *a, const struct bt_plugin_ar
 	if (a == NULL || b == NULL) {
 		return a == b;
 	}
-	return a->kind == b->kind &&
-		(a->kind != BT_ARGS_OTHER || bt_str_equal(a->raw, b->raw));
+	return a->kind == b->kind && (a->kind != BT_ARGS_OTHER || bt_str_equal(a->raw, b->raw));
 }
 
 /** All profiles order the one queue, so they must order it the same way. */
@@ -84,7 +78,7 @@ static int check_queue_sort(const struct bt_framework *framework, const struct b
 	}
 	if (!args_equal(bt_config_profile_find_args(framework->profile, name),
 		    bt_config_profile_find_args(first->profile, name))) {
-		return set_quoted(err, "different queue sort plugin args for profile ",
+		return set_quoted(err, BT_STR("different queue sort plugin args for profile "),
 			framework->scheduler_name);
 	}
 	return BERTH_OK;
@@ -98,11 +92,11 @@ static int check_profile(const struct bt_profiles *profiles, const struct bt_fra
 		return bt_error_set(err, BERTH_ERR_INVALID, "scheduler name is needed");
 	}
 	if (framework->profile->plugins == NULL) {
-		return set_quoted(err, "plugins required for profile with scheduler name ",
+		return set_quoted(err, BT_STR("plugins required for profile with scheduler name "),
 			framework->scheduler_name);
 	}
 	if (bt_profiles_find(profiles, framework->scheduler_name) != NULL) {
-		return set_quoted(err, "duplicate profile with scheduler name ",
+		return set_quoted(err, BT_STR("duplicate profile with scheduler name "),
 			framework->scheduler_name);
 	}
 	if (profiles->frameworks.count == 0) {
@@ -116,14 +110,13 @@ static int add_profile(struct bt_profiles *profiles, const struct bt_registry *r
 	struct bt_nominator *nominator, struct berth_error *err)
 {
 	struct bt_framework *framework = NULL;
-	int code = bt_framework_create(
-		registry, config, index, state, nominator, &framework, err);
+	int code = bt_framework_create(registry, config, index, state, nominator, &framework, err);
 
 	if (code != BERTH_OK) {
 		struct bt_str name = bt_config_profile_at(config, index)->scheduler_name;
 
-		return bt_error_wrap(err, code, "creating profile for scheduler name %.*s",
-			BT_STR_ARG(name));
+		return bt_error_wrap(
+			err, code, "creating profile for scheduler name %.*s", BT_STR_ARG(name));
 	}
 	code = check_profile(profiles, framework, err);
 	if (code != BERTH_OK) {
@@ -148,8 +141,7 @@ int bt_profiles_create(const struct bt_registry *registry, struct bt_config *con
 		code = add_profile(&profiles, registry, config, i, state, nominator, err);
 	}
 	if (code == BERTH_OK && profiles.frameworks.count == 0) {
-		code = bt_error_set(
-			err, BERTH_ERR_INVALID, "at least one profile is required");
+		code = bt_error_set(err, BERTH_ERR_INVALID, "at least one profile is required");
 	} else if (code != BERTH_OK) {
 		code = bt_error_wrap(err, code, "initializing profiles");
 	}
@@ -169,7 +161,8 @@ void bt_profiles_finish(struct bt_profiles *profiles)
 	bt_vec_finish(&profiles->frameworks);
 }
 
-struct bt_framework *bt_profiles_find(const struct bt_profiles *profiles, struct bt_str scheduler_name)
+struct bt_framework *bt_profiles_find(
+	const struct bt_profiles *profiles, struct bt_str scheduler_name)
 {
 	for (uint32_t i = 0; i < profiles->frameworks.count; i++) {
 		if (bt_str_equal(profiles->frameworks.items[i]->scheduler_name, scheduler_name)) {

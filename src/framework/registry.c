@@ -25,8 +25,8 @@ void bt_registry_finish(struct bt_registry *registry)
 	bt_vec_finish(&registry->entries);
 }
 
-int bt_registry_register(struct bt_registry *registry, const struct bt_plugin_ops *ops,
-	struct berth_error *err)
+int bt_registry_register(
+	struct bt_registry *registry, const struct bt_plugin_ops *ops, struct berth_error *err)
 {
 	if (find_entry(registry, bt_str_from(ops->name)) < registry->entries.count) {
 		return bt_error_set(
@@ -36,20 +36,21 @@ int bt_registry_register(struct bt_registry *registry, const struct bt_plugin_op
 	return BERTH_OK;
 }
 
-int bt_registry_unregister(struct bt_registry *registry, struct bt_str name, struct berth_error *err)
+int bt_registry_unregister(
+	struct bt_registry *registry, struct bt_str name, struct berth_error *err)
 {
 	uint32_t index = find_entry(registry, name);
 
 	if (index == registry->entries.count) {
-		return bt_error_set(err, BERTH_ERR_NOT_FOUND, "no plugin named %.*s exists",
-			BT_STR_ARG(name));
+		return bt_error_set(
+			err, BERTH_ERR_NOT_FOUND, "no plugin named %.*s exists", BT_STR_ARG(name));
 	}
 	bt_vec_remove_ordered(&registry->entries, index);
 	return BERTH_OK;
 }
 
-int bt_registry_merge(struct bt_registry *registry, const struct bt_registry *other,
-	struct berth_error *err)
+int bt_registry_merge(
+	struct bt_registry *registry, const struct bt_registry *other, struct berth_error *err)
 {
 	for (uint32_t i = 0; i < other->entries.count; i++) {
 		int code = bt_registry_register(registry, other->entries.items[i], err);

@@ -18,8 +18,8 @@ struct bt_status bt_runner_wrap(struct bt_arena *arena, const char *before,
 	return wrapped;
 }
 
-struct bt_status bt_runner_invalid_score(struct bt_arena *arena, const char *before,
-	const struct bt_plugin *plugin, int64_t score)
+struct bt_status bt_runner_invalid_score(
+	struct bt_arena *arena, const char *before, const struct bt_plugin *plugin, int64_t score)
 {
 	struct bt_strbuf text = {0};
 	struct bt_status status;

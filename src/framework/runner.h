@@ -5,8 +5,8 @@
 #include "framework/framework.h"
 
 /** Set the status's plugin. */
-static inline struct bt_status bt_runner_with_plugin(struct bt_status status,
-	const struct bt_plugin *plugin)
+static inline struct bt_status bt_runner_with_plugin(
+	struct bt_status status, const struct bt_plugin *plugin)
 {
 	status.plugin = (uint16_t)(plugin->index + 1);
 	return status;
@@ -19,6 +19,6 @@ static inline struct bt_status bt_runner_with_plugin(struct bt_status status,
 struct bt_status bt_runner_wrap(struct bt_arena *arena, const char *before,
 	const struct bt_plugin *plugin, const char *after, const struct bt_status *status);
 /** Error `<before>"<plugin's name>" returns an invalid score <n>, ...`. Spec 02 section 5.7. */
-struct bt_status bt_runner_invalid_score(struct bt_arena *arena, const char *before,
-	const struct bt_plugin *plugin, int64_t score);
+struct bt_status bt_runner_invalid_score(
+	struct bt_arena *arena, const char *before, const struct bt_plugin *plugin, int64_t score);
 #endif

@@ -2,8 +2,8 @@
 #include "framework/runner.h"
 
 /** Spec 02 section 5.10: a code that a pre-flight may not give. */
-static struct bt_status unsupported_pre_flight(struct bt_arena *arena,
-	const struct bt_plugin *plugin, const struct bt_status *status)
+static struct bt_status unsupported_pre_flight(
+	struct bt_arena *arena, const struct bt_plugin *plugin, const struct bt_status *status)
 {
 	struct bt_strbuf text = {0};
 	struct bt_status error;
@@ -31,7 +31,8 @@ struct bt_status bt_run_pre_bind_pre_flights(struct bt_framework *framework,
 		struct bt_status status = BT_STATUS_OK;
 
 		if (plugin->ops->pre_bind_pre_flight != NULL) {
-			status = plugin->ops->pre_bind_pre_flight(plugin, cycle, pod, slot, &result);
+			status =
+				plugin->ops->pre_bind_pre_flight(plugin, cycle, pod, slot, &result);
 		}
 		if (result.allow_parallel) {
 			bt_plugin_set_add(&parallel, plugin->index);
@@ -149,8 +150,7 @@ struct bt_status bt_run_bind(struct bt_framework *framework, struct bt_cycle_sta
 		if (bt_status_is_rejected(&status)) {
 			return bt_runner_with_plugin(status, plugin);
 		}
-		return bt_runner_wrap(
-			cycle->arena, "running Bind plugin ", plugin, ": ", &status);
+		return bt_runner_wrap(cycle->arena, "running Bind plugin ", plugin, ": ", &status);
 	}
 	return status;
 }

@@ -3,8 +3,8 @@
 
 /** What RunFilter makes of a plugin's answer that is no success. Spec 02 section 5.3. */
 BT_COLD
-static struct bt_status interpret_failure(struct bt_arena *arena, const struct bt_plugin *plugin,
-	struct bt_status status)
+static struct bt_status interpret_failure(
+	struct bt_arena *arena, const struct bt_plugin *plugin, struct bt_status status)
 {
 	if (!bt_status_is_rejected(&status)) {
 		status = bt_runner_wrap(arena, "running ", plugin, " filter plugin: ", &status);
@@ -66,13 +66,14 @@ static bool add_nominated_pod(void *context, const struct bt_pod_info *nominated
 		pass->added = true;
 	}
 	bt_node_info_add_pod(&pass->node_copy, pass->cycle->arena, nominated);
-	pass->status = bt_run_pre_filter_add_pod(pass->framework, &pass->cycle_copy, pass->pod,
-		nominated, &pass->node_copy);
+	pass->status = bt_run_pre_filter_add_pod(
+		pass->framework, &pass->cycle_copy, pass->pod, nominated, &pass->node_copy);
 	return bt_status_is_success(&pass->status);
 }
 
 struct bt_status bt_run_filter_with_nominated_pods(struct bt_framework *framework,
-	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, const struct bt_node_info *node)
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
+	const struct bt_node_info *node)
 {
 	struct nominated_pass pass;
 	struct bt_status status;

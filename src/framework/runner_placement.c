@@ -23,8 +23,8 @@ struct bt_placement_outcome bt_run_placement_generate(struct bt_framework *frame
 		return outcome;
 	}
 	if (bt_status_is_success(&outcome.status)) {
-		outcome.status = bt_status_reason(
-			BT_STATUS_UNSCHEDULABLE, BT_REASON_NO_FEASIBLE_PLACEMENTS);
+		outcome.status =
+			bt_status_reason(BT_STATUS_UNSCHEDULABLE, BT_REASON_NO_FEASIBLE_PLACEMENTS);
 	}
 	return (struct bt_placement_outcome){
 		.status = bt_runner_with_plugin(outcome.status, plugin)};
@@ -50,8 +50,8 @@ static struct bt_status score_placements(struct bt_arena *arena,
 	return BT_STATUS_OK;
 }
 
-static struct bt_status normalize_placements(struct bt_arena *arena,
-	struct bt_placement_score_table *table)
+static struct bt_status normalize_placements(
+	struct bt_arena *arena, struct bt_placement_score_table *table)
 {
 	for (uint32_t p = 0; p < table->plugin_count; p++) {
 		struct bt_plugin *plugin = table->plugins[p].plugin;
@@ -64,7 +64,8 @@ static struct bt_status normalize_placements(struct bt_arena *arena,
 			plugin, arena, table->plugins[p].scores, table->placement_count);
 		if (!bt_status_is_success(&status)) {
 			return bt_runner_wrap(arena,
-				"running NormalizePlacementScore on PlacementScore plugins: plugin ",
+				"running NormalizePlacementScore on PlacementScore plugins: "
+			        "plugin ",
 				plugin, " failed with: ", &status);
 		}
 	}
@@ -105,7 +106,8 @@ struct bt_status bt_run_placement_score(struct bt_framework *framework, struct b
 
 			if (column->scores[i] < BT_SCORE_MIN || column->scores[i] > BT_SCORE_MAX) {
 				return bt_runner_invalid_score(arena,
-					"applying score defaultWeights on PlacementScore plugins: plugin ",
+					"applying score defaultWeights on PlacementScore plugins: "
+				        "plugin ",
 					column->plugin, column->scores[i]);
 			}
 			column->scores[i] *= column->weight;

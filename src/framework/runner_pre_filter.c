@@ -134,8 +134,8 @@ static bool take_answer(struct bt_framework *framework, struct bt_cycle_state *c
 	return false;
 }
 
-struct bt_pre_filter_outcome bt_run_pre_filter(struct bt_framework *framework,
-	struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
+struct bt_pre_filter_outcome bt_run_pre_filter(
+	struct bt_framework *framework, struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
 {
 	const struct bt_framework_point *point = &framework->points[BT_POINT_PRE_FILTER];
 	struct progress progress = {0};
@@ -195,8 +195,8 @@ struct bt_status bt_run_pre_filter_remove_pod(struct bt_framework *framework,
 		status = plugin->ops->pre_filter_remove_pod(
 			plugin, cycle, pod_to_schedule, pod_to_remove, node);
 		if (!bt_status_is_success(&status)) {
-			return bt_runner_wrap(cycle->arena, "running RemovePod on PreFilter plugin ",
-				plugin, ": ", &status);
+			return bt_runner_wrap(cycle->arena,
+				"running RemovePod on PreFilter plugin ", plugin, ": ", &status);
 		}
 	}
 	return BT_STATUS_OK;

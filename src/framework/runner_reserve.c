@@ -41,8 +41,8 @@ void bt_run_unreserve(struct bt_framework *framework, struct bt_cycle_state *cyc
 	}
 }
 
-struct bt_permit_outcome bt_run_permit(struct bt_framework *framework,
-	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, uint32_t slot)
+struct bt_permit_outcome bt_run_permit(struct bt_framework *framework, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, uint32_t slot)
 {
 	const struct bt_framework_point *point = &framework->points[BT_POINT_PERMIT];
 	struct bt_permit_outcome outcome = {0};

@@ -22,8 +22,8 @@ struct bt_status bt_run_pre_score(struct bt_framework *framework, struct bt_cycl
 	return BT_STATUS_OK;
 }
 
-void bt_default_normalize(struct bt_node_score *scores, uint32_t count, int64_t max_priority,
-	bool reverse)
+void bt_default_normalize(
+	struct bt_node_score *scores, uint32_t count, int64_t max_priority, bool reverse)
 {
 	int64_t largest = 0;
 
@@ -87,8 +87,9 @@ static struct bt_status score_nodes(struct bt_framework *framework, struct bt_cy
 			score->slot = table->slots[n];
 			status = plugin->ops->score(plugin, cycle, pod, &node, &score->score);
 			if (BT_UNLIKELY(!bt_status_is_success(&status))) {
-				return bt_runner_wrap(cycle->arena, "running Score plugins: plugin ",
-					plugin, " failed with: ", &status);
+				return bt_runner_wrap(cycle->arena,
+					"running Score plugins: plugin ", plugin,
+					" failed with: ", &status);
 			}
 		}
 	}

@@ -37,8 +37,8 @@ static void write_signature(const struct bt_sign_fragments *fragments, struct bt
 		BT_ARENA_NEW_ARRAY(fragments->arena, struct sorted_fragment, count);
 
 	for (uint32_t i = 0; i < count; i++) {
-		sorted[i] = (struct sorted_fragment){
-			.fragment = fragments->items.items[i], .order = i};
+		sorted[i] =
+			(struct sorted_fragment){.fragment = fragments->items.items[i], .order = i};
 	}
 	qsort(sorted, count, sizeof(*sorted), compare_fragments);
 	for (uint32_t i = 0; i < count; i++) {

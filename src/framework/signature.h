@@ -12,8 +12,8 @@
 /**
  * Append the pod's signature to out; compare for byte equality only. Returns false when the pod is
  * not batchable (out is untouched): signatures are off for the profile, or a plugin refuses, which
- * out_refusal (may be NULL) then tells with the plugin set; Error is worth a log line, Unschedulable
- * is normal. arena holds the fragments and the refusal's text.
+ * out_refusal (may be NULL) then tells with the plugin set; Error is worth a log line,
+ * Unschedulable is normal. arena holds the fragments and the refusal's text.
  */
 bool bt_sign_pod(const struct bt_framework *framework, const struct bt_pod_info *pod,
 	struct bt_arena *arena, struct bt_strbuf *out, struct bt_status *out_refusal);

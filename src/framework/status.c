@@ -34,8 +34,8 @@ const char *bt_status_code_name(enum bt_status_code code)
 }
 
 /** A status whose only reason is text, which lives in the arena already. */
-static struct bt_status with_reason(enum bt_status_code code, struct bt_arena *arena,
-	struct bt_str text)
+static struct bt_status with_reason(
+	enum bt_status_code code, struct bt_arena *arena, struct bt_str text)
 {
 	struct bt_str *reasons = BT_ARENA_NEW(arena, struct bt_str);
 
@@ -43,13 +43,14 @@ static struct bt_status with_reason(enum bt_status_code code, struct bt_arena *a
 	return (struct bt_status){.code = (uint8_t)code, .reason_count = 1, .reasons = reasons};
 }
 
-struct bt_status bt_status_text(enum bt_status_code code, struct bt_arena *arena, struct bt_str text)
+struct bt_status bt_status_text(
+	enum bt_status_code code, struct bt_arena *arena, struct bt_str text)
 {
 	return with_reason(code, arena, bt_arena_str(arena, text));
 }
 
-struct bt_status bt_status_printf(enum bt_status_code code, struct bt_arena *arena,
-	const char *format, ...)
+struct bt_status bt_status_printf(
+	enum bt_status_code code, struct bt_arena *arena, const char *format, ...)
 {
 	struct bt_strbuf buffer = {0};
 	struct bt_status status;
@@ -139,8 +140,8 @@ struct bt_str bt_status_message_str(const struct bt_status *status, struct bt_ar
 	return text;
 }
 
-bool bt_status_as_error(const struct bt_status *status, struct bt_arena *arena,
-	struct bt_str *out_text)
+bool bt_status_as_error(
+	const struct bt_status *status, struct bt_arena *arena, struct bt_str *out_text)
 {
 	switch ((enum bt_status_code)status->code) {
 	case BT_STATUS_SUCCESS:

@@ -119,14 +119,14 @@ void bt_waiting_pod_allow(struct bt_waiting_pod *pod, struct bt_str plugin_name)
 	}
 }
 
-bool bt_waiting_pod_reject(struct bt_waiting_pod *pod, struct bt_str plugin_name,
-	struct bt_str message)
+bool bt_waiting_pod_reject(
+	struct bt_waiting_pod *pod, struct bt_str plugin_name, struct bt_str message)
 {
 	return decide(pod, BT_STATUS_UNSCHEDULABLE, plugin_name, message);
 }
 
-bool bt_waiting_pod_preempt(struct bt_waiting_pod *pod, struct bt_str plugin_name,
-	struct bt_str message)
+bool bt_waiting_pod_preempt(
+	struct bt_waiting_pod *pod, struct bt_str plugin_name, struct bt_str message)
 {
 	return decide(pod, BT_STATUS_ERROR, plugin_name, message);
 }
@@ -203,7 +203,8 @@ struct bt_waiting_pod *bt_waiting_pods_add(struct bt_waiting_pods *waiting,
 	return entry;
 }
 
-struct bt_waiting_pod *bt_waiting_pods_find(const struct bt_waiting_pods *waiting, struct bt_str uid)
+struct bt_waiting_pod *bt_waiting_pods_find(
+	const struct bt_waiting_pods *waiting, struct bt_str uid)
 {
 	uint32_t index = find_index(waiting, uid);
 

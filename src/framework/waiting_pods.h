@@ -50,8 +50,8 @@ struct bt_waiting_pod *bt_waiting_pods_add(struct bt_waiting_pods *waiting,
 	struct bt_framework *framework, const struct bt_pod_info *pod,
 	const struct bt_wait_time *waits, uint32_t wait_count, int64_t now_ns);
 /** NULL when the pod does not wait. The pointer is valid until the entry is taken or replaced. */
-struct bt_waiting_pod *bt_waiting_pods_find(const struct bt_waiting_pods *waiting,
-	struct bt_str uid);
+struct bt_waiting_pod *bt_waiting_pods_find(
+	const struct bt_waiting_pods *waiting, struct bt_str uid);
 /** Plugins may allow and reject during the walk. */
 void bt_waiting_pods_for_each(struct bt_waiting_pods *waiting,
 	void (*visit)(void *context, struct bt_waiting_pod *pod), void *context);
@@ -65,11 +65,11 @@ bool bt_waiting_pods_reject(struct bt_waiting_pods *waiting, struct bt_str uid);
 /** Unknown names are ignored, but the last pending plugin's absence decides even then. */
 void bt_waiting_pod_allow(struct bt_waiting_pod *pod, struct bt_str plugin_name);
 /** Unschedulable with message as reason; false when the pod was decided already. */
-bool bt_waiting_pod_reject(struct bt_waiting_pod *pod, struct bt_str plugin_name,
-	struct bt_str message);
+bool bt_waiting_pod_reject(
+	struct bt_waiting_pod *pod, struct bt_str plugin_name, struct bt_str message);
 /** The same with code Error. */
-bool bt_waiting_pod_preempt(struct bt_waiting_pod *pod, struct bt_str plugin_name,
-	struct bt_str message);
+bool bt_waiting_pod_preempt(
+	struct bt_waiting_pod *pod, struct bt_str plugin_name, struct bt_str message);
 
 enum bt_wait_result {
 	BT_WAIT_NOT_WAITING, /* no such entry: Permit lets the pod through */

@@ -68,8 +68,8 @@ struct fake {
 
 /** A plugin with the roles of the mask (FAKE_ROLE). Everything answers Success. */
 struct fake fake_plugin(const char *name, uint32_t roles);
-void fake_answer(struct fake *fake, enum fake_point point, enum bt_status_code code,
-	const char *reason);
+void fake_answer(
+	struct fake *fake, enum fake_point point, enum bt_status_code code, const char *reason);
 /** Code Error with an error of its own. */
 void fake_fail(struct fake *fake, enum fake_point point, const char *error);
 /** "B.Unreserve A.Unreserve": calls since the last reset, in order. */
@@ -96,8 +96,8 @@ struct fake_world {
 };
 
 /** Fakes "Sort" and "Bind" are registered too and appended to the profile's lists. */
-void fake_world_init(struct fake_world *world, struct fake *fakes, uint32_t count,
-	const char *plugins);
+void fake_world_init(
+	struct fake_world *world, struct fake *fakes, uint32_t count, const char *plugins);
 void fake_world_finish(struct fake_world *world);
 /** A pod of that name, uid = name, with an empty spec; lives in the world's arena. */
 struct bt_pod_info fake_world_pod(struct fake_world *world, const char *name, int32_t priority);

@@ -53,8 +53,7 @@ static void expect_hint(struct stored_batch *test, struct bt_str signature, uint
 	int64_t now_ns, const char *expected, const char *flush)
 {
 	struct bt_str hint = bt_batch_get_hint(&test->batch, test->world.framework,
-		&test->world.cycle, &test->world.pod, signature, cycle_count, now_ns,
-		&test->flush);
+		&test->world.cycle, &test->world.pod, signature, cycle_count, now_ns, &test->flush);
 
 	ck_assert_msg(bt_str_equal_c(hint, expected), "%.*s", BT_STR_ARG(hint));
 	ck_assert_str_eq(bt_batch_flush_name(test->flush), flush);
@@ -146,7 +145,8 @@ START_TEST(test_batch__store)
 }
 END_TEST
 
-static bool sign_text(struct fake_world *world, struct bt_strbuf *out, struct bt_status *out_refusal)
+static bool sign_text(
+	struct fake_world *world, struct bt_strbuf *out, struct bt_status *out_refusal)
 {
 	bt_strbuf_reset(out);
 	return bt_sign_pod(world->framework, &world->pod, &world->arena, out, out_refusal);
@@ -163,8 +163,8 @@ START_TEST(test_signature__fragments)
 	ck_assert(world.framework->signatures_enabled);
 	ck_assert(sign_text(&world, &text, &refusal));
 	/* Sorted by key; "common" is written by both, the last one stays. */
-	ck_assert_str_eq(bt_strbuf_c(&text),
-		"1:A0:1:B0:6:common1:A25:v1.Pod.Spec.SchedulerName4:fake");
+	ck_assert_str_eq(
+		bt_strbuf_c(&text), "1:A0:1:B0:6:common1:A25:v1.Pod.Spec.SchedulerName4:fake");
 	fake_answer(&fakes[1], FAKE_SIGN, BT_STATUS_UNSCHEDULABLE, "not signable");
 	ck_assert(!sign_text(&world, &text, &refusal));
 	ck_assert_uint_eq(text.length, 0);
@@ -194,5 +194,4 @@ START_TEST(test_signature__one_without_sign_switches_off)
 END_TEST
 
 BT_TEST_MAIN("batch", test_batch__edge_02_40_hint, test_batch__edge_02_40_no_hint,
-	test_batch__store, test_signature__fragments,
-	test_signature__one_without_sign_switches_off)
+	test_batch__store, test_signature__fragments, test_signature__one_without_sign_switches_off)

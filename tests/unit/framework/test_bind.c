@@ -176,8 +176,7 @@ START_TEST(test_bind__post_bind_and_pre_enqueue)
 	first = bt_framework_find_plugin(world.framework, BT_STR("B"));
 	fake_fail(&fakes[0], FAKE_PRE_ENQUEUE, "gate");
 	FAKE_EXPECT(&world,
-		bt_run_pre_enqueue_from(
-			world.framework, &world.pod, &world.arena, first, &gating),
+		bt_run_pre_enqueue_from(world.framework, &world.pod, &world.arena, first, &gating),
 		BT_STATUS_ERROR, "gate", "A");
 	ck_assert_str_eq(gating->ops->name, "A");
 	ck_assert_str_eq(fake_log(), "B.PreEnqueue A.PreEnqueue");

@@ -54,8 +54,8 @@ START_TEST(test_events__labels)
 	ck_assert_int_eq(BT_ACTION_UPDATE, 8188);
 	expect_label("Node", BT_ACTION_ADD, "NodeAdd");
 	expect_label("AssignedPod", BT_ACTION_DELETE, "AssignedPodDelete");
-	expect_label("UnschedulablePod", BT_ACTION_UPDATE_POD_LABEL,
-		"UnschedulablePodUpdatePodLabel");
+	expect_label(
+		"UnschedulablePod", BT_ACTION_UPDATE_POD_LABEL, "UnschedulablePodUpdatePodLabel");
 	expect_label("storage.k8s.io/CSINode", BT_ACTION_UPDATE, "storage.k8s.io/CSINodeUpdate");
 	expect_label("Node", BT_ACTION_ALL, "NodeAll");
 	expect_label("Node", BT_ACTION_ADD | BT_ACTION_DELETE, "Node");
@@ -96,8 +96,8 @@ static void expect_hints(const struct bt_event_hints *hints, const char *expecte
 		const struct bt_event_hint *hint = &hints->items.items[i];
 
 		bt_strbuf_append_c(&text, i > 0 ? " " : "");
-		bt_strbuf_append_c(&text, hint->plugin != NULL ? hint->plugin->ops->name
-							       : BT_EXTENDER_PLUGIN_NAME);
+		bt_strbuf_append_c(&text,
+			hint->plugin != NULL ? hint->plugin->ops->name : BT_EXTENDER_PLUGIN_NAME);
 		bt_strbuf_append_c(&text, ":");
 		bt_cluster_event_label(&hint->event, &text);
 	}
@@ -184,6 +184,5 @@ START_TEST(test_events__extender_first)
 }
 END_TEST
 
-BT_TEST_MAIN("events", test_events__edge_02_42_match, test_events__match_more,
-	test_events__labels, test_events__registration, test_events__registration_errors,
-	test_events__extender_first)
+BT_TEST_MAIN("events", test_events__edge_02_42_match, test_events__match_more, test_events__labels,
+	test_events__registration, test_events__registration_errors, test_events__extender_first)

@@ -31,8 +31,8 @@ START_TEST(test_filter__edge_02_11_first_failure)
 	FAKE_EXPECT(&world, run_filter(&world), BT_STATUS_UNSCHEDULABLE, "no", "P1");
 	ck_assert_uint_eq(fakes[1].calls[FAKE_FILTER], 0);
 	fake_fail(&fakes[0], FAKE_FILTER, "x");
-	FAKE_EXPECT(&world, run_filter(&world), BT_STATUS_ERROR,
-		"running \"P1\" filter plugin: x", "P1");
+	FAKE_EXPECT(&world, run_filter(&world), BT_STATUS_ERROR, "running \"P1\" filter plugin: x",
+		"P1");
 	/* Spec 02 section 1.3. */
 	fake_answer(&fakes[0], FAKE_FILTER, BT_STATUS_WAIT, NULL);
 	FAKE_EXPECT(&world, run_filter(&world), BT_STATUS_ERROR,
@@ -119,8 +119,8 @@ START_TEST(test_filter__edge_02_15_two_passes)
 	ck_assert_uint_eq(fakes[0].calls[FAKE_ADD_POD], 1);
 	ck_assert_uint_eq(fakes[0].filter_pod_count, 0);
 	/* AddPod worked on a clone: the cycle's own data are untouched. */
-	counter = world.cycle.pre_filter_data[bt_framework_find_plugin(
-		world.framework, BT_STR("P"))->index];
+	counter = world.cycle.pre_filter_data[bt_framework_find_plugin(world.framework, BT_STR("P"))
+						      ->index];
 	ck_assert_uint_eq(*counter, 0);
 	/* The first pass rejects: no second one. */
 	fakes[0].filter_full_at = 1;
@@ -134,8 +134,8 @@ START_TEST(test_filter__edge_02_15_two_passes)
 }
 END_TEST
 
-static struct bt_status run_post_filter(struct fake_world *world,
-	struct bt_post_filter_result *out_result)
+static struct bt_status run_post_filter(
+	struct fake_world *world, struct bt_post_filter_result *out_result)
 {
 	const struct bt_node_statuses statuses = {0};
 
@@ -211,8 +211,8 @@ START_TEST(test_filter__edge_02_19_post_filter_last_override_wins)
 	fakes[2].nominated = "n3";
 	fakes[2].nominating_mode = BT_NOMINATING_NOOP;
 	fake_world_init(&world, fakes, 3, "postFilter=A,B,C");
-	FAKE_EXPECT(&world, run_post_filter(&world, &result), BT_STATUS_UNSCHEDULABLE, "x, x, x",
-		"A");
+	FAKE_EXPECT(
+		&world, run_post_filter(&world, &result), BT_STATUS_UNSCHEDULABLE, "x, x, x", "A");
 	ck_assert(result.present);
 	ck_assert_int_eq(result.mode, BT_NOMINATING_OVERRIDE);
 	ck_assert(bt_str_equal_c(result.nominated_node_name, "n1"));

@@ -9,8 +9,8 @@
 
 static struct bt_placement_outcome generate(struct fake_world *world)
 {
-	return bt_run_placement_generate(world->framework, &world->arena, BT_STR("ns"),
-		BT_STR("group"), world->slots, 3);
+	return bt_run_placement_generate(
+		world->framework, &world->arena, BT_STR("ns"), BT_STR("group"), world->slots, 3);
 }
 
 START_TEST(test_placement__generate)
@@ -32,8 +32,8 @@ START_TEST(test_placement__generate)
 
 	fake_world_init(&world, fakes, 1, "placementGenerate=G");
 	outcome = generate(&world);
-	FAKE_EXPECT(&world, outcome.status, BT_STATUS_UNSCHEDULABLE,
-		"no feasible placements found", "G");
+	FAKE_EXPECT(&world, outcome.status, BT_STATUS_UNSCHEDULABLE, "no feasible placements found",
+		"G");
 	ck_assert_uint_eq(outcome.count, 0);
 	fakes[0].placements = placements;
 	fakes[0].placement_count = 2;
@@ -106,11 +106,10 @@ START_TEST(test_node_statuses__queries)
 		world.slots[0], bt_status_code_only(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE)};
 	bt_vec_push(&statuses.entries, entry);
 	/* A node that is gone. */
-	entry = (struct bt_node_status_entry){
-		999, bt_status_code_only(BT_STATUS_UNSCHEDULABLE)};
+	entry = (struct bt_node_status_entry){999, bt_status_code_only(BT_STATUS_UNSCHEDULABLE)};
 	bt_vec_push(&statuses.entries, entry);
-	ck_assert_int_eq(bt_node_statuses_get(&statuses, world.slots[2]).code,
-		BT_STATUS_UNSCHEDULABLE);
+	ck_assert_int_eq(
+		bt_node_statuses_get(&statuses, world.slots[2]).code, BT_STATUS_UNSCHEDULABLE);
 	ck_assert_int_eq(bt_node_statuses_get(&statuses, world.slots[1]).code,
 		BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE);
 	ck_assert_uint_eq(bt_node_statuses_nodes_for_code(
@@ -127,5 +126,5 @@ START_TEST(test_node_statuses__queries)
 }
 END_TEST
 
-BT_TEST_MAIN("placement", test_placement__generate, test_placement__score,
-	test_node_statuses__queries)
+BT_TEST_MAIN(
+	"placement", test_placement__generate, test_placement__score, test_node_statuses__queries)

@@ -15,8 +15,8 @@ static void narrow(struct fake *fake, const char *const *names, uint32_t count)
 	fake->node_name_count = count;
 }
 
-static bool has_plugin(const struct fake_world *world, const struct bt_plugin_set *set,
-	const char *name)
+static bool has_plugin(
+	const struct fake_world *world, const struct bt_plugin_set *set, const char *name)
 {
 	return bt_plugin_set_has(
 		set, bt_framework_find_plugin(world->framework, bt_str_from(name))->index);
@@ -127,8 +127,8 @@ START_TEST(test_pre_filter__edge_02_06_skip_set_survives_error)
 	fake_fail(&fakes[1], FAKE_PRE_FILTER, "x");
 	fake_world_init(&world, fakes, 2, "preFilter=A,B");
 	outcome = bt_run_pre_filter(world.framework, &world.cycle, &world.pod);
-	FAKE_EXPECT(&world, outcome.status, BT_STATUS_ERROR, "running PreFilter plugin \"B\": x",
-		"B");
+	FAKE_EXPECT(
+		&world, outcome.status, BT_STATUS_ERROR, "running PreFilter plugin \"B\": x", "B");
 	ck_assert(has_plugin(&world, &world.cycle.skip_filter, "A"));
 	fake_world_finish(&world);
 }
@@ -144,8 +144,8 @@ START_TEST(test_pre_filter__edge_02_07_error_wins_over_unschedulable)
 	fake_fail(&fakes[1], FAKE_PRE_FILTER, "x");
 	fake_world_init(&world, fakes, 2, "preFilter=A,B");
 	outcome = bt_run_pre_filter(world.framework, &world.cycle, &world.pod);
-	FAKE_EXPECT(&world, outcome.status, BT_STATUS_ERROR, "running PreFilter plugin \"B\": x",
-		"B");
+	FAKE_EXPECT(
+		&world, outcome.status, BT_STATUS_ERROR, "running PreFilter plugin \"B\": x", "B");
 	fake_world_finish(&world);
 }
 END_TEST
@@ -248,8 +248,7 @@ START_TEST(test_pre_filter__extensions)
 	node = fake_world_node(&world, 0);
 	(void)bt_run_pre_filter(world.framework, &world.cycle, &world.pod);
 	FAKE_EXPECT(&world,
-		bt_run_pre_filter_add_pod(
-			world.framework, &world.cycle, &world.pod, &other, &node),
+		bt_run_pre_filter_add_pod(world.framework, &world.cycle, &world.pod, &other, &node),
 		BT_STATUS_SUCCESS, "", "");
 	ck_assert_uint_eq(fakes[0].calls[FAKE_ADD_POD], 0);
 	ck_assert_uint_eq(fakes[2].calls[FAKE_ADD_POD], 1);
@@ -262,9 +261,8 @@ START_TEST(test_pre_filter__extensions)
 }
 END_TEST
 
-BT_TEST_MAIN("pre_filter", test_pre_filter__edge_02_01_merge,
-	test_pre_filter__edge_02_02_disjoint, test_pre_filter__edge_02_03_empty_set,
-	test_pre_filter__edge_02_04_unschedulable_goes_on,
+BT_TEST_MAIN("pre_filter", test_pre_filter__edge_02_01_merge, test_pre_filter__edge_02_02_disjoint,
+	test_pre_filter__edge_02_03_empty_set, test_pre_filter__edge_02_04_unschedulable_goes_on,
 	test_pre_filter__edge_02_05_unresolvable_stops,
 	test_pre_filter__edge_02_06_skip_set_survives_error,
 	test_pre_filter__edge_02_07_error_wins_over_unschedulable,

@@ -17,8 +17,8 @@
 #define ENQUEUE FAKE_ROLE(FAKE_PRE_ENQUEUE)
 
 /** "S5,T3": the effective list, weights where there are any. */
-static void expect_point(const struct fake_world *world, enum bt_extension_point point,
-	const char *expected)
+static void expect_point(
+	const struct fake_world *world, enum bt_extension_point point, const char *expected)
 {
 	const struct bt_framework_point *list;
 	struct bt_strbuf text = {0};
@@ -75,8 +75,9 @@ END_TEST
 static void expect_error(const char *plugins, const char *expected)
 {
 	struct fake fakes[] = {fake_plugin("T", PRE_FILTER | SCORE), fake_plugin("F", FILTER),
-		fake_plugin("Q", SORT), fake_plugin("G1", PLACEMENTS), fake_plugin("G2", PLACEMENTS),
-		fake_plugin("U", SCORE), fake_plugin("PS", PLACEMENT_SCORE)};
+		fake_plugin("Q", SORT), fake_plugin("G1", PLACEMENTS),
+		fake_plugin("G2", PLACEMENTS), fake_plugin("U", SCORE),
+		fake_plugin("PS", PLACEMENT_SCORE)};
 	struct fake_world world;
 
 	fake_world_init(&world, fakes, 7, plugins);
@@ -162,7 +163,8 @@ static void expect_merged(const char *json, const char *expected)
 
 START_TEST(test_profile__edge_02_37_merge)
 {
-	/* Disabled and enabled again: moved to the end. The last entry of a repeated name replaces. */
+	/* Disabled and enabled again: moved to the end. The last entry of a repeated name replaces.
+	 */
 	expect_merged(DOCUMENT("\"disabled\":[{\"name\":\"NodePorts\"}],"
 			       "\"enabled\":[{\"name\":\"C\"},{\"name\":\"NodePorts\"},"
 			       "{\"name\":\"NodeName\",\"weight\":2},"
@@ -206,10 +208,12 @@ START_TEST(test_profile__errors_in_order)
 		{"multiPoint=Nobody; preFilter!=*", "FilterPlugin \"Nobody\" does not exist"},
 		{"multiPoint=Nobody; placementScore=F",
 			"plugin \"F\" does not extend PlacementScorePlugin plugin"},
-		{"bind=", "at least one bind plugin is needed for profile with scheduler name "
-			  "\"fake\""},
-		{"placementGenerate=G1,G2", "at most one placement generate plugin is allowed for "
-					    "profile with scheduler name \"fake\""},
+		{"bind=",
+			"at least one bind plugin is needed for profile with scheduler name "
+			"\"fake\""},
+		{"placementGenerate=G1,G2",
+			"at most one placement generate plugin is allowed for "
+			"profile with scheduler name \"fake\""},
 		{"filter=a\"b", "FilterPlugin \"a\\\"b\" does not exist"},
 	};
 
@@ -241,8 +245,8 @@ START_TEST(test_profile__weight_overflow)
 	ck_assert_msg(world.framework != NULL, "%s", berth_error_message(&world.err));
 	{
 		struct bt_score_table table;
-		struct bt_status status = bt_run_score(world.framework, &world.cycle, &world.pod,
-			world.slots, 1, &table);
+		struct bt_status status = bt_run_score(
+			world.framework, &world.cycle, &world.pod, world.slots, 1, &table);
 
 		FAKE_EXPECT(&world, status, BT_STATUS_SUCCESS, "", "");
 		ck_assert_int_eq(table.totals[0], INT64_C(40) * 2147483647 * 100);
@@ -302,8 +306,7 @@ static const struct {
 } in_tree[] = {
 	{"DefaultBinder", BIND},
 	{"DefaultPreemption", ENQUEUE | POST},
-	{"DynamicResources",
-		ENQUEUE | PRE_FILTER | FILTER | POST | SCORE | RESERVE | PRE_BIND},
+	{"DynamicResources", ENQUEUE | PRE_FILTER | FILTER | POST | SCORE | RESERVE | PRE_BIND},
 	{"GangScheduling", ENQUEUE | FAKE_ROLE(FAKE_PERMIT)},
 	{"ImageLocality", SCORE},
 	{"InterPodAffinity", PRE_FILTER | FILTER | PRE_SCORE | SCORE},
@@ -327,8 +330,8 @@ static const struct {
 };
 
 /** A world around the default configuration instead of a line of text. */
-static void default_world_init(struct fake_world *world, struct fake *fakes,
-	const struct bt_gates *gates)
+static void default_world_init(
+	struct fake_world *world, struct fake *fakes, const struct bt_gates *gates)
 {
 	struct bt_state_options options = {0};
 
@@ -342,8 +345,8 @@ static void default_world_init(struct fake_world *world, struct fake *fakes,
 	}
 	world->config = bt_config_create_default(gates);
 	world->pod = fake_world_pod(world, "pod", 0);
-	if (bt_framework_create(&world->registry, world->config, 0, world->state,
-		    &world->nominator, &world->framework, &world->err) != BERTH_OK) {
+	if (bt_framework_create(&world->registry, world->config, 0, world->state, &world->nominator,
+		    &world->framework, &world->err) != BERTH_OK) {
 		ck_abort_msg("%s", berth_error_message(&world->err));
 	}
 }
@@ -413,8 +416,8 @@ END_TEST
 static void expect_profiles(const char *first_name, const char *first, const char *second_name,
 	const char *second, const char *expected)
 {
-	struct fake fakes[] = {fake_plugin("A", SORT), fake_plugin("C", SORT),
-		fake_plugin("B", BIND)};
+	struct fake fakes[] = {
+		fake_plugin("A", SORT), fake_plugin("C", SORT), fake_plugin("B", BIND)};
 	struct fake_world world = {0};
 	struct bt_profiles profiles = {0};
 	int code;
@@ -430,8 +433,7 @@ static void expect_profiles(const char *first_name, const char *first, const cha
 	if (second_name != NULL) {
 		fake_config_add(world.config, second_name, second);
 	}
-	code = bt_profiles_create(
-		&world.registry, world.config, NULL, NULL, &profiles, &world.err);
+	code = bt_profiles_create(&world.registry, world.config, NULL, NULL, &profiles, &world.err);
 	ck_assert_str_eq(berth_error_message(&world.err), expected);
 	ck_assert_int_eq(code == BERTH_OK, expected[0] == 0);
 	if (code == BERTH_OK) {
@@ -451,8 +453,7 @@ START_TEST(test_profile__profiles)
 
 	expect_profiles("one", good, "two", good, "");
 	expect_profiles(NULL, NULL, NULL, NULL, "at least one profile is required");
-	expect_profiles("one", good, "", good,
-		"initializing profiles: scheduler name is needed");
+	expect_profiles("one", good, "", good, "initializing profiles: scheduler name is needed");
 	expect_profiles("one", NULL, NULL, NULL,
 		"initializing profiles: plugins required for profile with scheduler name \"one\"");
 	expect_profiles("one", good, "one", good,
@@ -475,8 +476,8 @@ END_TEST
 
 START_TEST(test_profile__extender_resources)
 {
-	struct bt_config_managed_resource resources[] = {
-		{BT_STR_INIT("a/x"), true}, {BT_STR_INIT("a/y"), false}, {BT_STR_INIT("a/z"), true}};
+	struct bt_config_managed_resource resources[] = {{BT_STR_INIT("a/x"), true},
+		{BT_STR_INIT("a/y"), false}, {BT_STR_INIT("a/z"), true}};
 	struct bt_config_extender extender = {0};
 	struct bt_config_plugin_config fit_config = {
 		.name = BT_STR("NodeResourcesFit"), .args = {.kind = BT_ARGS_NODE_RESOURCES_FIT}};
@@ -503,8 +504,7 @@ START_TEST(test_profile__extender_resources)
 	ck_assert_int_eq(bt_profiles_create(&world.registry, world.config, world.state, NULL,
 				 &profiles, &world.err),
 		BERTH_OK);
-	(void)bt_run_pre_enqueue(
-		profiles.frameworks.items[0], &world.pod, &world.arena, &gating);
+	(void)bt_run_pre_enqueue(profiles.frameworks.items[0], &world.pod, &world.arena, &gating);
 	args = &fit.args->node_resources_fit;
 	ck_assert_uint_eq(args->ignored_resources.count, 2);
 	ck_assert(bt_str_equal_c(args->ignored_resources.items[0], "a/x"));
@@ -531,8 +531,7 @@ START_TEST(test_registry__texts)
 	ck_assert_int_eq(bt_registry_register(&registry, &fakes[1].ops, &err), BERTH_ERR_EXISTS);
 	ck_assert_str_eq(berth_error_message(&err), "a plugin named A already exists");
 	berth_error_finish(&err);
-	ck_assert_int_eq(
-		bt_registry_unregister(&registry, BT_STR("Z"), &err), BERTH_ERR_NOT_FOUND);
+	ck_assert_int_eq(bt_registry_unregister(&registry, BT_STR("Z"), &err), BERTH_ERR_NOT_FOUND);
 	ck_assert_str_eq(berth_error_message(&err), "no plugin named Z exists");
 	berth_error_finish(&err);
 	ck_assert_int_eq(bt_registry_register(&other, &fakes[2].ops, &err), BERTH_OK);
@@ -555,8 +554,8 @@ BT_TEST_MAIN("profile", test_profile__edge_02_31_multi_point_order,
 	test_profile__edge_02_32_multi_point_weights, test_profile__edge_02_33_multi_point_twice,
 	test_profile__edge_02_34_weight_at_both, test_profile__edge_02_35_disabled_star,
 	test_profile__edge_02_36_two_queue_sorts, test_profile__edge_02_37_merge,
-	test_profile__edge_02_38_repeated_config,
-	test_profile__edge_02_39_explicit_zero_weight, test_profile__errors_in_order,
-	test_profile__weight_overflow, test_profile__arguments, test_profile__constructor_fails,
-	test_profile__default_expansion, test_profile__gated_expansion, test_profile__profiles,
-	test_profile__extender_resources, test_registry__texts)
+	test_profile__edge_02_38_repeated_config, test_profile__edge_02_39_explicit_zero_weight,
+	test_profile__errors_in_order, test_profile__weight_overflow, test_profile__arguments,
+	test_profile__constructor_fails, test_profile__default_expansion,
+	test_profile__gated_expansion, test_profile__profiles, test_profile__extender_resources,
+	test_registry__texts)

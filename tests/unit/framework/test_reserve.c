@@ -120,8 +120,8 @@ START_TEST(test_permit__edge_02_26_longest_timeout)
 END_TEST
 
 /** A pod that waits for A and B for one minute. */
-static struct bt_waiting_pod *wait_for_both(struct fake_world *world,
-	struct bt_waiting_pods *waiting)
+static struct bt_waiting_pod *wait_for_both(
+	struct fake_world *world, struct bt_waiting_pods *waiting)
 {
 	const struct bt_wait_time waits[] = {
 		{bt_framework_find_plugin(world->framework, BT_STR("A")), 60 * SECOND},
@@ -279,7 +279,6 @@ END_TEST
 
 BT_TEST_MAIN("reserve", test_reserve__edge_02_23_unreserve_all_backwards,
 	test_permit__edge_02_24_wait, test_permit__edge_02_25_rejection_drops_waits,
-	test_permit__edge_02_26_longest_timeout,
-	test_waiting_pods__edge_02_27_first_decision_stays,
+	test_permit__edge_02_26_longest_timeout, test_waiting_pods__edge_02_27_first_decision_stays,
 	test_waiting_pods__preempt_remove_replace, test_waiting_pods__many,
 	test_binding_pods__cancel_and_mark)

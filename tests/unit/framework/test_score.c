@@ -9,8 +9,8 @@
 
 static struct bt_status run_score(struct fake_world *world, struct bt_score_table *out_table)
 {
-	struct bt_status status = bt_run_pre_score(
-		world->framework, &world->cycle, &world->pod, world->slots, 3);
+	struct bt_status status =
+		bt_run_pre_score(world->framework, &world->cycle, &world->pod, world->slots, 3);
 
 	if (!bt_status_is_success(&status)) {
 		return status;
@@ -38,7 +38,8 @@ END_TEST
 
 START_TEST(test_score__edge_02_20_all_skipped)
 {
-	struct fake fakes[] = {fake_plugin("S", PRE_SCORE | SCORE), fake_plugin("T", PRE_SCORE | SCORE)};
+	struct fake fakes[] = {
+		fake_plugin("S", PRE_SCORE | SCORE), fake_plugin("T", PRE_SCORE | SCORE)};
 	struct fake_world world;
 	struct bt_score_table table;
 
@@ -89,8 +90,8 @@ START_TEST(test_score__edge_02_21_invalid_score)
 		fakes[0].normalized_score = rows[i].normalized;
 		fake_world_init(&world, fakes, 1, "score=S");
 		status = run_score(&world, &table);
-		ck_assert_msg(status.code ==
-				(rows[i].text[0] != 0 ? BT_STATUS_ERROR : BT_STATUS_SUCCESS),
+		ck_assert_msg(
+			status.code == (rows[i].text[0] != 0 ? BT_STATUS_ERROR : BT_STATUS_SUCCESS),
 			"%s", rows[i].row);
 		ck_assert_str_eq(fake_status_text(&world, &status), rows[i].text);
 		ck_assert_uint_eq(status.plugin, 0);

@@ -134,8 +134,8 @@ START_TEST(test_status__cycle_state_storage)
 	void *found = NULL;
 
 	bt_cycle_state_init(&cycle, &arena, 3);
-	ck_assert_int_eq(bt_cycle_state_read(&cycle, BT_STR("k"), &found, &err),
-		BERTH_ERR_NOT_FOUND);
+	ck_assert_int_eq(
+		bt_cycle_state_read(&cycle, BT_STR("k"), &found, &err), BERTH_ERR_NOT_FOUND);
 	ck_assert_str_eq(berth_error_message(&err), "not found");
 	berth_error_finish(&err);
 	bt_cycle_state_write(&cycle, BT_STR("k"), &owned, clone_number);
@@ -153,8 +153,8 @@ START_TEST(test_status__cycle_state_storage)
 	ck_assert_ptr_eq(clone.pre_filter_data[1], &shared);
 	bt_cycle_state_delete(&clone, BT_STR("k"));
 	bt_cycle_state_delete(&clone, BT_STR("k"));
-	ck_assert_int_eq(bt_cycle_state_read(&clone, BT_STR("k"), &found, NULL),
-		BERTH_ERR_NOT_FOUND);
+	ck_assert_int_eq(
+		bt_cycle_state_read(&clone, BT_STR("k"), &found, NULL), BERTH_ERR_NOT_FOUND);
 	bt_cycle_state_write(&cycle, BT_STR("k"), &shared, NULL);
 	ck_assert_int_eq(bt_cycle_state_read(&cycle, BT_STR("k"), &found, NULL), BERTH_OK);
 	ck_assert_int_eq(*(int *)found, 20);
