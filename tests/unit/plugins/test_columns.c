@@ -30,18 +30,25 @@ static const char *const features[] = {"", "'UserNamespacesHostNetworkSupport'"}
 static const char *const tolerations[] = {"", "{'operator':'Exists'}",
 	"{'key':'a','operator':'Exists'}",
 	"{'key':'b','effect':'PreferNoSchedule','operator':'Exists'}"};
+
+#define REQUIRED(terms) \
+	("{'nodeAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':{'nodeSelectorTerms':" \
+	 "[" terms "]}}}")
+#define PREFERRED(terms) \
+	("{'nodeAffinity':{'preferredDuringSchedulingIgnoredDuringExecution':[" terms "]}}")
+#define ON(more) "{'matchExpressions':[" more "]}"
+
 static const char *const affinities[] = {"{}",
-	"{'nodeAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':{'nodeSelectorTerms':["
-	"{'matchExpressions':[{'key':'zone','operator':'In','values':['a','c']}]},"
-	"{'matchExpressions':[{'key':'disk','operator':'Gt','values':['4']}]}]}}}",
-	"{'nodeAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':{'nodeSelectorTerms':["
-	"{'matchExpressions':[{'key':'zone','operator':'NotIn','values':['a']}],"
-	"'matchFields':[{'key':'metadata.name','operator':'NotIn','values':['n3']}]}]}}}",
-	"{'nodeAffinity':{'preferredDuringSchedulingIgnoredDuringExecution':["
-	"{'weight':7,'preference':{'matchExpressions':[{'key':'zone','operator':'DoesNotExist'}]}},"
-	"{'weight':2,'preference':{'matchExpressions':[{'key':'disk','operator':'Exists'}]}}]}}",
-	"{'nodeAffinity':{'preferredDuringSchedulingIgnoredDuringExecution':["
-	"{'weight':-3,'preference':{'matchExpressions':[{'key':'zone','operator':'Exists'}]}}]}}"};
+	REQUIRED(ON("{'key':'zone','operator':'In','values':['a','c']}") "," ON(
+		"{'key':'disk','operator':'Gt','values':['4']}")),
+	REQUIRED("{'matchExpressions':[{'key':'zone','operator':'NotIn','values':['a']}],"
+		 "'matchFields':[{'key':'metadata.name','operator':'NotIn','values':['n3']}]}"),
+	PREFERRED("{'weight':7,'preference':" ON(
+		"{'key':'zone','operator':'DoesNotExist'}") "},"
+							    "{'weight':2,'preference':" ON(
+								    "{'key':'disk','operator':'"
+                                                                    "Exists'}") "}"),
+	PREFERRED("{'weight':-3,'preference':" ON("{'key':'zone','operator':'Exists'}") "}")};
 static const char *const ports[] = {"", "{'hostPort':80}", "{'hostPort':80,'hostIP':'10.0.0.1'}",
 	"{'hostPort':80,'protocol':'UDP'},{'hostPort':81}"};
 
@@ -54,9 +61,9 @@ static const char *random_pod(
 
 	return bt_arena_printf(&fixture->arena,
 		"{'spec':{'nodeName':'%s','hostNetwork':true,%s'tolerations':[%s],'affinity':%s,'"
-	        "containers':[{'name':'c',"
+		"containers':[{'name':'c',"
 		"'image':'%s','ports':[%s],'resources':{'requests':{'cpu':'%s','memory':'%s','"
-	        "ephemeral-storage':'%s',"
+		"ephemeral-storage':'%s',"
 		"'example.com/a':'%s'}}}]}}",
 		node, bt_prng_below(prng, 3) == 0 ? "'hostUsers':false," : "",
 		PICK(prng, tolerations), PICK(prng, affinities),
@@ -76,9 +83,9 @@ static void add_random_nodes(struct fixture *fixture, struct bt_prng *prng, bool
 		fixture_add_node(fixture,
 			bt_arena_printf(&fixture->arena,
 				"{'metadata':{'name':'n%u','labels':{%s}},'spec':{'unschedulable':%"
-		                "s,'taints':[%s]},'status':{"
+				"s,'taints':[%s]},'status':{"
 				"'images':[%s],'declaredFeatures':[%s],'allocatable':{'pods':'%u','"
-		                "cpu':'%s','memory':'%s',"
+				"cpu':'%s','memory':'%s',"
 				"'ephemeral-storage':'%s','example.com/a':'%s'}}}",
 				i, PICK(prng, labels),
 				bt_prng_below(prng, 4) == 0 ? "true" : "false", PICK(prng, taints),
@@ -151,7 +158,7 @@ START_TEST(test_columns__taints_affinity_images)
 	check_plugin(&bt_node_affinity_plugin, NULL);
 	check_plugin(&bt_node_affinity_plugin,
 		"{'addedAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':{'"
-	        "nodeSelectorTerms':["
+		"nodeSelectorTerms':["
 		"{'matchExpressions':[{'key':'zone','operator':'Exists'}]}]},"
 		"'preferredDuringSchedulingIgnoredDuringExecution':[{'weight':3,'preference':{"
 		"'matchExpressions':[{'key':'disk','operator':'In','values':['ssd']}]}}]}}");
@@ -175,7 +182,7 @@ START_TEST(test_columns__resources)
 	check_plugin(&bt_node_resources_fit_plugin,
 		STRATEGY("RequestedToCapacityRatio",
 			",'requestedToCapacityRatio':{'shape':[{'utilization':0,'score':0},{'"
-	                "utilization':60,'score':10},"
+			"utilization':60,'score':10},"
 			"{'utilization':100,'score':2}]}"));
 	check_plugin(&bt_node_resources_balanced_allocation_plugin, NULL);
 	check_plugin(&bt_node_resources_balanced_allocation_plugin,
