@@ -515,6 +515,27 @@ static int write_verdict(struct case_run *run, struct bt_framework *framework, c
 	return place(run, framework, pod, evaluation, err);
 }
 
+/**
+ * The scheduling cycle itself on the same pod: verify mode compares it with the plain plugins, and its choice must be the
+ * evaluation's. A pod's own nomination makes the cycle try that node alone, which the vectors do not do.
+ */
+static int check_cycle(struct case_run *run, struct bt_framework *framework, const struct bt_pod_info *pod,
+	struct berth_error *err)
+{
+	struct bt_schedule_result decision;
+	struct bt_evaluation evaluation;
+	bt_engine_schedule(run->engine, framework, pod, &decision);
+	uint32_t chosen = decision.outcome == BT_OUTCOME_SCHEDULED ? decision.slot : BT_SLOT_NONE;
+	bt_engine_evaluate(run->engine, framework, pod, &evaluation);
+	uint32_t best = evaluation.best != UINT32_MAX ? evaluation.feasible[evaluation.best] : BT_SLOT_NONE;
+	/* The cycle takes an only node without scoring; the evaluation scores it, which may fail. */
+	if (chosen != best && evaluation.feasible_count != 1 && pod->nominated_node_name.length == 0) {
+		return bt_error_set(err, BERTH_ERR_INTERNAL, "the cycle and the evaluation of pod %.*s/%.*s disagree",
+			BT_STR_ARG(pod->namespace_), BT_STR_ARG(pod->name));
+	}
+	return 0;
+}
+
 static int schedule_pod(struct case_run *run, struct bt_str json, struct berth_error *err)
 {
 	void *object = NULL;
@@ -530,12 +551,17 @@ static int schedule_pod(struct case_run *run, struct bt_str json, struct berth_e
 	struct bt_pod_info info;
 	bt_pod_info_init_pending(run->engine->state, pod, &info);
 	struct bt_evaluation evaluation;
+	if (run->engine->options.verify) {
+		result = check_cycle(run, framework, &info, err);
+	}
 	bt_engine_evaluate(run->engine, framework, &info, &evaluation);
 	bt_json_begin_object(&run->writer);
 	bt_json_write_name_c(&run->writer, "pod");
 	bt_json_write_str(&run->writer, object_key(run, &pod->metadata));
 	write_pre_filter(run, framework, &evaluation);
-	result = write_verdict(run, framework, &info, &evaluation, err);
+	if (result == 0) {
+		result = write_verdict(run, framework, &info, &evaluation, err);
+	}
 	bt_json_end_object(&run->writer);
 	bt_pod_info_finish_pending(run->engine->state, &info);
 	return result;

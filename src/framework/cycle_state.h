@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "framework/status.h"
 
 /** Instances per profile; the skip sets are bit masks. */
 #define BT_PLUGINS_MAX 128
@@ -37,11 +38,26 @@ struct bt_cycle_datum {
 	void *(*clone)(const void *data, struct bt_arena *arena);
 };
 
+/**
+ * Answers a caller knows already because they depend on the pod's shape only: the runners take them instead of asking the
+ * plugin. The plugin's data is then in the cycle already.
+ */
+struct bt_cycle_memo {
+	bool pre_filter_known;
+	bool pre_score_known;
+	struct bt_status pre_filter_status;
+	struct bt_status pre_score_status;
+	bool restricted; /* the narrowing of a PreFilter that succeeded */
+	uint32_t name_count;
+	const struct bt_str *names;
+};
+
 struct bt_cycle_state {
 	struct bt_arena *arena; /* the cycle's; reset when the cycle ends */
 	void **pre_filter_data; /* by plugin index; NULL = not written */
 	void **pre_score_data;
 	uint32_t plugin_count;
+	const struct bt_cycle_memo *memo; /* by plugin index; NULL: ask every plugin */
 	BT_VEC(struct bt_cycle_datum) data;
 	struct bt_plugin_set skip_filter;
 	struct bt_plugin_set skip_score;
@@ -50,6 +66,8 @@ struct bt_cycle_state {
 	bool pre_bind_flights_done; /* the two sets above are meaningful */
 	bool skip_all_post_filter;
 	bool record_plugin_metrics;
+	/** Plugins must compute from the pods themselves, not from counters kept for speed: verification twins set it. */
+	bool plain;
 	/** Pods to activate at the end of a successful cycle: keys "namespace/name" (spec 02 section 3). */
 	BT_VEC(struct bt_str) pods_to_activate;
 };

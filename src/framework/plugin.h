@@ -164,6 +164,8 @@ struct bt_plugin_ops {
 	 * them once per shape and keep their data. Their data must then never be changed by Filter or Score.
 	 */
 	bool pure;
+	/** Purity where it depends on the pod (no volumes: nothing else is looked at). NULL: `pure` decides. */
+	bool (*is_pure_for)(struct bt_plugin *plugin, const struct bt_pod_info *pod);
 
 	/* Queueing */
 	struct bt_status (*pre_enqueue)(struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_arena *arena);
@@ -230,7 +232,13 @@ struct bt_plugin_ops {
 	struct bt_status (*pod_group_post_filter)(struct bt_plugin *plugin, struct bt_arena *arena,
 		const struct bt_pod_info *const *pods, uint32_t pod_count);
 
-	/* Column form of Filter; needs `pure`. */
+	/**
+	 * The column forms take the data of the cycle instead of the plan's, and are run in every cycle: for plugins that
+	 * depend on other nodes' pods and keep counters of them. Score then has the two functions at the end.
+	 */
+	bool columns_per_cycle;
+
+	/* Column form of Filter; needs `pure` or `columns_per_cycle`. */
 
 	/** false: this pod does not fit the column form (detail would need more bits). NULL: always true. */
 	bool (*filter_fits_column)(struct bt_plugin *plugin, const void *data, const struct bt_pod_info *pod);
@@ -269,5 +277,14 @@ struct bt_plugin_ops {
 		const struct bt_state *state, int32_t *out_score);
 	void (*score_column)(struct bt_plugin *plugin, const void *data, const struct bt_pod_info *pod,
 		const struct bt_state *state, struct bt_slot_range range, int32_t *scores);
+
+	/* Column form of Score with `columns_per_cycle`: both take the cycle's pre-score data. */
+
+	/** Raw scores of the feasible nodes; scores is indexed by position in slots. */
+	void (*score_slots)(struct bt_plugin *plugin, const void *data, const struct bt_pod_info *pod,
+		const struct bt_state *state, const uint32_t *slots, uint32_t count, int64_t *scores);
+	/** Normalise them in place. NULL: `normalize` says how. */
+	void (*normalize_column)(struct bt_plugin *plugin, const void *data, const struct bt_state *state,
+		const uint32_t *feasible_slots, uint32_t count, int64_t *scores);
 };
 #endif

@@ -1,6 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "framework/runner.h"
 
+/** The plugin's answer, or the one the caller knows. */
+static struct bt_status ask(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const uint32_t *slots, uint32_t slot_count)
+{
+	const struct bt_cycle_memo *memo = cycle->memo != NULL ? &cycle->memo[plugin->index] : NULL;
+
+	if (memo == NULL || !memo->pre_score_known) {
+		return plugin->ops->pre_score(plugin, cycle, pod, slots, slot_count);
+	}
+	return memo->pre_score_status;
+}
+
 struct bt_status bt_run_pre_score(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const uint32_t *slots, uint32_t slot_count)
 {
@@ -9,8 +21,7 @@ struct bt_status bt_run_pre_score(struct bt_framework *framework, struct bt_cycl
 	cycle->skip_score = (struct bt_plugin_set){0};
 	for (uint32_t i = 0; i < point->entries.count; i++) {
 		struct bt_plugin *plugin = point->entries.items[i].plugin;
-		struct bt_status status =
-			plugin->ops->pre_score(plugin, cycle, pod, slots, slot_count);
+		struct bt_status status = ask(plugin, cycle, pod, slots, slot_count);
 
 		if (status.code == BT_STATUS_SKIP) {
 			bt_plugin_set_add(&cycle->skip_score, plugin->index);

@@ -16,6 +16,7 @@ struct cycle_run {
 	struct bt_framework *framework;
 	const struct bt_pod_info *pod;
 	struct bt_plan *plan; /* NULL: no columns for this profile */
+	const uint32_t *verdict; /* of this cycle; the plan's own or with per-cycle filters merged in */
 	struct bt_cycle_state *cycle;
 	struct bt_schedule_result *result;
 	struct bt_pre_filter_outcome pre_filter;
@@ -34,20 +35,16 @@ struct bt_cycle_state *bt_engine_begin_cycle(struct bt_engine *engine, const str
 	return &engine->cycle;
 }
 
+/** What the plan knows of the shape becomes the start of the cycle. */
 static void adopt_plan(struct bt_cycle_state *cycle, const struct bt_plan *plan)
 {
-	if (plan->pre_filter_cached) {
-		for (uint32_t i = 0; i < cycle->plugin_count; i++) {
-			cycle->pre_filter_data[i] = plan->template.pre_filter_data[i];
-		}
-		cycle->skip_filter = plan->template.skip_filter;
+	for (uint32_t i = 0; i < cycle->plugin_count; i++) {
+		cycle->pre_filter_data[i] = plan->template.pre_filter_data[i];
+		cycle->pre_score_data[i] = plan->template.pre_score_data[i];
 	}
-	if (plan->pre_score_cached) {
-		for (uint32_t i = 0; i < cycle->plugin_count; i++) {
-			cycle->pre_score_data[i] = plan->template.pre_score_data[i];
-		}
-		cycle->skip_score = plan->template.skip_score;
-	}
+	cycle->skip_filter = plan->template.skip_filter;
+	cycle->skip_score = plan->template.skip_score;
+	cycle->memo = plan->memo;
 }
 
 /** --- diagnosis --- */
@@ -206,11 +203,11 @@ static struct bt_status filter_slot(struct cycle_run *run, uint32_t slot)
 	if (run->plan == NULL || has_nominations(run->engine, slot)) {
 		return bt_run_filter_with_nominated_pods(run->framework, run->cycle, run->pod, &node);
 	}
-	uint32_t verdict = run->plan->verdict[slot];
+	uint32_t verdict = run->verdict[slot];
 	uint32_t failing = verdict == 0 ? run->plan->filter_count : (verdict >> BT_VERDICT_DETAIL_BITS) - 1;
 	for (uint32_t i = 0; run->plan->has_plain_filters && i < failing; i++) {
 		const struct bt_plan_filter *filter = &run->plan->filters[i];
-		if (filter->column || bt_plugin_set_has(&run->cycle->skip_filter, filter->plugin->index)) {
+		if (filter->form != BT_FILTER_PLAIN || bt_plugin_set_has(&run->cycle->skip_filter, filter->plugin->index)) {
 			continue;
 		}
 		struct bt_status status = bt_run_filter_plugin(run->framework, filter->plugin, run->cycle, run->pod, &node);
@@ -221,7 +218,7 @@ static struct bt_status filter_slot(struct cycle_run *run, uint32_t slot)
 	if (verdict == 0) {
 		return BT_STATUS_OK;
 	}
-	return bt_plan_verdict_status(run->plan, run->pod, verdict, run->cycle->arena);
+	return bt_plan_verdict_status(run->plan, run->cycle, run->pod, verdict, run->cycle->arena);
 }
 
 /** Search in rotated order up to the limit: the reference outcome. Spec 03 section 3.5. */
@@ -299,20 +296,39 @@ static void total_from_columns(const struct bt_plan *plan, const uint32_t *slots
 	}
 }
 
+/** The plugins that score anew in every cycle, on top of the plan's columns. */
+static void add_cycle_scores(struct cycle_run *run, const uint32_t *slots, uint32_t count, int64_t *totals)
+{
+	int64_t *scores = BT_ARENA_NEW_ARRAY(run->cycle->arena, int64_t, count);
+	for (uint32_t i = 0; i < run->plan->cycle_score_count; i++) {
+		struct bt_plugin *plugin = run->plan->cycle_scores[i].plugin;
+		const void *data = run->cycle->pre_score_data[plugin->index];
+		int64_t weight = run->plan->cycle_scores[i].weight;
+		if (bt_plugin_set_has(&run->cycle->skip_score, plugin->index)) {
+			continue;
+		}
+		plugin->ops->score_slots(plugin, data, run->pod, run->engine->state, slots, count, scores);
+		plugin->ops->normalize_column(plugin, data, run->engine->state, slots, count, scores);
+		for (uint32_t k = 0; k < count; k++) {
+			totals[k] += weight * scores[k];
+		}
+	}
+}
+
 /** Totals of the feasible nodes; a status that is not Success ends the cycle. Spec 03 section 5. */
 static struct bt_status score_nodes(struct cycle_run *run, const uint32_t *slots, uint32_t count, int64_t *totals)
 {
 	struct bt_plan *plan = run->plan;
-	if (plan != NULL && plan->pre_score_cached && !plan->has_plain_scores) {
-		if (bt_status_is_success(&plan->pre_score)) {
-			bt_plan_score_columns(plan, run->engine, run->pod);
-			total_from_columns(plan, slots, count, totals);
-		}
-		return plan->pre_score;
-	}
-	struct bt_status status = bt_run_pre_score(run->framework, run->cycle, run->pod, slots, count);
+	struct bt_status status = plan != NULL && plan->pre_score_cached ?
+		plan->pre_score : bt_run_pre_score(run->framework, run->cycle, run->pod, slots, count);
 	if (!bt_status_is_success(&status)) {
 		return status;
+	}
+	if (plan != NULL && !plan->has_plain_scores) {
+		bt_plan_score_columns(plan, run->engine, run->pod);
+		total_from_columns(plan, slots, count, totals);
+		add_cycle_scores(run, slots, count, totals);
+		return BT_STATUS_OK;
 	}
 	struct bt_score_table table;
 	status = bt_run_score(run->framework, run->cycle, run->pod, slots, count, &table);
@@ -393,14 +409,15 @@ static void diagnose_from_column(struct cycle_run *run)
 	bt_vec_reserve(&diagnosis->statuses.entries, snapshot->count);
 	for (uint32_t i = 0; i < snapshot->count; i++) {
 		uint32_t slot = snapshot->list[(run->start_index + i) % snapshot->count];
-		uint32_t verdict = run->plan->verdict[slot];
+		uint32_t verdict = run->verdict[slot];
 		uint32_t k = 0;
 		while (k < known.count && known.items[k].verdict != verdict) {
 			k++;
 		}
 		if (k == known.count) {
 			struct decoded entry = {
-				verdict, bt_plan_verdict_status(run->plan, run->pod, verdict, run->cycle->arena)};
+				verdict, bt_plan_verdict_status(
+					run->plan, run->cycle, run->pod, verdict, run->cycle->arena)};
 			bt_vec_push(&known, entry);
 		}
 		record_rejection(diagnosis, slot, &known.items[k].status);
@@ -414,6 +431,7 @@ static bool columns_decide(const struct cycle_run *run, uint32_t limit)
 {
 	const struct bt_plan *plan = run->plan;
 	return plan != NULL && !plan->has_plain_filters && !plan->has_plain_scores && plan->pre_score_cached &&
+		run->verdict == plan->verdict && plan->cycle_score_count == 0 &&
 		!run->pre_filter.result.restricted && limit >= run->engine->state->snapshot.count &&
 		run->pod->nominated_node_name.length == 0 && bt_nominator_is_empty(&run->engine->nominator) &&
 		run->framework->points[BT_POINT_FILTER].entries.count != 0;
@@ -587,7 +605,13 @@ static void set_no_nodes(struct bt_schedule_result *result, struct bt_arena *are
 static void decide(struct cycle_run *run)
 {
 	struct bt_engine *engine = run->engine;
-	if (!run_pre_filter(run) || try_nominated_node(run)) {
+	if (!run_pre_filter(run)) {
+		return;
+	}
+	if (run->plan != NULL) {
+		run->verdict = bt_plan_cycle_verdicts(run->plan, engine, run->cycle, run->pod);
+	}
+	if (try_nominated_node(run)) {
 		return;
 	}
 	if (columns_decide(run, bt_search_limit(engine, run->framework, engine->state->snapshot.count))) {

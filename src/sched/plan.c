@@ -47,6 +47,7 @@ struct bt_plan_cache {
 	uint32_t block_slots;
 	/* Scratch columns of one pass. */
 	uint32_t *detail;
+	uint32_t *verdict; /* of one cycle: the plan's with the per-cycle filters merged in */
 	int32_t *scores;
 	uint32_t scratch_slots;
 };
@@ -136,6 +137,7 @@ void bt_plan_cache_destroy(struct bt_plan_cache *cache)
 	bt_vec_finish(&cache->free_blocks);
 	bt_vec_finish(&cache->by_shape);
 	bt_free(cache->detail);
+	bt_free(cache->verdict);
 	bt_free(cache->scores);
 	bt_free(cache);
 }
@@ -152,6 +154,7 @@ static void reserve_scratch(struct bt_plan_cache *cache, uint32_t slot_count)
 	}
 	cache->scratch_slots = (slot_count + 63) & ~UINT32_C(63);
 	cache->detail = bt_realloc_array(cache->detail, cache->scratch_slots, sizeof(*cache->detail));
+	cache->verdict = bt_realloc_array(cache->verdict, cache->scratch_slots, sizeof(*cache->verdict));
 	cache->scores = bt_realloc_array(cache->scores, cache->scratch_slots, sizeof(*cache->scores));
 }
 
@@ -171,48 +174,60 @@ static bool weights_fit_columns(const struct bt_framework *framework)
 
 /** --- what is known of a shape before any node is looked at --- */
 
-static bool point_is_pure(const struct bt_framework *framework, enum bt_extension_point point)
+static bool is_pure_for(struct bt_plugin *plugin, const struct bt_pod_info *pod)
+{
+	const struct bt_plugin_ops *ops = plugin->ops;
+	return ops->is_pure_for != NULL ? ops->is_pure_for(plugin, pod) : ops->pure;
+}
+
+static bool point_is_pure(const struct bt_framework *framework, enum bt_extension_point point,
+	const struct bt_pod_info *pod)
 {
 	for (uint32_t i = 0; i < framework->points[point].entries.count; i++) {
-		if (!framework->points[point].entries.items[i].plugin->ops->pure) {
+		if (!is_pure_for(framework->points[point].entries.items[i].plugin, pod)) {
 			return false;
 		}
 	}
 	return true;
 }
 
-/** Data of one pure plugin whose point has impure ones, so that its column can be kept all the same. */
-static void run_pure_pre_filters(struct bt_plan *plan, const struct bt_pod_info *pod)
+/** Answers of the pure plugins, for a point that has others too: the runner takes these and asks only the others. */
+static void memorize_pre_filters(struct bt_plan *plan, const struct bt_pod_info *pod)
 {
 	const struct bt_framework *framework = plan->framework;
 	for (uint32_t i = 0; i < framework->points[BT_POINT_PRE_FILTER].entries.count; i++) {
 		struct bt_plugin *plugin = framework->points[BT_POINT_PRE_FILTER].entries.items[i].plugin;
-		if (plugin->ops->pure) {
-			struct bt_pre_filter_result result = {0};
-			(void)plugin->ops->pre_filter(plugin, &plan->template, pod, &result);
+		struct bt_cycle_memo *memo = &plan->memo[plugin->index];
+		if (!is_pure_for(plugin, pod)) {
+			continue;
+		}
+		struct bt_pre_filter_result result = {0};
+		memo->pre_filter_known = true;
+		memo->pre_filter_status = plugin->ops->pre_filter(plugin, &plan->template, pod, &result);
+		memo->restricted = result.restricted;
+		memo->name_count = result.count;
+		memo->names = result.names;
+		if (memo->pre_filter_status.code == BT_STATUS_SKIP) {
+			bt_plugin_set_add(&plan->template.skip_filter, plugin->index);
 		}
 	}
 }
 
-static void run_pure_pre_scores(struct bt_plan *plan, const struct bt_pod_info *pod)
+static void memorize_pre_scores(struct bt_plan *plan, const struct bt_pod_info *pod)
 {
 	const struct bt_framework *framework = plan->framework;
 	for (uint32_t i = 0; i < framework->points[BT_POINT_PRE_SCORE].entries.count; i++) {
 		struct bt_plugin *plugin = framework->points[BT_POINT_PRE_SCORE].entries.items[i].plugin;
-		if (plugin->ops->pure) {
-			(void)plugin->ops->pre_score(plugin, &plan->template, pod, NULL, 0);
+		struct bt_cycle_memo *memo = &plan->memo[plugin->index];
+		if (!is_pure_for(plugin, pod)) {
+			continue;
+		}
+		memo->pre_score_known = true;
+		memo->pre_score_status = plugin->ops->pre_score(plugin, &plan->template, pod, NULL, 0);
+		if (memo->pre_score_status.code == BT_STATUS_SKIP) {
+			bt_plugin_set_add(&plan->template.skip_score, plugin->index);
 		}
 	}
-}
-
-static bool has_role_in(const struct bt_framework *framework, enum bt_extension_point point, uint16_t plugin_index)
-{
-	for (uint32_t i = 0; i < framework->points[point].entries.count; i++) {
-		if (framework->points[point].entries.items[i].plugin->index == plugin_index) {
-			return true;
-		}
-	}
-	return false;
 }
 
 /**
@@ -223,7 +238,7 @@ static bool filter_has_column(const struct bt_plan *plan, struct bt_plugin *plug
 {
 	const struct bt_plugin_ops *ops = plugin->ops;
 	const void *data = plan->template.pre_filter_data[plugin->index];
-	return ops->pure && ops->filter_column != NULL && (ops->pre_filter == NULL || data != NULL) &&
+	return is_pure_for(plugin, pod) && ops->filter_column != NULL && (ops->pre_filter == NULL || data != NULL) &&
 		(ops->filter_fits_column == NULL || ops->filter_fits_column(plugin, data, pod));
 }
 
@@ -234,15 +249,20 @@ static void collect_filters(struct bt_plan *plan, const struct bt_pod_info *pod)
 	plan->filters = BT_ARENA_NEW_ARRAY(&plan->arena, struct bt_plan_filter, count);
 	for (uint32_t i = 0; i < count; i++) {
 		struct bt_plugin *plugin = framework->points[BT_POINT_FILTER].entries.items[i].plugin;
-		if (plan->pre_filter_cached && bt_plugin_set_has(&plan->template.skip_filter, plugin->index)) {
+		if (bt_plugin_set_has(&plan->template.skip_filter, plugin->index)) {
 			continue;
 		}
 		struct bt_plan_filter *filter = &plan->filters[plan->filter_count++];
 		filter->plugin = plugin;
-		filter->column = filter_has_column(plan, plugin, pod);
-		plan->has_plain_filters |= !filter->column;
-		if (filter->column) {
+		if (filter_has_column(plan, plugin, pod)) {
+			filter->form = BT_FILTER_COLUMN;
 			plan->reads |= plugin->ops->filter_reads;
+		} else if (plugin->ops->columns_per_cycle) {
+			filter->form = BT_FILTER_CYCLE_COLUMN;
+			plan->has_cycle_filters = true;
+		} else {
+			filter->form = BT_FILTER_PLAIN;
+			plan->has_plain_filters = true;
 		}
 	}
 }
@@ -258,7 +278,7 @@ static bool score_has_column(const struct bt_plan *plan, struct bt_plugin *plugi
 {
 	const struct bt_plugin_ops *ops = plugin->ops;
 	const void *data = score_data(plan, plugin);
-	if (!ops->pure || (ops->score_column == NULL && ops->score_is_constant == NULL) ||
+	if (!is_pure_for(plugin, pod) || (ops->score_column == NULL && ops->score_is_constant == NULL) ||
 		ops->normalize == BT_NORMALIZE_CUSTOM) {
 		return false;
 	}
@@ -296,29 +316,27 @@ static void collect_scores(struct bt_plan *plan, const struct bt_pod_info *pod, 
 	const struct bt_framework *framework = plan->framework;
 	uint32_t count = framework->points[BT_POINT_SCORE].entries.count;
 	plan->local_scores = BT_ARENA_NEW_ARRAY(&plan->arena, struct bt_plan_score, count);
-	plan->plain_scores = BT_ARENA_NEW_ARRAY(&plan->arena, struct bt_plan_score, count);
+	plan->cycle_scores = BT_ARENA_NEW_ARRAY(&plan->arena, struct bt_plan_score, count);
 	plan->raws = BT_ARENA_NEW_ARRAY(&plan->arena, struct bt_plan_raw, count);
 	plan->column_data = BT_ARENA_NEW_ARRAY(&plan->arena, const void *, framework->instances.count);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct bt_framework_entry *entry = &framework->points[BT_POINT_SCORE].entries.items[i];
-		if (plan->pre_score_cached && bt_plugin_set_has(&plan->template.skip_score, entry->plugin->index)) {
+		if (bt_plugin_set_has(&plan->template.skip_score, entry->plugin->index)) {
 			continue;
 		}
 		if (entry->plugin->ops->score_column_data != NULL) {
 			plan->column_data[entry->plugin->index] =
 				entry->plugin->ops->score_column_data(entry->plugin, pod, &plan->arena);
 		}
-		/* An impure plugin may skip in one cycle and not in the next: it is never part of a column. */
-		if (score_has_column(plan, entry->plugin, pod) &&
-			(plan->pre_score_cached || entry->plugin->ops->pre_score == NULL ||
-				has_role_in(framework, BT_POINT_PRE_SCORE, entry->plugin->index))) {
+		if (score_has_column(plan, entry->plugin, pod)) {
 			add_column_score(plan, entry->plugin, entry->weight, pod, state);
-		} else {
-			plan->plain_scores[plan->plain_score_count++] =
+		} else if (entry->plugin->ops->columns_per_cycle) {
+			plan->cycle_scores[plan->cycle_score_count++] =
 				(struct bt_plan_score){entry->plugin, entry->weight};
+		} else {
+			plan->has_plain_scores = true;
 		}
 	}
-	plan->has_plain_scores = plan->plain_score_count != 0;
 }
 
 static struct bt_plan *plan_create(struct bt_engine *engine, struct bt_framework *framework,
@@ -331,17 +349,18 @@ static struct bt_plan *plan_create(struct bt_engine *engine, struct bt_framework
 	plan->wide_values = engine->state->nodes.has_wide_values;
 	bt_arena_init(&plan->arena, 4096);
 	bt_cycle_state_init(&plan->template, &plan->arena, framework->instances.count);
-	plan->pre_filter_cached = point_is_pure(framework, BT_POINT_PRE_FILTER);
+	plan->memo = BT_ARENA_NEW_ARRAY(&plan->arena, struct bt_cycle_memo, framework->instances.count);
+	plan->pre_filter_cached = point_is_pure(framework, BT_POINT_PRE_FILTER, pod);
 	if (plan->pre_filter_cached) {
 		plan->pre_filter = bt_run_pre_filter(framework, &plan->template, pod);
 	} else {
-		run_pure_pre_filters(plan, pod);
+		memorize_pre_filters(plan, pod);
 	}
-	plan->pre_score_cached = point_is_pure(framework, BT_POINT_PRE_SCORE);
+	plan->pre_score_cached = point_is_pure(framework, BT_POINT_PRE_SCORE, pod);
 	if (plan->pre_score_cached) {
 		plan->pre_score = bt_run_pre_score(framework, &plan->template, pod, NULL, 0);
 	} else {
-		run_pure_pre_scores(plan, pod);
+		memorize_pre_scores(plan, pod);
 	}
 	collect_filters(plan, pod);
 	collect_scores(plan, pod, engine->state);
@@ -368,7 +387,7 @@ static void evaluate_filters(struct bt_plan *plan, struct bt_engine *engine, con
 	uint32_t *verdict = plan->verdict;
 	for (uint32_t i = 0; i < plan->filter_count; i++) {
 		const struct bt_plan_filter *filter = &plan->filters[i];
-		if (!filter->column) {
+		if (filter->form != BT_FILTER_COLUMN) {
 			continue;
 		}
 		uint32_t tag = (i + 1) << BT_VERDICT_DETAIL_BITS;
@@ -702,16 +721,42 @@ struct bt_plan *bt_plan_get(struct bt_engine *engine, struct bt_framework *frame
 	return plan;
 }
 
-struct bt_status bt_plan_verdict_status(const struct bt_plan *plan, const struct bt_pod_info *pod, uint32_t verdict,
-	struct bt_arena *arena)
+const uint32_t *bt_plan_cycle_verdicts(struct bt_plan *plan, struct bt_engine *engine,
+	const struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
+{
+	struct bt_plan_cache *cache = engine->plans;
+	bool copied = false;
+	for (uint32_t i = 0; plan->has_cycle_filters && i < plan->filter_count; i++) {
+		struct bt_plugin *plugin = plan->filters[i].plugin;
+		if (plan->filters[i].form != BT_FILTER_CYCLE_COLUMN ||
+			bt_plugin_set_has(&cycle->skip_filter, plugin->index)) {
+			continue;
+		}
+		if (!copied) {
+			memcpy(cache->verdict, plan->verdict, plan->slot_count * sizeof(*plan->verdict));
+			copied = true;
+		}
+		struct bt_slot_range all = {NULL, plan->slot_count};
+		if (plugin->ops->filter_column(plugin, cycle->pre_filter_data[plugin->index], pod, engine->state, all,
+			    cache->detail)) {
+			bt_plan_kernels_for_cpu()->merge_earlier(
+				cache->verdict, cache->detail, (i + 1) << BT_VERDICT_DETAIL_BITS, plan->slot_count);
+		}
+	}
+	return copied ? cache->verdict : plan->verdict;
+}
+
+struct bt_status bt_plan_verdict_status(const struct bt_plan *plan, const struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, uint32_t verdict, struct bt_arena *arena)
 {
 	BT_ASSERT(verdict != 0 && verdict != BT_VERDICT_OUTSIDE);
 	uint32_t index = (verdict >> BT_VERDICT_DETAIL_BITS) - 1;
 	BT_ASSERT(index < plan->filter_count);
 	struct bt_plugin *plugin = plan->filters[index].plugin;
+	const void *data = plan->filters[index].form == BT_FILTER_COLUMN ?
+		plan->template.pre_filter_data[plugin->index] : cycle->pre_filter_data[plugin->index];
 	uint32_t detail = verdict & ((UINT32_C(1) << BT_VERDICT_DETAIL_BITS) - 1);
-	struct bt_status status = plugin->ops->filter_detail_status(
-		plugin, plan->template.pre_filter_data[plugin->index], pod, detail, arena);
+	struct bt_status status = plugin->ops->filter_detail_status(plugin, data, pod, detail, arena);
 	status.plugin = (uint16_t)(plugin->index + 1);
 	return status;
 }

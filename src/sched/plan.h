@@ -13,8 +13,8 @@
  *   total[slot]     local plus the weighted normalised raws; BT_TOTAL_INFEASIBLE unless verdict is 0
  *
  * Normalisation depends on the largest raw value over the feasible nodes: raws[i].max, with the number of feasible slots
- * that have it, so that most changes leave it alone. Columns exist only for plugins with a column form; the others run in
- * their plain form in every cycle.
+ * that have it, so that most changes leave it alone. Plugins that depend on other nodes' pods run a column pass in every
+ * cycle on top (columns_per_cycle); plugins without a column form run node by node.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,10 +27,16 @@
 #define BT_VERDICT_DETAIL_BITS 24
 #define BT_TOTAL_INFEASIBLE INT32_MIN
 
-/** One entry of the profile's Filter list that is active for the shape. */
+enum bt_plan_filter_form {
+	BT_FILTER_COLUMN,       /* part of the plan's verdict column */
+	BT_FILTER_CYCLE_COLUMN, /* a column pass in every cycle (plugin.h: columns_per_cycle) */
+	BT_FILTER_PLAIN,        /* node by node */
+};
+
+/** One entry of the profile's Filter list that is not known to skip the shape. */
 struct bt_plan_filter {
 	struct bt_plugin *plugin;
-	bool column; /* part of the verdict column; else evaluated in its plain form */
+	enum bt_plan_filter_form form;
 };
 
 /** A normalised score plugin with a column. */
@@ -54,6 +60,7 @@ struct bt_plan {
 	uint32_t shape;
 	struct bt_arena arena;          /* plugin data, lists */
 	struct bt_cycle_state template; /* plugin data and skip sets a cycle starts with */
+	struct bt_cycle_memo *memo;     /* by plugin index: answers of the pure plugins */
 	/* Outcome of PreFilter when all its plugins are pure. */
 	bool pre_filter_cached;
 	struct bt_pre_filter_outcome pre_filter;
@@ -62,6 +69,7 @@ struct bt_plan {
 	struct bt_status pre_score;
 	struct bt_plan_filter *filters; /* active ones in list order */
 	uint32_t filter_count;
+	bool has_cycle_filters;
 	bool has_plain_filters;
 	bool has_plain_scores;
 	uint32_t reads; /* change kinds after which a slot must be evaluated again */
@@ -70,8 +78,8 @@ struct bt_plan {
 	uint32_t local_score_count;
 	struct bt_plan_raw *raws;
 	uint32_t raw_count;
-	struct bt_plan_score *plain_scores;
-	uint32_t plain_score_count;
+	struct bt_plan_score *cycle_scores; /* score plugins with columns_per_cycle */
+	uint32_t cycle_score_count;
 	const void **column_data; /* by plugin index: data of score columns without PreScore */
 	bool wide_values;         /* node_table.h has_wide_values when the column forms were chosen */
 	int64_t constant_score;   /* weighted scores that are equal on every node */
@@ -110,9 +118,16 @@ struct bt_plan *bt_plan_get(struct bt_engine *engine, struct bt_framework *frame
 /** Make local, raws and total valid too. Only when at least two nodes are feasible. */
 void bt_plan_score_columns(struct bt_plan *plan, struct bt_engine *engine, const struct bt_pod_info *pod);
 
+/**
+ * Verdicts of this cycle: the plan's column with the filters that run a column pass in every cycle. The plan's own column
+ * when all of those skip. Borrowed until the next call.
+ */
+const uint32_t *bt_plan_cycle_verdicts(struct bt_plan *plan, struct bt_engine *engine,
+	const struct bt_cycle_state *cycle, const struct bt_pod_info *pod);
+
 /** The status behind a verdict (not 0, not OUTSIDE); memory from the arena. */
-struct bt_status bt_plan_verdict_status(const struct bt_plan *plan, const struct bt_pod_info *pod, uint32_t verdict,
-	struct bt_arena *arena);
+struct bt_status bt_plan_verdict_status(const struct bt_plan *plan, const struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, uint32_t verdict, struct bt_arena *arena);
 
 /** Normalised value of raw under max: what the plain DefaultNormalizeScore gives. */
 static inline int32_t bt_plan_normalized(int32_t raw, int32_t max, bool reverse)

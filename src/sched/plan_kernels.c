@@ -11,6 +11,16 @@ static void merge_verdicts(uint32_t *restrict verdict, const uint32_t *restrict 
 	}
 }
 
+static void merge_earlier(uint32_t *restrict verdict, const uint32_t *restrict detail, uint32_t tag, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		/* A verdict of 0 wraps to the largest value; OUTSIDE never changes. */
+		uint32_t rejected = tag | detail[i];
+		bool earlier = verdict[i] - 1 > rejected - 1 && verdict[i] != BT_VERDICT_OUTSIDE;
+		verdict[i] = detail[i] != 0 && earlier ? rejected : verdict[i];
+	}
+}
+
 static uint32_t count_feasible(const uint32_t *verdict, uint32_t count)
 {
 	uint32_t feasible = 0;
@@ -64,4 +74,4 @@ static int32_t max_total(const int32_t *totals, uint32_t count)
 }
 
 const struct bt_plan_kernels BT_KERNELS = {
-	merge_verdicts, count_feasible, add_weighted, max_feasible, count_equal, start_totals, max_total};
+	merge_verdicts, merge_earlier, count_feasible, add_weighted, max_feasible, count_equal, start_totals, max_total};

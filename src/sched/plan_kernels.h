@@ -7,6 +7,8 @@
 struct bt_plan_kernels {
 	/** verdict = tag | detail where verdict is 0 and detail is not. */
 	void (*merge_verdicts)(uint32_t *verdict, const uint32_t *detail, uint32_t tag, uint32_t count);
+	/** The same for a filter that may stand before the one that verdict names: the earlier one counts. */
+	void (*merge_earlier)(uint32_t *verdict, const uint32_t *detail, uint32_t tag, uint32_t count);
 	/** Number of zeros. */
 	uint32_t (*count_feasible)(const uint32_t *verdict, uint32_t count);
 	/** sums += weight x scores */

@@ -69,6 +69,7 @@ static void twin_begin(struct twin *twin)
 {
 	bt_arena_reset(twin->arena);
 	bt_cycle_state_init(&twin->cycle, twin->arena, twin->framework->instances.count);
+	twin->cycle.plain = true;
 	twin->pre_filter = bt_run_pre_filter(twin->framework, &twin->cycle, twin->pod);
 }
 
@@ -155,7 +156,8 @@ static void check_verdicts(struct twin *twin, const struct bt_plan *plan)
 		if (plan->verdict[slot] == BT_VERDICT_OUTSIDE) {
 			got = bt_status_text(BT_STATUS_ERROR, twin->arena, BT_STR("slot outside the snapshot"));
 		} else if (plan->verdict[slot] != 0) {
-			got = bt_plan_verdict_status(plan, twin->pod, plan->verdict[slot], twin->arena);
+			got = bt_plan_verdict_status(
+				plan, &twin->cycle, twin->pod, plan->verdict[slot], twin->arena);
 		}
 		check_status(twin, "filter verdict", slot, &twin->statuses[i], &got);
 	}
@@ -170,7 +172,7 @@ static void check_totals(struct twin *twin, const struct bt_plan *plan)
 
 static bool columns_are_whole(const struct bt_engine *engine, const struct bt_plan *plan)
 {
-	return plan != NULL && !plan->has_plain_filters && bt_nominator_is_empty(&engine->nominator);
+	return plan != NULL && !plan->has_plain_filters && !plan->has_cycle_filters && bt_nominator_is_empty(&engine->nominator);
 }
 
 static void check_scheduled(struct twin *twin, const struct bt_plan *plan, const struct bt_schedule_result *result)
@@ -189,6 +191,7 @@ static void check_scheduled(struct twin *twin, const struct bt_plan *plan, const
 	}
 	check_choice(twin, result);
 	if (columns_are_whole(twin->engine, plan) && plan->scored && !plan->has_plain_scores &&
+		plan->cycle_score_count == 0 &&
 		twin->feasible_count == plan->feasible_count) {
 		check_totals(twin, plan);
 	}
@@ -255,12 +258,13 @@ void bt_verify_evaluation(struct bt_engine *engine, struct bt_framework *framewo
 	for (uint32_t i = 0; i < evaluation->node_count; i++) {
 		uint32_t slot = evaluation->nodes[i].slot;
 		struct bt_status got = plan->verdict[slot] == 0 ?
-			BT_STATUS_OK : bt_plan_verdict_status(plan, pod, plan->verdict[slot], twin.arena);
+			BT_STATUS_OK : bt_plan_verdict_status(
+					       plan, evaluation->cycle, pod, plan->verdict[slot], twin.arena);
 		check_status(&twin, "filter verdict", slot, &evaluation->nodes[i].filter, &got);
 	}
 	bool scored = evaluation->pre_score_ran && bt_status_is_success(&evaluation->pre_score) &&
 		bt_status_is_success(&evaluation->score_status);
-	if (!scored || plan->has_plain_scores || !plan->pre_score_cached ||
+	if (!scored || plan->has_plain_scores || plan->cycle_score_count != 0 || !plan->pre_score_cached ||
 		evaluation->feasible_count != plan->feasible_count) {
 		return;
 	}
