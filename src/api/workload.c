@@ -54,6 +54,7 @@ static const struct bt_field replica_set_spec_rows[] = {
 		bt_label_selector_message),
 	BT_ROW_MSG(bt_replica_set_spec, template_, "template", 3, bt_pod_template,
 		bt_pod_template_message),
+	BT_ROW_BOOL(bt_replica_set_spec, paused, "paused", 7),
 };
 static const struct bt_message replica_set_spec_message =
 	BT_MESSAGE(bt_replica_set_spec, "ReplicaSetSpec", replica_set_spec_rows);

@@ -43,6 +43,7 @@ struct bt_replica_set_spec {
 	struct bt_opt_i32 replicas; /* absent: 1 */
 	const struct bt_label_selector *selector;
 	struct bt_pod_template template_;
+	bool paused; /* Deployment */
 };
 
 struct bt_replica_set {

@@ -1,14 +1,244 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
 #include "cli/command.h"
+#include "cli/output.h"
+#include "cli/setup.h"
+#include "cli/simulation.h"
+
+/** Warnings shown; the rest is only counted. */
+#define WARNINGS_SHOWN 20
+/** A progress line appears after this long, and is renewed this often. */
+#define PROGRESS_DELAY_MS 1000
+#define PROGRESS_INTERVAL_MS 200
+
+struct options {
+	struct bt_setup setup;
+	struct bt_arguments files;
+	bool recursive;
+	const char *format_name;
+	enum bt_output_format format;
+};
+
+/** --- warnings and progress --- */
+
+static void warn(void *context, const char *line)
+{
+	uint32_t *count = context;
+	if (++*count <= WARNINGS_SHOWN) {
+		(void)fprintf(stderr, "berth simulate: warning: %s\n", line);
+	}
+}
+
+static void warn_of_rest(uint32_t count)
+{
+	if (count > WARNINGS_SHOWN) {
+		(void)fprintf(
+			stderr, "berth simulate: and %u more warnings\n", count - WARNINGS_SHOWN);
+	}
+}
+
+struct progress {
+	int64_t next_ms;
+	bool shown;
+};
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+	(void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail for this clock */
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void show_progress(void *context, uint32_t done, uint32_t total)
+{
+	struct progress *progress = context;
+	int64_t now = now_ms();
+	if (now >= progress->next_ms) {
+		(void)fprintf(stderr, "\rplacing pods: %u of %u (%u%%)", done, total,
+			(uint32_t)((uint64_t)done * 100 / total));
+		progress->next_ms = now + PROGRESS_INTERVAL_MS;
+		progress->shown = true;
+	}
+}
+
+static void clear_progress(const struct progress *progress)
+{
+	if (progress->shown) {
+		(void)fputs("\r\033[K", stderr);
+	}
+}
+
+/** --- the run --- */
+
+static int read_files(
+	const struct options *options, struct bt_cluster *cluster, struct berth_error *err)
+{
+	cluster->input.recursive = options->recursive;
+	for (uint32_t i = 0; i < options->files.list.count; i++) {
+		int result = bt_cluster_read(cluster, options->files.list.items[i], err);
+		if (result < 0) {
+			return result;
+		}
+	}
+	return 0;
+}
+
+static int simulate(const struct options *options, struct bt_simulation *simulation,
+	struct bt_strbuf *out, struct berth_error *err)
+{
+	struct progress progress = {.next_ms = now_ms() + PROGRESS_DELAY_MS};
+	int result = bt_simulation_load(simulation, err);
+	if (result < 0) {
+		return result;
+	}
+	if (isatty(STDERR_FILENO)) {
+		simulation->progress = show_progress;
+		simulation->progress_context = &progress;
+	}
+	bt_simulation_run(simulation);
+	clear_progress(&progress);
+	return bt_output_write(simulation, options->format, out, err);
+}
+
+static int exit_status_of(const struct bt_simulation *simulation)
+{
+	for (int fate = 0; fate < BT_FATE__COUNT; fate++) {
+		if (bt_fate_is_pending((enum bt_fate)fate) && simulation->counts[fate] != 0) {
+			return BT_EXIT_FINDING;
+		}
+	}
+	return BT_EXIT_OK;
+}
+
+static int run_on_cluster(
+	const struct bt_command *command, const struct options *options, struct bt_cluster *cluster)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_engine *engine = NULL;
+	int result = bt_setup_engine(&options->setup, &engine, &err);
+	if (result == 0) {
+		result = read_files(options, cluster, &err);
+	}
+	if (result < 0) {
+		bt_engine_destroy(engine);
+		return bt_command_fail(command, &err);
+	}
+	struct bt_simulation simulation;
+	struct bt_strbuf out = {0};
+	bt_simulation_init(&simulation, cluster, engine);
+	result = simulate(options, &simulation, &out, &err);
+	int exit_status = exit_status_of(&simulation);
+	if (result < 0) {
+		exit_status = bt_command_fail(command, &err);
+	} else {
+		(void)fwrite(
+			bt_strbuf_c(&out), 1, out.length, stdout); /* main looks at the stream */
+	}
+	bt_strbuf_finish(&out);
+	bt_simulation_finish(&simulation);
+	bt_engine_destroy(engine);
+	return exit_status;
+}
+
+static int run_with_options(const struct bt_command *command, const struct options *options)
+{
+	uint32_t warning_count = 0;
+	struct bt_cluster cluster;
+	bt_cluster_init(&cluster);
+	cluster.warn = warn;
+	cluster.warn_context = &warning_count;
+	int exit_status = run_on_cluster(command, options, &cluster);
+	warn_of_rest(warning_count);
+	bt_cluster_finish(&cluster);
+	return exit_status;
+}
+
+/** --- the command line --- */
+
+static int check_usage(
+	struct options *options, const struct bt_arguments *arguments, struct berth_error *err)
+{
+	if (arguments->list.count != 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"unexpected argument %s: files are named with -f",
+			arguments->list.items[0]);
+	}
+	if (options->files.list.count == 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"no input: name files with -f (see \"berth simulate --help\")");
+	}
+	if (!bt_output_format_find(options->format_name, &options->format)) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"--output: %s is none of table, wide, json, yaml, name",
+			options->format_name);
+	}
+	return 0;
+}
+
 static int run(const struct bt_command *command, int argc, char **argv)
 {
-	(void)command; (void)argc; (void)argv;
-	return BT_EXIT_BAD_INPUT;
+	struct options options = {.setup = BT_SETUP_INIT, .format_name = "table"};
+	struct bt_arguments arguments = {0};
+	const struct bt_flag flags[] = {
+		{"filename", 'f', BT_FLAG_STRINGS, &options.files, "FILE|DIR|-",
+			"what to read; may be given several times"},
+		{"recursive", 'R', BT_FLAG_BOOL, &options.recursive, NULL,
+			"read the folders within a directory, too"},
+		{"output", 'o', BT_FLAG_STRING, &options.format_name, "FORMAT",
+			"table, wide, json, yaml or name (default table)"},
+		BT_SETUP_FLAGS(&options.setup),
+	};
+	int exit_status;
+	if (bt_command_parse(
+		    command, flags, BT_ARRAY_LENGTH(flags), argc, argv, &arguments, &exit_status)) {
+		struct berth_error err = BERTH_ERROR_INIT;
+		options.setup.verify = bt_command_verify();
+		if (check_usage(&options, &arguments, &err) < 0) {
+			exit_status = bt_command_fail(command, &err);
+		} else {
+			exit_status = run_with_options(command, &options);
+		}
+	}
+	bt_setup_finish(&options.setup);
+	bt_vec_finish(&options.files.list);
+	bt_vec_finish(&arguments.list);
+	return exit_status;
 }
+
 const struct bt_command bt_command_simulate = {
 	.name = "simulate",
 	.summary = "Place pods on a cluster read from files, and say why some stay pending.",
 	.usage = "berth simulate -f FILE|DIR|- ... [FLAGS]",
-	.help = "",
+	.help = "Reads a cluster and the pods to place: manifests, lists, multi-document YAML, "
+                "JSON, JSON lines, all of\n"
+		"them gzipped or not. Pods with a spec.nodeName are running; every other pod is "
+                "placed, in the order a\n"
+		"scheduler's queue has them: higher priority first, then older, then as they stand "
+                "in the input.\n"
+		"Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs, CronJobs (one run) and\n"
+		"ReplicationControllers become the pods that their controllers would create, less "
+                "those that are in\n"
+		"the input already. Manifests get the defaults an API server would fill in.\n"
+		"\n"
+		"Examples:\n"
+		"  # Would this Deployment fit into the cluster as it is now?\n"
+		"  kubectl get nodes,pods,priorityclasses -A -o yaml > cluster.yaml\n"
+		"  berth simulate -f cluster.yaml -f deployment.yaml\n"
+		"\n"
+		"  # The same without a file in between, every node scored\n"
+		"  kubectl get nodes,pods,pc -A -o json |\n"
+		"    berth simulate -f - -f deployment.yaml --percentage-of-nodes-to-score 100 -o "
+                "wide\n"
+		"\n"
+		"  # A folder of manifests on a cluster yet to be built, packed tightly, for "
+                "another program to read\n"
+		"  berth simulate -f nodes.yaml -R -f manifests/ --config most-allocated.yaml -o "
+                "json\n"
+		"\n"
+		"Exit status: 0 all pods are placed, 1 some stay pending, 2 the input or the flags "
+                "are wrong.\n",
 	.run = run,
 };

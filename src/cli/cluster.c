@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/cluster.h"
+
+#include "api/pod.h"
+#include "cli/printable.h"
+#include "cli/suffix.h"
+
+static uint64_t name_hash(enum bt_kind kind, struct bt_str namespace_, struct bt_str name)
+{
+	uint64_t hash = bt_hash_u64(bt_str_hash(name), bt_str_hash(namespace_));
+	return bt_hash_u64(hash, (uint64_t)kind);
+}
+
+static uint64_t object_hash_of(const void *owner, uint32_t value)
+{
+	const struct bt_cluster *cluster = owner;
+	const struct bt_cluster_object *object = &cluster->objects.items[value];
+	return name_hash(object->kind, object->namespace_, object->name);
+}
+
+static uint64_t owner_hash(struct bt_str namespace_, struct bt_str kind, struct bt_str name)
+{
+	uint64_t hash = bt_hash_u64(bt_str_hash(name), bt_str_hash(namespace_));
+	return bt_hash_u64(hash, bt_str_hash(kind));
+}
+
+static uint64_t owner_hash_of(const void *owner, uint32_t value)
+{
+	const struct bt_cluster *cluster = owner;
+	const struct bt_cluster_owner *entry = &cluster->owners.items[value];
+	return owner_hash(entry->namespace_, entry->kind, entry->name);
+}
+
+void bt_cluster_init(struct bt_cluster *cluster)
+{
+	*cluster = (struct bt_cluster){0};
+	bt_map_init(&cluster->names, object_hash_of, cluster);
+	bt_map_init(&cluster->owner_map, owner_hash_of, cluster);
+	bt_arena_init(&cluster->arena, 0);
+}
+
+void bt_cluster_finish(struct bt_cluster *cluster)
+{
+	for (uint32_t i = 0; i < cluster->objects.count; i++) {
+		bt_object_release(cluster->objects.items[i].object);
+	}
+	bt_vec_finish(&cluster->objects);
+	bt_vec_finish(&cluster->owners);
+	bt_map_finish(&cluster->names);
+	bt_map_finish(&cluster->owner_map);
+	bt_arena_finish(&cluster->arena);
+	bt_input_finish(&cluster->input);
+}
+
+/** --- messages --- */
+
+static void append_object(const struct bt_cluster_object *object, struct bt_strbuf *out)
+{
+	bt_strbuf_printf(out, "%s ", bt_kind_info(object->kind)->name);
+	if (object->namespace_.length != 0) {
+		bt_printable_append(out, object->namespace_);
+		bt_strbuf_append_char(out, '/');
+	}
+	bt_printable_append(out, object->name);
+}
+
+void bt_cluster_describe(const struct bt_cluster *cluster, uint32_t index, struct bt_strbuf *out)
+{
+	const struct bt_cluster_object *object = &cluster->objects.items[index];
+	bt_input_describe(&cluster->input, object->origin, out);
+	bt_strbuf_append_c(out, ": ");
+	append_object(object, out);
+}
+
+int bt_cluster_wrap(
+	const struct bt_cluster *cluster, uint32_t index, int result, struct berth_error *err)
+{
+	struct bt_strbuf place = {0};
+	bt_cluster_describe(cluster, index, &place);
+	result = bt_error_wrap(err, result, "%s", bt_strbuf_c(&place));
+	bt_strbuf_finish(&place);
+	return result;
+}
+
+void bt_cluster_warn(const struct bt_cluster *cluster, const char *format, ...)
+{
+	if (cluster->warn == NULL) {
+		return;
+	}
+	struct bt_strbuf line = {0};
+	va_list arguments;
+	va_start(arguments, format);
+	bt_strbuf_vprintf(&line, format, arguments);
+	va_end(arguments);
+	cluster->warn(cluster->warn_context, bt_strbuf_c(&line));
+	bt_strbuf_finish(&line);
+}
+
+/** --- taking objects in --- */
+
+static bool is_simulated(enum bt_kind kind)
+{
+	return kind == BT_KIND_POD || kind == BT_KIND_NODE || kind == BT_KIND_PRIORITY_CLASS ||
+		kind == BT_KIND_DEPLOYMENT || kind == BT_KIND_REPLICA_SET ||
+		kind == BT_KIND_REPLICATION_CONTROLLER || kind == BT_KIND_STATEFUL_SET ||
+		kind == BT_KIND_DAEMON_SET || kind == BT_KIND_JOB || kind == BT_KIND_CRON_JOB;
+}
+
+struct bt_str bt_cluster_make_uid(struct bt_cluster *cluster)
+{
+	return bt_arena_printf(
+		&cluster->arena, "00000000-0000-4000-8000-%012x", ++cluster->uid_count);
+}
+
+uint32_t bt_cluster_find(const struct bt_cluster *cluster, enum bt_kind kind,
+	struct bt_str namespace_, struct bt_str name)
+{
+	uint64_t hash = name_hash(kind, namespace_, name);
+	for (uint32_t at = bt_map_first(&cluster->names, hash); at != BT_MAP_NONE;
+		at = bt_map_next(&cluster->names, hash, at)) {
+		uint32_t index = bt_map_value(&cluster->names, at);
+		const struct bt_cluster_object *object = &cluster->objects.items[index];
+		if (object->kind == kind && bt_str_equal(object->namespace_, namespace_) &&
+			bt_str_equal(object->name, name)) {
+			return index;
+		}
+	}
+	return BT_CLUSTER_NONE;
+}
+
+/** The name, or one made from metadata.generateName that no object has yet. */
+static struct bt_str choose_name(struct bt_cluster *cluster, enum bt_kind kind,
+	struct bt_str namespace_, const struct bt_object_meta *meta)
+{
+	if (meta->name.length != 0 || meta->generate_name.length == 0) {
+		return meta->name;
+	}
+	for (uint32_t i = cluster->objects.count;; i++) {
+		char suffix[BT_SUFFIX_LENGTH + 1];
+		bt_suffix_make(meta->generate_name, i, suffix);
+		struct bt_str name = bt_arena_printf(
+			&cluster->arena, "%.*s%s", BT_STR_ARG(meta->generate_name), suffix);
+		if (bt_cluster_find(cluster, kind, namespace_, name) == BT_CLUSTER_NONE) {
+			return name;
+		}
+	}
+}
+
+static int check_limits(const struct bt_cluster *cluster, const struct bt_object_meta *meta,
+	struct berth_error *err)
+{
+	if (meta->name.length == 0 && meta->generate_name.length == 0) {
+		return bt_error_set(
+			err, BERTH_ERR_INVALID, "metadata.name: name or generateName is required");
+	}
+	if (meta->name.length > BT_CLUSTER_NAME_BYTES_MAX ||
+		meta->generate_name.length > BT_CLUSTER_NAME_BYTES_MAX ||
+		meta->namespace_.length > BT_CLUSTER_NAME_BYTES_MAX ||
+		meta->uid.length > BT_CLUSTER_NAME_BYTES_MAX) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"metadata: name, namespace and uid may have at most %d bytes",
+			BT_CLUSTER_NAME_BYTES_MAX);
+	}
+	if (cluster->objects.count >= BT_CLUSTER_OBJECTS_MAX) {
+		return bt_error_set(err, BERTH_ERR_TOO_LARGE, "the input has more than %d objects",
+			BT_CLUSTER_OBJECTS_MAX);
+	}
+	if (cluster->object_bytes > BT_CLUSTER_BYTES_MAX) {
+		return bt_error_set(err, BERTH_ERR_TOO_LARGE,
+			"the input takes more than %zu bytes of memory", BT_CLUSTER_BYTES_MAX);
+	}
+	return 0;
+}
+
+static void replace(
+	struct bt_cluster *cluster, uint32_t index, struct bt_cluster_object *new_object)
+{
+	struct bt_cluster_object *old = &cluster->objects.items[index];
+	struct bt_strbuf shown = {0};
+	bt_input_describe(&cluster->input, old->origin, &shown);
+	struct bt_strbuf place = {0};
+	bt_input_describe(&cluster->input, new_object->origin, &place);
+	bt_strbuf_append_c(&place, ": ");
+	append_object(new_object, &place);
+	bt_cluster_warn(
+		cluster, "%s replaces the one in %s", bt_strbuf_c(&place), bt_strbuf_c(&shown));
+	bt_strbuf_finish(&place);
+	bt_strbuf_finish(&shown);
+	cluster->object_bytes -= old->object->arena.total_bytes;
+	bt_object_release(old->object);
+	*old = *new_object;
+}
+
+static void add(struct bt_cluster *cluster, struct bt_origin origin, struct bt_object *object)
+{
+	const struct bt_object_meta *meta = object->meta;
+	struct bt_cluster_object entry = {
+		.object = object,
+		.kind = object->kind,
+		.origin = origin,
+		.namespace_ = BT_STR(""),
+		.uid = meta->uid,
+		.uid_is_given = meta->uid.length != 0,
+		.next_owned = BT_CLUSTER_NONE,
+	};
+	if (bt_kind_info(object->kind)->namespaced) {
+		entry.namespace_ =
+			meta->namespace_.length != 0 ? meta->namespace_ : BT_STR("default");
+	}
+	entry.name = choose_name(cluster, entry.kind, entry.namespace_, meta);
+	/* Copies, because the object itself may be released before the run ends. */
+	entry.namespace_ = bt_arena_str(&cluster->arena, entry.namespace_);
+	entry.name = bt_arena_str(&cluster->arena, entry.name);
+	entry.uid = entry.uid_is_given ? bt_arena_str(&cluster->arena, entry.uid)
+				       : bt_cluster_make_uid(cluster);
+	cluster->object_bytes += object->arena.total_bytes;
+	uint32_t earlier = bt_cluster_find(cluster, entry.kind, entry.namespace_, entry.name);
+	if (earlier != BT_CLUSTER_NONE) {
+		replace(cluster, earlier, &entry);
+		return;
+	}
+	bt_vec_push(&cluster->objects, entry);
+	bt_map_insert(&cluster->names, name_hash(entry.kind, entry.namespace_, entry.name),
+		cluster->objects.count - 1);
+}
+
+static int take(
+	void *context, struct bt_origin origin, struct bt_object *object, struct berth_error *err)
+{
+	struct bt_cluster *cluster = context;
+	if (!is_simulated(object->kind)) {
+		bt_object_release(object);
+		return 0;
+	}
+	int result = check_limits(cluster, object->meta, err);
+	if (result < 0) {
+		struct bt_strbuf what = {0};
+		struct bt_cluster_object shown = {
+			.kind = object->kind,
+			.namespace_ =
+				bt_str_sub(object->meta->namespace_, 0, BT_CLUSTER_NAME_BYTES_MAX),
+			.name = bt_str_sub(object->meta->name, 0, BT_CLUSTER_NAME_BYTES_MAX),
+		};
+		append_object(&shown, &what);
+		result = bt_error_wrap(err, result, "%s", bt_strbuf_c(&what));
+		bt_strbuf_finish(&what);
+		bt_object_release(object);
+		return result;
+	}
+	add(cluster, origin, object);
+	return 0;
+}
+
+int bt_cluster_read(struct bt_cluster *cluster, const char *path, struct berth_error *err)
+{
+	cluster->input.sink = (struct bt_input_sink){cluster, take};
+	return bt_input_read(&cluster->input, path, err);
+}
+
+int bt_cluster_read_text(
+	struct bt_cluster *cluster, const char *name, struct bt_str text, struct berth_error *err)
+{
+	cluster->input.sink = (struct bt_input_sink){cluster, take};
+	return bt_input_read_text(&cluster->input, name, text, err);
+}
+
+void bt_cluster_release(struct bt_cluster *cluster, uint32_t index)
+{
+	bt_object_release(cluster->objects.items[index].object);
+	cluster->objects.items[index].object = NULL;
+}
+
+/** --- owners --- */
+
+static struct bt_cluster_owner *find_owner(const struct bt_cluster *cluster,
+	struct bt_str namespace_, struct bt_str kind, struct bt_str name)
+{
+	uint64_t hash = owner_hash(namespace_, kind, name);
+	for (uint32_t at = bt_map_first(&cluster->owner_map, hash); at != BT_MAP_NONE;
+		at = bt_map_next(&cluster->owner_map, hash, at)) {
+		struct bt_cluster_owner *owner =
+			&cluster->owners.items[bt_map_value(&cluster->owner_map, at)];
+		if (bt_str_equal(owner->namespace_, namespace_) &&
+			bt_str_equal(owner->kind, kind) && bt_str_equal(owner->name, name)) {
+			return owner;
+		}
+	}
+	return NULL;
+}
+
+static void add_owned(
+	struct bt_cluster *cluster, struct bt_str kind, struct bt_str name, uint32_t index)
+{
+	struct bt_str namespace_ = cluster->objects.items[index].namespace_;
+	struct bt_cluster_owner *owner = find_owner(cluster, namespace_, kind, name);
+	if (owner != NULL) {
+		cluster->objects.items[owner->last].next_owned = index;
+		owner->last = index;
+		return;
+	}
+	struct bt_cluster_owner entry = {namespace_, bt_arena_str(&cluster->arena, kind),
+		bt_arena_str(&cluster->arena, name), index, index};
+	bt_vec_push(&cluster->owners, entry);
+	bt_map_insert(
+		&cluster->owner_map, owner_hash(namespace_, kind, name), cluster->owners.count - 1);
+}
+
+/** The Deployment whose ReplicaSet this would be: the name without "-" and the template's hash. */
+static struct bt_str deployment_of(const struct bt_object_meta *pod, struct bt_str replica_set)
+{
+	const struct bt_str *hash = bt_str_map_find(&pod->labels, BT_STR("pod-template-hash"));
+	if (hash == NULL || hash->length == 0 || replica_set.length < hash->length + 2 ||
+		!bt_str_has_suffix(replica_set, *hash) ||
+		replica_set.data[replica_set.length - hash->length - 1] != '-') {
+		return BT_STR("");
+	}
+	return bt_str_sub(replica_set, 0, replica_set.length - hash->length - 1);
+}
+
+void bt_cluster_index_owners(struct bt_cluster *cluster)
+{
+	const struct bt_str replica_set = BT_STR("ReplicaSet");
+	for (uint32_t i = 0; i < cluster->objects.count; i++) {
+		const struct bt_cluster_object *object = &cluster->objects.items[i];
+		const struct bt_owner_reference *controller =
+			bt_object_controller(object->object->meta);
+		if (controller == NULL) {
+			continue;
+		}
+		struct bt_str kind = controller->kind;
+		struct bt_str name = controller->name;
+		if (object->kind == BT_KIND_POD && bt_str_equal(kind, replica_set) &&
+			bt_cluster_find(cluster, BT_KIND_REPLICA_SET, object->namespace_, name) ==
+				BT_CLUSTER_NONE) {
+			struct bt_str deployment = deployment_of(object->object->meta, name);
+			if (deployment.length != 0 &&
+				bt_cluster_find(cluster, BT_KIND_DEPLOYMENT, object->namespace_,
+					deployment) != BT_CLUSTER_NONE) {
+				kind = BT_STR("Deployment");
+				name = deployment;
+			}
+		}
+		add_owned(cluster, kind, name, i);
+	}
+}
+
+uint32_t bt_cluster_first_owned(const struct bt_cluster *cluster, struct bt_str namespace_,
+	struct bt_str kind, struct bt_str name)
+{
+	const struct bt_cluster_owner *owner = find_owner(cluster, namespace_, kind, name);
+	return owner != NULL ? owner->first : BT_CLUSTER_NONE;
+}

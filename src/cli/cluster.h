@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CLI_CLUSTER_H
+#define BT_CLI_CLUSTER_H
+/**
+ * The objects of all input files, as a simulation needs them: by name, and by owner. Kinds that
+ * play no part in a simulation are dropped on arrival.
+ */
+#include "cli/input.h"
+#include "base/map.h"
+
+/** Objects, and the memory they take once decoded. */
+#define BT_CLUSTER_OBJECTS_MAX 1000000
+#define BT_CLUSTER_BYTES_MAX ((size_t)4 << 30)
+/** Names are DNS names; longer ones would only make messages and derived names long. */
+#define BT_CLUSTER_NAME_BYTES_MAX 253
+
+#define BT_CLUSTER_NONE UINT32_MAX
+
+struct bt_cluster_object {
+	struct bt_object *object; /* NULL once released */
+	enum bt_kind kind;
+	struct bt_origin origin;
+	struct bt_str
+		namespace_; /* "default" when the object names none; "" for cluster-scoped kinds */
+	struct bt_str name;
+	struct bt_str uid;   /* never empty */
+	bool uid_is_given;   /* the input has it; otherwise it was made up */
+	uint32_t next_owned; /* of the same controller; BT_CLUSTER_NONE ends the list */
+};
+
+/** Everything controlled by one object, which need not be in the input itself. */
+struct bt_cluster_owner {
+	struct bt_str namespace_;
+	struct bt_str kind;
+	struct bt_str name;
+	uint32_t first; /* object index */
+	uint32_t last;
+};
+
+struct bt_cluster {
+	struct bt_input input;
+	BT_VEC(struct bt_cluster_object) objects; /* in input order */
+	BT_VEC(struct bt_cluster_owner) owners;
+	struct bt_map names;     /* kind, namespace, name -> object */
+	struct bt_map owner_map; /* namespace, kind, name -> owner */
+	struct bt_arena arena;   /* names and uids that were made up */
+	size_t object_bytes;
+	uint32_t uid_count;                            /* uids made up */
+	void (*warn)(void *context, const char *line); /* NULL: nobody listens */
+	void *warn_context;
+};
+
+void bt_cluster_init(struct bt_cluster *cluster);
+void bt_cluster_finish(struct bt_cluster *cluster);
+/** bt_input_read; an object that was in the input before is replaced, with a warning. */
+BT_MUST_USE int bt_cluster_read(
+	struct bt_cluster *cluster, const char *path, struct berth_error *err);
+BT_MUST_USE int bt_cluster_read_text(
+	struct bt_cluster *cluster, const char *name, struct bt_str text, struct berth_error *err);
+/** After the last file: fill the lists of owners. */
+void bt_cluster_index_owners(struct bt_cluster *cluster);
+/** Index of an object, or BT_CLUSTER_NONE. */
+uint32_t bt_cluster_find(const struct bt_cluster *cluster, enum bt_kind kind,
+	struct bt_str namespace_, struct bt_str name);
+/**
+ * First object controlled by an object of this kind and name, or BT_CLUSTER_NONE; next_owned leads
+ * on. uids are not compared. A pod of a ReplicaSet that is not in the input counts as the
+ * Deployment's that the ReplicaSet's name and the label pod-template-hash point to.
+ */
+uint32_t bt_cluster_first_owned(const struct bt_cluster *cluster, struct bt_str namespace_,
+	struct bt_str kind, struct bt_str name);
+/** A uid that is the same in every run on the same input. */
+struct bt_str bt_cluster_make_uid(struct bt_cluster *cluster);
+/** Release the object itself; name, namespace and uid stay known. */
+void bt_cluster_release(struct bt_cluster *cluster, uint32_t index);
+/** "<file>: document <n>: <Kind> <namespace>/<name>" */
+void bt_cluster_describe(const struct bt_cluster *cluster, uint32_t index, struct bt_strbuf *out);
+/** Put that in front of an error. Returns its code. */
+int bt_cluster_wrap(
+	const struct bt_cluster *cluster, uint32_t index, int result, struct berth_error *err);
+BT_PRINTF(2, 3)
+void bt_cluster_warn(const struct bt_cluster *cluster, const char *format, ...);
+#endif

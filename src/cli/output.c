@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/output.h"
+
+#include <stdlib.h>
+
+#include "cli/printable.h"
+#if BT_HAVE_YAML
+#include "codec/yaml.h"
+#endif
+
+#define JSON_INDENT 2
+
+bool bt_output_format_find(const char *name, enum bt_output_format *out_format)
+{
+	static const struct {
+		const char *name;
+		enum bt_output_format format;
+	} formats[] = {
+		{"table", BT_OUTPUT_TABLE},
+		{"wide", BT_OUTPUT_WIDE},
+		{"json", BT_OUTPUT_JSON},
+		{"yaml", BT_OUTPUT_YAML},
+		{"name", BT_OUTPUT_NAME},
+	};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(formats); i++) {
+		if (strcmp(formats[i].name, name) == 0) {
+			*out_format = formats[i].format;
+			return true;
+		}
+	}
+	return false;
+}
+
+struct named_slot {
+	struct bt_str name;
+	uint32_t slot;
+};
+
+static int compare_slots(const void *a, const void *b)
+{
+	const struct named_slot *first = a;
+	const struct named_slot *second = b;
+	return bt_str_compare(first->name, second->name);
+}
+
+uint32_t *bt_output_node_slots(const struct bt_simulation *simulation)
+{
+	const struct bt_node_table *table = &simulation->engine->state->nodes;
+	struct named_slot *named = BT_NEW_ARRAY(struct named_slot, simulation->node_count);
+	uint32_t *slots = BT_NEW_ARRAY(uint32_t, simulation->node_count);
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < simulation->cluster->objects.count; i++) {
+		const struct bt_cluster_object *object = &simulation->cluster->objects.items[i];
+		if (object->kind == BT_KIND_NODE) {
+			named[count++] = (struct named_slot){
+				object->name, bt_node_table_find(table, object->name)};
+		}
+	}
+	BT_ASSERT(count == simulation->node_count);
+	if (count > 1) {
+		qsort(named, count, sizeof(named[0]), compare_slots);
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		slots[i] = named[i].slot;
+	}
+	bt_free(named);
+	return slots;
+}
+
+/** --- JSON --- */
+
+static void write_int(struct bt_json_writer *writer, const char *name, int64_t value)
+{
+	bt_json_write_name_c(writer, name);
+	bt_json_write_int64(writer, value);
+}
+
+static void write_str(struct bt_json_writer *writer, const char *name, struct bt_str value)
+{
+	bt_json_write_name_c(writer, name);
+	bt_json_write_str(writer, value);
+}
+
+static void write_pod(struct bt_json_writer *writer, const struct bt_simulated_pod *entry)
+{
+	bt_json_begin_object(writer);
+	write_str(writer, "namespace", entry->pod->metadata.namespace_);
+	write_str(writer, "name", entry->pod->metadata.name);
+	write_str(writer, "reason", bt_str_from(bt_fate_name(entry->fate)));
+	write_str(writer, "node", entry->node_name);
+	write_str(writer, "message", entry->message);
+	write_int(writer, "priority", bt_pod_priority(entry->pod));
+	write_int(writer, "score", entry->score);
+	write_int(writer, "feasibleNodes", entry->feasible_count);
+	bt_json_end_object(writer);
+}
+
+static void write_usage(
+	struct bt_json_writer *writer, struct bt_str name, int64_t requested, int64_t allocatable)
+{
+	bt_json_write_name(writer, name);
+	bt_json_begin_object(writer);
+	write_int(writer, "requested", requested);
+	write_int(writer, "allocatable", allocatable);
+	bt_json_end_object(writer);
+}
+
+static void write_node(
+	struct bt_json_writer *writer, const struct bt_node_table *nodes, uint32_t slot)
+{
+	bt_json_begin_object(writer);
+	write_str(writer, "name", bt_node_table_name(nodes, slot));
+	write_usage(writer, BT_STR("pods"), nodes->pod_count[slot], nodes->allocatable_pods[slot]);
+	write_usage(writer, BT_STR("cpuMilli"), nodes->requested_cpu_milli[slot],
+		nodes->allocatable_cpu_milli[slot]);
+	write_usage(writer, BT_STR("memoryBytes"), nodes->requested_memory_bytes[slot],
+		nodes->allocatable_memory_bytes[slot]);
+	write_usage(writer, BT_STR("ephemeralStorageBytes"), nodes->requested_ephemeral_bytes[slot],
+		nodes->allocatable_ephemeral_bytes[slot]);
+	bt_json_write_name_c(writer, "resources");
+	bt_json_begin_object(writer);
+	for (uint32_t i = 0; i < nodes->scalars.count; i++) {
+		const struct bt_scalar_column *column = &nodes->scalars.items[i];
+		if (column->allocatable[slot] != 0 || column->requested[slot] != 0) {
+			write_usage(writer, bt_symbol_text(nodes->symbols, column->name),
+				column->requested[slot], column->allocatable[slot]);
+		}
+	}
+	bt_json_end_object(writer);
+	bt_json_end_object(writer);
+}
+
+static void write_json(
+	const struct bt_simulation *simulation, uint32_t indent, struct bt_strbuf *out)
+{
+	struct bt_json_writer writer;
+	bt_json_writer_init(&writer, out, indent);
+	bt_json_begin_object(&writer);
+	bt_json_write_name_c(&writer, "pods");
+	bt_json_begin_array(&writer);
+	for (uint32_t i = 0; i < simulation->pods.count; i++) {
+		write_pod(&writer, &simulation->pods.items[i]);
+	}
+	bt_json_end_array(&writer);
+	bt_json_write_name_c(&writer, "nodes");
+	bt_json_begin_array(&writer);
+	uint32_t *slots = bt_output_node_slots(simulation);
+	for (uint32_t i = 0; i < simulation->node_count; i++) {
+		write_node(&writer, &simulation->engine->state->nodes, slots[i]);
+	}
+	bt_free(slots);
+	bt_json_end_array(&writer);
+	bt_json_end_object(&writer);
+}
+
+static int write_yaml(
+	const struct bt_simulation *simulation, struct bt_strbuf *out, struct berth_error *err)
+{
+#if BT_HAVE_YAML
+	struct bt_strbuf json = {0};
+	write_json(simulation, 0, &json);
+	int result = bt_yaml_from_json(bt_strbuf_str(&json), out, err);
+	bt_strbuf_finish(&json);
+	return result;
+#else
+	(void)simulation;
+	(void)out;
+	return bt_error_set(err, BERTH_ERR_INVALID, "this program was built without YAML");
+#endif
+}
+
+/** --- names --- */
+
+static void write_names(const struct bt_simulation *simulation, struct bt_strbuf *out)
+{
+	for (uint32_t i = 0; i < simulation->pods.count; i++) {
+		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
+		if (entry->fate != BT_FATE_SCHEDULED) {
+			continue;
+		}
+		bt_strbuf_append_c(out, "pod/");
+		bt_printable_append(out, entry->pod->metadata.namespace_);
+		bt_strbuf_append_char(out, '/');
+		bt_printable_append(out, entry->pod->metadata.name);
+		bt_strbuf_append_char(out, ' ');
+		bt_printable_append(out, entry->node_name);
+		bt_strbuf_append_char(out, '\n');
+	}
+}
+
+int bt_output_write(const struct bt_simulation *simulation, enum bt_output_format format,
+	struct bt_strbuf *out, struct berth_error *err)
+{
+	switch (format) {
+	case BT_OUTPUT_TABLE:
+	case BT_OUTPUT_WIDE:
+		bt_output_write_tables(simulation, format == BT_OUTPUT_WIDE, out);
+		return 0;
+	case BT_OUTPUT_JSON:
+		write_json(simulation, JSON_INDENT, out);
+		bt_strbuf_append_char(out, '\n');
+		return 0;
+	case BT_OUTPUT_YAML:
+		return write_yaml(simulation, out, err);
+	case BT_OUTPUT_NAME:
+		write_names(simulation, out);
+		return 0;
+	}
+	return 0;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CLI_OUTPUT_H
+#define BT_CLI_OUTPUT_H
+/** The answer of a simulation, for people (tables) and programs (JSON, YAML, names). */
+#include "cli/simulation.h"
+
+enum bt_output_format {
+	BT_OUTPUT_TABLE,
+	BT_OUTPUT_WIDE, /* with priority, requests, score, number of nodes that fit, other resources
+	                 */
+	BT_OUTPUT_JSON,
+	BT_OUTPUT_YAML,
+	BT_OUTPUT_NAME, /* "pod/NAMESPACE/NAME NODE" of each placed pod */
+};
+
+/** false when there is no such format. */
+bool bt_output_format_find(const char *name, enum bt_output_format *out_format);
+/** Append the whole answer. BERTH_ERR_INVALID: YAML in a program built without it. */
+BT_MUST_USE int bt_output_write(const struct bt_simulation *simulation,
+	enum bt_output_format format, struct bt_strbuf *out, struct berth_error *err);
+
+/** Slots of the nodes in the input, ascending by name; owned: bt_free. */
+uint32_t *bt_output_node_slots(const struct bt_simulation *simulation);
+void bt_output_write_tables(
+	const struct bt_simulation *simulation, bool wide, struct bt_strbuf *out);
+#endif

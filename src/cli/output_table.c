@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/output.h"
+#include "cli/table.h"
+
+#define KIB INT64_C(1024)
+
+static void append_cpu(struct bt_strbuf *out, int64_t milli)
+{
+	if (milli % 1000 == 0) {
+		bt_strbuf_printf(out, "%lld", (long long)(milli / 1000));
+	} else {
+		bt_strbuf_printf(out, "%lldm", (long long)milli);
+	}
+}
+
+/** The largest binary unit that leaves at least 1, with one decimal where it is not whole. */
+static void append_bytes(struct bt_strbuf *out, int64_t bytes)
+{
+	static const char *const units[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
+	size_t unit = 0;
+	int64_t factor = 1;
+	while (unit + 1 < BT_ARRAY_LENGTH(units) && bytes / factor >= KIB) {
+		factor *= KIB;
+		unit++;
+	}
+	if (bytes % factor == 0) {
+		bt_strbuf_printf(out, "%lld%s", (long long)(bytes / factor), units[unit]);
+	} else {
+		bt_strbuf_printf(out, "%.1f%s", (double)bytes / (double)factor, units[unit]);
+	}
+}
+
+static void append_share(struct bt_strbuf *out, int64_t requested, int64_t allocatable)
+{
+	if (allocatable > 0) {
+		bt_strbuf_printf(out, " (%.0f%%)", 100.0 * (double)requested / (double)allocatable);
+	}
+}
+
+/** --- pods --- */
+
+static void add_pod_name(struct bt_table *table, const struct bt_pod *pod)
+{
+	struct bt_strbuf name = {0};
+	bt_strbuf_append_str(&name, pod->metadata.namespace_);
+	bt_strbuf_append_char(&name, '/');
+	bt_strbuf_append_str(&name, pod->metadata.name);
+	bt_table_add(table, bt_strbuf_str(&name));
+	bt_strbuf_finish(&name);
+}
+
+/** Known only for pods that went through a scheduling cycle. */
+static void add_wide_cells(struct bt_table *table, const struct bt_simulated_pod *entry)
+{
+	bool cycled = entry->fate == BT_FATE_SCHEDULED || entry->fate == BT_FATE_UNSCHEDULABLE ||
+		entry->fate == BT_FATE_SCHEDULER_ERROR;
+	bt_strbuf_printf(&table->text, "%d", bt_pod_priority(entry->pod));
+	bt_table_end_cell(table);
+	if (!cycled) {
+		for (int i = 0; i < 4; i++) {
+			bt_table_add_c(table, "-");
+		}
+		return;
+	}
+	append_cpu(&table->text, entry->cpu_milli);
+	bt_table_end_cell(table);
+	append_bytes(&table->text, entry->memory_bytes);
+	bt_table_end_cell(table);
+	if (entry->fate == BT_FATE_SCHEDULED && entry->feasible_count > 1) {
+		bt_strbuf_printf(&table->text, "%lld", (long long)entry->score);
+	} else {
+		bt_strbuf_append_char(&table->text, '-');
+	}
+	bt_table_end_cell(table);
+	bt_strbuf_printf(&table->text, "%u", entry->feasible_count);
+	bt_table_end_cell(table);
+}
+
+static void write_pods(const struct bt_simulation *simulation, bool wide, struct bt_strbuf *out)
+{
+	static const char *const headings[] = {
+		"POD", "NODE", "PRIORITY", "CPU", "MEMORY", "SCORE", "FITTING", "STATUS"};
+	struct bt_table table = {.column_count = wide ? 8 : 3};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(headings); i++) {
+		if (wide || i < 2 || i + 1 == BT_ARRAY_LENGTH(headings)) {
+			bt_table_add_c(&table, headings[i]);
+		}
+	}
+	for (uint32_t i = 0; i < simulation->pods.count; i++) {
+		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
+		add_pod_name(&table, entry->pod);
+		bt_table_add(
+			&table, entry->fate == BT_FATE_SCHEDULED ? entry->node_name : BT_STR("-"));
+		if (wide) {
+			add_wide_cells(&table, entry);
+		}
+		/* The last column: its width pads nothing, so that long messages cost no room. */
+		struct bt_strbuf status = {0};
+		bt_strbuf_append_c(&status, bt_fate_name(entry->fate));
+		if (entry->fate != BT_FATE_SCHEDULED) {
+			bt_strbuf_append_c(&status, ": ");
+			bt_strbuf_append_str(&status, entry->message);
+		}
+		bt_table_add(&table, bt_strbuf_str(&status));
+		bt_strbuf_finish(&status);
+	}
+	bt_table_write(&table, out);
+	bt_table_finish(&table);
+}
+
+/** --- nodes --- */
+
+/** Extended and other resources that the node has or that are requested on it: "NAME=used/total".
+ */
+static void add_other_resources(
+	struct bt_table *table, const struct bt_node_table *nodes, uint32_t slot)
+{
+	struct bt_strbuf cell = {0};
+	for (uint32_t i = 0; i < nodes->scalars.count; i++) {
+		const struct bt_scalar_column *column = &nodes->scalars.items[i];
+		int64_t allocatable = column->allocatable[slot];
+		int64_t requested = column->requested[slot];
+		if (allocatable == 0 && requested == 0) {
+			continue;
+		}
+		bt_strbuf_append_c(&cell, cell.length != 0 ? "," : "");
+		bt_strbuf_append_str(&cell, bt_symbol_text(nodes->symbols, column->name));
+		bt_strbuf_printf(&cell, "=%lld/%lld", (long long)requested, (long long)allocatable);
+	}
+	bt_table_add(table, bt_strbuf_str(&cell));
+	bt_strbuf_finish(&cell);
+}
+
+static void add_node(
+	struct bt_table *table, const struct bt_node_table *nodes, uint32_t slot, bool wide)
+{
+	int64_t cpu = nodes->requested_cpu_milli[slot];
+	int64_t memory = nodes->requested_memory_bytes[slot];
+	bt_table_add(table, bt_node_table_name(nodes, slot));
+	bt_strbuf_printf(&table->text, "%lld/%lld", (long long)nodes->pod_count[slot],
+		(long long)nodes->allocatable_pods[slot]);
+	bt_table_end_cell(table);
+	append_cpu(&table->text, cpu);
+	bt_strbuf_append_char(&table->text, '/');
+	append_cpu(&table->text, nodes->allocatable_cpu_milli[slot]);
+	append_share(&table->text, cpu, nodes->allocatable_cpu_milli[slot]);
+	bt_table_end_cell(table);
+	append_bytes(&table->text, memory);
+	bt_strbuf_append_char(&table->text, '/');
+	append_bytes(&table->text, nodes->allocatable_memory_bytes[slot]);
+	append_share(&table->text, memory, nodes->allocatable_memory_bytes[slot]);
+	bt_table_end_cell(table);
+	if (wide) {
+		add_other_resources(table, nodes, slot);
+	}
+}
+
+static void write_nodes(const struct bt_simulation *simulation, bool wide, struct bt_strbuf *out)
+{
+	static const char *const headings[] = {"NODE", "PODS", "CPU", "MEMORY", "OTHER"};
+	struct bt_table table = {.column_count = wide ? 5 : 4};
+	uint32_t *slots = bt_output_node_slots(simulation);
+	for (uint32_t i = 0; i < table.column_count; i++) {
+		bt_table_add_c(&table, headings[i]);
+	}
+	for (uint32_t i = 0; i < simulation->node_count; i++) {
+		add_node(&table, &simulation->engine->state->nodes, slots[i], wide);
+	}
+	bt_table_write(&table, out);
+	bt_table_finish(&table);
+	bt_free(slots);
+}
+
+static void write_summary(const struct bt_simulation *simulation, struct bt_strbuf *out)
+{
+	uint32_t pending = 0;
+	for (int fate = 0; fate < BT_FATE__COUNT; fate++) {
+		if (bt_fate_is_pending((enum bt_fate)fate)) {
+			pending += simulation->counts[fate];
+		}
+	}
+	bt_strbuf_printf(
+		out, "%u placed, %u pending", simulation->counts[BT_FATE_SCHEDULED], pending);
+	if (simulation->counts[BT_FATE_DELETING] != 0) {
+		bt_strbuf_printf(out, ", %u being deleted", simulation->counts[BT_FATE_DELETING]);
+	}
+	bt_strbuf_printf(out, "; %u running before, %u nodes\n", simulation->running_count,
+		simulation->node_count);
+}
+
+void bt_output_write_tables(
+	const struct bt_simulation *simulation, bool wide, struct bt_strbuf *out)
+{
+	if (simulation->pods.count != 0) {
+		write_pods(simulation, wide, out);
+		bt_strbuf_append_char(out, '\n');
+	}
+	if (simulation->node_count != 0) {
+		write_nodes(simulation, wide, out);
+		bt_strbuf_append_char(out, '\n');
+	}
+	write_summary(simulation, out);
+}

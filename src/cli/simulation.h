@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CLI_SIMULATION_H
+#define BT_CLI_SIMULATION_H
+/**
+ * One pass over the pods of a cluster that have no node yet: who goes where, and who stays pending
+ * for which reason. Pods are decided in the order of the queue: higher priority first, then earlier
+ * creationTimestamp (pods without one were created just now, so they come last), then input order;
+ * the pods of a workload stand where the workload stands. Each placed pod counts for the next ones.
+ * Spec: 03 sections 2 and 3, 05 section 4.
+ */
+#include "cli/workload.h"
+#include "sched/engine.h"
+
+/** Messages longer than this together are cut. */
+#define BT_SIMULATION_MESSAGE_BYTES_MAX ((size_t)1 << 30)
+
+enum bt_fate {
+	BT_FATE_SCHEDULED,
+	BT_FATE_UNSCHEDULABLE,    /* no node fits */
+	BT_FATE_SCHEDULER_ERROR,  /* a plugin failed */
+	BT_FATE_SCHEDULING_GATED, /* held back before the queue */
+	BT_FATE_NOT_HANDLED,      /* no profile has the pod's schedulerName */
+	BT_FATE_DELETING,         /* left alone: it is going away */
+	BT_FATE__COUNT,
+};
+
+/** "Scheduled", or the reason that the pod's PodScheduled condition would give. */
+const char *bt_fate_name(enum bt_fate fate);
+/** The pod waits for a node: what makes a simulation end with exit status 1. */
+bool bt_fate_is_pending(enum bt_fate fate);
+
+struct bt_simulated_pod {
+	const struct bt_pod *pod;
+	struct bt_pod_info info; /* shape NULL: not held at the moment */
+	uint32_t sequence;       /* input order */
+	enum bt_fate fate;
+	struct bt_str node_name; /* BT_FATE_SCHEDULED */
+	struct bt_str message;   /* all others */
+	int64_t score;           /* of the chosen node; 0 when it was the only one that fits */
+	uint32_t feasible_count;
+	int64_t cpu_milli; /* requested */
+	int64_t memory_bytes;
+};
+
+struct bt_simulation {
+	struct bt_cluster *cluster; /* borrowed */
+	struct bt_engine *engine;   /* borrowed */
+	struct bt_expansion expansion;
+	struct bt_arena arena;
+	BT_VEC(struct bt_simulated_pod) pods; /* in the order they are decided */
+	uint32_t node_count;
+	uint32_t running_count; /* pods that have their node in the input */
+	uint32_t counts[BT_FATE__COUNT];
+	size_t message_bytes;
+	/** Called before each pod; NULL: nobody listens. */
+	void (*progress)(void *context, uint32_t done, uint32_t total);
+	void *progress_context;
+};
+
+void bt_simulation_init(
+	struct bt_simulation *simulation, struct bt_cluster *cluster, struct bt_engine *engine);
+void bt_simulation_finish(struct bt_simulation *simulation);
+/**
+ * Expand workloads, admit pods, fill the engine's state; bound pods are released on the way. Errors
+ * name file, document and object.
+ */
+BT_MUST_USE int bt_simulation_load(struct bt_simulation *simulation, struct berth_error *err);
+/** Decide every pod. */
+void bt_simulation_run(struct bt_simulation *simulation);
+#endif

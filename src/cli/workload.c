@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/workload.h"
+
+#include "api/identity.h"
+#include "cli/suffix.h"
+#include "cli/workload_private.h"
+
+static uint64_t pod_name_hash(struct bt_str namespace_, struct bt_str name)
+{
+	return bt_hash_u64(bt_str_hash(name), bt_str_hash(namespace_));
+}
+
+static uint64_t pod_name_hash_of(const void *owner, uint32_t value)
+{
+	const struct bt_expansion *expansion = owner;
+	const struct bt_object_meta *meta = &expansion->pods.items[value].pod->metadata;
+	return pod_name_hash(meta->namespace_, meta->name);
+}
+
+void bt_expansion_init(struct bt_expansion *expansion, struct bt_cluster *cluster)
+{
+	*expansion = (struct bt_expansion){.cluster = cluster};
+	bt_arena_init(&expansion->arena, 0);
+	bt_map_init(&expansion->names, pod_name_hash_of, expansion);
+}
+
+void bt_expansion_finish(struct bt_expansion *expansion)
+{
+	bt_vec_finish(&expansion->pods);
+	bt_vec_finish(&expansion->nodes);
+	bt_free(expansion->covered_for);
+	bt_map_finish(&expansion->names);
+	bt_arena_finish(&expansion->arena);
+}
+
+/** --- making pods --- */
+
+struct bt_str_map bt_labels_with(const struct bt_str_map *labels, const struct bt_str_pair *pairs,
+	uint32_t count, struct bt_arena *arena)
+{
+	struct bt_str_pair *merged =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_str_pair, (size_t)labels->count + count);
+	uint32_t total = 0;
+	uint32_t i = 0;
+	for (uint32_t p = 0; p < count; p++) {
+		while (i < labels->count &&
+			bt_str_compare(labels->items[i].key, pairs[p].key) < 0) {
+			merged[total++] = labels->items[i++];
+		}
+		if (i < labels->count && bt_str_equal(labels->items[i].key, pairs[p].key)) {
+			i++;
+		}
+		merged[total++] = pairs[p];
+	}
+	while (i < labels->count) {
+		merged[total++] = labels->items[i++];
+	}
+	return (struct bt_str_map){merged, total, true};
+}
+
+struct bt_pod_maker bt_pod_maker_init(struct bt_expansion *expansion, uint32_t owner,
+	struct bt_str api_version, const struct bt_object_meta *template_metadata,
+	const struct bt_pod_spec *template_spec)
+{
+	const struct bt_cluster_object *object = &expansion->cluster->objects.items[owner];
+	return (struct bt_pod_maker){
+		.owner = owner,
+		.namespace_ = object->namespace_,
+		.prefix = bt_arena_printf(&expansion->arena, "%.*s-", BT_STR_ARG(object->name)),
+		.reference =
+			{
+				.api_version = api_version,
+				.kind = bt_str_from(bt_kind_info(object->kind)->name),
+				.name = object->name,
+				.uid = object->uid,
+				.controller = {true, true},
+			},
+		.metadata = template_metadata,
+		.spec = template_spec,
+		.labels = template_metadata->labels,
+	};
+}
+
+bool bt_expansion_has_pod(
+	const struct bt_expansion *expansion, struct bt_str namespace_, struct bt_str name)
+{
+	uint64_t hash = pod_name_hash(namespace_, name);
+	if (bt_cluster_find(expansion->cluster, BT_KIND_POD, namespace_, name) != BT_CLUSTER_NONE) {
+		return true;
+	}
+	for (uint32_t at = bt_map_first(&expansion->names, hash); at != BT_MAP_NONE;
+		at = bt_map_next(&expansion->names, hash, at)) {
+		const struct bt_object_meta *meta =
+			&expansion->pods.items[bt_map_value(&expansion->names, at)].pod->metadata;
+		if (bt_str_equal(meta->namespace_, namespace_) && bt_str_equal(meta->name, name)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+struct bt_str bt_pod_maker_next_name(struct bt_expansion *expansion, struct bt_pod_maker *maker)
+{
+	for (;;) {
+		char suffix[BT_SUFFIX_LENGTH + 1];
+		bt_suffix_make(maker->prefix, maker->next_suffix++, suffix);
+		struct bt_str name = bt_arena_printf(
+			&expansion->arena, "%.*s%s", BT_STR_ARG(maker->prefix), suffix);
+		if (!bt_expansion_has_pod(expansion, maker->namespace_, name)) {
+			return name;
+		}
+	}
+}
+
+int bt_expansion_add(struct bt_expansion *expansion, const struct bt_pod_maker *maker,
+	struct bt_str name, struct bt_pod **out_pod, struct berth_error *err)
+{
+	if (expansion->pods.count >= BT_WORKLOAD_PODS_MAX ||
+		expansion->arena.total_bytes > BT_WORKLOAD_BYTES_MAX) {
+		return bt_error_set(err, BERTH_ERR_TOO_LARGE,
+			"the workloads make more than %d pods, or pods of more than %zu bytes",
+			BT_WORKLOAD_PODS_MAX, BT_WORKLOAD_BYTES_MAX);
+	}
+	struct bt_pod *pod = BT_ARENA_NEW(&expansion->arena, struct bt_pod);
+	struct bt_owner_reference *reference =
+		BT_ARENA_NEW(&expansion->arena, struct bt_owner_reference);
+	*reference = maker->reference;
+	pod->spec = *maker->spec;
+	pod->metadata = (struct bt_object_meta){
+		.name = name,
+		.generate_name = maker->prefix,
+		.namespace_ = maker->namespace_,
+		.uid = bt_cluster_make_uid(expansion->cluster),
+		.labels = maker->labels,
+		.annotations = maker->metadata->annotations,
+	};
+	pod->metadata.owner_references.items = reference;
+	pod->metadata.owner_references.count = 1;
+	pod->metadata.owner_references.present = true;
+	struct bt_workload_pod entry = {pod, maker->owner};
+	bt_vec_push(&expansion->pods, entry);
+	bt_map_insert(&expansion->names, pod_name_hash(maker->namespace_, name),
+		expansion->pods.count - 1);
+	*out_pod = pod;
+	return 0;
+}
+
+/** --- what exists already --- */
+
+/** The reference may be of a namesake that is long gone: then the uids differ. */
+static bool is_same_owner(
+	const struct bt_cluster_object *owner, const struct bt_cluster_object *owned)
+{
+	const struct bt_owner_reference *reference = bt_object_controller(owned->object->meta);
+	if (reference == NULL || !bt_str_equal(reference->name, owner->name)) {
+		return true; /* a pod of a ReplicaSet that is not in the input: found by name only
+		              */
+	}
+	return !owner->uid_is_given || reference->uid.length == 0 ||
+		bt_str_equal(reference->uid, owner->uid);
+}
+
+uint32_t bt_expansion_next_owned(
+	const struct bt_expansion *expansion, uint32_t owner_index, uint32_t at, bool first)
+{
+	const struct bt_cluster *cluster = expansion->cluster;
+	const struct bt_cluster_object *owner = &cluster->objects.items[owner_index];
+	uint32_t index = first ? bt_cluster_first_owned(cluster, owner->namespace_,
+					 bt_str_from(bt_kind_info(owner->kind)->name), owner->name)
+			       : cluster->objects.items[at].next_owned;
+	while (index != BT_CLUSTER_NONE && !is_same_owner(owner, &cluster->objects.items[index])) {
+		index = cluster->objects.items[index].next_owned;
+	}
+	return index;
+}
+
+const struct bt_pod *bt_expansion_pod_at(const struct bt_expansion *expansion, uint32_t index)
+{
+	const struct bt_cluster_object *object = &expansion->cluster->objects.items[index];
+	return object->kind == BT_KIND_POD ? bt_object_value(object->object, BT_KIND_POD) : NULL;
+}
+
+bool bt_pod_is_active(const struct bt_pod *pod)
+{
+	return !bt_pod_is_terminal(pod) && !bt_pod_is_terminating(pod);
+}
+
+static uint32_t count_active_pods(const struct bt_expansion *expansion, uint32_t owner)
+{
+	uint32_t count = 0;
+	BT_FOR_EACH_OWNED(expansion, owner, index)
+	{
+		const struct bt_pod *pod = bt_expansion_pod_at(expansion, index);
+		count += pod != NULL && bt_pod_is_active(pod);
+	}
+	return count;
+}
+
+/** --- replicas --- */
+
+static int add_replicas(struct bt_expansion *expansion, struct bt_pod_maker *maker,
+	struct bt_opt_i32 replicas, uint32_t existing, struct berth_error *err)
+{
+	int64_t wanted = replicas.present ? replicas.value : 1;
+	for (int64_t i = existing; i < wanted; i++) {
+		struct bt_pod *pod;
+		struct bt_str name = bt_pod_maker_next_name(expansion, maker);
+		int result = bt_expansion_add(expansion, maker, name, &pod, err);
+		if (result < 0) {
+			return result;
+		}
+	}
+	return 0;
+}
+
+static int expand_replication_controller(
+	struct bt_expansion *expansion, uint32_t owner, struct berth_error *err)
+{
+	const struct bt_replication_controller *controller = bt_object_value(
+		expansion->cluster->objects.items[owner].object, BT_KIND_REPLICATION_CONTROLLER);
+	const struct bt_pod_template *template_ = controller->spec.template_;
+	if (template_ == NULL) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "spec.template: is required");
+	}
+	struct bt_pod_maker maker = bt_pod_maker_init(
+		expansion, owner, BT_STR("v1"), &template_->metadata, &template_->spec);
+	return add_replicas(expansion, &maker, controller->spec.replicas,
+		count_active_pods(expansion, owner), err);
+}
+
+/** The Deployment that makes the pods of this ReplicaSet is in the input. */
+static bool has_deployment(const struct bt_expansion *expansion, uint32_t index)
+{
+	const struct bt_cluster_object *object = &expansion->cluster->objects.items[index];
+	const struct bt_owner_reference *controller = bt_object_controller(object->object->meta);
+	return controller != NULL && bt_str_equal_c(controller->kind, "Deployment") &&
+		bt_cluster_find(expansion->cluster, BT_KIND_DEPLOYMENT, object->namespace_,
+			controller->name) != BT_CLUSTER_NONE;
+}
+
+static int expand_replica_set(
+	struct bt_expansion *expansion, uint32_t owner, struct berth_error *err)
+{
+	const struct bt_replica_set *set = bt_object_value(
+		expansion->cluster->objects.items[owner].object, BT_KIND_REPLICA_SET);
+	if (has_deployment(expansion, owner)) {
+		return 0;
+	}
+	struct bt_pod_maker maker = bt_pod_maker_init(expansion, owner, BT_STR("apps/v1"),
+		&set->spec.template_.metadata, &set->spec.template_.spec);
+	return add_replicas(
+		expansion, &maker, set->spec.replicas, count_active_pods(expansion, owner), err);
+}
+
+/** --- deployments --- */
+
+/** What the input tells about a Deployment's pods. */
+struct rollout {
+	uint32_t active_pods;
+	uint32_t replica_set;           /* newest one in the input, or BT_CLUSTER_NONE */
+	struct bt_str replica_set_name; /* of some pod, when no ReplicaSet is in the input */
+	struct bt_str template_hash;
+};
+
+static struct rollout survey_deployment(const struct bt_expansion *expansion, uint32_t owner)
+{
+	const struct bt_cluster *cluster = expansion->cluster;
+	struct rollout rollout = {.replica_set = BT_CLUSTER_NONE};
+	BT_FOR_EACH_OWNED(expansion, owner, index)
+	{
+		const struct bt_cluster_object *object = &cluster->objects.items[index];
+		const struct bt_pod *pod = bt_expansion_pod_at(expansion, index);
+		const struct bt_str *hash =
+			bt_str_map_find(&object->object->meta->labels, BT_STR("pod-template-hash"));
+		if (pod != NULL && bt_pod_is_active(pod)) {
+			rollout.active_pods++;
+			rollout.replica_set_name = bt_object_controller(&pod->metadata)->name;
+			rollout.template_hash = hash != NULL ? *hash : BT_STR("");
+		}
+		if (object->kind != BT_KIND_REPLICA_SET) {
+			continue;
+		}
+		rollout.active_pods += count_active_pods(expansion, index);
+		if (rollout.replica_set == BT_CLUSTER_NONE ||
+			bt_time_compare(&object->object->meta->creation_timestamp,
+				&cluster->objects.items[rollout.replica_set]
+					 .object->meta->creation_timestamp) >= 0) {
+			rollout.replica_set = index;
+		}
+	}
+	return rollout;
+}
+
+static void name_replica_set(struct bt_expansion *expansion, uint32_t owner,
+	struct rollout *rollout, struct bt_str *out_uid)
+{
+	struct bt_cluster *cluster = expansion->cluster;
+	if (rollout->replica_set != BT_CLUSTER_NONE) {
+		const struct bt_cluster_object *set = &cluster->objects.items[rollout->replica_set];
+		const struct bt_str *hash =
+			bt_str_map_find(&set->object->meta->labels, BT_STR("pod-template-hash"));
+		rollout->replica_set_name = set->name;
+		rollout->template_hash = hash != NULL ? *hash : BT_STR("");
+		*out_uid = set->uid;
+		return;
+	}
+	*out_uid = bt_cluster_make_uid(cluster);
+	if (rollout->replica_set_name.length == 0) {
+		const struct bt_cluster_object *object = &cluster->objects.items[owner];
+		char hash[BT_HASH_SUFFIX_LENGTH + 1];
+		bt_suffix_make_hash(object->name, hash);
+		rollout->template_hash = bt_arena_printf(&expansion->arena, "%s", hash);
+		rollout->replica_set_name = bt_arena_printf(
+			&expansion->arena, "%.*s-%s", BT_STR_ARG(object->name), hash);
+	}
+}
+
+static int expand_deployment(
+	struct bt_expansion *expansion, uint32_t owner, struct berth_error *err)
+{
+	const struct bt_deployment *deployment = bt_object_value(
+		expansion->cluster->objects.items[owner].object, BT_KIND_DEPLOYMENT);
+	const struct bt_pod_template *template_ = &deployment->spec.template_;
+	if (deployment->spec.paused) {
+		return 0;
+	}
+	struct rollout rollout = survey_deployment(expansion, owner);
+	struct bt_str uid;
+	name_replica_set(expansion, owner, &rollout, &uid);
+	struct bt_pod_maker maker = bt_pod_maker_init(
+		expansion, owner, BT_STR("apps/v1"), &template_->metadata, &template_->spec);
+	maker.reference.kind = BT_STR("ReplicaSet");
+	maker.reference.name = rollout.replica_set_name;
+	maker.reference.uid = uid;
+	maker.prefix =
+		bt_arena_printf(&expansion->arena, "%.*s-", BT_STR_ARG(rollout.replica_set_name));
+	if (rollout.template_hash.length != 0) {
+		struct bt_str_pair pair = {BT_STR("pod-template-hash"), rollout.template_hash};
+		maker.labels = bt_labels_with(&maker.labels, &pair, 1, &expansion->arena);
+	}
+	return add_replicas(expansion, &maker, deployment->spec.replicas, rollout.active_pods, err);
+}
+
+/** --- all of them --- */
+
+static int expand_object(struct bt_expansion *expansion, uint32_t owner, struct berth_error *err)
+{
+	enum bt_kind kind = expansion->cluster->objects.items[owner].kind;
+	if (kind == BT_KIND_DEPLOYMENT) {
+		return expand_deployment(expansion, owner, err);
+	}
+	if (kind == BT_KIND_REPLICA_SET) {
+		return expand_replica_set(expansion, owner, err);
+	}
+	if (kind == BT_KIND_REPLICATION_CONTROLLER) {
+		return expand_replication_controller(expansion, owner, err);
+	}
+	if (kind == BT_KIND_STATEFUL_SET) {
+		return bt_expand_stateful_set(expansion, owner, err);
+	}
+	if (kind == BT_KIND_DAEMON_SET) {
+		return bt_expand_daemon_set(expansion, owner, err);
+	}
+	if (kind == BT_KIND_JOB) {
+		return bt_expand_job(expansion, owner, err);
+	}
+	if (kind == BT_KIND_CRON_JOB) {
+		return bt_expand_cron_job(expansion, owner, err);
+	}
+	return 0;
+}
+
+static void list_nodes(struct bt_expansion *expansion)
+{
+	const struct bt_cluster *cluster = expansion->cluster;
+	for (uint32_t i = 0; i < cluster->objects.count; i++) {
+		if (cluster->objects.items[i].kind == BT_KIND_NODE) {
+			bt_vec_push(&expansion->nodes, i);
+		}
+	}
+	expansion->covered_for = BT_NEW_ARRAY(uint32_t, cluster->objects.count);
+}
+
+int bt_expansion_run(struct bt_expansion *expansion, struct berth_error *err)
+{
+	list_nodes(expansion);
+	for (uint32_t i = 0; i < expansion->cluster->objects.count; i++) {
+		const struct bt_object *object = expansion->cluster->objects.items[i].object;
+		if (object->meta->deletion_timestamp != NULL) {
+			continue; /* nothing new for a workload that is being deleted */
+		}
+		int result = expand_object(expansion, i, err);
+		if (result < 0) {
+			return bt_cluster_wrap(expansion->cluster, i, result, err);
+		}
+	}
+	return 0;
+}
