@@ -243,5 +243,15 @@ void bt_state_requeue_pod(struct bt_state *state, uint32_t pod_id)
 		move_to_end(row->pods_with_required_anti_affinity.items, count,
 			find_in(row->pods_with_required_anti_affinity.items, count, pod_id));
 	}
+	if (shape->host_ports.count != 0) {
+		/* A triple that another pod's removal freed is taken again. */
+		uint32_t count = row->ports.count;
+		for (uint32_t i = 0; i < shape->host_ports.count; i++) {
+			bt_row_port_add(&state->symbols, row, &shape->host_ports.items[i]);
+		}
+		if (row->ports.count != count) {
+			bt_change_log_append(&state->log, record->node, BT_CHANGE_PORTS);
+		}
+	}
 	bt_state_touch(state, record->node);
 }
