@@ -2,8 +2,9 @@
 #ifndef BT_STATE_CHANGE_LOG_H
 #define BT_STATE_CHANGE_LOG_H
 /**
- * One sequence of (node slot, what kind of thing changed). A cache remembers the sequence number it has seen and repairs
- * only the slots that changed since; too far behind, it recomputes from the columns.
+ * One sequence of (node slot, what kind of thing changed). A cache remembers the sequence number it
+ * has seen and repairs only the slots that changed since; too far behind, it recomputes from the
+ * columns.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,7 +17,8 @@ enum bt_change_kind {
 	BT_CHANGE_TAINTS = 1 << 4, /* taints and unschedulable */
 	BT_CHANGE_IMAGES = 1 << 5, /* image names, sizes, node counts as the snapshot shows them */
 	BT_CHANGE_FEATURES = 1 << 6,
-	BT_CHANGE_EXISTENCE = 1 << 7, /* the slot entered or left the snapshot; everything about it may differ */
+	BT_CHANGE_EXISTENCE =
+		1 << 7, /* the slot entered or left the snapshot; everything about it may differ */
 	BT_CHANGE_AFFINITY_PODS = 1 << 8, /* pods with (anti-)affinity came or went */
 	BT_CHANGE_CLAIMS = 1 << 9,        /* PVC references */
 	BT_CHANGE_ALL = (1 << 10) - 1,

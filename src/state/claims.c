@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PVC references: per node, and which claims the snapshot's nodes use at all (spec 03b sections 3 and 7.1). */
+/* PVC references: per node, and which claims the snapshot's nodes use at all (spec 03b sections 3
+ * and 7.1). */
 #include "state/state_private.h"
 
-struct bt_str bt_state_claim_key(struct bt_state *state, struct bt_str namespace_, struct bt_str claim)
+struct bt_str bt_state_claim_key(
+	struct bt_state *state, struct bt_str namespace_, struct bt_str claim)
 {
 	bt_strbuf_reset(&state->text);
 	bt_strbuf_append_str(&state->text, namespace_);
@@ -122,7 +124,8 @@ void bt_row_claim_add(struct bt_state *state, struct bt_node_row *row, struct bt
 		return;
 	}
 	bt_vec_push(&row->claims, fresh);
-	memmove(&row->claims.items[at + 1], &row->claims.items[at], (row->claims.count - 1 - at) * sizeof(fresh));
+	memmove(&row->claims.items[at + 1], &row->claims.items[at],
+		(row->claims.count - 1 - at) * sizeof(fresh));
 	row->claims.items[at] = fresh;
 	if (row->in_snapshot) {
 		bt_used_claims_add(state, fresh.claim);
@@ -147,18 +150,21 @@ void bt_row_claim_remove(struct bt_state *state, struct bt_node_row *row, struct
 
 /* --- consumers of node-allocatable resource claims --- */
 
-bool bt_state_is_claim_consumer(const struct bt_state *state, uint32_t pod_id, struct bt_str claim_namespace,
-	struct bt_str claim_name)
+bool bt_state_is_claim_consumer(const struct bt_state *state, uint32_t pod_id,
+	struct bt_str claim_namespace, struct bt_str claim_name)
 {
 	const struct bt_pod_record *record = bt_state_pod_at(state, pod_id);
-	const struct bt_pod_status *status = &bt_shape_at(&state->shapes, record->shape)->pod->status;
+	const struct bt_pod_status *status =
+		&bt_shape_at(&state->shapes, record->shape)->pod->status;
 
 	if (status->node_allocatable_resource_claim_statuses.count == 0 ||
-		!bt_str_equal(bt_symbol_text(&state->symbols, record->namespace_), claim_namespace)) {
+		!bt_str_equal(
+			bt_symbol_text(&state->symbols, record->namespace_), claim_namespace)) {
 		return false;
 	}
 	for (uint32_t i = 0; i < status->node_allocatable_resource_claim_statuses.count; i++) {
-		if (bt_str_equal(status->node_allocatable_resource_claim_statuses.items[i].resource_claim_name,
+		if (bt_str_equal(status->node_allocatable_resource_claim_statuses.items[i]
+					 .resource_claim_name,
 			    claim_name)) {
 			return true;
 		}
@@ -166,8 +172,8 @@ bool bt_state_is_claim_consumer(const struct bt_state *state, uint32_t pod_id, s
 	return false;
 }
 
-uint32_t bt_state_claim_consumer_count(const struct bt_state *state, uint32_t slot, struct bt_str claim_namespace,
-	struct bt_str claim_name)
+uint32_t bt_state_claim_consumer_count(const struct bt_state *state, uint32_t slot,
+	struct bt_str claim_namespace, struct bt_str claim_name)
 {
 	const struct bt_node_row *row = &state->nodes.rows[slot];
 	uint32_t count = 0;
@@ -176,7 +182,8 @@ uint32_t bt_state_claim_consumer_count(const struct bt_state *state, uint32_t sl
 		return 0;
 	}
 	for (uint32_t i = 0; i < row->pods.count; i++) {
-		count += bt_state_is_claim_consumer(state, row->pods.items[i], claim_namespace, claim_name);
+		count += bt_state_is_claim_consumer(
+			state, row->pods.items[i], claim_namespace, claim_name);
 	}
 	return count;
 }

@@ -36,8 +36,8 @@ static void sort(struct bt_str *items, uint32_t count)
 	}
 }
 
-void bt_compare_lists(struct bt_str *listed, uint32_t listed_count, struct bt_str *cached, uint32_t cached_count,
-	struct bt_comparison *out_comparison)
+void bt_compare_lists(struct bt_str *listed, uint32_t listed_count, struct bt_str *cached,
+	uint32_t cached_count, struct bt_comparison *out_comparison)
 {
 	*out_comparison = (struct bt_comparison){0};
 	sort(listed, listed_count);
@@ -72,7 +72,8 @@ void bt_compare_nodes(const struct bt_state *state, struct bt_str *listed, uint3
 void bt_compare_pods(const struct bt_state *state, struct bt_str *listed, uint32_t listed_count,
 	const struct bt_str *queued, uint32_t queued_count, struct bt_comparison *out_comparison)
 {
-	struct bt_str *cached = BT_NEW_ARRAY(struct bt_str, (size_t)state->pods.count + queued_count);
+	struct bt_str *cached =
+		BT_NEW_ARRAY(struct bt_str, (size_t)state->pods.count + queued_count);
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < state->pods.records.count; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Images of nodes, spec 03b section 5.4: one record per image name in the cluster. A node contributes to the records its
- * row lists, nothing else, so that the counts can not drift from the rows. (Upstream takes a removed node out of the
- * records that the delete event's object names.)
+ * Images of nodes, spec 03b section 5.4: one record per image name in the cluster. A node
+ * contributes to the records its row lists, nothing else, so that the counts can not drift from the
+ * rows. (Upstream takes a removed node out of the records that the delete event's object names.)
  */
 #include "state/state_private.h"
 
@@ -45,8 +45,8 @@ static uint32_t find_symbol(const struct bt_image_table *table, bt_sym name)
 	return UINT32_MAX;
 }
 
-uint32_t bt_image_table_find(const struct bt_image_table *table, const struct bt_symbol_table *symbols,
-	struct bt_str name)
+uint32_t bt_image_table_find(const struct bt_image_table *table,
+	const struct bt_symbol_table *symbols, struct bt_str name)
 {
 	bt_sym symbol = bt_symbol_find(symbols, name);
 
@@ -89,10 +89,12 @@ static void free_image(struct bt_state *state, uint32_t index)
 }
 
 /*
- * The usual case of a node update: the same names in the same order. Removing and adding the contribution then changes
- * only records that no other node holds: they are made anew with this node's size.
+ * The usual case of a node update: the same names in the same order. Removing and adding the
+ * contribution then changes only records that no other node holds: they are made anew with this
+ * node's size.
  */
-static bool same_names(struct bt_state *state, struct bt_node_row *row, const struct bt_node *node, bool *out_differs)
+static bool same_names(struct bt_state *state, struct bt_node_row *row, const struct bt_node *node,
+	bool *out_differs)
 {
 	struct bt_image_table *table = &state->images;
 	uint64_t mark = ++table->mark;
@@ -101,7 +103,8 @@ static bool same_names(struct bt_state *state, struct bt_node_row *row, const st
 	for (uint32_t i = 0; i < node->status.images.count; i++) {
 		const struct bt_container_image *reported = &node->status.images.items[i];
 		for (uint32_t k = 0; k < reported->names.count; k++) {
-			uint32_t index = bt_image_table_find(table, &state->symbols, reported->names.items[k]);
+			uint32_t index = bt_image_table_find(
+				table, &state->symbols, reported->names.items[k]);
 			struct bt_image *image;
 			if (index == UINT32_MAX) {
 				return false;
@@ -110,7 +113,8 @@ static bool same_names(struct bt_state *state, struct bt_node_row *row, const st
 			if (image->mark == mark) {
 				continue;
 			}
-			if (matched == row->images.count || row->images.items[matched].image != index) {
+			if (matched == row->images.count ||
+				row->images.items[matched].image != index) {
 				return false;
 			}
 			image->mark = mark;
@@ -137,7 +141,8 @@ static uint32_t count_names(const struct bt_node *node)
 	return (uint32_t)count;
 }
 
-static void add_contribution(struct bt_state *state, struct bt_node_row *row, const struct bt_node *node)
+static void add_contribution(
+	struct bt_state *state, struct bt_node_row *row, const struct bt_node *node)
 {
 	struct bt_image_table *table = &state->images;
 	uint64_t mark = ++table->mark;

@@ -14,7 +14,8 @@ static struct bt_label_column *find_column(const struct bt_node_table *table, bt
 	uint32_t at = bt_map_first(&table->label_column_index, hash);
 
 	for (; at != BT_MAP_NONE; at = bt_map_next(&table->label_column_index, hash, at)) {
-		struct bt_label_column *column = table->label_columns.items[bt_map_value(&table->label_column_index, at)];
+		struct bt_label_column *column =
+			table->label_columns.items[bt_map_value(&table->label_column_index, at)];
 		if (bt_sym_equal(column->key, key)) {
 			return column;
 		}
@@ -23,7 +24,8 @@ static struct bt_label_column *find_column(const struct bt_node_table *table, bt
 }
 
 /* Index of a value, added when new. */
-static uint32_t value_index(struct bt_node_table *table, struct bt_label_column *column, bt_sym value)
+static uint32_t value_index(
+	struct bt_node_table *table, struct bt_label_column *column, bt_sym value)
 {
 	uint64_t hash = bt_sym_hash(value);
 	uint32_t at = bt_map_first(&column->index, hash);
@@ -42,7 +44,8 @@ static uint32_t value_index(struct bt_node_table *table, struct bt_label_column 
 	return index;
 }
 
-static void set_value(struct bt_node_table *table, struct bt_label_column *column, uint32_t slot, uint32_t index)
+static void set_value(
+	struct bt_node_table *table, struct bt_label_column *column, uint32_t slot, uint32_t index)
 {
 	uint32_t old = column->values[slot];
 
@@ -133,8 +136,8 @@ static bool has_key(const struct bt_label_pair *labels, uint32_t count, bt_sym k
 	return false;
 }
 
-void bt_label_columns_update(struct bt_node_table *table, uint32_t slot, const struct bt_label_pair *labels,
-	uint32_t count)
+void bt_label_columns_update(struct bt_node_table *table, uint32_t slot,
+	const struct bt_label_pair *labels, uint32_t count)
 {
 	const struct bt_node_row *row = &table->rows[slot];
 
@@ -174,7 +177,8 @@ void bt_label_columns_finish(struct bt_node_table *table)
 	bt_vec_finish(&table->label_columns);
 }
 
-void bt_label_columns_grow(struct bt_node_table *table, const uint32_t *old_zeros, uint32_t old_capacity)
+void bt_label_columns_grow(
+	struct bt_node_table *table, const uint32_t *old_zeros, uint32_t old_capacity)
 {
 	for (uint32_t i = 0; i < table->label_columns.count; i++) {
 		struct bt_label_column *column = table->label_columns.items[i];
@@ -182,12 +186,15 @@ void bt_label_columns_grow(struct bt_node_table *table, const uint32_t *old_zero
 			column->values = table->zero_values;
 			continue;
 		}
-		column->values = bt_realloc_array(column->values, table->slot_capacity, sizeof(uint32_t));
-		memset(column->values + old_capacity, 0, (table->slot_capacity - old_capacity) * sizeof(uint32_t));
+		column->values =
+			bt_realloc_array(column->values, table->slot_capacity, sizeof(uint32_t));
+		memset(column->values + old_capacity, 0,
+			(table->slot_capacity - old_capacity) * sizeof(uint32_t));
 	}
 }
 
-const struct bt_label_column *bt_node_table_label_column(struct bt_node_table *table, struct bt_str key)
+const struct bt_label_column *bt_node_table_label_column(
+	struct bt_node_table *table, struct bt_str key)
 {
 	bt_sym symbol = bt_symbol_ref_str(table->symbols, key);
 	struct bt_label_column *column = find_column(table, symbol);
@@ -201,7 +208,8 @@ const struct bt_label_column *bt_node_table_label_column(struct bt_node_table *t
 	column->values = table->zero_values;
 	init_dictionary(column);
 	bt_vec_push(&table->label_columns, column);
-	bt_map_insert(&table->label_column_index, bt_sym_hash(symbol), table->label_columns.count - 1);
+	bt_map_insert(
+		&table->label_column_index, bt_sym_hash(symbol), table->label_columns.count - 1);
 	for (uint32_t slot = 0; slot < table->slot_count; slot++) {
 		const struct bt_node_row *row = &table->rows[slot];
 		for (uint32_t i = 0; i < row->labels.count; i++) {

@@ -60,7 +60,8 @@ static bool labels_equal(const struct bt_str_map *a, const struct bt_str_map *b)
 	return true;
 }
 
-static uint32_t add_set(struct bt_label_set_table *table, const struct bt_str_map *labels, uint64_t hash)
+static uint32_t add_set(
+	struct bt_label_set_table *table, const struct bt_str_map *labels, uint64_t hash)
 {
 	struct bt_label_set set = {.ref_count = 1, .hash = hash};
 	uint32_t id;

@@ -11,10 +11,11 @@ static void join_order(struct bt_state *state, uint32_t slot, bt_sym zone)
 	}
 	if (row->in_order) {
 		/*
-		 * Added again under another zone without an update in between. Upstream lists such a node twice; here a node
-		 * has one place, so that a list never repeats a slot.
+		 * Added again under another zone without an update in between. Upstream lists such
+		 * a node twice; here a node has one place, so that a list never repeats a slot.
 		 */
-		int result = bt_node_order_remove(&state->order, slot, row->order_zone, (struct bt_str){0}, NULL);
+		int result = bt_node_order_remove(
+			&state->order, slot, row->order_zone, (struct bt_str){0}, NULL);
 		BT_ASSERT(result == 0);
 		bt_symbol_unref(&state->symbols, row->order_zone);
 	}
@@ -26,8 +27,8 @@ static void join_order(struct bt_state *state, uint32_t slot, bt_sym zone)
 static int leave_order(struct bt_state *state, uint32_t slot, bt_sym zone, struct berth_error *err)
 {
 	struct bt_node_row *row = &state->nodes.rows[slot];
-	int result =
-		bt_node_order_remove(&state->order, slot, zone, bt_node_table_name(&state->nodes, slot), err);
+	int result = bt_node_order_remove(
+		&state->order, slot, zone, bt_node_table_name(&state->nodes, slot), err);
 
 	if (result == 0) {
 		row->in_order = false;
@@ -47,8 +48,8 @@ static void set_node(struct bt_state *state, uint32_t slot, const struct bt_node
 		state->node_entry_count++;
 	}
 	row->has_node = true;
-	kinds = bt_node_table_set_node(
-		&state->nodes, slot, node, state->gate_declared_features, &state->scratch, &state->text);
+	kinds = bt_node_table_set_node(&state->nodes, slot, node, state->gate_declared_features,
+		&state->scratch, &state->text);
 	if (bt_state_set_images(state, slot, node)) {
 		kinds |= BT_CHANGE_IMAGES;
 	}
@@ -75,7 +76,8 @@ void bt_state_add_node(struct bt_state *state, const struct bt_node *node)
 	join_order(state, slot, state->nodes.rows[slot].zone_key);
 }
 
-void bt_state_update_node(struct bt_state *state, const struct bt_node *old_node, const struct bt_node *new_node)
+void bt_state_update_node(
+	struct bt_state *state, const struct bt_node *old_node, const struct bt_node *new_node)
 {
 	uint32_t slot = bt_node_table_find(&state->nodes, new_node->metadata.name);
 	bt_sym old_zone;
@@ -84,20 +86,24 @@ void bt_state_update_node(struct bt_state *state, const struct bt_node *old_node
 		bt_state_add_node(state, new_node);
 		return;
 	}
-	old_zone = old_node != NULL ? ref_zone(state, &old_node->metadata.labels) :
-				      bt_symbol_ref(&state->symbols, state->nodes.rows[slot].zone_key);
+	old_zone = old_node != NULL
+		? ref_zone(state, &old_node->metadata.labels)
+		: bt_symbol_ref(&state->symbols, state->nodes.rows[slot].zone_key);
 	set_node(state, slot, new_node);
-	/* Upstream quirk, spec 03b section 6: equal zones leave the order alone even if the node is not in it. */
+	/* Upstream quirk, spec 03b section 6: equal zones leave the order alone even if the node is
+	 * not in it. */
 	if (!bt_sym_equal(old_zone, state->nodes.rows[slot].zone_key)) {
 		if (state->nodes.rows[slot].in_order) {
-			(void)leave_order(state, slot, old_zone, NULL); /* listed elsewhere: join_order sees to it */
+			(void)leave_order(state, slot, old_zone,
+				NULL); /* listed elsewhere: join_order sees to it */
 		}
 		join_order(state, slot, state->nodes.rows[slot].zone_key);
 	}
 	bt_symbol_unref(&state->symbols, old_zone);
 }
 
-int bt_state_remove_node(struct bt_state *state, const struct bt_node *node, struct berth_error *err)
+int bt_state_remove_node(
+	struct bt_state *state, const struct bt_node *node, struct berth_error *err)
 {
 	uint32_t slot = bt_node_table_find(&state->nodes, node->metadata.name);
 	struct bt_node_row *row;
@@ -105,8 +111,8 @@ int bt_state_remove_node(struct bt_state *state, const struct bt_node *node, str
 	int result;
 
 	if (slot == BT_SLOT_NONE || !state->nodes.rows[slot].in_cache) {
-		return bt_error_set(
-			err, BERTH_ERR_NOT_FOUND, "node %.*s is not found", BT_STR_ARG(node->metadata.name));
+		return bt_error_set(err, BERTH_ERR_NOT_FOUND, "node %.*s is not found",
+			BT_STR_ARG(node->metadata.name));
 	}
 	row = &state->nodes.rows[slot];
 	row->has_node = false;

@@ -4,16 +4,18 @@
 #include "state/state_private.h"
 
 /**
- * Append. The room of a list follows from its count alone: a new array, twice as long, whenever the count is a power of
- * two. A list that got shorter keeps more room than that.
+ * Append. The room of a list follows from its count alone: a new array, twice as long, whenever the
+ * count is a power of two. A list that got shorter keeps more room than that.
  */
 #define list_push(list, arena_, value) \
 	do { \
 		if (((list)->count & ((list)->count - 1)) == 0) { \
 			size_t capacity_ = (list)->count == 0 ? 1 : (size_t)(list)->count * 2; \
-			void *items_ = bt_arena_alloc((arena_), capacity_ * sizeof(*(list)->items)); \
+			void *items_ = \
+				bt_arena_alloc((arena_), capacity_ * sizeof(*(list)->items)); \
 			if ((list)->count != 0) { \
-				memcpy(items_, (list)->items, (list)->count * sizeof(*(list)->items)); \
+				memcpy(items_, (list)->items, \
+					(list)->count * sizeof(*(list)->items)); \
 			} \
 			(list)->items = items_; \
 		} \
@@ -48,7 +50,8 @@ void bt_node_info_init(struct bt_node_info *info, const struct bt_state *state, 
 
 /* --- overlay --- */
 
-static void add_scalar(struct bt_node_info *info, struct bt_arena *arena, uint32_t resource, int64_t delta)
+static void add_scalar(
+	struct bt_node_info *info, struct bt_arena *arena, uint32_t resource, int64_t delta)
 {
 	struct bt_scalar_delta fresh = {resource, delta};
 
@@ -73,7 +76,8 @@ static void copy_ports(struct bt_node_info *info, struct bt_arena *arena)
 	for (uint32_t i = 0; i < row->ports.count; i++) {
 		struct bt_host_port port = {
 			.ip = bt_symbol_text(&info->state->symbols, row->ports.items[i].ip),
-			.protocol = bt_symbol_text(&info->state->symbols, row->ports.items[i].protocol),
+			.protocol =
+				bt_symbol_text(&info->state->symbols, row->ports.items[i].protocol),
 			.port = row->ports.items[i].port,
 		};
 		list_push(&info->ports, arena, port);
@@ -100,29 +104,32 @@ static int64_t signed_amount(int64_t amount, int64_t sign)
 	return sign < 0 ? bt_wrap_sub(0, amount) : amount;
 }
 
-static void change_sums(
-	struct bt_node_info *info, struct bt_arena *arena, const struct bt_shape *shape, int64_t sign)
+static void change_sums(struct bt_node_info *info, struct bt_arena *arena,
+	const struct bt_shape *shape, int64_t sign)
 {
 	info->arena = arena;
-	info->requested_cpu_milli =
-		bt_wrap_add(info->requested_cpu_milli, signed_amount(shape->requested_cpu_milli, sign));
-	info->requested_memory_bytes =
-		bt_wrap_add(info->requested_memory_bytes, signed_amount(shape->requested_memory_bytes, sign));
-	info->requested_ephemeral_bytes =
-		bt_wrap_add(info->requested_ephemeral_bytes, signed_amount(shape->requested_ephemeral_bytes, sign));
-	info->non_zero_cpu_milli = bt_wrap_add(info->non_zero_cpu_milli, signed_amount(shape->non_zero_cpu_milli, sign));
-	info->non_zero_memory_bytes =
-		bt_wrap_add(info->non_zero_memory_bytes, signed_amount(shape->non_zero_memory_bytes, sign));
+	info->requested_cpu_milli = bt_wrap_add(
+		info->requested_cpu_milli, signed_amount(shape->requested_cpu_milli, sign));
+	info->requested_memory_bytes = bt_wrap_add(
+		info->requested_memory_bytes, signed_amount(shape->requested_memory_bytes, sign));
+	info->requested_ephemeral_bytes = bt_wrap_add(info->requested_ephemeral_bytes,
+		signed_amount(shape->requested_ephemeral_bytes, sign));
+	info->non_zero_cpu_milli = bt_wrap_add(
+		info->non_zero_cpu_milli, signed_amount(shape->non_zero_cpu_milli, sign));
+	info->non_zero_memory_bytes = bt_wrap_add(
+		info->non_zero_memory_bytes, signed_amount(shape->non_zero_memory_bytes, sign));
 	info->pod_count += sign;
 	for (uint32_t i = 0; i < shape->scalar_count; i++) {
-		add_scalar(info, arena, shape->scalars[i].resource, signed_amount(shape->scalars[i].value, sign));
+		add_scalar(info, arena, shape->scalars[i].resource,
+			signed_amount(shape->scalars[i].value, sign));
 	}
 	if (shape->host_ports.count != 0) {
 		copy_ports(info, arena);
 	}
 }
 
-void bt_node_info_add_pod(struct bt_node_info *info, struct bt_arena *arena, const struct bt_pod_info *pod)
+void bt_node_info_add_pod(
+	struct bt_node_info *info, struct bt_arena *arena, const struct bt_pod_info *pod)
 {
 	const struct bt_shape *shape = pod->shape;
 
@@ -154,7 +161,8 @@ static uint32_t removed_bound(const struct bt_node_info *info, uint32_t position
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		if (bt_state_pod_at(info->state, info->removed_pods.items[middle])->position < position) {
+		if (bt_state_pod_at(info->state, info->removed_pods.items[middle])->position <
+			position) {
 			low = middle + 1;
 		} else {
 			high = middle;
@@ -170,7 +178,8 @@ static uint32_t find_cache_pod(const struct bt_node_info *info, const struct bt_
 	uint32_t pod_id = pod->pod_id;
 
 	if (pod_id == BT_POD_NONE || pod_id >= state->pods.records.count ||
-		!bt_str_equal(bt_symbol_text(&state->symbols, bt_state_pod_at(state, pod_id)->uid), pod->uid)) {
+		!bt_str_equal(bt_symbol_text(&state->symbols, bt_state_pod_at(state, pod_id)->uid),
+			pod->uid)) {
 		pod_id = bt_state_find_pod(state, pod->uid);
 	}
 	if (pod_id == BT_POD_NONE || bt_state_pod_at(state, pod_id)->node != info->slot) {
@@ -180,7 +189,8 @@ static uint32_t find_cache_pod(const struct bt_node_info *info, const struct bt_
 }
 
 /* A pod of the table that is on this node and not removed: true when it was. */
-static bool remove_cache_pod(struct bt_node_info *info, struct bt_arena *arena, const struct bt_pod_info *pod)
+static bool remove_cache_pod(
+	struct bt_node_info *info, struct bt_arena *arena, const struct bt_pod_info *pod)
 {
 	uint32_t pod_id = find_cache_pod(info, pod);
 	const struct bt_pod_record *record;
@@ -222,17 +232,19 @@ static bool remove_added_pod(struct bt_node_info *info, struct bt_arena *arena, 
 	return false;
 }
 
-int bt_node_info_remove_pod(
-	struct bt_node_info *info, struct bt_arena *arena, const struct bt_pod_info *pod, struct berth_error *err)
+int bt_node_info_remove_pod(struct bt_node_info *info, struct bt_arena *arena,
+	const struct bt_pod_info *pod, struct berth_error *err)
 {
 	if (pod->uid.length == 0) {
-		return bt_error_set(err, BERTH_ERR_INVALID, "cannot get cache key for pod with empty UID");
+		return bt_error_set(
+			err, BERTH_ERR_INVALID, "cannot get cache key for pod with empty UID");
 	}
 	if (remove_cache_pod(info, arena, pod) || remove_added_pod(info, arena, pod->uid)) {
 		return 0;
 	}
-	return bt_error_set(err, BERTH_ERR_NOT_FOUND, "no corresponding pod %.*s in pods of node %.*s",
-		BT_STR_ARG(pod->name), BT_STR_ARG(bt_node_info_name(info)));
+	return bt_error_set(err, BERTH_ERR_NOT_FOUND,
+		"no corresponding pod %.*s in pods of node %.*s", BT_STR_ARG(pod->name),
+		BT_STR_ARG(bt_node_info_name(info)));
 }
 
 /* --- reading --- */
@@ -274,7 +286,9 @@ uint8_t bt_node_info_declared_features(const struct bt_node_info *info)
 
 int64_t bt_node_info_scalar_allocatable(const struct bt_node_info *info, uint32_t resource)
 {
-	return resource == UINT32_MAX ? 0 : info->state->nodes.scalars.items[resource].allocatable[info->slot];
+	return resource == UINT32_MAX
+		? 0
+		: info->state->nodes.scalars.items[resource].allocatable[info->slot];
 }
 
 int64_t bt_node_info_scalar_requested(const struct bt_node_info *info, uint32_t resource)
@@ -324,8 +338,8 @@ uint32_t bt_node_info_port_count(const struct bt_node_info *info)
 	return info->ports_changed ? info->ports.count : row_of(info)->ports.count;
 }
 
-bool bt_node_info_find_image(
-	const struct bt_node_info *info, struct bt_str name, int64_t *out_size_bytes, uint32_t *out_node_count)
+bool bt_node_info_find_image(const struct bt_node_info *info, struct bt_str name,
+	int64_t *out_size_bytes, uint32_t *out_node_count)
 {
 	const struct bt_node_row *row = row_of(info);
 	uint32_t image = bt_image_table_find(&info->state->images, &info->state->symbols, name);
@@ -345,7 +359,8 @@ uint32_t bt_node_info_pod_count(const struct bt_node_info *info)
 	return row_of(info)->pods.count - info->removed_pods.count + info->added_pods.count;
 }
 
-void bt_node_info_pod_at(const struct bt_node_info *info, uint32_t index, struct bt_pod_info *out_pod)
+void bt_node_info_pod_at(
+	const struct bt_node_info *info, uint32_t index, struct bt_pod_info *out_pod)
 {
 	const struct bt_node_row *row = row_of(info);
 	uint32_t remaining = row->pods.count - info->removed_pods.count;
@@ -355,7 +370,8 @@ void bt_node_info_pod_at(const struct bt_node_info *info, uint32_t index, struct
 		*out_pod = info->added_pods.items[index - remaining];
 		return;
 	}
-	/* removed_pods is in the order of the node's list: step over those at or before the place reached. */
+	/* removed_pods is in the order of the node's list: step over those at or before the place
+	 * reached. */
 	for (uint32_t i = 0; i < info->removed_pods.count; i++) {
 		if (bt_state_pod_at(info->state, info->removed_pods.items[i])->position > index) {
 			break;

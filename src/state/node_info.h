@@ -2,9 +2,9 @@
 #ifndef BT_STATE_NODE_INFO_H
 #define BT_STATE_NODE_INFO_H
 /**
- * One node as the plain form of a plugin sees it: the columns' values of its slot, plus what a what-if run (nominated
- * pods, preemption) hypothetically adds or removes. Changing it never touches the table: it is an overlay of one node,
- * not a copy of the world. Spec: 01b section 9.
+ * One node as the plain form of a plugin sees it: the columns' values of its slot, plus what a
+ * what-if run (nominated pods, preemption) hypothetically adds or removes. Changing it never
+ * touches the table: it is an overlay of one node, not a copy of the world. Spec: 01b section 9.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,19 +34,21 @@ struct bt_node_info {
 	/* Overlay; arena is NULL while nothing was changed. */
 	struct bt_arena *arena;
 	BT_LIST(struct bt_scalar_delta) scalar_deltas;
-	BT_LIST(struct bt_pod_info) added_pods;   /* in order of addition */
-	BT_LIST(uint32_t) removed_pods;           /* pod ids, in the order of the node's list */
-	BT_LIST(struct bt_host_port) ports;       /* the whole set once ports_changed */
+	BT_LIST(struct bt_pod_info) added_pods; /* in order of addition */
+	BT_LIST(uint32_t) removed_pods;         /* pod ids, in the order of the node's list */
+	BT_LIST(struct bt_host_port) ports;     /* the whole set once ports_changed */
 	bool ports_changed;
 };
 
 /** View of a slot as it is. O(1). */
 void bt_node_info_init(struct bt_node_info *info, const struct bt_state *state, uint32_t slot);
 /** Hypothetical changes; memory comes from the arena, which must outlive info. */
-void bt_node_info_add_pod(struct bt_node_info *info, struct bt_arena *arena, const struct bt_pod_info *pod);
-/** By uid, cache pods or earlier additions: `no corresponding pod <name> in pods of node <node>` when absent. */
-BT_MUST_USE int bt_node_info_remove_pod(struct bt_node_info *info, struct bt_arena *arena, const struct bt_pod_info *pod,
-	struct berth_error *err);
+void bt_node_info_add_pod(
+	struct bt_node_info *info, struct bt_arena *arena, const struct bt_pod_info *pod);
+/** By uid, cache pods or earlier additions: `no corresponding pod <name> in pods of node <node>`
+ * when absent. */
+BT_MUST_USE int bt_node_info_remove_pod(struct bt_node_info *info, struct bt_arena *arena,
+	const struct bt_pod_info *pod, struct berth_error *err);
 
 struct bt_str bt_node_info_name(const struct bt_node_info *info);
 const struct bt_str_map *bt_node_info_labels(const struct bt_node_info *info);
@@ -60,13 +62,16 @@ uint8_t bt_node_info_declared_features(const struct bt_node_info *info);
 /** resource: scalar column index (node_table.h); UINT32_MAX gives 0. */
 int64_t bt_node_info_scalar_allocatable(const struct bt_node_info *info, uint32_t resource);
 int64_t bt_node_info_scalar_requested(const struct bt_node_info *info, uint32_t resource);
-bool bt_node_info_port_conflicts(const struct bt_node_info *info, const struct bt_host_port *wanted);
+bool bt_node_info_port_conflicts(
+	const struct bt_node_info *info, const struct bt_host_port *wanted);
 /** Number of occupied triples. */
 uint32_t bt_node_info_port_count(const struct bt_node_info *info);
-/** Size and node count of an image name as of the node's last refresh; false when the node lacks it. */
-bool bt_node_info_find_image(const struct bt_node_info *info, struct bt_str name, int64_t *out_size_bytes,
-	uint32_t *out_node_count);
+/** Size and node count of an image name as of the node's last refresh; false when the node lacks
+ * it. */
+bool bt_node_info_find_image(const struct bt_node_info *info, struct bt_str name,
+	int64_t *out_size_bytes, uint32_t *out_node_count);
 /** Pods on the node: remaining cache pods in order, then added ones. */
 uint32_t bt_node_info_pod_count(const struct bt_node_info *info);
-void bt_node_info_pod_at(const struct bt_node_info *info, uint32_t index, struct bt_pod_info *out_pod);
+void bt_node_info_pod_at(
+	const struct bt_node_info *info, uint32_t index, struct bt_pod_info *out_pod);
 #endif

@@ -5,7 +5,8 @@
 
 /* --- allocatable --- */
 
-static uint32_t write_amount(struct bt_node_table *table, int64_t *column, uint32_t slot, int64_t value)
+static uint32_t write_amount(
+	struct bt_node_table *table, int64_t *column, uint32_t slot, int64_t value)
 {
 	if (column[slot] == value) {
 		return 0;
@@ -30,7 +31,8 @@ static uint32_t set_scalars(
 	for (uint32_t i = 0; i < table->scalars.count; i++) {
 		const struct bt_scalar_column *column = &table->scalars.items[i];
 		if (column->allocatable[slot] != 0 &&
-			bt_resource_find_scalar(allocatable, bt_symbol_text(table->symbols, column->name)) == NULL) {
+			bt_resource_find_scalar(allocatable,
+				bt_symbol_text(table->symbols, column->name)) == NULL) {
 			bt_node_table_set_scalar(table, i, slot, 0);
 			differing++;
 		}
@@ -38,17 +40,20 @@ static uint32_t set_scalars(
 	return differing;
 }
 
-static uint32_t set_allocatable(
-	struct bt_node_table *table, uint32_t slot, const struct bt_node *node, struct bt_arena *scratch)
+static uint32_t set_allocatable(struct bt_node_table *table, uint32_t slot,
+	const struct bt_node *node, struct bt_arena *scratch)
 {
 	struct bt_resource allocatable = {0};
 	uint32_t differing = 0;
 
 	bt_resource_add(&allocatable, &node->status.allocatable, scratch);
 	differing += write_amount(table, table->allocatable_cpu_milli, slot, allocatable.cpu_milli);
-	differing += write_amount(table, table->allocatable_memory_bytes, slot, allocatable.memory_bytes);
-	differing += write_amount(table, table->allocatable_ephemeral_bytes, slot, allocatable.ephemeral_storage_bytes);
-	differing += write_amount(table, table->allocatable_pods, slot, allocatable.allowed_pod_number);
+	differing += write_amount(
+		table, table->allocatable_memory_bytes, slot, allocatable.memory_bytes);
+	differing += write_amount(table, table->allocatable_ephemeral_bytes, slot,
+		allocatable.ephemeral_storage_bytes);
+	differing +=
+		write_amount(table, table->allocatable_pods, slot, allocatable.allowed_pod_number);
 	differing += set_scalars(table, slot, &allocatable);
 	return differing;
 }
@@ -77,8 +82,8 @@ static void replace_symbol(struct bt_symbol_table *symbols, bt_sym *symbol, stru
 	*symbol = fresh;
 }
 
-static uint32_t set_labels(
-	struct bt_node_table *table, uint32_t slot, const struct bt_str_map *labels, struct bt_strbuf *text)
+static uint32_t set_labels(struct bt_node_table *table, uint32_t slot,
+	const struct bt_str_map *labels, struct bt_strbuf *text)
 {
 	struct bt_node_row *row = &table->rows[slot];
 	struct bt_symbol_table *symbols = table->symbols;
@@ -115,12 +120,14 @@ static uint32_t set_labels(
 
 /* --- taints and features --- */
 
-static uint32_t set_taints(struct bt_node_table *table, uint32_t slot, const struct bt_node_spec *spec)
+static uint32_t set_taints(
+	struct bt_node_table *table, uint32_t slot, const struct bt_node_spec *spec)
 {
 	uint32_t old_set = table->taint_set[slot];
 	uint32_t new_set = bt_taint_set_ref_list(table, &spec->taints);
 	uint8_t unschedulable = spec->unschedulable ? 1 : 0;
-	uint32_t differing = (uint32_t)(new_set != old_set) + (uint32_t)(unschedulable != table->unschedulable[slot]);
+	uint32_t differing = (uint32_t)(new_set != old_set) +
+		(uint32_t)(unschedulable != table->unschedulable[slot]);
 
 	bt_taint_set_unref(table, old_set);
 	table->taint_set[slot] = new_set;
@@ -137,7 +144,8 @@ static const struct bt_str features[] = {
 	BT_STR_INIT("UserNamespacesHostNetworkSupport"),
 };
 
-/* One merge pass over two lists that should be ascending: an unsorted node list may lose entries, as upstream. */
+/* One merge pass over two lists that should be ascending: an unsorted node list may lose entries,
+ * as upstream. */
 static uint8_t merge_features(const bt_str_list *declared)
 {
 	uint8_t bits = 0;
@@ -155,12 +163,14 @@ static uint8_t merge_features(const bt_str_list *declared)
 	return bits;
 }
 
-uint32_t bt_node_table_set_node(struct bt_node_table *table, uint32_t slot, const struct bt_node *node,
-	bool with_declared_features, struct bt_arena *scratch, struct bt_strbuf *text)
+uint32_t bt_node_table_set_node(struct bt_node_table *table, uint32_t slot,
+	const struct bt_node *node, bool with_declared_features, struct bt_arena *scratch,
+	struct bt_strbuf *text)
 {
-	uint8_t declared = with_declared_features ? merge_features(&node->status.declared_features) : 0;
-	const struct bt_str *avoid = bt_str_map_find(
-		&node->metadata.annotations, BT_STR("scheduler.alpha.kubernetes.io/preferAvoidPods"));
+	uint8_t declared =
+		with_declared_features ? merge_features(&node->status.declared_features) : 0;
+	const struct bt_str *avoid = bt_str_map_find(&node->metadata.annotations,
+		BT_STR("scheduler.alpha.kubernetes.io/preferAvoidPods"));
 	uint32_t kinds = 0;
 
 	if (set_allocatable(table, slot, node, scratch) != 0) {

@@ -86,8 +86,8 @@ static bool take_out(struct bt_node_order *order, uint32_t slot, bt_sym zone_key
 	return true;
 }
 
-int bt_node_order_remove(struct bt_node_order *order, uint32_t slot, bt_sym zone_key, struct bt_str node_name,
-	struct berth_error *err)
+int bt_node_order_remove(struct bt_node_order *order, uint32_t slot, bt_sym zone_key,
+	struct bt_str node_name, struct berth_error *err)
 {
 	struct bt_strbuf name = {0};
 	struct bt_strbuf zone = {0};
@@ -99,14 +99,15 @@ int bt_node_order_remove(struct bt_node_order *order, uint32_t slot, bt_sym zone
 	/* Quoted as Go does: a zone key has a zero byte in it. */
 	bt_strbuf_append_quoted(&name, node_name);
 	bt_strbuf_append_quoted(&zone, bt_symbol_text(order->symbols, zone_key));
-	result = bt_error_set(err, BERTH_ERR_NOT_FOUND, "node %s in group %s was not found", bt_strbuf_c(&name),
-		bt_strbuf_c(&zone));
+	result = bt_error_set(err, BERTH_ERR_NOT_FOUND, "node %s in group %s was not found",
+		bt_strbuf_c(&name), bt_strbuf_c(&zone));
 	bt_strbuf_finish(&name);
 	bt_strbuf_finish(&zone);
 	return result;
 }
 
-void bt_node_order_update(struct bt_node_order *order, uint32_t slot, bt_sym old_zone_key, bt_sym new_zone_key)
+void bt_node_order_update(
+	struct bt_node_order *order, uint32_t slot, bt_sym old_zone_key, bt_sym new_zone_key)
 {
 	if (bt_sym_equal(old_zone_key, new_zone_key)) {
 		return;
@@ -124,7 +125,8 @@ void bt_node_order_list(const struct bt_node_order *order, uint32_t *out_slots)
 	for (uint32_t i = 0; i < zone_count; i++) {
 		active[i] = i;
 	}
-	/* Zones that ran out are dropped from the round, so that one long zone among many costs nothing extra. */
+	/* Zones that ran out are dropped from the round, so that one long zone among many costs
+	 * nothing extra. */
 	for (uint32_t round = 0; zone_count != 0; round++) {
 		uint32_t kept = 0;
 		for (uint32_t i = 0; i < zone_count; i++) {

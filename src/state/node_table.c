@@ -121,10 +121,12 @@ static void grow_scalars(struct bt_node_table *table, int64_t *old_zeros, uint32
 
 	for (uint32_t i = 0; i < table->scalars.count; i++) {
 		struct bt_scalar_column *column = &table->scalars.items[i];
-		column->allocatable = column->allocatable == old_zeros ? table->zero_amounts :
-			grown(column->allocatable, old_capacity, capacity, sizeof(int64_t));
-		column->requested = column->requested == old_zeros ? table->zero_amounts :
-			grown(column->requested, old_capacity, capacity, sizeof(int64_t));
+		column->allocatable = column->allocatable == old_zeros
+			? table->zero_amounts
+			: grown(column->allocatable, old_capacity, capacity, sizeof(int64_t));
+		column->requested = column->requested == old_zeros
+			? table->zero_amounts
+			: grown(column->requested, old_capacity, capacity, sizeof(int64_t));
 	}
 }
 
@@ -141,10 +143,12 @@ static void grow(struct bt_node_table *table)
 	for (uint32_t i = 0; i < AMOUNT_COLUMNS; i++) {
 		*columns[i] = grown(*columns[i], old_capacity, capacity, sizeof(int64_t));
 	}
-	table->taint_set = grown(table->taint_set, old_capacity, capacity, sizeof(*table->taint_set));
-	table->unschedulable = grown(table->unschedulable, old_capacity, capacity, sizeof(*table->unschedulable));
-	table->declared_features =
-		grown(table->declared_features, old_capacity, capacity, sizeof(*table->declared_features));
+	table->taint_set =
+		grown(table->taint_set, old_capacity, capacity, sizeof(*table->taint_set));
+	table->unschedulable =
+		grown(table->unschedulable, old_capacity, capacity, sizeof(*table->unschedulable));
+	table->declared_features = grown(table->declared_features, old_capacity, capacity,
+		sizeof(*table->declared_features));
 	table->rows = grown(table->rows, old_capacity, capacity, sizeof(*table->rows));
 	table->slot_capacity = capacity;
 	table->zero_amounts = BT_NEW_ARRAY(int64_t, capacity);
@@ -220,7 +224,8 @@ void bt_node_table_release(struct bt_node_table *table, uint32_t slot)
 	bool changed = row->changed;
 	bool removed;
 
-	BT_ASSERT(row->in_use && row->pods.count == 0 && row->ports.count == 0 && row->claims.count == 0);
+	BT_ASSERT(row->in_use && row->pods.count == 0 && row->ports.count == 0 &&
+		row->claims.count == 0);
 	BT_ASSERT(row->images.count == 0 && !row->in_snapshot && !row->in_order);
 	removed = bt_map_remove(&table->names, bt_sym_hash(row->name), slot);
 	BT_ASSERT(removed);
@@ -304,8 +309,8 @@ uint32_t bt_node_table_scalar(struct bt_node_table *table, struct bt_str name)
 }
 
 /* Amounts of a column live only while one differs from 0: anybody can invent resource names. */
-static void write_amount(
-	struct bt_node_table *table, int64_t **column, uint32_t *used_count, uint32_t slot, int64_t value)
+static void write_amount(struct bt_node_table *table, int64_t **column, uint32_t *used_count,
+	uint32_t slot, int64_t value)
 {
 	int64_t old = (*column)[slot];
 
@@ -325,14 +330,16 @@ static void write_amount(
 	}
 }
 
-void bt_node_table_set_scalar(struct bt_node_table *table, uint32_t resource, uint32_t slot, int64_t value)
+void bt_node_table_set_scalar(
+	struct bt_node_table *table, uint32_t resource, uint32_t slot, int64_t value)
 {
 	struct bt_scalar_column *column = &table->scalars.items[resource];
 
 	write_amount(table, &column->allocatable, &column->allocatable_count, slot, value);
 }
 
-void bt_node_table_add_scalar(struct bt_node_table *table, uint32_t resource, uint32_t slot, int64_t delta)
+void bt_node_table_add_scalar(
+	struct bt_node_table *table, uint32_t resource, uint32_t slot, int64_t delta)
 {
 	struct bt_scalar_column *column = &table->scalars.items[resource];
 	int64_t value = bt_wrap_add(column->requested[slot], delta);

@@ -2,9 +2,9 @@
 #ifndef BT_STATE_NODE_TABLE_H
 #define BT_STATE_NODE_TABLE_H
 /**
- * The node table: a node is a slot number; what the hot path reads are arrays indexed by slot. Every slot below
- * slot_count has a value in every column; a slot that is not in use has zeros and is in no snapshot.
- * The aggregate (upstream's NodeInfo): spec 01b section 9, 03b section 3.
+ * The node table: a node is a slot number; what the hot path reads are arrays indexed by slot.
+ * Every slot below slot_count has a value in every column; a slot that is not in use has zeros and
+ * is in no snapshot. The aggregate (upstream's NodeInfo): spec 01b section 9, 03b section 3.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,10 +18,12 @@
 
 #define BT_SLOT_NONE UINT32_MAX
 
-/** One scalar resource (extended, hugepages, ...): two columns. Once a name was seen its index stays. */
+/** One scalar resource (extended, hugepages, ...): two columns. Once a name was seen its index
+ * stays. */
 struct bt_scalar_column {
 	bt_sym name;
-	/* Both point to the table's shared zeros while every amount is 0: read only outside the table. */
+	/* Both point to the table's shared zeros while every amount is 0: read only outside the
+	 * table. */
 	int64_t *allocatable;
 	int64_t *requested;
 	uint32_t allocatable_count; /* slots with a value other than 0 */
@@ -29,21 +31,22 @@ struct bt_scalar_column {
 };
 
 /**
- * Values of one label key over all slots, for keys that some selector uses: values[slot] is an index into dictionary,
- * 0 = label absent (dictionary[0] is unused). Kept up to date by the table.
+ * Values of one label key over all slots, for keys that some selector uses: values[slot] is an
+ * index into dictionary, 0 = label absent (dictionary[0] is unused). Kept up to date by the table.
  *
- * An index keeps its meaning while rebuild_count stays the same: when more than 2 x slot_count + 64 entries are used by
- * no slot any more, a node change rebuilds the dictionary from the live ones. Whoever keeps an index beyond one cycle
- * compares rebuild_count.
+ * An index keeps its meaning while rebuild_count stays the same: when more than 2 x slot_count + 64
+ * entries are used by no slot any more, a node change rebuilds the dictionary from the live ones.
+ * Whoever keeps an index beyond one cycle compares rebuild_count.
  */
 struct bt_label_column {
 	bt_sym key;
-	uint32_t *values;          /* the table's shared zeros while no slot has the label: read only outside the table */
+	uint32_t *values; /* the table's shared zeros while no slot has the label: read only outside
+	                     the table */
 	BT_VEC(bt_sym) dictionary; /* holds references; entries are not reused between rebuilds */
 	BT_VEC(uint32_t) value_counts; /* slots per dictionary entry */
-	struct bt_map index;       /* symbol -> dictionary index */
-	uint32_t present_count;    /* slots that have the label, ghosts included */
-	uint32_t live_count;       /* dictionary entries with a slot */
+	struct bt_map index;           /* symbol -> dictionary index */
+	uint32_t present_count;        /* slots that have the label, ghosts included */
+	uint32_t live_count;           /* dictionary entries with a slot */
 	uint32_t rebuild_count;
 };
 
@@ -59,7 +62,8 @@ struct bt_used_port {
 	int32_t port;
 };
 
-/** An image of a node; node_count is the value at the node's last snapshot refresh (spec 03b section 5.4). */
+/** An image of a node; node_count is the value at the node's last snapshot refresh (spec 03b
+ * section 5.4). */
 struct bt_node_image {
 	uint32_t image; /* index in the image table */
 	uint32_t node_count;
@@ -83,13 +87,13 @@ struct bt_node_row {
 	bt_sym name;
 	bt_sym uid;
 	bt_sym zone_key;
-	bt_sym conditions; /* digest: node_conditions.h */
-	bt_sym prefer_avoid_pods; /* annotation of that name, for spec 05b B8 */
-	struct bt_str_map labels; /* sorted; text lives in the symbol table */
+	bt_sym conditions;                   /* digest: node_conditions.h */
+	bt_sym prefer_avoid_pods;            /* annotation of that name, for spec 05b B8 */
+	struct bt_str_map labels;            /* sorted; text lives in the symbol table */
 	struct bt_label_pair *label_symbols; /* same order as labels */
 	BT_VEC(struct bt_node_image) images; /* list order, first occurrence of a name only */
-	BT_VEC(struct bt_used_port) ports; /* ascending by port, protocol and ip symbol */
-	BT_VEC(uint32_t) pods; /* pod ids; removal moves the last into the gap */
+	BT_VEC(struct bt_used_port) ports;   /* ascending by port, protocol and ip symbol */
+	BT_VEC(uint32_t) pods;               /* pod ids; removal moves the last into the gap */
 	BT_VEC(uint32_t) pods_with_affinity;
 	BT_VEC(uint32_t) pods_with_required_anti_affinity;
 	BT_VEC(struct bt_claim_ref) claims; /* ascending by claim symbol */
@@ -101,10 +105,11 @@ struct bt_node_row {
 	bool in_cache;           /* the cache has an entry: real, imaginary or ghost */
 	bool has_node;           /* a node object is set */
 	bool in_snapshot;        /* listed by the snapshot */
-	bool in_snapshot_names;  /* found by name in the snapshot; differs from in_snapshot only while caches disagree */
+	bool in_snapshot_names;  /* found by name in the snapshot; differs from in_snapshot only
+	                            while caches disagree */
 	bool in_order;
-	bool changed;            /* waits in the snapshot's list of changed slots */
-	bool in_affinity_list;   /* of the snapshot */
+	bool changed;          /* waits in the snapshot's list of changed slots */
+	bool in_affinity_list; /* of the snapshot */
 	bool in_anti_affinity_list;
 };
 
@@ -129,11 +134,12 @@ struct bt_node_table {
 	BT_VEC(struct bt_label_column *) label_columns;
 	struct bt_map scalar_index;       /* name symbol -> index in scalars */
 	struct bt_map label_column_index; /* key symbol -> index in label_columns */
-	int64_t *zero_amounts;  /* slot_capacity zeros behind columns without a value */
+	int64_t *zero_amounts;            /* slot_capacity zeros behind columns without a value */
 	uint32_t *zero_values;
 	/**
-	 * true once any amount in a column was negative or at least 2^44: kernels that compute in doubles then take their
-	 * exact integer form. Never cleared. Amounts of a pod that is on no node are the kernel's own business.
+	 * true once any amount in a column was negative or at least 2^44: kernels that compute in
+	 * doubles then take their exact integer form. Never cleared. Amounts of a pod that is on no
+	 * node are the kernel's own business.
 	 */
 	bool has_wide_values;
 	/* rows, names, shared parts */
@@ -150,11 +156,13 @@ struct bt_node_table {
 uint32_t bt_node_table_scalar(struct bt_node_table *table, struct bt_str name);
 /** Index of an existing column, or UINT32_MAX. */
 uint32_t bt_node_table_find_scalar(const struct bt_node_table *table, struct bt_str name);
-/** Column of a label key, created and filled when the key is new. It lives until bt_node_table_collect_label_columns. */
-const struct bt_label_column *bt_node_table_label_column(struct bt_node_table *table, struct bt_str key);
+/** Column of a label key, created and filled when the key is new. It lives until
+ * bt_node_table_collect_label_columns. */
+const struct bt_label_column *bt_node_table_label_column(
+	struct bt_node_table *table, struct bt_str key);
 /**
- * Drop the columns of keys that no node has; users can invent such keys without end. To be called when no pointer to a
- * label column is kept anywhere.
+ * Drop the columns of keys that no node has; users can invent such keys without end. To be called
+ * when no pointer to a label column is kept anywhere.
  */
 void bt_node_table_collect_label_columns(struct bt_node_table *table);
 /** Slot of a node name the cache or the snapshot knows, or BT_SLOT_NONE. */

@@ -16,8 +16,10 @@ void bt_node_table_release(struct bt_node_table *table, uint32_t slot);
 uint32_t bt_node_table_find_symbol(const struct bt_node_table *table, bt_sym name);
 
 /** allocatable[slot] = value, and requested[slot] += delta, of a scalar column. */
-void bt_node_table_set_scalar(struct bt_node_table *table, uint32_t resource, uint32_t slot, int64_t value);
-void bt_node_table_add_scalar(struct bt_node_table *table, uint32_t resource, uint32_t slot, int64_t delta);
+void bt_node_table_set_scalar(
+	struct bt_node_table *table, uint32_t resource, uint32_t slot, int64_t value);
+void bt_node_table_add_scalar(
+	struct bt_node_table *table, uint32_t resource, uint32_t slot, int64_t delta);
 /** Amounts that no longer fit 44 bits set has_wide_values: pass them all or-ed together. */
 static inline void bt_node_table_note_amounts(struct bt_node_table *table, uint64_t amounts)
 {
@@ -27,26 +29,29 @@ static inline void bt_node_table_note_amounts(struct bt_node_table *table, uint6
 }
 
 /**
- * Take over everything of a node object but the images. Returns the change kinds that really differ. Memory of the call
- * comes from scratch; text is scratch too.
+ * Take over everything of a node object but the images. Returns the change kinds that really
+ * differ. Memory of the call comes from scratch; text is scratch too.
  */
-uint32_t bt_node_table_set_node(struct bt_node_table *table, uint32_t slot, const struct bt_node *node,
-	bool with_declared_features, struct bt_arena *scratch, struct bt_strbuf *text);
+uint32_t bt_node_table_set_node(struct bt_node_table *table, uint32_t slot,
+	const struct bt_node *node, bool with_declared_features, struct bt_arena *scratch,
+	struct bt_strbuf *text);
 
 /* label_column.c */
 
 /** Labels of the slot change from its row's label_symbols to these. */
-void bt_label_columns_update(struct bt_node_table *table, uint32_t slot, const struct bt_label_pair *labels,
-	uint32_t count);
+void bt_label_columns_update(struct bt_node_table *table, uint32_t slot,
+	const struct bt_label_pair *labels, uint32_t count);
 void bt_label_columns_finish(struct bt_node_table *table);
 /** The columns got longer; old_zeros is where unused ones pointed before. */
-void bt_label_columns_grow(struct bt_node_table *table, const uint32_t *old_zeros, uint32_t old_capacity);
+void bt_label_columns_grow(
+	struct bt_node_table *table, const uint32_t *old_zeros, uint32_t old_capacity);
 
 /* taint_set.c */
 
 void bt_taint_sets_init(struct bt_node_table *table);
 void bt_taint_sets_finish(struct bt_node_table *table);
-/** The set of these taints, one reference taken; timeAdded does not count (spec 01 section 5.12 never reads it). */
+/** The set of these taints, one reference taken; timeAdded does not count (spec 01 section 5.12
+ * never reads it). */
 uint32_t bt_taint_set_ref_list(struct bt_node_table *table, const bt_taint_list *taints);
 void bt_taint_set_unref(struct bt_node_table *table, uint32_t id);
 

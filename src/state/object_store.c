@@ -40,7 +40,8 @@ void bt_object_store_finish(struct bt_object_store *store)
 	}
 }
 
-static uint32_t find_id(const struct bt_object_table *table, struct bt_str namespace_, struct bt_str name)
+static uint32_t find_id(
+	const struct bt_object_table *table, struct bt_str namespace_, struct bt_str name)
 {
 	uint64_t hash = key_hash(namespace_, name);
 	for (uint32_t at = bt_map_first(&table->map, hash); at != BT_MAP_NONE;
@@ -64,7 +65,8 @@ void bt_object_store_put(struct bt_object_store *store, struct bt_object *object
 		table->objects.items[id].object = object;
 		return;
 	}
-	struct bt_stored_object stored = {object, key_hash(object->meta->namespace_, object->meta->name)};
+	struct bt_stored_object stored = {
+		object, key_hash(object->meta->namespace_, object->meta->name)};
 	if (table->free_ids.count != 0) {
 		id = table->free_ids.items[--table->free_ids.count];
 		table->objects.items[id] = stored;
@@ -77,15 +79,16 @@ void bt_object_store_put(struct bt_object_store *store, struct bt_object *object
 	table->sorted_stale = true;
 }
 
-bool bt_object_store_delete(struct bt_object_store *store, enum bt_kind kind, struct bt_str namespace_,
-	struct bt_str name)
+bool bt_object_store_delete(struct bt_object_store *store, enum bt_kind kind,
+	struct bt_str namespace_, struct bt_str name)
 {
 	struct bt_object_table *table = &store->kinds[kind];
 	uint32_t id = find_id(table, namespace_, name);
 	if (id == UINT32_MAX) {
 		return false;
 	}
-	(void)bt_map_remove(&table->map, table->objects.items[id].hash, id); /* it was found just now */
+	(void)bt_map_remove(
+		&table->map, table->objects.items[id].hash, id); /* it was found just now */
 	bt_object_release(table->objects.items[id].object);
 	table->objects.items[id].object = NULL;
 	bt_vec_push(&table->free_ids, id);
@@ -95,8 +98,8 @@ bool bt_object_store_delete(struct bt_object_store *store, enum bt_kind kind, st
 	return true;
 }
 
-const void *bt_object_store_find(const struct bt_object_store *store, enum bt_kind kind, struct bt_str namespace_,
-	struct bt_str name)
+const void *bt_object_store_find(const struct bt_object_store *store, enum bt_kind kind,
+	struct bt_str namespace_, struct bt_str name)
 {
 	const struct bt_object_table *table = &store->kinds[kind];
 	uint32_t id = find_id(table, namespace_, name);
@@ -146,7 +149,8 @@ static uint32_t first_of_namespace(const struct bt_object_table *table, struct b
 	uint32_t high = table->sorted.count;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		if (bt_str_compare(meta_of(table, table->sorted.items[middle])->namespace_, namespace_) < 0) {
+		if (bt_str_compare(meta_of(table, table->sorted.items[middle])->namespace_,
+			    namespace_) < 0) {
 			low = middle + 1;
 		} else {
 			high = middle;
@@ -155,8 +159,8 @@ static uint32_t first_of_namespace(const struct bt_object_table *table, struct b
 	return low;
 }
 
-const void *bt_object_store_next(struct bt_object_store *store, enum bt_kind kind, struct bt_str namespace_,
-	uint32_t *cursor)
+const void *bt_object_store_next(struct bt_object_store *store, enum bt_kind kind,
+	struct bt_str namespace_, uint32_t *cursor)
 {
 	struct bt_object_table *table = &store->kinds[kind];
 	if (*cursor == 0) {
@@ -169,7 +173,8 @@ const void *bt_object_store_next(struct bt_object_store *store, enum bt_kind kin
 	if (*cursor - 1 >= table->sorted.count) {
 		return NULL;
 	}
-	const struct bt_object *object = table->objects.items[table->sorted.items[*cursor - 1]].object;
+	const struct bt_object *object =
+		table->objects.items[table->sorted.items[*cursor - 1]].object;
 	if (namespace_.data != NULL && !bt_str_equal(object->meta->namespace_, namespace_)) {
 		return NULL;
 	}

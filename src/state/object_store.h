@@ -2,9 +2,10 @@
 #ifndef BT_STATE_OBJECT_STORE_H
 #define BT_STATE_OBJECT_STORE_H
 /**
- * Objects that plugins look up whole, by name: namespaces, services and workload owners, volumes, claims and classes,
- * disruption budgets. What upstream's informer stores are to its plugins. Pods and nodes are not kept here (state.h).
- * One thread; an object found is borrowed until the store changes.
+ * Objects that plugins look up whole, by name: namespaces, services and workload owners, volumes,
+ * claims and classes, disruption budgets. What upstream's informer stores are to its plugins. Pods
+ * and nodes are not kept here (state.h). One thread; an object found is borrowed until the store
+ * changes.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,25 +39,26 @@ void bt_object_store_finish(struct bt_object_store *store);
 /** Add, or replace the object of the same kind, namespace and name. object is consumed. */
 void bt_object_store_put(struct bt_object_store *store, struct bt_object *object);
 /** false when there was none. */
-bool bt_object_store_delete(struct bt_object_store *store, enum bt_kind kind, struct bt_str namespace_,
-	struct bt_str name);
+bool bt_object_store_delete(struct bt_object_store *store, enum bt_kind kind,
+	struct bt_str namespace_, struct bt_str name);
 /** The kind's structure, or NULL. namespace_ is "" for cluster-scoped kinds. */
-const void *bt_object_store_find(const struct bt_object_store *store, enum bt_kind kind, struct bt_str namespace_,
-	struct bt_str name);
+const void *bt_object_store_find(const struct bt_object_store *store, enum bt_kind kind,
+	struct bt_str namespace_, struct bt_str name);
 static inline uint32_t bt_object_store_count(const struct bt_object_store *store, enum bt_kind kind)
 {
 	return store->kinds[kind].count;
 }
 /** Changes whenever an object of the kind was put or deleted: what caches compare. */
-static inline uint64_t bt_object_store_version(const struct bt_object_store *store, enum bt_kind kind)
+static inline uint64_t bt_object_store_version(
+	const struct bt_object_store *store, enum bt_kind kind)
 {
 	return store->kinds[kind].version;
 }
 
 /**
- * Objects of a kind in byte order of (namespace, name). namespace_ absent (data NULL): all of them. Start with *cursor = 0;
- * NULL at the end. The store must not change in between.
+ * Objects of a kind in byte order of (namespace, name). namespace_ absent (data NULL): all of them.
+ * Start with *cursor = 0; NULL at the end. The store must not change in between.
  */
-const void *bt_object_store_next(struct bt_object_store *store, enum bt_kind kind, struct bt_str namespace_,
-	uint32_t *cursor);
+const void *bt_object_store_next(struct bt_object_store *store, enum bt_kind kind,
+	struct bt_str namespace_, uint32_t *cursor);
 #endif

@@ -2,7 +2,8 @@
 /* A pod record and what its node counts for it: spec 01b sections 9.2 and 9.3. */
 #include "state/state_private.h"
 
-void bt_pod_record_fill(struct bt_state *state, struct bt_pod_record *record, const struct bt_pod *pod)
+void bt_pod_record_fill(
+	struct bt_state *state, struct bt_pod_record *record, const struct bt_pod *pod)
 {
 	struct bt_symbol_table *symbols = &state->symbols;
 	const struct bt_time *start = pod->status.start_time;
@@ -27,6 +28,19 @@ void bt_pod_record_drop(struct bt_state *state, struct bt_pod_record *record)
 	*record = (struct bt_pod_record){0};
 }
 
+void bt_pod_table_set_uid(struct bt_pod_table *pods, bt_sym uid, uint32_t pod_id)
+{
+	if (uid.id >= pods->by_uid.count) {
+		uint32_t count = pods->by_uid.count;
+		bt_vec_reserve(&pods->by_uid, (uint64_t)uid.id + 1);
+		/* All bits set is BT_POD_NONE; the room beyond is filled at once. */
+		memset(&pods->by_uid.items[count], 0xff,
+			(pods->by_uid.capacity - count) * sizeof(uint32_t));
+		pods->by_uid.count = pods->by_uid.capacity;
+	}
+	pods->by_uid.items[uid.id] = pod_id;
+}
+
 uint32_t bt_pod_table_add(struct bt_pod_table *pods, const struct bt_pod_record *record)
 {
 	uint32_t pod_id;
@@ -39,7 +53,7 @@ uint32_t bt_pod_table_add(struct bt_pod_table *pods, const struct bt_pod_record 
 		bt_vec_push(&pods->records, *record);
 	}
 	if (!record->snapshot_only) {
-		bt_map_insert(&pods->uids, bt_sym_hash(record->uid), pod_id);
+		bt_pod_table_set_uid(pods, record->uid, pod_id);
 		pods->count++;
 		pods->assumed_count += record->assumed;
 	}
@@ -51,8 +65,7 @@ void bt_pod_table_remove(struct bt_pod_table *pods, uint32_t pod_id)
 	const struct bt_pod_record *record = &pods->records.items[pod_id];
 
 	if (!record->snapshot_only) {
-		bool removed = bt_map_remove(&pods->uids, bt_sym_hash(record->uid), pod_id);
-		BT_ASSERT(removed);
+		bt_pod_table_set_uid(pods, record->uid, BT_POD_NONE);
 		pods->count--;
 		pods->assumed_count -= record->assumed;
 	}
@@ -75,7 +88,8 @@ static uint32_t change_kinds(const struct bt_shape *shape)
 	return kinds;
 }
 
-/* A pod that only the snapshot knows changes no generation: the next refresh must not take it for a change. */
+/* A pod that only the snapshot knows changes no generation: the next refresh must not take it for a
+ * change. */
 static void note_change(struct bt_state *state, const struct bt_pod_record *record, uint32_t kinds)
 {
 	if (!record->snapshot_only) {
@@ -94,7 +108,8 @@ static void add_ports_and_claims(
 	}
 	for (uint32_t i = 0; i < shape->claim_names.count && !record->snapshot_only; i++) {
 		struct bt_str namespace_ = bt_symbol_text(&state->symbols, record->namespace_);
-		bt_row_claim_add(state, row, bt_state_claim_key(state, namespace_, shape->claim_names.items[i]));
+		bt_row_claim_add(state, row,
+			bt_state_claim_key(state, namespace_, shape->claim_names.items[i]));
 	}
 }
 
@@ -106,20 +121,26 @@ void bt_state_attach_pod(struct bt_state *state, uint32_t pod_id)
 	uint32_t slot = record->node;
 	struct bt_node_row *row = &nodes->rows[slot];
 	int64_t cpu = bt_wrap_add(nodes->requested_cpu_milli[slot], shape->requested_cpu_milli);
-	int64_t memory = bt_wrap_add(nodes->requested_memory_bytes[slot], shape->requested_memory_bytes);
-	int64_t ephemeral = bt_wrap_add(nodes->requested_ephemeral_bytes[slot], shape->requested_ephemeral_bytes);
-	int64_t non_zero_cpu = bt_wrap_add(nodes->non_zero_cpu_milli[slot], shape->non_zero_cpu_milli);
-	int64_t non_zero_memory = bt_wrap_add(nodes->non_zero_memory_bytes[slot], shape->non_zero_memory_bytes);
+	int64_t memory =
+		bt_wrap_add(nodes->requested_memory_bytes[slot], shape->requested_memory_bytes);
+	int64_t ephemeral = bt_wrap_add(
+		nodes->requested_ephemeral_bytes[slot], shape->requested_ephemeral_bytes);
+	int64_t non_zero_cpu =
+		bt_wrap_add(nodes->non_zero_cpu_milli[slot], shape->non_zero_cpu_milli);
+	int64_t non_zero_memory =
+		bt_wrap_add(nodes->non_zero_memory_bytes[slot], shape->non_zero_memory_bytes);
 
 	nodes->requested_cpu_milli[slot] = cpu;
 	nodes->requested_memory_bytes[slot] = memory;
 	nodes->requested_ephemeral_bytes[slot] = ephemeral;
 	nodes->non_zero_cpu_milli[slot] = non_zero_cpu;
 	nodes->non_zero_memory_bytes[slot] = non_zero_memory;
-	bt_node_table_note_amounts(nodes, (uint64_t)cpu | (uint64_t)memory | (uint64_t)ephemeral |
-		(uint64_t)non_zero_cpu | (uint64_t)non_zero_memory);
+	bt_node_table_note_amounts(nodes,
+		(uint64_t)cpu | (uint64_t)memory | (uint64_t)ephemeral | (uint64_t)non_zero_cpu |
+			(uint64_t)non_zero_memory);
 	for (uint32_t i = 0; i < shape->scalar_count; i++) {
-		bt_node_table_add_scalar(nodes, shape->scalars[i].resource, slot, shape->scalars[i].value);
+		bt_node_table_add_scalar(
+			nodes, shape->scalars[i].resource, slot, shape->scalars[i].value);
 	}
 	nodes->pod_count[slot]++;
 	record->position = row->pods.count;
@@ -180,7 +201,8 @@ static void remove_ports_and_claims(
 	}
 	for (uint32_t i = 0; i < shape->claim_names.count && !record->snapshot_only; i++) {
 		struct bt_str namespace_ = bt_symbol_text(&state->symbols, record->namespace_);
-		bt_row_claim_remove(state, row, bt_state_claim_key(state, namespace_, shape->claim_names.items[i]));
+		bt_row_claim_remove(state, row,
+			bt_state_claim_key(state, namespace_, shape->claim_names.items[i]));
 	}
 }
 
@@ -191,18 +213,23 @@ void bt_state_detach_pod(struct bt_state *state, uint32_t pod_id)
 	struct bt_node_table *nodes = &state->nodes;
 	uint32_t slot = record->node;
 	int64_t cpu = bt_wrap_sub(nodes->requested_cpu_milli[slot], shape->requested_cpu_milli);
-	int64_t memory = bt_wrap_sub(nodes->requested_memory_bytes[slot], shape->requested_memory_bytes);
-	int64_t ephemeral = bt_wrap_sub(nodes->requested_ephemeral_bytes[slot], shape->requested_ephemeral_bytes);
-	int64_t non_zero_cpu = bt_wrap_sub(nodes->non_zero_cpu_milli[slot], shape->non_zero_cpu_milli);
-	int64_t non_zero_memory = bt_wrap_sub(nodes->non_zero_memory_bytes[slot], shape->non_zero_memory_bytes);
+	int64_t memory =
+		bt_wrap_sub(nodes->requested_memory_bytes[slot], shape->requested_memory_bytes);
+	int64_t ephemeral = bt_wrap_sub(
+		nodes->requested_ephemeral_bytes[slot], shape->requested_ephemeral_bytes);
+	int64_t non_zero_cpu =
+		bt_wrap_sub(nodes->non_zero_cpu_milli[slot], shape->non_zero_cpu_milli);
+	int64_t non_zero_memory =
+		bt_wrap_sub(nodes->non_zero_memory_bytes[slot], shape->non_zero_memory_bytes);
 
 	nodes->requested_cpu_milli[slot] = cpu;
 	nodes->requested_memory_bytes[slot] = memory;
 	nodes->requested_ephemeral_bytes[slot] = ephemeral;
 	nodes->non_zero_cpu_milli[slot] = non_zero_cpu;
 	nodes->non_zero_memory_bytes[slot] = non_zero_memory;
-	bt_node_table_note_amounts(nodes, (uint64_t)cpu | (uint64_t)memory | (uint64_t)ephemeral |
-		(uint64_t)non_zero_cpu | (uint64_t)non_zero_memory);
+	bt_node_table_note_amounts(nodes,
+		(uint64_t)cpu | (uint64_t)memory | (uint64_t)ephemeral | (uint64_t)non_zero_cpu |
+			(uint64_t)non_zero_memory);
 	for (uint32_t i = 0; i < shape->scalar_count; i++) {
 		int64_t negated = bt_wrap_sub(0, shape->scalars[i].value);
 		bt_node_table_add_scalar(nodes, shape->scalars[i].resource, slot, negated);

@@ -10,53 +10,42 @@ static int fail_empty_uid(struct berth_error *err)
 }
 
 /* `[lead ]pod <uid>(<namespace>/<name>) <tail>` */
-static int fail(struct berth_error *err, int code, const char *lead, const struct bt_pod *pod, const char *tail)
+static int fail(struct berth_error *err, int code, const char *lead, const struct bt_pod *pod,
+	const char *tail)
 {
 	struct bt_strbuf ref = {0};
 	int result;
 
 	bt_object_ref(&pod->metadata, &ref);
-	result = bt_error_set(err, code, "%spod %.*s(%s) %s", lead, BT_STR_ARG(pod->metadata.uid), bt_strbuf_c(&ref), tail);
+	result = bt_error_set(err, code, "%spod %.*s(%s) %s", lead, BT_STR_ARG(pod->metadata.uid),
+		bt_strbuf_c(&ref), tail);
 	bt_strbuf_finish(&ref);
 	return result;
 }
 
-static int fail_other_node(
-	const struct bt_state *state, const struct bt_pod *pod, uint32_t slot, struct berth_error *err)
+static int fail_other_node(const struct bt_state *state, const struct bt_pod *pod, uint32_t slot,
+	struct berth_error *err)
 {
 	struct bt_strbuf ref = {0};
 	struct bt_str node = bt_node_table_name(&state->nodes, slot);
 	int result;
 
 	bt_object_ref(&pod->metadata, &ref);
-	result = bt_error_set(err, BERTH_ERR_STATE, "pod %.*s(%s) was assumed on %.*s but assigned to %.*s",
-		BT_STR_ARG(pod->metadata.uid), bt_strbuf_c(&ref), BT_STR_ARG(pod->spec.node_name), BT_STR_ARG(node));
+	result = bt_error_set(err, BERTH_ERR_STATE,
+		"pod %.*s(%s) was assumed on %.*s but assigned to %.*s",
+		BT_STR_ARG(pod->metadata.uid), bt_strbuf_c(&ref), BT_STR_ARG(pod->spec.node_name),
+		BT_STR_ARG(node));
 	bt_strbuf_finish(&ref);
 	return result;
 }
 
 /* --- parts --- */
 
-static uint32_t find_symbol(const struct bt_state *state, bt_sym uid)
-{
-	const struct bt_pod_table *pods = &state->pods;
-	uint64_t hash = bt_sym_hash(uid);
-	uint32_t at = bt_map_first(&pods->uids, hash);
-
-	for (; at != BT_MAP_NONE; at = bt_map_next(&pods->uids, hash, at)) {
-		uint32_t pod_id = bt_map_value(&pods->uids, at);
-		if (bt_sym_equal(pods->records.items[pod_id].uid, uid)) {
-			return pod_id;
-		}
-	}
-	return BT_POD_NONE;
-}
-
 uint32_t bt_state_find_pod(const struct bt_state *state, struct bt_str uid)
 {
 	bt_sym symbol = bt_symbol_find(&state->symbols, uid);
 
-	return bt_sym_is_none(symbol) ? BT_POD_NONE : find_symbol(state, symbol);
+	return bt_sym_is_none(symbol) ? BT_POD_NONE : bt_pod_table_find(&state->pods, symbol);
 }
 
 /* The cache gets an entry for a slot that it has none for: an imaginary node. */
@@ -88,7 +77,8 @@ static void remove_record(struct bt_state *state, uint32_t pod_id)
 }
 
 /* The record of a pod with its own references to shape and labels; uid is consumed. */
-static struct bt_pod_record make_record(struct bt_state *state, const struct bt_pod *pod, bt_sym uid)
+static struct bt_pod_record make_record(
+	struct bt_state *state, const struct bt_pod *pod, bt_sym uid)
 {
 	struct bt_pod_record record = {.uid = uid};
 
@@ -110,16 +100,17 @@ static void add_pod(struct bt_state *state, const struct bt_pod *pod, bt_sym uid
 
 static bool plugins_see_difference(const struct bt_pod_record *a, const struct bt_pod_record *b)
 {
-	return a->label_set != b->label_set || a->terminating != b->terminating || a->priority != b->priority ||
-	       !bt_sym_equal(a->namespace_, b->namespace_) || !bt_sym_equal(a->name, b->name) ||
-	       !bt_sym_equal(a->uid, b->uid);
+	return a->label_set != b->label_set || a->terminating != b->terminating ||
+		a->priority != b->priority || !bt_sym_equal(a->namespace_, b->namespace_) ||
+		!bt_sym_equal(a->name, b->name) || !bt_sym_equal(a->uid, b->uid);
 }
 
 /*
- * Upstream's replace(old, new): remove, then add unmarked. With equal shape and node only the order of the node's pods
- * and the record change. The pod keeps its id.
+ * Upstream's replace(old, new): remove, then add unmarked. With equal shape and node only the order
+ * of the node's pods and the record change. The pod keeps its id.
  */
-static void replace_pod(struct bt_state *state, uint32_t pod_id, const struct bt_pod *pod, bt_sym uid)
+static void replace_pod(
+	struct bt_state *state, uint32_t pod_id, const struct bt_pod *pod, bt_sym uid)
 {
 	struct bt_pod_table *pods = &state->pods;
 	struct bt_pod_record fresh = make_record(state, pod, uid);
@@ -127,11 +118,12 @@ static void replace_pod(struct bt_state *state, uint32_t pod_id, const struct bt
 	bool same_uid = bt_sym_equal(old.uid, fresh.uid);
 
 	if (!same_uid) {
-		bool removed = bt_map_remove(&pods->uids, bt_sym_hash(old.uid), pod_id);
-		BT_ASSERT(removed);
+		bt_pod_table_set_uid(pods, old.uid, BT_POD_NONE);
 	}
-	/* Claims are counted under the namespace, so their holders take the long way when it changes. */
-	if (fresh.shape == old.shape && fresh.node == old.node && bt_sym_equal(fresh.namespace_, old.namespace_)) {
+	/* Claims are counted under the namespace, so their holders take the long way when it
+	 * changes. */
+	if (fresh.shape == old.shape && fresh.node == old.node &&
+		bt_sym_equal(fresh.namespace_, old.namespace_)) {
 		fresh.position = old.position;
 		pods->records.items[pod_id] = fresh;
 		bt_state_requeue_pod(state, pod_id);
@@ -148,7 +140,7 @@ static void replace_pod(struct bt_state *state, uint32_t pod_id, const struct bt
 		bt_state_attach_pod(state, pod_id);
 	}
 	if (!same_uid) {
-		bt_map_insert(&pods->uids, bt_sym_hash(fresh.uid), pod_id);
+		bt_pod_table_set_uid(pods, fresh.uid, pod_id);
 	}
 	pods->assumed_count -= old.assumed;
 	if (old.node != fresh.node) {
@@ -159,16 +151,17 @@ static void replace_pod(struct bt_state *state, uint32_t pod_id, const struct bt
 
 /* --- operations --- */
 
-int bt_state_assume_shaped(struct bt_state *state, const struct bt_pod *pod, uint32_t shape, uint32_t label_set,
-	uint32_t slot, struct berth_error *err)
+int bt_state_assume_shaped(struct bt_state *state, const struct bt_pod *pod, uint32_t shape,
+	uint32_t label_set, uint32_t slot, struct berth_error *err)
 {
-	struct bt_pod_record record = {.shape = shape, .label_set = label_set, .node = slot, .assumed = true};
+	struct bt_pod_record record = {
+		.shape = shape, .label_set = label_set, .node = slot, .assumed = true};
 
 	if (pod->metadata.uid.length == 0) {
 		return fail_empty_uid(err);
 	}
 	record.uid = bt_symbol_ref_str(&state->symbols, pod->metadata.uid);
-	if (find_symbol(state, record.uid) != BT_POD_NONE) {
+	if (bt_pod_table_find(&state->pods, record.uid) != BT_POD_NONE) {
 		bt_symbol_unref(&state->symbols, record.uid);
 		return fail(err, BERTH_ERR_STATE, "", pod, "is in the cache, so can't be assumed");
 	}
@@ -237,8 +230,8 @@ int bt_state_add_pod(struct bt_state *state, const struct bt_pod *pod, struct be
 	return 0;
 }
 
-int bt_state_update_pod(struct bt_state *state, const struct bt_pod *old_pod, const struct bt_pod *new_pod,
-	struct berth_error *err)
+int bt_state_update_pod(struct bt_state *state, const struct bt_pod *old_pod,
+	const struct bt_pod *new_pod, struct berth_error *err)
 {
 	uint32_t pod_id;
 	uint32_t other;
@@ -256,16 +249,19 @@ int bt_state_update_pod(struct bt_state *state, const struct bt_pod *old_pod, co
 	}
 	if (!is_on(state, bt_state_pod_at(state, pod_id)->node, new_pod->spec.node_name)) {
 		return bt_error_set(err, BERTH_ERR_INTERNAL,
-			"Pod updated on a different node than previously added to. Scheduler cache is corrupted and can "
+			"Pod updated on a different node than previously added to. Scheduler cache "
+		        "is corrupted and can "
 			"badly affect scheduling decisions");
 	}
-	/* Two pods of one uid would leave a sum that nothing can remove: the one in the way goes. */
+	/* Two pods of one uid would leave a sum that nothing can remove: the one in the way goes.
+	 */
 	other = bt_state_find_pod(state, new_pod->metadata.uid);
 	if (other != BT_POD_NONE && other != pod_id) {
 		bt_state_warn(state, "Updated pod takes the uid of another pod in the cache");
 		remove_record(state, other);
 	}
-	replace_pod(state, pod_id, new_pod, bt_symbol_ref_str(&state->symbols, new_pod->metadata.uid));
+	replace_pod(
+		state, pod_id, new_pod, bt_symbol_ref_str(&state->symbols, new_pod->metadata.uid));
 	return 0;
 }
 
@@ -285,15 +281,16 @@ int bt_state_remove_pod(struct bt_state *state, const struct bt_pod *pod, struct
 		bt_state_warn(state, "Pod was added to a different node than it was assumed");
 		if (pod->spec.node_name.length != 0) {
 			return bt_error_set(err, BERTH_ERR_INTERNAL,
-				"Scheduler cache is corrupted and can badly affect scheduling decisions");
+				"Scheduler cache is corrupted and can badly affect scheduling "
+			        "decisions");
 		}
 	}
 	remove_record(state, pod_id);
 	return 0;
 }
 
-int bt_state_is_assumed_pod(
-	const struct bt_state *state, const struct bt_pod *pod, bool *out_assumed, struct berth_error *err)
+int bt_state_is_assumed_pod(const struct bt_state *state, const struct bt_pod *pod,
+	bool *out_assumed, struct berth_error *err)
 {
 	uint32_t pod_id;
 

@@ -10,7 +10,8 @@ void bt_pod_info_ref(const struct bt_pod_info *pod, struct bt_strbuf *out)
 	bt_strbuf_append_str(out, pod->name);
 }
 
-void bt_pod_info_from_record(const struct bt_state *state, uint32_t pod_id, struct bt_pod_info *out_info)
+void bt_pod_info_from_record(
+	const struct bt_state *state, uint32_t pod_id, struct bt_pod_info *out_info)
 {
 	const struct bt_pod_record *record = bt_state_pod_at(state, pod_id);
 	const struct bt_symbol_table *symbols = &state->symbols;
@@ -31,7 +32,8 @@ void bt_pod_info_from_record(const struct bt_state *state, uint32_t pod_id, stru
 	};
 }
 
-void bt_pod_info_init_pending(struct bt_state *state, const struct bt_pod *object, struct bt_pod_info *out_info)
+void bt_pod_info_init_pending(
+	struct bt_state *state, const struct bt_pod *object, struct bt_pod_info *out_info)
 {
 	uint32_t shape = bt_shape_ref_pod(&state->shapes, object, true);
 	const struct bt_time *start = object->status.start_time;

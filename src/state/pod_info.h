@@ -12,11 +12,12 @@ struct bt_pod_info {
 	const struct bt_shape *shape; /* spec: shape->pod->spec (nodeName only while pending) */
 	uint32_t label_set;           /* BT_LABEL_SET_NONE when not interned */
 	int32_t priority;
-	int64_t start_seconds; /* INT64_MIN = not set */
+	int64_t start_seconds;             /* INT64_MIN = not set */
 	struct bt_str node_name;           /* "" while pending */
 	struct bt_str nominated_node_name; /* status.nominatedNodeName */
-	const struct bt_pod *object;       /* the whole object of a pending pod; NULL for pods of the cache */
-	uint32_t pod_id;                   /* BT_POD_NONE while not in the cache */
+	const struct bt_pod
+		*object; /* the whole object of a pending pod; NULL for pods of the cache */
+	uint32_t pod_id; /* BT_POD_NONE while not in the cache */
 };
 
 #define BT_LABEL_SET_NONE UINT32_MAX
@@ -24,11 +25,13 @@ struct bt_pod_info {
 /** "namespace/name" for messages. */
 void bt_pod_info_ref(const struct bt_pod_info *pod, struct bt_strbuf *out);
 /** From the cache; labels are borrowed until the state changes. */
-void bt_pod_info_from_record(const struct bt_state *state, uint32_t pod_id, struct bt_pod_info *out_info);
+void bt_pod_info_from_record(
+	const struct bt_state *state, uint32_t pod_id, struct bt_pod_info *out_info);
 /**
- * For a pod to be scheduled: takes references to its shape and label set in state, released by finish. object is borrowed
- * until then.
+ * For a pod to be scheduled: takes references to its shape and label set in state, released by
+ * finish. object is borrowed until then.
  */
-void bt_pod_info_init_pending(struct bt_state *state, const struct bt_pod *object, struct bt_pod_info *out_info);
+void bt_pod_info_init_pending(
+	struct bt_state *state, const struct bt_pod *object, struct bt_pod_info *out_info);
 void bt_pod_info_finish_pending(struct bt_state *state, struct bt_pod_info *info);
 #endif

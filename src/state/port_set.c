@@ -39,7 +39,8 @@ static bool is_at(const struct bt_node_row *row, uint32_t at, const struct bt_us
 	return at < row->ports.count && compare_ports(&row->ports.items[at], wanted) == 0;
 }
 
-void bt_row_port_add(struct bt_symbol_table *symbols, struct bt_node_row *row, const struct bt_host_port *port)
+void bt_row_port_add(
+	struct bt_symbol_table *symbols, struct bt_node_row *row, const struct bt_host_port *port)
 {
 	struct bt_used_port used = {
 		.ip = bt_symbol_ref_str(symbols, port->ip),
@@ -54,11 +55,13 @@ void bt_row_port_add(struct bt_symbol_table *symbols, struct bt_node_row *row, c
 		return;
 	}
 	bt_vec_push(&row->ports, used);
-	memmove(&row->ports.items[at + 1], &row->ports.items[at], (row->ports.count - 1 - at) * sizeof(used));
+	memmove(&row->ports.items[at + 1], &row->ports.items[at],
+		(row->ports.count - 1 - at) * sizeof(used));
 	row->ports.items[at] = used;
 }
 
-void bt_row_port_remove(struct bt_symbol_table *symbols, struct bt_node_row *row, const struct bt_host_port *port)
+void bt_row_port_remove(
+	struct bt_symbol_table *symbols, struct bt_node_row *row, const struct bt_host_port *port)
 {
 	struct bt_used_port used = {
 		.ip = bt_symbol_find(symbols, port->ip),

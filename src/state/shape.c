@@ -15,8 +15,8 @@ static uint64_t shape_hash(const void *owner, uint32_t id)
 	return table->shapes.items[id]->hash;
 }
 
-void bt_shape_table_init(
-	struct bt_shape_table *table, const struct bt_resource_gates *gates, struct bt_node_table *nodes)
+void bt_shape_table_init(struct bt_shape_table *table, const struct bt_resource_gates *gates,
+	struct bt_node_table *nodes)
 {
 	*table = (struct bt_shape_table){.gates = *gates, .nodes = nodes};
 	bt_map_init(&table->map, shape_hash, table);
@@ -45,11 +45,12 @@ void bt_shape_table_finish(struct bt_shape_table *table)
 static bool has_known_source(const struct bt_volume *volume)
 {
 	return volume->gce_persistent_disk != NULL || volume->aws_elastic_block_store != NULL ||
-	       volume->iscsi != NULL || volume->rbd != NULL || volume->persistent_volume_claim != NULL ||
-	       volume->ephemeral != NULL || volume->azure_disk != NULL || volume->azure_file != NULL ||
-	       volume->cinder != NULL || volume->vsphere_volume != NULL || volume->portworx_volume != NULL ||
-	       volume->image != NULL || volume->csi != NULL || volume->config_map != NULL || volume->secret != NULL ||
-	       volume->empty_dir != NULL;
+		volume->iscsi != NULL || volume->rbd != NULL ||
+		volume->persistent_volume_claim != NULL || volume->ephemeral != NULL ||
+		volume->azure_disk != NULL || volume->azure_file != NULL ||
+		volume->cinder != NULL || volume->vsphere_volume != NULL ||
+		volume->portworx_volume != NULL || volume->image != NULL || volume->csi != NULL ||
+		volume->config_map != NULL || volume->secret != NULL || volume->empty_dir != NULL;
 }
 
 static void canonical_volumes(struct bt_pod_spec *spec, struct bt_arena *arena)
@@ -82,7 +83,8 @@ static void canonical_conditions(struct bt_pod_status *status, struct bt_arena *
 			continue;
 		}
 		if (kept == NULL) {
-			kept = BT_ARENA_NEW_ARRAY(arena, struct bt_pod_condition, status->conditions.count - i);
+			kept = BT_ARENA_NEW_ARRAY(
+				arena, struct bt_pod_condition, status->conditions.count - i);
 		}
 		kept[count].type = condition->type;
 		kept[count].status = condition->status;
@@ -95,7 +97,8 @@ static void canonical_conditions(struct bt_pod_status *status, struct bt_arena *
 }
 
 /* A view of pod without what shapes do not distinguish; the arena holds shortened lists. */
-static struct bt_pod canonical_pod(const struct bt_pod *pod, bool keep_node_name, struct bt_arena *arena)
+static struct bt_pod canonical_pod(
+	const struct bt_pod *pod, bool keep_node_name, struct bt_arena *arena)
 {
 	struct bt_pod canonical = {.spec = pod->spec};
 	const struct bt_pod_status *status = &pod->status;
@@ -110,15 +113,18 @@ static struct bt_pod canonical_pod(const struct bt_pod *pod, bool keep_node_name
 	canonical.status.init_container_statuses = status->init_container_statuses;
 	canonical.status.allocated_resources = status->allocated_resources;
 	canonical.status.resources = status->resources;
-	canonical.status.node_allocatable_resource_claim_statuses = status->node_allocatable_resource_claim_statuses;
+	canonical.status.node_allocatable_resource_claim_statuses =
+		status->node_allocatable_resource_claim_statuses;
 	return canonical;
 }
 
 /* --- what is computed from it --- */
 
-static void compute_resources(struct bt_shape_table *table, struct bt_shape *shape, struct bt_arena *scratch)
+static void compute_resources(
+	struct bt_shape_table *table, struct bt_shape *shape, struct bt_arena *scratch)
 {
-	struct bt_pod_resources resources = bt_pod_resources_compute(shape->pod, &table->gates, scratch);
+	struct bt_pod_resources resources =
+		bt_pod_resources_compute(shape->pod, &table->gates, scratch);
 	uint32_t count = resources.requested.scalar_count;
 
 	shape->requested_cpu_milli = resources.requested.cpu_milli;
@@ -151,7 +157,8 @@ static void collect_claims(struct bt_shape *shape)
 	}
 	shape->claim_names.items = BT_ARENA_NEW_ARRAY(&shape->arena, struct bt_str, count);
 	for (uint32_t i = 0; i < spec->volumes.count; i++) {
-		const struct bt_pvc_volume_source *claim = spec->volumes.items[i].persistent_volume_claim;
+		const struct bt_pvc_volume_source *claim =
+			spec->volumes.items[i].persistent_volume_claim;
 		if (claim != NULL) {
 			shape->claim_names.items[shape->claim_names.count++] = claim->claim_name;
 		}
@@ -159,8 +166,8 @@ static void collect_claims(struct bt_shape *shape)
 	shape->claim_names.present = true;
 }
 
-static struct bt_shape *create_shape(struct bt_shape_table *table, const struct bt_pod *canonical, uint64_t hash,
-	struct bt_arena *scratch)
+static struct bt_shape *create_shape(struct bt_shape_table *table, const struct bt_pod *canonical,
+	uint64_t hash, struct bt_arena *scratch)
 {
 	struct bt_shape *shape = BT_NEW(struct bt_shape);
 	const struct bt_affinity *affinity;
@@ -178,28 +185,32 @@ static struct bt_shape *create_shape(struct bt_shape_table *table, const struct 
 	collect_claims(shape);
 	affinity = pod->spec.affinity;
 	if (affinity != NULL) {
-		shape->has_affinity = affinity->pod_affinity != NULL || affinity->pod_anti_affinity != NULL;
-		shape->has_required_anti_affinity =
-			affinity->pod_anti_affinity != NULL && affinity->pod_anti_affinity->required.count != 0;
+		shape->has_affinity =
+			affinity->pod_affinity != NULL || affinity->pod_anti_affinity != NULL;
+		shape->has_required_anti_affinity = affinity->pod_anti_affinity != NULL &&
+			affinity->pod_anti_affinity->required.count != 0;
 	}
 	return shape;
 }
 
-static uint32_t find_shape(const struct bt_shape_table *table, const struct bt_pod *canonical, uint64_t hash)
+static uint32_t find_shape(
+	const struct bt_shape_table *table, const struct bt_pod *canonical, uint64_t hash)
 {
 	uint32_t at = bt_map_first(&table->map, hash);
 
 	for (; at != BT_MAP_NONE; at = bt_map_next(&table->map, hash, at)) {
 		uint32_t id = bt_map_value(&table->map, at);
 		const struct bt_shape *shape = table->shapes.items[id];
-		if (shape->hash == hash && bt_message_equal(&bt_pod_message, shape->pod, canonical)) {
+		if (shape->hash == hash &&
+			bt_message_equal(&bt_pod_message, shape->pod, canonical)) {
 			return id;
 		}
 	}
 	return BT_SHAPE_NONE;
 }
 
-uint32_t bt_shape_ref_pod(struct bt_shape_table *table, const struct bt_pod *pod, bool keep_node_name)
+uint32_t bt_shape_ref_pod(
+	struct bt_shape_table *table, const struct bt_pod *pod, bool keep_node_name)
 {
 	struct bt_arena scratch = {0};
 	struct bt_pod canonical = canonical_pod(pod, keep_node_name, &scratch);

@@ -2,10 +2,10 @@
 #ifndef BT_STATE_SHAPE_H
 #define BT_STATE_SHAPE_H
 /**
- * Shapes: pods whose scheduling-relevant content is equal share one. A shape holds the spec (without nodeName once the
- * pod is assigned) and the parts of status that its requests depend on; identity, labels and namespace are the pod's
- * own. Everything that can be computed from that alone is computed once, here.
- * Spec: 01b sections 3-8 (resources, host ports), 03b section 2.
+ * Shapes: pods whose scheduling-relevant content is equal share one. A shape holds the spec
+ * (without nodeName once the pod is assigned) and the parts of status that its requests depend on;
+ * identity, labels and namespace are the pod's own. Everything that can be computed from that alone
+ * is computed once, here. Spec: 01b sections 3-8 (resources, host ports), 03b section 2.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,16 +26,17 @@ struct bt_shape_scalar {
 };
 
 struct bt_shape {
-	uint32_t id;        /* index in the table; reused */
+	uint32_t id; /* index in the table; reused */
 	uint32_t ref_count;
-	uint64_t serial;    /* never reused: what a cache keyed by shape compares */
+	uint64_t serial; /* never reused: what a cache keyed by shape compares */
 	uint64_t hash;
 	struct bt_arena arena; /* owns everything below */
 	/**
-	 * Canonical pod: spec, and of status the conditions of type PodResizePending (type, status, reason), container
-	 * statuses, allocatedResources, resources, nodeAllocatableResourceClaimStatuses. metadata is empty; spec.priority is
-	 * kept. Volumes whose source a scheduler does not read are left out: the service account volume that admission adds
-	 * has a random name, which would give every pod a shape of its own.
+	 * Canonical pod: spec, and of status the conditions of type PodResizePending (type, status,
+	 * reason), container statuses, allocatedResources, resources,
+	 * nodeAllocatableResourceClaimStatuses. metadata is empty; spec.priority is kept. Volumes
+	 * whose source a scheduler does not read are left out: the service account volume that
+	 * admission adds has a random name, which would give every pod a shape of its own.
 	 */
 	const struct bt_pod *pod;
 	/** Contribution to its node (variants A and Z). */
@@ -65,13 +66,15 @@ struct bt_shape_table {
 	uint64_t next_serial;
 };
 
-void bt_shape_table_init(struct bt_shape_table *table, const struct bt_resource_gates *gates, struct bt_node_table *nodes);
+void bt_shape_table_init(struct bt_shape_table *table, const struct bt_resource_gates *gates,
+	struct bt_node_table *nodes);
 void bt_shape_table_finish(struct bt_shape_table *table);
 /**
- * The shape of a pod, one reference taken. keep_node_name: the pod is to be scheduled (its spec.nodeName, normally empty,
- * is part of what plugins see); false for an assigned pod.
+ * The shape of a pod, one reference taken. keep_node_name: the pod is to be scheduled (its
+ * spec.nodeName, normally empty, is part of what plugins see); false for an assigned pod.
  */
-uint32_t bt_shape_ref_pod(struct bt_shape_table *table, const struct bt_pod *pod, bool keep_node_name);
+uint32_t bt_shape_ref_pod(
+	struct bt_shape_table *table, const struct bt_pod *pod, bool keep_node_name);
 void bt_shape_ref(struct bt_shape_table *table, uint32_t id);
 void bt_shape_unref(struct bt_shape_table *table, uint32_t id);
 static inline const struct bt_shape *bt_shape_at(const struct bt_shape_table *table, uint32_t id)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The per-cycle snapshot: spec 03b section 7.2. Aggregates are the live columns, so a refresh has three things to do:
- * which names the snapshot knows, the order of its list, and what is frozen in a copy (image node counts).
+ * The per-cycle snapshot: spec 03b section 7.2. Aggregates are the live columns, so a refresh has
+ * three things to do: which names the snapshot knows, the order of its list, and what is frozen in
+ * a copy (image node counts).
  */
 #include "state/state_private.h"
 
@@ -52,7 +53,8 @@ static void leave_list(struct bt_state *state, uint32_t slot)
 
 /* --- affinity lists --- */
 
-static uint32_t position_of(const struct bt_snapshot *snapshot, const uint32_t *items, uint32_t count, uint32_t slot)
+static uint32_t position_of(
+	const struct bt_snapshot *snapshot, const uint32_t *items, uint32_t count, uint32_t slot)
 {
 	uint32_t low = 0;
 	uint32_t high = count;
@@ -82,7 +84,9 @@ static void update_affinity_lists(struct bt_state *state, uint32_t slot)
 	bool affinity = row->pods_with_affinity.count != 0;
 	bool anti_affinity = row->pods_with_required_anti_affinity.count != 0;
 
-	if (!row->in_snapshot || (affinity == row->in_affinity_list && anti_affinity == row->in_anti_affinity_list)) {
+	if (!row->in_snapshot ||
+		(affinity == row->in_affinity_list &&
+			anti_affinity == row->in_anti_affinity_list)) {
 		return;
 	}
 	if (snapshot->changed_slots.count > EDITS_MAX) {
@@ -90,21 +94,24 @@ static void update_affinity_lists(struct bt_state *state, uint32_t slot)
 		return;
 	}
 	if (affinity != row->in_affinity_list) {
-		uint32_t at = position_of(snapshot, snapshot->affinity_list.items, snapshot->affinity_list.count, slot);
+		uint32_t at = position_of(snapshot, snapshot->affinity_list.items,
+			snapshot->affinity_list.count, slot);
 		if (affinity) {
 			bt_vec_push(&snapshot->affinity_list, slot);
-			rotate_to(snapshot->affinity_list.items, snapshot->affinity_list.count, at, slot);
+			rotate_to(snapshot->affinity_list.items, snapshot->affinity_list.count, at,
+				slot);
 		} else {
 			bt_vec_remove_ordered(&snapshot->affinity_list, at);
 		}
 		row->in_affinity_list = affinity;
 	}
 	if (anti_affinity != row->in_anti_affinity_list) {
-		uint32_t at = position_of(
-			snapshot, snapshot->anti_affinity_list.items, snapshot->anti_affinity_list.count, slot);
+		uint32_t at = position_of(snapshot, snapshot->anti_affinity_list.items,
+			snapshot->anti_affinity_list.count, slot);
 		if (anti_affinity) {
 			bt_vec_push(&snapshot->anti_affinity_list, slot);
-			rotate_to(snapshot->anti_affinity_list.items, snapshot->anti_affinity_list.count, at, slot);
+			rotate_to(snapshot->anti_affinity_list.items,
+				snapshot->anti_affinity_list.count, at, slot);
 		} else {
 			bt_vec_remove_ordered(&snapshot->anti_affinity_list, at);
 		}
@@ -135,7 +142,8 @@ static void rebuild_affinity_lists(struct bt_state *state)
 
 /* --- refresh --- */
 
-/* Upstream's copying of newer aggregates; true when a name appears that the snapshot did not have. */
+/* Upstream's copying of newer aggregates; true when a name appears that the snapshot did not have.
+ */
 static bool copy_changed(struct bt_state *state)
 {
 	struct bt_snapshot *snapshot = &state->snapshot;
@@ -223,13 +231,15 @@ static void release_unknown(struct bt_state *state)
 	}
 }
 
-static int fail_inconsistent(const struct bt_state *state, uint32_t list_count, struct berth_error *err)
+static int fail_inconsistent(
+	const struct bt_state *state, uint32_t list_count, struct berth_error *err)
 {
 	return bt_error_set(err, BERTH_ERR_STATE,
-		"snapshot state is not consistent, length of NodeInfoList=%lu not equal to length of nodes in tree=%lu "
+		"snapshot state is not consistent, length of NodeInfoList=%lu not equal to length "
+	        "of nodes in tree=%lu "
 		", length of NodeInfoMap=%lu, length of nodes in cache=%lu, trying to recover",
-		(unsigned long)list_count, (unsigned long)state->order.count, (unsigned long)state->snapshot.name_count,
-		(unsigned long)state->node_entry_count);
+		(unsigned long)list_count, (unsigned long)state->order.count,
+		(unsigned long)state->snapshot.name_count, (unsigned long)state->node_entry_count);
 }
 
 int bt_state_refresh_snapshot(struct bt_state *state, struct berth_error *err)
@@ -267,5 +277,6 @@ uint32_t bt_state_snapshot_find(const struct bt_state *state, struct bt_str node
 {
 	uint32_t slot = bt_node_table_find(&state->nodes, node_name);
 
-	return slot != BT_SLOT_NONE && state->nodes.rows[slot].in_snapshot_names ? slot : BT_SLOT_NONE;
+	return slot != BT_SLOT_NONE && state->nodes.rows[slot].in_snapshot_names ? slot
+										 : BT_SLOT_NONE;
 }

@@ -10,22 +10,26 @@ static uint32_t find_assumed(const struct bt_state *state, struct bt_str uid)
 	uint32_t at = 0;
 
 	while (at < snapshot->assumed_pods.count &&
-		!bt_sym_equal(bt_state_pod_at(state, snapshot->assumed_pods.items[at])->uid, symbol)) {
+		!bt_sym_equal(
+			bt_state_pod_at(state, snapshot->assumed_pods.items[at])->uid, symbol)) {
 		at++;
 	}
 	return at;
 }
 
-int bt_snapshot_assume_pod(struct bt_state *state, const struct bt_pod *pod, struct berth_error *err)
+int bt_snapshot_assume_pod(
+	struct bt_state *state, const struct bt_pod *pod, struct berth_error *err)
 {
 	struct bt_pod_record record = {.snapshot_only = true};
 	uint32_t pod_id;
 
 	if (pod->metadata.uid.length == 0) {
-		return bt_error_set(err, BERTH_ERR_INVALID, "cannot get cache key for pod with empty UID");
+		return bt_error_set(
+			err, BERTH_ERR_INVALID, "cannot get cache key for pod with empty UID");
 	}
 	if (find_assumed(state, pod->metadata.uid) != state->snapshot.assumed_pods.count) {
-		return bt_error_set(err, BERTH_ERR_STATE, "pod \"%.*s\" is already assumed in the snapshot",
+		return bt_error_set(err, BERTH_ERR_STATE,
+			"pod \"%.*s\" is already assumed in the snapshot",
 			BT_STR_ARG(pod->metadata.uid));
 	}
 	record.uid = bt_symbol_ref_str(&state->symbols, pod->metadata.uid);
@@ -51,12 +55,14 @@ static void forget_at(struct bt_state *state, uint32_t at)
 	bt_state_drop_empty_entry(state, slot);
 }
 
-int bt_snapshot_forget_pod(struct bt_state *state, const struct bt_pod *pod, struct berth_error *err)
+int bt_snapshot_forget_pod(
+	struct bt_state *state, const struct bt_pod *pod, struct berth_error *err)
 {
 	uint32_t at = find_assumed(state, pod->metadata.uid);
 
 	if (at == state->snapshot.assumed_pods.count) {
-		return bt_error_set(err, BERTH_ERR_NOT_FOUND, "assumed pod \"%.*s\" not found in the snapshot",
+		return bt_error_set(err, BERTH_ERR_NOT_FOUND,
+			"assumed pod \"%.*s\" not found in the snapshot",
 			BT_STR_ARG(pod->metadata.uid));
 	}
 	forget_at(state, at);
@@ -91,8 +97,8 @@ struct bt_placement_node bt_snapshot_placement_node(const struct bt_state *state
 	};
 }
 
-int bt_snapshot_assume_placement(struct bt_state *state, const struct bt_placement_node *nodes, uint32_t count,
-	struct berth_error *err)
+int bt_snapshot_assume_placement(struct bt_state *state, const struct bt_placement_node *nodes,
+	uint32_t count, struct berth_error *err)
 {
 	struct bt_snapshot *snapshot = &state->snapshot;
 
@@ -104,11 +110,14 @@ int bt_snapshot_assume_placement(struct bt_state *state, const struct bt_placeme
 		uint32_t slot = bt_state_snapshot_find(state, nodes[i].name);
 		if (slot == BT_SLOT_NONE) {
 			return bt_error_set(err, BERTH_ERR_NOT_FOUND,
-				"node %.*s in placement is not present in snapshot", BT_STR_ARG(nodes[i].name));
+				"node %.*s in placement is not present in snapshot",
+				BT_STR_ARG(nodes[i].name));
 		}
-		if (slot != nodes[i].slot || state->nodes.rows[slot].instance != nodes[i].instance) {
+		if (slot != nodes[i].slot ||
+			state->nodes.rows[slot].instance != nodes[i].instance) {
 			return bt_error_set(err, BERTH_ERR_STATE,
-				"node %.*s in placement is not the same instance as in the snapshot",
+				"node %.*s in placement is not the same instance as in the "
+			        "snapshot",
 				BT_STR_ARG(nodes[i].name));
 		}
 	}
@@ -133,8 +142,8 @@ uint32_t bt_snapshot_placement_slots(const struct bt_state *state, const uint32_
 	return snapshot->has_placement ? snapshot->placement_slots.count : snapshot->count;
 }
 
-int bt_snapshot_find_in_placement(
-	const struct bt_state *state, struct bt_str node_name, uint32_t *out_slot, struct berth_error *err)
+int bt_snapshot_find_in_placement(const struct bt_state *state, struct bt_str node_name,
+	uint32_t *out_slot, struct berth_error *err)
 {
 	uint32_t slot = bt_state_snapshot_find(state, node_name);
 	const uint32_t *slots;
@@ -146,6 +155,6 @@ int bt_snapshot_find_in_placement(
 			return 0;
 		}
 	}
-	return bt_error_set(
-		err, BERTH_ERR_NOT_FOUND, "node \"%.*s\" not found in placement", BT_STR_ARG(node_name));
+	return bt_error_set(err, BERTH_ERR_NOT_FOUND, "node \"%.*s\" not found in placement",
+		BT_STR_ARG(node_name));
 }

@@ -3,15 +3,9 @@
 
 #include "state/state_private.h"
 
-/** Changes that a cache may lag behind; at a few thousand nodes recomputing is cheaper than more. */
+/** Changes that a cache may lag behind; at a few thousand nodes recomputing is cheaper than more.
+ */
 #define LOG_CAPACITY (UINT32_C(1) << 15)
-
-static uint64_t pod_hash(const void *owner, uint32_t pod_id)
-{
-	const struct bt_pod_table *pods = owner;
-
-	return bt_sym_hash(pods->records.items[pod_id].uid);
-}
 
 struct bt_state *bt_state_create(const struct bt_state_options *options)
 {
@@ -23,7 +17,6 @@ struct bt_state *bt_state_create(const struct bt_state_options *options)
 	bt_node_table_init(&state->nodes, &state->symbols);
 	bt_shape_table_init(&state->shapes, &options->resource_gates, &state->nodes);
 	bt_label_set_table_init(&state->label_sets, &state->symbols);
-	bt_map_init(&state->pods.uids, pod_hash, &state->pods);
 	bt_image_table_init(&state->images);
 	bt_object_store_init(&state->objects);
 	bt_node_order_init(&state->order, &state->symbols);
@@ -55,7 +48,7 @@ void bt_state_destroy(struct bt_state *state)
 	bt_object_store_finish(&state->objects);
 	bt_vec_finish(&state->pods.records);
 	bt_vec_finish(&state->pods.free_ids);
-	bt_map_finish(&state->pods.uids);
+	bt_vec_finish(&state->pods.by_uid);
 	bt_label_set_table_finish(&state->label_sets);
 	bt_shape_table_finish(&state->shapes);
 	bt_node_table_finish(&state->nodes);
@@ -66,7 +59,8 @@ void bt_state_destroy(struct bt_state *state)
 	bt_free(state);
 }
 
-void bt_state_set_warn(struct bt_state *state, void (*warn)(void *context, struct bt_str line), void *context)
+void bt_state_set_warn(
+	struct bt_state *state, void (*warn)(void *context, struct bt_str line), void *context)
 {
 	state->warn = warn;
 	state->warn_context = context;
@@ -91,11 +85,12 @@ void bt_state_release_if_unknown(struct bt_state *state, uint32_t slot)
 {
 	const struct bt_node_row *row = &state->nodes.rows[slot];
 
-	if (!row->in_use || row->in_cache || row->in_snapshot || row->in_snapshot_names || row->in_order ||
-		row->pods.count != 0) {
+	if (!row->in_use || row->in_cache || row->in_snapshot || row->in_snapshot_names ||
+		row->in_order || row->pods.count != 0) {
 		return;
 	}
-	(void)bt_state_set_images(state, slot, NULL); /* nothing caches the images of a slot nobody knows */
+	(void)bt_state_set_images(
+		state, slot, NULL); /* nothing caches the images of a slot nobody knows */
 	bt_node_table_release(&state->nodes, slot);
 }
 

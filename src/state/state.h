@@ -2,9 +2,9 @@
 #ifndef BT_STATE_STATE_H
 #define BT_STATE_STATE_H
 /**
- * Cluster state: nodes, assigned and assumed pods, and what is shared between them. Implements upstream's scheduler cache
- * (spec 03b): state machine of pods, imaginary and ghost nodes, node order, image states, and the per-cycle snapshot.
- * One thread owns it; nothing is locked.
+ * Cluster state: nodes, assigned and assumed pods, and what is shared between them. Implements
+ * upstream's scheduler cache (spec 03b): state machine of pods, imaginary and ghost nodes, node
+ * order, image states, and the per-cycle snapshot. One thread owns it; nothing is locked.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,14 +41,15 @@ struct bt_label_set_table {
 void bt_label_set_table_init(struct bt_label_set_table *table, struct bt_symbol_table *symbols);
 void bt_label_set_table_finish(struct bt_label_set_table *table);
 /**
- * The set of these labels (sorted by key, as decoded), one reference taken. Pointers into `sets` are good until the next
- * call.
+ * The set of these labels (sorted by key, as decoded), one reference taken. Pointers into `sets`
+ * are good until the next call.
  */
 uint32_t bt_label_set_ref_map(struct bt_label_set_table *table, const struct bt_str_map *labels);
 void bt_label_set_ref(struct bt_label_set_table *table, uint32_t id);
 void bt_label_set_unref(struct bt_label_set_table *table, uint32_t id);
 
-/** A pod that the cache holds. Full objects of bound pods are not kept: identity, shape and labels say everything. */
+/** A pod that the cache holds. Full objects of bound pods are not kept: identity, shape and labels
+ * say everything. */
 struct bt_pod_record {
 	bt_sym uid;
 	bt_sym name;
@@ -63,7 +64,8 @@ struct bt_pod_record {
 	bool assumed;
 	bool terminating;
 	bool in_use;
-	bool snapshot_only; /* assumed in the snapshot, unknown to the cache (spec 03b section 7.3) */
+	bool snapshot_only; /* assumed in the snapshot, unknown to the cache (spec 03b section 7.3)
+	                     */
 };
 
 _Static_assert(sizeof(struct bt_pod_record) == 48, "a bound pod costs one record");
@@ -71,7 +73,11 @@ _Static_assert(sizeof(struct bt_pod_record) == 48, "a bound pod costs one record
 struct bt_pod_table {
 	BT_VEC(struct bt_pod_record) records;
 	BT_VEC(uint32_t) free_ids;
-	struct bt_map uids;
+	/**
+	 * Pod id by uid symbol. An array beats a hash index: symbols of new pods are neighbours,
+	 * and a lookup has found the symbol already.
+	 */
+	BT_VEC(uint32_t) by_uid;
 	uint32_t count;
 	uint32_t assumed_count;
 };
@@ -92,7 +98,8 @@ struct bt_image_table {
 	uint64_t mark;
 };
 
-/** A node of a placement: instance tells a stale view of the name from the snapshot's (bt_node_row). */
+/** A node of a placement: instance tells a stale view of the name from the snapshot's
+ * (bt_node_row). */
 struct bt_placement_node {
 	struct bt_str name;
 	uint32_t slot;
@@ -100,21 +107,21 @@ struct bt_placement_node {
 };
 
 /**
- * The snapshot: which slots a cycle sees and in which order. Node aggregates are read from the columns, which do not
- * change during a cycle. Spec 03b section 7.
+ * The snapshot: which slots a cycle sees and in which order. Node aggregates are read from the
+ * columns, which do not change during a cycle. Spec 03b section 7.
  */
 struct bt_snapshot {
 	uint32_t *list; /* slots in list order */
 	uint32_t count;
 	uint32_t capacity;
-	uint32_t *position; /* by slot; only meaningful for slots in the snapshot */
-	BT_VEC(uint32_t) affinity_list;      /* slots with pods_with_affinity, list order */
+	uint32_t *position;             /* by slot; only meaningful for slots in the snapshot */
+	BT_VEC(uint32_t) affinity_list; /* slots with pods_with_affinity, list order */
 	BT_VEC(uint32_t) anti_affinity_list; /* slots with pods_with_required_anti_affinity */
-	uint64_t log_sequence; /* change log position of the last refresh */
-	uint64_t list_version; /* grows when list content or order changes */
-	bool lists_stale;      /* affinity lists must be recomputed */
-	BT_VEC(uint32_t) changed_slots; /* touched since the last refresh, each once */
-	uint32_t name_count;            /* rows with in_snapshot_names */
+	uint64_t log_sequence;               /* change log position of the last refresh */
+	uint64_t list_version;               /* grows when list content or order changes */
+	bool lists_stale;                    /* affinity lists must be recomputed */
+	BT_VEC(uint32_t) changed_slots;      /* touched since the last refresh, each once */
+	uint32_t name_count;                 /* rows with in_snapshot_names */
 	uint64_t next_instance;
 	BT_VEC(uint32_t) assumed_pods;    /* pod ids, snapshot_only */
 	BT_VEC(uint32_t) placement_slots; /* in the placement's order */
@@ -133,13 +140,14 @@ struct bt_state {
 	struct bt_change_log log;
 	struct bt_object_store objects; /* everything but pods and nodes */
 	struct bt_map used_claims; /* cluster-wide PVC references: key symbol -> counter index */
-	BT_VEC(struct bt_claim_ref) used_claim_counts; /* count: nodes of the snapshot whose pods use the claim */
+	BT_VEC(struct bt_claim_ref)
+	used_claim_counts; /* count: nodes of the snapshot whose pods use the claim */
 	int64_t next_generation;
 	uint32_t node_entry_count; /* cache entries: real, imaginary, ghost */
 	struct bt_resource_gates gates;
-	bool gate_declared_features; /* NodeDeclaredFeatures */
-	struct bt_arena scratch;     /* of one operation */
-	struct bt_strbuf text;       /* likewise */
+	bool gate_declared_features;                     /* NodeDeclaredFeatures */
+	struct bt_arena scratch;                         /* of one operation */
+	struct bt_strbuf text;                           /* likewise */
 	void (*warn)(void *context, struct bt_str line); /* NULL: nobody listens */
 	void *warn_context;
 };
@@ -151,34 +159,43 @@ struct bt_state_options {
 
 struct bt_state *bt_state_create(const struct bt_state_options *options);
 void bt_state_destroy(struct bt_state *state);
-/** Where lines go that upstream logs as errors: disagreements between caller and cache that do not fail an operation. */
-void bt_state_set_warn(struct bt_state *state, void (*warn)(void *context, struct bt_str line), void *context);
+/** Where lines go that upstream logs as errors: disagreements between caller and cache that do not
+ * fail an operation. */
+void bt_state_set_warn(
+	struct bt_state *state, void (*warn)(void *context, struct bt_str line), void *context);
 
-/* Pods: spec 03b section 4. Errors E0-E8 are BERTH_ERR_INVALID (E0), BERTH_ERR_STATE or BERTH_ERR_NOT_FOUND. */
+/* Pods: spec 03b section 4. Errors E0-E8 are BERTH_ERR_INVALID (E0), BERTH_ERR_STATE or
+ * BERTH_ERR_NOT_FOUND. */
 
 /** The pod must carry spec.nodeName = the chosen node. */
-BT_MUST_USE int bt_state_assume_pod(struct bt_state *state, const struct bt_pod *pod, struct berth_error *err);
+BT_MUST_USE int bt_state_assume_pod(
+	struct bt_state *state, const struct bt_pod *pod, struct berth_error *err);
 /**
- * Fast form of assume for a pod whose shape and label set are known already: same rules, same errors. References to shape
- * and label set are taken by the state itself.
+ * Fast form of assume for a pod whose shape and label set are known already: same rules, same
+ * errors. References to shape and label set are taken by the state itself.
  */
-BT_MUST_USE int bt_state_assume_shaped(struct bt_state *state, const struct bt_pod *pod, uint32_t shape,
-	uint32_t label_set, uint32_t slot, struct berth_error *err);
-BT_MUST_USE int bt_state_forget_pod(struct bt_state *state, const struct bt_pod *pod, struct berth_error *err);
-BT_MUST_USE int bt_state_add_pod(struct bt_state *state, const struct bt_pod *pod, struct berth_error *err);
+BT_MUST_USE int bt_state_assume_shaped(struct bt_state *state, const struct bt_pod *pod,
+	uint32_t shape, uint32_t label_set, uint32_t slot, struct berth_error *err);
+BT_MUST_USE int bt_state_forget_pod(
+	struct bt_state *state, const struct bt_pod *pod, struct berth_error *err);
+BT_MUST_USE int bt_state_add_pod(
+	struct bt_state *state, const struct bt_pod *pod, struct berth_error *err);
 /**
- * Upstream ends the process when old and new name different nodes ("Scheduler cache is corrupted"); this returns
- * BERTH_ERR_INTERNAL with that text and leaves the decision to the caller. Same for remove_pod's node rule.
+ * Upstream ends the process when old and new name different nodes ("Scheduler cache is corrupted");
+ * this returns BERTH_ERR_INTERNAL with that text and leaves the decision to the caller. Same for
+ * remove_pod's node rule.
  */
-BT_MUST_USE int bt_state_update_pod(struct bt_state *state, const struct bt_pod *old_pod, const struct bt_pod *new_pod,
-	struct berth_error *err);
-BT_MUST_USE int bt_state_remove_pod(struct bt_state *state, const struct bt_pod *pod, struct berth_error *err);
+BT_MUST_USE int bt_state_update_pod(struct bt_state *state, const struct bt_pod *old_pod,
+	const struct bt_pod *new_pod, struct berth_error *err);
+BT_MUST_USE int bt_state_remove_pod(
+	struct bt_state *state, const struct bt_pod *pod, struct berth_error *err);
 /** Pod id by uid, or BT_POD_NONE. Message E8 is the caller's when it needs one. */
 uint32_t bt_state_find_pod(const struct bt_state *state, struct bt_str uid);
 /** E0 for an empty uid; *out_assumed otherwise. */
-BT_MUST_USE int bt_state_is_assumed_pod(const struct bt_state *state, const struct bt_pod *pod, bool *out_assumed,
-	struct berth_error *err);
-static inline const struct bt_pod_record *bt_state_pod_at(const struct bt_state *state, uint32_t pod_id)
+BT_MUST_USE int bt_state_is_assumed_pod(const struct bt_state *state, const struct bt_pod *pod,
+	bool *out_assumed, struct berth_error *err);
+static inline const struct bt_pod_record *bt_state_pod_at(
+	const struct bt_state *state, uint32_t pod_id)
 {
 	return &state->pods.records.items[pod_id];
 }
@@ -187,17 +204,21 @@ static inline const struct bt_pod_record *bt_state_pod_at(const struct bt_state 
 
 void bt_state_add_node(struct bt_state *state, const struct bt_node *node);
 /** old_node may be NULL; only its zone matters (upstream's tree.update(old, new)). */
-void bt_state_update_node(struct bt_state *state, const struct bt_node *old_node, const struct bt_node *new_node);
-BT_MUST_USE int bt_state_remove_node(struct bt_state *state, const struct bt_node *node, struct berth_error *err);
+void bt_state_update_node(
+	struct bt_state *state, const struct bt_node *old_node, const struct bt_node *new_node);
+BT_MUST_USE int bt_state_remove_node(
+	struct bt_state *state, const struct bt_node *node, struct berth_error *err);
 /** Entries (ghosts and imaginary nodes included), pods over all entries. */
 uint32_t bt_state_node_count(const struct bt_state *state);
 uint32_t bt_state_pod_count(const struct bt_state *state);
 
 /* Snapshot: spec 03b section 7.2. */
 
-/** Refresh at the start of a cycle. Cost: the changes since the last one. BERTH_ERR_STATE: the inconsistency error. */
+/** Refresh at the start of a cycle. Cost: the changes since the last one. BERTH_ERR_STATE: the
+ * inconsistency error. */
 BT_MUST_USE int bt_state_refresh_snapshot(struct bt_state *state, struct berth_error *err);
-/** Slot in the snapshot, or BT_SLOT_NONE (`nodeinfo not found for node name "<n>"` is the caller's text). */
+/** Slot in the snapshot, or BT_SLOT_NONE (`nodeinfo not found for node name "<n>"` is the caller's
+ * text). */
 uint32_t bt_state_snapshot_find(const struct bt_state *state, struct bt_str node_name);
 /** "namespace/name" is used by some pod in the snapshot. */
 bool bt_state_is_claim_used(const struct bt_state *state, struct bt_str claim_key);
@@ -206,31 +227,36 @@ bool bt_state_is_claim_used(const struct bt_state *state, struct bt_str claim_ke
  * Pods of a node whose status names this node-allocatable resource claim (spec 03b section 3, gate
  * DRANodeAllocatableResources): how many, and whether pod_id is one of them.
  */
-uint32_t bt_state_claim_consumer_count(const struct bt_state *state, uint32_t slot, struct bt_str claim_namespace,
-	struct bt_str claim_name);
-bool bt_state_is_claim_consumer(const struct bt_state *state, uint32_t pod_id, struct bt_str claim_namespace,
-	struct bt_str claim_name);
+uint32_t bt_state_claim_consumer_count(const struct bt_state *state, uint32_t slot,
+	struct bt_str claim_namespace, struct bt_str claim_name);
+bool bt_state_is_claim_consumer(const struct bt_state *state, uint32_t pod_id,
+	struct bt_str claim_namespace, struct bt_str claim_name);
 
 /* Changes inside a pod group cycle: spec 03b section 7.3. */
 
 /**
- * Count the pod on its spec.nodeName in the snapshot only. The lists of nodes with affinity pods and the used claims stay
- * as they are. BERTH_ERR_INVALID without uid, BERTH_ERR_STATE when it is assumed there already.
+ * Count the pod on its spec.nodeName in the snapshot only. The lists of nodes with affinity pods
+ * and the used claims stay as they are. BERTH_ERR_INVALID without uid, BERTH_ERR_STATE when it is
+ * assumed there already.
  */
-BT_MUST_USE int bt_snapshot_assume_pod(struct bt_state *state, const struct bt_pod *pod, struct berth_error *err);
+BT_MUST_USE int bt_snapshot_assume_pod(
+	struct bt_state *state, const struct bt_pod *pod, struct berth_error *err);
 /** `assumed pod "<key>" not found in the snapshot` (BERTH_ERR_NOT_FOUND). */
-BT_MUST_USE int bt_snapshot_forget_pod(struct bt_state *state, const struct bt_pod *pod, struct berth_error *err);
+BT_MUST_USE int bt_snapshot_forget_pod(
+	struct bt_state *state, const struct bt_pod *pod, struct berth_error *err);
 /** View of a listed slot, to build placements from; its name is borrowed until the next refresh. */
 struct bt_placement_node bt_snapshot_placement_node(const struct bt_state *state, uint32_t slot);
 /** As many nodes as the snapshot lists: no placement is set. On an error none is set either. */
-BT_MUST_USE int bt_snapshot_assume_placement(struct bt_state *state, const struct bt_placement_node *nodes, uint32_t count,
-	struct berth_error *err);
+BT_MUST_USE int bt_snapshot_assume_placement(struct bt_state *state,
+	const struct bt_placement_node *nodes, uint32_t count, struct berth_error *err);
 void bt_snapshot_forget_placement(struct bt_state *state);
-/** Slots of the placement, or all of the snapshot's list without one; *out_slots is borrowed until the next change. */
+/** Slots of the placement, or all of the snapshot's list without one; *out_slots is borrowed until
+ * the next change. */
 uint32_t bt_snapshot_placement_slots(const struct bt_state *state, const uint32_t **out_slots);
-/** `node "<n>" not found in placement` (BERTH_ERR_NOT_FOUND); without placement every listed node is found. */
-BT_MUST_USE int bt_snapshot_find_in_placement(const struct bt_state *state, struct bt_str node_name, uint32_t *out_slot,
-	struct berth_error *err);
+/** `node "<n>" not found in placement` (BERTH_ERR_NOT_FOUND); without placement every listed node
+ * is found. */
+BT_MUST_USE int bt_snapshot_find_in_placement(const struct bt_state *state, struct bt_str node_name,
+	uint32_t *out_slot, struct berth_error *err);
 
 /** Whole-structure check for tests: sums against pods, maps, lists. false with a reason. */
 bool bt_state_validate(const struct bt_state *state, struct bt_strbuf *out_reason);

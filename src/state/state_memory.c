@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Heap memory of a state, by a walk: capacities, not counts. What malloc itself needs is not included. */
+/* Heap memory of a state, by a walk: capacities, not counts. What malloc itself needs is not
+ * included. */
 #include "state/state_private.h"
 
 #define vec_bytes(vec) ((size_t)(vec)->capacity * sizeof(*(vec)->items))
@@ -11,16 +12,16 @@ static size_t map_bytes(const struct bt_map *map)
 
 static size_t symbol_bytes(const struct bt_symbol_table *symbols)
 {
-	return map_bytes(&symbols->map) + vec_bytes(&symbols->entries) + vec_bytes(&symbols->free_ids) +
-	       symbols->text_bytes;
+	return map_bytes(&symbols->map) + vec_bytes(&symbols->entries) +
+		vec_bytes(&symbols->free_ids) + symbols->text_bytes;
 }
 
 static size_t row_bytes(const struct bt_node_row *row)
 {
 	return row->labels.count * (sizeof(*row->labels.items) + sizeof(*row->label_symbols)) +
-	       vec_bytes(&row->images) + vec_bytes(&row->ports) + vec_bytes(&row->pods) +
-	       vec_bytes(&row->pods_with_affinity) + vec_bytes(&row->pods_with_required_anti_affinity) +
-	       vec_bytes(&row->claims);
+		vec_bytes(&row->images) + vec_bytes(&row->ports) + vec_bytes(&row->pods) +
+		vec_bytes(&row->pods_with_affinity) +
+		vec_bytes(&row->pods_with_required_anti_affinity) + vec_bytes(&row->claims);
 }
 
 static size_t scalar_bytes(const struct bt_node_table *nodes)
@@ -42,8 +43,8 @@ static size_t label_column_bytes(const struct bt_node_table *nodes)
 
 	for (uint32_t i = 0; i < nodes->label_columns.count; i++) {
 		const struct bt_label_column *column = nodes->label_columns.items[i];
-		bytes += sizeof(*column) + vec_bytes(&column->dictionary) + vec_bytes(&column->value_counts) +
-			map_bytes(&column->index);
+		bytes += sizeof(*column) + vec_bytes(&column->dictionary) +
+			vec_bytes(&column->value_counts) + map_bytes(&column->index);
 		if (column->values != nodes->zero_values) {
 			bytes += nodes->slot_capacity * sizeof(*column->values);
 		}
@@ -55,9 +56,10 @@ static size_t node_bytes(const struct bt_node_table *nodes)
 {
 	/* Eleven int64 columns (the shared zeros are one), two of uint32_t, two of bytes. */
 	size_t slot = 11 * sizeof(int64_t) + 2 * sizeof(uint32_t) + 2 + sizeof(struct bt_node_row);
-	size_t bytes = nodes->slot_capacity * slot + map_bytes(&nodes->names) + vec_bytes(&nodes->free_slots) +
-		scalar_bytes(nodes) + label_column_bytes(nodes) + vec_bytes(&nodes->taint_sets) +
-		vec_bytes(&nodes->free_taint_sets) + map_bytes(&nodes->taint_set_index);
+	size_t bytes = nodes->slot_capacity * slot + map_bytes(&nodes->names) +
+		vec_bytes(&nodes->free_slots) + scalar_bytes(nodes) + label_column_bytes(nodes) +
+		vec_bytes(&nodes->taint_sets) + vec_bytes(&nodes->free_taint_sets) +
+		map_bytes(&nodes->taint_set_index);
 
 	for (uint32_t i = 0; i < nodes->taint_sets.count; i++) {
 		bytes += nodes->taint_sets.items[i].arena.total_bytes;
@@ -70,11 +72,13 @@ static size_t node_bytes(const struct bt_node_table *nodes)
 
 static size_t shape_bytes(const struct bt_shape_table *shapes)
 {
-	size_t bytes = map_bytes(&shapes->map) + vec_bytes(&shapes->shapes) + vec_bytes(&shapes->free_ids);
+	size_t bytes =
+		map_bytes(&shapes->map) + vec_bytes(&shapes->shapes) + vec_bytes(&shapes->free_ids);
 
 	for (uint32_t i = 0; i < shapes->shapes.count; i++) {
 		if (shapes->shapes.items[i] != NULL) {
-			bytes += sizeof(struct bt_shape) + shapes->shapes.items[i]->arena.total_bytes;
+			bytes += sizeof(struct bt_shape) +
+				shapes->shapes.items[i]->arena.total_bytes;
 		}
 	}
 	return bytes;
@@ -82,7 +86,8 @@ static size_t shape_bytes(const struct bt_shape_table *shapes)
 
 static size_t label_set_bytes(const struct bt_label_set_table *label_sets)
 {
-	size_t bytes = map_bytes(&label_sets->map) + vec_bytes(&label_sets->sets) + vec_bytes(&label_sets->free_ids);
+	size_t bytes = map_bytes(&label_sets->map) + vec_bytes(&label_sets->sets) +
+		vec_bytes(&label_sets->free_ids);
 
 	for (uint32_t i = 0; i < label_sets->sets.count; i++) {
 		bytes += label_sets->sets.items[i].labels.count *
@@ -103,18 +108,21 @@ static size_t order_bytes(const struct bt_node_order *order)
 
 static size_t snapshot_bytes(const struct bt_snapshot *snapshot)
 {
-	return 2 * (size_t)snapshot->capacity * sizeof(uint32_t) + vec_bytes(&snapshot->affinity_list) +
-	       vec_bytes(&snapshot->anti_affinity_list) + vec_bytes(&snapshot->changed_slots) +
-	       vec_bytes(&snapshot->assumed_pods) + vec_bytes(&snapshot->placement_slots);
+	return 2 * (size_t)snapshot->capacity * sizeof(uint32_t) +
+		vec_bytes(&snapshot->affinity_list) + vec_bytes(&snapshot->anti_affinity_list) +
+		vec_bytes(&snapshot->changed_slots) + vec_bytes(&snapshot->assumed_pods) +
+		vec_bytes(&snapshot->placement_slots);
 }
 
 size_t bt_state_memory_bytes(const struct bt_state *state)
 {
 	return sizeof(*state) + symbol_bytes(&state->symbols) + node_bytes(&state->nodes) +
-	       shape_bytes(&state->shapes) + label_set_bytes(&state->label_sets) + vec_bytes(&state->pods.records) +
-	       vec_bytes(&state->pods.free_ids) + map_bytes(&state->pods.uids) + map_bytes(&state->images.map) +
-	       vec_bytes(&state->images.images) + vec_bytes(&state->images.free_ids) + order_bytes(&state->order) +
-	       snapshot_bytes(&state->snapshot) + state->log.capacity * sizeof(struct bt_change) +
-	       map_bytes(&state->used_claims) + vec_bytes(&state->used_claim_counts) + state->scratch.total_bytes +
-	       state->text.capacity;
+		shape_bytes(&state->shapes) + label_set_bytes(&state->label_sets) +
+		vec_bytes(&state->pods.records) + vec_bytes(&state->pods.free_ids) +
+		vec_bytes(&state->pods.by_uid) + map_bytes(&state->images.map) +
+		vec_bytes(&state->images.images) + vec_bytes(&state->images.free_ids) +
+		order_bytes(&state->order) + snapshot_bytes(&state->snapshot) +
+		state->log.capacity * sizeof(struct bt_change) + map_bytes(&state->used_claims) +
+		vec_bytes(&state->used_claim_counts) + state->scratch.total_bytes +
+		state->text.capacity;
 }

@@ -31,22 +31,30 @@ void bt_state_drop_empty_entry(struct bt_state *state, uint32_t slot);
 void bt_image_table_init(struct bt_image_table *table);
 void bt_image_table_finish(struct bt_image_table *table, struct bt_symbol_table *symbols);
 /** Record of an image name, or UINT32_MAX. */
-uint32_t bt_image_table_find(const struct bt_image_table *table, const struct bt_symbol_table *symbols,
-	struct bt_str name);
+uint32_t bt_image_table_find(const struct bt_image_table *table,
+	const struct bt_symbol_table *symbols, struct bt_str name);
 /**
- * Replace the slot's contribution by the images of a node (NULL: none). true when names or sizes of the node's images
- * differ from before.
+ * Replace the slot's contribution by the images of a node (NULL: none). true when names or sizes of
+ * the node's images differ from before.
  */
 bool bt_state_set_images(struct bt_state *state, uint32_t slot, const struct bt_node *node);
-/** Take the present node counts into the row: what upstream's copy of an aggregate does. true when one differs. */
+/** Take the present node counts into the row: what upstream's copy of an aggregate does. true when
+ * one differs. */
 bool bt_state_capture_images(struct bt_state *state, uint32_t slot);
 
 /* pod_account.c: a pod record and its node */
 
 /** Fill identity and status of a record from a pod object; takes references to symbols. */
-void bt_pod_record_fill(struct bt_state *state, struct bt_pod_record *record, const struct bt_pod *pod);
+void bt_pod_record_fill(
+	struct bt_state *state, struct bt_pod_record *record, const struct bt_pod *pod);
 /** Release symbols, shape and label set. */
 void bt_pod_record_drop(struct bt_state *state, struct bt_pod_record *record);
+/** The pod of a uid symbol, or BT_POD_NONE. */
+static inline uint32_t bt_pod_table_find(const struct bt_pod_table *pods, bt_sym uid)
+{
+	return uid.id < pods->by_uid.count ? pods->by_uid.items[uid.id] : BT_POD_NONE;
+}
+void bt_pod_table_set_uid(struct bt_pod_table *pods, bt_sym uid, uint32_t pod_id);
 uint32_t bt_pod_table_add(struct bt_pod_table *pods, const struct bt_pod_record *record);
 void bt_pod_table_remove(struct bt_pod_table *pods, uint32_t pod_id);
 /** Count the pod on record->node, at the end of its lists. */
@@ -59,19 +67,23 @@ void bt_state_requeue_pod(struct bt_state *state, uint32_t pod_id);
 /* claims.c */
 
 /** "namespace/claim" in state->text; borrowed until its next use. */
-struct bt_str bt_state_claim_key(struct bt_state *state, struct bt_str namespace_, struct bt_str claim);
+struct bt_str bt_state_claim_key(
+	struct bt_state *state, struct bt_str namespace_, struct bt_str claim);
 void bt_used_claims_init(struct bt_state *state);
 void bt_used_claims_finish(struct bt_state *state);
 void bt_used_claims_add(struct bt_state *state, bt_sym claim);
 void bt_used_claims_remove(struct bt_state *state, bt_sym claim);
-/** One reference more or less in a row; the cluster-wide set follows when the row is in the snapshot. */
+/** One reference more or less in a row; the cluster-wide set follows when the row is in the
+ * snapshot. */
 void bt_row_claim_add(struct bt_state *state, struct bt_node_row *row, struct bt_str key);
 void bt_row_claim_remove(struct bt_state *state, struct bt_node_row *row, struct bt_str key);
 
 /* port_set.c */
 
-void bt_row_port_add(struct bt_symbol_table *symbols, struct bt_node_row *row, const struct bt_host_port *port);
-void bt_row_port_remove(struct bt_symbol_table *symbols, struct bt_node_row *row, const struct bt_host_port *port);
+void bt_row_port_add(
+	struct bt_symbol_table *symbols, struct bt_node_row *row, const struct bt_host_port *port);
+void bt_row_port_remove(
+	struct bt_symbol_table *symbols, struct bt_node_row *row, const struct bt_host_port *port);
 
 /* snapshot_pods.c */
 

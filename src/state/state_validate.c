@@ -22,8 +22,8 @@ struct sums {
 	uint32_t claims;
 };
 
-static bool add_pod(const struct bt_state *state, uint32_t slot, uint32_t position, struct sums *sums, int64_t *scalars,
-	struct bt_strbuf *reason)
+static bool add_pod(const struct bt_state *state, uint32_t slot, uint32_t position,
+	struct sums *sums, int64_t *scalars, struct bt_strbuf *reason)
 {
 	uint32_t pod_id = state->nodes.rows[slot].pods.items[position];
 	const struct bt_pod_record *record;
@@ -31,8 +31,10 @@ static bool add_pod(const struct bt_state *state, uint32_t slot, uint32_t positi
 
 	check(pod_id < state->pods.records.count, "slot %u lists pod %u", slot, pod_id);
 	record = bt_state_pod_at(state, pod_id);
-	check(record->in_use && record->node == slot, "slot %u lists pod %u of slot %u", slot, pod_id, record->node);
-	check(record->position == position, "pod %u is at %u, not %u", pod_id, position, record->position);
+	check(record->in_use && record->node == slot, "slot %u lists pod %u of slot %u", slot,
+		pod_id, record->node);
+	check(record->position == position, "pod %u is at %u, not %u", pod_id, position,
+		record->position);
 	shape = bt_shape_at(&state->shapes, record->shape);
 	sums->cpu = bt_wrap_add(sums->cpu, shape->requested_cpu_milli);
 	sums->memory = bt_wrap_add(sums->memory, shape->requested_memory_bytes);
@@ -49,7 +51,8 @@ static bool add_pod(const struct bt_state *state, uint32_t slot, uint32_t positi
 	return true;
 }
 
-static bool check_row(const struct bt_state *state, uint32_t slot, int64_t *scalars, struct bt_strbuf *reason)
+static bool check_row(
+	const struct bt_state *state, uint32_t slot, int64_t *scalars, struct bt_strbuf *reason)
 {
 	const struct bt_node_table *nodes = &state->nodes;
 	const struct bt_node_row *row = &nodes->rows[slot];
@@ -66,16 +69,21 @@ static bool check_row(const struct bt_state *state, uint32_t slot, int64_t *scal
 		claims += row->claims.items[i].count;
 	}
 	check(nodes->requested_cpu_milli[slot] == sums.cpu, "slot %u: requested cpu", slot);
-	check(nodes->requested_memory_bytes[slot] == sums.memory, "slot %u: requested memory", slot);
-	check(nodes->requested_ephemeral_bytes[slot] == sums.ephemeral, "slot %u: requested storage", slot);
+	check(nodes->requested_memory_bytes[slot] == sums.memory, "slot %u: requested memory",
+		slot);
+	check(nodes->requested_ephemeral_bytes[slot] == sums.ephemeral,
+		"slot %u: requested storage", slot);
 	check(nodes->non_zero_cpu_milli[slot] == sums.non_zero_cpu, "slot %u: non-zero cpu", slot);
-	check(nodes->non_zero_memory_bytes[slot] == sums.non_zero_memory, "slot %u: non-zero memory", slot);
+	check(nodes->non_zero_memory_bytes[slot] == sums.non_zero_memory,
+		"slot %u: non-zero memory", slot);
 	check(nodes->pod_count[slot] == (int64_t)row->pods.count, "slot %u: pod count", slot);
 	check(row->pods_with_affinity.count == sums.affinity, "slot %u: affinity pods", slot);
-	check(row->pods_with_required_anti_affinity.count == sums.anti_affinity, "slot %u: anti-affinity pods", slot);
+	check(row->pods_with_required_anti_affinity.count == sums.anti_affinity,
+		"slot %u: anti-affinity pods", slot);
 	check(claims == sums.claims, "slot %u: claims", slot);
 	for (uint32_t i = 0; i < nodes->scalars.count; i++) {
-		check(nodes->scalars.items[i].requested[slot] == scalars[i], "slot %u: scalar %u", slot, i);
+		check(nodes->scalars.items[i].requested[slot] == scalars[i], "slot %u: scalar %u",
+			slot, i);
 	}
 	return true;
 }
@@ -112,7 +120,8 @@ static bool check_flags(const struct bt_state *state, uint32_t slot, struct bt_s
 
 	check(row->in_use == known, "slot %u: in use %d, known %d", slot, row->in_use, known);
 	check(!row->has_node || row->in_cache, "slot %u has a node outside the cache", slot);
-	check(!row->in_use || bt_node_table_find_symbol(&state->nodes, row->name) == slot, "slot %u: name", slot);
+	check(!row->in_use || bt_node_table_find_symbol(&state->nodes, row->name) == slot,
+		"slot %u: name", slot);
 	return true;
 }
 
@@ -135,9 +144,12 @@ static bool check_nodes(const struct bt_state *state, struct bt_strbuf *reason)
 	if (!good) {
 		return false;
 	}
-	check(in_cache == state->node_entry_count, "%u entries, counted %u", in_cache, state->node_entry_count);
-	check(in_order == state->order.count, "%u in order, counted %u", in_order, state->order.count);
-	check(names == state->snapshot.name_count, "%u names, counted %u", names, state->snapshot.name_count);
+	check(in_cache == state->node_entry_count, "%u entries, counted %u", in_cache,
+		state->node_entry_count);
+	check(in_order == state->order.count, "%u in order, counted %u", in_order,
+		state->order.count);
+	check(names == state->snapshot.name_count, "%u names, counted %u", names,
+		state->snapshot.name_count);
 	return check_label_columns(state, reason);
 }
 
@@ -161,11 +173,16 @@ static bool check_pods(const struct bt_state *state, struct bt_strbuf *reason)
 		}
 		count++;
 		assumed += record->assumed;
-		check(bt_state_find_pod(state, bt_symbol_text(&state->symbols, record->uid)) == i, "pod %u: uid", i);
+		check(bt_state_find_pod(state, bt_symbol_text(&state->symbols, record->uid)) == i,
+			"pod %u: uid", i);
 	}
 	check(count == pods->count, "%u pods, counted %u", count, pods->count);
-	check(assumed == pods->assumed_count, "%u assumed, counted %u", assumed, pods->assumed_count);
-	check(pods->uids.count == count, "%u pods, %u uids", count, pods->uids.count);
+	check(assumed == pods->assumed_count, "%u assumed, counted %u", assumed,
+		pods->assumed_count);
+	for (uint32_t i = 0; i < pods->by_uid.count; i++) {
+		count -= pods->by_uid.items[i] != BT_POD_NONE;
+	}
+	check(count == 0, "%u pods without uid", count);
 	return true;
 }
 
@@ -199,13 +216,17 @@ static bool check_snapshot(const struct bt_state *state, struct bt_strbuf *reaso
 
 	for (uint32_t slot = 0; slot < state->nodes.slot_count; slot++) {
 		listed += state->nodes.rows[slot].in_snapshot;
-		claims += state->nodes.rows[slot].in_snapshot ? state->nodes.rows[slot].claims.count : 0;
+		claims += state->nodes.rows[slot].in_snapshot ? state->nodes.rows[slot].claims.count
+							      : 0;
 	}
-	check(listed == snapshot->count, "%u slots in the snapshot, %u listed", listed, snapshot->count);
+	check(listed == snapshot->count, "%u slots in the snapshot, %u listed", listed,
+		snapshot->count);
 	for (uint32_t i = 0; i < snapshot->count; i++) {
 		const struct bt_node_row *row = &state->nodes.rows[snapshot->list[i]];
-		check(row->in_snapshot && row->in_snapshot_names, "listed slot %u", snapshot->list[i]);
-		check(snapshot->position[snapshot->list[i]] == i, "position of slot %u", snapshot->list[i]);
+		check(row->in_snapshot && row->in_snapshot_names, "listed slot %u",
+			snapshot->list[i]);
+		check(snapshot->position[snapshot->list[i]] == i, "position of slot %u",
+			snapshot->list[i]);
 	}
 	for (uint32_t i = 1; i < snapshot->affinity_list.count; i++) {
 		check(snapshot->position[snapshot->affinity_list.items[i - 1]] <
@@ -221,6 +242,6 @@ static bool check_snapshot(const struct bt_state *state, struct bt_strbuf *reaso
 
 bool bt_state_validate(const struct bt_state *state, struct bt_strbuf *out_reason)
 {
-	return check_nodes(state, out_reason) && check_pods(state, out_reason) && check_images(state, out_reason) &&
-	       check_snapshot(state, out_reason);
+	return check_nodes(state, out_reason) && check_pods(state, out_reason) &&
+		check_images(state, out_reason) && check_snapshot(state, out_reason);
 }

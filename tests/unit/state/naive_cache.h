@@ -2,8 +2,9 @@
 #ifndef BT_TESTS_UNIT_STATE_NAIVE_CACHE_H
 #define BT_TESTS_UNIT_STATE_NAIVE_CACHE_H
 /**
- * The scheduler cache of spec 03b as plain arrays and full recomputation: what the random test compares with. Nodes,
- * pods, pod variants, zones and images are small numbers; names are made from them.
+ * The scheduler cache of spec 03b as plain arrays and full recomputation: what the random test
+ * compares with. Nodes, pods, pod variants, zones and images are small numbers; names are made from
+ * them.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -105,7 +106,8 @@ static const struct naive_variant naive_variants[NAIVE_VARIANTS] = {
 };
 
 /** Region ":" NUL ":" zone as Go quotes it. */
-static const char *const naive_zone_texts[NAIVE_ZONES] = {"", "r:\\x00:z1", "r:\\x00:z2", ":\\x00:z3"};
+static const char *const naive_zone_texts[NAIVE_ZONES] = {
+	"", "r:\\x00:z1", "r:\\x00:z2", ":\\x00:z3"};
 
 /* --- aggregate --- */
 
@@ -144,7 +146,8 @@ static void naive_detach(struct naive_cache *cache, int pod)
 
 static void naive_fail(struct naive_cache *cache, const char *lead, int pod, const char *tail)
 {
-	(void)snprintf(cache->error, sizeof(cache->error), "%spod p%d-uid(ns/p%d) %s", lead, pod, pod, tail);
+	(void)snprintf(cache->error, sizeof(cache->error), "%spod p%d-uid(ns/p%d) %s", lead, pod,
+		pod, tail);
 }
 
 static void naive_add(struct naive_cache *cache, int pod, int node, int variant, bool assumed)
@@ -178,7 +181,8 @@ static void naive_forget_pod(struct naive_cache *cache, int pod, int node)
 	}
 	if (cached->node != node) {
 		char tail[64];
-		(void)snprintf(tail, sizeof(tail), "was assumed on n%d but assigned to n%d", node, cached->node);
+		(void)snprintf(tail, sizeof(tail), "was assumed on n%d but assigned to n%d", node,
+			cached->node);
 		naive_fail(cache, "", pod, tail);
 	} else if (!cached->assumed) {
 		naive_fail(cache, "", pod, "wasn't assumed so cannot be forgotten");
@@ -200,17 +204,20 @@ static void naive_add_pod(struct naive_cache *cache, int pod, int node, int vari
 }
 
 /* new_pod: old_pod, or one that is not cached. */
-static void naive_update_pod(struct naive_cache *cache, int old_pod, int new_pod, int node, int variant)
+static void naive_update_pod(
+	struct naive_cache *cache, int old_pod, int new_pod, int node, int variant)
 {
 	const struct naive_pod *cached = &cache->pods[old_pod];
 
 	if (!cached->known) {
-		naive_fail(cache, "", old_pod, "is not added to scheduler cache, so cannot be updated");
+		naive_fail(cache, "", old_pod,
+			"is not added to scheduler cache, so cannot be updated");
 	} else if (cached->assumed) {
 		naive_fail(cache, "assumed ", old_pod, "should not be updated");
 	} else if (cached->node != node) {
 		(void)snprintf(cache->error, sizeof(cache->error),
-			"Pod updated on a different node than previously added to. Scheduler cache is corrupted and can "
+			"Pod updated on a different node than previously added to. Scheduler cache "
+		        "is corrupted and can "
 			"badly affect scheduling decisions");
 	} else {
 		naive_remove(cache, old_pod);
@@ -222,7 +229,8 @@ static void naive_update_pod(struct naive_cache *cache, int old_pod, int new_pod
 static void naive_remove_pod(struct naive_cache *cache, int pod, int node)
 {
 	if (!cache->pods[pod].known) {
-		naive_fail(cache, "", pod, "is not found in scheduler cache, so cannot be removed from it");
+		naive_fail(cache, "", pod,
+			"is not found in scheduler cache, so cannot be removed from it");
 	} else if (node >= 0 && cache->pods[pod].node != node) {
 		(void)snprintf(cache->error, sizeof(cache->error),
 			"Scheduler cache is corrupted and can badly affect scheduling decisions");
@@ -355,7 +363,8 @@ static void naive_add_node(struct naive_cache *cache, int node, const struct nai
 	naive_tree_add(&cache->tree, node, object->zone);
 }
 
-static void naive_update_node(struct naive_cache *cache, int node, int old_zone, const struct naive_object *object)
+static void naive_update_node(
+	struct naive_cache *cache, int node, int old_zone, const struct naive_object *object)
 {
 	if (!cache->entries[node].exists) {
 		naive_add_node(cache, node, object);
@@ -380,8 +389,8 @@ static void naive_remove_node(struct naive_cache *cache, int node, int zone)
 	entry->generation = ++cache->generation;
 	entry->exists = entry->pod_count != 0;
 	if (!naive_tree_remove(&cache->tree, node, zone)) {
-		(void)snprintf(cache->error, sizeof(cache->error), "node \"n%d\" in group \"%s\" was not found", node,
-			naive_zone_texts[zone]);
+		(void)snprintf(cache->error, sizeof(cache->error),
+			"node \"n%d\" in group \"%s\" was not found", node, naive_zone_texts[zone]);
 		return;
 	}
 	naive_remove_images(cache, node);
@@ -434,7 +443,8 @@ static void naive_refresh(struct naive_cache *cache)
 
 	for (int node = 0; node < NAIVE_NODES; node++) {
 		const struct naive_entry *entry = &cache->entries[node];
-		if (!entry->exists || !entry->has_node || entry->generation <= snapshot->generation) {
+		if (!entry->exists || !entry->has_node ||
+			entry->generation <= snapshot->generation) {
 			continue;
 		}
 		rebuild = rebuild || !snapshot->map[node].exists;
@@ -454,9 +464,12 @@ static void naive_refresh(struct naive_cache *cache)
 	}
 	if (snapshot->count != cache->tree.count) {
 		(void)snprintf(cache->error, sizeof(cache->error),
-			"snapshot state is not consistent, length of NodeInfoList=%d not equal to length of nodes in tree=%d "
-			", length of NodeInfoMap=%d, length of nodes in cache=%d, trying to recover",
-			snapshot->count, cache->tree.count, naive_count(snapshot->map), naive_count(cache->entries));
+			"snapshot state is not consistent, length of NodeInfoList=%d not equal to "
+		        "length of nodes in tree=%d "
+			", length of NodeInfoMap=%d, length of nodes in cache=%d, trying to "
+		        "recover",
+			snapshot->count, cache->tree.count, naive_count(snapshot->map),
+			naive_count(cache->entries));
 		naive_rebuild_list(cache);
 	}
 }

@@ -2,8 +2,8 @@
 #ifndef BT_TESTS_UNIT_STATE_STATE_FIXTURE_H
 #define BT_TESTS_UNIT_STATE_STATE_FIXTURE_H
 /**
- * A state and objects for it, written as JSON with single quotes. Objects live until the fixture is finished. Every
- * check of a state ends in bt_state_validate.
+ * A state and objects for it, written as JSON with single quotes. Objects live until the fixture is
+ * finished. Every check of a state ends in bt_state_validate.
  */
 #include <check.h>
 
@@ -30,7 +30,8 @@ static inline void note_warning(void *context, struct bt_str line)
 static inline void fixture_init_with(struct fixture *fixture, bool declared_features, bool dra)
 {
 	struct bt_state_options options = {
-		.resource_gates = {.pod_level_resources = true, .in_place_pod_level_resources = true,
+		.resource_gates = {.pod_level_resources = true,
+			.in_place_pod_level_resources = true,
 			.dra_node_allocatable_resources = dra},
 		.declared_features = declared_features,
 	};
@@ -61,7 +62,8 @@ static inline void fixture_finish(struct fixture *fixture)
 	bt_strbuf_finish(&fixture->warnings);
 }
 
-static inline void *decode(struct fixture *fixture, const struct bt_message *message, const char *json)
+static inline void *decode(
+	struct fixture *fixture, const struct bt_message *message, const char *json)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_json_reader reader;
@@ -80,12 +82,14 @@ static inline void *decode(struct fixture *fixture, const struct bt_message *mes
 }
 
 /** Pod uid `<name>-uid` in namespace ns; spec and status are the members of these objects. */
-static inline struct bt_pod *make_pod_with(struct fixture *fixture, const char *name, const char *node,
-	const char *metadata, const char *spec, const char *status)
+static inline struct bt_pod *make_pod_with(struct fixture *fixture, const char *name,
+	const char *node, const char *metadata, const char *spec, const char *status)
 {
 	struct bt_str json = bt_arena_printf(&fixture->arena,
-		"{'metadata':{'name':'%s','namespace':'ns','uid':'%s-uid'%s%s},'spec':{'nodeName':'%s'%s%s},'status':{%s}}",
-		name, name, *metadata != '\0' ? "," : "", metadata, node, *spec != '\0' ? "," : "", spec, status);
+		"{'metadata':{'name':'%s','namespace':'ns','uid':'%s-uid'%s%s},'spec':{'nodeName':'"
+	        "%s'%s%s},'status':{%s}}",
+		name, name, *metadata != '\0' ? "," : "", metadata, node, *spec != '\0' ? "," : "",
+		spec, status);
 
 	return decode(fixture, &bt_pod_message, json.data);
 }
@@ -100,8 +104,8 @@ static inline struct bt_pod *make_pod(
 static inline struct bt_pod *make_requesting_pod(
 	struct fixture *fixture, const char *name, const char *node, const char *requests)
 {
-	struct bt_str spec = bt_arena_printf(
-		&fixture->arena, "'containers':[{'name':'c','resources':{'requests':{%s}}}]", requests);
+	struct bt_str spec = bt_arena_printf(&fixture->arena,
+		"'containers':[{'name':'c','resources':{'requests':{%s}}}]", requests);
 
 	return make_pod(fixture, name, node, spec.data);
 }
@@ -110,8 +114,8 @@ static inline struct bt_node *make_node(
 	struct fixture *fixture, const char *name, const char *labels, const char *status)
 {
 	struct bt_str json = bt_arena_printf(&fixture->arena,
-		"{'metadata':{'name':'%s','uid':'%s-uid','labels':{%s}},'spec':{},'status':{%s}}", name, name, labels,
-		status);
+		"{'metadata':{'name':'%s','uid':'%s-uid','labels':{%s}},'spec':{},'status':{%s}}",
+		name, name, labels, status);
 
 	return decode(fixture, &bt_node_message, json.data);
 }
@@ -119,9 +123,11 @@ static inline struct bt_node *make_node(
 /** Labels of a node in a region and zone ("" for none). */
 static inline const char *zone_labels(struct fixture *fixture, const char *region, const char *zone)
 {
-	return bt_arena_printf(&fixture->arena, "%s%s%s%s%s%s%s", *region != '\0' ? "'topology.kubernetes.io/region':'" : "",
-		region, *region != '\0' ? "'" : "", *region != '\0' && *zone != '\0' ? "," : "",
-		*zone != '\0' ? "'topology.kubernetes.io/zone':'" : "", zone, *zone != '\0' ? "'" : "")
+	return bt_arena_printf(&fixture->arena, "%s%s%s%s%s%s%s",
+		*region != '\0' ? "'topology.kubernetes.io/region':'" : "", region,
+		*region != '\0' ? "'" : "", *region != '\0' && *zone != '\0' ? "," : "",
+		*zone != '\0' ? "'topology.kubernetes.io/zone':'" : "", zone,
+		*zone != '\0' ? "'" : "")
 		.data;
 }
 
@@ -138,7 +144,8 @@ static inline const struct bt_node_row *row_of(const struct fixture *fixture, co
 	return &fixture->state->nodes.rows[slot];
 }
 
-static inline void add_node(struct fixture *fixture, const char *name, const char *labels, const char *status)
+static inline void add_node(
+	struct fixture *fixture, const char *name, const char *labels, const char *status)
 {
 	bt_state_add_node(fixture->state, make_node(fixture, name, labels, status));
 }
@@ -168,8 +175,9 @@ static inline const char *slot_names(struct fixture *fixture, const uint32_t *sl
 }
 
 #define check_list(fixture, expected) \
-	ck_assert_str_eq( \
-		slot_names((fixture), (fixture)->state->snapshot.list, (fixture)->state->snapshot.count), (expected))
+	ck_assert_str_eq(slot_names((fixture), (fixture)->state->snapshot.list, \
+				 (fixture)->state->snapshot.count), \
+		(expected))
 
 /** Names of a node's pods in order. */
 static inline const char *pod_names(struct fixture *fixture, const char *node)
@@ -180,8 +188,9 @@ static inline const char *pod_names(struct fixture *fixture, const char *node)
 
 	for (uint32_t i = 0; i < row->pods.count; i++) {
 		bt_strbuf_append_c(&text, i == 0 ? "" : ",");
-		bt_strbuf_append_str(&text, bt_symbol_text(&fixture->state->symbols,
-						    bt_state_pod_at(fixture->state, row->pods.items[i])->name));
+		bt_strbuf_append_str(&text,
+			bt_symbol_text(&fixture->state->symbols,
+				bt_state_pod_at(fixture->state, row->pods.items[i])->name));
 	}
 	kept = bt_arena_str(&fixture->arena, bt_strbuf_str(&text));
 	bt_strbuf_finish(&text);

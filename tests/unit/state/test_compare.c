@@ -5,7 +5,8 @@
 #include "state_fixture.h"
 #include "test_main.h"
 
-static void check_texts(const struct bt_str *items, uint32_t count, const char *const *expected, uint32_t expected_count)
+static void check_texts(const struct bt_str *items, uint32_t count, const char *const *expected,
+	uint32_t expected_count)
 {
 	ck_assert_uint_eq(count, expected_count);
 	for (uint32_t i = 0; i < count; i++) {
@@ -38,7 +39,8 @@ START_TEST(test_compare__lists_are_sorted_and_keep_duplicates)
 	static const char *const missed[] = {"a", "z", "z"};
 	static const char *const redundant[] = {"c", "c"};
 	struct bt_comparison comparison;
-	struct bt_str listed[] = {BT_STR_INIT("z"), BT_STR_INIT("a"), BT_STR_INIT("z"), BT_STR_INIT("b")};
+	struct bt_str listed[] = {
+		BT_STR_INIT("z"), BT_STR_INIT("a"), BT_STR_INIT("z"), BT_STR_INIT("b")};
 	struct bt_str cached[] = {BT_STR_INIT("c"), BT_STR_INIT("b"), BT_STR_INIT("c")};
 
 	bt_compare_lists(listed, 4, cached, 3, &comparison);
@@ -56,7 +58,8 @@ START_TEST(test_compare__queued_pods_count_as_cached)
 	static const char *const missed[] = {"foreign"};
 	static const char *const redundant[] = {"b-uid"};
 	struct bt_comparison comparison;
-	struct bt_str listed[] = {BT_STR_INIT("q-uid"), BT_STR_INIT("foreign"), BT_STR_INIT("a-uid")};
+	struct bt_str listed[] = {
+		BT_STR_INIT("q-uid"), BT_STR_INIT("foreign"), BT_STR_INIT("a-uid")};
 	struct bt_str queued[] = {BT_STR_INIT("q-uid")};
 	struct fixture f;
 
@@ -73,4 +76,5 @@ START_TEST(test_compare__queued_pods_count_as_cached)
 END_TEST
 
 BT_TEST_MAIN("compare", test_compare__edge_03b_36_redundant_node,
-	test_compare__lists_are_sorted_and_keep_duplicates, test_compare__queued_pods_count_as_cached)
+	test_compare__lists_are_sorted_and_keep_duplicates,
+	test_compare__queued_pods_count_as_cached)

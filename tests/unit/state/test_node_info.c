@@ -37,10 +37,13 @@ START_TEST(test_node_info__view)
 	bt_state_add_node(f.state,
 		decode(&f, &bt_node_message,
 			"{'metadata':{'name':'n1','labels':{'a':'b'}},'spec':{'unschedulable':true,"
-			"'taints':[{'key':'k','effect':'NoExecute'}]},'status':{'allocatable':{'cpu':'4','memory':'8',"
-			"'pods':'10','ephemeral-storage':'6','x.y/z':'3'},'conditions':[{'type':'Ready','status':'False'}],"
+			"'taints':[{'key':'k','effect':'NoExecute'}]},'status':{'allocatable':{'"
+	                "cpu':'4','memory':'8',"
+			"'pods':'10','ephemeral-storage':'6','x.y/"
+	                "z':'3'},'conditions':[{'type':'Ready','status':'False'}],"
 			"'declaredFeatures':['ExtendWebSocketsToKubelet']}}"));
-	check_ok(bt_state_add_pod(f.state, make_requesting_pod(&f, "a", "n1", "'cpu':'1','x.y/z':'2'"), &err));
+	check_ok(bt_state_add_pod(
+		f.state, make_requesting_pod(&f, "a", "n1", "'cpu':'1','x.y/z':'2'"), &err));
 	bt_node_info_init(&info, f.state, slot_of(&f, "n1"));
 	ck_assert(bt_str_equal_c(bt_node_info_name(&info), "n1"));
 	ck_assert_uint_eq(bt_node_info_labels(&info)->count, 1);
@@ -74,10 +77,11 @@ START_TEST(test_node_info__overlay_adds_and_removes)
 	fixture_init(&f);
 	add_node(&f, "n1", "", "");
 	for (int i = 0; i < 4; i++) {
-		struct bt_pod *pod =
-			make_requesting_pod(&f, bt_arena_printf(&f.arena, "p%d", i).data, "n1", "'cpu':'1','x.y/z':'2'");
+		struct bt_pod *pod = make_requesting_pod(&f,
+			bt_arena_printf(&f.arena, "p%d", i).data, "n1", "'cpu':'1','x.y/z':'2'");
 		check_ok(bt_state_add_pod(f.state, pod, &err));
-		bt_pod_info_from_record(f.state, bt_state_find_pod(f.state, pod->metadata.uid), &cached[i]);
+		bt_pod_info_from_record(
+			f.state, bt_state_find_pod(f.state, pod->metadata.uid), &cached[i]);
 	}
 	x = pending(&f, make_requesting_pod(&f, "x", "", "'cpu':'3','x.y/z':'5'"));
 	y = pending(&f, make_pod(&f, "y", "", "'containers':[{'name':'c'}]"));
@@ -223,5 +227,6 @@ START_TEST(test_change_log__ring)
 }
 END_TEST
 
-BT_TEST_MAIN("node_info", test_node_info__view, test_node_info__overlay_adds_and_removes, test_node_info__overlay_ports,
-	test_node_info__remove_without_uid, test_pod_info__pending_and_bound, test_change_log__ring)
+BT_TEST_MAIN("node_info", test_node_info__view, test_node_info__overlay_adds_and_removes,
+	test_node_info__overlay_ports, test_node_info__remove_without_uid,
+	test_pod_info__pending_and_bound, test_change_log__ring)

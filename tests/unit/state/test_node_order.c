@@ -38,7 +38,8 @@ static void check_list(const struct tree *tree, const uint32_t *expected, uint32
 	ck_assert_uint_eq(tree->order.count, count);
 	bt_node_order_list(&tree->order, slots);
 	for (uint32_t i = 0; i < count; i++) {
-		ck_assert_msg(slots[i] == expected[i], "position %u: %u, expected %u", i, slots[i], expected[i]);
+		ck_assert_msg(slots[i] == expected[i], "position %u: %u, expected %u", i, slots[i],
+			expected[i]);
 	}
 }
 
@@ -152,6 +153,8 @@ START_TEST(test_node_order__update)
 }
 END_TEST
 
-BT_TEST_MAIN("node_order", test_node_order__round_robin, test_node_order__edge_03b_23_long_zone_first,
-	test_node_order__edge_03b_25_empty_zone_goes_to_the_end, test_node_order__remove_keeps_the_order_of_the_rest,
-	test_node_order__remove_unknown, test_node_order__update)
+BT_TEST_MAIN("node_order", test_node_order__round_robin,
+	test_node_order__edge_03b_23_long_zone_first,
+	test_node_order__edge_03b_25_empty_zone_goes_to_the_end,
+	test_node_order__remove_keeps_the_order_of_the_rest, test_node_order__remove_unknown,
+	test_node_order__update)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The node aggregate: spec 01b section 9, numbered edge cases of section 15; label columns, scalars, slots. */
+/* The node aggregate: spec 01b section 9, numbered edge cases of section 15; label columns,
+ * scalars, slots. */
 #include "state_fixture.h"
 
 #include "test_main.h"
@@ -13,8 +14,10 @@ START_TEST(test_node_table__edge_01b_35_three_pods)
 	fixture_init(&f);
 	check_ok(bt_state_add_pod(f.state,
 		make_pod(&f, "a", "n1",
-			"'containers':[{'name':'c','resources':{'requests':{'cpu':'100m','memory':'500'}}}],"
-			"'overhead':{'cpu':'500m'},'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'pvc-1'}}]"),
+			"'containers':[{'name':'c','resources':{'requests':{'cpu':'100m','memory':'"
+	                "500'}}}],"
+			"'overhead':{'cpu':'500m'},'volumes':[{'name':'v','persistentVolumeClaim':{"
+	                "'claimName':'pvc-1'}}]"),
 		&err));
 	check_ok(bt_state_add_pod(f.state,
 		make_pod(&f, "b", "n1",
@@ -25,7 +28,8 @@ START_TEST(test_node_table__edge_01b_35_three_pods)
 	check_ok(bt_state_add_pod(f.state,
 		make_pod(&f, "c", "n1",
 			"'containers':[{'name':'c','resources':{'requests':{'cpu':'200m'}}}],"
-			"'initContainers':[{'name':'i','resources':{'requests':{'cpu':'500m','memory':'200Mi'}}}],"
+			"'initContainers':[{'name':'i','resources':{'requests':{'cpu':'500m','"
+	                "memory':'200Mi'}}}],"
 			"'overhead':{'cpu':'500m','memory':'500'},"
 			"'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'pvc-2'}}]"),
 		&err));
@@ -37,7 +41,8 @@ START_TEST(test_node_table__edge_01b_35_three_pods)
 	ck_assert_int_eq(f.state->nodes.non_zero_memory_bytes[slot], INT64_C(419431900));
 	ck_assert_uint_eq(row->claims.count, 2);
 	for (uint32_t i = 0; i < 2; i++) {
-		bool first = bt_str_equal_c(bt_symbol_text(&f.state->symbols, row->claims.items[i].claim), "ns/pvc-1");
+		bool first = bt_str_equal_c(
+			bt_symbol_text(&f.state->symbols, row->claims.items[i].claim), "ns/pvc-1");
 		ck_assert_uint_eq(row->claims.items[i].count, first ? 2 : 1);
 	}
 	fixture_finish(&f);
@@ -46,8 +51,8 @@ END_TEST
 
 static struct bt_pod *make_port_pod(struct fixture *f, const char *name, const char *ports)
 {
-	return make_pod(
-		f, name, "n1", bt_arena_printf(&f->arena, "'containers':[{'name':'c','ports':[%s]}]", ports).data);
+	return make_pod(f, name, "n1",
+		bt_arena_printf(&f->arena, "'containers':[{'name':'c','ports':[%s]}]", ports).data);
 }
 
 START_TEST(test_node_table__edge_01b_36_port_conflicts)
@@ -62,10 +67,12 @@ START_TEST(test_node_table__edge_01b_36_port_conflicts)
 			{BT_STR_INIT("0.0.0.0"), BT_STR_INIT("TCP"), 80}, true},
 		{"other port", "{'hostPort':80,'hostIP':'127.0.0.1'}",
 			{BT_STR_INIT("0.0.0.0"), BT_STR_INIT("TCP"), 81}, false},
-		{"port 0", "{'hostPort':80,'hostIP':'127.0.0.1'}", {BT_STR_INIT("0.0.0.0"), BT_STR_INIT("TCP"), 0}, false},
+		{"port 0", "{'hostPort':80,'hostIP':'127.0.0.1'}",
+			{BT_STR_INIT("0.0.0.0"), BT_STR_INIT("TCP"), 0}, false},
 		{"other protocol", "{'hostPort':80,'hostIP':'127.0.0.1','protocol':'UDP'}",
 			{BT_STR_INIT("0.0.0.0"), BT_STR_INIT("TCP"), 80}, false},
-		{"wildcard used", "{'hostPort':80}", {BT_STR_INIT("127.0.0.1"), BT_STR_INIT("TCP"), 80}, true},
+		{"wildcard used", "{'hostPort':80}",
+			{BT_STR_INIT("127.0.0.1"), BT_STR_INIT("TCP"), 80}, true},
 		{"other address", "{'hostPort':80,'hostIP':'10.0.0.1'}",
 			{BT_STR_INIT("127.0.0.1"), BT_STR_INIT("TCP"), 80}, false},
 	};
@@ -77,7 +84,8 @@ START_TEST(test_node_table__edge_01b_36_port_conflicts)
 		check_ok(bt_state_add_pod(f.state, make_port_pod(&f, "a", rows[i].used), &err));
 		bt_node_info_init(&info, f.state, slot_of(&f, "n1"));
 		ck_assert_msg(
-			bt_node_info_port_conflicts(&info, &rows[i].wanted) == rows[i].conflicts, "%s", rows[i].name);
+			bt_node_info_port_conflicts(&info, &rows[i].wanted) == rows[i].conflicts,
+			"%s", rows[i].name);
 		fixture_finish(&f);
 	}
 }
@@ -92,17 +100,23 @@ START_TEST(test_node_table__edge_01b_37_port_set)
 
 	fixture_init(&f);
 	named = make_port_pod(&f, "a",
-		"{'hostPort':79,'hostIP':'127.0.0.1','protocol':'TCP'},{'hostPort':80,'hostIP':'127.0.0.1','protocol':'UDP'},"
-		"{'hostPort':81,'hostIP':'127.0.0.1','protocol':'TCP'},{'hostPort':82,'hostIP':'127.0.0.1','protocol':'TCP'},"
-		"{'hostPort':79,'hostIP':'0.0.0.0','protocol':'TCP'},{'hostPort':80,'hostIP':'0.0.0.0','protocol':'UDP'},"
-		"{'hostPort':81,'hostIP':'0.0.0.0','protocol':'TCP'},{'hostPort':82,'hostIP':'0.0.0.0','protocol':'TCP'},"
+		"{'hostPort':79,'hostIP':'127.0.0.1','protocol':'TCP'},{'hostPort':80,'hostIP':'"
+	        "127.0.0.1','protocol':'UDP'},"
+		"{'hostPort':81,'hostIP':'127.0.0.1','protocol':'TCP'},{'hostPort':82,'hostIP':'"
+	        "127.0.0.1','protocol':'TCP'},"
+		"{'hostPort':79,'hostIP':'0.0.0.0','protocol':'TCP'},{'hostPort':80,'hostIP':'0.0."
+	        "0.0','protocol':'UDP'},"
+		"{'hostPort':81,'hostIP':'0.0.0.0','protocol':'TCP'},{'hostPort':82,'hostIP':'0.0."
+	        "0.0','protocol':'TCP'},"
 		"{'hostPort':0},{'hostPort':-1}");
 	check_ok(bt_state_add_pod(f.state, named, &err));
 	bt_node_info_init(&info, f.state, slot_of(&f, "n1"));
 	ck_assert_uint_eq(bt_node_info_port_count(&info), 8);
-	/* The same triples with what is default left out: the set does not grow, and one removal empties it. */
+	/* The same triples with what is default left out: the set does not grow, and one removal
+	 * empties it. */
 	defaulted = make_port_pod(&f, "b",
-		"{'hostPort':79,'hostIP':'127.0.0.1'},{'hostPort':80,'hostIP':'127.0.0.1','protocol':'UDP'},"
+		"{'hostPort':79,'hostIP':'127.0.0.1'},{'hostPort':80,'hostIP':'127.0.0.1','"
+	        "protocol':'UDP'},"
 		"{'hostPort':81,'hostIP':'127.0.0.1'},{'hostPort':82,'hostIP':'127.0.0.1'},"
 		"{'hostPort':79},{'hostPort':80,'protocol':'UDP'},{'hostPort':81},{'hostPort':82}");
 	check_ok(bt_state_add_pod(f.state, defaulted, &err));
@@ -145,11 +159,14 @@ START_TEST(test_node_table__edge_01b_40_order_after_removal)
 	fixture_init(&f);
 	a = make_pod(&f, "a", "n1", "'affinity':{'podAffinity':{}}");
 	check_ok(bt_state_add_pod(f.state, a, &err));
-	check_ok(bt_state_add_pod(f.state, make_pod(&f, "b", "n1", "'affinity':{'podAffinity':{}}"), &err));
-	check_ok(bt_state_add_pod(f.state, make_pod(&f, "c", "n1", "'affinity':{'podAffinity':{}}"), &err));
+	check_ok(bt_state_add_pod(
+		f.state, make_pod(&f, "b", "n1", "'affinity':{'podAffinity':{}}"), &err));
+	check_ok(bt_state_add_pod(
+		f.state, make_pod(&f, "c", "n1", "'affinity':{'podAffinity':{}}"), &err));
 	check_ok(bt_state_remove_pod(f.state, a, &err));
 	ck_assert_str_eq(pod_names(&f, "n1"), "c,b");
-	ck_assert_uint_eq(row_of(&f, "n1")->pods_with_affinity.items[0], row_of(&f, "n1")->pods.items[0]);
+	ck_assert_uint_eq(
+		row_of(&f, "n1")->pods_with_affinity.items[0], row_of(&f, "n1")->pods.items[0]);
 	fixture_finish(&f);
 }
 END_TEST
@@ -166,11 +183,13 @@ START_TEST(test_node_table__edge_01b_41_affinity_lists)
 		{"empty podAffinity", "'affinity':{'podAffinity':{}}", 1, 0},
 		{"empty podAntiAffinity", "'affinity':{'podAntiAffinity':{}}", 1, 0},
 		{"preferred only",
-			"'affinity':{'podAntiAffinity':{'preferredDuringSchedulingIgnoredDuringExecution':"
+			"'affinity':{'podAntiAffinity':{'"
+	                "preferredDuringSchedulingIgnoredDuringExecution':"
 			"[{'weight':1,'podAffinityTerm':{'topologyKey':'z'}}]}}",
 			1, 0},
 		{"required",
-			"'affinity':{'podAntiAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':"
+			"'affinity':{'podAntiAffinity':{'"
+	                "requiredDuringSchedulingIgnoredDuringExecution':"
 			"[{'topologyKey':'z'}]}}",
 			1, 1},
 		{"node affinity", "'affinity':{'nodeAffinity':{}}", 0, 0},
@@ -180,9 +199,11 @@ START_TEST(test_node_table__edge_01b_41_affinity_lists)
 		struct fixture f;
 		fixture_init(&f);
 		check_ok(bt_state_add_pod(f.state, make_pod(&f, "a", "n1", rows[i].spec), &err));
-		ck_assert_msg(row_of(&f, "n1")->pods_with_affinity.count == rows[i].affinity, "%s", rows[i].name);
-		ck_assert_msg(row_of(&f, "n1")->pods_with_required_anti_affinity.count == rows[i].anti_affinity, "%s",
+		ck_assert_msg(row_of(&f, "n1")->pods_with_affinity.count == rows[i].affinity, "%s",
 			rows[i].name);
+		ck_assert_msg(row_of(&f, "n1")->pods_with_required_anti_affinity.count ==
+				rows[i].anti_affinity,
+			"%s", rows[i].name);
 		fixture_finish(&f);
 	}
 }
@@ -205,7 +226,8 @@ START_TEST(test_node_table__edge_01b_42_image_size)
 	bt_state_update_node(f.state, NULL, make_node(&f, "n1", "", ""));
 	bt_state_update_node(f.state, NULL, make_node(&f, "n2", "", ""));
 	ck_assert_uint_eq(f.state->images.map.count, 0);
-	bt_state_update_node(f.state, NULL, make_node(&f, "n2", "", "'images':[{'names':['x'],'sizeBytes':20}]"));
+	bt_state_update_node(f.state, NULL,
+		make_node(&f, "n2", "", "'images':[{'names':['x'],'sizeBytes':20}]"));
 	check_refresh(&f);
 	ck_assert(bt_node_info_find_image(&info, BT_STR("x"), &size, &count));
 	ck_assert_int_eq(size, 20);
@@ -222,18 +244,26 @@ START_TEST(test_node_table__edge_01b_43_declared_features)
 	} rows[] = {
 		{"none", "", 0},
 		{"unknown first", "'Abc','RestartAllContainersOnContainerExits'", 1U << 3},
-		{"unknown after a known name's place", "'Unknown','RestartAllContainersOnContainerExits'", 0},
-		{"first and last", "'ExtendWebSocketsToKubelet','UserNamespacesHostNetworkSupport'", 1U << 0 | 1U << 4},
-		{"unsorted loses", "'UserNamespacesHostNetworkSupport','RestartAllContainersOnContainerExits'", 1U << 4},
+		{"unknown after a known name's place",
+			"'Unknown','RestartAllContainersOnContainerExits'", 0},
+		{"first and last", "'ExtendWebSocketsToKubelet','UserNamespacesHostNetworkSupport'",
+			1U << 0 | 1U << 4},
+		{"unsorted loses",
+			"'UserNamespacesHostNetworkSupport','RestartAllContainersOnContainerExits'",
+			1U << 4},
 	};
 
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
 		for (int gate = 0; gate < 2; gate++) {
 			struct fixture f;
 			fixture_init_with(&f, gate != 0, false);
-			add_node(&f, "n1", "", bt_arena_printf(&f.arena, "'declaredFeatures':[%s]", rows[i].declared).data);
-			ck_assert_msg(f.state->nodes.declared_features[slot_of(&f, "n1")] == (gate ? rows[i].bits : 0), "%s",
-				rows[i].name);
+			add_node(&f, "n1", "",
+				bt_arena_printf(
+					&f.arena, "'declaredFeatures':[%s]", rows[i].declared)
+					.data);
+			ck_assert_msg(f.state->nodes.declared_features[slot_of(&f, "n1")] ==
+					(gate ? rows[i].bits : 0),
+				"%s", rows[i].name);
 			fixture_finish(&f);
 		}
 	}
@@ -242,7 +272,8 @@ END_TEST
 
 START_TEST(test_node_table__edge_01b_44_claim_consumers)
 {
-	static const char status[] = "'nodeAllocatableResourceClaimStatuses':[{'resourceClaimName':'shared'}]";
+	static const char status[] =
+		"'nodeAllocatableResourceClaimStatuses':[{'resourceClaimName':'shared'}]";
 	struct fixture f;
 	struct bt_pod *p1;
 	struct bt_pod *p2;
@@ -257,16 +288,20 @@ START_TEST(test_node_table__edge_01b_44_claim_consumers)
 	check_ok(bt_state_add_pod(f.state, p2, &err));
 	check_ok(bt_state_add_pod(f.state, other, &err));
 	slot = slot_of(&f, "n1");
-	ck_assert_uint_eq(bt_state_claim_consumer_count(f.state, slot, BT_STR("ns"), BT_STR("shared")), 2);
-	ck_assert_uint_eq(bt_state_claim_consumer_count(f.state, slot, BT_STR("other"), BT_STR("shared")), 0);
+	ck_assert_uint_eq(
+		bt_state_claim_consumer_count(f.state, slot, BT_STR("ns"), BT_STR("shared")), 2);
+	ck_assert_uint_eq(
+		bt_state_claim_consumer_count(f.state, slot, BT_STR("other"), BT_STR("shared")), 0);
 	check_ok(bt_state_remove_pod(f.state, p1, &err));
-	ck_assert_uint_eq(bt_state_claim_consumer_count(f.state, slot, BT_STR("ns"), BT_STR("shared")), 1);
-	ck_assert(bt_state_is_claim_consumer(
-		f.state, bt_state_find_pod(f.state, p2->metadata.uid), BT_STR("ns"), BT_STR("shared")));
-	ck_assert(!bt_state_is_claim_consumer(
-		f.state, bt_state_find_pod(f.state, other->metadata.uid), BT_STR("ns"), BT_STR("shared")));
+	ck_assert_uint_eq(
+		bt_state_claim_consumer_count(f.state, slot, BT_STR("ns"), BT_STR("shared")), 1);
+	ck_assert(bt_state_is_claim_consumer(f.state, bt_state_find_pod(f.state, p2->metadata.uid),
+		BT_STR("ns"), BT_STR("shared")));
+	ck_assert(!bt_state_is_claim_consumer(f.state,
+		bt_state_find_pod(f.state, other->metadata.uid), BT_STR("ns"), BT_STR("shared")));
 	check_ok(bt_state_remove_pod(f.state, p2, &err));
-	ck_assert_uint_eq(bt_state_claim_consumer_count(f.state, slot, BT_STR("ns"), BT_STR("shared")), 0);
+	ck_assert_uint_eq(
+		bt_state_claim_consumer_count(f.state, slot, BT_STR("ns"), BT_STR("shared")), 0);
 	fixture_finish(&f);
 }
 END_TEST
@@ -314,7 +349,8 @@ START_TEST(test_node_table__wide_values)
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
 		struct fixture f;
 		fixture_init(&f);
-		add_node(&f, "n1", "", bt_arena_printf(&f.arena, "'allocatable':{%s}", rows[i].allocatable).data);
+		add_node(&f, "n1", "",
+			bt_arena_printf(&f.arena, "'allocatable':{%s}", rows[i].allocatable).data);
 		ck_assert_msg(f.state->nodes.has_wide_values == rows[i].wide, "%s", rows[i].name);
 		fixture_finish(&f);
 	}
@@ -383,29 +419,34 @@ START_TEST(test_node_table__scalar_columns_exist_only_while_used)
 	ck_assert(column->allocatable == f.state->nodes.zero_amounts);
 	/* Growth moves the shared zeros. */
 	for (int i = 0; i < 200; i++) {
-		add_node(&f, bt_arena_printf(&f.arena, "m%d", i).data, "", i == 150 ? "'allocatable':{'example.com/x':'7'}" : "");
+		add_node(&f, bt_arena_printf(&f.arena, "m%d", i).data, "",
+			i == 150 ? "'allocatable':{'example.com/x':'7'}" : "");
 	}
 	column = &f.state->nodes.scalars.items[index];
 	ck_assert_int_eq(column->allocatable[slot_of(&f, "m150")], 7);
 	ck_assert_int_eq(column->requested[slot_of(&f, "n1")], 2);
 	ck_assert_uint_eq(f.state->nodes.slot_capacity % 64, 0);
-	for (uint32_t slot = f.state->nodes.slot_count; slot < f.state->nodes.slot_capacity; slot++) {
+	for (uint32_t slot = f.state->nodes.slot_count; slot < f.state->nodes.slot_capacity;
+		slot++) {
 		ck_assert_int_eq(column->allocatable[slot], 0);
 	}
 	check_ok(bt_state_remove_pod(f.state, pod, &err));
 	bt_state_update_node(f.state, NULL, make_node(&f, "m150", "", ""));
 	ck_assert(column->requested == f.state->nodes.zero_amounts);
 	ck_assert(column->allocatable == f.state->nodes.zero_amounts);
-	ck_assert_uint_eq(bt_node_table_find_scalar(&f.state->nodes, BT_STR("example.com/x")), index);
+	ck_assert_uint_eq(
+		bt_node_table_find_scalar(&f.state->nodes, BT_STR("example.com/x")), index);
 	fixture_finish(&f);
 }
 END_TEST
 
 /* --- label columns --- */
 
-static struct bt_str column_value(const struct fixture *f, const struct bt_label_column *column, const char *node)
+static struct bt_str column_value(
+	const struct fixture *f, const struct bt_label_column *column, const char *node)
 {
-	return bt_symbol_text(&f->state->symbols, column->dictionary.items[column->values[slot_of(f, node)]]);
+	return bt_symbol_text(
+		&f->state->symbols, column->dictionary.items[column->values[slot_of(f, node)]]);
 }
 
 START_TEST(test_node_table__label_column_follows_the_nodes)
@@ -435,7 +476,8 @@ START_TEST(test_node_table__label_column_follows_the_nodes)
 	ck_assert_uint_eq(zone->present_count, 0);
 	ck_assert(zone->values == f.state->nodes.zero_values);
 	for (int i = 0; i < 100; i++) {
-		add_node(&f, bt_arena_printf(&f.arena, "m%d", i).data, i == 90 ? "'zone':'b'" : "", "");
+		add_node(&f, bt_arena_printf(&f.arena, "m%d", i).data, i == 90 ? "'zone':'b'" : "",
+			"");
 	}
 	ck_assert(bt_str_equal_c(column_value(&f, zone, "m90"), "b"));
 	ck_assert(absent->values == f.state->nodes.zero_values);
@@ -459,7 +501,8 @@ START_TEST(test_node_table__label_dictionary_is_bounded)
 	for (int i = 0; i < 1000; i++) {
 		struct bt_str labels = bt_arena_printf(&f.arena, "'k':'v%d'", i);
 		bt_state_update_node(f.state, NULL, make_node(&f, "n", labels.data, ""));
-		ck_assert(bt_str_equal(column_value(&f, column, "n"), bt_str_sub(labels, 5, labels.length - 6)));
+		ck_assert(bt_str_equal(
+			column_value(&f, column, "n"), bt_str_sub(labels, 5, labels.length - 6)));
 		ck_assert(bt_str_equal_c(column_value(&f, column, "fixed"), "stays"));
 	}
 	ck_assert_uint_le(column->dictionary.count, 1 + 2 + 2 * f.state->nodes.slot_count + 64 + 1);
@@ -472,16 +515,19 @@ END_TEST
 
 START_TEST(test_node_table__equal_taints_share_a_set)
 {
-	static const char with[] =
-		"{'metadata':{'name':'%s'},'spec':{'taints':[{'key':'k','value':'v','effect':'NoSchedule'}]}}";
+	static const char with[] = "{'metadata':{'name':'%s'},'spec':{'taints':[{'key':'k','value':"
+	                           "'v','effect':'NoSchedule'}]}}";
 	struct fixture f;
 	const bt_taint_list *taints;
 
 	fixture_init(&f);
-	bt_state_add_node(f.state, decode(&f, &bt_node_message, bt_arena_printf(&f.arena, with, "n1").data));
-	bt_state_add_node(f.state, decode(&f, &bt_node_message, bt_arena_printf(&f.arena, with, "n2").data));
+	bt_state_add_node(
+		f.state, decode(&f, &bt_node_message, bt_arena_printf(&f.arena, with, "n1").data));
+	bt_state_add_node(
+		f.state, decode(&f, &bt_node_message, bt_arena_printf(&f.arena, with, "n2").data));
 	add_node(&f, "n3", "", "");
-	ck_assert_uint_eq(f.state->nodes.taint_set[slot_of(&f, "n1")], f.state->nodes.taint_set[slot_of(&f, "n2")]);
+	ck_assert_uint_eq(f.state->nodes.taint_set[slot_of(&f, "n1")],
+		f.state->nodes.taint_set[slot_of(&f, "n2")]);
 	ck_assert_uint_eq(f.state->nodes.taint_set[slot_of(&f, "n3")], 0);
 	taints = bt_node_table_taints(&f.state->nodes, slot_of(&f, "n2"));
 	ck_assert_uint_eq(taints->count, 1);
@@ -501,7 +547,8 @@ START_TEST(test_node_table__slots_are_reused_and_zeroed)
 	uint32_t slot;
 
 	fixture_init(&f);
-	node = make_node(&f, "n1", "'a':'b'", "'allocatable':{'cpu':'4','memory':'1Gi','pods':'10','x.y/z':'3'}");
+	node = make_node(&f, "n1", "'a':'b'",
+		"'allocatable':{'cpu':'4','memory':'1Gi','pods':'10','x.y/z':'3'}");
 	bt_state_add_node(f.state, node);
 	check_refresh(&f);
 	slot = slot_of(&f, "n1");
@@ -520,12 +567,16 @@ START_TEST(test_node_table__slots_are_reused_and_zeroed)
 }
 END_TEST
 
-BT_TEST_MAIN("node_table", test_node_table__edge_01b_35_three_pods, test_node_table__edge_01b_36_port_conflicts,
-	test_node_table__edge_01b_37_port_set, test_node_table__edge_01b_39_remove_unknown_pod,
-	test_node_table__edge_01b_40_order_after_removal, test_node_table__edge_01b_41_affinity_lists,
-	test_node_table__edge_01b_42_image_size, test_node_table__edge_01b_43_declared_features,
+BT_TEST_MAIN("node_table", test_node_table__edge_01b_35_three_pods,
+	test_node_table__edge_01b_36_port_conflicts, test_node_table__edge_01b_37_port_set,
+	test_node_table__edge_01b_39_remove_unknown_pod,
+	test_node_table__edge_01b_40_order_after_removal,
+	test_node_table__edge_01b_41_affinity_lists, test_node_table__edge_01b_42_image_size,
+	test_node_table__edge_01b_43_declared_features,
 	test_node_table__edge_01b_44_claim_consumers, test_node_table__edge_01b_46_wrapping_sums,
 	test_node_table__wide_values, test_node_table__edge_01b_47_resized_pod,
-	test_node_table__edge_01b_48_ghost_continues, test_node_table__scalar_columns_exist_only_while_used,
-	test_node_table__label_column_follows_the_nodes, test_node_table__label_dictionary_is_bounded,
-	test_node_table__equal_taints_share_a_set, test_node_table__slots_are_reused_and_zeroed)
+	test_node_table__edge_01b_48_ghost_continues,
+	test_node_table__scalar_columns_exist_only_while_used,
+	test_node_table__label_column_follows_the_nodes,
+	test_node_table__label_dictionary_is_bounded, test_node_table__equal_taints_share_a_set,
+	test_node_table__slots_are_reused_and_zeroed)

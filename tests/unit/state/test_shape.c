@@ -10,7 +10,8 @@ static uint32_t shape_of(struct fixture *f, const struct bt_pod *pod, bool keep_
 	return bt_shape_ref_pod(&f->state->shapes, pod, keep_node_name);
 }
 
-#define CONTAINER "'containers':[{'name':'c','resources':{'requests':{'cpu':'1','example.com/x':'2'}}}]"
+#define CONTAINER \
+	"'containers':[{'name':'c','resources':{'requests':{'cpu':'1','example.com/x':'2'}}}]"
 
 START_TEST(test_shape__what_shapes_distinguish)
 {
@@ -23,15 +24,24 @@ START_TEST(test_shape__what_shapes_distinguish)
 	} rows[] = {
 		{"same", "", CONTAINER, "", true},
 		{"labels", "'labels':{'a':'b'}", CONTAINER, "", true},
-		{"phase and start", "", CONTAINER, "'phase':'Running','startTime':'2026-01-01T00:00:00Z'", true},
-		{"other conditions", "", CONTAINER, "'conditions':[{'type':'Ready','status':'True'}]", true},
-		{"service account volume", "", CONTAINER ",'volumes':[{'name':'kube-api-access-x7x8q'}]", "", true},
+		{"phase and start", "", CONTAINER,
+			"'phase':'Running','startTime':'2026-01-01T00:00:00Z'", true},
+		{"other conditions", "", CONTAINER,
+			"'conditions':[{'type':'Ready','status':'True'}]", true},
+		{"service account volume", "",
+			CONTAINER ",'volumes':[{'name':'kube-api-access-x7x8q'}]", "", true},
 		{"priority", "", CONTAINER ",'priority':5", "", false},
-		{"claim", "", CONTAINER ",'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'c'}}]", "", false},
+		{"claim", "",
+			CONTAINER
+			",'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'c'}}]",
+			"", false},
 		{"resize condition", "", CONTAINER,
-			"'conditions':[{'type':'PodResizePending','status':'True','reason':'Infeasible'}]", false},
+			"'conditions':[{'type':'PodResizePending','status':'True','reason':'"
+	                "Infeasible'}]",
+			false},
 		{"container status", "", CONTAINER,
-			"'containerStatuses':[{'name':'c','resources':{'requests':{'cpu':'2'}}}]", false},
+			"'containerStatuses':[{'name':'c','resources':{'requests':{'cpu':'2'}}}]",
+			false},
 	};
 	struct fixture f;
 	uint32_t first;
@@ -39,7 +49,8 @@ START_TEST(test_shape__what_shapes_distinguish)
 	fixture_init(&f);
 	first = shape_of(&f, make_pod(&f, "first", "", CONTAINER), true);
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
-		struct bt_pod *pod = make_pod_with(&f, "p", "n1", rows[i].metadata, rows[i].spec, rows[i].status);
+		struct bt_pod *pod = make_pod_with(
+			&f, "p", "n1", rows[i].metadata, rows[i].spec, rows[i].status);
 		uint32_t id = shape_of(&f, pod, false);
 		bool shared = id == first;
 		ck_assert_msg(shared == rows[i].shared, "%s", rows[i].name);
@@ -64,7 +75,8 @@ START_TEST(test_shape__node_name_counts_only_for_pods_to_schedule)
 	pending = shape_of(&f, pod, true);
 	ck_assert_uint_ne(bound, pending);
 	ck_assert_uint_eq(bt_shape_at(&f.state->shapes, bound)->pod->spec.node_name.length, 0);
-	ck_assert(bt_str_equal_c(bt_shape_at(&f.state->shapes, pending)->pod->spec.node_name, "n1"));
+	ck_assert(
+		bt_str_equal_c(bt_shape_at(&f.state->shapes, pending)->pod->spec.node_name, "n1"));
 	bt_shape_unref(&f.state->shapes, bound);
 	bt_shape_unref(&f.state->shapes, pending);
 	fixture_finish(&f);
@@ -99,12 +111,16 @@ START_TEST(test_shape__contribution)
 	fixture_init(&f);
 	id = shape_of(&f,
 		make_pod(&f, "p", "",
-			"'initContainers':[{'name':'s','restartPolicy':'Always','ports':[{'hostPort':81}]},"
+			"'initContainers':[{'name':'s','restartPolicy':'Always','ports':[{'"
+	                "hostPort':81}]},"
 			"{'name':'i','ports':[{'hostPort':99}]}],"
-			"'containers':[{'name':'c','ports':[{'hostPort':80,'hostIP':'10.0.0.1','protocol':'UDP'},"
+			"'containers':[{'name':'c','ports':[{'hostPort':80,'hostIP':'10.0.0.1','"
+	                "protocol':'UDP'},"
 			"{'containerPort':7}],'resources':{'requests':"
-			"{'cpu':'1','ephemeral-storage':'5','z.com/b':'2','a.com/b':'1','hugepages-2Mi':'2Mi'}}}],"
-			"'volumes':[{'name':'a','persistentVolumeClaim':{'claimName':'c1'}},{'name':'e','emptyDir':{}},"
+			"{'cpu':'1','ephemeral-storage':'5','z.com/b':'2','a.com/"
+	                "b':'1','hugepages-2Mi':'2Mi'}}}],"
+			"'volumes':[{'name':'a','persistentVolumeClaim':{'claimName':'c1'}},{'name'"
+	                ":'e','emptyDir':{}},"
 			"{'name':'b','persistentVolumeClaim':{'claimName':'c1'}}]"),
 		true);
 	shape = bt_shape_at(&f.state->shapes, id);
@@ -113,9 +129,10 @@ START_TEST(test_shape__contribution)
 	ck_assert_int_eq(shape->non_zero_cpu_milli, 1100);
 	ck_assert_uint_eq(shape->scalar_count, 3);
 	/* Ascending by name. */
-	ck_assert_uint_eq(shape->scalars[0].resource, bt_node_table_find_scalar(&f.state->nodes, BT_STR("a.com/b")));
-	ck_assert_uint_eq(
-		shape->scalars[1].resource, bt_node_table_find_scalar(&f.state->nodes, BT_STR("hugepages-2Mi")));
+	ck_assert_uint_eq(shape->scalars[0].resource,
+		bt_node_table_find_scalar(&f.state->nodes, BT_STR("a.com/b")));
+	ck_assert_uint_eq(shape->scalars[1].resource,
+		bt_node_table_find_scalar(&f.state->nodes, BT_STR("hugepages-2Mi")));
 	ck_assert_int_eq(shape->scalars[2].value, 2);
 	/* Spec 01b edge 38: sidecars first, ordinary init containers and plain ports not at all. */
 	ck_assert_uint_eq(shape->host_ports.count, 2);
@@ -140,13 +157,17 @@ START_TEST(test_label_set__equal_labels_share)
 
 	fixture_init(&f);
 	table = &f.state->label_sets;
-	a = bt_label_set_ref_map(table, &make_pod_with(&f, "a", "", "'labels':{'x':'1','y':'2'}", "", "")->metadata.labels);
-	b = bt_label_set_ref_map(table, &make_pod_with(&f, "b", "", "'labels':{'y':'2','x':'1'}", "", "")->metadata.labels);
-	c = bt_label_set_ref_map(table, &make_pod_with(&f, "c", "", "'labels':{'x':'1','y':'3'}", "", "")->metadata.labels);
+	a = bt_label_set_ref_map(table,
+		&make_pod_with(&f, "a", "", "'labels':{'x':'1','y':'2'}", "", "")->metadata.labels);
+	b = bt_label_set_ref_map(table,
+		&make_pod_with(&f, "b", "", "'labels':{'y':'2','x':'1'}", "", "")->metadata.labels);
+	c = bt_label_set_ref_map(table,
+		&make_pod_with(&f, "c", "", "'labels':{'x':'1','y':'3'}", "", "")->metadata.labels);
 	ck_assert_uint_eq(a, b);
 	ck_assert_uint_ne(a, c);
 	ck_assert(bt_str_equal_c(table->sets.items[a].labels.items[1].value, "2"));
-	ck_assert(bt_str_equal_c(bt_symbol_text(table->symbols, table->sets.items[c].symbols[1].value), "3"));
+	ck_assert(bt_str_equal_c(
+		bt_symbol_text(table->symbols, table->sets.items[c].symbols[1].value), "3"));
 	bt_label_set_unref(table, a);
 	bt_label_set_unref(table, b);
 	bt_label_set_unref(table, c);
@@ -156,5 +177,7 @@ START_TEST(test_label_set__equal_labels_share)
 }
 END_TEST
 
-BT_TEST_MAIN("shape", test_shape__what_shapes_distinguish, test_shape__node_name_counts_only_for_pods_to_schedule,
-	test_shape__ids_are_reused_and_serials_are_not, test_shape__contribution, test_label_set__equal_labels_share)
+BT_TEST_MAIN("shape", test_shape__what_shapes_distinguish,
+	test_shape__node_name_counts_only_for_pods_to_schedule,
+	test_shape__ids_are_reused_and_serials_are_not, test_shape__contribution,
+	test_label_set__equal_labels_share)

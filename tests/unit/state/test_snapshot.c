@@ -38,7 +38,8 @@ START_TEST(test_snapshot__assume_and_forget)
 	add_node(&f, "n1", "", "");
 	check_refresh(&f);
 	pod = make_pod(&f, "a", "n1",
-		"'affinity':{'podAffinity':{}},'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'c'}}]");
+		"'affinity':{'podAffinity':{}},'volumes':[{'name':'v','persistentVolumeClaim':{'"
+	        "claimName':'c'}}]");
 	check_error(bt_snapshot_forget_pod(f.state, pod, &err), BERTH_ERR_NOT_FOUND,
 		"assumed pod \"a-uid\" not found in the snapshot");
 	check_ok(bt_snapshot_assume_pod(f.state, pod, &err));
@@ -113,8 +114,8 @@ START_TEST(test_snapshot__edge_03b_35_placements)
 	check_list(&f, "n1,n2,n3");
 	check_ok(bt_snapshot_find_in_placement(f.state, BT_STR("n2"), &slot, &err));
 	ck_assert_uint_eq(slot, slot_of(&f, "n2"));
-	check_error(bt_snapshot_find_in_placement(f.state, BT_STR("n1"), &slot, &err), BERTH_ERR_NOT_FOUND,
-		"node \"n1\" not found in placement");
+	check_error(bt_snapshot_find_in_placement(f.state, BT_STR("n1"), &slot, &err),
+		BERTH_ERR_NOT_FOUND, "node \"n1\" not found in placement");
 	bt_snapshot_forget_placement(f.state);
 	check_ok(bt_snapshot_find_in_placement(f.state, BT_STR("n1"), &slot, &err));
 	/* A stale copy: n2 left and came back. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Users choose names, labels and requests: after any amount of coming and going nothing may be left behind. */
+/* Users choose names, labels and requests: after any amount of coming and going nothing may be left
+ * behind. */
 #include "base/prng.h"
 #include "state_fixture.h"
 #include "test_main.h"
@@ -25,11 +26,12 @@ static struct bt_node *churn_node(struct churn *churn, unsigned int place, unsig
 {
 	struct bt_str json = bt_arena_printf(&churn->f.arena,
 		"{'metadata':{'name':'n%u','uid':'%u','labels':{'host':'n%u','key%u':'value%u',"
-		"'topology.kubernetes.io/zone':'z%u'}},'spec':{'taints':[{'key':'k%u','effect':'NoSchedule'}]},"
+		"'topology.kubernetes.io/"
+	        "zone':'z%u'}},'spec':{'taints':[{'key':'k%u','effect':'NoSchedule'}]},"
 		"'status':{'allocatable':{'cpu':'%u','example.com/x%u':'4'},"
 		"'images':[{'names':['i%u','j%u'],'sizeBytes':%u}],'declaredFeatures':['f%u']}}",
-		place, number, place, number, number, number % 7, number, number % 9 + 1, number % 5, number, number % 11,
-		number, number);
+		place, number, place, number, number, number % 7, number, number % 9 + 1,
+		number % 5, number, number % 11, number, number);
 
 	return decode(&churn->f, &bt_node_message, json.data);
 }
@@ -37,13 +39,17 @@ static struct bt_node *churn_node(struct churn *churn, unsigned int place, unsig
 static struct bt_pod *churn_pod(struct churn *churn, unsigned int number, unsigned int node)
 {
 	struct bt_str json = bt_arena_printf(&churn->f.arena,
-		"{'metadata':{'name':'p%u','namespace':'ns%u','uid':'uid%u','labels':{'app%u':'a','v':'%u'}},"
-		"'spec':{'nodeName':'n%u','priority':%u,'containers':[{'name':'c%u','resources':{'requests':"
-		"{'cpu':'%um','example.com/x%u':'1'}},'ports':[{'hostPort':%u,'hostIP':'10.0.0.%u'}]}],"
-		"'affinity':{'podAntiAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':[{'topologyKey':'t%u'}]}},"
+		"{'metadata':{'name':'p%u','namespace':'ns%u','uid':'uid%u','labels':{'app%u':'a','"
+	        "v':'%u'}},"
+		"'spec':{'nodeName':'n%u','priority':%u,'containers':[{'name':'c%u','resources':{'"
+	        "requests':"
+		"{'cpu':'%um','example.com/"
+	        "x%u':'1'}},'ports':[{'hostPort':%u,'hostIP':'10.0.0.%u'}]}],"
+		"'affinity':{'podAntiAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':[{"
+	        "'topologyKey':'t%u'}]}},"
 		"'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'claim%u'}}]}}",
-		number, number % 13, number, number, number, node, number % 3, number, number % 100, number % 5,
-		1 + number % 2000, number % 250, number % 17, number);
+		number, number % 13, number, number, number, node, number % 3, number, number % 100,
+		number % 5, 1 + number % 2000, number % 250, number % 17, number);
 
 	return decode(&churn->f, &bt_pod_message, json.data);
 }
@@ -74,24 +80,28 @@ static void step_pod(struct churn *churn)
 	unsigned int node = below(churn, NODES + 5);
 
 	if (old != 0) {
-		check_ok(bt_state_remove_pod(churn->f.state, churn_pod(churn, old, churn->pod_nodes[place]), &err));
+		check_ok(bt_state_remove_pod(
+			churn->f.state, churn_pod(churn, old, churn->pod_nodes[place]), &err));
 		churn->pods[place] = 0;
 		return;
 	}
 	churn->pods[place] = ++churn->serial;
 	churn->pod_nodes[place] = node;
 	if (below(churn, 2) == 0) {
-		check_ok(bt_state_add_pod(churn->f.state, churn_pod(churn, churn->serial, node), &err));
+		check_ok(bt_state_add_pod(
+			churn->f.state, churn_pod(churn, churn->serial, node), &err));
 		return;
 	}
 	check_ok(bt_state_assume_pod(churn->f.state, churn_pod(churn, churn->serial, node), &err));
 	switch (below(churn, 3)) {
 	case 0:
-		check_ok(bt_state_forget_pod(churn->f.state, churn_pod(churn, churn->serial, node), &err));
+		check_ok(bt_state_forget_pod(
+			churn->f.state, churn_pod(churn, churn->serial, node), &err));
 		churn->pods[place] = 0;
 		break;
 	case 1:
-		check_ok(bt_state_add_pod(churn->f.state, churn_pod(churn, churn->serial, node), &err));
+		check_ok(bt_state_add_pod(
+			churn->f.state, churn_pod(churn, churn->serial, node), &err));
 		break;
 	default:
 		break;
@@ -102,15 +112,16 @@ static void remove_everything(struct churn *churn)
 {
 	for (unsigned int place = 0; place < PODS; place++) {
 		if (churn->pods[place] != 0) {
-			check_ok(bt_state_remove_pod(
-				churn->f.state, churn_pod(churn, churn->pods[place], churn->pod_nodes[place]), &err));
+			check_ok(bt_state_remove_pod(churn->f.state,
+				churn_pod(churn, churn->pods[place], churn->pod_nodes[place]),
+				&err));
 			churn->pods[place] = 0;
 		}
 	}
 	for (unsigned int place = 0; place < NODES; place++) {
 		if (churn->nodes[place] != 0) {
-			check_ok(bt_state_remove_node(
-				churn->f.state, churn_node(churn, place, churn->nodes[place]), &err));
+			check_ok(bt_state_remove_node(churn->f.state,
+				churn_node(churn, place, churn->nodes[place]), &err));
 			churn->nodes[place] = 0;
 		}
 	}
@@ -120,7 +131,8 @@ static void remove_everything(struct churn *churn)
 static void refresh(struct churn *churn)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
-	/* An update before the first add leaves the order alone, so a refresh may find lists of different length. */
+	/* An update before the first add leaves the order alone, so a refresh may find lists of
+	 * different length. */
 	int result = bt_state_refresh_snapshot(churn->f.state, &err);
 	ck_assert(result == 0 || result == BERTH_ERR_STATE);
 	berth_error_finish(&err);
@@ -140,8 +152,8 @@ static void run_steps(struct churn *churn)
 		if (i % 50 == 0) {
 			/* Keys that selectors invent, two of them real. */
 			(void)bt_node_table_label_column(&churn->f.state->nodes, BT_STR("host"));
-			(void)bt_node_table_label_column(
-				&churn->f.state->nodes, bt_arena_printf(&churn->f.arena, "key%u", churn->serial));
+			(void)bt_node_table_label_column(&churn->f.state->nodes,
+				bt_arena_printf(&churn->f.arena, "key%u", churn->serial));
 			check_valid(&churn->f);
 		}
 		bt_arena_reset(&churn->f.arena);
@@ -167,7 +179,7 @@ START_TEST(test_state__churn_leaves_nothing_behind)
 		ck_assert_uint_eq(state->nodes.label_columns.count, 0);
 		ck_assert_uint_eq(state->nodes.names.count, 0);
 		ck_assert_uint_eq(state->images.map.count, 0);
-		ck_assert_uint_eq(state->pods.uids.count, 0);
+		ck_assert_uint_eq(state->pods.count, 0);
 		ck_assert_uint_eq(state->used_claim_counts.count, 0);
 		ck_assert_uint_eq(state->order.zones.count, 0);
 		ck_assert_uint_eq(state->nodes.free_slots.count, state->nodes.slot_count);

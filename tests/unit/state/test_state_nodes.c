@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nodes in the cache, images and the snapshot: spec 03b sections 5 to 7, numbered edge cases of section 11. */
+/* Nodes in the cache, images and the snapshot: spec 03b sections 5 to 7, numbered edge cases of
+ * section 11. */
 #include "state_fixture.h"
 
 #include "test_main.h"
@@ -44,7 +45,8 @@ START_TEST(test_state__edge_03b_13_ghost_node)
 	check_refresh(&f);
 	check_list(&f, "");
 	ck_assert_uint_ne(bt_state_find_pod(f.state, a->metadata.uid), BT_POD_NONE);
-	check_ok(bt_state_update_pod(f.state, a, make_requesting_pod(&f, "a", "n1", "'cpu':'3'"), &err));
+	check_ok(bt_state_update_pod(
+		f.state, a, make_requesting_pod(&f, "a", "n1", "'cpu':'3'"), &err));
 	ck_assert_int_eq(f.state->nodes.requested_cpu_milli[slot_of(&f, "n1")], 5000);
 	ck_assert_int_eq(f.state->nodes.allocatable_cpu_milli[slot_of(&f, "n1")], 4000);
 	check_ok(bt_state_remove_pod(f.state, b, &err));
@@ -70,7 +72,8 @@ START_TEST(test_state__edge_03b_14_remove_node_twice)
 	bt_state_add_node(f.state, zoned);
 	check_ok(bt_state_add_pod(f.state, make_pod(&f, "a", "n2", ""), &err));
 	check_ok(bt_state_remove_node(f.state, plain, &err));
-	check_error(bt_state_remove_node(f.state, plain, &err), BERTH_ERR_NOT_FOUND, "node n1 is not found");
+	check_error(bt_state_remove_node(f.state, plain, &err), BERTH_ERR_NOT_FOUND,
+		"node n1 is not found");
 	check_ok(bt_state_remove_node(f.state, zoned, &err));
 	check_error(bt_state_remove_node(f.state, zoned, &err), BERTH_ERR_NOT_FOUND,
 		"node \"n2\" in group \"r:\\x00:z\" was not found");
@@ -120,8 +123,15 @@ START_TEST(test_state__edge_03b_22_order_of_zones)
 		const char *region;
 		const char *zone;
 	} rows[] = {
-		{"n0", "", ""}, {"n1", "r1", ""}, {"n2", "", "z2"}, {"n3", "r1", "z2"}, {"n4", "r1", "z2"},
-		{"n5", "r1", "z3"}, {"n6", "r2", "z2"}, {"n7", "r2", "z2"}, {"n8", "r2", "z2"},
+		{"n0", "", ""},
+		{"n1", "r1", ""},
+		{"n2", "", "z2"},
+		{"n3", "r1", "z2"},
+		{"n4", "r1", "z2"},
+		{"n5", "r1", "z3"},
+		{"n6", "r2", "z2"},
+		{"n7", "r2", "z2"},
+		{"n8", "r2", "z2"},
 	};
 	struct fixture f;
 
@@ -140,8 +150,12 @@ START_TEST(test_state__edge_03b_24_beta_labels_win)
 	struct fixture f;
 
 	fixture_init(&f);
-	add_node(&f, "n1", "'failure-domain.beta.kubernetes.io/zone':'','topology.kubernetes.io/zone':'z'", "");
-	add_node(&f, "n2", "'failure-domain.beta.kubernetes.io/zone':'b','topology.kubernetes.io/zone':'z'", "");
+	add_node(&f, "n1",
+		"'failure-domain.beta.kubernetes.io/zone':'','topology.kubernetes.io/zone':'z'",
+		"");
+	add_node(&f, "n2",
+		"'failure-domain.beta.kubernetes.io/zone':'b','topology.kubernetes.io/zone':'z'",
+		"");
 	ck_assert_uint_eq(row_of(&f, "n1")->zone_key.id, BT_SYM_EMPTY.id);
 	ck_assert(bt_str_equal(bt_symbol_text(&f.state->symbols, row_of(&f, "n2")->zone_key),
 		(struct bt_str){":\0:b", 4}));
@@ -189,7 +203,8 @@ START_TEST(test_state__edge_03b_27_remove_and_add_between_refreshes)
 	slot = slot_of(&f, "n1");
 	check_ok(bt_state_remove_node(f.state, node, &err));
 	check_valid(&f);
-	/* The name is gone from the cache; another node must not take its slot while the snapshot lists it. */
+	/* The name is gone from the cache; another node must not take its slot while the snapshot
+	 * lists it. */
 	ck_assert_uint_eq(bt_state_node_count(f.state), 1);
 	bt_state_add_node(f.state, make_node(&f, "n1", "", "'allocatable':{'cpu':'8'}"));
 	check_refresh(&f);
@@ -220,7 +235,8 @@ START_TEST(test_state__edge_03b_28_add_two_remove_one)
 END_TEST
 
 #define ANTI_AFFINITY \
-	"'affinity':{'podAntiAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':[{'topologyKey':'z'}]}}"
+	"'affinity':{'podAntiAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':[{'" \
+	"topologyKey':'z'}]}}"
 
 #define check_affinity_lists(f, affinity, anti_affinity) \
 	do { \
@@ -272,12 +288,14 @@ START_TEST(test_state__many_affinity_changes_at_once)
 	for (int i = 199; i >= 0; i--) {
 		struct bt_str pod = bt_arena_printf(&f.arena, "p%d", i);
 		struct bt_str node = bt_arena_printf(&f.arena, "n%d", i);
-		check_ok(bt_state_add_pod(f.state, make_pod(&f, pod.data, node.data, ANTI_AFFINITY), &err));
+		check_ok(bt_state_add_pod(
+			f.state, make_pod(&f, pod.data, node.data, ANTI_AFFINITY), &err));
 	}
 	check_refresh(&f);
 	ck_assert_uint_eq(f.state->snapshot.affinity_list.count, 200);
 	ck_assert_uint_eq(f.state->snapshot.anti_affinity_list.count, 200);
-	ck_assert(memcmp(f.state->snapshot.affinity_list.items, f.state->snapshot.list, 200 * sizeof(uint32_t)) == 0);
+	ck_assert(memcmp(f.state->snapshot.affinity_list.items, f.state->snapshot.list,
+			  200 * sizeof(uint32_t)) == 0);
 	fixture_finish(&f);
 }
 END_TEST
@@ -352,7 +370,8 @@ static struct image_view view_image(const struct fixture *f, const char *node, c
 	struct image_view view = {0};
 
 	bt_node_info_init(&info, f->state, slot_of(f, node));
-	view.found = bt_node_info_find_image(&info, bt_str_from(image), &view.size_bytes, &view.node_count);
+	view.found = bt_node_info_find_image(
+		&info, bt_str_from(image), &view.size_bytes, &view.node_count);
 	return view;
 }
 
@@ -434,7 +453,8 @@ START_TEST(test_state__repeated_image_names_count_once)
 
 	fixture_init(&f);
 	add_node(&f, "a", "",
-		"'images':[{'names':['x','y','x'],'sizeBytes':10},{'names':['x','z'],'sizeBytes':20}]");
+		"'images':[{'names':['x','y','x'],'sizeBytes':10},{'names':['x','z'],'sizeBytes':"
+	        "20}]");
 	check_refresh(&f);
 	ck_assert_uint_eq(row_of(&f, "a")->images.count, 3);
 	ck_assert_int_eq(view_image(&f, "a", "x").size_bytes, 10);
@@ -443,7 +463,8 @@ START_TEST(test_state__repeated_image_names_count_once)
 	ck_assert(!view_image(&f, "a", "w").found);
 	/* The order of the list is no difference that matters, but it is what the row keeps. */
 	bt_state_update_node(f.state, NULL,
-		make_node(&f, "a", "", "'images':[{'names':['z'],'sizeBytes':5},{'names':['x'],'sizeBytes':6}]"));
+		make_node(&f, "a", "",
+			"'images':[{'names':['z'],'sizeBytes':5},{'names':['x'],'sizeBytes':6}]"));
 	check_refresh(&f);
 	ck_assert_int_eq(view_image(&f, "a", "z").size_bytes, 5);
 	ck_assert_int_eq(view_image(&f, "a", "x").size_bytes, 6);
@@ -464,22 +485,27 @@ START_TEST(test_state__node_update_logs_what_differs)
 	} rows[] = {
 		{"nothing", "'a':'b'", "", "'allocatable':{'cpu':'1'}", 0},
 		{"allocatable", "'a':'b'", "", "'allocatable':{'cpu':'2'}", BT_CHANGE_ALLOCATABLE},
-		{"scalar", "'a':'b'", "", "'allocatable':{'cpu':'2','x.y/z':'1'}", BT_CHANGE_ALLOCATABLE},
+		{"scalar", "'a':'b'", "", "'allocatable':{'cpu':'2','x.y/z':'1'}",
+			BT_CHANGE_ALLOCATABLE},
 		{"scalar gone", "'a':'b'", "", "'allocatable':{'cpu':'2'}", BT_CHANGE_ALLOCATABLE},
 		{"labels", "'a':'c'", "", "'allocatable':{'cpu':'2'}", BT_CHANGE_LABELS},
-		{"taints", "'a':'c'", "'taints':[{'key':'k','effect':'NoSchedule'}]", "'allocatable':{'cpu':'2'}",
-			BT_CHANGE_TAINTS},
-		{"time of a taint", "'a':'c'",
-			"'taints':[{'key':'k','effect':'NoSchedule','timeAdded':'2026-01-01T00:00:00Z'}]",
-			"'allocatable':{'cpu':'2'}", 0},
-		{"unschedulable", "'a':'c'", "'unschedulable':true,'taints':[{'key':'k','effect':'NoSchedule'}]",
+		{"taints", "'a':'c'", "'taints':[{'key':'k','effect':'NoSchedule'}]",
 			"'allocatable':{'cpu':'2'}", BT_CHANGE_TAINTS},
-		{"features", "'a':'c'", "'unschedulable':true,'taints':[{'key':'k','effect':'NoSchedule'}]",
-			"'allocatable':{'cpu':'2'},'declaredFeatures':['UserNamespacesHostNetworkSupport']",
+		{"time of a taint", "'a':'c'",
+			"'taints':[{'key':'k','effect':'NoSchedule','timeAdded':'2026-01-01T00:00:"
+	                "00Z'}]",
+			"'allocatable':{'cpu':'2'}", 0},
+		{"unschedulable", "'a':'c'",
+			"'unschedulable':true,'taints':[{'key':'k','effect':'NoSchedule'}]",
+			"'allocatable':{'cpu':'2'}", BT_CHANGE_TAINTS},
+		{"features", "'a':'c'",
+			"'unschedulable':true,'taints':[{'key':'k','effect':'NoSchedule'}]",
+			"'allocatable':{'cpu':'2'},'declaredFeatures':['"
+	                "UserNamespacesHostNetworkSupport']",
 			BT_CHANGE_FEATURES},
 		{"everything", "", "", "'images':[{'names':['x']}]",
-			BT_CHANGE_ALLOCATABLE | BT_CHANGE_LABELS | BT_CHANGE_TAINTS | BT_CHANGE_FEATURES |
-				BT_CHANGE_IMAGES},
+			BT_CHANGE_ALLOCATABLE | BT_CHANGE_LABELS | BT_CHANGE_TAINTS |
+				BT_CHANGE_FEATURES | BT_CHANGE_IMAGES},
 	};
 	struct fixture f;
 
@@ -488,8 +514,9 @@ START_TEST(test_state__node_update_logs_what_differs)
 	check_refresh(&f);
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
 		struct bt_str json = bt_arena_printf(&f.arena,
-			"{'metadata':{'name':'n1','uid':'n1-uid','labels':{%s}},'spec':{%s},'status':{%s}}", rows[i].labels,
-			rows[i].spec, rows[i].status);
+			"{'metadata':{'name':'n1','uid':'n1-uid','labels':{%s}},'spec':{%s},'"
+		        "status':{%s}}",
+			rows[i].labels, rows[i].spec, rows[i].status);
 		uint64_t seen = f.state->log.sequence;
 		int64_t generation = row_of(&f, "n1")->generation;
 		uint32_t kinds = 0;
@@ -536,16 +563,19 @@ START_TEST(test_state__node_removed_under_another_zone_makes_the_refresh_fail)
 	add_node(&f, "n1", zone_labels(&f, "", "a"), "");
 	add_node(&f, "n2", zone_labels(&f, "", "a"), "");
 	check_refresh(&f);
-	check_error(bt_state_remove_node(f.state, make_node(&f, "n2", zone_labels(&f, "", "b"), ""), &err),
+	check_error(bt_state_remove_node(
+			    f.state, make_node(&f, "n2", zone_labels(&f, "", "b"), ""), &err),
 		BERTH_ERR_NOT_FOUND, "node \"n2\" in group \":\\x00:b\" was not found");
 	/* The tree still has n2, so nothing tells the snapshot that it is gone. */
 	check_refresh(&f);
 	check_list(&f, "n1,n2");
 	ck_assert_uint_eq(bt_state_node_count(f.state), 1);
 	/* Another removal brings it to light. */
-	check_ok(bt_state_remove_node(f.state, make_node(&f, "n1", zone_labels(&f, "", "a"), ""), &err));
+	check_ok(bt_state_remove_node(
+		f.state, make_node(&f, "n1", zone_labels(&f, "", "a"), ""), &err));
 	check_error(bt_state_refresh_snapshot(f.state, &err), BERTH_ERR_STATE,
-		"snapshot state is not consistent, length of NodeInfoList=0 not equal to length of nodes in tree=1 , length "
+		"snapshot state is not consistent, length of NodeInfoList=0 not equal to length of "
+	        "nodes in tree=1 , length "
 		"of NodeInfoMap=0, length of nodes in cache=0, trying to recover");
 	/* Coming back repairs it. */
 	add_node(&f, "n2", zone_labels(&f, "", "a"), "");
@@ -588,7 +618,8 @@ START_TEST(test_state__update_of_an_imaginary_node_leaves_the_order_alone)
 	/* In the tree now, but no new name: the list is rebuilt only because it is too short. */
 	add_node(&f, "n1", "", "");
 	check_error(bt_state_refresh_snapshot(f.state, &err), BERTH_ERR_STATE,
-		"snapshot state is not consistent, length of NodeInfoList=0 not equal to length of nodes in tree=1 , length "
+		"snapshot state is not consistent, length of NodeInfoList=0 not equal to length of "
+	        "nodes in tree=1 , length "
 		"of NodeInfoMap=1, length of nodes in cache=1, trying to recover");
 	check_list(&f, "n1");
 	check_refresh(&f);
@@ -596,16 +627,18 @@ START_TEST(test_state__update_of_an_imaginary_node_leaves_the_order_alone)
 }
 END_TEST
 
-BT_TEST_MAIN("state_nodes", test_state__edge_03b_12_imaginary_node, test_state__edge_03b_13_ghost_node,
-	test_state__edge_03b_14_remove_node_twice, test_state__edge_03b_15_ghost_becomes_real,
-	test_state__edge_03b_16_update_unknown_node, test_state__edge_03b_22_order_of_zones,
-	test_state__edge_03b_24_beta_labels_win, test_state__edge_03b_26_zone_change_waits_for_a_rebuild,
-	test_state__edge_03b_27_remove_and_add_between_refreshes, test_state__edge_03b_28_add_two_remove_one,
-	test_state__edge_03b_30_affinity_lists, test_state__many_affinity_changes_at_once,
-	test_state__edge_03b_31_used_claims, test_state__edge_03b_31_claim_on_two_nodes,
-	test_state__edge_03b_32_first_size_counts, test_state__sole_holder_reports_a_new_size,
-	test_state__edge_03b_33_frozen_node_count, test_state__repeated_image_names_count_once,
-	test_state__node_update_logs_what_differs, test_state__existence_is_logged_at_the_refresh,
+BT_TEST_MAIN("state_nodes", test_state__edge_03b_12_imaginary_node,
+	test_state__edge_03b_13_ghost_node, test_state__edge_03b_14_remove_node_twice,
+	test_state__edge_03b_15_ghost_becomes_real, test_state__edge_03b_16_update_unknown_node,
+	test_state__edge_03b_22_order_of_zones, test_state__edge_03b_24_beta_labels_win,
+	test_state__edge_03b_26_zone_change_waits_for_a_rebuild,
+	test_state__edge_03b_27_remove_and_add_between_refreshes,
+	test_state__edge_03b_28_add_two_remove_one, test_state__edge_03b_30_affinity_lists,
+	test_state__many_affinity_changes_at_once, test_state__edge_03b_31_used_claims,
+	test_state__edge_03b_31_claim_on_two_nodes, test_state__edge_03b_32_first_size_counts,
+	test_state__sole_holder_reports_a_new_size, test_state__edge_03b_33_frozen_node_count,
+	test_state__repeated_image_names_count_once, test_state__node_update_logs_what_differs,
+	test_state__existence_is_logged_at_the_refresh,
 	test_state__node_removed_under_another_zone_makes_the_refresh_fail,
 	test_state__added_again_under_another_zone_has_one_place,
 	test_state__update_of_an_imaginary_node_leaves_the_order_alone)

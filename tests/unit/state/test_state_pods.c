@@ -57,7 +57,9 @@ START_TEST(test_state__edge_03b_03_confirm_on_same_node)
 	ck_assert(!is_assumed(&f, pod));
 	ck_assert_uint_eq(f.state->pods.assumed_count, 0);
 	ck_assert_uint_eq(bt_state_find_pod(f.state, pod->metadata.uid), id);
-	ck_assert_uint_eq(f.state->label_sets.sets.items[bt_state_pod_at(f.state, id)->label_set].labels.count, 1);
+	ck_assert_uint_eq(f.state->label_sets.sets.items[bt_state_pod_at(f.state, id)->label_set]
+				  .labels.count,
+		1);
 	ck_assert_int_eq(bt_state_pod_at(f.state, id)->start_seconds, INT64_C(1767225600));
 	ck_assert_int_eq(f.state->nodes.requested_cpu_milli[slot_of(&f, "n1")], 1000);
 	fixture_finish(&f);
@@ -90,14 +92,16 @@ START_TEST(test_state__edge_03b_04_confirm_on_other_node)
 
 	fixture_init(&f);
 	add_node(&f, "n2", "", "");
-	check_ok(bt_state_assume_pod(f.state, make_requesting_pod(&f, "a", "n1", "'cpu':'1'"), &err));
+	check_ok(bt_state_assume_pod(
+		f.state, make_requesting_pod(&f, "a", "n1", "'cpu':'1'"), &err));
 	ck_assert_uint_eq(bt_state_node_count(f.state), 2);
 	check_ok(bt_state_add_pod(f.state, make_requesting_pod(&f, "a", "n2", "'cpu':'1'"), &err));
 	ck_assert_uint_eq(bt_state_node_count(f.state), 1);
 	ck_assert_uint_eq(slot_of(&f, "n1"), BT_SLOT_NONE);
 	ck_assert_str_eq(pod_names(&f, "n2"), "a");
 	ck_assert_int_eq(f.state->nodes.requested_cpu_milli[slot_of(&f, "n2")], 1000);
-	ck_assert_str_eq(bt_strbuf_c(&f.warnings), "Pod was added to a different node than it was assumed\n");
+	ck_assert_str_eq(bt_strbuf_c(&f.warnings),
+		"Pod was added to a different node than it was assumed\n");
 	fixture_finish(&f);
 }
 END_TEST
@@ -129,8 +133,8 @@ START_TEST(test_state__edge_03b_06_forget_added_or_elsewhere)
 	check_error(bt_state_forget_pod(f.state, added, &err), BERTH_ERR_STATE,
 		"pod a-uid(ns/a) wasn't assumed so cannot be forgotten");
 	check_ok(bt_state_assume_pod(f.state, make_pod(&f, "b", "n1", ""), &err));
-	check_error(bt_state_forget_pod(f.state, make_pod(&f, "b", "n2", ""), &err), BERTH_ERR_STATE,
-		"pod b-uid(ns/b) was assumed on n2 but assigned to n1");
+	check_error(bt_state_forget_pod(f.state, make_pod(&f, "b", "n2", ""), &err),
+		BERTH_ERR_STATE, "pod b-uid(ns/b) was assumed on n2 but assigned to n1");
 	fixture_finish(&f);
 }
 END_TEST
@@ -148,8 +152,10 @@ START_TEST(test_state__edge_03b_07_update_unknown_or_assumed)
 	check_error(bt_state_update_pod(f.state, pod, pod, &err), BERTH_ERR_STATE,
 		"assumed pod a-uid(ns/a) should not be updated");
 	check_ok(bt_state_add_pod(f.state, pod, &err));
-	check_error(bt_state_update_pod(f.state, pod, make_pod(&f, "a", "n2", ""), &err), BERTH_ERR_INTERNAL,
-		"Pod updated on a different node than previously added to. Scheduler cache is corrupted and can badly "
+	check_error(bt_state_update_pod(f.state, pod, make_pod(&f, "a", "n2", ""), &err),
+		BERTH_ERR_INTERNAL,
+		"Pod updated on a different node than previously added to. Scheduler cache is "
+	        "corrupted and can badly "
 		"affect scheduling decisions");
 	ck_assert_str_eq(pod_names(&f, "n1"), "a");
 	fixture_finish(&f);
@@ -215,13 +221,15 @@ START_TEST(test_state__edge_03b_10_remove_with_other_node)
 
 	fixture_init(&f);
 	check_ok(bt_state_add_pod(f.state, make_pod(&f, "a", "n1", ""), &err));
-	check_error(bt_state_remove_pod(f.state, make_pod(&f, "a", "n2", ""), &err), BERTH_ERR_INTERNAL,
+	check_error(bt_state_remove_pod(f.state, make_pod(&f, "a", "n2", ""), &err),
+		BERTH_ERR_INTERNAL,
 		"Scheduler cache is corrupted and can badly affect scheduling decisions");
 	ck_assert_uint_eq(bt_state_pod_count(f.state), 1);
 	bt_strbuf_reset(&f.warnings);
 	check_ok(bt_state_remove_pod(f.state, make_pod(&f, "a", "", ""), &err));
 	ck_assert_uint_eq(bt_state_pod_count(f.state), 0);
-	ck_assert_str_eq(bt_strbuf_c(&f.warnings), "Pod was added to a different node than it was assumed\n");
+	ck_assert_str_eq(bt_strbuf_c(&f.warnings),
+		"Pod was added to a different node than it was assumed\n");
 	fixture_finish(&f);
 }
 END_TEST
@@ -234,7 +242,8 @@ START_TEST(test_state__edge_03b_11_empty_uid)
 	bool assumed = true;
 
 	fixture_init(&f);
-	pod = decode(&f, &bt_pod_message, "{'metadata':{'name':'a','namespace':'ns'},'spec':{'nodeName':'n1'}}");
+	pod = decode(&f, &bt_pod_message,
+		"{'metadata':{'name':'a','namespace':'ns'},'spec':{'nodeName':'n1'}}");
 	check_error(bt_state_assume_pod(f.state, pod, &err), BERTH_ERR_INVALID, text);
 	check_error(bt_state_assume_shaped(f.state, pod, 0, 0, 0, &err), BERTH_ERR_INVALID, text);
 	check_error(bt_state_forget_pod(f.state, pod, &err), BERTH_ERR_INVALID, text);
@@ -255,7 +264,8 @@ START_TEST(test_state__edge_03b_17_pod_without_requests)
 	uint32_t slot;
 
 	fixture_init(&f);
-	check_ok(bt_state_add_pod(f.state, make_pod(&f, "a", "n1", "'containers':[{'name':'a'},{'name':'b'}]"), &err));
+	check_ok(bt_state_add_pod(f.state,
+		make_pod(&f, "a", "n1", "'containers':[{'name':'a'},{'name':'b'}]"), &err));
 	slot = slot_of(&f, "n1");
 	ck_assert_int_eq(f.state->nodes.requested_cpu_milli[slot], 0);
 	ck_assert_int_eq(f.state->nodes.requested_memory_bytes[slot], 0);
@@ -271,7 +281,8 @@ START_TEST(test_state__edge_03b_18_only_ephemeral_storage)
 	uint32_t slot;
 
 	fixture_init(&f);
-	check_ok(bt_state_add_pod(f.state, make_requesting_pod(&f, "a", "n1", "'ephemeral-storage':'500'"), &err));
+	check_ok(bt_state_add_pod(
+		f.state, make_requesting_pod(&f, "a", "n1", "'ephemeral-storage':'500'"), &err));
 	slot = slot_of(&f, "n1");
 	ck_assert_int_eq(f.state->nodes.requested_ephemeral_bytes[slot], 500);
 	ck_assert_int_eq(f.state->nodes.non_zero_cpu_milli[slot], 100);
@@ -286,17 +297,24 @@ START_TEST(test_state__edge_03b_19_scalar_names)
 	uint32_t column;
 
 	fixture_init(&f);
+	check_ok(bt_state_add_pod(f.state,
+		make_requesting_pod(
+			&f, "a", "n1", "'random-invalid-extended-key':'100','example.com/foo':'3'"),
+		&err));
 	check_ok(bt_state_add_pod(
-		f.state, make_requesting_pod(&f, "a", "n1", "'random-invalid-extended-key':'100','example.com/foo':'3'"), &err));
-	check_ok(bt_state_add_pod(f.state, make_requesting_pod(&f, "b", "n1", "'example.com/foo':'5'"), &err));
-	ck_assert_uint_eq(bt_node_table_find_scalar(&f.state->nodes, BT_STR("random-invalid-extended-key")), UINT32_MAX);
+		f.state, make_requesting_pod(&f, "b", "n1", "'example.com/foo':'5'"), &err));
+	ck_assert_uint_eq(
+		bt_node_table_find_scalar(&f.state->nodes, BT_STR("random-invalid-extended-key")),
+		UINT32_MAX);
 	column = bt_node_table_find_scalar(&f.state->nodes, BT_STR("example.com/foo"));
 	ck_assert_int_eq(f.state->nodes.scalars.items[column].requested[slot_of(&f, "n1")], 8);
 	fixture_finish(&f);
 }
 END_TEST
 
-#define LOCAL_PORT "'containers':[{'name':'c','ports':[{'hostPort':80,'hostIP':'127.0.0.1','protocol':'TCP'}]}]"
+#define LOCAL_PORT \
+	"'containers':[{'name':'c','ports':[{'hostPort':80,'hostIP':'127.0.0.1','protocol':'TCP'}" \
+	"]}]"
 
 START_TEST(test_state__edge_03b_20_ports_are_a_set)
 {
@@ -304,8 +322,9 @@ START_TEST(test_state__edge_03b_20_ports_are_a_set)
 	struct bt_pod *a;
 
 	fixture_init(&f);
-	check_ok(bt_state_add_pod(
-		f.state, make_pod(&f, "none", "n1", "'containers':[{'name':'c','ports':[{'hostPort':0}]}]"), &err));
+	check_ok(bt_state_add_pod(f.state,
+		make_pod(&f, "none", "n1", "'containers':[{'name':'c','ports':[{'hostPort':0}]}]"),
+		&err));
 	ck_assert_uint_eq(row_of(&f, "n1")->ports.count, 0);
 	a = make_pod(&f, "a", "n1", LOCAL_PORT);
 	check_ok(bt_state_add_pod(f.state, a, &err));
@@ -339,15 +358,18 @@ START_TEST(test_state__confirming_moves_the_pod_to_the_end)
 	struct bt_pod *a;
 
 	fixture_init(&f);
-	a = make_pod(&f, "a", "n1", "'affinity':{'podAntiAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':"
-				    "[{'topologyKey':'z'}]}}");
+	a = make_pod(&f, "a", "n1",
+		"'affinity':{'podAntiAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':"
+		"[{'topologyKey':'z'}]}}");
 	check_ok(bt_state_assume_pod(f.state, a, &err));
-	check_ok(bt_state_add_pod(f.state, make_pod(&f, "b", "n1", "'affinity':{'podAffinity':{}}"), &err));
+	check_ok(bt_state_add_pod(
+		f.state, make_pod(&f, "b", "n1", "'affinity':{'podAffinity':{}}"), &err));
 	check_ok(bt_state_add_pod(f.state, make_pod(&f, "c", "n1", ""), &err));
 	/* Remove and add, as upstream does it: c fills the gap of a. */
 	check_ok(bt_state_add_pod(f.state, a, &err));
 	ck_assert_str_eq(pod_names(&f, "n1"), "c,b,a");
-	ck_assert_uint_eq(row_of(&f, "n1")->pods_with_affinity.items[1], bt_state_find_pod(f.state, a->metadata.uid));
+	ck_assert_uint_eq(row_of(&f, "n1")->pods_with_affinity.items[1],
+		bt_state_find_pod(f.state, a->metadata.uid));
 	fixture_finish(&f);
 }
 END_TEST
@@ -357,8 +379,10 @@ START_TEST(test_state__edge_03b_29_empty_pod_affinity)
 	struct fixture f;
 
 	fixture_init(&f);
-	check_ok(bt_state_add_pod(f.state, make_pod(&f, "a", "n1", "'affinity':{'podAffinity':{}}"), &err));
-	check_ok(bt_state_add_pod(f.state, make_pod(&f, "b", "n1", "'affinity':{'nodeAffinity':{}}"), &err));
+	check_ok(bt_state_add_pod(
+		f.state, make_pod(&f, "a", "n1", "'affinity':{'podAffinity':{}}"), &err));
+	check_ok(bt_state_add_pod(
+		f.state, make_pod(&f, "b", "n1", "'affinity':{'nodeAffinity':{}}"), &err));
 	ck_assert_uint_eq(row_of(&f, "n1")->pods_with_affinity.count, 1);
 	ck_assert_uint_eq(row_of(&f, "n1")->pods_with_required_anti_affinity.count, 0);
 	fixture_finish(&f);
@@ -374,7 +398,8 @@ START_TEST(test_state__change_kinds_follow_the_pod)
 	} rows[] = {
 		{"plain", "", BT_CHANGE_PODS},
 		{"port", LOCAL_PORT, BT_CHANGE_PODS | BT_CHANGE_PORTS},
-		{"affinity", "'affinity':{'podAffinity':{}}", BT_CHANGE_PODS | BT_CHANGE_AFFINITY_PODS},
+		{"affinity", "'affinity':{'podAffinity':{}}",
+			BT_CHANGE_PODS | BT_CHANGE_AFFINITY_PODS},
 		{"claim", "'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'c'}}]",
 			BT_CHANGE_PODS | BT_CHANGE_CLAIMS},
 	};
@@ -391,7 +416,8 @@ START_TEST(test_state__change_kinds_follow_the_pod)
 				check_ok(bt_state_add_pod(f.state, pod, &err));
 			}
 			ck_assert_msg(f.state->log.sequence == seen + 1, "%s", rows[i].name);
-			ck_assert_msg(bt_change_log_at(&f.state->log, seen).kinds == rows[i].kinds, "%s", rows[i].name);
+			ck_assert_msg(bt_change_log_at(&f.state->log, seen).kinds == rows[i].kinds,
+				"%s", rows[i].name);
 		}
 	}
 	fixture_finish(&f);
@@ -415,12 +441,15 @@ START_TEST(test_state__pod_on_the_empty_node_name)
 END_TEST
 
 BT_TEST_MAIN("state_pods", test_state__edge_03b_01_assume_twice, test_state__edge_03b_02_add_twice,
-	test_state__edge_03b_03_confirm_on_same_node, test_state__confirming_changes_nothing_but_the_record,
+	test_state__edge_03b_03_confirm_on_same_node,
+	test_state__confirming_changes_nothing_but_the_record,
 	test_state__edge_03b_04_confirm_on_other_node, test_state__edge_03b_05_forget_twice,
-	test_state__edge_03b_06_forget_added_or_elsewhere, test_state__edge_03b_07_update_unknown_or_assumed,
-	test_state__edge_03b_08_update_to_other_uid, test_state__update_takes_the_uid_of_a_cached_pod,
-	test_state__edge_03b_09_remove_assumed, test_state__edge_03b_10_remove_with_other_node,
-	test_state__edge_03b_11_empty_uid, test_state__edge_03b_17_pod_without_requests,
+	test_state__edge_03b_06_forget_added_or_elsewhere,
+	test_state__edge_03b_07_update_unknown_or_assumed,
+	test_state__edge_03b_08_update_to_other_uid,
+	test_state__update_takes_the_uid_of_a_cached_pod, test_state__edge_03b_09_remove_assumed,
+	test_state__edge_03b_10_remove_with_other_node, test_state__edge_03b_11_empty_uid,
+	test_state__edge_03b_17_pod_without_requests,
 	test_state__edge_03b_18_only_ephemeral_storage, test_state__edge_03b_19_scalar_names,
 	test_state__edge_03b_20_ports_are_a_set, test_state__edge_03b_21_last_pod_fills_the_gap,
 	test_state__confirming_moves_the_pod_to_the_end, test_state__edge_03b_29_empty_pod_affinity,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random operations on a state and on the naive cache: errors, sums, orders and the snapshot must agree. */
+/* Random operations on a state and on the naive cache: errors, sums, orders and the snapshot must
+ * agree. */
 #include "base/prng.h"
 #include "naive_cache.h"
 #include "state_fixture.h"
@@ -23,11 +24,15 @@ static int below(struct run *run, int bound)
 static const char *const variant_specs[NAIVE_VARIANTS] = {
 	"",
 	"'containers':[{'name':'c','resources':{'requests':{'cpu':'100m','memory':'1Mi'}}}]",
-	"'containers':[{'name':'c','resources':{'requests':{'cpu':'250m'}},'ports':[{'hostPort':80}]}]",
-	"'containers':[{'name':'c','resources':{'requests':{'cpu':'1'}}}],'affinity':{'podAffinity':{}},"
+	"'containers':[{'name':'c','resources':{'requests':{'cpu':'250m'}},'ports':[{'hostPort':80}"
+        "]}]",
+	"'containers':[{'name':'c','resources':{'requests':{'cpu':'1'}}}],'affinity':{'podAffinity'"
+        ":{}},"
 	"'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'c0'}}]",
-	"'containers':[{'name':'c'}],'affinity':{'podAntiAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':"
-	"[{'topologyKey':'z'}]}},'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'c0'}},"
+	"'containers':[{'name':'c'}],'affinity':{'podAntiAffinity':{'"
+        "requiredDuringSchedulingIgnoredDuringExecution':"
+	"[{'topologyKey':'z'}]}},'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'c0'}}"
+        ","
 	"{'name':'w','persistentVolumeClaim':{'claimName':'c1'}}]",
 	"'containers':[{'name':'c','resources':{'requests':{'example.com/x':'3'}},"
 	"'ports':[{'hostPort':80},{'hostPort':81}]}]",
@@ -53,17 +58,19 @@ static struct bt_node *node_object(struct run *run, int node, const struct naive
 	struct bt_strbuf status = {0};
 	struct bt_node *made;
 
-	bt_strbuf_printf(&status, "'allocatable':{'cpu':'%d','example.com/x':'%d'},'images':[", object->cpu, object->cpu % 3);
+	bt_strbuf_printf(&status, "'allocatable':{'cpu':'%d','example.com/x':'%d'},'images':[",
+		object->cpu, object->cpu % 3);
 	for (int i = 0, first = 1; i < NAIVE_IMAGES; i++) {
 		if ((object->images >> i & 1) != 0) {
-			bt_strbuf_printf(&status, "%s{'names':['i%d'],'sizeBytes':%lld}", first ? "" : ",", i,
-				(long long)object->size_bytes);
+			bt_strbuf_printf(&status, "%s{'names':['i%d'],'sizeBytes':%lld}",
+				first ? "" : ",", i, (long long)object->size_bytes);
 			first = 0;
 		}
 	}
 	bt_strbuf_append_c(&status, "]");
 	made = make_node(&run->f, bt_arena_printf(arena, "n%d", node).data,
-		zone_labels(&run->f, zones[object->zone].region, zones[object->zone].zone), bt_strbuf_c(&status));
+		zone_labels(&run->f, zones[object->zone].region, zones[object->zone].zone),
+		bt_strbuf_c(&status));
 	bt_strbuf_finish(&status);
 	return made;
 }
@@ -75,8 +82,8 @@ static struct bt_node *node_object(struct run *run, int node, const struct naive
 		if (!(condition)) { \
 			struct bt_strbuf what = {0}; \
 			bt_strbuf_printf(&what, __VA_ARGS__); \
-			ck_abort_msg("seed %llu step %d: %s", (unsigned long long)(run)->seed, (run)->step, \
-				bt_strbuf_c(&what)); \
+			ck_abort_msg("seed %llu step %d: %s", (unsigned long long)(run)->seed, \
+				(run)->step, bt_strbuf_c(&what)); \
 		} \
 	} while (0)
 
@@ -111,10 +118,12 @@ static void compare_entry(const struct run *run, int node)
 		return;
 	}
 	agree(run, nodes->rows[slot].has_node == entry->has_node, "n%d has a node", node);
-	agree(run, nodes->rows[slot].pods.count == (uint32_t)entry->pod_count, "n%d: number of pods", node);
+	agree(run, nodes->rows[slot].pods.count == (uint32_t)entry->pod_count,
+		"n%d: number of pods", node);
 	for (int i = 0; i < entry->pod_count; i++) {
 		const struct naive_variant *variant = &naive_variants[entry->variants[i]];
-		agree(run, is_pod(run, nodes->rows[slot].pods.items[i], entry->pods[i]), "n%d: pod %d", node, i);
+		agree(run, is_pod(run, nodes->rows[slot].pods.items[i], entry->pods[i]),
+			"n%d: pod %d", node, i);
 		sums.cpu_milli += variant->cpu_milli;
 		sums.memory_bytes += variant->memory_bytes;
 		sums.non_zero_cpu_milli += variant->non_zero_cpu_milli;
@@ -124,12 +133,20 @@ static void compare_entry(const struct run *run, int node)
 	}
 	agree(run, nodes->requested_cpu_milli[slot] == sums.cpu_milli, "n%d: cpu", node);
 	agree(run, nodes->requested_memory_bytes[slot] == sums.memory_bytes, "n%d: memory", node);
-	agree(run, nodes->non_zero_cpu_milli[slot] == sums.non_zero_cpu_milli, "n%d: non-zero cpu", node);
-	agree(run, nodes->rows[slot].pods_with_affinity.count == affinity, "n%d: affinity pods", node);
-	agree(run, nodes->rows[slot].pods_with_required_anti_affinity.count == anti_affinity, "n%d: anti-affinity", node);
-	agree(run, nodes->rows[slot].ports.count == (uint32_t)BT_POPCOUNT64(entry->ports), "n%d: ports", node);
-	agree(run, nodes->scalars.count == 0 || nodes->scalars.items[0].requested[slot] == sums.scalar, "n%d: scalar", node);
-	agree(run, !entry->has_node || nodes->allocatable_cpu_milli[slot] == INT64_C(1000) * entry->object.cpu,
+	agree(run, nodes->non_zero_cpu_milli[slot] == sums.non_zero_cpu_milli, "n%d: non-zero cpu",
+		node);
+	agree(run, nodes->rows[slot].pods_with_affinity.count == affinity, "n%d: affinity pods",
+		node);
+	agree(run, nodes->rows[slot].pods_with_required_anti_affinity.count == anti_affinity,
+		"n%d: anti-affinity", node);
+	agree(run, nodes->rows[slot].ports.count == (uint32_t)BT_POPCOUNT64(entry->ports),
+		"n%d: ports", node);
+	agree(run,
+		nodes->scalars.count == 0 || nodes->scalars.items[0].requested[slot] == sums.scalar,
+		"n%d: scalar", node);
+	agree(run,
+		!entry->has_node ||
+			nodes->allocatable_cpu_milli[slot] == INT64_C(1000) * entry->object.cpu,
 		"n%d: allocatable", node);
 }
 
@@ -147,7 +164,8 @@ static void compare_cache(const struct run *run)
 	}
 	agree(run, bt_state_pod_count(run->f.state) == pods, "number of pods");
 	agree(run, run->f.state->pods.assumed_count == assumed, "number of assumed pods");
-	agree(run, bt_state_node_count(run->f.state) == (uint32_t)naive_count(run->naive.entries), "number of entries");
+	agree(run, bt_state_node_count(run->f.state) == (uint32_t)naive_count(run->naive.entries),
+		"number of entries");
 }
 
 static void compare_listed(const struct run *run, int place)
@@ -167,10 +185,13 @@ static void compare_listed(const struct run *run, int place)
 		bool found;
 		(void)snprintf(name, sizeof(name), "i%d", i);
 		found = bt_node_info_find_image(&info, bt_str_from(name), &size_bytes, &node_count);
-		agree(run, found == ((copy->object.images >> i & 1) != 0), "n%d: image %d", node, i);
-		agree(run, !found || node_count == (uint32_t)copy->image_counts[i], "n%d: nodes of image %d: %u, not %d",
-			node, i, node_count, copy->image_counts[i]);
-		agree(run, !found || size_bytes == copy->image_sizes[i], "n%d: size of image %d", node, i);
+		agree(run, found == ((copy->object.images >> i & 1) != 0), "n%d: image %d", node,
+			i);
+		agree(run, !found || node_count == (uint32_t)copy->image_counts[i],
+			"n%d: nodes of image %d: %u, not %d", node, i, node_count,
+			copy->image_counts[i]);
+		agree(run, !found || size_bytes == copy->image_sizes[i], "n%d: size of image %d",
+			node, i);
 	}
 }
 
@@ -182,7 +203,8 @@ static void compare_snapshot(const struct run *run)
 	uint32_t anti_affinity = 0;
 	unsigned int claims = 0;
 
-	agree(run, snapshot->count == (uint32_t)naive->count, "%u listed, not %d", snapshot->count, naive->count);
+	agree(run, snapshot->count == (uint32_t)naive->count, "%u listed, not %d", snapshot->count,
+		naive->count);
 	for (int i = 0; i < naive->count; i++) {
 		const struct naive_entry *copy = &naive->map[naive->list[i]];
 		bool has_affinity = false;
@@ -190,45 +212,59 @@ static void compare_snapshot(const struct run *run)
 		compare_listed(run, i);
 		for (int k = 0; k < copy->pod_count; k++) {
 			has_affinity = has_affinity || naive_variants[copy->variants[k]].affinity;
-			has_anti_affinity = has_anti_affinity || naive_variants[copy->variants[k]].anti_affinity;
+			has_anti_affinity = has_anti_affinity ||
+				naive_variants[copy->variants[k]].anti_affinity;
 			claims |= naive_variants[copy->variants[k]].claims;
 		}
-		agree(run, !has_affinity || (affinity < snapshot->affinity_list.count &&
-				   snapshot->affinity_list.items[affinity] == snapshot->list[i]),
+		agree(run,
+			!has_affinity ||
+				(affinity < snapshot->affinity_list.count &&
+					snapshot->affinity_list.items[affinity] ==
+						snapshot->list[i]),
 			"affinity list at place %d", i);
-		agree(run, !has_anti_affinity || (anti_affinity < snapshot->anti_affinity_list.count &&
-				   snapshot->anti_affinity_list.items[anti_affinity] == snapshot->list[i]),
+		agree(run,
+			!has_anti_affinity ||
+				(anti_affinity < snapshot->anti_affinity_list.count &&
+					snapshot->anti_affinity_list.items[anti_affinity] ==
+						snapshot->list[i]),
 			"anti-affinity list at place %d", i);
 		affinity += has_affinity;
 		anti_affinity += has_anti_affinity;
 	}
 	agree(run, snapshot->affinity_list.count == affinity, "length of the affinity list");
-	agree(run, snapshot->anti_affinity_list.count == anti_affinity, "length of the anti-affinity list");
-	agree(run, bt_state_is_claim_used(run->f.state, BT_STR("ns/c0")) == ((claims & 1) != 0), "claim c0");
-	agree(run, bt_state_is_claim_used(run->f.state, BT_STR("ns/c1")) == ((claims & 2) != 0), "claim c1");
+	agree(run, snapshot->anti_affinity_list.count == anti_affinity,
+		"length of the anti-affinity list");
+	agree(run, bt_state_is_claim_used(run->f.state, BT_STR("ns/c0")) == ((claims & 1) != 0),
+		"claim c0");
+	agree(run, bt_state_is_claim_used(run->f.state, BT_STR("ns/c1")) == ((claims & 2) != 0),
+		"claim c1");
 	for (int node = 0; node < NAIVE_NODES; node++) {
 		char name[16];
 		(void)snprintf(name, sizeof(name), "n%d", node);
-		agree(run, (bt_state_snapshot_find(run->f.state, bt_str_from(name)) != BT_SLOT_NONE) == naive->map[node].exists,
+		agree(run,
+			(bt_state_snapshot_find(run->f.state, bt_str_from(name)) != BT_SLOT_NONE) ==
+				naive->map[node].exists,
 			"n%d found in the snapshot", node);
 	}
 }
 
 /* --- steps --- */
 
-static void check_result(struct run *run, const char *operation, int result, struct berth_error *err)
+static void check_result(
+	struct run *run, const char *operation, int result, struct berth_error *err)
 {
-	agree(run, (result == 0) == (run->naive.error[0] == '\0'), "%s: %d %s, expected %s", operation, result,
-		berth_error_message(err), run->naive.error);
-	agree(run, strcmp(berth_error_message(err), run->naive.error) == 0, "%s: %s, expected %s", operation,
-		berth_error_message(err), run->naive.error);
+	agree(run, (result == 0) == (run->naive.error[0] == '\0'), "%s: %d %s, expected %s",
+		operation, result, berth_error_message(err), run->naive.error);
+	agree(run, strcmp(berth_error_message(err), run->naive.error) == 0, "%s: %s, expected %s",
+		operation, berth_error_message(err), run->naive.error);
 	berth_error_finish(err);
 }
 
 /* Mostly the node the pod is on, so that operations succeed. */
 static int likely_node(struct run *run, int pod)
 {
-	return run->naive.pods[pod].known && below(run, 6) != 0 ? run->naive.pods[pod].node : below(run, NAIVE_NODES);
+	return run->naive.pods[pod].known && below(run, 6) != 0 ? run->naive.pods[pod].node
+								: below(run, NAIVE_NODES);
 }
 
 static void step_pod(struct run *run)
@@ -237,7 +273,8 @@ static void step_pod(struct run *run)
 	struct bt_state *state = run->f.state;
 	int pod = below(run, NAIVE_PODS);
 	int node = likely_node(run, pod);
-	int variant = run->naive.pods[pod].known && below(run, 2) ? run->naive.pods[pod].variant : below(run, NAIVE_VARIANTS);
+	int variant = run->naive.pods[pod].known && below(run, 2) ? run->naive.pods[pod].variant
+								  : below(run, NAIVE_VARIANTS);
 	struct bt_pod *object = pod_object(run, pod, node, variant);
 	int other;
 
@@ -260,12 +297,16 @@ static void step_pod(struct run *run)
 		other = run->naive.pods[other].known ? pod : other;
 		naive_update_pod(&run->naive, pod, other, node, variant);
 		check_result(run, "update",
-			bt_state_update_pod(state, object, pod_object(run, other, node, variant), &err), &err);
+			bt_state_update_pod(
+				state, object, pod_object(run, other, node, variant), &err),
+			&err);
 		break;
 	default:
 		node = below(run, 10) == 0 ? -1 : node;
 		naive_remove_pod(&run->naive, pod, node);
-		check_result(run, "remove", bt_state_remove_pod(state, pod_object(run, pod, node, variant), &err), &err);
+		check_result(run, "remove",
+			bt_state_remove_pod(state, pod_object(run, pod, node, variant), &err),
+			&err);
 		break;
 	}
 }
@@ -295,21 +336,25 @@ static void step_node(struct run *run)
 		break;
 	case 1:
 		naive_update_node(&run->naive, node, old.zone, &object);
-		bt_state_update_node(state, real && below(run, 2) ? NULL : node_object(run, node, &old),
+		bt_state_update_node(state,
+			real && below(run, 2) ? NULL : node_object(run, node, &old),
 			node_object(run, node, &object));
 		break;
 	case 2:
 		object.zone = real ? old.zone : object.zone;
 		naive_update_node(&run->naive, node, old.zone, &object);
-		bt_state_update_node(state, node_object(run, node, &old), node_object(run, node, &object));
+		bt_state_update_node(
+			state, node_object(run, node, &old), node_object(run, node, &object));
 		break;
 	default:
-		/* Upstream leaks the images of a node that an update made real without putting it into the tree. */
+		/* Upstream leaks the images of a node that an update made real without putting it
+		 * into the tree. */
 		if (real && !naive_tree_has(&run->naive.tree, node)) {
 			return;
 		}
 		naive_remove_node(&run->naive, node, old.zone);
-		check_result(run, "remove node", bt_state_remove_node(state, node_object(run, node, &old), &err), &err);
+		check_result(run, "remove node",
+			bt_state_remove_node(state, node_object(run, node, &old), &err), &err);
 		break;
 	}
 }
@@ -329,7 +374,8 @@ static void run_seed(uint64_t seed, int steps)
 
 	fixture_init(&run.f);
 	bt_prng_init(&run.prng, seed);
-	(void)bt_node_table_label_column(&run.f.state->nodes, BT_STR("topology.kubernetes.io/zone"));
+	(void)bt_node_table_label_column(
+		&run.f.state->nodes, BT_STR("topology.kubernetes.io/zone"));
 	for (run.step = 0; run.step < steps; run.step++) {
 		int kind = below(&run, 10);
 		run.naive.error[0] = '\0';
