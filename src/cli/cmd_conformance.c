@@ -52,11 +52,13 @@ static int compare_case(const struct options *options, struct bt_str answer, str
 	if (result == 0) {
 		result = bt_json_parse(&arena, answer, false, &got, err);
 	}
-	if (result == 0 && !bt_str_equal(bt_json_find_str(expected, "name"), bt_json_find_str(got, "name"))) {
+	if (result == 0 &&
+		!bt_str_equal(bt_json_find_str(expected, "name"), bt_json_find_str(got, "name"))) {
 		struct bt_str ours = bt_json_find_str(got, "name");
 		struct bt_str theirs = bt_json_find_str(expected, "name");
-		result = bt_error_set(err, BERTH_ERR_INVALID, "case %.*s does not belong to answer %.*s",
-			BT_STR_ARG(ours), BT_STR_ARG(theirs));
+		result = bt_error_set(err, BERTH_ERR_INVALID,
+			"case %.*s does not belong to answer %.*s", BT_STR_ARG(ours),
+			BT_STR_ARG(theirs));
 	}
 	if (result == 0) {
 		struct bt_strbuf difference = {0};
@@ -75,8 +77,8 @@ static int compare_case(const struct options *options, struct bt_str answer, str
 	return result;
 }
 
-static int run_case(const struct options *options, struct bt_str case_json, struct bt_line_reader *expected,
-	struct tally *tally, struct berth_error *err)
+static int run_case(const struct options *options, struct bt_str case_json,
+	struct bt_line_reader *expected, struct tally *tally, struct berth_error *err)
 {
 	struct bt_strbuf answer = {0};
 	int result = bt_conformance_answer(case_json, bt_command_verify(), &answer, err);
@@ -97,8 +99,8 @@ static int run_case(const struct options *options, struct bt_str case_json, stru
 	return result;
 }
 
-static int run_cases(const struct options *options, struct bt_line_reader *cases, struct bt_line_reader *expected,
-	struct tally *tally, struct berth_error *err)
+static int run_cases(const struct options *options, struct bt_line_reader *cases,
+	struct bt_line_reader *expected, struct tally *tally, struct berth_error *err)
 {
 	for (;;) {
 		struct bt_str line;
@@ -144,16 +146,19 @@ static int run(const struct bt_command *command, int argc, char **argv)
 	struct options options = {.skip_text = "", .show = SHOWN_DEFAULT};
 	struct bt_arguments arguments = {0};
 	const struct bt_flag flags[] = {
-		{"skip", 0, BT_FLAG_STRING, &options.skip_text, "FIELD,...", "members of a result that are not compared"},
+		{"skip", 0, BT_FLAG_STRING, &options.skip_text, "FIELD,...",
+			"members of a result that are not compared"},
 		{"show", 0, BT_FLAG_INT, &options.show, "N", "differences to print (default 5)"},
 		{"answer", 0, BT_FLAG_BOOL, &options.answer, NULL,
 			"print our answers as JSON lines instead of comparing; takes CASES only"},
 	};
 	int exit_status;
-	if (bt_command_parse(command, flags, BT_ARRAY_LENGTH(flags), argc, argv, &arguments, &exit_status)) {
+	if (bt_command_parse(
+		    command, flags, BT_ARRAY_LENGTH(flags), argc, argv, &arguments, &exit_status)) {
 		if (arguments.list.count != (options.answer ? 1U : 2U)) {
 			(void)fprintf(stderr, "berth conformance: needs %s\nUsage: %s\n",
-				options.answer ? "the file CASES" : "two files, CASES and EXPECTED", command->usage);
+				options.answer ? "the file CASES" : "two files, CASES and EXPECTED",
+				command->usage);
 			exit_status = BT_EXIT_BAD_INPUT;
 		} else {
 			bt_arena_init(&options.arena, 0);
@@ -170,8 +175,11 @@ const struct bt_command bt_command_conformance = {
 	.name = "conformance",
 	.summary = "Compare decisions with recorded answers of upstream's scheduling framework.",
 	.usage = "berth conformance CASES.jsonl[.gz] EXPECTED.jsonl[.gz] [--skip FIELD,...]",
-	.help = "Runs every case of CASES and compares each member of its results with EXPECTED. The first differences are\n"
-		"printed; the last line is \"N passed, N failed\". With BERTH_VERIFY=1 the column results are checked against\n"
-		"the plain plugins as well. Exit status: 0 all passed, 1 some failed, 2 unreadable files.\n",
+	.help = "Runs every case of CASES and compares each member of its results with EXPECTED. "
+                "The first differences are\n"
+		"printed; the last line is \"N passed, N failed\". With BERTH_VERIFY=1 the column "
+                "results are checked against\n"
+		"the plain plugins as well. Exit status: 0 all passed, 1 some failed, 2 unreadable "
+                "files.\n",
 	.run = run,
 };

@@ -5,18 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void print_help(const struct bt_command *command, const struct bt_flag *flags, uint32_t flag_count)
+static void print_help(
+	const struct bt_command *command, const struct bt_flag *flags, uint32_t flag_count)
 {
 	struct bt_strbuf text = {0};
-	bt_strbuf_printf(&text, "%s\n\nUsage:\n  %s\n\n%s\nFlags:\n", command->summary, command->usage, command->help);
+	bt_strbuf_printf(&text, "%s\n\nUsage:\n  %s\n\n%s\nFlags:\n", command->summary,
+		command->usage, command->help);
 	bt_flags_help(flags, flag_count, &text);
 	bt_strbuf_printf(&text, "%-40s %s\n", "  -h, --help", "show this text");
 	(void)fputs(bt_strbuf_c(&text), stdout);
 	bt_strbuf_finish(&text);
 }
 
-bool bt_command_parse(const struct bt_command *command, const struct bt_flag *flags, uint32_t flag_count, int argc,
-	char **argv, struct bt_arguments *out_arguments, int *out_exit)
+bool bt_command_parse(const struct bt_command *command, const struct bt_flag *flags,
+	uint32_t flag_count, int argc, char **argv, struct bt_arguments *out_arguments,
+	int *out_exit)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
 	bool help;

@@ -10,7 +10,8 @@
 /** Exit statuses. */
 enum bt_exit {
 	BT_EXIT_OK = 0,
-	BT_EXIT_FINDING = 1,   /* the work was done; its answer is "no" (pods pending, cases failed) */
+	BT_EXIT_FINDING =
+		1, /* the work was done; its answer is "no" (pods pending, cases failed) */
 	BT_EXIT_BAD_INPUT = 2, /* flags, files or their content are wrong */
 };
 
@@ -28,11 +29,12 @@ extern const struct bt_command bt_command_bench;
 extern const struct bt_command bt_command_version;
 
 /**
- * Parse flags for a command. true: go on. false: *out_exit is what to return (help was printed, or the flags are wrong and
- * a message was).
+ * Parse flags for a command. true: go on. false: *out_exit is what to return (help was printed, or
+ * the flags are wrong and a message was).
  */
-bool bt_command_parse(const struct bt_command *command, const struct bt_flag *flags, uint32_t flag_count, int argc,
-	char **argv, struct bt_arguments *out_arguments, int *out_exit);
+bool bt_command_parse(const struct bt_command *command, const struct bt_flag *flags,
+	uint32_t flag_count, int argc, char **argv, struct bt_arguments *out_arguments,
+	int *out_exit);
 /** "berth NAME: message" on standard error; the error is finished. Returns BT_EXIT_BAD_INPUT. */
 int bt_command_fail(const struct bt_command *command, struct berth_error *err);
 /** BERTH_VERIFY=1 is set. */

@@ -2,19 +2,19 @@
 #ifndef BT_CLI_CONFORMANCE_H
 #define BT_CLI_CONFORMANCE_H
 /**
- * The vector runner: random clusters with upstream's own answers, run through the engine and compared member by member.
- * The format is described in tests/conformance/README.md.
+ * The vector runner: random clusters with upstream's own answers, run through the engine and
+ * compared member by member. The format is described in tests/conformance/README.md.
  */
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "codec/json.h"
 
 /**
- * Run one case (a line of CASES) and append our answer to out as JSON in the format of EXPECTED. An error means that the
- * line is not a case; a configuration that upstream would refuse is an answer.
+ * Run one case (a line of CASES) and append our answer to out as JSON in the format of EXPECTED. An
+ * error means that the line is not a case; a configuration that upstream would refuse is an answer.
  */
-BT_MUST_USE int bt_conformance_answer(struct bt_str case_json, bool verify, struct bt_strbuf *out,
-	struct berth_error *err);
+BT_MUST_USE int bt_conformance_answer(
+	struct bt_str case_json, bool verify, struct bt_strbuf *out, struct berth_error *err);
 
 /** Members of a result that are not compared. */
 struct bt_conformance_skip {
@@ -23,7 +23,8 @@ struct bt_conformance_skip {
 };
 
 /**
- * Compare two answers. On a difference false, and readable lines (what, expected, got) in out_difference.
+ * Compare two answers. On a difference false, and readable lines (what, expected, got) in
+ * out_difference.
  */
 bool bt_conformance_compare(const struct bt_json_value *expected, const struct bt_json_value *got,
 	const struct bt_conformance_skip *skip, struct bt_strbuf *out_difference);

@@ -12,7 +12,8 @@ struct difference {
 	struct bt_str pod;
 };
 
-static void append_value(struct bt_strbuf *out, const char *label, const struct bt_json_value *value)
+static void append_value(
+	struct bt_strbuf *out, const char *label, const struct bt_json_value *value)
 {
 	struct bt_strbuf text = {0};
 	struct bt_json_writer writer;
@@ -29,8 +30,8 @@ static void append_value(struct bt_strbuf *out, const char *label, const struct 
 	bt_strbuf_finish(&text);
 }
 
-static void report(const struct difference *difference, const char *path, const struct bt_json_value *expected,
-	const struct bt_json_value *got)
+static void report(const struct difference *difference, const char *path,
+	const struct bt_json_value *expected, const struct bt_json_value *got)
 {
 	bt_strbuf_printf(difference->out, "  pod %.*s: %s\n", BT_STR_ARG(difference->pod), path);
 	append_value(difference->out, "expected", expected);
@@ -39,17 +40,20 @@ static void report(const struct difference *difference, const char *path, const 
 
 static bool is_scalar_reason(struct bt_str reason)
 {
-	return bt_str_has_prefix(reason, BT_STR("Insufficient ")) && !bt_str_equal_c(reason, "Insufficient cpu") &&
+	return bt_str_has_prefix(reason, BT_STR("Insufficient ")) &&
+		!bt_str_equal_c(reason, "Insufficient cpu") &&
 		!bt_str_equal_c(reason, "Insufficient memory") &&
 		!bt_str_equal_c(reason, "Insufficient ephemeral-storage");
 }
 
 static int compare_elements(const void *a, const void *b)
 {
-	return bt_str_compare((*(struct bt_json_value *const *)a)->text, (*(struct bt_json_value *const *)b)->text);
+	return bt_str_compare((*(struct bt_json_value *const *)a)->text,
+		(*(struct bt_json_value *const *)b)->text);
 }
 
-/** NodeResourcesFit lists scalar resources in the order of a hash map: compare that tail as a set. */
+/** NodeResourcesFit lists scalar resources in the order of a hash map: compare that tail as a set.
+ */
 static void sort_scalar_tail(const struct bt_json_value *verdict)
 {
 	struct bt_json_value *reasons = bt_json_find(verdict, "reasons");
@@ -61,13 +65,15 @@ static void sort_scalar_tail(const struct bt_json_value *verdict)
 		is_scalar_reason(reasons->elements[first - 1]->text)) {
 		first--;
 	}
-	qsort(reasons->elements + first, reasons->count - first, sizeof(reasons->elements[0]), compare_elements);
+	qsort(reasons->elements + first, reasons->count - first, sizeof(reasons->elements[0]),
+		compare_elements);
 }
 
 static void sort_reasons(const struct bt_json_value *result)
 {
 	const struct bt_json_value *filter = bt_json_find(result, "filter");
-	for (uint32_t i = 0; filter != NULL && filter->type == BT_JSON_OBJECT && i < filter->count; i++) {
+	for (uint32_t i = 0; filter != NULL && filter->type == BT_JSON_OBJECT && i < filter->count;
+		i++) {
 		sort_scalar_tail(filter->members[i].value);
 	}
 }
@@ -77,8 +83,10 @@ static bool nominated_agrees(const struct bt_json_value *expected, const struct 
 {
 	struct bt_str mine = bt_json_find_str(got, "nominated");
 	const struct bt_json_value *choices = bt_json_find(expected, "choices");
-	if (!bt_str_equal_c(bt_json_find_str(expected, "nominated"), "one of choices") || choices == NULL) {
-		return bt_json_equal(bt_json_find(expected, "nominated"), bt_json_find(got, "nominated"));
+	if (!bt_str_equal_c(bt_json_find_str(expected, "nominated"), "one of choices") ||
+		choices == NULL) {
+		return bt_json_equal(
+			bt_json_find(expected, "nominated"), bt_json_find(got, "nominated"));
 	}
 	for (uint32_t i = 0; choices->type == BT_JSON_ARRAY && i < choices->count; i++) {
 		if (bt_str_equal(choices->elements[i]->text, mine)) {
@@ -88,7 +96,8 @@ static bool nominated_agrees(const struct bt_json_value *expected, const struct 
 	return bt_str_equal_c(mine, "one of choices");
 }
 
-static bool post_filter_agrees(const struct bt_json_value *expected, const struct bt_json_value *got)
+static bool post_filter_agrees(
+	const struct bt_json_value *expected, const struct bt_json_value *got)
 {
 	static const char *const plain[] = {"code", "message", "candidates", "choices"};
 	if (expected == NULL || got == NULL) {
@@ -102,7 +111,8 @@ static bool post_filter_agrees(const struct bt_json_value *expected, const struc
 	return nominated_agrees(expected, got);
 }
 
-static bool member_agrees(struct bt_str name, const struct bt_json_value *expected, const struct bt_json_value *got)
+static bool member_agrees(
+	struct bt_str name, const struct bt_json_value *expected, const struct bt_json_value *got)
 {
 	if (bt_str_equal_c(name, "postFilter")) {
 		return post_filter_agrees(expected, got);
@@ -113,13 +123,15 @@ static bool member_agrees(struct bt_str name, const struct bt_json_value *expect
 	return bt_json_equal(expected, got);
 }
 
-/** Go one level down where that makes the difference shorter to read: the first node that differs. */
+/** Go one level down where that makes the difference shorter to read: the first node that differs.
+ */
 static void report_member(const struct difference *difference, struct bt_str name,
 	const struct bt_json_value *expected, const struct bt_json_value *got)
 {
 	struct bt_strbuf path = {0};
 	bt_strbuf_append_str(&path, name);
-	bool maps = expected != NULL && got != NULL && expected->type == BT_JSON_OBJECT && got->type == BT_JSON_OBJECT &&
+	bool maps = expected != NULL && got != NULL && expected->type == BT_JSON_OBJECT &&
+		got->type == BT_JSON_OBJECT &&
 		(bt_str_equal_c(name, "filter") || bt_str_equal_c(name, "scores"));
 	for (uint32_t pass = 0; maps && pass < 2; pass++) {
 		const struct bt_json_value *from = pass == 0 ? expected : got;
@@ -191,7 +203,8 @@ bool bt_conformance_compare(const struct bt_json_value *expected, const struct b
 	const struct bt_json_value *expected_error = bt_json_find(expected, "error");
 	const struct bt_json_value *got_error = bt_json_find(got, "error");
 	if (expected_error != NULL || got_error != NULL) {
-		if (expected_error != NULL && got_error != NULL && bt_json_equal(expected_error, got_error)) {
+		if (expected_error != NULL && got_error != NULL &&
+			bt_json_equal(expected_error, got_error)) {
 			return true;
 		}
 		bt_strbuf_append_c(out_difference, "  the whole case: error\n");
@@ -204,7 +217,8 @@ bool bt_conformance_compare(const struct bt_json_value *expected, const struct b
 	uint32_t their_count = theirs != NULL ? theirs->count : 0;
 	uint32_t our_count = ours != NULL ? ours->count : 0;
 	if (their_count != our_count) {
-		bt_strbuf_printf(out_difference, "  expected %u results, got %u\n", their_count, our_count);
+		bt_strbuf_printf(
+			out_difference, "  expected %u results, got %u\n", their_count, our_count);
 		return false;
 	}
 	for (uint32_t i = 0; i < their_count; i++) {

@@ -44,7 +44,8 @@ struct case_run {
 	struct bt_json_writer writer;
 };
 
-static int read_raw_list(struct bt_json_reader *reader, struct raw_list *list, struct berth_error *err)
+static int read_raw_list(
+	struct bt_json_reader *reader, struct raw_list *list, struct berth_error *err)
 {
 	int result = bt_json_enter_array(reader, err);
 	bool first = true;
@@ -84,7 +85,8 @@ static int read_member(struct bt_json_reader *reader, struct bt_arena *arena, st
 	return bt_json_skip(reader, NULL, err);
 }
 
-static int read_case(struct bt_str json, struct bt_arena *arena, struct case_text *text, struct berth_error *err)
+static int read_case(
+	struct bt_str json, struct bt_arena *arena, struct case_text *text, struct berth_error *err)
 {
 	struct bt_json_reader reader;
 	bt_json_reader_init(&reader, json);
@@ -104,8 +106,8 @@ static int read_case(struct bt_str json, struct bt_arena *arena, struct case_tex
 
 /** --- objects --- */
 
-static int decode(const struct bt_message *message, struct bt_str json, struct bt_arena *arena, void **out,
-	struct berth_error *err)
+static int decode(const struct bt_message *message, struct bt_str json, struct bt_arena *arena,
+	void **out, struct berth_error *err)
 {
 	struct bt_json_reader reader;
 	bt_json_reader_init(&reader, json);
@@ -119,7 +121,8 @@ static int decode(const struct bt_message *message, struct bt_str json, struct b
 
 static struct bt_str object_key(struct case_run *run, const struct bt_object_meta *meta)
 {
-	return bt_arena_printf(&run->arena, "%.*s/%.*s", BT_STR_ARG(meta->namespace_), BT_STR_ARG(meta->name));
+	return bt_arena_printf(
+		&run->arena, "%.*s/%.*s", BT_STR_ARG(meta->namespace_), BT_STR_ARG(meta->name));
 }
 
 static void note_pod(struct case_run *run, const struct bt_pod *pod, bool placed)
@@ -150,7 +153,8 @@ static const struct bt_node *known_node(const struct case_run *run, struct bt_st
 	return NULL;
 }
 
-/** An unassigned pod that is nominated waits in the queue; any other unassigned one plays no part. */
+/** An unassigned pod that is nominated waits in the queue; any other unassigned one plays no part.
+ */
 static void queue_nominated(struct case_run *run, const struct bt_pod *pod)
 {
 	if (pod->status.nominated_node_name.length == 0) {
@@ -216,7 +220,8 @@ static int load_objects(struct case_run *run, struct berth_error *err)
 		struct bt_str json = run->text.objects.items.items[i];
 		struct bt_json_value *value;
 		int result = bt_json_parse(&run->arena, json, false, &value, err);
-		struct bt_str kind = result == 0 ? bt_json_find_str(value, "kind") : (struct bt_str){NULL, 0};
+		struct bt_str kind =
+			result == 0 ? bt_json_find_str(value, "kind") : (struct bt_str){NULL, 0};
 		if (result == 0 && bt_str_equal_c(kind, "Pod")) {
 			result = add_pod_object(run, json, err);
 		} else if (result == 0 && bt_str_equal_c(kind, "Node")) {
@@ -256,7 +261,8 @@ static int update_node(struct case_run *run, struct bt_str json, struct berth_er
 	int result = decode(&bt_node_message, json, &run->arena, &object, err);
 	if (result == 0) {
 		const struct bt_node *node = object;
-		bt_state_update_node(run->engine->state, known_node(run, node->metadata.name), node);
+		bt_state_update_node(
+			run->engine->state, known_node(run, node->metadata.name), node);
 		note_node(run, node);
 	}
 	return result;
@@ -266,13 +272,14 @@ static int delete_node(struct case_run *run, struct bt_str name, struct berth_er
 {
 	const struct bt_node *node = known_node(run, name);
 	if (node == NULL) {
-		return bt_error_set(err, BERTH_ERR_NOT_FOUND, "deleteNode: no node %.*s", BT_STR_ARG(name));
+		return bt_error_set(
+			err, BERTH_ERR_NOT_FOUND, "deleteNode: no node %.*s", BT_STR_ARG(name));
 	}
 	return bt_state_remove_node(run->engine->state, node, err);
 }
 
-static int apply_operation(struct case_run *run, const struct bt_json_value *step, struct bt_str json,
-	struct berth_error *err)
+static int apply_operation(struct case_run *run, const struct bt_json_value *step,
+	struct bt_str json, struct berth_error *err)
 {
 	struct bt_str op = bt_json_find_str(step, "op");
 	struct bt_strbuf node = {0};
@@ -300,7 +307,8 @@ static int apply_operation(struct case_run *run, const struct bt_json_value *ste
 
 /** --- writing a result --- */
 
-static void write_status(struct case_run *run, const struct bt_framework *framework, const struct bt_status *status)
+static void write_status(
+	struct case_run *run, const struct bt_framework *framework, const struct bt_status *status)
 {
 	struct bt_json_writer *writer = &run->writer;
 	bt_json_begin_object(writer);
@@ -427,8 +435,8 @@ static void write_error(struct case_run *run, const struct bt_status *status)
 	bt_json_write_str(&run->writer, bt_status_message_str(status, &run->arena));
 }
 
-static void write_post_filter(struct case_run *run, struct bt_framework *framework, const struct bt_pod_info *pod,
-	const struct bt_evaluation *evaluation)
+static void write_post_filter(struct case_run *run, struct bt_framework *framework,
+	const struct bt_pod_info *pod, const struct bt_evaluation *evaluation)
 {
 	struct bt_json_writer *writer = &run->writer;
 	struct bt_strbuf message = {0};
@@ -457,8 +465,9 @@ static void write_post_filter(struct case_run *run, struct bt_framework *framewo
 
 /** --- one pending pod --- */
 
-static int place(struct case_run *run, struct bt_framework *framework, const struct bt_pod_info *pod,
-	const struct bt_evaluation *evaluation, struct berth_error *err)
+static int place(struct case_run *run, struct bt_framework *framework,
+	const struct bt_pod_info *pod, const struct bt_evaluation *evaluation,
+	struct berth_error *err)
 {
 	struct bt_state *state = run->engine->state;
 	uint32_t slot = evaluation->feasible[evaluation->best];
@@ -483,8 +492,9 @@ static int place(struct case_run *run, struct bt_framework *framework, const str
 	return bt_state_remove_pod(state, bound, err);
 }
 
-static int write_verdict(struct case_run *run, struct bt_framework *framework, const struct bt_pod_info *pod,
-	const struct bt_evaluation *evaluation, struct berth_error *err)
+static int write_verdict(struct case_run *run, struct bt_framework *framework,
+	const struct bt_pod_info *pod, const struct bt_evaluation *evaluation,
+	struct berth_error *err)
 {
 	struct bt_json_writer *writer = &run->writer;
 	if (!run->text.brief) {
@@ -516,21 +526,26 @@ static int write_verdict(struct case_run *run, struct bt_framework *framework, c
 }
 
 /**
- * The scheduling cycle itself on the same pod: verify mode compares it with the plain plugins, and its choice must be the
- * evaluation's. A pod's own nomination makes the cycle try that node alone, which the vectors do not do.
+ * The scheduling cycle itself on the same pod: verify mode compares it with the plain plugins, and
+ * its choice must be the evaluation's. A pod's own nomination makes the cycle try that node alone,
+ * which the vectors do not do.
  */
-static int check_cycle(struct case_run *run, struct bt_framework *framework, const struct bt_pod_info *pod,
-	struct berth_error *err)
+static int check_cycle(struct case_run *run, struct bt_framework *framework,
+	const struct bt_pod_info *pod, struct berth_error *err)
 {
 	struct bt_schedule_result decision;
 	struct bt_evaluation evaluation;
 	bt_engine_schedule(run->engine, framework, pod, &decision);
 	uint32_t chosen = decision.outcome == BT_OUTCOME_SCHEDULED ? decision.slot : BT_SLOT_NONE;
 	bt_engine_evaluate(run->engine, framework, pod, &evaluation);
-	uint32_t best = evaluation.best != UINT32_MAX ? evaluation.feasible[evaluation.best] : BT_SLOT_NONE;
-	/* The cycle takes an only node without scoring; the evaluation scores it, which may fail. */
-	if (chosen != best && evaluation.feasible_count != 1 && pod->nominated_node_name.length == 0) {
-		return bt_error_set(err, BERTH_ERR_INTERNAL, "the cycle and the evaluation of pod %.*s/%.*s disagree",
+	uint32_t best =
+		evaluation.best != UINT32_MAX ? evaluation.feasible[evaluation.best] : BT_SLOT_NONE;
+	/* The cycle takes an only node without scoring; the evaluation scores it, which may fail.
+	 */
+	if (chosen != best && evaluation.feasible_count != 1 &&
+		pod->nominated_node_name.length == 0) {
+		return bt_error_set(err, BERTH_ERR_INTERNAL,
+			"the cycle and the evaluation of pod %.*s/%.*s disagree",
 			BT_STR_ARG(pod->namespace_), BT_STR_ARG(pod->name));
 	}
 	return 0;
@@ -576,8 +591,9 @@ static int run_steps(struct case_run *run, struct berth_error *err)
 		struct bt_json_value *step;
 		int result = bt_json_parse(&run->arena, json, false, &step, err);
 		if (result == 0) {
-			result = bt_json_find(step, "op") != NULL ? apply_operation(run, step, json, err) :
-								    schedule_pod(run, json, err);
+			result = bt_json_find(step, "op") != NULL
+				? apply_operation(run, step, json, err)
+				: schedule_pod(run, json, err);
 		}
 		if (result < 0) {
 			return bt_error_wrap(err, result, "pending[%u]", i);
@@ -647,7 +663,8 @@ static int answer_case(struct case_run *run, bool verify, struct berth_error *er
 	return result;
 }
 
-int bt_conformance_answer(struct bt_str case_json, bool verify, struct bt_strbuf *out, struct berth_error *err)
+int bt_conformance_answer(
+	struct bt_str case_json, bool verify, struct bt_strbuf *out, struct berth_error *err)
 {
 	struct case_run run = {0};
 	bt_arena_init(&run.arena, 64 * 1024);

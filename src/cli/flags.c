@@ -49,7 +49,8 @@ static int store(const struct parse *parse, const struct bt_flag *flag, const ch
 	case BT_FLAG_BOOL:
 		if (!parse_bool(value, flag->target)) {
 			return bt_error_set(parse->err, BERTH_ERR_INVALID,
-				"invalid argument \"%s\" for \"--%s\" flag: must be true or false", value, flag->name);
+				"invalid argument \"%s\" for \"--%s\" flag: must be true or false",
+				value, flag->name);
 		}
 		return 0;
 	case BT_FLAG_STRING:
@@ -58,7 +59,8 @@ static int store(const struct parse *parse, const struct bt_flag *flag, const ch
 	case BT_FLAG_INT:
 		if (!bt_str_parse_int64(bt_str_from(value), &number)) {
 			return bt_error_set(parse->err, BERTH_ERR_INVALID,
-				"invalid argument \"%s\" for \"--%s\" flag: must be an integer", value, flag->name);
+				"invalid argument \"%s\" for \"--%s\" flag: must be an integer",
+				value, flag->name);
 		}
 		*(int64_t *)flag->target = number;
 		return 0;
@@ -70,7 +72,8 @@ static int store(const struct parse *parse, const struct bt_flag *flag, const ch
 }
 
 /** The value behind a flag: inline, or the next argument; booleans default to true. */
-static int take_value(struct parse *parse, const struct bt_flag *flag, const char *inline_value, const char *shown)
+static int take_value(struct parse *parse, const struct bt_flag *flag, const char *inline_value,
+	const char *shown)
 {
 	if (inline_value != NULL) {
 		return store(parse, flag, inline_value);
@@ -79,7 +82,8 @@ static int take_value(struct parse *parse, const struct bt_flag *flag, const cha
 		return store(parse, flag, "true");
 	}
 	if (parse->next >= parse->argc) {
-		return bt_error_set(parse->err, BERTH_ERR_INVALID, "flag needs an argument: %s", shown);
+		return bt_error_set(
+			parse->err, BERTH_ERR_INVALID, "flag needs an argument: %s", shown);
 	}
 	return store(parse, flag, parse->argv[parse->next++]);
 }
@@ -88,17 +92,20 @@ static int parse_long(struct parse *parse, const char *argument, bool *out_help)
 {
 	const char *name = argument + 2;
 	const char *equals = strchr(name, '=');
-	struct bt_str given = {name, (uint32_t)(equals != NULL ? (size_t)(equals - name) : strlen(name))};
+	struct bt_str given = {
+		name, (uint32_t)(equals != NULL ? (size_t)(equals - name) : strlen(name))};
 	for (uint32_t i = 0; i < parse->flag_count; i++) {
 		if (name_equals(parse->flags[i].name, given)) {
-			return take_value(parse, &parse->flags[i], equals != NULL ? equals + 1 : NULL, argument);
+			return take_value(parse, &parse->flags[i],
+				equals != NULL ? equals + 1 : NULL, argument);
 		}
 	}
 	if (name_equals("help", given)) {
 		*out_help = true;
 		return 0;
 	}
-	return bt_error_set(parse->err, BERTH_ERR_INVALID, "unknown flag: --%.*s", BT_STR_ARG(given));
+	return bt_error_set(
+		parse->err, BERTH_ERR_INVALID, "unknown flag: --%.*s", BT_STR_ARG(given));
 }
 
 static int parse_short(struct parse *parse, const char *argument, bool *out_help)
@@ -115,15 +122,16 @@ static int parse_short(struct parse *parse, const char *argument, bool *out_help
 			continue;
 		}
 		if (flag == NULL) {
-			return bt_error_set(parse->err, BERTH_ERR_INVALID, "unknown shorthand flag: '%c' in %s", *letter,
-				argument);
+			return bt_error_set(parse->err, BERTH_ERR_INVALID,
+				"unknown shorthand flag: '%c' in %s", *letter, argument);
 		}
 		if (flag->type == BT_FLAG_BOOL && letter[1] != '=') {
 			*(bool *)flag->target = true;
 			continue;
 		}
 		const char *value = letter[1] == '\0' ? NULL : letter + 1;
-		return take_value(parse, flag, value != NULL && *value == '=' ? value + 1 : value, argument);
+		return take_value(
+			parse, flag, value != NULL && *value == '=' ? value + 1 : value, argument);
 	}
 	return 0;
 }

@@ -2,8 +2,9 @@
 #ifndef BT_CLI_FLAGS_H
 #define BT_CLI_FLAGS_H
 /**
- * Command-line flags as Go's pflag reads them: --name=value, --name value, -f value, -fvalue; booleans take no separate
- * value; underscores in names equal dashes; no abbreviations; "--" ends the flags; "-" is an argument.
+ * Command-line flags as Go's pflag reads them: --name=value, --name value, -f value, -fvalue;
+ * booleans take no separate value; underscores in names equal dashes; no abbreviations; "--" ends
+ * the flags; "-" is an argument.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,8 +25,8 @@ struct bt_arguments {
 };
 
 struct bt_flag {
-	const char *name;  /* without dashes */
-	char shorthand;    /* 0: none */
+	const char *name; /* without dashes */
+	char shorthand;   /* 0: none */
 	enum bt_flag_type type;
 	void *target;
 	const char *value_name; /* for help; NULL for booleans */
@@ -33,11 +34,13 @@ struct bt_flag {
 };
 
 /**
- * Parse argv[0..argc). Arguments that are no flags go to out_arguments. BERTH_ERR_INVALID with pflag's messages
- * (`unknown flag: --x`, `flag needs an argument: --x`, ...). --help sets *out_help (never an error).
+ * Parse argv[0..argc). Arguments that are no flags go to out_arguments. BERTH_ERR_INVALID with
+ * pflag's messages
+ * (`unknown flag: --x`, `flag needs an argument: --x`, ...). --help sets *out_help (never an
+ * error).
  */
-BT_MUST_USE int bt_flags_parse(const struct bt_flag *flags, uint32_t flag_count, int argc, char **argv,
-	struct bt_arguments *out_arguments, bool *out_help, struct berth_error *err);
+BT_MUST_USE int bt_flags_parse(const struct bt_flag *flags, uint32_t flag_count, int argc,
+	char **argv, struct bt_arguments *out_arguments, bool *out_help, struct berth_error *err);
 /** One aligned line per flag. */
 void bt_flags_help(const struct bt_flag *flags, uint32_t flag_count, struct bt_strbuf *out);
 #endif

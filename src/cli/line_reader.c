@@ -22,12 +22,14 @@ struct bt_line_reader {
 	bool at_end;
 };
 
-int bt_line_reader_open(const char *path, struct bt_line_reader **out_reader, struct berth_error *err)
+int bt_line_reader_open(
+	const char *path, struct bt_line_reader **out_reader, struct berth_error *err)
 {
 	errno = 0;
 	gzFile file = strcmp(path, "-") == 0 ? gzdopen(STDIN_FILENO, "rb") : gzopen(path, "rb");
 	if (file == NULL) {
-		return bt_error_set(err, BERTH_ERR_IO, "%s: %s", path, errno != 0 ? strerror(errno) : "cannot open");
+		return bt_error_set(err, BERTH_ERR_IO, "%s: %s", path,
+			errno != 0 ? strerror(errno) : "cannot open");
 	}
 	(void)gzbuffer(file, CHUNK_BYTES); /* only a hint */
 	struct bt_line_reader *reader = BT_NEW(struct bt_line_reader);
@@ -56,8 +58,8 @@ static int fill_chunk(struct bt_line_reader *reader, struct berth_error *err)
 	if (length < 0) {
 		int code;
 		const char *text = gzerror(reader->file, &code);
-		return bt_error_set(
-			err, BERTH_ERR_IO, "%s: %s", reader->path, code == Z_ERRNO ? strerror(errno) : text);
+		return bt_error_set(err, BERTH_ERR_IO, "%s: %s", reader->path,
+			code == Z_ERRNO ? strerror(errno) : text);
 	}
 	reader->chunk_length = (size_t)length;
 	reader->chunk_position = 0;
@@ -86,8 +88,9 @@ static int read_line(struct bt_line_reader *reader, bool *out_more, struct berth
 		const char *end = memchr(start, '\n', left);
 		size_t length = end != NULL ? (size_t)(end - start) : left;
 		if (reader->line.length + length > LINE_BYTES_MAX) {
-			return bt_error_set(err, BERTH_ERR_TOO_LARGE, "%s: line %lu is longer than %zu bytes",
-				reader->path, reader->number + 1, LINE_BYTES_MAX);
+			return bt_error_set(err, BERTH_ERR_TOO_LARGE,
+				"%s: line %lu is longer than %zu bytes", reader->path,
+				reader->number + 1, LINE_BYTES_MAX);
 		}
 		bt_strbuf_append(&reader->line, start, length);
 		reader->chunk_position += length + (end != NULL);
@@ -109,7 +112,8 @@ static bool is_blank(struct bt_str line)
 	return true;
 }
 
-int bt_line_reader_next(struct bt_line_reader *reader, struct bt_str *out_line, bool *out_more, struct berth_error *err)
+int bt_line_reader_next(struct bt_line_reader *reader, struct bt_str *out_line, bool *out_more,
+	struct berth_error *err)
 {
 	bool more = true;
 	do {

@@ -23,9 +23,11 @@ static struct bt_resource_column column_of(const struct bt_node_table *nodes,
 			.used = non_zero ? nodes->non_zero_cpu_milli : nodes->requested_cpu_milli};
 	case BT_SCORED_MEMORY:
 		return (struct bt_resource_column){.allocatable = nodes->allocatable_memory_bytes,
-			.used = non_zero ? nodes->non_zero_memory_bytes : nodes->requested_memory_bytes};
+			.used = non_zero ? nodes->non_zero_memory_bytes
+					 : nodes->requested_memory_bytes};
 	case BT_SCORED_EPHEMERAL_STORAGE:
-		return (struct bt_resource_column){.allocatable = nodes->allocatable_ephemeral_bytes,
+		return (struct bt_resource_column){
+			.allocatable = nodes->allocatable_ephemeral_bytes,
 			.used = nodes->requested_ephemeral_bytes};
 	case BT_SCORED_SCALAR:
 		return (struct bt_resource_column){
@@ -37,9 +39,9 @@ static struct bt_resource_column column_of(const struct bt_node_table *nodes,
 	return (struct bt_resource_column){0};
 }
 
-bool bt_resource_columns_collect(const struct bt_scored_resources *resources, const int64_t *requests,
-	const struct bt_state *state, enum bt_score_usage usage, struct bt_resource_column *out_columns,
-	uint32_t *out_count)
+bool bt_resource_columns_collect(const struct bt_scored_resources *resources,
+	const int64_t *requests, const struct bt_state *state, enum bt_score_usage usage,
+	struct bt_resource_column *out_columns, uint32_t *out_count)
 {
 	uint32_t count = 0;
 	if (resources->count > BT_RESOURCE_COLUMNS_MAX) {

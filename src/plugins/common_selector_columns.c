@@ -5,10 +5,11 @@
 
 #include "base/alloc.h"
 
-static void and_requirement(const struct bt_requirement *requirement, struct bt_state *state, uint32_t slot_count,
-	uint8_t *matches)
+static void and_requirement(const struct bt_requirement *requirement, struct bt_state *state,
+	uint32_t slot_count, uint8_t *matches)
 {
-	const struct bt_label_column *column = bt_node_table_label_column(&state->nodes, requirement->key);
+	const struct bt_label_column *column =
+		bt_node_table_label_column(&state->nodes, requirement->key);
 	uint8_t *holds = bt_malloc(column->dictionary.count != 0 ? column->dictionary.count : 1);
 	holds[0] = bt_requirement_matches(requirement, NULL);
 	for (uint32_t i = 1; i < column->dictionary.count; i++) {
@@ -21,22 +22,23 @@ static void and_requirement(const struct bt_requirement *requirement, struct bt_
 	bt_free(holds);
 }
 
-static void and_fields(const struct bt_node_term *term, const struct bt_state *state, uint32_t slot_count,
-	uint8_t *matches)
+static void and_fields(const struct bt_node_term *term, const struct bt_state *state,
+	uint32_t slot_count, uint8_t *matches)
 {
 	struct bt_node_term fields = *term;
 	fields.label_count = 0;
 	struct bt_str_map no_labels = {0};
 	for (uint32_t slot = 0; slot < slot_count; slot++) {
 		if (matches[slot] != 0) {
-			matches[slot] =
-				bt_node_term_matches(&fields, bt_node_table_name(&state->nodes, slot), &no_labels);
+			matches[slot] = bt_node_term_matches(
+				&fields, bt_node_table_name(&state->nodes, slot), &no_labels);
 		}
 	}
 }
 
 /** matches[slot] = the term matches. */
-static void set_term(const struct bt_node_term *term, struct bt_state *state, uint32_t slot_count, uint8_t *matches)
+static void set_term(const struct bt_node_term *term, struct bt_state *state, uint32_t slot_count,
+	uint8_t *matches)
 {
 	if (term->errors.count != 0) {
 		memset(matches, 0, slot_count);
@@ -69,13 +71,15 @@ void bt_node_selector_column(const struct bt_parsed_node_selector *selector, str
 	bt_free(any);
 }
 
-void bt_required_affinity_column(const struct bt_required_node_affinity *required, struct bt_state *state,
-	uint32_t slot_count, uint8_t *matches)
+void bt_required_affinity_column(const struct bt_required_node_affinity *required,
+	struct bt_state *state, uint32_t slot_count, uint8_t *matches)
 {
 	for (uint32_t i = 0; i < required->node_selector->count; i++) {
 		const struct bt_str_pair *pair = &required->node_selector->items[i];
-		struct bt_requirement equals = {
-			.key = pair->key, .operator_ = BT_SELECTOR_IN, .value_count = 1, .values = &pair->value};
+		struct bt_requirement equals = {.key = pair->key,
+			.operator_ = BT_SELECTOR_IN,
+			.value_count = 1,
+			.values = &pair->value};
 		and_requirement(&equals, state, slot_count, matches);
 	}
 	if (required->has_affinity) {
@@ -83,8 +87,8 @@ void bt_required_affinity_column(const struct bt_required_node_affinity *require
 	}
 }
 
-void bt_preferred_terms_column(const struct bt_preferred_terms *terms, struct bt_state *state, uint32_t slot_count,
-	int32_t *scores)
+void bt_preferred_terms_column(const struct bt_preferred_terms *terms, struct bt_state *state,
+	uint32_t slot_count, int32_t *scores)
 {
 	uint8_t *matches = bt_malloc(slot_count);
 	for (uint32_t i = 0; i < terms->count; i++) {

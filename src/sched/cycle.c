@@ -1,29 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sched/cycle.h"
+#include "sched/cycle_private.h"
 
-#include <stdlib.h>
-
-#include "base/assert.h"
-#include "base/bitset.h"
 #include "sched/node_choice.h"
 #include "sched/plan_kernels.h"
 
-/** --- the cycle's working state --- */
-
-/** What the steps of one cycle share. */
-struct cycle_run {
-	struct bt_engine *engine;
-	struct bt_framework *framework;
-	const struct bt_pod_info *pod;
-	struct bt_plan *plan; /* NULL: no columns for this profile */
-	const uint32_t *verdict; /* of this cycle; the plan's own or with per-cycle filters merged in */
-	struct bt_cycle_state *cycle;
-	struct bt_schedule_result *result;
-	struct bt_pre_filter_outcome pre_filter;
-	uint32_t start_index; /* rotation index at the start */
-};
-
-struct bt_cycle_state *bt_engine_begin_cycle(struct bt_engine *engine, const struct bt_framework *framework)
+struct bt_cycle_state *bt_engine_begin_cycle(
+	struct bt_engine *engine, const struct bt_framework *framework)
 {
 	if (engine->cycle_open) {
 		bt_cycle_state_finish(&engine->cycle);
@@ -62,7 +44,8 @@ void bt_diagnosis_add_plugin(struct bt_diagnosis *diagnosis, const struct bt_sta
 	}
 }
 
-void bt_node_statuses_set(struct bt_node_statuses *statuses, uint32_t slot, const struct bt_status *status)
+void bt_node_statuses_set(
+	struct bt_node_statuses *statuses, uint32_t slot, const struct bt_status *status)
 {
 	for (uint32_t i = 0; i < statuses->entries.count; i++) {
 		if (statuses->entries.items[i].slot == slot) {
@@ -74,274 +57,8 @@ void bt_node_statuses_set(struct bt_node_statuses *statuses, uint32_t slot, cons
 	bt_vec_push(&statuses->entries, entry);
 }
 
-static void record_rejection(struct bt_diagnosis *diagnosis, uint32_t slot, const struct bt_status *status)
-{
-	struct bt_node_status_entry entry = {slot, *status};
-	bt_vec_push(&diagnosis->statuses.entries, entry);
-	bt_diagnosis_add_plugin(diagnosis, status);
-}
-
-static int compare_names(const void *a, const void *b)
-{
-	return bt_str_compare(*(const struct bt_str *)a, *(const struct bt_str *)b);
-}
-
-struct bt_status bt_narrowed_status(const struct bt_framework *framework, const struct bt_plugin_set *plugins,
-	struct bt_arena *arena)
-{
-	struct bt_str names[BT_PLUGINS_MAX];
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < framework->instances.count; i++) {
-		if (bt_plugin_set_has(plugins, i)) {
-			names[count++] = bt_framework_plugin_name(framework, i);
-		}
-	}
-	qsort(names, count, sizeof(names[0]), compare_names);
-	struct bt_strbuf text = {0};
-	bt_strbuf_append_c(&text, "node(s) didn't satisfy plugin(s) [");
-	for (uint32_t i = 0; i < count; i++) {
-		bt_strbuf_append_c(&text, i != 0 ? " " : "");
-		bt_strbuf_append_str(&text, names[i]);
-	}
-	bt_strbuf_append_char(&text, ']');
-	struct bt_status status =
-		bt_status_text(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
-	return status;
-}
-
-/** --- how much to search --- */
-
-uint32_t bt_feasible_nodes_to_find(uint32_t node_count, int32_t percentage)
-{
-	if (node_count < 100) {
-		return node_count;
-	}
-	int64_t percent = percentage;
-	if (percent == 0) {
-		percent = 50 - (int64_t)node_count / 125;
-		percent = percent < 5 ? 5 : percent;
-	}
-	/* int32 arithmetic, as upstream. */
-	int32_t wanted = (int32_t)((uint32_t)node_count * (uint32_t)percent) / 100;
-	return wanted < 100 ? 100 : (uint32_t)wanted;
-}
-
-uint32_t bt_search_limit(const struct bt_engine *engine, const struct bt_framework *framework, uint32_t node_count)
-{
-	if (framework->points[BT_POINT_SCORE].entries.count == 0) {
-		return 1;
-	}
-	int32_t option = engine->options.percentage_of_nodes_to_score;
-	if (option >= 0) {
-		return bt_feasible_nodes_to_find(node_count, option);
-	}
-	const struct bt_config_profile *profile = framework->profile;
-	if (profile->percentage_of_nodes_to_score.present) {
-		return bt_feasible_nodes_to_find(node_count, profile->percentage_of_nodes_to_score.value);
-	}
-	if (bt_config_percentage_is_explicit(engine->config)) {
-		return bt_feasible_nodes_to_find(node_count, bt_config_percentage_of_nodes_to_score(engine->config));
-	}
-	return node_count;
-}
-
-void bt_search_candidates(const struct bt_engine *engine, const struct bt_pre_filter_result *result,
-	struct bt_arena *arena, const uint32_t **out_slots, uint32_t *out_count)
-{
-	const struct bt_snapshot *snapshot = &engine->state->snapshot;
-	if (!result->restricted) {
-		*out_slots = snapshot->list;
-		*out_count = snapshot->count;
-		return;
-	}
-	struct bt_bitset named = {0};
-	bt_bitset_resize(&named, engine->state->nodes.slot_count);
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < result->count; i++) {
-		uint32_t slot = bt_state_snapshot_find(engine->state, result->names[i]);
-		if (slot != BT_SLOT_NONE && !bt_bitset_get(&named, slot)) {
-			bt_bitset_assign(&named, slot, true);
-			count++;
-		}
-	}
-	uint32_t *slots = BT_ARENA_NEW_ARRAY(arena, uint32_t, count);
-	uint32_t found = 0;
-	for (uint32_t i = 0; i < snapshot->count && found < count; i++) {
-		if (bt_bitset_get(&named, snapshot->list[i])) {
-			slots[found++] = snapshot->list[i];
-		}
-	}
-	bt_bitset_finish(&named);
-	*out_slots = slots;
-	*out_count = found;
-}
-
-/** --- one node --- */
-
-static bool note_nomination(void *context, const struct bt_pod_info *pod BT_UNUSED)
-{
-	*(bool *)context = true;
-	return false;
-}
-
-static bool has_nominations(const struct bt_engine *engine, uint32_t slot)
-{
-	bool found = false;
-	if (!bt_nominator_is_empty(&engine->nominator)) {
-		bt_nominator_for_node(
-			&engine->nominator, bt_node_table_name(&engine->state->nodes, slot), note_nomination, &found);
-	}
-	return found;
-}
-
-/** Verdict of one node, with what the plan knows already. */
-static struct bt_status filter_slot(struct cycle_run *run, uint32_t slot)
-{
-	struct bt_node_info node;
-	bt_node_info_init(&node, run->engine->state, slot);
-	if (run->plan == NULL || has_nominations(run->engine, slot)) {
-		return bt_run_filter_with_nominated_pods(run->framework, run->cycle, run->pod, &node);
-	}
-	uint32_t verdict = run->verdict[slot];
-	uint32_t failing = verdict == 0 ? run->plan->filter_count : (verdict >> BT_VERDICT_DETAIL_BITS) - 1;
-	for (uint32_t i = 0; run->plan->has_plain_filters && i < failing; i++) {
-		const struct bt_plan_filter *filter = &run->plan->filters[i];
-		if (filter->form != BT_FILTER_PLAIN || bt_plugin_set_has(&run->cycle->skip_filter, filter->plugin->index)) {
-			continue;
-		}
-		struct bt_status status = bt_run_filter_plugin(run->framework, filter->plugin, run->cycle, run->pod, &node);
-		if (!bt_status_is_success(&status)) {
-			return status;
-		}
-	}
-	if (verdict == 0) {
-		return BT_STATUS_OK;
-	}
-	return bt_plan_verdict_status(run->plan, run->cycle, run->pod, verdict, run->cycle->arena);
-}
-
-/** Search in rotated order up to the limit: the reference outcome. Spec 03 section 3.5. */
-static struct bt_search_result search_nodes(struct cycle_run *run, struct bt_search search)
-{
-	struct bt_diagnosis *diagnosis = &run->result->diagnosis;
-	struct bt_search_result found = {0};
-	uint32_t wanted = search.limit < search.count ? search.limit : search.count;
-	found.feasible = BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, wanted);
-	bool no_filters = run->framework->points[BT_POINT_FILTER].entries.count == 0;
-	for (uint32_t i = 0; i < search.count; i++) {
-		uint32_t slot = search.slots[(search.start + i) % search.count];
-		struct bt_status status = no_filters ? BT_STATUS_OK : filter_slot(run, slot);
-		if (bt_status_is_success(&status)) {
-			if (found.feasible_count == wanted) {
-				break;
-			}
-			found.feasible[found.feasible_count++] = slot;
-			if (no_filters && found.feasible_count == wanted) {
-				break;
-			}
-		} else if (bt_status_is_rejected(&status)) {
-			record_rejection(diagnosis, slot, &status);
-		} else {
-			found.error = status;
-			break;
-		}
-	}
-	return found;
-}
-
-/** --- scoring and choice --- */
-
-uint32_t bt_choose_node(struct bt_engine *engine, const uint32_t *slots, const int64_t *totals, uint32_t count)
-{
-	if (engine->options.tie_policy == BT_TIE_HEAP) {
-		return bt_heap_choose(totals, count);
-	}
-	uint32_t best = 0;
-	uint64_t ties = 1;
-	for (uint32_t i = 1; i < count; i++) {
-		if (totals[i] > totals[best]) {
-			best = i;
-			ties = 1;
-			continue;
-		}
-		if (totals[i] < totals[best]) {
-			continue;
-		}
-		ties++;
-		if (engine->options.tie_policy == BT_TIE_RANDOM) {
-			best = bt_prng_below(&engine->prng, ties) == 0 ? i : best;
-		} else if (bt_str_compare(bt_node_table_name(&engine->state->nodes, slots[i]),
-				   bt_node_table_name(&engine->state->nodes, slots[best])) < 0) {
-			best = i;
-		}
-	}
-	return best;
-}
-
-static void total_from_columns(const struct bt_plan *plan, const uint32_t *slots, uint32_t count, int64_t *totals)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		totals[i] = plan->local[slots[i]];
-	}
-	for (uint32_t r = 0; r < plan->raw_count; r++) {
-		const struct bt_plan_raw *raw = &plan->raws[r];
-		int32_t max = 0;
-		for (uint32_t i = 0; i < count; i++) {
-			max = raw->values[slots[i]] > max ? raw->values[slots[i]] : max;
-		}
-		for (uint32_t i = 0; i < count; i++) {
-			totals[i] += (int64_t)raw->weight * bt_plan_normalized(raw->values[slots[i]], max, raw->reverse);
-		}
-	}
-}
-
-/** The plugins that score anew in every cycle, on top of the plan's columns. */
-static void add_cycle_scores(struct cycle_run *run, const uint32_t *slots, uint32_t count, int64_t *totals)
-{
-	int64_t *scores = BT_ARENA_NEW_ARRAY(run->cycle->arena, int64_t, count);
-	for (uint32_t i = 0; i < run->plan->cycle_score_count; i++) {
-		struct bt_plugin *plugin = run->plan->cycle_scores[i].plugin;
-		const void *data = run->cycle->pre_score_data[plugin->index];
-		int64_t weight = run->plan->cycle_scores[i].weight;
-		if (bt_plugin_set_has(&run->cycle->skip_score, plugin->index)) {
-			continue;
-		}
-		plugin->ops->score_slots(plugin, data, run->pod, run->engine->state, slots, count, scores);
-		plugin->ops->normalize_column(plugin, data, run->engine->state, slots, count, scores);
-		for (uint32_t k = 0; k < count; k++) {
-			totals[k] += weight * scores[k];
-		}
-	}
-}
-
-/** Totals of the feasible nodes; a status that is not Success ends the cycle. Spec 03 section 5. */
-static struct bt_status score_nodes(struct cycle_run *run, const uint32_t *slots, uint32_t count, int64_t *totals)
-{
-	struct bt_plan *plan = run->plan;
-	struct bt_status status = plan != NULL && plan->pre_score_cached ?
-		plan->pre_score : bt_run_pre_score(run->framework, run->cycle, run->pod, slots, count);
-	if (!bt_status_is_success(&status)) {
-		return status;
-	}
-	if (plan != NULL && !plan->has_plain_scores) {
-		bt_plan_score_columns(plan, run->engine, run->pod);
-		total_from_columns(plan, slots, count, totals);
-		add_cycle_scores(run, slots, count, totals);
-		return BT_STATUS_OK;
-	}
-	struct bt_score_table table;
-	status = bt_run_score(run->framework, run->cycle, run->pod, slots, count, &table);
-	if (bt_status_is_success(&status)) {
-		for (uint32_t i = 0; i < count; i++) {
-			totals[i] = table.totals[i];
-		}
-	}
-	return status;
-}
-
-static void set_scheduled(struct bt_schedule_result *result, uint32_t slot, int64_t total, uint32_t feasible_count,
-	uint32_t explicit_count)
+static void set_scheduled(struct bt_schedule_result *result, uint32_t slot, int64_t total,
+	uint32_t feasible_count, uint32_t explicit_count)
 {
 	result->outcome = BT_OUTCOME_SCHEDULED;
 	result->slot = slot;
@@ -354,10 +71,11 @@ static void set_error(struct bt_schedule_result *result, const struct bt_status 
 {
 	result->outcome = BT_OUTCOME_ERROR;
 	result->status = *status;
-	result->nomination = (struct bt_post_filter_result){true, BT_NOMINATING_OVERRIDE, {NULL, 0}};
+	result->nomination =
+		(struct bt_post_filter_result){true, BT_NOMINATING_OVERRIDE, {NULL, 0}};
 }
 
-static void choose_from_list(struct cycle_run *run, const uint32_t *slots, uint32_t count)
+static void choose_from_list(struct bt_cycle_run *run, const uint32_t *slots, uint32_t count)
 {
 	uint32_t explicit_count = run->result->diagnosis.statuses.entries.count;
 	if (count == 1) {
@@ -365,7 +83,7 @@ static void choose_from_list(struct cycle_run *run, const uint32_t *slots, uint3
 		return;
 	}
 	int64_t *totals = BT_ARENA_NEW_ARRAY(run->cycle->arena, int64_t, count);
-	struct bt_status status = score_nodes(run, slots, count, totals);
+	struct bt_status status = bt_cycle_score(run, slots, count, totals);
 	if (!bt_status_is_success(&status)) {
 		set_error(run->result, &status);
 		return;
@@ -376,18 +94,20 @@ static void choose_from_list(struct cycle_run *run, const uint32_t *slots, uint3
 
 /** --- no node fits --- */
 
-static void fail_with_diagnosis(struct cycle_run *run)
+static void fail_with_diagnosis(struct bt_cycle_run *run)
 {
 	struct bt_schedule_result *result = run->result;
 	result->outcome = BT_OUTCOME_FIT_ERROR;
 	result->diagnosis.node_count = run->engine->state->snapshot.count;
 	result->evaluated_count = result->diagnosis.statuses.entries.count;
 	if (run->framework->points[BT_POINT_POST_FILTER].entries.count == 0) {
-		result->nomination = (struct bt_post_filter_result){true, BT_NOMINATING_OVERRIDE, {NULL, 0}};
+		result->nomination =
+			(struct bt_post_filter_result){true, BT_NOMINATING_OVERRIDE, {NULL, 0}};
 	} else {
-		struct bt_status status = bt_run_post_filter(
-			run->framework, run->cycle, run->pod, &result->diagnosis.statuses, &result->nomination);
-		result->diagnosis.post_filter_message = bt_status_message_str(&status, run->cycle->arena);
+		struct bt_status status = bt_run_post_filter(run->framework, run->cycle, run->pod,
+			&result->diagnosis.statuses, &result->nomination);
+		result->diagnosis.post_filter_message =
+			bt_status_message_str(&status, run->cycle->arena);
 	}
 	struct bt_strbuf text = {0};
 	bt_diagnosis_message(&result->diagnosis, &text);
@@ -397,7 +117,7 @@ static void fail_with_diagnosis(struct cycle_run *run)
 }
 
 /** Statuses of all nodes from the verdict column, each distinct verdict decoded once. */
-static void diagnose_from_column(struct cycle_run *run)
+static void diagnose_from_column(struct bt_cycle_run *run)
 {
 	struct decoded {
 		uint32_t verdict;
@@ -415,30 +135,33 @@ static void diagnose_from_column(struct cycle_run *run)
 			k++;
 		}
 		if (k == known.count) {
-			struct decoded entry = {
-				verdict, bt_plan_verdict_status(
-					run->plan, run->cycle, run->pod, verdict, run->cycle->arena)};
+			struct decoded entry = {verdict,
+				bt_plan_verdict_status(run->plan, run->cycle, run->pod, verdict,
+					run->cycle->arena)};
 			bt_vec_push(&known, entry);
 		}
-		record_rejection(diagnosis, slot, &known.items[k].status);
+		bt_cycle_record_rejection(diagnosis, slot, &known.items[k].status);
 	}
 	bt_vec_finish(&known);
 }
 
 /** --- the whole list at once, from the plan's columns --- */
 
-static bool columns_decide(const struct cycle_run *run, uint32_t limit)
+static bool columns_decide(const struct bt_cycle_run *run, uint32_t limit)
 {
 	const struct bt_plan *plan = run->plan;
-	return plan != NULL && !plan->has_plain_filters && !plan->has_plain_scores && plan->pre_score_cached &&
-		run->verdict == plan->verdict && plan->cycle_score_count == 0 &&
-		!run->pre_filter.result.restricted && limit >= run->engine->state->snapshot.count &&
-		run->pod->nominated_node_name.length == 0 && bt_nominator_is_empty(&run->engine->nominator) &&
+	return plan != NULL && !plan->has_plain_filters && !plan->has_plain_scores &&
+		plan->pre_score_cached && run->verdict == plan->verdict &&
+		plan->cycle_score_count == 0 && !run->pre_filter.result.restricted &&
+		limit >= run->engine->state->snapshot.count &&
+		run->pod->nominated_node_name.length == 0 &&
+		bt_nominator_is_empty(&run->engine->nominator) &&
 		run->framework->points[BT_POINT_FILTER].entries.count != 0;
 }
 
-/** Upstream's heap choice: the best node whose rank among the feasible ones comes first in heap pre-order. */
-static uint32_t choose_by_heap(const struct cycle_run *run, int32_t best_total)
+/** Upstream's heap choice: the best node whose rank among the feasible ones comes first in heap
+ * pre-order. */
+static uint32_t choose_by_heap(const struct bt_cycle_run *run, int32_t best_total)
 {
 	const struct bt_snapshot *snapshot = &run->engine->state->snapshot;
 	const int32_t *total = run->plan->total;
@@ -449,7 +172,8 @@ static uint32_t choose_by_heap(const struct cycle_run *run, int32_t best_total)
 	for (uint32_t i = 0; i < snapshot->count; i++) {
 		uint32_t slot = snapshot->list[position];
 		position = position + 1 == snapshot->count ? 0 : position + 1;
-		if (total[slot] == best_total && (best_rank == UINT32_MAX || bt_heap_precedes(rank, best_rank))) {
+		if (total[slot] == best_total &&
+			(best_rank == UINT32_MAX || bt_heap_precedes(rank, best_rank))) {
 			best_rank = rank;
 			best_slot = slot;
 			if (rank == 0) {
@@ -461,7 +185,7 @@ static uint32_t choose_by_heap(const struct cycle_run *run, int32_t best_total)
 	return best_slot;
 }
 
-static uint32_t choose_by_policy(struct cycle_run *run, int32_t best_total)
+static uint32_t choose_by_policy(struct bt_cycle_run *run, int32_t best_total)
 {
 	struct bt_engine *engine = run->engine;
 	const struct bt_plan *plan = run->plan;
@@ -484,7 +208,7 @@ static uint32_t choose_by_policy(struct cycle_run *run, int32_t best_total)
 	return best;
 }
 
-static void choose_from_columns(struct cycle_run *run)
+static void choose_from_columns(struct bt_cycle_run *run)
 {
 	struct bt_plan *plan = run->plan;
 	uint32_t explicit_count = run->engine->state->snapshot.count - plan->feasible_count;
@@ -507,15 +231,16 @@ static void choose_from_columns(struct cycle_run *run)
 	}
 	bt_plan_score_columns(plan, run->engine, run->pod);
 	int32_t best_total = bt_plan_kernels_for_cpu()->max_total(plan->total, plan->slot_count);
-	uint32_t slot = run->engine->options.tie_policy == BT_TIE_HEAP ? choose_by_heap(run, best_total) :
-									 choose_by_policy(run, best_total);
+	uint32_t slot = run->engine->options.tie_policy == BT_TIE_HEAP
+		? choose_by_heap(run, best_total)
+		: choose_by_policy(run, best_total);
 	set_scheduled(run->result, slot, best_total, plan->feasible_count, explicit_count);
 }
 
 /** --- the search of spec 03 section 3.4 --- */
 
 /** A nominated pod tries its node alone first. true: that decided the cycle. */
-static bool try_nominated_node(struct cycle_run *run)
+static bool try_nominated_node(struct bt_cycle_run *run)
 {
 	if (run->pod->nominated_node_name.length == 0) {
 		return false;
@@ -524,42 +249,47 @@ static bool try_nominated_node(struct cycle_run *run)
 	if (slot == BT_SLOT_NONE) {
 		return false;
 	}
-	struct bt_search_result found = search_nodes(run, (struct bt_search){&slot, 1, 0, 1});
+	struct bt_search_result found = bt_cycle_search(run, (struct bt_search){&slot, 1, 0, 1});
 	/* A failing Filter here is only logged upstream; the full search decides. */
 	if (found.feasible_count == 0) {
 		return false;
 	}
-	set_scheduled(run->result, found.feasible[0], 0, 1, run->result->diagnosis.statuses.entries.count);
+	set_scheduled(run->result, found.feasible[0], 0, 1,
+		run->result->diagnosis.statuses.entries.count);
 	return true;
 }
 
-/** Entries of the nominated node's trial are replaced by those of the full search, but count once for the rotation. */
-static void search_list(struct cycle_run *run)
+/** Entries of the nominated node's trial are replaced by those of the full search, but count once
+ * for the rotation. */
+static void search_list(struct bt_cycle_run *run)
 {
 	struct bt_engine *engine = run->engine;
 	struct bt_diagnosis *diagnosis = &run->result->diagnosis;
 	struct bt_search search = {.start = run->start_index};
-	bt_search_candidates(engine, &run->pre_filter.result, run->cycle->arena, &search.slots, &search.count);
+	bt_search_candidates(
+		engine, &run->pre_filter.result, run->cycle->arena, &search.slots, &search.count);
 	if (run->pre_filter.result.restricted) {
-		diagnosis->statuses.absent =
-			bt_narrowed_status(run->framework, &run->pre_filter.plugins_with_nodes, run->cycle->arena);
+		diagnosis->statuses.absent = bt_narrowed_status(
+			run->framework, &run->pre_filter.plugins_with_nodes, run->cycle->arena);
 	}
 	search.limit = bt_search_limit(engine, run->framework, search.count);
-	uint32_t trial_slot = diagnosis->statuses.entries.count != 0 ? diagnosis->statuses.entries.items[0].slot :
-								       BT_SLOT_NONE;
+	uint32_t trial_slot = diagnosis->statuses.entries.count != 0
+		? diagnosis->statuses.entries.items[0].slot
+		: BT_SLOT_NONE;
 	struct bt_search_result found = {0};
 	if (search.count != 0) {
 		search.start %= search.count;
-		found = search_nodes(run, search);
+		found = bt_cycle_search(run, search);
 	}
-	for (uint32_t i = 1; trial_slot != BT_SLOT_NONE && i < diagnosis->statuses.entries.count; i++) {
+	for (uint32_t i = 1; trial_slot != BT_SLOT_NONE && i < diagnosis->statuses.entries.count;
+		i++) {
 		if (diagnosis->statuses.entries.items[i].slot == trial_slot) {
 			bt_vec_remove_ordered(&diagnosis->statuses.entries, 0);
 			break;
 		}
 	}
-	uint64_t advanced =
-		(uint64_t)run->start_index + found.feasible_count + diagnosis->statuses.entries.count;
+	uint64_t advanced = (uint64_t)run->start_index + found.feasible_count +
+		diagnosis->statuses.entries.count;
 	engine->next_start_node_index = (uint32_t)(advanced % engine->state->snapshot.count);
 	if (!bt_status_is_success(&found.error)) {
 		struct bt_status error = bt_status_error_text(
@@ -573,11 +303,12 @@ static void search_list(struct cycle_run *run)
 }
 
 /** PreFilter; false when it decided the cycle. */
-static bool run_pre_filter(struct cycle_run *run)
+static bool run_pre_filter(struct bt_cycle_run *run)
 {
 	struct bt_diagnosis *diagnosis = &run->result->diagnosis;
 	bool cached = run->plan != NULL && run->plan->pre_filter_cached;
-	run->pre_filter = cached ? run->plan->pre_filter : bt_run_pre_filter(run->framework, run->cycle, run->pod);
+	run->pre_filter = cached ? run->plan->pre_filter
+				 : bt_run_pre_filter(run->framework, run->cycle, run->pod);
 	diagnosis->unschedulable_plugins = run->pre_filter.plugins_with_nodes;
 	const struct bt_status *status = &run->pre_filter.status;
 	if (bt_status_is_success(status)) {
@@ -599,10 +330,11 @@ static void set_no_nodes(struct bt_schedule_result *result, struct bt_arena *are
 	result->outcome = BT_OUTCOME_NO_NODES;
 	result->status = bt_status_error_text(arena, BT_STR("no nodes available to schedule pods"));
 	result->status.code = BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE;
-	result->nomination = (struct bt_post_filter_result){true, BT_NOMINATING_OVERRIDE, {NULL, 0}};
+	result->nomination =
+		(struct bt_post_filter_result){true, BT_NOMINATING_OVERRIDE, {NULL, 0}};
 }
 
-static void decide(struct cycle_run *run)
+static void decide(struct bt_cycle_run *run)
 {
 	struct bt_engine *engine = run->engine;
 	if (!run_pre_filter(run)) {
@@ -614,7 +346,8 @@ static void decide(struct cycle_run *run)
 	if (try_nominated_node(run)) {
 		return;
 	}
-	if (columns_decide(run, bt_search_limit(engine, run->framework, engine->state->snapshot.count))) {
+	if (columns_decide(
+		    run, bt_search_limit(engine, run->framework, engine->state->snapshot.count))) {
 		/* All positions are examined, so the rotation index comes round to where it was. */
 		run->start_index %= engine->state->snapshot.count;
 		engine->next_start_node_index = run->start_index;
@@ -624,15 +357,16 @@ static void decide(struct cycle_run *run)
 	}
 }
 
-void bt_engine_schedule(struct bt_engine *engine, struct bt_framework *framework, const struct bt_pod_info *pod,
-	struct bt_schedule_result *out_result)
+void bt_engine_schedule(struct bt_engine *engine, struct bt_framework *framework,
+	const struct bt_pod_info *pod, struct bt_schedule_result *out_result)
 {
 	struct bt_cycle_state *cycle = bt_engine_begin_cycle(engine, framework);
 	*out_result = (struct bt_schedule_result){
 		.slot = BT_SLOT_NONE, .cycle = cycle, .framework = framework};
 	out_result->diagnosis.statuses = engine->statuses;
 	out_result->diagnosis.statuses.entries.count = 0;
-	out_result->diagnosis.statuses.absent = bt_status_code_only(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE);
+	out_result->diagnosis.statuses.absent =
+		bt_status_code_only(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE);
 	struct berth_error err = BERTH_ERROR_INIT;
 	if (bt_state_refresh_snapshot(engine->state, &err) < 0) {
 		struct bt_status status = bt_status_from_error(cycle->arena, &err);
@@ -643,7 +377,7 @@ void bt_engine_schedule(struct bt_engine *engine, struct bt_framework *framework
 		set_no_nodes(out_result, cycle->arena);
 		return;
 	}
-	struct cycle_run run = {
+	struct bt_cycle_run run = {
 		.engine = engine,
 		.framework = framework,
 		.pod = pod,

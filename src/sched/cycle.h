@@ -21,30 +21,36 @@ struct bt_search_result {
 };
 
 /** End the previous cycle, reset the arena, start an empty cycle state. */
-struct bt_cycle_state *bt_engine_begin_cycle(struct bt_engine *engine, const struct bt_framework *framework);
+struct bt_cycle_state *bt_engine_begin_cycle(
+	struct bt_engine *engine, const struct bt_framework *framework);
 /** Limit of spec 03 section 3.3 with the overriding rule, for a list of this length. */
-uint32_t bt_search_limit(const struct bt_engine *engine, const struct bt_framework *framework, uint32_t node_count);
-/** Slots that PreFilter's narrowing leaves, in snapshot order; the whole list when it does not narrow. */
+uint32_t bt_search_limit(
+	const struct bt_engine *engine, const struct bt_framework *framework, uint32_t node_count);
+/** Slots that PreFilter's narrowing leaves, in snapshot order; the whole list when it does not
+ * narrow. */
 void bt_search_candidates(const struct bt_engine *engine, const struct bt_pre_filter_result *result,
 	struct bt_arena *arena, const uint32_t **out_slots, uint32_t *out_count);
 /** Reason of nodes outside PreFilter's narrowing: `node(s) didn't satisfy plugin(s) [A B]`. */
-struct bt_status bt_narrowed_status(const struct bt_framework *framework, const struct bt_plugin_set *plugins,
-	struct bt_arena *arena);
+struct bt_status bt_narrowed_status(const struct bt_framework *framework,
+	const struct bt_plugin_set *plugins, struct bt_arena *arena);
 /** AddPluginStatus of spec 03 section 3.4. */
 void bt_diagnosis_add_plugin(struct bt_diagnosis *diagnosis, const struct bt_status *status);
 /** nodeToStatus.Set: replaces an entry of the same slot. */
-void bt_node_statuses_set(struct bt_node_statuses *statuses, uint32_t slot, const struct bt_status *status);
+void bt_node_statuses_set(
+	struct bt_node_statuses *statuses, uint32_t slot, const struct bt_status *status);
 
 /** Position in `slots` of the node that the tie policy picks; totals by position, count > 0. */
-uint32_t bt_choose_node(struct bt_engine *engine, const uint32_t *slots, const int64_t *totals, uint32_t count);
+uint32_t bt_choose_node(
+	struct bt_engine *engine, const uint32_t *slots, const int64_t *totals, uint32_t count);
 
 /**
- * Verify mode: recompute the decision with the plain runners and abort with a message when it differs. plan may be NULL.
- * start_index: the rotation index the cycle started with.
+ * Verify mode: recompute the decision with the plain runners and abort with a message when it
+ * differs. plan may be NULL. start_index: the rotation index the cycle started with.
  */
-void bt_verify_decision(struct bt_engine *engine, struct bt_framework *framework, const struct bt_pod_info *pod,
-	const struct bt_plan *plan, const struct bt_schedule_result *result, uint32_t start_index);
+void bt_verify_decision(struct bt_engine *engine, struct bt_framework *framework,
+	const struct bt_pod_info *pod, const struct bt_plan *plan,
+	const struct bt_schedule_result *result, uint32_t start_index);
 /** Verify mode: the plan's columns against an evaluation made by the plain runners. */
-void bt_verify_evaluation(struct bt_engine *engine, struct bt_framework *framework, const struct bt_pod_info *pod,
-	const struct bt_evaluation *evaluation);
+void bt_verify_evaluation(struct bt_engine *engine, struct bt_framework *framework,
+	const struct bt_pod_info *pod, const struct bt_evaluation *evaluation);
 #endif

@@ -11,11 +11,12 @@ static struct bt_state_options state_options(const struct bt_gates *gates)
 	return (struct bt_state_options){
 		.resource_gates =
 			{
-				.pod_level_resources = bt_gate_enabled(gates, BT_GATE_POD_LEVEL_RESOURCES),
-				.in_place_pod_level_resources = bt_gate_enabled(
-					gates, BT_GATE_IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING),
-				.dra_node_allocatable_resources =
-					bt_gate_enabled(gates, BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES),
+				.pod_level_resources =
+					bt_gate_enabled(gates, BT_GATE_POD_LEVEL_RESOURCES),
+				.in_place_pod_level_resources = bt_gate_enabled(gates,
+					BT_GATE_IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING),
+				.dra_node_allocatable_resources = bt_gate_enabled(
+					gates, BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES),
 			},
 		.declared_features = bt_gate_enabled(gates, BT_GATE_NODE_DECLARED_FEATURES),
 	};
@@ -28,14 +29,14 @@ static int build_profiles(struct bt_engine *engine, struct berth_error *err)
 		result = bt_registry_merge(&engine->registry, engine->options.extra_plugins, err);
 	}
 	if (result == 0) {
-		result = bt_profiles_create(&engine->registry, engine->config, engine->state, &engine->nominator,
-			&engine->profiles, err);
+		result = bt_profiles_create(&engine->registry, engine->config, engine->state,
+			&engine->nominator, &engine->profiles, err);
 	}
 	return result;
 }
 
-int bt_engine_create(struct bt_config *config, const struct bt_engine_options *options, struct bt_engine **out_engine,
-	struct berth_error *err)
+int bt_engine_create(struct bt_config *config, const struct bt_engine_options *options,
+	struct bt_engine **out_engine, struct berth_error *err)
 {
 	struct bt_engine *engine = BT_NEW(struct bt_engine);
 	engine->config = bt_config_ref(config);
@@ -86,10 +87,12 @@ struct bt_framework *bt_engine_profile(const struct bt_engine *engine, struct bt
 /** --- after the choice: spec 03 sections 4 and 6 --- */
 
 /** A rejection after the choice is reported as a FitError of one node. */
-static void fail_on_node(struct bt_engine *engine, struct bt_schedule_result *result, const struct bt_status *status)
+static void fail_on_node(
+	struct bt_engine *engine, struct bt_schedule_result *result, const struct bt_status *status)
 {
 	struct bt_arena *arena = result->cycle->arena;
-	result->nomination = (struct bt_post_filter_result){true, BT_NOMINATING_OVERRIDE, {NULL, 0}};
+	result->nomination =
+		(struct bt_post_filter_result){true, BT_NOMINATING_OVERRIDE, {NULL, 0}};
 	if (!bt_status_is_rejected(status)) {
 		result->outcome = BT_OUTCOME_ERROR;
 		result->status = *status;
@@ -126,8 +129,8 @@ static struct bt_status bind_pod(struct bt_framework *framework, struct bt_cycle
 	return bt_run_bind(framework, cycle, pod, slot);
 }
 
-static struct bt_status carry_out(struct bt_engine *engine, const struct bt_pod_info *pod,
-	struct bt_schedule_result *result)
+static struct bt_status carry_out(
+	struct bt_engine *engine, const struct bt_pod_info *pod, struct bt_schedule_result *result)
 {
 	struct bt_framework *framework = result->framework;
 	struct bt_cycle_state *cycle = result->cycle;
@@ -147,10 +150,12 @@ static struct bt_status carry_out(struct bt_engine *engine, const struct bt_pod_
 	return status;
 }
 
-bool bt_engine_place(struct bt_engine *engine, const struct bt_pod_info *pod, struct bt_schedule_result *result)
+bool bt_engine_place(
+	struct bt_engine *engine, const struct bt_pod_info *pod, struct bt_schedule_result *result)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
-	if (bt_state_assume_shaped(engine->state, pod->object, pod->shape->id, pod->label_set, result->slot, &err) < 0) {
+	if (bt_state_assume_shaped(engine->state, pod->object, pod->shape->id, pod->label_set,
+		    result->slot, &err) < 0) {
 		struct bt_status status = bt_status_from_error(result->cycle->arena, &err);
 		fail_on_node(engine, result, &status);
 		return false;
@@ -163,7 +168,8 @@ bool bt_engine_place(struct bt_engine *engine, const struct bt_pod_info *pod, st
 	struct bt_pod assumed = *pod->object;
 	assumed.spec.node_name = bt_node_table_name(&engine->state->nodes, result->slot);
 	if (bt_state_forget_pod(engine->state, &assumed, &err) < 0) {
-		/* Only possible when a plugin removed the pod from the cache: the first failure is the one to report. */
+		/* Only possible when a plugin removed the pod from the cache: the first failure is
+		 * the one to report. */
 		berth_error_finish(&err);
 	}
 	fail_on_node(engine, result, &status);

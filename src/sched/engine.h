@@ -2,8 +2,8 @@
 #ifndef BT_SCHED_ENGINE_H
 #define BT_SCHED_ENGINE_H
 /**
- * The engine: cluster state, profiles and the scheduling cycle. No I/O, no clock, no threads of its own; changes go in,
- * decisions come out. Spec: 03 sections 2 to 8.
+ * The engine: cluster state, profiles and the scheduling cycle. No I/O, no clock, no threads of its
+ * own; changes go in, decisions come out. Spec: 03 sections 2 to 8.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,7 +14,8 @@
 #include "framework/nominator.h"
 #include "state/state.h"
 
-/** Which of several equally good nodes is taken. Upstream's own choice among them is racy; each of these is legal. */
+/** Which of several equally good nodes is taken. Upstream's own choice among them is racy; each of
+ * these is legal. */
 enum bt_tie_policy {
 	BT_TIE_HEAP,          /* upstream's node heap over the search order (spec 03 section 7) */
 	BT_TIE_FIRST_BY_NAME, /* for tests and conformance */
@@ -34,7 +35,10 @@ struct bt_engine_options {
 	const struct bt_registry *extra_plugins;
 };
 
-#define BT_ENGINE_OPTIONS_INIT {.percentage_of_nodes_to_score = -1}
+#define BT_ENGINE_OPTIONS_INIT \
+	{ \
+		.percentage_of_nodes_to_score = -1 \
+	}
 
 struct bt_plan_cache; /* sched/plan.h */
 
@@ -52,7 +56,7 @@ struct bt_engine {
 	struct bt_cycle_state cycle;  /* of the running or last cycle */
 	bool cycle_open;
 	struct bt_node_statuses statuses; /* memory of the last diagnosis, reused */
-	uint32_t next_start_node_index; /* shared by all profiles, never reset */
+	uint32_t next_start_node_index;   /* shared by all profiles, never reset */
 	uint64_t cycle_count;
 };
 
@@ -61,7 +65,8 @@ BT_MUST_USE int bt_engine_create(struct bt_config *config, const struct bt_engin
 	struct bt_engine **out_engine, struct berth_error *err);
 void bt_engine_destroy(struct bt_engine *engine);
 /** The profile that handles this pod, or NULL. */
-struct bt_framework *bt_engine_profile(const struct bt_engine *engine, struct bt_str scheduler_name);
+struct bt_framework *bt_engine_profile(
+	const struct bt_engine *engine, struct bt_str scheduler_name);
 
 /** Why no node fits. Spec 03 section 3.4; valid until the next cycle. */
 struct bt_diagnosis {
@@ -80,44 +85,49 @@ enum bt_outcome {
 	BT_OUTCOME_NO_NODES,  /* `no nodes available to schedule pods` */
 };
 
-/** What one scheduling cycle decided. Memory: the engine's cycle arena, valid until the next cycle. */
+/** What one scheduling cycle decided. Memory: the engine's cycle arena, valid until the next cycle.
+ */
 struct bt_schedule_result {
 	enum bt_outcome outcome;
-	uint32_t slot;           /* chosen node */
-	int64_t total_score;     /* of the chosen node; 0 when it was the only one */
+	uint32_t slot;       /* chosen node */
+	int64_t total_score; /* of the chosen node; 0 when it was the only one */
 	uint32_t feasible_count;
 	uint32_t evaluated_count;
-	struct bt_status status; /* the status the failure handler gets; its message is the FitError text */
+	struct bt_status
+		status; /* the status the failure handler gets; its message is the FitError text */
 	struct bt_diagnosis diagnosis;
-	struct bt_post_filter_result nomination; /* present: what to do with status.nominatedNodeName */
+	struct bt_post_filter_result
+		nomination;           /* present: what to do with status.nominatedNodeName */
 	struct bt_cycle_state *cycle; /* for Reserve and what follows */
 	struct bt_framework *framework;
 };
 
 /**
- * Choose a node for the pod (spec 03 sections 3.1 to 3.2, PostFilter included). Nothing in the state changes.
- * pod: filled by bt_pod_info_init_pending.
+ * Choose a node for the pod (spec 03 sections 3.1 to 3.2, PostFilter included). Nothing in the
+ * state changes. pod: filled by bt_pod_info_init_pending.
  */
-void bt_engine_schedule(struct bt_engine *engine, struct bt_framework *framework, const struct bt_pod_info *pod,
-	struct bt_schedule_result *out_result);
+void bt_engine_schedule(struct bt_engine *engine, struct bt_framework *framework,
+	const struct bt_pod_info *pod, struct bt_schedule_result *out_result);
 
 /**
- * Assume the pod on the chosen node, Reserve, Permit, PreBind, Bind, PostBind, all at once (simulation, bench: nothing
- * blocks, a Permit that waits counts as allowed). On failure everything is undone and out_result tells why.
- * Returns true when the pod is on its node.
+ * Assume the pod on the chosen node, Reserve, Permit, PreBind, Bind, PostBind, all at once
+ * (simulation, bench: nothing blocks, a Permit that waits counts as allowed). On failure everything
+ * is undone and out_result tells why. Returns true when the pod is on its node.
  */
-bool bt_engine_place(struct bt_engine *engine, const struct bt_pod_info *pod, struct bt_schedule_result *result);
+bool bt_engine_place(
+	struct bt_engine *engine, const struct bt_pod_info *pod, struct bt_schedule_result *result);
 
-/** "0/3 nodes are available: ..." without PostFilter's part unless the diagnosis has one. Spec 03 section 8. */
+/** "0/3 nodes are available: ..." without PostFilter's part unless the diagnosis has one. Spec 03
+ * section 8. */
 void bt_diagnosis_message(const struct bt_diagnosis *diagnosis, struct bt_strbuf *out);
 
 /** Spec 03 section 3.3. percentage 0 = adaptive. */
 uint32_t bt_feasible_nodes_to_find(uint32_t node_count, int32_t percentage);
 
 /**
- * Everything about one pod on every node, the plain way: what conformance vectors record and explanations show. Filter
- * runs on every node named by PreFilter, without a percentage and without the nominated-node fast path; Score runs even for
- * one feasible node.
+ * Everything about one pod on every node, the plain way: what conformance vectors record and
+ * explanations show. Filter runs on every node named by PreFilter, without a percentage and without
+ * the nominated-node fast path; Score runs even for one feasible node.
  */
 struct bt_node_evaluation {
 	uint32_t slot;
@@ -134,13 +144,14 @@ struct bt_evaluation {
 	struct bt_status pre_score;
 	struct bt_status score_status;
 	struct bt_score_table scores;
-	uint32_t best; /* index into feasible of the first by name among the best; UINT32_MAX = none */
+	uint32_t best; /* index into feasible of the first by name among the best; UINT32_MAX = none
+	                */
 	struct bt_status error; /* an internal error ended the evaluation */
 	struct bt_diagnosis diagnosis;
 	struct bt_cycle_state *cycle;
 };
 
 /** Refreshes the snapshot first. Memory: the engine's cycle arena. */
-void bt_engine_evaluate(struct bt_engine *engine, struct bt_framework *framework, const struct bt_pod_info *pod,
-	struct bt_evaluation *out_evaluation);
+void bt_engine_evaluate(struct bt_engine *engine, struct bt_framework *framework,
+	const struct bt_pod_info *pod, struct bt_evaluation *out_evaluation);
 #endif

@@ -11,7 +11,8 @@ struct named_slot {
 
 static int compare_named_slots(const void *a, const void *b)
 {
-	return bt_str_compare(((const struct named_slot *)a)->name, ((const struct named_slot *)b)->name);
+	return bt_str_compare(
+		((const struct named_slot *)a)->name, ((const struct named_slot *)b)->name);
 }
 
 /** Candidates ascending by name. */
@@ -23,7 +24,8 @@ static uint32_t *sorted_candidates(struct bt_engine *engine, const struct bt_eva
 	bt_search_candidates(engine, &evaluation->pre_filter.result, arena, &slots, &count);
 	struct named_slot *named = BT_ARENA_NEW_ARRAY(arena, struct named_slot, count);
 	for (uint32_t i = 0; i < count; i++) {
-		named[i] = (struct named_slot){bt_node_table_name(&engine->state->nodes, slots[i]), slots[i]};
+		named[i] = (struct named_slot){
+			bt_node_table_name(&engine->state->nodes, slots[i]), slots[i]};
 	}
 	qsort(named, count, sizeof(named[0]), compare_named_slots);
 	uint32_t *sorted = BT_ARENA_NEW_ARRAY(arena, uint32_t, count);
@@ -34,8 +36,8 @@ static uint32_t *sorted_candidates(struct bt_engine *engine, const struct bt_eva
 	return sorted;
 }
 
-static void filter_nodes(struct bt_engine *engine, struct bt_framework *framework, const struct bt_pod_info *pod,
-	struct bt_evaluation *evaluation)
+static void filter_nodes(struct bt_engine *engine, struct bt_framework *framework,
+	const struct bt_pod_info *pod, struct bt_evaluation *evaluation)
 {
 	struct bt_arena *arena = evaluation->cycle->arena;
 	uint32_t count;
@@ -51,7 +53,8 @@ static void filter_nodes(struct bt_engine *engine, struct bt_framework *framewor
 			evaluation->error = status;
 			return;
 		}
-		evaluation->nodes[evaluation->node_count++] = (struct bt_node_evaluation){slots[i], status};
+		evaluation->nodes[evaluation->node_count++] =
+			(struct bt_node_evaluation){slots[i], status};
 		if (bt_status_is_success(&status)) {
 			evaluation->feasible[evaluation->feasible_count++] = slots[i];
 		} else {
@@ -66,13 +69,13 @@ static void score_nodes(struct bt_engine *engine BT_UNUSED, struct bt_framework 
 {
 	struct bt_cycle_state *cycle = evaluation->cycle;
 	evaluation->pre_score_ran = true;
-	evaluation->pre_score =
-		bt_run_pre_score(framework, cycle, pod, evaluation->feasible, evaluation->feasible_count);
+	evaluation->pre_score = bt_run_pre_score(
+		framework, cycle, pod, evaluation->feasible, evaluation->feasible_count);
 	if (!bt_status_is_success(&evaluation->pre_score)) {
 		return;
 	}
-	evaluation->score_status = bt_run_score(
-		framework, cycle, pod, evaluation->feasible, evaluation->feasible_count, &evaluation->scores);
+	evaluation->score_status = bt_run_score(framework, cycle, pod, evaluation->feasible,
+		evaluation->feasible_count, &evaluation->scores);
 	if (!bt_status_is_success(&evaluation->score_status)) {
 		return;
 	}
@@ -84,8 +87,8 @@ static void score_nodes(struct bt_engine *engine BT_UNUSED, struct bt_framework 
 	}
 }
 
-static void pre_filter(struct bt_engine *engine, struct bt_framework *framework, const struct bt_pod_info *pod,
-	struct bt_evaluation *evaluation)
+static void pre_filter(struct bt_engine *engine, struct bt_framework *framework,
+	const struct bt_pod_info *pod, struct bt_evaluation *evaluation)
 {
 	struct bt_diagnosis *diagnosis = &evaluation->diagnosis;
 	evaluation->pre_filter = bt_run_pre_filter(framework, evaluation->cycle, pod);
@@ -94,18 +97,19 @@ static void pre_filter(struct bt_engine *engine, struct bt_framework *framework,
 	const struct bt_status *status = &evaluation->pre_filter.status;
 	if (bt_status_is_rejected(status)) {
 		diagnosis->statuses.absent = *status;
-		diagnosis->pre_filter_message = bt_status_message_str(status, evaluation->cycle->arena);
+		diagnosis->pre_filter_message =
+			bt_status_message_str(status, evaluation->cycle->arena);
 		bt_diagnosis_add_plugin(diagnosis, status);
 	} else if (!bt_status_is_success(status)) {
 		evaluation->error = *status;
 	} else if (evaluation->pre_filter.result.restricted) {
-		diagnosis->statuses.absent = bt_narrowed_status(
-			framework, &evaluation->pre_filter.plugins_with_nodes, evaluation->cycle->arena);
+		diagnosis->statuses.absent = bt_narrowed_status(framework,
+			&evaluation->pre_filter.plugins_with_nodes, evaluation->cycle->arena);
 	}
 }
 
-void bt_engine_evaluate(struct bt_engine *engine, struct bt_framework *framework, const struct bt_pod_info *pod,
-	struct bt_evaluation *out_evaluation)
+void bt_engine_evaluate(struct bt_engine *engine, struct bt_framework *framework,
+	const struct bt_pod_info *pod, struct bt_evaluation *out_evaluation)
 {
 	*out_evaluation = (struct bt_evaluation){
 		.cycle = bt_engine_begin_cycle(engine, framework), .best = UINT32_MAX};

@@ -26,7 +26,8 @@ static void count_reason(struct histogram *histogram, struct bt_str reason, uint
 	uint64_t hash = bt_str_hash(reason);
 	for (uint32_t it = bt_map_first(&histogram->map, hash); it != BT_MAP_NONE;
 		it = bt_map_next(&histogram->map, hash, it)) {
-		struct reason_count *entry = &histogram->reasons.items[bt_map_value(&histogram->map, it)];
+		struct reason_count *entry =
+			&histogram->reasons.items[bt_map_value(&histogram->map, it)];
 		if (bt_str_equal(entry->reason, reason)) {
 			entry->count += count;
 			return;
@@ -37,7 +38,8 @@ static void count_reason(struct histogram *histogram, struct bt_str reason, uint
 	bt_map_insert(&histogram->map, hash, histogram->reasons.count - 1);
 }
 
-static void count_status(struct histogram *histogram, const struct bt_status *status, uint64_t count)
+static void count_status(
+	struct histogram *histogram, const struct bt_status *status, uint64_t count)
 {
 	uint32_t reasons = bt_status_all_reason_count(status);
 	for (uint32_t i = 0; i < reasons; i++) {
@@ -54,7 +56,8 @@ static void append_lines(const struct histogram *histogram, struct bt_strbuf *ou
 	struct bt_str *lines = BT_ARENA_NEW_ARRAY(&arena, struct bt_str, count);
 	for (uint32_t i = 0; i < count; i++) {
 		struct bt_strbuf line = {0};
-		bt_strbuf_printf(&line, "%llu ", (unsigned long long)histogram->reasons.items[i].count);
+		bt_strbuf_printf(
+			&line, "%llu ", (unsigned long long)histogram->reasons.items[i].count);
 		bt_strbuf_append_str(&line, histogram->reasons.items[i].reason);
 		lines[i] = bt_arena_str(&arena, bt_strbuf_str(&line));
 		bt_strbuf_finish(&line);
@@ -75,7 +78,8 @@ static void append_histogram(const struct bt_diagnosis *diagnosis, struct bt_str
 	struct histogram histogram = {0};
 	bt_map_init(&histogram.map, reason_hash, &histogram);
 	const struct bt_node_statuses *statuses = &diagnosis->statuses;
-	/* Runs of nodes with the very same reasons are the rule in big clusters: count them in one step. */
+	/* Runs of nodes with the very same reasons are the rule in big clusters: count them in one
+	 * step. */
 	for (uint32_t i = 0; i < statuses->entries.count;) {
 		const struct bt_status *status = &statuses->entries.items[i].status;
 		uint32_t end = i + 1;
@@ -89,7 +93,8 @@ static void append_histogram(const struct bt_diagnosis *diagnosis, struct bt_str
 		i = end;
 	}
 	if (statuses->entries.count < diagnosis->node_count) {
-		count_status(&histogram, &statuses->absent, diagnosis->node_count - statuses->entries.count);
+		count_status(&histogram, &statuses->absent,
+			diagnosis->node_count - statuses->entries.count);
 	}
 	append_lines(&histogram, out);
 	bt_vec_finish(&histogram.reasons);

@@ -29,7 +29,8 @@ uint32_t bt_heap_choose(const int64_t *totals, uint32_t count)
 	int64_t best_total = totals[0];
 	uint32_t best = 0;
 	for (uint32_t i = 1; i < count; i++) {
-		if (totals[i] > best_total || (totals[i] == best_total && bt_heap_precedes(i, best))) {
+		if (totals[i] > best_total ||
+			(totals[i] == best_total && bt_heap_precedes(i, best))) {
 			best_total = totals[i];
 			best = i;
 		}

@@ -2,14 +2,16 @@
 #ifndef BT_SCHED_NODE_CHOICE_H
 #define BT_SCHED_NODE_CHOICE_H
 /**
- * Which of the equally good nodes is taken. Upstream builds a binary heap over the feasible nodes in search order and pops
- * it (spec 03 section 7). Without extenders the popped node is the first of the best in pre-order of the implicit tree: a
- * parent wins over its children, a left subtree over the right one. So only the ranks of the best nodes matter.
+ * Which of the equally good nodes is taken. Upstream builds a binary heap over the feasible nodes
+ * in search order and pops it (spec 03 section 7). Without extenders the popped node is the first
+ * of the best in pre-order of the implicit tree: a parent wins over its children, a left subtree
+ * over the right one. So only the ranks of the best nodes matter.
  */
 #include <stdbool.h>
 #include <stdint.h>
 
-/** true when heap position a comes before b in pre-order of the implicit binary heap (children of i: 2i+1, 2i+2). */
+/** true when heap position a comes before b in pre-order of the implicit binary heap (children of
+ * i: 2i+1, 2i+2). */
 bool bt_heap_precedes(uint32_t a, uint32_t b);
 /** Index (rank) that upstream's heap pops first among totals[0..count); count > 0. O(count). */
 uint32_t bt_heap_choose(const int64_t *totals, uint32_t count);

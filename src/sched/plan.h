@@ -2,19 +2,22 @@
 #ifndef BT_SCHED_PLAN_H
 #define BT_SCHED_PLAN_H
 /**
- * A plan is what the engine knows about one shape under one profile: the outcome of the pure PreFilter and PreScore
- * plugins, and columns over all node slots with the verdict of the column filters and the weighted score. Plans are
- * repaired from the change log: placing a pod costs the next pod of the same shape one slot.
+ * A plan is what the engine knows about one shape under one profile: the outcome of the pure
+ * PreFilter and PreScore plugins, and columns over all node slots with the verdict of the column
+ * filters and the weighted score. Plans are repaired from the change log: placing a pod costs the
+ * next pod of the same shape one slot.
  *
- *   verdict[slot]   0: every column filter passes; BT_VERDICT_OUTSIDE: not in the snapshot; otherwise
- *                   (index in filters + 1) << 24 | the plugin's detail, for the first filter in list order that rejects
- *   local[slot]     sum of weight x score of the plugins without normalisation
+ *   verdict[slot]   0: every column filter passes; BT_VERDICT_OUTSIDE: not in the snapshot;
+ * otherwise (index in filters + 1) << 24 | the plugin's detail, for the first filter in list order
+ * that rejects local[slot]     sum of weight x score of the plugins without normalisation
  *   raws[i].values  raw scores of a normalised plugin that differ between nodes
- *   total[slot]     local plus the weighted normalised raws; BT_TOTAL_INFEASIBLE unless verdict is 0
+ *   total[slot]     local plus the weighted normalised raws; BT_TOTAL_INFEASIBLE unless verdict is
+ * 0
  *
- * Normalisation depends on the largest raw value over the feasible nodes: raws[i].max, with the number of feasible slots
- * that have it, so that most changes leave it alone. Plugins that depend on other nodes' pods run a column pass in every
- * cycle on top (columns_per_cycle); plugins without a column form run node by node.
+ * Normalisation depends on the largest raw value over the feasible nodes: raws[i].max, with the
+ * number of feasible slots that have it, so that most changes leave it alone. Plugins that depend
+ * on other nodes' pods run a column pass in every cycle on top (columns_per_cycle); plugins without
+ * a column form run node by node.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,9 +47,10 @@ struct bt_plan_raw {
 	struct bt_plugin *plugin;
 	int32_t weight;
 	bool reverse;
-	int32_t *values;     /* by slot */
-	int32_t max;         /* over feasible slots, at least 0 */
-	uint32_t max_count;  /* feasible slots with values == max; 0 with max > 0 means: find it anew */
+	int32_t *values;    /* by slot */
+	int32_t max;        /* over feasible slots, at least 0 */
+	uint32_t max_count; /* feasible slots with values == max; 0 with max > 0 means: find it anew
+	                     */
 };
 
 struct bt_plan_score {
@@ -81,8 +85,8 @@ struct bt_plan {
 	struct bt_plan_score *cycle_scores; /* score plugins with columns_per_cycle */
 	uint32_t cycle_score_count;
 	const void **column_data; /* by plugin index: data of score columns without PreScore */
-	bool wide_values;         /* node_table.h has_wide_values when the column forms were chosen */
-	int64_t constant_score;   /* weighted scores that are equal on every node */
+	bool wide_values;       /* node_table.h has_wide_values when the column forms were chosen */
+	int64_t constant_score; /* weighted scores that are equal on every node */
 	bool reads_node_count;
 	/* Columns. */
 	uint32_t slot_count;  /* slots the columns cover */
@@ -110,24 +114,28 @@ struct bt_plan_cache *bt_plan_cache_create(size_t bytes_max);
 void bt_plan_cache_destroy(struct bt_plan_cache *cache);
 
 /**
- * The plan of a pod's shape, its verdict column valid for the current snapshot. NULL when the profile's weights do not
- * allow columns (negative, or a total beyond 31 bits): then the plain path decides.
+ * The plan of a pod's shape, its verdict column valid for the current snapshot. NULL when the
+ * profile's weights do not allow columns (negative, or a total beyond 31 bits): then the plain path
+ * decides.
  */
-struct bt_plan *bt_plan_get(struct bt_engine *engine, struct bt_framework *framework, const struct bt_pod_info *pod);
+struct bt_plan *bt_plan_get(
+	struct bt_engine *engine, struct bt_framework *framework, const struct bt_pod_info *pod);
 
 /** Make local, raws and total valid too. Only when at least two nodes are feasible. */
-void bt_plan_score_columns(struct bt_plan *plan, struct bt_engine *engine, const struct bt_pod_info *pod);
+void bt_plan_score_columns(
+	struct bt_plan *plan, struct bt_engine *engine, const struct bt_pod_info *pod);
 
 /**
- * Verdicts of this cycle: the plan's column with the filters that run a column pass in every cycle. The plan's own column
- * when all of those skip. Borrowed until the next call.
+ * Verdicts of this cycle: the plan's column with the filters that run a column pass in every cycle.
+ * The plan's own column when all of those skip. Borrowed until the next call.
  */
 const uint32_t *bt_plan_cycle_verdicts(struct bt_plan *plan, struct bt_engine *engine,
 	const struct bt_cycle_state *cycle, const struct bt_pod_info *pod);
 
 /** The status behind a verdict (not 0, not OUTSIDE); memory from the arena. */
-struct bt_status bt_plan_verdict_status(const struct bt_plan *plan, const struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, uint32_t verdict, struct bt_arena *arena);
+struct bt_status bt_plan_verdict_status(const struct bt_plan *plan,
+	const struct bt_cycle_state *cycle, const struct bt_pod_info *pod, uint32_t verdict,
+	struct bt_arena *arena);
 
 /** Normalised value of raw under max: what the plain DefaultNormalizeScore gives. */
 static inline int32_t bt_plan_normalized(int32_t raw, int32_t max, bool reverse)

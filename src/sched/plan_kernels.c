@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Compiled once for every processor and, on x86-64, once more for AVX2; BT_KERNELS names the table defined. */
+/** Compiled once for every processor and, on x86-64, once more for AVX2; BT_KERNELS names the table
+ * defined. */
 #include "sched/plan_kernels.h"
 
 #include "sched/plan.h"
 
-static void merge_verdicts(uint32_t *restrict verdict, const uint32_t *restrict detail, uint32_t tag, uint32_t count)
+static void merge_verdicts(
+	uint32_t *restrict verdict, const uint32_t *restrict detail, uint32_t tag, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		verdict[i] = verdict[i] == 0 && detail[i] != 0 ? tag | detail[i] : verdict[i];
 	}
 }
 
-static void merge_earlier(uint32_t *restrict verdict, const uint32_t *restrict detail, uint32_t tag, uint32_t count)
+static void merge_earlier(
+	uint32_t *restrict verdict, const uint32_t *restrict detail, uint32_t tag, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		/* A verdict of 0 wraps to the largest value; OUTSIDE never changes. */
@@ -30,7 +33,8 @@ static uint32_t count_feasible(const uint32_t *verdict, uint32_t count)
 	return feasible;
 }
 
-static void add_weighted(int32_t *restrict sums, const int32_t *restrict scores, int32_t weight, uint32_t count)
+static void add_weighted(
+	int32_t *restrict sums, const int32_t *restrict scores, int32_t weight, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		sums[i] += weight * scores[i];
@@ -47,7 +51,8 @@ static int32_t max_feasible(const int32_t *values, const uint32_t *verdict, uint
 	return max;
 }
 
-static uint32_t count_equal(const int32_t *values, const uint32_t *verdict, int32_t value, uint32_t count)
+static uint32_t count_equal(
+	const int32_t *values, const uint32_t *verdict, int32_t value, uint32_t count)
 {
 	uint32_t equal = 0;
 	for (uint32_t i = 0; i < count; i++) {
@@ -56,8 +61,8 @@ static uint32_t count_equal(const int32_t *values, const uint32_t *verdict, int3
 	return equal;
 }
 
-static void start_totals(int32_t *restrict totals, const int32_t *restrict local, const uint32_t *restrict verdict,
-	int32_t base, uint32_t count)
+static void start_totals(int32_t *restrict totals, const int32_t *restrict local,
+	const uint32_t *restrict verdict, int32_t base, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		totals[i] = verdict[i] == 0 ? local[i] + base : BT_TOTAL_INFEASIBLE;
@@ -73,5 +78,5 @@ static int32_t max_total(const int32_t *totals, uint32_t count)
 	return max;
 }
 
-const struct bt_plan_kernels BT_KERNELS = {
-	merge_verdicts, merge_earlier, count_feasible, add_weighted, max_feasible, count_equal, start_totals, max_total};
+const struct bt_plan_kernels BT_KERNELS = {merge_verdicts, merge_earlier, count_feasible,
+	add_weighted, max_feasible, count_equal, start_totals, max_total};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * BERTH_VERIFY=1: every decision is made a second time with the plain runners, node by node, from a fresh cycle state. A
- * difference is a defect of berth, so the process ends with both answers on standard error.
+ * BERTH_VERIFY=1: every decision is made a second time with the plain runners, node by node, from a
+ * fresh cycle state. A difference is a defect of berth, so the process ends with both answers on
+ * standard error.
  */
 #include "base/alloc.h"
 #include "base/assert.h"
@@ -26,12 +27,16 @@ struct twin {
 	struct bt_status error;
 };
 
-static void fail(const struct twin *twin, const char *what, uint32_t slot, struct bt_str expected, struct bt_str got)
+static void fail(const struct twin *twin, const char *what, uint32_t slot, struct bt_str expected,
+	struct bt_str got)
 {
-	struct bt_str node = slot == BT_SLOT_NONE ? BT_STR("-") : bt_node_table_name(&twin->engine->state->nodes, slot);
-	bt_panic("verify: pod %.*s/%.*s, node %.*s: %s: plain form says \"%.*s\", columns say \"%.*s\"",
-		BT_STR_ARG(twin->pod->namespace_), BT_STR_ARG(twin->pod->name), BT_STR_ARG(node), what,
-		BT_STR_ARG(expected), BT_STR_ARG(got));
+	struct bt_str node = slot == BT_SLOT_NONE
+		? BT_STR("-")
+		: bt_node_table_name(&twin->engine->state->nodes, slot);
+	bt_panic("verify: pod %.*s/%.*s, node %.*s: %s: plain form says \"%.*s\", columns say "
+	         "\"%.*s\"",
+		BT_STR_ARG(twin->pod->namespace_), BT_STR_ARG(twin->pod->name), BT_STR_ARG(node),
+		what, BT_STR_ARG(expected), BT_STR_ARG(got));
 }
 
 static struct bt_str number_text(const struct twin *twin, int64_t value)
@@ -39,7 +44,8 @@ static struct bt_str number_text(const struct twin *twin, int64_t value)
 	return bt_arena_printf(twin->arena, "%lld", (long long)value);
 }
 
-static void check_number(const struct twin *twin, const char *what, uint32_t slot, int64_t expected, int64_t got)
+static void check_number(
+	const struct twin *twin, const char *what, uint32_t slot, int64_t expected, int64_t got)
 {
 	if (expected != got) {
 		fail(twin, what, slot, number_text(twin, expected), number_text(twin, got));
@@ -49,14 +55,15 @@ static void check_number(const struct twin *twin, const char *what, uint32_t slo
 static struct bt_str status_text(const struct twin *twin, const struct bt_status *status)
 {
 	struct bt_str message = bt_status_message_str(status, twin->arena);
-	struct bt_str plugin = status->plugin == 0 ? BT_STR("") :
-		bt_framework_plugin_name(twin->framework, status->plugin - 1U);
-	return bt_arena_printf(twin->arena, "%s %.*s [%.*s]", bt_status_code_name(status->code), BT_STR_ARG(plugin),
-		BT_STR_ARG(message));
+	struct bt_str plugin = status->plugin == 0
+		? BT_STR("")
+		: bt_framework_plugin_name(twin->framework, status->plugin - 1U);
+	return bt_arena_printf(twin->arena, "%s %.*s [%.*s]", bt_status_code_name(status->code),
+		BT_STR_ARG(plugin), BT_STR_ARG(message));
 }
 
-static void check_status(const struct twin *twin, const char *what, uint32_t slot, const struct bt_status *expected,
-	const struct bt_status *got)
+static void check_status(const struct twin *twin, const char *what, uint32_t slot,
+	const struct bt_status *expected, const struct bt_status *got)
 {
 	struct bt_str expected_text = status_text(twin, expected);
 	struct bt_str got_text = status_text(twin, got);
@@ -91,8 +98,8 @@ static void twin_filter(struct twin *twin, uint32_t start_index)
 		uint32_t slot = slots[(start_index + i) % count];
 		struct bt_node_info node;
 		bt_node_info_init(&node, twin->engine->state, slot);
-		struct bt_status status =
-			bt_run_filter_with_nominated_pods(twin->framework, &twin->cycle, twin->pod, &node);
+		struct bt_status status = bt_run_filter_with_nominated_pods(
+			twin->framework, &twin->cycle, twin->pod, &node);
 		if (bt_status_is_success(&status)) {
 			if (twin->feasible_count == limit) {
 				return;
@@ -113,8 +120,8 @@ static void twin_score(struct twin *twin)
 	struct bt_status status = bt_run_pre_score(
 		twin->framework, &twin->cycle, twin->pod, twin->feasible, twin->feasible_count);
 	if (bt_status_is_success(&status)) {
-		status = bt_run_score(
-			twin->framework, &twin->cycle, twin->pod, twin->feasible, twin->feasible_count, &table);
+		status = bt_run_score(twin->framework, &twin->cycle, twin->pod, twin->feasible,
+			twin->feasible_count, &table);
 	}
 	twin->error = status;
 	twin->totals = table.totals;
@@ -138,11 +145,12 @@ static void check_choice(struct twin *twin, const struct bt_schedule_result *res
 	check_number(twin, "total of the chosen node", result->slot, chosen, result->total_score);
 	check_number(twin, "best total", result->slot, best, chosen);
 	if (twin->engine->options.tie_policy != BT_TIE_RANDOM) {
-		uint32_t expected =
-			bt_choose_node(twin->engine, twin->feasible, twin->totals, twin->feasible_count);
+		uint32_t expected = bt_choose_node(
+			twin->engine, twin->feasible, twin->totals, twin->feasible_count);
 		if (twin->feasible[expected] != result->slot) {
 			fail(twin, "choice among the best", result->slot,
-				bt_node_table_name(&twin->engine->state->nodes, twin->feasible[expected]),
+				bt_node_table_name(
+					&twin->engine->state->nodes, twin->feasible[expected]),
 				bt_node_table_name(&twin->engine->state->nodes, result->slot));
 		}
 	}
@@ -154,7 +162,8 @@ static void check_verdicts(struct twin *twin, const struct bt_plan *plan)
 		uint32_t slot = twin->slots[i];
 		struct bt_status got = BT_STATUS_OK;
 		if (plan->verdict[slot] == BT_VERDICT_OUTSIDE) {
-			got = bt_status_text(BT_STATUS_ERROR, twin->arena, BT_STR("slot outside the snapshot"));
+			got = bt_status_text(
+				BT_STATUS_ERROR, twin->arena, BT_STR("slot outside the snapshot"));
 		} else if (plan->verdict[slot] != 0) {
 			got = bt_plan_verdict_status(
 				plan, &twin->cycle, twin->pod, plan->verdict[slot], twin->arena);
@@ -166,23 +175,28 @@ static void check_verdicts(struct twin *twin, const struct bt_plan *plan)
 static void check_totals(struct twin *twin, const struct bt_plan *plan)
 {
 	for (uint32_t i = 0; i < twin->feasible_count; i++) {
-		check_number(twin, "total score", twin->feasible[i], twin->totals[i], plan->total[twin->feasible[i]]);
+		check_number(twin, "total score", twin->feasible[i], twin->totals[i],
+			plan->total[twin->feasible[i]]);
 	}
 }
 
 static bool columns_are_whole(const struct bt_engine *engine, const struct bt_plan *plan)
 {
-	return plan != NULL && !plan->has_plain_filters && !plan->has_cycle_filters && bt_nominator_is_empty(&engine->nominator);
+	return plan != NULL && !plan->has_plain_filters && !plan->has_cycle_filters &&
+		bt_nominator_is_empty(&engine->nominator);
 }
 
-static void check_scheduled(struct twin *twin, const struct bt_plan *plan, const struct bt_schedule_result *result)
+static void check_scheduled(
+	struct twin *twin, const struct bt_plan *plan, const struct bt_schedule_result *result)
 {
 	if (!bt_status_is_success(&twin->error)) {
 		check_status(twin, "filter", BT_SLOT_NONE, &twin->error, &BT_STATUS_OK);
 	}
-	check_number(twin, "feasible nodes", BT_SLOT_NONE, twin->feasible_count, result->feasible_count);
+	check_number(
+		twin, "feasible nodes", BT_SLOT_NONE, twin->feasible_count, result->feasible_count);
 	if (twin->feasible_count == 1) {
-		check_number(twin, "only feasible node", result->slot, twin->feasible[0], result->slot);
+		check_number(
+			twin, "only feasible node", result->slot, twin->feasible[0], result->slot);
 		return;
 	}
 	twin_score(twin);
@@ -191,8 +205,7 @@ static void check_scheduled(struct twin *twin, const struct bt_plan *plan, const
 	}
 	check_choice(twin, result);
 	if (columns_are_whole(twin->engine, plan) && plan->scored && !plan->has_plain_scores &&
-		plan->cycle_score_count == 0 &&
-		twin->feasible_count == plan->feasible_count) {
+		plan->cycle_score_count == 0 && twin->feasible_count == plan->feasible_count) {
 		check_totals(twin, plan);
 	}
 }
@@ -208,17 +221,21 @@ static void check_unschedulable(struct twin *twin, const struct bt_schedule_resu
 	const struct bt_node_statuses *statuses = &result->diagnosis.statuses;
 	check_number(twin, "rejected nodes", BT_SLOT_NONE, twin->examined, statuses->entries.count);
 	for (uint32_t i = 0; i < twin->examined; i++) {
-		check_number(twin, "order of statuses", twin->slots[i], twin->slots[i], statuses->entries.items[i].slot);
+		check_number(twin, "order of statuses", twin->slots[i], twin->slots[i],
+			statuses->entries.items[i].slot);
 		check_status(twin, "filter status", twin->slots[i], &twin->statuses[i],
 			&statuses->entries.items[i].status);
 	}
 }
 
-void bt_verify_decision(struct bt_engine *engine, struct bt_framework *framework, const struct bt_pod_info *pod,
-	const struct bt_plan *plan, const struct bt_schedule_result *result, uint32_t start_index)
+void bt_verify_decision(struct bt_engine *engine, struct bt_framework *framework,
+	const struct bt_pod_info *pod, const struct bt_plan *plan,
+	const struct bt_schedule_result *result, uint32_t start_index)
 {
-	struct twin twin = {
-		.engine = engine, .framework = framework, .pod = pod, .arena = &engine->verify_arena};
+	struct twin twin = {.engine = engine,
+		.framework = framework,
+		.pod = pod,
+		.arena = &engine->verify_arena};
 	bool tried_alone = pod->nominated_node_name.length != 0;
 	twin_begin(&twin);
 	if (bt_status_is_success(&twin.pre_filter.status)) {
@@ -245,32 +262,37 @@ void bt_verify_decision(struct bt_engine *engine, struct bt_framework *framework
 	twin_finish(&twin);
 }
 
-void bt_verify_evaluation(struct bt_engine *engine, struct bt_framework *framework, const struct bt_pod_info *pod,
-	const struct bt_evaluation *evaluation)
+void bt_verify_evaluation(struct bt_engine *engine, struct bt_framework *framework,
+	const struct bt_pod_info *pod, const struct bt_evaluation *evaluation)
 {
 	struct bt_plan *plan = bt_plan_get(engine, framework, pod);
-	if (!columns_are_whole(engine, plan) || !bt_status_is_success(&evaluation->pre_filter.status)) {
+	if (!columns_are_whole(engine, plan) ||
+		!bt_status_is_success(&evaluation->pre_filter.status)) {
 		return;
 	}
-	struct twin twin = {
-		.engine = engine, .framework = framework, .pod = pod, .arena = &engine->verify_arena};
+	struct twin twin = {.engine = engine,
+		.framework = framework,
+		.pod = pod,
+		.arena = &engine->verify_arena};
 	bt_arena_reset(twin.arena);
 	for (uint32_t i = 0; i < evaluation->node_count; i++) {
 		uint32_t slot = evaluation->nodes[i].slot;
-		struct bt_status got = plan->verdict[slot] == 0 ?
-			BT_STATUS_OK : bt_plan_verdict_status(
-					       plan, evaluation->cycle, pod, plan->verdict[slot], twin.arena);
+		struct bt_status got = plan->verdict[slot] == 0
+			? BT_STATUS_OK
+			: bt_plan_verdict_status(
+				  plan, evaluation->cycle, pod, plan->verdict[slot], twin.arena);
 		check_status(&twin, "filter verdict", slot, &evaluation->nodes[i].filter, &got);
 	}
 	bool scored = evaluation->pre_score_ran && bt_status_is_success(&evaluation->pre_score) &&
 		bt_status_is_success(&evaluation->score_status);
-	if (!scored || plan->has_plain_scores || plan->cycle_score_count != 0 || !plan->pre_score_cached ||
-		evaluation->feasible_count != plan->feasible_count) {
+	if (!scored || plan->has_plain_scores || plan->cycle_score_count != 0 ||
+		!plan->pre_score_cached || evaluation->feasible_count != plan->feasible_count) {
 		return;
 	}
 	bt_plan_score_columns(plan, engine, pod);
 	for (uint32_t i = 0; i < evaluation->feasible_count; i++) {
 		uint32_t slot = evaluation->feasible[i];
-		check_number(&twin, "total score", slot, evaluation->scores.totals[i], plan->total[slot]);
+		check_number(&twin, "total score", slot, evaluation->scores.totals[i],
+			plan->total[slot]);
 	}
 }

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Scores of a list of feasible nodes, and which of them is taken. Spec 03 sections 5 and 7. */
+#include "sched/cycle_private.h"
+#include "sched/node_choice.h"
+
+uint32_t bt_choose_node(
+	struct bt_engine *engine, const uint32_t *slots, const int64_t *totals, uint32_t count)
+{
+	if (engine->options.tie_policy == BT_TIE_HEAP) {
+		return bt_heap_choose(totals, count);
+	}
+	uint32_t best = 0;
+	uint64_t ties = 1;
+	for (uint32_t i = 1; i < count; i++) {
+		if (totals[i] > totals[best]) {
+			best = i;
+			ties = 1;
+			continue;
+		}
+		if (totals[i] < totals[best]) {
+			continue;
+		}
+		ties++;
+		if (engine->options.tie_policy == BT_TIE_RANDOM) {
+			best = bt_prng_below(&engine->prng, ties) == 0 ? i : best;
+		} else if (bt_str_compare(bt_node_table_name(&engine->state->nodes, slots[i]),
+				   bt_node_table_name(&engine->state->nodes, slots[best])) < 0) {
+			best = i;
+		}
+	}
+	return best;
+}
+
+static void total_from_columns(
+	const struct bt_plan *plan, const uint32_t *slots, uint32_t count, int64_t *totals)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		totals[i] = plan->local[slots[i]];
+	}
+	for (uint32_t r = 0; r < plan->raw_count; r++) {
+		const struct bt_plan_raw *raw = &plan->raws[r];
+		int32_t max = 0;
+		for (uint32_t i = 0; i < count; i++) {
+			max = raw->values[slots[i]] > max ? raw->values[slots[i]] : max;
+		}
+		for (uint32_t i = 0; i < count; i++) {
+			totals[i] += (int64_t)raw->weight *
+				bt_plan_normalized(raw->values[slots[i]], max, raw->reverse);
+		}
+	}
+}
+
+/** The plugins that score anew in every cycle, on top of the plan's columns. */
+static void add_cycle_scores(
+	struct bt_cycle_run *run, const uint32_t *slots, uint32_t count, int64_t *totals)
+{
+	int64_t *scores = BT_ARENA_NEW_ARRAY(run->cycle->arena, int64_t, count);
+	for (uint32_t i = 0; i < run->plan->cycle_score_count; i++) {
+		struct bt_plugin *plugin = run->plan->cycle_scores[i].plugin;
+		const void *data = run->cycle->pre_score_data[plugin->index];
+		int64_t weight = run->plan->cycle_scores[i].weight;
+		if (bt_plugin_set_has(&run->cycle->skip_score, plugin->index)) {
+			continue;
+		}
+		plugin->ops->score_slots(
+			plugin, data, run->pod, run->engine->state, slots, count, scores);
+		plugin->ops->normalize_column(
+			plugin, data, run->engine->state, slots, count, scores);
+		for (uint32_t k = 0; k < count; k++) {
+			totals[k] += weight * scores[k];
+		}
+	}
+}
+
+struct bt_status bt_cycle_score(
+	struct bt_cycle_run *run, const uint32_t *slots, uint32_t count, int64_t *totals)
+{
+	struct bt_plan *plan = run->plan;
+	struct bt_status status = plan != NULL && plan->pre_score_cached
+		? plan->pre_score
+		: bt_run_pre_score(run->framework, run->cycle, run->pod, slots, count);
+	if (!bt_status_is_success(&status)) {
+		return status;
+	}
+	if (plan != NULL && !plan->has_plain_scores) {
+		bt_plan_score_columns(plan, run->engine, run->pod);
+		total_from_columns(plan, slots, count, totals);
+		add_cycle_scores(run, slots, count, totals);
+		return BT_STATUS_OK;
+	}
+	struct bt_score_table table;
+	status = bt_run_score(run->framework, run->cycle, run->pod, slots, count, &table);
+	if (bt_status_is_success(&status)) {
+		for (uint32_t i = 0; i < count; i++) {
+			totals[i] = table.totals[i];
+		}
+	}
+	return status;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Which nodes a cycle looks at, and what the filters say of each. Spec 03 sections 3.3 to 3.5. */
+#include <stdlib.h>
+
+#include "base/bitset.h"
+#include "sched/cycle_private.h"
+
+static int compare_names(const void *a, const void *b)
+{
+	return bt_str_compare(*(const struct bt_str *)a, *(const struct bt_str *)b);
+}
+
+struct bt_status bt_narrowed_status(const struct bt_framework *framework,
+	const struct bt_plugin_set *plugins, struct bt_arena *arena)
+{
+	struct bt_str names[BT_PLUGINS_MAX];
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < framework->instances.count; i++) {
+		if (bt_plugin_set_has(plugins, i)) {
+			names[count++] = bt_framework_plugin_name(framework, i);
+		}
+	}
+	qsort(names, count, sizeof(names[0]), compare_names);
+	struct bt_strbuf text = {0};
+	bt_strbuf_append_c(&text, "node(s) didn't satisfy plugin(s) [");
+	for (uint32_t i = 0; i < count; i++) {
+		bt_strbuf_append_c(&text, i != 0 ? " " : "");
+		bt_strbuf_append_str(&text, names[i]);
+	}
+	bt_strbuf_append_char(&text, ']');
+	struct bt_status status = bt_status_text(
+		BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+	return status;
+}
+
+uint32_t bt_feasible_nodes_to_find(uint32_t node_count, int32_t percentage)
+{
+	if (node_count < 100) {
+		return node_count;
+	}
+	int64_t percent = percentage;
+	if (percent == 0) {
+		percent = 50 - (int64_t)node_count / 125;
+		percent = percent < 5 ? 5 : percent;
+	}
+	/* int32 arithmetic, as upstream. */
+	int32_t wanted = (int32_t)((uint32_t)node_count * (uint32_t)percent) / 100;
+	return wanted < 100 ? 100 : (uint32_t)wanted;
+}
+
+uint32_t bt_search_limit(
+	const struct bt_engine *engine, const struct bt_framework *framework, uint32_t node_count)
+{
+	if (framework->points[BT_POINT_SCORE].entries.count == 0) {
+		return 1;
+	}
+	int32_t option = engine->options.percentage_of_nodes_to_score;
+	if (option >= 0) {
+		return bt_feasible_nodes_to_find(node_count, option);
+	}
+	const struct bt_config_profile *profile = framework->profile;
+	if (profile->percentage_of_nodes_to_score.present) {
+		return bt_feasible_nodes_to_find(
+			node_count, profile->percentage_of_nodes_to_score.value);
+	}
+	if (bt_config_percentage_is_explicit(engine->config)) {
+		return bt_feasible_nodes_to_find(
+			node_count, bt_config_percentage_of_nodes_to_score(engine->config));
+	}
+	return node_count;
+}
+
+void bt_search_candidates(const struct bt_engine *engine, const struct bt_pre_filter_result *result,
+	struct bt_arena *arena, const uint32_t **out_slots, uint32_t *out_count)
+{
+	const struct bt_snapshot *snapshot = &engine->state->snapshot;
+	if (!result->restricted) {
+		*out_slots = snapshot->list;
+		*out_count = snapshot->count;
+		return;
+	}
+	struct bt_bitset named = {0};
+	bt_bitset_resize(&named, engine->state->nodes.slot_count);
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < result->count; i++) {
+		uint32_t slot = bt_state_snapshot_find(engine->state, result->names[i]);
+		if (slot != BT_SLOT_NONE && !bt_bitset_get(&named, slot)) {
+			bt_bitset_assign(&named, slot, true);
+			count++;
+		}
+	}
+	uint32_t *slots = BT_ARENA_NEW_ARRAY(arena, uint32_t, count);
+	uint32_t found = 0;
+	for (uint32_t i = 0; i < snapshot->count && found < count; i++) {
+		if (bt_bitset_get(&named, snapshot->list[i])) {
+			slots[found++] = snapshot->list[i];
+		}
+	}
+	bt_bitset_finish(&named);
+	*out_slots = slots;
+	*out_count = found;
+}
+
+void bt_cycle_record_rejection(
+	struct bt_diagnosis *diagnosis, uint32_t slot, const struct bt_status *status)
+{
+	struct bt_node_status_entry entry = {slot, *status};
+	bt_vec_push(&diagnosis->statuses.entries, entry);
+	bt_diagnosis_add_plugin(diagnosis, status);
+}
+
+static bool note_nomination(void *context, const struct bt_pod_info *pod BT_UNUSED)
+{
+	*(bool *)context = true;
+	return false;
+}
+
+static bool has_nominations(const struct bt_engine *engine, uint32_t slot)
+{
+	bool found = false;
+	if (!bt_nominator_is_empty(&engine->nominator)) {
+		bt_nominator_for_node(&engine->nominator,
+			bt_node_table_name(&engine->state->nodes, slot), note_nomination, &found);
+	}
+	return found;
+}
+
+/** Verdict of one node, with what the plan knows already. */
+static struct bt_status filter_slot(struct bt_cycle_run *run, uint32_t slot)
+{
+	struct bt_node_info node;
+	bt_node_info_init(&node, run->engine->state, slot);
+	if (run->plan == NULL || has_nominations(run->engine, slot)) {
+		return bt_run_filter_with_nominated_pods(
+			run->framework, run->cycle, run->pod, &node);
+	}
+	uint32_t verdict = run->verdict[slot];
+	uint32_t failing =
+		verdict == 0 ? run->plan->filter_count : (verdict >> BT_VERDICT_DETAIL_BITS) - 1;
+	for (uint32_t i = 0; run->plan->has_plain_filters && i < failing; i++) {
+		const struct bt_plan_filter *filter = &run->plan->filters[i];
+		if (filter->form != BT_FILTER_PLAIN ||
+			bt_plugin_set_has(&run->cycle->skip_filter, filter->plugin->index)) {
+			continue;
+		}
+		struct bt_status status = bt_run_filter_plugin(
+			run->framework, filter->plugin, run->cycle, run->pod, &node);
+		if (!bt_status_is_success(&status)) {
+			return status;
+		}
+	}
+	if (verdict == 0) {
+		return BT_STATUS_OK;
+	}
+	return bt_plan_verdict_status(run->plan, run->cycle, run->pod, verdict, run->cycle->arena);
+}
+
+struct bt_search_result bt_cycle_search(struct bt_cycle_run *run, struct bt_search search)
+{
+	struct bt_diagnosis *diagnosis = &run->result->diagnosis;
+	struct bt_search_result found = {0};
+	uint32_t wanted = search.limit < search.count ? search.limit : search.count;
+	found.feasible = BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, wanted);
+	bool no_filters = run->framework->points[BT_POINT_FILTER].entries.count == 0;
+	for (uint32_t i = 0; i < search.count; i++) {
+		uint32_t slot = search.slots[(search.start + i) % search.count];
+		struct bt_status status = no_filters ? BT_STATUS_OK : filter_slot(run, slot);
+		if (bt_status_is_success(&status)) {
+			if (found.feasible_count == wanted) {
+				break;
+			}
+			found.feasible[found.feasible_count++] = slot;
+			if (no_filters && found.feasible_count == wanted) {
+				break;
+			}
+		} else if (bt_status_is_rejected(&status)) {
+			bt_cycle_record_rejection(diagnosis, slot, &status);
+		} else {
+			found.error = status;
+			break;
+		}
+	}
+	return found;
+}

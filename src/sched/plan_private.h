@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_SCHED_PLAN_PRIVATE_H
+#define BT_SCHED_PLAN_PRIVATE_H
+/** Shared by plan_create.c, plan_columns.c and plan_cache.c only. */
+#include "sched/plan.h"
+
+/** Plans in order of use, linked by newer / older. */
+struct plan_queue {
+	struct bt_plan *newest;
+	struct bt_plan *oldest;
+	uint32_t count;
+	size_t bytes;
+};
+
+/** What is known of a shape id. */
+struct shape_entry {
+	struct bt_plan *plans; /* one per profile, linked by next_of_shape */
+	uint64_t last_serial;  /* shape that was asked for last under this id */
+};
+
+struct bt_plan_cache {
+	BT_VEC(struct shape_entry) by_shape;
+	struct plan_queue once;      /* shapes asked for once so far: held to NEW_PLANS_MAX */
+	struct plan_queue recurring; /* held to bytes_max */
+	size_t bytes_max;
+	/* Column blocks of dropped plans, all of block_slots entries of 4 bytes. */
+	BT_VEC(void *) free_blocks;
+	uint32_t block_slots;
+	/* Scratch columns of one pass. */
+	uint32_t *detail;
+	uint32_t *verdict; /* of one cycle: the plan's with the per-cycle filters merged in */
+	int32_t *scores;
+	uint32_t scratch_slots;
+};
+
+/** Everything about the shape that needs no node: outcomes, active filters, kinds of scores. */
+struct bt_plan *bt_plan_create(
+	struct bt_engine *engine, struct bt_framework *framework, const struct bt_pod_info *pod);
+/** What the column form of a score plugin is given. */
+const void *bt_plan_score_data(const struct bt_plan *plan, const struct bt_plugin *plugin);
+/** Bring the verdicts (and scores, if there are any) up to the snapshot's place in the change log. */
+void bt_plan_catch_up(
+	struct bt_plan *plan, struct bt_engine *engine, const struct bt_pod_info *pod);
+/** A column of uninitialised 4-byte entries for block_slots slots. */
+void *bt_plan_take_block(struct bt_plan_cache *cache);
+/** Give all columns back to the cache. */
+void bt_plan_drop_columns(struct bt_plan_cache *cache, struct bt_plan *plan);
+#endif
