@@ -56,8 +56,11 @@ void bt_cluster_finish(struct bt_cluster *cluster)
 
 static void append_object(const struct bt_cluster_object *object, struct bt_strbuf *out)
 {
-	bt_strbuf_printf(out, "%s ", bt_kind_info(object->kind)->name);
-	if (object->namespace_.length != 0) {
+	bt_strbuf_append_c(out, bt_kind_info(object->kind)->name);
+	if (object->name.length != 0) {
+		bt_strbuf_append_char(out, ' ');
+	}
+	if (object->name.length != 0 && object->namespace_.length != 0) {
 		bt_printable_append(out, object->namespace_);
 		bt_strbuf_append_char(out, '/');
 	}

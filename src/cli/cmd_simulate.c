@@ -83,6 +83,10 @@ static int read_files(
 			return result;
 		}
 	}
+	if (cluster->objects.count == 0) {
+		return bt_error_set(
+			err, BERTH_ERR_INVALID, "no nodes, pods or workloads in the input");
+	}
 	return 0;
 }
 
@@ -213,14 +217,14 @@ const struct bt_command bt_command_simulate = {
 	.summary = "Place pods on a cluster read from files, and say why some stay pending.",
 	.usage = "berth simulate -f FILE|DIR|- ... [FLAGS]",
 	.help = "Reads a cluster and the pods to place: manifests, lists, multi-document YAML, "
-                "JSON, JSON lines, all of\n"
+		"JSON, JSON lines, all of\n"
 		"them gzipped or not. Pods with a spec.nodeName are running; every other pod is "
-                "placed, in the order a\n"
+		"placed, in the order a\n"
 		"scheduler's queue has them: higher priority first, then older, then as they stand "
-                "in the input.\n"
+		"in the input.\n"
 		"Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs, CronJobs (one run) and\n"
 		"ReplicationControllers become the pods that their controllers would create, less "
-                "those that are in\n"
+		"those that are in\n"
 		"the input already. Manifests get the defaults an API server would fill in.\n"
 		"\n"
 		"Examples:\n"
@@ -231,14 +235,14 @@ const struct bt_command bt_command_simulate = {
 		"  # The same without a file in between, every node scored\n"
 		"  kubectl get nodes,pods,pc -A -o json |\n"
 		"    berth simulate -f - -f deployment.yaml --percentage-of-nodes-to-score 100 -o "
-                "wide\n"
+		"wide\n"
 		"\n"
 		"  # A folder of manifests on a cluster yet to be built, packed tightly, for "
-                "another program to read\n"
+		"another program to read\n"
 		"  berth simulate -f nodes.yaml -R -f manifests/ --config most-allocated.yaml -o "
-                "json\n"
+		"json\n"
 		"\n"
 		"Exit status: 0 all pods are placed, 1 some stay pending, 2 the input or the flags "
-                "are wrong.\n",
+		"are wrong.\n",
 	.run = run,
 };

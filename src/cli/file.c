@@ -49,6 +49,26 @@ static int map_file(
 	return 0;
 }
 
+/** 0 when the stream simply ended. */
+static int stream_error(gzFile stream, int length, struct berth_error *err)
+{
+	int code = Z_OK;
+	const char *text = gzerror(stream, &code);
+	if (length == 0 && (code == Z_OK || code == Z_STREAM_END)) {
+		return 0;
+	}
+	if (code == Z_ERRNO) {
+		return system_error(err);
+	}
+	if (code == Z_BUF_ERROR) {
+		return bt_error_set(err, BERTH_ERR_IO, "gzipped data ends too early");
+	}
+	/* zlib puts the name it knows in front: "<fd:3>: ...". */
+	const char *colon = strstr(text, ">: ");
+	return bt_error_set(
+		err, BERTH_ERR_IO, "damaged gzipped data: %s", colon != NULL ? colon + 3 : text);
+}
+
 /** zlib passes through what is not gzipped. Takes over the descriptor. */
 static int read_stream(
 	int descriptor, size_t bytes_max, struct bt_file *out_file, struct berth_error *err)
@@ -65,13 +85,7 @@ static int read_stream(
 		bt_strbuf_reserve(&text, CHUNK_BYTES);
 		int length = gzread(stream, text.data + text.length, CHUNK_BYTES);
 		if (length <= 0) {
-			int code = Z_OK;
-			const char *message = gzerror(stream, &code);
-			if (length < 0 || (code != Z_OK && code != Z_STREAM_END)) {
-				result = code == Z_ERRNO
-					? system_error(err)
-					: bt_error_set(err, BERTH_ERR_IO, "%s", message);
-			}
+			result = stream_error(stream, length, err);
 			break;
 		}
 		text.length += (size_t)length;

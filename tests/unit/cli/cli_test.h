@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_TESTS_UNIT_CLI_CLI_TEST_H
+#define BT_TESTS_UNIT_CLI_CLI_TEST_H
+/** Clusters from text for the tests of the command line. */
+#include "cli/simulation.h"
+#include "test_main.h"
+
+/** Lines of warnings, one after another. */
+static inline void collect_warning(void *context, const char *line)
+{
+	struct bt_strbuf *lines = context;
+	bt_strbuf_append_c(lines, line);
+	bt_strbuf_append_char(lines, '\n');
+}
+
+static inline void read_text(struct bt_cluster *cluster, const char *text)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	int result = bt_cluster_read_text(cluster, "test", bt_str_from(text), &err);
+	ck_assert_msg(result == 0, "%s", berth_error_message(&err));
+}
+
+static inline void expand_text(
+	struct bt_cluster *cluster, struct bt_expansion *expansion, const char *text)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	bt_cluster_init(cluster);
+	read_text(cluster, text);
+	bt_cluster_index_owners(cluster);
+	bt_expansion_init(expansion, cluster);
+	int result = bt_expansion_run(expansion, &err);
+	ck_assert_msg(result == 0, "%s", berth_error_message(&err));
+}
+
+/** Names of the expanded pods with a blank behind each; endings drawn at random shown as "*". */
+static inline const char *expanded_names(
+	const struct bt_expansion *expansion, struct bt_strbuf *out)
+{
+	bt_strbuf_reset(out);
+	for (uint32_t i = 0; i < expansion->pods.count; i++) {
+		const struct bt_object_meta *meta = &expansion->pods.items[i].pod->metadata;
+		struct bt_str name = meta->name;
+		if (meta->generate_name.length != 0) {
+			ck_assert(bt_str_has_prefix(name, meta->generate_name));
+			ck_assert_uint_eq(name.length, meta->generate_name.length + 5);
+			name = meta->generate_name;
+		}
+		bt_strbuf_printf(out, "%.*s%s ", BT_STR_ARG(name),
+			meta->generate_name.length != 0 ? "*" : "");
+	}
+	return bt_strbuf_c(out);
+}
+
+static inline void assert_label(const struct bt_pod *pod, const char *key, const char *value)
+{
+	const struct bt_str *found = bt_str_map_find(&pod->metadata.labels, bt_str_from(key));
+	ck_assert_msg(found != NULL && bt_str_equal_c(*found, value), "label %s is \"%.*s\"", key,
+		BT_STR_ARG(found != NULL ? *found : BT_STR("(absent)")));
+}
+
+/** A finished simulation. */
+struct test_run {
+	struct bt_cluster cluster;
+	struct bt_engine *engine;
+	struct bt_simulation simulation;
+	struct bt_strbuf warnings;
+};
+
+/** Load and run; 0 or the code with err set. */
+static inline int test_run_init(struct test_run *run, const char *text, struct berth_error *err)
+{
+	struct bt_config *config = bt_config_create_default(NULL);
+	struct bt_engine_options options = BT_ENGINE_OPTIONS_INIT;
+	*run = (struct test_run){0};
+	options.tie_policy = BT_TIE_HEAP;
+	options.verify = true;
+	ck_assert_int_eq(bt_engine_create(config, &options, &run->engine, err), 0);
+	bt_config_unref(config);
+	bt_cluster_init(&run->cluster);
+	run->cluster.warn = collect_warning;
+	run->cluster.warn_context = &run->warnings;
+	bt_simulation_init(&run->simulation, &run->cluster, run->engine);
+	int result = bt_cluster_read_text(&run->cluster, "test", bt_str_from(text), err);
+	if (result == 0) {
+		result = bt_simulation_load(&run->simulation, err);
+	}
+	if (result == 0) {
+		bt_simulation_run(&run->simulation);
+	}
+	return result;
+}
+
+static inline void test_run_finish(struct test_run *run)
+{
+	bt_simulation_finish(&run->simulation);
+	bt_engine_destroy(run->engine);
+	bt_cluster_finish(&run->cluster);
+	bt_strbuf_finish(&run->warnings);
+}
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/output.h"
+#include "cli_test.h"
+
+#define NODE(name, cpu) \
+	"---\napiVersion: v1\nkind: Node\nmetadata: {name: " name "}\n" \
+	"status: {capacity: {cpu: '" cpu "', memory: 8Gi, pods: '10'}}\n"
+#define POD(name, meta, spec, status) \
+	"---\napiVersion: v1\nkind: Pod\nmetadata: {name: " name meta "}\n" \
+	"spec: {containers: [{name: c, resources: {requests: {cpu: '1'}}}]" spec "}\n" \
+	"status: {" status "}\n"
+
+static const struct bt_simulated_pod *find(const struct test_run *run, const char *name)
+{
+	for (uint32_t i = 0; i < run->simulation.pods.count; i++) {
+		const struct bt_simulated_pod *entry = &run->simulation.pods.items[i];
+		if (bt_str_equal_c(entry->pod->metadata.name, name)) {
+			return entry;
+		}
+	}
+	ck_abort_msg("no pod %s", name);
+}
+
+static void run_text(struct test_run *run, const char *text)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	int result = test_run_init(run, text, &err);
+	ck_assert_msg(result == 0, "%s", berth_error_message(&err));
+}
+
+/* Spec 05 section 4; creationTimestamp stands in for the time of entry. */
+START_TEST(test_simulation__queue_order)
+{
+	struct test_run run;
+	run_text(&run,
+		POD("late", ", creationTimestamp: \"2026-01-02T00:00:00Z\"", "", "")
+			POD("fresh-1", "", "", "") POD("fresh-2", "", "", "") POD(
+				"early", ", creationTimestamp: \"2026-01-01T00:00:00Z\"", "", "")
+				POD("important", "", ", priority: 10", ""));
+	static const char *const order[] = {"important", "early", "late", "fresh-1", "fresh-2"};
+	ck_assert_uint_eq(run.simulation.pods.count, BT_ARRAY_LENGTH(order));
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(order); i++) {
+		struct bt_str name = run.simulation.pods.items[i].pod->metadata.name;
+		ck_assert_msg(bt_str_equal_c(name, order[i]), "%u: %.*s", i, BT_STR_ARG(name));
+	}
+	test_run_finish(&run);
+}
+END_TEST
+
+START_TEST(test_simulation__each_pod_counts_for_the_next)
+{
+	struct test_run run;
+	run_text(&run,
+		NODE("n1", "2") POD("running", "", ", nodeName: n1", "") POD("first", "", "", "")
+			POD("second", "", "", ""));
+	ck_assert_int_eq(find(&run, "first")->fate, BT_FATE_SCHEDULED);
+	ck_assert(bt_str_equal_c(find(&run, "first")->node_name, "n1"));
+	ck_assert_int_eq(find(&run, "second")->fate, BT_FATE_UNSCHEDULABLE);
+	ck_assert(bt_str_has_prefix(find(&run, "second")->message,
+		BT_STR("0/1 nodes are available: 1 Insufficient cpu.")));
+	ck_assert_uint_eq(run.simulation.running_count, 1);
+	test_run_finish(&run);
+}
+END_TEST
+
+/* Spec 01 section 5.17, 03 section 2.1, 05 section 5. */
+START_TEST(test_simulation__fates)
+{
+	struct test_run run;
+	run_text(&run,
+		NODE("n1", "8") POD("done", "", "", "phase: Succeeded")
+			POD("failed", "", ", nodeName: n1", "phase: Failed") POD(
+				"leaving", ", deletionTimestamp: \"2026-01-02T00:00:00Z\"", "", "")
+				POD("gated", "", ", schedulingGates: [{name: g1}, {name: g2}]", "")
+					POD("foreign", "", ", schedulerName: other", "")
+						POD("fine", "", "", ""));
+	ck_assert_uint_eq(run.simulation.pods.count, 4);
+	ck_assert_uint_eq(run.simulation.running_count, 0);
+	ck_assert_int_eq(find(&run, "leaving")->fate, BT_FATE_DELETING);
+	ck_assert_int_eq(find(&run, "gated")->fate, BT_FATE_SCHEDULING_GATED);
+	ck_assert(bt_str_equal_c(
+		find(&run, "gated")->message, "waiting for scheduling gates: [g1 g2]"));
+	ck_assert_int_eq(find(&run, "foreign")->fate, BT_FATE_NOT_HANDLED);
+	ck_assert(bt_str_equal_c(
+		find(&run, "foreign")->message, "profile not found for scheduler name \"other\""));
+	ck_assert_int_eq(find(&run, "fine")->fate, BT_FATE_SCHEDULED);
+	ck_assert(bt_fate_is_pending(BT_FATE_NOT_HANDLED) && !bt_fate_is_pending(BT_FATE_DELETING));
+	test_run_finish(&run);
+}
+END_TEST
+
+START_TEST(test_simulation__no_nodes)
+{
+	struct test_run run;
+	run_text(&run, POD("a", "", "", ""));
+	ck_assert_int_eq(find(&run, "a")->fate, BT_FATE_UNSCHEDULABLE);
+	ck_assert(bt_str_equal_c(find(&run, "a")->message, "no nodes available to schedule pods"));
+	test_run_finish(&run);
+}
+END_TEST
+
+/* A nominated pod of no lower priority keeps its place from others that come before it. */
+START_TEST(test_simulation__nominated_pod_keeps_its_node)
+{
+	struct test_run run;
+	run_text(&run,
+		NODE("n1", "1") POD("other", ", creationTimestamp: \"2026-01-01T00:00:00Z\"", "",
+			"") POD("nominated", "", "", "nominatedNodeName: n1"));
+	ck_assert_int_eq(find(&run, "other")->fate, BT_FATE_UNSCHEDULABLE);
+	ck_assert_int_eq(find(&run, "nominated")->fate, BT_FATE_SCHEDULED);
+	test_run_finish(&run);
+}
+END_TEST
+
+START_TEST(test_simulation__unknown_node)
+{
+	struct test_run run;
+	run_text(
+		&run, NODE("n1", "2") POD("lost", "", ", nodeName: gone", "") POD("a", "", "", ""));
+	ck_assert_str_eq(bt_strbuf_c(&run.warnings),
+		"Pod default/lost: its node gone is not in the input\n");
+	ck_assert(bt_str_equal_c(find(&run, "a")->node_name, "n1"));
+	test_run_finish(&run);
+}
+END_TEST
+
+START_TEST(test_simulation__one_uid_for_two_pods)
+{
+	static const char *const texts[] = {
+		POD("a", ", uid: u", ", nodeName: n1", "") POD("b", ", uid: u", ", nodeName: n1", ""),
+		POD("a", ", uid: u", ", nodeName: n1", "") POD("b", ", uid: u", "", ""),
+		POD("a", ", uid: u", "", "") POD("b", ", uid: u", "", ""),
+	};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(texts); i++) {
+		struct test_run run;
+		struct berth_error err = BERTH_ERROR_INIT;
+		ck_assert_int_eq(test_run_init(&run, texts[i], &err), BERTH_ERR_INVALID);
+		ck_assert_str_eq(berth_error_message(&err),
+			"test: document 2: Pod default/b: metadata.uid: u belongs to another pod "
+		        "as well");
+		berth_error_finish(&err);
+		test_run_finish(&run);
+	}
+}
+END_TEST
+
+START_TEST(test_simulation__unknown_class_names_the_workload)
+{
+	struct test_run run;
+	struct berth_error err = BERTH_ERROR_INIT;
+	ck_assert_int_eq(test_run_init(&run,
+				 "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: w}\n"
+				 "spec: {template: {spec: {priorityClassName: c}}}\n",
+				 &err),
+		BERTH_ERR_INVALID);
+	ck_assert_str_eq(berth_error_message(&err),
+		"test: document 1: Deployment default/w: spec.template: spec.priorityClassName: "
+		"no PriorityClass with name c is in the input");
+	berth_error_finish(&err);
+	test_run_finish(&run);
+}
+END_TEST
+
+START_TEST(test_simulation__output_formats)
+{
+	struct test_run run;
+	struct bt_strbuf out = {0};
+	run_text(&run, NODE("n1", "2") POD("a", "", "", "") POD("b", "", ", schedulerName: x", ""));
+	ck_assert_int_eq(bt_output_write(&run.simulation, BT_OUTPUT_TABLE, &out, NULL), 0);
+	ck_assert_str_eq(bt_strbuf_c(&out),
+		"POD        NODE  STATUS\n"
+		"default/a  n1    Scheduled\n"
+		"default/b  -     NotHandled: profile not found for scheduler name \"x\"\n"
+		"\n"
+		"NODE  PODS  CPU        MEMORY\n"
+		"n1    1/10  1/2 (50%)  0/8Gi (0%)\n"
+		"\n"
+		"1 placed, 1 pending; 0 running before, 1 nodes\n");
+	bt_strbuf_reset(&out);
+	ck_assert_int_eq(bt_output_write(&run.simulation, BT_OUTPUT_NAME, &out, NULL), 0);
+	ck_assert_str_eq(bt_strbuf_c(&out), "pod/default/a n1\n");
+	bt_strbuf_reset(&out);
+	ck_assert_int_eq(bt_output_write(&run.simulation, BT_OUTPUT_JSON, &out, NULL), 0);
+	struct bt_arena arena = {0};
+	struct bt_json_value *value;
+	ck_assert_int_eq(bt_json_parse(&arena, bt_strbuf_str(&out), false, &value, NULL), 0);
+	const struct bt_json_value *pod = bt_json_find(value, "pods")->elements[1];
+	ck_assert(bt_str_equal_c(bt_json_find_str(pod, "reason"), "NotHandled"));
+	ck_assert(bt_str_equal_c(bt_json_find_str(pod, "node"), ""));
+	ck_assert_uint_eq(bt_json_find(value, "nodes")->count, 1);
+	bt_arena_finish(&arena);
+	bt_strbuf_finish(&out);
+	test_run_finish(&run);
+}
+END_TEST
+
+BT_TEST_MAIN("simulation", test_simulation__queue_order,
+	test_simulation__each_pod_counts_for_the_next, test_simulation__fates,
+	test_simulation__no_nodes, test_simulation__nominated_pod_keeps_its_node,
+	test_simulation__unknown_node, test_simulation__one_uid_for_two_pods,
+	test_simulation__unknown_class_names_the_workload, test_simulation__output_formats)

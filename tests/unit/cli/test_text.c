@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "cli/printable.h"
+#include "cli/suffix.h"
+#include "cli/table.h"
+#include "test_main.h"
+
+START_TEST(test_printable__escapes)
+{
+	struct bt_strbuf out = {0};
+	bt_printable_append(&out, BT_STR("a\x1b[31m%s\n\t\x7f\xc2\x85\xe2\x80\xae\xff\xc3\xa4"));
+	ck_assert_str_eq(bt_strbuf_c(&out), "a\\x1b[31m%s\\n\\t\\x7f\\u0085\\u202e\\xff\xc3\xa4");
+	bt_strbuf_finish(&out);
+}
+END_TEST
+
+START_TEST(test_table__aligns)
+{
+	struct bt_table table = {.column_count = 3};
+	struct bt_strbuf out = {0};
+	static const char *const cells[] = {
+		"POD", "NODE", "STATUS", "d\xc3\xa4", "", "x", "longer", "n", ""};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(cells); i++) {
+		bt_table_add_c(&table, cells[i]);
+	}
+	bt_table_write(&table, &out);
+	ck_assert_str_eq(bt_strbuf_c(&out),
+		"POD     NODE  STATUS\n"
+		"d\xc3\xa4            x\n"
+		"longer  n\n");
+	bt_strbuf_finish(&out);
+	bt_table_finish(&table);
+}
+END_TEST
+
+START_TEST(test_suffix__is_the_same_everywhere)
+{
+	char suffix[BT_SUFFIX_LENGTH + 1];
+	char hash[BT_HASH_SUFFIX_LENGTH + 1];
+	bt_suffix_make(BT_STR("web-"), 0, suffix);
+	ck_assert_str_eq(suffix, "pwl67");
+	bt_suffix_make(BT_STR("web-"), 1, suffix);
+	ck_assert_str_eq(suffix, "f5xxl");
+	bt_suffix_make_hash(BT_STR("web"), hash);
+	ck_assert_str_eq(hash, "5tkszj9wl9");
+}
+END_TEST
+
+static int compare_suffixes(const void *a, const void *b)
+{
+	return memcmp(a, b, BT_SUFFIX_LENGTH + 1);
+}
+
+START_TEST(test_suffix__indexes_are_distinct)
+{
+	enum { COUNT = 100000 };
+	char(*suffixes)[BT_SUFFIX_LENGTH + 1] = bt_calloc(COUNT, sizeof(*suffixes));
+	for (uint32_t i = 0; i < COUNT; i++) {
+		bt_suffix_make(BT_STR("p-"), i, suffixes[i]);
+	}
+	qsort(suffixes, COUNT, sizeof(*suffixes), compare_suffixes);
+	for (uint32_t i = 1; i < COUNT; i++) {
+		if (memcmp(suffixes[i - 1], suffixes[i], sizeof(*suffixes)) == 0) {
+			ck_abort_msg("%s twice", suffixes[i]);
+		}
+	}
+	bt_free(suffixes);
+}
+END_TEST
+
+BT_TEST_MAIN("text", test_printable__escapes, test_table__aligns,
+	test_suffix__is_the_same_everywhere, test_suffix__indexes_are_distinct)
