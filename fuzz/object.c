@@ -60,8 +60,7 @@ static void check_text(const struct bt_object *object)
 	bt_json_writer_init(&writer, &text, 0);
 	bt_object_encode_json(object->kind, object->value, &writer);
 	bt_json_reader_init(&reader, bt_strbuf_str(&text));
-	/* Upstream's text of a quantity may lose its exponent, or have too many digits; all else
-	 * must read back. */
+	/* Upstream's text of a quantity may lose its exponent, so the second text may differ. */
 	if (bt_object_decode_as(object->kind, &reader, &back, NULL) == 0) {
 		bt_json_writer_init(&writer, &again, 0);
 		bt_object_encode_json(back->kind, back->value, &writer);

@@ -32,7 +32,7 @@ static void check_text(const struct bt_quantity *quantity, struct bt_arena *aren
 		BT_ASSERT(bt_quantity_compare(quantity, &back) == 0);
 		/* Negative numbers round differently in the big form. */
 		BT_ASSERT(back.big != NULL ||
-			  bt_quantity_value(quantity) == bt_quantity_value(&back));
+			bt_quantity_value(quantity) == bt_quantity_value(&back));
 	}
 	bt_strbuf_finish(&text);
 }
@@ -47,7 +47,7 @@ static void check_one(const struct bt_quantity *quantity, struct bt_arena *arena
 	BT_ASSERT(bt_quantity_scalar.equal(&copy, quantity));
 	BT_ASSERT(bt_quantity_scalar.hash(1, &copy) == bt_quantity_scalar.hash(1, quantity));
 	BT_ASSERT(bt_quantity_value(&copy) == value &&
-		  bt_quantity_milli(&copy) == bt_quantity_milli(quantity));
+		bt_quantity_milli(&copy) == bt_quantity_milli(quantity));
 	bt_quantity_negate(&copy, arena);
 	bt_quantity_add(&copy, quantity, arena);
 	BT_ASSERT(bt_quantity_is_zero(&copy));

@@ -199,7 +199,7 @@ static int compare_conditions(const void *a, const void *b)
 	int order = bt_str_compare(left->condition->type, right->condition->type);
 
 	return order != 0 ? order
-	                  : (left->position > right->position) - (left->position < right->position);
+			  : (left->position > right->position) - (left->position < right->position);
 }
 
 /** type -> status as a map: sorted, the last of equal types kept. */
@@ -270,8 +270,9 @@ struct bt_change_events bt_node_change_events(const struct bt_node *old_node,
 	if (!bt_str_map_equal(&old_node->metadata.annotations, &new_node->metadata.annotations)) {
 		add_event(&events, BT_ACTION_UPDATE_NODE_ANNOTATION);
 	}
-	if (gates->node_declared_features && !bt_str_list_equal(&old_node->status.declared_features,
-						     &new_node->status.declared_features)) {
+	if (gates->node_declared_features &&
+		!bt_str_list_equal(
+			&old_node->status.declared_features, &new_node->status.declared_features)) {
 		add_event(&events, BT_ACTION_UPDATE_NODE_DECLARED_FEATURE);
 	}
 	return events;

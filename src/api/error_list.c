@@ -64,7 +64,7 @@ struct bt_str bt_error_list_text(const struct bt_error_list *list, struct bt_are
 	}
 	bt_strbuf_append_char(&buffer, ']');
 	text = distinct == 1 ? bt_arena_str(arena, list->items[0])
-	                     : bt_arena_str(arena, bt_strbuf_str(&buffer));
+			     : bt_arena_str(arena, bt_strbuf_str(&buffer));
 	bt_map_finish(&seen);
 	bt_strbuf_finish(&buffer);
 	return text;

@@ -116,8 +116,8 @@
 /** entry is the structure {struct bt_str key; struct bt_time value;}. */
 #define BT_ROW_TIME_MAP(S, M, json, N, entry) \
 	BT_FIELD_ROW(S, M, json, N, BT_FIELD_SCALAR, BT_SHAPE_MAP, 0, \
-		BT_ROW_ITEM_SIZE(S, M.items, struct entry *, struct entry), offsetof(struct entry, value), NULL, \
-		&bt_time_scalar)
+		BT_ROW_ITEM_SIZE(S, M.items, struct entry *, struct entry), \
+		offsetof(struct entry, value), NULL, &bt_time_scalar)
 
 /** The message of struct S. */
 #define BT_MESSAGE(S, text, rows) \

@@ -33,9 +33,9 @@ static uint32_t collect(
 			}
 			if (out != NULL) {
 				out[count].ip = port->host_ip.length != 0 ? port->host_ip
-				                                          : BT_STR("0.0.0.0");
-				out[count].protocol = port->protocol.length != 0 ? port->protocol
-				                                                 : BT_STR("TCP");
+									  : BT_STR("0.0.0.0");
+				out[count].protocol =
+					port->protocol.length != 0 ? port->protocol : BT_STR("TCP");
 				out[count].port = port->host_port;
 			}
 			count++;
@@ -63,7 +63,7 @@ bt_host_port_list bt_pod_host_ports(const struct bt_pod_spec *spec, struct bt_ar
 bool bt_host_port_conflicts(const struct bt_host_port *wanted, const struct bt_host_port *used)
 {
 	return wanted->port > 0 && wanted->port == used->port &&
-	       bt_str_equal(wanted->protocol, used->protocol) &&
-	       (is_wildcard(wanted->ip) || is_wildcard(used->ip) ||
-		       bt_str_equal(wanted->ip, used->ip));
+		bt_str_equal(wanted->protocol, used->protocol) &&
+		(is_wildcard(wanted->ip) || is_wildcard(used->ip) ||
+			bt_str_equal(wanted->ip, used->ip));
 }

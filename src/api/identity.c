@@ -87,9 +87,9 @@ static bool same_condition(const struct bt_pod_condition *a, const struct bt_pod
 {
 	/* observedGeneration alone is not a change. */
 	return bt_str_equal(a->status, b->status) && bt_str_equal(a->reason, b->reason) &&
-	       bt_str_equal(a->message, b->message) &&
-	       bt_time_compare(&a->last_probe_time, &b->last_probe_time) == 0 &&
-	       bt_time_compare(&a->last_transition_time, &b->last_transition_time) == 0;
+		bt_str_equal(a->message, b->message) &&
+		bt_time_compare(&a->last_probe_time, &b->last_probe_time) == 0 &&
+		bt_time_compare(&a->last_transition_time, &b->last_transition_time) == 0;
 }
 
 bt_pod_condition_list bt_pod_conditions_set(const struct bt_pod_status *status,
@@ -120,8 +120,8 @@ bt_pod_condition_list bt_pod_conditions_set(const struct bt_pod_status *status,
 	result.items[at] = *condition;
 	result.items[at].last_transition_time =
 		bt_str_equal(status->conditions.items[at].status, condition->status)
-			? status->conditions.items[at].last_transition_time
-			: *now;
+		? status->conditions.items[at].last_transition_time
+		: *now;
 	*out_changed = !same_condition(&status->conditions.items[at], &result.items[at]);
 	return result;
 }

@@ -111,7 +111,7 @@ static bool equal(const void *a, const void *b)
 	const struct bt_int_or_string *right = b;
 
 	return left->is_string == right->is_string && left->number == right->number &&
-	       bt_str_equal(left->text, right->text);
+		bt_str_equal(left->text, right->text);
 }
 
 static uint64_t hash(uint64_t seed, const void *member)

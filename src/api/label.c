@@ -7,9 +7,10 @@
 #define SUBDOMAIN_PATTERN "[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
 /* The two spaces before each "or" are upstream's. */
 #define NAME_RULE \
-	"must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an " \
-	"alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '" NAME_PATTERN \
-	"')"
+	"must consist of alphanumeric characters, '-', '_' or '.', and must start and end with " \
+	"an " \
+	"alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for " \
+	"validation is '" NAME_PATTERN "')"
 
 static bool is_alphanumeric(char c)
 {
@@ -83,13 +84,13 @@ bool bt_label_key_is_valid(struct bt_str key)
 		return false;
 	}
 	return name.length == key.length ||
-	       (prefix.length <= BT_LABEL_PREFIX_MAX && bt_label_prefix_matches(prefix));
+		(prefix.length <= BT_LABEL_PREFIX_MAX && bt_label_prefix_matches(prefix));
 }
 
 bool bt_label_value_is_valid(struct bt_str value)
 {
 	return value.length == 0 ||
-	       (value.length <= BT_LABEL_NAME_MAX && bt_label_name_matches(value));
+		(value.length <= BT_LABEL_NAME_MAX && bt_label_name_matches(value));
 }
 
 void bt_label_key_errors(
@@ -114,10 +115,12 @@ void bt_label_key_errors(
 		}
 		if (!bt_label_prefix_matches(prefix)) {
 			bt_error_list_add(out_errors, arena,
-				BT_STR("prefix part a lowercase RFC 1123 subdomain must consist of lower case alphanumeric "
-				       "characters, '-' or '.', and must start and end with an alphanumeric character (e.g. "
-				       "'example.com', regex used for validation is '" SUBDOMAIN_PATTERN
-				       "')"));
+				BT_STR("prefix part a lowercase RFC 1123 subdomain must consist of "
+				       "lower case alphanumeric "
+				       "characters, '-' or '.', and must start and end with an "
+				       "alphanumeric character (e.g. "
+				       "'example.com', regex used for validation is "
+				       "'" SUBDOMAIN_PATTERN "')"));
 		}
 	}
 	if (name.length == 0) {
@@ -139,8 +142,10 @@ void bt_label_value_errors(
 	}
 	if (value.length != 0 && !bt_label_name_matches(value)) {
 		bt_error_list_add(out_errors, arena,
-			BT_STR("a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', "
-			       "and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or "
+			BT_STR("a valid label must be an empty string or consist of alphanumeric "
+			       "characters, '-', '_' or '.', "
+			       "and must start and end with an alphanumeric character (e.g. "
+			       "'MyValue',  or 'my_value',  or "
 			       "'12345', regex used for validation is '(" NAME_PATTERN ")?')"));
 	}
 }

@@ -65,9 +65,9 @@ static struct bt_str first_label(
 
 void bt_node_zone_key(const struct bt_str_map *labels, struct bt_strbuf *out)
 {
-	struct bt_str region = first_label(labels,
-		BT_STR("failure-domain.beta.kubernetes.io/region"),
-		BT_STR("topology.kubernetes.io/region"));
+	struct bt_str region =
+		first_label(labels, BT_STR("failure-domain.beta.kubernetes.io/region"),
+			BT_STR("topology.kubernetes.io/region"));
 	struct bt_str zone = first_label(labels, BT_STR("failure-domain.beta.kubernetes.io/zone"),
 		BT_STR("topology.kubernetes.io/zone"));
 

@@ -159,8 +159,8 @@ bool bt_node_term_matches(
 	for (uint32_t i = 0; i < term->field_count; i++) {
 		const struct bt_requirement *requirement = &term->field_requirements[i];
 		struct bt_str value = bt_str_equal(requirement->key, BT_STR("metadata.name"))
-		                              ? node_name
-		                              : BT_STR("");
+			? node_name
+			: BT_STR("");
 
 		/* An unknown field reads as empty text, so fields are never absent. */
 		if (!bt_requirement_matches(requirement, &value)) {
@@ -267,5 +267,5 @@ bool bt_required_node_affinity_matches(const struct bt_required_node_affinity *a
 		return false;
 	}
 	return !affinity->has_affinity ||
-	       bt_node_selector_matches(&affinity->affinity, node_name, labels, arena, errors);
+		bt_node_selector_matches(&affinity->affinity, node_name, labels, arena, errors);
 }

@@ -56,9 +56,9 @@ bool bt_kind_find(struct bt_str api_version, struct bt_str name, enum bt_kind *o
 {
 	int64_t slash = bt_str_find_char(api_version, '/');
 	struct bt_str group = slash < 0 ? BT_STR("") : bt_str_sub(api_version, 0, (uint32_t)slash);
-	struct bt_str version =
-		slash < 0 ? api_version
-			  : bt_str_sub(api_version, (uint32_t)slash + 1, api_version.length);
+	struct bt_str version = slash < 0
+		? api_version
+		: bt_str_sub(api_version, (uint32_t)slash + 1, api_version.length);
 
 	for (int i = 0; i < BT_KIND__COUNT; i++) {
 		if (bt_str_equal_c(name, infos[i].name) && bt_str_equal_c(group, infos[i].group) &&
@@ -288,7 +288,7 @@ static int read_identity(const struct bt_json_reader *reader, struct bt_arena *a
 	}
 	out->known = bt_kind_find(out->api_version, out->kind, &out->known_kind);
 	out->is_list = bt_str_equal(out->kind, BT_STR("List")) &&
-	               bt_str_equal(out->api_version, BT_STR("v1"));
+		bt_str_equal(out->api_version, BT_STR("v1"));
 	if (!out->known && !out->is_list && bt_str_has_suffix(out->kind, BT_STR("List"))) {
 		out->is_typed_list = bt_kind_find(out->api_version,
 			bt_str_sub(out->kind, 0, out->kind.length - 4), &out->known_kind);
@@ -319,7 +319,7 @@ static int decode_item(const struct identity *list, struct bt_json_reader *reade
 	}
 	/* Items of a typed list carry no kind of their own. */
 	return list->is_typed_list ? decode_known(list->known_kind, reader, sink, err)
-	                           : decode_any(reader, sink, depth + 1, err);
+				   : decode_any(reader, sink, depth + 1, err);
 }
 
 static int decode_items(const struct identity *list, struct bt_json_reader *reader,

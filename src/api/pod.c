@@ -296,5 +296,5 @@ int32_t bt_pod_priority(const struct bt_pod *pod)
 bool bt_pod_is_terminal(const struct bt_pod *pod)
 {
 	return bt_str_equal(pod->status.phase, BT_STR("Succeeded")) ||
-	       bt_str_equal(pod->status.phase, BT_STR("Failed"));
+		bt_str_equal(pod->status.phase, BT_STR("Failed"));
 }

@@ -331,8 +331,8 @@ static const struct bt_container_status *status_of(
 			last_status(&computation->pod->status.init_container_statuses, name);
 
 		return status != NULL
-		               ? status
-		               : last_status(&computation->pod->status.container_statuses, name);
+			? status
+			: last_status(&computation->pod->status.container_statuses, name);
 	}
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
@@ -461,10 +461,9 @@ static struct bt_quantity pod_level_effective(const struct computation *computat
 	const struct bt_pod_status *status = &computation->pod->status;
 	const struct bt_quantity *actual =
 		bt_resource_list_find(part_of(status->resources, computation->part), name);
-	const struct bt_quantity *allocated =
-		computation->part == PART_REQUESTS
-			? bt_resource_list_find(&status->allocated_resources, name)
-			: NULL;
+	const struct bt_quantity *allocated = computation->part == PART_REQUESTS
+		? bt_resource_list_find(&status->allocated_resources, name)
+		: NULL;
 	struct bt_quantity result = {.mantissa = 0};
 	bool has = false;
 
@@ -485,8 +484,8 @@ static void replace_pod_level(struct computation *computation)
 {
 	const struct bt_request_options *options = computation->options;
 	const struct bt_pod *pod = computation->pod;
-	bool resized = options->use_status && options->use_pod_status &&
-	               pod->status.resources != NULL;
+	bool resized =
+		options->use_status && options->use_pod_status && pod->status.resources != NULL;
 	const struct bt_resource_list *list = part_of(pod->spec.resources, computation->part);
 
 	for (uint32_t i = 0; i < list->count; i++) {
@@ -497,9 +496,9 @@ static void replace_pod_level(struct computation *computation)
 			continue;
 		}
 		row = row_of(computation, entry->name);
-		row->total =
-			resized ? pod_level_effective(computation, entry->name, &entry->quantity)
-				: entry->quantity;
+		row->total = resized
+			? pod_level_effective(computation, entry->name, &entry->quantity)
+			: entry->quantity;
 		row->has_total = true;
 	}
 }
@@ -540,12 +539,13 @@ static struct bt_resource_list compute(const struct bt_pod *pod,
 {
 	struct computation computation = {
 		.pod = pod, .options = options, .part = part, .arena = arena};
-	bool pod_level = pod->spec.resources != NULL &&
-	                 has_pod_level_name(&pod->spec.resources->requests);
+	bool pod_level =
+		pod->spec.resources != NULL && has_pod_level_name(&pod->spec.resources->requests);
 
 	if (part == PART_LIMITS) {
-		pod_level = pod_level || (pod->spec.resources != NULL &&
-						 has_pod_level_name(&pod->spec.resources->limits));
+		pod_level = pod_level ||
+			(pod->spec.resources != NULL &&
+				has_pod_level_name(&pod->spec.resources->limits));
 	}
 	computation.infeasible = options->use_status && resize_is_infeasible(pod);
 	make_rows(&computation);

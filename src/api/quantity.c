@@ -87,8 +87,8 @@ static int64_t small_to_int64(int64_t mantissa, int64_t exponent, int64_t target
 		/* Upstream quirk, spec 01 section 5.1: these shifts wrap, all others give 0 when
 		 * they overflow. */
 		return mantissa == INT64_MIN
-		               ? 0
-		               : multiply_wrapping((uint64_t)mantissa, (uint64_t)difference);
+			? 0
+			: multiply_wrapping((uint64_t)mantissa, (uint64_t)difference);
 	default:
 		if (difference > 18 || BT_MUL_OVERFLOW(mantissa, powers10[difference], &product)) {
 			return 0;

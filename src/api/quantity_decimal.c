@@ -91,7 +91,7 @@ void bt_decimal_add(struct bt_decimal *sum, const struct bt_decimal *addend)
 	}
 	if (left.negative == right.negative) {
 		fits = bt_wide_add(&left.magnitude, &right.magnitude) &&
-		       left.magnitude.count <= BT_WIDE_STORED_LIMBS;
+			left.magnitude.count <= BT_WIDE_STORED_LIMBS;
 	} else if (bt_wide_compare(&left.magnitude, &right.magnitude) >= 0) {
 		bt_wide_subtract(&left.magnitude, &right.magnitude);
 		fits = left.magnitude.count <= BT_WIDE_STORED_LIMBS;

@@ -5,13 +5,13 @@
 #include "api/quantity_decimal.h"
 #include "base/assert.h"
 
-/* Text of a quantity: parsing, formatting, JSON. Spec: 01 section 5.1. */
+/* Text of a quantity: parsing and formatting. Spec: 01 section 5.1. */
 
 /** What the small form holds. */
 #define SMALL_DIGITS_MAX 18
 
-static const char error_form[] =
-	"quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+static const char error_form[] = "quantities must match the regular expression "
+				 "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 static const char error_suffix[] = "unable to parse quantity's suffix";
 
 struct suffix {
@@ -180,7 +180,7 @@ static bool make_small(
 	static const uint8_t binary_digits_max[] = {0, 11, 8, 5, 2, 0, 0};
 	/* An empty A counts as one digit. */
 	uint64_t digits = (scan->whole_length != 0 ? scan->whole_length : 1u) +
-	                  (uint64_t)scan->fraction_length;
+		(uint64_t)scan->fraction_length;
 	uint64_t number;
 
 	if (suffix->format == BT_QUANTITY_BINARY_SI) {
@@ -215,10 +215,11 @@ static bool keeps_text(
 		verbatim = (append_digits(0, scan->whole, scan->whole_length) & 7) != 0;
 	} else {
 		verbatim = quantity->exponent % 3 == 0 && scan->whole_length != 0 &&
-		           quantity->mantissa % 1000 != 0;
+			quantity->mantissa % 1000 != 0;
 	}
-	return verbatim && (!scan->canonical_start || scan->has_point ||
-				   suffix->format == BT_QUANTITY_DECIMAL_EXPONENT);
+	return verbatim &&
+		(!scan->canonical_start || scan->has_point ||
+			suffix->format == BT_QUANTITY_DECIMAL_EXPONENT);
 }
 
 /** Step 8 for numbers beyond the small form. */
@@ -236,11 +237,11 @@ static int make_big(const struct scan *scan, const struct suffix *suffix, struct
 	bt_wide_set(magnitude, 0);
 	for (uint32_t i = 0; i < scan->whole_length; i++) {
 		fits = fits &&
-		       bt_wide_multiply_add(magnitude, 10, (uint32_t)(scan->whole[i] - '0'));
+			bt_wide_multiply_add(magnitude, 10, (uint32_t)(scan->whole[i] - '0'));
 	}
 	for (uint32_t i = 0; i < scan->fraction_length; i++) {
 		fits = fits &&
-		       bt_wide_multiply_add(magnitude, 10, (uint32_t)(scan->fraction[i] - '0'));
+			bt_wide_multiply_add(magnitude, 10, (uint32_t)(scan->fraction[i] - '0'));
 	}
 	if (suffix->format == BT_QUANTITY_BINARY_SI) {
 		for (int32_t i = 0; i < suffix->exponent; i += 10) {
@@ -404,120 +405,3 @@ void bt_quantity_format(const struct bt_quantity *quantity, struct bt_strbuf *ou
 								 : BT_QUANTITY_DECIMAL_SI,
 		out);
 }
-
-/* --- as a field's type --- */
-
-static bool is_space(char c)
-{
-	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f';
-}
-
-/** The text of a JSON string or number is parsed as it stands in the source: escapes are not
- * decoded. */
-static int decode_json(
-	struct bt_json_reader *reader, struct bt_arena *arena, void *out, struct berth_error *err)
-{
-	struct bt_quantity *quantity = out;
-	struct bt_str text;
-	int code = bt_json_skip(reader, &text, err);
-
-	if (code != 0) {
-		return code;
-	}
-	if (text.length >= 2 && text.data[0] == '"') {
-		text = bt_str_sub(text, 1, text.length - 2);
-	}
-	while (text.length != 0 && is_space(text.data[0])) {
-		text = bt_str_sub(text, 1, text.length - 1);
-	}
-	while (text.length != 0 && is_space(text.data[text.length - 1])) {
-		text.length--;
-	}
-	code = bt_quantity_parse(text, arena, quantity, err);
-	if (code == 0 && quantity->text.data != NULL) {
-		quantity->text = bt_arena_str(arena, quantity->text);
-	}
-	return code;
-}
-
-static void encode_json(struct bt_json_writer *writer, const void *value)
-{
-	struct bt_strbuf text = {NULL, 0, 0};
-
-	bt_quantity_format(value, &text);
-	bt_json_write_str(writer, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
-}
-
-static bool is_zero(const void *value)
-{
-	return bt_quantity_is_zero(value);
-}
-
-static bool equal(const void *a, const void *b)
-{
-	return bt_quantity_compare(a, b) == 0;
-}
-
-/** By value: "1" and "1000m" hash equally. */
-static uint64_t hash(uint64_t seed, const void *value)
-{
-	const struct bt_quantity *quantity = value;
-	struct bt_decimal decimal;
-
-	if (quantity->big == NULL) {
-		int64_t mantissa = quantity->mantissa;
-		int64_t scale = -(int64_t)quantity->exponent;
-		uint64_t bits;
-
-		if (mantissa == 0) {
-			return bt_hash_u64(seed, 0);
-		}
-		while (mantissa % 10 == 0) {
-			mantissa /= 10;
-			scale--;
-		}
-		bits = (uint64_t)mantissa;
-		seed = bt_hash_u64(bt_hash_u64(seed, mantissa < 0), (uint64_t)scale);
-		bits = mantissa < 0 ? 0 - bits : bits;
-		seed = bt_hash_u64(seed, (uint32_t)bits);
-		return bits >> 32 != 0 ? bt_hash_u64(seed, bits >> 32) : seed;
-	}
-	bt_decimal_load(&decimal, quantity);
-	bt_decimal_normalise(&decimal);
-	if (bt_wide_is_zero(&decimal.magnitude)) {
-		return bt_hash_u64(seed, 0);
-	}
-	seed = bt_hash_u64(bt_hash_u64(seed, decimal.negative), (uint64_t)decimal.scale);
-	for (uint32_t i = 0; i < decimal.magnitude.count; i++) {
-		seed = bt_hash_u64(seed, decimal.magnitude.limbs[i]);
-	}
-	return seed;
-}
-
-static void copy(void *out, const void *value, struct bt_arena *arena)
-{
-	struct bt_quantity *quantity = out;
-
-	*quantity = *(const struct bt_quantity *)value;
-	if (quantity->text.data != NULL) {
-		quantity->text = bt_arena_str(arena, quantity->text);
-	}
-	if (quantity->big != NULL) {
-		struct bt_decimal decimal;
-
-		bt_decimal_load(&decimal, quantity);
-		quantity->big = bt_decimal_store(&decimal, arena);
-	}
-}
-
-const struct bt_scalar_type bt_quantity_scalar = {
-	.name = "quantity",
-	.size = (uint32_t)sizeof(struct bt_quantity),
-	.decode_json = decode_json,
-	.encode_json = encode_json,
-	.is_zero = is_zero,
-	.equal = equal,
-	.hash = hash,
-	.copy = copy,
-};

@@ -115,7 +115,7 @@ static void scalars_create(
 
 	for (uint32_t i = 0; i < list->count; i++) {
 		missing += is_scalar_entry(&list->items[i]) &&
-		           scalar_find(resource, list->items[i].name) == NULL;
+			scalar_find(resource, list->items[i].name) == NULL;
 	}
 	if (missing == 0) {
 		return;
@@ -162,7 +162,7 @@ static int64_t *target_of(struct bt_resource *resource, struct bt_str name, enum
 static int64_t converted(const struct bt_resource_entry *entry, enum standard standard)
 {
 	return standard == STANDARD_CPU ? bt_quantity_milli(&entry->quantity)
-	                                : bt_quantity_value(&entry->quantity);
+					: bt_quantity_value(&entry->quantity);
 }
 
 void bt_resource_add(

@@ -30,8 +30,8 @@ bool bt_resource_is_extended(struct bt_str name)
 	prefix = bt_str_sub(name, 0, (uint32_t)slash);
 	last = bt_str_sub(name, (uint32_t)slash + 1, name.length);
 	return prefix.length + quota_prefix_length <= BT_LABEL_PREFIX_MAX &&
-	       bt_label_prefix_matches(prefix) && last.length <= BT_LABEL_NAME_MAX &&
-	       bt_label_name_matches(last);
+		bt_label_prefix_matches(prefix) && last.length <= BT_LABEL_NAME_MAX &&
+		bt_label_name_matches(last);
 }
 
 bool bt_resource_is_hugepage(struct bt_str name)
@@ -47,19 +47,19 @@ bool bt_resource_is_attachable_volume(struct bt_str name)
 bool bt_resource_is_scalar(struct bt_str name)
 {
 	return bt_resource_is_hugepage(name) || bt_resource_is_attachable_volume(name) ||
-	       bt_resource_is_prefixed_native(name) || bt_resource_is_extended(name);
+		bt_resource_is_prefixed_native(name) || bt_resource_is_extended(name);
 }
 
 bool bt_resource_is_dra_extended(struct bt_str name)
 {
 	return bt_resource_is_extended(name) ||
-	       bt_str_has_prefix(name, BT_STR("deviceclass.resource.kubernetes.io/"));
+		bt_str_has_prefix(name, BT_STR("deviceclass.resource.kubernetes.io/"));
 }
 
 bool bt_resource_is_pod_level_supported(struct bt_str name)
 {
 	return bt_str_equal(name, BT_STR("cpu")) || bt_str_equal(name, BT_STR("memory")) ||
-	       bt_resource_is_hugepage(name);
+		bt_resource_is_hugepage(name);
 }
 
 bool bt_resource_is_overcommit_allowed(struct bt_str name)

@@ -48,8 +48,8 @@ void bt_error_sink_add(const struct bt_error_sink *sink, const struct bt_require
 	bt_strbuf_append_c(&text, field);
 	bt_strbuf_append_c(&text, ": ");
 	bt_strbuf_append_str(&text, detail);
-	*sink->bytes_left -= text.length < *sink->bytes_left ? (uint32_t)text.length
-	                                                     : *sink->bytes_left;
+	*sink->bytes_left -=
+		text.length < *sink->bytes_left ? (uint32_t)text.length : *sink->bytes_left;
 	bt_error_list_add(sink->list, sink->arena, bt_arena_str(sink->arena, bt_strbuf_str(&text)));
 	bt_strbuf_finish(&text);
 }
@@ -309,10 +309,10 @@ bool bt_requirement_matches(const struct bt_requirement *requirement, const stru
 		return value == NULL;
 	case BT_SELECTOR_GT:
 		return value != NULL && bt_str_parse_int64(*value, &number) &&
-		       number > requirement->operand;
+			number > requirement->operand;
 	case BT_SELECTOR_LT:
 		return value != NULL && bt_str_parse_int64(*value, &number) &&
-		       number < requirement->operand;
+			number < requirement->operand;
 	}
 	return false;
 }

@@ -20,7 +20,7 @@ static int64_t days_from_date(int64_t year, int64_t month, int64_t day)
 	year_of_era = year - era * 400;
 	day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
 	return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 +
-	       day_of_year - 719468;
+		day_of_year - 719468;
 }
 
 static void date_from_days(int64_t days, int64_t *out_year, int *out_month, int *out_day)
@@ -156,7 +156,7 @@ static bool parse(struct bt_str text, uint32_t fraction_digits, struct bt_time *
 		return false;
 	}
 	time.seconds = days_from_date(year, month, day) * SECONDS_PER_DAY + (int64_t)hour * 3600 +
-	               minute * 60 + second - offset;
+		minute * 60 + second - offset;
 	time.set = time.seconds != ZERO_SECONDS || time.nanoseconds != 0;
 	if (!time.set) {
 		time.seconds = 0;

@@ -74,7 +74,7 @@ bool bt_taint_in_filter(const struct bt_taint *taint, enum bt_taint_filter filte
 	switch (filter) {
 	case BT_TAINT_HARD:
 		return bt_str_equal(taint->effect, BT_STR("NoSchedule")) ||
-		       bt_str_equal(taint->effect, BT_STR("NoExecute"));
+			bt_str_equal(taint->effect, BT_STR("NoExecute"));
 	case BT_TAINT_SOFT:
 		return bt_str_equal(taint->effect, BT_STR("PreferNoSchedule"));
 	}

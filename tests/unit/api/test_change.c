@@ -45,9 +45,10 @@ static void check_pod(const char *before, const char *after, const uint32_t *exp
 
 START_TEST(test_change__edge_01_46_heartbeat)
 {
-	check_node(
-		"{'status':{'conditions':[{'type':'Ready','status':'True','lastHeartbeatTime':'2026-01-01T00:00:00Z'}]}}",
-		"{'status':{'conditions':[{'type':'Ready','status':'True','lastHeartbeatTime':'2026-01-01T00:01:00Z'}]}}",
+	check_node("{'status':{'conditions':[{'type':'Ready','status':'True','lastHeartbeatTime':'"
+		   "2026-01-01T00:00:00Z'}]}}",
+		"{'status':{'conditions':[{'type':'Ready','status':'True','lastHeartbeatTime':'"
+		"2026-01-01T00:01:00Z'}]}}",
 		NO_EVENTS);
 }
 END_TEST
@@ -56,7 +57,8 @@ START_TEST(test_change__edge_01_47_cordon)
 {
 	check_node("{}", "{'spec':{'unschedulable':true}}", NO_EVENTS);
 	check_node("{}",
-		"{'spec':{'unschedulable':true,'taints':[{'key':'node.kubernetes.io/unschedulable','effect':"
+		"{'spec':{'unschedulable':true,'taints':[{'key':'node.kubernetes.io/"
+		"unschedulable','effect':"
 		"'NoSchedule'}]}}",
 		EVENTS(BT_ACTION_UPDATE_NODE_TAINT));
 	check_node("{'spec':{'unschedulable':true,'taints':[{'key':'k','effect':'NoSchedule'}]}}",
@@ -66,16 +68,19 @@ END_TEST
 
 START_TEST(test_change__edge_01_48_permuted_taints)
 {
-	check_node(
-		"{'spec':{'taints':[{'key':'a','effect':'NoSchedule'},{'key':'b','effect':'NoSchedule'}]}}",
-		"{'spec':{'taints':[{'key':'b','effect':'NoSchedule'},{'key':'a','effect':'NoSchedule'}]}}",
+	check_node("{'spec':{'taints':[{'key':'a','effect':'NoSchedule'},{'key':'b','effect':'"
+		   "NoSchedule'}]}}",
+		"{'spec':{'taints':[{'key':'b','effect':'NoSchedule'},{'key':'a','effect':'"
+		"NoSchedule'}]}}",
 		EVENTS(BT_ACTION_UPDATE_NODE_TAINT));
-	check_node(
-		"{'spec':{'taints':[{'key':'a','effect':'NoExecute','timeAdded':'2026-01-01T00:00:00Z'}]}}",
-		"{'spec':{'taints':[{'key':'a','effect':'NoExecute','timeAdded':'2026-01-01T01:00:00+01:00'}]}}",
+	check_node("{'spec':{'taints':[{'key':'a','effect':'NoExecute','timeAdded':'2026-01-01T00:"
+		   "00:00Z'}]}}",
+		"{'spec':{'taints':[{'key':'a','effect':'NoExecute','timeAdded':'2026-01-01T01:00:"
+		"00+01:00'}]}}",
 		NO_EVENTS);
 	check_node("{'spec':{'taints':[{'key':'a','effect':'NoExecute'}]}}",
-		"{'spec':{'taints':[{'key':'a','effect':'NoExecute','timeAdded':'2026-01-01T01:00:00+01:00'}]}}",
+		"{'spec':{'taints':[{'key':'a','effect':'NoExecute','timeAdded':'2026-01-01T01:00:"
+		"00+01:00'}]}}",
 		EVENTS(BT_ACTION_UPDATE_NODE_TAINT));
 }
 END_TEST
@@ -100,11 +105,14 @@ END_TEST
 
 START_TEST(test_change__node_events_in_order)
 {
-	check_node(
-		"{'metadata':{'labels':{'a':'b'},'annotations':{'x':'1'}},'spec':{'unschedulable':true},'status':{'allocatable':"
-		"{'cpu':'1'},'conditions':[{'type':'Ready','status':'False'}],'declaredFeatures':['A','B']}}",
-		"{'metadata':{'labels':{},'annotations':{'x':'2'}},'spec':{'taints':[{'key':'k','effect':'NoSchedule'}]},'status':"
-		"{'allocatable':{'cpu':'1','memory':'1'},'conditions':[{'type':'Ready','status':'True'}],'declaredFeatures':"
+	check_node("{'metadata':{'labels':{'a':'b'},'annotations':{'x':'1'}},'spec':{'"
+		   "unschedulable':true},'status':{'allocatable':"
+		   "{'cpu':'1'},'conditions':[{'type':'Ready','status':'False'}],'declaredFeatures'"
+		   ":['A','B']}}",
+		"{'metadata':{'labels':{},'annotations':{'x':'2'}},'spec':{'taints':[{'key':'k','"
+		"effect':'NoSchedule'}]},'status':"
+		"{'allocatable':{'cpu':'1','memory':'1'},'conditions':[{'type':'Ready','status':'"
+		"True'}],'declaredFeatures':"
 		"['B','A']}}",
 		EVENTS(BT_ACTION_UPDATE_NODE_TAINT, BT_ACTION_UPDATE_NODE_ALLOCATABLE,
 			BT_ACTION_UPDATE_NODE_LABEL, BT_ACTION_UPDATE_NODE_TAINT,
@@ -117,7 +125,8 @@ START_TEST(test_change__conditions_are_a_map)
 {
 	check_node(
 		"{'status':{'conditions':[{'type':'A','status':'1'},{'type':'B','status':'2'}]}}",
-		"{'status':{'conditions':[{'type':'B','status':'2'},{'type':'A','status':'0'},{'type':'A','status':'1'}]}}",
+		"{'status':{'conditions':[{'type':'B','status':'2'},{'type':'A','status':'0'},{'"
+		"type':'A','status':'1'}]}}",
 		NO_EVENTS);
 	check_node("{'status':{'conditions':[{'type':'A','status':'1'}]}}", "{'status':{}}",
 		EVENTS(BT_ACTION_UPDATE_NODE_CONDITION));
@@ -126,11 +135,13 @@ END_TEST
 
 START_TEST(test_change__pod_events_in_order)
 {
-	check_pod(
-		"{'metadata':{'labels':{'a':'b'}},'spec':{'schedulingGates':[{'name':'g'}],'containers':[{'name':'c',"
-		"'resources':{'requests':{'cpu':'2'}}}]}}",
-		"{'metadata':{'labels':{'a':'c'}},'spec':{'tolerations':[{'key':'k'}],'containers':[{'name':'c',"
-		"'resources':{'requests':{'cpu':'1'}}}]},'status':{'resourceClaimStatuses':[{'name':'r'}]}}",
+	check_pod("{'metadata':{'labels':{'a':'b'}},'spec':{'schedulingGates':[{'name':'g'}],'"
+		  "containers':[{'name':'c',"
+		  "'resources':{'requests':{'cpu':'2'}}}]}}",
+		"{'metadata':{'labels':{'a':'c'}},'spec':{'tolerations':[{'key':'k'}],'containers':"
+		"[{'name':'c',"
+		"'resources':{'requests':{'cpu':'1'}}}]},'status':{'resourceClaimStatuses':[{'name'"
+		":'r'}]}}",
 		EVENTS(BT_ACTION_UPDATE_POD_LABEL, BT_ACTION_UPDATE_POD_SCALE_DOWN,
 			BT_ACTION_UPDATE_POD_SCHEDULING_GATES_ELIMINATED,
 			BT_ACTION_UPDATE_POD_TOLERATION,
@@ -149,10 +160,11 @@ START_TEST(test_change__scale_down)
 	check_pod(two, "{'spec':{'containers':[{'name':'c'}]}}",
 		EVENTS(BT_ACTION_UPDATE_POD_SCALE_DOWN));
 	/* The status still holds what the resize gives up. */
-	check_pod(
-		"{'spec':{'containers':[{'name':'c','resources':{'requests':{'cpu':'2'}}}]},'status':{'containerStatuses':"
-		"[{'name':'c','resources':{'requests':{'cpu':'2'}}}]}}",
-		"{'spec':{'containers':[{'name':'c','resources':{'requests':{'cpu':'1'}}}]},'status':{'containerStatuses':"
+	check_pod("{'spec':{'containers':[{'name':'c','resources':{'requests':{'cpu':'2'}}}]},'"
+		  "status':{'containerStatuses':"
+		  "[{'name':'c','resources':{'requests':{'cpu':'2'}}}]}}",
+		"{'spec':{'containers':[{'name':'c','resources':{'requests':{'cpu':'1'}}}]},'"
+		"status':{'containerStatuses':"
 		"[{'name':'c','resources':{'requests':{'cpu':'2'}}}]}}",
 		EVENTS(BT_ACTION_UPDATE));
 }

@@ -68,8 +68,10 @@ END_TEST
 START_TEST(test_host_port__edge_01b_38_which_containers)
 {
 	const struct bt_pod *pod = api_pod(&arena,
-		"{'spec':{'containers':[{'name':'c','ports':[{'containerPort':5},{'hostPort':1,'containerPort':5},"
-		"{'hostPort':2,'protocol':'UDP','hostIP':'10.0.0.1'}]}],'initContainers':[{'name':'i','ports':[{'hostPort':3}]},"
+		"{'spec':{'containers':[{'name':'c','ports':[{'containerPort':5},{'hostPort':1,'"
+		"containerPort':5},"
+		"{'hostPort':2,'protocol':'UDP','hostIP':'10.0.0.1'}]}],'initContainers':[{'name':'"
+		"i','ports':[{'hostPort':3}]},"
 		"{'name':'s','restartPolicy':'Always','ports':[{'hostPort':4}]},"
 		"{'name':'t','restartPolicy':'always','ports':[{'hostPort':5}]}]}}");
 	bt_host_port_list ports = bt_pod_host_ports(&pod->spec, &arena);

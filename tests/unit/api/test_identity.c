@@ -13,9 +13,9 @@ static const struct bt_object_meta *meta_of(const char *json)
 
 START_TEST(test_identity__edge_01_39_second_owner_controls)
 {
-	const struct bt_object_meta *meta = meta_of(
-		"{'ownerReferences':[{'name':'a','uid':'1'},{'name':'b','uid':'2','controller':true},"
-		"{'name':'c','uid':'3','controller':true}]}");
+	const struct bt_object_meta *meta = meta_of("{'ownerReferences':[{'name':'a','uid':'1'},{'"
+						    "name':'b','uid':'2','controller':true},"
+						    "{'name':'c','uid':'3','controller':true}]}");
 	const struct bt_object_meta *owner = meta_of("{'uid':'2'}");
 	const struct bt_object_meta *other = meta_of("{'uid':'1'}");
 
@@ -135,22 +135,25 @@ END_TEST
 START_TEST(test_identity__pod_states)
 {
 	const struct bt_pod *pod = api_pod(&arena,
-		"{'metadata':{'deletionTimestamp':'2026-01-01T00:00:00Z'},'spec':{'nodeName':'n','preemptionPolicy':'Never'}}");
+		"{'metadata':{'deletionTimestamp':'2026-01-01T00:00:00Z'},'spec':{'"
+		"nodeName':'n','preemptionPolicy':'Never'}}");
 	const struct bt_pod *plain =
 		api_pod(&arena, "{'spec':{'preemptionPolicy':'PreemptLowerPriority'}}");
 
 	ck_assert(bt_pod_is_terminating(pod) && bt_pod_is_assigned(pod) &&
-		  bt_pod_never_preempts(pod));
+		bt_pod_never_preempts(pod));
 	ck_assert(!bt_pod_is_terminating(plain) && !bt_pod_is_assigned(plain) &&
-		  !bt_pod_never_preempts(plain));
+		!bt_pod_never_preempts(plain));
 }
 END_TEST
 
 START_TEST(test_identity__set_condition)
 {
 	const struct bt_pod *pod = api_pod(&arena,
-		"{'status':{'conditions':[{'type':'Ready','status':'True'},{'type':'PodScheduled','status':'False',"
-		"'reason':'Unschedulable','message':'m','lastTransitionTime':'2026-01-01T00:00:00Z','observedGeneration':1}]}}");
+		"{'status':{'conditions':[{'type':'Ready','status':'True'},{'type':'PodScheduled','"
+		"status':'False',"
+		"'reason':'Unschedulable','message':'m','lastTransitionTime':'2026-01-01T00:00:00Z'"
+		",'observedGeneration':1}]}}");
 	struct bt_time now = {.seconds = 1800000000, .set = true};
 	struct bt_pod_condition condition = {.type = BT_STR("PodScheduled"),
 		.status = BT_STR("False"),

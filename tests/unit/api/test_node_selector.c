@@ -5,8 +5,10 @@
 #include "test_main.h"
 
 #define VALUE_RULE \
-	"a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and " \
-	"must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', " \
+	"a valid label must be an empty string or consist of alphanumeric characters, '-', '_' " \
+	"or '.', and " \
+	"must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or " \
+	"'12345', " \
 	"regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
 
 static struct bt_arena arena;
@@ -64,8 +66,8 @@ START_TEST(test_node_selector__edge_01_24_no_terms)
 	ck_assert(!matches("{}", "n", "{'a':'b'}"));
 	ck_assert(!matches("{'nodeSelectorTerms':[]}", "n", "{'a':'b'}"));
 	ck_assert(!matches("{'nodeSelectorTerms':[{},{'matchExpressions':[]}]}", "n", "{'a':'b'}"));
-	ck_assert(!pod_matches(
-		"{'affinity':{'nodeAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':{}}}}",
+	ck_assert(!pod_matches("{'affinity':{'nodeAffinity':{'"
+			       "requiredDuringSchedulingIgnoredDuringExecution':{}}}}",
 		"n", "{}"));
 }
 END_TEST
@@ -81,7 +83,8 @@ END_TEST
 START_TEST(test_node_selector__edge_01_26_second_term)
 {
 	static const char selector[] =
-		"{'nodeSelectorTerms':[{'matchFields':[{'key':'metadata.name','operator':'In','values':['n1']}]},"
+		"{'nodeSelectorTerms':[{'matchFields':[{'key':'metadata.name','operator':'In','"
+		"values':['n1']}]},"
 		"{'matchExpressions':[{'key':'a','operator':'In','values':['b']}]}]}";
 
 	ck_assert(matches(selector, "n1", "{}"));
@@ -92,14 +95,15 @@ END_TEST
 
 START_TEST(test_node_selector__edge_01_27_field_with_two_values)
 {
-	static const char selector[] =
-		"{'nodeSelectorTerms':[{'matchFields':[{'key':'metadata.name','operator':'In','values':['n1','n2']}]},"
-		"{'matchExpressions':[{'key':'a','operator':'Exists'}]}]}";
+	static const char selector[] = "{'nodeSelectorTerms':[{'matchFields':[{'key':'metadata."
+				       "name','operator':'In','values':['n1','n2']}]},"
+				       "{'matchExpressions':[{'key':'a','operator':'Exists'}]}]}";
 	struct bt_str errors;
 
 	ck_assert(!matches_with(selector, "n1", "{}", &errors));
 	api_check_str("no match", errors,
-		"nodeSelectorTerms[0].matchFields[0].values: Invalid value: [\"n1\",\"n2\"]: must have one element");
+		"nodeSelectorTerms[0].matchFields[0].values: Invalid value: [\"n1\",\"n2\"]: must "
+		"have one element");
 	ck_assert(matches_with(selector, "n1", "{'a':''}", &errors));
 	api_check_str("another term matches", errors, "");
 }
@@ -136,7 +140,8 @@ START_TEST(test_node_selector__edge_01_30_invalid_value)
 		"'values':['invalid value: ___@#$%^']}]}]}",
 		"n", "{}", &errors));
 	api_check_str("text", errors,
-		"nodeSelectorTerms[0].matchExpressions[0].values[0][foo]: Invalid value: \"invalid value: ___@#$%^\": " VALUE_RULE);
+		"nodeSelectorTerms[0].matchExpressions[0].values[0][foo]: Invalid value: \"invalid "
+		"value: ___@#$%^\": " VALUE_RULE);
 }
 END_TEST
 
@@ -166,28 +171,36 @@ START_TEST(test_node_selector__edge_01_31_preferred_terms)
 {
 	struct bt_str errors;
 
-	ck_assert_int_eq(
-		preferred_score(
-			"[{'weight':0,'preference':{'matchExpressions':[{'key':'!','operator':'Foo'}]}},{'weight':7,'preference':{}},"
-			"{'weight':3,'preference':{'matchExpressions':[{'key':'a','operator':'Exists'}]}},"
-			"{'weight':-1,'preference':{'matchExpressions':[{'key':'a','operator':'In','values':['b']}]}},"
-			"{'weight':50,'preference':{'matchExpressions':[{'key':'c','operator':'Exists'}]}}]",
-			"{'a':'b'}", &errors),
+	ck_assert_int_eq(preferred_score("[{'weight':0,'preference':{'matchExpressions':[{'key':'!'"
+					 ",'operator':'Foo'}]}},{'weight':7,'preference':{}},"
+					 "{'weight':3,'preference':{'matchExpressions':[{'key':'a',"
+					 "'operator':'Exists'}]}},"
+					 "{'weight':-1,'preference':{'matchExpressions':[{'key':'a'"
+					 ",'operator':'In','values':['b']}]}},"
+					 "{'weight':50,'preference':{'matchExpressions':[{'key':'c'"
+					 ",'operator':'Exists'}]}}]",
+				 "{'a':'b'}", &errors),
 		2);
 	ck_assert_uint_eq(errors.length, 0);
 	ck_assert_int_eq(
-		preferred_score(
-			"[{'weight':5,'preference':{'matchExpressions':[{'key':'a','operator':'Exists'}]}},"
-			"{'weight':0,'preference':{'matchExpressions':[{'key':'!','operator':'Foo'}]}},"
-			"{'weight':1,'preference':{'matchExpressions':[{'key':'a','operator':'Foo'}],"
-			"'matchFields':[{'key':'metadata.name','operator':'Exists'}]}},"
-			"{'weight':1,'preference':{'matchExpressions':[{'key':'a','operator':'Lt'}]}}]",
+		preferred_score("[{'weight':5,'preference':{'matchExpressions':[{'key':'a','"
+				"operator':'Exists'}]}},"
+				"{'weight':0,'preference':{'matchExpressions':[{'key':'!','"
+				"operator':'Foo'}]}},"
+				"{'weight':1,'preference':{'matchExpressions':[{'key':'a','"
+				"operator':'Foo'}],"
+				"'matchFields':[{'key':'metadata.name','operator':'Exists'}]}},"
+				"{'weight':1,'preference':{'matchExpressions':[{'key':'a','"
+				"operator':'Lt'}]}}]",
 			"{'a':'b'}", &errors),
 		0);
 	api_check_str("errors", errors,
-		"[[2].matchExpressions[0].operator: Unsupported value: \"Foo\": supported values: \"In\", \"NotIn\", "
-		"\"Exists\", \"DoesNotExist\", \"Gt\", \"Lt\", [2].matchFields[0].operator: Unsupported value: \"Exists\": "
-		"supported values: \"In\", \"NotIn\", [3].matchExpressions[0].values: Invalid value: null: for 'Gt', 'Lt' "
+		"[[2].matchExpressions[0].operator: Unsupported value: \"Foo\": supported values: "
+		"\"In\", \"NotIn\", "
+		"\"Exists\", \"DoesNotExist\", \"Gt\", \"Lt\", [2].matchFields[0].operator: "
+		"Unsupported value: \"Exists\": "
+		"supported values: \"In\", \"NotIn\", [3].matchExpressions[0].values: Invalid "
+		"value: null: for 'Gt', 'Lt' "
 		"operators, exactly one value is required]");
 }
 END_TEST
@@ -195,7 +208,8 @@ END_TEST
 START_TEST(test_node_selector__edge_01_32_selector_and_affinity)
 {
 	static const char spec[] =
-		"{'nodeSelector':{'foo':'bar'},'affinity':{'nodeAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':"
+		"{'nodeSelector':{'foo':'bar'},'affinity':{'nodeAffinity':{'"
+		"requiredDuringSchedulingIgnoredDuringExecution':"
 		"{'nodeSelectorTerms':[{'matchExpressions':[{'key':'a','operator':'Exists'}]}]}}}}";
 
 	ck_assert(pod_matches(spec, "n", "{'foo':'bar','a':''}"));
@@ -207,14 +221,14 @@ END_TEST
 
 START_TEST(test_node_selector__edge_01_33_unknown_field)
 {
-	ck_assert(matches(
-		"{'nodeSelectorTerms':[{'matchFields':[{'key':'spec.x','operator':'NotIn','values':['a']}]}]}",
+	ck_assert(matches("{'nodeSelectorTerms':[{'matchFields':[{'key':'spec.x','operator':'NotIn'"
+			  ",'values':['a']}]}]}",
 		"n", "{}"));
-	ck_assert(!matches(
-		"{'nodeSelectorTerms':[{'matchFields':[{'key':'spec.x','operator':'In','values':['a']}]}]}",
+	ck_assert(!matches("{'nodeSelectorTerms':[{'matchFields':[{'key':'spec.x','operator':'In','"
+			   "values':['a']}]}]}",
 		"n", "{}"));
-	ck_assert(matches(
-		"{'nodeSelectorTerms':[{'matchFields':[{'key':'spec.x','operator':'In','values':['']}]}]}",
+	ck_assert(matches("{'nodeSelectorTerms':[{'matchFields':[{'key':'spec.x','operator':'In','"
+			  "values':['']}]}]}",
 		"n", "{}"));
 }
 END_TEST
@@ -226,15 +240,20 @@ START_TEST(test_node_selector__all_requirement_errors)
 		const char *error;
 	} rows[] = {
 		{"{'key':'a','operator':'In'}",
-			".values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty"},
+			".values: Invalid value: null: for 'in', 'notin' "
+			"operators, values set can't be empty"},
 		{"{'key':'a','operator':'NotIn','values':[]}",
-			".values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty"},
+			".values: Invalid value: []: for 'in', 'notin' operators, values set can't "
+			"be empty"},
 		{"{'key':'a','operator':'Exists','values':['1','2']}",
-			".values: Invalid value: [\"1\",\"2\"]: values set must be empty for exists and does not exist"},
+			".values: Invalid value: [\"1\",\"2\"]: values set must be empty for "
+			"exists and does not exist"},
 		{"{'key':'a','operator':'Gt','values':['x']}",
-			".values[0]: Invalid value: \"x\": for 'Gt', 'Lt' operators, the value must be an integer"},
+			".values[0]: Invalid value: \"x\": for 'Gt', 'Lt' operators, the value "
+			"must be an integer"},
 		{"{'key':'a','operator':'in','values':['!']}",
-			".operator: Unsupported value: \"in\": supported values: \"In\", \"NotIn\", \"Exists\", "
+			".operator: Unsupported value: \"in\": supported values: \"In\", "
+			"\"NotIn\", \"Exists\", "
 			"\"DoesNotExist\", \"Gt\", \"Lt\""},
 	};
 
@@ -259,11 +278,12 @@ START_TEST(test_node_selector__negative_bound_is_no_label_value)
 {
 	struct bt_str errors;
 
-	ck_assert(!matches_with(
-		"{'nodeSelectorTerms':[{'matchExpressions':[{'key':'a','operator':'Gt','values':['-1']}]}]}",
+	ck_assert(!matches_with("{'nodeSelectorTerms':[{'matchExpressions':[{'key':'a','operator':'"
+				"Gt','values':['-1']}]}]}",
 		"n", "{'a':'5'}", &errors));
 	api_check_str("sign", errors,
-		"nodeSelectorTerms[0].matchExpressions[0].values[0][a]: Invalid value: \"-1\": " VALUE_RULE);
+		"nodeSelectorTerms[0].matchExpressions[0].values[0][a]: Invalid value: "
+		"\"-1\": " VALUE_RULE);
 }
 END_TEST
 
@@ -278,7 +298,8 @@ START_TEST(test_node_selector__path_prefix)
 	bt_node_selector_errors(&selector, &arena, &errors);
 	ck_assert_uint_eq(errors.count, 1);
 	ck_assert(bt_str_has_prefix(errors.items[0],
-		BT_STR("a.required.nodeSelectorTerms[0].matchExpressions[0].operator: Unsupported value: \"x\"")));
+		BT_STR("a.required.nodeSelectorTerms[0].matchExpressions[0]."
+		       "operator: Unsupported value: \"x\"")));
 }
 END_TEST
 

@@ -86,8 +86,8 @@ END_TEST
 
 START_TEST(test_object__kind_may_come_last)
 {
-	check_found(
-		"{'metadata':{'name':'n','kind':'Pod'},'spec':{},'status':{},'kind':'Node','apiVersion':'v1'}",
+	check_found("{'metadata':{'name':'n','kind':'Pod'},'spec':{},'status':{},'kind':'Node','"
+		    "apiVersion':'v1'}",
 		"Node n\n");
 	check_found("{'items':[{'metadata':{'name':'n'}}],'kind':'NodeList','apiVersion':'v1'}",
 		"Node n\n");
@@ -96,18 +96,18 @@ END_TEST
 
 START_TEST(test_object__lists)
 {
-	check_found(
-		"{'apiVersion':'v1','kind':'List','metadata':{},'items':["
-		"{'apiVersion':'v1','kind':'Pod','metadata':{'name':'a'}},null,"
-		"{'apiVersion':'apps/v1','kind':'ReplicaSet','metadata':{'name':'b'}},"
-		"{'apiVersion':'v1','kind':'PodList','items':[{'metadata':{'name':'c'}},{'metadata':{'name':'d'}}]}]}",
+	check_found("{'apiVersion':'v1','kind':'List','metadata':{},'items':["
+		    "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'a'}},null,"
+		    "{'apiVersion':'apps/v1','kind':'ReplicaSet','metadata':{'name':'b'}},"
+		    "{'apiVersion':'v1','kind':'PodList','items':[{'metadata':{'name':'c'}},{'"
+		    "metadata':{'name':'d'}}]}]}",
 		"Pod a\nReplicaSet b\nPod c\nPod d\n");
-	check_found(
-		"{'apiVersion':'v1','kind':'PodList','metadata':{'resourceVersion':'5'},'items':null}",
+	check_found("{'apiVersion':'v1','kind':'PodList','metadata':{'resourceVersion':'5'},'items'"
+		    ":null}",
 		"");
 	check_found("{'apiVersion':'v1','kind':'PodList'}", "");
-	check_found(
-		"{'apiVersion':'storage.k8s.io/v1','kind':'CSINodeList','items':[{'metadata':{'name':'x'}}]}",
+	check_found("{'apiVersion':'storage.k8s.io/"
+		    "v1','kind':'CSINodeList','items':[{'metadata':{'name':'x'}}]}",
 		"CSINode x\n");
 }
 END_TEST
@@ -143,14 +143,15 @@ END_TEST
 
 START_TEST(test_object__errors_name_the_object)
 {
-	check_error(
-		"{'apiVersion':'v1','kind':'Pod','spec':{'containers':[{'resources':{'requests':{'cpu':'1x'}}}]},"
-		"'metadata':{'namespace':'default','name':'web'}}",
+	check_error("{'apiVersion':'v1','kind':'Pod','spec':{'containers':[{'resources':{'requests'"
+		    ":{'cpu':'1x'}}}]},"
+		    "'metadata':{'namespace':'default','name':'web'}}",
 		BERTH_ERR_INVALID,
-		"Pod default/web: spec.containers[0].resources.requests[cpu]: quantities must match the regular "
+		"Pod default/web: spec.containers[0].resources.requests[cpu]: quantities must "
+		"match the regular "
 		"expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'");
-	check_error(
-		"{'apiVersion':'v1','kind':'NodeList','items':[{},{'metadata':{'name':'n'},'spec':{'taints':{}}}]}",
+	check_error("{'apiVersion':'v1','kind':'NodeList','items':[{},{'metadata':{'name':'n'},'"
+		    "spec':{'taints':{}}}]}",
 		BERTH_ERR_INVALID, "items[1]: Node n: spec.taints: expected array, got object");
 	check_error("{'apiVersion':'v1','kind':'Node','metadata':5}", BERTH_ERR_INVALID,
 		"Node: metadata: expected object, got number");
@@ -264,23 +265,35 @@ static void check_round_trip(enum bt_kind kind, const char *json)
 START_TEST(test_object__round_trips)
 {
 	check_round_trip(BT_KIND_NODE,
-		"{'apiVersion':'v1','kind':'Node','metadata':{'name':'n','labels':{'a':'b'}},'spec':{'unschedulable':true,'taints':"
-		"[{'key':'k','effect':'NoExecute','timeAdded':'2026-01-01T00:00:00Z'}]},'status':{'allocatable':{'cpu':'4','memory':"
+		"{'apiVersion':'v1','kind':'Node','metadata':{'name':'n','labels':{'a':'b'}},'spec'"
+		":{'unschedulable':true,'taints':"
+		"[{'key':'k','effect':'NoExecute','timeAdded':'2026-01-01T00:00:00Z'}]},'status':{'"
+		"allocatable':{'cpu':'4','memory':"
 		"'1Gi'},'images':[{'names':['x','y'],'sizeBytes':9007199254740993}]}}");
 	check_round_trip(BT_KIND_PERSISTENT_VOLUME,
-		"{'apiVersion':'v1','kind':'PersistentVolume','metadata':{'name':'v'},'spec':{'capacity':{'storage':'1Gi'},'csi':"
-		"{'driver':'d','volumeHandle':'h'},'accessModes':['ReadWriteOnce'],'nodeAffinity':{'required':"
-		"{'nodeSelectorTerms':[{'matchExpressions':[{'key':'z','operator':'In','values':['1']}]}]}}}}");
+		"{'apiVersion':'v1','kind':'PersistentVolume','metadata':{'name':'v'},'spec':{'"
+		"capacity':{'storage':'1Gi'},'csi':"
+		"{'driver':'d','volumeHandle':'h'},'accessModes':['ReadWriteOnce'],'nodeAffinity':{"
+		"'required':"
+		"{'nodeSelectorTerms':[{'matchExpressions':[{'key':'z','operator':'In','values':['"
+		"1']}]}]}}}}");
 	check_round_trip(BT_KIND_POD_DISRUPTION_BUDGET,
-		"{'apiVersion':'policy/v1','kind':'PodDisruptionBudget','metadata':{'name':'b'},'spec':{'minAvailable':'50%',"
-		"'selector':{}},'status':{'disruptedPods':{'p':'2026-01-01T00:00:00Z'},'disruptionsAllowed':0,'currentHealthy':0,"
+		"{'apiVersion':'policy/"
+		"v1','kind':'PodDisruptionBudget','metadata':{'name':'b'},'spec':{'minAvailable':'"
+		"50%',"
+		"'selector':{}},'status':{'disruptedPods':{'p':'2026-01-01T00:00:00Z'},'"
+		"disruptionsAllowed':0,'currentHealthy':0,"
 		"'desiredHealthy':0,'expectedPods':0}}");
 	check_round_trip(BT_KIND_RESOURCE_SLICE,
-		"{'apiVersion':'resource.k8s.io/v1','kind':'ResourceSlice','metadata':{'name':'s'},'spec':{'driver':'d','pool':"
-		"{'name':'p','generation':0,'resourceSliceCount':1},'nodeName':'n','devices':[{'name':'dev','attributes':{'a':"
-		"{'int':5},'b':{'bool':false},'c':{'strings':['x']}},'capacity':{'mem':{'value':'0'}}}]}}");
+		"{'apiVersion':'resource.k8s.io/"
+		"v1','kind':'ResourceSlice','metadata':{'name':'s'},'spec':{'driver':'d','pool':"
+		"{'name':'p','generation':0,'resourceSliceCount':1},'nodeName':'n','devices':[{'"
+		"name':'dev','attributes':{'a':"
+		"{'int':5},'b':{'bool':false},'c':{'strings':['x']}},'capacity':{'mem':{'value':'0'"
+		"}}}]}}");
 	check_round_trip(BT_KIND_DEVICE_CLASS,
-		"{'apiVersion':'resource.k8s.io/v1','kind':'DeviceClass','metadata':{'name':'c'},'spec':{'config':[{'opaque':"
+		"{'apiVersion':'resource.k8s.io/"
+		"v1','kind':'DeviceClass','metadata':{'name':'c'},'spec':{'config':[{'opaque':"
 		"{'driver':'d','parameters':{'x':[1,2]}}}],'extendedResourceName':'a.b/c'}}");
 }
 END_TEST
@@ -288,11 +301,15 @@ END_TEST
 START_TEST(test_object__binding_and_condition_forms)
 {
 	check_round_trip(BT_KIND_LEASE,
-		"{'apiVersion':'coordination.k8s.io/v1','kind':'Lease','metadata':{'name':'l'},'spec':{'holderIdentity':'',"
+		"{'apiVersion':'coordination.k8s.io/"
+		"v1','kind':'Lease','metadata':{'name':'l'},'spec':{'holderIdentity':'',"
 		"'renewTime':'2026-01-01T00:00:00.000000Z'}}");
 	check_round_trip(BT_KIND_CRON_JOB,
-		"{'apiVersion':'batch/v1','kind':'CronJob','metadata':{'name':'c'},'spec':{'schedule':'* * * * *','jobTemplate':"
-		"{'spec':{'completions':3,'template':{'spec':{'containers':[{'name':'x'}]}},'completionMode':'Indexed'}}}}");
+		"{'apiVersion':'batch/"
+		"v1','kind':'CronJob','metadata':{'name':'c'},'spec':{'schedule':'* * * * "
+		"*','jobTemplate':"
+		"{'spec':{'completions':3,'template':{'spec':{'containers':[{'name':'x'}]}},'"
+		"completionMode':'Indexed'}}}}");
 }
 END_TEST
 
@@ -318,9 +335,10 @@ END_TEST
 
 START_TEST(test_object__class_annotation_overrides)
 {
-	const struct bt_persistent_volume_claim *claim = api_decode(&arena,
-		&bt_persistent_volume_claim_message,
-		"{'metadata':{'annotations':{'volume.beta.kubernetes.io/storage-class':''}},'spec':{'storageClassName':'fast'}}");
+	const struct bt_persistent_volume_claim *claim =
+		api_decode(&arena, &bt_persistent_volume_claim_message,
+			"{'metadata':{'annotations':{'volume.beta.kubernetes.io/"
+			"storage-class':''}},'spec':{'storageClassName':'fast'}}");
 	const struct bt_persistent_volume *volume = api_decode(
 		&arena, &bt_persistent_volume_message, "{'spec':{'storageClassName':'fast'}}");
 
@@ -340,7 +358,8 @@ START_TEST(test_object__zone_key)
 			"r:\0:z", 5},
 		{"{'failure-domain.beta.kubernetes.io/zone':'','topology.kubernetes.io/zone':'z'}",
 			"", 0},
-		{"{'failure-domain.beta.kubernetes.io/region':'q','topology.kubernetes.io/region':'r'}",
+		{"{'failure-domain.beta.kubernetes.io/region':'q','topology.kubernetes.io/"
+		 "region':'r'}",
 			"q:\0:", 4}};
 
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
@@ -350,7 +369,7 @@ START_TEST(test_object__zone_key)
 		bt_strbuf_printf(&json, "{'metadata':{'labels':%s}}", rows[i].labels);
 		bt_node_zone_key(&api_node(&arena, bt_strbuf_c(&json))->metadata.labels, &key);
 		ck_assert_msg(key.length == rows[i].length &&
-				      memcmp(bt_strbuf_c(&key), rows[i].key, key.length) == 0,
+				memcmp(bt_strbuf_c(&key), rows[i].key, key.length) == 0,
 			"%s", rows[i].labels);
 		bt_strbuf_finish(&json);
 		bt_strbuf_finish(&key);

@@ -263,17 +263,17 @@ START_TEST(test_pod_requests__last_status_of_a_name_wins)
 	/* Few entries and many: two ways to look one up. */
 	for (int others = 0; others < 20; others += 19) {
 		bt_strbuf_reset(&json);
-		bt_strbuf_append_c(
-			&json, "{'spec':{'containers':[" C(
-				       "'cpu':'1'") "]},'status':{'containerStatuses':[");
+		bt_strbuf_append_c(&json,
+			"{'spec':{'containers':[" C(
+				"'cpu':'1'") "]},'status':{'containerStatuses':[");
 		for (int i = 0; i < others; i++) {
 			bt_strbuf_printf(
 				&json, "{'name':'x%d','resources':{'requests':{'cpu':'50'}}},", i);
 		}
-		bt_strbuf_append_c(
-			&json, STATUS("c", "", "'cpu':'7'") "," STATUS("c", "",
-				       "'cpu':'5'") "],'initContainerStatuses':[" STATUS("c", "",
-				       "'cpu':'4'") "," STATUS("c", "", "'cpu':'3'") "]}}");
+		bt_strbuf_append_c(&json,
+			STATUS("c", "", "'cpu':'7'") "," STATUS(
+				"c", "", "'cpu':'5'") "],'initContainerStatuses':[" STATUS("c", "",
+				"'cpu':'4'") "," STATUS("c", "", "'cpu':'3'") "]}}");
 		check_requests(bt_strbuf_c(&json), 3000, ABSENT);
 	}
 	bt_strbuf_finish(&json);
@@ -373,7 +373,8 @@ START_TEST(test_pod_requests__edge_01b_27_pod_level_infeasible)
 END_TEST
 
 #define DRA_STATUS \
-	"'status':{'nodeAllocatableResourceClaimStatuses':[{'resourceClaimName':'r','resources':{'cpu':'60m','memory':" \
+	"'status':{'nodeAllocatableResourceClaimStatuses':[{'resourceClaimName':'r','resources':{" \
+	"'cpu':'60m','memory':" \
 	"'200M'}},{'resourceClaimName':'q','resources':{'cpu':'40m'}}]}"
 
 START_TEST(test_pod_requests__edge_01b_28_dra_claims)
@@ -389,8 +390,11 @@ START_TEST(test_pod_requests__edge_01b_28_dra_claims)
 		"{'spec':{'containers':[" C("'cpu':'500m','memory':'500M'") "]}," DRA_STATUS "}",
 		&gates, (struct vector){600, 700000000});
 	check_requests_with(
-		"{'spec':{'containers':[" C("'cpu':'500m','memory':'500M'") "],'initContainers':[" INIT(
-			"'cpu':'1200m'") "]}," DRA_STATUS "}",
+		"{'spec':{'containers':[" C(
+			"'cpu':'500m','memory':'500M'") "],'initContainers':"
+							"[" INIT("'cpu':'"
+								 "1200m'") "]}"
+									   "," DRA_STATUS "}",
 		&gates, (struct vector){1300, 700000000});
 	check_requests("{'spec':{'containers':[" C("'cpu':'500m','memory':'500M'") "]}," DRA_STATUS
 										   "}",
@@ -408,8 +412,8 @@ END_TEST
 
 START_TEST(test_pod_requests__edge_01b_30_limits_do_not_count)
 {
-	check_requests(
-		"{'spec':{'containers':[{'name':'c','resources':{'limits':{'cpu':'4','memory':'1Gi'}}}]}}",
+	check_requests("{'spec':{'containers':[{'name':'c','resources':{'limits':{'cpu':'4','"
+		       "memory':'1Gi'}}}]}}",
 		ABSENT, ABSENT);
 }
 END_TEST
@@ -467,10 +471,11 @@ END_TEST
 
 START_TEST(test_pod_requests__fit_request_ignores_status)
 {
-	struct bt_resource request = bt_pod_fit_request(
-		api_pod(&arena, WITH_STATUS(C("'cpu':'1','memory':'-5','a.b/c':'2'"),
-					STATUS("c", "", "'cpu':'9'"), "")),
-		&default_gates, &arena);
+	struct bt_resource request =
+		bt_pod_fit_request(api_pod(&arena,
+					   WITH_STATUS(C("'cpu':'1','memory':'-5','a.b/c':'2'"),
+						   STATUS("c", "", "'cpu':'9'"), "")),
+			&default_gates, &arena);
 
 	ck_assert_int_eq(request.cpu_milli, 1000);
 	ck_assert_int_eq(request.memory_bytes, 0);
@@ -483,9 +488,12 @@ START_TEST(test_pod_requests__limits)
 	struct bt_request_options options = {.use_status = true, .use_pod_status = true};
 	struct bt_resource_list list = bt_pod_limits(
 		api_pod(&arena,
-			"{'spec':{'overhead':{'cpu':'1','memory':'1','pods':'1'},'containers':[{'name':'c','resources':{'limits':"
-			"{'cpu':'2','memory':'0'}}},{'name':'d','resources':{'limits':{'cpu':'1'}}}],'initContainers':[{'name':'i',"
-			"'resources':{'limits':{'cpu':'8','example.com/x':'1'}}}]},'status':{'containerStatuses':[{'name':'c',"
+			"{'spec':{'overhead':{'cpu':'1','memory':'1','pods':'1'},'containers':[{'"
+			"name':'c','resources':{'limits':"
+			"{'cpu':'2','memory':'0'}}},{'name':'d','resources':{'limits':{'cpu':'1'}}}"
+			"],'initContainers':[{'name':'i',"
+			"'resources':{'limits':{'cpu':'8','example.com/"
+			"x':'1'}}}]},'status':{'containerStatuses':[{'name':'c',"
 			"'allocatedResources':{'cpu':'50'},'resources':{'limits':{'cpu':'4'}}}]}}"),
 		&options, &arena);
 
@@ -512,7 +520,8 @@ START_TEST(test_pod_requests__many_names_and_containers)
 	bt_strbuf_append_c(&json, "],'initContainers':[");
 	for (int i = 0; i < 20000; i++) {
 		bt_strbuf_printf(&json,
-			"%s{'name':'i%d','restartPolicy':'Always','resources':{'requests':{'a.b/n%d':'1'}}}",
+			"%s{'name':'i%d','restartPolicy':'Always','resources':{'requests':{'a.b/"
+			"n%d':'1'}}}",
 			i == 0 ? "" : ",", i, i);
 	}
 	bt_strbuf_append_c(&json, "]},'status':{'containerStatuses':[");

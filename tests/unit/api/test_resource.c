@@ -60,9 +60,10 @@ START_TEST(test_resource__edge_01b_31_names)
 		{"requests.example.com/x", false, false, false, false},
 		{"deviceclass.resource.kubernetes.io/x", true, false, true, true},
 	};
-	struct bt_resource resource = resource_of(
-		"{'foo':'1','Example.com/x':'1','example.com/x':'1','hugepages-2Mi':'2Mi','kubernetes.io/batch':'1',"
-		"'attachable-volumes-x':'1','requests.example.com/x':'1'}");
+	struct bt_resource resource =
+		resource_of("{'foo':'1','Example.com/x':'1','example.com/"
+			    "x':'1','hugepages-2Mi':'2Mi','kubernetes.io/batch':'1',"
+			    "'attachable-volumes-x':'1','requests.example.com/x':'1'}");
 
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
 		struct bt_str name = bt_str_from(rows[i].name);
@@ -130,9 +131,9 @@ END_TEST
 
 START_TEST(test_resource__edge_01b_33_allocatable)
 {
-	struct bt_resource resource = resource_of(
-		"{'cpu':'4m','memory':'2000','pods':'80','ephemeral-storage':'5000',"
-		"'scalar.test/scalar1':'1','hugepages-test':'2'}");
+	struct bt_resource resource =
+		resource_of("{'cpu':'4m','memory':'2000','pods':'80','ephemeral-storage':'5000',"
+			    "'scalar.test/scalar1':'1','hugepages-test':'2'}");
 
 	ck_assert_int_eq(resource.cpu_milli, 4);
 	ck_assert_int_eq(resource.memory_bytes, 2000);
@@ -149,7 +150,8 @@ START_TEST(test_resource__edge_01b_34_set_max)
 	struct bt_resource resource = resource_of("{'memory':'4000','scalar.test/scalar1':'1'}");
 
 	bt_resource_set_max(&resource,
-		list_of("{'memory':'2000','scalar.test/scalar1':'4','pods':'7','cpu':'-5','a.b/new':'-1','a.b/zero':'0'}"),
+		list_of("{'memory':'2000','scalar.test/scalar1':'4','pods':'7','cpu':'-5','a.b/"
+			"new':'-1','a.b/zero':'0'}"),
 		&arena);
 	ck_assert_int_eq(resource.memory_bytes, 4000);
 	ck_assert_int_eq(resource.cpu_milli, 0);
@@ -166,7 +168,8 @@ START_TEST(test_resource__add_wraps_and_merges)
 		resource_of("{'b.c/2':'2','b.c/4':'4','memory':'9223372036854775807'}");
 
 	bt_resource_add(&resource,
-		list_of("{'memory':'1','b.c/1':'1','b.c/2':'20','b.c/3':'0','b.c/5':'5','foo':'9'}"),
+		list_of("{'memory':'1','b.c/1':'1','b.c/2':'20','b.c/3':'0','b.c/"
+			"5':'5','foo':'9'}"),
 		&arena);
 	ck_assert_int_eq(resource.memory_bytes, INT64_MIN);
 	ck_assert_uint_eq(resource.scalar_count, 5);

@@ -6,12 +6,16 @@
 
 #define NAME_PATTERN "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 #define NAME_RULE \
-	"must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an " \
-	"alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation " \
+	"must consist of alphanumeric characters, '-', '_' or '.', and must start and end with " \
+	"an " \
+	"alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for " \
+	"validation " \
 	"is '" NAME_PATTERN "')"
 #define VALUE_RULE \
-	"a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and " \
-	"must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', " \
+	"a valid label must be an empty string or consist of alphanumeric characters, '-', '_' " \
+	"or '.', and " \
+	"must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or " \
+	"'12345', " \
 	"regex used for validation is '(" NAME_PATTERN ")?')"
 
 static struct bt_arena arena;
@@ -111,7 +115,8 @@ START_TEST(test_selector__edge_01_20_greater_and_less)
 		struct bt_str_map labels = {&pair, 1, true};
 
 		bt_strbuf_printf(&json,
-			"{'nodeSelectorTerms':[{'matchExpressions':[{'key':'z','operator':'%s','values':['%s']}]}]}",
+			"{'nodeSelectorTerms':[{'matchExpressions':[{'key':'z','operator':'%s','"
+			"values':['%s']}]}]}",
 			rows[i].operator_, rows[i].operand);
 		source = api_decode(&arena, &bt_node_selector_message, bt_strbuf_c(&json));
 		selector = bt_node_selector_parse(source, BT_STR(""), &arena);
@@ -126,10 +131,12 @@ END_TEST
 START_TEST(test_selector__edge_01_21_exists_with_values)
 {
 	check_error("{'matchExpressions':[{'key':'x','operator':'Exists','values':['a','<b>']}]}",
-		"[values: Invalid value: [\"a\",\"\\u003cb\\u003e\"]: values set must be empty for exists and does "
+		"[values: Invalid value: [\"a\",\"\\u003cb\\u003e\"]: values set must be empty for "
+		"exists and does "
 		"not exist, values[1][x]: Invalid value: \"<b>\": " VALUE_RULE "]");
 	check_error("{'matchExpressions':[{'key':'x','operator':'DoesNotExist','values':['a']}]}",
-		"values: Invalid value: [\"a\"]: values set must be empty for exists and does not exist");
+		"values: Invalid value: [\"a\"]: values set must be empty for exists and does not "
+		"exist");
 }
 END_TEST
 
@@ -162,17 +169,19 @@ END_TEST
 START_TEST(test_selector__requirement_errors)
 {
 	check_error("{'matchExpressions':[{'key':'x','operator':'In'}]}",
-		"values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty");
+		"values: Invalid value: null: for 'in', 'notin' operators, values set can't be "
+		"empty");
 	/* An empty list prints null in a label selector. */
 	check_error("{'matchExpressions':[{'key':'x','operator':'NotIn','values':[]}]}",
-		"values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty");
+		"values: Invalid value: null: for 'in', 'notin' operators, values set can't be "
+		"empty");
 	check_error("{'matchExpressions':[{'key':'x','operator':'Gt','values':['1']}]}",
 		"\"Gt\" is not a valid label selector operator");
 	check_error("{'matchExpressions':[{'key':'x','operator':''}]}",
 		"\"\" is not a valid label selector operator");
 	/* The first invalid requirement decides. */
-	check_error(
-		"{'matchExpressions':[{'key':'','operator':'Exists'},{'key':'x','operator':'Foo'}]}",
+	check_error("{'matchExpressions':[{'key':'','operator':'Exists'},{'key':'x','operator':'"
+		    "Foo'}]}",
 		"key: Invalid value: \"\": name part must be non-empty; name part " NAME_RULE);
 }
 END_TEST
@@ -212,9 +221,12 @@ START_TEST(test_selector__label_key_messages)
 	bt_label_key_errors(BT_STR("A/b"), &arena, &errors);
 	ck_assert_uint_eq(errors.count, 1);
 	api_check_str("upper case", errors.items[0],
-		"prefix part a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' "
-		"or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for "
-		"validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')");
+		"prefix part a lowercase RFC 1123 subdomain must consist of lower case "
+		"alphanumeric characters, '-' "
+		"or '.', and must start and end with an alphanumeric character (e.g. "
+		"'example.com', regex used for "
+		"validation is "
+		"'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')");
 	errors = (struct bt_error_list){0};
 	bt_label_key_errors(BT_STR("a/b/c"), &arena, &errors);
 	ck_assert_uint_eq(errors.count, 1);

@@ -44,7 +44,7 @@ START_TEST(test_time__parse)
 		struct bt_time time = time_of(rows[i].text);
 
 		ck_assert_msg(time.set && time.seconds == rows[i].seconds &&
-				      time.nanoseconds == rows[i].nanoseconds,
+				time.nanoseconds == rows[i].nanoseconds,
 			"%s: %lld %d", rows[i].text, (long long)time.seconds,
 			(int)time.nanoseconds);
 	}

@@ -72,8 +72,10 @@ END_TEST
 START_TEST(test_toleration__edge_01_38_filters)
 {
 	const struct bt_node *node = api_node(&arena,
-		"{'spec':{'taints':[{'key':'soft','effect':'PreferNoSchedule'},{'key':'odd','effect':'Other'},"
-		"{'key':'a','value':'1','effect':'NoSchedule'},{'key':'b','effect':'NoExecute'}]}}");
+		"{'spec':{'taints':[{'key':'soft','effect':'PreferNoSchedule'},{'key':'odd','"
+		"effect':'Other'},"
+		"{'key':'a','value':'1','effect':'NoSchedule'},{'key':'b','effect':'NoExecute'}]}"
+		"}");
 	const struct bt_pod *pod =
 		api_pod(&arena, "{'spec':{'tolerations':[{'key':'a','operator':'Exists'}]}}");
 	const bt_taint_list none = {NULL, 0, false};
