@@ -143,8 +143,8 @@ START_TEST(test_json_writer__doubles_as_go)
 		{5.6843418860808015e-14, "5.684341886080802e-14"},
 		{1.1102230246251565e-16, "1.1102230246251565e-16"},
 		{4.503599627370496e15, "4503599627370496"},
-		{INFINITY, "null"},
-		{NAN, "null"},
+		{(double)INFINITY, "null"},
+		{(double)NAN, "null"},
 	};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
 		struct bt_strbuf out = {0};
