@@ -230,7 +230,7 @@ END_TEST
 START_TEST(test_profile__weight_overflow)
 {
 	struct fake fakes[40];
-	char names[40][8];
+	char names[40][16];
 	struct fake_world world;
 	struct bt_strbuf list = {0};
 
