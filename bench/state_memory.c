@@ -35,9 +35,9 @@ static void write_node(struct bt_strbuf *json, unsigned int number)
 	bt_strbuf_reset(json);
 	bt_strbuf_printf(json,
 		"{\"metadata\":{\"name\":\"node-%05u.example.internal\",\"uid\":\"%08x-0000-4000-"
-	        "8000-0000000000aa\",\"labels\":{"
+		"8000-0000000000aa\",\"labels\":{"
 		"\"kubernetes.io/hostname\":\"node-%05u.example.internal\",\"kubernetes.io/"
-	        "os\":\"linux\","
+		"os\":\"linux\","
 		"\"kubernetes.io/arch\":\"amd64\",\"node.kubernetes.io/instance-type\":\"m%u\","
 		"\"topology.kubernetes.io/region\":\"r1\",\"topology.kubernetes.io/zone\":\"z%u\","
 		"\"beta.kubernetes.io/os\":\"linux\",\"pool\":\"p%u\"}},",
@@ -45,12 +45,12 @@ static void write_node(struct bt_strbuf *json, unsigned int number)
 	bt_strbuf_append_c(json,
 		"\"status\":{\"allocatable\":{\"cpu\":\"32\",\"memory\":\"128Gi\",\"pods\":\"110\","
 		"\"ephemeral-storage\":\"1Ti\"},\"conditions\":[{\"type\":\"Ready\",\"status\":"
-	        "\"True\"}],\"images\":[");
+		"\"True\"}],\"images\":[");
 	for (unsigned int i = 0; i < 50; i++) {
 		unsigned int image = (number * 7 + i) % 400;
 		bt_strbuf_printf(json,
 			"%s{\"names\":[\"registry.example.com/team/"
-		        "app-%u@sha256:%064x\",\"registry.example.com/team/app-%u:v1\"],"
+			"app-%u@sha256:%064x\",\"registry.example.com/team/app-%u:v1\"],"
 			"\"sizeBytes\":%u}",
 			i == 0 ? "" : ",", image, image, image, 1000000 + image);
 	}
@@ -64,13 +64,13 @@ static void write_pod(struct bt_strbuf *json, unsigned int number, unsigned int 
 	bt_strbuf_reset(json);
 	bt_strbuf_printf(json,
 		"{\"metadata\":{\"name\":\"deployment-number-%04u-of-team-%04u-%08x-ab\","
-	        "\"namespace\":\"team-%u\","
+		"\"namespace\":\"team-%u\","
 		"\"uid\":\"%08x-1111-4222-8333-444455556666\",\"labels\":{\"app\":\"a%u\",\"pod-"
-	        "template-hash\":\"%08x\"}},"
+		"template-hash\":\"%08x\"}},"
 		"\"spec\":{\"nodeName\":\"node-%05u.example.internal\",\"containers\":[{\"name\":"
-	        "\"main\",\"image\":"
+		"\"main\",\"image\":"
 		"\"registry.example.com/team/"
-	        "app-%u:v1\",\"resources\":{\"requests\":{\"cpu\":\"%um\",\"memory\":\"%uMi\"}}}],"
+		"app-%u:v1\",\"resources\":{\"requests\":{\"cpu\":\"%um\",\"memory\":\"%uMi\"}}}],"
 		"\"volumes\":[{\"name\":\"kube-api-access-%05x\",\"projected\":{}}]}}",
 		owner, owner, number, owner, number, owner, owner, node, owner, 100 + owner,
 		100 + owner, number);
@@ -190,7 +190,7 @@ int main(int argc, char **argv)
 	resident[2] = resident_bytes();
 	assume_ns = time_assume(state, &arena, &json, pods, nodes);
 	(void)printf("{\"nodes\":%u,\"pods\":%u,\"node_bytes\":%.0f,\"pod_bytes\":%.0f,\"node_rss_"
-	             "bytes\":%.0f,"
+		     "bytes\":%.0f,"
 		     "\"pod_rss_bytes\":%.0f,\"assume_ns\":%.0f}\n",
 		nodes, pods, (double)(bytes[1] - bytes[0]) / nodes,
 		(double)(bytes[2] - bytes[1]) / pods,

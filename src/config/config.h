@@ -124,7 +124,7 @@ struct bt_dynamic_resources_args {
 };
 
 enum bt_plugin_args_kind {
-	BT_ARGS_NONE, /* no arguments were given and none exist by default */
+	BT_ARGS_NONE,  /* no arguments were given and none exist by default */
 	BT_ARGS_OTHER, /* arguments of an out-of-tree plugin: raw holds their JSON */
 	BT_ARGS_NODE_RESOURCES_FIT,
 	BT_ARGS_NODE_RESOURCES_BALANCED_ALLOCATION,
@@ -139,7 +139,7 @@ enum bt_plugin_args_kind {
 
 struct bt_plugin_args {
 	enum bt_plugin_args_kind kind;
-	struct bt_str raw; /* BT_ARGS_OTHER: JSON text, absent = null */
+	struct bt_str raw;                  /* BT_ARGS_OTHER: JSON text, absent = null */
 	const struct bt_json_value *source; /* only while the document is being loaded, else NULL */
 	union {
 		struct bt_node_resources_fit_args node_resources_fit;

@@ -15,7 +15,7 @@ struct decoder {
 	struct bt_arena *arena;
 	struct berth_error *err;
 	const struct bt_schema *owner; /* innermost structure with a field around the value */
-	const struct bt_path *path; /* of that field; NULL at the root */
+	const struct bt_path *path;    /* of that field; NULL at the root */
 };
 
 /* BT_LIST of any type. */
@@ -390,8 +390,8 @@ static void complain(const struct critic *critic, const char *what, const struct
 		known = bt_str_equal(complaints->items[i], bt_strbuf_str(&text));
 	}
 	if (!known) {
-		complaints->items[complaints->count++] = bt_arena_str(
-			critic->arena, bt_strbuf_str(&text));
+		complaints->items[complaints->count++] =
+			bt_arena_str(critic->arena, bt_strbuf_str(&text));
 	}
 	bt_strbuf_finish(&where);
 	bt_strbuf_finish(&text);
@@ -419,8 +419,8 @@ static void review_struct(const struct critic *critic, const struct bt_schema *s
 	BT_ASSERT(schema->field_count <= 32);
 	for (uint32_t i = 0; i < value->count; i++) {
 		const struct bt_json_value *inner = value->members[i].value;
-		const struct bt_schema_field *field = bt_schema_find(
-			schema, value->members[i].name);
+		const struct bt_schema_field *field =
+			bt_schema_find(schema, value->members[i].name);
 		const struct bt_path here = {path, value->members[i].name, 0};
 		uint32_t bit;
 		if (field == NULL) {

@@ -7,7 +7,7 @@
 
 struct default_plugin {
 	struct bt_str name;
-	int32_t weight; /* 0: none */
+	int32_t weight;    /* 0: none */
 	enum bt_gate gate; /* BT_GATE__COUNT: always */
 };
 
@@ -96,10 +96,10 @@ static void default_volume_binding(
 	}
 	if (bt_gate_enabled(gates, BT_GATE_STORAGE_CAPACITY_SCORING) && args->shape.count == 0) {
 		args->shape.items = BT_ARENA_NEW_ARRAY(arena, struct bt_utilization_shape_point, 2);
-		args->shape.items[0] = (struct bt_utilization_shape_point){
-			.utilization = 0, .score = 10};
-		args->shape.items[1] = (struct bt_utilization_shape_point){
-			.utilization = 100, .score = 0};
+		args->shape.items[0] =
+			(struct bt_utilization_shape_point){.utilization = 0, .score = 10};
+		args->shape.items[1] =
+			(struct bt_utilization_shape_point){.utilization = 100, .score = 0};
 		args->shape.count = 2;
 		args->shape.present = true;
 	}
@@ -213,8 +213,8 @@ static struct bt_config_plugin_set merge_multi_point(
 		}
 		own = find_last(custom, row->name);
 		if (own == UINT32_MAX) {
-			result.enabled.items[count++] = (struct bt_config_plugin){
-				row->name, row->weight};
+			result.enabled.items[count++] =
+				(struct bt_config_plugin){row->name, row->weight};
 		} else {
 			used[own] = true;
 			result.enabled.items[count++] = custom->enabled.items[own];
@@ -242,9 +242,8 @@ bt_str_list bt_plugins_enabled_names(
 	struct bt_text_set names = {0};
 	bt_str_list list = {NULL, 0, true};
 	for (uint32_t point = 0; point <= BT_POINT__COUNT; point++) {
-		const struct bt_config_plugin_set *set = point < BT_POINT__COUNT
-								 ? &plugins->points[point]
-								 : &plugins->multi_point;
+		const struct bt_config_plugin_set *set =
+			point < BT_POINT__COUNT ? &plugins->points[point] : &plugins->multi_point;
 		for (uint32_t i = 0; i < set->enabled.count; i++) {
 			(void)bt_text_set_add(
 				&names, set->enabled.items[i].name); /* repetitions are expected */
@@ -344,8 +343,8 @@ static void default_sections(struct bt_config_document *document)
 	default_ns(&election->renew_deadline_ns, 10);
 	default_ns(&election->retry_period_ns, 2);
 	if (!document->enable_contention_profiling.present) {
-		document->enable_contention_profiling = (struct bt_opt_bool){
-			true, document->enable_profiling};
+		document->enable_contention_profiling =
+			(struct bt_opt_bool){true, document->enable_profiling};
 	}
 }
 

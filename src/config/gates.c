@@ -84,9 +84,10 @@ static struct bt_str trim(struct bt_str text)
 		(text.data[0] == ' ' || (text.data[0] >= '\t' && text.data[0] <= '\r'))) {
 		text = bt_str_sub(text, 1, text.length - 1);
 	}
-	while (text.length > 0 && (text.data[text.length - 1] == ' ' ||
-					  (text.data[text.length - 1] >= '\t' &&
-						  text.data[text.length - 1] <= '\r'))) {
+	while (text.length > 0 &&
+		(text.data[text.length - 1] == ' ' ||
+			(text.data[text.length - 1] >= '\t' &&
+				text.data[text.length - 1] <= '\r'))) {
 		text.length--;
 	}
 	return text;

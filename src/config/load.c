@@ -22,7 +22,7 @@ struct loader {
 	struct bt_arena scratch; /* the value tree and messages */
 	struct bt_config *config;
 	struct bt_complaints complaints; /* of the document */
-	bt_str_list complaints_args; /* of arguments, one text per entry of pluginConfig */
+	bt_str_list complaints_args;     /* of arguments, one text per entry of pluginConfig */
 	struct berth_error *err;
 };
 
@@ -91,8 +91,8 @@ static int fail_unregistered(const struct type_meta *meta, struct berth_error *e
 static bool is_registered(const struct type_meta *meta)
 {
 	return bt_str_equal_c(meta->api_version, BT_CONFIG_API_VERSION) &&
-	       (bt_str_equal_c(meta->kind, BT_CONFIG_KIND) ||
-		       bt_schema_args_kind_named(meta->kind) != BT_ARGS_OTHER);
+		(bt_str_equal_c(meta->kind, BT_CONFIG_KIND) ||
+			bt_schema_args_kind_named(meta->kind) != BT_ARGS_OTHER);
 }
 
 /* --- plugin arguments, spec 10 section 4.5 --- */
@@ -136,8 +136,8 @@ static void keep_args_complaints(struct loader *loader, const struct args_place 
 			(unsigned long)place->profile, (unsigned long)place->entry,
 			BT_STR_ARG(place->plugin));
 		append_strict(complaints, &text);
-		loader->complaints_args.items[loader->complaints_args.count++] = bt_arena_str(
-			&loader->scratch, bt_strbuf_str(&text));
+		loader->complaints_args.items[loader->complaints_args.count++] =
+			bt_arena_str(&loader->scratch, bt_strbuf_str(&text));
 	}
 	bt_strbuf_finish(&text);
 }
@@ -162,8 +162,8 @@ static int decode_typed_args(struct loader *loader, const struct args_place *pla
 		return fail_args(loader, place, code, &cause);
 	}
 	meta.kind = meta.kind.length > 0 ? meta.kind : bt_str_from(expected_name);
-	meta.api_version = meta.api_version.length > 0 ? meta.api_version
-						       : BT_STR(BT_CONFIG_API_VERSION);
+	meta.api_version =
+		meta.api_version.length > 0 ? meta.api_version : BT_STR(BT_CONFIG_API_VERSION);
 	if (!is_registered(&meta)) {
 		return fail_args(loader, place, fail_unregistered(&meta, &cause), &cause);
 	}

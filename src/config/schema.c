@@ -52,8 +52,8 @@ static const struct bt_schema_field node_requirement_fields[] = {
 		"v1.NodeSelectorOperator"),
 	ROW(bt_node_selector_requirement, "values", values, BT_SCHEMA_STR_LIST, 0),
 };
-static const struct bt_schema node_requirement_schema = TABLE(
-	node_requirement_fields, bt_node_selector_requirement, "v1.NodeSelectorRequirement");
+static const struct bt_schema node_requirement_schema =
+	TABLE(node_requirement_fields, bt_node_selector_requirement, "v1.NodeSelectorRequirement");
 
 static const struct bt_schema_field node_term_fields[] = {
 	SUB(bt_node_selector_term, "matchExpressions", match_expressions, BT_SCHEMA_LIST, 0,
@@ -61,22 +61,22 @@ static const struct bt_schema_field node_term_fields[] = {
 	SUB(bt_node_selector_term, "matchFields", match_fields, BT_SCHEMA_LIST, 0,
 		node_requirement_schema),
 };
-static const struct bt_schema node_term_schema = TABLE(
-	node_term_fields, bt_node_selector_term, "v1.NodeSelectorTerm");
+static const struct bt_schema node_term_schema =
+	TABLE(node_term_fields, bt_node_selector_term, "v1.NodeSelectorTerm");
 
 static const struct bt_schema_field node_selector_fields[] = {
 	SUB(bt_node_selector, "nodeSelectorTerms", terms, BT_SCHEMA_LIST, ALWAYS, node_term_schema),
 };
-static const struct bt_schema node_selector_schema = TABLE(
-	node_selector_fields, bt_node_selector, "v1.NodeSelector");
+static const struct bt_schema node_selector_schema =
+	TABLE(node_selector_fields, bt_node_selector, "v1.NodeSelector");
 
 static const struct bt_schema_field preferred_term_fields[] = {
 	SUB(bt_preferred_scheduling_term, "preference", preference, BT_SCHEMA_STRUCT, ALWAYS,
 		node_term_schema),
 	ROW(bt_preferred_scheduling_term, "weight", weight, BT_SCHEMA_I32, ALWAYS),
 };
-static const struct bt_schema preferred_term_schema = TABLE(
-	preferred_term_fields, bt_preferred_scheduling_term, "v1.PreferredSchedulingTerm");
+static const struct bt_schema preferred_term_schema =
+	TABLE(preferred_term_fields, bt_preferred_scheduling_term, "v1.PreferredSchedulingTerm");
 
 static const struct bt_schema_field node_affinity_fields[] = {
 	SUB(bt_node_affinity, "preferredDuringSchedulingIgnoredDuringExecution", preferred,
@@ -84,8 +84,8 @@ static const struct bt_schema_field node_affinity_fields[] = {
 	SUB(bt_node_affinity, "requiredDuringSchedulingIgnoredDuringExecution", required,
 		BT_SCHEMA_POINTER, 0, node_selector_schema),
 };
-static const struct bt_schema node_affinity_schema = TABLE(
-	node_affinity_fields, bt_node_affinity, "v1.NodeAffinity");
+static const struct bt_schema node_affinity_schema =
+	TABLE(node_affinity_fields, bt_node_affinity, "v1.NodeAffinity");
 
 static const struct bt_schema_field label_requirement_fields[] = {
 	ROW(bt_label_selector_requirement, "key", key, BT_SCHEMA_STR, ALWAYS),
@@ -101,8 +101,8 @@ static const struct bt_schema_field label_selector_fields[] = {
 		label_requirement_schema),
 	ROW(bt_label_selector, "matchLabels", match_labels, BT_SCHEMA_STR_MAP, 0),
 };
-static const struct bt_schema label_selector_schema = TABLE(
-	label_selector_fields, bt_label_selector, "v1.LabelSelector");
+static const struct bt_schema label_selector_schema =
+	TABLE(label_selector_fields, bt_label_selector, "v1.LabelSelector");
 
 static const struct bt_schema_field spread_constraint_fields[] = {
 	SUB(bt_topology_spread_constraint, "labelSelector", label_selector, BT_SCHEMA_POINTER, 0,
@@ -156,15 +156,15 @@ static const struct bt_schema_field resource_spec_fields[] = {
 	ROW(bt_resource_spec, "name", name, BT_SCHEMA_STR, ALWAYS),
 	ROW(bt_resource_spec, "weight", weight, BT_SCHEMA_I64, 0),
 };
-static const struct bt_schema resource_spec_schema = TABLE(
-	resource_spec_fields, bt_resource_spec, "v1.ResourceSpec");
+static const struct bt_schema resource_spec_schema =
+	TABLE(resource_spec_fields, bt_resource_spec, "v1.ResourceSpec");
 
 static const struct bt_schema_field shape_point_fields[] = {
 	ROW(bt_utilization_shape_point, "score", score, BT_SCHEMA_I32, ALWAYS),
 	ROW(bt_utilization_shape_point, "utilization", utilization, BT_SCHEMA_I32, ALWAYS),
 };
-static const struct bt_schema shape_point_schema = TABLE(
-	shape_point_fields, bt_utilization_shape_point, "v1.UtilizationShapePoint");
+static const struct bt_schema shape_point_schema =
+	TABLE(shape_point_fields, bt_utilization_shape_point, "v1.UtilizationShapePoint");
 
 static const struct bt_schema_field capacity_ratio_fields[] = {
 	SUB(bt_requested_to_capacity_ratio, "shape", shape, BT_SCHEMA_LIST, 0, shape_point_schema),
@@ -178,8 +178,8 @@ static const struct bt_schema_field scoring_strategy_fields[] = {
 	SUB(bt_scoring_strategy, "resources", resources, BT_SCHEMA_LIST, 0, resource_spec_schema),
 	NAMED(bt_scoring_strategy, "type", type, 0, "v1.ScoringStrategyType"),
 };
-static const struct bt_schema scoring_strategy_schema = TABLE(
-	scoring_strategy_fields, bt_scoring_strategy, "v1.ScoringStrategy");
+static const struct bt_schema scoring_strategy_schema =
+	TABLE(scoring_strategy_fields, bt_scoring_strategy, "v1.ScoringStrategy");
 
 static const struct bt_schema_field node_resources_fit_fields[] = {
 	TYPE_META_VERSION,
@@ -228,19 +228,19 @@ static const struct bt_schema_field dynamic_resources_fields[] = {
 static const struct bt_schema args_schemas[BT_ARGS__COUNT] = {
 	[BT_ARGS_NODE_RESOURCES_FIT] = TABLE(
 		node_resources_fit_fields, bt_node_resources_fit_args, "v1.NodeResourcesFitArgs"),
-	[BT_ARGS_NODE_RESOURCES_BALANCED_ALLOCATION] = TABLE(balanced_allocation_fields,
-		bt_node_resources_balanced_allocation_args,
-		"v1.NodeResourcesBalancedAllocationArgs"),
-	[BT_ARGS_NODE_AFFINITY] = TABLE(
-		node_affinity_args_fields, bt_node_affinity_args, "v1.NodeAffinityArgs"),
+	[BT_ARGS_NODE_RESOURCES_BALANCED_ALLOCATION] =
+		TABLE(balanced_allocation_fields, bt_node_resources_balanced_allocation_args,
+			"v1.NodeResourcesBalancedAllocationArgs"),
+	[BT_ARGS_NODE_AFFINITY] =
+		TABLE(node_affinity_args_fields, bt_node_affinity_args, "v1.NodeAffinityArgs"),
 	[BT_ARGS_INTER_POD_AFFINITY] = TABLE(
 		inter_pod_affinity_fields, bt_inter_pod_affinity_args, "v1.InterPodAffinityArgs"),
 	[BT_ARGS_POD_TOPOLOGY_SPREAD] = TABLE(pod_topology_spread_fields,
 		bt_pod_topology_spread_args, "v1.PodTopologySpreadArgs"),
 	[BT_ARGS_DEFAULT_PREEMPTION] = TABLE(
 		default_preemption_fields, bt_default_preemption_args, "v1.DefaultPreemptionArgs"),
-	[BT_ARGS_VOLUME_BINDING] = TABLE(
-		volume_binding_fields, bt_volume_binding_args, "v1.VolumeBindingArgs"),
+	[BT_ARGS_VOLUME_BINDING] =
+		TABLE(volume_binding_fields, bt_volume_binding_args, "v1.VolumeBindingArgs"),
 	[BT_ARGS_DYNAMIC_RESOURCES] = TABLE(
 		dynamic_resources_fields, bt_dynamic_resources_args, "v1.DynamicResourcesArgs"),
 };
@@ -257,8 +257,8 @@ static const struct bt_schema_field plugin_set_fields[] = {
 	SUB(bt_config_plugin_set, "disabled", disabled, BT_SCHEMA_LIST, 0, plugin_schema),
 	SUB(bt_config_plugin_set, "enabled", enabled, BT_SCHEMA_LIST, 0, plugin_schema),
 };
-static const struct bt_schema plugin_set_schema = TABLE(
-	plugin_set_fields, bt_config_plugin_set, "v1.PluginSet");
+static const struct bt_schema plugin_set_schema =
+	TABLE(plugin_set_fields, bt_config_plugin_set, "v1.PluginSet");
 
 #define POINT(json, point) \
 	SUB(bt_config_plugins, json, points[point], BT_SCHEMA_STRUCT, ALWAYS, plugin_set_schema)
@@ -281,15 +281,15 @@ static const struct bt_schema_field plugins_fields[] = {
 	POINT("reserve", BT_POINT_RESERVE),
 	POINT("score", BT_POINT_SCORE),
 };
-static const struct bt_schema plugins_schema = TABLE(
-	plugins_fields, bt_config_plugins, "v1.Plugins");
+static const struct bt_schema plugins_schema =
+	TABLE(plugins_fields, bt_config_plugins, "v1.Plugins");
 
 static const struct bt_schema_field plugin_config_fields[] = {
 	ROW(bt_config_plugin_config, "args", args, BT_SCHEMA_ARGS, 0),
 	ROW(bt_config_plugin_config, "name", name, BT_SCHEMA_STR, ALWAYS),
 };
-static const struct bt_schema plugin_config_schema = TABLE(
-	plugin_config_fields, bt_config_plugin_config, "v1.PluginConfig");
+static const struct bt_schema plugin_config_schema =
+	TABLE(plugin_config_fields, bt_config_plugin_config, "v1.PluginConfig");
 
 static const struct bt_schema_field profile_fields[] = {
 	OPT(bt_config_profile, "percentageOfNodesToScore", percentage_of_nodes_to_score.value,
@@ -299,16 +299,16 @@ static const struct bt_schema_field profile_fields[] = {
 	SUB(bt_config_profile, "plugins", plugins, BT_SCHEMA_POINTER, 0, plugins_schema),
 	ROW(bt_config_profile, "schedulerName", scheduler_name, BT_SCHEMA_STR, ALWAYS),
 };
-const struct bt_schema bt_schema_profile = TABLE(
-	profile_fields, bt_config_profile, "v1.KubeSchedulerProfile");
+const struct bt_schema bt_schema_profile =
+	TABLE(profile_fields, bt_config_profile, "v1.KubeSchedulerProfile");
 
 static const struct bt_schema_field managed_resource_fields[] = {
 	ROW(bt_config_managed_resource, "ignoredByScheduler", ignored_by_scheduler, BT_SCHEMA_BOOL,
 		0),
 	ROW(bt_config_managed_resource, "name", name, BT_SCHEMA_STR, ALWAYS),
 };
-static const struct bt_schema managed_resource_schema = TABLE(
-	managed_resource_fields, bt_config_managed_resource, "v1.ExtenderManagedResource");
+static const struct bt_schema managed_resource_schema =
+	TABLE(managed_resource_fields, bt_config_managed_resource, "v1.ExtenderManagedResource");
 
 static const struct bt_schema_field extender_tls_fields[] = {
 	ROW(bt_config_extender_tls, "caData", ca_data, BT_SCHEMA_BYTES, 0),
@@ -320,8 +320,8 @@ static const struct bt_schema_field extender_tls_fields[] = {
 	ROW(bt_config_extender_tls, "keyFile", key_file, BT_SCHEMA_STR, 0),
 	ROW(bt_config_extender_tls, "serverName", server_name, BT_SCHEMA_STR, 0),
 };
-static const struct bt_schema extender_tls_schema = TABLE(
-	extender_tls_fields, bt_config_extender_tls, "v1.ExtenderTLSConfig");
+static const struct bt_schema extender_tls_schema =
+	TABLE(extender_tls_fields, bt_config_extender_tls, "v1.ExtenderTLSConfig");
 
 static const struct bt_schema_field extender_fields[] = {
 	ROW(bt_config_extender, "bindVerb", bind_verb, BT_SCHEMA_STR, 0),
@@ -338,8 +338,8 @@ static const struct bt_schema_field extender_fields[] = {
 	ROW(bt_config_extender, "urlPrefix", url_prefix, BT_SCHEMA_STR, ALWAYS),
 	ROW(bt_config_extender, "weight", weight, BT_SCHEMA_I64, 0),
 };
-const struct bt_schema bt_schema_extender = TABLE(
-	extender_fields, bt_config_extender, "v1.Extender");
+const struct bt_schema bt_schema_extender =
+	TABLE(extender_fields, bt_config_extender, "v1.Extender");
 
 static const struct bt_schema_field leader_election_fields[] = {
 	ROW(bt_config_leader_election, "leaderElect", leader_elect, BT_SCHEMA_BOOL, ALWAYS),
@@ -389,8 +389,8 @@ static const struct bt_schema_field document_fields[] = {
 		ALWAYS),
 	SUB(bt_config_document, "profiles", profiles, BT_SCHEMA_LIST, ALWAYS, bt_schema_profile),
 };
-const struct bt_schema bt_schema_document = TABLE(
-	document_fields, bt_config_document, "v1." BT_CONFIG_KIND);
+const struct bt_schema bt_schema_document =
+	TABLE(document_fields, bt_config_document, "v1." BT_CONFIG_KIND);
 
 const struct bt_schema *bt_schema_args(enum bt_plugin_args_kind kind)
 {

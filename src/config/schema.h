@@ -12,24 +12,24 @@
 
 enum bt_schema_kind {
 	BT_SCHEMA_VERSION, /* apiVersion: not stored */
-	BT_SCHEMA_KIND, /* kind: not stored */
-	BT_SCHEMA_STR, /* struct bt_str; null leaves it alone */
+	BT_SCHEMA_KIND,    /* kind: not stored */
+	BT_SCHEMA_STR,     /* struct bt_str; null leaves it alone */
 	BT_SCHEMA_BOOL,
 	BT_SCHEMA_I32,
 	BT_SCHEMA_I64,
 	BT_SCHEMA_F32,
 	BT_SCHEMA_DURATION, /* int64_t nanoseconds */
-	BT_SCHEMA_BYTES, /* struct bt_str, base64 in the document */
-	BT_SCHEMA_STRUCT, /* in place */
-	BT_SCHEMA_POINTER, /* const struct *; NULL = absent */
-	BT_SCHEMA_LIST, /* BT_LIST(struct) */
+	BT_SCHEMA_BYTES,    /* struct bt_str, base64 in the document */
+	BT_SCHEMA_STRUCT,   /* in place */
+	BT_SCHEMA_POINTER,  /* const struct *; NULL = absent */
+	BT_SCHEMA_LIST,     /* BT_LIST(struct) */
 	BT_SCHEMA_STR_LIST, /* bt_str_list */
-	BT_SCHEMA_STR_MAP, /* struct bt_str_map */
-	BT_SCHEMA_ARGS, /* struct bt_plugin_args */
+	BT_SCHEMA_STR_MAP,  /* struct bt_str_map */
+	BT_SCHEMA_ARGS,     /* struct bt_plugin_args */
 };
 
 enum {
-	BT_SCHEMA_ALWAYS = 1, /* written even when zero, empty or absent */
+	BT_SCHEMA_ALWAYS = 1,  /* written even when zero, empty or absent */
 	BT_SCHEMA_PRESENT = 2, /* has a flag at present_offset */
 };
 
@@ -41,7 +41,7 @@ struct bt_schema_field {
 	uint8_t flags;
 	uint32_t offset;
 	uint32_t present_offset;
-	const char *go_type; /* in messages; NULL: the usual one of the kind */
+	const char *go_type;            /* in messages; NULL: the usual one of the kind */
 	const struct bt_schema *schema; /* STRUCT, POINTER, LIST */
 };
 

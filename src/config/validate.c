@@ -62,7 +62,7 @@ static void check_leader_election(
 static bool is_removed_plugin(struct bt_str name)
 {
 	return bt_str_equal_c(name, "AzureDiskLimits") || bt_str_equal_c(name, "CinderLimits") ||
-	       bt_str_equal_c(name, "EBSLimits") || bt_str_equal_c(name, "GCEPDLimits");
+		bt_str_equal_c(name, "EBSLimits") || bt_str_equal_c(name, "GCEPDLimits");
 }
 
 static void refuse_removed(
@@ -236,8 +236,8 @@ static void check_common_queue_sort(const struct bt_config_document *document,
 	const struct bt_config_profile *first = &document->profiles.items[0];
 	const struct bt_config_plugin_set *queue_sort =
 		&first->plugins->points[BT_POINT_QUEUE_SORT];
-	struct bt_str name = queue_sort->enabled.count > 0 ? queue_sort->enabled.items[0].name
-							   : BT_STR("");
+	struct bt_str name =
+		queue_sort->enabled.count > 0 ? queue_sort->enabled.items[0].name : BT_STR("");
 	struct bt_strbuf expected = {0};
 
 	if (queue_sort->enabled.count > 1) {

@@ -63,7 +63,7 @@ static void check_when_unsatisfiable(
 	if (when.length == 0) {
 		bt_config_errors_add(errors, path, "Required value: can not be empty");
 	} else if (!bt_str_equal_c(when, "DoNotSchedule") &&
-		   !bt_str_equal_c(when, "ScheduleAnyway")) {
+		!bt_str_equal_c(when, "ScheduleAnyway")) {
 		bt_config_errors_add(errors, path,
 			"Unsupported value: %s: supported values: "
 			"\"DoNotSchedule\", \"ScheduleAnyway\"",

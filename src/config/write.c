@@ -309,16 +309,16 @@ static void write_document(const struct bt_config *config, bool captured, struct
 	struct bt_arena arena = {0};
 	struct bt_json_writer writer;
 
-	document.profiles.items = BT_ARENA_NEW_ARRAY(
-		&arena, struct bt_config_profile, document.profiles.count);
+	document.profiles.items =
+		BT_ARENA_NEW_ARRAY(&arena, struct bt_config_profile, document.profiles.count);
 	for (uint32_t i = 0; i < document.profiles.count; i++) {
 		document.profiles.items[i] = config->document.profiles.items[i];
 		if (captured) {
 			capture(&document.profiles.items[i], &arena);
 		}
 	}
-	document.extenders.items = BT_ARENA_NEW_ARRAY(
-		&arena, struct bt_config_extender, document.extenders.count);
+	document.extenders.items =
+		BT_ARENA_NEW_ARRAY(&arena, struct bt_config_extender, document.extenders.count);
 	for (uint32_t i = 0; i < document.extenders.count; i++) {
 		document.extenders.items[i] = config->document.extenders.items[i];
 		if (document.extenders.items[i].http_timeout_ns == 0) {

@@ -2,8 +2,9 @@
 #ifndef BT_FRAMEWORK_CYCLE_STATE_H
 #define BT_FRAMEWORK_CYCLE_STATE_H
 /**
- * What one pod's cycle remembers between extension points. Spec: 02 section 3. Two stores: data by plugin index (what
- * in-tree plugins use, O(1)) and data by key (CycleState's Read/Write/Delete, for everybody else).
+ * What one pod's cycle remembers between extension points. Spec: 02 section 3. Two stores: data by
+ * plugin index (what in-tree plugins use, O(1)) and data by key (CycleState's Read/Write/Delete,
+ * for everybody else).
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,8 +40,8 @@ struct bt_cycle_datum {
 };
 
 /**
- * Answers a caller knows already because they depend on the pod's shape only: the runners take them instead of asking the
- * plugin. The plugin's data is then in the cycle already.
+ * Answers a caller knows already because they depend on the pod's shape only: the runners take them
+ * instead of asking the plugin. The plugin's data is then in the cycle already.
  */
 struct bt_cycle_memo {
 	bool pre_filter_known;
@@ -66,24 +67,28 @@ struct bt_cycle_state {
 	bool pre_bind_flights_done; /* the two sets above are meaningful */
 	bool skip_all_post_filter;
 	bool record_plugin_metrics;
-	/** Plugins must compute from the pods themselves, not from counters kept for speed: verification twins set it. */
+	/** Plugins must compute from the pods themselves, not from counters kept for speed:
+	 * verification twins set it. */
 	bool plain;
-	/** Pods to activate at the end of a successful cycle: keys "namespace/name" (spec 02 section 3). */
+	/** Pods to activate at the end of a successful cycle: keys "namespace/name" (spec 02
+	 * section 3). */
 	BT_VEC(struct bt_str) pods_to_activate;
 };
 
-void bt_cycle_state_init(struct bt_cycle_state *cycle, struct bt_arena *arena, uint32_t plugin_count);
+void bt_cycle_state_init(
+	struct bt_cycle_state *cycle, struct bt_arena *arena, uint32_t plugin_count);
 void bt_cycle_state_finish(struct bt_cycle_state *cycle);
 /**
- * Copy for a what-if run: keyed data through their clone functions; flags and sets copied; indexed data shared, since the
- * cycle does not know the plugins: bt_framework_clone_cycle (framework.h) is what runners and plugins call. The clone
- * uses the same arena; its pods_to_activate start empty (a what-if run activates nothing).
+ * Copy for a what-if run: keyed data through their clone functions; flags and sets copied; indexed
+ * data shared, since the cycle does not know the plugins: bt_framework_clone_cycle (framework.h) is
+ * what runners and plugins call. The clone uses the same arena; its pods_to_activate start empty (a
+ * what-if run activates nothing).
  */
 void bt_cycle_state_clone(const struct bt_cycle_state *cycle, struct bt_cycle_state *out_clone);
 
 /** BERTH_ERR_NOT_FOUND with text "not found". */
-BT_MUST_USE int bt_cycle_state_read(const struct bt_cycle_state *cycle, struct bt_str key, void **out_data,
-	struct berth_error *err);
+BT_MUST_USE int bt_cycle_state_read(const struct bt_cycle_state *cycle, struct bt_str key,
+	void **out_data, struct berth_error *err);
 void bt_cycle_state_write(struct bt_cycle_state *cycle, struct bt_str key, void *data,
 	void *(*clone)(const void *data, struct bt_arena *arena));
 void bt_cycle_state_delete(struct bt_cycle_state *cycle, struct bt_str key);

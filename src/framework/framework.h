@@ -2,8 +2,8 @@
 #ifndef BT_FRAMEWORK_FRAMEWORK_H
 #define BT_FRAMEWORK_FRAMEWORK_H
 /**
- * The framework of one profile: plugin instances, the effective list of each extension point, and the runners that call
- * them and interpret what they answer. Spec: 02 sections 5 and 8.
+ * The framework of one profile: plugin instances, the effective list of each extension point, and
+ * the runners that call them and interpret what they answer. Spec: 02 sections 5 and 8.
  */
 #include "config/config.h"
 #include "framework/nominator.h"
@@ -20,7 +20,7 @@ struct bt_framework {
 	const struct bt_config_profile *profile; /* borrowed from config */
 	struct bt_config *config;                /* reference held */
 	struct bt_handle handle;
-	struct bt_nominator *nominator; /* borrowed; may be NULL: no nominations */
+	struct bt_nominator *nominator;       /* borrowed; may be NULL: no nominations */
 	BT_VEC(struct bt_plugin *) instances; /* by plugin index, registry order */
 	struct bt_framework_point {
 		BT_VEC(struct bt_framework_entry) entries;
@@ -30,32 +30,36 @@ struct bt_framework {
 	uint32_t sign_plugin_count;
 	/** Gate WorkloadAwarePreemption: DefaultPreemption, if it can; else NULL. */
 	struct bt_plugin *pod_group_post_filter;
-	/** NodeResourcesFit's arguments with the resources that extenders manage ignored (spec 10 section 7.2). */
+	/** NodeResourcesFit's arguments with the resources that extenders manage ignored (spec 10
+	 * section 7.2). */
 	struct bt_plugin_args fit_args;
 	struct bt_str *ignored_resources; /* behind fit_args */
 };
 
 /**
  * Build the framework of one profile (spec 02 section 8.4; errors in that order, without the
- * "creating profile for scheduler name" prefix). config is referenced, state and registry are borrowed.
+ * "creating profile for scheduler name" prefix). config is referenced, state and registry are
+ * borrowed.
  */
-BT_MUST_USE int bt_framework_create(const struct bt_registry *registry, struct bt_config *config, uint32_t profile_index,
-	struct bt_state *state, struct bt_nominator *nominator, struct bt_framework **out_framework,
-	struct berth_error *err);
+BT_MUST_USE int bt_framework_create(const struct bt_registry *registry, struct bt_config *config,
+	uint32_t profile_index, struct bt_state *state, struct bt_nominator *nominator,
+	struct bt_framework **out_framework, struct berth_error *err);
 void bt_framework_destroy(struct bt_framework *framework);
 /** By plugin index; what a status holds is index + 1. */
 struct bt_str bt_framework_plugin_name(const struct bt_framework *framework, uint32_t plugin_index);
 /** Name in status->plugin, "" when not set. */
-struct bt_str bt_framework_status_plugin_name(const struct bt_framework *framework, const struct bt_status *status);
+struct bt_str bt_framework_status_plugin_name(
+	const struct bt_framework *framework, const struct bt_status *status);
 /** The instance of that name, or NULL. */
-struct bt_plugin *bt_framework_find_plugin(const struct bt_framework *framework, struct bt_str name);
+struct bt_plugin *bt_framework_find_plugin(
+	const struct bt_framework *framework, struct bt_str name);
 bool bt_plugin_implements(const struct bt_plugin_ops *ops, enum bt_extension_point point);
 /**
- * bt_cycle_state_clone plus each plugin's clone_pre_filter_data: what AddPod and RemovePod change on the clone leaves
- * the original alone. Finish the clone with bt_cycle_state_finish.
+ * bt_cycle_state_clone plus each plugin's clone_pre_filter_data: what AddPod and RemovePod change
+ * on the clone leaves the original alone. Finish the clone with bt_cycle_state_finish.
  */
-void bt_framework_clone_cycle(const struct bt_framework *framework, const struct bt_cycle_state *cycle,
-	struct bt_cycle_state *out_clone);
+void bt_framework_clone_cycle(const struct bt_framework *framework,
+	const struct bt_cycle_state *cycle, struct bt_cycle_state *out_clone);
 
 /** All profiles, spec 02 section 9. */
 struct bt_profiles {
@@ -63,40 +67,47 @@ struct bt_profiles {
 };
 
 /**
- * Errors as upstream's start prints them: `initializing profiles: ...`, or `couldn't build extenders: ...` when extenders
- * manage resources and a profile has no NodeResourcesFit arguments.
+ * Errors as upstream's start prints them: `initializing profiles: ...`, or `couldn't build
+ * extenders: ...` when extenders manage resources and a profile has no NodeResourcesFit arguments.
  */
-BT_MUST_USE int bt_profiles_create(const struct bt_registry *registry, struct bt_config *config, struct bt_state *state,
-	struct bt_nominator *nominator, struct bt_profiles *out_profiles, struct berth_error *err);
+BT_MUST_USE int bt_profiles_create(const struct bt_registry *registry, struct bt_config *config,
+	struct bt_state *state, struct bt_nominator *nominator, struct bt_profiles *out_profiles,
+	struct berth_error *err);
 void bt_profiles_finish(struct bt_profiles *profiles);
-struct bt_framework *bt_profiles_find(const struct bt_profiles *profiles, struct bt_str scheduler_name);
+struct bt_framework *bt_profiles_find(
+	const struct bt_profiles *profiles, struct bt_str scheduler_name);
 
 /* Runners. Memory of statuses and results: cycle->arena. */
 
-/** Names of the PreFilter plugins that narrowed the search, and the merged narrowing. Spec 02 section 5.1. */
+/** Names of the PreFilter plugins that narrowed the search, and the merged narrowing. Spec 02
+ * section 5.1. */
 struct bt_pre_filter_outcome {
 	struct bt_status status;
 	struct bt_pre_filter_result result;
 	struct bt_plugin_set plugins_with_nodes;
 };
 
-struct bt_pre_filter_outcome bt_run_pre_filter(struct bt_framework *framework, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod);
-struct bt_status bt_run_pre_filter_add_pod(struct bt_framework *framework, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod_to_schedule, const struct bt_pod_info *pod_to_add, const struct bt_node_info *node);
-struct bt_status bt_run_pre_filter_remove_pod(struct bt_framework *framework, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod_to_schedule, const struct bt_pod_info *pod_to_remove,
-	const struct bt_node_info *node);
+struct bt_pre_filter_outcome bt_run_pre_filter(struct bt_framework *framework,
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod);
+struct bt_status bt_run_pre_filter_add_pod(struct bt_framework *framework,
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod_to_schedule,
+	const struct bt_pod_info *pod_to_add, const struct bt_node_info *node);
+struct bt_status bt_run_pre_filter_remove_pod(struct bt_framework *framework,
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod_to_schedule,
+	const struct bt_pod_info *pod_to_remove, const struct bt_node_info *node);
 struct bt_status bt_run_filter(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node);
 /** One plugin of the Filter list, its answer interpreted as RunFilter does. */
 struct bt_status bt_run_filter_plugin(struct bt_framework *framework, struct bt_plugin *plugin,
-	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, const struct bt_node_info *node);
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
+	const struct bt_node_info *node);
 /** Two passes when nominations on the node count. Spec 02 section 5.4. */
-struct bt_status bt_run_filter_with_nominated_pods(struct bt_framework *framework, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, const struct bt_node_info *node);
+struct bt_status bt_run_filter_with_nominated_pods(struct bt_framework *framework,
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
+	const struct bt_node_info *node);
 struct bt_status bt_run_post_filter(struct bt_framework *framework, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, const struct bt_node_statuses *statuses, struct bt_post_filter_result *out_result);
+	const struct bt_pod_info *pod, const struct bt_node_statuses *statuses,
+	struct bt_post_filter_result *out_result);
 struct bt_status bt_run_pre_score(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const uint32_t *slots, uint32_t slot_count);
 
@@ -116,11 +127,12 @@ struct bt_score_table {
 };
 
 struct bt_status bt_run_score(struct bt_framework *framework, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, const uint32_t *slots, uint32_t slot_count, struct bt_score_table *out_table);
+	const struct bt_pod_info *pod, const uint32_t *slots, uint32_t slot_count,
+	struct bt_score_table *out_table);
 struct bt_status bt_run_reserve(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot);
-void bt_run_unreserve(struct bt_framework *framework, struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
-	uint32_t slot);
+void bt_run_unreserve(struct bt_framework *framework, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, uint32_t slot);
 
 struct bt_wait_time {
 	struct bt_plugin *plugin;
@@ -135,8 +147,8 @@ struct bt_permit_outcome {
 
 struct bt_permit_outcome bt_run_permit(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot);
-struct bt_status bt_run_pre_bind_pre_flights(struct bt_framework *framework, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, uint32_t slot);
+struct bt_status bt_run_pre_bind_pre_flights(struct bt_framework *framework,
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, uint32_t slot);
 
 /** What may run at once: spec 02 section 5.11. */
 struct bt_pre_bind_group {
@@ -145,21 +157,23 @@ struct bt_pre_bind_group {
 };
 
 /** Skipped plugins are in no group. Returns the number of groups. */
-uint32_t bt_pre_bind_groups(const struct bt_framework *framework, const struct bt_cycle_state *cycle,
-	struct bt_pre_bind_group **out_groups);
+uint32_t bt_pre_bind_groups(const struct bt_framework *framework,
+	const struct bt_cycle_state *cycle, struct bt_pre_bind_group **out_groups);
 /** Groups run one after another, members of a group in order; the first failure ends the run. */
 struct bt_status bt_run_pre_bind(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot);
 struct bt_status bt_run_bind(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot);
-void bt_run_post_bind(struct bt_framework *framework, struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
-	uint32_t slot);
-/** Spec 02 section 5.16. *out_gating_plugin: the plugin that gates the pod, NULL when all passed. */
+void bt_run_post_bind(struct bt_framework *framework, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, uint32_t slot);
+/** Spec 02 section 5.16. *out_gating_plugin: the plugin that gates the pod, NULL when all passed.
+ */
 struct bt_status bt_run_pre_enqueue(struct bt_framework *framework, const struct bt_pod_info *pod,
 	struct bt_arena *arena, struct bt_plugin **out_gating_plugin);
 /** The same, with the plugin that gated the entry before (NULL: none) asked first. */
-struct bt_status bt_run_pre_enqueue_from(struct bt_framework *framework, const struct bt_pod_info *pod,
-	struct bt_arena *arena, struct bt_plugin *first, struct bt_plugin **out_gating_plugin);
+struct bt_status bt_run_pre_enqueue_from(struct bt_framework *framework,
+	const struct bt_pod_info *pod, struct bt_arena *arena, struct bt_plugin *first,
+	struct bt_plugin **out_gating_plugin);
 
 /* Placements of a pod group. Spec 02 section 5.15. Memory of results: arena. */
 
@@ -170,8 +184,9 @@ struct bt_placement_outcome {
 };
 
 /** slots: the nodes the group may use; borrowed by the result when no plugin narrows it. */
-struct bt_placement_outcome bt_run_placement_generate(struct bt_framework *framework, struct bt_arena *arena,
-	struct bt_str group_namespace, struct bt_str group_name, const uint32_t *slots, uint32_t slot_count);
+struct bt_placement_outcome bt_run_placement_generate(struct bt_framework *framework,
+	struct bt_arena *arena, struct bt_str group_namespace, struct bt_str group_name,
+	const uint32_t *slots, uint32_t slot_count);
 
 /** A placement and the pods as they were placed in it (node_name = the node chosen). */
 struct bt_placement_assignments {
@@ -198,5 +213,6 @@ struct bt_status bt_run_placement_score(struct bt_framework *framework, struct b
 	struct bt_placement_score_table *out_table);
 
 /** DefaultNormalizeScore of spec 05 section 3.8. */
-void bt_default_normalize(struct bt_node_score *scores, uint32_t count, int64_t max_priority, bool reverse);
+void bt_default_normalize(
+	struct bt_node_score *scores, uint32_t count, int64_t max_priority, bool reverse);
 #endif

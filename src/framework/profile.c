@@ -214,7 +214,7 @@ static int check_counts(const struct bt_framework *framework, struct berth_error
 	if (framework->points[BT_POINT_BIND].entries.count == 0) {
 		return bt_profile_set_quoted(err, BERTH_ERR_INVALID,
 			BT_STR("at least one bind plugin is needed for profile with scheduler "
-		               "name "),
+			       "name "),
 			framework->scheduler_name, BT_STR(""));
 	}
 	if (framework->points[BT_POINT_PLACEMENT_GENERATE].entries.count > 1) {

@@ -35,7 +35,7 @@ static int check_extender_resources(const struct bt_config *config, struct berth
 		if (bt_config_profile_find_args(profile, BT_STR("NodeResourcesFit")) == NULL) {
 			return bt_error_set(err, BERTH_ERR_INVALID,
 				"couldn't build extenders: can't find NodeResourcesFitArgs in "
-			        "plugin "
+				"plugin "
 				"config");
 		}
 	}

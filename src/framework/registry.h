@@ -12,11 +12,14 @@ struct bt_registry {
 void bt_registry_init(struct bt_registry *registry);
 void bt_registry_finish(struct bt_registry *registry);
 /** `a plugin named <name> already exists` */
-BT_MUST_USE int bt_registry_register(struct bt_registry *registry, const struct bt_plugin_ops *ops,
-	struct berth_error *err);
+BT_MUST_USE int bt_registry_register(
+	struct bt_registry *registry, const struct bt_plugin_ops *ops, struct berth_error *err);
 /** `no plugin named <name> exists` */
-BT_MUST_USE int bt_registry_unregister(struct bt_registry *registry, struct bt_str name, struct berth_error *err);
+BT_MUST_USE int bt_registry_unregister(
+	struct bt_registry *registry, struct bt_str name, struct berth_error *err);
 /** Register each of other; the first error is returned, entries registered before it stay. */
-BT_MUST_USE int bt_registry_merge(struct bt_registry *registry, const struct bt_registry *other, struct berth_error *err);
-const struct bt_plugin_ops *bt_registry_find(const struct bt_registry *registry, struct bt_str name);
+BT_MUST_USE int bt_registry_merge(
+	struct bt_registry *registry, const struct bt_registry *other, struct berth_error *err);
+const struct bt_plugin_ops *bt_registry_find(
+	const struct bt_registry *registry, struct bt_str name);
 #endif

@@ -65,7 +65,7 @@ static struct bt_status normalize_placements(
 		if (!bt_status_is_success(&status)) {
 			return bt_runner_wrap(arena,
 				"running NormalizePlacementScore on PlacementScore plugins: "
-			        "plugin ",
+				"plugin ",
 				plugin, " failed with: ", &status);
 		}
 	}
@@ -107,7 +107,7 @@ struct bt_status bt_run_placement_score(struct bt_framework *framework, struct b
 			if (column->scores[i] < BT_SCORE_MIN || column->scores[i] > BT_SCORE_MAX) {
 				return bt_runner_invalid_score(arena,
 					"applying score defaultWeights on PlacementScore plugins: "
-				        "plugin ",
+					"plugin ",
 					column->plugin, column->scores[i]);
 			}
 			column->scores[i] *= column->weight;

@@ -2,8 +2,9 @@
 #ifndef BT_FRAMEWORK_STATUS_H
 #define BT_FRAMEWORK_STATUS_H
 /**
- * Verdicts of plugins: code, reasons, plugin. Passed by value, never allocated for the usual cases: fixed reasons are
- * constants from reasons.def, others live in the cycle's arena. Zero memory is Success. Spec: 02 section 1.
+ * Verdicts of plugins: code, reasons, plugin. Passed by value, never allocated for the usual cases:
+ * fixed reasons are constants from reasons.def, others live in the cycle's arena. Zero memory is
+ * Success. Spec: 02 section 1.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,8 +28,8 @@ enum bt_status_code {
 const char *bt_status_code_name(enum bt_status_code code);
 
 struct bt_status {
-	uint8_t code; /* enum bt_status_code */
-	bool has_error; /* error_text is the wrapped error's text */
+	uint8_t code;    /* enum bt_status_code */
+	bool has_error;  /* error_text is the wrapped error's text */
 	uint16_t plugin; /* index + 1 in the framework's instance list; 0 = not set */
 	uint32_t reason_count;
 	const struct bt_str *reasons; /* constants, or in the arena of the cycle */
@@ -45,7 +46,8 @@ static inline bool bt_status_is_success(const struct bt_status *status)
 static inline bool bt_status_is_rejected(const struct bt_status *status)
 {
 	return status->code == BT_STATUS_UNSCHEDULABLE ||
-		status->code == BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE || status->code == BT_STATUS_PENDING;
+		status->code == BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE ||
+		status->code == BT_STATUS_PENDING;
 }
 
 /** Fixed reasons: BT_REASON_<NAME> indexes bt_reason_texts. */
@@ -61,7 +63,8 @@ extern const struct bt_str bt_reason_texts[BT_REASON__COUNT];
 /** One fixed reason; no allocation. */
 static inline struct bt_status bt_status_reason(enum bt_status_code code, enum bt_reason reason)
 {
-	return (struct bt_status){.code = (uint8_t)code, .reason_count = 1, .reasons = &bt_reason_texts[reason]};
+	return (struct bt_status){
+		.code = (uint8_t)code, .reason_count = 1, .reasons = &bt_reason_texts[reason]};
 }
 
 /** A code without reasons. */
@@ -71,19 +74,26 @@ static inline struct bt_status bt_status_code_only(enum bt_status_code code)
 }
 
 /** One reason with text copied into the arena. */
-struct bt_status bt_status_text(enum bt_status_code code, struct bt_arena *arena, struct bt_str text);
-BT_PRINTF(3, 4) struct bt_status bt_status_printf(enum bt_status_code code, struct bt_arena *arena, const char *format, ...);
-/** Error with err's text copied into the arena; the error's own text (not a reason). err is finished. */
+struct bt_status bt_status_text(
+	enum bt_status_code code, struct bt_arena *arena, struct bt_str text);
+BT_PRINTF(3, 4)
+struct bt_status
+	bt_status_printf(enum bt_status_code code, struct bt_arena *arena, const char *format, ...);
+/** Error with err's text copied into the arena; the error's own text (not a reason). err is
+ * finished. */
 struct bt_status bt_status_from_error(struct bt_arena *arena, struct berth_error *err);
 struct bt_status bt_status_error_text(struct bt_arena *arena, struct bt_str text);
 /** Add a reason at the end (copies the list into the arena). */
-void bt_status_append_reason(struct bt_status *status, struct bt_arena *arena, struct bt_str reason);
+void bt_status_append_reason(
+	struct bt_status *status, struct bt_arena *arena, struct bt_str reason);
 /** Reasons joined with ", ", the error's text first. "" for success. */
 void bt_status_message(const struct bt_status *status, struct bt_strbuf *out);
 struct bt_str bt_status_message_str(const struct bt_status *status, struct bt_arena *arena);
 /** Text of AsError; false (out untouched) for Success, Wait and Skip. Spec 02 section 1.2. */
-bool bt_status_as_error(const struct bt_status *status, struct bt_arena *arena, struct bt_str *out_text);
-/** "%!w(<nil>)" for codes without an error: what upstream's wrapping prints. Spec 02 section 1.3. */
+bool bt_status_as_error(
+	const struct bt_status *status, struct bt_arena *arena, struct bt_str *out_text);
+/** "%!w(<nil>)" for codes without an error: what upstream's wrapping prints. Spec 02 section 1.3.
+ */
 struct bt_str bt_status_wrapped_text(const struct bt_status *status, struct bt_arena *arena);
 /** Number of entries Reasons has: the error's text counts as the first. */
 uint32_t bt_status_all_reason_count(const struct bt_status *status);

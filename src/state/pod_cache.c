@@ -250,7 +250,7 @@ int bt_state_update_pod(struct bt_state *state, const struct bt_pod *old_pod,
 	if (!is_on(state, bt_state_pod_at(state, pod_id)->node, new_pod->spec.node_name)) {
 		return bt_error_set(err, BERTH_ERR_INTERNAL,
 			"Pod updated on a different node than previously added to. Scheduler cache "
-		        "is corrupted and can "
+			"is corrupted and can "
 			"badly affect scheduling decisions");
 	}
 	/* Two pods of one uid would leave a sum that nothing can remove: the one in the way goes.
@@ -282,7 +282,7 @@ int bt_state_remove_pod(struct bt_state *state, const struct bt_pod *pod, struct
 		if (pod->spec.node_name.length != 0) {
 			return bt_error_set(err, BERTH_ERR_INTERNAL,
 				"Scheduler cache is corrupted and can badly affect scheduling "
-			        "decisions");
+				"decisions");
 		}
 	}
 	remove_record(state, pod_id);

@@ -190,6 +190,9 @@ static struct bt_shape *create_shape(struct bt_shape_table *table, const struct 
 		shape->has_required_anti_affinity = affinity->pod_anti_affinity != NULL &&
 			affinity->pod_anti_affinity->required.count != 0;
 	}
+	if (shape->has_affinity) {
+		shape->affinity_terms = bt_affinity_terms_parse(&pod->spec, &shape->arena);
+	}
 	return shape;
 }
 

@@ -16,6 +16,7 @@
 #include "base/map.h"
 #include "base/symbol.h"
 #include "base/vec.h"
+#include "state/affinity_terms.h"
 
 #define BT_SHAPE_NONE UINT32_MAX
 
@@ -50,8 +51,9 @@ struct bt_shape {
 	bt_host_port_list host_ports;
 	/** Claim names of persistentVolumeClaim volumes, one per volume entry (repeats kept). */
 	bt_str_list claim_names;
-	bool has_affinity;               /* podAffinity or podAntiAffinity present */
-	bool has_required_anti_affinity; /* podAntiAffinity.required non-empty */
+	bool has_affinity;                              /* podAffinity or podAntiAffinity present */
+	bool has_required_anti_affinity;                /* podAntiAffinity.required non-empty */
+	const struct bt_affinity_terms *affinity_terms; /* NULL unless has_affinity */
 };
 
 struct bt_node_table;

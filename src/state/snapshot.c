@@ -236,7 +236,7 @@ static int fail_inconsistent(
 {
 	return bt_error_set(err, BERTH_ERR_STATE,
 		"snapshot state is not consistent, length of NodeInfoList=%lu not equal to length "
-	        "of nodes in tree=%lu "
+		"of nodes in tree=%lu "
 		", length of NodeInfoMap=%lu, length of nodes in cache=%lu, trying to recover",
 		(unsigned long)list_count, (unsigned long)state->order.count,
 		(unsigned long)state->snapshot.name_count, (unsigned long)state->node_entry_count);

@@ -117,7 +117,7 @@ int bt_snapshot_assume_placement(struct bt_state *state, const struct bt_placeme
 			state->nodes.rows[slot].instance != nodes[i].instance) {
 			return bt_error_set(err, BERTH_ERR_STATE,
 				"node %.*s in placement is not the same instance as in the "
-			        "snapshot",
+				"snapshot",
 				BT_STR_ARG(nodes[i].name));
 		}
 	}

@@ -614,8 +614,9 @@ START_TEST(test_yaml__from_json_reads_back)
 		"~a",
 		"y",
 		"off",
-		("a very long line that goes on and on beyond the eighty columns where some writers "
-		"would break it in two"),
+		("a very long line that goes on and on beyond the eighty columns where some "
+	         "writers "
+		 "would break it in two"),
 	};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(strings); i++) {
 		struct bt_strbuf json = {0};

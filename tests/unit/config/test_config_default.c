@@ -126,11 +126,11 @@ END_TEST
 
 START_TEST(test_config__gates_change_defaults)
 {
-	struct bt_gates gates = test_gates(
-		"GenericWorkload=true,GangScheduling=true,"
-		"TopologyAwareWorkloadScheduling=true,StorageCapacityScoring=true,"
-		"DRASchedulerFilterTimeout=false,"
-		"DRADeviceBindingConditions=false");
+	struct bt_gates gates =
+		test_gates("GenericWorkload=true,GangScheduling=true,"
+			   "TopologyAwareWorkloadScheduling=true,StorageCapacityScoring=true,"
+			   "DRASchedulerFilterTimeout=false,"
+			   "DRADeviceBindingConditions=false");
 	struct bt_config *config = bt_config_create_default(&gates);
 	const struct bt_plugin_args *args;
 	test_expect_enabled(&plugins_of(config)->multi_point,
@@ -242,8 +242,8 @@ END_TEST
 
 START_TEST(test_config__edge_10_30_everything_disabled)
 {
-	struct bt_config *config = test_load(
-		TEST_PLUGINS("'multiPoint':{'disabled':[{'name':'*'}]}"));
+	struct bt_config *config =
+		test_load(TEST_PLUGINS("'multiPoint':{'disabled':[{'name':'*'}]}"));
 	test_expect_enabled(&plugins_of(config)->multi_point, "");
 	expect_configs(bt_config_profile_at(config, 0), "");
 	bt_config_unref(config);
@@ -252,10 +252,10 @@ END_TEST
 
 START_TEST(test_config__edge_10_31_only_sort_and_bind)
 {
-	struct bt_config *config = test_load(
-		TEST_PLUGINS("'multiPoint':{'disabled':[{'name':'*'}]},"
-			     "'queueSort':{'enabled':[{'name':'PrioritySort'}]},"
-			     "'bind':{'enabled':[{'name':'DefaultBinder'}]}"));
+	struct bt_config *config =
+		test_load(TEST_PLUGINS("'multiPoint':{'disabled':[{'name':'*'}]},"
+				       "'queueSort':{'enabled':[{'name':'PrioritySort'}]},"
+				       "'bind':{'enabled':[{'name':'DefaultBinder'}]}"));
 	test_expect_enabled(&plugins_of(config)->multi_point, "");
 	test_expect_enabled(&plugins_of(config)->points[BT_POINT_QUEUE_SORT], "PrioritySort");
 	test_expect_enabled(&plugins_of(config)->points[BT_POINT_BIND], "DefaultBinder");
@@ -279,8 +279,8 @@ END_TEST
 
 START_TEST(test_config__edge_10_33_weight_lost)
 {
-	struct bt_config *config = test_load(
-		TEST_PLUGINS("'multiPoint':{'enabled':[{'name':'TaintToleration'}]}"));
+	struct bt_config *config =
+		test_load(TEST_PLUGINS("'multiPoint':{'enabled':[{'name':'TaintToleration'}]}"));
 	ck_assert_int_eq(plugins_of(config)->multi_point.enabled.items[4].weight, 0);
 	bt_config_unref(config);
 }
@@ -326,9 +326,9 @@ END_TEST
 
 START_TEST(test_config__edge_10_40_listed_twice)
 {
-	struct bt_config *config = test_load(
-		TEST_PLUGINS("'multiPoint':{'enabled':[{'name':'NodeName','weight':1},"
-			     "{'name':'NodeName','weight':2}]}"));
+	struct bt_config *config =
+		test_load(TEST_PLUGINS("'multiPoint':{'enabled':[{'name':'NodeName','weight':1},"
+				       "{'name':'NodeName','weight':2}]}"));
 	const struct bt_config_plugin_set *set = &plugins_of(config)->multi_point;
 	ck_assert_uint_eq(set->enabled.count, 21);
 	ck_assert(bt_str_equal_c(set->enabled.items[3].name, "NodeName"));
@@ -360,8 +360,8 @@ END_TEST
 
 START_TEST(test_config__edge_10_48_zero_weight_kept)
 {
-	struct bt_config *config = test_load(
-		TEST_ARGS("InterPodAffinity", "{'hardPodAffinityWeight':0}"));
+	struct bt_config *config =
+		test_load(TEST_ARGS("InterPodAffinity", "{'hardPodAffinityWeight':0}"));
 	const struct bt_plugin_args *args = test_args(config, "InterPodAffinity");
 	ck_assert(args->inter_pod_affinity.hard_pod_affinity_weight.present);
 	ck_assert_int_eq(args->inter_pod_affinity.hard_pod_affinity_weight.value, 0);
@@ -382,11 +382,11 @@ END_TEST
 
 START_TEST(test_config__edge_10_57_ignored_by_an_extender)
 {
-	struct bt_config *config = test_load(
-		"'extenders':[{'urlPrefix':'http://h','managedResources':["
-		"{'name':'example.com/a','ignoredByScheduler':true},{'name':'example."
-		"com/c'}]}]," TEST_ARGS(
-			"NodeResourcesFit", "{'ignoredResources':['example.com/b']}"));
+	struct bt_config *config =
+		test_load("'extenders':[{'urlPrefix':'http://h','managedResources':["
+			  "{'name':'example.com/a','ignoredByScheduler':true},{'name':'example."
+			  "com/c'}]}]," TEST_ARGS(
+				  "NodeResourcesFit", "{'ignoredResources':['example.com/b']}"));
 	const struct bt_plugin_args *args = test_args(config, "NodeResourcesFit");
 	ck_assert_uint_eq(args->node_resources_fit.ignored_resources.count, 1);
 	ck_assert(bt_str_equal_c(
@@ -403,11 +403,11 @@ END_TEST
 
 START_TEST(test_config__plugin_config_order)
 {
-	struct bt_config *config = test_load(
-		"'profiles':[{'pluginConfig':[{'name':'VolumeBinding'},{'name':'Zed',"
-		"'args':{'b':1,'a':[2]}},{'name':'NodeName'},{'name':'DefaultPreemption',"
-		"'args':{}}],"
-		"'plugins':{'multiPoint':{'disabled':[{'name':'NodeAffinity'}]}}}]");
+	struct bt_config *config =
+		test_load("'profiles':[{'pluginConfig':[{'name':'VolumeBinding'},{'name':'Zed',"
+			  "'args':{'b':1,'a':[2]}},{'name':'NodeName'},{'name':'DefaultPreemption',"
+			  "'args':{}}],"
+			  "'plugins':{'multiPoint':{'disabled':[{'name':'NodeAffinity'}]}}}]");
 	const struct bt_config_profile *profile = bt_config_profile_at(config, 0);
 	expect_configs(profile,
 		"VolumeBinding Zed NodeName DefaultPreemption DynamicResources InterPodAffinity "

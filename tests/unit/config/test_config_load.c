@@ -131,17 +131,20 @@ END_TEST
 
 START_TEST(test_config__edge_10_11_string_for_number)
 {
-	test_refuse("'parallelism':'4'", "json: cannot unmarshal string into Go struct field "
-					 "KubeSchedulerConfiguration.parallelism of type int32");
+	test_refuse("'parallelism':'4'",
+		"json: cannot unmarshal string into Go struct field "
+		"KubeSchedulerConfiguration.parallelism of type int32");
 }
 END_TEST
 
 START_TEST(test_config__edge_10_12_fractions)
 {
-	test_refuse("'parallelism':4.5", "json: cannot unmarshal number 4.5 into Go struct field "
-					 "KubeSchedulerConfiguration.parallelism of type int32");
-	test_refuse("'parallelism':4.0", "json: cannot unmarshal number 4.0 into Go struct field "
-					 "KubeSchedulerConfiguration.parallelism of type int32");
+	test_refuse("'parallelism':4.5",
+		"json: cannot unmarshal number 4.5 into Go struct field "
+		"KubeSchedulerConfiguration.parallelism of type int32");
+	test_refuse("'parallelism':4.0",
+		"json: cannot unmarshal number 4.0 into Go struct field "
+		"KubeSchedulerConfiguration.parallelism of type int32");
 	test_refuse("'parallelism':2147483648",
 		"json: cannot unmarshal number 2147483648 into Go struct field "
 		"KubeSchedulerConfiguration.parallelism of type int32");
@@ -343,10 +346,10 @@ END_TEST
 
 START_TEST(test_config__nulls_are_absent)
 {
-	struct bt_config *config = test_load(
-		"'parallelism':null,'leaderElection':null,'profiles':null,"
-		"'enableProfiling':null,'extenders':null,'clientConnection':{'qps':null},"
-		"'podMaxBackoffSeconds':null");
+	struct bt_config *config =
+		test_load("'parallelism':null,'leaderElection':null,'profiles':null,"
+			  "'enableProfiling':null,'extenders':null,'clientConnection':{'qps':null},"
+			  "'podMaxBackoffSeconds':null");
 	ck_assert_int_eq(bt_config_parallelism(config), 16);
 	ck_assert_int_eq(bt_config_pod_max_backoff_seconds(config), 10);
 	ck_assert(bt_config_leader_election(config)->leader_elect);

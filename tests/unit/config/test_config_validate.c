@@ -140,8 +140,9 @@ START_TEST(test_config__edge_10_41_removed_plugins)
 		{TEST_PLUGINS("'multiPoint':{'enabled':[{'name':'EBSLimits'}]}"), NULL},
 		{TEST_PLUGINS("'placementScore':{'enabled':[{'name':'EBSLimits'}]}"), NULL},
 		{TEST_PLUGINS("'score':{'disabled':[{'name':'CinderLimits'}]}"), NULL},
-		{TEST_ARGS("AzureDiskLimits", "{}"), "profiles[0].pluginConfig[0]: Invalid value: "
-						     "\"AzureDiskLimits\": " REMOVED},
+		{TEST_ARGS("AzureDiskLimits", "{}"),
+			"profiles[0].pluginConfig[0]: Invalid value: "
+			"\"AzureDiskLimits\": " REMOVED},
 	};
 	CHECK_ROWS(rows, NULL);
 }
@@ -179,11 +180,13 @@ START_TEST(test_config__edge_10_47_default_preemption)
 			TEST_ARGS_PATH
 			".minCandidateNodesPercentage: Invalid value: 110: not in valid range [0, "
 			"100]"},
-		{TEST_ARGS("DefaultPreemption", "{'minCandidateNodesAbsolute':-1}"), TEST_ARGS_PATH
+		{TEST_ARGS("DefaultPreemption", "{'minCandidateNodesAbsolute':-1}"),
+			TEST_ARGS_PATH
 			".minCandidateNodesAbsolute: Invalid value: -1: not in valid range [0, "
 			"inf)"},
 		{TEST_ARGS("DefaultPreemption", "{'minCandidateNodesPercentage':0}"), NULL},
-		{TEST_ARGS("InterPodAffinity", "{'hardPodAffinityWeight':101}"), TEST_ARGS_PATH
+		{TEST_ARGS("InterPodAffinity", "{'hardPodAffinityWeight':101}"),
+			TEST_ARGS_PATH
 			".hardPodAffinityWeight: Invalid value: 101: not in valid range [0, 100]"},
 	};
 	CHECK_ROWS(rows, NULL);
@@ -199,7 +202,8 @@ START_TEST(test_config__edge_10_49_pod_topology_spread)
 			TEST_ARGS_PATH
 			".defaultingType: Invalid value: \"System\": when .defaultConstraints are "
 			"not empty"},
-		{TEST_ARGS("PodTopologySpread", "{'defaultingType':'unknown'}"), TEST_ARGS_PATH
+		{TEST_ARGS("PodTopologySpread", "{'defaultingType':'unknown'}"),
+			TEST_ARGS_PATH
 			".defaultingType: Unsupported value: \"unknown\": supported values: "
 			"\"System\", "
 			"\"List\""},
@@ -250,7 +254,8 @@ START_TEST(test_config__edge_10_50_volume_binding)
 		{TEST_ARGS("VolumeBinding", "{'shape':[{'utilization':1,'score':1},{'score':2}]}"),
 			TEST_ARGS_PATH ".shape: Invalid value: [{\"Utilization\":1,\"Score\":1},"
 				       "{\"Utilization\":0,\"Score\":2}]: " SHAPE_OFF},
-		{TEST_ARGS("VolumeBinding", "{'bindTimeoutSeconds':-10}"), TEST_ARGS_PATH
+		{TEST_ARGS("VolumeBinding", "{'bindTimeoutSeconds':-10}"),
+			TEST_ARGS_PATH
 			".bindTimeoutSeconds: Invalid value: -10: invalid BindTimeoutSeconds, "
 			"should not be "
 			"a negative value"},
@@ -279,15 +284,19 @@ START_TEST(test_config__edge_10_51_dynamic_resources)
 {
 	static const struct row on[] = {
 		{TEST_ARGS("DynamicResources", "{'filterTimeout':'0s'}"), NULL},
-		{TEST_ARGS("DynamicResources", "{'bindingTimeout':'0s'}"), TEST_ARGS_PATH
+		{TEST_ARGS("DynamicResources", "{'bindingTimeout':'0s'}"),
+			TEST_ARGS_PATH
 			".bindingTimeout: Invalid value: \"0s\": must be at least 1 second"},
-		{TEST_ARGS("DynamicResources", "{'bindingTimeout':'500ms'}"), TEST_ARGS_PATH
+		{TEST_ARGS("DynamicResources", "{'bindingTimeout':'500ms'}"),
+			TEST_ARGS_PATH
 			".bindingTimeout: Invalid value: \"500ms\": must be at least 1 second"},
-		{TEST_ARGS("DynamicResources", "{'filterTimeout':'-1s'}"), TEST_ARGS_PATH
+		{TEST_ARGS("DynamicResources", "{'filterTimeout':'-1s'}"),
+			TEST_ARGS_PATH
 			".filterTimeout: Invalid value: \"-1s\": must be zero or positive"},
 	};
 	static const struct row off[] = {
-		{TEST_ARGS("DynamicResources", "{'filterTimeout':'1s'}"), TEST_ARGS_PATH
+		{TEST_ARGS("DynamicResources", "{'filterTimeout':'1s'}"),
+			TEST_ARGS_PATH
 			".filterTimeout: Forbidden: DRASchedulingFilterTimeout feature gate is "
 			"disabled"},
 		{TEST_ARGS("DynamicResources", "{'bindingTimeout':'1s'}"),
@@ -295,8 +304,8 @@ START_TEST(test_config__edge_10_51_dynamic_resources)
 				       "DRAResourceClaimDeviceStatus feature gate is disabled"},
 		{TEST_ARGS("DynamicResources", "{}"), NULL},
 	};
-	struct bt_gates gates = test_gates(
-		"DRASchedulerFilterTimeout=false,DRADeviceBindingConditions=false");
+	struct bt_gates gates =
+		test_gates("DRASchedulerFilterTimeout=false,DRADeviceBindingConditions=false");
 	CHECK_ROWS(on, NULL);
 	CHECK_ROWS(off, &gates);
 }
@@ -444,11 +453,13 @@ START_TEST(test_config__node_affinity)
 	static const struct row rows[] = {
 		{TERMS(""), NULL},
 		{TERMS("{}"), NULL},
-		{TERMS("{'matchExpressions':[{'key':'','operator':'X'}]}"), REQUIRED
+		{TERMS("{'matchExpressions':[{'key':'','operator':'X'}]}"),
+			REQUIRED
 			".nodeSelectorTerms[0].matchExpressions[0].operator: Unsupported value: "
 			"\"X\": supported "
 			"values: \"In\", \"NotIn\", \"Exists\", \"DoesNotExist\", \"Gt\", \"Lt\""},
-		{TERMS("{},{'matchExpressions':[{'key':'a','operator':'In'}]}"), REQUIRED
+		{TERMS("{},{'matchExpressions':[{'key':'a','operator':'In'}]}"),
+			REQUIRED
 			".nodeSelectorTerms[1].matchExpressions[0].values: Invalid value: null: "
 			"for 'in', 'notin' "
 			"operators, values set can't be empty"},
@@ -484,7 +495,8 @@ START_TEST(test_config__node_affinity)
 			"[1].matchExpressions[0].values: Invalid value: null: for 'in', 'notin' "
 			"operators, values "
 			"set can't be empty"},
-		{TERMS("{'matchExpressions':[{'key':'','operator':'Exists'}]}"), REQUIRED
+		{TERMS("{'matchExpressions':[{'key':'','operator':'Exists'}]}"),
+			REQUIRED
 			".nodeSelectorTerms[0].matchExpressions[0].key: Invalid value: \"\": name "
 			"part must be "
 			"non-empty; " NAME_RULE},

@@ -35,7 +35,8 @@ static void expect_written(const struct bt_config *config, const char *expected)
 START_TEST(test_config__write_defaults)
 {
 	struct bt_config *config = test_load("");
-	expect_written(config, HEAD MIDDLE
+	expect_written(config,
+		HEAD MIDDLE
 		"{'pluginConfig':["
 		"{'args':{" TEST_V1
 		",'kind':'DefaultPreemptionArgs','minCandidateNodesAbsolute':100,"
@@ -77,11 +78,12 @@ END_TEST
 
 START_TEST(test_config__edge_10_44_args_of_a_plugin_without_any)
 {
-	struct bt_config *config = test_load(
-		"'profiles':[{'pluginConfig':[{'name':'NodeName','args':{'x':1,'a':[]}}],"
-		"'plugins':{'multiPoint':{'disabled':[{'name':'*'}],"
-		"'enabled':[{'name':'NodeName'}]}}}]");
-	expect_written(config, HEAD MIDDLE
+	struct bt_config *config =
+		test_load("'profiles':[{'pluginConfig':[{'name':'NodeName','args':{'x':1,'a':[]}}],"
+			  "'plugins':{'multiPoint':{'disabled':[{'name':'*'}],"
+			  "'enabled':[{'name':'NodeName'}]}}}]");
+	expect_written(config,
+		HEAD MIDDLE
 		"{'pluginConfig':[{'args':{'a':[],'x':1},'name':'NodeName'}],"
 		"'plugins':{'bind':{},'filter':{},'multiPoint':{'disabled':[{'name':'*',"
 		"'weight':0}],"

@@ -217,7 +217,7 @@ static void naive_update_pod(
 	} else if (cached->node != node) {
 		(void)snprintf(cache->error, sizeof(cache->error),
 			"Pod updated on a different node than previously added to. Scheduler cache "
-		        "is corrupted and can "
+			"is corrupted and can "
 			"badly affect scheduling decisions");
 	} else {
 		naive_remove(cache, old_pod);
@@ -465,9 +465,9 @@ static void naive_refresh(struct naive_cache *cache)
 	if (snapshot->count != cache->tree.count) {
 		(void)snprintf(cache->error, sizeof(cache->error),
 			"snapshot state is not consistent, length of NodeInfoList=%d not equal to "
-		        "length of nodes in tree=%d "
+			"length of nodes in tree=%d "
 			", length of NodeInfoMap=%d, length of nodes in cache=%d, trying to "
-		        "recover",
+			"recover",
 			snapshot->count, cache->tree.count, naive_count(snapshot->map),
 			naive_count(cache->entries));
 		naive_rebuild_list(cache);

@@ -87,7 +87,7 @@ static inline struct bt_pod *make_pod_with(struct fixture *fixture, const char *
 {
 	struct bt_str json = bt_arena_printf(&fixture->arena,
 		"{'metadata':{'name':'%s','namespace':'ns','uid':'%s-uid'%s%s},'spec':{'nodeName':'"
-	        "%s'%s%s},'status':{%s}}",
+		"%s'%s%s},'status':{%s}}",
 		name, name, *metadata != '\0' ? "," : "", metadata, node, *spec != '\0' ? "," : "",
 		spec, status);
 

@@ -38,9 +38,9 @@ START_TEST(test_node_info__view)
 		decode(&f, &bt_node_message,
 			"{'metadata':{'name':'n1','labels':{'a':'b'}},'spec':{'unschedulable':true,"
 			"'taints':[{'key':'k','effect':'NoExecute'}]},'status':{'allocatable':{'"
-	                "cpu':'4','memory':'8',"
+			"cpu':'4','memory':'8',"
 			"'pods':'10','ephemeral-storage':'6','x.y/"
-	                "z':'3'},'conditions':[{'type':'Ready','status':'False'}],"
+			"z':'3'},'conditions':[{'type':'Ready','status':'False'}],"
 			"'declaredFeatures':['ExtendWebSocketsToKubelet']}}"));
 	check_ok(bt_state_add_pod(
 		f.state, make_requesting_pod(&f, "a", "n1", "'cpu':'1','x.y/z':'2'"), &err));

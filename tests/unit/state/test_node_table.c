@@ -15,9 +15,9 @@ START_TEST(test_node_table__edge_01b_35_three_pods)
 	check_ok(bt_state_add_pod(f.state,
 		make_pod(&f, "a", "n1",
 			"'containers':[{'name':'c','resources':{'requests':{'cpu':'100m','memory':'"
-	                "500'}}}],"
+			"500'}}}],"
 			"'overhead':{'cpu':'500m'},'volumes':[{'name':'v','persistentVolumeClaim':{"
-	                "'claimName':'pvc-1'}}]"),
+			"'claimName':'pvc-1'}}]"),
 		&err));
 	check_ok(bt_state_add_pod(f.state,
 		make_pod(&f, "b", "n1",
@@ -29,7 +29,7 @@ START_TEST(test_node_table__edge_01b_35_three_pods)
 		make_pod(&f, "c", "n1",
 			"'containers':[{'name':'c','resources':{'requests':{'cpu':'200m'}}}],"
 			"'initContainers':[{'name':'i','resources':{'requests':{'cpu':'500m','"
-	                "memory':'200Mi'}}}],"
+			"memory':'200Mi'}}}],"
 			"'overhead':{'cpu':'500m','memory':'500'},"
 			"'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'pvc-2'}}]"),
 		&err));
@@ -101,13 +101,13 @@ START_TEST(test_node_table__edge_01b_37_port_set)
 	fixture_init(&f);
 	named = make_port_pod(&f, "a",
 		"{'hostPort':79,'hostIP':'127.0.0.1','protocol':'TCP'},{'hostPort':80,'hostIP':'"
-	        "127.0.0.1','protocol':'UDP'},"
+		"127.0.0.1','protocol':'UDP'},"
 		"{'hostPort':81,'hostIP':'127.0.0.1','protocol':'TCP'},{'hostPort':82,'hostIP':'"
-	        "127.0.0.1','protocol':'TCP'},"
+		"127.0.0.1','protocol':'TCP'},"
 		"{'hostPort':79,'hostIP':'0.0.0.0','protocol':'TCP'},{'hostPort':80,'hostIP':'0.0."
-	        "0.0','protocol':'UDP'},"
+		"0.0','protocol':'UDP'},"
 		"{'hostPort':81,'hostIP':'0.0.0.0','protocol':'TCP'},{'hostPort':82,'hostIP':'0.0."
-	        "0.0','protocol':'TCP'},"
+		"0.0','protocol':'TCP'},"
 		"{'hostPort':0},{'hostPort':-1}");
 	check_ok(bt_state_add_pod(f.state, named, &err));
 	bt_node_info_init(&info, f.state, slot_of(&f, "n1"));
@@ -116,7 +116,7 @@ START_TEST(test_node_table__edge_01b_37_port_set)
 	 * empties it. */
 	defaulted = make_port_pod(&f, "b",
 		"{'hostPort':79,'hostIP':'127.0.0.1'},{'hostPort':80,'hostIP':'127.0.0.1','"
-	        "protocol':'UDP'},"
+		"protocol':'UDP'},"
 		"{'hostPort':81,'hostIP':'127.0.0.1'},{'hostPort':82,'hostIP':'127.0.0.1'},"
 		"{'hostPort':79},{'hostPort':80,'protocol':'UDP'},{'hostPort':81},{'hostPort':82}");
 	check_ok(bt_state_add_pod(f.state, defaulted, &err));
@@ -184,12 +184,12 @@ START_TEST(test_node_table__edge_01b_41_affinity_lists)
 		{"empty podAntiAffinity", "'affinity':{'podAntiAffinity':{}}", 1, 0},
 		{"preferred only",
 			"'affinity':{'podAntiAffinity':{'"
-	                "preferredDuringSchedulingIgnoredDuringExecution':"
+			"preferredDuringSchedulingIgnoredDuringExecution':"
 			"[{'weight':1,'podAffinityTerm':{'topologyKey':'z'}}]}}",
 			1, 0},
 		{"required",
 			"'affinity':{'podAntiAffinity':{'"
-	                "requiredDuringSchedulingIgnoredDuringExecution':"
+			"requiredDuringSchedulingIgnoredDuringExecution':"
 			"[{'topologyKey':'z'}]}}",
 			1, 1},
 		{"node affinity", "'affinity':{'nodeAffinity':{}}", 0, 0},
@@ -516,7 +516,7 @@ END_TEST
 START_TEST(test_node_table__equal_taints_share_a_set)
 {
 	static const char with[] = "{'metadata':{'name':'%s'},'spec':{'taints':[{'key':'k','value':"
-	                           "'v','effect':'NoSchedule'}]}}";
+				   "'v','effect':'NoSchedule'}]}}";
 	struct fixture f;
 	const bt_taint_list *taints;
 

@@ -37,7 +37,7 @@ START_TEST(test_shape__what_shapes_distinguish)
 			"", false},
 		{"resize condition", "", CONTAINER,
 			"'conditions':[{'type':'PodResizePending','status':'True','reason':'"
-	                "Infeasible'}]",
+			"Infeasible'}]",
 			false},
 		{"container status", "", CONTAINER,
 			"'containerStatuses':[{'name':'c','resources':{'requests':{'cpu':'2'}}}]",
@@ -112,15 +112,15 @@ START_TEST(test_shape__contribution)
 	id = shape_of(&f,
 		make_pod(&f, "p", "",
 			"'initContainers':[{'name':'s','restartPolicy':'Always','ports':[{'"
-	                "hostPort':81}]},"
+			"hostPort':81}]},"
 			"{'name':'i','ports':[{'hostPort':99}]}],"
 			"'containers':[{'name':'c','ports':[{'hostPort':80,'hostIP':'10.0.0.1','"
-	                "protocol':'UDP'},"
+			"protocol':'UDP'},"
 			"{'containerPort':7}],'resources':{'requests':"
 			"{'cpu':'1','ephemeral-storage':'5','z.com/b':'2','a.com/"
-	                "b':'1','hugepages-2Mi':'2Mi'}}}],"
+			"b':'1','hugepages-2Mi':'2Mi'}}}],"
 			"'volumes':[{'name':'a','persistentVolumeClaim':{'claimName':'c1'}},{'name'"
-	                ":'e','emptyDir':{}},"
+			":'e','emptyDir':{}},"
 			"{'name':'b','persistentVolumeClaim':{'claimName':'c1'}}]"),
 		true);
 	shape = bt_shape_at(&f.state->shapes, id);

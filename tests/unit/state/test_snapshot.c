@@ -39,7 +39,7 @@ START_TEST(test_snapshot__assume_and_forget)
 	check_refresh(&f);
 	pod = make_pod(&f, "a", "n1",
 		"'affinity':{'podAffinity':{}},'volumes':[{'name':'v','persistentVolumeClaim':{'"
-	        "claimName':'c'}}]");
+		"claimName':'c'}}]");
 	check_error(bt_snapshot_forget_pod(f.state, pod, &err), BERTH_ERR_NOT_FOUND,
 		"assumed pod \"a-uid\" not found in the snapshot");
 	check_ok(bt_snapshot_assume_pod(f.state, pod, &err));

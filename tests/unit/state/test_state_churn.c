@@ -27,7 +27,7 @@ static struct bt_node *churn_node(struct churn *churn, unsigned int place, unsig
 	struct bt_str json = bt_arena_printf(&churn->f.arena,
 		"{'metadata':{'name':'n%u','uid':'%u','labels':{'host':'n%u','key%u':'value%u',"
 		"'topology.kubernetes.io/"
-	        "zone':'z%u'}},'spec':{'taints':[{'key':'k%u','effect':'NoSchedule'}]},"
+		"zone':'z%u'}},'spec':{'taints':[{'key':'k%u','effect':'NoSchedule'}]},"
 		"'status':{'allocatable':{'cpu':'%u','example.com/x%u':'4'},"
 		"'images':[{'names':['i%u','j%u'],'sizeBytes':%u}],'declaredFeatures':['f%u']}}",
 		place, number, place, number, number, number % 7, number, number % 9 + 1,
@@ -40,13 +40,13 @@ static struct bt_pod *churn_pod(struct churn *churn, unsigned int number, unsign
 {
 	struct bt_str json = bt_arena_printf(&churn->f.arena,
 		"{'metadata':{'name':'p%u','namespace':'ns%u','uid':'uid%u','labels':{'app%u':'a','"
-	        "v':'%u'}},"
+		"v':'%u'}},"
 		"'spec':{'nodeName':'n%u','priority':%u,'containers':[{'name':'c%u','resources':{'"
-	        "requests':"
+		"requests':"
 		"{'cpu':'%um','example.com/"
-	        "x%u':'1'}},'ports':[{'hostPort':%u,'hostIP':'10.0.0.%u'}]}],"
+		"x%u':'1'}},'ports':[{'hostPort':%u,'hostIP':'10.0.0.%u'}]}],"
 		"'affinity':{'podAntiAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':[{"
-	        "'topologyKey':'t%u'}]}},"
+		"'topologyKey':'t%u'}]}},"
 		"'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'claim%u'}}]}}",
 		number, number % 13, number, number, number, node, number % 3, number, number % 100,
 		number % 5, 1 + number % 2000, number % 250, number % 17, number);

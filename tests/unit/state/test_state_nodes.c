@@ -454,7 +454,7 @@ START_TEST(test_state__repeated_image_names_count_once)
 	fixture_init(&f);
 	add_node(&f, "a", "",
 		"'images':[{'names':['x','y','x'],'sizeBytes':10},{'names':['x','z'],'sizeBytes':"
-	        "20}]");
+		"20}]");
 	check_refresh(&f);
 	ck_assert_uint_eq(row_of(&f, "a")->images.count, 3);
 	ck_assert_int_eq(view_image(&f, "a", "x").size_bytes, 10);
@@ -493,7 +493,7 @@ START_TEST(test_state__node_update_logs_what_differs)
 			"'allocatable':{'cpu':'2'}", BT_CHANGE_TAINTS},
 		{"time of a taint", "'a':'c'",
 			"'taints':[{'key':'k','effect':'NoSchedule','timeAdded':'2026-01-01T00:00:"
-	                "00Z'}]",
+			"00Z'}]",
 			"'allocatable':{'cpu':'2'}", 0},
 		{"unschedulable", "'a':'c'",
 			"'unschedulable':true,'taints':[{'key':'k','effect':'NoSchedule'}]",
@@ -501,7 +501,7 @@ START_TEST(test_state__node_update_logs_what_differs)
 		{"features", "'a':'c'",
 			"'unschedulable':true,'taints':[{'key':'k','effect':'NoSchedule'}]",
 			"'allocatable':{'cpu':'2'},'declaredFeatures':['"
-	                "UserNamespacesHostNetworkSupport']",
+			"UserNamespacesHostNetworkSupport']",
 			BT_CHANGE_FEATURES},
 		{"everything", "", "", "'images':[{'names':['x']}]",
 			BT_CHANGE_ALLOCATABLE | BT_CHANGE_LABELS | BT_CHANGE_TAINTS |
@@ -515,7 +515,7 @@ START_TEST(test_state__node_update_logs_what_differs)
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
 		struct bt_str json = bt_arena_printf(&f.arena,
 			"{'metadata':{'name':'n1','uid':'n1-uid','labels':{%s}},'spec':{%s},'"
-		        "status':{%s}}",
+			"status':{%s}}",
 			rows[i].labels, rows[i].spec, rows[i].status);
 		uint64_t seen = f.state->log.sequence;
 		int64_t generation = row_of(&f, "n1")->generation;
@@ -575,7 +575,7 @@ START_TEST(test_state__node_removed_under_another_zone_makes_the_refresh_fail)
 		f.state, make_node(&f, "n1", zone_labels(&f, "", "a"), ""), &err));
 	check_error(bt_state_refresh_snapshot(f.state, &err), BERTH_ERR_STATE,
 		"snapshot state is not consistent, length of NodeInfoList=0 not equal to length of "
-	        "nodes in tree=1 , length "
+		"nodes in tree=1 , length "
 		"of NodeInfoMap=0, length of nodes in cache=0, trying to recover");
 	/* Coming back repairs it. */
 	add_node(&f, "n2", zone_labels(&f, "", "a"), "");
@@ -619,7 +619,7 @@ START_TEST(test_state__update_of_an_imaginary_node_leaves_the_order_alone)
 	add_node(&f, "n1", "", "");
 	check_error(bt_state_refresh_snapshot(f.state, &err), BERTH_ERR_STATE,
 		"snapshot state is not consistent, length of NodeInfoList=0 not equal to length of "
-	        "nodes in tree=1 , length "
+		"nodes in tree=1 , length "
 		"of NodeInfoMap=1, length of nodes in cache=1, trying to recover");
 	check_list(&f, "n1");
 	check_refresh(&f);

@@ -155,7 +155,7 @@ START_TEST(test_state__edge_03b_07_update_unknown_or_assumed)
 	check_error(bt_state_update_pod(f.state, pod, make_pod(&f, "a", "n2", ""), &err),
 		BERTH_ERR_INTERNAL,
 		"Pod updated on a different node than previously added to. Scheduler cache is "
-	        "corrupted and can badly "
+		"corrupted and can badly "
 		"affect scheduling decisions");
 	ck_assert_str_eq(pod_names(&f, "n1"), "a");
 	fixture_finish(&f);

@@ -25,14 +25,14 @@ static const char *const variant_specs[NAIVE_VARIANTS] = {
 	"",
 	"'containers':[{'name':'c','resources':{'requests':{'cpu':'100m','memory':'1Mi'}}}]",
 	"'containers':[{'name':'c','resources':{'requests':{'cpu':'250m'}},'ports':[{'hostPort':80}"
-        "]}]",
+	"]}]",
 	"'containers':[{'name':'c','resources':{'requests':{'cpu':'1'}}}],'affinity':{'podAffinity'"
-        ":{}},"
+	":{}},"
 	"'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'c0'}}]",
 	"'containers':[{'name':'c'}],'affinity':{'podAntiAffinity':{'"
-        "requiredDuringSchedulingIgnoredDuringExecution':"
+	"requiredDuringSchedulingIgnoredDuringExecution':"
 	"[{'topologyKey':'z'}]}},'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'c0'}}"
-        ","
+	","
 	"{'name':'w','persistentVolumeClaim':{'claimName':'c1'}}]",
 	"'containers':[{'name':'c','resources':{'requests':{'example.com/x':'3'}},"
 	"'ports':[{'hostPort':80},{'hostPort':81}]}]",
