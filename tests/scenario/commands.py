@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The command line as a whole: help, wrong usage, version, bench, broken pipes."""
+import json
+import os
+import subprocess
+import sys
+
+import scenario
+
+COMMANDS = ["bench", "conformance", "simulate", "version"]
+
+
+def test_overview(program):
+    answer = program.run("--help").expect(0)
+    for name in COMMANDS:
+        assert "\n  %s " % name in answer.out, name
+    assert program.run("help").expect(0).out == answer.out
+    assert program.run().expect(2).err == answer.out
+
+
+def test_help_of_each_command(program):
+    for name in COMMANDS:
+        answer = program.run(name, "--help").expect(0)
+        assert "\nUsage:\n  berth %s" % name in answer.out, answer.out
+        assert program.run("help", name).expect(0).out == answer.out
+    assert "\nExamples:\n" in program.run("simulate", "-h").expect(0).out
+
+
+def test_unknown_words(program):
+    answer = program.run("simulat").expect(2)
+    assert 'unknown command "simulat"; did you mean "simulate"?' in answer.err
+    assert "did you mean" not in program.run("frobnicate").expect(2).err
+    assert "unknown flag: --nonsense" in program.run("simulate", "--nonsense").expect(2).err
+    assert "unexpected argument x" in program.run("simulate", "x").expect(2).err
+    assert "no input" in program.run("simulate").expect(2).err
+    answer = program.run("simulate", "-f", "-", "-o", "xml").expect(2)
+    assert "xml is none of table, wide, json, yaml, name" in answer.err
+    assert "read only once" in program.run(
+        "simulate", "-f", "-", "-f", "-", stdin='{"apiVersion":"v1","kind":"Node",'
+        '"metadata":{"name":"n"}}').expect(2).err
+
+
+def test_version(program):
+    assert program.run("version").expect(0).out.startswith("berth ")
+    assert program.run("--version").expect(0).out == program.run("version").out
+
+
+def test_bench(program):
+    generator = os.path.join(scenario.ROOT, "bench", "generate.py")
+    for workload in ["basic", "nodeaffinity", "taints", "hetero"]:
+        text = subprocess.run([sys.executable, generator, workload, "30", "20", "40", "--without",
+                               "spread,affinity"], stdout=subprocess.PIPE, check=True).stdout
+        path = program.write(workload + ".jsonl", text)
+        answer = program.run("bench", path, "--repeat", "2", "--verify").expect(0)
+        runs = [json.loads(line) for line in answer.out.splitlines()]
+        assert len(runs) == 2
+        for run in runs:
+            assert list(run) == ["file", "nodes", "bound", "scheduled", "failed", "seconds",
+                                 "pods_per_s", "load_seconds", "peak_rss_mb"], run
+            assert run["file"] == path
+            assert [run["nodes"], run["bound"], run["scheduled"], run["failed"]] == [30, 20, 40, 0]
+
+
+def test_bench_wrong_usage(program):
+    assert "needs one file" in program.run("bench").expect(2).err
+    assert "at least 1" in program.run("bench", "x", "--repeat", "0").expect(2).err
+    path = program.write("bad.jsonl", '{"kind":"Pod","apiVersion":"v1","metadata":3}\n')
+    answer = program.run("bench", path).expect(2)
+    assert path + ": line 1: Pod: metadata: expected object, got number" in answer.err, answer.err
+
+
+def test_output_that_nobody_takes(program):
+    path = os.path.join(scenario.EXAMPLES, "cluster.yaml")
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([program.path, "simulate", "-f", path], stdout=full,
+                              stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 2 and b"No space left on device" in done.stderr, done
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "wb") as broken:
+        done = subprocess.run([program.path, "simulate", "-f", path], stdout=broken,
+                              stderr=subprocess.PIPE, check=False)
+    assert done.returncode in (0, 1) and done.stderr == b"", done
+
+
+if __name__ == "__main__":
+    scenario.main(globals())

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Input that means harm ends with a message and exit status 2, in bounded memory."""
+import json
+import os
+
+import scenario
+
+SMALL_MB = 150  # for inputs of a few MB at most
+HEAD = b'{"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"d","name":"web",'
+
+
+def refused(program, stdin, *parts, limit_mb=SMALL_MB, arguments=()):
+    answer = program.run("simulate", "-f", "-", *arguments, stdin=stdin).expect(2)
+    for part in ("berth simulate: standard input: document ",) + parts:
+        assert part in answer.err, "%s is not in %s" % (part, answer.err[:2000])
+    assert len(answer.err) < 4096, len(answer.err)
+    assert answer.out == ""
+    assert program.sanitized or answer.peak_rss_mb < limit_mb, answer.peak_rss_mb
+    return answer
+
+
+def example_lines():
+    with open(os.path.join(scenario.EXAMPLES, "cluster.yaml"), "rb") as file:
+        return file.read()
+
+
+def test_truncated_json(program):
+    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": [
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p%d" % i, "labels": {"a": "b"}}}
+        for i in range(3)]}).encode()
+    for length in range(1, len(text)):
+        answer = program.run("simulate", "-f", "-", stdin=text[:length], verify=False)
+        assert answer.status == 2 and "document 1: " in answer.err, (length, answer.err)
+    refused(program, text[:-40], "line 1", "unexpected end of JSON input")
+
+
+def test_truncated_yaml(program):
+    text = example_lines()
+    for length in range(100, len(text), 977):
+        answer = program.run("simulate", "-f", "-", stdin=text[:length], verify=False)
+        assert answer.status in (0, 1, 2), (length, answer.status, answer.err)
+
+
+def test_flipped_bytes(program):
+    text = example_lines()
+    for position in range(0, len(text), 499):
+        for byte in (b"\x00", b"{", b"\xff", b"&", b"*"):
+            changed = text[:position] + byte + text[position + 1:]
+            answer = program.run("simulate", "-f", "-", stdin=changed, verify=False)
+            assert answer.status in (0, 1, 2), (position, byte, answer.status, answer.err)
+
+
+def test_deep_nesting(program):
+    refused(program, b"[" * 1000000, "expected object, got array")
+    refused(program, HEAD + b'"x":' + b"[" * 1000000, "exceeded max depth")
+    refused(program, HEAD + b'"x":' + b'{"a":' * 1000000, "exceeded max depth")
+    refused(program, b"a: " + b"[" * 1000000, "exceeded max depth")
+    refused(program, b"".join(b" " * i + b"a:\n" for i in range(1000)), "exceeded max depth")
+    lists = b'{"kind":"List","apiVersion":"v1","items":['
+    refused(program, lists * 100 + b"]}" * 100, "lists are nested too deeply")
+
+
+def test_alias_bomb(program):
+    rows = [b"a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n"]
+    for i in range(1, 15):
+        rows.append(b"a%d: &a%d [" % (i, i) + b",".join([b"*a%d" % (i - 1)] * 10) + b"]\n")
+    refused(program, b"".join(rows), "document 1", "expands to more than", limit_mb=400)
+    refused(program, b"a: &a [*a]\n", "document 1")
+
+
+def long_string(before, megabytes, after):
+    yield before
+    for _ in range(megabytes):
+        yield b"x" * 1000000
+    yield after
+
+
+def available_mb():
+    with open("/proc/meminfo", encoding="ascii") as file:
+        for line in file:
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) // 1024
+    return 0
+
+
+def test_huge_string(program):
+    """1 GB where the machine has room for it; the input itself is held in memory, little more."""
+    size = 1000 if available_mb() > 4000 and not program.sanitized else 100
+    refused(program, long_string(HEAD + b'"labels":{"a":"', size, b'"}}}\n'),
+            "Pod d/web: metadata.labels[a]: string of %d bytes" % (size * 1000000),
+            limit_mb=size + 200)
+    answer = program.run("simulate", "-f", "-", stdin=long_string(
+        HEAD + b'"note":"', size, b'"}}\n'), verify=False).expect(1)
+    assert "d/web" in answer.out
+    assert program.sanitized or answer.peak_rss_mb < size + 200, answer.peak_rss_mb
+    refused(program, long_string(b"apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\n  uid: ", 100,
+                                 b"\n"),
+            "Pod web: metadata.uid: string of 100000000 bytes", limit_mb=600)
+
+
+def test_wrong_types(program):
+    rows = [
+        ('{"kind":"Pod","apiVersion":"v1","metadata":[]}', "Pod: metadata: expected object, got array"),
+        ('{"kind":"Pod","apiVersion":"v1","metadata":{"name":5}}',
+         "Pod: metadata.name: expected string, got number"),
+        ('{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"},"spec":{"containers":{}}}',
+         "Pod a: spec.containers: expected array, got object"),
+        ('{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"},"spec":{"priority":"x"}}',
+         "Pod a: spec.priority: "),
+        ('{"kind":"Node","apiVersion":"v1","metadata":{"name":"a"},"status":{"capacity":{"cpu":"4x"}}}',
+         "Node a: status.capacity[cpu]: "),
+        ('{"kind":7,"apiVersion":"v1"}', "object has no kind"),
+        ('{"kind":"Pod","apiVersion":"v1","metadata":{}}', "metadata.name: name or generateName"),
+        ('{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"a"}},7]}',
+         "items[1]: Pod: "),
+        ("apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n---\n- 1\n", "document 2: "),
+        ("apiVersion: v1\nkind: Pod\nmetadata: {name: yes}\n",
+         "document 1: Pod: metadata.name: expected string, got bool"),
+        ("\x00\x01\x02", "document 1: "),
+    ]
+    for text, part in rows:
+        refused(program, text, part)
+
+
+def test_too_many(program):
+    refused(program, '{"kind":"ReplicaSet","apiVersion":"apps/v1","metadata":{"name":"a"},'
+            '"spec":{"replicas":2147483647}}', "ReplicaSet default/a: ", "more than 1000000 pods",
+            limit_mb=3000)
+
+
+def test_damaged_gzip(program):
+    import gzip
+    data = gzip.compress(b"{}" * 10000)
+    for broken in (data[:30], data[:20] + b"\x00" * 20 + data[40:]):
+        answer = program.run("simulate", "-f", "-", stdin=broken).expect(2)
+        assert "standard input: " in answer.err and "gzipped data" in answer.err, answer.err
+
+
+def test_messages_show_no_control_characters(program):
+    texts = ['{"kind":"Pod","apiVersion":"v1","metadata":{"name":"\\u001b[2J"},"spec":[]}',
+             '{"kind":"Po\\u001b[2Jd","apiVersion":"v1","metadata":[]}',
+             '{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","labels":{"\\u001b[2J":3}}}']
+    for text in texts:
+        answer = program.run("simulate", "-f", "-", stdin=text).expect(2)
+        assert "\x1b" not in answer.err, answer.err
+
+
+if __name__ == "__main__":
+    scenario.main(globals())
