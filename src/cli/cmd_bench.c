@@ -234,9 +234,9 @@ const struct bt_command bt_command_bench = {
 	.summary = "Measure how many pods a second are placed.",
 	.usage = "berth bench FILE.jsonl[.gz] [FLAGS]",
 	.help = "FILE holds one API object a line. Nodes and pods that have a spec.nodeName are "
-                "loaded; then all other pods\n"
+		"loaded; then all other pods\n"
 		"are scheduled in file order, each assumed on its node before the next. One JSON "
-                "line is printed a run:\n"
+		"line is printed a run:\n"
 		"load_seconds covers reading and decoding, seconds only the decisions.\n"
 		"\n"
 		"Example:\n"

@@ -176,10 +176,10 @@ const struct bt_command bt_command_conformance = {
 	.summary = "Compare decisions with recorded answers of upstream's scheduling framework.",
 	.usage = "berth conformance CASES.jsonl[.gz] EXPECTED.jsonl[.gz] [--skip FIELD,...]",
 	.help = "Runs every case of CASES and compares each member of its results with EXPECTED. "
-                "The first differences are\n"
+		"The first differences are\n"
 		"printed; the last line is \"N passed, N failed\". With BERTH_VERIFY=1 the column "
-                "results are checked against\n"
+		"results are checked against\n"
 		"the plain plugins as well. Exit status: 0 all passed, 1 some failed, 2 unreadable "
-                "files.\n",
+		"files.\n",
 	.run = run,
 };

@@ -25,6 +25,6 @@ const struct bt_command bt_command_version = {
 	.summary = "Print the version.",
 	.usage = "berth version",
 	.help = "Prints the version of berth and the Kubernetes version whose decisions it "
-                "makes.\n",
+		"makes.\n",
 	.run = run,
 };

@@ -15,7 +15,7 @@ static const struct bt_command *const commands[] = {
 };
 
 static const char intro[] = "berth decides on which node of a cluster each pod runs, as the "
-                            "Kubernetes scheduler does.\n"
+			    "Kubernetes scheduler does.\n"
 			    "\n"
 			    "Usage:\n"
 			    "  berth COMMAND [FLAGS] [ARGUMENTS]\n"

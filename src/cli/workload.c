@@ -305,7 +305,12 @@ static void name_replica_set(struct bt_expansion *expansion, uint32_t owner,
 		return;
 	}
 	*out_uid = bt_cluster_make_uid(cluster);
-	if (rollout->replica_set_name.length == 0) {
+	if (rollout->replica_set_name.length != 0) {
+		/* Of a pod that will not be kept once it is counted. */
+		rollout->replica_set_name =
+			bt_arena_str(&expansion->arena, rollout->replica_set_name);
+		rollout->template_hash = bt_arena_str(&expansion->arena, rollout->template_hash);
+	} else {
 		const struct bt_cluster_object *object = &cluster->objects.items[owner];
 		char hash[BT_HASH_SUFFIX_LENGTH + 1];
 		bt_suffix_make_hash(object->name, hash);

@@ -127,7 +127,8 @@ END_TEST
 START_TEST(test_simulation__one_uid_for_two_pods)
 {
 	static const char *const texts[] = {
-		POD("a", ", uid: u", ", nodeName: n1", "") POD("b", ", uid: u", ", nodeName: n1", ""),
+		POD("a", ", uid: u", ", nodeName: n1", "")
+			POD("b", ", uid: u", ", nodeName: n1", ""),
 		POD("a", ", uid: u", ", nodeName: n1", "") POD("b", ", uid: u", "", ""),
 		POD("a", ", uid: u", "", "") POD("b", ", uid: u", "", ""),
 	};
@@ -137,7 +138,7 @@ START_TEST(test_simulation__one_uid_for_two_pods)
 		ck_assert_int_eq(test_run_init(&run, texts[i], &err), BERTH_ERR_INVALID);
 		ck_assert_str_eq(berth_error_message(&err),
 			"test: document 2: Pod default/b: metadata.uid: u belongs to another pod "
-		        "as well");
+			"as well");
 		berth_error_finish(&err);
 		test_run_finish(&run);
 	}

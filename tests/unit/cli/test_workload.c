@@ -32,43 +32,43 @@ static const struct row replica_rows[] = {
 		"a-* "},
 	{"none",
 		"apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: a}\nspec:\n  replicas: "
-                "0\n" TEMPLATE,
+		"0\n" TEMPLATE,
 		""},
 	{"deployment",
 		"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec:\n  replicas: "
-                "2\n" TEMPLATE,
+		"2\n" TEMPLATE,
 		"a-vmwnzb6kl6-* a-vmwnzb6kl6-* "},
 	{"paused deployment",
 		"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec:\n  paused: "
-                "true\n" TEMPLATE,
+		"true\n" TEMPLATE,
 		""},
 	{"replication controller",
 		"apiVersion: v1\nkind: ReplicationController\nmetadata: {name: a}\nspec:\n  "
-                "replicas: 2\n" TEMPLATE,
+		"replicas: 2\n" TEMPLATE,
 		"a-* a-* "},
 	{"being deleted",
 		"apiVersion: apps/v1\nkind: ReplicaSet\n"
 		"metadata: {name: a, deletionTimestamp: "
-                "\"2026-01-01T00:00:00Z\"}\nspec:\n" TEMPLATE,
+		"\"2026-01-01T00:00:00Z\"}\nspec:\n" TEMPLATE,
 		""},
 	{"existing pods count",
 		"apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: a, uid: u1}\nspec:\n  "
-                "replicas: 3\n" TEMPLATE OWNED_POD("p1", "ReplicaSet", "a", "")
+		"replicas: 3\n" TEMPLATE OWNED_POD("p1", "ReplicaSet", "a", "")
 			OWNED_POD("p2", "ReplicaSet", "a", ""),
 		"a-* "},
 	{"finished and leaving pods do not count",
 		"apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: a, uid: u1}\nspec:\n  "
-                "replicas: 2\n" TEMPLATE OWNED_POD(
+		"replicas: 2\n" TEMPLATE OWNED_POD(
 			"p1", "ReplicaSet", "a", "status: {phase: Failed}\n") OWNED_POD("p2",
 			"ReplicaSet", "a", "  deletionTimestamp: \"2026-01-01T00:00:00Z\"\n"),
 		"a-* a-* "},
 	{"pods of a namesake do not count",
 		"apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: a, uid: "
-                "u2}\nspec:\n" TEMPLATE OWNED_POD("p1", "ReplicaSet", "a", ""),
+		"u2}\nspec:\n" TEMPLATE OWNED_POD("p1", "ReplicaSet", "a", ""),
 		"a-* "},
 	{"deployment with its replica set and pods",
 		"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, uid: u0}\nspec:\n  "
-                "replicas: 3\n" TEMPLATE
+		"replicas: 3\n" TEMPLATE
 		"---\napiVersion: apps/v1\nkind: ReplicaSet\nmetadata:\n  name: a-77\n  uid: u1\n"
 		"  labels: {pod-template-hash: '77'}\n"
 		"  ownerReferences: [{kind: Deployment, name: a, uid: u0, controller: true}]\n"
@@ -76,17 +76,17 @@ static const struct row replica_rows[] = {
 		"a-77-* a-77-* "},
 	{"deployment with pods but without their replica set",
 		"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, uid: u0}\nspec:\n  "
-                "replicas: 2\n" TEMPLATE OWNED_POD(
+		"replicas: 2\n" TEMPLATE OWNED_POD(
 			"p1", "ReplicaSet", "a-77", "  labels: {pod-template-hash: '77'}\n"),
 		"a-77-* "},
 	{"replica set without its deployment",
 		"apiVersion: apps/v1\nkind: ReplicaSet\nmetadata:\n  name: a-77\n"
 		"  ownerReferences: [{kind: Deployment, name: a, controller: "
-                "true}]\nspec:\n" TEMPLATE,
+		"true}]\nspec:\n" TEMPLATE,
 		"a-77-* "},
 	{"stateful set",
 		"apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: a}\nspec:\n  replicas: "
-                "3\n"
+		"3\n"
 		"  ordinals: {start: 5}\n" TEMPLATE
 		"---\napiVersion: v1\nkind: Pod\nmetadata: {name: a-6}\n",
 		"a-5 a-7 "},
@@ -97,19 +97,19 @@ static const struct row job_rows[] = {
 		"apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec:\n" TEMPLATE, "a-* "},
 	{"completions bound parallelism",
 		"apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec:\n  parallelism: 5\n  "
-                "completions: 2\n" TEMPLATE,
+		"completions: 2\n" TEMPLATE,
 		"a-* a-* "},
 	{"work queue",
 		"apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec:\n  parallelism: "
-                "3\n" TEMPLATE,
+		"3\n" TEMPLATE,
 		"a-* a-* a-* "},
 	{"work queue after a success",
 		"apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec:\n  parallelism: "
-                "3\n" TEMPLATE "status: {succeeded: 1}\n",
+		"3\n" TEMPLATE "status: {succeeded: 1}\n",
 		""},
 	{"suspended",
 		"apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec:\n  suspend: "
-                "true\n" TEMPLATE,
+		"true\n" TEMPLATE,
 		""},
 	{"complete",
 		"apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec:\n" TEMPLATE
@@ -117,25 +117,25 @@ static const struct row job_rows[] = {
 		""},
 	{"some succeeded",
 		"apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec:\n  parallelism: 3\n  "
-                "completions: 5\n" TEMPLATE
+		"completions: 5\n" TEMPLATE
 		"status: {succeeded: 3}\n" OWNED_POD("p1", "Job", "a", ""),
 		"a-* "},
 	{"indexed",
 		"apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec:\n  parallelism: 3\n  "
-                "completions: 9\n"
+		"completions: 9\n"
 		"  completionMode: Indexed\n" TEMPLATE
 		"status: {succeeded: 4, completedIndexes: '0,2-3,5'}\n" OWNED_POD("p1", "Job", "a",
 			"  annotations: {batch.kubernetes.io/job-completion-index: '1'}\n"),
 		"a-4-* a-6-* "},
 	{"cron job",
 		"apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: a}\nspec:\n  schedule: x\n  "
-                "jobTemplate:\n"
+		"jobTemplate:\n"
 		"    spec:\n      parallelism: 2\n      template: {spec: {containers: [{name: "
-                "c}]}}\n",
+		"c}]}}\n",
 		"a-00000000-* a-00000000-* "},
 	{"suspended cron job",
 		"apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: a}\nspec:\n  suspend: "
-                "true\n  jobTemplate:\n"
+		"true\n  jobTemplate:\n"
 		"    spec:\n      template: {spec: {containers: [{name: c}]}}\n",
 		""},
 	{"cron job that runs",
@@ -152,22 +152,22 @@ static const struct row daemon_rows[] = {
 		"a-* a-* a-* "},
 	{"node selector",
 		"apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: a}\nspec:\n  template:\n   "
-                " spec:\n"
+		" spec:\n"
 		"      nodeSelector: {disk: ssd}\n" NODES,
 		"a-* a-* "},
 	{"tolerates everything",
 		"apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: a}\nspec:\n  template:\n   "
-                " spec:\n"
+		" spec:\n"
 		"      tolerations: [{operator: Exists}]\n" NODES,
 		"a-* a-* a-* a-* "},
 	{"existing pods cover their nodes",
 		"apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: a, uid: "
-                "u1}\nspec:\n" TEMPLATE NODES OWNED_POD("p1", "DaemonSet", "a",
+		"u1}\nspec:\n" TEMPLATE NODES OWNED_POD("p1", "DaemonSet", "a",
 			"spec: {nodeName: n1}\n") OWNED_POD("p2", "DaemonSet", "a",
 			"spec: {affinity: {nodeAffinity: "
-                        "{requiredDuringSchedulingIgnoredDuringExecution: "
+			"{requiredDuringSchedulingIgnoredDuringExecution: "
 			"{nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, "
-                        "values: "
+			"values: "
 			"[n4]}]}]}}}}\n"),
 		"a-* "},
 };
@@ -212,7 +212,7 @@ START_TEST(test_workload__deployment_pod)
 	struct bt_expansion expansion;
 	expand_text(&cluster, &expansion,
 		"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, namespace: "
-	        "x}\nspec:\n" TEMPLATE);
+		"x}\nspec:\n" TEMPLATE);
 	const struct bt_pod *pod = expansion.pods.items[0].pod;
 	const struct bt_owner_reference *owner = bt_object_controller(&pod->metadata);
 	ck_assert(bt_str_equal_c(pod->metadata.namespace_, "x"));
@@ -236,7 +236,7 @@ START_TEST(test_workload__stateful_set_pod)
 		"apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: a}\nspec:\n"
 		"  volumeClaimTemplates: [{metadata: {name: data}}]\n"
 		"  template:\n    spec:\n      volumes: [{name: data, emptyDir: {}}, {name: tmp, "
-	        "emptyDir: {}}]\n");
+		"emptyDir: {}}]\n");
 	const struct bt_pod *pod = expansion.pods.items[0].pod;
 	assert_label(pod, "apps.kubernetes.io/pod-index", "0");
 	assert_label(pod, "statefulset.kubernetes.io/pod-name", "a-0");
@@ -255,12 +255,12 @@ START_TEST(test_workload__daemon_pod)
 	struct bt_expansion expansion;
 	expand_text(&cluster, &expansion,
 		"apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: a}\nspec:\n  template:\n   "
-	        " spec:\n"
+		" spec:\n"
 		"      affinity:\n        nodeAffinity:\n"
 		"          requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: "
 		"[{matchExpressions: [{key: disk, operator: Exists}]}]}\n"
 		"          preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, "
-	        "preference: {}}]\n" NODES);
+		"preference: {}}]\n" NODES);
 	const struct bt_pod *pod = expansion.pods.items[0].pod;
 	const struct bt_node_affinity *affinity = pod->spec.affinity->node_affinity;
 	ck_assert_uint_eq(affinity->required->terms.count, 1);
@@ -280,7 +280,7 @@ START_TEST(test_workload__indexed_job_pod)
 	struct bt_expansion expansion;
 	expand_text(&cluster, &expansion,
 		"apiVersion: batch/v1\nkind: Job\nmetadata: {name: a, uid: u7}\nspec:\n  "
-	        "completions: 1\n"
+		"completions: 1\n"
 		"  completionMode: Indexed\n" TEMPLATE);
 	const struct bt_pod *pod = expansion.pods.items[0].pod;
 	assert_label(pod, "batch.kubernetes.io/job-name", "a");
