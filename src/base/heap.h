@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_BASE_HEAP_H
+#define BT_BASE_HEAP_H
+/**
+ * Binary heap of small integers (indices into the owner's columns), the smallest on top. Keys lie
+ * beside the items, so that sifting seldom leaves the heap. All-zero memory is an empty heap.
+ *
+ * Which of equal items comes first is part of the contract (spec 04 section 4): push appends and
+ * sifts up while strictly less than the parent; pop and remove put the last item in the hole and
+ * sift it down, to the right child only when that is strictly less than the left one, and an item
+ * that did not sink sifts up.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+
+#define BT_HEAP_NONE UINT32_MAX
+
+/** Order: major, then minor, then the heap's tie function. */
+struct bt_heap_slot {
+	int64_t major;
+	int64_t minor;
+	uint32_t item;
+};
+
+struct bt_heap {
+	BT_VEC(struct bt_heap_slot) slots;
+	BT_VEC(uint32_t) positions; /* by item: index in slots, or BT_HEAP_NONE */
+	/** a before b among items with equal keys; NULL: they are equal. */
+	bool (*tie)(const void *owner, uint32_t a, uint32_t b);
+	const void *owner;
+};
+
+void bt_heap_init(struct bt_heap *heap, bool (*tie)(const void *owner, uint32_t a, uint32_t b),
+	const void *owner);
+void bt_heap_finish(struct bt_heap *heap);
+/** The item must not be in the heap. */
+void bt_heap_push(struct bt_heap *heap, uint32_t item, int64_t major, int64_t minor);
+/** The heap must not be empty. */
+uint32_t bt_heap_pop(struct bt_heap *heap);
+/** The item must be in the heap. */
+void bt_heap_remove(struct bt_heap *heap, uint32_t item);
+/** New keys for an item in the heap; also when only what tie compares has changed. */
+void bt_heap_update(struct bt_heap *heap, uint32_t item, int64_t major, int64_t minor);
+/** Put another item, not in the heap, where old_item is, with new keys. */
+void bt_heap_replace(
+	struct bt_heap *heap, uint32_t old_item, uint32_t item, int64_t major, int64_t minor);
+static inline bool bt_heap_has(const struct bt_heap *heap, uint32_t item)
+{
+	return item < heap->positions.count && heap->positions.items[item] != BT_HEAP_NONE;
+}
+/** The smallest item; the heap must not be empty. */
+static inline uint32_t bt_heap_top(const struct bt_heap *heap)
+{
+	BT_ASSERT(heap->slots.count > 0);
+	return heap->slots.items[0].item;
+}
+#endif
