@@ -297,6 +297,18 @@ bool bt_nominator_find(
 	return true;
 }
 
+void bt_nominator_for_each_node(const struct bt_nominator *nominator,
+	void (*visit)(void *context, struct bt_str node_name), void *context)
+{
+	for (uint32_t i = 0; i < nominator->nodes.count; i++) {
+		bt_sym name = nominator->nodes.items[i].node_name;
+
+		if (!bt_sym_is_none(name) && !bt_sym_equal(name, BT_SYM_EMPTY)) {
+			visit(context, bt_symbol_text(&nominator->state->symbols, name));
+		}
+	}
+}
+
 void bt_nominator_for_node(const struct bt_nominator *nominator, struct bt_str node_name,
 	bool (*visit)(void *context, const struct bt_pod_info *pod), void *context)
 {

@@ -75,14 +75,14 @@ static void set_error(struct bt_schedule_result *result, const struct bt_status 
 		(struct bt_post_filter_result){true, BT_NOMINATING_OVERRIDE, {NULL, 0}};
 }
 
-static void choose_from_list(struct bt_cycle_run *run, const uint32_t *slots, uint32_t count)
+static void choose_from_list(
+	struct bt_cycle_run *run, const uint32_t *slots, uint32_t count, uint32_t explicit_count)
 {
-	uint32_t explicit_count = run->result->diagnosis.statuses.entries.count;
 	if (count == 1) {
 		set_scheduled(run->result, slots[0], 0, 1, explicit_count);
 		return;
 	}
-	int64_t *totals = BT_ARENA_NEW_ARRAY(run->cycle->arena, int64_t, count);
+	int64_t *totals = bt_arena_alloc(run->cycle->arena, count * sizeof(*totals));
 	struct bt_status status = bt_cycle_score(run, slots, count, totals);
 	if (!bt_status_is_success(&status)) {
 		set_error(run->result, &status);
@@ -116,35 +116,6 @@ static void fail_with_diagnosis(struct bt_cycle_run *run)
 	bt_strbuf_finish(&text);
 }
 
-/** Statuses of all nodes from the verdict column, each distinct verdict decoded once. */
-static void diagnose_from_column(struct bt_cycle_run *run)
-{
-	struct decoded {
-		uint32_t verdict;
-		struct bt_status status;
-	};
-	BT_VEC(struct decoded) known = {0};
-	const struct bt_snapshot *snapshot = &run->engine->state->snapshot;
-	struct bt_diagnosis *diagnosis = &run->result->diagnosis;
-	bt_vec_reserve(&diagnosis->statuses.entries, snapshot->count);
-	for (uint32_t i = 0; i < snapshot->count; i++) {
-		uint32_t slot = snapshot->list[(run->start_index + i) % snapshot->count];
-		uint32_t verdict = run->verdict[slot];
-		uint32_t k = 0;
-		while (k < known.count && known.items[k].verdict != verdict) {
-			k++;
-		}
-		if (k == known.count) {
-			struct decoded entry = {verdict,
-				bt_plan_verdict_status(run->plan, run->cycle, run->pod, verdict,
-					run->cycle->arena)};
-			bt_vec_push(&known, entry);
-		}
-		bt_cycle_record_rejection(diagnosis, slot, &known.items[k].status);
-	}
-	bt_vec_finish(&known);
-}
-
 /** --- the whole list at once, from the plan's columns --- */
 
 static bool columns_decide(const struct bt_cycle_run *run, uint32_t limit)
@@ -155,7 +126,7 @@ static bool columns_decide(const struct bt_cycle_run *run, uint32_t limit)
 		plan->cycle_score_count == 0 && !run->pre_filter.result.restricted &&
 		limit >= run->engine->state->snapshot.count &&
 		run->pod->nominated_node_name.length == 0 &&
-		bt_nominator_is_empty(&run->engine->nominator) &&
+		bt_nominator_is_empty(&run->engine->nominator) && plan->feasible_count != 0 &&
 		run->framework->points[BT_POINT_FILTER].entries.count != 0;
 }
 
@@ -212,11 +183,6 @@ static void choose_from_columns(struct bt_cycle_run *run)
 {
 	struct bt_plan *plan = run->plan;
 	uint32_t explicit_count = run->engine->state->snapshot.count - plan->feasible_count;
-	if (plan->feasible_count == 0) {
-		diagnose_from_column(run);
-		fail_with_diagnosis(run);
-		return;
-	}
 	if (plan->feasible_count == 1) {
 		uint32_t slot = 0;
 		while (plan->verdict[slot] != 0) {
@@ -259,8 +225,22 @@ static bool try_nominated_node(struct bt_cycle_run *run)
 	return true;
 }
 
-/** Entries of the nominated node's trial are replaced by those of the full search, but count once
- * for the rotation. */
+/** The trial's entry gives way to the full search's; true when the search did not come to it. */
+static bool trial_stands_alone(struct bt_diagnosis *diagnosis, uint32_t trial_slot,
+	struct bt_search search, uint32_t examined)
+{
+	if (trial_slot == BT_SLOT_NONE) {
+		return false;
+	}
+	for (uint32_t i = 0; i < examined; i++) {
+		if (search.slots[(search.start + i) % search.count] == trial_slot) {
+			bt_vec_remove_ordered(&diagnosis->statuses.entries, 0);
+			return false;
+		}
+	}
+	return true;
+}
+
 static void search_list(struct bt_cycle_run *run)
 {
 	struct bt_engine *engine = run->engine;
@@ -281,15 +261,11 @@ static void search_list(struct bt_cycle_run *run)
 		search.start %= search.count;
 		found = bt_cycle_search(run, search);
 	}
-	for (uint32_t i = 1; trial_slot != BT_SLOT_NONE && i < diagnosis->statuses.entries.count;
-		i++) {
-		if (diagnosis->statuses.entries.items[i].slot == trial_slot) {
-			bt_vec_remove_ordered(&diagnosis->statuses.entries, 0);
-			break;
-		}
-	}
-	uint64_t advanced = (uint64_t)run->start_index + found.feasible_count +
-		diagnosis->statuses.entries.count;
+	/* All explicit entries count for the rotation, the nominated node's trial included. */
+	uint32_t explicit_count = found.rejected_count;
+	explicit_count += trial_stands_alone(
+		diagnosis, trial_slot, search, found.feasible_count + found.rejected_count);
+	uint64_t advanced = (uint64_t)run->start_index + found.feasible_count + explicit_count;
 	engine->next_start_node_index = (uint32_t)(advanced % engine->state->snapshot.count);
 	if (!bt_status_is_success(&found.error)) {
 		struct bt_status error = bt_status_error_text(
@@ -298,7 +274,7 @@ static void search_list(struct bt_cycle_run *run)
 	} else if (found.feasible_count == 0) {
 		fail_with_diagnosis(run);
 	} else {
-		choose_from_list(run, found.feasible, found.feasible_count);
+		choose_from_list(run, found.feasible, found.feasible_count, explicit_count);
 	}
 }
 
@@ -343,6 +319,7 @@ static void decide(struct bt_cycle_run *run)
 	if (run->plan != NULL) {
 		run->verdict = bt_plan_cycle_verdicts(run->plan, engine, run->cycle, run->pod);
 	}
+	bt_cycle_mark_nominated(run);
 	if (try_nominated_node(run)) {
 		return;
 	}

@@ -17,6 +17,7 @@ struct bt_search {
 struct bt_search_result {
 	uint32_t *feasible; /* slots in search order */
 	uint32_t feasible_count;
+	uint32_t rejected_count;
 	struct bt_status error; /* a Filter failed; Success otherwise */
 };
 

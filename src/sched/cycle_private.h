@@ -13,15 +13,20 @@ struct bt_cycle_run {
 	const uint32_t
 		*verdict; /* of this cycle; the plan's own or with per-cycle filters merged in */
 	struct bt_cycle_state *cycle;
+	/** By slot: pods are nominated on the node. NULL: on no node. */
+	const uint8_t *nominated;
 	struct bt_schedule_result *result;
 	struct bt_pre_filter_outcome pre_filter;
 	uint32_t start_index; /* rotation index at the start */
 };
 
-/** A node's rejection goes into the diagnosis; each node at most once per search. */
-void bt_cycle_record_rejection(
-	struct bt_diagnosis *diagnosis, uint32_t slot, const struct bt_status *status);
-/** Search in rotated order up to the limit: the reference outcome. Spec 03 section 3.5. */
+/** Fill run->nominated. */
+void bt_cycle_mark_nominated(struct bt_cycle_run *run);
+/**
+ * Search in rotated order up to the limit: the reference outcome. Spec 03 section 3.5. Statuses of
+ * rejected nodes go into the diagnosis only where somebody will read them: when nothing fits, or
+ * when they had to be made anyway.
+ */
 struct bt_search_result bt_cycle_search(struct bt_cycle_run *run, struct bt_search search);
 /** Totals of the feasible nodes; a status that is not Success ends the cycle. Spec 03 section 5. */
 struct bt_status bt_cycle_score(

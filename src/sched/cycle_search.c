@@ -102,7 +102,7 @@ void bt_search_candidates(const struct bt_engine *engine, const struct bt_pre_fi
 	*out_count = found;
 }
 
-void bt_cycle_record_rejection(
+static void record_rejection(
 	struct bt_diagnosis *diagnosis, uint32_t slot, const struct bt_status *status)
 {
 	struct bt_node_status_entry entry = {slot, *status};
@@ -110,20 +110,35 @@ void bt_cycle_record_rejection(
 	bt_diagnosis_add_plugin(diagnosis, status);
 }
 
-static bool note_nomination(void *context, const struct bt_pod_info *pod BT_UNUSED)
+struct marking {
+	const struct bt_state *state;
+	uint8_t *nominated;
+};
+
+static void mark_node(void *context, struct bt_str node_name)
 {
-	*(bool *)context = true;
-	return false;
+	const struct marking *marking = context;
+	uint32_t slot = bt_state_snapshot_find(marking->state, node_name);
+	if (slot != BT_SLOT_NONE) {
+		marking->nominated[slot] = 1;
+	}
 }
 
-static bool has_nominations(const struct bt_engine *engine, uint32_t slot)
+void bt_cycle_mark_nominated(struct bt_cycle_run *run)
 {
-	bool found = false;
-	if (!bt_nominator_is_empty(&engine->nominator)) {
-		bt_nominator_for_node(&engine->nominator,
-			bt_node_table_name(&engine->state->nodes, slot), note_nomination, &found);
+	const struct bt_state *state = run->engine->state;
+	if (bt_nominator_is_empty(&run->engine->nominator)) {
+		return;
 	}
-	return found;
+	struct marking marking = {
+		state, bt_arena_calloc(run->cycle->arena, state->nodes.slot_count, 1)};
+	bt_nominator_for_each_node(&run->engine->nominator, mark_node, &marking);
+	run->nominated = marking.nominated;
+}
+
+static bool has_nominations(const struct bt_cycle_run *run, uint32_t slot)
+{
+	return run->nominated != NULL && run->nominated[slot] != 0;
 }
 
 /** Verdict of one node, with what the plan knows already. */
@@ -131,7 +146,7 @@ static struct bt_status filter_slot(struct bt_cycle_run *run, uint32_t slot)
 {
 	struct bt_node_info node;
 	bt_node_info_init(&node, run->engine->state, slot);
-	if (run->plan == NULL || has_nominations(run->engine, slot)) {
+	if (run->plan == NULL || has_nominations(run, slot)) {
 		return bt_run_filter_with_nominated_pods(
 			run->framework, run->cycle, run->pod, &node);
 	}
@@ -156,30 +171,107 @@ static struct bt_status filter_slot(struct bt_cycle_run *run, uint32_t slot)
 	return bt_plan_verdict_status(run->plan, run->cycle, run->pod, verdict, run->cycle->arena);
 }
 
-struct bt_search_result bt_cycle_search(struct bt_cycle_run *run, struct bt_search search)
+/** Every node one by one; statuses are recorded as they come. */
+static void search_each(
+	struct bt_cycle_run *run, struct bt_search search, struct bt_search_result *found)
 {
-	struct bt_diagnosis *diagnosis = &run->result->diagnosis;
-	struct bt_search_result found = {0};
-	uint32_t wanted = search.limit < search.count ? search.limit : search.count;
-	found.feasible = BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, wanted);
 	bool no_filters = run->framework->points[BT_POINT_FILTER].entries.count == 0;
 	for (uint32_t i = 0; i < search.count; i++) {
 		uint32_t slot = search.slots[(search.start + i) % search.count];
 		struct bt_status status = no_filters ? BT_STATUS_OK : filter_slot(run, slot);
 		if (bt_status_is_success(&status)) {
-			if (found.feasible_count == wanted) {
-				break;
+			if (found->feasible_count == search.limit) {
+				return;
 			}
-			found.feasible[found.feasible_count++] = slot;
-			if (no_filters && found.feasible_count == wanted) {
-				break;
+			found->feasible[found->feasible_count++] = slot;
+			if (no_filters && found->feasible_count == search.limit) {
+				return;
 			}
 		} else if (bt_status_is_rejected(&status)) {
-			bt_cycle_record_rejection(diagnosis, slot, &status);
+			record_rejection(&run->result->diagnosis, slot, &status);
+			found->rejected_count++;
 		} else {
-			found.error = status;
-			break;
+			found->error = status;
+			return;
 		}
+	}
+}
+
+/** A verdict and its status, decoded once. */
+struct decoded_verdict {
+	uint32_t verdict;
+	struct bt_status status;
+};
+
+/** Statuses of the nodes of a search that found nothing, from the verdicts. */
+static void record_verdicts(struct bt_cycle_run *run, struct bt_search search)
+{
+	BT_VEC(struct decoded_verdict) known = {0};
+	struct bt_diagnosis *diagnosis = &run->result->diagnosis;
+	bt_vec_reserve(&diagnosis->statuses.entries,
+		(uint64_t)diagnosis->statuses.entries.count + search.count);
+	for (uint32_t i = 0; i < search.count; i++) {
+		uint32_t slot = search.slots[(search.start + i) % search.count];
+		uint32_t verdict = run->verdict[slot];
+		uint32_t k = 0;
+		if (has_nominations(run, slot)) {
+			struct bt_status status = filter_slot(run, slot);
+			record_rejection(diagnosis, slot, &status);
+			continue;
+		}
+		while (k < known.count && known.items[k].verdict != verdict) {
+			k++;
+		}
+		if (k == known.count) {
+			struct decoded_verdict entry = {verdict,
+				bt_plan_verdict_status(run->plan, run->cycle, run->pod, verdict,
+					run->cycle->arena)};
+			bt_vec_push(&known, entry);
+		}
+		record_rejection(diagnosis, slot, &known.items[k].status);
+	}
+	bt_vec_finish(&known);
+}
+
+/** The verdicts are known: only nominated nodes are evaluated one by one. */
+static void search_verdicts(
+	struct bt_cycle_run *run, struct bt_search search, struct bt_search_result *found)
+{
+	uint32_t position = search.start;
+	for (uint32_t i = 0; i < search.count; i++) {
+		uint32_t slot = search.slots[position];
+		position = position + 1 == search.count ? 0 : position + 1;
+		bool feasible = run->verdict[slot] == 0;
+		if (has_nominations(run, slot)) {
+			struct bt_status status = filter_slot(run, slot);
+			feasible = bt_status_is_success(&status);
+			if (!feasible && !bt_status_is_rejected(&status)) {
+				found->error = status;
+				return;
+			}
+		}
+		if (!feasible) {
+			found->rejected_count++;
+		} else if (found->feasible_count == search.limit) {
+			return;
+		} else {
+			found->feasible[found->feasible_count++] = slot;
+		}
+	}
+	if (found->feasible_count == 0) {
+		record_verdicts(run, search);
+	}
+}
+
+struct bt_search_result bt_cycle_search(struct bt_cycle_run *run, struct bt_search search)
+{
+	struct bt_search_result found = {0};
+	search.limit = search.limit < search.count ? search.limit : search.count;
+	found.feasible = bt_arena_alloc(run->cycle->arena, search.limit * sizeof(*found.feasible));
+	if (run->plan != NULL && !run->plan->has_plain_filters && run->plan->filter_count != 0) {
+		search_verdicts(run, search, &found);
+	} else {
+		search_each(run, search, &found);
 	}
 	return found;
 }
