@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Generate a workload and measure it: run_workload.py BERTH REPEATS WORKLOAD NODES BOUND PENDING ...
+"""Generate a workload and measure it.
+
+usage: run_workload.py BERTH REPEATS WORKLOAD NODES BOUND PENDING ...
 
 Arguments behind PENDING go to generate.py. Prints berth's own lines, one a run, every node scored.
 """
@@ -17,7 +19,8 @@ def main():
         path = os.path.join(folder, workload + ".jsonl")
         with open(path, "w", encoding="utf-8") as file:
             subprocess.run([sys.executable, generator] + sys.argv[3:], stdout=file, check=True)
-        command = [berth, "bench", path, "--repeat", repeats, "--percentage-of-nodes-to-score", "100"]
+        command = [berth, "bench", path, "--repeat", repeats,
+                   "--percentage-of-nodes-to-score", "100"]
         return subprocess.run(command, check=False).returncode
 
 

@@ -101,14 +101,16 @@ def test_huge_string(program):
 
 def test_wrong_types(program):
     rows = [
-        ('{"kind":"Pod","apiVersion":"v1","metadata":[]}', "Pod: metadata: expected object, got array"),
+        ('{"kind":"Pod","apiVersion":"v1","metadata":[]}',
+         "Pod: metadata: expected object, got array"),
         ('{"kind":"Pod","apiVersion":"v1","metadata":{"name":5}}',
          "Pod: metadata.name: expected string, got number"),
         ('{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"},"spec":{"containers":{}}}',
          "Pod a: spec.containers: expected array, got object"),
         ('{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"},"spec":{"priority":"x"}}',
          "Pod a: spec.priority: "),
-        ('{"kind":"Node","apiVersion":"v1","metadata":{"name":"a"},"status":{"capacity":{"cpu":"4x"}}}',
+        ('{"kind":"Node","apiVersion":"v1","metadata":{"name":"a"},'
+         '"status":{"capacity":{"cpu":"4x"}}}',
          "Node a: status.capacity[cpu]: "),
         ('{"kind":7,"apiVersion":"v1"}', "object has no kind"),
         ('{"kind":"Pod","apiVersion":"v1","metadata":{}}', "metadata.name: name or generateName"),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Running the program on files and judging what comes out; shared by the scripts of this folder.
 
-A script defines functions named test_* that take a Program and assert, and ends with main(globals()).
+A script defines functions test_* that take a Program and assert, and ends with main(globals()).
 """
 import json
 import os

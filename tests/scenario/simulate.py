@@ -8,9 +8,8 @@ import os
 import scenario
 
 
-def node(name, cpu="4", memory="8Gi", **more):
-    return {"apiVersion": "v1", "kind": "Node", "metadata": dict({"name": name}, **more.get("meta", {})),
-            "spec": more.get("spec", {}),
+def node(name, cpu="4", memory="8Gi", spec=None):
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "spec": spec or {},
             "status": {"capacity": {"cpu": cpu, "memory": memory, "pods": "10"}}}
 
 
@@ -64,10 +63,12 @@ def test_same_answer_for_every_form_of_input(program):
         for item in objects[:2]]}
     whole = {"apiVersion": "v1", "items": objects, "kind": "List"}
     # JSON is YAML as well, as long as it does not start like JSON.
-    yaml_text = "".join("---\n# a comment\n" + json.dumps(item, indent=1) + "\n" for item in objects)
+    yaml_text = "".join(
+        "---\n# a comment\n" + json.dumps(item, indent=1) + "\n" for item in objects)
     wanted = program.simulate(lines(*objects)).expect(0).out
     folder = os.path.join(program.folder, "d")
-    program.write("d/1.json", json.dumps({"apiVersion": "v1", "kind": "List", "items": objects[:3]}))
+    program.write("d/1.json", json.dumps(
+        {"apiVersion": "v1", "kind": "List", "items": objects[:3]}))
     program.write("d/2.yml", yaml_text.split("---")[4])
     program.write("d/3.jsonl.gz", gzip.compress(lines(objects[4]).encode()))
     program.write("d/README", "not read")
@@ -100,7 +101,8 @@ def test_directories(program):
 
 
 def test_output_table(program):
-    answer = program.simulate(lines(node("n1"), pod("a"), pod("b", cpu="9")), output="table").expect(1)
+    text = lines(node("n1"), pod("a"), pod("b", cpu="9"))
+    answer = program.simulate(text, output="table").expect(1)
     rows = answer.out.split("\n")
     assert rows[0].split() == ["POD", "NODE", "STATUS"]
     assert rows[1].split() == ["default/a", "n1", "Scheduled"]
@@ -121,13 +123,15 @@ def test_output_wide(program):
 
 def test_output_yaml_says_the_same_as_json(program):
     import yaml
-    text = lines(node("n1"), pod("a"), pod("yes", cpu="9"), pod("gated", schedulingGates=[{"name": "g"}]))
+    text = lines(node("n1"), pod("a"), pod("yes", cpu="9"),
+                 pod("gated", schedulingGates=[{"name": "g"}]))
     assert yaml.safe_load(program.simulate(text, output="yaml").expect(1).out) == \
         program.simulate(text).expect(1).json()
 
 
 def test_hostile_names_are_escaped(program):
-    answer = program.simulate(lines(node("n1"), pod("a\x1b[2J%s%n\u202e\n")), output="table").expect(0)
+    text = lines(node("n1"), pod("a\x1b[2J%s%n\u202e\n"))
+    answer = program.simulate(text, output="table").expect(0)
     assert "default/a\\x1b[2J%s%n\\u202e\\n  n1    Scheduled" in answer.out, answer.out
     answer = program.simulate(lines(pod("a", priorityClassName="\x1b]0;x\x07"))).expect(2)
     assert "\x1b" not in answer.err and "\\x1b]0;x\\x07" in answer.err, answer.err
@@ -137,8 +141,8 @@ def test_queue_order(program):
     older = pod("older")
     older["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z"
     answer = program.simulate(lines(
-        {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"},
-         "value": 1000},
+        {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass",
+         "metadata": {"name": "high"}, "value": 1000},
         node("n1", cpu="3"), pod("first"), pod("second"), older,
         pod("important", priorityClassName="high"))).expect(1)
     assert [item["name"] for item in answer.json()["pods"]] == [
@@ -173,7 +177,8 @@ def test_same_names_in_every_run(program):
 
 
 def test_warnings(program):
-    answer = program.simulate(lines(node("n1"), pod("a"), pod("a", "2"), pod("lost", node_name="x")))
+    answer = program.simulate(lines(
+        node("n1"), pod("a"), pod("a", "2"), pod("lost", node_name="x")))
     warnings = answer.expect(0).err.split("\n")
     assert warnings[0] == ("berth simulate: warning: standard input: document 3: Pod default/a "
                            "replaces the one in standard input: document 2"), warnings
