@@ -212,12 +212,14 @@ static bool try_nominated_node(struct bt_cycle_run *run)
 		return false;
 	}
 	uint32_t slot = bt_state_snapshot_find(run->engine->state, run->pod->nominated_node_name);
-	if (slot == BT_SLOT_NONE) {
+	if (slot == BT_SLOT_NONE || !run->engine->state->nodes.rows[slot].in_snapshot) {
 		return false;
 	}
 	struct bt_search_result found = bt_cycle_search(run, (struct bt_search){&slot, 1, 0, 1});
 	/* A failing Filter here is only logged upstream; the full search decides. */
 	if (found.feasible_count == 0) {
+		/* Upstream quirk, spec 03 section 3.7: pending plugins of the trial are lost. */
+		run->result->diagnosis.pending_plugins = (struct bt_plugin_set){0};
 		return false;
 	}
 	set_scheduled(run->result, found.feasible[0], 0, 1,
