@@ -86,18 +86,19 @@ struct bt_framework *bt_engine_profile(const struct bt_engine *engine, struct bt
 
 /** --- after the choice: spec 03 sections 4 and 6 --- */
 
-/** A rejection after the choice is reported as a FitError of one node. */
+static void fail_with_status(struct bt_schedule_result *result, const struct bt_status *status)
+{
+	result->nomination =
+		(struct bt_post_filter_result){true, BT_NOMINATING_OVERRIDE, {NULL, 0}};
+	result->outcome = BT_OUTCOME_ERROR;
+	result->status = *status;
+}
+
+/** A rejection by Reserve or Permit is reported as a FitError of one node. */
 static void fail_on_node(
 	struct bt_engine *engine, struct bt_schedule_result *result, const struct bt_status *status)
 {
 	struct bt_arena *arena = result->cycle->arena;
-	result->nomination =
-		(struct bt_post_filter_result){true, BT_NOMINATING_OVERRIDE, {NULL, 0}};
-	if (!bt_status_is_rejected(status)) {
-		result->outcome = BT_OUTCOME_ERROR;
-		result->status = *status;
-		return;
-	}
 	struct bt_diagnosis *diagnosis = &result->diagnosis;
 	diagnosis->statuses.entries.count = 0;
 	struct bt_node_status_entry entry = {result->slot, *status};
@@ -109,10 +110,22 @@ static void fail_on_node(
 	diagnosis->node_count = 1;
 	struct bt_strbuf text = {0};
 	bt_diagnosis_message(diagnosis, &text);
-	result->outcome = BT_OUTCOME_FIT_ERROR;
-	result->status = bt_status_error_text(arena, bt_strbuf_str(&text));
-	result->status.code = status->code;
+	struct bt_status failure = bt_status_error_text(arena, bt_strbuf_str(&text));
+	failure.code = status->code;
 	bt_strbuf_finish(&text);
+	fail_with_status(result, &failure);
+	result->outcome = BT_OUTCOME_FIT_ERROR;
+}
+
+static struct bt_status reserve_and_permit(struct bt_framework *framework,
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, uint32_t slot)
+{
+	struct bt_status status = bt_run_reserve(framework, cycle, pod, slot);
+	if (!bt_status_is_success(&status)) {
+		return status;
+	}
+	struct bt_permit_outcome permit = bt_run_permit(framework, cycle, pod, slot);
+	return permit.status.code == BT_STATUS_WAIT ? BT_STATUS_OK : permit.status;
 }
 
 static struct bt_status bind_pod(struct bt_framework *framework, struct bt_cycle_state *cycle,
@@ -129,41 +142,11 @@ static struct bt_status bind_pod(struct bt_framework *framework, struct bt_cycle
 	return bt_run_bind(framework, cycle, pod, slot);
 }
 
-static struct bt_status carry_out(
-	struct bt_engine *engine, const struct bt_pod_info *pod, struct bt_schedule_result *result)
-{
-	struct bt_framework *framework = result->framework;
-	struct bt_cycle_state *cycle = result->cycle;
-	bt_nominator_delete(&engine->nominator, pod->uid);
-	struct bt_status status = bt_run_reserve(framework, cycle, pod, result->slot);
-	if (!bt_status_is_success(&status)) {
-		return status;
-	}
-	struct bt_permit_outcome permit = bt_run_permit(framework, cycle, pod, result->slot);
-	if (!bt_status_is_success(&permit.status) && permit.status.code != BT_STATUS_WAIT) {
-		return permit.status;
-	}
-	status = bind_pod(framework, cycle, pod, result->slot);
-	if (bt_status_is_success(&status)) {
-		bt_run_post_bind(framework, cycle, pod, result->slot);
-	}
-	return status;
-}
-
-bool bt_engine_place(
-	struct bt_engine *engine, const struct bt_pod_info *pod, struct bt_schedule_result *result)
+/** Unreserve and forget: spec 03 section 4.1. */
+static void undo(struct bt_engine *engine, const struct bt_pod_info *pod,
+	const struct bt_schedule_result *result)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
-	if (bt_state_assume_shaped(engine->state, pod->object, pod->shape->id, pod->label_set,
-		    result->slot, &err) < 0) {
-		struct bt_status status = bt_status_from_error(result->cycle->arena, &err);
-		fail_on_node(engine, result, &status);
-		return false;
-	}
-	struct bt_status status = carry_out(engine, pod, result);
-	if (bt_status_is_success(&status)) {
-		return true;
-	}
 	bt_run_unreserve(result->framework, result->cycle, pod, result->slot);
 	struct bt_pod assumed = *pod->object;
 	assumed.spec.node_name = bt_node_table_name(&engine->state->nodes, result->slot);
@@ -172,6 +155,37 @@ bool bt_engine_place(
 		 * the one to report. */
 		berth_error_finish(&err);
 	}
-	fail_on_node(engine, result, &status);
-	return false;
+}
+
+bool bt_engine_place(
+	struct bt_engine *engine, const struct bt_pod_info *pod, struct bt_schedule_result *result)
+{
+	struct bt_framework *framework = result->framework;
+	struct bt_cycle_state *cycle = result->cycle;
+	struct berth_error err = BERTH_ERROR_INIT;
+	if (bt_state_assume_shaped(engine->state, pod->object, pod->shape->id, pod->label_set,
+		    result->slot, &err) < 0) {
+		struct bt_status status = bt_status_from_error(cycle->arena, &err);
+		fail_with_status(result, &status);
+		return false;
+	}
+	bt_nominator_delete(&engine->nominator, pod->uid);
+	struct bt_status status = reserve_and_permit(framework, cycle, pod, result->slot);
+	if (!bt_status_is_success(&status)) {
+		undo(engine, pod, result);
+		if (bt_status_is_rejected(&status)) {
+			fail_on_node(engine, result, &status);
+		} else {
+			fail_with_status(result, &status);
+		}
+		return false;
+	}
+	status = bind_pod(framework, cycle, pod, result->slot);
+	if (!bt_status_is_success(&status)) {
+		undo(engine, pod, result);
+		fail_with_status(result, &status);
+		return false;
+	}
+	bt_run_post_bind(framework, cycle, pod, result->slot);
+	return true;
 }

@@ -81,8 +81,8 @@ struct bt_diagnosis {
 enum bt_outcome {
 	BT_OUTCOME_SCHEDULED, /* slot is set */
 	BT_OUTCOME_FIT_ERROR, /* diagnosis says why */
-	BT_OUTCOME_ERROR,     /* status is the error */
-	BT_OUTCOME_NO_NODES,  /* `no nodes available to schedule pods` */
+	BT_OUTCOME_ERROR, /* status says what failed: an error, or what PreBind or Bind rejects */
+	BT_OUTCOME_NO_NODES, /* `no nodes available to schedule pods` */
 };
 
 /** What one scheduling cycle decided. Memory: the engine's cycle arena, valid until the next cycle.
