@@ -41,7 +41,7 @@ struct bt_cycle_datum {
 
 /**
  * Answers a caller knows already because they depend on the pod's shape only: the runners take them
- * instead of asking the plugin. The plugin's data is then in the cycle already.
+ * instead of asking the plugin. PreScore data is then in the cycle already.
  */
 struct bt_cycle_memo {
 	bool pre_filter_known;
@@ -51,6 +51,7 @@ struct bt_cycle_memo {
 	bool restricted; /* the narrowing of a PreFilter that succeeded */
 	uint32_t name_count;
 	const struct bt_str *names;
+	void *pre_filter_data; /* put into the cycle when the plugin's turn comes */
 };
 
 struct bt_cycle_state {

@@ -143,6 +143,7 @@ static struct bt_status ask(struct bt_plugin *plugin, struct bt_cycle_state *cyc
 	if (memo == NULL || !memo->pre_filter_known) {
 		return plugin->ops->pre_filter(plugin, cycle, pod, out_result);
 	}
+	cycle->pre_filter_data[plugin->index] = memo->pre_filter_data;
 	*out_result =
 		(struct bt_pre_filter_result){memo->restricted, memo->name_count, memo->names};
 	return memo->pre_filter_status;

@@ -21,8 +21,15 @@ struct bt_cycle_state *bt_engine_begin_cycle(
 static void adopt_plan(struct bt_cycle_state *cycle, const struct bt_plan *plan)
 {
 	for (uint32_t i = 0; i < cycle->plugin_count; i++) {
-		cycle->pre_filter_data[i] = plan->template.pre_filter_data[i];
+		/* Otherwise the runner puts in what the plan knows when it comes to the plugin: one
+		 * that does not run leaves no data. */
+		if (plan->pre_filter_cached) {
+			cycle->pre_filter_data[i] = plan->template.pre_filter_data[i];
+		}
 		cycle->pre_score_data[i] = plan->template.pre_score_data[i];
+	}
+	for (uint32_t i = 0; i < plan->template.data.count; i++) {
+		bt_vec_push(&cycle->data, plan->template.data.items[i]);
 	}
 	cycle->skip_filter = plan->template.skip_filter;
 	cycle->skip_score = plan->template.skip_score;

@@ -50,6 +50,31 @@ static void total_from_columns(
 	}
 }
 
+/** As bt_run_score normalises; custom normalisation is the plugin's normalize_column. */
+static void normalize_cycle_scores(struct bt_cycle_run *run, struct bt_plugin *plugin,
+	const uint32_t *slots, uint32_t count, int64_t *scores)
+{
+	const struct bt_plugin_ops *ops = plugin->ops;
+	if (ops->normalize_column != NULL) {
+		ops->normalize_column(plugin, run->cycle->pre_score_data[plugin->index],
+			run->engine->state, slots, count, scores);
+		return;
+	}
+	if (ops->normalize == BT_NORMALIZE_NONE) {
+		return;
+	}
+	struct bt_node_score *entries =
+		BT_ARENA_NEW_ARRAY(run->cycle->arena, struct bt_node_score, count);
+	for (uint32_t i = 0; i < count; i++) {
+		entries[i] = (struct bt_node_score){slots[i], scores[i]};
+	}
+	bt_default_normalize(
+		entries, count, BT_SCORE_MAX, ops->normalize == BT_NORMALIZE_DEFAULT_REVERSE);
+	for (uint32_t i = 0; i < count; i++) {
+		scores[i] = entries[i].score;
+	}
+}
+
 /** The plugins that score anew in every cycle, on top of the plan's columns. */
 static void add_cycle_scores(
 	struct bt_cycle_run *run, const uint32_t *slots, uint32_t count, int64_t *totals)
@@ -64,8 +89,7 @@ static void add_cycle_scores(
 		}
 		plugin->ops->score_slots(
 			plugin, data, run->pod, run->engine->state, slots, count, scores);
-		plugin->ops->normalize_column(
-			plugin, data, run->engine->state, slots, count, scores);
+		normalize_cycle_scores(run, plugin, slots, count, scores);
 		for (uint32_t k = 0; k < count; k++) {
 			totals[k] += weight * scores[k];
 		}

@@ -38,6 +38,7 @@ static void memorize_pre_filters(struct bt_plan *plan, const struct bt_pod_info 
 		memo->restricted = result.restricted;
 		memo->name_count = result.count;
 		memo->names = result.names;
+		memo->pre_filter_data = plan->template.pre_filter_data[plugin->index];
 		if (memo->pre_filter_status.code == BT_STATUS_SKIP) {
 			bt_plugin_set_add(&plan->template.skip_filter, plugin->index);
 		}
@@ -77,6 +78,35 @@ static bool filter_has_column(
 		(ops->filter_fits_column == NULL || ops->filter_fits_column(plugin, data, pod));
 }
 
+static bool is_at_point(const struct bt_framework *framework, enum bt_extension_point point,
+	const struct bt_plugin *plugin)
+{
+	for (uint32_t i = 0; i < framework->points[point].entries.count; i++) {
+		if (framework->points[point].entries.items[i].plugin == plugin) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** Likewise for the columns of every cycle, whose data comes later. */
+static bool filter_has_cycle_column(
+	const struct bt_framework *framework, const struct bt_plugin *plugin)
+{
+	const struct bt_plugin_ops *ops = plugin->ops;
+	return ops->columns_per_cycle && ops->filter_column != NULL &&
+		(ops->pre_filter == NULL || is_at_point(framework, BT_POINT_PRE_FILTER, plugin));
+}
+
+static bool score_has_cycle_column(
+	const struct bt_framework *framework, const struct bt_plugin *plugin)
+{
+	const struct bt_plugin_ops *ops = plugin->ops;
+	return ops->columns_per_cycle && ops->score_slots != NULL &&
+		(ops->normalize_column != NULL || ops->normalize != BT_NORMALIZE_CUSTOM) &&
+		(ops->pre_score == NULL || is_at_point(framework, BT_POINT_PRE_SCORE, plugin));
+}
+
 static void collect_filters(struct bt_plan *plan, const struct bt_pod_info *pod)
 {
 	const struct bt_framework *framework = plan->framework;
@@ -93,7 +123,7 @@ static void collect_filters(struct bt_plan *plan, const struct bt_pod_info *pod)
 		if (filter_has_column(plan, plugin, pod)) {
 			filter->form = BT_FILTER_COLUMN;
 			plan->reads |= plugin->ops->filter_reads;
-		} else if (plugin->ops->columns_per_cycle) {
+		} else if (filter_has_cycle_column(framework, plugin)) {
 			filter->form = BT_FILTER_CYCLE_COLUMN;
 			plan->has_cycle_filters = true;
 		} else {
@@ -175,7 +205,7 @@ static void collect_scores(
 		}
 		if (score_has_column(plan, entry->plugin, pod)) {
 			add_column_score(plan, entry->plugin, entry->weight, pod, state);
-		} else if (entry->plugin->ops->columns_per_cycle) {
+		} else if (score_has_cycle_column(framework, entry->plugin)) {
 			plan->cycle_scores[plan->cycle_score_count++] =
 				(struct bt_plan_score){entry->plugin, entry->weight};
 		} else {
