@@ -51,19 +51,6 @@ void bt_diagnosis_add_plugin(struct bt_diagnosis *diagnosis, const struct bt_sta
 	}
 }
 
-void bt_node_statuses_set(
-	struct bt_node_statuses *statuses, uint32_t slot, const struct bt_status *status)
-{
-	for (uint32_t i = 0; i < statuses->entries.count; i++) {
-		if (statuses->entries.items[i].slot == slot) {
-			statuses->entries.items[i].status = *status;
-			return;
-		}
-	}
-	struct bt_node_status_entry entry = {slot, *status};
-	bt_vec_push(&statuses->entries, entry);
-}
-
 static void set_scheduled(struct bt_schedule_result *result, uint32_t slot, int64_t total,
 	uint32_t feasible_count, uint32_t explicit_count)
 {

@@ -36,9 +36,6 @@ struct bt_status bt_narrowed_status(const struct bt_framework *framework,
 	const struct bt_plugin_set *plugins, struct bt_arena *arena);
 /** AddPluginStatus of spec 03 section 3.4. */
 void bt_diagnosis_add_plugin(struct bt_diagnosis *diagnosis, const struct bt_status *status);
-/** nodeToStatus.Set: replaces an entry of the same slot. */
-void bt_node_statuses_set(
-	struct bt_node_statuses *statuses, uint32_t slot, const struct bt_status *status);
 
 /** Position in `slots` of the node that the tie policy picks; totals by position, count > 0. */
 uint32_t bt_choose_node(

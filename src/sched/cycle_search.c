@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/bitset.h"
+#include "base/map.h"
 #include "sched/cycle_private.h"
 
 static int compare_names(const void *a, const void *b)
@@ -203,34 +204,55 @@ struct decoded_verdict {
 	struct bt_status status;
 };
 
+/** A pod with many resources can fail in as many ways as there are nodes. */
+struct decoded_verdicts {
+	struct bt_map map;
+	BT_VEC(struct decoded_verdict) items;
+};
+
+static uint64_t decoded_hash(const void *owner, uint32_t value)
+{
+	const struct decoded_verdicts *known = owner;
+	return bt_hash_u64(0, known->items.items[value].verdict);
+}
+
+static struct bt_status decode_once(
+	const struct bt_cycle_run *run, struct decoded_verdicts *known, uint32_t verdict)
+{
+	uint64_t hash = bt_hash_u64(0, verdict);
+	for (uint32_t it = bt_map_first(&known->map, hash); it != BT_MAP_NONE;
+		it = bt_map_next(&known->map, hash, it)) {
+		const struct decoded_verdict *item =
+			&known->items.items[bt_map_value(&known->map, it)];
+		if (item->verdict == verdict) {
+			return item->status;
+		}
+	}
+	struct decoded_verdict item = {verdict,
+		bt_plan_verdict_status(
+			run->plan, run->cycle, run->pod, verdict, run->cycle->arena)};
+	bt_vec_push(&known->items, item);
+	bt_map_insert(&known->map, hash, known->items.count - 1);
+	return item.status;
+}
+
 /** Statuses of the nodes of a search that found nothing, from the verdicts. */
 static void record_verdicts(struct bt_cycle_run *run, struct bt_search search)
 {
-	BT_VEC(struct decoded_verdict) known = {0};
+	struct decoded_verdicts known = {0};
 	struct bt_diagnosis *diagnosis = &run->result->diagnosis;
+	bt_map_init(&known.map, decoded_hash, &known);
 	bt_vec_reserve(&diagnosis->statuses.entries,
 		(uint64_t)diagnosis->statuses.entries.count + search.count);
 	for (uint32_t i = 0; i < search.count; i++) {
 		uint32_t slot = search.slots[(search.start + i) % search.count];
-		uint32_t verdict = run->verdict[slot];
-		uint32_t k = 0;
-		if (has_nominations(run, slot)) {
-			struct bt_status status = filter_slot(run, slot);
-			record_rejection(diagnosis, slot, &status);
-			continue;
-		}
-		while (k < known.count && known.items[k].verdict != verdict) {
-			k++;
-		}
-		if (k == known.count) {
-			struct decoded_verdict entry = {verdict,
-				bt_plan_verdict_status(run->plan, run->cycle, run->pod, verdict,
-					run->cycle->arena)};
-			bt_vec_push(&known, entry);
-		}
-		record_rejection(diagnosis, slot, &known.items[k].status);
+		struct bt_status status = has_nominations(run, slot)
+			? filter_slot(run, slot)
+			: decode_once(run, &known, run->verdict[slot]);
+		record_rejection(diagnosis, slot, &status);
 	}
-	bt_vec_finish(&known);
+	bt_vec_finish(&known.items);
+	bt_map_finish(&known.map);
 }
 
 /** The verdicts are known: only nominated nodes are evaluated one by one. */

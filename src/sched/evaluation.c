@@ -58,7 +58,8 @@ static void filter_nodes(struct bt_engine *engine, struct bt_framework *framewor
 		if (bt_status_is_success(&status)) {
 			evaluation->feasible[evaluation->feasible_count++] = slots[i];
 		} else {
-			bt_node_statuses_set(&evaluation->diagnosis.statuses, slots[i], &status);
+			struct bt_node_status_entry entry = {slots[i], status};
+			bt_vec_push(&evaluation->diagnosis.statuses.entries, entry);
 			bt_diagnosis_add_plugin(&evaluation->diagnosis, &status);
 		}
 	}
