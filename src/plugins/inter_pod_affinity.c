@@ -1,37 +1,402 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * InterPodAffinity (PreFilter, Filter, PreScore, Score): pods that want to be, or not to be, near
- * other pods. Spec: 06.
- *
- * Not yet restricted: affinity and anti-affinity between pods, of pods to be placed and of placed
- * ones, has no effect until spec chapter 06 is implemented. Nothing is rejected, so the hints of
- * the registered events are never asked.
+ * other pods. Spec: 06 section 3. Scoring: common_affinity_score.c, hints: common_affinity_hints.c.
  */
 #include "base/alloc.h"
 #include "base/strbuf.h"
-#include "plugins/common_inert.h"
-#include "plugins/common_plugin.h"
+#include "plugins/common_affinity.h"
+#include "plugins/common_columns.h"
 #include "plugins/common_sign.h"
 #include "plugins/in_tree.h"
 
-struct inter_pod_affinity_plugin {
-	struct bt_plugin base;
-	const struct bt_handle *handle;
-	bool ignores_preferred_terms_of_existing_pods;
+struct affinity_pre_filter_data {
+	struct bt_incoming_terms affinity;
+	struct bt_incoming_terms anti_affinity;
+	const struct bt_str_map *namespace_labels; /* of the pod's namespace */
+	bool matches_itself;                       /* all of its own affinity terms */
+	struct bt_pair_counts near;                /* A: pods that satisfy affinity */
+	struct bt_pair_counts apart;               /* B: pods that violate anti-affinity */
+	struct bt_pair_counts existing;            /* X: existing pods that want the pod away */
 };
+
+static const struct bt_affinity_plugin *instance_of(const struct bt_plugin *plugin)
+{
+	return (const struct bt_affinity_plugin *)(const void *)plugin;
+}
+
+/* --- PreFilter --- */
+
+/** Where the effect of one pod on one node goes: into the counts, or into the changes on top. */
+struct count_target {
+	struct bt_state *state;
+	struct bt_arena *arena;
+	uint32_t slot;
+	int64_t delta;
+	bool is_change;
+};
+
+static void count_key(
+	const struct count_target *target, struct bt_pair_counts *counts, uint32_t table)
+{
+	uint32_t domain;
+
+	if (table == BT_NO_TABLE) {
+		return;
+	}
+	domain = bt_topology_domain(counts->tables[table].column, target->slot);
+	if (domain == 0) {
+		return;
+	}
+	if (target->is_change) {
+		bt_pair_counts_change(counts, target->arena, table, domain, target->delta);
+	} else {
+		bt_pair_counts_count(counts, table, domain, target->delta);
+	}
+}
+
+/** The required anti-affinity terms of another pod that select the pod. */
+static void count_existing(struct affinity_pre_filter_data *data, const struct bt_pod_info *pod,
+	const struct bt_pod_info *other, const struct count_target *target)
+{
+	struct bt_affinity_term_list list =
+		bt_affinity_group_of(bt_affinity_terms_of(other), BT_ANTI_AFFINITY_REQUIRED);
+
+	for (uint32_t i = 0; i < list.count; i++) {
+		if (bt_affinity_term_matches(&list.items[i], other->namespace_, pod->namespace_,
+			    pod->labels, data->namespace_labels)) {
+			count_key(target, &data->existing,
+				bt_pair_counts_table(&data->existing, target->state, target->arena,
+					list.items[i].topology_key));
+		}
+	}
+}
+
+/** The pod's own terms that select another pod. */
+static void count_own(struct affinity_pre_filter_data *data, const struct bt_pod_info *other,
+	const struct count_target *target)
+{
+	if (bt_incoming_terms_all_match(&data->affinity, other->namespace_, other->labels)) {
+		for (uint32_t i = 0; i < data->affinity.count; i++) {
+			count_key(target, &data->near, data->affinity.items[i].table);
+		}
+	}
+	for (uint32_t i = 0; i < data->anti_affinity.count; i++) {
+		if (bt_incoming_term_matches(
+			    &data->anti_affinity.items[i], other->namespace_, other->labels)) {
+			count_key(target, &data->apart, data->anti_affinity.items[i].table);
+		}
+	}
+}
+
+/** Section 3.5 to the letter: every pod with anti-affinity, and every pod if there are own terms.
+ */
+static void count_by_walking(struct affinity_pre_filter_data *data, struct bt_state *state,
+	const struct bt_pod_info *pod, struct bt_arena *arena)
+{
+	const struct bt_snapshot *snapshot = &state->snapshot;
+	struct count_target target = {.state = state, .arena = arena, .delta = 1};
+	struct bt_pod_info other;
+
+	for (uint32_t n = 0; n < snapshot->anti_affinity_list.count; n++) {
+		target.slot = snapshot->anti_affinity_list.items[n];
+		const struct bt_node_row *row = &state->nodes.rows[target.slot];
+		for (uint32_t i = 0; i < row->pods_with_required_anti_affinity.count; i++) {
+			bt_pod_info_from_record(
+				state, row->pods_with_required_anti_affinity.items[i], &other);
+			count_existing(data, pod, &other, &target);
+		}
+	}
+	if (data->affinity.count == 0 && data->anti_affinity.count == 0) {
+		return;
+	}
+	for (uint32_t n = 0; n < snapshot->count; n++) {
+		target.slot = snapshot->list[n];
+		const struct bt_node_row *row = &state->nodes.rows[target.slot];
+		for (uint32_t i = 0; i < row->pods.count; i++) {
+			bt_pod_info_from_record(state, row->pods.items[i], &other);
+			count_own(data, &other, &target);
+		}
+	}
+}
+
+static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, BT_UNUSED struct bt_pre_filter_result *out_result)
+{
+	const struct bt_affinity_terms *terms = bt_affinity_terms_of(pod);
+	struct bt_state *state = instance_of(plugin)->handle->state;
+	struct affinity_pre_filter_data *data;
+
+	if (terms != NULL && terms->errors.length != 0) {
+		return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, cycle->arena,
+			"parsing pod: %.*s", BT_STR_ARG(terms->errors));
+	}
+	data = BT_ARENA_NEW(cycle->arena, struct affinity_pre_filter_data);
+	data->affinity =
+		bt_affinity_expand(state, pod, BT_AFFINITY_REQUIRED, &data->near, cycle->arena);
+	data->anti_affinity = bt_affinity_expand(
+		state, pod, BT_ANTI_AFFINITY_REQUIRED, &data->apart, cycle->arena);
+	data->namespace_labels = bt_affinity_namespace_labels(state, pod->namespace_);
+	data->matches_itself =
+		bt_incoming_terms_all_match(&data->affinity, pod->namespace_, pod->labels);
+	count_by_walking(data, state, pod, cycle->arena);
+	if (data->existing.entry_count == 0 && data->affinity.count == 0 &&
+		data->anti_affinity.count == 0) {
+		return bt_status_code_only(BT_STATUS_SKIP);
+	}
+	bt_plugin_set_pre_filter_data(plugin, cycle, data);
+	return BT_STATUS_OK;
+}
+
+static void clone_counts(struct bt_pair_counts *counts, struct bt_arena *arena)
+{
+	counts->changes = bt_domain_changes_clone(&counts->changes, arena);
+	/* A table made later must not land in the list that the original uses. */
+	counts->table_capacity = counts->table_count;
+}
+
+static void *clone_pre_filter_data(const void *data, struct bt_arena *arena)
+{
+	struct affinity_pre_filter_data *copy =
+		BT_ARENA_NEW(arena, struct affinity_pre_filter_data);
+
+	*copy = *(const struct affinity_pre_filter_data *)data;
+	clone_counts(&copy->near, arena);
+	clone_counts(&copy->apart, arena);
+	clone_counts(&copy->existing, arena);
+	return copy;
+}
+
+static struct bt_status change_by_pod(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_pod_info *other,
+	const struct bt_node_info *node, int64_t delta)
+{
+	struct affinity_pre_filter_data *data = cycle->pre_filter_data[plugin->index];
+	struct count_target target = {
+		.state = instance_of(plugin)->handle->state,
+		.arena = cycle->arena,
+		.slot = node->slot,
+		.delta = delta,
+		.is_change = true,
+	};
+
+	if (data != NULL) {
+		count_existing(data, pod, other, &target);
+		count_own(data, other, &target);
+	}
+	return BT_STATUS_OK;
+}
+
+static struct bt_status add_pod(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod_to_schedule, const struct bt_pod_info *pod_to_add,
+	const struct bt_node_info *node)
+{
+	return change_by_pod(plugin, cycle, pod_to_schedule, pod_to_add, node, 1);
+}
+
+static struct bt_status remove_pod(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod_to_schedule, const struct bt_pod_info *pod_to_remove,
+	const struct bt_node_info *node)
+{
+	return change_by_pod(plugin, cycle, pod_to_schedule, pod_to_remove, node, -1);
+}
+
+/* --- Filter --- */
+
+enum {
+	DETAIL_AFFINITY = 1,
+	DETAIL_ANTI_AFFINITY = 2,
+	DETAIL_EXISTING = 3,
+};
+
+static struct bt_status detail_status(uint32_t detail)
+{
+	if (detail == DETAIL_AFFINITY) {
+		return bt_status_reason(
+			BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_POD_AFFINITY);
+	}
+	return bt_status_reason(BT_STATUS_UNSCHEDULABLE,
+		detail == DETAIL_ANTI_AFFINITY ? BT_REASON_POD_ANTI_AFFINITY
+					       : BT_REASON_EXISTING_ANTI_AFFINITY);
+}
+
+/** No pod anywhere satisfies the affinity, so the first of its kind may go anywhere. */
+static bool is_first_of_its_kind(const struct affinity_pre_filter_data *data)
+{
+	return data->near.entry_count == 0 && data->matches_itself;
+}
+
+static bool satisfies_affinity(const struct affinity_pre_filter_data *data, uint32_t slot)
+{
+	bool satisfied = true;
+
+	for (uint32_t i = 0; i < data->affinity.count; i++) {
+		uint32_t table = data->affinity.items[i].table;
+		uint32_t domain = table == BT_NO_TABLE
+			? 0
+			: bt_topology_domain(data->near.tables[table].column, slot);
+
+		if (domain == 0) {
+			return false;
+		}
+		satisfied = satisfied && bt_pair_counts_at(&data->near, table, domain) > 0;
+	}
+	return satisfied || is_first_of_its_kind(data);
+}
+
+/** Some pair of the counts that the node has is positive. */
+static bool has_positive_pair(const struct bt_pair_counts *counts, uint32_t slot)
+{
+	if (counts->entry_count == 0) {
+		return false;
+	}
+	for (uint32_t i = 0; i < counts->table_count; i++) {
+		uint32_t domain = bt_topology_domain(counts->tables[i].column, slot);
+
+		if (domain != 0 && bt_pair_counts_at(counts, i, domain) > 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node)
+{
+	const struct affinity_pre_filter_data *data = bt_plugin_pre_filter_data(plugin, cycle);
+
+	if (data == NULL) {
+		return bt_status_error_text(cycle->arena,
+			BT_STR("error reading \"PreFilterInterPodAffinity\" from cycleState: not "
+			       "found"));
+	}
+	if (!satisfies_affinity(data, node->slot)) {
+		return detail_status(DETAIL_AFFINITY);
+	}
+	if (has_positive_pair(&data->apart, node->slot)) {
+		return detail_status(DETAIL_ANTI_AFFINITY);
+	}
+	if (has_positive_pair(&data->existing, node->slot)) {
+		return detail_status(DETAIL_EXISTING);
+	}
+	return BT_STATUS_OK;
+}
+
+static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED const void *data, BT_UNUSED const struct bt_pod_info *pod, uint32_t detail,
+	BT_UNUSED struct bt_arena *arena)
+{
+	return detail_status(detail);
+}
+
+/** What a domain's count says: 1 where the slots of the domain are to be rejected. */
+typedef bool (*judge_function)(int64_t count);
+
+static bool is_positive(int64_t count)
+{
+	return count > 0;
+}
+
+static bool is_not_positive(int64_t count)
+{
+	return count <= 0;
+}
+
+/**
+ * Gives detail to the slots whose domain in the table is rejected and that have none yet.
+ * without_label: nodes that lack the key are rejected too.
+ */
+static bool reject_domains(const struct bt_pair_counts *counts, uint32_t table,
+	judge_function judge, bool without_label, uint32_t reason, struct bt_slot_range range,
+	uint32_t *detail)
+{
+	const struct bt_label_column *column = counts->tables[table].column;
+	uint32_t count = column->dictionary.count;
+	uint8_t *verdicts = bt_malloc(count);
+	uint32_t any = 0;
+
+	verdicts[0] = without_label ? (uint8_t)reason : 0;
+	for (uint32_t i = 1; i < count; i++) {
+		verdicts[i] = judge(counts->tables[table].counts[i]) ? (uint8_t)reason : 0;
+	}
+	for (uint32_t i = 0; i < counts->changes.count; i++) {
+		const struct bt_domain_change *change = &counts->changes.items[i];
+		if (change->table == table) {
+			int64_t sum = bt_pair_counts_at(counts, table, change->domain);
+			verdicts[change->domain] = judge(sum) ? (uint8_t)reason : 0;
+		}
+	}
+	for (uint32_t k = 0; k < range.count; k++) {
+		uint32_t slot = bt_slot_at(range, k);
+		uint32_t verdict = verdicts[column->values[slot]];
+		detail[slot] = detail[slot] != 0 ? detail[slot] : verdict;
+		any |= detail[slot];
+	}
+	bt_free(verdicts);
+	return any != 0;
+}
+
+static bool never(BT_UNUSED int64_t count)
+{
+	return false;
+}
+
+static bool reject_by_affinity(
+	const struct affinity_pre_filter_data *data, struct bt_slot_range range, uint32_t *detail)
+{
+	judge_function judge = is_first_of_its_kind(data) ? never : is_not_positive;
+	bool any = false;
+
+	for (uint32_t i = 0; i < data->affinity.count; i++) {
+		if (data->affinity.items[i].table == BT_NO_TABLE) {
+			bt_fill_slots(range, detail, DETAIL_AFFINITY);
+			return range.count != 0;
+		}
+	}
+	for (uint32_t table = 0; table < data->near.table_count; table++) {
+		any = reject_domains(
+			      &data->near, table, judge, true, DETAIL_AFFINITY, range, detail) ||
+			any;
+	}
+	return any;
+}
+
+static bool filter_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
+	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const struct bt_state *state,
+	struct bt_slot_range range, uint32_t *detail)
+{
+	const struct affinity_pre_filter_data *counted = data;
+	bool any;
+
+	bt_fill_slots(range, detail, 0);
+	any = reject_by_affinity(counted, range, detail);
+	for (uint32_t i = 0; counted->apart.entry_count != 0 && i < counted->apart.table_count;
+		i++) {
+		any = reject_domains(&counted->apart, i, is_positive, false, DETAIL_ANTI_AFFINITY,
+			      range, detail) ||
+			any;
+	}
+	for (uint32_t i = 0;
+		counted->existing.entry_count != 0 && i < counted->existing.table_count; i++) {
+		any = reject_domains(&counted->existing, i, is_positive, false, DETAIL_EXISTING,
+			      range, detail) ||
+			any;
+	}
+	return any;
+}
+
+/* --- the rest --- */
 
 /* Existing pods can prefer any pod by its labels. */
 static struct bt_status sign(
 	struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_sign_fragments *out)
 {
-	const struct inter_pod_affinity_plugin *instance =
-		(const struct inter_pod_affinity_plugin *)(const void *)plugin;
 	struct bt_strbuf value = {0};
 
 	if (pod->shape->has_affinity) {
 		return bt_status_reason(BT_STATUS_UNSCHEDULABLE, BT_REASON_SIGN_INTER_POD_AFFINITY);
 	}
-	if (instance->ignores_preferred_terms_of_existing_pods) {
+	if (instance_of(plugin)->ignores_preferred_terms_of_existing_pods) {
 		return BT_STATUS_OK;
 	}
 	for (uint32_t i = 0; i < pod->labels->count; i++) {
@@ -43,33 +408,22 @@ static struct bt_status sign(
 	return BT_STATUS_OK;
 }
 
-static const struct bt_event_registration events[] = {
-	{{BT_RESOURCE_POD, BT_ACTION_ADD | BT_ACTION_UPDATE_POD_LABEL | BT_ACTION_DELETE}, NULL},
-	{{BT_RESOURCE_NODE, BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_LABEL}, NULL},
-};
-
-static int events_to_register(BT_UNUSED struct bt_plugin *plugin,
-	const struct bt_event_registration **out_events, uint32_t *out_count,
-	BT_UNUSED struct berth_error *err)
-{
-	*out_events = events;
-	*out_count = BT_ARRAY_LENGTH(events);
-	return 0;
-}
-
 static int create(const struct bt_plugin_args *args, const struct bt_handle *handle,
 	struct bt_plugin **out_plugin, struct berth_error *err)
 {
-	struct inter_pod_affinity_plugin *instance;
+	struct bt_affinity_plugin *instance;
 	int code = bt_plugin_args_expect(
 		args, BT_ARGS_INTER_POD_AFFINITY, "want args to be of type", handle, err);
 
 	if (code != 0) {
 		return code;
 	}
-	instance = BT_NEW(struct inter_pod_affinity_plugin);
+	instance = BT_NEW(struct bt_affinity_plugin);
 	instance->base.ops = &bt_inter_pod_affinity_plugin;
 	instance->handle = handle;
+	instance->hard_weight = args->inter_pod_affinity.hard_pod_affinity_weight.present
+		? args->inter_pod_affinity.hard_pod_affinity_weight.value
+		: 1;
 	instance->ignores_preferred_terms_of_existing_pods =
 		args->inter_pod_affinity.ignore_preferred_terms_of_existing_pods;
 	*out_plugin = &instance->base;
@@ -80,11 +434,20 @@ const struct bt_plugin_ops bt_inter_pod_affinity_plugin = {
 	.name = "InterPodAffinity",
 	.create = create,
 	.destroy = bt_plain_plugin_destroy,
-	.pure = true,
-	.events_to_register = events_to_register,
+	.events_to_register = bt_affinity_events_to_register,
 	.sign = sign,
-	.pre_filter = bt_inert_pre_filter,
-	.filter = bt_inert_filter,
-	.pre_score = bt_inert_pre_score,
-	.score = bt_inert_score,
+	.pre_filter = pre_filter,
+	.pre_filter_add_pod = add_pod,
+	.pre_filter_remove_pod = remove_pod,
+	.clone_pre_filter_data = clone_pre_filter_data,
+	.filter = filter,
+	.pre_score = bt_affinity_pre_score,
+	.score = bt_affinity_score,
+	.normalize = BT_NORMALIZE_CUSTOM,
+	.normalize_score = bt_affinity_normalize_score,
+	.columns_per_cycle = true,
+	.filter_column = filter_column,
+	.filter_detail_status = filter_detail_status,
+	.score_slots = bt_affinity_score_slots,
+	.normalize_column = bt_affinity_normalize_column,
 };

@@ -1,76 +1,430 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * PodTopologySpread (PreFilter, Filter, PreScore, Score): pods of a kind spread over zones and
- * hosts. Spec: 06.
- *
- * Not yet restricted: spread constraints of a pod, and the default ones that services and
- * controllers select, have no effect until spec chapter 06 is implemented. Nothing is rejected, so
- * the hints of the registered events are never asked.
+ * hosts. Spec: 06 section 2. Scoring: common_spread_score.c, hints: common_spread_hints.c.
  */
 #include "base/alloc.h"
-#include "plugins/common_inert.h"
+#include "base/error.h"
+#include "plugins/common_columns.h"
 #include "plugins/common_plugin.h"
+#include "plugins/common_spread.h"
+#include "plugins/common_spread_plugin.h"
+#include "plugins/common_topology.h"
 #include "plugins/in_tree.h"
 
-struct pod_topology_spread_plugin {
-	struct bt_plugin base;
-	const struct bt_handle *handle;
-	bool has_default_constraints;
+/** A domain that no eligible node has. */
+#define NO_DOMAIN INT64_MIN
+/** Least count over no domain at all. */
+#define LOW_OF_NOTHING INT64_C(2147483647)
+
+/** Matching pods per domain of one hard constraint. */
+struct spread_table {
+	int64_t *counts; /* by domain, NO_DOMAIN where there is none; NULL: no node has the key */
+	uint32_t size;
+	uint32_t domain_count;
+	/* The least count, a domain that has it, and the least count of the others. */
+	int64_t low;
+	uint32_t low_domain;
+	int64_t other_low;
+	bool self_matches;
 };
+
+struct spread_pre_filter_data {
+	struct bt_spread_list list;
+	struct spread_table *tables; /* as many as constraints */
+	struct bt_domain_changes changes;
+};
+
+static const struct bt_spread_plugin *instance_of(const struct bt_plugin *plugin)
+{
+	return (const struct bt_spread_plugin *)(const void *)plugin;
+}
+
+/* --- PreFilter --- */
+
+static void init_table(struct spread_table *table, const struct bt_spread_constraint *constraint,
+	const struct bt_pod_info *pod, struct bt_arena *arena)
+{
+	table->self_matches = bt_selector_matches(&constraint->selector, pod->labels);
+	if (constraint->column == NULL) {
+		return;
+	}
+	table->size = constraint->column->dictionary.count;
+	table->counts = BT_ARENA_NEW_ARRAY(arena, int64_t, table->size);
+	for (uint32_t i = 0; i < table->size; i++) {
+		table->counts[i] = NO_DOMAIN;
+	}
+}
+
+/** Section 2.7 to the letter: every pod of every eligible node. */
+static void count_by_walking(struct spread_pre_filter_data *data, const struct bt_state *state,
+	const struct bt_pod_info *pod)
+{
+	const struct bt_snapshot *snapshot = &state->snapshot;
+	bt_sym namespace_ = bt_symbol_find(&state->symbols, pod->namespace_);
+
+	for (uint32_t n = 0; n < snapshot->count; n++) {
+		uint32_t slot = snapshot->list[n];
+
+		if (!bt_spread_has_all_keys(&data->list, slot)) {
+			continue;
+		}
+		for (uint32_t i = 0; i < data->list.count; i++) {
+			const struct bt_spread_constraint *constraint = &data->list.items[i];
+			int64_t *count;
+
+			if (!bt_spread_counts_node(&data->list, i, state, slot)) {
+				continue;
+			}
+			count = &data->tables[i]
+					 .counts[bt_topology_domain(constraint->column, slot)];
+			*count = (*count == NO_DOMAIN ? 0 : *count) +
+				bt_spread_count_pods(
+					state, &constraint->selector, namespace_, slot);
+		}
+	}
+}
+
+static void find_lows(struct spread_table *table)
+{
+	table->low = LOW_OF_NOTHING;
+	table->other_low = LOW_OF_NOTHING;
+	for (uint32_t i = 0; i < table->size; i++) {
+		int64_t count = table->counts[i];
+
+		if (count == NO_DOMAIN) {
+			continue;
+		}
+		table->domain_count++;
+		if (count < table->low) {
+			table->other_low = table->low;
+			table->low = count;
+			table->low_domain = i;
+		} else if (count < table->other_low) {
+			table->other_low = count;
+		}
+	}
+}
+
+static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, BT_UNUSED struct bt_pre_filter_result *out_result)
+{
+	const struct bt_spread_plugin *instance = instance_of(plugin);
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct spread_pre_filter_data *data;
+	struct bt_spread_list list;
+
+	if (bt_spread_resolve(&instance->source, pod, BT_SPREAD_HARD, cycle->arena, &list, &err) !=
+		0) {
+		(void)bt_error_wrap(&err, 0, "get constraints from pod");
+		return bt_status_from_error(cycle->arena, &err);
+	}
+	if (list.count == 0) {
+		return bt_status_code_only(BT_STATUS_SKIP);
+	}
+	data = BT_ARENA_NEW(cycle->arena, struct spread_pre_filter_data);
+	data->list = list;
+	data->tables = BT_ARENA_NEW_ARRAY(cycle->arena, struct spread_table, list.count);
+	for (uint32_t i = 0; i < list.count; i++) {
+		init_table(&data->tables[i], &list.items[i], pod, cycle->arena);
+	}
+	count_by_walking(data, instance->source.state, pod);
+	for (uint32_t i = 0; i < list.count; i++) {
+		find_lows(&data->tables[i]);
+	}
+	bt_plugin_set_pre_filter_data(plugin, cycle, data);
+	return BT_STATUS_OK;
+}
+
+static void *clone_pre_filter_data(const void *data, struct bt_arena *arena)
+{
+	const struct spread_pre_filter_data *source = data;
+	struct spread_pre_filter_data *copy = BT_ARENA_NEW(arena, struct spread_pre_filter_data);
+
+	*copy = *source;
+	copy->changes = bt_domain_changes_clone(&source->changes, arena);
+	return copy;
+}
+
+/**
+ * Section 2.8: neither a deletion timestamp nor an empty selector is special here, unlike in
+ * PreFilter.
+ */
+static void change_by_pod(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_pod_info *other,
+	const struct bt_node_info *node, int64_t delta)
+{
+	struct spread_pre_filter_data *data = cycle->pre_filter_data[plugin->index];
+
+	if (data == NULL || !bt_str_equal(pod->namespace_, other->namespace_) ||
+		!bt_spread_has_all_keys(&data->list, node->slot)) {
+		return;
+	}
+	for (uint32_t i = 0; i < data->list.count; i++) {
+		const struct bt_spread_constraint *constraint = &data->list.items[i];
+
+		if (bt_selector_matches(&constraint->selector, other->labels) &&
+			bt_spread_counts_node(&data->list, i, node->state, node->slot)) {
+			(void)bt_domain_changes_add(&data->changes, cycle->arena, i,
+				bt_topology_domain(constraint->column, node->slot),
+				delta); /* the sum before matters to nobody */
+		}
+	}
+}
+
+static struct bt_status add_pod(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod_to_schedule, const struct bt_pod_info *pod_to_add,
+	const struct bt_node_info *node)
+{
+	change_by_pod(plugin, cycle, pod_to_schedule, pod_to_add, node, 1);
+	return BT_STATUS_OK;
+}
+
+static struct bt_status remove_pod(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod_to_schedule, const struct bt_pod_info *pod_to_remove,
+	const struct bt_node_info *node)
+{
+	change_by_pod(plugin, cycle, pod_to_schedule, pod_to_remove, node, -1);
+	return BT_STATUS_OK;
+}
+
+/* --- Filter --- */
+
+/** Count of a domain with the changes, 0 where there is none. */
+static int64_t count_at(const struct spread_pre_filter_data *data, uint32_t index, uint32_t domain)
+{
+	const struct spread_table *table = &data->tables[index];
+	int64_t count = table->counts[domain];
+
+	return (count == NO_DOMAIN ? 0 : count) +
+		bt_domain_changes_sum(&data->changes, index, domain);
+}
+
+/** The least count when several domains changed, or one appeared. */
+static int64_t low_by_scanning(
+	const struct spread_pre_filter_data *data, uint32_t index, uint32_t *out_domain_count)
+{
+	const struct spread_table *table = &data->tables[index];
+	int64_t low = LOW_OF_NOTHING;
+
+	for (uint32_t i = 0; i < table->size; i++) {
+		if (table->counts[i] != NO_DOMAIN) {
+			int64_t count = count_at(data, index, i);
+			low = count < low ? count : low;
+		}
+	}
+	*out_domain_count = table->domain_count;
+	for (uint32_t i = 0; i < data->changes.count; i++) {
+		const struct bt_domain_change *change = &data->changes.items[i];
+
+		if (change->table == index && table->counts[change->domain] == NO_DOMAIN) {
+			low = change->delta < low ? change->delta : low;
+			(*out_domain_count)++;
+		}
+	}
+	return low;
+}
+
+/** min of section 2.7: the least count, or 0 with fewer domains than wanted. */
+static int64_t least_count(const struct spread_pre_filter_data *data, uint32_t index)
+{
+	const struct spread_table *table = &data->tables[index];
+	uint32_t domain_count = table->domain_count;
+	int64_t low = table->low;
+	uint32_t changed = 0;
+	bool appeared = false;
+
+	for (uint32_t i = 0; i < data->changes.count; i++) {
+		const struct bt_domain_change *change = &data->changes.items[i];
+
+		if (change->table == index) {
+			int64_t others =
+				change->domain == table->low_domain ? table->other_low : table->low;
+			int64_t count = count_at(data, index, change->domain);
+
+			low = count < others ? count : others;
+			appeared = appeared || table->counts[change->domain] == NO_DOMAIN;
+			changed++;
+		}
+	}
+	if (changed > 1 || appeared) {
+		low = low_by_scanning(data, index, &domain_count);
+	}
+	return (int64_t)domain_count < data->list.items[index].min_domains ? 0 : low;
+}
+
+/** Largest count with which a domain still takes the pod. */
+static int64_t highest_count(const struct spread_pre_filter_data *data, uint32_t index)
+{
+	return (int64_t)data->list.items[index].max_skew - data->tables[index].self_matches +
+		least_count(data, index);
+}
+
+enum {
+	DETAIL_NO_LABEL = 1,
+	DETAIL_SKEW = 2,
+};
+
+static struct bt_status detail_status(uint32_t detail)
+{
+	if (detail == DETAIL_NO_LABEL) {
+		return bt_status_reason(
+			BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_TOPOLOGY_SPREAD_LABEL);
+	}
+	return bt_status_reason(BT_STATUS_UNSCHEDULABLE, BT_REASON_TOPOLOGY_SPREAD);
+}
+
+static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node)
+{
+	const struct spread_pre_filter_data *data = bt_plugin_pre_filter_data(plugin, cycle);
+
+	if (data == NULL) {
+		return bt_status_error_text(cycle->arena,
+			BT_STR("reading \"PreFilterPodTopologySpread\" from cycleState: not "
+			       "found"));
+	}
+	for (uint32_t i = 0; i < data->list.count; i++) {
+		uint32_t domain = bt_topology_domain(data->list.items[i].column, node->slot);
+
+		if (domain == 0) {
+			return detail_status(DETAIL_NO_LABEL);
+		}
+		if (count_at(data, i, domain) > highest_count(data, i)) {
+			return detail_status(DETAIL_SKEW);
+		}
+	}
+	return BT_STATUS_OK;
+}
+
+static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED const void *data, BT_UNUSED const struct bt_pod_info *pod, uint32_t detail,
+	BT_UNUSED struct bt_arena *arena)
+{
+	return detail_status(detail);
+}
+
+/** Verdict of every domain of a constraint; false when all domains pass and no node lacks one. */
+static bool judge_domains(
+	const struct spread_pre_filter_data *data, uint32_t index, uint8_t *verdicts)
+{
+	const struct spread_table *table = &data->tables[index];
+	int64_t highest = highest_count(data, index);
+	uint32_t rejected = 0;
+
+	verdicts[0] = DETAIL_NO_LABEL;
+	for (uint32_t i = 1; i < table->size; i++) {
+		int64_t count = table->counts[i];
+		bool fails = (count == NO_DOMAIN ? 0 : count) > highest;
+
+		verdicts[i] = fails ? DETAIL_SKEW : 0;
+		rejected += fails;
+	}
+	for (uint32_t i = 0; i < data->changes.count; i++) {
+		uint32_t domain = data->changes.items[i].domain;
+
+		if (data->changes.items[i].table == index) {
+			bool fails = count_at(data, index, domain) > highest;
+			verdicts[domain] = fails ? DETAIL_SKEW : 0;
+			rejected += fails;
+		}
+	}
+	return rejected != 0;
+}
+
+/** Rejects the slots of the range that no earlier constraint has rejected. */
+static bool merge_verdicts(const struct bt_label_column *column, const uint8_t *verdicts,
+	struct bt_slot_range range, uint32_t *detail)
+{
+	uint32_t any = 0;
+
+	if (range.slots == NULL) {
+		for (uint32_t slot = 0; slot < range.count; slot++) {
+			uint32_t verdict = verdicts[column->values[slot]];
+			detail[slot] = detail[slot] != 0 ? detail[slot] : verdict;
+			any |= detail[slot];
+		}
+		return any != 0;
+	}
+	for (uint32_t k = 0; k < range.count; k++) {
+		uint32_t slot = range.slots[k];
+		uint32_t verdict = verdicts[column->values[slot]];
+		detail[slot] = detail[slot] != 0 ? detail[slot] : verdict;
+		any |= detail[slot];
+	}
+	return any != 0;
+}
+
+static bool filter_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
+	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const struct bt_state *state,
+	struct bt_slot_range range, uint32_t *detail)
+{
+	const struct spread_pre_filter_data *counted = data;
+	bool any = false;
+
+	bt_fill_slots(range, detail, 0);
+	for (uint32_t i = 0; i < counted->list.count; i++) {
+		const struct bt_label_column *column = counted->list.items[i].column;
+		uint8_t *verdicts;
+
+		if (column == NULL) {
+			for (uint32_t k = 0; k < range.count; k++) {
+				uint32_t *at = &detail[bt_slot_at(range, k)];
+				*at = *at != 0 ? *at : DETAIL_NO_LABEL;
+			}
+			return range.count != 0;
+		}
+		verdicts = bt_malloc(column->dictionary.count);
+		if (judge_domains(counted, i, verdicts) ||
+			column->present_count != state->nodes.slot_count) {
+			any = merge_verdicts(column, verdicts, range, detail) || any;
+		}
+		bt_free(verdicts);
+	}
+	return any;
+}
+
+/* --- the rest --- */
 
 static struct bt_status sign(struct bt_plugin *plugin, const struct bt_pod_info *pod,
 	BT_UNUSED struct bt_sign_fragments *out)
 {
-	const struct pod_topology_spread_plugin *instance =
-		(const struct pod_topology_spread_plugin *)(const void *)plugin;
-
 	if (bt_plugin_pod_spec(pod)->topology_spread_constraints.count > 0) {
 		return bt_status_reason(
 			BT_STATUS_UNSCHEDULABLE, BT_REASON_SIGN_TOPOLOGY_CONSTRAINTS);
 	}
-	if (instance->has_default_constraints) {
+	if (instance_of(plugin)->source.default_count != 0) {
 		return bt_status_reason(
 			BT_STATUS_UNSCHEDULABLE, BT_REASON_SIGN_DEFAULT_TOPOLOGY_CONSTRAINTS);
 	}
 	return BT_STATUS_OK;
 }
 
-static const struct bt_event_registration events[] = {
-	{{BT_RESOURCE_POD,
-		 BT_ACTION_ADD | BT_ACTION_UPDATE_POD_LABEL | BT_ACTION_UPDATE_POD_TOLERATION |
-			 BT_ACTION_DELETE},
-		NULL},
-	{{BT_RESOURCE_NODE,
-		 BT_ACTION_ADD | BT_ACTION_DELETE | BT_ACTION_UPDATE_NODE_LABEL |
-			 BT_ACTION_UPDATE_NODE_TAINT},
-		NULL},
-};
-
-static int events_to_register(BT_UNUSED struct bt_plugin *plugin,
-	const struct bt_event_registration **out_events, uint32_t *out_count,
-	BT_UNUSED struct berth_error *err)
-{
-	*out_events = events;
-	*out_count = BT_ARRAY_LENGTH(events);
-	return 0;
-}
-
 static int create(const struct bt_plugin_args *args, const struct bt_handle *handle,
 	struct bt_plugin **out_plugin, struct berth_error *err)
 {
-	struct pod_topology_spread_plugin *instance;
+	struct bt_spread_plugin *instance;
 	int code = bt_plugin_args_expect(
 		args, BT_ARGS_POD_TOPOLOGY_SPREAD, "want args to be of type", handle, err);
 
 	if (code != 0) {
 		return code;
 	}
-	instance = BT_NEW(struct pod_topology_spread_plugin);
+	instance = BT_NEW(struct bt_spread_plugin);
 	instance->base.ops = &bt_pod_topology_spread_plugin;
 	instance->handle = handle;
-	instance->has_default_constraints =
-		bt_str_equal_c(args->pod_topology_spread.defaulting_type, "System") ||
-		args->pod_topology_spread.default_constraints.count > 0;
+	instance->system_defaulted =
+		bt_str_equal_c(args->pod_topology_spread.defaulting_type, "System");
+	instance->source = (struct bt_spread_source){
+		.state = handle->state,
+		.gates = handle->gates,
+		.defaults = args->pod_topology_spread.default_constraints.items,
+		.default_count = args->pod_topology_spread.default_constraints.count,
+	};
+	if (instance->system_defaulted) {
+		instance->source.defaults = bt_spread_system_defaults;
+		instance->source.default_count = BT_ARRAY_LENGTH(bt_spread_system_defaults);
+	}
 	*out_plugin = &instance->base;
 	return 0;
 }
@@ -79,11 +433,20 @@ const struct bt_plugin_ops bt_pod_topology_spread_plugin = {
 	.name = "PodTopologySpread",
 	.create = create,
 	.destroy = bt_plain_plugin_destroy,
-	.pure = true,
-	.events_to_register = events_to_register,
+	.events_to_register = bt_spread_events_to_register,
 	.sign = sign,
-	.pre_filter = bt_inert_pre_filter,
-	.filter = bt_inert_filter,
-	.pre_score = bt_inert_pre_score,
-	.score = bt_inert_score,
+	.pre_filter = pre_filter,
+	.pre_filter_add_pod = add_pod,
+	.pre_filter_remove_pod = remove_pod,
+	.clone_pre_filter_data = clone_pre_filter_data,
+	.filter = filter,
+	.pre_score = bt_spread_pre_score,
+	.score = bt_spread_score,
+	.normalize = BT_NORMALIZE_CUSTOM,
+	.normalize_score = bt_spread_normalize_score,
+	.columns_per_cycle = true,
+	.filter_column = filter_column,
+	.filter_detail_status = filter_detail_status,
+	.score_slots = bt_spread_score_slots,
+	.normalize_column = bt_spread_normalize_column,
 };

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plugins/common_affinity.h"
+
+#include "api/workload.h"
+
+static const struct bt_str_map no_labels;
+
+const struct bt_str_map *bt_affinity_namespace_labels(
+	const struct bt_state *state, struct bt_str name)
+{
+	const struct bt_namespace *found =
+		bt_object_store_find(&state->objects, BT_KIND_NAMESPACE, BT_STR(""), name);
+
+	return found != NULL ? &found->metadata.labels : &no_labels;
+}
+
+/** Names of the namespaces whose labels the selector matches, after those in `names`. */
+static void add_selected(struct bt_state *state, const struct bt_selector *selector,
+	struct bt_str *names, uint32_t *count)
+{
+	uint32_t cursor = 0;
+
+	for (;;) {
+		const struct bt_namespace *next = bt_object_store_next(
+			&state->objects, BT_KIND_NAMESPACE, (struct bt_str){0}, &cursor);
+
+		if (next == NULL) {
+			return;
+		}
+		if (bt_selector_matches(selector, &next->metadata.labels)) {
+			names[(*count)++] = next->metadata.name;
+		}
+	}
+}
+
+/**
+ * Upstream quirk, spec 06 section 3.4: the namespace selector stays in force beside the names it
+ * was expanded to, against no labels at all. One that such a namespace satisfies selects all.
+ */
+static void expand_term(struct bt_state *state, const struct bt_pod_info *pod,
+	struct bt_incoming_term *incoming, struct bt_arena *arena)
+{
+	const struct bt_affinity_term *term = incoming->term;
+	struct bt_str *names;
+
+	incoming->in_every_namespace = bt_selector_matches(&term->namespace_selector, &no_labels);
+	if (incoming->in_every_namespace) {
+		return;
+	}
+	if (term->in_own_namespace) {
+		names = BT_ARENA_NEW(arena, struct bt_str);
+		names[0] = pod->namespace_;
+		incoming->namespaces = names;
+		incoming->namespace_count = 1;
+		return;
+	}
+	incoming->namespaces = term->namespaces;
+	incoming->namespace_count = term->namespace_count;
+	if (term->namespace_selector.nothing) {
+		return;
+	}
+	names = BT_ARENA_NEW_ARRAY(arena, struct bt_str,
+		(size_t)term->namespace_count +
+			bt_object_store_count(&state->objects, BT_KIND_NAMESPACE));
+	if (term->namespace_count != 0) {
+		memcpy(names, term->namespaces, term->namespace_count * sizeof(*names));
+	}
+	incoming->namespaces = names;
+	add_selected(state, &term->namespace_selector, names, &incoming->namespace_count);
+}
+
+struct bt_incoming_terms bt_affinity_expand(struct bt_state *state, const struct bt_pod_info *pod,
+	enum bt_affinity_group group, struct bt_pair_counts *counts, struct bt_arena *arena)
+{
+	struct bt_affinity_term_list list = bt_affinity_group_of(bt_affinity_terms_of(pod), group);
+	struct bt_incoming_terms terms = {.count = list.count};
+
+	if (list.count == 0) {
+		return terms;
+	}
+	terms.items = BT_ARENA_NEW_ARRAY(arena, struct bt_incoming_term, list.count);
+	for (uint32_t i = 0; i < list.count; i++) {
+		terms.items[i].term = &list.items[i];
+		terms.items[i].table =
+			bt_pair_counts_table(counts, state, arena, list.items[i].topology_key);
+		expand_term(state, pod, &terms.items[i], arena);
+	}
+	return terms;
+}
+
+bool bt_incoming_term_matches(const struct bt_incoming_term *term, struct bt_str namespace_,
+	const struct bt_str_map *labels)
+{
+	bool inside = term->in_every_namespace;
+
+	for (uint32_t i = 0; !inside && i < term->namespace_count; i++) {
+		inside = bt_str_equal(term->namespaces[i], namespace_);
+	}
+	return inside && bt_selector_matches(&term->term->selector, labels);
+}
+
+bool bt_incoming_terms_all_match(const struct bt_incoming_terms *terms, struct bt_str namespace_,
+	const struct bt_str_map *labels)
+{
+	for (uint32_t i = 0; i < terms->count; i++) {
+		if (!bt_incoming_term_matches(&terms->items[i], namespace_, labels)) {
+			return false;
+		}
+	}
+	return terms->count != 0;
+}

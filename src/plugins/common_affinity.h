@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_PLUGINS_COMMON_AFFINITY_H
+#define BT_PLUGINS_COMMON_AFFINITY_H
+/** Between the files of the InterPodAffinity plugin: its instance, terms of the pod to be placed,
+ * and the slots that are not in its main file. */
+#include "plugins/common_plugin.h"
+#include "plugins/common_topology.h"
+#include "state/affinity_terms.h"
+
+struct bt_affinity_plugin {
+	struct bt_plugin base;
+	const struct bt_handle *handle;
+	int32_t hard_weight; /* of existing pods' required affinity terms in the score */
+	bool ignores_preferred_terms_of_existing_pods;
+};
+
+/** A term of the pod to be placed with its namespaces spelled out. Spec 06 section 3.4. */
+struct bt_incoming_term {
+	const struct bt_affinity_term *term;
+	bool in_every_namespace;
+	uint32_t namespace_count;
+	const struct bt_str *namespaces;
+	uint32_t table; /* in the counts it belongs to; BT_NO_TABLE: no node has its key */
+};
+
+struct bt_incoming_terms {
+	uint32_t count;
+	struct bt_incoming_term *items;
+};
+
+/** Terms of the pod, NULL when it has no inter-pod affinity at all. */
+static inline const struct bt_affinity_terms *bt_affinity_terms_of(const struct bt_pod_info *pod)
+{
+	return pod->shape->affinity_terms;
+}
+
+/** The terms of a group; count 0 when terms is NULL. */
+static inline struct bt_affinity_term_list bt_affinity_group_of(
+	const struct bt_affinity_terms *terms, enum bt_affinity_group group)
+{
+	return terms != NULL ? terms->groups[group] : (struct bt_affinity_term_list){0};
+}
+
+/** Labels of the Namespace object, or none. */
+const struct bt_str_map *bt_affinity_namespace_labels(
+	const struct bt_state *state, struct bt_str name);
+/** A group of the pod's terms, expanded; tables are looked up in (or added to) counts. */
+struct bt_incoming_terms bt_affinity_expand(struct bt_state *state, const struct bt_pod_info *pod,
+	enum bt_affinity_group group, struct bt_pair_counts *counts, struct bt_arena *arena);
+/** An incoming term against another pod. */
+bool bt_incoming_term_matches(const struct bt_incoming_term *term, struct bt_str namespace_,
+	const struct bt_str_map *labels);
+/** There are terms, and each of them matches. */
+bool bt_incoming_terms_all_match(const struct bt_incoming_terms *terms, struct bt_str namespace_,
+	const struct bt_str_map *labels);
+
+/* common_affinity_score.c: spec 06 sections 3.8 and 3.9 */
+
+struct bt_status bt_affinity_pre_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const uint32_t *slots, uint32_t slot_count);
+struct bt_status bt_affinity_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score);
+struct bt_status bt_affinity_normalize_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, struct bt_node_score *scores, uint32_t count);
+void bt_affinity_score_slots(struct bt_plugin *plugin, const void *data,
+	const struct bt_pod_info *pod, const struct bt_state *state, const uint32_t *slots,
+	uint32_t count, int64_t *scores);
+void bt_affinity_normalize_column(struct bt_plugin *plugin, const void *data,
+	const struct bt_state *state, const uint32_t *feasible_slots, uint32_t count,
+	int64_t *scores);
+
+/* common_affinity_hints.c: spec 06 section 3.12 */
+
+int bt_affinity_events_to_register(struct bt_plugin *plugin,
+	const struct bt_event_registration **out_events, uint32_t *out_count,
+	struct berth_error *err);
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Scoring of InterPodAffinity. Spec: 06 sections 3.8 and 3.9. */
+#include "plugins/common_affinity.h"
+
+struct affinity_pre_score_data {
+	struct bt_pair_counts weights; /* M */
+};
+
+/* --- PreScore --- */
+
+struct pre_score_run {
+	const struct bt_affinity_plugin *instance;
+	struct bt_state *state;
+	const struct bt_pod_info *pod;
+	struct bt_arena *arena;
+	const struct bt_str_map *namespace_labels;
+	struct bt_pair_counts *weights;
+	struct bt_incoming_terms near;
+	struct bt_incoming_terms apart;
+};
+
+static void add_weight(
+	const struct pre_score_run *run, uint32_t table, uint32_t slot, int64_t weight)
+{
+	uint32_t domain = table == BT_NO_TABLE
+		? 0
+		: bt_topology_domain(run->weights->tables[table].column, slot);
+
+	if (domain != 0) {
+		bt_pair_counts_count(run->weights, table, domain, weight);
+	}
+}
+
+/** The pod's preferred terms that select another pod. */
+static void add_own(const struct pre_score_run *run, const struct bt_pod_info *other, uint32_t slot)
+{
+	for (uint32_t i = 0; i < run->near.count; i++) {
+		const struct bt_incoming_term *term = &run->near.items[i];
+		if (bt_incoming_term_matches(term, other->namespace_, other->labels)) {
+			add_weight(run, term->table, slot, term->term->weight);
+		}
+	}
+	for (uint32_t i = 0; i < run->apart.count; i++) {
+		const struct bt_incoming_term *term = &run->apart.items[i];
+		if (bt_incoming_term_matches(term, other->namespace_, other->labels)) {
+			add_weight(run, term->table, slot, -(int64_t)term->term->weight);
+		}
+	}
+}
+
+/** The terms of another pod that select the pod, each with `fixed` or its own weight times sign. */
+static void add_existing_group(const struct pre_score_run *run, const struct bt_pod_info *other,
+	uint32_t slot, enum bt_affinity_group group, int64_t fixed, int64_t sign)
+{
+	struct bt_affinity_term_list list =
+		bt_affinity_group_of(bt_affinity_terms_of(other), group);
+
+	for (uint32_t i = 0; i < list.count; i++) {
+		const struct bt_affinity_term *term = &list.items[i];
+
+		if (bt_affinity_term_matches(term, other->namespace_, run->pod->namespace_,
+			    run->pod->labels, run->namespace_labels)) {
+			add_weight(run,
+				bt_pair_counts_table(
+					run->weights, run->state, run->arena, term->topology_key),
+				slot, fixed + sign * term->weight);
+		}
+	}
+}
+
+static void add_pods(
+	const struct pre_score_run *run, uint32_t slot, const uint32_t *pods, uint32_t count)
+{
+	struct bt_pod_info other;
+
+	for (uint32_t i = 0; i < count; i++) {
+		bt_pod_info_from_record(run->state, pods[i], &other);
+		add_own(run, &other, slot);
+		if (run->instance->hard_weight > 0) {
+			add_existing_group(run, &other, slot, BT_AFFINITY_REQUIRED,
+				run->instance->hard_weight, 0);
+		}
+		add_existing_group(run, &other, slot, BT_AFFINITY_PREFERRED, 0, 1);
+		add_existing_group(run, &other, slot, BT_ANTI_AFFINITY_PREFERRED, 0, -1);
+	}
+}
+
+/** Section 3.8 to the letter. */
+static void add_by_walking(const struct pre_score_run *run, bool has_preferred)
+{
+	const struct bt_snapshot *snapshot = &run->state->snapshot;
+	uint32_t count = has_preferred ? snapshot->count : snapshot->affinity_list.count;
+
+	for (uint32_t n = 0; n < count; n++) {
+		uint32_t slot =
+			has_preferred ? snapshot->list[n] : snapshot->affinity_list.items[n];
+		const struct bt_node_row *row = &run->state->nodes.rows[slot];
+
+		if (has_preferred) {
+			add_pods(run, slot, row->pods.items, row->pods.count);
+		} else {
+			add_pods(run, slot, row->pods_with_affinity.items,
+				row->pods_with_affinity.count);
+		}
+	}
+}
+
+struct bt_status bt_affinity_pre_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, BT_UNUSED const uint32_t *slots,
+	BT_UNUSED uint32_t slot_count)
+{
+	const struct bt_affinity_plugin *instance =
+		(const struct bt_affinity_plugin *)(const void *)plugin;
+	const struct bt_affinity_terms *terms = bt_affinity_terms_of(pod);
+	bool has_preferred = terms != NULL && terms->has_preferred;
+	struct affinity_pre_score_data *data;
+	struct pre_score_run run;
+
+	if (instance->ignores_preferred_terms_of_existing_pods && !has_preferred) {
+		return bt_status_code_only(BT_STATUS_SKIP);
+	}
+	if (terms != NULL && terms->errors.length != 0) {
+		return bt_status_error_text(cycle->arena,
+			bt_arena_printf(cycle->arena, "failed to parse pod: %.*s",
+				BT_STR_ARG(terms->errors)));
+	}
+	data = BT_ARENA_NEW(cycle->arena, struct affinity_pre_score_data);
+	run = (struct pre_score_run){
+		.instance = instance,
+		.state = instance->handle->state,
+		.pod = pod,
+		.arena = cycle->arena,
+		.weights = &data->weights,
+	};
+	run.namespace_labels = bt_affinity_namespace_labels(run.state, pod->namespace_);
+	run.near = bt_affinity_expand(
+		run.state, pod, BT_AFFINITY_PREFERRED, run.weights, cycle->arena);
+	run.apart = bt_affinity_expand(
+		run.state, pod, BT_ANTI_AFFINITY_PREFERRED, run.weights, cycle->arena);
+	add_by_walking(&run, has_preferred);
+	if (!data->weights.touched) {
+		return bt_status_code_only(BT_STATUS_SKIP);
+	}
+	bt_plugin_set_pre_score_data(plugin, cycle, data);
+	return BT_STATUS_OK;
+}
+
+/* --- Score --- */
+
+static int64_t score_slot(const struct bt_pair_counts *weights, uint32_t slot)
+{
+	int64_t sum = 0;
+
+	for (uint32_t i = 0; i < weights->table_count; i++) {
+		/* No pair has domain 0: its count stays 0. */
+		sum = bt_wrap_add(
+			sum, weights->tables[i].counts[weights->tables[i].column->values[slot]]);
+	}
+	return sum;
+}
+
+struct bt_status bt_affinity_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node,
+	int64_t *out_score)
+{
+	const struct affinity_pre_score_data *data = bt_plugin_pre_score_data(plugin, cycle);
+
+	if (data == NULL) {
+		return bt_status_error_text(cycle->arena,
+			BT_STR("failed to read \"PreScoreInterPodAffinity\" from cycleState: not "
+			       "found"));
+	}
+	*out_score = score_slot(&data->weights, node->slot);
+	return BT_STATUS_OK;
+}
+
+void bt_affinity_score_slots(BT_UNUSED struct bt_plugin *plugin, const void *data,
+	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const struct bt_state *state,
+	const uint32_t *slots, uint32_t count, int64_t *scores)
+{
+	const struct affinity_pre_score_data *counted = data;
+	const struct bt_pair_counts *weights = &counted->weights;
+
+	for (uint32_t i = 0; i < count; i++) {
+		scores[i] = 0;
+	}
+	for (uint32_t t = 0; t < weights->table_count; t++) {
+		const uint32_t *domains = weights->tables[t].column->values;
+		const int64_t *counts = weights->tables[t].counts;
+
+		for (uint32_t i = 0; i < count; i++) {
+			scores[i] = bt_wrap_add(scores[i], counts[domains[slots[i]]]);
+		}
+	}
+}
+
+/* --- NormalizeScore --- */
+
+/** Division first, then multiplication, then truncation: section 3.9 says why that matters. */
+static int64_t normalized(int64_t score, int64_t low, int64_t difference)
+{
+	if (difference <= 0) {
+		return 0;
+	}
+	return bt_trunc_to_i64(
+		(double)BT_SCORE_MAX * ((double)bt_wrap_sub(score, low) / (double)difference));
+}
+
+struct bt_status bt_affinity_normalize_score(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED struct bt_cycle_state *cycle, BT_UNUSED const struct bt_pod_info *pod,
+	struct bt_node_score *scores, uint32_t count)
+{
+	int64_t low = INT64_MAX;
+	int64_t high = INT64_MIN;
+
+	for (uint32_t i = 0; i < count; i++) {
+		low = scores[i].score < low ? scores[i].score : low;
+		high = scores[i].score > high ? scores[i].score : high;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		scores[i].score = normalized(scores[i].score, low, bt_wrap_sub(high, low));
+	}
+	return BT_STATUS_OK;
+}
+
+void bt_affinity_normalize_column(BT_UNUSED struct bt_plugin *plugin, BT_UNUSED const void *data,
+	BT_UNUSED const struct bt_state *state, BT_UNUSED const uint32_t *feasible_slots,
+	uint32_t count, int64_t *scores)
+{
+	int64_t low = INT64_MAX;
+	int64_t high = INT64_MIN;
+
+	for (uint32_t i = 0; i < count; i++) {
+		low = scores[i] < low ? scores[i] : low;
+		high = scores[i] > high ? scores[i] : high;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		scores[i] = normalized(scores[i], low, bt_wrap_sub(high, low));
+	}
+}
