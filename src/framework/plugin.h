@@ -118,6 +118,17 @@ enum bt_queueing_hint {
 typedef enum bt_queueing_hint (*bt_hint_function)(struct bt_plugin *plugin, const struct bt_pod_info *pod,
 	const void *old_object, const void *new_object, struct berth_error *err);
 
+/** What a plugin's hints look at besides the event's objects and what informers know. */
+enum bt_hint_scope {
+	BT_HINT_SCOPE_POD, /* anything */
+	/**
+	 * The pod's shape. A hint that asks whether the event is about the pod itself (by uid) counts as such: that pod is
+	 * always asked by itself.
+	 */
+	BT_HINT_SCOPE_SHAPE,
+	BT_HINT_SCOPE_LABELS, /* shape, namespace and labels */
+};
+
 struct bt_event_registration {
 	struct bt_cluster_event event;
 	bt_hint_function hint; /* NULL: always Queue */
@@ -170,6 +181,10 @@ struct bt_plugin_ops {
 	/* Queueing */
 	struct bt_status (*pre_enqueue)(struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_arena *arena);
 	bool (*less)(struct bt_plugin *plugin, const struct bt_queued_pod *a, const struct bt_queued_pod *b);
+	/** less is: higher priority first, then earlier timestamp. The queue may then compare keys of its own. */
+	bool less_is_priority_then_time;
+	/** Pods that agree in this get the same answer from every hint: the queue asks once for all of them. */
+	enum bt_hint_scope hint_scope;
 	/** *out_events borrowed from the plugin. */
 	int (*events_to_register)(struct bt_plugin *plugin, const struct bt_event_registration **out_events,
 		uint32_t *out_count, struct berth_error *err);
