@@ -182,7 +182,12 @@ struct bt_image_volume_source {
 	struct bt_str pull_policy;
 };
 
-/** configMap, secret, emptyDir, csi: only that they are set. */
+/** An inline CSI volume. */
+struct bt_inline_csi_volume_source {
+	struct bt_str driver;
+};
+
+/** configMap, secret, emptyDir: only that they are set. */
 struct bt_presence_volume_source {
 	char unused;
 };
@@ -203,7 +208,7 @@ struct bt_volume {
 	const struct bt_vsphere_volume_source *vsphere_volume;
 	const struct bt_portworx_volume_source *portworx_volume;
 	const struct bt_image_volume_source *image;
-	const struct bt_presence_volume_source *csi;
+	const struct bt_inline_csi_volume_source *csi;
 	const struct bt_presence_volume_source *config_map;
 	const struct bt_presence_volume_source *secret;
 	const struct bt_presence_volume_source *empty_dir;

@@ -96,6 +96,12 @@ static const struct bt_field image_rows[] = {
 static const struct bt_message image_message =
 	BT_MESSAGE(bt_image_volume_source, "ImageVolumeSource", image_rows);
 
+static const struct bt_field inline_csi_rows[] = {
+	BT_ROW_STR_ALWAYS(bt_inline_csi_volume_source, driver, "driver", 1),
+};
+static const struct bt_message inline_csi_message =
+	BT_MESSAGE(bt_inline_csi_volume_source, "CSIVolumeSource", inline_csi_rows);
+
 /* Only whether they are set is read, so the table is empty. */
 static const struct bt_message presence_message = {.name = "VolumeSource",
 	.size = (uint32_t)sizeof(struct bt_presence_volume_source),
@@ -127,7 +133,8 @@ static const struct bt_field volume_rows[] = {
 	BT_ROW_MSG_NULLABLE(bt_volume, portworx_volume, "portworxVolume", 24,
 		bt_portworx_volume_source, bt_portworx_volume_source_message),
 	BT_ROW_MSG_NULLABLE(bt_volume, image, "image", 30, bt_image_volume_source, image_message),
-	BT_ROW_MSG_NULLABLE(bt_volume, csi, "csi", 28, bt_presence_volume_source, presence_message),
+	BT_ROW_MSG_NULLABLE(
+		bt_volume, csi, "csi", 28, bt_inline_csi_volume_source, inline_csi_message),
 	BT_ROW_MSG_NULLABLE(bt_volume, config_map, "configMap", 19, bt_presence_volume_source,
 		presence_message),
 	BT_ROW_MSG_NULLABLE(

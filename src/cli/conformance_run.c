@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/storage.h"
 #include "base/alloc.h"
+#include "base/error.h"
 #include "cli/conformance.h"
 #include "config/config.h"
 #include "sched/engine.h"
@@ -42,6 +44,7 @@ struct case_run {
 	BT_VEC(struct case_node) nodes;
 	BT_VEC(struct bt_pod_info *) queued; /* nominated pods that wait */
 	struct bt_json_writer writer;
+	bool writes_open; /* `writes` of the current result has been begun */
 };
 
 static int read_raw_list(
@@ -465,6 +468,72 @@ static void write_post_filter(struct case_run *run, struct bt_framework *framewo
 
 /** --- one pending pod --- */
 
+/** A member of `writes`, which is opened for the first one. */
+static void begin_write(struct case_run *run, const char *op)
+{
+	if (!run->writes_open) {
+		bt_json_write_name_c(&run->writer, "writes");
+		bt_json_begin_array(&run->writer);
+		run->writes_open = true;
+	}
+	bt_json_begin_object(&run->writer);
+	bt_json_write_name_c(&run->writer, "op");
+	bt_json_write_c(&run->writer, op);
+}
+
+/** What VolumeBinding writes in PreBind; then it is told not to wait for the effect. */
+static int record_bind_volume(void *context, const struct bt_persistent_volume *volume,
+	const struct bt_persistent_volume_claim *claim,
+	BT_UNUSED struct bt_str *out_resource_version, BT_UNUSED struct berth_error *err)
+{
+	struct case_run *run = context;
+	begin_write(run, "bindPV");
+	bt_json_write_name_c(&run->writer, "pv");
+	bt_json_write_str(&run->writer, volume->metadata.name);
+	bt_json_write_name_c(&run->writer, "pvc");
+	bt_json_write_str(&run->writer, object_key(run, &claim->metadata));
+	bt_json_end_object(&run->writer);
+	return 0;
+}
+
+static int record_select_node(void *context, const struct bt_persistent_volume_claim *claim,
+	struct bt_str node_name, BT_UNUSED struct bt_str *out_resource_version,
+	BT_UNUSED struct berth_error *err)
+{
+	struct case_run *run = context;
+	begin_write(run, "provision");
+	bt_json_write_name_c(&run->writer, "pvc");
+	bt_json_write_str(&run->writer, object_key(run, &claim->metadata));
+	bt_json_write_name_c(&run->writer, "selectedNode");
+	bt_json_write_str(&run->writer, node_name);
+	bt_json_end_object(&run->writer);
+	return 0;
+}
+
+static int refuse_to_wait(
+	BT_UNUSED void *context, BT_UNUSED const struct bt_pod_info *pod, struct berth_error *err)
+{
+	return bt_error_set(err, BERTH_ERR_STATE, "binding volumes: context canceled");
+}
+
+/** PreBind as far as its writes; what Reserve assumed stays for the steps that follow. */
+static void write_writes(struct case_run *run, struct bt_framework *framework,
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, uint32_t slot)
+{
+	struct bt_volume_writer writer = {.bind_volume = record_bind_volume,
+		.select_node = record_select_node,
+		.wait = refuse_to_wait,
+		.context = run};
+	framework->handle.volume_writer = &writer;
+	run->writes_open = false;
+	/* It fails where it would wait. */
+	(void)bt_run_pre_bind(framework, cycle, pod, slot);
+	framework->handle.volume_writer = NULL;
+	if (run->writes_open) {
+		bt_json_end_array(&run->writer);
+	}
+}
+
 static int place(struct case_run *run, struct bt_framework *framework,
 	const struct bt_pod_info *pod, const struct bt_evaluation *evaluation,
 	struct berth_error *err)
@@ -484,6 +553,7 @@ static int place(struct case_run *run, struct bt_framework *framework,
 	struct bt_status status = bt_run_reserve(framework, evaluation->cycle, pod, slot);
 	if (bt_status_is_success(&status)) {
 		note_pod(run, bound, true);
+		write_writes(run, framework, evaluation->cycle, pod, slot);
 		return 0;
 	}
 	bt_json_write_name_c(&run->writer, "reserve");

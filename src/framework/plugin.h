@@ -2,14 +2,17 @@
 #ifndef BT_FRAMEWORK_PLUGIN_H
 #define BT_FRAMEWORK_PLUGIN_H
 /**
- * The plugin contract. A plugin is a constant table of functions plus an instance per profile; it implements any subset
- * of the extension points (a NULL slot = the role is not implemented). Spec: 02 section 4.
+ * The plugin contract. A plugin is a constant table of functions plus an instance per profile; it
+ * implements any subset of the extension points (a NULL slot = the role is not implemented). Spec:
+ * 02 section 4.
  *
- * Every plugin has the plain form (one pod, one node, through node_info.h). A plugin whose verdict or score is a pure
- * function of the pod's shape and one node's row may add the column form: the same answer over many slots at once, kept
- * by the scheduling plan and repaired from the change log. BERTH_VERIFY=1 compares the two on every decision.
+ * Every plugin has the plain form (one pod, one node, through node_info.h). A plugin whose verdict
+ * or score is a pure function of the pod's shape and one node's row may add the column form: the
+ * same answer over many slots at once, kept by the scheduling plan and repaired from the change
+ * log. BERTH_VERIFY=1 compares the two on every decision.
  *
- * All functions run on the scheduling thread. `pod` is never NULL. Data placed in the cycle lives in cycle->arena.
+ * All functions run on the scheduling thread. `pod` is never NULL. Data placed in the cycle lives
+ * in cycle->arena.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,7 +31,6 @@
 #define BT_TOTAL_SCORE_MAX INT64_MAX
 
 struct bt_framework; /* framework/framework.h */
-struct bt_object_lister;
 struct bt_plugin_ops;
 
 /** Base of every instance; first member of the plugin's own structure. */
@@ -39,8 +41,43 @@ struct bt_plugin {
 
 /** Where DefaultBinder sends a binding. The engine does no I/O itself. */
 struct bt_binder {
-	/** Bind the pod to the node. Returns 0, or a negative code with err set to the API's error text. */
-	int (*bind)(void *context, const struct bt_pod_info *pod, struct bt_str node_name, struct berth_error *err);
+	/** Bind the pod to the node. Returns 0, or a negative code with err set to the API's error
+	 * text. */
+	int (*bind)(void *context, const struct bt_pod_info *pod, struct bt_str node_name,
+		struct berth_error *err);
+	void *context;
+};
+
+struct bt_persistent_volume;
+struct bt_persistent_volume_claim;
+
+/**
+ * Where VolumeBinding sends its writes, and how it waits for their effect. Spec 07 section 9.
+ * Errors carry the API's text. *out_resource_version: the version the API answered with, borrowed
+ * until the next call.
+ */
+struct bt_volume_writer {
+	/**
+	 * Write the volume's claimRef and, if it is there, its annotation
+	 * pv.kubernetes.io/bound-by-controller, on condition that the API has the volume in the
+	 * resourceVersion given here. claim: whom it is bound to.
+	 */
+	int (*bind_volume)(void *context, const struct bt_persistent_volume *volume,
+		const struct bt_persistent_volume_claim *claim, struct bt_str *out_resource_version,
+		struct berth_error *err);
+	/** Write the claim's annotation volume.kubernetes.io/selected-node, on the same condition.
+	 */
+	int (*select_node)(void *context, const struct bt_persistent_volume_claim *claim,
+		struct bt_str node_name, struct bt_str *out_resource_version,
+		struct berth_error *err);
+	/**
+	 * Let a second pass and the state follow the cluster. Negative with err = the whole text of
+	 * the failure when the pod need not wait any longer ("binding volumes: context canceled",
+	 * or the cause of the cancellation).
+	 */
+	int (*wait)(void *context, const struct bt_pod_info *pod, struct berth_error *err);
+	/** The API still has the pod. NULL: it has. */
+	bool (*pod_exists)(void *context, const struct bt_pod_info *pod);
 	void *context;
 };
 
@@ -51,10 +88,12 @@ struct bt_handle {
 	struct bt_framework *framework; /* for nested runners (preemption) */
 	struct bt_str scheduler_name;
 	const struct bt_binder *binder; /* NULL: every binding succeeds (simulation) */
-	const struct bt_object_lister *objects; /* framework/object_lister.h; NULL: there are none */
+	const struct bt_volume_writer
+		*volume_writer; /* NULL: volumes count as bound once assumed (simulation) */
 };
 
-/** PreFilter's narrowing. names NULL: all nodes. An empty non-NULL list means no node. Spec 02 section 2. */
+/** PreFilter's narrowing. names NULL: all nodes. An empty non-NULL list means no node. Spec 02
+ * section 2. */
 struct bt_pre_filter_result {
 	bool restricted;
 	uint32_t count;
@@ -77,7 +116,8 @@ struct bt_post_filter_result {
 	struct bt_str nominated_node_name;
 };
 
-/** Statuses of the nodes that were examined: explicit entries plus one for all others. Spec 02 section 2. */
+/** Statuses of the nodes that were examined: explicit entries plus one for all others. Spec 02
+ * section 2. */
 struct bt_node_status_entry {
 	uint32_t slot;
 	struct bt_status status;
@@ -114,16 +154,18 @@ enum bt_queueing_hint {
 	BT_HINT_QUEUE,
 };
 
-/** old_object / new_object: the decoded API object (struct bt_pod, struct bt_node, ...), NULL when there is none. */
-typedef enum bt_queueing_hint (*bt_hint_function)(struct bt_plugin *plugin, const struct bt_pod_info *pod,
-	const void *old_object, const void *new_object, struct berth_error *err);
+/** old_object / new_object: the decoded API object (struct bt_pod, struct bt_node, ...), NULL when
+ * there is none. */
+typedef enum bt_queueing_hint (*bt_hint_function)(struct bt_plugin *plugin,
+	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
+	struct berth_error *err);
 
 /** What a plugin's hints look at besides the event's objects and what informers know. */
 enum bt_hint_scope {
 	BT_HINT_SCOPE_POD, /* anything */
 	/**
-	 * The pod's shape. A hint that asks whether the event is about the pod itself (by uid) counts as such: that pod is
-	 * always asked by itself.
+	 * The pod's shape. A hint that asks whether the event is about the pod itself (by uid)
+	 * counts as such: that pod is always asked by itself.
 	 */
 	BT_HINT_SCOPE_SHAPE,
 	BT_HINT_SCOPE_LABELS, /* shape, namespace and labels */
@@ -147,7 +189,8 @@ enum bt_normalize_kind {
 	BT_NORMALIZE_CUSTOM,          /* ops->normalize_score */
 };
 
-/** Which slots a column pass covers: all below count when slots is NULL, else the count listed ones. */
+/** Which slots a column pass covers: all below count when slots is NULL, else the count listed
+ * ones. */
 struct bt_slot_range {
 	const uint32_t *slots;
 	uint32_t count;
@@ -163,143 +206,168 @@ struct bt_plugin_ops {
 	const char *name; /* unique in a registry */
 
 	/**
-	 * New instance. args: decoded and defaulted (config.h), kind BT_ARGS_NONE when there are none; borrowed for the life
-	 * of the framework. err: reported as `initializing plugin "<name>": <err>`.
+	 * New instance. args: decoded and defaulted (config.h), kind BT_ARGS_NONE when there are
+	 * none; borrowed for the life of the framework. err: reported as `initializing plugin
+	 * "<name>": <err>`.
 	 */
-	int (*create)(const struct bt_plugin_args *args, const struct bt_handle *handle, struct bt_plugin **out_plugin,
-		struct berth_error *err);
+	int (*create)(const struct bt_plugin_args *args, const struct bt_handle *handle,
+		struct bt_plugin **out_plugin, struct berth_error *err);
 	void (*destroy)(struct bt_plugin *plugin);
 
 	/**
-	 * PreFilter and PreScore depend only on the pod's shape, the arguments and the state's symbols: the framework may run
-	 * them once per shape and keep their data. Their data must then never be changed by Filter or Score.
+	 * PreFilter and PreScore depend only on the pod's shape, the arguments and the state's
+	 * symbols: the framework may run them once per shape and keep their data. Their data must
+	 * then never be changed by Filter or Score.
 	 */
 	bool pure;
-	/** Purity where it depends on the pod (no volumes: nothing else is looked at). NULL: `pure` decides. */
+	/** Purity where it depends on the pod (no volumes: nothing else is looked at). NULL: `pure`
+	 * decides. */
 	bool (*is_pure_for)(struct bt_plugin *plugin, const struct bt_pod_info *pod);
 
 	/* Queueing */
-	struct bt_status (*pre_enqueue)(struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_arena *arena);
-	bool (*less)(struct bt_plugin *plugin, const struct bt_queued_pod *a, const struct bt_queued_pod *b);
-	/** less is: higher priority first, then earlier timestamp. The queue may then compare keys of its own. */
+	struct bt_status (*pre_enqueue)(
+		struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_arena *arena);
+	bool (*less)(struct bt_plugin *plugin, const struct bt_queued_pod *a,
+		const struct bt_queued_pod *b);
+	/** less is: higher priority first, then earlier timestamp. The queue may then compare keys
+	 * of its own. */
 	bool less_is_priority_then_time;
-	/** Pods that agree in this get the same answer from every hint: the queue asks once for all of them. */
+	/** Pods that agree in this get the same answer from every hint: the queue asks once for all
+	 * of them. */
 	enum bt_hint_scope hint_scope;
 	/** *out_events borrowed from the plugin. */
-	int (*events_to_register)(struct bt_plugin *plugin, const struct bt_event_registration **out_events,
-		uint32_t *out_count, struct berth_error *err);
+	int (*events_to_register)(struct bt_plugin *plugin,
+		const struct bt_event_registration **out_events, uint32_t *out_count,
+		struct berth_error *err);
 	/** Success (fragments added), Unschedulable (not signable) or Error. */
-	struct bt_status (*sign)(struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_sign_fragments *out);
+	struct bt_status (*sign)(struct bt_plugin *plugin, const struct bt_pod_info *pod,
+		struct bt_sign_fragments *out);
 
 	/* Scheduling cycle. Success, Skip, Unschedulable, UnschedulableAndUnresolvable, Error. */
-	struct bt_status (*pre_filter)(struct bt_plugin *plugin, struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
-		struct bt_pre_filter_result *out_result);
-	struct bt_status (*pre_filter_add_pod)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-		const struct bt_pod_info *pod_to_schedule, const struct bt_pod_info *pod_to_add,
-		const struct bt_node_info *node);
-	struct bt_status (*pre_filter_remove_pod)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-		const struct bt_pod_info *pod_to_schedule, const struct bt_pod_info *pod_to_remove,
-		const struct bt_node_info *node);
-	/** Copy of the plugin's pre-filter data that add_pod / remove_pod may change; NULL: the data is never changed. */
+	struct bt_status (*pre_filter)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+		const struct bt_pod_info *pod, struct bt_pre_filter_result *out_result);
+	struct bt_status (*pre_filter_add_pod)(struct bt_plugin *plugin,
+		struct bt_cycle_state *cycle, const struct bt_pod_info *pod_to_schedule,
+		const struct bt_pod_info *pod_to_add, const struct bt_node_info *node);
+	struct bt_status (*pre_filter_remove_pod)(struct bt_plugin *plugin,
+		struct bt_cycle_state *cycle, const struct bt_pod_info *pod_to_schedule,
+		const struct bt_pod_info *pod_to_remove, const struct bt_node_info *node);
+	/** Copy of the plugin's pre-filter data that add_pod / remove_pod may change; NULL: the
+	 * data is never changed. */
 	void *(*clone_pre_filter_data)(const void *data, struct bt_arena *arena);
 	/** Success, rejected or Error. Reads only the node passed in. */
-	struct bt_status (*filter)(struct bt_plugin *plugin, struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
-		const struct bt_node_info *node);
-	struct bt_status (*post_filter)(struct bt_plugin *plugin, struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
-		const struct bt_node_statuses *statuses, struct bt_post_filter_result *out_result);
+	struct bt_status (*filter)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+		const struct bt_pod_info *pod, const struct bt_node_info *node);
+	struct bt_status (*post_filter)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+		const struct bt_pod_info *pod, const struct bt_node_statuses *statuses,
+		struct bt_post_filter_result *out_result);
 	/** slots: the feasible nodes. Success, Skip, anything else is an error. */
-	struct bt_status (*pre_score)(struct bt_plugin *plugin, struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
-		const uint32_t *slots, uint32_t slot_count);
-	struct bt_status (*score)(struct bt_plugin *plugin, struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
-		const struct bt_node_info *node, int64_t *out_score);
+	struct bt_status (*pre_score)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+		const struct bt_pod_info *pod, const uint32_t *slots, uint32_t slot_count);
+	struct bt_status (*score)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+		const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score);
 	enum bt_normalize_kind normalize;
 	/** BT_NORMALIZE_CUSTOM only. Rewrites the scores in place. */
 	struct bt_status (*normalize_score)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 		const struct bt_pod_info *pod, struct bt_node_score *scores, uint32_t count);
 
 	/* After the choice. slot is the chosen node. */
-	struct bt_status (*reserve)(struct bt_plugin *plugin, struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
-		uint32_t slot);
+	struct bt_status (*reserve)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+		const struct bt_pod_info *pod, uint32_t slot);
 	/** Idempotent; may be called without its reserve having run. */
-	void (*unreserve)(struct bt_plugin *plugin, struct bt_cycle_state *cycle, const struct bt_pod_info *pod, uint32_t slot);
-	struct bt_status (*permit)(struct bt_plugin *plugin, struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
-		uint32_t slot, int64_t *out_timeout_ns);
+	void (*unreserve)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+		const struct bt_pod_info *pod, uint32_t slot);
+	struct bt_status (*permit)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+		const struct bt_pod_info *pod, uint32_t slot, int64_t *out_timeout_ns);
 
 	/* Binding cycle. */
-	struct bt_status (*pre_bind_pre_flight)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-		const struct bt_pod_info *pod, uint32_t slot, struct bt_pre_bind_pre_flight *out_result);
-	struct bt_status (*pre_bind)(struct bt_plugin *plugin, struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
-		uint32_t slot);
-	struct bt_status (*bind)(struct bt_plugin *plugin, struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
-		uint32_t slot);
-	void (*post_bind)(struct bt_plugin *plugin, struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
-		uint32_t slot);
+	struct bt_status (*pre_bind_pre_flight)(struct bt_plugin *plugin,
+		struct bt_cycle_state *cycle, const struct bt_pod_info *pod, uint32_t slot,
+		struct bt_pre_bind_pre_flight *out_result);
+	struct bt_status (*pre_bind)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+		const struct bt_pod_info *pod, uint32_t slot);
+	struct bt_status (*bind)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+		const struct bt_pod_info *pod, uint32_t slot);
+	void (*post_bind)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+		const struct bt_pod_info *pod, uint32_t slot);
 
 	/* Pod groups. Success, anything else is a failure. */
-	struct bt_status (*generate_placements)(struct bt_plugin *plugin, struct bt_arena *arena, struct bt_str group_namespace,
-		struct bt_str group_name, const struct bt_placement *parent, const struct bt_placement **out_placements,
+	struct bt_status (*generate_placements)(struct bt_plugin *plugin, struct bt_arena *arena,
+		struct bt_str group_namespace, struct bt_str group_name,
+		const struct bt_placement *parent, const struct bt_placement **out_placements,
 		uint32_t *out_count);
 	struct bt_status (*score_placement)(struct bt_plugin *plugin, struct bt_arena *arena,
-		const struct bt_placement *placement, const struct bt_pod_info *const *pods, uint32_t pod_count,
-		int64_t *out_score);
-	struct bt_status (*normalize_placement_scores)(struct bt_plugin *plugin, struct bt_arena *arena, int64_t *scores,
-		uint32_t count);
+		const struct bt_placement *placement, const struct bt_pod_info *const *pods,
+		uint32_t pod_count, int64_t *out_score);
+	struct bt_status (*normalize_placement_scores)(
+		struct bt_plugin *plugin, struct bt_arena *arena, int64_t *scores, uint32_t count);
 	struct bt_status (*pod_group_post_filter)(struct bt_plugin *plugin, struct bt_arena *arena,
 		const struct bt_pod_info *const *pods, uint32_t pod_count);
 
 	/**
-	 * The column forms take the data of the cycle instead of the plan's, and are run in every cycle: for plugins that
-	 * depend on other nodes' pods and keep counters of them. Score then has the two functions at the end.
+	 * The column forms take the data of the cycle instead of the plan's, and are run in every
+	 * cycle: for plugins that depend on other nodes' pods and keep counters of them. Score then
+	 * has the two functions at the end.
 	 */
 	bool columns_per_cycle;
 
 	/* Column form of Filter; needs `pure` or `columns_per_cycle`. */
 
-	/** false: this pod does not fit the column form (detail would need more bits). NULL: always true. */
-	bool (*filter_fits_column)(struct bt_plugin *plugin, const void *data, const struct bt_pod_info *pod);
+	/** false: this pod does not fit the column form (detail would need more bits). NULL: always
+	 * true. */
+	bool (*filter_fits_column)(
+		struct bt_plugin *plugin, const void *data, const struct bt_pod_info *pod);
 	/** Kinds of node change (enum bt_change_kind) after which a slot's verdict may differ. */
 	uint32_t filter_reads;
 	/**
-	 * For every slot in range: *detail = 0 when the node passes, else a non-zero number (at most 24 bits) that
-	 * filter_detail_status turns into the status the plain form would give. data is the plugin's pre-filter data (NULL
-	 * when the plugin has no PreFilter). detail is indexed by slot.
-	 * Returns false when no slot of the range is rejected; detail need not be written then.
+	 * For every slot in range: *detail = 0 when the node passes, else a non-zero number (at
+	 * most 24 bits) that filter_detail_status turns into the status the plain form would give.
+	 * data is the plugin's pre-filter data (NULL when the plugin has no PreFilter). detail is
+	 * indexed by slot. Returns false when no slot of the range is rejected; detail need not be
+	 * written then.
 	 */
-	bool (*filter_column)(struct bt_plugin *plugin, const void *data, const struct bt_pod_info *pod,
-		const struct bt_state *state, struct bt_slot_range range, uint32_t *detail);
-	struct bt_status (*filter_detail_status)(struct bt_plugin *plugin, const void *data, const struct bt_pod_info *pod,
-		uint32_t detail, struct bt_arena *arena);
+	bool (*filter_column)(struct bt_plugin *plugin, const void *data,
+		const struct bt_pod_info *pod, const struct bt_state *state,
+		struct bt_slot_range range, uint32_t *detail);
+	struct bt_status (*filter_detail_status)(struct bt_plugin *plugin, const void *data,
+		const struct bt_pod_info *pod, uint32_t detail, struct bt_arena *arena);
 
 	/* Column form of Score; needs `pure`. Scores must be in [0, 2^31). */
 
 	/**
-	 * Data for the column form of a plugin without PreScore, made once per shape in the arena. NULL: the pre-score data is
-	 * passed.
+	 * Data for the column form of a plugin without PreScore, made once per shape in the arena.
+	 * NULL: the pre-score data is passed.
 	 */
-	const void *(*score_column_data)(struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_arena *arena);
+	const void *(*score_column_data)(
+		struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_arena *arena);
 	uint32_t score_reads;
 	/** The score also depends on the number of nodes in the snapshot. */
 	bool score_reads_node_count;
 	/**
-	 * false: this pod's scores do not fit the column form (negative, or too large); the plain form is used. NULL: always
-	 * true.
+	 * false: this pod's scores do not fit the column form (negative, or too large); the plain
+	 * form is used. NULL: always true.
 	 */
-	bool (*score_fits_column)(struct bt_plugin *plugin, const void *data, const struct bt_pod_info *pod);
+	bool (*score_fits_column)(
+		struct bt_plugin *plugin, const void *data, const struct bt_pod_info *pod);
 	/**
-	 * true: the raw score of every node is *out_score whatever its row, for as long as the pod's shape lives. May be NULL.
+	 * true: the raw score of every node is *out_score whatever its row, for as long as the
+	 * pod's shape lives. May be NULL.
 	 */
-	bool (*score_is_constant)(struct bt_plugin *plugin, const void *data, const struct bt_pod_info *pod,
-		const struct bt_state *state, int32_t *out_score);
-	void (*score_column)(struct bt_plugin *plugin, const void *data, const struct bt_pod_info *pod,
-		const struct bt_state *state, struct bt_slot_range range, int32_t *scores);
+	bool (*score_is_constant)(struct bt_plugin *plugin, const void *data,
+		const struct bt_pod_info *pod, const struct bt_state *state, int32_t *out_score);
+	void (*score_column)(struct bt_plugin *plugin, const void *data,
+		const struct bt_pod_info *pod, const struct bt_state *state,
+		struct bt_slot_range range, int32_t *scores);
 
 	/* Column form of Score with `columns_per_cycle`: both take the cycle's pre-score data. */
 
 	/** Raw scores of the feasible nodes; scores is indexed by position in slots. */
-	void (*score_slots)(struct bt_plugin *plugin, const void *data, const struct bt_pod_info *pod,
-		const struct bt_state *state, const uint32_t *slots, uint32_t count, int64_t *scores);
+	void (*score_slots)(struct bt_plugin *plugin, const void *data,
+		const struct bt_pod_info *pod, const struct bt_state *state, const uint32_t *slots,
+		uint32_t count, int64_t *scores);
 	/** Normalise them in place. NULL: `normalize` says how. */
-	void (*normalize_column)(struct bt_plugin *plugin, const void *data, const struct bt_state *state,
-		const uint32_t *feasible_slots, uint32_t count, int64_t *scores);
+	void (*normalize_column)(struct bt_plugin *plugin, const void *data,
+		const struct bt_state *state, const uint32_t *feasible_slots, uint32_t count,
+		int64_t *scores);
 };
 #endif

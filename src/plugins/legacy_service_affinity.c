@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "framework/object_lister.h"
+#include "api/workload.h"
 #include "plugins/common_legacy.h"
 #include "plugins/legacy.h"
 
@@ -28,10 +28,8 @@ static const struct service_affinity_plugin *service_affinity_of(const struct bt
 
 /* --- services of a pod --- */
 
-/** Looks for the first service whose selector matches the labels. Spec 05 section 3.11. */
+/** The first service whose selector matches the labels. Spec 05 section 3.11. */
 struct service_search {
-	const struct bt_str_map *labels;
-	struct bt_arena *arena;
 	bool found;
 	struct bt_str_map selector; /* in the arena */
 };
@@ -49,30 +47,26 @@ static struct bt_str_map copy_map(const struct bt_str_map *map, struct bt_arena 
 	return copy;
 }
 
-static bool visit_service(
-	void *context, BT_UNUSED struct bt_str name, const struct bt_str_map *selector)
+static struct service_search find_service(
+	const struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_arena *arena)
 {
-	struct service_search *search = context;
+	struct bt_object_store *objects = &bt_plugin_handle(plugin)->state->objects;
+	const struct bt_service *service;
+	struct service_search search = {0};
+	uint32_t cursor = 0;
 
-	if (!selector->present || !bt_legacy_labels_contain(search->labels, selector)) {
-		return true;
+	struct bt_str namespace_ = pod->namespace_.data != NULL ? pod->namespace_ : BT_STR("");
+
+	while ((service = bt_object_store_next(objects, BT_KIND_SERVICE, namespace_, &cursor)) !=
+		NULL) {
+		if (service->spec.selector.present &&
+			bt_legacy_labels_contain(pod->labels, &service->spec.selector)) {
+			search.found = true;
+			search.selector = copy_map(&service->spec.selector, arena);
+			break;
+		}
 	}
-	search->found = true;
-	search->selector = copy_map(selector, search->arena);
-	return false;
-}
-
-static int find_service(const struct bt_plugin *plugin, const struct bt_pod_info *pod,
-	struct bt_arena *arena, struct service_search *out_search, struct berth_error *err)
-{
-	const struct bt_object_lister *objects = bt_plugin_handle(plugin)->objects;
-
-	*out_search = (struct service_search){.labels = pod->labels, .arena = arena};
-	if (objects == NULL || objects->visit_services == NULL) {
-		return 0;
-	}
-	return objects->visit_services(
-		objects->context, pod->namespace_, visit_service, out_search, err);
+	return search;
 }
 
 /* --- PreFilter --- */
@@ -146,17 +140,12 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	const struct bt_pod_info *pod, BT_UNUSED struct bt_pre_filter_result *out_result)
 {
 	struct pre_filter_data *data;
-	struct service_search search;
-	struct berth_error err = BERTH_ERROR_INIT;
 
 	if (service_affinity_of(plugin)->affinity_labels.count == 0) {
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}
-	if (find_service(plugin, pod, cycle->arena, &search, &err) != 0) {
-		return bt_status_from_error(cycle->arena, &err);
-	}
 	data = BT_ARENA_NEW(cycle->arena, struct pre_filter_data);
-	data->has_services = search.found;
+	data->has_services = find_service(plugin, pod, cycle->arena).found;
 	append_snapshot_pods(data, bt_plugin_handle(plugin)->state, pod, cycle->arena);
 	bt_plugin_set_pre_filter_data(plugin, cycle, data);
 	return BT_STATUS_OK;
@@ -291,11 +280,8 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 	BT_UNUSED uint32_t slot_count)
 {
 	struct service_search *search = BT_ARENA_NEW(cycle->arena, struct service_search);
-	struct berth_error err = BERTH_ERROR_INIT;
 
-	if (find_service(plugin, pod, cycle->arena, search, &err) != 0) {
-		return bt_status_from_error(cycle->arena, &err);
-	}
+	*search = find_service(plugin, pod, cycle->arena);
 	bt_plugin_set_pre_score_data(plugin, cycle, search);
 	return BT_STATUS_OK;
 }

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "base/vec.h"
-#include "framework/object_lister.h"
 #include "plugins/common_legacy.h"
+#include "plugins/common_volume.h"
 #include "plugins/legacy.h"
 
 /** A volume that counts. Upstream makes one text of both kinds, with a random prefix to keep claims
@@ -148,16 +148,14 @@ static int compare_ids(const void *a, const void *b)
 static void add_claim(const struct volume_count_plugin *plugin, struct bt_str namespace_,
 	struct bt_str claim_name, struct volume_ids *ids)
 {
-	const struct bt_object_lister *objects = plugin->base.handle->objects;
-	const struct bt_persistent_volume_claim *claim = NULL;
+	const struct bt_state *state = plugin->base.handle->state;
+	const struct bt_persistent_volume_claim *claim =
+		bt_find_claim(state, namespace_, claim_name);
 	const struct bt_persistent_volume *volume = NULL;
 	struct volume_id id = {.is_claim = true, .namespace_ = namespace_, .name = claim_name};
 
-	if (objects != NULL && objects->find_claim != NULL) {
-		claim = objects->find_claim(objects->context, namespace_, claim_name);
-	}
-	if (claim != NULL && claim->spec.volume_name.length != 0 && objects->find_volume != NULL) {
-		volume = objects->find_volume(objects->context, claim->spec.volume_name);
+	if (claim != NULL && claim->spec.volume_name.length != 0) {
+		volume = bt_find_volume(state, claim->spec.volume_name);
 	}
 	if (volume != NULL) {
 		id = (struct volume_id){0};

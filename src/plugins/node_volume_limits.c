@@ -1,22 +1,577 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * NodeVolumeLimits (PreFilter, Filter): number of volumes a CSI driver can attach to a node. Spec:
- * 07b.
- *
- * Not yet restricted: pods with volumes are placed without counting attachments until spec chapter
- * 07b is implemented. Nothing is rejected, so the hints of the registered events are never asked.
+ * NodeVolumeLimits (PreFilter, Filter): the number of distinct CSI volumes of a driver on a node
+ * stays within what the driver reports in the node's CSINode. Spec: 07b section 1.
  */
-#include "plugins/common_inert.h"
+#include "base/alloc.h"
+#include "base/error.h"
 #include "plugins/common_plugin.h"
 #include "plugins/common_sign.h"
+#include "plugins/common_volume.h"
+#include "plugins/csi_translation.h"
 #include "plugins/in_tree.h"
+
+/** A volume that counts. Upstream makes one text of it, with a random prefix to keep claims and
+ * handles apart. */
+struct unique_volume {
+	struct bt_str driver;
+	struct bt_str
+		claim_namespace; /* of a claim whose volume is not known; absent for a handle */
+	struct bt_str handle;    /* or the claim's name */
+	uint64_t hash;
+	bool removed;
+};
+
+/** Distinct volumes. Memory is kept from node to node. */
+struct volume_set {
+	BT_VEC(struct unique_volume) items;
+	struct bt_map map;
+};
+
+struct limits_plugin {
+	struct bt_plain_plugin base;
+	struct bt_arena arena; /* texts of one Filter call */
+	struct volume_set wanted;
+	struct volume_set used;
+	/* VolumeAttachments by node: positions in the list, chained by node name. */
+	bool attachments_known;
+	uint64_t attachments_version; /* of the store */
+	BT_VEC(struct attachment {
+		const struct bt_volume_attachment *object;
+		uint64_t hash; /* of the node name */
+	})
+	attachments;
+	struct bt_map attachment_map;
+};
+
+static struct limits_plugin *instance_of(const struct bt_plugin *plugin)
+{
+	return (struct limits_plugin *)(uintptr_t)plugin;
+}
+
+/* --- sets --- */
+
+static uint64_t unique_hash(const void *owner, uint32_t index)
+{
+	return ((const struct volume_set *)owner)->items.items[index].hash;
+}
+
+static void set_init(struct volume_set *set)
+{
+	bt_map_init(&set->map, unique_hash, set);
+}
+
+static void set_finish(struct volume_set *set)
+{
+	bt_vec_finish(&set->items);
+	bt_map_finish(&set->map);
+}
+
+static void set_reset(struct volume_set *set)
+{
+	set->items.count = 0;
+	bt_map_reset(&set->map);
+}
+
+static bool same_volume(const struct unique_volume *a, const struct unique_volume *b)
+{
+	return bt_str_equal(a->driver, b->driver) && bt_str_equal(a->handle, b->handle) &&
+		(a->claim_namespace.data != NULL) == (b->claim_namespace.data != NULL) &&
+		bt_str_equal(a->claim_namespace, b->claim_namespace);
+}
+
+static bool set_has(const struct volume_set *set, const struct unique_volume *volume)
+{
+	for (uint32_t at = bt_map_first(&set->map, volume->hash); at != BT_MAP_NONE;
+		at = bt_map_next(&set->map, volume->hash, at)) {
+		if (same_volume(&set->items.items[bt_map_value(&set->map, at)], volume)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void set_add(struct volume_set *set, struct unique_volume volume)
+{
+	if (volume.driver.length == 0 || volume.handle.length == 0) {
+		return;
+	}
+	volume.hash = bt_hash_bytes(volume.handle.data, volume.handle.length,
+		bt_hash_bytes(volume.claim_namespace.data, volume.claim_namespace.length,
+			bt_str_hash(volume.driver)));
+	if (!set_has(set, &volume)) {
+		bt_vec_push(&set->items, volume);
+		bt_map_insert(&set->map, volume.hash, set->items.count - 1);
+	}
+}
+
+/** Volumes of the driver that are not marked as removed. */
+static int64_t set_count(const struct volume_set *set, struct bt_str driver)
+{
+	int64_t count = 0;
+
+	for (uint32_t i = 0; i < set->items.count; i++) {
+		count += !set->items.items[i].removed &&
+			bt_str_equal(set->items.items[i].driver, driver);
+	}
+	return count;
+}
+
+/* --- volumes of a pod, spec 07b section 1.3 --- */
+
+/** Unlike VolumeBinding, any CSINode will do: its list of migrated plugins is not read. */
+static bool is_migrated_here(enum bt_in_tree_driver driver, const struct bt_csi_node *csi_node)
+{
+	return driver != BT_IN_TREE__COUNT && csi_node != NULL && bt_in_tree_is_migrated(driver);
+}
+
+static void add_by_class(const struct bt_state *state,
+	const struct bt_persistent_volume_claim *claim, const struct bt_csi_node *csi_node,
+	struct volume_set *set)
+{
+	struct bt_str class_name = bt_persistent_volume_claim_class(claim);
+	const struct bt_storage_class *storage_class =
+		class_name.length != 0 ? bt_find_storage_class(state, class_name) : NULL;
+	struct unique_volume volume = {.handle = claim->metadata.name};
+	enum bt_in_tree_driver in_tree;
+
+	if (storage_class == NULL) {
+		return;
+	}
+	volume.claim_namespace =
+		claim->metadata.namespace_.data != NULL ? claim->metadata.namespace_ : BT_STR("");
+	volume.driver = storage_class->provisioner;
+	in_tree = bt_in_tree_find(storage_class->provisioner);
+	if (in_tree != BT_IN_TREE__COUNT) {
+		if (!is_migrated_here(in_tree, csi_node)) {
+			return;
+		}
+		volume.driver = bt_in_tree_csi_name(in_tree);
+	}
+	set_add(set, volume);
+}
+
+/** Resolve the claim: its volume, or what its class will make. */
+static void add_claim(struct limits_plugin *instance,
+	const struct bt_persistent_volume_claim *claim, const struct bt_csi_node *csi_node,
+	struct volume_set *set)
+{
+	const struct bt_state *state = instance->base.handle->state;
+	const struct bt_persistent_volume *volume = claim->spec.volume_name.length != 0
+		? bt_find_volume(state, claim->spec.volume_name)
+		: NULL;
+	struct unique_volume unique = {0};
+	enum bt_in_tree_driver in_tree;
+
+	if (volume == NULL) {
+		add_by_class(state, claim, csi_node, set);
+		return;
+	}
+	if (volume->spec.source.csi != NULL) {
+		unique.driver = volume->spec.source.csi->driver;
+		unique.handle = volume->spec.source.csi->volume_handle;
+		set_add(set, unique);
+		return;
+	}
+	in_tree = bt_in_tree_of_volume(volume);
+	if (is_migrated_here(in_tree, csi_node) &&
+		bt_in_tree_volume_handle(volume, &instance->arena, &unique.handle, NULL) == 0) {
+		unique.driver = bt_in_tree_csi_name(in_tree);
+		set_add(set, unique);
+	}
+}
+
+static int add_inline(struct limits_plugin *instance, const struct bt_pod_info *pod,
+	const struct bt_volume *volume, const struct bt_csi_node *csi_node, struct volume_set *set,
+	struct berth_error *err)
+{
+	enum bt_in_tree_driver in_tree = bt_in_tree_of_inline(volume);
+	struct unique_volume unique = {0};
+	int code;
+
+	if (!is_migrated_here(in_tree, csi_node)) {
+		return 0;
+	}
+	code = bt_in_tree_inline_handle(
+		volume, pod->namespace_, &instance->arena, &unique.handle, err);
+	if (code != 0) {
+		return bt_error_wrap(err, code, "converting volume(%.*s) from inline to csi",
+			BT_STR_ARG(volume->name));
+	}
+	unique.driver = bt_in_tree_csi_name(in_tree);
+	set_add(set, unique);
+	return 0;
+}
+
+static int missing_claim(struct limits_plugin *instance, const struct bt_pod_info *pod,
+	struct bt_str name, struct berth_error *err)
+{
+	struct bt_str text = bt_not_found_text(&instance->arena, "persistentvolumeclaim", name);
+
+	return bt_error_set(err, BERTH_ERR_NOT_FOUND, "looking up PVC %.*s/%.*s: %.*s",
+		BT_STR_ARG(pod->namespace_), BT_STR_ARG(name), BT_STR_ARG(text));
+}
+
+/** Volumes of a pod; is_new: the one to be scheduled, whose claims must exist. BERTH_ERR_NOT_FOUND
+ * when one does not. */
+static int collect(struct limits_plugin *instance, const struct bt_pod_info *pod,
+	const struct bt_csi_node *csi_node, bool is_new, struct volume_set *set,
+	struct berth_error *err)
+{
+	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
+
+	for (uint32_t i = 0; i < spec->volumes.count; i++) {
+		const struct bt_persistent_volume_claim *claim;
+		struct bt_volume_claim named;
+		int code = 0;
+
+		if (!bt_volume_claim_of(pod, &spec->volumes.items[i], &instance->arena, &named)) {
+			code = add_inline(
+				instance, pod, &spec->volumes.items[i], csi_node, set, err);
+			if (code != 0) {
+				return code;
+			}
+			continue;
+		}
+		if (named.name.length == 0) {
+			return bt_error_set(
+				err, BERTH_ERR_INVALID, "PersistentVolumeClaim had no name");
+		}
+		claim = bt_find_claim(instance->base.handle->state, pod->namespace_, named.name);
+		if (claim == NULL) {
+			if (is_new) {
+				return missing_claim(instance, pod, named.name, err);
+			}
+			continue;
+		}
+		if (named.ephemeral && !bt_pod_owns_claim(pod, claim)) {
+			return bt_error_set(err, BERTH_ERR_INVALID, "%.*s",
+				BT_STR_ARG(bt_claim_not_owned_text(pod, claim, &instance->arena)));
+		}
+		add_claim(instance, claim, csi_node, set);
+	}
+	return 0;
+}
+
+/* --- limits and attachments --- */
+
+/** false: no limit. With several entries of the name the last one with a count holds. */
+static bool limit_of(const struct bt_csi_node *csi_node, struct bt_str driver, int64_t *out_limit)
+{
+	bool found = false;
+
+	for (uint32_t i = 0; csi_node != NULL && i < csi_node->spec.drivers.count; i++) {
+		const struct bt_csi_node_driver *entry = &csi_node->spec.drivers.items[i];
+
+		if (bt_str_equal(entry->name, driver) && entry->allocatable != NULL &&
+			entry->allocatable->count.present) {
+			*out_limit = entry->allocatable->count.value;
+			found = true;
+		}
+	}
+	return found;
+}
+
+static bool has_limits(const struct bt_csi_node *csi_node)
+{
+	for (uint32_t i = 0; csi_node != NULL && i < csi_node->spec.drivers.count; i++) {
+		const struct bt_csi_node_driver *entry = &csi_node->spec.drivers.items[i];
+
+		if (entry->allocatable != NULL && entry->allocatable->count.present) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static uint64_t attachment_hash(const void *owner, uint32_t index)
+{
+	return ((const struct limits_plugin *)owner)->attachments.items[index].hash;
+}
+
+static void index_attachments(struct limits_plugin *instance)
+{
+	struct bt_object_store *store = &instance->base.handle->state->objects;
+	const struct bt_volume_attachment *object;
+	uint32_t cursor = 0;
+
+	if (instance->attachments_known &&
+		instance->attachments_version ==
+			bt_object_store_version(store, BT_KIND_VOLUME_ATTACHMENT)) {
+		return;
+	}
+	instance->attachments.count = 0;
+	bt_map_reset(&instance->attachment_map);
+	while ((object = bt_object_store_next(
+			store, BT_KIND_VOLUME_ATTACHMENT, (struct bt_str){0}, &cursor)) != NULL) {
+		struct attachment attachment = {object, bt_str_hash(object->spec.node_name)};
+
+		bt_vec_push(&instance->attachments, attachment);
+		bt_map_insert(&instance->attachment_map, attachment.hash,
+			instance->attachments.count - 1);
+	}
+	instance->attachments_version = bt_object_store_version(store, BT_KIND_VOLUME_ATTACHMENT);
+	instance->attachments_known = true;
+}
+
+static void add_attachments(
+	struct limits_plugin *instance, struct bt_str node_name, struct volume_set *set)
+{
+	uint64_t hash = bt_str_hash(node_name);
+
+	index_attachments(instance);
+	for (uint32_t at = bt_map_first(&instance->attachment_map, hash); at != BT_MAP_NONE;
+		at = bt_map_next(&instance->attachment_map, hash, at)) {
+		const struct bt_volume_attachment *attachment =
+			instance->attachments.items[bt_map_value(&instance->attachment_map, at)]
+				.object;
+		struct bt_str volume_name = attachment->spec.source.persistent_volume_name;
+		const struct bt_persistent_volume *volume;
+
+		if (!bt_str_equal(attachment->spec.node_name, node_name) ||
+			attachment->spec.attacher.length == 0 || volume_name.data == NULL) {
+			continue;
+		}
+		volume = bt_find_volume(instance->base.handle->state, volume_name);
+		if (volume != NULL && volume->spec.source.csi != NULL) {
+			set_add(set,
+				(struct unique_volume){.driver = attachment->spec.attacher,
+					.handle = volume->spec.source.csi->volume_handle});
+		}
+	}
+}
+
+/* --- PreFilter, Filter --- */
+
+static bool has_counted_volumes(const struct bt_pod_spec *spec)
+{
+	for (uint32_t i = 0; i < spec->volumes.count; i++) {
+		const struct bt_volume *volume = &spec->volumes.items[i];
+
+		if (volume->persistent_volume_claim != NULL || volume->ephemeral != NULL ||
+			bt_in_tree_of_inline(volume) != BT_IN_TREE__COUNT) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct bt_status pre_filter(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
+	BT_UNUSED struct bt_pre_filter_result *out_result)
+{
+	return has_counted_volumes(bt_plugin_pod_spec(pod)) ? BT_STATUS_OK
+							    : bt_status_code_only(BT_STATUS_SKIP);
+}
+
+/** Spec 07b section 1.5, installed. */
+static bool is_installed(
+	const struct bt_state *state, const struct bt_csi_node *csi_node, struct bt_str driver_name)
+{
+	const struct bt_csi_driver *driver = bt_find_csi_driver(state, driver_name);
+
+	if (driver == NULL || !driver->spec.prevent_pod_scheduling_if_missing.present ||
+		!driver->spec.prevent_pod_scheduling_if_missing.value) {
+		return true;
+	}
+	for (uint32_t i = 0; csi_node != NULL && i < csi_node->spec.drivers.count; i++) {
+		if (bt_str_equal(csi_node->spec.drivers.items[i].name, driver_name)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** Every driver of the wanted volumes is on the node; else the first missing one by name is
+ * reported. */
+static struct bt_status check_installed(
+	struct limits_plugin *instance, const struct bt_csi_node *csi_node, struct bt_arena *arena)
+{
+	struct bt_str missing = {0};
+
+	for (uint32_t i = 0; i < instance->wanted.items.count; i++) {
+		struct bt_str driver = instance->wanted.items.items[i].driver;
+
+		if ((missing.data == NULL || bt_str_compare(driver, missing) < 0) &&
+			!is_installed(instance->base.handle->state, csi_node, driver)) {
+			missing = driver;
+		}
+	}
+	if (missing.data == NULL) {
+		return BT_STATUS_OK;
+	}
+	return bt_status_printf(BT_STATUS_UNSCHEDULABLE, arena,
+		"%.*s CSI driver is not installed on the node", BT_STR_ARG(missing));
+}
+
+static int collect_used(struct limits_plugin *instance, const struct bt_node_info *node,
+	const struct bt_csi_node *csi_node, struct berth_error *err)
+{
+	uint32_t pod_count = bt_node_info_pod_count(node);
+
+	for (uint32_t i = 0; i < pod_count; i++) {
+		struct bt_pod_info other;
+		int code;
+
+		bt_node_info_pod_at(node, i, &other);
+		code = collect(instance, &other, csi_node, false, &instance->used, err);
+		if (code != 0) {
+			return code;
+		}
+	}
+	return 0;
+}
+
+/** Steps 8 to 10 of spec 07b section 1.5: attached volumes count, and do not make a wanted one less
+ * new. */
+static struct bt_status count_volumes(struct limits_plugin *instance,
+	const struct bt_node_info *node, const struct bt_csi_node *csi_node)
+{
+	struct volume_set *wanted = &instance->wanted;
+
+	for (uint32_t i = 0; i < wanted->items.count; i++) {
+		wanted->items.items[i].removed = set_has(&instance->used, &wanted->items.items[i]);
+	}
+	add_attachments(instance, bt_node_info_name(node), &instance->used);
+	for (uint32_t i = 0; i < wanted->items.count; i++) {
+		struct bt_str driver = wanted->items.items[i].driver;
+		int64_t limit;
+
+		if (!wanted->items.items[i].removed && limit_of(csi_node, driver, &limit) &&
+			set_count(&instance->used, driver) + set_count(wanted, driver) > limit) {
+			return bt_status_reason(
+				BT_STATUS_UNSCHEDULABLE, BT_REASON_VOLUME_MAX_COUNT);
+		}
+	}
+	return BT_STATUS_OK;
+}
+
+static struct bt_status check_node(struct limits_plugin *instance, struct bt_arena *arena,
+	const struct bt_pod_info *pod, const struct bt_node_info *node)
+{
+	const struct bt_csi_node *csi_node =
+		bt_find_csi_node(instance->base.handle->state, bt_node_info_name(node));
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_status status = BT_STATUS_OK;
+	int code = collect(instance, pod, csi_node, true, &instance->wanted, &err);
+
+	if (code == BERTH_ERR_NOT_FOUND) {
+		status = bt_status_text(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena,
+			bt_str_from(berth_error_message(&err)));
+		berth_error_finish(&err);
+		return status;
+	}
+	if (code != 0) {
+		return bt_status_from_error(arena, &err);
+	}
+	if (instance->wanted.items.count == 0) {
+		return BT_STATUS_OK;
+	}
+	if (bt_plugin_gate(&instance->base.base, BT_GATE_VOLUME_LIMIT_SCALING)) {
+		status = check_installed(instance, csi_node, arena);
+	}
+	if (!bt_status_is_success(&status) || !has_limits(csi_node)) {
+		return status;
+	}
+	if (collect_used(instance, node, csi_node, &err) != 0) {
+		return bt_status_from_error(arena, &err);
+	}
+	return count_volumes(instance, node, csi_node);
+}
+
+static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_node_info *node)
+{
+	struct limits_plugin *instance = instance_of(plugin);
+
+	if (bt_plugin_pod_spec(pod)->volumes.count == 0) {
+		return BT_STATUS_OK;
+	}
+	set_reset(&instance->wanted);
+	set_reset(&instance->used);
+	bt_arena_reset(&instance->arena);
+	return check_node(instance, cycle->arena, pod, node);
+}
+
+/* --- hints, spec 07b section 1.8 --- */
+
+static int64_t count_or_0(const struct bt_csi_node *csi_node, struct bt_str driver)
+{
+	int64_t limit;
+
+	return limit_of(csi_node, driver, &limit) ? limit : 0;
+}
+
+static enum bt_queueing_hint after_csi_node_updated(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED const struct bt_pod_info *pod, const void *old_object, const void *new_object,
+	BT_UNUSED struct berth_error *err)
+{
+	const struct bt_csi_node *new_node = new_object;
+
+	for (uint32_t i = 0; i < new_node->spec.drivers.count; i++) {
+		struct bt_str driver = new_node->spec.drivers.items[i].name;
+
+		if (count_or_0(new_node, driver) > count_or_0(old_object, driver)) {
+			return BT_HINT_QUEUE;
+		}
+	}
+	return BT_HINT_SKIP;
+}
+
+static enum bt_queueing_hint after_pod_deleted(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED const struct bt_pod_info *pod, const void *old_object,
+	BT_UNUSED const void *new_object, BT_UNUSED struct berth_error *err)
+{
+	const struct bt_pod *deleted = old_object;
+
+	return bt_plugin_pod_is_placed(deleted) && has_counted_volumes(&deleted->spec)
+		? BT_HINT_QUEUE
+		: BT_HINT_SKIP;
+}
+
+static enum bt_queueing_hint after_claim_added(BT_UNUSED struct bt_plugin *plugin,
+	const struct bt_pod_info *pod, BT_UNUSED const void *old_object, const void *new_object,
+	BT_UNUSED struct berth_error *err)
+{
+	const struct bt_persistent_volume_claim *claim = new_object;
+
+	return bt_pod_uses_claim(pod, &claim->metadata, true) ? BT_HINT_QUEUE : BT_HINT_SKIP;
+}
+
+static enum bt_queueing_hint after_attachment_deleted(BT_UNUSED struct bt_plugin *plugin,
+	const struct bt_pod_info *pod, const void *old_object, BT_UNUSED const void *new_object,
+	struct berth_error *err)
+{
+	const struct bt_volume_attachment *attachment = old_object;
+	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
+	struct bt_arena arena = {0};
+	enum bt_queueing_hint hint = BT_HINT_SKIP;
+
+	for (uint32_t i = 0; hint == BT_HINT_SKIP && i < spec->volumes.count; i++) {
+		const struct bt_volume *volume = &spec->volumes.items[i];
+		enum bt_in_tree_driver in_tree = bt_in_tree_of_inline(volume);
+		struct bt_str handle;
+
+		if (volume->persistent_volume_claim != NULL) {
+			hint = BT_HINT_QUEUE;
+		} else if (in_tree != BT_IN_TREE__COUNT &&
+			(bt_in_tree_inline_handle(volume, pod->namespace_, &arena, &handle, err) !=
+					0 ||
+				bt_str_equal(
+					bt_in_tree_csi_name(in_tree), attachment->spec.attacher))) {
+			hint = BT_HINT_QUEUE;
+		}
+	}
+	bt_arena_finish(&arena);
+	return hint;
+}
 
 static const struct bt_event_registration events[] = {
 	{{BT_RESOURCE_CSI_NODE, BT_ACTION_ADD}, NULL},
-	{{BT_RESOURCE_CSI_NODE, BT_ACTION_UPDATE}, NULL},
-	{{BT_RESOURCE_POD, BT_ACTION_DELETE}, NULL},
-	{{BT_RESOURCE_PERSISTENT_VOLUME_CLAIM, BT_ACTION_ADD}, NULL},
-	{{BT_RESOURCE_VOLUME_ATTACHMENT, BT_ACTION_DELETE}, NULL},
+	{{BT_RESOURCE_CSI_NODE, BT_ACTION_UPDATE}, after_csi_node_updated},
+	{{BT_RESOURCE_POD, BT_ACTION_DELETE}, after_pod_deleted},
+	{{BT_RESOURCE_PERSISTENT_VOLUME_CLAIM, BT_ACTION_ADD}, after_claim_added},
+	{{BT_RESOURCE_VOLUME_ATTACHMENT, BT_ACTION_DELETE}, after_attachment_deleted},
 };
 
 static int events_to_register(BT_UNUSED struct bt_plugin *plugin,
@@ -24,23 +579,49 @@ static int events_to_register(BT_UNUSED struct bt_plugin *plugin,
 	BT_UNUSED struct berth_error *err)
 {
 	*out_events = events;
-	*out_count = BT_ARRAY_LENGTH(events);
+	*out_count = (uint32_t)BT_ARRAY_LENGTH(events);
 	return 0;
 }
+
+/* --- instance --- */
 
 static int create(BT_UNUSED const struct bt_plugin_args *args, const struct bt_handle *handle,
 	struct bt_plugin **out_plugin, BT_UNUSED struct berth_error *err)
 {
-	return bt_plain_plugin_create(&bt_node_volume_limits_plugin, handle, out_plugin);
+	struct limits_plugin *instance = BT_NEW(struct limits_plugin);
+
+	instance->base.base.ops = &bt_node_volume_limits_plugin;
+	instance->base.handle = handle;
+	set_init(&instance->wanted);
+	set_init(&instance->used);
+	bt_map_init(&instance->attachment_map, attachment_hash, instance);
+	*out_plugin = &instance->base.base;
+	return 0;
+}
+
+static void destroy(struct bt_plugin *plugin)
+{
+	struct limits_plugin *instance;
+
+	if (plugin == NULL) {
+		return;
+	}
+	instance = instance_of(plugin);
+	bt_arena_finish(&instance->arena);
+	set_finish(&instance->wanted);
+	set_finish(&instance->used);
+	bt_vec_finish(&instance->attachments);
+	bt_map_finish(&instance->attachment_map);
+	bt_free(instance);
 }
 
 const struct bt_plugin_ops bt_node_volume_limits_plugin = {
 	.name = "NodeVolumeLimits",
 	.create = create,
-	.destroy = bt_plain_plugin_destroy,
+	.destroy = destroy,
 	.pure = true,
 	.events_to_register = events_to_register,
 	.sign = bt_sign_volume_plugin,
-	.pre_filter = bt_inert_pre_filter,
-	.filter = bt_inert_filter,
+	.pre_filter = pre_filter,
+	.filter = filter,
 };

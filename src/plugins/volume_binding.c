@@ -1,69 +1,409 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * VolumeBinding (PreFilter, Filter, PreScore, Score, Reserve, PreBind): claims of a pod are bound
- * or can be bound on the node. Spec: 07.
- *
- * Not yet restricted: pods with claims are placed without looking at their volumes, and no claim is
- * bound, until spec chapter 07 is implemented. Nothing is rejected, so the hints of the registered
- * events are never asked.
+ * VolumeBinding (PreFilter, Filter, PreScore, Score, Reserve, PreBind): claims of a pod are bound,
+ * or can be bound on the node; the binding itself. What it decides is the volume binder's work
+ * (volume_binder.h). Spec: 07 section 5.
  */
-#include "plugins/common_inert.h"
+#include "plugins/volume_binding.h"
+
+#include "base/alloc.h"
 #include "plugins/common_plugin.h"
 #include "plugins/common_sign.h"
+#include "plugins/common_volume.h"
 #include "plugins/in_tree.h"
 
-/* With the gate the plugin scores 0 everywhere instead of stepping aside. */
-static struct bt_status pre_score(struct bt_plugin *plugin, BT_UNUSED struct bt_cycle_state *cycle,
+/** Cycle data. Filter writes it, too: clones of the cycle share it, which is harmless (spec 07
+ * section 5). */
+struct binding_data {
+	bool all_bound;
+	struct bt_pod_volume_claims claims;
+	uint32_t slot_count;
+	bool *passed; /* by slot: Filter has passed the node */
+	struct bt_pod_volumes **volumes;
+};
+
+struct volume_binding_plugin {
+	struct bt_plain_plugin base;
+	struct bt_volume_binder *binder;
+	struct binding_data no_claims;       /* of pods without claims; never changes */
+	struct bt_volume_shape_point *shape; /* NULL: no scorer */
+	uint32_t shape_count;
+};
+
+static struct volume_binding_plugin *instance_of(const struct bt_plugin *plugin)
+{
+	return (struct volume_binding_plugin *)(uintptr_t)plugin;
+}
+
+static struct binding_data *data_of(
+	const struct bt_plugin *plugin, const struct bt_cycle_state *cycle)
+{
+	return cycle->pre_filter_data[plugin->index];
+}
+
+static bool has_entry(const struct binding_data *data, uint32_t slot)
+{
+	return data != NULL && slot < data->slot_count && data->passed[slot];
+}
+
+static struct bt_status state_missing(struct bt_arena *arena)
+{
+	return bt_status_error_text(arena, BT_STR("not found"));
+}
+
+static bool is_pure_for(BT_UNUSED struct bt_plugin *plugin, const struct bt_pod_info *pod)
+{
+	return !bt_pod_has_claims(bt_plugin_pod_spec(pod));
+}
+
+/* --- PreFilter --- */
+
+static struct bt_status unresolvable(struct bt_arena *arena, struct bt_str text)
+{
+	return bt_status_text(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena, text);
+}
+
+static struct bt_status check_claim(const struct bt_plugin *plugin, const struct bt_pod_info *pod,
+	const struct bt_volume_claim *named, struct bt_arena *arena)
+{
+	const struct bt_persistent_volume_claim *claim =
+		bt_find_claim(bt_plugin_handle(plugin)->state, pod->namespace_, named->name);
+
+	if (claim == NULL && named->ephemeral) {
+		return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena,
+			"waiting for ephemeral volume controller to create the "
+		        "persistentvolumeclaim \"%.*s\"",
+			BT_STR_ARG(named->name));
+	}
+	if (claim == NULL) {
+		return unresolvable(
+			arena, bt_not_found_text(arena, "persistentvolumeclaim", named->name));
+	}
+	if (bt_str_equal_c(claim->status.phase, "Lost")) {
+		return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena,
+			"persistentvolumeclaim \"%.*s\" bound to non-existent persistentvolume "
+		        "\"%.*s\"",
+			BT_STR_ARG(claim->metadata.name), BT_STR_ARG(claim->spec.volume_name));
+	}
+	if (claim->metadata.deletion_timestamp != NULL) {
+		return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena,
+			"persistentvolumeclaim \"%.*s\" is being deleted",
+			BT_STR_ARG(claim->metadata.name));
+	}
+	if (named->ephemeral && !bt_pod_owns_claim(pod, claim)) {
+		return unresolvable(arena, bt_claim_not_owned_text(pod, claim, arena));
+	}
+	return BT_STATUS_OK;
+}
+
+static struct binding_data *make_data(const struct bt_state *state, struct bt_arena *arena)
+{
+	struct binding_data *data = BT_ARENA_NEW(arena, struct binding_data);
+
+	data->slot_count = state->nodes.slot_count;
+	data->passed = BT_ARENA_NEW_ARRAY(arena, bool, data->slot_count);
+	data->volumes = BT_ARENA_NEW_ARRAY(arena, struct bt_pod_volumes *, data->slot_count);
+	return data;
+}
+
+static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, BT_UNUSED struct bt_pre_filter_result *out_result)
+{
+	struct volume_binding_plugin *instance = instance_of(plugin);
+	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct binding_data *data;
+
+	if (!bt_pod_has_claims(spec)) {
+		bt_plugin_set_pre_filter_data(plugin, cycle, &instance->no_claims);
+		return bt_status_code_only(BT_STATUS_SKIP);
+	}
+	for (uint32_t i = 0; i < spec->volumes.count; i++) {
+		struct bt_volume_claim named;
+		struct bt_status status;
+
+		if (!bt_volume_claim_of(pod, &spec->volumes.items[i], cycle->arena, &named)) {
+			continue;
+		}
+		status = check_claim(plugin, pod, &named, cycle->arena);
+		if (!bt_status_is_success(&status)) {
+			return status;
+		}
+	}
+	data = make_data(instance->base.handle->state, cycle->arena);
+	if (instance->binder->ops->get_pod_volume_claims(
+		    instance->binder, pod, cycle->arena, &data->claims, &err) != 0) {
+		return bt_status_from_error(cycle->arena, &err);
+	}
+	if (data->claims.immediate.count != 0) {
+		return bt_status_reason(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
+			BT_REASON_VOLUME_UNBOUND_IMMEDIATE);
+	}
+	bt_plugin_set_pre_filter_data(plugin, cycle, data);
+	return BT_STATUS_OK;
+}
+
+/* --- Filter --- */
+
+/** The reasons of spec 07 section 7.1, in its order. */
+static struct bt_status conflict_status(uint32_t conflicts, struct bt_arena *arena)
+{
+	static const struct {
+		uint32_t conflict;
+		enum bt_reason reason;
+	} reasons[] = {
+		{BT_VOLUME_CONFLICT_NODE, BT_REASON_VOLUME_NODE_CONFLICT},
+		{BT_VOLUME_CONFLICT_BIND, BT_REASON_VOLUME_BIND_CONFLICT},
+		{BT_VOLUME_CONFLICT_SPACE, BT_REASON_VOLUME_NOT_ENOUGH_SPACE},
+		{BT_VOLUME_CONFLICT_NOT_EXIST, BT_REASON_VOLUME_NOT_EXIST},
+	};
+	struct bt_status status = {0};
+
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(reasons); i++) {
+		if ((conflicts & reasons[i].conflict) == 0) {
+			continue;
+		}
+		if (status.reason_count == 0) {
+			status = bt_status_reason(
+				BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, reasons[i].reason);
+		} else {
+			bt_status_append_reason(&status, arena, bt_reason_texts[reasons[i].reason]);
+		}
+	}
+	return status;
+}
+
+static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_node_info *node)
+{
+	struct volume_binding_plugin *instance = instance_of(plugin);
+	struct binding_data *data = data_of(plugin, cycle);
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_pod_volumes *volumes = NULL;
+	uint32_t conflicts = 0;
+
+	if (data == NULL) {
+		return state_missing(cycle->arena);
+	}
+	if (instance->binder->ops->find_pod_volumes(instance->binder, pod, &data->claims, node,
+		    cycle->arena, &volumes, &conflicts, &err) != 0) {
+		return bt_status_from_error(cycle->arena, &err);
+	}
+	if (conflicts != 0) {
+		return conflict_status(conflicts, cycle->arena);
+	}
+	if (node->slot < data->slot_count) {
+		data->passed[node->slot] = true;
+		data->volumes[node->slot] = volumes;
+	}
+	return BT_STATUS_OK;
+}
+
+/* --- Score --- */
+
+static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const uint32_t *slots,
 	BT_UNUSED uint32_t slot_count)
 {
-	if (bt_plugin_gate(plugin, BT_GATE_STORAGE_CAPACITY_SCORING)) {
-		return BT_STATUS_OK;
+	if (instance_of(plugin)->shape == NULL) {
+		return bt_status_code_only(BT_STATUS_SKIP);
 	}
-	return bt_status_code_only(BT_STATUS_SKIP);
+	return data_of(plugin, cycle) != NULL ? BT_STATUS_OK : state_missing(cycle->arena);
 }
 
-static const struct bt_event_registration events[] = {
-	{{BT_RESOURCE_STORAGE_CLASS, BT_ACTION_ADD | BT_ACTION_UPDATE}, NULL},
-	{{BT_RESOURCE_PERSISTENT_VOLUME_CLAIM, BT_ACTION_ADD | BT_ACTION_UPDATE}, NULL},
-	{{BT_RESOURCE_PERSISTENT_VOLUME, BT_ACTION_ADD | BT_ACTION_UPDATE}, NULL},
-	{{BT_RESOURCE_NODE, BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_LABEL}, NULL},
-	{{BT_RESOURCE_CSI_NODE, BT_ACTION_ADD | BT_ACTION_UPDATE}, NULL},
-	{{BT_RESOURCE_CSI_DRIVER, BT_ACTION_UPDATE}, NULL},
-	{{BT_RESOURCE_CSI_STORAGE_CAPACITY, BT_ACTION_ADD | BT_ACTION_UPDATE}, NULL},
-};
+static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node,
+	int64_t *out_score)
+{
+	const struct volume_binding_plugin *instance = instance_of(plugin);
+	const struct binding_data *data = data_of(plugin, cycle);
+
+	*out_score = 0;
+	if (instance->shape == NULL) {
+		return BT_STATUS_OK;
+	}
+	if (data == NULL) {
+		return state_missing(cycle->arena);
+	}
+	if (has_entry(data, node->slot)) {
+		*out_score = bt_volume_score(instance->shape, instance->shape_count,
+			data->volumes[node->slot], cycle->arena);
+	}
+	return BT_STATUS_OK;
+}
+
+/* --- Reserve, PreBind --- */
+
+static struct bt_status reserve(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, uint32_t slot)
+{
+	struct volume_binding_plugin *instance = instance_of(plugin);
+	struct binding_data *data = data_of(plugin, cycle);
+	struct berth_error err = BERTH_ERROR_INIT;
+
+	if (data == NULL) {
+		return state_missing(cycle->arena);
+	}
+	if (!has_entry(data, slot)) {
+		if (!data->all_bound) {
+			data->all_bound = true;
+		}
+		return BT_STATUS_OK;
+	}
+	if (instance->binder->ops->assume_pod_volumes(instance->binder, pod,
+		    bt_node_table_name(&instance->base.handle->state->nodes, slot),
+		    data->volumes[slot], cycle->arena, &data->all_bound, &err) != 0) {
+		return bt_status_from_error(cycle->arena, &err);
+	}
+	return BT_STATUS_OK;
+}
+
+static void unreserve(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	BT_UNUSED const struct bt_pod_info *pod, uint32_t slot)
+{
+	struct volume_binding_plugin *instance = instance_of(plugin);
+	const struct binding_data *data = data_of(plugin, cycle);
+
+	if (has_entry(data, slot) && data->volumes[slot] != NULL) {
+		instance->binder->ops->revert_assumed_pod_volumes(
+			instance->binder, data->volumes[slot]);
+	}
+}
+
+static struct bt_status no_entry(
+	const struct bt_plugin *plugin, uint32_t slot, struct bt_arena *arena)
+{
+	struct bt_str name = bt_node_table_name(&bt_plugin_handle(plugin)->state->nodes, slot);
+
+	return bt_status_error_text(arena,
+		bt_arena_printf(arena, "no pod volume found for node \"%.*s\"", BT_STR_ARG(name)));
+}
+
+static struct bt_status pre_bind_pre_flight(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	BT_UNUSED const struct bt_pod_info *pod, uint32_t slot,
+	struct bt_pre_bind_pre_flight *out_result)
+{
+	const struct binding_data *data = data_of(plugin, cycle);
+
+	out_result->allow_parallel = true;
+	if (data == NULL) {
+		return state_missing(cycle->arena);
+	}
+	if (data->all_bound) {
+		return bt_status_code_only(BT_STATUS_SKIP);
+	}
+	return has_entry(data, slot) ? BT_STATUS_OK : no_entry(plugin, slot, cycle->arena);
+}
+
+static struct bt_status pre_bind(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, uint32_t slot)
+{
+	struct volume_binding_plugin *instance = instance_of(plugin);
+	struct binding_data *data = data_of(plugin, cycle);
+	struct berth_error err = BERTH_ERROR_INIT;
+
+	if (data == NULL) {
+		return state_missing(cycle->arena);
+	}
+	if (data->all_bound) {
+		return BT_STATUS_OK;
+	}
+	if (!has_entry(data, slot)) {
+		return no_entry(plugin, slot, cycle->arena);
+	}
+	if (instance->binder->ops->bind_pod_volumes(instance->binder, pod,
+		    bt_node_table_name(&instance->base.handle->state->nodes, slot),
+		    data->volumes[slot], cycle->arena, &err) != 0) {
+		return bt_status_from_error(cycle->arena, &err);
+	}
+	return BT_STATUS_OK;
+}
+
+/* --- instance --- */
 
 static int events_to_register(BT_UNUSED struct bt_plugin *plugin,
 	const struct bt_event_registration **out_events, uint32_t *out_count,
 	BT_UNUSED struct berth_error *err)
 {
-	*out_events = events;
-	*out_count = BT_ARRAY_LENGTH(events);
+	*out_events = bt_volume_binding_events;
+	*out_count = bt_volume_binding_event_count;
 	return 0;
+}
+
+void bt_volume_binding_set_binder(struct bt_plugin *plugin, struct bt_volume_binder *binder)
+{
+	struct volume_binding_plugin *instance = instance_of(plugin);
+
+	instance->binder->ops->destroy(instance->binder);
+	instance->binder = binder;
+}
+
+struct bt_volume_binder *bt_volume_binding_binder(const struct bt_plugin *plugin)
+{
+	return instance_of(plugin)->binder;
+}
+
+static void destroy(struct bt_plugin *plugin)
+{
+	struct volume_binding_plugin *instance;
+
+	if (plugin == NULL) {
+		return;
+	}
+	instance = instance_of(plugin);
+	instance->binder->ops->destroy(instance->binder);
+	bt_free(instance->shape);
+	bt_free(instance);
+}
+
+/** The gate's scorer. Scores of the arguments go to 10, those of plugins to 100. */
+static void set_shape(
+	struct volume_binding_plugin *instance, const struct bt_volume_binding_args *args)
+{
+	instance->shape_count = args->shape.count;
+	instance->shape = BT_NEW_ARRAY(struct bt_volume_shape_point, args->shape.count);
+	for (uint32_t i = 0; i < args->shape.count; i++) {
+		instance->shape[i] = (struct bt_volume_shape_point){
+			args->shape.items[i].utilization, (int64_t)args->shape.items[i].score * 10};
+	}
 }
 
 static int create(const struct bt_plugin_args *args, const struct bt_handle *handle,
 	struct bt_plugin **out_plugin, struct berth_error *err)
 {
-	int code = bt_plugin_check_args(args, handle, err);
+	int code = bt_plugin_args_expect(
+		args, BT_ARGS_VOLUME_BINDING, "want args to be of type", handle, err);
+	struct volume_binding_plugin *instance;
 
-	return code != 0 ? code
-			 : bt_plain_plugin_create(&bt_volume_binding_plugin, handle, out_plugin);
+	if (code != 0) {
+		return code;
+	}
+	instance = BT_NEW(struct volume_binding_plugin);
+	instance->base.base.ops = &bt_volume_binding_plugin;
+	instance->base.handle = handle;
+	instance->no_claims.all_bound = true;
+	instance->binder =
+		bt_volume_binder_create(handle, args->volume_binding.bind_timeout_seconds.value);
+	if (bt_plugin_gate(&instance->base.base, BT_GATE_STORAGE_CAPACITY_SCORING)) {
+		set_shape(instance, &args->volume_binding);
+	}
+	*out_plugin = &instance->base.base;
+	return 0;
 }
 
 const struct bt_plugin_ops bt_volume_binding_plugin = {
 	.name = "VolumeBinding",
 	.create = create,
-	.destroy = bt_plain_plugin_destroy,
-	.pure = true,
+	.destroy = destroy,
+	.is_pure_for = is_pure_for,
 	.events_to_register = events_to_register,
 	.sign = bt_sign_volume_plugin,
-	.pre_filter = bt_inert_pre_filter,
-	.filter = bt_inert_filter,
+	.pre_filter = pre_filter,
+	.filter = filter,
 	.pre_score = pre_score,
-	.score = bt_inert_score,
-	.reserve = bt_inert_slot,
-	.unreserve = bt_inert_unreserve,
-	.pre_bind_pre_flight = bt_inert_pre_bind_pre_flight,
-	.pre_bind = bt_inert_slot,
+	.score = score,
+	.reserve = reserve,
+	.unreserve = unreserve,
+	.pre_bind_pre_flight = pre_bind_pre_flight,
+	.pre_bind = pre_bind,
 };

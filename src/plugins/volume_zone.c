@@ -1,21 +1,310 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * VolumeZone (PreFilter, Filter): bound volumes with zone labels hold a pod in their zone. Spec:
- * 07.
- *
- * Not yet restricted: pods with such volumes are placed in any zone until spec chapter 07 is
- * implemented. Nothing is rejected, so the hints of the registered events are never asked.
- */
-#include "plugins/common_inert.h"
+/** VolumeZone (PreFilter, Filter): zone and region labels of bound volumes fit the node's. Spec:
+ * 07b section 3. */
+#include <stdlib.h>
+
 #include "plugins/common_plugin.h"
 #include "plugins/common_sign.h"
+#include "plugins/common_volume.h"
 #include "plugins/in_tree.h"
 
+/** In the order constraints are made. */
+static const struct bt_str topology_keys[] = {
+	BT_LABEL_BETA_ZONE,
+	BT_LABEL_BETA_REGION,
+	BT_LABEL_ZONE,
+	BT_LABEL_REGION,
+};
+
+/** The node label to fall back to: what the beta keys became. */
+static const struct bt_str ga_keys[] = {
+	BT_LABEL_ZONE,
+	BT_LABEL_REGION,
+	BT_LABEL_ZONE,
+	BT_LABEL_REGION,
+};
+
+/** The node's label `key` must be one of the values. */
+struct constraint {
+	uint32_t key;          /* index in topology_keys */
+	struct bt_str *values; /* sorted, distinct */
+	uint32_t value_count;
+};
+
+struct zone_data {
+	struct constraint *items;
+	uint32_t count;
+	uint32_t capacity;
+};
+
+/** Zones in a label value; false when a part is empty: such a label is ignored. */
+static bool parse_zones(
+	struct bt_str value, struct bt_arena *arena, struct constraint *out_constraint)
+{
+	uint32_t count = bt_zone_label_parts(value, NULL, 0);
+	struct bt_str *parts = BT_ARENA_NEW_ARRAY(arena, struct bt_str, count);
+
+	uint32_t kept = 0;
+
+	(void)bt_zone_label_parts(value, parts, count); /* the same number again */
+	qsort(parts, count, sizeof(*parts), bt_str_compare_qsort);
+	for (uint32_t i = 0; i < count; i++) {
+		if (parts[i].length == 0) {
+			return false;
+		}
+		if (kept == 0 || !bt_str_equal(parts[kept - 1], parts[i])) {
+			parts[kept++] = parts[i];
+		}
+	}
+	out_constraint->values = parts;
+	out_constraint->value_count = kept;
+	return true;
+}
+
+/** Constraints of one volume, at most one for each key. Returns their number. */
+static uint32_t constraints_of(const struct bt_persistent_volume *volume, struct bt_arena *arena,
+	struct constraint out_constraints[BT_ARRAY_LENGTH(topology_keys)])
+{
+	uint32_t count = 0;
+
+	for (uint32_t key = 0; key < BT_ARRAY_LENGTH(topology_keys); key++) {
+		const struct bt_str *value =
+			bt_str_map_find(&volume->metadata.labels, topology_keys[key]);
+
+		out_constraints[count].key = key;
+		if (value != NULL && parse_zones(*value, arena, &out_constraints[count])) {
+			count++;
+		}
+	}
+	return count;
+}
+
+static bool is_pure_for(BT_UNUSED struct bt_plugin *plugin, const struct bt_pod_info *pod)
+{
+	return !bt_pod_names_claims(bt_plugin_pod_spec(pod));
+}
+
+static struct bt_status unresolvable(struct bt_arena *arena, struct bt_str text)
+{
+	return bt_status_text(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena, text);
+}
+
+/** Success: the claim waits for its first consumer. */
+static struct bt_status check_unbound(const struct bt_state *state,
+	const struct bt_persistent_volume_claim *claim, struct bt_arena *arena)
+{
+	struct bt_str class_name = bt_persistent_volume_claim_class(claim);
+	const struct bt_storage_class *storage_class;
+
+	if (class_name.length == 0) {
+		return unresolvable(arena,
+			BT_STR("PersistentVolumeClaim had no pv name and storageClass name"));
+	}
+	storage_class = bt_find_storage_class(state, class_name);
+	if (storage_class == NULL) {
+		return unresolvable(
+			arena, bt_not_found_text(arena, "storageclass.storage.k8s.io", class_name));
+	}
+	if (storage_class->volume_binding_mode.data == NULL) {
+		return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena,
+			"VolumeBindingMode not set for StorageClass \"%.*s\"",
+			BT_STR_ARG(class_name));
+	}
+	if (!bt_str_equal(storage_class->volume_binding_mode, BT_WAIT_FOR_FIRST_CONSUMER)) {
+		return unresolvable(arena, BT_STR("PersistentVolume had no name"));
+	}
+	return BT_STATUS_OK;
+}
+
+static struct bt_status add_claim(const struct bt_state *state, const struct bt_pod_info *pod,
+	struct bt_str claim_name, struct bt_arena *arena, struct zone_data *data)
+{
+	const struct bt_persistent_volume_claim *claim;
+	const struct bt_persistent_volume *volume;
+
+	if (claim_name.length == 0) {
+		return unresolvable(arena, BT_STR("PersistentVolumeClaim had no name"));
+	}
+	claim = bt_find_claim(state, pod->namespace_, claim_name);
+	if (claim == NULL) {
+		return unresolvable(
+			arena, bt_not_found_text(arena, "persistentvolumeclaim", claim_name));
+	}
+	if (claim->spec.volume_name.length == 0) {
+		return check_unbound(state, claim, arena);
+	}
+	volume = bt_find_volume(state, claim->spec.volume_name);
+	if (volume == NULL) {
+		return unresolvable(arena,
+			bt_not_found_text(arena, "persistentvolume", claim->spec.volume_name));
+	}
+	data->count += constraints_of(volume, arena, &data->items[data->count]);
+	return BT_STATUS_OK;
+}
+
+/** What PreFilter finds out; Skip: nothing to check. */
+static struct bt_status find_constraints(const struct bt_plugin *plugin,
+	const struct bt_pod_info *pod, struct bt_arena *arena, struct zone_data **out_data)
+{
+	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
+	struct zone_data *data;
+
+	if (!bt_pod_names_claims(spec)) {
+		return bt_status_code_only(BT_STATUS_SKIP);
+	}
+	data = BT_ARENA_NEW(arena, struct zone_data);
+	data->items = BT_ARENA_NEW_ARRAY(arena, struct constraint,
+		((size_t)spec->volumes.count + 1) * BT_ARRAY_LENGTH(topology_keys));
+	for (uint32_t i = 0; i < spec->volumes.count; i++) {
+		const struct bt_pvc_volume_source *source =
+			spec->volumes.items[i].persistent_volume_claim;
+		struct bt_status status = BT_STATUS_OK;
+
+		if (source != NULL) {
+			status = add_claim(bt_plugin_handle(plugin)->state, pod, source->claim_name,
+				arena, data);
+		}
+		if (!bt_status_is_success(&status)) {
+			return status;
+		}
+	}
+	*out_data = data;
+	return data->count != 0 ? BT_STATUS_OK : bt_status_code_only(BT_STATUS_SKIP);
+}
+
+static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, BT_UNUSED struct bt_pre_filter_result *out_result)
+{
+	struct zone_data *data = NULL;
+	struct bt_status status = find_constraints(plugin, pod, cycle->arena, &data);
+
+	if (bt_status_is_success(&status)) {
+		bt_plugin_set_pre_filter_data(plugin, cycle, data);
+	}
+	return status;
+}
+
+static bool fits(const struct constraint *constraint, const struct bt_str_map *labels)
+{
+	const struct bt_str *value = bt_str_map_find(labels, topology_keys[constraint->key]);
+
+	if (value == NULL) {
+		value = bt_str_map_find(labels, ga_keys[constraint->key]);
+	}
+	for (uint32_t i = 0; value != NULL && i < constraint->value_count; i++) {
+		if (bt_str_equal(constraint->values[i], *value)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool has_topology_label(const struct bt_str_map *labels)
+{
+	for (uint32_t key = 0; key < BT_ARRAY_LENGTH(topology_keys); key++) {
+		if (bt_str_map_find(labels, topology_keys[key]) != NULL) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_node_info *node)
+{
+	const struct bt_str_map *labels = bt_node_info_labels(node);
+	const struct zone_data *data = bt_plugin_pre_filter_data(plugin, cycle);
+
+	if (bt_plugin_pod_spec(pod)->volumes.count == 0) {
+		return BT_STATUS_OK;
+	}
+	if (data == NULL) {
+		struct zone_data *found = NULL;
+		struct bt_status status = find_constraints(plugin, pod, cycle->arena, &found);
+
+		if (!bt_status_is_success(&status)) {
+			return status.code == BT_STATUS_SKIP ? BT_STATUS_OK : status;
+		}
+		data = found;
+	}
+	if (!has_topology_label(labels)) {
+		return BT_STATUS_OK;
+	}
+	for (uint32_t i = 0; i < data->count; i++) {
+		if (!fits(&data->items[i], labels)) {
+			return bt_status_reason(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
+				BT_REASON_VOLUME_ZONE_CONFLICT);
+		}
+	}
+	return BT_STATUS_OK;
+}
+
+/* --- hints, spec 07b section 3.5 --- */
+
+static enum bt_queueing_hint after_storage_class_added(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const void *old_object,
+	const void *new_object, BT_UNUSED struct berth_error *err)
+{
+	const struct bt_storage_class *storage_class = new_object;
+
+	return bt_str_equal(storage_class->volume_binding_mode, BT_WAIT_FOR_FIRST_CONSUMER)
+		? BT_HINT_QUEUE
+		: BT_HINT_SKIP;
+}
+
+static enum bt_queueing_hint after_claim_change(BT_UNUSED struct bt_plugin *plugin,
+	const struct bt_pod_info *pod, BT_UNUSED const void *old_object, const void *new_object,
+	BT_UNUSED struct berth_error *err)
+{
+	const struct bt_persistent_volume_claim *claim = new_object;
+
+	return bt_pod_uses_claim(pod, &claim->metadata, false) ? BT_HINT_QUEUE : BT_HINT_SKIP;
+}
+
+static bool same_constraint(const struct constraint *a, const struct constraint *b)
+{
+	if (a->key != b->key || a->value_count != b->value_count) {
+		return false;
+	}
+	for (uint32_t i = 0; i < a->value_count; i++) {
+		if (!bt_str_equal(a->values[i], b->values[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool same_constraints(
+	const struct bt_persistent_volume *a, const struct bt_persistent_volume *b)
+{
+	struct constraint left[BT_ARRAY_LENGTH(topology_keys)];
+	struct constraint right[BT_ARRAY_LENGTH(topology_keys)];
+	struct bt_arena arena = {0};
+	uint32_t count = constraints_of(a, &arena, left);
+	bool same = count == constraints_of(b, &arena, right) &&
+		(count == 0 || bt_str_equal(a->metadata.name, b->metadata.name));
+
+	for (uint32_t i = 0; same && i < count; i++) {
+		same = same_constraint(&left[i], &right[i]);
+	}
+	bt_arena_finish(&arena);
+	return same;
+}
+
+static enum bt_queueing_hint after_volume_change(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED const struct bt_pod_info *pod, const void *old_object, const void *new_object,
+	BT_UNUSED struct berth_error *err)
+{
+	return old_object == NULL || !same_constraints(old_object, new_object) ? BT_HINT_QUEUE
+									       : BT_HINT_SKIP;
+}
+
 static const struct bt_event_registration events[] = {
-	{{BT_RESOURCE_STORAGE_CLASS, BT_ACTION_ADD}, NULL},
+	{{BT_RESOURCE_STORAGE_CLASS, BT_ACTION_ADD}, after_storage_class_added},
 	{{BT_RESOURCE_NODE, BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_LABEL}, NULL},
-	{{BT_RESOURCE_PERSISTENT_VOLUME_CLAIM, BT_ACTION_ADD | BT_ACTION_UPDATE}, NULL},
-	{{BT_RESOURCE_PERSISTENT_VOLUME, BT_ACTION_ADD | BT_ACTION_UPDATE}, NULL},
+	{{BT_RESOURCE_PERSISTENT_VOLUME_CLAIM, BT_ACTION_ADD | BT_ACTION_UPDATE},
+		after_claim_change},
+	{{BT_RESOURCE_PERSISTENT_VOLUME, BT_ACTION_ADD | BT_ACTION_UPDATE}, after_volume_change},
 };
 
 static int events_to_register(BT_UNUSED struct bt_plugin *plugin,
@@ -23,7 +312,7 @@ static int events_to_register(BT_UNUSED struct bt_plugin *plugin,
 	BT_UNUSED struct berth_error *err)
 {
 	*out_events = events;
-	*out_count = BT_ARRAY_LENGTH(events);
+	*out_count = (uint32_t)BT_ARRAY_LENGTH(events);
 	return 0;
 }
 
@@ -37,9 +326,10 @@ const struct bt_plugin_ops bt_volume_zone_plugin = {
 	.name = "VolumeZone",
 	.create = create,
 	.destroy = bt_plain_plugin_destroy,
-	.pure = true,
+	.is_pure_for = is_pure_for,
+	.hint_scope = BT_HINT_SCOPE_LABELS,
 	.events_to_register = events_to_register,
 	.sign = bt_sign_volume_plugin,
-	.pre_filter = bt_inert_pre_filter,
-	.filter = bt_inert_filter,
+	.pre_filter = pre_filter,
+	.filter = filter,
 };

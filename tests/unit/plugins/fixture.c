@@ -57,6 +57,43 @@ struct bt_node *fixture_node(struct fixture *fixture, const char *json)
 	return node;
 }
 
+/** Every structure of a kind starts with its metadata. */
+static void set_default_namespace(void *object)
+{
+	struct bt_object_meta *meta = object;
+
+	if (meta->namespace_.length == 0) {
+		meta->namespace_ = BT_STR("default");
+	}
+}
+
+void fixture_put(struct fixture *fixture, const char *json)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_object *decoded = NULL;
+	struct bt_object *object;
+	void *copy;
+	int code = bt_object_decode(unquoted(fixture, json), &decoded, &err);
+
+	ck_assert_msg(code == 0, "%s: %s", json, berth_error_message(&err));
+	copy = bt_arena_calloc(&fixture->arena, 1, bt_kind_info(decoded->kind)->size);
+	memcpy(copy, decoded->value, bt_kind_info(decoded->kind)->size);
+	if (bt_kind_info(decoded->kind)->namespaced) {
+		set_default_namespace(copy);
+	}
+	object = bt_object_create(decoded->kind, copy);
+	bt_object_release(decoded);
+	bt_object_store_put(&fixture->state->objects, object);
+}
+
+void fixture_delete(
+	struct fixture *fixture, enum bt_kind kind, const char *namespace_, const char *name)
+{
+	ck_assert_msg(bt_object_store_delete(&fixture->state->objects, kind,
+			      bt_str_from(namespace_), bt_str_from(name)),
+		"no object %s", name);
+}
+
 static void refresh(struct fixture *fixture)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
@@ -368,13 +405,37 @@ const char *fixture_score_alone(
 	return fixture_status_text(fixture, status);
 }
 
+/** "CSINode" of "storage.k8s.io/CSINode". */
+static struct bt_str without_group(struct bt_str resource)
+{
+	int64_t slash = bt_str_find_last_char(resource, '/');
+
+	return slash < 0 ? resource : bt_str_sub(resource, (uint32_t)slash + 1, resource.length);
+}
+
 static const void *event_object(struct fixture *fixture, const char *resource, const char *json)
 {
+	void *object;
+
 	if (json == NULL) {
 		return NULL;
 	}
-	return strcmp(resource, "Pod") == 0 ? (const void *)fixture_pod(fixture, json)
-					    : (const void *)fixture_node(fixture, json);
+	if (strcmp(resource, "Pod") == 0) {
+		return fixture_pod(fixture, json);
+	}
+	for (uint32_t kind = 0; kind < BT_KIND__COUNT; kind++) {
+		const struct bt_kind_info *info = bt_kind_info((enum bt_kind)kind);
+		if (strcmp(info->name, resource) != 0) {
+			continue;
+		}
+		object = bt_arena_calloc(&fixture->arena, 1, info->size);
+		decode(fixture, info->message, json, object);
+		if (info->namespaced) {
+			set_default_namespace(object);
+		}
+		return object;
+	}
+	ck_abort_msg("no kind %s", resource);
 }
 
 enum fixture_hint fixture_hint(struct fixture *fixture, const char *resource, uint32_t action,
@@ -391,7 +452,8 @@ enum fixture_hint fixture_hint(struct fixture *fixture, const char *resource, ui
 		fixture->plugin->ops->events_to_register(fixture->plugin, &events, &count, NULL),
 		0);
 	while (i < count &&
-		!(bt_str_equal_c(events[i].event.resource, resource) &&
+		!((bt_str_equal_c(events[i].event.resource, resource) ||
+			  bt_str_equal_c(without_group(events[i].event.resource), resource)) &&
 			(events[i].event.action & action) != 0)) {
 		i++;
 	}

@@ -36,6 +36,11 @@ struct bt_pod *fixture_pod(struct fixture *fixture, const char *json);
 struct bt_node *fixture_node(struct fixture *fixture, const char *json);
 
 void fixture_add_node(struct fixture *fixture, const char *json);
+/** Any object but a pod or a node, with its kind; the namespace is "default" when it is namespaced.
+ */
+void fixture_put(struct fixture *fixture, const char *json);
+void fixture_delete(
+	struct fixture *fixture, enum bt_kind kind, const char *namespace_, const char *name);
 /** An assigned pod (spec.nodeName). */
 void fixture_add_pod(struct fixture *fixture, const char *json);
 /** A pod to be scheduled. */
@@ -68,7 +73,8 @@ enum fixture_hint {
 };
 
 /**
- * The hint for an event with this action bit. resource: "Pod" or "Node"; objects are JSON or NULL.
+ * The hint for an event with this action bit. resource: "Pod", "Node" or the event's resource of
+ * another kind, without group; objects are JSON or NULL.
  * pod is the rejected one; error texts go to *out_error (may be NULL).
  */
 enum fixture_hint fixture_hint(struct fixture *fixture, const char *resource, uint32_t action,

@@ -1,59 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
 #include "fixture.h"
-#include "framework/object_lister.h"
 #include "plugins/legacy.h"
 #include "test_main.h"
 
 #define REJECTED "Unschedulable: node(s) didn't match service affinity"
 #define WEB "{'metadata':{'labels':{'app':'web'}}}"
 
-struct service {
-	struct bt_str name;
-	struct bt_str_map selector;
-};
+#define SERVICE(name, spec) \
+	"{'apiVersion':'v1','kind':'Service','metadata':{'name':'" name "'},'spec':{" spec "}}"
 
-struct services {
-	struct service items[4];
-	uint32_t count;
-	bool broken;
-};
-
-static int visit_services(void *context, struct bt_str namespace_, bt_service_visitor visit,
-	void *visit_context, struct berth_error *err)
+/** Services of the namespace in name order: one without selector, one for app=web, one for
+ * tier=front. */
+static void put_services(struct fixture *fixture)
 {
-	const struct services *services = context;
-
-	if (services->broken) {
-		return bt_error_set(err, BERTH_ERR_STATE, "services are not known yet");
-	}
-	for (uint32_t i = 0; bt_str_equal_c(namespace_, "default") && i < services->count; i++) {
-		if (!visit(visit_context, services->items[i].name, &services->items[i].selector)) {
-			break;
-		}
-	}
-	return 0;
+	fixture_put(fixture, SERVICE("a", ""));
+	fixture_put(fixture, SERVICE("b", "'selector':{'app':'web'}"));
+	fixture_put(fixture, SERVICE("c", "'selector':{'tier':'front'}"));
 }
 
-static struct bt_str_pair app_web[] = {{BT_STR_INIT("app"), BT_STR_INIT("web")}};
-static struct bt_str_pair tier_front[] = {{BT_STR_INIT("tier"), BT_STR_INIT("front")}};
-
-/** Services in name order: one without selector, one for app=web, one for tier=front. */
-static struct services known_services(void)
+static void init(struct fixture *fixture, const char *args)
 {
-	return (struct services){
-		.items = {{BT_STR("a"), {0}}, {BT_STR("b"), {app_web, 1, true}},
-			{BT_STR("c"), {tier_front, 1, true}}},
-		.count = 3,
-	};
-}
-
-static void init(struct fixture *fixture, const char *args, struct services *services,
-	struct bt_object_lister *lister)
-{
-	*lister = (struct bt_object_lister){.context = services, .visit_services = visit_services};
 	fixture_init_with(fixture, &bt_legacy_service_affinity_plugin, NULL, args);
-	fixture->handle.objects = services != NULL ? lister : NULL;
 	fixture_add_node(fixture, "{'metadata':{'name':'n1','labels':{'region':'r1'}}}");
 	fixture_add_node(
 		fixture, "{'metadata':{'name':'n2','labels':{'region':'r2','zone':'z2'}}}");
@@ -62,12 +30,17 @@ static void init(struct fixture *fixture, const char *args, struct services *ser
 	fixture_add_node(fixture, "{'metadata':{'name':'bare'}}");
 }
 
+static void init_with_services(struct fixture *fixture, const char *args)
+{
+	init(fixture, args);
+	put_services(fixture);
+}
+
 START_TEST(test_service_affinity__edge_05b_11_node_selector)
 {
-	struct bt_object_lister lister;
 	struct fixture fixture;
 
-	init(&fixture, "{'affinityLabels':['region']}", NULL, &lister);
+	init(&fixture, "{'affinityLabels':['region']}");
 	ck_assert_str_eq(
 		fixture_filter(&fixture, "{'spec':{'nodeSelector':{'region':'r1'}}}", "n2"),
 		REJECTED);
@@ -83,11 +56,9 @@ END_TEST
 
 START_TEST(test_service_affinity__edge_05b_12_follows_first_pod)
 {
-	struct services services = known_services();
-	struct bt_object_lister lister;
 	struct fixture fixture;
 
-	init(&fixture, "{'affinityLabels':['region']}", &services, &lister);
+	init_with_services(&fixture, "{'affinityLabels':['region']}");
 	fixture_add_pod(
 		&fixture, "{'metadata':{'labels':{'app':'web','x':'y'}},'spec':{'nodeName':'n1'}}");
 	ck_assert_str_eq(fixture_filter(&fixture, WEB, "n1"), "Success");
@@ -100,12 +71,10 @@ END_TEST
 
 START_TEST(test_service_affinity__edge_05b_13_nothing_to_follow)
 {
-	struct services services = known_services();
-	struct bt_object_lister lister;
 	struct fixture fixture;
 	static const char *const nodes[] = {"n1", "n2", "n3", "bare"};
 
-	init(&fixture, "{'affinityLabels':['region']}", &services, &lister);
+	init_with_services(&fixture, "{'affinityLabels':['region']}");
 	/* Other namespace, other labels. */
 	fixture_add_pod(&fixture,
 		"{'metadata':{'namespace':'other','labels':{'app':'web'}},'spec':{'nodeName':'n1'}"
@@ -115,7 +84,9 @@ START_TEST(test_service_affinity__edge_05b_13_nothing_to_follow)
 		fixture_expect("no pod", fixture_filter(&fixture, WEB, nodes[i]), "Success");
 	}
 	fixture_add_pod(&fixture, "{'metadata':{'labels':{'app':'web'}},'spec':{'nodeName':'n1'}}");
-	services.count = 1; /* only the one without selector */
+	/* Only the one without selector is left. */
+	fixture_delete(&fixture, BT_KIND_SERVICE, "default", "b");
+	fixture_delete(&fixture, BT_KIND_SERVICE, "default", "c");
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(nodes); i++) {
 		fixture_expect("no service", fixture_filter(&fixture, WEB, nodes[i]), "Success");
 	}
@@ -125,11 +96,9 @@ END_TEST
 
 START_TEST(test_service_affinity__edge_05b_14_missing_key)
 {
-	struct services services = known_services();
-	struct bt_object_lister lister;
 	struct fixture fixture;
 
-	init(&fixture, "{'affinityLabels':['region','zone']}", &services, &lister);
+	init_with_services(&fixture, "{'affinityLabels':['region','zone']}");
 	fixture_add_pod(&fixture, "{'metadata':{'labels':{'app':'web'}},'spec':{'nodeName':'n1'}}");
 	ck_assert_str_eq(fixture_filter(&fixture, WEB, "n3"), "Success");
 	ck_assert_str_eq(fixture_filter(&fixture, WEB, "n2"), REJECTED);
@@ -137,21 +106,12 @@ START_TEST(test_service_affinity__edge_05b_14_missing_key)
 }
 END_TEST
 
-START_TEST(test_service_affinity__skip_and_errors)
+START_TEST(test_service_affinity__skip)
 {
-	struct services services = known_services();
-	struct bt_object_lister lister;
 	struct fixture fixture;
 
-	init(&fixture, "{'antiAffinityLabelsPreference':['zone']}", &services, &lister);
+	init_with_services(&fixture, "{'antiAffinityLabelsPreference':['zone']}");
 	ck_assert_str_eq(fixture_pre_filter(&fixture, WEB, NULL), "Skip");
-	services.broken = true;
-	ck_assert_str_eq(fixture_pre_score(&fixture, WEB), "Error: services are not known yet");
-	fixture_finish(&fixture);
-
-	init(&fixture, "{'affinityLabels':['region']}", &services, &lister);
-	ck_assert_str_eq(
-		fixture_pre_filter(&fixture, WEB, NULL), "Error: services are not known yet");
 	fixture_finish(&fixture);
 }
 END_TEST
@@ -159,8 +119,6 @@ END_TEST
 /* A pod that is hypothetically gone from a node does not speak for it any more. */
 START_TEST(test_service_affinity__removed_pod_is_hidden)
 {
-	struct services services = known_services();
-	struct bt_object_lister lister;
 	struct fixture fixture;
 	struct bt_cycle_state cycle;
 	struct bt_pre_filter_result result = {0};
@@ -170,7 +128,7 @@ START_TEST(test_service_affinity__removed_pod_is_hidden)
 	struct bt_node_info n1;
 	struct bt_status status;
 
-	init(&fixture, "{'affinityLabels':['region']}", &services, &lister);
+	init_with_services(&fixture, "{'affinityLabels':['region']}");
 	fixture_add_pod(&fixture, "{'metadata':{'labels':{'app':'web'}},'spec':{'nodeName':'n1'}}");
 	fixture_add_pod(&fixture, "{'metadata':{'labels':{'app':'web'}},'spec':{'nodeName':'n2'}}");
 	pod = fixture_pending(&fixture, WEB);
@@ -191,8 +149,6 @@ END_TEST
 /** PreFilter data under hypothetical changes. */
 START_TEST(test_service_affinity__what_if)
 {
-	struct services services = known_services();
-	struct bt_object_lister lister;
 	struct fixture fixture;
 	struct bt_cycle_state cycle;
 	struct bt_pre_filter_result result = {0};
@@ -205,7 +161,7 @@ START_TEST(test_service_affinity__what_if)
 	struct bt_status status;
 	void *before;
 
-	init(&fixture, "{'affinityLabels':['region']}", &services, &lister);
+	init_with_services(&fixture, "{'affinityLabels':['region']}");
 	fixture_add_pod(&fixture, "{'metadata':{'labels':{'app':'web'}},'spec':{'nodeName':'n1'}}");
 	pod = fixture_pending(&fixture, WEB);
 	bt_cycle_state_init(&cycle, &fixture.arena, 1);
@@ -294,10 +250,9 @@ START_TEST(test_service_affinity__normalize_two_labels)
 	static const int64_t raw[] = {1, 2, 1, 0};
 	/* region: r1 2 of 4, r2 2 of 4; zone: z2 2 of 4, z3 1 of 4; each label gives half. */
 	static const int64_t expected[] = {25, 50, 62, 0};
-	struct bt_object_lister lister;
 	struct fixture fixture;
 
-	init(&fixture, "{'antiAffinityLabelsPreference':['region','zone']}", NULL, &lister);
+	init(&fixture, "{'antiAffinityLabelsPreference':['region','zone']}");
 	expect_normalized(&fixture, raw, nodes, 4, expected);
 	fixture_finish(&fixture);
 }
@@ -305,11 +260,9 @@ END_TEST
 
 START_TEST(test_service_affinity__raw_score)
 {
-	struct services services = known_services();
-	struct bt_object_lister lister;
 	struct fixture fixture;
 
-	init(&fixture, "{'antiAffinityLabelsPreference':['zone']}", &services, &lister);
+	init_with_services(&fixture, "{'antiAffinityLabelsPreference':['zone']}");
 	fixture_add_pod(&fixture, "{'metadata':{'labels':{'app':'web'}},'spec':{'nodeName':'n1'}}");
 	fixture_add_pod(&fixture,
 		"{'metadata':{'labels':{'app':'web','tier':'back'}},'spec':{'nodeName':'n1'}}");
@@ -336,7 +289,7 @@ END_TEST
 BT_TEST_MAIN("legacy_service_affinity", test_service_affinity__edge_05b_11_node_selector,
 	test_service_affinity__edge_05b_12_follows_first_pod,
 	test_service_affinity__edge_05b_13_nothing_to_follow,
-	test_service_affinity__edge_05b_14_missing_key, test_service_affinity__skip_and_errors,
+	test_service_affinity__edge_05b_14_missing_key, test_service_affinity__skip,
 	test_service_affinity__removed_pod_is_hidden, test_service_affinity__what_if,
 	test_service_affinity__edge_05b_15_normalize, test_service_affinity__normalize_two_labels,
 	test_service_affinity__raw_score)

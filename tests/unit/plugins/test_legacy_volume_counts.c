@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "fixture.h"
-#include "framework/object_lister.h"
 #include "plugins/legacy.h"
 #include "test_main.h"
 
@@ -13,58 +12,12 @@
 #define CLAIM(name) "{'name':'v','persistentVolumeClaim':{'claimName':'" name "'}}"
 #define POD(volumes) "{'spec':{'volumes':[" volumes "]}}"
 
-struct objects {
-	struct bt_persistent_volume_claim claims[4];
-	uint32_t claim_count;
-	struct bt_persistent_volume volumes[4];
-	uint32_t volume_count;
-};
-
-static const struct bt_persistent_volume_claim *find_claim(
-	void *context, struct bt_str namespace_, struct bt_str name)
-{
-	const struct objects *objects = context;
-
-	for (uint32_t i = 0; bt_str_equal_c(namespace_, "default") && i < objects->claim_count;
-		i++) {
-		if (bt_str_equal(objects->claims[i].metadata.name, name)) {
-			return &objects->claims[i];
-		}
-	}
-	return NULL;
-}
-
-static const struct bt_persistent_volume *find_volume(void *context, struct bt_str name)
-{
-	const struct objects *objects = context;
-
-	for (uint32_t i = 0; i < objects->volume_count; i++) {
-		if (bt_str_equal(objects->volumes[i].metadata.name, name)) {
-			return &objects->volumes[i];
-		}
-	}
-	return NULL;
-}
-
-static void add_claim(struct objects *objects, const char *name, const char *volume_name)
-{
-	struct bt_persistent_volume_claim *claim = &objects->claims[objects->claim_count++];
-
-	*claim = (struct bt_persistent_volume_claim){0};
-	claim->metadata.name = bt_str_from(name);
-	claim->spec.volume_name = bt_str_from(volume_name);
-}
-
-static void add_volume(struct objects *objects, const char *name,
-	const struct bt_aws_ebs_volume_source *ebs, const struct bt_gce_pd_volume_source *gce)
-{
-	struct bt_persistent_volume *volume = &objects->volumes[objects->volume_count++];
-
-	*volume = (struct bt_persistent_volume){0};
-	volume->metadata.name = bt_str_from(name);
-	volume->spec.source.aws_elastic_block_store = ebs;
-	volume->spec.source.gce_persistent_disk = gce;
-}
+#define PVC(name, volume) \
+	"{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'name':'" name \
+	"'},'spec':{'volumeName':'" volume "'}}"
+#define PV(name, source) \
+	"{'apiVersion':'v1','kind':'PersistentVolume','metadata':{'name':'" name \
+	"'},'spec':{" source "}}"
 
 /** A pod on node n with count EBS volumes id-0 ... */
 static void fill_node(struct fixture *fixture, int count)
@@ -220,23 +173,17 @@ END_TEST
 
 START_TEST(test_max_ebs_volume_count__bound_claims)
 {
-	static const struct bt_aws_ebs_volume_source ebs = {.volume_id = BT_STR_INIT("id-0")};
-	static const struct bt_gce_pd_volume_source gce = {.pd_name = BT_STR_INIT("disk")};
-	struct objects objects = {0};
-	struct bt_object_lister lister = {
-		.context = &objects, .find_claim = find_claim, .find_volume = find_volume};
 	struct fixture fixture;
 
-	add_claim(&objects, "ebs", "pv-ebs");
-	add_claim(&objects, "gce", "pv-gce");
-	add_claim(&objects, "lost", "pv-lost");
-	add_claim(&objects, "unbound", "");
-	add_volume(&objects, "pv-ebs", &ebs, NULL);
-	add_volume(&objects, "pv-gce", NULL, &gce);
 	(void)setenv("KUBE_MAX_PD_VOLS", "1", 1);
 	fixture_init(&fixture, &bt_legacy_max_ebs_volume_count_plugin);
 	(void)unsetenv("KUBE_MAX_PD_VOLS");
-	fixture.handle.objects = &lister;
+	fixture_put(&fixture, PVC("ebs", "pv-ebs"));
+	fixture_put(&fixture, PVC("gce", "pv-gce"));
+	fixture_put(&fixture, PVC("lost", "pv-lost"));
+	fixture_put(&fixture, PVC("unbound", ""));
+	fixture_put(&fixture, PV("pv-ebs", "'awsElasticBlockStore':{'volumeID':'id-0'}"));
+	fixture_put(&fixture, PV("pv-gce", "'gcePersistentDisk':{'pdName':'disk'}"));
 	fixture_add_node(&fixture, "{'metadata':{'name':'n'}}");
 	fill_node(&fixture, 1);
 	ck_assert_str_eq(fixture_filter(&fixture, POD(CLAIM("ebs")), "n"), "Success");

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plugins/assume_cache.h"
+
+#include "base/error.h"
+
+#define SWEEP_MIN 64
+
+static uint64_t assumed_hash(const void *owner, uint32_t index)
+{
+	return ((const struct bt_assume_cache *)owner)->assumed.items[index].hash;
+}
+
+static uint64_t key_hash(struct bt_str namespace_, struct bt_str name)
+{
+	return bt_hash_bytes(name.data, name.length, bt_str_hash(namespace_));
+}
+
+/** Every structure of a kind starts with its metadata. */
+static const struct bt_object_meta *meta_of(const void *value)
+{
+	return value;
+}
+
+void bt_assume_cache_init(
+	struct bt_assume_cache *cache, const struct bt_object_store *store, enum bt_kind kind)
+{
+	*cache = (struct bt_assume_cache){.store = store, .kind = kind, .sweep_at = SWEEP_MIN};
+	bt_map_init(&cache->map, assumed_hash, cache);
+}
+
+void bt_assume_cache_finish(struct bt_assume_cache *cache)
+{
+	for (uint32_t i = 0; i < cache->assumed.count; i++) {
+		bt_object_release(cache->assumed.items[i].object);
+	}
+	bt_vec_finish(&cache->assumed);
+	bt_map_finish(&cache->map);
+}
+
+static uint32_t find_index(
+	const struct bt_assume_cache *cache, struct bt_str namespace_, struct bt_str name)
+{
+	uint64_t hash = key_hash(namespace_, name);
+
+	for (uint32_t at = bt_map_first(&cache->map, hash); at != BT_MAP_NONE;
+		at = bt_map_next(&cache->map, hash, at)) {
+		uint32_t index = bt_map_value(&cache->map, at);
+		const struct bt_object_meta *meta = cache->assumed.items[index].object->meta;
+		if (bt_str_equal(meta->name, name) && bt_str_equal(meta->namespace_, namespace_)) {
+			return index;
+		}
+	}
+	return UINT32_MAX;
+}
+
+static void drop(struct bt_assume_cache *cache, uint32_t index)
+{
+	uint32_t last = cache->assumed.count - 1;
+
+	(void)bt_map_remove(&cache->map, cache->assumed.items[index].hash, index); /* it is there */
+	bt_object_release(cache->assumed.items[index].object);
+	if (index != last) {
+		(void)bt_map_remove(
+			&cache->map, cache->assumed.items[last].hash, last); /* likewise */
+		cache->assumed.items[index] = cache->assumed.items[last];
+		bt_map_insert(&cache->map, cache->assumed.items[index].hash, index);
+	}
+	cache->assumed.count--;
+}
+
+static bool is_current(const struct bt_assume_cache *cache, const struct bt_object_meta *assumed)
+{
+	const void *stored =
+		bt_object_store_find(cache->store, cache->kind, assumed->namespace_, assumed->name);
+
+	return stored != NULL &&
+		bt_str_equal(meta_of(stored)->resource_version, assumed->resource_version);
+}
+
+static void sweep(struct bt_assume_cache *cache)
+{
+	for (uint32_t i = cache->assumed.count; i > 0; i--) {
+		if (!is_current(cache, cache->assumed.items[i - 1].object->meta)) {
+			drop(cache, i - 1);
+		}
+	}
+	/* Twice what is left: a sweep costs each assumption a constant share. */
+	cache->sweep_at =
+		cache->assumed.count < SWEEP_MIN / 2 ? SWEEP_MIN : 2 * cache->assumed.count;
+}
+
+const void *bt_assume_cache_find_api(
+	const struct bt_assume_cache *cache, struct bt_str namespace_, struct bt_str name)
+{
+	return bt_object_store_find(cache->store, cache->kind, namespace_, name);
+}
+
+const void *bt_assume_cache_view(struct bt_assume_cache *cache, const void *stored)
+{
+	const struct bt_object_meta *meta = meta_of(stored);
+	uint32_t index;
+
+	if (cache->assumed.count == 0) {
+		return stored;
+	}
+	index = find_index(cache, meta->namespace_, meta->name);
+	if (index == UINT32_MAX) {
+		return stored;
+	}
+	if (!bt_str_equal(cache->assumed.items[index].object->meta->resource_version,
+		    meta->resource_version)) {
+		drop(cache, index);
+		return stored;
+	}
+	return cache->assumed.items[index].object->value;
+}
+
+const void *bt_assume_cache_find(
+	struct bt_assume_cache *cache, struct bt_str namespace_, struct bt_str name)
+{
+	const void *stored = bt_assume_cache_find_api(cache, namespace_, name);
+
+	return stored != NULL ? bt_assume_cache_view(cache, stored) : NULL;
+}
+
+/** The key in quotes: "name", or "namespace/name". */
+static void append_key(struct bt_strbuf *text, struct bt_str namespace_, struct bt_str name)
+{
+	bt_strbuf_append_char(text, '"');
+	if (namespace_.length != 0) {
+		bt_strbuf_append_str(text, namespace_);
+		bt_strbuf_append_char(text, '/');
+	}
+	bt_strbuf_append_str(text, name);
+	bt_strbuf_append_char(text, '"');
+}
+
+int bt_assume_cache_not_found(const struct bt_assume_cache *cache, struct bt_str namespace_,
+	struct bt_str name, struct berth_error *err)
+{
+	struct bt_strbuf key = {0};
+	int code;
+
+	append_key(&key, namespace_, name);
+	code = bt_error_set(err, BERTH_ERR_NOT_FOUND, "%s %s not found",
+		bt_kind_info(cache->kind)->resource, bt_strbuf_c(&key));
+	bt_strbuf_finish(&key);
+	return code;
+}
+
+static int out_of_sync(const struct bt_object_meta *stored, const struct bt_object_meta *assumed,
+	struct berth_error *err)
+{
+	struct bt_strbuf key = {0};
+	int code;
+
+	append_key(&key, stored->namespace_, stored->name);
+	code = bt_error_set(err, BERTH_ERR_STATE, "%s is out of sync (stored: %.*s, assume: %.*s)",
+		bt_strbuf_c(&key), BT_STR_ARG(stored->resource_version),
+		BT_STR_ARG(assumed->resource_version));
+	bt_strbuf_finish(&key);
+	return code;
+}
+
+int bt_assume_cache_assume(
+	struct bt_assume_cache *cache, const void *value, struct berth_error *err)
+{
+	const struct bt_object_meta *meta = meta_of(value);
+	const void *stored = bt_assume_cache_find_api(cache, meta->namespace_, meta->name);
+	struct bt_object *object;
+	uint32_t index;
+
+	if (stored == NULL) {
+		return bt_assume_cache_not_found(cache, meta->namespace_, meta->name, err);
+	}
+	if (!bt_str_equal(meta_of(stored)->resource_version, meta->resource_version)) {
+		return out_of_sync(meta_of(stored), meta, err);
+	}
+	object = bt_object_create(cache->kind, value);
+	index = find_index(cache, meta->namespace_, meta->name);
+	if (index != UINT32_MAX) {
+		bt_object_release(cache->assumed.items[index].object);
+		cache->assumed.items[index].object = object;
+		return 0;
+	}
+	if (cache->assumed.count >= cache->sweep_at) {
+		sweep(cache);
+	}
+	struct bt_assumed_object entry = {object, key_hash(meta->namespace_, meta->name)};
+	bt_vec_push(&cache->assumed, entry);
+	bt_map_insert(&cache->map, entry.hash, cache->assumed.count - 1);
+	return 0;
+}
+
+void bt_assume_cache_restore(struct bt_assume_cache *cache, struct bt_str namespace_,
+	struct bt_str name, struct bt_str resource_version)
+{
+	uint32_t index = find_index(cache, namespace_, name);
+
+	if (index != UINT32_MAX &&
+		bt_str_equal(cache->assumed.items[index].object->meta->resource_version,
+			resource_version)) {
+		drop(cache, index);
+	}
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plugins/common_volume.h"
+
+#include <string.h>
+
+#include "plugins/common_plugin.h"
+
+bool bt_pod_names_claims(const struct bt_pod_spec *spec)
+{
+	for (uint32_t i = 0; i < spec->volumes.count; i++) {
+		if (spec->volumes.items[i].persistent_volume_claim != NULL) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool bt_pod_has_claims(const struct bt_pod_spec *spec)
+{
+	for (uint32_t i = 0; i < spec->volumes.count; i++) {
+		if (spec->volumes.items[i].persistent_volume_claim != NULL ||
+			spec->volumes.items[i].ephemeral != NULL) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool bt_volume_claim_of(const struct bt_pod_info *pod, const struct bt_volume *volume,
+	struct bt_arena *arena, struct bt_volume_claim *out_claim)
+{
+	if (volume->persistent_volume_claim != NULL) {
+		*out_claim = (struct bt_volume_claim){
+			volume->persistent_volume_claim->claim_name, false};
+		return true;
+	}
+	if (volume->ephemeral != NULL) {
+		*out_claim = (struct bt_volume_claim){
+			bt_arena_printf(arena, "%.*s-%.*s", BT_STR_ARG(pod->name),
+				BT_STR_ARG(volume->name)),
+			true,
+		};
+		return true;
+	}
+	return false;
+}
+
+/** name is "<pod>-<volume>". */
+static bool is_ephemeral_name(struct bt_str name, struct bt_str pod, struct bt_str volume)
+{
+	return (uint64_t)name.length == (uint64_t)pod.length + 1 + volume.length &&
+		bt_str_has_prefix(name, pod) && name.data[pod.length] == '-' &&
+		bt_str_has_suffix(name, volume);
+}
+
+bool bt_pod_uses_claim(
+	const struct bt_pod_info *pod, const struct bt_object_meta *claim, bool with_ephemeral)
+{
+	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
+
+	if (!bt_str_equal(pod->namespace_, claim->namespace_)) {
+		return false;
+	}
+	for (uint32_t i = 0; i < spec->volumes.count; i++) {
+		const struct bt_volume *volume = &spec->volumes.items[i];
+
+		if (volume->persistent_volume_claim != NULL) {
+			if (bt_str_equal(
+				    volume->persistent_volume_claim->claim_name, claim->name)) {
+				return true;
+			}
+		} else if (with_ephemeral && volume->ephemeral != NULL &&
+			is_ephemeral_name(claim->name, pod->name, volume->name)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool bt_pod_owns_claim(
+	const struct bt_pod_info *pod, const struct bt_persistent_volume_claim *claim)
+{
+	const struct bt_owner_reference *owner = bt_object_controller(&claim->metadata);
+
+	return bt_str_equal(pod->namespace_, claim->metadata.namespace_) && owner != NULL &&
+		bt_str_equal(owner->uid, pod->uid);
+}
+
+struct bt_str bt_claim_not_owned_text(const struct bt_pod_info *pod,
+	const struct bt_persistent_volume_claim *claim, struct bt_arena *arena)
+{
+	return bt_arena_printf(arena,
+		"PVC %.*s/%.*s was not created for pod %.*s/%.*s (pod is not owner)",
+		BT_STR_ARG(claim->metadata.namespace_), BT_STR_ARG(claim->metadata.name),
+		BT_STR_ARG(pod->namespace_), BT_STR_ARG(pod->name));
+}
+
+bool bt_claim_is_fully_bound(const struct bt_persistent_volume_claim *claim)
+{
+	return claim->spec.volume_name.length != 0 &&
+		bt_str_map_find(&claim->metadata.annotations, BT_ANNOTATION_BIND_COMPLETED) != NULL;
+}
+
+const struct bt_str *bt_claim_selected_node(const struct bt_persistent_volume_claim *claim)
+{
+	return bt_str_map_find(&claim->metadata.annotations, BT_ANNOTATION_SELECTED_NODE);
+}
+
+const struct bt_quantity *bt_claim_request(const struct bt_persistent_volume_claim *claim)
+{
+	return bt_resource_list_find(&claim->spec.resources.requests, BT_STORAGE_RESOURCE);
+}
+
+const struct bt_quantity *bt_volume_capacity(const struct bt_persistent_volume *volume)
+{
+	static const struct bt_quantity zero;
+	const struct bt_quantity *capacity =
+		bt_resource_list_find(&volume->spec.capacity, BT_STORAGE_RESOURCE);
+
+	return capacity != NULL ? capacity : &zero;
+}
+
+struct bt_str bt_not_found_text(struct bt_arena *arena, const char *what, struct bt_str name)
+{
+	struct bt_strbuf text = {0};
+	struct bt_str result;
+
+	bt_strbuf_append_c(&text, what);
+	bt_strbuf_append_char(&text, ' ');
+	bt_strbuf_append_quoted(&text, name);
+	bt_strbuf_append_c(&text, " not found");
+	result = bt_arena_str(arena, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+	return result;
+}
+
+struct bt_str_map bt_str_map_with(const struct bt_str_map *map, struct bt_str key,
+	struct bt_str value, struct bt_arena *arena)
+{
+	struct bt_str_map copy = {.present = true};
+	bool placed = false;
+
+	copy.items = BT_ARENA_NEW_ARRAY(arena, struct bt_str_pair, (size_t)map->count + 1);
+	for (uint32_t i = 0; i < map->count; i++) {
+		int order = bt_str_compare(map->items[i].key, key);
+
+		if (!placed && order >= 0) {
+			copy.items[copy.count++] = (struct bt_str_pair){key, value};
+			placed = true;
+		}
+		if (order != 0) {
+			copy.items[copy.count++] = map->items[i];
+		}
+	}
+	if (!placed) {
+		copy.items[copy.count++] = (struct bt_str_pair){key, value};
+	}
+	return copy;
+}
+
+static bool is_blank(char byte)
+{
+	return byte == ' ' || (byte >= '\t' && byte <= '\r');
+}
+
+static struct bt_str trimmed(struct bt_str text)
+{
+	while (text.length != 0 && is_blank(text.data[0])) {
+		text.data++;
+		text.length--;
+	}
+	while (text.length != 0 && is_blank(text.data[text.length - 1])) {
+		text.length--;
+	}
+	return text;
+}
+
+uint32_t bt_zone_label_parts(struct bt_str value, struct bt_str *parts, uint32_t max)
+{
+	uint32_t count = 0;
+	int64_t at;
+
+	do {
+		at = bt_str_find(value, BT_STR("__"));
+		if (count < max) {
+			parts[count] = trimmed(at < 0 ? value : bt_str_sub(value, 0, (uint32_t)at));
+		}
+		count++;
+		if (at >= 0) {
+			value = bt_str_sub(value, (uint32_t)at + 2, value.length);
+		}
+	} while (at >= 0);
+	return count;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_PLUGINS_COMMON_VOLUME_H
+#define BT_PLUGINS_COMMON_VOLUME_H
+/** What the volume plugins and the volume binder share: claims of a pod, annotations, texts. Spec:
+ * 07 section 2. */
+#include "api/storage.h"
+#include "framework/plugin.h"
+
+/* Annotations and labels, spec 07 section 2.11. */
+#define BT_ANNOTATION_BIND_COMPLETED BT_STR("pv.kubernetes.io/bind-completed")
+#define BT_ANNOTATION_BOUND_BY_CONTROLLER BT_STR("pv.kubernetes.io/bound-by-controller")
+#define BT_ANNOTATION_SELECTED_NODE BT_STR("volume.kubernetes.io/selected-node")
+#define BT_ANNOTATION_MIGRATED_PLUGINS BT_STR("storage.alpha.kubernetes.io/migrated-plugins")
+#define BT_LABEL_ZONE BT_STR_INIT("topology.kubernetes.io/zone")
+#define BT_LABEL_REGION BT_STR_INIT("topology.kubernetes.io/region")
+#define BT_LABEL_BETA_ZONE BT_STR_INIT("failure-domain.beta.kubernetes.io/zone")
+#define BT_LABEL_BETA_REGION BT_STR_INIT("failure-domain.beta.kubernetes.io/region")
+#define BT_STORAGE_RESOURCE BT_STR("storage")
+#define BT_WAIT_FOR_FIRST_CONSUMER BT_STR("WaitForFirstConsumer")
+
+/* The objects, NULL when there is none. */
+
+static inline const struct bt_persistent_volume_claim *bt_find_claim(
+	const struct bt_state *state, struct bt_str namespace_, struct bt_str name)
+{
+	return bt_object_store_find(
+		&state->objects, BT_KIND_PERSISTENT_VOLUME_CLAIM, namespace_, name);
+}
+
+static inline const struct bt_persistent_volume *bt_find_volume(
+	const struct bt_state *state, struct bt_str name)
+{
+	return bt_object_store_find(&state->objects, BT_KIND_PERSISTENT_VOLUME, BT_STR(""), name);
+}
+
+static inline const struct bt_storage_class *bt_find_storage_class(
+	const struct bt_state *state, struct bt_str name)
+{
+	return bt_object_store_find(&state->objects, BT_KIND_STORAGE_CLASS, BT_STR(""), name);
+}
+
+static inline const struct bt_csi_node *bt_find_csi_node(
+	const struct bt_state *state, struct bt_str node_name)
+{
+	return bt_object_store_find(&state->objects, BT_KIND_CSI_NODE, BT_STR(""), node_name);
+}
+
+static inline const struct bt_csi_driver *bt_find_csi_driver(
+	const struct bt_state *state, struct bt_str name)
+{
+	return bt_object_store_find(&state->objects, BT_KIND_CSI_DRIVER, BT_STR(""), name);
+}
+
+/** Some volume is a persistentVolumeClaim. */
+bool bt_pod_names_claims(const struct bt_pod_spec *spec);
+/** Some volume is a persistentVolumeClaim or an ephemeral one. */
+bool bt_pod_has_claims(const struct bt_pod_spec *spec);
+
+/** The claim of a pod volume, spec 07 section 2.2. */
+struct bt_volume_claim {
+	struct bt_str name; /* the pod's, or in the arena */
+	bool ephemeral;
+};
+
+/** false when the volume has none. */
+bool bt_volume_claim_of(const struct bt_pod_info *pod, const struct bt_volume *volume,
+	struct bt_arena *arena, struct bt_volume_claim *out_claim);
+/** Some volume of the pod has this claim; ephemeral volumes only count with_ephemeral. */
+bool bt_pod_uses_claim(
+	const struct bt_pod_info *pod, const struct bt_object_meta *claim, bool with_ephemeral);
+/** The claim of an ephemeral volume was made for the pod. Spec 07 section 2.3. */
+bool bt_pod_owns_claim(
+	const struct bt_pod_info *pod, const struct bt_persistent_volume_claim *claim);
+struct bt_str bt_claim_not_owned_text(const struct bt_pod_info *pod,
+	const struct bt_persistent_volume_claim *claim, struct bt_arena *arena);
+
+/** Spec 07 section 2.5. */
+bool bt_claim_is_fully_bound(const struct bt_persistent_volume_claim *claim);
+/** The value, or NULL. */
+const struct bt_str *bt_claim_selected_node(const struct bt_persistent_volume_claim *claim);
+/** Requested storage, NULL when the claim names none. */
+const struct bt_quantity *bt_claim_request(const struct bt_persistent_volume_claim *claim);
+/** Capacity of the volume, the quantity 0 when it names none. */
+const struct bt_quantity *bt_volume_capacity(const struct bt_persistent_volume *volume);
+/** `<what> "<name>" not found`, spec 07 section 2.1. */
+struct bt_str bt_not_found_text(struct bt_arena *arena, const char *what, struct bt_str name);
+/** A copy of the map with one value set; texts are shared. */
+struct bt_str_map bt_str_map_with(const struct bt_str_map *map, struct bt_str key,
+	struct bt_str value, struct bt_arena *arena);
+
+/** The parts of a label value separated by "__", trimmed; at most max of them are stored. Returns
+ * their number. */
+uint32_t bt_zone_label_parts(struct bt_str value, struct bt_str *parts, uint32_t max);
+#endif

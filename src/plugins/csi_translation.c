@@ -1,0 +1,573 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plugins/csi_translation.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/strbuf.h"
+#include "plugins/common_volume.h"
+
+/* Spec 07 section 4.1. */
+static const struct {
+	struct bt_str plugin_name;
+	struct bt_str csi_name;
+	struct bt_str topology_key; /* of affinities; "": they are left alone */
+	bool migrated;
+} drivers[BT_IN_TREE__COUNT] = {
+	[BT_IN_TREE_GCE_PD] = {BT_STR_INIT("kubernetes.io/gce-pd"),
+		BT_STR_INIT("pd.csi.storage.gke.io"), BT_STR_INIT("topology.gke.io/zone"), true},
+	[BT_IN_TREE_AWS_EBS] = {BT_STR_INIT("kubernetes.io/aws-ebs"),
+		BT_STR_INIT("ebs.csi.aws.com"), BT_STR_INIT("topology.ebs.csi.aws.com/zone"), true},
+	[BT_IN_TREE_CINDER] = {BT_STR_INIT("kubernetes.io/cinder"),
+		BT_STR_INIT("cinder.csi.openstack.org"),
+		BT_STR_INIT("topology.cinder.csi.openstack.org/zone"), true},
+	[BT_IN_TREE_AZURE_DISK] = {BT_STR_INIT("kubernetes.io/azure-disk"),
+		BT_STR_INIT("disk.csi.azure.com"), BT_STR_INIT(""), true},
+	[BT_IN_TREE_PORTWORX] = {BT_STR_INIT("kubernetes.io/portworx-volume"),
+		BT_STR_INIT("pxd.portworx.com"), BT_STR_INIT(""), true},
+	[BT_IN_TREE_AZURE_FILE] = {BT_STR_INIT("kubernetes.io/azure-file"),
+		BT_STR_INIT("file.csi.azure.com"), BT_STR_INIT(""), false},
+	[BT_IN_TREE_VSPHERE] = {BT_STR_INIT("kubernetes.io/vsphere-volume"),
+		BT_STR_INIT("csi.vsphere.vmware.com"), BT_STR_INIT(""), false},
+};
+
+static const struct bt_str zone_label = BT_LABEL_ZONE;
+static const struct bt_str region_label = BT_LABEL_REGION;
+static const struct bt_str beta_zone_label = BT_LABEL_BETA_ZONE;
+static const struct bt_str beta_region_label = BT_LABEL_BETA_REGION;
+
+enum bt_in_tree_driver bt_in_tree_of_volume(const struct bt_persistent_volume *volume)
+{
+	const struct bt_persistent_volume_source *source = &volume->spec.source;
+	const void *const members[BT_IN_TREE__COUNT] = {
+		[BT_IN_TREE_GCE_PD] = source->gce_persistent_disk,
+		[BT_IN_TREE_AWS_EBS] = source->aws_elastic_block_store,
+		[BT_IN_TREE_CINDER] = source->cinder,
+		[BT_IN_TREE_AZURE_DISK] = source->azure_disk,
+		[BT_IN_TREE_PORTWORX] = source->portworx_volume,
+		[BT_IN_TREE_AZURE_FILE] = source->azure_file,
+		[BT_IN_TREE_VSPHERE] = source->vsphere_volume,
+	};
+	unsigned int driver = 0;
+
+	while (driver < BT_IN_TREE__COUNT && members[driver] == NULL) {
+		driver++;
+	}
+	return (enum bt_in_tree_driver)driver;
+}
+
+enum bt_in_tree_driver bt_in_tree_of_inline(const struct bt_volume *volume)
+{
+	const void *const members[BT_IN_TREE__COUNT] = {
+		[BT_IN_TREE_GCE_PD] = volume->gce_persistent_disk,
+		[BT_IN_TREE_AWS_EBS] = volume->aws_elastic_block_store,
+		[BT_IN_TREE_CINDER] = volume->cinder,
+		[BT_IN_TREE_AZURE_DISK] = volume->azure_disk,
+		[BT_IN_TREE_PORTWORX] = volume->portworx_volume,
+		[BT_IN_TREE_AZURE_FILE] = volume->azure_file,
+		[BT_IN_TREE_VSPHERE] = volume->vsphere_volume,
+	};
+	unsigned int driver = 0;
+
+	while (driver < BT_IN_TREE__COUNT && members[driver] == NULL) {
+		driver++;
+	}
+	return (enum bt_in_tree_driver)driver;
+}
+
+enum bt_in_tree_driver bt_in_tree_find(struct bt_str plugin_name)
+{
+	unsigned int driver = 0;
+
+	while (driver < BT_IN_TREE__COUNT &&
+		!bt_str_equal(drivers[driver].plugin_name, plugin_name)) {
+		driver++;
+	}
+	return (enum bt_in_tree_driver)driver;
+}
+
+struct bt_str bt_in_tree_plugin_name(enum bt_in_tree_driver driver)
+{
+	return drivers[driver].plugin_name;
+}
+
+struct bt_str bt_in_tree_csi_name(enum bt_in_tree_driver driver)
+{
+	return drivers[driver].csi_name;
+}
+
+bool bt_in_tree_is_migrated(enum bt_in_tree_driver driver)
+{
+	return drivers[driver].migrated;
+}
+
+bool bt_csi_node_lists_migrated(const struct bt_csi_node *csi_node, enum bt_in_tree_driver driver)
+{
+	const struct bt_str *list = csi_node != NULL
+		? bt_str_map_find(&csi_node->metadata.annotations, BT_ANNOTATION_MIGRATED_PLUGINS)
+		: NULL;
+	struct bt_str rest;
+
+	if (list == NULL) {
+		return false;
+	}
+	for (rest = *list;;) {
+		int64_t comma = bt_str_find_char(rest, ',');
+
+		if (bt_str_equal(comma < 0 ? rest : bt_str_sub(rest, 0, (uint32_t)comma),
+			    drivers[driver].plugin_name)) {
+			return true;
+		}
+		if (comma < 0) {
+			return false;
+		}
+		rest = bt_str_sub(rest, (uint32_t)comma + 1, rest.length);
+	}
+}
+
+/* --- zones in labels --- */
+
+struct zone_set {
+	struct bt_str *items; /* sorted, distinct, none empty */
+	uint32_t count;
+};
+
+static struct zone_set zones_of_label(struct bt_str value, struct bt_arena *arena)
+{
+	struct zone_set set;
+	uint32_t part_count = bt_zone_label_parts(value, NULL, 0);
+	uint32_t kept = 0;
+
+	set.items = BT_ARENA_NEW_ARRAY(arena, struct bt_str, part_count);
+	(void)bt_zone_label_parts(value, set.items, part_count); /* the same number again */
+	qsort(set.items, part_count, sizeof(*set.items), bt_str_compare_qsort);
+	for (uint32_t i = 0; i < part_count; i++) {
+		if (set.items[i].length != 0 &&
+			(kept == 0 || !bt_str_equal(set.items[kept - 1], set.items[i]))) {
+			set.items[kept++] = set.items[i];
+		}
+	}
+	set.count = kept;
+	return set;
+}
+
+/* --- handles, spec 07 section 4.4 --- */
+
+/** "us-east1" of "us-east1-b"; false unless the zone has exactly three parts. */
+static bool region_of_zone(struct bt_str zone, struct bt_str *out_region)
+{
+	int64_t last = bt_str_find_last_char(zone, '-');
+	int64_t first = bt_str_find_char(zone, '-');
+
+	if (first < 0 || last == first ||
+		bt_str_find_char(
+			bt_str_sub(zone, (uint32_t)first + 1, (uint32_t)(last - first - 1)), '-') >=
+			0) {
+		return false;
+	}
+	*out_region = bt_str_sub(zone, 0, (uint32_t)last);
+	return true;
+}
+
+static int region_of_zones(const struct zone_set *zones, struct bt_arena *arena,
+	struct bt_str *out_region, struct berth_error *err)
+{
+	struct bt_str *regions = BT_ARENA_NEW_ARRAY(arena, struct bt_str, zones->count);
+	uint32_t count = 0;
+	struct bt_strbuf text = {0};
+	int code;
+
+	for (uint32_t i = 0; i < zones->count; i++) {
+		if (!region_of_zone(zones->items[i], &regions[count])) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"failed to get region from zones: zone in unexpected format, "
+			        "expected: "
+				"{locale}-{region}-{zone}, got: %.*s",
+				BT_STR_ARG(zones->items[i]));
+		}
+		/* Zones are sorted, so equal regions are neighbours. */
+		if (count == 0 || !bt_str_equal(regions[count - 1], regions[count])) {
+			count++;
+		}
+	}
+	if (count == 1) {
+		*out_region = regions[0];
+		return 0;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		bt_strbuf_printf(&text, "%s%.*s:{}", i != 0 ? " " : "", BT_STR_ARG(regions[i]));
+	}
+	code = bt_error_set(err, BERTH_ERR_INVALID,
+		"failed to get region from zones: multiple or no regions gotten from zones, got: "
+	        "map[%s]",
+		bt_strbuf_c(&text));
+	bt_strbuf_finish(&text);
+	return code;
+}
+
+static int gce_pd_handle(const struct bt_persistent_volume *volume, struct bt_str pd_name,
+	struct bt_arena *arena, struct bt_str *out_handle, struct berth_error *err)
+{
+	const struct bt_str *label = NULL;
+	struct zone_set zones = {0};
+	struct bt_str region = {0};
+
+	if (volume != NULL) {
+		label = bt_str_map_find(&volume->metadata.labels, beta_zone_label);
+		if (label == NULL || label->length == 0) {
+			label = bt_str_map_find(&volume->metadata.labels, zone_label);
+		}
+	}
+	if (label != NULL) {
+		zones = zones_of_label(*label, arena);
+	}
+	if (zones.count > 1) {
+		int code = region_of_zones(&zones, arena, &region, err);
+
+		if (code != 0) {
+			return code;
+		}
+		*out_handle = bt_arena_printf(arena, "projects/UNSPECIFIED/regions/%.*s/disks/%.*s",
+			BT_STR_ARG(region), BT_STR_ARG(pd_name));
+		return 0;
+	}
+	*out_handle = bt_arena_printf(arena, "projects/UNSPECIFIED/zones/%.*s/disks/%.*s",
+		BT_STR_ARG(zones.count == 1 ? zones.items[0] : BT_STR("UNSPECIFIED")),
+		BT_STR_ARG(pd_name));
+	return 0;
+}
+
+static int hex_digit(char byte)
+{
+	if (byte >= '0' && byte <= '9') {
+		return byte - '0';
+	}
+	if (byte >= 'a' && byte <= 'f') {
+		return byte - 'a' + 10;
+	}
+	return byte >= 'A' && byte <= 'F' ? byte - 'A' + 10 : -1;
+}
+
+/** `Invalid disk name (<id>): parse "<id>": <what>`, as upstream's URL parser puts it. */
+static int broken_disk_name(
+	struct bt_str id, const char *what, struct bt_str detail, struct berth_error *err)
+{
+	struct bt_strbuf text = {0};
+	int code;
+
+	bt_strbuf_append_c(
+		&text, "failed to translate Kubernetes ID to EBS Volume ID Invalid disk name (");
+	bt_strbuf_append_str(&text, id);
+	bt_strbuf_append_c(&text, "): parse ");
+	bt_strbuf_append_quoted(&text, id);
+	bt_strbuf_append_c(&text, ": ");
+	bt_strbuf_append_c(&text, what);
+	if (detail.length != 0) {
+		bt_strbuf_append_char(&text, ' ');
+		bt_strbuf_append_quoted(&text, detail);
+	}
+	code = bt_error_set(err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&text));
+	bt_strbuf_finish(&text);
+	return code;
+}
+
+/** Path of a URL "aws://host/path", decoded, without slashes at its ends. */
+static int aws_path(
+	struct bt_str id, struct bt_arena *arena, struct bt_str *out_path, struct berth_error *err)
+{
+	struct bt_str rest = bt_str_sub(id, (uint32_t)sizeof("aws://") - 1, id.length);
+	struct bt_str path;
+	char *decoded;
+	uint32_t length = 0;
+
+	for (uint32_t i = 0; i < id.length; i++) {
+		if ((unsigned char)id.data[i] < ' ' || id.data[i] == 0x7f) {
+			return broken_disk_name(id, "net/url: invalid control character in URL",
+				(struct bt_str){0}, err);
+		}
+	}
+	for (uint32_t i = 0; i < rest.length; i++) {
+		if (rest.data[i] == '#' || rest.data[i] == '?') {
+			rest.length = i;
+		}
+	}
+	path = bt_str_find_char(rest, '/') < 0
+		? BT_STR("")
+		: bt_str_sub(rest, (uint32_t)bt_str_find_char(rest, '/'), rest.length);
+	decoded = bt_arena_alloc_bytes(arena, (size_t)path.length + 1);
+	for (uint32_t i = 0; i < path.length; i++) {
+		int high = path.data[i] == '%' && i + 2 < path.length ? hex_digit(path.data[i + 1])
+								      : -1;
+		int low = high >= 0 ? hex_digit(path.data[i + 2]) : -1;
+
+		if (path.data[i] != '%') {
+			decoded[length++] = path.data[i];
+		} else if (low < 0) {
+			return broken_disk_name(
+				id, "invalid URL escape", bt_str_sub(path, i, 3), err);
+		} else {
+			decoded[length++] = (char)(high * 16 + low);
+			i += 2;
+		}
+	}
+	while (length != 0 && decoded[length - 1] == '/') {
+		length--;
+	}
+	while (length != 0 && decoded[0] == '/') {
+		decoded++;
+		length--;
+	}
+	*out_path = (struct bt_str){decoded, length};
+	return 0;
+}
+
+static int aws_ebs_handle(struct bt_str id, struct bt_arena *arena, struct bt_str *out_handle,
+	struct berth_error *err)
+{
+	struct bt_str path;
+	int code;
+
+	if (!bt_str_has_prefix(id, BT_STR("aws://"))) {
+		*out_handle = id;
+		return 0;
+	}
+	code = aws_path(id, arena, &path, err);
+	if (code != 0) {
+		return code;
+	}
+	if (!bt_str_has_prefix(path, BT_STR("vol-")) || bt_str_find_char(path, '/') >= 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"failed to translate Kubernetes ID to EBS Volume ID Invalid format for AWS "
+		        "volume (%.*s)",
+			BT_STR_ARG(id));
+	}
+	*out_handle = path;
+	return 0;
+}
+
+/** ASCII letters compare without case; lower is in lower case. */
+static bool equal_ignoring_case(struct bt_str text, struct bt_str lower)
+{
+	if (text.length != lower.length) {
+		return false;
+	}
+	for (uint32_t i = 0; i < text.length; i++) {
+		char byte = text.data[i];
+
+		if (byte >= 'A' && byte <= 'Z') {
+			byte = (char)(byte - 'A' + 'a');
+		}
+		if (byte != lower.data[i]) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static int azure_disk_handle(const struct bt_azure_disk_volume_source *source,
+	struct bt_str *out_handle, struct berth_error *err)
+{
+	if (source->kind.length != 0 && !equal_ignoring_case(source->kind, BT_STR("managed"))) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"kind(%.*s) is not supported in csi migration", BT_STR_ARG(source->kind));
+	}
+	*out_handle = source->disk_uri;
+	return 0;
+}
+
+int bt_in_tree_volume_handle(const struct bt_persistent_volume *volume, struct bt_arena *arena,
+	struct bt_str *out_handle, struct berth_error *err)
+{
+	const struct bt_persistent_volume_source *source = &volume->spec.source;
+
+	switch (bt_in_tree_of_volume(volume)) {
+	case BT_IN_TREE_GCE_PD:
+		return gce_pd_handle(
+			volume, source->gce_persistent_disk->pd_name, arena, out_handle, err);
+	case BT_IN_TREE_AWS_EBS:
+		return aws_ebs_handle(
+			source->aws_elastic_block_store->volume_id, arena, out_handle, err);
+	case BT_IN_TREE_CINDER:
+		*out_handle = source->cinder->volume_id;
+		return 0;
+	case BT_IN_TREE_AZURE_DISK:
+		return azure_disk_handle(source->azure_disk, out_handle, err);
+	case BT_IN_TREE_PORTWORX:
+		*out_handle = source->portworx_volume->volume_id;
+		return 0;
+	case BT_IN_TREE_AZURE_FILE:
+		*out_handle = source->azure_file->share_name; /* no decision reads it */
+		return 0;
+	case BT_IN_TREE_VSPHERE:
+		*out_handle = source->vsphere_volume->volume_path; /* likewise */
+		return 0;
+	case BT_IN_TREE__COUNT:
+		break;
+	}
+	return bt_error_set(err, BERTH_ERR_NOT_FOUND,
+		"could not find in-tree plugin name from persistent volume %.*s",
+		BT_STR_ARG(volume->metadata.name));
+}
+
+/** The account is what azure-storage-account-(.+)-secret captures, else the whole name. */
+static struct bt_str azure_file_inline_handle(
+	const struct bt_volume *volume, struct bt_str pod_namespace, struct bt_arena *arena)
+{
+	static const struct bt_str prefix = BT_STR_INIT("azure-storage-account-");
+	static const struct bt_str suffix = BT_STR_INIT("-secret");
+	struct bt_str account = volume->azure_file->secret_name;
+	int64_t start = bt_str_find(account, prefix);
+
+	if (start >= 0) {
+		/* ".+" takes all it can: up to the last "-secret" behind at least one byte. */
+		struct bt_str rest =
+			bt_str_sub(account, (uint32_t)start + prefix.length, account.length);
+		for (uint32_t end = rest.length; end > suffix.length; end--) {
+			if (bt_str_equal(
+				    bt_str_sub(rest, end - suffix.length, suffix.length), suffix)) {
+				account = bt_str_sub(rest, 0, end - suffix.length);
+				break;
+			}
+		}
+	}
+	return bt_arena_printf(arena, "#%.*s#%.*s#%.*s#%.*s", BT_STR_ARG(account),
+		BT_STR_ARG(volume->azure_file->share_name), BT_STR_ARG(volume->name),
+		BT_STR_ARG(pod_namespace.length != 0 ? pod_namespace : BT_STR("default")));
+}
+
+int bt_in_tree_inline_handle(const struct bt_volume *volume, struct bt_str pod_namespace,
+	struct bt_arena *arena, struct bt_str *out_handle, struct berth_error *err)
+{
+	switch (bt_in_tree_of_inline(volume)) {
+	case BT_IN_TREE_GCE_PD:
+		return gce_pd_handle(
+			NULL, volume->gce_persistent_disk->pd_name, arena, out_handle, err);
+	case BT_IN_TREE_AWS_EBS:
+		return aws_ebs_handle(
+			volume->aws_elastic_block_store->volume_id, arena, out_handle, err);
+	case BT_IN_TREE_CINDER:
+		*out_handle = volume->cinder->volume_id;
+		return 0;
+	case BT_IN_TREE_AZURE_DISK:
+		return azure_disk_handle(volume->azure_disk, out_handle, err);
+	case BT_IN_TREE_PORTWORX:
+		*out_handle = volume->portworx_volume->volume_id;
+		return 0;
+	case BT_IN_TREE_AZURE_FILE:
+		*out_handle = azure_file_inline_handle(volume, pod_namespace, arena);
+		return 0;
+	case BT_IN_TREE_VSPHERE:
+		*out_handle = volume->vsphere_volume->volume_path;
+		return 0;
+	case BT_IN_TREE__COUNT:
+		break;
+	}
+	return bt_error_set(err, BERTH_ERR_NOT_FOUND,
+		"could not find in-tree plugin name from volume %.*s", BT_STR_ARG(volume->name));
+}
+
+/* --- node affinity, spec 07 section 4.3 --- */
+
+/** What a rewrite needs to know about an affinity's expressions with one key. */
+struct key_use {
+	bool used;
+	bool has_values;
+};
+
+static struct key_use find_key(const struct bt_node_selector *selector, struct bt_str key)
+{
+	struct key_use use = {0};
+
+	for (uint32_t t = 0; selector != NULL && t < selector->terms.count; t++) {
+		const struct bt_node_selector_term *term = &selector->terms.items[t];
+		for (uint32_t e = 0; e < term->match_expressions.count; e++) {
+			if (bt_str_equal(term->match_expressions.items[e].key, key)) {
+				use.used = true;
+				use.has_values |=
+					term->match_expressions.items[e].values.count != 0;
+			}
+		}
+	}
+	return use;
+}
+
+static void rename_key(struct bt_node_selector *selector, struct bt_str from, struct bt_str to)
+{
+	for (uint32_t t = 0; t < selector->terms.count; t++) {
+		struct bt_node_selector_term *term = &selector->terms.items[t];
+		for (uint32_t e = 0; e < term->match_expressions.count; e++) {
+			if (bt_str_equal(term->match_expressions.items[e].key, from)) {
+				term->match_expressions.items[e].key = to;
+			}
+		}
+	}
+}
+
+/** Every term also asks for `key In zones`; without terms one is made. */
+static void add_zones(struct bt_node_selector *selector, struct bt_str key,
+	const struct zone_set *zones, struct bt_arena *arena)
+{
+	struct bt_node_selector_requirement wanted = {.key = key, .operator_ = BT_STR("In")};
+
+	wanted.values.items = zones->items;
+	wanted.values.count = zones->count;
+	wanted.values.present = true;
+	if (selector->terms.count == 0) {
+		selector->terms.items = BT_ARENA_NEW(arena, struct bt_node_selector_term);
+		selector->terms.count = 1;
+		selector->terms.present = true;
+	}
+	for (uint32_t t = 0; t < selector->terms.count; t++) {
+		struct bt_node_selector_term *term = &selector->terms.items[t];
+		uint32_t count = term->match_expressions.count;
+		struct bt_node_selector_requirement *items = BT_ARENA_NEW_ARRAY(
+			arena, struct bt_node_selector_requirement, (size_t)count + 1);
+
+		if (count != 0) {
+			memcpy(items, term->match_expressions.items, count * sizeof(*items));
+		}
+		items[count] = wanted;
+		term->match_expressions.items = items;
+		term->match_expressions.count = count + 1;
+		term->match_expressions.present = true;
+	}
+}
+
+const struct bt_node_selector *bt_in_tree_node_affinity(
+	const struct bt_persistent_volume *volume, struct bt_arena *arena)
+{
+	enum bt_in_tree_driver driver = bt_in_tree_of_volume(volume);
+	const struct bt_node_selector *required =
+		volume->spec.node_affinity != NULL ? volume->spec.node_affinity->required : NULL;
+	const struct bt_str_map *labels = &volume->metadata.labels;
+	struct bt_node_selector *rewritten;
+	const struct bt_str *label;
+	struct zone_set zones = {0};
+	bool is_beta;
+
+	if (driver == BT_IN_TREE__COUNT || drivers[driver].topology_key.length == 0) {
+		return required;
+	}
+	is_beta = !find_key(required, zone_label).used &&
+		(find_key(required, beta_zone_label).used ||
+			(bt_str_map_find(labels, zone_label) == NULL &&
+				bt_str_map_find(labels, beta_zone_label) != NULL));
+	rewritten = BT_ARENA_NEW(arena, struct bt_node_selector);
+	if (required != NULL) {
+		bt_message_copy(&bt_node_selector_message, rewritten, required, arena);
+	}
+	label = bt_str_map_find(labels, is_beta ? beta_zone_label : zone_label);
+	if (find_key(rewritten, is_beta ? beta_zone_label : zone_label).has_values) {
+		rename_key(rewritten, is_beta ? beta_zone_label : zone_label,
+			drivers[driver].topology_key);
+	} else if (label != NULL) {
+		zones = zones_of_label(*label, arena);
+		if (zones.count != 0) {
+			add_zones(rewritten, drivers[driver].topology_key, &zones, arena);
+		}
+	}
+	if (is_beta && find_key(rewritten, beta_region_label).has_values) {
+		rename_key(rewritten, beta_region_label, region_label);
+	}
+	return required != NULL || zones.count != 0 ? rewritten : NULL;
+}
