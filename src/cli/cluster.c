@@ -103,10 +103,7 @@ void bt_cluster_warn(const struct bt_cluster *cluster, const char *format, ...)
 
 static bool is_simulated(enum bt_kind kind)
 {
-	return kind == BT_KIND_POD || kind == BT_KIND_NODE || kind == BT_KIND_PRIORITY_CLASS ||
-		kind == BT_KIND_DEPLOYMENT || kind == BT_KIND_REPLICA_SET ||
-		kind == BT_KIND_REPLICATION_CONTROLLER || kind == BT_KIND_STATEFUL_SET ||
-		kind == BT_KIND_DAEMON_SET || kind == BT_KIND_JOB || kind == BT_KIND_CRON_JOB;
+	return kind != BT_KIND_EVENT && kind != BT_KIND_CORE_EVENT && kind != BT_KIND_LEASE;
 }
 
 struct bt_str bt_cluster_make_uid(struct bt_cluster *cluster)

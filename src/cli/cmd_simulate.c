@@ -85,7 +85,7 @@ static int read_files(
 	}
 	if (cluster->objects.count == 0) {
 		return bt_error_set(
-			err, BERTH_ERR_INVALID, "no nodes, pods or workloads in the input");
+			err, BERTH_ERR_INVALID, "no objects in the input");
 	}
 	return 0;
 }

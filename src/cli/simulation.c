@@ -7,6 +7,7 @@
 #include "api/identity.h"
 #include "cli/admission.h"
 #include "cli/printable.h"
+#include "cli/surroundings.h"
 #include "config/text_set.h"
 
 /** A message beyond the budget of all messages. */
@@ -274,6 +275,10 @@ int bt_simulation_load(struct bt_simulation *simulation, struct berth_error *err
 	int result = bt_expansion_run(&simulation->expansion, err);
 	if (result == 0) {
 		load_nodes(&loading);
+		result = bt_surroundings_load(simulation->cluster, &simulation->expansion,
+			simulation->engine->state, err);
+	}
+	if (result == 0) {
 		result = load_pods(&loading, err);
 	}
 	if (result == 0) {

@@ -27,6 +27,7 @@ void bt_expansion_init(struct bt_expansion *expansion, struct bt_cluster *cluste
 void bt_expansion_finish(struct bt_expansion *expansion)
 {
 	bt_vec_finish(&expansion->pods);
+	bt_vec_finish(&expansion->replica_sets);
 	bt_vec_finish(&expansion->nodes);
 	bt_free(expansion->covered_for);
 	bt_map_finish(&expansion->names);
@@ -320,6 +321,28 @@ static void name_replica_set(struct bt_expansion *expansion, uint32_t owner,
 	}
 }
 
+/** What plugins look up as the owner of the pods. The template is left out: nobody reads it there.
+ */
+static void make_replica_set(struct bt_expansion *expansion, const struct bt_deployment *deployment,
+	const struct bt_pod_maker *maker, struct bt_str template_hash)
+{
+	struct bt_arena *arena = &expansion->arena;
+	struct bt_replica_set *set = BT_ARENA_NEW(arena, struct bt_replica_set);
+	set->metadata.name = maker->reference.name;
+	set->metadata.namespace_ = maker->namespace_;
+	set->metadata.uid = maker->reference.uid;
+	set->metadata.labels = maker->labels;
+	set->spec.replicas = deployment->spec.replicas;
+	if (deployment->spec.selector != NULL) {
+		struct bt_label_selector *selector = BT_ARENA_NEW(arena, struct bt_label_selector);
+		struct bt_str_pair pair = {BT_STR("pod-template-hash"), template_hash};
+		*selector = *deployment->spec.selector;
+		selector->match_labels = bt_labels_with(&selector->match_labels, &pair, 1, arena);
+		set->spec.selector = selector;
+	}
+	bt_vec_push(&expansion->replica_sets, set);
+}
+
 static int expand_deployment(
 	struct bt_expansion *expansion, uint32_t owner, struct berth_error *err)
 {
@@ -342,6 +365,9 @@ static int expand_deployment(
 	if (rollout.template_hash.length != 0) {
 		struct bt_str_pair pair = {BT_STR("pod-template-hash"), rollout.template_hash};
 		maker.labels = bt_labels_with(&maker.labels, &pair, 1, &expansion->arena);
+	}
+	if (rollout.replica_set == BT_CLUSTER_NONE) {
+		make_replica_set(expansion, deployment, &maker, rollout.template_hash);
 	}
 	return add_replicas(expansion, &maker, deployment->spec.replicas, rollout.active_pods, err);
 }

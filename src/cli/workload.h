@@ -35,7 +35,9 @@ struct bt_expansion {
 	bool taint_comparison;               /* gate TaintTolerationComparisonOperators */
 	BT_VEC(struct bt_workload_pod) pods; /* in input order of the workloads */
 	struct bt_arena arena;
-	struct bt_map names;    /* of pods: "namespace/name" */
+	struct bt_map names; /* of pods: "namespace/name" */
+	BT_VEC(struct bt_replica_set *)
+	replica_sets;           /* of Deployments that have none in the input */
 	BT_VEC(uint32_t) nodes; /* object indexes */
 	uint32_t *covered_for;  /* by object index: 1 + the DaemonSet that has a pod on this node */
 	uint64_t daemon_checks;

@@ -46,7 +46,7 @@ START_TEST(test_input__accepted_forms)
 			"apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Node\n  "
 			"metadata: {name: node}\n",
 			1},
-		{"kinds that play no part", "apiVersion: v1\nkind: Service\nmetadata: {name: s}\n",
+		{"kinds that play no part", "apiVersion: v1\nkind: Event\nmetadata: {name: e}\n",
 			0},
 		{"generateName", "apiVersion: v1\nkind: Pod\nmetadata: {generateName: a-}\n", 1},
 	};
