@@ -2,8 +2,8 @@
 #ifndef BT_CLI_CLUSTER_H
 #define BT_CLI_CLUSTER_H
 /**
- * The objects of all input files, as a simulation needs them: by name, and by owner. Kinds that
- * play no part in a simulation are dropped on arrival.
+ * The objects of all input files, as a simulation needs them: by name, and by owner. Kinds that no
+ * scheduler reads are dropped on arrival.
  */
 #include "cli/input.h"
 #include "base/map.h"
