@@ -53,8 +53,8 @@ static void add_missing(struct bt_resource_list *list, const struct bt_resource_
 	for (uint32_t e = 0; e < extra->count; e++) {
 		struct bt_str name = extra->items[e].name;
 
-		missing += bt_resource_list_find(list, name) == NULL &&
-		           (keep == NULL || keep(name));
+		missing +=
+			bt_resource_list_find(list, name) == NULL && (keep == NULL || keep(name));
 	}
 	if (missing == 0) {
 		return;
@@ -220,7 +220,7 @@ void bt_pod_spec_default(struct bt_pod_spec *spec, bool pod_level, struct bt_are
 static bool speaks_of(const struct bt_toleration *toleration, struct bt_str key)
 {
 	return (toleration->key.length == 0 || bt_str_equal(toleration->key, key)) &&
-	       (toleration->effect.length == 0 || bt_str_equal_c(toleration->effect, "NoExecute"));
+		(toleration->effect.length == 0 || bt_str_equal_c(toleration->effect, "NoExecute"));
 }
 
 void bt_pod_spec_add_default_tolerations(struct bt_pod_spec *spec, struct bt_arena *arena)

@@ -35,38 +35,38 @@ START_TEST(test_defaulting__pod_spec)
 		{"rule 1: requests from limits", true,
 			"{" CONTAINER("'limits':{'cpu':'2','memory':'1Gi'}") "}",
 			"{" CONTAINER("'limits':{'cpu':'2','memory':'1Gi'},'requests':{'cpu':'2','"
-	                              "memory':'1Gi'}") "}"},
+				      "memory':'1Gi'}") "}"},
 		{"rule 1: given requests stay", true,
 			"{" CONTAINER("'limits':{'cpu':'2','memory':'1Gi'},'requests':{'cpu':'0','"
-	                              "gpu':'1'}") "}",
+				      "gpu':'1'}") "}",
 			"{" CONTAINER("'limits':{'cpu':'2','memory':'1Gi'},"
 				      "'requests':{'cpu':'0','gpu':'1','memory':'1Gi'}") "}"},
 		{"rule 1: init containers", true,
 			"{'containers':[],'initContainers':[{'name':'i','resources':{'limits':{'"
-	                "cpu':'1'}}}]}",
+			"cpu':'1'}}}]}",
 			"{'containers':[],'initContainers':[{'name':'i','resources':"
 			"{'limits':{'cpu':'1'},'requests':{'cpu':'1'}}}]}"},
 		{"rule 2b: pod requests from containers, then from limits", true,
 			"{" CONTAINER("'requests':{'cpu':'1'}") ",'resources':{'limits':{'cpu':'4',"
-	                                                        "'memory':'2Gi'}}}",
+								"'memory':'2Gi'}}}",
 			"{" CONTAINER("'requests':{'cpu':'1'}") ",'resources':{'limits':{'cpu':'4',"
-	                                                        "'memory':'2Gi'},"
+								"'memory':'2Gi'},"
 								"'requests':{'cpu':'1','memory':'"
-	                                                        "2Gi'}}}"},
+								"2Gi'}}}"},
 		{"rule 2b: other resources are not copied", true,
 			"{" CONTAINER(
 				"'requests':{'ephemeral-storage':'1Gi'}") ",'resources':{'limits':{"
-	                                                                  "'cpu':'4'}}}",
+									  "'cpu':'4'}}}",
 			"{" CONTAINER(
 				"'requests':{'ephemeral-storage':'1Gi'}") ",'resources':{'limits':{"
-	                                                                  "'cpu':'4'},"
+									  "'cpu':'4'},"
 									  "'requests':{'cpu':'4'}}"
-	                                                                  "}"},
+									  "}"},
 		{"rule 2a: huge pages of the containers", true,
 			"{" CONTAINER("'limits':{'hugepages-2Mi':'4Mi'},'requests':{'hugepages-2Mi'"
-	                              ":'4Mi'}") ",'resources':{'requests':{'cpu':'1'}}}",
+				      ":'4Mi'}") ",'resources':{'requests':{'cpu':'1'}}}",
 			"{" CONTAINER("'limits':{'hugepages-2Mi':'4Mi'},'requests':{'hugepages-2Mi'"
-	                              ":'4Mi'}") ",'resources':{'limits':{'hugepages-2Mi':'4Mi'},"
+				      ":'4Mi'}") ",'resources':{'limits':{'hugepages-2Mi':'4Mi'},"
 						 "'requests':{'cpu':'1','hugepages-2Mi':'4Mi'}}}"},
 		{"rule 2: nothing at pod level", true,
 			"{" CONTAINER("'requests':{'cpu':'1'}") ",'resources':{}}", NULL},
@@ -76,20 +76,20 @@ START_TEST(test_defaulting__pod_spec)
 			NULL},
 		{"rule 3: protocol", true,
 			"{'containers':[{'name':'c','ports':[{'containerPort':80},{'containerPort':"
-	                "1,'protocol':'UDP'}]}]}",
+			"1,'protocol':'UDP'}]}]}",
 			"{'containers':[{'name':'c','ports':[{'containerPort':80,'protocol':'TCP'},"
 			"{'containerPort':1,'protocol':'UDP'}]}]}"},
 		{"rule 3: ports of the host's network", true,
 			"{'containers':[{'name':'c','ports':[{'containerPort':80,'protocol':'TCP'}]"
-	                "}],'hostNetwork':true}",
+			"}],'hostNetwork':true}",
 			"{'containers':[{'name':'c','ports':[{'hostPort':80,'containerPort':80,'"
-	                "protocol':'TCP'}]}],"
+			"protocol':'TCP'}]}],"
 			"'hostNetwork':true}"},
 		{"rule 5: rounding up to thousandths", true,
 			"{" CONTAINER("'requests':{'cpu':'1500u','memory':'100n'}") ",'overhead':{'"
-	                                                                            "cpu':'1n'}}",
+										    "cpu':'1n'}}",
 			"{" CONTAINER("'requests':{'cpu':'2m','memory':'1m'}") ",'overhead':{'cpu':"
-	                                                                       "'1m'}}"},
+									       "'1m'}}"},
 		{"rule 5: whole thousandths stay as they are", true,
 			"{" CONTAINER("'requests':{'cpu':'2000u'}") "}", NULL},
 	};
@@ -161,7 +161,7 @@ START_TEST(test_defaulting__tolerations)
 			2},
 		{"all effects",
 			"{'tolerations':[{'key':'node.kubernetes.io/"
-	                "unreachable','operator':'Exists'}]}",
+			"unreachable','operator':'Exists'}]}",
 			2},
 		{"another effect",
 			"{'tolerations':[{'key':'node.kubernetes.io/not-ready','operator':'Exists',"
