@@ -2,6 +2,8 @@
 #include "plugins/common_affinity.h"
 
 #include "api/workload.h"
+#include "state/affinity_index.h"
+#include "state/domain_counter.h"
 
 static const struct bt_str_map no_labels;
 
@@ -108,4 +110,85 @@ bool bt_incoming_terms_all_match(const struct bt_incoming_terms *terms, struct b
 		}
 	}
 	return terms->count != 0;
+}
+
+/* --- counters --- */
+
+bool bt_affinity_count_matching(struct bt_state *state, const struct bt_incoming_term *terms,
+	uint32_t term_count, struct bt_pair_counts *counts, uint32_t table, int64_t factor)
+{
+	const struct bt_label_column *column = counts->tables[table].column;
+	struct bt_str key = bt_symbol_text(&state->symbols, column->key);
+	struct bt_counted_term counted[BT_COUNTED_TERMS_MAX];
+	struct bt_counter_spec spec = {
+		.term_count = term_count,
+		.terms = counted,
+		.topology_key = key,
+		.label_count = 1,
+		.labels = &key,
+	};
+	const struct bt_domain_counter *counter;
+	struct bt_domain_sums sums;
+
+	if (term_count > BT_COUNTED_TERMS_MAX) {
+		return false;
+	}
+	for (uint32_t i = 0; i < term_count; i++) {
+		counted[i] = (struct bt_counted_term){
+			.in_every_namespace = terms[i].in_every_namespace,
+			.namespace_count = terms[i].namespace_count,
+			.namespaces = terms[i].namespaces,
+			.selector = &terms[i].term->selector,
+		};
+	}
+	counter = bt_domain_counter_get(state, &spec);
+	if (counter == NULL) {
+		return false;
+	}
+	sums = bt_domain_counter_sums(counter);
+	for (uint32_t domain = 1; domain < column->dictionary.count; domain++) {
+		if (sums.pods[domain] != 0) {
+			bt_pair_counts_count(counts, table, domain,
+				(int64_t)((uint64_t)factor * sums.pods[domain]));
+		}
+	}
+	return true;
+}
+
+static void add_hit(void *context, const struct bt_affinity_hit *hit)
+{
+	struct bt_existing_sum *sum = context;
+	int64_t weight = sum->fixed[hit->group] + sum->factors[hit->group] * hit->weight;
+	const uint32_t *domains;
+
+	if (hit->topology_key.data != sum->key.data) {
+		sum->key = hit->topology_key;
+		sum->table = bt_pair_counts_table(
+			sum->counts, sum->state, sum->arena, hit->topology_key);
+	}
+	if (sum->table == BT_NO_TABLE) {
+		return;
+	}
+	domains = sum->counts->tables[sum->table].column->values;
+	for (uint32_t i = 0; i < hit->place_count; i++) {
+		uint32_t domain = domains[hit->places[i].slot];
+
+		if (domain != 0) {
+			bt_pair_counts_count(
+				sum->counts, sum->table, domain, weight * hit->places[i].count);
+		}
+	}
+}
+
+bool bt_affinity_add_existing(struct bt_existing_sum *sum, uint32_t groups,
+	const struct bt_pod_info *pod, const struct bt_str_map *namespace_labels)
+{
+	const struct bt_affinity_index *index = bt_affinity_index_get(sum->state);
+
+	if (bt_affinity_index_has_unlisted(index)) {
+		return false;
+	}
+	bt_affinity_index_find(
+		index, groups, pod->namespace_, pod->labels, namespace_labels, add_hit, sum);
+	return true;
 }

@@ -54,6 +54,32 @@ bool bt_incoming_term_matches(const struct bt_incoming_term *term, struct bt_str
 bool bt_incoming_terms_all_match(const struct bt_incoming_terms *terms, struct bt_str namespace_,
 	const struct bt_str_map *labels);
 
+/**
+ * Adds factor x the pods that match all the terms to the pair of each domain of the table's key.
+ * false: no counter is kept for such terms.
+ */
+bool bt_affinity_count_matching(struct bt_state *state, const struct bt_incoming_term *terms,
+	uint32_t term_count, struct bt_pair_counts *counts, uint32_t table, int64_t factor);
+
+/** Where the terms of existing pods that select the pod are added up. */
+struct bt_existing_sum {
+	struct bt_state *state;
+	struct bt_arena *arena;
+	struct bt_pair_counts *counts;
+	int64_t factors[BT_AFFINITY_GROUP__COUNT]; /* of the term's weight */
+	int64_t fixed[BT_AFFINITY_GROUP__COUNT];   /* added to that */
+	/* The key of the last hit: hits of a term come together. */
+	struct bt_str key;
+	uint32_t table;
+};
+
+/**
+ * Adds the terms of these groups (bits) that select the pod, from the index. false: the index does
+ * not show what the snapshot's lists show.
+ */
+bool bt_affinity_add_existing(struct bt_existing_sum *sum, uint32_t groups,
+	const struct bt_pod_info *pod, const struct bt_str_map *namespace_labels);
+
 /* common_affinity_score.c: spec 06 sections 3.8 and 3.9 */
 
 struct bt_status bt_affinity_pre_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,

@@ -105,6 +105,45 @@ static void add_by_walking(const struct pre_score_run *run, bool has_preferred)
 	}
 }
 
+static bool add_own_by_counters(
+	const struct pre_score_run *run, const struct bt_incoming_terms *terms, int64_t sign)
+{
+	for (uint32_t i = 0; i < terms->count; i++) {
+		const struct bt_incoming_term *term = &terms->items[i];
+
+		if (term->table != BT_NO_TABLE &&
+			!bt_affinity_count_matching(run->state, term, 1, run->weights, term->table,
+				sign * term->term->weight)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/** The same from counters and the index of existing terms; false when they do not serve this pod.
+ */
+static bool add_by_counters(const struct pre_score_run *run)
+{
+	struct bt_existing_sum sum = {
+		.state = run->state,
+		.arena = run->arena,
+		.counts = run->weights,
+		.factors = {[BT_AFFINITY_PREFERRED] = 1, [BT_ANTI_AFFINITY_PREFERRED] = -1},
+		.fixed = {[BT_AFFINITY_REQUIRED] = run->instance->hard_weight},
+	};
+	uint32_t groups = 1U << BT_AFFINITY_PREFERRED | 1U << BT_ANTI_AFFINITY_PREFERRED;
+
+	if (run->near.count > BT_COUNTED_TERMS_MAX || run->apart.count > BT_COUNTED_TERMS_MAX) {
+		return false;
+	}
+	if (run->instance->hard_weight > 0) {
+		groups |= 1U << BT_AFFINITY_REQUIRED;
+	}
+	return bt_affinity_add_existing(&sum, groups, run->pod, run->namespace_labels) &&
+		add_own_by_counters(run, &run->near, 1) &&
+		add_own_by_counters(run, &run->apart, -1);
+}
+
 struct bt_status bt_affinity_pre_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, BT_UNUSED const uint32_t *slots,
 	BT_UNUSED uint32_t slot_count)
@@ -137,7 +176,10 @@ struct bt_status bt_affinity_pre_score(struct bt_plugin *plugin, struct bt_cycle
 		run.state, pod, BT_AFFINITY_PREFERRED, run.weights, cycle->arena);
 	run.apart = bt_affinity_expand(
 		run.state, pod, BT_ANTI_AFFINITY_PREFERRED, run.weights, cycle->arena);
-	add_by_walking(&run, has_preferred);
+	if (cycle->plain || !add_by_counters(&run)) {
+		bt_pair_counts_reset(run.weights);
+		add_by_walking(&run, has_preferred);
+	}
 	if (!data->weights.touched) {
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}

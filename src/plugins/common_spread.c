@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "plugins/common_plugin.h"
 #include "plugins/common_topology.h"
+#include "state/domain_counter.h"
 
 const struct bt_topology_spread_constraint bt_spread_system_defaults[2] = {
 	{.max_skew = 3,
@@ -224,7 +225,7 @@ static int parse_constraint(const struct bt_spread_source *source,
 	out->honors_affinity = from->node_affinity_policy.data == NULL ||
 		bt_str_equal_c(from->node_affinity_policy, "Honor");
 	out->honors_taints = bt_str_equal_c(from->node_taints_policy, "Honor");
-	out->column = bt_topology_column(source->state, from->topology_key);
+	out->column = bt_state_label_column(source->state, from->topology_key);
 	return 0;
 }
 
@@ -360,4 +361,50 @@ int64_t bt_spread_count_pods(const struct bt_state *state, const struct bt_selec
 				selector, &state->label_sets.sets.items[record->label_set].labels);
 	}
 	return count;
+}
+
+/* --- counters --- */
+
+/** The pod's affinity as far as eligibility reads it; NULL: it has none. */
+static const struct bt_pod_spec *affinity_of(const struct bt_spread_list *list,
+	const struct bt_spread_constraint *constraint, const struct bt_pod_spec *spec)
+{
+	bool has = list->affinity.has_affinity || spec->node_selector.count != 0;
+
+	return constraint->honors_affinity && has ? spec : NULL;
+}
+
+bool bt_spread_counter_sums(struct bt_state *state, const struct bt_spread_list *list,
+	uint32_t index, const struct bt_pod_info *pod, bool with_all_keys,
+	struct bt_domain_sums *out_sums)
+{
+	const struct bt_spread_constraint *constraint = &list->items[index];
+	struct bt_counted_term term = {.namespace_count = 1,
+		.namespaces = &pod->namespace_,
+		.selector = &constraint->selector};
+	struct bt_str keys[BT_COUNTED_TERMS_MAX];
+	struct bt_counter_spec spec = {
+		.terms = &term,
+		.live_only = true,
+		.topology_key = constraint->topology_key,
+		.labels = keys,
+		.affinity_of = affinity_of(list, constraint, bt_plugin_pod_spec(pod)),
+		.tolerations_of = constraint->honors_taints ? list->tolerations : NULL,
+		.allow_comparison = list->allow_comparison,
+	};
+	const struct bt_domain_counter *counter;
+
+	if (list->count > BT_COUNTED_TERMS_MAX) {
+		return false;
+	}
+	for (uint32_t i = 0; with_all_keys && i < list->count; i++) {
+		keys[spec.label_count++] = list->items[i].topology_key;
+	}
+	spec.term_count = !constraint->selector.nothing && !bt_selector_is_empty(term.selector);
+	counter = bt_domain_counter_get(state, &spec);
+	if (counter == NULL) {
+		return false;
+	}
+	*out_sums = bt_domain_counter_sums(counter);
+	return true;
 }

@@ -7,6 +7,7 @@
  */
 #include "api/selector.h"
 #include "framework/plugin.h"
+#include "state/domain_counter.h"
 
 struct bt_spread_constraint {
 	struct bt_str topology_key;
@@ -60,4 +61,12 @@ bool bt_spread_counts_node(const struct bt_spread_list *list, uint32_t index,
 /** Live pods of the namespace on the node that the selector matches; an empty one counts none. */
 int64_t bt_spread_count_pods(const struct bt_state *state, const struct bt_selector *selector,
 	bt_sym namespace_, uint32_t slot);
+/**
+ * The sums of a kept counter for a constraint: pods as bt_spread_count_pods counts them, nodes that
+ * the inclusion policies admit and, if wanted, that have all keys of the list. Borrowed until the
+ * next call. false: count by walking.
+ */
+bool bt_spread_counter_sums(struct bt_state *state, const struct bt_spread_list *list,
+	uint32_t index, const struct bt_pod_info *pod, bool with_all_keys,
+	struct bt_domain_sums *out_sums);
 #endif

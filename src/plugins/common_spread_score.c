@@ -10,9 +10,9 @@
 
 /** What one soft constraint adds to a node's score. */
 struct score_term {
-	const uint32_t *domains; /* by slot; NULL: no node has the key */
-	double *per_domain;      /* NULL for the hostname key */
-	const int64_t *per_node; /* hostname key: the node's own matching pods, by slot */
+	const uint32_t *domains;  /* by slot; NULL: no node has the key */
+	double *per_domain;       /* NULL for the hostname key */
+	const uint32_t *per_node; /* hostname key: the node's own matching pods, by slot */
 	double weight;
 	double offset; /* maxSkew - 1 */
 };
@@ -126,12 +126,21 @@ static uint64_t count_considered(const struct pre_score_run *run)
  */
 static int64_t *count_domains(const struct pre_score_run *run, uint32_t index, uint32_t empty)
 {
-	const struct bt_state *state = run->instance->source.state;
+	struct bt_state *state = run->instance->source.state;
 	const struct bt_spread_constraint *constraint = &run->list.items[index];
+	uint32_t size = constraint->column->dictionary.count;
 	bt_sym namespace_ = bt_symbol_find(&state->symbols, run->pod->namespace_);
-	int64_t *counts =
-		BT_ARENA_NEW_ARRAY(run->arena, int64_t, constraint->column->dictionary.count);
+	int64_t *counts = BT_ARENA_NEW_ARRAY(run->arena, int64_t, size);
+	struct bt_domain_sums sums;
 
+	if (!run->plain &&
+		bt_spread_counter_sums(
+			state, &run->list, index, run->pod, run->requires_all_keys, &sums)) {
+		for (uint32_t domain = 0; domain < size; domain++) {
+			counts[domain == 0 ? empty : domain] += sums.pods[domain];
+		}
+		return counts;
+	}
 	for (uint32_t n = 0; n < state->snapshot.count; n++) {
 		uint32_t slot = state->snapshot.list[n];
 		uint32_t domain = constraint->column->values[slot];
@@ -145,14 +154,22 @@ static int64_t *count_domains(const struct pre_score_run *run, uint32_t index, u
 	return counts;
 }
 
-static int64_t *count_nodes(const struct pre_score_run *run, uint32_t index)
+/** Matching pods of every feasible node, whatever the inclusion policies say. */
+static uint32_t *count_nodes(const struct pre_score_run *run, uint32_t index)
 {
-	const struct bt_state *state = run->instance->source.state;
+	struct bt_state *state = run->instance->source.state;
 	bt_sym namespace_ = bt_symbol_find(&state->symbols, run->pod->namespace_);
-	int64_t *counts = BT_ARENA_NEW_ARRAY(run->arena, int64_t, state->nodes.slot_count);
+	uint32_t *counts = BT_ARENA_NEW_ARRAY(run->arena, uint32_t, state->nodes.slot_count);
+	struct bt_domain_sums sums;
 
+	if (!run->plain &&
+		bt_spread_counter_sums(
+			state, &run->list, index, run->pod, run->requires_all_keys, &sums)) {
+		memcpy(counts, sums.own, state->nodes.slot_count * sizeof(*counts));
+		return counts;
+	}
 	for (uint32_t i = 0; i < run->slot_count; i++) {
-		counts[run->slots[i]] = bt_spread_count_pods(
+		counts[run->slots[i]] = (uint32_t)bt_spread_count_pods(
 			state, &run->list.items[index].selector, namespace_, run->slots[i]);
 	}
 	return counts;

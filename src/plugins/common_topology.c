@@ -3,14 +3,7 @@
 
 #include <string.h>
 
-const struct bt_label_column *bt_topology_column(struct bt_state *state, struct bt_str key)
-{
-	/* Users can invent keys without end: no column for what nobody has ever named. */
-	if (key.length != 0 && bt_sym_is_none(bt_symbol_find(&state->symbols, key))) {
-		return NULL;
-	}
-	return bt_node_table_label_column(&state->nodes, key);
-}
+#include "state/domain_counter.h"
 
 int64_t bt_domain_changes_add(struct bt_domain_changes *changes, struct bt_arena *arena,
 	uint32_t table, uint32_t domain, int64_t delta)
@@ -52,7 +45,7 @@ struct bt_domain_changes bt_domain_changes_clone(
 uint32_t bt_pair_counts_table(struct bt_pair_counts *counts, struct bt_state *state,
 	struct bt_arena *arena, struct bt_str key)
 {
-	const struct bt_label_column *column = bt_topology_column(state, key);
+	const struct bt_label_column *column = bt_state_label_column(state, key);
 
 	if (column == NULL) {
 		return BT_NO_TABLE;
@@ -86,4 +79,14 @@ void bt_pair_counts_change(struct bt_pair_counts *counts, struct bt_arena *arena
 	before += bt_domain_changes_add(&counts->changes, arena, table, domain, delta);
 	after = before + delta;
 	counts->entry_count += (after != 0) - (before != 0);
+}
+
+void bt_pair_counts_reset(struct bt_pair_counts *counts)
+{
+	for (uint32_t i = 0; i < counts->table_count; i++) {
+		memset(counts->tables[i].counts, 0,
+			counts->tables[i].column->dictionary.count * sizeof(int64_t));
+	}
+	counts->entry_count = 0;
+	counts->touched = false;
 }

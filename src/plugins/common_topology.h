@@ -10,9 +10,6 @@
 #include "base/arena.h"
 #include "framework/plugin.h"
 
-/** The column of a label key, or NULL when no node can have it. */
-const struct bt_label_column *bt_topology_column(struct bt_state *state, struct bt_str key);
-
 static inline uint32_t bt_topology_domain(const struct bt_label_column *column, uint32_t slot)
 {
 	return column != NULL ? column->values[slot] : 0;
@@ -65,6 +62,10 @@ struct bt_pair_counts {
 
 #define BT_NO_TABLE UINT32_MAX
 
+/** Pods with more terms or constraints than this are counted by walking: counters are for what
+ * recurs. */
+#define BT_COUNTED_TERMS_MAX 16
+
 /** The table of a key, made when it is new; BT_NO_TABLE when no node can have the key. */
 uint32_t bt_pair_counts_table(struct bt_pair_counts *counts, struct bt_state *state,
 	struct bt_arena *arena, struct bt_str key);
@@ -80,6 +81,8 @@ static inline void bt_pair_counts_count(
 	counts->entry_count += (*count != 0) - (before != 0);
 	counts->touched = true;
 }
+/** Nothing counted; the tables stay. */
+void bt_pair_counts_reset(struct bt_pair_counts *counts);
 /** After counting: a what-if change. */
 void bt_pair_counts_change(struct bt_pair_counts *counts, struct bt_arena *arena, uint32_t table,
 	uint32_t domain, int64_t delta);

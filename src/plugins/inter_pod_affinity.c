@@ -120,6 +120,59 @@ static void count_by_walking(struct affinity_pre_filter_data *data, struct bt_st
 	}
 }
 
+/** Number of affinity terms with the key of term `index`; 0 when an earlier term has it too. */
+static int64_t terms_with_key_from(const struct bt_incoming_terms *terms, uint32_t index)
+{
+	int64_t count = 0;
+
+	for (uint32_t i = 0; i < terms->count; i++) {
+		if (terms->items[i].table == terms->items[index].table) {
+			if (i < index) {
+				return 0;
+			}
+			count++;
+		}
+	}
+	return count;
+}
+
+/** The same from counters and the index of existing terms; false when they do not serve this pod.
+ */
+static bool count_by_counters(struct affinity_pre_filter_data *data, struct bt_state *state,
+	const struct bt_pod_info *pod, struct bt_arena *arena)
+{
+	struct bt_existing_sum sum = {.state = state, .arena = arena, .counts = &data->existing};
+
+	if (data->affinity.count > BT_COUNTED_TERMS_MAX ||
+		data->anti_affinity.count > BT_COUNTED_TERMS_MAX) {
+		return false;
+	}
+	sum.fixed[BT_ANTI_AFFINITY_REQUIRED] = 1;
+	if (!bt_affinity_add_existing(
+		    &sum, 1U << BT_ANTI_AFFINITY_REQUIRED, pod, data->namespace_labels)) {
+		return false;
+	}
+	for (uint32_t i = 0; i < data->affinity.count; i++) {
+		int64_t factor = terms_with_key_from(&data->affinity, i);
+
+		if (factor != 0 && data->affinity.items[i].table != BT_NO_TABLE &&
+			!bt_affinity_count_matching(state, data->affinity.items,
+				data->affinity.count, &data->near, data->affinity.items[i].table,
+				factor)) {
+			return false;
+		}
+	}
+	for (uint32_t i = 0; i < data->anti_affinity.count; i++) {
+		struct bt_incoming_term *term = &data->anti_affinity.items[i];
+
+		if (term->table != BT_NO_TABLE &&
+			!bt_affinity_count_matching(state, term, 1, &data->apart, term->table, 1)) {
+			return false;
+		}
+	}
+	return true;
+}
+
 static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, BT_UNUSED struct bt_pre_filter_result *out_result)
 {
@@ -139,7 +192,12 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	data->namespace_labels = bt_affinity_namespace_labels(state, pod->namespace_);
 	data->matches_itself =
 		bt_incoming_terms_all_match(&data->affinity, pod->namespace_, pod->labels);
-	count_by_walking(data, state, pod, cycle->arena);
+	if (cycle->plain || !count_by_counters(data, state, pod, cycle->arena)) {
+		bt_pair_counts_reset(&data->near);
+		bt_pair_counts_reset(&data->apart);
+		bt_pair_counts_reset(&data->existing);
+		count_by_walking(data, state, pod, cycle->arena);
+	}
 	if (data->existing.entry_count == 0 && data->affinity.count == 0 &&
 		data->anti_affinity.count == 0) {
 		return bt_status_code_only(BT_STATUS_SKIP);

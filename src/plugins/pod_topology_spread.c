@@ -42,6 +42,13 @@ static const struct bt_spread_plugin *instance_of(const struct bt_plugin *plugin
 
 /* --- PreFilter --- */
 
+static void clear_table(struct spread_table *table)
+{
+	for (uint32_t i = 0; i < table->size; i++) {
+		table->counts[i] = NO_DOMAIN;
+	}
+}
+
 static void init_table(struct spread_table *table, const struct bt_spread_constraint *constraint,
 	const struct bt_pod_info *pod, struct bt_arena *arena)
 {
@@ -51,9 +58,7 @@ static void init_table(struct spread_table *table, const struct bt_spread_constr
 	}
 	table->size = constraint->column->dictionary.count;
 	table->counts = BT_ARENA_NEW_ARRAY(arena, int64_t, table->size);
-	for (uint32_t i = 0; i < table->size; i++) {
-		table->counts[i] = NO_DOMAIN;
-	}
+	table->counts[0] = NO_DOMAIN;
 }
 
 /** Section 2.7 to the letter: every pod of every eligible node. */
@@ -83,6 +88,25 @@ static void count_by_walking(struct spread_pre_filter_data *data, const struct b
 					state, &constraint->selector, namespace_, slot);
 		}
 	}
+}
+
+/** The same from counters; false when there are none for this pod. */
+static bool count_by_counters(
+	struct spread_pre_filter_data *data, struct bt_state *state, const struct bt_pod_info *pod)
+{
+	for (uint32_t i = 0; i < data->list.count; i++) {
+		struct spread_table *table = &data->tables[i];
+		struct bt_domain_sums sums;
+
+		if (!bt_spread_counter_sums(state, &data->list, i, pod, true, &sums)) {
+			return false;
+		}
+		for (uint32_t domain = 1; domain < table->size; domain++) {
+			table->counts[domain] =
+				sums.nodes[domain] != 0 ? sums.pods[domain] : NO_DOMAIN;
+		}
+	}
+	return true;
 }
 
 static void find_lows(struct spread_table *table)
@@ -128,7 +152,12 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	for (uint32_t i = 0; i < list.count; i++) {
 		init_table(&data->tables[i], &list.items[i], pod, cycle->arena);
 	}
-	count_by_walking(data, instance->source.state, pod);
+	if (cycle->plain || !count_by_counters(data, instance->source.state, pod)) {
+		for (uint32_t i = 0; i < list.count; i++) {
+			clear_table(&data->tables[i]);
+		}
+		count_by_walking(data, instance->source.state, pod);
+	}
 	for (uint32_t i = 0; i < list.count; i++) {
 		find_lows(&data->tables[i]);
 	}

@@ -117,6 +117,7 @@ static void update_affinity_lists(struct bt_state *state, uint32_t slot)
 		}
 		row->in_anti_affinity_list = anti_affinity;
 	}
+	bt_change_log_append(&state->log, slot, BT_CHANGE_AFFINITY_PODS);
 }
 
 static void rebuild_affinity_lists(struct bt_state *state)
@@ -128,8 +129,14 @@ static void rebuild_affinity_lists(struct bt_state *state)
 	for (uint32_t i = 0; i < snapshot->count; i++) {
 		uint32_t slot = snapshot->list[i];
 		struct bt_node_row *row = &state->nodes.rows[slot];
-		row->in_affinity_list = row->pods_with_affinity.count != 0;
-		row->in_anti_affinity_list = row->pods_with_required_anti_affinity.count != 0;
+		bool affinity = row->pods_with_affinity.count != 0;
+		bool anti_affinity = row->pods_with_required_anti_affinity.count != 0;
+		if (affinity != row->in_affinity_list ||
+			anti_affinity != row->in_anti_affinity_list) {
+			bt_change_log_append(&state->log, slot, BT_CHANGE_AFFINITY_PODS);
+		}
+		row->in_affinity_list = affinity;
+		row->in_anti_affinity_list = anti_affinity;
 		if (row->in_affinity_list) {
 			bt_vec_push(&snapshot->affinity_list, slot);
 		}

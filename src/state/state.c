@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "state/state.h"
 
+#include "state/affinity_index.h"
+#include "state/domain_counter.h"
 #include "state/state_private.h"
 
 /** Changes that a cache may lag behind; at a few thousand nodes recomputing is cheaper than more.
@@ -41,6 +43,8 @@ void bt_state_destroy(struct bt_state *state)
 	if (state == NULL) {
 		return;
 	}
+	bt_domain_counters_destroy(state);
+	bt_affinity_index_destroy(state);
 	finish_snapshot(&state->snapshot);
 	bt_used_claims_finish(state);
 	bt_node_order_finish(&state->order);

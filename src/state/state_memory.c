@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Heap memory of a state, by a walk: capacities, not counts. What malloc itself needs is not
  * included. */
+#include "state/affinity_index.h"
+#include "state/domain_counter.h"
 #include "state/state_private.h"
 
 #define vec_bytes(vec) ((size_t)(vec)->capacity * sizeof(*(vec)->items))
@@ -116,7 +118,8 @@ static size_t snapshot_bytes(const struct bt_snapshot *snapshot)
 
 size_t bt_state_memory_bytes(const struct bt_state *state)
 {
-	return sizeof(*state) + symbol_bytes(&state->symbols) + node_bytes(&state->nodes) +
+	return sizeof(*state) + bt_domain_counters_memory_bytes(state) +
+		bt_affinity_index_memory_bytes(state) + symbol_bytes(&state->symbols) + node_bytes(&state->nodes) +
 		shape_bytes(&state->shapes) + label_set_bytes(&state->label_sets) +
 		vec_bytes(&state->pods.records) + vec_bytes(&state->pods.free_ids) +
 		vec_bytes(&state->pods.by_uid) + map_bytes(&state->images.map) +

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_STATE_DOMAIN_COUNTER_H
+#define BT_STATE_DOMAIN_COUNTER_H
+/**
+ * Matching pods per topology domain, kept from cycle to cycle: what PodTopologySpread and
+ * InterPodAffinity would otherwise find by looking at every pod of every node. Spec: 06 sections
+ * 2.16 and 3.14.
+ *
+ * A counter remembers, for each slot, how many of its pods match and in which domain they count,
+ * and the sums. Before it is read it catches up with the change log: a slot that changed is counted
+ * anew, whatever happened to it. Equal questions share one counter, also between shapes of pods;
+ * those asked longest ago are dropped when too much memory is held.
+ *
+ * A domain is an index into the dictionary of the topology key's label column, 0 for nodes without
+ * the label.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "api/selector.h"
+#include "state/state.h"
+
+/** Pods of some namespaces that a selector matches. */
+struct bt_counted_term {
+	bool in_every_namespace;
+	uint32_t namespace_count;
+	const struct bt_str *namespaces;
+	const struct bt_selector *selector;
+};
+
+/** Which pods count, in which domains, and on which nodes. Everything is borrowed for the call. */
+struct bt_counter_spec {
+	/* Pods: each term must match; no term, no pod. */
+	uint32_t term_count;
+	const struct bt_counted_term *terms;
+	bool live_only; /* pods with a deletion timestamp do not count */
+	/* Nodes: of the snapshot, with all these labels. */
+	struct bt_str topology_key;
+	uint32_t label_count;
+	const struct bt_str *labels;
+	const struct bt_pod_spec *affinity_of; /* required node affinity of this pod; NULL: none */
+	const bt_toleration_list *tolerations_of; /* hard taints must be tolerated; NULL: none */
+	bool allow_comparison;                    /* of tolerations */
+};
+
+struct bt_domain_counter;
+
+/**
+ * The counter of a question, caught up with the snapshot; valid until the next call. NULL when the
+ * question is too long to be kept: the caller counts by itself.
+ */
+const struct bt_domain_counter *bt_domain_counter_get(
+	struct bt_state *state, const struct bt_counter_spec *spec);
+
+struct bt_domain_sums {
+	uint32_t size;         /* domains 0 .. size - 1; those beyond have nothing */
+	const uint32_t *pods;  /* by domain: matching pods on eligible nodes */
+	const uint32_t *nodes; /* by domain: eligible nodes */
+	const uint32_t *own;   /* by slot: matching pods, eligible or not */
+	uint32_t slot_count;
+};
+
+struct bt_domain_sums bt_domain_counter_sums(const struct bt_domain_counter *counter);
+
+/** Column of a label key; NULL when nobody has ever named it, so that no node can have it. */
+const struct bt_label_column *bt_state_label_column(struct bt_state *state, struct bt_str key);
+
+/* What bt_state holds. */
+
+void bt_domain_counters_destroy(struct bt_state *state);
+size_t bt_domain_counters_memory_bytes(const struct bt_state *state);
+/** Every counter that is up to date equals one made anew. For tests and debug builds. */
+bool bt_domain_counters_validate(struct bt_state *state, struct bt_strbuf *out_reason);
+#endif
