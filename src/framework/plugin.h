@@ -359,6 +359,13 @@ struct bt_plugin_ops {
 		const struct bt_pod_info *pod, const struct bt_state *state,
 		struct bt_slot_range range, int32_t *scores);
 
+	/**
+	 * PreScore would return Skip in this cycle whichever nodes are feasible; cheap. With it the whole decision can be
+	 * made from the plan's columns. NULL: not known beforehand. Called after PreFilter.
+	 */
+	bool (*pre_score_skips)(struct bt_plugin *plugin, const struct bt_cycle_state *cycle,
+		const struct bt_pod_info *pod);
+
 	/* Column form of Score with `columns_per_cycle`: both take the cycle's pre-score data. */
 
 	/** Raw scores of the feasible nodes; scores is indexed by position in slots. */

@@ -112,15 +112,32 @@ static void fail_with_diagnosis(struct bt_cycle_run *run)
 
 /** --- the whole list at once, from the plan's columns --- */
 
+/** No plugin scores on top of the plan's columns in this cycle. */
+static bool columns_score(const struct bt_cycle_run *run)
+{
+	const struct bt_plan *plan = run->plan;
+	if (plan->has_plain_scores) {
+		return false;
+	}
+	for (uint32_t i = 0; i < plan->cycle_score_count; i++) {
+		struct bt_plugin *plugin = plan->cycle_scores[i].plugin;
+		if (plugin->ops->pre_score_skips == NULL ||
+			!plugin->ops->pre_score_skips(plugin, run->cycle, run->pod)) {
+			return false;
+		}
+	}
+	return true;
+}
+
 static bool columns_decide(const struct bt_cycle_run *run, uint32_t limit)
 {
 	const struct bt_plan *plan = run->plan;
-	return plan != NULL && !plan->has_plain_filters && !plan->has_plain_scores &&
-		plan->pre_score_cached && run->verdict == plan->verdict &&
-		plan->cycle_score_count == 0 && !run->pre_filter.result.restricted &&
+	return plan != NULL && !plan->has_plain_filters && run->verdict == plan->verdict &&
+		!run->pre_filter.result.restricted && columns_score(run) &&
 		limit >= run->engine->state->snapshot.count &&
 		run->pod->nominated_node_name.length == 0 &&
 		bt_nominator_is_empty(&run->engine->nominator) && plan->feasible_count != 0 &&
+		run->engine->preferred_node.length == 0 &&
 		run->framework->points[BT_POINT_FILTER].entries.count != 0;
 }
 
@@ -185,8 +202,12 @@ static void choose_from_columns(struct bt_cycle_run *run)
 		set_scheduled(run->result, slot, 0, 1, explicit_count);
 		return;
 	}
-	if (!bt_status_is_success(&plan->pre_score)) {
-		set_error(run->result, &plan->pre_score);
+	/* Plugins that are asked anew skip, whatever the nodes: columns_score. */
+	struct bt_status pre_score = plan->pre_score_cached
+		? plan->pre_score
+		: bt_run_pre_score(run->framework, run->cycle, run->pod, NULL, 0);
+	if (!bt_status_is_success(&pre_score)) {
+		set_error(run->result, &pre_score);
 		return;
 	}
 	bt_plan_score_columns(plan, run->engine, run->pod);

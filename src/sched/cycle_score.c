@@ -3,9 +3,31 @@
 #include "sched/cycle_private.h"
 #include "sched/node_choice.h"
 
+/** Position of the preferred node if it is among the best, else UINT32_MAX. */
+static uint32_t find_preferred(const struct bt_engine *engine, const uint32_t *slots,
+	const int64_t *totals, uint32_t count)
+{
+	uint32_t found = UINT32_MAX;
+	if (engine->preferred_node.length == 0) {
+		return found;
+	}
+	uint32_t wanted = bt_node_table_find(&engine->state->nodes, engine->preferred_node);
+	for (uint32_t i = 0; i < count; i++) {
+		found = slots[i] == wanted ? i : found;
+	}
+	for (uint32_t i = 0; found != UINT32_MAX && i < count; i++) {
+		found = totals[i] > totals[found] ? UINT32_MAX : found;
+	}
+	return found;
+}
+
 uint32_t bt_choose_node(
 	struct bt_engine *engine, const uint32_t *slots, const int64_t *totals, uint32_t count)
 {
+	uint32_t preferred = find_preferred(engine, slots, totals, count);
+	if (preferred != UINT32_MAX) {
+		return preferred;
+	}
 	if (engine->options.tie_policy == BT_TIE_HEAP) {
 		return bt_heap_choose(totals, count);
 	}

@@ -128,20 +128,6 @@ static struct bt_status reserve_and_permit(struct bt_framework *framework,
 	return permit.status.code == BT_STATUS_WAIT ? BT_STATUS_OK : permit.status;
 }
 
-static struct bt_status bind_pod(struct bt_framework *framework, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, uint32_t slot)
-{
-	struct bt_status status = bt_run_pre_bind_pre_flights(framework, cycle, pod, slot);
-	if (status.code == BT_STATUS_ERROR || bt_status_is_rejected(&status)) {
-		return status;
-	}
-	status = bt_run_pre_bind(framework, cycle, pod, slot);
-	if (!bt_status_is_success(&status)) {
-		return status;
-	}
-	return bt_run_bind(framework, cycle, pod, slot);
-}
-
 /** Unreserve and forget: spec 03 section 4.1. */
 static void undo(struct bt_engine *engine, const struct bt_pod_info *pod,
 	const struct bt_schedule_result *result)
@@ -157,10 +143,9 @@ static void undo(struct bt_engine *engine, const struct bt_pod_info *pod,
 	}
 }
 
-bool bt_engine_place(
+bool bt_engine_reserve(
 	struct bt_engine *engine, const struct bt_pod_info *pod, struct bt_schedule_result *result)
 {
-	struct bt_framework *framework = result->framework;
 	struct bt_cycle_state *cycle = result->cycle;
 	struct berth_error err = BERTH_ERROR_INIT;
 	if (bt_state_assume_shaped(engine->state, pod->object, pod->shape->id, pod->label_set,
@@ -170,17 +155,31 @@ bool bt_engine_place(
 		return false;
 	}
 	bt_nominator_delete(&engine->nominator, pod->uid);
-	struct bt_status status = reserve_and_permit(framework, cycle, pod, result->slot);
-	if (!bt_status_is_success(&status)) {
-		undo(engine, pod, result);
-		if (bt_status_is_rejected(&status)) {
-			fail_on_node(engine, result, &status);
-		} else {
-			fail_with_status(result, &status);
-		}
-		return false;
+	struct bt_status status = reserve_and_permit(result->framework, cycle, pod, result->slot);
+	if (bt_status_is_success(&status)) {
+		return true;
 	}
-	status = bind_pod(framework, cycle, pod, result->slot);
+	undo(engine, pod, result);
+	if (bt_status_is_rejected(&status)) {
+		fail_on_node(engine, result, &status);
+	} else {
+		fail_with_status(result, &status);
+	}
+	return false;
+}
+
+bool bt_engine_bind(struct bt_engine *engine, const struct bt_pod_info *pod,
+	const struct bt_status *pre_flights, struct bt_schedule_result *result)
+{
+	struct bt_framework *framework = result->framework;
+	struct bt_cycle_state *cycle = result->cycle;
+	struct bt_status status = *pre_flights;
+	if (status.code == BT_STATUS_SUCCESS || status.code == BT_STATUS_SKIP) {
+		status = bt_run_pre_bind(framework, cycle, pod, result->slot);
+		if (bt_status_is_success(&status)) {
+			status = bt_run_bind(framework, cycle, pod, result->slot);
+		}
+	}
 	if (!bt_status_is_success(&status)) {
 		undo(engine, pod, result);
 		fail_with_status(result, &status);
@@ -188,4 +187,15 @@ bool bt_engine_place(
 	}
 	bt_run_post_bind(framework, cycle, pod, result->slot);
 	return true;
+}
+
+bool bt_engine_place(
+	struct bt_engine *engine, const struct bt_pod_info *pod, struct bt_schedule_result *result)
+{
+	if (!bt_engine_reserve(engine, pod, result)) {
+		return false;
+	}
+	struct bt_status pre_flights = bt_run_pre_bind_pre_flights(
+		result->framework, result->cycle, pod, result->slot);
+	return bt_engine_bind(engine, pod, &pre_flights, result);
 }

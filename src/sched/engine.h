@@ -56,7 +56,10 @@ struct bt_engine {
 	struct bt_cycle_state cycle;  /* of the running or last cycle */
 	bool cycle_open;
 	struct bt_node_statuses statuses; /* memory of the last diagnosis, reused */
-	uint32_t next_start_node_index;   /* shared by all profiles, never reset */
+	/** Taken among equally good nodes before the tie policy decides: for replays of recorded
+	 * runs. */
+	struct bt_str preferred_node;
+	uint32_t next_start_node_index; /* shared by all profiles, never reset */
 	uint64_t cycle_count;
 };
 
@@ -109,6 +112,18 @@ struct bt_schedule_result {
 void bt_engine_schedule(struct bt_engine *engine, struct bt_framework *framework,
 	const struct bt_pod_info *pod, struct bt_schedule_result *out_result);
 
+/**
+ * Assume the pod on the chosen node, Reserve, Permit (spec 03 section 4; a Permit that waits counts
+ * as allowed). On failure everything is undone and result tells why.
+ */
+bool bt_engine_reserve(
+	struct bt_engine *engine, const struct bt_pod_info *pod, struct bt_schedule_result *result);
+/**
+ * PreBind, Bind, PostBind of a reserved pod (spec 03 section 6). pre_flights: what
+ * bt_run_pre_bind_pre_flights said. On failure everything is undone and result tells why.
+ */
+bool bt_engine_bind(struct bt_engine *engine, const struct bt_pod_info *pod,
+	const struct bt_status *pre_flights, struct bt_schedule_result *result);
 /**
  * Assume the pod on the chosen node, Reserve, Permit, PreBind, Bind, PostBind, all at once
  * (simulation, bench: nothing blocks, a Permit that waits counts as allowed). On failure everything

@@ -98,6 +98,14 @@ bool bt_object_store_delete(struct bt_object_store *store, enum bt_kind kind,
 	return true;
 }
 
+struct bt_object *bt_object_store_find_object(const struct bt_object_store *store,
+	enum bt_kind kind, struct bt_str namespace_, struct bt_str name)
+{
+	const struct bt_object_table *table = &store->kinds[kind];
+	uint32_t id = find_id(table, namespace_, name);
+	return id != UINT32_MAX ? table->objects.items[id].object : NULL;
+}
+
 const void *bt_object_store_find(const struct bt_object_store *store, enum bt_kind kind,
 	struct bt_str namespace_, struct bt_str name)
 {

@@ -44,6 +44,9 @@ bool bt_object_store_delete(struct bt_object_store *store, enum bt_kind kind,
 /** The kind's structure, or NULL. namespace_ is "" for cluster-scoped kinds. */
 const void *bt_object_store_find(const struct bt_object_store *store, enum bt_kind kind,
 	struct bt_str namespace_, struct bt_str name);
+/** The same as the object itself, borrowed; NULL when there is none. */
+struct bt_object *bt_object_store_find_object(const struct bt_object_store *store,
+	enum bt_kind kind, struct bt_str namespace_, struct bt_str name);
 static inline uint32_t bt_object_store_count(const struct bt_object_store *store, enum bt_kind kind)
 {
 	return store->kinds[kind].count;
