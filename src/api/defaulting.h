@@ -19,6 +19,12 @@
 void bt_pod_spec_default(struct bt_pod_spec *spec, bool pod_level, struct bt_arena *arena);
 /** The two tolerations of rule 7, unless the pod says something about the same taint. */
 void bt_pod_spec_add_default_tolerations(struct bt_pod_spec *spec, struct bt_arena *arena);
+/**
+ * matchLabelKeys and mismatchLabelKeys of pod (anti-)affinity become requirements of the term's
+ * label selector, for the keys that the pod has as labels: a scheduler reads the selector only
+ * (spec 01 section 4.3).
+ */
+void bt_pod_default_affinity(struct bt_pod *pod, struct bt_arena *arena);
 /** Allocatable from capacity, rounding: rules 4 and 5. */
 void bt_node_default(struct bt_node *node, struct bt_arena *arena);
 #endif

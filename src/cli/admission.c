@@ -95,5 +95,6 @@ int bt_admission_admit(const struct bt_admission *admission, struct bt_pod *pod,
 	}
 	bt_pod_spec_default(&pod->spec, admission->pod_level, arena);
 	bt_pod_spec_add_default_tolerations(&pod->spec, arena);
+	bt_pod_default_affinity(pod, arena);
 	return 0;
 }

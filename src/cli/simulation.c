@@ -147,6 +147,11 @@ static int load_pod(struct loading *loading, const struct bt_pod *pod, struct be
 		bt_arena_reset(&loading->scratch);
 		return result;
 	}
+	if (simulation->arena.total_bytes > BT_SIMULATION_POD_BYTES_MAX) {
+		return bt_error_set(err, BERTH_ERR_TOO_LARGE,
+			"the pods to be placed take more than %zu bytes of memory",
+			BT_SIMULATION_POD_BYTES_MAX);
+	}
 	struct bt_pod *copy = BT_ARENA_NEW(&simulation->arena, struct bt_pod);
 	*copy = *pod;
 	struct bt_simulated_pod entry = {.pod = copy, .sequence = simulation->pods.count};

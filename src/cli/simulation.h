@@ -11,6 +11,8 @@
 #include "cli/workload.h"
 #include "sched/engine.h"
 
+/** Pods to be placed, as far as defaults made them differ from their templates. */
+#define BT_SIMULATION_POD_BYTES_MAX ((size_t)4 << 30)
 /** Messages longer than this together are cut. */
 #define BT_SIMULATION_MESSAGE_BYTES_MAX ((size_t)1 << 30)
 

@@ -181,6 +181,42 @@ START_TEST(test_defaulting__tolerations)
 }
 END_TEST
 
+/* Spec 01 section 4.3: what the server merges into the selector of a term. */
+START_TEST(test_defaulting__match_label_keys)
+{
+	struct bt_arena arena = {0};
+	struct bt_pod pod = *(const struct bt_pod *)api_decode(&arena, &bt_pod_message,
+		"{'metadata':{'labels':{'app':'web','hash':'7'}},'spec':{'affinity':{'"
+	        "podAntiAffinity':"
+		"{'requiredDuringSchedulingIgnoredDuringExecution':[{'topologyKey':'t','"
+	        "labelSelector':"
+		"{'matchLabels':{'app':'web'}},'matchLabelKeys':['hash','none'],"
+		"'mismatchLabelKeys':['app']},{'topologyKey':'t','matchLabelKeys':['hash']}],"
+		"'preferredDuringSchedulingIgnoredDuringExecution':[{'weight':1,'podAffinityTerm':"
+		"{'topologyKey':'t','labelSelector':{},'matchLabelKeys':['hash']}}]}}}}");
+	const struct bt_affinity *before = pod.spec.affinity;
+
+	bt_pod_default_affinity(&pod, &arena);
+	const struct bt_pod_affinity *affinity = pod.spec.affinity->pod_anti_affinity;
+	const struct bt_label_selector *selector = affinity->required.items[0].label_selector;
+
+	ck_assert_uint_eq(selector->match_labels.count, 1);
+	ck_assert_uint_eq(selector->match_expressions.count, 2);
+	ck_assert(bt_str_equal_c(selector->match_expressions.items[0].key, "hash"));
+	ck_assert(bt_str_equal_c(selector->match_expressions.items[0].operator_, "In"));
+	ck_assert(bt_str_equal_c(selector->match_expressions.items[0].values.items[0], "7"));
+	ck_assert(bt_str_equal_c(selector->match_expressions.items[1].operator_, "NotIn"));
+	ck_assert(affinity->required.items[1].label_selector == NULL);
+	ck_assert_uint_eq(
+		affinity->preferred.items[0].term.label_selector->match_expressions.count, 1);
+	/* The template that the pod shares its affinity with is left alone. */
+	ck_assert_uint_eq(before->pod_anti_affinity->required.items[0]
+				  .label_selector->match_expressions.count,
+		0);
+	bt_arena_finish(&arena);
+}
+END_TEST
+
 START_TEST(test_defaulting__node)
 {
 	struct bt_arena arena = {0};
@@ -199,4 +235,4 @@ END_TEST
 
 BT_TEST_MAIN("defaulting", test_defaulting__pod_spec, test_defaulting__scheduler_name,
 	test_defaulting__shared_parts_stay_untouched, test_defaulting__tolerations,
-	test_defaulting__node)
+	test_defaulting__match_label_keys, test_defaulting__node)
