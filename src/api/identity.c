@@ -78,6 +78,19 @@ bool bt_pod_is_terminating(const struct bt_pod *pod)
 	return pod->metadata.deletion_timestamp != NULL;
 }
 
+bool bt_pod_is_terminating_by_preemption(const struct bt_pod *pod)
+{
+	for (uint32_t i = 0; bt_pod_is_terminating(pod) && i < pod->status.conditions.count; i++) {
+		const struct bt_pod_condition *condition = &pod->status.conditions.items[i];
+
+		if (bt_str_equal_c(condition->type, "DisruptionTarget")) {
+			return bt_str_equal_c(condition->status, "True") &&
+				bt_str_equal_c(condition->reason, "PreemptionByScheduler");
+		}
+	}
+	return false;
+}
+
 bool bt_pod_never_preempts(const struct bt_pod *pod)
 {
 	return bt_str_equal(pod->spec.preemption_policy, BT_STR("Never"));

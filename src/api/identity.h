@@ -35,6 +35,11 @@ bool bt_pod_is_more_important(
 
 bool bt_pod_is_assigned(const struct bt_pod *pod);
 bool bt_pod_is_terminating(const struct bt_pod *pod);
+/**
+ * Terminating, and the first condition DisruptionTarget says that preemption is why (spec 08
+ * section 6).
+ */
+bool bt_pod_is_terminating_by_preemption(const struct bt_pod *pod);
 /** preemptionPolicy is present and "Never". */
 bool bt_pod_never_preempts(const struct bt_pod *pod);
 

@@ -50,6 +50,31 @@ void bt_node_info_init(struct bt_node_info *info, const struct bt_state *state, 
 
 /* --- overlay --- */
 
+/** A list with memory of its own, as much as list_push expects. */
+#define list_copy(list, arena_) \
+	do { \
+		const void *shared_ = (list)->items; \
+		size_t capacity_ = 1; \
+		while (capacity_ < (list)->count) { \
+			capacity_ *= 2; \
+		} \
+		if ((list)->count != 0) { \
+			(list)->items = bt_arena_alloc( \
+				(arena_), capacity_ * sizeof(*(list)->items)); \
+			memcpy((list)->items, shared_, (list)->count * sizeof(*(list)->items)); \
+		} \
+	} while (0)
+
+void bt_node_info_copy(
+	struct bt_node_info *out_info, const struct bt_node_info *info, struct bt_arena *arena)
+{
+	*out_info = *info;
+	list_copy(&out_info->scalar_deltas, arena);
+	list_copy(&out_info->added_pods, arena);
+	list_copy(&out_info->removed_pods, arena);
+	list_copy(&out_info->ports, arena);
+}
+
 static void add_scalar(
 	struct bt_node_info *info, struct bt_arena *arena, uint32_t resource, int64_t delta)
 {

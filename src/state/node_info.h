@@ -42,6 +42,9 @@ struct bt_node_info {
 
 /** View of a slot as it is. O(1). */
 void bt_node_info_init(struct bt_node_info *info, const struct bt_state *state, uint32_t slot);
+/** A view of its own with the same changes: what is changed in one is not seen in the other. */
+void bt_node_info_copy(
+	struct bt_node_info *out_info, const struct bt_node_info *info, struct bt_arena *arena);
 /** Hypothetical changes; memory comes from the arena, which must outlive info. */
 void bt_node_info_add_pod(
 	struct bt_node_info *info, struct bt_arena *arena, const struct bt_pod_info *pod);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A pod record and what its node counts for it: spec 01b sections 9.2 and 9.3. */
+#include "api/identity.h"
 #include "state/state_private.h"
 
 void bt_pod_record_fill(
@@ -14,6 +15,7 @@ void bt_pod_record_fill(
 	record->priority = bt_pod_priority(pod);
 	record->start_seconds = start != NULL && start->set ? start->seconds : INT64_MIN;
 	record->terminating = pod->metadata.deletion_timestamp != NULL;
+	record->preempted = bt_pod_is_terminating_by_preemption(pod);
 	record->in_use = true;
 }
 

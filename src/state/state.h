@@ -62,7 +62,8 @@ struct bt_pod_record {
 	int64_t start_seconds; /* status.startTime; INT64_MIN = not set */
 	uint32_t position;     /* in its node's list of pods */
 	bool assumed;
-	bool terminating;
+	bool terminating : 1;
+	bool preempted : 1; /* terminating, and preemption is why (spec 08 section 6) */
 	bool in_use;
 	bool snapshot_only; /* assumed in the snapshot, unknown to the cache (spec 03b section 7.3)
 	                     */
