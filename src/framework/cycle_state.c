@@ -60,6 +60,7 @@ void bt_cycle_state_clone(const struct bt_cycle_state *cycle, struct bt_cycle_st
 	out_clone->pre_bind_flights_done = cycle->pre_bind_flights_done;
 	out_clone->skip_all_post_filter = cycle->skip_all_post_filter;
 	out_clone->record_plugin_metrics = cycle->record_plugin_metrics;
+	out_clone->plain = cycle->plain;
 }
 
 int bt_cycle_state_read(const struct bt_cycle_state *cycle, struct bt_str key, void **out_data,

@@ -30,7 +30,15 @@
 #define BT_SCORE_MAX 100
 #define BT_TOTAL_SCORE_MAX INT64_MAX
 
-struct bt_framework; /* framework/framework.h */
+struct bt_binding_pods;    /* framework/binding_pods.h */
+struct bt_framework;       /* framework/framework.h */
+struct bt_pod_group;       /* api/scheduling.h */
+struct bt_pod_group_trial; /* framework/preemption.h */
+struct bt_pod_lister;      /* framework/pod_lister.h */
+struct bt_preemption_extender;
+struct bt_preemption_writer;
+struct bt_prng;
+struct bt_waiting_pods; /* framework/waiting_pods.h */
 struct bt_plugin_ops;
 
 /** Base of every instance; first member of the plugin's own structure. */
@@ -90,6 +98,15 @@ struct bt_handle {
 	const struct bt_binder *binder; /* NULL: every binding succeeds (simulation) */
 	const struct bt_volume_writer
 		*volume_writer; /* NULL: volumes count as bound once assumed (simulation) */
+	const struct bt_pod_lister *pods; /* NULL: the versions in cycle and state are the newest */
+	/* Preemption. */
+	const struct bt_preemption_writer *preemption_writer; /* NULL: it only decides */
+	const struct bt_preemption_extender *preemption_extenders;
+	uint32_t preemption_extender_count;
+	struct bt_waiting_pods *waiting_pods; /* NULL: no pod waits on Permit */
+	struct bt_binding_pods *binding_pods; /* NULL: no pod is in PreBind */
+	struct bt_prng *prng;                 /* NULL: where there is a choice, the first */
+	bool verify; /* what is computed in a fast way is compared with the plain way */
 };
 
 /** PreFilter's narrowing. names NULL: all nodes. An empty non-NULL list means no node. Spec 02
@@ -301,8 +318,10 @@ struct bt_plugin_ops {
 		uint32_t pod_count, int64_t *out_score);
 	struct bt_status (*normalize_placement_scores)(
 		struct bt_plugin *plugin, struct bt_arena *arena, int64_t *scores, uint32_t count);
+	/** Spec 08 section 14. group: the pods' PodGroup; trial: how removals are tried out. */
 	struct bt_status (*pod_group_post_filter)(struct bt_plugin *plugin, struct bt_arena *arena,
-		const struct bt_pod_info *const *pods, uint32_t pod_count);
+		const struct bt_pod_group *group, const struct bt_pod_info *const *pods,
+		uint32_t pod_count, const struct bt_pod_group_trial *trial);
 
 	/**
 	 * The column forms take the data of the cycle instead of the plan's, and are run in every

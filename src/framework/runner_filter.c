@@ -47,6 +47,7 @@ struct nominated_pass {
 	struct bt_framework *framework;
 	const struct bt_cycle_state *cycle;
 	const struct bt_pod_info *pod;
+	const struct bt_node_info *node;
 	struct bt_cycle_state cycle_copy;
 	struct bt_node_info node_copy;
 	bool added; /* the copies are in use */
@@ -62,6 +63,7 @@ static bool add_nominated_pod(void *context, const struct bt_pod_info *nominated
 		return true;
 	}
 	if (!pass->added) {
+		bt_node_info_copy(&pass->node_copy, pass->node, pass->cycle->arena);
 		bt_framework_clone_cycle(pass->framework, pass->cycle, &pass->cycle_copy);
 		pass->added = true;
 	}
@@ -82,7 +84,7 @@ struct bt_status bt_run_filter_with_nominated_pods(struct bt_framework *framewor
 		return bt_run_filter(framework, cycle, pod, node);
 	}
 	pass = (struct nominated_pass){
-		.framework = framework, .cycle = cycle, .pod = pod, .node_copy = *node};
+		.framework = framework, .cycle = cycle, .pod = pod, .node = node};
 	bt_nominator_for_node(
 		framework->nominator, bt_node_info_name(node), add_nominated_pod, &pass);
 	if (pass.added) {

@@ -32,6 +32,11 @@ static int build_profiles(struct bt_engine *engine, struct berth_error *err)
 		result = bt_profiles_create(&engine->registry, engine->config, engine->state,
 			&engine->nominator, &engine->profiles, err);
 	}
+	for (uint32_t i = 0; result == 0 && i < engine->profiles.frameworks.count; i++) {
+		struct bt_handle *handle = &engine->profiles.frameworks.items[i]->handle;
+		handle->prng = &engine->prng;
+		handle->verify = engine->options.verify;
+	}
 	return result;
 }
 

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "framework/fit_error.h"
+
+#include <stdlib.h>
+
+#include "base/map.h"
+
+struct reason_count {
+	struct bt_str reason;
+	uint64_t hash;
+	uint64_t count;
+};
+
+struct histogram {
+	struct bt_map map;
+	BT_VEC(struct reason_count) reasons;
+};
+
+static uint64_t reason_hash(const void *owner, uint32_t value)
+{
+	return ((const struct histogram *)owner)->reasons.items[value].hash;
+}
+
+static void count_reason(struct histogram *histogram, struct bt_str reason, uint64_t count)
+{
+	uint64_t hash = bt_str_hash(reason);
+	for (uint32_t it = bt_map_first(&histogram->map, hash); it != BT_MAP_NONE;
+		it = bt_map_next(&histogram->map, hash, it)) {
+		struct reason_count *entry =
+			&histogram->reasons.items[bt_map_value(&histogram->map, it)];
+		if (bt_str_equal(entry->reason, reason)) {
+			entry->count += count;
+			return;
+		}
+	}
+	struct reason_count entry = {reason, hash, count};
+	bt_vec_push(&histogram->reasons, entry);
+	bt_map_insert(&histogram->map, hash, histogram->reasons.count - 1);
+}
+
+static void count_status(
+	struct histogram *histogram, const struct bt_status *status, uint64_t count)
+{
+	uint32_t reasons = bt_status_all_reason_count(status);
+	for (uint32_t i = 0; i < reasons; i++) {
+		count_reason(histogram, bt_status_all_reason_at(status, i), count);
+	}
+}
+
+/** The lines "<count> <reason>" sorted as byte strings, joined. */
+static void append_lines(const struct histogram *histogram, struct bt_strbuf *out)
+{
+	struct bt_arena arena;
+	bt_arena_init(&arena, 0);
+	uint32_t count = histogram->reasons.count;
+	struct bt_str *lines = BT_ARENA_NEW_ARRAY(&arena, struct bt_str, count);
+	for (uint32_t i = 0; i < count; i++) {
+		struct bt_strbuf line = {0};
+		bt_strbuf_printf(
+			&line, "%llu ", (unsigned long long)histogram->reasons.items[i].count);
+		bt_strbuf_append_str(&line, histogram->reasons.items[i].reason);
+		lines[i] = bt_arena_str(&arena, bt_strbuf_str(&line));
+		bt_strbuf_finish(&line);
+	}
+	qsort(lines, count, sizeof(lines[0]), bt_str_compare_qsort);
+	for (uint32_t i = 0; i < count; i++) {
+		bt_strbuf_append_c(out, i == 0 ? " " : ", ");
+		bt_strbuf_append_str(out, lines[i]);
+	}
+	if (count != 0) {
+		bt_strbuf_append_char(out, '.');
+	}
+	bt_arena_finish(&arena);
+}
+
+void bt_fit_error_append_reasons(
+	const struct bt_node_statuses *statuses, uint32_t node_count, struct bt_strbuf *out)
+{
+	struct histogram histogram = {0};
+	bt_map_init(&histogram.map, reason_hash, &histogram);
+	/* Runs of nodes with the very same reasons are the rule in big clusters: count them in one
+	 * step. */
+	for (uint32_t i = 0; i < statuses->entries.count;) {
+		const struct bt_status *status = &statuses->entries.items[i].status;
+		uint32_t end = i + 1;
+		while (end < statuses->entries.count &&
+			statuses->entries.items[end].status.reasons == status->reasons &&
+			statuses->entries.items[end].status.reason_count == status->reason_count &&
+			!statuses->entries.items[end].status.has_error && !status->has_error) {
+			end++;
+		}
+		count_status(&histogram, status, end - i);
+		i = end;
+	}
+	if (statuses->entries.count < node_count) {
+		count_status(&histogram, &statuses->absent, node_count - statuses->entries.count);
+	}
+	append_lines(&histogram, out);
+	bt_vec_finish(&histogram.reasons);
+	bt_map_finish(&histogram.map);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_FRAMEWORK_PREEMPTION_H
+#define BT_FRAMEWORK_PREEMPTION_H
+/**
+ * What preemption needs from whoever drives the engine: where its writes go, and the extenders that
+ * have a say. Spec: 08 sections 10 and 11. All calls are made on the scheduling thread.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "api/pod.h"
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "config/config.h"
+#include "framework/status.h"
+
+struct bt_pod_info;
+struct bt_preemption_executor; /* plugins/preemption_executor.h */
+
+/** Identity of a pod; borrowed for the call. */
+struct bt_preemption_pod {
+	struct bt_str namespace_;
+	struct bt_str name;
+	struct bt_str uid;
+};
+
+/**
+ * A write that is under way. In the asynchronous form a writer may answer BT_PREEMPTION_PENDING and
+ * report the outcome later with bt_preemption_complete(executor, id, ...). executor NULL: the
+ * synchronous form, the outcome must be returned.
+ */
+struct bt_preemption_ticket {
+	struct bt_preemption_executor *executor;
+	uint64_t id;
+};
+
+#define BT_PREEMPTION_PENDING 1
+
+/** A Normal event of reason `Preempted`, action `Preempting` about the victim. */
+struct bt_preemption_event {
+	struct bt_preemption_pod victim;
+	struct bt_str note;
+	const struct bt_preemption_pod *related_group; /* the PodGroup preemptor; NULL for a pod */
+};
+
+/**
+ * Where writes go. Results: 0 = done, BT_PREEMPTION_PENDING (see the ticket), BERTH_ERR_NOT_FOUND =
+ * the pod is gone, another negative code = failed, err holds the API's text.
+ */
+struct bt_preemption_writer {
+	/**
+	 * Put the condition into the victim's status. condition->last_transition_time is not set
+	 * when it is to be the time of the write. Not called when the victim has the condition.
+	 */
+	int (*patch_condition)(void *context, struct bt_preemption_ticket ticket,
+		const struct bt_preemption_pod *victim, const struct bt_pod_condition *condition,
+		struct berth_error *err);
+	/** Delete with empty options: no preconditions, the pod's own grace period. */
+	int (*delete_pod)(void *context, struct bt_preemption_ticket ticket,
+		const struct bt_preemption_pod *victim, struct berth_error *err);
+	/** Set status.nominatedNodeName to "". */
+	int (*clear_nomination)(void *context, struct bt_preemption_ticket ticket,
+		const struct bt_preemption_pod *pod, struct berth_error *err);
+	/** May be NULL. */
+	void (*event)(void *context, const struct bt_preemption_event *event);
+	/** The asynchronous form failed: move the preemptor's pods to the active queue. May be
+	 * NULL. */
+	void (*activate)(void *context, const struct bt_preemption_pod *pods, uint32_t count);
+	void *context;
+};
+
+/** What an extender says about one node; the order of the victims is kept. */
+struct bt_preemption_opinion {
+	struct bt_str node_name;
+	const struct bt_str *victim_uids; /* none: count 0 */
+	uint32_t victim_count;
+	int64_t pdb_violations;
+};
+
+struct bt_preemption_opinions {
+	const struct bt_preemption_opinion *items;
+	uint32_t count;
+};
+
+/** An extender, as far as preemption asks it. */
+struct bt_preemption_extender {
+	/** preemptVerb empty: never asked. urlPrefix names it in messages. */
+	const struct bt_config_extender *config;
+	/**
+	 * Ask which of the candidates it agrees to. Answers are in the arena. Negative with err set
+	 * when the call fails.
+	 */
+	int (*process)(void *context, const struct bt_pod_info *pod,
+		const struct bt_preemption_opinions *candidates, struct bt_arena *arena,
+		struct bt_preemption_opinions *out_answer, struct berth_error *err);
+	void *context;
+};
+
+/**
+ * How the preemption of a pod group tries out removals: on the snapshot of the pod group cycle,
+ * which its owner restores afterwards. Spec 08 section 14.
+ */
+struct bt_pod_group_trial {
+	/** pod_id: a pod of the state. Negative with err set when the snapshot disagrees. */
+	int (*remove_pod)(void *context, uint32_t pod_id, struct berth_error *err);
+	int (*add_pod)(void *context, uint32_t pod_id, struct berth_error *err);
+	/** Run the pod group's scheduling, PostFilter disabled, on the snapshot as it now is. */
+	struct bt_status (*feasible)(void *context);
+	void *context;
+};
+#endif
