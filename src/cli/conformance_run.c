@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "cli/conformance.h"
 #include "config/config.h"
+#include "plugins/default_preemption.h"
 #include "sched/engine.h"
 
 /** --- a case, taken apart --- */
@@ -438,6 +439,76 @@ static void write_error(struct case_run *run, const struct bt_status *status)
 	bt_json_write_str(&run->writer, bt_status_message_str(status, &run->arena));
 }
 
+static struct bt_str pod_key(const struct case_run *run, uint32_t pod_id, struct bt_arena *arena)
+{
+	struct bt_pod_info pod;
+	bt_pod_info_from_record(run->engine->state, pod_id, &pod);
+	return bt_arena_printf(
+		arena, "%.*s/%.*s", BT_STR_ARG(pod.namespace_), BT_STR_ARG(pod.name));
+}
+
+static void write_candidate(struct case_run *run, const struct bt_preemption_candidate *candidate)
+{
+	struct bt_json_writer *writer = &run->writer;
+	bt_json_begin_object(writer);
+	bt_json_write_name_c(writer, "node");
+	bt_json_write_str(writer, slot_name(run, candidate->slot));
+	bt_json_write_name_c(writer, "victims");
+	bt_json_begin_array(writer);
+	for (uint32_t i = 0; i < candidate->victim_count; i++) {
+		bt_json_write_str(writer, pod_key(run, candidate->victims[i], &run->arena));
+	}
+	bt_json_end_array(writer);
+	bt_json_write_name_c(writer, "pdbViolations");
+	bt_json_write_int64(writer, candidate->pdb_violations);
+	bt_json_end_object(writer);
+}
+
+struct named_candidate {
+	struct bt_str node_name;
+	const struct bt_preemption_candidate *candidate;
+	bool is_choice;
+};
+
+static int compare_candidates(const void *a, const void *b)
+{
+	return bt_str_compare(((const struct named_candidate *)a)->node_name,
+		((const struct named_candidate *)b)->node_name);
+}
+
+/** What a preemption chose from; both lists are sorted by node name. */
+static void write_decision(struct case_run *run, const struct bt_preemption_decision *decision)
+{
+	struct bt_json_writer *writer = &run->writer;
+	uint32_t count = decision->candidate_count;
+	struct named_candidate *named =
+		BT_ARENA_NEW_ARRAY(&run->arena, struct named_candidate, count);
+	for (uint32_t i = 0; i < count; i++) {
+		named[i].candidate = &decision->candidates[i];
+		named[i].node_name = slot_name(run, decision->candidates[i].slot);
+	}
+	for (uint32_t i = 0; i < decision->choice_count; i++) {
+		named[decision->choices[i]].is_choice = true;
+	}
+	qsort(named, count, sizeof(named[0]), compare_candidates);
+	if (!run->text.brief) {
+		bt_json_write_name_c(writer, "candidates");
+		bt_json_begin_array(writer);
+		for (uint32_t i = 0; i < count; i++) {
+			write_candidate(run, named[i].candidate);
+		}
+		bt_json_end_array(writer);
+	}
+	bt_json_write_name_c(writer, "choices");
+	bt_json_begin_array(writer);
+	for (uint32_t i = 0; i < count; i++) {
+		if (named[i].is_choice) {
+			bt_json_write_str(writer, named[i].node_name);
+		}
+	}
+	bt_json_end_array(writer);
+}
+
 static void write_post_filter(struct case_run *run, struct bt_framework *framework,
 	const struct bt_pod_info *pod, const struct bt_evaluation *evaluation)
 {
@@ -462,6 +533,11 @@ static void write_post_filter(struct case_run *run, struct bt_framework *framewo
 	if (nomination.present && nomination.mode == BT_NOMINATING_OVERRIDE) {
 		bt_json_write_name_c(writer, "nominated");
 		bt_json_write_str(writer, nomination.nominated_node_name);
+	}
+	const struct bt_preemption_decision *decision =
+		bt_default_preemption_decision(framework, evaluation->cycle);
+	if (bt_status_is_success(&status) && decision != NULL) {
+		write_decision(run, decision);
 	}
 	bt_json_end_object(writer);
 }

@@ -1,22 +1,147 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * DefaultPreemption (PreEnqueue, PostFilter): makes room for a pod by removing pods of lower
- * priority. Spec: 08.
- *
- * Not yet: no pod is preempted until spec chapter 08 is implemented; PostFilter then answers that
- * it found no help.
+ * priority. Spec: 08 sections 4.2, 12 and 15.
  */
-#include "plugins/common_inert.h"
+#include "plugins/default_preemption.h"
+
+#include "api/scheduling.h"
+#include "base/alloc.h"
 #include "plugins/common_plugin.h"
 #include "plugins/in_tree.h"
 
-static struct bt_status post_filter(BT_UNUSED struct bt_plugin *plugin,
-	BT_UNUSED struct bt_cycle_state *cycle, BT_UNUSED const struct bt_pod_info *pod,
-	BT_UNUSED const struct bt_node_statuses *statuses,
-	BT_UNUSED struct bt_post_filter_result *out_result)
+struct default_preemption {
+	struct bt_plugin base;
+	const struct bt_handle *handle;
+	struct bt_evaluator evaluator;
+};
+
+static struct default_preemption *instance_of(struct bt_plugin *plugin)
 {
-	return bt_status_code_only(BT_STATUS_UNSCHEDULABLE);
+	return (struct default_preemption *)(void *)plugin;
 }
+
+static const struct bt_pod_group *find_group(
+	const struct bt_handle *handle, const struct bt_pod_info *pod)
+{
+	return bt_object_store_find(&handle->state->objects, BT_KIND_POD_GROUP, pod->namespace_,
+		bt_plugin_pod_group_name(bt_plugin_pod_spec(pod)));
+}
+
+/** --- PreEnqueue --- */
+
+/** A preemptor waits until its victims are on their way out. */
+static struct bt_status pre_enqueue(
+	struct bt_plugin *plugin, const struct bt_pod_info *pod, BT_UNUSED struct bt_arena *arena)
+{
+	const struct default_preemption *self = instance_of(plugin);
+	const struct bt_handle *handle = self->handle;
+
+	if (!bt_gate_enabled(handle->gates, BT_GATE_SCHEDULER_ASYNC_PREEMPTION)) {
+		return BT_STATUS_OK;
+	}
+	if (bt_plugin_pod_spec(pod)->scheduling_group != NULL &&
+		bt_gate_enabled(handle->gates, BT_GATE_WORKLOAD_AWARE_PREEMPTION)) {
+		const struct bt_pod_group *group = find_group(handle, pod);
+
+		if (group != NULL &&
+			bt_preemption_is_running(&self->evaluator.executor, group->metadata.uid)) {
+			return bt_status_reason(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
+				BT_REASON_PREEMPTION_GROUP_RUNNING);
+		}
+		return BT_STATUS_OK;
+	}
+	if (bt_preemption_is_running(&self->evaluator.executor, pod->uid)) {
+		return bt_status_reason(
+			BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_PREEMPTION_RUNNING);
+	}
+	return BT_STATUS_OK;
+}
+
+/** --- PostFilter --- */
+
+/** Pods of a group that is placed or preempts as a whole do not preempt one by one. */
+static struct bt_status check_group(const struct bt_handle *handle, const struct bt_pod_info *pod)
+{
+	if (bt_plugin_pod_spec(pod)->scheduling_group == NULL) {
+		return BT_STATUS_OK;
+	}
+	if (bt_gate_enabled(handle->gates, BT_GATE_TOPOLOGY_AWARE_WORKLOAD_SCHEDULING)) {
+		const struct bt_pod_group *group = find_group(handle, pod);
+
+		if (group == NULL) {
+			return bt_status_reason(
+				BT_STATUS_UNSCHEDULABLE, BT_REASON_PREEMPTION_GROUP_NOT_FOUND);
+		}
+		if (group->spec.scheduling_constraints != NULL) {
+			return bt_status_reason(
+				BT_STATUS_UNSCHEDULABLE, BT_REASON_PREEMPTION_PLACEMENT_GROUP);
+		}
+	}
+	if (bt_gate_enabled(handle->gates, BT_GATE_WORKLOAD_AWARE_PREEMPTION)) {
+		return bt_status_reason(
+			BT_STATUS_UNSCHEDULABLE, BT_REASON_PREEMPTION_WORKLOAD_AWARE);
+	}
+	return BT_STATUS_OK;
+}
+
+static struct bt_status post_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_node_statuses *statuses,
+	struct bt_post_filter_result *out_result)
+{
+	struct default_preemption *self = instance_of(plugin);
+	struct bt_preemption_decision *decision;
+	struct bt_status status = check_group(self->handle, pod);
+	struct bt_str message;
+
+	self->evaluator.attempt_count++;
+	if (!bt_status_is_success(&status)) {
+		return status;
+	}
+	/* There is no PreFilter, so the place of its data is free. */
+	decision = BT_ARENA_NEW(cycle->arena, struct bt_preemption_decision);
+	bt_plugin_set_pre_filter_data(plugin, cycle, decision);
+	status = bt_evaluator_preempt(&self->evaluator, cycle, pod, statuses, out_result, decision);
+	message = bt_status_message_str(&status, cycle->arena);
+	if (message.length == 0) {
+		return status;
+	}
+	return bt_status_printf((enum bt_status_code)status.code, cycle->arena, "preemption: %.*s",
+		BT_STR_ARG(message));
+}
+
+static struct bt_status pod_group_post_filter(struct bt_plugin *plugin, struct bt_arena *arena,
+	const struct bt_pod_group *group, const struct bt_pod_info *const *pods, uint32_t pod_count,
+	const struct bt_pod_group_trial *trial)
+{
+	return bt_evaluator_preempt_for_group(
+		&instance_of(plugin)->evaluator, arena, group, pods, pod_count, trial);
+}
+
+/** --- for the owner of the engine --- */
+
+struct bt_evaluator *bt_default_preemption_evaluator(const struct bt_framework *framework)
+{
+	struct bt_plugin *plugin =
+		bt_framework_find_plugin(framework, bt_str_from(bt_default_preemption_plugin.name));
+
+	return plugin != NULL && plugin->ops == &bt_default_preemption_plugin
+		? &instance_of(plugin)->evaluator
+		: NULL;
+}
+
+const struct bt_preemption_decision *bt_default_preemption_decision(
+	const struct bt_framework *framework, const struct bt_cycle_state *cycle)
+{
+	const struct bt_plugin *plugin =
+		bt_framework_find_plugin(framework, bt_str_from(bt_default_preemption_plugin.name));
+
+	return plugin != NULL && plugin->ops == &bt_default_preemption_plugin
+		? bt_plugin_pre_filter_data(plugin, cycle)
+		: NULL;
+}
+
+/** --- events --- */
 
 /* The registration only has gated pods looked at again; the plugins that rejected the pod decide
  * (spec 08 section 12). */
@@ -31,30 +156,67 @@ static const struct bt_event_registration events[] = {
 	{{BT_RESOURCE_POD, BT_ACTION_DELETE}, after_pod_delete},
 };
 
-static int events_to_register(BT_UNUSED struct bt_plugin *plugin,
+static int events_to_register(struct bt_plugin *plugin,
 	const struct bt_event_registration **out_events, uint32_t *out_count,
 	BT_UNUSED struct berth_error *err)
 {
+	bool asynchronous = bt_gate_enabled(
+		instance_of(plugin)->handle->gates, BT_GATE_SCHEDULER_ASYNC_PREEMPTION);
+
 	*out_events = events;
-	*out_count = BT_ARRAY_LENGTH(events);
+	*out_count = asynchronous ? BT_ARRAY_LENGTH(events) : 0;
 	return 0;
+}
+
+/** --- instance --- */
+
+static int set_type_error(const struct bt_plugin_args *args, struct berth_error *err)
+{
+	const char *given = args != NULL ? bt_plugin_args_kind_name(args->kind) : NULL;
+
+	if (given != NULL) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"got args of type *config.%s, want *DefaultPreemptionArgs", given);
+	}
+	return bt_error_set(err, BERTH_ERR_INVALID,
+		"got args of type %s, want *DefaultPreemptionArgs",
+		args != NULL && args->kind == BT_ARGS_OTHER ? "*runtime.Unknown" : "<nil>");
 }
 
 static int create(const struct bt_plugin_args *args, const struct bt_handle *handle,
 	struct bt_plugin **out_plugin, struct berth_error *err)
 {
-	int code = bt_plugin_check_args(args, handle, err);
+	struct default_preemption *self;
+	int code;
 
-	return code != 0
-		? code
-		: bt_plain_plugin_create(&bt_default_preemption_plugin, handle, out_plugin);
+	if (args == NULL || args->kind != BT_ARGS_DEFAULT_PREEMPTION) {
+		return set_type_error(args, err);
+	}
+	code = bt_plugin_args_validate(args, handle->gates, err);
+	if (code != 0) {
+		return code;
+	}
+	self = BT_NEW(struct default_preemption);
+	self->base.ops = &bt_default_preemption_plugin;
+	self->handle = handle;
+	bt_evaluator_init(&self->evaluator, handle, &args->default_preemption,
+		bt_default_preemption_plugin.name);
+	*out_plugin = &self->base;
+	return 0;
+}
+
+static void destroy(struct bt_plugin *plugin)
+{
+	bt_evaluator_finish(&instance_of(plugin)->evaluator);
+	bt_free(plugin);
 }
 
 const struct bt_plugin_ops bt_default_preemption_plugin = {
 	.name = "DefaultPreemption",
 	.create = create,
-	.destroy = bt_plain_plugin_destroy,
-	.pre_enqueue = bt_inert_pre_enqueue,
+	.destroy = destroy,
+	.pre_enqueue = pre_enqueue,
 	.events_to_register = events_to_register,
 	.post_filter = post_filter,
+	.pod_group_post_filter = pod_group_post_filter,
 };

@@ -11,11 +11,29 @@
 #include "plugins/common_plugin.h"
 #include "plugins/in_tree.h"
 
-static struct bt_status post_filter(BT_UNUSED struct bt_plugin *plugin,
-	BT_UNUSED struct bt_cycle_state *cycle, BT_UNUSED const struct bt_pod_info *pod,
+/** What a pod without claims leaves behind: that PreFilter was there. */
+static const char no_claims;
+
+static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	BT_UNUSED const struct bt_pod_info *pod,
+	BT_UNUSED struct bt_pre_filter_result *out_result)
+{
+	bt_plugin_set_pre_filter_data(plugin, cycle, (void *)(uintptr_t)&no_claims);
+	return bt_status_code_only(BT_STATUS_SKIP);
+}
+
+/**
+ * Upstream quirk, spec 08 section 4.1: when an earlier plugin ended PreFilter for good, there is no
+ * state to read, and the chain of PostFilter plugins ends here with that error.
+ */
+static struct bt_status post_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	BT_UNUSED const struct bt_pod_info *pod,
 	BT_UNUSED const struct bt_node_statuses *statuses,
 	BT_UNUSED struct bt_post_filter_result *out_result)
 {
+	if (bt_plugin_pre_filter_data(plugin, cycle) == NULL) {
+		return bt_status_error_text(cycle->arena, BT_STR("not found"));
+	}
 	return bt_status_reason(BT_STATUS_UNSCHEDULABLE, BT_REASON_NO_NEW_CLAIMS);
 }
 
@@ -72,7 +90,7 @@ const struct bt_plugin_ops bt_dynamic_resources_plugin = {
 	.pre_enqueue = bt_inert_pre_enqueue,
 	.events_to_register = events_to_register,
 	.sign = sign,
-	.pre_filter = bt_inert_pre_filter,
+	.pre_filter = pre_filter,
 	.filter = bt_inert_filter,
 	.post_filter = post_filter,
 	.score = bt_inert_score,

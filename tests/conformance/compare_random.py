@@ -19,6 +19,16 @@ from reference.__main__ import differences  # noqa: E402
 from reference.cycle import answer  # noqa: E402
 
 
+def pick_freely(result):
+    """Which of equally good nodes is nominated is a free choice; the model does not make it."""
+    for one in result.get("results") or []:
+        found = one.get("postFilter", {})
+        choices = found.get("choices") or []
+        if len(choices) > 1 and found.get("nominated") in choices:
+            found["nominated"] = "one of choices"
+    return result
+
+
 def without(result, skip):
     return {**result, "results": [{k: v for k, v in one.items() if k not in skip}
                                   for one in result.get("results") or []]}
@@ -44,7 +54,8 @@ def main(arguments):
         return 1
     passed = failed = 0
     for case, line in zip(drawn.splitlines(), ours.stdout.splitlines()):
-        model, got = without(answer(json.loads(case)), skip), without(json.loads(line), skip)
+        model, got = without(answer(json.loads(case)), skip), without(
+            pick_freely(json.loads(line)), skip)
         found = differences(model, got)
         passed, failed = passed + (not found), failed + bool(found)
         if found and failed <= 3:

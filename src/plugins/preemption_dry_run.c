@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Which pods of a node have to go: spec 08 sections 8 and 9. */
+#include "plugins/common_plugin.h"
+#include "plugins/preemption_evaluator.h"
+#include "plugins/preemption_order.h"
+
+/** Kinds of change that the removal of a pod from a node can mean to a filter. */
+#define REMOVAL_KINDS \
+	(BT_CHANGE_PODS | BT_CHANGE_PORTS | BT_CHANGE_AFFINITY_PODS | BT_CHANGE_CLAIMS)
+
+/** One attempt: the same for all its nodes. */
+struct dry_run {
+	struct bt_evaluator *evaluator;
+	struct bt_framework *framework;
+	struct bt_cycle_state *cycle;
+	const struct bt_pod_info *pod;
+	/** Some plugin wants to hear of pods that come and go, so each node needs its own cycle. */
+	bool has_extensions;
+	/** Filters whose answer the pods of the node can change. */
+	struct bt_plugin **pod_filters;
+	uint32_t pod_filter_count;
+	bool has_nominations; /* somewhere */
+};
+
+/** One node: what is tried out on it. */
+struct trial {
+	struct dry_run *run;
+	struct bt_node_info node;
+	struct bt_cycle_state own_cycle;
+	struct bt_cycle_state *cycle;
+	bool has_nominations; /* on this node */
+	/* removable pods, in the order of the node's list; indices into them */
+	const struct bt_pod_info *pods;
+	uint32_t pod_count;
+	uint32_t *order;   /* most important first: those that break a budget, then the others */
+	uint32_t *scratch; /* as long */
+	uint32_t violating_count;
+};
+
+/**
+ * A filter with a column form says what it reads; when that is nothing a removed pod changes, its
+ * answer on the emptied node stays what it is while pods are put back.
+ */
+static bool reads_pods(const struct bt_plugin_ops *ops)
+{
+	return !ops->pure || ops->columns_per_cycle || ops->filter_column == NULL ||
+		(ops->filter_reads & REMOVAL_KINDS) != 0;
+}
+
+static void dry_run_init(struct dry_run *run, struct bt_evaluator *evaluator,
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
+{
+	struct bt_framework *framework = evaluator->handle->framework;
+	const struct bt_framework_point *pre_filters = &framework->points[BT_POINT_PRE_FILTER];
+	const struct bt_framework_point *filters = &framework->points[BT_POINT_FILTER];
+
+	*run = (struct dry_run){
+		.evaluator = evaluator, .framework = framework, .cycle = cycle, .pod = pod};
+	for (uint32_t i = 0; i < pre_filters->entries.count; i++) {
+		const struct bt_plugin *plugin = pre_filters->entries.items[i].plugin;
+
+		run->has_extensions |= (plugin->ops->pre_filter_add_pod != NULL ||
+					       plugin->ops->pre_filter_remove_pod != NULL) &&
+			!bt_plugin_set_has(&cycle->skip_filter, plugin->index);
+	}
+	run->pod_filters =
+		BT_ARENA_NEW_ARRAY(cycle->arena, struct bt_plugin *, filters->entries.count);
+	for (uint32_t i = 0; i < filters->entries.count; i++) {
+		struct bt_plugin *plugin = filters->entries.items[i].plugin;
+
+		if (!bt_plugin_set_has(&cycle->skip_filter, plugin->index) &&
+			reads_pods(plugin->ops)) {
+			run->pod_filters[run->pod_filter_count++] = plugin;
+		}
+	}
+	run->has_nominations =
+		framework->nominator != NULL && !bt_nominator_is_empty(framework->nominator);
+}
+
+static bool note_nomination(void *context, BT_UNUSED const struct bt_pod_info *pod)
+{
+	*(bool *)context = true;
+	return false;
+}
+
+/** --- one node --- */
+
+static struct bt_status remove_pod(struct trial *trial, const struct bt_pod_info *pod)
+{
+	struct dry_run *run = trial->run;
+	struct berth_error err = BERTH_ERROR_INIT;
+
+	if (bt_node_info_remove_pod(&trial->node, run->cycle->arena, pod, &err) < 0) {
+		return bt_status_from_error(run->cycle->arena, &err);
+	}
+	return run->has_extensions ? bt_run_pre_filter_remove_pod(run->framework, trial->cycle,
+					     run->pod, pod, &trial->node)
+				   : BT_STATUS_OK;
+}
+
+static struct bt_status add_pod(struct trial *trial, const struct bt_pod_info *pod)
+{
+	struct dry_run *run = trial->run;
+
+	bt_node_info_add_pod(&trial->node, run->cycle->arena, pod);
+	return run->has_extensions ? bt_run_pre_filter_add_pod(run->framework, trial->cycle,
+					     run->pod, pod, &trial->node)
+				   : BT_STATUS_OK;
+}
+
+static struct bt_status fits(struct trial *trial)
+{
+	return bt_run_filter_with_nominated_pods(
+		trial->run->framework, trial->cycle, trial->run->pod, &trial->node);
+}
+
+/** fits() for a node that passed all filters with fewer pods on it. */
+static bool still_fits(struct trial *trial)
+{
+	const struct dry_run *run = trial->run;
+	struct bt_status status = BT_STATUS_OK;
+	bool passes;
+
+	if (trial->has_nominations) {
+		status = fits(trial);
+		return bt_status_is_success(&status);
+	}
+	for (uint32_t i = 0; i < run->pod_filter_count && bt_status_is_success(&status); i++) {
+		struct bt_plugin *plugin = run->pod_filters[i];
+
+		status = plugin->ops->filter(plugin, trial->cycle, run->pod, &trial->node);
+	}
+	passes = bt_status_is_success(&status);
+	if (run->evaluator->handle->verify) {
+		status = fits(trial);
+		BT_ASSERT(bt_status_is_success(&status) == passes);
+	}
+	return passes;
+}
+
+static bool more_important(const void *context, uint32_t a, uint32_t b)
+{
+	const struct trial *trial = context;
+	const struct bt_preemption_hooks *hooks = &trial->run->evaluator->hooks;
+	const struct bt_pod_info *left = &trial->pods[a];
+	const struct bt_pod_info *right = &trial->pods[b];
+
+	if (hooks->more_important_pod != NULL) {
+		return hooks->more_important_pod(hooks->context, left, right);
+	}
+	return bt_is_more_important(
+		left->priority, left->start_seconds, right->priority, right->start_seconds);
+}
+
+/** Sort, then those first whose eviction breaks a budget; both parts keep their order. */
+static void order_pods(struct trial *trial)
+{
+	struct bt_budgets *budgets = &trial->run->evaluator->budgets;
+	uint32_t others = 0;
+
+	for (uint32_t i = 0; i < trial->pod_count; i++) {
+		trial->order[i] = i;
+	}
+	bt_sort_by_importance(
+		trial->order, trial->pod_count, trial->scratch, more_important, trial);
+	trial->violating_count = 0;
+	if (budgets->budgets.count == 0) {
+		return;
+	}
+	bt_budgets_begin_round(budgets);
+	for (uint32_t i = 0; i < trial->pod_count; i++) {
+		uint32_t index = trial->order[i];
+
+		if (bt_budgets_charge(budgets, &trial->pods[index])) {
+			trial->order[trial->violating_count++] = index;
+		} else {
+			trial->scratch[others++] = index;
+		}
+	}
+	if (others != 0) {
+		memcpy(&trial->order[trial->violating_count], trial->scratch,
+			others * sizeof(trial->order[0]));
+	}
+}
+
+/** Put the pods back one by one; those without whom the preemptor does not fit any more must go. */
+static struct bt_status reprieve(struct trial *trial, struct bt_preemption_candidate *out)
+{
+	uint32_t *chosen = trial->scratch;
+	uint32_t *victims;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < trial->pod_count; i++) {
+		const struct bt_pod_info *pod = &trial->pods[trial->order[i]];
+		struct bt_status status = add_pod(trial, pod);
+
+		if (!bt_status_is_success(&status)) {
+			return status;
+		}
+		if (still_fits(trial)) {
+			continue;
+		}
+		status = remove_pod(trial, pod);
+		if (!bt_status_is_success(&status)) {
+			return status;
+		}
+		chosen[count++] = trial->order[i];
+		out->pdb_violations += i < trial->violating_count;
+	}
+	if (trial->violating_count != 0 && trial->violating_count != trial->pod_count) {
+		bt_sort_by_importance(chosen, count, trial->order, more_important, trial);
+	}
+	victims = BT_ARENA_NEW_ARRAY(trial->run->cycle->arena, uint32_t, count);
+	for (uint32_t i = 0; i < count; i++) {
+		victims[i] = trial->pods[chosen[i]].pod_id;
+	}
+	out->victims = victims;
+	out->victim_count = count;
+	return BT_STATUS_OK;
+}
+
+static struct bt_status try_node(struct trial *trial, struct bt_preemption_candidate *out)
+{
+	struct bt_status status;
+
+	for (uint32_t i = 0; i < trial->pod_count; i++) {
+		status = remove_pod(trial, &trial->pods[i]);
+		if (!bt_status_is_success(&status)) {
+			return status;
+		}
+	}
+	status = fits(trial);
+	if (!bt_status_is_success(&status)) {
+		return status;
+	}
+	order_pods(trial);
+	return reprieve(trial, out);
+}
+
+/** The pods of the node that the preemptor may evict, in the evaluator's memory. */
+static uint32_t collect_removable(struct dry_run *run, uint32_t slot)
+{
+	struct bt_evaluator *evaluator = run->evaluator;
+	const struct bt_state *state = evaluator->handle->state;
+	const struct bt_node_row *row = &state->nodes.rows[slot];
+
+	evaluator->removable.count = 0;
+	for (uint32_t i = 0; i < row->pods.count; i++) {
+		uint32_t pod_id = row->pods.items[i];
+		struct bt_pod_info pod;
+
+		if (bt_state_pod_at(state, pod_id)->priority >= run->pod->priority) {
+			continue;
+		}
+		bt_pod_info_from_record(state, pod_id, &pod);
+		if (bt_evaluator_may_preempt(evaluator, slot, &pod, run->pod)) {
+			bt_vec_push(&evaluator->removable, pod);
+		}
+	}
+	bt_vec_reserve(&evaluator->order, (uint64_t)evaluator->removable.count * 2);
+	return evaluator->removable.count;
+}
+
+/** SelectVictimsOnNode on a private view of node and cycle. */
+static struct bt_status select_victims(
+	struct dry_run *run, uint32_t slot, struct bt_preemption_candidate *out)
+{
+	struct bt_evaluator *evaluator = run->evaluator;
+	uint32_t count = collect_removable(run, slot);
+	struct trial trial = {
+		.run = run,
+		.cycle = run->cycle,
+		.pods = evaluator->removable.items,
+		.pod_count = count,
+		.order = evaluator->order.items,
+		.scratch = evaluator->order.items + count,
+	};
+	struct bt_status status;
+
+	*out = (struct bt_preemption_candidate){.slot = slot};
+	if (count == 0) {
+		return bt_status_reason(
+			BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_NO_PREEMPTION_VICTIMS);
+	}
+	bt_node_info_init(&trial.node, evaluator->handle->state, slot);
+	if (run->has_nominations) {
+		bt_nominator_for_node(run->framework->nominator, bt_node_info_name(&trial.node),
+			note_nomination, &trial.has_nominations);
+	}
+	if (run->has_extensions) {
+		bt_framework_clone_cycle(run->framework, run->cycle, &trial.own_cycle);
+		trial.cycle = &trial.own_cycle;
+	}
+	status = try_node(&trial, out);
+	if (run->has_extensions) {
+		bt_cycle_state_finish(&trial.own_cycle);
+	}
+	return status;
+}
+
+/** --- all nodes --- */
+
+/** Candidates in two lists of at most limit each, and the errors met on the way. */
+struct findings {
+	struct bt_preemption_candidate *clean;
+	struct bt_preemption_candidate *violating;
+	uint32_t clean_count;
+	uint32_t violating_count;
+	uint32_t limit;
+	struct bt_error_list errors;
+};
+
+static void record_failure(struct dry_run *run, struct findings *findings, uint32_t slot,
+	const struct bt_status *status)
+{
+	struct bt_node_status_entry entry = {slot, *status};
+
+	bt_vec_push(&run->evaluator->statuses.entries, entry);
+	if (status->code == BT_STATUS_ERROR) {
+		bt_error_list_add(&findings->errors, run->cycle->arena,
+			bt_status_message_str(status, run->cycle->arena));
+	}
+}
+
+static void keep_candidate(
+	struct findings *findings, const struct bt_preemption_candidate *candidate)
+{
+	if (candidate->pdb_violations == 0) {
+		if (findings->clean_count < findings->limit) {
+			findings->clean[findings->clean_count++] = *candidate;
+		}
+	} else if (findings->violating_count < findings->limit) {
+		findings->violating[findings->violating_count++] = *candidate;
+	}
+}
+
+static void look_at_node(struct dry_run *run, struct findings *findings, uint32_t slot)
+{
+	struct bt_preemption_candidate candidate;
+	struct bt_status status = select_victims(run, slot, &candidate);
+
+	if (bt_status_is_success(&status) && candidate.victim_count != 0) {
+		keep_candidate(findings, &candidate);
+		return;
+	}
+	if (bt_status_is_success(&status)) {
+		struct bt_strbuf text = {0};
+
+		bt_strbuf_append_c(&text, "expected at least one victim pod on node ");
+		bt_strbuf_append_quoted(
+			&text, bt_node_table_name(&run->evaluator->handle->state->nodes, slot));
+		status = bt_status_error_text(run->cycle->arena, bt_strbuf_str(&text));
+		bt_strbuf_finish(&text);
+	}
+	record_failure(run, findings, slot, &status);
+}
+
+struct bt_dry_run_result bt_evaluator_dry_run(struct bt_evaluator *evaluator,
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, const uint32_t *nodes,
+	uint32_t node_count, uint32_t offset, uint32_t limit)
+{
+	struct bt_arena *arena = cycle->arena;
+	struct bt_dry_run_result result = {0};
+	struct findings findings = {.limit = limit};
+	struct dry_run run;
+
+	dry_run_init(&run, evaluator, cycle, pod);
+	bt_budgets_refresh(&evaluator->budgets, evaluator->handle->state);
+	evaluator->statuses.entries.count = 0;
+	/* One array: the clean ones grow from its start, the others wait behind. */
+	result.candidates =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_preemption_candidate, (size_t)limit * 2);
+	findings.clean = result.candidates;
+	findings.violating = result.candidates + limit;
+	for (uint32_t i = 0; i < node_count; i++) {
+		look_at_node(&run, &findings, nodes[(offset + i) % node_count]);
+		/* Also with limit 0 the scan only ends when a clean candidate was kept: never. */
+		if (findings.clean_count != 0 &&
+			findings.clean_count + findings.violating_count >= limit) {
+			break;
+		}
+	}
+	if (findings.violating_count != 0) {
+		memmove(&result.candidates[findings.clean_count], findings.violating,
+			findings.violating_count * sizeof(result.candidates[0]));
+	}
+	result.count = findings.clean_count + findings.violating_count;
+	if (findings.errors.count != 0) {
+		result.error_text = bt_error_list_text(&findings.errors, arena);
+	}
+	return result;
+}

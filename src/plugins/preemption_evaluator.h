@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_PLUGINS_PREEMPTION_EVALUATOR_H
+#define BT_PLUGINS_PREEMPTION_EVALUATOR_H
+/**
+ * The Evaluator: finds the node on which the removal of pods of lower priority lets a pod pass all
+ * filters, and has them removed. Spec: 08 sections 5 to 10.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "config/config.h"
+#include "framework/framework.h"
+#include "framework/preemption.h"
+#include "plugins/preemption_budgets.h"
+#include "plugins/preemption_executor.h"
+
+/** A node, and the pods that have to go. */
+struct bt_preemption_candidate {
+	uint32_t slot;
+	uint32_t victim_count;
+	const uint32_t *victims; /* ids of pods in the state, most important first */
+	int64_t pdb_violations;
+};
+
+/**
+ * What one attempt found. Memory: the cycle's arena. choices are the candidates that are equally
+ * good under all criteria; the selected one is the first of them.
+ */
+struct bt_preemption_decision {
+	const struct bt_preemption_candidate *candidates;
+	uint32_t candidate_count;
+	const uint32_t *choices; /* indices of candidates */
+	uint32_t choice_count;
+	uint32_t selected; /* index; UINT32_MAX: none */
+};
+
+struct bt_evaluator;
+/** Larger is better. */
+typedef int64_t (*bt_candidate_score)(
+	const struct bt_evaluator *evaluator, const struct bt_preemption_candidate *candidate);
+
+/** What an embedding program may change (spec 08 sections 10.2 and 15). All-zero: the defaults. */
+struct bt_preemption_hooks {
+	/** A further condition on victims. */
+	bool (*is_eligible_pod)(void *context, uint32_t slot, const struct bt_pod_info *victim,
+		const struct bt_pod_info *preemptor);
+	/** Order of reprieve, and of victims. */
+	bool (*more_important_pod)(
+		void *context, const struct bt_pod_info *a, const struct bt_pod_info *b);
+	/** Criteria that replace those of section 10.2. */
+	const bt_candidate_score *ordered_scores;
+	uint32_t ordered_score_count;
+	void *context;
+};
+
+struct bt_evaluator {
+	const struct bt_handle *handle; /* borrowed */
+	int32_t min_candidates_percentage;
+	int32_t min_candidates_absolute;
+	struct bt_preemption_hooks hooks;
+	struct bt_preemption_executor executor;
+	uint64_t attempt_count; /* metric preemption_attempts_total */
+	struct bt_budgets budgets;
+	/* Memory that attempts share. */
+	struct bt_node_statuses statuses; /* of nodes whose dry run failed */
+	BT_VEC(uint32_t) potential;
+	BT_VEC(struct bt_pod_info) removable;
+	BT_VEC(uint32_t) order;
+};
+
+void bt_evaluator_init(struct bt_evaluator *evaluator, const struct bt_handle *handle,
+	const struct bt_default_preemption_args *args, const char *plugin_name);
+void bt_evaluator_finish(struct bt_evaluator *evaluator);
+
+/**
+ * Spec 08 section 5. statuses: of the failed search. *out_decision (may be NULL) is filled as far
+ * as the attempt came.
+ */
+struct bt_status bt_evaluator_preempt(struct bt_evaluator *evaluator, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_node_statuses *statuses,
+	struct bt_post_filter_result *out_result, struct bt_preemption_decision *out_decision);
+
+/* Parts of it, in order. */
+
+/** Spec 08 section 6: Success, or Unschedulable with the reason. */
+struct bt_status bt_evaluator_check_eligible(const struct bt_evaluator *evaluator,
+	const struct bt_pod_info *pod, const struct bt_node_statuses *statuses);
+/** Number of candidates that are enough among node_count nodes. Spec 08 section 7. */
+uint32_t bt_evaluator_candidate_limit(const struct bt_evaluator *evaluator, uint32_t node_count);
+
+struct bt_dry_run_result {
+	struct bt_preemption_candidate *candidates; /* those without violations first */
+	uint32_t count;
+	struct bt_str
+		error_text; /* of all nodes that failed with Error; absent when there is none */
+};
+
+/**
+ * Spec 08 section 8, one worker: nodes[offset], nodes[offset + 1] ... in a circle until limit
+ * candidates, one of them without violations, are known. Statuses of the others are left in
+ * evaluator->statuses.
+ */
+struct bt_dry_run_result bt_evaluator_dry_run(struct bt_evaluator *evaluator,
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, const uint32_t *nodes,
+	uint32_t node_count, uint32_t offset, uint32_t limit);
+/**
+ * Spec 08 section 10: what the extenders leave of the candidates. Success or Error. *candidates and
+ * *count are replaced; memory: arena.
+ */
+struct bt_status bt_evaluator_ask_extenders(const struct bt_evaluator *evaluator,
+	const struct bt_pod_info *pod, struct bt_arena *arena,
+	struct bt_preemption_candidate **candidates, uint32_t *count);
+/** Spec 08 section 10.2: fills choices and selected. */
+void bt_evaluator_select(const struct bt_evaluator *evaluator, struct bt_arena *arena,
+	struct bt_preemption_decision *decision);
+/** prio(victim) < prio(preemptor), and the hook agrees. Spec 08 section 3.1. */
+static inline bool bt_evaluator_may_preempt(const struct bt_evaluator *evaluator, uint32_t slot,
+	const struct bt_pod_info *victim, const struct bt_pod_info *preemptor)
+{
+	return victim->priority < preemptor->priority &&
+		(evaluator->hooks.is_eligible_pod == NULL ||
+			evaluator->hooks.is_eligible_pod(
+				evaluator->hooks.context, slot, victim, preemptor));
+}
+#endif

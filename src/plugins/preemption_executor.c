@@ -1,0 +1,646 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plugins/preemption_executor.h"
+
+#include "api/identity.h"
+#include "framework/binding_pods.h"
+#include "framework/framework.h"
+#include "framework/pod_lister.h"
+#include "framework/waiting_pods.h"
+#include "plugins/common_plugin.h"
+
+/** What a write of a task is about: the index of a victim, or one of the nominations to clear. */
+#define ITEM_NOMINATION UINT32_C(0x7fffffff)
+
+struct victim {
+	struct bt_preemption_pod pod; /* text in the task's arena */
+	struct bt_pod_condition condition;
+	bool patch; /* the condition is to be written */
+};
+
+/** What removing one victim needs to know of the preemption. */
+struct eviction {
+	struct bt_preemption_executor *executor;
+	struct bt_arena *arena;
+	struct bt_preemptor preemptor;
+	struct bt_str candidate_name;
+};
+
+/** Which part of spec 08 section 11.3 item 4 is under way. */
+enum stage {
+	STAGE_NOMINATIONS,
+	STAGE_ALL_BUT_LAST,
+	STAGE_LAST,
+};
+
+struct bt_preemption_task {
+	uint32_t serial;
+	uint64_t uid_hash;
+	struct bt_arena arena;
+	struct eviction eviction;
+	struct victim *victims; /* those that are not terminating already */
+	uint32_t victim_count;
+	enum stage stage;
+	uint32_t pending; /* writes without an answer yet */
+	bool clearing_failed;
+	bool failed; /* a victim could not be removed */
+};
+
+static uint64_t task_uid_hash(const void *owner, uint32_t value)
+{
+	const struct bt_preemption_executor *executor = owner;
+
+	return executor->tasks.items[value]->uid_hash;
+}
+
+static uint64_t serial_hash(uint32_t serial)
+{
+	return (serial + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static uint64_t task_serial_hash(const void *owner, uint32_t value)
+{
+	const struct bt_preemption_executor *executor = owner;
+
+	return serial_hash(executor->tasks.items[value]->serial);
+}
+
+void bt_preemption_executor_init(struct bt_preemption_executor *executor,
+	const struct bt_handle *handle, const char *plugin_name)
+{
+	*executor = (struct bt_preemption_executor){
+		.handle = handle,
+		.plugin_name = bt_str_from(plugin_name),
+	};
+	bt_map_init(&executor->by_uid, task_uid_hash, executor);
+	bt_map_init(&executor->by_serial, task_serial_hash, executor);
+}
+
+static void task_destroy(struct bt_preemption_task *task)
+{
+	bt_arena_finish(&task->arena);
+	bt_free(task);
+}
+
+void bt_preemption_executor_finish(struct bt_preemption_executor *executor)
+{
+	for (uint32_t i = 0; i < executor->tasks.count; i++) {
+		task_destroy(executor->tasks.items[i]);
+	}
+	bt_vec_finish(&executor->tasks);
+	bt_map_finish(&executor->by_uid);
+	bt_map_finish(&executor->by_serial);
+}
+
+/** --- one victim --- */
+
+static const struct bt_pod *find_object(
+	const struct bt_handle *handle, const struct bt_preemption_pod *pod)
+{
+	const struct bt_pod_lister *pods = handle->pods;
+	const struct bt_pod *object = NULL;
+
+	if (pods != NULL) {
+		object = pods->find(pods->context, pod->namespace_, pod->name);
+	}
+	return object != NULL && bt_str_equal(object->metadata.uid, pod->uid) ? object : NULL;
+}
+
+/** The condition that says why the victim goes, and whether its status lacks it. */
+static void prepare_condition(const struct eviction *eviction, struct victim *victim)
+{
+	const struct bt_pod *object = find_object(eviction->executor->handle, &victim->pod);
+	static const struct bt_time unknown_time = {0};
+
+	victim->condition = (struct bt_pod_condition){
+		.type = BT_STR("DisruptionTarget"),
+		.status = BT_STR("True"),
+		.reason = BT_STR("PreemptionByScheduler"),
+		.message = bt_arena_printf(eviction->arena,
+			"%.*s: preempting to accommodate a higher priority %s",
+			BT_STR_ARG(eviction->preemptor.scheduler_name),
+			eviction->preemptor.is_group ? "podgroup" : "pod"),
+	};
+	victim->patch = true;
+	if (object != NULL) {
+		victim->condition.observed_generation = object->metadata.generation;
+		(void)bt_pod_conditions_set(&object->status, &victim->condition, &unknown_time,
+			eviction->arena, &victim->patch);
+	}
+}
+
+static void victim_init(const struct eviction *eviction, uint32_t pod_id, struct victim *out)
+{
+	const struct bt_state *state = eviction->executor->handle->state;
+	const struct bt_pod_record *record = bt_state_pod_at(state, pod_id);
+
+	out->pod = (struct bt_preemption_pod){
+		.namespace_ = bt_arena_str(
+			eviction->arena, bt_symbol_text(&state->symbols, record->namespace_)),
+		.name = bt_arena_str(
+			eviction->arena, bt_symbol_text(&state->symbols, record->name)),
+		.uid = bt_arena_str(eviction->arena, bt_symbol_text(&state->symbols, record->uid)),
+	};
+	prepare_condition(eviction, out);
+}
+
+static void send_event(const struct eviction *eviction, const struct victim *victim, bool in_memory)
+{
+	const struct bt_preemption_writer *writer = eviction->executor->handle->preemption_writer;
+	struct bt_strbuf note = {0};
+	struct bt_preemption_event event = {
+		.victim = victim->pod,
+		.related_group =
+			eviction->preemptor.is_group ? &eviction->preemptor.identity : NULL,
+	};
+
+	if (writer->event == NULL) {
+		return;
+	}
+	bt_strbuf_printf(&note, "Preempted by %s %.*s on node %.*s%s",
+		eviction->preemptor.is_group ? "podgroup" : "pod",
+		BT_STR_ARG(eviction->preemptor.uid), BT_STR_ARG(eviction->candidate_name),
+		in_memory ? " (in kube-scheduler memory)." : "");
+	event.note = bt_strbuf_str(&note);
+	writer->event(writer->context, &event);
+	bt_strbuf_finish(&note);
+}
+
+/** A victim on its way to a node is stopped without asking the API. */
+static bool stop_in_memory(const struct eviction *eviction, const struct victim *victim)
+{
+	const struct bt_handle *handle = eviction->executor->handle;
+	struct bt_waiting_pod *waiting = handle->waiting_pods != NULL
+		? bt_waiting_pods_find(handle->waiting_pods, victim->pod.uid)
+		: NULL;
+	struct bt_strbuf cause = {0};
+	bool stopped;
+
+	if (waiting != NULL) {
+		return bt_waiting_pod_preempt(
+			waiting, eviction->executor->plugin_name, BT_STR("preempted"));
+	}
+	if (handle->binding_pods == NULL) {
+		return false;
+	}
+	bt_strbuf_append_c(&cause, "preempted by ");
+	bt_strbuf_append_str(&cause, eviction->executor->plugin_name);
+	stopped = bt_binding_pods_cancel(
+		handle->binding_pods, victim->pod.uid, bt_strbuf_str(&cause));
+	bt_strbuf_finish(&cause);
+	return stopped;
+}
+
+/** --- synchronous form --- */
+
+/** 0, or the first error. A victim that is gone is no error, and no event is sent about it. */
+static int evict_now(
+	const struct eviction *eviction, const struct victim *victim, struct berth_error *err)
+{
+	const struct bt_preemption_writer *writer = eviction->executor->handle->preemption_writer;
+	struct bt_preemption_ticket none = {NULL, 0};
+	struct berth_error cause = BERTH_ERROR_INIT;
+	int result = 0;
+
+	if (stop_in_memory(eviction, victim)) {
+		send_event(eviction, victim, true);
+		return 0;
+	}
+	if (victim->patch) {
+		result = writer->patch_condition(
+			writer->context, none, &victim->pod, &victim->condition, &cause);
+	}
+	if (result == 0) {
+		result = writer->delete_pod(writer->context, none, &victim->pod, &cause);
+	}
+	BT_ASSERT(result <= 0);
+	if (result == 0) {
+		send_event(eviction, victim, false);
+	} else if (result == BERTH_ERR_NOT_FOUND) {
+		berth_error_finish(&cause);
+		result = 0;
+	} else {
+		result = bt_error_move(err, &cause);
+	}
+	return result;
+}
+
+/** Pods of lower priority that count on the node: their nomination would be in the way. */
+struct lower_nominations {
+	struct bt_arena *arena;
+	int32_t priority;
+	BT_VEC(struct bt_preemption_pod) pods;
+};
+
+static bool note_lower_nomination(void *context, const struct bt_pod_info *pod)
+{
+	struct lower_nominations *lower = context;
+
+	/* Without a name in its status there is nothing to clear; a stub has none. */
+	if (pod->priority < lower->priority && pod->nominated_node_name.length != 0) {
+		struct bt_preemption_pod copy = {
+			.namespace_ = bt_arena_str(lower->arena, pod->namespace_),
+			.name = bt_arena_str(lower->arena, pod->name),
+			.uid = bt_arena_str(lower->arena, pod->uid),
+		};
+
+		bt_vec_push(&lower->pods, copy);
+	}
+	return true;
+}
+
+static struct lower_nominations find_lower_nominations(const struct eviction *eviction)
+{
+	const struct bt_framework *framework = eviction->executor->handle->framework;
+	struct lower_nominations lower = {
+		.arena = eviction->arena, .priority = eviction->preemptor.priority};
+
+	if (framework != NULL && framework->nominator != NULL) {
+		bt_nominator_for_node(framework->nominator, eviction->candidate_name,
+			note_lower_nomination, &lower);
+	}
+	return lower;
+}
+
+static void clear_nominations_now(const struct eviction *eviction)
+{
+	const struct bt_preemption_writer *writer = eviction->executor->handle->preemption_writer;
+	struct bt_preemption_ticket none = {NULL, 0};
+	struct lower_nominations lower = find_lower_nominations(eviction);
+
+	for (uint32_t i = 0; i < lower.pods.count; i++) {
+		struct berth_error err = BERTH_ERROR_INIT;
+
+		/* The pod learns of it later or not at all; the preemption goes on. */
+		(void)writer->clear_nomination(writer->context, none, &lower.pods.items[i], &err);
+		berth_error_finish(&err);
+	}
+	bt_vec_finish(&lower.pods);
+}
+
+static void observe_victims(struct bt_preemption_metrics *metrics, uint32_t victim_count)
+{
+	uint32_t bucket = 0;
+
+	while (bucket + 1 < BT_PREEMPTION_VICTIM_BUCKETS && victim_count > (1U << bucket)) {
+		bucket++;
+	}
+	metrics->victims_buckets[bucket]++;
+	metrics->victims_sum += victim_count;
+	metrics->victims_count++;
+}
+
+static bool is_terminating(const struct bt_preemption_executor *executor, uint32_t pod_id)
+{
+	return bt_state_pod_at(executor->handle->state, pod_id)->terminating;
+}
+
+static struct bt_status evict_all_now(
+	struct eviction *eviction, const uint32_t *victims, uint32_t victim_count)
+{
+	struct bt_preemption_executor *executor = eviction->executor;
+
+	observe_victims(&executor->metrics, victim_count);
+	for (uint32_t i = 0; i < victim_count; i++) {
+		struct berth_error err = BERTH_ERROR_INIT;
+		struct victim victim;
+
+		if (is_terminating(executor, victims[i])) {
+			continue;
+		}
+		victim_init(eviction, victims[i], &victim);
+		if (evict_now(eviction, &victim, &err) < 0) {
+			return bt_status_from_error(eviction->arena, &err);
+		}
+	}
+	clear_nominations_now(eviction);
+	return BT_STATUS_OK;
+}
+
+/** --- asynchronous form --- */
+
+static uint32_t find_task(const struct bt_preemption_executor *executor, uint32_t serial)
+{
+	uint64_t hash = serial_hash(serial);
+
+	if (executor->tasks.count == 0) {
+		return UINT32_MAX;
+	}
+	for (uint32_t it = bt_map_first(&executor->by_serial, hash); it != BT_MAP_NONE;
+		it = bt_map_next(&executor->by_serial, hash, it)) {
+		uint32_t index = bt_map_value(&executor->by_serial, it);
+
+		if (executor->tasks.items[index]->serial == serial) {
+			return index;
+		}
+	}
+	return UINT32_MAX;
+}
+
+static void add_task(struct bt_preemption_executor *executor, struct bt_preemption_task *task)
+{
+	uint32_t index = executor->tasks.count;
+
+	bt_vec_push(&executor->tasks, task);
+	bt_map_insert(&executor->by_uid, task->uid_hash, index);
+	bt_map_insert(&executor->by_serial, serial_hash(task->serial), index);
+}
+
+/** The last task moves into the place of the one that ends. */
+static void remove_task(struct bt_preemption_executor *executor, struct bt_preemption_task *task)
+{
+	uint32_t index = find_task(executor, task->serial);
+	uint32_t last = executor->tasks.count - 1;
+	struct bt_preemption_task *moved = executor->tasks.items[last];
+
+	(void)bt_map_remove(&executor->by_uid, task->uid_hash, index);
+	(void)bt_map_remove(&executor->by_serial, serial_hash(task->serial), index);
+	if (index != last) {
+		(void)bt_map_remove(&executor->by_uid, moved->uid_hash, last);
+		(void)bt_map_remove(&executor->by_serial, serial_hash(moved->serial), last);
+		executor->tasks.items[index] = moved;
+		bt_map_insert(&executor->by_uid, moved->uid_hash, index);
+		bt_map_insert(&executor->by_serial, serial_hash(moved->serial), index);
+	}
+	executor->tasks.count--;
+}
+
+/** A write of the task is over, at once or later; it may lead to the next one. */
+static void write_done(struct bt_preemption_task *task, uint32_t item, bool deleted, int result);
+
+static struct bt_preemption_ticket ticket_of(
+	const struct bt_preemption_task *task, uint32_t item, bool deleting)
+{
+	uint64_t low = (uint64_t)item << 1 | deleting;
+
+	return (struct bt_preemption_ticket){
+		task->eviction.executor, (uint64_t)task->serial << 32 | low};
+}
+
+static void send_delete(struct bt_preemption_task *task, uint32_t item)
+{
+	const struct bt_preemption_writer *writer =
+		task->eviction.executor->handle->preemption_writer;
+	struct berth_error err = BERTH_ERROR_INIT;
+	int result;
+
+	task->pending++;
+	result = writer->delete_pod(
+		writer->context, ticket_of(task, item, true), &task->victims[item].pod, &err);
+	berth_error_finish(&err);
+	if (result != BT_PREEMPTION_PENDING) {
+		write_done(task, item, true, result);
+	}
+}
+
+static void send_victim(struct bt_preemption_task *task, uint32_t item)
+{
+	const struct bt_preemption_writer *writer =
+		task->eviction.executor->handle->preemption_writer;
+	const struct victim *victim = &task->victims[item];
+	struct berth_error err = BERTH_ERROR_INIT;
+	int result;
+
+	if (stop_in_memory(&task->eviction, victim)) {
+		send_event(&task->eviction, victim, true);
+		return;
+	}
+	if (!victim->patch) {
+		send_delete(task, item);
+		return;
+	}
+	task->pending++;
+	result = writer->patch_condition(writer->context, ticket_of(task, item, false),
+		&victim->pod, &victim->condition, &err);
+	berth_error_finish(&err);
+	if (result != BT_PREEMPTION_PENDING) {
+		write_done(task, item, false, result);
+	}
+}
+
+static void write_done(struct bt_preemption_task *task, uint32_t item, bool deleted, int result)
+{
+	task->pending--;
+	if (item == ITEM_NOMINATION) {
+		task->clearing_failed |= result < 0;
+		return;
+	}
+	if (result == BERTH_ERR_NOT_FOUND) {
+		return;
+	}
+	if (result < 0) {
+		task->failed = true;
+		return;
+	}
+	if (deleted) {
+		send_event(&task->eviction, &task->victims[item], false);
+	} else if (!task->failed) {
+		/* After an error the others' remaining calls are cancelled. */
+		send_delete(task, item);
+	}
+}
+
+static void send_nominations(struct bt_preemption_task *task)
+{
+	const struct bt_preemption_writer *writer =
+		task->eviction.executor->handle->preemption_writer;
+	struct lower_nominations lower = find_lower_nominations(&task->eviction);
+
+	for (uint32_t i = 0; i < lower.pods.count; i++) {
+		struct berth_error err = BERTH_ERROR_INIT;
+		int result;
+
+		task->pending++;
+		result = writer->clear_nomination(writer->context,
+			ticket_of(task, ITEM_NOMINATION, false), &lower.pods.items[i], &err);
+		berth_error_finish(&err);
+		if (result != BT_PREEMPTION_PENDING) {
+			write_done(task, ITEM_NOMINATION, false, result);
+		}
+	}
+	bt_vec_finish(&lower.pods);
+}
+
+static void end_task(struct bt_preemption_task *task)
+{
+	struct bt_preemption_executor *executor = task->eviction.executor;
+	const struct bt_preemption_writer *writer = executor->handle->preemption_writer;
+
+	remove_task(executor, task);
+	if ((task->failed || task->clearing_failed) && writer->activate != NULL) {
+		writer->activate(writer->context, task->eviction.preemptor.pods,
+			task->eviction.preemptor.pod_count);
+	}
+	task_destroy(task);
+}
+
+/** Go on until something has no answer yet. May end the task. */
+static void advance(struct bt_preemption_task *task)
+{
+	while (task->pending == 0) {
+		switch (task->stage) {
+		case STAGE_NOMINATIONS:
+			task->stage = STAGE_ALL_BUT_LAST;
+			for (uint32_t i = 0; i + 1 < task->victim_count && !task->failed; i++) {
+				send_victim(task, i);
+			}
+			break;
+		case STAGE_ALL_BUT_LAST:
+			if (task->failed) {
+				end_task(task);
+				return;
+			}
+			task->stage = STAGE_LAST;
+			send_victim(task, task->victim_count - 1);
+			break;
+		case STAGE_LAST:
+			end_task(task);
+			return;
+		}
+	}
+}
+
+static void copy_preemptor(struct eviction *eviction, const struct bt_preemptor *preemptor,
+	struct bt_str candidate_name)
+{
+	struct bt_arena *arena = eviction->arena;
+	struct bt_preemption_pod *pods =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_preemption_pod, preemptor->pod_count);
+
+	for (uint32_t i = 0; i < preemptor->pod_count; i++) {
+		pods[i] = (struct bt_preemption_pod){
+			.namespace_ = bt_arena_str(arena, preemptor->pods[i].namespace_),
+			.name = bt_arena_str(arena, preemptor->pods[i].name),
+			.uid = bt_arena_str(arena, preemptor->pods[i].uid),
+		};
+	}
+	eviction->preemptor = *preemptor;
+	eviction->preemptor.uid = bt_arena_str(arena, preemptor->uid);
+	eviction->preemptor.scheduler_name = bt_arena_str(arena, preemptor->scheduler_name);
+	eviction->preemptor.identity.namespace_ =
+		bt_arena_str(arena, preemptor->identity.namespace_);
+	eviction->preemptor.identity.name = bt_arena_str(arena, preemptor->identity.name);
+	eviction->preemptor.identity.uid = bt_arena_str(arena, preemptor->identity.uid);
+	eviction->preemptor.pods = pods;
+	eviction->candidate_name = bt_arena_str(arena, candidate_name);
+}
+
+static void start_task(struct bt_preemption_executor *executor,
+	const struct bt_preemptor *preemptor, struct bt_str candidate_name, const uint32_t *victims,
+	uint32_t victim_count)
+{
+	uint32_t remaining = 0;
+	struct bt_preemption_task *task;
+
+	for (uint32_t i = 0; i < victim_count; i++) {
+		remaining += !is_terminating(executor, victims[i]);
+	}
+	if (remaining == 0) {
+		return;
+	}
+	observe_victims(&executor->metrics, victim_count);
+	executor->metrics.started_tasks++;
+	task = BT_NEW(struct bt_preemption_task);
+	task->serial = executor->next_serial++;
+	task->uid_hash = bt_str_hash(preemptor->uid);
+	task->eviction.executor = executor;
+	task->eviction.arena = &task->arena;
+	copy_preemptor(&task->eviction, preemptor, candidate_name);
+	task->victims = BT_ARENA_NEW_ARRAY(&task->arena, struct victim, remaining);
+	for (uint32_t i = 0; i < victim_count; i++) {
+		if (!is_terminating(executor, victims[i])) {
+			victim_init(
+				&task->eviction, victims[i], &task->victims[task->victim_count++]);
+		}
+	}
+	add_task(executor, task);
+	send_nominations(task);
+	advance(task);
+}
+
+void bt_preemption_complete(struct bt_preemption_executor *executor, uint64_t id, int result)
+{
+	uint32_t index = find_task(executor, (uint32_t)(id >> 32));
+
+	if (index != UINT32_MAX) {
+		struct bt_preemption_task *task = executor->tasks.items[index];
+
+		write_done(task, (uint32_t)id >> 1, (id & 1) != 0, result);
+		advance(task);
+	}
+}
+
+/** --- both forms --- */
+
+struct bt_status bt_preemption_evict(struct bt_preemption_executor *executor,
+	const struct bt_preemptor *preemptor, struct bt_str candidate_name, const uint32_t *victims,
+	uint32_t victim_count, struct bt_arena *arena)
+{
+	struct eviction eviction = {executor, arena, *preemptor, candidate_name};
+
+	if (executor->handle->preemption_writer == NULL) {
+		return BT_STATUS_OK;
+	}
+	if (!bt_gate_enabled(executor->handle->gates, BT_GATE_SCHEDULER_ASYNC_PREEMPTION)) {
+		return evict_all_now(&eviction, victims, victim_count);
+	}
+	start_task(executor, preemptor, candidate_name, victims, victim_count);
+	return BT_STATUS_OK;
+}
+
+struct bt_status bt_preemption_evict_for_pod(struct bt_preemption_executor *executor,
+	const struct bt_pod_info *pod, struct bt_str node_name, const uint32_t *victims,
+	uint32_t victim_count, struct bt_arena *arena)
+{
+	struct bt_preemption_pod identity = {pod->namespace_, pod->name, pod->uid};
+	struct bt_preemptor preemptor = {
+		.uid = pod->uid,
+		.identity = identity,
+		.priority = pod->priority,
+		.scheduler_name = bt_plugin_pod_spec(pod)->scheduler_name,
+		.pods = &identity,
+		.pod_count = 1,
+	};
+
+	return bt_preemption_evict(executor, &preemptor, node_name, victims, victim_count, arena);
+}
+
+/** --- is it over --- */
+
+static bool last_victim_is_pending(
+	const struct bt_preemption_executor *executor, const struct bt_preemption_pod *victim)
+{
+	const struct bt_handle *handle = executor->handle;
+	const struct bt_pod_lister *pods = handle->pods;
+	uint32_t pod_id;
+
+	if (pods != NULL) {
+		const struct bt_pod *object =
+			pods->find(pods->context, victim->namespace_, victim->name);
+
+		return object != NULL && !bt_pod_is_terminating(object);
+	}
+	pod_id = bt_state_find_pod(handle->state, victim->uid);
+	return pod_id != BT_POD_NONE && !bt_state_pod_at(handle->state, pod_id)->terminating;
+}
+
+bool bt_preemption_is_running(const struct bt_preemption_executor *executor, struct bt_str uid)
+{
+	uint64_t hash;
+
+	if (executor->tasks.count == 0) {
+		return false;
+	}
+	hash = bt_str_hash(uid);
+	for (uint32_t it = bt_map_first(&executor->by_uid, hash); it != BT_MAP_NONE;
+		it = bt_map_next(&executor->by_uid, hash, it)) {
+		const struct bt_preemption_task *task =
+			executor->tasks.items[bt_map_value(&executor->by_uid, it)];
+
+		if (bt_str_equal(task->eviction.preemptor.uid, uid)) {
+			return task->stage != STAGE_LAST ||
+				last_victim_is_pending(
+					executor, &task->victims[task->victim_count - 1].pod);
+		}
+	}
+	return false;
+}

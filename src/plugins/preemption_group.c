@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plugins/preemption_group.h"
+
+#include "plugins/common_plugin.h"
+#include "plugins/preemption_order.h"
+
+/** What goes or stays as a whole: a pod, or the pods of a group that must not be torn apart. */
+struct unit {
+	const struct bt_pod_group *group; /* NULL: a single pod */
+	int32_t priority;
+	int64_t start_seconds; /* of the pod met first; later members do not lower it */
+	bool is_grouped;       /* its first pod has a scheduling group, whatever the mode */
+	BT_VEC(uint32_t) pods;
+};
+
+/** One attempt. */
+struct attempt {
+	struct bt_evaluator *evaluator;
+	const struct bt_pod_group_trial *trial;
+	struct bt_arena *arena;
+	BT_VEC(struct unit) units;
+	struct bt_map by_group; /* units of groups */
+	uint32_t *order;        /* units of lower priority */
+	uint32_t *scratch;
+	uint32_t count;
+	uint32_t violating_count;
+};
+
+static uint64_t group_hash(struct bt_str namespace_, struct bt_str name)
+{
+	return bt_str_hash(namespace_) * 31 + bt_str_hash(name);
+}
+
+static uint64_t unit_hash(const void *owner, uint32_t value)
+{
+	const struct attempt *attempt = owner;
+	const struct bt_object_meta *meta = &attempt->units.items[value].group->metadata;
+
+	return group_hash(meta->namespace_, meta->name);
+}
+
+/** --- units --- */
+
+static struct unit *unit_of_group(struct attempt *attempt, const struct bt_pod_group *group)
+{
+	uint64_t hash = group_hash(group->metadata.namespace_, group->metadata.name);
+	struct unit fresh = {.group = group,
+		.priority = group->spec.priority.present ? group->spec.priority.value : 0};
+
+	for (uint32_t it = bt_map_first(&attempt->by_group, hash); it != BT_MAP_NONE;
+		it = bt_map_next(&attempt->by_group, hash, it)) {
+		struct unit *unit = &attempt->units.items[bt_map_value(&attempt->by_group, it)];
+
+		if (unit->group == group) {
+			return unit;
+		}
+	}
+	bt_vec_push(&attempt->units, fresh);
+	bt_map_insert(&attempt->by_group, hash, attempt->units.count - 1);
+	return &attempt->units.items[attempt->units.count - 1];
+}
+
+static void add_to_unit(struct attempt *attempt, uint32_t pod_id)
+{
+	const struct bt_state *state = attempt->evaluator->handle->state;
+	const struct bt_pod_group *group = NULL;
+	struct unit *unit;
+	struct bt_pod_info pod;
+	struct bt_str group_name;
+
+	bt_pod_info_from_record(state, pod_id, &pod);
+	group_name = bt_plugin_pod_group_name(bt_plugin_pod_spec(&pod));
+	if (bt_plugin_pod_spec(&pod)->scheduling_group != NULL) {
+		group = bt_object_store_find(
+			&state->objects, BT_KIND_POD_GROUP, pod.namespace_, group_name);
+	}
+	if (group != NULL && bt_str_equal_c(group->spec.disruption_mode, "PodGroup")) {
+		unit = unit_of_group(attempt, group);
+	} else {
+		struct unit fresh = {.priority = pod.priority};
+
+		bt_vec_push(&attempt->units, fresh);
+		unit = &attempt->units.items[attempt->units.count - 1];
+	}
+	if (unit->pods.count == 0) {
+		unit->start_seconds = pod.start_seconds;
+		unit->is_grouped = bt_plugin_pod_spec(&pod)->scheduling_group != NULL;
+	}
+	bt_vec_push(&unit->pods, pod_id);
+}
+
+/** Every pod of every node of the snapshot; then the units the preemptor may touch. */
+static void collect_units(struct attempt *attempt, int32_t priority)
+{
+	const struct bt_state *state = attempt->evaluator->handle->state;
+
+	for (uint32_t n = 0; n < state->snapshot.count; n++) {
+		const struct bt_node_row *row = &state->nodes.rows[state->snapshot.list[n]];
+
+		for (uint32_t i = 0; i < row->pods.count; i++) {
+			add_to_unit(attempt, row->pods.items[i]);
+		}
+	}
+	attempt->order = BT_ARENA_NEW_ARRAY(attempt->arena, uint32_t, attempt->units.count);
+	attempt->scratch = BT_ARENA_NEW_ARRAY(attempt->arena, uint32_t, attempt->units.count);
+	for (uint32_t i = 0; i < attempt->units.count; i++) {
+		if (attempt->units.items[i].priority < priority) {
+			attempt->order[attempt->count++] = i;
+		}
+	}
+}
+
+/** Spec 08 section 14, moreImportantUnit. */
+static bool more_important(const void *context, uint32_t a, uint32_t b)
+{
+	const struct attempt *attempt = context;
+	const struct unit *left = &attempt->units.items[a];
+	const struct unit *right = &attempt->units.items[b];
+
+	if (left->priority != right->priority) {
+		return left->priority > right->priority;
+	}
+	if (left->is_grouped != right->is_grouped) {
+		return left->is_grouped;
+	}
+	if (left->is_grouped && left->pods.count != right->pods.count) {
+		return left->pods.count > right->pods.count;
+	}
+	return bt_is_more_important(0, left->start_seconds, 0, right->start_seconds);
+}
+
+static bool breaks_budget(struct attempt *attempt, const struct unit *unit)
+{
+	for (uint32_t i = 0; i < unit->pods.count; i++) {
+		struct bt_pod_info pod;
+
+		bt_pod_info_from_record(
+			attempt->evaluator->handle->state, unit->pods.items[i], &pod);
+		if (bt_budgets_charge_until_violated(&attempt->evaluator->budgets, &pod)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** Most important first; those that break a budget before the others. */
+static void order_units(struct attempt *attempt)
+{
+	uint32_t others = 0;
+
+	bt_sort_by_importance(
+		attempt->order, attempt->count, attempt->scratch, more_important, attempt);
+	bt_budgets_refresh(&attempt->evaluator->budgets, attempt->evaluator->handle->state);
+	bt_budgets_begin_round(&attempt->evaluator->budgets);
+	for (uint32_t i = 0; i < attempt->count; i++) {
+		uint32_t index = attempt->order[i];
+
+		if (breaks_budget(attempt, &attempt->units.items[index])) {
+			attempt->order[attempt->violating_count++] = index;
+		} else {
+			attempt->scratch[others++] = index;
+		}
+	}
+	if (others != 0) {
+		memcpy(&attempt->order[attempt->violating_count], attempt->scratch,
+			others * sizeof(attempt->order[0]));
+	}
+}
+
+/** --- trials --- */
+
+static struct bt_status move_unit(struct attempt *attempt, const struct unit *unit,
+	int (*move)(void *context, uint32_t pod_id, struct berth_error *err))
+{
+	for (uint32_t i = 0; i < unit->pods.count; i++) {
+		struct berth_error err = BERTH_ERROR_INIT;
+
+		if (move(attempt->trial->context, unit->pods.items[i], &err) < 0) {
+			return bt_status_from_error(attempt->arena, &err);
+		}
+	}
+	return BT_STATUS_OK;
+}
+
+/** Units that have to go stay in the front of attempt->scratch; their number in *out_count. */
+static struct bt_status reprieve(struct attempt *attempt, uint32_t *out_count)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < attempt->count; i++) {
+		const struct unit *unit = &attempt->units.items[attempt->order[i]];
+		struct bt_status status = move_unit(attempt, unit, attempt->trial->add_pod);
+		struct bt_status verdict;
+
+		if (!bt_status_is_success(&status)) {
+			return status;
+		}
+		verdict = attempt->trial->feasible(attempt->trial->context);
+		if (bt_status_is_success(&verdict)) {
+			continue;
+		}
+		status = move_unit(attempt, unit, attempt->trial->remove_pod);
+		if (!bt_status_is_success(&status)) {
+			return status;
+		}
+		attempt->scratch[count++] = attempt->order[i];
+	}
+	*out_count = count;
+	return BT_STATUS_OK;
+}
+
+static struct bt_status evict(struct attempt *attempt, const struct bt_preemptor *preemptor,
+	const uint32_t *units, uint32_t unit_count)
+{
+	uint32_t *victims;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < unit_count; i++) {
+		count += attempt->units.items[units[i]].pods.count;
+	}
+	victims = BT_ARENA_NEW_ARRAY(attempt->arena, uint32_t, count);
+	count = 0;
+	for (uint32_t i = 0; i < unit_count; i++) {
+		const struct unit *unit = &attempt->units.items[units[i]];
+
+		for (uint32_t p = 0; p < unit->pods.count; p++) {
+			victims[count++] = unit->pods.items[p];
+		}
+	}
+	return bt_preemption_evict(&attempt->evaluator->executor, preemptor, BT_STR("cluster"),
+		victims, count, attempt->arena);
+}
+
+static struct bt_status run(struct attempt *attempt, const struct bt_preemptor *preemptor)
+{
+	struct bt_status status;
+	uint32_t victim_units = 0;
+
+	collect_units(attempt, preemptor->priority);
+	if (attempt->count == 0) {
+		return bt_status_reason(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
+			BT_REASON_NO_PREEMPTION_VICTIMS_GROUP);
+	}
+	for (uint32_t i = 0; i < attempt->count; i++) {
+		status = move_unit(attempt, &attempt->units.items[attempt->order[i]],
+			attempt->trial->remove_pod);
+		if (!bt_status_is_success(&status)) {
+			return status;
+		}
+	}
+	status = attempt->trial->feasible(attempt->trial->context);
+	if (!bt_status_is_success(&status)) {
+		return status;
+	}
+	order_units(attempt);
+	status = reprieve(attempt, &victim_units);
+	if (!bt_status_is_success(&status)) {
+		return status;
+	}
+	bt_sort_by_importance(
+		attempt->scratch, victim_units, attempt->order, more_important, attempt);
+	return evict(attempt, preemptor, attempt->scratch, victim_units);
+}
+
+struct bt_status bt_evaluator_preempt_for_group(struct bt_evaluator *evaluator,
+	struct bt_arena *arena, const struct bt_pod_group *group,
+	const struct bt_pod_info *const *pods, uint32_t pod_count,
+	const struct bt_pod_group_trial *trial)
+{
+	struct attempt attempt = {.evaluator = evaluator, .trial = trial, .arena = arena};
+	struct bt_preemption_pod *identities =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_preemption_pod, pod_count);
+	struct bt_preemptor preemptor = {
+		.uid = group->metadata.uid,
+		.is_group = true,
+		.identity = {group->metadata.namespace_, group->metadata.name, group->metadata.uid},
+		.priority = group->spec.priority.present ? group->spec.priority.value : 0,
+		.pods = identities,
+		.pod_count = pod_count,
+	};
+	struct bt_status status;
+
+	BT_ASSERT(pod_count != 0);
+	preemptor.scheduler_name = bt_plugin_pod_spec(pods[0])->scheduler_name;
+	for (uint32_t i = 0; i < pod_count; i++) {
+		if (bt_str_equal_c(bt_plugin_pod_spec(pods[i])->preemption_policy, "Never")) {
+			return bt_status_reason(
+				BT_STATUS_UNSCHEDULABLE, BT_REASON_PREEMPTION_NEVER);
+		}
+		identities[i] = (struct bt_preemption_pod){
+			pods[i]->namespace_, pods[i]->name, pods[i]->uid};
+	}
+	bt_map_init(&attempt.by_group, unit_hash, &attempt);
+	status = run(&attempt, &preemptor);
+	for (uint32_t i = 0; i < attempt.units.count; i++) {
+		bt_vec_finish(&attempt.units.items[i].pods);
+	}
+	bt_vec_finish(&attempt.units);
+	bt_map_finish(&attempt.by_group);
+	return status;
+}
