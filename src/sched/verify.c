@@ -265,6 +265,9 @@ void bt_verify_decision(struct bt_engine *engine, struct bt_framework *framework
 void bt_verify_evaluation(struct bt_engine *engine, struct bt_framework *framework,
 	const struct bt_pod_info *pod, const struct bt_evaluation *evaluation)
 {
+	if (evaluation->node_count == 0) {
+		return; /* a table without slots has no columns */
+	}
 	struct bt_plan *plan = bt_plan_get(engine, framework, pod);
 	if (!columns_are_whole(engine, plan) ||
 		!bt_status_is_success(&evaluation->pre_filter.status)) {

@@ -75,6 +75,9 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 	return status_of_answer(&row->filter, cycle->arena);
 }
 
+/* Detail of a node with filter_full_at pods. */
+#define DETAIL_FULL 0xffffffU
+
 /* Details: verdicts of verdict_of, or the row's number + 1. */
 static bool filter_column(struct bt_plugin *plugin, const void *data, const struct bt_pod_info *pod,
 	const struct bt_state *state, struct bt_slot_range range, uint32_t *detail)
@@ -92,7 +95,10 @@ static bool filter_column(struct bt_plugin *plugin, const void *data, const stru
 			continue;
 		}
 		row = row_of(script, state, slot);
-		if (script->verdict_of != NULL) {
+		if (script->fake.filter_full_at > 0 &&
+			state->nodes.pod_count[slot] >= script->fake.filter_full_at) {
+			detail[slot] = DETAIL_FULL;
+		} else if (script->verdict_of != NULL) {
 			detail[slot] = script->verdict_of(script, state, slot);
 		} else if (row != NULL && row->filter.code != BT_STATUS_SUCCESS) {
 			detail[slot] = (uint32_t)(row - script->rows) + 1;
@@ -111,6 +117,9 @@ static struct bt_status filter_detail_status(struct bt_plugin *plugin, const voi
 
 	(void)data;
 	(void)pod;
+	if (detail == DETAIL_FULL) {
+		return bt_status_text(BT_STATUS_UNSCHEDULABLE, arena, BT_STR("full"));
+	}
 	if (script->verdict_of != NULL || detail > script->row_count) {
 		return status_of_verdict(detail, arena);
 	}
