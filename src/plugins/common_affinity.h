@@ -84,6 +84,8 @@ bool bt_affinity_add_existing(struct bt_existing_sum *sum, uint32_t groups,
 
 struct bt_status bt_affinity_pre_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const uint32_t *slots, uint32_t slot_count);
+bool bt_affinity_pre_score_skips(struct bt_plugin *plugin, const struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod);
 struct bt_status bt_affinity_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score);
 struct bt_status bt_affinity_normalize_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,

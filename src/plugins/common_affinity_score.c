@@ -187,6 +187,21 @@ struct bt_status bt_affinity_pre_score(struct bt_plugin *plugin, struct bt_cycle
 	return BT_STATUS_OK;
 }
 
+bool bt_affinity_pre_score_skips(struct bt_plugin *plugin,
+	BT_UNUSED const struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
+{
+	const struct bt_affinity_plugin *instance =
+		(const struct bt_affinity_plugin *)(const void *)plugin;
+	const struct bt_affinity_terms *terms = bt_affinity_terms_of(pod);
+
+	if (terms != NULL && (terms->has_preferred || terms->errors.length != 0)) {
+		return false;
+	}
+	/* Neither the pod nor any other one has a term that could count. */
+	return instance->ignores_preferred_terms_of_existing_pods ||
+		instance->handle->state->snapshot.affinity_list.count == 0;
+}
+
 /* --- Score --- */
 
 static int64_t score_slot(const struct bt_pair_counts *weights, uint32_t slot)

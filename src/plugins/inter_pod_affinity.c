@@ -500,6 +500,7 @@ const struct bt_plugin_ops bt_inter_pod_affinity_plugin = {
 	.clone_pre_filter_data = clone_pre_filter_data,
 	.filter = filter,
 	.pre_score = bt_affinity_pre_score,
+	.pre_score_skips = bt_affinity_pre_score_skips,
 	.score = bt_affinity_score,
 	.normalize = BT_NORMALIZE_CUSTOM,
 	.normalize_score = bt_affinity_normalize_score,

@@ -470,6 +470,7 @@ const struct bt_plugin_ops bt_pod_topology_spread_plugin = {
 	.clone_pre_filter_data = clone_pre_filter_data,
 	.filter = filter,
 	.pre_score = bt_spread_pre_score,
+	.pre_score_skips = bt_spread_pre_score_skips,
 	.score = bt_spread_score,
 	.normalize = BT_NORMALIZE_CUSTOM,
 	.normalize_score = bt_spread_normalize_score,
