@@ -112,17 +112,29 @@ static void fail_with_diagnosis(struct bt_cycle_run *run)
 
 /** --- the whole list at once, from the plan's columns --- */
 
-/** No plugin scores on top of the plan's columns in this cycle. */
+/** The plugin asked anew in every cycle would skip, whatever the nodes. */
+static bool would_skip(const struct bt_cycle_run *run, struct bt_plugin *plugin)
+{
+	return plugin->ops->pre_score_skips != NULL &&
+		plugin->ops->pre_score_skips(plugin, run->cycle, run->pod);
+}
+
+/** No plugin scores on top of the plan's columns in this cycle, and no PreScore needs the nodes. */
 static bool columns_score(const struct bt_cycle_run *run)
 {
 	const struct bt_plan *plan = run->plan;
+	const struct bt_framework_point *point = &run->framework->points[BT_POINT_PRE_SCORE];
 	if (plan->has_plain_scores) {
 		return false;
 	}
 	for (uint32_t i = 0; i < plan->cycle_score_count; i++) {
-		struct bt_plugin *plugin = plan->cycle_scores[i].plugin;
-		if (plugin->ops->pre_score_skips == NULL ||
-			!plugin->ops->pre_score_skips(plugin, run->cycle, run->pod)) {
+		if (!would_skip(run, plan->cycle_scores[i].plugin)) {
+			return false;
+		}
+	}
+	for (uint32_t i = 0; !plan->pre_score_cached && i < point->entries.count; i++) {
+		struct bt_plugin *plugin = point->entries.items[i].plugin;
+		if (!plan->memo[plugin->index].pre_score_known && !would_skip(run, plugin)) {
 			return false;
 		}
 	}

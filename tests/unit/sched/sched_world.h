@@ -40,6 +40,7 @@ struct script {
 	/* What PreScore was given last. */
 	uint32_t feasible[1024];
 	uint32_t feasible_count;
+	uint32_t feasible_least; /* fewest nodes PreScore was given */
 	/* Slots Filter was asked about, in order; plain form only. */
 	uint32_t filtered[4096];
 	uint32_t filtered_count;

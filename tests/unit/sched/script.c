@@ -134,6 +134,9 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 	(void)pod;
 	script->fake.calls[FAKE_PRE_SCORE]++;
 	script->feasible_count = 0;
+	if (slot_count < script->feasible_least) {
+		script->feasible_least = slot_count;
+	}
 	for (uint32_t i = 0; i < slot_count && i < BT_ARRAY_LENGTH(script->feasible); i++) {
 		script->feasible[script->feasible_count++] = slots[i];
 	}

@@ -432,6 +432,26 @@ START_TEST(test_plan__invalid_scores)
 }
 END_TEST
 
+/* PreScore of a plugin without Score still gets the feasible nodes. */
+START_TEST(test_plan__pre_score_alone_sees_the_feasible_nodes)
+{
+	struct script filter = script_make("F", FILTER | SCORE, SCRIPT_COLUMN);
+	struct script listener = script_make("L", FAKE_ROLE(FAKE_PRE_SCORE), SCRIPT_PLAIN);
+	struct script_row rows[] = {{"n2", {BT_STATUS_UNSCHEDULABLE, "r", NULL}, 0}};
+	struct world world;
+
+	script_set_rows(&filter, rows, 1);
+	world_init(&world, "F,L", &verifying, SCRIPTS(&filter, &listener), 2);
+	world_add_nodes(&world, 1, 4);
+	for (int i = 0; i < 2; i++) {
+		listener.feasible_least = UINT32_MAX;
+		expect_choice(&world, "{}", "n1");
+		ck_assert_uint_eq(listener.feasible_least, 3);
+	}
+	world_finish(&world);
+}
+END_TEST
+
 /* --- data of PreFilter --- */
 
 static const void *data_seen;
@@ -556,6 +576,6 @@ BT_TEST_MAIN("plan", test_plan__kept_for_recurring_shapes, test_plan__evicted_an
 	test_plan__first_filter_in_list_order_is_named,
 	test_plan__error_of_a_plain_filter_between_columns,
 	test_plan__custom_normalization_takes_the_plain_form, test_plan__weights_beyond_the_columns,
-	test_plan__invalid_scores, test_plan__data_only_of_pre_filters_that_ran,
-	test_plan__data_by_key_of_a_pure_plugin, test_plan__columns_without_the_earlier_point,
-	test_plan__evaluation_of_an_empty_cluster)
+	test_plan__invalid_scores, test_plan__pre_score_alone_sees_the_feasible_nodes,
+	test_plan__data_only_of_pre_filters_that_ran, test_plan__data_by_key_of_a_pure_plugin,
+	test_plan__columns_without_the_earlier_point, test_plan__evaluation_of_an_empty_cluster)
