@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Random clusters under the plugins of spec 06: nodes, pods and namespaces come, change and go, and
+ * after every step counters and columns say what a walk over all pods says. BERTH_RANDOM_SEEDS asks
+ * for more rounds than a CI run makes.
+ */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/prng.h"
+#include "state/domain_counter.h"
+#include "test_main.h"
+#include "topology_fixture.h"
+
+#define SEEDS_DEFAULT 150
+#define STEPS 100
+#define NODES 12
+#define PODS 40
+#define PROBES_PER_STEP 2
+
+struct world {
+	struct fixture f; /* its plugin: PodTopologySpread */
+	struct bt_plugin *affinity;
+	struct bt_prng prng;
+	const struct bt_node *nodes[NODES]; /* NULL: not there */
+	const struct bt_pod *pods[PODS];
+	uint32_t uid;
+	uint64_t seed;
+	uint32_t step;
+};
+
+static uint32_t below(struct world *w, uint32_t count)
+{
+	return (uint32_t)bt_prng_below(&w->prng, count);
+}
+
+static const char *pick(struct world *w, const char *const *texts, uint32_t count)
+{
+	return texts[below(w, count)];
+}
+
+#define PICK(w, ...) \
+	pick((w), (const char *const[]){__VA_ARGS__}, \
+		(uint32_t)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *)))
+
+/* --- parts of objects --- */
+
+static struct bt_str text_selector(struct world *w)
+{
+	return bt_str_from(PICK(w, "{}", "{'matchLabels':{'a':'1'}}", "{'matchLabels':{'a':'2'}}",
+		"{'matchExpressions':[{'key':'b','operator':'Exists'}]}",
+		"{'matchExpressions':[{'key':'b','operator':'NotIn','values':['1']}]}",
+		"{'matchExpressions':[{'key':'a','operator':'In','values':['1','2']}]}", "null"));
+}
+
+static struct bt_str text_term(struct world *w)
+{
+	struct bt_str selector = text_selector(w);
+
+	return bt_arena_printf(&w->f.arena, "{'topologyKey':'%s'%s,'labelSelector':%.*s}",
+		PICK(w, "zone", "host", "rack", "none"),
+		PICK(w, "", "", ",'namespaces':['n1']", ",'namespaceSelector':{}",
+			",'namespaceSelector':{'matchLabels':{'team':'x'}}",
+			",'namespaces':['n2'],'namespaceSelector':{'matchExpressions':[{'key':"
+			"'team','operator':'NotIn','values':['x']}]}"),
+		BT_STR_ARG(selector));
+}
+
+static struct bt_str text_terms(struct world *w, bool weighted)
+{
+	struct bt_str text = {0};
+	uint32_t count = below(w, 3);
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct bt_str term = text_term(w);
+
+		if (weighted) {
+			term = bt_arena_printf(&w->f.arena, "{'weight':%u,'podAffinityTerm':%.*s}",
+				below(w, 5) + 1, BT_STR_ARG(term));
+		}
+		text = bt_arena_printf(&w->f.arena, "%.*s%s%.*s", BT_STR_ARG(text),
+			i != 0 ? "," : "", BT_STR_ARG(term));
+	}
+	return text;
+}
+
+static struct bt_str text_pod_affinity(struct world *w)
+{
+	struct bt_str required = text_terms(w, false);
+	struct bt_str preferred = text_terms(w, true);
+
+	return bt_arena_printf(&w->f.arena,
+		"{'requiredDuringSchedulingIgnoredDuringExecution':[%.*s],"
+		"'preferredDuringSchedulingIgnoredDuringExecution':[%.*s]}",
+		BT_STR_ARG(required), BT_STR_ARG(preferred));
+}
+
+static struct bt_str text_constraints(struct world *w)
+{
+	struct bt_str text = {0};
+	uint32_t count = below(w, 4);
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct bt_str selector = text_selector(w);
+
+		text = bt_arena_printf(&w->f.arena,
+			"%.*s%s{'topologyKey':'%s','maxSkew':%u,'whenUnsatisfiable':'%s'%s%s%s,"
+			"'labelSelector':%.*s}",
+			BT_STR_ARG(text), i != 0 ? "," : "",
+			PICK(w, "zone", "host", "rack", "kubernetes.io/hostname"), below(w, 3) + 1,
+			PICK(w, "DoNotSchedule", "ScheduleAnyway"),
+			PICK(w, "", ",'minDomains':3", ",'matchLabelKeys':['a']"),
+			PICK(w, "", ",'nodeAffinityPolicy':'Ignore'"),
+			PICK(w, "", ",'nodeTaintsPolicy':'Honor'"), BT_STR_ARG(selector));
+	}
+	return text;
+}
+
+static const char *text_labels(struct world *w)
+{
+	return PICK(w, "", "'a':'1'", "'a':'2'", "'a':'1','b':'1'", "'b':'2'");
+}
+
+/** node: "" for a pod to be placed. */
+static struct bt_str text_pod(struct world *w, const char *node, bool terminating)
+{
+	struct bt_str constraints = text_constraints(w);
+	struct bt_str near = text_pod_affinity(w);
+	struct bt_str apart = text_pod_affinity(w);
+	bool has_affinity = below(w, 2) == 0;
+
+	return bt_arena_printf(&w->f.arena,
+		"{'metadata':{'name':'p','uid':'u%u','namespace':'%s','labels':{%s}%s},"
+		"'spec':{'nodeName':'%s'%s%s,'topologySpreadConstraints':[%.*s]"
+		"%s%.*s%s%.*s%s}}",
+		w->uid++, PICK(w, "n1", "n1", "n2", "n3"), text_labels(w),
+		terminating ? ",'deletionTimestamp':'2026-01-01T00:00:00Z'" : "", node,
+		PICK(w, "", "", ",'nodeSelector':{'zone':'z1'}"),
+		PICK(w, "", ",'tolerations':[{'key':'k','operator':'Exists'}]"),
+		BT_STR_ARG(constraints), has_affinity ? ",'affinity':{'podAffinity':" : "",
+		has_affinity ? (int)near.length : 0, near.data,
+		has_affinity ? ",'podAntiAffinity':" : "", has_affinity ? (int)apart.length : 0,
+		apart.data, has_affinity ? "}" : "");
+}
+
+static struct bt_str text_node(struct world *w, uint32_t index)
+{
+	return bt_arena_printf(&w->f.arena,
+		"{'metadata':{'name':'node%u','labels':{'host':'h%u','kubernetes.io/hostname':'h%u'"
+		"%s%s}},'spec':{%s}}",
+		index, index, index / 2, PICK(w, ",'zone':'z1'", ",'zone':'z2'", ",'zone':''", ""),
+		PICK(w, "", ",'rack':'r1'", ",'rack':'r2'", ",'rack':'r3'"),
+		PICK(w, "", "", "'taints':[{'key':'k','effect':'NoSchedule'}]"));
+}
+
+/* --- steps --- */
+
+static const char *node_name(uint32_t index)
+{
+	static const char *const names[NODES] = {"node0", "node1", "node2", "node3", "node4",
+		"node5", "node6", "node7", "node8", "node9", "node10", "node11"};
+
+	return names[index];
+}
+
+static void change_node(struct world *w)
+{
+	uint32_t index = below(w, NODES);
+	const struct bt_node *old = w->nodes[index];
+	struct berth_error err = BERTH_ERROR_INIT;
+
+	if (old != NULL && below(w, 3) == 0) {
+		ck_assert_msg(bt_state_remove_node(w->f.state, old, &err) == 0, "%s",
+			berth_error_message(&err));
+		w->nodes[index] = NULL;
+		return;
+	}
+	w->nodes[index] = fixture_node(&w->f, text_node(w, index).data);
+	if (old == NULL) {
+		bt_state_add_node(w->f.state, w->nodes[index]);
+	} else {
+		bt_state_update_node(w->f.state, old, w->nodes[index]);
+	}
+}
+
+static void change_pod(struct world *w)
+{
+	uint32_t index = below(w, PODS);
+	const struct bt_pod *old = w->pods[index];
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_pod *changed;
+	int code;
+
+	if (old == NULL) {
+		w->pods[index] = fixture_pod(
+			&w->f, text_pod(w, node_name(below(w, NODES)), below(w, 5) == 0).data);
+		code = below(w, 2) == 0 ? bt_state_add_pod(w->f.state, w->pods[index], &err)
+					: bt_state_assume_pod(w->f.state, w->pods[index], &err);
+		ck_assert_msg(code == 0, "%s", berth_error_message(&err));
+		return;
+	}
+	if (below(w, 3) == 0) {
+		code = bt_state_remove_pod(w->f.state, old, &err);
+		w->pods[index] = NULL;
+		ck_assert_msg(code == 0, "%s", berth_error_message(&err));
+		return;
+	}
+	/* Confirmed or updated, perhaps with other labels, perhaps about to go. */
+	changed = fixture_pod(&w->f, text_pod(w, old->spec.node_name.data, below(w, 3) == 0).data);
+	changed->metadata.uid = old->metadata.uid;
+	if (below(w, 2) == 0) {
+		changed->spec = old->spec;
+		changed->metadata.namespace_ = old->metadata.namespace_;
+	}
+	code = bt_state_add_pod(w->f.state, changed, NULL) == 0
+		? 0
+		: bt_state_update_pod(w->f.state, old, changed, &err);
+	ck_assert_msg(code == 0, "%s", berth_error_message(&err));
+	w->pods[index] = changed;
+}
+
+static void change_namespace(struct world *w)
+{
+	const char *name = PICK(w, "n1", "n2", "n3");
+
+	if (below(w, 3) == 0) {
+		(void)bt_object_store_delete(&w->f.state->objects, BT_KIND_NAMESPACE, BT_STR(""),
+			bt_str_from(name)); /* may not be there */
+		return;
+	}
+	topology_add_object(&w->f, BT_KIND_NAMESPACE,
+		bt_arena_printf(&w->f.arena, "{'metadata':{'name':'%s','labels':{%s}}}", name,
+			PICK(w, "", "'team':'x'", "'team':'y'"))
+			.data);
+}
+
+static void change_services(struct world *w)
+{
+	topology_add_object(&w->f, BT_KIND_SERVICE,
+		bt_arena_printf(&w->f.arena,
+			"{'metadata':{'name':'s','namespace':'n1'},'spec':{'selector':{%s}}}",
+			PICK(w, "", "'a':'1'", "'b':'1'", "'a':'1','b':'1'"))
+			.data);
+}
+
+/* --- questions --- */
+
+/** The two answers of one plugin about one pod. */
+struct answer {
+	struct bt_cycle_state cycle;
+	struct bt_status pre_filter;
+	struct bt_status pre_score;
+};
+
+static void ask(struct world *w, struct bt_plugin *plugin, const struct bt_pod_info *pod,
+	bool plain, struct answer *out)
+{
+	const struct bt_snapshot *snapshot = &w->f.state->snapshot;
+	struct bt_pre_filter_result result = {0};
+
+	bt_cycle_state_init(&out->cycle, &w->f.arena, 2);
+	out->cycle.plain = plain;
+	out->pre_filter = plugin->ops->pre_filter(plugin, &out->cycle, pod, &result);
+	out->pre_score =
+		plugin->ops->pre_score(plugin, &out->cycle, pod, snapshot->list, snapshot->count);
+}
+
+static void check_same(struct world *w, const char *what, uint32_t slot, bool same)
+{
+	if (!same) {
+		ck_abort_msg("seed %llu, step %u, slot %u: %s differs", (unsigned long long)w->seed,
+			w->step, slot, what);
+	}
+}
+
+static void check_filters(struct world *w, struct bt_plugin *plugin, const struct bt_pod_info *pod,
+	struct answer *walked, struct answer *counted)
+{
+	const struct bt_snapshot *snapshot = &w->f.state->snapshot;
+	uint32_t slot_count = w->f.state->nodes.slot_count;
+	uint32_t *detail = BT_ARENA_NEW_ARRAY(&w->f.arena, uint32_t, slot_count);
+	const void *data = counted->cycle.pre_filter_data[plugin->index];
+	bool rejects = plugin->ops->filter_column(
+		plugin, data, pod, w->f.state, (struct bt_slot_range){NULL, slot_count}, detail);
+
+	for (uint32_t i = 0; i < snapshot->count; i++) {
+		uint32_t slot = snapshot->list[i];
+		struct bt_status column = BT_STATUS_OK;
+		struct bt_node_info node;
+
+		bt_node_info_init(&node, w->f.state, slot);
+		struct bt_status a = plugin->ops->filter(plugin, &walked->cycle, pod, &node);
+		struct bt_status b = plugin->ops->filter(plugin, &counted->cycle, pod, &node);
+		if (rejects && detail[slot] != 0) {
+			column = plugin->ops->filter_detail_status(
+				plugin, data, pod, detail[slot], &w->f.arena);
+		}
+		check_same(w, "Filter", slot, bt_status_equal(&a, &b));
+		check_same(w, "filter column", slot, bt_status_equal(&a, &column));
+	}
+}
+
+static void check_scores(struct world *w, struct bt_plugin *plugin, const struct bt_pod_info *pod,
+	struct answer *walked, struct answer *counted)
+{
+	const struct bt_snapshot *snapshot = &w->f.state->snapshot;
+	uint32_t count = snapshot->count;
+	struct bt_node_score *scores = BT_ARENA_NEW_ARRAY(&w->f.arena, struct bt_node_score, count);
+	int64_t *column = BT_ARENA_NEW_ARRAY(&w->f.arena, int64_t, count);
+	const void *data = counted->cycle.pre_score_data[plugin->index];
+
+	plugin->ops->score_slots(plugin, data, pod, w->f.state, snapshot->list, count, column);
+	for (uint32_t i = 0; i < count; i++) {
+		struct bt_node_info node;
+		struct bt_status status;
+
+		bt_node_info_init(&node, w->f.state, snapshot->list[i]);
+		scores[i].slot = snapshot->list[i];
+		status = plugin->ops->score(plugin, &walked->cycle, pod, &node, &scores[i].score);
+		check_same(w, "Score", scores[i].slot,
+			bt_status_is_success(&status) && scores[i].score == column[i]);
+	}
+	struct bt_status status =
+		plugin->ops->normalize_score(plugin, &walked->cycle, pod, scores, count);
+	ck_assert(bt_status_is_success(&status));
+	plugin->ops->normalize_column(plugin, data, w->f.state, snapshot->list, count, column);
+	for (uint32_t i = 0; i < count; i++) {
+		check_same(w, "normalised score", scores[i].slot, scores[i].score == column[i]);
+	}
+}
+
+static void check_plugin(struct world *w, struct bt_plugin *plugin, const struct bt_pod_info *pod)
+{
+	struct answer walked;
+	struct answer counted;
+
+	ask(w, plugin, pod, true, &walked);
+	ask(w, plugin, pod, false, &counted);
+	check_same(w, "PreFilter", BT_SLOT_NONE,
+		bt_status_equal(&walked.pre_filter, &counted.pre_filter));
+	check_same(w, "PreScore", BT_SLOT_NONE,
+		bt_status_equal(&walked.pre_score, &counted.pre_score));
+	if (bt_status_is_success(&walked.pre_filter)) {
+		check_filters(w, plugin, pod, &walked, &counted);
+	}
+	if (bt_status_is_success(&walked.pre_score)) {
+		check_scores(w, plugin, pod, &walked, &counted);
+	}
+	bt_cycle_state_finish(&walked.cycle);
+	bt_cycle_state_finish(&counted.cycle);
+}
+
+static void check_pod(struct world *w, const struct bt_pod *object)
+{
+	struct bt_pod_info pod;
+
+	bt_pod_info_init_pending(w->f.state, object, &pod);
+	check_plugin(w, w->f.plugin, &pod);
+	check_plugin(w, w->affinity, &pod);
+	bt_pod_info_finish_pending(w->f.state, &pod);
+}
+
+static void check_counters(struct world *w)
+{
+	struct bt_strbuf reason = {0};
+
+	if (!bt_domain_counters_validate(w->f.state, &reason)) {
+		ck_abort_msg("seed %llu, step %u: %s", (unsigned long long)w->seed, w->step,
+			bt_strbuf_c(&reason));
+	}
+	bt_strbuf_finish(&reason);
+}
+
+/** A pod that only the snapshot has, as in a pod group's cycle. */
+static void check_with_assumed(struct world *w, const struct bt_pod *probe)
+{
+	uint32_t index = below(w, NODES);
+	const struct bt_pod *assumed;
+
+	if (w->nodes[index] == NULL) {
+		return;
+	}
+	assumed = fixture_pod(&w->f, text_pod(w, node_name(index), false).data);
+	ck_assert_int_eq(bt_snapshot_assume_pod(w->f.state, assumed, NULL), 0);
+	check_pod(w, probe);
+	ck_assert_int_eq(bt_snapshot_forget_pod(w->f.state, assumed, NULL), 0);
+	check_pod(w, probe);
+}
+
+static void begin(struct world *w, uint64_t seed)
+{
+	static struct bt_plugin_args args = {.kind = BT_ARGS_INTER_POD_AFFINITY};
+
+	*w = (struct world){.seed = seed};
+	fixture_init(&w->f, &bt_pod_topology_spread_plugin);
+	bt_prng_init(&w->prng, seed);
+	ck_assert_int_eq(
+		bt_inter_pod_affinity_plugin.create(&args, &w->f.handle, &w->affinity, NULL), 0);
+	w->affinity->index = 1;
+}
+
+static void run_seed(uint64_t seed)
+{
+	static struct world w;
+	/* Pods of a few templates come again and again, as in life: counters get reused. */
+	const struct bt_pod *probes[6];
+
+	begin(&w, seed);
+	for (uint32_t i = 0; i < 6; i++) {
+		probes[i] = fixture_pod(&w.f, text_pod(&w, "", false).data);
+	}
+	for (w.step = 0; w.step < STEPS; w.step++) {
+		uint32_t changes = below(&w, 4) + 1;
+
+		for (uint32_t i = 0; i < changes; i++) {
+			uint32_t kind = below(&w, 12);
+			if (kind < 3) {
+				change_node(&w);
+			} else if (kind < 10) {
+				change_pod(&w);
+			} else if (kind == 10) {
+				change_namespace(&w);
+			} else {
+				change_services(&w);
+			}
+		}
+		ck_assert_int_eq(bt_state_refresh_snapshot(w.f.state, NULL), 0);
+		for (uint32_t i = 0; i < PROBES_PER_STEP; i++) {
+			check_pod(&w, probes[below(&w, 6)]);
+		}
+		if (below(&w, 8) == 0) {
+			check_with_assumed(&w, probes[below(&w, 6)]);
+		}
+		if (below(&w, 16) == 0) {
+			check_counters(&w);
+		}
+	}
+	bt_inter_pod_affinity_plugin.destroy(w.affinity);
+	fixture_finish(&w.f);
+}
+
+START_TEST(test_topology__random_steps)
+{
+	const char *wanted = getenv("BERTH_RANDOM_SEEDS");
+	uint64_t seeds = wanted != NULL ? strtoull(wanted, NULL, 10) : SEEDS_DEFAULT;
+
+	for (uint64_t seed = 1; seed <= seeds; seed++) {
+		run_seed(seed);
+	}
+}
+END_TEST
+
+BT_TEST_MAIN("topology_random", test_topology__random_steps)

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_TESTS_UNIT_PLUGINS_TOPOLOGY_FIXTURE_H
+#define BT_TESTS_UNIT_PLUGINS_TOPOLOGY_FIXTURE_H
+/**
+ * Clusters for the plugins of spec 06. Everything is asked three ways, which must agree: by walking
+ * all pods, from counters, and in columns.
+ */
+#include "api/object.h"
+#include "fixture.h"
+
+#define NODE(name, labels) "{'metadata':{'name':'" name "','labels':{" labels "}}}"
+/** A pod on a node. */
+#define ON(node, labels) "{'metadata':{'labels':{" labels "}},'spec':{'nodeName':'" node "'}}"
+
+/** Any other object: services, owners, namespaces. */
+void topology_add_object(struct fixture *fixture, enum bt_kind kind, const char *json);
+/** count pods with these labels on the node. */
+void topology_add_pods(
+	struct fixture *fixture, const char *node, const char *labels, uint32_t count);
+
+/**
+ * Verdicts of all nodes named in expected, "a:P b:S": P passes, S spread, L missing label of
+ * spread, A affinity, B anti-affinity, X anti-affinity of existing pods. "Skip" and other PreFilter
+ * answers as fixture_status_text gives them.
+ */
+void topology_expect_verdicts(struct fixture *fixture, const char *pod, const char *expected);
+
+/** A pod added to (+1) or removed from (-1) a node after PreFilter. */
+struct topology_step {
+	int delta;
+	const char *node;
+	const char *pod;
+};
+
+/** Verdict of one node after steps that all concern it. */
+void topology_expect_after(struct fixture *fixture, const char *pod, const char *node,
+	const struct topology_step *steps, uint32_t step_count, const char *expected);
+
+/**
+ * Raw and normalised scores with the nodes named as feasible ones: "a:4/20 b:2/60". "Skip" and
+ * other PreScore answers as above.
+ */
+void topology_expect_scores(struct fixture *fixture, const char *pod, const char *expected);
+#endif
