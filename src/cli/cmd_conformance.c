@@ -41,61 +41,73 @@ static void split_skip(struct options *options)
 	options->skip = (struct bt_conformance_skip){members, found};
 }
 
-static int compare_case(const struct options *options, struct bt_str answer, struct bt_str wanted,
-	struct tally *tally, struct berth_error *err)
+/** Compare an answer with the recorded one. */
+static int compare_case(const struct options *options, struct bt_arena *arena, struct bt_str answer,
+	const struct bt_json_value *expected, struct tally *tally, struct berth_error *err)
 {
-	struct bt_arena arena;
-	bt_arena_init(&arena, 0);
-	struct bt_json_value *expected = NULL;
 	struct bt_json_value *got = NULL;
-	int result = bt_json_parse(&arena, wanted, false, &expected, err);
-	if (result == 0) {
-		result = bt_json_parse(&arena, answer, false, &got, err);
+	int result = bt_json_parse(arena, answer, false, &got, err);
+	if (result < 0) {
+		return result;
 	}
-	if (result == 0 &&
-		!bt_str_equal(bt_json_find_str(expected, "name"), bt_json_find_str(got, "name"))) {
+	if (!bt_str_equal(bt_json_find_str(expected, "name"), bt_json_find_str(got, "name"))) {
 		struct bt_str ours = bt_json_find_str(got, "name");
 		struct bt_str theirs = bt_json_find_str(expected, "name");
-		result = bt_error_set(err, BERTH_ERR_INVALID,
+		return bt_error_set(err, BERTH_ERR_INVALID,
 			"case %.*s does not belong to answer %.*s", BT_STR_ARG(ours),
 			BT_STR_ARG(theirs));
 	}
-	if (result == 0) {
-		struct bt_strbuf difference = {0};
-		if (bt_conformance_compare(expected, got, &options->skip, &difference)) {
-			tally->passed++;
-		} else {
-			tally->failed++;
-			if (tally->failed <= (unsigned long)options->show) {
-				(void)printf("%.*s\n%s", BT_STR_ARG(bt_json_find_str(got, "name")),
-					bt_strbuf_c(&difference));
-			}
+	struct bt_strbuf difference = {0};
+	if (bt_conformance_compare(expected, got, &options->skip, &difference)) {
+		tally->passed++;
+	} else {
+		tally->failed++;
+		if (tally->failed <= (unsigned long)options->show) {
+			(void)printf("%.*s\n%s", BT_STR_ARG(bt_json_find_str(got, "name")),
+				bt_strbuf_c(&difference));
 		}
-		bt_strbuf_finish(&difference);
 	}
-	bt_arena_finish(&arena);
-	return result;
+	bt_strbuf_finish(&difference);
+	return 0;
+}
+
+/** The recorded answer that belongs to the next case; NULL when only answers are wanted. */
+static int next_expected(const struct options *options, struct bt_line_reader *reader,
+	struct bt_arena *arena, struct bt_json_value **out_expected, struct berth_error *err)
+{
+	struct bt_str line;
+	bool more;
+	*out_expected = NULL;
+	if (options->answer) {
+		return 0;
+	}
+	int result = bt_line_reader_next(reader, &line, &more, err);
+	if (result == 0 && !more) {
+		result = bt_error_set(err, BERTH_ERR_INVALID, "fewer answers than cases");
+	}
+	return result == 0 ? bt_json_parse(arena, line, true, out_expected, err) : result;
 }
 
 static int run_case(const struct options *options, struct bt_str case_json,
-	struct bt_line_reader *expected, struct tally *tally, struct berth_error *err)
+	struct bt_line_reader *expected_lines, struct tally *tally, struct berth_error *err)
 {
+	struct bt_arena arena;
+	bt_arena_init(&arena, 0);
 	struct bt_strbuf answer = {0};
-	int result = bt_conformance_answer(case_json, bt_command_verify(), &answer, err);
+	struct bt_json_value *expected;
+	int result = next_expected(options, expected_lines, &arena, &expected, err);
+	if (result == 0) {
+		result = bt_conformance_answer(
+			case_json, expected, bt_command_verify(), &answer, err);
+	}
 	if (result == 0 && options->answer) {
 		(void)printf("%s\n", bt_strbuf_c(&answer));
 	} else if (result == 0) {
-		struct bt_str wanted;
-		bool more;
-		result = bt_line_reader_next(expected, &wanted, &more, err);
-		if (result == 0 && !more) {
-			result = bt_error_set(err, BERTH_ERR_INVALID, "fewer answers than cases");
-		}
-		if (result == 0) {
-			result = compare_case(options, bt_strbuf_str(&answer), wanted, tally, err);
-		}
+		result =
+			compare_case(options, &arena, bt_strbuf_str(&answer), expected, tally, err);
 	}
 	bt_strbuf_finish(&answer);
+	bt_arena_finish(&arena);
 	return result;
 }
 

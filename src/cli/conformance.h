@@ -10,11 +10,17 @@
 #include "codec/json.h"
 
 /**
- * Run one case (a line of CASES) and append our answer to out as JSON in the format of EXPECTED. An
- * error means that the line is not a case; a configuration that upstream would refuse is an answer.
+ * Run one case (a line of CASES; expected: its recorded answer, or NULL) and append our answer to
+ * out as JSON in the format of EXPECTED. An error means that the line is not a case; a
+ * configuration that upstream would refuse is an answer.
  */
-BT_MUST_USE int bt_conformance_answer(
-	struct bt_str case_json, bool verify, struct bt_strbuf *out, struct berth_error *err);
+BT_MUST_USE int bt_conformance_answer(struct bt_str case_json, const struct bt_json_value *expected,
+	bool verify, struct bt_strbuf *out, struct berth_error *err);
+
+/** The same for a case of the category life: one with steps. */
+BT_MUST_USE int bt_life_answer(const struct bt_json_value *case_value,
+	const struct bt_json_value *expected, bool verify, struct bt_strbuf *out,
+	struct berth_error *err);
 
 /** Members of a result that are not compared. */
 struct bt_conformance_skip {

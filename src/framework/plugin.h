@@ -106,6 +106,8 @@ struct bt_handle {
 	struct bt_waiting_pods *waiting_pods; /* NULL: no pod waits on Permit */
 	struct bt_binding_pods *binding_pods; /* NULL: no pod is in PreBind */
 	struct bt_prng *prng;                 /* NULL: where there is a choice, the first */
+	/** Taken among equally good candidates of preemption; for replays of recorded runs. */
+	struct bt_str preferred_node;
 	bool verify; /* what is computed in a fast way is compared with the plain way */
 };
 

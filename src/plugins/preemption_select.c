@@ -92,6 +92,25 @@ static void narrow(const struct bt_evaluator *evaluator, bt_candidate_score scor
 	*count = kept;
 }
 
+/** The preferred node, if it is one of the choices, comes first. */
+static void prefer(const struct bt_evaluator *evaluator,
+	const struct bt_preemption_decision *decision, uint32_t *choices, uint32_t count)
+{
+	struct bt_str preferred = evaluator->handle->preferred_node;
+	const struct bt_node_table *nodes = &evaluator->handle->state->nodes;
+
+	for (uint32_t i = 1; preferred.length != 0 && i < count; i++) {
+		uint32_t choice = choices[i];
+
+		if (bt_str_equal(bt_node_table_name(nodes, decision->candidates[choice].slot),
+			    preferred)) {
+			choices[i] = choices[0];
+			choices[0] = choice;
+			return;
+		}
+	}
+}
+
 void bt_evaluator_select(const struct bt_evaluator *evaluator, struct bt_arena *arena,
 	struct bt_preemption_decision *decision)
 {
@@ -110,6 +129,7 @@ void bt_evaluator_select(const struct bt_evaluator *evaluator, struct bt_arena *
 	for (uint32_t i = 0; i < score_count && count > 1; i++) {
 		narrow(evaluator, scores[i], decision, choices, &count);
 	}
+	prefer(evaluator, decision, choices, count);
 	decision->choices = choices;
 	decision->choice_count = count;
 	decision->selected = count != 0 ? choices[0] : UINT32_MAX;

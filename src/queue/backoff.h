@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_QUEUE_BACKOFF_H
+#define BT_QUEUE_BACKOFF_H
+/** How long a pod waits after a failed attempt. Pure arithmetic. Spec: 04 section 5. */
+#include <stdbool.h>
+#include <stdint.h>
+
+/** Before every other time: the pod is not backing off. */
+#define BT_BACKOFF_NEVER INT64_MIN
+
+/** The count that decides: of errors in a row when the last failure was an error. */
+int64_t bt_backoff_count(int64_t unschedulable_count, int64_t consecutive_errors);
+/** initial doubled count - 1 times, at most max; 0 when count is 0. */
+int64_t bt_backoff_duration_ns(int64_t initial_ns, int64_t max_ns, int64_t count);
+/** Towards the past, also before 1970. */
+int64_t bt_floor_to_second_ns(int64_t time_ns);
+/** windows: ends are cut to whole seconds (gate SchedulerPopFromBackoffQ). */
+int64_t bt_backoff_expiration_ns(
+	int64_t timestamp_ns, int64_t initial_ns, int64_t max_ns, int64_t count, bool windows);
+/** Equality counts as backing off. */
+bool bt_is_backing_off(int64_t expiration_ns, int64_t now_ns, bool windows);
+#endif

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records of queued pods: their memory, the index by name, the pod inside. Spec: 04 section 3.1. */
+#include <stdarg.h>
+
+#include "framework/signature.h"
+#include "queue/queue_private.h"
+
+static uint64_t hash_of_name(struct bt_str namespace_, struct bt_str name)
+{
+	return bt_hash_u64(bt_str_hash(namespace_), bt_str_hash(name));
+}
+
+static uint64_t hash_of_entry(const void *owner, uint32_t id)
+{
+	const struct bt_queue_entry *entry = bt_queue_entry_at(owner, id);
+
+	return hash_of_name(entry->pod.namespace_, entry->pod.name);
+}
+
+void bt_queue_entries_init(struct bt_queue *queue)
+{
+	bt_map_init(&queue->by_name, hash_of_entry, queue);
+}
+
+void bt_queue_entries_finish(struct bt_queue *queue)
+{
+	for (uint32_t id = 0; id < queue->entry_limit; id++) {
+		struct bt_queue_entry *entry = bt_queue_entry_at(queue, id);
+
+		if (entry->object != NULL) {
+			bt_queue_entry_destroy(queue, entry);
+		}
+	}
+	for (uint32_t i = 0; i < queue->chunks.count; i++) {
+		bt_free(queue->chunks.items[i]);
+	}
+	bt_vec_finish(&queue->chunks);
+	bt_vec_finish(&queue->free_entries);
+	bt_map_finish(&queue->by_name);
+}
+
+uint32_t bt_queue_find_profile(const struct bt_queue *queue, struct bt_str scheduler_name)
+{
+	for (uint32_t i = 0; i < queue->profiles->frameworks.count; i++) {
+		if (bt_str_equal(
+			    queue->profiles->frameworks.items[i]->scheduler_name, scheduler_name)) {
+			return i;
+		}
+	}
+	return BT_QUEUE_NONE;
+}
+
+void bt_queue_entry_sign(struct bt_queue *queue, struct bt_queue_entry *entry)
+{
+	struct bt_symbol_table *symbols = &queue->state->symbols;
+	struct bt_status refusal;
+
+	bt_symbol_unref(symbols, entry->signature);
+	entry->signature = BT_SYM_NONE;
+	if (!queue->has_signatures) {
+		return;
+	}
+	if (entry->profile == BT_QUEUE_NONE) {
+		bt_queue_warn(queue, "No signer registered for scheduler profile");
+		return;
+	}
+	bt_strbuf_reset(&queue->text);
+	if (bt_sign_pod(queue->profiles->frameworks.items[entry->profile], &entry->pod,
+		    &queue->arena, &queue->text, &refusal)) {
+		entry->signature = bt_symbol_ref_str(symbols, bt_strbuf_str(&queue->text));
+	} else if (refusal.code == BT_STATUS_ERROR) {
+		struct bt_str text = bt_status_message_str(&refusal, &queue->arena);
+
+		bt_queue_warn(queue, "pod %s: signing failed: %.*s",
+			bt_queue_pod_text(queue, &entry->pod), BT_STR_ARG(text));
+	}
+	bt_arena_reset(&queue->arena);
+}
+
+static struct bt_queue_entry *take_free_entry(struct bt_queue *queue)
+{
+	uint32_t id;
+
+	if (queue->free_entries.count > 0) {
+		id = queue->free_entries.items[--queue->free_entries.count];
+	} else {
+		id = queue->entry_limit++;
+		if (id / BT_QUEUE_CHUNK == queue->chunks.count) {
+			bt_vec_push(&queue->chunks,
+				BT_NEW_ARRAY(struct bt_queue_entry, BT_QUEUE_CHUNK));
+		}
+	}
+	bt_queue_entry_at(queue, id)->id = id;
+	return bt_queue_entry_at(queue, id);
+}
+
+struct bt_queue_entry *bt_queue_entry_create(
+	struct bt_queue *queue, struct bt_object *pod, int64_t now_ns)
+{
+	const struct bt_pod *value = bt_object_value(pod, BT_KIND_POD);
+	struct bt_queue_entry *entry = take_free_entry(queue);
+
+	*entry = (struct bt_queue_entry){
+		.object = bt_object_share(pod),
+		.timestamp_ns = now_ns,
+		.initial_attempt_ns = BT_QUEUE_TIME_UNSET,
+		.backoff_expiration_ns = BT_QUEUE_TIME_UNSET,
+		.profile = bt_queue_find_profile(queue, value->spec.scheduler_name),
+		.signature = BT_SYM_NONE,
+		.gating_plugin = BT_QUEUE_NONE,
+		.place = BT_QUEUE_OUT,
+		.id = entry->id,
+		.group = BT_QUEUE_NONE,
+	};
+	bt_pod_info_init_pending(queue->state, value, &entry->pod);
+	bt_queue_entry_sign(queue, entry);
+	return entry;
+}
+
+void bt_queue_entry_destroy(struct bt_queue *queue, struct bt_queue_entry *entry)
+{
+	bt_symbol_unref(&queue->state->symbols, entry->signature);
+	bt_pod_info_finish_pending(queue->state, &entry->pod);
+	bt_object_release(entry->object);
+	entry->object = NULL;
+	entry->signature = BT_SYM_NONE;
+	bt_vec_push(&queue->free_entries, entry->id);
+}
+
+/** The same names in another profile; names that it does not know are lost. */
+static struct bt_rejectors translate(const struct bt_queue *queue, const struct bt_rejectors *set,
+	uint32_t from_profile, uint32_t to_profile)
+{
+	struct bt_rejectors translated = {{0}};
+
+	if (from_profile == BT_QUEUE_NONE || to_profile == BT_QUEUE_NONE) {
+		return translated;
+	}
+	for (uint32_t r = bt_rejectors_next(set, 0); r < BT_REJECTOR__COUNT;
+		r = bt_rejectors_next(set, r + 1)) {
+		uint32_t other = bt_queue_find_rejector(
+			queue, to_profile, bt_queue_rejector_name(queue, from_profile, r));
+
+		if (other < BT_REJECTOR__COUNT) {
+			bt_rejectors_add(&translated, other);
+		}
+	}
+	return translated;
+}
+
+/** The API does not let schedulerName change; should it do so, plugins are known by name. */
+static void change_profile(struct bt_queue *queue, struct bt_queue_entry *entry, uint32_t profile)
+{
+	uint32_t before = entry->profile;
+
+	entry->unschedulable_plugins =
+		translate(queue, &entry->unschedulable_plugins, before, profile);
+	entry->pending_plugins = translate(queue, &entry->pending_plugins, before, profile);
+	if (bt_queue_entry_is_gated(entry)) {
+		struct bt_rejectors gate = {{0}};
+
+		bt_rejectors_add(&gate, entry->gating_plugin);
+		gate = translate(queue, &gate, before, profile);
+		entry->gating_plugin =
+			bt_rejectors_is_empty(&gate) ? BT_QUEUE_NONE : bt_rejectors_next(&gate, 0);
+	}
+	entry->profile = profile;
+}
+
+void bt_queue_entry_set_pod(
+	struct bt_queue *queue, struct bt_queue_entry *entry, struct bt_object *pod)
+{
+	const struct bt_pod *value = bt_object_value(pod, BT_KIND_POD);
+	struct bt_object *old_object = entry->object;
+	struct bt_pod_info old_pod = entry->pod;
+	uint32_t profile = bt_queue_find_profile(queue, value->spec.scheduler_name);
+
+	entry->object = bt_object_share(pod);
+	bt_pod_info_init_pending(queue->state, value, &entry->pod);
+	/* The new one may share shape and labels with the old one: only now let go. */
+	bt_pod_info_finish_pending(queue->state, &old_pod);
+	bt_object_release(old_object);
+	if (profile != entry->profile) {
+		change_profile(queue, entry, profile);
+	}
+}
+
+struct bt_queue_entry *bt_queue_lookup(
+	const struct bt_queue *queue, struct bt_str namespace_, struct bt_str name)
+{
+	uint64_t hash = hash_of_name(namespace_, name);
+
+	for (uint32_t it = bt_map_first(&queue->by_name, hash); it != BT_MAP_NONE;
+		it = bt_map_next(&queue->by_name, hash, it)) {
+		struct bt_queue_entry *entry =
+			bt_queue_entry_at(queue, bt_map_value(&queue->by_name, it));
+
+		if (bt_str_equal(entry->pod.name, name) &&
+			bt_str_equal(entry->pod.namespace_, namespace_)) {
+			return entry;
+		}
+	}
+	return NULL;
+}
+
+void bt_queue_index(struct bt_queue *queue, const struct bt_queue_entry *entry)
+{
+	bt_map_insert(&queue->by_name, hash_of_entry(queue, entry->id), entry->id);
+}
+
+void bt_queue_unindex(struct bt_queue *queue, const struct bt_queue_entry *entry)
+{
+	bool found = bt_map_remove(&queue->by_name, hash_of_entry(queue, entry->id), entry->id);
+
+	BT_ASSERT(found);
+}
+
+void bt_queue_count_rejectors(
+	struct bt_queue *queue, const struct bt_queue_entry *entry, int64_t by)
+{
+	struct bt_rejectors set = bt_queue_entry_rejectors(entry);
+	int64_t *gauge;
+
+	if (entry->profile == BT_QUEUE_NONE) {
+		return;
+	}
+	gauge = &queue->unschedulable_gauge[entry->profile * BT_REJECTOR__COUNT];
+	for (uint32_t r = bt_rejectors_next(&set, 0); r < BT_REJECTOR__COUNT;
+		r = bt_rejectors_next(&set, r + 1)) {
+		gauge[r] += by;
+	}
+}
+
+const char *bt_queue_pod_text(struct bt_queue *queue, const struct bt_pod_info *pod)
+{
+	bt_strbuf_reset(&queue->text);
+	bt_pod_info_ref(pod, &queue->text);
+	return bt_strbuf_c(&queue->text);
+}
+
+void bt_queue_warn(struct bt_queue *queue, const char *format, ...)
+{
+	struct bt_strbuf line = {0};
+	va_list arguments;
+
+	if (queue->options.warn == NULL) {
+		return;
+	}
+	va_start(arguments, format);
+	bt_strbuf_vprintf(&line, format, arguments);
+	va_end(arguments);
+	queue->options.warn(queue->options.warn_context, bt_strbuf_str(&line));
+	bt_strbuf_finish(&line);
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an event is worth to a rejected pod, and the pass that moves those it helps. Spec: 04
+ * sections 8.7 to 8.9. Hints are asked before anything moves: they do not look at the queue.
+ */
+#include "queue/queue_private.h"
+
+/** An event on its way over the unschedulable pods. */
+struct pass {
+	struct bt_queue *queue;
+	uint32_t event;
+	const void *old_value;
+	const void *new_value;
+	const struct bt_queue_entry *self; /* the queued pod that the event is about, or NULL */
+	const struct bt_queue_check *check;
+};
+
+/** The last answer of hints that depend on shape, namespace and labels. */
+struct label_memo {
+	bool usable;
+	bool filled;
+	struct bt_str namespace_;
+	uint32_t label_set;
+	enum bt_queue_strategy strategy;
+};
+
+static const void *value_of(const struct bt_object *object)
+{
+	return object != NULL ? object->value : NULL;
+}
+
+/** One hint; a failing one counts as Queue. */
+static bool is_queued_by(const struct pass *pass, struct bt_queue_listener *listener,
+	const struct bt_queue_entry *entry)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	enum bt_queueing_hint answer;
+
+	if (listener->hint->hint == NULL) {
+		listener->queue_count++;
+		return true;
+	}
+	answer = listener->hint->hint(
+		listener->hint->plugin, &entry->pod, pass->old_value, pass->new_value, &err);
+	if (err.code != BERTH_OK) {
+		bt_queue_warn(pass->queue,
+			"QueueingHintFn returns error: plugin %s, event %s, pod %s: %s",
+			listener->hint->plugin->ops->name,
+			pass->queue->events.items[pass->event].label,
+			bt_queue_pod_text(pass->queue, &entry->pod), berth_error_message(&err));
+		berth_error_finish(&err);
+		listener->error_count++;
+		return true;
+	}
+	if (answer == BT_HINT_QUEUE) {
+		listener->queue_count++;
+		return true;
+	}
+	listener->skip_count++;
+	return false;
+}
+
+/** Nothing can make the strategy more eager. */
+static bool is_final(const struct bt_queue_entry *entry, enum bt_queue_strategy strategy)
+{
+	return strategy == BT_STRATEGY_IMMEDIATELY ||
+		(strategy == BT_STRATEGY_AFTER_BACKOFF &&
+			bt_rejectors_is_empty(&entry->pending_plugins));
+}
+
+/** Ask the entry's rejectors: those that a shape decides (by_shape), or the others. */
+static enum bt_queue_strategy ask(const struct pass *pass, const struct bt_queue_entry *entry,
+	bool by_shape, enum bt_queue_strategy best)
+{
+	struct bt_rejectors rejectors = bt_queue_entry_rejectors(entry);
+	struct bt_queue_listeners *listeners =
+		&pass->queue->events.items[pass->event].listeners[entry->profile];
+
+	for (uint32_t i = 0; i < listeners->items.count && !is_final(entry, best); i++) {
+		struct bt_queue_listener *listener = &listeners->items.items[i];
+
+		if ((listener->scope == BT_HINT_SCOPE_SHAPE) != by_shape ||
+			!bt_rejectors_has(&rejectors, listener->rejector) ||
+			!is_queued_by(pass, listener, entry)) {
+			continue;
+		}
+		best = bt_rejectors_has(&entry->pending_plugins, listener->rejector)
+			? BT_STRATEGY_IMMEDIATELY
+			: BT_STRATEGY_AFTER_BACKOFF;
+	}
+	return best;
+}
+
+enum bt_queue_strategy bt_queue_worth(struct bt_queue *queue, const struct bt_queue_entry *entry,
+	uint32_t event, const struct bt_object *old_object, const struct bt_object *new_object)
+{
+	const struct pass pass = {
+		.queue = queue,
+		.event = event,
+		.old_value = value_of(old_object),
+		.new_value = value_of(new_object),
+	};
+	struct bt_rejectors rejectors = bt_queue_entry_rejectors(entry);
+	enum bt_queue_strategy strategy;
+
+	if (bt_rejectors_is_empty(&rejectors)) {
+		return BT_STRATEGY_AFTER_BACKOFF;
+	}
+	if (queue->events.items[event].is_wildcard) {
+		/* With an object it is meant for that pod alone. */
+		return new_object != NULL &&
+				(new_object->kind != BT_KIND_POD ||
+					!bt_str_equal(new_object->meta->uid, entry->pod.uid))
+			? BT_STRATEGY_SKIP
+			: BT_STRATEGY_AFTER_BACKOFF;
+	}
+	if (entry->profile == BT_QUEUE_NONE) {
+		bt_queue_warn(queue, "No QueueingHintMap is registered for this profile: pod %s",
+			bt_queue_pod_text(queue, &entry->pod));
+		return BT_STRATEGY_AFTER_BACKOFF;
+	}
+	strategy = ask(&pass, entry, true, BT_STRATEGY_SKIP);
+	return ask(&pass, entry, false, strategy);
+}
+
+/* --- the pass --- */
+
+static bool is_checked(const struct pass *pass, const struct bt_queue_entry *entry)
+{
+	const struct bt_queue_check *check = pass->check;
+
+	return check == NULL ||
+		((!check->has_priority_max || entry->pod.priority <= check->priority_max) &&
+			(check->excluded_uid.length == 0 ||
+				!bt_str_equal(check->excluded_uid, entry->pod.uid)));
+}
+
+static void add_departure(
+	struct bt_queue *queue, const struct bt_queue_entry *entry, enum bt_queue_strategy strategy)
+{
+	struct bt_queue_departure departure = {entry->sequence, entry->id, strategy};
+
+	bt_vec_push(&queue->departures, departure);
+}
+
+/** What the hints that a shape does not decide make of `best`. */
+static enum bt_queue_strategy ask_member(const struct pass *pass,
+	const struct bt_queue_entry *entry, enum bt_queue_strategy best, struct label_memo *memo)
+{
+	if (memo->usable && memo->filled && entry->pod.label_set == memo->label_set &&
+		bt_str_equal(entry->pod.namespace_, memo->namespace_)) {
+		return memo->strategy;
+	}
+	memo->strategy = ask(pass, entry, false, best);
+	memo->filled = true;
+	memo->namespace_ = entry->pod.namespace_;
+	memo->label_set = entry->pod.label_set;
+	return memo->strategy;
+}
+
+/** All rejectors of the class that a shape does not decide are decided by labels. */
+static bool labels_decide(const struct pass *pass, const struct bt_queue_class *class)
+{
+	const struct bt_queue_listeners *listeners =
+		&pass->queue->events.items[pass->event].listeners[class->profile];
+	struct bt_rejectors rejectors =
+		bt_rejectors_union(&class->unschedulable_plugins, &class->pending_plugins);
+
+	for (uint32_t i = 0; i < listeners->items.count; i++) {
+		if (listeners->items.items[i].scope == BT_HINT_SCOPE_POD &&
+			bt_rejectors_has(&rejectors, listeners->items.items[i].rejector)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void judge_group(const struct pass *pass, const struct bt_queue_group *group, bool per_pod,
+	struct label_memo memo)
+{
+	struct bt_queue *queue = pass->queue;
+	const struct bt_queue_entry *first = bt_queue_entry_at(queue, group->first);
+	enum bt_queue_strategy of_shape = BT_STRATEGY_SKIP;
+	bool has_self = pass->self != NULL && pass->self->group == first->group;
+
+	if (first == pass->self && first->next_in_group != BT_QUEUE_NONE) {
+		first = bt_queue_entry_at(queue, first->next_in_group);
+	}
+	if (first != pass->self) {
+		of_shape = ask(pass, first, true, BT_STRATEGY_SKIP);
+	}
+	if (of_shape == BT_STRATEGY_SKIP && !per_pod && !has_self) {
+		return;
+	}
+	for (uint32_t id = group->first; id != BT_QUEUE_NONE;) {
+		const struct bt_queue_entry *entry = bt_queue_entry_at(queue, id);
+		enum bt_queue_strategy strategy = of_shape;
+
+		id = entry->next_in_group;
+		if (!is_checked(pass, entry)) {
+			continue;
+		}
+		if (entry == pass->self) {
+			strategy = ask(pass, entry, true, BT_STRATEGY_SKIP);
+			strategy = ask(pass, entry, false, strategy);
+		} else if (per_pod && !is_final(entry, strategy)) {
+			strategy = ask_member(pass, entry, strategy, &memo);
+		}
+		if (strategy != BT_STRATEGY_SKIP) {
+			add_departure(queue, entry, strategy);
+		}
+	}
+}
+
+static void judge_class(const struct pass *pass, const struct bt_queue_class *class)
+{
+	struct bt_queue *queue = pass->queue;
+	const struct bt_queue_event *event = &queue->events.items[pass->event];
+	struct bt_rejectors rejectors =
+		bt_rejectors_union(&class->unschedulable_plugins, &class->pending_plugins);
+	bool asks = class->profile != BT_QUEUE_NONE && !bt_rejectors_is_empty(&rejectors);
+	bool per_pod = false;
+	struct label_memo memo = {.usable = false};
+
+	if (asks) {
+		const struct bt_queue_listeners *listeners = &event->listeners[class->profile];
+
+		if (!bt_rejectors_meet(&listeners->rejectors, &rejectors)) {
+			return;
+		}
+		per_pod = bt_rejectors_meet(&listeners->per_pod, &rejectors);
+		memo.usable = per_pod && labels_decide(pass, class);
+	}
+	for (uint32_t id = class->first_group; id != BT_QUEUE_NONE;
+		id = queue->groups.items[id].next_in_class) {
+		const struct bt_queue_group *group = &queue->groups.items[id];
+
+		if (asks) {
+			judge_group(pass, group, per_pod, memo);
+			continue;
+		}
+		/* Nobody to ask: spec 04 section 8.8. */
+		for (uint32_t e = group->first; e != BT_QUEUE_NONE;
+			e = bt_queue_entry_at(queue, e)->next_in_group) {
+			if (is_checked(pass, bt_queue_entry_at(queue, e))) {
+				add_departure(queue, bt_queue_entry_at(queue, e),
+					BT_STRATEGY_AFTER_BACKOFF);
+			}
+		}
+	}
+}
+
+/** Some registration of the gating plugin, in whatever profile, matches the event. */
+static bool gate_listens(const struct pass *pass, const struct bt_queue_class *class)
+{
+	const struct bt_queue *queue = pass->queue;
+	const struct bt_queue_event *event = &queue->events.items[pass->event];
+	struct bt_str name = bt_queue_rejector_name(queue, class->profile, class->gating_plugin);
+
+	for (uint32_t p = 0; p < queue->profiles->frameworks.count; p++) {
+		const struct bt_queue_listeners *listeners = &event->listeners[p];
+
+		for (uint32_t i = 0; i < listeners->items.count; i++) {
+			const struct bt_plugin *plugin = listeners->items.items[i].hint->plugin;
+
+			if (plugin != NULL && bt_str_equal_c(name, plugin->ops->name)) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/** The unschedulable pod that one of the event's objects is, or NULL. */
+static const struct bt_queue_entry *find_self(const struct bt_queue *queue,
+	const struct bt_object *old_object, const struct bt_object *new_object)
+{
+	const struct bt_object *object = new_object != NULL ? new_object : old_object;
+	const struct bt_queue_entry *entry;
+
+	if (object == NULL || object->kind != BT_KIND_POD) {
+		return NULL;
+	}
+	entry = bt_queue_lookup(queue, object->meta->namespace_, object->meta->name);
+	return entry != NULL && entry->place == BT_QUEUE_UNSCHEDULABLE ? entry : NULL;
+}
+
+/* Merge sort from runs of one: arrival numbers are distinct, and qsort may allocate. */
+void bt_queue_sort_departures(struct bt_queue *queue)
+{
+	uint32_t count = queue->departures.count;
+
+	bt_vec_reserve(&queue->merged, count);
+	for (uint64_t run = 1; run < count; run *= 2) {
+		struct bt_queue_departure *from = queue->departures.items;
+		struct bt_queue_departure *to = queue->merged.items;
+		uint32_t capacity = queue->departures.capacity;
+
+		for (uint64_t start = 0; start < count; start += 2 * run) {
+			uint64_t middle = start + run < count ? start + run : count;
+			uint64_t end = start + 2 * run < count ? start + 2 * run : count;
+			uint64_t a = start;
+			uint64_t b = middle;
+
+			for (uint64_t out = start; out < end; out++) {
+				bool left = b == end ||
+					(a < middle && from[a].sequence < from[b].sequence);
+
+				to[out] = left ? from[a++] : from[b++];
+			}
+		}
+		queue->departures.items = to;
+		queue->merged.items = from;
+		queue->departures.capacity = queue->merged.capacity;
+		queue->merged.capacity = capacity;
+	}
+}
+
+void bt_queue_depart(struct bt_queue *queue, uint32_t event, int64_t now_ns)
+{
+	bt_queue_sort_departures(queue);
+	for (uint32_t i = 0; i < queue->departures.count; i++) {
+		struct bt_queue_departure departure = queue->departures.items[i];
+		struct bt_queue_entry *entry = bt_queue_entry_at(queue, departure.entry);
+
+		/* First out, so that a pod that is still gated comes back as a newcomer. */
+		bt_queue_take_out(queue, entry);
+		(void)bt_queue_requeue(queue, entry, departure.strategy, event, now_ns);
+	}
+	queue->departures.count = 0;
+}
+
+void bt_queue_move(struct bt_queue *queue, const struct bt_cluster_event *event,
+	struct bt_object *old_object, struct bt_object *new_object,
+	const struct bt_queue_check *check, int64_t now_ns)
+{
+	const struct pass pass = {
+		.queue = queue,
+		.event = bt_queue_event_index(queue, event),
+		.old_value = value_of(old_object),
+		.new_value = value_of(new_object),
+		.self = find_self(queue, old_object, new_object),
+		.check = check,
+	};
+
+	/* Its only sources are the leftover flush and Activate. */
+	BT_ASSERT(!bt_cluster_event_is_wildcard(event));
+	if (!queue->events.items[pass.event].is_of_interest) {
+		return;
+	}
+	for (uint32_t i = 0; i < queue->classes.count; i++) {
+		const struct bt_queue_class *class = &queue->classes.items[i];
+
+		if (class->group_count > 0 &&
+			(class->gating_plugin == BT_QUEUE_NONE || gate_listens(&pass, class))) {
+			judge_class(&pass, class);
+		}
+	}
+	bt_queue_depart(queue, pass.event, now_ns);
+	if (queue->in_flight_count > 0) {
+		bt_queue_log(queue, pass.event, old_object, new_object);
+	}
+}

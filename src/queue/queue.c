@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "queue/queue.h"
+
+#include "queue/queue_private.h"
+
+#define NS_PER_SECOND INT64_C(1000000000)
+#define DEFAULT_MAX_IN_UNSCHEDULABLE_NS (300 * NS_PER_SECOND)
+
+static const struct bt_str assigned_pod = BT_RESOURCE_ASSIGNED_POD;
+static const struct bt_str unschedulable_pod = BT_RESOURCE_UNSCHEDULABLE_POD;
+
+struct bt_queue_options bt_queue_options_from_config(const struct bt_config *config)
+{
+	/* As upstream multiplies: what does not fit wraps around. */
+	uint64_t initial = (uint64_t)bt_config_pod_initial_backoff_seconds(config);
+	uint64_t max = (uint64_t)bt_config_pod_max_backoff_seconds(config);
+
+	return (struct bt_queue_options){
+		.initial_backoff_ns = (int64_t)(initial * (uint64_t)NS_PER_SECOND),
+		.max_backoff_ns = (int64_t)(max * (uint64_t)NS_PER_SECOND),
+		.max_in_unschedulable_ns = DEFAULT_MAX_IN_UNSCHEDULABLE_NS,
+		.gates = bt_config_gates(config),
+	};
+}
+
+/** The errors of all profiles, joined by newlines. */
+static int create_hints(struct bt_queue *queue, struct berth_error *err)
+{
+	struct bt_strbuf problems = {0};
+	int result = BERTH_OK;
+
+	for (uint32_t i = 0; i < queue->profiles->frameworks.count; i++) {
+		struct berth_error cause = BERTH_ERROR_INIT;
+		int code = bt_event_hints_create(
+			queue->profiles->frameworks.items[i], &queue->hints[i], &cause);
+
+		if (code != BERTH_OK) {
+			bt_strbuf_append_c(&problems, result != BERTH_OK ? "\n" : "");
+			bt_strbuf_append_c(&problems, berth_error_message(&cause));
+			berth_error_finish(&cause);
+			result = code;
+		}
+	}
+	if (result != BERTH_OK) {
+		(void)bt_error_set(err, result, "%s", bt_strbuf_c(&problems));
+	}
+	bt_strbuf_finish(&problems);
+	return result;
+}
+
+static void init_gates(struct bt_queue *queue)
+{
+	const struct bt_gates *gates = queue->options.gates;
+
+	queue->pops_backoff = bt_gate_enabled(gates, BT_GATE_SCHEDULER_POP_FROM_BACKOFF_Q);
+	queue->has_groups = bt_gate_enabled(gates, BT_GATE_GENERIC_WORKLOAD);
+	queue->has_signatures = bt_gate_enabled(gates, BT_GATE_OPPORTUNISTIC_BATCHING);
+	queue->change_gates = (struct bt_change_gates){
+		.dynamic_resource_allocation =
+			bt_gate_enabled(gates, BT_GATE_DYNAMIC_RESOURCE_ALLOCATION),
+		.in_place_pod_level_resources = bt_gate_enabled(
+			gates, BT_GATE_IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING),
+		.node_declared_features = bt_gate_enabled(gates, BT_GATE_NODE_DECLARED_FEATURES),
+	};
+}
+
+int bt_queue_create(const struct bt_queue_options *options, struct bt_state *state,
+	const struct bt_profiles *profiles, struct bt_nominator *nominator,
+	struct bt_queue **out_queue, struct berth_error *err)
+{
+	const struct bt_framework *first;
+	struct bt_queue *queue = BT_NEW(struct bt_queue);
+	int code;
+
+	BT_ASSERT(profiles->frameworks.count > 0);
+	first = profiles->frameworks.items[0];
+	BT_ASSERT(first->points[BT_POINT_QUEUE_SORT].entries.count > 0);
+	queue->options = *options;
+	queue->state = state;
+	queue->profiles = profiles;
+	queue->nominator = nominator;
+	queue->sort = first->points[BT_POINT_QUEUE_SORT].entries.items[0].plugin;
+	queue->unschedulable_gauge =
+		BT_NEW_ARRAY(int64_t, (size_t)profiles->frameworks.count * BT_REJECTOR__COUNT);
+	init_gates(queue);
+	bt_queue_entries_init(queue);
+	bt_heap_init(&queue->active,
+		queue->sort->ops->less_is_priority_then_time ? NULL : bt_queue_sorts_before, queue);
+	bt_heap_init(&queue->backoff, queue->pops_backoff ? bt_queue_sorts_before : NULL, queue);
+	bt_queue_unschedulable_init(queue);
+	bt_queue_in_flight_init(queue);
+	queue->hints = BT_NEW_ARRAY(struct bt_event_hints, profiles->frameworks.count);
+	code = create_hints(queue, err);
+	if (code != BERTH_OK) {
+		bt_queue_destroy(queue);
+		return code;
+	}
+	bt_queue_events_init(queue);
+	*out_queue = queue;
+	return BERTH_OK;
+}
+
+void bt_queue_destroy(struct bt_queue *queue)
+{
+	if (queue == NULL) {
+		return;
+	}
+	for (uint32_t id = 0; id < queue->entry_limit; id++) {
+		/* The nominator outlives the queue. */
+		if (bt_queue_entry_at(queue, id)->object != NULL) {
+			bt_queue_take_out(queue, bt_queue_entry_at(queue, id));
+		}
+	}
+	bt_queue_in_flight_finish(queue);
+	bt_queue_unschedulable_finish(queue);
+	bt_heap_finish(&queue->active);
+	bt_heap_finish(&queue->backoff);
+	bt_heap_finish(&queue->error_backoff);
+	bt_queue_entries_finish(queue);
+	bt_queue_events_finish(queue);
+	bt_free(queue->unschedulable_gauge);
+	bt_arena_finish(&queue->arena);
+	bt_strbuf_finish(&queue->text);
+	bt_vec_finish(&queue->departures);
+	bt_vec_finish(&queue->merged);
+	bt_vec_finish(&queue->flushed);
+	bt_free(queue);
+}
+
+/** A new record into the active queue, or where PreEnqueue wants it. */
+static void add_record(
+	struct bt_queue *queue, struct bt_object *pod, uint32_t event, int64_t now_ns)
+{
+	struct bt_queue_entry *entry = bt_queue_entry_create(queue, pod, now_ns);
+
+	(void)bt_queue_to_active(queue, entry, event, false, now_ns);
+	if (entry->place == BT_QUEUE_OUT) {
+		bt_queue_entry_destroy(queue, entry);
+	}
+}
+
+void bt_queue_add(struct bt_queue *queue, struct bt_object *pod, int64_t now_ns)
+{
+	add_record(queue, pod, BT_EVENT_POD_ADD, now_ns);
+}
+
+/* --- update --- */
+
+/** The nominator looks at identity and nomination only. */
+static struct bt_pod_info nomination_of(const struct bt_pod *pod)
+{
+	return (struct bt_pod_info){
+		.name = pod->metadata.name,
+		.namespace_ = pod->metadata.namespace_,
+		.uid = pod->metadata.uid,
+		.nominated_node_name = pod->status.nominated_node_name,
+	};
+}
+
+static void swap_pod(struct bt_queue *queue, struct bt_queue_entry *entry,
+	const struct bt_pod *old_pod, struct bt_object *new_pod)
+{
+	struct bt_pod_info old_info = nomination_of(old_pod);
+
+	if (!bt_str_equal(entry->pod.uid, new_pod->meta->uid)) {
+		bt_nominator_set_queued(queue->nominator, entry->pod.uid, NULL);
+	}
+	bt_queue_entry_set_pod(queue, entry, new_pod);
+	bt_nominator_update(
+		queue->nominator, &old_info, &entry->pod, true, entry->pod.node_name.length == 0);
+	bt_queue_entry_sign(queue, entry);
+}
+
+/** The update of an unschedulable pod is an event for that pod alone. */
+static void update_unschedulable(struct bt_queue *queue, struct bt_queue_entry *entry,
+	const uint32_t *events, uint32_t event_count, struct bt_object *old_pod,
+	struct bt_object *new_pod, int64_t now_ns)
+{
+	for (uint32_t i = 0; i < event_count; i++) {
+		enum bt_queue_strategy strategy =
+			bt_queue_worth(queue, entry, events[i], old_pod, new_pod);
+
+		if (bt_queue_requeue(queue, entry, strategy, events[i], now_ns) !=
+			BT_QUEUE_UNSCHEDULABLE) {
+			break;
+		}
+	}
+}
+
+void bt_queue_update(struct bt_queue *queue, struct bt_object *old_pod, struct bt_object *new_pod,
+	int64_t now_ns)
+{
+	const struct bt_pod *old_value = bt_object_value(old_pod, BT_KIND_POD);
+	const struct bt_pod *new_value = bt_object_value(new_pod, BT_KIND_POD);
+	struct bt_change_events changes =
+		bt_pod_change_events(old_value, new_value, &queue->change_gates, &queue->arena);
+	struct bt_cluster_event event = {
+		.resource = new_value->spec.node_name.length > 0 ? assigned_pod : unschedulable_pod,
+	};
+	uint32_t events[BT_CHANGE_EVENTS_MAX];
+	struct bt_queue_entry *entry;
+
+	bt_arena_reset(&queue->arena);
+	for (uint32_t i = 0; i < changes.count; i++) {
+		event.action = changes.actions[i];
+		events[i] = bt_queue_event_index(queue, &event);
+	}
+	if (bt_queue_is_in_flight(queue, new_value->metadata.uid)) {
+		for (uint32_t i = 0; i < changes.count; i++) {
+			bt_queue_log(queue, events[i], old_pod, new_pod);
+		}
+		return;
+	}
+	entry = bt_queue_lookup(queue, new_value->metadata.namespace_, new_value->metadata.name);
+	if (entry == NULL) {
+		add_record(queue, new_pod, BT_EVENT_POD_UPDATE, now_ns);
+		return;
+	}
+	/* The record may hold the only reference to it. */
+	old_pod = bt_object_share(old_pod);
+	if (entry->place == BT_QUEUE_UNSCHEDULABLE) {
+		/* The group depends on the shape. */
+		bt_queue_unlink(queue, entry);
+		swap_pod(queue, entry, old_value, new_pod);
+		bt_queue_link(queue, entry);
+		update_unschedulable(queue, entry, events, changes.count, old_pod, new_pod, now_ns);
+	} else {
+		swap_pod(queue, entry, old_value, new_pod);
+		bt_queue_resift(queue, entry);
+	}
+	bt_object_release(old_pod);
+}
+
+void bt_queue_delete(struct bt_queue *queue, const struct bt_object *pod)
+{
+	struct bt_queue_entry *entry =
+		bt_queue_lookup(queue, pod->meta->namespace_, pod->meta->name);
+
+	bt_nominator_delete(queue->nominator, pod->meta->uid);
+	if (entry == NULL) {
+		return;
+	}
+	/* Upstream quirk, spec 04 section 8.12: only there the gauge goes down. */
+	if (entry->place == BT_QUEUE_UNSCHEDULABLE) {
+		bt_queue_count_rejectors(queue, entry, -1);
+	}
+	bt_queue_take_out(queue, entry);
+	bt_queue_entry_destroy(queue, entry);
+}
+
+/* --- attempts --- */
+
+static bool is_duplicate(struct bt_queue *queue, struct bt_queue_entry *entry)
+{
+	if (bt_queue_take_off(queue, entry)) {
+		return false;
+	}
+	bt_queue_warn(queue,
+		"the same pod is tracked in multiple places in the scheduler: %s: "
+		"Discarding the popped pod",
+		bt_queue_pod_text(queue, &entry->pod));
+	bt_queue_entry_destroy(queue, entry);
+	return true;
+}
+
+bool bt_queue_can_pop(const struct bt_queue *queue)
+{
+	return queue->active.slots.count > 0 ||
+		(queue->pops_backoff && queue->backoff.slots.count > 0);
+}
+
+struct bt_queue_entry *bt_queue_pop(struct bt_queue *queue)
+{
+	while (bt_queue_can_pop(queue)) {
+		struct bt_queue_entry *entry;
+
+		if (queue->active.slots.count > 0) {
+			entry = bt_queue_entry_at(queue, bt_heap_top(&queue->active));
+		} else {
+			/* Idle: rejected pods that an event helps need not sit out their time. */
+			entry = bt_queue_entry_at(queue, bt_heap_top(&queue->backoff));
+			queue->events.items[BT_EVENT_POP_FROM_BACKOFF].incoming[BT_QUEUE_ACTIVE]++;
+		}
+		bt_queue_take_out(queue, entry);
+		if (!is_duplicate(queue, entry)) {
+			return entry;
+		}
+	}
+	return NULL;
+}
+
+/** Spec 04 section 8.10. */
+static bool activate(struct bt_queue *queue, struct bt_queue_entry *entry, int64_t now_ns)
+{
+	bool from_backoff = false;
+
+	switch (entry->place) {
+	case BT_QUEUE_ACTIVE:
+	case BT_QUEUE_OUT:
+		return false;
+	case BT_QUEUE_BACKOFF:
+	case BT_QUEUE_ERROR_BACKOFF:
+		bt_queue_take_out(queue, entry);
+		from_backoff = true;
+		break;
+	case BT_QUEUE_UNSCHEDULABLE:
+		break;
+	}
+	return bt_queue_to_active(queue, entry, BT_EVENT_FORCE_ACTIVATE, from_backoff, now_ns);
+}
+
+bool bt_queue_activate(struct bt_queue *queue, struct bt_object *pod, int64_t now_ns)
+{
+	struct bt_queue_entry *entry =
+		bt_queue_lookup(queue, pod->meta->namespace_, pod->meta->name);
+
+	if (entry != NULL && activate(queue, entry, now_ns)) {
+		return true;
+	}
+	if (bt_queue_is_in_flight(queue, pod->meta->uid)) {
+		bt_queue_log(queue, BT_EVENT_FORCE_ACTIVATE, NULL, pod);
+	}
+	return false;
+}
+
+struct bt_queue_entry *bt_queue_pop_pod(
+	struct bt_queue *queue, struct bt_str namespace_, struct bt_str name, int64_t now_ns)
+{
+	struct bt_queue_entry *entry = bt_queue_lookup(queue, namespace_, name);
+
+	if (entry == NULL) {
+		return NULL;
+	}
+	(void)activate(queue, entry, now_ns);
+	if (entry->place != BT_QUEUE_ACTIVE) {
+		return NULL;
+	}
+	bt_queue_take_out(queue, entry);
+	return is_duplicate(queue, entry) ? NULL : entry;
+}
+
+void bt_queue_release(struct bt_queue *queue, struct bt_queue_entry *entry)
+{
+	BT_ASSERT(entry->place == BT_QUEUE_OUT && entry->object != NULL);
+	bt_queue_done(queue, entry->pod.uid);
+	bt_queue_entry_destroy(queue, entry);
+}
+
+void bt_queue_refresh(struct bt_queue *queue, struct bt_queue_entry *entry, struct bt_object *pod)
+{
+	BT_ASSERT(entry->place == BT_QUEUE_OUT && entry->object != NULL);
+	if (entry->object != pod) {
+		bt_queue_entry_set_pod(queue, entry, pod);
+	}
+}
+
+static int refuse_second(
+	struct bt_queue *queue, const struct bt_queue_entry *present, struct berth_error *err)
+{
+	static const char *const names[BT_QUEUE__PLACES] = {
+		[BT_QUEUE_ACTIVE] = "the active queue",
+		[BT_QUEUE_BACKOFF] = "the backoff queue",
+		[BT_QUEUE_ERROR_BACKOFF] = "the backoff queue",
+		[BT_QUEUE_UNSCHEDULABLE] = "unschedulable queue",
+	};
+
+	return bt_error_set(err, BERTH_ERR_EXISTS, "Pod %s is already present in %s",
+		bt_queue_pod_text(queue, &present->pod), names[present->place]);
+}
+
+int bt_queue_add_unschedulable(struct bt_queue *queue, struct bt_queue_entry *entry,
+	const struct bt_queue_rejection *rejection, int64_t now_ns, struct berth_error *err)
+{
+	static const struct bt_queue_rejection none;
+	const struct bt_queue_entry *present =
+		bt_queue_lookup(queue, entry->pod.namespace_, entry->pod.name);
+	struct bt_rejectors rejectors;
+	enum bt_queue_strategy strategy;
+
+	BT_ASSERT(entry->place == BT_QUEUE_OUT && entry->object != NULL);
+	if (present != NULL) {
+		bt_queue_done(queue, entry->pod.uid);
+		return refuse_second(queue, present, err);
+	}
+	entry->unschedulable_plugins =
+		(rejection != NULL ? rejection : &none)->unschedulable_plugins;
+	entry->pending_plugins = (rejection != NULL ? rejection : &none)->pending_plugins;
+	entry->gating_plugin = BT_QUEUE_NONE;
+	rejectors = bt_queue_entry_rejectors(entry);
+	if (bt_rejectors_is_empty(&rejectors)) {
+		entry->consecutive_errors++;
+	} else {
+		entry->unschedulable_count++;
+		entry->consecutive_errors = 0;
+	}
+	entry->timestamp_ns = now_ns;
+	entry->backoff_expiration_ns = BT_QUEUE_TIME_UNSET;
+	entry->flushed = false;
+	bt_queue_count_rejectors(queue, entry, 1);
+	strategy = bt_queue_hint_for_in_flight(queue, entry);
+	bt_queue_done(queue, entry->pod.uid);
+	(void)bt_queue_requeue(queue, entry, strategy, BT_EVENT_ATTEMPT_FAILURE, now_ns);
+	return BERTH_OK;
+}
+
+void bt_queue_nominate(struct bt_queue *queue, const struct bt_queue_entry *entry,
+	const struct bt_post_filter_result *info, bool can_nominate)
+{
+	bt_nominator_nominate(
+		queue->nominator, &entry->pod, info, entry->place != BT_QUEUE_OUT, can_nominate);
+}

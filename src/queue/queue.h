@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_QUEUE_QUEUE_H
+#define BT_QUEUE_QUEUE_H
+/**
+ * The scheduling queue: which pod is tried next, how long a failed one waits, which cluster change
+ * makes it worth another try. Spec: 04, 04 (hints) sections 2, 3 and 5.
+ *
+ * One thread; time is a parameter and never goes back by much. Where upstream's Pop blocks, pop
+ * returns NULL and the owner asks again after the next change or tick. Upstream's two flushers are
+ * bt_queue_tick.
+ *
+ * Pods come as decoded objects; the queue shares them. An event costs what it concerns: rejected
+ * pods are kept by the plugins that rejected them and by shape, and a hint that depends on the
+ * shape is asked once per shape (framework/plugin.h, hint_scope).
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "api/object.h"
+#include "base/strbuf.h"
+#include "base/symbol.h"
+#include "config/config.h"
+#include "framework/framework.h"
+#include "queue/rejectors.h"
+
+enum bt_queue_place {
+	BT_QUEUE_ACTIVE,
+	BT_QUEUE_BACKOFF,       /* rejected by a plugin */
+	BT_QUEUE_ERROR_BACKOFF, /* failed by an error */
+	BT_QUEUE_UNSCHEDULABLE, /* rejected and waiting for an event, or gated */
+	BT_QUEUE__PLACES,
+	BT_QUEUE_OUT = BT_QUEUE__PLACES, /* popped, or nowhere yet */
+};
+
+struct bt_queue_options {
+	int64_t initial_backoff_ns;
+	int64_t max_backoff_ns; /* 0: nobody backs off */
+	int64_t max_in_unschedulable_ns;
+	const struct bt_gates *gates; /* borrowed for the life of the queue */
+	/** Lines that upstream logs as errors; NULL: nobody listens. */
+	void (*warn)(void *context, struct bt_str line);
+	void *warn_context;
+};
+
+/** Backoffs and gates of the configuration; rejected pods wait five minutes at most. */
+struct bt_queue_options bt_queue_options_from_config(const struct bt_config *config);
+
+#define BT_QUEUE_NONE UINT32_MAX
+#define BT_QUEUE_TIME_UNSET INT64_MIN
+
+/**
+ * The queued pod record (spec 04 section 3.1). Readable by everybody, written by the queue only.
+ * Its address does not change while it lives.
+ */
+struct bt_queue_entry {
+	struct bt_pod_info pod;
+	struct bt_object *object; /* behind pod; reference held */
+	int64_t timestamp_ns;
+	int64_t initial_attempt_ns;    /* first entry into the active queue, or unset */
+	int64_t backoff_expiration_ns; /* unset until somebody needed it */
+	int64_t unschedulable_count;
+	int64_t consecutive_errors;
+	uint32_t attempts;
+	uint32_t profile; /* index in the profiles, or BT_QUEUE_NONE: unknown schedulerName */
+	struct bt_rejectors unschedulable_plugins;
+	struct bt_rejectors pending_plugins;
+	bt_sym signature;       /* BT_SYM_NONE: not batchable */
+	uint32_t gating_plugin; /* index in the profile, or BT_QUEUE_NONE */
+	bool flushed;           /* left unschedulable pods by timeout, last time */
+	enum bt_queue_place place;
+	uint32_t id;
+	/* Among unschedulable pods. */
+	uint64_t sequence; /* order of arrival there */
+	uint32_t group;
+	uint32_t previous_in_group;
+	uint32_t next_in_group;
+	bool counted_gated; /* as what the pending_pods gauge holds it */
+};
+
+static inline bool bt_queue_entry_is_gated(const struct bt_queue_entry *entry)
+{
+	return entry->gating_plugin != BT_QUEUE_NONE;
+}
+
+/** Unschedulable and pending plugins together. */
+static inline struct bt_rejectors bt_queue_entry_rejectors(const struct bt_queue_entry *entry)
+{
+	return bt_rejectors_union(&entry->unschedulable_plugins, &entry->pending_plugins);
+}
+
+struct bt_queue;
+
+/**
+ * All profiles share the queue; the first one's QueueSort orders it. state, profiles and nominator
+ * are borrowed for its life. Fails when a plugin cannot say which events it wants.
+ */
+BT_MUST_USE int bt_queue_create(const struct bt_queue_options *options, struct bt_state *state,
+	const struct bt_profiles *profiles, struct bt_nominator *nominator,
+	struct bt_queue **out_queue, struct berth_error *err);
+/** Popped entries end with it. */
+void bt_queue_destroy(struct bt_queue *queue);
+
+/* Pods without a node, seen by the pod informer. Objects are of kind Pod and are shared. */
+
+void bt_queue_add(struct bt_queue *queue, struct bt_object *pod, int64_t now_ns);
+/** Of a pod that is not assumed, when its resourceVersion changed. */
+void bt_queue_update(struct bt_queue *queue, struct bt_object *old_pod, struct bt_object *new_pod,
+	int64_t now_ns);
+/** The pod is gone or has a node now. An attempt that is under way is not touched. */
+void bt_queue_delete(struct bt_queue *queue, const struct bt_object *pod);
+
+/* Attempts. */
+
+/**
+ * The next pod to try, now in flight; NULL when Pop would block. The entry is the caller's to hold
+ * until bt_queue_add_unschedulable succeeds or bt_queue_release.
+ */
+struct bt_queue_entry *bt_queue_pop(struct bt_queue *queue);
+/** This pod, wherever it waits (members of a pod group); NULL: unknown, gated or in flight. */
+struct bt_queue_entry *bt_queue_pop_pod(
+	struct bt_queue *queue, struct bt_str namespace_, struct bt_str name, int64_t now_ns);
+/** Events are no longer collected for this pod. Idempotent. */
+void bt_queue_done(struct bt_queue *queue, struct bt_str uid);
+/** The popped entry is not needed any more; done is included. */
+void bt_queue_release(struct bt_queue *queue, struct bt_queue_entry *entry);
+/** The pod changed while the entry was out. The signature stays (spec 04 section 13). */
+void bt_queue_refresh(struct bt_queue *queue, struct bt_queue_entry *entry, struct bt_object *pod);
+
+/** What the failure handler found; both empty: the attempt failed by an error. */
+struct bt_queue_rejection {
+	struct bt_rejectors unschedulable_plugins;
+	struct bt_rejectors pending_plugins;
+};
+
+/**
+ * AddUnschedulableIfNotPresent: the attempt failed; done is included. rejection NULL: by an error.
+ * BERTH_ERR_EXISTS when a pod of that name is queued already; the entry then stays the caller's.
+ */
+BT_MUST_USE int bt_queue_add_unschedulable(struct bt_queue *queue, struct bt_queue_entry *entry,
+	const struct bt_queue_rejection *rejection, int64_t now_ns, struct berth_error *err);
+/**
+ * Nominator.Add for a pod that comes from the queue or still is in it. can_nominate: the pod
+ * informer has the pod, without spec.nodeName.
+ */
+void bt_queue_nominate(struct bt_queue *queue, const struct bt_queue_entry *entry,
+	const struct bt_post_filter_result *info, bool can_nominate);
+
+/* Cluster events. */
+
+/** Pods that the event does not concern although they wait; NULL for none. */
+struct bt_queue_check {
+	bool has_priority_max; /* only pods of at most this priority */
+	int32_t priority_max;
+	struct bt_str excluded_uid; /* "": nobody */
+};
+
+/**
+ * MoveAllToActiveOrBackoffQueue. old_object is NULL for additions, new_object for deletions; both
+ * are of the kind that the event's resource names, and are shared. Not for the wildcard event.
+ */
+void bt_queue_move(struct bt_queue *queue, const struct bt_cluster_event *event,
+	struct bt_object *old_object, struct bt_object *new_object,
+	const struct bt_queue_check *check, int64_t now_ns);
+/** Some plugin of some profile registered for it: else bt_queue_move does nothing. */
+bool bt_queue_is_of_interest(struct bt_queue *queue, const struct bt_cluster_event *event);
+/** All actions registered for a resource, over all profiles and plugins; wildcards included. */
+uint32_t bt_queue_registered_actions(const struct bt_queue *queue, struct bt_str resource);
+/** Activate one pod: to the active queue whatever its backoff. true when it got there. */
+bool bt_queue_activate(struct bt_queue *queue, struct bt_object *pod, int64_t now_ns);
+
+/* Time. */
+
+/** The clock starts: upstream's Run. */
+void bt_queue_start(struct bt_queue *queue, int64_t now_ns);
+/** Do what is due: backoff flush every second, leftover flush every 30 seconds. */
+void bt_queue_tick(struct bt_queue *queue, int64_t now_ns);
+/** When tick has something to do; while nobody backs off, seconds without work are left out. */
+int64_t bt_queue_next_tick_ns(const struct bt_queue *queue);
+/** The two flushes by themselves, for owners with a rhythm of their own. */
+void bt_queue_flush_backoff(struct bt_queue *queue, int64_t now_ns);
+void bt_queue_flush_unschedulable(struct bt_queue *queue, int64_t now_ns);
+/** Done for everything in flight. What is queued can still be popped. */
+void bt_queue_close(struct bt_queue *queue);
+
+/* Queries. */
+
+/** Popped successfully so far. */
+uint64_t bt_queue_scheduling_cycle(const struct bt_queue *queue);
+uint32_t bt_queue_count(const struct bt_queue *queue, enum bt_queue_place place);
+/** Pop would return a pod. */
+bool bt_queue_can_pop(const struct bt_queue *queue);
+/** The queued pod of that name, or NULL. */
+const struct bt_queue_entry *bt_queue_find(
+	const struct bt_queue *queue, struct bt_str namespace_, struct bt_str name);
+/**
+ * Entries of one place: heap order, unschedulable ones in order of arrival. Calls visit until it
+ * returns false; visit must not change the queue.
+ */
+void bt_queue_for_each(struct bt_queue *queue, enum bt_queue_place place,
+	bool (*visit)(void *context, const struct bt_queue_entry *entry), void *context);
+/** Pods in flight, in the order in which they were popped. */
+void bt_queue_for_each_in_flight(const struct bt_queue *queue,
+	bool (*visit)(void *context, const struct bt_object *pod), void *context);
+/** End of the entry's backoff; false when it never backs off. */
+bool bt_queue_backoff_until(
+	const struct bt_queue *queue, const struct bt_queue_entry *entry, int64_t *out_ns);
+/** Name of a member of an entry's sets; "" for the nameless one. */
+struct bt_str bt_queue_rejector_name(
+	const struct bt_queue *queue, uint32_t profile, uint32_t rejector);
+/** By name; BT_REJECTOR__COUNT when the profile has no such plugin. "" is the nameless one. */
+uint32_t bt_queue_find_rejector(const struct bt_queue *queue, uint32_t profile, struct bt_str name);
+/** Index of the profile with this name, or BT_QUEUE_NONE. */
+uint32_t bt_queue_find_profile(const struct bt_queue *queue, struct bt_str scheduler_name);
+/** "activeQ:1; backoffQ:0; unschedulablePods:2". */
+void bt_queue_summary(const struct bt_queue *queue, struct bt_strbuf *out);
+
+/* Metrics: spec 04 section 14. What needs a clock is the caller's. */
+
+enum bt_queue_gauge {
+	BT_QUEUE_GAUGE_ACTIVE,
+	BT_QUEUE_GAUGE_BACKOFF,
+	BT_QUEUE_GAUGE_UNSCHEDULABLE,
+	BT_QUEUE_GAUGE_GATED,
+	BT_QUEUE_GAUGE__COUNT,
+};
+
+/** pending_pods. */
+uint32_t bt_queue_pending(const struct bt_queue *queue, enum bt_queue_gauge gauge);
+/** unschedulable_pods{plugin, profile}. */
+int64_t bt_queue_unschedulable_pods(
+	const struct bt_queue *queue, uint32_t profile, uint32_t rejector);
+/** inflight_events{PodPopped}. */
+uint32_t bt_queue_in_flight_count(const struct bt_queue *queue);
+
+/** Everything counted per event label. */
+struct bt_queue_event_counters {
+	struct bt_str label;
+	uint64_t incoming_active; /* queue_incoming_pods_total */
+	uint64_t incoming_backoff;
+	uint64_t incoming_unschedulable;
+	uint32_t in_flight; /* inflight_events */
+};
+
+/** queueing_hint_execution_duration_seconds, the counts of it. A shared answer counts once. */
+struct bt_queue_hint_counters {
+	struct bt_str plugin;
+	struct bt_str event_label;
+	uint64_t queue;
+	uint64_t skip;
+	uint64_t error;
+};
+
+/** Labels in the order of their first use. */
+void bt_queue_for_each_label(const struct bt_queue *queue,
+	void (*visit)(void *context, const struct bt_queue_event_counters *counters),
+	void *context);
+/** Per profile: the same plugin and label may come more than once. */
+void bt_queue_for_each_hint(const struct bt_queue *queue,
+	void (*visit)(void *context, const struct bt_queue_hint_counters *counters), void *context);
+
+/** false: *out_reason names the invariant that does not hold. For tests. */
+bool bt_queue_validate(const struct bt_queue *queue, const char **out_reason);
+#endif

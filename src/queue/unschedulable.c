@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Unschedulable pods by class (what rejected them, in which profile, what gates them) and, within
+ * a class, by shape. An event skips whole classes by their rejectors, and whole groups by one hint.
+ */
+#include "queue/queue_private.h"
+
+static uint64_t hash_of_rejectors(uint64_t hash, const struct bt_rejectors *set)
+{
+	for (uint32_t i = 0; i < BT_REJECTOR_WORDS; i++) {
+		hash = bt_hash_u64(hash, set->words[i]);
+	}
+	return hash;
+}
+
+static uint64_t hash_class(const struct bt_queue_class *class)
+{
+	uint64_t hash = bt_hash_u64(class->profile, class->gating_plugin);
+
+	hash = hash_of_rejectors(hash, &class->unschedulable_plugins);
+	return hash_of_rejectors(hash, &class->pending_plugins);
+}
+
+static uint64_t hash_of_class(const void *owner, uint32_t id)
+{
+	const struct bt_queue *queue = owner;
+
+	return hash_class(&queue->classes.items[id]);
+}
+
+static uint64_t hash_group(uint32_t class_id, uint32_t shape_id)
+{
+	return bt_hash_u64(class_id, shape_id);
+}
+
+static uint64_t hash_of_group(const void *owner, uint32_t id)
+{
+	const struct bt_queue *queue = owner;
+
+	return hash_group(queue->groups.items[id].class_id, queue->groups.items[id].shape_id);
+}
+
+void bt_queue_unschedulable_init(struct bt_queue *queue)
+{
+	bt_map_init(&queue->class_map, hash_of_class, queue);
+	bt_map_init(&queue->group_map, hash_of_group, queue);
+}
+
+void bt_queue_unschedulable_finish(struct bt_queue *queue)
+{
+	bt_map_finish(&queue->class_map);
+	bt_map_finish(&queue->group_map);
+	bt_vec_finish(&queue->classes);
+	bt_vec_finish(&queue->free_classes);
+	bt_vec_finish(&queue->groups);
+	bt_vec_finish(&queue->free_groups);
+}
+
+static bool is_class(const struct bt_queue_class *a, const struct bt_queue_class *b)
+{
+	return a->profile == b->profile && a->gating_plugin == b->gating_plugin &&
+		bt_rejectors_equal(&a->unschedulable_plugins, &b->unschedulable_plugins) &&
+		bt_rejectors_equal(&a->pending_plugins, &b->pending_plugins);
+}
+
+static uint32_t find_or_add_class(struct bt_queue *queue, const struct bt_queue_entry *entry)
+{
+	const struct bt_queue_class wanted = {
+		.first_group = BT_QUEUE_NONE,
+		.profile = entry->profile,
+		.gating_plugin = entry->gating_plugin,
+		.unschedulable_plugins = entry->unschedulable_plugins,
+		.pending_plugins = entry->pending_plugins,
+	};
+	uint64_t hash = hash_class(&wanted);
+	uint32_t id;
+
+	for (uint32_t it = bt_map_first(&queue->class_map, hash); it != BT_MAP_NONE;
+		it = bt_map_next(&queue->class_map, hash, it)) {
+		id = bt_map_value(&queue->class_map, it);
+		if (is_class(&queue->classes.items[id], &wanted)) {
+			return id;
+		}
+	}
+	if (queue->free_classes.count > 0) {
+		id = queue->free_classes.items[--queue->free_classes.count];
+		queue->classes.items[id] = wanted;
+	} else {
+		id = queue->classes.count;
+		bt_vec_push(&queue->classes, wanted);
+	}
+	bt_map_insert(&queue->class_map, hash, id);
+	return id;
+}
+
+static uint32_t find_or_add_group(struct bt_queue *queue, uint32_t class_id, uint32_t shape_id)
+{
+	struct bt_queue_class *class = &queue->classes.items[class_id];
+	const struct bt_queue_group wanted = {
+		.class_id = class_id,
+		.shape_id = shape_id,
+		.first = BT_QUEUE_NONE,
+		.previous_in_class = BT_QUEUE_NONE,
+		.next_in_class = class->first_group,
+	};
+	uint64_t hash = hash_group(class_id, shape_id);
+	uint32_t id;
+
+	for (uint32_t it = bt_map_first(&queue->group_map, hash); it != BT_MAP_NONE;
+		it = bt_map_next(&queue->group_map, hash, it)) {
+		id = bt_map_value(&queue->group_map, it);
+		if (queue->groups.items[id].class_id == class_id &&
+			queue->groups.items[id].shape_id == shape_id) {
+			return id;
+		}
+	}
+	if (queue->free_groups.count > 0) {
+		id = queue->free_groups.items[--queue->free_groups.count];
+		queue->groups.items[id] = wanted;
+	} else {
+		id = queue->groups.count;
+		bt_vec_push(&queue->groups, wanted);
+	}
+	bt_map_insert(&queue->group_map, hash, id);
+	if (class->first_group != BT_QUEUE_NONE) {
+		queue->groups.items[class->first_group].previous_in_class = id;
+	}
+	class->first_group = id;
+	class->group_count++;
+	return id;
+}
+
+void bt_queue_link(struct bt_queue *queue, struct bt_queue_entry *entry)
+{
+	uint32_t class_id = find_or_add_class(queue, entry);
+	struct bt_queue_group *group;
+
+	entry->group = find_or_add_group(queue, class_id, entry->pod.shape->id);
+	group = &queue->groups.items[entry->group];
+	entry->previous_in_group = BT_QUEUE_NONE;
+	entry->next_in_group = group->first;
+	if (group->first != BT_QUEUE_NONE) {
+		bt_queue_entry_at(queue, group->first)->previous_in_group = entry->id;
+	}
+	group->first = entry->id;
+	group->count++;
+	entry->counted_gated = bt_queue_entry_is_gated(entry);
+	queue->gated_count += entry->counted_gated;
+	queue->unschedulable_count++;
+}
+
+static void drop_class(struct bt_queue *queue, uint32_t class_id)
+{
+	bool found = bt_map_remove(
+		&queue->class_map, hash_class(&queue->classes.items[class_id]), class_id);
+
+	BT_ASSERT(found);
+	bt_vec_push(&queue->free_classes, class_id);
+}
+
+static void drop_group(struct bt_queue *queue, uint32_t group_id)
+{
+	struct bt_queue_group *group = &queue->groups.items[group_id];
+	struct bt_queue_class *class = &queue->classes.items[group->class_id];
+	bool found = bt_map_remove(
+		&queue->group_map, hash_group(group->class_id, group->shape_id), group_id);
+
+	BT_ASSERT(found);
+	if (group->previous_in_class != BT_QUEUE_NONE) {
+		queue->groups.items[group->previous_in_class].next_in_class = group->next_in_class;
+	} else {
+		class->first_group = group->next_in_class;
+	}
+	if (group->next_in_class != BT_QUEUE_NONE) {
+		queue->groups.items[group->next_in_class].previous_in_class =
+			group->previous_in_class;
+	}
+	if (--class->group_count == 0) {
+		drop_class(queue, group->class_id);
+	}
+	bt_vec_push(&queue->free_groups, group_id);
+}
+
+void bt_queue_unlink(struct bt_queue *queue, struct bt_queue_entry *entry)
+{
+	struct bt_queue_group *group = &queue->groups.items[entry->group];
+
+	if (entry->previous_in_group != BT_QUEUE_NONE) {
+		bt_queue_entry_at(queue, entry->previous_in_group)->next_in_group =
+			entry->next_in_group;
+	} else {
+		group->first = entry->next_in_group;
+	}
+	if (entry->next_in_group != BT_QUEUE_NONE) {
+		bt_queue_entry_at(queue, entry->next_in_group)->previous_in_group =
+			entry->previous_in_group;
+	}
+	if (--group->count == 0) {
+		drop_group(queue, entry->group);
+	}
+	entry->group = BT_QUEUE_NONE;
+	queue->gated_count -= entry->counted_gated;
+	queue->unschedulable_count--;
+}

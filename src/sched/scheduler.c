@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sched/scheduler.h"
+
+#include "base/alloc.h"
+#include "sched/scheduler_private.h"
+
+/** --- life --- */
+
+static int bind_through_writer(void *context, const struct bt_pod_info *pod,
+	struct bt_str node_name, struct berth_error *err)
+{
+	const struct bt_scheduler *scheduler = context;
+	if (scheduler->writer.bind == NULL) {
+		return 0;
+	}
+	return scheduler->writer.bind(scheduler->writer.context, pod, node_name, err);
+}
+
+static const struct bt_pod *find_pod(void *context, struct bt_str namespace_, struct bt_str name)
+{
+	const struct bt_scheduler *scheduler = context;
+	return bt_object_store_find(&scheduler->pods, BT_KIND_POD, namespace_, name);
+}
+
+static void connect_handle(struct bt_scheduler *scheduler, struct bt_handle *handle)
+{
+	handle->binder = &scheduler->binder;
+	handle->pods = &scheduler->lister;
+	handle->preemption_writer = scheduler->writer.preemption;
+	handle->volume_writer = scheduler->writer.volumes;
+}
+
+static int create_parts(struct bt_scheduler *scheduler, struct bt_config *config,
+	const struct bt_engine_options *options, struct berth_error *err)
+{
+	int result = bt_engine_create(config, options, &scheduler->engine, err);
+	if (result < 0) {
+		return result;
+	}
+	struct bt_engine *engine = scheduler->engine;
+	for (uint32_t i = 0; i < engine->profiles.frameworks.count; i++) {
+		connect_handle(scheduler, &engine->profiles.frameworks.items[i]->handle);
+	}
+	struct bt_queue_options queue_options = bt_queue_options_from_config(config);
+	return bt_queue_create(&queue_options, engine->state, &engine->profiles, &engine->nominator,
+		&scheduler->queue, err);
+}
+
+int bt_scheduler_create(struct bt_config *config, const struct bt_engine_options *options,
+	const struct bt_scheduler_writer *writer, struct bt_scheduler **out_scheduler,
+	struct berth_error *err)
+{
+	const struct bt_gates *gates = bt_config_gates(config);
+	struct bt_scheduler *scheduler = BT_NEW(struct bt_scheduler);
+	scheduler->writer = *writer;
+	scheduler->binder = (struct bt_binder){.bind = bind_through_writer, .context = scheduler};
+	scheduler->lister = (struct bt_pod_lister){.find = find_pod, .context = scheduler};
+	scheduler->change_gates = (struct bt_change_gates){
+		.dynamic_resource_allocation = true,
+		.in_place_pod_level_resources = bt_gate_enabled(
+			gates, BT_GATE_IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING),
+		.node_declared_features = bt_gate_enabled(gates, BT_GATE_NODE_DECLARED_FEATURES),
+	};
+	bt_object_store_init(&scheduler->pods);
+	bt_arena_init(&scheduler->scratch, 0);
+	int result = create_parts(scheduler, config, options, err);
+	if (result < 0) {
+		bt_scheduler_destroy(scheduler);
+		return result;
+	}
+	*out_scheduler = scheduler;
+	return 0;
+}
+
+void bt_scheduler_destroy(struct bt_scheduler *scheduler)
+{
+	if (scheduler == NULL) {
+		return;
+	}
+	bt_queue_destroy(scheduler->queue);
+	bt_engine_destroy(scheduler->engine);
+	bt_object_store_finish(&scheduler->pods);
+	bt_arena_finish(&scheduler->scratch);
+	bt_strbuf_finish(&scheduler->text);
+	bt_free(scheduler);
+}
+
+struct bt_engine *bt_scheduler_engine(const struct bt_scheduler *scheduler)
+{
+	return scheduler->engine;
+}
+
+struct bt_queue *bt_scheduler_queue(const struct bt_scheduler *scheduler)
+{
+	return scheduler->queue;
+}
+
+void bt_scheduler_warn(const struct bt_scheduler *scheduler, struct berth_error *err)
+{
+	if (scheduler->writer.warn != NULL) {
+		scheduler->writer.warn(
+			scheduler->writer.context, bt_str_from(berth_error_message(err)));
+	}
+	berth_error_finish(err);
+}
+
+/** --- one attempt: spec 03 section 2 --- */
+
+static void send_event(const struct bt_scheduler *scheduler, const struct bt_pod *pod,
+	const char *type, const char *reason, const char *action, const struct bt_strbuf *note)
+{
+	if (scheduler->writer.event != NULL) {
+		scheduler->writer.event(
+			scheduler->writer.context, pod, type, reason, action, bt_strbuf_str(note));
+	}
+}
+
+/** Spec 03 section 2.1. */
+static bool must_skip(const struct bt_scheduler *scheduler, const struct bt_queue_entry *entry)
+{
+	const struct bt_pod *pod = entry->pod.object;
+	struct berth_error err = BERTH_ERROR_INIT;
+	bool assumed = false;
+	if (pod->metadata.deletion_timestamp != NULL) {
+		struct bt_strbuf note = {0};
+		bt_strbuf_append_c(&note, "skip schedule deleting pod: ");
+		bt_object_ref(&pod->metadata, &note);
+		send_event(scheduler, pod, "Warning", "FailedScheduling", "Scheduling", &note);
+		bt_strbuf_finish(&note);
+		return true;
+	}
+	if (bt_state_is_assumed_pod(scheduler->engine->state, pod, &assumed, &err) < 0) {
+		bt_scheduler_warn(scheduler, &err);
+	}
+	return assumed;
+}
+
+/** With work to do before the binding, the expected node is made known first. Spec 03 section 6. */
+static void expect_node(struct bt_scheduler *scheduler, const struct bt_pod *pod,
+	const struct bt_status *pre_flights, struct bt_str node_name)
+{
+	const struct bt_gates *gates = bt_config_gates(scheduler->engine->config);
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_post_filter_result nomination = {true, BT_NOMINATING_OVERRIDE, node_name};
+	if (!bt_gate_enabled(gates, BT_GATE_NOMINATED_NODE_NAME_FOR_EXPECTATION) ||
+		!bt_status_is_success(pre_flights) || scheduler->writer.patch_status == NULL ||
+		bt_str_equal(pod->status.nominated_node_name, node_name)) {
+		return;
+	}
+	if (scheduler->writer.patch_status(
+		    scheduler->writer.context, pod, NULL, &nomination, &err) < 0) {
+		bt_scheduler_warn(scheduler, &err);
+	}
+}
+
+static void report_bound(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
+	const struct bt_schedule_result *result, struct bt_attempt *out_attempt)
+{
+	const struct bt_pod *pod = entry->pod.object;
+	struct bt_str node_name =
+		bt_node_table_name(&scheduler->engine->state->nodes, result->slot);
+	struct bt_strbuf note = {0};
+	bt_strbuf_append_c(&note, "Successfully assigned ");
+	bt_object_ref(&pod->metadata, &note);
+	bt_strbuf_append_c(&note, " to ");
+	bt_strbuf_append_str(&note, node_name);
+	send_event(scheduler, pod, "Normal", "Scheduled", "Binding", &note);
+	bt_strbuf_finish(&note);
+	out_attempt->outcome = BT_ATTEMPT_BOUND;
+	out_attempt->node_name = bt_arena_str(&scheduler->engine->arena, node_name);
+	bt_queue_release(scheduler->queue, entry);
+}
+
+/**
+ * The binding cycle. Its failure frees the assumed pod; others hear of it before the pod is queued
+ * again, or after it when the pod was rejected (spec 03 section 6.1).
+ */
+static void bind(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
+	struct bt_schedule_result *result, int64_t now_ns, struct bt_attempt *out_attempt)
+{
+	struct bt_engine *engine = scheduler->engine;
+	struct bt_status pre_flights = bt_run_pre_bind_pre_flights(
+		result->framework, result->cycle, &entry->pod, result->slot);
+	expect_node(scheduler, entry->pod.object, &pre_flights,
+		bt_node_table_name(&engine->state->nodes, result->slot));
+	bt_queue_done(scheduler->queue, entry->pod.uid);
+	if (bt_engine_bind(engine, &entry->pod, &pre_flights, result)) {
+		report_bound(scheduler, entry, result, out_attempt);
+		return;
+	}
+	struct bt_object *pod = bt_object_share(entry->object);
+	bool rejected = bt_status_is_rejected(&result->status);
+	struct bt_queue_check others = {.excluded_uid = pod->meta->uid};
+	if (!rejected) {
+		bt_scheduler_announce_freed(scheduler, pod, NULL, now_ns);
+	}
+	bt_scheduler_fail(scheduler, entry, result, now_ns, out_attempt);
+	if (rejected) {
+		bt_scheduler_announce_freed(scheduler, pod, &others, now_ns);
+	}
+	bt_object_release(pod);
+}
+
+void bt_scheduler_prefer_node(struct bt_scheduler *scheduler, struct bt_str node_name)
+{
+	struct bt_engine *engine = scheduler->engine;
+	engine->preferred_node = node_name;
+	for (uint32_t i = 0; i < engine->profiles.frameworks.count; i++) {
+		engine->profiles.frameworks.items[i]->handle.preferred_node = node_name;
+	}
+}
+
+void bt_scheduler_schedule_one(
+	struct bt_scheduler *scheduler, int64_t now_ns, struct bt_attempt *out_attempt)
+{
+	*out_attempt = (struct bt_attempt){.outcome = BT_ATTEMPT_IDLE};
+	struct bt_queue_entry *entry = bt_queue_pop(scheduler->queue);
+	if (entry == NULL) {
+		return;
+	}
+	struct bt_framework *framework =
+		bt_engine_profile(scheduler->engine, entry->pod.object->spec.scheduler_name);
+	if (framework == NULL || must_skip(scheduler, entry)) {
+		out_attempt->outcome = BT_ATTEMPT_SKIPPED;
+		bt_queue_release(scheduler->queue, entry);
+		return;
+	}
+	struct bt_schedule_result result;
+	bt_engine_schedule(scheduler->engine, framework, &entry->pod, &result);
+	out_attempt->namespace_ = bt_arena_str(&scheduler->engine->arena, entry->pod.namespace_);
+	out_attempt->name = bt_arena_str(&scheduler->engine->arena, entry->pod.name);
+	if (result.outcome == BT_OUTCOME_SCHEDULED &&
+		bt_engine_reserve(scheduler->engine, &entry->pod, &result)) {
+		bind(scheduler, entry, &result, now_ns, out_attempt);
+	} else {
+		bt_scheduler_fail(scheduler, entry, &result, now_ns, out_attempt);
+	}
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_SCHED_SCHEDULER_H
+#define BT_SCHED_SCHEDULER_H
+/**
+ * The living scheduler: object changes come in, pods are tried one at a time, and what must be
+ * written goes out through an interface. It holds the queue beside the engine, classifies changes
+ * into events, and handles failed attempts. Spec: 03 sections 2, 6, 9 and 10.
+ *
+ * One thread; time is a parameter. Writes are asked for synchronously; whoever carries them out
+ * reports their effects back through observe, as a watch would.
+ */
+#include "framework/preemption.h"
+#include "queue/queue.h"
+#include "sched/engine.h"
+
+/** What the scheduler wants done. A NULL function: nothing is done, and that counts as success. */
+struct bt_scheduler_writer {
+	void *context;
+	/** POST the binding. An error fails the attempt. */
+	int (*bind)(void *context, const struct bt_pod_info *pod, struct bt_str node_name,
+		struct berth_error *err);
+	/**
+	 * PATCH the pod's status: condition NULL: none; nomination->mode override: set
+	 * status.nominatedNodeName ("" clears it). Errors are only reported to warn.
+	 */
+	int (*patch_status)(void *context, const struct bt_pod *pod,
+		const struct bt_pod_condition *condition,
+		const struct bt_post_filter_result *nomination, struct berth_error *err);
+	/** An event on a pod, e.g. Warning, FailedScheduling, Scheduling, note (at most 1024
+	 * bytes). */
+	void (*event)(void *context, const struct bt_pod *pod, const char *type, const char *reason,
+		const char *action, struct bt_str note);
+	/** Writes of preemption and of volume binding; NULL: they only decide. Borrowed. */
+	const struct bt_preemption_writer *preemption;
+	const struct bt_volume_writer *volumes;
+	/** A line that upstream logs as an error. */
+	void (*warn)(void *context, struct bt_str line);
+};
+
+struct bt_scheduler;
+
+/** config: a reference is taken. writer is copied; its context must outlive the scheduler. */
+BT_MUST_USE int bt_scheduler_create(struct bt_config *config,
+	const struct bt_engine_options *options, const struct bt_scheduler_writer *writer,
+	struct bt_scheduler **out_scheduler, struct berth_error *err);
+void bt_scheduler_destroy(struct bt_scheduler *scheduler);
+struct bt_engine *bt_scheduler_engine(const struct bt_scheduler *scheduler);
+struct bt_queue *bt_scheduler_queue(const struct bt_scheduler *scheduler);
+
+/**
+ * An object was added (old NULL), updated, or deleted (new NULL), as a watch tells it; both are of
+ * one kind and shared. Terminal pods count as deleted. BERTH_ERR_INTERNAL: the cache is corrupted
+ * ("Scheduler cache is corrupted ..."), upstream would end the process.
+ */
+BT_MUST_USE int bt_scheduler_observe(struct bt_scheduler *scheduler, struct bt_object *old_object,
+	struct bt_object *new_object, int64_t now_ns, struct berth_error *err);
+
+enum bt_attempt_outcome {
+	BT_ATTEMPT_IDLE,    /* no pod to try */
+	BT_ATTEMPT_BOUND,   /* node_name is set */
+	BT_ATTEMPT_FAILED,  /* reason and message as in the PodScheduled condition */
+	BT_ATTEMPT_SKIPPED, /* the popped pod is being deleted, assumed, or of no profile */
+};
+
+/** One pod, popped and tried to the end. Texts are borrowed until the next attempt. */
+struct bt_attempt {
+	enum bt_attempt_outcome outcome;
+	struct bt_str namespace_;
+	struct bt_str name;
+	struct bt_str node_name;
+	struct bt_str reason;
+	struct bt_str message;
+};
+
+/** Replays: this node is taken where several are equally good; "" ends it. Borrowed until then. */
+void bt_scheduler_prefer_node(struct bt_scheduler *scheduler, struct bt_str node_name);
+
+/** Pop one pod and run its scheduling and binding cycle. */
+void bt_scheduler_schedule_one(
+	struct bt_scheduler *scheduler, int64_t now_ns, struct bt_attempt *out_attempt);
+#endif

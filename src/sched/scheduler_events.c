@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** From object changes to cache and queue. Spec 03 section 10. */
+#include "api/identity.h"
+#include "framework/cluster_event.h"
+#include "sched/scheduler_private.h"
+
+static const struct bt_str resource_assigned_pod = BT_RESOURCE_ASSIGNED_POD;
+static const struct bt_str resource_node = BT_RESOURCE_NODE;
+
+/** Resource name of the events of other kinds; absent: nobody can register for it. */
+static struct bt_str event_resource(enum bt_kind kind)
+{
+	static const struct {
+		enum bt_kind kind;
+		struct bt_str resource;
+	} rows[] = {
+		{BT_KIND_PERSISTENT_VOLUME, BT_RESOURCE_PERSISTENT_VOLUME},
+		{BT_KIND_PERSISTENT_VOLUME_CLAIM, BT_RESOURCE_PERSISTENT_VOLUME_CLAIM},
+		{BT_KIND_STORAGE_CLASS, BT_RESOURCE_STORAGE_CLASS},
+		{BT_KIND_CSI_NODE, BT_RESOURCE_CSI_NODE},
+		{BT_KIND_CSI_DRIVER, BT_RESOURCE_CSI_DRIVER},
+		{BT_KIND_CSI_STORAGE_CAPACITY, BT_RESOURCE_CSI_STORAGE_CAPACITY},
+		{BT_KIND_VOLUME_ATTACHMENT, BT_RESOURCE_VOLUME_ATTACHMENT},
+		{BT_KIND_RESOURCE_CLAIM, BT_RESOURCE_RESOURCE_CLAIM},
+		{BT_KIND_RESOURCE_SLICE, BT_RESOURCE_RESOURCE_SLICE},
+		{BT_KIND_DEVICE_CLASS, BT_RESOURCE_DEVICE_CLASS},
+		{BT_KIND_POD_GROUP, BT_RESOURCE_POD_GROUP},
+	};
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		if (rows[i].kind == kind) {
+			return rows[i].resource;
+		}
+	}
+	return (struct bt_str){NULL, 0};
+}
+
+static void move(struct bt_scheduler *scheduler, struct bt_str resource, uint32_t action,
+	struct bt_object *old_object, struct bt_object *new_object,
+	const struct bt_queue_check *check, int64_t now_ns)
+{
+	struct bt_cluster_event event = {resource, action};
+	bt_queue_move(scheduler->queue, &event, old_object, new_object, check, now_ns);
+}
+
+void bt_scheduler_announce_freed(struct bt_scheduler *scheduler, struct bt_object *pod,
+	const struct bt_queue_check *check, int64_t now_ns)
+{
+	move(scheduler, resource_assigned_pod, BT_ACTION_DELETE, pod, NULL, check, now_ns);
+}
+
+/** A corrupted cache is the caller's to decide on; everything else is only reported. */
+static int cache_result(struct bt_scheduler *scheduler, int result, struct berth_error *failure,
+	struct berth_error *err)
+{
+	if (result == BERTH_ERR_INTERNAL) {
+		return bt_error_move(err, failure);
+	}
+	if (result < 0) {
+		bt_scheduler_warn(scheduler, failure);
+	}
+	return 0;
+}
+
+/** --- assigned pods: spec 03 section 10.2 --- */
+
+static int add_assigned(struct bt_scheduler *scheduler, struct bt_object *pod, int64_t now_ns,
+	struct berth_error *err)
+{
+	struct berth_error failure = BERTH_ERROR_INIT;
+	int result = bt_state_add_pod(scheduler->engine->state, pod->value, &failure);
+	result = cache_result(scheduler, result, &failure, err);
+	move(scheduler, resource_assigned_pod, BT_ACTION_ADD, NULL, pod, NULL, now_ns);
+	return result;
+}
+
+static int update_assigned(struct bt_scheduler *scheduler, struct bt_object *old_pod,
+	struct bt_object *new_pod, int64_t now_ns, struct berth_error *err)
+{
+	struct berth_error failure = BERTH_ERROR_INIT;
+	int result = bt_state_update_pod(
+		scheduler->engine->state, old_pod->value, new_pod->value, &failure);
+	result = cache_result(scheduler, result, &failure, err);
+	struct bt_change_events events = bt_pod_change_events(
+		old_pod->value, new_pod->value, &scheduler->change_gates, &scheduler->scratch);
+	for (uint32_t i = 0; i < events.count; i++) {
+		move(scheduler, resource_assigned_pod, events.actions[i], old_pod, new_pod, NULL,
+			now_ns);
+	}
+	return result;
+}
+
+static int delete_assigned(struct bt_scheduler *scheduler, struct bt_object *pod, int64_t now_ns,
+	struct berth_error *err)
+{
+	struct berth_error failure = BERTH_ERROR_INIT;
+	int result = bt_state_remove_pod(scheduler->engine->state, pod->value, &failure);
+	result = cache_result(scheduler, result, &failure, err);
+	bt_scheduler_announce_freed(scheduler, pod, NULL, now_ns);
+	return result;
+}
+
+/** --- unassigned pods of ours: spec 03 sections 10.3 and 10.4 --- */
+
+static bool is_ours(const struct bt_scheduler *scheduler, const struct bt_object *pod)
+{
+	const struct bt_pod *value = pod->value;
+	return bt_engine_profile(scheduler->engine, value->spec.scheduler_name) != NULL;
+}
+
+static bool is_assumed(struct bt_scheduler *scheduler, const struct bt_object *pod)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	bool assumed = false;
+	if (bt_state_is_assumed_pod(scheduler->engine->state, pod->value, &assumed, &err) < 0) {
+		bt_scheduler_warn(scheduler, &err);
+	}
+	return assumed;
+}
+
+/** An assumed pod's deletion began: its resources are free. */
+static void drop_assumed(struct bt_scheduler *scheduler, struct bt_object *pod, int64_t now_ns)
+{
+	struct bt_state *state = scheduler->engine->state;
+	struct berth_error err = BERTH_ERROR_INIT;
+	uint32_t id = bt_state_find_pod(state, pod->meta->uid);
+	if (id == BT_POD_NONE) {
+		return;
+	}
+	struct bt_pod assumed = *(const struct bt_pod *)pod->value;
+	assumed.spec.node_name =
+		bt_node_table_name(&state->nodes, bt_state_pod_at(state, id)->node);
+	if (bt_state_forget_pod(state, &assumed, &err) < 0) {
+		bt_scheduler_warn(scheduler, &err);
+	}
+	bt_scheduler_announce_freed(scheduler, pod, NULL, now_ns);
+}
+
+/** A nomination ended: pods of at most this priority may take its place. */
+static void announce_nomination_end(
+	struct bt_scheduler *scheduler, struct bt_object *pod, int64_t now_ns)
+{
+	struct bt_queue_check check = {
+		.has_priority_max = true, .priority_max = bt_pod_priority(pod->value)};
+	bt_scheduler_announce_freed(scheduler, pod, &check, now_ns);
+}
+
+static struct bt_str nominated_node(const struct bt_object *pod)
+{
+	return ((const struct bt_pod *)pod->value)->status.nominated_node_name;
+}
+
+static void update_unassigned(struct bt_scheduler *scheduler, struct bt_object *old_pod,
+	struct bt_object *new_pod, int64_t now_ns)
+{
+	if (bt_str_equal(old_pod->meta->resource_version, new_pod->meta->resource_version)) {
+		return;
+	}
+	if (is_assumed(scheduler, new_pod)) {
+		if (new_pod->meta->deletion_timestamp != NULL &&
+			old_pod->meta->deletion_timestamp == NULL) {
+			drop_assumed(scheduler, new_pod, now_ns);
+		}
+		return;
+	}
+	bt_queue_update(scheduler->queue, old_pod, new_pod, now_ns);
+	if (nominated_node(old_pod).length != 0 &&
+		!bt_str_equal(nominated_node(old_pod), nominated_node(new_pod))) {
+		announce_nomination_end(scheduler, old_pod, now_ns);
+	}
+}
+
+static void delete_unassigned(
+	struct bt_scheduler *scheduler, struct bt_object *pod, bool binding, int64_t now_ns)
+{
+	bt_queue_delete(scheduler->queue, pod);
+	if (binding) {
+		return;
+	}
+	if (is_assumed(scheduler, pod)) {
+		drop_assumed(scheduler, pod, now_ns);
+	} else if (nominated_node(pod).length != 0) {
+		announce_nomination_end(scheduler, pod, now_ns);
+	}
+}
+
+/** --- pods: spec 03 section 10.1 --- */
+
+static int add_pod(struct bt_scheduler *scheduler, struct bt_object *pod, int64_t now_ns,
+	struct berth_error *err)
+{
+	if (bt_pod_is_assigned(pod->value)) {
+		return add_assigned(scheduler, pod, now_ns, err);
+	}
+	if (is_ours(scheduler, pod)) {
+		bt_queue_add(scheduler->queue, pod, now_ns);
+	}
+	return 0;
+}
+
+static int update_pod(struct bt_scheduler *scheduler, struct bt_object *old_pod,
+	struct bt_object *new_pod, int64_t now_ns, struct berth_error *err)
+{
+	if (bt_pod_is_assigned(old_pod->value)) {
+		return update_assigned(scheduler, old_pod, new_pod, now_ns, err);
+	}
+	if (bt_pod_is_assigned(new_pod->value)) {
+		int result = add_assigned(scheduler, new_pod, now_ns, err);
+		if (is_ours(scheduler, old_pod)) {
+			delete_unassigned(scheduler, old_pod, true, now_ns);
+		}
+		return result;
+	}
+	if (is_ours(scheduler, old_pod)) {
+		update_unassigned(scheduler, old_pod, new_pod, now_ns);
+	}
+	return 0;
+}
+
+static int delete_pod(struct bt_scheduler *scheduler, struct bt_object *pod, int64_t now_ns,
+	struct berth_error *err)
+{
+	if (bt_pod_is_assigned(pod->value)) {
+		return delete_assigned(scheduler, pod, now_ns, err);
+	}
+	if (is_ours(scheduler, pod)) {
+		delete_unassigned(scheduler, pod, false, now_ns);
+	}
+	return 0;
+}
+
+/** A terminal pod is one that is gone: spec 01 section 5.17. */
+static struct bt_object *unless_terminal(struct bt_object *pod)
+{
+	return pod != NULL && bt_pod_is_terminal(pod->value) ? NULL : pod;
+}
+
+static int observe_pod(struct bt_scheduler *scheduler, struct bt_object *old_pod,
+	struct bt_object *new_pod, int64_t now_ns, struct berth_error *err)
+{
+	old_pod = unless_terminal(old_pod);
+	new_pod = unless_terminal(new_pod);
+	if (new_pod != NULL) {
+		bt_object_store_put(&scheduler->pods, bt_object_share(new_pod));
+		return old_pod != NULL ? update_pod(scheduler, old_pod, new_pod, now_ns, err)
+				       : add_pod(scheduler, new_pod, now_ns, err);
+	}
+	if (old_pod == NULL) {
+		return 0;
+	}
+	(void)bt_object_store_delete(&scheduler->pods, BT_KIND_POD, old_pod->meta->namespace_,
+		old_pod->meta->name); /* a pod that came terminal was never there */
+	return delete_pod(scheduler, old_pod, now_ns, err);
+}
+
+/** --- nodes and everything else: spec 03 section 10.5 --- */
+
+static void observe_node(struct bt_scheduler *scheduler, struct bt_object *old_node,
+	struct bt_object *new_node, int64_t now_ns)
+{
+	struct bt_state *state = scheduler->engine->state;
+	if (old_node == NULL) {
+		bt_state_add_node(state, new_node->value);
+		move(scheduler, resource_node, BT_ACTION_ADD, NULL, new_node, NULL, now_ns);
+		return;
+	}
+	if (new_node == NULL) {
+		struct berth_error err = BERTH_ERROR_INIT;
+		move(scheduler, resource_node, BT_ACTION_DELETE, old_node, NULL, NULL, now_ns);
+		if (bt_state_remove_node(state, old_node->value, &err) < 0) {
+			bt_scheduler_warn(scheduler, &err);
+		}
+		return;
+	}
+	bt_state_update_node(state, old_node->value, new_node->value);
+	struct bt_change_events events = bt_node_change_events(
+		old_node->value, new_node->value, &scheduler->change_gates, &scheduler->scratch);
+	for (uint32_t i = 0; i < events.count; i++) {
+		move(scheduler, resource_node, events.actions[i], old_node, new_node, NULL, now_ns);
+	}
+}
+
+static void observe_other(struct bt_scheduler *scheduler, struct bt_object *old_object,
+	struct bt_object *new_object, int64_t now_ns)
+{
+	struct bt_object_store *objects = &scheduler->engine->state->objects;
+	enum bt_kind kind = new_object != NULL ? new_object->kind : old_object->kind;
+	struct bt_str resource = event_resource(kind);
+	uint32_t action = BT_ACTION_UPDATE;
+	if (new_object != NULL) {
+		bt_object_store_put(objects, bt_object_share(new_object));
+		action = old_object == NULL ? BT_ACTION_ADD : BT_ACTION_UPDATE;
+	} else {
+		action = BT_ACTION_DELETE;
+		(void)bt_object_store_delete(objects, kind, old_object->meta->namespace_,
+			old_object->meta->name); /* absent already: nothing to undo */
+	}
+	if (resource.data != NULL) {
+		move(scheduler, resource, action, old_object, new_object, NULL, now_ns);
+	}
+}
+
+int bt_scheduler_observe(struct bt_scheduler *scheduler, struct bt_object *old_object,
+	struct bt_object *new_object, int64_t now_ns, struct berth_error *err)
+{
+	enum bt_kind kind = new_object != NULL ? new_object->kind : old_object->kind;
+	int result = 0;
+	bt_arena_reset(&scheduler->scratch);
+	if (kind == BT_KIND_POD) {
+		result = observe_pod(scheduler, old_object, new_object, now_ns, err);
+	} else if (kind == BT_KIND_NODE) {
+		observe_node(scheduler, old_object, new_object, now_ns);
+	} else {
+		observe_other(scheduler, old_object, new_object, now_ns);
+	}
+	return result;
+}

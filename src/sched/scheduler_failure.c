@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What happens to a pod whose attempt failed. Spec 03 section 9. */
+#include "api/identity.h"
+#include "sched/scheduler_private.h"
+
+/** Event notes longer than this are cut; conditions are not. Spec 01 section 5.18. */
+#define NOTE_BYTES_MAX 1024
+#define NOTE_CUT BT_STR(" ...")
+
+static void send_failed_scheduling(
+	const struct bt_scheduler *scheduler, const struct bt_pod *pod, struct bt_str message)
+{
+	struct bt_strbuf note = {0};
+	if (scheduler->writer.event == NULL) {
+		return;
+	}
+	if (message.length > NOTE_BYTES_MAX) {
+		bt_strbuf_append(&note, message.data, NOTE_BYTES_MAX - NOTE_CUT.length);
+		bt_strbuf_append_str(&note, NOTE_CUT);
+	} else {
+		bt_strbuf_append_str(&note, message);
+	}
+	scheduler->writer.event(scheduler->writer.context, pod, "Warning", "FailedScheduling",
+		"Scheduling", bt_strbuf_str(&note));
+	bt_strbuf_finish(&note);
+}
+
+static void patch_condition(struct bt_scheduler *scheduler, const struct bt_pod *pod,
+	const struct bt_schedule_result *result, struct bt_str reason, struct bt_str message)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_pod_condition condition = {
+		.type = BT_STR("PodScheduled"),
+		.status = BT_STR("False"),
+		.reason = reason,
+		.message = message,
+		.observed_generation = pod->metadata.generation,
+	};
+	if (scheduler->writer.patch_status != NULL &&
+		scheduler->writer.patch_status(scheduler->writer.context, pod, &condition,
+			&result->nomination, &err) < 0) {
+		bt_scheduler_warn(scheduler, &err);
+	}
+}
+
+/** Back into the queue with what rejected it; false when the entry is no longer needed. */
+static bool requeue(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
+	const struct bt_schedule_result *result, int64_t now_ns)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_queue_rejection rejection = {
+		bt_rejectors_of_plugins(&result->diagnosis.unschedulable_plugins),
+		bt_rejectors_of_plugins(&result->diagnosis.pending_plugins),
+	};
+	bool by_plugins = result->outcome == BT_OUTCOME_FIT_ERROR;
+	if (bt_queue_add_unschedulable(
+		    scheduler->queue, entry, by_plugins ? &rejection : NULL, now_ns, &err) < 0) {
+		bt_scheduler_warn(scheduler, &err);
+		return false;
+	}
+	return true;
+}
+
+void bt_scheduler_fail(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
+	const struct bt_schedule_result *result, int64_t now_ns, struct bt_attempt *out_attempt)
+{
+	struct bt_str reason = bt_status_is_rejected(&result->status) ? BT_STR("Unschedulable")
+								      : BT_STR("SchedulerError");
+	bt_strbuf_reset(&scheduler->text);
+	bt_status_message(&result->status, &scheduler->text);
+	out_attempt->outcome = BT_ATTEMPT_FAILED;
+	out_attempt->reason = reason;
+	out_attempt->message = bt_strbuf_str(&scheduler->text);
+
+	const struct bt_object_meta *meta = entry->object->meta;
+	struct bt_object *known = bt_object_store_find_object(
+		&scheduler->pods, BT_KIND_POD, meta->namespace_, meta->name);
+	if (known != NULL && !bt_str_equal(known->meta->uid, meta->uid)) {
+		/* Deleted and created anew: this attempt concerns nobody any more. */
+		bt_queue_release(scheduler->queue, entry);
+		return;
+	}
+	bool pending = known != NULL && !bt_pod_is_assigned(known->value);
+	struct bt_object *pod = bt_object_share(pending ? known : entry->object);
+	bool queued = false;
+	if (pending) {
+		bt_queue_refresh(scheduler->queue, entry, known);
+		queued = requeue(scheduler, entry, result, now_ns);
+	}
+	bt_queue_nominate(scheduler->queue, entry,
+		result->nomination.present ? &result->nomination : NULL, pending);
+	if (!queued) {
+		bt_queue_release(scheduler->queue, entry);
+	}
+	send_failed_scheduling(scheduler, pod->value, out_attempt->message);
+	patch_condition(scheduler, pod->value, result, reason, out_attempt->message);
+	bt_object_release(pod);
+}
