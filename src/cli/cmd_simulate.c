@@ -84,8 +84,7 @@ static int read_files(
 		}
 	}
 	if (cluster->objects.count == 0) {
-		return bt_error_set(
-			err, BERTH_ERR_INVALID, "no objects in the input");
+		return bt_error_set(err, BERTH_ERR_INVALID, "no objects in the input");
 	}
 	return 0;
 }

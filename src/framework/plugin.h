@@ -381,8 +381,9 @@ struct bt_plugin_ops {
 		struct bt_slot_range range, int32_t *scores);
 
 	/**
-	 * PreScore would return Skip in this cycle whichever nodes are feasible; cheap. With it the whole decision can be
-	 * made from the plan's columns. NULL: not known beforehand. Called after PreFilter.
+	 * PreScore would return Skip in this cycle whichever nodes are feasible; cheap. With it the
+	 * whole decision can be made from the plan's columns. NULL: not known beforehand. Called
+	 * after PreFilter.
 	 */
 	bool (*pre_score_skips)(struct bt_plugin *plugin, const struct bt_cycle_state *cycle,
 		const struct bt_pod_info *pod);

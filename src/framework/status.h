@@ -77,8 +77,8 @@ static inline struct bt_status bt_status_code_only(enum bt_status_code code)
 struct bt_status bt_status_text(
 	enum bt_status_code code, struct bt_arena *arena, struct bt_str text);
 BT_PRINTF(3, 4)
-struct bt_status
-	bt_status_printf(enum bt_status_code code, struct bt_arena *arena, const char *format, ...);
+struct bt_status bt_status_printf(
+	enum bt_status_code code, struct bt_arena *arena, const char *format, ...);
 /** Error with err's text copied into the arena; the error's own text (not a reason). err is
  * finished. */
 struct bt_status bt_status_from_error(struct bt_arena *arena, struct berth_error *err);

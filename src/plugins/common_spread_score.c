@@ -242,16 +242,16 @@ struct bt_status bt_spread_pre_score(struct bt_plugin *plugin, struct bt_cycle_s
 	return BT_STATUS_OK;
 }
 
-bool bt_spread_pre_score_skips(struct bt_plugin *plugin, const struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod)
+bool bt_spread_pre_score_skips(
+	struct bt_plugin *plugin, const struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
 {
 	const struct bt_spread_plugin *instance =
 		(const struct bt_spread_plugin *)(const void *)plugin;
 	struct bt_spread_list list;
 	struct berth_error err = BERTH_ERROR_INIT;
 
-	if (bt_spread_resolve(
-		    &instance->source, pod, BT_SPREAD_SOFT, cycle->arena, &list, &err) != 0) {
+	if (bt_spread_resolve(&instance->source, pod, BT_SPREAD_SOFT, cycle->arena, &list, &err) !=
+		0) {
 		berth_error_finish(&err);
 		return false;
 	}

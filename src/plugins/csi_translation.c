@@ -181,7 +181,7 @@ static int region_of_zones(const struct zone_set *zones, struct bt_arena *arena,
 		if (!region_of_zone(zones->items[i], &regions[count])) {
 			return bt_error_set(err, BERTH_ERR_INVALID,
 				"failed to get region from zones: zone in unexpected format, "
-			        "expected: "
+				"expected: "
 				"{locale}-{region}-{zone}, got: %.*s",
 				BT_STR_ARG(zones->items[i]));
 		}
@@ -199,7 +199,7 @@ static int region_of_zones(const struct zone_set *zones, struct bt_arena *arena,
 	}
 	code = bt_error_set(err, BERTH_ERR_INVALID,
 		"failed to get region from zones: multiple or no regions gotten from zones, got: "
-	        "map[%s]",
+		"map[%s]",
 		bt_strbuf_c(&text));
 	bt_strbuf_finish(&text);
 	return code;
@@ -338,7 +338,7 @@ static int aws_ebs_handle(struct bt_str id, struct bt_arena *arena, struct bt_st
 	if (!bt_str_has_prefix(path, BT_STR("vol-")) || bt_str_find_char(path, '/') >= 0) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"failed to translate Kubernetes ID to EBS Volume ID Invalid format for AWS "
-		        "volume (%.*s)",
+			"volume (%.*s)",
 			BT_STR_ARG(id));
 	}
 	*out_handle = path;

@@ -15,8 +15,7 @@
 static const char no_claims;
 
 static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	BT_UNUSED const struct bt_pod_info *pod,
-	BT_UNUSED struct bt_pre_filter_result *out_result)
+	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED struct bt_pre_filter_result *out_result)
 {
 	bt_plugin_set_pre_filter_data(plugin, cycle, (void *)(uintptr_t)&no_claims);
 	return bt_status_code_only(BT_STATUS_SKIP);
@@ -27,8 +26,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
  * state to read, and the chain of PostFilter plugins ends here with that error.
  */
 static struct bt_status post_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	BT_UNUSED const struct bt_pod_info *pod,
-	BT_UNUSED const struct bt_node_statuses *statuses,
+	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const struct bt_node_statuses *statuses,
 	BT_UNUSED struct bt_post_filter_result *out_result)
 {
 	if (bt_plugin_pre_filter_data(plugin, cycle) == NULL) {

@@ -212,7 +212,7 @@ static int check_shape(const bt_shape_point_list *shape, struct berth_error *err
 		if (shape->items[i - 1].utilization >= shape->items[i].utilization) {
 			return bt_error_set(err, BERTH_ERR_INVALID,
 				"shape[%u].utilization: Invalid value: %d: values must be sorted "
-			        "in increasing order",
+				"in increasing order",
 				i, shape->items[i].utilization);
 		}
 	}
@@ -222,7 +222,7 @@ static int check_shape(const bt_shape_point_list *shape, struct berth_error *err
 		if (point->utilization < 0 || point->utilization > 100) {
 			return bt_error_set(err, BERTH_ERR_INVALID,
 				"shape[%u].utilization: Invalid value: %d: not in valid range [0, "
-			        "100]",
+				"100]",
 				i, point->utilization);
 		}
 		if (point->score < 0 || point->score > BT_LEGACY_MAX_PRIORITY) {

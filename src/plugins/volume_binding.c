@@ -72,7 +72,7 @@ static struct bt_status check_claim(const struct bt_plugin *plugin, const struct
 	if (claim == NULL && named->ephemeral) {
 		return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena,
 			"waiting for ephemeral volume controller to create the "
-		        "persistentvolumeclaim \"%.*s\"",
+			"persistentvolumeclaim \"%.*s\"",
 			BT_STR_ARG(named->name));
 	}
 	if (claim == NULL) {
@@ -82,7 +82,7 @@ static struct bt_status check_claim(const struct bt_plugin *plugin, const struct
 	if (bt_str_equal_c(claim->status.phase, "Lost")) {
 		return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena,
 			"persistentvolumeclaim \"%.*s\" bound to non-existent persistentvolume "
-		        "\"%.*s\"",
+			"\"%.*s\"",
 			BT_STR_ARG(claim->metadata.name), BT_STR_ARG(claim->spec.volume_name));
 	}
 	if (claim->metadata.deletion_timestamp != NULL) {

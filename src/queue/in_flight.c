@@ -187,8 +187,8 @@ enum bt_queue_strategy bt_queue_hint_for_in_flight(
 	if (id == BT_QUEUE_NONE) {
 		bt_queue_warn(queue,
 			"Error getting cluster events for pod %s: in flight Pod isn't found in the "
-		        "scheduling queue. If you see this error log, it's likely a bug in the "
-		        "scheduler",
+			"scheduling queue. If you see this error log, it's likely a bug in the "
+			"scheduler",
 			bt_queue_pod_text(queue, &entry->pod));
 		return BT_STRATEGY_AFTER_BACKOFF;
 	}

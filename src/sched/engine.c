@@ -200,7 +200,7 @@ bool bt_engine_place(
 	if (!bt_engine_reserve(engine, pod, result)) {
 		return false;
 	}
-	struct bt_status pre_flights = bt_run_pre_bind_pre_flights(
-		result->framework, result->cycle, pod, result->slot);
+	struct bt_status pre_flights =
+		bt_run_pre_bind_pre_flights(result->framework, result->cycle, pod, result->slot);
 	return bt_engine_bind(engine, pod, &pre_flights, result);
 }

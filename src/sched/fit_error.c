@@ -12,8 +12,7 @@ void bt_diagnosis_message(const struct bt_diagnosis *diagnosis, struct bt_strbuf
 		bt_strbuf_append_str(out, diagnosis->pre_filter_message);
 		bt_strbuf_append_char(out, '.');
 	} else {
-		bt_fit_error_append_reasons(
-			&diagnosis->statuses, diagnosis->node_count, out);
+		bt_fit_error_append_reasons(&diagnosis->statuses, diagnosis->node_count, out);
 	}
 	if (diagnosis->post_filter_message.length != 0) {
 		bt_strbuf_append_char(out, ' ');

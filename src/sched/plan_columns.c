@@ -102,8 +102,8 @@ static void evaluate_scores(struct bt_plan *plan, struct bt_engine *engine,
 	}
 	for (uint32_t i = 0; i < plan->raw_count; i++) {
 		struct bt_plugin *plugin = plan->raws[i].plugin;
-		plugin->ops->score_column(
-			plugin, bt_plan_score_data(plan, plugin), pod, state, range, plan->raws[i].values);
+		plugin->ops->score_column(plugin, bt_plan_score_data(plan, plugin), pod, state,
+			range, plan->raws[i].values);
 	}
 }
 

@@ -34,7 +34,7 @@ static void fail(const struct twin *twin, const char *what, uint32_t slot, struc
 		? BT_STR("-")
 		: bt_node_table_name(&twin->engine->state->nodes, slot);
 	bt_panic("verify: pod %.*s/%.*s, node %.*s: %s: plain form says \"%.*s\", columns say "
-	         "\"%.*s\"",
+		 "\"%.*s\"",
 		BT_STR_ARG(twin->pod->namespace_), BT_STR_ARG(twin->pod->name), BT_STR_ARG(node),
 		what, BT_STR_ARG(expected), BT_STR_ARG(got));
 }

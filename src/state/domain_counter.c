@@ -358,9 +358,14 @@ static void rebuild(struct bt_domain_counters *counters, struct bt_domain_counte
 {
 	const struct bt_pod_table *pods = &state->pods;
 
-	memset(counter->own, 0, counter->slot_count * sizeof(*counter->own));
-	memset(counter->pods, 0, counter->domain_capacity * sizeof(*counter->pods));
-	memset(counter->nodes, 0, counter->domain_capacity * sizeof(*counter->nodes));
+	/* Before the first node there are no arrays to clear. */
+	if (counter->slot_count != 0) {
+		memset(counter->own, 0, counter->slot_count * sizeof(*counter->own));
+	}
+	if (counter->domain_capacity != 0) {
+		memset(counter->pods, 0, counter->domain_capacity * sizeof(*counter->pods));
+		memset(counter->nodes, 0, counter->domain_capacity * sizeof(*counter->nodes));
+	}
 	bt_vec_reserve(&counters->matches, pods->records.count);
 	for (uint32_t i = 0; i < pods->records.count; i++) {
 		const struct bt_pod_record *record = &pods->records.items[i];

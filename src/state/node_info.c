@@ -59,8 +59,8 @@ void bt_node_info_init(struct bt_node_info *info, const struct bt_state *state, 
 			capacity_ *= 2; \
 		} \
 		if ((list)->count != 0) { \
-			(list)->items = bt_arena_alloc( \
-				(arena_), capacity_ * sizeof(*(list)->items)); \
+			(list)->items = \
+				bt_arena_alloc((arena_), capacity_ * sizeof(*(list)->items)); \
 			memcpy((list)->items, shared_, (list)->count * sizeof(*(list)->items)); \
 		} \
 	} while (0)

@@ -101,9 +101,9 @@ static void add_pod(struct bt_state *state, const struct bt_pod *pod, bt_sym uid
 static bool plugins_see_difference(const struct bt_pod_record *a, const struct bt_pod_record *b)
 {
 	return a->label_set != b->label_set || a->terminating != b->terminating ||
-		a->preempted != b->preempted ||
-		a->priority != b->priority || !bt_sym_equal(a->namespace_, b->namespace_) ||
-		!bt_sym_equal(a->name, b->name) || !bt_sym_equal(a->uid, b->uid);
+		a->preempted != b->preempted || a->priority != b->priority ||
+		!bt_sym_equal(a->namespace_, b->namespace_) || !bt_sym_equal(a->name, b->name) ||
+		!bt_sym_equal(a->uid, b->uid);
 }
 
 /*

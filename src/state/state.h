@@ -139,7 +139,7 @@ struct bt_state {
 	struct bt_node_order order;
 	struct bt_snapshot snapshot;
 	struct bt_change_log log;
-	struct bt_object_store objects; /* everything but pods and nodes */
+	struct bt_object_store objects;             /* everything but pods and nodes */
 	struct bt_domain_counters *domain_counters; /* domain_counter.h; NULL: nobody has asked */
 	struct bt_affinity_index *affinity_index;   /* affinity_index.h; likewise */
 	struct bt_map used_claims; /* cluster-wide PVC references: key symbol -> counter index */

@@ -187,9 +187,9 @@ START_TEST(test_defaulting__match_label_keys)
 	struct bt_arena arena = {0};
 	struct bt_pod pod = *(const struct bt_pod *)api_decode(&arena, &bt_pod_message,
 		"{'metadata':{'labels':{'app':'web','hash':'7'}},'spec':{'affinity':{'"
-	        "podAntiAffinity':"
+		"podAntiAffinity':"
 		"{'requiredDuringSchedulingIgnoredDuringExecution':[{'topologyKey':'t','"
-	        "labelSelector':"
+		"labelSelector':"
 		"{'matchLabels':{'app':'web'}},'matchLabelKeys':['hash','none'],"
 		"'mismatchLabelKeys':['app']},{'topologyKey':'t','matchLabelKeys':['hash']}],"
 		"'preferredDuringSchedulingIgnoredDuringExecution':[{'weight':1,'podAffinityTerm':"

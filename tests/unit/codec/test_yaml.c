@@ -615,7 +615,7 @@ START_TEST(test_yaml__from_json_reads_back)
 		"y",
 		"off",
 		("a very long line that goes on and on beyond the eighty columns where some "
-	         "writers "
+		 "writers "
 		 "would break it in two"),
 	};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(strings); i++) {

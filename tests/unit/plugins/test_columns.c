@@ -47,7 +47,7 @@ static const char *const affinities[] = {"{}",
 		"{'key':'zone','operator':'DoesNotExist'}") "},"
 							    "{'weight':2,'preference':" ON(
 								    "{'key':'disk','operator':'"
-                                                                    "Exists'}") "}"),
+								    "Exists'}") "}"),
 	PREFERRED("{'weight':-3,'preference':" ON("{'key':'zone','operator':'Exists'}") "}")};
 static const char *const ports[] = {"", "{'hostPort':80}", "{'hostPort':80,'hostIP':'10.0.0.1'}",
 	"{'hostPort':80,'protocol':'UDP'},{'hostPort':81}"};

@@ -54,7 +54,7 @@ START_TEST(test_image_locality__edge_05_54_image_volumes)
 	ck_assert_int_eq(
 		fixture_score(&fixture,
 			"{'spec':{'containers':[" C("unknown") "],'volumes':[{'name':'v','image':{'"
-	                                                       "reference':'data:1'}}]}}",
+							       "reference':'data:1'}}]}}",
 			"n1"),
 		12);
 	fixture_finish(&fixture);

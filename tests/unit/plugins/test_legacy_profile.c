@@ -110,7 +110,7 @@ START_TEST(test_legacy_profile__edge_05b_25_first_failure_only)
 {
 	static const char json[] =
 		"{'apiVersion':'kubescheduler.config.k8s.io/"
-	        "v1','kind':'KubeSchedulerConfiguration',"
+		"v1','kind':'KubeSchedulerConfiguration',"
 		"'profiles':[{'plugins':{'filter':{'disabled':[{'name':'*'}],'enabled':["
 		"{'name':'MatchNodeSelector'},{'name':'CheckNodeMemoryPressure'}]}}}]}";
 	static struct bt_str_pair selector[] = {{BT_STR_INIT("disk"), BT_STR_INIT("ssd")}};

@@ -168,7 +168,7 @@ START_TEST(test_node_affinity__edge_05_20_added_affinity)
 
 	init(&fixture,
 		"{'addedAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':{'"
-	        "nodeSelectorTerms':[" LABELS(IN("zone", "'z1'")) "]}}}");
+		"nodeSelectorTerms':[" LABELS(IN("zone", "'z1'")) "]}}}");
 	fixture_expect("pod without affinity", fixture_filter(&fixture, "{}", "n2"), ENFORCED);
 	fixture_expect("pod differs too",
 		fixture_filter(&fixture, "{'spec':{'nodeSelector':{'foo':'x'}}}", "n2"), ENFORCED);
@@ -238,11 +238,11 @@ START_TEST(test_node_affinity__edge_05_22_broken_preferred_terms)
 	fixture_expect("weight 0", fixture_pre_score(&fixture, PREFERRED(BROKEN("0"))), "Success");
 	fixture_expect("weight 1", fixture_pre_score(&fixture, PREFERRED(BROKEN("1"))),
 		"Error: [0].matchExpressions[0].key: Invalid value: \"invalid key\": name part "
-	        "must consist of alphanumeric "
+		"must consist of alphanumeric "
 		"characters, '-', '_' or '.', and must start and end with an alphanumeric "
-	        "character (e.g. 'MyName',  or "
+		"character (e.g. 'MyName',  or "
 		"'my.name',  or '123-abc', regex used for validation is "
-	        "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')");
+		"'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')");
 	ck_assert_int_eq(
 		strncmp(fixture_score_alone(&fixture, PREFERRED(BROKEN("1")), "n1", &score),
 			"Error: ", 7),
@@ -303,7 +303,7 @@ START_TEST(test_node_affinity__hint_ignores_added_affinity_of_the_old_node)
 
 	init(&fixture,
 		"{'addedAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':{'"
-	        "nodeSelectorTerms':[" LABELS(IN("zone", "'z1'")) "]}}}");
+		"nodeSelectorTerms':[" LABELS(IN("zone", "'z1'")) "]}}}");
 	pod = fixture_pending(&fixture, "{'spec':{'nodeSelector':{'foo':'bar'}}}");
 	ck_assert_int_eq(
 		fixture_hint(&fixture, "Node", BT_ACTION_UPDATE_NODE_LABEL, pod,

@@ -61,7 +61,7 @@ START_TEST(test_node_ports__edge_05_25_which_containers_count)
 	fixture_expect("sidecar",
 		fixture_pre_filter(&fixture,
 			"{'spec':{'initContainers':[{'name':'i','restartPolicy':'Always','ports':[{"
-	                "'hostPort':8080}]}]}}",
+			"'hostPort':8080}]}]}}",
 			NULL),
 		"Success");
 	fixture_finish(&fixture);
@@ -103,7 +103,7 @@ START_TEST(test_node_ports__edge_05_65_hints)
 		FIXTURE_SKIP);
 	ck_assert_int_eq(fixture_hint(&fixture, "Pod", BT_ACTION_DELETE, wants_8080,
 				 "{'spec':{'containers':[{'ports':[{'hostPort':8080}]}]},'status':{"
-	                         "'nominatedNodeName':'n'}}",
+				 "'nominatedNodeName':'n'}}",
 				 NULL, NULL),
 		FIXTURE_QUEUE);
 	ck_assert_int_eq(
@@ -123,7 +123,7 @@ START_TEST(test_node_ports__sign_is_the_set_of_numbers)
 	fixture_init(&fixture, &bt_node_ports_plugin);
 	ck_assert_str_eq(fixture_sign(&fixture,
 				 POD("{'hostPort':9090},{'hostPort':8080},{'hostPort':8080,'"
-	                             "protocol':'UDP'}")),
+				     "protocol':'UDP'}")),
 		fixture_sign(&fixture, POD("{'hostPort':8080},{'hostPort':9090}")));
 	ck_assert_str_ne(fixture_sign(&fixture, POD("{'hostPort':8080}")),
 		fixture_sign(&fixture, POD("{'hostPort':8081}")));

@@ -59,7 +59,7 @@ START_TEST(test_node_resources_balanced_allocation__edge_05_50_skip_and_few_entr
 	fixture_expect("pod-level",
 		fixture_pre_score(&fixture,
 			"{'spec':{'resources':{'requests':{'cpu':'1'}},'containers':[{'name':'c'}]}"
-	                "}"),
+			"}"),
 		"Success");
 	fixture_expect("on demand, nothing requested",
 		fixture_score_alone(&fixture, "{}", "n", &score), "Success");

@@ -213,7 +213,7 @@ START_TEST(test_node_resources_fit__edge_05_40_resized_pod)
 	"{'spec':{'nodeName':'n','containers':[" CPU( \
 		spec) "]},'status':{'conditions':[" conditions \
 		      "],'containerStatuses':[{'name':'c','allocatedResources':{'cpu':'1'},'" \
-	              "resources':{'requests':{'cpu':'2'}}}]}}"
+		      "resources':{'requests':{'cpu':'2'}}}]}}"
 #define INFEASIBLE "{'type':'PodResizePending','status':'True','reason':'Infeasible'}"
 	CHECK(NODE("'cpu':'4','pods':'9'"), NULL,
 		{"counts 2", RESIZED("1", ""), POD(CPU("2")), "Success"},
@@ -239,7 +239,7 @@ START_TEST(test_node_resources_fit__scalars_in_byte_order)
 		{"order", NULL,
 			POD(C("'z.com/a':'1','a.com/z':'1','hugepages-1Gi':'1','memory':'21'")),
 			UAU "Insufficient memory, Insufficient a.com/z, Insufficient "
-	                    "hugepages-1Gi, Insufficient z.com/a"});
+			    "hugepages-1Gi, Insufficient z.com/a"});
 }
 END_TEST
 

@@ -156,7 +156,7 @@ START_TEST(test_node_resources_fit__score_ignores_pod_level_requests)
 	fixture_add_node(&fixture, NODE("n1", "'cpu':'1000m'"));
 	fixture_add_pod(&fixture,
 		"{'spec':{'nodeName':'n1','resources':{'requests':{'cpu':'500m'}},'containers':[{'"
-	        "name':'c'}]}}");
+		"name':'c'}]}}");
 	ck_assert_int_eq(fixture_score(&fixture, POD("'cpu':'100m'"), "n1"), 60);
 	fixture_finish(&fixture);
 }
@@ -192,7 +192,7 @@ START_TEST(test_node_resources_fit__edge_05_51_placement)
 	ck_assert_int_eq(placement_score(&fixture, 2), 25);
 	fixture_add_pod(&fixture,
 		"{'spec':{'nodeName':'n1','containers':[{'name':'c','resources':{'requests':{'cpu':"
-	        "'1000m','memory':'0'}}}]}}");
+		"'1000m','memory':'0'}}}]}}");
 	ck_assert_int_eq(placement_score(&fixture, 2), 30);
 	fixture_finish(&fixture);
 
@@ -209,7 +209,7 @@ START_TEST(test_node_resources_fit__hostile_allocatable_does_not_trap)
 {
 	const char *nodes[2] = {NODE("n1",
 					"'cpu':'-1','memory':'-9223372036854775807','example.com/"
-	                                "a':'9223372036854775807'"),
+					"a':'9223372036854775807'"),
 		NULL};
 	const char *pod = POD(
 		"'cpu':'1','memory':'9223372036854775807','example.com/a':'9223372036854775807'");

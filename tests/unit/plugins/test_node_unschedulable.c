@@ -70,7 +70,7 @@ START_TEST(test_node_unschedulable__hints)
 	ck_assert_int_eq(fixture_hint(&fixture, "Pod", BT_ACTION_UPDATE_POD_TOLERATION, pod,
 				 "{'metadata':{'uid':'a'}}",
 				 "{'metadata':{'uid':'a'},'spec':{'tolerations':[{'key':'x','"
-	                         "operator':'Exists'}]}}",
+				 "operator':'Exists'}]}}",
 				 NULL),
 		FIXTURE_SKIP);
 	ck_assert_int_eq(

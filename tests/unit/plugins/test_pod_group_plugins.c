@@ -45,7 +45,7 @@ START_TEST(test_pod_group_pods_count__counts_scheduled_and_proposed)
 	fixture_add_pod(&fixture, MEMBER("n"));
 	fixture_add_pod(&fixture,
 		"{'metadata':{'namespace':'x'},'spec':{'nodeName':'n','schedulingGroup':{'"
-	        "podGroupName':'g'}}}");
+		"podGroupName':'g'}}}");
 	fixture_add_pod(
 		&fixture, "{'spec':{'nodeName':'n','schedulingGroup':{'podGroupName':'h'}}}");
 	fixture_add_pod(&fixture, "{'spec':{'nodeName':'n'}}");
@@ -117,7 +117,7 @@ START_TEST(test_topology_placement_generator__edge_05_59_domains)
 	fixture_add_pod(&fixture, MEMBER("b"));
 	fixture_expect("two domains", placements(&fixture, parent, 4),
 		"Error: cannot determine domain for already scheduled pods: more than 1 domain "
-	        "found for pod group: z1, z2");
+		"found for pod group: z1, z2");
 	fixture_finish(&fixture);
 
 	init_zones(&fixture);
@@ -128,10 +128,10 @@ START_TEST(test_topology_placement_generator__edge_05_59_domains)
 	init_zones(&fixture);
 	fixture_add_pod(&fixture,
 		"{'metadata':{'name':'p'},'spec':{'nodeName':'d','schedulingGroup':{'podGroupName':"
-	        "'g'}}}");
+		"'g'}}}");
 	fixture_expect("no label", placements(&fixture, parent, 4),
 		"Error: cannot determine domain for already scheduled pods: no topology domain "
-	        "found for pod default/p");
+		"found for pod default/p");
 	fixture_finish(&fixture);
 }
 END_TEST
@@ -144,10 +144,10 @@ START_TEST(test_topology_placement_generator__pod_on_an_unknown_node)
 	init_zones(&fixture);
 	fixture_add_pod(&fixture,
 		"{'metadata':{'name':'p'},'spec':{'nodeName':'gone','schedulingGroup':{'"
-	        "podGroupName':'g'}}}");
+		"podGroupName':'g'}}}");
 	fixture_expect("unknown node", placements(&fixture, parent, 1),
 		"Error: cannot determine domain for already scheduled pods: getting node for pod "
-	        "default/p: "
+		"default/p: "
 		"nodeinfo not found for node name \"gone\"");
 	fixture_finish(&fixture);
 }

@@ -447,7 +447,7 @@ END_TEST
 		"node", "2", "") "," HARD("rack", "5", "") "]}"
 #define SERVICE(name, selector) \
 	"{'metadata':{'name':'" name "','namespace':'default'},'spec':{'selector':{" selector "}}" \
-	                                                                                      "}"
+	"}"
 
 START_TEST(test_pod_topology_spread__edge_06_26_default_constraints)
 {

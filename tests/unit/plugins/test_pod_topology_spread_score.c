@@ -9,7 +9,7 @@
 	"{'topologyKey':'" key "','maxSkew':" skew ",'whenUnsatisfiable':'ScheduleAnyway'" more "}"
 #define POD(constraints) \
 	"{'metadata':{'labels':{'foo':''}},'spec':{'topologySpreadConstraints':[" constraints "]}" \
-	                                                                                      "}"
+	"}"
 #define H "kubernetes.io/hostname"
 #define ZONE "topology.kubernetes.io/zone"
 #define HOST(name) "'" H "':'" name "'"

@@ -67,22 +67,22 @@ START_TEST(test_registry__default_profile)
 	check_point(&profile, BT_POINT_QUEUE_SORT, "PrioritySort");
 	check_point(&profile, BT_POINT_PRE_FILTER,
 		"NodeAffinity NodePorts NodeResourcesFit VolumeRestrictions NodeVolumeLimits "
-	        "VolumeBinding VolumeZone "
+		"VolumeBinding VolumeZone "
 		"PodTopologySpread InterPodAffinity DynamicResources NodeDeclaredFeatures");
 	check_point(&profile, BT_POINT_FILTER,
 		"NodeUnschedulable NodeName TaintToleration NodeAffinity NodePorts "
-	        "NodeResourcesFit VolumeRestrictions "
+		"NodeResourcesFit VolumeRestrictions "
 		"NodeVolumeLimits VolumeBinding VolumeZone PodTopologySpread InterPodAffinity "
-	        "DynamicResources "
+		"DynamicResources "
 		"NodeDeclaredFeatures");
 	check_point(&profile, BT_POINT_POST_FILTER, "DynamicResources DefaultPreemption");
 	check_point(&profile, BT_POINT_PRE_SCORE,
 		"TaintToleration NodeAffinity NodeResourcesFit VolumeBinding PodTopologySpread "
-	        "InterPodAffinity "
+		"InterPodAffinity "
 		"NodeResourcesBalancedAllocation");
 	check_point(&profile, BT_POINT_SCORE,
 		"TaintToleration=3 NodeAffinity=2 NodeResourcesFit=1 VolumeBinding=1 "
-	        "PodTopologySpread=2 InterPodAffinity=2 "
+		"PodTopologySpread=2 InterPodAffinity=2 "
 		"DynamicResources=2 NodeResourcesBalancedAllocation=1 ImageLocality=1");
 	check_point(&profile, BT_POINT_RESERVE, "VolumeBinding DynamicResources");
 	check_point(&profile, BT_POINT_PERMIT, "");

@@ -38,7 +38,7 @@ START_TEST(test_taint_toleration__edge_05_04_hard_taints)
 			"Success"},
 		{"value", NODE("n", TAINT("dedicated", "user1", "NoSchedule")),
 			POD("{'key':'dedicated','value':'user2','operator':'Equal','effect':'"
-	                    "NoSchedule'}"),
+			    "NoSchedule'}"),
 			REJECTED},
 		{"exists", NODE("n", TAINT("foo", "bar", "NoSchedule")),
 			POD("{'key':'foo','operator':'Exists','effect':'NoSchedule'}"), "Success"},

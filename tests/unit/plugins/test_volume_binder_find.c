@@ -242,7 +242,7 @@ START_TEST(test_volume_binding__edge_07_40_selector)
 		"Error: error creating internal label selector for claim: default/c: \"Foo\" is "
 		"not a valid label selector operator");
 	ck_assert_uint_eq(bt_volume_binder_stage_errors(bt_volume_binding_binder(fixture.plugin),
-				 BT_VOLUME_STAGE_PREDICATE),
+				  BT_VOLUME_STAGE_PREDICATE),
 		1);
 	fixture_finish(&fixture);
 }
@@ -349,7 +349,7 @@ START_TEST(test_volume_binding__topology_terms)
 		{"[{'matchLabelExpressions':[]}]", false},
 		{"[{},{'matchLabelExpressions':[{'key':'k','values':['n1']}]}]", true},
 		{"[{'matchLabelExpressions':[{'key':'k','values':['n1']},{'key':'z','values':['a']}"
-	         "]}]",
+		 "]}]",
 			false},
 		{"[{'matchLabelExpressions':[{'key':'k','values':[]}]}]", false},
 		{"[{'matchLabelExpressions':[{'key':'k','values':['n1','not valid']}]}]", false},
@@ -502,11 +502,11 @@ START_TEST(test_volume_binding__edge_07_52_limits)
 	put_claim(&fixture, "c", "P", "1Gi", "");
 	expect_capacity(&fixture,
 		"'storageClassName':'P','capacity':'1Gi','maximumVolumeSize':'1Mi','nodeTopology':{"
-	        "}",
+		"}",
 		NO_SPACE);
 	expect_capacity(&fixture,
 		"'storageClassName':'P','capacity':'1Mi','maximumVolumeSize':'2Gi','nodeTopology':{"
-	        "}",
+		"}",
 		"c@n1;");
 	expect_capacity(&fixture, "'storageClassName':'P','nodeTopology':{}", NO_SPACE);
 	expect_capacity(&fixture, "'storageClassName':'P','capacity':'1Gi'", NO_SPACE);

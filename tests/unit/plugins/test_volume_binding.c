@@ -96,7 +96,7 @@ START_TEST(test_volume_binding__edge_07_05_ephemeral_claim_of_another_pod)
 			       "owner)"},
 		{"first controller counts",
 			",'metadata':{'ownerReferences':[{'uid':'u1'},{'controller':true,'uid':'u2'"
-	                "},"
+			"},"
 			"{'controller':true,'uid':'u1'}]}",
 			REJECT "PVC default/p-v was not created for pod default/p (pod is not "
 			       "owner)"},
@@ -295,13 +295,13 @@ START_TEST(test_volume_binding__edge_07_17_unparsable_term)
 		with_affinity(&fixture,
 			"{'required':{'nodeSelectorTerms':[{'matchExpressions':[{'key':'k',"
 			"'operator':'Foo'}]},{'matchExpressions':[{'key':'k','operator':'Exists'}]}"
-	                "]}}"),
+			"]}}"),
 		"Success");
 	fixture_expect("none matches",
 		with_affinity(&fixture,
 			"{'required':{'nodeSelectorTerms':[{'matchExpressions':[{'key':'k',"
 			"'operator':'Foo'}]},{'matchExpressions':[{'key':'z','operator':'Exists'}]}"
-	                "]}}"),
+			"]}}"),
 		NODE_CONFLICT);
 	fixture_finish(&fixture);
 }

@@ -27,7 +27,7 @@ void volume_fixture_init(struct fixture *fixture, const struct bt_plugin_ops *op
 	put_class(fixture, "W", "kubernetes.io/no-provisioner", "WaitForFirstConsumer", "");
 	put_class(fixture, "P", "x", "WaitForFirstConsumer",
 		",'allowedTopologies':[{'matchLabelExpressions':[{'key':'k','values':['n1','ref']}]"
-	        "}]");
+		"}]");
 	put_class(fixture, "I", "x", "Immediate", "");
 }
 
@@ -43,7 +43,7 @@ void put_volume(struct fixture *fixture, const char *name, const char *class_nam
 	struct bt_str json = bt_arena_printf(&fixture->arena,
 		"{'apiVersion':'v1','kind':'PersistentVolume',"
 		"'metadata':{'name':'%s','resourceVersion':'1'},'spec':{'capacity':{'storage':'%s'}"
-	        ","
+		","
 		"'accessModes':['ReadWriteOnce'],'storageClassName':'%s'%.*s},"
 		"'status':{'phase':'Available'}%s}",
 		name, size, class_name, BT_STR_ARG(affinity), extra);
