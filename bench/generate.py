@@ -17,7 +17,7 @@ CPU_CHOICES_MILLI = [50, 100, 150, 200, 250, 330, 500, 750, 1000]
 MIXED_KINDS = ["antiaffinity", "affinity", "prefaffinity", "prefantiaffinity", "spread", "basic",
                "hetero"]
 WORKLOADS = ["basic", "nodeaffinity", "taints", "hetero", "spread", "prefspread", "affinity",
-             "antiaffinity", "prefaffinity", "prefantiaffinity", "mixed"]
+             "antiaffinity", "prefaffinity", "prefantiaffinity", "mixed", "preemption"]
 
 
 class Generator:
@@ -73,6 +73,8 @@ class Generator:
     def bound_kind(self):
         if self.workload == "mixed":
             return self.random.choice(MIXED_KINDS)
+        if self.workload == "preemption":
+            return "evictable"
         return "hetero" if self.workload == "hetero" else "basic"
 
     def pending_kind(self):
@@ -110,6 +112,15 @@ class Generator:
             "nodeSelectorTerms": [{"matchExpressions": [{
                 "key": "topology.kubernetes.io/zone", "operator": "In",
                 "values": ["zone-1", "zone-2"]}]}]}}}
+
+    def shape_evictable(self, spec, _labels):
+        """Four of them leave no room on a node for anything but another small pod."""
+        spec["priority"] = self.random.choice([-10, 0, 10])
+        spec["containers"][0]["resources"]["requests"]["cpu"] = "900m"
+
+    def shape_preemption(self, spec, _labels):
+        spec["priority"] = 1000
+        spec["containers"][0]["resources"]["requests"]["cpu"] = "3"
 
     def shape_hetero(self, spec, labels):
         """Parts that are left out are drawn all the same: the rest of the workload stays equal."""

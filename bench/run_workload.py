@@ -4,7 +4,8 @@
 
 usage: run_workload.py BERTH REPEATS WORKLOAD NODES BOUND PENDING ...
 
-Arguments behind PENDING go to generate.py. Prints berth's own lines, one a run, every node scored.
+Arguments behind PENDING go to generate.py. Prints berth's own lines, one a run, every node
+scored; the preemption workload preempts.
 """
 import os
 import subprocess
@@ -21,6 +22,8 @@ def main():
             subprocess.run([sys.executable, generator] + sys.argv[3:], stdout=file, check=True)
         command = [berth, "bench", path, "--repeat", repeats,
                    "--percentage-of-nodes-to-score", "100"]
+        if workload == "preemption":
+            command.append("--preempt")
         return subprocess.run(command, check=False).returncode
 
 

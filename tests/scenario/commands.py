@@ -59,12 +59,17 @@ def test_version(program):
     assert program.run("--version").expect(0).out == program.run("version").out
 
 
-def test_bench(program):
+def generate(program, workload, *arguments):
+    """A file with a workload of bench/generate.py."""
     generator = os.path.join(scenario.ROOT, "bench", "generate.py")
+    text = subprocess.run([sys.executable, generator, workload] + list(arguments),
+                          stdout=subprocess.PIPE, check=True).stdout
+    return program.write(workload + ".jsonl", text)
+
+
+def test_bench(program):
     for workload in ["basic", "nodeaffinity", "taints", "hetero"]:
-        text = subprocess.run([sys.executable, generator, workload, "30", "20", "40", "--without",
-                               "spread,affinity"], stdout=subprocess.PIPE, check=True).stdout
-        path = program.write(workload + ".jsonl", text)
+        path = generate(program, workload, "30", "20", "40", "--without", "spread,affinity")
         answer = program.run("bench", path, "--repeat", "2", "--verify").expect(0)
         runs = [json.loads(line) for line in answer.out.splitlines()]
         assert len(runs) == 2
@@ -73,6 +78,22 @@ def test_bench(program):
                                  "pods_per_s", "load_seconds", "peak_rss_mb"], run
             assert run["file"] == path
             assert [run["nodes"], run["bound"], run["scheduled"], run["failed"]] == [30, 20, 40, 0]
+
+
+def test_bench_preempt(program):
+    path = generate(program, "preemption", "150", "600", "20")
+    answer = program.run("bench", path, "--preempt", "--repeat", "2", "--verify").expect(0)
+    runs = [json.loads(line) for line in answer.out.splitlines()]
+    assert len(runs) == 2
+    for run in runs:
+        assert list(run) == ["file", "nodes", "bound", "scheduled", "failed", "preempted",
+                             "victims", "preemptions_per_s", "seconds", "pods_per_s",
+                             "load_seconds", "peak_rss_mb"], run
+        # 3 CPU on a node of 4: of four pods of 900m one may stay.
+        assert [run["scheduled"], run["failed"], run["preempted"], run["victims"]] == \
+            [20, 0, 20, 60], run
+    run = program.run("bench", path).expect(0).json()
+    assert [run["scheduled"], run["failed"]] == [0, 20] and "preempted" not in run, run
 
 
 def test_bench_wrong_usage(program):
