@@ -66,8 +66,13 @@ struct bt_cycle_state {
 	struct bt_plugin_set skip_pre_bind;
 	struct bt_plugin_set parallel_pre_bind;
 	bool pre_bind_flights_done; /* the two sets above are meaningful */
+	/** PreBind and Bind: when a plugin that answered Wait wants to be asked again at the
+	 * latest. */
+	int64_t wake_ns;
 	bool skip_all_post_filter;
 	bool record_plugin_metrics;
+	/** Why the binding was called off; "" while it was not. In the arena. */
+	struct bt_str cancel_cause;
 	/** Plugins must compute from the pods themselves, not from counters kept for speed:
 	 * verification twins set it. */
 	bool plain;

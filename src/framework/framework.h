@@ -159,11 +159,33 @@ struct bt_pre_bind_group {
 /** Skipped plugins are in no group. Returns the number of groups. */
 uint32_t bt_pre_bind_groups(const struct bt_framework *framework,
 	const struct bt_cycle_state *cycle, struct bt_pre_bind_group **out_groups);
-/** Groups run one after another, members of a group in order; the first failure ends the run. */
+/**
+ * Groups run one after another, members of a group in order; the first failure ends the run.
+ * Nothing is waited for: a plugin that is not finished counts as if it were.
+ */
 struct bt_status bt_run_pre_bind(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot);
+
+/** How far a PreBind run got; zero memory: at its start. */
+struct bt_pre_bind_progress {
+	uint32_t group;
+	struct bt_plugin_set done; /* members of that group, and all before */
+};
+
+/** The same, waiting where plugins wait: Wait means that the call is to be repeated later. */
+struct bt_status bt_run_pre_bind_from(struct bt_framework *framework, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, uint32_t slot, struct bt_pre_bind_progress *progress);
+/** What a run that is not over ends with when it is canceled: the cause in place of the plugin's
+ * error. */
+struct bt_status bt_pre_bind_canceled(const struct bt_framework *framework,
+	const struct bt_cycle_state *cycle, const struct bt_pre_bind_progress *progress,
+	struct bt_str cause);
+/** The first plugin that does not answer Skip decides. Nothing is waited for, as in PreBind. */
 struct bt_status bt_run_bind(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot);
+/** The same from the plugin at *next, 0 at first; Wait: repeat the call later. */
+struct bt_status bt_run_bind_from(struct bt_framework *framework, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, uint32_t slot, uint32_t *next);
 void bt_run_post_bind(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot);
 /** Spec 02 section 5.16. *out_gating_plugin: the plugin that gates the pod, NULL when all passed.

@@ -47,10 +47,15 @@ struct bt_plugin {
 	uint16_t index; /* in the framework's instance list; set by the framework after create */
 };
 
+/** The write is under way; the same call made again later tells how it ended. */
+#define BT_WRITE_PENDING 1
+
 /** Where DefaultBinder sends a binding. The engine does no I/O itself. */
 struct bt_binder {
-	/** Bind the pod to the node. Returns 0, or a negative code with err set to the API's error
-	 * text. */
+	/**
+	 * Bind the pod to the node. Returns 0, a negative code with err set to the API's error
+	 * text, or BT_WRITE_PENDING: no answer yet, ask again with the same arguments.
+	 */
 	int (*bind)(void *context, const struct bt_pod_info *pod, struct bt_str node_name,
 		struct berth_error *err);
 	void *context;
@@ -62,7 +67,7 @@ struct bt_persistent_volume_claim;
 /**
  * Where VolumeBinding sends its writes, and how it waits for their effect. Spec 07 section 9.
  * Errors carry the API's text. *out_resource_version: the version the API answered with, borrowed
- * until the next call.
+ * until the next call. BT_WRITE_PENDING: no answer yet, ask again with the same arguments.
  */
 struct bt_volume_writer {
 	/**
@@ -81,7 +86,8 @@ struct bt_volume_writer {
 	/**
 	 * Let a second pass and the state follow the cluster. Negative with err = the whole text of
 	 * the failure when the pod need not wait any longer ("binding volumes: context canceled",
-	 * or the cause of the cancellation).
+	 * or the cause of the cancellation). NULL: nothing blocks, VolumeBinding is asked again by
+	 * the clock.
 	 */
 	int (*wait)(void *context, const struct bt_pod_info *pod, struct berth_error *err);
 	/** The API still has the pod. NULL: it has. */
@@ -108,7 +114,8 @@ struct bt_handle {
 	struct bt_prng *prng;                 /* NULL: where there is a choice, the first */
 	/** Taken among equally good candidates of preemption; for replays of recorded runs. */
 	struct bt_str preferred_node;
-	bool verify; /* what is computed in a fast way is compared with the plain way */
+	int64_t now_ns; /* the owner's clock at its last call */
+	bool verify;    /* what is computed in a fast way is compared with the plain way */
 };
 
 /** PreFilter's narrowing. names NULL: all nodes. An empty non-NULL list means no node. Spec 02
@@ -299,7 +306,12 @@ struct bt_plugin_ops {
 	struct bt_status (*permit)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 		const struct bt_pod_info *pod, uint32_t slot, int64_t *out_timeout_ns);
 
-	/* Binding cycle. */
+	/*
+	 * Binding cycle. What takes time must not block: pre_bind and bind then answer Wait, and
+	 * are called again with the same arguments when an answer has arrived or the time
+	 * cycle->wake_ns (handle->now_ns, set it lower as needed) has come. They may be given up at
+	 * any time: unreserve says so.
+	 */
 	struct bt_status (*pre_bind_pre_flight)(struct bt_plugin *plugin,
 		struct bt_cycle_state *cycle, const struct bt_pod_info *pod, uint32_t slot,
 		struct bt_pre_bind_pre_flight *out_result);

@@ -94,41 +94,107 @@ uint32_t bt_pre_bind_groups(const struct bt_framework *framework,
 	return group_count;
 }
 
+/** A plugin that was stopped reports so; what counts is who stopped it. */
+static struct bt_status explain_cancellation(
+	const struct bt_cycle_state *cycle, struct bt_status status)
+{
+	if (cycle->cancel_cause.length != 0 && status.has_error &&
+		bt_str_has_suffix(status.error_text, BT_STR("context canceled"))) {
+		status.error_text = cycle->cancel_cause;
+	}
+	return status;
+}
+
 static struct bt_status run_pre_bind_plugin(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot)
 {
 	struct bt_status status = plugin->ops->pre_bind(plugin, cycle, pod, slot);
 
-	if (bt_status_is_success(&status)) {
+	if (bt_status_is_success(&status) || status.code == BT_STATUS_WAIT) {
 		return status;
 	}
 	if (bt_status_is_rejected(&status)) {
 		return bt_runner_with_plugin(status, plugin);
 	}
+	status = explain_cancellation(cycle, status);
 	return bt_runner_wrap(cycle->arena, "running PreBind plugin ", plugin, ": ", &status);
+}
+
+/** Asks the members of a group that have not finished. Wait: some of them still have not. */
+static struct bt_status run_pre_bind_group(const struct bt_pre_bind_group *group,
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, uint32_t slot,
+	struct bt_pre_bind_progress *progress)
+{
+	struct bt_status result = BT_STATUS_OK;
+
+	for (uint32_t i = 0; i < group->count; i++) {
+		struct bt_plugin *plugin = group->plugins[i];
+		struct bt_status status;
+
+		if (bt_plugin_set_has(&progress->done, plugin->index)) {
+			continue;
+		}
+		status = run_pre_bind_plugin(plugin, cycle, pod, slot);
+		if (bt_status_is_success(&status)) {
+			bt_plugin_set_add(&progress->done, plugin->index);
+		} else if (status.code == BT_STATUS_WAIT) {
+			result = status;
+		} else {
+			return status;
+		}
+	}
+	return result;
+}
+
+struct bt_status bt_run_pre_bind_from(struct bt_framework *framework, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, uint32_t slot, struct bt_pre_bind_progress *progress)
+{
+	struct bt_pre_bind_group *groups;
+	uint32_t group_count = bt_pre_bind_groups(framework, cycle, &groups);
+
+	while (progress->group < group_count) {
+		struct bt_status status =
+			run_pre_bind_group(&groups[progress->group], cycle, pod, slot, progress);
+
+		if (!bt_status_is_success(&status)) {
+			return status;
+		}
+		progress->group++;
+	}
+	return BT_STATUS_OK;
 }
 
 struct bt_status bt_run_pre_bind(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot)
 {
-	struct bt_pre_bind_group *groups;
-	uint32_t group_count = bt_pre_bind_groups(framework, cycle, &groups);
+	struct bt_pre_bind_progress progress = {0};
+	struct bt_status status = bt_run_pre_bind_from(framework, cycle, pod, slot, &progress);
 
-	for (uint32_t g = 0; g < group_count; g++) {
-		for (uint32_t i = 0; i < groups[g].count; i++) {
-			struct bt_status status =
-				run_pre_bind_plugin(groups[g].plugins[i], cycle, pod, slot);
-
-			if (!bt_status_is_success(&status)) {
-				return status;
-			}
-		}
-	}
-	return BT_STATUS_OK;
+	return status.code == BT_STATUS_WAIT ? BT_STATUS_OK : status;
 }
 
-struct bt_status bt_run_bind(struct bt_framework *framework, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, uint32_t slot)
+struct bt_status bt_pre_bind_canceled(const struct bt_framework *framework,
+	const struct bt_cycle_state *cycle, const struct bt_pre_bind_progress *progress,
+	struct bt_str cause)
+{
+	struct bt_pre_bind_group *groups;
+	uint32_t group_count = bt_pre_bind_groups(framework, cycle, &groups);
+	struct bt_status status = bt_status_error_text(cycle->arena, cause);
+
+	for (uint32_t i = 0; progress->group < group_count && i < groups[progress->group].count;
+		i++) {
+		struct bt_plugin *plugin = groups[progress->group].plugins[i];
+
+		if (!bt_plugin_set_has(&progress->done, plugin->index)) {
+			return bt_runner_wrap(
+				cycle->arena, "running PreBind plugin ", plugin, ": ", &status);
+		}
+	}
+	return status;
+}
+
+struct bt_status bt_run_bind_from(struct bt_framework *framework, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, uint32_t slot, uint32_t *next)
 {
 	const struct bt_framework_point *point = &framework->points[BT_POINT_BIND];
 	struct bt_status status;
@@ -137,14 +203,14 @@ struct bt_status bt_run_bind(struct bt_framework *framework, struct bt_cycle_sta
 		return bt_status_text(BT_STATUS_SKIP, cycle->arena, BT_STR(""));
 	}
 	status = BT_STATUS_OK;
-	for (uint32_t i = 0; i < point->entries.count; i++) {
-		struct bt_plugin *plugin = point->entries.items[i].plugin;
+	for (; *next < point->entries.count; (*next)++) {
+		struct bt_plugin *plugin = point->entries.items[*next].plugin;
 
 		status = plugin->ops->bind(plugin, cycle, pod, slot);
 		if (status.code == BT_STATUS_SKIP) {
 			continue;
 		}
-		if (bt_status_is_success(&status)) {
+		if (bt_status_is_success(&status) || status.code == BT_STATUS_WAIT) {
 			return status;
 		}
 		if (bt_status_is_rejected(&status)) {
@@ -153,6 +219,15 @@ struct bt_status bt_run_bind(struct bt_framework *framework, struct bt_cycle_sta
 		return bt_runner_wrap(cycle->arena, "running Bind plugin ", plugin, ": ", &status);
 	}
 	return status;
+}
+
+struct bt_status bt_run_bind(struct bt_framework *framework, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, uint32_t slot)
+{
+	uint32_t next = 0;
+	struct bt_status status = bt_run_bind_from(framework, cycle, pod, slot, &next);
+
+	return status.code == BT_STATUS_WAIT ? BT_STATUS_OK : status;
 }
 
 void bt_run_post_bind(struct bt_framework *framework, struct bt_cycle_state *cycle,

@@ -16,11 +16,12 @@ static struct bt_status bind(struct bt_plugin *plugin, struct bt_cycle_state *cy
 	if (handle->binder == NULL) {
 		return BT_STATUS_OK;
 	}
-	if (handle->binder->bind(handle->binder->context, pod,
-		    bt_node_table_name(&handle->state->nodes, slot), &err) != 0) {
+	int code = handle->binder->bind(handle->binder->context, pod,
+		bt_node_table_name(&handle->state->nodes, slot), &err);
+	if (code < 0) {
 		return bt_status_from_error(cycle->arena, &err);
 	}
-	return BT_STATUS_OK;
+	return bt_status_code_only(code == BT_WRITE_PENDING ? BT_STATUS_WAIT : BT_STATUS_SUCCESS);
 }
 
 static int create(BT_UNUSED const struct bt_plugin_args *args, const struct bt_handle *handle,

@@ -39,12 +39,27 @@ struct bt_dynamic_provision {
 		*node_capacity; /* NULL: not limited, or assumed already */
 };
 
+/** Versions the API answered with, in the order of the lists; in the arena. */
+struct bt_volume_writes {
+	struct bt_str *volume_versions;
+	struct bt_str *claim_versions;
+	uint32_t done; /* volumes, then claims */
+};
+
+/** How far bind_pod_volumes got with a writer that answers later; zero memory: at its start. */
+struct bt_volume_progress {
+	struct bt_volume_writes writes;
+	int64_t next_check_ns; /* 0: the writes are not done */
+	int64_t deadline_ns;
+};
+
 /** What a pod needs on one node. */
 struct bt_pod_volumes {
 	struct bt_static_binding *static_bindings;
 	uint32_t static_count;
 	struct bt_dynamic_provision *dynamic_provisions;
 	uint32_t dynamic_count;
+	struct bt_volume_progress progress; /* of bind_pod_volumes */
 };
 
 /** Why a node cannot hold the pod's volumes: bits, in the order their reasons are given. */
@@ -84,7 +99,11 @@ struct bt_volume_binder_ops {
 		bool *out_all_bound, struct berth_error *err);
 	void (*revert_assumed_pod_volumes)(
 		struct bt_volume_binder *binder, const struct bt_pod_volumes *volumes);
-	/** Write, and wait until everything is bound. */
+	/**
+	 * Write, and wait until everything is bound. BT_WRITE_PENDING: call again with the same
+	 * arguments when a write was answered, or at volumes->progress.next_check_ns (0: an answer
+	 * is all that is missing).
+	 */
 	int (*bind_pod_volumes)(struct bt_volume_binder *binder, const struct bt_pod_info *pod,
 		struct bt_str node_name, struct bt_pod_volumes *volumes, struct bt_arena *arena,
 		struct berth_error *err);
@@ -104,15 +123,12 @@ uint64_t bt_volume_binder_stage_errors(
 /* The two halves of bind_pod_volumes, for an owner that waits in its own way. Spec 07 sections 9.1
  * and 9.3. */
 
-/** Versions the API answered with, in the order of the lists; in the arena. */
-struct bt_volume_writes {
-	struct bt_str *volume_versions;
-	struct bt_str *claim_versions;
-};
-
-/** Assumptions of what was not written are taken back on failure. */
+/**
+ * Assumptions of what was not written are taken back on failure. writes: zero memory at first.
+ * BT_WRITE_PENDING: call again when the write was answered.
+ */
 BT_MUST_USE int bt_volume_binder_write(struct bt_volume_binder *binder, struct bt_str node_name,
-	struct bt_pod_volumes *volumes, struct bt_arena *arena, struct bt_volume_writes *out_writes,
+	struct bt_pod_volumes *volumes, struct bt_arena *arena, struct bt_volume_writes *writes,
 	struct berth_error *err);
 /** *out_bound: false = not yet. */
 BT_MUST_USE int bt_volume_binder_check(struct bt_volume_binder *binder,

@@ -17,43 +17,68 @@ static void restore_from(struct bt_real_binder *binder, const struct bt_pod_volu
 	bt_binder_revert_assumed_pod_volumes(&binder->base, &rest);
 }
 
+static int write_volume(struct bt_real_binder *binder, struct bt_static_binding *binding,
+	struct bt_arena *arena, struct bt_str *out_version, struct berth_error *err)
+{
+	const struct bt_volume_writer *writer = binder->handle->volume_writer;
+	struct bt_str version = binding->resource_version;
+	int code = writer->bind_volume(
+		writer->context, binding->volume, binding->claim, &version, err);
+
+	if (code == 0) {
+		*out_version = bt_arena_str(arena, version);
+		binding->resource_version = *out_version;
+	}
+	return code;
+}
+
+static int write_claim(struct bt_real_binder *binder, const struct bt_dynamic_provision *provision,
+	struct bt_str node_name, struct bt_arena *arena, struct bt_str *out_version,
+	struct berth_error *err)
+{
+	const struct bt_volume_writer *writer = binder->handle->volume_writer;
+	struct bt_str version = provision->claim->metadata.resource_version;
+	int code = writer->select_node(writer->context, provision->claim, node_name, &version, err);
+
+	if (code == 0) {
+		/* Upstream quirk, spec 07 section 8: the assumed claim keeps its old version. */
+		*out_version = bt_arena_str(arena, version);
+	}
+	return code;
+}
+
 int bt_volume_binder_write(struct bt_volume_binder *base, struct bt_str node_name,
-	struct bt_pod_volumes *volumes, struct bt_arena *arena, struct bt_volume_writes *out_writes,
+	struct bt_pod_volumes *volumes, struct bt_arena *arena, struct bt_volume_writes *writes,
 	struct berth_error *err)
 {
 	struct bt_real_binder *binder = bt_real_binder_of(base);
-	const struct bt_volume_writer *writer = binder->handle->volume_writer;
-	struct bt_volume_writes writes;
+	uint32_t count = volumes->static_count + volumes->dynamic_count;
 
-	writes.volume_versions = BT_ARENA_NEW_ARRAY(arena, struct bt_str, volumes->static_count);
-	writes.claim_versions = BT_ARENA_NEW_ARRAY(arena, struct bt_str, volumes->dynamic_count);
-	for (uint32_t i = 0; i < volumes->static_count; i++) {
-		struct bt_static_binding *binding = &volumes->static_bindings[i];
-		struct bt_str version = binding->resource_version;
-		int code = writer->bind_volume(
-			writer->context, binding->volume, binding->claim, &version, err);
+	if (writes->volume_versions == NULL) {
+		writes->volume_versions =
+			BT_ARENA_NEW_ARRAY(arena, struct bt_str, volumes->static_count);
+		writes->claim_versions =
+			BT_ARENA_NEW_ARRAY(arena, struct bt_str, volumes->dynamic_count);
+	}
+	while (writes->done < count) {
+		uint32_t i = writes->done;
+		uint32_t claim = i - volumes->static_count;
+		bool is_volume = i < volumes->static_count;
+		int code = is_volume
+			? write_volume(binder, &volumes->static_bindings[i], arena,
+				  &writes->volume_versions[i], err)
+			: write_claim(binder, &volumes->dynamic_provisions[claim], node_name, arena,
+				  &writes->claim_versions[claim], err);
 
+		if (code < 0) {
+			restore_from(binder, volumes, is_volume ? i : volumes->static_count,
+				is_volume ? 0 : claim);
+		}
 		if (code != 0) {
-			restore_from(binder, volumes, i, 0);
 			return code;
 		}
-		writes.volume_versions[i] = bt_arena_str(arena, version);
-		binding->resource_version = writes.volume_versions[i];
+		writes->done++;
 	}
-	for (uint32_t i = 0; i < volumes->dynamic_count; i++) {
-		const struct bt_persistent_volume_claim *claim =
-			volumes->dynamic_provisions[i].claim;
-		struct bt_str version = claim->metadata.resource_version;
-		int code = writer->select_node(writer->context, claim, node_name, &version, err);
-
-		if (code != 0) {
-			restore_from(binder, volumes, volumes->static_count, i);
-			return code;
-		}
-		/* Upstream quirk, spec 07 section 8: the assumed claim keeps its old version. */
-		writes.claim_versions[i] = bt_arena_str(arena, version);
-	}
-	*out_writes = writes;
 	return 0;
 }
 
@@ -234,14 +259,32 @@ int bt_volume_binder_check(struct bt_volume_binder *base, const struct bt_pod_in
 	return code;
 }
 
-/* --- spec 07 section 9.2 --- */
+/* --- polling, spec 07 section 9.2 --- */
 
-static int poll(struct bt_real_binder *binder, const struct bt_pod_info *pod,
-	struct bt_str node_name, const struct bt_pod_volumes *volumes,
-	const struct bt_volume_writes *writes, struct berth_error *err)
+#define SECOND_NS INT64_C(1000000000)
+
+static int check_once(struct bt_real_binder *binder, const struct bt_pod_info *pod,
+	struct bt_str node_name, const struct bt_pod_volumes *volumes, bool *out_bound,
+	struct berth_error *err)
+{
+	struct bt_arena arena = {0};
+	int code = bt_volume_binder_check(&binder->base, pod, node_name, volumes,
+		&volumes->progress.writes, &arena, out_bound, err);
+
+	bt_arena_finish(&arena);
+	return code != 0 ? bt_error_wrap(err, code, "binding volumes") : 0;
+}
+
+static int deadline_exceeded(struct berth_error *err)
+{
+	return bt_error_set(err, BERTH_ERR_STATE, "binding volumes: context deadline exceeded");
+}
+
+/** With a writer that can wait. */
+static int poll_blocking(struct bt_real_binder *binder, const struct bt_pod_info *pod,
+	struct bt_str node_name, const struct bt_pod_volumes *volumes, struct berth_error *err)
 {
 	const struct bt_volume_writer *writer = binder->handle->volume_writer;
-	struct bt_arena arena = {0};
 	bool bound = false;
 	int code = 0;
 
@@ -249,22 +292,37 @@ static int poll(struct bt_real_binder *binder, const struct bt_pod_info *pod,
 	for (int64_t second = 1; code == 0 && !bound && second < binder->bind_timeout_seconds;
 		second++) {
 		code = writer->wait(writer->context, pod, err);
-		if (code != 0) {
-			break;
+		if (code == 0) {
+			code = check_once(binder, pod, node_name, volumes, &bound, err);
 		}
-		code = bt_volume_binder_check(
-			&binder->base, pod, node_name, volumes, writes, &arena, &bound, err);
-		if (code != 0) {
-			code = bt_error_wrap(err, code, "binding volumes");
-		}
-		bt_arena_reset(&arena);
 	}
-	bt_arena_finish(&arena);
-	if (code == 0 && !bound) {
-		return bt_error_set(
-			err, BERTH_ERR_STATE, "binding volumes: context deadline exceeded");
+	return code == 0 && !bound ? deadline_exceeded(err) : code;
+}
+
+/** By the owner's clock: BT_WRITE_PENDING until there is a result. */
+static int poll(struct bt_real_binder *binder, const struct bt_pod_info *pod,
+	struct bt_str node_name, struct bt_pod_volumes *volumes, struct berth_error *err)
+{
+	struct bt_volume_progress *progress = &volumes->progress;
+	int64_t now_ns = binder->handle->now_ns;
+	bool bound = false;
+
+	if (progress->next_check_ns == 0) {
+		progress->next_check_ns = now_ns + SECOND_NS;
+		progress->deadline_ns = now_ns + binder->bind_timeout_seconds * SECOND_NS;
 	}
-	return code;
+	if (now_ns >= progress->deadline_ns) {
+		return deadline_exceeded(err);
+	}
+	if (now_ns < progress->next_check_ns) {
+		return BT_WRITE_PENDING;
+	}
+	int code = check_once(binder, pod, node_name, volumes, &bound, err);
+	if (code != 0 || bound) {
+		return code;
+	}
+	progress->next_check_ns += ((now_ns - progress->next_check_ns) / SECOND_NS + 1) * SECOND_NS;
+	return BT_WRITE_PENDING;
 }
 
 int bt_binder_bind_pod_volumes(struct bt_volume_binder *base, const struct bt_pod_info *pod,
@@ -272,17 +330,19 @@ int bt_binder_bind_pod_volumes(struct bt_volume_binder *base, const struct bt_po
 	struct berth_error *err)
 {
 	struct bt_real_binder *binder = bt_real_binder_of(base);
-	struct bt_volume_writes writes;
+	const struct bt_volume_writer *writer = binder->handle->volume_writer;
 	int code;
 
-	if (binder->handle->volume_writer == NULL) {
+	if (writer == NULL) {
 		return 0;
 	}
-	code = bt_volume_binder_write(base, node_name, volumes, arena, &writes, err);
+	code = bt_volume_binder_write(
+		base, node_name, volumes, arena, &volumes->progress.writes, err);
 	if (code == 0) {
-		code = poll(binder, pod, node_name, volumes, &writes, err);
+		code = writer->wait != NULL ? poll_blocking(binder, pod, node_name, volumes, err)
+					    : poll(binder, pod, node_name, volumes, err);
 	}
-	if (code != 0) {
+	if (code < 0) {
 		binder->stage_errors[BT_VOLUME_STAGE_BIND]++;
 	}
 	return code;

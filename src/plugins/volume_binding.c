@@ -311,10 +311,19 @@ static struct bt_status pre_bind(struct bt_plugin *plugin, struct bt_cycle_state
 	if (!has_entry(data, slot)) {
 		return no_entry(plugin, slot, cycle->arena);
 	}
-	if (instance->binder->ops->bind_pod_volumes(instance->binder, pod,
-		    bt_node_table_name(&instance->base.handle->state->nodes, slot),
-		    data->volumes[slot], cycle->arena, &err) != 0) {
+	struct bt_pod_volumes *volumes = data->volumes[slot];
+	int code = instance->binder->ops->bind_pod_volumes(instance->binder, pod,
+		bt_node_table_name(&instance->base.handle->state->nodes, slot), volumes,
+		cycle->arena, &err);
+	if (code < 0) {
 		return bt_status_from_error(cycle->arena, &err);
+	}
+	if (code == BT_WRITE_PENDING) {
+		int64_t wake_ns = volumes->progress.next_check_ns;
+		if (wake_ns != 0 && wake_ns < cycle->wake_ns) {
+			cycle->wake_ns = wake_ns;
+		}
+		return bt_status_code_only(BT_STATUS_WAIT);
 	}
 	return BT_STATUS_OK;
 }

@@ -130,6 +130,67 @@ START_TEST(test_pre_bind__failures)
 }
 END_TEST
 
+START_TEST(test_pre_bind__waits)
+{
+	struct fake fakes[] = {
+		fake_plugin("A", PRE_BIND), fake_plugin("B", PRE_BIND), fake_plugin("C", PRE_BIND)};
+	struct bt_pre_bind_progress progress = {0};
+	struct fake_world world;
+
+	fakes[0].allow_parallel = true;
+	fakes[1].allow_parallel = true;
+	fake_answer(&fakes[0], FAKE_PRE_BIND, BT_STATUS_WAIT, NULL);
+	fake_world_init(&world, fakes, 3, "preBind=A,B,C");
+	(void)bt_run_pre_bind_pre_flights(world.framework, &world.cycle, &world.pod, 0);
+	/* Both of the first group are asked; who has finished is not asked again. */
+	FAKE_EXPECT(&world,
+		bt_run_pre_bind_from(world.framework, &world.cycle, &world.pod, 0, &progress),
+		BT_STATUS_WAIT, "", "");
+	FAKE_EXPECT(&world,
+		bt_run_pre_bind_from(world.framework, &world.cycle, &world.pod, 0, &progress),
+		BT_STATUS_WAIT, "", "");
+	ck_assert_str_eq(fake_log(), "A.PreBind B.PreBind A.PreBind");
+	FAKE_EXPECT(&world,
+		bt_pre_bind_canceled(world.framework, &world.cycle, &progress,
+			BT_STR("preempted by DefaultPreemption")),
+		BT_STATUS_ERROR, "running PreBind plugin \"A\": preempted by DefaultPreemption",
+		"");
+	fake_answer(&fakes[0], FAKE_PRE_BIND, BT_STATUS_SUCCESS, NULL);
+	FAKE_EXPECT(&world,
+		bt_run_pre_bind_from(world.framework, &world.cycle, &world.pod, 0, &progress),
+		BT_STATUS_SUCCESS, "", "");
+	ck_assert_str_eq(fake_log(), "A.PreBind B.PreBind A.PreBind A.PreBind C.PreBind");
+	/* A failure ends the run though another member still waits. */
+	progress = (struct bt_pre_bind_progress){0};
+	fake_answer(&fakes[0], FAKE_PRE_BIND, BT_STATUS_WAIT, NULL);
+	fake_fail(&fakes[1], FAKE_PRE_BIND, "x");
+	FAKE_EXPECT(&world,
+		bt_run_pre_bind_from(world.framework, &world.cycle, &world.pod, 0, &progress),
+		BT_STATUS_ERROR, "running PreBind plugin \"B\": x", "");
+	fake_world_finish(&world);
+}
+END_TEST
+
+START_TEST(test_bind__waits)
+{
+	struct fake fakes[] = {fake_plugin("A", BIND), fake_plugin("B", BIND)};
+	struct fake_world world;
+	uint32_t next = 0;
+
+	fake_answer(&fakes[0], FAKE_BIND, BT_STATUS_SKIP, NULL);
+	fake_answer(&fakes[1], FAKE_BIND, BT_STATUS_WAIT, NULL);
+	fake_world_init(&world, fakes, 2, "bind=A,B");
+	FAKE_EXPECT(&world, bt_run_bind_from(world.framework, &world.cycle, &world.pod, 0, &next),
+		BT_STATUS_WAIT, "", "");
+	fake_answer(&fakes[1], FAKE_BIND, BT_STATUS_SUCCESS, NULL);
+	FAKE_EXPECT(&world, bt_run_bind_from(world.framework, &world.cycle, &world.pod, 0, &next),
+		BT_STATUS_SUCCESS, "", "");
+	ck_assert_uint_eq(fakes[0].calls[FAKE_BIND], 1);
+	ck_assert_uint_eq(fakes[1].calls[FAKE_BIND], 2);
+	fake_world_finish(&world);
+}
+END_TEST
+
 START_TEST(test_bind__edge_02_30_first_that_binds)
 {
 	struct fake fakes[] = {
@@ -185,5 +246,6 @@ START_TEST(test_bind__post_bind_and_pre_enqueue)
 END_TEST
 
 BT_TEST_MAIN("bind", test_pre_bind__edge_02_28_groups, test_pre_bind__without_pre_flights,
-	test_pre_bind__edge_02_29_pre_flight_codes, test_pre_bind__failures,
-	test_bind__edge_02_30_first_that_binds, test_bind__post_bind_and_pre_enqueue)
+	test_pre_bind__edge_02_29_pre_flight_codes, test_pre_bind__failures, test_pre_bind__waits,
+	test_bind__waits, test_bind__edge_02_30_first_that_binds,
+	test_bind__post_bind_and_pre_enqueue)
