@@ -93,9 +93,6 @@ static bool set_has(const struct volume_set *set, const struct unique_volume *vo
 
 static void set_add(struct volume_set *set, struct unique_volume volume)
 {
-	if (volume.driver.length == 0 || volume.handle.length == 0) {
-		return;
-	}
 	volume.hash = bt_hash_bytes(volume.handle.data, volume.handle.length,
 		bt_hash_bytes(volume.claim_namespace.data, volume.claim_namespace.length,
 			bt_str_hash(volume.driver)));
@@ -125,6 +122,14 @@ static bool is_migrated_here(enum bt_in_tree_driver driver, const struct bt_csi_
 	return driver != BT_IN_TREE__COUNT && csi_node != NULL && bt_in_tree_is_migrated(driver);
 }
 
+/** What a claim resolves to; without driver or handle it is nothing. */
+static void add_resolved(struct volume_set *set, struct unique_volume volume)
+{
+	if (volume.driver.length != 0 && volume.handle.length != 0) {
+		set_add(set, volume);
+	}
+}
+
 static void add_by_class(const struct bt_state *state,
 	const struct bt_persistent_volume_claim *claim, const struct bt_csi_node *csi_node,
 	struct volume_set *set)
@@ -148,7 +153,7 @@ static void add_by_class(const struct bt_state *state,
 		}
 		volume.driver = bt_in_tree_csi_name(in_tree);
 	}
-	set_add(set, volume);
+	add_resolved(set, volume);
 }
 
 /** Resolve the claim: its volume, or what its class will make. */
@@ -170,14 +175,14 @@ static void add_claim(struct limits_plugin *instance,
 	if (volume->spec.source.csi != NULL) {
 		unique.driver = volume->spec.source.csi->driver;
 		unique.handle = volume->spec.source.csi->volume_handle;
-		set_add(set, unique);
+		add_resolved(set, unique);
 		return;
 	}
 	in_tree = bt_in_tree_of_volume(volume);
 	if (is_migrated_here(in_tree, csi_node) &&
 		bt_in_tree_volume_handle(volume, &instance->arena, &unique.handle, NULL) == 0) {
 		unique.driver = bt_in_tree_csi_name(in_tree);
-		set_add(set, unique);
+		add_resolved(set, unique);
 	}
 }
 
@@ -433,12 +438,14 @@ static struct bt_status count_volumes(struct limits_plugin *instance,
 		wanted->items.items[i].removed = set_has(&instance->used, &wanted->items.items[i]);
 	}
 	add_attachments(instance, bt_node_info_name(node), &instance->used);
-	for (uint32_t i = 0; i < wanted->items.count; i++) {
-		struct bt_str driver = wanted->items.items[i].driver;
+	/* A node has few drivers; how many volumes a pod names is up to who wrote it. */
+	for (uint32_t i = 0; i < csi_node->spec.drivers.count; i++) {
+		struct bt_str driver = csi_node->spec.drivers.items[i].name;
+		int64_t new_count = set_count(wanted, driver);
 		int64_t limit;
 
-		if (!wanted->items.items[i].removed && limit_of(csi_node, driver, &limit) &&
-			set_count(&instance->used, driver) + set_count(wanted, driver) > limit) {
+		if (new_count != 0 && limit_of(csi_node, driver, &limit) &&
+			set_count(&instance->used, driver) + new_count > limit) {
 			return bt_status_reason(
 				BT_STATUS_UNSCHEDULABLE, BT_REASON_VOLUME_MAX_COUNT);
 		}
