@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_TESTS_UNIT_PLUGINS_PREEMPTION_FIXTURE_H
+#define BT_TESTS_UNIT_PLUGINS_PREEMPTION_FIXTURE_H
+/**
+ * A profile with DefaultPreemption on a small cluster, the writes it makes, and what the informer
+ * knows. Pods are written as "NAME:OPTION,OPTION..." with these options:
+ *
+ *         top hi mid low neg    priority 2000, 1000, 100, 0, -100; any other number is itself
+ *         cpu=200m              the request
+ *         start=5               seconds after the start of 2026 at which the pod started
+ *         label=app=foo         may be repeated
+ *         group=g               spec.schedulingGroup.podGroupName
+ *         never                 preemptionPolicy Never
+ *         nominated=node1       status.nominatedNodeName
+ *         anti=app=foo          required anti-affinity against this label on the host
+ *         spread                maxSkew 1 on zone and on the host for app=foo
+ *         dying                 deletionTimestamp
+ *         evicted               deletionTimestamp and the condition that preemption writes
+ *         marked                that condition alone, with preemptor `pod` of default-scheduler
+ *
+ * The uid is "uid-" and the name, the namespace "default" unless the name is "NAMESPACE/NAME".
+ */
+#include <stdint.h>
+
+#include "framework/binding_pods.h"
+#include "framework/framework.h"
+#include "framework/pod_lister.h"
+#include "framework/waiting_pods.h"
+#include "plugins/default_preemption.h"
+
+#define PREEMPTION_WRITES_MAX 32
+
+struct preemption_options {
+	const char *gates;   /* as --feature-gates; NULL: defaults */
+	const char *plugins; /* "A,B": NodeResourcesFit when NULL; "*": the default profile */
+	const char *args;    /* DefaultPreemptionArgs as JSON; NULL: defaults */
+	const struct bt_plugin_ops *extra; /* an out-of-tree plugin, enabled by name; may be NULL */
+};
+
+/** A write that the tests want to fail: "delete p1". */
+struct preemption_failure {
+	const char *write;
+	int code;
+	const char *text;
+};
+
+struct preemption_fixture {
+	struct bt_arena arena;
+	struct bt_gates gates;
+	struct bt_config *config;
+	struct bt_registry registry;
+	struct bt_state *state;
+	struct bt_nominator nominator;
+	struct bt_framework *framework;
+	struct bt_evaluator *evaluator;
+	struct bt_cycle_state cycle;
+	bool cycle_open;
+	BT_VEC(struct bt_pod_info *) pods;
+	/* The informer. */
+	BT_VEC(struct bt_pod *) known;
+	struct bt_pod_lister lister;
+	/* Permit and PreBind. */
+	struct bt_waiting_pods waiting;
+	struct bt_binding_pods binding;
+	/* Writes. */
+	struct bt_preemption_writer writer;
+	struct preemption_failure failures[4];
+	bool deferred; /* writes are answered by preemption_complete */
+	struct preemption_write {
+		uint64_t id;
+		const char *what; /* "delete p1" */
+	} writes[PREEMPTION_WRITES_MAX];
+	uint32_t write_count;
+	struct bt_strbuf log;
+	struct bt_pod_condition condition; /* of the last patch */
+	/* What the last run left. */
+	struct bt_post_filter_result result;
+	const struct bt_preemption_decision *decision;
+	struct bt_node_statuses statuses;
+};
+
+/** options may be NULL. */
+void preemption_init(struct preemption_fixture *fixture, const struct preemption_options *options);
+void preemption_finish(struct preemption_fixture *fixture);
+
+/** allocatable as JSON with ' for ". */
+void preemption_add_node(
+	struct preemption_fixture *fixture, const char *name, const char *allocatable);
+void preemption_add_node_labels(struct preemption_fixture *fixture, const char *name,
+	const char *allocatable, const char *labels);
+/** Pods of a node, in its order, separated by spaces; the informer knows them. */
+void preemption_add_pods(struct preemption_fixture *fixture, const char *node, const char *pods);
+/** Any other object, with its kind; namespace "default" when it has none. */
+void preemption_put(struct preemption_fixture *fixture, const char *json);
+/** A budget in "default". selector and disrupted pods as JSON, either may be NULL. */
+void preemption_add_budget(struct preemption_fixture *fixture, const char *name,
+	const char *selector, int allowed, const char *disrupted);
+/** A pod to be scheduled; the informer knows it. */
+const struct bt_pod_info *preemption_pending(struct preemption_fixture *fixture, const char *pod);
+/** A pod that only counts on a node: nominated to it; queued false makes it a stub. */
+const struct bt_pod_info *preemption_nominate(
+	struct preemption_fixture *fixture, const char *pod, const char *node, bool queued);
+/** The informer learns of a new version, or that the pod is gone. */
+void preemption_informer_set(struct preemption_fixture *fixture, const char *pod);
+void preemption_informer_remove(struct preemption_fixture *fixture, const char *name);
+uint32_t preemption_pod_id(struct preemption_fixture *fixture, const char *name);
+uint32_t preemption_slot(struct preemption_fixture *fixture, const char *node);
+
+/** A fresh cycle after PreFilter; its status as text. */
+const char *preemption_begin_cycle(
+	struct preemption_fixture *fixture, const struct bt_pod_info *pod);
+/**
+ * PreFilter and the PostFilter chain. statuses: "node1:U node2:UU *:U" (*: of the absent ones, UU
+ * when not given); NULL: what the filters say. Returns "<Code>: <message>".
+ */
+const char *preemption_run(
+	struct preemption_fixture *fixture, const struct bt_pod_info *pod, const char *statuses);
+/** Node names, one after another: the dry run alone, as text like preemption_candidates. */
+const char *preemption_dry_run(struct preemption_fixture *fixture, const struct bt_pod_info *pod,
+	const char *nodes, uint32_t offset, uint32_t limit);
+/** SelectVictimsOnNode of one node: "[p1 p2]!1" (1 violation), or the node's status. */
+const char *preemption_select_victims(
+	struct preemption_fixture *fixture, const char *pod, const char *node);
+/** What the last run nominated: "none", "(cleared)" or the node. */
+const char *preemption_nominated(struct preemption_fixture *fixture);
+/** "node1[p1 p2]!1 node2[q]" of the last run, in order; "none" when it came to none. */
+const char *preemption_candidates(struct preemption_fixture *fixture);
+/** The equally good ones, the selected one first. */
+const char *preemption_choices(struct preemption_fixture *fixture);
+const char *preemption_status_text(struct preemption_fixture *fixture, struct bt_status status);
+
+/** From here on there is a writer; what it is asked is noted. */
+void preemption_enable_writes(struct preemption_fixture *fixture);
+/** What was written since the last call, separated by "; ". */
+const char *preemption_log(struct preemption_fixture *fixture);
+/** Answer a deferred write: "delete p1". */
+void preemption_complete(struct preemption_fixture *fixture, const char *write, int result);
+
+/** The whole outcome at once; candidates may be NULL (not looked at). */
+void preemption_expect(struct preemption_fixture *fixture, const char *pod, const char *statuses,
+	const char *text, const char *nominated, const char *candidates);
+#endif

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How many candidates are looked for, in which order, and which one is taken. Spec: 08 section 18,
+ * cases 23 to 32. */
+#include "base/prng.h"
+#include "preemption_fixture.h"
+#include "test_main.h"
+
+#define FIVE_NODES "node1 node2 node3 node4 node5"
+
+/** Five nodes of one pod each, "1:low 2:hi" naming the priorities of their pods. */
+static void init_five(struct preemption_fixture *fixture, const char *const priorities[5])
+{
+	static const struct preemption_options options = {
+		.args = "{'minCandidateNodesPercentage':40,'minCandidateNodesAbsolute':1}"};
+	char node[] = "node1";
+
+	preemption_init(fixture, &options);
+	for (int i = 0; i < 5; i++) {
+		struct bt_str pod = bt_arena_printf(
+			&fixture->arena, "p%d:%s,label=app=p%d", i + 1, priorities[i], i + 1);
+
+		node[4] = (char)('1' + i);
+		preemption_add_node(fixture, node, "'pods':'1'");
+		preemption_add_pods(fixture, node, pod.data);
+	}
+}
+
+START_TEST(test_preemption__edge_08_23_cyclic_window)
+{
+	static const char *const priorities[] = {"low", "low", "low", "low", "low"};
+	struct preemption_fixture fixture;
+	const struct bt_pod_info *pod;
+
+	init_five(&fixture, priorities);
+	ck_assert_uint_eq(bt_evaluator_candidate_limit(fixture.evaluator, 5), 2);
+	pod = preemption_pending(&fixture, "p:hi");
+	ck_assert_str_eq(
+		preemption_dry_run(&fixture, pod, FIVE_NODES, 4, 2), "node5[p5] node1[p1]");
+	ck_assert_str_eq(
+		preemption_dry_run(&fixture, pod, FIVE_NODES, 0, 2), "node1[p1] node2[p2]");
+	/* The attempt itself: as many, from where the generator says. */
+	preemption_expect(&fixture, "q:hi", NULL, "Success", "node1", "node1[p1] node2[p2]");
+	preemption_finish(&fixture);
+}
+END_TEST
+
+START_TEST(test_preemption__edge_08_24_nodes_without_victims_are_passed)
+{
+	static const char *const priorities[] = {"low", "hi", "low", "low", "hi"};
+	struct preemption_fixture fixture;
+
+	init_five(&fixture, priorities);
+	ck_assert_str_eq(preemption_dry_run(
+				 &fixture, preemption_pending(&fixture, "p:hi"), FIVE_NODES, 4, 2),
+		"node1[p1] node3[p3]");
+	/* node4 was not looked at: two statuses. */
+	ck_assert_uint_eq(fixture.evaluator->statuses.entries.count, 2);
+	ck_assert_uint_eq(fixture.evaluator->statuses.entries.items[0].slot,
+		preemption_slot(&fixture, "node5"));
+	ck_assert_uint_eq(fixture.evaluator->statuses.entries.items[1].slot,
+		preemption_slot(&fixture, "node2"));
+	preemption_finish(&fixture);
+}
+END_TEST
+
+START_TEST(test_preemption__edge_08_25_violating_ones_do_not_end_the_scan)
+{
+	static const char *const priorities[] = {"low", "low", "low", "low", "low"};
+	struct preemption_fixture fixture;
+
+	init_five(&fixture, priorities);
+	preemption_add_budget(&fixture, "pdb",
+		"{'matchExpressions':[{'key':'app','operator':'In','values':['p5','p1','p2']}]}", 0,
+		NULL);
+	ck_assert_str_eq(preemption_dry_run(
+				 &fixture, preemption_pending(&fixture, "p:hi"), FIVE_NODES, 4, 2),
+		"node3[p3] node5[p5]!1 node1[p1]!1");
+	/* The one dropped for want of room leaves no status. */
+	ck_assert_uint_eq(fixture.evaluator->statuses.entries.count, 0);
+	preemption_finish(&fixture);
+}
+END_TEST
+
+START_TEST(test_preemption__edge_08_26_limits)
+{
+	static const struct preemption_options one_percent = {
+		.args = "{'minCandidateNodesPercentage':1,'minCandidateNodesAbsolute':0}"};
+	static const struct {
+		uint32_t nodes;
+		uint32_t limit;
+	} defaults[] = {{2000, 200}, {999, 100}, {50, 50}, {1009, 100}, {1010, 101}, {1, 1}};
+	struct preemption_fixture fixture;
+	char node[] = "node00";
+
+	preemption_init(&fixture, NULL);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(defaults); i++) {
+		ck_assert_uint_eq(
+			bt_evaluator_candidate_limit(fixture.evaluator, defaults[i].nodes),
+			defaults[i].limit);
+	}
+	preemption_finish(&fixture);
+
+	preemption_init(&fixture, &one_percent);
+	ck_assert_uint_eq(bt_evaluator_candidate_limit(fixture.evaluator, 50), 0);
+	ck_assert_uint_eq(bt_evaluator_candidate_limit(fixture.evaluator, 100), 1);
+	for (int i = 0; i < 50; i++) {
+		struct bt_str pod =
+			bt_arena_printf(&fixture.arena, "p%d:%s", i, i < 20 ? "hi" : "low");
+
+		node[4] = (char)('0' + i / 10);
+		node[5] = (char)('0' + i % 10);
+		preemption_add_node(&fixture, node, "'pods':'1'");
+		preemption_add_pods(&fixture, node, pod.data);
+	}
+	preemption_expect(&fixture, "p:hi", NULL,
+		"Unschedulable: preemption: 0/50 nodes are available: 20 No preemption victims "
+		"found for incoming pod, 30 Preemption is not helpful for scheduling.",
+		"(cleared)", "none");
+	preemption_finish(&fixture);
+}
+END_TEST
+
+/** --- which one --- */
+
+/* Everything on a node has to go. */
+static void add_full_node(struct preemption_fixture *fixture, const char *name, const char *pods)
+{
+	preemption_add_node(fixture, name, "'cpu':'1','pods':'10'");
+	preemption_add_pods(fixture, name, pods);
+}
+
+static void expect_choice(struct preemption_fixture *fixture, const char *node)
+{
+	preemption_expect(fixture, "p:top,cpu=1", NULL, "Success", node, NULL);
+	ck_assert_str_eq(preemption_choices(fixture), node);
+}
+
+START_TEST(test_preemption__edge_08_27_lowest_highest_priority)
+{
+	struct preemption_fixture fixture;
+
+	preemption_init(&fixture, NULL);
+	add_full_node(&fixture, "node1", "a:mid,cpu=500m b:mid,cpu=500m");
+	add_full_node(&fixture, "node2", "c:mid,cpu=500m d:low,cpu=500m");
+	add_full_node(&fixture, "node3", "e:low,cpu=500m f:low,cpu=500m");
+	expect_choice(&fixture, "node3");
+	preemption_finish(&fixture);
+}
+END_TEST
+
+START_TEST(test_preemption__edge_08_28_smallest_sum)
+{
+	struct preemption_fixture fixture;
+
+	preemption_init(&fixture, NULL);
+	add_full_node(&fixture, "node1", "a:mid,cpu=500m b:mid,cpu=500m");
+	add_full_node(&fixture, "node2", "c:mid,cpu=500m d:low,cpu=500m");
+	add_full_node(&fixture, "node3", "e:mid,cpu=500m f:mid,cpu=500m");
+	expect_choice(&fixture, "node2");
+	preemption_finish(&fixture);
+}
+END_TEST
+
+START_TEST(test_preemption__edge_08_29_sum_grows_with_number)
+{
+	struct preemption_fixture fixture;
+
+	preemption_init(&fixture, NULL);
+	add_full_node(
+		&fixture, "node1", "a:mid,cpu=250m b:neg,cpu=250m c:mid,cpu=250m d:neg,cpu=250m");
+	add_full_node(&fixture, "node2", "e:mid,cpu=500m f:neg,cpu=500m");
+	add_full_node(&fixture, "node3", "g:mid,cpu=500m h:neg,cpu=250m i:low,cpu=250m");
+	expect_choice(&fixture, "node2");
+	preemption_finish(&fixture);
+}
+END_TEST
+
+START_TEST(test_preemption__edge_08_30_criteria_in_order)
+{
+	struct preemption_fixture fixture;
+
+	preemption_init(&fixture, NULL);
+	add_full_node(&fixture, "node1", "a:mid,cpu=500m b:low,cpu=250m c:low,cpu=250m");
+	add_full_node(&fixture, "node2", "d:hi,cpu=1");
+	add_full_node(
+		&fixture, "node3", "e:mid,cpu=250m f:low,cpu=250m g:low,cpu=250m h:low,cpu=250m");
+	add_full_node(
+		&fixture, "node4", "i:mid,cpu=250m j:mid,cpu=250m k:mid,cpu=250m l:neg,cpu=250m");
+	expect_choice(&fixture, "node1");
+	preemption_finish(&fixture);
+}
+END_TEST
+
+START_TEST(test_preemption__edge_08_31_latest_start)
+{
+	struct preemption_fixture fixture;
+
+	preemption_init(&fixture, NULL);
+	add_full_node(&fixture, "node1", "a:mid,cpu=500m,start=4 b:mid,cpu=500m,start=2");
+	add_full_node(&fixture, "node2", "c:mid,cpu=500m,start=5 d:mid,cpu=500m,start=1");
+	add_full_node(&fixture, "node3", "e:mid,cpu=500m,start=3 f:mid,cpu=500m,start=6");
+	expect_choice(&fixture, "node3");
+	/* Not started counts as now: later than all of these, and equal to each other. */
+	add_full_node(&fixture, "node4", "g:mid,cpu=500m h:mid,cpu=500m");
+	expect_choice(&fixture, "node4");
+	add_full_node(&fixture, "node5", "i:mid,cpu=500m j:mid,cpu=500m");
+	add_full_node(&fixture, "node6", "k:mid,cpu=500m l:mid,cpu=500m,start=9");
+	preemption_expect(&fixture, "p:top,cpu=1", NULL, "Success", "node4", NULL);
+	ck_assert_str_eq(preemption_choices(&fixture), "node4 node5");
+	preemption_finish(&fixture);
+}
+END_TEST
+
+START_TEST(test_preemption__edge_08_32_start_of_the_highest_only)
+{
+	struct preemption_fixture fixture;
+
+	preemption_init(&fixture, NULL);
+	add_full_node(&fixture, "node1", "a:low,cpu=500m,start=4 b:mid,cpu=500m,start=2");
+	add_full_node(&fixture, "node2", "c:mid,cpu=500m,start=6 d:low,cpu=500m,start=1");
+	add_full_node(&fixture, "node3", "e:low,cpu=500m,start=3 f:mid,cpu=500m,start=5");
+	expect_choice(&fixture, "node2");
+	preemption_finish(&fixture);
+}
+END_TEST
+
+/** --- choices that are left to chance, and to an embedding program --- */
+
+START_TEST(test_preemption__preferred_node_and_random_start)
+{
+	static const char *const priorities[] = {"low", "low", "low", "low", "low"};
+	struct preemption_fixture fixture;
+	struct bt_prng prng;
+	uint32_t first_seen[5] = {0};
+
+	init_five(&fixture, priorities);
+	fixture.framework->handle.preferred_node = BT_STR("node2");
+	preemption_expect(&fixture, "p:hi", NULL, "Success", "node2", "node1[p1] node2[p2]");
+	ck_assert_str_eq(preemption_choices(&fixture), "node2 node1");
+	/* A node that is no candidate is not preferred. */
+	fixture.framework->handle.preferred_node = BT_STR("node5");
+	preemption_expect(&fixture, "p:hi", NULL, "Success", "node1", NULL);
+	fixture.framework->handle.preferred_node = BT_STR("");
+	bt_prng_init(&prng, 1);
+	fixture.framework->handle.prng = &prng;
+	for (int i = 0; i < 200; i++) {
+		const char *candidates;
+
+		(void)preemption_run(&fixture, preemption_pending(&fixture, "p:hi"), NULL);
+		candidates = preemption_candidates(&fixture);
+		first_seen[candidates[4] - '1']++;
+	}
+	for (int i = 0; i < 5; i++) {
+		ck_assert_msg(first_seen[i] > 10, "node%d: %u", i + 1, first_seen[i]);
+	}
+	preemption_finish(&fixture);
+}
+END_TEST
+
+static int64_t most_victims(BT_UNUSED const struct bt_evaluator *evaluator,
+	const struct bt_preemption_candidate *candidate)
+{
+	return candidate->victim_count;
+}
+
+static bool spare_c(BT_UNUSED void *context, BT_UNUSED uint32_t slot,
+	const struct bt_pod_info *victim, BT_UNUSED const struct bt_pod_info *preemptor)
+{
+	return !bt_str_equal_c(victim->name, "c");
+}
+
+static bool by_name_backwards(
+	BT_UNUSED void *context, const struct bt_pod_info *a, const struct bt_pod_info *b)
+{
+	return bt_str_compare(a->name, b->name) > 0;
+}
+
+START_TEST(test_preemption__hooks)
+{
+	static const bt_candidate_score scores[] = {most_victims};
+	struct preemption_fixture fixture;
+
+	preemption_init(&fixture, NULL);
+	add_full_node(&fixture, "node1", "a:mid,cpu=500m b:hi,cpu=500m");
+	add_full_node(&fixture, "node2", "c:low,cpu=1");
+	expect_choice(&fixture, "node2");
+	fixture.evaluator->hooks.ordered_scores = scores;
+	fixture.evaluator->hooks.ordered_score_count = 1;
+	expect_choice(&fixture, "node1");
+	ck_assert_str_eq(preemption_candidates(&fixture), "node1[b a] node2[c]");
+	fixture.evaluator->hooks.more_important_pod = by_name_backwards;
+	preemption_expect(&fixture, "p:top,cpu=500m", "node1:U", "Success", "node1", "node1[a]");
+	fixture.evaluator->hooks.is_eligible_pod = spare_c;
+	preemption_expect(&fixture, "p:top,cpu=1", "node2:U",
+		"Unschedulable: preemption: 0/2 nodes are available: 1 No preemption victims found "
+		"for incoming pod, 1 Preemption is not helpful for scheduling.",
+		"(cleared)", "none");
+	preemption_finish(&fixture);
+}
+END_TEST
+
+BT_TEST_MAIN("preemption_candidates", test_preemption__edge_08_23_cyclic_window,
+	test_preemption__edge_08_24_nodes_without_victims_are_passed,
+	test_preemption__edge_08_25_violating_ones_do_not_end_the_scan,
+	test_preemption__edge_08_26_limits, test_preemption__edge_08_27_lowest_highest_priority,
+	test_preemption__edge_08_28_smallest_sum, test_preemption__edge_08_29_sum_grows_with_number,
+	test_preemption__edge_08_30_criteria_in_order, test_preemption__edge_08_31_latest_start,
+	test_preemption__edge_08_32_start_of_the_highest_only,
+	test_preemption__preferred_node_and_random_start, test_preemption__hooks)
