@@ -18,6 +18,7 @@ struct options {
 	struct bt_setup setup;
 	struct bt_arguments files;
 	bool recursive;
+	bool preempt;
 	const char *format_name;
 	enum bt_output_format format;
 };
@@ -132,6 +133,7 @@ static int run_on_cluster(
 	struct bt_simulation simulation;
 	struct bt_strbuf out = {0};
 	bt_simulation_init(&simulation, cluster, engine);
+	simulation.preempt = options->preempt;
 	result = simulate(options, &simulation, &out, &err);
 	int exit_status = exit_status_of(&simulation);
 	if (result < 0) {
@@ -190,6 +192,8 @@ static int run(const struct bt_command *command, int argc, char **argv)
 			"what to read; may be given several times"},
 		{"recursive", 'R', BT_FLAG_BOOL, &options.recursive, NULL,
 			"read the folders within a directory, too"},
+		{"preempt", 0, BT_FLAG_BOOL, &options.preempt, NULL,
+			"evict running pods of lower priority where that makes room"},
 		{"output", 'o', BT_FLAG_STRING, &options.format_name, "FORMAT",
 			"table, wide, json, yaml or name (default table)"},
 		BT_SETUP_FLAGS(&options.setup),
@@ -226,6 +230,15 @@ const struct bt_command bt_command_simulate = {
 		"those that are in\n"
 		"the input already. Manifests get the defaults an API server would fill in.\n"
 		"\n"
+		"A pod that fits nowhere may be nominated to a node where pods of lower priority "
+		"could make room; by\n"
+		"default it stays pending there, as after a scheduler's first attempt. With "
+                "--preempt "
+		"these victims leave,\n"
+		"the pod is placed, and the output says who was evicted for whom. Evicted pods are "
+		"gone: the controllers of\n"
+		"workloads, which would replace theirs, are not simulated.\n"
+		"\n"
 		"Examples:\n"
 		"  # Would this Deployment fit into the cluster as it is now?\n"
 		"  kubectl get nodes,pods,priorityclasses -A -o yaml > cluster.yaml\n"
@@ -235,6 +248,9 @@ const struct bt_command bt_command_simulate = {
 		"  kubectl get nodes,pods,pc -A -o json |\n"
 		"    berth simulate -f - -f deployment.yaml --percentage-of-nodes-to-score 100 -o "
 		"wide\n"
+		"\n"
+		"  # Who would have to leave for it?\n"
+		"  berth simulate -f cluster.yaml -f deployment.yaml --preempt\n"
 		"\n"
 		"  # A folder of manifests on a cluster yet to be built, packed tightly, for "
 		"another program to read\n"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/eviction.h"
 
+#include "api/policy.h"
+#include "api/selector.h"
 #include "plugins/default_preemption.h"
 
 static void remove_pod(struct bt_engine *engine, const struct bt_pod_info *victim)
@@ -79,4 +81,37 @@ uint32_t bt_eviction_run(struct bt_engine *engine, const struct bt_pod_info *pre
 		evict(engine, chosen->victims[i], visit, context);
 	}
 	return chosen->victim_count;
+}
+
+static bool allows_less_without(const struct bt_pod_disruption_budget *budget,
+	const struct bt_pod_info *victim, struct bt_arena *arena)
+{
+	struct bt_selector selector;
+	return budget->status.disruptions_allowed > 0 &&
+		bt_selector_from_label_selector(budget->spec.selector, arena, &selector, NULL) ==
+		0 &&
+		bt_selector_matches(&selector, victim->labels);
+}
+
+void bt_eviction_charge_budgets(struct bt_state *state, const struct bt_pod_info *victim)
+{
+	struct bt_arena arena;
+	BT_VEC(struct bt_object *) changed = {0};
+	const struct bt_pod_disruption_budget *budget;
+	uint32_t cursor = 0;
+	bt_arena_init(&arena, 0);
+	while ((budget = bt_object_store_next(&state->objects, BT_KIND_POD_DISRUPTION_BUDGET,
+			victim->namespace_, &cursor)) != NULL) {
+		if (allows_less_without(budget, victim, &arena)) {
+			struct bt_pod_disruption_budget copy = *budget;
+			copy.status.disruptions_allowed--;
+			bt_vec_push(
+				&changed, bt_object_create(BT_KIND_POD_DISRUPTION_BUDGET, &copy));
+		}
+	}
+	for (uint32_t i = 0; i < changed.count; i++) {
+		bt_object_store_put(&state->objects, changed.items[i]);
+	}
+	bt_vec_finish(&changed);
+	bt_arena_finish(&arena);
 }

@@ -18,4 +18,9 @@ typedef void (*bt_eviction_visit)(void *context, const struct bt_pod_info *victi
  */
 uint32_t bt_eviction_run(struct bt_engine *engine, const struct bt_pod_info *preemptor,
 	const struct bt_schedule_result *result, bt_eviction_visit visit, void *context);
+/**
+ * What the controller of disruption budgets would do when the pod has gone: each budget that covers
+ * it allows one disruption less, down to none.
+ */
+void bt_eviction_charge_budgets(struct bt_state *state, const struct bt_pod_info *victim);
 #endif

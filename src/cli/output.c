@@ -88,10 +88,29 @@ static void write_pod(struct bt_json_writer *writer, const struct bt_simulated_p
 	write_str(writer, "name", entry->pod->metadata.name);
 	write_str(writer, "reason", bt_str_from(bt_fate_name(entry->fate)));
 	write_str(writer, "node", entry->node_name);
+	write_str(writer, "nominatedNode", entry->nominated_node_name);
 	write_str(writer, "message", entry->message);
 	write_int(writer, "priority", bt_pod_priority(entry->pod));
 	write_int(writer, "score", entry->score);
 	write_int(writer, "feasibleNodes", entry->feasible_count);
+	bt_json_end_object(writer);
+}
+
+static void write_eviction(struct bt_json_writer *writer, const struct bt_simulation *simulation,
+	const struct bt_simulated_eviction *eviction)
+{
+	const struct bt_object_meta *preemptor =
+		&simulation->pods.items[eviction->preemptor].pod->metadata;
+	bt_json_begin_object(writer);
+	write_str(writer, "namespace", eviction->namespace_);
+	write_str(writer, "name", eviction->name);
+	write_str(writer, "node", eviction->node_name);
+	write_int(writer, "priority", eviction->priority);
+	bt_json_write_name_c(writer, "preemptor");
+	bt_json_begin_object(writer);
+	write_str(writer, "namespace", preemptor->namespace_);
+	write_str(writer, "name", preemptor->name);
+	bt_json_end_object(writer);
 	bt_json_end_object(writer);
 }
 
@@ -142,6 +161,12 @@ static void write_json(
 		write_pod(&writer, &simulation->pods.items[i]);
 	}
 	bt_json_end_array(&writer);
+	bt_json_write_name_c(&writer, "evictions");
+	bt_json_begin_array(&writer);
+	for (uint32_t i = 0; i < simulation->evictions.count; i++) {
+		write_eviction(&writer, simulation, &simulation->evictions.items[i]);
+	}
+	bt_json_end_array(&writer);
 	bt_json_write_name_c(&writer, "nodes");
 	bt_json_begin_array(&writer);
 	uint32_t *slots = bt_output_node_slots(simulation);
@@ -171,19 +196,43 @@ static int write_yaml(
 
 /** --- names --- */
 
-static void write_names(const struct bt_simulation *simulation, struct bt_strbuf *out)
+/** "WORD/NAMESPACE/NAME" */
+static void append_name(
+	struct bt_strbuf *out, const char *word, struct bt_str namespace_, struct bt_str name)
+{
+	bt_strbuf_append_c(out, word);
+	bt_strbuf_append_char(out, '/');
+	bt_printable_append(out, namespace_);
+	bt_strbuf_append_char(out, '/');
+	bt_printable_append(out, name);
+}
+
+static void write_placed(const struct bt_simulation *simulation, struct bt_strbuf *out)
 {
 	for (uint32_t i = 0; i < simulation->pods.count; i++) {
 		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
-		if (entry->fate != BT_FATE_SCHEDULED) {
-			continue;
+		const struct bt_object_meta *meta = &entry->pod->metadata;
+		if (entry->fate == BT_FATE_SCHEDULED) {
+			append_name(out, "pod", meta->namespace_, meta->name);
+			bt_strbuf_append_char(out, ' ');
+			bt_printable_append(out, entry->node_name);
+			bt_strbuf_append_char(out, '\n');
 		}
-		bt_strbuf_append_c(out, "pod/");
-		bt_printable_append(out, entry->pod->metadata.namespace_);
-		bt_strbuf_append_char(out, '/');
-		bt_printable_append(out, entry->pod->metadata.name);
+	}
+}
+
+static void write_names(const struct bt_simulation *simulation, struct bt_strbuf *out)
+{
+	write_placed(simulation, out);
+	for (uint32_t i = 0; i < simulation->evictions.count; i++) {
+		const struct bt_simulated_eviction *eviction = &simulation->evictions.items[i];
+		const struct bt_object_meta *preemptor =
+			&simulation->pods.items[eviction->preemptor].pod->metadata;
+		append_name(out, "evicted", eviction->namespace_, eviction->name);
 		bt_strbuf_append_char(out, ' ');
-		bt_printable_append(out, entry->node_name);
+		bt_printable_append(out, eviction->node_name);
+		bt_strbuf_append_char(out, ' ');
+		append_name(out, "pod", preemptor->namespace_, preemptor->name);
 		bt_strbuf_append_char(out, '\n');
 	}
 }

@@ -10,7 +10,9 @@ enum bt_output_format {
 	                 */
 	BT_OUTPUT_JSON,
 	BT_OUTPUT_YAML,
-	BT_OUTPUT_NAME, /* "pod/NAMESPACE/NAME NODE" of each placed pod */
+	BT_OUTPUT_NAME, /* "pod/NAMESPACE/NAME NODE" of each placed pod, then
+	                   "evicted/NAMESPACE/NAME NODE pod/NAMESPACE/NAME" of each victim and its
+	                   preemptor */
 };
 
 /** false when there is no such format. */

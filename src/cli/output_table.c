@@ -39,12 +39,12 @@ static void append_share(struct bt_strbuf *out, int64_t requested, int64_t alloc
 
 /** --- pods --- */
 
-static void add_pod_name(struct bt_table *table, const struct bt_pod *pod)
+static void add_pod_name(struct bt_table *table, struct bt_str namespace_, struct bt_str pod_name)
 {
 	struct bt_strbuf name = {0};
-	bt_strbuf_append_str(&name, pod->metadata.namespace_);
+	bt_strbuf_append_str(&name, namespace_);
 	bt_strbuf_append_char(&name, '/');
-	bt_strbuf_append_str(&name, pod->metadata.name);
+	bt_strbuf_append_str(&name, pod_name);
 	bt_table_add(table, bt_strbuf_str(&name));
 	bt_strbuf_finish(&name);
 }
@@ -88,7 +88,7 @@ static void write_pods(const struct bt_simulation *simulation, bool wide, struct
 	}
 	for (uint32_t i = 0; i < simulation->pods.count; i++) {
 		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
-		add_pod_name(&table, entry->pod);
+		add_pod_name(&table, entry->pod->metadata.namespace_, entry->pod->metadata.name);
 		bt_table_add(
 			&table, entry->fate == BT_FATE_SCHEDULED ? entry->node_name : BT_STR("-"));
 		if (wide) {
@@ -97,12 +97,44 @@ static void write_pods(const struct bt_simulation *simulation, bool wide, struct
 		/* The last column: its width pads nothing, so that long messages cost no room. */
 		struct bt_strbuf status = {0};
 		bt_strbuf_append_c(&status, bt_fate_name(entry->fate));
+		if (entry->nominated_node_name.length != 0) {
+			bt_strbuf_append_c(&status, ", nominated to ");
+			bt_strbuf_append_str(&status, entry->nominated_node_name);
+		}
 		if (entry->fate != BT_FATE_SCHEDULED) {
 			bt_strbuf_append_c(&status, ": ");
 			bt_strbuf_append_str(&status, entry->message);
 		}
 		bt_table_add(&table, bt_strbuf_str(&status));
 		bt_strbuf_finish(&status);
+	}
+	bt_table_write(&table, out);
+	bt_table_finish(&table);
+}
+
+/** --- evictions --- */
+
+static void write_evictions(
+	const struct bt_simulation *simulation, bool wide, struct bt_strbuf *out)
+{
+	struct bt_table table = {.column_count = wide ? 4 : 3};
+	bt_table_add_c(&table, "EVICTED");
+	bt_table_add_c(&table, "NODE");
+	if (wide) {
+		bt_table_add_c(&table, "PRIORITY");
+	}
+	bt_table_add_c(&table, "FOR");
+	for (uint32_t i = 0; i < simulation->evictions.count; i++) {
+		const struct bt_simulated_eviction *eviction = &simulation->evictions.items[i];
+		const struct bt_object_meta *preemptor =
+			&simulation->pods.items[eviction->preemptor].pod->metadata;
+		add_pod_name(&table, eviction->namespace_, eviction->name);
+		bt_table_add(&table, eviction->node_name);
+		if (wide) {
+			bt_strbuf_printf(&table.text, "%d", eviction->priority);
+			bt_table_end_cell(&table);
+		}
+		add_pod_name(&table, preemptor->namespace_, preemptor->name);
 	}
 	bt_table_write(&table, out);
 	bt_table_finish(&table);
@@ -184,6 +216,9 @@ static void write_summary(const struct bt_simulation *simulation, struct bt_strb
 	if (simulation->counts[BT_FATE_DELETING] != 0) {
 		bt_strbuf_printf(out, ", %u being deleted", simulation->counts[BT_FATE_DELETING]);
 	}
+	if (simulation->evictions.count != 0) {
+		bt_strbuf_printf(out, ", %u evicted", simulation->evictions.count);
+	}
 	bt_strbuf_printf(out, "; %u running before, %u nodes\n", simulation->running_count,
 		simulation->node_count);
 }
@@ -193,6 +228,10 @@ void bt_output_write_tables(
 {
 	if (simulation->pods.count != 0) {
 		write_pods(simulation, wide, out);
+		bt_strbuf_append_char(out, '\n');
+	}
+	if (simulation->evictions.count != 0) {
+		write_evictions(simulation, wide, out);
 		bt_strbuf_append_char(out, '\n');
 	}
 	if (simulation->node_count != 0) {

@@ -10,9 +10,6 @@
 #include "cli/surroundings.h"
 #include "config/text_set.h"
 
-/** A message beyond the budget of all messages. */
-#define CUT_MESSAGE_BYTES 256
-
 const char *bt_fate_name(enum bt_fate fate)
 {
 	switch (fate) {
@@ -47,22 +44,16 @@ void bt_simulation_init(
 	bt_expansion_init(&simulation->expansion, cluster);
 }
 
-static void let_go(struct bt_simulation *simulation, struct bt_simulated_pod *entry)
-{
-	if (entry->info.shape != NULL) {
-		bt_pod_info_finish_pending(simulation->engine->state, &entry->info);
-	}
-}
-
 void bt_simulation_finish(struct bt_simulation *simulation)
 {
 	for (uint32_t i = 0; i < simulation->pods.count; i++) {
 		struct bt_simulated_pod *entry = &simulation->pods.items[i];
 		if (entry->info.shape != NULL) {
 			bt_nominator_delete(&simulation->engine->nominator, entry->info.uid);
+			bt_pod_info_finish_pending(simulation->engine->state, &entry->info);
 		}
-		let_go(simulation, entry);
 	}
+	bt_vec_finish(&simulation->evictions);
 	bt_vec_finish(&simulation->pods);
 	bt_expansion_finish(&simulation->expansion);
 	bt_arena_finish(&simulation->arena);
@@ -299,122 +290,4 @@ int bt_simulation_load(struct bt_simulation *simulation, struct berth_error *err
 		nominate(simulation);
 	}
 	return result;
-}
-
-/** --- deciding --- */
-
-/** Pods of one template fail with the same words: those are kept once. */
-static struct bt_str keep_message(
-	struct bt_simulation *simulation, struct bt_str message, const struct bt_str *last)
-{
-	if (bt_str_equal(message, *last)) {
-		return *last;
-	}
-	if (simulation->message_bytes + message.length > BT_SIMULATION_MESSAGE_BYTES_MAX &&
-		message.length > CUT_MESSAGE_BYTES) {
-		message = bt_str_sub(message, 0, CUT_MESSAGE_BYTES);
-		return bt_arena_printf(&simulation->arena, "%.*s ...", BT_STR_ARG(message));
-	}
-	simulation->message_bytes += message.length;
-	return bt_arena_str(&simulation->arena, message);
-}
-
-static void reject(struct bt_simulated_pod *entry, enum bt_fate fate, struct bt_str message)
-{
-	entry->fate = fate;
-	entry->message = message;
-}
-
-/** Spec 03 section 9: what a failed cycle does to the pod's nomination. */
-static void renominate(struct bt_engine *engine, struct bt_simulated_pod *entry,
-	const struct bt_schedule_result *result)
-{
-	struct bt_str node_name;
-	bt_nominator_nominate(&engine->nominator, &entry->info,
-		result->nomination.present ? &result->nomination : NULL, true, true);
-	if (!bt_nominator_find(&engine->nominator, entry->info.uid, &node_name)) {
-		bt_pod_info_finish_pending(engine->state, &entry->info);
-	}
-}
-
-static void schedule(struct bt_simulation *simulation, struct bt_framework *framework,
-	struct bt_simulated_pod *entry, struct bt_arena *arena)
-{
-	struct bt_engine *engine = simulation->engine;
-	struct bt_schedule_result result;
-	entry->cpu_milli = entry->info.shape->requested_cpu_milli;
-	entry->memory_bytes = entry->info.shape->requested_memory_bytes;
-	bt_engine_schedule(engine, framework, &entry->info, &result);
-	entry->feasible_count = result.feasible_count;
-	if (result.outcome == BT_OUTCOME_SCHEDULED) {
-		entry->score = result.total_score;
-		if (bt_engine_place(engine, &entry->info, &result)) {
-			entry->fate = BT_FATE_SCHEDULED;
-			entry->node_name = bt_arena_str(&simulation->arena,
-				bt_node_table_name(&engine->state->nodes, result.slot));
-			let_go(simulation, entry);
-			return;
-		}
-	}
-	enum bt_fate fate = bt_status_is_rejected(&result.status) ? BT_FATE_UNSCHEDULABLE
-								  : BT_FATE_SCHEDULER_ERROR;
-	reject(entry, fate, bt_status_message_str(&result.status, arena));
-	renominate(engine, entry, &result);
-}
-
-static void decide(
-	struct bt_simulation *simulation, struct bt_simulated_pod *entry, struct bt_arena *arena)
-{
-	struct bt_engine *engine = simulation->engine;
-	const struct bt_pod *pod = entry->pod;
-	struct bt_framework *framework = bt_engine_profile(engine, pod->spec.scheduler_name);
-	if (framework == NULL) {
-		struct bt_strbuf text = {0};
-		bt_strbuf_append_c(&text, "profile not found for scheduler name ");
-		bt_strbuf_append_quoted(&text, pod->spec.scheduler_name);
-		reject(entry, BT_FATE_NOT_HANDLED, bt_arena_str(arena, bt_strbuf_str(&text)));
-		bt_strbuf_finish(&text);
-		return;
-	}
-	if (entry->info.shape == NULL) {
-		bt_pod_info_init_pending(engine->state, pod, &entry->info);
-	}
-	struct bt_plugin *gate;
-	struct bt_status status = bt_run_pre_enqueue(framework, &entry->info, arena, &gate);
-	if (!bt_status_is_success(&status)) {
-		reject(entry, BT_FATE_SCHEDULING_GATED, bt_status_message_str(&status, arena));
-	} else if (bt_pod_is_terminating(pod)) {
-		reject(entry, BT_FATE_DELETING,
-			bt_arena_printf(arena, "skip schedule deleting pod: %.*s/%.*s",
-				BT_STR_ARG(pod->metadata.namespace_),
-				BT_STR_ARG(pod->metadata.name)));
-	} else {
-		schedule(simulation, framework, entry, arena);
-		return;
-	}
-	if (pod->status.nominated_node_name.length == 0 || bt_pod_is_terminating(pod)) {
-		let_go(simulation, entry);
-	}
-}
-
-void bt_simulation_run(struct bt_simulation *simulation)
-{
-	struct bt_str last = BT_STR("");
-	struct bt_arena arena;
-	bt_arena_init(&arena, 0);
-	for (uint32_t i = 0; i < simulation->pods.count; i++) {
-		struct bt_simulated_pod *entry = &simulation->pods.items[i];
-		if (simulation->progress != NULL) {
-			simulation->progress(
-				simulation->progress_context, i, simulation->pods.count);
-		}
-		decide(simulation, entry, &arena);
-		if (entry->fate != BT_FATE_SCHEDULED) {
-			entry->message = keep_message(simulation, entry->message, &last);
-			last = entry->message;
-		}
-		simulation->counts[entry->fate]++;
-		bt_arena_reset(&arena);
-	}
-	bt_arena_finish(&arena);
 }

@@ -7,6 +7,10 @@
  * creationTimestamp (pods without one were created just now, so they come last), then input order;
  * the pods of a workload stand where the workload stands. Each placed pod counts for the next ones.
  * Spec: 03 sections 2 and 3, 05 section 4.
+ *
+ * With preempt, preemption is carried out: the victims of a pod leave at once and the pod is tried
+ * again. The order of the pods has it that only pods of the input can be victims. Pods that had
+ * found no node before others left are tried once more at the end. Spec: 08.
  */
 #include "cli/workload.h"
 #include "sched/engine.h"
@@ -36,12 +40,23 @@ struct bt_simulated_pod {
 	struct bt_pod_info info; /* shape NULL: not held at the moment */
 	uint32_t sequence;       /* input order */
 	enum bt_fate fate;
-	struct bt_str node_name; /* BT_FATE_SCHEDULED */
-	struct bt_str message;   /* all others */
-	int64_t score;           /* of the chosen node; 0 when it was the only one that fits */
+	struct bt_str node_name;           /* BT_FATE_SCHEDULED */
+	struct bt_str message;             /* all others */
+	struct bt_str nominated_node_name; /* promised to a pod that has none yet; may be "" */
+	uint32_t eviction_count;           /* evictions so far when it was tried last */
+	int64_t score; /* of the chosen node; 0 when it was the only one that fits */
 	uint32_t feasible_count;
 	int64_t cpu_milli; /* requested */
 	int64_t memory_bytes;
+};
+
+/** A running pod that had to leave. */
+struct bt_simulated_eviction {
+	struct bt_str namespace_;
+	struct bt_str name;
+	struct bt_str node_name;
+	int32_t priority;
+	uint32_t preemptor; /* index in bt_simulation.pods */
 };
 
 struct bt_simulation {
@@ -49,7 +64,9 @@ struct bt_simulation {
 	struct bt_engine *engine;   /* borrowed */
 	struct bt_expansion expansion;
 	struct bt_arena arena;
-	BT_VEC(struct bt_simulated_pod) pods; /* in the order they are decided */
+	BT_VEC(struct bt_simulated_pod) pods;           /* in the order they are decided */
+	BT_VEC(struct bt_simulated_eviction) evictions; /* in the order they happened */
+	bool preempt;                                   /* carry preemption out */
 	uint32_t node_count;
 	uint32_t running_count; /* pods that have their node in the input */
 	uint32_t counts[BT_FATE__COUNT];

@@ -6,29 +6,7 @@ import json
 import os
 
 import scenario
-
-
-def node(name, cpu="4", memory="8Gi", spec=None):
-    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "spec": spec or {},
-            "status": {"capacity": {"cpu": cpu, "memory": memory, "pods": "10"}}}
-
-
-def pod(name, cpu="1", node_name=None, **spec):
-    spec["containers"] = [{"name": "c", "resources": {"requests": {"cpu": cpu}}}]
-    if node_name is not None:
-        spec["nodeName"] = node_name
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec}
-
-
-def deployment(name, replicas, cpu="1"):
-    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name},
-            "spec": {"replicas": replicas, "selector": {"matchLabels": {"app": name}},
-                     "template": {"metadata": {"labels": {"app": name}},
-                                  "spec": pod("x", cpu)["spec"]}}}
-
-
-def lines(*objects):
-    return "".join(json.dumps(item) + "\n" for item in objects)
+from objects import deployment, lines, node, pod
 
 
 def test_exit_status_0_when_all_are_placed(program):
