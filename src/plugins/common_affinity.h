@@ -12,6 +12,7 @@ struct bt_affinity_plugin {
 	const struct bt_handle *handle;
 	int32_t hard_weight; /* of existing pods' required affinity terms in the score */
 	bool ignores_preferred_terms_of_existing_pods;
+	BT_VEC(uint8_t) verdicts; /* scratch of one column pass: by domain */
 };
 
 /** A term of the pod to be placed with its namespaces spelled out. Spec 06 section 3.4. */

@@ -11,6 +11,7 @@ struct bt_spread_plugin {
 	const struct bt_handle *handle;
 	struct bt_spread_source source;
 	bool system_defaulted;
+	BT_VEC(uint8_t) verdicts; /* scratch of one column pass: by domain */
 };
 
 /* common_spread_score.c: spec 06 sections 2.10 to 2.13 */

@@ -364,15 +364,16 @@ static bool is_not_positive(int64_t count)
  * Gives detail to the slots whose domain in the table is rejected and that have none yet.
  * without_label: nodes that lack the key are rejected too.
  */
-static bool reject_domains(const struct bt_pair_counts *counts, uint32_t table,
-	judge_function judge, bool without_label, uint32_t reason, struct bt_slot_range range,
-	uint32_t *detail)
+static bool reject_domains(struct bt_affinity_plugin *instance, const struct bt_pair_counts *counts,
+	uint32_t table, judge_function judge, bool without_label, uint32_t reason,
+	struct bt_slot_range range, uint32_t *detail)
 {
 	const struct bt_label_column *column = counts->tables[table].column;
 	uint32_t count = column->dictionary.count;
-	uint8_t *verdicts = bt_malloc(count);
 	uint32_t any = 0;
 
+	bt_vec_reserve(&instance->verdicts, count);
+	uint8_t *verdicts = instance->verdicts.items;
 	verdicts[0] = without_label ? (uint8_t)reason : 0;
 	for (uint32_t i = 1; i < count; i++) {
 		verdicts[i] = judge(counts->tables[table].counts[i]) ? (uint8_t)reason : 0;
@@ -390,7 +391,6 @@ static bool reject_domains(const struct bt_pair_counts *counts, uint32_t table,
 		detail[slot] = detail[slot] != 0 ? detail[slot] : verdict;
 		any |= detail[slot];
 	}
-	bt_free(verdicts);
 	return any != 0;
 }
 
@@ -399,7 +399,7 @@ static bool never(BT_UNUSED int64_t count)
 	return false;
 }
 
-static bool reject_by_affinity(
+static bool reject_by_affinity(struct bt_affinity_plugin *instance,
 	const struct affinity_pre_filter_data *data, struct bt_slot_range range, uint32_t *detail)
 {
 	judge_function judge = is_first_of_its_kind(data) ? never : is_not_positive;
@@ -412,32 +412,33 @@ static bool reject_by_affinity(
 		}
 	}
 	for (uint32_t table = 0; table < data->near.table_count; table++) {
-		any = reject_domains(
-			      &data->near, table, judge, true, DETAIL_AFFINITY, range, detail) ||
+		any = reject_domains(instance, &data->near, table, judge, true, DETAIL_AFFINITY,
+			      range, detail) ||
 			any;
 	}
 	return any;
 }
 
-static bool filter_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
+static bool filter_column(struct bt_plugin *plugin, const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const struct bt_state *state,
 	struct bt_slot_range range, uint32_t *detail)
 {
+	struct bt_affinity_plugin *instance = (struct bt_affinity_plugin *)plugin;
 	const struct affinity_pre_filter_data *counted = data;
 	bool any;
 
 	bt_fill_slots(range, detail, 0);
-	any = reject_by_affinity(counted, range, detail);
+	any = reject_by_affinity(instance, counted, range, detail);
 	for (uint32_t i = 0; counted->apart.entry_count != 0 && i < counted->apart.table_count;
 		i++) {
-		any = reject_domains(&counted->apart, i, is_positive, false, DETAIL_ANTI_AFFINITY,
-			      range, detail) ||
+		any = reject_domains(instance, &counted->apart, i, is_positive, false,
+			      DETAIL_ANTI_AFFINITY, range, detail) ||
 			any;
 	}
 	for (uint32_t i = 0;
 		counted->existing.entry_count != 0 && i < counted->existing.table_count; i++) {
-		any = reject_domains(&counted->existing, i, is_positive, false, DETAIL_EXISTING,
-			      range, detail) ||
+		any = reject_domains(instance, &counted->existing, i, is_positive, false,
+			      DETAIL_EXISTING, range, detail) ||
 			any;
 	}
 	return any;
@@ -488,10 +489,18 @@ static int create(const struct bt_plugin_args *args, const struct bt_handle *han
 	return 0;
 }
 
+static void destroy(struct bt_plugin *plugin)
+{
+	struct bt_affinity_plugin *instance = (struct bt_affinity_plugin *)plugin;
+
+	bt_vec_finish(&instance->verdicts);
+	bt_free(instance);
+}
+
 const struct bt_plugin_ops bt_inter_pod_affinity_plugin = {
 	.name = "InterPodAffinity",
 	.create = create,
-	.destroy = bt_plain_plugin_destroy,
+	.destroy = destroy,
 	.events_to_register = bt_affinity_events_to_register,
 	.sign = sign,
 	.pre_filter = pre_filter,

@@ -384,17 +384,17 @@ static bool merge_verdicts(const struct bt_label_column *column, const uint8_t *
 	return any != 0;
 }
 
-static bool filter_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
-	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const struct bt_state *state,
+static bool filter_column(struct bt_plugin *plugin, const void *data,
+	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state,
 	struct bt_slot_range range, uint32_t *detail)
 {
+	struct bt_spread_plugin *instance = (struct bt_spread_plugin *)plugin;
 	const struct spread_pre_filter_data *counted = data;
 	bool any = false;
 
 	bt_fill_slots(range, detail, 0);
 	for (uint32_t i = 0; i < counted->list.count; i++) {
 		const struct bt_label_column *column = counted->list.items[i].column;
-		uint8_t *verdicts;
 
 		if (column == NULL) {
 			for (uint32_t k = 0; k < range.count; k++) {
@@ -403,12 +403,12 @@ static bool filter_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
 			}
 			return range.count != 0;
 		}
-		verdicts = bt_malloc(column->dictionary.count);
+		bt_vec_reserve(&instance->verdicts, column->dictionary.count);
+		uint8_t *verdicts = instance->verdicts.items;
 		if (judge_domains(counted, i, verdicts) ||
 			column->present_count != state->nodes.slot_count) {
 			any = merge_verdicts(column, verdicts, range, detail) || any;
 		}
-		bt_free(verdicts);
 	}
 	return any;
 }
@@ -458,10 +458,18 @@ static int create(const struct bt_plugin_args *args, const struct bt_handle *han
 	return 0;
 }
 
+static void destroy(struct bt_plugin *plugin)
+{
+	struct bt_spread_plugin *instance = (struct bt_spread_plugin *)plugin;
+
+	bt_vec_finish(&instance->verdicts);
+	bt_free(instance);
+}
+
 const struct bt_plugin_ops bt_pod_topology_spread_plugin = {
 	.name = "PodTopologySpread",
 	.create = create,
-	.destroy = bt_plain_plugin_destroy,
+	.destroy = destroy,
 	.events_to_register = bt_spread_events_to_register,
 	.sign = sign,
 	.pre_filter = pre_filter,
