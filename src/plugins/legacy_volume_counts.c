@@ -5,6 +5,8 @@
  */
 #include <stdlib.h>
 
+#include "base/alloc.h"
+#include "base/map.h"
 #include "base/vec.h"
 #include "plugins/common_legacy.h"
 #include "plugins/common_volume.h"
@@ -16,10 +18,13 @@ struct volume_id {
 	bool is_claim;            /* a claim whose volume cannot be told */
 	struct bt_str namespace_; /* of the claim */
 	struct bt_str name;       /* of the claim, or the volume's own id */
+	uint64_t hash;
 };
 
+/** Distinct ids. Memory is kept from node to node. */
 struct volume_ids {
 	BT_VEC(struct volume_id) list;
+	struct bt_map map;
 };
 
 struct driver {
@@ -122,25 +127,54 @@ struct volume_count_plugin {
 	struct bt_plain_plugin base;
 	const struct driver *driver;
 	int64_t configured_limit; /* KUBE_MAX_PD_VOLS; 0 = not given */
+	struct volume_ids ids;    /* of PreFilter's pod, or the node's pods */
 };
 
-static const struct volume_count_plugin *volume_count_of(const struct bt_plugin *plugin)
+static struct volume_count_plugin *volume_count_of(struct bt_plugin *plugin)
 {
-	return (const struct volume_count_plugin *)(const void *)plugin;
+	return (struct volume_count_plugin *)(void *)plugin;
 }
 
 /* --- ids --- */
 
-static int compare_ids(const void *a, const void *b)
+static uint64_t stored_hash(const void *owner, uint32_t index)
 {
-	const struct volume_id *left = a;
-	const struct volume_id *right = b;
-	int order = (left->is_claim ? 1 : 0) - (right->is_claim ? 1 : 0);
+	return ((const struct volume_ids *)owner)->list.items[index].hash;
+}
 
-	if (order == 0) {
-		order = bt_str_compare(left->namespace_, right->namespace_);
+static void forget_ids(struct volume_ids *ids)
+{
+	ids->list.count = 0;
+	bt_map_reset(&ids->map);
+}
+
+static uint64_t hash_of(const struct volume_id *id)
+{
+	return bt_hash_bytes(id->name.data, id->name.length,
+		bt_hash_bytes(id->namespace_.data, id->namespace_.length, id->is_claim ? 1 : 0));
+}
+
+static bool has_id(const struct volume_ids *ids, const struct volume_id *id)
+{
+	for (uint32_t at = bt_map_first(&ids->map, id->hash); at != BT_MAP_NONE;
+		at = bt_map_next(&ids->map, id->hash, at)) {
+		const struct volume_id *other = &ids->list.items[bt_map_value(&ids->map, at)];
+
+		if (other->is_claim == id->is_claim && bt_str_equal(other->name, id->name) &&
+			bt_str_equal(other->namespace_, id->namespace_)) {
+			return true;
+		}
 	}
-	return order != 0 ? order : bt_str_compare(left->name, right->name);
+	return false;
+}
+
+static void add_id(struct volume_ids *ids, struct volume_id id)
+{
+	id.hash = hash_of(&id);
+	if (!has_id(ids, &id)) {
+		bt_vec_push(&ids->list, id);
+		bt_map_insert(&ids->map, id.hash, ids->list.count - 1);
+	}
 }
 
 /** Adds the claim's volume if it is the driver's, or the claim itself when its volume cannot be
@@ -163,10 +197,10 @@ static void add_claim(const struct volume_count_plugin *plugin, struct bt_str na
 			return;
 		}
 	}
-	bt_vec_push(&ids->list, id);
+	add_id(ids, id);
 }
 
-/** Adds the ids of a pod's volumes, repeats included. false: a claim without a name. */
+/** Adds the ids of a pod's volumes. false: a claim without a name. */
 static bool add_pod(const struct volume_count_plugin *plugin, const struct bt_pod_info *pod,
 	struct volume_ids *ids)
 {
@@ -177,7 +211,7 @@ static bool add_pod(const struct volume_count_plugin *plugin, const struct bt_po
 		struct volume_id id = {0};
 
 		if (plugin->driver->inline_id(volume, &id.name)) {
-			bt_vec_push(&ids->list, id);
+			add_id(ids, id);
 		} else if (volume->persistent_volume_claim != NULL) {
 			if (volume->persistent_volume_claim->claim_name.length == 0) {
 				return false;
@@ -187,40 +221,6 @@ static bool add_pod(const struct volume_count_plugin *plugin, const struct bt_po
 		}
 	}
 	return true;
-}
-
-static void sort_distinct(struct volume_ids *ids)
-{
-	uint32_t kept = 0;
-
-	if (ids->list.count == 0) {
-		return;
-	}
-	qsort(ids->list.items, ids->list.count, sizeof(*ids->list.items), compare_ids);
-	for (uint32_t i = 1; i < ids->list.count; i++) {
-		if (compare_ids(&ids->list.items[kept], &ids->list.items[i]) != 0) {
-			ids->list.items[++kept] = ids->list.items[i];
-		}
-	}
-	ids->list.count = kept + 1;
-}
-
-/** Entries of a that are not in b; both sorted and distinct. */
-static uint32_t count_missing(
-	const struct volume_id *a, uint32_t a_count, const struct volume_ids *b)
-{
-	uint32_t missing = 0;
-	uint32_t k = 0;
-
-	for (uint32_t i = 0; i < a_count; i++) {
-		while (k < b->list.count && compare_ids(&b->list.items[k], &a[i]) < 0) {
-			k++;
-		}
-		if (k == b->list.count || compare_ids(&b->list.items[k], &a[i]) != 0) {
-			missing++;
-		}
-	}
-	return missing;
 }
 
 /* --- limit --- */
@@ -267,7 +267,7 @@ static int64_t limit_of(const struct volume_count_plugin *plugin, const struct b
 
 /* --- PreFilter, Filter --- */
 
-/** The pod's own ids, sorted and distinct. */
+/** The pod's own ids. */
 struct pre_filter_data {
 	const struct volume_id *items;
 	uint32_t count;
@@ -281,24 +281,21 @@ static struct bt_status no_claim_name(struct bt_arena *arena)
 static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, BT_UNUSED struct bt_pre_filter_result *out_result)
 {
-	struct volume_ids ids = {0};
+	struct volume_ids *ids = &volume_count_of(plugin)->ids;
 	struct pre_filter_data *data;
 	struct volume_id *items;
 
-	if (!add_pod(volume_count_of(plugin), pod, &ids)) {
-		bt_vec_finish(&ids.list);
+	forget_ids(ids);
+	if (!add_pod(volume_count_of(plugin), pod, ids)) {
 		return no_claim_name(cycle->arena);
 	}
-	sort_distinct(&ids);
-	if (ids.list.count == 0) {
-		bt_vec_finish(&ids.list);
+	if (ids->list.count == 0) {
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}
-	items = BT_ARENA_NEW_ARRAY(cycle->arena, struct volume_id, ids.list.count);
-	memcpy(items, ids.list.items, ids.list.count * sizeof(*items));
+	items = BT_ARENA_NEW_ARRAY(cycle->arena, struct volume_id, ids->list.count);
+	memcpy(items, ids->list.items, ids->list.count * sizeof(*items));
 	data = BT_ARENA_NEW(cycle->arena, struct pre_filter_data);
-	*data = (struct pre_filter_data){items, ids.list.count};
-	bt_vec_finish(&ids.list);
+	*data = (struct pre_filter_data){items, ids->list.count};
 	bt_plugin_set_pre_filter_data(plugin, cycle, data);
 	return BT_STATUS_OK;
 }
@@ -306,34 +303,31 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
-	const struct volume_count_plugin *volume_count = volume_count_of(plugin);
+	struct volume_count_plugin *volume_count = volume_count_of(plugin);
 	const struct pre_filter_data *data = bt_plugin_pre_filter_data(plugin, cycle);
-	struct volume_ids existing = {0};
-	struct bt_status status = BT_STATUS_OK;
-	bool complete = true;
+	struct volume_ids *existing = &volume_count->ids;
+	uint32_t pod_count = bt_node_info_pod_count(node);
+	int64_t count;
 
 	if (data == NULL) {
 		return BT_STATUS_OK; /* PreFilter found no volume of the driver */
 	}
-	for (uint32_t i = 0; complete && i < bt_node_info_pod_count(node); i++) {
+	forget_ids(existing);
+	for (uint32_t i = 0; i < pod_count; i++) {
 		struct bt_pod_info other;
 
 		bt_node_info_pod_at(node, i, &other);
-		complete = add_pod(volume_count, &other, &existing);
-	}
-	if (!complete) {
-		status = no_claim_name(cycle->arena);
-	} else {
-		sort_distinct(&existing);
-		if ((int64_t)existing.list.count +
-				count_missing(data->items, data->count, &existing) >
-			limit_of(volume_count, node)) {
-			status = bt_status_reason(
-				BT_STATUS_UNSCHEDULABLE, BT_REASON_LEGACY_VOLUME_COUNT);
+		if (!add_pod(volume_count, &other, existing)) {
+			return no_claim_name(cycle->arena);
 		}
 	}
-	bt_vec_finish(&existing.list);
-	return status;
+	count = existing->list.count;
+	for (uint32_t i = 0; i < data->count; i++) {
+		count += !has_id(existing, &data->items[i]);
+	}
+	return count > limit_of(volume_count, node)
+		? bt_status_reason(BT_STATUS_UNSCHEDULABLE, BT_REASON_LEGACY_VOLUME_COUNT)
+		: BT_STATUS_OK;
 }
 
 /* --- instance --- */
@@ -371,11 +365,22 @@ static int create_driver(const struct driver *driver, const struct bt_plugin_arg
 	plugin->base.base.ops = driver->ops;
 	plugin->base.handle = handle;
 	plugin->driver = driver;
+	bt_map_init(&plugin->ids.map, stored_hash, &plugin->ids);
 	if (bt_str_parse_int64(configured, &limit) && limit > 0) {
 		plugin->configured_limit = limit;
 	}
 	*out_plugin = &plugin->base.base;
 	return 0;
+}
+
+static void destroy(struct bt_plugin *plugin)
+{
+	if (plugin == NULL) {
+		return;
+	}
+	bt_vec_finish(&volume_count_of(plugin)->ids.list);
+	bt_map_finish(&volume_count_of(plugin)->ids.map);
+	bt_free(plugin);
 }
 
 static int create_ebs(const struct bt_plugin_args *args, const struct bt_handle *handle,
@@ -405,7 +410,7 @@ static int create_cinder(const struct bt_plugin_args *args, const struct bt_hand
 const struct bt_plugin_ops bt_legacy_max_ebs_volume_count_plugin = {
 	.name = "MaxEBSVolumeCount",
 	.create = create_ebs,
-	.destroy = bt_plain_plugin_destroy,
+	.destroy = destroy,
 	.events_to_register = events_to_register,
 	.pre_filter = pre_filter,
 	.filter = filter,
@@ -414,7 +419,7 @@ const struct bt_plugin_ops bt_legacy_max_ebs_volume_count_plugin = {
 const struct bt_plugin_ops bt_legacy_max_gce_pd_volume_count_plugin = {
 	.name = "MaxGCEPDVolumeCount",
 	.create = create_gce_pd,
-	.destroy = bt_plain_plugin_destroy,
+	.destroy = destroy,
 	.events_to_register = events_to_register,
 	.pre_filter = pre_filter,
 	.filter = filter,
@@ -423,7 +428,7 @@ const struct bt_plugin_ops bt_legacy_max_gce_pd_volume_count_plugin = {
 const struct bt_plugin_ops bt_legacy_max_azure_disk_volume_count_plugin = {
 	.name = "MaxAzureDiskVolumeCount",
 	.create = create_azure_disk,
-	.destroy = bt_plain_plugin_destroy,
+	.destroy = destroy,
 	.events_to_register = events_to_register,
 	.pre_filter = pre_filter,
 	.filter = filter,
@@ -432,7 +437,7 @@ const struct bt_plugin_ops bt_legacy_max_azure_disk_volume_count_plugin = {
 const struct bt_plugin_ops bt_legacy_max_cinder_volume_count_plugin = {
 	.name = "MaxCinderVolumeCount",
 	.create = create_cinder,
-	.destroy = bt_plain_plugin_destroy,
+	.destroy = destroy,
 	.events_to_register = events_to_register,
 	.pre_filter = pre_filter,
 	.filter = filter,

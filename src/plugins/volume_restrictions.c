@@ -4,15 +4,36 @@
  * not share, and ReadWriteOncePod claims that two pods may not share at all. Spec: 07b section 2.
  */
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/alloc.h"
 #include "plugins/common_plugin.h"
 #include "plugins/common_sign.h"
 #include "plugins/common_volume.h"
 #include "plugins/in_tree.h"
 
+enum disk_kind {
+	DISK_GCE,
+	DISK_EBS,
+	DISK_ISCSI,
+	DISK_RBD,
+};
+
+/** A disk two pods may not share. An RBD image is one disk for each of its monitors. */
+struct disk {
+	enum disk_kind kind;
+	struct bt_str name; /* pdName, volumeID, iqn or monitor */
+	struct bt_str pool; /* RBD */
+	struct bt_str image;
+	bool read_only;
+};
+
+/** Disks of a pod, sorted: how many it names is up to who wrote it. */
+struct disk_list {
+	struct disk *items;
+	uint32_t count;
+};
+
 struct restrictions_data {
+	struct disk_list disks;
 	struct bt_str *exclusive; /* W: distinct names of the pod's ReadWriteOncePod claims */
 	uint32_t exclusive_count;
 	int64_t in_use; /* n: how many of them others use; may be negative in what-if runs */
@@ -20,106 +41,134 @@ struct restrictions_data {
 
 /* --- disks, spec 07b section 2.2 --- */
 
-static bool is_disk(const struct bt_volume *volume)
+static int compare_disks(const struct disk *a, const struct disk *b)
 {
-	return volume->gce_persistent_disk != NULL || volume->aws_elastic_block_store != NULL ||
-		volume->rbd != NULL || volume->iscsi != NULL;
+	int order = (int)a->kind - (int)b->kind;
+
+	if (order == 0) {
+		order = bt_str_compare(a->name, b->name);
+	}
+	if (order == 0) {
+		order = bt_str_compare(a->pool, b->pool);
+	}
+	return order != 0 ? order : bt_str_compare(a->image, b->image);
 }
 
+/** The same disk for writing comes first. */
+static int compare_uses(const void *a, const void *b)
+{
+	int order = compare_disks(a, b);
+
+	return order != 0 ? order
+			  : (int)((const struct disk *)a)->read_only -
+			(int)((const struct disk *)b)->read_only;
+}
+
+/** Disks of a volume that has one for each source, one at a time; false: no more. */
+static bool next_disk(const struct bt_volume *volume, uint32_t *position, struct disk *out_disk)
+{
+	uint32_t at = (*position)++;
+	const struct bt_rbd_volume_source *rbd = volume->rbd;
+
+	if (volume->gce_persistent_disk != NULL && at-- == 0) {
+		*out_disk = (struct disk){.kind = DISK_GCE,
+			.name = volume->gce_persistent_disk->pd_name,
+			.read_only = volume->gce_persistent_disk->read_only};
+		return true;
+	}
+	if (volume->aws_elastic_block_store != NULL && at-- == 0) {
+		*out_disk = (struct disk){
+			.kind = DISK_EBS, .name = volume->aws_elastic_block_store->volume_id};
+		return true; /* read only makes no difference */
+	}
+	if (volume->iscsi != NULL && at-- == 0) {
+		*out_disk = (struct disk){.kind = DISK_ISCSI,
+			.name = volume->iscsi->iqn,
+			.read_only = volume->iscsi->read_only};
+		return true;
+	}
+	if (rbd == NULL || at >= rbd->monitors.count) {
+		return false;
+	}
+	*out_disk = (struct disk){.kind = DISK_RBD,
+		.name = rbd->monitors.items[at],
+		.pool = rbd->pool,
+		.image = rbd->image,
+		.read_only = rbd->read_only};
+	return true;
+}
+
+/** PreFilter does not skip a pod that has one, though an RBD image without monitors conflicts with
+ * nothing. */
 static bool has_disks(const struct bt_pod_spec *spec)
 {
 	for (uint32_t i = 0; i < spec->volumes.count; i++) {
-		if (is_disk(&spec->volumes.items[i])) {
+		const struct bt_volume *volume = &spec->volumes.items[i];
+
+		if (volume->gce_persistent_disk != NULL ||
+			volume->aws_elastic_block_store != NULL || volume->rbd != NULL ||
+			volume->iscsi != NULL) {
 			return true;
 		}
 	}
 	return false;
 }
 
-/** Beyond this many comparisons lists are sorted first: their length is up to who wrote the pods.
- */
-#define PAIRS_MAX 4096
-
-static struct bt_str *sorted_copy(const bt_str_list *list)
+static struct disk_list disks_of(const struct bt_pod_spec *spec, struct bt_arena *arena)
 {
-	struct bt_str *copy = BT_NEW_ARRAY(struct bt_str, list->count);
+	struct disk_list disks = {0};
+	uint32_t count = 0;
 
-	memcpy(copy, list->items, list->count * sizeof(*copy));
-	qsort(copy, list->count, sizeof(*copy), bt_str_compare_qsort);
-	return copy;
-}
+	for (int pass = 0; pass < 2; pass++) {
+		if (pass == 1) {
+			disks.items = BT_ARENA_NEW_ARRAY(arena, struct disk, count);
+		}
+		for (uint32_t i = 0; i < spec->volumes.count; i++) {
+			uint32_t position = 0;
+			struct disk disk;
 
-static bool long_lists_meet(const bt_str_list *a, const bt_str_list *b)
-{
-	struct bt_str *left = sorted_copy(a);
-	struct bt_str *right = sorted_copy(b);
-	bool meet = false;
-
-	for (uint32_t i = 0, k = 0; !meet && i < a->count && k < b->count;) {
-		int order = bt_str_compare(left[i], right[k]);
-
-		meet = order == 0;
-		i += order < 0;
-		k += order > 0;
-	}
-	bt_free(left);
-	bt_free(right);
-	return meet;
-}
-
-static bool lists_meet(const bt_str_list *a, const bt_str_list *b)
-{
-	if (a->count == 0 || b->count == 0) {
-		return false;
-	}
-	if ((uint64_t)a->count * b->count > PAIRS_MAX) {
-		return long_lists_meet(a, b);
-	}
-	for (uint32_t i = 0; i < a->count; i++) {
-		for (uint32_t k = 0; k < b->count; k++) {
-			if (bt_str_equal(a->items[i], b->items[k])) {
-				return true;
+			while (next_disk(&spec->volumes.items[i], &position, &disk)) {
+				if (pass == 0) {
+					count++;
+				} else {
+					disks.items[disks.count++] = disk;
+				}
 			}
 		}
 	}
-	return false;
+	if (disks.count > 1) {
+		qsort(disks.items, disks.count, sizeof(*disks.items), compare_uses);
+	}
+	return disks;
 }
 
-static bool same_rbd_image(
-	const struct bt_rbd_volume_source *a, const struct bt_rbd_volume_source *b)
+/** Somebody else's use of a disk rules out the use of it in the list: unless both only read. */
+static bool conflicts_with(const struct disk_list *disks, const struct disk *other)
 {
-	return bt_str_equal(a->pool, b->pool) && bt_str_equal(a->image, b->image) &&
-		lists_meet(&a->monitors, &b->monitors);
-}
+	uint32_t low = 0;
+	uint32_t high = disks->count;
 
-static bool disks_conflict(const struct bt_volume *a, const struct bt_volume *b)
-{
-	if (a->gce_persistent_disk != NULL && b->gce_persistent_disk != NULL &&
-		bt_str_equal(a->gce_persistent_disk->pd_name, b->gce_persistent_disk->pd_name) &&
-		!(a->gce_persistent_disk->read_only && b->gce_persistent_disk->read_only)) {
-		return true;
-	}
-	if (a->aws_elastic_block_store != NULL && b->aws_elastic_block_store != NULL &&
-		bt_str_equal(a->aws_elastic_block_store->volume_id,
-			b->aws_elastic_block_store->volume_id)) {
-		return true;
-	}
-	if (a->iscsi != NULL && b->iscsi != NULL && bt_str_equal(a->iscsi->iqn, b->iscsi->iqn) &&
-		!(a->iscsi->read_only && b->iscsi->read_only)) {
-		return true;
-	}
-	return a->rbd != NULL && b->rbd != NULL && same_rbd_image(a->rbd, b->rbd) &&
-		!(a->rbd->read_only && b->rbd->read_only);
-}
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
 
-static bool pods_conflict(const struct bt_pod_spec *a, const struct bt_pod_spec *b)
-{
-	for (uint32_t i = 0; i < a->volumes.count; i++) {
-		if (!is_disk(&a->volumes.items[i])) {
-			continue;
+		if (compare_disks(&disks->items[middle], other) < 0) {
+			low = middle + 1;
+		} else {
+			high = middle;
 		}
-		for (uint32_t k = 0; k < b->volumes.count; k++) {
-			if (disks_conflict(&a->volumes.items[i], &b->volumes.items[k])) {
+	}
+	return low < disks->count && compare_disks(&disks->items[low], other) == 0 &&
+		!(disks->items[low].read_only && other->read_only);
+}
+
+static bool pod_conflicts(const struct disk_list *disks, const struct bt_pod_spec *other)
+{
+	for (uint32_t i = 0; i < other->volumes.count; i++) {
+		uint32_t position = 0;
+		struct disk disk;
+
+		while (next_disk(&other->volumes.items[i], &position, &disk)) {
+			if (conflicts_with(disks, &disk)) {
 				return true;
 			}
 		}
@@ -173,6 +222,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}
 	data = BT_ARENA_NEW(cycle->arena, struct restrictions_data);
+	data->disks = disks_of(spec, cycle->arena);
 	data->exclusive = BT_ARENA_NEW_ARRAY(cycle->arena, struct bt_str, spec->volumes.count);
 	for (uint32_t i = 0; i < spec->volumes.count; i++) {
 		const struct bt_pvc_volume_source *source =
@@ -206,8 +256,8 @@ static void *clone_pre_filter_data(const void *data, struct bt_arena *arena)
 {
 	struct restrictions_data *clone = BT_ARENA_NEW(arena, struct restrictions_data);
 
-	*clone = *(
-		const struct restrictions_data *)data; /* the names are shared: they never change */
+	*clone = *(const struct restrictions_data *)
+			 data; /* disks and names are shared: they never change */
 	return clone;
 }
 
@@ -257,14 +307,15 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 	const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
 	const struct restrictions_data *data = bt_plugin_pre_filter_data(plugin, cycle);
-	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
-	uint32_t pod_count = has_disks(spec) ? bt_node_info_pod_count(node) : 0;
+	struct disk_list disks =
+		data != NULL ? data->disks : disks_of(bt_plugin_pod_spec(pod), cycle->arena);
+	uint32_t pod_count = disks.count != 0 ? bt_node_info_pod_count(node) : 0;
 
 	for (uint32_t i = 0; i < pod_count; i++) {
 		struct bt_pod_info other;
 
 		bt_node_info_pod_at(node, i, &other);
-		if (pods_conflict(spec, bt_plugin_pod_spec(&other))) {
+		if (pod_conflicts(&disks, bt_plugin_pod_spec(&other))) {
 			return bt_status_reason(
 				BT_STATUS_UNSCHEDULABLE, BT_REASON_VOLUME_DISK_CONFLICT);
 		}
@@ -301,13 +352,17 @@ static enum bt_queueing_hint after_pod_deleted(BT_UNUSED struct bt_plugin *plugi
 {
 	const struct bt_pod *deleted = old_object;
 	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
+	struct bt_arena arena = {0};
+	struct disk_list disks;
+	bool helps;
 
 	if (!bt_str_equal(deleted->metadata.namespace_, pod->namespace_)) {
 		return BT_HINT_SKIP;
 	}
-	return pods_conflict(spec, &deleted->spec) || share_claim(spec, &deleted->spec)
-		? BT_HINT_QUEUE
-		: BT_HINT_SKIP;
+	disks = disks_of(spec, &arena);
+	helps = pod_conflicts(&disks, &deleted->spec) || share_claim(spec, &deleted->spec);
+	bt_arena_finish(&arena);
+	return helps ? BT_HINT_QUEUE : BT_HINT_SKIP;
 }
 
 static enum bt_queueing_hint after_claim_added(BT_UNUSED struct bt_plugin *plugin,

@@ -135,7 +135,6 @@ static const char *many_monitors(struct fixture *fixture, const char *node, cons
 	return text.data;
 }
 
-/** Long lists are compared another way. */
 START_TEST(test_volume_restrictions__long_monitor_lists)
 {
 	struct fixture fixture;
@@ -146,6 +145,40 @@ START_TEST(test_volume_restrictions__long_monitor_lists)
 		fixture_filter(&fixture, many_monitors(&fixture, "", "b"), "n1"), DISK_CONFLICT);
 	ck_assert_str_eq(
 		fixture_filter(&fixture, POD(RBD("'x','y'", "p", "i", "")), "n1"), "Success");
+	fixture_finish(&fixture);
+}
+END_TEST
+
+static const char *many_disks(struct fixture *fixture, const char *node, const char *prefix)
+{
+	struct bt_strbuf json = {0};
+	struct bt_str text;
+
+	bt_strbuf_printf(&json, "{'spec':{'nodeName':'%s','volumes':[{'name':'v'}", node);
+	for (int i = 0; i < 20000; i++) {
+		bt_strbuf_printf(&json,
+			",{'name':'v','gcePersistentDisk':{'pdName':'%s%d','readOnly':true}}",
+			prefix, i);
+	}
+	bt_strbuf_append_c(&json, ",{'name':'v','gcePersistentDisk':{'pdName':'last'}}]}}");
+	text = bt_arena_str(&fixture->arena, bt_strbuf_str(&json));
+	bt_strbuf_finish(&json);
+	return text.data;
+}
+
+/** How many disks a pod names is up to who wrote it: not each is compared with each. */
+START_TEST(test_volume_restrictions__many_disks)
+{
+	struct fixture fixture;
+
+	init(&fixture);
+	fixture_add_pod(&fixture, many_disks(&fixture, "n1", "a"));
+	ck_assert_str_eq(
+		fixture_filter(&fixture, many_disks(&fixture, "", "b"), "n1"), DISK_CONFLICT);
+	ck_assert_str_eq(fixture_filter(&fixture, POD(GCE("a19999", READ_ONLY)), "n1"), "Success");
+	ck_assert_str_eq(
+		fixture_filter(&fixture, POD(GCE("a19999", READ_ONLY) "," GCE("a19999", "")), "n1"),
+		DISK_CONFLICT);
 	fixture_finish(&fixture);
 }
 END_TEST
@@ -518,7 +551,8 @@ BT_TEST_MAIN("volume_restrictions", test_volume_restrictions__edge_07b_01_skip,
 	test_volume_restrictions__edge_07b_02_gce, test_volume_restrictions__edge_07b_03_ebs,
 	test_volume_restrictions__edge_07b_04_rbd,
 	test_volume_restrictions__edge_07b_05_rbd_without_monitors,
-	test_volume_restrictions__long_monitor_lists, test_volume_restrictions__edge_07b_06_iscsi,
+	test_volume_restrictions__long_monitor_lists, test_volume_restrictions__many_disks,
+	test_volume_restrictions__edge_07b_06_iscsi,
 	test_volume_restrictions__edge_07b_07_other_kind,
 	test_volume_restrictions__edge_07b_08_other_namespace,
 	test_volume_restrictions__edge_07b_09_claim_missing,
