@@ -19,16 +19,17 @@ LAYERS = {
     "plugins": ["framework", "state", "config", "api", "codec", "base"],
     "queue": ["framework", "state", "config", "api", "codec", "base"],
     "sched": ["queue", "plugins", "framework", "state", "config", "api", "codec", "base"],
+    "lib": ["sched", "queue", "plugins", "framework", "state", "config", "api", "codec", "base"],
     "metrics": ["base"],
     "net": ["codec", "base"],
     "client": ["net", "api", "codec", "base"],
     "server": ["net", "api", "codec", "base"],
-    "sim": ["server", "client", "net", "metrics", "sched", "queue", "plugins", "framework", "state",
-            "config", "api", "codec", "base"],
-    "daemon": ["client", "server", "net", "metrics", "sched", "queue", "plugins", "framework",
-               "state", "config", "api", "codec", "base"],
-    "cli": ["sim", "daemon", "client", "server", "net", "metrics", "sched", "queue", "plugins",
-            "framework", "state", "config", "api", "codec", "base"],
+    "sim": ["server", "client", "net", "metrics", "lib", "sched", "queue", "plugins", "framework",
+            "state", "config", "api", "codec", "base"],
+    "daemon": ["client", "server", "net", "metrics", "lib", "sched", "queue", "plugins",
+               "framework", "state", "config", "api", "codec", "base"],
+    "cli": ["sim", "daemon", "client", "server", "net", "metrics", "lib", "sched", "queue",
+            "plugins", "framework", "state", "config", "api", "codec", "base"],
 }
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)

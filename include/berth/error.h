@@ -2,6 +2,7 @@
 #ifndef BERTH_ERROR_H
 #define BERTH_ERROR_H
 /**
+ * @file
  * Operating errors: wrong input, missing files, broken streams.
  *
  * A function that can fail takes `struct berth_error *err` last (NULL allowed) and returns 0 or one
@@ -9,20 +10,23 @@
  * other out parameters are untouched. Scheduling verdicts (Unschedulable, Skip, ...) are not
  * errors: see status.h.
  */
+#include "berth/api.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+/** What kind of error it is; the message says the rest. */
 enum berth_error_code {
-	BERTH_OK = 0,
-	BERTH_ERR_SYNTAX = -1,    /* the bytes are not well-formed JSON, YAML, ... */
-	BERTH_ERR_INVALID = -2,   /* well-formed, but a value is not allowed */
-	BERTH_ERR_TOO_LARGE = -3, /* a documented limit was exceeded */
-	BERTH_ERR_NOT_FOUND = -4, /* something named does not exist */
-	BERTH_ERR_EXISTS = -5,    /* something named exists already */
-	BERTH_ERR_IO = -6,        /* the operating system refused */
-	BERTH_ERR_STATE = -7,     /* the operation is not allowed in the present state */
-	BERTH_ERR_INTERNAL = -8,  /* a plugin or a component failed unexpectedly */
+	BERTH_OK = 0,             /**< no error */
+	BERTH_ERR_SYNTAX = -1,    /**< the bytes are not well-formed JSON, YAML, ... */
+	BERTH_ERR_INVALID = -2,   /**< well-formed, but a value is not allowed */
+	BERTH_ERR_TOO_LARGE = -3, /**< a documented limit was exceeded */
+	BERTH_ERR_NOT_FOUND = -4, /**< something named does not exist */
+	BERTH_ERR_EXISTS = -5,    /**< something named exists already */
+	BERTH_ERR_IO = -6,        /**< the operating system refused */
+	BERTH_ERR_STATE = -7,     /**< the operation is not allowed in the present state */
+	BERTH_ERR_INTERNAL = -8,  /**< a plugin or a component failed unexpectedly */
 };
 
 /**
@@ -30,20 +34,28 @@ enum berth_error_code {
  * error). message is owned by the error; release with berth_error_finish().
  */
 struct berth_error {
-	int code;
-	char *message;
+	int code;      /**< enum berth_error_code */
+	char *message; /**< owned; NULL: none */
 };
 
+/** An empty error. */
 #define BERTH_ERROR_INIT \
 	{ \
 		0, 0 \
 	}
 
 /** Release the message; leaves an empty error. NULL and empty errors are accepted. */
-void berth_error_finish(struct berth_error *err);
+BERTH_API void berth_error_finish(struct berth_error *err);
+
+/**
+ * Set an error that is empty so far, as a plugin does, and return @p code (one of the negative
+ * codes). @p err may be NULL: then only the code is returned. The format must be a literal.
+ */
+BERTH_API BERTH_PRINTF(3, 4) int berth_error_set(
+	struct berth_error *err, int code, const char *format, ...);
 
 /** The message, or "" for an empty or NULL error. Borrowed until the error changes. */
-const char *berth_error_message(const struct berth_error *err);
+BERTH_API const char *berth_error_message(const struct berth_error *err);
 
 #ifdef __cplusplus
 }

@@ -28,6 +28,16 @@ const char *berth_error_message(const struct berth_error *err)
 	return err != NULL && err->message != NULL ? err->message : "";
 }
 
+int berth_error_set(struct berth_error *err, int code, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void)bt_error_set_v(err, code, format, arguments);
+	va_end(arguments);
+	return code;
+}
+
 int bt_error_set(struct berth_error *err, int code, const char *format, ...)
 {
 	va_list arguments;

@@ -10,12 +10,12 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "berth/str.h"
+
 #include "base/compiler.h"
 
-struct bt_str {
-	const char *data;
-	uint32_t length;
-};
+/** One structure inside and outside of the library: nothing is converted at the border. */
+#define bt_str berth_str
 
 #define BT_STR_MAX UINT32_MAX
 

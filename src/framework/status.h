@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "berth/status.h"
+
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/str.h"
@@ -27,14 +29,8 @@ enum bt_status_code {
 /** "Success", "UnschedulableAndUnresolvable", ... */
 const char *bt_status_code_name(enum bt_status_code code);
 
-struct bt_status {
-	uint8_t code;    /* enum bt_status_code */
-	bool has_error;  /* error_text is the wrapped error's text */
-	uint16_t plugin; /* index + 1 in the framework's instance list; 0 = not set */
-	uint32_t reason_count;
-	const struct bt_str *reasons; /* constants, or in the arena of the cycle */
-	struct bt_str error_text;
-};
+/** One structure inside and outside of the library; see include/berth/status.h. */
+#define bt_status berth_status
 
 #define BT_STATUS_OK ((struct bt_status){0})
 

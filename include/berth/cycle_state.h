@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BERTH_CYCLE_STATE_H
+#define BERTH_CYCLE_STATE_H
+/**
+ * @file
+ * What the plugins of one pod's scheduling cycle share: data by key, from PreFilter to PostBind.
+ * Spec 02 section 3, upstream v1.36.
+ */
+#include <stdbool.h>
+
+#include "berth/api.h"
+#include "berth/arena.h"
+#include "berth/error.h"
+#include "berth/str.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Message of the error about a missing key. */
+#define BERTH_TEXT_NOT_FOUND "not found"
+
+/** Opaque. Used by one thread at a time. */
+struct berth_cycle_state;
+
+/** A key is a text. Plugins use their own name as prefix. */
+typedef struct berth_str berth_state_key;
+
+/**
+ * Base of a datum; first member of the plugin's structure. The memory is best taken from
+ * berth_cycle_state_arena(): the state does not own it and releases nothing.
+ */
+struct berth_state_data {
+	/**
+	 * A copy for a what-if run (preemption, nominated pods), deep only where AddPod and
+	 * RemovePod write. Memory from @p arena. NULL: the copy shares the datum.
+	 */
+	struct berth_state_data *(*clone)(
+		const struct berth_state_data *data, struct berth_arena *arena);
+};
+
+/** An empty state with an arena of its own; owned: berth_cycle_state_destroy(). */
+BERTH_API struct berth_cycle_state *berth_cycle_state_create(void);
+/** NULL is accepted. Only for states from create and clone, not for the one a plugin is handed. */
+BERTH_API void berth_cycle_state_destroy(struct berth_cycle_state *state);
+/**
+ * Copies every datum by its own clone; NULL for NULL. The copy uses the memory of the original and
+ * must be destroyed before it.
+ */
+BERTH_API struct berth_cycle_state *berth_cycle_state_clone(const struct berth_cycle_state *state);
+/** Where texts of statuses and data of this cycle live. Reset or released when the cycle ends. */
+BERTH_API struct berth_arena *berth_cycle_state_arena(const struct berth_cycle_state *state);
+
+/** 0 and the datum, or BERTH_ERR_NOT_FOUND with the text BERTH_TEXT_NOT_FOUND. */
+BERTH_API int berth_cycle_state_read(const struct berth_cycle_state *state, berth_state_key key,
+	struct berth_state_data **out_data, struct berth_error *err);
+/** Stores, replacing. The key is copied, the datum borrowed until the cycle ends. */
+BERTH_API void berth_cycle_state_write(
+	struct berth_cycle_state *state, berth_state_key key, struct berth_state_data *data);
+/** Removes; an absent key is fine. */
+BERTH_API void berth_cycle_state_delete(struct berth_cycle_state *state, berth_state_key key);
+
+/**
+ * Write lock of framework v1alpha1 (spec 02 section 18). One thread at a time uses a state, so
+ * there is nothing to lock: the four functions exist for code that is carried over.
+ */
+BERTH_API void berth_cycle_state_lock(struct berth_cycle_state *state);
+/** Releases the write lock. */
+BERTH_API void berth_cycle_state_unlock(struct berth_cycle_state *state);
+/** Read lock. */
+BERTH_API void berth_cycle_state_rlock(struct berth_cycle_state *state);
+/** Releases the read lock. */
+BERTH_API void berth_cycle_state_runlock(struct berth_cycle_state *state);
+
+/** Whether the durations of this cycle's plugin calls are sampled. */
+BERTH_API void berth_cycle_state_set_record_plugin_metrics(
+	struct berth_cycle_state *state, bool record);
+/** false for NULL. */
+BERTH_API bool berth_cycle_state_should_record_plugin_metrics(
+	const struct berth_cycle_state *state);
+
+/**
+ * Adds a pod to those that are moved to the active queue once this cycle succeeds: what upstream
+ * keeps under the key kubernetes.io/pods-to-activate. Names are copied.
+ */
+BERTH_API void berth_cycle_state_activate_pod(
+	struct berth_cycle_state *state, struct berth_str pod_namespace, struct berth_str pod_name);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BERTH_POD_INFO_H
+#define BERTH_POD_INFO_H
+/**
+ * @file
+ * A pod as the scheduler sees it, pending or bound: identity, labels, requests. The scheduler keeps
+ * no whole object of a bound pod. Spec 03b section 1, upstream v1.36.
+ */
+#include <stdint.h>
+
+#include "berth/api.h"
+#include "berth/object.h"
+#include "berth/str.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Opaque. Valid for the call it is handed to, unless said otherwise. */
+struct berth_pod_info;
+
+/** metadata.name. Texts here are borrowed while the pod info is valid. */
+BERTH_API struct berth_str berth_pod_info_name(const struct berth_pod_info *pod);
+/** metadata.namespace. */
+BERTH_API struct berth_str berth_pod_info_namespace(const struct berth_pod_info *pod);
+/** metadata.uid. */
+BERTH_API berth_uid berth_pod_info_uid(const struct berth_pod_info *pod);
+/** Value of a label; absent (data NULL) when the pod lacks it. */
+BERTH_API struct berth_str berth_pod_info_label(
+	const struct berth_pod_info *pod, struct berth_str key);
+/** Number of labels. */
+BERTH_API uint32_t berth_pod_info_label_count(const struct berth_pod_info *pod);
+/** Key and value of a label, ascending by key; 0 <= index < count. Out pointers may be NULL. */
+BERTH_API void berth_pod_info_label_at(const struct berth_pod_info *pod, uint32_t index,
+	struct berth_str *out_key, struct berth_str *out_value);
+/** spec.priority, or 0. */
+BERTH_API int32_t berth_pod_info_priority(const struct berth_pod_info *pod);
+/** The node it runs on or is assumed on; "" while it is pending. */
+BERTH_API struct berth_str berth_pod_info_node_name(const struct berth_pod_info *pod);
+/** status.nominatedNodeName; "" when there is none. */
+BERTH_API struct berth_str berth_pod_info_nominated_node_name(const struct berth_pod_info *pod);
+/** spec.schedulerName. */
+BERTH_API struct berth_str berth_pod_info_scheduler_name(const struct berth_pod_info *pod);
+/** Requested cpu in thousandths, as NodeResourcesFit counts it (spec 01b section 5). */
+BERTH_API int64_t berth_pod_info_cpu_milli(const struct berth_pod_info *pod);
+/** Requested memory in bytes, likewise. */
+BERTH_API int64_t berth_pod_info_memory_bytes(const struct berth_pod_info *pod);
+/** Requested ephemeral storage in bytes, likewise. */
+BERTH_API int64_t berth_pod_info_ephemeral_storage_bytes(const struct berth_pod_info *pod);
+/** The whole object of a pod that is being scheduled; NULL for other pods. */
+BERTH_API const struct berth_pod *berth_pod_info_pod(const struct berth_pod_info *pod);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

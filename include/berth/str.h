@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BERTH_STR_H
+#define BERTH_STR_H
+/**
+ * @file
+ * Text by pointer and length: what names, labels and messages are passed as. Function `_c` variants
+ * and `const char *` parameters take zero-terminated text.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "berth/api.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * May hold any bytes, zero included, and need not be zero-terminated. No data (NULL) means "absent"
+ * where a value may be absent, and equals "" everywhere else. Borrowed unless said otherwise.
+ */
+struct berth_str {
+	const char *data; /**< the first byte; NULL: absent */
+	uint32_t length;  /**< bytes */
+};
+
+/** A pod's identity: metadata.uid (spec 01 section 5.15). */
+typedef struct berth_str berth_uid;
+
+#ifdef __cplusplus
+/** From a string literal. */
+#define BERTH_STR(literal) (berth_str{"" literal, (uint32_t)(sizeof(literal) - 1)})
+#else
+/** From a string literal. */
+#define BERTH_STR(literal) ((struct berth_str){"" literal, (uint32_t)(sizeof(literal) - 1)})
+#endif
+
+/** The arguments of a printf conversion "%.*s". */
+#define BERTH_STR_ARG(text) (int)(text).length, ((text).data ? (text).data : "")
+
+/** Borrows zero-terminated text; NULL gives an absent text. */
+BERTH_API struct berth_str berth_str_from(const char *zero_terminated);
+/** Same bytes; absent and "" are equal. */
+BERTH_API bool berth_str_equal(struct berth_str a, struct berth_str b);
+/** berth_str_equal with zero-terminated text. */
+BERTH_API bool berth_str_equal_c(struct berth_str a, const char *b);
+/** Negative, 0 or positive: byte order, a prefix comes first. */
+BERTH_API int berth_str_compare(struct berth_str a, struct berth_str b);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_LIB_CONVERT_H
+#define BT_LIB_CONVERT_H
+/**
+ * The one place where public opaque types turn into internal ones and back. A public pointer is the
+ * internal pointer; what the library itself creates may have more behind the internal structure,
+ * which is then its first member. struct berth_str and struct berth_status are the internal
+ * structures by name (base/str.h, framework/status.h).
+ */
+#include "api/object.h"
+#include "base/arena.h"
+#include "berth/arena.h"
+#include "berth/config.h"
+#include "berth/cycle_state.h"
+#include "berth/node_info.h"
+#include "berth/object.h"
+#include "berth/pod_info.h"
+#include "config/config.h"
+#include "framework/cycle_state.h"
+#include "state/node_info.h"
+#include "state/pod_info.h"
+
+/** bt_<name>_of: inside view; berth_<name>_of: outside view. */
+#define BT_LIB_CONVERT(name, internal, public_type) \
+	static inline struct internal *bt_##name##_of(struct public_type *outside) \
+	{ \
+		return (struct internal *)(void *)outside; \
+	} \
+	static inline const struct internal *bt_const_##name##_of( \
+		const struct public_type *outside) \
+	{ \
+		return (const struct internal *)(const void *)outside; \
+	} \
+	static inline struct public_type *berth_##name##_of(struct internal *inside) \
+	{ \
+		return (struct public_type *)(void *)inside; \
+	} \
+	static inline const struct public_type *berth_const_##name##_of( \
+		const struct internal *inside) \
+	{ \
+		return (const struct public_type *)(const void *)inside; \
+	}
+
+BT_LIB_CONVERT(arena, bt_arena, berth_arena)
+BT_LIB_CONVERT(config, bt_config, berth_config)
+BT_LIB_CONVERT(cycle_state, bt_cycle_state, berth_cycle_state)
+BT_LIB_CONVERT(node, bt_node, berth_node)
+BT_LIB_CONVERT(node_info, bt_node_info, berth_node_info)
+BT_LIB_CONVERT(object, bt_object, berth_object)
+BT_LIB_CONVERT(pod, bt_pod, berth_pod)
+BT_LIB_CONVERT(pod_info, bt_pod_info, berth_pod_info)
+BT_LIB_CONVERT(plugins, bt_config_plugins, berth_plugins)
+BT_LIB_CONVERT(profile, bt_config_profile, berth_profile)
+
+#endif

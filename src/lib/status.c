@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "framework/status.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+
+#include "lib/convert.h"
+
+#define SAME_CODE(name) \
+	_Static_assert((int)BERTH_CODE_##name == (int)BT_STATUS_##name, "one set of codes")
+SAME_CODE(SUCCESS);
+SAME_CODE(ERROR);
+SAME_CODE(UNSCHEDULABLE);
+SAME_CODE(UNSCHEDULABLE_AND_UNRESOLVABLE);
+SAME_CODE(WAIT);
+SAME_CODE(SKIP);
+SAME_CODE(PENDING);
+
+const char *berth_code_string(enum berth_code code)
+{
+	return bt_status_code_name((enum bt_status_code)code);
+}
+
+struct berth_status berth_status_make(struct berth_arena *arena, enum berth_code code,
+	const struct berth_str *reasons, uint32_t reason_count)
+{
+	struct bt_status status = bt_status_code_only((enum bt_status_code)code);
+
+	for (uint32_t i = 0; i < reason_count; i++) {
+		bt_status_append_reason(&status, bt_arena_of(arena), reasons[i]);
+	}
+	return status;
+}
+
+struct berth_status berth_status_reason(
+	struct berth_arena *arena, enum berth_code code, const char *reason)
+{
+	if (reason == NULL) {
+		return bt_status_code_only((enum bt_status_code)code);
+	}
+	return bt_status_text((enum bt_status_code)code, bt_arena_of(arena), bt_str_from(reason));
+}
+
+struct berth_status berth_status_printf(
+	struct berth_arena *arena, enum berth_code code, const char *format, ...)
+{
+	struct bt_strbuf text = {0};
+	va_list arguments;
+
+	va_start(arguments, format);
+	bt_strbuf_vprintf(&text, format, arguments);
+	va_end(arguments);
+
+	struct bt_status status =
+		bt_status_text((enum bt_status_code)code, bt_arena_of(arena), bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+	return status;
+}
+
+struct berth_status berth_status_from_error(
+	struct berth_arena *arena, const struct berth_error *err)
+{
+	if (err == NULL || err->code == BERTH_OK) {
+		return BERTH_STATUS_SUCCESS;
+	}
+	return bt_status_error_text(bt_arena_of(arena), bt_str_from(berth_error_message(err)));
+}
+
+void berth_status_append_reason(
+	struct berth_status *status, struct berth_arena *arena, struct berth_str reason)
+{
+	bt_status_append_reason(status, bt_arena_of(arena), reason);
+}
+
+int berth_status_as_error(const struct berth_status *status, struct berth_error *err)
+{
+	struct bt_strbuf text = {0};
+
+	switch (berth_status_code(status)) {
+	case BERTH_CODE_SUCCESS:
+	case BERTH_CODE_WAIT:
+	case BERTH_CODE_SKIP:
+		return BERTH_OK;
+	case BERTH_CODE_ERROR:
+	case BERTH_CODE_UNSCHEDULABLE:
+	case BERTH_CODE_UNSCHEDULABLE_AND_UNRESOLVABLE:
+	case BERTH_CODE_PENDING:
+		break;
+	}
+	if (status->has_error) {
+		bt_strbuf_append_str(&text, status->error_text);
+	} else {
+		bt_status_message(status, &text);
+	}
+	(void)bt_error_set(err, BERTH_ERR_INTERNAL, "%s", bt_strbuf_c(&text));
+	bt_strbuf_finish(&text);
+	return BERTH_ERR_INTERNAL;
+}
+
+enum berth_code berth_status_code(const struct berth_status *status)
+{
+	return status != NULL ? (enum berth_code)status->code : BERTH_CODE_SUCCESS;
+}
+
+bool berth_status_is_success(const struct berth_status *status)
+{
+	return status == NULL || bt_status_is_success(status);
+}
+
+bool berth_status_is_rejected(const struct berth_status *status)
+{
+	return status != NULL && bt_status_is_rejected(status);
+}
+
+bool berth_status_is_unschedulable(const struct berth_status *status)
+{
+	return berth_status_is_rejected(status);
+}
+
+struct berth_str berth_status_message(const struct berth_status *status, struct berth_arena *arena)
+{
+	return status != NULL ? bt_status_message_str(status, bt_arena_of(arena)) : BT_STR("");
+}
+
+const struct berth_str *berth_status_reasons(
+	const struct berth_status *status, struct berth_arena *arena, uint32_t *out_count)
+{
+	uint32_t count = status != NULL ? bt_status_all_reason_count(status) : 0;
+	struct bt_str *reasons = BT_ARENA_NEW_ARRAY(bt_arena_of(arena), struct bt_str, count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		reasons[i] = bt_status_all_reason_at(status, i);
+	}
+	*out_count = count;
+	return reasons;
+}
+
+bool berth_status_equal(const struct berth_status *a, const struct berth_status *b)
+{
+	static const struct bt_status success = {0};
+
+	return bt_status_equal(a != NULL ? a : &success, b != NULL ? b : &success);
+}
+
+struct berth_status berth_status_copy(const struct berth_status *status, struct berth_arena *arena)
+{
+	return status != NULL ? bt_status_copy(status, bt_arena_of(arena)) : BERTH_STATUS_SUCCESS;
+}
+
+void berth_plugin_to_status_set(struct berth_plugin_to_status *map, struct berth_arena *arena,
+	struct berth_str plugin, struct berth_status status)
+{
+	for (uint32_t i = 0; i < map->count; i++) {
+		if (bt_str_equal(map->items[i].plugin, plugin)) {
+			map->items[i].status = status;
+			return;
+		}
+	}
+	if (map->count == map->capacity) {
+		uint32_t capacity = bt_vec_grown_capacity(map->capacity, (uint64_t)map->count + 1);
+		struct berth_plugin_status *items = BT_ARENA_NEW_ARRAY(
+			bt_arena_of(arena), struct berth_plugin_status, capacity);
+
+		if (map->count != 0) {
+			memcpy(items, map->items, map->count * sizeof(*items));
+		}
+		map->items = items;
+		map->capacity = capacity;
+	}
+	map->items[map->count++] =
+		(struct berth_plugin_status){bt_arena_str(bt_arena_of(arena), plugin), status};
+}
+
+/** Higher wins in a merge; 0: none of the codes that do. */
+static int merge_rank(enum berth_code code)
+{
+	switch (code) {
+	case BERTH_CODE_ERROR:
+		return 3;
+	case BERTH_CODE_UNSCHEDULABLE_AND_UNRESOLVABLE:
+		return 2;
+	case BERTH_CODE_UNSCHEDULABLE:
+		return 1;
+	case BERTH_CODE_SUCCESS:
+	case BERTH_CODE_WAIT:
+	case BERTH_CODE_SKIP:
+	case BERTH_CODE_PENDING:
+		break;
+	}
+	return 0;
+}
+
+struct berth_status berth_status_merge(
+	const struct berth_plugin_to_status *map, struct berth_arena *arena)
+{
+	struct bt_status merged = BT_STATUS_OK;
+	int rank = 0;
+
+	for (uint32_t i = 0; i < map->count; i++) {
+		const struct bt_status *status = &map->items[i].status;
+		int own_rank = merge_rank((enum berth_code)status->code);
+
+		if (own_rank >= rank) {
+			merged.code = status->code;
+			rank = own_rank;
+		}
+		for (uint32_t r = 0; r < bt_status_all_reason_count(status); r++) {
+			bt_status_append_reason(
+				&merged, bt_arena_of(arena), bt_status_all_reason_at(status, r));
+		}
+	}
+	return merged;
+}
