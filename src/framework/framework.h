@@ -234,6 +234,16 @@ struct bt_status bt_run_placement_score(struct bt_framework *framework, struct b
 	const struct bt_placement_assignments *placements, uint32_t count,
 	struct bt_placement_score_table *out_table);
 
+/**
+ * PodGroupPostFilter: the pod group makes room for itself (spec 08 section 14). Success: victims
+ * are on their way out. Unschedulable without gate WorkloadAwarePreemption or without
+ * DefaultPreemption.
+ */
+struct bt_status bt_run_pod_group_post_filter(struct bt_framework *framework,
+	struct bt_arena *arena, const struct bt_pod_group *group,
+	const struct bt_pod_info *const *pods, uint32_t pod_count,
+	const struct bt_pod_group_trial *trial);
+
 /** DefaultNormalizeScore of spec 05 section 3.8. */
 void bt_default_normalize(
 	struct bt_node_score *scores, uint32_t count, int64_t max_priority, bool reverse);

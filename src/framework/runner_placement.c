@@ -117,3 +117,17 @@ struct bt_status bt_run_placement_score(struct bt_framework *framework, struct b
 	*out_table = table;
 	return BT_STATUS_OK;
 }
+
+struct bt_status bt_run_pod_group_post_filter(struct bt_framework *framework,
+	struct bt_arena *arena, const struct bt_pod_group *group,
+	const struct bt_pod_info *const *pods, uint32_t pod_count,
+	const struct bt_pod_group_trial *trial)
+{
+	struct bt_plugin *plugin = framework->pod_group_post_filter;
+
+	if (plugin == NULL) {
+		return bt_status_reason(
+			BT_STATUS_UNSCHEDULABLE, BT_REASON_PREEMPTION_NOT_REGISTERED);
+	}
+	return plugin->ops->pod_group_post_filter(plugin, arena, group, pods, pod_count, trial);
+}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How victims are removed, at once and in the background. Spec: 08 section 18, cases 39 to 43, and
+ * section 11. */
+#include "preemption_fixture.h"
+#include "test_main.h"
+
+#define REMOVED(name) "patch " name "; delete " name "; event " name " " NOTE
+#define NOTE "\"Preempted by pod uid-p on node node1\""
+#define NOTE_IN_MEMORY "\"Preempted by pod uid-p on node node1 (in kube-scheduler memory).\""
+
+/** All pods have to go for a preemptor p of 3 cpu. */
+static void init(struct preemption_fixture *fixture, const char *gates, const char *pods)
+{
+	struct preemption_options options = {.gates = gates};
+
+	preemption_init(fixture, &options);
+	preemption_add_node(fixture, "node1", "'cpu':'3','pods':'10'");
+	preemption_add_pods(fixture, "node1", pods);
+	preemption_enable_writes(fixture);
+}
+
+static void expect_success(struct preemption_fixture *fixture, const char *log)
+{
+	preemption_expect(fixture, "p:hi,cpu=3", "node1:U", "Success", "node1", NULL);
+	ck_assert_str_eq(preemption_log(fixture), log);
+}
+
+static bool is_running(struct preemption_fixture *fixture)
+{
+	return bt_preemption_is_running(&fixture->evaluator->executor, BT_STR("uid-p"));
+}
+
+#define SYNC "SchedulerAsyncPreemption=false"
+#define THREE "a:mid,cpu=1,start=1 b:mid,cpu=1,start=2 c:low,cpu=1"
+
+START_TEST(test_preemption__edge_08_39_only_victim_terminates_already)
+{
+	struct preemption_fixture fixture;
+	const struct bt_preemption_metrics *metrics;
+
+	init(&fixture, NULL, "a:low,cpu=3,dying");
+	metrics = &fixture.evaluator->executor.metrics;
+	fixture.deferred = true;
+	expect_success(&fixture, "");
+	ck_assert(!is_running(&fixture));
+	ck_assert_uint_eq(metrics->victims_count, 0);
+	ck_assert_uint_eq(metrics->started_tasks, 0);
+	preemption_finish(&fixture);
+
+	/* At once, it is observed all the same, and nominations are cleared. */
+	init(&fixture, SYNC, "a:low,cpu=3,dying");
+	(void)preemption_nominate(&fixture, "n:low,nominated=node1", "node1", true);
+	metrics = &fixture.evaluator->executor.metrics;
+	expect_success(&fixture, "clear n");
+	ck_assert_uint_eq(metrics->victims_count, 1);
+	ck_assert_uint_eq(metrics->victims_sum, 1);
+	preemption_finish(&fixture);
+}
+END_TEST
+
+/** --- what the API answers --- */
+
+START_TEST(test_preemption__edge_08_40_victim_is_gone_or_marked)
+{
+	static const char *const forms[] = {SYNC, NULL};
+	struct preemption_fixture fixture;
+
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(forms); i++) {
+		init(&fixture, forms[i], "a:mid,cpu=1 b:low,cpu=1,start=1 c:low,cpu=1,start=2");
+		fixture.failures[0] = (struct preemption_failure){
+			"patch a", BERTH_ERR_NOT_FOUND, "pods \"a\" not found"};
+		fixture.failures[1] = (struct preemption_failure){
+			"delete b", BERTH_ERR_NOT_FOUND, "pods \"b\" not found"};
+		expect_success(&fixture, "patch a; patch b; delete b; " REMOVED("c"));
+		ck_assert(!is_running(&fixture));
+		preemption_finish(&fixture);
+
+		init(&fixture, forms[i], "a:low,cpu=3,marked");
+		expect_success(&fixture, "delete a; event a " NOTE);
+		preemption_finish(&fixture);
+
+		/* Any difference is written, here the type word. */
+		init(&fixture, forms[i], "a:low,cpu=3,marked");
+		preemption_informer_set(&fixture, "a:low");
+		expect_success(&fixture, REMOVED("a"));
+		ck_assert(bt_str_equal_c(fixture.condition.type, "DisruptionTarget"));
+		ck_assert(bt_str_equal_c(fixture.condition.status, "True"));
+		ck_assert(bt_str_equal_c(fixture.condition.reason, "PreemptionByScheduler"));
+		ck_assert(bt_str_equal_c(fixture.condition.message,
+			"default-scheduler: preempting to accommodate a higher priority pod"));
+		ck_assert_int_eq(fixture.condition.observed_generation, 7);
+		preemption_finish(&fixture);
+	}
+}
+END_TEST
+
+START_TEST(test_preemption__edge_08_41_failures_in_the_background)
+{
+	static const struct {
+		const char *row;
+		const char *failing;
+		const char *log;
+	} rows[] = {
+		{"none", "", REMOVED("a") "; " REMOVED("b") "; " REMOVED("c")},
+		{"first", "patch a", "patch a; activate p"},
+		{"second", "delete b", REMOVED("a") "; patch b; delete b; activate p"},
+		{"third", "delete c",
+			REMOVED("a") "; " REMOVED("b") "; patch c; delete c; activate p"},
+	};
+
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		struct preemption_fixture fixture;
+
+		init(&fixture, NULL, THREE);
+		fixture.failures[0] =
+			(struct preemption_failure){rows[i].failing, BERTH_ERR_IO, "refused"};
+		preemption_expect(&fixture, "p:hi,cpu=3", "node1:U", "Success", "node1", NULL);
+		ck_assert_msg(
+			strcmp(preemption_log(&fixture), rows[i].log) == 0, "%s", rows[i].row);
+		ck_assert(!is_running(&fixture));
+		preemption_finish(&fixture);
+	}
+}
+END_TEST
+
+START_TEST(test_preemption__failure_cancels_calls_under_way)
+{
+	struct preemption_fixture fixture;
+
+	/* The first two are removed side by side, the last one after them. */
+	init(&fixture, NULL, THREE);
+	fixture.deferred = true;
+	expect_success(&fixture, "patch a; patch b");
+	preemption_complete(&fixture, "patch b", 0);
+	ck_assert_str_eq(preemption_log(&fixture), "delete b");
+	preemption_complete(&fixture, "patch a", 0);
+	preemption_complete(&fixture, "delete a", 0);
+	ck_assert_str_eq(preemption_log(&fixture), "delete a; event a " NOTE);
+	ck_assert(is_running(&fixture));
+	preemption_complete(&fixture, "delete b", BERTH_ERR_NOT_FOUND);
+	ck_assert_str_eq(preemption_log(&fixture), "patch c");
+	preemption_complete(&fixture, "patch c", 0);
+	preemption_complete(&fixture, "delete c", 0);
+	ck_assert_str_eq(preemption_log(&fixture), "delete c; event c " NOTE);
+	ck_assert(!is_running(&fixture));
+	/* A second answer has nobody to go to. */
+	bt_preemption_complete(&fixture.evaluator->executor, 0, 0);
+
+	expect_success(&fixture, "patch a; patch b");
+	preemption_complete(&fixture, "patch a", BERTH_ERR_IO);
+	ck_assert(is_running(&fixture));
+	preemption_complete(&fixture, "patch b", 0);
+	ck_assert_str_eq(preemption_log(&fixture), "activate p");
+	ck_assert(!is_running(&fixture));
+	preemption_finish(&fixture);
+}
+END_TEST
+
+/** --- is it still running --- */
+
+START_TEST(test_preemption__edge_08_42_is_running)
+{
+	struct preemption_fixture fixture;
+
+	init(&fixture, NULL, "a:mid,cpu=2 v:low,cpu=1");
+	ck_assert(!is_running(&fixture));
+	fixture.deferred = true;
+	expect_success(&fixture, "patch a");
+	ck_assert(is_running(&fixture));
+	/* No pending victim yet: what the informer says of v does not matter. */
+	preemption_informer_set(&fixture, "v:low,dying");
+	ck_assert(is_running(&fixture));
+	preemption_informer_set(&fixture, "v:low");
+	preemption_complete(&fixture, "patch a", BERTH_ERR_NOT_FOUND);
+	ck_assert_str_eq(preemption_log(&fixture), "patch v");
+	ck_assert(is_running(&fixture));
+	ck_assert(!bt_preemption_is_running(&fixture.evaluator->executor, BT_STR("uid-v")));
+	preemption_informer_set(&fixture, "v:low,dying");
+	ck_assert(!is_running(&fixture));
+	preemption_informer_remove(&fixture, "v");
+	ck_assert(!is_running(&fixture));
+	preemption_informer_set(&fixture, "v:low");
+	ck_assert(is_running(&fixture));
+	/* The mark goes with the last answer, whatever the informer still has. */
+	preemption_complete(&fixture, "patch v", BERTH_ERR_NOT_FOUND);
+	ck_assert(!is_running(&fixture));
+	preemption_finish(&fixture);
+}
+END_TEST
+
+/** --- victims that are on their way to a node --- */
+
+static void wait_on_permit(struct preemption_fixture *fixture, const char *pod)
+{
+	struct bt_wait_time wait = {fixture->framework->instances.items[0], 60000000000};
+
+	(void)bt_waiting_pods_add(&fixture->waiting, fixture->framework,
+		preemption_pending(fixture, pod), &wait, 1, 0);
+}
+
+static void note_cause(void *context, struct bt_str cause)
+{
+	struct preemption_fixture *fixture = context;
+
+	bt_strbuf_printf(&fixture->log, "%scancel: %.*s", fixture->log.length != 0 ? "; " : "",
+		BT_STR_ARG(cause));
+}
+
+START_TEST(test_preemption__edge_08_43_victim_is_not_bound_yet)
+{
+	static const char *const forms[] = {SYNC, NULL};
+
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(forms); i++) {
+		struct preemption_fixture fixture;
+		struct bt_status status;
+
+		init(&fixture, forms[i], "a:low,cpu=3");
+		wait_on_permit(&fixture, "a:low");
+		expect_success(&fixture, "event a " NOTE_IN_MEMORY);
+		ck_assert_int_eq(bt_waiting_pods_poll(&fixture.waiting, BT_STR("uid-a"),
+					 &fixture.arena, &status),
+			BT_WAIT_DECIDED);
+		ck_assert_int_eq(status.code, BT_STATUS_ERROR);
+		ck_assert_str_eq(preemption_status_text(&fixture, status),
+			"Error: waiting on permit for pod: preempted");
+		preemption_finish(&fixture);
+
+		/* Decided already: the API, and PreBind is not looked at. */
+		init(&fixture, forms[i], "a:low,cpu=3");
+		wait_on_permit(&fixture, "a:low");
+		bt_waiting_pod_allow(bt_waiting_pods_find(&fixture.waiting, BT_STR("uid-a")),
+			bt_framework_plugin_name(fixture.framework, 0));
+		bt_binding_pods_add(&fixture.binding, BT_STR("uid-a"), note_cause, &fixture);
+		expect_success(&fixture, REMOVED("a"));
+		preemption_finish(&fixture);
+
+		init(&fixture, forms[i], "a:low,cpu=3");
+		bt_binding_pods_add(&fixture.binding, BT_STR("uid-a"), note_cause, &fixture);
+		expect_success(&fixture,
+			"cancel: preempted by DefaultPreemption; event a " NOTE_IN_MEMORY);
+		/* A repeated cancel succeeds too. */
+		expect_success(&fixture, "event a " NOTE_IN_MEMORY);
+		preemption_finish(&fixture);
+
+		/* PreBind is over. */
+		init(&fixture, forms[i], "a:low,cpu=3");
+		bt_binding_pods_add(&fixture.binding, BT_STR("uid-a"), note_cause, &fixture);
+		ck_assert(bt_binding_pods_mark_prebound(&fixture.binding, BT_STR("uid-a")));
+		expect_success(&fixture, REMOVED("a"));
+		preemption_finish(&fixture);
+	}
+}
+END_TEST
+
+/** --- the rest of section 11 --- */
+
+START_TEST(test_preemption__synchronous_error)
+{
+	struct preemption_fixture fixture;
+
+	init(&fixture, SYNC, THREE);
+	(void)preemption_nominate(&fixture, "n:low,nominated=node1", "node1", true);
+	fixture.failures[0] = (struct preemption_failure){"delete b", BERTH_ERR_IO, "refused"};
+	preemption_expect(
+		&fixture, "p:hi,cpu=3", "node1:U", "Error: preemption: refused", "none", NULL);
+	/* No nomination is cleared, nobody is activated. */
+	ck_assert_str_eq(preemption_log(&fixture), REMOVED("a") "; patch b; delete b");
+	preemption_finish(&fixture);
+}
+END_TEST
+
+START_TEST(test_preemption__lower_nominations_are_cleared)
+{
+	static const char *const forms[] = {SYNC, NULL};
+
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(forms); i++) {
+		struct preemption_fixture fixture;
+
+		init(&fixture, forms[i], "a:low,cpu=3");
+		(void)preemption_nominate(&fixture, "n1:mid,nominated=node1", "node1", true);
+		(void)preemption_nominate(&fixture, "n2:low", "node1", true);
+		(void)preemption_nominate(&fixture, "n3:low,nominated=node1", "node1", false);
+		(void)preemption_nominate(&fixture, "n4:low,nominated=node2", "node2", true);
+		(void)preemption_nominate(&fixture, "n5:hi,nominated=node1", "node1", true);
+		fixture.failures[0] =
+			(struct preemption_failure){"clear n1", BERTH_ERR_IO, "refused"};
+		/* In the background a failure to clear has the preemptor tried again. */
+		expect_success(&fixture,
+			forms[i] != NULL ? REMOVED("a") "; clear n1"
+					 : "clear n1; " REMOVED("a") "; activate p");
+		preemption_finish(&fixture);
+	}
+}
+END_TEST
+
+START_TEST(test_preemption__victims_are_counted)
+{
+	static const uint64_t buckets[] = {1, 0, 1, 0, 0, 0, 0, 0};
+	struct preemption_fixture fixture;
+	const struct bt_preemption_metrics *metrics;
+
+	init(&fixture, NULL, "a:low,cpu=1 b:low,cpu=1,dying c:low,cpu=1");
+	metrics = &fixture.evaluator->executor.metrics;
+	/* Terminating victims are counted, and left alone. */
+	expect_success(&fixture, REMOVED("c") "; " REMOVED("a"));
+	preemption_expect(&fixture, "p:hi,cpu=1", "node1:U", "Success", "node1", "node1[a]");
+	ck_assert_uint_eq(metrics->victims_count, 2);
+	ck_assert_uint_eq(metrics->victims_sum, 4);
+	ck_assert_uint_eq(metrics->started_tasks, 2);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(buckets); i++) {
+		ck_assert_uint_eq(metrics->victims_buckets[i], buckets[i]);
+	}
+	preemption_finish(&fixture);
+}
+END_TEST
+
+START_TEST(test_preemption__ends_with_writes_under_way)
+{
+	struct preemption_fixture fixture;
+
+	init(&fixture, NULL, THREE);
+	fixture.deferred = true;
+	expect_success(&fixture, "patch a; patch b");
+	preemption_finish(&fixture);
+}
+END_TEST
+
+BT_TEST_MAIN("preemption_executor", test_preemption__edge_08_39_only_victim_terminates_already,
+	test_preemption__edge_08_40_victim_is_gone_or_marked,
+	test_preemption__edge_08_41_failures_in_the_background,
+	test_preemption__failure_cancels_calls_under_way, test_preemption__edge_08_42_is_running,
+	test_preemption__edge_08_43_victim_is_not_bound_yet, test_preemption__synchronous_error,
+	test_preemption__lower_nominations_are_cleared, test_preemption__victims_are_counted,
+	test_preemption__ends_with_writes_under_way)
