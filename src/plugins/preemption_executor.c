@@ -2,28 +2,12 @@
 #include "plugins/preemption_executor.h"
 
 #include "api/identity.h"
-#include "framework/binding_pods.h"
-#include "framework/framework.h"
 #include "framework/pod_lister.h"
-#include "framework/waiting_pods.h"
 #include "plugins/common_plugin.h"
+#include "plugins/preemption_eviction.h"
 
 /** What a write of a task is about: the index of a victim, or one of the nominations to clear. */
 #define ITEM_NOMINATION UINT32_C(0x7fffffff)
-
-struct victim {
-	struct bt_preemption_pod pod; /* text in the task's arena */
-	struct bt_pod_condition condition;
-	bool patch; /* the condition is to be written */
-};
-
-/** What removing one victim needs to know of the preemption. */
-struct eviction {
-	struct bt_preemption_executor *executor;
-	struct bt_arena *arena;
-	struct bt_preemptor preemptor;
-	struct bt_str candidate_name;
-};
 
 /** Which part of spec 08 section 11.3 item 4 is under way. */
 enum stage {
@@ -36,8 +20,8 @@ struct bt_preemption_task {
 	uint32_t serial;
 	uint64_t uid_hash;
 	struct bt_arena arena;
-	struct eviction eviction;
-	struct victim *victims; /* those that are not terminating already */
+	struct bt_eviction eviction;
+	struct bt_victim *victims; /* those that are not terminating already */
 	uint32_t victim_count;
 	enum stage stage;
 	uint32_t pending; /* writes without an answer yet */
@@ -89,231 +73,6 @@ void bt_preemption_executor_finish(struct bt_preemption_executor *executor)
 	bt_vec_finish(&executor->tasks);
 	bt_map_finish(&executor->by_uid);
 	bt_map_finish(&executor->by_serial);
-}
-
-/** --- one victim --- */
-
-static const struct bt_pod *find_object(
-	const struct bt_handle *handle, const struct bt_preemption_pod *pod)
-{
-	const struct bt_pod_lister *pods = handle->pods;
-	const struct bt_pod *object = NULL;
-
-	if (pods != NULL) {
-		object = pods->find(pods->context, pod->namespace_, pod->name);
-	}
-	return object != NULL && bt_str_equal(object->metadata.uid, pod->uid) ? object : NULL;
-}
-
-/** The condition that says why the victim goes, and whether its status lacks it. */
-static void prepare_condition(const struct eviction *eviction, struct victim *victim)
-{
-	const struct bt_pod *object = find_object(eviction->executor->handle, &victim->pod);
-	static const struct bt_time unknown_time = {0};
-
-	victim->condition = (struct bt_pod_condition){
-		.type = BT_STR("DisruptionTarget"),
-		.status = BT_STR("True"),
-		.reason = BT_STR("PreemptionByScheduler"),
-		.message = bt_arena_printf(eviction->arena,
-			"%.*s: preempting to accommodate a higher priority %s",
-			BT_STR_ARG(eviction->preemptor.scheduler_name),
-			eviction->preemptor.is_group ? "podgroup" : "pod"),
-	};
-	victim->patch = true;
-	if (object != NULL) {
-		victim->condition.observed_generation = object->metadata.generation;
-		(void)bt_pod_conditions_set(&object->status, &victim->condition, &unknown_time,
-			eviction->arena, &victim->patch);
-	}
-}
-
-static void victim_init(const struct eviction *eviction, uint32_t pod_id, struct victim *out)
-{
-	const struct bt_state *state = eviction->executor->handle->state;
-	const struct bt_pod_record *record = bt_state_pod_at(state, pod_id);
-
-	out->pod = (struct bt_preemption_pod){
-		.namespace_ = bt_arena_str(
-			eviction->arena, bt_symbol_text(&state->symbols, record->namespace_)),
-		.name = bt_arena_str(
-			eviction->arena, bt_symbol_text(&state->symbols, record->name)),
-		.uid = bt_arena_str(eviction->arena, bt_symbol_text(&state->symbols, record->uid)),
-	};
-	prepare_condition(eviction, out);
-}
-
-static void send_event(const struct eviction *eviction, const struct victim *victim, bool in_memory)
-{
-	const struct bt_preemption_writer *writer = eviction->executor->handle->preemption_writer;
-	struct bt_strbuf note = {0};
-	struct bt_preemption_event event = {
-		.victim = victim->pod,
-		.related_group =
-			eviction->preemptor.is_group ? &eviction->preemptor.identity : NULL,
-	};
-
-	if (writer->event == NULL) {
-		return;
-	}
-	bt_strbuf_printf(&note, "Preempted by %s %.*s on node %.*s%s",
-		eviction->preemptor.is_group ? "podgroup" : "pod",
-		BT_STR_ARG(eviction->preemptor.uid), BT_STR_ARG(eviction->candidate_name),
-		in_memory ? " (in kube-scheduler memory)." : "");
-	event.note = bt_strbuf_str(&note);
-	writer->event(writer->context, &event);
-	bt_strbuf_finish(&note);
-}
-
-/** A victim on its way to a node is stopped without asking the API. */
-static bool stop_in_memory(const struct eviction *eviction, const struct victim *victim)
-{
-	const struct bt_handle *handle = eviction->executor->handle;
-	struct bt_waiting_pod *waiting = handle->waiting_pods != NULL
-		? bt_waiting_pods_find(handle->waiting_pods, victim->pod.uid)
-		: NULL;
-	struct bt_strbuf cause = {0};
-	bool stopped;
-
-	if (waiting != NULL) {
-		return bt_waiting_pod_preempt(
-			waiting, eviction->executor->plugin_name, BT_STR("preempted"));
-	}
-	if (handle->binding_pods == NULL) {
-		return false;
-	}
-	bt_strbuf_append_c(&cause, "preempted by ");
-	bt_strbuf_append_str(&cause, eviction->executor->plugin_name);
-	stopped = bt_binding_pods_cancel(
-		handle->binding_pods, victim->pod.uid, bt_strbuf_str(&cause));
-	bt_strbuf_finish(&cause);
-	return stopped;
-}
-
-/** --- synchronous form --- */
-
-/** 0, or the first error. A victim that is gone is no error, and no event is sent about it. */
-static int evict_now(
-	const struct eviction *eviction, const struct victim *victim, struct berth_error *err)
-{
-	const struct bt_preemption_writer *writer = eviction->executor->handle->preemption_writer;
-	struct bt_preemption_ticket none = {NULL, 0};
-	struct berth_error cause = BERTH_ERROR_INIT;
-	int result = 0;
-
-	if (stop_in_memory(eviction, victim)) {
-		send_event(eviction, victim, true);
-		return 0;
-	}
-	if (victim->patch) {
-		result = writer->patch_condition(
-			writer->context, none, &victim->pod, &victim->condition, &cause);
-	}
-	if (result == 0) {
-		result = writer->delete_pod(writer->context, none, &victim->pod, &cause);
-	}
-	BT_ASSERT(result <= 0);
-	if (result == 0) {
-		send_event(eviction, victim, false);
-	} else if (result == BERTH_ERR_NOT_FOUND) {
-		berth_error_finish(&cause);
-		result = 0;
-	} else {
-		result = bt_error_move(err, &cause);
-	}
-	return result;
-}
-
-/** Pods of lower priority that count on the node: their nomination would be in the way. */
-struct lower_nominations {
-	struct bt_arena *arena;
-	int32_t priority;
-	BT_VEC(struct bt_preemption_pod) pods;
-};
-
-static bool note_lower_nomination(void *context, const struct bt_pod_info *pod)
-{
-	struct lower_nominations *lower = context;
-
-	/* Without a name in its status there is nothing to clear; a stub has none. */
-	if (pod->priority < lower->priority && pod->nominated_node_name.length != 0) {
-		struct bt_preemption_pod copy = {
-			.namespace_ = bt_arena_str(lower->arena, pod->namespace_),
-			.name = bt_arena_str(lower->arena, pod->name),
-			.uid = bt_arena_str(lower->arena, pod->uid),
-		};
-
-		bt_vec_push(&lower->pods, copy);
-	}
-	return true;
-}
-
-static struct lower_nominations find_lower_nominations(const struct eviction *eviction)
-{
-	const struct bt_framework *framework = eviction->executor->handle->framework;
-	struct lower_nominations lower = {
-		.arena = eviction->arena, .priority = eviction->preemptor.priority};
-
-	if (framework != NULL && framework->nominator != NULL) {
-		bt_nominator_for_node(framework->nominator, eviction->candidate_name,
-			note_lower_nomination, &lower);
-	}
-	return lower;
-}
-
-static void clear_nominations_now(const struct eviction *eviction)
-{
-	const struct bt_preemption_writer *writer = eviction->executor->handle->preemption_writer;
-	struct bt_preemption_ticket none = {NULL, 0};
-	struct lower_nominations lower = find_lower_nominations(eviction);
-
-	for (uint32_t i = 0; i < lower.pods.count; i++) {
-		struct berth_error err = BERTH_ERROR_INIT;
-
-		/* The pod learns of it later or not at all; the preemption goes on. */
-		(void)writer->clear_nomination(writer->context, none, &lower.pods.items[i], &err);
-		berth_error_finish(&err);
-	}
-	bt_vec_finish(&lower.pods);
-}
-
-static void observe_victims(struct bt_preemption_metrics *metrics, uint32_t victim_count)
-{
-	uint32_t bucket = 0;
-
-	while (bucket + 1 < BT_PREEMPTION_VICTIM_BUCKETS && victim_count > (1U << bucket)) {
-		bucket++;
-	}
-	metrics->victims_buckets[bucket]++;
-	metrics->victims_sum += victim_count;
-	metrics->victims_count++;
-}
-
-static bool is_terminating(const struct bt_preemption_executor *executor, uint32_t pod_id)
-{
-	return bt_state_pod_at(executor->handle->state, pod_id)->terminating;
-}
-
-static struct bt_status evict_all_now(
-	struct eviction *eviction, const uint32_t *victims, uint32_t victim_count)
-{
-	struct bt_preemption_executor *executor = eviction->executor;
-
-	observe_victims(&executor->metrics, victim_count);
-	for (uint32_t i = 0; i < victim_count; i++) {
-		struct berth_error err = BERTH_ERROR_INIT;
-		struct victim victim;
-
-		if (is_terminating(executor, victims[i])) {
-			continue;
-		}
-		victim_init(eviction, victims[i], &victim);
-		if (evict_now(eviction, &victim, &err) < 0) {
-			return bt_status_from_error(eviction->arena, &err);
-		}
-	}
-	clear_nominations_now(eviction);
-	return BT_STATUS_OK;
 }
 
 /** --- asynchronous form --- */
@@ -396,12 +155,12 @@ static void send_victim(struct bt_preemption_task *task, uint32_t item)
 {
 	const struct bt_preemption_writer *writer =
 		task->eviction.executor->handle->preemption_writer;
-	const struct victim *victim = &task->victims[item];
+	const struct bt_victim *victim = &task->victims[item];
 	struct berth_error err = BERTH_ERROR_INIT;
 	int result;
 
-	if (stop_in_memory(&task->eviction, victim)) {
-		send_event(&task->eviction, victim, true);
+	if (bt_eviction_stop_in_memory(&task->eviction, victim)) {
+		bt_eviction_send_event(&task->eviction, victim, true);
 		return;
 	}
 	if (!victim->patch) {
@@ -432,7 +191,7 @@ static void write_done(struct bt_preemption_task *task, uint32_t item, bool dele
 		return;
 	}
 	if (deleted) {
-		send_event(&task->eviction, &task->victims[item], false);
+		bt_eviction_send_event(&task->eviction, &task->victims[item], false);
 	} else if (!task->failed) {
 		/* After an error the others' remaining calls are cancelled. */
 		send_delete(task, item);
@@ -443,7 +202,7 @@ static void send_nominations(struct bt_preemption_task *task)
 {
 	const struct bt_preemption_writer *writer =
 		task->eviction.executor->handle->preemption_writer;
-	struct lower_nominations lower = find_lower_nominations(&task->eviction);
+	struct bt_lower_nominations lower = bt_eviction_lower_nominations(&task->eviction);
 
 	for (uint32_t i = 0; i < lower.pods.count; i++) {
 		struct berth_error err = BERTH_ERROR_INIT;
@@ -499,7 +258,7 @@ static void advance(struct bt_preemption_task *task)
 	}
 }
 
-static void copy_preemptor(struct eviction *eviction, const struct bt_preemptor *preemptor,
+static void copy_preemptor(struct bt_eviction *eviction, const struct bt_preemptor *preemptor,
 	struct bt_str candidate_name)
 {
 	struct bt_arena *arena = eviction->arena;
@@ -532,12 +291,12 @@ static void start_task(struct bt_preemption_executor *executor,
 	struct bt_preemption_task *task;
 
 	for (uint32_t i = 0; i < victim_count; i++) {
-		remaining += !is_terminating(executor, victims[i]);
+		remaining += !bt_eviction_is_terminating(executor, victims[i]);
 	}
 	if (remaining == 0) {
 		return;
 	}
-	observe_victims(&executor->metrics, victim_count);
+	bt_eviction_observe(&executor->metrics, victim_count);
 	executor->metrics.started_tasks++;
 	task = BT_NEW(struct bt_preemption_task);
 	task->serial = executor->next_serial++;
@@ -545,10 +304,10 @@ static void start_task(struct bt_preemption_executor *executor,
 	task->eviction.executor = executor;
 	task->eviction.arena = &task->arena;
 	copy_preemptor(&task->eviction, preemptor, candidate_name);
-	task->victims = BT_ARENA_NEW_ARRAY(&task->arena, struct victim, remaining);
+	task->victims = BT_ARENA_NEW_ARRAY(&task->arena, struct bt_victim, remaining);
 	for (uint32_t i = 0; i < victim_count; i++) {
-		if (!is_terminating(executor, victims[i])) {
-			victim_init(
+		if (!bt_eviction_is_terminating(executor, victims[i])) {
+			bt_eviction_init_victim(
 				&task->eviction, victims[i], &task->victims[task->victim_count++]);
 		}
 	}
@@ -575,13 +334,13 @@ struct bt_status bt_preemption_evict(struct bt_preemption_executor *executor,
 	const struct bt_preemptor *preemptor, struct bt_str candidate_name, const uint32_t *victims,
 	uint32_t victim_count, struct bt_arena *arena)
 {
-	struct eviction eviction = {executor, arena, *preemptor, candidate_name};
+	struct bt_eviction eviction = {executor, arena, *preemptor, candidate_name};
 
 	if (executor->handle->preemption_writer == NULL) {
 		return BT_STATUS_OK;
 	}
 	if (!bt_gate_enabled(executor->handle->gates, BT_GATE_SCHEDULER_ASYNC_PREEMPTION)) {
-		return evict_all_now(&eviction, victims, victim_count);
+		return bt_eviction_run_now(&eviction, victims, victim_count);
 	}
 	start_task(executor, preemptor, candidate_name, victims, victim_count);
 	return BT_STATUS_OK;
