@@ -11,7 +11,7 @@ SETUP = meson setup --wrap-mode=nodownload
 SANITIZE = --buildtype=debug -Doptimization=1 -Db_sanitize=address,undefined -Db_lundef=false
 C_SOURCES = $(shell find src include tests fuzz bench -name '*.[ch]')
 
-.PHONY: build run test test-asan test-clang bench fuzz format tidy clean install \
+.PHONY: build run test test-asan test-clang bench fuzz format tidy doc clean install \
 	deps-build deps-test deps-dev configure
 
 build: configure
@@ -49,6 +49,10 @@ tidy: deps-dev
 	tools/check_tidy.py .
 	@test -f build-clang/build.ninja || CC=$(CLANG) $(SETUP) -Dtests=enabled build-clang
 	run-clang-tidy-14 -quiet -p build-clang '/src/.*\.c$$'
+
+doc: deps-test
+	@tools/check_doc.py . build/doc
+	@echo build/doc/html/index.html
 
 clean:
 	rm -rf build build-asan build-clang build-fuzz
