@@ -392,6 +392,7 @@ void bt_engine_schedule(struct bt_engine *engine, struct bt_framework *framework
 		.plan = bt_plan_get(engine, framework, pod),
 		.start_index = engine->next_start_node_index,
 	};
+	out_result->plan = run.plan;
 	if (run.plan != NULL) {
 		adopt_plan(cycle, run.plan);
 	}

@@ -2,9 +2,13 @@
 #include "sched/engine.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
+#include "framework/binding_pods.h"
 #include "plugins/registry.h"
 #include "sched/cycle.h"
 #include "sched/plan.h"
+
+#define CYCLE_ARENA_BYTES ((size_t)64 * 1024)
 
 static struct bt_state_options state_options(const struct bt_gates *gates)
 {
@@ -47,7 +51,7 @@ int bt_engine_create(struct bt_config *config, const struct bt_engine_options *o
 	engine->config = bt_config_ref(config);
 	engine->options = *options;
 	bt_prng_init(&engine->prng, options->seed);
-	bt_arena_init(&engine->arena, 64 * 1024);
+	bt_arena_init(&engine->arena, CYCLE_ARENA_BYTES);
 	bt_arena_init(&engine->verify_arena, 0);
 	bt_registry_init(&engine->registry);
 	struct bt_state_options settings = state_options(bt_config_gates(config));
@@ -122,29 +126,48 @@ static void fail_on_node(
 	result->outcome = BT_OUTCOME_FIT_ERROR;
 }
 
-static struct bt_status reserve_and_permit(struct bt_framework *framework,
-	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, uint32_t slot)
+static struct bt_status reserve_and_permit(
+	const struct bt_pod_info *pod, struct bt_schedule_result *result)
 {
-	struct bt_status status = bt_run_reserve(framework, cycle, pod, slot);
+	struct bt_framework *framework = result->framework;
+	struct bt_cycle_state *cycle = result->cycle;
+	struct bt_status status = bt_run_reserve(framework, cycle, pod, result->slot);
 	if (!bt_status_is_success(&status)) {
 		return status;
 	}
-	struct bt_permit_outcome permit = bt_run_permit(framework, cycle, pod, slot);
-	return permit.status.code == BT_STATUS_WAIT ? BT_STATUS_OK : permit.status;
+	struct bt_permit_outcome permit = bt_run_permit(framework, cycle, pod, result->slot);
+	if (permit.status.code != BT_STATUS_WAIT) {
+		return permit.status;
+	}
+	result->waits = permit.waits;
+	result->wait_count = permit.wait_count;
+	return BT_STATUS_OK;
 }
 
 /** Unreserve and forget: spec 03 section 4.1. */
-static void undo(struct bt_engine *engine, const struct bt_pod_info *pod,
-	const struct bt_schedule_result *result)
+static void undo(
+	struct bt_engine *engine, const struct bt_pod_info *pod, struct bt_schedule_result *result)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
 	bt_run_unreserve(result->framework, result->cycle, pod, result->slot);
 	struct bt_pod assumed = *pod->object;
 	assumed.spec.node_name = bt_node_table_name(&engine->state->nodes, result->slot);
 	if (bt_state_forget_pod(engine->state, &assumed, &err) < 0) {
-		/* Only possible when a plugin removed the pod from the cache: the first failure is
-		 * the one to report. */
+		/* The watch confirmed the pod meanwhile. The first failure stays the one to report.
+		 */
+		result->forget_error =
+			bt_arena_str(result->cycle->arena, bt_str_from(berth_error_message(&err)));
 		berth_error_finish(&err);
+	}
+}
+
+static void fail_undone(
+	struct bt_engine *engine, struct bt_schedule_result *result, const struct bt_status *status)
+{
+	if (bt_status_is_rejected(status)) {
+		fail_on_node(engine, result, status);
+	} else {
+		fail_with_status(result, status);
 	}
 }
 
@@ -160,17 +183,70 @@ bool bt_engine_reserve(
 		return false;
 	}
 	bt_nominator_delete(&engine->nominator, pod->uid);
-	struct bt_status status = reserve_and_permit(result->framework, cycle, pod, result->slot);
+	struct bt_status status = reserve_and_permit(pod, result);
 	if (bt_status_is_success(&status)) {
 		return true;
 	}
 	undo(engine, pod, result);
-	if (bt_status_is_rejected(&status)) {
-		fail_on_node(engine, result, &status);
-	} else {
-		fail_with_status(result, &status);
-	}
+	fail_undone(engine, result, &status);
 	return false;
+}
+
+void bt_engine_hold(
+	struct bt_engine *engine, struct bt_schedule_result *result, struct bt_held_cycle *out_held)
+{
+	BT_ASSERT(engine->cycle_open && result->cycle == &engine->cycle);
+	out_held->arena = engine->arena;
+	out_held->cycle = engine->cycle;
+	out_held->cycle.arena = &out_held->arena;
+	out_held->plan = result->plan;
+	bt_plan_pin(out_held->plan);
+	bt_arena_init(&engine->arena, CYCLE_ARENA_BYTES);
+	engine->cycle_open = false;
+	result->cycle = &out_held->cycle;
+}
+
+void bt_engine_release_held(struct bt_engine *engine, struct bt_held_cycle *held)
+{
+	bt_plan_unpin(engine->plans, held->plan);
+	bt_cycle_state_finish(&held->cycle);
+	bt_arena_finish(&held->arena);
+}
+
+void bt_engine_reject_waiting(struct bt_engine *engine, const struct bt_pod_info *pod,
+	const struct bt_status *status, struct bt_schedule_result *result)
+{
+	/* Other cycles have used the list since. */
+	result->diagnosis = (struct bt_diagnosis){.statuses = engine->statuses};
+	undo(engine, pod, result);
+	fail_undone(engine, result, status);
+	result->diagnosis.nameless_plugin = status->plugin == 0;
+}
+
+/** --- the binding cycle --- */
+
+static void cancel_binding(void *context, struct bt_str cause)
+{
+	struct bt_cycle_state *cycle = context;
+	cycle->cancel_cause = bt_arena_str(cycle->arena, cause);
+}
+
+/** PreBind; preemption may stop the pod until it is over. */
+static struct bt_status pre_bind(
+	const struct bt_pod_info *pod, const struct bt_schedule_result *result)
+{
+	struct bt_binding_pods *binding = result->framework->handle.binding_pods;
+	if (binding == NULL) {
+		return bt_run_pre_bind(result->framework, result->cycle, pod, result->slot);
+	}
+	bt_binding_pods_add(binding, pod->uid, cancel_binding, result->cycle);
+	struct bt_status status =
+		bt_run_pre_bind(result->framework, result->cycle, pod, result->slot);
+	if (bt_status_is_success(&status) && !bt_binding_pods_mark_prebound(binding, pod->uid)) {
+		status = bt_status_error_text(result->cycle->arena, result->cycle->cancel_cause);
+	}
+	bt_binding_pods_remove(binding, pod->uid);
+	return status;
 }
 
 bool bt_engine_bind(struct bt_engine *engine, const struct bt_pod_info *pod,
@@ -179,11 +255,13 @@ bool bt_engine_bind(struct bt_engine *engine, const struct bt_pod_info *pod,
 	struct bt_framework *framework = result->framework;
 	struct bt_cycle_state *cycle = result->cycle;
 	struct bt_status status = *pre_flights;
-	if (status.code == BT_STATUS_SUCCESS || status.code == BT_STATUS_SKIP) {
-		status = bt_run_pre_bind(framework, cycle, pod, result->slot);
-		if (bt_status_is_success(&status)) {
-			status = bt_run_bind(framework, cycle, pod, result->slot);
-		}
+	if (status.code == BT_STATUS_SUCCESS) {
+		status = pre_bind(pod, result);
+	} else if (status.code == BT_STATUS_SKIP) {
+		status = BT_STATUS_OK; /* no PreBind plugin has work */
+	}
+	if (bt_status_is_success(&status)) {
+		status = bt_run_bind(framework, cycle, pod, result->slot);
 	}
 	if (!bt_status_is_success(&status)) {
 		undo(engine, pod, result);

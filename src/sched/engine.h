@@ -40,7 +40,8 @@ struct bt_engine_options {
 		.percentage_of_nodes_to_score = -1 \
 	}
 
-struct bt_plan_cache; /* sched/plan.h */
+struct bt_plan; /* sched/plan.h */
+struct bt_plan_cache;
 
 struct bt_engine {
 	struct bt_config *config;
@@ -76,6 +77,8 @@ struct bt_diagnosis {
 	struct bt_node_statuses statuses;
 	struct bt_plugin_set unschedulable_plugins;
 	struct bt_plugin_set pending_plugins;
+	/** The pod was rejected in nobody's name: counts as a plugin without one. */
+	bool nameless_plugin;
 	struct bt_str pre_filter_message;
 	struct bt_str post_filter_message;
 	uint32_t node_count; /* numAllNodes */
@@ -103,6 +106,19 @@ struct bt_schedule_result {
 		nomination;           /* present: what to do with status.nominatedNodeName */
 	struct bt_cycle_state *cycle; /* for Reserve and what follows */
 	struct bt_framework *framework;
+	struct bt_plan *plan; /* whose data the cycle uses; may be NULL */
+	/* Permit plugins that make the pod wait. */
+	struct bt_wait_time *waits;
+	uint32_t wait_count;
+	/** Undoing the attempt left the pod in the cache: why. "" otherwise. */
+	struct bt_str forget_error;
+};
+
+/** A cycle that goes on while others run in the engine. Must not move. */
+struct bt_held_cycle {
+	struct bt_arena arena;
+	struct bt_cycle_state cycle;
+	struct bt_plan *plan; /* pinned */
 };
 
 /**
@@ -113,11 +129,18 @@ void bt_engine_schedule(struct bt_engine *engine, struct bt_framework *framework
 	const struct bt_pod_info *pod, struct bt_schedule_result *out_result);
 
 /**
- * Assume the pod on the chosen node, Reserve, Permit (spec 03 section 4; a Permit that waits counts
- * as allowed). On failure everything is undone and result tells why.
+ * Assume the pod on the chosen node, Reserve, Permit (spec 03 section 4). A Permit that waits is a
+ * success; result->waits tells for whom. On failure everything is undone and result tells why.
  */
 bool bt_engine_reserve(
 	struct bt_engine *engine, const struct bt_pod_info *pod, struct bt_schedule_result *result);
+/** Take a reserved pod's cycle out of the engine: result stays valid while others are scheduled. */
+void bt_engine_hold(struct bt_engine *engine, struct bt_schedule_result *result,
+	struct bt_held_cycle *out_held);
+void bt_engine_release_held(struct bt_engine *engine, struct bt_held_cycle *held);
+/** What the pod waited for did not come: everything is undone and result tells why. */
+void bt_engine_reject_waiting(struct bt_engine *engine, const struct bt_pod_info *pod,
+	const struct bt_status *status, struct bt_schedule_result *result);
 /**
  * PreBind, Bind, PostBind of a reserved pod (spec 03 section 6). pre_flights: what
  * bt_run_pre_bind_pre_flights said. On failure everything is undone and result tells why.

@@ -100,6 +100,8 @@ struct bt_plan {
 	uint64_t log_sequence;
 	uint64_t list_version;
 	uint32_t node_count; /* snapshot size when scores were computed */
+	uint32_t pin_count;  /* cycles under way outside the engine that use the plan's data */
+	bool removed;        /* from the cache; lives until the last pin is gone */
 	/* Cache links (bt_plan_cache). */
 	struct plan_queue *queue;
 	struct bt_plan *next_of_shape;
@@ -120,6 +122,10 @@ void bt_plan_cache_destroy(struct bt_plan_cache *cache);
  */
 struct bt_plan *bt_plan_get(
 	struct bt_engine *engine, struct bt_framework *framework, const struct bt_pod_info *pod);
+
+/** The plan's data stays while it is pinned; the columns do not. plan may be NULL. */
+void bt_plan_pin(struct bt_plan *plan);
+void bt_plan_unpin(struct bt_plan_cache *cache, struct bt_plan *plan);
 
 /** Make local, raws and total valid too. Only when at least two nodes are feasible. */
 void bt_plan_score_columns(

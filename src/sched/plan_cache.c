@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "sched/plan_private.h"
 
 /** Plans of recurring shapes kept by default: a thousand shapes at 5,000 nodes. */
@@ -172,7 +173,31 @@ static void cache_remove(struct bt_plan_cache *cache, struct bt_plan *plan)
 	}
 	*link = plan->next_of_shape;
 	unlink_plan(plan);
+	if (plan->pin_count != 0) {
+		bt_plan_drop_columns(cache, plan);
+		plan->removed = true;
+		return;
+	}
 	plan_destroy(cache, plan);
+}
+
+void bt_plan_pin(struct bt_plan *plan)
+{
+	if (plan != NULL) {
+		plan->pin_count++;
+	}
+}
+
+void bt_plan_unpin(struct bt_plan_cache *cache, struct bt_plan *plan)
+{
+	if (plan == NULL) {
+		return;
+	}
+	BT_ASSERT(plan->pin_count != 0);
+	plan->pin_count--;
+	if (plan->pin_count == 0 && plan->removed) {
+		plan_destroy(cache, plan);
+	}
 }
 
 static void make_room(struct bt_plan_cache *cache)

@@ -26,6 +26,8 @@ static void connect_handle(struct bt_scheduler *scheduler, struct bt_handle *han
 {
 	handle->binder = &scheduler->binder;
 	handle->pods = &scheduler->lister;
+	handle->waiting_pods = &scheduler->waiting;
+	handle->binding_pods = &scheduler->binding;
 	handle->preemption_writer = scheduler->writer.preemption;
 	handle->volume_writer = scheduler->writer.volumes;
 }
@@ -61,6 +63,8 @@ int bt_scheduler_create(struct bt_config *config, const struct bt_engine_options
 			gates, BT_GATE_IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING),
 		.node_declared_features = bt_gate_enabled(gates, BT_GATE_NODE_DECLARED_FEATURES),
 	};
+	bt_waiting_pods_init(&scheduler->waiting);
+	bt_binding_pods_init(&scheduler->binding);
 	bt_object_store_init(&scheduler->pods);
 	bt_arena_init(&scheduler->scratch, 0);
 	int result = create_parts(scheduler, config, options, err);
@@ -77,10 +81,15 @@ void bt_scheduler_destroy(struct bt_scheduler *scheduler)
 	if (scheduler == NULL) {
 		return;
 	}
+	bt_scheduler_drop_waiting(scheduler);
 	bt_queue_destroy(scheduler->queue);
 	bt_engine_destroy(scheduler->engine);
+	bt_waiting_pods_finish(&scheduler->waiting);
+	bt_binding_pods_finish(&scheduler->binding);
 	bt_object_store_finish(&scheduler->pods);
 	bt_arena_finish(&scheduler->scratch);
+	bt_strbuf_finish(&scheduler->name);
+	bt_strbuf_finish(&scheduler->node_name);
 	bt_strbuf_finish(&scheduler->text);
 	bt_free(scheduler);
 }
@@ -106,7 +115,7 @@ void bt_scheduler_warn(const struct bt_scheduler *scheduler, struct berth_error 
 
 /** --- one attempt: spec 03 section 2 --- */
 
-static void send_event(const struct bt_scheduler *scheduler, const struct bt_pod *pod,
+void bt_scheduler_send_event(const struct bt_scheduler *scheduler, const struct bt_pod *pod,
 	const char *type, const char *reason, const char *action, const struct bt_strbuf *note)
 {
 	if (scheduler->writer.event != NULL) {
@@ -125,7 +134,8 @@ static bool must_skip(const struct bt_scheduler *scheduler, const struct bt_queu
 		struct bt_strbuf note = {0};
 		bt_strbuf_append_c(&note, "skip schedule deleting pod: ");
 		bt_object_ref(&pod->metadata, &note);
-		send_event(scheduler, pod, "Warning", "FailedScheduling", "Scheduling", &note);
+		bt_scheduler_send_event(
+			scheduler, pod, "Warning", "FailedScheduling", "Scheduling", &note);
 		bt_strbuf_finish(&note);
 		return true;
 	}
@@ -135,72 +145,6 @@ static bool must_skip(const struct bt_scheduler *scheduler, const struct bt_queu
 	return assumed;
 }
 
-/** With work to do before the binding, the expected node is made known first. Spec 03 section 6. */
-static void expect_node(struct bt_scheduler *scheduler, const struct bt_pod *pod,
-	const struct bt_status *pre_flights, struct bt_str node_name)
-{
-	const struct bt_gates *gates = bt_config_gates(scheduler->engine->config);
-	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_post_filter_result nomination = {true, BT_NOMINATING_OVERRIDE, node_name};
-	if (!bt_gate_enabled(gates, BT_GATE_NOMINATED_NODE_NAME_FOR_EXPECTATION) ||
-		!bt_status_is_success(pre_flights) || scheduler->writer.patch_status == NULL ||
-		bt_str_equal(pod->status.nominated_node_name, node_name)) {
-		return;
-	}
-	if (scheduler->writer.patch_status(
-		    scheduler->writer.context, pod, NULL, &nomination, &err) < 0) {
-		bt_scheduler_warn(scheduler, &err);
-	}
-}
-
-static void report_bound(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
-	const struct bt_schedule_result *result, struct bt_attempt *out_attempt)
-{
-	const struct bt_pod *pod = entry->pod.object;
-	struct bt_str node_name =
-		bt_node_table_name(&scheduler->engine->state->nodes, result->slot);
-	struct bt_strbuf note = {0};
-	bt_strbuf_append_c(&note, "Successfully assigned ");
-	bt_object_ref(&pod->metadata, &note);
-	bt_strbuf_append_c(&note, " to ");
-	bt_strbuf_append_str(&note, node_name);
-	send_event(scheduler, pod, "Normal", "Scheduled", "Binding", &note);
-	bt_strbuf_finish(&note);
-	out_attempt->outcome = BT_ATTEMPT_BOUND;
-	out_attempt->node_name = bt_arena_str(&scheduler->engine->arena, node_name);
-	bt_queue_release(scheduler->queue, entry);
-}
-
-/**
- * The binding cycle. Its failure frees the assumed pod; others hear of it before the pod is queued
- * again, or after it when the pod was rejected (spec 03 section 6.1).
- */
-static void bind(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
-	struct bt_schedule_result *result, int64_t now_ns, struct bt_attempt *out_attempt)
-{
-	struct bt_engine *engine = scheduler->engine;
-	struct bt_status pre_flights = bt_run_pre_bind_pre_flights(
-		result->framework, result->cycle, &entry->pod, result->slot);
-	expect_node(scheduler, entry->pod.object, &pre_flights,
-		bt_node_table_name(&engine->state->nodes, result->slot));
-	bt_queue_done(scheduler->queue, entry->pod.uid);
-	if (bt_engine_bind(engine, &entry->pod, &pre_flights, result)) {
-		report_bound(scheduler, entry, result, out_attempt);
-		return;
-	}
-	struct bt_object *pod = bt_object_share(entry->object);
-	bool rejected = bt_status_is_rejected(&result->status);
-	struct bt_queue_check others = {.excluded_uid = pod->meta->uid};
-	if (!rejected) {
-		bt_scheduler_announce_freed(scheduler, pod, NULL, now_ns);
-	}
-	bt_scheduler_fail(scheduler, entry, result, now_ns, out_attempt);
-	if (rejected) {
-		bt_scheduler_announce_freed(scheduler, pod, &others, now_ns);
-	}
-	bt_object_release(pod);
-}
-
 void bt_scheduler_prefer_node(struct bt_scheduler *scheduler, struct bt_str node_name)
 {
 	struct bt_engine *engine = scheduler->engine;
@@ -208,6 +152,17 @@ void bt_scheduler_prefer_node(struct bt_scheduler *scheduler, struct bt_str node
 	for (uint32_t i = 0; i < engine->profiles.frameworks.count; i++) {
 		engine->profiles.frameworks.items[i]->handle.preferred_node = node_name;
 	}
+}
+
+void bt_scheduler_name_attempt(struct bt_scheduler *scheduler, const struct bt_pod_info *pod,
+	struct bt_attempt *out_attempt)
+{
+	bt_strbuf_reset(&scheduler->name);
+	bt_strbuf_append_str(&scheduler->name, pod->namespace_);
+	bt_strbuf_append_str(&scheduler->name, pod->name);
+	struct bt_str both = bt_strbuf_str(&scheduler->name);
+	out_attempt->namespace_ = bt_str_sub(both, 0, pod->namespace_.length);
+	out_attempt->name = bt_str_sub(both, pod->namespace_.length, BT_STR_MAX);
 }
 
 void bt_scheduler_schedule_one(
@@ -227,12 +182,13 @@ void bt_scheduler_schedule_one(
 	}
 	struct bt_schedule_result result;
 	bt_engine_schedule(scheduler->engine, framework, &entry->pod, &result);
-	out_attempt->namespace_ = bt_arena_str(&scheduler->engine->arena, entry->pod.namespace_);
-	out_attempt->name = bt_arena_str(&scheduler->engine->arena, entry->pod.name);
+	bt_scheduler_name_attempt(scheduler, &entry->pod, out_attempt);
 	if (result.outcome == BT_OUTCOME_SCHEDULED &&
 		bt_engine_reserve(scheduler->engine, &entry->pod, &result)) {
-		bind(scheduler, entry, &result, now_ns, out_attempt);
-	} else {
-		bt_scheduler_fail(scheduler, entry, &result, now_ns, out_attempt);
+		bt_scheduler_activate(scheduler, result.cycle, now_ns);
+		bt_scheduler_start_binding(scheduler, entry, &result, now_ns, out_attempt);
+		return;
 	}
+	bt_scheduler_warn_of_forget(scheduler, &result);
+	bt_scheduler_fail(scheduler, entry, &result, now_ns, out_attempt);
 }

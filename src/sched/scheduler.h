@@ -7,7 +7,8 @@
  * into events, and handles failed attempts. Spec: 03 sections 2, 6, 9 and 10.
  *
  * One thread; time is a parameter. Writes are asked for synchronously; whoever carries them out
- * reports their effects back through observe, as a watch would.
+ * reports their effects back through observe, as a watch would. Only waiting on Permit does not
+ * block: such a pod is held while others are tried.
  */
 #include "framework/preemption.h"
 #include "queue/queue.h"
@@ -55,9 +56,17 @@ struct bt_queue *bt_scheduler_queue(const struct bt_scheduler *scheduler);
 BT_MUST_USE int bt_scheduler_observe(struct bt_scheduler *scheduler, struct bt_object *old_object,
 	struct bt_object *new_object, int64_t now_ns, struct berth_error *err);
 
+/**
+ * The watch missed how this object went: last_known may be out of date. As observe with no new
+ * object otherwise.
+ */
+BT_MUST_USE int bt_scheduler_observe_lost(struct bt_scheduler *scheduler,
+	struct bt_object *last_known, int64_t now_ns, struct berth_error *err);
+
 enum bt_attempt_outcome {
 	BT_ATTEMPT_IDLE,    /* no pod to try */
 	BT_ATTEMPT_BOUND,   /* node_name is set */
+	BT_ATTEMPT_WAITING, /* on Permit, for node_name; bt_scheduler_finish_waiting has the end */
 	BT_ATTEMPT_FAILED,  /* reason and message as in the PodScheduled condition */
 	BT_ATTEMPT_SKIPPED, /* the popped pod is being deleted, assumed, or of no profile */
 };
@@ -78,4 +87,12 @@ void bt_scheduler_prefer_node(struct bt_scheduler *scheduler, struct bt_str node
 /** Pop one pod and run its scheduling and binding cycle. */
 void bt_scheduler_schedule_one(
 	struct bt_scheduler *scheduler, int64_t now_ns, struct bt_attempt *out_attempt);
+/**
+ * Finish the binding of one pod that need not wait on Permit any longer: allowed, rejected, or its
+ * time is over. false: there is none. Ask until then after each attempt, change and deadline.
+ */
+bool bt_scheduler_finish_waiting(
+	struct bt_scheduler *scheduler, int64_t now_ns, struct bt_attempt *out_attempt);
+/** When the next time of a waiting pod is over, or earlier; INT64_MAX: never. */
+int64_t bt_scheduler_next_deadline_ns(const struct bt_scheduler *scheduler);
 #endif

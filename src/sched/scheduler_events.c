@@ -117,7 +117,10 @@ static bool is_assumed(struct bt_scheduler *scheduler, const struct bt_object *p
 	return assumed;
 }
 
-/** An assumed pod's deletion began: its resources are free. */
+/**
+ * An assumed pod's deletion began: one that waits on Permit is rejected, any other is forgotten at
+ * once and its binding goes on.
+ */
 static void drop_assumed(struct bt_scheduler *scheduler, struct bt_object *pod, int64_t now_ns)
 {
 	struct bt_state *state = scheduler->engine->state;
@@ -129,7 +132,8 @@ static void drop_assumed(struct bt_scheduler *scheduler, struct bt_object *pod, 
 	struct bt_pod assumed = *(const struct bt_pod *)pod->value;
 	assumed.spec.node_name =
 		bt_node_table_name(&state->nodes, bt_state_pod_at(state, id)->node);
-	if (bt_state_forget_pod(state, &assumed, &err) < 0) {
+	if (!bt_waiting_pods_reject(&scheduler->waiting, pod->meta->uid) &&
+		bt_state_forget_pod(state, &assumed, &err) < 0) {
 		bt_scheduler_warn(scheduler, &err);
 	}
 	bt_scheduler_announce_freed(scheduler, pod, NULL, now_ns);
@@ -228,6 +232,17 @@ static int delete_pod(struct bt_scheduler *scheduler, struct bt_object *pod, int
 	return 0;
 }
 
+/** What is known of it may be older than its binding. */
+static int delete_lost_pod(struct bt_scheduler *scheduler, struct bt_object *pod, int64_t now_ns,
+	struct berth_error *err)
+{
+	int result = delete_assigned(scheduler, pod, now_ns, err);
+	if (is_ours(scheduler, pod)) {
+		delete_unassigned(scheduler, pod, false, now_ns);
+	}
+	return result;
+}
+
 /** A terminal pod is one that is gone: spec 01 section 5.17. */
 static struct bt_object *unless_terminal(struct bt_object *pod)
 {
@@ -297,6 +312,18 @@ static void observe_other(struct bt_scheduler *scheduler, struct bt_object *old_
 	if (resource.data != NULL) {
 		move(scheduler, resource, action, old_object, new_object, NULL, now_ns);
 	}
+}
+
+int bt_scheduler_observe_lost(struct bt_scheduler *scheduler, struct bt_object *last_known,
+	int64_t now_ns, struct berth_error *err)
+{
+	if (last_known->kind != BT_KIND_POD) {
+		return bt_scheduler_observe(scheduler, last_known, NULL, now_ns, err);
+	}
+	bt_arena_reset(&scheduler->scratch);
+	(void)bt_object_store_delete(&scheduler->pods, BT_KIND_POD, last_known->meta->namespace_,
+		last_known->meta->name); /* terminal already: it was not there */
+	return delete_lost_pod(scheduler, last_known, now_ns, err);
 }
 
 int bt_scheduler_observe(struct bt_scheduler *scheduler, struct bt_object *old_object,

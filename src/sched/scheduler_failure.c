@@ -25,8 +25,22 @@ static void send_failed_scheduling(
 	bt_strbuf_finish(&note);
 }
 
+/** Spec 03 section 9.3: what is so already is not asked for. */
+static bool changes_status(const struct bt_pod *pod, const struct bt_pod_condition *condition,
+	const struct bt_post_filter_result *nomination, int64_t now_ns, struct bt_arena *arena)
+{
+	bool changed = false;
+	struct bt_time now = {now_ns / 1000000000, 0, true};
+	(void)bt_pod_conditions_set(&pod->status, condition, &now, arena, &changed);
+	return changed ||
+		(nomination->present && nomination->mode == BT_NOMINATING_OVERRIDE &&
+			!bt_str_equal(
+				pod->status.nominated_node_name, nomination->nominated_node_name));
+}
+
 static void patch_condition(struct bt_scheduler *scheduler, const struct bt_pod *pod,
-	const struct bt_schedule_result *result, struct bt_str reason, struct bt_str message)
+	const struct bt_schedule_result *result, struct bt_str reason, struct bt_str message,
+	int64_t now_ns)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_pod_condition condition = {
@@ -37,6 +51,8 @@ static void patch_condition(struct bt_scheduler *scheduler, const struct bt_pod 
 		.observed_generation = pod->metadata.generation,
 	};
 	if (scheduler->writer.patch_status != NULL &&
+		changes_status(
+			pod, &condition, &result->nomination, now_ns, result->cycle->arena) &&
 		scheduler->writer.patch_status(scheduler->writer.context, pod, &condition,
 			&result->nomination, &err) < 0) {
 		bt_scheduler_warn(scheduler, &err);
@@ -53,6 +69,9 @@ static bool requeue(struct bt_scheduler *scheduler, struct bt_queue_entry *entry
 		bt_rejectors_of_plugins(&result->diagnosis.pending_plugins),
 	};
 	bool by_plugins = result->outcome == BT_OUTCOME_FIT_ERROR;
+	if (result->diagnosis.nameless_plugin) {
+		bt_rejectors_add(&rejection.unschedulable_plugins, BT_REJECTOR_NAMELESS);
+	}
 	if (bt_queue_add_unschedulable(
 		    scheduler->queue, entry, by_plugins ? &rejection : NULL, now_ns, &err) < 0) {
 		bt_scheduler_warn(scheduler, &err);
@@ -92,7 +111,11 @@ void bt_scheduler_fail(struct bt_scheduler *scheduler, struct bt_queue_entry *en
 	if (!queued) {
 		bt_queue_release(scheduler->queue, entry);
 	}
-	send_failed_scheduling(scheduler, pod->value, out_attempt->message);
-	patch_condition(scheduler, pod->value, result, reason, out_attempt->message);
+	/* Bind plugins that all skip give no error to tell of. */
+	if (result->status.code != BT_STATUS_SKIP) {
+		send_failed_scheduling(scheduler, pod->value, out_attempt->message);
+		patch_condition(
+			scheduler, pod->value, result, reason, out_attempt->message, now_ns);
+	}
 	bt_object_release(pod);
 }

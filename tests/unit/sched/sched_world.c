@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "config/gates.h"
 
-static struct bt_str unquoted(struct bt_arena *arena, const char *json)
+struct bt_str world_json(struct bt_arena *arena, const char *json)
 {
 	size_t length = strlen(json);
 	char *text = bt_arena_alloc_bytes(arena, length + 1);
@@ -27,7 +27,7 @@ static void decode(
 	struct bt_json_reader reader;
 	int code;
 
-	bt_json_reader_init(&reader, unquoted(&world->arena, json));
+	bt_json_reader_init(&reader, world_json(&world->arena, json));
 	code = bt_message_decode_json(message, &reader, &world->arena, out, &err);
 	ck_assert_msg(code == 0, "%s: %s", json, berth_error_message(&err));
 }
@@ -75,24 +75,26 @@ const char *world_profile(
 	return copy.data;
 }
 
-static void load_config(struct world *world, const char *config)
+struct bt_config *world_load_config(struct bt_arena *arena, const char *config)
 {
 	struct bt_gates gates = bt_gates_default();
 	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_config *loaded = NULL;
 	struct bt_str json;
 	int code;
 
 	if (config[0] != '{') {
-		config = bt_arena_printf(&world->arena, "{'profiles':[%s]}",
-			world_profile(&world->arena, "default-scheduler", config, ""))
+		config = bt_arena_printf(arena, "{'profiles':[%s]}",
+			world_profile(arena, "default-scheduler", config, ""))
 				 .data;
 	}
-	json = bt_arena_printf(&world->arena,
+	json = bt_arena_printf(arena,
 		"{'apiVersion':'kubescheduler.config.k8s.io/v1','kind':'KubeSchedulerConfiguration'"
 		"%s%s",
 		config[1] == '}' ? "" : ",", config + 1);
-	code = bt_config_load(unquoted(&world->arena, json.data), &gates, &world->config, &err);
+	code = bt_config_load(world_json(arena, json.data), &gates, &loaded, &err);
 	ck_assert_msg(code == 0, "%s", berth_error_message(&err));
+	return loaded;
 }
 
 void world_init(struct world *world, const char *config, const struct bt_engine_options *options,
@@ -104,7 +106,7 @@ void world_init(struct world *world, const char *config, const struct bt_engine_
 	int code;
 
 	*world = (struct world){0};
-	load_config(world, config);
+	world->config = world_load_config(&world->arena, config);
 	bt_registry_init(&registry);
 	for (uint32_t i = 0; i < script_count; i++) {
 		code = bt_registry_register(&registry, &scripts[i]->fake.ops, &err);

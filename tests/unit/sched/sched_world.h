@@ -66,6 +66,10 @@ struct world {
 void world_init(struct world *world, const char *config, const struct bt_engine_options *options,
 	struct script *const *scripts, uint32_t script_count);
 void world_finish(struct world *world);
+/** The configuration as above; a reference is given. Memory of texts: arena. */
+struct bt_config *world_load_config(struct bt_arena *arena, const char *config);
+/** The text with " for every '. */
+struct bt_str world_json(struct bt_arena *arena, const char *json);
 /** The JSON of a profile that consists of these plugins; memory of the arena. */
 const char *world_profile(
 	struct bt_arena *arena, const char *scheduler_name, const char *plugins, const char *more);
