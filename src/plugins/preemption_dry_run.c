@@ -20,6 +20,10 @@ struct dry_run {
 	struct bt_plugin **pod_filters;
 	uint32_t pod_filter_count;
 	bool has_nominations; /* somewhere */
+	/** All of these look at nothing but sums of requests: neither lists of pods nor ports need
+	 * to be kept. */
+	bool sums_only;
+	bool needs_identity; /* something looks at more of a pod than what it requests */
 };
 
 /** One node: what is tried out on it. */
@@ -29,6 +33,7 @@ struct trial {
 	struct bt_cycle_state own_cycle;
 	struct bt_cycle_state *cycle;
 	bool has_nominations; /* on this node */
+	bool sums_only;
 	/* removable pods, in the order of the node's list; indices into them */
 	const struct bt_pod_info *pods;
 	uint32_t pod_count;
@@ -47,6 +52,13 @@ static bool reads_pods(const struct bt_plugin_ops *ops)
 		(ops->filter_reads & REMOVAL_KINDS) != 0;
 }
 
+/** Of what the removal of a pod changes, the filter reads at most the sums. */
+static bool reads_sums_only(const struct bt_plugin_ops *ops)
+{
+	return ops->pure && !ops->columns_per_cycle && ops->filter_column != NULL &&
+		(ops->filter_reads & REMOVAL_KINDS) == BT_CHANGE_PODS;
+}
+
 static void dry_run_init(struct dry_run *run, struct bt_evaluator *evaluator,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
 {
@@ -63,6 +75,9 @@ static void dry_run_init(struct dry_run *run, struct bt_evaluator *evaluator,
 					       plugin->ops->pre_filter_remove_pod != NULL) &&
 			!bt_plugin_set_has(&cycle->skip_filter, plugin->index);
 	}
+	run->sums_only = !run->has_extensions;
+	run->needs_identity = evaluator->hooks.more_important_pod != NULL ||
+		evaluator->hooks.is_eligible_pod != NULL || evaluator->budgets.budgets.count != 0;
 	run->pod_filters =
 		BT_ARENA_NEW_ARRAY(cycle->arena, struct bt_plugin *, filters->entries.count);
 	for (uint32_t i = 0; i < filters->entries.count; i++) {
@@ -71,6 +86,7 @@ static void dry_run_init(struct dry_run *run, struct bt_evaluator *evaluator,
 		if (!bt_plugin_set_has(&cycle->skip_filter, plugin->index) &&
 			reads_pods(plugin->ops)) {
 			run->pod_filters[run->pod_filter_count++] = plugin;
+			run->sums_only &= reads_sums_only(plugin->ops);
 		}
 	}
 	run->has_nominations =
@@ -90,6 +106,10 @@ static struct bt_status remove_pod(struct trial *trial, const struct bt_pod_info
 	struct dry_run *run = trial->run;
 	struct berth_error err = BERTH_ERROR_INIT;
 
+	if (trial->sums_only) {
+		bt_node_info_change_sums(&trial->node, run->cycle->arena, pod->shape, -1);
+		return BT_STATUS_OK;
+	}
 	if (bt_node_info_remove_pod(&trial->node, run->cycle->arena, pod, &err) < 0) {
 		return bt_status_from_error(run->cycle->arena, &err);
 	}
@@ -102,6 +122,10 @@ static struct bt_status add_pod(struct trial *trial, const struct bt_pod_info *p
 {
 	struct dry_run *run = trial->run;
 
+	if (trial->sums_only) {
+		bt_node_info_change_sums(&trial->node, run->cycle->arena, pod->shape, 1);
+		return BT_STATUS_OK;
+	}
 	bt_node_info_add_pod(&trial->node, run->cycle->arena, pod);
 	return run->has_extensions ? bt_run_pre_filter_add_pod(run->framework, trial->cycle,
 					     run->pod, pod, &trial->node)
@@ -237,8 +261,21 @@ static struct bt_status try_node(struct trial *trial, struct bt_preemption_candi
 	return reprieve(trial, out);
 }
 
+/** A pod of the state, as far as needed when nothing looks at its identity. */
+static struct bt_pod_info anonymous_pod(const struct bt_state *state, uint32_t pod_id)
+{
+	const struct bt_pod_record *record = bt_state_pod_at(state, pod_id);
+
+	return (struct bt_pod_info){
+		.shape = bt_shape_at(&state->shapes, record->shape),
+		.priority = record->priority,
+		.start_seconds = record->start_seconds,
+		.pod_id = pod_id,
+	};
+}
+
 /** The pods of the node that the preemptor may evict, in the evaluator's memory. */
-static uint32_t collect_removable(struct dry_run *run, uint32_t slot)
+static uint32_t collect_removable(struct dry_run *run, uint32_t slot, bool anonymous)
 {
 	struct bt_evaluator *evaluator = run->evaluator;
 	const struct bt_state *state = evaluator->handle->state;
@@ -252,7 +289,11 @@ static uint32_t collect_removable(struct dry_run *run, uint32_t slot)
 		if (bt_state_pod_at(state, pod_id)->priority >= run->pod->priority) {
 			continue;
 		}
-		bt_pod_info_from_record(state, pod_id, &pod);
+		if (anonymous) {
+			pod = anonymous_pod(state, pod_id);
+		} else {
+			bt_pod_info_from_record(state, pod_id, &pod);
+		}
 		if (bt_evaluator_may_preempt(evaluator, slot, &pod, run->pod)) {
 			bt_vec_push(&evaluator->removable, pod);
 		}
@@ -261,15 +302,28 @@ static uint32_t collect_removable(struct dry_run *run, uint32_t slot)
 	return evaluator->removable.count;
 }
 
+static bool is_nominated(const struct dry_run *run, uint32_t slot)
+{
+	bool nominated = false;
+
+	if (run->has_nominations) {
+		bt_nominator_for_node(run->framework->nominator,
+			bt_node_table_name(&run->evaluator->handle->state->nodes, slot),
+			note_nomination, &nominated);
+	}
+	return nominated;
+}
+
 /** SelectVictimsOnNode on a private view of node and cycle. */
 static struct bt_status select_victims(
-	struct dry_run *run, uint32_t slot, struct bt_preemption_candidate *out)
+	struct dry_run *run, uint32_t slot, bool sums_only, struct bt_preemption_candidate *out)
 {
 	struct bt_evaluator *evaluator = run->evaluator;
-	uint32_t count = collect_removable(run, slot);
+	uint32_t count = collect_removable(run, slot, sums_only && !run->needs_identity);
 	struct trial trial = {
 		.run = run,
 		.cycle = run->cycle,
+		.sums_only = sums_only,
 		.pods = evaluator->removable.items,
 		.pod_count = count,
 		.order = evaluator->order.items,
@@ -283,10 +337,7 @@ static struct bt_status select_victims(
 			BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_NO_PREEMPTION_VICTIMS);
 	}
 	bt_node_info_init(&trial.node, evaluator->handle->state, slot);
-	if (run->has_nominations) {
-		bt_nominator_for_node(run->framework->nominator, bt_node_info_name(&trial.node),
-			note_nomination, &trial.has_nominations);
-	}
+	trial.has_nominations = !sums_only && is_nominated(run, slot);
 	if (run->has_extensions) {
 		bt_framework_clone_cycle(run->framework, run->cycle, &trial.own_cycle);
 		trial.cycle = &trial.own_cycle;
@@ -294,6 +345,35 @@ static struct bt_status select_victims(
 	status = try_node(&trial, out);
 	if (run->has_extensions) {
 		bt_cycle_state_finish(&trial.own_cycle);
+	}
+	return status;
+}
+
+/** Verify mode: the whole view of the node leads to the same victims. */
+static void verify_victims(struct dry_run *run, const struct bt_status *status,
+	const struct bt_preemption_candidate *candidate)
+{
+	struct bt_preemption_candidate plain;
+	struct bt_status plain_status = select_victims(run, candidate->slot, false, &plain);
+
+	BT_ASSERT(plain_status.code == status->code);
+	BT_ASSERT(bt_str_equal(bt_status_message_str(&plain_status, run->cycle->arena),
+		bt_status_message_str(status, run->cycle->arena)));
+	BT_ASSERT(plain.victim_count == candidate->victim_count);
+	BT_ASSERT(plain.pdb_violations == candidate->pdb_violations);
+	for (uint32_t i = 0; i < plain.victim_count; i++) {
+		BT_ASSERT(plain.victims[i] == candidate->victims[i]);
+	}
+}
+
+static struct bt_status find_victims(
+	struct dry_run *run, uint32_t slot, struct bt_preemption_candidate *out)
+{
+	bool sums_only = run->sums_only && !is_nominated(run, slot);
+	struct bt_status status = select_victims(run, slot, sums_only, out);
+
+	if (sums_only && run->evaluator->handle->verify) {
+		verify_victims(run, &status, out);
 	}
 	return status;
 }
@@ -337,7 +417,7 @@ static void keep_candidate(
 static void look_at_node(struct dry_run *run, struct findings *findings, uint32_t slot)
 {
 	struct bt_preemption_candidate candidate;
-	struct bt_status status = select_victims(run, slot, &candidate);
+	struct bt_status status = find_victims(run, slot, &candidate);
 
 	if (bt_status_is_success(&status) && candidate.victim_count != 0) {
 		keep_candidate(findings, &candidate);
@@ -364,8 +444,8 @@ struct bt_dry_run_result bt_evaluator_dry_run(struct bt_evaluator *evaluator,
 	struct findings findings = {.limit = limit};
 	struct dry_run run;
 
-	dry_run_init(&run, evaluator, cycle, pod);
 	bt_budgets_refresh(&evaluator->budgets, evaluator->handle->state);
+	dry_run_init(&run, evaluator, cycle, pod);
 	evaluator->statuses.entries.count = 0;
 	/* One array: the clean ones grow from its start, the others wait behind. */
 	result.candidates =

@@ -129,7 +129,7 @@ static int64_t signed_amount(int64_t amount, int64_t sign)
 	return sign < 0 ? bt_wrap_sub(0, amount) : amount;
 }
 
-static void change_sums(struct bt_node_info *info, struct bt_arena *arena,
+void bt_node_info_change_sums(struct bt_node_info *info, struct bt_arena *arena,
 	const struct bt_shape *shape, int64_t sign)
 {
 	info->arena = arena;
@@ -148,6 +148,12 @@ static void change_sums(struct bt_node_info *info, struct bt_arena *arena,
 		add_scalar(info, arena, shape->scalars[i].resource,
 			signed_amount(shape->scalars[i].value, sign));
 	}
+}
+
+static void change_pod(struct bt_node_info *info, struct bt_arena *arena,
+	const struct bt_shape *shape, int64_t sign)
+{
+	bt_node_info_change_sums(info, arena, shape, sign);
 	if (shape->host_ports.count != 0) {
 		copy_ports(info, arena);
 	}
@@ -158,7 +164,7 @@ void bt_node_info_add_pod(
 {
 	const struct bt_shape *shape = pod->shape;
 
-	change_sums(info, arena, shape, 1);
+	change_pod(info, arena, shape, 1);
 	list_push(&info->added_pods, arena, *pod);
 	for (uint32_t i = 0; i < shape->host_ports.count; i++) {
 		if (find_port(info, &shape->host_ports.items[i]) == info->ports.count) {
@@ -231,7 +237,7 @@ static bool remove_cache_pod(
 		return false;
 	}
 	shape = bt_shape_at(&info->state->shapes, record->shape);
-	change_sums(info, arena, shape, -1);
+	change_pod(info, arena, shape, -1);
 	list_push(&info->removed_pods, arena, pod_id);
 	memmove(&info->removed_pods.items[at + 1], &info->removed_pods.items[at],
 		(info->removed_pods.count - 1 - at) * sizeof(pod_id));
@@ -247,7 +253,7 @@ static bool remove_added_pod(struct bt_node_info *info, struct bt_arena *arena, 
 		if (!bt_str_equal(info->added_pods.items[i].uid, uid)) {
 			continue;
 		}
-		change_sums(info, arena, shape, -1);
+		change_pod(info, arena, shape, -1);
 		remove_ports(info, shape);
 		memmove(&info->added_pods.items[i], &info->added_pods.items[i + 1],
 			(info->added_pods.count - i - 1) * sizeof(*info->added_pods.items));

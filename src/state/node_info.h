@@ -52,6 +52,12 @@ void bt_node_info_add_pod(
  * when absent. */
 BT_MUST_USE int bt_node_info_remove_pod(struct bt_node_info *info, struct bt_arena *arena,
 	const struct bt_pod_info *pod, struct berth_error *err);
+/**
+ * What a pod of this shape requests, and its place among the pods, put on (sign 1) or taken off
+ * (-1), and nothing else: enough for what reads only BT_CHANGE_PODS.
+ */
+void bt_node_info_change_sums(struct bt_node_info *info, struct bt_arena *arena,
+	const struct bt_shape *shape, int64_t sign);
 
 struct bt_str bt_node_info_name(const struct bt_node_info *info);
 const struct bt_str_map *bt_node_info_labels(const struct bt_node_info *info);
