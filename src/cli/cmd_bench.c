@@ -74,8 +74,10 @@ static int take_line(struct bench *bench, struct bt_str line, struct berth_error
 	if (object->kind == BT_KIND_NODE) {
 		bt_state_add_node(bench->engine->state, bt_object_value(object, BT_KIND_NODE));
 		bench->node_count++;
+		bt_object_release(object);
+		return 0;
 	}
-	bt_object_release(object);
+	bt_object_store_put(&bench->engine->state->objects, object);
 	return 0;
 }
 
@@ -276,23 +278,24 @@ const struct bt_command bt_command_bench = {
 	.name = "bench",
 	.summary = "Measure how many pods a second are placed.",
 	.usage = "berth bench FILE.jsonl[.gz] [FLAGS]",
-	.help = "FILE holds one API object a line. Nodes and pods that have a spec.nodeName are "
-		"loaded; then all other pods\n"
-		"are scheduled in file order, each assumed on its node before the next. One JSON "
-		"line is printed a run:\n"
+	.help = "FILE holds one API object a line. Pods without a spec.nodeName are scheduled in "
+                "file "
+		"order when everything\n"
+		"else is loaded, each assumed on its node before the next. One JSON line is "
+		"printed a run:\n"
 		"load_seconds covers reading and decoding, seconds only the decisions.\n"
 		"\n"
 		"With --preempt a pod that fits nowhere preempts: its victims are removed at once, "
-                "the "
+		"the "
 		"pod is tried again,\n"
 		"and the line has preempted (pods placed that way), victims and "
-                "preemptions_per_s.\n"
+		"preemptions_per_s.\n"
 		"\n"
 		"Examples:\n"
 		"  bench/generate.py basic 5000 5000 2000 > basic.jsonl\n"
 		"  berth bench basic.jsonl --repeat 5 --percentage-of-nodes-to-score 100\n"
 		"  bench/generate.py preemption 5000 20000 500 > full.jsonl\n"
 		"  berth bench full.jsonl --preempt --repeat 5 --percentage-of-nodes-to-score "
-                "100\n",
+		"100\n",
 	.run = run,
 };

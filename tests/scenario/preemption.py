@@ -116,7 +116,7 @@ def test_latest_start_goes_first(program):
 
 
 def test_budgets_are_spared_and_used_up(program):
-    """Three replicas, one of which may go; once it went the unprotected pod is the better victim."""
+    """Three replicas, one of which may go; after it the unprotected pod is the better victim."""
     replicas = [running("web-%d" % i, "4", "n%d" % i, started=10, labels={"app": "web"})
                 for i in range(3)]
     other = running("other", "4", "n3", started=1)
