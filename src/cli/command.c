@@ -48,3 +48,18 @@ bool bt_command_verify(void)
 	const char *value = getenv("BERTH_VERIFY");
 	return value != NULL && value[0] != '\0' && strcmp(value, "0") != 0;
 }
+
+int64_t bt_command_max_pd_volumes(void)
+{
+	const char *value = getenv("KUBE_MAX_PD_VOLS");
+	int64_t number;
+	if (value == NULL || value[0] == '\0') {
+		return 0;
+	}
+	if (!bt_str_parse_int64(bt_str_from(value), &number) || number <= 0) {
+		(void)fprintf(
+			stderr, "berth: KUBE_MAX_PD_VOLS is ignored: not a positive number\n");
+		return 0;
+	}
+	return number;
+}

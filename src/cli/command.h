@@ -39,4 +39,6 @@ bool bt_command_parse(const struct bt_command *command, const struct bt_flag *fl
 int bt_command_fail(const struct bt_command *command, struct berth_error *err);
 /** BERTH_VERIFY=1 is set. */
 bool bt_command_verify(void);
+/** KUBE_MAX_PD_VOLS, 0 when it is not set; what is no positive number is ignored with a warning. */
+int64_t bt_command_max_pd_volumes(void);
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/setup.h"
 
+#include "cli/command.h"
 #include "cli/file.h"
 #include "config/load.h"
 #if BT_HAVE_YAML
@@ -105,6 +106,7 @@ int bt_setup_engine(
 	struct bt_engine_options options = BT_ENGINE_OPTIONS_INIT;
 	options.tie_policy = BT_TIE_HEAP;
 	options.verify = setup->verify;
+	options.max_pd_volumes = bt_command_max_pd_volumes();
 	options.percentage_of_nodes_to_score = (int32_t)setup->percentage;
 	result = bt_engine_create(config, &options, out_engine, err);
 	bt_config_unref(config);

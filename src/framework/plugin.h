@@ -116,6 +116,8 @@ struct bt_handle {
 	struct bt_str preferred_node;
 	int64_t now_ns; /* the owner's clock at its last call */
 	bool verify;    /* what is computed in a fast way is compared with the plain way */
+	/** KUBE_MAX_PD_VOLS, for the legacy volume counts (spec 05b B9); 0 = not given. */
+	int64_t max_pd_volumes;
 };
 
 /** PreFilter's narrowing. names NULL: all nodes. An empty non-NULL list means no node. Spec 02

@@ -3,7 +3,7 @@
  * MaxEBSVolumeCount, MaxGCEPDVolumeCount, MaxAzureDiskVolumeCount, MaxCinderVolumeCount (PreFilter,
  * Filter): how many distinct volumes of an in-tree driver a node may have attached. Spec: 05b B9.
  */
-#include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/map.h"
@@ -126,8 +126,7 @@ static const struct driver drivers[] = {
 struct volume_count_plugin {
 	struct bt_plain_plugin base;
 	const struct driver *driver;
-	int64_t configured_limit; /* KUBE_MAX_PD_VOLS; 0 = not given */
-	struct volume_ids ids;    /* of PreFilter's pod, or the node's pods */
+	struct volume_ids ids; /* of PreFilter's pod, or the node's pods */
 };
 
 static struct volume_count_plugin *volume_count_of(struct bt_plugin *plugin)
@@ -248,8 +247,8 @@ static int64_t limit_of(const struct volume_count_plugin *plugin, const struct b
 	if (allocatable != 0) {
 		return allocatable;
 	}
-	if (plugin->configured_limit != 0) {
-		return plugin->configured_limit;
+	if (plugin->base.handle->max_pd_volumes != 0) {
+		return plugin->base.handle->max_pd_volumes;
 	}
 	if (plugin->base.base.ops != &bt_legacy_max_ebs_volume_count_plugin) {
 		return plugin->driver->default_limit;
@@ -352,10 +351,7 @@ static int create_driver(const struct driver *driver, const struct bt_plugin_arg
 	struct bt_arena arena = {0};
 	const struct bt_json_value *value;
 	int code = bt_legacy_args_open(args, driver->ops->name, NULL, 0, &arena, &value, err);
-	/* The one variable upstream reads; the process starts with it, so a run can be repeated. */
-	struct bt_str configured = bt_str_from(getenv("KUBE_MAX_PD_VOLS"));
 	struct volume_count_plugin *plugin;
-	int64_t limit;
 
 	bt_arena_finish(&arena);
 	if (code != 0) {
@@ -366,9 +362,6 @@ static int create_driver(const struct driver *driver, const struct bt_plugin_arg
 	plugin->base.handle = handle;
 	plugin->driver = driver;
 	bt_map_init(&plugin->ids.map, stored_hash, &plugin->ids);
-	if (bt_str_parse_int64(configured, &limit) && limit > 0) {
-		plugin->configured_limit = limit;
-	}
 	*out_plugin = &plugin->base.base;
 	return 0;
 }

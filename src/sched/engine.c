@@ -40,6 +40,7 @@ static int build_profiles(struct bt_engine *engine, struct berth_error *err)
 		struct bt_handle *handle = &engine->profiles.frameworks.items[i]->handle;
 		handle->prng = &engine->prng;
 		handle->verify = engine->options.verify;
+		handle->max_pd_volumes = engine->options.max_pd_volumes;
 	}
 	return result;
 }

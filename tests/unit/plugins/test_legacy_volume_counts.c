@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* setenv, unsetenv */
-#define _POSIX_C_SOURCE 200809L
-#include <stdlib.h>
-
 #include "fixture.h"
 #include "plugins/legacy.h"
 #include "test_main.h"
@@ -39,7 +35,6 @@ START_TEST(test_max_ebs_volume_count__edge_05b_17_distinct_ids)
 {
 	struct fixture fixture;
 
-	(void)unsetenv("KUBE_MAX_PD_VOLS");
 	fixture_init(&fixture, &bt_legacy_max_ebs_volume_count_plugin);
 	fixture_add_node(&fixture, "{'metadata':{'name':'n'}}");
 	fill_node(&fixture, 38);
@@ -59,20 +54,15 @@ START_TEST(test_max_ebs_volume_count__edge_05b_17_distinct_ids)
 END_TEST
 
 /** The largest number of volumes that fits an empty node with this metadata and status. */
-static int limit_of(const struct bt_plugin_ops *ops, const char *environment, const char *node,
-	const char *source)
+static int limit_of(
+	const struct bt_plugin_ops *ops, int64_t configured, const char *node, const char *source)
 {
 	struct fixture fixture;
 	struct bt_strbuf volumes = {0};
 	int limit = 0;
 
-	if (environment != NULL) {
-		(void)setenv("KUBE_MAX_PD_VOLS", environment, 1);
-	} else {
-		(void)unsetenv("KUBE_MAX_PD_VOLS");
-	}
 	fixture_init(&fixture, ops);
-	(void)unsetenv("KUBE_MAX_PD_VOLS");
+	fixture.handle.max_pd_volumes = configured;
 	fixture_add_node(&fixture, node);
 	for (; limit < 300; limit++) {
 		const char *pod;
@@ -99,32 +89,29 @@ START_TEST(test_max_ebs_volume_count__edge_05b_18_limits)
 {
 	static const char source[] = "'awsElasticBlockStore':{'volumeID':";
 	static const struct {
-		const char *environment;
+		int64_t configured;
 		const char *node;
 		int expected;
 	} rows[] = {
-		{NULL, TYPED(NEW_KEY, "m5.large"), 25},
-		{NULL, TYPED(OLD_KEY, "xt3y"), 25},
-		{NULL, TYPED(NEW_KEY, "az1d"), 25},
-		{NULL, TYPED(NEW_KEY, "m4.large"), 39},
-		{NULL, TYPED(NEW_KEY, "xm5.large"), 39},
-		{NULL, "{'metadata':{'name':'n'}}", 39},
-		{"5", TYPED(NEW_KEY, "m5.large"), 5},
-		{"-3", TYPED(NEW_KEY, "m5.large"), 25},
-		{"abc", TYPED(NEW_KEY, "m5.large"), 25},
-		{"5",
+		{0, TYPED(NEW_KEY, "m5.large"), 25},
+		{0, TYPED(OLD_KEY, "xt3y"), 25},
+		{0, TYPED(NEW_KEY, "az1d"), 25},
+		{0, TYPED(NEW_KEY, "m4.large"), 39},
+		{0, TYPED(NEW_KEY, "xm5.large"), 39},
+		{0, "{'metadata':{'name':'n'}}", 39},
+		{5, TYPED(NEW_KEY, "m5.large"), 5},
+		{5,
 			"{'metadata':{'name':'n','labels':{'" NEW_KEY "':'m5.large'}},"
 			"'status':{'allocatable':{'attachable-volumes-aws-ebs':'10'}}}",
 			10},
 	};
 
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
-		int limit = limit_of(&bt_legacy_max_ebs_volume_count_plugin, rows[i].environment,
+		int limit = limit_of(&bt_legacy_max_ebs_volume_count_plugin, rows[i].configured,
 			rows[i].node, source);
 
-		ck_assert_msg(limit == rows[i].expected, "%s, KUBE_MAX_PD_VOLS=%s: got %d",
-			rows[i].node, rows[i].environment != NULL ? rows[i].environment : "",
-			limit);
+		ck_assert_msg(limit == rows[i].expected, "%s, KUBE_MAX_PD_VOLS=%lld: got %d",
+			rows[i].node, (long long)rows[i].configured, limit);
 	}
 }
 END_TEST
@@ -143,7 +130,7 @@ START_TEST(test_max_volume_counts__other_drivers)
 
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
 		ck_assert_int_eq(
-			limit_of(rows[i].ops, NULL, TYPED(NEW_KEY, "m5.large"), rows[i].source),
+			limit_of(rows[i].ops, 0, TYPED(NEW_KEY, "m5.large"), rows[i].source),
 			rows[i].expected);
 	}
 }
@@ -153,9 +140,8 @@ START_TEST(test_max_ebs_volume_count__edge_05b_19_unbound_claims)
 {
 	struct fixture fixture;
 
-	(void)setenv("KUBE_MAX_PD_VOLS", "1", 1);
 	fixture_init(&fixture, &bt_legacy_max_ebs_volume_count_plugin);
-	(void)unsetenv("KUBE_MAX_PD_VOLS");
+	fixture.handle.max_pd_volumes = 1;
 	fixture_add_node(&fixture, "{'metadata':{'name':'n'}}");
 	fixture_add_pod(&fixture, "{'spec':{'nodeName':'n','volumes':[" CLAIM("c1") "]}}");
 	ck_assert_str_eq(fixture_filter(&fixture, POD(CLAIM("c1")), "n"), "Success");
@@ -175,9 +161,8 @@ START_TEST(test_max_ebs_volume_count__bound_claims)
 {
 	struct fixture fixture;
 
-	(void)setenv("KUBE_MAX_PD_VOLS", "1", 1);
 	fixture_init(&fixture, &bt_legacy_max_ebs_volume_count_plugin);
-	(void)unsetenv("KUBE_MAX_PD_VOLS");
+	fixture.handle.max_pd_volumes = 1;
 	fixture_put(&fixture, PVC("ebs", "pv-ebs"));
 	fixture_put(&fixture, PVC("gce", "pv-gce"));
 	fixture_put(&fixture, PVC("lost", "pv-lost"));
