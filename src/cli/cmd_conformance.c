@@ -111,6 +111,19 @@ static int run_case(const struct options *options, struct bt_str case_json,
 	return result;
 }
 
+/** Answers without a case would be passed over silently. */
+static int check_no_more(
+	const struct options *options, struct bt_line_reader *expected, struct berth_error *err)
+{
+	struct bt_str line;
+	bool more = false;
+	int result = options->answer ? 0 : bt_line_reader_next(expected, &line, &more, err);
+	if (result == 0 && more) {
+		result = bt_error_set(err, BERTH_ERR_INVALID, "more answers than cases");
+	}
+	return result;
+}
+
 static int run_cases(const struct options *options, struct bt_line_reader *cases,
 	struct bt_line_reader *expected, struct tally *tally, struct berth_error *err)
 {
@@ -118,6 +131,9 @@ static int run_cases(const struct options *options, struct bt_line_reader *cases
 		struct bt_str line;
 		bool more;
 		int result = bt_line_reader_next(cases, &line, &more, err);
+		if (result == 0 && !more) {
+			result = check_no_more(options, expected, err);
+		}
 		if (result < 0 || !more) {
 			return result;
 		}
