@@ -76,6 +76,11 @@ struct bt_cycle_state {
 	/** Plugins must compute from the pods themselves, not from counters kept for speed:
 	 * verification twins set it. */
 	bool plain;
+	/**
+	 * By slot: Score sees the node without its pods (an extender sent it back as an object).
+	 * NULL: no such node.
+	 */
+	const uint8_t *without_pods;
 	/** Pods to activate at the end of a successful cycle: keys "namespace/name" (spec 02
 	 * section 3). */
 	BT_VEC(struct bt_str) pods_to_activate;

@@ -94,6 +94,8 @@ struct bt_preemption_extender {
 	int (*process)(void *context, const struct bt_pod_info *pod,
 		const struct bt_preemption_opinions *candidates, struct bt_arena *arena,
 		struct bt_preemption_opinions *out_answer, struct berth_error *err);
+	/** Something of its answer did not count; the line is upstream's. May be NULL. */
+	void (*ignored)(void *context, const char *line, int verbosity, struct bt_str error);
 	void *context;
 };
 

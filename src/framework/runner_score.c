@@ -89,7 +89,13 @@ static struct bt_status score_nodes(struct bt_framework *framework, struct bt_cy
 	for (uint32_t n = 0; n < table->slot_count; n++) {
 		struct bt_node_info node;
 
-		bt_node_info_init(&node, framework->handle.state, table->slots[n]);
+		if (BT_UNLIKELY(cycle->without_pods != NULL &&
+			    cycle->without_pods[table->slots[n]] != 0)) {
+			bt_node_info_init_without_pods(
+				&node, framework->handle.state, table->slots[n], cycle->arena);
+		} else {
+			bt_node_info_init(&node, framework->handle.state, table->slots[n]);
+		}
 		for (uint32_t p = 0; p < table->plugin_count; p++) {
 			struct bt_plugin *plugin = table->plugins[p].plugin;
 			struct bt_node_score *score = &table->plugins[p].scores[n];

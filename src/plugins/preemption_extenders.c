@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Extenders have a say in preemption: spec 08 section 10. */
+#include "framework/extender.h"
 #include "plugins/common_plugin.h"
 #include "plugins/preemption_evaluator.h"
 
@@ -8,46 +9,18 @@ struct candidates {
 	uint32_t count;
 };
 
-/** --- does it care about the pod --- */
-
-static bool list_has_managed(
-	const struct bt_config_extender *extender, const struct bt_resource_list *list)
-{
-	for (uint32_t i = 0; i < list->count; i++) {
-		for (uint32_t m = 0; m < extender->managed_resources.count; m++) {
-			if (bt_str_equal(list->items[i].name,
-				    extender->managed_resources.items[m].name)) {
-				return true;
-			}
-		}
-	}
-	return false;
-}
-
-static bool containers_have_managed(
-	const struct bt_config_extender *extender, const bt_container_list *containers)
-{
-	for (uint32_t i = 0; i < containers->count; i++) {
-		const struct bt_resource_requirements *resources = &containers->items[i].resources;
-
-		if (list_has_managed(extender, &resources->requests) ||
-			list_has_managed(extender, &resources->limits)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static bool is_asked(const struct bt_preemption_extender *extender, const struct bt_pod_info *pod)
 {
-	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
+	return extender->config->preempt_verb.length != 0 &&
+		bt_extender_is_interested(extender->config, pod);
+}
 
-	if (extender->config->preempt_verb.length == 0) {
-		return false;
+static void note_ignored(
+	const struct bt_preemption_extender *extender, const char *line, struct bt_str text)
+{
+	if (extender->ignored != NULL) {
+		extender->ignored(extender->context, line, 2, text);
 	}
-	return extender->config->managed_resources.count == 0 ||
-		containers_have_managed(extender->config, &spec->containers) ||
-		containers_have_managed(extender->config, &spec->init_containers);
 }
 
 /** --- question and answer --- */
@@ -149,6 +122,9 @@ static struct bt_status check_victims(const struct bt_state *state,
 			continue;
 		}
 		if (extender->config->ignorable) {
+			note_ignored(extender,
+				"Ignored node for which the extender didn't report victims",
+				bt_node_table_name(&state->nodes, answer->items[i].slot));
 			continue;
 		}
 		bt_strbuf_append_c(&text, "expected at least one victim pod on node ");
@@ -182,6 +158,9 @@ struct bt_status bt_evaluator_ask_extenders(const struct bt_evaluator *evaluator
 			if (!extender->config->ignorable) {
 				return bt_status_from_error(arena, &err);
 			}
+			note_ignored(extender,
+				"Skipped extender as it returned error and has ignorable flag set",
+				bt_str_from(berth_error_message(&err)));
 			berth_error_finish(&err);
 			continue;
 		}

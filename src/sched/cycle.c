@@ -82,7 +82,9 @@ static void choose_from_list(
 		set_error(run->result, &status);
 		return;
 	}
-	uint32_t best = bt_choose_node(run->engine, slots, totals, count);
+	const uint64_t *numbers =
+		run->extension.active ? bt_cycle_ask_priorities(run, totals) : NULL;
+	uint32_t best = bt_choose_node_by(run->engine, slots, totals, numbers, count);
 	set_scheduled(run->result, slots[best], totals[best], count, explicit_count);
 }
 
@@ -144,9 +146,9 @@ static bool columns_score(const struct bt_cycle_run *run)
 static bool columns_decide(const struct bt_cycle_run *run, uint32_t limit)
 {
 	const struct bt_plan *plan = run->plan;
-	return plan != NULL && !plan->has_plain_filters && run->verdict == plan->verdict &&
-		!run->pre_filter.result.restricted && columns_score(run) &&
-		limit >= run->engine->state->snapshot.count &&
+	return plan != NULL && !run->extension.active && !plan->has_plain_filters &&
+		run->verdict == plan->verdict && !run->pre_filter.result.restricted &&
+		columns_score(run) && limit >= run->engine->state->snapshot.count &&
 		run->pod->nominated_node_name.length == 0 &&
 		bt_nominator_is_empty(&run->engine->nominator) && plan->feasible_count != 0 &&
 		run->engine->preferred_node.length == 0 &&
@@ -243,7 +245,11 @@ static bool try_nominated_node(struct bt_cycle_run *run)
 		return false;
 	}
 	struct bt_search_result found = bt_cycle_search(run, (struct bt_search){&slot, 1, 0, 1});
-	/* A failing Filter here is only logged upstream; the full search decides. */
+	/* A failing Filter or extender here is only logged upstream; the full search decides. */
+	if (found.feasible_count != 0 && run->extension.active) {
+		struct bt_status status = bt_cycle_ask_filters(run, &found);
+		found.feasible_count = bt_status_is_success(&status) ? found.feasible_count : 0;
+	}
 	if (found.feasible_count == 0) {
 		/* Upstream quirk, spec 03 section 3.7: pending plugins of the trial are lost. */
 		run->result->diagnosis.pending_plugins = (struct bt_plugin_set){0};
@@ -292,10 +298,20 @@ static void search_list(struct bt_cycle_run *run)
 	}
 	/* All explicit entries count for the rotation, the nominated node's trial included. */
 	uint32_t explicit_count = found.rejected_count;
-	explicit_count += trial_stands_alone(
-		diagnosis, trial_slot, search, found.feasible_count + found.rejected_count);
+	if (run->extension.active) {
+		explicit_count = diagnosis->statuses.entries.count;
+	} else {
+		explicit_count += trial_stands_alone(
+			diagnosis, trial_slot, search, found.feasible_count + found.rejected_count);
+	}
 	uint64_t advanced = (uint64_t)run->start_index + found.feasible_count + explicit_count;
 	engine->next_start_node_index = (uint32_t)(advanced % engine->state->snapshot.count);
+	if (bt_status_is_success(&found.error) && run->extension.active) {
+		uint32_t before = found.feasible_count;
+		found.error = bt_cycle_ask_filters(run, &found);
+		diagnosis->rejected_by_extender = found.feasible_count != before;
+		explicit_count = diagnosis->statuses.entries.count;
+	}
 	if (!bt_status_is_success(&found.error)) {
 		struct bt_status error = bt_status_error_text(
 			run->cycle->arena, bt_status_message_str(&found.error, run->cycle->arena));
@@ -396,7 +412,10 @@ void bt_engine_schedule(struct bt_engine *engine, struct bt_framework *framework
 	if (run.plan != NULL) {
 		adopt_plan(cycle, run.plan);
 	}
+	bt_cycle_extension_init(&run);
+	out_result->extended = run.extension.active;
 	decide(&run);
+	bt_cycle_extension_finish(&run);
 	/* The list may have moved while it grew; the engine keeps it for the next cycle. */
 	engine->statuses = out_result->diagnosis.statuses;
 	if (engine->options.verify) {

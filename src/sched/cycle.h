@@ -40,6 +40,9 @@ void bt_diagnosis_add_plugin(struct bt_diagnosis *diagnosis, const struct bt_sta
 /** Position in `slots` of the node that the tie policy picks; totals by position, count > 0. */
 uint32_t bt_choose_node(
 	struct bt_engine *engine, const uint32_t *slots, const int64_t *totals, uint32_t count);
+/** The same with random numbers that extenders' scores bring along; NULL: none. */
+uint32_t bt_choose_node_by(struct bt_engine *engine, const uint32_t *slots, const int64_t *totals,
+	const uint64_t *numbers, uint32_t count);
 
 /**
  * Verify mode: recompute the decision with the plain runners and abort with a message when it

@@ -1,8 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_SCHED_CYCLE_PRIVATE_H
 #define BT_SCHED_CYCLE_PRIVATE_H
-/** Shared by cycle.c, cycle_search.c and cycle_score.c only. */
+/** Shared by the files named cycle*.c only. */
+#include "base/map.h"
 #include "sched/cycle.h"
+
+/** A node name in an extender's answer that the snapshot does not have. */
+struct bt_cycle_stranger {
+	struct bt_str name;
+	uint32_t entry; /* in the diagnosis: position + 1 */
+};
+
+/** What a cycle needs when extenders are interested in the pod. */
+struct bt_cycle_extension {
+	bool active; /* false: nothing below is used, and statuses are recorded only as needed */
+	uint32_t *entry_by_slot; /* in the diagnosis: position + 1 */
+	BT_VEC(struct bt_cycle_stranger) strangers;
+	struct bt_map stranger_index;
+	struct bt_extender_candidates candidates; /* what the filter extenders left last */
+};
 
 /** What the steps of one cycle share. */
 struct bt_cycle_run {
@@ -18,6 +34,7 @@ struct bt_cycle_run {
 	struct bt_schedule_result *result;
 	struct bt_pre_filter_outcome pre_filter;
 	uint32_t start_index; /* rotation index at the start */
+	struct bt_cycle_extension extension;
 };
 
 /** Fill run->nominated. */
@@ -31,4 +48,16 @@ struct bt_search_result bt_cycle_search(struct bt_cycle_run *run, struct bt_sear
 /** Totals of the feasible nodes; a status that is not Success ends the cycle. Spec 03 section 5. */
 struct bt_status bt_cycle_score(
 	struct bt_cycle_run *run, const uint32_t *slots, uint32_t count, int64_t *totals);
+
+/* Extenders; all but init and finish only while run->extension.active. */
+
+void bt_cycle_extension_init(struct bt_cycle_run *run);
+void bt_cycle_extension_finish(struct bt_cycle_run *run);
+/** The status of a node in the diagnosis; slot BT_SLOT_NONE: of a name that is no node. */
+void bt_cycle_set_status(struct bt_cycle_run *run, uint32_t slot, struct bt_str stranger,
+	const struct bt_status *status);
+/** Leave of the feasible nodes what the filter extenders leave. Success or Error. */
+struct bt_status bt_cycle_ask_filters(struct bt_cycle_run *run, struct bt_search_result *found);
+/** Add the extenders' scores to the totals; returns what comes before the rank among equals. */
+const uint64_t *bt_cycle_ask_priorities(struct bt_cycle_run *run, int64_t *totals);
 #endif

@@ -24,12 +24,18 @@ static uint32_t find_preferred(const struct bt_engine *engine, const uint32_t *s
 uint32_t bt_choose_node(
 	struct bt_engine *engine, const uint32_t *slots, const int64_t *totals, uint32_t count)
 {
+	return bt_choose_node_by(engine, slots, totals, NULL, count);
+}
+
+uint32_t bt_choose_node_by(struct bt_engine *engine, const uint32_t *slots, const int64_t *totals,
+	const uint64_t *numbers, uint32_t count)
+{
 	uint32_t preferred = find_preferred(engine, slots, totals, count);
 	if (preferred != UINT32_MAX) {
 		return preferred;
 	}
 	if (engine->options.tie_policy == BT_TIE_HEAP) {
-		return bt_heap_choose(totals, count);
+		return bt_heap_choose_by(totals, numbers, count);
 	}
 	uint32_t best = 0;
 	uint64_t ties = 1;
@@ -128,7 +134,7 @@ struct bt_status bt_cycle_score(
 	if (!bt_status_is_success(&status)) {
 		return status;
 	}
-	if (plan != NULL && !plan->has_plain_scores) {
+	if (plan != NULL && !plan->has_plain_scores && run->cycle->without_pods == NULL) {
 		bt_plan_score_columns(plan, run->engine, run->pod);
 		total_from_columns(plan, slots, count, totals);
 		add_cycle_scores(run, slots, count, totals);

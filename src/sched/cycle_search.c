@@ -53,7 +53,8 @@ uint32_t bt_feasible_nodes_to_find(uint32_t node_count, int32_t percentage)
 uint32_t bt_search_limit(
 	const struct bt_engine *engine, const struct bt_framework *framework, uint32_t node_count)
 {
-	if (framework->points[BT_POINT_SCORE].entries.count == 0) {
+	if (framework->points[BT_POINT_SCORE].entries.count == 0 &&
+		!bt_extenders_look_at_nodes(&engine->extenders)) {
 		return 1;
 	}
 	int32_t option = engine->options.percentage_of_nodes_to_score;
@@ -104,10 +105,15 @@ void bt_search_candidates(const struct bt_engine *engine, const struct bt_pre_fi
 }
 
 static void record_rejection(
-	struct bt_diagnosis *diagnosis, uint32_t slot, const struct bt_status *status)
+	struct bt_cycle_run *run, uint32_t slot, const struct bt_status *status)
 {
-	struct bt_node_status_entry entry = {slot, *status};
-	bt_vec_push(&diagnosis->statuses.entries, entry);
+	struct bt_diagnosis *diagnosis = &run->result->diagnosis;
+	if (run->extension.active) {
+		bt_cycle_set_status(run, slot, BT_STR(""), status);
+	} else {
+		struct bt_node_status_entry entry = {slot, *status};
+		bt_vec_push(&diagnosis->statuses.entries, entry);
+	}
 	bt_diagnosis_add_plugin(diagnosis, status);
 }
 
@@ -189,7 +195,7 @@ static void search_each(
 				return;
 			}
 		} else if (bt_status_is_rejected(&status)) {
-			record_rejection(&run->result->diagnosis, slot, &status);
+			record_rejection(run, slot, &status);
 			found->rejected_count++;
 		} else {
 			found->error = status;
@@ -236,20 +242,25 @@ static struct bt_status decode_once(
 	return item.status;
 }
 
-/** Statuses of the nodes of a search that found nothing, from the verdicts. */
-static void record_verdicts(struct bt_cycle_run *run, struct bt_search search)
+/** Statuses of the rejected ones of the first nodes of a search, from the verdicts. */
+static void record_verdicts(struct bt_cycle_run *run, struct bt_search search, uint32_t examined)
 {
 	struct decoded_verdicts known = {0};
 	struct bt_diagnosis *diagnosis = &run->result->diagnosis;
 	bt_map_init(&known.map, decoded_hash, &known);
 	bt_vec_reserve(&diagnosis->statuses.entries,
-		(uint64_t)diagnosis->statuses.entries.count + search.count);
-	for (uint32_t i = 0; i < search.count; i++) {
+		(uint64_t)diagnosis->statuses.entries.count + examined);
+	for (uint32_t i = 0; i < examined; i++) {
 		uint32_t slot = search.slots[(search.start + i) % search.count];
-		struct bt_status status = has_nominations(run, slot)
-			? filter_slot(run, slot)
-			: decode_once(run, &known, run->verdict[slot]);
-		record_rejection(diagnosis, slot, &status);
+		struct bt_status status = BT_STATUS_OK;
+		if (has_nominations(run, slot)) {
+			status = filter_slot(run, slot);
+		} else if (run->verdict[slot] != 0) {
+			status = decode_once(run, &known, run->verdict[slot]);
+		}
+		if (!bt_status_is_success(&status)) {
+			record_rejection(run, slot, &status);
+		}
 	}
 	bt_vec_finish(&known.items);
 	bt_map_finish(&known.map);
@@ -275,13 +286,14 @@ static void search_verdicts(
 		if (!feasible) {
 			found->rejected_count++;
 		} else if (found->feasible_count == search.limit) {
-			return;
+			break;
 		} else {
 			found->feasible[found->feasible_count++] = slot;
 		}
 	}
-	if (found->feasible_count == 0) {
-		record_verdicts(run, search);
+	/* Extenders may reject the rest: then somebody reads them. */
+	if (found->feasible_count == 0 || run->extension.active) {
+		record_verdicts(run, search, found->feasible_count + found->rejected_count);
 	}
 }
 

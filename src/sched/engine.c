@@ -29,6 +29,10 @@ static struct bt_state_options state_options(const struct bt_gates *gates)
 static int build_profiles(struct bt_engine *engine, struct berth_error *err)
 {
 	int result = bt_register_in_tree_plugins(&engine->registry, err);
+	if (result == 0) {
+		result = bt_extenders_create(engine->config, engine->options.extenders,
+			engine->state, &engine->extenders, err);
+	}
 	if (result == 0 && engine->options.extra_plugins != NULL) {
 		result = bt_registry_merge(&engine->registry, engine->options.extra_plugins, err);
 	}
@@ -41,6 +45,8 @@ static int build_profiles(struct bt_engine *engine, struct berth_error *err)
 		handle->prng = &engine->prng;
 		handle->verify = engine->options.verify;
 		handle->max_pd_volumes = engine->options.max_pd_volumes;
+		handle->preemption_extenders = engine->extenders.preemption;
+		handle->preemption_extender_count = engine->extenders.count;
 	}
 	return result;
 }
@@ -61,6 +67,11 @@ int bt_engine_create(struct bt_config *config, const struct bt_engine_options *o
 	engine->plans = bt_plan_cache_create(options->plan_bytes_max);
 	int result = build_profiles(engine, err);
 	engine->options.extra_plugins = NULL;
+	engine->options.extenders = NULL;
+	if (options->extender_observer != NULL) {
+		engine->extenders.observer = *options->extender_observer;
+		engine->options.extender_observer = NULL;
+	}
 	if (result < 0) {
 		bt_engine_destroy(engine);
 		return result;
@@ -80,6 +91,7 @@ void bt_engine_destroy(struct bt_engine *engine)
 	bt_vec_finish(&engine->statuses.entries);
 	bt_plan_cache_destroy(engine->plans);
 	bt_profiles_finish(&engine->profiles);
+	bt_extenders_finish(&engine->extenders);
 	bt_nominator_finish(&engine->nominator);
 	bt_state_destroy(engine->state);
 	bt_registry_finish(&engine->registry);
@@ -116,6 +128,7 @@ static void fail_on_node(
 	engine->statuses = diagnosis->statuses; /* the list may have moved */
 	diagnosis->unschedulable_plugins = (struct bt_plugin_set){0};
 	diagnosis->pending_plugins = (struct bt_plugin_set){0};
+	diagnosis->rejected_by_extender = false;
 	bt_diagnosis_add_plugin(diagnosis, status);
 	diagnosis->node_count = 1;
 	struct bt_strbuf text = {0};
@@ -250,6 +263,18 @@ static struct bt_status pre_bind(
 	return status;
 }
 
+/** An extender or the plugins. */
+static struct bt_status bind(struct bt_engine *engine, const struct bt_pod_info *pod,
+	const struct bt_schedule_result *result)
+{
+	bool taken = false;
+	struct bt_status status = bt_extenders_bind(&engine->extenders, pod,
+		bt_node_table_name(&engine->state->nodes, result->slot), result->cycle->arena,
+		&taken);
+	return taken ? status
+		     : bt_run_bind(result->framework, result->cycle, pod, result->slot);
+}
+
 bool bt_engine_bind(struct bt_engine *engine, const struct bt_pod_info *pod,
 	const struct bt_status *pre_flights, struct bt_schedule_result *result)
 {
@@ -262,7 +287,7 @@ bool bt_engine_bind(struct bt_engine *engine, const struct bt_pod_info *pod,
 		status = BT_STATUS_OK; /* no PreBind plugin has work */
 	}
 	if (bt_status_is_success(&status)) {
-		status = bt_run_bind(framework, cycle, pod, result->slot);
+		status = bind(engine, pod, result);
 	}
 	if (!bt_status_is_success(&status)) {
 		undo(engine, pod, result);

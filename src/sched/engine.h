@@ -12,6 +12,7 @@
 #include "config/config.h"
 #include "framework/framework.h"
 #include "framework/nominator.h"
+#include "sched/extender.h"
 #include "state/state.h"
 
 /** Which of several equally good nodes is taken. Upstream's own choice among them is racy; each of
@@ -35,6 +36,13 @@ struct bt_engine_options {
 	int32_t percentage_of_nodes_to_score;
 	/** Out-of-tree plugins; NULL: only the in-tree ones. Borrowed for the call to create. */
 	const struct bt_registry *extra_plugins;
+	/**
+	 * How the configuration's extenders are asked. NULL: they are not, and pods are scheduled
+	 * as if there were none. Borrowed for the call to create.
+	 */
+	const struct bt_extender_factory *extenders;
+	/** What becomes known of them; NULL: nobody listens. Borrowed for the call to create. */
+	const struct bt_extender_observer *extender_observer;
 };
 
 #define BT_ENGINE_OPTIONS_INIT \
@@ -51,6 +59,7 @@ struct bt_engine {
 	struct bt_registry registry;
 	struct bt_nominator nominator;
 	struct bt_profiles profiles;
+	struct bt_extenders extenders;
 	struct bt_engine_options options;
 	struct bt_prng prng;
 	struct bt_plan_cache *plans;
@@ -79,6 +88,8 @@ struct bt_diagnosis {
 	struct bt_node_statuses statuses;
 	struct bt_plugin_set unschedulable_plugins;
 	struct bt_plugin_set pending_plugins;
+	/** Extenders took nodes away: counts as a plugin named Extender. */
+	bool rejected_by_extender;
 	/** The pod was rejected in nobody's name: counts as a plugin without one. */
 	bool nameless_plugin;
 	struct bt_str pre_filter_message;
@@ -108,6 +119,7 @@ struct bt_schedule_result {
 		nomination;           /* present: what to do with status.nominatedNodeName */
 	struct bt_cycle_state *cycle; /* for Reserve and what follows */
 	struct bt_framework *framework;
+	bool extended; /* extenders had a say */
 	struct bt_plan *plan; /* whose data the cycle uses; may be NULL */
 	/* Permit plugins that make the pod wait. */
 	struct bt_wait_time *waits;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sched/node_choice.h"
 
+#include <stddef.h>
+
 #include "base/assert.h"
 
 static uint32_t heap_depth(uint32_t position)
@@ -21,6 +23,23 @@ bool bt_heap_precedes(uint32_t a, uint32_t b)
 	}
 	path_a >>= depth_a - depth_b;
 	return path_a < path_b;
+}
+
+uint32_t bt_heap_choose_by(const int64_t *totals, const uint64_t *numbers, uint32_t count)
+{
+	BT_ASSERT(count > 0);
+	if (numbers == NULL) {
+		return bt_heap_choose(totals, count);
+	}
+	uint32_t best = 0;
+	for (uint32_t i = 1; i < count; i++) {
+		bool equal = totals[i] == totals[best];
+		if (totals[i] > totals[best] || (equal && numbers[i] > numbers[best]) ||
+			(equal && numbers[i] == numbers[best] && bt_heap_precedes(i, best))) {
+			best = i;
+		}
+	}
+	return best;
 }
 
 uint32_t bt_heap_choose(const int64_t *totals, uint32_t count)

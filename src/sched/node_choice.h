@@ -5,7 +5,8 @@
  * Which of the equally good nodes is taken. Upstream builds a binary heap over the feasible nodes
  * in search order and pops it (spec 03 section 7). Without extenders the popped node is the first
  * of the best in pre-order of the implicit tree: a parent wins over its children, a left subtree
- * over the right one. So only the ranks of the best nodes matter.
+ * over the right one. So only the ranks of the best nodes matter. With extenders each node that got
+ * a score from one has a random number that comes before the rank.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,4 +16,6 @@
 bool bt_heap_precedes(uint32_t a, uint32_t b);
 /** Index (rank) that upstream's heap pops first among totals[0..count); count > 0. O(count). */
 uint32_t bt_heap_choose(const int64_t *totals, uint32_t count);
+/** The same where of equal totals the larger number wins first. NULL: all equal. */
+uint32_t bt_heap_choose_by(const int64_t *totals, const uint64_t *numbers, uint32_t count);
 #endif

@@ -69,6 +69,9 @@ static bool requeue(struct bt_scheduler *scheduler, struct bt_queue_entry *entry
 		bt_rejectors_of_plugins(&result->diagnosis.pending_plugins),
 	};
 	bool by_plugins = result->outcome == BT_OUTCOME_FIT_ERROR;
+	if (result->diagnosis.rejected_by_extender) {
+		bt_rejectors_add(&rejection.unschedulable_plugins, BT_REJECTOR_EXTENDER);
+	}
 	if (result->diagnosis.nameless_plugin) {
 		bt_rejectors_add(&rejection.unschedulable_plugins, BT_REJECTOR_NAMELESS);
 	}

@@ -241,14 +241,16 @@ void bt_verify_decision(struct bt_engine *engine, struct bt_framework *framework
 	if (bt_status_is_success(&twin.pre_filter.status)) {
 		twin_filter(&twin, start_index);
 	}
+	/* What extenders answer cannot be asked for twice. */
+	bool own_decision = !tried_alone && !result->extended;
 	switch (result->outcome) {
 	case BT_OUTCOME_SCHEDULED:
-		if (!tried_alone) {
+		if (own_decision) {
 			check_scheduled(&twin, plan, result);
 		}
 		break;
 	case BT_OUTCOME_FIT_ERROR:
-		if (!tried_alone) {
+		if (own_decision) {
 			check_unschedulable(&twin, result);
 		}
 		break;

@@ -109,6 +109,31 @@ static void copy_ports(struct bt_node_info *info, struct bt_arena *arena)
 	}
 }
 
+void bt_node_info_init_without_pods(struct bt_node_info *info, const struct bt_state *state,
+	uint32_t slot, struct bt_arena *arena)
+{
+	const struct bt_node_row *row = &state->nodes.rows[slot];
+
+	bt_node_info_init(info, state, slot);
+	info->arena = arena;
+	info->requested_cpu_milli = 0;
+	info->requested_memory_bytes = 0;
+	info->requested_ephemeral_bytes = 0;
+	info->non_zero_cpu_milli = 0;
+	info->non_zero_memory_bytes = 0;
+	info->pod_count = 0;
+	info->ports_changed = true;
+	for (uint32_t i = 0; i < state->nodes.scalars.count; i++) {
+		int64_t requested = state->nodes.scalars.items[i].requested[slot];
+		if (requested != 0) {
+			add_scalar(info, arena, i, bt_wrap_sub(0, requested));
+		}
+	}
+	for (uint32_t i = 0; i < row->pods.count; i++) {
+		list_push(&info->removed_pods, arena, row->pods.items[i]);
+	}
+}
+
 /* Index of a triple in the overlay's ports, or their number. */
 static uint32_t find_port(const struct bt_node_info *info, const struct bt_host_port *wanted)
 {

@@ -42,6 +42,9 @@ struct bt_node_info {
 
 /** View of a slot as it is. O(1). */
 void bt_node_info_init(struct bt_node_info *info, const struct bt_state *state, uint32_t slot);
+/** View of a slot as if no pod were on it; memory comes from the arena. */
+void bt_node_info_init_without_pods(struct bt_node_info *info, const struct bt_state *state,
+	uint32_t slot, struct bt_arena *arena);
 /** A view of its own with the same changes: what is changed in one is not seen in the other. */
 void bt_node_info_copy(
 	struct bt_node_info *out_info, const struct bt_node_info *info, struct bt_arena *arena);

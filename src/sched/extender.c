@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sched/extender.h"
+
+#include "base/alloc.h"
+#include "sched/extender_private.h"
+
+/** --- life --- */
+
+struct bt_extender_preemption {
+	const struct bt_extenders *extenders;
+	const struct bt_extender *extender;
+};
+
+static int ask_preemption(void *context, const struct bt_pod_info *pod,
+	const struct bt_preemption_opinions *candidates, struct bt_arena *arena,
+	struct bt_preemption_opinions *out_answer, struct berth_error *err)
+{
+	const struct bt_extender_preemption *asked = context;
+	const struct bt_extender *extender = asked->extender;
+	struct bt_extender_preemption_args args = {
+		.state = asked->extenders->state, .pod = pod, .candidates = candidates};
+
+	bt_extender_asking(asked->extenders, extender, BT_EXTENDER_PREEMPT);
+	int result = extender->ops->preempt(extender->context, &args, arena, out_answer, err);
+	bt_extender_answered(asked->extenders, extender, BT_EXTENDER_PREEMPT,
+		result < 0 ? bt_str_from(berth_error_message(err)) : BT_STR(""));
+	return result;
+}
+
+static void report_preemption_ignored(
+	void *context, const char *message, int verbosity, struct bt_str error)
+{
+	const struct bt_extender_preemption *asked = context;
+	bt_extender_ignored(asked->extenders, asked->extender, message, verbosity, error);
+}
+
+static int create_carriers(const struct bt_config *config,
+	const struct bt_extender_factory *factory, struct bt_extender *out_items,
+	uint32_t *out_count, struct berth_error *err)
+{
+	for (uint32_t i = 0; i < bt_config_extender_count(config); i++) {
+		struct bt_extender *extender = &out_items[i];
+		extender->config = bt_config_extender_at(config, i);
+		int result = factory->create(factory->context, extender->config, &extender->ops,
+			&extender->context, err);
+		if (result < 0) {
+			return bt_error_wrap(err, result, "couldn't build extenders");
+		}
+		*out_count = i + 1;
+	}
+	return 0;
+}
+
+/** Stable: those that are not ignorable first. Spec 10 section 7.2. */
+static void sort_extenders(struct bt_extender *items, uint32_t count)
+{
+	struct bt_extender *sorted = BT_NEW_ARRAY(struct bt_extender, count);
+	uint32_t at = 0;
+	for (int ignorable = 0; ignorable < 2; ignorable++) {
+		for (uint32_t i = 0; i < count; i++) {
+			if (items[i].config->ignorable == (ignorable != 0)) {
+				sorted[at++] = items[i];
+			}
+		}
+	}
+	memcpy(items, sorted, count * sizeof(*items));
+	bt_free(sorted);
+}
+
+int bt_extenders_create(const struct bt_config *config, const struct bt_extender_factory *factory,
+	const struct bt_state *state, struct bt_extenders *out_extenders, struct berth_error *err)
+{
+	uint32_t count = bt_config_extender_count(config);
+	struct bt_extenders extenders = {.state = state};
+
+	if (factory == NULL || count == 0) {
+		*out_extenders = extenders;
+		return 0;
+	}
+	extenders.items = BT_NEW_ARRAY(struct bt_extender, count);
+	int result = create_carriers(config, factory, extenders.items, &extenders.count, err);
+	if (result < 0) {
+		bt_extenders_finish(&extenders);
+		return result;
+	}
+	sort_extenders(extenders.items, count);
+	extenders.preemption = BT_NEW_ARRAY(struct bt_preemption_extender, count);
+	extenders.preemption_contexts = BT_NEW_ARRAY(struct bt_extender_preemption, count);
+	for (uint32_t i = 0; i < count; i++) {
+		/* out_extenders: that is where the list lives from now on. */
+		extenders.preemption_contexts[i] =
+			(struct bt_extender_preemption){out_extenders, &extenders.items[i]};
+		extenders.preemption[i] = (struct bt_preemption_extender){
+			.config = extenders.items[i].config,
+			.process = ask_preemption,
+			.ignored = report_preemption_ignored,
+			.context = &extenders.preemption_contexts[i],
+		};
+	}
+	*out_extenders = extenders;
+	return 0;
+}
+
+void bt_extenders_finish(struct bt_extenders *extenders)
+{
+	for (uint32_t i = 0; i < extenders->count; i++) {
+		const struct bt_extender *extender = &extenders->items[i];
+		if (extender->ops->destroy != NULL) {
+			extender->ops->destroy(extender->context);
+		}
+	}
+	bt_free(extenders->items);
+	bt_free(extenders->preemption);
+	bt_free(extenders->preemption_contexts);
+	*extenders = (struct bt_extenders){0};
+}
+
+/** --- who listens --- */
+
+void bt_extender_asking(const struct bt_extenders *extenders, const struct bt_extender *extender,
+	enum bt_extender_verb verb)
+{
+	const struct bt_extender_observer *observer = &extenders->observer;
+	if (observer->asking != NULL) {
+		observer->asking(observer->context, extender->config, verb);
+	}
+}
+
+void bt_extender_answered(const struct bt_extenders *extenders, const struct bt_extender *extender,
+	enum bt_extender_verb verb, struct bt_str error)
+{
+	const struct bt_extender_observer *observer = &extenders->observer;
+	if (observer->answered != NULL) {
+		observer->answered(observer->context, extender->config, verb, error);
+	}
+}
+
+void bt_extender_ignored(const struct bt_extenders *extenders, const struct bt_extender *extender,
+	const char *message, int verbosity, struct bt_str error)
+{
+	const struct bt_extender_observer *observer = &extenders->observer;
+	if (observer->ignored != NULL) {
+		observer->ignored(observer->context, extender->config, message, verbosity, error);
+	}
+}
+
+/** --- who cares --- */
+
+bool bt_extenders_care(const struct bt_extenders *extenders, const struct bt_pod_info *pod)
+{
+	for (uint32_t i = 0; i < extenders->count; i++) {
+		if (bt_extender_is_interested(extenders->items[i].config, pod)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool bt_extenders_look_at_nodes(const struct bt_extenders *extenders)
+{
+	for (uint32_t i = 0; i < extenders->count; i++) {
+		const struct bt_config_extender *config = extenders->items[i].config;
+		if (config->filter_verb.length != 0 || config->prioritize_verb.length != 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** --- score --- */
+
+/** Wraps, as upstream's unchecked int64 arithmetic does. */
+static int64_t wrapping_product(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a * (uint64_t)b);
+}
+
+static int64_t wrapping_sum(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+/** First position of each candidate by slot, and from there the next of the same slot. */
+struct positions {
+	const struct bt_state *state;
+	uint32_t *first; /* by slot: position + 1 */
+	uint32_t *next;  /* by position: position + 1 */
+};
+
+static struct positions index_positions(const struct bt_state *state,
+	const struct bt_extender_candidates *candidates, struct bt_arena *arena)
+{
+	struct positions positions = {
+		.state = state,
+		.first = BT_ARENA_NEW_ARRAY(arena, uint32_t, state->nodes.slot_count),
+		.next = BT_ARENA_NEW_ARRAY(arena, uint32_t, candidates->count),
+	};
+	for (uint32_t i = candidates->count; i > 0; i--) {
+		uint32_t slot = candidates->slots[i - 1];
+		positions.next[i - 1] = positions.first[slot];
+		positions.first[slot] = i;
+	}
+	return positions;
+}
+
+static void add_scores(const struct positions *positions, const bt_host_priority_list *priorities,
+	int64_t weight, int64_t *totals, bool *scored)
+{
+	for (uint32_t i = 0; i < priorities->count; i++) {
+		const struct bt_host_priority *priority = &priorities->items[i];
+		uint32_t slot = bt_state_snapshot_find(positions->state, priority->host);
+		if (slot == BT_SLOT_NONE) {
+			continue;
+		}
+		int64_t score = wrapping_product(
+			wrapping_product(priority->score, weight), BT_EXTENDER_SCORE_FACTOR);
+		for (uint32_t at = positions->first[slot]; at != 0; at = positions->next[at - 1]) {
+			totals[at - 1] = wrapping_sum(totals[at - 1], score);
+			scored[at - 1] = true;
+		}
+	}
+}
+
+void bt_extenders_prioritize(const struct bt_extenders *extenders, const struct bt_pod_info *pod,
+	struct bt_arena *arena, const struct bt_extender_candidates *candidates, int64_t *totals,
+	bool *scored)
+{
+	struct bt_extender_args args = {
+		extenders->state, pod, candidates->nodes, candidates->count};
+	struct positions positions = index_positions(extenders->state, candidates, arena);
+
+	for (uint32_t i = 0; i < extenders->count; i++) {
+		const struct bt_extender *extender = &extenders->items[i];
+		struct berth_error err = BERTH_ERROR_INIT;
+		bt_host_priority_list priorities = {0};
+		if (!bt_extender_is_interested(extender->config, pod)) {
+			continue;
+		}
+		if (extender->config->prioritize_verb.length == 0) {
+			/* It answers 0 for every node: that counts as an answer. */
+			for (uint32_t k = 0; k < candidates->count; k++) {
+				scored[k] = true;
+			}
+			continue;
+		}
+		bt_extender_asking(extenders, extender, BT_EXTENDER_PRIORITIZE);
+		int result = extender->ops->prioritize(
+			extender->context, &args, arena, &priorities, &err);
+		struct bt_str error = bt_str_from(berth_error_message(&err));
+		bt_extender_answered(extenders, extender, BT_EXTENDER_PRIORITIZE, error);
+		if (result < 0) {
+			bt_extender_ignored(extenders, extender,
+				"Failed to run extender's priority function. No score given by "
+				"this extender.",
+				5, error);
+			berth_error_finish(&err);
+			continue;
+		}
+		add_scores(&positions, &priorities, extender->config->weight, totals, scored);
+	}
+}
+
+/** --- bind --- */
+
+static int ask_to_bind(const struct bt_extenders *extenders, const struct bt_extender *extender,
+	const struct bt_extender_binding_args *args, struct bt_arena *arena,
+	struct berth_error *err)
+{
+	struct bt_extender_binding_result answer = {0};
+
+	bt_extender_asking(extenders, extender, BT_EXTENDER_BIND);
+	int result = extender->ops->bind(extender->context, args, arena, &answer, err);
+	if (result == 0 && answer.error.length != 0) {
+		result = bt_error_set(err, BERTH_ERR_INTERNAL, "%.*s", BT_STR_ARG(answer.error));
+	}
+	bt_extender_answered(
+		extenders, extender, BT_EXTENDER_BIND, bt_str_from(berth_error_message(err)));
+	return result;
+}
+
+struct bt_status bt_extenders_bind(const struct bt_extenders *extenders,
+	const struct bt_pod_info *pod, struct bt_str node_name, struct bt_arena *arena,
+	bool *out_taken)
+{
+	struct bt_extender_binding_args args = {pod->name, pod->namespace_, pod->uid, node_name};
+
+	*out_taken = false;
+	for (uint32_t i = 0; i < extenders->count; i++) {
+		const struct bt_extender *extender = &extenders->items[i];
+		struct berth_error err = BERTH_ERROR_INIT;
+		if (extender->config->bind_verb.length == 0 ||
+			!bt_extender_is_interested(extender->config, pod)) {
+			continue;
+		}
+		if (ask_to_bind(extenders, extender, &args, arena, &err) == 0) {
+			*out_taken = true;
+			return BT_STATUS_OK;
+		}
+		if (!extender->config->ignorable) {
+			*out_taken = true;
+			return bt_status_from_error(arena, &err);
+		}
+		bt_extender_ignored(extenders, extender,
+			"Skipping extender in bind as it returned error and has ignorable flag "
+			"set",
+			0, bt_str_from(berth_error_message(&err)));
+		berth_error_finish(&err);
+	}
+	return BT_STATUS_OK;
+}

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Questions to extenders, and answers as an extender writes them. Spec 11b section 9.2. */
+#include "sched/extender_wire.h"
+
+#include <stdlib.h>
+
+#include "api/node.h"
+#include "api/pod.h"
+#include "base/alloc.h"
+#include "codec/json.h"
+
+static struct bt_json_writer writer_on(struct bt_strbuf *out)
+{
+	struct bt_json_writer writer;
+	bt_json_writer_init(&writer, out, 0);
+	writer.escape_html = true;
+	return writer;
+}
+
+static void write_member_str(struct bt_json_writer *writer, const char *name, struct bt_str value)
+{
+	bt_json_write_name_c(writer, name);
+	bt_json_write_str(writer, value);
+}
+
+static void write_member_null(struct bt_json_writer *writer, const char *name)
+{
+	bt_json_write_name_c(writer, name);
+	bt_json_write_null(writer);
+}
+
+/** --- pods --- */
+
+/** As much as the engine knows: the shape has the spec, the rest is identity. */
+static struct bt_pod pod_of_info(const struct bt_pod_info *info)
+{
+	struct bt_pod pod = *info->shape->pod;
+	pod.metadata = (struct bt_object_meta){
+		.name = info->name,
+		.namespace_ = info->namespace_,
+		.uid = info->uid,
+		.labels = *info->labels,
+	};
+	pod.spec.node_name = info->node_name;
+	pod.status.nominated_node_name = info->nominated_node_name;
+	return pod;
+}
+
+static void write_pod(struct bt_json_writer *writer, const struct bt_pod_info *info,
+	const struct bt_extender_objects *objects)
+{
+	struct bt_strbuf json = {0};
+	if (objects != NULL && objects->append_pod != NULL &&
+		objects->append_pod(
+			objects->context, info->namespace_, info->name, info->uid, &json)) {
+		bt_json_write_raw(writer, bt_strbuf_str(&json));
+	} else if (info->object != NULL) {
+		bt_message_encode_json(&bt_pod_message, writer, info->object);
+	} else {
+		struct bt_pod pod = pod_of_info(info);
+		bt_message_encode_json(&bt_pod_message, writer, &pod);
+	}
+	bt_strbuf_finish(&json);
+}
+
+static void write_victim(struct bt_json_writer *writer, const struct bt_state *state,
+	struct bt_str uid, const struct bt_extender_objects *objects)
+{
+	struct bt_pod_info info;
+	uint32_t pod_id = bt_state_find_pod(state, uid);
+	if (pod_id == BT_POD_NONE) {
+		/* It left while the question was made; the extender can still tell by the uid. */
+		struct bt_pod pod = {.metadata = {.uid = uid}};
+		bt_message_encode_json(&bt_pod_message, writer, &pod);
+		return;
+	}
+	bt_pod_info_from_record(state, pod_id, &info);
+	write_pod(writer, &info, objects);
+}
+
+/** --- nodes --- */
+
+#define ALLOCATABLE_FIXED 4
+
+static int compare_entries(const void *a, const void *b)
+{
+	return bt_str_compare(((const struct bt_resource_entry *)a)->name,
+		((const struct bt_resource_entry *)b)->name);
+}
+
+static struct bt_resource_list allocatable_of(
+	const struct bt_state *state, uint32_t slot, struct bt_arena *arena)
+{
+	const struct bt_node_table *nodes = &state->nodes;
+	struct bt_resource_list list = {
+		.items = BT_ARENA_NEW_ARRAY(
+			arena, struct bt_resource_entry, ALLOCATABLE_FIXED + nodes->scalars.count),
+		.present = true,
+	};
+	list.items[list.count++] = (struct bt_resource_entry){BT_STR("cpu"),
+		bt_quantity_make(nodes->allocatable_cpu_milli[slot], -3, BT_QUANTITY_DECIMAL_SI)};
+	list.items[list.count++] = (struct bt_resource_entry){BT_STR("ephemeral-storage"),
+		bt_quantity_make(
+			nodes->allocatable_ephemeral_bytes[slot], 0, BT_QUANTITY_BINARY_SI)};
+	list.items[list.count++] = (struct bt_resource_entry){BT_STR("memory"),
+		bt_quantity_make(nodes->allocatable_memory_bytes[slot], 0, BT_QUANTITY_BINARY_SI)};
+	list.items[list.count++] = (struct bt_resource_entry){BT_STR("pods"),
+		bt_quantity_make(nodes->allocatable_pods[slot], 0, BT_QUANTITY_DECIMAL_SI)};
+	for (uint32_t i = 0; i < nodes->scalars.count; i++) {
+		int64_t amount = nodes->scalars.items[i].allocatable[slot];
+		if (amount != 0) {
+			list.items[list.count++] = (struct bt_resource_entry){
+				bt_symbol_text(&state->symbols, nodes->scalars.items[i].name),
+				bt_quantity_make(amount, 0, BT_QUANTITY_DECIMAL_SI)};
+		}
+	}
+	qsort(list.items, list.count, sizeof(*list.items), compare_entries);
+	return list;
+}
+
+static void write_known_node(
+	struct bt_json_writer *writer, const struct bt_state *state, struct bt_str name)
+{
+	struct bt_node node = {.metadata = {.name = name}};
+	struct bt_arena arena = {0};
+	uint32_t slot = bt_state_snapshot_find(state, name);
+	if (slot != BT_SLOT_NONE) {
+		const struct bt_node_row *row = &state->nodes.rows[slot];
+		node.metadata.uid = bt_symbol_text(&state->symbols, row->uid);
+		node.metadata.labels = row->labels;
+		node.spec.unschedulable = state->nodes.unschedulable[slot] != 0;
+		node.spec.taints = *bt_node_table_taints(&state->nodes, slot);
+		node.status.allocatable = allocatable_of(state, slot, &arena);
+	}
+	bt_message_encode_json(&bt_node_message, writer, &node);
+	bt_arena_finish(&arena);
+}
+
+static void write_node(struct bt_json_writer *writer, const struct bt_state *state,
+	const struct bt_extender_node *node, const struct bt_extender_objects *objects)
+{
+	struct bt_strbuf json = {0};
+	if (node->json.data != NULL) {
+		bt_json_write_raw(writer, node->json);
+	} else if (objects != NULL && objects->append_node != NULL &&
+		objects->append_node(objects->context, node->name, &json)) {
+		bt_json_write_raw(writer, bt_strbuf_str(&json));
+	} else {
+		write_known_node(writer, state, node->name);
+	}
+	bt_strbuf_finish(&json);
+}
+
+/** --- questions --- */
+
+static void begin_node_list(struct bt_json_writer *writer)
+{
+	bt_json_begin_object(writer);
+	bt_json_write_name_c(writer, "metadata");
+	bt_json_begin_object(writer);
+	bt_json_end_object(writer);
+	bt_json_write_name_c(writer, "items");
+	bt_json_begin_array(writer);
+}
+
+static void end_node_list(struct bt_json_writer *writer)
+{
+	bt_json_end_array(writer);
+	bt_json_end_object(writer);
+}
+
+void bt_extender_encode_args(const struct bt_extender_args *args,
+	const struct bt_extender_objects *objects, bool by_name, struct bt_strbuf *out)
+{
+	struct bt_json_writer writer = writer_on(out);
+	bt_json_begin_object(&writer);
+	bt_json_write_name_c(&writer, "Pod");
+	write_pod(&writer, args->pod, objects);
+	if (by_name) {
+		write_member_null(&writer, "Nodes");
+		bt_json_write_name_c(&writer, "NodeNames");
+		bt_json_begin_array(&writer);
+		for (uint32_t i = 0; i < args->node_count; i++) {
+			bt_json_write_str(&writer, args->nodes[i].name);
+		}
+		bt_json_end_array(&writer);
+	} else {
+		bt_json_write_name_c(&writer, "Nodes");
+		begin_node_list(&writer);
+		for (uint32_t i = 0; i < args->node_count; i++) {
+			write_node(&writer, args->state, &args->nodes[i], objects);
+		}
+		end_node_list(&writer);
+		write_member_null(&writer, "NodeNames");
+	}
+	bt_json_end_object(&writer);
+}
+
+static int compare_opinions(const void *a, const void *b)
+{
+	return bt_str_compare(((const struct bt_preemption_opinion *)a)->node_name,
+		((const struct bt_preemption_opinion *)b)->node_name);
+}
+
+/** One entry of the map; args NULL: victims by uid only. */
+static void write_victims(struct bt_json_writer *writer,
+	const struct bt_preemption_opinion *opinion, const struct bt_extender_preemption_args *args,
+	const struct bt_extender_objects *objects)
+{
+	bt_json_write_name(writer, opinion->node_name);
+	bt_json_begin_object(writer);
+	bt_json_write_name_c(writer, "Pods");
+	bt_json_begin_array(writer);
+	for (uint32_t i = 0; i < opinion->victim_count; i++) {
+		if (args != NULL) {
+			write_victim(writer, args->state, opinion->victim_uids[i], objects);
+			continue;
+		}
+		bt_json_begin_object(writer);
+		write_member_str(writer, "UID", opinion->victim_uids[i]);
+		bt_json_end_object(writer);
+	}
+	bt_json_end_array(writer);
+	bt_json_write_name_c(writer, "NumPDBViolations");
+	bt_json_write_int64(writer, opinion->pdb_violations);
+	bt_json_end_object(writer);
+}
+
+/** As Go writes maps: sorted by key. */
+static void write_victims_map(struct bt_json_writer *writer, const char *name,
+	const struct bt_preemption_opinions *opinions,
+	const struct bt_extender_preemption_args *args, const struct bt_extender_objects *objects)
+{
+	struct bt_preemption_opinion *sorted =
+		BT_NEW_ARRAY(struct bt_preemption_opinion, opinions->count);
+	if (opinions->count != 0) {
+		memcpy(sorted, opinions->items, opinions->count * sizeof(*sorted));
+		qsort(sorted, opinions->count, sizeof(*sorted), compare_opinions);
+	}
+	bt_json_write_name_c(writer, name);
+	bt_json_begin_object(writer);
+	for (uint32_t i = 0; i < opinions->count; i++) {
+		write_victims(writer, &sorted[i], args, objects);
+	}
+	bt_json_end_object(writer);
+	bt_free(sorted);
+}
+
+void bt_extender_encode_preemption_args(const struct bt_extender_preemption_args *args,
+	const struct bt_extender_objects *objects, bool by_name, struct bt_strbuf *out)
+{
+	struct bt_json_writer writer = writer_on(out);
+	bt_json_begin_object(&writer);
+	bt_json_write_name_c(&writer, "Pod");
+	write_pod(&writer, args->pod, objects);
+	if (by_name) {
+		write_member_null(&writer, "NodeNameToVictims");
+		write_victims_map(&writer, "NodeNameToMetaVictims", args->candidates, NULL, NULL);
+	} else {
+		write_victims_map(&writer, "NodeNameToVictims", args->candidates, args, objects);
+		write_member_null(&writer, "NodeNameToMetaVictims");
+	}
+	bt_json_end_object(&writer);
+}
+
+void bt_extender_encode_binding_args(
+	const struct bt_extender_binding_args *args, struct bt_strbuf *out)
+{
+	struct bt_json_writer writer = writer_on(out);
+	bt_json_begin_object(&writer);
+	write_member_str(&writer, "PodName", args->pod_name);
+	write_member_str(&writer, "PodNamespace", args->pod_namespace);
+	write_member_str(&writer, "PodUID", args->pod_uid);
+	write_member_str(&writer, "Node", args->node);
+	bt_json_end_object(&writer);
+}
+
+/** --- answers as an extender writes them --- */
+
+static void write_failed(
+	struct bt_json_writer *writer, const char *name, const struct bt_str_map *failed)
+{
+	bt_json_write_name_c(writer, name);
+	if (!failed->present) {
+		bt_json_write_null(writer);
+		return;
+	}
+	bt_json_begin_object(writer);
+	for (uint32_t i = 0; i < failed->count; i++) {
+		bt_json_write_name(writer, failed->items[i].key);
+		bt_json_write_str(writer, failed->items[i].value);
+	}
+	bt_json_end_object(writer);
+}
+
+static void write_returned_nodes(struct bt_json_writer *writer, const bt_extender_node_list *nodes)
+{
+	bt_json_write_name_c(writer, "Nodes");
+	if (!nodes->present) {
+		bt_json_write_null(writer);
+		return;
+	}
+	begin_node_list(writer);
+	for (uint32_t i = 0; i < nodes->count; i++) {
+		if (nodes->items[i].json.data != NULL) {
+			bt_json_write_raw(writer, nodes->items[i].json);
+		} else {
+			struct bt_node node = {.metadata = {.name = nodes->items[i].name}};
+			bt_message_encode_json(&bt_node_message, writer, &node);
+		}
+	}
+	end_node_list(writer);
+}
+
+void bt_extender_encode_filter_result(
+	const struct bt_extender_filter_result *result, struct bt_strbuf *out)
+{
+	struct bt_json_writer writer = writer_on(out);
+	bt_json_begin_object(&writer);
+	write_returned_nodes(&writer, &result->nodes);
+	bt_json_write_name_c(&writer, "NodeNames");
+	if (result->node_names.present) {
+		bt_json_begin_array(&writer);
+		for (uint32_t i = 0; i < result->node_names.count; i++) {
+			bt_json_write_str(&writer, result->node_names.items[i]);
+		}
+		bt_json_end_array(&writer);
+	} else {
+		bt_json_write_null(&writer);
+	}
+	write_failed(&writer, "FailedNodes", &result->failed_nodes);
+	write_failed(&writer, "FailedAndUnresolvableNodes", &result->failed_and_unresolvable_nodes);
+	write_member_str(&writer, "Error", result->error);
+	bt_json_end_object(&writer);
+}
+
+void bt_extender_encode_priorities(const bt_host_priority_list *priorities, struct bt_strbuf *out)
+{
+	struct bt_json_writer writer = writer_on(out);
+	if (!priorities->present) {
+		bt_json_write_null(&writer);
+		return;
+	}
+	bt_json_begin_array(&writer);
+	for (uint32_t i = 0; i < priorities->count; i++) {
+		bt_json_begin_object(&writer);
+		write_member_str(&writer, "Host", priorities->items[i].host);
+		bt_json_write_name_c(&writer, "Score");
+		bt_json_write_int64(&writer, priorities->items[i].score);
+		bt_json_end_object(&writer);
+	}
+	bt_json_end_array(&writer);
+}
+
+void bt_extender_encode_preemption_result(
+	const struct bt_preemption_opinions *answer, struct bt_strbuf *out)
+{
+	struct bt_json_writer writer = writer_on(out);
+	bt_json_begin_object(&writer);
+	write_victims_map(&writer, "NodeNameToMetaVictims", answer, NULL, NULL);
+	bt_json_end_object(&writer);
+}
+
+void bt_extender_encode_binding_result(
+	const struct bt_extender_binding_result *result, struct bt_strbuf *out)
+{
+	struct bt_json_writer writer = writer_on(out);
+	bt_json_begin_object(&writer);
+	write_member_str(&writer, "Error", result->error);
+	bt_json_end_object(&writer);
+}
