@@ -43,10 +43,14 @@ static struct bt_nomination *at(const struct bt_nominator *nominator, uint32_t i
 
 static uint32_t find_by_uid(const struct bt_nominator *nominator, struct bt_str uid)
 {
-	bt_sym symbol = bt_symbol_find(&nominator->state->symbols, uid);
+	bt_sym symbol;
 	uint64_t hash;
 
-	if (nominator->count == 0 || bt_sym_is_none(symbol)) {
+	if (nominator->count == 0) {
+		return BT_NOMINATION_NONE;
+	}
+	symbol = bt_symbol_find(&nominator->state->symbols, uid);
+	if (bt_sym_is_none(symbol)) {
 		return BT_NOMINATION_NONE;
 	}
 	hash = hash_symbol(symbol);

@@ -188,15 +188,16 @@ typedef enum bt_queueing_hint (*bt_hint_function)(struct bt_plugin *plugin,
 	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
 	struct berth_error *err);
 
-/** What a plugin's hints look at besides the event's objects and what informers know. */
+/**
+ * What a hint looks at besides the event's objects and what informers know, from everything to
+ * little. Whether the event is about the pod itself (by uid) does not count: that pod is always
+ * asked by itself.
+ */
 enum bt_hint_scope {
-	BT_HINT_SCOPE_POD, /* anything */
-	/**
-	 * The pod's shape. A hint that asks whether the event is about the pod itself (by uid)
-	 * counts as such: that pod is always asked by itself.
-	 */
-	BT_HINT_SCOPE_SHAPE,
-	BT_HINT_SCOPE_LABELS, /* shape, namespace and labels */
+	BT_HINT_SCOPE_POD,       /* anything of the pod */
+	BT_HINT_SCOPE_LABELS,    /* shape, namespace and labels */
+	BT_HINT_SCOPE_NAMESPACE, /* shape and namespace */
+	BT_HINT_SCOPE_SHAPE,     /* the pod's shape */
 };
 
 struct bt_event_registration {
@@ -263,6 +264,10 @@ struct bt_plugin_ops {
 	/** Pods that agree in this get the same answer from every hint: the queue asks once for all
 	 * of them. */
 	enum bt_hint_scope hint_scope;
+	/** The same for one event and the pods of one shape. NULL: hint_scope holds for all. */
+	enum bt_hint_scope (*hint_scope_of)(struct bt_plugin *plugin, const struct bt_shape *shape,
+		const struct bt_cluster_event *event, const void *old_object,
+		const void *new_object);
 	/** *out_events borrowed from the plugin. */
 	int (*events_to_register)(struct bt_plugin *plugin,
 		const struct bt_event_registration **out_events, uint32_t *out_count,

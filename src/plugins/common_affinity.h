@@ -100,6 +100,8 @@ void bt_affinity_normalize_column(struct bt_plugin *plugin, const void *data,
 
 /* common_affinity_hints.c: spec 06 section 3.12 */
 
+enum bt_hint_scope bt_affinity_hint_scope(struct bt_plugin *plugin, const struct bt_shape *shape,
+	const struct bt_cluster_event *event, const void *old_object, const void *new_object);
 int bt_affinity_events_to_register(struct bt_plugin *plugin,
 	const struct bt_event_registration **out_events, uint32_t *out_count,
 	struct berth_error *err);

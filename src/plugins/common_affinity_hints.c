@@ -138,6 +138,23 @@ static const struct bt_event_registration events[] = {
 	{{BT_RESOURCE_NODE, BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_LABEL}, after_node_change},
 };
 
+enum bt_hint_scope bt_affinity_hint_scope(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED const struct bt_shape *shape, const struct bt_cluster_event *event,
+	const void *old_object, const void *new_object)
+{
+	static const struct bt_str node = BT_RESOURCE_NODE;
+	const struct bt_pod *deleted = old_object;
+
+	if (bt_str_equal(event->resource, node)) {
+		return BT_HINT_SCOPE_SHAPE;
+	}
+	/* Only what a deleted pod kept away is looked at itself. */
+	return new_object == NULL && deleted->spec.affinity != NULL &&
+			deleted->spec.affinity->pod_anti_affinity != NULL
+		? BT_HINT_SCOPE_LABELS
+		: BT_HINT_SCOPE_NAMESPACE;
+}
+
 int bt_affinity_events_to_register(BT_UNUSED struct bt_plugin *plugin,
 	const struct bt_event_registration **out_events, uint32_t *out_count,
 	BT_UNUSED struct berth_error *err)

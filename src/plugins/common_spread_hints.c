@@ -164,6 +164,41 @@ static const struct bt_event_registration events[] = {
 		after_node_change},
 };
 
+/** What resolving the hard constraints looks at besides the shape. */
+static enum bt_hint_scope constraint_scope(
+	const struct bt_spread_source *source, const struct bt_pod_spec *spec)
+{
+	const struct bt_topology_spread_constraint *own = spec->topology_spread_constraints.items;
+	static const struct bt_str hard = BT_STR_INIT("DoNotSchedule");
+
+	for (uint32_t i = 0; i < spec->topology_spread_constraints.count; i++) {
+		if (own[i].match_label_keys.count > 0) {
+			return BT_HINT_SCOPE_LABELS;
+		}
+	}
+	for (uint32_t i = 0;
+		i < source->default_count && spec->topology_spread_constraints.count == 0; i++) {
+		/* Selectors come from the pod's services and owners. */
+		if (bt_str_equal(source->defaults[i].when_unsatisfiable, hard)) {
+			return BT_HINT_SCOPE_POD;
+		}
+	}
+	return BT_HINT_SCOPE_SHAPE;
+}
+
+enum bt_hint_scope bt_spread_hint_scope(struct bt_plugin *plugin, const struct bt_shape *shape,
+	const struct bt_cluster_event *event, BT_UNUSED const void *old_object,
+	BT_UNUSED const void *new_object)
+{
+	static const struct bt_str node = BT_RESOURCE_NODE;
+	enum bt_hint_scope scope = constraint_scope(source_of(plugin), &shape->pod->spec);
+
+	/* A pod only counts in its own namespace. */
+	return scope == BT_HINT_SCOPE_SHAPE && !bt_str_equal(event->resource, node)
+		? BT_HINT_SCOPE_NAMESPACE
+		: scope;
+}
+
 int bt_spread_events_to_register(BT_UNUSED struct bt_plugin *plugin,
 	const struct bt_event_registration **out_events, uint32_t *out_count,
 	BT_UNUSED struct berth_error *err)

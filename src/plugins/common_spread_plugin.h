@@ -35,6 +35,8 @@ double bt_spread_log(uint64_t value);
 
 /* common_spread_hints.c: spec 06 section 2.15 */
 
+enum bt_hint_scope bt_spread_hint_scope(struct bt_plugin *plugin, const struct bt_shape *shape,
+	const struct bt_cluster_event *event, const void *old_object, const void *new_object);
 int bt_spread_events_to_register(struct bt_plugin *plugin,
 	const struct bt_event_registration **out_events, uint32_t *out_count,
 	struct berth_error *err);

@@ -77,6 +77,18 @@ bool bt_pod_uses_claim(
 	return false;
 }
 
+enum bt_hint_scope bt_claim_hint_scope(const struct bt_shape *shape)
+{
+	const struct bt_pod_spec *spec = &shape->pod->spec;
+
+	for (uint32_t i = 0; i < spec->volumes.count; i++) {
+		if (spec->volumes.items[i].ephemeral != NULL) {
+			return BT_HINT_SCOPE_POD;
+		}
+	}
+	return BT_HINT_SCOPE_NAMESPACE;
+}
+
 bool bt_pod_owns_claim(
 	const struct bt_pod_info *pod, const struct bt_persistent_volume_claim *claim)
 {

@@ -501,6 +501,7 @@ const struct bt_plugin_ops bt_inter_pod_affinity_plugin = {
 	.name = "InterPodAffinity",
 	.create = create,
 	.destroy = destroy,
+	.hint_scope_of = bt_affinity_hint_scope,
 	.events_to_register = bt_affinity_events_to_register,
 	.sign = sign,
 	.pre_filter = pre_filter,

@@ -496,6 +496,7 @@ const struct bt_plugin_ops bt_node_resources_fit_plugin = {
 	.create = create,
 	.destroy = destroy,
 	.pure = true,
+	.hint_scope = BT_HINT_SCOPE_SHAPE,
 	.events_to_register = events_to_register,
 	.sign = sign,
 	.pre_filter = pre_filter,

@@ -581,6 +581,20 @@ static const struct bt_event_registration events[] = {
 	{{BT_RESOURCE_VOLUME_ATTACHMENT, BT_ACTION_DELETE}, after_attachment_deleted},
 };
 
+static enum bt_hint_scope hint_scope_of(BT_UNUSED struct bt_plugin *plugin,
+	const struct bt_shape *shape, const struct bt_cluster_event *event,
+	BT_UNUSED const void *old_object, BT_UNUSED const void *new_object)
+{
+	static const struct bt_str claim = BT_RESOURCE_PERSISTENT_VOLUME_CLAIM;
+	static const struct bt_str attachment = BT_RESOURCE_VOLUME_ATTACHMENT;
+
+	if (bt_str_equal(event->resource, claim)) {
+		return bt_claim_hint_scope(shape);
+	}
+	return bt_str_equal(event->resource, attachment) ? BT_HINT_SCOPE_NAMESPACE
+							 : BT_HINT_SCOPE_SHAPE;
+}
+
 static int events_to_register(BT_UNUSED struct bt_plugin *plugin,
 	const struct bt_event_registration **out_events, uint32_t *out_count,
 	BT_UNUSED struct berth_error *err)
@@ -627,6 +641,7 @@ const struct bt_plugin_ops bt_node_volume_limits_plugin = {
 	.create = create,
 	.destroy = destroy,
 	.pure = true,
+	.hint_scope_of = hint_scope_of,
 	.events_to_register = events_to_register,
 	.sign = bt_sign_volume_plugin,
 	.pre_filter = pre_filter,

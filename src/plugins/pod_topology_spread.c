@@ -470,6 +470,7 @@ const struct bt_plugin_ops bt_pod_topology_spread_plugin = {
 	.name = "PodTopologySpread",
 	.create = create,
 	.destroy = destroy,
+	.hint_scope_of = bt_spread_hint_scope,
 	.events_to_register = bt_spread_events_to_register,
 	.sign = sign,
 	.pre_filter = pre_filter,

@@ -26,4 +26,5 @@ const struct bt_plugin_ops bt_priority_sort_plugin = {
 	.create = create,
 	.destroy = bt_plain_plugin_destroy,
 	.less = less,
+	.less_is_priority_then_time = true,
 };

@@ -65,5 +65,6 @@ const struct bt_plugin_ops bt_scheduling_gates_plugin = {
 	.create = create,
 	.destroy = bt_plain_plugin_destroy,
 	.pre_enqueue = pre_enqueue,
+	.hint_scope = BT_HINT_SCOPE_SHAPE,
 	.events_to_register = events_to_register,
 };

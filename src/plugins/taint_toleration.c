@@ -216,6 +216,7 @@ const struct bt_plugin_ops bt_taint_toleration_plugin = {
 	.create = create,
 	.destroy = bt_plain_plugin_destroy,
 	.pure = true,
+	.hint_scope = BT_HINT_SCOPE_SHAPE,
 	.events_to_register = events_to_register,
 	.sign = sign,
 	.filter = filter,

@@ -405,6 +405,7 @@ const struct bt_plugin_ops bt_volume_binding_plugin = {
 	.create = create,
 	.destroy = destroy,
 	.is_pure_for = is_pure_for,
+	.hint_scope_of = bt_volume_binding_hint_scope,
 	.events_to_register = events_to_register,
 	.sign = bt_sign_volume_plugin,
 	.pre_filter = pre_filter,

@@ -152,3 +152,13 @@ const struct bt_event_registration bt_volume_binding_events[] = {
 		after_capacity_change},
 };
 const uint32_t bt_volume_binding_event_count = (uint32_t)BT_ARRAY_LENGTH(bt_volume_binding_events);
+
+enum bt_hint_scope bt_volume_binding_hint_scope(BT_UNUSED struct bt_plugin *plugin,
+	const struct bt_shape *shape, const struct bt_cluster_event *event,
+	BT_UNUSED const void *old_object, BT_UNUSED const void *new_object)
+{
+	static const struct bt_str claim = BT_RESOURCE_PERSISTENT_VOLUME_CLAIM;
+
+	return bt_str_equal(event->resource, claim) ? bt_claim_hint_scope(shape)
+						    : BT_HINT_SCOPE_SHAPE;
+}

@@ -12,9 +12,7 @@ static uint64_t hash_of_name(struct bt_str namespace_, struct bt_str name)
 
 static uint64_t hash_of_entry(const void *owner, uint32_t id)
 {
-	const struct bt_queue_entry *entry = bt_queue_entry_at(owner, id);
-
-	return hash_of_name(entry->pod.namespace_, entry->pod.name);
+	return bt_queue_entry_at(owner, id)->name_hash;
 }
 
 void bt_queue_entries_init(struct bt_queue *queue)
@@ -110,6 +108,7 @@ struct bt_queue_entry *bt_queue_entry_create(
 		.gating_plugin = BT_QUEUE_NONE,
 		.place = BT_QUEUE_OUT,
 		.id = entry->id,
+		.name_hash = hash_of_name(value->metadata.namespace_, value->metadata.name),
 		.group = BT_QUEUE_NONE,
 	};
 	bt_pod_info_init_pending(queue->state, value, &entry->pod);
@@ -185,11 +184,9 @@ void bt_queue_entry_set_pod(
 	}
 }
 
-struct bt_queue_entry *bt_queue_lookup(
-	const struct bt_queue *queue, struct bt_str namespace_, struct bt_str name)
+static struct bt_queue_entry *lookup_hashed(
+	const struct bt_queue *queue, uint64_t hash, struct bt_str namespace_, struct bt_str name)
 {
-	uint64_t hash = hash_of_name(namespace_, name);
-
 	for (uint32_t it = bt_map_first(&queue->by_name, hash); it != BT_MAP_NONE;
 		it = bt_map_next(&queue->by_name, hash, it)) {
 		struct bt_queue_entry *entry =
@@ -203,14 +200,26 @@ struct bt_queue_entry *bt_queue_lookup(
 	return NULL;
 }
 
+struct bt_queue_entry *bt_queue_lookup(
+	const struct bt_queue *queue, struct bt_str namespace_, struct bt_str name)
+{
+	return lookup_hashed(queue, hash_of_name(namespace_, name), namespace_, name);
+}
+
+struct bt_queue_entry *bt_queue_lookup_namesake(
+	const struct bt_queue *queue, const struct bt_queue_entry *entry)
+{
+	return lookup_hashed(queue, entry->name_hash, entry->pod.namespace_, entry->pod.name);
+}
+
 void bt_queue_index(struct bt_queue *queue, const struct bt_queue_entry *entry)
 {
-	bt_map_insert(&queue->by_name, hash_of_entry(queue, entry->id), entry->id);
+	bt_map_insert(&queue->by_name, entry->name_hash, entry->id);
 }
 
 void bt_queue_unindex(struct bt_queue *queue, const struct bt_queue_entry *entry)
 {
-	bool found = bt_map_remove(&queue->by_name, hash_of_entry(queue, entry->id), entry->id);
+	bool found = bt_map_remove(&queue->by_name, entry->name_hash, entry->id);
 
 	BT_ASSERT(found);
 }

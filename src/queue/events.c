@@ -21,14 +21,8 @@ static void find_listeners(const struct bt_event_hints *hints, const struct bt_c
 			continue;
 		}
 		listener.rejector = rejector_of(listener.hint);
-		listener.scope = listener.hint->hint == NULL
-			? BT_HINT_SCOPE_SHAPE
-			: listener.hint->plugin->ops->hint_scope;
 		bt_vec_push(&out->items, listener);
 		bt_rejectors_add(&out->rejectors, listener.rejector);
-		if (listener.scope != BT_HINT_SCOPE_SHAPE) {
-			bt_rejectors_add(&out->per_pod, listener.rejector);
-		}
 	}
 }
 

@@ -142,7 +142,10 @@ static const char *check_entry(const struct bt_queue *queue, const struct bt_que
 		const struct bt_queue_group *group = &queue->groups.items[entry->group];
 		const struct bt_queue_class *class = &queue->classes.items[group->class_id];
 
-		if (group->shape_id != entry->pod.shape->id || class->profile != entry->profile ||
+		if (group->shape_id != entry->pod.shape->id ||
+			!bt_str_equal(bt_symbol_text(&queue->state->symbols, group->namespace_),
+				entry->pod.namespace_) ||
+			class->profile != entry->profile ||
 			class->gating_plugin != entry->gating_plugin ||
 			!bt_rejectors_equal(
 				&class->unschedulable_plugins, &entry->unschedulable_plugins) ||

@@ -9,17 +9,24 @@
 struct pass {
 	struct bt_queue *queue;
 	uint32_t event;
+	struct bt_cluster_event kind; /* of event; texts borrowed from it */
 	const void *old_value;
 	const void *new_value;
 	const struct bt_queue_entry *self; /* the queued pod that the event is about, or NULL */
 	const struct bt_queue_check *check;
 };
 
-/** The last answer of hints that depend on shape, namespace and labels. */
+/** Which hints to ask. */
+enum selection {
+	ASK_ALL,
+	ASK_SHARED, /* whose answer all pods of a group share */
+	ASK_OWN,    /* the others */
+};
+
+/** The last answer of a group's own hints; usable while they look at labels only. */
 struct label_memo {
 	bool usable;
 	bool filled;
-	struct bt_str namespace_;
 	uint32_t label_set;
 	enum bt_queue_strategy strategy;
 };
@@ -68,9 +75,38 @@ static bool is_final(const struct bt_queue_entry *entry, enum bt_queue_strategy 
 			bt_rejectors_is_empty(&entry->pending_plugins));
 }
 
-/** Ask the entry's rejectors: those that a shape decides (by_shape), or the others. */
+static enum bt_hint_scope scope_of(const struct pass *pass,
+	const struct bt_queue_listener *listener, const struct bt_queue_entry *entry)
+{
+	const struct bt_plugin_ops *ops;
+
+	if (listener->hint->hint == NULL) {
+		return BT_HINT_SCOPE_SHAPE;
+	}
+	ops = listener->hint->plugin->ops;
+	return ops->hint_scope_of == NULL
+		? ops->hint_scope
+		: ops->hint_scope_of(listener->hint->plugin, entry->pod.shape, &pass->kind,
+			  pass->old_value, pass->new_value);
+}
+
+static bool is_selected(const struct pass *pass, const struct bt_queue_listener *listener,
+	const struct bt_queue_entry *entry, enum selection selection)
+{
+	switch (selection) {
+	case ASK_ALL:
+		break;
+	case ASK_SHARED:
+		return scope_of(pass, listener, entry) >= BT_HINT_SCOPE_NAMESPACE;
+	case ASK_OWN:
+		return scope_of(pass, listener, entry) < BT_HINT_SCOPE_NAMESPACE;
+	}
+	return true;
+}
+
+/** Ask the hints of the entry's rejectors, as far as they can make `best` more eager. */
 static enum bt_queue_strategy ask(const struct pass *pass, const struct bt_queue_entry *entry,
-	bool by_shape, enum bt_queue_strategy best)
+	enum selection selection, enum bt_queue_strategy best)
 {
 	struct bt_rejectors rejectors = bt_queue_entry_rejectors(entry);
 	struct bt_queue_listeners *listeners =
@@ -79,8 +115,8 @@ static enum bt_queue_strategy ask(const struct pass *pass, const struct bt_queue
 	for (uint32_t i = 0; i < listeners->items.count && !is_final(entry, best); i++) {
 		struct bt_queue_listener *listener = &listeners->items.items[i];
 
-		if ((listener->scope == BT_HINT_SCOPE_SHAPE) != by_shape ||
-			!bt_rejectors_has(&rejectors, listener->rejector) ||
+		if (!bt_rejectors_has(&rejectors, listener->rejector) ||
+			!is_selected(pass, listener, entry, selection) ||
 			!is_queued_by(pass, listener, entry)) {
 			continue;
 		}
@@ -101,7 +137,6 @@ enum bt_queue_strategy bt_queue_worth(struct bt_queue *queue, const struct bt_qu
 		.new_value = value_of(new_object),
 	};
 	struct bt_rejectors rejectors = bt_queue_entry_rejectors(entry);
-	enum bt_queue_strategy strategy;
 
 	if (bt_rejectors_is_empty(&rejectors)) {
 		return BT_STRATEGY_AFTER_BACKOFF;
@@ -119,8 +154,7 @@ enum bt_queue_strategy bt_queue_worth(struct bt_queue *queue, const struct bt_qu
 			bt_queue_pod_text(queue, &entry->pod));
 		return BT_STRATEGY_AFTER_BACKOFF;
 	}
-	strategy = ask(&pass, entry, true, BT_STRATEGY_SKIP);
-	return ask(&pass, entry, false, strategy);
+	return ask(&pass, entry, ASK_ALL, BT_STRATEGY_SKIP);
 }
 
 /* --- the pass --- */
@@ -143,67 +177,68 @@ static void add_departure(
 	bt_vec_push(&queue->departures, departure);
 }
 
-/** What the hints that a shape does not decide make of `best`. */
+/** What a member's own hints make of `best`. */
 static enum bt_queue_strategy ask_member(const struct pass *pass,
 	const struct bt_queue_entry *entry, enum bt_queue_strategy best, struct label_memo *memo)
 {
-	if (memo->usable && memo->filled && entry->pod.label_set == memo->label_set &&
-		bt_str_equal(entry->pod.namespace_, memo->namespace_)) {
-		return memo->strategy;
+	if (!memo->usable || !memo->filled || entry->pod.label_set != memo->label_set) {
+		memo->strategy = ask(pass, entry, ASK_OWN, best);
+		memo->filled = true;
+		memo->label_set = entry->pod.label_set;
 	}
-	memo->strategy = ask(pass, entry, false, best);
-	memo->filled = true;
-	memo->namespace_ = entry->pod.namespace_;
-	memo->label_set = entry->pod.label_set;
 	return memo->strategy;
 }
 
-/** All rejectors of the class that a shape does not decide are decided by labels. */
-static bool labels_decide(const struct pass *pass, const struct bt_queue_class *class)
+/** The least that the members of an entry's group share for the hints of their rejectors. */
+static enum bt_hint_scope least_scope(const struct pass *pass, const struct bt_queue_entry *entry)
 {
+	struct bt_rejectors rejectors = bt_queue_entry_rejectors(entry);
 	const struct bt_queue_listeners *listeners =
-		&pass->queue->events.items[pass->event].listeners[class->profile];
-	struct bt_rejectors rejectors =
-		bt_rejectors_union(&class->unschedulable_plugins, &class->pending_plugins);
+		&pass->queue->events.items[pass->event].listeners[entry->profile];
+	enum bt_hint_scope least = BT_HINT_SCOPE_SHAPE;
 
 	for (uint32_t i = 0; i < listeners->items.count; i++) {
-		if (listeners->items.items[i].scope == BT_HINT_SCOPE_POD &&
-			bt_rejectors_has(&rejectors, listeners->items.items[i].rejector)) {
-			return false;
+		const struct bt_queue_listener *listener = &listeners->items.items[i];
+		enum bt_hint_scope scope;
+
+		if (bt_rejectors_has(&rejectors, listener->rejector)) {
+			scope = scope_of(pass, listener, entry);
+			least = scope < least ? scope : least;
 		}
 	}
-	return true;
+	return least;
 }
 
-static void judge_group(const struct pass *pass, const struct bt_queue_group *group, bool per_pod,
-	struct label_memo memo)
+static void judge_group(const struct pass *pass, const struct bt_queue_group *group)
 {
 	struct bt_queue *queue = pass->queue;
 	const struct bt_queue_entry *first = bt_queue_entry_at(queue, group->first);
-	enum bt_queue_strategy of_shape = BT_STRATEGY_SKIP;
+	enum bt_hint_scope scope = least_scope(pass, first);
+	enum bt_queue_strategy shared = BT_STRATEGY_SKIP;
+	struct label_memo memo = {.usable = scope == BT_HINT_SCOPE_LABELS};
 	bool has_self = pass->self != NULL && pass->self->group == first->group;
+	bool has_own = scope < BT_HINT_SCOPE_NAMESPACE;
 
 	if (first == pass->self && first->next_in_group != BT_QUEUE_NONE) {
 		first = bt_queue_entry_at(queue, first->next_in_group);
 	}
 	if (first != pass->self) {
-		of_shape = ask(pass, first, true, BT_STRATEGY_SKIP);
+		shared = ask(pass, first, ASK_SHARED, BT_STRATEGY_SKIP);
 	}
-	if (of_shape == BT_STRATEGY_SKIP && !per_pod && !has_self) {
+	if (shared == BT_STRATEGY_SKIP && !has_own && !has_self) {
 		return;
 	}
 	for (uint32_t id = group->first; id != BT_QUEUE_NONE;) {
 		const struct bt_queue_entry *entry = bt_queue_entry_at(queue, id);
-		enum bt_queue_strategy strategy = of_shape;
+		enum bt_queue_strategy strategy = shared;
 
 		id = entry->next_in_group;
 		if (!is_checked(pass, entry)) {
 			continue;
 		}
 		if (entry == pass->self) {
-			strategy = ask(pass, entry, true, BT_STRATEGY_SKIP);
-			strategy = ask(pass, entry, false, strategy);
-		} else if (per_pod && !is_final(entry, strategy)) {
+			strategy = ask(pass, entry, ASK_ALL, BT_STRATEGY_SKIP);
+		} else if (has_own && !is_final(entry, strategy)) {
 			strategy = ask_member(pass, entry, strategy, &memo);
 		}
 		if (strategy != BT_STRATEGY_SKIP) {
@@ -219,24 +254,16 @@ static void judge_class(const struct pass *pass, const struct bt_queue_class *cl
 	struct bt_rejectors rejectors =
 		bt_rejectors_union(&class->unschedulable_plugins, &class->pending_plugins);
 	bool asks = class->profile != BT_QUEUE_NONE && !bt_rejectors_is_empty(&rejectors);
-	bool per_pod = false;
-	struct label_memo memo = {.usable = false};
 
-	if (asks) {
-		const struct bt_queue_listeners *listeners = &event->listeners[class->profile];
-
-		if (!bt_rejectors_meet(&listeners->rejectors, &rejectors)) {
-			return;
-		}
-		per_pod = bt_rejectors_meet(&listeners->per_pod, &rejectors);
-		memo.usable = per_pod && labels_decide(pass, class);
+	if (asks && !bt_rejectors_meet(&event->listeners[class->profile].rejectors, &rejectors)) {
+		return;
 	}
 	for (uint32_t id = class->first_group; id != BT_QUEUE_NONE;
 		id = queue->groups.items[id].next_in_class) {
 		const struct bt_queue_group *group = &queue->groups.items[id];
 
 		if (asks) {
-			judge_group(pass, group, per_pod, memo);
+			judge_group(pass, group);
 			continue;
 		}
 		/* Nobody to ask: spec 04 section 8.8. */
@@ -337,6 +364,7 @@ void bt_queue_move(struct bt_queue *queue, const struct bt_cluster_event *event,
 	const struct pass pass = {
 		.queue = queue,
 		.event = bt_queue_event_index(queue, event),
+		.kind = *event,
 		.old_value = value_of(old_object),
 		.new_value = value_of(new_object),
 		.self = find_self(queue, old_object, new_object),

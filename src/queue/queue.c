@@ -372,8 +372,7 @@ int bt_queue_add_unschedulable(struct bt_queue *queue, struct bt_queue_entry *en
 	const struct bt_queue_rejection *rejection, int64_t now_ns, struct berth_error *err)
 {
 	static const struct bt_queue_rejection none;
-	const struct bt_queue_entry *present =
-		bt_queue_lookup(queue, entry->pod.namespace_, entry->pod.name);
+	const struct bt_queue_entry *present = bt_queue_lookup_namesake(queue, entry);
 	struct bt_rejectors rejectors;
 	enum bt_queue_strategy strategy;
 

@@ -69,6 +69,7 @@ struct bt_queue_entry {
 	bool flushed;           /* left unschedulable pods by timeout, last time */
 	enum bt_queue_place place;
 	uint32_t id;
+	uint64_t name_hash; /* of namespace and name */
 	/* Among unschedulable pods. */
 	uint64_t sequence; /* order of arrival there */
 	uint32_t group;

@@ -30,7 +30,6 @@ enum bt_queue_known_event {
 struct bt_queue_listener {
 	const struct bt_event_hint *hint;
 	uint32_t rejector; /* in its profile */
-	enum bt_hint_scope scope;
 	uint64_t queue_count;
 	uint64_t skip_count;
 	uint64_t error_count;
@@ -40,7 +39,6 @@ struct bt_queue_listener {
 struct bt_queue_listeners {
 	BT_VEC(struct bt_queue_listener) items;
 	struct bt_rejectors rejectors; /* of all items */
-	struct bt_rejectors per_pod;   /* of those whose answer a shape does not decide */
 };
 
 /**
@@ -69,11 +67,12 @@ struct bt_queue_class {
 	struct bt_rejectors pending_plugins;
 };
 
-/** Unschedulable pods of one class and one shape. */
+/** Unschedulable pods of one class, one shape and one namespace. */
 struct bt_queue_group {
 	uint32_t count; /* entries; 0: free */
 	uint32_t class_id;
 	uint32_t shape_id; /* held by the members */
+	bt_sym namespace_; /* reference held while count > 0 */
 	uint32_t first;    /* bt_queue_entry.next_in_group */
 	uint32_t previous_in_class;
 	uint32_t next_in_class;
@@ -181,6 +180,9 @@ void bt_queue_entry_set_pod(
 void bt_queue_entry_sign(struct bt_queue *queue, struct bt_queue_entry *entry);
 struct bt_queue_entry *bt_queue_lookup(
 	const struct bt_queue *queue, struct bt_str namespace_, struct bt_str name);
+/** The queued record of the entry's name: itself, another, or NULL. */
+struct bt_queue_entry *bt_queue_lookup_namesake(
+	const struct bt_queue *queue, const struct bt_queue_entry *entry);
 /** In and out of the index by name. */
 void bt_queue_index(struct bt_queue *queue, const struct bt_queue_entry *entry);
 void bt_queue_unindex(struct bt_queue *queue, const struct bt_queue_entry *entry);

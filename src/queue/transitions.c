@@ -104,7 +104,7 @@ static struct bt_queue_entry *find_other(
 	if (entry->place != BT_QUEUE_OUT) {
 		return NULL; /* at most one record of a name is queued */
 	}
-	return bt_queue_lookup(queue, entry->pod.namespace_, entry->pod.name);
+	return bt_queue_lookup_namesake(queue, entry);
 }
 
 static void put_unschedulable(struct bt_queue *queue, struct bt_queue_entry *entry, uint32_t event)

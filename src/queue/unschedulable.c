@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Unschedulable pods by class (what rejected them, in which profile, what gates them) and, within
- * a class, by shape. An event skips whole classes by their rejectors, and whole groups by one hint.
+ * a class, by shape and namespace. An event skips whole classes by their rejectors, and whole
+ * groups by one hint. Spec: 04 section 17.
  */
 #include "queue/queue_private.h"
 
@@ -28,16 +29,23 @@ static uint64_t hash_of_class(const void *owner, uint32_t id)
 	return hash_class(&queue->classes.items[id]);
 }
 
-static uint64_t hash_group(uint32_t class_id, uint32_t shape_id)
+static uint64_t hash_group(uint32_t class_id, uint32_t shape_id, struct bt_str namespace_)
 {
-	return bt_hash_u64(class_id, shape_id);
+	return bt_hash_u64((uint64_t)class_id << 32 | shape_id, bt_str_hash(namespace_));
+}
+
+static struct bt_str group_namespace(
+	const struct bt_queue *queue, const struct bt_queue_group *group)
+{
+	return bt_symbol_text(&queue->state->symbols, group->namespace_);
 }
 
 static uint64_t hash_of_group(const void *owner, uint32_t id)
 {
 	const struct bt_queue *queue = owner;
+	const struct bt_queue_group *group = &queue->groups.items[id];
 
-	return hash_group(queue->groups.items[id].class_id, queue->groups.items[id].shape_id);
+	return hash_group(group->class_id, group->shape_id, group_namespace(queue, group));
 }
 
 void bt_queue_unschedulable_init(struct bt_queue *queue)
@@ -46,6 +54,7 @@ void bt_queue_unschedulable_init(struct bt_queue *queue)
 	bt_map_init(&queue->group_map, hash_of_group, queue);
 }
 
+/** Every group is empty by now. */
 void bt_queue_unschedulable_finish(struct bt_queue *queue)
 {
 	bt_map_finish(&queue->class_map);
@@ -93,27 +102,32 @@ static uint32_t find_or_add_class(struct bt_queue *queue, const struct bt_queue_
 	return id;
 }
 
-static uint32_t find_or_add_group(struct bt_queue *queue, uint32_t class_id, uint32_t shape_id)
+static uint32_t find_or_add_group(
+	struct bt_queue *queue, uint32_t class_id, uint32_t shape_id, struct bt_str namespace_)
 {
 	struct bt_queue_class *class = &queue->classes.items[class_id];
-	const struct bt_queue_group wanted = {
+	struct bt_queue_group wanted = {
 		.class_id = class_id,
 		.shape_id = shape_id,
 		.first = BT_QUEUE_NONE,
 		.previous_in_class = BT_QUEUE_NONE,
 		.next_in_class = class->first_group,
 	};
-	uint64_t hash = hash_group(class_id, shape_id);
+	uint64_t hash = hash_group(class_id, shape_id, namespace_);
 	uint32_t id;
 
 	for (uint32_t it = bt_map_first(&queue->group_map, hash); it != BT_MAP_NONE;
 		it = bt_map_next(&queue->group_map, hash, it)) {
+		const struct bt_queue_group *group;
+
 		id = bt_map_value(&queue->group_map, it);
-		if (queue->groups.items[id].class_id == class_id &&
-			queue->groups.items[id].shape_id == shape_id) {
+		group = &queue->groups.items[id];
+		if (group->class_id == class_id && group->shape_id == shape_id &&
+			bt_str_equal(group_namespace(queue, group), namespace_)) {
 			return id;
 		}
 	}
+	wanted.namespace_ = bt_symbol_ref_str(&queue->state->symbols, namespace_);
 	if (queue->free_groups.count > 0) {
 		id = queue->free_groups.items[--queue->free_groups.count];
 		queue->groups.items[id] = wanted;
@@ -135,7 +149,8 @@ void bt_queue_link(struct bt_queue *queue, struct bt_queue_entry *entry)
 	uint32_t class_id = find_or_add_class(queue, entry);
 	struct bt_queue_group *group;
 
-	entry->group = find_or_add_group(queue, class_id, entry->pod.shape->id);
+	entry->group =
+		find_or_add_group(queue, class_id, entry->pod.shape->id, entry->pod.namespace_);
 	group = &queue->groups.items[entry->group];
 	entry->previous_in_group = BT_QUEUE_NONE;
 	entry->next_in_group = group->first;
@@ -162,10 +177,10 @@ static void drop_group(struct bt_queue *queue, uint32_t group_id)
 {
 	struct bt_queue_group *group = &queue->groups.items[group_id];
 	struct bt_queue_class *class = &queue->classes.items[group->class_id];
-	bool found = bt_map_remove(
-		&queue->group_map, hash_group(group->class_id, group->shape_id), group_id);
+	bool found = bt_map_remove(&queue->group_map, hash_of_group(queue, group_id), group_id);
 
 	BT_ASSERT(found);
+	bt_symbol_unref(&queue->state->symbols, group->namespace_);
 	if (group->previous_in_class != BT_QUEUE_NONE) {
 		queue->groups.items[group->previous_in_class].next_in_class = group->next_in_class;
 	} else {
