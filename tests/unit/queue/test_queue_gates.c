@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* PreEnqueue and gated pods; the leftover flush. Spec: 04 sections 6, 7 and 8.9. */
+#include "framework/cluster_event.h"
+#include "queue_fixture.h"
+#include "test_main.h"
+
+#define POD(name) "{'metadata':{'name':'" name "'}}"
+#define GATED(name, gates) \
+	"{'metadata':{'name':'" name "','resourceVersion':'1'}," \
+	"'spec':{'schedulingGates':[" gates "]}}"
+#define UNGATED(name) "{'metadata':{'name':'" name "','resourceVersion':'2'}}"
+#define GATE(name) "{'name':'" name "'}"
+
+static const struct bt_cluster_event node_add = {BT_RESOURCE_NODE, BT_ACTION_ADD};
+static const struct bt_event_registration wakes_on_node[] = {
+	{{BT_RESOURCE_NODE, BT_ACTION_ADD}, queue_hint_queue},
+};
+
+static struct bt_object *node(struct queue_fixture *queue)
+{
+	return queue_object(queue, BT_KIND_NODE, "{'metadata':{'name':'n'}}");
+}
+
+START_TEST(test_queue_gates__edge_04_14_gated_from_the_start)
+{
+	struct queue_fixture queue;
+
+	queue_init(&queue);
+	(void)queue_add(&queue, GATED("a", GATE("x")));
+	queue_expect(&queue, "gated a");
+	ck_assert_uint_eq(bt_queue_pending(queue.queue, BT_QUEUE_GAUGE_GATED), 1);
+	ck_assert_uint_eq(bt_queue_pending(queue.queue, BT_QUEUE_GAUGE_UNSCHEDULABLE), 0);
+	ck_assert_int_eq(queue_gauge(&queue, "SchedulingGates"), 1);
+	ck_assert_uint_eq(queue_incoming(&queue, BT_QUEUE_UNSCHEDULABLE, "UnschedulablePodAdd"), 1);
+	ck_assert_uint_eq(queue_entry(&queue, "a")->attempts, 0);
+	ck_assert_int_eq(queue_entry(&queue, "a")->initial_attempt_ns, BT_QUEUE_TIME_UNSET);
+	queue_finish(&queue);
+}
+END_TEST
+
+START_TEST(test_queue_gates__edge_04_15_gates_removed)
+{
+	struct queue_fixture queue;
+	struct bt_object *pod;
+
+	queue_init(&queue);
+	pod = queue_add(&queue, GATED("a", GATE("x")));
+	queue_advance(&queue, 60 * QUEUE_SECOND);
+	queue_update(&queue, pod, queue_pod(&queue, UNGATED("a")));
+	queue_expect(&queue, "active a");
+	ck_assert_int_eq(queue_entry(&queue, "a")->initial_attempt_ns, queue.now_ns);
+	ck_assert_uint_eq(queue_incoming(&queue, BT_QUEUE_ACTIVE,
+				  "UnschedulablePodUpdatePodSchedulingGatesEliminated"),
+		1);
+	ck_assert_int_eq(queue_gauge(&queue, "SchedulingGates"), 1);
+	(void)queue_pop_expect(&queue, "a");
+	ck_assert_int_eq(queue_gauge(&queue, "SchedulingGates"), 0);
+	queue_finish(&queue);
+}
+END_TEST
+
+START_TEST(test_queue_gates__edge_04_16_one_of_two_gates_removed)
+{
+	struct queue_fixture queue;
+	struct bt_object *pod;
+
+	queue_init(&queue);
+	pod = queue_add(&queue, GATED("a", GATE("x") "," GATE("y")));
+	queue_update(&queue, pod, queue_pod(&queue, GATED("a", GATE("y"))));
+	queue_expect(&queue, "gated a");
+	ck_assert_str_eq(queue_hints(&queue, "SchedulingGates", "UnschedulablePodUpdate"), "0 0 0");
+	queue_finish(&queue);
+}
+END_TEST
+
+static const char gate_profile[] = "default-scheduler=A,B";
+
+START_TEST(test_queue_gates__edge_04_17_another_plugin_gates)
+{
+	struct fake fakes[] = {
+		queue_rejector("A", wakes_on_node, BT_ARRAY_LENGTH(wakes_on_node), true),
+		queue_rejector("B", wakes_on_node, BT_ARRAY_LENGTH(wakes_on_node), true),
+	};
+	const struct queue_setup setup = {
+		.config = queue_profiles(gate_profile), .fakes = fakes, .fake_count = 2};
+	struct queue_fixture queue;
+
+	fake_answer(&fakes[0], FAKE_PRE_ENQUEUE, BT_STATUS_UNSCHEDULABLE, "a");
+	queue_init_with(&queue, &setup);
+	(void)queue_add(&queue, POD("a"));
+	ck_assert_int_eq(queue_gauge(&queue, "A"), 1);
+	ck_assert_int_eq(queue_gauge(&queue, "B"), 0);
+	fake_answer(&fakes[0], FAKE_PRE_ENQUEUE, BT_STATUS_SUCCESS, NULL);
+	fake_answer(&fakes[1], FAKE_PRE_ENQUEUE, BT_STATUS_UNSCHEDULABLE, "b");
+	queue_move(&queue, &node_add, NULL, node(&queue));
+	queue_expect(&queue, "gated a");
+	ck_assert_uint_eq(queue_entry(&queue, "a")->gating_plugin,
+		bt_queue_find_rejector(queue.queue, 0, BT_STR("B")));
+	ck_assert_int_eq(queue_gauge(&queue, "A"), 1);
+	ck_assert_int_eq(queue_gauge(&queue, "B"), 1);
+	fake_answer(&fakes[1], FAKE_PRE_ENQUEUE, BT_STATUS_SUCCESS, NULL);
+	queue_move(&queue, &node_add, NULL, node(&queue));
+	(void)queue_pop_expect(&queue, "a");
+	ck_assert_int_eq(queue_gauge(&queue, "A"), 0);
+	ck_assert_int_eq(queue_gauge(&queue, "B"), 0);
+	queue_finish(&queue);
+}
+END_TEST
+
+START_TEST(test_queue_gates__edge_04_18_gated_twice_by_one_plugin)
+{
+	struct fake fakes[] = {
+		queue_rejector("A", wakes_on_node, BT_ARRAY_LENGTH(wakes_on_node), true)};
+	const struct queue_setup setup = {
+		.config = queue_profiles("default-scheduler=A"), .fakes = fakes, .fake_count = 1};
+	struct queue_fixture queue;
+
+	fake_answer(&fakes[0], FAKE_PRE_ENQUEUE, BT_STATUS_UNSCHEDULABLE, "a");
+	queue_init_with(&queue, &setup);
+	(void)queue_add(&queue, POD("a"));
+	queue_move(&queue, &node_add, NULL, node(&queue));
+	queue_expect(&queue, "gated a");
+	ck_assert_int_eq(queue_gauge(&queue, "A"), 1);
+	ck_assert_uint_eq(queue_incoming(&queue, BT_QUEUE_UNSCHEDULABLE, "NodeAdd"), 1);
+	queue_finish(&queue);
+}
+END_TEST
+
+START_TEST(test_queue_gates__edge_04_19_leftover_flush_leaves_gated_pods)
+{
+	struct queue_fixture queue;
+
+	queue_init(&queue);
+	(void)queue_add(&queue, GATED("a", GATE("x")));
+	queue.now_ns += 400 * QUEUE_SECOND;
+	bt_queue_flush_unschedulable(queue.queue, queue.now_ns);
+	queue_expect(&queue, "gated a");
+	ck_assert(queue_entry(&queue, "a")->flushed);
+	ck_assert_uint_eq(
+		queue_incoming(&queue, BT_QUEUE_UNSCHEDULABLE, "UnschedulableTimeout"), 0);
+	queue_finish(&queue);
+}
+END_TEST
+
+START_TEST(test_queue_gates__edge_04_20_exactly_five_minutes)
+{
+	struct queue_fixture queue;
+	int64_t failed_ns;
+
+	queue_init(&queue);
+	(void)queue_add_failed(&queue, POD("a"), "NodeName", NULL);
+	failed_ns = queue.now_ns;
+	bt_queue_flush_unschedulable(queue.queue, failed_ns + 300 * QUEUE_SECOND);
+	queue_expect(&queue, "unschedulable a");
+	ck_assert(!queue_entry(&queue, "a")->flushed);
+	bt_queue_flush_unschedulable(queue.queue, failed_ns + 300 * QUEUE_SECOND + 1);
+	queue_expect(&queue, "active a");
+	ck_assert(queue_entry(&queue, "a")->flushed);
+	ck_assert_uint_eq(queue_incoming(&queue, BT_QUEUE_ACTIVE, "UnschedulableTimeout"), 1);
+	queue_finish(&queue);
+}
+END_TEST
+
+START_TEST(test_queue_gates__edge_04_21_leftover_flush_helps_pods_in_flight)
+{
+	struct queue_fixture queue;
+	struct bt_queue_entry *entry;
+
+	queue_init(&queue);
+	(void)queue_add_failed(&queue, POD("z"), "NodeName", NULL);
+	queue.now_ns += 400 * QUEUE_SECOND;
+	(void)queue_add(&queue, POD("a"));
+	entry = queue_pop_expect(&queue, "a");
+	bt_queue_flush_unschedulable(queue.queue, queue.now_ns);
+	queue_expect(&queue, "active z");
+	ck_assert_str_eq(queue_log(&queue), "UnschedulableTimeout 1, PodPopped 1");
+	queue_fail(&queue, entry, "NodeName", NULL);
+	queue_expect(&queue, "active z, backoff a");
+	queue_finish(&queue);
+}
+END_TEST
+
+START_TEST(test_queue_gates__edge_04_29_activated_but_still_gated)
+{
+	struct queue_fixture queue;
+	struct bt_object *pod;
+
+	queue_init(&queue);
+	pod = queue_add(&queue, GATED("a", GATE("x")));
+	ck_assert(!bt_queue_activate(queue.queue, pod, queue.now_ns));
+	queue_expect(&queue, "gated a");
+	queue_finish(&queue);
+}
+END_TEST
+
+START_TEST(test_queue_gates__edge_04_47_ungated_by_an_event_never_backs_off)
+{
+	struct fake fakes[] = {
+		queue_rejector("A", wakes_on_node, BT_ARRAY_LENGTH(wakes_on_node), true)};
+	const struct queue_setup setup = {
+		.config = queue_profiles("default-scheduler=A"), .fakes = fakes, .fake_count = 1};
+	struct queue_fixture queue;
+	int64_t until_ns;
+
+	fake_answer(&fakes[0], FAKE_PRE_ENQUEUE, BT_STATUS_UNSCHEDULABLE, "a");
+	queue_init_with(&queue, &setup);
+	(void)queue_add(&queue, POD("a"));
+	fake_answer(&fakes[0], FAKE_PRE_ENQUEUE, BT_STATUS_SUCCESS, NULL);
+	queue_move(&queue, &node_add, NULL, node(&queue));
+	queue_expect(&queue, "active a");
+	ck_assert(!bt_queue_backoff_until(queue.queue, queue_entry(&queue, "a"), &until_ns));
+	queue_finish(&queue);
+}
+END_TEST
+
+START_TEST(test_queue_gates__section_6_gating_plugin_is_asked_first)
+{
+	struct fake fakes[] = {
+		queue_rejector("A", wakes_on_node, BT_ARRAY_LENGTH(wakes_on_node), true),
+		queue_rejector("B", wakes_on_node, BT_ARRAY_LENGTH(wakes_on_node), true),
+	};
+	const struct queue_setup setup = {
+		.config = queue_profiles(gate_profile), .fakes = fakes, .fake_count = 2};
+	struct queue_fixture queue;
+
+	fake_answer(&fakes[1], FAKE_PRE_ENQUEUE, BT_STATUS_UNSCHEDULABLE, "b");
+	queue_init_with(&queue, &setup);
+	(void)queue_add(&queue, POD("a"));
+	fake_log_reset();
+	queue_move(&queue, &node_add, NULL, node(&queue));
+	ck_assert_str_eq(fake_log(), "B.PreEnqueue");
+	queue_finish(&queue);
+}
+END_TEST
+
+START_TEST(test_queue_gates__section_6_an_error_gates_too)
+{
+	struct fake fakes[] = {
+		queue_rejector("A", wakes_on_node, BT_ARRAY_LENGTH(wakes_on_node), true)};
+	const struct queue_setup setup = {
+		.config = queue_profiles("default-scheduler=A"), .fakes = fakes, .fake_count = 1};
+	struct queue_fixture queue;
+
+	fake_fail(&fakes[0], FAKE_PRE_ENQUEUE, "broken");
+	queue_init_with(&queue, &setup);
+	(void)queue_add(&queue, POD("a"));
+	queue_expect(&queue, "gated a");
+	ck_assert_str_eq(bt_strbuf_c(&queue.warnings),
+		"Unexpected error running PreEnqueue plugin: pod default/a, plugin A: broken\n");
+	queue_finish(&queue);
+}
+END_TEST
+
+START_TEST(test_queue_gates__section_6_asked_before_backoff_and_not_after)
+{
+	struct fake fakes[] = {
+		queue_rejector("A", wakes_on_node, BT_ARRAY_LENGTH(wakes_on_node), true)};
+	static const char *const gates[] = {NULL, "SchedulerPopFromBackoffQ=false"};
+	static const char *const logs[] = {"A.PreEnqueue", "A.PreEnqueue"};
+
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(gates); i++) {
+		const struct queue_setup setup = {.gates = gates[i],
+			.config = queue_profiles("default-scheduler=A"),
+			.fakes = fakes,
+			.fake_count = 1};
+		struct queue_fixture queue;
+
+		queue_init_with(&queue, &setup);
+		(void)queue_add(&queue, POD("a"));
+		fake_log_reset();
+		queue_fail(&queue, queue_pop_expect(&queue, "a"), NULL, NULL);
+		ck_assert_str_eq(fake_log(), i == 0 ? logs[0] : "");
+		fake_log_reset();
+		queue_advance(&queue, 5 * QUEUE_SECOND);
+		queue_expect(&queue, "active a");
+		ck_assert_str_eq(fake_log(), i == 0 ? "" : logs[1]);
+		queue_finish(&queue);
+	}
+}
+END_TEST
+
+BT_TEST_MAIN("queue_gates", test_queue_gates__edge_04_14_gated_from_the_start,
+	test_queue_gates__edge_04_15_gates_removed,
+	test_queue_gates__edge_04_16_one_of_two_gates_removed,
+	test_queue_gates__edge_04_17_another_plugin_gates,
+	test_queue_gates__edge_04_18_gated_twice_by_one_plugin,
+	test_queue_gates__edge_04_19_leftover_flush_leaves_gated_pods,
+	test_queue_gates__edge_04_20_exactly_five_minutes,
+	test_queue_gates__edge_04_21_leftover_flush_helps_pods_in_flight,
+	test_queue_gates__edge_04_29_activated_but_still_gated,
+	test_queue_gates__edge_04_47_ungated_by_an_event_never_backs_off,
+	test_queue_gates__section_6_gating_plugin_is_asked_first,
+	test_queue_gates__section_6_an_error_gates_too,
+	test_queue_gates__section_6_asked_before_backoff_and_not_after)
