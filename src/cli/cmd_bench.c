@@ -125,7 +125,10 @@ static bool preempt(
 	}
 	bench->victim_count += victim_count;
 	if (result->nomination.present) {
-		info->nominated_node_name = result->nomination.nominated_node_name;
+		/* The table's text: the result's own goes with the cycle. */
+		const struct bt_node_table *nodes = &bench->engine->state->nodes;
+		uint32_t slot = bt_node_table_find(nodes, result->nomination.nominated_node_name);
+		info->nominated_node_name = bt_node_table_name(nodes, slot);
 	}
 	bool placed = try_to_place(bench, info, result);
 	bench->preempted_count += placed;
@@ -279,7 +282,7 @@ const struct bt_command bt_command_bench = {
 	.summary = "Measure how many pods a second are placed.",
 	.usage = "berth bench FILE.jsonl[.gz] [FLAGS]",
 	.help = "FILE holds one API object a line. Pods without a spec.nodeName are scheduled in "
-                "file "
+		"file "
 		"order when everything\n"
 		"else is loaded, each assumed on its node before the next. One JSON line is "
 		"printed a run:\n"

@@ -116,6 +116,49 @@ START_TEST(test_node_info__overlay_adds_and_removes)
 }
 END_TEST
 
+/* Sums alone: the pods, ports and table stay as they are. */
+START_TEST(test_node_info__change_sums)
+{
+	struct fixture f;
+	struct bt_arena arena = {0};
+	struct bt_node_info whole;
+	struct bt_node_info sums;
+	struct bt_pod_info p;
+	struct bt_pod *pod;
+
+	fixture_init(&f);
+	add_node(&f, "n1", "", "");
+	pod = make_pod(&f, "p", "n1",
+		"'containers':[{'name':'c','ports':[{'hostPort':80}],'resources':{'requests':{"
+		"'cpu':'1','memory':'7','ephemeral-storage':'5','x.y/z':'2'}}}]");
+	check_ok(bt_state_add_pod(f.state, pod, &err));
+	bt_pod_info_from_record(f.state, bt_state_find_pod(f.state, pod->metadata.uid), &p);
+	bt_node_info_init(&whole, f.state, slot_of(&f, "n1"));
+	bt_node_info_init(&sums, f.state, slot_of(&f, "n1"));
+	check_ok(bt_node_info_remove_pod(&whole, &arena, &p, &err));
+	bt_node_info_change_sums(&sums, &arena, p.shape, -1);
+	ck_assert_int_eq(sums.requested_cpu_milli, 0);
+	ck_assert_int_eq(sums.requested_cpu_milli, whole.requested_cpu_milli);
+	ck_assert_int_eq(sums.requested_memory_bytes, whole.requested_memory_bytes);
+	ck_assert_int_eq(sums.requested_ephemeral_bytes, whole.requested_ephemeral_bytes);
+	ck_assert_int_eq(sums.non_zero_cpu_milli, whole.non_zero_cpu_milli);
+	ck_assert_int_eq(sums.non_zero_memory_bytes, whole.non_zero_memory_bytes);
+	ck_assert_int_eq(sums.pod_count, 0);
+	ck_assert_int_eq(bt_node_info_scalar_requested(&sums, 0), 0);
+	ck_assert_str_eq(info_pod_names(&f, &sums), "p");
+	ck_assert_uint_eq(bt_node_info_port_count(&sums), 1);
+	ck_assert_uint_eq(bt_node_info_port_count(&whole), 0);
+	bt_node_info_change_sums(&sums, &arena, p.shape, 1);
+	ck_assert_int_eq(sums.requested_cpu_milli, 1000);
+	ck_assert_int_eq(sums.requested_memory_bytes, 7);
+	ck_assert_int_eq(sums.requested_ephemeral_bytes, 5);
+	ck_assert_int_eq(sums.pod_count, 1);
+	ck_assert_int_eq(bt_node_info_scalar_requested(&sums, 0), 2);
+	bt_arena_finish(&arena);
+	fixture_finish(&f);
+}
+END_TEST
+
 #define PORTS(list) "'containers':[{'name':'c','ports':[" list "]}]"
 
 START_TEST(test_node_info__overlay_ports)
@@ -228,5 +271,5 @@ START_TEST(test_change_log__ring)
 END_TEST
 
 BT_TEST_MAIN("node_info", test_node_info__view, test_node_info__overlay_adds_and_removes,
-	test_node_info__overlay_ports, test_node_info__remove_without_uid,
-	test_pod_info__pending_and_bound, test_change_log__ring)
+	test_node_info__change_sums, test_node_info__overlay_ports,
+	test_node_info__remove_without_uid, test_pod_info__pending_and_bound, test_change_log__ring)
