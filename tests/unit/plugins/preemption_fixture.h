@@ -10,12 +10,14 @@
  *         start=5               seconds after the start of 2026 at which the pod started
  *         label=app=foo         may be repeated
  *         group=g               spec.schedulingGroup.podGroupName
+ *         claim=c               a volume with this persistentVolumeClaim
  *         never                 preemptionPolicy Never
  *         nominated=node1       status.nominatedNodeName
  *         anti=app=foo          required anti-affinity against this label on the host
  *         spread                maxSkew 1 on zone and on the host for app=foo
  *         dying                 deletionTimestamp
  *         evicted               deletionTimestamp and the condition that preemption writes
+ *         doubtful              deletionTimestamp and that condition, behind one of status False
  *         marked                that condition alone, with preemptor `pod` of default-scheduler
  *
  * The uid is "uid-" and the name, the namespace "default" unless the name is "NAMESPACE/NAME".

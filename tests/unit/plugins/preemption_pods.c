@@ -51,6 +51,7 @@ struct parts {
 	struct bt_strbuf labels;
 	struct bt_strbuf spec;
 	struct bt_strbuf status;
+	const char *first_condition; /* with a comma behind it */
 	const char *condition_message;
 };
 
@@ -73,6 +74,11 @@ static bool read_flag(struct parts *parts, struct bt_str option)
 		parts->terminating = true;
 	} else if (bt_str_equal_c(option, "evicted")) {
 		parts->terminating = true;
+		parts->condition_message = "";
+	} else if (bt_str_equal_c(option, "doubtful")) {
+		parts->terminating = true;
+		parts->first_condition = "{'type':'DisruptionTarget','status':'False','reason':"
+					 "'PreemptionByScheduler'},";
 		parts->condition_message = "";
 	} else if (bt_str_equal_c(option, "marked")) {
 		parts->condition_message =
@@ -118,6 +124,10 @@ static bool read_value(struct parts *parts, struct bt_str option)
 
 		bt_strbuf_printf(&parts->labels, "%s'%.*s':'%.*s'",
 			parts->labels.length != 0 ? "," : "", BT_STR_ARG(key), BT_STR_ARG(value));
+	} else if (take_value(option, "claim=", &value)) {
+		bt_strbuf_printf(&parts->spec,
+			",'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'%.*s'}}]",
+			BT_STR_ARG(value));
 	} else if (take_value(option, "group=", &value)) {
 		bt_strbuf_printf(&parts->spec, ",'schedulingGroup':{'podGroupName':'%.*s'}",
 			BT_STR_ARG(value));
@@ -174,9 +184,10 @@ static const char *pod_json(
 	}
 	if (parts->condition_message != NULL) {
 		condition = bt_arena_printf(arena,
-			",'conditions':[{'type':'PodScheduled','status':'True'},"
+			",'conditions':[%s{'type':'PodScheduled','status':'True'},"
 			"{'type':'DisruptionTarget','status':'True','reason':"
 			"'PreemptionByScheduler','message':'%s'}]",
+			parts->first_condition != NULL ? parts->first_condition : "",
 			parts->condition_message)
 				    .data;
 	}

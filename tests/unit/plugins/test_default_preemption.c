@@ -66,6 +66,7 @@ START_TEST(test_default_preemption__edge_08_35_terminating_victim)
 		{"evicted", "p1:low,evicted", "p:hi,nominated=node1", false},
 		{"terminating for another reason", "p1:low,dying", "p:hi,nominated=node1", true},
 		{"marked, not terminating", "p1:low,marked", "p:hi,nominated=node1", true},
+		{"the first condition says no", "p1:low,doubtful", "p:hi,nominated=node1", true},
 		{"not of lower priority", "p1:hi,evicted", "p:hi,nominated=node1", true},
 		{"not nominated", "p1:low,evicted", "p:hi", true},
 		{"nominated elsewhere", "p1:low,evicted", "p:hi,nominated=node2", true},

@@ -193,7 +193,7 @@ START_TEST(test_preemption__edge_08_49_budget_of_one_member)
 	put_group(&fixture, "pg1", "PodGroup", 0);
 	preemption_add_pods(&fixture, "node1",
 		"single:low,start=1 m1:low,group=pg1,start=1,label=app=foo "
-	        "m2:low,group=pg1,start=1");
+		"m2:low,group=pg1,start=1");
 	preemption_add_budget(&fixture, "pdb", "{'matchLabels':{'app':'foo'}}", 0, NULL);
 	ck_assert_str_eq(preempt_hi(&fixture, &trial), "Success");
 	ck_assert_str_eq(preemption_log(&fixture), REMOVED("single"));
@@ -204,7 +204,7 @@ START_TEST(test_preemption__edge_08_49_budget_of_one_member)
 	put_group(&fixture, "pg1", "PodGroup", -5);
 	preemption_add_pods(&fixture, "node1",
 		"single:low,start=1 m1:low,group=pg1,start=1,label=app=foo "
-	        "m2:low,group=pg1,start=1");
+		"m2:low,group=pg1,start=1");
 	ck_assert_str_eq(preempt_hi(&fixture, &trial), "Success");
 	ck_assert_str_eq(preemption_log(&fixture), REMOVED("m1") "; " REMOVED("m2"));
 	preemption_add_budget(&fixture, "pdb", "{'matchLabels':{'app':'foo'}}", 0, NULL);

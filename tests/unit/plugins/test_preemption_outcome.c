@@ -342,6 +342,22 @@ START_TEST(test_preemption__whole_default_profile)
 }
 END_TEST
 
+START_TEST(test_preemption__not_reached_after_an_unresolvable_pre_filter)
+{
+	static const struct preemption_options options = {.plugins = "*"};
+	struct preemption_fixture fixture;
+
+	/* DynamicResources is asked first and finds that its PreFilter never ran. */
+	preemption_init(&fixture, &options);
+	preemption_add_node(&fixture, "node1", "'cpu':'1','pods':'10'");
+	preemption_add_pods(&fixture, "node1", "p1:low,cpu=1");
+	preemption_expect(
+		&fixture, "p:hi,cpu=1,claim=nowhere", NULL, "Error: not found", "none", "none");
+	ck_assert_uint_eq(fixture.evaluator->attempt_count, 0);
+	preemption_finish(&fixture);
+}
+END_TEST
+
 BT_TEST_MAIN("preemption_outcome", test_preemption__edge_08_01_one_victim,
 	test_preemption__edge_08_02_equal_priority, test_preemption__edge_08_03_unresolvable_node,
 	test_preemption__edge_08_04_no_statuses, test_preemption__edge_08_05_node_with_lower_pod,
@@ -351,4 +367,5 @@ BT_TEST_MAIN("preemption_outcome", test_preemption__edge_08_01_one_victim,
 	test_preemption__edge_08_10_error_on_one_node_is_ignored,
 	test_preemption__edge_08_11_no_victim_needed, test_preemption__pod_is_gone,
 	test_preemption__newest_version_counts, test_preemption__no_nodes,
-	test_preemption__all_post_filter_plugins_skipped, test_preemption__whole_default_profile)
+	test_preemption__all_post_filter_plugins_skipped, test_preemption__whole_default_profile,
+	test_preemption__not_reached_after_an_unresolvable_pre_filter)
