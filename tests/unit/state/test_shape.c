@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What makes two pods share a shape, and what a shape knows. */
+#include "state/affinity_terms.h"
 #include "state_fixture.h"
 
 #include "test_main.h"
@@ -177,7 +178,57 @@ START_TEST(test_label_set__equal_labels_share)
 }
 END_TEST
 
+/* In whose namespaces a term looks for pods; the term's pod is in "ns". */
+START_TEST(test_affinity_terms__edge_01b_45_namespaces)
+{
+	static const struct {
+		const char *term; /* members beside the topology key */
+		bool own;
+		bool other;     /* named nowhere, without labels */
+		bool labelled;  /* labels {team: a} */
+		uint32_t named; /* names the term has */
+	} rows[] = {
+		{"", true, false, false, 0},
+		{"'namespaces':[]", true, false, false, 0},
+		{"'namespaces':[],'namespaceSelector':{}", true, true, true, 0},
+		{"'namespaceSelector':{}", true, true, true, 0},
+		{"'namespaceSelector':{'matchLabels':{'team':'a'}}", false, false, true, 0},
+		{"'namespaces':['other']", false, true, false, 1},
+		{"'namespaces':['other'],'namespaceSelector':{'matchLabels':{'team':'a'}}", false,
+			true, true, 1},
+	};
+	struct bt_str_pair team[] = {{BT_STR("team"), BT_STR("a")}};
+	const struct bt_str_map no_labels = {0};
+	const struct bt_str_map labels = {.items = team, .count = 1};
+
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		struct fixture f;
+		fixture_init(&f);
+		struct bt_str spec = bt_arena_printf(&f.arena,
+			"'affinity':{'podAffinity':{'requiredDuringSchedulingIgnoredDuringExecution"
+			"':[{'topologyKey':'zone','labelSelector':{}%s%s}]}}",
+			rows[i].term[0] != '\0' ? "," : "", rows[i].term);
+		const struct bt_pod *pod = make_pod(&f, "p", "", spec.data);
+		const struct bt_affinity_terms *terms =
+			bt_affinity_terms_parse(&pod->spec, &f.arena);
+		ck_assert_uint_eq(terms->groups[BT_AFFINITY_REQUIRED].count, 1);
+		const struct bt_affinity_term *term = &terms->groups[BT_AFFINITY_REQUIRED].items[0];
+		ck_assert_uint_eq(term->namespace_count, rows[i].named);
+		ck_assert_msg(bt_affinity_term_matches(term, BT_STR("ns"), BT_STR("ns"), &no_labels,
+				      &no_labels) == rows[i].own,
+			"own: %s", rows[i].term);
+		ck_assert_msg(bt_affinity_term_matches(term, BT_STR("ns"), BT_STR("other"),
+				      &no_labels, &no_labels) == rows[i].other,
+			"other: %s", rows[i].term);
+		ck_assert_msg(bt_affinity_term_matches(term, BT_STR("ns"), BT_STR("labelled"),
+				      &no_labels, &labels) == rows[i].labelled,
+			"labelled: %s", rows[i].term);
+		fixture_finish(&f);
+	}
+}
+END_TEST
+
 BT_TEST_MAIN("shape", test_shape__what_shapes_distinguish,
 	test_shape__node_name_counts_only_for_pods_to_schedule,
 	test_shape__ids_are_reused_and_serials_are_not, test_shape__contribution,
-	test_label_set__equal_labels_share)
+	test_label_set__equal_labels_share, test_affinity_terms__edge_01b_45_namespaces)

@@ -440,6 +440,28 @@ START_TEST(test_state__pod_on_the_empty_node_name)
 }
 END_TEST
 
+/* Once CreateNodeNameToInfoMap: a pod makes the record, the node object comes later or never. */
+START_TEST(test_state__edge_05b_24_pod_on_an_unknown_node)
+{
+	struct fixture f;
+
+	fixture_init(&f);
+	check_ok(bt_state_add_pod(
+		f.state, make_requesting_pod(&f, "a", "unknown", "'cpu':'1'"), &err));
+	ck_assert(row_of(&f, "unknown")->in_cache);
+	ck_assert(!row_of(&f, "unknown")->has_node);
+	ck_assert_int_eq(f.state->nodes.requested_cpu_milli[slot_of(&f, "unknown")], 1000);
+	check_ok(bt_state_refresh_snapshot(f.state, &err));
+	ck_assert_uint_eq(f.state->snapshot.count, 0);
+	bt_state_add_node(f.state, make_node(&f, "unknown", "", ""));
+	ck_assert(row_of(&f, "unknown")->has_node);
+	ck_assert_int_eq(f.state->nodes.requested_cpu_milli[slot_of(&f, "unknown")], 1000);
+	check_ok(bt_state_refresh_snapshot(f.state, &err));
+	ck_assert_uint_eq(f.state->snapshot.count, 1);
+	fixture_finish(&f);
+}
+END_TEST
+
 BT_TEST_MAIN("state_pods", test_state__edge_03b_01_assume_twice, test_state__edge_03b_02_add_twice,
 	test_state__edge_03b_03_confirm_on_same_node,
 	test_state__confirming_changes_nothing_but_the_record,
@@ -453,4 +475,5 @@ BT_TEST_MAIN("state_pods", test_state__edge_03b_01_assume_twice, test_state__edg
 	test_state__edge_03b_18_only_ephemeral_storage, test_state__edge_03b_19_scalar_names,
 	test_state__edge_03b_20_ports_are_a_set, test_state__edge_03b_21_last_pod_fills_the_gap,
 	test_state__confirming_moves_the_pod_to_the_end, test_state__edge_03b_29_empty_pod_affinity,
-	test_state__change_kinds_follow_the_pod, test_state__pod_on_the_empty_node_name)
+	test_state__change_kinds_follow_the_pod, test_state__pod_on_the_empty_node_name,
+	test_state__edge_05b_24_pod_on_an_unknown_node)

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** From a configuration file to an engine: spec 10, the cases that need the plugins. */
+#include "cli/setup.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "test_main.h"
+
+#define KIND \
+	"apiVersion: kubescheduler.config.k8s.io/v1\n" \
+	"kind: KubeSchedulerConfiguration\n"
+
+static int setup_with(const char *text, struct bt_engine **out_engine, struct berth_error *err)
+{
+	char path[] = "berth-test-setup-XXXXXX";
+	int descriptor = mkstemp(path);
+	struct bt_setup setup = BT_SETUP_INIT;
+
+	ck_assert_int_ge(descriptor, 0);
+	FILE *file = fdopen(descriptor, "w");
+	ck_assert_ptr_nonnull(file);
+	ck_assert_int_ge(fputs(text, file), 0);
+	ck_assert_int_eq(fclose(file), 0);
+	setup.config_path = path;
+	int result = bt_setup_engine(&setup, out_engine, err);
+	bt_setup_finish(&setup);
+	ck_assert_int_eq(unlink(path), 0);
+	return result;
+}
+
+/* plugins: members of "plugins", ' for ". expected follows what every profile's error starts with.
+ */
+static void refuse(const char *plugins, const char *expected)
+{
+	static const char start[] =
+		"initializing profiles: creating profile for scheduler name default-scheduler: ";
+	struct bt_strbuf text = {0};
+	struct bt_strbuf message = {0};
+	struct bt_engine *engine = NULL;
+	struct berth_error err = BERTH_ERROR_INIT;
+
+	bt_strbuf_append_c(&text,
+		"{\"apiVersion\":\"kubescheduler.config.k8s.io/v1\","
+		"\"kind\":\"KubeSchedulerConfiguration\",\"profiles\":[{\"plugins\":{");
+	for (const char *at = plugins; *at != '\0'; at++) {
+		bt_strbuf_append_char(&text, *at == '\'' ? '"' : *at);
+	}
+	bt_strbuf_append_c(&text, "}}]}");
+	bt_strbuf_printf(&message, "%s%s", start, expected);
+	ck_assert_msg(setup_with(bt_strbuf_c(&text), &engine, &err) < 0, "accepted: %s", plugins);
+	ck_assert_ptr_null(engine);
+	ck_assert_str_eq(berth_error_message(&err), bt_strbuf_c(&message));
+	berth_error_finish(&err);
+	bt_strbuf_finish(&text);
+	bt_strbuf_finish(&message);
+}
+
+START_TEST(test_setup__edge_10_37_unknown_plugin)
+{
+	refuse("'filter':{'enabled':[{'name':'NoSuch'}]}",
+		"FilterPlugin \"NoSuch\" does not exist");
+	refuse("'multiPoint':{'enabled':[{'name':'NoSuch'}]}",
+		"PreFilterPlugin \"NoSuch\" does not exist");
+}
+END_TEST
+
+START_TEST(test_setup__edge_10_38_plugin_without_the_role)
+{
+	refuse("'filter':{'enabled':[{'name':'ImageLocality'}]}",
+		"plugin \"ImageLocality\" does not extend FilterPlugin plugin");
+}
+END_TEST
+
+START_TEST(test_setup__edge_10_39_twice_at_a_point)
+{
+	refuse("'filter':{'enabled':[{'name':'NodeName'},{'name':'NodeName'}]}",
+		"plugin \"NodeName\" already registered as \"FilterPlugin\"");
+}
+END_TEST
+
+START_TEST(test_setup__edge_10_40_twice_at_multi_point)
+{
+	refuse("'multiPoint':{'enabled':[{'name':'NodeName'},{'name':'NodeName'}]}",
+		"plugin \"NodeName\" already registered as \"FilterPlugin\"");
+}
+END_TEST
+
+START_TEST(test_setup__edge_10_65_second_document)
+{
+	struct bt_engine *engine = NULL;
+	struct berth_error err = BERTH_ERROR_INIT;
+	int result = setup_with(
+		KIND "parallelism: 3\n---\n" KIND "parallelism: 0\nnothing: such\n", &engine, &err);
+#if BT_HAVE_YAML
+	ck_assert_msg(result == 0, "%s", berth_error_message(&err));
+	ck_assert_int_eq(bt_config_parallelism(engine->config), 3);
+	bt_engine_destroy(engine);
+	/* The second one alone is refused. */
+	ck_assert_int_lt(setup_with(KIND "parallelism: 0\nnothing: such\n", &engine, &err), 0);
+	ck_assert_ptr_nonnull(strstr(berth_error_message(&err), "unknown field \"nothing\""));
+#else
+	ck_assert_int_lt(result, 0);
+	ck_assert_ptr_nonnull(strstr(berth_error_message(&err), "built without YAML"));
+#endif
+	berth_error_finish(&err);
+}
+END_TEST
+
+BT_TEST_MAIN("setup", test_setup__edge_10_37_unknown_plugin,
+	test_setup__edge_10_38_plugin_without_the_role, test_setup__edge_10_39_twice_at_a_point,
+	test_setup__edge_10_40_twice_at_multi_point, test_setup__edge_10_65_second_document)
