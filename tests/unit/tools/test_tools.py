@@ -12,6 +12,7 @@ TOOLS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..
 sys.dont_write_bytecode = True
 sys.path.insert(0, TOOLS)
 
+import check_edge_cases  # noqa: E402
 import check_headers  # noqa: E402
 import check_layers  # noqa: E402
 import check_tidy  # noqa: E402
@@ -127,6 +128,63 @@ class Headers(Tree):
         count, problems = check_headers.check(self.root, CC, None)
         self.assertEqual(4, count)
         self.assertEqual(2, len(problems))
+
+
+class EdgeCases(Tree):
+    SPEC = ("# 09 Things\n## 3. Edge cases\n\n1. a -> b.\n2. c\n   continued 7. times\n"
+            "## 4. Messages\n1. no case\n")
+    TEST = 'START_TEST(test_%s)\n{\n\t%s;\n}\nEND_TEST\n'
+
+    def problems(self, tests, entry=None, spec=SPEC, unfinished=None):
+        """tests: {name without test_: statement}."""
+        tree(self.root, {"docs/spec/09-things.md": spec,
+                         "tests/unit/a/test_a.c": "static void expect_it(int a)\n{\n"
+                                                  "\tck_assert(a);\n}\n" +
+                         "".join(self.TEST % pair for pair in sorted(tests.items()))})
+        return check_edge_cases.check(
+            self.root, (entry or check_edge_cases.List("09-things", "09"),), unfinished or {})
+
+    def test_a_test_for_each_case_passes(self):
+        self.assertEqual((2, []), self.problems({
+            "a__edge_09_01_one": "ck_assert(a)", "a__edge_09_02": "expect_it(a)"}))
+        self.assertEqual((2, []), self.problems({"a__edge_09_01_02_both": "ck_assert(a)"}))
+
+    def test_gaps_fail(self):
+        rows = (
+            {"a__edge_09_01_one": "ck_assert(a)"},
+            {"a__edge_09_01_one": "ck_assert(a)", "a__two": "ck_assert(a)"},
+            {"a__edge_09_01_one": "ck_assert(a)", "a__edge_09b_02_two": "ck_assert(a)"},
+            {"a__edge_09_01_02_both": "ck_assert(a)", "a__edge_09_03_more": "ck_assert(a)"},
+            {"a__edge_09_01_02_both": "call_it(a)"},
+            {"a__edge_09_01_02_both": ""},
+        )
+        for tests in rows:
+            self.assertEqual(1, len(self.problems(tests)[1]), tests)
+
+    def test_what_cannot_be_tested_yet_is_no_gap_until_it_is_tested(self):
+        entry = check_edge_cases.List("09-things", "09", missing={2: "not built"})
+        self.assertEqual((1, []), self.problems({"a__edge_09_01_one": "ck_assert(a)"}, entry))
+        self.assertEqual(1, len(
+            self.problems({"a__edge_09_01_02_both": "ck_assert(a)"}, entry)[1]))
+
+    def test_the_module_tells_lists_of_a_chapter_apart(self):
+        spec = self.SPEC + "## 5. Edge cases of b\n1. x\n"
+        entry = check_edge_cases.List("09-things", "09", "3", ("a",))
+        tests = {"a__edge_09_01_02_both": "ck_assert(a)", "b__edge_09_01_x": "ck_assert(a)"}
+        self.assertEqual((2, []), self.problems(
+            tests, entry, spec, {"09-things 5": "not built"}))
+        # Each list is either complete or known to be unfinished.
+        self.assertEqual(1, len(self.problems(tests, entry, spec)[1]))
+        self.assertEqual(1, len(self.problems(
+            {"b__edge_09_01_02_both": "ck_assert(a)"}, entry, self.SPEC)[1][1:]))
+
+    def test_a_gap_fails_the_command(self):
+        self.problems({"a__edge_09_01_one": "ck_assert(a)"})
+        result = subprocess.run(
+            [sys.executable, os.path.join(TOOLS, "check_edge_cases.py"), self.root],
+            capture_output=True, text=True, check=False)
+        self.assertEqual(1, result.returncode)
+        self.assertRegex(result.stdout.splitlines()[-1], "^0 passed, [1-9]")
 
 
 class Counting(unittest.TestCase):
