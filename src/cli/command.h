@@ -24,6 +24,7 @@ struct bt_command {
 };
 
 extern const struct bt_command bt_command_simulate;
+extern const struct bt_command bt_command_soak;
 extern const struct bt_command bt_command_conformance;
 extern const struct bt_command bt_command_bench;
 extern const struct bt_command bt_command_version;

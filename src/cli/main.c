@@ -11,6 +11,7 @@ static const struct bt_command *const commands[] = {
 	&bt_command_bench,
 	&bt_command_conformance,
 	&bt_command_simulate,
+	&bt_command_soak,
 	&bt_command_version,
 };
 

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Claims and volumes, naively. Spec: 07. */
+#include "api/storage.h"
+#include "sim/view.h"
+
+static bool is_bound(const struct bt_persistent_volume_claim *claim)
+{
+	return claim->spec.volume_name.length != 0 &&
+		bt_str_map_find(&claim->metadata.annotations,
+			BT_STR("pv.kubernetes.io/bind-completed")) != NULL;
+}
+
+static bool is_shared(const struct bt_persistent_volume_claim *claim)
+{
+	for (uint32_t i = 0; i < claim->spec.access_modes.count; i++) {
+		if (bt_str_equal_c(claim->spec.access_modes.items[i], "ReadWriteOncePod")) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool uses(const struct bt_pod *pod, const struct bt_persistent_volume_claim *claim)
+{
+	for (uint32_t i = 0; i < pod->spec.volumes.count; i++) {
+		const struct bt_pvc_volume_source *source =
+			pod->spec.volumes.items[i].persistent_volume_claim;
+		if (source != NULL && bt_str_equal(source->claim_name, claim->metadata.name) &&
+			bt_str_equal(pod->metadata.namespace_, claim->metadata.namespace_)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool used_elsewhere(const struct bt_sim_view *view, const struct bt_pod *pod,
+	const struct bt_persistent_volume_claim *claim)
+{
+	for (uint32_t i = 0; i < view->placed.count; i++) {
+		const struct bt_pod *other = view->placed.items[i].pod;
+		if (!bt_str_equal(other->metadata.uid, pod->metadata.uid) && uses(other, claim)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** The workloads restrict volumes to one zone by one expression, or not at all. */
+static bool volume_is_near(const struct bt_persistent_volume *volume, const struct bt_node *node)
+{
+	const struct bt_volume_node_affinity *affinity = volume->spec.node_affinity;
+	if (affinity == NULL || affinity->required == NULL) {
+		return true;
+	}
+	struct bt_node_affinity wrapped = {.required = affinity->required};
+	struct bt_affinity outer = {.node_affinity = &wrapped};
+	struct bt_pod stand_in = {.spec = {.affinity = &outer}};
+	return bt_sim_node_is_selected(&stand_in, node);
+}
+
+static enum bt_sim_fit claim_fits(struct bt_sim_view *view, const struct bt_pod *pod,
+	const struct bt_persistent_volume_claim *claim, const struct bt_node *node)
+{
+	if (claim == NULL || claim->metadata.deletion_timestamp != NULL) {
+		return BT_SIM_FITS_NOT;
+	}
+	if (!is_shared(claim) && used_elsewhere(view, pod, claim)) {
+		return BT_SIM_FITS_NOT;
+	}
+	if (!is_bound(claim)) {
+		/* Without delayed binding the pod waits for the claim. */
+		const struct bt_storage_class *class_ = bt_object_store_find(view->objects,
+			BT_KIND_STORAGE_CLASS, BT_STR(""), bt_persistent_volume_claim_class(claim));
+		return class_ != NULL &&
+				bt_str_equal_c(class_->volume_binding_mode, "WaitForFirstConsumer")
+			? BT_SIM_FIT_UNKNOWN
+			: BT_SIM_FITS_NOT;
+	}
+	const struct bt_persistent_volume *volume = bt_object_store_find(
+		view->objects, BT_KIND_PERSISTENT_VOLUME, BT_STR(""), claim->spec.volume_name);
+	return volume != NULL && volume_is_near(volume, node) ? BT_SIM_FITS : BT_SIM_FITS_NOT;
+}
+
+enum bt_sim_fit bt_sim_volumes_fit(struct bt_sim_view *view, const struct bt_pod *pod,
+	const struct bt_node *node, const char **out_reason)
+{
+	enum bt_sim_fit fit = BT_SIM_FITS;
+	for (uint32_t i = 0; i < pod->spec.volumes.count; i++) {
+		const struct bt_pvc_volume_source *source =
+			pod->spec.volumes.items[i].persistent_volume_claim;
+		if (source == NULL) {
+			continue;
+		}
+		const struct bt_persistent_volume_claim *claim =
+			bt_object_store_find(view->objects, BT_KIND_PERSISTENT_VOLUME_CLAIM,
+				pod->metadata.namespace_, source->claim_name);
+		enum bt_sim_fit one = claim_fits(view, pod, claim, node);
+		if (one == BT_SIM_FITS_NOT) {
+			*out_reason = "a claim is missing, taken, unbound or bound far away";
+			return one;
+		}
+		fit = one == BT_SIM_FIT_UNKNOWN ? one : fit;
+	}
+	return fit;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_SIM_WORLD_H
+#define BT_SIM_WORLD_H
+/** The simulated cluster's insides: shared by the files of this folder only. */
+#include "sched/scheduler.h"
+#include "sim/check.h"
+#include "sim/sim.h"
+#include "sim/watch.h"
+#include "sim/workload.h"
+
+#define BT_SIM_RECENT_LINES 40
+
+/** The API said that a binding was done; the watch may not have shown it yet. */
+struct bt_sim_binding {
+	struct bt_object *pod; /* as the scheduler saw it; reference held */
+	struct bt_str node_name;
+};
+
+/** A write that takes effect, or whose outcome is told, later. */
+struct bt_sim_late_write {
+	enum {
+		BT_SIM_LATE_BIND,
+		BT_SIM_LATE_CONDITION,
+		BT_SIM_LATE_DELETE,
+		BT_SIM_LATE_CLEAR,
+	} what;
+	struct bt_preemption_ticket ticket;
+	struct bt_str namespace_;
+	struct bt_str name;
+	struct bt_str uid;
+	struct bt_str node_name;
+	struct bt_pod_condition condition;
+};
+
+struct bt_sim {
+	struct bt_sim_options options;
+	struct bt_sim_report *report;
+	struct bt_sim_clock clock;
+	struct bt_sim_store store;
+	struct bt_sim_watch watch;
+	struct bt_prng faults;  /* of writes */
+	struct bt_prng times;   /* how long kubelets and controllers take */
+	struct bt_prng changes; /* what users do */
+	struct bt_config *config;
+	struct bt_scheduler *scheduler;
+	struct bt_preemption_writer preemption;
+	struct bt_volume_writer volumes;
+	struct bt_sim_workload workload;
+	BT_VEC(struct bt_sim_binding) bindings;
+	BT_VEC(struct bt_sim_late_write) late_writes;
+	BT_VEC(struct bt_str) excused; /* nodes that others may have over-committed */
+	struct bt_arena texts;         /* for the whole run */
+	struct bt_arena scratch;       /* of one write or one action of a controller */
+	struct bt_strbuf recent[BT_SIM_RECENT_LINES];
+	uint32_t write_fault_one_in; /* 0: none */
+	uint32_t busy;               /* actions of kubelets and controllers that are to come */
+	bool is_changing;            /* users and faults are at work */
+	bool attempt_is_due;
+	bool in_attempt;
+	bool is_decided; /* its decision was checked, or what happened since has nothing to do
+	                    with it */
+	bool failed;
+};
+
+/** --- world.c --- */
+
+int bt_sim_init(struct bt_sim *sim, const struct bt_sim_options *options,
+	struct bt_sim_report *report, struct berth_error *err);
+/** Also after a failed init. */
+void bt_sim_finish(struct bt_sim *sim);
+
+/** A line of the log: "<seconds>.<millis> <text>". */
+BT_PRINTF(2, 3)
+void bt_sim_log(struct bt_sim *sim, const char *format, ...);
+/** The run ends with this; only the first one counts. */
+void bt_sim_complain(struct bt_sim *sim, struct bt_str complaint);
+/** Let the world go on until then; ends early once there is a complaint. */
+void bt_sim_run_until(struct bt_sim *sim, int64_t until_ns);
+/** Soon, unless one is due already: an attempt, if there is somebody to try. */
+void bt_sim_poke(struct bt_sim *sim);
+/** An action that keeps things from being quiet until it has happened; it calls
+ * bt_sim_action_done. */
+void bt_sim_after(struct bt_sim *sim, int64_t delay_ns, bt_sim_action action, uint64_t argument);
+static inline void bt_sim_action_done(struct bt_sim *sim)
+{
+	sim->busy--;
+}
+/** A time between the two. */
+int64_t bt_sim_between_ms(struct bt_prng *prng, int64_t least_ms, int64_t most_ms);
+bool bt_sim_chance(struct bt_prng *prng, uint32_t percent);
+void bt_sim_excuse(struct bt_sim *sim, struct bt_str node_name);
+/** What the scheduler can know: what the watch showed, and its own bindings. */
+void bt_sim_view_of_scheduler(struct bt_sim *sim, struct bt_sim_view *out_view);
+
+/** --- writes.c, write_pods.c, write_volumes.c --- */
+
+struct bt_scheduler_writer bt_sim_writer(struct bt_sim *sim);
+void bt_sim_connect_preemption(struct bt_sim *sim);
+void bt_sim_connect_volumes(struct bt_sim *sim);
+
+enum bt_sim_fault {
+	BT_SIM_WRITE_GOOD,
+	BT_SIM_WRITE_LOST,    /* no effect, and an error */
+	BT_SIM_WRITE_UNHEARD, /* it takes effect, but the answer is an error */
+	BT_SIM_WRITE_LATE,    /* an error, and the effect comes later */
+};
+
+enum bt_sim_fault bt_sim_draw_fault(struct bt_sim *sim);
+/** Sets err to one of the API's texts. */
+int bt_sim_fail_write(struct bt_sim *sim, const char *what, struct berth_error *err);
+void bt_sim_add_late_write(struct bt_sim *sim, const struct bt_sim_late_write *write);
+/** POST of a binding as the server does it. */
+int bt_sim_store_bind(struct bt_sim *sim, struct bt_str namespace_, struct bt_str name,
+	struct bt_str uid, struct bt_str node_name, struct berth_error *err);
+/** PATCH of the status; condition and node_name may be NULL. */
+int bt_sim_store_patch(struct bt_sim *sim, struct bt_str namespace_, struct bt_str name,
+	const struct bt_pod_condition *condition, const struct bt_str *nominated_node_name,
+	struct berth_error *err);
+/** DELETE of a pod with its own grace period. */
+int bt_sim_store_delete_pod(
+	struct bt_sim *sim, struct bt_str namespace_, struct bt_str name, struct berth_error *err);
+
+/** --- kubelet.c, volume_controller.c --- */
+
+void bt_sim_kubelet_changed(
+	struct bt_sim *sim, struct bt_object *old_object, struct bt_object *new_object);
+void bt_sim_volume_controller_changed(
+	struct bt_sim *sim, struct bt_object *old_object, struct bt_object *new_object);
+#endif
