@@ -7,6 +7,7 @@
  * Spec 02 section 3, upstream v1.36.
  */
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "berth/api.h"
 #include "berth/arena.h"
@@ -78,6 +79,21 @@ BERTH_API void berth_cycle_state_set_record_plugin_metrics(
 /** false for NULL. */
 BERTH_API bool berth_cycle_state_should_record_plugin_metrics(
 	const struct berth_cycle_state *state);
+
+/**
+ * PreBind and Bind that answer Wait: be called again at @p wake_ns (berth_handle_now_ns()) at the
+ * latest. The earliest of several counts.
+ */
+BERTH_API void berth_cycle_state_wake_at(struct berth_cycle_state *state, int64_t wake_ns);
+
+/** What a context says that ends (spec 02 section 4). */
+struct berth_cancel {
+	bool canceled;          /**< what is under way should be given up */
+	struct berth_str cause; /**< why; "" while it is not canceled */
+};
+
+/** Whether the binding was called off, for a PreBind that is called again. */
+BERTH_API struct berth_cancel berth_cycle_state_cancel(const struct berth_cycle_state *state);
 
 /**
  * Adds a pod to those that are moved to the active queue once this cycle succeeds: what upstream

@@ -95,6 +95,20 @@ struct bt_volume_writer {
 	void *context;
 };
 
+/** What the engine's owner offers to plugins outside of the tree; NULL members: not offered. */
+struct bt_handle_services {
+	void *context;
+	/** Move a pending pod to the active queue. */
+	void (*activate)(void *context, struct bt_str namespace_, struct bt_str name);
+	/** An event about a pod that is being scheduled. */
+	void (*event)(void *context, const struct bt_pod_info *pod, const char *type,
+		const char *reason, const char *action, struct bt_str note);
+	/* Opaque here. */
+	const void *client_set;
+	const void *informer_factory;
+	const void *volume_binder;
+};
+
 /** What a plugin may use beyond its arguments; valid for the life of the framework. */
 struct bt_handle {
 	struct bt_state *state;
@@ -118,6 +132,10 @@ struct bt_handle {
 	bool verify;    /* what is computed in a fast way is compared with the plain way */
 	/** KUBE_MAX_PD_VOLS, for the legacy volume counts (spec 05b B9); 0 = not given. */
 	int64_t max_pd_volumes;
+	const struct bt_handle_services *services; /* NULL: none */
+	/** Calls of the binding cycle that are under way: plugins outside of the tree must not read
+	 * the snapshot in them. */
+	uint32_t binding_calls;
 };
 
 /** PreFilter's narrowing. names NULL: all nodes. An empty non-NULL list means no node. Spec 02
@@ -241,6 +259,14 @@ struct bt_plugin_ops {
 	 */
 	int (*create)(const struct bt_plugin_args *args, const struct bt_handle *handle,
 		struct bt_plugin **out_plugin, struct berth_error *err);
+	/**
+	 * In place of create, for a table that stands for a factory: the instance may set a table
+	 * of its own (same name), which then decides which roles it has.
+	 */
+	int (*create_from)(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
+		const struct bt_handle *handle, struct bt_plugin **out_plugin,
+		struct berth_error *err);
+	const void *context; /* of create_from */
 	void (*destroy)(struct bt_plugin *plugin);
 
 	/**

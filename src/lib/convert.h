@@ -12,11 +12,14 @@
 #include "berth/arena.h"
 #include "berth/config.h"
 #include "berth/cycle_state.h"
+#include "berth/handle.h"
 #include "berth/node_info.h"
 #include "berth/object.h"
 #include "berth/pod_info.h"
 #include "config/config.h"
 #include "framework/cycle_state.h"
+#include "framework/plugin.h"
+#include "framework/waiting_pods.h"
 #include "state/node_info.h"
 #include "state/pod_info.h"
 
@@ -44,6 +47,8 @@
 BT_LIB_CONVERT(arena, bt_arena, berth_arena)
 BT_LIB_CONVERT(config, bt_config, berth_config)
 BT_LIB_CONVERT(cycle_state, bt_cycle_state, berth_cycle_state)
+BT_LIB_CONVERT(framework, bt_framework, berth_framework)
+BT_LIB_CONVERT(handle, bt_handle, berth_handle)
 BT_LIB_CONVERT(node, bt_node, berth_node)
 BT_LIB_CONVERT(node_info, bt_node_info, berth_node_info)
 BT_LIB_CONVERT(object, bt_object, berth_object)
@@ -51,5 +56,7 @@ BT_LIB_CONVERT(pod, bt_pod, berth_pod)
 BT_LIB_CONVERT(pod_info, bt_pod_info, berth_pod_info)
 BT_LIB_CONVERT(plugins, bt_config_plugins, berth_plugins)
 BT_LIB_CONVERT(profile, bt_config_profile, berth_profile)
+BT_LIB_CONVERT(shared_lister, bt_state, berth_shared_lister)
+BT_LIB_CONVERT(waiting_pod, bt_waiting_pod, berth_waiting_pod)
 
 #endif

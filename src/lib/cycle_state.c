@@ -123,6 +123,22 @@ bool berth_cycle_state_should_record_plugin_metrics(const struct berth_cycle_sta
 	return state != NULL && bt_const_cycle_state_of(state)->record_plugin_metrics;
 }
 
+void berth_cycle_state_wake_at(struct berth_cycle_state *state, int64_t wake_ns)
+{
+	struct bt_cycle_state *cycle = bt_cycle_state_of(state);
+
+	if (wake_ns < cycle->wake_ns) {
+		cycle->wake_ns = wake_ns;
+	}
+}
+
+struct berth_cancel berth_cycle_state_cancel(const struct berth_cycle_state *state)
+{
+	struct bt_str cause = bt_const_cycle_state_of(state)->cancel_cause;
+
+	return (struct berth_cancel){.canceled = cause.length != 0, .cause = cause};
+}
+
 void berth_cycle_state_activate_pod(
 	struct berth_cycle_state *state, struct berth_str pod_namespace, struct berth_str pod_name)
 {

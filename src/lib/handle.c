@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "berth/handle.h"
+
+#include <stddef.h>
+
+#include "base/assert.h"
+#include "config/gates.h"
+#include "lib/convert.h"
+#include "lib/plugin_adapter.h"
+
+static const struct bt_handle_services *services_of(const struct berth_handle *handle)
+{
+	static const struct bt_handle_services none = {0};
+	const struct bt_handle_services *services = bt_const_handle_of(handle)->services;
+
+	return services != NULL ? services : &none;
+}
+
+struct berth_str berth_handle_scheduler_name(const struct berth_handle *handle)
+{
+	return bt_const_handle_of(handle)->scheduler_name;
+}
+
+int64_t berth_handle_now_ns(const struct berth_handle *handle)
+{
+	return bt_const_handle_of(handle)->now_ns;
+}
+
+bool berth_handle_feature_enabled(const struct berth_handle *handle, const char *gate_name)
+{
+	enum bt_gate gate = bt_gate_find(bt_str_from(gate_name));
+
+	return gate != BT_GATE__COUNT && bt_gate_enabled(bt_const_handle_of(handle)->gates, gate);
+}
+
+struct berth_framework *berth_handle_framework(const struct berth_handle *handle)
+{
+	return berth_framework_of(bt_const_handle_of(handle)->framework);
+}
+
+const struct berth_shared_lister *berth_handle_snapshot_shared_lister(
+	const struct berth_handle *handle)
+{
+	const struct bt_handle *inside = bt_const_handle_of(handle);
+
+	/* Other pods' cycles change the snapshot while this one is being bound. */
+	BT_ASSERT_SLOW(inside->binding_calls == 0);
+	return inside->binding_calls == 0 ? berth_const_shared_lister_of(inside->state) : NULL;
+}
+
+uint32_t berth_shared_lister_count(const struct berth_shared_lister *lister)
+{
+	const uint32_t *slots = NULL;
+
+	return bt_snapshot_placement_slots(bt_const_shared_lister_of(lister), &slots);
+}
+
+static const struct berth_node_info *const *infos_of(const struct bt_state *state,
+	const uint32_t *slots, uint32_t count, struct bt_arena *arena, uint32_t *out_count)
+{
+	*out_count = count;
+	return bt_lib_node_infos(state, slots, count, arena);
+}
+
+const struct berth_node_info *const *bt_lib_node_infos(
+	const struct bt_state *state, const uint32_t *slots, uint32_t count, struct bt_arena *arena)
+{
+	struct bt_node_info *infos = BT_ARENA_NEW_ARRAY(arena, struct bt_node_info, count);
+	const struct berth_node_info **list =
+		BT_ARENA_NEW_ARRAY(arena, const struct berth_node_info *, count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		bt_node_info_init(&infos[i], state, slots[i]);
+		list[i] = berth_const_node_info_of(&infos[i]);
+	}
+	return list;
+}
+
+const struct berth_node_info *const *berth_shared_lister_list(
+	const struct berth_shared_lister *lister, struct berth_arena *arena, uint32_t *out_count)
+{
+	const struct bt_state *state = bt_const_shared_lister_of(lister);
+	const uint32_t *slots = NULL;
+	uint32_t count = bt_snapshot_placement_slots(state, &slots);
+
+	return infos_of(state, slots, count, bt_arena_of(arena), out_count);
+}
+
+const struct berth_node_info *const *berth_shared_lister_have_pods_with_affinity_list(
+	const struct berth_shared_lister *lister, struct berth_arena *arena, uint32_t *out_count)
+{
+	const struct bt_state *state = bt_const_shared_lister_of(lister);
+
+	return infos_of(state, state->snapshot.affinity_list.items,
+		state->snapshot.affinity_list.count, bt_arena_of(arena), out_count);
+}
+
+const struct berth_node_info *const *berth_shared_lister_have_pods_with_required_anti_affinity_list(
+	const struct berth_shared_lister *lister, struct berth_arena *arena, uint32_t *out_count)
+{
+	const struct bt_state *state = bt_const_shared_lister_of(lister);
+
+	return infos_of(state, state->snapshot.anti_affinity_list.items,
+		state->snapshot.anti_affinity_list.count, bt_arena_of(arena), out_count);
+}
+
+int berth_shared_lister_get(const struct berth_shared_lister *lister, struct berth_str node_name,
+	struct berth_arena *arena, const struct berth_node_info **out_node, struct berth_error *err)
+{
+	const struct bt_state *state = bt_const_shared_lister_of(lister);
+	uint32_t slot = bt_state_snapshot_find(state, node_name);
+
+	if (slot == BT_SLOT_NONE) {
+		return bt_error_set(err, BERTH_ERR_NOT_FOUND,
+			"nodeinfo not found for node name \"%.*s\"", BT_STR_ARG(node_name));
+	}
+	struct bt_node_info *info = BT_ARENA_NEW(bt_arena_of(arena), struct bt_node_info);
+
+	bt_node_info_init(info, state, slot);
+	*out_node = berth_const_node_info_of(info);
+	return BERTH_OK;
+}
+
+bool berth_shared_lister_is_pvc_used_by_pods(
+	const struct berth_shared_lister *lister, struct berth_str claim_key)
+{
+	return bt_state_is_claim_used(bt_const_shared_lister_of(lister), claim_key);
+}
+
+/** --- waiting pods --- */
+
+struct visit {
+	berth_waiting_pod_visit_fn visit;
+	void *context;
+};
+
+static void visit_pod(void *context, struct bt_waiting_pod *pod)
+{
+	const struct visit *visit = context;
+
+	visit->visit(visit->context, berth_waiting_pod_of(pod));
+}
+
+void berth_handle_iterate_over_waiting_pods(
+	const struct berth_handle *handle, berth_waiting_pod_visit_fn visit, void *context)
+{
+	struct bt_waiting_pods *waiting = bt_const_handle_of(handle)->waiting_pods;
+	struct visit visiting = {visit, context};
+
+	if (waiting != NULL) {
+		bt_waiting_pods_for_each(waiting, visit_pod, &visiting);
+	}
+}
+
+struct berth_waiting_pod *berth_handle_get_waiting_pod(
+	const struct berth_handle *handle, berth_uid uid)
+{
+	struct bt_waiting_pods *waiting = bt_const_handle_of(handle)->waiting_pods;
+
+	return waiting != NULL ? berth_waiting_pod_of(bt_waiting_pods_find(waiting, uid)) : NULL;
+}
+
+bool berth_handle_reject_waiting_pod(const struct berth_handle *handle, berth_uid uid)
+{
+	struct bt_waiting_pods *waiting = bt_const_handle_of(handle)->waiting_pods;
+
+	return waiting != NULL && bt_waiting_pods_reject(waiting, uid);
+}
+
+const struct berth_pod_info *berth_waiting_pod_get_pod(const struct berth_waiting_pod *pod)
+{
+	return berth_const_pod_info_of(bt_const_waiting_pod_of(pod)->pod);
+}
+
+const struct berth_str *berth_waiting_pod_get_pending_plugins(
+	const struct berth_waiting_pod *pod, struct berth_arena *arena, uint32_t *out_count)
+{
+	const struct bt_waiting_pod *inside = bt_const_waiting_pod_of(pod);
+	struct bt_str *names =
+		BT_ARENA_NEW_ARRAY(bt_arena_of(arena), struct bt_str, inside->pending.count);
+
+	for (uint32_t i = 0; i < inside->pending.count; i++) {
+		names[i] = bt_str_from(inside->pending.items[i].plugin->ops->name);
+	}
+	*out_count = inside->pending.count;
+	return names;
+}
+
+void berth_waiting_pod_allow(struct berth_waiting_pod *pod, const char *plugin_name)
+{
+	bt_waiting_pod_allow(bt_waiting_pod_of(pod), bt_str_from(plugin_name));
+}
+
+bool berth_waiting_pod_reject(
+	struct berth_waiting_pod *pod, const char *plugin_name, const char *message)
+{
+	return bt_waiting_pod_reject(
+		bt_waiting_pod_of(pod), bt_str_from(plugin_name), bt_str_from(message));
+}
+
+/** --- services of the engine's owner --- */
+
+bool berth_handle_activate(const struct berth_handle *handle, struct berth_str pod_namespace,
+	struct berth_str pod_name)
+{
+	const struct bt_handle_services *services = services_of(handle);
+
+	if (services->activate == NULL) {
+		return false;
+	}
+	services->activate(services->context, pod_namespace, pod_name);
+	return true;
+}
+
+void berth_handle_event(const struct berth_handle *handle, const struct berth_pod_info *pod,
+	const char *type, const char *reason, const char *action, struct berth_str note)
+{
+	const struct bt_handle_services *services = services_of(handle);
+
+	if (services->event != NULL) {
+		services->event(
+			services->context, bt_const_pod_info_of(pod), type, reason, action, note);
+	}
+}
+
+const struct berth_client_set *berth_handle_client_set(const struct berth_handle *handle)
+{
+	return services_of(handle)->client_set;
+}
+
+const struct berth_informer_factory *berth_handle_shared_informer_factory(
+	const struct berth_handle *handle)
+{
+	return services_of(handle)->informer_factory;
+}
+
+const struct berth_volume_binder *berth_handle_volume_binder(const struct berth_handle *handle)
+{
+	return services_of(handle)->volume_binder;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_LIB_PLUGIN_ADAPTER_H
+#define BT_LIB_PLUGIN_ADAPTER_H
+/** Plugins outside of the tree, as the framework knows plugins. */
+#include "berth/plugin.h"
+#include "framework/plugin.h"
+
+/** A factory in the registry. The table for the framework is its first member. */
+struct bt_plugin_registration {
+	struct bt_plugin_ops ops;
+	char *name; /* owned */
+	berth_plugin_factory_fn create;
+	void *context;
+};
+
+/** Fill ops; name, create and context are set. The registration must not move afterwards. */
+void bt_plugin_registration_init(struct bt_plugin_registration *registration);
+
+/** Views of slots in the arena. */
+const struct berth_node_info *const *bt_lib_node_infos(const struct bt_state *state,
+	const uint32_t *slots, uint32_t count, struct bt_arena *arena);
+#endif
