@@ -187,11 +187,44 @@ static int check_bound(struct bt_real_binder *binder, const struct bt_claim_list
 
 /* --- spec 07 section 7.1 --- */
 
+/** The claim selects a node: it is to be provisioned there. */
+static void note_selected_node(struct cycle_work *work, struct bt_str node_name)
+{
+	if (!work->has_selected_node) {
+		work->has_selected_node = true;
+		work->selected_node = node_name;
+	} else if (!bt_str_equal(work->selected_node, node_name)) {
+		work->selected_nodes_differ = true;
+	}
+}
+
+static void make_plans(struct cycle_work *work,
+	const struct bt_persistent_volume_claim *const *selected, struct bt_arena *arena)
+{
+	uint32_t *firsts = BT_ARENA_NEW_ARRAY(arena, uint32_t, work->selected_count);
+
+	bt_claim_firsts(selected, work->selected_count, firsts, arena);
+	for (uint32_t i = 0; i < work->selected_count; i++) {
+		work->plans[i].claim = selected[i];
+		work->plans[i].first = firsts[i];
+	}
+	for (uint32_t i = 0; i < work->match_count; i++) {
+		struct bt_provision_plan *plan = &work->plans[work->selected_count + i];
+
+		plan->claim = work->matches[i].claim;
+		plan->first = work->selected_count + work->matches[i].first;
+	}
+}
+
 static struct cycle_work *make_work(
 	const struct bt_pod_volume_claims *claims, struct bt_arena *arena)
 {
 	struct cycle_work *work = BT_ARENA_NEW(arena, struct cycle_work);
 	uint32_t count = claims->delayed.count;
+	const struct bt_persistent_volume_claim **selected =
+		BT_ARENA_NEW_ARRAY(arena, const struct bt_persistent_volume_claim *, count);
+	const struct bt_persistent_volume_claim **others =
+		BT_ARENA_NEW_ARRAY(arena, const struct bt_persistent_volume_claim *, count);
 
 	work->bound = BT_ARENA_NEW_ARRAY(arena, struct bound_volume, claims->bound.count);
 	work->matches = BT_ARENA_NEW_ARRAY(arena, struct bt_claim_match, count);
@@ -201,24 +234,17 @@ static struct cycle_work *make_work(
 	work->rest = BT_ARENA_NEW_ARRAY(arena, uint32_t, count);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct bt_persistent_volume_claim *claim = claims->delayed.items[i];
-		const struct bt_str *selected = bt_claim_selected_node(claim);
+		const struct bt_str *node_name = bt_claim_selected_node(claim);
 
-		if (selected == NULL) {
-			work->matches[work->match_count++].claim = claim;
-			continue;
-		}
-		work->plans[work->selected_count++].claim = claim;
-		if (!work->has_selected_node) {
-			work->has_selected_node = true;
-			work->selected_node = *selected;
-		} else if (!bt_str_equal(work->selected_node, *selected)) {
-			work->selected_nodes_differ = true;
+		if (node_name == NULL) {
+			others[work->match_count++] = claim;
+		} else {
+			selected[work->selected_count++] = claim;
+			note_selected_node(work, *node_name);
 		}
 	}
-	bt_claim_matches_sort(work->matches, work->match_count);
-	for (uint32_t i = 0; i < work->match_count; i++) {
-		work->plans[work->selected_count + i].claim = work->matches[i].claim;
-	}
+	bt_claim_matches_init(work->matches, others, work->match_count, arena);
+	make_plans(work, selected, arena);
 	return work;
 }
 
@@ -235,9 +261,10 @@ static int provision(struct bt_real_binder *binder, struct cycle_work *work, uin
 	struct berth_error *err)
 {
 	for (uint32_t i = 0; i < work->selected_count + rest_count; i++) {
-		struct bt_provision_plan *plan = i < work->selected_count
-			? &work->plans[i]
-			: &work->plans[work->selected_count + work->rest[i - work->selected_count]];
+		uint32_t index = i < work->selected_count
+			? i
+			: work->selected_count + work->rest[i - work->selected_count];
+		struct bt_provision_plan *plan = &work->plans[work->plans[index].first];
 		enum bt_provision_answer answer;
 		const struct bt_csi_storage_capacity *capacity;
 		int code = bt_check_provision(binder, plan, labels, arena, &answer, &capacity, err);

@@ -13,22 +13,85 @@ static const struct bt_quantity *request_of(const struct bt_persistent_volume_cl
 	return request != NULL ? request : &zero_quantity;
 }
 
-void bt_claim_matches_sort(struct bt_claim_match *matches, uint32_t count)
-{
-	/* Stable; a pod has few claims. */
-	for (uint32_t i = 1; i < count; i++) {
-		struct bt_claim_match moved = matches[i];
-		uint32_t at = i;
+/* --- order and repeats --- */
 
-		while (at > 0 &&
-			bt_quantity_compare(
-				request_of(matches[at - 1].claim), request_of(moved.claim)) > 0) {
-			matches[at] = matches[at - 1];
-			at--;
-		}
-		matches[at] = moved;
+struct claim_place {
+	const struct bt_persistent_volume_claim *claim;
+	uint32_t position;
+};
+
+static int compare_positions(const struct claim_place *a, const struct claim_place *b)
+{
+	return (a->position > b->position) - (a->position < b->position);
+}
+
+static int compare_claims(const void *a, const void *b)
+{
+	const struct claim_place *left = a;
+	const struct claim_place *right = b;
+	uintptr_t left_claim = (uintptr_t)left->claim;
+	uintptr_t right_claim = (uintptr_t)right->claim;
+
+	return left_claim != right_claim ? (left_claim > right_claim) - (left_claim < right_claim)
+					 : compare_positions(left, right);
+}
+
+/** Positions make it stable. */
+static int compare_requests(const void *a, const void *b)
+{
+	const struct claim_place *left = a;
+	const struct claim_place *right = b;
+	int order = bt_quantity_compare(request_of(left->claim), request_of(right->claim));
+
+	return order != 0 ? order : compare_positions(left, right);
+}
+
+static struct claim_place *sorted_places(const struct bt_persistent_volume_claim *const *claims,
+	uint32_t count, int (*compare)(const void *a, const void *b), struct bt_arena *arena)
+{
+	struct claim_place *places = BT_ARENA_NEW_ARRAY(arena, struct claim_place, count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		places[i] = (struct claim_place){claims[i], i};
+	}
+	if (count > 1) {
+		qsort(places, count, sizeof(*places), compare);
+	}
+	return places;
+}
+
+void bt_claim_firsts(const struct bt_persistent_volume_claim *const *claims, uint32_t count,
+	uint32_t *out_first, struct bt_arena *arena)
+{
+	const struct claim_place *places = sorted_places(claims, count, compare_claims, arena);
+
+	for (uint32_t i = 0; i < count; i++) {
+		bool repeats = i > 0 && places[i - 1].claim == places[i].claim;
+
+		out_first[places[i].position] =
+			repeats ? out_first[places[i - 1].position] : places[i].position;
 	}
 }
+
+void bt_claim_matches_init(struct bt_claim_match *matches,
+	const struct bt_persistent_volume_claim *const *claims, uint32_t count,
+	struct bt_arena *arena)
+{
+	const struct claim_place *places = sorted_places(claims, count, compare_requests, arena);
+	const struct bt_persistent_volume_claim **ordered =
+		BT_ARENA_NEW_ARRAY(arena, const struct bt_persistent_volume_claim *, count);
+	uint32_t *firsts = BT_ARENA_NEW_ARRAY(arena, uint32_t, count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		ordered[i] = places[i].claim;
+	}
+	bt_claim_firsts(ordered, count, firsts, arena);
+	for (uint32_t i = 0; i < count; i++) {
+		matches[i] = (struct bt_claim_match){.claim = ordered[i], .first = firsts[i]};
+	}
+}
+
+/* --- candidates --- */
 
 static bool same_volume_mode(struct bt_str a, struct bt_str b)
 {
@@ -154,40 +217,37 @@ static int prepare(struct bt_real_binder *binder, struct bt_claim_match *match,
 	return 0;
 }
 
-static bool is_taken(const struct bt_static_binding *bindings, uint32_t count,
-	const struct bt_persistent_volume *volume)
+static bool suits(struct bt_real_binder *binder, const struct bt_match_candidate *candidate,
+	const struct bt_str_map *labels)
 {
-	for (uint32_t i = 0; i < count; i++) {
-		if (bindings[i].volume == volume) {
-			return true;
-		}
-	}
-	return false;
+	return bt_volume_affinity_matches(
+		bt_class_volume_affinity(&binder->index, candidate->entry), labels);
 }
 
-/** A volume reserved for the claim ends the search, whether the node can reach it or not. */
-static const struct bt_persistent_volume *find_volume(struct bt_real_binder *binder,
-	const struct bt_claim_match *match, const struct bt_str_map *labels,
-	const struct bt_static_binding *taken, uint32_t taken_count)
+/**
+ * NULL: none. A volume reserved for the claim ends the search, whether the node can reach it or
+ * not. Within a round what is taken stays taken, so a repeated claim goes on where it was.
+ */
+static const struct bt_match_candidate *find_volume(struct bt_real_binder *binder,
+	struct bt_claim_match *match, const struct bt_str_map *labels)
 {
 	for (uint32_t i = 0; i < match->reserved_count; i++) {
 		const struct bt_match_candidate *candidate = &match->reserved[i];
 
-		if (!is_taken(taken, taken_count, candidate->volume)) {
-			return bt_volume_affinity_matches(
-				       bt_class_volume_affinity(&binder->index, candidate->entry),
-				       labels)
-				? candidate->volume
-				: NULL;
+		if (candidate->entry->taken_in != binder->match_round) {
+			return suits(binder, candidate, labels) ? candidate : NULL;
 		}
 	}
-	for (uint32_t i = 0; i < match->candidate_count; i++) {
-		const struct bt_match_candidate *candidate = &match->candidates[i];
+	if (match->round != binder->match_round) {
+		match->round = binder->match_round;
+		match->position = 0;
+	}
+	for (; match->position < match->candidate_count; match->position++) {
+		const struct bt_match_candidate *candidate = &match->candidates[match->position];
 
-		if (bt_volume_affinity_matches(
-			    bt_class_volume_affinity(&binder->index, candidate->entry), labels) &&
-			!is_taken(taken, taken_count, candidate->volume)) {
-			return candidate->volume;
+		if (candidate->entry->taken_in != binder->match_round &&
+			suits(binder, candidate, labels)) {
+			return candidate;
 		}
 	}
 	return NULL;
@@ -201,20 +261,23 @@ int bt_match_static(struct bt_real_binder *binder, struct bt_claim_match *matche
 	uint32_t binding_count = 0;
 	uint32_t rest_count = 0;
 
+	binder->match_round++;
 	for (uint32_t i = 0; i < count; i++) {
-		const struct bt_persistent_volume *volume;
-		int code = prepare(binder, &matches[i], arena, err);
+		struct bt_claim_match *match = &matches[matches[i].first];
+		const struct bt_match_candidate *candidate;
+		int code = prepare(binder, match, arena, err);
 
 		if (code != 0) {
 			return code;
 		}
-		volume = find_volume(binder, &matches[i], labels, bindings, binding_count);
-		if (volume == NULL) {
+		candidate = find_volume(binder, match, labels);
+		if (candidate == NULL) {
 			rest[rest_count++] = i;
-		} else {
-			bindings[binding_count++] = (struct bt_static_binding){
-				volume, matches[i].claim, volume->metadata.resource_version};
+			continue;
 		}
+		candidate->entry->taken_in = binder->match_round;
+		bindings[binding_count++] = (struct bt_static_binding){candidate->volume,
+			match->claim, candidate->volume->metadata.resource_version};
 	}
 	*out_binding_count = binding_count;
 	*out_rest_count = rest_count;

@@ -37,6 +37,7 @@ struct bt_class_volume {
 	const struct bt_quantity *capacity;
 	struct bt_volume_affinity affinity; /* without translation */
 	bool parsed;
+	uint64_t taken_in; /* round of matching that gave it to a claim */
 };
 
 /** Volumes in order of class, capacity, name. Valid while the store's version is this one. */
@@ -53,6 +54,7 @@ struct bt_real_binder {
 	struct bt_assume_cache volumes;
 	struct bt_assume_cache claims;
 	struct bt_class_index index;
+	uint64_t match_round; /* of bt_match_static; the first is 1 */
 	int64_t bind_timeout_seconds;
 	uint64_t stage_errors[BT_VOLUME_STAGE__COUNT];
 };
@@ -85,16 +87,23 @@ struct bt_match_candidate {
 
 struct bt_claim_match {
 	const struct bt_persistent_volume_claim *claim;
+	uint32_t first; /* match of the same claim that holds what follows; its own index, too */
 	bool prepared;
 	struct bt_match_candidate *reserved; /* for this claim, by name */
 	uint32_t reserved_count;
 	struct bt_match_candidate *candidates; /* in order of preference */
 	uint32_t candidate_count;
+	uint64_t round;    /* position is of this round */
+	uint32_t position; /* candidates before it are taken, or out of reach */
 };
 
-/** A claim without selected node must be matched or provisioned. matches is in the order of spec 07
- * section 7.3. */
-void bt_claim_matches_sort(struct bt_claim_match *matches, uint32_t count);
+/** A pod may name a claim many times: out_first[i] is the least k with claims[k] == claims[i]. */
+void bt_claim_firsts(const struct bt_persistent_volume_claim *const *claims, uint32_t count,
+	uint32_t *out_first, struct bt_arena *arena);
+/** Matches for the claims, in the order of spec 07 section 7.3. */
+void bt_claim_matches_init(struct bt_claim_match *matches,
+	const struct bt_persistent_volume_claim *const *claims, uint32_t count,
+	struct bt_arena *arena);
 /**
  * Match each claim on the node: bindings receives the matched ones, rest those without a volume;
  * both have room for count.
@@ -124,6 +133,7 @@ struct bt_capacity_pool {
 /** What a claim that may be provisioned asks of a node. */
 struct bt_provision_plan {
 	const struct bt_persistent_volume_claim *claim;
+	uint32_t first; /* plan of the same claim that holds what follows; its own index, too */
 	bool prepared;
 	bool impossible; /* no provisioner */
 	struct bt_topology_term *topologies;

@@ -584,6 +584,54 @@ START_TEST(test_volume_binding__edge_07_56_class_deleted)
 }
 END_TEST
 
+static uint32_t count_of(const char *text, char byte)
+{
+	uint32_t count = 0;
+
+	for (; *text != '\0'; text++) {
+		count += *text == byte;
+	}
+	return count;
+}
+
+/** How often a pod names a claim is up to who wrote it: time and memory stay in proportion. */
+START_TEST(test_volume_binding__claim_named_very_often)
+{
+	struct bt_strbuf names = {0};
+	struct fixture fixture;
+	const char *result;
+
+	init(&fixture);
+	put_class(&fixture, "Any", "x", "WaitForFirstConsumer", "");
+	put_driver(&fixture, "'storageCapacity':true");
+	put_capacity(&fixture, "'storageClassName':'Any','capacity':'1Gi','nodeTopology':{}");
+	put_claim(&fixture, "c", "Any", "1Gi", "");
+	put_claim(&fixture, "d", "Any", "1Gi", "");
+	for (int i = 0; i < 1000; i++) {
+		struct bt_str name = bt_arena_printf(&fixture.arena, "pv%03d", i);
+
+		put_volume(&fixture, name.data, "Any", "2Gi", NULL, "");
+	}
+	bt_strbuf_append_c(&names, "c d c");
+	for (int i = 0; i < 3000; i++) {
+		bt_strbuf_append_c(&names, " c");
+	}
+	result = for_claim(&fixture, bt_strbuf_c(&names), "n1");
+	/* Equal sizes keep the pod's order. */
+	ck_assert(bt_str_has_prefix(
+		bt_str_from(result), BT_STR("pv000<-c;pv001<-d;pv002<-c;pv003<-c;")));
+	ck_assert_uint_eq(count_of(result, '<'), 1000);
+	ck_assert_uint_eq(count_of(result, '@'), 2003);
+	put_claim(&fixture, "c", "Any", "1Gi", SELECTED("n1"));
+	put_claim(&fixture, "d", "Any", "1Gi", SELECTED("n1"));
+	result = for_claim(&fixture, bt_strbuf_c(&names), "n1");
+	ck_assert(bt_str_has_prefix(bt_str_from(result), BT_STR("c@n1;d@n1;c@n1;c@n1;")));
+	ck_assert_uint_eq(count_of(result, '@'), 3003);
+	bt_strbuf_finish(&names);
+	fixture_finish(&fixture);
+}
+END_TEST
+
 /* --- other pods --- */
 
 START_TEST(test_volume_binding__edge_07_91_shared_claim)
@@ -676,6 +724,6 @@ BT_TEST_MAIN("volume_binder_find", test_volume_binding__edge_07_27_smallest_on_t
 	test_volume_binding__edge_07_53_capacity_is_not_added_up,
 	test_volume_binding__edge_07_54_no_request_needs_no_capacity,
 	test_volume_binding__edge_07_55_two_reasons, test_volume_binding__edge_07_56_class_deleted,
-	test_volume_binding__edge_07_91_shared_claim,
+	test_volume_binding__claim_named_very_often, test_volume_binding__edge_07_91_shared_claim,
 	test_volume_binding__edge_07_92_one_volume_for_two,
 	test_volume_binding__edge_07_93_profiles_do_not_share)
