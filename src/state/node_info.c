@@ -271,9 +271,10 @@ static bool remove_cache_pod(
 	return true;
 }
 
+/* The last one first: preemption takes back what it has just added. */
 static bool remove_added_pod(struct bt_node_info *info, struct bt_arena *arena, struct bt_str uid)
 {
-	for (uint32_t i = 0; i < info->added_pods.count; i++) {
+	for (uint32_t i = info->added_pods.count; i-- > 0;) {
 		const struct bt_shape *shape = info->added_pods.items[i].shape;
 		if (!bt_str_equal(info->added_pods.items[i].uid, uid)) {
 			continue;

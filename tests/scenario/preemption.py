@@ -179,12 +179,17 @@ def test_room_that_is_left_is_offered_again(program):
 
 
 def test_lower_nominations_are_cleared(program):
-    lower = pod("lower", "4", priority=5)
-    lower["status"] = {"nominatedNodeName": "n1"}
-    text = lines(node("n1"), running("a", "4", "n1"), lower, pod("new", "4", priority=10))
-    answer = program.simulate(text, "--preempt").expect(1)
+    """Seen at pods that are not tried themselves, so that nothing else ends their nomination."""
+    objects = [node("n1"), node("n2"), running("a", "4", "n1"), running("b", "4", "n2", priority=9),
+               pod("new", "4", priority=10)]
+    for name, node_name, priority in [("lower", "n1", 5), ("elsewhere", "n2", 5)]:
+        gated = pod(name, "4", priority=priority, schedulingGates=[{"name": "g"}])
+        gated["status"] = {"nominatedNodeName": node_name}
+        objects.append(gated)
+    answer = program.simulate(lines(*objects), "--preempt").expect(1)
     assert evictions(answer) == [("default/a", "n1", "default/new")]
     assert answer.pods()["default/lower"]["nominatedNode"] == ""
+    assert answer.pods()["default/elsewhere"]["nominatedNode"] == "n2"
 
 
 def leaving(reason):
