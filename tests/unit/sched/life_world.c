@@ -72,6 +72,12 @@ const char *life_log(struct life *life)
 void life_init(
 	struct life *life, const char *config, struct script *const *scripts, uint32_t script_count)
 {
+	life_init_extended(life, config, scripts, script_count, NULL);
+}
+
+void life_init_extended(struct life *life, const char *config, struct script *const *scripts,
+	uint32_t script_count, const struct bt_extender_factory *extenders)
+{
 	struct bt_engine_options options = BT_ENGINE_OPTIONS_INIT;
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_registry registry;
@@ -92,6 +98,7 @@ void life_init(
 	}
 	options.verify = true;
 	options.extra_plugins = &registry;
+	options.extenders = extenders;
 	ck_assert_msg(
 		bt_scheduler_create(life->config, &options, &writer, &life->scheduler, &err) == 0,
 		"%s", berth_error_message(&err));

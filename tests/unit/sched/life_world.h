@@ -28,6 +28,9 @@ struct life {
 
 void life_init(struct life *life, const char *config, struct script *const *scripts,
 	uint32_t script_count);
+/** With the configuration's extenders asked; NULL: they are not. */
+void life_init_extended(struct life *life, const char *config, struct script *const *scripts,
+	uint32_t script_count, const struct bt_extender_factory *extenders);
 void life_finish(struct life *life);
 /** The log since the last call. */
 const char *life_log(struct life *life);
