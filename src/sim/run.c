@@ -39,6 +39,32 @@ static bool is_ours(void *context, const struct bt_pod *pod)
 		NULL;
 }
 
+static bool has_rejector(
+	const struct bt_sim *sim, const struct bt_queue_entry *entry, struct bt_str plugin)
+{
+	uint32_t rejector = bt_queue_find_rejector(
+		bt_scheduler_queue(sim->scheduler), entry->profile, plugin);
+	return rejector != BT_REJECTOR__COUNT &&
+		bt_rejectors_has(&entry->unschedulable_plugins, rejector);
+}
+
+/**
+ * Upstream's hints do not tell everything, and berth's say the same (spec 06 sections 2.15
+ * and 3.12): that a node became one that does not count any more; that anti-affinity of others, or
+ * the last pod that affinity is about, is gone from a node's domain. Then only the clock helps.
+ */
+static bool is_untold(const struct bt_sim *sim, const struct bt_queue_entry *entry)
+{
+	bool nodes_changed = sim->node_change_ns >= entry->timestamp_ns;
+	bool pods_changed = sim->pod_change_ns >= entry->timestamp_ns;
+	const struct bt_affinity *affinity = entry->pod.object->spec.affinity;
+	bool wants_others = affinity != NULL && affinity->pod_affinity != NULL &&
+		affinity->pod_affinity->required.count != 0;
+	return (has_rejector(sim, entry, BT_STR("PodTopologySpread")) && nodes_changed) ||
+		(has_rejector(sim, entry, BT_STR("InterPodAffinity")) &&
+			(nodes_changed || (wants_others && pods_changed)));
+}
+
 static enum bt_sim_wait wait_of(void *context, const struct bt_pod *pod)
 {
 	const struct bt_sim *sim = context;
@@ -47,7 +73,7 @@ static enum bt_sim_wait wait_of(void *context, const struct bt_pod *pod)
 	if (entry == NULL) {
 		return BT_SIM_WAIT_NOWHERE;
 	}
-	if (entry->place != BT_QUEUE_UNSCHEDULABLE) {
+	if (entry->place != BT_QUEUE_UNSCHEDULABLE || is_untold(sim, entry)) {
 		return BT_SIM_WAIT_TURN;
 	}
 	return bt_queue_entry_is_gated(entry) ? BT_SIM_WAIT_GATE : BT_SIM_WAIT_EVENT;
@@ -175,6 +201,7 @@ static void end_round(struct bt_sim *sim, struct rounds *rounds)
 	if (sim->failed) {
 		return;
 	}
+	sim->excused.count = 0;
 	struct bt_sim_memory memory = bt_sim_memory_of(engine->state);
 	bt_vec_push(&rounds->memory, memory);
 	bt_sim_log(sim, "empty: %zu bytes, %u symbols, %u shapes, %u label sets",

@@ -137,7 +137,6 @@ void bt_sim_workload_drain(struct bt_sim *sim)
 	for (uint32_t kind = 0; kind < BT_KIND__COUNT; kind++) {
 		delete_all(sim, (enum bt_kind)kind);
 	}
-	sim->excused.count = 0;
 }
 
 /** --- volumes --- */

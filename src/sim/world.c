@@ -140,10 +140,39 @@ static void log_observation(struct bt_sim *sim, const char *what, const struct b
 		BT_STR_ARG(meta->name), BT_STR_ARG(meta->uid), BT_STR_ARG(meta->resource_version));
 }
 
+static bool same_labels(const struct bt_object *a, const struct bt_object *b)
+{
+	const struct bt_str_map *left = &a->meta->labels;
+	const struct bt_str_map *right = &b->meta->labels;
+	bool same = left->count == right->count;
+	for (uint32_t i = 0; same && i < left->count; i++) {
+		same = bt_str_equal(left->items[i].key, right->items[i].key) &&
+			bt_str_equal(left->items[i].value, right->items[i].value);
+	}
+	return same;
+}
+
+static void note_change(struct bt_sim *sim, const struct bt_object *old_object,
+	const struct bt_object *new_object)
+{
+	enum bt_kind kind = new_object != NULL ? new_object->kind : old_object->kind;
+	bool both = old_object != NULL && new_object != NULL;
+	if (both && same_labels(old_object, new_object)) {
+		return;
+	}
+	if (kind == BT_KIND_NODE) {
+		sim->node_change_ns = sim->clock.now_ns;
+	}
+	if (kind == BT_KIND_POD && old_object != NULL) {
+		sim->pod_change_ns = sim->clock.now_ns;
+	}
+}
+
 static void observe(void *context, struct bt_object *old_object, struct bt_object *new_object)
 {
 	struct bt_sim *sim = context;
 	struct berth_error err = BERTH_ERROR_INIT;
+	note_change(sim, old_object, new_object);
 	const char *what = old_object == NULL ? "add" : new_object != NULL ? "update" : "delete";
 	log_observation(sim, what, new_object != NULL ? new_object : old_object);
 	int result = bt_scheduler_observe(
@@ -155,6 +184,7 @@ static void observe_lost(void *context, struct bt_object *last_known)
 {
 	struct bt_sim *sim = context;
 	struct berth_error err = BERTH_ERROR_INIT;
+	note_change(sim, last_known, NULL);
 	log_observation(sim, "lost", last_known);
 	int result = bt_scheduler_observe_lost(sim->scheduler, last_known, sim->clock.now_ns, &err);
 	take_answer(sim, result, &err);

@@ -52,6 +52,10 @@ struct bt_sim {
 	struct bt_arena texts;         /* for the whole run */
 	struct bt_arena scratch;       /* of one write or one action of a controller */
 	struct bt_strbuf recent[BT_SIM_RECENT_LINES];
+	/** When the scheduler last heard of a node that came, went or has other labels, and of a
+	 * pod that went or has other labels. */
+	int64_t node_change_ns;
+	int64_t pod_change_ns;
 	uint32_t write_fault_one_in; /* 0: none */
 	uint32_t busy;               /* actions of kubelets and controllers that are to come */
 	bool is_changing;            /* users and faults are at work */

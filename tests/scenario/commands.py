@@ -9,7 +9,7 @@ import sys
 
 import scenario
 
-COMMANDS = ["bench", "conformance", "simulate", "version"]
+COMMANDS = ["bench", "conformance", "simulate", "soak", "version"]
 
 
 def test_overview(program):
@@ -29,7 +29,7 @@ def test_help_of_each_command(program):
 
 
 def test_manual_pages_know_every_flag(program):
-    for name in ["bench", "conformance", "simulate"]:
+    for name in ["bench", "conformance", "simulate", "soak"]:
         page = os.path.join(scenario.ROOT, "docs", "man", "berth-%s.1.scd" % name)
         with open(page, encoding="utf-8") as file:
             text = file.read()

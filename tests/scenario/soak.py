@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""berth soak: a few dozen histories without a complaint, and the same bytes for the same seed."""
+import re
+
+import scenario
+
+SEEDS = {"none": 6, "some": 12, "all": 24}
+
+
+def totals(answer):
+    """What the line before the last one counts."""
+    return {name: int(number) for number, name in re.findall(
+        r"(\d+) ([a-z ]+)", answer.out.splitlines()[-2])}
+
+
+def soak(program, faults, seeds):
+    answer = program.run("soak", "--seeds", str(seeds), "--minutes", "5", "--faults", faults)
+    answer.expect(0)
+    assert answer.out.splitlines()[-1] == "%d passed, 0 failed" % seeds, answer.out
+    assert answer.err == "", answer.err  # progress is for terminals
+    counts = totals(answer)
+    assert counts["bindings"] > 50 * seeds and counts["quiet moments"] > 4 * seeds, counts
+    assert counts["evictions"] > seeds, counts
+    return counts
+
+
+def test_without_faults(program):
+    counts = soak(program, "none", SEEDS["none"])
+    assert counts["failed writes"] == 0 and counts["relists"] == 0, counts
+
+
+def test_some_faults(program):
+    counts = soak(program, "some", SEEDS["some"])
+    assert counts["failed writes"] > 0 and counts["relists"] > 0, counts
+
+
+def test_all_faults(program):
+    counts = soak(program, "all", SEEDS["all"])
+    assert counts["failed writes"] > 20 * SEEDS["all"] and counts["relists"] > SEEDS["all"], counts
+
+
+def test_same_seed_same_bytes(program):
+    logs = []
+    for name, seed in [("a", "7"), ("b", "7"), ("c", "8")]:
+        path = program.write(name + ".log", "")
+        program.run("soak", "--seeds", "2", "--first-seed", seed, "--minutes", "6",
+                    "--faults", "all", "--log", path).expect(0)
+        with open(path, "rb") as file:
+            logs.append(file.read())
+    assert len(logs[0]) > 100000 and logs[0] == logs[1]
+    assert logs[0] != logs[2]
+    # The log has no trace of who looks on.
+    path = program.write("d.log", "")
+    program.run("soak", "--seeds", "2", "--first-seed", "7", "--minutes", "6", "--faults", "all",
+                "--log", path, verify=False).expect(0)
+    with open(path, "rb") as file:
+        assert file.read() == logs[0]
+
+
+def test_wrong_usage(program):
+    assert "none, some or all" in program.run("soak", "--faults", "few").expect(2).err
+    assert "--minutes" in program.run("soak", "--minutes", "0").expect(2).err
+    assert "--seeds" in program.run("soak", "--seeds", "0").expect(2).err
+    assert "no arguments" in program.run("soak", "x").expect(2).err
+    assert "no/such" in program.run("soak", "--log", "/no/such/folder/log").expect(2).err
+
+
+scenario.main(globals())
