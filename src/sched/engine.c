@@ -196,6 +196,8 @@ bool bt_engine_reserve(
 		fail_with_status(result, &status);
 		return false;
 	}
+	result->node_name = bt_arena_str(
+		cycle->arena, bt_node_table_name(&engine->state->nodes, result->slot));
 	bt_nominator_delete(&engine->nominator, pod->uid);
 	struct bt_status status = reserve_and_permit(pod, result);
 	if (bt_status_is_success(&status)) {
@@ -246,18 +248,24 @@ static void cancel_binding(void *context, struct bt_str cause)
 }
 
 /** PreBind; preemption may stop the pod until it is over. */
-static struct bt_status pre_bind(
-	const struct bt_pod_info *pod, const struct bt_schedule_result *result)
+static struct bt_status pre_bind(const struct bt_pod_info *pod,
+	const struct bt_schedule_result *result, struct bt_binding_progress *progress)
 {
-	struct bt_binding_pods *binding = result->framework->handle.binding_pods;
-	if (binding == NULL) {
-		return bt_run_pre_bind(result->framework, result->cycle, pod, result->slot);
+	struct bt_framework *framework = result->framework;
+	struct bt_cycle_state *cycle = result->cycle;
+	struct bt_binding_pods *binding = framework->handle.binding_pods;
+	if (binding != NULL && !progress->started) {
+		bt_binding_pods_add(binding, pod->uid, cancel_binding, cycle);
 	}
-	bt_binding_pods_add(binding, pod->uid, cancel_binding, result->cycle);
-	struct bt_status status =
-		bt_run_pre_bind(result->framework, result->cycle, pod, result->slot);
+	struct bt_status status = progress->started && cycle->cancel_cause.length != 0
+		? bt_pre_bind_canceled(framework, cycle, &progress->pre_bind, cycle->cancel_cause)
+		: bt_run_pre_bind_from(framework, cycle, pod, result->slot, &progress->pre_bind);
+	progress->started = true;
+	if (status.code == BT_STATUS_WAIT || binding == NULL) {
+		return status;
+	}
 	if (bt_status_is_success(&status) && !bt_binding_pods_mark_prebound(binding, pod->uid)) {
-		status = bt_status_error_text(result->cycle->arena, result->cycle->cancel_cause);
+		status = bt_status_error_text(cycle->arena, cycle->cancel_cause);
 	}
 	bt_binding_pods_remove(binding, pod->uid);
 	return status;
@@ -265,37 +273,66 @@ static struct bt_status pre_bind(
 
 /** An extender or the plugins. */
 static struct bt_status bind(struct bt_engine *engine, const struct bt_pod_info *pod,
-	const struct bt_schedule_result *result)
+	const struct bt_schedule_result *result, struct bt_binding_progress *progress)
 {
 	bool taken = false;
-	struct bt_status status = bt_extenders_bind(&engine->extenders, pod,
-		bt_node_table_name(&engine->state->nodes, result->slot), result->cycle->arena,
-		&taken);
+	struct bt_status status = BT_STATUS_OK;
+	if (!progress->extenders_asked) {
+		progress->extenders_asked = true;
+		status = bt_extenders_bind(&engine->extenders, pod,
+			bt_node_table_name(&engine->state->nodes, result->slot),
+			result->cycle->arena, &taken);
+	}
 	return taken ? status
-		     : bt_run_bind(result->framework, result->cycle, pod, result->slot);
+		     : bt_run_bind_from(result->framework, result->cycle, pod, result->slot,
+			       &progress->next_binder);
 }
 
-bool bt_engine_bind(struct bt_engine *engine, const struct bt_pod_info *pod,
-	const struct bt_status *pre_flights, struct bt_schedule_result *result)
+enum bt_binding_outcome bt_engine_bind(struct bt_engine *engine, const struct bt_pod_info *pod,
+	const struct bt_status *pre_flights, struct bt_binding_progress *progress,
+	struct bt_schedule_result *result)
 {
-	struct bt_framework *framework = result->framework;
-	struct bt_cycle_state *cycle = result->cycle;
 	struct bt_status status = *pre_flights;
-	if (status.code == BT_STATUS_SUCCESS) {
-		status = pre_bind(pod, result);
-	} else if (status.code == BT_STATUS_SKIP) {
+	result->cycle->wake_ns = INT64_MAX;
+	if (status.code == BT_STATUS_SKIP || progress->pre_bound) {
 		status = BT_STATUS_OK; /* no PreBind plugin has work */
+	} else if (status.code == BT_STATUS_SUCCESS) {
+		status = pre_bind(pod, result, progress);
 	}
 	if (bt_status_is_success(&status)) {
-		status = bind(engine, pod, result);
+		progress->pre_bound = true;
+		status = bind(engine, pod, result, progress);
+	}
+	if (status.code == BT_STATUS_WAIT) {
+		return BT_BINDING_PENDING;
 	}
 	if (!bt_status_is_success(&status)) {
 		undo(engine, pod, result);
 		fail_with_status(result, &status);
-		return false;
+		return BT_BINDING_FAILED;
 	}
-	bt_run_post_bind(framework, cycle, pod, result->slot);
-	return true;
+	bt_run_post_bind(result->framework, result->cycle, pod, result->slot);
+	return BT_BINDING_BOUND;
+}
+
+/** Where nobody will ever answer: what waits counts as done. */
+static bool bind_at_once(struct bt_engine *engine, const struct bt_pod_info *pod,
+	const struct bt_status *pre_flights, struct bt_schedule_result *result)
+{
+	struct bt_binding_progress progress = {0};
+	enum bt_binding_outcome outcome =
+		bt_engine_bind(engine, pod, pre_flights, &progress, result);
+	if (outcome == BT_BINDING_PENDING && !progress.pre_bound) {
+		if (result->framework->handle.binding_pods != NULL) {
+			bt_binding_pods_remove(result->framework->handle.binding_pods, pod->uid);
+		}
+		progress.pre_bound = true;
+		outcome = bt_engine_bind(engine, pod, pre_flights, &progress, result);
+	}
+	if (outcome == BT_BINDING_PENDING) {
+		bt_run_post_bind(result->framework, result->cycle, pod, result->slot);
+	}
+	return outcome != BT_BINDING_FAILED;
 }
 
 bool bt_engine_place(
@@ -306,5 +343,5 @@ bool bt_engine_place(
 	}
 	struct bt_status pre_flights =
 		bt_run_pre_bind_pre_flights(result->framework, result->cycle, pod, result->slot);
-	return bt_engine_bind(engine, pod, &pre_flights, result);
+	return bind_at_once(engine, pod, &pre_flights, result);
 }

@@ -109,6 +109,8 @@ enum bt_outcome {
 struct bt_schedule_result {
 	enum bt_outcome outcome;
 	uint32_t slot;       /* chosen node */
+	/** Its name, from Reserve on; the slot may be another node's when a binding took long. */
+	struct bt_str node_name;
 	int64_t total_score; /* of the chosen node; 0 when it was the only one */
 	uint32_t feasible_count;
 	uint32_t evaluated_count;
@@ -119,7 +121,7 @@ struct bt_schedule_result {
 		nomination;           /* present: what to do with status.nominatedNodeName */
 	struct bt_cycle_state *cycle; /* for Reserve and what follows */
 	struct bt_framework *framework;
-	bool extended; /* extenders had a say */
+	bool extended;        /* extenders had a say */
 	struct bt_plan *plan; /* whose data the cycle uses; may be NULL */
 	/* Permit plugins that make the pod wait. */
 	struct bt_wait_time *waits;
@@ -155,15 +157,32 @@ void bt_engine_release_held(struct bt_engine *engine, struct bt_held_cycle *held
 /** What the pod waited for did not come: everything is undone and result tells why. */
 void bt_engine_reject_waiting(struct bt_engine *engine, const struct bt_pod_info *pod,
 	const struct bt_status *status, struct bt_schedule_result *result);
+/** How far a binding cycle got; zero memory: at its start. */
+struct bt_binding_progress {
+	bool started;   /* PreBind */
+	bool pre_bound; /* it is over */
+	bool extenders_asked;
+	struct bt_pre_bind_progress pre_bind;
+	uint32_t next_binder;
+};
+
+enum bt_binding_outcome {
+	BT_BINDING_BOUND,
+	BT_BINDING_FAILED,  /* everything is undone and result tells why */
+	BT_BINDING_PENDING, /* repeat the call when an answer came, at cycle->wake_ns at the latest
+	                     */
+};
+
 /**
  * PreBind, Bind, PostBind of a reserved pod (spec 03 section 6). pre_flights: what
- * bt_run_pre_bind_pre_flights said. On failure everything is undone and result tells why.
+ * bt_run_pre_bind_pre_flights said.
  */
-bool bt_engine_bind(struct bt_engine *engine, const struct bt_pod_info *pod,
-	const struct bt_status *pre_flights, struct bt_schedule_result *result);
+enum bt_binding_outcome bt_engine_bind(struct bt_engine *engine, const struct bt_pod_info *pod,
+	const struct bt_status *pre_flights, struct bt_binding_progress *progress,
+	struct bt_schedule_result *result);
 /**
  * Assume the pod on the chosen node, Reserve, Permit, PreBind, Bind, PostBind, all at once
- * (simulation, bench: nothing blocks, a Permit that waits counts as allowed). On failure everything
+ * (simulation, bench: what waits counts as done). On failure everything
  * is undone and out_result tells why. Returns true when the pod is on its node.
  */
 bool bt_engine_place(

@@ -65,6 +65,7 @@ int bt_scheduler_create(struct bt_config *config, const struct bt_engine_options
 	};
 	bt_waiting_pods_init(&scheduler->waiting);
 	bt_binding_pods_init(&scheduler->binding);
+	bt_scheduler_init_bindings(scheduler);
 	bt_object_store_init(&scheduler->pods);
 	bt_arena_init(&scheduler->scratch, 0);
 	int result = create_parts(scheduler, config, options, err);
@@ -81,7 +82,7 @@ void bt_scheduler_destroy(struct bt_scheduler *scheduler)
 	if (scheduler == NULL) {
 		return;
 	}
-	bt_scheduler_drop_waiting(scheduler);
+	bt_scheduler_drop_bindings(scheduler);
 	bt_queue_destroy(scheduler->queue);
 	bt_engine_destroy(scheduler->engine);
 	bt_waiting_pods_finish(&scheduler->waiting);
@@ -102,6 +103,14 @@ struct bt_engine *bt_scheduler_engine(const struct bt_scheduler *scheduler)
 struct bt_queue *bt_scheduler_queue(const struct bt_scheduler *scheduler)
 {
 	return scheduler->queue;
+}
+
+void bt_scheduler_set_now(const struct bt_scheduler *scheduler, int64_t now_ns)
+{
+	const struct bt_profiles *profiles = &scheduler->engine->profiles;
+	for (uint32_t i = 0; i < profiles->frameworks.count; i++) {
+		profiles->frameworks.items[i]->handle.now_ns = now_ns;
+	}
 }
 
 void bt_scheduler_warn(const struct bt_scheduler *scheduler, struct berth_error *err)
@@ -169,6 +178,7 @@ void bt_scheduler_schedule_one(
 	struct bt_scheduler *scheduler, int64_t now_ns, struct bt_attempt *out_attempt)
 {
 	*out_attempt = (struct bt_attempt){.outcome = BT_ATTEMPT_IDLE};
+	bt_scheduler_set_now(scheduler, now_ns);
 	struct bt_queue_entry *entry = bt_queue_pop(scheduler->queue);
 	if (entry == NULL) {
 		return;

@@ -6,9 +6,10 @@
  * written goes out through an interface. It holds the queue beside the engine, classifies changes
  * into events, and handles failed attempts. Spec: 03 sections 2, 6, 9 and 10.
  *
- * One thread; time is a parameter. Writes are asked for synchronously; whoever carries them out
- * reports their effects back through observe, as a watch would. Only waiting on Permit does not
- * block: such a pod is held while others are tried.
+ * One thread; time is a parameter. Nothing blocks: a writer that has no answer yet says
+ * BT_WRITE_PENDING, and a binding that waits, on Permit, for volumes or for such an answer, is held
+ * while other pods are tried. The effects of writes come back through observe, as a watch tells
+ * them.
  */
 #include "framework/preemption.h"
 #include "queue/queue.h"
@@ -17,7 +18,7 @@
 /** What the scheduler wants done. A NULL function: nothing is done, and that counts as success. */
 struct bt_scheduler_writer {
 	void *context;
-	/** POST the binding. An error fails the attempt. */
+	/** POST the binding; BT_WRITE_PENDING is allowed. An error fails the attempt. */
 	int (*bind)(void *context, const struct bt_pod_info *pod, struct bt_str node_name,
 		struct berth_error *err);
 	/**
@@ -66,7 +67,7 @@ BT_MUST_USE int bt_scheduler_observe_lost(struct bt_scheduler *scheduler,
 enum bt_attempt_outcome {
 	BT_ATTEMPT_IDLE,    /* no pod to try */
 	BT_ATTEMPT_BOUND,   /* node_name is set */
-	BT_ATTEMPT_WAITING, /* on Permit, for node_name; bt_scheduler_finish_waiting has the end */
+	BT_ATTEMPT_WAITING, /* node_name is set; bt_scheduler_finish_waiting has the end */
 	BT_ATTEMPT_FAILED,  /* reason and message as in the PodScheduled condition */
 	BT_ATTEMPT_SKIPPED, /* the popped pod is being deleted, assumed, or of no profile */
 };
@@ -88,8 +89,14 @@ void bt_scheduler_prefer_node(struct bt_scheduler *scheduler, struct bt_str node
 void bt_scheduler_schedule_one(
 	struct bt_scheduler *scheduler, int64_t now_ns, struct bt_attempt *out_attempt);
 /**
- * Finish the binding of one pod that need not wait on Permit any longer: allowed, rejected, or its
- * time is over. false: there is none. Ask until then after each attempt, change and deadline.
+ * An answer is there for the binding of this pod: of its bind, or of one of its volumes' writes.
+ * finish_waiting will repeat the call.
+ */
+void bt_scheduler_resume(struct bt_scheduler *scheduler, struct bt_str uid);
+/**
+ * Finish the binding of one pod that need not wait any longer: its Permit is decided, an answer
+ * came, its time is over, or preemption stops it. false: there is none. Ask until then after each
+ * attempt, change, answer and deadline.
  */
 bool bt_scheduler_finish_waiting(
 	struct bt_scheduler *scheduler, int64_t now_ns, struct bt_attempt *out_attempt);

@@ -33,19 +33,13 @@ void bt_scheduler_warn_of_forget(
 	}
 }
 
-static struct bt_str node_name_of(
-	const struct bt_scheduler *scheduler, const struct bt_schedule_result *result)
-{
-	return bt_node_table_name(&scheduler->engine->state->nodes, result->slot);
-}
-
 /** Before it waits or works, the pod's expected node is made known. */
 static void expect_node(struct bt_scheduler *scheduler, const struct bt_pod *pod,
 	const struct bt_schedule_result *result)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_post_filter_result nomination = {
-		true, BT_NOMINATING_OVERRIDE, node_name_of(scheduler, result)};
+		true, BT_NOMINATING_OVERRIDE, result->node_name};
 	if (scheduler->writer.patch_status == NULL ||
 		bt_str_equal(pod->status.nominated_node_name, nomination.nominated_node_name)) {
 		return;
@@ -60,7 +54,7 @@ static void set_node_name(struct bt_scheduler *scheduler, const struct bt_schedu
 	struct bt_attempt *out_attempt)
 {
 	bt_strbuf_reset(&scheduler->node_name);
-	bt_strbuf_append_str(&scheduler->node_name, node_name_of(scheduler, result));
+	bt_strbuf_append_str(&scheduler->node_name, result->node_name);
 	out_attempt->node_name = bt_strbuf_str(&scheduler->node_name);
 }
 
@@ -91,22 +85,22 @@ static void fail_binding(struct bt_scheduler *scheduler, struct bt_queue_entry *
 	struct bt_queue_check others = {.excluded_uid = pod->meta->uid};
 	bt_scheduler_warn_of_forget(scheduler, result);
 	if (freed && !rejected) {
-		bt_scheduler_announce_freed(scheduler, pod, NULL, now_ns);
+		bt_scheduler_announce_freed(scheduler, pod, result->node_name, NULL, now_ns);
 	}
 	bt_scheduler_fail(scheduler, entry, result, now_ns, out_attempt);
 	if (freed && rejected) {
-		bt_scheduler_announce_freed(scheduler, pod, &others, now_ns);
+		bt_scheduler_announce_freed(
+			scheduler, pod, result->node_name, &others, now_ns);
 	}
 	bt_object_release(pod);
 }
 
-/** From PreBind on: nothing makes the pod wait any more. */
-static void bind(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
-	const struct bt_status *pre_flights, struct bt_schedule_result *result, int64_t now_ns,
+/** The binding is over, one way or the other. entry is consumed. */
+static void finish(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
+	enum bt_binding_outcome outcome, const struct bt_schedule_result *result, int64_t now_ns,
 	struct bt_attempt *out_attempt)
 {
-	bt_queue_done(scheduler->queue, entry->pod.uid);
-	if (!bt_engine_bind(scheduler->engine, &entry->pod, pre_flights, result)) {
+	if (outcome == BT_BINDING_FAILED) {
 		fail_binding(scheduler, entry, result, now_ns, out_attempt);
 		return;
 	}
@@ -115,18 +109,130 @@ static void bind(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 	bt_queue_release(scheduler->queue, entry);
 }
 
-static void hold(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
-	const struct bt_status *pre_flights, const struct bt_schedule_result *result,
-	int64_t now_ns, struct bt_attempt *out_attempt)
+/** --- bindings that wait --- */
+
+static uint64_t hash_of_binding(const void *owner, uint32_t id)
+{
+	const struct bt_scheduler *scheduler = owner;
+	return bt_str_hash(scheduler->bindings.items[id]->entry->pod.uid);
+}
+
+void bt_scheduler_init_bindings(struct bt_scheduler *scheduler)
+{
+	bt_map_init(&scheduler->bindings_by_uid, hash_of_binding, scheduler);
+	scheduler->next_wake_ns = INT64_MAX;
+}
+
+static uint32_t find_binding(const struct bt_scheduler *scheduler, struct bt_str uid)
+{
+	const struct bt_map *map = &scheduler->bindings_by_uid;
+	uint64_t hash = bt_str_hash(uid);
+	for (uint32_t it = bt_map_first(map, hash); it != BT_MAP_NONE;
+		it = bt_map_next(map, hash, it)) {
+		uint32_t id = bt_map_value(map, it);
+		if (bt_str_equal(scheduler->bindings.items[id]->entry->pod.uid, uid)) {
+			return id;
+		}
+	}
+	return UINT32_MAX;
+}
+
+static void make_ready(struct bt_held_pod *held)
+{
+	if (!held->ready) {
+		held->ready = true;
+		bt_vec_push(&held->scheduler->ready, held);
+	}
+}
+
+static void cancel_held(void *context, struct bt_str cause)
+{
+	struct bt_held_pod *held = context;
+	held->cycle.cycle.cancel_cause = bt_arena_str(&held->cycle.arena, cause);
+	make_ready(held);
+}
+
+/** Until it is asked again: by an answer, by the clock, or because it is canceled. */
+static void set_alarm(struct bt_scheduler *scheduler, struct bt_held_pod *held)
+{
+	if (!held->progress.pre_bound) {
+		bt_binding_pods_add(&scheduler->binding, held->entry->pod.uid, cancel_held, held);
+	}
+	held->wake_ns = held->cycle.cycle.wake_ns;
+	if (held->wake_ns < scheduler->next_wake_ns) {
+		scheduler->next_wake_ns = held->wake_ns;
+	}
+}
+
+static void add_binding(struct bt_scheduler *scheduler, struct bt_held_pod *held)
+{
+	uint32_t id = scheduler->bindings.count;
+	if (scheduler->free_bindings.count != 0) {
+		id = scheduler->free_bindings.items[--scheduler->free_bindings.count];
+		scheduler->bindings.items[id] = held;
+	} else {
+		bt_vec_push(&scheduler->bindings, held);
+	}
+	bt_map_insert(&scheduler->bindings_by_uid, bt_str_hash(held->entry->pod.uid), id);
+	set_alarm(scheduler, held);
+}
+
+static void remove_binding(struct bt_scheduler *scheduler, const struct bt_held_pod *held)
+{
+	uint32_t id = find_binding(scheduler, held->entry->pod.uid);
+	(void)bt_map_remove(&scheduler->bindings_by_uid, bt_str_hash(held->entry->pod.uid), id);
+	scheduler->bindings.items[id] = NULL;
+	bt_vec_push(&scheduler->free_bindings, id);
+}
+
+static struct bt_held_pod *hold(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
+	const struct bt_status *pre_flights, const struct bt_binding_progress *progress,
+	const struct bt_schedule_result *result)
 {
 	struct bt_held_pod *held = BT_NEW(struct bt_held_pod);
 	held->result = *result;
 	held->pre_flights = *pre_flights;
+	held->progress = *progress;
 	held->entry = entry;
+	held->scheduler = scheduler;
 	bt_engine_hold(scheduler->engine, &held->result, &held->cycle);
+	return held;
+}
+
+static void release_held(struct bt_scheduler *scheduler, struct bt_held_pod *held)
+{
+	bt_engine_release_held(scheduler->engine, &held->cycle);
+	bt_free(held);
+}
+
+/** --- the cycle --- */
+
+static void bind_now(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
+	const struct bt_status *pre_flights, struct bt_schedule_result *result, int64_t now_ns,
+	struct bt_attempt *out_attempt)
+{
+	struct bt_binding_progress progress = {0};
+	bt_queue_done(scheduler->queue, entry->pod.uid);
+	enum bt_binding_outcome outcome =
+		bt_engine_bind(scheduler->engine, &entry->pod, pre_flights, &progress, result);
+	if (outcome != BT_BINDING_PENDING) {
+		finish(scheduler, entry, outcome, result, now_ns, out_attempt);
+		return;
+	}
+	set_node_name(scheduler, result, out_attempt);
+	out_attempt->outcome = BT_ATTEMPT_WAITING;
+	add_binding(scheduler, hold(scheduler, entry, pre_flights, &progress, result));
+}
+
+static void wait_on_permit(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
+	const struct bt_status *pre_flights, const struct bt_schedule_result *result,
+	int64_t now_ns, struct bt_attempt *out_attempt)
+{
+	static const struct bt_binding_progress nothing_yet = {0};
+	struct bt_held_pod *held = hold(scheduler, entry, pre_flights, &nothing_yet, result);
 	(void)bt_waiting_pods_add(&scheduler->waiting, result->framework, &entry->pod,
 		result->waits, result->wait_count, now_ns);
-	bt_vec_push(&scheduler->held, held);
+	bt_vec_push(&scheduler->permitted, held);
 	set_node_name(scheduler, result, out_attempt);
 	out_attempt->outcome = BT_ATTEMPT_WAITING;
 }
@@ -146,57 +252,139 @@ void bt_scheduler_start_binding(struct bt_scheduler *scheduler, struct bt_queue_
 	}
 	bool failed = pre_flights.code != BT_STATUS_SUCCESS && pre_flights.code != BT_STATUS_SKIP;
 	if (result->wait_count != 0 && !failed) {
-		hold(scheduler, entry, &pre_flights, result, now_ns, out_attempt);
+		wait_on_permit(scheduler, entry, &pre_flights, result, now_ns, out_attempt);
 	} else {
-		bind(scheduler, entry, &pre_flights, result, now_ns, out_attempt);
+		bind_now(scheduler, entry, &pre_flights, result, now_ns, out_attempt);
 	}
 }
 
-static void finish_held(struct bt_scheduler *scheduler, struct bt_held_pod *held,
+/** One whose Permit is decided; NULL: there is none. */
+static struct bt_held_pod *take_decided(
+	struct bt_scheduler *scheduler, struct bt_status *out_decision)
+{
+	for (uint32_t i = 0; i < scheduler->permitted.count; i++) {
+		struct bt_held_pod *held = scheduler->permitted.items[i];
+		if (bt_waiting_pods_poll(&scheduler->waiting, held->entry->pod.uid,
+			    &held->cycle.arena, out_decision) != BT_WAIT_PENDING) {
+			bt_vec_remove_ordered(&scheduler->permitted, i);
+			return held;
+		}
+	}
+	return NULL;
+}
+
+/** true: the attempt is over. */
+static bool continue_permitted(struct bt_scheduler *scheduler, struct bt_held_pod *held,
 	const struct bt_status *decision, int64_t now_ns, struct bt_attempt *out_attempt)
 {
-	bt_scheduler_name_attempt(scheduler, &held->entry->pod, out_attempt);
+	const struct bt_pod_info *pod = &held->entry->pod;
+	enum bt_binding_outcome outcome = BT_BINDING_FAILED;
+	bt_scheduler_name_attempt(scheduler, pod, out_attempt);
 	if (bt_status_is_success(decision)) {
-		bind(scheduler, held->entry, &held->pre_flights, &held->result, now_ns,
-			out_attempt);
+		bt_queue_done(scheduler->queue, pod->uid);
+		outcome = bt_engine_bind(
+			scheduler->engine, pod, &held->pre_flights, &held->progress, &held->result);
 	} else {
-		bt_engine_reject_waiting(
-			scheduler->engine, &held->entry->pod, decision, &held->result);
-		fail_binding(scheduler, held->entry, &held->result, now_ns, out_attempt);
+		bt_engine_reject_waiting(scheduler->engine, pod, decision, &held->result);
 	}
-	bt_engine_release_held(scheduler->engine, &held->cycle);
-	bt_free(held);
+	if (outcome == BT_BINDING_PENDING) {
+		add_binding(scheduler, held);
+		return false;
+	}
+	finish(scheduler, held->entry, outcome, &held->result, now_ns, out_attempt);
+	release_held(scheduler, held);
+	return true;
+}
+
+/** The same for one in PreBind or Bind. */
+static bool continue_binding(struct bt_scheduler *scheduler, struct bt_held_pod *held,
+	int64_t now_ns, struct bt_attempt *out_attempt)
+{
+	held->ready = false;
+	bt_scheduler_name_attempt(scheduler, &held->entry->pod, out_attempt);
+	enum bt_binding_outcome outcome = bt_engine_bind(scheduler->engine, &held->entry->pod,
+		&held->pre_flights, &held->progress, &held->result);
+	if (outcome == BT_BINDING_PENDING) {
+		set_alarm(scheduler, held);
+		return false;
+	}
+	remove_binding(scheduler, held);
+	finish(scheduler, held->entry, outcome, &held->result, now_ns, out_attempt);
+	release_held(scheduler, held);
+	return true;
+}
+
+static void wake_bindings(struct bt_scheduler *scheduler, int64_t now_ns)
+{
+	if (now_ns < scheduler->next_wake_ns) {
+		return;
+	}
+	scheduler->next_wake_ns = INT64_MAX;
+	for (uint32_t i = 0; i < scheduler->bindings.count; i++) {
+		struct bt_held_pod *held = scheduler->bindings.items[i];
+		if (held == NULL) {
+			continue;
+		}
+		if (held->wake_ns <= now_ns) {
+			make_ready(held);
+		} else if (held->wake_ns < scheduler->next_wake_ns) {
+			scheduler->next_wake_ns = held->wake_ns;
+		}
+	}
+}
+
+void bt_scheduler_resume(struct bt_scheduler *scheduler, struct bt_str uid)
+{
+	uint32_t id = find_binding(scheduler, uid);
+	if (id != UINT32_MAX) {
+		make_ready(scheduler->bindings.items[id]);
+	}
 }
 
 bool bt_scheduler_finish_waiting(
 	struct bt_scheduler *scheduler, int64_t now_ns, struct bt_attempt *out_attempt)
 {
-	*out_attempt = (struct bt_attempt){.outcome = BT_ATTEMPT_IDLE};
+	struct bt_held_pod *held;
+	struct bt_status decision;
+	bt_scheduler_set_now(scheduler, now_ns);
 	bt_waiting_pods_expire(&scheduler->waiting, now_ns);
-	for (uint32_t i = 0; i < scheduler->held.count; i++) {
-		struct bt_held_pod *held = scheduler->held.items[i];
-		struct bt_status decision;
-		if (bt_waiting_pods_poll(&scheduler->waiting, held->entry->pod.uid,
-			    &held->cycle.arena, &decision) == BT_WAIT_PENDING) {
-			continue;
+	*out_attempt = (struct bt_attempt){.outcome = BT_ATTEMPT_IDLE};
+	while ((held = take_decided(scheduler, &decision)) != NULL) {
+		if (continue_permitted(scheduler, held, &decision, now_ns, out_attempt)) {
+			return true;
 		}
-		bt_vec_remove_ordered(&scheduler->held, i);
-		finish_held(scheduler, held, &decision, now_ns, out_attempt);
-		return true;
 	}
+	wake_bindings(scheduler, now_ns);
+	while (scheduler->ready.count != 0) {
+		held = scheduler->ready.items[0];
+		bt_vec_remove_ordered(&scheduler->ready, 0);
+		if (continue_binding(scheduler, held, now_ns, out_attempt)) {
+			return true;
+		}
+	}
+	*out_attempt = (struct bt_attempt){.outcome = BT_ATTEMPT_IDLE};
 	return false;
 }
 
 int64_t bt_scheduler_next_deadline_ns(const struct bt_scheduler *scheduler)
 {
-	return bt_waiting_pods_next_deadline_ns(&scheduler->waiting);
+	int64_t permit_ns = bt_waiting_pods_next_deadline_ns(&scheduler->waiting);
+	return permit_ns < scheduler->next_wake_ns ? permit_ns : scheduler->next_wake_ns;
 }
 
-void bt_scheduler_drop_waiting(struct bt_scheduler *scheduler)
+void bt_scheduler_drop_bindings(struct bt_scheduler *scheduler)
 {
-	for (uint32_t i = 0; i < scheduler->held.count; i++) {
-		bt_engine_release_held(scheduler->engine, &scheduler->held.items[i]->cycle);
-		bt_free(scheduler->held.items[i]);
+	for (uint32_t i = 0; i < scheduler->permitted.count; i++) {
+		release_held(scheduler, scheduler->permitted.items[i]);
 	}
-	bt_vec_finish(&scheduler->held);
+	for (uint32_t i = 0; i < scheduler->bindings.count; i++) {
+		if (scheduler->bindings.items[i] != NULL) {
+			release_held(scheduler, scheduler->bindings.items[i]);
+		}
+	}
+	bt_vec_finish(&scheduler->permitted);
+	bt_vec_finish(&scheduler->bindings);
+	bt_vec_finish(&scheduler->free_bindings);
+	bt_vec_finish(&scheduler->ready);
+	bt_map_finish(&scheduler->bindings_by_uid);
 }

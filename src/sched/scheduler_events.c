@@ -43,9 +43,18 @@ static void move(struct bt_scheduler *scheduler, struct bt_str resource, uint32_
 }
 
 void bt_scheduler_announce_freed(struct bt_scheduler *scheduler, struct bt_object *pod,
-	const struct bt_queue_check *check, int64_t now_ns)
+	struct bt_str node_name, const struct bt_queue_check *check, int64_t now_ns)
 {
-	move(scheduler, resource_assigned_pod, BT_ACTION_DELETE, pod, NULL, check, now_ns);
+	struct bt_pod placed = *(const struct bt_pod *)pod->value;
+	struct bt_object *object = bt_object_share(pod);
+	if (!bt_pod_is_assigned(&placed) && node_name.length != 0) {
+		/* An assumed pod. Hints take a pod without a node for one that frees nothing. */
+		bt_object_release(object);
+		placed.spec.node_name = node_name;
+		object = bt_object_create(BT_KIND_POD, &placed);
+	}
+	move(scheduler, resource_assigned_pod, BT_ACTION_DELETE, object, NULL, check, now_ns);
+	bt_object_release(object);
 }
 
 /** A corrupted cache is the caller's to decide on; everything else is only reported. */
@@ -89,13 +98,28 @@ static int update_assigned(struct bt_scheduler *scheduler, struct bt_object *old
 	return result;
 }
 
+/** Where the cache has the pod, in memory of the event; "" when it has not. */
+static struct bt_str node_name_of_cached(
+	struct bt_scheduler *scheduler, const struct bt_object *pod)
+{
+	const struct bt_state *state = scheduler->engine->state;
+	uint32_t id = bt_state_find_pod(state, pod->meta->uid);
+	if (id == BT_POD_NONE) {
+		return BT_STR("");
+	}
+	return bt_arena_str(&scheduler->scratch,
+		bt_node_table_name(&state->nodes, bt_state_pod_at(state, id)->node));
+}
+
 static int delete_assigned(struct bt_scheduler *scheduler, struct bt_object *pod, int64_t now_ns,
 	struct berth_error *err)
 {
+	struct bt_state *state = scheduler->engine->state;
 	struct berth_error failure = BERTH_ERROR_INIT;
-	int result = bt_state_remove_pod(scheduler->engine->state, pod->value, &failure);
+	struct bt_str node_name = node_name_of_cached(scheduler, pod);
+	int result = bt_state_remove_pod(state, pod->value, &failure);
 	result = cache_result(scheduler, result, &failure, err);
-	bt_scheduler_announce_freed(scheduler, pod, NULL, now_ns);
+	bt_scheduler_announce_freed(scheduler, pod, node_name, NULL, now_ns);
 	return result;
 }
 
@@ -125,18 +149,16 @@ static void drop_assumed(struct bt_scheduler *scheduler, struct bt_object *pod, 
 {
 	struct bt_state *state = scheduler->engine->state;
 	struct berth_error err = BERTH_ERROR_INIT;
-	uint32_t id = bt_state_find_pod(state, pod->meta->uid);
-	if (id == BT_POD_NONE) {
+	struct bt_pod assumed = *(const struct bt_pod *)pod->value;
+	assumed.spec.node_name = node_name_of_cached(scheduler, pod);
+	if (assumed.spec.node_name.length == 0) {
 		return;
 	}
-	struct bt_pod assumed = *(const struct bt_pod *)pod->value;
-	assumed.spec.node_name =
-		bt_node_table_name(&state->nodes, bt_state_pod_at(state, id)->node);
 	if (!bt_waiting_pods_reject(&scheduler->waiting, pod->meta->uid) &&
 		bt_state_forget_pod(state, &assumed, &err) < 0) {
 		bt_scheduler_warn(scheduler, &err);
 	}
-	bt_scheduler_announce_freed(scheduler, pod, NULL, now_ns);
+	bt_scheduler_announce_freed(scheduler, pod, assumed.spec.node_name, NULL, now_ns);
 }
 
 /** A nomination ended: pods of at most this priority may take its place. */
@@ -145,7 +167,7 @@ static void announce_nomination_end(
 {
 	struct bt_queue_check check = {
 		.has_priority_max = true, .priority_max = bt_pod_priority(pod->value)};
-	bt_scheduler_announce_freed(scheduler, pod, &check, now_ns);
+	bt_scheduler_announce_freed(scheduler, pod, BT_STR(""), &check, now_ns);
 }
 
 static struct bt_str nominated_node(const struct bt_object *pod)
@@ -254,6 +276,13 @@ static int observe_pod(struct bt_scheduler *scheduler, struct bt_object *old_pod
 {
 	old_pod = unless_terminal(old_pod);
 	new_pod = unless_terminal(new_pod);
+	if (old_pod != NULL && new_pod != NULL &&
+		!bt_str_equal(old_pod->meta->uid, new_pod->meta->uid)) {
+		/* Deleted and created anew while the watch was away (spec 13 section 13.4): what is
+		 * remembered of the old one would never go. */
+		int result = observe_pod(scheduler, old_pod, NULL, now_ns, err);
+		return result < 0 ? result : observe_pod(scheduler, NULL, new_pod, now_ns, err);
+	}
 	if (new_pod != NULL) {
 		bt_object_store_put(&scheduler->pods, bt_object_share(new_pod));
 		return old_pod != NULL ? update_pod(scheduler, old_pod, new_pod, now_ns, err)
@@ -321,6 +350,7 @@ int bt_scheduler_observe_lost(struct bt_scheduler *scheduler, struct bt_object *
 		return bt_scheduler_observe(scheduler, last_known, NULL, now_ns, err);
 	}
 	bt_arena_reset(&scheduler->scratch);
+	bt_scheduler_set_now(scheduler, now_ns);
 	(void)bt_object_store_delete(&scheduler->pods, BT_KIND_POD, last_known->meta->namespace_,
 		last_known->meta->name); /* terminal already: it was not there */
 	return delete_lost_pod(scheduler, last_known, now_ns, err);
@@ -332,6 +362,7 @@ int bt_scheduler_observe(struct bt_scheduler *scheduler, struct bt_object *old_o
 	enum bt_kind kind = new_object != NULL ? new_object->kind : old_object->kind;
 	int result = 0;
 	bt_arena_reset(&scheduler->scratch);
+	bt_scheduler_set_now(scheduler, now_ns);
 	if (kind == BT_KIND_POD) {
 		result = observe_pod(scheduler, old_object, new_object, now_ns, err);
 	} else if (kind == BT_KIND_NODE) {

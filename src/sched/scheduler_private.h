@@ -7,14 +7,19 @@
 #include "framework/plugin.h"
 #include "framework/pod_lister.h"
 #include "framework/waiting_pods.h"
+#include "base/map.h"
 #include "sched/scheduler.h"
 
-/** A pod between Permit and what it waits for. */
+/** A binding cycle that waits: on Permit, in PreBind, or for the answer to the binding. */
 struct bt_held_pod {
 	struct bt_held_cycle cycle;
 	struct bt_schedule_result result;
 	struct bt_status pre_flights;
+	struct bt_binding_progress progress;
 	struct bt_queue_entry *entry;
+	struct bt_scheduler *scheduler;
+	bool ready;      /* listed there */
+	int64_t wake_ns; /* to be asked again then at the latest */
 };
 
 struct bt_scheduler {
@@ -28,10 +33,17 @@ struct bt_scheduler {
 	struct bt_change_gates change_gates;
 	struct bt_waiting_pods waiting;
 	struct bt_binding_pods binding;
-	BT_VEC(struct bt_held_pod *) held; /* in the order of their attempts */
-	struct bt_strbuf name;             /* namespace and name of the last attempt's pod */
-	struct bt_strbuf node_name;        /* of the last attempt */
-	struct bt_strbuf text;             /* message of the last attempt */
+	BT_VEC(struct bt_held_pod *)
+	permitted; /* waiting on Permit, in the order of their attempts */
+	/* In PreBind or Bind; a free place is NULL. */
+	BT_VEC(struct bt_held_pod *) bindings;
+	BT_VEC(uint32_t) free_bindings;
+	struct bt_map bindings_by_uid;
+	BT_VEC(struct bt_held_pod *) ready; /* of the bindings: to be asked again, in this order */
+	int64_t next_wake_ns;               /* no binding is to be woken before */
+	struct bt_strbuf name;              /* namespace and name of the last attempt's pod */
+	struct bt_strbuf node_name;         /* of the last attempt */
+	struct bt_strbuf text;              /* message of the last attempt */
 };
 
 void bt_scheduler_warn(const struct bt_scheduler *scheduler, struct berth_error *err);
@@ -43,17 +55,20 @@ void bt_scheduler_name_attempt(struct bt_scheduler *scheduler, const struct bt_p
 /** Pods that plugins want to see tried at once. Empties the list. */
 void bt_scheduler_activate(
 	struct bt_scheduler *scheduler, struct bt_cycle_state *cycle, int64_t now_ns);
-/** Bind a reserved pod, or hold it while it waits on Permit. entry is consumed. */
+/** The clock of the plugins. */
+void bt_scheduler_set_now(const struct bt_scheduler *scheduler, int64_t now_ns);
+void bt_scheduler_init_bindings(struct bt_scheduler *scheduler);
+/** Bind a reserved pod, or hold it while something makes it wait. entry is consumed. */
 void bt_scheduler_start_binding(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 	struct bt_schedule_result *result, int64_t now_ns, struct bt_attempt *out_attempt);
 void bt_scheduler_warn_of_forget(
 	const struct bt_scheduler *scheduler, const struct bt_schedule_result *result);
 /** Whoever still waits at the end is not told. */
-void bt_scheduler_drop_waiting(struct bt_scheduler *scheduler);
+void bt_scheduler_drop_bindings(struct bt_scheduler *scheduler);
 /** The failure handler, spec 03 section 9. entry is consumed. */
 void bt_scheduler_fail(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 	const struct bt_schedule_result *result, int64_t now_ns, struct bt_attempt *out_attempt);
 /** An assumed pod's resources are free again: AssignedPod/Delete for the others. */
 void bt_scheduler_announce_freed(struct bt_scheduler *scheduler, struct bt_object *pod,
-	const struct bt_queue_check *check, int64_t now_ns);
+	struct bt_str node_name, const struct bt_queue_check *check, int64_t now_ns);
 #endif

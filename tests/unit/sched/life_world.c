@@ -15,6 +15,9 @@ static int note_bind(void *context, const struct bt_pod_info *pod, struct bt_str
 	if (life->during_bind != NULL) {
 		life->during_bind(life);
 	}
+	if (life->bind_is_pending) {
+		return BT_WRITE_PENDING;
+	}
 	if (life->bind_error != NULL) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "%s", life->bind_error);
 	}

@@ -22,6 +22,7 @@ struct life {
 	struct bt_strbuf log;
 	/* What the binding is answered with: an error's text, or NULL. */
 	const char *bind_error;
+	bool bind_is_pending; /* there is no answer yet */
 	/* Happens while the binding is under way. */
 	void (*during_bind)(struct life *life);
 };

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Decisions take no memory from malloc: once the tables, plans and arenas of a workload are warm,
+ * choosing a node allocates nothing, whatever the pod asks for. A pod that fits nowhere costs the
+ * buffers of its message. Linked with --wrap, which counts.
+ */
+#include <stdlib.h>
+
+#include "api/object.h"
+#include "sched_world.h"
+#include "test_main.h"
+
+#define NODES 60
+#define WARM 200
+#define MEASURED 200
+/** Indexes over pods double now and then while pods are placed. */
+#define GROWTH_MAX 2
+/** Buffers behind "0/60 nodes are available: ..." and its preemption part, per attempt. */
+#define MESSAGE_BUFFERS_MAX 20
+
+static unsigned long allocations;
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+
+void *__wrap_malloc(size_t size)
+{
+	allocations++;
+	return __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+	allocations++;
+	return __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *memory, size_t size)
+{
+	allocations++;
+	return __real_realloc(memory, size);
+}
+
+static void put_object(struct world *world, const char *json)
+{
+	struct bt_object *object = NULL;
+	struct berth_error err = BERTH_ERROR_INIT;
+
+	ck_assert_msg(bt_object_decode(world_json(&world->arena, json), &object, &err) == 0, "%s",
+		berth_error_message(&err));
+	bt_object_store_put(&world->engine->state->objects, object);
+}
+
+static void init(struct world *world)
+{
+	/* Without verification: its twin allocates as it likes. */
+	static const struct bt_engine_options options = {.percentage_of_nodes_to_score = -1};
+
+	world_init(world, "{}", &options, NULL, 0);
+	for (int i = 0; i < NODES; i++) {
+		world_add_node(world,
+			bt_arena_printf(&world->arena,
+				"{'metadata':{'name':'n%d','labels':{'kubernetes.io/"
+				"hostname':'n%d',"
+				"'topology.kubernetes.io/zone':'z%d','disk':'%s'}},'status':{"
+				"'allocatable':{'cpu':'64','memory':'256Gi','pods':'1000'}}}",
+				i, i, i % 3, i % 2 == 0 ? "ssd" : "hdd")
+				.data);
+	}
+	put_object(world,
+		"{'apiVersion':'storage.k8s.io/v1','kind':'StorageClass','metadata':{'name':'w'},"
+		"'provisioner':'p','volumeBindingMode':'WaitForFirstConsumer'}");
+	put_object(world,
+		"{'apiVersion':'v1','kind':'PersistentVolume','metadata':{'name':'pv'},'spec':{"
+		"'capacity':{'storage':'1Gi'},'accessModes':['ReadWriteMany'],'storageClassName':"
+		"'w','claimRef':{'namespace':'default','name':'c','uid':'uc'},'nodeAffinity':{"
+		"'required':{'nodeSelectorTerms':[{'matchExpressions':[{'key':'disk','operator':"
+		"'In','values':['ssd']}]}]}}}}");
+	put_object(world,
+		"{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'name':'c',"
+		"'namespace':'default','uid':'uc','annotations':{'pv.kubernetes.io/bind-completed'"
+		":'yes'}},'spec':{'volumeName':'pv','storageClassName':'w','accessModes':["
+		"'ReadWriteMany'],'resources':{'requests':{'storage':'1Gi'}}}}");
+}
+
+/** Allocations of the decisions about MEASURED pods of one kind, each of which is then placed. */
+static unsigned long measure(const char *spec, bool fits)
+{
+	static struct world world;
+	unsigned long counted = 0;
+
+	init(&world);
+	for (int i = 0; i < WARM + MEASURED; i++) {
+		const struct bt_pod_info *pod = world_pending(&world, spec);
+		struct bt_schedule_result result;
+		unsigned long before = allocations;
+
+		bt_engine_schedule(world.engine, world.framework, pod, &result);
+		if (i >= WARM) {
+			counted += allocations - before;
+		}
+		if (fits) {
+			ck_assert_int_eq(result.outcome, BT_OUTCOME_SCHEDULED);
+			ck_assert(bt_engine_place(world.engine, pod, &result));
+		} else {
+			ck_assert_int_eq(result.outcome, BT_OUTCOME_FIT_ERROR);
+		}
+	}
+	world_finish(&world);
+	return counted;
+}
+
+#define POD(spec) \
+	"{'metadata':{'labels':{'app':'a'}},'spec':{'containers':[{'name':'c','image':'i'," \
+	"'resources':{'requests':{'cpu':'10m','memory':'16Mi'}}}]" spec "}}"
+#define SELECTOR "'labelSelector':{'matchLabels':{'app':'a'}}"
+
+static const struct {
+	const char *name;
+	const char *pod;
+	bool fits;
+} kinds[] = {
+	{"plain", POD(""), true},
+	{"node affinity",
+		POD(",'nodeSelector':{'disk':'ssd'},'affinity':{'nodeAffinity':{"
+		    "'preferredDuringSchedulingIgnoredDuringExecution':[{'weight':3,'preference':{"
+		    "'matchExpressions':[{'key':'topology.kubernetes.io/zone','operator':'In',"
+		    "'values':['z1']}]}}]}}"),
+		true},
+	{"affinity",
+		POD(",'affinity':{'podAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':["
+		    "{'topologyKey':'topology.kubernetes.io/zone'," SELECTOR "}]}}"),
+		true},
+	{"anti-affinity",
+		POD(",'affinity':{'podAntiAffinity':{"
+		    "'requiredDuringSchedulingIgnoredDuringExecution':[{'topologyKey':"
+		    "'kubernetes.io/hostname','labelSelector':{'matchLabels':{'app':'b'}}}]}}"),
+		true},
+	{"preferred affinity",
+		POD(",'affinity':{'podAffinity':{'preferredDuringSchedulingIgnoredDuringExecution':"
+		    "[{'weight':5,'podAffinityTerm':{'topologyKey':'kubernetes.io/"
+		    "hostname'," SELECTOR "}}]}}"),
+		true},
+	{"spread",
+		POD(",'topologySpreadConstraints':[{'maxSkew':1,'topologyKey':"
+		    "'topology.kubernetes.io/zone','whenUnsatisfiable':'DoNotSchedule'," SELECTOR
+		    "},{'maxSkew':5,'topologyKey':'kubernetes.io/hostname','whenUnsatisfiable':"
+		    "'ScheduleAnyway'," SELECTOR "}]"),
+		true},
+	{"volume", POD(",'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'c'}}]"),
+		true},
+	{"nowhere", POD(",'nodeSelector':{'disk':'tape'}"), false},
+};
+
+START_TEST(test_allocations__none_in_a_decision)
+{
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(kinds); i++) {
+		unsigned long count = measure(kinds[i].pod, kinds[i].fits);
+		unsigned long most = kinds[i].fits ? GROWTH_MAX : MESSAGE_BUFFERS_MAX * MEASURED;
+		ck_assert_msg(count <= most, "%s: %lu allocations in %d decisions", kinds[i].name,
+			count, MEASURED);
+	}
+}
+END_TEST
+
+/** The counter counts: a pod of a new shape needs a plan. */
+START_TEST(test_allocations__are_seen)
+{
+	static struct world world;
+
+	init(&world);
+	const struct bt_pod_info *pod = world_pending(&world, kinds[0].pod);
+	struct bt_schedule_result result;
+	unsigned long before = allocations;
+	bt_engine_schedule(world.engine, world.framework, pod, &result);
+	ck_assert_uint_gt(allocations, before);
+	world_finish(&world);
+}
+END_TEST
+
+BT_TEST_MAIN("allocations", test_allocations__none_in_a_decision, test_allocations__are_seen)

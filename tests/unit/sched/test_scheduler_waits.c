@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Bindings whose answers come later: other pods are tried meanwhile. Spec 03 section 6. */
+#include "framework/binding_pods.h"
+#include "framework/waiting_pods.h"
+#include "life_world.h"
+#include "test_main.h"
+
+#define ROLES \
+	(FAKE_ROLE(FAKE_FILTER) | FAKE_ROLE(FAKE_RESERVE) | FAKE_ROLE(FAKE_UNRESERVE) | \
+		FAKE_ROLE(FAKE_PERMIT) | FAKE_ROLE(FAKE_PRE_FLIGHT) | FAKE_ROLE(FAKE_PRE_BIND) | \
+		FAKE_ROLE(FAKE_POST_BIND))
+
+#define BOUND(pod) \
+	"bind " pod " n1\nevent " pod \
+	" Normal Scheduled Binding Successfully assigned default/" pod " to n1\n"
+
+/** One node n1, one plugin P. */
+static struct script plugin_p;
+static struct life life;
+
+static void init(void)
+{
+	plugin_p = script_make("P", ROLES, SCRIPT_PLAIN);
+	fake_answer(&plugin_p.fake, FAKE_PRE_FLIGHT, BT_STATUS_SKIP, NULL);
+	life_init(&life, "P", (struct script *[]){&plugin_p}, 1);
+	life_node(&life, "n1", "");
+}
+
+static struct bt_attempt start(const char *pod)
+{
+	life_pod(&life, pod, "", "");
+	struct bt_attempt attempt = life_schedule(&life);
+	ck_assert_int_eq(attempt.outcome, BT_ATTEMPT_WAITING);
+	ck_assert_str_eq(attempt.node_name.data, "n1");
+	return attempt;
+}
+
+static void answer(const char *uid)
+{
+	bt_scheduler_resume(life.scheduler, bt_str_from(uid));
+}
+
+static const struct bt_handle *handle(void)
+{
+	return &bt_scheduler_engine(life.scheduler)->profiles.frameworks.items[0]->handle;
+}
+
+START_TEST(test_scheduler__answers_in_any_order)
+{
+	init();
+	life.bind_is_pending = true;
+	(void)start("p");
+	(void)start("q");
+	ck_assert_uint_eq(life_pod_count(&life), 2);
+	ck_assert_str_eq(life_log(&life), "bind p n1\nbind q n1\n");
+	/* Nothing came: nobody is asked. */
+	ck_assert_int_eq(life_finish_waiting(&life).outcome, BT_ATTEMPT_IDLE);
+	ck_assert_str_eq(life_log(&life), "");
+	ck_assert_int_eq(bt_scheduler_next_deadline_ns(life.scheduler), INT64_MAX);
+	life.bind_is_pending = false;
+	answer("uid-q");
+	answer("uid-q");
+	answer("uid-of-nobody");
+	struct bt_attempt attempt = life_finish_waiting(&life);
+	ck_assert_int_eq(attempt.outcome, BT_ATTEMPT_BOUND);
+	ck_assert_str_eq(attempt.name.data, "q");
+	ck_assert_int_eq(life_finish_waiting(&life).outcome, BT_ATTEMPT_IDLE);
+	answer("uid-p");
+	ck_assert_str_eq(life_finish_waiting(&life).name.data, "p");
+	ck_assert_str_eq(life_log(&life), BOUND("q") BOUND("p"));
+	ck_assert_uint_eq(plugin_p.fake.calls[FAKE_POST_BIND], 2);
+	life_finish(&life);
+}
+END_TEST
+
+START_TEST(test_scheduler__a_late_refusal)
+{
+	init();
+	life.bind_is_pending = true;
+	(void)start("p");
+	life.bind_is_pending = false;
+	life.bind_error = "the server says no";
+	(void)life_log(&life);
+	answer("uid-p");
+	struct bt_attempt attempt = life_finish_waiting(&life);
+	ck_assert_int_eq(attempt.outcome, BT_ATTEMPT_FAILED);
+	ck_assert_str_eq(attempt.reason.data, "SchedulerError");
+	ck_assert_str_eq(
+		attempt.message.data, "running Bind plugin \"DefaultBinder\": the server says no");
+	ck_assert_uint_eq(life_pod_count(&life), 0);
+	ck_assert_str_eq(life_place(&life, "p"), "error");
+	ck_assert_str_eq(fake_log(), "P.Reserve P.Unreserve");
+	life_finish(&life);
+}
+END_TEST
+
+START_TEST(test_scheduler__pre_bind_waits_by_the_clock)
+{
+	init();
+	fake_answer(&plugin_p.fake, FAKE_PRE_FLIGHT, BT_STATUS_SUCCESS, NULL);
+	fake_answer(&plugin_p.fake, FAKE_PRE_BIND, BT_STATUS_WAIT, NULL);
+	plugin_p.fake.timeout_ns = 0;
+	(void)start("p");
+	ck_assert_str_eq(life_log(&life), "patch p nominated=n1\n");
+	ck_assert(bt_binding_pods_has(handle()->binding_pods, BT_STR("uid-p")));
+	/* The plugin named no time: only an answer makes it be asked again. */
+	ck_assert_int_eq(life_finish_waiting(&life).outcome, BT_ATTEMPT_IDLE);
+	ck_assert_uint_eq(plugin_p.fake.calls[FAKE_PRE_BIND], 1);
+	answer("uid-p");
+	ck_assert_int_eq(life_finish_waiting(&life).outcome, BT_ATTEMPT_IDLE);
+	ck_assert_uint_eq(plugin_p.fake.calls[FAKE_PRE_BIND], 2);
+	fake_answer(&plugin_p.fake, FAKE_PRE_BIND, BT_STATUS_SUCCESS, NULL);
+	answer("uid-p");
+	ck_assert_int_eq(life_finish_waiting(&life).outcome, BT_ATTEMPT_BOUND);
+	ck_assert(!bt_binding_pods_has(handle()->binding_pods, BT_STR("uid-p")));
+	ck_assert_str_eq(life_log(&life), BOUND("p"));
+	life_finish(&life);
+}
+END_TEST
+
+START_TEST(test_scheduler__pre_bind_is_stopped)
+{
+	init();
+	fake_answer(&plugin_p.fake, FAKE_PRE_FLIGHT, BT_STATUS_SUCCESS, NULL);
+	fake_answer(&plugin_p.fake, FAKE_PRE_BIND, BT_STATUS_WAIT, NULL);
+	(void)start("p");
+	/* Cycles of other pods use the engine's memory in between. */
+	life.bind_is_pending = true;
+	fake_answer(&plugin_p.fake, FAKE_PRE_FLIGHT, BT_STATUS_SKIP, NULL);
+	(void)start("q");
+	(void)life_log(&life);
+	ck_assert(bt_binding_pods_cancel(
+		handle()->binding_pods, BT_STR("uid-p"), BT_STR("preempted by DefaultPreemption")));
+	/* The binding of q was sent: too late for it. */
+	ck_assert(!bt_binding_pods_cancel(
+		handle()->binding_pods, BT_STR("uid-q"), BT_STR("preempted by DefaultPreemption")));
+	struct bt_attempt attempt = life_finish_waiting(&life);
+	ck_assert_int_eq(attempt.outcome, BT_ATTEMPT_FAILED);
+	ck_assert_str_eq(attempt.name.data, "p");
+	ck_assert_str_eq(attempt.message.data,
+		"running PreBind plugin \"P\": preempted by DefaultPreemption");
+	ck_assert_uint_eq(plugin_p.fake.calls[FAKE_PRE_BIND], 1);
+	ck_assert_uint_eq(life_pod_count(&life), 1);
+	life_finish(&life);
+}
+END_TEST
+
+/** The watch tells of the binding before its answer is there. */
+START_TEST(test_scheduler__the_watch_is_first)
+{
+	init();
+	life.bind_is_pending = true;
+	(void)start("p");
+	life_pod(&life, "p", "", "'spec':{'nodeName':'n1'}");
+	ck_assert(!life_is_assumed(&life, "p"));
+	(void)life_log(&life);
+	life.bind_is_pending = false;
+	answer("uid-p");
+	ck_assert_int_eq(life_finish_waiting(&life).outcome, BT_ATTEMPT_BOUND);
+	ck_assert_uint_eq(life_pod_count(&life), 1);
+	life_finish(&life);
+}
+END_TEST
+
+START_TEST(test_scheduler__deleted_while_it_waits)
+{
+	init();
+	life.bind_is_pending = true;
+	(void)start("p");
+	life_delete(&life, BT_KIND_POD, "default", "p");
+	ck_assert_uint_eq(life_pod_count(&life), 0);
+	life.bind_is_pending = false;
+	life.bind_error = "pods \"p\" not found";
+	answer("uid-p");
+	ck_assert_int_eq(life_finish_waiting(&life).outcome, BT_ATTEMPT_FAILED);
+	ck_assert_str_eq(life_place(&life, "p"), "-");
+	life_finish(&life);
+}
+END_TEST
+
+/** Permit first, then PreBind, then the answer: three waits of one pod. */
+START_TEST(test_scheduler__waits_one_after_another)
+{
+	init();
+	fake_answer(&plugin_p.fake, FAKE_PERMIT, BT_STATUS_WAIT, NULL);
+	plugin_p.fake.timeout_ns = 10 * LIFE_SECOND;
+	fake_answer(&plugin_p.fake, FAKE_PRE_FLIGHT, BT_STATUS_SUCCESS, NULL);
+	fake_answer(&plugin_p.fake, FAKE_PRE_BIND, BT_STATUS_WAIT, NULL);
+	life.bind_is_pending = true;
+	(void)start("p");
+	ck_assert_uint_eq(plugin_p.fake.calls[FAKE_PRE_BIND], 0);
+	bt_waiting_pod_allow(
+		bt_waiting_pods_find(handle()->waiting_pods, BT_STR("uid-p")), BT_STR("P"));
+	ck_assert_int_eq(life_finish_waiting(&life).outcome, BT_ATTEMPT_IDLE);
+	ck_assert_uint_eq(plugin_p.fake.calls[FAKE_PRE_BIND], 1);
+	fake_answer(&plugin_p.fake, FAKE_PRE_BIND, BT_STATUS_SUCCESS, NULL);
+	answer("uid-p");
+	ck_assert_int_eq(life_finish_waiting(&life).outcome, BT_ATTEMPT_IDLE);
+	life.bind_is_pending = false;
+	answer("uid-p");
+	ck_assert_int_eq(life_finish_waiting(&life).outcome, BT_ATTEMPT_BOUND);
+	ck_assert_uint_eq(plugin_p.fake.calls[FAKE_PRE_BIND], 2);
+	life_finish(&life);
+}
+END_TEST
+
+/** A scheduler may end while pods wait. */
+START_TEST(test_scheduler__ends_while_pods_wait)
+{
+	init();
+	life.bind_is_pending = true;
+	(void)start("p");
+	(void)start("q");
+	answer("uid-p");
+	life_finish(&life);
+}
+END_TEST
+
+BT_TEST_MAIN("scheduler_waits", test_scheduler__answers_in_any_order,
+	test_scheduler__a_late_refusal, test_scheduler__pre_bind_waits_by_the_clock,
+	test_scheduler__pre_bind_is_stopped, test_scheduler__the_watch_is_first,
+	test_scheduler__deleted_while_it_waits, test_scheduler__waits_one_after_another,
+	test_scheduler__ends_while_pods_wait)
