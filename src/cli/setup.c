@@ -87,6 +87,19 @@ static int load_config(const char *path, const struct bt_gates *gates,
 	return result < 0 ? bt_error_wrap(err, result, "%s", path) : 0;
 }
 
+/** Their answers cannot be guessed: a decision without them would look like a real one. */
+static int refuse_extenders(
+	const struct bt_setup *setup, const struct bt_config *config, struct berth_error *err)
+{
+	if (setup->ignore_extenders || bt_config_extender_count(config) == 0) {
+		return 0;
+	}
+	return bt_error_set(err, BERTH_ERR_INVALID,
+		"%s: extenders: this command does not call extenders; --ignore-extenders "
+		"schedules as if there were none",
+		setup->config_path);
+}
+
 int bt_setup_engine(
 	const struct bt_setup *setup, struct bt_engine **out_engine, struct berth_error *err)
 {
@@ -100,7 +113,11 @@ int bt_setup_engine(
 	if (result == 0) {
 		result = load_config(setup->config_path, &gates, &config, err);
 	}
+	if (result == 0) {
+		result = refuse_extenders(setup, config, err);
+	}
 	if (result < 0) {
+		bt_config_unref(config);
 		return result;
 	}
 	struct bt_engine_options options = BT_ENGINE_OPTIONS_INIT;

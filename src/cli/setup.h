@@ -9,6 +9,7 @@ struct bt_setup {
 	const char *config_path;           /* NULL: the default configuration */
 	struct bt_arguments feature_gates; /* each "A=true,B=false" */
 	int64_t percentage;                /* of nodes to score; -1: as configured */
+	bool ignore_extenders;             /* the configuration may have some: they are not asked */
 	bool verify;
 };
 
@@ -21,6 +22,8 @@ struct bt_setup {
 #define BT_SETUP_FLAGS(setup) \
 	{"config", 0, BT_FLAG_STRING, &(setup)->config_path, "FILE", \
 		"KubeSchedulerConfiguration, YAML or JSON (default: upstream's defaults)"}, \
+		{"ignore-extenders", 0, BT_FLAG_BOOL, &(setup)->ignore_extenders, NULL, \
+			"schedule as if the configuration had no extenders"}, \
 		{"feature-gates", 0, BT_FLAG_STRINGS, &(setup)->feature_gates, "NAME=BOOL,...", \
 			"feature gates that differ from the defaults of v1.36"}, \
 	{ \

@@ -184,5 +184,17 @@ def test_configuration(program):
         text, "--percentage-of-nodes-to-score=101").expect(2).err
 
 
+def test_extenders_are_not_passed_over(program):
+    config = program.write("extended.yaml", "apiVersion: kubescheduler.config.k8s.io/v1\n"
+                           "kind: KubeSchedulerConfiguration\n"
+                           "extenders:\n- urlPrefix: http://h\n  filterVerb: f\n")
+    text = lines(node("n1"), pod("a"))
+    answer = program.simulate(text, "--config", config).expect(2)
+    assert "extended.yaml: extenders: this command does not call extenders" in answer.err
+    assert "--ignore-extenders" in answer.err, answer.err
+    answer = program.simulate(text, "--config", config, "--ignore-extenders").expect(0)
+    assert answer.pods()["default/a"]["node"] == "n1"
+
+
 if __name__ == "__main__":
     scenario.main(globals())

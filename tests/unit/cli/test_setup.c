@@ -13,6 +13,8 @@
 	"apiVersion: kubescheduler.config.k8s.io/v1\n" \
 	"kind: KubeSchedulerConfiguration\n"
 
+static bool ignore_extenders;
+
 static int setup_with(const char *text, struct bt_engine **out_engine, struct berth_error *err)
 {
 	char path[] = "berth-test-setup-XXXXXX";
@@ -25,6 +27,7 @@ static int setup_with(const char *text, struct bt_engine **out_engine, struct be
 	ck_assert_int_ge(fputs(text, file), 0);
 	ck_assert_int_eq(fclose(file), 0);
 	setup.config_path = path;
+	setup.ignore_extenders = ignore_extenders;
 	int result = bt_setup_engine(&setup, out_engine, err);
 	bt_setup_finish(&setup);
 	ck_assert_int_eq(unlink(path), 0);
@@ -109,6 +112,29 @@ START_TEST(test_setup__edge_10_65_second_document)
 }
 END_TEST
 
-BT_TEST_MAIN("setup", test_setup__edge_10_37_unknown_plugin,
-	test_setup__edge_10_38_plugin_without_the_role, test_setup__edge_10_39_twice_at_a_point,
-	test_setup__edge_10_40_twice_at_multi_point, test_setup__edge_10_65_second_document)
+START_TEST(test_setup__extenders_are_not_passed_over)
+{
+	static const char config[] = "{\"apiVersion\":\"kubescheduler.config.k8s.io/v1\","
+				     "\"kind\":\"KubeSchedulerConfiguration\","
+				     "\"extenders\":[{\"urlPrefix\":\"http://h\"}]}";
+	struct bt_engine *engine = NULL;
+	struct berth_error err = BERTH_ERROR_INIT;
+
+	ignore_extenders = false;
+	ck_assert_int_eq(setup_with(config, &engine, &err), BERTH_ERR_INVALID);
+	ck_assert_ptr_nonnull(strstr(berth_error_message(&err),
+		": extenders: this command does not call extenders; --ignore-extenders schedules "
+		"as if there were none"));
+	berth_error_finish(&err);
+	ignore_extenders = true;
+	ck_assert_int_eq(setup_with(config, &engine, &err), 0);
+	ck_assert_uint_eq(engine->extenders.count, 0);
+	bt_engine_destroy(engine);
+	ignore_extenders = false;
+}
+END_TEST
+
+BT_TEST_MAIN("setup", test_setup__extenders_are_not_passed_over,
+	test_setup__edge_10_37_unknown_plugin, test_setup__edge_10_38_plugin_without_the_role,
+	test_setup__edge_10_39_twice_at_a_point, test_setup__edge_10_40_twice_at_multi_point,
+	test_setup__edge_10_65_second_document)
