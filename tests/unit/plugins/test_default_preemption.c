@@ -189,6 +189,8 @@ START_TEST(test_default_preemption__pre_enqueue_waits_for_the_victim)
 	preemption_expect(&fixture, "p:hi", "node1:U", "Success", "node1", NULL);
 	ck_assert_str_eq(pre_enqueue(&fixture, "p:hi"), POD_WAITS);
 	ck_assert_str_eq(pre_enqueue(&fixture, "q:hi"), "Success");
+	/* Its group only matters to workload-aware preemption. */
+	ck_assert_str_eq(pre_enqueue(&fixture, "p:hi,group=g"), POD_WAITS);
 	preemption_informer_set(&fixture, "p1:low,dying");
 	ck_assert_str_eq(pre_enqueue(&fixture, "p:hi"), "Success");
 	preemption_informer_set(&fixture, "p1:low");

@@ -171,6 +171,9 @@ START_TEST(test_preemption__edge_08_29_sum_grows_with_number)
 	add_full_node(&fixture, "node2", "e:mid,cpu=500m f:neg,cpu=500m");
 	add_full_node(&fixture, "node3", "g:mid,cpu=500m h:neg,cpu=250m i:low,cpu=250m");
 	expect_choice(&fixture, "node2");
+	/* Plain sums would make many unimportant pods look cheap. */
+	add_full_node(&fixture, "node4", "j:mid,cpu=250m k:neg,cpu=250m l:neg,cpu=500m");
+	expect_choice(&fixture, "node2");
 	preemption_finish(&fixture);
 }
 END_TEST
@@ -187,6 +190,13 @@ START_TEST(test_preemption__edge_08_30_criteria_in_order)
 	add_full_node(
 		&fixture, "node4", "i:mid,cpu=250m j:mid,cpu=250m k:mid,cpu=250m l:neg,cpu=250m");
 	expect_choice(&fixture, "node1");
+	preemption_finish(&fixture);
+
+	/* The lowest priority of all adds nothing to the sum: the number decides. */
+	preemption_init(&fixture, NULL);
+	add_full_node(&fixture, "node1", "a:mid,cpu=500m b:-2147483648,cpu=500m");
+	add_full_node(&fixture, "node2", "c:mid,cpu=1");
+	expect_choice(&fixture, "node2");
 	preemption_finish(&fixture);
 }
 END_TEST
@@ -220,6 +230,36 @@ START_TEST(test_preemption__edge_08_32_start_of_the_highest_only)
 	add_full_node(&fixture, "node2", "c:mid,cpu=500m,start=6 d:low,cpu=500m,start=1");
 	add_full_node(&fixture, "node3", "e:low,cpu=500m,start=3 f:mid,cpu=500m,start=5");
 	expect_choice(&fixture, "node2");
+	preemption_finish(&fixture);
+}
+END_TEST
+
+START_TEST(test_preemption__victims_in_an_order_of_their_own)
+{
+	struct preemption_fixture fixture;
+	struct bt_preemption_candidate candidates[2] = {{.victim_count = 2}, {.victim_count = 2}};
+	struct bt_preemption_decision decision = {
+		.candidates = candidates, .candidate_count = 2, .selected = UINT32_MAX};
+	uint32_t victims[2][2];
+
+	/* An extender may name the least important first: it is what criterion 2 looks at, while
+	 * criterion 5 looks for the highest priority in the whole list. */
+	preemption_init(&fixture, NULL);
+	add_full_node(&fixture, "node1", "a:low,start=9 b:mid,start=1");
+	add_full_node(&fixture, "node2", "c:low,start=1 d:mid,start=5");
+	for (uint32_t i = 0; i < 2; i++) {
+		victims[i][0] = preemption_pod_id(&fixture, i == 0 ? "a" : "c");
+		victims[i][1] = preemption_pod_id(&fixture, i == 0 ? "b" : "d");
+		candidates[i].slot = preemption_slot(&fixture, i == 0 ? "node1" : "node2");
+		candidates[i].victims = victims[i];
+	}
+	bt_evaluator_select(fixture.evaluator, &fixture.arena, &decision);
+	ck_assert_uint_eq(decision.choice_count, 1);
+	ck_assert_uint_eq(decision.selected, 1);
+	victims[1][0] = preemption_pod_id(&fixture, "d");
+	victims[1][1] = preemption_pod_id(&fixture, "c");
+	bt_evaluator_select(fixture.evaluator, &fixture.arena, &decision);
+	ck_assert_msg(decision.selected == 0, "its first victim is the less important one");
 	preemption_finish(&fixture);
 }
 END_TEST
@@ -306,4 +346,5 @@ BT_TEST_MAIN("preemption_candidates", test_preemption__edge_08_23_cyclic_window,
 	test_preemption__edge_08_28_smallest_sum, test_preemption__edge_08_29_sum_grows_with_number,
 	test_preemption__edge_08_30_criteria_in_order, test_preemption__edge_08_31_latest_start,
 	test_preemption__edge_08_32_start_of_the_highest_only,
+	test_preemption__victims_in_an_order_of_their_own,
 	test_preemption__preferred_node_and_random_start, test_preemption__hooks)

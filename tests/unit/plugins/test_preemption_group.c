@@ -261,6 +261,47 @@ START_TEST(test_preemption__group_order_of_units)
 }
 END_TEST
 
+START_TEST(test_preemption__group_starts_with_its_first_pod)
+{
+	struct preemption_fixture fixture;
+	struct trial trial;
+
+	/* Neither the last nor the earliest start counts: first3 is the more important one. */
+	init(&fixture, &trial);
+	put_group(&fixture, "first3", "PodGroup", 0);
+	put_group(&fixture, "first5", "PodGroup", 0);
+	preemption_add_pods(
+		&fixture, "node1", "a1:low,group=first3,start=3 b1:low,group=first5,start=5");
+	preemption_add_pods(
+		&fixture, "node2", "a2:low,group=first3,start=9 b2:low,group=first5,start=1");
+	ck_assert_str_eq(preempt_hi(&fixture, &trial), "Success");
+	ck_assert_str_eq(preemption_log(&fixture), REMOVED("b1") "; " REMOVED("b2"));
+	preemption_finish(&fixture);
+}
+END_TEST
+
+START_TEST(test_preemption__group_charges_until_violated)
+{
+	struct preemption_fixture fixture;
+	struct trial trial;
+
+	/* m1 violates budget a, so that b is not charged and still has one for s1. */
+	init(&fixture, &trial);
+	put_group(&fixture, "pg1", "PodGroup", 0);
+	preemption_add_pods(&fixture, "node1",
+		"m1:low,group=pg1,label=x=a,label=y=b s0:low,start=1 s1:low,start=2,label=y=b");
+	preemption_add_budget(&fixture, "a", "{'matchLabels':{'x':'a'}}", 0, NULL);
+	preemption_add_budget(&fixture, "b", "{'matchLabels':{'y':'b'}}", 1, NULL);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_str_eq(preempt_hi(&fixture, &trial), "Success");
+		ck_assert_str_eq(preemption_log(&fixture), REMOVED("s1"));
+		memset(trial.removed, 0, sizeof(trial.removed));
+		trial.removed_count = 0;
+	}
+	preemption_finish(&fixture);
+}
+END_TEST
+
 START_TEST(test_preemption__group_failures)
 {
 	struct preemption_fixture fixture;
@@ -321,5 +362,6 @@ BT_TEST_MAIN("preemption_group", test_preemption__edge_08_46_single_pods_go_firs
 	test_preemption__edge_08_48_priority_of_the_group_counts,
 	test_preemption__edge_08_49_budget_of_one_member,
 	test_preemption__edge_08_50_one_member_never_preempts,
-	test_preemption__group_order_of_units, test_preemption__group_failures,
+	test_preemption__group_order_of_units, test_preemption__group_starts_with_its_first_pod,
+	test_preemption__group_charges_until_violated, test_preemption__group_failures,
 	test_preemption__group_without_the_gate)

@@ -165,6 +165,14 @@ START_TEST(test_preemption__edge_08_20_every_budget_is_charged)
 	preemption_add_budget(&fixture, "b", "{'matchLabels':{'b':'no'}}", 0, NULL);
 	expect_all_victims(&fixture, "[m1 m2]!2");
 	preemption_finish(&fixture);
+
+	/* The same, whichever budget comes first. */
+	init_with_pods(&fixture,
+		"m1:mid,cpu=1,label=app=foo,label=b=no,start=1 m2:mid,cpu=1,label=app=foo,start=2");
+	preemption_add_budget(&fixture, "b", FOO, 1, NULL);
+	preemption_add_budget(&fixture, "a", "{'matchLabels':{'b':'no'}}", 0, NULL);
+	expect_all_victims(&fixture, "[m1 m2]!2");
+	preemption_finish(&fixture);
 }
 END_TEST
 
@@ -210,6 +218,14 @@ START_TEST(test_preemption__edge_08_22_violations_tie)
 	preemption_expect(&fixture, "p:top,cpu=2", "node1:U node2:U", "Success", "node2",
 		"node1[n1hi n1low]!1 node2[n2mid]!1");
 	ck_assert_str_eq(preemption_choices(&fixture), "node2");
+	/* Without a tie the fewest violations come before everything else. */
+	preemption_add_budget(&fixture, "spent2", "{'matchLabels':{'app':'c'}}", 1, NULL);
+	preemption_add_budget(&fixture, "spent1", "{'matchLabels':{'app':'x'}}", 0, NULL);
+	preemption_expect(&fixture, "q:top,cpu=2", "node1:U node2:U", "Success", "node2",
+		"node1[n1hi n1low] node2[n2mid]");
+	preemption_add_budget(&fixture, "spent2", "{'matchLabels':{'app':'c'}}", 0, NULL);
+	preemption_expect(&fixture, "q:top,cpu=2", "node1:U node2:U", "Success", "node1",
+		"node1[n1hi n1low] node2[n2mid]!1");
 	preemption_finish(&fixture);
 }
 END_TEST
