@@ -19,12 +19,13 @@ TESTS = os.path.join("tests", "unit")
 class List:
     """One numbered list of edge cases."""
 
-    def __init__(self, file, token, section=None, modules=None, missing=None):
+    def __init__(self, file, token, section=None, modules=None, missing=None, partial=None):
         self.file = file  # without .md
         self.token = token  # in names: edge_<token>_<number>
         self.section = section  # number of the heading; None: the only list of the file
         self.modules = modules  # only tests of these modules count; None: all
         self.missing = missing or {}  # number -> why there can be no test yet
+        self.partial = partial or {}  # number -> what its test cannot say yet
 
     def __str__(self):
         return self.file + (" " + self.section if self.section else "")
@@ -38,9 +39,12 @@ COMPLETE = (
     List("02-framework", "02"),
     List("03-cycle", "03", missing={
         19: "no placements: pod groups are not scheduled yet",
-        49: NO_API_QUEUE, 50: NO_API_QUEUE}),
+        49: NO_API_QUEUE, 50: NO_API_QUEUE}, partial={
+            39: "pod groups of bound pods: pod groups are not scheduled yet",
+            53: "batch hints: the cycle takes none yet"}),
     List("03b-cache", "03b"),
-    List("05-plugins-node", "05"),
+    List("05-plugins-node", "05", partial={
+        35: "resources that a device class backs: dynamic allocation is not built yet"}),
     List("05b-plugins-node-legacy", "05b", missing={22: "Policy files are refused"}),
     List("06-plugins-topology", "06", "2.17", ("pod_topology_spread",)),
     List("06-plugins-topology", "06", "3.15", ("inter_pod_affinity",)),
@@ -49,7 +53,9 @@ COMPLETE = (
     List("07b-plugins-volume-limits", "07b", "2.8", ("volume_restrictions",)),
     List("07b-plugins-volume-limits", "07b", "3.7", ("volume_zone",)),
     List("08-preemption", "08"),
-    List("10-config", "10"),
+    List("10-config", "10", partial={
+        26: "the elector's refusal: leader election is not built yet",
+        53: "the request that fails: extenders over HTTP are not built yet"}),
 )
 
 # Lists whose tests are not all there yet, by file (and section), and why.
@@ -193,6 +199,8 @@ def main(arguments):
     for entry in COMPLETE:
         for number, reason in sorted(entry.missing.items()):
             print("not yet: %s case %d: %s" % (entry, number, reason))
+        for number, reason in sorted(entry.partial.items()):
+            print("not yet: %s case %d, in part: %s" % (entry, number, reason))
     for label, reason in sorted(UNFINISHED.items()):
         print("not yet: %s: %s" % (label, reason))
     print("%d passed, %d failed" % (max(count - len(problems), 0), len(problems)))

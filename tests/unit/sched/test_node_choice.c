@@ -90,6 +90,22 @@ START_TEST(test_node_choice__edge_03_21_second_of_two)
 }
 END_TEST
 
+START_TEST(test_node_choice__edge_03_21_random_numbers)
+{
+	static const uint64_t numbers[] = {1, 0, 0, 2};
+	static const uint32_t order[] = {3, 0, 1, 2};
+	int64_t totals[] = {3, 2, 1, 3};
+
+	for (uint32_t i = 0; i < 4; i++) {
+		uint32_t best = bt_heap_choose_by(totals, numbers, 4);
+		ck_assert_uint_eq(best, order[i]);
+		totals[best] = INT64_MIN;
+	}
+	/* Without numbers: the first of the equal ones. */
+	ck_assert_uint_eq(bt_heap_choose_by((const int64_t[]){3, 2, 1, 3}, NULL, 4), 0);
+}
+END_TEST
+
 START_TEST(test_node_choice__all_equal_takes_the_first)
 {
 	int64_t totals[64] = {0};
@@ -148,6 +164,6 @@ START_TEST(test_node_choice__totals_are_64_bit)
 END_TEST
 
 BT_TEST_MAIN("node_choice", test_feasible_nodes_to_find__table,
-	test_node_choice__edge_03_21_second_of_two, test_node_choice__all_equal_takes_the_first,
-	test_node_choice__as_the_literal_heap, test_node_choice__every_subset_of_a_small_heap,
-	test_node_choice__totals_are_64_bit)
+	test_node_choice__edge_03_21_second_of_two, test_node_choice__edge_03_21_random_numbers,
+	test_node_choice__all_equal_takes_the_first, test_node_choice__as_the_literal_heap,
+	test_node_choice__every_subset_of_a_small_heap, test_node_choice__totals_are_64_bit)
