@@ -10,6 +10,8 @@
 #include <stdint.h>
 
 #include "berth/api.h"
+#include "berth/arena.h"
+#include "berth/pod_info.h"
 #include "berth/str.h"
 
 #ifdef __cplusplus
@@ -34,6 +36,13 @@ BERTH_API int64_t berth_node_info_allocatable_memory_bytes(const struct berth_no
 BERTH_API int64_t berth_node_info_requested_cpu_milli(const struct berth_node_info *node);
 /** Sum of the memory requests of its pods, in bytes. */
 BERTH_API int64_t berth_node_info_requested_memory_bytes(const struct berth_node_info *node);
+
+/** Number of pods on the node, assumed ones included. */
+BERTH_API uint32_t berth_node_info_pod_count(const struct berth_node_info *node);
+/** A pod of the node, 0 <= index < count; the info lives in the arena and is valid in this cycle.
+ */
+BERTH_API const struct berth_pod_info *berth_node_info_pod_at(
+	const struct berth_node_info *node, uint32_t index, struct berth_arena *arena);
 
 #ifdef __cplusplus
 }

@@ -266,7 +266,8 @@ static int run(const struct bt_command *command, int argc, char **argv)
 		    command, flags, BT_ARRAY_LENGTH(flags), argc, argv, &arguments, &exit_status)) {
 		struct berth_error err = BERTH_ERROR_INIT;
 		options.setup.verify = options.setup.verify || bt_command_verify();
-		if (check_usage(&options, &arguments, &err) < 0) {
+		if (check_usage(&options, &arguments, &err) < 0 ||
+			bt_setup_load_plugins(&options.setup, &err) < 0) {
 			exit_status = bt_command_fail(command, &err);
 		} else {
 			exit_status = run_repeatedly(command, &options, arguments.list.items[0]);

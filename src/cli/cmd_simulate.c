@@ -203,7 +203,8 @@ static int run(const struct bt_command *command, int argc, char **argv)
 		    command, flags, BT_ARRAY_LENGTH(flags), argc, argv, &arguments, &exit_status)) {
 		struct berth_error err = BERTH_ERROR_INIT;
 		options.setup.verify = bt_command_verify();
-		if (check_usage(&options, &arguments, &err) < 0) {
+		if (check_usage(&options, &arguments, &err) < 0 ||
+			bt_setup_load_plugins(&options.setup, &err) < 0) {
 			exit_status = bt_command_fail(command, &err);
 		} else {
 			exit_status = run_with_options(command, &options);
@@ -233,7 +234,7 @@ const struct bt_command bt_command_simulate = {
 		"A pod that fits nowhere may be nominated to a node where pods of lower priority "
 		"could make room; by\n"
 		"default it stays pending there, as after a scheduler's first attempt. With "
-                "--preempt "
+		"--preempt "
 		"these victims leave,\n"
 		"the pod is placed, and the output says who was evicted for whom. Evicted pods are "
 		"gone: the controllers of\n"

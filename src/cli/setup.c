@@ -3,10 +3,8 @@
 
 #include "cli/command.h"
 #include "cli/file.h"
-#include "config/load.h"
-#if BT_HAVE_YAML
-#include "codec/yaml.h"
-#endif
+#include "lib/document.h"
+#include "lib/registry.h"
 
 static int read_gates(
 	const struct bt_setup *setup, struct bt_gates *out_gates, struct berth_error *err)
@@ -22,49 +20,6 @@ static int read_gates(
 	return result < 0 ? bt_error_wrap(err, result, "--feature-gates") : 0;
 }
 
-#if BT_HAVE_YAML
-static int load_yaml(struct bt_str text, const struct bt_gates *gates,
-	struct bt_config **out_config, struct berth_error *err)
-{
-	struct bt_strbuf json = {0};
-	struct bt_strbuf duplicates = {0};
-	struct bt_yaml_limits limits = {
-		.output_bytes_max = BT_CONFIG_BYTES_MAX, .duplicates = &duplicates};
-	struct bt_yaml_reader *reader = bt_yaml_reader_create(text, &limits);
-	bool more;
-	int result = bt_yaml_next_document(reader, &json, &more, NULL, err);
-	if (result == 0) {
-		struct bt_strbuf complaint = {0};
-		if (duplicates.length != 0) {
-			bt_strbuf_printf(
-				&complaint, "yaml: unmarshal errors:%s", bt_strbuf_c(&duplicates));
-		}
-		struct bt_config_input input = {
-			.json = more ? bt_strbuf_str(&json) : BT_STR("null"),
-			.document = text,
-			.yaml_complaint = complaint.length != 0 ? bt_strbuf_str(&complaint)
-								: (struct bt_str){NULL, 0},
-		};
-		result = bt_config_load_input(&input, gates, out_config, err);
-		bt_strbuf_finish(&complaint);
-	}
-	bt_yaml_reader_destroy(reader);
-	bt_strbuf_finish(&duplicates);
-	bt_strbuf_finish(&json);
-	return result;
-}
-#else
-static int load_yaml(struct bt_str text, const struct bt_gates *gates,
-	struct bt_config **out_config, struct berth_error *err)
-{
-	(void)text;
-	(void)gates;
-	(void)out_config;
-	return bt_error_set(
-		err, BERTH_ERR_INVALID, "not JSON, and this program was built without YAML");
-}
-#endif
-
 static int load_config(const char *path, const struct bt_gates *gates,
 	struct bt_config **out_config, struct berth_error *err)
 {
@@ -78,13 +33,30 @@ static int load_config(const char *path, const struct bt_gates *gates,
 		return result;
 	}
 	struct bt_str text = {file.data, (uint32_t)file.length};
-	if (bt_file_is_json(&file)) {
-		result = bt_config_load(text, gates, out_config, err);
-	} else {
-		result = load_yaml(text, gates, out_config, err);
-	}
+	result = bt_document_load_config(text, gates, out_config, err);
 	bt_file_finish(&file);
 	return result < 0 ? bt_error_wrap(err, result, "%s", path) : 0;
+}
+
+int bt_setup_load_plugins(struct bt_setup *setup, struct berth_error *err)
+{
+	int result = 0;
+	if (setup->plugins.list.count == 0 && setup->plugin_folders.list.count == 0) {
+		return 0;
+	}
+	setup->registry = berth_registry_create();
+	for (uint32_t i = 0; i < setup->plugins.list.count && result == 0; i++) {
+		result = berth_registry_load_plugin(
+			setup->registry, setup->plugins.list.items[i], err);
+	}
+	if (result < 0) {
+		return bt_error_wrap(err, result, "--plugin");
+	}
+	for (uint32_t i = 0; i < setup->plugin_folders.list.count && result == 0; i++) {
+		result = berth_registry_load_plugins(
+			setup->registry, setup->plugin_folders.list.items[i], err);
+	}
+	return result < 0 ? bt_error_wrap(err, result, "--plugin-dir") : 0;
 }
 
 /** Their answers cannot be guessed: a decision without them would look like a real one. */
@@ -125,6 +97,7 @@ int bt_setup_engine(
 	options.verify = setup->verify;
 	options.max_pd_volumes = bt_command_max_pd_volumes();
 	options.percentage_of_nodes_to_score = (int32_t)setup->percentage;
+	options.extra_plugins = setup->registry != NULL ? &setup->registry->inside : NULL;
 	result = bt_engine_create(config, &options, out_engine, err);
 	bt_config_unref(config);
 	return result;
@@ -133,4 +106,8 @@ int bt_setup_engine(
 void bt_setup_finish(struct bt_setup *setup)
 {
 	bt_vec_finish(&setup->feature_gates.list);
+	bt_vec_finish(&setup->plugins.list);
+	bt_vec_finish(&setup->plugin_folders.list);
+	berth_registry_destroy(setup->registry);
+	setup->registry = NULL;
 }

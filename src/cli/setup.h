@@ -2,6 +2,8 @@
 #ifndef BT_CLI_SETUP_H
 #define BT_CLI_SETUP_H
 /** From flags to an engine: what commands that schedule have in common. */
+#include "berth/registry.h"
+
 #include "cli/flags.h"
 #include "sched/engine.h"
 
@@ -11,6 +13,9 @@ struct bt_setup {
 	int64_t percentage;                /* of nodes to score; -1: as configured */
 	bool ignore_extenders;             /* the configuration may have some: they are not asked */
 	bool verify;
+	struct bt_arguments plugins;        /* shared objects to load */
+	struct bt_arguments plugin_folders; /* folders of such */
+	struct berth_registry *registry;    /* what was loaded; outlives the engine */
 };
 
 #define BT_SETUP_INIT \
@@ -26,14 +31,19 @@ struct bt_setup {
 			"schedule as if the configuration had no extenders"}, \
 		{"feature-gates", 0, BT_FLAG_STRINGS, &(setup)->feature_gates, "NAME=BOOL,...", \
 			"feature gates that differ from the defaults of v1.36"}, \
+		{"plugin", 0, BT_FLAG_STRINGS, &(setup)->plugins, "FILE", \
+			"shared object with plugins for the configuration to enable"}, \
+		{"plugin-dir", 0, BT_FLAG_STRINGS, &(setup)->plugin_folders, "DIR", \
+			"load every *.so of a folder, in the order of names"}, \
 	{ \
 		"percentage-of-nodes-to-score", 0, BT_FLAG_INT, &(setup)->percentage, "P", \
 			"search until P % of the nodes fit; 100 scores every node" \
 	}
 
-/** Messages name the flag or the file. */
+/** Before any engine is made. Messages name the flag or the file. */
+BT_MUST_USE int bt_setup_load_plugins(struct bt_setup *setup, struct berth_error *err);
 BT_MUST_USE int bt_setup_engine(
 	const struct bt_setup *setup, struct bt_engine **out_engine, struct berth_error *err);
-/** Release the flag lists. */
+/** Release the flag lists and unload plugins: the engine must be gone. */
 void bt_setup_finish(struct bt_setup *setup);
 #endif

@@ -109,6 +109,16 @@ struct bt_handle_services {
 	const void *volume_binder;
 };
 
+/**
+ * The snapshot as plugins outside of the tree see it. In-tree plugins read the state, whose columns
+ * have the pod of this cycle once it is assumed; a snapshot has not.
+ */
+struct bt_snapshot_view {
+	const struct bt_state *state;
+	const struct bt_pod_info *assumed; /* the pod to leave out; NULL: none */
+	uint32_t assumed_slot;
+};
+
 /** What a plugin may use beyond its arguments; valid for the life of the framework. */
 struct bt_handle {
 	struct bt_state *state;
@@ -136,6 +146,7 @@ struct bt_handle {
 	/** Calls of the binding cycle that are under way: plugins outside of the tree must not read
 	 * the snapshot in them. */
 	uint32_t binding_calls;
+	struct bt_snapshot_view snapshot;
 };
 
 /** PreFilter's narrowing. names NULL: all nodes. An empty non-NULL list means no node. Spec 02

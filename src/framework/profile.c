@@ -331,6 +331,7 @@ int bt_framework_create(const struct bt_registry *registry, struct bt_config *co
 		.gates = bt_config_gates(config),
 		.framework = framework,
 		.scheduler_name = framework->scheduler_name,
+		.snapshot = {.state = state},
 	};
 	code = build(framework, registry, err);
 	if (code != BERTH_OK) {

@@ -81,7 +81,7 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 {
 	struct bt_adapted *adapted = bt_adapted_of(plugin);
 	const struct berth_node_info *const *nodes =
-		bt_lib_node_infos(adapted->handle->state, slots, slot_count, cycle->arena);
+		bt_lib_node_infos(&adapted->handle->snapshot, slots, slot_count, cycle->arena);
 	struct bt_status status = adapted->outside.pre_score(adapted->plugin,
 		berth_cycle_state_of(cycle), berth_const_pod_info_of(pod), nodes, slot_count);
 

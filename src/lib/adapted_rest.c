@@ -57,9 +57,10 @@ static enum bt_queueing_hint ask_hint(struct bt_plugin *plugin, uint32_t index,
 	}
 #define ALL_HINTS(X) \
 	X(0) \
-	X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) \
-		X(17) X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) \
-			X(30) X(31)
+	X(1) \
+	X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) \
+		X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30) \
+			X(31)
 ALL_HINTS(HINT)
 
 #define HINT_NAME(index) hint_##index,
@@ -132,15 +133,31 @@ static struct bt_status sign(
 	return bt_adapted_status(adapted, status, out->arena);
 }
 
-/** --- after the choice --- */
+/** --- after the choice: the pod is in the state, but not in the snapshot --- */
+
+static void hide(const struct bt_adapted *adapted, const struct bt_pod_info *pod, uint32_t slot)
+{
+	struct bt_snapshot_view *view = &adapted->handle->framework->handle.snapshot;
+
+	view->assumed = pod;
+	view->assumed_slot = slot;
+}
+
+static void unhide(const struct bt_adapted *adapted)
+{
+	adapted->handle->framework->handle.snapshot.assumed = NULL;
+}
 
 static struct bt_status reserve(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot)
 {
 	struct bt_adapted *adapted = bt_adapted_of(plugin);
+
+	hide(adapted, pod, slot);
 	struct bt_status status =
 		adapted->outside.reserve(adapted->plugin, berth_cycle_state_of(cycle),
 			berth_const_pod_info_of(pod), bt_adapted_node_name(adapted, slot));
+	unhide(adapted);
 
 	return bt_adapted_status(adapted, status, cycle->arena);
 }
@@ -150,8 +167,10 @@ static void unreserve(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 {
 	struct bt_adapted *adapted = bt_adapted_of(plugin);
 
+	hide(adapted, pod, slot);
 	adapted->outside.unreserve(adapted->plugin, berth_cycle_state_of(cycle),
 		berth_const_pod_info_of(pod), bt_adapted_node_name(adapted, slot));
+	unhide(adapted);
 }
 
 static struct bt_status permit(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
@@ -159,9 +178,12 @@ static struct bt_status permit(struct bt_plugin *plugin, struct bt_cycle_state *
 {
 	struct bt_adapted *adapted = bt_adapted_of(plugin);
 	int64_t timeout_ns = 0;
+
+	hide(adapted, pod, slot);
 	struct bt_status status = adapted->outside.permit(adapted->plugin,
 		berth_cycle_state_of(cycle), berth_const_pod_info_of(pod),
 		bt_adapted_node_name(adapted, slot), &timeout_ns);
+	unhide(adapted);
 
 	*out_timeout_ns = timeout_ns;
 	return bt_adapted_status(adapted, status, cycle->arena);

@@ -56,7 +56,7 @@ BT_LIB_CONVERT(pod, bt_pod, berth_pod)
 BT_LIB_CONVERT(pod_info, bt_pod_info, berth_pod_info)
 BT_LIB_CONVERT(plugins, bt_config_plugins, berth_plugins)
 BT_LIB_CONVERT(profile, bt_config_profile, berth_profile)
-BT_LIB_CONVERT(shared_lister, bt_state, berth_shared_lister)
+BT_LIB_CONVERT(shared_lister, bt_snapshot_view, berth_shared_lister)
 BT_LIB_CONVERT(waiting_pod, bt_waiting_pod, berth_waiting_pod)
 
 #endif

@@ -45,32 +45,35 @@ const struct berth_shared_lister *berth_handle_snapshot_shared_lister(
 
 	/* Other pods' cycles change the snapshot while this one is being bound. */
 	BT_ASSERT_SLOW(inside->binding_calls == 0);
-	return inside->binding_calls == 0 ? berth_const_shared_lister_of(inside->state) : NULL;
+	return inside->binding_calls == 0 ? berth_const_shared_lister_of(&inside->snapshot) : NULL;
 }
 
 uint32_t berth_shared_lister_count(const struct berth_shared_lister *lister)
 {
 	const uint32_t *slots = NULL;
 
-	return bt_snapshot_placement_slots(bt_const_shared_lister_of(lister), &slots);
+	return bt_snapshot_placement_slots(bt_const_shared_lister_of(lister)->state, &slots);
 }
 
-static const struct berth_node_info *const *infos_of(const struct bt_state *state,
-	const uint32_t *slots, uint32_t count, struct bt_arena *arena, uint32_t *out_count)
+static void init_info(const struct bt_snapshot_view *view, uint32_t slot, struct bt_arena *arena,
+	struct bt_node_info *info)
 {
-	*out_count = count;
-	return bt_lib_node_infos(state, slots, count, arena);
+	bt_node_info_init(info, view->state, slot);
+	if (view->assumed != NULL && view->assumed_slot == slot) {
+		int result = bt_node_info_remove_pod(info, arena, view->assumed, NULL);
+		(void)result; /* not found: it is no longer assumed, which is as good */
+	}
 }
 
-const struct berth_node_info *const *bt_lib_node_infos(
-	const struct bt_state *state, const uint32_t *slots, uint32_t count, struct bt_arena *arena)
+const struct berth_node_info *const *bt_lib_node_infos(const struct bt_snapshot_view *view,
+	const uint32_t *slots, uint32_t count, struct bt_arena *arena)
 {
 	struct bt_node_info *infos = BT_ARENA_NEW_ARRAY(arena, struct bt_node_info, count);
 	const struct berth_node_info **list =
 		BT_ARENA_NEW_ARRAY(arena, const struct berth_node_info *, count);
 
 	for (uint32_t i = 0; i < count; i++) {
-		bt_node_info_init(&infos[i], state, slots[i]);
+		init_info(view, slots[i], arena, &infos[i]);
 		list[i] = berth_const_node_info_of(&infos[i]);
 	}
 	return list;
@@ -79,36 +82,40 @@ const struct berth_node_info *const *bt_lib_node_infos(
 const struct berth_node_info *const *berth_shared_lister_list(
 	const struct berth_shared_lister *lister, struct berth_arena *arena, uint32_t *out_count)
 {
-	const struct bt_state *state = bt_const_shared_lister_of(lister);
+	const struct bt_snapshot_view *view = bt_const_shared_lister_of(lister);
 	const uint32_t *slots = NULL;
-	uint32_t count = bt_snapshot_placement_slots(state, &slots);
 
-	return infos_of(state, slots, count, bt_arena_of(arena), out_count);
+	*out_count = bt_snapshot_placement_slots(view->state, &slots);
+	return bt_lib_node_infos(view, slots, *out_count, bt_arena_of(arena));
 }
 
 const struct berth_node_info *const *berth_shared_lister_have_pods_with_affinity_list(
 	const struct berth_shared_lister *lister, struct berth_arena *arena, uint32_t *out_count)
 {
-	const struct bt_state *state = bt_const_shared_lister_of(lister);
+	const struct bt_snapshot_view *view = bt_const_shared_lister_of(lister);
+	const struct bt_snapshot *snapshot = &view->state->snapshot;
 
-	return infos_of(state, state->snapshot.affinity_list.items,
-		state->snapshot.affinity_list.count, bt_arena_of(arena), out_count);
+	*out_count = snapshot->affinity_list.count;
+	return bt_lib_node_infos(
+		view, snapshot->affinity_list.items, *out_count, bt_arena_of(arena));
 }
 
 const struct berth_node_info *const *berth_shared_lister_have_pods_with_required_anti_affinity_list(
 	const struct berth_shared_lister *lister, struct berth_arena *arena, uint32_t *out_count)
 {
-	const struct bt_state *state = bt_const_shared_lister_of(lister);
+	const struct bt_snapshot_view *view = bt_const_shared_lister_of(lister);
+	const struct bt_snapshot *snapshot = &view->state->snapshot;
 
-	return infos_of(state, state->snapshot.anti_affinity_list.items,
-		state->snapshot.anti_affinity_list.count, bt_arena_of(arena), out_count);
+	*out_count = snapshot->anti_affinity_list.count;
+	return bt_lib_node_infos(
+		view, snapshot->anti_affinity_list.items, *out_count, bt_arena_of(arena));
 }
 
 int berth_shared_lister_get(const struct berth_shared_lister *lister, struct berth_str node_name,
 	struct berth_arena *arena, const struct berth_node_info **out_node, struct berth_error *err)
 {
-	const struct bt_state *state = bt_const_shared_lister_of(lister);
-	uint32_t slot = bt_state_snapshot_find(state, node_name);
+	const struct bt_snapshot_view *view = bt_const_shared_lister_of(lister);
+	uint32_t slot = bt_state_snapshot_find(view->state, node_name);
 
 	if (slot == BT_SLOT_NONE) {
 		return bt_error_set(err, BERTH_ERR_NOT_FOUND,
@@ -116,7 +123,7 @@ int berth_shared_lister_get(const struct berth_shared_lister *lister, struct ber
 	}
 	struct bt_node_info *info = BT_ARENA_NEW(bt_arena_of(arena), struct bt_node_info);
 
-	bt_node_info_init(info, state, slot);
+	init_info(view, slot, bt_arena_of(arena), info);
 	*out_node = berth_const_node_info_of(info);
 	return BERTH_OK;
 }
@@ -124,7 +131,7 @@ int berth_shared_lister_get(const struct berth_shared_lister *lister, struct ber
 bool berth_shared_lister_is_pvc_used_by_pods(
 	const struct berth_shared_lister *lister, struct berth_str claim_key)
 {
-	return bt_state_is_claim_used(bt_const_shared_lister_of(lister), claim_key);
+	return bt_state_is_claim_used(bt_const_shared_lister_of(lister)->state, claim_key);
 }
 
 /** --- waiting pods --- */

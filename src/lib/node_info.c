@@ -42,3 +42,17 @@ int64_t berth_node_info_requested_memory_bytes(const struct berth_node_info *nod
 {
 	return bt_const_node_info_of(node)->requested_memory_bytes;
 }
+
+uint32_t berth_node_info_pod_count(const struct berth_node_info *node)
+{
+	return bt_node_info_pod_count(bt_const_node_info_of(node));
+}
+
+const struct berth_pod_info *berth_node_info_pod_at(
+	const struct berth_node_info *node, uint32_t index, struct berth_arena *arena)
+{
+	struct bt_pod_info *info = BT_ARENA_NEW(bt_arena_of(arena), struct bt_pod_info);
+
+	bt_node_info_pod_at(bt_const_node_info_of(node), index, info);
+	return berth_const_pod_info_of(info);
+}

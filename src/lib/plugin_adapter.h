@@ -16,7 +16,7 @@ struct bt_plugin_registration {
 /** Fill ops; name, create and context are set. The registration must not move afterwards. */
 void bt_plugin_registration_init(struct bt_plugin_registration *registration);
 
-/** Views of slots in the arena. */
-const struct berth_node_info *const *bt_lib_node_infos(const struct bt_state *state,
+/** Infos of slots in the arena. */
+const struct berth_node_info *const *bt_lib_node_infos(const struct bt_snapshot_view *view,
 	const uint32_t *slots, uint32_t count, struct bt_arena *arena);
 #endif
