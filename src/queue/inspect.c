@@ -152,7 +152,9 @@ static const char *check_entry(const struct bt_queue *queue, const struct bt_que
 			!bt_rejectors_equal(&class->pending_plugins, &entry->pending_plugins)) {
 			return "an unschedulable pod is in a group that does not fit it";
 		}
-	} else if (bt_queue_entry_is_gated(entry)) {
+	} else if (bt_queue_entry_is_gated(entry) &&
+		(queue->pops_backoff || entry->place == BT_QUEUE_ACTIVE)) {
+		/* Without the gate nobody is asked in front of the backoff queues. */
 		return "a gated pod is not among the unschedulable";
 	}
 	return NULL;

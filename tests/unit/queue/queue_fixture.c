@@ -9,8 +9,6 @@
 
 #define START_NS (100 * QUEUE_SECOND)
 
-/* --- life --- */
-
 static void remember_warning(void *context, struct bt_str line)
 {
 	struct queue_fixture *fixture = context;
@@ -197,12 +195,6 @@ enum bt_queueing_hint queue_hint_error(BT_UNUSED struct bt_plugin *plugin,
 
 /* --- objects --- */
 
-static struct bt_object *keep(struct queue_fixture *fixture, struct bt_object *object)
-{
-	bt_vec_push(&fixture->objects, object);
-	return object;
-}
-
 struct bt_object *queue_object(struct queue_fixture *fixture, enum bt_kind kind, const char *json)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
@@ -213,7 +205,8 @@ struct bt_object *queue_object(struct queue_fixture *fixture, enum bt_kind kind,
 	bt_json_reader_init(&reader, unquoted(&fixture->arena, json));
 	code = bt_object_decode_as(kind, &reader, &object, &err);
 	ck_assert_msg(code == 0, "%s: %s", json, berth_error_message(&err));
-	return keep(fixture, object);
+	bt_vec_push(&fixture->objects, object);
+	return object;
 }
 
 struct bt_object *queue_pod(struct queue_fixture *fixture, const char *json)
@@ -230,7 +223,8 @@ struct bt_object *queue_pod(struct queue_fixture *fixture, const char *json)
 	if (pod.spec.scheduler_name.length == 0) {
 		pod.spec.scheduler_name = fixture->profiles.frameworks.items[0]->scheduler_name;
 	}
-	return keep(fixture, bt_object_create(BT_KIND_POD, &pod));
+	bt_vec_push(&fixture->objects, bt_object_create(BT_KIND_POD, &pod));
+	return fixture->objects.items[fixture->objects.count - 1];
 }
 
 /* --- operations --- */

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plugins whose hints look at various parts of a pod. */
+#include "base/error.h"
+#include "framework/cluster_event.h"
+#include "queue_walk.h"
+
+bool walk_gate_open[2];
+
+static uint32_t digit_of(struct bt_str name)
+{
+	return name.length == 0 ? 0 : (uint32_t)(unsigned char)name.data[name.length - 1];
+}
+
+static uint32_t object_digit(const void *old_object, const void *new_object)
+{
+	/* Every object starts with its metadata. */
+	const struct bt_object_meta *meta = new_object != NULL ? new_object : old_object;
+
+	return digit_of(meta->name);
+}
+
+static bool is_about(struct bt_str uid, const void *old_object, const void *new_object)
+{
+	const struct bt_object_meta *meta = new_object != NULL ? new_object : old_object;
+
+	return bt_str_equal(meta->uid, uid);
+}
+
+/* By shape: priority and tolerations; and whether it is the pod itself. */
+static enum bt_queueing_hint hint_a(
+	const struct bt_pod *pod, const void *old_object, const void *new_object, bool *failed)
+{
+	uint32_t shape = (uint32_t)pod->spec.priority.value + 3 * pod->spec.tolerations.count;
+
+	*failed = false;
+	if (is_about(pod->metadata.uid, old_object, new_object)) {
+		return BT_HINT_QUEUE;
+	}
+	return (shape + object_digit(old_object, new_object)) % 3 == 0 ? BT_HINT_QUEUE
+								       : BT_HINT_SKIP;
+}
+
+/* By labels. */
+static enum bt_queueing_hint hint_b(
+	const struct bt_pod *pod, const void *old_object, const void *new_object, bool *failed)
+{
+	uint32_t label = 0;
+
+	if (pod->metadata.labels.count > 0) {
+		label = digit_of(pod->metadata.labels.items[0].value);
+	}
+	*failed = false;
+	return (label + object_digit(old_object, new_object)) % 2 == 0 ? BT_HINT_QUEUE
+								       : BT_HINT_SKIP;
+}
+
+/* By name. */
+static enum bt_queueing_hint hint_c(
+	const struct bt_pod *pod, const void *old_object, const void *new_object, bool *failed)
+{
+	*failed = false;
+	return (digit_of(pod->metadata.name) + object_digit(old_object, new_object)) % 4 == 0
+		? BT_HINT_QUEUE
+		: BT_HINT_SKIP;
+}
+
+/* Fails for some objects, and skips for the others. */
+static enum bt_queueing_hint hint_e(BT_UNUSED const struct bt_pod *pod, const void *old_object,
+	const void *new_object, bool *failed)
+{
+	*failed = object_digit(old_object, new_object) % 4 == 0;
+	return BT_HINT_SKIP;
+}
+
+/* By namespace. */
+static enum bt_queueing_hint hint_n(
+	const struct bt_pod *pod, const void *old_object, const void *new_object, bool *failed)
+{
+	*failed = false;
+	return (digit_of(pod->metadata.namespace_) + object_digit(old_object, new_object)) % 3 == 0
+		? BT_HINT_QUEUE
+		: BT_HINT_SKIP;
+}
+
+static enum bt_queueing_hint hint_skip(BT_UNUSED const struct bt_pod *pod,
+	BT_UNUSED const void *old_object, BT_UNUSED const void *new_object, bool *failed)
+{
+	*failed = false;
+	return BT_HINT_SKIP;
+}
+
+static bool gated_by_g(const struct bt_pod *pod)
+{
+	return !walk_gate_open[0] && digit_of(pod->metadata.name) % 4 == 0;
+}
+
+static bool gated_by_h(const struct bt_pod *pod)
+{
+	return !walk_gate_open[1] && digit_of(pod->metadata.name) % 6 == 0;
+}
+
+#define ADAPTER(name) \
+	static enum bt_queueing_hint adapter_##name(BT_UNUSED struct bt_plugin *plugin, \
+		const struct bt_pod_info *pod, const void *old_object, const void *new_object, \
+		struct berth_error *err) \
+	{ \
+		bool failed = false; \
+		enum bt_queueing_hint hint = \
+			hint_##name(pod->object, old_object, new_object, &failed); \
+\
+		if (failed) { \
+			(void)bt_error_set(err, BERTH_ERR_INVALID, "cannot say"); \
+		} \
+		return hint; \
+	}
+
+ADAPTER(a)
+ADAPTER(b)
+ADAPTER(c)
+ADAPTER(e)
+ADAPTER(n)
+ADAPTER(skip)
+
+#define LABEL_BIT BT_ACTION_UPDATE_NODE_LABEL
+
+static const struct bt_event_registration events_a[] = {
+	{{BT_RESOURCE_NODE, BT_ACTION_ADD | LABEL_BIT}, adapter_a},
+	{{BT_RESOURCE_POD, BT_ACTION_DELETE | BT_ACTION_UPDATE_POD_TOLERATION}, adapter_a},
+};
+static const struct bt_event_registration events_b[] = {
+	{{BT_RESOURCE_NODE,
+		 BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_TAINT | BT_ACTION_UPDATE_NODE_ALLOCATABLE},
+		adapter_b},
+	{{BT_RESOURCE_POD, BT_ACTION_ADD | BT_ACTION_UPDATE_POD_LABEL}, adapter_b},
+};
+static const struct bt_event_registration events_c[] = {
+	{{BT_RESOURCE_POD, BT_ACTION_UPDATE}, adapter_c},
+	{{BT_RESOURCE_PERSISTENT_VOLUME, BT_ACTION_ADD | BT_ACTION_UPDATE}, adapter_c},
+};
+static const struct bt_event_registration events_d[] = {
+	{{BT_RESOURCE_NODE, BT_ACTION_ADD}, NULL},
+};
+static const struct bt_event_registration events_e[] = {
+	{{BT_RESOURCE_ANY, LABEL_BIT}, adapter_e},
+};
+static const struct bt_event_registration events_n[] = {
+	{{BT_RESOURCE_NODE, LABEL_BIT | BT_ACTION_UPDATE_NODE_TAINT}, adapter_n},
+};
+static const struct bt_event_registration events_g[] = {
+	{{BT_RESOURCE_NODE, BT_ACTION_DELETE}, adapter_b},
+	{{BT_RESOURCE_PERSISTENT_VOLUME, BT_ACTION_ADD}, NULL},
+};
+static const struct bt_event_registration events_h[] = {
+	{{BT_RESOURCE_POD, BT_ACTION_DELETE}, adapter_skip},
+};
+
+#define EVENTS(letter) .events = events_##letter, .event_count = BT_ARRAY_LENGTH(events_##letter)
+
+const struct model_plugin walk_plugins[MODEL_PLUGINS] = {
+	{.name = "A", EVENTS(a), .in_profile = {true, true}, .hint = hint_a},
+	{.name = "B", EVENTS(b), .in_profile = {true, false}, .hint = hint_b},
+	{.name = "C", EVENTS(c), .in_profile = {true, true}, .hint = hint_c},
+	{.name = "D", EVENTS(d), .in_profile = {true, false}},
+	{.name = "E", EVENTS(e), .in_profile = {true, false}, .hint = hint_e},
+	{.name = "N", EVENTS(n), .in_profile = {true, true}, .hint = hint_n},
+	{.name = "G", EVENTS(g), .in_profile = {true, true}, .hint = hint_b, .gates = gated_by_g},
+	{.name = "H",
+		EVENTS(h),
+		.in_profile = {true, false},
+		.hint = hint_skip,
+		.gates = gated_by_h},
+};
+
+static struct bt_status pre_enqueue(
+	struct bt_plugin *plugin, const struct bt_pod_info *pod, BT_UNUSED struct bt_arena *arena)
+{
+	bool gated =
+		plugin->ops->name[0] == 'G' ? gated_by_g(pod->object) : gated_by_h(pod->object);
+
+	return bt_status_code_only(
+		gated ? BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE : BT_STATUS_SUCCESS);
+}
+
+/** Of E: shared for nodes, each pod by itself for anything else. */
+static enum bt_hint_scope scope_of_e(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED const struct bt_shape *shape, const struct bt_cluster_event *event,
+	BT_UNUSED const void *old_object, BT_UNUSED const void *new_object)
+{
+	return bt_str_equal_c(event->resource, "Node") ? BT_HINT_SCOPE_SHAPE : BT_HINT_SCOPE_POD;
+}
+
+void walk_make_fakes(struct fake fakes[MODEL_PLUGINS])
+{
+	static const enum bt_hint_scope scopes[MODEL_PLUGINS] = {BT_HINT_SCOPE_SHAPE,
+		BT_HINT_SCOPE_LABELS, BT_HINT_SCOPE_POD, BT_HINT_SCOPE_POD, BT_HINT_SCOPE_SHAPE,
+		BT_HINT_SCOPE_NAMESPACE, BT_HINT_SCOPE_LABELS, BT_HINT_SCOPE_SHAPE};
+
+	for (uint32_t i = 0; i < MODEL_PLUGINS; i++) {
+		fakes[i] = queue_rejector(walk_plugins[i].name, walk_plugins[i].events,
+			walk_plugins[i].event_count, false);
+		fakes[i].ops.hint_scope = scopes[i];
+		if (walk_plugins[i].gates != NULL) {
+			fakes[i].ops.pre_enqueue = pre_enqueue;
+		}
+	}
+	fakes[4].ops.hint_scope_of = scope_of_e;
+}
