@@ -8,6 +8,8 @@
 void bt_budgets_finish(struct bt_budgets *budgets)
 {
 	bt_vec_finish(&budgets->budgets);
+	bt_vec_finish(&budgets->keys);
+	bt_vec_finish(&budgets->others);
 	bt_arena_finish(&budgets->arena);
 	budgets->loaded = false;
 }
@@ -26,6 +28,43 @@ static void read_disrupted_pods(struct bt_budgets *budgets,
 	}
 	out->disrupted_pods = names;
 	out->disrupted_pod_count = count;
+}
+
+static uint64_t key_hash(struct bt_str namespace_, struct bt_str key, struct bt_str value)
+{
+	return bt_hash_u64(
+		bt_hash_u64(bt_str_hash(value), bt_str_hash(key)), bt_str_hash(namespace_));
+}
+
+/** A requirement that names one value leads to the budget; any one will do. */
+static void index_budget(struct bt_budgets *budgets, uint32_t index)
+{
+	const struct bt_budget *budget = &budgets->budgets.items[index];
+
+	for (uint32_t i = 0; i < budget->selector.requirement_count; i++) {
+		const struct bt_requirement *requirement = &budget->selector.requirements[i];
+
+		if (requirement->operator_ == BT_SELECTOR_IN && requirement->value_count == 1) {
+			struct bt_budget_key key = {key_hash(budget->namespace_, requirement->key,
+							    requirement->values[0]),
+				index};
+
+			bt_vec_push(&budgets->keys, key);
+			return;
+		}
+	}
+	bt_vec_push(&budgets->others, index);
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	const struct bt_budget_key *left = a;
+	const struct bt_budget_key *right = b;
+
+	if (left->hash != right->hash) {
+		return left->hash < right->hash ? -1 : 1;
+	}
+	return left->budget < right->budget ? -1 : left->budget > right->budget;
 }
 
 /**
@@ -47,6 +86,7 @@ static void add_budget(struct bt_budgets *budgets, const struct bt_pod_disruptio
 	}
 	read_disrupted_pods(budgets, object, &budget);
 	bt_vec_push(&budgets->budgets, budget);
+	index_budget(budgets, budgets->budgets.count - 1);
 }
 
 void bt_budgets_refresh(struct bt_budgets *budgets, struct bt_state *state)
@@ -62,34 +102,22 @@ void bt_budgets_refresh(struct bt_budgets *budgets, struct bt_state *state)
 	budgets->loaded = true;
 	budgets->version = version;
 	budgets->budgets.count = 0;
+	budgets->keys.count = 0;
+	budgets->others.count = 0;
 	bt_arena_reset(&budgets->arena);
 	while ((object = bt_object_store_next(
 			&state->objects, BT_KIND_POD_DISRUPTION_BUDGET, all, &cursor)) != NULL) {
 		add_budget(budgets, object);
+	}
+	if (budgets->keys.count > 1) {
+		qsort(budgets->keys.items, budgets->keys.count, sizeof(budgets->keys.items[0]),
+			compare_keys);
 	}
 }
 
 void bt_budgets_begin_round(struct bt_budgets *budgets)
 {
 	budgets->round++;
-}
-
-/** First budget whose namespace is not before namespace_. */
-static uint32_t first_of_namespace(const struct bt_budgets *budgets, struct bt_str namespace_)
-{
-	uint32_t low = 0;
-	uint32_t high = budgets->budgets.count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (bt_str_compare(budgets->budgets.items[middle].namespace_, namespace_) < 0) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
 }
 
 static bool covers(const struct bt_budget *budget, const struct bt_pod_info *pod)
@@ -111,33 +139,105 @@ static bool charge(struct bt_budget *budget, uint64_t round)
 	return budget->left < 0;
 }
 
-static bool charge_all(struct bt_budgets *budgets, const struct bt_pod_info *pod, bool stop)
+static bool covers_and_is_used_up(
+	struct bt_budgets *budgets, uint32_t index, const struct bt_pod_info *pod)
 {
+	struct bt_budget *budget = &budgets->budgets.items[index];
+
+	return bt_str_equal(budget->namespace_, pod->namespace_) && covers(budget, pod) &&
+		charge(budget, budgets->round);
+}
+
+/** First key whose hash is not below. */
+static uint32_t first_key(const struct bt_budgets *budgets, uint64_t hash)
+{
+	uint32_t low = 0;
+	uint32_t high = budgets->keys.count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (budgets->keys.items[middle].hash < hash) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low;
+}
+
+/** First of a list of budgets whose namespace is not before namespace_; list NULL: all of them. */
+static uint32_t first_of_namespace(const struct bt_budgets *budgets, const uint32_t *list,
+	uint32_t count, struct bt_str namespace_)
+{
+	uint32_t low = 0;
+	uint32_t high = count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		uint32_t index = list != NULL ? list[middle] : middle;
+
+		if (bt_str_compare(budgets->budgets.items[index].namespace_, namespace_) < 0) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low;
+}
+
+static bool charge_by_label(struct bt_budgets *budgets, const struct bt_pod_info *pod,
+	struct bt_str key, struct bt_str value)
+{
+	uint64_t hash = key_hash(pod->namespace_, key, value);
 	bool violated = false;
 
-	if (pod->labels == NULL || pod->labels->count == 0) {
-		return false;
-	}
-	for (uint32_t i = first_of_namespace(budgets, pod->namespace_);
-		i < budgets->budgets.count && !(stop && violated); i++) {
-		struct bt_budget *budget = &budgets->budgets.items[i];
-
-		if (!bt_str_equal(budget->namespace_, pod->namespace_)) {
-			break;
-		}
-		if (covers(budget, pod) && charge(budget, budgets->round)) {
-			violated = true;
-		}
+	for (uint32_t i = first_key(budgets, hash);
+		i < budgets->keys.count && budgets->keys.items[i].hash == hash; i++) {
+		violated |= covers_and_is_used_up(budgets, budgets->keys.items[i].budget, pod);
 	}
 	return violated;
 }
 
 bool bt_budgets_charge(struct bt_budgets *budgets, const struct bt_pod_info *pod)
 {
-	return charge_all(budgets, pod, false);
+	bool violated = false;
+
+	if (pod->labels == NULL || pod->labels->count == 0) {
+		return false;
+	}
+	for (uint32_t i = 0; i < pod->labels->count && budgets->keys.count != 0; i++) {
+		violated |= charge_by_label(
+			budgets, pod, pod->labels->items[i].key, pod->labels->items[i].value);
+	}
+	for (uint32_t i = first_of_namespace(
+		     budgets, budgets->others.items, budgets->others.count, pod->namespace_);
+		i < budgets->others.count; i++) {
+		uint32_t index = budgets->others.items[i];
+
+		if (!bt_str_equal(budgets->budgets.items[index].namespace_, pod->namespace_)) {
+			break;
+		}
+		violated |= covers_and_is_used_up(budgets, index, pod);
+	}
+	return violated;
 }
 
+/** The order matters here, so the budgets of the namespace are walked one by one. */
 bool bt_budgets_charge_until_violated(struct bt_budgets *budgets, const struct bt_pod_info *pod)
 {
-	return charge_all(budgets, pod, true);
+	if (pod->labels == NULL || pod->labels->count == 0) {
+		return false;
+	}
+	for (uint32_t i =
+			first_of_namespace(budgets, NULL, budgets->budgets.count, pod->namespace_);
+		i < budgets->budgets.count; i++) {
+		if (!bt_str_equal(budgets->budgets.items[i].namespace_, pod->namespace_)) {
+			break;
+		}
+		if (covers_and_is_used_up(budgets, i, pod)) {
+			return true;
+		}
+	}
+	return false;
 }

@@ -24,10 +24,19 @@ struct bt_budget {
 	uint64_t round;
 };
 
+/** A budget that only covers pods with one certain label: hash of namespace, key and value. */
+struct bt_budget_key {
+	uint64_t hash;
+	uint32_t budget;
+};
+
+/** Each budget is found by a key or listed among the others. */
 struct bt_budgets {
-	struct bt_arena arena;            /* what the budgets point to */
-	BT_VEC(struct bt_budget) budgets; /* ascending by namespace */
-	uint64_t version;                 /* of the stored objects */
+	struct bt_arena arena;             /* what the budgets point to */
+	BT_VEC(struct bt_budget) budgets;  /* ascending by namespace */
+	BT_VEC(struct bt_budget_key) keys; /* ascending by hash, then budget */
+	BT_VEC(uint32_t) others;           /* ascending */
+	uint64_t version;                  /* of the stored objects */
 	bool loaded;
 	uint64_t round;
 };
