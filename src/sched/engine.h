@@ -222,7 +222,7 @@ struct bt_evaluation {
 	struct bt_cycle_state *cycle;
 };
 
-/** Refreshes the snapshot first. Memory: the engine's cycle arena. */
+/** Refreshes the snapshot first. Extenders are not asked. Memory: the engine's cycle arena. */
 void bt_engine_evaluate(struct bt_engine *engine, struct bt_framework *framework,
 	const struct bt_pod_info *pod, struct bt_evaluation *out_evaluation);
 #endif
