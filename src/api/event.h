@@ -50,4 +50,11 @@ struct bt_core_event {
 
 extern const struct bt_message bt_event_message;
 extern const struct bt_message bt_core_event_message;
+
+/**
+ * Append what upstream sends as the note of a FailedScheduling or Preempted event with this
+ * message: cut to 1024 bytes, with % sequences as a formatting function without arguments leaves
+ * them.
+ */
+void bt_event_note(struct bt_str message, struct bt_strbuf *out);
 #endif

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** What happens to a pod whose attempt failed. Spec 03 section 9. */
+#include "api/event.h"
 #include "api/identity.h"
 #include "sched/scheduler_private.h"
-
-/** Event notes longer than this are cut; conditions are not. Spec 01 section 5.18. */
-#define NOTE_BYTES_MAX 1024
-#define NOTE_CUT BT_STR(" ...")
 
 static void send_failed_scheduling(
 	const struct bt_scheduler *scheduler, const struct bt_pod *pod, struct bt_str message)
@@ -14,12 +11,7 @@ static void send_failed_scheduling(
 	if (scheduler->writer.event == NULL) {
 		return;
 	}
-	if (message.length > NOTE_BYTES_MAX) {
-		bt_strbuf_append(&note, message.data, NOTE_BYTES_MAX - NOTE_CUT.length);
-		bt_strbuf_append_str(&note, NOTE_CUT);
-	} else {
-		bt_strbuf_append_str(&note, message);
-	}
+	bt_event_note(message, &note);
 	scheduler->writer.event(scheduler->writer.context, pod, "Warning", "FailedScheduling",
 		"Scheduling", bt_strbuf_str(&note));
 	bt_strbuf_finish(&note);

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Notes of events: upstream hands the text to a formatting function as the format itself, without
+ * arguments, so sequences with % come out as Go prints what it lacks. Spec 03 section 9, 11b
+ * section 8.3.
+ */
+#include "api/event.h"
+#include "base/unicode.h"
+
+/** Longer ones are cut. Spec 01 section 5.18. */
+#define NOTE_BYTES_MAX 1024
+#define NOTE_CUT BT_STR(" ...")
+
+/** Go takes no larger width or precision. */
+#define NUMBER_MAX 1000000
+
+static bool is_flag(char c)
+{
+	return c == '#' || c == '0' || c == '+' || c == '-' || c == ' ';
+}
+
+/** Past the digits at `at`; past everything when they say too much. */
+static uint32_t skip_number(struct bt_str text, uint32_t at)
+{
+	uint32_t number = 0;
+	while (at < text.length && text.data[at] >= '0' && text.data[at] <= '9') {
+		number = number * 10 + (uint32_t)(text.data[at++] - '0');
+		if (number > NUMBER_MAX) {
+			return text.length;
+		}
+	}
+	return at;
+}
+
+/** Past "[n]", the number of an argument that does not exist. */
+static uint32_t skip_index(struct bt_str text, uint32_t at, bool *found)
+{
+	if (at >= text.length || text.data[at] != '[') {
+		return at;
+	}
+	*found = true;
+	for (uint32_t i = at + 1; i < text.length; i++) {
+		if (text.data[i] == ']') {
+			return i + 1;
+		}
+	}
+	return at + 1;
+}
+
+/** A width or precision: digits, or * for an argument that does not exist. */
+static uint32_t format_size(
+	struct bt_str text, uint32_t at, const char *complaint, struct bt_strbuf *out)
+{
+	if (at < text.length && text.data[at] == '*') {
+		bt_strbuf_append_c(out, complaint);
+		return at + 1;
+	}
+	return skip_number(text, at);
+}
+
+static uint32_t format_verb(struct bt_str text, uint32_t at, bool indexed, struct bt_strbuf *out)
+{
+	uint32_t rune;
+	uint32_t length = bt_utf8_decode(text.data + at, text.length - at, &rune);
+	if (text.data[at] == '%') {
+		bt_strbuf_append_char(out, '%');
+		return at + 1;
+	}
+	bt_strbuf_append_c(out, "%!");
+	if (length != 0) {
+		bt_strbuf_append(out, text.data + at, length);
+	} else {
+		bt_strbuf_append_c(out, "\xef\xbf\xbd"); /* U+FFFD */
+	}
+	bt_strbuf_append_c(out, indexed ? "(BADINDEX)" : "(MISSING)");
+	return at + (length != 0 ? length : 1);
+}
+
+/** What follows a percent sign. Returns where the plain text goes on. */
+static uint32_t format_sequence(struct bt_str text, uint32_t at, struct bt_strbuf *out)
+{
+	bool indexed = false;
+	while (at < text.length && is_flag(text.data[at])) {
+		at++;
+	}
+	at = skip_index(text, at, &indexed);
+	at = format_size(text, at, "%!(BADWIDTH)", out);
+	if (at < text.length && text.data[at] == '.') {
+		at = skip_index(text, at + 1, &indexed);
+		at = format_size(text, at, "%!(BADPREC)", out);
+	}
+	at = skip_index(text, at, &indexed);
+	if (at >= text.length) {
+		bt_strbuf_append_c(out, "%!(NOVERB)");
+		return at;
+	}
+	return format_verb(text, at, indexed, out);
+}
+
+static void format(struct bt_str text, struct bt_strbuf *out)
+{
+	for (uint32_t i = 0; i < text.length;) {
+		if (text.data[i] == '%') {
+			i = format_sequence(text, i + 1, out);
+		} else {
+			bt_strbuf_append_char(out, text.data[i++]);
+		}
+	}
+}
+
+void bt_event_note(struct bt_str message, struct bt_strbuf *out)
+{
+	if (message.length <= NOTE_BYTES_MAX) {
+		format(message, out);
+		return;
+	}
+	struct bt_strbuf cut = {0};
+	bt_strbuf_append(&cut, message.data, NOTE_BYTES_MAX - NOTE_CUT.length);
+	bt_strbuf_append_str(&cut, NOTE_CUT);
+	format(bt_strbuf_str(&cut), out);
+	bt_strbuf_finish(&cut);
+}
