@@ -154,3 +154,39 @@ enum bt_queueing_hint bt_fit_hint_after_node_change(const struct bt_handle *hand
 	bt_arena_finish(&arena);
 	return helps ? BT_HINT_QUEUE : BT_HINT_SKIP;
 }
+
+/** The pod names this resource in its requests, be it with 0. Without status resources. */
+static bool names_resource(const struct bt_resource_gates *gates, const struct bt_pod_info *pod,
+	struct bt_str resource)
+{
+	struct bt_arena arena = {0};
+	struct bt_request_options options = {.no_pod_level = !gates->pod_level_resources};
+	struct bt_resource_list list = bt_pod_requests(pod->shape->pod, &options, &arena);
+	bool named = bt_resource_list_find(&list, resource) != NULL;
+
+	bt_arena_finish(&arena);
+	return named;
+}
+
+enum bt_queueing_hint bt_fit_hint_after_class_change(const struct bt_resource_gates *gates,
+	const struct bt_pod_info *pod, const struct bt_device_class *old_class,
+	const struct bt_device_class *new_class)
+{
+	struct bt_str resource = new_class->spec.extended_resource_name;
+	struct bt_strbuf implicit = {0};
+	bool helps = false;
+
+	if (old_class != NULL && bt_str_equal(old_class->spec.extended_resource_name, resource)) {
+		return BT_HINT_SKIP;
+	}
+	if (old_class == NULL) {
+		bt_strbuf_append_c(&implicit, "deviceclass.resource.kubernetes.io/");
+		bt_strbuf_append_str(&implicit, new_class->metadata.name);
+		helps = names_resource(gates, pod, bt_strbuf_str(&implicit));
+		bt_strbuf_finish(&implicit);
+	}
+	if (!helps && resource.data != NULL) {
+		helps = names_resource(gates, pod, resource);
+	}
+	return helps ? BT_HINT_QUEUE : BT_HINT_SKIP;
+}

@@ -2,6 +2,7 @@
 #ifndef BT_PLUGINS_COMMON_FIT_HINTS_H
 #define BT_PLUGINS_COMMON_FIT_HINTS_H
 /** Queueing hints of NodeResourcesFit. Spec: 05 section 11.9. */
+#include "api/resource_slice.h"
 #include "api/resources.h"
 #include "framework/plugin.h"
 
@@ -18,4 +19,8 @@ enum bt_queueing_hint bt_fit_hint_after_pod_change(const struct bt_resource_gate
 enum bt_queueing_hint bt_fit_hint_after_node_change(const struct bt_handle *handle,
 	const struct bt_resource_gates *gates, const struct bt_pod_info *pod,
 	const struct bt_node *old_node, const struct bt_node *new_node);
+/** Spec 04 (hints) section 6.7: old_class is NULL for an added one. */
+enum bt_queueing_hint bt_fit_hint_after_class_change(const struct bt_resource_gates *gates,
+	const struct bt_pod_info *pod, const struct bt_device_class *old_class,
+	const struct bt_device_class *new_class);
 #endif

@@ -5,10 +5,11 @@
  *
  * Not yet restricted: resource claims of a pod have no effect until spec chapter 12 is implemented.
  * For pods without claims this is all there is: no PreScore, so every node is scored, with 0.
- * Nothing is rejected, so the hints of the registered events are never asked.
+ * Nothing is rejected yet, so the hints (dynamic_resources_hints.c) are never asked.
  */
 #include "plugins/common_inert.h"
 #include "plugins/common_plugin.h"
+#include "plugins/dynamic_resources.h"
 #include "plugins/in_tree.h"
 
 /** What a pod without claims leaves behind: that PreFilter was there. */
@@ -52,25 +53,6 @@ static struct bt_status sign(BT_UNUSED struct bt_plugin *plugin, const struct bt
 	return BT_STATUS_OK;
 }
 
-static const struct bt_event_registration events[] = {
-	{{BT_RESOURCE_NODE,
-		 BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_LABEL | BT_ACTION_UPDATE_NODE_ALLOCATABLE},
-		NULL},
-	{{BT_RESOURCE_RESOURCE_CLAIM, BT_ACTION_ADD | BT_ACTION_UPDATE}, NULL},
-	{{BT_RESOURCE_POD, BT_ACTION_UPDATE_POD_GENERATED_RESOURCE_CLAIM}, NULL},
-	{{BT_RESOURCE_DEVICE_CLASS, BT_ACTION_ADD | BT_ACTION_UPDATE}, NULL},
-	{{BT_RESOURCE_RESOURCE_SLICE, BT_ACTION_ADD | BT_ACTION_UPDATE}, NULL},
-};
-
-static int events_to_register(BT_UNUSED struct bt_plugin *plugin,
-	const struct bt_event_registration **out_events, uint32_t *out_count,
-	BT_UNUSED struct berth_error *err)
-{
-	*out_events = events;
-	*out_count = BT_ARRAY_LENGTH(events);
-	return 0;
-}
-
 static int create(const struct bt_plugin_args *args, const struct bt_handle *handle,
 	struct bt_plugin **out_plugin, struct berth_error *err)
 {
@@ -86,7 +68,8 @@ const struct bt_plugin_ops bt_dynamic_resources_plugin = {
 	.destroy = bt_plain_plugin_destroy,
 	.pure = true,
 	.pre_enqueue = bt_inert_pre_enqueue,
-	.events_to_register = events_to_register,
+	.hint_scope_of = bt_dynamic_resources_hint_scope,
+	.events_to_register = bt_dynamic_resources_events_to_register,
 	.sign = sign,
 	.pre_filter = pre_filter,
 	.filter = bt_inert_filter,

@@ -4,8 +4,10 @@
  * section 6. Never enabled by default.
  *
  * Not yet restricted: members of a pod group are placed one by one until spec chapter 09 is
- * implemented. Nothing is rejected, so the hints of the registered events are never asked.
+ * implemented. Nothing is rejected yet, so the hints are never asked. Hints: 04 (hints) section
+ * 6.17.
  */
+#include "api/scheduling.h"
 #include "plugins/common_inert.h"
 #include "plugins/common_plugin.h"
 #include "plugins/in_tree.h"
@@ -17,9 +19,42 @@ static struct bt_status permit(BT_UNUSED struct bt_plugin *plugin,
 	return BT_STATUS_OK;
 }
 
+static const struct bt_pod_scheduling_group *group_of(const struct bt_pod_info *pod)
+{
+	return bt_plugin_pod_spec(pod)->scheduling_group;
+}
+
+static enum bt_queueing_hint after_pod_added(BT_UNUSED struct bt_plugin *plugin,
+	const struct bt_pod_info *pod, BT_UNUSED const void *old_object, const void *new_object,
+	BT_UNUSED struct berth_error *err)
+{
+	const struct bt_pod *added = new_object;
+	const struct bt_pod_scheduling_group *group = group_of(pod);
+
+	return group != NULL && added->spec.scheduling_group != NULL &&
+			bt_str_equal(added->metadata.namespace_, pod->namespace_) &&
+			bt_str_equal(
+				added->spec.scheduling_group->pod_group_name, group->pod_group_name)
+		? BT_HINT_QUEUE
+		: BT_HINT_SKIP;
+}
+
+static enum bt_queueing_hint after_group_added(BT_UNUSED struct bt_plugin *plugin,
+	const struct bt_pod_info *pod, BT_UNUSED const void *old_object, const void *new_object,
+	BT_UNUSED struct berth_error *err)
+{
+	const struct bt_pod_group *added = new_object;
+	const struct bt_pod_scheduling_group *group = group_of(pod);
+
+	return group != NULL && bt_str_equal(added->metadata.namespace_, pod->namespace_) &&
+			bt_str_equal(added->metadata.name, group->pod_group_name)
+		? BT_HINT_QUEUE
+		: BT_HINT_SKIP;
+}
+
 static const struct bt_event_registration events[] = {
-	{{BT_RESOURCE_POD, BT_ACTION_ADD}, NULL},
-	{{BT_RESOURCE_POD_GROUP, BT_ACTION_ADD}, NULL},
+	{{BT_RESOURCE_POD, BT_ACTION_ADD}, after_pod_added},
+	{{BT_RESOURCE_POD_GROUP, BT_ACTION_ADD}, after_group_added},
 };
 
 static int events_to_register(BT_UNUSED struct bt_plugin *plugin,
@@ -42,6 +77,7 @@ const struct bt_plugin_ops bt_gang_scheduling_plugin = {
 	.create = create,
 	.destroy = bt_plain_plugin_destroy,
 	.pre_enqueue = bt_inert_pre_enqueue,
+	.hint_scope = BT_HINT_SCOPE_NAMESPACE,
 	.events_to_register = events_to_register,
 	.permit = permit,
 };

@@ -445,11 +445,19 @@ static enum bt_queueing_hint after_node_change(struct bt_plugin *plugin,
 		&instance_of(plugin)->gates, pod, old_object, new_object);
 }
 
+static enum bt_queueing_hint after_class_change(struct bt_plugin *plugin,
+	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
+	BT_UNUSED struct berth_error *err)
+{
+	return bt_fit_hint_after_class_change(
+		&instance_of(plugin)->gates, pod, old_object, new_object);
+}
+
 /* Device classes come last: they are registered only with their gate. */
 static const struct bt_event_registration events[] = {
 	{{BT_RESOURCE_POD, BT_ACTION_DELETE | BT_ACTION_UPDATE_POD_SCALE_DOWN}, after_pod_change},
 	{{BT_RESOURCE_NODE, BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_ALLOCATABLE}, after_node_change},
-	{{BT_RESOURCE_DEVICE_CLASS, BT_ACTION_ADD | BT_ACTION_UPDATE}, NULL},
+	{{BT_RESOURCE_DEVICE_CLASS, BT_ACTION_ADD | BT_ACTION_UPDATE}, after_class_change},
 };
 
 static int events_to_register(struct bt_plugin *plugin,
