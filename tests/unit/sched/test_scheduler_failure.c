@@ -47,13 +47,18 @@ static uint32_t in_flight(void)
 	return bt_queue_in_flight_count(bt_scheduler_queue(life.scheduler));
 }
 
-static const struct bt_pod *queued(void)
+static const struct bt_queue_entry *entry_of_p(void)
 {
 	const struct bt_queue_entry *entry =
 		bt_queue_find(bt_scheduler_queue(life.scheduler), BT_STR("default"), BT_STR("p"));
 
 	ck_assert_ptr_nonnull(entry);
-	return entry->object->value;
+	return entry;
+}
+
+static const struct bt_pod *queued(void)
+{
+	return entry_of_p()->object->value;
 }
 
 START_TEST(test_scheduler__edge_03_01_empty_cluster)
@@ -154,6 +159,56 @@ START_TEST(test_scheduler__edge_03_32_recreated_during_its_cycle)
 	ck_assert_uint_eq(in_flight(), 0);
 	ck_assert_str_eq(life_place(&life, "p"), "active");
 	ck_assert(bt_str_equal_c(queued()->metadata.uid, "another"));
+	life_finish(&life);
+}
+END_TEST
+
+START_TEST(test_scheduler__edge_04_35_recreated_in_flight)
+{
+	init_with_reserve(recreate_p);
+	ck_assert_int_eq(life_schedule(&life).outcome, BT_ATTEMPT_FAILED);
+	ck_assert_str_eq(life_log(&life), "");
+	ck_assert_uint_eq(in_flight(), 0);
+	ck_assert_str_eq(life_place(&life, "p"), "active");
+	ck_assert_uint_eq(entry_of_p()->attempts, 0);
+	ck_assert(bt_nominator_is_empty(&bt_scheduler_engine(life.scheduler)->nominator));
+	life_finish(&life);
+}
+END_TEST
+
+static void bind_p(void)
+{
+	life_pod(&life, "p", "", "'spec':{'nodeName':'n1'}");
+}
+
+START_TEST(test_scheduler__edge_04_36_bound_in_flight)
+{
+	init_with_reserve(bind_p);
+	ck_assert_int_eq(life_schedule(&life).outcome, BT_ATTEMPT_FAILED);
+	ck_assert_str_eq(life_place(&life, "p"), "-");
+	ck_assert_uint_eq(in_flight(), 0);
+	ck_assert_uint_eq(life_pod_count(&life), 1);
+	life_finish(&life);
+}
+END_TEST
+
+START_TEST(test_scheduler__edge_04_32_update_of_a_dropped_pod)
+{
+	static const char deleting[] = "'deletionTimestamp':'2026-01-01T00:00:00Z'";
+
+	init();
+	life_pod(&life, "p", deleting, "");
+	ck_assert_int_eq(life_schedule(&life).outcome, BT_ATTEMPT_SKIPPED);
+	ck_assert_str_eq(life_place(&life, "p"), "-");
+	(void)life_log(&life);
+	life_pod(&life, "p", deleting, "");
+	ck_assert_str_eq(life_place(&life, "p"), "active");
+	ck_assert_uint_eq(entry_of_p()->attempts, 0);
+	ck_assert_int_eq(life_schedule(&life).outcome, BT_ATTEMPT_SKIPPED);
+	ck_assert_str_eq(life_log(&life),
+		"event p Warning FailedScheduling Scheduling "
+		"skip schedule deleting pod: default/p\n");
+	ck_assert_str_eq(life_place(&life, "p"), "-");
 	life_finish(&life);
 }
 END_TEST
@@ -275,6 +330,8 @@ BT_TEST_MAIN("scheduler_failure", test_scheduler__edge_03_01_empty_cluster,
 	test_scheduler__edge_03_24_waits_for_the_plugin,
 	test_scheduler__edge_03_31_deleted_during_its_cycle,
 	test_scheduler__edge_03_32_recreated_during_its_cycle,
+	test_scheduler__edge_04_35_recreated_in_flight, test_scheduler__edge_04_36_bound_in_flight,
+	test_scheduler__edge_04_32_update_of_a_dropped_pod,
 	test_scheduler__edge_03_34_being_deleted_when_popped,
 	test_scheduler__edge_03_35_updated_in_flight,
 	test_scheduler__edge_03_36_same_condition_again,
