@@ -652,6 +652,26 @@ START_TEST(test_extender__search_goes_on_without_score_plugins)
 }
 END_TEST
 
+START_TEST(test_extender__silence_counts_as_narrowing)
+{
+	static const char *const names[] = {"n1", "n2"};
+	struct script filter =
+		script_make("F", FILTER | SCORE | FAKE_ROLE(FAKE_PRE_FILTER), SCRIPT_PLAIN);
+	struct extended extended;
+	struct bt_schedule_result result;
+
+	filter.fake.node_names = names;
+	filter.fake.node_name_count = 2;
+	init(&extended, "F", NAMES, SCRIPTS(&filter), 1);
+	world_add_nodes(&extended.world, 1, 3);
+	reply(&extended, "f", "{'NodeNames':[],'FailedNodes':{'n1':'x'}}");
+	result = world_schedule(&extended.world, "{}");
+	ck_assert_str_eq(world_message(&extended.world, &result),
+		"0/3 nodes are available: 1 x, 2 node(s) didn't satisfy plugin(s) [F].");
+	finish(&extended);
+}
+END_TEST
+
 #define FIT "NodeResourcesFit"
 
 START_TEST(test_extender__returned_objects_have_no_pods)
@@ -754,5 +774,5 @@ BT_TEST_MAIN("extender_cycle", test_extender__edge_11b_02_empty_answer,
 	test_extender__edge_03_22_weight, test_extender__statuses_are_a_map,
 	test_extender__nominated_node_is_asked_about_alone,
 	test_extender__search_goes_on_without_score_plugins,
-	test_extender__returned_objects_have_no_pods, test_extender__objects_go_on_as_they_came,
-	test_extender__carriers_are_made_at_the_start)
+	test_extender__silence_counts_as_narrowing, test_extender__returned_objects_have_no_pods,
+	test_extender__objects_go_on_as_they_came, test_extender__carriers_are_made_at_the_start)

@@ -285,7 +285,41 @@ START_TEST(test_extender__preemption_question)
 }
 END_TEST
 
-BT_TEST_MAIN("extender_life", test_extender__binds, test_extender__edge_11b_19_bind_fails,
+START_TEST(test_extender__only_what_it_explains_may_be_preempted)
+{
+	/* Nodes that went without a word are not looked at; those that may be resolved are. */
+	fill(A ",'filterVerb':'f','nodeCacheCapable':true");
+	for (int i = 1; i <= 2; i++) {
+		life_node(&life, i == 1 ? "n1" : "n2",
+			"'status':{'allocatable':{'pods':'5','cpu':'1'}}");
+	}
+	fake_poster_reply(&fake, "http://h:1/a/f", "{'NodeNames':[]}");
+	(void)life_schedule(&life);
+	ck_assert_ptr_ne(strstr(life_log(&life),
+				 "0/2 nodes are available: preemption: 0/2 nodes are available: 2 "
+				 "Preemption is not helpful for scheduling."),
+		NULL);
+	finish();
+	fill(A ",'filterVerb':'f','nodeCacheCapable':true");
+	for (int i = 1; i <= 2; i++) {
+		life_node(&life, i == 1 ? "n1" : "n2",
+			"'status':{'allocatable':{'pods':'5','cpu':'1'}}");
+	}
+	fake_poster_reply(&fake, "http://h:1/a/f",
+		"{'NodeNames':[],'FailedNodes':{'n1':'x'},'FailedAndUnresolvableNodes':{'n2':'y'}"
+		"}");
+	(void)life_schedule(&life);
+	/* Only n1 is tried, and it takes no victim to make room there: spec 08 section 5, 2b. */
+	ck_assert_ptr_ne(strstr(life_log(&life),
+				 "0/2 nodes are available: 1 x, 1 y. preemption: expected at least "
+				 "one victim pod on node \"n1\"\n"),
+		NULL);
+	finish();
+}
+END_TEST
+
+BT_TEST_MAIN("extender_life", test_extender__only_what_it_explains_may_be_preempted,
+	test_extender__binds, test_extender__edge_11b_19_bind_fails,
 	test_extender__ignorable_bind_fails, test_extender__edge_11b_20_binder_that_does_not_care,
 	test_extender__edge_03_33_bound_but_timed_out, test_extender__rejects_in_its_own_name,
 	test_extender__edge_11b_21_no_victims, test_extender__edge_11b_23_uid_that_is_not_there,

@@ -18,6 +18,12 @@ static int agree(void *context BT_UNUSED, const struct bt_extender_args *args,
 	for (uint32_t i = 0; i < args->node_count; i++) {
 		out_result->node_names.items[i] = args->nodes[i].name;
 	}
+	/* As objects, for those who do not take names. */
+	out_result->nodes.items =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_extender_node, args->node_count);
+	memcpy(out_result->nodes.items, args->nodes, args->node_count * sizeof(*args->nodes));
+	out_result->nodes.count = args->node_count;
+	out_result->nodes.present = true;
 	return 0;
 }
 
@@ -166,4 +172,46 @@ START_TEST(test_extender__agreement_changes_nothing)
 }
 END_TEST
 
-BT_TEST_MAIN("extender_random", test_extender__agreement_changes_nothing)
+/** Nodes that come back as objects are scored without their pods, by every plugin. */
+START_TEST(test_extender__objects_are_empty_nodes)
+{
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct bt_engine_options extended = BT_ENGINE_OPTIONS_INIT;
+		uint32_t node_count;
+
+		bt_prng_init(&prng, seed);
+		node_count = 2 + below(12);
+		extended.verify = true;
+		extended.extenders = &agreeable;
+		for (int i = 0; i < 2; i++) {
+			world_init(&worlds[i],
+				"{'extenders':[{'urlPrefix':'u','filterVerb':'f',"
+				"'prioritizeVerb':'p','weight':3}]}",
+				&extended, NULL, 0);
+		}
+		add_nodes(node_count);
+		for (uint32_t i = 0; i < PODS; i++) {
+			const char *json = random_pod(i, node_count);
+			struct bt_schedule_result full = world_schedule(&worlds[0], json);
+			/* The second cluster stays empty: it shows what an empty node is worth. */
+			struct bt_schedule_result empty = world_schedule(&worlds[1], json);
+
+			if (full.outcome != BT_OUTCOME_SCHEDULED) {
+				continue;
+			}
+			if (full.feasible_count == empty.feasible_count &&
+				strstr(json, "'podAntiAffinity'") == NULL &&
+				strstr(json, "'topologySpread") == NULL) {
+				ck_assert_int_eq(full.total_score, empty.total_score);
+			}
+			(void)bt_engine_place(worlds[0].engine,
+				worlds[0].pods.items[worlds[0].pods.count - 1], &full);
+		}
+		world_finish(&worlds[0]);
+		world_finish(&worlds[1]);
+	}
+}
+END_TEST
+
+BT_TEST_MAIN("extender_random", test_extender__agreement_changes_nothing,
+	test_extender__objects_are_empty_nodes)
