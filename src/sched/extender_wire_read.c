@@ -2,306 +2,76 @@
 /** Answers of extenders. Spec 11b sections 9.1 and 9.2. */
 #include <stdlib.h>
 
-#include "base/vec.h"
-#include "codec/json.h"
+#include "sched/extender_answer.h"
 #include "sched/extender_wire.h"
-
-/** All lists and maps of an answer together have this many entries at most. */
-#define ENTRIES_MAX (UINT32_C(1) << 20)
-
-struct decoder {
-	struct bt_json_reader reader;
-	struct bt_arena *arena;
-	uint32_t entries; /* read so far */
-	struct berth_error *err;
-};
-
-/** Where a value belongs, as Go's messages put it. field NULL: the whole answer. */
-struct place {
-	const char *field; /* "ExtenderFilterResult.NodeNames" */
-	const char *type;  /* "[]string" */
-};
-
-/** --- the grammar --- */
-
-/** The bytes of the first value. What comes after it is not looked at. */
-static int first_value(struct bt_str json, struct bt_str *out_value, struct berth_error *err)
-{
-	struct bt_json_reader reader;
-	struct berth_error fault = BERTH_ERROR_INIT;
-	uint32_t blank = 0;
-
-	while (blank < json.length &&
-		(json.data[blank] == ' ' || json.data[blank] == '\t' || json.data[blank] == '\n' ||
-			json.data[blank] == '\r')) {
-		blank++;
-	}
-	if (blank == json.length) {
-		return bt_error_set(err, BERTH_ERR_SYNTAX, "EOF");
-	}
-	bt_json_reader_init(&reader, json);
-	int result = bt_json_skip(&reader, out_value, &fault);
-	if (result < 0 &&
-		strcmp(berth_error_message(&fault), "unexpected end of JSON input") == 0) {
-		result = bt_error_set(err, BERTH_ERR_SYNTAX, "unexpected EOF");
-		berth_error_finish(&fault);
-	} else if (result < 0) {
-		result = bt_error_move(err, &fault);
-	}
-	return result;
-}
-
-static int begin(struct decoder *decoder, struct bt_str json, struct bt_arena *arena,
-	struct berth_error *err)
-{
-	struct bt_str value = BT_STR("null");
-	*decoder = (struct decoder){.arena = arena, .err = err};
-	if (json.length > BT_EXTENDER_ANSWER_BYTES_MAX) {
-		return bt_error_set(err, BERTH_ERR_TOO_LARGE,
-			"answer of %u bytes is longer than %u", json.length,
-			BT_EXTENDER_ANSWER_BYTES_MAX);
-	}
-	int result = first_value(json, &value, err);
-	if (result == 0) {
-		bt_json_reader_init(&decoder->reader, value);
-	}
-	return result;
-}
-
-static int mismatch(struct decoder *decoder, const char *what, struct place place)
-{
-	if (place.field == NULL) {
-		return bt_error_set(decoder->err, BERTH_ERR_INVALID,
-			"json: cannot unmarshal %s into Go value of type %s", what, place.type);
-	}
-	return bt_error_set(decoder->err, BERTH_ERR_INVALID,
-		"json: cannot unmarshal %s into Go struct field %s of type %s", what, place.field,
-		place.type);
-}
-
-/** *out_present false: null, which is consumed. A value of another type is the error. */
-static int expect(
-	struct decoder *decoder, enum bt_json_type type, struct place place, bool *out_present)
-{
-	enum bt_json_type got = BT_JSON_NULL;
-	int result = bt_json_peek(&decoder->reader, &got, decoder->err);
-	if (result < 0) {
-		return result;
-	}
-	*out_present = got != BT_JSON_NULL;
-	if (got == BT_JSON_NULL) {
-		return bt_json_read_null(&decoder->reader, decoder->err);
-	}
-	return got == type ? 0 : mismatch(decoder, bt_json_type_name(got), place);
-}
-
-static int count_entry(struct decoder *decoder)
-{
-	if (decoder->entries == ENTRIES_MAX) {
-		return bt_error_set(decoder->err, BERTH_ERR_TOO_LARGE,
-			"answer has more than %u entries", ENTRIES_MAX);
-	}
-	decoder->entries++;
-	return 0;
-}
-
-static int read_text(struct decoder *decoder, struct place place, struct bt_str *out_text)
-{
-	bool present;
-	int result = expect(decoder, BT_JSON_STRING, place, &present);
-	if (result < 0 || !present) {
-		return result;
-	}
-	return bt_json_read_string(&decoder->reader, decoder->arena, out_text, NULL, decoder->err);
-}
-
-static int read_number(struct decoder *decoder, struct place place, int64_t *out_value)
-{
-	bool present;
-	struct bt_str text;
-	int result = expect(decoder, BT_JSON_NUMBER, place, &present);
-	if (result < 0 || !present) {
-		return result;
-	}
-	result = bt_json_read_number(&decoder->reader, &text, decoder->err);
-	if (result == 0 && !bt_json_number_int64(text, out_value)) {
-		struct bt_strbuf what = {0};
-		bt_strbuf_append_c(&what, "number ");
-		bt_strbuf_append_str(&what, text);
-		result = mismatch(decoder, bt_strbuf_c(&what), place);
-		bt_strbuf_finish(&what);
-	}
-	return result;
-}
-
-/** Bytes of the name's first character when it is the letter, whatever its case; else 0. Beyond
- * ASCII, two letters fold to k and s. */
-static uint32_t folded_length(struct bt_str name, char letter)
-{
-	unsigned char first = (unsigned char)name.data[0];
-	unsigned char lower = (unsigned char)(first >= 'A' && first <= 'Z' ? first + 32 : first);
-	if (lower == (unsigned char)letter) {
-		return 1;
-	}
-	if (letter == 's' && name.length >= 2 && memcmp(name.data, "\xc5\xbf", 2) == 0) {
-		return 2;
-	}
-	if (letter == 'k' && name.length >= 3 && memcmp(name.data, "\xe2\x84\xaa", 3) == 0) {
-		return 3;
-	}
-	return 0;
-}
-
-/** wanted: in lower case. */
-static bool is_named(struct bt_str name, const char *wanted)
-{
-	for (; *wanted != '\0'; wanted++) {
-		uint32_t length = name.length == 0 ? 0 : folded_length(name, *wanted);
-		if (length == 0) {
-			return false;
-		}
-		name.data += length;
-		name.length -= length;
-	}
-	return name.length == 0;
-}
-
-/** Reads the members of an object; the function gets each name with the reader at its value. */
-static int read_object(struct decoder *decoder, struct place place,
-	int (*read_member)(struct decoder *decoder, struct bt_str name, void *out), void *out,
-	bool *out_present)
-{
-	bool first = true;
-	bool present = false;
-	int result = expect(decoder, BT_JSON_OBJECT, place, &present);
-	if (out_present != NULL) {
-		*out_present = present;
-	}
-	if (result < 0 || !present) {
-		return result;
-	}
-	result = bt_json_enter_object(&decoder->reader, decoder->err);
-	while (result == 0) {
-		bool more = false;
-		struct bt_str name = {0};
-		result = bt_json_next_member(
-			&decoder->reader, &first, decoder->arena, &more, &name, decoder->err);
-		if (result < 0 || !more) {
-			break;
-		}
-		result = read_member(decoder, name, out);
-	}
-	return result;
-}
-
-static int read_array(struct decoder *decoder, struct place place,
-	int (*read_element)(struct decoder *decoder, void *out), void *out, bool *out_present)
-{
-	bool first = true;
-	*out_present = false;
-	int result = expect(decoder, BT_JSON_ARRAY, place, out_present);
-	if (result < 0 || !*out_present) {
-		return result;
-	}
-	result = bt_json_enter_array(&decoder->reader, decoder->err);
-	while (result == 0) {
-		bool more = false;
-		result = bt_json_next_element(&decoder->reader, &first, &more, decoder->err);
-		if (result < 0 || !more) {
-			break;
-		}
-		result = count_entry(decoder);
-		if (result == 0) {
-			result = read_element(decoder, out);
-		}
-	}
-	return result;
-}
-
-static int skip(struct decoder *decoder)
-{
-	return bt_json_skip(&decoder->reader, NULL, decoder->err);
-}
-
-/** The vector's content as a list in the arena. */
-#define take_list(decoder, vec, list) \
-	do { \
-		(list)->count = (vec)->count; \
-		(list)->items = bt_arena_alloc( \
-			(decoder)->arena, (size_t)(vec)->count * sizeof(*(list)->items)); \
-		if ((vec)->count != 0) { \
-			memcpy((list)->items, (vec)->items, \
-				(size_t)(vec)->count * sizeof(*(list)->items)); \
-		} \
-		bt_vec_finish(vec); \
-	} while (0)
 
 /** --- filter --- */
 
 struct text_vec {
-	struct place place;
+	struct bt_answer_place place;
 	BT_VEC(struct bt_str) items;
 };
 
-static int read_text_element(struct decoder *decoder, void *out)
+static int read_text_element(struct bt_answer *answer, void *out)
 {
 	struct text_vec *texts = out;
 	struct bt_str text = BT_STR("");
-	int result = read_text(decoder, texts->place, &text);
+	int result = bt_answer_text(answer, texts->place, &text);
 	if (result == 0) {
 		bt_vec_push(&texts->items, text);
 	}
 	return result;
 }
 
-static int read_node_names(struct decoder *decoder, bt_str_list *out)
+static int read_node_names(struct bt_answer *answer, bt_str_list *out)
 {
 	struct text_vec texts = {.place = {"ExtenderFilterResult.NodeNames", "string"}};
 	bool present = false;
-	int result =
-		read_array(decoder, (struct place){"ExtenderFilterResult.NodeNames", "[]string"},
-			read_text_element, &texts, &present);
-	take_list(decoder, &texts.items, out);
+	int result = bt_answer_array(answer,
+		(struct bt_answer_place){"ExtenderFilterResult.NodeNames", "[]string"},
+		read_text_element, &texts, &present);
+	bt_answer_take(answer, &texts.items, out);
 	out->present = present;
 	return result;
 }
 
-static int read_node_metadata(struct decoder *decoder, struct bt_str name, void *out)
+static int read_node_metadata(struct bt_answer *answer, struct bt_str name, void *out)
 {
 	struct bt_extender_node *node = out;
-	if (is_named(name, "name")) {
-		return read_text(decoder,
-			(struct place){"ExtenderFilterResult.Nodes.items.metadata.name", "string"},
+	if (bt_answer_is_named(name, "name")) {
+		return bt_answer_text(answer,
+			(struct bt_answer_place){
+				"ExtenderFilterResult.Nodes.items.metadata.name", "string"},
 			&node->name);
 	}
-	return skip(decoder);
+	return bt_answer_skip(answer);
 }
 
-static int read_node_member(struct decoder *decoder, struct bt_str name, void *out)
+static int read_node_member(struct bt_answer *answer, struct bt_str name, void *out)
 {
-	if (is_named(name, "metadata")) {
-		return read_object(decoder,
-			(struct place){
+	if (bt_answer_is_named(name, "metadata")) {
+		return bt_answer_object(answer,
+			(struct bt_answer_place){
 				"ExtenderFilterResult.Nodes.items.metadata", "v1.ObjectMeta"},
 			read_node_metadata, out, NULL);
 	}
-	return skip(decoder);
+	return bt_answer_skip(answer);
 }
 
 struct node_vec {
 	BT_VEC(struct bt_extender_node) items;
 };
 
-static int read_node(struct decoder *decoder, void *out)
+static int read_node(struct bt_answer *answer, void *out)
 {
 	struct node_vec *nodes = out;
 	struct bt_extender_node node = {.name = BT_STR("")};
-	struct bt_json_reader start = decoder->reader;
-	int result =
-		read_object(decoder, (struct place){"ExtenderFilterResult.Nodes.items", "v1.Node"},
-			read_node_member, &node, NULL);
+	struct bt_json_reader start = answer->reader;
+	int result = bt_answer_object(answer,
+		(struct bt_answer_place){"ExtenderFilterResult.Nodes.items", "v1.Node"},
+		read_node_member, &node, NULL);
 	if (result == 0) {
-		result = bt_json_skip(&start, &node.json, decoder->err);
+		result = bt_json_skip(&start, &node.json, answer->err);
 	}
 	if (result == 0) {
 		bt_vec_push(&nodes->items, node);
@@ -309,27 +79,27 @@ static int read_node(struct decoder *decoder, void *out)
 	return result;
 }
 
-static int read_node_list_member(struct decoder *decoder, struct bt_str name, void *out)
+static int read_node_list_member(struct bt_answer *answer, struct bt_str name, void *out)
 {
 	bt_extender_node_list *list = out;
 	struct node_vec nodes = {0};
 	bool present;
-	if (!is_named(name, "items")) {
-		return skip(decoder);
+	if (!bt_answer_is_named(name, "items")) {
+		return bt_answer_skip(answer);
 	}
-	int result =
-		read_array(decoder, (struct place){"ExtenderFilterResult.Nodes.items", "[]v1.Node"},
-			read_node, &nodes, &present);
-	take_list(decoder, &nodes.items, list);
+	int result = bt_answer_array(answer,
+		(struct bt_answer_place){"ExtenderFilterResult.Nodes.items", "[]v1.Node"},
+		read_node, &nodes, &present);
+	bt_answer_take(answer, &nodes.items, list);
 	return result;
 }
 
-static int read_nodes(struct decoder *decoder, bt_extender_node_list *out)
+static int read_nodes(struct bt_answer *answer, bt_extender_node_list *out)
 {
 	bool present = false;
-	int result =
-		read_object(decoder, (struct place){"ExtenderFilterResult.Nodes", "v1.NodeList"},
-			read_node_list_member, out, &present);
+	int result = bt_answer_object(answer,
+		(struct bt_answer_place){"ExtenderFilterResult.Nodes", "v1.NodeList"},
+		read_node_list_member, out, &present);
 	if (!present) {
 		*out = (bt_extender_node_list){0};
 	}
@@ -344,7 +114,7 @@ struct map_entry {
 };
 
 struct map_vec {
-	struct place place; /* of values */
+	struct bt_answer_place place; /* of values */
 	BT_VEC(struct map_entry) items;
 };
 
@@ -356,13 +126,13 @@ static int compare_map_entries(const void *a, const void *b)
 	return order != 0 ? order : (first->order > second->order) - (first->order < second->order);
 }
 
-static int read_map_member(struct decoder *decoder, struct bt_str name, void *out)
+static int read_map_member(struct bt_answer *answer, struct bt_str name, void *out)
 {
 	struct map_vec *map = out;
 	struct map_entry entry = {{name, BT_STR("")}, map->items.count};
-	int result = count_entry(decoder);
+	int result = bt_answer_count(answer);
 	if (result == 0) {
-		result = read_text(decoder, map->place, &entry.pair.value);
+		result = bt_answer_text(answer, map->place, &entry.pair.value);
 	}
 	if (result == 0) {
 		bt_vec_push(&map->items, entry);
@@ -370,13 +140,13 @@ static int read_map_member(struct decoder *decoder, struct bt_str name, void *ou
 	return result;
 }
 
-static void take_map(struct decoder *decoder, struct map_vec *vec, struct bt_str_map *out)
+static void take_map(struct bt_answer *answer, struct map_vec *vec, struct bt_str_map *out)
 {
 	if (vec->items.count != 0) {
 		qsort(vec->items.items, vec->items.count, sizeof(struct map_entry),
 			compare_map_entries);
 	}
-	out->items = BT_ARENA_NEW_ARRAY(decoder->arena, struct bt_str_pair, vec->items.count);
+	out->items = BT_ARENA_NEW_ARRAY(answer->arena, struct bt_str_pair, vec->items.count);
 	out->count = 0;
 	for (uint32_t i = 0; i < vec->items.count; i++) {
 		const struct bt_str_pair *pair = &vec->items.items[i].pair;
@@ -389,66 +159,68 @@ static void take_map(struct decoder *decoder, struct map_vec *vec, struct bt_str
 }
 
 /** A second object of the same name adds to the first, null takes it away. */
-static int read_failed(struct decoder *decoder, const char *field, struct bt_str_map *out)
+static int read_failed(struct bt_answer *answer, const char *field, struct bt_str_map *out)
 {
 	struct map_vec map = {.place = {field, "string"}};
 	bool present = false;
 	/* Repeating a long map costs as much as its entries. */
-	if (out->count > ENTRIES_MAX - decoder->entries) {
-		return bt_error_set(decoder->err, BERTH_ERR_TOO_LARGE,
-			"answer has more than %u entries", ENTRIES_MAX);
+	if (out->count > BT_ANSWER_ENTRIES_MAX - answer->entries) {
+		return bt_error_set(answer->err, BERTH_ERR_TOO_LARGE,
+			"answer has more than %u entries", BT_ANSWER_ENTRIES_MAX);
 	}
-	decoder->entries += out->count;
+	answer->entries += out->count;
 	for (uint32_t i = 0; i < out->count; i++) {
 		struct map_entry entry = {out->items[i], i};
 		bt_vec_push(&map.items, entry);
 	}
-	int result = read_object(decoder, (struct place){field, "v1.FailedNodesMap"},
+	int result = bt_answer_object(answer, (struct bt_answer_place){field, "v1.FailedNodesMap"},
 		read_map_member, &map, &present);
 	if (!present) {
 		map.items.count = 0;
 	}
-	take_map(decoder, &map, out);
+	take_map(answer, &map, out);
 	out->present = present;
 	return result;
 }
 
-static int read_filter_member(struct decoder *decoder, struct bt_str name, void *out)
+static int read_filter_member(struct bt_answer *answer, struct bt_str name, void *out)
 {
 	struct bt_extender_filter_result *result = out;
-	if (is_named(name, "nodes")) {
-		return read_nodes(decoder, &result->nodes);
+	if (bt_answer_is_named(name, "nodes")) {
+		return read_nodes(answer, &result->nodes);
 	}
-	if (is_named(name, "nodenames")) {
-		return read_node_names(decoder, &result->node_names);
+	if (bt_answer_is_named(name, "nodenames")) {
+		return read_node_names(answer, &result->node_names);
 	}
-	if (is_named(name, "failednodes")) {
+	if (bt_answer_is_named(name, "failednodes")) {
 		return read_failed(
-			decoder, "ExtenderFilterResult.FailedNodes", &result->failed_nodes);
+			answer, "ExtenderFilterResult.FailedNodes", &result->failed_nodes);
 	}
-	if (is_named(name, "failedandunresolvablenodes")) {
-		return read_failed(decoder, "ExtenderFilterResult.FailedAndUnresolvableNodes",
+	if (bt_answer_is_named(name, "failedandunresolvablenodes")) {
+		return read_failed(answer, "ExtenderFilterResult.FailedAndUnresolvableNodes",
 			&result->failed_and_unresolvable_nodes);
 	}
-	if (is_named(name, "error")) {
-		return read_text(decoder, (struct place){"ExtenderFilterResult.Error", "string"},
+	if (bt_answer_is_named(name, "error")) {
+		return bt_answer_text(answer,
+			(struct bt_answer_place){"ExtenderFilterResult.Error", "string"},
 			&result->error);
 	}
-	return skip(decoder);
+	return bt_answer_skip(answer);
 }
 
 int bt_extender_decode_filter_result(struct bt_str json, struct bt_arena *arena,
 	struct bt_extender_filter_result *out_result, struct berth_error *err)
 {
-	struct decoder decoder;
-	struct bt_extender_filter_result answer = {.error = BT_STR("")};
-	int result = begin(&decoder, json, arena, err);
+	struct bt_answer answer;
+	struct bt_extender_filter_result found = {.error = BT_STR("")};
+	int result = bt_answer_begin(&answer, json, arena, err);
 	if (result == 0) {
-		result = read_object(&decoder, (struct place){NULL, "v1.ExtenderFilterResult"},
-			read_filter_member, &answer, NULL);
+		result = bt_answer_object(&answer,
+			(struct bt_answer_place){NULL, "v1.ExtenderFilterResult"},
+			read_filter_member, &found, NULL);
 	}
 	if (result == 0) {
-		*out_result = answer;
+		*out_result = found;
 	}
 	return result;
 }
@@ -459,25 +231,25 @@ struct priority_vec {
 	BT_VEC(struct bt_host_priority) items;
 };
 
-static int read_priority_member(struct decoder *decoder, struct bt_str name, void *out)
+static int read_priority_member(struct bt_answer *answer, struct bt_str name, void *out)
 {
 	struct bt_host_priority *priority = out;
-	if (is_named(name, "host")) {
-		return read_text(
-			decoder, (struct place){"HostPriority.Host", "string"}, &priority->host);
+	if (bt_answer_is_named(name, "host")) {
+		return bt_answer_text(answer,
+			(struct bt_answer_place){"HostPriority.Host", "string"}, &priority->host);
 	}
-	if (is_named(name, "score")) {
-		return read_number(
-			decoder, (struct place){"HostPriority.Score", "int64"}, &priority->score);
+	if (bt_answer_is_named(name, "score")) {
+		return bt_answer_number(answer,
+			(struct bt_answer_place){"HostPriority.Score", "int64"}, &priority->score);
 	}
-	return skip(decoder);
+	return bt_answer_skip(answer);
 }
 
-static int read_priority(struct decoder *decoder, void *out)
+static int read_priority(struct bt_answer *answer, void *out)
 {
 	struct priority_vec *priorities = out;
 	struct bt_host_priority priority = {.host = BT_STR("")};
-	int result = read_object(decoder, (struct place){NULL, "v1.HostPriority"},
+	int result = bt_answer_object(answer, (struct bt_answer_place){NULL, "v1.HostPriority"},
 		read_priority_member, &priority, NULL);
 	if (result == 0) {
 		bt_vec_push(&priorities->items, priority);
@@ -488,16 +260,17 @@ static int read_priority(struct decoder *decoder, void *out)
 int bt_extender_decode_priorities(struct bt_str json, struct bt_arena *arena,
 	bt_host_priority_list *out_priorities, struct berth_error *err)
 {
-	struct decoder decoder;
+	struct bt_answer answer;
 	struct priority_vec priorities = {0};
 	bool present = false;
-	int result = begin(&decoder, json, arena, err);
+	int result = bt_answer_begin(&answer, json, arena, err);
 	if (result == 0) {
-		result = read_array(&decoder, (struct place){NULL, "v1.HostPriorityList"},
-			read_priority, &priorities, &present);
+		result = bt_answer_array(&answer,
+			(struct bt_answer_place){NULL, "v1.HostPriorityList"}, read_priority,
+			&priorities, &present);
 	}
 	if (result == 0) {
-		take_list(&decoder, &priorities.items, out_priorities);
+		bt_answer_take(&answer, &priorities.items, out_priorities);
 		out_priorities->present = present;
 	}
 	bt_vec_finish(&priorities.items);
@@ -508,50 +281,52 @@ int bt_extender_decode_priorities(struct bt_str json, struct bt_arena *arena,
 
 #define VICTIMS_FIELD "ExtenderPreemptionResult.NodeNameToMetaVictims"
 
-static int read_meta_pod_member(struct decoder *decoder, struct bt_str name, void *out)
+static int read_meta_pod_member(struct bt_answer *answer, struct bt_str name, void *out)
 {
-	if (is_named(name, "uid")) {
-		return read_text(decoder, (struct place){VICTIMS_FIELD ".Pods.UID", "string"}, out);
+	if (bt_answer_is_named(name, "uid")) {
+		return bt_answer_text(
+			answer, (struct bt_answer_place){VICTIMS_FIELD ".Pods.UID", "string"}, out);
 	}
-	return skip(decoder);
+	return bt_answer_skip(answer);
 }
 
-static int read_meta_pod(struct decoder *decoder, void *out)
+static int read_meta_pod(struct bt_answer *answer, void *out)
 {
 	struct text_vec *uids = out;
 	struct bt_str uid = BT_STR("");
-	int result = read_object(decoder, (struct place){VICTIMS_FIELD ".Pods", "v1.MetaPod"},
-		read_meta_pod_member, &uid, NULL);
+	int result = bt_answer_object(answer,
+		(struct bt_answer_place){VICTIMS_FIELD ".Pods", "v1.MetaPod"}, read_meta_pod_member,
+		&uid, NULL);
 	if (result == 0) {
 		bt_vec_push(&uids->items, uid);
 	}
 	return result;
 }
 
-static int read_meta_victims_member(struct decoder *decoder, struct bt_str name, void *out)
+static int read_meta_victims_member(struct bt_answer *answer, struct bt_str name, void *out)
 {
 	struct bt_preemption_opinion *opinion = out;
-	if (is_named(name, "pods")) {
+	if (bt_answer_is_named(name, "pods")) {
 		struct text_vec uids = {0};
 		struct {
 			struct bt_str *items;
 			uint32_t count;
 		} list;
 		bool present;
-		int result =
-			read_array(decoder, (struct place){VICTIMS_FIELD ".Pods", "[]*v1.MetaPod"},
-				read_meta_pod, &uids, &present);
-		take_list(decoder, &uids.items, &list);
+		int result = bt_answer_array(answer,
+			(struct bt_answer_place){VICTIMS_FIELD ".Pods", "[]*v1.MetaPod"},
+			read_meta_pod, &uids, &present);
+		bt_answer_take(answer, &uids.items, &list);
 		opinion->victim_uids = list.items;
 		opinion->victim_count = list.count;
 		return result;
 	}
-	if (is_named(name, "numpdbviolations")) {
-		return read_number(decoder,
-			(struct place){VICTIMS_FIELD ".NumPDBViolations", "int64"},
+	if (bt_answer_is_named(name, "numpdbviolations")) {
+		return bt_answer_number(answer,
+			(struct bt_answer_place){VICTIMS_FIELD ".NumPDBViolations", "int64"},
 			&opinion->pdb_violations);
 	}
-	return skip(decoder);
+	return bt_answer_skip(answer);
 }
 
 struct opinion_entry {
@@ -563,13 +338,14 @@ struct opinion_vec {
 	BT_VEC(struct opinion_entry) items;
 };
 
-static int read_meta_victims(struct decoder *decoder, struct bt_str name, void *out)
+static int read_meta_victims(struct bt_answer *answer, struct bt_str name, void *out)
 {
 	struct opinion_vec *opinions = out;
 	struct opinion_entry entry = {{.node_name = name}, opinions->items.count};
-	int result = count_entry(decoder);
+	int result = bt_answer_count(answer);
 	if (result == 0) {
-		result = read_object(decoder, (struct place){VICTIMS_FIELD, "v1.MetaVictims"},
+		result = bt_answer_object(answer,
+			(struct bt_answer_place){VICTIMS_FIELD, "v1.MetaVictims"},
 			read_meta_victims_member, &entry.opinion, NULL);
 	}
 	if (result == 0) {
@@ -578,16 +354,16 @@ static int read_meta_victims(struct decoder *decoder, struct bt_str name, void *
 	return result;
 }
 
-static int read_preemption_member(struct decoder *decoder, struct bt_str name, void *out)
+static int read_preemption_member(struct bt_answer *answer, struct bt_str name, void *out)
 {
 	struct opinion_vec *opinions = out;
 	bool present = false;
-	if (!is_named(name, "nodenametometavictims")) {
-		return skip(decoder);
+	if (!bt_answer_is_named(name, "nodenametometavictims")) {
+		return bt_answer_skip(answer);
 	}
-	int result =
-		read_object(decoder, (struct place){VICTIMS_FIELD, "map[string]*v1.MetaVictims"},
-			read_meta_victims, opinions, &present);
+	int result = bt_answer_object(answer,
+		(struct bt_answer_place){VICTIMS_FIELD, "map[string]*v1.MetaVictims"},
+		read_meta_victims, opinions, &present);
 	if (!present) {
 		opinions->items.count = 0;
 	}
@@ -631,11 +407,12 @@ static uint32_t drop_repeated(struct opinion_entry *entries, uint32_t count)
 int bt_extender_decode_preemption_result(struct bt_str json, struct bt_arena *arena,
 	struct bt_preemption_opinions *out_answer, struct berth_error *err)
 {
-	struct decoder decoder;
+	struct bt_answer answer;
 	struct opinion_vec opinions = {0};
-	int result = begin(&decoder, json, arena, err);
+	int result = bt_answer_begin(&answer, json, arena, err);
 	if (result == 0) {
-		result = read_object(&decoder, (struct place){NULL, "v1.ExtenderPreemptionResult"},
+		result = bt_answer_object(&answer,
+			(struct bt_answer_place){NULL, "v1.ExtenderPreemptionResult"},
 			read_preemption_member, &opinions, NULL);
 	}
 	if (result == 0) {
@@ -653,23 +430,24 @@ int bt_extender_decode_preemption_result(struct bt_str json, struct bt_arena *ar
 
 /** --- bind --- */
 
-static int read_binding_member(struct decoder *decoder, struct bt_str name, void *out)
+static int read_binding_member(struct bt_answer *answer, struct bt_str name, void *out)
 {
-	if (is_named(name, "error")) {
-		return read_text(
-			decoder, (struct place){"ExtenderBindingResult.Error", "string"}, out);
+	if (bt_answer_is_named(name, "error")) {
+		return bt_answer_text(answer,
+			(struct bt_answer_place){"ExtenderBindingResult.Error", "string"}, out);
 	}
-	return skip(decoder);
+	return bt_answer_skip(answer);
 }
 
 int bt_extender_decode_binding_result(struct bt_str json, struct bt_arena *arena,
 	struct bt_extender_binding_result *out_result, struct berth_error *err)
 {
-	struct decoder decoder;
+	struct bt_answer answer;
 	struct bt_str error = BT_STR("");
-	int result = begin(&decoder, json, arena, err);
+	int result = bt_answer_begin(&answer, json, arena, err);
 	if (result == 0) {
-		result = read_object(&decoder, (struct place){NULL, "v1.ExtenderBindingResult"},
+		result = bt_answer_object(&answer,
+			(struct bt_answer_place){NULL, "v1.ExtenderBindingResult"},
 			read_binding_member, &error, NULL);
 	}
 	if (result == 0) {
