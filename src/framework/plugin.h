@@ -293,6 +293,9 @@ struct bt_plugin_ops {
 	/* Queueing */
 	struct bt_status (*pre_enqueue)(
 		struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_arena *arena);
+	/** Its gate may open without an event: pods that waited too long ask it again (spec 08
+	 * section 12). */
+	bool gate_opens_silently;
 	bool (*less)(struct bt_plugin *plugin, const struct bt_queued_pod *a,
 		const struct bt_queued_pod *b);
 	/** less is: higher priority first, then earlier timestamp. The queue may then compare keys

@@ -216,6 +216,7 @@ const struct bt_plugin_ops bt_default_preemption_plugin = {
 	.create = create,
 	.destroy = destroy,
 	.pre_enqueue = pre_enqueue,
+	.gate_opens_silently = true,
 	.hint_scope = BT_HINT_SCOPE_SHAPE,
 	.events_to_register = events_to_register,
 	.post_filter = post_filter,

@@ -58,6 +58,18 @@ static bool waited_too_long(
 		waited > queue->options.max_in_unschedulable_ns;
 }
 
+/**
+ * No plugin's gate listens to the wildcard event (spec 04 section 8.7). A pod whose attempt failed
+ * by an error while its preemption was under way has no rejector but that gate, and nothing else
+ * would ever ask it again.
+ */
+static bool may_be_open(const struct bt_queue *queue, const struct bt_queue_entry *entry)
+{
+	const struct bt_framework *framework = queue->profiles->frameworks.items[entry->profile];
+
+	return framework->instances.items[entry->gating_plugin]->ops->gate_opens_silently;
+}
+
 void bt_queue_flush_unschedulable(struct bt_queue *queue, int64_t now_ns)
 {
 	bool any = false;
@@ -77,8 +89,7 @@ void bt_queue_flush_unschedulable(struct bt_queue *queue, int64_t now_ns)
 			}
 			any = true;
 			entry->flushed = true;
-			/* No plugin's gate listens to the wildcard event. */
-			if (!bt_queue_entry_is_gated(entry)) {
+			if (!bt_queue_entry_is_gated(entry) || may_be_open(queue, entry)) {
 				bt_vec_push(&queue->departures, departure);
 			}
 		}

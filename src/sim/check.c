@@ -15,7 +15,7 @@ static void name_pod(const struct bt_pod *pod, struct bt_strbuf *complaint)
 
 /** --- decisions --- */
 
-bool bt_sim_check_bound_once(const struct bt_sim_view *view, const struct bt_pod *pod,
+static bool is_bound_once(const struct bt_sim_view *view, const struct bt_pod *pod,
 	struct bt_str node_name, struct bt_strbuf *complaint)
 {
 	for (uint32_t i = 0; i < view->placed.count; i++) {
@@ -36,7 +36,7 @@ bool bt_sim_check_decision(struct bt_sim_view *view, const struct bt_pod *pod,
 {
 	const struct bt_node *node = bt_sim_view_node(view, node_name);
 	const char *reason = "there is no such node";
-	if (!bt_sim_check_bound_once(view, pod, node_name, complaint)) {
+	if (!is_bound_once(view, pod, node_name, complaint)) {
 		return false;
 	}
 	if (node != NULL && bt_sim_view_fits(view, pod, node, &reason) != BT_SIM_FITS_NOT) {

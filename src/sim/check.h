@@ -16,9 +16,6 @@
  */
 bool bt_sim_check_decision(struct bt_sim_view *view, const struct bt_pod *pod,
 	struct bt_str node_name, struct bt_strbuf *complaint);
-/** The pod must not be on a node already. */
-bool bt_sim_check_bound_once(const struct bt_sim_view *view, const struct bt_pod *pod,
-	struct bt_str node_name, struct bt_strbuf *complaint);
 
 /** No node holds more than it has. is_excused: others than the scheduler are to blame. */
 bool bt_sim_check_nodes(struct bt_sim_view *view,

@@ -308,7 +308,7 @@ bool bt_sim_check_memory(
 		half->label_sets =
 			round->label_sets > half->label_sets ? round->label_sets : half->label_sets;
 	}
-	return !grows("state_bytes", halves[0].state_bytes, halves[1].state_bytes, complaint) &&
+	return !grows("bytes", halves[0].state_bytes, halves[1].state_bytes, complaint) &&
 		!grows("symbols", halves[0].symbols, halves[1].symbols, complaint) &&
 		!grows("shapes", halves[0].shapes, halves[1].shapes, complaint) &&
 		!grows("label sets", halves[0].label_sets, halves[1].label_sets, complaint);

@@ -42,8 +42,8 @@ static bool is_ours(void *context, const struct bt_pod *pod)
 static bool has_rejector(
 	const struct bt_sim *sim, const struct bt_queue_entry *entry, struct bt_str plugin)
 {
-	uint32_t rejector = bt_queue_find_rejector(
-		bt_scheduler_queue(sim->scheduler), entry->profile, plugin);
+	uint32_t rejector =
+		bt_queue_find_rejector(bt_scheduler_queue(sim->scheduler), entry->profile, plugin);
 	return rejector != BT_REJECTOR__COUNT &&
 		bt_rejectors_has(&entry->unschedulable_plugins, rejector);
 }
@@ -51,7 +51,8 @@ static bool has_rejector(
 /**
  * Upstream's hints do not tell everything, and berth's say the same (spec 06 sections 2.15
  * and 3.12): that a node became one that does not count any more; that anti-affinity of others, or
- * the last pod that affinity is about, is gone from a node's domain. Then only the clock helps.
+ * the last pod that affinity is about, is gone from a node's domain; that a nomination ended which
+ * the API never had. Then only the clock helps.
  */
 static bool is_untold(const struct bt_sim *sim, const struct bt_queue_entry *entry)
 {
@@ -60,7 +61,8 @@ static bool is_untold(const struct bt_sim *sim, const struct bt_queue_entry *ent
 	const struct bt_affinity *affinity = entry->pod.object->spec.affinity;
 	bool wants_others = affinity != NULL && affinity->pod_affinity != NULL &&
 		affinity->pod_affinity->required.count != 0;
-	return (has_rejector(sim, entry, BT_STR("PodTopologySpread")) && nodes_changed) ||
+	return sim->unseen_end_ns >= entry->timestamp_ns ||
+		(has_rejector(sim, entry, BT_STR("PodTopologySpread")) && nodes_changed) ||
 		(has_rejector(sim, entry, BT_STR("InterPodAffinity")) &&
 			(nodes_changed || (wants_others && pods_changed)));
 }
@@ -73,10 +75,11 @@ static enum bt_sim_wait wait_of(void *context, const struct bt_pod *pod)
 	if (entry == NULL) {
 		return BT_SIM_WAIT_NOWHERE;
 	}
-	if (entry->place != BT_QUEUE_UNSCHEDULABLE || is_untold(sim, entry)) {
-		return BT_SIM_WAIT_TURN;
+	if (bt_queue_entry_is_gated(entry)) {
+		return BT_SIM_WAIT_GATE;
 	}
-	return bt_queue_entry_is_gated(entry) ? BT_SIM_WAIT_GATE : BT_SIM_WAIT_EVENT;
+	return entry->place != BT_QUEUE_UNSCHEDULABLE || is_untold(sim, entry) ? BT_SIM_WAIT_TURN
+									       : BT_SIM_WAIT_EVENT;
 }
 
 struct nominations {
@@ -244,6 +247,9 @@ int bt_sim_run(const struct bt_sim_options *options, struct bt_sim_report *out_r
 	int result = bt_sim_init(&sim, options, out_report, err);
 	if (result == 0) {
 		int64_t start_ns = sim.clock.now_ns;
+		if (options->sabotage != NULL) {
+			options->sabotage(&sim);
+		}
 		int64_t seconds = options->minutes * 60;
 		while (!sim.failed && seconds > 0) {
 			int64_t part = seconds < ROUND_SECONDS ? seconds : ROUND_SECONDS;

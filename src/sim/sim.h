@@ -12,6 +12,8 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 
+struct bt_sim; /* sim/world.h */
+
 enum bt_sim_faults {
 	BT_SIM_FAULTS_NONE, /* short delays only */
 	BT_SIM_FAULTS_SOME,
@@ -26,6 +28,8 @@ struct bt_sim_options {
 	/** Each line of the log as it is written, without line feed; NULL: nobody listens. */
 	void (*log)(void *context, struct bt_str line);
 	void *log_context;
+	/** Tests break things here, before the first event; NULL: nobody does. */
+	void (*sabotage)(struct bt_sim *sim);
 };
 
 struct bt_sim_report {

@@ -152,8 +152,8 @@ static bool same_labels(const struct bt_object *a, const struct bt_object *b)
 	return same;
 }
 
-static void note_change(struct bt_sim *sim, const struct bt_object *old_object,
-	const struct bt_object *new_object)
+static void note_change(
+	struct bt_sim *sim, const struct bt_object *old_object, const struct bt_object *new_object)
 {
 	enum bt_kind kind = new_object != NULL ? new_object->kind : old_object->kind;
 	bool both = old_object != NULL && new_object != NULL;
@@ -335,6 +335,7 @@ void bt_sim_finish(struct bt_sim *sim)
 	bt_vec_finish(&sim->bindings);
 	bt_vec_finish(&sim->late_writes);
 	bt_vec_finish(&sim->excused);
+	bt_vec_finish(&sim->nominated);
 	bt_sim_workload_finish(&sim->workload);
 	bt_sim_watch_finish(&sim->watch);
 	bt_sim_store_finish(&sim->store);

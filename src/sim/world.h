@@ -56,6 +56,10 @@ struct bt_sim {
 	 * pod that went or has other labels. */
 	int64_t node_change_ns;
 	int64_t pod_change_ns;
+	/** Uids of pods that the scheduler nominated, and when a nomination last ended that no
+	 * watch has shown. */
+	BT_VEC(struct bt_str) nominated;
+	int64_t unseen_end_ns;
 	uint32_t write_fault_one_in; /* 0: none */
 	uint32_t busy;               /* actions of kubelets and controllers that are to come */
 	bool is_changing;            /* users and faults are at work */

@@ -23,11 +23,35 @@ static void check_decision(struct bt_sim *sim, const struct bt_pod *pod, struct 
 	bt_strbuf_finish(&complaint);
 }
 
+/** --- nominations, as far as the scheduler tells of them --- */
+
+/** The pod counts on that node from now on; "": on none. */
+static void note_nomination(
+	struct bt_sim *sim, const struct bt_object_meta *meta, struct bt_str node_name)
+{
+	const struct bt_pod *known =
+		bt_object_store_find(&sim->watch.mirror, BT_KIND_POD, meta->namespace_, meta->name);
+	for (uint32_t i = 0; i < sim->nominated.count; i++) {
+		if (bt_str_equal(sim->nominated.items[i], meta->uid)) {
+			bt_vec_remove_swap(&sim->nominated, i);
+			/* If the watch showed the nomination, it will show the end too. */
+			if (known == NULL || known->status.nominated_node_name.length == 0) {
+				sim->unseen_end_ns = sim->clock.now_ns;
+			}
+			break;
+		}
+	}
+	if (node_name.length != 0) {
+		bt_vec_push(&sim->nominated, bt_arena_str(&sim->texts, meta->uid));
+	}
+}
+
 static int write_binding(void *context, const struct bt_pod_info *pod, struct bt_str node_name,
 	struct berth_error *err)
 {
 	struct bt_sim *sim = context;
 	check_decision(sim, pod->object, node_name);
+	note_nomination(sim, &pod->object->metadata, BT_STR(""));
 	enum bt_sim_fault fault = bt_sim_draw_fault(sim);
 	int result = 0;
 	bt_sim_log(sim, "bind %.*s/%.*s (uid %.*s) to %.*s", BT_STR_ARG(pod->namespace_),
@@ -73,6 +97,9 @@ static int write_status(void *context, const struct bt_pod *pod,
 	}
 	if (condition == NULL && node_name != NULL && node_name->length != 0) {
 		check_decision(sim, pod, *node_name);
+	}
+	if (condition != NULL && node_name != NULL) {
+		note_nomination(sim, &pod->metadata, *node_name);
 	}
 	/* A patch starts from the status that the scheduler saw. */
 	if (node_name != NULL && bt_str_equal(pod->status.nominated_node_name, *node_name)) {
