@@ -56,7 +56,7 @@ START_TEST(test_hints__edge_04h_42_limits_only_ephemeral)
 	static const struct hint_row rows[] = {
 		{"ephemeral", "VolumeAttachment", BT_ACTION_DELETE,
 			"{'spec':{'volumes':[{'name':'e','ephemeral':{'volumeClaimTemplate':{}}}]}"
-	                "}",
+			"}",
 			ATTACHMENT, NULL, HINT_S},
 		{"claim", "VolumeAttachment", BT_ACTION_DELETE, CLAIM("c"), ATTACHMENT, NULL,
 			HINT_Q},
