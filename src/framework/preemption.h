@@ -64,8 +64,8 @@ struct bt_preemption_writer {
 		const struct bt_preemption_pod *pod, struct berth_error *err);
 	/** May be NULL. */
 	void (*event)(void *context, const struct bt_preemption_event *event);
-	/** The asynchronous form failed: move the preemptor's pods to the active queue. May be
-	 * NULL. */
+	/** The asynchronous form failed: move the preemptor's pods to the active queue. NULL: the
+	 * handle's services do it. */
 	void (*activate)(void *context, const struct bt_preemption_pod *pods, uint32_t count);
 	void *context;
 };

@@ -219,15 +219,29 @@ static void send_nominations(struct bt_preemption_task *task)
 	bt_vec_finish(&lower.pods);
 }
 
+/** It failed: the preemptor need not wait for the victims. */
+static void activate(const struct bt_handle *handle, const struct bt_preemptor *preemptor)
+{
+	const struct bt_preemption_writer *writer = handle->preemption_writer;
+	const struct bt_handle_services *services = handle->services;
+
+	if (writer->activate != NULL) {
+		writer->activate(writer->context, preemptor->pods, preemptor->pod_count);
+	} else if (services != NULL && services->activate != NULL) {
+		for (uint32_t i = 0; i < preemptor->pod_count; i++) {
+			services->activate(services->context, preemptor->pods[i].namespace_,
+				preemptor->pods[i].name);
+		}
+	}
+}
+
 static void end_task(struct bt_preemption_task *task)
 {
 	struct bt_preemption_executor *executor = task->eviction.executor;
-	const struct bt_preemption_writer *writer = executor->handle->preemption_writer;
 
 	remove_task(executor, task);
-	if ((task->failed || task->clearing_failed) && writer->activate != NULL) {
-		writer->activate(writer->context, task->eviction.preemptor.pods,
-			task->eviction.preemptor.pod_count);
+	if (task->failed || task->clearing_failed) {
+		activate(executor->handle, &task->eviction.preemptor);
 	}
 	task_destroy(task);
 }

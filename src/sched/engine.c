@@ -196,8 +196,8 @@ bool bt_engine_reserve(
 		fail_with_status(result, &status);
 		return false;
 	}
-	result->node_name = bt_arena_str(
-		cycle->arena, bt_node_table_name(&engine->state->nodes, result->slot));
+	result->node_name =
+		bt_arena_str(cycle->arena, bt_node_table_name(&engine->state->nodes, result->slot));
 	bt_nominator_delete(&engine->nominator, pod->uid);
 	struct bt_status status = reserve_and_permit(pod, result);
 	if (bt_status_is_success(&status)) {
@@ -338,9 +338,13 @@ static bool bind_at_once(struct bt_engine *engine, const struct bt_pod_info *pod
 bool bt_engine_place(
 	struct bt_engine *engine, const struct bt_pod_info *pod, struct bt_schedule_result *result)
 {
-	if (!bt_engine_reserve(engine, pod, result)) {
-		return false;
-	}
+	return bt_engine_reserve(engine, pod, result) &&
+		bt_engine_finish_place(engine, pod, result);
+}
+
+bool bt_engine_finish_place(
+	struct bt_engine *engine, const struct bt_pod_info *pod, struct bt_schedule_result *result)
+{
 	struct bt_status pre_flights =
 		bt_run_pre_bind_pre_flights(result->framework, result->cycle, pod, result->slot);
 	return bind_at_once(engine, pod, &pre_flights, result);

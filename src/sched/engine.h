@@ -108,7 +108,7 @@ enum bt_outcome {
  */
 struct bt_schedule_result {
 	enum bt_outcome outcome;
-	uint32_t slot;       /* chosen node */
+	uint32_t slot; /* chosen node */
 	/** Its name, from Reserve on; the slot may be another node's when a binding took long. */
 	struct bt_str node_name;
 	int64_t total_score; /* of the chosen node; 0 when it was the only one */
@@ -186,6 +186,9 @@ enum bt_binding_outcome bt_engine_bind(struct bt_engine *engine, const struct bt
  * is undone and out_result tells why. Returns true when the pod is on its node.
  */
 bool bt_engine_place(
+	struct bt_engine *engine, const struct bt_pod_info *pod, struct bt_schedule_result *result);
+/** The part after bt_engine_reserve. */
+bool bt_engine_finish_place(
 	struct bt_engine *engine, const struct bt_pod_info *pod, struct bt_schedule_result *result);
 
 /** "0/3 nodes are available: ..." without PostFilter's part unless the diagnosis has one. Spec 03

@@ -22,6 +22,27 @@ static const struct bt_pod *find_pod(void *context, struct bt_str namespace_, st
 	return bt_object_store_find(&scheduler->pods, BT_KIND_POD, namespace_, name);
 }
 
+/** A plugin may ask in the middle of anything: it is done when none is running. */
+static void activate_later(void *context, struct bt_str namespace_, struct bt_str name)
+{
+	struct bt_scheduler *scheduler = context;
+	struct bt_strbuf key = {0};
+	bt_strbuf_printf(&key, "%.*s/%.*s", BT_STR_ARG(namespace_), BT_STR_ARG(name));
+	bt_vec_push(
+		&scheduler->to_activate, bt_strndup(bt_strbuf_c(&key), bt_strbuf_str(&key).length));
+	bt_strbuf_finish(&key);
+}
+
+static void record_event(void *context, const struct bt_pod_info *pod, const char *type,
+	const char *reason, const char *action, struct bt_str note)
+{
+	const struct bt_scheduler *scheduler = context;
+	if (scheduler->writer.event != NULL && pod->object != NULL) {
+		scheduler->writer.event(
+			scheduler->writer.context, pod->object, type, reason, action, note);
+	}
+}
+
 static void connect_handle(struct bt_scheduler *scheduler, struct bt_handle *handle)
 {
 	handle->binder = &scheduler->binder;
@@ -29,6 +50,7 @@ static void connect_handle(struct bt_scheduler *scheduler, struct bt_handle *han
 	handle->waiting_pods = &scheduler->waiting;
 	handle->binding_pods = &scheduler->binding;
 	handle->preemption_writer = scheduler->writer.preemption;
+	handle->services = &scheduler->services;
 	handle->volume_writer = scheduler->writer.volumes;
 }
 
@@ -57,6 +79,8 @@ int bt_scheduler_create(struct bt_config *config, const struct bt_engine_options
 	scheduler->writer = *writer;
 	scheduler->binder = (struct bt_binder){.bind = bind_through_writer, .context = scheduler};
 	scheduler->lister = (struct bt_pod_lister){.find = find_pod, .context = scheduler};
+	scheduler->services = (struct bt_handle_services){
+		.context = scheduler, .activate = activate_later, .event = record_event};
 	scheduler->change_gates = (struct bt_change_gates){
 		.dynamic_resource_allocation = true,
 		.in_place_pod_level_resources = bt_gate_enabled(
@@ -89,6 +113,10 @@ void bt_scheduler_destroy(struct bt_scheduler *scheduler)
 	bt_binding_pods_finish(&scheduler->binding);
 	bt_object_store_finish(&scheduler->pods);
 	bt_arena_finish(&scheduler->scratch);
+	for (uint32_t i = 0; i < scheduler->to_activate.count; i++) {
+		bt_free(scheduler->to_activate.items[i]);
+	}
+	bt_vec_finish(&scheduler->to_activate);
 	bt_strbuf_finish(&scheduler->name);
 	bt_strbuf_finish(&scheduler->node_name);
 	bt_strbuf_finish(&scheduler->text);
@@ -103,6 +131,12 @@ struct bt_engine *bt_scheduler_engine(const struct bt_scheduler *scheduler)
 struct bt_queue *bt_scheduler_queue(const struct bt_scheduler *scheduler)
 {
 	return scheduler->queue;
+}
+
+struct bt_object *bt_scheduler_find_pod(
+	const struct bt_scheduler *scheduler, struct bt_str namespace_, struct bt_str name)
+{
+	return bt_object_store_find_object(&scheduler->pods, BT_KIND_POD, namespace_, name);
 }
 
 void bt_scheduler_set_now(const struct bt_scheduler *scheduler, int64_t now_ns)
@@ -169,9 +203,13 @@ void bt_scheduler_name_attempt(struct bt_scheduler *scheduler, const struct bt_p
 	bt_strbuf_reset(&scheduler->name);
 	bt_strbuf_append_str(&scheduler->name, pod->namespace_);
 	bt_strbuf_append_str(&scheduler->name, pod->name);
-	struct bt_str both = bt_strbuf_str(&scheduler->name);
-	out_attempt->namespace_ = bt_str_sub(both, 0, pod->namespace_.length);
-	out_attempt->name = bt_str_sub(both, pod->namespace_.length, BT_STR_MAX);
+	bt_strbuf_append_str(&scheduler->name, pod->uid);
+	struct bt_str all = bt_strbuf_str(&scheduler->name);
+	uint32_t name_at = pod->namespace_.length;
+	uint32_t uid_at = name_at + pod->name.length;
+	out_attempt->namespace_ = bt_str_sub(all, 0, name_at);
+	out_attempt->name = bt_str_sub(all, name_at, pod->name.length);
+	out_attempt->uid = bt_str_sub(all, uid_at, BT_STR_MAX);
 }
 
 void bt_scheduler_schedule_one(
@@ -179,12 +217,14 @@ void bt_scheduler_schedule_one(
 {
 	*out_attempt = (struct bt_attempt){.outcome = BT_ATTEMPT_IDLE};
 	bt_scheduler_set_now(scheduler, now_ns);
+	bt_scheduler_activate_asked(scheduler, now_ns);
 	struct bt_queue_entry *entry = bt_queue_pop(scheduler->queue);
 	if (entry == NULL) {
 		return;
 	}
 	struct bt_framework *framework =
 		bt_engine_profile(scheduler->engine, entry->pod.object->spec.scheduler_name);
+	bt_scheduler_name_attempt(scheduler, &entry->pod, out_attempt);
 	if (framework == NULL || must_skip(scheduler, entry)) {
 		out_attempt->outcome = BT_ATTEMPT_SKIPPED;
 		bt_queue_release(scheduler->queue, entry);
@@ -192,7 +232,6 @@ void bt_scheduler_schedule_one(
 	}
 	struct bt_schedule_result result;
 	bt_engine_schedule(scheduler->engine, framework, &entry->pod, &result);
-	bt_scheduler_name_attempt(scheduler, &entry->pod, out_attempt);
 	if (result.outcome == BT_OUTCOME_SCHEDULED &&
 		bt_engine_reserve(scheduler->engine, &entry->pod, &result)) {
 		bt_scheduler_activate(scheduler, result.cycle, now_ns);

@@ -48,6 +48,9 @@ BT_MUST_USE int bt_scheduler_create(struct bt_config *config,
 void bt_scheduler_destroy(struct bt_scheduler *scheduler);
 struct bt_engine *bt_scheduler_engine(const struct bt_scheduler *scheduler);
 struct bt_queue *bt_scheduler_queue(const struct bt_scheduler *scheduler);
+/** The pod informer's copy, borrowed until the next change; NULL: unknown, or terminal. */
+struct bt_object *bt_scheduler_find_pod(
+	const struct bt_scheduler *scheduler, struct bt_str namespace_, struct bt_str name);
 
 /**
  * An object was added (old NULL), updated, or deleted (new NULL), as a watch tells it; both are of
@@ -77,6 +80,7 @@ struct bt_attempt {
 	enum bt_attempt_outcome outcome;
 	struct bt_str namespace_;
 	struct bt_str name;
+	struct bt_str uid;
 	struct bt_str node_name;
 	struct bt_str reason;
 	struct bt_str message;
@@ -93,6 +97,8 @@ void bt_scheduler_schedule_one(
  * finish_waiting will repeat the call.
  */
 void bt_scheduler_resume(struct bt_scheduler *scheduler, struct bt_str uid);
+/** While the writer is called for a binding: the uid of its pod, to resume later. "" otherwise. */
+struct bt_str bt_scheduler_binding_uid(const struct bt_scheduler *scheduler);
 /**
  * Finish the binding of one pod that need not wait any longer: its Permit is decided, an answer
  * came, its time is over, or preemption stops it. false: there is none. Ask until then after each

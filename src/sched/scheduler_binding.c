@@ -3,23 +3,36 @@
 #include "base/alloc.h"
 #include "sched/scheduler_private.h"
 
+static void activate(struct bt_scheduler *scheduler, struct bt_str key, int64_t now_ns)
+{
+	int64_t slash = bt_str_find_char(key, '/');
+	if (slash < 0) {
+		return;
+	}
+	struct bt_object *pod = bt_object_store_find_object(&scheduler->pods, BT_KIND_POD,
+		bt_str_sub(key, 0, (uint32_t)slash),
+		bt_str_sub(key, (uint32_t)slash + 1, BT_STR_MAX));
+	if (pod != NULL) {
+		(void)bt_queue_activate(scheduler->queue, pod, now_ns);
+	}
+}
+
 void bt_scheduler_activate(
 	struct bt_scheduler *scheduler, struct bt_cycle_state *cycle, int64_t now_ns)
 {
 	for (uint32_t i = 0; i < cycle->pods_to_activate.count; i++) {
-		struct bt_str key = cycle->pods_to_activate.items[i];
-		int64_t slash = bt_str_find_char(key, '/');
-		if (slash < 0) {
-			continue;
-		}
-		struct bt_object *pod = bt_object_store_find_object(&scheduler->pods, BT_KIND_POD,
-			bt_str_sub(key, 0, (uint32_t)slash),
-			bt_str_sub(key, (uint32_t)slash + 1, BT_STR_MAX));
-		if (pod != NULL) {
-			(void)bt_queue_activate(scheduler->queue, pod, now_ns);
-		}
+		activate(scheduler, cycle->pods_to_activate.items[i], now_ns);
 	}
 	cycle->pods_to_activate.count = 0;
+}
+
+void bt_scheduler_activate_asked(struct bt_scheduler *scheduler, int64_t now_ns)
+{
+	for (uint32_t i = 0; i < scheduler->to_activate.count; i++) {
+		activate(scheduler, bt_str_from(scheduler->to_activate.items[i]), now_ns);
+		bt_free(scheduler->to_activate.items[i]);
+	}
+	scheduler->to_activate.count = 0;
 }
 
 void bt_scheduler_warn_of_forget(
@@ -38,8 +51,7 @@ static void expect_node(struct bt_scheduler *scheduler, const struct bt_pod *pod
 	const struct bt_schedule_result *result)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_post_filter_result nomination = {
-		true, BT_NOMINATING_OVERRIDE, result->node_name};
+	struct bt_post_filter_result nomination = {true, BT_NOMINATING_OVERRIDE, result->node_name};
 	if (scheduler->writer.patch_status == NULL ||
 		bt_str_equal(pod->status.nominated_node_name, nomination.nominated_node_name)) {
 		return;
@@ -89,8 +101,7 @@ static void fail_binding(struct bt_scheduler *scheduler, struct bt_queue_entry *
 	}
 	bt_scheduler_fail(scheduler, entry, result, now_ns, out_attempt);
 	if (freed && rejected) {
-		bt_scheduler_announce_freed(
-			scheduler, pod, result->node_name, &others, now_ns);
+		bt_scheduler_announce_freed(scheduler, pod, result->node_name, &others, now_ns);
 	}
 	bt_object_release(pod);
 }
@@ -207,14 +218,29 @@ static void release_held(struct bt_scheduler *scheduler, struct bt_held_pod *hel
 
 /** --- the cycle --- */
 
+static enum bt_binding_outcome work_at(struct bt_scheduler *scheduler,
+	const struct bt_queue_entry *entry, const struct bt_status *pre_flights,
+	struct bt_binding_progress *progress, struct bt_schedule_result *result)
+{
+	scheduler->binding_uid = entry->pod.uid;
+	enum bt_binding_outcome outcome =
+		bt_engine_bind(scheduler->engine, &entry->pod, pre_flights, progress, result);
+	scheduler->binding_uid = BT_STR("");
+	return outcome;
+}
+
+struct bt_str bt_scheduler_binding_uid(const struct bt_scheduler *scheduler)
+{
+	return scheduler->binding_uid;
+}
+
 static void bind_now(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 	const struct bt_status *pre_flights, struct bt_schedule_result *result, int64_t now_ns,
 	struct bt_attempt *out_attempt)
 {
 	struct bt_binding_progress progress = {0};
 	bt_queue_done(scheduler->queue, entry->pod.uid);
-	enum bt_binding_outcome outcome =
-		bt_engine_bind(scheduler->engine, &entry->pod, pre_flights, &progress, result);
+	enum bt_binding_outcome outcome = work_at(scheduler, entry, pre_flights, &progress, result);
 	if (outcome != BT_BINDING_PENDING) {
 		finish(scheduler, entry, outcome, result, now_ns, out_attempt);
 		return;
@@ -282,8 +308,8 @@ static bool continue_permitted(struct bt_scheduler *scheduler, struct bt_held_po
 	bt_scheduler_name_attempt(scheduler, pod, out_attempt);
 	if (bt_status_is_success(decision)) {
 		bt_queue_done(scheduler->queue, pod->uid);
-		outcome = bt_engine_bind(
-			scheduler->engine, pod, &held->pre_flights, &held->progress, &held->result);
+		outcome = work_at(
+			scheduler, held->entry, &held->pre_flights, &held->progress, &held->result);
 	} else {
 		bt_engine_reject_waiting(scheduler->engine, pod, decision, &held->result);
 	}
@@ -302,8 +328,8 @@ static bool continue_binding(struct bt_scheduler *scheduler, struct bt_held_pod 
 {
 	held->ready = false;
 	bt_scheduler_name_attempt(scheduler, &held->entry->pod, out_attempt);
-	enum bt_binding_outcome outcome = bt_engine_bind(scheduler->engine, &held->entry->pod,
-		&held->pre_flights, &held->progress, &held->result);
+	enum bt_binding_outcome outcome =
+		work_at(scheduler, held->entry, &held->pre_flights, &held->progress, &held->result);
 	if (outcome == BT_BINDING_PENDING) {
 		set_alarm(scheduler, held);
 		return false;
@@ -347,6 +373,7 @@ bool bt_scheduler_finish_waiting(
 	struct bt_held_pod *held;
 	struct bt_status decision;
 	bt_scheduler_set_now(scheduler, now_ns);
+	bt_scheduler_activate_asked(scheduler, now_ns);
 	bt_waiting_pods_expire(&scheduler->waiting, now_ns);
 	*out_attempt = (struct bt_attempt){.outcome = BT_ATTEMPT_IDLE};
 	while ((held = take_decided(scheduler, &decision)) != NULL) {

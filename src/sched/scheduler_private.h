@@ -41,9 +41,14 @@ struct bt_scheduler {
 	struct bt_map bindings_by_uid;
 	BT_VEC(struct bt_held_pod *) ready; /* of the bindings: to be asked again, in this order */
 	int64_t next_wake_ns;               /* no binding is to be woken before */
-	struct bt_strbuf name;              /* namespace and name of the last attempt's pod */
-	struct bt_strbuf node_name;         /* of the last attempt */
-	struct bt_strbuf text;              /* message of the last attempt */
+	/** Owner of the binding that is being worked at; "" in between. */
+	struct bt_str binding_uid;
+	/* Pods to activate when no plugin is running. */
+	BT_VEC(char *) to_activate; /* "namespace/name", owned */
+	struct bt_handle_services services;
+	struct bt_strbuf name;      /* namespace and name of the last attempt's pod */
+	struct bt_strbuf node_name; /* of the last attempt */
+	struct bt_strbuf text;      /* message of the last attempt */
 };
 
 void bt_scheduler_warn(const struct bt_scheduler *scheduler, struct berth_error *err);
@@ -55,6 +60,8 @@ void bt_scheduler_name_attempt(struct bt_scheduler *scheduler, const struct bt_p
 /** Pods that plugins want to see tried at once. Empties the list. */
 void bt_scheduler_activate(
 	struct bt_scheduler *scheduler, struct bt_cycle_state *cycle, int64_t now_ns);
+/** Those that were asked for outside of a cycle, too. */
+void bt_scheduler_activate_asked(struct bt_scheduler *scheduler, int64_t now_ns);
 /** The clock of the plugins. */
 void bt_scheduler_set_now(const struct bt_scheduler *scheduler, int64_t now_ns);
 void bt_scheduler_init_bindings(struct bt_scheduler *scheduler);

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BERTH_ENGINE_H
+#define BERTH_ENGINE_H
+/**
+ * @file
+ * The scheduler as a library: object changes go in, decisions and writes come out. Spec 03 and 04,
+ * upstream v1.36.
+ *
+ * The owner tells the engine what it sees of the cluster (berth_engine_put(),
+ * berth_engine_delete()), lets it work (berth_engine_step()) until there is nothing to do, carries
+ * out what it wants written (berth_engine_take_request()), tells how that ended
+ * (berth_engine_answer()), and comes back at berth_engine_next_deadline_ns(). The effects of writes
+ * are told as changes, like everything else. A whole scheduler is examples/tiny_sched.c.
+ *
+ * Times are nanoseconds on the owner's clock, which must not go back. One thread.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "berth/api.h"
+#include "berth/arena.h"
+#include "berth/config.h"
+#include "berth/error.h"
+#include "berth/node_info.h"
+#include "berth/object.h"
+#include "berth/queued_pod.h"
+#include "berth/registry.h"
+#include "berth/str.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A scheduler with its queue and its view of the cluster. Opaque. */
+struct berth_engine;
+
+/** Which of several equally good nodes is taken; upstream's own choice among them is racy. */
+enum berth_tie_policy {
+	BERTH_TIE_HEAP, /**< upstream's node heap over the search order (spec 03 section 7) */
+	BERTH_TIE_FIRST_BY_NAME, /**< for tests */
+	BERTH_TIE_RANDOM,        /**< uniform, from the seed */
+};
+
+/** Receives lines that upstream logs as errors. The line is borrowed for the call. */
+typedef void (*berth_warn_fn)(void *context, struct berth_str line);
+
+/** Start from BERTH_ENGINE_OPTIONS_INIT. */
+struct berth_engine_options {
+	size_t size;                      /**< sizeof(struct berth_engine_options) */
+	enum berth_tie_policy tie_policy; /**< how ties between nodes end */
+	uint64_t seed;                    /**< of everything that is drawn */
+	/** Compute every decision twice, by two implementations, and abort on a difference. */
+	bool verify;
+	/** Replaces the configured percentageOfNodesToScore when not negative. */
+	int32_t percentage_of_nodes_to_score;
+	/** Plugins outside of the tree; NULL: none. Must outlive the engine. */
+	const struct berth_registry *registry;
+	berth_warn_fn warn; /**< NULL: nobody listens */
+	void *warn_context; /**< handed to warn */
+};
+
+/** The defaults. */
+#define BERTH_ENGINE_OPTIONS_INIT \
+	{ \
+		sizeof(struct berth_engine_options), BERTH_TIE_HEAP, 0, false, -1, 0, 0, 0 \
+	}
+
+/**
+ * Builds the profiles of the configuration; @p options NULL: the defaults. @p out_engine is owned:
+ * berth_engine_destroy(). Errors as upstream's start prints them (spec 02 sections 8.4 and 9).
+ */
+BERTH_API BERTH_MUST_USE int berth_engine_create(struct berth_config *config,
+	const struct berth_engine_options *options, struct berth_engine **out_engine,
+	struct berth_error *err);
+/** Requests without an answer are forgotten. NULL is accepted. */
+BERTH_API void berth_engine_destroy(struct berth_engine *engine);
+
+/* Changes. */
+
+/**
+ * An object was added, or this is its newest version: the engine knows the version before. Of any
+ * kind; those that concern no scheduler change nothing. Terminal pods count as deleted. The engine
+ * takes references of its own. BERTH_ERR_INTERNAL: what the owner told contradicts itself
+ * ("Scheduler cache is corrupted ..."); upstream would end the process.
+ */
+BERTH_API BERTH_MUST_USE int berth_engine_put(struct berth_engine *engine,
+	struct berth_object *object, int64_t now_ns, struct berth_error *err);
+/** The object of this kind, namespace and name is gone; any version will do. Unknown ones are
+ * ignored. Errors as in berth_engine_put(). */
+BERTH_API BERTH_MUST_USE int berth_engine_delete(struct berth_engine *engine,
+	const struct berth_object *object, int64_t now_ns, struct berth_error *err);
+
+/* Work. */
+
+/** How an attempt to schedule a pod ended. */
+enum berth_decision_outcome {
+	BERTH_DECISION_BOUND,   /**< the binding was written */
+	BERTH_DECISION_WAITING, /**< a node is reserved; Permit, volumes or an answer are waited for
+	                         */
+	BERTH_DECISION_FAILED,  /**< reason and message say why */
+	BERTH_DECISION_SKIPPED, /**< the pod is being deleted, or was assumed already */
+};
+
+/** One attempt. Texts are borrowed until the next call of berth_engine_step(). */
+struct berth_decision {
+	enum berth_decision_outcome outcome; /**< how it ended */
+	struct berth_str pod_namespace;      /**< whose attempt it was */
+	struct berth_str pod_name;           /**< whose attempt it was */
+	struct berth_str node_name;          /**< bound, waiting: the node */
+	/** Failed: "Unschedulable" or "SchedulerError", as in the condition PodScheduled. */
+	struct berth_str reason;
+	struct berth_str message; /**< failed: as in the condition */
+};
+
+/**
+ * Does what is due at this time and then makes or finishes one attempt. false: there is nothing to
+ * do before the next change, answer or deadline; @p out_decision (may be NULL) is then untouched.
+ */
+BERTH_API bool berth_engine_step(
+	struct berth_engine *engine, int64_t now_ns, struct berth_decision *out_decision);
+/** When step has something to do again by the clock alone, or earlier; INT64_MAX: never. */
+BERTH_API int64_t berth_engine_next_deadline_ns(const struct berth_engine *engine);
+
+/* Writes. */
+
+/** What the engine wants done. */
+enum berth_request_kind {
+	/** POST pods/<name>/binding with target node_name. */
+	BERTH_REQUEST_BIND,
+	/**
+	 * PATCH pods/<name>/status: set the condition (when has_condition) and nominatedNodeName
+	 * (when has_nominated_node_name, "" clears it).
+	 */
+	BERTH_REQUEST_PATCH_STATUS,
+	/** DELETE pods/<name>: a victim of preemption, with its own grace period. */
+	BERTH_REQUEST_DELETE_POD,
+	/** POST an event about the pod: type, reason, action, note. No answer is expected. */
+	BERTH_REQUEST_EVENT,
+	/**
+	 * PUT persistentvolumes/<name>: its claimRef becomes claim (of kind PersistentVolumeClaim),
+	 * annotated pv.kubernetes.io/bound-by-controller=yes when bound_by_controller, on condition
+	 * that the server still has resource_version.
+	 */
+	BERTH_REQUEST_BIND_VOLUME,
+	/**
+	 * PUT persistentvolumeclaims/<name>: annotation volume.kubernetes.io/selected-node becomes
+	 * node_name, on condition that the server still has resource_version.
+	 */
+	BERTH_REQUEST_SELECT_NODE,
+};
+
+/** A pod condition to be written (spec 01 section 4.3). */
+struct berth_pod_condition {
+	struct berth_str type;       /**< "PodScheduled" or "DisruptionTarget" */
+	struct berth_str status;     /**< "True" or "False" */
+	struct berth_str reason;     /**< e.g. "Unschedulable" */
+	struct berth_str message;    /**< for people */
+	int64_t observed_generation; /**< metadata.generation the message is about */
+};
+
+/** A persistent volume claim as a reference. */
+struct berth_claim_reference {
+	struct berth_str claim_namespace;  /**< metadata.namespace */
+	struct berth_str claim_name;       /**< metadata.name */
+	berth_uid uid;                     /**< metadata.uid */
+	struct berth_str resource_version; /**< metadata.resourceVersion */
+};
+
+/** Texts are borrowed: until the answer, for events until the next berth_engine_take_request(). */
+struct berth_request {
+	uint64_t id;                       /**< for berth_engine_answer(); never 0 */
+	enum berth_request_kind kind;      /**< which members count */
+	struct berth_str object_namespace; /**< of the object to write; "" for volumes */
+	struct berth_str object_name;      /**< of the object to write */
+	berth_uid uid;                     /**< of the object to write */
+	struct berth_str node_name;        /**< bind, select node */
+	bool has_condition;                /**< patch status */
+	struct berth_pod_condition condition;
+	bool has_nominated_node_name; /**< patch status */
+	struct berth_str nominated_node_name;
+	struct berth_str event_type;   /**< "Normal" or "Warning" */
+	struct berth_str event_reason; /**< "Scheduled", "FailedScheduling", "Preempted", ... */
+	struct berth_str event_action; /**< "Binding", "Scheduling", "Preempting", ... */
+	struct berth_str event_note;   /**< at most 1024 bytes */
+	struct berth_claim_reference claim; /**< bind volume */
+	bool bound_by_controller;           /**< bind volume */
+	struct berth_str resource_version;  /**< bind volume, select node */
+};
+
+/** The next write, in the order in which they were wanted; false: none. Take all after each step.
+ */
+BERTH_API bool berth_engine_take_request(
+	struct berth_engine *engine, struct berth_request *out_request);
+
+/** How a write ended. */
+struct berth_answer {
+	/** BERTH_OK, BERTH_ERR_NOT_FOUND (the object is gone), or another negative code. */
+	int code;
+	struct berth_str message; /**< the API's text when it failed; it reaches users */
+	/** Volumes and claims: metadata.resourceVersion that the server answered with. */
+	struct berth_str resource_version;
+};
+
+/** The answer to a request; events need none. Ids that are not open are ignored. */
+BERTH_API void berth_engine_answer(
+	struct berth_engine *engine, uint64_t id, const struct berth_answer *answer);
+
+/* Questions. */
+
+/** Where a pod is on its way to a node. */
+enum berth_pod_place {
+	BERTH_PLACE_UNKNOWN,       /**< not known, terminal, or of another scheduler */
+	BERTH_PLACE_ACTIVE,        /**< will be tried as soon as it is its turn */
+	BERTH_PLACE_BACKOFF,       /**< will be tried after its backoff */
+	BERTH_PLACE_UNSCHEDULABLE, /**< rejected; an event its plugins wait for may change that */
+	BERTH_PLACE_GATED,         /**< a PreEnqueue plugin keeps it from being tried */
+	BERTH_PLACE_BINDING,       /**< a node is reserved; something is waited for */
+	BERTH_PLACE_BOUND,         /**< on its node */
+};
+
+/** "active", "backoff", "unschedulable", ... */
+BERTH_API const char *berth_pod_place_string(enum berth_pod_place place);
+
+/** Why a pod waits. Lists and texts are in the arena that was given. */
+struct berth_pod_wait {
+	enum berth_pod_place place;          /**< where it is */
+	struct berth_str node_name;          /**< binding, bound: the node */
+	uint32_t attempts;                   /**< so far */
+	int64_t timestamp_ns;                /**< when it last entered the queue */
+	int64_t backoff_until_ns;            /**< backoff; BERTH_TIME_UNSET otherwise */
+	const struct berth_str *rejected_by; /**< plugins whose events it waits for */
+	uint32_t rejected_by_count;          /**< entries */
+	struct berth_str gated_by;           /**< gated: the plugin */
+	struct berth_str message; /**< of the last failed attempt; "" when there was none */
+};
+
+/** What is known of a pod by name. */
+BERTH_API void berth_engine_pod_wait(struct berth_engine *engine, struct berth_str pod_namespace,
+	struct berth_str pod_name, struct berth_arena *arena, struct berth_pod_wait *out_wait);
+/** Number of queued pods in a place (ACTIVE to GATED; 0 for others). */
+BERTH_API uint32_t berth_engine_queued_count(
+	const struct berth_engine *engine, enum berth_pod_place place);
+
+/** Called for each queued pod; false ends the walk. */
+typedef bool (*berth_queued_pod_visit_fn)(
+	void *context, const struct berth_queued_pod *pod, enum berth_pod_place place);
+/** Visits all queued pods: active, backoff, unschedulable and gated ones. */
+BERTH_API void berth_engine_for_each_queued(
+	const struct berth_engine *engine, berth_queued_pod_visit_fn visit, void *context);
+/** Number of nodes. */
+BERTH_API uint32_t berth_engine_node_count(const struct berth_engine *engine);
+/** A node with its pods, assumed ones included; in the arena, valid until the next change or step.
+ * NULL: unknown. */
+BERTH_API const struct berth_node_info *berth_engine_node_info(
+	struct berth_engine *engine, struct berth_str node_name, struct berth_arena *arena);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/requests.h"
+
+#include "api/storage.h"
+#include "base/alloc.h"
+#include "plugins/preemption_executor.h"
+
+/* --- the table --- */
+
+static uint64_t hash_of_request(const void *owner, uint32_t slot)
+{
+	const struct bt_requests *requests = owner;
+
+	return bt_str_hash(requests->items.items[slot]->key);
+}
+
+/** kind and name make the key of a write that can be asked for again; name "": it cannot. */
+static struct bt_request *add(struct bt_requests *requests, enum berth_request_kind kind)
+{
+	struct bt_request *request = BT_NEW(struct bt_request);
+
+	if (requests->free_slots.count != 0) {
+		request->slot = requests->free_slots.items[--requests->free_slots.count];
+		requests->items.items[request->slot] = request;
+	} else {
+		request->slot = requests->items.count;
+		bt_vec_push(&requests->items, request);
+	}
+	request->request.kind = kind;
+	request->request.id = (uint64_t)++requests->serial << 32 | (request->slot + 1U);
+	bt_vec_push(&requests->untaken, request);
+	return request;
+}
+
+static void forget_key(struct bt_requests *requests, struct bt_request *request)
+{
+	if (request->key.length != 0) {
+		(void)bt_map_remove(&requests->by_key, bt_str_hash(request->key), request->slot);
+		request->key.length = 0;
+	}
+}
+
+static void drop(struct bt_requests *requests, struct bt_request *request)
+{
+	forget_key(requests, request);
+	requests->items.items[request->slot] = NULL;
+	bt_vec_push(&requests->free_slots, request->slot);
+	bt_arena_finish(&request->arena);
+	bt_free(request);
+}
+
+static struct bt_request *find(const struct bt_requests *requests, struct bt_str key)
+{
+	uint64_t hash = bt_str_hash(key);
+
+	for (uint32_t it = bt_map_first(&requests->by_key, hash); it != BT_MAP_NONE;
+		it = bt_map_next(&requests->by_key, hash, it)) {
+		struct bt_request *request =
+			requests->items.items[bt_map_value(&requests->by_key, it)];
+		if (bt_str_equal(request->key, key)) {
+			return request;
+		}
+	}
+	return NULL;
+}
+
+static struct bt_str copy(struct bt_request *request, struct bt_str text)
+{
+	return bt_arena_str(&request->arena, text);
+}
+
+static void set_identity(
+	struct bt_request *request, struct bt_str namespace_, struct bt_str name, struct bt_str uid)
+{
+	request->request.object_namespace = copy(request, namespace_);
+	request->request.object_name = copy(request, name);
+	request->request.uid = copy(request, uid);
+}
+
+/* --- writes that are asked for until they are answered --- */
+
+static void append_key(struct bt_strbuf *key, char kind, const struct bt_object_meta *meta)
+{
+	bt_strbuf_printf(
+		key, "%c%.*s/%.*s", kind, BT_STR_ARG(meta->namespace_), BT_STR_ARG(meta->name));
+}
+
+/**
+ * The write of this key. NULL: it is new, *out_new is to be filled. A result of
+ * BT_WRITE_PENDING: no answer yet; else it is over, and requests->result has the details.
+ */
+static int ask(struct bt_requests *requests, struct bt_strbuf *key, enum berth_request_kind kind,
+	struct bt_request **out_new, struct berth_error *err)
+{
+	struct bt_request *request = find(requests, bt_strbuf_str(key));
+	int code;
+
+	*out_new = NULL;
+	if (request == NULL) {
+		request = add(requests, kind);
+		request->key = copy(request, bt_strbuf_str(key));
+		request->owner_uid = copy(request, bt_scheduler_binding_uid(requests->scheduler));
+		bt_map_insert(&requests->by_key, bt_str_hash(request->key), request->slot);
+		*out_new = request;
+		return BT_WRITE_PENDING;
+	}
+	if (!request->answered) {
+		return BT_WRITE_PENDING;
+	}
+	code = request->code;
+	if (code < 0) {
+		code = bt_error_set(err, code, "%.*s", BT_STR_ARG(request->message));
+	}
+	if (requests->result != NULL) {
+		drop(requests, requests->result);
+	}
+	forget_key(requests, request);
+	requests->result = request;
+	return code;
+}
+
+static int bind(void *context, const struct bt_pod_info *pod, struct bt_str node_name,
+	struct berth_error *err)
+{
+	struct bt_requests *requests = context;
+	struct bt_strbuf key = {0};
+	struct bt_request *request;
+
+	bt_strbuf_printf(&key, "b%.*s", BT_STR_ARG(pod->uid));
+	int code = ask(requests, &key, BERTH_REQUEST_BIND, &request, err);
+	bt_strbuf_finish(&key);
+	if (request != NULL) {
+		set_identity(request, pod->namespace_, pod->name, pod->uid);
+		request->request.node_name = copy(request, node_name);
+	}
+	return code;
+}
+
+static int bind_volume(void *context, const struct bt_persistent_volume *volume,
+	const struct bt_persistent_volume_claim *claim, struct bt_str *out_resource_version,
+	struct berth_error *err)
+{
+	static const struct bt_str annotation = BT_STR_INIT("pv.kubernetes.io/bound-by-controller");
+	struct bt_requests *requests = context;
+	struct bt_strbuf key = {0};
+	struct bt_request *request;
+
+	append_key(&key, 'v', &volume->metadata);
+	int code = ask(requests, &key, BERTH_REQUEST_BIND_VOLUME, &request, err);
+	bt_strbuf_finish(&key);
+	if (request != NULL) {
+		struct berth_request *wanted = &request->request;
+		set_identity(request, BT_STR(""), volume->metadata.name, volume->metadata.uid);
+		wanted->resource_version = copy(request, *out_resource_version);
+		wanted->claim.claim_namespace = copy(request, claim->metadata.namespace_);
+		wanted->claim.claim_name = copy(request, claim->metadata.name);
+		wanted->claim.uid = copy(request, claim->metadata.uid);
+		wanted->claim.resource_version = copy(request, claim->metadata.resource_version);
+		wanted->bound_by_controller =
+			bt_str_map_find(&volume->metadata.annotations, annotation) != NULL;
+	} else if (code == 0) {
+		*out_resource_version = requests->result->resource_version;
+	}
+	return code;
+}
+
+static int select_node(void *context, const struct bt_persistent_volume_claim *claim,
+	struct bt_str node_name, struct bt_str *out_resource_version, struct berth_error *err)
+{
+	struct bt_requests *requests = context;
+	struct bt_strbuf key = {0};
+	struct bt_request *request;
+
+	append_key(&key, 'c', &claim->metadata);
+	int code = ask(requests, &key, BERTH_REQUEST_SELECT_NODE, &request, err);
+	bt_strbuf_finish(&key);
+	if (request != NULL) {
+		set_identity(request, claim->metadata.namespace_, claim->metadata.name,
+			claim->metadata.uid);
+		request->request.node_name = copy(request, node_name);
+		request->request.resource_version = copy(request, *out_resource_version);
+	} else if (code == 0) {
+		*out_resource_version = requests->result->resource_version;
+	}
+	return code;
+}
+
+static bool pod_exists(void *context, const struct bt_pod_info *pod)
+{
+	const struct bt_requests *requests = context;
+	const struct bt_object *known =
+		bt_scheduler_find_pod(requests->scheduler, pod->namespace_, pod->name);
+
+	return known != NULL;
+}
+
+/* --- writes whose end is reported, or does not matter --- */
+
+static void set_condition(struct bt_request *request, const struct bt_pod_condition *condition)
+{
+	request->request.has_condition = true;
+	request->request.condition = (struct berth_pod_condition){
+		.type = copy(request, condition->type),
+		.status = copy(request, condition->status),
+		.reason = copy(request, condition->reason),
+		.message = copy(request, condition->message),
+		.observed_generation = condition->observed_generation,
+	};
+}
+
+static int patch_status(void *context, const struct bt_pod *pod,
+	const struct bt_pod_condition *condition, const struct bt_post_filter_result *nomination,
+	BT_UNUSED struct berth_error *err)
+{
+	struct bt_request *request = add(context, BERTH_REQUEST_PATCH_STATUS);
+
+	set_identity(request, pod->metadata.namespace_, pod->metadata.name, pod->metadata.uid);
+	if (condition != NULL) {
+		set_condition(request, condition);
+	}
+	if (nomination->present && nomination->mode == BT_NOMINATING_OVERRIDE) {
+		request->request.has_nominated_node_name = true;
+		request->request.nominated_node_name =
+			copy(request, nomination->nominated_node_name);
+	}
+	return 0;
+}
+
+static void add_event(struct bt_requests *requests, struct bt_str namespace_, struct bt_str name,
+	struct bt_str uid, const char *const texts[3], struct bt_str note)
+{
+	struct bt_request *request = add(requests, BERTH_REQUEST_EVENT);
+
+	set_identity(request, namespace_, name, uid);
+	request->request.event_type = copy(request, bt_str_from(texts[0]));
+	request->request.event_reason = copy(request, bt_str_from(texts[1]));
+	request->request.event_action = copy(request, bt_str_from(texts[2]));
+	request->request.event_note = copy(request, note);
+}
+
+static void event(void *context, const struct bt_pod *pod, const char *type, const char *reason,
+	const char *action, struct bt_str note)
+{
+	const struct bt_object_meta *meta = &pod->metadata;
+
+	add_event(context, meta->namespace_, meta->name, meta->uid,
+		(const char *const[]){type, reason, action}, note);
+}
+
+static void preemption_event(void *context, const struct bt_preemption_event *preempted)
+{
+	add_event(context, preempted->victim.namespace_, preempted->victim.name,
+		preempted->victim.uid, (const char *const[]){"Normal", "Preempted", "Preempting"},
+		preempted->note);
+}
+
+/** Without a ticket the caller wants to know at once: it counts as done. */
+static int send_for(struct bt_request *request, struct bt_preemption_ticket ticket,
+	const struct bt_preemption_pod *pod)
+{
+	set_identity(request, pod->namespace_, pod->name, pod->uid);
+	request->ticket = ticket;
+	return ticket.executor != NULL ? BT_PREEMPTION_PENDING : 0;
+}
+
+static int patch_victim(void *context, struct bt_preemption_ticket ticket,
+	const struct bt_preemption_pod *victim, const struct bt_pod_condition *condition,
+	BT_UNUSED struct berth_error *err)
+{
+	struct bt_request *request = add(context, BERTH_REQUEST_PATCH_STATUS);
+
+	set_condition(request, condition);
+	return send_for(request, ticket, victim);
+}
+
+static int delete_victim(void *context, struct bt_preemption_ticket ticket,
+	const struct bt_preemption_pod *victim, BT_UNUSED struct berth_error *err)
+{
+	return send_for(add(context, BERTH_REQUEST_DELETE_POD), ticket, victim);
+}
+
+static int clear_nomination(void *context, struct bt_preemption_ticket ticket,
+	const struct bt_preemption_pod *pod, BT_UNUSED struct berth_error *err)
+{
+	struct bt_request *request = add(context, BERTH_REQUEST_PATCH_STATUS);
+
+	request->request.has_nominated_node_name = true;
+	request->request.nominated_node_name = BT_STR("");
+	return send_for(request, ticket, pod);
+}
+
+static void warn(void *context, struct bt_str line)
+{
+	const struct bt_requests *requests = context;
+
+	if (requests->warn != NULL) {
+		requests->warn(requests->warn_context, line);
+	}
+}
+
+/* --- for the engine --- */
+
+void bt_requests_init(struct bt_requests *requests, berth_warn_fn warn_function, void *warn_context)
+{
+	*requests = (struct bt_requests){.warn = warn_function, .warn_context = warn_context};
+	bt_map_init(&requests->by_key, hash_of_request, requests);
+	requests->preemption = (struct bt_preemption_writer){
+		.patch_condition = patch_victim,
+		.delete_pod = delete_victim,
+		.clear_nomination = clear_nomination,
+		.event = preemption_event,
+		.context = requests,
+	};
+	requests->volumes = (struct bt_volume_writer){
+		.bind_volume = bind_volume,
+		.select_node = select_node,
+		.pod_exists = pod_exists,
+		.context = requests,
+	};
+	requests->writer = (struct bt_scheduler_writer){
+		.context = requests,
+		.bind = bind,
+		.patch_status = patch_status,
+		.event = event,
+		.preemption = &requests->preemption,
+		.volumes = &requests->volumes,
+		.warn = warn,
+	};
+}
+
+void bt_requests_finish(struct bt_requests *requests)
+{
+	for (uint32_t i = 0; i < requests->items.count; i++) {
+		if (requests->items.items[i] != NULL) {
+			drop(requests, requests->items.items[i]);
+		}
+	}
+	bt_vec_finish(&requests->items);
+	bt_vec_finish(&requests->free_slots);
+	bt_vec_finish(&requests->untaken);
+	bt_map_finish(&requests->by_key);
+}
+
+bool bt_requests_take(struct bt_requests *requests, struct berth_request *out_request)
+{
+	if (requests->event != NULL) {
+		drop(requests, requests->event);
+		requests->event = NULL;
+	}
+	if (requests->head == requests->untaken.count) {
+		requests->head = 0;
+		requests->untaken.count = 0;
+		return false;
+	}
+	struct bt_request *request = requests->untaken.items[requests->head++];
+	request->taken = true;
+	*out_request = request->request;
+	if (request->request.kind == BERTH_REQUEST_EVENT) {
+		requests->event = request;
+	}
+	return true;
+}
+
+/** An open request; NULL: answered already, never handed out, or an event. */
+static struct bt_request *find_open(const struct bt_requests *requests, uint64_t id)
+{
+	uint64_t slot = (id & UINT32_MAX) - 1;
+	struct bt_request *request =
+		slot < requests->items.count ? requests->items.items[slot] : NULL;
+
+	return request != NULL && request->request.id == id && request->taken &&
+			!request->answered && request->request.kind != BERTH_REQUEST_EVENT
+		? request
+		: NULL;
+}
+
+void bt_requests_answer(
+	struct bt_requests *requests, uint64_t id, const struct berth_answer *answer)
+{
+	struct bt_request *request = find_open(requests, id);
+
+	if (request == NULL) {
+		return;
+	}
+	if (request->key.length != 0 && !request->abandoned) {
+		request->answered = true;
+		request->code = answer->code;
+		request->message = copy(request, answer->message);
+		request->resource_version = copy(request, answer->resource_version);
+		bt_scheduler_resume(requests->scheduler, request->owner_uid);
+		return;
+	}
+	struct bt_preemption_ticket ticket = request->ticket;
+	if (ticket.executor == NULL && answer->code < 0 && !request->abandoned) {
+		warn(requests, answer->message);
+	}
+	drop(requests, request);
+	if (ticket.executor != NULL) {
+		bt_preemption_complete(ticket.executor, ticket.id, answer->code);
+	}
+}
+
+void bt_requests_abandon(struct bt_requests *requests, struct bt_str owner_uid)
+{
+	for (uint32_t i = 0; i < requests->items.count; i++) {
+		struct bt_request *request = requests->items.items[i];
+
+		if (request == NULL || request == requests->result || request->key.length == 0 ||
+			!bt_str_equal(request->owner_uid, owner_uid)) {
+			continue;
+		}
+		forget_key(requests, request);
+		request->abandoned = true;
+		if (request->answered) {
+			drop(requests, request);
+		}
+	}
+}
