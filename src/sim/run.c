@@ -15,7 +15,8 @@
 
 static bool is_quiet(struct bt_sim *sim)
 {
-	return sim->busy == 0 && !sim->attempt_is_due && bt_sim_watch_is_quiet(&sim->watch) &&
+	return sim->busy == 0 && sim->waiting == 0 && !sim->attempt_is_due &&
+		bt_sim_watch_is_quiet(&sim->watch) &&
 		!bt_queue_can_pop(bt_scheduler_queue(sim->scheduler));
 }
 
@@ -27,7 +28,13 @@ static void wait_for_quiet(struct bt_sim *sim)
 		}
 		bt_sim_run_until(sim, sim->clock.now_ns + 20 * BT_SIM_MILLISECOND);
 	}
-	bt_sim_complain(sim, BT_STR("nothing changes, but it does not get quiet"));
+	struct bt_strbuf complaint = {0};
+	bt_strbuf_printf(&complaint,
+		"nothing changes, but it does not get quiet: %u actions are to come, %u bindings "
+		"wait, the watch is %s",
+		sim->busy, sim->waiting, bt_sim_watch_is_quiet(&sim->watch) ? "quiet" : "busy");
+	bt_sim_complain(sim, bt_strbuf_str(&complaint));
+	bt_strbuf_finish(&complaint);
 }
 
 /** --- pods that wait, as the scheduler says --- */
@@ -205,6 +212,7 @@ static void end_round(struct bt_sim *sim, struct rounds *rounds)
 		return;
 	}
 	sim->excused.count = 0;
+	bt_sim_forget_answers(sim);
 	struct bt_sim_memory memory = bt_sim_memory_of(engine->state);
 	bt_vec_push(&rounds->memory, memory);
 	bt_sim_log(sim, "empty: %zu bytes, %u symbols, %u shapes, %u label sets",

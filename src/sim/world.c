@@ -90,6 +90,38 @@ static void log_attempt(struct bt_sim *sim, const struct bt_attempt *attempt)
 		BT_STR_ARG(attempt->message));
 }
 
+/** The pod counts on its node, whatever becomes of the writes. */
+static void begin_waiting(struct bt_sim *sim, const struct bt_attempt *attempt)
+{
+	struct bt_object *pod = bt_object_store_find_object(
+		&sim->watch.mirror, BT_KIND_POD, attempt->namespace_, attempt->name);
+	BT_ASSERT(pod != NULL);
+	struct bt_sim_binding binding = {
+		bt_object_share(pod), bt_arena_str(&sim->texts, attempt->node_name), true};
+	bt_vec_push(&sim->bindings, binding);
+	sim->waiting++;
+}
+
+/** The one that bind was asked for last, or the oldest of this name. */
+static void end_waiting(struct bt_sim *sim, const struct bt_attempt *attempt)
+{
+	uint32_t found = UINT32_MAX;
+	sim->waiting--;
+	for (uint32_t i = 0; i < sim->bindings.count; i++) {
+		const struct bt_sim_binding *binding = &sim->bindings.items[i];
+		const struct bt_object_meta *meta = binding->pod->meta;
+		if (binding->is_waiting && bt_str_equal(meta->namespace_, attempt->namespace_) &&
+			bt_str_equal(meta->name, attempt->name) &&
+			(found == UINT32_MAX || bt_str_equal(meta->uid, sim->bind_uid))) {
+			found = i;
+		}
+	}
+	if (found != UINT32_MAX) {
+		bt_object_release(sim->bindings.items[found].pod);
+		bt_vec_remove_ordered(&sim->bindings, found);
+	}
+}
+
 static void attempt(void *context, uint64_t argument BT_UNUSED)
 {
 	struct bt_sim *sim = context;
@@ -103,14 +135,46 @@ static void attempt(void *context, uint64_t argument BT_UNUSED)
 	sim->report->attempts++;
 	bt_scheduler_schedule_one(sim->scheduler, sim->clock.now_ns, &outcome);
 	log_attempt(sim, &outcome);
+	if (outcome.outcome == BT_ATTEMPT_WAITING) {
+		begin_waiting(sim, &outcome);
+	}
 	sim->in_attempt = false;
 	bt_sim_poke(sim);
 }
 
+static void meet_deadline(void *context, uint64_t argument BT_UNUSED)
+{
+	struct bt_sim *sim = context;
+	sim->deadline_ns = INT64_MAX;
+	bt_sim_poke(sim);
+}
+
+static void finish_waiting(struct bt_sim *sim)
+{
+	struct bt_attempt outcome;
+	sim->in_attempt = true;
+	sim->is_decided = true; /* when it was tried first */
+	sim->bind_uid = BT_STR("");
+	while (bt_scheduler_finish_waiting(sim->scheduler, sim->clock.now_ns, &outcome)) {
+		log_attempt(sim, &outcome);
+		end_waiting(sim, &outcome);
+	}
+	sim->in_attempt = false;
+	int64_t deadline_ns = bt_scheduler_next_deadline_ns(sim->scheduler);
+	if (deadline_ns < sim->deadline_ns) {
+		int64_t delay_ns = deadline_ns - sim->clock.now_ns;
+		sim->deadline_ns = deadline_ns;
+		bt_sim_clock_after(&sim->clock, delay_ns > 0 ? delay_ns : 0, meet_deadline, sim, 0);
+	}
+}
+
 void bt_sim_poke(struct bt_sim *sim)
 {
-	if (!sim->attempt_is_due && !sim->in_attempt &&
-		bt_queue_can_pop(bt_scheduler_queue(sim->scheduler))) {
+	if (sim->in_attempt) {
+		return; /* it pokes when it is over */
+	}
+	finish_waiting(sim);
+	if (!sim->attempt_is_due && bt_queue_can_pop(bt_scheduler_queue(sim->scheduler))) {
 		sim->attempt_is_due = true;
 		bt_sim_clock_after(&sim->clock,
 			bt_sim_between_ms(&sim->times, 1, 4) * BT_SIM_MILLISECOND, attempt, sim, 0);
@@ -215,8 +279,11 @@ void bt_sim_view_of_scheduler(struct bt_sim *sim, struct bt_sim_view *out_view)
 			&sim->watch.mirror, BT_KIND_POD, meta->namespace_, meta->name);
 		bool expected = known != NULL && bt_str_equal(known->metadata.uid, meta->uid) &&
 			!bt_pod_is_assigned(known);
-		if (expected) {
+		/* One that is to be deleted is given up at once, though its binding goes on. */
+		if (expected && known->metadata.deletion_timestamp == NULL) {
 			bt_sim_view_place(out_view, binding->pod->value, binding->node_name);
+		}
+		if (expected || binding->is_waiting) {
 			sim->bindings.items[kept++] = *binding;
 		} else {
 			bt_object_release(binding->pod);
@@ -272,6 +339,7 @@ static int create_scheduler(struct bt_sim *sim, struct berth_error *err)
 	options.seed = bt_prng_next(&sim->changes);
 	options.tie_policy = policies[bt_prng_below(&sim->changes, 3)];
 	options.verify = sim->options.verify;
+	sim->is_asynchronous = bt_sim_chance(&sim->changes, 75);
 	struct bt_scheduler_writer writer = bt_sim_writer(sim);
 	int result = create_config(sim, err);
 	if (result == 0) {
@@ -302,7 +370,7 @@ static void set_faults(struct bt_sim *sim)
 int bt_sim_init(struct bt_sim *sim, const struct bt_sim_options *options,
 	struct bt_sim_report *report, struct berth_error *err)
 {
-	*sim = (struct bt_sim){.options = *options, .report = report};
+	*sim = (struct bt_sim){.options = *options, .report = report, .deadline_ns = INT64_MAX};
 	/* 2026-01-01T00:00:00Z */
 	bt_sim_clock_init(&sim->clock, INT64_C(1767225600) * BT_SIM_SECOND);
 	bt_sim_store_init(&sim->store);
@@ -333,6 +401,8 @@ void bt_sim_finish(struct bt_sim *sim)
 		bt_object_release(sim->bindings.items[i].pod);
 	}
 	bt_vec_finish(&sim->bindings);
+	bt_sim_forget_answers(sim);
+	bt_vec_finish(&sim->answers);
 	bt_vec_finish(&sim->late_writes);
 	bt_vec_finish(&sim->excused);
 	bt_vec_finish(&sim->nominated);

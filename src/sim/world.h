@@ -10,10 +10,32 @@
 
 #define BT_SIM_RECENT_LINES 40
 
-/** The API said that a binding was done; the watch may not have shown it yet. */
+/** A pod that the scheduler counts on a node while the watch does not show it there. */
 struct bt_sim_binding {
 	struct bt_object *pod; /* as the scheduler saw it; reference held */
 	struct bt_str node_name;
+	bool is_waiting; /* the API has not said yet that it is bound */
+};
+
+/** A write of the binding cycle. */
+struct bt_sim_write {
+	enum {
+		BT_SIM_WRITE_BINDING,
+		BT_SIM_WRITE_OBJECT,
+	} what;
+	struct bt_object *object; /* pod to bind; new volume or claim */
+	struct bt_str node_name;
+};
+
+/** A write that is under way, or whose answer was not asked for yet. */
+struct bt_sim_answer {
+	struct bt_str key;
+	uint64_t serial;
+	struct bt_sim_write write; /* reference held */
+	bool answered;
+	int result;
+	struct berth_error err;
+	struct bt_str version;
 };
 
 /** A write that takes effect, or whose outcome is told, later. */
@@ -47,6 +69,8 @@ struct bt_sim {
 	struct bt_volume_writer volumes;
 	struct bt_sim_workload workload;
 	BT_VEC(struct bt_sim_binding) bindings;
+	BT_VEC(struct bt_sim_answer *) answers; /* in the order of the writes */
+	uint64_t next_answer;
 	BT_VEC(struct bt_sim_late_write) late_writes;
 	BT_VEC(struct bt_str) excused; /* nodes that others may have over-committed */
 	struct bt_arena texts;         /* for the whole run */
@@ -63,6 +87,10 @@ struct bt_sim {
 	uint32_t write_fault_one_in; /* 0: none */
 	uint32_t busy;               /* actions of kubelets and controllers that are to come */
 	bool is_changing;            /* users and faults are at work */
+	struct bt_str bind_uid;      /* of the pod that bind was asked for last */
+	uint32_t waiting;            /* attempts whose end finish_waiting will tell */
+	bool is_asynchronous;        /* writes of the binding cycle are answered later */
+	int64_t deadline_ns;         /* of the scheduler, for which a timer is set */
 	bool attempt_is_due;
 	bool in_attempt;
 	bool is_decided; /* its decision was checked, or what happened since has nothing to do
@@ -84,7 +112,8 @@ void bt_sim_log(struct bt_sim *sim, const char *format, ...);
 void bt_sim_complain(struct bt_sim *sim, struct bt_str complaint);
 /** Let the world go on until then; ends early once there is a complaint. */
 void bt_sim_run_until(struct bt_sim *sim, int64_t until_ns);
-/** Soon, unless one is due already: an attempt, if there is somebody to try. */
+/** The scheduler has heard of something: bindings that need not wait any longer end, and soon there
+ * is an attempt, if there is somebody to try. */
 void bt_sim_poke(struct bt_sim *sim);
 /** An action that keeps things from being quiet until it has happened; it calls
  * bt_sim_action_done. */
@@ -99,6 +128,14 @@ bool bt_sim_chance(struct bt_prng *prng, uint32_t percent);
 void bt_sim_excuse(struct bt_sim *sim, struct bt_str node_name);
 /** What the scheduler can know: what the watch showed, and its own bindings. */
 void bt_sim_view_of_scheduler(struct bt_sim *sim, struct bt_sim_view *out_view);
+
+/** --- answers.c --- */
+
+/** BT_WRITE_PENDING, or the answer. out_resource_version may be NULL. */
+int bt_sim_write(struct bt_sim *sim, const struct bt_sim_write *write,
+	struct bt_str *out_resource_version, struct berth_error *err);
+/** Nobody will ask for them any more. */
+void bt_sim_forget_answers(struct bt_sim *sim);
 
 /** --- writes.c, write_pods.c, write_volumes.c --- */
 

@@ -50,39 +50,25 @@ static int write_binding(void *context, const struct bt_pod_info *pod, struct bt
 	struct berth_error *err)
 {
 	struct bt_sim *sim = context;
+	sim->bind_uid = bt_arena_str(&sim->texts, pod->uid);
 	check_decision(sim, pod->object, node_name);
 	note_nomination(sim, &pod->object->metadata, BT_STR(""));
-	enum bt_sim_fault fault = bt_sim_draw_fault(sim);
-	int result = 0;
-	bt_sim_log(sim, "bind %.*s/%.*s (uid %.*s) to %.*s", BT_STR_ARG(pod->namespace_),
-		BT_STR_ARG(pod->name), BT_STR_ARG(pod->uid), BT_STR_ARG(node_name));
-	if (fault == BT_SIM_WRITE_GOOD || fault == BT_SIM_WRITE_UNHEARD) {
-		result = bt_sim_store_bind(
-			sim, pod->namespace_, pod->name, pod->uid, node_name, err);
-	}
-	if (fault == BT_SIM_WRITE_LATE) {
-		struct bt_sim_late_write late = {.what = BT_SIM_LATE_BIND,
-			.namespace_ = pod->namespace_,
-			.name = pod->name,
-			.uid = pod->uid,
-			.node_name = node_name};
-		bt_sim_add_late_write(sim, &late);
-	}
-	if (fault != BT_SIM_WRITE_GOOD) {
-		/* The scheduler must think that the room is free. */
-		bt_sim_excuse(sim, node_name);
-		if (result == 0) {
-			result = bt_sim_fail_write(sim, "bind", err);
-		}
-	} else if (result < 0) {
-		bt_sim_log(sim, "bind refused: %s", err != NULL ? berth_error_message(err) : "");
-	} else {
-		sim->report->bound++;
+	struct bt_sim_write write = {
+		BT_SIM_WRITE_BINDING, bt_object_create(BT_KIND_POD, pod->object), node_name};
+	int result = bt_sim_write(sim, &write, NULL, err);
+	if (result == 0) {
 		/* It counts as what the scheduler took it for. */
-		struct bt_sim_binding binding = {bt_object_create(BT_KIND_POD, pod->object),
-			bt_arena_str(&sim->texts, node_name)};
+		struct bt_sim_binding binding = {
+			bt_object_share(write.object), bt_arena_str(&sim->texts, node_name), false};
 		bt_vec_push(&sim->bindings, binding);
+		sim->report->bound++;
 	}
+	bt_sim_log(sim, "bind %.*s/%.*s (uid %.*s) to %.*s%s", BT_STR_ARG(pod->namespace_),
+		BT_STR_ARG(pod->name), BT_STR_ARG(pod->uid), BT_STR_ARG(node_name),
+		result == 0                          ? ""
+			: result == BT_WRITE_PENDING ? ": no answer yet"
+						     : ": failed");
+	bt_object_release(write.object);
 	return result;
 }
 

@@ -3,61 +3,32 @@
 #include "api/storage.h"
 #include "sim/world.h"
 
-/** The object as the API has it, if it is still of the version that the scheduler saw. */
-static struct bt_object *find_current(struct bt_sim *sim, enum bt_kind kind,
-	const struct bt_object_meta *seen, struct berth_error *err)
+static int write_object(struct bt_sim *sim, enum bt_kind kind, const void *value,
+	struct bt_str node_name, struct bt_str *out_resource_version, struct berth_error *err)
 {
-	struct bt_object *object =
-		bt_sim_store_find(&sim->store, kind, seen->namespace_, seen->name);
-	if (object == NULL) {
-		(void)bt_error_set(err, BERTH_ERR_NOT_FOUND, "%s \"%.*s\" not found",
-			bt_kind_info(kind)->resource, BT_STR_ARG(seen->name));
-		return NULL;
-	}
-	if (!bt_str_equal(object->meta->resource_version, seen->resource_version)) {
-		(void)bt_error_set(err, BERTH_ERR_STATE,
-			"Operation cannot be fulfilled on %s \"%.*s\": the object has been "
-			"modified; please apply your changes to the latest version and try again",
-			bt_kind_info(kind)->resource, BT_STR_ARG(seen->name));
-		return NULL;
-	}
-	return object;
-}
-
-static int replace(struct bt_sim *sim, enum bt_kind kind, const void *value,
-	struct bt_str *out_resource_version, struct berth_error *err)
-{
-	enum bt_sim_fault fault = bt_sim_draw_fault(sim);
-	if (fault == BT_SIM_WRITE_GOOD || fault == BT_SIM_WRITE_UNHEARD) {
-		struct bt_object *object = bt_sim_store_replace(&sim->store, kind, value);
-		*out_resource_version = bt_arena_str(&sim->texts, object->meta->resource_version);
-	}
-	return fault == BT_SIM_WRITE_GOOD ? 0 : bt_sim_fail_write(sim, "volume write", err);
+	struct bt_sim_write write = {BT_SIM_WRITE_OBJECT, bt_object_create(kind, value), node_name};
+	int result = bt_sim_write(sim, &write, out_resource_version, err);
+	bt_object_release(write.object);
+	return result;
 }
 
 static int bind_volume(void *context, const struct bt_persistent_volume *volume,
 	const struct bt_persistent_volume_claim *claim, struct bt_str *out_resource_version,
 	struct berth_error *err)
 {
-	struct bt_sim *sim = context;
-	bt_sim_log(sim, "volume %.*s for claim %.*s", BT_STR_ARG(volume->metadata.name),
+	bt_sim_log(context, "volume %.*s for claim %.*s", BT_STR_ARG(volume->metadata.name),
 		BT_STR_ARG(claim->metadata.name));
-	if (find_current(sim, BT_KIND_PERSISTENT_VOLUME, &volume->metadata, err) == NULL) {
-		return BERTH_ERR_STATE;
-	}
-	return replace(sim, BT_KIND_PERSISTENT_VOLUME, volume, out_resource_version, err);
+	return write_object(context, BT_KIND_PERSISTENT_VOLUME, volume, claim->metadata.uid,
+		out_resource_version, err);
 }
 
 static int select_node(void *context, const struct bt_persistent_volume_claim *claim,
 	struct bt_str node_name, struct bt_str *out_resource_version, struct berth_error *err)
 {
-	struct bt_sim *sim = context;
-	bt_sim_log(sim, "claim %.*s is to be provisioned for node %.*s",
+	bt_sim_log(context, "claim %.*s is to be provisioned for node %.*s",
 		BT_STR_ARG(claim->metadata.name), BT_STR_ARG(node_name));
-	if (find_current(sim, BT_KIND_PERSISTENT_VOLUME_CLAIM, &claim->metadata, err) == NULL) {
-		return BERTH_ERR_STATE;
-	}
-	return replace(sim, BT_KIND_PERSISTENT_VOLUME_CLAIM, claim, out_resource_version, err);
+	return write_object(context, BT_KIND_PERSISTENT_VOLUME_CLAIM, claim, node_name,
+		out_resource_version, err);
 }
 
 static int wait_a_second(
@@ -85,7 +56,7 @@ void bt_sim_connect_volumes(struct bt_sim *sim)
 		.context = sim,
 		.bind_volume = bind_volume,
 		.select_node = select_node,
-		.wait = wait_a_second,
+		.wait = sim->is_asynchronous ? NULL : wait_a_second,
 		.pod_exists = pod_exists,
 	};
 }
