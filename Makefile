@@ -15,7 +15,7 @@ C_SOURCES = $(shell find src include tests fuzz bench -name '*.[ch]')
 	deps-build deps-test deps-dev configure
 
 build: configure
-	ninja -C build berth check_layers.stamp
+	ninja -C build berth example-plugins check_layers.stamp
 
 run: build
 	@# 1: some pods stay pending, which the example means to show.

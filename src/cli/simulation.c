@@ -40,6 +40,10 @@ void bt_simulation_init(
 	struct bt_simulation *simulation, struct bt_cluster *cluster, struct bt_engine *engine)
 {
 	*simulation = (struct bt_simulation){.cluster = cluster, .engine = engine};
+	bt_waiting_pods_init(&simulation->waiting);
+	for (uint32_t i = 0; i < engine->profiles.frameworks.count; i++) {
+		engine->profiles.frameworks.items[i]->handle.waiting_pods = &simulation->waiting;
+	}
 	bt_arena_init(&simulation->arena, 0);
 	bt_expansion_init(&simulation->expansion, cluster);
 }
@@ -53,6 +57,12 @@ void bt_simulation_finish(struct bt_simulation *simulation)
 			bt_pod_info_finish_pending(simulation->engine->state, &entry->info);
 		}
 	}
+	BT_ASSERT(simulation->waits.count == 0);
+	for (uint32_t i = 0; i < simulation->engine->profiles.frameworks.count; i++) {
+		simulation->engine->profiles.frameworks.items[i]->handle.waiting_pods = NULL;
+	}
+	bt_waiting_pods_finish(&simulation->waiting);
+	bt_vec_finish(&simulation->waits);
 	bt_vec_finish(&simulation->evictions);
 	bt_vec_finish(&simulation->pods);
 	bt_expansion_finish(&simulation->expansion);

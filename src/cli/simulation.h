@@ -11,8 +11,12 @@
  * With preempt, preemption is carried out: the victims of a pod leave at once and the pod is tried
  * again. The order of the pods has it that only pods of the input can be victims. Pods that had
  * found no node before others left are tried once more at the end. Spec: 08.
+ *
+ * Pods that a plugin makes wait on Permit hold their nodes until it allows or rejects them. When
+ * all pods were tried, time passes until each wait is over.
  */
 #include "cli/workload.h"
+#include "framework/waiting_pods.h"
 #include "sched/engine.h"
 
 /** Pods to be placed, as far as defaults made them differ from their templates. */
@@ -43,11 +47,19 @@ struct bt_simulated_pod {
 	struct bt_str node_name;           /* BT_FATE_SCHEDULED */
 	struct bt_str message;             /* all others */
 	struct bt_str nominated_node_name; /* promised to a pod that has none yet; may be "" */
-	uint32_t eviction_count;           /* evictions so far when it was tried last */
+	uint32_t release_count;            /* bt_simulation's when it was tried last */
 	int64_t score; /* of the chosen node; 0 when it was the only one that fits */
 	uint32_t feasible_count;
+	bool waiting;      /* on Permit, its node reserved */
 	int64_t cpu_milli; /* requested */
 	int64_t memory_bytes;
+};
+
+/** A pod that waits on Permit. Does not move. */
+struct bt_simulated_wait {
+	uint32_t index; /* in bt_simulation.pods */
+	struct bt_schedule_result result;
+	struct bt_held_cycle held;
 };
 
 /** A running pod that had to leave. */
@@ -67,6 +79,10 @@ struct bt_simulation {
 	BT_VEC(struct bt_simulated_pod) pods;           /* in the order they are decided */
 	BT_VEC(struct bt_simulated_eviction) evictions; /* in the order they happened */
 	bool preempt;                                   /* carry preemption out */
+	struct bt_waiting_pods waiting;                 /* on Permit */
+	BT_VEC(struct bt_simulated_wait *) waits; /* the same pods, in the order of attempts */
+	int64_t now_ns;                           /* moves when nothing is left to do but wait */
+	uint32_t release_count;                   /* pods that left a node, evicted or given up */
 	uint32_t node_count;
 	uint32_t running_count; /* pods that have their node in the input */
 	uint32_t counts[BT_FATE__COUNT];

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/simulation.h"
-
 #include "api/identity.h"
 #include "cli/eviction.h"
+#include "cli/simulation_private.h"
 
 /** A message beyond the budget of all messages. */
 #define CUT_MESSAGE_BYTES 256
@@ -60,6 +59,7 @@ static void record_eviction(void *context, const struct bt_pod_info *victim)
 		.preemptor = round->preemptor,
 	};
 	bt_vec_push(&simulation->evictions, eviction);
+	simulation->release_count++;
 	bt_eviction_charge_budgets(simulation->engine->state, victim);
 }
 
@@ -134,25 +134,48 @@ static void renominate(struct bt_simulation *simulation, struct bt_simulated_pod
 	entry->nominated_node_name = node_name;
 }
 
-/** One attempt; true: the pod is on its node. */
-static bool try_to_place(struct bt_simulation *simulation, struct bt_simulated_pod *entry,
-	struct bt_schedule_result *result)
+void bt_simulation_set_placed(struct bt_simulation *simulation, struct bt_simulated_pod *entry,
+	const struct bt_schedule_result *result)
+{
+	entry->fate = BT_FATE_SCHEDULED;
+	entry->node_name = bt_arena_str(&simulation->arena,
+		bt_node_table_name(&simulation->engine->state->nodes, result->slot));
+	entry->nominated_node_name = BT_STR("");
+	let_go(simulation, entry);
+}
+
+void bt_simulation_set_failed(struct bt_simulation *simulation, struct bt_simulated_pod *entry,
+	const struct bt_schedule_result *result, struct bt_arena *arena)
+{
+	enum bt_fate fate = bt_status_is_rejected(&result->status) ? BT_FATE_UNSCHEDULABLE
+								   : BT_FATE_SCHEDULER_ERROR;
+	reject(entry, fate, bt_status_message_str(&result->status, arena));
+	renominate(simulation, entry, result);
+}
+
+/** One attempt; true: the pod is on its node, or waits for it. */
+static bool try_to_place(
+	struct bt_simulation *simulation, uint32_t index, struct bt_schedule_result *result)
 {
 	struct bt_engine *engine = simulation->engine;
+	struct bt_simulated_pod *entry = &simulation->pods.items[index];
 	bt_engine_schedule(engine, result->framework, &entry->info, result);
 	entry->feasible_count = result->feasible_count;
 	if (result->outcome != BT_OUTCOME_SCHEDULED) {
 		return false;
 	}
 	entry->score = result->total_score;
-	if (!bt_engine_place(engine, &entry->info, result)) {
+	if (!bt_engine_reserve(engine, &entry->info, result)) {
 		return false;
 	}
-	entry->fate = BT_FATE_SCHEDULED;
-	entry->node_name = bt_arena_str(
-		&simulation->arena, bt_node_table_name(&engine->state->nodes, result->slot));
-	entry->nominated_node_name = BT_STR("");
-	let_go(simulation, entry);
+	if (result->wait_count != 0) {
+		bt_simulation_wait(simulation, index, result);
+		return true;
+	}
+	if (!bt_engine_finish_place(engine, &entry->info, result)) {
+		return false;
+	}
+	bt_simulation_set_placed(simulation, entry, result);
 	return true;
 }
 
@@ -164,17 +187,14 @@ static void schedule(struct bt_simulation *simulation, struct bt_framework *fram
 	entry->cpu_milli = entry->info.shape->requested_cpu_milli;
 	entry->memory_bytes = entry->info.shape->requested_memory_bytes;
 	for (int round = 0; round < PREEMPTION_ROUNDS_MAX; round++) {
-		if (try_to_place(simulation, entry, &result)) {
+		if (try_to_place(simulation, index, &result)) {
 			return;
 		}
 		if (!may_preempt || !preempt(simulation, index, &result)) {
 			break;
 		}
 	}
-	enum bt_fate fate = bt_status_is_rejected(&result.status) ? BT_FATE_UNSCHEDULABLE
-								  : BT_FATE_SCHEDULER_ERROR;
-	reject(entry, fate, bt_status_message_str(&result.status, arena));
-	renominate(simulation, entry, &result);
+	bt_simulation_set_failed(simulation, entry, &result, arena);
 }
 
 static void decide(
@@ -218,12 +238,10 @@ static void decide(
 
 /** --- all pods --- */
 
-static void decide_and_keep(struct bt_simulation *simulation, uint32_t index, bool may_preempt,
-	struct bt_arena *arena, struct bt_str *last)
+void bt_simulation_record(
+	struct bt_simulation *simulation, struct bt_simulated_pod *entry, struct bt_str *last)
 {
-	struct bt_simulated_pod *entry = &simulation->pods.items[index];
-	decide(simulation, index, may_preempt, arena);
-	entry->eviction_count = simulation->evictions.count;
+	entry->release_count = simulation->release_count;
 	if (entry->fate != BT_FATE_SCHEDULED) {
 		entry->message = keep_message(simulation, entry->message, last);
 		*last = entry->message;
@@ -231,16 +249,27 @@ static void decide_and_keep(struct bt_simulation *simulation, uint32_t index, bo
 		entry->message = BT_STR("");
 	}
 	simulation->counts[entry->fate]++;
-	bt_arena_reset(arena);
 }
 
-/** What the last victims left behind may be enough for a pod that found nothing before. */
+static void decide_and_keep(struct bt_simulation *simulation, uint32_t index, bool may_preempt,
+	struct bt_arena *arena, struct bt_str *last)
+{
+	struct bt_simulated_pod *entry = &simulation->pods.items[index];
+	decide(simulation, index, may_preempt, arena);
+	if (!entry->waiting) {
+		bt_simulation_record(simulation, entry, last);
+	}
+	bt_arena_reset(arena);
+	bt_simulation_settle_waits(simulation, arena, last);
+}
+
+/** What the last ones to leave left behind may be enough for a pod that found nothing before. */
 static void try_again(struct bt_simulation *simulation, struct bt_arena *arena, struct bt_str *last)
 {
 	for (uint32_t i = 0; i < simulation->pods.count; i++) {
 		struct bt_simulated_pod *entry = &simulation->pods.items[i];
 		if (entry->fate == BT_FATE_UNSCHEDULABLE &&
-			entry->eviction_count < simulation->evictions.count) {
+			entry->release_count < simulation->release_count) {
 			simulation->counts[entry->fate]--;
 			decide_and_keep(simulation, i, false, arena, last);
 		}
@@ -259,6 +288,8 @@ void bt_simulation_run(struct bt_simulation *simulation)
 		}
 		decide_and_keep(simulation, i, simulation->preempt, &arena, &last);
 	}
+	bt_simulation_end_waits(simulation, &arena, &last);
 	try_again(simulation, &arena, &last);
+	bt_simulation_end_waits(simulation, &arena, &last);
 	bt_arena_finish(&arena);
 }

@@ -81,7 +81,7 @@ static int translate(const struct berth_args_schema *schema, struct bt_arena *ar
 	struct bt_schema *translated = BT_ARENA_NEW(arena, struct bt_schema);
 
 	*translated = (struct bt_schema){
-		.go_type = schema->type_name,
+		.go_type = bt_arena_printf(arena, "config.%s", schema->type_name).data,
 		.size = (uint32_t)schema->size,
 		.field_count = schema->field_count,
 		.fields = fields,

@@ -11,13 +11,21 @@ def example(name):
     return os.path.join(scenario.EXAMPLES, name)
 
 
+def path_of(program, word):
+    """A word of a command as it is written for the top of the source tree."""
+    if word.startswith("examples/"):
+        return os.path.join(scenario.ROOT, word)
+    if word.startswith("build/"):
+        return os.path.join(os.path.dirname(program.path), word[len("build/"):])
+    return word
+
+
 def test_commands_of_the_readme(program):
     with open(example("README.md"), encoding="utf-8") as file:
         commands = re.findall(r"^ {4}build/berth (.*)$", file.read(), re.MULTILINE)
     assert len(commands) >= 4, commands
     for command in commands:
-        arguments = [os.path.join(scenario.ROOT, word) if word.startswith("examples/") else word
-                     for word in command.split()]
+        arguments = [path_of(program, word) for word in command.split()]
         answer = program.run(*arguments)
         assert answer.status in (0, 1) and answer.err == "", (command, answer.status, answer.err)
         assert answer.out != "", command

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Has the name of a plugin of berth itself. */
+#include <stddef.h>
+
+#include "berth/plugin.h"
+
+static int create(void *context, const struct berth_raw_args *args,
+	const struct berth_handle *handle, struct berth_plugin **out_plugin,
+	struct berth_error *err)
+{
+	(void)context;
+	(void)args;
+	(void)handle;
+	(void)out_plugin;
+	return berth_error_set(err, BERTH_ERR_INVALID, "never called");
+}
+
+static const struct berth_plugin_descriptor plugins[] = {{"NodeName", create, NULL}};
+
+BERTH_API const struct berth_plugin_module berth_plugin_module = {
+	.abi_version = BERTH_PLUGIN_ABI_VERSION,
+	.name = "in_tree_name",
+	.plugins = plugins,
+	.plugin_count = 1,
+};
