@@ -315,6 +315,8 @@ struct bt_plugin_ops {
 	/** Success (fragments added), Unschedulable (not signable) or Error. */
 	struct bt_status (*sign)(struct bt_plugin *plugin, const struct bt_pod_info *pod,
 		struct bt_sign_fragments *out);
+	/** sign refuses every pod: then nobody is asked. NULL: it does not. */
+	bool (*never_signs)(const struct bt_plugin *plugin);
 
 	/* Scheduling cycle. Success, Skip, Unschedulable, UnschedulableAndUnresolvable, Error. */
 	struct bt_status (*pre_filter)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,

@@ -259,7 +259,9 @@ static void set_up_signatures(struct bt_framework *framework)
 			}
 			bt_plugin_set_add(&seen, plugin->index);
 			framework->sign_plugins[framework->sign_plugin_count++] = plugin;
-			if (plugin->ops->sign == NULL) {
+			if (plugin->ops->sign == NULL ||
+				(plugin->ops->never_signs != NULL &&
+					plugin->ops->never_signs(plugin))) {
 				framework->signatures_enabled = false;
 			}
 		}

@@ -415,6 +415,11 @@ static bool filter_column(struct bt_plugin *plugin, const void *data,
 
 /* --- the rest --- */
 
+static bool never_signs(const struct bt_plugin *plugin)
+{
+	return instance_of(plugin)->source.default_count != 0;
+}
+
 static struct bt_status sign(struct bt_plugin *plugin, const struct bt_pod_info *pod,
 	BT_UNUSED struct bt_sign_fragments *out)
 {
@@ -473,6 +478,7 @@ const struct bt_plugin_ops bt_pod_topology_spread_plugin = {
 	.hint_scope_of = bt_spread_hint_scope,
 	.events_to_register = bt_spread_events_to_register,
 	.sign = sign,
+	.never_signs = never_signs,
 	.pre_filter = pre_filter,
 	.pre_filter_add_pod = add_pod,
 	.pre_filter_remove_pod = remove_pod,

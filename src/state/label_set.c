@@ -63,7 +63,7 @@ static bool labels_equal(const struct bt_str_map *a, const struct bt_str_map *b)
 static uint32_t add_set(
 	struct bt_label_set_table *table, const struct bt_str_map *labels, uint64_t hash)
 {
-	struct bt_label_set set = {.ref_count = 1, .hash = hash};
+	struct bt_label_set set = {.ref_count = 1, .hash = hash, .last_shape = BT_SHAPE_NONE};
 	uint32_t id;
 
 	set.labels.present = labels->count != 0;

@@ -35,8 +35,13 @@ void bt_pod_info_from_record(
 void bt_pod_info_init_pending(
 	struct bt_state *state, const struct bt_pod *object, struct bt_pod_info *out_info)
 {
-	uint32_t shape = bt_shape_ref_pod(&state->shapes, object, true);
+	uint32_t label_set = bt_label_set_ref_map(&state->label_sets, &object->metadata.labels);
+	/* Pods of one controller agree in both. */
+	uint32_t *last_shape = &state->label_sets.sets.items[label_set].last_shape;
+	uint32_t shape = bt_shape_ref_pending(&state->shapes, object, *last_shape);
 	const struct bt_time *start = object->status.start_time;
+
+	*last_shape = shape;
 
 	*out_info = (struct bt_pod_info){
 		.name = object->metadata.name,
@@ -44,7 +49,7 @@ void bt_pod_info_init_pending(
 		.uid = object->metadata.uid,
 		.labels = &object->metadata.labels,
 		.shape = bt_shape_at(&state->shapes, shape),
-		.label_set = bt_label_set_ref_map(&state->label_sets, &object->metadata.labels),
+		.label_set = label_set,
 		.priority = bt_pod_priority(object),
 		.start_seconds = start != NULL && start->set ? start->seconds : INT64_MIN,
 		.node_name = object->spec.node_name,

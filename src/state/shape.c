@@ -212,18 +212,16 @@ static uint32_t find_shape(
 	return BT_SHAPE_NONE;
 }
 
-uint32_t bt_shape_ref_pod(
-	struct bt_shape_table *table, const struct bt_pod *pod, bool keep_node_name)
+static uint32_t ref_canonical(
+	struct bt_shape_table *table, const struct bt_pod *canonical, struct bt_arena *scratch)
 {
-	struct bt_arena scratch = {0};
-	struct bt_pod canonical = canonical_pod(pod, keep_node_name, &scratch);
-	uint64_t hash = bt_message_hash(&bt_pod_message, HASH_SEED, &canonical);
-	uint32_t id = find_shape(table, &canonical, hash);
+	uint64_t hash = bt_message_hash(&bt_pod_message, HASH_SEED, canonical);
+	uint32_t id = find_shape(table, canonical, hash);
 
 	if (id != BT_SHAPE_NONE) {
 		table->shapes.items[id]->ref_count++;
 	} else {
-		struct bt_shape *shape = create_shape(table, &canonical, hash, &scratch);
+		struct bt_shape *shape = create_shape(table, canonical, hash, scratch);
 		if (table->free_ids.count != 0) {
 			id = table->free_ids.items[--table->free_ids.count];
 			table->shapes.items[id] = shape;
@@ -233,6 +231,33 @@ uint32_t bt_shape_ref_pod(
 		}
 		shape->id = id;
 		bt_map_insert(&table->map, hash, id);
+	}
+	return id;
+}
+
+uint32_t bt_shape_ref_pod(
+	struct bt_shape_table *table, const struct bt_pod *pod, bool keep_node_name)
+{
+	struct bt_arena scratch = {0};
+	struct bt_pod canonical = canonical_pod(pod, keep_node_name, &scratch);
+	uint32_t id = ref_canonical(table, &canonical, &scratch);
+
+	bt_arena_finish(&scratch);
+	return id;
+}
+
+uint32_t bt_shape_ref_pending(
+	struct bt_shape_table *table, const struct bt_pod *pod, uint32_t guess)
+{
+	struct bt_arena scratch = {0};
+	struct bt_pod canonical = canonical_pod(pod, true, &scratch);
+	uint32_t id = guess;
+
+	if (guess < table->shapes.count && table->shapes.items[guess] != NULL &&
+		bt_message_equal(&bt_pod_message, table->shapes.items[guess]->pod, &canonical)) {
+		table->shapes.items[guess]->ref_count++;
+	} else {
+		id = ref_canonical(table, &canonical, &scratch);
 	}
 	bt_arena_finish(&scratch);
 	return id;

@@ -77,6 +77,12 @@ void bt_shape_table_finish(struct bt_shape_table *table);
  */
 uint32_t bt_shape_ref_pod(
 	struct bt_shape_table *table, const struct bt_pod *pod, bool keep_node_name);
+/**
+ * The same for a pod to be scheduled that may well have the shape `guess`: looked at first, which
+ * saves hashing. Any number will do.
+ */
+uint32_t bt_shape_ref_pending(
+	struct bt_shape_table *table, const struct bt_pod *pod, uint32_t guess);
 void bt_shape_ref(struct bt_shape_table *table, uint32_t id);
 void bt_shape_unref(struct bt_shape_table *table, uint32_t id);
 static inline const struct bt_shape *bt_shape_at(const struct bt_shape_table *table, uint32_t id)

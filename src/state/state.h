@@ -29,6 +29,7 @@ struct bt_label_set {
 	struct bt_label_pair *symbols;
 	uint32_t ref_count;
 	uint64_t hash;
+	uint32_t last_shape; /* of a pending pod with these labels: a guess for the next one */
 };
 
 struct bt_label_set_table {

@@ -116,7 +116,12 @@ START_TEST(test_registry__every_candidate_signs)
 	struct profile profile;
 
 	profile_init(&profile, NULL);
-	ck_assert(profile.framework->signatures_enabled);
+	for (uint32_t i = 0; i < profile.framework->sign_plugin_count; i++) {
+		const struct bt_plugin_ops *ops = profile.framework->sign_plugins[i]->ops;
+
+		ck_assert_msg(ops->sign != NULL, "%s", ops->name);
+	}
+	ck_assert(!profile.framework->signatures_enabled);
 	profile_finish(&profile);
 }
 END_TEST
