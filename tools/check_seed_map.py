@@ -16,6 +16,7 @@ import sys
 
 ROW = re.compile(r"^\| (\d{3}\.\d+) \|")
 NAME = re.compile(r"^(?:(struct|enum) )?(\w+)(?:\.(\w+))?$")
+BEHIND = re.compile(r"/\*\*<.*?\*/", re.DOTALL)
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
 
@@ -31,7 +32,8 @@ class Headers:
         start = position
         while start > 0 and self.code[start - 1] not in ";{},":
             start -= 1
-        if "/**" in self.text[start:position]:
+        # A comment behind what stands before is not about this.
+        if "/**" in BEHIND.sub("", self.text[start:position]):
             return True
         line_end = self.text.find("\n", position)
         return "/**<" in self.text[position:line_end]
@@ -69,8 +71,7 @@ class Headers:
             start -= 1
         end = self.code.find(";", position)
         line_end = self.text.find("\n", end)
-        # A comment behind the member before this one is not about this one.
-        own = re.sub(r"/\*\*<.*?\*/", "", self.text[start:position], flags=re.DOTALL)
+        own = BEHIND.sub("", self.text[start:position])
         return "/**" in own or "/**<" in self.text[end:line_end]
 
 

@@ -238,6 +238,8 @@ struct bt_event_registration {
 struct bt_queued_pod {
 	const struct bt_pod_info *pod;
 	int64_t timestamp_ns;
+	int64_t initial_attempt_ns; /* first entry into the active queue; INT64_MIN = not yet */
+	uint32_t attempts;
 };
 
 enum bt_normalize_kind {

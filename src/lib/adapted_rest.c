@@ -20,7 +20,8 @@ static struct berth_queued_pod queued_pod_of(const struct bt_queued_pod *pod)
 	return (struct berth_queued_pod){
 		.pod = berth_const_pod_info_of(pod->pod),
 		.timestamp_ns = pod->timestamp_ns,
-		.initial_attempt_timestamp_ns = BERTH_TIME_UNSET,
+		.attempts = pod->attempts,
+		.initial_attempt_timestamp_ns = pod->initial_attempt_ns,
 	};
 }
 

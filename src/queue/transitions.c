@@ -25,8 +25,10 @@ bool bt_queue_sorts_before(const void *owner, uint32_t a, uint32_t b)
 	const struct bt_queue *queue = owner;
 	const struct bt_queue_entry *left = bt_queue_entry_at(queue, a);
 	const struct bt_queue_entry *right = bt_queue_entry_at(queue, b);
-	const struct bt_queued_pod left_pod = {&left->pod, left->timestamp_ns};
-	const struct bt_queued_pod right_pod = {&right->pod, right->timestamp_ns};
+	const struct bt_queued_pod left_pod = {
+		&left->pod, left->timestamp_ns, left->initial_attempt_ns, left->attempts};
+	const struct bt_queued_pod right_pod = {
+		&right->pod, right->timestamp_ns, right->initial_attempt_ns, right->attempts};
 
 	return queue->sort->ops->less(queue->sort, &left_pod, &right_pod);
 }

@@ -68,6 +68,7 @@ static bool probe_less(struct berth_plugin *plugin, const struct berth_queued_po
 {
 	(void)plugin;
 	ck_assert_int_eq(a->initial_attempt_timestamp_ns, BERTH_TIME_UNSET);
+	ck_assert_uint_eq(a->attempts, 4);
 	return a->timestamp_ns > b->timestamp_ns;
 }
 
@@ -858,8 +859,8 @@ START_TEST(test_plugin__queueing)
 	const struct bt_pod_info *pod = pend(&world, "gated");
 	struct bt_plugin *probe = bt_framework_find_plugin(world.framework, BT_STR("Probe"));
 	struct bt_status status = bt_run_pre_enqueue(world.framework, pod, &arena, &gate);
-	struct bt_queued_pod early = {.pod = pod, .timestamp_ns = 1};
-	struct bt_queued_pod late = {.pod = pod, .timestamp_ns = 2};
+	struct bt_queued_pod early = {pod, 1, BERTH_TIME_UNSET, 4};
+	struct bt_queued_pod late = {pod, 2, BERTH_TIME_UNSET, 4};
 
 	ck_assert_int_eq(status.code, BT_STATUS_UNSCHEDULABLE);
 	ck_assert_ptr_eq(gate, probe);

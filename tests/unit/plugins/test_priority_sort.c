@@ -4,8 +4,8 @@
 
 static bool less(struct fixture *fixture, const char *a, int64_t a_ns, const char *b, int64_t b_ns)
 {
-	struct bt_queued_pod first = {fixture_pending(fixture, a), a_ns};
-	struct bt_queued_pod second = {fixture_pending(fixture, b), b_ns};
+	struct bt_queued_pod first = {.pod = fixture_pending(fixture, a), .timestamp_ns = a_ns};
+	struct bt_queued_pod second = {.pod = fixture_pending(fixture, b), .timestamp_ns = b_ns};
 
 	return fixture->plugin->ops->less(fixture->plugin, &first, &second);
 }

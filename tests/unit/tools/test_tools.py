@@ -3,6 +3,7 @@
 """The build checks must fail on bad trees. Usage: test_tools.py CC"""
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -12,9 +13,12 @@ TOOLS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..
 sys.dont_write_bytecode = True
 sys.path.insert(0, TOOLS)
 
+import check_doc  # noqa: E402
 import check_edge_cases  # noqa: E402
+import check_exports  # noqa: E402
 import check_headers  # noqa: E402
 import check_layers  # noqa: E402
+import check_seed_map  # noqa: E402
 import check_tidy  # noqa: E402
 import run_tests  # noqa: E402
 
@@ -128,6 +132,83 @@ class Headers(Tree):
         count, problems = check_headers.check(self.root, CC, None)
         self.assertEqual(4, count)
         self.assertEqual(2, len(problems))
+
+
+class SeedMap(unittest.TestCase):
+    """What a header must look like for a name to count as there."""
+    headers = check_seed_map.Headers(["""
+/** Opaque. */
+struct berth_a;
+struct berth_bare;
+/** With fields. */
+struct berth_b {
+	int plain;
+	int after;   /**< told behind it */
+	/** told before it */
+	int (*slot)(int argument);
+};
+/** Codes. */
+enum berth_code {
+	BERTH_ONE = 1, /**< one */
+	BERTH_TWO,
+};
+/** A number. */
+#define BERTH_MAX 100
+/** Does. */
+int berth_do(int what);
+int berth_bare_do(int what);
+/** Called back. */
+typedef int (*berth_take_fn)(void *context);
+/* berth_comment(1) is no declaration. */
+"""])
+
+    def problem(self, name):
+        return check_seed_map.problem_of(self.headers, {"berth_do", "berth_bare_do"}, name)
+
+    def test_declared_and_documented(self):
+        for name in ("struct berth_a", "struct berth_b", "enum berth_code", "berth_b.after",
+                     "berth_b.slot", "BERTH_ONE", "BERTH_MAX", "berth_do", "berth_take_fn"):
+            self.assertIsNone(self.problem(name), name)
+
+    def test_not_documented(self):
+        for name in ("struct berth_bare", "berth_b.plain", "BERTH_TWO", "berth_bare_do"):
+            self.assertEqual("has no documentation comment", self.problem(name), name)
+
+    def test_not_declared(self):
+        for name in ("struct berth_c", "enum berth_a", "berth_b.none", "berth_none.after",
+                     "BERTH_THREE", "berth_comment", "berth_none"):
+            self.assertEqual("is not declared in include/berth", self.problem(name), name)
+
+    def test_not_exported(self):
+        self.assertEqual("is not exported by the library",
+                         check_seed_map.problem_of(self.headers, set(), "berth_do"))
+
+    def test_rows_that_are_not_built(self):
+        lines = ["000.", "001.5", "002.3-002.11"]
+        listed = ["000.1", "000.72", "001.5", "002.3", "002.9", "002.11"]
+        for row in listed + ["001.50", "002.2", "002.12", "003.5"]:
+            self.assertEqual(row in listed, check_seed_map.is_listed(row, lines), row)
+
+
+class Exports(unittest.TestCase):
+    def test_names(self):
+        names = ["berth_a", "bt_b", "__asan_c", "other"]
+        self.assertEqual(["bt_b", "other"], check_exports.problems_of(names, r"berth_"))
+        self.assertEqual(["other"], check_exports.problems_of(names, r"berth_|bt_"))
+
+
+@unittest.skipUnless(shutil.which("doxygen"), "doxygen is not installed")
+class Doc(Tree):
+    def bad(self, header):
+        with open(os.path.join(TOOLS, "..", "docs", "Doxyfile"), encoding="utf-8") as file:
+            tree(self.root, {"docs/Doxyfile": file.read(), "include/berth/a.h": header})
+        return check_doc.check(self.root, os.path.join(self.root, "out"))[1]
+
+    def test_comments(self):
+        self.assertEqual([], self.bad("/** @file\n * A. */\n/** Does. */\nint berth_a(void);\n"))
+        self.assertEqual(["a.h"], self.bad("/** @file\n * A. */\nint berth_a(void);\n"))
+        self.assertEqual(["a.h"], self.bad(
+            "/** @file\n * A. */\n/** @nonsense */\nint berth_a(void);\n"))
 
 
 class EdgeCases(Tree):
