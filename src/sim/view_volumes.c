@@ -81,6 +81,65 @@ static enum bt_sim_fit claim_fits(struct bt_sim_view *view, const struct bt_pod 
 	return volume != NULL && volume_is_near(volume, node) ? BT_SIM_FITS : BT_SIM_FITS_NOT;
 }
 
+/** --- how many volumes of the one driver a node may have: spec 07b --- */
+
+#define DRIVER "example.com/disks"
+
+/** The node's limit; negative: none. */
+static int64_t limit_of(const struct bt_sim_view *view, const struct bt_node *node)
+{
+	const struct bt_csi_node *csi_node = bt_object_store_find(
+		view->objects, BT_KIND_CSI_NODE, BT_STR(""), node->metadata.name);
+	for (uint32_t i = 0; csi_node != NULL && i < csi_node->spec.drivers.count; i++) {
+		const struct bt_csi_node_driver *driver = &csi_node->spec.drivers.items[i];
+		if (bt_str_equal_c(driver->name, DRIVER) && driver->allocatable != NULL &&
+			driver->allocatable->count.present) {
+			return driver->allocatable->count.value;
+		}
+	}
+	return -1;
+}
+
+/** The claim has, or is to get, a volume of the driver. */
+static bool is_attached(
+	const struct bt_sim_view *view, const struct bt_persistent_volume_claim *claim)
+{
+	if (claim->spec.volume_name.length != 0 &&
+		bt_object_store_find(view->objects, BT_KIND_PERSISTENT_VOLUME, BT_STR(""),
+			claim->spec.volume_name) != NULL) {
+		return true;
+	}
+	const struct bt_storage_class *class_ = bt_object_store_find(view->objects,
+		BT_KIND_STORAGE_CLASS, BT_STR(""), bt_persistent_volume_claim_class(claim));
+	return class_ != NULL && bt_str_equal_c(class_->provisioner, DRIVER);
+}
+
+/** Claims with a volume that pods on the node use, and whether the pod is among their users. */
+static bool can_attach(
+	const struct bt_sim_view *view, const struct bt_pod *pod, const struct bt_node *node)
+{
+	const struct bt_persistent_volume_claim *claim;
+	int64_t limit = limit_of(view, node);
+	int64_t old = 0;
+	int64_t new = 0;
+	uint32_t cursor = 0;
+	while ((claim = bt_object_store_next(view->objects, BT_KIND_PERSISTENT_VOLUME_CLAIM,
+			(struct bt_str){NULL, 0}, &cursor)) != NULL) {
+		bool is_there = false;
+		for (uint32_t i = 0; i < view->placed.count; i++) {
+			const struct bt_sim_placed *placed = &view->placed.items[i];
+			is_there |= !bt_str_equal(placed->pod->metadata.uid, pod->metadata.uid) &&
+				bt_str_equal(placed->node_name, node->metadata.name) &&
+				uses(placed->pod, claim);
+		}
+		if (is_attached(view, claim)) {
+			old += is_there;
+			new += !is_there &&uses(pod, claim);
+		}
+	}
+	return limit < 0 || new == 0 || old + new <= limit;
+}
+
 enum bt_sim_fit bt_sim_volumes_fit(struct bt_sim_view *view, const struct bt_pod *pod,
 	const struct bt_node *node, const char **out_reason)
 {
@@ -100,6 +159,10 @@ enum bt_sim_fit bt_sim_volumes_fit(struct bt_sim_view *view, const struct bt_pod
 			return one;
 		}
 		fit = one == BT_SIM_FIT_UNKNOWN ? one : fit;
+	}
+	if (!can_attach(view, pod, node)) {
+		*out_reason = "too many volumes";
+		return BT_SIM_FITS_NOT;
 	}
 	return fit;
 }

@@ -58,15 +58,26 @@ static void create(struct bt_sim *sim)
 	(void)bt_sim_store_create(&sim->store, bt_strbuf_str(&sim->workload.json));
 }
 
-static void create_class(
-	struct bt_sim *sim, const char *name, const char *provisioner, const char *mode)
+struct class_row {
+	const char *name;
+	const char *provisioner;
+	const char *mode;
+};
+
+static const struct class_row classes[] = {
+	{"made-late", "example.com/disks", "WaitForFirstConsumer"},
+	{"made-now", "example.com/disks", "Immediate"},
+	{"found-late", "kubernetes.io/no-provisioner", "WaitForFirstConsumer"},
+};
+
+static void create_class(struct bt_sim *sim, const struct class_row *row)
 {
 	struct bt_strbuf *json = &sim->workload.json;
 	bt_strbuf_reset(json);
 	bt_strbuf_printf(json,
 		"{\"apiVersion\":\"storage.k8s.io/v1\",\"kind\":\"StorageClass\",\"metadata\":{"
 		"\"name\":\"%s\"},\"provisioner\":\"%s\",\"volumeBindingMode\":\"%s\"}",
-		name, provisioner, mode);
+		row->name, row->provisioner, row->mode);
 	create(sim);
 }
 
@@ -81,9 +92,20 @@ static void create_basics(struct bt_sim *sim)
 			letter);
 		create(sim);
 	}
-	create_class(sim, "made-late", "example.com/disks", "WaitForFirstConsumer");
-	create_class(sim, "made-now", "example.com/disks", "Immediate");
-	create_class(sim, "found-late", "kubernetes.io/no-provisioner", "WaitForFirstConsumer");
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(classes); i++) {
+		create_class(sim, &classes[i]);
+	}
+}
+
+void bt_sim_workload_toggle_class(struct bt_sim *sim)
+{
+	const struct class_row *row =
+		&classes[bt_prng_below(&sim->changes, BT_ARRAY_LENGTH(classes))];
+	bt_sim_log(sim, "class %s goes or comes", row->name);
+	if (!bt_sim_store_delete(
+		    &sim->store, BT_KIND_STORAGE_CLASS, BT_STR(""), bt_str_from(row->name))) {
+		create_class(sim, row);
+	}
 }
 
 void bt_sim_workload_start(struct bt_sim *sim)

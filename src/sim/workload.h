@@ -63,4 +63,6 @@ void bt_sim_workload_design_app(struct bt_sim *sim);
 void bt_sim_workload_reconcile(struct bt_sim *sim, uint32_t index);
 void bt_sim_workload_add_node(struct bt_sim *sim);
 void bt_sim_workload_add_volume(struct bt_sim *sim);
+/** A storage class goes, or comes back. */
+void bt_sim_workload_toggle_class(struct bt_sim *sim);
 #endif

@@ -26,6 +26,60 @@ static void create_node(struct bt_sim *sim, struct bt_str name)
 	bt_sim_log(sim, "node %.*s is added", BT_STR_ARG(name));
 }
 
+/** How many volumes a node may have; it may become known late, and change. */
+static void limit_volumes(struct bt_sim *sim)
+{
+	struct bt_strbuf *json = &sim->workload.json;
+	struct bt_object *node = bt_sim_store_pick(&sim->store, BT_KIND_NODE, &sim->changes);
+	if (node == NULL || !sim->workload.has_volumes) {
+		return;
+	}
+	struct bt_str name = bt_arena_str(&sim->scratch, node->meta->name);
+	(void)bt_sim_store_delete(&sim->store, BT_KIND_CSI_NODE, BT_STR(""), name);
+	if (bt_sim_chance(&sim->changes, 80)) {
+		bt_strbuf_reset(json);
+		bt_strbuf_printf(json,
+			"{\"apiVersion\":\"storage.k8s.io/v1\",\"kind\":\"CSINode\",\"metadata\":{"
+			"\"name\":\"%.*s\"},\"spec\":{\"drivers\":[{\"name\":"
+			"\"example.com/disks\",\"nodeID\":\"i\",\"allocatable\":{\"count\":%u}}]}}",
+			BT_STR_ARG(name), (unsigned)(1 + bt_prng_below(&sim->changes, 5)));
+		(void)bt_sim_store_create(&sim->store, bt_strbuf_str(json));
+	}
+}
+
+/** Cordoned, and emptied. */
+static void drain(struct bt_sim *sim)
+{
+	BT_VEC(uint64_t) uids = {0};
+	const struct bt_pod *pod;
+	uint32_t cursor = 0;
+	struct bt_object *object = bt_sim_store_pick(&sim->store, BT_KIND_NODE, &sim->changes);
+	if (object == NULL) {
+		return;
+	}
+	struct bt_node node = *(const struct bt_node *)object->value;
+	bt_sim_log(sim, "node %.*s is drained", BT_STR_ARG(node.metadata.name));
+	while ((pod = bt_object_store_next(&sim->store.objects, BT_KIND_POD,
+			(struct bt_str){NULL, 0}, &cursor)) != NULL) {
+		int64_t uid;
+		if (bt_str_equal(pod->spec.node_name, node.metadata.name) &&
+			bt_str_parse_int64(pod->metadata.uid, &uid)) {
+			bt_vec_push(&uids, (uint64_t)uid);
+		}
+	}
+	node.spec.unschedulable = true;
+	(void)bt_sim_store_replace(&sim->store, BT_KIND_NODE, &node);
+	for (uint32_t i = 0; i < uids.count; i++) {
+		struct bt_object *found = bt_sim_store_by_uid(&sim->store, uids.items[i]);
+		if (found != NULL) {
+			/* It was found. */
+			(void)bt_sim_store_delete_pod(
+				sim, found->meta->namespace_, found->meta->name, NULL);
+		}
+	}
+	bt_vec_finish(&uids);
+}
+
 void bt_sim_workload_add_node(struct bt_sim *sim)
 {
 	/* Some names come again. */
@@ -160,6 +214,9 @@ const struct bt_sim_change bt_sim_node_changes[] = {
 	{3, relabel},
 	{3, resize},
 	{2, heartbeat},
+	{1, drain},
+	{3, limit_volumes},
 	{3, bt_sim_workload_add_volume},
+	{1, bt_sim_workload_toggle_class},
 };
 const uint32_t bt_sim_node_change_count = BT_ARRAY_LENGTH(bt_sim_node_changes);

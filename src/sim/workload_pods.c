@@ -316,6 +316,30 @@ static void delete_claim(struct bt_sim *sim)
 	}
 }
 
+/** A budget for the pods of an app comes, or goes. */
+static void toggle_budget(struct bt_sim *sim)
+{
+	struct bt_strbuf *json = &sim->workload.json;
+	if (sim->workload.apps.count == 0) {
+		return;
+	}
+	const struct bt_sim_app *app =
+		&sim->workload.apps.items[bt_prng_below(&sim->changes, sim->workload.apps.count)];
+	struct bt_str name = bt_arena_printf(&sim->scratch, "b%u", app->serial);
+	if (!bt_sim_store_delete(
+		    &sim->store, BT_KIND_POD_DISRUPTION_BUDGET, app->namespace_, name)) {
+		bt_strbuf_reset(json);
+		bt_strbuf_printf(json,
+			"{\"apiVersion\":\"policy/v1\",\"kind\":\"PodDisruptionBudget\","
+			"\"metadata\":{\"namespace\":\"%.*s\",\"name\":\"%.*s\"},\"spec\":{"
+			"\"selector\":{\"matchLabels\":{\"app\":\"a%u\"}}},\"status\":{"
+			"\"disruptionsAllowed\":%u}}",
+			BT_STR_ARG(app->namespace_), BT_STR_ARG(name), app->serial,
+			(unsigned)bt_prng_below(&sim->changes, 3));
+		(void)bt_sim_store_create(&sim->store, bt_strbuf_str(json));
+	}
+}
+
 const struct bt_sim_change bt_sim_pod_changes[] = {
 	{14, new_app},
 	{4, end_app},
@@ -327,5 +351,6 @@ const struct bt_sim_change bt_sim_pod_changes[] = {
 	{2, add_toleration},
 	{5, bind_elsewhere},
 	{2, delete_claim},
+	{2, toggle_budget},
 };
 const uint32_t bt_sim_pod_change_count = BT_ARRAY_LENGTH(bt_sim_pod_changes);

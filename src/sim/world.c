@@ -102,18 +102,27 @@ static void begin_waiting(struct bt_sim *sim, const struct bt_attempt *attempt)
 	sim->waiting++;
 }
 
-/** The one that bind was asked for last, or the oldest of this name. */
+/**
+ * Attempts have names, and two pods of one name may wait, the older one deleted: the one that the
+ * scheduler said something about last, else one that is not there any more, else the oldest.
+ */
 static void end_waiting(struct bt_sim *sim, const struct bt_attempt *attempt)
 {
+	const struct bt_pod *known = bt_object_store_find(
+		&sim->watch.mirror, BT_KIND_POD, attempt->namespace_, attempt->name);
 	uint32_t found = UINT32_MAX;
+	int best = -1;
 	sim->waiting--;
 	for (uint32_t i = 0; i < sim->bindings.count; i++) {
 		const struct bt_sim_binding *binding = &sim->bindings.items[i];
 		const struct bt_object_meta *meta = binding->pod->meta;
-		if (binding->is_waiting && bt_str_equal(meta->namespace_, attempt->namespace_) &&
-			bt_str_equal(meta->name, attempt->name) &&
-			(found == UINT32_MAX || bt_str_equal(meta->uid, sim->bind_uid))) {
+		bool gone = known == NULL || !bt_str_equal(meta->uid, known->metadata.uid);
+		int rank = bt_str_equal(meta->uid, sim->named_uid) ? 2 : gone;
+		if (binding->is_waiting && rank > best &&
+			bt_str_equal(meta->namespace_, attempt->namespace_) &&
+			bt_str_equal(meta->name, attempt->name)) {
 			found = i;
+			best = rank;
 		}
 	}
 	if (found != UINT32_MAX) {
@@ -154,10 +163,11 @@ static void finish_waiting(struct bt_sim *sim)
 	struct bt_attempt outcome;
 	sim->in_attempt = true;
 	sim->is_decided = true; /* when it was tried first */
-	sim->bind_uid = BT_STR("");
+	sim->named_uid = BT_STR("");
 	while (bt_scheduler_finish_waiting(sim->scheduler, sim->clock.now_ns, &outcome)) {
 		log_attempt(sim, &outcome);
 		end_waiting(sim, &outcome);
+		sim->named_uid = BT_STR("");
 	}
 	sim->in_attempt = false;
 	int64_t deadline_ns = bt_scheduler_next_deadline_ns(sim->scheduler);

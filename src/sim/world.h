@@ -87,7 +87,7 @@ struct bt_sim {
 	uint32_t write_fault_one_in; /* 0: none */
 	uint32_t busy;               /* actions of kubelets and controllers that are to come */
 	bool is_changing;            /* users and faults are at work */
-	struct bt_str bind_uid;      /* of the pod that bind was asked for last */
+	struct bt_str named_uid;     /* of the pod that the scheduler wrote about last */
 	uint32_t waiting;            /* attempts whose end finish_waiting will tell */
 	bool is_asynchronous;        /* writes of the binding cycle are answered later */
 	int64_t deadline_ns;         /* of the scheduler, for which a timer is set */

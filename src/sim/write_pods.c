@@ -50,7 +50,7 @@ static int write_binding(void *context, const struct bt_pod_info *pod, struct bt
 	struct berth_error *err)
 {
 	struct bt_sim *sim = context;
-	sim->bind_uid = bt_arena_str(&sim->texts, pod->uid);
+	sim->named_uid = bt_arena_str(&sim->texts, pod->uid);
 	check_decision(sim, pod->object, node_name);
 	note_nomination(sim, &pod->object->metadata, BT_STR(""));
 	struct bt_sim_write write = {
@@ -117,6 +117,7 @@ static void write_event(void *context, const struct bt_pod *pod, const char *typ
 	const char *reason, const char *action, struct bt_str note BT_UNUSED)
 {
 	struct bt_sim *sim = context;
+	sim->named_uid = bt_arena_str(&sim->texts, pod->metadata.uid);
 	bt_sim_log(sim, "event %s %s %s %.*s/%.*s", type, reason, action,
 		BT_STR_ARG(pod->metadata.namespace_), BT_STR_ARG(pod->metadata.name));
 }
@@ -198,7 +199,8 @@ static void check_victim(struct bt_sim *sim, const struct bt_preemption_pod *vic
 		sim, "evict %.*s/%.*s", BT_STR_ARG(victim->namespace_), BT_STR_ARG(victim->name));
 	sim->report->evictions++;
 	/* Later steps of a preemption may come when the preemptor is gone. */
-	if (sim->in_attempt && pod != NULL && bt_str_equal(pod->metadata.uid, victim->uid) &&
+	if (sim->in_attempt && !sim->is_decided && pod != NULL &&
+		bt_str_equal(pod->metadata.uid, victim->uid) &&
 		!bt_sim_check_victim(&sim->watch.mirror, pod, &complaint)) {
 		bt_sim_complain(sim, bt_strbuf_str(&complaint));
 	}
