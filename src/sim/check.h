@@ -59,7 +59,8 @@ bool bt_sim_check_queue(struct bt_queue *queue, const struct bt_nominator *nomin
 
 /** How much is kept when every object is gone. */
 struct bt_sim_memory {
-	size_t state_bytes;
+	size_t state_bytes;   /* without the counters */
+	size_t counter_bytes; /* a cache that has a limit of its own */
 	uint32_t symbols;
 	uint32_t shapes;
 	uint32_t label_sets;

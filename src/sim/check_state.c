@@ -2,6 +2,7 @@
 /** What the scheduler remembers against what is there. */
 #include "api/identity.h"
 #include "sim/check.h"
+#include "state/domain_counter.h"
 
 static const struct bt_str everywhere = {NULL, 0};
 
@@ -252,10 +253,15 @@ bool bt_sim_check_queue(struct bt_queue *queue, const struct bt_nominator *nomin
 
 /** --- memory --- */
 
+/** What state/domain_counter.h may keep for questions that are asked again, and a little more. */
+#define COUNTER_BYTES_MAX ((size_t)65 << 20)
+
 struct bt_sim_memory bt_sim_memory_of(const struct bt_state *state)
 {
 	struct bt_sim_memory memory = {
-		.state_bytes = bt_state_memory_bytes(state),
+		.state_bytes =
+			bt_state_memory_bytes(state) - bt_domain_counters_memory_bytes(state),
+		.counter_bytes = bt_domain_counters_memory_bytes(state),
 		.symbols = state->symbols.entries.count - state->symbols.free_ids.count,
 		.shapes = state->shapes.shapes.count - state->shapes.free_ids.count,
 		.label_sets = state->label_sets.sets.count - state->label_sets.free_ids.count,
@@ -295,6 +301,11 @@ bool bt_sim_check_memory(
 	const struct bt_sim_memory *rounds, uint32_t count, struct bt_strbuf *complaint)
 {
 	struct bt_sim_memory halves[2] = {0};
+	if (count != 0 && rounds[count - 1].counter_bytes > COUNTER_BYTES_MAX) {
+		bt_strbuf_printf(complaint, "memory: domain counters hold %zu bytes",
+			rounds[count - 1].counter_bytes);
+		return false;
+	}
 	if (count < 4) {
 		return true;
 	}

@@ -269,7 +269,7 @@ START_TEST(test_sim_check__memory)
 	struct bt_sim_memory leak[6];
 
 	for (uint32_t i = 0; i < 6; i++) {
-		flat[i] = (struct bt_sim_memory){100000 + i % 2 * 1000, 300, 20, 4};
+		flat[i] = (struct bt_sim_memory){100000 + i % 2 * 1000, i * 1000, 300, 20, 4};
 		leak[i] = flat[i];
 		leak[i].symbols += i * 300;
 	}
@@ -282,6 +282,9 @@ START_TEST(test_sim_check__memory)
 	}
 	ck_assert_str_eq(said(&bench, bt_sim_check_memory(flat, 6, &bench.complaint)),
 		"memory: bytes of an empty cluster grew from 101000 to 202000");
+	leak[0].counter_bytes = (size_t)66 << 20;
+	ck_assert_str_eq(said(&bench, bt_sim_check_memory(leak, 1, &bench.complaint)),
+		"memory: domain counters hold 69206016 bytes");
 	bt_strbuf_finish(&bench.complaint);
 }
 END_TEST
