@@ -5,13 +5,16 @@
  * The scheduling queue: which pod is tried next, how long a failed one waits, which cluster change
  * makes it worth another try. Spec: 04, 04 (hints) sections 2, 3 and 5.
  *
- * One thread; time is a parameter and never goes back by much. Where upstream's Pop blocks, pop
- * returns NULL and the owner asks again after the next change or tick. Upstream's two flushers are
- * bt_queue_tick.
+ * One thread; time is a parameter, in nanoseconds since 1970 (spec 04 section 3.4: one wall clock),
+ * and never goes back by much. Where upstream's Pop blocks, pop returns NULL and the owner asks
+ * again after the next change or tick. Upstream's two flushers are bt_queue_tick.
  *
  * Pods come as decoded objects; the queue shares them. An event costs what it concerns: rejected
  * pods are kept by the plugins that rejected them and by shape, and a hint that depends on the
- * shape is asked once per shape (framework/plugin.h, hint_scope).
+ * shape is asked once per shape (framework/plugin.h, hint_scope; spec 04 section 17).
+ *
+ * Cost: O(log n) for what moves one pod; a cluster event asks one hint per shape and namespace of
+ * the pods that its listeners rejected.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,6 +26,7 @@
 #include "framework/framework.h"
 #include "queue/rejectors.h"
 
+/** Spec 04 section 3.2. */
 enum bt_queue_place {
 	BT_QUEUE_ACTIVE,
 	BT_QUEUE_BACKOFF,       /* rejected by a plugin */
@@ -32,17 +36,21 @@ enum bt_queue_place {
 	BT_QUEUE_OUT = BT_QUEUE__PLACES, /* popped, or nowhere yet */
 };
 
+/** Spec 04 section 2.2. */
 struct bt_queue_options {
 	int64_t initial_backoff_ns;
-	int64_t max_backoff_ns; /* 0: nobody backs off */
-	int64_t max_in_unschedulable_ns;
-	const struct bt_gates *gates; /* borrowed for the life of the queue */
+	int64_t max_backoff_ns;          /* 0: nobody backs off */
+	int64_t max_in_unschedulable_ns; /* longer waits end by themselves */
+	const struct bt_gates *gates;    /* borrowed for the life of the queue */
 	/** Lines that upstream logs as errors; NULL: nobody listens. */
 	void (*warn)(void *context, struct bt_str line);
 	void *warn_context;
 };
 
-/** Backoffs and gates of the configuration; rejected pods wait five minutes at most. */
+/**
+ * Backoffs (whole seconds there, nanoseconds here) and gates of the configuration; rejected pods
+ * wait five minutes at most. gates are borrowed from config. Spec 04 section 2.2.
+ */
 struct bt_queue_options bt_queue_options_from_config(const struct bt_config *config);
 
 #define BT_QUEUE_NONE UINT32_MAX
@@ -54,8 +62,8 @@ struct bt_queue_options bt_queue_options_from_config(const struct bt_config *con
  */
 struct bt_queue_entry {
 	struct bt_pod_info pod;
-	struct bt_object *object; /* behind pod; reference held */
-	int64_t timestamp_ns;
+	struct bt_object *object;      /* behind pod; reference held */
+	int64_t timestamp_ns;          /* creation, or the last failed attempt */
 	int64_t initial_attempt_ns;    /* first entry into the active queue, or unset */
 	int64_t backoff_expiration_ns; /* unset until somebody needed it */
 	int64_t unschedulable_count;
@@ -78,12 +86,13 @@ struct bt_queue_entry {
 	bool counted_gated; /* as what the pending_pods gauge holds it */
 };
 
+/** A PreEnqueue plugin holds it back. Spec 04 section 6. */
 static inline bool bt_queue_entry_is_gated(const struct bt_queue_entry *entry)
 {
 	return entry->gating_plugin != BT_QUEUE_NONE;
 }
 
-/** Unschedulable and pending plugins together. */
+/** Unschedulable and pending plugins together. Spec 04 section 3.1. */
 static inline struct bt_rejectors bt_queue_entry_rejectors(const struct bt_queue_entry *entry)
 {
 	return bt_rejectors_union(&entry->unschedulable_plugins, &entry->pending_plugins);
@@ -92,37 +101,48 @@ static inline struct bt_rejectors bt_queue_entry_rejectors(const struct bt_queue
 struct bt_queue;
 
 /**
- * All profiles share the queue; the first one's QueueSort orders it. state, profiles and nominator
- * are borrowed for its life. Fails when a plugin cannot say which events it wants.
+ * All profiles share the queue; the first one's QueueSort orders it. options are copied; state,
+ * profiles and nominator are borrowed for its life. BERTH_ERR_INVALID when a plugin cannot say
+ * which events it wants: the messages of all of them, one a line. Spec 04 section 2.2, 04 (hints)
+ * section 3.
  */
 BT_MUST_USE int bt_queue_create(const struct bt_queue_options *options, struct bt_state *state,
 	const struct bt_profiles *profiles, struct bt_nominator *nominator,
 	struct bt_queue **out_queue, struct berth_error *err);
-/** Popped entries end with it. */
+/** Popped entries end with it, nominations stay. NULL accepted. */
 void bt_queue_destroy(struct bt_queue *queue);
 
 /* Pods without a node, seen by the pod informer. Objects are of kind Pod and are shared. */
 
+/**
+ * A new pod: into the active queue, or gated. A queued record of that name is replaced. Spec 04
+ * section 8.1.
+ */
 void bt_queue_add(struct bt_queue *queue, struct bt_object *pod, int64_t now_ns);
-/** Of a pod that is not assumed, when its resourceVersion changed. */
+/**
+ * Of a pod that is not assumed, when its resourceVersion changed. In flight it is an event for all
+ * that are; unknown it is a new pod. Spec 04 section 8.11.
+ */
 void bt_queue_update(struct bt_queue *queue, struct bt_object *old_pod, struct bt_object *new_pod,
 	int64_t now_ns);
-/** The pod is gone or has a node now. An attempt that is under way is not touched. */
+/** The pod is gone or has a node now. An attempt that is under way is not touched. Spec 04 section
+ * 8.12. */
 void bt_queue_delete(struct bt_queue *queue, const struct bt_object *pod);
 
 /* Attempts. */
 
 /**
  * The next pod to try, now in flight; NULL when Pop would block. The entry is the caller's to hold
- * until bt_queue_add_unschedulable succeeds or bt_queue_release.
+ * until bt_queue_add_unschedulable succeeds or bt_queue_release. Spec 04 section 8.2.
  */
 struct bt_queue_entry *bt_queue_pop(struct bt_queue *queue);
-/** This pod, wherever it waits (members of a pod group); NULL: unknown, gated or in flight. */
+/** This pod, wherever it waits (members of a pod group); NULL: unknown, gated or in flight. Spec 04
+ * section 8.3. */
 struct bt_queue_entry *bt_queue_pop_pod(
 	struct bt_queue *queue, struct bt_str namespace_, struct bt_str name, int64_t now_ns);
-/** Events are no longer collected for this pod. Idempotent. */
+/** Events are no longer collected for the pod of this uid. Idempotent. Spec 04 section 8.4. */
 void bt_queue_done(struct bt_queue *queue, struct bt_str uid);
-/** The popped entry is not needed any more; done is included. */
+/** The popped entry is not needed any more and ends; done is included. Spec 04 section 8.4. */
 void bt_queue_release(struct bt_queue *queue, struct bt_queue_entry *entry);
 /** The pod changed while the entry was out. The signature stays (spec 04 section 13). */
 void bt_queue_refresh(struct bt_queue *queue, struct bt_queue_entry *entry, struct bt_object *pod);
@@ -136,19 +156,22 @@ struct bt_queue_rejection {
 /**
  * AddUnschedulableIfNotPresent: the attempt failed; done is included. rejection NULL: by an error.
  * BERTH_ERR_EXISTS when a pod of that name is queued already; the entry then stays the caller's.
+ * Spec 04 section 8.5.
  */
 BT_MUST_USE int bt_queue_add_unschedulable(struct bt_queue *queue, struct bt_queue_entry *entry,
 	const struct bt_queue_rejection *rejection, int64_t now_ns, struct berth_error *err);
 /**
  * Nominator.Add for a pod that comes from the queue or still is in it. can_nominate: the pod
- * informer has the pod, without spec.nodeName.
+ * informer has the pod, without spec.nodeName; false only ends a nomination. info may be NULL: what
+ * the pod's status says. Spec 04 section 10.
  */
 void bt_queue_nominate(struct bt_queue *queue, const struct bt_queue_entry *entry,
 	const struct bt_post_filter_result *info, bool can_nominate);
 
 /* Cluster events. */
 
-/** Pods that the event does not concern although they wait; NULL for none. */
+/** Pods that the event does not concern although they wait (upstream's preCheck). Spec 04 section
+ * 8.7. */
 struct bt_queue_check {
 	bool has_priority_max; /* only pods of at most this priority */
 	int32_t priority_max;
@@ -158,35 +181,42 @@ struct bt_queue_check {
 /**
  * MoveAllToActiveOrBackoffQueue. old_object is NULL for additions, new_object for deletions; both
  * are of the kind that the event's resource names, and are shared. Not for the wildcard event.
+ * check NULL: every pod. Spec 04 section 8.7.
  */
 void bt_queue_move(struct bt_queue *queue, const struct bt_cluster_event *event,
 	struct bt_object *old_object, struct bt_object *new_object,
 	const struct bt_queue_check *check, int64_t now_ns);
-/** Some plugin of some profile registered for it: else bt_queue_move does nothing. */
+/** Some plugin of some profile registered for it: else bt_queue_move does nothing. Spec 04 (hints)
+ * section 4.5. */
 bool bt_queue_is_of_interest(struct bt_queue *queue, const struct bt_cluster_event *event);
-/** All actions registered for a resource, over all profiles and plugins; wildcards included. */
+/** All actions (enum bt_action) registered for a resource, over all profiles and plugins; wildcards
+ * included. Spec 04 (hints) section 3.2. */
 uint32_t bt_queue_registered_actions(const struct bt_queue *queue, struct bt_str resource);
-/** Activate one pod: to the active queue whatever its backoff. true when it got there. */
+/** Activate one pod: to the active queue whatever its backoff. true when it got there. Spec 04
+ * section 8.10. */
 bool bt_queue_activate(struct bt_queue *queue, struct bt_object *pod, int64_t now_ns);
 
 /* Time. */
 
-/** The clock starts: upstream's Run. */
+/** The clock starts: upstream's Run. Spec 04 sections 5.5 and 8.14. */
 void bt_queue_start(struct bt_queue *queue, int64_t now_ns);
-/** Do what is due: backoff flush every second, leftover flush every 30 seconds. */
+/** Do what is due: backoff flush every second, leftover flush every 30 seconds. Spec 04
+ * sections 5.5 and 8.9. */
 void bt_queue_tick(struct bt_queue *queue, int64_t now_ns);
-/** When tick has something to do; while nobody backs off, seconds without work are left out. */
+/** When (time, not duration) tick has something to do; while nobody backs off, seconds without work
+ * are left out. */
 int64_t bt_queue_next_tick_ns(const struct bt_queue *queue);
 /** The two flushes by themselves, for owners with a rhythm of their own. */
 void bt_queue_flush_backoff(struct bt_queue *queue, int64_t now_ns);
 void bt_queue_flush_unschedulable(struct bt_queue *queue, int64_t now_ns);
-/** Done for everything in flight. What is queued can still be popped. */
+/** Done for everything in flight. What is queued can still be popped. Spec 04 section 8.14. */
 void bt_queue_close(struct bt_queue *queue);
 
 /* Queries. */
 
-/** Popped successfully so far. */
+/** Popped successfully so far, by pop and by pop_pod. Spec 04 section 8.15. */
 uint64_t bt_queue_scheduling_cycle(const struct bt_queue *queue);
+/** Pods in a place; not BT_QUEUE_OUT. */
 uint32_t bt_queue_count(const struct bt_queue *queue, enum bt_queue_place place);
 /** Pop would return a pod. */
 bool bt_queue_can_pop(const struct bt_queue *queue);
@@ -202,7 +232,7 @@ void bt_queue_for_each(struct bt_queue *queue, enum bt_queue_place place,
 /** Pods in flight, in the order in which they were popped. */
 void bt_queue_for_each_in_flight(const struct bt_queue *queue,
 	bool (*visit)(void *context, const struct bt_object *pod), void *context);
-/** End of the entry's backoff; false when it never backs off. */
+/** End of the entry's backoff as a time; false when it never backs off. Spec 04 section 5.3. */
 bool bt_queue_backoff_until(
 	const struct bt_queue *queue, const struct bt_queue_entry *entry, int64_t *out_ns);
 /** Name of a member of an entry's sets; "" for the nameless one. */
@@ -212,7 +242,7 @@ struct bt_str bt_queue_rejector_name(
 uint32_t bt_queue_find_rejector(const struct bt_queue *queue, uint32_t profile, struct bt_str name);
 /** Index of the profile with this name, or BT_QUEUE_NONE. */
 uint32_t bt_queue_find_profile(const struct bt_queue *queue, struct bt_str scheduler_name);
-/** "activeQ:1; backoffQ:0; unschedulablePods:2". */
+/** Appends "activeQ:1; backoffQ:0; unschedulablePods:2". Spec 04 section 8.15. */
 void bt_queue_summary(const struct bt_queue *queue, struct bt_strbuf *out);
 
 /* Metrics: spec 04 section 14. What needs a clock is the caller's. */
@@ -225,9 +255,10 @@ enum bt_queue_gauge {
 	BT_QUEUE_GAUGE__COUNT,
 };
 
-/** pending_pods. */
+/** pending_pods: pods. */
 uint32_t bt_queue_pending(const struct bt_queue *queue, enum bt_queue_gauge gauge);
-/** unschedulable_pods{plugin, profile}. */
+/** unschedulable_pods{plugin, profile}: pods; may stay too high after deletions (spec 04 section
+ * 8.12). */
 int64_t bt_queue_unschedulable_pods(
 	const struct bt_queue *queue, uint32_t profile, uint32_t rejector);
 /** inflight_events{PodPopped}. */

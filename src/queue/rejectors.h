@@ -3,7 +3,7 @@
 #define BT_QUEUE_REJECTORS_H
 /**
  * Sets of what can reject a pod of one profile: its plugins by index, and two that have no
- * instance.
+ * instance. Spec: 04 sections 3.1 and 11.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,6 +22,7 @@ struct bt_rejectors {
 	uint64_t words[BT_REJECTOR_WORDS];
 };
 
+/** The same plugins. */
 static inline struct bt_rejectors bt_rejectors_of_plugins(const struct bt_plugin_set *plugins)
 {
 	struct bt_rejectors set = {{0}};
@@ -32,16 +33,19 @@ static inline struct bt_rejectors bt_rejectors_of_plugins(const struct bt_plugin
 	return set;
 }
 
+/** rejector: below BT_REJECTOR__COUNT. */
 static inline bool bt_rejectors_has(const struct bt_rejectors *set, uint32_t rejector)
 {
 	return (set->words[rejector >> 6] >> (rejector & 63) & 1) != 0;
 }
 
+/** Also when it is a member already. */
 static inline void bt_rejectors_add(struct bt_rejectors *set, uint32_t rejector)
 {
 	set->words[rejector >> 6] |= UINT64_C(1) << (rejector & 63);
 }
 
+/** An empty set of rejectors: the attempt failed by an error (spec 04 section 11). */
 static inline bool bt_rejectors_is_empty(const struct bt_rejectors *set)
 {
 	uint64_t any = 0;
@@ -52,6 +56,7 @@ static inline bool bt_rejectors_is_empty(const struct bt_rejectors *set)
 	return any == 0;
 }
 
+/** The same members. */
 static inline bool bt_rejectors_equal(const struct bt_rejectors *a, const struct bt_rejectors *b)
 {
 	uint64_t difference = 0;
@@ -62,6 +67,7 @@ static inline bool bt_rejectors_equal(const struct bt_rejectors *a, const struct
 	return difference == 0;
 }
 
+/** They have a member in common. */
 static inline bool bt_rejectors_meet(const struct bt_rejectors *a, const struct bt_rejectors *b)
 {
 	uint64_t common = 0;
@@ -72,6 +78,7 @@ static inline bool bt_rejectors_meet(const struct bt_rejectors *a, const struct 
 	return common != 0;
 }
 
+/** Members of either. */
 static inline struct bt_rejectors bt_rejectors_union(
 	const struct bt_rejectors *a, const struct bt_rejectors *b)
 {
