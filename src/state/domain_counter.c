@@ -576,17 +576,19 @@ size_t bt_domain_counters_memory_bytes(const struct bt_state *state)
 
 /* --- the rebuild twin --- */
 
+static bool same_numbers(const uint32_t *a, const uint32_t *b, uint32_t count)
+{
+	return count == 0 || memcmp(a, b, count * sizeof(*a)) == 0;
+}
+
 static bool equals_rebuilt(struct bt_domain_counters *counters, struct bt_domain_counter *counter,
 	struct bt_state *state, const struct bt_domain_counter *before)
 {
 	rebuild(counters, counter, state, find_columns(counters, counter, state));
-	return memcmp(counter->own, before->own, counter->slot_count * sizeof(uint32_t)) == 0 &&
-		memcmp(counter->domains, before->domains, counter->slot_count * sizeof(uint32_t)) ==
-		0 &&
-		memcmp(counter->pods, before->pods, counter->domain_capacity * sizeof(uint32_t)) ==
-		0 &&
-		memcmp(counter->nodes, before->nodes,
-			counter->domain_capacity * sizeof(uint32_t)) == 0;
+	return same_numbers(counter->own, before->own, counter->slot_count) &&
+		same_numbers(counter->domains, before->domains, counter->slot_count) &&
+		same_numbers(counter->pods, before->pods, counter->domain_capacity) &&
+		same_numbers(counter->nodes, before->nodes, counter->domain_capacity);
 }
 
 static uint32_t *copy_of(const uint32_t *items, uint32_t count)
