@@ -57,7 +57,8 @@ doc: deps-test
 clean:
 	rm -rf build build-asan build-clang build-fuzz
 
-install: build
+install: configure
+	ninja -C build installable
 	DESTDIR=$(DESTDIR) meson install -C build --no-rebuild
 
 configure: deps-build

@@ -5,6 +5,10 @@
  * @file
  * Plugins by name, and the loader of shared objects that bring some. Spec 02 section 7, upstream
  * v1.36.
+ *
+ * A shared object finds the library's functions in the program that loads it: a program linked with
+ * the shared library has them; one linked with the static library must link it as a whole and
+ * export its symbols (-Wl,--whole-archive, -rdynamic), as the program berth does.
  */
 #include <stdbool.h>
 #include <stdint.h>
