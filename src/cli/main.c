@@ -3,7 +3,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 
+#include "base/str.h"
 #include "cli/command.h"
 #include "cli/suggest.h"
 
@@ -102,6 +104,15 @@ static int run_named(int argc, char **argv)
 	return command != NULL ? command->run(command, argc - 1, argv + 1) : unknown_command(name);
 }
 
+/** Names in files are anybody's choice: they must not be able to collide on purpose. */
+static void draw_hash_secret(void)
+{
+	uint64_t secret;
+	if (getrandom(&secret, sizeof(secret), 0) == (ssize_t)sizeof(secret)) {
+		bt_hash_set_secret(secret);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	/* A reader that goes away ("| head") shows as a failed write, which is looked at below. */
@@ -111,6 +122,7 @@ int main(int argc, char **argv)
 		print_overview(stderr);
 		return BT_EXIT_BAD_INPUT;
 	}
+	draw_hash_secret();
 	int exit_status = run_named(argc - 1, argv + 1);
 	errno = 0;
 	bool failed = fflush(stdout) != 0;
