@@ -178,6 +178,7 @@ static void look(struct bt_sim *sim, bool is_final)
 static void calm_down(struct bt_sim *sim, int64_t seconds, bool is_final)
 {
 	sim->is_changing = false;
+	sim->has_faults = false;
 	/* At once: whoever waits for an event that came already waits for nothing. */
 	wait_for_quiet(sim);
 	if (!sim->failed) {
@@ -226,6 +227,19 @@ static void end_round(struct bt_sim *sim, struct rounds *rounds)
 	bt_strbuf_finish(&complaint);
 }
 
+/** One change at a time: nothing else wakes up whoever it concerns. */
+static void step_by_step(struct bt_sim *sim, int64_t until_ns)
+{
+	sim->is_changing = false;
+	while (!sim->failed && sim->clock.now_ns < until_ns) {
+		bt_sim_workload_change(sim);
+		wait_for_quiet(sim);
+		if (!sim->failed) {
+			look(sim, false);
+		}
+	}
+}
+
 static void run_round(struct bt_sim *sim, int64_t seconds, bool is_last, struct rounds *rounds)
 {
 	int64_t end_ns = sim->clock.now_ns + seconds * BT_SIM_SECOND;
@@ -233,8 +247,14 @@ static void run_round(struct bt_sim *sim, int64_t seconds, bool is_last, struct 
 	while (!sim->failed && sim->clock.now_ns < end_ns) {
 		int64_t until_ns = sim->clock.now_ns +
 			bt_sim_between_ms(&sim->changes, 20000, 90000) * BT_SIM_MILLISECOND;
-		sim->is_changing = true;
-		bt_sim_run_until(sim, until_ns < end_ns ? until_ns : end_ns);
+		until_ns = until_ns < end_ns ? until_ns : end_ns;
+		sim->has_faults = true;
+		if (bt_sim_chance(&sim->changes, 50)) {
+			sim->is_changing = true;
+			bt_sim_run_until(sim, until_ns);
+		} else {
+			step_by_step(sim, until_ns);
+		}
 		if (!sim->failed) {
 			calm_down(sim, CALM_SECONDS, false);
 		}

@@ -102,7 +102,7 @@ static void provision(void *context, uint64_t uid)
 	if (claim->spec.volume_name.length != 0) {
 		return;
 	}
-	if (node_name != NULL && sim->is_changing && bt_sim_chance(&sim->times, 15)) {
+	if (node_name != NULL && sim->has_faults && bt_sim_chance(&sim->times, 15)) {
 		/* It cannot: another node, please. */
 		struct bt_persistent_volume_claim refused = *claim;
 		bt_arena_reset(&sim->scratch);

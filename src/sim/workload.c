@@ -26,21 +26,24 @@ static void run_change(
 	}
 }
 
+void bt_sim_workload_change(struct bt_sim *sim)
+{
+	uint32_t pods = weight_of(bt_sim_pod_changes, bt_sim_pod_change_count);
+	uint32_t nodes = weight_of(bt_sim_node_changes, bt_sim_node_change_count);
+	uint64_t chosen = bt_prng_below(&sim->changes, pods + nodes);
+	if (chosen < pods) {
+		run_change(sim, bt_sim_pod_changes, bt_sim_pod_change_count, chosen);
+	} else {
+		run_change(sim, bt_sim_node_changes, bt_sim_node_change_count, chosen - pods);
+	}
+}
+
 static void change(void *context, uint64_t argument BT_UNUSED)
 {
 	struct bt_sim *sim = context;
-	struct bt_sim_workload *workload = &sim->workload;
 	if (sim->is_changing) {
-		uint32_t pods = weight_of(bt_sim_pod_changes, bt_sim_pod_change_count);
-		uint32_t nodes = weight_of(bt_sim_node_changes, bt_sim_node_change_count);
-		uint64_t chosen = bt_prng_below(&sim->changes, pods + nodes);
-		if (chosen < pods) {
-			run_change(sim, bt_sim_pod_changes, bt_sim_pod_change_count, chosen);
-		} else {
-			run_change(
-				sim, bt_sim_node_changes, bt_sim_node_change_count, chosen - pods);
-		}
-		for (uint32_t i = 0; i < workload->apps.count; i++) {
+		bt_sim_workload_change(sim);
+		for (uint32_t i = 0; i < sim->workload.apps.count; i++) {
 			if (bt_sim_chance(&sim->changes, 40)) {
 				bt_arena_reset(&sim->scratch);
 				bt_sim_workload_reconcile(sim, i);

@@ -37,6 +37,8 @@ struct bt_sim_workload {
 
 /** First nodes, classes and namespaces; then a change now and then. */
 void bt_sim_workload_start(struct bt_sim *sim);
+/** One change by chance, now. */
+void bt_sim_workload_change(struct bt_sim *sim);
 void bt_sim_workload_finish(struct bt_sim_workload *workload);
 /** Delete everything. */
 void bt_sim_workload_drain(struct bt_sim *sim);

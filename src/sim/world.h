@@ -86,7 +86,8 @@ struct bt_sim {
 	int64_t unseen_end_ns;
 	uint32_t write_fault_one_in; /* 0: none */
 	uint32_t busy;               /* actions of kubelets and controllers that are to come */
-	bool is_changing;            /* users and faults are at work */
+	bool is_changing;            /* users are at work */
+	bool has_faults;             /* writes fail */
 	struct bt_str named_uid;     /* of the pod that the scheduler wrote about last */
 	uint32_t waiting;            /* attempts whose end finish_waiting will tell */
 	bool is_asynchronous;        /* writes of the binding cycle are answered later */

@@ -117,7 +117,7 @@ int bt_sim_store_delete_pod(
 
 enum bt_sim_fault bt_sim_draw_fault(struct bt_sim *sim)
 {
-	if (!sim->is_changing || sim->write_fault_one_in == 0 ||
+	if (!sim->has_faults || sim->write_fault_one_in == 0 ||
 		bt_prng_below(&sim->faults, sim->write_fault_one_in) != 0) {
 		return BT_SIM_WRITE_GOOD;
 	}
