@@ -16,6 +16,7 @@
 #include "berth/node_info.h"
 #include "berth/object.h"
 #include "berth/pod_info.h"
+#include "berth/resource.h"
 #include "config/config.h"
 #include "framework/cycle_state.h"
 #include "framework/plugin.h"
@@ -56,6 +57,7 @@ BT_LIB_CONVERT(pod, bt_pod, berth_pod)
 BT_LIB_CONVERT(pod_info, bt_pod_info, berth_pod_info)
 BT_LIB_CONVERT(plugins, bt_config_plugins, berth_plugins)
 BT_LIB_CONVERT(profile, bt_config_profile, berth_profile)
+BT_LIB_CONVERT(resource_list, bt_resource_list, berth_resource_list)
 BT_LIB_CONVERT(shared_lister, bt_snapshot_view, berth_shared_lister)
 BT_LIB_CONVERT(waiting_pod, bt_waiting_pod, berth_waiting_pod)
 

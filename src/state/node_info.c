@@ -69,6 +69,7 @@ void bt_node_info_copy(
 	struct bt_node_info *out_info, const struct bt_node_info *info, struct bt_arena *arena)
 {
 	*out_info = *info;
+	out_info->owner = NULL;
 	list_copy(&out_info->scalar_deltas, arena);
 	list_copy(&out_info->added_pods, arena);
 	list_copy(&out_info->removed_pods, arena);

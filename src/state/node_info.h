@@ -38,6 +38,7 @@ struct bt_node_info {
 	BT_LIST(uint32_t) removed_pods;         /* pod ids, in the order of the node's list */
 	BT_LIST(struct bt_host_port) ports;     /* the whole set once ports_changed */
 	bool ports_changed;
+	const void *owner; /* NULL: a plain view; else see lib/aggregate.h. Copies are plain. */
 };
 
 /** View of a slot as it is. O(1). */

@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/aggregate.h"
+
+#include <stdatomic.h>
+
+#include "base/alloc.h"
+#include "lib/convert.h"
+#include "lib/resource.h"
+
+const struct bt_resource_gates bt_aggregate_default_gates = {
+	.pod_level_resources = true,
+	.in_place_pod_level_resources = true,
+};
+
+int64_t bt_aggregate_next_generation(void)
+{
+	/* One for all threads, which may each have aggregates of their own. */
+	static atomic_llong last;
+
+	return atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+}
+
+/* --- pods --- */
+
+static uint32_t count_claims(const struct bt_pod_spec *spec)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < spec->volumes.count; i++) {
+		count += spec->volumes.items[i].persistent_volume_claim != NULL;
+	}
+	return count;
+}
+
+static void fill_shape(struct bt_aggregate_pod *pod)
+{
+	const struct bt_pod_spec *spec = &pod->pod->spec;
+	const struct bt_affinity *affinity = spec->affinity;
+	struct bt_shape *shape = &pod->shape;
+	uint32_t claims = count_claims(spec);
+
+	shape->pod = pod->pod;
+	shape->requested_cpu_milli = pod->resources.requested.cpu_milli;
+	shape->requested_memory_bytes = pod->resources.requested.memory_bytes;
+	shape->requested_ephemeral_bytes = pod->resources.requested.ephemeral_storage_bytes;
+	shape->non_zero_cpu_milli = pod->resources.non_zero_cpu_milli;
+	shape->non_zero_memory_bytes = pod->resources.non_zero_memory_bytes;
+	shape->host_ports = bt_pod_host_ports(spec, &pod->arena);
+	if (claims != 0) {
+		shape->claim_names.items = BT_ARENA_NEW_ARRAY(&pod->arena, struct bt_str, claims);
+	}
+	for (uint32_t i = 0; i < spec->volumes.count; i++) {
+		const struct bt_pvc_volume_source *claim =
+			spec->volumes.items[i].persistent_volume_claim;
+		if (claim != NULL) {
+			shape->claim_names.items[shape->claim_names.count++] = claim->claim_name;
+		}
+	}
+	if (affinity != NULL) {
+		const struct bt_pod_affinity *anti = affinity->pod_anti_affinity;
+		shape->has_affinity = affinity->pod_affinity != NULL || anti != NULL;
+		shape->has_required_anti_affinity = anti != NULL && anti->required.count != 0;
+	}
+}
+
+struct bt_aggregate_pod *bt_aggregate_pod_create(
+	struct bt_object *object, const struct bt_resource_gates *gates)
+{
+	struct bt_aggregate_pod *pod = BT_NEW(struct bt_aggregate_pod);
+	const struct bt_pod *value = bt_object_value(object, BT_KIND_POD);
+	const struct bt_time *start = value->status.start_time;
+
+	pod->reference_count = 1;
+	pod->object = bt_object_share(object);
+	pod->pod = value;
+	pod->resources = bt_pod_resources_compute(value, gates, &pod->arena);
+	fill_shape(pod);
+	pod->info = (struct bt_pod_info){
+		.name = value->metadata.name,
+		.namespace_ = value->metadata.namespace_,
+		.uid = value->metadata.uid,
+		.labels = &value->metadata.labels,
+		.shape = &pod->shape,
+		.label_set = BT_LABEL_SET_NONE,
+		.priority = bt_pod_priority(value),
+		.start_seconds = start != NULL && start->set ? start->seconds : INT64_MIN,
+		.node_name = value->spec.node_name,
+		.nominated_node_name = value->status.nominated_node_name,
+		.object = value,
+		.pod_id = BT_POD_NONE,
+	};
+	return pod;
+}
+
+struct bt_aggregate_pod *bt_aggregate_pod_share(struct bt_aggregate_pod *pod)
+{
+	pod->reference_count++;
+	return pod;
+}
+
+void bt_aggregate_pod_release(struct bt_aggregate_pod *pod)
+{
+	if (pod == NULL || --pod->reference_count != 0) {
+		return;
+	}
+	bt_object_release(pod->object);
+	bt_arena_finish(&pod->arena);
+	bt_free(pod);
+}
+
+/* --- aggregates --- */
+
+struct bt_aggregate *bt_aggregate_create(void)
+{
+	struct bt_aggregate *aggregate = BT_NEW(struct bt_aggregate);
+
+	aggregate->view.owner = aggregate;
+	aggregate->generation = bt_aggregate_next_generation();
+	return aggregate;
+}
+
+static void release_node(struct bt_aggregate *aggregate)
+{
+	bt_object_release((struct bt_object *)(uintptr_t)aggregate->node);
+	aggregate->node = NULL;
+}
+
+void bt_aggregate_destroy(struct bt_aggregate *aggregate)
+{
+	if (aggregate == NULL) {
+		return;
+	}
+	release_node(aggregate);
+	for (uint32_t i = 0; i < aggregate->pods.count; i++) {
+		bt_aggregate_pod_release(aggregate->pods.items[i]);
+	}
+	for (uint32_t i = 0; i < aggregate->pods_with_affinity.count; i++) {
+		bt_aggregate_pod_release(aggregate->pods_with_affinity.items[i]);
+	}
+	for (uint32_t i = 0; i < aggregate->images.count; i++) {
+		bt_free((void *)(uintptr_t)aggregate->images.items[i].name.data);
+	}
+	bt_vec_finish(&aggregate->pods);
+	bt_vec_finish(&aggregate->pods_with_affinity);
+	bt_vec_finish(&aggregate->images);
+	berth_resource_finish(&aggregate->requested);
+	berth_resource_finish(&aggregate->non_zero);
+	berth_resource_finish(&aggregate->allocatable);
+	berth_host_port_info_finish(&aggregate->ports);
+	bt_arena_finish(&aggregate->arena);
+	bt_free(aggregate);
+}
+
+static void change_sums(
+	struct bt_aggregate *aggregate, const struct bt_aggregate_pod *pod, int64_t sign)
+{
+	struct bt_resource non_zero = {
+		.cpu_milli = pod->resources.non_zero_cpu_milli,
+		.memory_bytes = pod->resources.non_zero_memory_bytes,
+	};
+
+	bt_lib_resource_accumulate(&aggregate->requested, &pod->resources.requested, sign);
+	bt_lib_resource_accumulate(&aggregate->non_zero, &non_zero, sign);
+	for (uint32_t i = 0; i < pod->shape.host_ports.count; i++) {
+		const struct bt_host_port *port = &pod->shape.host_ports.items[i];
+
+		if (sign > 0) {
+			berth_host_port_info_add(
+				&aggregate->ports, port->ip, port->protocol, port->port);
+		} else {
+			berth_host_port_info_remove(
+				&aggregate->ports, port->ip, port->protocol, port->port);
+		}
+	}
+	aggregate->generation = bt_aggregate_next_generation();
+}
+
+void bt_aggregate_add(struct bt_aggregate *aggregate, struct bt_aggregate_pod *pod)
+{
+	bt_vec_push(&aggregate->pods, bt_aggregate_pod_share(pod));
+	if (pod->shape.has_affinity) {
+		bt_vec_push(&aggregate->pods_with_affinity, bt_aggregate_pod_share(pod));
+	}
+	change_sums(aggregate, pod, 1);
+}
+
+/** Index of the first pod with this uid, or the count. */
+static uint32_t find_pod(struct bt_aggregate_pod *const *pods, uint32_t count, struct bt_str uid)
+{
+	uint32_t i = 0;
+
+	while (i < count && !bt_str_equal(pods[i]->info.uid, uid)) {
+		i++;
+	}
+	return i;
+}
+
+static bool has_affinity(const struct bt_pod *pod)
+{
+	const struct bt_affinity *affinity = pod->spec.affinity;
+
+	return affinity != NULL &&
+		(affinity->pod_affinity != NULL || affinity->pod_anti_affinity != NULL);
+}
+
+static int remove_alone(
+	struct bt_aggregate *aggregate, const struct bt_pod *pod, struct berth_error *err)
+{
+	struct bt_str uid = pod->metadata.uid;
+	const struct bt_node *node = bt_aggregate_node(aggregate);
+	struct bt_aggregate_pod *stored;
+	uint32_t at;
+
+	if (uid.length == 0) {
+		return bt_error_set(
+			err, BERTH_ERR_INVALID, "cannot get cache key for pod with empty UID");
+	}
+	at = find_pod(aggregate->pods.items, aggregate->pods.count, uid);
+	if (at == aggregate->pods.count) {
+		return bt_error_set(err, BERTH_ERR_NOT_FOUND,
+			"no corresponding pod %.*s in pods of node %.*s",
+			BT_STR_ARG(pod->metadata.name),
+			BT_STR_ARG(node != NULL ? node->metadata.name : BT_STR("")));
+	}
+	stored = aggregate->pods.items[at];
+	bt_vec_remove_swap(&aggregate->pods, at);
+	if (has_affinity(pod)) {
+		at = find_pod(aggregate->pods_with_affinity.items,
+			aggregate->pods_with_affinity.count, uid);
+		if (at != aggregate->pods_with_affinity.count) {
+			bt_aggregate_pod_release(aggregate->pods_with_affinity.items[at]);
+			bt_vec_remove_swap(&aggregate->pods_with_affinity, at);
+		}
+	}
+	change_sums(aggregate, stored, -1);
+	bt_aggregate_pod_release(stored);
+	return BERTH_OK;
+}
+
+static enum berth_condition_status status_of(struct bt_str text)
+{
+	if (bt_str_equal_c(text, "True")) {
+		return BERTH_CONDITION_STATUS_TRUE;
+	}
+	return bt_str_equal_c(text, "False") ? BERTH_CONDITION_STATUS_FALSE
+					     : BERTH_CONDITION_STATUS_UNKNOWN;
+}
+
+const struct bt_pressures bt_pressures_unknown = {BERTH_CONDITION_STATUS_UNKNOWN,
+	BERTH_CONDITION_STATUS_UNKNOWN, BERTH_CONDITION_STATUS_UNKNOWN};
+
+void bt_pressures_take(struct bt_pressures *pressures, const struct bt_node *node)
+{
+	for (uint32_t i = 0; i < node->status.conditions.count; i++) {
+		const struct bt_node_condition *condition = &node->status.conditions.items[i];
+		enum berth_condition_status status = status_of(condition->status);
+
+		if (bt_str_equal_c(condition->type, "MemoryPressure")) {
+			pressures->memory = status;
+		} else if (bt_str_equal_c(condition->type, "DiskPressure")) {
+			pressures->disk = status;
+		} else if (bt_str_equal_c(condition->type, "PIDPressure")) {
+			pressures->pid = status;
+		}
+	}
+}
+
+void bt_aggregate_set_node(struct bt_aggregate *aggregate, struct bt_object *node)
+{
+	struct bt_object *shared = bt_object_share(node);
+
+	release_node(aggregate);
+	aggregate->node = shared;
+	berth_resource_finish(&aggregate->allocatable);
+	berth_resource_init(&aggregate->allocatable,
+		berth_node_allocatable(berth_const_node_of(bt_aggregate_node(aggregate))));
+	bt_pressures_take(&aggregate->pressures, bt_aggregate_node(aggregate));
+	aggregate->generation = bt_aggregate_next_generation();
+}
+
+void bt_aggregate_push_image(
+	struct bt_aggregate *aggregate, struct bt_str name, const struct berth_image_state *state)
+{
+	struct bt_aggregate_image image = {.state = *state};
+	uint32_t count = aggregate->images.count;
+
+	BT_ASSERT(count == 0 || bt_str_compare(aggregate->images.items[count - 1].name, name) < 0);
+	image.name = (struct bt_str){
+		bt_strndup(name.data != NULL ? name.data : "", name.length), name.length};
+	bt_vec_push(&aggregate->images, image);
+}
+
+/* --- public --- */
+
+struct berth_node_info *berth_node_info_create(struct berth_object *const *pods, uint32_t count)
+{
+	struct bt_aggregate *aggregate = bt_aggregate_create();
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct bt_aggregate_pod *pod =
+			bt_aggregate_pod_create(bt_object_of(pods[i]), &bt_aggregate_default_gates);
+
+		bt_aggregate_add(aggregate, pod);
+		bt_aggregate_pod_release(pod);
+	}
+	return berth_node_info_of_aggregate(aggregate);
+}
+
+void berth_node_info_destroy(struct berth_node_info *node)
+{
+	bt_aggregate_destroy(bt_aggregate_of(node));
+}
+
+static void clone_alone(struct bt_aggregate *copy, const struct bt_aggregate *aggregate)
+{
+	copy->node = aggregate->node;
+	if (copy->node != NULL) {
+		copy->node = bt_object_share((struct bt_object *)(uintptr_t)copy->node);
+	}
+	for (uint32_t i = 0; i < aggregate->pods.count; i++) {
+		bt_vec_push(&copy->pods, bt_aggregate_pod_share(aggregate->pods.items[i]));
+	}
+	for (uint32_t i = 0; i < aggregate->pods_with_affinity.count; i++) {
+		bt_vec_push(&copy->pods_with_affinity,
+			bt_aggregate_pod_share(aggregate->pods_with_affinity.items[i]));
+	}
+	berth_resource_clone(&aggregate->requested, &copy->requested);
+	berth_resource_clone(&aggregate->non_zero, &copy->non_zero);
+	berth_resource_clone(&aggregate->allocatable, &copy->allocatable);
+	berth_host_port_info_clone(&aggregate->ports, &copy->ports);
+	for (uint32_t i = 0; i < aggregate->images.count; i++) {
+		/* A copy of a copy has lost the sets of nodes: spec 01b section 9.5. */
+		struct berth_image_state state = {
+			.size_bytes = aggregate->images.items[i].state.size_bytes};
+
+		bt_aggregate_push_image(copy, aggregate->images.items[i].name, &state);
+	}
+	copy->pressures = aggregate->pressures;
+	copy->generation = aggregate->generation;
+}
+
+struct berth_node_info *berth_node_info_clone(const struct berth_node_info *node)
+{
+	struct bt_aggregate *copy;
+	const struct bt_aggregate *alone = bt_alone_of(node);
+
+	if (node == NULL) {
+		return NULL;
+	}
+	copy = BT_NEW(struct bt_aggregate);
+	if (alone != NULL) {
+		clone_alone(copy, alone);
+	} else {
+		bt_node_info_copy(&copy->view, bt_const_node_info_of(node), &copy->arena);
+		copy->generation = berth_node_info_generation(node);
+	}
+	copy->view.owner = copy;
+	return berth_node_info_of_aggregate(copy);
+}
+
+static int refuse_view(struct berth_error *err)
+{
+	return bt_error_set(
+		err, BERTH_ERR_INVALID, "a view of the scheduler's tables cannot be changed so");
+}
+
+int berth_node_info_add_pod(
+	struct berth_node_info *node, struct berth_object *pod, struct berth_error *err)
+{
+	struct bt_aggregate *aggregate = bt_alone_of(node);
+	struct bt_aggregate_pod *entry;
+
+	if (aggregate == NULL) {
+		return refuse_view(err);
+	}
+	if (berth_object_pod(pod) == NULL) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "not a pod");
+	}
+	entry = bt_aggregate_pod_create(bt_object_of(pod), &bt_aggregate_default_gates);
+	bt_aggregate_add(aggregate, entry);
+	bt_aggregate_pod_release(entry);
+	return BERTH_OK;
+}
+
+int berth_node_info_add_pod_info(
+	struct berth_node_info *node, const struct berth_pod_info *pod, struct berth_error *err)
+{
+	struct bt_aggregate *aggregate = bt_aggregate_of(node);
+
+	/* A pod of an aggregate has no columns for its scalars: see bt_aggregate_pod. */
+	if (aggregate == NULL || aggregate->view.state == NULL ||
+		bt_const_pod_info_of(pod)->shape->ref_count == 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"only the clone of a view takes pods of the scheduler's tables");
+	}
+	bt_node_info_add_pod(&aggregate->view, &aggregate->arena, bt_const_pod_info_of(pod));
+	aggregate->generation = bt_aggregate_next_generation();
+	return BERTH_OK;
+}
+
+int berth_node_info_remove_pod(
+	struct berth_node_info *node, const struct berth_pod *pod, struct berth_error *err)
+{
+	struct bt_aggregate *aggregate = bt_aggregate_of(node);
+	const struct bt_pod *inside = bt_const_pod_of(pod);
+	struct bt_pod_info info = {.pod_id = BT_POD_NONE};
+	int result;
+
+	if (aggregate == NULL) {
+		return refuse_view(err);
+	}
+	if (aggregate->view.state == NULL) {
+		return remove_alone(aggregate, inside, err);
+	}
+	info.name = inside->metadata.name;
+	info.uid = inside->metadata.uid;
+	result = bt_node_info_remove_pod(&aggregate->view, &aggregate->arena, &info, err);
+	if (result == BERTH_OK) {
+		aggregate->generation = bt_aggregate_next_generation();
+	}
+	return result;
+}
+
+int berth_node_info_set_node(
+	struct berth_node_info *node, struct berth_object *object, struct berth_error *err)
+{
+	struct bt_aggregate *aggregate = bt_alone_of(node);
+
+	if (aggregate == NULL) {
+		return refuse_view(err);
+	}
+	if (berth_object_node(object) == NULL) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "not a node");
+	}
+	bt_aggregate_set_node(aggregate, bt_object_of(object));
+	return BERTH_OK;
+}
+
+int berth_node_info_remove_node(struct berth_node_info *node, struct berth_error *err)
+{
+	struct bt_aggregate *aggregate = bt_alone_of(node);
+
+	if (aggregate == NULL) {
+		return refuse_view(err);
+	}
+	release_node(aggregate);
+	aggregate->pressures = bt_pressures_unknown;
+	aggregate->generation = bt_aggregate_next_generation();
+	return BERTH_OK;
+}
+
+struct berth_transient_info *berth_node_info_transient_info(struct berth_node_info *node)
+{
+	struct bt_aggregate *aggregate = bt_alone_of(node);
+
+	return aggregate != NULL ? &aggregate->transient : NULL;
+}
+
+void berth_transient_info_reset(struct berth_transient_info *info)
+{
+	info->allocatable_volumes_count = 0;
+	info->requested_volumes = 0;
+}

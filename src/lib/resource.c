@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/resource.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/vec.h"
+
+/** Sums wrap on overflow, as upstream's do. */
+static int64_t add_wrapping(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/** Index of the first entry whose name is not below name. */
+static uint32_t lower_bound(const struct berth_resource *resource, struct bt_str name)
+{
+	uint32_t low = 0;
+	uint32_t high = resource->scalar_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (bt_str_compare(resource->scalars[middle].name, name) < 0) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low;
+}
+
+static const struct berth_scalar_resource *find(
+	const struct berth_resource *resource, struct bt_str name)
+{
+	uint32_t at = lower_bound(resource, name);
+
+	if (at == resource->scalar_count || !bt_str_equal(resource->scalars[at].name, name)) {
+		return NULL;
+	}
+	return &resource->scalars[at];
+}
+
+static struct bt_str own_text(struct bt_str text)
+{
+	return (struct bt_str){
+		bt_strndup(text.data != NULL ? text.data : "", text.length), text.length};
+}
+
+/** The entry of name, made as 0 when there is none. */
+static int64_t *at_name(struct berth_resource *resource, struct bt_str name)
+{
+	uint32_t at = lower_bound(resource, name);
+
+	if (at == resource->scalar_count || !bt_str_equal(resource->scalars[at].name, name)) {
+		if (resource->scalar_count == resource->scalar_capacity) {
+			resource->scalar_capacity = bt_vec_grown_capacity(
+				resource->scalar_capacity, (uint64_t)resource->scalar_count + 1);
+			resource->scalars = bt_realloc_array(resource->scalars,
+				resource->scalar_capacity, sizeof(*resource->scalars));
+		}
+		memmove(&resource->scalars[at + 1], &resource->scalars[at],
+			(resource->scalar_count - at) * sizeof(*resource->scalars));
+		resource->scalars[at] = (struct berth_scalar_resource){own_text(name), 0};
+		resource->scalar_count++;
+	}
+	return &resource->scalars[at].value;
+}
+
+/**
+ * Make the entries of all these names, ascending, in one merge: a list with very many names must
+ * not cost their square.
+ */
+static void make_entries(struct berth_resource *resource, const struct bt_scalar_resource *fresh,
+	uint32_t fresh_count)
+{
+	struct berth_scalar_resource *merged;
+	uint32_t missing = 0;
+	uint32_t from = 0;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < fresh_count; i++) {
+		missing += find(resource, fresh[i].name) == NULL;
+	}
+	if (missing == 0) {
+		return;
+	}
+	BT_ASSERT(missing < UINT32_MAX - resource->scalar_count);
+	merged = BT_NEW_ARRAY(
+		struct berth_scalar_resource, (size_t)resource->scalar_count + missing);
+	for (uint32_t i = 0; i < fresh_count; i++) {
+		while (from < resource->scalar_count &&
+			bt_str_compare(resource->scalars[from].name, fresh[i].name) < 0) {
+			merged[count++] = resource->scalars[from++];
+		}
+		if (from == resource->scalar_count ||
+			!bt_str_equal(resource->scalars[from].name, fresh[i].name)) {
+			merged[count++].name = own_text(fresh[i].name);
+		}
+	}
+	while (from < resource->scalar_count) {
+		merged[count++] = resource->scalars[from++];
+	}
+	BT_ASSERT(count == resource->scalar_count + missing);
+	bt_free(resource->scalars);
+	resource->scalars = merged;
+	resource->scalar_count = count;
+	resource->scalar_capacity = count;
+}
+
+void bt_lib_resource_accumulate(
+	struct berth_resource *sum, const struct bt_resource *addend, int64_t sign)
+{
+	uint64_t factor = (uint64_t)sign;
+
+	sum->cpu_milli =
+		add_wrapping(sum->cpu_milli, (int64_t)(factor * (uint64_t)addend->cpu_milli));
+	sum->memory_bytes =
+		add_wrapping(sum->memory_bytes, (int64_t)(factor * (uint64_t)addend->memory_bytes));
+	sum->ephemeral_storage_bytes = add_wrapping(sum->ephemeral_storage_bytes,
+		(int64_t)(factor * (uint64_t)addend->ephemeral_storage_bytes));
+	make_entries(sum, addend->scalars, addend->scalar_count);
+	for (uint32_t i = 0; i < addend->scalar_count; i++) {
+		int64_t *value = at_name(sum, addend->scalars[i].name);
+
+		*value = add_wrapping(
+			*value, (int64_t)(factor * (uint64_t)addend->scalars[i].value));
+	}
+}
+
+void bt_lib_resource_append(const struct berth_resource *resource, struct bt_strbuf *out)
+{
+	bt_strbuf_printf(out,
+		"{MilliCPU:%" PRId64 " Memory:%" PRId64 " EphemeralStorage:%" PRId64
+		" AllowedPodNumber:%" PRId64 " ScalarResources:map[",
+		resource->cpu_milli, resource->memory_bytes, resource->ephemeral_storage_bytes,
+		resource->allowed_pod_number);
+	for (uint32_t i = 0; i < resource->scalar_count; i++) {
+		bt_strbuf_printf(out, "%s%.*s:%" PRId64, i == 0 ? "" : " ",
+			BT_STR_ARG(resource->scalars[i].name), resource->scalars[i].value);
+	}
+	bt_strbuf_append_c(out, "]}");
+}
+
+/* --- the record --- */
+
+void berth_resource_init(struct berth_resource *resource, const struct berth_resource_list *list)
+{
+	*resource = (struct berth_resource){0};
+	berth_resource_add(resource, list);
+}
+
+void berth_resource_finish(struct berth_resource *resource)
+{
+	if (resource == NULL) {
+		return;
+	}
+	for (uint32_t i = 0; i < resource->scalar_count; i++) {
+		bt_free((void *)(uintptr_t)resource->scalars[i].name.data);
+	}
+	bt_free(resource->scalars);
+	*resource = (struct berth_resource){0};
+}
+
+void berth_resource_add(struct berth_resource *resource, const struct berth_resource_list *list)
+{
+	struct bt_arena arena = {0};
+	struct bt_resource addend = {0};
+
+	if (resource == NULL || list == NULL) {
+		return;
+	}
+	bt_resource_add(&addend, (const struct bt_resource_list *)(const void *)list, &arena);
+	bt_lib_resource_accumulate(resource, &addend, 1);
+	resource->allowed_pod_number =
+		add_wrapping(resource->allowed_pod_number, addend.allowed_pod_number);
+	bt_arena_finish(&arena);
+}
+
+void berth_resource_set_max(struct berth_resource *resource, const struct berth_resource_list *list)
+{
+	struct bt_arena arena = {0};
+	struct bt_resource other = {0};
+
+	if (resource == NULL || list == NULL) {
+		return;
+	}
+	bt_resource_add(&other, (const struct bt_resource_list *)(const void *)list, &arena);
+	resource->cpu_milli = larger(resource->cpu_milli, other.cpu_milli);
+	resource->memory_bytes = larger(resource->memory_bytes, other.memory_bytes);
+	resource->ephemeral_storage_bytes =
+		larger(resource->ephemeral_storage_bytes, other.ephemeral_storage_bytes);
+	make_entries(resource, other.scalars, other.scalar_count);
+	for (uint32_t i = 0; i < other.scalar_count; i++) {
+		int64_t *value = at_name(resource, other.scalars[i].name);
+
+		*value = larger(*value, other.scalars[i].value);
+	}
+	bt_arena_finish(&arena);
+}
+
+void berth_resource_add_scalar(
+	struct berth_resource *resource, struct berth_str name, int64_t value)
+{
+	int64_t *entry = at_name(resource, name);
+
+	*entry = add_wrapping(*entry, value);
+}
+
+void berth_resource_set_scalar(
+	struct berth_resource *resource, struct berth_str name, int64_t value)
+{
+	*at_name(resource, name) = value;
+}
+
+int64_t berth_resource_scalar(const struct berth_resource *resource, struct berth_str name)
+{
+	const struct berth_scalar_resource *entry = resource != NULL ? find(resource, name) : NULL;
+
+	return entry != NULL ? entry->value : 0;
+}
+
+bool berth_resource_has_scalar(const struct berth_resource *resource, struct berth_str name)
+{
+	return resource != NULL && find(resource, name) != NULL;
+}
+
+void berth_resource_clone(const struct berth_resource *resource, struct berth_resource *out_copy)
+{
+	*out_copy = *resource;
+	out_copy->scalars = NULL;
+	out_copy->scalar_capacity = resource->scalar_count;
+	if (resource->scalar_count == 0) {
+		return;
+	}
+	out_copy->scalars = BT_NEW_ARRAY(struct berth_scalar_resource, resource->scalar_count);
+	for (uint32_t i = 0; i < resource->scalar_count; i++) {
+		out_copy->scalars[i].name = own_text(resource->scalars[i].name);
+		out_copy->scalars[i].value = resource->scalars[i].value;
+	}
+}
+
+bool berth_resource_equal(const struct berth_resource *a, const struct berth_resource *b)
+{
+	if (a->cpu_milli != b->cpu_milli || a->memory_bytes != b->memory_bytes ||
+		a->ephemeral_storage_bytes != b->ephemeral_storage_bytes ||
+		a->allowed_pod_number != b->allowed_pod_number ||
+		a->scalar_count != b->scalar_count) {
+		return false;
+	}
+	for (uint32_t i = 0; i < a->scalar_count; i++) {
+		if (a->scalars[i].value != b->scalars[i].value ||
+			!bt_str_equal(a->scalars[i].name, b->scalars[i].name)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+const struct berth_resource_list *berth_resource_to_list(
+	const struct berth_resource *resource, struct berth_arena *arena)
+{
+	struct berth_resource_list *list = berth_resource_list_create(arena);
+
+	berth_resource_list_set(list, BT_STR("cpu"),
+		berth_quantity_make(resource->cpu_milli, -3, BERTH_QUANTITY_DECIMAL_SI), arena);
+	berth_resource_list_set(list, BT_STR("memory"),
+		berth_quantity_make(resource->memory_bytes, 0, BERTH_QUANTITY_BINARY_SI), arena);
+	berth_resource_list_set(list, BT_STR(BERTH_RESOURCE_NVIDIA_GPU),
+		berth_quantity_make(0, 0, BERTH_QUANTITY_DECIMAL_SI), arena);
+	berth_resource_list_set(list, BT_STR("pods"),
+		berth_quantity_make(resource->allowed_pod_number, 0, BERTH_QUANTITY_BINARY_SI),
+		arena);
+	berth_resource_list_set(list, BT_STR("ephemeral-storage"),
+		berth_quantity_make(resource->ephemeral_storage_bytes, 0, BERTH_QUANTITY_BINARY_SI),
+		arena);
+	for (uint32_t i = 0; i < resource->scalar_count; i++) {
+		struct bt_str name = resource->scalars[i].name;
+
+		berth_resource_list_set(list, name,
+			berth_quantity_make(resource->scalars[i].value, 0,
+				bt_resource_is_hugepage(name) ? BERTH_QUANTITY_BINARY_SI
+							      : BERTH_QUANTITY_DECIMAL_SI),
+			arena);
+	}
+	return list;
+}
+
+/* --- names of the seed era --- */
+
+int64_t berth_resource_nvidia_gpu(const struct berth_resource *resource)
+{
+	return berth_resource_scalar(resource, BT_STR(BERTH_RESOURCE_NVIDIA_GPU));
+}
+
+int64_t berth_resource_extended(const struct berth_resource *resource, struct berth_str name)
+{
+	return bt_resource_is_hugepage(name) ? 0 : berth_resource_scalar(resource, name);
+}
+
+int64_t berth_resource_huge_pages(const struct berth_resource *resource, struct berth_str name)
+{
+	return bt_resource_is_hugepage(name) ? berth_resource_scalar(resource, name) : 0;
+}
+
+void berth_resource_add_extended(
+	struct berth_resource *resource, struct berth_str name, int64_t value)
+{
+	berth_resource_add_scalar(resource, name, value);
+}
+
+void berth_resource_add_huge_pages(
+	struct berth_resource *resource, struct berth_str name, int64_t value)
+{
+	berth_resource_add_scalar(resource, name, value);
+}
+
+void berth_resource_set_extended(
+	struct berth_resource *resource, struct berth_str name, int64_t value)
+{
+	berth_resource_set_scalar(resource, name, value);
+}
+
+void berth_resource_set_huge_pages(
+	struct berth_resource *resource, struct berth_str name, int64_t value)
+{
+	berth_resource_set_scalar(resource, name, value);
+}
