@@ -172,6 +172,25 @@ struct berth_score_extensions {
 		struct berth_node_score_list *scores);
 };
 
+/** How raw scores become scores of 0..100 for a plugin without score_extensions. */
+enum berth_normalize {
+	BERTH_NORMALIZE_NONE, /**< they are already */
+	/** DefaultNormalizeScore: the best feasible node gets 100, others in proportion. */
+	BERTH_NORMALIZE_DEFAULT,
+	BERTH_NORMALIZE_DEFAULT_REVERSE, /**< 100 less that: small raw scores are better */
+};
+
+/** Parts of a node that a score is made of, as bits. */
+enum berth_reads {
+	BERTH_READS_PODS = 1,        /**< requested resources, number of pods */
+	BERTH_READS_PORTS = 2,       /**< used host ports */
+	BERTH_READS_ALLOCATABLE = 4, /**< allocatable resources */
+	BERTH_READS_LABELS = 8,      /**< labels */
+	BERTH_READS_TAINTS = 16,     /**< taints and spec.unschedulable */
+	BERTH_READS_IMAGES = 32,     /**< images */
+	BERTH_READS_NAME = 128,      /**< its name, which never changes */
+};
+
 /**
  * The plugin's functions; constant, and alive as long as the plugin. Slots that are not needed stay
  * NULL. Codes other than the ones a slot names count as errors.
@@ -289,6 +308,20 @@ struct berth_plugin_ops {
 	/** Rewrites the placement scores in place into 0..100. */
 	struct berth_status (*normalize_placement_scores)(struct berth_plugin *plugin,
 		struct berth_arena *arena, int64_t *scores, uint32_t count);
+
+	/** How raw scores are normalised; score_extensions, where they are, count instead. */
+	enum berth_normalize normalize;
+	/**
+	 * Bits of enum berth_reads: a promise that makes scoring many times faster. Score is a
+	 * function of the pod's spec (not of its name, labels or annotations), of the plugin's
+	 * arguments and of these parts of the node; it answers Success with a raw score in
+	 * 0..2^31-1 (0..100 with BERTH_NORMALIZE_NONE; what lies outside is cut), and does not use
+	 * the cycle state but for its arena. Answers are then kept, and asked for again only for
+	 * nodes that changed. 0: no promise. Without effect with pre_filter, pre_score or
+	 * score_extensions. BERTH_VERIFY=1 ends the process when a kept score is not what score
+	 * would say.
+	 */
+	uint32_t score_reads;
 };
 
 /** The plugin's name: ops->name. */

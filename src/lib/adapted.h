@@ -14,6 +14,7 @@ struct bt_adapted {
 	struct berth_plugin_ops outside; /* the plugin's table; what it does not know is NULL */
 	const struct bt_handle *handle;
 	struct berth_raw_args args;
+	struct bt_arena column_arena; /* of one call for many nodes */
 	/* What it registered, with functions of the adapter in place of its own. */
 	BT_VEC(struct bt_event_registration) events;
 	berth_queueing_hint_fn hints[BERTH_HINTS_MAX];

@@ -124,6 +124,75 @@ static struct bt_status normalize_score(struct bt_plugin *plugin, struct bt_cycl
 	return bt_adapted_status(adapted, status, cycle->arena);
 }
 
+/** Score of a node that promised to depend on little: no cycle is running. */
+static int32_t column_score(const struct bt_adapted *adapted, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, uint32_t slot)
+{
+	int64_t highest = adapted->inside.normalize == BT_NORMALIZE_NONE ? BT_SCORE_MAX : INT32_MAX;
+	const struct bt_state *state = adapted->handle->state;
+	struct bt_node_info node;
+	int64_t value = 0;
+
+	if (!state->nodes.rows[slot].in_snapshot) {
+		return 0;
+	}
+	bt_node_info_init(&node, state, slot);
+	struct bt_status status =
+		adapted->outside.score(adapted->plugin, berth_cycle_state_of(cycle),
+			berth_const_pod_info_of(pod), berth_const_node_info_of(&node), &value);
+
+	if (!bt_status_is_success(&status) || value < 0) {
+		return 0;
+	}
+	return (int32_t)(value < highest ? value : highest);
+}
+
+static void score_column(struct bt_plugin *plugin, BT_UNUSED const void *data,
+	const struct bt_pod_info *pod, BT_UNUSED const struct bt_state *state,
+	struct bt_slot_range range, int32_t *scores)
+{
+	struct bt_adapted *adapted = bt_adapted_of(plugin);
+	struct bt_cycle_state cycle;
+
+	bt_cycle_state_init(&cycle, &adapted->column_arena, 0);
+	for (uint32_t k = 0; k < range.count; k++) {
+		uint32_t slot = range.slots == NULL ? k : range.slots[k];
+
+		scores[slot] = column_score(adapted, &cycle, pod, slot);
+	}
+	bt_cycle_state_finish(&cycle);
+	bt_arena_reset(&adapted->column_arena);
+}
+
+static enum bt_normalize_kind normalize_kind(enum berth_normalize normalize)
+{
+	switch (normalize) {
+	case BERTH_NORMALIZE_DEFAULT:
+		return BT_NORMALIZE_DEFAULT;
+	case BERTH_NORMALIZE_DEFAULT_REVERSE:
+		return BT_NORMALIZE_DEFAULT_REVERSE;
+	case BERTH_NORMALIZE_NONE:
+		break;
+	}
+	return BT_NORMALIZE_NONE;
+}
+
+/** The promise of score_reads is of use: nothing runs before Score that depends on the cycle. */
+static bool has_score_column(const struct berth_plugin_ops *outside)
+{
+	return outside->score_reads != 0 && outside->score != NULL && outside->pre_filter == NULL &&
+		outside->pre_score == NULL && outside->score_extensions == NULL;
+}
+
+_Static_assert((int)BERTH_READS_PODS == (int)BT_CHANGE_PODS &&
+		(int)BERTH_READS_PORTS == (int)BT_CHANGE_PORTS &&
+		(int)BERTH_READS_ALLOCATABLE == (int)BT_CHANGE_ALLOCATABLE &&
+		(int)BERTH_READS_LABELS == (int)BT_CHANGE_LABELS &&
+		(int)BERTH_READS_TAINTS == (int)BT_CHANGE_TAINTS &&
+		(int)BERTH_READS_IMAGES == (int)BT_CHANGE_IMAGES &&
+		(int)BERTH_READS_NAME == (int)BT_CHANGE_EXISTENCE,
+	"what a plugin reads is what the change log tells");
+
 void bt_adapted_fill_cycle(struct bt_adapted *adapted)
 {
 	const struct berth_plugin_ops *outside = &adapted->outside;
@@ -142,6 +211,12 @@ void bt_adapted_fill_cycle(struct bt_adapted *adapted)
 	BT_ADAPTED_FILL(adapted, post_filter, post_filter);
 	BT_ADAPTED_FILL(adapted, pre_score, pre_score);
 	BT_ADAPTED_FILL(adapted, score, score);
+	inside->normalize = normalize_kind(outside->normalize);
+	if (has_score_column(outside)) {
+		inside->pure = true;
+		inside->score_column = score_column;
+		inside->score_reads = outside->score_reads & BT_CHANGE_ALL;
+	}
 	if (outside->score_extensions != NULL &&
 		outside->score_extensions->normalize_score != NULL) {
 		inside->normalize = BT_NORMALIZE_CUSTOM;

@@ -32,6 +32,7 @@ static void destroy_adapted(struct bt_plugin *plugin)
 		adapted->outside.destroy(adapted->plugin);
 	}
 	bt_vec_finish(&adapted->events);
+	bt_arena_finish(&adapted->column_arena);
 	bt_free(adapted);
 }
 

@@ -6,7 +6,8 @@
  *         - name: CustomScore
  *           args: {label: example.com/speed, smallerIsBetter: false}
  *
- * What it shows: arguments with defaults and checks, raw scores, normalising, a signature.
+ * What it shows: arguments with defaults and checks, raw scores, normalising, a signature, and the
+ * promise that makes scores cheap: they depend on labels of nodes only.
  */
 #include <stdlib.h>
 
@@ -67,28 +68,6 @@ static struct berth_status score(struct berth_plugin *plugin, struct berth_cycle
 	return BERTH_STATUS_SUCCESS;
 }
 
-/** The best node gets 100, the others in proportion. */
-static struct berth_status normalize_score(struct berth_plugin *plugin,
-	struct berth_cycle_state *state, const struct berth_pod_info *pod,
-	struct berth_node_score_list *scores)
-{
-	int64_t best = 0;
-
-	(void)state;
-	(void)pod;
-	for (uint32_t i = 0; i < scores->count; i++) {
-		best = scores->items[i].score > best ? scores->items[i].score : best;
-	}
-	for (uint32_t i = 0; i < scores->count; i++) {
-		int64_t part = best > 0 ? scores->items[i].score * BERTH_MAX_NODE_SCORE / best : 0;
-
-		scores->items[i].score = custom_score_of(plugin)->args.smaller_is_better
-			? BERTH_MAX_NODE_SCORE - part
-			: part;
-	}
-	return BERTH_STATUS_SUCCESS;
-}
-
 /** Nothing of the pod matters, so nothing is added: pods that are alike to others are to us. */
 static struct berth_status sign(struct berth_plugin *plugin, const struct berth_pod_info *pod,
 	struct berth_sign_fragments *fragments)
@@ -107,15 +86,25 @@ static void destroy(struct berth_plugin *plugin)
 	free(custom);
 }
 
-static const struct berth_score_extensions score_extensions = {.normalize_score = normalize_score};
-
-static const struct berth_plugin_ops ops = {
+/** Two tables, since the direction of the scores is an argument. */
+static const struct berth_plugin_ops larger_is_better = {
 	.size = sizeof(struct berth_plugin_ops),
 	.name = "CustomScore",
 	.destroy = destroy,
 	.sign = sign,
 	.score = score,
-	.score_extensions = &score_extensions,
+	.normalize = BERTH_NORMALIZE_DEFAULT,
+	.score_reads = BERTH_READS_LABELS,
+};
+
+static const struct berth_plugin_ops smaller_is_better = {
+	.size = sizeof(struct berth_plugin_ops),
+	.name = "CustomScore",
+	.destroy = destroy,
+	.sign = sign,
+	.score = score,
+	.normalize = BERTH_NORMALIZE_DEFAULT_REVERSE,
+	.score_reads = BERTH_READS_LABELS,
 };
 
 static int create(void *context, const struct berth_raw_args *args,
@@ -129,7 +118,7 @@ static int create(void *context, const struct berth_raw_args *args,
 	if (custom == NULL) {
 		return berth_error_set(err, BERTH_ERR_INTERNAL, "out of memory");
 	}
-	custom->base.ops = &ops;
+	custom->base.ops = &larger_is_better;
 	custom->args.label = BERTH_STR("example.com/speed");
 	custom->arena = berth_arena_create();
 
@@ -142,6 +131,9 @@ static int create(void *context, const struct berth_raw_args *args,
 	if (result != BERTH_OK) {
 		destroy(&custom->base);
 		return result;
+	}
+	if (custom->args.smaller_is_better) {
+		custom->base.ops = &smaller_is_better;
 	}
 	*out_plugin = &custom->base;
 	return BERTH_OK;

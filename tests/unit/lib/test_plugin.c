@@ -493,8 +493,8 @@ struct world {
 	struct bt_pod_info pod; /* shape NULL: none */
 };
 
-static struct bt_engine *make_engine(
-	const char *config_text, const struct berth_registry *registry, struct berth_error *err)
+static struct bt_engine *make_engine(const char *config_text, const struct berth_registry *registry,
+	bool verify, struct berth_error *err)
 {
 	struct bt_engine_options options = BT_ENGINE_OPTIONS_INIT;
 	struct bt_gates gates = bt_gates_default();
@@ -506,7 +506,7 @@ static struct bt_engine *make_engine(
 
 	ck_assert_msg(result == 0, "%s", berth_error_message(&load_error));
 	options.extra_plugins = &registry->inside;
-	options.verify = true;
+	options.verify = verify;
 	result = bt_engine_create(config, &options, &engine, err);
 	ck_assert_int_eq(result == 0, engine != NULL);
 	bt_config_unref(config);
@@ -533,7 +533,7 @@ static void world_init(struct world *world)
 	ck_assert_int_eq(berth_registry_register(
 				 world->registry, "Probe", create_probe, &world->probe, &err),
 		0);
-	world->engine = make_engine(CONFIG, world->registry, &err);
+	world->engine = make_engine(CONFIG, world->registry, true, &err);
 	ck_assert_msg(world->engine != NULL, "%s", berth_error_message(&err));
 	world->framework = world->engine->profiles.frameworks.items[0];
 	bt_waiting_pods_init(&world->waiting);
@@ -606,7 +606,21 @@ static void check_log(struct world *world, const char *expected)
 
 /** --- tests --- */
 
-/* seed 001.42, 001.43, 001.48, 001.49, 001.54 to 001.64, 001.67 to 001.74, 001.94, 001.95 */
+/* seed 001.1, 001.2, 001.3, 001.136 */
+START_TEST(test_plugin__constants)
+{
+	ck_assert_int_eq(BERTH_MAX_NODE_SCORE, 100);
+	ck_assert_int_eq(BERTH_MIN_NODE_SCORE, 0);
+	ck_assert(BERTH_MAX_TOTAL_SCORE == INT64_C(9223372036854775807));
+	ck_assert_str_eq(BERTH_METRIC_PLUGIN_EXECUTION_DURATION,
+		"scheduler_plugin_execution_duration_seconds");
+}
+END_TEST
+
+/*
+ * seed 001.42, 001.43, 001.48, 001.49, 001.54 to 001.64, 001.67 to 001.74, 001.94, 001.95, 001.122
+ * to 001.125
+ */
 START_TEST(test_plugin__whole_cycle)
 {
 	struct world world;
@@ -943,7 +957,7 @@ static void count_event(void *context, const struct bt_pod_info *pod, const char
 	events_recorded++;
 }
 
-/* seed 001.99, 001.100, 001.101, 001.132, 001.133 */
+/* seed 001.99, 001.100, 001.101, 001.132, 001.133, 001.134 */
 START_TEST(test_plugin__handle)
 {
 	static const int client = 1;
@@ -1065,7 +1079,7 @@ START_TEST(test_plugin__failing_factories)
 		int result = berth_registry_load_plugin(registry, path, &err);
 
 		ck_assert_msg(result == 0, "%s", berth_error_message(&err));
-		ck_assert_ptr_null(make_engine(config, registry, &err));
+		ck_assert_ptr_null(make_engine(config, registry, false, &err));
 		ck_assert_msg(strstr(berth_error_message(&err), rows[i].message) != NULL, "%s",
 			berth_error_message(&err));
 		berth_error_finish(&err);
@@ -1074,9 +1088,124 @@ START_TEST(test_plugin__failing_factories)
 }
 END_TEST
 
-BT_TEST_MAIN("lib_plugin", test_plugin__whole_cycle, test_plugin__pre_filter_narrows,
-	test_plugin__post_filter_sees_the_statuses, test_plugin__unknown_code_is_an_error,
-	test_plugin__pre_filter_extensions_work_on_copies, test_plugin__waiting_pod_is_allowed,
-	test_plugin__waiting_pod_is_rejected, test_plugin__refused_permit_is_undone,
-	test_plugin__slow_binding_is_repeated, test_plugin__queueing, test_plugin__placements,
-	test_plugin__handle, test_plugin__pod_info, test_plugin__failing_factories)
+/** --- a score that promises to depend on labels --- */
+
+struct counter {
+	struct berth_plugin base;
+	uint32_t calls;
+};
+
+static struct berth_status counted_score(struct berth_plugin *plugin,
+	struct berth_cycle_state *state, const struct berth_pod_info *pod,
+	const struct berth_node_info *node, int64_t *out_score)
+{
+	struct berth_str value = berth_node_info_label(node, BERTH_STR("v"));
+
+	(void)pod;
+	((struct counter *)(void *)plugin)->calls++;
+	ck_assert_ptr_nonnull(berth_arena_alloc(berth_cycle_state_arena(state), 100));
+	*out_score = value.length != 0 ? value.data[0] - '0' : 0;
+	return BERTH_STATUS_SUCCESS;
+}
+
+static const struct berth_plugin_ops counter_ops = {
+	.size = sizeof(struct berth_plugin_ops),
+	.name = "Counter",
+	.score = counted_score,
+	.normalize = BERTH_NORMALIZE_DEFAULT,
+	.score_reads = BERTH_READS_LABELS,
+};
+
+static int create_counter(void *context, const struct berth_raw_args *args,
+	const struct berth_handle *handle, struct berth_plugin **out_plugin,
+	struct berth_error *err)
+{
+	(void)args;
+	(void)handle;
+	(void)err;
+	*out_plugin = context;
+	return BERTH_OK;
+}
+
+static void set_label(struct world *world, int node, int value)
+{
+	char json[256];
+
+	(void)snprintf(json, sizeof(json),
+		"{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"n%d\","
+		"\"labels\":{\"v\":\"%d\"}},\"status\":{\"allocatable\":{\"cpu\":\"4\","
+		"\"memory\":\"1Mi\",\"pods\":\"10\"}}}",
+		node, value);
+	bt_state_update_node(world->engine->state, NULL, add_object(world, json, BT_KIND_NODE));
+}
+
+/** The next pod of one template goes to this node. */
+static void place_next(struct world *world, int number, const char *node_name)
+{
+	char json[512];
+	struct bt_pod_info pod;
+	struct bt_schedule_result result = {0};
+
+	(void)snprintf(json, sizeof(json),
+		"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"p%d\","
+		"\"namespace\":\"shop\",\"uid\":\"u-%d\"},\"spec\":{\"schedulerName\":"
+		"\"default-scheduler\",\"containers\":[{\"resources\":{\"requests\":{\"cpu\":"
+		"\"100m\"}}}]}}",
+		number, number);
+	bt_pod_info_init_pending(world->engine->state, add_object(world, json, BT_KIND_POD), &pod);
+	bt_engine_schedule(world->engine, world->framework, &pod, &result);
+	ck_assert_int_eq(result.outcome, BT_OUTCOME_SCHEDULED);
+	ck_assert_msg(bt_str_equal_c(bt_node_table_name(&world->engine->state->nodes, result.slot),
+			      node_name),
+		"pod %d", number);
+	ck_assert_int_eq(result.total_score, BERTH_MAX_NODE_SCORE);
+	ck_assert(bt_engine_place(world->engine, &pod, &result));
+	bt_pod_info_finish_pending(world->engine->state, &pod);
+}
+
+START_TEST(test_plugin__promised_scores_are_kept)
+{
+	static const char config[] =
+		"{\"apiVersion\":\"kubescheduler.config.k8s.io/v1\",\"kind\":"
+		"\"KubeSchedulerConfiguration\",\"profiles\":[{\"plugins\":{\"multiPoint\":{"
+		"\"disabled\":[{\"name\":\"*\"}],\"enabled\":[{\"name\":\"Counter\"},"
+		"{\"name\":\"PrioritySort\"},{\"name\":\"DefaultBinder\"}]}}}]}";
+
+	for (int verify = 0; verify < 2; verify++) {
+		struct world world = {0};
+		struct counter counter = {{&counter_ops}, 0};
+		struct berth_error err = BERTH_ERROR_INIT;
+
+		world.registry = berth_registry_create();
+		ck_assert_int_eq(berth_registry_register(
+					 world.registry, "Counter", create_counter, &counter, &err),
+			0);
+		world.engine = make_engine(config, world.registry, verify == 1, &err);
+		ck_assert_msg(world.engine != NULL, "%s", berth_error_message(&err));
+		world.framework = world.engine->profiles.frameworks.items[0];
+		for (int i = 1; i <= 3; i++) {
+			set_label(&world, i, i);
+		}
+		place_next(&world, 1, "n3");
+		ck_assert(verify == 1 || counter.calls == 3);
+		place_next(&world, 2, "n3");
+		ck_assert(verify == 1 || counter.calls == 3);
+		set_label(&world, 1, 9);
+		place_next(&world, 3, "n1");
+		ck_assert(verify == 1 || counter.calls == 4);
+		bt_engine_destroy(world.engine);
+		for (uint32_t i = 0; i < world.object_count; i++) {
+			bt_object_release(world.objects[i]);
+		}
+		berth_registry_destroy(world.registry);
+	}
+}
+END_TEST
+
+BT_TEST_MAIN("lib_plugin", test_plugin__constants, test_plugin__whole_cycle,
+	test_plugin__pre_filter_narrows, test_plugin__post_filter_sees_the_statuses,
+	test_plugin__unknown_code_is_an_error, test_plugin__pre_filter_extensions_work_on_copies,
+	test_plugin__waiting_pod_is_allowed, test_plugin__waiting_pod_is_rejected,
+	test_plugin__refused_permit_is_undone, test_plugin__slow_binding_is_repeated,
+	test_plugin__queueing, test_plugin__placements, test_plugin__handle, test_plugin__pod_info,
+	test_plugin__failing_factories, test_plugin__promised_scores_are_kept)
