@@ -126,25 +126,25 @@ BERTH_API int64_t berth_engine_next_deadline_ns(const struct berth_engine *engin
 
 /** What the engine wants done. */
 enum berth_request_kind {
-	/** POST pods/<name>/binding with target node_name. */
+	/** POST pods/NAME/binding with target node_name. */
 	BERTH_REQUEST_BIND,
 	/**
-	 * PATCH pods/<name>/status: set the condition (when has_condition) and nominatedNodeName
+	 * PATCH pods/NAME/status: set the condition (when has_condition) and nominatedNodeName
 	 * (when has_nominated_node_name, "" clears it).
 	 */
 	BERTH_REQUEST_PATCH_STATUS,
-	/** DELETE pods/<name>: a victim of preemption, with its own grace period. */
+	/** DELETE pods/NAME: a victim of preemption, with its own grace period. */
 	BERTH_REQUEST_DELETE_POD,
 	/** POST an event about the pod: type, reason, action, note. No answer is expected. */
 	BERTH_REQUEST_EVENT,
 	/**
-	 * PUT persistentvolumes/<name>: its claimRef becomes claim (of kind PersistentVolumeClaim),
+	 * PUT persistentvolumes/NAME: its claimRef becomes claim (of kind PersistentVolumeClaim),
 	 * annotated pv.kubernetes.io/bound-by-controller=yes when bound_by_controller, on condition
 	 * that the server still has resource_version.
 	 */
 	BERTH_REQUEST_BIND_VOLUME,
 	/**
-	 * PUT persistentvolumeclaims/<name>: annotation volume.kubernetes.io/selected-node becomes
+	 * PUT persistentvolumeclaims/NAME: annotation volume.kubernetes.io/selected-node becomes
 	 * node_name, on condition that the server still has resource_version.
 	 */
 	BERTH_REQUEST_SELECT_NODE,
