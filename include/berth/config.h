@@ -87,6 +87,8 @@ BERTH_API struct berth_config *berth_config_share(struct berth_config *config);
 /** Lets go of a reference. NULL is accepted. */
 BERTH_API void berth_config_release(struct berth_config *config);
 
+/** percentageOfNodesToScore of all profiles that have none of their own; 0: adaptive. */
+BERTH_API int32_t berth_config_percentage_of_nodes_to_score(const struct berth_config *config);
 /** Number of profiles. */
 BERTH_API uint32_t berth_config_profile_count(const struct berth_config *config);
 /** Profile in document order, 0 <= index < count. Borrowed from the configuration. */

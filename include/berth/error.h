@@ -27,6 +27,10 @@ enum berth_error_code {
 	BERTH_ERR_IO = -6,        /**< the operating system refused */
 	BERTH_ERR_STATE = -7,     /**< the operation is not allowed in the present state */
 	BERTH_ERR_INTERNAL = -8,  /**< a plugin or a component failed unexpectedly */
+	/** ErrNoNodesAvailable: `no nodes available to schedule pods` (spec 03 section 3.1). */
+	BERTH_ERR_NO_NODES_AVAILABLE = -9,
+	BERTH_ERR_NODE_NOT_FOUND = -10, /**< `node not found`: an aggregate without node object */
+	BERTH_ERR_FIT = -11,            /**< FitError: no node fits the pod */
 };
 
 /**

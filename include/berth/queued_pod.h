@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "berth/api.h"
+#include "berth/arena.h"
 #include "berth/pod_info.h"
 
 #ifdef __cplusplus
@@ -26,6 +27,13 @@ struct berth_queued_pod {
 	/** First entry into the active queue; BERTH_TIME_UNSET before. Set once. */
 	int64_t initial_attempt_timestamp_ns;
 };
+
+/**
+ * DeepCopy: an independent copy in the arena, which outlives the queue and the cluster. Its pod
+ * answers all questions of pod_info.h but for the whole object, and is not for plugins.
+ */
+BERTH_API struct berth_queued_pod *berth_queued_pod_deep_copy(
+	const struct berth_queued_pod *pod, struct berth_arena *arena);
 
 #ifdef __cplusplus
 }

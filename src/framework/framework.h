@@ -34,6 +34,9 @@ struct bt_framework {
 	 * section 7.2). */
 	struct bt_plugin_args fit_args;
 	struct bt_str *ignored_resources; /* behind fit_args */
+	/** All filters of a node run, their statuses are merged (spec 02 section 18). For
+	 * frameworks of no engine: plans stop at the first failure. */
+	bool run_all_filters;
 };
 
 /**
@@ -97,10 +100,31 @@ struct bt_status bt_run_pre_filter_remove_pod(struct bt_framework *framework,
 	const struct bt_pod_info *pod_to_remove, const struct bt_node_info *node);
 struct bt_status bt_run_filter(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node);
+/** Every filter in turn; failed is told of each that does not pass, interpreted as above, until it
+ * returns false. */
+void bt_run_filter_each(struct bt_framework *framework, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_node_info *node,
+	bool (*failed)(
+		void *context, const struct bt_plugin *plugin, const struct bt_status *status),
+	void *context);
 /** One plugin of the Filter list, its answer interpreted as RunFilter does. */
 struct bt_status bt_run_filter_plugin(struct bt_framework *framework, struct bt_plugin *plugin,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
 	const struct bt_node_info *node);
+
+/** A node and a cycle with the pods that are nominated on the node. */
+struct bt_nominated_view {
+	struct bt_cycle_state cycle; /* bt_cycle_state_finish() when added */
+	struct bt_node_info node;
+	bool added;              /* false: no nomination counts, and nothing above is set */
+	struct bt_status status; /* AddPod failed */
+};
+
+/** Nominated pods of equal or higher priority, the pod's own nomination left out. Spec 02 section
+ * 5.4 step 1. */
+void bt_add_nominated_pods(struct bt_framework *framework, const struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_node_info *node,
+	struct bt_nominated_view *out_view);
 /** Two passes when nominations on the node count. Spec 02 section 5.4. */
 struct bt_status bt_run_filter_with_nominated_pods(struct bt_framework *framework,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod,

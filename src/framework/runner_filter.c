@@ -12,11 +12,90 @@ static struct bt_status interpret_failure(
 	return bt_runner_with_plugin(status, plugin);
 }
 
+void bt_run_filter_each(struct bt_framework *framework, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_node_info *node,
+	bool (*failed)(
+		void *context, const struct bt_plugin *plugin, const struct bt_status *status),
+	void *context)
+{
+	const struct bt_framework_point *point = &framework->points[BT_POINT_FILTER];
+	bool go_on = true;
+
+	for (uint32_t i = 0; go_on && i < point->entries.count; i++) {
+		struct bt_plugin *plugin = point->entries.items[i].plugin;
+		struct bt_status status;
+
+		if (bt_plugin_set_has(&cycle->skip_filter, plugin->index)) {
+			continue;
+		}
+		status = plugin->ops->filter(plugin, cycle, pod, node);
+		if (!bt_status_is_success(&status)) {
+			status = interpret_failure(cycle->arena, plugin, status);
+			go_on = failed(context, plugin, &status);
+		}
+	}
+}
+
+/** What several filters say of one node. */
+struct merged_failures {
+	struct bt_arena *arena;
+	struct bt_status merged; /* Success: none failed */
+};
+
+/** Error, then UnschedulableAndUnresolvable, then Unschedulable, then what came last. */
+static int precedence(uint8_t code)
+{
+	switch (code) {
+	case BT_STATUS_ERROR:
+		return 3;
+	case BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE:
+		return 2;
+	case BT_STATUS_UNSCHEDULABLE:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+static bool merge_failure(
+	void *context, const struct bt_plugin *plugin BT_UNUSED, const struct bt_status *status)
+{
+	struct merged_failures *failures = context;
+	struct bt_status *merged = &failures->merged;
+
+	if (bt_status_is_success(merged)) {
+		*merged = *status;
+		return true;
+	}
+	if (precedence(status->code) >= precedence(merged->code)) {
+		merged->code = status->code;
+	}
+	for (uint32_t i = 0; i < bt_status_all_reason_count(status); i++) {
+		bt_status_append_reason(
+			merged, failures->arena, bt_status_all_reason_at(status, i));
+	}
+	return true;
+}
+
+BT_COLD
+static struct bt_status run_all_filters(struct bt_framework *framework,
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
+	const struct bt_node_info *node)
+{
+	struct merged_failures failures = {cycle->arena, BT_STATUS_OK};
+
+	bt_run_filter_each(framework, cycle, pod, node, merge_failure, &failures);
+	return failures.merged;
+}
+
 struct bt_status bt_run_filter(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
 	const struct bt_framework_point *point = &framework->points[BT_POINT_FILTER];
 
+	if (framework->run_all_filters) {
+		return run_all_filters(framework, cycle, pod, node);
+	}
 	for (uint32_t i = 0; i < point->entries.count; i++) {
 		struct bt_plugin *plugin = point->entries.items[i].plugin;
 		struct bt_status status;
@@ -48,51 +127,59 @@ struct nominated_pass {
 	const struct bt_cycle_state *cycle;
 	const struct bt_pod_info *pod;
 	const struct bt_node_info *node;
-	struct bt_cycle_state cycle_copy;
-	struct bt_node_info node_copy;
-	bool added; /* the copies are in use */
-	struct bt_status status;
+	struct bt_nominated_view *view;
 };
 
 static bool add_nominated_pod(void *context, const struct bt_pod_info *nominated)
 {
-	struct nominated_pass *pass = context;
+	const struct nominated_pass *pass = context;
+	struct bt_nominated_view *view = pass->view;
 
 	if (nominated->priority < pass->pod->priority ||
 		bt_str_equal(nominated->uid, pass->pod->uid)) {
 		return true;
 	}
-	if (!pass->added) {
-		bt_node_info_copy(&pass->node_copy, pass->node, pass->cycle->arena);
-		bt_framework_clone_cycle(pass->framework, pass->cycle, &pass->cycle_copy);
-		pass->added = true;
+	if (!view->added) {
+		bt_node_info_copy(&view->node, pass->node, pass->cycle->arena);
+		bt_framework_clone_cycle(pass->framework, pass->cycle, &view->cycle);
+		view->added = true;
 	}
-	bt_node_info_add_pod(&pass->node_copy, pass->cycle->arena, nominated);
-	pass->status = bt_run_pre_filter_add_pod(
-		pass->framework, &pass->cycle_copy, pass->pod, nominated, &pass->node_copy);
-	return bt_status_is_success(&pass->status);
+	bt_node_info_add_pod(&view->node, pass->cycle->arena, nominated);
+	view->status = bt_run_pre_filter_add_pod(
+		pass->framework, &view->cycle, pass->pod, nominated, &view->node);
+	return bt_status_is_success(&view->status);
+}
+
+void bt_add_nominated_pods(struct bt_framework *framework, const struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_node_info *node,
+	struct bt_nominated_view *out_view)
+{
+	struct nominated_pass pass = {framework, cycle, pod, node, out_view};
+
+	*out_view = (struct bt_nominated_view){0};
+	if (framework->nominator != NULL && !bt_nominator_is_empty(framework->nominator)) {
+		bt_nominator_for_node(
+			framework->nominator, bt_node_info_name(node), add_nominated_pod, &pass);
+	}
 }
 
 struct bt_status bt_run_filter_with_nominated_pods(struct bt_framework *framework,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
 	const struct bt_node_info *node)
 {
-	struct nominated_pass pass;
+	struct bt_nominated_view view;
 	struct bt_status status;
 
 	if (framework->nominator == NULL || bt_nominator_is_empty(framework->nominator)) {
 		return bt_run_filter(framework, cycle, pod, node);
 	}
-	pass = (struct nominated_pass){
-		.framework = framework, .cycle = cycle, .pod = pod, .node = node};
-	bt_nominator_for_node(
-		framework->nominator, bt_node_info_name(node), add_nominated_pod, &pass);
-	if (pass.added) {
-		status = pass.status;
+	bt_add_nominated_pods(framework, cycle, pod, node, &view);
+	if (view.added) {
+		status = view.status;
 		if (bt_status_is_success(&status)) {
-			status = bt_run_filter(framework, &pass.cycle_copy, pod, &pass.node_copy);
+			status = bt_run_filter(framework, &view.cycle, pod, &view.node);
 		}
-		bt_cycle_state_finish(&pass.cycle_copy);
+		bt_cycle_state_finish(&view.cycle);
 		if (!bt_status_is_success(&status)) {
 			return status;
 		}

@@ -73,6 +73,11 @@ void berth_config_release(struct berth_config *config)
 	}
 }
 
+int32_t berth_config_percentage_of_nodes_to_score(const struct berth_config *config)
+{
+	return bt_config_percentage_of_nodes_to_score(bt_const_config_of(config));
+}
+
 uint32_t berth_config_profile_count(const struct berth_config *config)
 {
 	return bt_config_profile_count(bt_const_config_of(config));

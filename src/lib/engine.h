@@ -4,6 +4,7 @@
 /** The public engine: the living scheduler with its owner's objects and requests. */
 #include "base/map.h"
 #include "berth/engine.h"
+#include "berth/scheduling_cycle.h"
 #include "lib/requests.h"
 #include "sched/scheduler.h"
 
@@ -21,6 +22,7 @@ struct berth_engine {
 	BT_VEC(uint32_t) free_notes;
 	struct bt_map notes_by_key;
 	bool started; /* the queue's clock runs */
+	struct berth_trace trace;
 };
 
 /** NULL: the pod's last attempt did not fail. Borrowed until the next attempt. */

@@ -92,13 +92,13 @@ struct berth_str berth_node_to_status_at(const struct berth_node_to_status *stat
 	if (is_view(statuses)) {
 		const struct bt_node_status_entry *entry =
 			&statuses->statuses->entries.items[index];
-		struct bt_node_info node;
-
-		bt_node_info_init(&node, statuses->state, entry->slot);
 		if (out_status != NULL) {
 			*out_status = entry->status;
 		}
-		return bt_node_info_name(&node);
+		/* An extender may have named a node that is none. */
+		return entry->slot != BT_SLOT_NONE
+			? bt_node_table_name(&statuses->state->nodes, entry->slot)
+			: BT_STR("");
 	}
 	if (out_status != NULL) {
 		*out_status = statuses->entries.items[index].status;
