@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,6 +29,37 @@ struct totals {
 	uint64_t checks;
 	uint64_t evictions;
 };
+
+/** What is said when the scheduler crashes: made before each history, for a signal handler. */
+static char last_words[256];
+
+static void tell_crash(int number)
+{
+	/* Nothing is left to do about a failed write. */
+	if (write(STDERR_FILENO, last_words, strlen(last_words)) < 0) {
+		_exit(BT_EXIT_BAD_INPUT);
+	}
+	(void)raise(number); /* the handler is gone after its first call */
+}
+
+static void listen_for_crashes(void)
+{
+	static const int numbers[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE};
+	struct sigaction action = {.sa_handler = tell_crash, .sa_flags = (int)SA_RESETHAND};
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(numbers); i++) {
+		(void)sigaction(numbers[i], &action, NULL); /* cannot fail for these */
+	}
+}
+
+static void prepare_last_words(const struct options *options, uint64_t seed)
+{
+	(void)snprintf(last_words, sizeof(last_words),
+		"seed %llu: crashed\nrun it again: berth soak --seeds 1 --first-seed %llu "
+	        "--minutes "
+		"%lld --faults %s --log soak.log%s\n",
+		(unsigned long long)seed, (unsigned long long)seed, (long long)options->minutes,
+		options->faults, options->verify ? " --verify" : "");
+}
 
 static void write_line(void *context, struct bt_str line)
 {
@@ -91,6 +123,7 @@ static void tell_failure(
 static int run_seeds(const struct options *options, enum bt_sim_faults faults, FILE *log,
 	struct totals *totals, struct berth_error *err)
 {
+	listen_for_crashes();
 	bool shows_progress = isatty(STDERR_FILENO) != 0;
 	for (int64_t i = 0; i < options->seeds; i++) {
 		struct bt_sim_options sim = {
@@ -102,6 +135,7 @@ static int run_seeds(const struct options *options, enum bt_sim_faults faults, F
 			.log_context = log,
 		};
 		struct bt_sim_report report;
+		prepare_last_words(options, sim.seed);
 		if (log != NULL) {
 			(void)fprintf(log, "seed %llu\n", (unsigned long long)sim.seed);
 		}

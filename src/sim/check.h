@@ -57,6 +57,12 @@ bool bt_sim_check_cache(
 bool bt_sim_check_queue(struct bt_queue *queue, const struct bt_nominator *nominator,
 	struct bt_object_store *objects, struct bt_strbuf *complaint);
 
+/** Five minutes among the unschedulable pods, 30 seconds until they are flushed, a backoff. */
+#define BT_SIM_PATIENCE_NS INT64_C(342000000000)
+
+/** Nobody waits longer than the timers let anybody wait. */
+bool bt_sim_check_ages(struct bt_queue *queue, int64_t now_ns, struct bt_strbuf *complaint);
+
 /** How much is kept when every object is gone. */
 struct bt_sim_memory {
 	size_t state_bytes;   /* without the counters */

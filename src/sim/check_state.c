@@ -251,6 +251,37 @@ bool bt_sim_check_queue(struct bt_queue *queue, const struct bt_nominator *nomin
 	return check.good && check_nominations(nominator, objects, complaint);
 }
 
+/** --- time --- */
+
+struct age_check {
+	int64_t now_ns;
+	struct bt_strbuf *complaint;
+	bool good;
+};
+
+static bool check_age(void *context, const struct bt_queue_entry *entry)
+{
+	struct age_check *check = context;
+	int64_t waited_ns = check->now_ns - entry->timestamp_ns;
+	if (!bt_queue_entry_is_gated(entry) && waited_ns > BT_SIM_PATIENCE_NS) {
+		bt_strbuf_printf(check->complaint,
+			"queue: pod %.*s/%.*s (uid %.*s) was not tried for %lld seconds",
+			BT_STR_ARG(entry->pod.namespace_), BT_STR_ARG(entry->pod.name),
+			BT_STR_ARG(entry->pod.uid), (long long)(waited_ns / 1000000000));
+		check->good = false;
+	}
+	return check->good;
+}
+
+bool bt_sim_check_ages(struct bt_queue *queue, int64_t now_ns, struct bt_strbuf *complaint)
+{
+	struct age_check check = {now_ns, complaint, true};
+	for (uint32_t place = 0; check.good && place < BT_QUEUE__PLACES; place++) {
+		bt_queue_for_each(queue, (enum bt_queue_place)place, check_age, &check);
+	}
+	return check.good;
+}
+
 /** --- memory --- */
 
 /** What state/domain_counter.h may keep for questions that are asked again, and a little more. */

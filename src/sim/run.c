@@ -169,6 +169,8 @@ static void look(struct bt_sim *sim, bool is_final)
 		!bt_sim_check_cache(engine->state, &sim->store.objects, &complaint) ||
 		!bt_sim_check_queue(bt_scheduler_queue(sim->scheduler), &engine->nominator,
 			&sim->store.objects, &complaint) ||
+		!bt_sim_check_ages(
+			bt_scheduler_queue(sim->scheduler), sim->clock.now_ns, &complaint) ||
 		!check_pending(sim, is_final, &complaint)) {
 		bt_sim_complain(sim, bt_strbuf_str(&complaint));
 	}

@@ -58,6 +58,48 @@ static bool volume_is_near(const struct bt_persistent_volume *volume, const stru
 	return bt_sim_node_is_selected(&stand_in, node);
 }
 
+/** The one claim that a volume of the workloads is large enough for; all have the same modes. */
+static bool is_available(const struct bt_persistent_volume *volume,
+	const struct bt_persistent_volume_claim *claim, const struct bt_node *node)
+{
+	const struct bt_quantity *has =
+		bt_resource_list_find(&volume->spec.capacity, BT_STR("storage"));
+	const struct bt_quantity *wants =
+		bt_resource_list_find(&claim->spec.resources.requests, BT_STR("storage"));
+	return volume->spec.claim_ref == NULL && volume->metadata.deletion_timestamp == NULL &&
+		bt_str_equal_c(volume->status.phase, "Available") &&
+		bt_str_equal(bt_persistent_volume_class(volume),
+			bt_persistent_volume_claim_class(claim)) &&
+		has != NULL && wants != NULL && bt_quantity_compare(has, wants) >= 0 &&
+		volume_is_near(volume, node);
+}
+
+/** An unbound claim that is bound once its pod has a node. */
+static enum bt_sim_fit delayed_claim_fits(struct bt_sim_view *view,
+	const struct bt_persistent_volume_claim *claim, const struct bt_node *node,
+	const struct bt_storage_class *class_)
+{
+	const struct bt_str *selected = bt_str_map_find(
+		&claim->metadata.annotations, BT_STR("volume.kubernetes.io/selected-node"));
+	const struct bt_persistent_volume *volume;
+	uint32_t cursor = 0;
+	if (claim->spec.volume_name.length != 0) {
+		return BT_SIM_FIT_UNKNOWN; /* on its way */
+	}
+	if (!bt_str_equal_c(class_->provisioner, "kubernetes.io/no-provisioner")) {
+		return selected == NULL || bt_str_equal(*selected, node->metadata.name)
+			? BT_SIM_FITS
+			: BT_SIM_FIT_UNKNOWN;
+	}
+	while ((volume = bt_object_store_next(view->objects, BT_KIND_PERSISTENT_VOLUME,
+			(struct bt_str){NULL, 0}, &cursor)) != NULL) {
+		if (is_available(volume, claim, node)) {
+			return BT_SIM_FITS;
+		}
+	}
+	return BT_SIM_FIT_UNKNOWN; /* one may be reserved for it */
+}
+
 static enum bt_sim_fit claim_fits(struct bt_sim_view *view, const struct bt_pod *pod,
 	const struct bt_persistent_volume_claim *claim, const struct bt_node *node)
 {
@@ -73,7 +115,7 @@ static enum bt_sim_fit claim_fits(struct bt_sim_view *view, const struct bt_pod 
 			BT_KIND_STORAGE_CLASS, BT_STR(""), bt_persistent_volume_claim_class(claim));
 		return class_ != NULL &&
 				bt_str_equal_c(class_->volume_binding_mode, "WaitForFirstConsumer")
-			? BT_SIM_FIT_UNKNOWN
+			? delayed_claim_fits(view, claim, node, class_)
 			: BT_SIM_FITS_NOT;
 	}
 	const struct bt_persistent_volume *volume = bt_object_store_find(

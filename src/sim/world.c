@@ -308,7 +308,11 @@ static void tick(void *context, uint64_t argument)
 {
 	struct bt_sim *sim = context;
 	struct bt_queue *queue = bt_scheduler_queue(sim->scheduler);
-	bt_queue_tick(queue, sim->clock.now_ns);
+	if (sim->tick_is_broken) {
+		bt_queue_flush_backoff(queue, sim->clock.now_ns);
+	} else {
+		bt_queue_tick(queue, sim->clock.now_ns);
+	}
 	bt_sim_poke(sim);
 	bt_sim_clock_after(&sim->clock, BT_SIM_SECOND, tick, sim, argument);
 }

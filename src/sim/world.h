@@ -94,8 +94,9 @@ struct bt_sim {
 	int64_t deadline_ns;         /* of the scheduler, for which a timer is set */
 	bool attempt_is_due;
 	bool in_attempt;
-	bool is_decided; /* its decision was checked, or what happened since has nothing to do
-	                    with it */
+	bool is_decided;     /* its decision was checked, or what happened since has nothing to do
+	                        with it */
+	bool tick_is_broken; /* for tests: only backoffs end */
 	bool failed;
 };
 

@@ -173,10 +173,54 @@ START_TEST(test_sim_view__claims)
 	ck_assert_int_eq(fit_with_claim(",'volumeName':'v'", "Immediate", "z1"), BT_SIM_FITS_NOT);
 	ck_assert_int_eq(fit_with_claim(",'volumeName':'w'", "Immediate", "z0"), BT_SIM_FITS_NOT);
 	ck_assert_int_eq(fit_with_claim("", "Immediate", "z0"), BT_SIM_FITS_NOT);
-	ck_assert_int_eq(fit_with_claim("", "WaitForFirstConsumer", "z0"), BT_SIM_FIT_UNKNOWN);
+	ck_assert_int_eq(fit_with_claim("", "WaitForFirstConsumer", "z0"), BT_SIM_FITS);
+	ck_assert_int_eq(
+		fit_with_claim(",'volumeName':'w'", "WaitForFirstConsumer", "z0"), BT_SIM_FITS_NOT);
 	ck_assert_int_eq(fit_with_claim(",'volumeName':'v','accessModes':['ReadWriteOncePod']",
 				 "Immediate", "z0"),
 		BT_SIM_FITS_NOT);
+}
+END_TEST
+
+/* Without a provisioner there must be a volume that is free, large enough and near. */
+static enum bt_sim_fit fit_with_volume(const char *phase, const char *size, const char *zone)
+{
+	struct bt_object_store store;
+	struct bt_sim_view view;
+	const char *reason;
+	struct bt_object *pod = sim_pod(NULL, "p", "", "0", CLAIM);
+
+	bt_object_store_init(&store);
+	sim_node(&store, "n0", "");
+	sim_object(&store,
+		"{'apiVersion':'storage.k8s.io/v1','kind':'StorageClass','metadata':{'name':'s'},"
+		"'provisioner':'kubernetes.io/no-provisioner','volumeBindingMode':"
+		"'WaitForFirstConsumer'}");
+	sim_object(&store,
+		"{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'namespace':'a',"
+		"'name':'c'},'spec':{'storageClassName':'s','resources':{'requests':{'storage':"
+		"'3Gi'}}}}");
+	sim_object(&store,
+		"{'apiVersion':'v1','kind':'PersistentVolume','metadata':{'name':'v'},'spec':{"
+		"'storageClassName':'s','capacity':{'storage':'%s'},'nodeAffinity':{'required':{"
+		"'nodeSelectorTerms':[{'matchExpressions':[{'key':'zone','operator':'In','values':["
+		"'%s']}]}]}}},'status':{'phase':'%s'}}",
+		size, zone, phase);
+	bt_sim_view_init(&view, &store);
+	enum bt_sim_fit fit =
+		bt_sim_view_fits(&view, pod->value, sim_find_node(&store, "n0"), &reason);
+	bt_sim_view_finish(&view);
+	bt_object_store_finish(&store);
+	bt_object_release(pod);
+	return fit;
+}
+
+START_TEST(test_sim_view__volumes_that_are_found)
+{
+	ck_assert_int_eq(fit_with_volume("Available", "3Gi", "z0"), BT_SIM_FITS);
+	ck_assert_int_eq(fit_with_volume("Available", "2Gi", "z0"), BT_SIM_FIT_UNKNOWN);
+	ck_assert_int_eq(fit_with_volume("Available", "3Gi", "z1"), BT_SIM_FIT_UNKNOWN);
+	ck_assert_int_eq(fit_with_volume("Bound", "3Gi", "z0"), BT_SIM_FIT_UNKNOWN);
 }
 END_TEST
 
@@ -197,4 +241,4 @@ START_TEST(test_sim_view__requests)
 END_TEST
 
 BT_TEST_MAIN("sim_view", test_sim_view__fits, test_sim_view__number_of_pods, test_sim_view__claims,
-	test_sim_view__requests)
+	test_sim_view__volumes_that_are_found, test_sim_view__requests)
