@@ -169,17 +169,17 @@ struct berth_claim_reference {
 
 /** Texts are borrowed: until the answer, for events until the next berth_engine_take_request(). */
 struct berth_request {
-	uint64_t id;                       /**< for berth_engine_answer(); never 0 */
-	enum berth_request_kind kind;      /**< which members count */
-	struct berth_str object_namespace; /**< of the object to write; "" for volumes */
-	struct berth_str object_name;      /**< of the object to write */
-	berth_uid uid;                     /**< of the object to write */
-	struct berth_str node_name;        /**< bind, select node */
-	bool has_condition;                /**< patch status */
-	struct berth_pod_condition condition;
-	bool has_nominated_node_name; /**< patch status */
-	struct berth_str nominated_node_name;
-	struct berth_str event_type;   /**< "Normal" or "Warning" */
+	uint64_t id;                          /**< for berth_engine_answer(); never 0 */
+	enum berth_request_kind kind;         /**< which members count */
+	struct berth_str object_namespace;    /**< of the object to write; "" for volumes */
+	struct berth_str object_name;         /**< of the object to write */
+	berth_uid uid;                        /**< of the object to write */
+	struct berth_str node_name;           /**< bind, select node */
+	bool has_condition;                   /**< patch status: condition is to be set */
+	struct berth_pod_condition condition; /**< patch status */
+	bool has_nominated_node_name;         /**< patch status: the name is to be set */
+	struct berth_str nominated_node_name; /**< patch status; "" clears it */
+	struct berth_str event_type;          /**< "Normal" or "Warning" */
 	struct berth_str event_reason; /**< "Scheduled", "FailedScheduling", "Preempted", ... */
 	struct berth_str event_action; /**< "Binding", "Scheduling", "Preempting", ... */
 	struct berth_str event_note;   /**< at most 1024 bytes */
