@@ -31,15 +31,12 @@ class List:
         return self.file + (" " + self.section if self.section else "")
 
 
-NO_API_QUEUE = "writes are not queued yet (SchedulerAsyncAPICalls)"
-
 COMPLETE = (
     List("01-objects", "01"),
     List("01b-resources", "01b"),
     List("02-framework", "02"),
     List("03-cycle", "03", missing={
-        19: "no placements: pod groups are not scheduled yet",
-        49: NO_API_QUEUE, 50: NO_API_QUEUE}, partial={
+        19: "no placements: pod groups are not scheduled yet"}, partial={
             39: "pod groups of bound pods: pod groups are not scheduled yet",
             53: "batch hints: the cycle takes none yet"}),
     List("03b-cache", "03b"),

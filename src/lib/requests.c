@@ -212,8 +212,10 @@ static int patch_status(void *context, const struct bt_pod *pod,
 	const struct bt_pod_condition *condition, const struct bt_post_filter_result *nomination,
 	BT_UNUSED struct berth_error *err)
 {
-	struct bt_request *request = add(context, BERTH_REQUEST_PATCH_STATUS);
+	struct bt_requests *requests = context;
+	struct bt_request *request = add(requests, BERTH_REQUEST_PATCH_STATUS);
 
+	request->awaited = bt_scheduler_queues_calls(requests->scheduler);
 	set_identity(request, pod->metadata.namespace_, pod->metadata.name, pod->metadata.uid);
 	if (condition != NULL) {
 		set_condition(request, condition);
@@ -223,7 +225,7 @@ static int patch_status(void *context, const struct bt_pod *pod,
 		request->request.nominated_node_name =
 			copy(request, nomination->nominated_node_name);
 	}
-	return 0;
+	return request->awaited ? BT_WRITE_PENDING : 0;
 }
 
 static void add_event(struct bt_requests *requests, struct bt_str namespace_, struct bt_str name,
@@ -391,7 +393,10 @@ void bt_requests_answer(
 		return;
 	}
 	struct bt_preemption_ticket ticket = request->ticket;
-	if (ticket.executor == NULL && answer->code < 0 && !request->abandoned) {
+	bool heard = request->awaited &&
+		bt_scheduler_patch_answered(
+			requests->scheduler, request->request.uid, answer->code, answer->message);
+	if (ticket.executor == NULL && answer->code < 0 && !request->abandoned && !heard) {
 		warn(requests, answer->message);
 	}
 	drop(requests, request);

@@ -23,6 +23,7 @@ struct bt_request {
 	bool taken;
 	bool answered;
 	bool abandoned; /* nobody will ask how it ended */
+	bool awaited;   /* the scheduler holds the pod's next write back until it is answered */
 	int code;
 	struct bt_str message;          /* in the arena */
 	struct bt_str resource_version; /* likewise */

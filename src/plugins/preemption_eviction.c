@@ -147,7 +147,8 @@ static bool note_lower_nomination(void *context, const struct bt_pod_info *pod)
 	struct bt_lower_nominations *lower = context;
 
 	/* Without a name in its status there is nothing to clear; a stub has none. */
-	if (pod->priority < lower->priority && pod->nominated_node_name.length != 0) {
+	if (pod->priority < lower->priority &&
+		(pod->nominated_node_name.length != 0 || lower->may_be_pending)) {
 		struct bt_preemption_pod copy = {
 			.namespace_ = bt_arena_str(lower->arena, pod->namespace_),
 			.name = bt_arena_str(lower->arena, pod->name),
@@ -164,7 +165,10 @@ struct bt_lower_nominations bt_eviction_lower_nominations(const struct bt_evicti
 	const struct bt_framework *framework = eviction->executor->handle->framework;
 	struct bt_lower_nominations lower = {
 		.arena = eviction->arena, .priority = eviction->preemptor.priority};
+	const struct bt_gates *gates = eviction->executor->handle->gates;
 
+	lower.may_be_pending =
+		gates != NULL && bt_gate_enabled(gates, BT_GATE_SCHEDULER_ASYNC_API_CALLS);
 	if (framework != NULL && framework->nominator != NULL) {
 		bt_nominator_for_node(framework->nominator, eviction->candidate_name,
 			note_lower_nomination, &lower);

@@ -26,6 +26,7 @@ struct bt_eviction {
 struct bt_lower_nominations {
 	struct bt_arena *arena;
 	int32_t priority;
+	bool may_be_pending; /* a patch that sets a name may wait for its turn */
 	BT_VEC(struct bt_preemption_pod) pods;
 };
 

@@ -9,9 +9,12 @@
 static int bind_through_writer(void *context, const struct bt_pod_info *pod,
 	struct bt_str node_name, struct berth_error *err)
 {
-	const struct bt_scheduler *scheduler = context;
+	struct bt_scheduler *scheduler = context;
 	if (scheduler->writer.bind == NULL) {
 		return 0;
+	}
+	if (scheduler->queues_calls) {
+		return bt_scheduler_queue_binding(scheduler, pod, node_name, err);
 	}
 	return scheduler->writer.bind(scheduler->writer.context, pod, node_name, err);
 }
@@ -49,7 +52,9 @@ static void connect_handle(struct bt_scheduler *scheduler, struct bt_handle *han
 	handle->pods = &scheduler->lister;
 	handle->waiting_pods = &scheduler->waiting;
 	handle->binding_pods = &scheduler->binding;
-	handle->preemption_writer = scheduler->writer.preemption;
+	handle->preemption_writer = scheduler->writer.preemption != NULL && scheduler->queues_calls
+		? &scheduler->preemption
+		: scheduler->writer.preemption;
 	handle->services = &scheduler->services;
 	handle->volume_writer = scheduler->writer.volumes;
 }
@@ -90,6 +95,8 @@ int bt_scheduler_create(struct bt_config *config, const struct bt_engine_options
 	bt_waiting_pods_init(&scheduler->waiting);
 	bt_binding_pods_init(&scheduler->binding);
 	bt_scheduler_init_bindings(scheduler);
+	scheduler->queues_calls = bt_gate_enabled(gates, BT_GATE_SCHEDULER_ASYNC_API_CALLS);
+	bt_scheduler_init_calls(scheduler);
 	bt_object_store_init(&scheduler->pods);
 	bt_arena_init(&scheduler->scratch, 0);
 	int result = create_parts(scheduler, config, options, err);
@@ -106,6 +113,8 @@ void bt_scheduler_destroy(struct bt_scheduler *scheduler)
 	if (scheduler == NULL) {
 		return;
 	}
+	bt_api_calls_finish(&scheduler->calls);
+	bt_vec_finish(&scheduler->answered);
 	bt_scheduler_drop_bindings(scheduler);
 	bt_queue_destroy(scheduler->queue);
 	bt_engine_destroy(scheduler->engine);
@@ -212,12 +221,8 @@ void bt_scheduler_name_attempt(struct bt_scheduler *scheduler, const struct bt_p
 	out_attempt->uid = bt_str_sub(all, uid_at, BT_STR_MAX);
 }
 
-void bt_scheduler_schedule_one(
-	struct bt_scheduler *scheduler, int64_t now_ns, struct bt_attempt *out_attempt)
+static void try_one(struct bt_scheduler *scheduler, int64_t now_ns, struct bt_attempt *out_attempt)
 {
-	*out_attempt = (struct bt_attempt){.outcome = BT_ATTEMPT_IDLE};
-	bt_scheduler_set_now(scheduler, now_ns);
-	bt_scheduler_activate_asked(scheduler, now_ns);
 	struct bt_queue_entry *entry = bt_queue_pop(scheduler->queue);
 	if (entry == NULL) {
 		return;
@@ -240,4 +245,14 @@ void bt_scheduler_schedule_one(
 	}
 	bt_scheduler_warn_of_forget(scheduler, &result);
 	bt_scheduler_fail(scheduler, entry, &result, now_ns, out_attempt);
+}
+
+void bt_scheduler_schedule_one(
+	struct bt_scheduler *scheduler, int64_t now_ns, struct bt_attempt *out_attempt)
+{
+	*out_attempt = (struct bt_attempt){.outcome = BT_ATTEMPT_IDLE};
+	bt_scheduler_set_now(scheduler, now_ns);
+	bt_scheduler_activate_asked(scheduler, now_ns);
+	try_one(scheduler, now_ns, out_attempt);
+	bt_scheduler_run_calls(scheduler);
 }

@@ -10,6 +10,10 @@
  * BT_WRITE_PENDING, and a binding that waits, on Permit, for volumes or for such an answer, is held
  * while other pods are tried. The effects of writes come back through observe, as a watch tells
  * them.
+ *
+ * With the gate SchedulerAsyncAPICalls bindings and status patches wait for their turn: they are
+ * written at the end of an attempt and by finish_waiting, one at a time for each pod. A binding
+ * then always ends in finish_waiting.
  */
 #include "framework/preemption.h"
 #include "queue/queue.h"
@@ -24,6 +28,8 @@ struct bt_scheduler_writer {
 	/**
 	 * PATCH the pod's status: condition NULL: none; nomination->mode override: set
 	 * status.nominatedNodeName ("" clears it). Errors are only reported to warn.
+	 * BT_WRITE_PENDING is allowed while bt_scheduler_queues_calls: the next write for the pod
+	 * waits for bt_scheduler_patch_answered.
 	 */
 	int (*patch_status)(void *context, const struct bt_pod *pod,
 		const struct bt_pod_condition *condition,
@@ -39,6 +45,7 @@ struct bt_scheduler_writer {
 	void (*warn)(void *context, struct bt_str line);
 };
 
+struct bt_api_calls; /* sched/api_calls.h */
 struct bt_scheduler;
 
 /** config: a reference is taken. writer is copied; its context must outlive the scheduler. */
@@ -97,6 +104,16 @@ void bt_scheduler_schedule_one(
  * finish_waiting will repeat the call.
  */
 void bt_scheduler_resume(struct bt_scheduler *scheduler, struct bt_str uid);
+/** Gate SchedulerAsyncAPICalls. */
+bool bt_scheduler_queues_calls(const struct bt_scheduler *scheduler);
+/**
+ * How the pending patch of this pod ended: 0, or BERTH_ERR_* with the API's text, which is reported
+ * to warn. false: no patch of this pod is pending.
+ */
+bool bt_scheduler_patch_answered(
+	struct bt_scheduler *scheduler, struct bt_str uid, int result, struct bt_str message);
+/** The calls that wait, to count them; empty without the gate. */
+const struct bt_api_calls *bt_scheduler_calls(const struct bt_scheduler *scheduler);
 /** While the writer is called for a binding: the uid of its pod, to resume later. "" otherwise. */
 struct bt_str bt_scheduler_binding_uid(const struct bt_scheduler *scheduler);
 /**

@@ -47,19 +47,11 @@ void bt_scheduler_warn_of_forget(
 }
 
 /** Before it waits or works, the pod's expected node is made known. */
-static void expect_node(struct bt_scheduler *scheduler, const struct bt_pod *pod,
+static void expect_node(struct bt_scheduler *scheduler, struct bt_object *pod,
 	const struct bt_schedule_result *result)
 {
-	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_post_filter_result nomination = {true, BT_NOMINATING_OVERRIDE, result->node_name};
-	if (scheduler->writer.patch_status == NULL ||
-		bt_str_equal(pod->status.nominated_node_name, nomination.nominated_node_name)) {
-		return;
-	}
-	if (scheduler->writer.patch_status(
-		    scheduler->writer.context, pod, NULL, &nomination, &err) < 0) {
-		bt_scheduler_warn(scheduler, &err);
-	}
+	bt_scheduler_patch(scheduler, pod, NULL, &nomination);
 }
 
 static void set_node_name(struct bt_scheduler *scheduler, const struct bt_schedule_result *result,
@@ -148,7 +140,14 @@ static uint32_t find_binding(const struct bt_scheduler *scheduler, struct bt_str
 	return UINT32_MAX;
 }
 
-static void make_ready(struct bt_held_pod *held)
+struct bt_held_pod *bt_scheduler_find_binding(
+	const struct bt_scheduler *scheduler, struct bt_str uid)
+{
+	uint32_t id = find_binding(scheduler, uid);
+	return id != UINT32_MAX ? scheduler->bindings.items[id] : NULL;
+}
+
+void bt_scheduler_make_ready(struct bt_held_pod *held)
 {
 	if (!held->ready) {
 		held->ready = true;
@@ -160,7 +159,7 @@ static void cancel_held(void *context, struct bt_str cause)
 {
 	struct bt_held_pod *held = context;
 	held->cycle.cycle.cancel_cause = bt_arena_str(&held->cycle.arena, cause);
-	make_ready(held);
+	bt_scheduler_make_ready(held);
 }
 
 /** Until it is asked again: by an answer, by the clock, or because it is canceled. */
@@ -222,16 +221,16 @@ static enum bt_binding_outcome work_at(struct bt_scheduler *scheduler,
 	const struct bt_queue_entry *entry, const struct bt_status *pre_flights,
 	struct bt_binding_progress *progress, struct bt_schedule_result *result)
 {
-	scheduler->binding_uid = entry->pod.uid;
+	scheduler->binding_entry = entry;
 	enum bt_binding_outcome outcome =
 		bt_engine_bind(scheduler->engine, &entry->pod, pre_flights, progress, result);
-	scheduler->binding_uid = BT_STR("");
+	scheduler->binding_entry = NULL;
 	return outcome;
 }
 
 struct bt_str bt_scheduler_binding_uid(const struct bt_scheduler *scheduler)
 {
-	return scheduler->binding_uid;
+	return scheduler->binding_entry != NULL ? scheduler->binding_entry->pod.uid : BT_STR("");
 }
 
 static void bind_now(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
@@ -273,7 +272,7 @@ void bt_scheduler_start_binding(struct bt_scheduler *scheduler, struct bt_queue_
 			result->framework, result->cycle, &entry->pod, result->slot);
 		if (pre_flights.code == BT_STATUS_SUCCESS ||
 			(pre_flights.code == BT_STATUS_SKIP && result->wait_count != 0)) {
-			expect_node(scheduler, entry->pod.object, result);
+			expect_node(scheduler, entry->object, result);
 		}
 	}
 	bool failed = pre_flights.code != BT_STATUS_SUCCESS && pre_flights.code != BT_STATUS_SKIP;
@@ -352,7 +351,7 @@ static void wake_bindings(struct bt_scheduler *scheduler, int64_t now_ns)
 			continue;
 		}
 		if (held->wake_ns <= now_ns) {
-			make_ready(held);
+			bt_scheduler_make_ready(held);
 		} else if (held->wake_ns < scheduler->next_wake_ns) {
 			scheduler->next_wake_ns = held->wake_ns;
 		}
@@ -361,21 +360,18 @@ static void wake_bindings(struct bt_scheduler *scheduler, int64_t now_ns)
 
 void bt_scheduler_resume(struct bt_scheduler *scheduler, struct bt_str uid)
 {
-	uint32_t id = find_binding(scheduler, uid);
-	if (id != UINT32_MAX) {
-		make_ready(scheduler->bindings.items[id]);
+	struct bt_held_pod *held = bt_scheduler_find_binding(scheduler, uid);
+	if (!bt_scheduler_resume_call(scheduler, uid) && held != NULL) {
+		bt_scheduler_make_ready(held);
 	}
 }
 
-bool bt_scheduler_finish_waiting(
+/** false: nobody who waits is through. */
+static bool finish_one(
 	struct bt_scheduler *scheduler, int64_t now_ns, struct bt_attempt *out_attempt)
 {
 	struct bt_held_pod *held;
 	struct bt_status decision;
-	bt_scheduler_set_now(scheduler, now_ns);
-	bt_scheduler_activate_asked(scheduler, now_ns);
-	bt_waiting_pods_expire(&scheduler->waiting, now_ns);
-	*out_attempt = (struct bt_attempt){.outcome = BT_ATTEMPT_IDLE};
 	while ((held = take_decided(scheduler, &decision)) != NULL) {
 		if (continue_permitted(scheduler, held, &decision, now_ns, out_attempt)) {
 			return true;
@@ -389,8 +385,26 @@ bool bt_scheduler_finish_waiting(
 			return true;
 		}
 	}
-	*out_attempt = (struct bt_attempt){.outcome = BT_ATTEMPT_IDLE};
 	return false;
+}
+
+bool bt_scheduler_finish_waiting(
+	struct bt_scheduler *scheduler, int64_t now_ns, struct bt_attempt *out_attempt)
+{
+	bt_scheduler_set_now(scheduler, now_ns);
+	bt_scheduler_activate_asked(scheduler, now_ns);
+	bt_waiting_pods_expire(&scheduler->waiting, now_ns);
+	*out_attempt = (struct bt_attempt){.outcome = BT_ATTEMPT_IDLE};
+	bool finished;
+	do {
+		bt_scheduler_run_calls(scheduler);
+		finished = finish_one(scheduler, now_ns, out_attempt);
+	} while (!finished && bt_scheduler_can_run_calls(scheduler));
+	bt_scheduler_run_calls(scheduler);
+	if (!finished) {
+		*out_attempt = (struct bt_attempt){.outcome = BT_ATTEMPT_IDLE};
+	}
+	return finished;
 }
 
 int64_t bt_scheduler_next_deadline_ns(const struct bt_scheduler *scheduler)

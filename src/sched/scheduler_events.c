@@ -86,6 +86,7 @@ static int update_assigned(struct bt_scheduler *scheduler, struct bt_object *old
 	struct bt_object *new_pod, int64_t now_ns, struct berth_error *err)
 {
 	struct berth_error failure = BERTH_ERROR_INIT;
+	bt_api_calls_sync(&scheduler->calls, new_pod);
 	int result = bt_state_update_pod(
 		scheduler->engine->state, old_pod->value, new_pod->value, &failure);
 	result = cache_result(scheduler, result, &failure, err);
@@ -181,6 +182,7 @@ static void update_unassigned(struct bt_scheduler *scheduler, struct bt_object *
 	if (bt_str_equal(old_pod->meta->resource_version, new_pod->meta->resource_version)) {
 		return;
 	}
+	bt_api_calls_sync(&scheduler->calls, new_pod);
 	if (is_assumed(scheduler, new_pod)) {
 		if (new_pod->meta->deletion_timestamp != NULL &&
 			old_pod->meta->deletion_timestamp == NULL) {

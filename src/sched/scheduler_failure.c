@@ -17,38 +17,17 @@ static void send_failed_scheduling(
 	bt_strbuf_finish(&note);
 }
 
-/** Spec 03 section 9.3: what is so already is not asked for. */
-static bool changes_status(const struct bt_pod *pod, const struct bt_pod_condition *condition,
-	const struct bt_post_filter_result *nomination, int64_t now_ns, struct bt_arena *arena)
+static void patch_condition(struct bt_scheduler *scheduler, struct bt_object *pod,
+	const struct bt_schedule_result *result, struct bt_str reason, struct bt_str message)
 {
-	bool changed = false;
-	struct bt_time now = {now_ns / 1000000000, 0, true};
-	(void)bt_pod_conditions_set(&pod->status, condition, &now, arena, &changed);
-	return changed ||
-		(nomination->present && nomination->mode == BT_NOMINATING_OVERRIDE &&
-			!bt_str_equal(
-				pod->status.nominated_node_name, nomination->nominated_node_name));
-}
-
-static void patch_condition(struct bt_scheduler *scheduler, const struct bt_pod *pod,
-	const struct bt_schedule_result *result, struct bt_str reason, struct bt_str message,
-	int64_t now_ns)
-{
-	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_pod_condition condition = {
 		.type = BT_STR("PodScheduled"),
 		.status = BT_STR("False"),
 		.reason = reason,
 		.message = message,
-		.observed_generation = pod->metadata.generation,
+		.observed_generation = pod->meta->generation,
 	};
-	if (scheduler->writer.patch_status != NULL &&
-		changes_status(
-			pod, &condition, &result->nomination, now_ns, result->cycle->arena) &&
-		scheduler->writer.patch_status(scheduler->writer.context, pod, &condition,
-			&result->nomination, &err) < 0) {
-		bt_scheduler_warn(scheduler, &err);
-	}
+	bt_scheduler_patch(scheduler, pod, &condition, &result->nomination);
 }
 
 /** Back into the queue with what rejected it; false when the entry is no longer needed. */
@@ -109,8 +88,7 @@ void bt_scheduler_fail(struct bt_scheduler *scheduler, struct bt_queue_entry *en
 	/* Bind plugins that all skip give no error to tell of. */
 	if (result->status.code != BT_STATUS_SKIP) {
 		send_failed_scheduling(scheduler, pod->value, out_attempt->message);
-		patch_condition(
-			scheduler, pod->value, result, reason, out_attempt->message, now_ns);
+		patch_condition(scheduler, pod, result, reason, out_attempt->message);
 	}
 	bt_object_release(pod);
 }

@@ -8,6 +8,7 @@
 #include "framework/pod_lister.h"
 #include "framework/waiting_pods.h"
 #include "base/map.h"
+#include "sched/api_calls.h"
 #include "sched/scheduler.h"
 
 /** A binding cycle that waits: on Permit, in PreBind, or for the answer to the binding. */
@@ -20,6 +21,10 @@ struct bt_held_pod {
 	struct bt_scheduler *scheduler;
 	bool ready;      /* listed there */
 	int64_t wake_ns; /* to be asked again then at the latest */
+	/* How the binding's call ended, until it is asked for. */
+	bool call_ended;
+	int call_result;
+	struct bt_str call_message; /* in the cycle's arena */
 };
 
 struct bt_scheduler {
@@ -41,8 +46,14 @@ struct bt_scheduler {
 	struct bt_map bindings_by_uid;
 	BT_VEC(struct bt_held_pod *) ready; /* of the bindings: to be asked again, in this order */
 	int64_t next_wake_ns;               /* no binding is to be woken before */
-	/** Owner of the binding that is being worked at; "" in between. */
-	struct bt_str binding_uid;
+	/** Whose binding is being worked at; NULL in between. */
+	const struct bt_queue_entry *binding_entry;
+	/* Gate SchedulerAsyncAPICalls. */
+	bool queues_calls;
+	bool runs_calls; /* they are being carried out */
+	struct bt_api_calls calls;
+	BT_VEC(struct bt_api_call *) answered; /* bindings under way: the writer has an answer */
+	struct bt_preemption_writer preemption;
 	/* Pods to activate when no plugin is running. */
 	BT_VEC(char *) to_activate; /* "namespace/name", owned */
 	struct bt_handle_services services;
@@ -70,11 +81,30 @@ void bt_scheduler_start_binding(struct bt_scheduler *scheduler, struct bt_queue_
 	struct bt_schedule_result *result, int64_t now_ns, struct bt_attempt *out_attempt);
 void bt_scheduler_warn_of_forget(
 	const struct bt_scheduler *scheduler, const struct bt_schedule_result *result);
+/** A binding in PreBind or Bind, or NULL. */
+struct bt_held_pod *bt_scheduler_find_binding(
+	const struct bt_scheduler *scheduler, struct bt_str uid);
+void bt_scheduler_make_ready(struct bt_held_pod *held);
 /** Whoever still waits at the end is not told. */
 void bt_scheduler_drop_bindings(struct bt_scheduler *scheduler);
 /** The failure handler, spec 03 section 9. entry is consumed. */
 void bt_scheduler_fail(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 	const struct bt_schedule_result *result, int64_t now_ns, struct bt_attempt *out_attempt);
+/** --- calls that wait for their turn: spec 03 section 11.4 --- */
+
+void bt_scheduler_init_calls(struct bt_scheduler *scheduler);
+/** Carry out what waits, unless that is being done. */
+void bt_scheduler_run_calls(struct bt_scheduler *scheduler);
+/** It would do something. */
+bool bt_scheduler_can_run_calls(const struct bt_scheduler *scheduler);
+/** As the binder's bind, for the pod that is being bound. */
+int bt_scheduler_queue_binding(struct bt_scheduler *scheduler, const struct bt_pod_info *pod,
+	struct bt_str node_name, struct berth_error *err);
+/** Patch the status where it differs; condition may be NULL. Errors are reported to warn. */
+void bt_scheduler_patch(struct bt_scheduler *scheduler, struct bt_object *pod,
+	const struct bt_pod_condition *condition, const struct bt_post_filter_result *nomination);
+/** true: the answer is for the call that is under way for this pod, which goes on. */
+bool bt_scheduler_resume_call(struct bt_scheduler *scheduler, struct bt_str uid);
 /** An assumed pod's resources are free again: AssignedPod/Delete for the others. */
 void bt_scheduler_announce_freed(struct bt_scheduler *scheduler, struct bt_object *pod,
 	struct bt_str node_name, const struct bt_queue_check *check, int64_t now_ns);

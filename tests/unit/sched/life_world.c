@@ -3,6 +3,8 @@
 
 #include <check.h>
 
+#include "sched/api_calls.h"
+
 /* --- what the scheduler writes --- */
 
 static int note_bind(void *context, const struct bt_pod_info *pod, struct bt_str node_name,
@@ -43,7 +45,7 @@ static int note_patch(void *context, const struct bt_pod *pod,
 			&life->log, " nominated=%.*s", BT_STR_ARG(nomination->nominated_node_name));
 	}
 	bt_strbuf_append_char(&life->log, '\n');
-	return 0;
+	return life->patch_is_pending ? BT_WRITE_PENDING : 0;
 }
 
 static void note_event(void *context, const struct bt_pod *pod, const char *type,
@@ -72,14 +74,9 @@ const char *life_log(struct life *life)
 
 /* --- life --- */
 
-void life_init(
-	struct life *life, const char *config, struct script *const *scripts, uint32_t script_count)
-{
-	life_init_extended(life, config, scripts, script_count, NULL);
-}
-
-void life_init_extended(struct life *life, const char *config, struct script *const *scripts,
-	uint32_t script_count, const struct bt_extender_factory *extenders)
+static void init(struct life *life, const char *gates, const char *config,
+	struct script *const *scripts, uint32_t script_count,
+	const struct bt_extender_factory *extenders)
 {
 	struct bt_engine_options options = BT_ENGINE_OPTIONS_INIT;
 	struct berth_error err = BERTH_ERROR_INIT;
@@ -94,7 +91,7 @@ void life_init_extended(struct life *life, const char *config, struct script *co
 
 	*life = (struct life){.now_ns = 1000 * LIFE_SECOND};
 	bt_object_store_init(&life->objects);
-	life->config = world_load_config(&life->arena, config);
+	life->config = world_load_config_gated(&life->arena, gates, config);
 	bt_registry_init(&registry);
 	for (uint32_t i = 0; i < script_count; i++) {
 		ck_assert_int_eq(bt_registry_register(&registry, &scripts[i]->fake.ops, &err), 0);
@@ -109,6 +106,24 @@ void life_init_extended(struct life *life, const char *config, struct script *co
 	fake_log_reset();
 }
 
+void life_init(
+	struct life *life, const char *config, struct script *const *scripts, uint32_t script_count)
+{
+	init(life, "", config, scripts, script_count, NULL);
+}
+
+void life_init_extended(struct life *life, const char *config, struct script *const *scripts,
+	uint32_t script_count, const struct bt_extender_factory *extenders)
+{
+	init(life, "", config, scripts, script_count, extenders);
+}
+
+void life_init_gated(struct life *life, const char *gates, const char *config,
+	struct script *const *scripts, uint32_t script_count)
+{
+	init(life, gates, config, scripts, script_count, NULL);
+}
+
 void life_finish(struct life *life)
 {
 	struct bt_strbuf reason = {0};
@@ -116,6 +131,8 @@ void life_finish(struct life *life)
 
 	ck_assert_msg(
 		bt_queue_validate(bt_scheduler_queue(life->scheduler), &broken), "%s", broken);
+	ck_assert_msg(
+		bt_api_calls_validate(bt_scheduler_calls(life->scheduler), &broken), "%s", broken);
 	ck_assert_int_eq(
 		bt_state_refresh_snapshot(bt_scheduler_engine(life->scheduler)->state, NULL), 0);
 	ck_assert_msg(bt_state_validate(bt_scheduler_engine(life->scheduler)->state, &reason), "%s",

@@ -23,6 +23,7 @@ struct life {
 	/* What the binding is answered with: an error's text, or NULL. */
 	const char *bind_error;
 	bool bind_is_pending; /* there is no answer yet */
+	bool patch_is_pending;
 	/* Happens while the binding is under way. */
 	void (*during_bind)(struct life *life);
 };
@@ -32,6 +33,9 @@ void life_init(struct life *life, const char *config, struct script *const *scri
 /** With the configuration's extenders asked; NULL: they are not. */
 void life_init_extended(struct life *life, const char *config, struct script *const *scripts,
 	uint32_t script_count, const struct bt_extender_factory *extenders);
+/** With gates as world_load_config_gated takes them. */
+void life_init_gated(struct life *life, const char *gates, const char *config,
+	struct script *const *scripts, uint32_t script_count);
 void life_finish(struct life *life);
 /** The log since the last call. */
 const char *life_log(struct life *life);

@@ -77,12 +77,19 @@ const char *world_profile(
 
 struct bt_config *world_load_config(struct bt_arena *arena, const char *config)
 {
+	return world_load_config_gated(arena, "", config);
+}
+
+struct bt_config *world_load_config_gated(
+	struct bt_arena *arena, const char *gate_text, const char *config)
+{
 	struct bt_gates gates = bt_gates_default();
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_config *loaded = NULL;
 	struct bt_str json;
-	int code;
+	int code = bt_gates_set(&gates, bt_str_from(gate_text), &err);
 
+	ck_assert_msg(code == 0, "%s", berth_error_message(&err));
 	if (config[0] != '{') {
 		config = bt_arena_printf(arena, "{'profiles':[%s]}",
 			world_profile(arena, "default-scheduler", config, ""))

@@ -68,6 +68,9 @@ void world_init(struct world *world, const char *config, const struct bt_engine_
 void world_finish(struct world *world);
 /** The configuration as above; a reference is given. Memory of texts: arena. */
 struct bt_config *world_load_config(struct bt_arena *arena, const char *config);
+/** With gates as the flag --feature-gates has them: "Name=true,..."; "" leaves the defaults. */
+struct bt_config *world_load_config_gated(
+	struct bt_arena *arena, const char *gate_text, const char *config);
 /** The text with " for every '. */
 struct bt_str world_json(struct bt_arena *arena, const char *json);
 /** The JSON of a profile that consists of these plugins; memory of the arena. */

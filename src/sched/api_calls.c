@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sched/api_calls.h"
+
+#include "base/alloc.h"
+#include "base/assert.h"
+
+#define NONE UINT32_MAX
+
+static const struct bt_str text_less_relevant =
+	BT_STR_INIT("a more relevant call is already enqueued for this object: call skipped");
+static const struct bt_str text_more_relevant =
+	BT_STR_INIT("a more relevant call was enqueued for this object: call overwritten");
+static const struct bt_str text_same_type =
+	BT_STR_INIT("a call of the same type was enqueued for this object: call overwritten");
+static const struct bt_str text_no_effect =
+	BT_STR_INIT("call does not need to be executed because it has no effect: call skipped");
+static const struct bt_str text_no_effect_after_sync = BT_STR_INIT(
+	"call does not need to be executed because after sync it has no effect: call skipped");
+
+const char *bt_api_call_type_name(enum bt_api_call_type type)
+{
+	switch (type) {
+	case BT_API_CALL_POD_STATUS_PATCH:
+		return "pod_status_patch";
+	case BT_API_CALL_POD_BINDING:
+	case BT_API_CALL__COUNT:
+		break;
+	}
+	return "pod_binding";
+}
+
+/* --- calls --- */
+
+static struct bt_api_call *create(enum bt_api_call_type type, struct bt_object *pod)
+{
+	struct bt_api_call *call = BT_NEW(struct bt_api_call);
+
+	call->type = type;
+	call->pod = bt_object_share(pod);
+	return call;
+}
+
+static void set_condition(struct bt_api_call *call, const struct bt_pod_condition *condition)
+{
+	struct bt_arena *arena = &call->arena;
+
+	call->has_condition = true;
+	call->condition = *condition;
+	call->condition.type = bt_arena_str(arena, condition->type);
+	call->condition.status = bt_arena_str(arena, condition->status);
+	call->condition.reason = bt_arena_str(arena, condition->reason);
+	call->condition.message = bt_arena_str(arena, condition->message);
+}
+
+static void set_nomination(struct bt_api_call *call, const struct bt_post_filter_result *nomination)
+{
+	call->nomination = *nomination;
+	call->nomination.nominated_node_name =
+		bt_arena_str(&call->arena, nomination->nominated_node_name);
+}
+
+struct bt_api_call *bt_api_call_create_patch(struct bt_object *pod,
+	const struct bt_pod_condition *condition, const struct bt_post_filter_result *nomination)
+{
+	struct bt_api_call *call = create(BT_API_CALL_POD_STATUS_PATCH, pod);
+
+	if (condition != NULL) {
+		set_condition(call, condition);
+	}
+	set_nomination(call, nomination);
+	return call;
+}
+
+struct bt_api_call *bt_api_call_create_binding(
+	struct bt_object *pod, const struct bt_pod_info *pod_info, struct bt_str node_name)
+{
+	struct bt_api_call *call = create(BT_API_CALL_POD_BINDING, pod);
+
+	call->pod_info = pod_info;
+	call->node_name = bt_arena_str(&call->arena, node_name);
+	return call;
+}
+
+static void destroy(struct bt_api_call *call)
+{
+	bt_object_release(call->pod);
+	bt_arena_finish(&call->arena);
+	bt_free(call);
+}
+
+static struct bt_str uid_of(const struct bt_api_call *call)
+{
+	return call->pod->meta->uid;
+}
+
+static bool nominates(const struct bt_api_call *call)
+{
+	return call->nomination.present && call->nomination.mode == BT_NOMINATING_OVERRIDE;
+}
+
+static bool has_condition(const struct bt_pod *pod, const struct bt_pod_condition *wanted)
+{
+	for (uint32_t i = 0; i < pod->status.conditions.count; i++) {
+		const struct bt_pod_condition *known = &pod->status.conditions.items[i];
+		if (bt_str_equal(known->type, wanted->type)) {
+			return bt_str_equal(known->status, wanted->status) &&
+				bt_str_equal(known->reason, wanted->reason) &&
+				bt_str_equal(known->message, wanted->message) &&
+				bt_time_compare(
+					&known->last_probe_time, &wanted->last_probe_time) == 0;
+		}
+	}
+	return false;
+}
+
+bool bt_api_call_is_no_op(const struct bt_api_call *call)
+{
+	const struct bt_pod *pod = call->pod->value;
+
+	if (call->type != BT_API_CALL_POD_STATUS_PATCH) {
+		return false;
+	}
+	if (nominates(call) &&
+		!bt_str_equal(
+			pod->status.nominated_node_name, call->nomination.nominated_node_name)) {
+		return false;
+	}
+	return !call->has_condition || has_condition(pod, &call->condition);
+}
+
+/** What the newer call says nothing of comes from the older one. No type of call can fail here. */
+static void merge(struct bt_api_call *newer, const struct bt_api_call *older)
+{
+	if (newer->type != BT_API_CALL_POD_STATUS_PATCH) {
+		return;
+	}
+	if (!nominates(newer) && nominates(older)) {
+		set_nomination(newer, &older->nomination);
+	}
+	if (!newer->has_condition && older->has_condition) {
+		set_condition(newer, &older->condition);
+	}
+}
+
+/* --- entries --- */
+
+static uint64_t hash_of_entry(const void *owner, uint32_t id)
+{
+	const struct bt_api_calls *calls = owner;
+
+	return bt_str_hash(uid_of(calls->entries.items[id].stored));
+}
+
+static uint32_t find(const struct bt_api_calls *calls, struct bt_str uid)
+{
+	uint64_t hash = bt_str_hash(uid);
+
+	for (uint32_t it = bt_map_first(&calls->by_uid, hash); it != BT_MAP_NONE;
+		it = bt_map_next(&calls->by_uid, hash, it)) {
+		uint32_t id = bt_map_value(&calls->by_uid, it);
+		if (bt_str_equal(uid_of(calls->entries.items[id].stored), uid)) {
+			return id;
+		}
+	}
+	return NONE;
+}
+
+static uint32_t add_entry(struct bt_api_calls *calls, struct bt_api_call *call)
+{
+	static const struct bt_api_calls_entry empty = {0};
+	uint32_t id = calls->entries.count;
+
+	if (calls->free_entries.count != 0) {
+		id = calls->free_entries.items[--calls->free_entries.count];
+	} else {
+		bt_vec_push(&calls->entries, empty);
+	}
+	calls->entries.items[id] = (struct bt_api_calls_entry){.stored = call};
+	bt_map_insert(&calls->by_uid, bt_str_hash(uid_of(call)), id);
+	return id;
+}
+
+static void remove_entry(struct bt_api_calls *calls, uint32_t id)
+{
+	struct bt_api_calls_entry *entry = &calls->entries.items[id];
+
+	BT_ASSERT(!entry->is_waiting && entry->in_flight == NULL);
+	(void)bt_map_remove(&calls->by_uid, bt_str_hash(uid_of(entry->stored)), id);
+	entry->stored = NULL;
+	bt_vec_push(&calls->free_entries, id);
+}
+
+static void append(struct bt_api_calls *calls, uint32_t id)
+{
+	struct bt_api_calls_entry *entry = &calls->entries.items[id];
+
+	entry->is_waiting = true;
+	entry->previous = calls->last;
+	entry->next = NONE;
+	if (calls->last != NONE) {
+		calls->entries.items[calls->last].next = id;
+	} else {
+		calls->first = id;
+	}
+	calls->last = id;
+}
+
+static void take_out(struct bt_api_calls *calls, uint32_t id)
+{
+	struct bt_api_calls_entry *entry = &calls->entries.items[id];
+
+	entry->is_waiting = false;
+	if (entry->previous != NONE) {
+		calls->entries.items[entry->previous].next = entry->next;
+	} else {
+		calls->first = entry->next;
+	}
+	if (entry->next != NONE) {
+		calls->entries.items[entry->next].previous = entry->previous;
+	} else {
+		calls->last = entry->previous;
+	}
+}
+
+static void tell(
+	struct bt_api_calls *calls, struct bt_api_call *call, int result, struct bt_str message)
+{
+	const struct bt_api_calls_observer *observer = &calls->observer;
+
+	if (!call->finished && observer->finished != NULL) {
+		observer->finished(observer->context, call, result, message);
+	}
+	call->finished = true;
+}
+
+/** It is stored no longer; one that is under way lives until it is done. */
+static void let_go(struct bt_api_calls *calls, struct bt_api_call *call)
+{
+	if (!call->in_flight) {
+		calls->counters[call->type].pending--;
+		destroy(call);
+	}
+}
+
+/* --- the queue --- */
+
+void bt_api_calls_init(struct bt_api_calls *calls, const struct bt_api_calls_observer *observer)
+{
+	*calls = (struct bt_api_calls){.first = NONE, .last = NONE, .observer = *observer};
+	bt_map_init(&calls->by_uid, hash_of_entry, calls);
+}
+
+void bt_api_calls_finish(struct bt_api_calls *calls)
+{
+	for (uint32_t i = 0; i < calls->entries.count; i++) {
+		struct bt_api_calls_entry *entry = &calls->entries.items[i];
+		if (entry->stored == NULL) {
+			continue;
+		}
+		if (entry->in_flight != NULL && entry->in_flight != entry->stored) {
+			destroy(entry->in_flight);
+		}
+		destroy(entry->stored);
+	}
+	bt_vec_finish(&calls->entries);
+	bt_vec_finish(&calls->free_entries);
+	bt_map_finish(&calls->by_uid);
+}
+
+static int skip(struct bt_api_calls *calls, struct bt_api_call *call, struct bt_str message)
+{
+	tell(calls, call, BT_API_CALL_SKIPPED, message);
+	destroy(call);
+	return BT_API_CALL_SKIPPED;
+}
+
+/** The stored call of the pod ends, or goes on under way without being the stored one. */
+static void push_aside(
+	struct bt_api_calls *calls, struct bt_api_call *call, struct bt_api_calls_entry *entry)
+{
+	struct bt_api_call *old = entry->stored;
+
+	if (old->type == call->type) {
+		merge(call, old);
+		tell(calls, old, BT_API_CALL_OVERWRITTEN, text_same_type);
+	} else if (!old->in_flight) {
+		tell(calls, old, BT_API_CALL_OVERWRITTEN, text_more_relevant);
+	}
+}
+
+int bt_api_calls_add(struct bt_api_calls *calls, struct bt_api_call *call)
+{
+	uint32_t id = find(calls, uid_of(call));
+	struct bt_api_calls_entry *entry = id != NONE ? &calls->entries.items[id] : NULL;
+
+	if (entry != NULL) {
+		if (call->type < entry->stored->type) {
+			return skip(calls, call, text_less_relevant);
+		}
+		push_aside(calls, call, entry);
+	}
+	if ((entry == NULL || entry->in_flight == NULL) && bt_api_call_is_no_op(call)) {
+		if (entry != NULL) {
+			struct bt_api_call *old = entry->stored;
+			take_out(calls, id);
+			remove_entry(calls, id);
+			let_go(calls, old);
+		}
+		return skip(calls, call, text_no_effect);
+	}
+	calls->counters[call->type].pending++;
+	if (entry == NULL) {
+		append(calls, add_entry(calls, call));
+		return 0;
+	}
+	struct bt_api_call *old = entry->stored;
+	entry->stored = call;
+	let_go(calls, old);
+	return 0;
+}
+
+struct bt_api_call *bt_api_calls_pop(struct bt_api_calls *calls, int64_t now_ns)
+{
+	uint32_t id = calls->first;
+
+	if (id == NONE) {
+		return NULL;
+	}
+	struct bt_api_call *call = calls->entries.items[id].stored;
+	take_out(calls, id);
+	calls->entries.items[id].in_flight = call;
+	calls->counters[call->type].pending--;
+	call->in_flight = true;
+	call->started_ns = now_ns;
+	return call;
+}
+
+bool bt_api_calls_can_pop(const struct bt_api_calls *calls)
+{
+	return calls->first != NONE;
+}
+
+static void count(struct bt_api_call_counters *counters, int result, int64_t duration_ns)
+{
+	if (result < 0) {
+		counters->errors++;
+		counters->error_ns += duration_ns;
+	} else {
+		counters->successes++;
+		counters->success_ns += duration_ns;
+	}
+}
+
+void bt_api_calls_done(struct bt_api_calls *calls, struct bt_str uid, int result,
+	struct bt_str message, int64_t now_ns)
+{
+	uint32_t id = find(calls, uid);
+
+	BT_ASSERT(id != NONE && calls->entries.items[id].in_flight != NULL);
+	struct bt_api_calls_entry *entry = &calls->entries.items[id];
+	struct bt_api_call *call = entry->in_flight;
+	entry->in_flight = NULL;
+	if (entry->stored == call) {
+		remove_entry(calls, id);
+	} else {
+		append(calls, id);
+	}
+	count(&calls->counters[call->type], result, now_ns - call->started_ns);
+	tell(calls, call, result, message);
+	destroy(call);
+}
+
+void bt_api_calls_sync(struct bt_api_calls *calls, struct bt_object *pod)
+{
+	uint32_t id = find(calls, pod->meta->uid);
+
+	if (id == NONE) {
+		return;
+	}
+	struct bt_api_calls_entry *entry = &calls->entries.items[id];
+	struct bt_api_call *call = entry->stored;
+	if (call->type != BT_API_CALL_POD_STATUS_PATCH || call->in_flight) {
+		return;
+	}
+	struct bt_object *before = call->pod;
+	call->pod = bt_object_share(pod);
+	bt_object_release(before);
+	/* While another one is under way, what it will have done is not in the pod yet. */
+	if (entry->in_flight == NULL && bt_api_call_is_no_op(call)) {
+		take_out(calls, id);
+		remove_entry(calls, id);
+		tell(calls, call, BT_API_CALL_SKIPPED, text_no_effect_after_sync);
+		let_go(calls, call);
+	}
+}
+
+struct bt_api_call *bt_api_calls_in_flight(const struct bt_api_calls *calls, struct bt_str uid)
+{
+	uint32_t id = find(calls, uid);
+
+	return id != NONE ? calls->entries.items[id].in_flight : NULL;
+}
+
+const struct bt_api_call *bt_api_calls_find(const struct bt_api_calls *calls, struct bt_str uid)
+{
+	uint32_t id = find(calls, uid);
+
+	return id != NONE ? calls->entries.items[id].stored : NULL;
+}
+
+/* --- the check --- */
+
+static const char *find_flaw(const struct bt_api_calls *calls, uint32_t *out_waiting)
+{
+	uint32_t pending[BT_API_CALL__COUNT] = {0};
+
+	for (uint32_t i = 0; i < calls->entries.count; i++) {
+		const struct bt_api_calls_entry *entry = &calls->entries.items[i];
+		if (entry->stored == NULL) {
+			continue;
+		}
+		if (find(calls, uid_of(entry->stored)) != i) {
+			return "an entry is not found by its uid";
+		}
+		if (entry->is_waiting == (entry->in_flight != NULL)) {
+			return "an entry does not either wait or have a call under way";
+		}
+		if (entry->stored->finished) {
+			return "a stored call has ended";
+		}
+		pending[entry->stored->type] += !entry->stored->in_flight;
+		*out_waiting += entry->is_waiting;
+	}
+	for (uint32_t i = 0; i < BT_API_CALL__COUNT; i++) {
+		if (pending[i] != calls->counters[i].pending) {
+			return "a count of pending calls is wrong";
+		}
+	}
+	return NULL;
+}
+
+bool bt_api_calls_validate(const struct bt_api_calls *calls, const char **out_reason)
+{
+	uint32_t waiting = 0;
+	uint32_t last = NONE;
+
+	*out_reason = find_flaw(calls, &waiting);
+	for (uint32_t id = calls->first; id != NONE && *out_reason == NULL;
+		id = calls->entries.items[id].next) {
+		const struct bt_api_calls_entry *entry = &calls->entries.items[id];
+		if (!entry->is_waiting || entry->previous != last || waiting-- == 0) {
+			*out_reason = "the waiting ones are not in a list";
+		}
+		last = id;
+	}
+	if (*out_reason == NULL && (waiting != 0 || last != calls->last)) {
+		*out_reason = "the list of the waiting ones has another length";
+	}
+	return *out_reason == NULL;
+}

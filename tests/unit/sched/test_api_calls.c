@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The queue of calls alone. Spec 03 section 11. */
+#include "sched/api_calls.h"
+
+#include "base/prng.h"
+#include "sched_world.h"
+#include "test_main.h"
+
+static struct bt_arena arena;
+static struct bt_strbuf ends; /* "<type> <uid> <result> <message>\n" */
+static struct bt_api_calls calls;
+
+static void note_end(
+	void *context, const struct bt_api_call *call, int result, struct bt_str message)
+{
+	ck_assert_ptr_eq(context, &ends);
+	bt_strbuf_printf(&ends, "%s %.*s %d %.*s\n", bt_api_call_type_name(call->type),
+		BT_STR_ARG(call->pod->meta->uid), result, BT_STR_ARG(message));
+}
+
+static void init(void)
+{
+	const struct bt_api_calls_observer observer = {&ends, note_end};
+
+	arena = (struct bt_arena){0};
+	bt_api_calls_init(&calls, &observer);
+}
+
+static void finish(void)
+{
+	const char *reason;
+
+	ck_assert_msg(bt_api_calls_validate(&calls, &reason), "%s", reason);
+	bt_api_calls_finish(&calls);
+	bt_strbuf_finish(&ends);
+	bt_arena_finish(&arena);
+}
+
+/** The ends since the last call. */
+static const char *told(void)
+{
+	const char *text = bt_arena_str(&arena, bt_strbuf_str(&ends)).data;
+
+	bt_strbuf_reset(&ends);
+	return text;
+}
+
+/** status: members of the pod's status. */
+static struct bt_object *pod_of(const char *uid, const char *status)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_object *object = NULL;
+	struct bt_json_reader reader;
+	struct bt_str json = bt_arena_printf(&arena,
+		"{'metadata':{'name':'p','namespace':'default','uid':'%s'},'status':{%s}}", uid,
+		status);
+
+	bt_json_reader_init(&reader, world_json(&arena, json.data));
+	ck_assert_msg(bt_object_decode_as(BT_KIND_POD, &reader, &object, &err) == 0, "%s",
+		berth_error_message(&err));
+	return object;
+}
+
+#define CONDITION(message) \
+	"'conditions':[{'type':'PodScheduled','status':'False','reason':'Unschedulable'," \
+	"'message':'" message "'}]"
+
+/** message NULL: no condition; node NULL: the nomination stays as it is. */
+static int patch(const char *uid, const char *status, const char *message, const char *node)
+{
+	struct bt_object *pod = pod_of(uid, status);
+	struct bt_pod_condition condition = {
+		.type = BT_STR("PodScheduled"),
+		.status = BT_STR("False"),
+		.reason = BT_STR("Unschedulable"),
+		.message = bt_str_from(message != NULL ? message : ""),
+	};
+	struct bt_post_filter_result nomination = {
+		node != NULL, BT_NOMINATING_OVERRIDE, bt_str_from(node != NULL ? node : "")};
+	int result = bt_api_calls_add(&calls,
+		bt_api_call_create_patch(pod, message != NULL ? &condition : NULL, &nomination));
+
+	bt_object_release(pod);
+	return result;
+}
+
+static int binding(const char *uid, const char *node)
+{
+	struct bt_object *pod = pod_of(uid, "");
+	int result =
+		bt_api_calls_add(&calls, bt_api_call_create_binding(pod, NULL, bt_str_from(node)));
+
+	bt_object_release(pod);
+	return result;
+}
+
+/** What is sent next: "bind <uid> <node>", "patch <uid> <message or -> <node or ->", or "-". */
+static const char *pop(int64_t now_ns)
+{
+	const struct bt_api_call *call = bt_api_calls_pop(&calls, now_ns);
+
+	if (call == NULL) {
+		return "-";
+	}
+	ck_assert_ptr_eq(bt_api_calls_in_flight(&calls, call->pod->meta->uid), call);
+	if (call->type == BT_API_CALL_POD_BINDING) {
+		return bt_arena_printf(&arena, "bind %.*s %.*s", BT_STR_ARG(call->pod->meta->uid),
+			BT_STR_ARG(call->node_name))
+			.data;
+	}
+	struct bt_str node =
+		call->nomination.present ? call->nomination.nominated_node_name : BT_STR("-");
+	return bt_arena_printf(&arena, "patch %.*s %.*s %.*s", BT_STR_ARG(call->pod->meta->uid),
+		BT_STR_ARG(call->has_condition ? call->condition.message : BT_STR("-")),
+		BT_STR_ARG(node))
+		.data;
+}
+
+static void done(const char *uid, int result, const char *message)
+{
+	bt_api_calls_done(&calls, bt_str_from(uid), result, bt_str_from(message), 0);
+}
+
+static void sync(const char *uid, const char *status)
+{
+	struct bt_object *pod = pod_of(uid, status);
+
+	bt_api_calls_sync(&calls, pod);
+	bt_object_release(pod);
+}
+
+START_TEST(test_api_calls__edge_03_49_a_binding_overwrites_a_pending_patch)
+{
+	init();
+	ck_assert_int_eq(patch("u", "", "m", "n1"), 0);
+	ck_assert_int_eq(binding("u", "n1"), 0);
+	ck_assert_str_eq(told(),
+		"pod_status_patch u 2 a more relevant call was enqueued for this object: call "
+		"overwritten\n");
+	ck_assert_str_eq(pop(0), "bind u n1");
+	ck_assert_str_eq(pop(0), "-");
+	done("u", 0, "");
+	ck_assert_str_eq(told(), "pod_binding u 0 \n");
+	ck_assert_str_eq(pop(0), "-");
+	finish();
+}
+END_TEST
+
+START_TEST(test_api_calls__edge_03_49_a_patch_is_skipped_while_a_binding_is_in_flight)
+{
+	init();
+	ck_assert_int_eq(binding("u", "n1"), 0);
+	ck_assert_int_eq(patch("u", "", "m", NULL), BT_API_CALL_SKIPPED);
+	ck_assert_str_eq(told(),
+		"pod_status_patch u 1 a more relevant call is already enqueued for this object: "
+		"call skipped\n");
+	ck_assert_str_eq(pop(0), "bind u n1");
+	ck_assert_int_eq(patch("u", "", NULL, "n2"), BT_API_CALL_SKIPPED);
+	ck_assert_str_eq(told(),
+		"pod_status_patch u 1 a more relevant call is already enqueued for this object: "
+		"call skipped\n");
+	done("u", BERTH_ERR_INVALID, "no");
+	ck_assert_str_eq(
+		told(), bt_arena_printf(&arena, "pod_binding u %d no\n", BERTH_ERR_INVALID).data);
+	/* Now nothing is in its way. */
+	ck_assert_int_eq(patch("u", "", "m", NULL), 0);
+	ck_assert_str_eq(pop(0), "patch u m -");
+	finish();
+}
+END_TEST
+
+START_TEST(test_api_calls__edge_03_50_two_patches_make_one_request)
+{
+	init();
+	ck_assert_int_eq(patch("u", "", "m", NULL), 0);
+	ck_assert_int_eq(patch("u", "", NULL, "n1"), 0);
+	ck_assert_str_eq(told(),
+		"pod_status_patch u 2 a call of the same type was enqueued for this object: call "
+		"overwritten\n");
+	ck_assert_str_eq(pop(0), "patch u m n1");
+	ck_assert_str_eq(pop(0), "-");
+	done("u", 0, "");
+	ck_assert_str_eq(told(), "pod_status_patch u 0 \n");
+	/* What both say, the newer one says. */
+	ck_assert_int_eq(patch("u", "", "a", "n1"), 0);
+	ck_assert_int_eq(patch("u", "", "b", "n2"), 0);
+	ck_assert_str_eq(pop(0), "patch u b n2");
+	finish();
+}
+END_TEST
+
+START_TEST(test_api_calls__what_changes_nothing_is_skipped)
+{
+	static const char skipped[] = "pod_status_patch u 1 call does not need to be executed "
+				      "because it has no effect: call skipped\n";
+
+	init();
+	ck_assert_int_eq(patch("u", "", NULL, NULL), BT_API_CALL_SKIPPED);
+	ck_assert_str_eq(told(), skipped);
+	ck_assert_int_eq(patch("u", "", NULL, ""), BT_API_CALL_SKIPPED);
+	ck_assert_str_eq(told(), skipped);
+	ck_assert_int_eq(patch("u", "'nominatedNodeName':'n1'", NULL, "n1"), BT_API_CALL_SKIPPED);
+	ck_assert_str_eq(told(), skipped);
+	ck_assert_int_eq(patch("u", CONDITION("m"), "m", NULL), BT_API_CALL_SKIPPED);
+	ck_assert_str_eq(told(), skipped);
+	ck_assert_uint_eq(calls.counters[BT_API_CALL_POD_STATUS_PATCH].pending, 0);
+	/* A time of the last probe is a difference: upstream's condition has none. */
+	ck_assert_int_eq(patch("u",
+				 "'conditions':[{'type':'PodScheduled','status':'False','reason':"
+				 "'Unschedulable','message':'m','lastProbeTime':"
+				 "'2026-01-01T00:00:00Z'}]",
+				 "m", NULL),
+		0);
+	ck_assert_str_eq(told(), "");
+	finish();
+}
+END_TEST
+
+START_TEST(test_api_calls__a_patch_taken_back_leaves_nothing)
+{
+	init();
+	ck_assert_int_eq(patch("u", "", NULL, "n1"), 0);
+	ck_assert_int_eq(patch("v", "", NULL, "n1"), 0);
+	ck_assert_int_eq(patch("u", "", NULL, ""), BT_API_CALL_SKIPPED);
+	ck_assert_str_eq(told(),
+		"pod_status_patch u 2 a call of the same type was enqueued for this object: call "
+		"overwritten\n"
+		"pod_status_patch u 1 call does not need to be executed because it has no effect: "
+		"call skipped\n");
+	ck_assert_str_eq(pop(0), "patch v - n1");
+	ck_assert_str_eq(pop(0), "-");
+	finish();
+}
+END_TEST
+
+START_TEST(test_api_calls__the_order_is_that_of_the_first_call)
+{
+	init();
+	(void)patch("u", "", "m", NULL);
+	(void)patch("v", "", "m", NULL);
+	(void)binding("w", "n1");
+	(void)binding("u", "n2"); /* in the place of the patch */
+	ck_assert_uint_eq(calls.counters[BT_API_CALL_POD_STATUS_PATCH].pending, 1);
+	ck_assert_uint_eq(calls.counters[BT_API_CALL_POD_BINDING].pending, 2);
+	ck_assert_str_eq(pop(0), "bind u n2");
+	ck_assert_str_eq(pop(0), "patch v m -");
+	ck_assert_str_eq(pop(0), "bind w n1");
+	ck_assert_str_eq(pop(0), "-");
+	ck_assert_uint_eq(calls.counters[BT_API_CALL_POD_BINDING].pending, 0);
+	finish();
+}
+END_TEST
+
+START_TEST(test_api_calls__one_at_a_time_for_a_pod)
+{
+	init();
+	(void)patch("u", "", "m", NULL);
+	ck_assert_str_eq(pop(0), "patch u m -");
+	(void)patch("v", "", "m", NULL);
+	(void)binding("u", "n1"); /* pushes nothing aside that is under way */
+	ck_assert_str_eq(told(), "");
+	ck_assert_str_eq(pop(0), "patch v m -");
+	ck_assert_str_eq(pop(0), "-");
+	(void)patch("w", "", "m", NULL);
+	done("u", 0, "");
+	ck_assert_str_eq(told(), "pod_status_patch u 0 \n");
+	/* At the end of the line now. */
+	ck_assert_str_eq(pop(0), "patch w m -");
+	ck_assert_str_eq(pop(0), "bind u n1");
+	finish();
+}
+END_TEST
+
+START_TEST(test_api_calls__a_patch_after_one_in_flight)
+{
+	init();
+	(void)patch("u", "", "m", "n1");
+	ck_assert_str_eq(pop(0), "patch u m n1");
+	(void)patch("u", "", NULL, "");
+	/* It is told now, and not again when it ends. */
+	ck_assert_str_eq(told(),
+		"pod_status_patch u 2 a call of the same type was enqueued for this object: call "
+		"overwritten\n");
+	done("u", BERTH_ERR_INVALID, "no");
+	ck_assert_str_eq(told(), "");
+	/* The condition came along; whether the name is a change only the pod will tell. */
+	ck_assert_str_eq(pop(0), "patch u m ");
+	done("u", 0, "");
+	ck_assert_str_eq(told(), "pod_status_patch u 0 \n");
+	finish();
+}
+END_TEST
+
+START_TEST(test_api_calls__a_no_op_is_kept_while_another_is_in_flight)
+{
+	init();
+	(void)patch("u", "", NULL, "n1");
+	ck_assert_str_eq(pop(0), "patch u - n1");
+	ck_assert_int_eq(patch("u", "", NULL, ""), 0);
+	sync("u", "");
+	done("u", 0, "");
+	(void)told();
+	/* The first one's effect is known: it is undone. */
+	sync("u", "'nominatedNodeName':'n1'");
+	ck_assert_str_eq(told(), "");
+	ck_assert_str_eq(pop(0), "patch u - ");
+	finish();
+}
+END_TEST
+
+START_TEST(test_api_calls__sync_drops_what_is_so_by_now)
+{
+	init();
+	(void)patch("u", "", "m", "n1");
+	sync("u", CONDITION("m"));
+	sync("v", CONDITION("m"));
+	ck_assert_str_eq(told(), "");
+	sync("u", CONDITION("m") ",'nominatedNodeName':'n1'");
+	ck_assert_str_eq(told(),
+		"pod_status_patch u 1 call does not need to be executed because after sync it has "
+		"no effect: call skipped\n");
+	ck_assert_str_eq(pop(0), "-");
+	/* What is under way starts from where it started. */
+	(void)patch("u", "", "m", NULL);
+	ck_assert_str_eq(pop(0), "patch u m -");
+	sync("u", CONDITION("m"));
+	ck_assert(!bt_api_call_is_no_op(bt_api_calls_in_flight(&calls, BT_STR("u"))));
+	done("u", 0, "");
+	ck_assert_str_eq(told(), "pod_status_patch u 0 \n");
+	/* A binding does not care. */
+	(void)binding("u", "n1");
+	sync("u", "");
+	ck_assert_str_eq(pop(0), "bind u n1");
+	finish();
+}
+END_TEST
+
+START_TEST(test_api_calls__two_bindings_of_a_pod)
+{
+	init();
+	(void)binding("u", "n1");
+	(void)binding("u", "n2");
+	ck_assert_str_eq(told(),
+		"pod_binding u 2 a call of the same type was enqueued for this object: call "
+		"overwritten\n");
+	ck_assert_str_eq(pop(0), "bind u n2");
+	finish();
+}
+END_TEST
+
+START_TEST(test_api_calls__counters)
+{
+	init();
+	(void)binding("u", "n1");
+	(void)binding("v", "n1");
+	(void)patch("w", "", "m", NULL);
+	ck_assert_str_eq(pop(100), "bind u n1");
+	bt_api_calls_done(&calls, BT_STR("u"), 0, BT_STR(""), 130);
+	ck_assert_str_eq(pop(200), "bind v n1");
+	bt_api_calls_done(&calls, BT_STR("v"), BERTH_ERR_INVALID, BT_STR("no"), 207);
+	const struct bt_api_call_counters *bindings = &calls.counters[BT_API_CALL_POD_BINDING];
+	ck_assert_uint_eq(bindings->successes, 1);
+	ck_assert_int_eq(bindings->success_ns, 30);
+	ck_assert_uint_eq(bindings->errors, 1);
+	ck_assert_int_eq(bindings->error_ns, 7);
+	ck_assert_uint_eq(calls.counters[BT_API_CALL_POD_STATUS_PATCH].pending, 1);
+	ck_assert_uint_eq(calls.counters[BT_API_CALL_POD_STATUS_PATCH].successes, 0);
+	finish();
+}
+END_TEST
+
+/** What a pod's last status is, if every call is carried out. */
+struct model {
+	char node[8];
+	bool in_flight;
+};
+
+static const char *status_of(const struct model *model)
+{
+	return bt_arena_printf(&arena, "'nominatedNodeName':'%s'", model->node).data;
+}
+
+/* However calls and answers interleave, the last wish comes true, and one by one. */
+START_TEST(test_api_calls__random_wishes_come_true)
+{
+	enum { PODS = 5 };
+	struct model api[PODS] = {0};
+	char wish[PODS][8] = {0};
+	struct bt_prng prng;
+	const char *reason;
+
+	init();
+	bt_prng_init(&prng, 49);
+	for (uint32_t step = 0; step < 20000; step++) {
+		uint32_t which = (uint32_t)bt_prng_below(&prng, PODS);
+		const char *uid = bt_arena_printf(&arena, "u%u", which).data;
+		struct bt_api_call *call;
+		switch (bt_prng_below(&prng, 4)) {
+		case 0:
+			(void)snprintf(wish[which], sizeof(wish[which]), "n%u",
+				(unsigned)bt_prng_below(&prng, 3));
+			(void)patch(uid, status_of(&api[which]), NULL, wish[which]);
+			break;
+		case 1:
+			call = bt_api_calls_pop(&calls, 0);
+			if (call != NULL) {
+				uint32_t id = (uint32_t)(call->pod->meta->uid.data[1] - '0');
+				ck_assert(!api[id].in_flight);
+				api[id].in_flight = true;
+			}
+			break;
+		case 2:
+			if (api[which].in_flight) {
+				call = bt_api_calls_in_flight(&calls, bt_str_from(uid));
+				(void)snprintf(api[which].node, sizeof(api[which].node), "%.*s",
+					BT_STR_ARG(call->nomination.nominated_node_name));
+				api[which].in_flight = false;
+				done(uid, 0, "");
+				sync(uid, status_of(&api[which]));
+			}
+			break;
+		default:
+			sync(uid, status_of(&api[which]));
+			break;
+		}
+		ck_assert_msg(bt_api_calls_validate(&calls, &reason), "%s", reason);
+		for (uint32_t i = 0; i < PODS; i++) {
+			struct bt_str name = bt_arena_printf(&arena, "u%u", i);
+			const struct bt_api_call *stored = bt_api_calls_find(&calls, name);
+			ck_assert_str_eq(stored != NULL
+					? bt_arena_str(
+						  &arena, stored->nomination.nominated_node_name)
+						  .data
+					: api[i].node,
+				wish[i]);
+		}
+		if (step % 64 == 0) {
+			bt_strbuf_reset(&ends);
+			bt_arena_reset(&arena);
+		}
+	}
+	finish();
+}
+END_TEST
+
+BT_TEST_MAIN("api_calls", test_api_calls__edge_03_49_a_binding_overwrites_a_pending_patch,
+	test_api_calls__edge_03_49_a_patch_is_skipped_while_a_binding_is_in_flight,
+	test_api_calls__edge_03_50_two_patches_make_one_request,
+	test_api_calls__what_changes_nothing_is_skipped,
+	test_api_calls__a_patch_taken_back_leaves_nothing,
+	test_api_calls__the_order_is_that_of_the_first_call,
+	test_api_calls__one_at_a_time_for_a_pod, test_api_calls__a_patch_after_one_in_flight,
+	test_api_calls__a_no_op_is_kept_while_another_is_in_flight,
+	test_api_calls__sync_drops_what_is_so_by_now, test_api_calls__two_bindings_of_a_pod,
+	test_api_calls__counters, test_api_calls__random_wishes_come_true)
