@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "berth/reflector.h"
+
+#include "api/object.h"
+#include "api/pod.h"
+#include "base/alloc.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "lib/convert.h"
+
+#define SECOND INT64_C(1000000000)
+#define BACKOFF_FIRST_NS (SECOND / 10 * 8)
+#define BACKOFF_MAX_NS (30 * SECOND)
+#define BACKOFF_RESET_NS (120 * SECOND)
+#define PAGE_LIMIT 500
+
+struct item {
+	struct bt_object *object; /* reference held */
+	uint64_t seen;            /* number of the last list that had it */
+};
+
+struct berth_reflector {
+	struct berth_cache *cache;
+	enum bt_kind kind;
+	BT_VEC(struct item) items; /* what the server has, as far as told */
+	struct bt_map index;       /* hash of namespace and name -> place in items */
+	uint64_t list_count;
+	struct bt_strbuf version; /* last one seen */
+	bool unavailable;         /* the server no longer has that version */
+	bool paginated;           /* the server pages lists at "0" */
+	bool is_watching;         /* a list was taken in: watch next */
+	bool takes_version;       /* of ADDED events, too */
+	bool had_event;           /* since the watch was opened */
+	int64_t backoff_ns;       /* the next one, 0: the first */
+	int64_t backoff_at_ns;    /* of the last call */
+};
+
+static uint64_t hash_key(struct bt_str namespace_, struct bt_str name)
+{
+	return bt_hash_bytes(name.data, name.length,
+		bt_hash_bytes(namespace_.data, namespace_.length, UINT64_C(0x5246)));
+}
+
+static uint64_t hash_of(const void *owner, uint32_t place)
+{
+	const struct berth_reflector *reflector = owner;
+	const struct bt_object_meta *meta = reflector->items.items[place].object->meta;
+
+	return hash_key(meta->namespace_, meta->name);
+}
+
+struct berth_reflector *berth_reflector_create(
+	struct berth_cache *cache, enum berth_reflector_resource resource)
+{
+	struct berth_reflector *reflector = BT_NEW(struct berth_reflector);
+
+	reflector->cache = cache;
+	reflector->kind = resource == BERTH_REFLECTOR_PODS ? BT_KIND_POD : BT_KIND_NODE;
+	bt_map_init(&reflector->index, hash_of, reflector);
+	return reflector;
+}
+
+void berth_reflector_destroy(struct berth_reflector *reflector)
+{
+	if (reflector == NULL) {
+		return;
+	}
+	for (uint32_t i = 0; i < reflector->items.count; i++) {
+		bt_object_release(reflector->items.items[i].object);
+	}
+	bt_vec_finish(&reflector->items);
+	bt_map_finish(&reflector->index);
+	bt_strbuf_finish(&reflector->version);
+	bt_free(reflector);
+}
+
+/* --- store --- */
+
+/** Place of a key, or BT_MAP_NONE. */
+static uint32_t find(
+	const struct berth_reflector *reflector, struct bt_str namespace_, struct bt_str name)
+{
+	uint64_t hash = hash_key(namespace_, name);
+	uint32_t at = bt_map_first(&reflector->index, hash);
+
+	for (; at != BT_MAP_NONE; at = bt_map_next(&reflector->index, hash, at)) {
+		uint32_t place = bt_map_value(&reflector->index, at);
+		const struct bt_object_meta *meta = reflector->items.items[place].object->meta;
+
+		if (bt_str_equal(meta->name, name) && bt_str_equal(meta->namespace_, namespace_)) {
+			return place;
+		}
+	}
+	return BT_MAP_NONE;
+}
+
+/** Out of the store; the object is the caller's. */
+static struct bt_object *take_out(struct berth_reflector *reflector, uint32_t place)
+{
+	struct bt_object *object = reflector->items.items[place].object;
+	uint32_t last = reflector->items.count - 1;
+
+	(void)bt_map_remove(&reflector->index, hash_of(reflector, place), place);
+	if (place != last) {
+		(void)bt_map_remove(&reflector->index, hash_of(reflector, last), last);
+	}
+	bt_vec_remove_swap(&reflector->items, place);
+	if (place != last) {
+		bt_map_insert(&reflector->index, hash_of(reflector, place), place);
+	}
+	return object;
+}
+
+/* --- the cache --- */
+
+/** Remembers the first error of several operations. */
+static void note(int *result, int fresh, struct berth_error *err, struct berth_error *fresh_err)
+{
+	if (fresh != BERTH_OK && *result == BERTH_OK) {
+		*result = bt_error_move(err, fresh_err);
+	}
+	berth_error_finish(fresh_err);
+}
+
+/** The cache counts it: a pod that is assigned and not finished. */
+static const struct bt_pod *counted_pod(const struct bt_object *object)
+{
+	const struct bt_pod *pod = object != NULL ? object->value : NULL;
+
+	return pod != NULL && pod->spec.node_name.length != 0 && !bt_pod_is_terminal(pod) ? pod
+											  : NULL;
+}
+
+static int change_pod(struct berth_cache *cache, struct bt_object *before, struct bt_object *after,
+	struct berth_error *err)
+{
+	const struct bt_pod *old_pod = counted_pod(before);
+	const struct bt_pod *new_pod = counted_pod(after);
+	struct berth_error fresh = BERTH_ERROR_INIT;
+	int result = BERTH_OK;
+
+	if (old_pod != NULL && new_pod != NULL &&
+		bt_str_equal(old_pod->metadata.uid, new_pod->metadata.uid)) {
+		return berth_cache_update_pod(
+			cache, berth_const_pod_of(old_pod), berth_object_of(after), err);
+	}
+	/* Another uid under the same name is another pod. */
+	if (old_pod != NULL) {
+		note(&result, berth_cache_remove_pod(cache, berth_const_pod_of(old_pod), &fresh),
+			err, &fresh);
+	}
+	if (new_pod != NULL) {
+		note(&result, berth_cache_add_pod(cache, berth_object_of(after), &fresh), err,
+			&fresh);
+	}
+	return result;
+}
+
+static int change_node(struct berth_cache *cache, struct bt_object *before, struct bt_object *after,
+	struct berth_error *err)
+{
+	const struct berth_node *old_node = berth_object_node(berth_object_of(before));
+
+	if (after == NULL) {
+		return berth_cache_remove_node(cache, old_node, err);
+	}
+	return before == NULL
+		? berth_cache_add_node(cache, berth_object_of(after), err)
+		: berth_cache_update_node(cache, old_node, berth_object_of(after), err);
+}
+
+/** before or after may be NULL. */
+static int change(struct berth_reflector *reflector, struct bt_object *before,
+	struct bt_object *after, struct berth_error *err)
+{
+	return reflector->kind == BT_KIND_POD ? change_pod(reflector->cache, before, after, err)
+					      : change_node(reflector->cache, before, after, err);
+}
+
+static int put(struct berth_reflector *reflector, struct bt_object *object, struct berth_error *err)
+{
+	uint32_t place = find(reflector, object->meta->namespace_, object->meta->name);
+	struct item item = {bt_object_share(object), reflector->list_count};
+	struct bt_object *before = NULL;
+	int result;
+
+	if (place == BT_MAP_NONE) {
+		bt_vec_push(&reflector->items, item);
+		place = reflector->items.count - 1;
+		bt_map_insert(&reflector->index, hash_of(reflector, place), place);
+	} else {
+		before = reflector->items.items[place].object;
+		reflector->items.items[place] = item;
+	}
+	result = change(reflector, before, object, err);
+	bt_object_release(before);
+	return result;
+}
+
+static int drop(struct berth_reflector *reflector, uint32_t place, struct berth_error *err)
+{
+	struct bt_object *before = take_out(reflector, place);
+	int result = change(reflector, before, NULL, err);
+
+	bt_object_release(before);
+	return result;
+}
+
+/* --- protocol --- */
+
+static bool is_any_version(struct bt_str version)
+{
+	return version.length == 0 || bt_str_equal_c(version, "0");
+}
+
+static void set_version(struct berth_reflector *reflector, struct bt_str version)
+{
+	bt_strbuf_reset(&reflector->version);
+	bt_strbuf_append_str(&reflector->version, version);
+}
+
+enum berth_reflector_step berth_reflector_step(const struct berth_reflector *reflector)
+{
+	return reflector->is_watching ? BERTH_REFLECTOR_WATCH : BERTH_REFLECTOR_LIST;
+}
+
+struct berth_str berth_reflector_resource_version(const struct berth_reflector *reflector)
+{
+	struct bt_str version = bt_strbuf_str(&reflector->version);
+
+	if (reflector->is_watching) {
+		return version;
+	}
+	if (reflector->unavailable) {
+		return BT_STR("");
+	}
+	return version.length == 0 ? BT_STR("0") : version;
+}
+
+uint32_t berth_reflector_list_limit(const struct berth_reflector *reflector)
+{
+	return is_any_version(berth_reflector_resource_version(reflector)) || reflector->paginated
+		? PAGE_LIMIT
+		: 0;
+}
+
+static int check_kind(const struct berth_reflector *reflector, const struct berth_object *object,
+	struct berth_error *err)
+{
+	return object != NULL && bt_const_object_of(object)->kind == reflector->kind
+		? BERTH_OK
+		: bt_error_set(err, BERTH_ERR_INVALID, "object is no %s",
+			  bt_kind_info(reflector->kind)->name);
+}
+
+int berth_reflector_replace(struct berth_reflector *reflector, struct berth_object *const *objects,
+	uint32_t count, struct berth_str resource_version, bool paged, struct berth_error *err)
+{
+	struct berth_error fresh = BERTH_ERROR_INIT;
+	int result = BERTH_OK;
+
+	for (uint32_t i = 0; i < count && result == BERTH_OK; i++) {
+		result = check_kind(reflector, objects[i], err);
+	}
+	if (result != BERTH_OK) {
+		return result;
+	}
+	if (paged && bt_str_equal_c(berth_reflector_resource_version(reflector), "0")) {
+		reflector->paginated = true;
+	}
+	reflector->list_count++;
+	for (uint32_t i = 0; i < count; i++) {
+		note(&result, put(reflector, bt_object_of(objects[i]), &fresh), err, &fresh);
+	}
+	/* From the end: a removal moves the last item, which was looked at, into the gap. */
+	for (uint32_t i = reflector->items.count; i-- > 0;) {
+		if (reflector->items.items[i].seen != reflector->list_count) {
+			note(&result, drop(reflector, i, &fresh), err, &fresh);
+		}
+	}
+	set_version(reflector, resource_version);
+	reflector->unavailable = false;
+	reflector->is_watching = true;
+	reflector->takes_version = !is_any_version(resource_version);
+	reflector->had_event = false;
+	return result;
+}
+
+int berth_reflector_event(struct berth_reflector *reflector, enum berth_watch_event type,
+	struct berth_object *object, struct berth_error *err)
+{
+	const struct bt_object_meta *meta;
+	uint32_t place;
+	int result = check_kind(reflector, object, err);
+
+	if (result != BERTH_OK) {
+		return result;
+	}
+	meta = bt_object_of(object)->meta;
+	place = find(reflector, meta->namespace_, meta->name);
+	reflector->had_event = true;
+	/* A watch from any version begins with what there is, in no order of versions. */
+	reflector->takes_version |= type != BERTH_WATCH_ADDED;
+	if (reflector->takes_version) {
+		set_version(reflector, meta->resource_version);
+	}
+	switch (type) {
+	case BERTH_WATCH_ADDED:
+	case BERTH_WATCH_MODIFIED:
+		return put(reflector, bt_object_of(object), err);
+	case BERTH_WATCH_DELETED:
+		return place != BT_MAP_NONE ? drop(reflector, place, err) : BERTH_OK;
+	case BERTH_WATCH_BOOKMARK:
+		break;
+	}
+	return BERTH_OK;
+}
+
+void berth_reflector_watch_ended(struct berth_reflector *reflector, int64_t lasted_ns)
+{
+	if (!reflector->had_event && lasted_ns < SECOND) {
+		berth_reflector_failed(reflector, BERTH_REFLECTOR_OTHER);
+	}
+	reflector->had_event = false;
+	reflector->takes_version = !is_any_version(bt_strbuf_str(&reflector->version));
+}
+
+void berth_reflector_failed(struct berth_reflector *reflector, enum berth_reflector_failure failure)
+{
+	switch (failure) {
+	case BERTH_REFLECTOR_GONE:
+		/* A watch goes back to listing at its version; a list asks for the newest. */
+		reflector->unavailable = !reflector->is_watching;
+		reflector->is_watching = false;
+		break;
+	case BERTH_REFLECTOR_RETRY:
+		break;
+	case BERTH_REFLECTOR_OTHER:
+		reflector->is_watching = false;
+		break;
+	}
+	reflector->had_event = false;
+}
+
+int64_t berth_reflector_backoff_ns(struct berth_reflector *reflector, int64_t now_ns, double random)
+{
+	int64_t base = reflector->backoff_ns;
+	double part = random >= 0 && random < 1 ? random : 0;
+
+	if (base == 0 || now_ns - reflector->backoff_at_ns > BACKOFF_RESET_NS) {
+		base = BACKOFF_FIRST_NS;
+	}
+	reflector->backoff_at_ns = now_ns;
+	reflector->backoff_ns = base * 2 < BACKOFF_MAX_NS ? base * 2 : BACKOFF_MAX_NS;
+	return base + (int64_t)((double)base * part);
+}
+
+uint32_t berth_reflector_count(const struct berth_reflector *reflector)
+{
+	return reflector->items.count;
+}
+
+struct berth_object *berth_reflector_find(const struct berth_reflector *reflector,
+	struct berth_str object_namespace, struct berth_str name)
+{
+	uint32_t place = find(reflector, object_namespace, name);
+
+	return place != BT_MAP_NONE ? berth_object_of(reflector->items.items[place].object) : NULL;
+}
