@@ -89,6 +89,22 @@ static void add_budget(struct bt_budgets *budgets, const struct bt_pod_disruptio
 	index_budget(budgets, budgets->budgets.count - 1);
 }
 
+static void clear(struct bt_budgets *budgets)
+{
+	budgets->budgets.count = 0;
+	budgets->keys.count = 0;
+	budgets->others.count = 0;
+	bt_arena_reset(&budgets->arena);
+}
+
+static void sort_keys(struct bt_budgets *budgets)
+{
+	if (budgets->keys.count > 1) {
+		qsort(budgets->keys.items, budgets->keys.count, sizeof(budgets->keys.items[0]),
+			compare_keys);
+	}
+}
+
 void bt_budgets_refresh(struct bt_budgets *budgets, struct bt_state *state)
 {
 	uint64_t version = bt_object_store_version(&state->objects, BT_KIND_POD_DISRUPTION_BUDGET);
@@ -101,18 +117,42 @@ void bt_budgets_refresh(struct bt_budgets *budgets, struct bt_state *state)
 	}
 	budgets->loaded = true;
 	budgets->version = version;
-	budgets->budgets.count = 0;
-	budgets->keys.count = 0;
-	budgets->others.count = 0;
-	bt_arena_reset(&budgets->arena);
+	clear(budgets);
 	while ((object = bt_object_store_next(
 			&state->objects, BT_KIND_POD_DISRUPTION_BUDGET, all, &cursor)) != NULL) {
 		add_budget(budgets, object);
 	}
-	if (budgets->keys.count > 1) {
-		qsort(budgets->keys.items, budgets->keys.count, sizeof(budgets->keys.items[0]),
-			compare_keys);
+	sort_keys(budgets);
+}
+
+static int compare_objects(const void *a, const void *b)
+{
+	const struct bt_pod_disruption_budget *const *left = a;
+	const struct bt_pod_disruption_budget *const *right = b;
+
+	return bt_str_compare((*left)->metadata.namespace_, (*right)->metadata.namespace_);
+}
+
+void bt_budgets_load(struct bt_budgets *budgets,
+	const struct bt_pod_disruption_budget *const *objects, uint32_t count)
+{
+	struct bt_arena scratch = {0};
+	const struct bt_pod_disruption_budget **sorted =
+		BT_ARENA_NEW_ARRAY(&scratch, const struct bt_pod_disruption_budget *, count);
+
+	budgets->loaded = false;
+	clear(budgets);
+	for (uint32_t i = 0; i < count; i++) {
+		sorted[i] = objects[i];
 	}
+	if (count > 1) {
+		qsort(sorted, count, sizeof(sorted[0]), compare_objects);
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		add_budget(budgets, sorted[i]);
+	}
+	sort_keys(budgets);
+	bt_arena_finish(&scratch);
 }
 
 void bt_budgets_begin_round(struct bt_budgets *budgets)

@@ -13,6 +13,8 @@
 #include "base/vec.h"
 #include "state/pod_info.h"
 
+struct bt_pod_disruption_budget; /* api/policy.h */
+
 /** A budget whose selector can match something. */
 struct bt_budget {
 	struct bt_str namespace_;
@@ -44,6 +46,10 @@ struct bt_budgets {
 void bt_budgets_finish(struct bt_budgets *budgets);
 /** Follow the stored objects. No cost while they stay the same. */
 void bt_budgets_refresh(struct bt_budgets *budgets, struct bt_state *state);
+/** These budgets in place of the stored ones, until the next refresh or load; texts are borrowed
+ * until then. */
+void bt_budgets_load(struct bt_budgets *budgets,
+	const struct bt_pod_disruption_budget *const *objects, uint32_t count);
 /** All budgets are whole again: nodes are looked at independently of each other. */
 void bt_budgets_begin_round(struct bt_budgets *budgets);
 /** Charge every budget that covers the pod; true when one of them has nothing left for it. */

@@ -24,6 +24,7 @@ struct dry_run {
 	 * to be kept. */
 	bool sums_only;
 	bool needs_identity; /* something looks at more of a pod than what it requests */
+	const struct bt_node_info *given; /* the one node, as it is handed in; NULL: as they are */
 };
 
 /** One node: what is tried out on it. */
@@ -274,6 +275,23 @@ static struct bt_pod_info anonymous_pod(const struct bt_state *state, uint32_t p
 	};
 }
 
+/** The same for the node that was handed in. */
+static void collect_given(struct dry_run *run)
+{
+	struct bt_evaluator *evaluator = run->evaluator;
+	uint32_t count = bt_node_info_pod_count(run->given);
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct bt_pod_info pod;
+
+		bt_node_info_pod_at(run->given, i, &pod);
+		if (pod.pod_id != BT_POD_NONE &&
+			bt_evaluator_may_preempt(evaluator, run->given->slot, &pod, run->pod)) {
+			bt_vec_push(&evaluator->removable, pod);
+		}
+	}
+}
+
 /** The pods of the node that the preemptor may evict, in the evaluator's memory. */
 static uint32_t collect_removable(struct dry_run *run, uint32_t slot, bool anonymous)
 {
@@ -282,7 +300,10 @@ static uint32_t collect_removable(struct dry_run *run, uint32_t slot, bool anony
 	const struct bt_node_row *row = &state->nodes.rows[slot];
 
 	evaluator->removable.count = 0;
-	for (uint32_t i = 0; i < row->pods.count; i++) {
+	if (run->given != NULL) {
+		collect_given(run);
+	}
+	for (uint32_t i = 0; run->given == NULL && i < row->pods.count; i++) {
 		uint32_t pod_id = row->pods.items[i];
 		struct bt_pod_info pod;
 
@@ -336,7 +357,11 @@ static struct bt_status select_victims(
 		return bt_status_reason(
 			BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_NO_PREEMPTION_VICTIMS);
 	}
-	bt_node_info_init(&trial.node, evaluator->handle->state, slot);
+	if (run->given != NULL) {
+		bt_node_info_copy(&trial.node, run->given, run->cycle->arena);
+	} else {
+		bt_node_info_init(&trial.node, evaluator->handle->state, slot);
+	}
 	trial.has_nominations = !sums_only && is_nominated(run, slot);
 	if (run->has_extensions) {
 		bt_framework_clone_cycle(run->framework, run->cycle, &trial.own_cycle);
@@ -376,6 +401,17 @@ static struct bt_status find_victims(
 		verify_victims(run, &status, out);
 	}
 	return status;
+}
+
+struct bt_status bt_evaluator_select_victims(struct bt_evaluator *evaluator,
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
+	const struct bt_node_info *node, struct bt_preemption_candidate *out)
+{
+	struct dry_run run;
+
+	dry_run_init(&run, evaluator, cycle, pod);
+	run.given = node;
+	return find_victims(&run, node->slot, out);
 }
 
 /** --- all nodes --- */

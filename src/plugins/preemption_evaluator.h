@@ -104,6 +104,14 @@ struct bt_dry_run_result bt_evaluator_dry_run(struct bt_evaluator *evaluator,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, const uint32_t *nodes,
 	uint32_t node_count, uint32_t offset, uint32_t limit);
 /**
+ * SelectVictimsOnNode (spec 08 section 9) for a node as it is handed in, which may be a what-if;
+ * pods that only the what-if has are no victims. Neither node nor cycle is changed. The budgets are
+ * those that were loaded last.
+ */
+struct bt_status bt_evaluator_select_victims(struct bt_evaluator *evaluator,
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
+	const struct bt_node_info *node, struct bt_preemption_candidate *out);
+/**
  * Spec 08 section 10: what the extenders leave of the candidates. Success or Error. *candidates and
  * *count are replaced; memory: arena.
  */

@@ -25,6 +25,8 @@ struct binding_data {
 struct volume_binding_plugin {
 	struct bt_plain_plugin base;
 	struct bt_volume_binder *binder;
+	bt_claim_getter get_claim; /* what PreFilter sees; NULL: the state's */
+	void *get_claim_context;
 	struct binding_data no_claims;       /* of pods without claims; never changes */
 	struct bt_volume_shape_point *shape; /* NULL: no scorer */
 	uint32_t shape_count;
@@ -63,11 +65,21 @@ static struct bt_status unresolvable(struct bt_arena *arena, struct bt_str text)
 	return bt_status_text(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena, text);
 }
 
+static const struct bt_persistent_volume_claim *find_named(
+	const struct bt_plugin *plugin, struct bt_str namespace_, struct bt_str name)
+{
+	const struct volume_binding_plugin *instance = instance_of(plugin);
+
+	return instance->get_claim != NULL
+		? instance->get_claim(instance->get_claim_context, namespace_, name)
+		: bt_find_claim(instance->base.handle->state, namespace_, name);
+}
+
 static struct bt_status check_claim(const struct bt_plugin *plugin, const struct bt_pod_info *pod,
 	const struct bt_volume_claim *named, struct bt_arena *arena)
 {
 	const struct bt_persistent_volume_claim *claim =
-		bt_find_claim(bt_plugin_handle(plugin)->state, pod->namespace_, named->name);
+		find_named(plugin, pod->namespace_, named->name);
 
 	if (claim == NULL && named->ephemeral) {
 		return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena,
@@ -319,7 +331,7 @@ static struct bt_status pre_bind(struct bt_plugin *plugin, struct bt_cycle_state
 		return bt_status_from_error(cycle->arena, &err);
 	}
 	if (code == BT_WRITE_PENDING) {
-		int64_t wake_ns = volumes->progress.next_check_ns;
+		int64_t wake_ns = volumes != NULL ? volumes->progress.next_check_ns : 0;
 		if (wake_ns != 0 && wake_ns < cycle->wake_ns) {
 			cycle->wake_ns = wake_ns;
 		}
@@ -345,6 +357,15 @@ void bt_volume_binding_set_binder(struct bt_plugin *plugin, struct bt_volume_bin
 
 	instance->binder->ops->destroy(instance->binder);
 	instance->binder = binder;
+}
+
+void bt_volume_binding_set_claims(
+	struct bt_plugin *plugin, bt_claim_getter get_claim, void *context)
+{
+	struct volume_binding_plugin *instance = instance_of(plugin);
+
+	instance->get_claim = get_claim;
+	instance->get_claim_context = context;
 }
 
 struct bt_volume_binder *bt_volume_binding_binder(const struct bt_plugin *plugin)

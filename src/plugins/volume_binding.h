@@ -5,8 +5,14 @@
  * 10 and 12. */
 #include "plugins/volume_binder.h"
 
-/** Put another binder in the place of the plugin's own (tests). consumed. */
+/** Put another binder in the place of the plugin's own. consumed. */
 void bt_volume_binding_set_binder(struct bt_plugin *plugin, struct bt_volume_binder *binder);
+/** A claim by namespace and name; NULL: there is none. */
+typedef const struct bt_persistent_volume_claim *(*bt_claim_getter)(
+	void *context, struct bt_str namespace_, struct bt_str name);
+/** Put another source of claims in the place of the state, for PreFilter. */
+void bt_volume_binding_set_claims(
+	struct bt_plugin *plugin, bt_claim_getter get_claim, void *context);
 struct bt_volume_binder *bt_volume_binding_binder(const struct bt_plugin *plugin);
 
 /** Spec 07 section 12. */
