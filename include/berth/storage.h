@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BERTH_STORAGE_H
+#define BERTH_STORAGE_H
+/**
+ * @file
+ * Volumes, claims, classes and CSI objects, decoded: views of a berth_object, as far as a scheduler
+ * reads them. Texts are borrowed from the object. Spec 01 sections 4.4 and 4.7, upstream v1.36.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "berth/api.h"
+#include "berth/object.h"
+#include "berth/str.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** v1 PersistentVolume. Opaque; belongs to a berth_object. */
+struct berth_pv;
+/** v1 PersistentVolumeClaim. Opaque; belongs to a berth_object. */
+struct berth_pvc;
+/** storage.k8s.io/v1 StorageClass. Opaque; belongs to a berth_object. */
+struct berth_storage_class;
+/** storage.k8s.io/v1 CSINode. Opaque; belongs to a berth_object. */
+struct berth_csi_node;
+/** storage.k8s.io/v1 CSIDriver. Opaque; belongs to a berth_object. */
+struct berth_csi_driver;
+/** storage.k8s.io/v1 CSIStorageCapacity. Opaque; belongs to a berth_object. */
+struct berth_csi_storage_capacity;
+
+/** The object as a volume; NULL when it is of another kind or NULL. Borrowed from the object. */
+BERTH_API const struct berth_pv *berth_object_pv(const struct berth_object *object);
+/** The object as a claim; NULL when it is of another kind or NULL. Borrowed from the object. */
+BERTH_API const struct berth_pvc *berth_object_pvc(const struct berth_object *object);
+/** The object as a storage class; NULL when it is of another kind or NULL. Borrowed. */
+BERTH_API const struct berth_storage_class *berth_object_storage_class(
+	const struct berth_object *object);
+/** The object as a CSINode; NULL when it is of another kind or NULL. Borrowed. */
+BERTH_API const struct berth_csi_node *berth_object_csi_node(const struct berth_object *object);
+/** The object as a CSIDriver; NULL when it is of another kind or NULL. Borrowed. */
+BERTH_API const struct berth_csi_driver *berth_object_csi_driver(const struct berth_object *object);
+/** The object as a CSIStorageCapacity; NULL when it is of another kind or NULL. Borrowed. */
+BERTH_API const struct berth_csi_storage_capacity *berth_object_csi_storage_capacity(
+	const struct berth_object *object);
+
+/** metadata.name. */
+BERTH_API struct berth_str berth_pv_name(const struct berth_pv *pv);
+/** metadata.resourceVersion. */
+BERTH_API struct berth_str berth_pv_resource_version(const struct berth_pv *pv);
+/** Value of a label; absent when the volume lacks it. */
+BERTH_API struct berth_str berth_pv_label(const struct berth_pv *pv, struct berth_str key);
+/** Value of an annotation; absent when the volume lacks it. */
+BERTH_API struct berth_str berth_pv_annotation(const struct berth_pv *pv, struct berth_str key);
+/** Its class: the beta annotation if there is one, else spec.storageClassName (spec 01 5.17). */
+BERTH_API struct berth_str berth_pv_class(const struct berth_pv *pv);
+/** spec.capacity.storage in bytes, rounded up; 0 when it names none. */
+BERTH_API int64_t berth_pv_capacity_bytes(const struct berth_pv *pv);
+/** spec.claimRef: whom it is reserved for; "" without one. Out pointers may be NULL. */
+BERTH_API void berth_pv_claim(const struct berth_pv *pv, struct berth_str *out_namespace,
+	struct berth_str *out_name, berth_uid *out_uid);
+/** spec.csi: its driver and its handle; false when the volume has another source. */
+BERTH_API bool berth_pv_csi(const struct berth_pv *pv, struct berth_str *out_driver,
+	struct berth_str *out_volume_handle);
+/**
+ * Whether spec.nodeAffinity admits a node with these labels; volumes without one are fine anywhere
+ * (spec 07 section 2.7). @p keys and @p values: @p count entries each.
+ */
+BERTH_API bool berth_pv_admits_labels(const struct berth_pv *pv, const struct berth_str *keys,
+	const struct berth_str *values, uint32_t count);
+
+/** metadata.name. */
+BERTH_API struct berth_str berth_pvc_name(const struct berth_pvc *pvc);
+/** metadata.namespace. */
+BERTH_API struct berth_str berth_pvc_namespace(const struct berth_pvc *pvc);
+/** metadata.uid. */
+BERTH_API berth_uid berth_pvc_uid(const struct berth_pvc *pvc);
+/** metadata.resourceVersion. */
+BERTH_API struct berth_str berth_pvc_resource_version(const struct berth_pvc *pvc);
+/** Value of an annotation; absent when the claim lacks it. */
+BERTH_API struct berth_str berth_pvc_annotation(const struct berth_pvc *pvc, struct berth_str key);
+/** Its class: the beta annotation if there is one, else spec.storageClassName (spec 01 5.17). */
+BERTH_API struct berth_str berth_pvc_class(const struct berth_pvc *pvc);
+/** spec.volumeName; "" while it has none. */
+BERTH_API struct berth_str berth_pvc_volume_name(const struct berth_pvc *pvc);
+/** spec.resources.requests.storage in bytes, rounded up; 0 when it names none. */
+BERTH_API int64_t berth_pvc_request_bytes(const struct berth_pvc *pvc);
+/** It names a volume, and the volume controller has marked the binding (spec 07 section 2.5). */
+BERTH_API bool berth_pvc_is_fully_bound(const struct berth_pvc *pvc);
+
+/** metadata.name. */
+BERTH_API struct berth_str berth_storage_class_name(const struct berth_storage_class *class_);
+/** provisioner. */
+BERTH_API struct berth_str berth_storage_class_provisioner(
+	const struct berth_storage_class *class_);
+/** volumeBindingMode; absent when it is not set. */
+BERTH_API struct berth_str berth_storage_class_volume_binding_mode(
+	const struct berth_storage_class *class_);
+
+/** metadata.name: that of the node. */
+BERTH_API struct berth_str berth_csi_node_name(const struct berth_csi_node *csi_node);
+/** metadata.name: that of the driver. */
+BERTH_API struct berth_str berth_csi_driver_name(const struct berth_csi_driver *driver);
+/** spec.storageCapacity: its free storage counts. */
+BERTH_API bool berth_csi_driver_storage_capacity(const struct berth_csi_driver *driver);
+/** metadata.name. */
+BERTH_API struct berth_str berth_csi_storage_capacity_name(
+	const struct berth_csi_storage_capacity *capacity);
+/** metadata.namespace. */
+BERTH_API struct berth_str berth_csi_storage_capacity_namespace(
+	const struct berth_csi_storage_capacity *capacity);
+/** storageClassName. */
+BERTH_API struct berth_str berth_csi_storage_capacity_class(
+	const struct berth_csi_storage_capacity *capacity);
+/** capacity in bytes, rounded up; 0 when it names none. */
+BERTH_API int64_t berth_csi_storage_capacity_bytes(
+	const struct berth_csi_storage_capacity *capacity);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

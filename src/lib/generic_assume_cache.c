@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The assume cache that is fed with events. Spec 07 section 3.2. */
+#include <stddef.h>
+
+#include "base/alloc.h"
+#include "base/map.h"
+#include "berth/assume_cache.h"
+#include "lib/convert.h"
+
+/** Both are references; the same object while nothing is assumed. */
+struct entry {
+	struct bt_str key; /* owned */
+	uint64_t hash;
+	struct berth_object *api;
+	struct berth_object *latest;
+};
+
+/** A change to be told: references held; NULL: there is none. */
+struct event {
+	struct berth_object *before;
+	struct berth_object *after;
+	uint32_t handler; /* only this one: it is new; UINT32_MAX: all */
+};
+
+struct berth_assume_cache {
+	struct bt_strbuf description;
+	struct bt_strbuf index_name;
+	berth_index_fn index;
+	void *index_context;
+	struct bt_map by_key;
+	BT_VEC(struct entry) entries;
+	BT_VEC(struct berth_assume_cache_handler) handlers;
+	BT_VEC(struct event) events; /* told are those before `told` */
+	uint32_t told;
+	bool telling;
+};
+
+static uint64_t hash_of_entry(const void *owner, uint32_t index)
+{
+	return ((const struct berth_assume_cache *)owner)->entries.items[index].hash;
+}
+
+struct berth_assume_cache *berth_assume_cache_create(
+	const char *description, const char *index_name, berth_index_fn index, void *index_context)
+{
+	struct berth_assume_cache *cache = BT_NEW(struct berth_assume_cache);
+
+	bt_strbuf_append_c(&cache->description, description);
+	if (index != NULL && index_name != NULL) {
+		bt_strbuf_append_c(&cache->index_name, index_name);
+	}
+	cache->index = index;
+	cache->index_context = index_context;
+	bt_map_init(&cache->by_key, hash_of_entry, cache);
+	return cache;
+}
+
+static void finish_entry(struct entry *entry)
+{
+	bt_free((char *)(uintptr_t)entry->key.data);
+	berth_object_release(entry->api);
+	berth_object_release(entry->latest);
+}
+
+static void finish_event(const struct event *event)
+{
+	berth_object_release(event->before);
+	berth_object_release(event->after);
+}
+
+void berth_assume_cache_destroy(struct berth_assume_cache *cache)
+{
+	if (cache == NULL) {
+		return;
+	}
+	for (uint32_t i = 0; i < cache->entries.count; i++) {
+		finish_entry(&cache->entries.items[i]);
+	}
+	for (uint32_t i = cache->told; i < cache->events.count; i++) {
+		finish_event(&cache->events.items[i]);
+	}
+	bt_vec_finish(&cache->entries);
+	bt_vec_finish(&cache->handlers);
+	bt_vec_finish(&cache->events);
+	bt_map_finish(&cache->by_key);
+	bt_strbuf_finish(&cache->description);
+	bt_strbuf_finish(&cache->index_name);
+	bt_free(cache);
+}
+
+struct berth_str berth_assume_cache_index_name(const struct berth_assume_cache *cache)
+{
+	return bt_strbuf_str(&cache->index_name);
+}
+
+/* --- handlers --- */
+
+static void tell_one(const struct berth_assume_cache_handler *handler, const struct event *event)
+{
+	bool is_initial = event->handler != UINT32_MAX;
+
+	if (event->before == NULL && handler->on_add != NULL) {
+		handler->on_add(handler->context, event->after, is_initial);
+	} else if (event->before != NULL && event->after == NULL && handler->on_delete != NULL) {
+		handler->on_delete(handler->context, event->before);
+	} else if (event->before != NULL && event->after != NULL && handler->on_update != NULL) {
+		handler->on_update(handler->context, event->before, event->after);
+	}
+}
+
+/** A handler that changes the cache adds events: they come after those that are there. */
+static void tell(struct berth_assume_cache *cache)
+{
+	if (cache->telling) {
+		return;
+	}
+	cache->telling = true;
+	while (cache->told < cache->events.count) {
+		struct event event = cache->events.items[cache->told++];
+
+		for (uint32_t i = 0; i < cache->handlers.count; i++) {
+			struct berth_assume_cache_handler handler = cache->handlers.items[i];
+
+			if (event.handler == UINT32_MAX || event.handler == i) {
+				tell_one(&handler, &event);
+			}
+		}
+		finish_event(&event);
+	}
+	cache->events.count = 0;
+	cache->told = 0;
+	cache->telling = false;
+}
+
+/** before and after: NULL, or objects of which a reference is taken. */
+static void add_event(struct berth_assume_cache *cache, struct berth_object *before,
+	struct berth_object *after, uint32_t handler)
+{
+	struct event event = {.handler = handler};
+
+	event.before = before != NULL ? berth_object_share(before) : NULL;
+	event.after = after != NULL ? berth_object_share(after) : NULL;
+	bt_vec_push(&cache->events, event);
+}
+
+void berth_assume_cache_add_event_handler(
+	struct berth_assume_cache *cache, const struct berth_assume_cache_handler *handler)
+{
+	uint32_t index = cache->handlers.count;
+
+	bt_vec_push(&cache->handlers, *handler);
+	for (uint32_t i = 0; i < cache->entries.count; i++) {
+		add_event(cache, NULL, cache->entries.items[i].latest, index);
+	}
+	tell(cache);
+}
+
+/* --- entries --- */
+
+static struct bt_str key_of(const struct berth_object *object, struct bt_strbuf *buffer)
+{
+	struct bt_str namespace_ = berth_object_namespace(object);
+
+	if (namespace_.length != 0) {
+		bt_strbuf_append_str(buffer, namespace_);
+		bt_strbuf_append_char(buffer, '/');
+	}
+	bt_strbuf_append_str(buffer, berth_object_name(object));
+	return bt_strbuf_str(buffer);
+}
+
+static struct entry *find(const struct berth_assume_cache *cache, struct bt_str key)
+{
+	uint64_t hash = bt_str_hash(key);
+
+	for (uint32_t it = bt_map_first(&cache->by_key, hash); it != BT_MAP_NONE;
+		it = bt_map_next(&cache->by_key, hash, it)) {
+		struct entry *entry = &cache->entries.items[bt_map_value(&cache->by_key, it)];
+		if (bt_str_equal(entry->key, key)) {
+			return entry;
+		}
+	}
+	return NULL;
+}
+
+static void set_object(struct berth_object **place, struct berth_object *object)
+{
+	struct berth_object *before = *place;
+
+	*place = berth_object_share(object);
+	berth_object_release(before);
+}
+
+static int not_found(
+	const struct berth_assume_cache *cache, struct bt_str key, struct berth_error *err)
+{
+	return bt_error_set(err, BERTH_ERR_NOT_FOUND, "could not find %s \"%.*s\"",
+		bt_strbuf_c(&cache->description), BT_STR_ARG(key));
+}
+
+/** strconv.ParseInt in base 10. */
+static int parse_version(const struct berth_assume_cache *cache, struct bt_str key,
+	struct bt_str text, int64_t *out_version, struct berth_error *err)
+{
+	bool negative = text.length != 0 && text.data[0] == '-';
+	uint32_t at = text.length != 0 && (negative || text.data[0] == '+') ? 1 : 0;
+	const char *problem = at == text.length ? "invalid syntax" : NULL;
+	int64_t version = 0;
+
+	for (; at < text.length; at++) {
+		int digit = text.data[at] - '0';
+
+		if (digit < 0 || digit > 9) {
+			problem = "invalid syntax";
+			break;
+		}
+		if (BT_MUL_OVERFLOW(version, INT64_C(10), &version) ||
+			BT_ADD_OVERFLOW(version, (int64_t)(negative ? -digit : digit), &version)) {
+			problem = "value out of range";
+			break;
+		}
+	}
+	if (problem != NULL) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"error parsing ResourceVersion \"%.*s\" for %s \"%.*s\": "
+			"strconv.ParseInt: parsing \"%.*s\": %s",
+			BT_STR_ARG(text), bt_strbuf_c(&cache->description), BT_STR_ARG(key),
+			BT_STR_ARG(text), problem);
+	}
+	*out_version = version;
+	return BERTH_OK;
+}
+
+/** Versions of what readers see and of another object of the same name. */
+static int parse_versions(const struct berth_assume_cache *cache, const struct entry *entry,
+	const struct berth_object *object, int64_t *out_stored, int64_t *out_version,
+	struct berth_error *err)
+{
+	int result = parse_version(
+		cache, entry->key, berth_object_resource_version(object), out_version, err);
+
+	return result != BERTH_OK
+		? result
+		: parse_version(cache, entry->key, berth_object_resource_version(entry->latest),
+			  out_stored, err);
+}
+
+static void insert(struct berth_assume_cache *cache, struct bt_str key, struct berth_object *object)
+{
+	struct entry entry = {.hash = bt_str_hash(key)};
+
+	entry.key = (struct bt_str){bt_strndup(key.data, key.length), key.length};
+	entry.api = berth_object_share(object);
+	entry.latest = berth_object_share(object);
+	bt_vec_push(&cache->entries, entry);
+	bt_map_insert(&cache->by_key, entry.hash, cache->entries.count - 1);
+}
+
+bool berth_assume_cache_put(struct berth_assume_cache *cache, struct berth_object *object)
+{
+	struct bt_strbuf buffer = {0};
+	int64_t version;
+	int64_t stored;
+	bool accepted = true;
+
+	if (object == NULL) {
+		return false;
+	}
+	struct bt_str key = key_of(object, &buffer);
+	struct entry *entry = find(cache, key);
+	if (entry == NULL) {
+		insert(cache, key, object);
+		add_event(cache, NULL, object, UINT32_MAX);
+	} else if (parse_versions(cache, entry, object, &stored, &version, NULL) != BERTH_OK ||
+		version <= stored) {
+		accepted = false;
+	} else {
+		add_event(cache, entry->latest, object, UINT32_MAX);
+		set_object(&entry->api, object);
+		set_object(&entry->latest, object);
+	}
+	bt_strbuf_finish(&buffer);
+	tell(cache);
+	return accepted;
+}
+
+void berth_assume_cache_delete(struct berth_assume_cache *cache, struct berth_str object_name)
+{
+	struct entry *entry = find(cache, object_name);
+	uint32_t last = cache->entries.count - 1;
+
+	if (entry == NULL) {
+		return;
+	}
+	uint32_t index = (uint32_t)(entry - cache->entries.items);
+	add_event(cache, entry->latest, NULL, UINT32_MAX);
+	(void)bt_map_remove(&cache->by_key, entry->hash, index); /* it is there */
+	finish_entry(entry);
+	if (index != last) {
+		(void)bt_map_remove(
+			&cache->by_key, cache->entries.items[last].hash, last); /* likewise */
+		cache->entries.items[index] = cache->entries.items[last];
+		bt_map_insert(&cache->by_key, cache->entries.items[index].hash, index);
+	}
+	cache->entries.count--;
+	tell(cache);
+}
+
+/* --- assumptions --- */
+
+static int assume(struct berth_assume_cache *cache, struct bt_str key, struct berth_object *object,
+	struct berth_error *err)
+{
+	struct entry *entry = find(cache, key);
+	int64_t version;
+	int64_t stored;
+	int result;
+
+	if (entry == NULL) {
+		return not_found(cache, key, err);
+	}
+	result = parse_versions(cache, entry, object, &stored, &version, err);
+	if (result != BERTH_OK) {
+		return result;
+	}
+	if (version < stored) {
+		return bt_error_set(err, BERTH_ERR_STATE,
+			"%s \"%.*s\" is out of sync (stored: %lld, assume: %lld)",
+			bt_strbuf_c(&cache->description), BT_STR_ARG(key), (long long)stored,
+			(long long)version);
+	}
+	add_event(cache, entry->latest, object, UINT32_MAX);
+	set_object(&entry->latest, object);
+	return BERTH_OK;
+}
+
+int berth_assume_cache_assume(
+	struct berth_assume_cache *cache, struct berth_object *object, struct berth_error *err)
+{
+	struct bt_strbuf buffer = {0};
+	int result = assume(cache, key_of(object, &buffer), object, err);
+
+	bt_strbuf_finish(&buffer);
+	tell(cache);
+	return result;
+}
+
+void berth_assume_cache_restore(struct berth_assume_cache *cache, struct berth_str object_name)
+{
+	struct entry *entry = find(cache, object_name);
+
+	if (entry == NULL || entry->latest == entry->api) {
+		return;
+	}
+	add_event(cache, entry->latest, entry->api, UINT32_MAX);
+	set_object(&entry->latest, entry->api);
+	tell(cache);
+}
+
+int berth_assume_cache_get(const struct berth_assume_cache *cache, struct berth_str object_name,
+	struct berth_object **out_object, struct berth_error *err)
+{
+	const struct entry *entry = find(cache, object_name);
+
+	if (entry == NULL) {
+		return not_found(cache, object_name, err);
+	}
+	*out_object = entry->latest;
+	return BERTH_OK;
+}
+
+int berth_assume_cache_get_api_obj(const struct berth_assume_cache *cache,
+	struct berth_str object_name, struct berth_object **out_object, struct berth_error *err)
+{
+	const struct entry *entry = find(cache, object_name);
+
+	if (entry == NULL) {
+		return not_found(cache, object_name, err);
+	}
+	*out_object = entry->api;
+	return BERTH_OK;
+}
+
+static bool share_value(
+	const struct berth_str *a, uint32_t a_count, const struct berth_str *b, uint32_t b_count)
+{
+	for (uint32_t i = 0; i < a_count; i++) {
+		for (uint32_t j = 0; j < b_count; j++) {
+			if (bt_str_equal(a[i], b[j])) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+struct berth_object *const *berth_assume_cache_list(const struct berth_assume_cache *cache,
+	const struct berth_object *index_object, struct berth_arena *arena, uint32_t *out_count)
+{
+	struct berth_object **list =
+		BT_ARENA_NEW_ARRAY(bt_arena_of(arena), struct berth_object *, cache->entries.count);
+	bool indexed = cache->index != NULL && index_object != NULL;
+	const struct berth_str *wanted = NULL;
+	uint32_t wanted_count = 0;
+	uint32_t count = 0;
+
+	if (indexed) {
+		wanted = cache->index(cache->index_context, index_object, arena, &wanted_count);
+	}
+	for (uint32_t i = 0; i < cache->entries.count; i++) {
+		struct berth_object *latest = cache->entries.items[i].latest;
+		struct bt_arena scratch = {0};
+		uint32_t value_count = 0;
+		const struct berth_str *values = indexed
+			? cache->index(cache->index_context, latest, berth_arena_of(&scratch),
+				  &value_count)
+			: NULL;
+
+		if (!indexed || share_value(wanted, wanted_count, values, value_count)) {
+			list[count++] = latest;
+		}
+		bt_arena_finish(&scratch);
+	}
+	*out_count = count;
+	return list;
+}
