@@ -59,7 +59,8 @@ static bool has_rejector(
  * Upstream's hints do not tell everything, and berth's say the same (spec 06 sections 2.15
  * and 3.12): that a node became one that does not count any more; that anti-affinity of others, or
  * the last pod that affinity is about, is gone from a node's domain; that a nomination ended which
- * the API never had. Then only the clock helps.
+ * the API never had; that a binding failed whose volumes others may have. Then only the clock
+ * helps.
  */
 static bool is_untold(const struct bt_sim *sim, const struct bt_queue_entry *entry)
 {
@@ -69,6 +70,8 @@ static bool is_untold(const struct bt_sim *sim, const struct bt_queue_entry *ent
 	bool wants_others = affinity != NULL && affinity->pod_affinity != NULL &&
 		affinity->pod_affinity->required.count != 0;
 	return sim->unseen_end_ns >= entry->timestamp_ns ||
+		(has_rejector(sim, entry, BT_STR("VolumeBinding")) &&
+			sim->volumes_freed_ns >= entry->timestamp_ns) ||
 		(has_rejector(sim, entry, BT_STR("PodTopologySpread")) && nodes_changed) ||
 		(has_rejector(sim, entry, BT_STR("InterPodAffinity")) &&
 			(nodes_changed || (wants_others && pods_changed)));

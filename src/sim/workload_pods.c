@@ -303,11 +303,30 @@ static void bind_elsewhere(struct bt_sim *sim)
 	berth_error_finish(&err);
 }
 
+/** Some pod that has a node uses the claim: the API keeps it then. */
+static bool is_protected(struct bt_sim *sim, const struct bt_object_meta *claim)
+{
+	const struct bt_pod *pod;
+	uint32_t cursor = 0;
+	while ((pod = bt_object_store_next(
+			&sim->store.objects, BT_KIND_POD, claim->namespace_, &cursor)) != NULL) {
+		for (uint32_t i = 0; i < pod->spec.volumes.count; i++) {
+			const struct bt_pvc_volume_source *source =
+				pod->spec.volumes.items[i].persistent_volume_claim;
+			if (source != NULL && pod->spec.node_name.length != 0 &&
+				bt_str_equal(source->claim_name, claim->name)) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
 static void delete_claim(struct bt_sim *sim)
 {
 	struct bt_object *claim =
 		bt_sim_store_pick(&sim->store, BT_KIND_PERSISTENT_VOLUME_CLAIM, &sim->changes);
-	if (claim != NULL) {
+	if (claim != NULL && !is_protected(sim, claim->meta)) {
 		struct bt_str namespace_ = bt_arena_str(&sim->texts, claim->meta->namespace_);
 		struct bt_str name = bt_arena_str(&sim->texts, claim->meta->name);
 		bt_sim_log(sim, "claim %.*s is deleted", BT_STR_ARG(name));

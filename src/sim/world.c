@@ -144,6 +144,9 @@ static void attempt(void *context, uint64_t argument BT_UNUSED)
 	sim->report->attempts++;
 	bt_scheduler_schedule_one(sim->scheduler, sim->clock.now_ns, &outcome);
 	log_attempt(sim, &outcome);
+	if (outcome.outcome == BT_ATTEMPT_FAILED && sim->is_decided) {
+		sim->volumes_freed_ns = sim->clock.now_ns;
+	}
 	if (outcome.outcome == BT_ATTEMPT_WAITING) {
 		begin_waiting(sim, &outcome);
 	}
@@ -166,6 +169,9 @@ static void finish_waiting(struct bt_sim *sim)
 	sim->named_uid = BT_STR("");
 	while (bt_scheduler_finish_waiting(sim->scheduler, sim->clock.now_ns, &outcome)) {
 		log_attempt(sim, &outcome);
+		if (outcome.outcome == BT_ATTEMPT_FAILED) {
+			sim->volumes_freed_ns = sim->clock.now_ns;
+		}
 		end_waiting(sim, &outcome);
 		sim->named_uid = BT_STR("");
 	}

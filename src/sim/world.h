@@ -84,6 +84,8 @@ struct bt_sim {
 	 * watch has shown. */
 	BT_VEC(struct bt_str) nominated;
 	int64_t unseen_end_ns;
+	/** When a binding last failed, so that its volumes may be had by others. */
+	int64_t volumes_freed_ns;
 	uint32_t write_fault_one_in; /* 0: none */
 	uint32_t busy;               /* actions of kubelets and controllers that are to come */
 	bool is_changing;            /* users are at work */
