@@ -60,7 +60,7 @@ static void settle(struct bt_simulation *simulation, struct bt_simulated_wait *w
 		bt_simulation_set_failed(simulation, entry, &wait->result, arena);
 	}
 	bt_simulation_record(simulation, entry, last);
-	/* A gang that was given up would only take the room again that it has just left to others. */
+	/* A gang that was given up would only take the room again that it left to others. */
 	entry->release_count = UINT32_MAX;
 	bt_engine_release_held(engine, &wait->held);
 	bt_free(wait);

@@ -230,8 +230,8 @@ def test_bench(program):
         '{"kind":"Node","apiVersion":"v1","metadata":{"name":"n%d"},"status":{"allocatable":'
         '{"cpu":"4","memory":"4Gi","pods":"9"}}}' % i for i in range(3)]
     lines += ['{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p%d","namespace":"default",'
-              '"uid":"u%d"},"spec":{"schedulerName":"default-scheduler","containers":[{"name":"c"}]}}'
-              % (i, i) for i in range(5)]
+              '"uid":"u%d"},"spec":{"schedulerName":"default-scheduler","containers":['
+              '{"name":"c"}]}}' % (i, i) for i in range(5)]
     path = program.write("bench.jsonl", "\n".join(lines) + "\n")
     config = os.path.join(PLUGINS, "custom_score", "scheduler-config.yaml")
     answer = program.run("bench", path, "--config", config, "--repeat", "2", "--plugin",
