@@ -47,7 +47,7 @@ typedef struct berth_quantity berth_quantity;
 /** Reads "500m", "1Gi", "1e3" (at most 400 digits). The text is copied into the arena. */
 BERTH_API BERTH_MUST_USE int berth_quantity_parse(struct berth_str text, struct berth_arena *arena,
 	berth_quantity *out_quantity, struct berth_error *err);
-/** value x 10^exponent; 250m is (250, -3). */
+/** value x 10^exponent, -9 <= exponent <= 18; 250m is (250, -3). */
 BERTH_API berth_quantity berth_quantity_make(
 	int64_t value, int32_t exponent, enum berth_quantity_format format);
 /** Value(): the next integer at or above it; beyond int64 as upstream (spec 01 section 5.1). */

@@ -323,6 +323,14 @@ START_TEST(test_cache__edge_13_nodes_and_ghosts)
 		BERTH_ERR_NOT_FOUND, "node n1 does not exist in scheduler cache");
 	CHECK_FAILS(berth_cache_remove_node(cache, berth_object_node(node), &err),
 		BERTH_ERR_NOT_FOUND, "node n1 is not found");
+	/* Nothing of the ghost is left for a later entry of that name. */
+	CHECK_OK(berth_cache_add_pod(cache, pod, &err));
+	CHECK_OK(berth_cache_get_node_info(cache, BERTH_STR("n1"), &info, &err));
+	ck_assert_int_eq(berth_node_info_allocatable_cpu_milli(info), 0);
+	ck_assert_int_eq(
+		berth_node_info_memory_pressure_condition(info), BERTH_CONDITION_STATUS_NONE);
+	berth_node_info_destroy(info);
+	CHECK_OK(berth_cache_remove_pod(cache, berth_object_pod(pod), &err));
 	/* An update of an unknown node adds it. */
 	CHECK_OK(berth_cache_update_node(cache, NULL, node, &err));
 	ck_assert_int_eq(cpu_on(cache, "n1"), 0);
