@@ -22,6 +22,17 @@ extern "C" {
 /** Name of the first graphics card resource, an ordinary scalar today. */
 #define BERTH_RESOURCE_NVIDIA_GPU "alpha.kubernetes.io/nvidia-gpu"
 
+/** Name of the number of pods. */
+#define BERTH_RESOURCE_PODS "pods"
+/** Name of processor time. */
+#define BERTH_RESOURCE_CPU "cpu"
+/** Name of memory. */
+#define BERTH_RESOURCE_MEMORY "memory"
+/** Name of local storage. */
+#define BERTH_RESOURCE_EPHEMERAL_STORAGE "ephemeral-storage"
+/** IsExtendedResourceName: a prefixed name outside of kubernetes.io (spec 01b section 2). */
+BERTH_API bool berth_resource_is_extended_name(struct berth_str name);
+
 /** How a quantity is written; a sum keeps the format of its first operand. */
 enum berth_quantity_format {
 	BERTH_QUANTITY_DECIMAL_SI = 0,       /**< 500m, 2, 3k */
@@ -172,6 +183,13 @@ BERTH_API void berth_resource_set_extended(
 /** SetHugePages: as berth_resource_set_scalar(). */
 BERTH_API void berth_resource_set_huge_pages(
 	struct berth_resource *resource, struct berth_str name, int64_t value);
+
+/**
+ * GetResourceRequest: what a node must have free for the pod, by today's rules (spec 01b section
+ * 3). @p out_request is overwritten.
+ */
+BERTH_API void berth_pod_resource_request(
+	const struct berth_pod *pod, struct berth_resource *out_request);
 
 #ifdef __cplusplus
 }
