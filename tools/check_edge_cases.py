@@ -35,10 +35,9 @@ COMPLETE = (
     List("01-objects", "01"),
     List("01b-resources", "01b"),
     List("02-framework", "02"),
-    List("03-cycle", "03", missing={
-        19: "no placements: pod groups are not scheduled yet"}, partial={
-            39: "pod groups of bound pods: pod groups are not scheduled yet",
-            53: "batch hints: the cycle takes none yet"}),
+    List("03-cycle", "03", partial={
+        39: "pod groups of bound pods: pod groups are not scheduled yet",
+        53: "batch hints: the cycle takes none yet"}),
     List("03b-cache", "03b"),
     List("04-queue", "04"),
     List("05-plugins-node", "05", partial={

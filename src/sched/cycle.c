@@ -94,7 +94,7 @@ static void fail_with_diagnosis(struct bt_cycle_run *run)
 {
 	struct bt_schedule_result *result = run->result;
 	result->outcome = BT_OUTCOME_FIT_ERROR;
-	result->diagnosis.node_count = run->engine->state->snapshot.count;
+	result->diagnosis.node_count = bt_search_node_count(run->engine->state);
 	result->evaluated_count = result->diagnosis.statuses.entries.count;
 	if (run->framework->points[BT_POINT_POST_FILTER].entries.count == 0) {
 		result->nomination =
@@ -147,8 +147,9 @@ static bool columns_decide(const struct bt_cycle_run *run, uint32_t limit)
 {
 	const struct bt_plan *plan = run->plan;
 	return plan != NULL && !run->extension.active && !plan->has_plain_filters &&
-		run->verdict == plan->verdict && !run->pre_filter.result.restricted &&
-		columns_score(run) && limit >= run->engine->state->snapshot.count &&
+		!run->engine->state->snapshot.has_placement && run->verdict == plan->verdict &&
+		!run->pre_filter.result.restricted && columns_score(run) &&
+		limit >= run->engine->state->snapshot.count &&
 		run->pod->nominated_node_name.length == 0 &&
 		bt_nominator_is_empty(&run->engine->nominator) && plan->feasible_count != 0 &&
 		run->engine->preferred_node.length == 0 &&
@@ -234,14 +235,27 @@ static void choose_from_columns(struct bt_cycle_run *run)
 
 /** --- the search of spec 03 section 3.4 --- */
 
+/** The nominated node if it is one of those that are searched; BT_SLOT_NONE otherwise. */
+static uint32_t find_nominated_node(const struct bt_cycle_run *run)
+{
+	const struct bt_state *state = run->engine->state;
+	struct bt_str name = run->pod->nominated_node_name;
+	uint32_t slot = name.length != 0 ? bt_state_snapshot_find(state, name) : BT_SLOT_NONE;
+	if (slot == BT_SLOT_NONE || !state->nodes.rows[slot].in_snapshot) {
+		return BT_SLOT_NONE;
+	}
+	if (state->snapshot.has_placement &&
+		bt_snapshot_find_in_placement(state, name, &slot, NULL) < 0) {
+		return BT_SLOT_NONE; /* spec 03 section 3.7: as if it were not nominated */
+	}
+	return slot;
+}
+
 /** A nominated pod tries its node alone first. true: that decided the cycle. */
 static bool try_nominated_node(struct bt_cycle_run *run)
 {
-	if (run->pod->nominated_node_name.length == 0) {
-		return false;
-	}
-	uint32_t slot = bt_state_snapshot_find(run->engine->state, run->pod->nominated_node_name);
-	if (slot == BT_SLOT_NONE || !run->engine->state->nodes.rows[slot].in_snapshot) {
+	uint32_t slot = find_nominated_node(run);
+	if (slot == BT_SLOT_NONE) {
 		return false;
 	}
 	struct bt_search_result found = bt_cycle_search(run, (struct bt_search){&slot, 1, 0, 1});
@@ -305,7 +319,7 @@ static void search_list(struct bt_cycle_run *run)
 			diagnosis, trial_slot, search, found.feasible_count + found.rejected_count);
 	}
 	uint64_t advanced = (uint64_t)run->start_index + found.feasible_count + explicit_count;
-	engine->next_start_node_index = (uint32_t)(advanced % engine->state->snapshot.count);
+	engine->next_start_node_index = (uint32_t)(advanced % bt_search_node_count(engine->state));
 	if (bt_status_is_success(&found.error) && run->extension.active) {
 		uint32_t before = found.feasible_count;
 		found.error = bt_cycle_ask_filters(run, &found);
@@ -379,38 +393,53 @@ static void decide(struct bt_cycle_run *run)
 	}
 }
 
-void bt_engine_schedule(struct bt_engine *engine, struct bt_framework *framework,
-	const struct bt_pod_info *pod, struct bt_schedule_result *out_result)
+static void begin_result(struct bt_engine *engine, struct bt_framework *framework,
+	struct bt_schedule_result *out_result)
 {
-	struct bt_cycle_state *cycle = bt_engine_begin_cycle(engine, framework);
 	*out_result = (struct bt_schedule_result){
-		.slot = BT_SLOT_NONE, .cycle = cycle, .framework = framework};
+		.slot = BT_SLOT_NONE,
+		.cycle = bt_engine_begin_cycle(engine, framework),
+		.framework = framework,
+	};
 	out_result->diagnosis.statuses = engine->statuses;
 	out_result->diagnosis.statuses.entries.count = 0;
 	out_result->diagnosis.statuses.absent =
 		bt_status_code_only(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE);
+}
+
+void bt_engine_schedule(struct bt_engine *engine, struct bt_framework *framework,
+	const struct bt_pod_info *pod, struct bt_schedule_result *out_result)
+{
 	struct berth_error err = BERTH_ERROR_INIT;
 	if (bt_state_refresh_snapshot(engine->state, &err) < 0) {
-		struct bt_status status = bt_status_from_error(cycle->arena, &err);
+		begin_result(engine, framework, out_result);
+		struct bt_status status = bt_status_from_error(out_result->cycle->arena, &err);
 		set_error(out_result, &status);
 		return;
 	}
-	if (engine->state->snapshot.count == 0) {
-		set_no_nodes(out_result, cycle->arena);
+	bt_engine_schedule_in_snapshot(engine, framework, pod, out_result);
+}
+
+void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framework *framework,
+	const struct bt_pod_info *pod, struct bt_schedule_result *out_result)
+{
+	begin_result(engine, framework, out_result);
+	if (bt_search_node_count(engine->state) == 0) {
+		set_no_nodes(out_result, out_result->cycle->arena);
 		return;
 	}
 	struct bt_cycle_run run = {
 		.engine = engine,
 		.framework = framework,
 		.pod = pod,
-		.cycle = cycle,
+		.cycle = out_result->cycle,
 		.result = out_result,
 		.plan = bt_plan_get(engine, framework, pod),
 		.start_index = engine->next_start_node_index,
 	};
 	out_result->plan = run.plan;
 	if (run.plan != NULL) {
-		adopt_plan(cycle, run.plan);
+		adopt_plan(run.cycle, run.plan);
 	}
 	bt_cycle_extension_init(&run);
 	out_result->extended = run.extension.active;

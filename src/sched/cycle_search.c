@@ -73,13 +73,20 @@ uint32_t bt_search_limit(
 	return node_count;
 }
 
+uint32_t bt_search_node_count(const struct bt_state *state)
+{
+	const uint32_t *slots;
+	return bt_snapshot_placement_slots(state, &slots);
+}
+
 void bt_search_candidates(const struct bt_engine *engine, const struct bt_pre_filter_result *result,
 	struct bt_arena *arena, const uint32_t **out_slots, uint32_t *out_count)
 {
-	const struct bt_snapshot *snapshot = &engine->state->snapshot;
+	const uint32_t *list;
+	uint32_t list_count = bt_snapshot_placement_slots(engine->state, &list);
 	if (!result->restricted) {
-		*out_slots = snapshot->list;
-		*out_count = snapshot->count;
+		*out_slots = list;
+		*out_count = list_count;
 		return;
 	}
 	struct bt_bitset named = {0};
@@ -94,9 +101,9 @@ void bt_search_candidates(const struct bt_engine *engine, const struct bt_pre_fi
 	}
 	uint32_t *slots = BT_ARENA_NEW_ARRAY(arena, uint32_t, count);
 	uint32_t found = 0;
-	for (uint32_t i = 0; i < snapshot->count && found < count; i++) {
-		if (bt_bitset_get(&named, snapshot->list[i])) {
-			slots[found++] = snapshot->list[i];
+	for (uint32_t i = 0; i < list_count && found < count; i++) {
+		if (bt_bitset_get(&named, list[i])) {
+			slots[found++] = list[i];
 		}
 	}
 	bt_bitset_finish(&named);

@@ -143,6 +143,13 @@ struct bt_held_cycle {
  */
 void bt_engine_schedule(struct bt_engine *engine, struct bt_framework *framework,
 	const struct bt_pod_info *pod, struct bt_schedule_result *out_result);
+/**
+ * The same with the snapshot as it is, for the attempts of one pod group cycle: pods assumed in the
+ * snapshot count, and while a placement is assumed only its nodes are searched, in its order. What
+ * plugins count over the cluster they count over all nodes. Spec: 09 section 8.
+ */
+void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framework *framework,
+	const struct bt_pod_info *pod, struct bt_schedule_result *out_result);
 
 /**
  * Assume the pod on the chosen node, Reserve, Permit (spec 03 section 4). A Permit that waits is a
