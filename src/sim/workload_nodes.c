@@ -26,7 +26,8 @@ static void create_node(struct bt_sim *sim, struct bt_str name)
 	bt_sim_log(sim, "node %.*s is added", BT_STR_ARG(name));
 }
 
-/** How many volumes a node may have; it may become known late, and change. */
+/** How many volumes a node may have; it may become known late, and change. It stays known: no hint
+ * tells that a limit is gone. */
 static void limit_volumes(struct bt_sim *sim)
 {
 	struct bt_strbuf *json = &sim->workload.json;
@@ -36,15 +37,13 @@ static void limit_volumes(struct bt_sim *sim)
 	}
 	struct bt_str name = bt_arena_str(&sim->scratch, node->meta->name);
 	(void)bt_sim_store_delete(&sim->store, BT_KIND_CSI_NODE, BT_STR(""), name);
-	if (bt_sim_chance(&sim->changes, 80)) {
-		bt_strbuf_reset(json);
-		bt_strbuf_printf(json,
-			"{\"apiVersion\":\"storage.k8s.io/v1\",\"kind\":\"CSINode\",\"metadata\":{"
-			"\"name\":\"%.*s\"},\"spec\":{\"drivers\":[{\"name\":"
-			"\"example.com/disks\",\"nodeID\":\"i\",\"allocatable\":{\"count\":%u}}]}}",
-			BT_STR_ARG(name), (unsigned)(1 + bt_prng_below(&sim->changes, 5)));
-		(void)bt_sim_store_create(&sim->store, bt_strbuf_str(json));
-	}
+	bt_strbuf_reset(json);
+	bt_strbuf_printf(json,
+		"{\"apiVersion\":\"storage.k8s.io/v1\",\"kind\":\"CSINode\",\"metadata\":{"
+		"\"name\":\"%.*s\"},\"spec\":{\"drivers\":[{\"name\":"
+		"\"example.com/disks\",\"nodeID\":\"i\",\"allocatable\":{\"count\":%u}}]}}",
+		BT_STR_ARG(name), (unsigned)(1 + bt_prng_below(&sim->changes, 5)));
+	(void)bt_sim_store_create(&sim->store, bt_strbuf_str(json));
 }
 
 /** Cordoned, and emptied. */
