@@ -105,16 +105,12 @@ struct berth_lister berth_handle_lister(const struct berth_handle *handle, const
 	return lister;
 }
 
-bool bt_lister_is_of_handle(const struct berth_lister *lister, const struct berth_handle *handle)
+bool bt_lister_is_of_handle(
+	const struct berth_lister *lister, const struct berth_handle *handle, const char *kind)
 {
-	if (lister->get == NULL && lister->list == NULL) {
-		return true;
-	}
-	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(kinds); i++) {
-		if (lister->context == handle && lister->get == kinds[i].get &&
-			lister->list == kinds[i].list) {
-			return true;
-		}
-	}
-	return false;
+	struct berth_lister handles = berth_handle_lister(handle, kind);
+
+	return (lister->get == NULL && lister->list == NULL) ||
+		(lister->context == handle && lister->get == handles.get &&
+			lister->list == handles.list);
 }

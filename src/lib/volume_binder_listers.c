@@ -221,13 +221,14 @@ void bt_lib_binder_init_source(struct bt_lib_binder *binder)
 {
 	const struct berth_handle *handle = berth_const_handle_of(binder->handle);
 	const struct berth_volume_binder_listers *listers = &binder->listers;
-	bool is_handles = bt_lister_is_of_handle(&listers->nodes, handle) &&
-		bt_lister_is_of_handle(&listers->csi_nodes, handle) &&
-		bt_lister_is_of_handle(&listers->pvcs, handle) &&
-		bt_lister_is_of_handle(&listers->pvs, handle) &&
-		bt_lister_is_of_handle(&listers->storage_classes, handle) &&
-		bt_lister_is_of_handle(&binder->capacity.csi_driver_lister, handle) &&
-		bt_lister_is_of_handle(&binder->capacity.csi_storage_capacity_lister, handle);
+	bool is_handles = bt_lister_is_of_handle(&listers->nodes, handle, "Node") &&
+		bt_lister_is_of_handle(&listers->csi_nodes, handle, "CSINode") &&
+		bt_lister_is_of_handle(&listers->pvcs, handle, "PersistentVolumeClaim") &&
+		bt_lister_is_of_handle(&listers->pvs, handle, "PersistentVolume") &&
+		bt_lister_is_of_handle(&listers->storage_classes, handle, "StorageClass") &&
+		bt_lister_is_of_handle(&binder->capacity.csi_driver_lister, handle, "CSIDriver") &&
+		bt_lister_is_of_handle(&binder->capacity.csi_storage_capacity_lister, handle,
+			"CSIStorageCapacity");
 
 	if (!is_handles) {
 		struct bt_state_options options = {0};

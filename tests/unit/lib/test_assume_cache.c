@@ -55,8 +55,8 @@ static void on_add(void *context, const struct berth_object *object, bool is_ini
 	}
 }
 
-static void on_update(void *context, const struct berth_object *old_object,
-	const struct berth_object *new_object)
+static void on_update(
+	void *context, const struct berth_object *old_object, const struct berth_object *new_object)
 {
 	(void)old_object;
 	hear(context, 'u', new_object);
@@ -67,15 +67,14 @@ static void on_delete(void *context, const struct berth_object *old_object)
 	hear(context, 'd', old_object);
 }
 
-static void expect_version(const struct berth_assume_cache *cache, const char *latest,
-	const char *api)
+static void expect_version(
+	const struct berth_assume_cache *cache, const char *latest, const char *api)
 {
 	struct berth_object *object = NULL;
 
 	ck_assert_int_eq(berth_assume_cache_get(cache, BERTH_STR("d/a"), &object, NULL), 0);
 	cluster_expect(berth_object_resource_version(object), latest);
-	ck_assert_int_eq(
-		berth_assume_cache_get_api_obj(cache, BERTH_STR("d/a"), &object, NULL), 0);
+	ck_assert_int_eq(berth_assume_cache_get_api_obj(cache, BERTH_STR("d/a"), &object, NULL), 0);
 	cluster_expect(berth_object_resource_version(object), api);
 }
 
@@ -91,8 +90,8 @@ static void expect_assume_error(struct berth_assume_cache *cache, const char *na
 	berth_object_release(object);
 }
 
-static bool put(struct berth_assume_cache *cache, const char *name, const char *version,
-	const char *owner)
+static bool put(
+	struct berth_assume_cache *cache, const char *name, const char *version, const char *owner)
 {
 	struct berth_object *object = claim_object(name, version, owner);
 	bool accepted = berth_assume_cache_put(cache, object);
@@ -130,8 +129,8 @@ START_TEST(test_assume_cache__assume_restore_get)
 	ck_assert_str_eq(heard.text, " i5 u7 u5 u7 u8");
 	expect_assume_error(cache, "a", "7", BERTH_ERR_STATE,
 		"ResourceClaim \"d/a\" is out of sync (stored: 8, assume: 7)");
-	expect_assume_error(cache, "b", "7", BERTH_ERR_NOT_FOUND,
-		"could not find ResourceClaim \"d/b\"");
+	expect_assume_error(
+		cache, "b", "7", BERTH_ERR_NOT_FOUND, "could not find ResourceClaim \"d/b\"");
 	expect_assume_error(cache, "a", "7b", BERTH_ERR_INVALID,
 		"error parsing ResourceVersion \"7b\" for ResourceClaim \"d/a\": "
 		"strconv.ParseInt: parsing \"7b\": invalid syntax");
@@ -169,8 +168,8 @@ START_TEST(test_assume_cache__list_by_index)
 	ck_assert(put(plain, "a", "1", "ann"));
 	(void)berth_assume_cache_list(cache, NULL, arena, &count);
 	ck_assert_uint_eq(count, 2);
-	cluster_expect(berth_object_name(berth_assume_cache_list(cache, of_ann, arena, &count)[0]),
-		"a");
+	cluster_expect(
+		berth_object_name(berth_assume_cache_list(cache, of_ann, arena, &count)[0]), "a");
 	ck_assert_uint_eq(count, 1);
 	/* The index is computed on what readers see. */
 	ck_assert_int_eq(berth_assume_cache_assume(cache, moved, NULL), 0);
@@ -232,13 +231,11 @@ START_TEST(test_assume_cache__volumes)
 		BERTH_ERR_NOT_FOUND);
 	ck_assert_str_eq(berth_error_message(&err), "persistentvolumes \"v\" not found");
 	berth_error_finish(&err);
-	ck_assert_int_eq(
-		berth_pv_assume_cache_assume(cache, assumed, NULL), BERTH_ERR_NOT_FOUND);
+	ck_assert_int_eq(berth_pv_assume_cache_assume(cache, assumed, NULL), BERTH_ERR_NOT_FOUND);
 	cluster_put(engine, VOLUME("v", "a", "fast"));
 	cluster_put(engine, VOLUME("w", "1", "fast"));
 	ck_assert_int_eq(berth_pv_assume_cache_assume(cache, late, &err), BERTH_ERR_STATE);
-	ck_assert_str_eq(
-		berth_error_message(&err), "\"v\" is out of sync (stored: a, assume: 9)");
+	ck_assert_str_eq(berth_error_message(&err), "\"v\" is out of sync (stored: a, assume: 9)");
 	berth_error_finish(&err);
 	ck_assert_int_eq(berth_pv_assume_cache_assume(cache, assumed, NULL), 0);
 	ck_assert_int_eq(berth_pv_assume_cache_get_pv(cache, BERTH_STR("v"), &pv, NULL), 0);

@@ -23,8 +23,8 @@ START_TEST(test_csi_translator__translates_a_volume)
 	const struct berth_csi_translator_ops *ops = berth_csi_translator();
 	struct berth_object *disk = cluster_object(
 		VOLUME("'" ZONE "':'us-c1-a'", "'gcePersistentDisk':{'pdName':'data'}"));
-	struct berth_object *csi = cluster_object(
-		VOLUME("", "'csi':{'driver':'x','volumeHandle':'h'}"));
+	struct berth_object *csi =
+		cluster_object(VOLUME("", "'csi':{'driver':'x','volumeHandle':'h'}"));
 	struct berth_object *translated = NULL;
 	struct berth_str driver;
 	struct berth_str volume_handle;
@@ -52,8 +52,8 @@ START_TEST(test_csi_translator__translates_a_volume)
 	ck_assert_int_eq(berth_csi_translator_translate_in_tree_pv_to_csi(
 				 berth_object_pv(csi), &translated, &err),
 		BERTH_ERR_NOT_FOUND);
-	ck_assert_str_eq(berth_error_message(&err),
-		"could not find in-tree plugin translation logic for v");
+	ck_assert_str_eq(
+		berth_error_message(&err), "could not find in-tree plugin translation logic for v");
 	berth_error_finish(&err);
 	berth_object_release(disk);
 	berth_object_release(csi);
@@ -63,16 +63,16 @@ END_TEST
 /* seed 004.72 */
 START_TEST(test_csi_translator__reports_what_cannot_be_translated)
 {
-	struct berth_object *disk = cluster_object(VOLUME(
-		"", "'azureDisk':{'diskName':'d','diskURI':'u','kind':'Dedicated'}"));
+	struct berth_object *disk = cluster_object(
+		VOLUME("", "'azureDisk':{'diskName':'d','diskURI':'u','kind':'Dedicated'}"));
 	struct berth_object *translated = NULL;
 	struct berth_error err = BERTH_ERROR_INIT;
 
 	ck_assert_int_lt(berth_csi_translator_translate_in_tree_pv_to_csi(
 				 berth_object_pv(disk), &translated, &err),
 		0);
-	ck_assert_str_eq(berth_error_message(&err),
-		"kind(Dedicated) is not supported in csi migration");
+	ck_assert_str_eq(
+		berth_error_message(&err), "kind(Dedicated) is not supported in csi migration");
 	ck_assert_ptr_null(translated);
 	berth_error_finish(&err);
 	berth_object_release(disk);
@@ -111,9 +111,9 @@ START_TEST(test_csi_translator__names_in_tree_plugins)
 					 berth_object_pv(object), NULL, &name, NULL),
 			0);
 		cluster_expect(name, rows[i].name);
-		ck_assert_int_eq(berth_csi_translator_get_in_tree_plugin_name_from_spec(NULL,
-					 berth_pod_volume_at(berth_object_pod(pod), 0), &name,
-					 NULL),
+		ck_assert_int_eq(
+			berth_csi_translator_get_in_tree_plugin_name_from_spec(
+				NULL, berth_pod_volume_at(berth_object_pod(pod), 0), &name, NULL),
 			0);
 		cluster_expect(name, rows[i].name);
 		berth_object_release(pod);
@@ -132,8 +132,8 @@ START_TEST(test_csi_translator__names_in_tree_plugins)
 	ck_assert_str_eq(berth_error_message(&err),
 		"could not find in-tree plugin name from persistent volume v");
 	berth_error_finish(&err);
-	ck_assert_int_eq(berth_csi_translator_get_in_tree_plugin_name_from_spec(NULL,
-				 berth_pod_volume_at(berth_object_pod(pod), 0), &name, &err),
+	ck_assert_int_eq(berth_csi_translator_get_in_tree_plugin_name_from_spec(
+				 NULL, berth_pod_volume_at(berth_object_pod(pod), 0), &name, &err),
 		BERTH_ERR_NOT_FOUND);
 	ck_assert_str_eq(
 		berth_error_message(&err), "could not find in-tree plugin name from volume w");
