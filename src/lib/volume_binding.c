@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "berth/volume_binding.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -239,7 +238,8 @@ static enum berth_queueing_hint ask_hint(struct berth_plugin *plugin, uint32_t i
 		return ask_hint(plugin, index, pod, old_object, new_object, err); \
 	}
 HINT(0)
-HINT(1) HINT(2) HINT(3) HINT(4) HINT(5) HINT(6)
+HINT(1)
+HINT(2) HINT(3) HINT(4) HINT(5) HINT(6)
 
 	/** The in-tree list, with hints that take public plugins. */
 	static void fill_events(struct own_binding *own)
@@ -471,47 +471,4 @@ int berth_volume_binding_replace_binder(struct berth_framework *framework,
 	}
 	bt_volume_binding_set_binder(plugin, bt_outside_binder_own(binder));
 	return BERTH_OK;
-}
-
-/* --- results --- */
-
-static const struct bt_str *sorted_names(
-	const struct berth_pre_filter_result *result, struct bt_arena *arena)
-{
-	struct bt_str *names = BT_ARENA_NEW_ARRAY(arena, struct bt_str, result->count);
-
-	for (uint32_t i = 0; i < result->count; i++) {
-		names[i] = result->names[i];
-	}
-	if (result->count > 1) {
-		qsort(names, result->count, sizeof(names[0]), bt_str_compare_qsort);
-	}
-	return names;
-}
-
-struct berth_pre_filter_result berth_pre_filter_result_merge(
-	const struct berth_pre_filter_result *a, const struct berth_pre_filter_result *b,
-	struct berth_arena *arena)
-{
-	struct berth_pre_filter_result merged = {.restricted = a->restricted || b->restricted};
-	const struct berth_pre_filter_result *all = a->restricted ? a : b;
-	bool both = a->restricted && b->restricted;
-	const struct bt_str *others;
-	struct bt_str *names;
-
-	if (!merged.restricted) {
-		return merged;
-	}
-	names = BT_ARENA_NEW_ARRAY(bt_arena_of(arena), struct bt_str, all->count);
-	others = both ? sorted_names(b, bt_arena_of(arena)) : NULL;
-	for (uint32_t i = 0; i < all->count; i++) {
-		if (!both ||
-			(b->count != 0 &&
-				bsearch(&all->names[i], others, b->count, sizeof(others[0]),
-					bt_str_compare_qsort) != NULL)) {
-			names[merged.count++] = all->names[i];
-		}
-	}
-	merged.names = names;
-	return merged;
 }
