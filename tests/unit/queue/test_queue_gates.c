@@ -279,6 +279,30 @@ START_TEST(test_queue_gates__section_6_asked_before_backoff_and_not_after)
 }
 END_TEST
 
+/** Spec 08 section 12: the gate of a preemption that is under way opens without an event. */
+START_TEST(test_queue_gates__leftover_flush_asks_gates_that_open_silently)
+{
+	struct fake fakes[] = {
+		queue_rejector("A", wakes_on_node, BT_ARRAY_LENGTH(wakes_on_node), true)};
+	const struct queue_setup setup = {
+		.config = queue_profiles("default-scheduler=A"), .fakes = fakes, .fake_count = 1};
+	struct queue_fixture queue;
+
+	fakes[0].ops.gate_opens_silently = true;
+	fake_answer(&fakes[0], FAKE_PRE_ENQUEUE, BT_STATUS_UNSCHEDULABLE, "a");
+	queue_init_with(&queue, &setup);
+	(void)queue_add(&queue, POD("a"));
+	queue.now_ns += 400 * QUEUE_SECOND;
+	bt_queue_flush_unschedulable(queue.queue, queue.now_ns);
+	queue_expect(&queue, "gated a"); /* asked, and still closed */
+	fake_answer(&fakes[0], FAKE_PRE_ENQUEUE, BT_STATUS_SUCCESS, NULL);
+	queue.now_ns += 400 * QUEUE_SECOND;
+	bt_queue_flush_unschedulable(queue.queue, queue.now_ns);
+	queue_expect(&queue, "active a");
+	queue_finish(&queue);
+}
+END_TEST
+
 BT_TEST_MAIN("queue_gates", test_queue_gates__edge_04_14_gated_from_the_start,
 	test_queue_gates__edge_04_15_gates_removed,
 	test_queue_gates__edge_04_16_one_of_two_gates_removed,
@@ -289,6 +313,7 @@ BT_TEST_MAIN("queue_gates", test_queue_gates__edge_04_14_gated_from_the_start,
 	test_queue_gates__edge_04_21_leftover_flush_helps_pods_in_flight,
 	test_queue_gates__edge_04_29_activated_but_still_gated,
 	test_queue_gates__edge_04_47_ungated_by_an_event_never_backs_off,
+	test_queue_gates__leftover_flush_asks_gates_that_open_silently,
 	test_queue_gates__section_6_gating_plugin_is_asked_first,
 	test_queue_gates__section_6_an_error_gates_too,
 	test_queue_gates__section_6_asked_before_backoff_and_not_after)
