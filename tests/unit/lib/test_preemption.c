@@ -401,6 +401,33 @@ START_TEST(test_preemption__removal_can_be_replaced)
 }
 END_TEST
 
+/* seed 002.10: nominations in the way are cleared whoever removes the victims */
+START_TEST(test_preemption__lower_nominations_are_cleared)
+{
+	struct berth_post_filter_result result;
+	struct world world;
+	char log[128] = "";
+	char requests[256];
+	uint64_t id = 0;
+
+	init(&world, "", NULL);
+	cluster_put(world.engine,
+		"{'apiVersion':'v1','kind':'Pod','metadata':{'name':'lower','namespace':'d','uid':"
+		"'uid-lower'},'spec':{'schedulerName':'default-scheduler','priority':50,"
+		"'containers':[{'name':'c'}]},'status':{'nominatedNodeName':'n2'}}");
+	world.preemption->preempt_pod = note_victim;
+	world.preemption->context = log;
+	expect(&world,
+		berth_preemption_preempt(
+			world.preemption, world.state, world.pod, world.statuses, &result),
+		"Success: ");
+	cluster_expect(result.nominated_node_name, "n2");
+	drain(&world, requests, sizeof(requests), &id);
+	ck_assert_str_eq(requests, " 1:lower");
+	finish(&world);
+}
+END_TEST
+
 /** --- decisions of a plugin's own --- */
 
 static void offset_one(struct berth_preemption *preemption, uint32_t node_count,
@@ -592,5 +619,5 @@ BT_TEST_MAIN("lib_preemption", test_preemption__dry_run, test_preemption__select
 	test_preemption__disruption_budgets, test_preemption__nominates_a_node,
 	test_preemption__no_result_and_error, test_preemption__no_result_and_unschedulable,
 	test_preemption__a_result_and_unschedulable, test_preemption__removal_can_be_replaced,
-	test_preemption__decisions_can_be_replaced, test_preemption__victims_can_be_chosen,
-	test_preemption__waits_for_a_terminating_victim)
+	test_preemption__lower_nominations_are_cleared, test_preemption__decisions_can_be_replaced,
+	test_preemption__victims_can_be_chosen, test_preemption__waits_for_a_terminating_victim)

@@ -272,6 +272,44 @@ START_TEST(test_volume_binder__eligible_nodes_are_those_without_conflict)
 }
 END_TEST
 
+/* seed 004.43: a node that stands alone is the one of its name */
+START_TEST(test_volume_binder__finds_nodes_by_name)
+{
+	struct volumes volumes;
+	struct berth_pod_volumes *found = NULL;
+	struct berth_conflict_reasons reasons;
+	struct berth_error err = BERTH_ERROR_INIT;
+
+	volumes_init(&volumes, CLUSTER_CONFIG("", ""));
+	cluster_put(volumes.engine, VOLUME("b", "1", "late", "2Gi", ON_NODE("n1")));
+	cluster_put(volumes.engine, BOUND_CLAIM("bound", "1", "late", "b"));
+	struct berth_volume_binder *binder =
+		berth_volume_binder_create(volumes.handle, NULL, NULL, NULL);
+	struct berth_pod_info *pod = volumes_pod(&volumes, "a", POD_VOLUME("bound"));
+	struct berth_pod_volume_claims claims = claims_of(&volumes, binder, pod);
+	struct berth_object *node =
+		cluster_object("{'apiVersion':'v1','kind':'Node','metadata':{'name':'n2'}}");
+	struct berth_node_info *alone = berth_node_info_create(NULL, 0);
+
+	ck_assert_int_eq(berth_volume_binder_find_pod_volumes(binder, pod, &claims, alone,
+				 volumes.arena, &found, &reasons, &err),
+		BERTH_ERR_NOT_FOUND);
+	ck_assert_str_eq(berth_error_message(&err), "node \"\" not found");
+	berth_error_finish(&err);
+	ck_assert_int_eq(berth_node_info_set_node(alone, node, NULL), 0);
+	ck_assert_int_eq(berth_volume_binder_find_pod_volumes(binder, pod, &claims, alone,
+				 volumes.arena, &found, &reasons, &err),
+		0);
+	ck_assert_uint_eq(reasons.count, 1);
+	ck_assert_int_eq(reasons.items[0], BERTH_CONFLICT_REASON_NODE_CONFLICT);
+	berth_node_info_destroy(alone);
+	berth_object_release(node);
+	berth_framework_pod_destroy(pod);
+	berth_volume_binder_destroy(binder);
+	volumes_finish(&volumes);
+}
+END_TEST
+
 /* seed 004.44, 004.45 */
 START_TEST(test_volume_binder__assumes_and_reverts)
 {
@@ -513,5 +551,5 @@ END_TEST
 BT_TEST_MAIN("lib_volume_binder", test_volume_binder__reasons, test_volume_binder__sorts_claims,
 	test_volume_binder__finds_volumes_that_there_are, test_volume_binder__checks_free_storage,
 	test_volume_binder__eligible_nodes_are_those_without_conflict,
-	test_volume_binder__assumes_and_reverts, test_volume_binder__writes_and_waits,
-	test_volume_binder__takes_listers_and_a_client)
+	test_volume_binder__finds_nodes_by_name, test_volume_binder__assumes_and_reverts,
+	test_volume_binder__writes_and_waits, test_volume_binder__takes_listers_and_a_client)

@@ -62,15 +62,38 @@ const char *preemption_dry_run(struct preemption_fixture *fixture, const struct 
 	return candidates_text(fixture, found.candidates, found.count);
 }
 
+/** The node as it is, handed in: the same answer. The cycle is that of the dry run. */
+static void check_handed_in(struct preemption_fixture *fixture, const struct bt_pod_info *pod,
+	const char *node, const char *expected)
+{
+	struct bt_preemption_candidate found = {0};
+	struct bt_strbuf text = {0};
+	struct bt_node_info info;
+
+	bt_node_info_init(&info, fixture->state, preemption_slot(fixture, node));
+
+	struct bt_status status = bt_evaluator_select_victims(
+		fixture->evaluator, &fixture->cycle, pod, &info, &found);
+	if (bt_status_is_success(&status) && found.victim_count != 0) {
+		append_candidate(fixture, &text, &found);
+		ck_assert_str_eq(bt_strbuf_c(&text), expected);
+	} else {
+		ck_assert_str_eq(expected, "none");
+	}
+	bt_strbuf_finish(&text);
+}
+
 const char *preemption_select_victims(
 	struct preemption_fixture *fixture, const char *pod, const char *node)
 {
-	const char *text =
-		preemption_dry_run(fixture, preemption_pending(fixture, pod), node, 0, 1);
+	const struct bt_pod_info *pending = preemption_pending(fixture, pod);
+	const char *text = preemption_dry_run(fixture, pending, node, 0, 1);
 
 	if (strcmp(text, "none") != 0) {
+		check_handed_in(fixture, pending, node, text + strlen(node));
 		return text + strlen(node);
 	}
+	check_handed_in(fixture, pending, node, text);
 	ck_assert_uint_eq(fixture->evaluator->statuses.entries.count, 1);
 	return preemption_status_text(
 		fixture, fixture->evaluator->statuses.entries.items[0].status);

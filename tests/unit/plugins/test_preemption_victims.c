@@ -322,6 +322,35 @@ START_TEST(test_preemption__edge_08_53_queued_nomination)
 }
 END_TEST
 
+START_TEST(test_preemption__node_that_is_handed_in)
+{
+	struct preemption_fixture fixture;
+	struct bt_preemption_candidate found = {0};
+	struct bt_pod_info gone;
+	struct bt_node_info node;
+
+	preemption_init(&fixture, NULL);
+	preemption_add_node(&fixture, "node1", "'cpu':'500m','pods':'10'");
+	preemption_add_pods(&fixture, "node1", "p1:low,cpu=100m p2:mid,cpu=300m");
+
+	const struct bt_pod_info *pod = preemption_pending(&fixture, "p:hi,cpu=400m");
+	ck_assert_str_eq(preemption_dry_run(&fixture, pod, "node1", 0, 1), "node1[p2]");
+	/* As if p2 were gone and a pending pod were there: only p1 is left to go. */
+	bt_node_info_init(&node, fixture.state, preemption_slot(&fixture, "node1"));
+	bt_pod_info_from_record(fixture.state, preemption_pod_id(&fixture, "p2"), &gone);
+	ck_assert_int_eq(bt_node_info_remove_pod(&node, &fixture.arena, &gone, NULL), 0);
+	bt_node_info_add_pod(&node, &fixture.arena, preemption_pending(&fixture, "q:low,cpu=100m"));
+
+	struct bt_status status =
+		bt_evaluator_select_victims(fixture.evaluator, &fixture.cycle, pod, &node, &found);
+	ck_assert(bt_status_is_success(&status));
+	ck_assert_uint_eq(found.victim_count, 1);
+	ck_assert_uint_eq(found.victims[0], preemption_pod_id(&fixture, "p1"));
+	ck_assert_uint_eq(bt_node_info_pod_count(&node), 2); /* it is what it was */
+	preemption_finish(&fixture);
+}
+END_TEST
+
 BT_TEST_MAIN("preemption_victims", test_preemption__edge_08_12_more_important_pod_tried_first,
 	test_preemption__edge_08_13_two_victims_in_order,
 	test_preemption__edge_08_14_later_started_pod_goes,
@@ -335,4 +364,4 @@ BT_TEST_MAIN("preemption_victims", test_preemption__edge_08_12_more_important_po
 	test_preemption__edge_08_51_unstarted_pods_come_out_reversed,
 	test_preemption__many_unstarted_pods,
 	test_preemption__edge_08_52_nomination_outside_the_queue,
-	test_preemption__edge_08_53_queued_nomination)
+	test_preemption__edge_08_53_queued_nomination, test_preemption__node_that_is_handed_in)
