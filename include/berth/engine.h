@@ -45,6 +45,14 @@ enum berth_tie_policy {
 /** Receives lines that upstream logs as errors. The line is borrowed for the call. */
 typedef void (*berth_warn_fn)(void *context, struct berth_str line);
 
+/**
+ * Receives lines that upstream logs at a verbosity (0: always), for example that an extender was
+ * skipped. The line is borrowed for the call.
+ */
+typedef void (*berth_log_fn)(void *context, int verbosity, struct berth_str line);
+
+struct berth_extender_transport;
+
 /** Start from BERTH_ENGINE_OPTIONS_INIT. */
 struct berth_engine_options {
 	size_t size;                      /**< sizeof(struct berth_engine_options) */
@@ -58,12 +66,18 @@ struct berth_engine_options {
 	const struct berth_registry *registry;
 	berth_warn_fn warn; /**< NULL: nobody listens */
 	void *warn_context; /**< handed to warn */
+	berth_log_fn log;   /**< NULL: nobody listens */
+	void *log_context;  /**< handed to log */
+	/** How the configuration's extenders are asked (extender.h); NULL: pods are scheduled as if
+	 * there were none. Copied. */
+	const struct berth_extender_transport *extender_transport;
 };
 
 /** The defaults. */
 #define BERTH_ENGINE_OPTIONS_INIT \
 	{ \
-		sizeof(struct berth_engine_options), BERTH_TIE_HEAP, 0, false, -1, 0, 0, 0 \
+		sizeof(struct berth_engine_options), BERTH_TIE_HEAP, 0, false, -1, 0, 0, 0, 0, 0, \
+			0 \
 	}
 
 /**

@@ -49,6 +49,7 @@ void berth_cache_destroy(struct berth_cache *cache)
 	bt_vec_finish(&cache->pods);
 	bt_vec_finish(&cache->nodes);
 	bt_departed_finish(&cache->departed);
+	bt_node_tree_finish(&cache->tree);
 	bt_free(cache);
 }
 

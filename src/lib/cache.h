@@ -4,6 +4,7 @@
 /** Between the files of the public cache. */
 #include "base/map.h"
 #include "berth/cache.h"
+#include "berth/snapshot.h"
 #include "lib/aggregate.h"
 #include "state/state.h"
 
@@ -35,12 +36,22 @@ struct bt_departed_table {
 	struct bt_map index;             /* hash of uid -> place in ring */
 };
 
+/** Walk over the nodes in their order. */
+struct berth_node_tree {
+	const struct bt_state *state;
+	BT_VEC(uint32_t) round; /* slots */
+	uint32_t next;
+};
+
+void bt_node_tree_finish(struct berth_node_tree *tree);
+
 struct berth_cache {
 	struct bt_state *state;
 	BT_VEC(struct bt_cache_pod) pods;   /* by pod id */
 	BT_VEC(struct bt_cache_node) nodes; /* by slot */
 	struct bt_departed_table departed;
 	int64_t assume_ttl_ns; /* 0: no expiry */
+	struct berth_node_tree tree;
 };
 
 void bt_departed_init(struct bt_departed_table *table);

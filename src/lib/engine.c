@@ -122,6 +122,7 @@ int berth_engine_create(struct berth_config *config, const struct berth_engine_o
 	bt_requests_init(&engine->requests, options.warn, options.warn_context);
 	bt_map_init(&engine->notes_by_key, hash_of_note, engine);
 	bt_object_store_init(&engine->nodes);
+	bt_lib_extenders_init(&engine->extenders, &options, &inside);
 	int result = bt_scheduler_create(
 		bt_config_of(config), &inside, &engine->requests.writer, &engine->scheduler, err);
 	if (result < 0) {
@@ -129,6 +130,8 @@ int berth_engine_create(struct berth_config *config, const struct berth_engine_o
 		return result;
 	}
 	engine->requests.scheduler = engine->scheduler;
+	bt_lib_extenders_attach(
+		&engine->extenders, &bt_scheduler_engine(engine->scheduler)->extenders);
 	*out_engine = engine;
 	return BERTH_OK;
 }
@@ -140,6 +143,7 @@ void berth_engine_destroy(struct berth_engine *engine)
 	}
 	bt_scheduler_destroy(engine->scheduler);
 	bt_requests_finish(&engine->requests);
+	bt_lib_extenders_finish(&engine->extenders);
 	bt_object_store_finish(&engine->nodes);
 	for (uint32_t i = 0; i < engine->notes.count; i++) {
 		bt_free(engine->notes.items[i].key);

@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "berth/engine.h"
 #include "berth/scheduling_cycle.h"
+#include "lib/extender.h"
 #include "lib/requests.h"
 #include "sched/scheduler.h"
 
@@ -23,6 +24,7 @@ struct berth_engine {
 	struct bt_map notes_by_key;
 	bool started; /* the queue's clock runs */
 	struct berth_trace trace;
+	struct bt_lib_extenders extenders;
 };
 
 /** NULL: the pod's last attempt did not fail. Borrowed until the next attempt. */
