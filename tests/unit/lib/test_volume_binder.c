@@ -548,8 +548,65 @@ START_TEST(test_volume_binder__takes_listers_and_a_client)
 }
 END_TEST
 
+/** Assumed on n1 and given to bind once. */
+static int bind_once(
+	const struct volumes *volumes, struct berth_volume_binder *binder, struct berth_error *err)
+{
+	struct berth_pod_info *pod = volumes_pod(volumes, "p", POD_VOLUME("c"));
+	struct berth_pod_volume_claims claims = claims_of(volumes, binder, pod);
+	struct berth_pod_volumes *found = find(volumes, binder, pod, &claims, "n1", 0);
+	bool all_bound = true;
+
+	ck_assert_int_eq(berth_volume_binder_assume_pod_volumes(binder, pod, BERTH_STR("n1"), found,
+				 volumes->arena, &all_bound, NULL),
+		0);
+	int result = berth_volume_binder_bind_pod_volumes(
+		binder, pod, BERTH_STR("n1"), found, volumes->arena, err);
+	berth_framework_pod_destroy(pod);
+	return result;
+}
+
+/* seed 004.46, 004.68 */
+START_TEST(test_volume_binder__binding_can_fail)
+{
+	struct berth_volume_binder_options options = BERTH_VOLUME_BINDER_OPTIONS_INIT;
+	struct client client = {.pod_gone = false};
+	struct berth_volume_binder_listers listers = {
+		.client_context = &client,
+		.bind_volume = bind_volume,
+		.select_node = select_node,
+	};
+	struct volumes volumes;
+	struct berth_error err = BERTH_ERROR_INIT;
+
+	volumes_init(&volumes, CLUSTER_CONFIG("", ""));
+	cluster_put(volumes.engine, VOLUME("f", "1", "late", "3Gi", ""));
+	cluster_put(volumes.engine, CLAIM("c", "late"));
+	struct berth_volume_binder *binder =
+		berth_volume_binder_create(volumes.handle, &listers, NULL, NULL);
+	ck_assert_int_eq(bind_once(&volumes, binder, &err), BERTH_ERR_IO);
+	ck_assert_str_eq(berth_error_message(&err), "no volumes today");
+	berth_error_finish(&err);
+	/* What was not written is not assumed any more: it can be assumed again. */
+	ck_assert_int_eq(bind_once(&volumes, binder, NULL), BERTH_ERR_IO);
+	ck_assert_uint_eq(berth_volume_binder_stage_errors(binder, BERTH_VOLUME_STAGE_BIND), 2);
+	berth_volume_binder_destroy(binder);
+	/* No time to wait. */
+	cluster_put(volumes.engine, CLAIM_WITH("c", "2", "", "made", ""));
+	options.bind_timeout_ns = 0;
+	binder = berth_volume_binder_create(volumes.handle, &listers, NULL, &options);
+	ck_assert_int_lt(bind_once(&volumes, binder, &err), 0);
+	ck_assert_str_eq(berth_error_message(&err), "binding volumes: context deadline exceeded");
+	berth_error_finish(&err);
+	ck_assert_str_eq(client.log, "c@n1 version 2");
+	berth_volume_binder_destroy(binder);
+	volumes_finish(&volumes);
+}
+END_TEST
+
 BT_TEST_MAIN("lib_volume_binder", test_volume_binder__reasons, test_volume_binder__sorts_claims,
 	test_volume_binder__finds_volumes_that_there_are, test_volume_binder__checks_free_storage,
 	test_volume_binder__eligible_nodes_are_those_without_conflict,
 	test_volume_binder__finds_nodes_by_name, test_volume_binder__assumes_and_reverts,
-	test_volume_binder__writes_and_waits, test_volume_binder__takes_listers_and_a_client)
+	test_volume_binder__writes_and_waits, test_volume_binder__takes_listers_and_a_client,
+	test_volume_binder__binding_can_fail)
