@@ -36,8 +36,7 @@ COMPLETE = (
     List("01b-resources", "01b"),
     List("02-framework", "02"),
     List("03-cycle", "03", partial={
-        39: "pod groups of bound pods: pod groups are not scheduled yet",
-        53: "batch hints: the cycle takes none yet"}),
+        39: "pod groups of bound pods: pod groups are not scheduled yet"}),
     List("03b-cache", "03b"),
     List("04-queue", "04"),
     List("05-plugins-node", "05", partial={

@@ -55,6 +55,7 @@ static void drop_list(struct bt_batch *batch)
 		bt_symbol_unref(batch->symbols, batch->nodes.items[i]);
 	}
 	batch->nodes.count = 0;
+	batch->totals.count = 0;
 	batch->next = 0;
 	bt_free(batch->signature);
 	batch->signature = NULL;
@@ -70,8 +71,65 @@ void bt_batch_finish(struct bt_batch *batch)
 	drop_list(batch);
 	bt_symbol_unref(batch->symbols, batch->last_node);
 	bt_vec_finish(&batch->nodes);
+	bt_vec_finish(&batch->totals);
 	*batch = (struct bt_batch){.last_node = BT_SYM_NONE};
 }
+
+/* --- the order of the nodes: spec 03 section 7 --- */
+
+static void swap(struct bt_batch *batch, uint32_t a, uint32_t b)
+{
+	bt_sym node = batch->nodes.items[a];
+	int64_t total = batch->totals.items[a];
+
+	batch->nodes.items[a] = batch->nodes.items[b];
+	batch->totals.items[a] = batch->totals.items[b];
+	batch->nodes.items[b] = node;
+	batch->totals.items[b] = total;
+}
+
+static void sift(struct bt_batch *batch, uint32_t at, uint32_t count)
+{
+	const int64_t *totals = batch->totals.items;
+
+	for (uint32_t child = 2 * at + 1; child < count; child = 2 * at + 1) {
+		if (child + 1 < count && totals[child + 1] > totals[child]) {
+			child++;
+		}
+		if (totals[child] <= totals[at]) {
+			return;
+		}
+		swap(batch, at, child);
+		at = child;
+	}
+}
+
+/** The chosen node leaves first; the others follow as the heap would give them. */
+static void rank(struct bt_batch *batch)
+{
+	uint32_t count = batch->nodes.count;
+
+	for (uint32_t i = count / 2; i-- > 0;) {
+		sift(batch, i, count);
+	}
+	for (uint32_t left = count; left-- > 1;) {
+		swap(batch, 0, left);
+		sift(batch, 0, left);
+	}
+	for (uint32_t i = 0; i < count / 2; i++) {
+		swap(batch, i, count - 1 - i);
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		if (bt_sym_equal(batch->nodes.items[i], batch->ranked_without)) {
+			bt_symbol_unref(batch->symbols, batch->nodes.items[i]);
+			bt_vec_remove_ordered(&batch->nodes, i);
+			break;
+		}
+	}
+	batch->totals.count = 0;
+}
+
+/* --- hints --- */
 
 /** The tests that need no node, in upstream's order. */
 static enum bt_batch_flush check_list(
@@ -124,6 +182,9 @@ struct bt_str bt_batch_get_hint(struct bt_batch *batch, struct bt_framework *fra
 	if (*out_flush != BT_BATCH_FLUSH_NONE) {
 		return BT_STR("");
 	}
+	if (batch->totals.count != 0) {
+		rank(batch);
+	}
 	return bt_symbol_text(batch->symbols, batch->nodes.items[batch->next++]);
 }
 
@@ -131,6 +192,8 @@ enum bt_batch_attempt bt_batch_store(struct bt_batch *batch, const struct bt_bat
 	int64_t now_ns, enum bt_batch_flush *out_flush)
 {
 	bt_sym chosen = bt_symbol_ref_str(batch->symbols, result->chosen);
+
+	uint32_t left = result->other_count - (result->totals != NULL && result->other_count != 0);
 
 	*out_flush = BT_BATCH_FLUSH_NONE;
 	bt_symbol_unref(batch->symbols, batch->last_node);
@@ -145,11 +208,15 @@ enum bt_batch_attempt bt_batch_store(struct bt_batch *batch, const struct bt_bat
 		(void)bt_symbol_ref(batch->symbols, result->others[i]);
 	}
 	drop_list(batch);
-	if (result->signature.data != NULL && result->other_count > 0) {
+	if (result->signature.data != NULL && left > 0) {
 		bt_vec_reserve(&batch->nodes, result->other_count);
 		for (uint32_t i = 0; i < result->other_count; i++) {
 			bt_vec_push(&batch->nodes, result->others[i]);
 		}
+		for (uint32_t i = 0; result->totals != NULL && i < result->other_count; i++) {
+			bt_vec_push(&batch->totals, result->totals[i]);
+		}
+		batch->ranked_without = chosen;
 		batch->signature = bt_strndup(result->signature.data, result->signature.length);
 		batch->signature_length = result->signature.length;
 		batch->created_ns = now_ns;
@@ -158,8 +225,8 @@ enum bt_batch_attempt bt_batch_store(struct bt_batch *batch, const struct bt_bat
 		for (uint32_t i = 0; i < result->other_count; i++) {
 			bt_symbol_unref(batch->symbols, result->others[i]);
 		}
-		*out_flush = result->other_count == 0 ? BT_BATCH_FLUSH_EMPTY_LIST
-						      : BT_BATCH_FLUSH_POD_NOT_BATCHABLE;
+		*out_flush =
+			left == 0 ? BT_BATCH_FLUSH_EMPTY_LIST : BT_BATCH_FLUSH_POD_NOT_BATCHABLE;
 	}
 	return result->hint.length > 0 ? BT_BATCH_HINT_NOT_USED : BT_BATCH_NO_HINT;
 }

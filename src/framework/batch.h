@@ -49,8 +49,10 @@ struct bt_batch {
 	bool has_list;
 	char *signature; /* owned */
 	uint32_t signature_length;
-	BT_VEC(bt_sym) nodes; /* best first; references held */
-	uint32_t next;        /* nodes before it are used up */
+	BT_VEC(bt_sym) nodes;   /* best first; references held */
+	BT_VEC(int64_t) totals; /* of nodes that nobody put in order yet: all that were scored */
+	bt_sym ranked_without;  /* then: the one that was chosen */
+	uint32_t next;          /* nodes before it are used up */
 	int64_t created_ns;
 	/* The last cycle that chose a node. */
 	bool has_last;
@@ -76,6 +78,12 @@ struct bt_batch_result {
 	struct bt_str chosen;
 	const bt_sym *others; /* names of the other feasible nodes, best first */
 	uint32_t other_count;
+	/**
+	 * When not NULL: others are all feasible nodes in search order, the chosen one among them,
+	 * with their totals. They are ranked as upstream's heap does when a hint is wanted, which
+	 * is rarely.
+	 */
+	const int64_t *totals;
 	uint64_t cycle_count;
 };
 

@@ -85,6 +85,9 @@ static void choose_from_list(
 	const uint64_t *numbers =
 		run->extension.active ? bt_cycle_ask_priorities(run, totals) : NULL;
 	uint32_t best = bt_choose_node_by(run->engine, slots, totals, numbers, count);
+	run->ranked = slots;
+	run->totals = totals;
+	run->ranked_count = count;
 	set_scheduled(run->result, slots[best], totals[best], count, explicit_count);
 }
 
@@ -205,6 +208,28 @@ static uint32_t choose_by_policy(struct bt_cycle_run *run, int32_t best_total)
 	return best;
 }
 
+/** What a list would have shown: the feasible nodes in search order. */
+static void rank_columns(struct bt_cycle_run *run)
+{
+	const struct bt_snapshot *snapshot = &run->engine->state->snapshot;
+	const struct bt_plan *plan = run->plan;
+	uint32_t *ranked = BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, plan->feasible_count);
+	int64_t *totals = BT_ARENA_NEW_ARRAY(run->cycle->arena, int64_t, plan->feasible_count);
+	uint32_t position = run->start_index;
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < snapshot->count; i++) {
+		uint32_t slot = snapshot->list[position];
+		position = position + 1 == snapshot->count ? 0 : position + 1;
+		if (plan->total[slot] != BT_TOTAL_INFEASIBLE) {
+			ranked[count] = slot;
+			totals[count++] = plan->total[slot];
+		}
+	}
+	run->ranked = ranked;
+	run->totals = totals;
+	run->ranked_count = count;
+}
+
 static void choose_from_columns(struct bt_cycle_run *run)
 {
 	struct bt_plan *plan = run->plan;
@@ -231,15 +256,21 @@ static void choose_from_columns(struct bt_cycle_run *run)
 		? choose_by_heap(run, best_total)
 		: choose_by_policy(run, best_total);
 	set_scheduled(run->result, slot, best_total, plan->feasible_count, explicit_count);
+	if (bt_cycle_wants_ranking(run)) {
+		rank_columns(run);
+	}
 }
 
 /** --- the search of spec 03 section 3.4 --- */
 
-/** The nominated node if it is one of those that are searched; BT_SLOT_NONE otherwise. */
+/** The nominated or hinted node if it is one of those that are searched; BT_SLOT_NONE otherwise. */
 static uint32_t find_nominated_node(const struct bt_cycle_run *run)
 {
 	const struct bt_state *state = run->engine->state;
 	struct bt_str name = run->pod->nominated_node_name;
+	if (name.length == 0) {
+		name = run->hint;
+	}
 	uint32_t slot = name.length != 0 ? bt_state_snapshot_find(state, name) : BT_SLOT_NONE;
 	if (slot == BT_SLOT_NONE || !state->nodes.rows[slot].in_snapshot) {
 		return BT_SLOT_NONE;
@@ -251,7 +282,8 @@ static uint32_t find_nominated_node(const struct bt_cycle_run *run)
 	return slot;
 }
 
-/** A nominated pod tries its node alone first. true: that decided the cycle. */
+/** A nominated pod, or one with a hint, tries its node alone first. true: that decided the cycle.
+ */
 static bool try_nominated_node(struct bt_cycle_run *run)
 {
 	uint32_t slot = find_nominated_node(run);
@@ -379,6 +411,7 @@ static void decide(struct bt_cycle_run *run)
 		run->verdict = bt_plan_cycle_verdicts(run->plan, engine, run->cycle, run->pod);
 	}
 	bt_cycle_mark_nominated(run);
+	bt_cycle_take_hint(run);
 	if (try_nominated_node(run)) {
 		return;
 	}
@@ -407,8 +440,9 @@ static void begin_result(struct bt_engine *engine, struct bt_framework *framewor
 		bt_status_code_only(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE);
 }
 
-void bt_engine_schedule(struct bt_engine *engine, struct bt_framework *framework,
-	const struct bt_pod_info *pod, struct bt_schedule_result *out_result)
+void bt_engine_schedule_queued(struct bt_engine *engine, struct bt_framework *framework,
+	const struct bt_pod_info *pod, const struct bt_queued_attempt *attempt,
+	struct bt_schedule_result *out_result)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
 	if (bt_state_refresh_snapshot(engine->state, &err) < 0) {
@@ -417,11 +451,18 @@ void bt_engine_schedule(struct bt_engine *engine, struct bt_framework *framework
 		set_error(out_result, &status);
 		return;
 	}
-	bt_engine_schedule_in_snapshot(engine, framework, pod, out_result);
+	bt_engine_schedule_in_snapshot(engine, framework, pod, attempt, out_result);
+}
+
+void bt_engine_schedule(struct bt_engine *engine, struct bt_framework *framework,
+	const struct bt_pod_info *pod, struct bt_schedule_result *out_result)
+{
+	bt_engine_schedule_queued(engine, framework, pod, NULL, out_result);
 }
 
 void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framework *framework,
-	const struct bt_pod_info *pod, struct bt_schedule_result *out_result)
+	const struct bt_pod_info *pod, const struct bt_queued_attempt *attempt,
+	struct bt_schedule_result *out_result)
 {
 	begin_result(engine, framework, out_result);
 	if (bt_search_node_count(engine->state) == 0) {
@@ -436,6 +477,7 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
 		.result = out_result,
 		.plan = bt_plan_get(engine, framework, pod),
 		.start_index = engine->next_start_node_index,
+		.attempt = attempt,
 	};
 	out_result->plan = run.plan;
 	if (run.plan != NULL) {
@@ -444,6 +486,9 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
 	bt_cycle_extension_init(&run);
 	out_result->extended = run.extension.active;
 	decide(&run);
+	if (out_result->outcome == BT_OUTCOME_SCHEDULED) {
+		bt_cycle_leave_ranking(&run);
+	}
 	bt_cycle_extension_finish(&run);
 	/* The list may have moved while it grew; the engine keeps it for the next cycle. */
 	engine->statuses = out_result->diagnosis.statuses;

@@ -34,6 +34,12 @@ struct bt_cycle_run {
 	struct bt_schedule_result *result;
 	struct bt_pre_filter_outcome pre_filter;
 	uint32_t start_index; /* rotation index at the start */
+	/* Opportunistic batching. */
+	const struct bt_queued_attempt *attempt; /* NULL: of no queue */
+	struct bt_str hint;                      /* the node to try first; "": none */
+	const uint32_t *ranked;                  /* the nodes that were scored, in search order */
+	const int64_t *totals;                   /* theirs */
+	uint32_t ranked_count;
 	struct bt_cycle_extension extension;
 };
 
@@ -48,6 +54,13 @@ struct bt_search_result bt_cycle_search(struct bt_cycle_run *run, struct bt_sear
 /** Totals of the feasible nodes; a status that is not Success ends the cycle. Spec 03 section 5. */
 struct bt_status bt_cycle_score(
 	struct bt_cycle_run *run, const uint32_t *slots, uint32_t count, int64_t *totals);
+
+/** Opportunistic batching: what the attempt before left for this pod. After PreFilter. */
+void bt_cycle_take_hint(struct bt_cycle_run *run);
+/** Leave the ranking for the next attempt. After a node was chosen. */
+void bt_cycle_leave_ranking(struct bt_cycle_run *run);
+/** Somebody may want to know how the nodes were ranked. */
+bool bt_cycle_wants_ranking(const struct bt_cycle_run *run);
 
 /* Extenders; all but init and finish only while run->extension.active. */
 

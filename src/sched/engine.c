@@ -51,6 +51,15 @@ static int build_profiles(struct bt_engine *engine, struct berth_error *err)
 	return result;
 }
 
+static void create_batches(struct bt_engine *engine)
+{
+	uint32_t count = engine->profiles.frameworks.count;
+	engine->batches = BT_NEW_ARRAY(struct bt_batch, count);
+	for (uint32_t i = 0; i < count; i++) {
+		bt_batch_init(&engine->batches[i], &engine->state->symbols);
+	}
+}
+
 int bt_engine_create(struct bt_config *config, const struct bt_engine_options *options,
 	struct bt_engine **out_engine, struct berth_error *err)
 {
@@ -68,6 +77,10 @@ int bt_engine_create(struct bt_config *config, const struct bt_engine_options *o
 	int result = build_profiles(engine, err);
 	engine->options.extra_plugins = NULL;
 	engine->options.extenders = NULL;
+	if (result == 0 &&
+		bt_gate_enabled(bt_config_gates(config), BT_GATE_OPPORTUNISTIC_BATCHING)) {
+		create_batches(engine);
+	}
 	if (options->extender_observer != NULL) {
 		engine->extenders.observer = *options->extender_observer;
 		engine->options.extender_observer = NULL;
@@ -90,6 +103,11 @@ void bt_engine_destroy(struct bt_engine *engine)
 	}
 	bt_vec_finish(&engine->statuses.entries);
 	bt_plan_cache_destroy(engine->plans);
+	for (uint32_t i = 0; engine->batches != NULL && i < engine->profiles.frameworks.count;
+		i++) {
+		bt_batch_finish(&engine->batches[i]);
+	}
+	bt_free(engine->batches);
 	bt_profiles_finish(&engine->profiles);
 	bt_extenders_finish(&engine->extenders);
 	bt_nominator_finish(&engine->nominator);

@@ -10,6 +10,7 @@
 
 #include "base/prng.h"
 #include "config/config.h"
+#include "framework/batch.h"
 #include "framework/framework.h"
 #include "framework/nominator.h"
 #include "sched/extender.h"
@@ -73,6 +74,8 @@ struct bt_engine {
 	struct bt_str preferred_node;
 	uint32_t next_start_node_index; /* shared by all profiles, never reset */
 	uint64_t cycle_count;
+	/** Opportunistic batching, by profile; NULL: the gate is off. */
+	struct bt_batch *batches;
 };
 
 /** config: a reference is taken. Errors of profile building (spec 02 section 9). */
@@ -122,6 +125,7 @@ struct bt_schedule_result {
 	struct bt_cycle_state *cycle; /* for Reserve and what follows */
 	struct bt_framework *framework;
 	bool extended;        /* extenders had a say */
+	bool hinted;          /* a batch hint was tried first */
 	struct bt_plan *plan; /* whose data the cycle uses; may be NULL */
 	/* Permit plugins that make the pod wait. */
 	struct bt_wait_time *waits;
@@ -143,13 +147,25 @@ struct bt_held_cycle {
  */
 void bt_engine_schedule(struct bt_engine *engine, struct bt_framework *framework,
 	const struct bt_pod_info *pod, struct bt_schedule_result *out_result);
+/** What the queue knows of an attempt, for opportunistic batching (spec 09 section 12). */
+struct bt_queued_attempt {
+	struct bt_str signature; /* data NULL: the pod is like no other */
+	uint64_t cycle_count;    /* pods popped so far */
+	int64_t now_ns;
+};
+/** The same; the next best node of the attempt before may be tried first, and only it. */
+void bt_engine_schedule_queued(struct bt_engine *engine, struct bt_framework *framework,
+	const struct bt_pod_info *pod, const struct bt_queued_attempt *attempt,
+	struct bt_schedule_result *out_result);
 /**
  * The same with the snapshot as it is, for the attempts of one pod group cycle: pods assumed in the
  * snapshot count, and while a placement is assumed only its nodes are searched, in its order. What
- * plugins count over the cluster they count over all nodes. Spec: 09 section 8.
+ * plugins count over the cluster they count over all nodes. attempt NULL: no hint is taken and none
+ * left. Spec: 09 section 8.
  */
 void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framework *framework,
-	const struct bt_pod_info *pod, struct bt_schedule_result *out_result);
+	const struct bt_pod_info *pod, const struct bt_queued_attempt *attempt,
+	struct bt_schedule_result *out_result);
 
 /**
  * Assume the pod on the chosen node, Reserve, Permit (spec 03 section 4). A Permit that waits is a

@@ -236,7 +236,13 @@ static void try_one(struct bt_scheduler *scheduler, int64_t now_ns, struct bt_at
 		return;
 	}
 	struct bt_schedule_result result;
-	bt_engine_schedule(scheduler->engine, framework, &entry->pod, &result);
+	struct bt_queued_attempt attempt = {
+		.cycle_count = bt_queue_scheduling_cycle(scheduler->queue), .now_ns = now_ns};
+	if (!bt_sym_equal(entry->signature, BT_SYM_NONE)) {
+		attempt.signature =
+			bt_symbol_text(&scheduler->engine->state->symbols, entry->signature);
+	}
+	bt_engine_schedule_queued(scheduler->engine, framework, &entry->pod, &attempt, &result);
 	if (result.outcome == BT_OUTCOME_SCHEDULED &&
 		bt_engine_reserve(scheduler->engine, &entry->pod, &result)) {
 		bt_scheduler_activate(scheduler, result.cycle, now_ns);

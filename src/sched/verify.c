@@ -236,7 +236,7 @@ void bt_verify_decision(struct bt_engine *engine, struct bt_framework *framework
 		.framework = framework,
 		.pod = pod,
 		.arena = &engine->verify_arena};
-	bool tried_alone = pod->nominated_node_name.length != 0;
+	bool tried_alone = pod->nominated_node_name.length != 0 || result->hinted;
 	twin_begin(&twin);
 	if (bt_status_is_success(&twin.pre_filter.status)) {
 		twin_filter(&twin, start_index);

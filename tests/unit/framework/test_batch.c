@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "framework/batch.h"
 
+#include <stdio.h>
+
+#include "base/prng.h"
 #include "fake_plugin.h"
 #include "framework/signature.h"
 #include "test_main.h"
@@ -193,5 +196,131 @@ START_TEST(test_signature__one_without_sign_switches_off)
 }
 END_TEST
 
+/* --- nodes that are ranked when a hint is wanted --- */
+
+#define RANKED_MAX 40
+
+struct naive_item {
+	uint32_t node;
+	int64_t total;
+};
+
+struct naive_heap {
+	struct naive_item items[RANKED_MAX];
+	uint32_t count;
+};
+
+static void naive_sift(struct naive_heap *heap, uint32_t at, uint32_t count)
+{
+	for (;;) {
+		uint32_t child = 2 * at + 1;
+		if (child >= count) {
+			return;
+		}
+		if (child + 1 < count && heap->items[child + 1].total > heap->items[child].total) {
+			child++;
+		}
+		if (heap->items[child].total <= heap->items[at].total) {
+			return;
+		}
+		struct naive_item moved = heap->items[child];
+		heap->items[child] = heap->items[at];
+		heap->items[at] = moved;
+		at = child;
+	}
+}
+
+static uint32_t naive_pop(struct naive_heap *heap)
+{
+	uint32_t best = heap->items[0].node;
+
+	heap->items[0] = heap->items[heap->count - 1];
+	heap->count--;
+	naive_sift(heap, 0, heap->count);
+	return best;
+}
+
+/* Spec 03 section 7: what upstream's heap would give after the chosen node. */
+static void expect_heap_order(uint64_t seed)
+{
+	struct stored_batch test;
+	struct naive_heap heap = {0};
+	struct bt_prng prng;
+	bt_sym names[RANKED_MAX];
+	int64_t totals[RANKED_MAX];
+
+	stored_batch_init(&test);
+	bt_prng_init(&prng, seed);
+	struct bt_symbol_table *symbols = &test.world.state->symbols;
+	uint32_t count = 2 + (uint32_t)bt_prng_below(&prng, RANKED_MAX - 2);
+	uint32_t chosen = (uint32_t)bt_prng_below(&prng, count);
+	for (uint32_t i = 0; i < count; i++) {
+		char name[16];
+		(void)snprintf(name, sizeof(name), "x%u", (unsigned)i);
+		names[i] =
+			bt_symbol_ref_str(symbols, i == chosen ? BT_STR("n3") : bt_str_from(name));
+		/* Chosen by the heap's rule, or by another one. */
+		totals[i] = i == chosen && seed % 2 == 0 ? 9 : (int64_t)bt_prng_below(&prng, 5);
+		heap.items[i].node = i;
+		heap.items[i].total = totals[i];
+	}
+	heap.count = count;
+	for (uint32_t i = count / 2; i-- > 0;) {
+		naive_sift(&heap, i, count);
+	}
+	struct bt_batch_result result = {
+		.signature = signature_a(),
+		.chosen = BT_STR("n3"),
+		.others = names,
+		.other_count = count,
+		.totals = totals,
+		.cycle_count = 10,
+	};
+	ck_assert_int_eq(bt_batch_store(&test.batch, &result, 0, &test.flush), BT_BATCH_NO_HINT);
+	ck_assert_str_eq(bt_batch_flush_name(test.flush), "");
+	while (heap.count != 0) {
+		uint32_t node = naive_pop(&heap);
+		if (node != chosen) {
+			expect_hint(&test, signature_a(), 11, 0,
+				bt_symbol_text(symbols, names[node]).data, "");
+		}
+	}
+	expect_hint(&test, signature_a(), 11, 0, "", "");
+	for (uint32_t i = 0; i < count; i++) {
+		bt_symbol_unref(symbols, names[i]);
+	}
+	stored_batch_finish(&test);
+}
+
+START_TEST(test_batch__ranks_as_the_heap_does)
+{
+	for (uint64_t seed = 0; seed < 200; seed++) {
+		expect_heap_order(seed);
+	}
+}
+END_TEST
+
+START_TEST(test_batch__the_chosen_node_alone_is_no_list)
+{
+	struct stored_batch test;
+	int64_t total = 7;
+
+	stored_batch_init(&test);
+	struct bt_batch_result result = {
+		.signature = signature_a(),
+		.chosen = BT_STR("n1"),
+		.others = test.others,
+		.other_count = 1,
+		.totals = &total,
+		.cycle_count = 11,
+	};
+	(void)bt_batch_store(&test.batch, &result, 0, &test.flush);
+	ck_assert_str_eq(bt_batch_flush_name(test.flush), "empty_list");
+	expect_hint(&test, signature_a(), 12, 0, "", "");
+	stored_batch_finish(&test);
+}
+END_TEST
+
 BT_TEST_MAIN("batch", test_batch__edge_02_40_hint, test_batch__edge_02_40_no_hint,
-	test_batch__store, test_signature__fragments, test_signature__one_without_sign_switches_off)
+	test_batch__store, test_signature__fragments, test_signature__one_without_sign_switches_off,
+	test_batch__ranks_as_the_heap_does, test_batch__the_chosen_node_alone_is_no_list)

@@ -39,7 +39,7 @@ static void hear(void *context, struct berth_str line)
 	(void)snprintf(world.warnings, sizeof(world.warnings), "%.*s", BERTH_STR_ARG(line));
 }
 
-static void init(const char *config_text)
+static void init_gated(const char *config_text, const char *gates)
 {
 	struct berth_engine_options options = BERTH_ENGINE_OPTIONS_INIT;
 	struct berth_config *config = NULL;
@@ -50,11 +50,16 @@ static void init(const char *config_text)
 	world.arena = berth_arena_create();
 	options.verify = true;
 	options.warn = hear;
-	ck_assert_msg(berth_config_load(berth_str_from(config_text), NULL, &config, &err) == 0,
+	ck_assert_msg(berth_config_load(berth_str_from(config_text), gates, &config, &err) == 0,
 		"%s", berth_error_message(&err));
 	ck_assert_msg(berth_engine_create(config, &options, &world.engine, &err) == 0, "%s",
 		berth_error_message(&err));
 	berth_config_release(config); /* the engine has a reference of its own */
+}
+
+static void init(const char *config_text)
+{
+	init_gated(config_text, NULL);
 }
 
 #define DEFAULT_CONFIG \
@@ -235,6 +240,34 @@ START_TEST(test_engine__a_binding_is_refused)
 	ck_assert_str_eq(world.warnings, "no patch");
 	world.now_ns = 3 * SECOND;
 	ck_assert_str_eq(run(), "p waiting n1\nbind d/p n1\n");
+	finish();
+}
+END_TEST
+
+/* Spec 03 section 11: the pod's next write waits for the answer to the one before. */
+START_TEST(test_engine__writes_of_a_pod_go_one_by_one)
+{
+	init_gated(DEFAULT_CONFIG, "SchedulerAsyncAPICalls=true");
+	put_node("n1", "1");
+	put_pod("p", "2", "");
+	ck_assert_str_eq(run(),
+		"p failed \nevent d/p Warning FailedScheduling\n"
+		"patch d/p PodScheduled=False nominated=''\n");
+	put_node("n1", "4");
+	world.now_ns += 5 * SECOND;
+	ck_assert_str_eq(run(), "p waiting n1\n");
+	answer(world.last_id[BERTH_REQUEST_PATCH_STATUS], BERTH_ERR_IO, "no patch", NULL);
+	ck_assert_str_eq(world.warnings, "no patch");
+	ck_assert_str_eq(run(), "bind d/p n1\n");
+	answer(world.last_id[BERTH_REQUEST_BIND], BERTH_ERR_IO, "timed out", NULL);
+	ck_assert_str_eq(run(),
+		"p failed \nevent d/p Warning FailedScheduling\n"
+		"patch d/p PodScheduled=False nominated=''\n");
+	answer(world.last_id[BERTH_REQUEST_PATCH_STATUS], BERTH_OK, NULL, NULL);
+	world.now_ns += 5 * SECOND;
+	ck_assert_str_eq(run(), "p waiting n1\nbind d/p n1\n");
+	answer(world.last_id[BERTH_REQUEST_BIND], BERTH_OK, NULL, NULL);
+	ck_assert_str_eq(run(), "p bound n1\nevent d/p Normal Scheduled\n");
 	finish();
 }
 END_TEST
@@ -442,6 +475,7 @@ START_TEST(test_engine__bad_input)
 END_TEST
 
 BT_TEST_MAIN("lib_engine", test_engine__a_pod_is_bound, test_engine__a_binding_is_refused,
-	test_engine__why_a_pod_waits, test_engine__queue_and_nodes, test_engine__preemption,
+	test_engine__writes_of_a_pod_go_one_by_one, test_engine__why_a_pod_waits,
+	test_engine__queue_and_nodes, test_engine__preemption,
 	test_engine__preemption_goes_on_by_answers, test_engine__volumes_are_bound_first,
 	test_engine__a_volume_is_refused, test_engine__bad_input)

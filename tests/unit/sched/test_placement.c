@@ -47,7 +47,7 @@ static struct bt_schedule_result schedule(struct world *world, const char *pod_j
 	struct bt_schedule_result result;
 
 	bt_engine_schedule_in_snapshot(
-		world->engine, world->framework, world_pending(world, pod_json), &result);
+		world->engine, world->framework, world_pending(world, pod_json), NULL, &result);
 	return result;
 }
 
