@@ -3,6 +3,7 @@
 
 #include "plugins/in_tree.h"
 #include "plugins/legacy.h"
+#include "plugins/legacy_names.h"
 
 /* Byte order of the names; legacy plugins follow. */
 static const struct bt_plugin_ops *const in_tree_plugins[] = {
@@ -35,17 +36,23 @@ static const struct bt_plugin_ops *const in_tree_plugins[] = {
 	&bt_legacy_check_node_disk_pressure_plugin,
 	&bt_legacy_check_node_memory_pressure_plugin,
 	&bt_legacy_check_node_pid_pressure_plugin,
+	&bt_legacy_check_node_unschedulable_plugin,
+	&bt_legacy_check_volume_binding_plugin,
 	&bt_legacy_equal_priority_plugin,
 	&bt_legacy_general_predicates_plugin,
 	&bt_legacy_host_name_plugin,
 	&bt_legacy_image_locality_priority_plugin,
 	&bt_legacy_least_requested_priority_plugin,
+	&bt_legacy_match_inter_pod_affinity_plugin,
 	&bt_legacy_match_node_selector_plugin,
 	&bt_legacy_max_azure_disk_volume_count_plugin,
 	&bt_legacy_max_cinder_volume_count_plugin,
+	&bt_legacy_max_csi_volume_count_plugin,
 	&bt_legacy_max_ebs_volume_count_plugin,
 	&bt_legacy_max_gce_pd_volume_count_plugin,
 	&bt_legacy_most_requested_priority_plugin,
+	&bt_legacy_no_disk_conflict_plugin,
+	&bt_legacy_no_volume_zone_conflict_plugin,
 	&bt_legacy_node_label_plugin,
 	&bt_legacy_node_prefer_avoid_pods_plugin,
 	&bt_legacy_pod_fits_host_ports_plugin,

@@ -11,7 +11,8 @@ static const char *const legacy_names[] = {"BalancedResourceAllocation", "CheckN
 	"MaxGCEPDVolumeCount", "MostRequestedPriority", "NodeLabel", "NodePreferAvoidPods",
 	"PodFitsHostPorts", "PodFitsPorts", "PodFitsResources", "PodToleratesNodeNoExecuteTaints",
 	"PodToleratesNodeTaints", "RequestedToCapacityRatioPriority", "ResourceLimitsPriority",
-	"ServiceAffinity"};
+	"ServiceAffinity", "CheckNodeUnschedulable", "CheckVolumeBinding", "MatchInterPodAffinity",
+	"MaxCSIVolumeCountPred", "NoDiskConflict", "NoVolumeZoneConflict"};
 
 struct profile {
 	struct bt_gates gates;
@@ -106,6 +107,47 @@ START_TEST(test_legacy_profile__each_can_be_enabled)
 }
 END_TEST
 
+/* Predicates that today's plugins answer for: filters under the old names, without scores. */
+START_TEST(test_legacy_profile__old_names_of_todays_plugins)
+{
+	static const char json[] =
+		"{'apiVersion':'kubescheduler.config.k8s.io/v1','kind':"
+		"'KubeSchedulerConfiguration','profiles':[{'plugins':{'multiPoint':{'disabled':[{"
+		"'name':'*'}],'enabled':[{'name':'PrioritySort'},{'name':'DefaultBinder'},{'name':"
+		"'CheckNodeUnschedulable'},{'name':'MatchInterPodAffinity'},{'name':"
+		"'CheckVolumeBinding'}]}}}]}";
+	struct bt_node node = {.spec.unschedulable = true};
+	struct bt_pod pod = {0};
+	struct bt_pod_info info;
+	struct bt_node_info node_info;
+	struct bt_cycle_state cycle;
+	struct profile profile;
+
+	profile_init(&profile, json);
+	ck_assert_uint_eq(profile.framework->points[BT_POINT_FILTER].entries.count, 3);
+	ck_assert_uint_eq(profile.framework->points[BT_POINT_SCORE].entries.count, 0);
+	ck_assert_uint_eq(profile.framework->points[BT_POINT_PRE_BIND].entries.count, 1);
+	node.metadata.name = BT_STR("n");
+	bt_state_add_node(profile.state, &node);
+	ck_assert_int_eq(bt_state_refresh_snapshot(profile.state, NULL), 0);
+	pod.metadata.name = BT_STR("p");
+	pod.metadata.uid = BT_STR("u");
+	bt_pod_info_init_pending(profile.state, &pod, &info);
+	bt_cycle_state_init(&cycle, &profile.arena, profile.framework->instances.count);
+	struct bt_pre_filter_outcome outcome = bt_run_pre_filter(profile.framework, &cycle, &info);
+	ck_assert(bt_status_is_success(&outcome.status));
+	bt_node_info_init(&node_info, profile.state, 0);
+	struct bt_status status = bt_run_filter(profile.framework, &cycle, &info, &node_info);
+	fixture_expect("reason", bt_status_message_str(&status, &profile.arena).data,
+		"node(s) were unschedulable");
+	fixture_expect("plugin", bt_framework_status_plugin_name(profile.framework, &status).data,
+		"CheckNodeUnschedulable");
+	bt_cycle_state_finish(&cycle);
+	bt_pod_info_finish_pending(profile.state, &info);
+	profile_finish(&profile);
+}
+END_TEST
+
 START_TEST(test_legacy_profile__edge_05b_25_first_failure_only)
 {
 	static const char json[] =
@@ -155,5 +197,5 @@ START_TEST(test_legacy_profile__edge_05b_25_first_failure_only)
 END_TEST
 
 BT_TEST_MAIN("legacy_profile", test_legacy_profile__off_by_default,
-	test_legacy_profile__each_can_be_enabled,
+	test_legacy_profile__each_can_be_enabled, test_legacy_profile__old_names_of_todays_plugins,
 	test_legacy_profile__edge_05b_25_first_failure_only)
