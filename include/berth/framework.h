@@ -47,8 +47,11 @@ struct berth_framework_options {
 	 * NULL: an empty cluster.
 	 */
 	const struct berth_shared_lister *snapshot_shared_lister;
-	/** WithVolumeBinder: what berth_handle_volume_binder() gives; NULL: none. */
-	const struct berth_volume_binder *volume_binder;
+	/**
+	 * WithVolumeBinder: what berth_handle_volume_binder() gives, and what VolumeBinding binds
+	 * with in place of its own; must outlive the framework. NULL: none.
+	 */
+	struct berth_volume_binder *volume_binder;
 	/**
 	 * WithRunAllFilters: all filters of a node run and their statuses are merged, instead of
 	 * the first failure being the answer. Once a policy's alwaysCheckAllPredicates.

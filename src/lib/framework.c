@@ -8,6 +8,10 @@
 #include "base/alloc.h"
 #include "framework/waiting_pods.h"
 #include "lib/registry.h"
+#include "lib/volume_binder.h"
+#include "plugins/in_tree.h"
+#include "plugins/volume_binding.h"
+#include "sched/engine.h"
 
 /** What an engine would otherwise give a framework. Its address is that of the services. */
 struct own_framework {
@@ -15,25 +19,8 @@ struct own_framework {
 	struct bt_state *state; /* NULL: the state is the caller's */
 	struct bt_nominator nominator;
 	struct bt_waiting_pods waiting;
+	struct berth_volume_binder *volume_binder; /* NULL: plugins have their own */
 };
-
-static struct bt_state *create_empty_state(const struct bt_gates *gates)
-{
-	struct bt_state_options options = {
-		.resource_gates =
-			{
-				.pod_level_resources =
-					bt_gate_enabled(gates, BT_GATE_POD_LEVEL_RESOURCES),
-				.in_place_pod_level_resources = bt_gate_enabled(gates,
-					BT_GATE_IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING),
-				.dra_node_allocatable_resources = bt_gate_enabled(
-					gates, BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES),
-			},
-		.declared_features = bt_gate_enabled(gates, BT_GATE_NODE_DECLARED_FEATURES),
-	};
-
-	return bt_state_create(&options);
-}
 
 static void destroy_own(struct own_framework *own)
 {
@@ -41,6 +28,17 @@ static void destroy_own(struct own_framework *own)
 	bt_nominator_finish(&own->nominator);
 	bt_state_destroy(own->state);
 	bt_free(own);
+}
+
+/** Today the binder is VolumeBinding's own: spec 07 section 16.4. */
+static void hand_over_binder(struct bt_framework *framework, struct own_framework *own)
+{
+	struct bt_plugin *plugin = bt_framework_find_plugin(framework, BT_STR("VolumeBinding"));
+
+	if (own->volume_binder != NULL && plugin != NULL &&
+		plugin->ops == &bt_volume_binding_plugin) {
+		bt_volume_binding_set_binder(plugin, bt_outside_binder_create(&own->volume_binder));
+	}
 }
 
 int berth_framework_create(const struct berth_registry *registry, struct berth_config *config,
@@ -67,7 +65,9 @@ int berth_framework_create(const struct berth_registry *registry, struct berth_c
 		state = (struct bt_state *)bt_const_shared_lister_of(options.snapshot_shared_lister)
 				->state;
 	} else {
-		own->state = create_empty_state(bt_config_gates(inside));
+		struct bt_state_options settings = bt_engine_state_options(bt_config_gates(inside));
+
+		own->state = bt_state_create(&settings);
 		state = own->state;
 	}
 	bt_nominator_init(&own->nominator, state);
@@ -84,6 +84,8 @@ int berth_framework_create(const struct berth_registry *registry, struct berth_c
 		destroy_own(own);
 		return result;
 	}
+	own->volume_binder = options.volume_binder;
+	hand_over_binder(framework, own);
 	framework->run_all_filters = options.run_all_filters;
 	framework->handle.services = &own->services;
 	framework->handle.waiting_pods = &own->waiting;

@@ -10,7 +10,7 @@
 
 #define CYCLE_ARENA_BYTES ((size_t)64 * 1024)
 
-static struct bt_state_options state_options(const struct bt_gates *gates)
+struct bt_state_options bt_engine_state_options(const struct bt_gates *gates)
 {
 	return (struct bt_state_options){
 		.resource_gates =
@@ -70,7 +70,7 @@ int bt_engine_create(struct bt_config *config, const struct bt_engine_options *o
 	bt_arena_init(&engine->arena, CYCLE_ARENA_BYTES);
 	bt_arena_init(&engine->verify_arena, 0);
 	bt_registry_init(&engine->registry);
-	struct bt_state_options settings = state_options(bt_config_gates(config));
+	struct bt_state_options settings = bt_engine_state_options(bt_config_gates(config));
 	engine->state = bt_state_create(&settings);
 	bt_nominator_init(&engine->nominator, engine->state);
 	engine->plans = bt_plan_cache_create(options->plan_bytes_max);

@@ -78,6 +78,8 @@ struct bt_engine {
 	struct bt_batch *batches;
 };
 
+/** What feature gates say of the state. */
+struct bt_state_options bt_engine_state_options(const struct bt_gates *gates);
 /** config: a reference is taken. Errors of profile building (spec 02 section 9). */
 BT_MUST_USE int bt_engine_create(struct bt_config *config, const struct bt_engine_options *options,
 	struct bt_engine **out_engine, struct berth_error *err);

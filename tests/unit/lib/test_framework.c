@@ -467,7 +467,7 @@ START_TEST(test_framework__options_reach_the_handle)
 
 	options.client_set = (const struct berth_client_set *)(const void *)&client;
 	options.informer_factory = (const struct berth_informer_factory *)(const void *)&informers;
-	options.volume_binder = (const struct berth_volume_binder *)(const void *)&binder;
+	options.volume_binder = (struct berth_volume_binder *)(void *)&binder;
 	init(&options);
 	const struct berth_handle *handle = berth_framework_handle(world.framework);
 	ck_assert_ptr_eq(berth_handle_client_set(handle), options.client_set);
