@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CLI_CONFORMANCE_PRIVATE_H
+#define BT_CLI_CONFORMANCE_PRIVATE_H
+/**
+ * One case of the vector runner, shared by its files: conformance_load.c has what is read,
+ * conformance_write.c what is answered, conformance_run.c what happens in between.
+ */
+#include "base/vec.h"
+#include "cli/conformance.h"
+#include "sched/engine.h"
+
+struct bt_case_list {
+	BT_VEC(struct bt_str) items; /* JSON texts, borrowed from the line */
+};
+
+struct bt_case_text {
+	struct bt_str name;
+	struct bt_str config;
+	struct bt_case_list objects;
+	struct bt_case_list pending;
+	bool brief;
+};
+
+/** A pod of the case, wherever it is. */
+struct bt_case_pod {
+	struct bt_str key; /* "namespace/name" */
+	const struct bt_pod *pod;
+	bool placed;
+};
+
+struct bt_case_node {
+	struct bt_str name;
+	const struct bt_node *node;
+};
+
+struct bt_case_run {
+	struct bt_arena arena;
+	struct bt_case_text text;
+	struct bt_engine *engine;
+	BT_VEC(struct bt_case_pod) pods;
+	BT_VEC(struct bt_case_node) nodes;
+	BT_VEC(struct bt_pod_info *) queued; /* nominated pods that wait */
+	struct bt_json_writer writer;
+	bool writes_open; /* `writes` of the current result has been begun */
+};
+
+/* conformance_load.c */
+
+/** Take a line of CASES apart; texts stay borrowed from it. */
+int bt_case_read(struct bt_str json, struct bt_arena *arena, struct bt_case_text *text,
+	struct berth_error *err);
+/** The cluster the case starts with. */
+int bt_case_load_objects(struct bt_case_run *run, struct berth_error *err);
+/** A step that changes the cluster. */
+int bt_case_apply_operation(struct bt_case_run *run, const struct bt_json_value *step,
+	struct bt_str json, struct berth_error *err);
+/** An object of one kind, in the arena. */
+int bt_case_decode(const struct bt_message *message, struct bt_str json, struct bt_arena *arena,
+	void **out, struct berth_error *err);
+/** "namespace/name", in the arena of the run. */
+struct bt_str bt_case_object_key(struct bt_case_run *run, const struct bt_object_meta *meta);
+/** Remember where a pod is; steps name it by its key. */
+void bt_case_note_pod(struct bt_case_run *run, const struct bt_pod *pod, bool placed);
+
+/* conformance_write.c: members of a result, in the writer */
+
+void bt_case_write_status(struct bt_case_run *run, const struct bt_framework *framework,
+	const struct bt_status *status);
+void bt_case_write_pre_filter(struct bt_case_run *run, const struct bt_framework *framework,
+	const struct bt_evaluation *evaluation);
+void bt_case_write_filter(struct bt_case_run *run, const struct bt_framework *framework,
+	const struct bt_evaluation *evaluation);
+void bt_case_write_best(struct bt_case_run *run, const struct bt_evaluation *evaluation);
+void bt_case_write_error(struct bt_case_run *run, const struct bt_status *status);
+void bt_case_write_post_filter(struct bt_case_run *run, struct bt_framework *framework,
+	const struct bt_pod_info *pod, const struct bt_evaluation *evaluation);
+/** Borrowed from the state. */
+struct bt_str bt_case_slot_name(const struct bt_case_run *run, uint32_t slot);
+
+#endif
