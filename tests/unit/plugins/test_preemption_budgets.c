@@ -51,8 +51,8 @@ static const char *const selectors[] = {
 	"'selector':{'matchExpressions':[{'key':'b','operator':'In','values':['2']}]}",
 	"'selector':{'matchExpressions':[{'key':'a','operator':'NotIn','values':['1']}]}",
 	"'selector':{'matchExpressions':[{'key':'a','operator':'Exists'}]}",
-	"'selector':{'matchExpressions':[{'key':'b','operator':'DoesNotExist'},"
-	"{'key':'a','operator':'In','values':['1']}]}",
+	("'selector':{'matchExpressions':[{'key':'b','operator':'DoesNotExist'},"
+	 "{'key':'a','operator':'In','values':['1']}]}"),
 	"'selector':{'matchExpressions':[{'key':'b','operator':'In','values':[]}]}",
 };
 
