@@ -348,7 +348,6 @@ static struct bt_status select_victims(
 		.pods = evaluator->removable.items,
 		.pod_count = count,
 		.order = evaluator->order.items,
-		.scratch = evaluator->order.items + count,
 	};
 	struct bt_status status;
 
@@ -357,6 +356,7 @@ static struct bt_status select_victims(
 		return bt_status_reason(
 			BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_NO_PREEMPTION_VICTIMS);
 	}
+	trial.scratch = evaluator->order.items + count;
 	if (run->given != NULL) {
 		bt_node_info_copy(&trial.node, run->given, run->cycle->arena);
 	} else {
