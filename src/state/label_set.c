@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "api/change.h"
 #include "state/state.h"
 
 static uint64_t set_hash(const void *owner, uint32_t id)
@@ -46,20 +47,6 @@ static uint64_t hash_labels(const struct bt_str_map *labels)
 	return hash;
 }
 
-static bool labels_equal(const struct bt_str_map *a, const struct bt_str_map *b)
-{
-	if (a->count != b->count) {
-		return false;
-	}
-	for (uint32_t i = 0; i < a->count; i++) {
-		if (!bt_str_equal(a->items[i].key, b->items[i].key) ||
-			!bt_str_equal(a->items[i].value, b->items[i].value)) {
-			return false;
-		}
-	}
-	return true;
-}
-
 static uint32_t add_set(
 	struct bt_label_set_table *table, const struct bt_str_map *labels, uint64_t hash)
 {
@@ -100,7 +87,7 @@ uint32_t bt_label_set_ref_map(struct bt_label_set_table *table, const struct bt_
 	for (; at != BT_MAP_NONE; at = bt_map_next(&table->map, hash, at)) {
 		uint32_t id = bt_map_value(&table->map, at);
 		struct bt_label_set *set = &table->sets.items[id];
-		if (set->hash == hash && labels_equal(&set->labels, labels)) {
+		if (set->hash == hash && bt_str_map_equal(&set->labels, labels)) {
 			set->ref_count++;
 			return id;
 		}

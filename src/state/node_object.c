@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "api/change.h"
 #include "state/change_log.h"
 #include "state/node_conditions.h"
 #include "state/node_table_edit.h"
@@ -60,20 +61,6 @@ static uint32_t set_allocatable(struct bt_node_table *table, uint32_t slot,
 
 /* --- labels --- */
 
-static bool labels_equal(const struct bt_str_map *a, const struct bt_str_map *b)
-{
-	if (a->count != b->count) {
-		return false;
-	}
-	for (uint32_t i = 0; i < a->count; i++) {
-		if (!bt_str_equal(a->items[i].key, b->items[i].key) ||
-			!bt_str_equal(a->items[i].value, b->items[i].value)) {
-			return false;
-		}
-	}
-	return true;
-}
-
 static void replace_symbol(struct bt_symbol_table *symbols, bt_sym *symbol, struct bt_str text)
 {
 	bt_sym fresh = bt_symbol_ref_str(symbols, text);
@@ -90,7 +77,7 @@ static uint32_t set_labels(struct bt_node_table *table, uint32_t slot,
 	struct bt_str_map map = {.count = labels->count, .present = labels->count != 0};
 	struct bt_label_pair *pairs = NULL;
 
-	if (labels_equal(&row->labels, labels)) {
+	if (bt_str_map_equal(&row->labels, labels)) {
 		return 0;
 	}
 	if (labels->count != 0) {

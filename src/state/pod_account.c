@@ -115,22 +115,17 @@ static void add_ports_and_claims(
 	}
 }
 
-void bt_state_attach_pod(struct bt_state *state, uint32_t pod_id)
+/** What the pods of a slot request: plus the shape, or minus it. All sums wrap. */
+static void account(struct bt_node_table *nodes, uint32_t slot, const struct bt_shape *shape,
+	int64_t (*apply)(int64_t sum, int64_t amount))
 {
-	struct bt_pod_record *record = &state->pods.records.items[pod_id];
-	const struct bt_shape *shape = bt_shape_at(&state->shapes, record->shape);
-	struct bt_node_table *nodes = &state->nodes;
-	uint32_t slot = record->node;
-	struct bt_node_row *row = &nodes->rows[slot];
-	int64_t cpu = bt_wrap_add(nodes->requested_cpu_milli[slot], shape->requested_cpu_milli);
-	int64_t memory =
-		bt_wrap_add(nodes->requested_memory_bytes[slot], shape->requested_memory_bytes);
-	int64_t ephemeral = bt_wrap_add(
-		nodes->requested_ephemeral_bytes[slot], shape->requested_ephemeral_bytes);
-	int64_t non_zero_cpu =
-		bt_wrap_add(nodes->non_zero_cpu_milli[slot], shape->non_zero_cpu_milli);
+	int64_t cpu = apply(nodes->requested_cpu_milli[slot], shape->requested_cpu_milli);
+	int64_t memory = apply(nodes->requested_memory_bytes[slot], shape->requested_memory_bytes);
+	int64_t ephemeral =
+		apply(nodes->requested_ephemeral_bytes[slot], shape->requested_ephemeral_bytes);
+	int64_t non_zero_cpu = apply(nodes->non_zero_cpu_milli[slot], shape->non_zero_cpu_milli);
 	int64_t non_zero_memory =
-		bt_wrap_add(nodes->non_zero_memory_bytes[slot], shape->non_zero_memory_bytes);
+		apply(nodes->non_zero_memory_bytes[slot], shape->non_zero_memory_bytes);
 
 	nodes->requested_cpu_milli[slot] = cpu;
 	nodes->requested_memory_bytes[slot] = memory;
@@ -142,8 +137,19 @@ void bt_state_attach_pod(struct bt_state *state, uint32_t pod_id)
 			(uint64_t)non_zero_memory);
 	for (uint32_t i = 0; i < shape->scalar_count; i++) {
 		bt_node_table_add_scalar(
-			nodes, shape->scalars[i].resource, slot, shape->scalars[i].value);
+			nodes, shape->scalars[i].resource, slot, apply(0, shape->scalars[i].value));
 	}
+}
+
+void bt_state_attach_pod(struct bt_state *state, uint32_t pod_id)
+{
+	struct bt_pod_record *record = &state->pods.records.items[pod_id];
+	const struct bt_shape *shape = bt_shape_at(&state->shapes, record->shape);
+	struct bt_node_table *nodes = &state->nodes;
+	uint32_t slot = record->node;
+	struct bt_node_row *row = &nodes->rows[slot];
+
+	account(nodes, slot, shape, bt_wrap_add);
 	nodes->pod_count[slot]++;
 	record->position = row->pods.count;
 	bt_vec_push(&row->pods, pod_id);
@@ -214,28 +220,8 @@ void bt_state_detach_pod(struct bt_state *state, uint32_t pod_id)
 	const struct bt_shape *shape = bt_shape_at(&state->shapes, record->shape);
 	struct bt_node_table *nodes = &state->nodes;
 	uint32_t slot = record->node;
-	int64_t cpu = bt_wrap_sub(nodes->requested_cpu_milli[slot], shape->requested_cpu_milli);
-	int64_t memory =
-		bt_wrap_sub(nodes->requested_memory_bytes[slot], shape->requested_memory_bytes);
-	int64_t ephemeral = bt_wrap_sub(
-		nodes->requested_ephemeral_bytes[slot], shape->requested_ephemeral_bytes);
-	int64_t non_zero_cpu =
-		bt_wrap_sub(nodes->non_zero_cpu_milli[slot], shape->non_zero_cpu_milli);
-	int64_t non_zero_memory =
-		bt_wrap_sub(nodes->non_zero_memory_bytes[slot], shape->non_zero_memory_bytes);
 
-	nodes->requested_cpu_milli[slot] = cpu;
-	nodes->requested_memory_bytes[slot] = memory;
-	nodes->requested_ephemeral_bytes[slot] = ephemeral;
-	nodes->non_zero_cpu_milli[slot] = non_zero_cpu;
-	nodes->non_zero_memory_bytes[slot] = non_zero_memory;
-	bt_node_table_note_amounts(nodes,
-		(uint64_t)cpu | (uint64_t)memory | (uint64_t)ephemeral | (uint64_t)non_zero_cpu |
-			(uint64_t)non_zero_memory);
-	for (uint32_t i = 0; i < shape->scalar_count; i++) {
-		int64_t negated = bt_wrap_sub(0, shape->scalars[i].value);
-		bt_node_table_add_scalar(nodes, shape->scalars[i].resource, slot, negated);
-	}
+	account(nodes, slot, shape, bt_wrap_sub);
 	nodes->pod_count[slot]--;
 	leave_lists(state, record, pod_id, shape);
 	if (shape->host_ports.count != 0 || shape->claim_names.count != 0) {
