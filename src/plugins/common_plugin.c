@@ -51,3 +51,12 @@ int bt_plugin_check_args(
 	}
 	return bt_plugin_args_validate(args, handle->gates, err);
 }
+
+enum bt_queueing_hint bt_hint_if_pod_itself(BT_UNUSED struct bt_plugin *plugin,
+	const struct bt_pod_info *pod, BT_UNUSED const void *old_object, const void *new_object,
+	BT_UNUSED struct berth_error *err)
+{
+	const struct bt_pod *changed = new_object;
+
+	return bt_str_equal(changed->metadata.uid, pod->uid) ? BT_HINT_QUEUE : BT_HINT_SKIP;
+}

@@ -86,6 +86,10 @@ static inline void bt_plugin_set_pre_score_data(
 	cycle->pre_score_data[plugin->index] = data;
 }
 
+/** A hint: the change is one of the waiting pod itself, which Filter will look at. */
+enum bt_queueing_hint bt_hint_if_pod_itself(struct bt_plugin *plugin, const struct bt_pod_info *pod,
+	const void *old_object, const void *new_object, struct berth_error *err);
+
 /* Integers wrap on overflow as in Go (spec 05 section 1.1). */
 
 static inline int64_t bt_wrap_add(int64_t a, int64_t b)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/strbuf.h"
 #include "plugins/common_volume.h"
 
@@ -36,17 +37,55 @@ static const struct bt_str region_label = BT_LABEL_REGION;
 static const struct bt_str beta_zone_label = BT_LABEL_BETA_ZONE;
 static const struct bt_str beta_region_label = BT_LABEL_BETA_REGION;
 
-enum bt_in_tree_driver bt_in_tree_of_volume(const struct bt_persistent_volume *volume)
+/** The migratable sources of a persistent volume or of a pod's volume; NULL: not set. */
+struct in_tree_source {
+	const struct bt_gce_pd_volume_source *gce_pd;
+	const struct bt_aws_ebs_volume_source *aws_ebs;
+	const struct bt_cinder_volume_source *cinder;
+	const struct bt_azure_disk_volume_source *azure_disk;
+	const struct bt_portworx_volume_source *portworx;
+	const void *azure_file; /* the two have types of their own */
+	const struct bt_vsphere_volume_source *vsphere;
+};
+
+static struct in_tree_source source_of_volume(const struct bt_persistent_volume *volume)
 {
 	const struct bt_persistent_volume_source *source = &volume->spec.source;
+
+	return (struct in_tree_source){
+		.gce_pd = source->gce_persistent_disk,
+		.aws_ebs = source->aws_elastic_block_store,
+		.cinder = source->cinder,
+		.azure_disk = source->azure_disk,
+		.portworx = source->portworx_volume,
+		.azure_file = source->azure_file,
+		.vsphere = source->vsphere_volume,
+	};
+}
+
+static struct in_tree_source source_of_inline(const struct bt_volume *volume)
+{
+	return (struct in_tree_source){
+		.gce_pd = volume->gce_persistent_disk,
+		.aws_ebs = volume->aws_elastic_block_store,
+		.cinder = volume->cinder,
+		.azure_disk = volume->azure_disk,
+		.portworx = volume->portworx_volume,
+		.azure_file = volume->azure_file,
+		.vsphere = volume->vsphere_volume,
+	};
+}
+
+static enum bt_in_tree_driver driver_of(const struct in_tree_source *source)
+{
 	const void *const members[BT_IN_TREE__COUNT] = {
-		[BT_IN_TREE_GCE_PD] = source->gce_persistent_disk,
-		[BT_IN_TREE_AWS_EBS] = source->aws_elastic_block_store,
+		[BT_IN_TREE_GCE_PD] = source->gce_pd,
+		[BT_IN_TREE_AWS_EBS] = source->aws_ebs,
 		[BT_IN_TREE_CINDER] = source->cinder,
 		[BT_IN_TREE_AZURE_DISK] = source->azure_disk,
-		[BT_IN_TREE_PORTWORX] = source->portworx_volume,
+		[BT_IN_TREE_PORTWORX] = source->portworx,
 		[BT_IN_TREE_AZURE_FILE] = source->azure_file,
-		[BT_IN_TREE_VSPHERE] = source->vsphere_volume,
+		[BT_IN_TREE_VSPHERE] = source->vsphere,
 	};
 	unsigned int driver = 0;
 
@@ -56,23 +95,18 @@ enum bt_in_tree_driver bt_in_tree_of_volume(const struct bt_persistent_volume *v
 	return (enum bt_in_tree_driver)driver;
 }
 
+enum bt_in_tree_driver bt_in_tree_of_volume(const struct bt_persistent_volume *volume)
+{
+	struct in_tree_source source = source_of_volume(volume);
+
+	return driver_of(&source);
+}
+
 enum bt_in_tree_driver bt_in_tree_of_inline(const struct bt_volume *volume)
 {
-	const void *const members[BT_IN_TREE__COUNT] = {
-		[BT_IN_TREE_GCE_PD] = volume->gce_persistent_disk,
-		[BT_IN_TREE_AWS_EBS] = volume->aws_elastic_block_store,
-		[BT_IN_TREE_CINDER] = volume->cinder,
-		[BT_IN_TREE_AZURE_DISK] = volume->azure_disk,
-		[BT_IN_TREE_PORTWORX] = volume->portworx_volume,
-		[BT_IN_TREE_AZURE_FILE] = volume->azure_file,
-		[BT_IN_TREE_VSPHERE] = volume->vsphere_volume,
-	};
-	unsigned int driver = 0;
+	struct in_tree_source source = source_of_inline(volume);
 
-	while (driver < BT_IN_TREE__COUNT && members[driver] == NULL) {
-		driver++;
-	}
-	return (enum bt_in_tree_driver)driver;
+	return driver_of(&source);
 }
 
 enum bt_in_tree_driver bt_in_tree_find(struct bt_str plugin_name)
@@ -375,40 +409,6 @@ static int azure_disk_handle(const struct bt_azure_disk_volume_source *source,
 	return 0;
 }
 
-int bt_in_tree_volume_handle(const struct bt_persistent_volume *volume, struct bt_arena *arena,
-	struct bt_str *out_handle, struct berth_error *err)
-{
-	const struct bt_persistent_volume_source *source = &volume->spec.source;
-
-	switch (bt_in_tree_of_volume(volume)) {
-	case BT_IN_TREE_GCE_PD:
-		return gce_pd_handle(
-			volume, source->gce_persistent_disk->pd_name, arena, out_handle, err);
-	case BT_IN_TREE_AWS_EBS:
-		return aws_ebs_handle(
-			source->aws_elastic_block_store->volume_id, arena, out_handle, err);
-	case BT_IN_TREE_CINDER:
-		*out_handle = source->cinder->volume_id;
-		return 0;
-	case BT_IN_TREE_AZURE_DISK:
-		return azure_disk_handle(source->azure_disk, out_handle, err);
-	case BT_IN_TREE_PORTWORX:
-		*out_handle = source->portworx_volume->volume_id;
-		return 0;
-	case BT_IN_TREE_AZURE_FILE:
-		*out_handle = source->azure_file->share_name; /* no decision reads it */
-		return 0;
-	case BT_IN_TREE_VSPHERE:
-		*out_handle = source->vsphere_volume->volume_path; /* likewise */
-		return 0;
-	case BT_IN_TREE__COUNT:
-		break;
-	}
-	return bt_error_set(err, BERTH_ERR_NOT_FOUND,
-		"could not find in-tree plugin name from persistent volume %.*s",
-		BT_STR_ARG(volume->metadata.name));
-}
-
 /** The account is what azure-storage-account-(.+)-secret captures, else the whole name. */
 static struct bt_str azure_file_inline_handle(
 	const struct bt_volume *volume, struct bt_str pod_namespace, struct bt_arena *arena)
@@ -435,35 +435,72 @@ static struct bt_str azure_file_inline_handle(
 		BT_STR_ARG(pod_namespace.length != 0 ? pod_namespace : BT_STR("default")));
 }
 
-int bt_in_tree_inline_handle(const struct bt_volume *volume, struct bt_str pod_namespace,
-	struct bt_arena *arena, struct bt_str *out_handle, struct berth_error *err)
+/**
+ * Of a source of any driver but AzureFile, whose handles differ between the two. labels_of: the
+ * persistent volume whose labels tell a zone; NULL: none.
+ */
+static int source_handle(const struct in_tree_source *source,
+	const struct bt_persistent_volume *labels_of, struct bt_arena *arena,
+	struct bt_str *out_handle, struct berth_error *err)
 {
-	switch (bt_in_tree_of_inline(volume)) {
+	switch (driver_of(source)) {
 	case BT_IN_TREE_GCE_PD:
-		return gce_pd_handle(
-			NULL, volume->gce_persistent_disk->pd_name, arena, out_handle, err);
+		return gce_pd_handle(labels_of, source->gce_pd->pd_name, arena, out_handle, err);
 	case BT_IN_TREE_AWS_EBS:
-		return aws_ebs_handle(
-			volume->aws_elastic_block_store->volume_id, arena, out_handle, err);
+		return aws_ebs_handle(source->aws_ebs->volume_id, arena, out_handle, err);
 	case BT_IN_TREE_CINDER:
-		*out_handle = volume->cinder->volume_id;
+		*out_handle = source->cinder->volume_id;
 		return 0;
 	case BT_IN_TREE_AZURE_DISK:
-		return azure_disk_handle(volume->azure_disk, out_handle, err);
+		return azure_disk_handle(source->azure_disk, out_handle, err);
 	case BT_IN_TREE_PORTWORX:
-		*out_handle = volume->portworx_volume->volume_id;
-		return 0;
-	case BT_IN_TREE_AZURE_FILE:
-		*out_handle = azure_file_inline_handle(volume, pod_namespace, arena);
+		*out_handle = source->portworx->volume_id;
 		return 0;
 	case BT_IN_TREE_VSPHERE:
-		*out_handle = volume->vsphere_volume->volume_path;
+		*out_handle = source->vsphere->volume_path; /* no decision reads a volume's */
 		return 0;
+	case BT_IN_TREE_AZURE_FILE:
 	case BT_IN_TREE__COUNT:
 		break;
 	}
-	return bt_error_set(err, BERTH_ERR_NOT_FOUND,
-		"could not find in-tree plugin name from volume %.*s", BT_STR_ARG(volume->name));
+	BT_ASSERT(false);
+	return BERTH_ERR_INTERNAL;
+}
+
+int bt_in_tree_volume_handle(const struct bt_persistent_volume *volume, struct bt_arena *arena,
+	struct bt_str *out_handle, struct berth_error *err)
+{
+	struct in_tree_source source = source_of_volume(volume);
+	enum bt_in_tree_driver driver = driver_of(&source);
+
+	if (driver == BT_IN_TREE__COUNT) {
+		return bt_error_set(err, BERTH_ERR_NOT_FOUND,
+			"could not find in-tree plugin name from persistent volume %.*s",
+			BT_STR_ARG(volume->metadata.name));
+	}
+	if (driver == BT_IN_TREE_AZURE_FILE) {
+		*out_handle = volume->spec.source.azure_file->share_name; /* likewise */
+		return 0;
+	}
+	return source_handle(&source, volume, arena, out_handle, err);
+}
+
+int bt_in_tree_inline_handle(const struct bt_volume *volume, struct bt_str pod_namespace,
+	struct bt_arena *arena, struct bt_str *out_handle, struct berth_error *err)
+{
+	struct in_tree_source source = source_of_inline(volume);
+	enum bt_in_tree_driver driver = driver_of(&source);
+
+	if (driver == BT_IN_TREE__COUNT) {
+		return bt_error_set(err, BERTH_ERR_NOT_FOUND,
+			"could not find in-tree plugin name from volume %.*s",
+			BT_STR_ARG(volume->name));
+	}
+	if (driver == BT_IN_TREE_AZURE_FILE) {
+		*out_handle = azure_file_inline_handle(volume, pod_namespace, arena);
+		return 0;
+	}
+	return source_handle(&source, NULL, arena, out_handle, err);
 }
 
 /* --- node affinity, spec 07 section 4.3 --- */

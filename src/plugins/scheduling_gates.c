@@ -31,18 +31,9 @@ static struct bt_status pre_enqueue(
 	return status;
 }
 
-static enum bt_queueing_hint after_gates_eliminated(BT_UNUSED struct bt_plugin *plugin,
-	const struct bt_pod_info *pod, BT_UNUSED const void *old_object, const void *new_object,
-	BT_UNUSED struct berth_error *err)
-{
-	const struct bt_pod *changed = new_object;
-
-	return bt_str_equal(changed->metadata.uid, pod->uid) ? BT_HINT_QUEUE : BT_HINT_SKIP;
-}
-
 static const struct bt_event_registration events[] = {
 	{{BT_RESOURCE_POD, BT_ACTION_UPDATE_POD_SCHEDULING_GATES_ELIMINATED},
-		after_gates_eliminated},
+		bt_hint_if_pod_itself},
 };
 
 static int events_to_register(BT_UNUSED struct bt_plugin *plugin,

@@ -181,19 +181,9 @@ static enum bt_queueing_hint after_node_change(struct bt_plugin *plugin,
 	return BT_HINT_SKIP;
 }
 
-/* The new tolerations are not looked at: Filter will. */
-static enum bt_queueing_hint after_toleration_change(BT_UNUSED struct bt_plugin *plugin,
-	const struct bt_pod_info *pod, BT_UNUSED const void *old_object, const void *new_object,
-	BT_UNUSED struct berth_error *err)
-{
-	const struct bt_pod *changed = new_object;
-
-	return bt_str_equal(changed->metadata.uid, pod->uid) ? BT_HINT_QUEUE : BT_HINT_SKIP;
-}
-
 static const struct bt_event_registration events[] = {
 	{{BT_RESOURCE_NODE, BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_TAINT}, after_node_change},
-	{{BT_RESOURCE_POD, BT_ACTION_UPDATE_POD_TOLERATION}, after_toleration_change},
+	{{BT_RESOURCE_POD, BT_ACTION_UPDATE_POD_TOLERATION}, bt_hint_if_pod_itself},
 };
 
 static int events_to_register(BT_UNUSED struct bt_plugin *plugin,
