@@ -53,6 +53,9 @@ struct bt_str bt_framework_plugin_name(const struct bt_framework *framework, uin
 /** Name in status->plugin, "" when not set. */
 struct bt_str bt_framework_status_plugin_name(
 	const struct bt_framework *framework, const struct bt_status *status);
+/** `node(s) didn't satisfy plugin(s) [A B]`: the set's plugins in the order of their names. */
+void bt_framework_append_unsatisfied(const struct bt_framework *framework,
+	const struct bt_plugin_set *plugins, struct bt_strbuf *text);
 /** The instance of that name, or NULL. */
 struct bt_plugin *bt_framework_find_plugin(
 	const struct bt_framework *framework, struct bt_str name);

@@ -52,33 +52,56 @@ static struct bt_pre_filter_result merge(const struct bt_pre_filter_result *a,
 	return a->restricted ? intersect(a, b, arena) : *b;
 }
 
+void bt_framework_append_unsatisfied(const struct bt_framework *framework,
+	const struct bt_plugin_set *plugins, struct bt_strbuf *text)
+{
+	struct bt_str names[BT_PLUGINS_MAX];
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < framework->instances.count; i++) {
+		if (bt_plugin_set_has(plugins, i)) {
+			names[count++] = bt_framework_plugin_name(framework, i);
+		}
+	}
+	qsort(names, count, sizeof(names[0]), bt_str_compare_qsort);
+	bt_strbuf_append_c(text, "node(s) didn't satisfy plugin(s) [");
+	for (uint32_t i = 0; i < count; i++) {
+		bt_strbuf_append_c(text, i != 0 ? " " : "");
+		bt_strbuf_append_str(text, names[i]);
+	}
+	bt_strbuf_append_char(text, ']');
+}
+
+/** The only member of the set; UINT32_MAX when there are more or none. */
+static uint32_t only_member(const struct bt_framework *framework, const struct bt_plugin_set *set)
+{
+	uint32_t found = UINT32_MAX;
+
+	for (uint32_t i = 0; i < framework->instances.count; i++) {
+		if (bt_plugin_set_has(set, i)) {
+			if (found != UINT32_MAX) {
+				return UINT32_MAX;
+			}
+			found = i;
+		}
+	}
+	return found;
+}
+
 /** Spec 02 section 5.1 step 4. */
 static struct bt_status no_node_left(const struct bt_framework *framework,
 	const struct bt_plugin_set *contributors, struct bt_arena *arena)
 {
-	struct bt_str names[BT_PLUGINS_MAX];
 	struct bt_strbuf text = {0};
+	uint32_t only = only_member(framework, contributors);
 	struct bt_status status;
-	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < framework->instances.count; i++) {
-		if (bt_plugin_set_has(contributors, i)) {
-			names[count++] = bt_framework_plugin_name(framework, i);
-		}
-	}
-	if (count == 1) {
+	if (only != UINT32_MAX) {
 		bt_strbuf_append_c(&text, "node(s) didn't satisfy plugin ");
-		bt_strbuf_append_str(&text, names[0]);
+		bt_strbuf_append_str(&text, bt_framework_plugin_name(framework, only));
 	} else {
-		qsort(names, count, sizeof(names[0]), bt_str_compare_qsort);
-		bt_strbuf_append_c(&text, "node(s) didn't satisfy plugin(s) [");
-		for (uint32_t i = 0; i < count; i++) {
-			if (i > 0) {
-				bt_strbuf_append_char(&text, ' ');
-			}
-			bt_strbuf_append_str(&text, names[i]);
-		}
-		bt_strbuf_append_c(&text, "] simultaneously");
+		bt_framework_append_unsatisfied(framework, contributors, &text);
+		bt_strbuf_append_c(&text, " simultaneously");
 	}
 	status = bt_status_text(
 		BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena, bt_strbuf_str(&text));

@@ -1,34 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Which nodes a cycle looks at, and what the filters say of each. Spec 03 sections 3.3 to 3.5. */
-#include <stdlib.h>
-
 #include "base/bitset.h"
 #include "base/map.h"
 #include "sched/cycle_private.h"
 
-static int compare_names(const void *a, const void *b)
-{
-	return bt_str_compare(*(const struct bt_str *)a, *(const struct bt_str *)b);
-}
-
 struct bt_status bt_narrowed_status(const struct bt_framework *framework,
 	const struct bt_plugin_set *plugins, struct bt_arena *arena)
 {
-	struct bt_str names[BT_PLUGINS_MAX];
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < framework->instances.count; i++) {
-		if (bt_plugin_set_has(plugins, i)) {
-			names[count++] = bt_framework_plugin_name(framework, i);
-		}
-	}
-	qsort(names, count, sizeof(names[0]), compare_names);
 	struct bt_strbuf text = {0};
-	bt_strbuf_append_c(&text, "node(s) didn't satisfy plugin(s) [");
-	for (uint32_t i = 0; i < count; i++) {
-		bt_strbuf_append_c(&text, i != 0 ? " " : "");
-		bt_strbuf_append_str(&text, names[i]);
-	}
-	bt_strbuf_append_char(&text, ']');
+	bt_framework_append_unsatisfied(framework, plugins, &text);
 	struct bt_status status = bt_status_text(
 		BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena, bt_strbuf_str(&text));
 	bt_strbuf_finish(&text);
