@@ -242,14 +242,16 @@ static enum berth_decision_outcome outcome_of(enum bt_attempt_outcome outcome)
 	return BERTH_DECISION_SKIPPED;
 }
 
-static void settle(struct berth_engine *engine, const struct bt_attempt *attempt)
+/** waited: only such an attempt can leave requests behind that nobody will ask about again. */
+static void settle(struct berth_engine *engine, const struct bt_attempt *attempt, bool waited)
 {
 	if (attempt->outcome == BT_ATTEMPT_FAILED) {
 		note_failure(engine, attempt);
-		bt_requests_abandon(&engine->requests, attempt->uid);
+		if (waited) {
+			bt_requests_abandon(&engine->requests, attempt->uid);
+		}
 	} else if (attempt->outcome == BT_ATTEMPT_BOUND) {
 		forget_failure(engine, attempt->namespace_, attempt->name);
-		bt_requests_abandon(&engine->requests, attempt->uid);
 	}
 }
 
@@ -260,13 +262,14 @@ bool berth_engine_step(
 
 	start(engine, now_ns);
 	bt_queue_tick(bt_scheduler_queue(engine->scheduler), now_ns);
-	if (!bt_scheduler_finish_waiting(engine->scheduler, now_ns, &attempt)) {
+	bool waited = bt_scheduler_finish_waiting(engine->scheduler, now_ns, &attempt);
+	if (!waited) {
 		bt_scheduler_schedule_one(engine->scheduler, now_ns, &attempt);
 	}
 	if (attempt.outcome == BT_ATTEMPT_IDLE) {
 		return false;
 	}
-	settle(engine, &attempt);
+	settle(engine, &attempt, waited);
 	if (out_decision != NULL) {
 		*out_decision = (struct berth_decision){
 			.outcome = outcome_of(attempt.outcome),

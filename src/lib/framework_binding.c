@@ -19,30 +19,45 @@ uint32_t bt_lib_find_slot(const struct bt_framework *framework, struct bt_str no
 	return slot;
 }
 
+/** What the runners of one pod on one node work with. */
+struct run {
+	struct bt_framework *framework;
+	struct bt_cycle_state *cycle;
+	const struct bt_pod_info *pod;
+	uint32_t slot; /* BT_SLOT_NONE: status says why not */
+	struct bt_status status;
+};
+
+static struct run begin(struct berth_framework *framework, struct berth_cycle_state *state,
+	const struct berth_pod_info *pod, struct berth_str node_name)
+{
+	struct run run = {
+		.framework = bt_framework_of(framework), .pod = bt_const_pod_info_of(pod)};
+
+	run.cycle = bt_lib_adopt_cycle(run.framework, state);
+	run.slot = bt_lib_find_slot(run.framework, node_name, run.cycle->arena, &run.status);
+	return run;
+}
+
 struct berth_status berth_framework_run_reserve_plugins(struct berth_framework *framework,
 	struct berth_cycle_state *state, const struct berth_pod_info *pod,
 	struct berth_str node_name)
 {
-	struct bt_framework *inside = bt_framework_of(framework);
-	struct bt_cycle_state *cycle = bt_lib_adopt_cycle(inside, state);
-	struct bt_status status;
-	uint32_t slot = bt_lib_find_slot(inside, node_name, cycle->arena, &status);
+	struct run run = begin(framework, state, pod, node_name);
 
-	return slot != BT_SLOT_NONE ? bt_run_reserve(inside, cycle, bt_const_pod_info_of(pod), slot)
-				    : status;
+	return run.slot != BT_SLOT_NONE
+		? bt_run_reserve(run.framework, run.cycle, run.pod, run.slot)
+		: run.status;
 }
 
 void berth_framework_run_unreserve_plugins(struct berth_framework *framework,
 	struct berth_cycle_state *state, const struct berth_pod_info *pod,
 	struct berth_str node_name)
 {
-	struct bt_framework *inside = bt_framework_of(framework);
-	struct bt_cycle_state *cycle = bt_lib_adopt_cycle(inside, state);
-	struct bt_status status;
-	uint32_t slot = bt_lib_find_slot(inside, node_name, cycle->arena, &status);
+	struct run run = begin(framework, state, pod, node_name);
 
-	if (slot != BT_SLOT_NONE) {
-		bt_run_unreserve(inside, cycle, bt_const_pod_info_of(pod), slot);
+	if (run.slot != BT_SLOT_NONE) {
+		bt_run_unreserve(run.framework, run.cycle, run.pod, run.slot);
 	}
 }
 
@@ -52,20 +67,17 @@ struct berth_status berth_framework_run_permit_plugins(struct berth_framework *f
 	struct berth_cycle_state *state, const struct berth_pod_info *pod,
 	struct berth_str node_name, const struct berth_permit_wait **out_waits, uint32_t *out_count)
 {
-	struct bt_framework *inside = bt_framework_of(framework);
-	struct bt_cycle_state *cycle = bt_lib_adopt_cycle(inside, state);
-	struct bt_status status;
-	uint32_t slot = bt_lib_find_slot(inside, node_name, cycle->arena, &status);
+	struct run run = begin(framework, state, pod, node_name);
 
 	*out_waits = NULL;
 	*out_count = 0;
-	if (slot == BT_SLOT_NONE) {
-		return status;
+	if (run.slot == BT_SLOT_NONE) {
+		return run.status;
 	}
 	struct bt_permit_outcome outcome =
-		bt_run_permit(inside, cycle, bt_const_pod_info_of(pod), slot);
+		bt_run_permit(run.framework, run.cycle, run.pod, run.slot);
 	struct berth_permit_wait *waits =
-		BT_ARENA_NEW_ARRAY(cycle->arena, struct berth_permit_wait, outcome.wait_count);
+		BT_ARENA_NEW_ARRAY(run.cycle->arena, struct berth_permit_wait, outcome.wait_count);
 
 	for (uint32_t i = 0; i < outcome.wait_count; i++) {
 		waits[i].plugin = bt_str_from(outcome.waits[i].plugin->ops->name);
@@ -128,14 +140,11 @@ struct berth_status berth_framework_run_pre_bind_pre_flights(struct berth_framew
 	struct berth_cycle_state *state, const struct berth_pod_info *pod,
 	struct berth_str node_name)
 {
-	struct bt_framework *inside = bt_framework_of(framework);
-	struct bt_cycle_state *cycle = bt_lib_adopt_cycle(inside, state);
-	struct bt_status status;
-	uint32_t slot = bt_lib_find_slot(inside, node_name, cycle->arena, &status);
+	struct run run = begin(framework, state, pod, node_name);
 
-	return slot != BT_SLOT_NONE
-		? bt_run_pre_bind_pre_flights(inside, cycle, bt_const_pod_info_of(pod), slot)
-		: status;
+	return run.slot != BT_SLOT_NONE
+		? bt_run_pre_bind_pre_flights(run.framework, run.cycle, run.pod, run.slot)
+		: run.status;
 }
 
 /** How far the binding cycle got, between calls that ended with Wait. */
@@ -161,59 +170,50 @@ struct berth_status berth_framework_run_pre_bind_plugins(struct berth_framework 
 	struct berth_cycle_state *state, const struct berth_pod_info *pod,
 	struct berth_str node_name)
 {
-	struct bt_framework *inside = bt_framework_of(framework);
-	struct bt_cycle_state *cycle = bt_lib_adopt_cycle(inside, state);
-	struct bt_status status;
-	uint32_t slot = bt_lib_find_slot(inside, node_name, cycle->arena, &status);
+	struct run run = begin(framework, state, pod, node_name);
 
-	if (slot == BT_SLOT_NONE) {
-		return status;
+	if (run.slot == BT_SLOT_NONE) {
+		return run.status;
 	}
-	struct binding_progress *progress = progress_of(cycle);
+	struct binding_progress *progress = progress_of(run.cycle);
 
-	cycle->wake_ns = INT64_MAX;
-	status = bt_run_pre_bind_from(
-		inside, cycle, bt_const_pod_info_of(pod), slot, &progress->pre_bind);
-	if (status.code != BT_STATUS_WAIT) {
+	run.cycle->wake_ns = INT64_MAX;
+	run.status = bt_run_pre_bind_from(
+		run.framework, run.cycle, run.pod, run.slot, &progress->pre_bind);
+	if (run.status.code != BT_STATUS_WAIT) {
 		progress->pre_bind = (struct bt_pre_bind_progress){0};
 	}
-	return status;
+	return run.status;
 }
 
 struct berth_status berth_framework_run_bind_plugins(struct berth_framework *framework,
 	struct berth_cycle_state *state, const struct berth_pod_info *pod,
 	struct berth_str node_name)
 {
-	struct bt_framework *inside = bt_framework_of(framework);
-	struct bt_cycle_state *cycle = bt_lib_adopt_cycle(inside, state);
-	struct bt_status status;
-	uint32_t slot = bt_lib_find_slot(inside, node_name, cycle->arena, &status);
+	struct run run = begin(framework, state, pod, node_name);
 
-	if (slot == BT_SLOT_NONE) {
-		return status;
+	if (run.slot == BT_SLOT_NONE) {
+		return run.status;
 	}
-	struct binding_progress *progress = progress_of(cycle);
+	struct binding_progress *progress = progress_of(run.cycle);
 
-	cycle->wake_ns = INT64_MAX;
-	status = bt_run_bind_from(
-		inside, cycle, bt_const_pod_info_of(pod), slot, &progress->next_binder);
-	if (status.code != BT_STATUS_WAIT) {
+	run.cycle->wake_ns = INT64_MAX;
+	run.status = bt_run_bind_from(
+		run.framework, run.cycle, run.pod, run.slot, &progress->next_binder);
+	if (run.status.code != BT_STATUS_WAIT) {
 		progress->next_binder = 0;
 	}
-	return status;
+	return run.status;
 }
 
 void berth_framework_run_post_bind_plugins(struct berth_framework *framework,
 	struct berth_cycle_state *state, const struct berth_pod_info *pod,
 	struct berth_str node_name)
 {
-	struct bt_framework *inside = bt_framework_of(framework);
-	struct bt_cycle_state *cycle = bt_lib_adopt_cycle(inside, state);
-	struct bt_status status;
-	uint32_t slot = bt_lib_find_slot(inside, node_name, cycle->arena, &status);
+	struct run run = begin(framework, state, pod, node_name);
 
-	if (slot != BT_SLOT_NONE) {
-		bt_run_post_bind(inside, cycle, bt_const_pod_info_of(pod), slot);
+	if (run.slot != BT_SLOT_NONE) {
+		bt_run_post_bind(run.framework, run.cycle, run.pod, run.slot);
 	}
 }
 

@@ -14,7 +14,7 @@ static uint64_t hash_of_request(const void *owner, uint32_t slot)
 	return bt_str_hash(requests->items.items[slot]->key);
 }
 
-/** kind and name make the key of a write that can be asked for again; name "": it cannot. */
+/** Without a key: nobody can ask for it again. The caller fills it in. */
 static struct bt_request *add(struct bt_requests *requests, enum berth_request_kind kind)
 {
 	struct bt_request *request = BT_NEW(struct bt_request);

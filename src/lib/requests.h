@@ -38,8 +38,7 @@ struct bt_requests {
 	uint32_t head;
 	uint32_t serial;           /* of the next id */
 	struct bt_request *event;  /* the last one taken */
-	struct bt_str version;     /* of the last volume or claim written; owned by answered */
-	struct bt_request *result; /* holds `version` */
+	struct bt_request *result; /* the last one that was over when asked for; holds its texts */
 	struct bt_scheduler_writer writer;
 	struct bt_preemption_writer preemption;
 	struct bt_volume_writer volumes;
