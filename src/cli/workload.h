@@ -6,12 +6,13 @@
  * exist already taken off. What a cluster draws at random (endings of names) or computes in ways of
  * its own (hashes of templates, revisions) is made up from the names, the same in every run.
  *
- *   Deployment             NAME-TEMPLATEHASH-XXXXX, owned by the ReplicaSet NAME-TEMPLATEHASH
- *   ReplicaSet, ReplicationController  NAME-XXXXX; nothing for a ReplicaSet whose Deployment is
- * there StatefulSet            NAME-0, NAME-1, ... from spec.ordinals.start DaemonSet NAME-XXXXX,
- * one for each node that it matches, bound to it by affinity Job                    NAME-XXXXX, or
- * NAME-INDEX-XXXXX when indexed; nothing once finished CronJob                one run, as Job
- * NAME-00000000, unless an unfinished one is there
+ * - Deployment: NAME-TEMPLATEHASH-XXXXX, owned by the ReplicaSet NAME-TEMPLATEHASH
+ * - ReplicaSet, ReplicationController: NAME-XXXXX; nothing for a ReplicaSet whose Deployment is
+ * there
+ * - StatefulSet: NAME-0, NAME-1, ... from spec.ordinals.start
+ * - DaemonSet: NAME-XXXXX, one for each node that it matches, bound to it by affinity
+ * - Job: NAME-XXXXX, or NAME-INDEX-XXXXX when indexed; nothing once finished
+ * - CronJob: one run, as Job NAME-00000000, unless an unfinished one is there
  *
  * Paused and suspended workloads make no pods.
  */

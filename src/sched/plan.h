@@ -7,12 +7,12 @@
  * filters and the weighted score. Plans are repaired from the change log: placing a pod costs the
  * next pod of the same shape one slot.
  *
- *   verdict[slot]   0: every column filter passes; BT_VERDICT_OUTSIDE: not in the snapshot;
- * otherwise (index in filters + 1) << 24 | the plugin's detail, for the first filter in list order
- * that rejects local[slot]     sum of weight x score of the plugins without normalisation
- *   raws[i].values  raw scores of a normalised plugin that differ between nodes
- *   total[slot]     local plus the weighted normalised raws; BT_TOTAL_INFEASIBLE unless verdict is
- * 0
+ * - verdict[slot]: 0 when every column filter passes; BT_VERDICT_OUTSIDE: not in the snapshot;
+ *   otherwise (index in filters + 1) << 24 | the plugin's detail, for the first filter in list
+ * order that rejects
+ * - local[slot]: sum of weight x score of the plugins without normalisation
+ * - raws[i].values: raw scores of a normalised plugin that differ between nodes
+ * - total[slot]: local plus the weighted normalised raws; BT_TOTAL_INFEASIBLE unless verdict is 0
  *
  * Normalisation depends on the largest raw value over the feasible nodes: raws[i].max, with the
  * number of feasible slots that have it, so that most changes leave it alone. Plugins that depend
