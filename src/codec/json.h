@@ -116,6 +116,7 @@ struct bt_json_value {
 	bool boolean;                    /* BT_JSON_BOOL */
 	struct bt_str text;              /* BT_JSON_STRING: value; BT_JSON_NUMBER: source text */
 	uint32_t count;                  /* BT_JSON_ARRAY, BT_JSON_OBJECT */
+	uint32_t capacity;               /* room behind the items; for codec/json_edit.h */
 	struct bt_json_value **elements; /* BT_JSON_ARRAY */
 	struct bt_json_member *members;  /* BT_JSON_OBJECT */
 };

@@ -104,6 +104,7 @@ static void end_container(struct parser *parser)
 	const struct bt_json_member *items =
 		count != 0 ? parser->items.items + level.first_item : NULL;
 	level.value->count = count;
+	level.value->capacity = count;
 	if (count != 0 && level.is_object) {
 		level.value->members = bt_arena_alloc(parser->arena, count * sizeof(*items));
 		memcpy(level.value->members, items, count * sizeof(*items));

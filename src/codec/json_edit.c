@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "codec/json_edit.h"
+
+#include <inttypes.h>
+
+#include "base/assert.h"
+
+struct bt_json_value *bt_json_new(struct bt_arena *arena, enum bt_json_type type)
+{
+	struct bt_json_value *value = BT_ARENA_NEW(arena, struct bt_json_value);
+	value->type = type;
+	return value;
+}
+
+struct bt_json_value *bt_json_new_str(struct bt_arena *arena, struct bt_str text)
+{
+	struct bt_json_value *value = bt_json_new(arena, BT_JSON_STRING);
+	value->text = text.data != NULL ? text : BT_STR("");
+	return value;
+}
+
+struct bt_json_value *bt_json_new_c(struct bt_arena *arena, const char *text)
+{
+	return bt_json_new_str(arena, bt_str_from(text));
+}
+
+struct bt_json_value *bt_json_new_int64(struct bt_arena *arena, int64_t number)
+{
+	struct bt_json_value *value = bt_json_new(arena, BT_JSON_NUMBER);
+	value->text = bt_arena_printf(arena, "%" PRId64, number);
+	return value;
+}
+
+struct bt_json_value *bt_json_new_bool(struct bt_arena *arena, bool boolean)
+{
+	struct bt_json_value *value = bt_json_new(arena, BT_JSON_BOOL);
+	value->boolean = boolean;
+	return value;
+}
+
+static struct bt_str copied(struct bt_arena *arena, struct bt_str text, bool copy_text)
+{
+	return copy_text ? bt_arena_str(arena, text) : text;
+}
+
+/* Recursion: a tree is no deeper than the decoder allowed its text to be. */
+struct bt_json_value *bt_json_clone(
+	struct bt_arena *arena, const struct bt_json_value *value, bool copy_text)
+{
+	struct bt_json_value *clone = BT_ARENA_NEW(arena, struct bt_json_value);
+	*clone = *value;
+	clone->text = copied(arena, value->text, copy_text);
+	clone->capacity = value->count;
+	if (value->type == BT_JSON_ARRAY) {
+		clone->elements = BT_ARENA_NEW_ARRAY(arena, struct bt_json_value *, value->count);
+		for (uint32_t i = 0; i < value->count; i++) {
+			clone->elements[i] = bt_json_clone(arena, value->elements[i], copy_text);
+		}
+	} else if (value->type == BT_JSON_OBJECT) {
+		clone->members = BT_ARENA_NEW_ARRAY(arena, struct bt_json_member, value->count);
+		for (uint32_t i = 0; i < value->count; i++) {
+			const struct bt_json_member *member = &value->members[i];
+			clone->members[i].name = copied(arena, member->name, copy_text);
+			clone->members[i].value = bt_json_clone(arena, member->value, copy_text);
+		}
+	}
+	return clone;
+}
+
+static uint32_t grown(const struct bt_json_value *value)
+{
+	BT_ASSERT(value->count < UINT32_MAX / 2);
+	return value->count < 4 ? 4 : value->count * 2;
+}
+
+static void add_member(struct bt_arena *arena, struct bt_json_value *object, struct bt_str name,
+	struct bt_json_value *value)
+{
+	if (object->count >= object->capacity) {
+		uint32_t capacity = grown(object);
+		struct bt_json_member *members =
+			BT_ARENA_NEW_ARRAY(arena, struct bt_json_member, capacity);
+		if (object->count != 0) {
+			memcpy(members, object->members, object->count * sizeof(*members));
+		}
+		object->members = members;
+		object->capacity = capacity;
+	}
+	object->members[object->count++] = (struct bt_json_member){name, value};
+}
+
+/** Take out the members of this name from index on. */
+static bool remove_members(struct bt_json_value *object, struct bt_str name, uint32_t index)
+{
+	uint32_t kept = index;
+	for (uint32_t i = index; i < object->count; i++) {
+		if (!bt_str_equal(object->members[i].name, name)) {
+			object->members[kept++] = object->members[i];
+		}
+	}
+	bool removed = kept != object->count;
+	object->count = kept;
+	return removed;
+}
+
+void bt_json_set(struct bt_arena *arena, struct bt_json_value *object, struct bt_str name,
+	struct bt_json_value *value)
+{
+	BT_ASSERT(object->type == BT_JSON_OBJECT);
+	for (uint32_t i = 0; i < object->count; i++) {
+		if (bt_str_equal(object->members[i].name, name)) {
+			object->members[i].value = value;
+			(void)remove_members(object, name, i + 1); /* there need be no other */
+			return;
+		}
+	}
+	add_member(arena, object, name, value);
+}
+
+void bt_json_set_value(struct bt_arena *arena, struct bt_json_value *object, const char *name,
+	struct bt_json_value *value)
+{
+	bt_json_set(arena, object, bt_str_from(name), value);
+}
+
+void bt_json_set_str(
+	struct bt_arena *arena, struct bt_json_value *object, const char *name, struct bt_str text)
+{
+	bt_json_set_value(arena, object, name, bt_json_new_str(arena, text));
+}
+
+void bt_json_set_c(
+	struct bt_arena *arena, struct bt_json_value *object, const char *name, const char *text)
+{
+	bt_json_set_value(arena, object, name, bt_json_new_c(arena, text));
+}
+
+void bt_json_set_int64(
+	struct bt_arena *arena, struct bt_json_value *object, const char *name, int64_t value)
+{
+	bt_json_set_value(arena, object, name, bt_json_new_int64(arena, value));
+}
+
+void bt_json_set_bool(
+	struct bt_arena *arena, struct bt_json_value *object, const char *name, bool value)
+{
+	bt_json_set_value(arena, object, name, bt_json_new_bool(arena, value));
+}
+
+bool bt_json_remove(struct bt_json_value *object, struct bt_str name)
+{
+	return object != NULL && object->type == BT_JSON_OBJECT && remove_members(object, name, 0);
+}
+
+bool bt_json_remove_c(struct bt_json_value *object, const char *name)
+{
+	return bt_json_remove(object, bt_str_from(name));
+}
+
+void bt_json_insert(struct bt_arena *arena, struct bt_json_value *array, uint32_t index,
+	struct bt_json_value *value)
+{
+	BT_ASSERT(array->type == BT_JSON_ARRAY);
+	BT_ASSERT(index <= array->count);
+	if (array->count >= array->capacity) {
+		uint32_t capacity = grown(array);
+		struct bt_json_value **elements =
+			BT_ARENA_NEW_ARRAY(arena, struct bt_json_value *, capacity);
+		for (uint32_t i = 0; i < array->count; i++) {
+			elements[i] = array->elements[i];
+		}
+		array->elements = elements;
+		array->capacity = capacity;
+	}
+	for (uint32_t i = array->count; i > index; i--) {
+		array->elements[i] = array->elements[i - 1];
+	}
+	array->elements[index] = value;
+	array->count++;
+}
+
+void bt_json_append(
+	struct bt_arena *arena, struct bt_json_value *array, struct bt_json_value *value)
+{
+	bt_json_insert(arena, array, array->count, value);
+}
+
+void bt_json_remove_at(struct bt_json_value *array, uint32_t index)
+{
+	BT_ASSERT(array->type == BT_JSON_ARRAY);
+	BT_ASSERT(index < array->count);
+	array->count--;
+	for (uint32_t i = index; i < array->count; i++) {
+		array->elements[i] = array->elements[i + 1];
+	}
+}
+
+struct bt_json_value *bt_json_get(const struct bt_json_value *object, struct bt_str name)
+{
+	if (object == NULL || object->type != BT_JSON_OBJECT) {
+		return NULL;
+	}
+	for (uint32_t i = object->count; i > 0; i--) {
+		if (bt_str_equal(object->members[i - 1].name, name)) {
+			return object->members[i - 1].value;
+		}
+	}
+	return NULL;
+}
+
+static const struct bt_json_value *typed_at(
+	const struct bt_json_value *value, const char *dotted_path, enum bt_json_type type)
+{
+	const struct bt_json_value *found = bt_json_find_path(value, dotted_path);
+	return found != NULL && found->type == type ? found : NULL;
+}
+
+struct bt_str bt_json_text_at(const struct bt_json_value *value, const char *dotted_path)
+{
+	const struct bt_json_value *found = typed_at(value, dotted_path, BT_JSON_STRING);
+	return found != NULL && found->text.data != NULL ? found->text : BT_STR("");
+}
+
+int64_t bt_json_int64_at(
+	const struct bt_json_value *value, const char *dotted_path, int64_t fallback)
+{
+	const struct bt_json_value *found = typed_at(value, dotted_path, BT_JSON_NUMBER);
+	int64_t number;
+	return found != NULL && bt_json_number_int64(found->text, &number) ? number : fallback;
+}
+
+bool bt_json_bool_at(const struct bt_json_value *value, const char *dotted_path, bool fallback)
+{
+	const struct bt_json_value *found = typed_at(value, dotted_path, BT_JSON_BOOL);
+	return found != NULL ? found->boolean : fallback;
+}
+
+const struct bt_json_value *bt_json_array_at(
+	const struct bt_json_value *value, const char *dotted_path)
+{
+	static const struct bt_json_value empty = {.type = BT_JSON_ARRAY};
+	const struct bt_json_value *found = typed_at(value, dotted_path, BT_JSON_ARRAY);
+	return found != NULL ? found : &empty;
+}
+
+const struct bt_json_value *bt_json_object_at(
+	const struct bt_json_value *value, const char *dotted_path)
+{
+	static const struct bt_json_value empty = {.type = BT_JSON_OBJECT};
+	const struct bt_json_value *found = typed_at(value, dotted_path, BT_JSON_OBJECT);
+	return found != NULL ? found : &empty;
+}
+
+static struct bt_json_value *ensure(struct bt_arena *arena, struct bt_json_value *object,
+	const char *name, enum bt_json_type type)
+{
+	struct bt_json_value *member = bt_json_find(object, name);
+	if (member == NULL || member->type != type) {
+		member = bt_json_new(arena, type);
+		bt_json_set_value(arena, object, name, member);
+	}
+	return member;
+}
+
+struct bt_json_value *bt_json_ensure_object(
+	struct bt_arena *arena, struct bt_json_value *object, const char *name)
+{
+	return ensure(arena, object, name, BT_JSON_OBJECT);
+}
+
+struct bt_json_value *bt_json_ensure_array(
+	struct bt_arena *arena, struct bt_json_value *object, const char *name)
+{
+	return ensure(arena, object, name, BT_JSON_ARRAY);
+}

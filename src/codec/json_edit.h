@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CODEC_JSON_EDIT_H
+#define BT_CODEC_JSON_EDIT_H
+/**
+ * Making and changing JSON trees. New memory comes from the arena that is passed; what is taken out
+ * of a tree stays in its arena until that ends. Names and texts are borrowed: they must live as
+ * long as the tree (literals, or text of the same arena).
+ */
+#include "codec/json.h"
+
+BT_MUST_USE struct bt_json_value *bt_json_new(struct bt_arena *arena, enum bt_json_type type);
+BT_MUST_USE struct bt_json_value *bt_json_new_str(struct bt_arena *arena, struct bt_str text);
+BT_MUST_USE struct bt_json_value *bt_json_new_c(struct bt_arena *arena, const char *text);
+BT_MUST_USE struct bt_json_value *bt_json_new_int64(struct bt_arena *arena, int64_t value);
+BT_MUST_USE struct bt_json_value *bt_json_new_bool(struct bt_arena *arena, bool value);
+/** Deep copy; with copy_text texts and names are copied too, so that nothing is borrowed. */
+BT_MUST_USE struct bt_json_value *bt_json_clone(
+	struct bt_arena *arena, const struct bt_json_value *value, bool copy_text);
+
+/** Set a member: in its old place if there is one (repeated ones go), else at the end. */
+void bt_json_set(struct bt_arena *arena, struct bt_json_value *object, struct bt_str name,
+	struct bt_json_value *value);
+void bt_json_set_str(
+	struct bt_arena *arena, struct bt_json_value *object, const char *name, struct bt_str text);
+void bt_json_set_c(
+	struct bt_arena *arena, struct bt_json_value *object, const char *name, const char *text);
+void bt_json_set_int64(
+	struct bt_arena *arena, struct bt_json_value *object, const char *name, int64_t value);
+void bt_json_set_bool(
+	struct bt_arena *arena, struct bt_json_value *object, const char *name, bool value);
+void bt_json_set_value(struct bt_arena *arena, struct bt_json_value *object, const char *name,
+	struct bt_json_value *value);
+/** false: there was none. */
+bool bt_json_remove(struct bt_json_value *object, struct bt_str name);
+bool bt_json_remove_c(struct bt_json_value *object, const char *name);
+
+void bt_json_append(
+	struct bt_arena *arena, struct bt_json_value *array, struct bt_json_value *value);
+/** index at most count. */
+void bt_json_insert(struct bt_arena *arena, struct bt_json_value *array, uint32_t index,
+	struct bt_json_value *value);
+void bt_json_remove_at(struct bt_json_value *array, uint32_t index);
+
+/** --- lenient reading: a member that is absent or of another type gives the fallback --- */
+
+/** Member by name, any text; NULL when absent or object is none. The last of repeated ones. */
+struct bt_json_value *bt_json_get(const struct bt_json_value *object, struct bt_str name);
+/** Along a dotted path of names; "" for absent. */
+struct bt_str bt_json_text_at(const struct bt_json_value *value, const char *dotted_path);
+int64_t bt_json_int64_at(
+	const struct bt_json_value *value, const char *dotted_path, int64_t fallback);
+bool bt_json_bool_at(const struct bt_json_value *value, const char *dotted_path, bool fallback);
+/** The array at a path, or an empty one; never NULL, not to be changed. */
+const struct bt_json_value *bt_json_array_at(
+	const struct bt_json_value *value, const char *dotted_path);
+/** The object at a path, or an empty one; never NULL, not to be changed. */
+const struct bt_json_value *bt_json_object_at(
+	const struct bt_json_value *value, const char *dotted_path);
+/** The object member, made if it is absent or of another type. */
+struct bt_json_value *bt_json_ensure_object(
+	struct bt_arena *arena, struct bt_json_value *object, const char *name);
+struct bt_json_value *bt_json_ensure_array(
+	struct bt_arena *arena, struct bt_json_value *object, const char *name);
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_NET_LOOP_H
+#define BT_NET_LOOP_H
+/**
+ * One thread's event loop: descriptors, timers, signals, and work at the end of each turn. Times
+ * are of the monotonic clock, in nanoseconds.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct bt_loop;
+struct bt_loop_source;
+
+BT_MUST_USE int bt_loop_create(struct bt_loop **out_loop, struct berth_error *err);
+void bt_loop_destroy(struct bt_loop *loop);
+int64_t bt_loop_now_ns(const struct bt_loop *loop);
+
+/** Call ready when fd is readable (level triggered). The fd stays the caller's. */
+BT_MUST_USE int bt_loop_add_fd(struct bt_loop *loop, int fd, void (*ready)(void *context),
+	void *context, struct bt_loop_source **out_source, struct berth_error *err);
+void bt_loop_remove_fd(struct bt_loop *loop, struct bt_loop_source *source);
+/** The signals are blocked for the process and reported here instead; 0 ends the list. */
+BT_MUST_USE int bt_loop_on_signals(struct bt_loop *loop, const int *signals,
+	void (*received)(void *context, int signal), void *context, struct berth_error *err);
+
+/**
+ * After the descriptors of each turn: do what is due and say when to be called again at the latest
+ * (INT64_MAX: never; a time that is past: at once). Called in the order of addition.
+ */
+void bt_loop_add_worker(
+	struct bt_loop *loop, int64_t (*work)(void *context, int64_t now_ns), void *context);
+
+/** Until bt_loop_stop. */
+BT_MUST_USE int bt_loop_run(struct bt_loop *loop, struct berth_error *err);
+void bt_loop_stop(struct bt_loop *loop);
+#endif

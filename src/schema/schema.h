@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_SCHEMA_SCHEMA_H
+#define BT_SCHEMA_SCHEMA_H
+/**
+ * The whole of the API's types: names, protobuf numbers, how lists merge. An API server must keep
+ * every field of every object, so these tables are complete, where those of src/api name only what
+ * a scheduler reads. Objects are JSON trees (codec/json.h) everywhere; the tables say what a tree
+ * may hold and how it travels. Spec: 14 sections 8, 9.2, 9.3 and 12.
+ *
+ * The tables are made at build time from types/<group>_<version>.api by tools/gen_schema.py; the
+ * format is described in types/README.md.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "codec/json.h"
+
+/** What one value is. In JSON and in protobuf: */
+enum bt_schema_type {
+	BT_SCHEMA_STRING,
+	BT_SCHEMA_BOOL,
+	BT_SCHEMA_INT32,
+	BT_SCHEMA_INT64,
+	BT_SCHEMA_DOUBLE,
+	BT_SCHEMA_BYTES,         /* base64 text; bytes */
+	BT_SCHEMA_QUANTITY,      /* text or number; Quantity {string 1} */
+	BT_SCHEMA_INT_OR_STRING, /* number or text; IntOrString {type 1, intVal 2, strVal 3} */
+	BT_SCHEMA_TIME,          /* RFC 3339, whole seconds; Time {seconds 1, nanos 2} */
+	BT_SCHEMA_MICRO_TIME,    /* RFC 3339, six fraction digits; the same message */
+	BT_SCHEMA_DURATION,      /* "1m30s"; Duration {duration 1, nanoseconds} */
+	BT_SCHEMA_STRING_LIST,   /* array of texts as a value (of a map); message {items 1} */
+	BT_SCHEMA_RAW_JSON,      /* any JSON value; RawExtension {raw 1}, its JSON text */
+	BT_SCHEMA_MESSAGE,       /* object; message */
+};
+
+enum bt_schema_shape {
+	BT_SCHEMA_SINGLE,
+	BT_SCHEMA_LIST,
+	BT_SCHEMA_MAP, /* keys are texts; entries {key 1, value 2} */
+};
+
+enum bt_schema_flag {
+	BT_SCHEMA_ALWAYS = 1 << 0,      /* written even when empty (spec 01 section 2.2) */
+	BT_SCHEMA_REQUIRED = 1 << 1,    /* named as required in OpenAPI */
+	BT_SCHEMA_INLINE = 1 << 2,      /* JSON: the message's members sit in the parent */
+	BT_SCHEMA_MERGE = 1 << 3,       /* patch strategy merge: by merge_key, or as a set */
+	BT_SCHEMA_REPLACE = 1 << 4,     /* patch strategy replace, on a message */
+	BT_SCHEMA_RETAIN_KEYS = 1 << 5, /* patch strategy retainKeys */
+	BT_SCHEMA_LIST_SET = 1 << 6,    /* applied as a set of scalars */
+	BT_SCHEMA_ATOMIC = 1 << 7,      /* applied as a whole; lists without list_keys are too */
+};
+
+struct bt_schema_message;
+
+struct bt_schema_field {
+	const char *name; /* JSON name; of an inline message: its Go name, for messages only */
+	uint8_t name_length;
+	uint8_t type;  /* enum bt_schema_type */
+	uint8_t shape; /* enum bt_schema_shape */
+	uint8_t flags; /* enum bt_schema_flag */
+	uint16_t number;
+	const struct bt_schema_message *message; /* BT_SCHEMA_MESSAGE */
+	const char *merge_key;                   /* strategic merge, lists of messages; or NULL */
+	const char *const *list_keys;            /* server-side apply; ends with NULL; or NULL */
+};
+
+struct bt_schema_message {
+	const char *name;    /* "Container"; unique within a package */
+	const char *package; /* "core/v1", "meta/v1", ... */
+	uint16_t field_count;
+	const struct bt_schema_field *fields; /* ascending number */
+};
+
+/** A message that is the root of objects. */
+struct bt_schema_kind {
+	const char *group; /* "" for the core group */
+	const char *version;
+	const char *kind;
+	const struct bt_schema_message *message;
+};
+
+/** Every root: objects, and what only travels (DeleteOptions, Status, Eviction, Scale ...). */
+extern const struct bt_schema_kind bt_schema_kinds[];
+extern const uint32_t bt_schema_kind_count;
+
+/** Root message of a kind, or NULL. api_version is "v1" or "group/version". */
+const struct bt_schema_message *bt_schema_find(struct bt_str api_version, struct bt_str kind);
+/**
+ * Field by JSON name, those of inline messages included, or NULL. *out_inline (may be NULL): the
+ * inline field it sits in, or NULL.
+ */
+const struct bt_schema_field *bt_schema_field_find(const struct bt_schema_message *message,
+	struct bt_str name, const struct bt_schema_field **out_inline);
+
+/** What is done with members that the schema does not name, and with repeated ones. */
+enum bt_field_validation {
+	BT_FIELD_VALIDATION_IGNORE,
+	BT_FIELD_VALIDATION_WARN,
+	BT_FIELD_VALIDATION_STRICT,
+};
+
+/**
+ * Bring a decoded object to the form that is stored, in place: unknown and repeated members are
+ * dropped (the last one wins) and reported, nulls and empty members go unless the schema says
+ * ALWAYS, quantities, times and numbers are made canonical, required zero values appear. Fields
+ * are kept in the sender's order. message NULL: a custom resource, nothing is known, only nulls go.
+ *
+ * out_problems (may be NULL) receives `unknown field "spec.foo"` and `duplicate field "..."` texts
+ * as JSON strings of this array, in document order; at most 100.
+ * BERTH_ERR_INVALID: a value of the wrong type, in Go's words ("json: cannot unmarshal number into
+ * Go struct field Container.spec.containers.image of type string"; spec 14 section 9.3).
+ */
+BT_MUST_USE int bt_schema_normalise(const struct bt_schema_message *message,
+	struct bt_json_value *object, struct bt_arena *arena, struct bt_json_value *out_problems,
+	struct berth_error *err);
+
+/** --- protobuf; spec 13 section 8.3 --- */
+
+struct bt_envelope {
+	struct bt_str api_version;
+	struct bt_str kind;
+	struct bt_str raw; /* the message's bytes */
+};
+
+/** Texts are borrowed from bytes. */
+BT_MUST_USE int bt_envelope_decode(
+	struct bt_str bytes, struct bt_envelope *out_envelope, struct berth_error *err);
+void bt_envelope_encode(const struct bt_envelope *envelope, struct bt_strbuf *out);
+
+/**
+ * A message as a tree in the arena, without kind and apiVersion; unknown fields are skipped. Texts
+ * without need of change borrow bytes. Hostile bytes give an error that names the field.
+ */
+BT_MUST_USE int bt_schema_decode_protobuf(const struct bt_schema_message *message,
+	struct bt_str bytes, struct bt_arena *arena, struct bt_json_value **out_object,
+	struct berth_error *err);
+/** The reverse; members that the schema does not name are left out. object: normalised. */
+void bt_schema_encode_protobuf(const struct bt_schema_message *message,
+	const struct bt_json_value *object, struct bt_strbuf *out);
+#endif

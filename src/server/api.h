@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_SERVER_API_H
+#define BT_SERVER_API_H
+/**
+ * The API without HTTP: verbs on resources, with the rules of an API server. The HTTP front
+ * (server/routes.h), the controllers, the node agents and the scheduler all write through
+ * bt_api_perform, so that all of them are subject to the same rules. One thread. Spec: 14 sections
+ * 9 to 14 and 17, 14b.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "codec/json.h"
+#include "server/failure.h"
+#include "server/resource.h"
+#include "server/store.h"
+
+/** Documents nest at most so deep (400 beyond it): trees are walked by recursion. */
+#define BT_API_DEPTH_MAX 500
+/** Largest request body: spec 13 section 7.4. */
+#define BT_API_BODY_BYTES_MAX 3145728
+
+struct bt_api;
+
+struct bt_user {
+	struct bt_str name;
+	struct bt_str uid;
+	uint32_t group_count;
+	const struct bt_str *groups;
+};
+
+/** admin in system:masters. */
+extern const struct bt_user bt_user_admin;
+
+struct bt_api_options {
+	struct bt_store *store; /* borrowed */
+	/** The cluster's clock, nanoseconds since 1970. */
+	int64_t (*now_ns)(void *context);
+	void *clock_context;
+	uint64_t seed; /* of uids and generated names */
+	/** Off when no controller would take back what they add: 14b sections 4.3, 4.5 and 4.8. */
+	bool admit_service_account;
+	bool admit_taint_nodes;
+	bool admit_storage_protection;
+};
+
+/** Makes the namespaces default, kube-system, kube-public, kube-node-lease and the system priority
+ * classes when they are missing; reads CustomResourceDefinitions from the store. */
+BT_MUST_USE struct bt_api *bt_api_create(const struct bt_api_options *options);
+void bt_api_destroy(struct bt_api *api);
+struct bt_store *bt_api_store(const struct bt_api *api);
+struct bt_resources *bt_api_resources(const struct bt_api *api);
+int64_t bt_api_now_ns(const struct bt_api *api);
+const struct bt_api_options *bt_api_options(const struct bt_api *api);
+/** Random numbers of this server. */
+struct bt_prng *bt_api_prng(struct bt_api *api);
+
+enum bt_patch_type {
+	BT_PATCH_JSON,
+	BT_PATCH_MERGE,
+	BT_PATCH_STRATEGIC,
+	BT_PATCH_APPLY,
+};
+
+enum bt_propagation {
+	BT_PROPAGATION_DEFAULT,
+	BT_PROPAGATION_BACKGROUND,
+	BT_PROPAGATION_FOREGROUND,
+	BT_PROPAGATION_ORPHAN,
+};
+
+struct bt_api_request {
+	enum bt_verb verb; /* not LIST, WATCH or DELETE_COLLECTION: those are server/list.h */
+	const struct bt_resource *resource;
+	enum bt_subresource subresource;
+	struct bt_str namespace_; /* "" for cluster scope */
+	struct bt_str name;       /* "" on create: the body says it */
+	const struct bt_user *user;
+	/** The object, patch or options document; consumed: it is changed and taken apart. Lives in
+	 * the arena of the call. NULL: none. */
+	struct bt_json_value *body;
+	/** Members that the decoder of the body dropped: bt_schema_normalise's problems. NULL: the
+	 * body is raw, and is normalised here. */
+	enum bt_patch_type patch_type;
+	enum bt_field_validation field_validation;
+	struct bt_str field_manager;
+	bool force;
+	bool dry_run;
+	/** Delete: -1 = not given. */
+	int64_t grace_period_seconds;
+	enum bt_propagation propagation;
+	struct bt_str precondition_uid; /* absent: none */
+	struct bt_str precondition_rv;
+	/** Initial objects: status, uid, creationTimestamp and nodeName are taken as they are, and
+	 * an existing object is replaced. */
+	bool restore;
+};
+
+/** A request with nothing given: the fields that are not zero then. */
+#define BT_API_REQUEST_INIT \
+	{ \
+		.user = &bt_user_admin, .grace_period_seconds = -1 \
+	}
+
+struct bt_api_answer {
+	uint16_t code; /* 200, 201, or failure.code */
+	/** The object as it is stored now, or was last; a reference of the caller's. NULL: document
+	 * has the answer. */
+	struct bt_stored *object;
+	/** In the arena of the call, complete with kind and apiVersion: a Status, a Scale, a
+	 * review, or an object that was not stored (dry run). */
+	struct bt_json_value *document;
+	struct bt_failure failure;
+	/** Texts for Warning headers. */
+	uint32_t warning_count;
+	const struct bt_str *warnings;
+};
+
+/** Carry out one request. out_answer is made anew; release its object. */
+void bt_api_perform(struct bt_api *api, const struct bt_api_request *request,
+	struct bt_arena *arena, struct bt_api_answer *out_answer);
+void bt_api_answer_finish(struct bt_api_answer *answer);
+
+/** --- for those within the process --- */
+
+/** The stored object as a tree in the arena (nothing borrowed from the store), or NULL. key:
+ * "ns/name" or "name". */
+BT_MUST_USE struct bt_json_value *bt_api_read(const struct bt_api *api,
+	const struct bt_resource *resource, struct bt_str key, struct bt_arena *arena);
+/** Its text as a tree that borrows from it. */
+BT_MUST_USE struct bt_json_value *bt_api_parse_stored(
+	const struct bt_stored *stored, struct bt_arena *arena);
+/** "ns/name", or "name" when namespace_ is "". */
+BT_MUST_USE struct bt_str bt_api_key(
+	struct bt_arena *arena, struct bt_str namespace_, struct bt_str name);
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_SERVER_FAILURE_H
+#define BT_SERVER_FAILURE_H
+/**
+ * Refusals, as the API words them: a Status with code, reason, message and details. Spec: 13
+ * section 9.1, 14 throughout, 14b section 5.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "codec/json.h"
+#include "server/resource.h"
+
+struct bt_failure_cause {
+	const char *reason; /* "FieldValueRequired" */
+	struct bt_str message;
+	struct bt_str field;
+	struct bt_failure_cause *next;
+};
+
+/** code 0: no failure. Texts live in the arena of the request. */
+struct bt_failure {
+	uint16_t code;
+	const char *reason; /* "NotFound"; NULL: none */
+	struct bt_str message;
+	struct bt_str name; /* details; absent ones are left out */
+	struct bt_str group;
+	struct bt_str kind;
+	struct bt_str uid;
+	struct bt_failure_cause *causes;
+	int32_t retry_after_seconds; /* also the header; 0: none */
+	bool retry_only_in_details;
+	struct bt_str continue_token; /* metadata.continue of a 410 */
+};
+
+/** Status object as JSON tree, {"kind":"Status","apiVersion":"v1","metadata":{},...}. */
+BT_MUST_USE struct bt_json_value *bt_failure_document(
+	const struct bt_failure *failure, struct bt_arena *arena);
+
+/** Each sets *out and returns its code. message: printf; details are left empty. */
+BT_PRINTF(5, 6)
+uint16_t bt_fail(struct bt_failure *out, struct bt_arena *arena, uint16_t code, const char *reason,
+	const char *format, ...);
+/** 404 `pods "x" not found` with details. */
+uint16_t bt_fail_not_found(struct bt_failure *out, struct bt_arena *arena,
+	const struct bt_resource *resource, struct bt_str name);
+/** 409 `Operation cannot be fulfilled on pods "x": <text>`. */
+uint16_t bt_fail_conflict(struct bt_failure *out, struct bt_arena *arena,
+	const struct bt_resource *resource, struct bt_str name, struct bt_str text);
+/** 403 `pods "x" is forbidden: <text>`. */
+uint16_t bt_fail_forbidden(struct bt_failure *out, struct bt_arena *arena,
+	const struct bt_resource *resource, struct bt_str name, struct bt_str text);
+/** 400 BadRequest. */
+BT_PRINTF(3, 4)
+uint16_t bt_fail_bad_request(
+	struct bt_failure *out, struct bt_arena *arena, const char *format, ...);
+
+/** --- validation --- */
+
+enum bt_field_error_type {
+	BT_FIELD_REQUIRED,
+	BT_FIELD_INVALID,
+	BT_FIELD_NOT_SUPPORTED,
+	BT_FIELD_FORBIDDEN,
+	BT_FIELD_DUPLICATE,
+	BT_FIELD_TOO_LONG,
+	BT_FIELD_TOO_MANY,
+	BT_FIELD_NOT_FOUND,
+};
+
+struct bt_field_error {
+	enum bt_field_error_type type;
+	struct bt_str field;
+	struct bt_str value;  /* as shown: JSON text, or quoted text; "" without */
+	struct bt_str detail; /* NOT_SUPPORTED: the supported values, each quoted, joined by ", " */
+	struct bt_field_error *next;
+};
+
+struct bt_field_errors {
+	struct bt_arena *arena;
+	struct bt_field_error *first;
+	struct bt_field_error **last; /* NULL while empty */
+	uint32_t count;               /* further ones are dropped beyond 100 */
+};
+
+/** detail: printf. value: NULL, or the offending value. */
+BT_PRINTF(5, 6)
+void bt_field_errors_add(struct bt_field_errors *errors, enum bt_field_error_type type,
+	struct bt_str field, const struct bt_json_value *value, const char *format, ...);
+/** "spec.containers[0].name": printf into the errors' arena. */
+BT_PRINTF(2, 3)
+struct bt_str bt_field_path(const struct bt_field_errors *errors, const char *format, ...);
+/** 422 Invalid `<Kind>[.<group>] "<name>" is invalid: ...` with causes. kind e.g. "Pod". */
+uint16_t bt_fail_invalid(struct bt_failure *out, struct bt_arena *arena, struct bt_str group,
+	struct bt_str kind, struct bt_str name, const struct bt_field_errors *errors);
+#endif

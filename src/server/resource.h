@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_SERVER_RESOURCE_H
+#define BT_SERVER_RESOURCE_H
+/**
+ * What is served: every group, version and resource, those of CustomResourceDefinitions included.
+ * The built-in ones are the rows of server/resources.def. Spec: 14 section 6.3.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "schema/schema.h"
+
+enum bt_verb {
+	BT_VERB_GET,
+	BT_VERB_LIST,
+	BT_VERB_WATCH,
+	BT_VERB_CREATE,
+	BT_VERB_UPDATE,
+	BT_VERB_PATCH,
+	BT_VERB_DELETE,
+	BT_VERB_DELETE_COLLECTION,
+	BT_VERB__COUNT,
+};
+
+/** "get", "deletecollection", ... */
+const char *bt_verb_name(enum bt_verb verb);
+
+enum bt_subresource {
+	BT_SUBRESOURCE_NONE,
+	BT_SUBRESOURCE_STATUS,
+	BT_SUBRESOURCE_SCALE,
+	BT_SUBRESOURCE_BINDING,
+	BT_SUBRESOURCE_EVICTION,
+	BT_SUBRESOURCE_FINALIZE,
+	BT_SUBRESOURCE_LOG,
+	BT_SUBRESOURCE_EXEC,
+	BT_SUBRESOURCE_ATTACH,
+	BT_SUBRESOURCE_PORT_FORWARD,
+	BT_SUBRESOURCE_PROXY,
+	BT_SUBRESOURCE_RESIZE,
+	BT_SUBRESOURCE_EPHEMERAL_CONTAINERS,
+	BT_SUBRESOURCE_TOKEN,
+	BT_SUBRESOURCE__COUNT,
+};
+
+/** "", "status", "scale", "binding", ... as in URLs. */
+const char *bt_subresource_name(enum bt_subresource subresource);
+
+/** How the resource differs from the common rules. */
+enum bt_resource_flag {
+	BT_RESOURCE_GENERATION = 1 << 0,       /* 14b 2.2: counts its spec's changes */
+	BT_RESOURCE_NEEDS_VERSION = 1 << 1,    /* 14 11.2: no unconditional update */
+	BT_RESOURCE_CREATE_BY_UPDATE = 1 << 2, /* 14 11.3 */
+	BT_RESOURCE_ANSWERS_DELETED = 1 << 3,  /* 14 13.6: the last object, not a Status */
+	BT_RESOURCE_REVIEW = 1 << 4,           /* answered, never stored: 14 14.5 */
+	BT_RESOURCE_CUSTOM = 1 << 5,           /* made by a CustomResourceDefinition */
+	BT_RESOURCE_HIDDEN = 1 << 6,           /* served, not in discovery */
+};
+
+struct bt_strategy;
+
+/** One resource of one version. Lives as long as the registry; a custom one that is gone stays, no
+ * longer found. */
+struct bt_resource {
+	const char *group; /* "" for the core group */
+	const char *version;
+	const char *name;        /* "pods" */
+	const char *singular;    /* "pod" */
+	const char *kind;        /* "Pod" */
+	const char *list_kind;   /* "PodList" */
+	const char *short_names; /* separated by blanks */
+	const char *categories;  /* separated by blanks */
+	bool namespaced;
+	uint32_t verbs;        /* 1 << enum bt_verb */
+	uint32_t subresources; /* 1 << enum bt_subresource */
+	uint32_t flags;        /* enum bt_resource_flag */
+	uint32_t collection;   /* of the store; versions of one resource share it */
+	const struct bt_schema_message *message; /* NULL: custom, any member is allowed */
+	const struct bt_strategy *strategy;      /* never NULL */
+};
+
+struct bt_store;
+struct bt_resources;
+
+/** The built-in resources; their collections are made in the store (borrowed). */
+BT_MUST_USE struct bt_resources *bt_resources_create(struct bt_store *store);
+void bt_resources_destroy(struct bt_resources *resources);
+uint32_t bt_resources_count(const struct bt_resources *resources);
+/** In the order of discovery. NULL: a custom one that is gone. */
+const struct bt_resource *bt_resources_at(const struct bt_resources *resources, uint32_t index);
+/** NULL when not served. */
+const struct bt_resource *bt_resources_find(const struct bt_resources *resources,
+	struct bt_str group, struct bt_str version, struct bt_str name);
+/** By "v1" or "group/version" and kind. */
+const struct bt_resource *bt_resources_find_kind(
+	const struct bt_resources *resources, struct bt_str api_version, struct bt_str kind);
+/** The built-in resource of this group and name, of its first version; asserts that it exists. */
+const struct bt_resource *bt_resources_builtin(
+	const struct bt_resources *resources, const char *group, const char *name);
+/** Of which resource the store's collection is (its first version); NULL: of none that is served.
+ */
+const struct bt_resource *bt_resources_of_collection(
+	const struct bt_resources *resources, uint32_t collection);
+/** Changes with every custom resource that comes or goes: discovery's ETags follow it. */
+uint64_t bt_resources_generation(const struct bt_resources *resources);
+/** Take over, or take away (definition NULL), what a CustomResourceDefinition (its stored text
+ * parsed, by its name "plural.group") says. */
+void bt_resources_define(
+	struct bt_resources *resources, struct bt_str name, const struct bt_json_value *definition);
+/** "v1" or "apps/v1". */
+struct bt_str bt_resource_api_version(const struct bt_resource *resource, struct bt_arena *arena);
+/** "pods" or "deployments.apps": as messages name it. */
+struct bt_str bt_resource_qualified(const struct bt_resource *resource, struct bt_arena *arena);
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_SERVER_STORE_H
+#define BT_SERVER_STORE_H
+/**
+ * Objects by collection and key, and the changes that led there. One counter, the resource version
+ * (RV), numbers every change of the whole store; a window of past changes per collection serves
+ * watches, and pages of lists at an RV that is past. Spec: 14 sections 3, 14 and 15.
+ *
+ * The store knows nothing of what objects mean: an object is a JSON text, stored as it is served.
+ * Entries are immutable and counted, so readers keep what they have while the store goes on. One
+ * thread.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/str.h"
+
+/** One version of one object. A single block of memory. */
+struct bt_stored {
+	uint64_t rv;
+	uint32_t reference_count;
+	uint32_t text_length;
+	uint16_t key_length;
+	char bytes[]; /* key, then text, then a zero byte */
+};
+
+static inline struct bt_str bt_stored_key(const struct bt_stored *stored)
+{
+	return (struct bt_str){stored->bytes, stored->key_length};
+}
+
+/** {"metadata":{..},..} without kind and apiVersion. */
+static inline struct bt_str bt_stored_text(const struct bt_stored *stored)
+{
+	return (struct bt_str){stored->bytes + stored->key_length, stored->text_length};
+}
+
+struct bt_stored *bt_stored_share(struct bt_stored *stored);
+/** NULL accepted. */
+void bt_stored_release(struct bt_stored *stored);
+
+#define BT_STORE_KEY_BYTES_MAX 512
+#define BT_STORE_TEXT_BYTES_MAX (UINT32_C(4) << 20)
+
+enum bt_change_type {
+	BT_CHANGE_ADDED,
+	BT_CHANGE_MODIFIED,
+	BT_CHANGE_DELETED,
+};
+
+/** One commit. before is NULL when added; after a deletion `after` is the last state, with the RV
+ * of the deletion. */
+struct bt_store_change {
+	uint64_t rv;
+	enum bt_change_type type;
+	uint32_t collection;
+	struct bt_stored *before;
+	struct bt_stored *after;
+};
+
+struct bt_store;
+
+struct bt_store_options {
+	/** A window keeps at least so many changes of its collection ... */
+	uint32_t window_changes_min;
+	/** ... and those younger than this, while superseded texts stay below the bytes. */
+	int64_t window_age_ns;
+	uint64_t window_bytes_max;
+};
+
+extern const struct bt_store_options bt_store_default_options;
+
+BT_MUST_USE struct bt_store *bt_store_create(const struct bt_store_options *options);
+void bt_store_destroy(struct bt_store *store);
+
+/** Collection by name ("pods", "deployments.apps"), made when it is new. Names are copied. */
+BT_MUST_USE uint32_t bt_store_collection(struct bt_store *store, struct bt_str name);
+struct bt_str bt_store_collection_name(const struct bt_store *store, uint32_t collection);
+uint32_t bt_store_collection_count(const struct bt_store *store);
+
+/** RV of the last commit; at least 1. */
+uint64_t bt_store_rv(const struct bt_store *store);
+/** What the next commit will get: texts carry their RV, so they are made with it. */
+uint64_t bt_store_next_rv(const struct bt_store *store);
+
+/** Borrowed until the next change of this key; NULL when there is none. O(1). */
+struct bt_stored *bt_store_find(
+	const struct bt_store *store, uint32_t collection, struct bt_str key);
+/** Add or replace, as RV bt_store_next_rv. text (copied) must name that RV. Returns the entry,
+ * borrowed. */
+struct bt_stored *bt_store_put(struct bt_store *store, uint32_t collection, struct bt_str key,
+	struct bt_str text, int64_t now_ns);
+/** Remove an existing key; text: the last state as the deletion shows it, with the next RV.
+ * Returns that entry, borrowed until the window forgets it. */
+struct bt_stored *bt_store_remove(struct bt_store *store, uint32_t collection, struct bt_str key,
+	struct bt_str text, int64_t now_ns);
+
+/** Objects of a collection whose key begins with prefix. */
+uint64_t bt_store_count(const struct bt_store *store, uint32_t collection);
+
+/**
+ * A walk in byte order of keys over the state at one RV. Changes between calls do not disturb it:
+ * it goes on behind the last key, and undoes what is newer from the window.
+ */
+struct bt_store_walk {
+	const struct bt_store *store;
+	uint32_t collection;
+	uint64_t rv;
+	struct bt_str prefix; /* borrowed: "" or "namespace/" */
+	void *position;       /* private */
+};
+
+/**
+ * From the first key with prefix that is greater than `after` ("" = from the start). rv: 0 = now.
+ * BERTH_ERR_NOT_FOUND: the window no longer reaches back to rv. Texts are borrowed while it lasts.
+ */
+BT_MUST_USE int bt_store_walk_begin(struct bt_store *store, uint32_t collection, uint64_t rv,
+	struct bt_str prefix, struct bt_str after, struct bt_store_walk *out_walk,
+	struct berth_error *err);
+/**
+ * The next object, borrowed until the next call; NULL at the end. *out_lost (may be NULL): the
+ * window moved on meanwhile, and the rest of the state at this RV cannot be told any more.
+ */
+struct bt_stored *bt_store_walk_next(struct bt_store_walk *walk, bool *out_lost);
+void bt_store_walk_end(struct bt_store_walk *walk);
+
+/** --- changes --- */
+
+/** Smallest RV from which bt_store_next_change can go on for this collection. */
+uint64_t bt_store_window_start(const struct bt_store *store, uint32_t collection);
+/**
+ * The first change of the collection after rv; false: there is none yet. Borrowed until the window
+ * forgets it. The caller compares rv with the window's start first. O(log window).
+ */
+bool bt_store_next_change(const struct bt_store *store, uint32_t collection, uint64_t rv,
+	struct bt_store_change *out_change);
+
+/** Called inside of each commit, in order; it must only take notes (share what it keeps). */
+void bt_store_on_change(struct bt_store *store,
+	void (*changed)(void *context, const struct bt_store_change *change), void *context);
+
+/** --- memory of its own, between runs --- */
+
+/**
+ * Read an SQLite file into the (empty) store, and keep it current from now on; made when it does
+ * not exist. BERTH_ERR_* with a text that names the file: in use by another process, not a
+ * database of berth, of a newer version, damaged.
+ */
+BT_MUST_USE int bt_store_open(struct bt_store *store, const char *path, struct berth_error *err);
+/** Changes since the last sync are durable when it returns 0. Without a file it does nothing. */
+BT_MUST_USE int bt_store_sync(struct bt_store *store, struct berth_error *err);
+/** There are changes that bt_store_sync would write. */
+bool bt_store_needs_sync(const struct bt_store *store);
+#endif
