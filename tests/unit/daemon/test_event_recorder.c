@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Spec: 11b sections 8.1 and 8.4. */
+#include "daemon/event_recorder.h"
+
+#include "base/strbuf.h"
+#include "codec/json_edit.h"
+#include "test_main.h"
+
+#define SECOND_NS INT64_C(1000000000)
+/* 2026-11-21T00:27:40.914140Z */
+#define NOW_NS INT64_C(1795220860914140999)
+
+/** What the recorder sent, one line each. */
+struct log {
+	struct bt_strbuf text;
+	bool is_gone; /* patches find nothing */
+};
+
+static void write_line(struct log *log, const char *what, const struct bt_json_value *document)
+{
+	bt_strbuf_append_c(&log->text, what);
+	bt_strbuf_append_char(&log->text, ' ');
+	struct bt_json_writer writer;
+	bt_json_writer_init(&writer, &log->text, 0);
+	bt_json_write_value(&writer, document);
+	bt_strbuf_append_char(&log->text, '\n');
+}
+
+static void post(void *context, struct bt_str namespace_, struct bt_json_value *event,
+	struct bt_arena *arena BT_UNUSED)
+{
+	ck_assert(bt_str_equal(namespace_, bt_json_text_at(event, "metadata.namespace")));
+	write_line(context, "POST", event);
+}
+
+static bool patch(void *context, struct bt_str namespace_ BT_UNUSED, struct bt_str name,
+	struct bt_json_value *document, struct bt_arena *arena BT_UNUSED)
+{
+	struct log *log = context;
+	ck_assert(bt_str_has_prefix(name, BT_STR("s1.")));
+	write_line(log, "PATCH", document);
+	return !log->is_gone;
+}
+
+static struct bt_object_meta pod_meta(const char *version)
+{
+	return (struct bt_object_meta){.name = BT_STR("s1"),
+		.namespace_ = BT_STR("wire"),
+		.uid = BT_STR("u-1"),
+		.resource_version = bt_str_from(version)};
+}
+
+static struct bt_event_facts failed(const struct bt_object_meta *meta, const char *note)
+{
+	return (struct bt_event_facts){.kind = "Pod",
+		.api_version = "v1",
+		.regarding = meta,
+		.type = "Warning",
+		.reason = "FailedScheduling",
+		.action = "Scheduling",
+		.controller = BT_STR("default-scheduler"),
+		.note = bt_str_from(note)};
+}
+
+static void expect(struct log *log, const char *text)
+{
+	ck_assert_str_eq(bt_strbuf_c(&log->text), text);
+	bt_strbuf_reset(&log->text);
+}
+
+#define POSTED(version, note) \
+	"POST {\"metadata\":{\"name\":\"s1.18e9e7dc8c288747\",\"namespace\":\"wire\"}," \
+	"\"eventTime\":\"2026-11-21T00:27:40.914140Z\",\"reportingController\":" \
+	"\"default-scheduler\",\"reportingInstance\":\"default-scheduler-vm\",\"action\":" \
+	"\"Scheduling\",\"reason\":\"FailedScheduling\",\"regarding\":{\"kind\":\"Pod\"," \
+	"\"namespace\":\"wire\",\"name\":\"s1\",\"uid\":\"u-1\",\"apiVersion\":\"v1\"," \
+	"\"resourceVersion\":\"" version "\"},\"note\":\"" note "\",\"type\":\"Warning\"}\n"
+
+START_TEST(test_event_recorder__series)
+{
+	struct log log = {0};
+	struct bt_event_sink sink = {&log, post, patch};
+	struct bt_event_recorder *recorder = bt_event_recorder_create(&sink, BT_STR("vm"));
+	struct bt_object_meta meta = pod_meta("267");
+	struct bt_event_facts facts = failed(&meta, "none");
+	ck_assert_int_eq(bt_event_recorder_tick(recorder, NOW_NS), NOW_NS + 6 * 60 * SECOND_NS);
+	bt_event_recorder_record(recorder, &facts, NOW_NS);
+	expect(&log, POSTED("267", "none"));
+	/* The second makes a series, whatever its note; the third is only counted. */
+	facts.note = BT_STR("other");
+	bt_event_recorder_record(recorder, &facts, NOW_NS + SECOND_NS);
+	expect(&log,
+		"PATCH {\"series\":{\"count\":2,\"lastObservedTime\":"
+		"\"2026-11-21T00:27:41.914140Z\"}}\n");
+	bt_event_recorder_record(recorder, &facts, NOW_NS + 2 * SECOND_NS);
+	expect(&log, "");
+	/* Another resourceVersion is another event. */
+	meta.resource_version = BT_STR("268");
+	bt_event_recorder_record(recorder, &facts, NOW_NS);
+	expect(&log, POSTED("268", "other"));
+	ck_assert_uint_eq(bt_event_recorder_count(recorder), 2);
+	/* After six silent minutes the series is told a last time, and both are forgotten. */
+	(void)bt_event_recorder_tick(recorder, NOW_NS + 7 * 60 * SECOND_NS);
+	expect(&log,
+		"PATCH {\"series\":{\"count\":3,\"lastObservedTime\":"
+		"\"2026-11-21T00:27:42.914140Z\"}}\n");
+	ck_assert_uint_eq(bt_event_recorder_count(recorder), 0);
+	bt_event_recorder_destroy(recorder);
+	bt_strbuf_finish(&log.text);
+}
+END_TEST
+
+START_TEST(test_event_recorder__gone_event_is_posted_again)
+{
+	struct log log = {.is_gone = true};
+	struct bt_event_sink sink = {&log, post, patch};
+	struct bt_event_recorder *recorder = bt_event_recorder_create(&sink, BT_STR("vm"));
+	struct bt_object_meta meta = pod_meta("267");
+	struct bt_event_facts facts = failed(&meta, "none");
+	bt_event_recorder_record(recorder, &facts, NOW_NS);
+	bt_strbuf_reset(&log.text);
+	bt_event_recorder_record(recorder, &facts, NOW_NS + SECOND_NS);
+	const char *again = strchr(bt_strbuf_c(&log.text), '\n');
+	ck_assert_ptr_nonnull(again);
+	ck_assert(strncmp(again + 1, "POST ", 5) == 0);
+	ck_assert_ptr_nonnull(strstr(again,
+		"\"series\":{\"count\":2,\"lastObservedTime\":\"2026-11-21T00:27:41.914140Z\"}"));
+	bt_event_recorder_destroy(recorder);
+	bt_strbuf_finish(&log.text);
+}
+END_TEST
+
+START_TEST(test_event_recorder__memory_is_bounded)
+{
+	struct log log = {0};
+	struct bt_event_sink sink = {&log, post, patch};
+	struct bt_event_recorder *recorder = bt_event_recorder_create(&sink, BT_STR("vm"));
+	for (uint32_t i = 0; i < BT_EVENT_SERIES_MAX + 100; i++) {
+		char version[16];
+		(void)snprintf(version, sizeof(version), "%u", i);
+		struct bt_object_meta meta = pod_meta(version);
+		struct bt_event_facts facts = failed(&meta, "none");
+		bt_event_recorder_record(recorder, &facts, NOW_NS + i);
+		bt_strbuf_reset(&log.text);
+	}
+	ck_assert_uint_eq(bt_event_recorder_count(recorder), BT_EVENT_SERIES_MAX);
+	/* The first one was forgotten, the last one was not. */
+	struct bt_object_meta meta = pod_meta("0");
+	struct bt_event_facts facts = failed(&meta, "none");
+	bt_event_recorder_record(recorder, &facts, NOW_NS + 10000);
+	ck_assert(bt_str_has_prefix(bt_strbuf_str(&log.text), BT_STR("POST ")));
+	bt_event_recorder_destroy(recorder);
+	bt_strbuf_finish(&log.text);
+}
+END_TEST
+
+START_TEST(test_event_recorder__long_names)
+{
+	struct log log = {0};
+	struct bt_event_sink sink = {&log, post, patch};
+	struct bt_event_recorder *recorder = bt_event_recorder_create(&sink, BT_STR("vm"));
+	char name[250];
+	memset(name, 'a', sizeof(name));
+	struct bt_object_meta meta = {.name = {name, sizeof(name)}, .uid = BT_STR("u")};
+	struct bt_event_facts facts = failed(&meta, "none");
+	bt_event_recorder_record(recorder, &facts, NOW_NS);
+	/* A UUID instead, in the namespace default. */
+	const char *start = "POST {\"metadata\":{\"name\":\"";
+	const char *text = bt_strbuf_c(&log.text);
+	ck_assert(strncmp(text, start, strlen(start)) == 0);
+	const char *rest = strstr(text + strlen(start), "\",\"namespace\":\"default\"}");
+	ck_assert_ptr_nonnull(rest);
+	ck_assert_int_eq(rest - text - (long)strlen(start), 36);
+	bt_event_recorder_destroy(recorder);
+	bt_strbuf_finish(&log.text);
+}
+END_TEST
+
+BT_TEST_MAIN("event_recorder", test_event_recorder__series,
+	test_event_recorder__gone_event_is_posted_again, test_event_recorder__memory_is_bounded,
+	test_event_recorder__long_names)
