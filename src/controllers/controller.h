@@ -16,7 +16,7 @@ struct bt_hub; /* the controllers' common ground; hub.h */
 
 /** One change, parsed once for all controllers. Everything is borrowed for the call. */
 struct bt_observed {
-	const struct bt_resource *resource;
+	const struct bt_api_resource *resource;
 	enum bt_change_type type;
 	struct bt_str key;
 	const struct bt_json_value *before; /* NULL: added */
@@ -48,21 +48,21 @@ int64_t bt_hub_now_ns(const struct bt_hub *hub);
 
 /** --- writes; each returns the answer's code; answer may be NULL --- */
 
-uint16_t bt_hub_create(struct bt_hub *hub, const struct bt_resource *resource,
+uint16_t bt_hub_create(struct bt_hub *hub, const struct bt_api_resource *resource,
 	struct bt_str namespace_, struct bt_json_value *object, struct bt_arena *arena,
 	struct bt_api_answer *out_answer);
 /** A merge patch of the object, or of its subresource. */
-uint16_t bt_hub_patch(struct bt_hub *hub, const struct bt_resource *resource,
+uint16_t bt_hub_patch(struct bt_hub *hub, const struct bt_api_resource *resource,
 	enum bt_subresource subresource, struct bt_str key, struct bt_json_value *patch,
 	struct bt_arena *arena, struct bt_api_answer *out_answer);
-uint16_t bt_hub_update(struct bt_hub *hub, const struct bt_resource *resource,
+uint16_t bt_hub_update(struct bt_hub *hub, const struct bt_api_resource *resource,
 	enum bt_subresource subresource, struct bt_str key, struct bt_json_value *object,
 	struct bt_arena *arena, struct bt_api_answer *out_answer);
 /** grace_seconds -1: the object's own. uid: precondition, absent: none. */
-uint16_t bt_hub_delete(struct bt_hub *hub, const struct bt_resource *resource, struct bt_str key,
-	int64_t grace_seconds, struct bt_str uid, struct bt_arena *arena);
+uint16_t bt_hub_delete(struct bt_hub *hub, const struct bt_api_resource *resource,
+	struct bt_str key, int64_t grace_seconds, struct bt_str uid, struct bt_arena *arena);
 /** A core/v1 Event about an object; a repeated one counts up. Texts are copied. */
-void bt_hub_event(struct bt_hub *hub, const char *component, const struct bt_resource *resource,
+void bt_hub_event(struct bt_hub *hub, const char *component, const struct bt_api_resource *resource,
 	const struct bt_json_value *object, const char *type, const char *reason,
 	struct bt_str message);
 
@@ -72,5 +72,5 @@ void bt_hub_event(struct bt_hub *hub, const char *component, const struct bt_res
 const struct bt_json_value *bt_controller_owner_of(const struct bt_json_value *object);
 /** {apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true} */
 struct bt_json_value *bt_controller_owner_reference(struct bt_arena *arena,
-	const struct bt_resource *resource, const struct bt_json_value *owner);
+	const struct bt_api_resource *resource, const struct bt_json_value *owner);
 #endif

@@ -73,7 +73,7 @@ enum bt_propagation {
 
 struct bt_api_request {
 	enum bt_verb verb; /* not LIST, WATCH or DELETE_COLLECTION: those are server/list.h */
-	const struct bt_resource *resource;
+	const struct bt_api_resource *resource;
 	enum bt_subresource subresource;
 	struct bt_str namespace_; /* "" for cluster scope */
 	struct bt_str name;       /* "" on create: the body says it */
@@ -128,7 +128,7 @@ void bt_api_answer_finish(struct bt_api_answer *answer);
 /** The stored object as a tree in the arena (nothing borrowed from the store), or NULL. key:
  * "ns/name" or "name". */
 BT_MUST_USE struct bt_json_value *bt_api_read(const struct bt_api *api,
-	const struct bt_resource *resource, struct bt_str key, struct bt_arena *arena);
+	const struct bt_api_resource *resource, struct bt_str key, struct bt_arena *arena);
 /** Its text as a tree that borrows from it. */
 BT_MUST_USE struct bt_json_value *bt_api_parse_stored(
 	const struct bt_stored *stored, struct bt_arena *arena);

@@ -44,13 +44,13 @@ uint16_t bt_fail(struct bt_failure *out, struct bt_arena *arena, uint16_t code, 
 	const char *format, ...);
 /** 404 `pods "x" not found` with details. */
 uint16_t bt_fail_not_found(struct bt_failure *out, struct bt_arena *arena,
-	const struct bt_resource *resource, struct bt_str name);
+	const struct bt_api_resource *resource, struct bt_str name);
 /** 409 `Operation cannot be fulfilled on pods "x": <text>`. */
 uint16_t bt_fail_conflict(struct bt_failure *out, struct bt_arena *arena,
-	const struct bt_resource *resource, struct bt_str name, struct bt_str text);
+	const struct bt_api_resource *resource, struct bt_str name, struct bt_str text);
 /** 403 `pods "x" is forbidden: <text>`. */
 uint16_t bt_fail_forbidden(struct bt_failure *out, struct bt_arena *arena,
-	const struct bt_resource *resource, struct bt_str name, struct bt_str text);
+	const struct bt_api_resource *resource, struct bt_str name, struct bt_str text);
 /** 400 BadRequest. */
 BT_PRINTF(3, 4)
 uint16_t bt_fail_bad_request(

@@ -60,9 +60,9 @@ enum bt_resource_flag {
 
 struct bt_strategy;
 
-/** One resource of one version. Lives as long as the registry; a custom one that is gone stays, no
+/** One resource of one version, APIResource in discovery. Lives as long as the registry; a custom one that is gone stays, no
  * longer found. */
-struct bt_resource {
+struct bt_api_resource {
 	const char *group; /* "" for the core group */
 	const char *version;
 	const char *name;        /* "pods" */
@@ -88,19 +88,19 @@ BT_MUST_USE struct bt_resources *bt_resources_create(struct bt_store *store);
 void bt_resources_destroy(struct bt_resources *resources);
 uint32_t bt_resources_count(const struct bt_resources *resources);
 /** In the order of discovery. NULL: a custom one that is gone. */
-const struct bt_resource *bt_resources_at(const struct bt_resources *resources, uint32_t index);
+const struct bt_api_resource *bt_resources_at(const struct bt_resources *resources, uint32_t index);
 /** NULL when not served. */
-const struct bt_resource *bt_resources_find(const struct bt_resources *resources,
+const struct bt_api_resource *bt_resources_find(const struct bt_resources *resources,
 	struct bt_str group, struct bt_str version, struct bt_str name);
 /** By "v1" or "group/version" and kind. */
-const struct bt_resource *bt_resources_find_kind(
+const struct bt_api_resource *bt_resources_find_kind(
 	const struct bt_resources *resources, struct bt_str api_version, struct bt_str kind);
 /** The built-in resource of this group and name, of its first version; asserts that it exists. */
-const struct bt_resource *bt_resources_builtin(
+const struct bt_api_resource *bt_resources_builtin(
 	const struct bt_resources *resources, const char *group, const char *name);
 /** Of which resource the store's collection is (its first version); NULL: of none that is served.
  */
-const struct bt_resource *bt_resources_of_collection(
+const struct bt_api_resource *bt_resources_of_collection(
 	const struct bt_resources *resources, uint32_t collection);
 /** Changes with every custom resource that comes or goes: discovery's ETags follow it. */
 uint64_t bt_resources_generation(const struct bt_resources *resources);
@@ -109,7 +109,8 @@ uint64_t bt_resources_generation(const struct bt_resources *resources);
 void bt_resources_define(
 	struct bt_resources *resources, struct bt_str name, const struct bt_json_value *definition);
 /** "v1" or "apps/v1". */
-struct bt_str bt_resource_api_version(const struct bt_resource *resource, struct bt_arena *arena);
+struct bt_str bt_resource_api_version(
+	const struct bt_api_resource *resource, struct bt_arena *arena);
 /** "pods" or "deployments.apps": as messages name it. */
-struct bt_str bt_resource_qualified(const struct bt_resource *resource, struct bt_arena *arena);
+struct bt_str bt_resource_qualified(const struct bt_api_resource *resource, struct bt_arena *arena);
 #endif

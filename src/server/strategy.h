@@ -14,7 +14,7 @@
 struct bt_write {
 	struct bt_api *api;
 	struct bt_arena *arena; /* of the request: everything made for the object */
-	const struct bt_resource *resource;
+	const struct bt_api_resource *resource;
 	enum bt_verb verb;
 	enum bt_subresource subresource;
 	struct bt_str namespace_; /* "" for cluster scope */
