@@ -73,7 +73,7 @@ static uint32_t grown(const struct bt_json_value *value)
 	return value->count < 4 ? 4 : value->count * 2;
 }
 
-static void add_member(struct bt_arena *arena, struct bt_json_value *object, struct bt_str name,
+void bt_json_append_member(struct bt_arena *arena, struct bt_json_value *object, struct bt_str name,
 	struct bt_json_value *value)
 {
 	if (object->count >= object->capacity) {
@@ -114,7 +114,7 @@ void bt_json_set(struct bt_arena *arena, struct bt_json_value *object, struct bt
 			return;
 		}
 	}
-	add_member(arena, object, name, value);
+	bt_json_append_member(arena, object, name, value);
 }
 
 void bt_json_set_value(struct bt_arena *arena, struct bt_json_value *object, const char *name,

@@ -30,6 +30,9 @@ void bt_json_set_bool(
 	struct bt_arena *arena, struct bt_json_value *object, const char *name, bool value);
 void bt_json_set_value(struct bt_arena *arena, struct bt_json_value *object, const char *name,
 	struct bt_json_value *value);
+/** Add a member that is known not to be there: without looking. */
+void bt_json_append_member(struct bt_arena *arena, struct bt_json_value *object, struct bt_str name,
+	struct bt_json_value *value);
 /** false: there was none. */
 bool bt_json_remove(struct bt_json_value *object, struct bt_str name);
 bool bt_json_remove_c(struct bt_json_value *object, const char *name);

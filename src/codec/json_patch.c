@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "codec/json_patch.h"
+
+#include <inttypes.h>
+
+#include "codec/json_same.h"
+
+/* Members looked at, elements moved, values measured: beyond this a patch was made to be slow. */
+#define WORK_MAX (UINT64_C(1) << 28)
+
+struct patch {
+	struct bt_arena *arena;
+	struct bt_json_value *root;
+	uint64_t copied_bytes;
+	uint64_t work;
+	uint32_t operation; /* index, for messages */
+	struct berth_error *err;
+};
+
+/** Where an operation acts. parent NULL: the whole document. */
+struct place {
+	struct bt_json_value *parent;
+	struct bt_str last; /* decoded last segment */
+	uint32_t depth;     /* number of segments */
+};
+
+BT_PRINTF(2, 3)
+static int refuse(struct patch *patch, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	(void)bt_error_set_v(patch->err, BERTH_ERR_INVALID, format, arguments);
+	va_end(arguments);
+	return bt_error_wrap(patch->err, BERTH_ERR_INVALID, "operation %" PRIu32, patch->operation);
+}
+
+static int spend(struct patch *patch, uint64_t work)
+{
+	patch->work += work;
+	if (patch->work > WORK_MAX) {
+		return bt_error_set(
+			patch->err, BERTH_ERR_TOO_LARGE, "the JSON patch takes too much work");
+	}
+	return 0;
+}
+
+/** --- paths --- */
+
+/** Cut the first segment off a path that begins with a slash; ~1 and ~0 are undone. */
+static struct bt_str next_segment(struct patch *patch, struct bt_str *path)
+{
+	struct bt_str rest = bt_str_sub(*path, 1, path->length);
+	int64_t slash = bt_str_find_char(rest, '/');
+	struct bt_str raw = slash < 0 ? rest : bt_str_sub(rest, 0, (uint32_t)slash);
+	*path = bt_str_sub(rest, raw.length, rest.length);
+	if (bt_str_find_char(raw, '~') < 0) {
+		return raw;
+	}
+	char *text = bt_arena_alloc_bytes(patch->arena, raw.length);
+	uint32_t length = 0;
+	for (uint32_t i = 0; i < raw.length; i++) {
+		char c = raw.data[i];
+		if (c == '~' && i + 1 < raw.length &&
+			(raw.data[i + 1] == '0' || raw.data[i + 1] == '1')) {
+			c = raw.data[++i] == '0' ? '~' : '/';
+		}
+		text[length++] = c;
+	}
+	return (struct bt_str){text, length};
+}
+
+/** An index into an array: digits without leading zeros. */
+static bool index_of(struct bt_str segment, uint32_t *out_index)
+{
+	uint64_t index = 0;
+	if (segment.length == 0 || segment.length > 9 ||
+		(segment.length > 1 && segment.data[0] == '0')) {
+		return false;
+	}
+	for (uint32_t i = 0; i < segment.length; i++) {
+		if (segment.data[i] < '0' || segment.data[i] > '9') {
+			return false;
+		}
+		index = index * 10 + (uint64_t)(segment.data[i] - '0');
+	}
+	*out_index = (uint32_t)index;
+	return true;
+}
+
+static struct bt_json_value *child_of(struct bt_json_value *parent, struct bt_str segment)
+{
+	uint32_t index;
+	if (parent->type == BT_JSON_OBJECT) {
+		return bt_json_get(parent, segment);
+	}
+	if (parent->type == BT_JSON_ARRAY && index_of(segment, &index) && index < parent->count) {
+		return parent->elements[index];
+	}
+	return NULL;
+}
+
+static int find_place(struct patch *patch, struct bt_str path, struct place *out_place)
+{
+	struct bt_str rest = path;
+	struct bt_json_value *value = patch->root;
+	*out_place = (struct place){.parent = NULL};
+	if (path.length == 0) {
+		return 0;
+	}
+	if (path.data[0] != '/') {
+		return refuse(patch, "path %.*s does not begin with a slash", BT_STR_ARG(path));
+	}
+	for (;;) {
+		int result = spend(patch, (uint64_t)value->count + 1);
+		if (result != 0) {
+			return result;
+		}
+		out_place->last = next_segment(patch, &rest);
+		out_place->depth++;
+		if (rest.length == 0) {
+			break;
+		}
+		value = child_of(value, out_place->last);
+		if (value == NULL) {
+			return refuse(patch, "path %.*s does not exist", BT_STR_ARG(path));
+		}
+	}
+	if (value->type != BT_JSON_OBJECT && value->type != BT_JSON_ARRAY) {
+		return refuse(patch, "path %.*s does not exist", BT_STR_ARG(path));
+	}
+	out_place->parent = value;
+	return 0;
+}
+
+static struct bt_json_value *value_at(const struct patch *patch, const struct place *place)
+{
+	return place->parent == NULL ? patch->root : child_of(place->parent, place->last);
+}
+
+/** --- limits --- */
+
+struct measure {
+	uint64_t bytes; /* about its JSON text */
+	uint64_t values;
+	uint32_t depth;
+};
+
+static void measure(const struct bt_json_value *value, uint32_t depth, struct measure *sum)
+{
+	sum->values++;
+	sum->bytes += (uint64_t)value->text.length + 4;
+	if (depth > sum->depth) {
+		sum->depth = depth;
+	}
+	for (uint32_t i = 0; i < value->count; i++) {
+		if (value->type == BT_JSON_OBJECT) {
+			sum->bytes += (uint64_t)value->members[i].name.length + 4;
+			measure(value->members[i].value, depth + 1, sum);
+		} else {
+			measure(value->elements[i], depth + 1, sum);
+		}
+	}
+}
+
+/** --- operations --- */
+
+static int add_at(struct patch *patch, const struct place *place, struct bt_json_value *value,
+	struct bt_str path)
+{
+	struct measure size = {0};
+	measure(value, 1, &size);
+	if (place->depth + size.depth > BT_JSON_PATCH_DEPTH_MAX) {
+		return bt_error_set(
+			patch->err, BERTH_ERR_TOO_LARGE, "the JSON patch nests too deeply");
+	}
+	int result = spend(patch, size.values);
+	if (result != 0) {
+		return result;
+	}
+	if (place->parent == NULL) {
+		patch->root = value;
+		return 0;
+	}
+	if (place->parent->type == BT_JSON_OBJECT) {
+		bt_json_set(patch->arena, place->parent, place->last, value);
+		return 0;
+	}
+	uint32_t index = place->parent->count;
+	if (!bt_str_equal(place->last, BT_STR("-")) &&
+		(!index_of(place->last, &index) || index > place->parent->count)) {
+		return refuse(patch, "path %.*s does not exist", BT_STR_ARG(path));
+	}
+	bt_json_insert(patch->arena, place->parent, index, value);
+	return 0;
+}
+
+static int remove_at(struct patch *patch, const struct place *place, struct bt_str path,
+	struct bt_json_value **out_value)
+{
+	struct bt_json_value *value = value_at(patch, place);
+	uint32_t index;
+	if (place->parent == NULL || value == NULL) {
+		return refuse(patch, "path %.*s does not exist", BT_STR_ARG(path));
+	}
+	if (place->parent->type == BT_JSON_OBJECT) {
+		(void)bt_json_remove(place->parent, place->last);
+	} else if (index_of(place->last, &index)) {
+		bt_json_remove_at(place->parent, index);
+	}
+	*out_value = value;
+	return 0;
+}
+
+static int replace_at(struct patch *patch, const struct place *place, struct bt_json_value *value,
+	struct bt_str path)
+{
+	uint32_t index;
+	if (value_at(patch, place) == NULL) {
+		return refuse(patch, "path %.*s does not exist", BT_STR_ARG(path));
+	}
+	if (place->parent != NULL && place->parent->type == BT_JSON_ARRAY &&
+		index_of(place->last, &index)) {
+		bt_json_remove_at(place->parent, index);
+	}
+	return add_at(patch, place, value, path);
+}
+
+static int test_at(struct patch *patch, const struct place *place,
+	const struct bt_json_value *value, struct bt_str path)
+{
+	const struct bt_json_value *found = value_at(patch, place);
+	if (found == NULL && value->type == BT_JSON_NULL && place->parent->type == BT_JSON_OBJECT) {
+		return 0;
+	}
+	if (found == NULL || !bt_json_same(found, value)) {
+		return refuse(patch, "testing path %.*s failed", BT_STR_ARG(path));
+	}
+	return 0;
+}
+
+static int copied(
+	struct patch *patch, const struct bt_json_value *value, struct bt_json_value **out_copy)
+{
+	struct measure size = {0};
+	measure(value, 1, &size);
+	patch->copied_bytes += size.bytes;
+	if (patch->copied_bytes > BT_JSON_PATCH_COPIED_BYTES_MAX) {
+		return bt_error_set(patch->err, BERTH_ERR_TOO_LARGE,
+			"the JSON patch copies more than %d bytes", BT_JSON_PATCH_COPIED_BYTES_MAX);
+	}
+	*out_copy = bt_json_clone(patch->arena, value, false);
+	return 0;
+}
+
+/** from may not be a place above path: what is moved would have to end within itself. */
+static bool is_above(struct bt_str from, struct bt_str path)
+{
+	return path.length > from.length && bt_str_has_prefix(path, from) &&
+		path.data[from.length] == '/';
+}
+
+static int move_or_copy(
+	struct patch *patch, const struct bt_json_value *operation, struct bt_str path, bool move)
+{
+	struct bt_json_value *value = NULL;
+	struct bt_str from = bt_json_find_str(operation, "from");
+	struct place source;
+	struct place target;
+	int result;
+	if (from.data == NULL) {
+		return refuse(patch, "from is missing");
+	}
+	result = find_place(patch, from, &source);
+	if (result != 0) {
+		return result;
+	}
+	if (move && is_above(from, path)) {
+		return refuse(patch, "%.*s cannot be moved into itself", BT_STR_ARG(from));
+	}
+	if (move && bt_str_equal(from, path)) {
+		return value_at(patch, &source) != NULL
+			? 0
+			: refuse(patch, "path %.*s does not exist", BT_STR_ARG(from));
+	}
+	if (move) {
+		result = remove_at(patch, &source, from, &value);
+	} else if ((value = value_at(patch, &source)) == NULL) {
+		result = refuse(patch, "path %.*s does not exist", BT_STR_ARG(from));
+	} else {
+		result = copied(patch, value, &value);
+	}
+	if (result == 0) {
+		result = find_place(patch, path, &target);
+	}
+	return result == 0 ? add_at(patch, &target, value, path) : result;
+}
+
+static int apply_operation(struct patch *patch, const struct bt_json_value *operation)
+{
+	struct bt_str op = bt_json_find_str(operation, "op");
+	struct bt_str path = bt_json_find_str(operation, "path");
+	struct bt_json_value *value = bt_json_find(operation, "value");
+	struct place place;
+	if (path.data == NULL) {
+		return refuse(patch, "path is missing");
+	}
+	if (bt_str_equal_c(op, "move") || bt_str_equal_c(op, "copy")) {
+		return move_or_copy(patch, operation, path, bt_str_equal_c(op, "move"));
+	}
+	bool removes = bt_str_equal_c(op, "remove");
+	if (!removes && !bt_str_equal_c(op, "add") && !bt_str_equal_c(op, "replace") &&
+		!bt_str_equal_c(op, "test")) {
+		return refuse(patch, "unknown operation %.*s", BT_STR_ARG(op));
+	}
+	if (!removes && value == NULL) {
+		return refuse(patch, "value is missing");
+	}
+	int result = find_place(patch, path, &place);
+	if (result != 0) {
+		return result;
+	}
+	if (removes) {
+		return remove_at(patch, &place, path, &value);
+	}
+	if (op.data[0] == 'a') {
+		return add_at(patch, &place, value, path);
+	}
+	return op.data[0] == 'r' ? replace_at(patch, &place, value, path)
+				 : test_at(patch, &place, value, path);
+}
+
+static int check_shape(const struct bt_json_value *patch, struct berth_error *err)
+{
+	if (patch->type != BT_JSON_ARRAY) {
+		return bt_error_set(err, BERTH_ERR_SYNTAX,
+			"json: cannot unmarshal %s into Go value of type []handlers.jsonPatchOp",
+			bt_json_type_name(patch->type));
+	}
+	if (patch->count > BT_JSON_PATCH_OPERATIONS_MAX) {
+		return bt_error_set(err, BERTH_ERR_TOO_LARGE,
+			"The allowed maximum operations in a JSON patch is %d, got %" PRIu32,
+			BT_JSON_PATCH_OPERATIONS_MAX, patch->count);
+	}
+	for (uint32_t i = 0; i < patch->count; i++) {
+		if (patch->elements[i]->type != BT_JSON_OBJECT) {
+			return bt_error_set(err, BERTH_ERR_SYNTAX,
+				"json: cannot unmarshal %s into Go value of type "
+				"handlers.jsonPatchOp",
+				bt_json_type_name(patch->elements[i]->type));
+		}
+	}
+	return 0;
+}
+
+int bt_json_patch(struct bt_arena *arena, struct bt_json_value *document,
+	const struct bt_json_value *patch, struct bt_json_value **out_result,
+	struct berth_error *err)
+{
+	struct patch state = {.arena = arena, .root = document, .err = err};
+	int result = check_shape(patch, err);
+	for (uint32_t i = 0; i < patch->count && result == 0; i++) {
+		state.operation = i;
+		result = apply_operation(&state, patch->elements[i]);
+	}
+	if (result == 0) {
+		*out_result = state.root;
+	}
+	return result;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "codec/json_same.h"
+
+#include <stdlib.h>
+
+#include "codec/name_index.h"
+
+static bool number_of(struct bt_str text, double *out_number)
+{
+	char copy[64];
+	if (text.length >= sizeof(copy)) {
+		return false;
+	}
+	memcpy(copy, text.data, text.length);
+	copy[text.length] = '\0';
+	*out_number = strtod(copy, NULL);
+	return true;
+}
+
+static bool same_number(struct bt_str a, struct bt_str b)
+{
+	int64_t integer_a;
+	int64_t integer_b;
+	double number_a;
+	double number_b;
+	if (bt_str_equal(a, b)) {
+		return true;
+	}
+	if (bt_json_number_int64(a, &integer_a) && bt_json_number_int64(b, &integer_b)) {
+		return integer_a == integer_b;
+	}
+	if (!number_of(a, &number_a) || !number_of(b, &number_b)) {
+		return false;
+	}
+	return !(number_a < number_b) && !(number_a > number_b);
+}
+
+static bool same_names_in_order(const struct bt_json_value *a, const struct bt_json_value *b)
+{
+	if (a->count != b->count) {
+		return false;
+	}
+	for (uint32_t i = 0; i < a->count; i++) {
+		if (!bt_str_equal(a->members[i].name, b->members[i].name)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/** Every member of b that counts is in a, and the same. */
+static bool covers(const struct bt_json_value *a, const struct bt_json_value *b)
+{
+	struct bt_name_index of_a = {0};
+	struct bt_name_index of_b = {0};
+	bool same = true;
+	bt_name_index_add_members(&of_a, a);
+	bt_name_index_add_members(&of_b, b);
+	for (uint32_t i = 0; i < b->count && same; i++) {
+		if (bt_name_index_find(&of_b, b->members[i].name) != i) {
+			continue; /* a later one of this name counts */
+		}
+		uint32_t position = bt_name_index_find(&of_a, b->members[i].name);
+		same = position != BT_MAP_NONE &&
+			bt_json_same(a->members[position].value, b->members[i].value);
+	}
+	for (uint32_t i = 0; i < a->count && same; i++) {
+		same = bt_name_index_find(&of_b, a->members[i].name) != BT_MAP_NONE;
+	}
+	bt_name_index_finish(&of_a);
+	bt_name_index_finish(&of_b);
+	return same;
+}
+
+static bool same_objects(const struct bt_json_value *a, const struct bt_json_value *b)
+{
+	/* The values must not be compared twice: with each level that would double the time. */
+	if (!same_names_in_order(a, b)) {
+		return covers(a, b);
+	}
+	for (uint32_t i = 0; i < a->count; i++) {
+		if (!bt_json_same(a->members[i].value, b->members[i].value)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+bool bt_json_same(const struct bt_json_value *a, const struct bt_json_value *b)
+{
+	if (a == b) {
+		return true;
+	}
+	if (a->type != b->type) {
+		return false;
+	}
+	switch (a->type) {
+	case BT_JSON_NULL:
+		return true;
+	case BT_JSON_BOOL:
+		return a->boolean == b->boolean;
+	case BT_JSON_NUMBER:
+		return same_number(a->text, b->text);
+	case BT_JSON_STRING:
+		return bt_str_equal(a->text, b->text);
+	case BT_JSON_ARRAY:
+		if (a->count != b->count) {
+			return false;
+		}
+		for (uint32_t i = 0; i < a->count; i++) {
+			if (!bt_json_same(a->elements[i], b->elements[i])) {
+				return false;
+			}
+		}
+		return true;
+	case BT_JSON_OBJECT:
+		return same_objects(a, b);
+	case BT_JSON__COUNT:
+		break;
+	}
+	return false;
+}
