@@ -62,7 +62,8 @@ struct bt_store_change {
 struct bt_store;
 
 struct bt_store_options {
-	/** A window keeps at least so many changes of its collection ... */
+	/** A window keeps at least so many changes of its collection (fewer only when their texts
+	 * take four times the bytes below) ... */
 	uint32_t window_changes_min;
 	/** ... and those younger than this, while superseded texts stay below the bytes. */
 	int64_t window_age_ns;
@@ -87,8 +88,8 @@ uint64_t bt_store_next_rv(const struct bt_store *store);
 /** Borrowed until the next change of this key; NULL when there is none. O(1). */
 struct bt_stored *bt_store_find(
 	const struct bt_store *store, uint32_t collection, struct bt_str key);
-/** Add or replace, as RV bt_store_next_rv. text (copied) must name that RV. Returns the entry,
- * borrowed. */
+/** Add or replace, as RV bt_store_next_rv. text (copied) must name that RV, and stay within the
+ * limits above. Returns the entry, borrowed. */
 struct bt_stored *bt_store_put(struct bt_store *store, uint32_t collection, struct bt_str key,
 	struct bt_str text, int64_t now_ns);
 /** Remove an existing key; text: the last state as the deletion shows it, with the next RV.
@@ -96,8 +97,10 @@ struct bt_stored *bt_store_put(struct bt_store *store, uint32_t collection, stru
 struct bt_stored *bt_store_remove(struct bt_store *store, uint32_t collection, struct bt_str key,
 	struct bt_str text, int64_t now_ns);
 
-/** Objects of a collection whose key begins with prefix. */
 uint64_t bt_store_count(const struct bt_store *store, uint32_t collection);
+/** Objects whose key begins with prefix ("" or "namespace/") and is greater than `after`. */
+uint64_t bt_store_count_after(const struct bt_store *store, uint32_t collection,
+	struct bt_str prefix, struct bt_str after);
 
 /**
  * A walk in byte order of keys over the state at one RV. Changes between calls do not disturb it:
@@ -143,12 +146,14 @@ void bt_store_on_change(struct bt_store *store,
 /** --- memory of its own, between runs --- */
 
 /**
- * Read an SQLite file into the (empty) store, and keep it current from now on; made when it does
- * not exist. BERTH_ERR_* with a text that names the file: in use by another process, not a
- * database of berth, of a newer version, damaged.
+ * Read an SQLite file into the store, which must be new (collections may have been made), and keep
+ * it current from now on; made when it does not exist. The errors name the file: BERTH_ERR_STATE in
+ * use by another process; BERTH_ERR_INVALID not a database of berth, of a newer version, damaged;
+ * BERTH_ERR_IO everything else. After an error the store is only good for bt_store_destroy.
  */
 BT_MUST_USE int bt_store_open(struct bt_store *store, const char *path, struct berth_error *err);
-/** Changes since the last sync are durable when it returns 0. Without a file it does nothing. */
+/** Changes since the last sync are durable when it returns 0. Without a file it does nothing.
+ * After an error they are kept, so that a later call tries again. */
 BT_MUST_USE int bt_store_sync(struct bt_store *store, struct berth_error *err);
 /** There are changes that bt_store_sync would write. */
 bool bt_store_needs_sync(const struct bt_store *store);

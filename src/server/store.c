@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/store.h"
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "server/store_private.h"
+
+const struct bt_store_options bt_store_default_options = {
+	.window_changes_min = 1000,
+	.window_age_ns = INT64_C(300) * 1000000000,
+	.window_bytes_max = UINT64_C(64) << 20,
+};
+
+/* --- entries --- */
+
+struct bt_stored *bt_stored_new(uint64_t rv, struct bt_str key, struct bt_str text)
+{
+	size_t bytes = offsetof(struct bt_stored, bytes) + key.length + (size_t)text.length + 1;
+	struct bt_stored *stored;
+
+	BT_ASSERT(key.length != 0 && key.length <= BT_STORE_KEY_BYTES_MAX);
+	BT_ASSERT(text.length <= BT_STORE_TEXT_BYTES_MAX);
+	stored = bt_malloc(bytes > sizeof(*stored) ? bytes : sizeof(*stored));
+	stored->rv = rv;
+	stored->reference_count = 1;
+	stored->text_length = text.length;
+	stored->key_length = (uint16_t)key.length;
+	memcpy(stored->bytes, key.data, key.length);
+	if (text.length != 0) {
+		memcpy(stored->bytes + key.length, text.data, text.length);
+	}
+	stored->bytes[key.length + text.length] = '\0';
+	return stored;
+}
+
+struct bt_stored *bt_stored_share(struct bt_stored *stored)
+{
+	BT_ASSERT(stored->reference_count != 0 && stored->reference_count != UINT32_MAX);
+	stored->reference_count++;
+	return stored;
+}
+
+void bt_stored_release(struct bt_stored *stored)
+{
+	if (stored == NULL) {
+		return;
+	}
+	BT_ASSERT(stored->reference_count != 0);
+	if (--stored->reference_count == 0) {
+		bt_free(stored);
+	}
+}
+
+/* --- collections --- */
+
+static uint64_t hash_of_slot(const void *owner, uint32_t slot)
+{
+	const struct bt_collection *collection = owner;
+
+	return bt_str_hash(bt_stored_key(collection->entries.items[slot]));
+}
+
+static uint64_t hash_of_collection(const void *owner, uint32_t index)
+{
+	const struct bt_store *store = owner;
+
+	return bt_str_hash(bt_str_from(store->collections.items[index]->name));
+}
+
+struct bt_collection *bt_store_at(const struct bt_store *store, uint32_t collection)
+{
+	BT_ASSERT(collection < store->collections.count);
+	return store->collections.items[collection];
+}
+
+uint32_t bt_store_collection(struct bt_store *store, struct bt_str name)
+{
+	uint64_t hash = bt_str_hash(name);
+	struct bt_collection *collection;
+
+	for (uint32_t at = bt_map_first(&store->by_name, hash); at != BT_MAP_NONE;
+		at = bt_map_next(&store->by_name, hash, at)) {
+		uint32_t index = bt_map_value(&store->by_name, at);
+
+		if (bt_str_equal_c(name, store->collections.items[index]->name)) {
+			return index;
+		}
+	}
+	BT_ASSERT(store->collections.count < UINT16_MAX);
+	collection = BT_NEW(struct bt_collection);
+	collection->name = bt_strndup(name.data, name.length);
+	bt_map_init(&collection->by_key, hash_of_slot, collection);
+	collection->window.start = store->opened_rv;
+	bt_vec_push(&store->collections, collection);
+	bt_map_insert(&store->by_name, hash, store->collections.count - 1);
+	return store->collections.count - 1;
+}
+
+struct bt_str bt_store_collection_name(const struct bt_store *store, uint32_t collection)
+{
+	return bt_str_from(bt_store_at(store, collection)->name);
+}
+
+uint32_t bt_store_collection_count(const struct bt_store *store)
+{
+	return store->collections.count;
+}
+
+static void collection_destroy(struct bt_collection *collection)
+{
+	bt_window_finish(&collection->window);
+	for (uint32_t i = 0; i < collection->entries.count; i++) {
+		bt_stored_release(collection->entries.items[i]);
+	}
+	bt_order_finish(collection);
+	bt_vec_finish(&collection->entries);
+	bt_vec_finish(&collection->free_slots);
+	bt_map_finish(&collection->by_key);
+	bt_free(collection->name);
+	bt_free(collection);
+}
+
+/* --- the store --- */
+
+struct bt_store *bt_store_create(const struct bt_store_options *options)
+{
+	struct bt_store *store = BT_NEW(struct bt_store);
+
+	store->options = *options;
+	store->rv = 1;
+	store->opened_rv = 1;
+	bt_map_init(&store->by_name, hash_of_collection, store);
+	return store;
+}
+
+void bt_store_destroy(struct bt_store *store)
+{
+	if (store == NULL) {
+		return;
+	}
+	bt_store_file_close(store->file);
+	for (uint32_t i = 0; i < store->pending.count; i++) {
+		bt_stored_release(store->pending.items[i].entry);
+	}
+	bt_vec_finish(&store->pending);
+	for (uint32_t i = 0; i < store->collections.count; i++) {
+		collection_destroy(store->collections.items[i]);
+	}
+	bt_vec_finish(&store->collections);
+	bt_vec_finish(&store->listeners);
+	bt_map_finish(&store->by_name);
+	bt_free(store);
+}
+
+uint64_t bt_store_rv(const struct bt_store *store)
+{
+	return store->rv;
+}
+
+uint64_t bt_store_next_rv(const struct bt_store *store)
+{
+	return store->rv + 1;
+}
+
+static uint32_t find_slot(const struct bt_collection *collection, struct bt_str key, uint64_t hash)
+{
+	for (uint32_t at = bt_map_first(&collection->by_key, hash); at != BT_MAP_NONE;
+		at = bt_map_next(&collection->by_key, hash, at)) {
+		uint32_t slot = bt_map_value(&collection->by_key, at);
+
+		if (bt_str_equal(bt_stored_key(collection->entries.items[slot]), key)) {
+			return slot;
+		}
+	}
+	return UINT32_MAX;
+}
+
+struct bt_stored *bt_store_find(
+	const struct bt_store *store, uint32_t collection_index, struct bt_str key)
+{
+	const struct bt_collection *collection = bt_store_at(store, collection_index);
+	uint32_t slot = find_slot(collection, key, bt_str_hash(key));
+
+	return slot != UINT32_MAX ? collection->entries.items[slot] : NULL;
+}
+
+/** Put a new entry into a free slot, and its key into the indexes. */
+static void add_entry(struct bt_collection *collection, struct bt_stored *entry, uint64_t hash)
+{
+	uint32_t slot;
+
+	if (collection->free_slots.count != 0) {
+		slot = collection->free_slots.items[--collection->free_slots.count];
+		collection->entries.items[slot] = entry;
+	} else {
+		slot = collection->entries.count;
+		bt_vec_push(&collection->entries, entry);
+	}
+	bt_map_insert(&collection->by_key, hash, slot);
+	bt_order_insert(collection, bt_stored_key(entry), slot);
+	collection->count++;
+}
+
+bool bt_store_restore(struct bt_store *store, uint32_t collection_index, struct bt_stored *entry)
+{
+	struct bt_collection *collection = bt_store_at(store, collection_index);
+	uint64_t hash = bt_str_hash(bt_stored_key(entry));
+
+	if (find_slot(collection, bt_stored_key(entry), hash) != UINT32_MAX) {
+		bt_stored_release(entry);
+		return false;
+	}
+	add_entry(collection, entry, hash);
+	return true;
+}
+
+/** Number the change, keep it in the window, note it for the file, tell those who listen. */
+static void commit(struct bt_store *store, const struct bt_store_change *change, int64_t now_ns)
+{
+	struct bt_collection *collection = bt_store_at(store, change->collection);
+
+	store->rv = change->rv;
+	if (store->file != NULL) {
+		struct bt_pending_write write = {
+			.collection = change->collection,
+			.removed = change->type == BT_CHANGE_DELETED,
+			.entry = bt_stored_share(change->after),
+		};
+
+		bt_vec_push(&store->pending, write);
+	}
+	bt_window_add(&collection->window, &store->options, change, now_ns);
+	for (uint32_t i = 0; i < store->listeners.count; i++) {
+		store->listeners.items[i].changed(store->listeners.items[i].context, change);
+	}
+}
+
+struct bt_stored *bt_store_put(struct bt_store *store, uint32_t collection_index, struct bt_str key,
+	struct bt_str text, int64_t now_ns)
+{
+	struct bt_collection *collection = bt_store_at(store, collection_index);
+	uint64_t hash = bt_str_hash(key);
+	uint32_t slot = find_slot(collection, key, hash);
+	struct bt_store_change change = {
+		.rv = store->rv + 1,
+		.type = slot == UINT32_MAX ? BT_CHANGE_ADDED : BT_CHANGE_MODIFIED,
+		.collection = collection_index,
+	};
+
+	change.after = bt_stored_new(change.rv, key, text);
+	if (slot == UINT32_MAX) {
+		add_entry(collection, change.after, hash);
+	} else {
+		change.before = collection->entries.items[slot];
+		collection->entries.items[slot] = change.after;
+	}
+	/* key and text may lie in what is replaced: it is released last. */
+	commit(store, &change, now_ns);
+	bt_stored_release(change.before);
+	return change.after;
+}
+
+struct bt_stored *bt_store_remove(struct bt_store *store, uint32_t collection_index,
+	struct bt_str key, struct bt_str text, int64_t now_ns)
+{
+	struct bt_collection *collection = bt_store_at(store, collection_index);
+	uint64_t hash = bt_str_hash(key);
+	uint32_t slot = find_slot(collection, key, hash);
+	struct bt_store_change change = {
+		.rv = store->rv + 1,
+		.type = BT_CHANGE_DELETED,
+		.collection = collection_index,
+	};
+
+	BT_ASSERT(slot != UINT32_MAX);
+	change.before = collection->entries.items[slot];
+	change.after = bt_stored_new(change.rv, key, text);
+	bt_order_remove(collection, bt_stored_key(change.before));
+	BT_ASSERT(bt_map_remove(&collection->by_key, hash, slot));
+	collection->entries.items[slot] = NULL;
+	bt_vec_push(&collection->free_slots, slot);
+	collection->count--;
+	commit(store, &change, now_ns);
+	bt_stored_release(change.before);
+	/* The window has a reference of its own: it keeps its newest change. */
+	bt_stored_release(change.after);
+	return change.after;
+}
+
+uint64_t bt_store_count(const struct bt_store *store, uint32_t collection)
+{
+	return bt_store_at(store, collection)->count;
+}
+
+void bt_store_on_change(struct bt_store *store,
+	void (*changed)(void *context, const struct bt_store_change *change), void *context)
+{
+	struct bt_store_listener listener = {changed, context};
+
+	bt_vec_push(&store->listeners, listener);
+}
+
+bool bt_store_needs_sync(const struct bt_store *store)
+{
+	return store->pending.count != 0;
+}

@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <sqlite3.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/strbuf.h"
+#include "server/store_private.h"
+
+/** "bert": tells our files from other SQLite databases. */
+#define APPLICATION_ID 0x62657274
+#define FILE_VERSION 1
+#define COLLECTION_ID_MAX 65000
+
+struct bt_store_file {
+	sqlite3 *database;
+	char *path;
+	sqlite3_stmt *begin;
+	sqlite3_stmt *commit;
+	sqlite3_stmt *rollback;
+	sqlite3_stmt *put;
+	sqlite3_stmt *remove;
+	sqlite3_stmt *set_rv;
+	sqlite3_stmt *add_collection;
+	BT_VEC(uint32_t) ids; /* the file's number of a collection of the store; 0: none yet */
+	uint32_t last_id;
+};
+
+/* --- errors --- */
+
+/** The last error of the database, in terms of what its user can do. */
+static int failed(const struct bt_store_file *file, const char *action, struct berth_error *err)
+{
+	int code = sqlite3_errcode(file->database) & 0xff;
+	const char *text = sqlite3_errmsg(file->database);
+
+	switch (code) {
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		return bt_error_set(err, BERTH_ERR_STATE,
+			"%s: the database is in use by another process", file->path);
+	case SQLITE_NOTADB:
+		return bt_error_set(err, BERTH_ERR_INVALID, "%s: not a database of berth (%s)",
+			file->path, text);
+	case SQLITE_CORRUPT:
+		return bt_error_set(err, BERTH_ERR_INVALID, "%s: the database is damaged (%s)",
+			file->path, text);
+	default:
+		return bt_error_set(
+			err, BERTH_ERR_IO, "%s: cannot %s: %s", file->path, action, text);
+	}
+}
+
+BT_PRINTF(3, 4)
+static int damaged(
+	const struct bt_store_file *file, struct berth_error *err, const char *format, ...)
+{
+	struct bt_strbuf text = {0};
+	va_list arguments;
+	int code;
+
+	va_start(arguments, format);
+	bt_strbuf_vprintf(&text, format, arguments);
+	va_end(arguments);
+	code = bt_error_set(err, BERTH_ERR_INVALID, "%s: the database is damaged (%s)", file->path,
+		bt_strbuf_c(&text));
+	bt_strbuf_finish(&text);
+	return code;
+}
+
+/* --- statements --- */
+
+static int execute(const struct bt_store_file *file, const char *sql, struct berth_error *err)
+{
+	return sqlite3_exec(file->database, sql, NULL, NULL, NULL) == SQLITE_OK
+		? 0
+		: failed(file, "open it", err);
+}
+
+static int prepare(const struct bt_store_file *file, const char *sql, sqlite3_stmt **out_statement,
+	struct berth_error *err)
+{
+	return sqlite3_prepare_v3(file->database, sql, -1, SQLITE_PREPARE_PERSISTENT, out_statement,
+		       NULL) == SQLITE_OK
+		? 0
+		: failed(file, "read it", err);
+}
+
+/** Run a statement that yields no rows, and make it ready for the next time. */
+static bool run(sqlite3_stmt *statement)
+{
+	bool done = sqlite3_step(statement) == SQLITE_DONE;
+
+	return (sqlite3_reset(statement) == SQLITE_OK) && done;
+}
+
+/** The number that a statement answers. */
+static int query_number(const struct bt_store_file *file, const char *sql, int64_t *out_number,
+	struct berth_error *err)
+{
+	sqlite3_stmt *statement = NULL;
+	int result = prepare(file, sql, &statement, err);
+
+	if (result == 0) {
+		switch (sqlite3_step(statement)) {
+		case SQLITE_ROW:
+			*out_number = sqlite3_column_int64(statement, 0);
+			break;
+		case SQLITE_DONE:
+			result = damaged(file, err, "no answer to %s", sql);
+			break;
+		default:
+			result = failed(file, "read it", err);
+		}
+	}
+	(void)sqlite3_finalize(statement);
+	return result;
+}
+
+static int prepare_all(struct bt_store_file *file, struct berth_error *err)
+{
+	const struct {
+		sqlite3_stmt **statement;
+		const char *sql;
+	} rows[] = {
+		{&file->begin, "BEGIN IMMEDIATE"},
+		{&file->commit, "COMMIT"},
+		{&file->rollback, "ROLLBACK"},
+		{&file->put,
+			"INSERT INTO objects(collection, key, rv, text) VALUES(?1, ?2, ?3, ?4)"
+			" ON CONFLICT(collection, key)"
+			" DO UPDATE SET rv = excluded.rv, text = excluded.text"},
+		{&file->remove, "DELETE FROM objects WHERE collection = ?1 AND key = ?2"},
+		{&file->set_rv, "UPDATE meta SET rv = ?1"},
+		{&file->add_collection, "INSERT INTO collections(id, name) VALUES(?1, ?2)"},
+	};
+
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		int result = prepare(file, rows[i].sql, rows[i].statement, err);
+
+		if (result != 0) {
+			return result;
+		}
+	}
+	return 0;
+}
+
+/* --- opening --- */
+
+static int create_tables(const struct bt_store_file *file, struct berth_error *err)
+{
+	struct bt_strbuf sql = {0};
+	int result;
+
+	/* Texts stand in a table of their own order, with the keys in an index: rows of some
+	 * kilobytes are no good in an index. */
+	bt_strbuf_printf(&sql,
+		"BEGIN IMMEDIATE;"
+		"CREATE TABLE meta(rv INTEGER NOT NULL);"
+		"INSERT INTO meta(rv) VALUES(1);"
+		"CREATE TABLE collections(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
+		"CREATE TABLE objects(id INTEGER PRIMARY KEY, collection INTEGER NOT NULL,"
+		" key TEXT NOT NULL, rv INTEGER NOT NULL, text TEXT NOT NULL,"
+		" UNIQUE(collection, key));"
+		"PRAGMA application_id = %d;"
+		"PRAGMA user_version = %d;"
+		"COMMIT;",
+		APPLICATION_ID, FILE_VERSION);
+	result = execute(file, bt_strbuf_c(&sql), err);
+	bt_strbuf_finish(&sql);
+	return result;
+}
+
+/** Is it ours, or new? */
+static int check_identity(const struct bt_store_file *file, struct berth_error *err)
+{
+	int64_t application = 0;
+	int64_t version = 0;
+	int64_t tables = 0;
+	int result = query_number(file, "PRAGMA application_id", &application, err);
+
+	if (result == 0) {
+		result = query_number(file, "PRAGMA user_version", &version, err);
+	}
+	if (result == 0) {
+		result = query_number(file, "SELECT count(*) FROM sqlite_master", &tables, err);
+	}
+	if (result != 0) {
+		return result;
+	}
+	if (application == 0 && version == 0 && tables == 0) {
+		return create_tables(file, err);
+	}
+	if (application != APPLICATION_ID) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"%s: not a database of berth (application id %lld)", file->path,
+			(long long)application);
+	}
+	if (version > FILE_VERSION) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"%s: the database is of version %lld, which a newer berth wrote; this one "
+			"knows version %d",
+			file->path, (long long)version, FILE_VERSION);
+	}
+	if (version < 1) {
+		return damaged(file, err, "version %lld", (long long)version);
+	}
+	return 0;
+}
+
+/** SQLite's own look at the pages. */
+static int check_pages(const struct bt_store_file *file, struct berth_error *err)
+{
+	sqlite3_stmt *statement = NULL;
+	int result = prepare(file, "PRAGMA quick_check(1)", &statement, err);
+
+	if (result == 0 && sqlite3_step(statement) == SQLITE_ROW) {
+		const char *text = (const char *)sqlite3_column_text(statement, 0);
+
+		if (text == NULL || strcmp(text, "ok") != 0) {
+			result = damaged(file, err, "%s", text != NULL ? text : "no answer");
+		}
+	} else if (result == 0) {
+		result = failed(file, "read it", err);
+	}
+	(void)sqlite3_finalize(statement);
+	return result;
+}
+
+static struct bt_str column_text(sqlite3_stmt *statement, int column)
+{
+	/* The pointer first: it may convert the value and change its length. */
+	const char *text = (const char *)sqlite3_column_text(statement, column);
+
+	return (struct bt_str){text, (uint32_t)sqlite3_column_bytes(statement, column)};
+}
+
+/** The number of a collection in the file: other than in the store, it never changes. */
+static uint32_t *id_of(struct bt_store_file *file, uint32_t collection)
+{
+	while (file->ids.count <= collection) {
+		bt_vec_push(&file->ids, 0);
+	}
+	return &file->ids.items[collection];
+}
+
+static int load_collections(
+	struct bt_store *store, struct bt_store_file *file, struct berth_error *err)
+{
+	sqlite3_stmt *statement = NULL;
+	int result = prepare(file, "SELECT id, name FROM collections ORDER BY id", &statement, err);
+	int step = SQLITE_DONE;
+
+	while (result == 0 && (step = sqlite3_step(statement)) == SQLITE_ROW) {
+		int64_t id = sqlite3_column_int64(statement, 0);
+		struct bt_str name = column_text(statement, 1);
+		uint32_t *place;
+
+		if (id < 1 || id > COLLECTION_ID_MAX || name.length == 0 || name.length > 512) {
+			result = damaged(file, err, "collection %lld", (long long)id);
+			break;
+		}
+		place = id_of(file, bt_store_collection(store, name));
+		*place = (uint32_t)id;
+		file->last_id = (uint32_t)id;
+	}
+	if (result == 0 && step != SQLITE_DONE) {
+		result = failed(file, "read it", err);
+	}
+	(void)sqlite3_finalize(statement);
+	return result;
+}
+
+/** One row of objects: id, collection, key, rv, text. */
+static int load_object(struct bt_store *store, const struct bt_store_file *file,
+	sqlite3_stmt *statement, const uint32_t *collections, struct berth_error *err)
+{
+	int64_t id = sqlite3_column_int64(statement, 0);
+	int64_t collection = sqlite3_column_int64(statement, 1);
+	struct bt_str key = column_text(statement, 2);
+	int64_t rv = sqlite3_column_int64(statement, 3);
+	struct bt_str text = column_text(statement, 4);
+
+	if (collection < 1 || collection > file->last_id || collections[collection] == UINT32_MAX) {
+		return damaged(file, err, "row %lld is of no collection", (long long)id);
+	}
+	if (key.length == 0 || key.length > BT_STORE_KEY_BYTES_MAX || text.length == 0 ||
+		text.length > BT_STORE_TEXT_BYTES_MAX || text.data[0] != '{') {
+		return damaged(file, err, "row %lld is no object", (long long)id);
+	}
+	if (rv < 1 || (uint64_t)rv > store->rv) {
+		return damaged(file, err, "row %lld is newer than the whole", (long long)id);
+	}
+	if (!bt_store_restore(
+		    store, collections[collection], bt_stored_new((uint64_t)rv, key, text))) {
+		return damaged(file, err, "row %lld repeats a key", (long long)id);
+	}
+	return 0;
+}
+
+static int load_objects(
+	struct bt_store *store, const struct bt_store_file *file, struct berth_error *err)
+{
+	uint32_t *collections = BT_NEW_ARRAY(uint32_t, (size_t)file->last_id + 1);
+	sqlite3_stmt *statement = NULL;
+	int result;
+	int step = SQLITE_DONE;
+
+	memset(collections, 0xff, ((size_t)file->last_id + 1) * sizeof(*collections));
+	for (uint32_t i = 0; i < file->ids.count; i++) {
+		collections[file->ids.items[i]] = i;
+	}
+	/* Ascending keys make a compact order; and the index is seen to fit the rows. */
+	result = prepare(file,
+		"SELECT id, collection, key, rv, text FROM objects ORDER BY collection, key",
+		&statement, err);
+	while (result == 0 && (step = sqlite3_step(statement)) == SQLITE_ROW) {
+		result = load_object(store, file, statement, collections, err);
+	}
+	if (result == 0 && step != SQLITE_DONE) {
+		result = failed(file, "read it", err);
+	}
+	(void)sqlite3_finalize(statement);
+	bt_free(collections);
+	return result;
+}
+
+static int load(struct bt_store *store, struct bt_store_file *file, struct berth_error *err)
+{
+	int64_t rv = 0;
+	int result = check_pages(file, err);
+
+	if (result == 0) {
+		result = query_number(file, "SELECT rv FROM meta", &rv, err);
+	}
+	if (result == 0 && rv < 1) {
+		result = damaged(file, err, "resource version %lld", (long long)rv);
+	}
+	if (result != 0) {
+		return result;
+	}
+	store->rv = (uint64_t)rv;
+	store->opened_rv = store->rv;
+	for (uint32_t i = 0; i < store->collections.count; i++) {
+		store->collections.items[i]->window.start = store->rv;
+	}
+	result = load_collections(store, file, err);
+	return result != 0 ? result : load_objects(store, file, err);
+}
+
+/** Locked for us alone, every commit on the disk before it returns. */
+static int configure(const struct bt_store_file *file, struct berth_error *err)
+{
+	return execute(file,
+		"PRAGMA temp_store = MEMORY;"
+		"PRAGMA trusted_schema = OFF;"
+		"PRAGMA synchronous = FULL;"
+		"PRAGMA journal_mode = WAL;"
+		"PRAGMA wal_autocheckpoint = 4000;"
+		"BEGIN EXCLUSIVE;"
+		"COMMIT;",
+		err);
+}
+
+int bt_store_open(struct bt_store *store, const char *path, struct berth_error *err)
+{
+	struct bt_store_file *file;
+	int result = 0;
+
+	BT_ASSERT(store->file == NULL && store->rv == 1);
+	file = BT_NEW(struct bt_store_file);
+	file->path = bt_strndup(path, strlen(path));
+	if (sqlite3_open_v2(path, &file->database,
+		    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+		    NULL) != SQLITE_OK) {
+		result = failed(file, "open it", err);
+	}
+	/* Nothing is changed in a file that is not ours: look before configuring. */
+	result = result == 0 ? execute(file, "PRAGMA locking_mode = EXCLUSIVE", err) : result;
+	result = result == 0 ? check_identity(file, err) : result;
+	result = result == 0 ? configure(file, err) : result;
+	result = result == 0 ? prepare_all(file, err) : result;
+	result = result == 0 ? load(store, file, err) : result;
+	if (result != 0) {
+		bt_store_file_close(file);
+		return result;
+	}
+	store->file = file;
+	return 0;
+}
+
+void bt_store_file_close(struct bt_store_file *file)
+{
+	if (file == NULL) {
+		return;
+	}
+	(void)sqlite3_finalize(file->begin);
+	(void)sqlite3_finalize(file->commit);
+	(void)sqlite3_finalize(file->rollback);
+	(void)sqlite3_finalize(file->put);
+	(void)sqlite3_finalize(file->remove);
+	(void)sqlite3_finalize(file->set_rv);
+	(void)sqlite3_finalize(file->add_collection);
+	(void)sqlite3_close(file->database);
+	bt_vec_finish(&file->ids);
+	bt_free(file->path);
+	bt_free(file);
+}
+
+/* --- writing --- */
+
+/** Texts are bound without a copy: they live until the statement is reset by run(). */
+static void bind_text(sqlite3_stmt *statement, int index, struct bt_str text)
+{
+	(void)sqlite3_bind_text(statement, index, text.data, (int)text.length, SQLITE_STATIC);
+}
+
+static bool write_collection(
+	struct bt_store *store, struct bt_store_file *file, uint32_t collection)
+{
+	uint32_t *id = id_of(file, collection);
+
+	if (*id != 0) {
+		return true;
+	}
+	BT_ASSERT(file->last_id < COLLECTION_ID_MAX);
+	(void)sqlite3_bind_int64(file->add_collection, 1, (int64_t)file->last_id + 1);
+	bind_text(file->add_collection, 2, bt_store_collection_name(store, collection));
+	if (!run(file->add_collection)) {
+		return false;
+	}
+	*id = ++file->last_id;
+	return true;
+}
+
+static bool write_one(
+	struct bt_store *store, struct bt_store_file *file, const struct bt_pending_write *write)
+{
+	sqlite3_stmt *statement = write->removed ? file->remove : file->put;
+
+	if (!write_collection(store, file, write->collection)) {
+		return false;
+	}
+	(void)sqlite3_bind_int64(statement, 1, file->ids.items[write->collection]);
+	bind_text(statement, 2, bt_stored_key(write->entry));
+	if (!write->removed) {
+		(void)sqlite3_bind_int64(statement, 3, (int64_t)write->entry->rv);
+		bind_text(statement, 4, bt_stored_text(write->entry));
+	}
+	return run(statement);
+}
+
+static bool write_pending(struct bt_store *store, struct bt_store_file *file)
+{
+	for (uint32_t i = 0; i < store->pending.count; i++) {
+		const struct bt_pending_write *write = &store->pending.items[i];
+
+		/* Of several states of one key only the present one needs to be written. */
+		if (!write->removed &&
+			bt_store_find(store, write->collection, bt_stored_key(write->entry)) !=
+				write->entry) {
+			continue;
+		}
+		if (!write_one(store, file, write)) {
+			return false;
+		}
+	}
+	(void)sqlite3_bind_int64(file->set_rv, 1, (int64_t)store->rv);
+	return run(file->set_rv);
+}
+
+int bt_store_sync(struct bt_store *store, struct berth_error *err)
+{
+	struct bt_store_file *file = store->file;
+	uint32_t last_id;
+
+	if (store->pending.count == 0) {
+		return 0;
+	}
+	last_id = file->last_id;
+	if (!run(file->begin) || !write_pending(store, file) || !run(file->commit)) {
+		int result = failed(file, "write to it", err);
+
+		if (sqlite3_get_autocommit(file->database) == 0) {
+			(void)run(file->rollback);
+		}
+		for (uint32_t i = 0; i < file->ids.count; i++) {
+			if (file->ids.items[i] > last_id) {
+				file->ids.items[i] = 0;
+			}
+		}
+		file->last_id = last_id;
+		return result;
+	}
+	for (uint32_t i = 0; i < store->pending.count; i++) {
+		bt_stored_release(store->pending.items[i].entry);
+	}
+	store->pending.count = 0;
+	return 0;
+}
