@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_SERVER_LIST_H
+#define BT_SERVER_LIST_H
+/**
+ * Lists of a collection, in pages or whole, and the deletion of whole collections. A list is a
+ * stream: objects are written as the client takes them, out of one consistent state, however the
+ * store changes meanwhile. Spec: 14 sections 13.7 and 14, 13 section 10.
+ *
+ * What the HTTP front does:
+ *
+ *         rv = bt_list_future_rv(api, resource, &parameters, false);
+ *         if (rv != 0) bt_watchers_await(..), and go on when that calls back;
+ *         if (bt_list_open(..., &list, &failure) != 0) answer the failure;
+ *         if (bt_list_gather(list, 256 KiB)) answer bt_list_take's bytes at once;
+ *         else answer the stream {list, bt_list_read, bt_list_finish}.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "net/http_server.h"
+#include "server/api.h"
+#include "server/encode.h"
+#include "server/selection.h"
+
+struct bt_watchers;
+
+/** Query parameters of lists and watches, decoded; absent (data NULL): not given. Borrowed for the
+ * call. */
+struct bt_list_parameters {
+	struct bt_str label_selector;
+	struct bt_str field_selector;
+	struct bt_str limit;
+	struct bt_str continue_token; /* "continue" */
+	struct bt_str resource_version;
+	struct bt_str resource_version_match;
+	struct bt_str timeout_seconds;
+	struct bt_str allow_watch_bookmarks;
+	struct bt_str send_initial_events;
+};
+
+struct bt_list_request {
+	struct bt_api *api;
+	struct bt_watchers *watchers; /* wakes those who gave way to others */
+	const struct bt_api_resource *resource;
+	struct bt_str namespace_; /* "": all, or cluster scope */
+	struct bt_encoding encoding;
+	struct bt_list_parameters parameters;
+	/** A read that answered BT_HTTP_STREAM_WAIT may go on (bt_http_stream_wake). */
+	void (*wake)(void *context);
+	void *wake_context;
+	/** deletecollection: each object that is selected is deleted by this request (verb DELETE;
+	 * resource, namespace_ and name are filled in; the body is copied each time), then the list
+	 * of what there was is the answer. NULL: only list. */
+	const struct bt_api_request *deletion;
+};
+
+struct bt_list;
+
+/**
+ * The RV that a list or watch must wait for before it is opened: one that did not come yet. 0:
+ * none. Wait up to 3 seconds, then open it all the same: it answers 504.
+ */
+uint64_t bt_list_future_rv(
+	const struct bt_api *api, const struct bt_list_parameters *parameters, bool is_watch);
+/** For get with resourceVersion: the same. */
+uint64_t bt_get_future_rv(const struct bt_api *api, struct bt_str resource_version);
+/** 504 `Timeout: Too large resource version: 999999, current: 225`. */
+uint16_t bt_fail_future_rv(
+	struct bt_failure *out, struct bt_arena *arena, uint64_t rv, uint64_t current);
+
+/** 0, or the code of *out_failure (texts in arena). Content type: bt_encoding_content_type. */
+uint16_t bt_list_open(const struct bt_list_request *request, struct bt_arena *arena,
+	struct bt_list **out_list, struct bt_failure *out_failure);
+/** Write up to about so many bytes ahead; true: that is all of it. */
+bool bt_list_gather(struct bt_list *list, size_t bytes_max);
+/** Hand over what was gathered, and end the list. */
+void bt_list_take(struct bt_list *list, struct bt_strbuf *out);
+/** --- struct bt_http_stream --- */
+int64_t bt_list_read(void *list, char *buffer, size_t capacity);
+void bt_list_finish(void *list);
+#endif

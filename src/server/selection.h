@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_SERVER_SELECTION_H
+#define BT_SERVER_SELECTION_H
+/**
+ * Which objects a list or watch is about: a namespace, a label selector, a field selector. Matching
+ * reads the stored text once and makes no tree. Spec: 14 section 16.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "api/selector.h"
+#include "base/arena.h"
+#include "server/failure.h"
+#include "server/resource.h"
+#include "server/store.h"
+
+struct bt_selection_label;
+struct bt_selection_field;
+
+/** Owns all its texts. All-zero memory selects everything. */
+struct bt_selection {
+	struct bt_arena arena;
+	struct bt_arena scratch; /* of one match */
+	struct bt_str prefix;    /* "" or "namespace/": what keys begin with */
+	struct bt_str name;      /* absent, or the only name that can match */
+	bool nothing;            /* two different names are asked for */
+	uint32_t label_count;    /* distinct keys, ascending */
+	struct bt_selection_label *labels;
+	uint32_t field_count; /* distinct paths that need the text */
+	struct bt_selection_field *fields;
+	/* On name and namespace: the key tells them. */
+	uint32_t key_term_count;
+	const struct bt_field_term *key_terms;
+};
+
+/**
+ * Label and field selector texts as they came in the query, decoded (absent or "": none), in a
+ * namespace ("": all, or cluster scope). 0, or the code of *out_failure (texts in failure_arena).
+ */
+uint16_t bt_selection_parse(struct bt_selection *out_selection,
+	const struct bt_api_resource *resource, struct bt_str namespace_, struct bt_str labels,
+	struct bt_str fields, struct bt_arena *failure_arena, struct bt_failure *out_failure);
+void bt_selection_finish(struct bt_selection *selection);
+/** No label or field selector: every object of the namespace matches. */
+bool bt_selection_is_empty(const struct bt_selection *selection);
+/** stored: of the selection's collection, any namespace. */
+bool bt_selection_matches(struct bt_selection *selection, const struct bt_stored *stored);
+#endif
