@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/apply.h"
+
+#include "schema/apply_managers.h"
+
+/** --- conflicts --- */
+
+struct conflict_list {
+	struct bt_arena *arena;
+	struct bt_strbuf text; /* of all managers, without the head */
+	uint32_t total;
+	uint32_t count;
+	struct bt_apply_conflict items[BT_APPLY_CONFLICTS_MAX];
+};
+
+static struct bt_str who(struct bt_arena *arena, const struct bt_manager *manager)
+{
+	struct bt_strbuf text = {0};
+	bt_strbuf_append_quoted(&text, manager->name);
+	if (manager->subresource.length != 0) {
+		bt_strbuf_append_c(&text, " with subresource ");
+		bt_strbuf_append_quoted(&text, manager->subresource);
+	}
+	if (bt_str_equal(manager->operation, BT_STR("Update"))) {
+		bt_strbuf_append_c(&text, " using ");
+		bt_strbuf_append_str(&text, manager->api_version);
+	}
+	struct bt_str copy = bt_arena_str(arena, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+	return copy;
+}
+
+static void add_conflicts(struct conflict_list *list, const struct bt_manager *manager,
+	const struct bt_field_set *fields)
+{
+	struct bt_json_value *paths = bt_json_new(list->arena, BT_JSON_ARRAY);
+	uint32_t total = bt_field_set_paths(
+		list->arena, fields, BT_APPLY_CONFLICTS_MAX - list->count, paths);
+	struct bt_str name = who(list->arena, manager);
+	bt_strbuf_append_c(&list->text, list->total != 0 ? "\n" : "");
+	bt_strbuf_append_c(&list->text, total == 1 ? "conflict with " : "conflicts with ");
+	bt_strbuf_append_str(&list->text, name);
+	bt_strbuf_append_c(&list->text, total == 1 ? ": " : ":");
+	for (uint32_t i = 0; i < paths->count; i++) {
+		struct bt_str path = paths->elements[i]->text;
+		bt_strbuf_append_c(&list->text, total == 1 ? "" : "\n- ");
+		bt_strbuf_append_str(&list->text, path);
+		list->items[list->count++] =
+			(struct bt_apply_conflict){.message = bt_arena_printf(list->arena,
+							   "conflict with %.*s", BT_STR_ARG(name)),
+				.field = path};
+	}
+	list->total += total;
+}
+
+static void report(struct conflict_list *list, struct bt_apply_conflicts *out_conflicts)
+{
+	struct bt_apply_conflict *items =
+		BT_ARENA_NEW_ARRAY(list->arena, struct bt_apply_conflict, list->count);
+	memcpy(items, list->items, list->count * sizeof(*items));
+	*out_conflicts = (struct bt_apply_conflicts){
+		.text = bt_arena_printf(list->arena, "Apply failed with %u conflict%s: %s",
+			list->total, list->total == 1 ? "" : "s", bt_strbuf_c(&list->text)),
+		.count = list->count,
+		.items = items,
+	};
+}
+
+/** Owners lose what changed and what is gone. With list: what changed is a conflict instead. */
+static void take_from_others(struct bt_arena *arena, struct bt_managers *managers,
+	const struct bt_manager *self, const struct bt_field_set *changed,
+	const struct bt_spot *root, const struct bt_json_value *object, struct conflict_list *list)
+{
+	for (uint32_t i = 0; i < managers->count; i++) {
+		struct bt_manager *manager = &managers->items[i];
+		if (manager == self) {
+			continue;
+		}
+		const struct bt_field_set *lost =
+			bt_field_set_intersection(arena, manager->fields, changed);
+		if (lost != NULL && list != NULL) {
+			add_conflicts(list, manager, lost);
+		} else if (lost != NULL) {
+			manager->fields = bt_field_set_difference(arena, manager->fields, lost);
+		}
+		manager->fields = bt_field_set_existing(arena, manager->fields, root, object);
+	}
+}
+
+/** --- apply --- */
+
+static const struct bt_field_set *owned(struct bt_arena *arena, const struct bt_spot *root,
+	const struct bt_json_value *object, const char *ignored_member)
+{
+	return bt_field_set_stripped(arena, bt_field_set_of(arena, root, object), ignored_member);
+}
+
+/** Everything that exists belongs to someone, whom nobody noted. */
+static void note_before_first_apply(struct bt_arena *arena, const struct bt_apply_writer *writer,
+	const struct bt_spot *root, const struct bt_json_value *live, struct bt_managers *managers)
+{
+	struct bt_apply_writer before = *writer;
+	before.manager = BT_STR("before-first-apply");
+	before.subresource = BT_STR("");
+	struct bt_manager *manager = bt_managers_of(managers, &before, false);
+	manager->fields = owned(arena, root, live, NULL);
+	manager->time = writer->time;
+}
+
+/** What all others own, and what is in own. */
+static const struct bt_field_set *kept_fields(struct bt_arena *arena,
+	const struct bt_managers *managers, const struct bt_manager *self,
+	const struct bt_field_set *own)
+{
+	for (uint32_t i = 0; i < managers->count; i++) {
+		if (&managers->items[i] != self) {
+			own = bt_field_set_union(arena, own, managers->items[i].fields);
+		}
+	}
+	return own;
+}
+
+static int merge_and_own(struct bt_arena *arena, const struct bt_apply_writer *writer, bool force,
+	const struct bt_json_value *live, const struct bt_json_value *applied,
+	struct bt_json_value **out_object, struct conflict_list *conflicts, struct berth_error *err)
+{
+	struct bt_spot root = bt_spot_root(writer->message);
+	struct bt_json_value *object = NULL;
+	bool given = false;
+	struct bt_json_value *base = live != NULL ? bt_json_clone(arena, live, false)
+						  : bt_json_new(arena, BT_JSON_OBJECT);
+	int result = bt_apply_merge(arena, &root, base, applied, &object, err);
+	if (result != 0) {
+		return result;
+	}
+	struct bt_managers *managers = bt_managers_read(arena, live, &given);
+	if (live != NULL && !given) {
+		note_before_first_apply(arena, writer, &root, live, managers);
+	}
+	struct bt_manager *self = bt_managers_of(managers, writer, true);
+	const struct bt_field_set *last = self->fields;
+	const struct bt_field_set *own = owned(arena, &root, applied, writer->ignored_member);
+	bt_apply_prune(arena, &root, object, last, kept_fields(arena, managers, self, own));
+	const struct bt_field_set *changed = bt_field_set_stripped(
+		arena, bt_field_set_changed(arena, &root, live, object), writer->ignored_member);
+	take_from_others(arena, managers, self, changed, &root, object, force ? NULL : conflicts);
+	if (conflicts->total != 0) {
+		return BERTH_ERR_STATE;
+	}
+	if (changed != NULL || !bt_field_set_equal(last, own)) {
+		self->time = writer->time;
+	}
+	self->fields = own;
+	self->api_version = writer->api_version;
+	bt_managers_write(arena, managers, object);
+	*out_object = object;
+	return 0;
+}
+
+int bt_apply(struct bt_arena *arena, const struct bt_apply_writer *writer, bool force,
+	const struct bt_json_value *live, const struct bt_json_value *applied,
+	struct bt_json_value **out_object, struct bt_apply_conflicts *out_conflicts,
+	struct berth_error *err)
+{
+	if (bt_apply_is_tracked(applied)) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "metadata.managedFields must be nil");
+	}
+	struct conflict_list *conflicts = BT_ARENA_NEW(arena, struct conflict_list);
+	conflicts->arena = arena;
+	int result = merge_and_own(arena, writer, force, live, applied, out_object, conflicts, err);
+	if (result == BERTH_ERR_STATE) {
+		report(conflicts, out_conflicts);
+		(void)bt_error_set(err, BERTH_ERR_STATE, "%.*s", BT_STR_ARG(out_conflicts->text));
+	}
+	bt_strbuf_finish(&conflicts->text);
+	return result;
+}
+
+/** --- other writes --- */
+
+void bt_apply_record_update(struct bt_arena *arena, const struct bt_apply_writer *writer,
+	bool track, const struct bt_json_value *old, struct bt_json_value *new_object)
+{
+	bool was_tracked = bt_apply_is_tracked(old);
+	bool given = bt_apply_is_tracked(new_object);
+	if (!was_tracked && !given && !track) {
+		return;
+	}
+	struct bt_spot root = bt_spot_root(writer->message);
+	struct bt_managers *managers = bt_managers_read(arena, given ? new_object : old, &given);
+	if (given && managers->count == 0) {
+		/* [{}]: the client wants nobody to own anything */
+		bt_managers_write(arena, managers, new_object);
+		return;
+	}
+	const struct bt_field_set *changed = bt_field_set_stripped(
+		arena, bt_field_set_changed(arena, &root, old, new_object), writer->ignored_member);
+	struct bt_manager *self = NULL;
+	if (changed != NULL) {
+		self = bt_managers_of(managers, writer, false);
+		self->fields = bt_field_set_union(arena, self->fields, changed);
+		self->fields = bt_field_set_existing(arena, self->fields, &root, new_object);
+		self->time = writer->time;
+	}
+	take_from_others(arena, managers, self, changed, &root, new_object, NULL);
+	bt_managers_cap(arena, managers);
+	bt_managers_write(arena, managers, new_object);
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The two movements of apply: the configuration goes in, what it no longer has goes out. */
+#include "codec/name_index.h"
+#include "schema/apply_managers.h"
+#include "schema/list_order.h"
+
+/** --- in --- */
+
+static int merge_object(struct bt_arena *arena, const struct bt_spot *spot,
+	struct bt_json_value *live, const struct bt_json_value *applied, struct berth_error *err)
+{
+	struct bt_name_index index = {0};
+	int result = 0;
+	bt_name_index_add_members(&index, live);
+	for (uint32_t i = 0; i < applied->count && result == 0; i++) {
+		const struct bt_json_member *member = &applied->members[i];
+		struct bt_spot at = bt_spot_member(spot, member->name);
+		uint32_t position = bt_name_index_find(&index, member->name);
+		if (member->value->type == BT_JSON_NULL) {
+			continue;
+		}
+		struct bt_json_value *merged = NULL;
+		struct bt_json_value *old =
+			position != BT_MAP_NONE ? live->members[position].value : NULL;
+		result = bt_apply_merge(arena, &at, old, member->value, &merged, err);
+		if (result != 0) {
+			break;
+		}
+		if (position != BT_MAP_NONE) {
+			live->members[position].value = merged;
+		} else {
+			bt_json_append_member(arena, live, member->name, merged);
+			bt_name_index_add(&index, member->name);
+		}
+	}
+	bt_name_index_finish(&index);
+	return result;
+}
+
+/** Both lists have their texts. */
+static int merge_lists(struct bt_arena *arena, const struct bt_spot *spot,
+	const struct bt_json_value *live, const struct bt_str *live_texts,
+	const struct bt_json_value *applied, const struct bt_str *applied_texts,
+	struct bt_json_value **out_list, struct berth_error *err)
+{
+	struct bt_name_index index = {0};
+	struct bt_spot element = bt_spot_element(spot);
+	uint32_t room = live->count + applied->count;
+	struct bt_json_value **elements = BT_ARENA_NEW_ARRAY(arena, struct bt_json_value *, room);
+	struct bt_str *texts = BT_ARENA_NEW_ARRAY(arena, struct bt_str, room);
+	struct bt_json_value *list = bt_json_new(arena, BT_JSON_ARRAY);
+	uint32_t count = live->count;
+	int result = 0;
+	for (uint32_t i = 0; i < live->count; i++) {
+		elements[i] = live->elements[i];
+		texts[i] = live_texts[i];
+		bt_name_index_add(&index, texts[i]);
+	}
+	for (uint32_t i = 0; i < applied->count && result == 0; i++) {
+		uint32_t position = bt_name_index_find(&index, applied_texts[i]);
+		if (position == BT_MAP_NONE) {
+			position = count++;
+			texts[position] = applied_texts[i];
+			elements[position] = NULL;
+		}
+		result = bt_apply_merge(arena, &element, elements[position], applied->elements[i],
+			&elements[position], err);
+	}
+	bt_name_index_finish(&index);
+	if (result != 0) {
+		return result;
+	}
+	struct bt_keyed_list merged = {count, texts, elements};
+	list->count = count;
+	list->capacity = count;
+	list->elements = BT_ARENA_NEW_ARRAY(arena, struct bt_json_value *, count);
+	bt_list_order(
+		&merged, applied_texts, applied->count, live_texts, live->count, list->elements);
+	*out_list = list;
+	return 0;
+}
+
+static int merge_array(struct bt_arena *arena, const struct bt_spot *spot,
+	struct bt_json_value *live, const struct bt_json_value *applied,
+	struct bt_json_value **out_value, struct berth_error *err)
+{
+	struct bt_str *live_texts = NULL;
+	struct bt_str *applied_texts = NULL;
+	char kind;
+	enum bt_field_shape shape =
+		bt_field_list_texts(arena, spot, applied, &kind, &applied_texts);
+	if (shape == BT_FIELD_BROKEN) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"failed to create typed patch object: .%s: the list has elements that omit "
+			"or repeat a key",
+			spot->field != NULL ? spot->field->name : "");
+	}
+	bool keyed = spot->list != NULL && !bt_spot_has(spot, BT_SCHEMA_ATOMIC) &&
+		(spot->list->list_keys != NULL || bt_spot_has(spot, BT_SCHEMA_LIST_SET));
+	if (applied->count == 0 && keyed && live != NULL) {
+		*out_value = live; /* it names no element */
+		return 0;
+	}
+	if (shape == BT_FIELD_LEAF) {
+		*out_value = bt_json_clone(arena, applied, false);
+		return 0;
+	}
+	if (live != NULL &&
+		bt_field_list_texts(arena, spot, live, &kind, &live_texts) == BT_FIELD_PARTS) {
+		return merge_lists(
+			arena, spot, live, live_texts, applied, applied_texts, out_value, err);
+	}
+	static const struct bt_json_value none = {.type = BT_JSON_ARRAY};
+	return merge_lists(arena, spot, &none, NULL, applied, applied_texts, out_value, err);
+}
+
+/* Recursion: as deep as the configuration. New values are walked too: their lists are checked. */
+int bt_apply_merge(struct bt_arena *arena, const struct bt_spot *spot, struct bt_json_value *live,
+	const struct bt_json_value *applied, struct bt_json_value **out_value,
+	struct berth_error *err)
+{
+	if (live != NULL && live->type != applied->type) {
+		live = NULL;
+	}
+	if (applied->type == BT_JSON_ARRAY) {
+		return merge_array(arena, spot, live, applied, out_value, err);
+	}
+	if (applied->type != BT_JSON_OBJECT || bt_spot_has(spot, BT_SCHEMA_ATOMIC)) {
+		*out_value = bt_json_clone(arena, applied, false);
+		return 0;
+	}
+	if (live == NULL) {
+		live = bt_json_new(arena, BT_JSON_OBJECT);
+	}
+	int result = merge_object(arena, spot, live, applied, err);
+	if (result == 0) {
+		*out_value = live;
+	}
+	return result;
+}
+
+/** --- out --- */
+
+static bool is_list_key(const struct bt_spot *list, struct bt_str name)
+{
+	const char *const *keys = list != NULL && list->list != NULL ? list->list->list_keys : NULL;
+	for (uint32_t i = 0; keys != NULL && keys[i] != NULL; i++) {
+		if (bt_str_equal_c(name, keys[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** Children without value go. */
+static void compact(struct bt_json_value *value)
+{
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < value->count; i++) {
+		if (value->type == BT_JSON_OBJECT && value->members[i].value != NULL) {
+			value->members[kept++] = value->members[i];
+		} else if (value->type == BT_JSON_ARRAY && value->elements[i] != NULL) {
+			value->elements[kept++] = value->elements[i];
+		}
+	}
+	value->count = kept;
+}
+
+static void prune_at(struct bt_arena *arena, const struct bt_spot *spot, const struct bt_spot *list,
+	struct bt_json_value *value, const struct bt_field_set *last,
+	const struct bt_field_set *keep, uint32_t depth);
+
+/** What happens to one child that the manager had; false: it goes. */
+static bool prune_child(struct bt_arena *arena, const struct bt_spot *spot,
+	const struct bt_field_child *child, const struct bt_field_set *last,
+	const struct bt_field_set *keep, uint32_t depth)
+{
+	/* Maps may hold what was never recorded, and metadata always does; but of a message that
+	 * nobody owns any part of, what is left are defaults of a choice that is no more. */
+	bool stays = child->spot.map != NULL ||
+		(depth == 0 && bt_str_equal(child->text, BT_STR("metadata")));
+	if (keep == NULL && (last->member || !stays)) {
+		return false;
+	}
+	prune_at(arena, &child->spot, child->kind == BT_FIELD_KEY ? spot : NULL, child->value, last,
+		keep, depth + 1);
+	return keep != NULL || child->value->count != 0 || depth == 0;
+}
+
+/* list: the spot of the list that value is an element of, whose key members stay. */
+static void prune_at(struct bt_arena *arena, const struct bt_spot *spot, const struct bt_spot *list,
+	struct bt_json_value *value, const struct bt_field_set *last,
+	const struct bt_field_set *keep, uint32_t depth)
+{
+	struct bt_field_children children = {0};
+	uint32_t k = 0;
+	if (last->count == 0 ||
+		bt_field_children(arena, spot, value, &children) != BT_FIELD_PARTS) {
+		return;
+	}
+	for (uint32_t i = 0; i < children.count && k < last->count; i++) {
+		const struct bt_field_child *child = &children.items[i];
+		while (k < last->count &&
+			(last->children[k]->kind < child->kind ||
+				(last->children[k]->kind == child->kind &&
+					bt_str_compare(last->children[k]->text, child->text) <
+						0))) {
+			k++;
+		}
+		if (k == last->count || last->children[k]->kind != child->kind ||
+			!bt_str_equal(last->children[k]->text, child->text) ||
+			is_list_key(list, child->text)) {
+			continue;
+		}
+		const struct bt_field_set *kept =
+			bt_field_set_child(keep, child->kind, child->text);
+		if (prune_child(arena, spot, child, last->children[k], kept, depth)) {
+			continue;
+		}
+		if (value->type == BT_JSON_OBJECT) {
+			value->members[child->position].value = NULL;
+		} else {
+			value->elements[child->position] = NULL;
+		}
+	}
+	compact(value);
+}
+
+void bt_apply_prune(struct bt_arena *arena, const struct bt_spot *spot, struct bt_json_value *value,
+	const struct bt_field_set *last, const struct bt_field_set *keep)
+{
+	if (last != NULL) {
+		prune_at(arena, spot, NULL, value, last, keep, 0);
+	}
+}

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/field_set.h"
+
+#include <stdlib.h>
+
+static int compare_edges(char kind_a, struct bt_str a, char kind_b, struct bt_str b)
+{
+	if (kind_a != kind_b) {
+		return kind_a < kind_b ? -1 : 1;
+	}
+	return bt_str_compare(a, b);
+}
+
+static int compare_sets(const void *a, const void *b)
+{
+	const struct bt_field_set *left = *(const struct bt_field_set *const *)a;
+	const struct bt_field_set *right = *(const struct bt_field_set *const *)b;
+	return compare_edges(left->kind, left->text, right->kind, right->text);
+}
+
+static struct bt_field_set *new_set(
+	struct bt_arena *arena, char kind, struct bt_str text, uint32_t room)
+{
+	struct bt_field_set *set = BT_ARENA_NEW(arena, struct bt_field_set);
+	set->kind = kind;
+	set->text = text;
+	set->children =
+		room != 0 ? BT_ARENA_NEW_ARRAY(arena, const struct bt_field_set *, room) : NULL;
+	return set;
+}
+
+static const struct bt_field_set *or_empty(const struct bt_field_set *set)
+{
+	return set->member || set->count != 0 ? set : NULL;
+}
+
+/** --- FieldsV1 --- */
+
+/** Key members in ascending order, compact: two spellings of one key must not be two places. */
+static bool canonical_key(struct bt_arena *arena, struct bt_str text, struct bt_str *out_text)
+{
+	struct bt_json_value *key = NULL;
+	struct bt_strbuf buffer = {0};
+	struct bt_json_writer writer;
+	if (bt_json_parse(arena, text, false, &key, NULL) != 0) {
+		return false;
+	}
+	for (uint32_t i = 0; i < key->count; i++) {
+		if (key->type == BT_JSON_ARRAY ||
+			bt_spot_scalar_text(key->members[i].value).data == NULL) {
+			return false; /* keys are scalars */
+		}
+	}
+	for (uint32_t i = 1; i < key->count; i++) {
+		for (uint32_t k = i; k > 0 &&
+			bt_str_compare(key->members[k - 1].name, key->members[k].name) > 0 &&
+			i < 16;
+			k--) {
+			struct bt_json_member member = key->members[k];
+			key->members[k] = key->members[k - 1];
+			key->members[k - 1] = member;
+		}
+	}
+	bt_json_writer_init(&writer, &buffer, 0);
+	bt_json_write_value(&writer, key);
+	*out_text = bt_arena_str(arena, bt_strbuf_str(&buffer));
+	bt_strbuf_finish(&buffer);
+	return true;
+}
+
+static bool parse_edge(
+	struct bt_arena *arena, struct bt_str name, char *out_kind, struct bt_str *out_text)
+{
+	if (name.length < 2 || name.data[1] != ':') {
+		return false;
+	}
+	*out_kind = name.data[0];
+	*out_text = bt_str_sub(name, 2, name.length);
+	switch (*out_kind) {
+	case BT_FIELD_NAME:
+	case BT_FIELD_INDEX:
+		return true;
+	case BT_FIELD_KEY:
+	case BT_FIELD_VALUE:
+		return canonical_key(arena, *out_text, out_text);
+	default: /* a letter that means nothing */
+		return false;
+	}
+}
+
+/** Sort the children and join those with equal edges. */
+static void settle(struct bt_arena *arena, struct bt_field_set *set)
+{
+	uint32_t kept = 0;
+	if (set->count < 2) {
+		return;
+	}
+	qsort(set->children, set->count, sizeof(*set->children), compare_sets);
+	for (uint32_t i = 1; i < set->count; i++) {
+		if (compare_sets(&set->children[kept], &set->children[i]) == 0) {
+			set->children[kept] =
+				bt_field_set_union(arena, set->children[kept], set->children[i]);
+		} else {
+			set->children[++kept] = set->children[i];
+		}
+	}
+	set->count = kept + 1;
+}
+
+static const struct bt_field_set *parse_at(struct bt_arena *arena, char kind, struct bt_str text,
+	const struct bt_json_value *fields, bool is_root)
+{
+	struct bt_field_set *set = new_set(arena, kind, text, fields->count);
+	set->member = fields->count == 0 && !is_root;
+	for (uint32_t i = 0; i < fields->count; i++) {
+		const struct bt_json_member *member = &fields->members[i];
+		char child_kind;
+		struct bt_str child_text;
+		if (bt_str_equal(member->name, BT_STR("."))) {
+			set->member = !is_root;
+		} else if (member->value->type == BT_JSON_OBJECT &&
+			parse_edge(arena, member->name, &child_kind, &child_text)) {
+			const struct bt_field_set *child =
+				parse_at(arena, child_kind, child_text, member->value, false);
+			if (child != NULL) {
+				set->children[set->count++] = child;
+			}
+		}
+	}
+	settle(arena, set);
+	return or_empty(set);
+}
+
+const struct bt_field_set *bt_field_set_parse(
+	struct bt_arena *arena, const struct bt_json_value *fields)
+{
+	if (fields == NULL || fields->type != BT_JSON_OBJECT) {
+		return NULL;
+	}
+	return parse_at(arena, '\0', BT_STR(""), fields, true);
+}
+
+struct bt_json_value *bt_field_set_format(struct bt_arena *arena, const struct bt_field_set *set)
+{
+	struct bt_json_value *fields = bt_json_new(arena, BT_JSON_OBJECT);
+	if (set == NULL) {
+		return fields;
+	}
+	if (set->member && set->count != 0) {
+		bt_json_append_member(
+			arena, fields, BT_STR("."), bt_json_new(arena, BT_JSON_OBJECT));
+	}
+	for (uint32_t i = 0; i < set->count; i++) {
+		const struct bt_field_set *child = set->children[i];
+		char *name = bt_arena_alloc_bytes(arena, (size_t)child->text.length + 2);
+		name[0] = child->kind;
+		name[1] = ':';
+		if (child->text.length != 0) {
+			memcpy(name + 2, child->text.data, child->text.length);
+		}
+		bt_json_append_member(arena, fields, (struct bt_str){name, child->text.length + 2},
+			bt_field_set_format(arena, child));
+	}
+	return fields;
+}
+
+/** --- algebra --- */
+
+enum operation { UNION, DIFFERENCE, INTERSECTION };
+
+static bool combined_member(enum operation operation, bool a, bool b)
+{
+	switch (operation) {
+	case UNION:
+		return a || b;
+	case DIFFERENCE:
+		return a && !b;
+	case INTERSECTION:
+		return a && b;
+	}
+	return false;
+}
+
+static const struct bt_field_set *combine(struct bt_arena *arena, enum operation operation,
+	const struct bt_field_set *a, const struct bt_field_set *b)
+{
+	if (a == NULL || b == NULL) {
+		const struct bt_field_set *only = a != NULL ? a : b;
+		return operation == UNION || (operation == DIFFERENCE && a != NULL) ? only : NULL;
+	}
+	uint32_t room = operation == UNION ? a->count + b->count : a->count;
+	struct bt_field_set *set = new_set(arena, a->kind, a->text, room);
+	set->member = combined_member(operation, a->member, b->member);
+	uint32_t i = 0;
+	uint32_t k = 0;
+	while (i < a->count || k < b->count) {
+		int order = 0;
+		if (i == a->count || k == b->count) {
+			order = i == a->count ? 1 : -1;
+		} else {
+			order = compare_sets(&a->children[i], &b->children[k]);
+		}
+		const struct bt_field_set *left = order <= 0 ? a->children[i++] : NULL;
+		const struct bt_field_set *right = order >= 0 ? b->children[k++] : NULL;
+		const struct bt_field_set *child = combine(arena, operation, left, right);
+		if (child != NULL) {
+			set->children[set->count++] = child;
+		}
+	}
+	return or_empty(set);
+}
+
+const struct bt_field_set *bt_field_set_union(
+	struct bt_arena *arena, const struct bt_field_set *a, const struct bt_field_set *b)
+{
+	return combine(arena, UNION, a, b);
+}
+
+const struct bt_field_set *bt_field_set_difference(
+	struct bt_arena *arena, const struct bt_field_set *a, const struct bt_field_set *b)
+{
+	return combine(arena, DIFFERENCE, a, b);
+}
+
+const struct bt_field_set *bt_field_set_intersection(
+	struct bt_arena *arena, const struct bt_field_set *a, const struct bt_field_set *b)
+{
+	return combine(arena, INTERSECTION, a, b);
+}
+
+bool bt_field_set_equal(const struct bt_field_set *a, const struct bt_field_set *b)
+{
+	if (a == b) {
+		return true;
+	}
+	if (a == NULL || b == NULL || a->member != b->member || a->count != b->count) {
+		return false;
+	}
+	for (uint32_t i = 0; i < a->count; i++) {
+		if (compare_sets(&a->children[i], &b->children[i]) != 0 ||
+			!bt_field_set_equal(a->children[i], b->children[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+const struct bt_field_set *bt_field_set_child(
+	const struct bt_field_set *set, char kind, struct bt_str text)
+{
+	uint32_t low = 0;
+	uint32_t high = set != NULL ? set->count : 0;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const struct bt_field_set *child = set->children[middle];
+		int order = compare_edges(child->kind, child->text, kind, text);
+		if (order == 0) {
+			return child;
+		}
+		if (order < 0) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return NULL;
+}
+
+/** The set without the children of these names. */
+static const struct bt_field_set *without(
+	struct bt_arena *arena, const struct bt_field_set *set, const char *const *names)
+{
+	if (set == NULL) {
+		return NULL;
+	}
+	struct bt_field_set *rest = new_set(arena, set->kind, set->text, set->count);
+	for (uint32_t i = 0; i < set->count; i++) {
+		const struct bt_field_set *child = set->children[i];
+		bool listed = false;
+		for (uint32_t k = 0; names[k] != NULL && !listed; k++) {
+			listed = bt_str_equal_c(child->text, names[k]);
+		}
+		if (!listed) {
+			rest->children[rest->count++] = child;
+		}
+	}
+	return or_empty(rest);
+}
+
+const struct bt_field_set *bt_field_set_stripped(
+	struct bt_arena *arena, const struct bt_field_set *set, const char *ignored_member)
+{
+	static const char *const of_metadata[] = {"name", "namespace", "creationTimestamp",
+		"selfLink", "uid", "clusterName", "generation", "managedFields", "resourceVersion",
+		"deletionTimestamp", "deletionGracePeriodSeconds", NULL};
+	const char *const of_root[] = {"apiVersion", "kind", "metadata", ignored_member, NULL};
+	const struct bt_field_set *metadata =
+		bt_field_set_child(set, BT_FIELD_NAME, BT_STR("metadata"));
+	const struct bt_field_set *rest = without(arena, set, of_root);
+	metadata = without(arena, metadata, of_metadata);
+	if (metadata != NULL) {
+		struct bt_field_set *root = new_set(arena, '\0', BT_STR(""), 1);
+		root->children[root->count++] = metadata;
+		rest = bt_field_set_union(arena, rest, root);
+	}
+	return rest;
+}
+
+/** --- paths --- */
+
+struct path_list {
+	struct bt_arena *arena;
+	struct bt_strbuf path;
+	uint32_t count;
+	uint32_t limit;
+	struct bt_json_value *out;
+};
+
+static void print_key(struct path_list *list, struct bt_str text)
+{
+	struct bt_json_value *key = NULL;
+	struct bt_json_writer writer;
+	if (bt_json_parse(list->arena, text, false, &key, NULL) != 0) {
+		return;
+	}
+	bt_strbuf_append_char(&list->path, '[');
+	for (uint32_t i = 0; key->type == BT_JSON_OBJECT && i < key->count; i++) {
+		bt_strbuf_append_c(&list->path, i != 0 ? "," : "");
+		bt_strbuf_append_str(&list->path, key->members[i].name);
+		bt_strbuf_append_char(&list->path, '=');
+		bt_json_writer_init(&writer, &list->path, 0);
+		bt_json_write_value(&writer, key->members[i].value);
+	}
+	bt_strbuf_append_char(&list->path, ']');
+}
+
+static void print_edge(struct path_list *list, const struct bt_field_set *set)
+{
+	switch (set->kind) {
+	case BT_FIELD_NAME:
+		bt_strbuf_append_char(&list->path, '.');
+		bt_strbuf_append_str(&list->path, set->text);
+		break;
+	case BT_FIELD_KEY:
+		print_key(list, set->text);
+		break;
+	case BT_FIELD_VALUE:
+		bt_strbuf_append_c(&list->path, "[=");
+		bt_strbuf_append_str(&list->path, set->text);
+		bt_strbuf_append_char(&list->path, ']');
+		break;
+	case BT_FIELD_INDEX:
+		bt_strbuf_append_char(&list->path, '[');
+		bt_strbuf_append_str(&list->path, set->text);
+		bt_strbuf_append_char(&list->path, ']');
+		break;
+	default: /* the root */
+		break;
+	}
+}
+
+static void list_paths(struct path_list *list, const struct bt_field_set *set)
+{
+	size_t length = list->path.length;
+	if (list->count < list->limit) {
+		print_edge(list, set);
+	}
+	if (set->member) {
+		if (list->count < list->limit) {
+			struct bt_str path = bt_arena_str(list->arena, bt_strbuf_str(&list->path));
+			bt_json_append(list->arena, list->out, bt_json_new_str(list->arena, path));
+		}
+		list->count++;
+	}
+	for (uint32_t i = 0; i < set->count; i++) {
+		list_paths(list, set->children[i]);
+	}
+	list->path.length = length;
+}
+
+uint32_t bt_field_set_paths(struct bt_arena *arena, const struct bt_field_set *set, uint32_t limit,
+	struct bt_json_value *out_paths)
+{
+	struct path_list list = {.arena = arena, .limit = limit, .out = out_paths};
+	if (set != NULL) {
+		list_paths(&list, set);
+	}
+	bt_strbuf_finish(&list.path);
+	return list.count;
+}
