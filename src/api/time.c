@@ -185,6 +185,11 @@ int bt_time_parse(struct bt_str text, struct bt_time *out_time, struct berth_err
 	return parse_or_fail(text, UINT32_MAX, out_time, err);
 }
 
+int bt_micro_time_parse(struct bt_str text, struct bt_time *out_time, struct berth_error *err)
+{
+	return parse_or_fail(text, 6, out_time, err);
+}
+
 static void format_seconds(const struct bt_time *time, struct bt_strbuf *out)
 {
 	int64_t seconds = time->set ? time->seconds : ZERO_SECONDS;
@@ -207,6 +212,12 @@ void bt_time_format(const struct bt_time *time, struct bt_strbuf *out)
 {
 	format_seconds(time, out);
 	bt_strbuf_append_char(out, 'Z');
+}
+
+void bt_micro_time_format(const struct bt_time *time, struct bt_strbuf *out)
+{
+	format_seconds(time, out);
+	bt_strbuf_printf(out, ".%06dZ", (int)(time->nanoseconds / 1000));
 }
 
 int bt_time_compare(const struct bt_time *a, const struct bt_time *b)
@@ -266,8 +277,7 @@ static void encode_micro_time(struct bt_json_writer *writer, const void *value)
 		bt_json_write_null(writer);
 		return;
 	}
-	format_seconds(time, &text);
-	bt_strbuf_printf(&text, ".%06dZ", (int)(time->nanoseconds / 1000));
+	bt_micro_time_format(time, &text);
 	bt_json_write_str(writer, bt_strbuf_str(&text));
 	bt_strbuf_finish(&text);
 }

@@ -21,6 +21,10 @@ BT_MUST_USE int bt_time_parse(
 	struct bt_str text, struct bt_time *out_time, struct berth_error *err);
 /** "2006-01-02T15:04:05Z" */
 void bt_time_format(const struct bt_time *time, struct bt_strbuf *out);
+/** With exactly six fraction digits, both ways. */
+BT_MUST_USE int bt_micro_time_parse(
+	struct bt_str text, struct bt_time *out_time, struct berth_error *err);
+void bt_micro_time_format(const struct bt_time *time, struct bt_strbuf *out);
 /** Negative, 0, positive as a is before, at, after b; the zero time is before every other. */
 int bt_time_compare(const struct bt_time *a, const struct bt_time *b);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "config/base64.h"
+#include "codec/base64.h"
 #include "config/duration.h"
 #include "config/text_set.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/base64.h"
+#include "codec/base64.h"
 #include "config/default.h"
 #include "config/document.h"
 #include "config/duration.h"

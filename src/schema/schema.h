@@ -24,13 +24,11 @@ enum bt_schema_type {
 	BT_SCHEMA_BOOL,
 	BT_SCHEMA_INT32,
 	BT_SCHEMA_INT64,
-	BT_SCHEMA_DOUBLE,
 	BT_SCHEMA_BYTES,         /* base64 text; bytes */
 	BT_SCHEMA_QUANTITY,      /* text or number; Quantity {string 1} */
 	BT_SCHEMA_INT_OR_STRING, /* number or text; IntOrString {type 1, intVal 2, strVal 3} */
 	BT_SCHEMA_TIME,          /* RFC 3339, whole seconds; Time {seconds 1, nanos 2} */
 	BT_SCHEMA_MICRO_TIME,    /* RFC 3339, six fraction digits; the same message */
-	BT_SCHEMA_DURATION,      /* "1m30s"; Duration {duration 1, nanoseconds} */
 	BT_SCHEMA_STRING_LIST,   /* array of texts as a value (of a map); message {items 1} */
 	BT_SCHEMA_RAW_JSON,      /* any JSON value; RawExtension {raw 1}, its JSON text */
 	BT_SCHEMA_MESSAGE,       /* object; message */
@@ -51,16 +49,20 @@ enum bt_schema_flag {
 	BT_SCHEMA_RETAIN_KEYS = 1 << 5, /* patch strategy retainKeys */
 	BT_SCHEMA_LIST_SET = 1 << 6,    /* applied as a set of scalars */
 	BT_SCHEMA_ATOMIC = 1 << 7,      /* applied as a whole; lists without list_keys are too */
+	BT_SCHEMA_NULLABLE = 1 << 8,    /* a zero value that was given is kept */
 };
+
+/** Deepest nesting of a tree or of protobuf bytes. */
+#define BT_SCHEMA_DEPTH_MAX 500
 
 struct bt_schema_message;
 
 struct bt_schema_field {
 	const char *name; /* JSON name; of an inline message: its Go name, for messages only */
 	uint8_t name_length;
-	uint8_t type;  /* enum bt_schema_type */
-	uint8_t shape; /* enum bt_schema_shape */
-	uint8_t flags; /* enum bt_schema_flag */
+	uint8_t type;   /* enum bt_schema_type */
+	uint8_t shape;  /* enum bt_schema_shape */
+	uint16_t flags; /* enum bt_schema_flag */
 	uint16_t number;
 	const struct bt_schema_message *message; /* BT_SCHEMA_MESSAGE */
 	const char *merge_key;                   /* strategic merge, lists of messages; or NULL */
@@ -85,8 +87,14 @@ struct bt_schema_kind {
 /** Every root: objects, and what only travels (DeleteOptions, Status, Eviction, Scale ...). */
 extern const struct bt_schema_kind bt_schema_kinds[];
 extern const uint32_t bt_schema_kind_count;
+/** Every message, sorted by package and name. */
+extern const struct bt_schema_message *const bt_schema_messages;
+extern const uint32_t bt_schema_message_count;
 
-/** Root message of a kind, or NULL. api_version is "v1" or "group/version". */
+/**
+ * Root message of a kind, or NULL. api_version is "v1" or "group/version". Options and answers of
+ * every group (DeleteOptions, Status, WatchEvent ...) are found under any version.
+ */
 const struct bt_schema_message *bt_schema_find(struct bt_str api_version, struct bt_str kind);
 /**
  * Field by JSON name, those of inline messages included, or NULL. *out_inline (may be NULL): the
@@ -104,15 +112,21 @@ enum bt_field_validation {
 
 /**
  * Bring a decoded object to the form that is stored, in place: unknown and repeated members are
- * dropped (the last one wins) and reported, nulls and empty members go unless the schema says
- * ALWAYS, quantities, times and numbers are made canonical, required zero values appear. Fields
- * are kept in the sender's order. message NULL: a custom resource, nothing is known, only nulls go.
+ * dropped (the last one wins) and reported; nulls go; empty members go unless the schema says
+ * ALWAYS or NULLABLE; quantities, times and numbers are made canonical; ALWAYS members that are
+ * missing appear with their zero value (lists and maps do not, zero times are null). Fields are
+ * kept in the sender's order. kind and apiVersion of a root message are left as they are. A list
+ * element or map value that is null becomes the zero value. Memory comes from the arena; texts that
+ * need no change stay.
  *
- * out_problems (may be NULL) receives `unknown field "spec.foo"` and `duplicate field "..."` texts
- * as JSON strings of this array, in document order; at most 100.
+ * message NULL: a custom resource; its metadata is known, of the rest only nulls in objects go.
+ *
+ * out_problems (an array, may be NULL) receives `unknown field "spec.foo"` and `duplicate field
+ * "..."` texts, in document order, each text once, at most BT_SCHEMA_PROBLEMS_MAX.
  * BERTH_ERR_INVALID: a value of the wrong type, in Go's words ("json: cannot unmarshal number into
  * Go struct field Container.spec.containers.image of type string"; spec 14 section 9.3).
  */
+#define BT_SCHEMA_PROBLEMS_MAX 100
 BT_MUST_USE int bt_schema_normalise(const struct bt_schema_message *message,
 	struct bt_json_value *object, struct bt_arena *arena, struct bt_json_value *out_problems,
 	struct berth_error *err);
@@ -131,13 +145,17 @@ BT_MUST_USE int bt_envelope_decode(
 void bt_envelope_encode(const struct bt_envelope *envelope, struct bt_strbuf *out);
 
 /**
- * A message as a tree in the arena, without kind and apiVersion; unknown fields are skipped. Texts
- * without need of change borrow bytes. Hostile bytes give an error that names the field.
+ * A message as a tree in the arena, without kind and apiVersion, in the form that
+ * bt_schema_normalise leaves; unknown fields are skipped, a repeated one wins. Texts without need
+ * of change borrow bytes. Hostile bytes give an error that names the field.
  */
 BT_MUST_USE int bt_schema_decode_protobuf(const struct bt_schema_message *message,
 	struct bt_str bytes, struct bt_arena *arena, struct bt_json_value **out_object,
 	struct berth_error *err);
-/** The reverse; members that the schema does not name are left out. object: normalised. */
+/**
+ * The reverse; members that the schema does not name, or that are of another type, are left out.
+ * object: normalised. Fields go out in ascending order, entries of maps in the tree's order.
+ */
 void bt_schema_encode_protobuf(const struct bt_schema_message *message,
 	const struct bt_json_value *object, struct bt_strbuf *out);
 #endif

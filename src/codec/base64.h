@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef BT_CONFIG_BASE64_H
-#define BT_CONFIG_BASE64_H
+#ifndef BT_CODEC_BASE64_H
+#define BT_CODEC_BASE64_H
 /** Standard base64 with padding, as Go reads and writes byte fields. */
 #include "base/arena.h"
 #include "base/error.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/base64.h"
+#include "codec/base64.h"
 
 #include <stdbool.h>
 

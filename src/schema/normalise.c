@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "codec/json_edit.h"
+#include "schema/normalise_private.h"
+
+/* Places of the two members that every root message has besides its fields. */
+#define PLACE_KIND (BT_SCHEMA_PLACES_MAX + 1)
+#define PLACE_API_VERSION (BT_SCHEMA_PLACES_MAX + 2)
+
+/** One message's members: which were met, and how far the kept ones go. */
+struct members {
+	const struct bt_schema_message *message;
+	struct bt_json_value *object;
+	uint32_t kept;
+	uint64_t seen[4];
+};
+
+static bool was_seen(const struct members *members, uint32_t place)
+{
+	return (members->seen[place / 64] >> place % 64 & 1) != 0;
+}
+
+static void mark_seen(struct members *members, uint32_t place)
+{
+	members->seen[place / 64] |= UINT64_C(1) << place % 64;
+}
+
+/* --- reports --- */
+
+static void append_path(const struct bt_normalise_at *at, struct bt_strbuf *out)
+{
+	if (at->up != NULL) {
+		append_path(at->up, out);
+	}
+	if (at->step == BT_NORMALISE_INDEX) {
+		bt_strbuf_printf(out, "[%u]", (unsigned)at->index);
+		return;
+	}
+	if (at->up != NULL) {
+		bt_strbuf_append_char(out, '.');
+	}
+	bt_strbuf_append_str(out, at->name);
+}
+
+static void report(struct bt_normalise *run, const char *what, const struct bt_normalise_at *at)
+{
+	struct bt_strbuf path = {NULL, 0, 0};
+	struct bt_strbuf text = {NULL, 0, 0};
+
+	if (run->problems == NULL || run->problems->count >= BT_SCHEMA_PROBLEMS_MAX) {
+		return;
+	}
+	append_path(at, &path);
+	bt_strbuf_append_c(&text, what);
+	bt_strbuf_append_char(&text, ' ');
+	bt_strbuf_append_quoted(&text, bt_strbuf_str(&path));
+	for (uint32_t i = 0; i < run->problems->count; i++) {
+		if (bt_str_equal(run->problems->elements[i]->text, bt_strbuf_str(&text))) {
+			goto done;
+		}
+	}
+	bt_json_append(run->arena, run->problems,
+		bt_json_new_str(run->arena, bt_arena_str(run->arena, bt_strbuf_str(&text))));
+done:
+	bt_strbuf_finish(&path);
+	bt_strbuf_finish(&text);
+}
+
+/* --- values --- */
+
+static int take_message(struct bt_normalise *run, const struct bt_schema_message *message,
+	const struct bt_normalise_at *at, struct bt_json_value *object);
+
+/* One value: of a single field, an element of a list, a value of a map. */
+static int take_one(struct bt_normalise *run, const struct bt_schema_field *field,
+	const struct bt_normalise_at *at, struct bt_json_value *value)
+{
+	if (field->type != BT_SCHEMA_MESSAGE) {
+		return bt_normalise_scalar(run, field, at, value);
+	}
+	if (value->type != BT_JSON_OBJECT) {
+		return bt_normalise_mismatch(run, field, true, at, value);
+	}
+	return take_message(run, field->message, at, value);
+}
+
+/* An element or map value; null is the zero value there. */
+static int take_item(struct bt_normalise *run, const struct bt_schema_field *field,
+	const struct bt_normalise_at *at, struct bt_json_value *value)
+{
+	if (value->type == BT_JSON_NULL) {
+		bt_normalise_set_zero(field, value);
+		if (value->type != BT_JSON_OBJECT) {
+			return 0;
+		}
+	}
+	return take_one(run, field, at, value);
+}
+
+static int take_list(struct bt_normalise *run, const struct bt_schema_field *field,
+	const struct bt_normalise_at *at, struct bt_json_value *value)
+{
+	struct bt_normalise_at inner = {.up = at, .step = BT_NORMALISE_INDEX};
+
+	if (value->type != BT_JSON_ARRAY) {
+		return bt_normalise_mismatch(run, field, false, at, value);
+	}
+	for (uint32_t i = 0; i < value->count; i++) {
+		int code;
+
+		inner.index = i;
+		code = take_item(run, field, &inner, value->elements[i]);
+		if (code != 0) {
+			return code;
+		}
+	}
+	return 0;
+}
+
+/* --- maps --- */
+
+struct entry {
+	struct bt_str name;
+	uint32_t index;
+};
+
+static int compare_entries(const void *a, const void *b)
+{
+	const struct entry *left = a;
+	const struct entry *right = b;
+	int order = bt_str_compare(left->name, right->name);
+
+	return order != 0 ? order : left->index > right->index ? 1 : -1;
+}
+
+static bool ascends(const struct bt_json_value *map)
+{
+	for (uint32_t i = 1; i < map->count; i++) {
+		if (bt_str_compare(map->members[i - 1].name, map->members[i].name) >= 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Of entries with one name the last stays. Clients sort: then nothing is to be done. */
+static void drop_repeated(
+	struct bt_normalise *run, const struct bt_normalise_at *at, struct bt_json_value *map)
+{
+	struct bt_normalise_at inner = {.up = at, .step = BT_NORMALISE_KEY};
+	struct entry *entries;
+	uint32_t kept = 0;
+
+	if (ascends(map)) {
+		return;
+	}
+	entries = BT_ARENA_NEW_ARRAY(run->arena, struct entry, map->count);
+	for (uint32_t i = 0; i < map->count; i++) {
+		entries[i] = (struct entry){map->members[i].name, i};
+	}
+	qsort(entries, map->count, sizeof(*entries), compare_entries);
+	for (uint32_t i = 0; i + 1 < map->count; i++) {
+		if (bt_str_equal(entries[i].name, entries[i + 1].name)) {
+			inner.name = entries[i].name;
+			report(run, "duplicate field", &inner);
+			map->members[entries[i].index].value = NULL;
+		}
+	}
+	for (uint32_t i = 0; i < map->count; i++) {
+		if (map->members[i].value != NULL) {
+			map->members[kept++] = map->members[i];
+		}
+	}
+	map->count = kept;
+}
+
+static int take_map(struct bt_normalise *run, const struct bt_schema_field *field,
+	const struct bt_normalise_at *at, struct bt_json_value *value)
+{
+	struct bt_normalise_at inner = {.up = at, .step = BT_NORMALISE_KEY};
+
+	if (value->type != BT_JSON_OBJECT) {
+		return bt_normalise_mismatch(run, field, false, at, value);
+	}
+	for (uint32_t i = 0; i < value->count; i++) {
+		int code;
+
+		inner.name = value->members[i].name;
+		code = take_item(run, field, &inner, value->members[i].value);
+		if (code != 0) {
+			return code;
+		}
+	}
+	drop_repeated(run, at, value);
+	return 0;
+}
+
+/* --- messages --- */
+
+static int take_field(struct bt_normalise *run, const struct bt_schema_field *field,
+	const struct bt_normalise_at *at, struct bt_json_value *value)
+{
+	switch ((enum bt_schema_shape)field->shape) {
+	case BT_SCHEMA_SINGLE:
+		break;
+	case BT_SCHEMA_LIST:
+		return take_list(run, field, at, value);
+	case BT_SCHEMA_MAP:
+		return take_map(run, field, at, value);
+	}
+	return take_one(run, field, at, value);
+}
+
+static bool stays(const struct bt_schema_field *field, const struct bt_json_value *value)
+{
+	if (value->type == BT_JSON_NULL && (field->flags & BT_SCHEMA_NULLABLE) != 0) {
+		return false;
+	}
+	return (field->flags & (BT_SCHEMA_ALWAYS | BT_SCHEMA_NULLABLE)) != 0 ||
+		!bt_normalise_is_zero(field, value);
+}
+
+static void keep(struct members *members, struct bt_json_member member)
+{
+	members->object->members[members->kept++] = member;
+}
+
+/* The member was given before: what is there of it goes. */
+static void forget(struct members *members, struct bt_str name)
+{
+	struct bt_json_member *all = members->object->members;
+
+	for (uint32_t i = 0; i < members->kept; i++) {
+		if (bt_str_equal(all[i].name, name)) {
+			memmove(&all[i], &all[i + 1], (members->kept - i - 1) * sizeof(all[0]));
+			members->kept--;
+			return;
+		}
+	}
+}
+
+/* kind and apiVersion of a root message. */
+static bool is_type_member(const struct members *members, struct bt_str name, uint32_t *out_place)
+{
+	if (bt_str_equal(name, BT_STR("kind"))) {
+		*out_place = PLACE_KIND;
+	} else if (bt_str_equal(name, BT_STR("apiVersion"))) {
+		*out_place = PLACE_API_VERSION;
+	} else {
+		return false;
+	}
+	return bt_schema_is_root(members->message);
+}
+
+static const struct bt_schema_field type_member = {
+	.name = "", .type = BT_SCHEMA_STRING, .shape = BT_SCHEMA_SINGLE};
+
+static int take_member(struct bt_normalise *run, struct members *members,
+	struct bt_normalise_at *at, struct bt_json_member member, uint32_t *hint)
+{
+	struct bt_schema_place place = {&type_member, NULL, 0};
+	int code;
+
+	at->name = member.name;
+	if (!bt_schema_locate(members->message, member.name, *hint, &place) &&
+		!is_type_member(members, member.name, &place.index)) {
+		report(run, "unknown field", at);
+		return 0;
+	}
+	*hint = place.index + 1;
+	if (was_seen(members, place.index)) {
+		report(run, "duplicate field", at);
+		forget(members, member.name);
+	}
+	if (member.value->type != BT_JSON_NULL) {
+		mark_seen(members, place.index);
+		code = take_field(run, place.field, at, member.value);
+		if (code != 0) {
+			return code;
+		}
+		if (stays(place.field, member.value)) {
+			keep(members, member);
+		}
+	}
+	return 0;
+}
+
+/* base: place of the message's first field. */
+static int add_missing(struct bt_normalise *run, struct members *members,
+	const struct bt_schema_message *message, struct bt_normalise_at *at, uint32_t base)
+{
+	for (uint32_t i = 0; i < message->field_count; i++) {
+		const struct bt_schema_field *field = &message->fields[i];
+		struct bt_json_value *value;
+
+		if ((field->flags & BT_SCHEMA_ALWAYS) == 0 || field->shape != BT_SCHEMA_SINGLE ||
+			(field->flags & BT_SCHEMA_NULLABLE) != 0 || was_seen(members, base + i)) {
+			continue;
+		}
+		at->name = bt_schema_field_name(field);
+		value = bt_json_new(run->arena, BT_JSON_NULL);
+		bt_normalise_set_zero(field, value);
+		if (field->type == BT_SCHEMA_MESSAGE) {
+			int code = take_message(run, field->message, at, value);
+			if (code != 0) {
+				return code;
+			}
+		}
+		bt_json_append_member(run->arena, members->object, at->name, value);
+	}
+	return 0;
+}
+
+/* Recursion: as deep as messages are nested in each other, which is little: none holds itself. */
+static int take_message(struct bt_normalise *run, const struct bt_schema_message *message,
+	const struct bt_normalise_at *up, struct bt_json_value *object)
+{
+	struct members members = {.message = message, .object = object};
+	struct bt_normalise_at at = {.up = up, .step = BT_NORMALISE_FIELD, .owner = message};
+	uint32_t base = message->field_count;
+	uint32_t hint = 0;
+	int code;
+
+	for (uint32_t i = 0; i < object->count; i++) {
+		code = take_member(run, &members, &at, object->members[i], &hint);
+		if (code != 0) {
+			return code;
+		}
+	}
+	object->count = members.kept;
+	code = add_missing(run, &members, message, &at, 0);
+	for (uint32_t i = 0; code == 0 && i < message->field_count; i++) {
+		const struct bt_schema_field *field = &message->fields[i];
+		if ((field->flags & BT_SCHEMA_INLINE) != 0) {
+			code = add_missing(run, &members, field->message, &at, base);
+			base += field->message->field_count;
+		}
+	}
+	return code;
+}
+
+/* --- custom resources --- */
+
+static int drop_nulls(struct bt_json_value *value, uint32_t depth, struct berth_error *err)
+{
+	uint32_t kept = 0;
+	int code = 0;
+
+	if (depth > BT_SCHEMA_DEPTH_MAX) {
+		return bt_error_set(err, BERTH_ERR_TOO_LARGE, "exceeded max depth");
+	}
+	if (value->type == BT_JSON_ARRAY) {
+		for (uint32_t i = 0; code == 0 && i < value->count; i++) {
+			code = drop_nulls(value->elements[i], depth + 1, err);
+		}
+	} else if (value->type == BT_JSON_OBJECT) {
+		for (uint32_t i = 0; code == 0 && i < value->count; i++) {
+			code = drop_nulls(value->members[i].value, depth + 1, err);
+			if (value->members[i].value->type != BT_JSON_NULL) {
+				value->members[kept++] = value->members[i];
+			}
+		}
+		value->count = code == 0 ? kept : value->count;
+	}
+	return code;
+}
+
+static int take_custom(struct bt_normalise *run, struct bt_json_value *object)
+{
+	const struct bt_schema_message *partial =
+		bt_schema_find(BT_STR("meta.k8s.io/v1"), BT_STR("PartialObjectMetadata"));
+	struct bt_normalise_at at = {.step = BT_NORMALISE_FIELD, .owner = partial};
+	int code = drop_nulls(object, 0, run->err);
+
+	for (uint32_t i = 0; code == 0 && i < object->count; i++) {
+		at.name = object->members[i].name;
+		if (bt_str_equal_c(at.name, "metadata")) {
+			code = take_field(run, &partial->fields[0], &at, object->members[i].value);
+		}
+	}
+	return code;
+}
+
+int bt_schema_normalise(const struct bt_schema_message *message, struct bt_json_value *object,
+	struct bt_arena *arena, struct bt_json_value *out_problems, struct berth_error *err)
+{
+	struct bt_normalise run = {.arena = arena, .problems = out_problems, .err = err};
+	int code;
+
+	if (object->type != BT_JSON_OBJECT) {
+		const char *version = message != NULL ? strchr(message->package, '/') : NULL;
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"json: cannot unmarshal %s into Go value of type %s%s%s",
+			bt_json_type_name(object->type), version != NULL ? version + 1 : "",
+			version != NULL ? "." : "",
+			message != NULL ? message->name : "map[string]interface {}");
+	}
+	code = message != NULL ? take_message(&run, message, NULL, object)
+			       : take_custom(&run, object);
+	bt_strbuf_finish(&run.scratch);
+	return code;
+}

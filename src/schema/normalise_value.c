@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/normalise_private.h"
+
+#include "api/quantity.h"
+#include "api/time.h"
+#include "codec/base64.h"
+
+/* --- Go's words for a value of the wrong type --- */
+
+static const char *scalar_name(const struct bt_schema_field *field)
+{
+	switch ((enum bt_schema_type)field->type) {
+	case BT_SCHEMA_BOOL:
+		return "bool";
+	case BT_SCHEMA_INT32:
+	case BT_SCHEMA_INT_OR_STRING:
+		return "int32";
+	case BT_SCHEMA_INT64:
+		return "int64";
+	case BT_SCHEMA_BYTES:
+		return "[]uint8";
+	case BT_SCHEMA_STRING_LIST:
+		return "[]string";
+	case BT_SCHEMA_QUANTITY:
+		return "resource.Quantity";
+	case BT_SCHEMA_STRING:
+	case BT_SCHEMA_TIME:
+	case BT_SCHEMA_MICRO_TIME:
+		return "string";
+	case BT_SCHEMA_RAW_JSON:
+		return "runtime.RawExtension";
+	case BT_SCHEMA_MESSAGE:
+		break;
+	}
+	return "";
+}
+
+static void append_type(const struct bt_schema_field *field, bool element, struct bt_strbuf *out)
+{
+	const char *slash;
+
+	if (!element && field->shape == BT_SCHEMA_LIST) {
+		bt_strbuf_append_c(out, "[]");
+	} else if (!element && field->shape == BT_SCHEMA_MAP) {
+		bt_strbuf_append_c(out, "map[string]");
+	}
+	if (field->type != BT_SCHEMA_MESSAGE) {
+		bt_strbuf_append_c(out, scalar_name(field));
+		return;
+	}
+	slash = strchr(field->message->package, '/');
+	bt_strbuf_printf(out, "%s.%s", slash != NULL ? slash + 1 : "", field->message->name);
+}
+
+/* Names of the fields on the way; Go does not count elements and keys. */
+static void append_fields(const struct bt_normalise_at *at, struct bt_strbuf *out)
+{
+	if (at->up != NULL) {
+		append_fields(at->up, out);
+	}
+	if (at->step == BT_NORMALISE_FIELD) {
+		bt_strbuf_append_char(out, '.');
+		bt_strbuf_append_str(out, at->name);
+	}
+}
+
+int bt_normalise_mismatch(struct bt_normalise *run, const struct bt_schema_field *field,
+	bool element, const struct bt_normalise_at *at, const struct bt_json_value *value)
+{
+	const struct bt_normalise_at *innermost = at;
+	struct bt_strbuf text = {NULL, 0, 0};
+	bool integer = field->type == BT_SCHEMA_INT32 || field->type == BT_SCHEMA_INT64;
+	int code;
+
+	bt_strbuf_printf(&text, "json: cannot unmarshal %s", bt_json_type_name(value->type));
+	if (integer && value->type == BT_JSON_NUMBER) {
+		bt_strbuf_append_char(&text, ' ');
+		bt_strbuf_append_str(&text, bt_str_sub(value->text, 0, 64));
+	}
+	while (innermost->step != BT_NORMALISE_FIELD) {
+		innermost = innermost->up;
+	}
+	bt_strbuf_printf(&text, " into Go struct field %s", innermost->owner->name);
+	append_fields(at, &text);
+	bt_strbuf_append_c(&text, " of type ");
+	append_type(field, element, &text);
+	code = bt_error_set(run->err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&text));
+	bt_strbuf_finish(&text);
+	return code;
+}
+
+/* --- canonical forms --- */
+
+static void set_text(struct bt_normalise *run, struct bt_json_value *value)
+{
+	struct bt_str text = bt_strbuf_str(&run->scratch);
+
+	if (value->type != BT_JSON_STRING || !bt_str_equal(text, value->text)) {
+		value->type = BT_JSON_STRING;
+		value->text = bt_arena_str(run->arena, text);
+	}
+}
+
+/* As the API does: white space around the text, and one pair of quotes, do not count. */
+static struct bt_str trimmed(struct bt_str text)
+{
+	while (text.length != 0 && strchr(" \t\r\n", text.data[0]) != NULL && text.data[0] != 0) {
+		text = bt_str_sub(text, 1, text.length - 1);
+	}
+	while (text.length != 0 && text.data[text.length - 1] != 0 &&
+		strchr(" \t\r\n", text.data[text.length - 1]) != NULL) {
+		text.length--;
+	}
+	return text;
+}
+
+static int take_quantity(struct bt_normalise *run, struct bt_json_value *value)
+{
+	struct bt_quantity quantity;
+	struct bt_str text = BT_STR("?"); /* has no meaning as a quantity */
+	int code;
+
+	if (value->type == BT_JSON_STRING || value->type == BT_JSON_NUMBER) {
+		text = trimmed(value->text);
+	}
+	code = bt_quantity_parse(text, run->arena, &quantity, run->err);
+	if (code != 0) {
+		return code;
+	}
+	bt_strbuf_reset(&run->scratch);
+	bt_quantity_format(&quantity, &run->scratch);
+	set_text(run, value);
+	return 0;
+}
+
+static int take_time(struct bt_normalise *run, bool micro, struct bt_json_value *value)
+{
+	struct bt_time time;
+	int code = micro ? bt_micro_time_parse(value->text, &time, run->err)
+			 : bt_time_parse(value->text, &time, run->err);
+
+	if (code != 0) {
+		return code;
+	}
+	if (!micro) {
+		time.nanoseconds = 0;
+	}
+	if (!time.set) {
+		*value = (struct bt_json_value){.type = BT_JSON_NULL};
+		return 0;
+	}
+	bt_strbuf_reset(&run->scratch);
+	if (micro) {
+		bt_micro_time_format(&time, &run->scratch);
+	} else {
+		bt_time_format(&time, &run->scratch);
+	}
+	set_text(run, value);
+	return 0;
+}
+
+static int take_bytes(struct bt_normalise *run, struct bt_json_value *value)
+{
+	struct bt_str bytes;
+	int code = bt_base64_decode(value->text, run->arena, &bytes, run->err);
+
+	if (code != 0) {
+		return code;
+	}
+	bt_strbuf_reset(&run->scratch);
+	bt_base64_encode(bytes, &run->scratch);
+	set_text(run, value);
+	return 0;
+}
+
+static bool take_integer(uint8_t type, struct bt_json_value *value)
+{
+	int64_t number;
+
+	if (value->type != BT_JSON_NUMBER || !bt_json_number_int64(value->text, &number)) {
+		return false;
+	}
+	if (number == 0) {
+		value->text = BT_STR("0"); /* not "-0" */
+	}
+	return type == BT_SCHEMA_INT64 || (number >= INT32_MIN && number <= INT32_MAX);
+}
+
+static int take_string_list(struct bt_normalise *run, const struct bt_schema_field *field,
+	const struct bt_normalise_at *at, struct bt_json_value *value)
+{
+	for (uint32_t i = 0; i < value->count; i++) {
+		struct bt_json_value *element = value->elements[i];
+		if (element->type == BT_JSON_NULL) {
+			*element =
+				(struct bt_json_value){.type = BT_JSON_STRING, .text = BT_STR("")};
+		} else if (element->type != BT_JSON_STRING) {
+			return bt_normalise_mismatch(run, field, true, at, element);
+		}
+	}
+	return 0;
+}
+
+int bt_normalise_scalar(struct bt_normalise *run, const struct bt_schema_field *field,
+	const struct bt_normalise_at *at, struct bt_json_value *value)
+{
+	bool fits = false;
+
+	switch ((enum bt_schema_type)field->type) {
+	case BT_SCHEMA_STRING:
+		fits = value->type == BT_JSON_STRING;
+		break;
+	case BT_SCHEMA_BOOL:
+		fits = value->type == BT_JSON_BOOL;
+		break;
+	case BT_SCHEMA_INT32:
+	case BT_SCHEMA_INT64:
+		fits = take_integer(field->type, value);
+		break;
+	case BT_SCHEMA_INT_OR_STRING:
+		fits = value->type == BT_JSON_STRING || take_integer(BT_SCHEMA_INT32, value);
+		break;
+	case BT_SCHEMA_QUANTITY:
+		return take_quantity(run, value);
+	case BT_SCHEMA_TIME:
+	case BT_SCHEMA_MICRO_TIME:
+		if (value->type == BT_JSON_STRING) {
+			return take_time(run, field->type == BT_SCHEMA_MICRO_TIME, value);
+		}
+		break;
+	case BT_SCHEMA_BYTES:
+		if (value->type == BT_JSON_STRING) {
+			return take_bytes(run, value);
+		}
+		break;
+	case BT_SCHEMA_STRING_LIST:
+		if (value->type == BT_JSON_ARRAY) {
+			return take_string_list(run, field, at, value);
+		}
+		break;
+	case BT_SCHEMA_RAW_JSON:
+	case BT_SCHEMA_MESSAGE:
+		fits = true;
+		break;
+	}
+	return fits ? 0 : bt_normalise_mismatch(run, field, true, at, value);
+}
+
+/* --- zero values --- */
+
+void bt_normalise_set_zero(const struct bt_schema_field *field, struct bt_json_value *value)
+{
+	*value = (struct bt_json_value){.type = BT_JSON_NULL};
+	switch ((enum bt_schema_type)field->type) {
+	case BT_SCHEMA_STRING:
+	case BT_SCHEMA_BYTES:
+		value->type = BT_JSON_STRING;
+		value->text = BT_STR("");
+		break;
+	case BT_SCHEMA_QUANTITY:
+		value->type = BT_JSON_STRING;
+		value->text = BT_STR("0");
+		break;
+	case BT_SCHEMA_BOOL:
+		value->type = BT_JSON_BOOL;
+		break;
+	case BT_SCHEMA_INT32:
+	case BT_SCHEMA_INT64:
+	case BT_SCHEMA_INT_OR_STRING:
+		value->type = BT_JSON_NUMBER;
+		value->text = BT_STR("0");
+		break;
+	case BT_SCHEMA_STRING_LIST:
+		value->type = BT_JSON_ARRAY;
+		break;
+	case BT_SCHEMA_MESSAGE:
+		value->type = BT_JSON_OBJECT;
+		break;
+	case BT_SCHEMA_TIME:
+	case BT_SCHEMA_MICRO_TIME:
+	case BT_SCHEMA_RAW_JSON:
+		break;
+	}
+}
+
+bool bt_normalise_is_zero(const struct bt_schema_field *field, const struct bt_json_value *value)
+{
+	switch (value->type) {
+	case BT_JSON_NULL:
+		return true;
+	case BT_JSON_BOOL:
+		return !value->boolean;
+	case BT_JSON_NUMBER:
+		return bt_str_equal(value->text, BT_STR("0"));
+	case BT_JSON_STRING:
+		return value->text.length == 0 && field->type != BT_SCHEMA_INT_OR_STRING;
+	case BT_JSON_ARRAY:
+	case BT_JSON_OBJECT:
+		return value->count == 0;
+	case BT_JSON__COUNT:
+		break;
+	}
+	return false;
+}

@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "api/time.h"
+#include "codec/base64.h"
+#include "codec/json_edit.h"
+#include "schema/schema_private.h"
+#include "schema/wire.h"
+
+/* Not a member yet; members of one message are fewer than this. */
+#define NO_SLOT UINT16_MAX
+
+/* 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z */
+#define SECONDS_MIN INT64_C(-62135596800)
+#define SECONDS_MAX INT64_C(253402300799)
+
+struct decoder {
+	struct bt_arena *arena;
+	struct bt_strbuf scratch;
+	struct berth_error *err;
+};
+
+static int decode_message(struct decoder *decoder, const struct bt_schema_message *message,
+	struct bt_str bytes, struct bt_json_value *object);
+
+static int wrong_type(
+	struct decoder *decoder, const struct bt_schema_field *field, uint32_t wire_type)
+{
+	return bt_error_set(decoder->err, BERTH_ERR_SYNTAX,
+		"proto: wrong wireType = %u for field %s", (unsigned)wire_type, field->name);
+}
+
+/* --- the messages that are scalars in JSON --- */
+
+/* Fields 1 to 3 of a small message; the others are passed over. */
+struct small {
+	uint64_t numbers[4];
+	struct bt_str texts[4];
+};
+
+static int read_small(struct decoder *decoder, struct bt_str bytes, struct small *out)
+{
+	struct bt_wire wire = bt_wire_from(bytes);
+
+	*out = (struct small){.numbers = {0}};
+	while (wire.at < wire.end) {
+		uint32_t number;
+		uint32_t type;
+		int code = bt_wire_read_tag(&wire, &number, &type, decoder->err);
+
+		if (code != 0) {
+			return code;
+		}
+		if (type == BT_WIRE_VARINT && number < 4) {
+			code = bt_wire_read_varint(&wire, &out->numbers[number], decoder->err);
+		} else if (type == BT_WIRE_BYTES && number < 4) {
+			code = bt_wire_read_bytes(&wire, &out->texts[number], decoder->err);
+		} else {
+			code = bt_wire_skip(&wire, number, type, decoder->err);
+		}
+		if (code != 0) {
+			return code;
+		}
+	}
+	return 0;
+}
+
+static int decode_time(
+	struct decoder *decoder, bool micro, struct bt_str bytes, struct bt_json_value *value)
+{
+	struct small small;
+	struct bt_time time = {.set = true};
+	int code = read_small(decoder, bytes, &small);
+
+	if (code != 0 || bytes.length == 0) {
+		return code; /* nothing in it: the zero time, which is null */
+	}
+	time.seconds = (int64_t)small.numbers[1];
+	if (time.seconds < SECONDS_MIN || time.seconds > SECONDS_MAX ||
+		small.numbers[2] > 999999999) {
+		return bt_error_set(decoder->err, BERTH_ERR_INVALID, "time out of range");
+	}
+	if (time.seconds == SECONDS_MIN) {
+		return 0;
+	}
+	bt_strbuf_reset(&decoder->scratch);
+	if (micro) {
+		time.nanoseconds = (int32_t)small.numbers[2];
+		bt_micro_time_format(&time, &decoder->scratch);
+	} else {
+		bt_time_format(&time, &decoder->scratch);
+	}
+	value->type = BT_JSON_STRING;
+	value->text = bt_arena_str(decoder->arena, bt_strbuf_str(&decoder->scratch));
+	return 0;
+}
+
+static void set_number(struct decoder *decoder, int64_t number, struct bt_json_value *value)
+{
+	value->type = BT_JSON_NUMBER;
+	value->text = number == 0 ? BT_STR("0")
+				  : bt_arena_printf(decoder->arena, "%lld", (long long)number);
+}
+
+static int decode_int_or_string(
+	struct decoder *decoder, struct bt_str bytes, struct bt_json_value *value)
+{
+	struct small small;
+	int code = read_small(decoder, bytes, &small);
+
+	if (code != 0) {
+		return code;
+	}
+	if (small.numbers[1] == 1) {
+		value->type = BT_JSON_STRING;
+		value->text = small.texts[3].data != NULL ? small.texts[3] : BT_STR("");
+	} else {
+		set_number(decoder, (int32_t)(uint32_t)small.numbers[2], value);
+	}
+	return 0;
+}
+
+static int decode_quantity(
+	struct decoder *decoder, struct bt_str bytes, struct bt_json_value *value)
+{
+	struct small small;
+	int code = read_small(decoder, bytes, &small);
+
+	value->type = BT_JSON_STRING;
+	value->text = code == 0 && small.texts[1].data != NULL ? small.texts[1] : BT_STR("0");
+	return code;
+}
+
+/* Nesting of the JSON text: its tree is walked by functions that call themselves. */
+static bool is_too_deep(struct bt_str json)
+{
+	uint32_t depth = 0;
+	bool quoted = false;
+
+	for (uint32_t i = 0; i < json.length; i++) {
+		char byte = json.data[i];
+		if (quoted) {
+			quoted = byte != '"';
+			i += byte == '\\' ? 1 : 0;
+		} else if (byte == '"') {
+			quoted = true;
+		} else if (byte == '{' || byte == '[') {
+			if (++depth > BT_SCHEMA_DEPTH_MAX) {
+				return true;
+			}
+		} else if ((byte == '}' || byte == ']') && depth != 0) {
+			depth--;
+		}
+	}
+	return false;
+}
+
+static int decode_raw(struct decoder *decoder, struct bt_str bytes, struct bt_json_value *value)
+{
+	struct small small;
+	struct bt_json_value *parsed;
+	int code = read_small(decoder, bytes, &small);
+
+	if (code != 0 || small.texts[1].length == 0) {
+		return code;
+	}
+	if (is_too_deep(small.texts[1])) {
+		return bt_error_set(decoder->err, BERTH_ERR_TOO_LARGE, "exceeded max depth");
+	}
+	code = bt_json_parse(decoder->arena, small.texts[1], false, &parsed, decoder->err);
+	if (code == 0) {
+		*value = *parsed;
+	}
+	return code;
+}
+
+static int decode_string_list(
+	struct decoder *decoder, struct bt_str bytes, struct bt_json_value *value)
+{
+	struct bt_wire wire = bt_wire_from(bytes);
+
+	value->type = BT_JSON_ARRAY;
+	while (wire.at < wire.end) {
+		struct bt_str text;
+		uint32_t number;
+		uint32_t type;
+		int code = bt_wire_read_tag(&wire, &number, &type, decoder->err);
+
+		if (code == 0 && (number != 1 || type != BT_WIRE_BYTES)) {
+			code = bt_wire_skip(&wire, number, type, decoder->err);
+		} else if (code == 0) {
+			code = bt_wire_read_bytes(&wire, &text, decoder->err);
+			if (code == 0) {
+				bt_json_append(decoder->arena, value,
+					bt_json_new_str(decoder->arena, text));
+			}
+		}
+		if (code != 0) {
+			return code;
+		}
+	}
+	return 0;
+}
+
+/* --- values --- */
+
+static bool is_varint(const struct bt_schema_field *field)
+{
+	return field->type == BT_SCHEMA_BOOL || field->type == BT_SCHEMA_INT32 ||
+		field->type == BT_SCHEMA_INT64;
+}
+
+static void set_varint(struct decoder *decoder, const struct bt_schema_field *field,
+	uint64_t number, struct bt_json_value *value)
+{
+	if (field->type == BT_SCHEMA_BOOL) {
+		value->type = BT_JSON_BOOL;
+		value->boolean = number != 0;
+	} else if (field->type == BT_SCHEMA_INT32) {
+		set_number(decoder, (int32_t)(uint32_t)number, value);
+	} else {
+		set_number(decoder, (int64_t)number, value);
+	}
+}
+
+/* What came as a length and bytes, into value, which is null. */
+static int decode_bytes(struct decoder *decoder, const struct bt_schema_field *field,
+	struct bt_str bytes, struct bt_json_value *value)
+{
+	switch ((enum bt_schema_type)field->type) {
+	case BT_SCHEMA_STRING:
+		value->type = BT_JSON_STRING;
+		value->text = bytes;
+		break;
+	case BT_SCHEMA_BYTES:
+		bt_strbuf_reset(&decoder->scratch);
+		bt_base64_encode(bytes, &decoder->scratch);
+		value->type = BT_JSON_STRING;
+		value->text = bt_arena_str(decoder->arena, bt_strbuf_str(&decoder->scratch));
+		break;
+	case BT_SCHEMA_QUANTITY:
+		return decode_quantity(decoder, bytes, value);
+	case BT_SCHEMA_INT_OR_STRING:
+		return decode_int_or_string(decoder, bytes, value);
+	case BT_SCHEMA_TIME:
+	case BT_SCHEMA_MICRO_TIME:
+		return decode_time(decoder, field->type == BT_SCHEMA_MICRO_TIME, bytes, value);
+	case BT_SCHEMA_STRING_LIST:
+		return decode_string_list(decoder, bytes, value);
+	case BT_SCHEMA_RAW_JSON:
+		return decode_raw(decoder, bytes, value);
+	case BT_SCHEMA_MESSAGE:
+		value->type = BT_JSON_OBJECT;
+		return decode_message(decoder, field->message, bytes, value);
+	case BT_SCHEMA_BOOL:
+	case BT_SCHEMA_INT32:
+	case BT_SCHEMA_INT64:
+		break;
+	}
+	return 0;
+}
+
+/* The value behind a tag, into value, which is null. */
+static int decode_one(struct decoder *decoder, const struct bt_schema_field *field,
+	struct bt_wire *wire, uint32_t wire_type, struct bt_json_value *value)
+{
+	struct bt_str bytes;
+	uint64_t number;
+	int code;
+
+	if (wire_type != (is_varint(field) ? BT_WIRE_VARINT : BT_WIRE_BYTES)) {
+		return wrong_type(decoder, field, wire_type);
+	}
+	if (is_varint(field)) {
+		code = bt_wire_read_varint(wire, &number, decoder->err);
+		if (code == 0) {
+			set_varint(decoder, field, number, value);
+		}
+		return code;
+	}
+	code = bt_wire_read_bytes(wire, &bytes, decoder->err);
+	return code != 0 ? code : decode_bytes(decoder, field, bytes, value);
+}
+
+/* Repeated numbers may come packed. */
+static int decode_packed(struct decoder *decoder, const struct bt_schema_field *field,
+	struct bt_wire *wire, struct bt_json_value *array)
+{
+	struct bt_str bytes;
+	struct bt_wire packed;
+	int code = bt_wire_read_bytes(wire, &bytes, decoder->err);
+
+	packed = bt_wire_from(code == 0 ? bytes : BT_STR(""));
+	while (code == 0 && packed.at < packed.end) {
+		struct bt_json_value *value = bt_json_new(decoder->arena, BT_JSON_NULL);
+
+		code = decode_one(decoder, field, &packed, BT_WIRE_VARINT, value);
+		bt_json_append(decoder->arena, array, value);
+	}
+	return code;
+}
+
+static int decode_element(struct decoder *decoder, const struct bt_schema_field *field,
+	struct bt_wire *wire, uint32_t wire_type, struct bt_json_value *array)
+{
+	struct bt_json_value *value;
+	int code;
+
+	if (is_varint(field) && wire_type == BT_WIRE_BYTES) {
+		return decode_packed(decoder, field, wire, array);
+	}
+	value = bt_json_new(decoder->arena, BT_JSON_NULL);
+	code = decode_one(decoder, field, wire, wire_type, value);
+	bt_json_append(decoder->arena, array, value);
+	return code;
+}
+
+static int decode_entry(struct decoder *decoder, const struct bt_schema_field *field,
+	struct bt_wire *wire, uint32_t wire_type, struct bt_json_value *map)
+{
+	struct bt_json_value *value = bt_json_new(decoder->arena, BT_JSON_NULL);
+	struct bt_str key = BT_STR("");
+	struct bt_str bytes;
+	struct bt_wire entry;
+	int code;
+
+	if (wire_type != BT_WIRE_BYTES) {
+		return wrong_type(decoder, field, wire_type);
+	}
+	code = bt_wire_read_bytes(wire, &bytes, decoder->err);
+	entry = bt_wire_from(code == 0 ? bytes : BT_STR(""));
+	while (code == 0 && entry.at < entry.end) {
+		uint32_t number;
+		uint32_t type;
+
+		code = bt_wire_read_tag(&entry, &number, &type, decoder->err);
+		if (code != 0) {
+			break;
+		}
+		if (number == 1 && type == BT_WIRE_BYTES) {
+			code = bt_wire_read_bytes(&entry, &key, decoder->err);
+		} else if (number == 2) {
+			*value = (struct bt_json_value){.type = BT_JSON_NULL};
+			code = decode_one(decoder, field, &entry, type, value);
+		} else {
+			code = bt_wire_skip(&entry, number, type, decoder->err);
+		}
+	}
+	bt_json_append_member(decoder->arena, map, key, value);
+	return code;
+}
+
+/* --- messages --- */
+
+/* The field of a number, or NULL; *hint is where the last one was found. Numbers mostly ascend. */
+static const struct bt_schema_field *find_number(
+	const struct bt_schema_message *message, uint32_t number, uint32_t *hint)
+{
+	uint32_t at = *hint;
+
+	if (at >= message->field_count || message->fields[at].number > number) {
+		at = 0;
+	}
+	while (at < message->field_count && message->fields[at].number < number) {
+		at++;
+	}
+	if (at == message->field_count || message->fields[at].number != number) {
+		return NULL;
+	}
+	*hint = at;
+	return &message->fields[at];
+}
+
+/* Where the field's value goes: the member there is, or a new one. */
+static struct bt_json_value *member_of(struct decoder *decoder, const struct bt_schema_field *field,
+	struct bt_json_value *object, uint16_t *slot)
+{
+	struct bt_json_value *value;
+
+	if (*slot != NO_SLOT) {
+		value = object->members[*slot].value;
+		if (field->shape == BT_SCHEMA_SINGLE) {
+			*value = (struct bt_json_value){.type = BT_JSON_NULL};
+		}
+		return value;
+	}
+	value = bt_json_new(decoder->arena,
+		field->shape == BT_SCHEMA_LIST          ? BT_JSON_ARRAY
+			: field->shape == BT_SCHEMA_MAP ? BT_JSON_OBJECT
+							: BT_JSON_NULL);
+	*slot = (uint16_t)object->count;
+	bt_json_append_member(decoder->arena, object, bt_schema_field_name(field), value);
+	return value;
+}
+
+static int decode_inline(struct decoder *decoder, const struct bt_schema_field *field,
+	struct bt_wire *wire, uint32_t wire_type, struct bt_json_value *object, uint16_t *slot)
+{
+	struct bt_str bytes;
+	int code;
+
+	if (wire_type != BT_WIRE_BYTES) {
+		return wrong_type(decoder, field, wire_type);
+	}
+	code = bt_wire_read_bytes(wire, &bytes, decoder->err);
+	if (code != 0 || bytes.length == 0) {
+		return code;
+	}
+	if (*slot != NO_SLOT) {
+		return bt_error_set(
+			decoder->err, BERTH_ERR_SYNTAX, "proto: repeated embedded message");
+	}
+	*slot = 0;
+	return decode_message(decoder, field->message, bytes, object);
+}
+
+static int decode_field(struct decoder *decoder, const struct bt_schema_field *field,
+	struct bt_wire *wire, uint32_t wire_type, struct bt_json_value *object, uint16_t *slot)
+{
+	struct bt_json_value *value;
+
+	if ((field->flags & BT_SCHEMA_INLINE) != 0) {
+		return decode_inline(decoder, field, wire, wire_type, object, slot);
+	}
+	value = member_of(decoder, field, object, slot);
+	switch ((enum bt_schema_shape)field->shape) {
+	case BT_SCHEMA_SINGLE:
+		break;
+	case BT_SCHEMA_LIST:
+		return decode_element(decoder, field, wire, wire_type, value);
+	case BT_SCHEMA_MAP:
+		return decode_entry(decoder, field, wire, wire_type, value);
+	}
+	return decode_one(decoder, field, wire, wire_type, value);
+}
+
+/* Servers and clients in Go write zero values too; most of them are seen by their bytes. */
+static bool is_left_out(const struct bt_schema_field *field, const struct bt_wire *wire)
+{
+	return field->shape == BT_SCHEMA_SINGLE && wire->at < wire->end && *wire->at == 0 &&
+		(field->flags & (BT_SCHEMA_ALWAYS | BT_SCHEMA_NULLABLE | BT_SCHEMA_INLINE)) == 0 &&
+		field->type != BT_SCHEMA_QUANTITY;
+}
+
+/* Recursion: as deep as the messages of the tables are nested in each other. */
+static int decode_message(struct decoder *decoder, const struct bt_schema_message *message,
+	struct bt_str bytes, struct bt_json_value *object)
+{
+	struct bt_wire wire = bt_wire_from(bytes);
+	uint16_t slots[BT_SCHEMA_PLACES_MAX];
+	uint32_t hint = 0;
+
+	memset(slots, 0xff, message->field_count * sizeof(slots[0]));
+	while (wire.at < wire.end) {
+		const struct bt_schema_field *field;
+		uint32_t number;
+		uint32_t type;
+		int code = bt_wire_read_tag(&wire, &number, &type, decoder->err);
+
+		if (code != 0) {
+			return code;
+		}
+		field = find_number(message, number, &hint);
+		if (field == NULL || (is_left_out(field, &wire) && slots[hint] == NO_SLOT)) {
+			code = bt_wire_skip(&wire, number, type, decoder->err);
+		} else {
+			code = decode_field(decoder, field, &wire, type, object, &slots[hint]);
+		}
+		if (code != 0) {
+			return bt_error_wrap(decoder->err, code, "%s",
+				field != NULL ? field->name : message->name);
+		}
+	}
+	return 0;
+}
+
+int bt_schema_decode_protobuf(const struct bt_schema_message *message, struct bt_str bytes,
+	struct bt_arena *arena, struct bt_json_value **out_object, struct berth_error *err)
+{
+	struct decoder decoder = {.arena = arena, .err = err};
+	struct bt_json_value *object = bt_json_new(arena, BT_JSON_OBJECT);
+	int code = decode_message(&decoder, message, bytes, object);
+
+	if (code == 0) {
+		code = bt_schema_normalise(message, object, arena, NULL, err);
+	}
+	if (code == 0) {
+		*out_object = object;
+	}
+	bt_strbuf_finish(&decoder.scratch);
+	return code;
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/time.h"
+#include "codec/base64.h"
+#include "schema/schema_private.h"
+#include "schema/wire.h"
+
+enum {
+	ENTRY_KEY = 1,
+	ENTRY_VALUE = 2,
+	TIME_SECONDS = 1,
+	TIME_NANOSECONDS = 2,
+	INT_OR_STRING_TYPE = 1,
+	INT_OR_STRING_NUMBER = 2,
+	INT_OR_STRING_TEXT = 3,
+};
+
+static void encode_message(const struct bt_schema_message *message,
+	const struct bt_json_value *object, struct bt_strbuf *out);
+
+static uint64_t number_of(const struct bt_json_value *value)
+{
+	int64_t number;
+
+	if (value->type != BT_JSON_NUMBER || !bt_json_number_int64(value->text, &number)) {
+		return 0;
+	}
+	return (uint64_t)number;
+}
+
+/* A message with one bytes field of number 1: Quantity, RawExtension. */
+static void write_boxed(struct bt_strbuf *out, uint32_t number, struct bt_str bytes)
+{
+	size_t box = bt_wire_open(out, number);
+
+	bt_wire_write_bytes(out, 1, bytes);
+	bt_wire_close(out, box);
+}
+
+static void write_time(
+	struct bt_strbuf *out, uint32_t number, bool micro, const struct bt_json_value *value)
+{
+	size_t box = bt_wire_open(out, number);
+	struct bt_time time = {.set = false};
+
+	if (value->type == BT_JSON_STRING && bt_time_parse(value->text, &time, NULL) == 0 &&
+		time.set) {
+		bt_wire_write_number(out, TIME_SECONDS, (uint64_t)time.seconds);
+		bt_wire_write_number(out, TIME_NANOSECONDS,
+			micro ? (uint64_t)(time.nanoseconds / 1000 * 1000) : 0);
+	}
+	bt_wire_close(out, box);
+}
+
+static void write_int_or_string(
+	struct bt_strbuf *out, uint32_t number, const struct bt_json_value *value)
+{
+	size_t box = bt_wire_open(out, number);
+	bool text = value->type == BT_JSON_STRING;
+
+	bt_wire_write_number(out, INT_OR_STRING_TYPE, text ? 1 : 0);
+	bt_wire_write_number(out, INT_OR_STRING_NUMBER, number_of(value));
+	bt_wire_write_bytes(out, INT_OR_STRING_TEXT, text ? value->text : BT_STR(""));
+	bt_wire_close(out, box);
+}
+
+static void write_base64(struct bt_strbuf *out, uint32_t number, const struct bt_json_value *value)
+{
+	struct bt_arena arena = {NULL, NULL, NULL, 0, 0};
+	struct bt_str bytes = BT_STR("");
+
+	if (bt_base64_decode(value->text, &arena, &bytes, NULL) != 0) {
+		bytes = BT_STR("");
+	}
+	bt_wire_write_bytes(out, number, bytes);
+	bt_arena_finish(&arena);
+}
+
+static void write_raw(struct bt_strbuf *out, uint32_t number, const struct bt_json_value *value)
+{
+	struct bt_json_writer writer;
+	size_t box = bt_wire_open(out, number);
+	size_t raw = bt_wire_open(out, 1);
+
+	bt_json_writer_init(&writer, out, 0);
+	bt_json_write_value(&writer, value);
+	bt_wire_close(out, raw);
+	bt_wire_close(out, box);
+}
+
+static void write_string_list(
+	struct bt_strbuf *out, uint32_t number, const struct bt_json_value *value)
+{
+	size_t box = bt_wire_open(out, number);
+
+	for (uint32_t i = 0; i < value->count; i++) {
+		if (value->elements[i]->type == BT_JSON_STRING) {
+			bt_wire_write_bytes(out, 1, value->elements[i]->text);
+		}
+	}
+	bt_wire_close(out, box);
+}
+
+/* A value of what the field holds one of, under a number that may be that of a map's value. */
+static void encode_one(const struct bt_schema_field *field, uint32_t number,
+	const struct bt_json_value *value, struct bt_strbuf *out)
+{
+	size_t box;
+
+	switch ((enum bt_schema_type)field->type) {
+	case BT_SCHEMA_STRING:
+		if (value->type == BT_JSON_STRING) {
+			bt_wire_write_bytes(out, number, value->text);
+		}
+		break;
+	case BT_SCHEMA_BOOL:
+		bt_wire_write_number(out, number, value->boolean ? 1 : 0);
+		break;
+	case BT_SCHEMA_INT32:
+	case BT_SCHEMA_INT64:
+		bt_wire_write_number(out, number, number_of(value));
+		break;
+	case BT_SCHEMA_BYTES:
+		write_base64(out, number, value);
+		break;
+	case BT_SCHEMA_QUANTITY:
+		write_boxed(out, number, value->type == BT_JSON_STRING ? value->text : BT_STR("0"));
+		break;
+	case BT_SCHEMA_INT_OR_STRING:
+		write_int_or_string(out, number, value);
+		break;
+	case BT_SCHEMA_TIME:
+	case BT_SCHEMA_MICRO_TIME:
+		write_time(out, number, field->type == BT_SCHEMA_MICRO_TIME, value);
+		break;
+	case BT_SCHEMA_STRING_LIST:
+		if (value->type == BT_JSON_ARRAY) {
+			write_string_list(out, number, value);
+		}
+		break;
+	case BT_SCHEMA_RAW_JSON:
+		write_raw(out, number, value);
+		break;
+	case BT_SCHEMA_MESSAGE:
+		if (value->type == BT_JSON_OBJECT) {
+			box = bt_wire_open(out, number);
+			encode_message(field->message, value, out);
+			bt_wire_close(out, box);
+		}
+		break;
+	}
+}
+
+static void encode_map(
+	const struct bt_schema_field *field, const struct bt_json_value *map, struct bt_strbuf *out)
+{
+	for (uint32_t i = 0; i < map->count; i++) {
+		size_t entry = bt_wire_open(out, field->number);
+
+		bt_wire_write_bytes(out, ENTRY_KEY, map->members[i].name);
+		encode_one(field, ENTRY_VALUE, map->members[i].value, out);
+		bt_wire_close(out, entry);
+	}
+}
+
+static void encode_field(const struct bt_schema_field *field, const struct bt_json_value *value,
+	struct bt_strbuf *out)
+{
+	switch ((enum bt_schema_shape)field->shape) {
+	case BT_SCHEMA_SINGLE:
+		if (value->type != BT_JSON_NULL || field->type == BT_SCHEMA_RAW_JSON) {
+			encode_one(field, field->number, value, out);
+		}
+		break;
+	case BT_SCHEMA_LIST:
+		if (value->type == BT_JSON_ARRAY) {
+			for (uint32_t i = 0; i < value->count; i++) {
+				encode_one(field, field->number, value->elements[i], out);
+			}
+		}
+		break;
+	case BT_SCHEMA_MAP:
+		if (value->type == BT_JSON_OBJECT) {
+			encode_map(field, value, out);
+		}
+		break;
+	}
+}
+
+/* The members of an inline message, which sit among those of its parent; slots from its base. */
+static void encode_inline(const struct bt_schema_field *field, const struct bt_json_value *object,
+	const uint32_t *slots, struct bt_strbuf *out)
+{
+	size_t box = 0;
+
+	for (uint32_t i = 0; i < field->message->field_count; i++) {
+		if (slots[i] == 0) {
+			continue;
+		}
+		if (box == 0) {
+			box = bt_wire_open(out, field->number);
+		}
+		encode_field(&field->message->fields[i], object->members[slots[i] - 1].value, out);
+	}
+	if (box != 0) {
+		bt_wire_close(out, box);
+	}
+}
+
+static void encode_message(const struct bt_schema_message *message,
+	const struct bt_json_value *object, struct bt_strbuf *out)
+{
+	uint32_t slots[BT_SCHEMA_PLACES_MAX] = {0}; /* by place: index of the member, plus 1 */
+	uint32_t base = message->field_count;
+	uint32_t hint = 0;
+
+	for (uint32_t i = 0; i < object->count; i++) {
+		struct bt_schema_place place;
+		if (bt_schema_locate(message, object->members[i].name, hint, &place)) {
+			slots[place.index] = i + 1;
+			hint = place.index + 1;
+		}
+	}
+	for (uint32_t i = 0; i < message->field_count; i++) {
+		const struct bt_schema_field *field = &message->fields[i];
+		if ((field->flags & BT_SCHEMA_INLINE) != 0) {
+			encode_inline(field, object, &slots[base], out);
+			base += field->message->field_count;
+		} else if (slots[i] != 0) {
+			encode_field(field, object->members[slots[i] - 1].value, out);
+		}
+	}
+}
+
+void bt_schema_encode_protobuf(const struct bt_schema_message *message,
+	const struct bt_json_value *object, struct bt_strbuf *out)
+{
+	if (object->type == BT_JSON_OBJECT) {
+		encode_message(message, object, out);
+	}
+}

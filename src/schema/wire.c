@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/wire.h"
+
+#include <string.h>
+
+#include "schema/schema.h"
+
+#define VARINT_BYTES_MAX 10
+#define FIELD_NUMBER_MAX ((UINT64_C(1) << 29) - 1)
+
+static int end_of_input(struct berth_error *err)
+{
+	return bt_error_set(err, BERTH_ERR_SYNTAX, "unexpected EOF");
+}
+
+int bt_wire_read_varint(struct bt_wire *wire, uint64_t *out_value, struct berth_error *err)
+{
+	uint64_t value = 0;
+
+	for (uint32_t i = 0; i < VARINT_BYTES_MAX; i++) {
+		unsigned char byte;
+
+		if (wire->at == wire->end) {
+			return end_of_input(err);
+		}
+		byte = *wire->at++;
+		value |= (uint64_t)(byte & 0x7f) << (7 * i);
+		if (byte < 0x80) {
+			*out_value = value;
+			return 0;
+		}
+	}
+	return bt_error_set(err, BERTH_ERR_SYNTAX, "proto: integer overflow");
+}
+
+int bt_wire_read_tag(
+	struct bt_wire *wire, uint32_t *out_number, uint32_t *out_type, struct berth_error *err)
+{
+	uint64_t tag;
+	int code = bt_wire_read_varint(wire, &tag, err);
+
+	if (code != 0) {
+		return code;
+	}
+	if (tag >> 3 == 0 || tag >> 3 > FIELD_NUMBER_MAX) {
+		return bt_error_set(err, BERTH_ERR_SYNTAX, "proto: illegal tag %llu",
+			(unsigned long long)(tag >> 3));
+	}
+	*out_number = (uint32_t)(tag >> 3);
+	*out_type = (uint32_t)(tag & 7);
+	return 0;
+}
+
+int bt_wire_read_bytes(struct bt_wire *wire, struct bt_str *out_bytes, struct berth_error *err)
+{
+	uint64_t length;
+	int code = bt_wire_read_varint(wire, &length, err);
+
+	if (code != 0) {
+		return code;
+	}
+	if (length > (uint64_t)(wire->end - wire->at)) {
+		return end_of_input(err);
+	}
+	*out_bytes = (struct bt_str){(const char *)wire->at, (uint32_t)length};
+	wire->at += length;
+	return 0;
+}
+
+static int skip_fixed(struct bt_wire *wire, uint32_t count, struct berth_error *err)
+{
+	if ((size_t)(wire->end - wire->at) < count) {
+		return end_of_input(err);
+	}
+	wire->at += count;
+	return 0;
+}
+
+static int skip_scalar(struct bt_wire *wire, uint32_t type, struct berth_error *err)
+{
+	uint64_t number;
+	struct bt_str bytes;
+
+	switch (type) {
+	case BT_WIRE_VARINT:
+		return bt_wire_read_varint(wire, &number, err);
+	case BT_WIRE_FIXED64:
+		return skip_fixed(wire, 8, err);
+	case BT_WIRE_BYTES:
+		return bt_wire_read_bytes(wire, &bytes, err);
+	case BT_WIRE_FIXED32:
+		return skip_fixed(wire, 4, err);
+	default:
+		return bt_error_set(
+			err, BERTH_ERR_SYNTAX, "proto: illegal wireType %u", (unsigned)type);
+	}
+}
+
+int bt_wire_skip(struct bt_wire *wire, uint32_t number, uint32_t type, struct berth_error *err)
+{
+	uint32_t open[BT_SCHEMA_DEPTH_MAX]; /* numbers of the groups that are open */
+	uint32_t depth = 0;
+
+	for (;;) {
+		int code;
+
+		if (type == BT_WIRE_GROUP) {
+			if (depth == BT_SCHEMA_DEPTH_MAX) {
+				return bt_error_set(err, BERTH_ERR_TOO_LARGE, "exceeded max depth");
+			}
+			open[depth++] = number;
+		} else if (type == BT_WIRE_GROUP_END) {
+			if (depth == 0 || open[depth - 1] != number) {
+				return bt_error_set(
+					err, BERTH_ERR_SYNTAX, "proto: unexpected end of group");
+			}
+			depth--;
+		} else {
+			code = skip_scalar(wire, type, err);
+			if (code != 0) {
+				return code;
+			}
+		}
+		if (depth == 0) {
+			return 0;
+		}
+		code = bt_wire_read_tag(wire, &number, &type, err);
+		if (code != 0) {
+			return code;
+		}
+	}
+}
+
+static uint32_t varint_bytes(uint64_t value)
+{
+	uint32_t count = 1;
+
+	while (value >= 0x80) {
+		value >>= 7;
+		count++;
+	}
+	return count;
+}
+
+static uint32_t put_varint(char *to, uint64_t value)
+{
+	uint32_t count = 0;
+
+	while (value >= 0x80) {
+		to[count++] = (char)(unsigned char)(value | 0x80);
+		value >>= 7;
+	}
+	to[count++] = (char)(unsigned char)value;
+	return count;
+}
+
+void bt_wire_write_varint(struct bt_strbuf *out, uint64_t value)
+{
+	char bytes[VARINT_BYTES_MAX];
+
+	bt_strbuf_append(out, bytes, put_varint(bytes, value));
+}
+
+void bt_wire_write_tag(struct bt_strbuf *out, uint32_t number, enum bt_wire_type type)
+{
+	bt_wire_write_varint(out, (uint64_t)number << 3 | (uint64_t)type);
+}
+
+void bt_wire_write_bytes(struct bt_strbuf *out, uint32_t number, struct bt_str bytes)
+{
+	bt_wire_write_tag(out, number, BT_WIRE_BYTES);
+	bt_wire_write_varint(out, bytes.length);
+	bt_strbuf_append_str(out, bytes);
+}
+
+void bt_wire_write_number(struct bt_strbuf *out, uint32_t number, uint64_t value)
+{
+	bt_wire_write_tag(out, number, BT_WIRE_VARINT);
+	bt_wire_write_varint(out, value);
+}
+
+/* One byte is left for the length, which is enough for most messages. */
+size_t bt_wire_open(struct bt_strbuf *out, uint32_t number)
+{
+	bt_wire_write_tag(out, number, BT_WIRE_BYTES);
+	bt_strbuf_append_char(out, 0);
+	return out->length;
+}
+
+void bt_wire_close(struct bt_strbuf *out, size_t opened)
+{
+	size_t length = out->length - opened;
+	uint32_t extra = varint_bytes(length) - 1;
+
+	if (extra != 0) {
+		bt_strbuf_append(out, "\0\0\0\0\0\0\0\0\0", extra);
+		memmove(out->data + opened + extra, out->data + opened, length);
+	}
+	(void)put_varint(out->data + opened - 1, length);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_SCHEMA_WIRE_H
+#define BT_SCHEMA_WIRE_H
+/** The wire format of protobuf: reading tags and values, writing them. */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/strbuf.h"
+
+enum bt_wire_type {
+	BT_WIRE_VARINT = 0,
+	BT_WIRE_FIXED64 = 1,
+	BT_WIRE_BYTES = 2,
+	BT_WIRE_GROUP = 3,
+	BT_WIRE_GROUP_END = 4,
+	BT_WIRE_FIXED32 = 5,
+};
+
+/** Borrowed bytes; what is read is taken off the front. */
+struct bt_wire {
+	const unsigned char *at;
+	const unsigned char *end;
+};
+
+static inline struct bt_wire bt_wire_from(struct bt_str bytes)
+{
+	const unsigned char *at = (const unsigned char *)(bytes.data != NULL ? bytes.data : "");
+
+	return (struct bt_wire){at, at + bytes.length};
+}
+
+/** The readers fail with BERTH_ERR_SYNTAX. */
+BT_MUST_USE int bt_wire_read_varint(
+	struct bt_wire *wire, uint64_t *out_value, struct berth_error *err);
+BT_MUST_USE int bt_wire_read_tag(
+	struct bt_wire *wire, uint32_t *out_number, uint32_t *out_type, struct berth_error *err);
+/** A length and that many bytes. */
+BT_MUST_USE int bt_wire_read_bytes(
+	struct bt_wire *wire, struct bt_str *out_bytes, struct berth_error *err);
+/** The value behind a tag, of any type; groups with all they hold. */
+BT_MUST_USE int bt_wire_skip(
+	struct bt_wire *wire, uint32_t number, uint32_t type, struct berth_error *err);
+
+void bt_wire_write_varint(struct bt_strbuf *out, uint64_t value);
+void bt_wire_write_tag(struct bt_strbuf *out, uint32_t number, enum bt_wire_type type);
+void bt_wire_write_bytes(struct bt_strbuf *out, uint32_t number, struct bt_str bytes);
+void bt_wire_write_number(struct bt_strbuf *out, uint32_t number, uint64_t value);
+/**
+ * A value with a length that is not known yet: what is appended between open and close is its
+ * content. Returns what close wants.
+ */
+size_t bt_wire_open(struct bt_strbuf *out, uint32_t number);
+void bt_wire_close(struct bt_strbuf *out, size_t opened);
+#endif
