@@ -35,7 +35,8 @@ struct bt_strategy {
 	/** Main resource or its status; what is not of that part was taken from old already. */
 	void (*prepare_update)(const struct bt_write *write, const struct bt_json_value *old,
 		struct bt_json_value *object);
-	/** On creates and updates. */
+	/** On creates and updates. Metadata included: the syntax of names, labels, annotations,
+	 * owners and finalizers (not whether there is a name). */
 	void (*validate)(const struct bt_write *write, const struct bt_json_value *object,
 		struct bt_field_errors *errors);
 	/** Only on updates, besides validate: 14b 2.3. */
@@ -46,7 +47,8 @@ struct bt_strategy {
 	void (*to_stored)(const struct bt_write *write, struct bt_json_value *object);
 };
 
-/** By group, version and resource name; asserts that the row exists (server/kinds/kinds.def). */
+/** By group, version and resource name (server/kinds/kinds.def); one that only looks at metadata
+ * when there is no row. */
 const struct bt_strategy *bt_strategy_find(
 	const char *group, const char *version, const char *name);
 /** Of custom resources. */
@@ -60,4 +62,8 @@ void bt_admit(const struct bt_write *write, const struct bt_json_value *old,
 /** The validating plugins, after validation. */
 void bt_admit_validate(const struct bt_write *write, const struct bt_json_value *old,
 	const struct bt_json_value *object, struct bt_failure *out_failure);
+/** On the binding of a pod to a node, and on creates with nodeName: copy the labels of the node's
+ * zone and region, if it has them. 14b 4.10. */
+void bt_admit_topology_labels(
+	const struct bt_write *write, struct bt_str node_name, struct bt_json_value *pod);
 #endif

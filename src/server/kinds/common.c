@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/kinds/common.h"
+
+#include <stdarg.h>
+
+#include "api/time.h"
+
+const char *const bt_kinds_taint_effects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute", NULL};
+
+struct bt_str bt_kinds_path(struct bt_arena *arena, const struct bt_place *place)
+{
+	struct bt_str parent;
+	bool at_start;
+	if (place == NULL) {
+		return BT_STR("");
+	}
+	parent = bt_kinds_path(arena, place->parent);
+	at_start = parent.length == 0;
+	if (place->name != NULL) {
+		return bt_arena_printf(
+			arena, "%.*s%s%s", BT_STR_ARG(parent), at_start ? "" : ".", place->name);
+	}
+	if (place->index >= 0) {
+		return bt_arena_printf(
+			arena, "%.*s[%lld]", BT_STR_ARG(parent), (long long)place->index);
+	}
+	return bt_arena_printf(arena, "%.*s[%.*s]", BT_STR_ARG(parent), BT_STR_ARG(place->key));
+}
+
+void bt_kinds_error(struct bt_field_errors *errors, enum bt_field_error_type type,
+	const struct bt_place *place, const struct bt_json_value *value, const char *format, ...)
+{
+	struct bt_strbuf detail = {0};
+	struct bt_str text;
+	va_list arguments;
+	va_start(arguments, format);
+	bt_strbuf_vprintf(&detail, format, arguments);
+	va_end(arguments);
+	text = bt_strbuf_str(&detail);
+	bt_field_errors_add(
+		errors, type, bt_kinds_path(errors->arena, place), value, "%.*s", BT_STR_ARG(text));
+	bt_strbuf_finish(&detail);
+}
+
+void bt_kinds_error_required(struct bt_field_errors *errors, const struct bt_place *place)
+{
+	bt_kinds_error(errors, BT_FIELD_REQUIRED, place, NULL, "%s", "");
+}
+
+void bt_kinds_error_duplicate(struct bt_field_errors *errors, const struct bt_place *place,
+	const struct bt_json_value *value)
+{
+	bt_kinds_error(errors, BT_FIELD_DUPLICATE, place, value, "%s", "");
+}
+
+struct bt_json_value *bt_kinds_int_value(const struct bt_field_errors *errors, int64_t value)
+{
+	return bt_json_new_int64(errors->arena, value);
+}
+
+struct bt_json_value *bt_kinds_text_value(const struct bt_field_errors *errors, struct bt_str text)
+{
+	return bt_json_new_str(errors->arena, text);
+}
+
+void bt_kinds_default_str(
+	struct bt_arena *arena, struct bt_json_value *object, const char *name, struct bt_str text)
+{
+	const struct bt_json_value *member = bt_json_find(object, name);
+	if (member == NULL || member->type != BT_JSON_STRING || member->text.length == 0) {
+		bt_json_set_str(arena, object, name, text);
+	}
+}
+
+void bt_kinds_default_c(
+	struct bt_arena *arena, struct bt_json_value *object, const char *name, const char *text)
+{
+	bt_kinds_default_str(arena, object, name, bt_str_from(text));
+}
+
+void bt_kinds_default_int(
+	struct bt_arena *arena, struct bt_json_value *object, const char *name, int64_t value)
+{
+	if (bt_json_find(object, name) == NULL) {
+		bt_json_set_int64(arena, object, name, value);
+	}
+}
+
+void bt_kinds_default_positive(
+	struct bt_arena *arena, struct bt_json_value *object, const char *name, int64_t value)
+{
+	if (bt_json_int64_at(object, name, 0) == 0) {
+		bt_json_set_int64(arena, object, name, value);
+	}
+}
+
+void bt_kinds_default_bool(
+	struct bt_arena *arena, struct bt_json_value *object, const char *name, bool value)
+{
+	if (bt_json_find(object, name) == NULL) {
+		bt_json_set_bool(arena, object, name, value);
+	}
+}
+
+static struct bt_json_value *typed(
+	const struct bt_json_value *object, const char *name, enum bt_json_type type)
+{
+	struct bt_json_value *member = bt_json_find(object, name);
+	return member != NULL && member->type == type ? member : NULL;
+}
+
+struct bt_json_value *bt_kinds_object(const struct bt_json_value *object, const char *name)
+{
+	return typed(object, name, BT_JSON_OBJECT);
+}
+
+struct bt_json_value *bt_kinds_array(const struct bt_json_value *object, const char *name)
+{
+	return typed(object, name, BT_JSON_ARRAY);
+}
+
+struct bt_str bt_kinds_text(const struct bt_json_value *object, const char *name)
+{
+	const struct bt_json_value *member = typed(object, name, BT_JSON_STRING);
+	return member != NULL && member->text.data != NULL ? member->text : BT_STR("");
+}
+
+struct bt_str bt_kinds_time(struct bt_arena *arena, int64_t now_ns)
+{
+	const int64_t second_ns = INT64_C(1000000000);
+	struct bt_time time = {now_ns / second_ns, 0, true};
+	struct bt_strbuf text = {0};
+	struct bt_str copy;
+	bt_time_format(&time, &text);
+	copy = bt_arena_str(arena, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+	return copy;
+}
+
+bool bt_kinds_reset_status(
+	const struct bt_write *write, struct bt_json_value *object, struct bt_json_value *status)
+{
+	const struct bt_json_value *given = bt_kinds_object(object, "status");
+	if (write->restoring && given != NULL && given->count != 0) {
+		return false;
+	}
+	bt_json_set_value(write->arena, object, "status", status);
+	return true;
+}
+
+void bt_kinds_drop_status(const struct bt_write *write, struct bt_json_value *object)
+{
+	if (!write->restoring) {
+		(void)bt_json_remove_c(object, "status");
+	}
+}
+
+bool bt_kinds_keeps_spec(const struct bt_write *write)
+{
+	return write->subresource == BT_SUBRESOURCE_STATUS ||
+		write->subresource == BT_SUBRESOURCE_BINDING;
+}
+
+static void join_quoted(struct bt_strbuf *out, const char *const *texts)
+{
+	for (uint32_t i = 0; texts[i] != NULL; i++) {
+		bt_strbuf_append_c(out, i == 0 ? "" : ", ");
+		bt_strbuf_append_quoted(out, bt_str_from(texts[i]));
+	}
+}
+
+void bt_kinds_check_text_in(struct bt_field_errors *errors, const struct bt_place *parent,
+	const struct bt_json_value *object, const char *name, const char *const *texts,
+	bool required)
+{
+	struct bt_str text = bt_kinds_text(object, name);
+	struct bt_strbuf supported = {0};
+	if (text.length == 0) {
+		if (required) {
+			bt_kinds_error_required(errors, BT_PLACE(parent, name));
+		}
+		return;
+	}
+	for (uint32_t i = 0; texts[i] != NULL; i++) {
+		if (bt_str_equal_c(text, texts[i])) {
+			return;
+		}
+	}
+	join_quoted(&supported, texts);
+	bt_kinds_error(errors, BT_FIELD_NOT_SUPPORTED, BT_PLACE(parent, name),
+		bt_json_find(object, name), "%s", bt_strbuf_c(&supported));
+	bt_strbuf_finish(&supported);
+}
+
+void bt_kinds_check_not_negative(struct bt_field_errors *errors, const struct bt_place *parent,
+	const struct bt_json_value *object, const char *name)
+{
+	if (bt_json_int64_at(object, name, 0) < 0) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PLACE(parent, name),
+			bt_json_find(object, name), "must be greater than or equal to 0");
+	}
+}
+
+bool bt_kinds_check_given(struct bt_field_errors *errors, const struct bt_place *parent,
+	const struct bt_json_value *object, const char *name)
+{
+	if (bt_kinds_text(object, name).length != 0) {
+		return true;
+	}
+	bt_kinds_error_required(errors, BT_PLACE(parent, name));
+	return false;
+}
+
+static bool is_empty(const struct bt_json_value *value)
+{
+	return value == NULL || value->type == BT_JSON_NULL ||
+		((value->type == BT_JSON_OBJECT || value->type == BT_JSON_ARRAY) &&
+			value->count == 0);
+}
+
+bool bt_kinds_same(const struct bt_json_value *a, const struct bt_json_value *b)
+{
+	if (is_empty(a) || is_empty(b)) {
+		return is_empty(a) && is_empty(b);
+	}
+	return bt_json_equal(a, b);
+}
+
+void bt_kinds_check_immutable(struct bt_field_errors *errors, const struct bt_place *place,
+	const struct bt_json_value *old, const struct bt_json_value *value)
+{
+	if (!bt_kinds_same(old, value)) {
+		const struct bt_json_value *shown =
+			value != NULL ? value : bt_json_new(errors->arena, BT_JSON_NULL);
+		bt_kinds_error(errors, BT_FIELD_INVALID, place, shown, "field is immutable");
+	}
+}

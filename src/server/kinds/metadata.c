@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/kinds/common.h"
+
+#include "api/label.h"
+#include "api/selector.h"
+
+/* Names, labels and selectors. Spec: 14b section 5, 01 sections 5.4 and 5.6. */
+
+#define SUBDOMAIN_BYTES_MAX 253
+#define ANNOTATION_BYTES_MAX 262144
+
+static const char label_text[] =
+	"a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and "
+	"must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex "
+	"used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+static const char subdomain_text[] =
+	"a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
+	"'.', and must start and end with an alphanumeric character (e.g. 'example.com', regex "
+	"used for validation is "
+	"'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+static const char service_text[] =
+	"a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an "
+	"alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or "
+	"'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
+
+static bool looks_like_label(struct bt_str name)
+{
+	return bt_label_prefix_matches(name) && bt_str_find_char(name, '.') < 0;
+}
+
+bool bt_kinds_is_label(struct bt_str name)
+{
+	return name.length <= BT_LABEL_NAME_MAX && looks_like_label(name);
+}
+
+bool bt_kinds_is_subdomain(struct bt_str name)
+{
+	return name.length <= SUBDOMAIN_BYTES_MAX && bt_label_prefix_matches(name);
+}
+
+bool bt_kinds_is_path_segment(struct bt_str name)
+{
+	return name.length != 0 && !bt_str_equal(name, BT_STR(".")) &&
+		!bt_str_equal(name, BT_STR("..")) && bt_str_find_char(name, '/') < 0 &&
+		bt_str_find_char(name, '%') < 0;
+}
+
+static void check_length(struct bt_field_errors *errors, const struct bt_place *place,
+	const struct bt_json_value *value, uint32_t bytes_max)
+{
+	if (value->text.length > bytes_max) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, place, value,
+			"must be no more than %u characters", bytes_max);
+	}
+}
+
+static void check_path_segment(struct bt_field_errors *errors, const struct bt_place *place,
+	const struct bt_json_value *value)
+{
+	if (bt_str_equal(value->text, BT_STR(".")) || bt_str_equal(value->text, BT_STR(".."))) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, place, value, "may not be '%.*s'",
+			BT_STR_ARG(value->text));
+		return;
+	}
+	if (bt_str_find_char(value->text, '/') >= 0) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, place, value, "may not contain '/'");
+	}
+	if (bt_str_find_char(value->text, '%') >= 0) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, place, value, "may not contain '%%'");
+	}
+}
+
+void bt_kinds_check_name(struct bt_field_errors *errors, const struct bt_place *place,
+	const struct bt_json_value *value, enum bt_name_rule rule)
+{
+	if (value == NULL || value->type != BT_JSON_STRING) {
+		return;
+	}
+	switch (rule) {
+	case BT_NAME_SUBDOMAIN:
+		check_length(errors, place, value, SUBDOMAIN_BYTES_MAX);
+		if (!bt_label_prefix_matches(value->text)) {
+			bt_kinds_error(
+				errors, BT_FIELD_INVALID, place, value, "%s", subdomain_text);
+		}
+		break;
+	case BT_NAME_LABEL:
+		check_length(errors, place, value, BT_LABEL_NAME_MAX);
+		if (!looks_like_label(value->text)) {
+			bt_kinds_error(errors, BT_FIELD_INVALID, place, value, "%s", label_text);
+		}
+		break;
+	case BT_NAME_SERVICE:
+		check_length(errors, place, value, BT_LABEL_NAME_MAX);
+		if (!looks_like_label(value->text) ||
+			(value->text.data[0] >= '0' && value->text.data[0] <= '9')) {
+			bt_kinds_error(errors, BT_FIELD_INVALID, place, value, "%s", service_text);
+		}
+		break;
+	case BT_NAME_PATH:
+		check_path_segment(errors, place, value);
+		break;
+	}
+}
+
+static void add_all(struct bt_field_errors *errors, const struct bt_place *place,
+	struct bt_str text, const struct bt_error_list *list)
+{
+	for (uint32_t i = 0; i < list->count; i++) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, place, bt_kinds_text_value(errors, text),
+			"%.*s", BT_STR_ARG(list->items[i]));
+	}
+}
+
+void bt_kinds_check_label_key(
+	struct bt_field_errors *errors, const struct bt_place *place, struct bt_str key)
+{
+	if (!bt_label_key_is_valid(key)) {
+		struct bt_error_list list = {0};
+		bt_label_key_errors(key, errors->arena, &list);
+		add_all(errors, place, key, &list);
+	}
+}
+
+static void check_label_value(
+	struct bt_field_errors *errors, const struct bt_place *place, struct bt_str value)
+{
+	if (!bt_label_value_is_valid(value)) {
+		struct bt_error_list list = {0};
+		bt_label_value_errors(value, errors->arena, &list);
+		add_all(errors, place, value, &list);
+	}
+}
+
+void bt_kinds_check_labels(struct bt_field_errors *errors, const struct bt_place *place,
+	const struct bt_json_value *labels)
+{
+	for (uint32_t i = 0; labels != NULL && i < labels->count; i++) {
+		const struct bt_json_member *label = &labels->members[i];
+		bt_kinds_check_label_key(errors, place, label->name);
+		if (label->value->type == BT_JSON_STRING) {
+			check_label_value(errors, place, label->value->text);
+		}
+	}
+}
+
+/** Annotation keys may be written in capitals. */
+static struct bt_str lowered(struct bt_arena *arena, struct bt_str text)
+{
+	char *copy = bt_arena_alloc_bytes(arena, (size_t)text.length + 1);
+	for (uint32_t i = 0; i < text.length; i++) {
+		char byte = text.data[i];
+		copy[i] = byte >= 'A' && byte <= 'Z' ? (char)(byte - 'A' + 'a') : byte;
+	}
+	return (struct bt_str){copy, text.length};
+}
+
+static void check_annotations(struct bt_field_errors *errors, const struct bt_place *place,
+	const struct bt_json_value *annotations)
+{
+	uint64_t bytes = 0;
+	for (uint32_t i = 0; annotations != NULL && i < annotations->count; i++) {
+		const struct bt_json_member *member = &annotations->members[i];
+		bytes += (uint64_t)member->name.length + member->value->text.length;
+		if (!bt_label_key_is_valid(member->name)) {
+			bt_kinds_check_label_key(
+				errors, place, lowered(errors->arena, member->name));
+		}
+	}
+	if (bytes > ANNOTATION_BYTES_MAX) {
+		bt_kinds_error(errors, BT_FIELD_TOO_LONG, place, NULL,
+			"may not be more than %d bytes", ANNOTATION_BYTES_MAX);
+	}
+}
+
+static void check_owners(struct bt_field_errors *errors, const struct bt_place *place,
+	const struct bt_json_value *owners)
+{
+	static const char *const needed[] = {"apiVersion", "kind", "name", "uid"};
+	uint32_t controllers = 0;
+	for (uint32_t i = 0; owners != NULL && i < owners->count; i++) {
+		const struct bt_json_value *owner = owners->elements[i];
+		for (uint32_t n = 0; n < sizeof(needed) / sizeof(needed[0]); n++) {
+			if (bt_kinds_text(owner, needed[n]).length == 0) {
+				bt_kinds_error(errors, BT_FIELD_INVALID,
+					BT_PLACE(BT_PLACE_AT(place, i), needed[n]),
+					bt_kinds_text_value(errors, BT_STR("")),
+					"must not be empty");
+			}
+		}
+		controllers += bt_json_bool_at(owner, "controller", false) ? 1U : 0U;
+	}
+	if (controllers > 1) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, place, owners,
+			"Only one reference can have Controller set to true. Found \"true\" in "
+			"more than one reference");
+	}
+}
+
+static void check_finalizers(struct bt_field_errors *errors, const struct bt_place *place,
+	const struct bt_json_value *finalizers)
+{
+	for (uint32_t i = 0; finalizers != NULL && i < finalizers->count; i++) {
+		const struct bt_json_value *finalizer = finalizers->elements[i];
+		if (finalizer->type == BT_JSON_STRING) {
+			bt_kinds_check_label_key(errors, BT_PLACE_AT(place, i), finalizer->text);
+		}
+	}
+}
+
+void bt_kinds_check_metadata(
+	const struct bt_json_value *object, enum bt_name_rule rule, struct bt_field_errors *errors)
+{
+	const struct bt_json_value *metadata = bt_kinds_object(object, "metadata");
+	const struct bt_place place = {.name = "metadata", .index = -1};
+	if (metadata == NULL) {
+		return;
+	}
+	if (bt_kinds_text(metadata, "name").length != 0) {
+		bt_kinds_check_name(
+			errors, BT_PLACE(&place, "name"), bt_json_find(metadata, "name"), rule);
+	}
+	bt_kinds_check_labels(
+		errors, BT_PLACE(&place, "labels"), bt_kinds_object(metadata, "labels"));
+	check_annotations(
+		errors, BT_PLACE(&place, "annotations"), bt_kinds_object(metadata, "annotations"));
+	check_owners(errors, BT_PLACE(&place, "ownerReferences"),
+		bt_kinds_array(metadata, "ownerReferences"));
+	check_finalizers(
+		errors, BT_PLACE(&place, "finalizers"), bt_kinds_array(metadata, "finalizers"));
+}
+
+static void check_selector_expression(struct bt_field_errors *errors, const struct bt_place *place,
+	const struct bt_json_value *expression)
+{
+	struct bt_str operator_ = bt_kinds_text(expression, "operator");
+	const struct bt_json_value *values = bt_json_array_at(expression, "values");
+	if (bt_str_equal_c(operator_, "In") || bt_str_equal_c(operator_, "NotIn")) {
+		if (values->count == 0) {
+			bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PLACE(place, "values"), NULL,
+				"must be specified when `operator` is 'In' or 'NotIn'");
+		}
+	} else if (bt_str_equal_c(operator_, "Exists") ||
+		bt_str_equal_c(operator_, "DoesNotExist")) {
+		if (values->count != 0) {
+			bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PLACE(place, "values"), NULL,
+				"may not be specified when `operator` is 'Exists' or "
+				"'DoesNotExist'");
+		}
+	} else {
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PLACE(place, "operator"),
+			bt_kinds_text_value(errors, operator_), "not a valid selector operator");
+	}
+	bt_kinds_check_label_key(errors, BT_PLACE(place, "key"), bt_kinds_text(expression, "key"));
+	for (uint32_t i = 0; i < values->count; i++) {
+		check_label_value(errors, BT_PLACE_AT(BT_PLACE(place, "values"), i),
+			values->elements[i]->text);
+	}
+}
+
+void bt_kinds_check_label_selector(struct bt_field_errors *errors, const struct bt_place *place,
+	const struct bt_json_value *selector)
+{
+	const struct bt_json_value *expressions;
+	if (selector == NULL) {
+		return;
+	}
+	bt_kinds_check_labels(
+		errors, BT_PLACE(place, "matchLabels"), bt_kinds_object(selector, "matchLabels"));
+	expressions = bt_json_array_at(selector, "matchExpressions");
+	for (uint32_t i = 0; i < expressions->count; i++) {
+		check_selector_expression(errors,
+			BT_PLACE_AT(BT_PLACE(place, "matchExpressions"), i),
+			expressions->elements[i]);
+	}
+}
+
+static const struct bt_json_value *label_of(
+	const struct bt_names *keys, const struct bt_json_value *labels, struct bt_str key)
+{
+	uint32_t index = bt_names_find(keys, key);
+	return index != BT_NAMES_NONE ? labels->members[index].value : NULL;
+}
+
+static bool expression_matches(
+	const struct bt_json_value *expression, const struct bt_json_value *label)
+{
+	struct bt_str operator_ = bt_kinds_text(expression, "operator");
+	const struct bt_json_value *values = bt_json_array_at(expression, "values");
+	bool among = false;
+	for (uint32_t i = 0; label != NULL && i < values->count; i++) {
+		among = among || bt_str_equal(values->elements[i]->text, label->text);
+	}
+	if (bt_str_equal_c(operator_, "In")) {
+		return among;
+	}
+	if (bt_str_equal_c(operator_, "NotIn")) {
+		return !among;
+	}
+	return (label != NULL) == bt_str_equal_c(operator_, "Exists");
+}
+
+bool bt_kinds_selector_matches(struct bt_arena *arena, const struct bt_json_value *selector,
+	const struct bt_json_value *labels)
+{
+	const struct bt_json_value *pairs = bt_json_object_at(selector, "matchLabels");
+	const struct bt_json_value *expressions = bt_json_array_at(selector, "matchExpressions");
+	struct bt_names keys;
+	if (selector == NULL) {
+		return false;
+	}
+	keys = bt_names_of_members(arena, labels);
+	for (uint32_t i = 0; i < pairs->count; i++) {
+		const struct bt_json_value *label = label_of(&keys, labels, pairs->members[i].name);
+		if (label == NULL || !bt_str_equal(label->text, pairs->members[i].value->text)) {
+			return false;
+		}
+	}
+	for (uint32_t i = 0; i < expressions->count; i++) {
+		const struct bt_json_value *expression = expressions->elements[i];
+		if (!expression_matches(expression,
+			    label_of(&keys, labels, bt_kinds_text(expression, "key")))) {
+			return false;
+		}
+	}
+	return true;
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/kinds/common.h"
+
+#include "api/resources.h"
+
+/* Defaults of pods and pod templates. Spec: 14b section 3.1. */
+
+#define DEFAULT_FILE_MODE 420
+#define DEFAULT_GRACE_SECONDS 30
+#define DEFAULT_TOKEN_SECONDS 3600
+
+static const char *const container_lists[] = {
+	"initContainers", "containers", "ephemeralContainers"};
+
+/** Its "Always" has nothing to do with the digest: a tag decides where there is one. */
+static const char *pull_policy(struct bt_str image)
+{
+	int64_t at = bt_str_find_char(image, '@');
+	struct bt_str name = at >= 0 ? bt_str_sub(image, 0, (uint32_t)at) : image;
+	int64_t slash = bt_str_find_last_char(name, '/');
+	int64_t colon = bt_str_find_last_char(name, ':');
+	if (colon > slash) {
+		struct bt_str tag = bt_str_sub(name, (uint32_t)colon + 1, name.length);
+		return bt_str_equal_c(tag, "latest") ? "Always" : "IfNotPresent";
+	}
+	return at >= 0 ? "IfNotPresent" : "Always";
+}
+
+static void default_http_get(struct bt_arena *arena, const struct bt_json_value *handler)
+{
+	struct bt_json_value *get = bt_kinds_object(handler, "httpGet");
+	if (get != NULL) {
+		bt_kinds_default_c(arena, get, "path", "/");
+		bt_kinds_default_c(arena, get, "scheme", "HTTP");
+	}
+}
+
+static void default_probe(struct bt_arena *arena, struct bt_json_value *container, const char *name)
+{
+	struct bt_json_value *probe = bt_kinds_object(container, name);
+	struct bt_json_value *grpc;
+	if (probe == NULL) {
+		return;
+	}
+	bt_kinds_default_positive(arena, probe, "timeoutSeconds", 1);
+	bt_kinds_default_positive(arena, probe, "periodSeconds", 10);
+	bt_kinds_default_positive(arena, probe, "successThreshold", 1);
+	bt_kinds_default_positive(arena, probe, "failureThreshold", 3);
+	default_http_get(arena, probe);
+	grpc = bt_kinds_object(probe, "grpc");
+	if (grpc != NULL && bt_json_find(grpc, "service") == NULL) {
+		bt_json_set_c(arena, grpc, "service", "");
+	}
+}
+
+static void default_ports(
+	struct bt_arena *arena, const struct bt_json_value *container, bool host_network)
+{
+	const struct bt_json_value *ports = bt_json_array_at(container, "ports");
+	for (uint32_t i = 0; i < ports->count; i++) {
+		struct bt_json_value *port = ports->elements[i];
+		int64_t number = bt_json_int64_at(port, "containerPort", 0);
+		if (port->type != BT_JSON_OBJECT) {
+			continue;
+		}
+		bt_kinds_default_c(arena, port, "protocol", "TCP");
+		if (host_network && number != 0) {
+			bt_kinds_default_positive(arena, port, "hostPort", number);
+		}
+	}
+}
+
+static void default_field_refs(struct bt_arena *arena, const struct bt_json_value *container)
+{
+	const struct bt_json_value *env = bt_json_array_at(container, "env");
+	for (uint32_t i = 0; i < env->count; i++) {
+		struct bt_json_value *source = bt_kinds_object(env->elements[i], "valueFrom");
+		struct bt_json_value *field = bt_kinds_object(source, "fieldRef");
+		if (field != NULL) {
+			bt_kinds_default_c(arena, field, "apiVersion", "v1");
+		}
+	}
+}
+
+/** Requests follow from limits only in pods: a template shows what was written. */
+static void default_resources(
+	struct bt_arena *arena, struct bt_json_value *container, bool is_template)
+{
+	struct bt_json_value *resources = bt_json_ensure_object(arena, container, "resources");
+	struct bt_json_value *limits = bt_kinds_object(resources, "limits");
+	bt_kinds_round_quantities(arena, limits);
+	bt_kinds_round_quantities(arena, bt_kinds_object(resources, "requests"));
+	if (is_template || limits == NULL || limits->count == 0 ||
+		limits->count > BT_KINDS_RESOURCES_MAX) {
+		return;
+	}
+	struct bt_json_value *requests = bt_json_ensure_object(arena, resources, "requests");
+	for (uint32_t i = 0; i < limits->count; i++) {
+		const struct bt_json_member *limit = &limits->members[i];
+		if (bt_json_get(requests, limit->name) == NULL) {
+			bt_json_set(arena, requests, limit->name,
+				bt_json_clone(arena, limit->value, false));
+		}
+	}
+}
+
+static void default_container(struct bt_arena *arena, struct bt_json_value *container,
+	bool is_template, bool host_network, bool is_ephemeral)
+{
+	if (container->type != BT_JSON_OBJECT) {
+		return;
+	}
+	bt_kinds_default_c(arena, container, "terminationMessagePath", "/dev/termination-log");
+	bt_kinds_default_c(arena, container, "terminationMessagePolicy", "File");
+	bt_kinds_default_c(arena, container, "imagePullPolicy",
+		pull_policy(bt_kinds_text(container, "image")));
+	default_resources(arena, container, is_template || is_ephemeral);
+	default_ports(arena, container, host_network && !is_template && !is_ephemeral);
+	default_field_refs(arena, container);
+	default_probe(arena, container, "livenessProbe");
+	default_probe(arena, container, "readinessProbe");
+	default_probe(arena, container, "startupProbe");
+	struct bt_json_value *lifecycle = bt_kinds_object(container, "lifecycle");
+	if (lifecycle != NULL) {
+		default_http_get(arena, bt_kinds_object(lifecycle, "postStart"));
+		default_http_get(arena, bt_kinds_object(lifecycle, "preStop"));
+	}
+}
+
+static void default_projected(struct bt_arena *arena, struct bt_json_value *projected)
+{
+	const struct bt_json_value *sources = bt_json_array_at(projected, "sources");
+	bt_kinds_default_int(arena, projected, "defaultMode", DEFAULT_FILE_MODE);
+	for (uint32_t i = 0; i < sources->count; i++) {
+		struct bt_json_value *token =
+			bt_kinds_object(sources->elements[i], "serviceAccountToken");
+		if (token != NULL) {
+			bt_kinds_default_int(
+				arena, token, "expirationSeconds", DEFAULT_TOKEN_SECONDS);
+		}
+	}
+}
+
+static void default_volume(struct bt_arena *arena, struct bt_json_value *volume)
+{
+	static const char *const file_sources[] = {"secret", "configMap", "downwardAPI"};
+	struct bt_json_value *source;
+	if (volume->type != BT_JSON_OBJECT) {
+		return;
+	}
+	if (volume->count <= (bt_json_find(volume, "name") != NULL ? 1U : 0U)) {
+		bt_json_set_value(arena, volume, "emptyDir", bt_json_new(arena, BT_JSON_OBJECT));
+		return;
+	}
+	for (uint32_t i = 0; i < sizeof(file_sources) / sizeof(file_sources[0]); i++) {
+		source = bt_kinds_object(volume, file_sources[i]);
+		if (source != NULL) {
+			bt_kinds_default_int(arena, source, "defaultMode", DEFAULT_FILE_MODE);
+		}
+	}
+	source = bt_kinds_object(volume, "projected");
+	if (source != NULL) {
+		default_projected(arena, source);
+	}
+	source = bt_kinds_object(volume, "hostPath");
+	if (source != NULL && bt_json_find(source, "type") == NULL) {
+		bt_json_set_c(arena, source, "type", "");
+	}
+	source = bt_kinds_object(
+		bt_kinds_object(bt_kinds_object(volume, "ephemeral"), "volumeClaimTemplate"),
+		"spec");
+	if (source != NULL) {
+		bt_kinds_default_c(arena, source, "volumeMode", "Filesystem");
+	}
+}
+
+struct bt_json_value *bt_kinds_container_sum(
+	struct bt_arena *arena, const struct bt_json_value *spec, const char *which)
+{
+	struct bt_json_value *total = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *sidecars = bt_json_new(arena, BT_JSON_OBJECT);
+	const struct bt_json_value *containers = bt_json_array_at(spec, "containers");
+	const struct bt_json_value *inits = bt_json_array_at(spec, "initContainers");
+	struct bt_json_value *init_max = bt_json_new(arena, BT_JSON_OBJECT);
+	for (uint32_t i = 0; i < containers->count; i++) {
+		bt_kinds_add_quantities(arena, total,
+			bt_kinds_object(
+				bt_kinds_object(containers->elements[i], "resources"), which));
+	}
+	for (uint32_t i = 0; i < inits->count; i++) {
+		const struct bt_json_value *own =
+			bt_kinds_object(bt_kinds_object(inits->elements[i], "resources"), which);
+		if (bt_str_equal_c(bt_kinds_text(inits->elements[i], "restartPolicy"), "Always")) {
+			bt_kinds_add_quantities(arena, total, own);
+			bt_kinds_add_quantities(arena, sidecars, own);
+			bt_kinds_max_quantities(arena, init_max, sidecars);
+		} else {
+			struct bt_json_value *step = bt_json_clone(arena, sidecars, false);
+			bt_kinds_add_quantities(arena, step, own);
+			bt_kinds_max_quantities(arena, init_max, step);
+		}
+	}
+	bt_kinds_max_quantities(arena, total, init_max);
+	return total;
+}
+
+/** Huge pages that the containers ask for bound the pod, too: spec 01b section 12. */
+static void default_pod_huge_pages(
+	struct bt_arena *arena, const struct bt_json_value *spec, struct bt_json_value *resources)
+{
+	const struct bt_json_value *sum = bt_kinds_container_sum(arena, spec, "limits");
+	for (uint32_t i = 0; i < sum->count; i++) {
+		const struct bt_json_member *member = &sum->members[i];
+		if (bt_resource_is_hugepage(member->name) &&
+			bt_json_get(bt_kinds_object(resources, "requests"), member->name) == NULL &&
+			bt_json_get(bt_kinds_object(resources, "limits"), member->name) == NULL) {
+			bt_json_set(arena, bt_json_ensure_object(arena, resources, "limits"),
+				member->name, member->value);
+		}
+	}
+}
+
+static void default_pod_resources(struct bt_arena *arena, const struct bt_json_value *spec)
+{
+	struct bt_json_value *resources = bt_kinds_object(spec, "resources");
+	struct bt_json_value *limits = bt_kinds_object(resources, "limits");
+	struct bt_json_value *requests = bt_kinds_object(resources, "requests");
+	const struct bt_json_value *sum;
+	if (limits == NULL && requests == NULL) {
+		return;
+	}
+	bt_kinds_round_quantities(arena, limits);
+	bt_kinds_round_quantities(arena, requests);
+	default_pod_huge_pages(arena, spec, resources);
+	limits = bt_kinds_object(resources, "limits");
+	if (limits == NULL || limits->count == 0 || limits->count > BT_KINDS_RESOURCES_MAX) {
+		return;
+	}
+	requests = bt_json_ensure_object(arena, resources, "requests");
+	sum = bt_kinds_container_sum(arena, spec, "requests");
+	for (uint32_t i = 0; i < sum->count; i++) {
+		const struct bt_json_member *member = &sum->members[i];
+		if (bt_resource_is_pod_level_supported(member->name) &&
+			bt_resource_is_overcommit_allowed(member->name) &&
+			bt_json_get(requests, member->name) == NULL) {
+			bt_json_set(arena, requests, member->name,
+				bt_json_clone(arena, member->value, false));
+		}
+	}
+	for (uint32_t i = 0; i < limits->count; i++) {
+		const struct bt_json_member *limit = &limits->members[i];
+		if (bt_resource_is_pod_level_supported(limit->name) &&
+			bt_json_get(requests, limit->name) == NULL) {
+			bt_json_set(arena, requests, limit->name,
+				bt_json_clone(arena, limit->value, false));
+		}
+	}
+	if (requests->count == 0) {
+		(void)bt_json_remove_c(resources, "requests");
+	}
+}
+
+static void mirror_service_account(struct bt_arena *arena, struct bt_json_value *spec)
+{
+	struct bt_str name = bt_kinds_text(spec, "serviceAccountName");
+	struct bt_str old_name = bt_kinds_text(spec, "serviceAccount");
+	if (name.length != 0 && !bt_str_equal(name, old_name)) {
+		bt_json_set_str(arena, spec, "serviceAccount", name);
+	} else if (name.length == 0 && old_name.length != 0) {
+		bt_json_set_str(arena, spec, "serviceAccountName", old_name);
+	}
+}
+
+void bt_kinds_default_pod_spec(struct bt_arena *arena, struct bt_json_value *spec, bool is_template)
+{
+	const uint32_t list_count = sizeof(container_lists) / sizeof(container_lists[0]);
+	bool host_network = bt_json_bool_at(spec, "hostNetwork", false);
+	const struct bt_json_value *volumes = bt_json_array_at(spec, "volumes");
+	for (uint32_t n = 0; n < list_count; n++) {
+		const struct bt_json_value *list = bt_json_array_at(spec, container_lists[n]);
+		for (uint32_t i = 0; i < list->count; i++) {
+			default_container(
+				arena, list->elements[i], is_template, host_network, n == 2);
+		}
+	}
+	bt_kinds_default_c(arena, spec, "restartPolicy", "Always");
+	bt_kinds_default_int(arena, spec, "terminationGracePeriodSeconds", DEFAULT_GRACE_SECONDS);
+	bt_kinds_default_c(arena, spec, "dnsPolicy", "ClusterFirst");
+	(void)bt_json_ensure_object(arena, spec, "securityContext");
+	bt_kinds_default_c(arena, spec, "schedulerName", "default-scheduler");
+	if (!is_template) {
+		bt_kinds_default_bool(arena, spec, "enableServiceLinks", true);
+		default_pod_resources(arena, spec);
+	}
+	mirror_service_account(arena, spec);
+	for (uint32_t i = 0; i < volumes->count; i++) {
+		default_volume(arena, volumes->elements[i]);
+	}
+	bt_kinds_round_quantities(arena, bt_kinds_object(spec, "overhead"));
+}
+
+void bt_kinds_default_pod_template(struct bt_arena *arena, struct bt_json_value *holder)
+{
+	struct bt_json_value *template_ = bt_json_ensure_object(arena, holder, "template");
+	(void)bt_json_ensure_object(arena, template_, "metadata");
+	bt_kinds_default_pod_spec(arena, bt_json_ensure_object(arena, template_, "spec"), true);
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/kinds/common.h"
+
+/* What a new pod gets besides its defaults. Spec: 14b sections 2.2 and 3.2. */
+
+/** The quantity of a resource that counts: above zero. */
+static bool counted(struct bt_arena *arena, const struct bt_json_value *map, const char *name,
+	struct bt_quantity *out)
+{
+	return bt_kinds_quantity(bt_json_find(map, name), arena, out) && !bt_quantity_is_zero(out);
+}
+
+/** Adds to what is known: any: some cpu or memory is named; full: limits and equal requests. */
+static void look_at_resources(
+	struct bt_arena *arena, const struct bt_json_value *resources, bool *any, bool *full)
+{
+	static const char *const names[] = {"cpu", "memory"};
+	const struct bt_json_value *requests = bt_kinds_object(resources, "requests");
+	const struct bt_json_value *limits = bt_kinds_object(resources, "limits");
+	for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct bt_quantity request;
+		struct bt_quantity limit;
+		bool has_request = counted(arena, requests, names[i], &request);
+		bool has_limit = counted(arena, limits, names[i], &limit);
+		*any = *any || has_request || has_limit;
+		*full = *full && has_request && has_limit &&
+			bt_quantity_compare(&request, &limit) == 0;
+	}
+}
+
+const char *bt_kinds_qos_class(struct bt_arena *arena, const struct bt_json_value *spec)
+{
+	static const char *const lists[] = {"containers", "initContainers"};
+	const struct bt_json_value *pod_level = bt_kinds_object(spec, "resources");
+	bool any = false;
+	bool full = true;
+	if (pod_level != NULL && pod_level->count != 0) {
+		look_at_resources(arena, pod_level, &any, &full);
+	} else {
+		for (uint32_t n = 0; n < sizeof(lists) / sizeof(lists[0]); n++) {
+			const struct bt_json_value *list = bt_json_array_at(spec, lists[n]);
+			for (uint32_t i = 0; i < list->count; i++) {
+				look_at_resources(arena,
+					bt_kinds_object(list->elements[i], "resources"), &any,
+					&full);
+			}
+		}
+	}
+	if (!any) {
+		return "BestEffort";
+	}
+	return full ? "Guaranteed" : "Burstable";
+}
+
+static struct bt_json_value *gated_condition(const struct bt_write *write)
+{
+	struct bt_arena *arena = write->arena;
+	struct bt_json_value *condition = bt_json_new(arena, BT_JSON_OBJECT);
+	bt_json_set_c(arena, condition, "type", "PodScheduled");
+	bt_json_set_c(arena, condition, "status", "False");
+	bt_json_set_str(
+		arena, condition, "lastTransitionTime", bt_kinds_time(arena, write->now_ns));
+	bt_json_set_c(arena, condition, "reason", "SchedulingGated");
+	bt_json_set_c(arena, condition, "message",
+		"Scheduling is blocked due to non-empty scheduling gates");
+	return condition;
+}
+
+static void set_status(const struct bt_write *write, struct bt_json_value *object)
+{
+	struct bt_arena *arena = write->arena;
+	const struct bt_json_value *spec = bt_kinds_object(object, "spec");
+	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
+	bt_json_set_c(arena, status, "phase", "Pending");
+	if (bt_json_array_at(spec, "schedulingGates")->count != 0) {
+		struct bt_json_value *conditions = bt_json_new(arena, BT_JSON_ARRAY);
+		bt_json_append(arena, conditions, gated_condition(write));
+		bt_json_set_value(arena, status, "conditions", conditions);
+	}
+	bt_json_set_c(arena, status, "qosClass", bt_kinds_qos_class(arena, spec));
+	if (!bt_kinds_reset_status(write, object, status)) {
+		struct bt_json_value *kept = bt_kinds_object(object, "status");
+		bt_kinds_default_c(arena, kept, "phase", "Pending");
+		bt_kinds_default_c(arena, kept, "qosClass", bt_kinds_qos_class(arena, spec));
+	}
+}
+
+static bool has_expression(
+	const struct bt_json_value *expressions, const struct bt_json_value *expression)
+{
+	for (uint32_t i = 0; i < expressions->count; i++) {
+		if (bt_json_equal(expressions->elements[i], expression)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+struct pod_labels {
+	const struct bt_json_value *object;
+	struct bt_names keys;
+};
+
+/** The keys' labels of the pod become expressions of holder's labelSelector. */
+static void merge_keys(const struct bt_write *write, const struct pod_labels *labels,
+	struct bt_json_value *holder, const char *keys_name, const char *operator_)
+{
+	struct bt_arena *arena = write->arena;
+	const struct bt_json_value *keys = bt_kinds_array(holder, keys_name);
+	struct bt_json_value *selector = bt_kinds_object(holder, "labelSelector");
+	if (keys == NULL || selector == NULL) {
+		return;
+	}
+	for (uint32_t i = 0; i < keys->count; i++) {
+		uint32_t index = bt_names_find(&labels->keys, keys->elements[i]->text);
+		if (index == BT_NAMES_NONE) {
+			continue;
+		}
+		const struct bt_json_value *label = labels->object->members[index].value;
+		struct bt_json_value *expression = bt_json_new(arena, BT_JSON_OBJECT);
+		struct bt_json_value *values = bt_json_new(arena, BT_JSON_ARRAY);
+		struct bt_json_value *expressions =
+			bt_json_ensure_array(arena, selector, "matchExpressions");
+		bt_json_set_str(arena, expression, "key", keys->elements[i]->text);
+		bt_json_set_c(arena, expression, "operator", operator_);
+		bt_json_append(arena, values, bt_json_new_str(arena, label->text));
+		bt_json_set_value(arena, expression, "values", values);
+		/* A pod that comes from another cluster has been through this before. */
+		if (!write->restoring || !has_expression(expressions, expression)) {
+			bt_json_append(arena, expressions, expression);
+		}
+	}
+}
+
+static void merge_affinity_keys(const struct bt_write *write, const struct pod_labels *labels,
+	const struct bt_json_value *affinity)
+{
+	const struct bt_json_value *required =
+		bt_json_array_at(affinity, "requiredDuringSchedulingIgnoredDuringExecution");
+	const struct bt_json_value *preferred =
+		bt_json_array_at(affinity, "preferredDuringSchedulingIgnoredDuringExecution");
+	for (uint32_t i = 0; i < required->count + preferred->count; i++) {
+		struct bt_json_value *term = i < required->count
+			? required->elements[i]
+			: bt_kinds_object(
+				  preferred->elements[i - required->count], "podAffinityTerm");
+		if (term != NULL) {
+			merge_keys(write, labels, term, "matchLabelKeys", "In");
+			merge_keys(write, labels, term, "mismatchLabelKeys", "NotIn");
+		}
+	}
+}
+
+void bt_kinds_prepare_pod(const struct bt_write *write, struct bt_json_value *object)
+{
+	struct bt_json_value *spec = bt_kinds_object(object, "spec");
+	const struct bt_json_value *affinity = bt_kinds_object(spec, "affinity");
+	const struct bt_json_value *constraints =
+		bt_json_array_at(spec, "topologySpreadConstraints");
+	struct pod_labels labels;
+	set_status(write, object);
+	if (affinity == NULL && constraints->count == 0) {
+		return;
+	}
+	labels.object = bt_kinds_object(bt_kinds_object(object, "metadata"), "labels");
+	labels.keys = bt_names_of_members(write->arena, labels.object);
+	merge_affinity_keys(write, &labels, bt_kinds_object(affinity, "podAffinity"));
+	merge_affinity_keys(write, &labels, bt_kinds_object(affinity, "podAntiAffinity"));
+	for (uint32_t i = 0; i < constraints->count; i++) {
+		merge_keys(write, &labels, constraints->elements[i], "matchLabelKeys", "In");
+	}
+}

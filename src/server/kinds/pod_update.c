@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/kinds/common.h"
+
+/*
+ * What an update may change of a pod. The new spec with the permitted fields put back must be the
+ * old one. Spec: 14b section 2.3.
+ */
+
+/** Of a changed field in the list of differences. */
+#define SHOWN_BYTES_MAX 300
+/** More tolerations than this are compared in order only. */
+#define TOLERATIONS_ANY_ORDER_MAX 500
+
+static const char permitted_text[] =
+	"pod updates may not change fields other than "
+	"`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,"
+	"`spec.tolerations` (only additions to existing tolerations),"
+	"`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously "
+	"negative)";
+
+/** target's member becomes that of old, or goes. */
+static void put_back(struct bt_arena *arena, struct bt_json_value *target,
+	const struct bt_json_value *old, const char *name)
+{
+	struct bt_json_value *value = bt_json_find(old, name);
+	if (value != NULL) {
+		bt_json_set_value(arena, target, name, value);
+	} else {
+		(void)bt_json_remove_c(target, name);
+	}
+}
+
+/** A copy of the object itself; what it holds is shared. */
+static struct bt_json_value *shallow(struct bt_arena *arena, const struct bt_json_value *value)
+{
+	struct bt_json_value *copy = bt_json_new(arena, BT_JSON_OBJECT);
+	for (uint32_t i = 0; i < value->count; i++) {
+		bt_json_set(arena, copy, value->members[i].name, value->members[i].value);
+	}
+	return copy;
+}
+
+/** One member of every element of a list of containers is put back. */
+static void put_back_each(struct bt_arena *arena, struct bt_json_value *spec,
+	const struct bt_json_value *old, const char *list_name, const char *name)
+{
+	const struct bt_json_value *list = bt_json_array_at(spec, list_name);
+	const struct bt_json_value *old_list = bt_json_array_at(old, list_name);
+	struct bt_json_value *changed;
+	if (list->count != old_list->count || list->count == 0) {
+		return;
+	}
+	changed = bt_json_new(arena, BT_JSON_ARRAY);
+	for (uint32_t i = 0; i < list->count; i++) {
+		struct bt_json_value *element = shallow(arena, list->elements[i]);
+		put_back(arena, element, old_list->elements[i], name);
+		bt_json_append(arena, changed, element);
+	}
+	bt_json_set_value(arena, spec, list_name, changed);
+}
+
+static bool contains(const struct bt_json_value *list, const struct bt_json_value *value)
+{
+	for (uint32_t i = 0; i < list->count; i++) {
+		if (bt_json_equal(list->elements[i], value)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** Every element of old is in list. */
+static bool only_additions(const struct bt_json_value *old, const struct bt_json_value *list)
+{
+	uint32_t found = 0;
+	for (uint32_t i = 0; i < list->count && found < old->count; i++) {
+		found += bt_json_equal(list->elements[i], old->elements[found]) ? 1U : 0U;
+	}
+	if (found == old->count) {
+		return true;
+	}
+	if (old->count > TOLERATIONS_ANY_ORDER_MAX || list->count > TOLERATIONS_ANY_ORDER_MAX) {
+		return false;
+	}
+	for (uint32_t i = 0; i < old->count; i++) {
+		if (!contains(list, old->elements[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool has_gates(const struct bt_json_value *spec)
+{
+	return bt_json_array_at(spec, "schedulingGates")->count != 0;
+}
+
+static void check_gates(struct bt_field_errors *errors, const struct bt_place *place,
+	const struct bt_json_value *old, const struct bt_json_value *spec)
+{
+	const struct bt_json_value *gates = bt_json_array_at(spec, "schedulingGates");
+	struct bt_names known =
+		bt_names_of_list(errors->arena, bt_json_array_at(old, "schedulingGates"), "name");
+	for (uint32_t i = 0; i < gates->count; i++) {
+		struct bt_str name = bt_kinds_text(gates->elements[i], "name");
+		if (bt_names_find(&known, name) == BT_NAMES_NONE) {
+			const struct bt_place *at =
+				BT_PLACE_AT(BT_PLACE(place, "schedulingGates"), i);
+			bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PLACE(at, "name"), NULL,
+				"only deletion is allowed, but found new scheduling gate '%.*s'",
+				BT_STR_ARG(name));
+		}
+	}
+}
+
+static void check_node_selector(struct bt_field_errors *errors, const struct bt_place *place,
+	const struct bt_json_value *old, const struct bt_json_value *spec)
+{
+	const struct bt_json_value *before = bt_json_object_at(old, "nodeSelector");
+	const struct bt_json_value *after = bt_kinds_object(spec, "nodeSelector");
+	struct bt_names keys = bt_names_of_members(errors->arena, after);
+	for (uint32_t i = 0; i < before->count; i++) {
+		uint32_t index = bt_names_find(&keys, before->members[i].name);
+		if (index == BT_NAMES_NONE ||
+			!bt_json_equal(after->members[index].value, before->members[i].value)) {
+			bt_kinds_error(errors, BT_FIELD_INVALID, BT_PLACE(place, "nodeSelector"),
+				bt_json_object_at(spec, "nodeSelector"),
+				"only additions to spec.nodeSelector are allowed (no mutations or "
+				"deletions)");
+			return;
+		}
+	}
+}
+
+static const struct bt_json_value *required_terms(const struct bt_json_value *spec)
+{
+	return bt_json_array_at(spec,
+		"affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."
+		"nodeSelectorTerms");
+}
+
+/** Terms may only gain expressions: fewer nodes fit, never others. */
+static void check_node_affinity(struct bt_field_errors *errors, const struct bt_place *place,
+	const struct bt_json_value *old, const struct bt_json_value *spec)
+{
+	const struct bt_json_value *before = required_terms(old);
+	const struct bt_json_value *after = required_terms(spec);
+	const struct bt_place *at =
+		BT_PLACE(BT_PLACE(BT_PLACE(BT_PLACE(place, "affinity"), "nodeAffinity"),
+				 "requiredDuringSchedulingIgnoredDuring"
+				 "Execution"),
+			"nodeSelectorTerms");
+	if (before->count == 0) {
+		return;
+	}
+	if (before->count != after->count) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, at, after,
+			"no additions/deletions to non-empty NodeSelectorTerms list are allowed");
+		return;
+	}
+	for (uint32_t i = 0; i < before->count; i++) {
+		const struct bt_json_value *was = before->elements[i];
+		const struct bt_json_value *is = after->elements[i];
+		if (!only_additions(bt_json_array_at(was, "matchExpressions"),
+			    bt_json_array_at(is, "matchExpressions")) ||
+			!only_additions(bt_json_array_at(was, "matchFields"),
+				bt_json_array_at(is, "matchFields"))) {
+			bt_kinds_error(errors, BT_FIELD_INVALID, BT_PLACE_AT(at, i), is,
+				"only additions are allowed (no mutations or deletions)");
+		}
+	}
+}
+
+static void check_deadline(struct bt_field_errors *errors, const struct bt_place *place,
+	const struct bt_json_value *old, const struct bt_json_value *spec)
+{
+	const struct bt_json_value *value = bt_json_find(spec, "activeDeadlineSeconds");
+	const struct bt_place *at = BT_PLACE(place, "activeDeadlineSeconds");
+	if (bt_json_find(old, "activeDeadlineSeconds") == NULL) {
+		return;
+	}
+	if (value == NULL) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, at,
+			bt_json_new(errors->arena, BT_JSON_NULL),
+			"must not update from a positive integer to nil value");
+	} else if (bt_json_int64_at(spec, "activeDeadlineSeconds", 0) >
+		bt_json_int64_at(old, "activeDeadlineSeconds", 0)) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, at, value,
+			"must be less than or equal to previous value");
+	}
+}
+
+static void show(struct bt_strbuf *out, const char *sign, struct bt_str name,
+	const struct bt_json_value *value)
+{
+	struct bt_strbuf text = {0};
+	struct bt_json_writer writer;
+	if (value == NULL) {
+		return;
+	}
+	bt_json_writer_init(&writer, &text, 0);
+	bt_json_write_value(&writer, value);
+	bt_strbuf_printf(out, "\n%s%.*s: %.*s", sign, BT_STR_ARG(name),
+		BT_STR_ARG(bt_str_sub(bt_strbuf_str(&text), 0, SHOWN_BYTES_MAX)));
+	bt_strbuf_finish(&text);
+}
+
+/** The members that are not what they were, one line each. */
+static void show_differences(
+	struct bt_strbuf *out, const struct bt_json_value *old, const struct bt_json_value *spec)
+{
+	for (uint32_t i = 0; i < old->count; i++) {
+		const struct bt_json_member *member = &old->members[i];
+		const struct bt_json_value *now = bt_json_get(spec, member->name);
+		if (now == NULL || !bt_json_equal(now, member->value)) {
+			show(out, "- ", member->name, member->value);
+			show(out, "+ ", member->name, now);
+		}
+	}
+	for (uint32_t i = 0; i < spec->count; i++) {
+		const struct bt_json_member *member = &spec->members[i];
+		if (bt_json_get(old, member->name) == NULL) {
+			show(out, "+ ", member->name, member->value);
+		}
+	}
+}
+
+/** What the kind of update may change is what it was. */
+static void put_back_permitted(
+	const struct bt_write *write, const struct bt_json_value *old, struct bt_json_value *spec)
+{
+	struct bt_arena *arena = write->arena;
+	bool gated = has_gates(old);
+	if (write->subresource == BT_SUBRESOURCE_EPHEMERAL_CONTAINERS) {
+		put_back(arena, spec, old, "ephemeralContainers");
+		return;
+	}
+	if (write->subresource == BT_SUBRESOURCE_RESIZE) {
+		put_back(arena, spec, old, "resources");
+		put_back_each(arena, spec, old, "containers", "resources");
+		put_back_each(arena, spec, old, "containers", "resizePolicy");
+		put_back_each(arena, spec, old, "initContainers", "resources");
+		return;
+	}
+	put_back_each(arena, spec, old, "containers", "image");
+	put_back_each(arena, spec, old, "initContainers", "image");
+	put_back(arena, spec, old, "activeDeadlineSeconds");
+	put_back(arena, spec, old, "tolerations");
+	put_back(arena, spec, old, "schedulingGates");
+	if (bt_json_int64_at(old, "terminationGracePeriodSeconds", 0) < 0 &&
+		bt_json_int64_at(spec, "terminationGracePeriodSeconds", 0) == 1) {
+		put_back(arena, spec, old, "terminationGracePeriodSeconds");
+	}
+	if (gated) {
+		put_back(arena, spec, old, "nodeSelector");
+		struct bt_json_value *affinity = bt_json_find(spec, "affinity");
+		if (affinity != NULL && affinity->type == BT_JSON_OBJECT) {
+			affinity = shallow(arena, affinity);
+			put_back(arena, affinity, bt_json_find(old, "affinity"), "nodeAffinity");
+			if (affinity->count != 0) {
+				bt_json_set_value(arena, spec, "affinity", affinity);
+			} else {
+				(void)bt_json_remove_c(spec, "affinity");
+			}
+		}
+	}
+}
+
+void bt_kinds_validate_pod_update(const struct bt_write *write, const struct bt_json_value *old,
+	const struct bt_json_value *object, struct bt_field_errors *errors)
+{
+	const struct bt_json_value *before = bt_json_object_at(old, "spec");
+	const struct bt_json_value *after = bt_json_object_at(object, "spec");
+	const struct bt_place *place = BT_PLACE(NULL, "spec");
+	struct bt_json_value *munged;
+	if (bt_kinds_keeps_spec(write) || bt_json_equal(before, after)) {
+		return;
+	}
+	if (bt_json_array_at(before, "containers")->count !=
+		bt_json_array_at(after, "containers")->count) {
+		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PLACE(place, "containers"), NULL,
+			"pod updates may not add or remove containers");
+		return;
+	}
+	check_gates(errors, place, before, after);
+	check_deadline(errors, place, before, after);
+	if (has_gates(before)) {
+		check_node_selector(errors, place, before, after);
+		check_node_affinity(errors, place, before, after);
+	}
+	munged = shallow(write->arena, after);
+	put_back_permitted(write, before, munged);
+	if (!bt_json_equal(before, munged) ||
+		!only_additions(bt_json_array_at(before, "tolerations"),
+			bt_json_array_at(after, "tolerations"))) {
+		struct bt_strbuf differences = {0};
+		show_differences(&differences, before, after);
+		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, place, NULL, "%s%s", permitted_text,
+			bt_strbuf_c(&differences));
+		bt_strbuf_finish(&differences);
+	}
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/kinds/common.h"
+
+/* Resource lists as JSON trees. Spec: 14b section 3.1, 01 section 5.1. */
+
+/** The store's resolution of resource lists. */
+#define MILLI_EXPONENT (-3)
+
+bool bt_kinds_quantity(
+	const struct bt_json_value *value, struct bt_arena *arena, struct bt_quantity *out)
+{
+	return value != NULL && (value->type == BT_JSON_STRING || value->type == BT_JSON_NUMBER) &&
+		bt_quantity_parse(value->text, arena, out, NULL) == 0;
+}
+
+struct bt_quantity bt_kinds_quantity_of(
+	const struct bt_json_value *map, struct bt_str name, struct bt_arena *arena)
+{
+	struct bt_quantity quantity;
+	if (!bt_kinds_quantity(bt_json_get(map, name), arena, &quantity)) {
+		return (struct bt_quantity){0};
+	}
+	return quantity;
+}
+
+struct bt_json_value *bt_kinds_quantity_value(
+	const struct bt_quantity *quantity, struct bt_arena *arena)
+{
+	struct bt_strbuf text = {0};
+	struct bt_json_value *value;
+	bt_quantity_format(quantity, &text);
+	value = bt_json_new_str(arena, bt_arena_str(arena, bt_strbuf_str(&text)));
+	bt_strbuf_finish(&text);
+	return value;
+}
+
+/** Only these bytes can make a quantity finer than 1/1000. */
+static bool may_be_fine(struct bt_str text)
+{
+	for (uint32_t i = 0; i < text.length; i++) {
+		char byte = text.data[i];
+		if (byte == '.' || byte == 'u' || byte == 'n' || byte == 'e' || byte == 'E') {
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct bt_json_value *rounded(struct bt_arena *arena, struct bt_json_value *value)
+{
+	struct bt_quantity quantity;
+	struct bt_quantity milli;
+	if (value->type != BT_JSON_STRING || !may_be_fine(value->text) ||
+		!bt_kinds_quantity(value, arena, &quantity)) {
+		return value;
+	}
+	milli = bt_quantity_make(bt_quantity_milli(&quantity), MILLI_EXPONENT,
+		(enum bt_quantity_format)quantity.format);
+	/* Beyond int64 a thousandth is no longer told apart from what there is. */
+	if (bt_quantity_compare(&milli, &quantity) <= 0) {
+		return value;
+	}
+	return bt_kinds_quantity_value(&milli, arena);
+}
+
+void bt_kinds_round_quantities(struct bt_arena *arena, struct bt_json_value *map)
+{
+	for (uint32_t i = 0; map != NULL && i < map->count; i++) {
+		map->members[i].value = rounded(arena, map->members[i].value);
+	}
+}
+
+void bt_kinds_add_quantities(
+	struct bt_arena *arena, struct bt_json_value *map, const struct bt_json_value *addend)
+{
+	for (uint32_t i = 0; addend != NULL && i < addend->count; i++) {
+		const struct bt_json_member *member = &addend->members[i];
+		struct bt_quantity sum;
+		struct bt_quantity more;
+		if (!bt_kinds_quantity(bt_json_get(map, member->name), arena, &sum)) {
+			if (map->count == BT_KINDS_RESOURCES_MAX) {
+				return;
+			}
+			bt_json_set(arena, map, member->name, member->value);
+		} else if (bt_kinds_quantity(member->value, arena, &more)) {
+			bt_quantity_add(&sum, &more, arena);
+			bt_json_set(arena, map, member->name, bt_kinds_quantity_value(&sum, arena));
+		}
+	}
+}
+
+void bt_kinds_max_quantities(
+	struct bt_arena *arena, struct bt_json_value *map, const struct bt_json_value *other)
+{
+	for (uint32_t i = 0; other != NULL && i < other->count; i++) {
+		if (map->count == BT_KINDS_RESOURCES_MAX) {
+			return;
+		}
+		const struct bt_json_member *member = &other->members[i];
+		struct bt_quantity mine;
+		struct bt_quantity theirs;
+		if (!bt_kinds_quantity(bt_json_get(map, member->name), arena, &mine) ||
+			(bt_kinds_quantity(member->value, arena, &theirs) &&
+				bt_quantity_compare(&theirs, &mine) > 0)) {
+			bt_json_set(arena, map, member->name, member->value);
+		}
+	}
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/kinds/common.h"
+
+/* Services: addresses are numbers that nothing else has; nothing listens. Spec: 14b section 3.3. */
+
+#define CLUSTER_NETWORK 0x0a600000u /* 10.96.0.0/12 */
+#define CLUSTER_HOSTS 0x00100000u
+#define ADDRESS_TRIES 16
+/** Beyond so many services the chance of a collision is taken. */
+#define CHECKED_SERVICES_MAX 20000
+#define NODE_PORT_FIRST 30000
+#define NODE_PORT_COUNT 2768
+
+static const char *const types[] = {"ClusterIP", "ExternalName", "LoadBalancer", "NodePort", NULL};
+static const char *const affinities[] = {"ClientIP", "None", NULL};
+
+static bool has_type(const struct bt_json_value *spec, const char *type)
+{
+	return bt_str_equal_c(bt_kinds_text(spec, "type"), type);
+}
+
+static void set_defaults(const struct bt_write *write, struct bt_json_value *object)
+{
+	struct bt_arena *arena = write->arena;
+	struct bt_json_value *spec = bt_json_ensure_object(arena, object, "spec");
+	struct bt_json_value *status = bt_json_ensure_object(arena, object, "status");
+	const struct bt_json_value *ports = bt_json_array_at(spec, "ports");
+	(void)bt_json_ensure_object(arena, status, "loadBalancer");
+	bt_kinds_default_c(arena, spec, "sessionAffinity", "None");
+	bt_kinds_default_c(arena, spec, "type", "ClusterIP");
+	for (uint32_t i = 0; i < ports->count; i++) {
+		struct bt_json_value *port = ports->elements[i];
+		const struct bt_json_value *target = bt_json_find(port, "targetPort");
+		if (port->type != BT_JSON_OBJECT) {
+			continue;
+		}
+		bt_kinds_default_c(arena, port, "protocol", "TCP");
+		if (target == NULL || bt_str_equal_c(target->text, "0") ||
+			target->text.length == 0) {
+			bt_json_set_int64(
+				arena, port, "targetPort", bt_json_int64_at(port, "port", 0));
+		}
+	}
+	if (has_type(spec, "ExternalName")) {
+		return;
+	}
+	bt_kinds_default_c(arena, spec, "internalTrafficPolicy", "Cluster");
+	if (has_type(spec, "NodePort") || has_type(spec, "LoadBalancer")) {
+		bt_kinds_default_c(arena, spec, "externalTrafficPolicy", "Cluster");
+	}
+	if (has_type(spec, "LoadBalancer")) {
+		bt_kinds_default_bool(arena, spec, "allocateLoadBalancerNodePorts", true);
+	}
+}
+
+/** No service's text names the address. */
+static bool is_free(const struct bt_write *write, struct bt_str address)
+{
+	struct bt_store *store = bt_api_store(write->api);
+	uint32_t collection = write->resource->collection;
+	struct bt_str needle =
+		bt_arena_printf(write->arena, "\"clusterIP\":\"%.*s\"", BT_STR_ARG(address));
+	struct bt_store_walk walk;
+	const struct bt_stored *stored;
+	bool is_used = false;
+	if (bt_store_count(store, collection) > CHECKED_SERVICES_MAX ||
+		bt_store_walk_begin(store, collection, 0, BT_STR(""), BT_STR(""), &walk, NULL) !=
+			0) {
+		return true;
+	}
+	while (!is_used && (stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+		is_used = bt_str_find(bt_stored_text(stored), needle) >= 0;
+	}
+	bt_store_walk_end(&walk);
+	return !is_used;
+}
+
+static struct bt_str new_address(const struct bt_write *write)
+{
+	struct bt_str address = BT_STR("");
+	for (uint32_t i = 0; i < ADDRESS_TRIES; i++) {
+		/* The first few addresses are left to those who choose their own. */
+		uint32_t host =
+			16 + (uint32_t)bt_prng_below(bt_api_prng(write->api), CLUSTER_HOSTS - 32);
+		uint32_t ip = CLUSTER_NETWORK + host;
+		address = bt_arena_printf(write->arena, "%u.%u.%u.%u", ip >> 24, ip >> 16 & 255,
+			ip >> 8 & 255, ip & 255);
+		if (is_free(write, address)) {
+			break;
+		}
+	}
+	return address;
+}
+
+static struct bt_json_value *list_of(struct bt_arena *arena, struct bt_str text)
+{
+	struct bt_json_value *list = bt_json_new(arena, BT_JSON_ARRAY);
+	bt_json_append(arena, list, bt_json_new_str(arena, text));
+	return list;
+}
+
+static void set_addresses(const struct bt_write *write, struct bt_json_value *spec)
+{
+	struct bt_arena *arena = write->arena;
+	const struct bt_json_value *ports = bt_json_array_at(spec, "ports");
+	bool on_nodes = has_type(spec, "NodePort") ||
+		(has_type(spec, "LoadBalancer") &&
+			bt_json_bool_at(spec, "allocateLoadBalancerNodePorts", true));
+	if (has_type(spec, "ExternalName")) {
+		return;
+	}
+	if (bt_kinds_text(spec, "clusterIP").length == 0) {
+		const struct bt_json_value *given = bt_json_array_at(spec, "clusterIPs");
+		bt_json_set_str(arena, spec, "clusterIP",
+			given->count != 0 ? given->elements[0]->text : new_address(write));
+	}
+	if (bt_json_array_at(spec, "clusterIPs")->count == 0) {
+		bt_json_set_value(arena, spec, "clusterIPs",
+			list_of(arena, bt_kinds_text(spec, "clusterIP")));
+	}
+	if (bt_json_array_at(spec, "ipFamilies")->count == 0) {
+		bool is_v6 = bt_str_find_char(bt_kinds_text(spec, "clusterIP"), ':') >= 0;
+		bt_json_set_value(arena, spec, "ipFamilies",
+			list_of(arena, is_v6 ? BT_STR("IPv6") : BT_STR("IPv4")));
+	}
+	bt_kinds_default_c(arena, spec, "ipFamilyPolicy", "SingleStack");
+	for (uint32_t i = 0; on_nodes && i < ports->count; i++) {
+		struct bt_json_value *port = ports->elements[i];
+		if (port->type == BT_JSON_OBJECT && bt_json_int64_at(port, "nodePort", 0) == 0) {
+			bt_json_set_int64(arena, port, "nodePort",
+				NODE_PORT_FIRST +
+					(int64_t)bt_prng_below(
+						bt_api_prng(write->api), NODE_PORT_COUNT));
+		}
+	}
+}
+
+static void prepare_create(const struct bt_write *write, struct bt_json_value *object)
+{
+	struct bt_json_value *status = bt_json_new(write->arena, BT_JSON_OBJECT);
+	(void)bt_json_ensure_object(write->arena, status, "loadBalancer");
+	(void)bt_kinds_reset_status(write, object, status);
+	set_addresses(write, bt_json_ensure_object(write->arena, object, "spec"));
+}
+
+/** What a client that knows nothing of addresses leaves out stays as it was. */
+static void prepare_update(
+	const struct bt_write *write, const struct bt_json_value *old, struct bt_json_value *object)
+{
+	static const char *const kept[] = {
+		"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "healthCheckNodePort"};
+	const struct bt_json_value *before = bt_json_object_at(old, "spec");
+	struct bt_json_value *spec = bt_json_ensure_object(write->arena, object, "spec");
+	if (bt_kinds_keeps_spec(write) || has_type(spec, "ExternalName")) {
+		return;
+	}
+	for (uint32_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+		struct bt_json_value *value = bt_json_find(before, kept[i]);
+		if (value != NULL && bt_json_find(spec, kept[i]) == NULL) {
+			bt_json_set_value(write->arena, spec, kept[i], value);
+		}
+	}
+	set_addresses(write, spec);
+}
+
+static void check_ports(struct bt_field_errors *errors, const struct bt_place *place,
+	const struct bt_json_value *ports)
+{
+	struct bt_names seen = {.arena = errors->arena};
+	for (uint32_t i = 0; i < ports->count; i++) {
+		const struct bt_json_value *port = ports->elements[i];
+		const struct bt_place at = *BT_PLACE_AT(place, i);
+		int64_t number = bt_json_int64_at(port, "port", 0);
+		struct bt_str name = bt_kinds_text(port, "name");
+		if (number < 1 || number > 65535) {
+			bt_kinds_error(errors, BT_FIELD_INVALID, BT_PLACE(&at, "port"),
+				bt_kinds_int_value(errors, number),
+				"must be between 1 and 65535, inclusive");
+		}
+		if (ports->count > 1 && name.length == 0) {
+			bt_kinds_error_required(errors, BT_PLACE(&at, "name"));
+		} else if (name.length != 0 && !bt_names_add(&seen, name)) {
+			bt_kinds_error_duplicate(
+				errors, BT_PLACE(&at, "name"), bt_json_find(port, "name"));
+		}
+	}
+}
+
+static void validate(const struct bt_write *write, const struct bt_json_value *object,
+	struct bt_field_errors *errors)
+{
+	const struct bt_json_value *spec = bt_json_object_at(object, "spec");
+	const struct bt_json_value *ports = bt_json_array_at(spec, "ports");
+	const struct bt_place *place = BT_PLACE(NULL, "spec");
+	bt_kinds_check_metadata(object, BT_NAME_SERVICE, errors);
+	if (bt_kinds_keeps_spec(write)) {
+		return;
+	}
+	if (ports->count == 0 && !has_type(spec, "ExternalName") &&
+		!bt_str_equal_c(bt_kinds_text(spec, "clusterIP"), "None")) {
+		bt_kinds_error_required(errors, BT_PLACE(place, "ports"));
+	}
+	check_ports(errors, BT_PLACE(place, "ports"), ports);
+	bt_kinds_check_text_in(errors, place, spec, "sessionAffinity", affinities, true);
+	bt_kinds_check_text_in(errors, place, spec, "type", types, true);
+	bt_kinds_check_labels(
+		errors, BT_PLACE(place, "selector"), bt_kinds_object(spec, "selector"));
+	if (has_type(spec, "ExternalName")) {
+		(void)bt_kinds_check_given(errors, place, spec, "externalName");
+	}
+}
+
+static void validate_update(const struct bt_write *write, const struct bt_json_value *old,
+	const struct bt_json_value *object, struct bt_field_errors *errors)
+{
+	struct bt_str before = bt_json_text_at(old, "spec.clusterIP");
+	const struct bt_json_value *spec = bt_json_object_at(object, "spec");
+	if (!bt_kinds_keeps_spec(write) && before.length != 0 && !has_type(spec, "ExternalName") &&
+		!bt_str_equal(before, bt_kinds_text(spec, "clusterIP"))) {
+		bt_kinds_error(errors, BT_FIELD_INVALID,
+			BT_PLACE_AT(BT_PLACE(BT_PLACE(NULL, "spec"), "clusterIPs"), 0),
+			bt_json_array_at(spec, "clusterIPs"), "may not change once set");
+	}
+}
+
+const struct bt_strategy bt_strategy_service = {
+	.set_defaults = set_defaults,
+	.prepare_create = prepare_create,
+	.prepare_update = prepare_update,
+	.validate = validate,
+	.validate_update = validate_update,
+};
