@@ -14,14 +14,22 @@ struct bt_loop;
 struct bt_loop_source;
 
 BT_MUST_USE int bt_loop_create(struct bt_loop **out_loop, struct berth_error *err);
+/** Sources that are left are removed. NULL accepted. */
 void bt_loop_destroy(struct bt_loop *loop);
 int64_t bt_loop_now_ns(const struct bt_loop *loop);
 
 /** Call ready when fd is readable (level triggered). The fd stays the caller's. */
 BT_MUST_USE int bt_loop_add_fd(struct bt_loop *loop, int fd, void (*ready)(void *context),
 	void *context, struct bt_loop_source **out_source, struct berth_error *err);
+/** Call gone once, when the other end of the socket hangs up; data to read does not matter. */
+BT_MUST_USE int bt_loop_add_hangup(struct bt_loop *loop, int fd, void (*gone)(void *context),
+	void *context, struct bt_loop_source **out_source, struct berth_error *err);
+/** Before the fd is closed; also from within a callback. NULL accepted. */
 void bt_loop_remove_fd(struct bt_loop *loop, struct bt_loop_source *source);
-/** The signals are blocked for the process and reported here instead; 0 ends the list. */
+/**
+ * The signals are blocked for the process and reported here instead; 0 ends the list. Once per
+ * loop.
+ */
 BT_MUST_USE int bt_loop_on_signals(struct bt_loop *loop, const int *signals,
 	void (*received)(void *context, int signal), void *context, struct berth_error *err);
 
@@ -31,8 +39,13 @@ BT_MUST_USE int bt_loop_on_signals(struct bt_loop *loop, const int *signals,
  */
 void bt_loop_add_worker(
 	struct bt_loop *loop, int64_t (*work)(void *context, int64_t now_ns), void *context);
+/** The first worker with this context; not from within a worker. */
+void bt_loop_remove_worker(struct bt_loop *loop, const void *context);
 
 /** Until bt_loop_stop. */
 BT_MUST_USE int bt_loop_run(struct bt_loop *loop, struct berth_error *err);
+/** One turn that waits no longer than wait_ns. */
+BT_MUST_USE int bt_loop_turn(struct bt_loop *loop, int64_t wait_ns, struct berth_error *err);
+/** bt_loop_run returns at the end of this turn. */
 void bt_loop_stop(struct bt_loop *loop);
 #endif

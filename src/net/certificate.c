@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/certificate.h"
+
+#include <arpa/inet.h>
+#include <gnutls/crypto.h>
+#include <gnutls/gnutls.h>
+#include <gnutls/x509.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+
+#define DAY_SECONDS INT64_C(86400)
+#define CA_DAYS 3650
+#define SERVER_DAYS 365
+#define SERIAL_BYTES 16
+
+void bt_certificate_pair_finish(struct bt_certificate_pair *pair)
+{
+	if (pair->key.data != NULL) {
+		gnutls_memset(pair->key.data, 0, pair->key.length);
+	}
+	bt_strbuf_finish(&pair->certificate);
+	bt_strbuf_finish(&pair->key);
+}
+
+static int fail(struct berth_error *err, const char *what, int code)
+{
+	return bt_error_set(err, BERTH_ERR_INVALID, "%s: %s", what, gnutls_strerror(code));
+}
+
+/** A certificate under construction, or one read back. */
+struct work {
+	gnutls_x509_crt_t certificate;
+	gnutls_x509_privkey_t key;
+};
+
+static void work_finish(struct work *work)
+{
+	if (work->certificate != NULL) {
+		gnutls_x509_crt_deinit(work->certificate);
+	}
+	if (work->key != NULL) {
+		gnutls_x509_privkey_deinit(work->key);
+	}
+}
+
+static int work_init(struct work *work, struct berth_error *err)
+{
+	int code = gnutls_x509_crt_init(&work->certificate);
+	if (code == 0) {
+		code = gnutls_x509_privkey_init(&work->key);
+	}
+	return code == 0 ? 0 : fail(err, "making a certificate", code);
+}
+
+static int work_read(
+	struct work *work, const struct bt_certificate_pair *pair, struct berth_error *err)
+{
+	int code;
+	gnutls_datum_t certificate = {
+		(unsigned char *)pair->certificate.data, (unsigned int)pair->certificate.length};
+	gnutls_datum_t key = {(unsigned char *)pair->key.data, (unsigned int)pair->key.length};
+	if (certificate.data == NULL || key.data == NULL) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "no certificate, or no key");
+	}
+	int result = work_init(work, err);
+	if (result != 0) {
+		return result;
+	}
+	code = gnutls_x509_crt_import(work->certificate, &certificate, GNUTLS_X509_FMT_PEM);
+	if (code != 0) {
+		return fail(err, "reading the certificate", code);
+	}
+	code = gnutls_x509_privkey_import2(
+		work->key, &key, GNUTLS_X509_FMT_PEM, NULL, GNUTLS_PKCS_PLAIN);
+	return code == 0 ? 0 : fail(err, "reading the key", code);
+}
+
+/* What all certificates have. */
+static int fill(struct work *work, const char *common_name, int64_t now_seconds, int64_t days)
+{
+	unsigned char serial[SERIAL_BYTES];
+	unsigned char id[32];
+	size_t id_length = sizeof(id);
+	int code = gnutls_x509_privkey_generate(
+		work->key, GNUTLS_PK_ECDSA, GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0);
+	code = code != 0 ? code : gnutls_x509_crt_set_version(work->certificate, 3);
+	code = code != 0 ? code : gnutls_x509_crt_set_key(work->certificate, work->key);
+	code = code != 0 ? code : gnutls_rnd(GNUTLS_RND_NONCE, serial, sizeof(serial));
+	if (code == 0) {
+		serial[0] = (unsigned char)((serial[0] & 0x7f) | 0x40); /* positive, not zero */
+		code = gnutls_x509_crt_set_serial(work->certificate, serial, sizeof(serial));
+	}
+	code = code != 0 ? code
+			 : gnutls_x509_crt_set_activation_time(
+				   work->certificate, (time_t)(now_seconds - DAY_SECONDS));
+	code = code != 0 ? code
+			 : gnutls_x509_crt_set_expiration_time(
+				   work->certificate, (time_t)(now_seconds + days * DAY_SECONDS));
+	code = code != 0
+		? code
+		: gnutls_x509_crt_set_dn_by_oid(work->certificate, GNUTLS_OID_X520_COMMON_NAME, 0,
+			  common_name, (unsigned int)strlen(common_name));
+	code = code != 0 ? code
+			 : gnutls_x509_crt_get_key_id(
+				   work->certificate, GNUTLS_KEYID_USE_SHA1, id, &id_length);
+	code = code != 0 ? code
+			 : gnutls_x509_crt_set_subject_key_id(work->certificate, id, id_length);
+	return code;
+}
+
+static int write_pair(const struct work *work, struct bt_certificate_pair *out_pair)
+{
+	gnutls_datum_t certificate = {NULL, 0};
+	gnutls_datum_t key = {NULL, 0};
+	int code = gnutls_x509_crt_export2(work->certificate, GNUTLS_X509_FMT_PEM, &certificate);
+	code = code != 0 ? code
+			 : gnutls_x509_privkey_export2_pkcs8(
+				   work->key, GNUTLS_X509_FMT_PEM, NULL, GNUTLS_PKCS_PLAIN, &key);
+	if (code == 0) {
+		struct bt_certificate_pair pair = {0};
+		bt_strbuf_append(&pair.certificate, certificate.data, certificate.size);
+		bt_strbuf_append(&pair.key, key.data, key.size);
+		*out_pair = pair;
+		gnutls_memset(key.data, 0, key.size);
+	}
+	gnutls_free(certificate.data);
+	gnutls_free(key.data);
+	return code;
+}
+
+int bt_certificate_make_ca(const char *common_name, int64_t now_seconds,
+	struct bt_certificate_pair *out_pair, struct berth_error *err)
+{
+	struct work work BT_CLEANUP(work_finish) = {NULL, NULL};
+	int result = work_init(&work, err);
+	if (result != 0) {
+		return result;
+	}
+	int code = fill(&work, common_name, now_seconds, CA_DAYS);
+	code = code != 0 ? code : gnutls_x509_crt_set_basic_constraints(work.certificate, 1, -1);
+	code = code != 0 ? code
+			 : gnutls_x509_crt_set_key_usage(work.certificate,
+				   GNUTLS_KEY_KEY_CERT_SIGN | GNUTLS_KEY_CRL_SIGN |
+					   GNUTLS_KEY_DIGITAL_SIGNATURE);
+	code = code != 0 ? code
+			 : gnutls_x509_crt_sign2(work.certificate, work.certificate, work.key,
+				   GNUTLS_DIG_SHA256, 0);
+	code = code != 0 ? code : write_pair(&work, out_pair);
+	return code == 0 ? 0 : fail(err, "making a certificate authority", code);
+}
+
+static int add_name(gnutls_x509_crt_t certificate, const char *name)
+{
+	unsigned char address[16];
+	if (inet_pton(AF_INET, name, address) == 1) {
+		return gnutls_x509_crt_set_subject_alt_name(
+			certificate, GNUTLS_SAN_IPADDRESS, address, 4, GNUTLS_FSAN_APPEND);
+	}
+	if (inet_pton(AF_INET6, name, address) == 1) {
+		return gnutls_x509_crt_set_subject_alt_name(
+			certificate, GNUTLS_SAN_IPADDRESS, address, 16, GNUTLS_FSAN_APPEND);
+	}
+	return gnutls_x509_crt_set_subject_alt_name(certificate, GNUTLS_SAN_DNSNAME, name,
+		(unsigned int)strlen(name), GNUTLS_FSAN_APPEND);
+}
+
+int bt_certificate_make_server(const struct bt_certificate_pair *ca, const char *const *names,
+	uint32_t name_count, int64_t now_seconds, struct bt_certificate_pair *out_pair,
+	struct berth_error *err)
+{
+	struct work authority BT_CLEANUP(work_finish) = {NULL, NULL};
+	struct work work BT_CLEANUP(work_finish) = {NULL, NULL};
+	unsigned char id[32];
+	size_t id_length = sizeof(id);
+	BT_ASSERT(name_count != 0);
+	int result = work_read(&authority, ca, err);
+	if (result != 0) {
+		return result;
+	}
+	result = work_init(&work, err);
+	if (result != 0) {
+		return result;
+	}
+	int code = fill(&work, "berth", now_seconds, SERVER_DAYS);
+	for (uint32_t i = 0; i < name_count && code == 0; i++) {
+		code = add_name(work.certificate, names[i]);
+	}
+	code = code != 0 ? code : gnutls_x509_crt_set_basic_constraints(work.certificate, 0, -1);
+	code = code != 0
+		? code
+		: gnutls_x509_crt_set_key_usage(work.certificate, GNUTLS_KEY_DIGITAL_SIGNATURE);
+	code = code != 0 ? code
+			 : gnutls_x509_crt_set_key_purpose_oid(
+				   work.certificate, GNUTLS_KP_TLS_WWW_SERVER, 0);
+	code = code != 0
+		? code
+		: gnutls_x509_crt_get_subject_key_id(authority.certificate, id, &id_length, NULL);
+	code = code != 0 ? code
+			 : gnutls_x509_crt_set_authority_key_id(work.certificate, id, id_length);
+	code = code != 0 ? code
+			 : gnutls_x509_crt_sign2(work.certificate, authority.certificate,
+				   authority.key, GNUTLS_DIG_SHA256, 0);
+	code = code != 0 ? code : write_pair(&work, out_pair);
+	return code == 0 ? 0 : fail(err, "making a server certificate", code);
+}
+
+int bt_certificate_check(
+	const struct bt_certificate_pair *pair, int64_t now_seconds, struct berth_error *err)
+{
+	struct work work BT_CLEANUP(work_finish) = {NULL, NULL};
+	unsigned char of_certificate[64];
+	unsigned char of_key[64];
+	size_t certificate_length = sizeof(of_certificate);
+	size_t key_length = sizeof(of_key);
+	int result = work_read(&work, pair, err);
+	if (result != 0) {
+		return result;
+	}
+	int code = gnutls_x509_crt_get_key_id(
+		work.certificate, GNUTLS_KEYID_USE_SHA256, of_certificate, &certificate_length);
+	code = code != 0 ? code
+			 : gnutls_x509_privkey_get_key_id(
+				   work.key, GNUTLS_KEYID_USE_SHA256, of_key, &key_length);
+	if (code != 0) {
+		return fail(err, "reading the certificate", code);
+	}
+	if (certificate_length != key_length || memcmp(of_certificate, of_key, key_length) != 0) {
+		return bt_error_set(
+			err, BERTH_ERR_INVALID, "the key is not the one of the certificate");
+	}
+	if ((int64_t)gnutls_x509_crt_get_activation_time(work.certificate) > now_seconds) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "the certificate is not valid yet");
+	}
+	if ((int64_t)gnutls_x509_crt_get_expiration_time(work.certificate) <
+		now_seconds + DAY_SECONDS) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "the certificate has expired");
+	}
+	return 0;
+}
+
+int bt_random_hex(uint32_t count, struct bt_strbuf *out, struct berth_error *err)
+{
+	static const char digits[] = "0123456789abcdef";
+	for (uint32_t i = 0; i < count; i++) {
+		unsigned char byte = 0;
+		int code = gnutls_rnd(GNUTLS_RND_KEY, &byte, 1);
+		if (code != 0) {
+			return fail(err, "getting random bytes", code);
+		}
+		bt_strbuf_append_char(out, digits[byte >> 4]);
+		bt_strbuf_append_char(out, digits[byte & 15]);
+	}
+	return 0;
+}

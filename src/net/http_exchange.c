@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include "base/alloc.h"
+#include "net/http_server_private.h"
+
+/* Buffers of a finished exchange above this size go back to the system. */
+#define SPARE_BUFFER_BYTES_MAX 16384
+#define SPARE_COUNT_MAX 64
+/* Of a body whose length is announced, so much is reserved before its bytes come. */
+#define BODY_RESERVE_BYTES_MAX 65536
+
+/* "http://host/path?query" is for proxies; what counts for us is the part from the path on. */
+static struct bt_str origin_form(struct bt_str target)
+{
+	int64_t scheme = bt_str_find(target, BT_STR("://"));
+	if (target.length == 0 || target.data[0] == '/' || scheme < 0) {
+		return target;
+	}
+	struct bt_str rest = bt_str_sub(target, (uint32_t)scheme + 3, BT_STR_MAX);
+	for (uint32_t i = 0; i < rest.length; i++) {
+		if (rest.data[i] == '/' || rest.data[i] == '?') {
+			return bt_str_sub(rest, i, BT_STR_MAX);
+		}
+	}
+	return BT_STR("/");
+}
+
+struct bt_http_exchange *bt_http_exchange_begin(
+	struct bt_http_server *server, struct MHD_Connection *handle, const char *target)
+{
+	struct bt_http_exchange *exchange = server->spare;
+	if (exchange != NULL) {
+		server->spare = exchange->next;
+		server->spare_count--;
+	} else {
+		exchange = BT_NEW(struct bt_http_exchange);
+		exchange->server = server;
+	}
+	exchange->handle = handle;
+	bt_strbuf_append_c(&exchange->target, target);
+	struct bt_str text = origin_form(bt_strbuf_str(&exchange->target));
+	int64_t mark = bt_str_find_char(text, '?');
+	exchange->path = mark < 0 ? text : bt_str_sub(text, 0, (uint32_t)mark);
+	exchange->query = mark < 0 ? BT_STR("") : bt_str_sub(text, (uint32_t)mark + 1, BT_STR_MAX);
+	exchange->previous = NULL;
+	exchange->next = server->live;
+	if (server->live != NULL) {
+		server->live->previous = exchange;
+	}
+	server->live = exchange;
+	return exchange;
+}
+
+static void reset_buffer(struct bt_strbuf *buffer)
+{
+	if (buffer->capacity > SPARE_BUFFER_BYTES_MAX) {
+		bt_strbuf_finish(buffer);
+	} else {
+		bt_strbuf_reset(buffer);
+	}
+}
+
+void bt_http_exchange_end(struct bt_http_exchange *exchange)
+{
+	struct bt_http_server *server = exchange->server;
+	if (exchange->hangup != NULL) {
+		bt_loop_remove_fd(server->loop, exchange->hangup);
+	}
+	if (exchange->streaming) {
+		exchange->streaming = false;
+		exchange->stream.finish(exchange->stream.context);
+	}
+	if (exchange->handed) {
+		server->handler.closed(server->handler.context, exchange);
+	}
+	if (exchange->response != NULL) {
+		MHD_destroy_response(exchange->response);
+	}
+	if (exchange->previous != NULL) {
+		exchange->previous->next = exchange->next;
+	} else {
+		server->live = exchange->next;
+	}
+	if (exchange->next != NULL) {
+		exchange->next->previous = exchange->previous;
+	}
+	reset_buffer(&exchange->target);
+	reset_buffer(&exchange->body);
+	reset_buffer(&exchange->headers);
+	struct bt_http_exchange clean = {
+		.server = server,
+		.target = exchange->target,
+		.body = exchange->body,
+		.headers = exchange->headers,
+	};
+	*exchange = clean;
+	if (server->spare_count >= SPARE_COUNT_MAX) {
+		bt_http_exchange_free(exchange);
+		return;
+	}
+	exchange->next = server->spare;
+	server->spare = exchange;
+	server->spare_count++;
+}
+
+void bt_http_exchange_free(struct bt_http_exchange *exchange)
+{
+	bt_strbuf_finish(&exchange->target);
+	bt_strbuf_finish(&exchange->body);
+	bt_strbuf_finish(&exchange->headers);
+	bt_free(exchange);
+}
+
+bool bt_http_exchange_take(struct bt_http_exchange *exchange, const char *data, size_t length)
+{
+	uint64_t max = exchange->server->limits.body_bytes_max;
+	exchange->body_bytes += length;
+	if (exchange->refused) {
+		return true;
+	}
+	if (exchange->body_bytes <= max) {
+		if (exchange->body.capacity == 0 && length < BODY_RESERVE_BYTES_MAX) {
+			int64_t announced = 0;
+			struct bt_str text = bt_http_header(exchange, "Content-Length");
+			if (bt_str_parse_int64(text, &announced) && announced > 0) {
+				bt_strbuf_reserve(&exchange->body,
+					announced < BODY_RESERVE_BYTES_MAX
+						? (size_t)announced
+						: BODY_RESERVE_BYTES_MAX);
+			}
+		}
+		bt_strbuf_append(&exchange->body, data, length);
+		return true;
+	}
+	/* Read on for a while without keeping it: a client that still writes would miss the
+	 * answer, which the reset of a connection with unread data can overtake. */
+	bt_strbuf_finish(&exchange->body);
+	return exchange->body_bytes <= 4 * max;
+}
+
+struct bt_str bt_http_method(const struct bt_http_exchange *exchange)
+{
+	return exchange->method;
+}
+
+struct bt_str bt_http_path(const struct bt_http_exchange *exchange)
+{
+	return exchange->path;
+}
+
+struct bt_str bt_http_query(const struct bt_http_exchange *exchange)
+{
+	return exchange->query;
+}
+
+struct bt_str bt_http_header(const struct bt_http_exchange *exchange, const char *name)
+{
+	return bt_str_from(MHD_lookup_connection_value(exchange->handle, MHD_HEADER_KIND, name));
+}
+
+struct header_walk {
+	struct bt_str name;
+	void (*take)(void *context, struct bt_str value);
+	void *context;
+};
+
+static char lower(char byte)
+{
+	return byte >= 'A' && byte <= 'Z' ? (char)(byte - 'A' + 'a') : byte;
+}
+
+static bool equal_without_case(struct bt_str a, struct bt_str b)
+{
+	for (uint32_t i = 0; i < a.length && i < b.length; i++) {
+		if (lower(a.data[i]) != lower(b.data[i])) {
+			return false;
+		}
+	}
+	return a.length == b.length;
+}
+
+static enum MHD_Result take_header(
+	void *context, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+	struct header_walk *walk = context;
+	(void)kind; /* only headers are walked */
+	if (equal_without_case(bt_str_from(name), walk->name)) {
+		walk->take(walk->context, bt_str_from(value != NULL ? value : ""));
+	}
+	return MHD_YES;
+}
+
+void bt_http_each_header(const struct bt_http_exchange *exchange, const char *name,
+	void (*take)(void *context, struct bt_str value), void *context)
+{
+	struct header_walk walk = {bt_str_from(name), take, context};
+	(void)MHD_get_connection_values(
+		exchange->handle, MHD_HEADER_KIND, take_header, &walk); /* their number */
+}
+
+struct bt_str bt_http_body(const struct bt_http_exchange *exchange)
+{
+	return bt_strbuf_str(&exchange->body);
+}
+
+bool bt_http_is_loopback(const struct bt_http_exchange *exchange)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(exchange->handle, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+	if (info == NULL || info->client_addr == NULL) {
+		return false;
+	}
+	switch (info->client_addr->sa_family) {
+	case AF_INET:
+		memcpy(&v4, info->client_addr, sizeof(v4));
+		return ntohl(v4.sin_addr.s_addr) >> 24 == 127;
+	case AF_INET6:
+		memcpy(&v6, info->client_addr, sizeof(v6));
+		return IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr) ||
+			(IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr) && v6.sin6_addr.s6_addr[12] == 127);
+	default:
+		return false;
+	}
+}
+
+void bt_http_set_data(struct bt_http_exchange *exchange, void *data)
+{
+	exchange->data = data;
+}
+
+void *bt_http_data(const struct bt_http_exchange *exchange)
+{
+	return exchange->data;
+}
+
+static int hex_digit(char byte)
+{
+	if (byte >= '0' && byte <= '9') {
+		return byte - '0';
+	}
+	byte = lower(byte);
+	return byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
+}
+
+bool bt_http_percent_decode(struct bt_str text, bool plus_is_blank, struct bt_strbuf *out)
+{
+	bt_strbuf_reserve(out, text.length);
+	for (uint32_t i = 0; i < text.length; i++) {
+		char byte = text.data[i];
+		if (byte == '+' && plus_is_blank) {
+			byte = ' ';
+		} else if (byte == '%') {
+			if (text.length - i < 3) {
+				return false;
+			}
+			int high = hex_digit(text.data[i + 1]);
+			int low = hex_digit(text.data[i + 2]);
+			if (high < 0 || low < 0) {
+				return false;
+			}
+			byte = (char)(unsigned char)(high * 16 + low);
+			i += 2;
+		}
+		if (byte == 0) {
+			return false;
+		}
+		bt_strbuf_append_char(out, byte);
+	}
+	return true;
+}

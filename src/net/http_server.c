@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/http_server.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "net/http_server_private.h"
+
+#define NS_PER_MS INT64_C(1000000)
+#define NS_PER_SECOND INT64_C(1000000000)
+/* A request may take so many idle timeouts to arrive, however busily its bytes drip. */
+#define ARRIVAL_TIMEOUTS 4
+/* What a chunk of a stream holds at least, besides the request's headers. */
+#define STREAM_BUFFER_BYTES 49152
+#define KEEPALIVE_IDLE_SECONDS 30
+/* PFS only, TLS 1.2 and later; the server's order of ciphers counts. */
+#define TLS_PRIORITIES "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:%SERVER_PRECEDENCE"
+
+const struct bt_http_limits bt_http_default_limits = {
+	.body_bytes_max = 3145728,
+	.header_bytes_max = 32768,
+	.connections_max = 4096,
+	.connections_per_ip_max = 0,
+	.idle_timeout_seconds = 120,
+	.stalled_timeout_seconds = 30,
+};
+
+static void arriving_remove(struct bt_http_server *server, struct bt_http_connection *connection)
+{
+	if (!connection->arriving) {
+		return;
+	}
+	connection->arriving = false;
+	if (connection->previous != NULL) {
+		connection->previous->next = connection->next;
+	} else {
+		server->arriving_first = connection->next;
+	}
+	if (connection->next != NULL) {
+		connection->next->previous = connection->previous;
+	} else {
+		server->arriving_last = connection->previous;
+	}
+}
+
+static void arriving_append(struct bt_http_server *server, struct bt_http_connection *connection)
+{
+	BT_ASSERT(!connection->arriving);
+	connection->arriving = true;
+	connection->since_ns = bt_loop_now_ns(server->loop);
+	connection->previous = server->arriving_last;
+	connection->next = NULL;
+	if (server->arriving_last != NULL) {
+		server->arriving_last->next = connection;
+	} else {
+		server->arriving_first = connection;
+	}
+	server->arriving_last = connection;
+}
+
+static int socket_of(struct MHD_Connection *handle)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(handle, MHD_CONNECTION_INFO_CONNECTION_FD);
+	return info != NULL ? info->connect_fd : -1;
+}
+
+/* Peers that vanished without a word are found by the kernel, also while a stream waits. */
+static void set_socket_options(struct bt_http_server *server, int fd)
+{
+	int on = 1;
+	int idle = KEEPALIVE_IDLE_SECONDS;
+	unsigned int silent_ms = 2 * server->limits.stalled_timeout_seconds * 1000;
+	/* nothing depends on them */
+	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &idle, sizeof(idle));
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &silent_ms, sizeof(silent_ms));
+}
+
+static void on_connection(void *context, struct MHD_Connection *handle, void **socket_context,
+	enum MHD_ConnectionNotificationCode code)
+{
+	struct bt_http_server *server = context;
+	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+		struct bt_http_connection *connection = BT_NEW(struct bt_http_connection);
+		connection->handle = handle;
+		server->connection_count++;
+		arriving_append(server, connection);
+		set_socket_options(server, socket_of(handle));
+		*socket_context = connection;
+		return;
+	}
+	if (*socket_context != NULL) {
+		/* only another run takes the listening socket back into the set */
+		server->resumed |= server->connection_count >= server->limits.connections_max;
+		server->connection_count--;
+		arriving_remove(server, *socket_context);
+		bt_free(*socket_context);
+		*socket_context = NULL;
+	}
+}
+
+static void *on_target(void *context, const char *target, struct MHD_Connection *handle)
+{
+	struct bt_http_server *server = context;
+	struct bt_http_exchange *exchange =
+		bt_http_exchange_begin(server, handle, target != NULL ? target : "");
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(handle, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	BT_ASSERT(info != NULL && info->socket_context != NULL);
+	exchange->connection = info->socket_context;
+	return exchange;
+}
+
+static void on_completed(void *context, struct MHD_Connection *handle, void **request_context,
+	enum MHD_RequestTerminationCode code)
+{
+	struct bt_http_server *server = context;
+	struct bt_http_exchange *exchange = *request_context;
+	(void)code; /* answered or not: the handler knows what it did */
+	if (exchange == NULL) {
+		return;
+	}
+	*request_context = NULL;
+	struct bt_http_connection *connection = exchange->connection;
+	if (connection->long_timeout) {
+		connection->long_timeout = false;
+		(void)MHD_set_connection_option(handle, MHD_CONNECTION_OPTION_TIMEOUT,
+			(unsigned int)server->limits.idle_timeout_seconds); /* known option */
+	}
+	bt_http_exchange_end(exchange);
+	arriving_remove(server, connection);
+	arriving_append(server, connection);
+}
+
+/* Unescaping is the handler's: only it knows what a segment of a path is. */
+static size_t keep_escapes(void *context, struct MHD_Connection *handle, char *text)
+{
+	(void)context;
+	(void)handle;
+	return strlen(text);
+}
+
+static enum MHD_Result answer_header_too_large(struct bt_http_exchange *exchange)
+{
+	exchange->answered = true;
+	exchange->refused = true;
+	exchange->code = MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE;
+	exchange->response = bt_http_empty_response();
+	BT_ASSERT(exchange->response != NULL);
+	(void)MHD_add_response_header(/* valid */
+		exchange->response, MHD_HTTP_HEADER_CONNECTION, "close");
+	return bt_http_answer_queue(exchange);
+}
+
+/* Headers are complete: refuse now what need not be read. */
+static enum MHD_Result begin(struct bt_http_exchange *exchange, const char *method)
+{
+	struct bt_http_server *server = exchange->server;
+	exchange->begun = true;
+	exchange->method = bt_str_from(method);
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(exchange->handle, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+	if (info != NULL && info->header_size > server->limits.header_bytes_max) {
+		return answer_header_too_large(exchange);
+	}
+	int64_t announced = 0;
+	int64_t max = server->limits.body_bytes_max;
+	struct bt_str text = bt_http_header(exchange, MHD_HTTP_HEADER_CONTENT_LENGTH);
+	if (!bt_str_parse_int64(text, &announced) || announced <= max) {
+		return MHD_YES;
+	}
+	if (announced > 4 * max || bt_http_header(exchange, MHD_HTTP_HEADER_EXPECT).length != 0) {
+		arriving_remove(server, exchange->connection);
+		exchange->refused = true;
+		exchange->handed = true;
+		server->handler.too_large(server->handler.context, exchange);
+		BT_ASSERT(exchange->answered);
+		return bt_http_answer_queue(exchange);
+	}
+	return MHD_YES;
+}
+
+static enum MHD_Result on_access(void *context, struct MHD_Connection *handle, const char *url,
+	const char *method, const char *version, const char *data, size_t *length,
+	void **request_context)
+{
+	struct bt_http_server *server = context;
+	struct bt_http_exchange *exchange = *request_context;
+	(void)handle; /* the exchange knows all of these */
+	(void)url;
+	(void)version;
+	if (exchange == NULL) {
+		return MHD_NO;
+	}
+	if (!exchange->begun) {
+		return begin(exchange, method);
+	}
+	if (*length != 0) {
+		bool wanted = bt_http_exchange_take(exchange, data, *length);
+		*length = 0;
+		return wanted ? MHD_YES : MHD_NO;
+	}
+	if (!exchange->handed) {
+		exchange->handed = true;
+		arriving_remove(server, exchange->connection);
+		if (exchange->body_bytes > server->limits.body_bytes_max) {
+			server->handler.too_large(server->handler.context, exchange);
+		} else {
+			server->handler.request(server->handler.context, exchange);
+		}
+		if (!exchange->answered) {
+			exchange->suspended = true;
+			MHD_suspend_connection(exchange->handle);
+			return MHD_YES;
+		}
+	}
+	/* resumed without an answer: the server is being destroyed */
+	return exchange->answered ? bt_http_answer_queue(exchange) : MHD_NO;
+}
+
+static void on_log(void *context, const char *format, va_list arguments)
+{
+	struct bt_http_server *server = context;
+	/* clients' mistakes come here as well, once it runs */
+	if (server->daemon == NULL && server->log.length == 0) {
+		bt_strbuf_vprintf(&server->log, format, arguments);
+	}
+}
+
+static void on_ready(void *context)
+{
+	struct bt_http_server *server = context;
+	server->ready = true;
+}
+
+/* MHD_get_timeout as an instant. */
+static int64_t daemon_due_ns(struct bt_http_server *server, int64_t now_ns)
+{
+	MHD_UNSIGNED_LONG_LONG ms = 0;
+	if (MHD_get_timeout(server->daemon, &ms) != MHD_YES) {
+		return INT64_MAX;
+	}
+	return ms < UINT32_MAX ? now_ns + (int64_t)ms * NS_PER_MS : INT64_MAX;
+}
+
+static int64_t cut_late_requests(struct bt_http_server *server, int64_t now_ns)
+{
+	int64_t allowed_ns =
+		ARRIVAL_TIMEOUTS * NS_PER_SECOND * (int64_t)server->limits.idle_timeout_seconds;
+	struct bt_http_connection *connection = server->arriving_first;
+	while (connection != NULL && connection->since_ns + allowed_ns <= now_ns) {
+		struct bt_http_connection *next = connection->next;
+		/* it ends like one whose client hung up; once is enough */
+		(void)shutdown(socket_of(connection->handle), SHUT_RDWR);
+		arriving_remove(server, connection);
+		connection = next;
+	}
+	return connection != NULL ? connection->since_ns + allowed_ns : INT64_MAX;
+}
+
+static int64_t work(void *context, int64_t now_ns)
+{
+	struct bt_http_server *server = context;
+	int64_t cut_ns = cut_late_requests(server, now_ns);
+	if (server->ready || server->resumed || daemon_due_ns(server, now_ns) <= now_ns) {
+		server->ready = false;
+		server->resumed = false;
+		(void)MHD_run(server->daemon); /* fails only when it is shut down */
+	}
+	if (server->resumed) {
+		return now_ns;
+	}
+	int64_t due_ns = daemon_due_ns(server, now_ns);
+	return due_ns < cut_ns ? due_ns : cut_ns;
+}
+
+/* ":port" of a socket, or 0. */
+static uint16_t port_of(int fd)
+{
+	struct sockaddr_storage address = {0};
+	socklen_t length = sizeof(address);
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+	if (getsockname(fd, (void *)&address, &length) != 0) {
+		return 0;
+	}
+	if (address.ss_family == AF_INET6) {
+		memcpy(&v6, &address, sizeof(v6));
+		return ntohs(v6.sin6_port);
+	}
+	memcpy(&v4, &address, sizeof(v4));
+	return ntohs(v4.sin_port);
+}
+
+static int listen_on(const char *address, uint16_t port, int *out_fd, struct berth_error *err)
+{
+	struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(port)};
+	struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
+	bool is_v6 = inet_pton(AF_INET6, address, &v6.sin6_addr) == 1;
+	int on = 1;
+	if (!is_v6 && inet_pton(AF_INET, address, &v4.sin_addr) != 1) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "\"%s\" is not an IP address", address);
+	}
+	int fd = socket(is_v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0) {
+		return bt_error_set(err, BERTH_ERR_IO, "listening on %s port %u: %s", address,
+			(unsigned int)port, strerror(errno));
+	}
+	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)); /* bind tells */
+	int result = is_v6 ? bind(fd, (const void *)&v6, sizeof(v6))
+			   : bind(fd, (const void *)&v4, sizeof(v4));
+	if (result != 0 || listen(fd, SOMAXCONN) != 0) {
+		int code = errno;
+		(void)close(fd); /* nothing was written to it */
+		return bt_error_set(err, BERTH_ERR_IO, "listening on %s port %u: %s", address,
+			(unsigned int)port, strerror(code));
+	}
+	*out_fd = fd;
+	return 0;
+}
+
+static int start_daemon(struct bt_http_server *server, const struct bt_http_server_options *options,
+	int fd, struct berth_error *err)
+{
+	const struct bt_http_limits *limits = &server->limits;
+	unsigned int flags =
+		MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG | MHD_USE_TURBO;
+	/* libmicrohttpd parses headers in one half of a connection's memory */
+	size_t memory = 2 * (size_t)limits->header_bytes_max + STREAM_BUFFER_BYTES;
+	struct MHD_OptionItem items[] = {
+		{MHD_OPTION_LISTEN_SOCKET, fd, NULL},
+		{MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)memory, NULL},
+		{MHD_OPTION_CONNECTION_LIMIT, (intptr_t)limits->connections_max, NULL},
+		{MHD_OPTION_PER_IP_CONNECTION_LIMIT, (intptr_t)limits->connections_per_ip_max,
+			NULL},
+		{MHD_OPTION_CONNECTION_TIMEOUT, (intptr_t)limits->idle_timeout_seconds, NULL},
+		{MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
+		{MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, NULL},
+		{MHD_OPTION_END, 0, NULL},
+		{MHD_OPTION_END, 0, NULL},
+	};
+	struct MHD_OptionItem tls[] = {
+		{MHD_OPTION_HTTPS_MEM_CERT, 0, NULL},
+		{MHD_OPTION_HTTPS_MEM_KEY, 0, NULL},
+		{MHD_OPTION_HTTPS_PRIORITIES, 0, NULL},
+		{MHD_OPTION_END, 0, NULL},
+	};
+	char *certificate = NULL;
+	char *key = NULL;
+	char priorities[] = TLS_PRIORITIES;
+	if (options->certificate_pem != NULL) {
+		flags |= MHD_USE_TLS;
+		certificate =
+			bt_strndup(options->certificate_pem, strlen(options->certificate_pem));
+		key = bt_strndup(options->key_pem, strlen(options->key_pem));
+		tls[0].ptr_value = certificate;
+		tls[1].ptr_value = key;
+		tls[2].ptr_value = priorities;
+		items[BT_ARRAY_LENGTH(items) - 2].option = MHD_OPTION_ARRAY;
+		items[BT_ARRAY_LENGTH(items) - 2].ptr_value = tls;
+	}
+	server->daemon = MHD_start_daemon(flags, 0, NULL, NULL, on_access, server,
+		MHD_OPTION_EXTERNAL_LOGGER, on_log, server, MHD_OPTION_URI_LOG_CALLBACK, on_target,
+		server, MHD_OPTION_NOTIFY_COMPLETED, on_completed, server,
+		MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_UNESCAPE_CALLBACK,
+		keep_escapes, server, MHD_OPTION_ARRAY, items, MHD_OPTION_END);
+	bt_free(certificate);
+	bt_free(key);
+	if (server->daemon == NULL) {
+		/* whether the socket was closed is not told; a second close could hit another */
+		struct bt_str text = bt_strbuf_str(&server->log);
+		while (text.length != 0 && text.data[text.length - 1] == '\n') {
+			text.length--;
+		}
+		return bt_error_set(
+			err, BERTH_ERR_IO, "starting the HTTP server: %.*s", BT_STR_ARG(text));
+	}
+	return 0;
+}
+
+int bt_http_server_create(struct bt_loop *loop, const struct bt_http_server_options *options,
+	struct bt_http_server **out_server, struct berth_error *err)
+{
+	int fd = -1;
+	struct sigaction ignore = {.sa_handler = SIG_IGN};
+	int result = listen_on(options->address, options->port, &fd, err);
+	if (result != 0) {
+		return result;
+	}
+	(void)sigaction(SIGPIPE, &ignore, NULL); /* arguments are valid */
+	struct bt_http_server *server = BT_NEW(struct bt_http_server);
+	server->loop = loop;
+	server->limits = options->limits;
+	server->handler = options->handler;
+	server->port = port_of(fd);
+	result = start_daemon(server, options, fd, err);
+	if (result != 0) {
+		bt_http_server_destroy(server);
+		return result;
+	}
+	const union MHD_DaemonInfo *info =
+		MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+	BT_ASSERT(info != NULL);
+	result = bt_loop_add_fd(loop, info->epoll_fd, on_ready, server, &server->source, err);
+	if (result != 0) {
+		bt_http_server_destroy(server);
+		return result;
+	}
+	bt_loop_add_worker(loop, work, server);
+	server->ready = true; /* its first run puts the listening socket into its set */
+	*out_server = server;
+	return 0;
+}
+
+void bt_http_server_destroy(struct bt_http_server *server)
+{
+	if (server == NULL) {
+		return;
+	}
+	if (server->source != NULL) {
+		bt_loop_remove_fd(server->loop, server->source);
+		bt_loop_remove_worker(server->loop, server);
+	}
+	if (server->daemon != NULL) {
+		/* libmicrohttpd gives up on suspended connections */
+		for (struct bt_http_exchange *exchange = server->live; exchange != NULL;
+			exchange = exchange->next) {
+			bt_http_exchange_resume(exchange);
+		}
+		MHD_stop_daemon(server->daemon);
+	}
+	BT_ASSERT(server->live == NULL);
+	while (server->spare != NULL) {
+		struct bt_http_exchange *exchange = server->spare;
+		server->spare = exchange->next;
+		bt_http_exchange_free(exchange);
+	}
+	bt_strbuf_finish(&server->log);
+	bt_free(server);
+}
+
+uint16_t bt_http_server_port(const struct bt_http_server *server)
+{
+	return server->port;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_NET_HTTP_SERVER_PRIVATE_H
+#define BT_NET_HTTP_SERVER_PRIVATE_H
+/**
+ * Parts of the HTTP server shared by its files: http_server.c (the daemon), http_exchange.c
+ * (requests), http_answer.c (answers and streams).
+ */
+#include <microhttpd.h>
+#include <sys/types.h>
+
+#include "net/http_server.h"
+
+/** A client's connection; in the list `arriving` while no request of it is with the handler. */
+struct bt_http_connection {
+	struct MHD_Connection *handle;
+	int64_t since_ns; /* waits for a complete request since then */
+	bool arriving;
+	bool long_timeout;                   /* stalled_timeout_seconds is set for it */
+	struct bt_http_connection *previous; /* oldest first */
+	struct bt_http_connection *next;
+};
+
+struct bt_http_exchange {
+	struct bt_http_server *server;
+	struct bt_http_connection *connection;
+	struct MHD_Connection *handle;
+	struct bt_strbuf target; /* as sent; path and query lie in it */
+	struct bt_str path;
+	struct bt_str query;
+	struct bt_str method;
+	struct bt_strbuf body;
+	uint64_t body_bytes; /* received, dropped ones included */
+	void *data;
+
+	bool begun;     /* headers are complete */
+	bool handed;    /* the handler has it, and will be told of the end */
+	bool answered;  /* response is set, or was */
+	bool suspended; /* taken out of libmicrohttpd's turns until resumed */
+	bool refused;   /* answered before the body was read */
+	bool gone;      /* the client hung up while a stream waited */
+	bool streaming;
+
+	struct bt_strbuf headers; /* name, zero, value, zero, ... */
+	uint16_t code;
+	struct MHD_Response *response; /* not queued yet; owned */
+	struct bt_http_stream stream;
+	struct bt_loop_source *hangup;
+
+	struct bt_http_exchange *previous; /* bt_http_server.live */
+	struct bt_http_exchange *next;     /* the same, or .spare */
+};
+
+struct bt_http_server {
+	struct bt_loop *loop;
+	struct bt_loop_source *source;
+	struct MHD_Daemon *daemon;
+	struct bt_http_limits limits;
+	struct bt_http_handler handler;
+	uint16_t port;
+	uint32_t connection_count;
+	bool ready;           /* libmicrohttpd's descriptor has something */
+	bool resumed;         /* it must run again, though its descriptor does not say so */
+	struct bt_strbuf log; /* what libmicrohttpd complains about while it starts */
+	struct bt_http_connection *arriving_first;
+	struct bt_http_connection *arriving_last;
+	struct bt_http_exchange *live;
+	struct bt_http_exchange *spare;
+	uint32_t spare_count;
+};
+
+/** An exchange for the request whose target was just read. */
+struct bt_http_exchange *bt_http_exchange_begin(
+	struct bt_http_server *server, struct MHD_Connection *handle, const char *target);
+/** Tells stream and handler, and keeps the memory for the next one. */
+void bt_http_exchange_end(struct bt_http_exchange *exchange);
+void bt_http_exchange_free(struct bt_http_exchange *exchange);
+/** Body bytes that came. false: the connection must be cut. */
+bool bt_http_exchange_take(struct bt_http_exchange *exchange, const char *data, size_t length);
+/** Hand a response that is ready to libmicrohttpd, from within its callback. */
+enum MHD_Result bt_http_answer_queue(struct bt_http_exchange *exchange);
+struct MHD_Response *bt_http_empty_response(void);
+/** Let libmicrohttpd go on with a suspended exchange. */
+void bt_http_exchange_resume(struct bt_http_exchange *exchange);
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/certificate.h"
+
+#include <fcntl.h>
+#include <gnutls/gnutls.h>
+#include <time.h>
+
+#include "base/compiler.h"
+#include "http_fixture.h"
+#include "test_main.h"
+
+#define NOW INT64_C(1800000000)
+#define DAY INT64_C(86400)
+
+static const char *const names[] = {"localhost", "kubernetes.default.svc", "127.0.0.1", "::1"};
+
+static void make(struct bt_certificate_pair *ca, struct bt_certificate_pair *pair, int64_t now)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	ck_assert_msg(bt_certificate_make_ca("berth-ca", now, ca, &err) == 0, "%s",
+		berth_error_message(&err));
+	ck_assert_msg(
+		bt_certificate_make_server(ca, names, BT_ARRAY_LENGTH(names), now, pair, &err) == 0,
+		"%s", berth_error_message(&err));
+}
+
+START_TEST(test_certificate__pairs)
+{
+	struct bt_certificate_pair ca = {0};
+	struct bt_certificate_pair pair = {0};
+	struct bt_certificate_pair mixed = {0};
+	struct berth_error err = BERTH_ERROR_INIT;
+	make(&ca, &pair, NOW);
+	ck_assert_int_eq(bt_certificate_check(&ca, NOW, NULL), 0);
+	ck_assert_int_eq(bt_certificate_check(&pair, NOW, NULL), 0);
+	ck_assert_int_eq(bt_certificate_check(&pair, NOW + 363 * DAY, NULL), 0);
+	ck_assert_int_eq(bt_certificate_check(&pair, NOW + 365 * DAY, &err), BERTH_ERR_INVALID);
+	ck_assert_str_eq(berth_error_message(&err), "the certificate has expired");
+	berth_error_finish(&err);
+	ck_assert_int_eq(bt_certificate_check(&pair, NOW - 2 * DAY, NULL), BERTH_ERR_INVALID);
+	ck_assert_int_eq(bt_certificate_check(&ca, NOW + 3000 * DAY, NULL), 0);
+	/* another's key; texts that are none; nothing */
+	bt_strbuf_append_str(&mixed.certificate, bt_strbuf_str(&pair.certificate));
+	ck_assert_int_eq(bt_certificate_check(&mixed, NOW, NULL), BERTH_ERR_INVALID);
+	bt_strbuf_append_str(&mixed.key, bt_strbuf_str(&ca.key));
+	ck_assert_int_eq(bt_certificate_check(&mixed, NOW, &err), BERTH_ERR_INVALID);
+	ck_assert_str_eq(berth_error_message(&err), "the key is not the one of the certificate");
+	berth_error_finish(&err);
+	bt_strbuf_reset(&mixed.key);
+	bt_strbuf_append_c(&mixed.key, "-----BEGIN PRIVATE KEY-----\nxx\n");
+	ck_assert_int_eq(bt_certificate_check(&mixed, NOW, NULL), BERTH_ERR_INVALID);
+	bt_certificate_pair_finish(&mixed);
+	ck_assert_int_eq(
+		bt_certificate_make_server(&mixed, names, 1, NOW, &pair, NULL), BERTH_ERR_INVALID);
+	bt_certificate_pair_finish(&ca);
+	bt_certificate_pair_finish(&pair);
+	bt_certificate_pair_finish(&pair);
+}
+END_TEST
+
+START_TEST(test_certificate__random)
+{
+	struct bt_strbuf a = {0};
+	struct bt_strbuf b = {0};
+	ck_assert_int_eq(bt_random_hex(16, &a, NULL), 0);
+	ck_assert_int_eq(bt_random_hex(16, &b, NULL), 0);
+	ck_assert_uint_eq(a.length, 32);
+	ck_assert_uint_eq(strspn(bt_strbuf_c(&a), "0123456789abcdef"), 32);
+	ck_assert_str_ne(bt_strbuf_c(&a), bt_strbuf_c(&b));
+	bt_strbuf_finish(&a);
+	bt_strbuf_finish(&b);
+}
+END_TEST
+
+struct tls_client {
+	struct client tcp;
+	gnutls_session_t session;
+	gnutls_certificate_credentials_t credentials;
+};
+
+/* Handshake; the client believes in the CA and expects the name. Returns GnuTLS's code. */
+static int tls_connect(struct tls_client *tls, struct fixture *fixture,
+	const struct bt_certificate_pair *ca, const char *name, const char *priorities)
+{
+	gnutls_datum_t trusted = {
+		(unsigned char *)ca->certificate.data, (unsigned int)ca->certificate.length};
+	gnutls_datum_t protocol = {(unsigned char *)"http/1.1", 8};
+	int code;
+	client_connect(&tls->tcp, fixture);
+	ck_assert_int_eq(fcntl(tls->tcp.fd, F_SETFL, O_NONBLOCK), 0);
+	ck_assert_int_eq(gnutls_certificate_allocate_credentials(&tls->credentials), 0);
+	ck_assert_int_eq(gnutls_certificate_set_x509_trust_mem(
+				 tls->credentials, &trusted, GNUTLS_X509_FMT_PEM),
+		1);
+	ck_assert_int_eq(gnutls_init(&tls->session, GNUTLS_CLIENT | GNUTLS_NONBLOCK), 0);
+	ck_assert_int_eq(gnutls_priority_set_direct(tls->session, priorities, NULL), 0);
+	ck_assert_int_eq(
+		gnutls_credentials_set(tls->session, GNUTLS_CRD_CERTIFICATE, tls->credentials), 0);
+	ck_assert_int_eq(gnutls_alpn_set_protocols(tls->session, &protocol, 1, 0), 0);
+	gnutls_session_set_verify_cert(tls->session, name, 0);
+	gnutls_transport_set_int(tls->session, tls->tcp.fd);
+	int64_t start_ns = bt_loop_now_ns(fixture->loop);
+	while ((code = gnutls_handshake(tls->session)) == GNUTLS_E_AGAIN) {
+		ck_assert_int_eq(bt_loop_turn(fixture->loop, 1000000, NULL), 0);
+		ck_assert_int_lt(bt_loop_now_ns(fixture->loop) - start_ns, INT64_C(10000000000));
+	}
+	return code;
+}
+
+static void tls_close(struct tls_client *tls)
+{
+	gnutls_deinit(tls->session);
+	gnutls_certificate_free_credentials(tls->credentials);
+	client_close(&tls->tcp);
+}
+
+START_TEST(test_certificate__handshake)
+{
+	static const char *const good[] = {
+		"NORMAL", "NORMAL:-VERS-ALL:+VERS-TLS1.3", "NORMAL:-VERS-ALL:+VERS-TLS1.2"};
+	struct fixture fixture = {0};
+	struct bt_certificate_pair ca = {0};
+	struct bt_certificate_pair pair = {0};
+	struct bt_certificate_pair other = {0};
+	struct tls_client tls;
+	/* GnuTLS checks against the real clock */
+	make(&ca, &pair, time(NULL));
+	ck_assert_int_eq(bt_certificate_make_ca("other", time(NULL), &other, NULL), 0);
+	fixture.certificate_pem = bt_strbuf_c(&pair.certificate);
+	fixture.key_pem = bt_strbuf_c(&pair.key);
+	fixture_start(&fixture);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(good); i++) {
+		char buffer[1024];
+		gnutls_datum_t protocol = {NULL, 0};
+		int code = tls_connect(&tls, &fixture, &ca, names[i], good[i]);
+		ck_assert_msg(code == 0, "%s: %s", good[i], gnutls_strerror(code));
+		ck_assert_int_eq(gnutls_alpn_get_selected_protocol(tls.session, &protocol), 0);
+		ck_assert_uint_eq(protocol.size, 8);
+		const char *text = "GET /tls HTTP/1.1\r\nHost: h\r\n\r\n";
+		ck_assert_int_eq(
+			gnutls_record_send(tls.session, text, strlen(text)), (ssize_t)strlen(text));
+		size_t received = 0;
+		buffer[0] = '\0';
+		while (strstr(buffer, "GET /tls? \n") == NULL) {
+			ck_assert_int_eq(bt_loop_turn(fixture.loop, 1000000, NULL), 0);
+			ssize_t count = gnutls_record_recv(
+				tls.session, buffer + received, sizeof(buffer) - 1 - received);
+			ck_assert(count > 0 || count == GNUTLS_E_AGAIN);
+			received += count > 0 ? (size_t)count : 0;
+			buffer[received] = '\0';
+		}
+		tls_close(&tls);
+	}
+	/* a client that believes in another CA, or expects another name, or is too old */
+	ck_assert_int_eq(tls_connect(&tls, &fixture, &other, "localhost", "NORMAL"),
+		GNUTLS_E_CERTIFICATE_VERIFICATION_ERROR);
+	tls_close(&tls);
+	ck_assert_int_eq(tls_connect(&tls, &fixture, &ca, "example.org", "NORMAL"),
+		GNUTLS_E_CERTIFICATE_VERIFICATION_ERROR);
+	tls_close(&tls);
+	ck_assert_int_lt(tls_connect(&tls, &fixture, &ca, "localhost",
+				 "NORMAL:-VERS-ALL:+VERS-TLS1.1:%UNSAFE_RENEGOTIATION"),
+		0);
+	tls_close(&tls);
+	/* plain HTTP to it */
+	struct client plain;
+	client_connect(&plain, &fixture);
+	client_send_text(&plain, "GET /plain HTTP/1.1\r\nHost: h\r\n\r\n");
+	client_expect_end(&plain);
+	client_close(&plain);
+	fixture_finish(&fixture);
+	ck_assert_uint_eq(fixture.request_count, BT_ARRAY_LENGTH(good));
+	ck_assert_uint_eq(fixture.closed_count, BT_ARRAY_LENGTH(good));
+	bt_certificate_pair_finish(&ca);
+	bt_certificate_pair_finish(&pair);
+	bt_certificate_pair_finish(&other);
+}
+END_TEST
+
+START_TEST(test_certificate__tls_stream)
+{
+	struct fixture fixture = {0};
+	struct bt_certificate_pair ca = {0};
+	struct bt_certificate_pair pair = {0};
+	struct tls_client tls;
+	char buffer[4096];
+	make(&ca, &pair, time(NULL));
+	fixture.certificate_pem = bt_strbuf_c(&pair.certificate);
+	fixture.key_pem = bt_strbuf_c(&pair.key);
+	fixture_start(&fixture);
+	ck_assert_int_eq(tls_connect(&tls, &fixture, &ca, "127.0.0.1", "NORMAL"), 0);
+	const char *text = "GET /stream HTTP/1.1\r\nHost: h\r\n\r\n";
+	ck_assert_int_eq(
+		gnutls_record_send(tls.session, text, strlen(text)), (ssize_t)strlen(text));
+	fixture_wait_count(&fixture, &fixture.request_count, 1);
+	size_t received = 0;
+	for (int i = 0; i < 20; i++) {
+		bt_strbuf_append_c(&fixture.feed, "event\n");
+		bt_http_stream_wake(fixture.kept);
+		ck_assert_int_eq(bt_loop_turn(fixture.loop, 1000000, NULL), 0);
+	}
+	while (received < 20 * 11) {
+		ck_assert_int_eq(bt_loop_turn(fixture.loop, 1000000, NULL), 0);
+		ssize_t count = gnutls_record_recv(tls.session, buffer, sizeof(buffer));
+		ck_assert(count > 0 || count == GNUTLS_E_AGAIN);
+		received += count > 0 ? (size_t)count : 0;
+	}
+	tls_close(&tls);
+	fixture_wait_count(&fixture, &fixture.finish_count, 1);
+	fixture_finish(&fixture);
+	bt_certificate_pair_finish(&ca);
+	bt_certificate_pair_finish(&pair);
+}
+END_TEST
+
+BT_TEST_MAIN("certificate", test_certificate__pairs, test_certificate__random,
+	test_certificate__handshake, test_certificate__tls_stream)

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/compiler.h"
+#include "net/loop.h"
+#include "test_main.h"
+
+struct probe {
+	struct bt_loop *loop;
+	struct bt_loop_source *mine;
+	struct bt_loop_source *other;
+	int fd;
+	uint32_t count;
+	int signal;
+	int64_t due_ns;
+};
+
+static void read_one(void *context)
+{
+	struct probe *probe = context;
+	char byte;
+	probe->count++;
+	ck_assert_int_eq(read(probe->fd, &byte, 1), 1);
+}
+
+START_TEST(test_loop__descriptors)
+{
+	struct probe probe = {0};
+	int fds[2];
+	ck_assert_int_eq(pipe(fds), 0);
+	probe.fd = fds[0];
+	ck_assert_int_eq(bt_loop_create(&probe.loop, NULL), 0);
+	ck_assert_int_eq(
+		bt_loop_add_fd(probe.loop, fds[0], read_one, &probe, &probe.mine, NULL), 0);
+	ck_assert_int_eq(bt_loop_turn(probe.loop, 0, NULL), 0);
+	ck_assert_uint_eq(probe.count, 0);
+	ck_assert_int_eq(write(fds[1], "ab", 2), 2);
+	ck_assert_int_eq(bt_loop_turn(probe.loop, INT64_MAX, NULL), 0);
+	ck_assert_uint_eq(probe.count, 1);
+	ck_assert_int_eq(bt_loop_turn(probe.loop, INT64_MAX, NULL), 0);
+	ck_assert_uint_eq(probe.count, 2);
+	bt_loop_remove_fd(probe.loop, probe.mine);
+	ck_assert_int_eq(write(fds[1], "c", 1), 1);
+	ck_assert_int_eq(bt_loop_turn(probe.loop, 0, NULL), 0);
+	ck_assert_uint_eq(probe.count, 2);
+	ck_assert_int_eq(close(fds[0]), 0);
+	ck_assert_int_eq(close(fds[1]), 0);
+	ck_assert_int_eq(bt_loop_add_fd(probe.loop, fds[0], read_one, &probe, &probe.mine, NULL),
+		BERTH_ERR_IO);
+	bt_loop_destroy(probe.loop);
+}
+END_TEST
+
+/* Whichever is called first removes both. */
+static void remove_both(void *context)
+{
+	struct probe *probe = context;
+	probe->count++;
+	bt_loop_remove_fd(probe->loop, probe->mine);
+	bt_loop_remove_fd(probe->loop, probe->other);
+}
+
+START_TEST(test_loop__removal_within_a_turn)
+{
+	struct probe probe = {0};
+	int a[2];
+	int b[2];
+	ck_assert_int_eq(pipe(a), 0);
+	ck_assert_int_eq(pipe(b), 0);
+	ck_assert_int_eq(write(a[1], "x", 1), 1);
+	ck_assert_int_eq(write(b[1], "x", 1), 1);
+	ck_assert_int_eq(bt_loop_create(&probe.loop, NULL), 0);
+	ck_assert_int_eq(
+		bt_loop_add_fd(probe.loop, a[0], remove_both, &probe, &probe.mine, NULL), 0);
+	ck_assert_int_eq(
+		bt_loop_add_fd(probe.loop, b[0], remove_both, &probe, &probe.other, NULL), 0);
+	ck_assert_int_eq(bt_loop_turn(probe.loop, 0, NULL), 0);
+	ck_assert_uint_eq(probe.count, 1);
+	bt_loop_destroy(probe.loop);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_int_eq(close(a[i]), 0);
+		ck_assert_int_eq(close(b[i]), 0);
+	}
+}
+END_TEST
+
+static void count_gone(void *context)
+{
+	struct probe *probe = context;
+	probe->count++;
+}
+
+START_TEST(test_loop__hangup)
+{
+	struct probe probe = {0};
+	int fds[2];
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	ck_assert_int_eq(bt_loop_create(&probe.loop, NULL), 0);
+	ck_assert_int_eq(
+		bt_loop_add_hangup(probe.loop, fds[0], count_gone, &probe, &probe.mine, NULL), 0);
+	ck_assert_int_eq(write(fds[1], "x", 1), 1);
+	ck_assert_int_eq(bt_loop_turn(probe.loop, 0, NULL), 0);
+	ck_assert_uint_eq(probe.count, 0);
+	ck_assert_int_eq(close(fds[1]), 0);
+	for (int i = 0; i < 3; i++) {
+		ck_assert_int_eq(bt_loop_turn(probe.loop, 0, NULL), 0);
+	}
+	ck_assert_uint_eq(probe.count, 1);
+	bt_loop_destroy(probe.loop);
+	ck_assert_int_eq(close(fds[0]), 0);
+}
+END_TEST
+
+static int64_t stop_when_due(void *context, int64_t now_ns)
+{
+	struct probe *probe = context;
+	probe->count++;
+	if (now_ns >= probe->due_ns) {
+		bt_loop_stop(probe->loop);
+		return INT64_MAX;
+	}
+	return probe->due_ns;
+}
+
+START_TEST(test_loop__workers)
+{
+	struct probe probe = {0};
+	struct probe removed = {0};
+	ck_assert_int_eq(bt_loop_create(&probe.loop, NULL), 0);
+	probe.due_ns = bt_loop_now_ns(probe.loop) + 20000000;
+	bt_loop_add_worker(probe.loop, stop_when_due, &removed);
+	bt_loop_add_worker(probe.loop, stop_when_due, &probe);
+	bt_loop_remove_worker(probe.loop, &removed);
+	ck_assert_int_eq(bt_loop_run(probe.loop, NULL), 0);
+	ck_assert_int_ge(bt_loop_now_ns(probe.loop), probe.due_ns);
+	/* no busy waiting */
+	ck_assert_uint_le(probe.count, 4);
+	ck_assert_uint_eq(removed.count, 0);
+	bt_loop_destroy(probe.loop);
+}
+END_TEST
+
+static void take_signal(void *context, int signal)
+{
+	struct probe *probe = context;
+	probe->signal = signal;
+	bt_loop_stop(probe->loop);
+}
+
+START_TEST(test_loop__signals)
+{
+	static const int signals[] = {SIGTERM, SIGUSR1, 0};
+	struct probe probe = {0};
+	sigset_t mask;
+	ck_assert_int_eq(bt_loop_create(&probe.loop, NULL), 0);
+	ck_assert_int_eq(bt_loop_on_signals(probe.loop, signals, take_signal, &probe, NULL), 0);
+	ck_assert_int_eq(raise(SIGUSR1), 0);
+	ck_assert_int_eq(bt_loop_run(probe.loop, NULL), 0);
+	ck_assert_int_eq(probe.signal, SIGUSR1);
+	bt_loop_destroy(probe.loop);
+	ck_assert_int_eq(sigprocmask(SIG_BLOCK, NULL, &mask), 0);
+	ck_assert_int_eq(sigismember(&mask, SIGTERM), 0);
+}
+END_TEST
+
+BT_TEST_MAIN("loop", test_loop__descriptors, test_loop__removal_within_a_turn, test_loop__hangup,
+	test_loop__workers, test_loop__signals)
