@@ -78,17 +78,16 @@ struct bt_api_request {
 	struct bt_str namespace_; /* "" for cluster scope */
 	struct bt_str name;       /* "" on create: the body says it */
 	const struct bt_user *user;
-	/** The object, patch or options document; consumed: it is changed and taken apart. Lives in
-	 * the arena of the call. NULL: none. */
+	/** The object, patch or options document, as decoded from JSON, YAML or protobuf: it is
+	 * normalised here. Consumed: it is changed and taken apart. Lives in the arena of the call.
+	 * NULL: none. Kind and apiVersion may be missing (14 section 8.1). */
 	struct bt_json_value *body;
-	/** Members that the decoder of the body dropped: bt_schema_normalise's problems. NULL: the
-	 * body is raw, and is normalised here. */
 	enum bt_patch_type patch_type;
 	enum bt_field_validation field_validation;
 	struct bt_str field_manager;
 	bool force;
 	bool dry_run;
-	/** Delete: -1 = not given. */
+	/** Delete: -1 = not given, less: what a client gave below 0 (14 section 23, case 10). */
 	int64_t grace_period_seconds;
 	enum bt_propagation propagation;
 	struct bt_str precondition_uid; /* absent: none */

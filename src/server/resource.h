@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/str.h"
 #include "schema/schema.h"
 
@@ -60,8 +61,10 @@ enum bt_resource_flag {
 
 struct bt_strategy;
 
-/** One resource of one version, APIResource in discovery. Lives as long as the registry; a custom one that is gone stays, no
- * longer found. */
+/**
+ * One resource of one version; APIResource in discovery. Lives as long as the registry; a custom
+ * one that is gone stays, no longer found.
+ */
 struct bt_api_resource {
 	const char *group; /* "" for the core group */
 	const char *version;
@@ -78,6 +81,10 @@ struct bt_api_resource {
 	uint32_t collection;   /* of the store; versions of one resource share it */
 	const struct bt_schema_message *message; /* NULL: custom, any member is allowed */
 	const struct bt_strategy *strategy;      /* never NULL */
+	/** Custom ones: the CustomResourceDefinition, and its entry of spec.versions. Borrowed
+	 * until the definition changes; NULL for built-in ones. */
+	const struct bt_json_value *definition;
+	const struct bt_json_value *definition_version;
 };
 
 struct bt_store;
@@ -87,7 +94,7 @@ struct bt_resources;
 BT_MUST_USE struct bt_resources *bt_resources_create(struct bt_store *store);
 void bt_resources_destroy(struct bt_resources *resources);
 uint32_t bt_resources_count(const struct bt_resources *resources);
-/** In the order of discovery. NULL: a custom one that is gone. */
+/** In the order of discovery: built-in ones, then custom ones by group, version and name. */
 const struct bt_api_resource *bt_resources_at(const struct bt_resources *resources, uint32_t index);
 /** NULL when not served. */
 const struct bt_api_resource *bt_resources_find(const struct bt_resources *resources,
@@ -99,7 +106,7 @@ const struct bt_api_resource *bt_resources_find_kind(
 const struct bt_api_resource *bt_resources_builtin(
 	const struct bt_resources *resources, const char *group, const char *name);
 /** Of which resource the store's collection is (its first version); NULL: of none that is served.
- */
+ * O(1). */
 const struct bt_api_resource *bt_resources_of_collection(
 	const struct bt_resources *resources, uint32_t collection);
 /** Changes with every custom resource that comes or goes: discovery's ETags follow it. */
@@ -108,6 +115,9 @@ uint64_t bt_resources_generation(const struct bt_resources *resources);
  * parsed, by its name "plural.group") says. */
 void bt_resources_define(
 	struct bt_resources *resources, struct bt_str name, const struct bt_json_value *definition);
+/** The names that a definition asks for are another one's: why, in the arena; else absent. */
+struct bt_str bt_resources_name_conflict(const struct bt_resources *resources, struct bt_str name,
+	const struct bt_json_value *definition, struct bt_arena *arena);
 /** "v1" or "apps/v1". */
 struct bt_str bt_resource_api_version(
 	const struct bt_api_resource *resource, struct bt_arena *arena);

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/api.h"
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "server/write.h"
+
+static const struct bt_str admin_groups[] = {
+	BT_STR_INIT("system:masters"), BT_STR_INIT("system:authenticated")};
+
+const struct bt_user bt_user_admin = {
+	.name = BT_STR_INIT("admin"),
+	.group_count = BT_ARRAY_LENGTH(admin_groups),
+	.groups = admin_groups,
+};
+
+/** --- what every cluster has --- */
+
+static void create_if_missing(struct bt_api *api, const struct bt_api_resource *resource,
+	struct bt_json_value *object, struct bt_arena *arena)
+{
+	struct bt_str name = bt_json_text_at(object, "metadata.name");
+	if (bt_store_find(api->options.store, resource->collection, name) != NULL) {
+		return;
+	}
+	struct bt_api_request request = BT_API_REQUEST_INIT;
+	struct bt_api_answer answer;
+	request.verb = BT_VERB_CREATE;
+	request.resource = resource;
+	request.body = object;
+	bt_api_perform(api, &request, arena, &answer);
+	BT_ASSERT(answer.code == 201);
+	bt_api_answer_finish(&answer);
+}
+
+static struct bt_json_value *named(struct bt_arena *arena, const char *name)
+{
+	struct bt_json_value *object = bt_json_new(arena, BT_JSON_OBJECT);
+	bt_json_set_c(arena, bt_json_ensure_object(arena, object, "metadata"), "name", name);
+	return object;
+}
+
+static void create_priority_class(struct bt_api *api, const char *name, int64_t value,
+	const char *description, struct bt_arena *arena)
+{
+	struct bt_json_value *object = named(arena, name);
+	bt_json_set_int64(arena, object, "value", value);
+	bt_json_set_c(arena, object, "description", description);
+	create_if_missing(api,
+		bt_resources_builtin(api->resources, "scheduling.k8s.io", "priorityclasses"),
+		object, arena);
+}
+
+static void bootstrap(struct bt_api *api)
+{
+	static const char *const namespaces[] = {
+		"default", "kube-system", "kube-public", "kube-node-lease"};
+	struct bt_arena arena = {0};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(namespaces); i++) {
+		create_if_missing(api, api->namespaces, named(&arena, namespaces[i]), &arena);
+	}
+	create_priority_class(api, "system-cluster-critical", 2000000000,
+		"Used for system critical pods that must run in the cluster, but can be moved to "
+		"another node if necessary.",
+		&arena);
+	create_priority_class(api, "system-node-critical", 2000001000,
+		"Used for system critical pods that must not be moved from their current node.",
+		&arena);
+	bt_arena_finish(&arena);
+}
+
+struct bt_api *bt_api_create(const struct bt_api_options *options)
+{
+	struct bt_api *api = BT_NEW(struct bt_api);
+	api->options = *options;
+	api->resources = bt_resources_create(options->store);
+	bt_prng_init(&api->prng, options->seed);
+	api->pods = bt_resources_builtin(api->resources, "", "pods");
+	api->nodes = bt_resources_builtin(api->resources, "", "nodes");
+	api->namespaces = bt_resources_builtin(api->resources, "", "namespaces");
+	api->budgets = bt_resources_builtin(api->resources, "policy", "poddisruptionbudgets");
+	api->definitions = bt_resources_builtin(
+		api->resources, "apiextensions.k8s.io", "customresourcedefinitions");
+	api->metadata_message =
+		bt_schema_field_find(api->pods->message, BT_STR("metadata"), NULL)->message;
+	bt_definitions_load(api);
+	bootstrap(api);
+	return api;
+}
+
+void bt_api_destroy(struct bt_api *api)
+{
+	if (api != NULL) {
+		bt_resources_destroy(api->resources);
+		bt_strbuf_finish(&api->text);
+		bt_free(api);
+	}
+}
+
+struct bt_store *bt_api_store(const struct bt_api *api)
+{
+	return api->options.store;
+}
+
+struct bt_resources *bt_api_resources(const struct bt_api *api)
+{
+	return api->resources;
+}
+
+int64_t bt_api_now_ns(const struct bt_api *api)
+{
+	return api->options.now_ns(api->options.clock_context);
+}
+
+const struct bt_api_options *bt_api_options(const struct bt_api *api)
+{
+	return &api->options;
+}
+
+struct bt_prng *bt_api_prng(struct bt_api *api)
+{
+	return &api->prng;
+}
+
+/** --- objects --- */
+
+struct bt_json_value *bt_api_parse_stored(const struct bt_stored *stored, struct bt_arena *arena)
+{
+	struct bt_json_value *object;
+	int result = bt_json_parse(arena, bt_stored_text(stored), false, &object, NULL);
+	BT_ASSERT(result == 0); /* the store holds what was written here, and checks its file */
+	return object;
+}
+
+struct bt_json_value *bt_api_read(const struct bt_api *api, const struct bt_api_resource *resource,
+	struct bt_str key, struct bt_arena *arena)
+{
+	struct bt_stored *stored = bt_store_find(api->options.store, resource->collection, key);
+	struct bt_json_value *object = NULL;
+	if (stored != NULL) {
+		int result = bt_json_parse(arena, bt_stored_text(stored), true, &object, NULL);
+		BT_ASSERT(result == 0);
+	}
+	return object;
+}
+
+struct bt_str bt_api_key(struct bt_arena *arena, struct bt_str namespace_, struct bt_str name)
+{
+	if (namespace_.length == 0) {
+		return bt_arena_str(arena, name.data != NULL ? name : BT_STR(""));
+	}
+	uint32_t length = namespace_.length + 1 + name.length;
+	char *key = bt_arena_alloc_bytes(arena, (size_t)length + 1);
+	memcpy(key, namespace_.data, namespace_.length);
+	key[namespace_.length] = '/';
+	if (name.length != 0) {
+		memcpy(key + namespace_.length + 1, name.data, name.length);
+	}
+	key[length] = '\0';
+	return (struct bt_str){key, length};
+}
+
+/** --- requests --- */
+
+#define VERB(verb) (1u << (verb))
+
+/** Verbs that a subresource knows. */
+static uint32_t verbs_of(const struct bt_api_resource *resource, enum bt_subresource subresource)
+{
+	if (subresource != BT_SUBRESOURCE_NONE &&
+		(resource->subresources & 1u << subresource) == 0) {
+		return 0;
+	}
+	switch (subresource) {
+	case BT_SUBRESOURCE_NONE:
+		return resource->verbs;
+	case BT_SUBRESOURCE_STATUS:
+	case BT_SUBRESOURCE_SCALE:
+	case BT_SUBRESOURCE_RESIZE:
+	case BT_SUBRESOURCE_EPHEMERAL_CONTAINERS:
+		return VERB(BT_VERB_GET) | VERB(BT_VERB_UPDATE) | VERB(BT_VERB_PATCH);
+	case BT_SUBRESOURCE_BINDING:
+	case BT_SUBRESOURCE_EVICTION:
+	case BT_SUBRESOURCE_TOKEN:
+		return VERB(BT_VERB_CREATE);
+	case BT_SUBRESOURCE_FINALIZE:
+		return VERB(BT_VERB_UPDATE);
+	case BT_SUBRESOURCE_LOG:
+		return VERB(BT_VERB_GET);
+	case BT_SUBRESOURCE_EXEC:
+	case BT_SUBRESOURCE_ATTACH:
+	case BT_SUBRESOURCE_PORT_FORWARD:
+		return VERB(BT_VERB_GET) | VERB(BT_VERB_CREATE);
+	case BT_SUBRESOURCE_PROXY:
+		return ~0u;
+	case BT_SUBRESOURCE__COUNT:
+		break;
+	}
+	return 0;
+}
+
+/** The verbs of objects, and of the subresources that are parts of objects. */
+static void perform_verb(struct bt_call *call)
+{
+	switch (call->request->verb) {
+	case BT_VERB_GET:
+		bt_call_get(call);
+		return;
+	case BT_VERB_CREATE:
+		bt_call_create(call);
+		return;
+	case BT_VERB_UPDATE:
+		bt_call_update(call);
+		return;
+	case BT_VERB_PATCH:
+		bt_call_patch(call);
+		return;
+	case BT_VERB_DELETE:
+		bt_call_delete(call);
+		return;
+	case BT_VERB_LIST:
+	case BT_VERB_WATCH:
+	case BT_VERB_DELETE_COLLECTION:
+	case BT_VERB__COUNT:
+		break;
+	}
+	bt_call_method_not_allowed(call);
+}
+
+static void perform(struct bt_call *call)
+{
+	switch (call->request->subresource) {
+	case BT_SUBRESOURCE_NONE:
+	case BT_SUBRESOURCE_STATUS:
+	case BT_SUBRESOURCE_RESIZE:
+	case BT_SUBRESOURCE_EPHEMERAL_CONTAINERS:
+		perform_verb(call);
+		return;
+	case BT_SUBRESOURCE_SCALE:
+		bt_call_scale(call);
+		return;
+	case BT_SUBRESOURCE_BINDING:
+		bt_call_binding(call);
+		return;
+	case BT_SUBRESOURCE_EVICTION:
+		bt_call_eviction(call);
+		return;
+	case BT_SUBRESOURCE_FINALIZE:
+		bt_call_finalize(call);
+		return;
+	case BT_SUBRESOURCE_TOKEN:
+		bt_call_token(call);
+		return;
+	case BT_SUBRESOURCE_LOG:
+	case BT_SUBRESOURCE_EXEC:
+	case BT_SUBRESOURCE_ATTACH:
+	case BT_SUBRESOURCE_PORT_FORWARD:
+	case BT_SUBRESOURCE_PROXY:
+		bt_call_refuse_connection(call);
+		return;
+	case BT_SUBRESOURCE__COUNT:
+		break;
+	}
+	bt_call_method_not_allowed(call);
+}
+
+void bt_api_perform(struct bt_api *api, const struct bt_api_request *request,
+	struct bt_arena *arena, struct bt_api_answer *out_answer)
+{
+	struct bt_call call;
+	bt_call_init(&call, api, request, arena, out_answer);
+	if ((verbs_of(request->resource, request->subresource) & VERB(request->verb)) == 0) {
+		bt_call_method_not_allowed(&call);
+		return;
+	}
+	perform(&call);
+}
+
+void bt_api_answer_finish(struct bt_api_answer *answer)
+{
+	bt_stored_release(answer->object);
+	answer->object = NULL;
+}

@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What all requests do: decode, refuse, store, answer. */
+#include <stdarg.h>
+
+#include "api/time.h"
+#include "base/assert.h"
+#include "server/write.h"
+
+/** Unknown fields that are told in warnings. */
+#define WARNINGS_MAX 100
+/** What a deletion adds to the text of an object: it must never fail for its size. */
+#define REMOVAL_BYTES_MAX 512
+
+void bt_call_init(struct bt_call *call, struct bt_api *api, const struct bt_api_request *request,
+	struct bt_arena *arena, struct bt_api_answer *answer)
+{
+	*answer = (struct bt_api_answer){0};
+	*call = (struct bt_call){
+		.api = api,
+		.request = request,
+		.arena = arena,
+		.answer = answer,
+		.write =
+			{
+				.api = api,
+				.arena = arena,
+				.resource = request->resource,
+				.verb = request->verb,
+				.subresource = request->subresource,
+				.namespace_ = request->namespace_,
+				.name = request->name,
+				.user = request->user,
+				.now_ns = bt_api_now_ns(api),
+				.dry_run = request->dry_run,
+				.restoring = request->restore,
+			},
+	};
+	call->key = bt_api_key(arena, request->namespace_, request->name);
+}
+
+/** --- failures --- */
+
+struct bt_failure *bt_call_failure(struct bt_call *call)
+{
+	return &call->answer->failure;
+}
+
+void bt_call_failed(struct bt_call *call)
+{
+	BT_ASSERT(call->answer->failure.code != 0);
+	call->answer->code = call->answer->failure.code;
+}
+
+void bt_call_warn(struct bt_call *call, const char *format, ...)
+{
+	struct bt_api_answer *answer = call->answer;
+	if (answer->warning_count >= WARNINGS_MAX) {
+		return;
+	}
+	struct bt_str *warnings =
+		BT_ARENA_NEW_ARRAY(call->arena, struct bt_str, answer->warning_count + 1);
+	for (uint32_t i = 0; i < answer->warning_count; i++) {
+		warnings[i] = answer->warnings[i];
+	}
+	struct bt_strbuf buffer = {0};
+	va_list arguments;
+	va_start(arguments, format);
+	bt_strbuf_vprintf(&buffer, format, arguments);
+	va_end(arguments);
+	warnings[answer->warning_count] = bt_arena_str(call->arena, bt_strbuf_str(&buffer));
+	bt_strbuf_finish(&buffer);
+	answer->warnings = warnings;
+	answer->warning_count++;
+}
+
+void bt_call_not_found(struct bt_call *call)
+{
+	(void)bt_fail_not_found(
+		bt_call_failure(call), call->arena, call->write.resource, call->write.name);
+	bt_call_failed(call);
+}
+
+void bt_call_method_not_allowed(struct bt_call *call)
+{
+	(void)bt_fail(bt_call_failure(call), call->arena, 405, "MethodNotAllowed",
+		"the server does not allow this method on the requested resource");
+	bt_call_failed(call);
+}
+
+struct bt_stored *bt_call_find(struct bt_call *call)
+{
+	struct bt_stored *stored = bt_store_find(
+		call->api->options.store, call->write.resource->collection, call->key);
+	if (stored == NULL) {
+		bt_call_not_found(call);
+	}
+	return stored;
+}
+
+struct bt_field_errors bt_call_field_errors(struct bt_call *call)
+{
+	return (struct bt_field_errors){.arena = call->arena};
+}
+
+bool bt_call_refuse_invalid(struct bt_call *call, const struct bt_field_errors *errors)
+{
+	if (errors->count == 0) {
+		return false;
+	}
+	const struct bt_api_resource *resource = call->write.resource;
+	(void)bt_fail_invalid(bt_call_failure(call), call->arena, bt_str_from(resource->group),
+		bt_str_from(resource->kind), call->write.name, errors);
+	bt_call_failed(call);
+	return true;
+}
+
+bool bt_call_is_refused(struct bt_call *call)
+{
+	if (call->answer->failure.code == 0) {
+		return false;
+	}
+	bt_call_failed(call);
+	return true;
+}
+
+/** --- decoding --- */
+
+struct bt_json_value *bt_call_parse(struct bt_call *call, const struct bt_stored *stored)
+{
+	const struct bt_strategy *strategy = call->write.resource->strategy;
+	struct bt_json_value *object;
+	if (strategy->from_stored == NULL && !call->write.dry_run) {
+		return bt_api_parse_stored(stored, call->arena);
+	}
+	/* the answer is a document then, which may outlive the stored text */
+	int result = bt_json_parse(call->arena, bt_stored_text(stored), true, &object, NULL);
+	BT_ASSERT(result == 0);
+	if (strategy->from_stored != NULL) {
+		strategy->from_stored(&call->write, object);
+	}
+	return object;
+}
+
+/** `Pod in version "v1" cannot be handled as a Pod: <text>` */
+static void refuse_body(struct bt_call *call, struct bt_str version, struct bt_str kind,
+	struct bt_str wanted_kind, const char *text)
+{
+	(void)bt_fail_bad_request(bt_call_failure(call), call->arena,
+		"%.*s in version \"%.*s\" cannot be handled as a %.*s: %s", BT_STR_ARG(kind),
+		BT_STR_ARG(version), BT_STR_ARG(wanted_kind), text);
+	bt_call_failed(call);
+}
+
+static bool check_kind(struct bt_call *call, struct bt_json_value *object,
+	struct bt_str api_version, struct bt_str kind)
+{
+	struct bt_str given_kind = bt_json_find_str(object, "kind");
+	struct bt_str given_version = bt_json_find_str(object, "apiVersion");
+	if (given_kind.length != 0 && !bt_str_equal(given_kind, kind)) {
+		struct bt_str text = bt_arena_printf(call->arena,
+			"converting (%.*s.%.*s) to (%.*s.%.*s): unknown conversion",
+			BT_STR_ARG(given_version), BT_STR_ARG(given_kind), BT_STR_ARG(api_version),
+			BT_STR_ARG(kind));
+		refuse_body(call, given_version, given_kind, kind, text.data);
+		return false;
+	}
+	if (given_version.length != 0 && api_version.data != NULL &&
+		!bt_str_equal(given_version, api_version)) {
+		(void)bt_fail_bad_request(bt_call_failure(call), call->arena,
+			"the API version in the data (%.*s) does not match the expected API "
+			"version (%.*s)",
+			BT_STR_ARG(given_version), BT_STR_ARG(api_version));
+		bt_call_failed(call);
+		return false;
+	}
+	(void)bt_json_remove_c(object, "kind");
+	(void)bt_json_remove_c(object, "apiVersion");
+	return true;
+}
+
+static struct bt_str joined_problems(struct bt_call *call, const struct bt_json_value *problems)
+{
+	struct bt_strbuf buffer = {0};
+	for (uint32_t i = 0; i < problems->count; i++) {
+		if (i != 0) {
+			bt_strbuf_append_c(&buffer, ", ");
+		}
+		bt_strbuf_append_str(&buffer, problems->elements[i]->text);
+	}
+	struct bt_str text = bt_arena_str(call->arena, bt_strbuf_str(&buffer));
+	bt_strbuf_finish(&buffer);
+	return text;
+}
+
+/** 422 as upstream's patches get it: spec 14 section 9.2. */
+static void refuse_patched(struct bt_call *call, const char *text)
+{
+	struct bt_field_errors errors = bt_call_field_errors(call);
+	struct bt_json_value *shown = bt_json_new_c(call->arena, "map[...]");
+	bt_field_errors_add(&errors, BT_FIELD_INVALID, BT_STR("patch"), shown, "%s", text);
+	(void)bt_fail_invalid(
+		bt_call_failure(call), call->arena, BT_STR(""), BT_STR(""), BT_STR(""), &errors);
+	bt_call_failed(call);
+}
+
+/** What the normaliser complains about, by the request's fieldValidation. */
+static bool accept_problems(struct bt_call *call, const struct bt_json_value *problems,
+	struct bt_str version, struct bt_str kind, enum bt_body_source source)
+{
+	if (problems->count == 0) {
+		return true;
+	}
+	switch (call->request->field_validation) {
+	case BT_FIELD_VALIDATION_IGNORE:
+		return true;
+	case BT_FIELD_VALIDATION_WARN:
+		for (uint32_t i = 0; i < problems->count; i++) {
+			bt_call_warn(call, "%.*s", BT_STR_ARG(problems->elements[i]->text));
+		}
+		return true;
+	case BT_FIELD_VALIDATION_STRICT:
+		break;
+	}
+	struct bt_str list = joined_problems(call, problems);
+	struct bt_str text =
+		bt_arena_printf(call->arena, "strict decoding error: %.*s", BT_STR_ARG(list));
+	if (source == BT_BODY_PATCHED) {
+		refuse_patched(call, text.data);
+	} else {
+		refuse_body(call, version, kind, kind, text.data);
+	}
+	return false;
+}
+
+static bool normalise(struct bt_call *call, const struct bt_schema_message *message,
+	struct bt_json_value *object, struct bt_str version, struct bt_str kind,
+	enum bt_body_source source)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_json_value *problems = bt_json_new(call->arena, BT_JSON_ARRAY);
+	if (object->type != BT_JSON_OBJECT) {
+		(void)bt_fail_bad_request(bt_call_failure(call), call->arena,
+			"the object provided is unrecognized (must be of type %.*s): json: cannot "
+			"unmarshal %s into Go value of type %.*s",
+			BT_STR_ARG(kind), bt_json_type_name(object->type), BT_STR_ARG(kind));
+		bt_call_failed(call);
+		return false;
+	}
+	if (bt_schema_normalise(message, object, call->arena, problems, &err) != 0) {
+		struct bt_str text = bt_arena_printf(call->arena, "%s", berth_error_message(&err));
+		berth_error_finish(&err);
+		if (source == BT_BODY_PATCHED) {
+			refuse_patched(call, text.data);
+		} else {
+			refuse_body(call, version, kind, kind, text.data);
+		}
+		return false;
+	}
+	return accept_problems(call, problems, version, kind, source);
+}
+
+bool bt_call_decode_as(struct bt_call *call, struct bt_json_value *object,
+	struct bt_str api_version, struct bt_str kind)
+{
+	const struct bt_schema_message *message = bt_schema_find(
+		api_version.data != NULL ? api_version : bt_json_find_str(object, "apiVersion"),
+		kind);
+	return check_kind(call, object, api_version, kind) &&
+		normalise(call, message, object, api_version, kind, BT_BODY_OBJECT);
+}
+
+static bool decode(struct bt_call *call, struct bt_json_value *object, enum bt_body_source source)
+{
+	const struct bt_api_resource *resource = call->write.resource;
+	struct bt_str api_version = bt_resource_api_version(resource, call->arena);
+	struct bt_str kind = bt_str_from(resource->kind);
+	if (object == NULL) {
+		(void)bt_fail_bad_request(bt_call_failure(call), call->arena,
+			"the object provided is unrecognized (must be of type %s): couldn't get "
+			"version/kind; json parse error: unexpected end of JSON input (<empty>)",
+			resource->kind);
+		bt_call_failed(call);
+		return false;
+	}
+	struct bt_str version = bt_str_from(resource->version);
+	if (!check_kind(call, object, api_version, kind) ||
+		!normalise(call, resource->message, object, version, kind, source)) {
+		return false;
+	}
+	if (resource->message != NULL) {
+		return true;
+	}
+	struct bt_json_value *metadata = bt_json_ensure_object(call->arena, object, "metadata");
+	return normalise(call, call->api->metadata_message, metadata, version, kind, source);
+}
+
+bool bt_call_decode_only(struct bt_call *call, struct bt_json_value *object)
+{
+	return decode(call, object, BT_BODY_OBJECT);
+}
+
+bool bt_call_decode(struct bt_call *call, struct bt_json_value *object, enum bt_body_source source)
+{
+	const struct bt_strategy *strategy = call->write.resource->strategy;
+	if (!decode(call, object, source)) {
+		return false;
+	}
+	if (strategy->set_defaults != NULL) {
+		strategy->set_defaults(&call->write, object);
+	}
+	return true;
+}
+
+struct bt_json_value *bt_call_metadata(struct bt_call *call, struct bt_json_value *object)
+{
+	return bt_json_ensure_object(call->arena, object, "metadata");
+}
+
+/** --- answers --- */
+
+void bt_call_answer_object(struct bt_call *call, struct bt_json_value *object, uint16_t code)
+{
+	const struct bt_api_resource *resource = call->write.resource;
+	bt_json_set_c(call->arena, object, "kind", resource->kind);
+	bt_json_set_str(
+		call->arena, object, "apiVersion", bt_resource_api_version(resource, call->arena));
+	call->answer->document = object;
+	call->answer->code = code;
+}
+
+void bt_call_answer_stored(struct bt_call *call, struct bt_stored *stored, uint16_t code)
+{
+	if (call->write.resource->strategy->from_stored != NULL) {
+		bt_call_answer_object(call, bt_call_parse(call, stored), code);
+		return;
+	}
+	call->answer->object = bt_stored_share(stored);
+	call->answer->code = code;
+}
+
+void bt_call_answer_success(struct bt_call *call, uint16_t code, struct bt_str uid)
+{
+	struct bt_arena *arena = call->arena;
+	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
+	bt_json_set_c(arena, status, "kind", "Status");
+	bt_json_set_c(arena, status, "apiVersion", "v1");
+	(void)bt_json_ensure_object(arena, status, "metadata");
+	bt_json_set_c(arena, status, "status", "Success");
+	if (uid.data == NULL) {
+		bt_json_set_int64(arena, status, "code", code);
+	} else {
+		const struct bt_api_resource *resource = call->write.resource;
+		struct bt_json_value *details = bt_json_ensure_object(arena, status, "details");
+		bt_json_set_str(arena, details, "name", call->write.name);
+		if (resource->group[0] != '\0') {
+			bt_json_set_c(arena, details, "group", resource->group);
+		}
+		bt_json_set_c(arena, details, "kind", resource->name);
+		bt_json_set_str(arena, details, "uid", uid);
+	}
+	call->answer->document = status;
+	call->answer->code = code;
+}
+
+/** --- the store --- */
+
+/** The object's text with the RV of the next commit, in the API's buffer. */
+static struct bt_str render(struct bt_call *call, struct bt_json_value *object)
+{
+	struct bt_api *api = call->api;
+	struct bt_json_value *metadata = bt_call_metadata(call, object);
+	struct bt_json_writer writer;
+	if (call->write.resource->strategy->to_stored != NULL) {
+		call->write.resource->strategy->to_stored(&call->write, object);
+	}
+	bt_json_set_str(call->arena, metadata, "resourceVersion",
+		bt_arena_printf(call->arena, "%llu",
+			(unsigned long long)bt_store_next_rv(api->options.store)));
+	bt_strbuf_reset(&api->text);
+	bt_json_writer_init(&writer, &api->text, 0);
+	bt_json_write_value(&writer, object);
+	return bt_strbuf_str(&api->text);
+}
+
+static void after_commit(struct bt_call *call, const struct bt_json_value *object)
+{
+	if (call->write.resource == call->api->definitions) {
+		bt_definition_changed(call->api, call->write.name, object);
+	}
+}
+
+void bt_call_store(struct bt_call *call, const struct bt_stored *old, struct bt_json_value *object,
+	uint16_t code)
+{
+	struct bt_api *api = call->api;
+	if (call->write.dry_run) {
+		if (old == NULL) {
+			(void)bt_json_remove_c(bt_call_metadata(call, object), "resourceVersion");
+		}
+		bt_call_answer_object(call, object, code);
+		return;
+	}
+	struct bt_str text = render(call, object);
+	if (text.length > BT_STORE_TEXT_BYTES_MAX - REMOVAL_BYTES_MAX ||
+		call->key.length > BT_STORE_KEY_BYTES_MAX) {
+		(void)bt_fail(bt_call_failure(call), call->arena, 413, "RequestEntityTooLarge",
+			"Request entity too large: limit is %u", BT_STORE_TEXT_BYTES_MAX);
+		bt_call_failed(call);
+		return;
+	}
+	struct bt_stored *stored = bt_store_put(api->options.store,
+		call->write.resource->collection, call->key, text, call->write.now_ns);
+	bt_call_answer_stored(call, stored, code);
+	after_commit(call, object);
+}
+
+void bt_call_remove(struct bt_call *call, struct bt_json_value *object)
+{
+	struct bt_api *api = call->api;
+	if (call->write.dry_run) {
+		bt_call_answer_object(call, object, 200);
+		return;
+	}
+	struct bt_str text = render(call, object);
+	BT_ASSERT(text.length <= BT_STORE_TEXT_BYTES_MAX);
+	struct bt_stored *last = bt_store_remove(api->options.store,
+		call->write.resource->collection, call->key, text, call->write.now_ns);
+	bt_call_answer_stored(call, last, 200);
+	after_commit(call, NULL);
+	if ((call->write.resource->flags & BT_RESOURCE_CUSTOM) != 0) {
+		bt_definition_object_gone(api, call->write.resource, call->arena);
+	}
+}
+
+/** --- text --- */
+
+struct bt_str bt_api_time_text(struct bt_arena *arena, int64_t time_ns)
+{
+	int64_t seconds = time_ns / INT64_C(1000000000);
+	if (time_ns % INT64_C(1000000000) < 0) {
+		seconds--;
+	}
+	struct bt_time time = {.seconds = seconds, .set = true};
+	struct bt_strbuf buffer = {0};
+	bt_time_format(&time, &buffer);
+	struct bt_str text = bt_arena_str(arena, bt_strbuf_str(&buffer));
+	bt_strbuf_finish(&buffer);
+	return text;
+}
+
+struct bt_str bt_api_new_uid(struct bt_api *api, struct bt_arena *arena)
+{
+	static const char digits[] = "0123456789abcdef";
+	char *text = bt_arena_alloc_bytes(arena, 37);
+	uint64_t words[2] = {bt_prng_next(&api->prng), bt_prng_next(&api->prng)};
+	uint32_t at = 0;
+	for (uint32_t i = 0; i < 32; i++) {
+		if (i == 8 || i == 12 || i == 16 || i == 20) {
+			text[at++] = '-';
+		}
+		uint32_t digit = (uint32_t)(words[i / 16] >> (i % 16 * 4)) & 15;
+		if (i == 12) {
+			digit = 4; /* the version: random */
+		} else if (i == 16) {
+			digit = 8 | (digit & 3);
+		}
+		text[at++] = digits[digit];
+	}
+	text[at] = '\0';
+	return (struct bt_str){text, at};
+}
+
+struct bt_str bt_api_generate_name(struct bt_api *api, struct bt_arena *arena, struct bt_str base)
+{
+	static const char alphabet[] = "bcdfghjklmnpqrstvwxz2456789";
+	char suffix[5];
+	for (size_t i = 0; i < sizeof(suffix); i++) {
+		suffix[i] = alphabet[bt_prng_below(&api->prng, sizeof(alphabet) - 1)];
+	}
+	struct bt_str cut = bt_str_sub(base, 0, 58);
+	return bt_arena_printf(arena, "%.*s%.*s", BT_STR_ARG(cut), (int)sizeof(suffix), suffix);
+}
+
+int64_t bt_api_given_rv(const struct bt_json_value *metadata)
+{
+	struct bt_str text = bt_json_text_at(metadata, "resourceVersion");
+	int64_t rv;
+	if (text.length == 0) {
+		return 0;
+	}
+	return bt_str_parse_int64(text, &rv) && rv >= 0 ? rv : -1;
+}

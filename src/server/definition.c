@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What becomes of CustomResourceDefinitions. Spec: 14 sections 6.3 and 24. */
+#include "base/assert.h"
+#include "server/kinds/common.h"
+#include "server/write.h"
+
+#define CLEANUP_FINALIZER "customresourcecleanup.apiextensions.k8s.io"
+
+/** --- status --- */
+
+/** The condition as it is to be; its time changes with its status only. */
+static void set_condition(struct bt_call *call, struct bt_json_value *conditions, const char *type,
+	bool holds, const char *reason, struct bt_str message)
+{
+	struct bt_arena *arena = call->arena;
+	const char *status = holds ? "True" : "False";
+	struct bt_json_value *condition = NULL;
+	for (uint32_t i = 0; i < conditions->count && condition == NULL; i++) {
+		if (bt_str_equal_c(bt_json_text_at(conditions->elements[i], "type"), type)) {
+			condition = conditions->elements[i];
+		}
+	}
+	if (condition == NULL) {
+		condition = bt_json_new(arena, BT_JSON_OBJECT);
+		bt_json_set_c(arena, condition, "type", type);
+		bt_json_append(arena, conditions, condition);
+	}
+	if (!bt_str_equal_c(bt_json_text_at(condition, "status"), status)) {
+		bt_json_set_c(arena, condition, "status", status);
+		bt_json_set_str(arena, condition, "lastTransitionTime",
+			bt_api_time_text(arena, call->write.now_ns));
+	}
+	bt_json_set_c(arena, condition, "reason", reason);
+	bt_json_set_str(arena, condition, "message", message);
+}
+
+static void default_names(struct bt_call *call, struct bt_json_value *spec)
+{
+	struct bt_arena *arena = call->arena;
+	struct bt_json_value *names = bt_json_ensure_object(arena, spec, "names");
+	struct bt_str kind = bt_json_text_at(names, "kind");
+	if (bt_json_text_at(names, "singular").length == 0 && kind.length != 0) {
+		char *text = bt_arena_alloc_bytes(arena, kind.length);
+		for (uint32_t i = 0; i < kind.length; i++) {
+			char c = kind.data[i];
+			text[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+		}
+		bt_json_set_str(arena, names, "singular", (struct bt_str){text, kind.length});
+	}
+	if (bt_json_text_at(names, "listKind").length == 0) {
+		bt_json_set_str(arena, names, "listKind",
+			bt_arena_printf(arena, "%.*sList", BT_STR_ARG(kind)));
+	}
+	struct bt_json_value *conversion = bt_json_ensure_object(arena, spec, "conversion");
+	bt_kinds_default_c(arena, conversion, "strategy", "None");
+}
+
+/** The storage version joins those that objects may be stored in. */
+static void add_stored_version(
+	struct bt_call *call, struct bt_json_value *status, const struct bt_json_value *spec)
+{
+	const struct bt_json_value *versions = bt_json_array_at(spec, "versions");
+	struct bt_json_value *stored = bt_json_ensure_array(call->arena, status, "storedVersions");
+	for (uint32_t i = 0; i < versions->count; i++) {
+		struct bt_str name = bt_json_text_at(versions->elements[i], "name");
+		bool found = !bt_json_bool_at(versions->elements[i], "storage", false);
+		for (uint32_t at = 0; at < stored->count; at++) {
+			found = found || bt_str_equal(stored->elements[at]->text, name);
+		}
+		if (!found) {
+			bt_json_append(call->arena, stored, bt_json_new_str(call->arena, name));
+		}
+	}
+}
+
+void bt_definition_prepare(struct bt_call *call, struct bt_json_value *definition)
+{
+	struct bt_arena *arena = call->arena;
+	struct bt_json_value *spec = bt_json_ensure_object(arena, definition, "spec");
+	if (call->write.verb == BT_VERB_CREATE && !call->write.restoring) {
+		struct bt_json_value *finalizers = bt_json_ensure_array(
+			arena, bt_call_metadata(call, definition), "finalizers");
+		bt_json_append(arena, finalizers, bt_json_new_c(arena, CLEANUP_FINALIZER));
+		(void)bt_json_remove_c(definition, "status");
+	}
+	default_names(call, spec);
+	struct bt_str conflict = bt_resources_name_conflict(
+		call->api->resources, call->write.name, definition, arena);
+	bool accepted = conflict.data == NULL;
+	struct bt_json_value *status = bt_json_ensure_object(arena, definition, "status");
+	struct bt_json_value *conditions = bt_json_ensure_array(arena, status, "conditions");
+	set_condition(call, conditions, "NamesAccepted", accepted,
+		accepted ? "NoConflicts" : "NamesConflict",
+		accepted ? BT_STR("no conflicts found") : conflict);
+	set_condition(call, conditions, "Established", accepted,
+		accepted ? "InitialNamesAccepted" : "NotAccepted",
+		accepted ? BT_STR("the initial names have been accepted")
+			 : BT_STR("not all names are accepted"));
+	if (accepted) {
+		bt_json_set_value(arena, status, "acceptedNames",
+			bt_json_clone(arena, bt_json_find(spec, "names"), false));
+	} else if (bt_json_find(status, "acceptedNames") == NULL) {
+		struct bt_json_value *names = bt_json_ensure_object(arena, status, "acceptedNames");
+		bt_json_set_c(arena, names, "plural", "");
+		bt_json_set_c(arena, names, "kind", "");
+	}
+	add_stored_version(call, status, spec);
+}
+
+/** --- validation --- */
+
+static void check_label(struct bt_field_errors *errors, const struct bt_json_value *object,
+	const char *name, struct bt_str path)
+{
+	struct bt_str text = bt_json_text_at(object, name);
+	if (text.length == 0) {
+		bt_field_errors_add(errors, BT_FIELD_REQUIRED, path, NULL, "%s", "");
+	} else if (!bt_kinds_is_label(text)) {
+		bt_field_errors_add(errors, BT_FIELD_INVALID, path, bt_json_find(object, name),
+			"a DNS-1035 label must consist of lower case alphanumeric characters or "
+			"'-', start with an alphabetic character, and end with an alphanumeric "
+			"character");
+	}
+}
+
+static void check_names(const struct bt_json_value *spec, struct bt_field_errors *errors)
+{
+	const struct bt_json_value *names = bt_json_object_at(spec, "names");
+	const struct bt_json_value *short_names = bt_json_array_at(names, "shortNames");
+	struct bt_str kind = bt_json_text_at(names, "kind");
+	check_label(errors, names, "plural", BT_STR("spec.names.plural"));
+	check_label(errors, names, "singular", BT_STR("spec.names.singular"));
+	for (uint32_t i = 0; i < short_names->count; i++) {
+		if (!bt_kinds_is_label(short_names->elements[i]->text)) {
+			bt_field_errors_add(errors, BT_FIELD_INVALID,
+				bt_field_path(errors, "spec.names.shortNames[%u]", i),
+				short_names->elements[i], "a DNS-1035 label is expected");
+		}
+	}
+	if (kind.length == 0) {
+		bt_field_errors_add(
+			errors, BT_FIELD_REQUIRED, BT_STR("spec.names.kind"), NULL, "%s", "");
+	}
+	for (uint32_t i = 0; i < kind.length; i++) {
+		char c = kind.data[i];
+		bool letter = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+		if (!letter && (i == 0 || ((c < '0' || c > '9') && c != '-'))) {
+			bt_field_errors_add(errors, BT_FIELD_INVALID, BT_STR("spec.names.kind"),
+				bt_json_find(names, "kind"),
+				"may have mixed case, but should otherwise match a DNS-1035 label");
+			break;
+		}
+	}
+}
+
+static void check_versions(const struct bt_json_value *spec, struct bt_field_errors *errors)
+{
+	const struct bt_json_value *versions = bt_json_array_at(spec, "versions");
+	uint32_t storage_count = 0;
+	if (versions->count == 0) {
+		bt_field_errors_add(errors, BT_FIELD_REQUIRED, BT_STR("spec.versions"), NULL,
+			"must have at least one version");
+		return;
+	}
+	for (uint32_t i = 0; i < versions->count; i++) {
+		const struct bt_json_value *version = versions->elements[i];
+		struct bt_str name = bt_json_text_at(version, "name");
+		storage_count += bt_json_bool_at(version, "storage", false) ? 1 : 0;
+		check_label(errors, version, "name",
+			bt_field_path(errors, "spec.versions[%u].name", i));
+		for (uint32_t other = 0; other < i && i < 100; other++) {
+			if (bt_str_equal(
+				    name, bt_json_text_at(versions->elements[other], "name"))) {
+				bt_field_errors_add(errors, BT_FIELD_DUPLICATE,
+					bt_field_path(errors, "spec.versions[%u].name", i),
+					bt_json_find(version, "name"), "%s", "");
+			}
+		}
+	}
+	if (versions->count > 100) {
+		bt_field_errors_add(errors, BT_FIELD_TOO_MANY, BT_STR("spec.versions"), NULL,
+			"must have at most 100 items");
+	}
+	if (storage_count != 1) {
+		bt_field_errors_add(errors, BT_FIELD_INVALID, BT_STR("spec.versions"), versions,
+			"must have exactly one version marked as storage version");
+	}
+}
+
+static void check_unchanged(const struct bt_json_value *old, const struct bt_json_value *definition,
+	const char *path, struct bt_field_errors *errors)
+{
+	if (!bt_str_equal(bt_json_text_at(old, path), bt_json_text_at(definition, path))) {
+		bt_field_errors_add(errors, BT_FIELD_INVALID, bt_str_from(path),
+			bt_json_find_path(definition, path), "field is immutable");
+	}
+}
+
+void bt_definition_validate(struct bt_call *call, const struct bt_json_value *old,
+	const struct bt_json_value *definition, struct bt_field_errors *errors)
+{
+	const struct bt_json_value *spec = bt_json_object_at(definition, "spec");
+	struct bt_str group = bt_json_text_at(spec, "group");
+	struct bt_str scope = bt_json_text_at(spec, "scope");
+	struct bt_str name = bt_arena_printf(call->arena, "%.*s.%.*s",
+		BT_STR_ARG(bt_json_text_at(spec, "names.plural")), BT_STR_ARG(group));
+	if (!bt_str_equal(name, call->write.name)) {
+		bt_field_errors_add(errors, BT_FIELD_INVALID, BT_STR("metadata.name"),
+			bt_json_find_path(definition, "metadata.name"),
+			"must be spec.names.plural+\".\"+spec.group");
+	}
+	if (group.length == 0) {
+		bt_field_errors_add(
+			errors, BT_FIELD_REQUIRED, BT_STR("spec.group"), NULL, "%s", "");
+	} else if (!bt_kinds_is_subdomain(group) || bt_str_find_char(group, '.') < 0) {
+		bt_field_errors_add(errors, BT_FIELD_INVALID, BT_STR("spec.group"),
+			bt_json_find(spec, "group"), "should be a domain with at least one dot");
+	}
+	if (!bt_str_equal_c(scope, "Cluster") && !bt_str_equal_c(scope, "Namespaced")) {
+		bt_field_errors_add(errors, BT_FIELD_NOT_SUPPORTED, BT_STR("spec.scope"),
+			bt_json_find(spec, "scope"), "\"Cluster\", \"Namespaced\"");
+	}
+	check_names(spec, errors);
+	check_versions(spec, errors);
+	if (old != NULL) {
+		check_unchanged(old, definition, "spec.scope", errors);
+		check_unchanged(old, definition, "spec.group", errors);
+		check_unchanged(old, definition, "spec.names.plural", errors);
+	}
+}
+
+/** --- commits --- */
+
+static bool is_established(const struct bt_json_value *definition)
+{
+	const struct bt_json_value *conditions = bt_json_array_at(definition, "status.conditions");
+	for (uint32_t i = 0; i < conditions->count; i++) {
+		const struct bt_json_value *condition = conditions->elements[i];
+		if (bt_str_equal_c(bt_json_text_at(condition, "type"), "Established")) {
+			return bt_str_equal_c(bt_json_text_at(condition, "status"), "True");
+		}
+	}
+	return false;
+}
+
+void bt_definition_changed(
+	struct bt_api *api, struct bt_str name, const struct bt_json_value *definition)
+{
+	bool served = definition != NULL && is_established(definition);
+	bt_resources_define(api->resources, name, served ? definition : NULL);
+}
+
+void bt_definitions_load(struct bt_api *api)
+{
+	struct bt_arena arena = {0};
+	struct bt_store_walk walk;
+	struct bt_stored *stored;
+	int result = bt_store_walk_begin(api->options.store, api->definitions->collection, 0,
+		BT_STR(""), BT_STR(""), &walk, NULL);
+	BT_ASSERT(result == 0);
+	while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+		const struct bt_json_value *definition = bt_api_parse_stored(stored, &arena);
+		bt_definition_changed(api, bt_stored_key(stored), definition);
+		bt_arena_reset(&arena);
+	}
+	bt_store_walk_end(&walk);
+	bt_arena_finish(&arena);
+}
+
+/** --- the end --- */
+
+/** Remove the finalizer that waited for the definition's objects. */
+static void release_definition(struct bt_api *api, struct bt_stored *stored, struct bt_arena *arena)
+{
+	struct bt_api_request request = BT_API_REQUEST_INIT;
+	struct bt_api_answer answer;
+	struct bt_call call;
+	request.verb = BT_VERB_UPDATE;
+	request.resource = api->definitions;
+	request.name = bt_arena_str(arena, bt_stored_key(stored));
+	struct bt_json_value *definition = bt_api_parse_stored(stored, arena);
+	struct bt_json_value *finalizers = bt_json_find_path(definition, "metadata.finalizers");
+	bt_call_init(&call, api, &request, arena, &answer);
+	if (finalizers == NULL || finalizers->type != BT_JSON_ARRAY) {
+		return;
+	}
+	for (uint32_t i = finalizers->count; i > 0; i--) {
+		if (bt_str_equal_c(finalizers->elements[i - 1]->text, CLEANUP_FINALIZER)) {
+			bt_json_remove_at(finalizers, i - 1);
+		}
+	}
+	if (finalizers->count == 0) {
+		(void)bt_json_remove_c(bt_json_find(definition, "metadata"), "finalizers");
+	}
+	if (bt_call_is_finished(&call, definition)) {
+		bt_call_remove(&call, definition);
+	} else {
+		bt_call_store(&call, stored, definition, 200);
+	}
+	bt_api_answer_finish(&answer);
+}
+
+/** The definition of this name waits for nothing any more. */
+static void release_if_empty(struct bt_api *api, struct bt_str name, struct bt_arena *arena)
+{
+	struct bt_store *store = api->options.store;
+	struct bt_stored *stored = bt_store_find(store, api->definitions->collection, name);
+	if (stored == NULL || bt_store_count(store, bt_store_collection(store, name)) != 0) {
+		return;
+	}
+	const struct bt_json_value *definition = bt_api_parse_stored(stored, arena);
+	if (bt_json_text_at(definition, "metadata.deletionTimestamp").length != 0) {
+		release_definition(api, stored, arena);
+	}
+}
+
+void bt_definition_object_gone(
+	struct bt_api *api, const struct bt_api_resource *resource, struct bt_arena *arena)
+{
+	release_if_empty(
+		api, bt_store_collection_name(api->options.store, resource->collection), arena);
+}
+
+static void delete_object(struct bt_api *api, const struct bt_api_resource *resource,
+	struct bt_str key, struct bt_arena *arena)
+{
+	struct bt_api_request request = BT_API_REQUEST_INIT;
+	struct bt_api_answer answer;
+	int64_t slash = resource->namespaced ? bt_str_find_char(key, '/') : -1;
+	request.verb = BT_VERB_DELETE;
+	request.resource = resource;
+	request.propagation = BT_PROPAGATION_BACKGROUND;
+	request.namespace_ =
+		bt_arena_str(arena, bt_str_sub(key, 0, slash < 0 ? 0 : (uint32_t)slash));
+	request.name = bt_arena_str(arena, bt_str_sub(key, (uint32_t)(slash + 1), key.length));
+	bt_api_perform(api, &request, arena, &answer);
+	bt_api_answer_finish(&answer);
+}
+
+void bt_definition_delete_objects(struct bt_call *call, const struct bt_json_value *definition)
+{
+	struct bt_api *api = call->api;
+	struct bt_store *store = api->options.store;
+	uint32_t collection = bt_store_collection(store, call->write.name);
+	const struct bt_api_resource *resource =
+		bt_resources_of_collection(api->resources, collection);
+	struct bt_arena arena = {0};
+	struct bt_store_walk walk;
+	struct bt_stored *stored;
+	(void)definition;
+	if (resource != NULL && (resource->flags & BT_RESOURCE_CUSTOM) != 0 &&
+		bt_store_walk_begin(store, collection, 0, BT_STR(""), BT_STR(""), &walk, NULL) ==
+			0) {
+		while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+			delete_object(api, resource, bt_stored_key(stored), &arena);
+			bt_arena_reset(&arena);
+		}
+		bt_store_walk_end(&walk);
+	}
+	bt_arena_finish(&arena);
+	release_if_empty(api, call->write.name, call->arena);
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/failure.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/assert.h"
+#include "base/strbuf.h"
+#include "codec/json_edit.h"
+
+/** Errors of one object that are told; all of them are hostile text. */
+#define FIELD_ERRORS_MAX 100
+/** Of an offending value in a message. */
+#define SHOWN_VALUE_BYTES_MAX 2000
+
+static struct bt_str vprintf_text(struct bt_arena *arena, const char *format, va_list arguments)
+{
+	struct bt_strbuf buffer = {0};
+	bt_strbuf_vprintf(&buffer, format, arguments);
+	struct bt_str text = bt_arena_str(arena, bt_strbuf_str(&buffer));
+	bt_strbuf_finish(&buffer);
+	return text;
+}
+
+static void set_text(
+	struct bt_arena *arena, struct bt_json_value *object, const char *name, struct bt_str text)
+{
+	if (text.length != 0) {
+		bt_json_set_str(arena, object, name, text);
+	}
+}
+
+static struct bt_json_value *causes_of(const struct bt_failure *failure, struct bt_arena *arena)
+{
+	struct bt_json_value *causes = bt_json_new(arena, BT_JSON_ARRAY);
+	for (const struct bt_failure_cause *cause = failure->causes; cause != NULL;
+		cause = cause->next) {
+		struct bt_json_value *entry = bt_json_new(arena, BT_JSON_OBJECT);
+		set_text(arena, entry, "reason", bt_str_from(cause->reason));
+		set_text(arena, entry, "message", cause->message);
+		set_text(arena, entry, "field", cause->field);
+		bt_json_append(arena, causes, entry);
+	}
+	return causes;
+}
+
+/** Reasons whose Status has details even when nothing is known: {}. */
+static bool has_empty_details(const struct bt_failure *failure)
+{
+	return failure->reason != NULL &&
+		(failure->code == 404 || failure->code == 405 || failure->code == 422);
+}
+
+struct bt_json_value *bt_failure_document(const struct bt_failure *failure, struct bt_arena *arena)
+{
+	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
+	bt_json_set_c(arena, status, "kind", "Status");
+	bt_json_set_c(arena, status, "apiVersion", "v1");
+	struct bt_json_value *metadata = bt_json_new(arena, BT_JSON_OBJECT);
+	set_text(arena, metadata, "continue", failure->continue_token);
+	bt_json_set_value(arena, status, "metadata", metadata);
+	bt_json_set_c(arena, status, "status", "Failure");
+	set_text(arena, status, "message", failure->message);
+	if (failure->reason != NULL) {
+		bt_json_set_c(arena, status, "reason", failure->reason);
+	}
+	struct bt_json_value *details = bt_json_new(arena, BT_JSON_OBJECT);
+	set_text(arena, details, "name", failure->name);
+	set_text(arena, details, "group", failure->group);
+	set_text(arena, details, "kind", failure->kind);
+	set_text(arena, details, "uid", failure->uid);
+	if (failure->causes != NULL) {
+		bt_json_set_value(arena, details, "causes", causes_of(failure, arena));
+	}
+	if (failure->retry_after_seconds != 0) {
+		bt_json_set_int64(
+			arena, details, "retryAfterSeconds", failure->retry_after_seconds);
+	}
+	if (details->count != 0 || has_empty_details(failure)) {
+		bt_json_set_value(arena, status, "details", details);
+	}
+	bt_json_set_int64(arena, status, "code", failure->code);
+	return status;
+}
+
+uint16_t bt_fail(struct bt_failure *out, struct bt_arena *arena, uint16_t code, const char *reason,
+	const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	*out = (struct bt_failure){
+		.code = code, .reason = reason, .message = vprintf_text(arena, format, arguments)};
+	va_end(arguments);
+	return code;
+}
+
+uint16_t bt_fail_bad_request(
+	struct bt_failure *out, struct bt_arena *arena, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	*out = (struct bt_failure){.code = 400,
+		.reason = "BadRequest",
+		.message = vprintf_text(arena, format, arguments)};
+	va_end(arguments);
+	return 400;
+}
+
+/** details of an object: its name, and the resource as kind. */
+static void set_details(
+	struct bt_failure *out, const struct bt_api_resource *resource, struct bt_str name)
+{
+	out->name = name;
+	out->group = bt_str_from(resource->group);
+	out->kind = bt_str_from(resource->name);
+}
+
+uint16_t bt_fail_not_found(struct bt_failure *out, struct bt_arena *arena,
+	const struct bt_api_resource *resource, struct bt_str name)
+{
+	struct bt_str qualified = bt_resource_qualified(resource, arena);
+	uint16_t code = bt_fail(out, arena, 404, "NotFound", "%.*s \"%.*s\" not found",
+		BT_STR_ARG(qualified), BT_STR_ARG(name));
+	set_details(out, resource, name);
+	return code;
+}
+
+uint16_t bt_fail_conflict(struct bt_failure *out, struct bt_arena *arena,
+	const struct bt_api_resource *resource, struct bt_str name, struct bt_str text)
+{
+	struct bt_str qualified = bt_resource_qualified(resource, arena);
+	uint16_t code = bt_fail(out, arena, 409, "Conflict",
+		"Operation cannot be fulfilled on %.*s \"%.*s\": %.*s", BT_STR_ARG(qualified),
+		BT_STR_ARG(name), BT_STR_ARG(text));
+	set_details(out, resource, name);
+	return code;
+}
+
+uint16_t bt_fail_forbidden(struct bt_failure *out, struct bt_arena *arena,
+	const struct bt_api_resource *resource, struct bt_str name, struct bt_str text)
+{
+	struct bt_str qualified = bt_resource_qualified(resource, arena);
+	uint16_t code;
+	if (name.length == 0) {
+		code = bt_fail(out, arena, 403, "Forbidden", "%.*s is forbidden: %.*s",
+			BT_STR_ARG(qualified), BT_STR_ARG(text));
+	} else {
+		code = bt_fail(out, arena, 403, "Forbidden", "%.*s \"%.*s\" is forbidden: %.*s",
+			BT_STR_ARG(qualified), BT_STR_ARG(name), BT_STR_ARG(text));
+	}
+	set_details(out, resource, name);
+	return code;
+}
+
+/** --- validation --- */
+
+static const char *reason_of(enum bt_field_error_type type)
+{
+	switch (type) {
+	case BT_FIELD_REQUIRED:
+		return "FieldValueRequired";
+	case BT_FIELD_INVALID:
+		return "FieldValueInvalid";
+	case BT_FIELD_NOT_SUPPORTED:
+		return "FieldValueNotSupported";
+	case BT_FIELD_FORBIDDEN:
+		return "FieldValueForbidden";
+	case BT_FIELD_DUPLICATE:
+		return "FieldValueDuplicate";
+	case BT_FIELD_TOO_LONG:
+		return "FieldValueTooLong";
+	case BT_FIELD_TOO_MANY:
+		return "FieldValueTooMany";
+	case BT_FIELD_NOT_FOUND:
+		return "FieldValueNotFound";
+	}
+	return "FieldValueInvalid";
+}
+
+static const char *words_of(enum bt_field_error_type type)
+{
+	switch (type) {
+	case BT_FIELD_REQUIRED:
+		return "Required value";
+	case BT_FIELD_INVALID:
+		return "Invalid value";
+	case BT_FIELD_NOT_SUPPORTED:
+		return "Unsupported value";
+	case BT_FIELD_FORBIDDEN:
+		return "Forbidden";
+	case BT_FIELD_DUPLICATE:
+		return "Duplicate value";
+	case BT_FIELD_TOO_LONG:
+		return "Too long";
+	case BT_FIELD_TOO_MANY:
+		return "Too many";
+	case BT_FIELD_NOT_FOUND:
+		return "Not found";
+	}
+	return "Invalid value";
+}
+
+/** Kinds of errors that never repeat the value. */
+static bool shows_value(enum bt_field_error_type type)
+{
+	return type != BT_FIELD_REQUIRED && type != BT_FIELD_FORBIDDEN && type != BT_FIELD_TOO_LONG;
+}
+
+static struct bt_str value_text(struct bt_arena *arena, const struct bt_json_value *value)
+{
+	struct bt_strbuf buffer = {0};
+	if (value->type == BT_JSON_STRING) {
+		bt_strbuf_append_quoted(&buffer, bt_str_sub(value->text, 0, SHOWN_VALUE_BYTES_MAX));
+	} else {
+		struct bt_json_writer writer;
+		bt_json_writer_init(&writer, &buffer, 0);
+		writer.escape_html = false;
+		bt_json_write_value(&writer, value);
+	}
+	struct bt_str text = bt_arena_str(
+		arena, bt_str_sub(bt_strbuf_str(&buffer), 0, SHOWN_VALUE_BYTES_MAX * 2));
+	bt_strbuf_finish(&buffer);
+	return text;
+}
+
+void bt_field_errors_add(struct bt_field_errors *errors, enum bt_field_error_type type,
+	struct bt_str field, const struct bt_json_value *value, const char *format, ...)
+{
+	if (errors->count >= FIELD_ERRORS_MAX) {
+		return;
+	}
+	struct bt_field_error *error = BT_ARENA_NEW(errors->arena, struct bt_field_error);
+	va_list arguments;
+	va_start(arguments, format);
+	error->type = type;
+	error->field = field;
+	error->detail = vprintf_text(errors->arena, format, arguments);
+	va_end(arguments);
+	if (value != NULL && shows_value(type)) {
+		error->value = value_text(errors->arena, value);
+	}
+	if (errors->last == NULL) {
+		errors->last = &errors->first;
+	}
+	*errors->last = error;
+	errors->last = &error->next;
+	errors->count++;
+}
+
+struct bt_str bt_field_path(const struct bt_field_errors *errors, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	struct bt_str path = vprintf_text(errors->arena, format, arguments);
+	va_end(arguments);
+	return path;
+}
+
+/** The message behind the field's name: 14b section 5. */
+static struct bt_str message_of(const struct bt_field_error *error, struct bt_arena *arena)
+{
+	struct bt_strbuf text = {0};
+	bt_strbuf_append_c(&text, words_of(error->type));
+	if (error->value.length != 0) {
+		bt_strbuf_append_c(&text, ": ");
+		bt_strbuf_append_str(&text, error->value);
+	}
+	if (error->detail.length != 0) {
+		bt_strbuf_append_c(&text, ": ");
+		if (error->type == BT_FIELD_NOT_SUPPORTED) {
+			bt_strbuf_append_c(&text, "supported values: ");
+		}
+		bt_strbuf_append_str(&text, error->detail);
+	}
+	struct bt_str message = bt_arena_str(arena, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+	return message;
+}
+
+uint16_t bt_fail_invalid(struct bt_failure *out, struct bt_arena *arena, struct bt_str group,
+	struct bt_str kind, struct bt_str name, const struct bt_field_errors *errors)
+{
+	struct bt_strbuf text = {0};
+	struct bt_failure_cause *causes = NULL;
+	struct bt_failure_cause **last = &causes;
+	for (const struct bt_field_error *error = errors->first; error != NULL;
+		error = error->next) {
+		struct bt_failure_cause *cause = BT_ARENA_NEW(arena, struct bt_failure_cause);
+		cause->reason = reason_of(error->type);
+		cause->message = message_of(error, arena);
+		cause->field = error->field;
+		*last = cause;
+		last = &cause->next;
+		if (text.length != 0) {
+			bt_strbuf_append_c(&text, ", ");
+		}
+		bt_strbuf_append_str(&text, error->field);
+		bt_strbuf_append_c(&text, ": ");
+		bt_strbuf_append_str(&text, cause->message);
+	}
+	const char *dot = group.length != 0 ? "." : "";
+	const char *open = errors->count > 1 ? "[" : "";
+	const char *close = errors->count > 1 ? "]" : "";
+	struct bt_str all = bt_strbuf_str(&text);
+	uint16_t code = bt_fail(out, arena, 422, "Invalid",
+		"%.*s%s%.*s \"%.*s\" is invalid: %s%.*s%s", BT_STR_ARG(kind), dot,
+		BT_STR_ARG(group), BT_STR_ARG(name), open, BT_STR_ARG(all), close);
+	bt_strbuf_finish(&text);
+	out->name = name;
+	out->group = group;
+	out->kind = kind;
+	out->causes = causes;
+	return code;
+}

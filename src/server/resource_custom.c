@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Resources that CustomResourceDefinitions make. */
+#include <ctype.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "codec/json_edit.h"
+#include "server/resource_private.h"
+#include "server/store.h"
+#include "server/strategy.h"
+
+/** Resources of custom kinds, of each version one, that were ever defined: rows are never freed. */
+#define CUSTOM_RESOURCES_MAX 4096
+
+static const char *terminated(struct bt_arena *arena, struct bt_str text)
+{
+	return text.data != NULL ? bt_arena_str(arena, text).data : "";
+}
+
+static const char *joined(struct bt_arena *arena, const struct bt_json_value *texts)
+{
+	struct bt_strbuf buffer = {0};
+	for (uint32_t i = 0; i < texts->count; i++) {
+		if (texts->elements[i]->type == BT_JSON_STRING) {
+			if (buffer.length != 0) {
+				bt_strbuf_append_char(&buffer, ' ');
+			}
+			bt_strbuf_append_str(&buffer, texts->elements[i]->text);
+		}
+	}
+	const char *text = bt_arena_str(arena, bt_strbuf_str(&buffer)).data;
+	bt_strbuf_finish(&buffer);
+	return text;
+}
+
+static struct bt_str default_singular(struct bt_arena *arena, struct bt_str kind)
+{
+	char *text = bt_arena_alloc_bytes(arena, (size_t)kind.length + 1);
+	for (uint32_t i = 0; i < kind.length; i++) {
+		text[i] = (char)tolower((unsigned char)kind.data[i]);
+	}
+	text[kind.length] = '\0';
+	return (struct bt_str){text, kind.length};
+}
+
+static uint32_t subresources_of(const struct bt_json_value *version)
+{
+	const struct bt_json_value *given = bt_json_object_at(version, "subresources");
+	uint32_t subresources = 0;
+	if (bt_json_find(given, "status") != NULL) {
+		subresources |= 1u << BT_SUBRESOURCE_STATUS;
+	}
+	if (bt_json_find(given, "scale") != NULL) {
+		subresources |= 1u << BT_SUBRESOURCE_SCALE;
+	}
+	return subresources;
+}
+
+/** Take the definition's words over into the row; what it had before is released. */
+static void fill_row(struct bt_resources *resources, struct bt_resource_row *row,
+	const struct bt_definition *definition, const struct bt_json_value *version)
+{
+	const struct bt_json_value *tree = definition->tree;
+	const struct bt_json_value *names = bt_json_object_at(tree, "spec.names");
+	struct bt_arena arena;
+	bt_arena_init(&arena, 512);
+	struct bt_str kind = bt_json_text_at(names, "kind");
+	struct bt_str singular = bt_json_text_at(names, "singular");
+	struct bt_str list_kind = bt_json_text_at(names, "listKind");
+	if (singular.length == 0) {
+		singular = default_singular(&arena, kind);
+	}
+	if (list_kind.length == 0) {
+		list_kind = bt_arena_printf(&arena, "%.*sList", BT_STR_ARG(kind));
+	}
+	row->resource = (struct bt_api_resource){
+		.group = terminated(&arena, bt_json_text_at(tree, "spec.group")),
+		.version = terminated(&arena, bt_json_text_at(version, "name")),
+		.name = terminated(&arena, bt_json_text_at(names, "plural")),
+		.singular = terminated(&arena, singular),
+		.kind = terminated(&arena, kind),
+		.list_kind = terminated(&arena, list_kind),
+		.short_names = joined(&arena, bt_json_array_at(names, "shortNames")),
+		.categories = joined(&arena, bt_json_array_at(names, "categories")),
+		.namespaced = bt_str_equal_c(bt_json_text_at(tree, "spec.scope"), "Namespaced"),
+		.verbs = (1u << BT_VERB__COUNT) - 1,
+		.subresources = subresources_of(version),
+		.flags = BT_RESOURCE_CUSTOM | BT_RESOURCE_GENERATION | BT_RESOURCE_NEEDS_VERSION,
+		.collection = bt_store_collection(resources->store, definition->name),
+		.strategy = &bt_strategy_custom,
+		.definition = tree,
+		.definition_version = version,
+	};
+	bt_arena_finish(&row->arena);
+	row->arena = arena;
+	row->owner = definition;
+	row->served = true;
+}
+
+static void serve_version(struct bt_resources *resources, const struct bt_definition *definition,
+	const struct bt_json_value *version)
+{
+	struct bt_str group = bt_json_text_at(definition->tree, "spec.group");
+	struct bt_str name = bt_json_text_at(definition->tree, "spec.names.plural");
+	struct bt_resource_row *row =
+		bt_resources_row(resources, group, bt_json_text_at(version, "name"), name);
+	if (row != NULL) {
+		if (!row->served && (row->resource.flags & BT_RESOURCE_CUSTOM) != 0) {
+			fill_row(resources, row, definition, version);
+		}
+	} else if (resources->rows.count < resources->builtin_count + CUSTOM_RESOURCES_MAX) {
+		row = BT_NEW(struct bt_resource_row);
+		fill_row(resources, row, definition, version);
+		bt_resources_add_row(resources, row);
+	}
+}
+
+static void take_away(struct bt_resources *resources, uint32_t index)
+{
+	struct bt_definition *definition = resources->definitions.items[index];
+	for (uint32_t i = resources->builtin_count; i < resources->rows.count; i++) {
+		struct bt_resource_row *row = resources->rows.items[i];
+		if (row->owner == definition) {
+			row->served = false;
+			row->owner = NULL;
+			row->resource.definition = NULL;
+			row->resource.definition_version = NULL;
+		}
+	}
+	bt_vec_remove_swap(&resources->definitions, index);
+	bt_definition_destroy(definition);
+}
+
+void bt_resources_define(
+	struct bt_resources *resources, struct bt_str name, const struct bt_json_value *definition)
+{
+	for (uint32_t i = 0; i < resources->definitions.count; i++) {
+		if (bt_str_equal(resources->definitions.items[i]->name, name)) {
+			take_away(resources, i);
+			break;
+		}
+	}
+	if (definition != NULL) {
+		struct bt_definition *copy = BT_NEW(struct bt_definition);
+		bt_arena_init(&copy->arena, 2048);
+		copy->name = bt_arena_str(&copy->arena, name);
+		copy->tree = bt_json_clone(&copy->arena, definition, true);
+		bt_vec_push(&resources->definitions, copy);
+		const struct bt_json_value *versions =
+			bt_json_array_at(copy->tree, "spec.versions");
+		for (uint32_t i = 0; i < versions->count; i++) {
+			if (bt_json_bool_at(versions->elements[i], "served", false)) {
+				serve_version(resources, copy, versions->elements[i]);
+			}
+		}
+	}
+	bt_resources_sort(resources);
+}
+
+/** --- names --- */
+
+static bool has_word(const char *words, struct bt_str word)
+{
+	struct bt_str rest = bt_str_from(words);
+	while (rest.length != 0) {
+		int64_t blank = bt_str_find_char(rest, ' ');
+		uint32_t length = blank < 0 ? rest.length : (uint32_t)blank;
+		if (bt_str_equal(bt_str_sub(rest, 0, length), word)) {
+			return true;
+		}
+		rest = bt_str_sub(rest, length + 1, rest.length);
+	}
+	return false;
+}
+
+/** Is it a plural, singular or short name of the resource? Case does not matter to clients. */
+static bool is_name_of(const struct bt_api_resource *resource, struct bt_str word)
+{
+	return word.length != 0 &&
+		(bt_str_equal_c(word, resource->name) || bt_str_equal_c(word, resource->singular) ||
+			has_word(resource->short_names, word));
+}
+
+static struct bt_str conflict_with(
+	const struct bt_api_resource *resource, const struct bt_json_value *names)
+{
+	static const char *const kinds[] = {"kind", "listKind"};
+	static const char *const words[] = {"plural", "singular"};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(kinds); i++) {
+		struct bt_str kind = bt_json_text_at(names, kinds[i]);
+		if (kind.length != 0 &&
+			(bt_str_equal_c(kind, resource->kind) ||
+				bt_str_equal_c(kind, resource->list_kind))) {
+			return kind;
+		}
+	}
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(words); i++) {
+		struct bt_str word = bt_json_text_at(names, words[i]);
+		if (is_name_of(resource, word)) {
+			return word;
+		}
+	}
+	const struct bt_json_value *short_names = bt_json_array_at(names, "shortNames");
+	for (uint32_t i = 0; i < short_names->count; i++) {
+		if (is_name_of(resource, short_names->elements[i]->text)) {
+			return short_names->elements[i]->text;
+		}
+	}
+	return (struct bt_str){NULL, 0};
+}
+
+struct bt_str bt_resources_name_conflict(const struct bt_resources *resources, struct bt_str name,
+	const struct bt_json_value *definition, struct bt_arena *arena)
+{
+	struct bt_str group = bt_json_text_at(definition, "spec.group");
+	const struct bt_json_value *names = bt_json_object_at(definition, "spec.names");
+	for (uint32_t i = 0; i < resources->rows.count; i++) {
+		const struct bt_resource_row *row = resources->rows.items[i];
+		if (!row->served || !bt_str_equal_c(group, row->resource.group) ||
+			(row->owner != NULL && bt_str_equal(row->owner->name, name))) {
+			continue;
+		}
+		struct bt_str taken = conflict_with(&row->resource, names);
+		if (taken.data != NULL) {
+			return bt_arena_printf(
+				arena, "\"%.*s\" is already in use", BT_STR_ARG(taken));
+		}
+	}
+	uint64_t wanted = bt_json_array_at(definition, "spec.versions")->count;
+	if (resources->rows.count + wanted > resources->builtin_count + CUSTOM_RESOURCES_MAX) {
+		return BT_STR("there are too many custom resources");
+	}
+	return (struct bt_str){NULL, 0};
+}

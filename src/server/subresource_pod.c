@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Binding, and the parts of pods that are written alone. Spec: 14 section 17, 13 section 14.1. */
+#include "server/pod_condition.h"
+#include "server/write.h"
+
+/** --- conditions --- */
+
+static const struct bt_schema_message *condition_message(const struct bt_api *api)
+{
+	const struct bt_schema_field *status =
+		bt_schema_field_find(api->pods->message, BT_STR("status"), NULL);
+	return bt_schema_field_find(status->message, BT_STR("conditions"), NULL)->message;
+}
+
+bool bt_pod_has_condition(const struct bt_json_value *pod, const char *type, const char *status)
+{
+	const struct bt_json_value *conditions = bt_json_array_at(pod, "status.conditions");
+	for (uint32_t i = 0; i < conditions->count; i++) {
+		if (bt_str_equal_c(bt_json_text_at(conditions->elements[i], "type"), type)) {
+			return bt_str_equal_c(
+				bt_json_text_at(conditions->elements[i], "status"), status);
+		}
+	}
+	return false;
+}
+
+void bt_pod_set_condition(struct bt_call *call, struct bt_json_value *pod, const char *type,
+	const char *reason, const char *message)
+{
+	struct bt_arena *arena = call->arena;
+	struct bt_json_value *condition = bt_json_new(arena, BT_JSON_OBJECT);
+	bt_json_set_c(arena, condition, "type", type);
+	bt_json_set_c(arena, condition, "status", "True");
+	bt_json_set_str(arena, condition, "lastTransitionTime",
+		bt_api_time_text(arena, call->write.now_ns));
+	if (reason != NULL) {
+		bt_json_set_c(arena, condition, "reason", reason);
+		bt_json_set_c(arena, condition, "message", message);
+	}
+	int result =
+		bt_schema_normalise(condition_message(call->api), condition, arena, NULL, NULL);
+	(void)result; /* it is ours */
+	struct bt_json_value *conditions = bt_json_ensure_array(
+		arena, bt_json_ensure_object(arena, pod, "status"), "conditions");
+	for (uint32_t i = 0; i < conditions->count; i++) {
+		if (bt_str_equal_c(bt_json_text_at(conditions->elements[i], "type"), type)) {
+			conditions->elements[i] = condition;
+			return;
+		}
+	}
+	bt_json_append(arena, conditions, condition);
+}
+
+/** --- binding --- */
+
+static void refuse_value(struct bt_call *call, const char *text)
+{
+	(void)bt_fail(bt_call_failure(call), call->arena, 500, NULL, "%s", text);
+	bt_call_failed(call);
+}
+
+static bool check_binding(struct bt_call *call, const struct bt_json_value *binding)
+{
+	struct bt_str name = bt_json_text_at(binding, "metadata.name");
+	struct bt_str namespace_ = bt_json_text_at(binding, "metadata.namespace");
+	struct bt_str kind = bt_json_text_at(binding, "target.kind");
+	bool of_pod = call->write.subresource == BT_SUBRESOURCE_BINDING;
+	if (name.length == 0 || (of_pod && !bt_str_equal(name, call->write.name))) {
+		(void)bt_fail_bad_request(bt_call_failure(call), call->arena,
+			"name in URL does not match name in Binding object");
+		bt_call_failed(call);
+		return false;
+	}
+	if (namespace_.length != 0 && !bt_str_equal(namespace_, call->write.namespace_)) {
+		(void)bt_fail_bad_request(bt_call_failure(call), call->arena,
+			"the namespace of the provided object does not match the namespace sent "
+			"on the request");
+		bt_call_failed(call);
+		return false;
+	}
+	if (bt_json_text_at(binding, "target.name").length == 0) {
+		refuse_value(call, "target.name: Required value");
+		return false;
+	}
+	if (kind.length != 0 && !bt_str_equal_c(kind, "Node")) {
+		refuse_value(call,
+			"target.kind: Unsupported value: supported values: \"Node\", \"<empty>\"");
+		return false;
+	}
+	return true;
+}
+
+static void refuse_precondition(
+	struct bt_call *call, const char *what, struct bt_str wanted, struct bt_str found)
+{
+	struct bt_str text = bt_arena_printf(call->arena,
+		"StorageError: invalid object, Code: 4, Key: /registry/pods/%.*s, "
+		"ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: %s in "
+		"precondition: %.*s, %s in object meta: %.*s",
+		BT_STR_ARG(call->key), what, BT_STR_ARG(wanted), what, BT_STR_ARG(found));
+	(void)bt_fail_conflict(
+		bt_call_failure(call), call->arena, call->write.resource, call->write.name, text);
+	bt_call_failed(call);
+}
+
+static void refuse_assignment(struct bt_call *call, struct bt_str text)
+{
+	struct bt_failure *failure = bt_call_failure(call);
+	(void)bt_fail(failure, call->arena, 409, "Conflict",
+		"Operation cannot be fulfilled on pods/binding \"%.*s\": pod %.*s %.*s",
+		BT_STR_ARG(call->write.name), BT_STR_ARG(call->write.name), BT_STR_ARG(text));
+	failure->name = call->write.name;
+	failure->kind = BT_STR("pods/binding");
+	bt_call_failed(call);
+}
+
+/** In the order of spec 14 section 17. */
+static bool check_pod(
+	struct bt_call *call, const struct bt_json_value *binding, const struct bt_json_value *pod)
+{
+	struct bt_str uid = bt_json_text_at(binding, "metadata.uid");
+	struct bt_str rv = bt_json_text_at(binding, "metadata.resourceVersion");
+	struct bt_str pod_uid = bt_json_text_at(pod, "metadata.uid");
+	struct bt_str pod_rv = bt_json_text_at(pod, "metadata.resourceVersion");
+	struct bt_str node = bt_json_text_at(pod, "spec.nodeName");
+	if (uid.length != 0 && !bt_str_equal(uid, pod_uid)) {
+		refuse_precondition(call, "UID", uid, pod_uid);
+	} else if (rv.length != 0 && !bt_str_equal(rv, pod_rv)) {
+		refuse_precondition(call, "ResourceVersion", rv, pod_rv);
+	} else if (bt_json_text_at(pod, "metadata.deletionTimestamp").length != 0) {
+		refuse_assignment(call, BT_STR("is being deleted, cannot be assigned to a host"));
+	} else if (node.length != 0) {
+		refuse_assignment(call,
+			bt_arena_printf(call->arena, "is already assigned to node \"%.*s\"",
+				BT_STR_ARG(node)));
+	} else if (bt_json_array_at(pod, "spec.schedulingGates")->count != 0) {
+		refuse_assignment(call, BT_STR("has non-empty .spec.schedulingGates"));
+	} else {
+		return true;
+	}
+	return false;
+}
+
+static void merge_map(struct bt_call *call, struct bt_json_value *metadata,
+	const struct bt_json_value *binding, const char *name)
+{
+	const struct bt_json_value *given = bt_json_find_path(binding, "metadata");
+	given = bt_json_object_at(given, name);
+	if (given->count == 0) {
+		return;
+	}
+	struct bt_json_value *map = bt_json_ensure_object(call->arena, metadata, name);
+	for (uint32_t i = 0; i < given->count; i++) {
+		bt_json_set(call->arena, map, given->members[i].name, given->members[i].value);
+	}
+}
+
+/** 14b section 4.10. */
+static void copy_topology(struct bt_call *call, struct bt_json_value *metadata, struct bt_str name)
+{
+	static const char *const labels[] = {
+		"topology.kubernetes.io/zone", "topology.kubernetes.io/region"};
+	const struct bt_api *api = call->api;
+	struct bt_stored *stored = bt_store_find(api->options.store, api->nodes->collection, name);
+	if (stored == NULL) {
+		return;
+	}
+	const struct bt_json_value *node = bt_api_parse_stored(stored, call->arena);
+	const struct bt_json_value *node_labels = bt_json_object_at(node, "metadata.labels");
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(labels); i++) {
+		const struct bt_json_value *value = bt_json_find(node_labels, labels[i]);
+		if (value != NULL && value->type == BT_JSON_STRING) {
+			bt_json_set_str(call->arena,
+				bt_json_ensure_object(call->arena, metadata, "labels"), labels[i],
+				bt_arena_str(call->arena, value->text));
+		}
+	}
+}
+
+void bt_call_binding(struct bt_call *call)
+{
+	struct bt_json_value *binding = call->request->body;
+	if (binding == NULL) {
+		(void)bt_fail_bad_request(bt_call_failure(call), call->arena,
+			"the object provided is unrecognized (must be of type Binding): couldn't "
+			"get version/kind; json parse error: unexpected end of JSON input "
+		        "(<empty>)");
+		bt_call_failed(call);
+		return;
+	}
+	call->write.resource = call->api->pods;
+	if (!bt_call_decode_as(call, binding, BT_STR("v1"), BT_STR("Binding")) ||
+		!check_binding(call, binding)) {
+		return;
+	}
+	call->write.subresource = BT_SUBRESOURCE_BINDING;
+	call->write.name = bt_json_text_at(binding, "metadata.name");
+	call->key = bt_api_key(call->arena, call->write.namespace_, call->write.name);
+	struct bt_stored *stored = bt_call_find(call);
+	if (stored == NULL) {
+		return;
+	}
+	struct bt_json_value *pod = bt_call_parse(call, stored);
+	if (!check_pod(call, binding, pod)) {
+		return;
+	}
+	struct bt_json_value *metadata = bt_call_metadata(call, pod);
+	struct bt_str node = bt_json_text_at(binding, "target.name");
+	bt_json_set_str(
+		call->arena, bt_json_ensure_object(call->arena, pod, "spec"), "nodeName", node);
+	merge_map(call, metadata, binding, "annotations");
+	merge_map(call, metadata, binding, "labels");
+	if (bt_str_equal_c(bt_json_text_at(binding, "target.kind"), "Node")) {
+		copy_topology(call, metadata, node);
+	}
+	(void)bt_json_remove_c(bt_json_find(pod, "status"), "nominatedNodeName");
+	bt_pod_set_condition(call, pod, "PodScheduled", NULL, NULL);
+	bt_call_store(call, stored, pod, 201);
+	if (call->answer->failure.code == 0) {
+		bt_api_answer_finish(call->answer);
+		bt_call_answer_success(call, 201, (struct bt_str){NULL, 0});
+	}
+}
+
+/** --- parts of the spec --- */
+
+static void take_resources(struct bt_call *call, struct bt_json_value *result,
+	const struct bt_json_value *object, const char *list)
+{
+	static const char *const parts[] = {"resources", "resizePolicy"};
+	const struct bt_json_value *containers = bt_json_array_at(result, list);
+	const struct bt_json_value *wanted = bt_json_array_at(object, list);
+	for (uint32_t i = 0; i < containers->count && i < wanted->count; i++) {
+		struct bt_json_value *container = containers->elements[i];
+		for (size_t part = 0; part < BT_ARRAY_LENGTH(parts); part++) {
+			struct bt_json_value *value =
+				bt_json_find(wanted->elements[i], parts[part]);
+			if (bt_str_equal(bt_json_text_at(container, "name"),
+				    bt_json_text_at(wanted->elements[i], "name")) &&
+				value != NULL) {
+				bt_json_set_value(call->arena, container, parts[part], value);
+			}
+		}
+	}
+}
+
+struct bt_json_value *bt_call_pod_part(
+	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object)
+{
+	struct bt_json_value *result = bt_json_clone(call->arena, old, false);
+	if (call->write.subresource == BT_SUBRESOURCE_RESIZE) {
+		struct bt_json_value *spec = bt_json_find(result, "spec");
+		const struct bt_json_value *wanted = bt_json_find(object, "spec");
+		take_resources(call, spec, wanted, "containers");
+		take_resources(call, spec, wanted, "initContainers");
+		return result;
+	}
+	struct bt_json_value *containers = bt_json_find_path(object, "spec.ephemeralContainers");
+	if (containers != NULL) {
+		bt_json_set_value(call->arena, bt_json_ensure_object(call->arena, result, "spec"),
+			"ephemeralContainers", containers);
+	}
+	return result;
+}

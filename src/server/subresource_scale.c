@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Scale of workloads and of custom resources. Spec: 14 section 17. */
+#include <stdlib.h>
+
+#include "server/write.h"
+
+/** Where the numbers are; dotted paths. */
+struct scale_paths {
+	const char *replicas;
+	const char *status_replicas;
+	const char *selector; /* a text; NULL: spec.selector's text */
+};
+
+/** ".spec.replicas" of a definition as "spec.replicas"; "" when it is none. */
+static const char *path_of(struct bt_call *call, const char *name)
+{
+	struct bt_str path = bt_json_text_at(
+		bt_json_object_at(call->write.resource->definition_version, "subresources.scale"),
+		name);
+	if (path.length == 0 || path.data[0] != '.') {
+		return "";
+	}
+	return bt_arena_str(call->arena, bt_str_sub(path, 1, path.length)).data;
+}
+
+static struct scale_paths paths_of(struct bt_call *call)
+{
+	struct scale_paths paths = {"spec.replicas", "status.replicas", NULL};
+	if ((call->write.resource->flags & BT_RESOURCE_CUSTOM) != 0) {
+		paths.replicas = path_of(call, "specReplicasPath");
+		paths.status_replicas = path_of(call, "statusReplicasPath");
+		paths.selector = path_of(call, "labelSelectorPath");
+	}
+	return paths;
+}
+
+/** --- the selector's text --- */
+
+struct requirement {
+	struct bt_str key;
+	struct bt_str text;
+};
+
+static int compare_requirements(const void *left, const void *right)
+{
+	const struct requirement *a = left;
+	const struct requirement *b = right;
+	return bt_str_compare(a->key, b->key);
+}
+
+static struct bt_str expression_text(struct bt_arena *arena, const struct bt_json_value *expression)
+{
+	struct bt_str key = bt_json_text_at(expression, "key");
+	struct bt_str operator_ = bt_json_text_at(expression, "operator");
+	const struct bt_json_value *values = bt_json_array_at(expression, "values");
+	struct bt_strbuf text = {0};
+	if (bt_str_equal_c(operator_, "DoesNotExist")) {
+		bt_strbuf_append_char(&text, '!');
+	}
+	bt_strbuf_append_str(&text, key);
+	if (bt_str_equal_c(operator_, "In") || bt_str_equal_c(operator_, "NotIn")) {
+		bt_strbuf_append_c(&text, operator_.length == 2 ? " in (" : " notin (");
+		for (uint32_t i = 0; i < values->count; i++) {
+			bt_strbuf_append_c(&text, i != 0 ? "," : "");
+			bt_strbuf_append_str(&text, values->elements[i]->text);
+		}
+		bt_strbuf_append_char(&text, ')');
+	}
+	struct bt_str result = bt_arena_str(arena, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+	return result;
+}
+
+static struct bt_str selector_text(struct bt_arena *arena, const struct bt_json_value *selector)
+{
+	const struct bt_json_value *labels = bt_json_object_at(selector, "matchLabels");
+	const struct bt_json_value *expressions = bt_json_array_at(selector, "matchExpressions");
+	if (labels->count == 0 && expressions->count == 0 && selector != NULL) {
+		labels = selector; /* a plain map, of replication controllers */
+	}
+	uint64_t count = (uint64_t)labels->count + expressions->count;
+	struct requirement *items = BT_ARENA_NEW_ARRAY(arena, struct requirement, count);
+	uint64_t used = 0;
+	for (uint32_t i = 0; i < labels->count; i++) {
+		const struct bt_json_member *label = &labels->members[i];
+		if (label->value->type == BT_JSON_STRING) {
+			items[used++] = (struct requirement){label->name,
+				bt_arena_printf(arena, "%.*s=%.*s", BT_STR_ARG(label->name),
+					BT_STR_ARG(label->value->text))};
+		}
+	}
+	for (uint32_t i = 0; i < expressions->count; i++) {
+		items[used++] =
+			(struct requirement){bt_json_text_at(expressions->elements[i], "key"),
+				expression_text(arena, expressions->elements[i])};
+	}
+	if (used > 1) {
+		qsort(items, used, sizeof(*items), compare_requirements);
+	}
+	struct bt_strbuf text = {0};
+	for (uint64_t i = 0; i < used; i++) {
+		bt_strbuf_append_c(&text, i != 0 ? "," : "");
+		bt_strbuf_append_str(&text, items[i].text);
+	}
+	struct bt_str result = bt_arena_str(arena, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+	return result;
+}
+
+/** --- the document --- */
+
+static struct bt_json_value *make_scale(struct bt_call *call, const struct bt_json_value *object)
+{
+	static const char *const copied[] = {
+		"name", "namespace", "uid", "resourceVersion", "creationTimestamp"};
+	struct bt_arena *arena = call->arena;
+	struct scale_paths paths = paths_of(call);
+	struct bt_json_value *scale = bt_json_new(arena, BT_JSON_OBJECT);
+	bt_json_set_c(arena, scale, "kind", "Scale");
+	bt_json_set_c(arena, scale, "apiVersion", "autoscaling/v1");
+	struct bt_json_value *metadata = bt_json_ensure_object(arena, scale, "metadata");
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(copied); i++) {
+		struct bt_str text =
+			bt_json_text_at(bt_json_object_at(object, "metadata"), copied[i]);
+		if (text.length != 0) {
+			bt_json_set_str(arena, metadata, copied[i], bt_arena_str(arena, text));
+		}
+	}
+	int64_t replicas = bt_json_int64_at(object, paths.replicas, 0);
+	struct bt_json_value *spec = bt_json_ensure_object(arena, scale, "spec");
+	if (replicas != 0) {
+		bt_json_set_int64(arena, spec, "replicas", replicas);
+	}
+	struct bt_json_value *status = bt_json_ensure_object(arena, scale, "status");
+	bt_json_set_int64(
+		arena, status, "replicas", bt_json_int64_at(object, paths.status_replicas, 0));
+	struct bt_str selector = paths.selector != NULL
+		? bt_arena_str(arena, bt_json_text_at(object, paths.selector))
+		: selector_text(arena, bt_json_find_path(object, "spec.selector"));
+	if (selector.length != 0) {
+		bt_json_set_str(arena, status, "selector", selector);
+	}
+	return scale;
+}
+
+/** object at the path := number; objects on the way are made. */
+static void set_number(
+	struct bt_call *call, struct bt_json_value *object, const char *path, int64_t number)
+{
+	struct bt_str rest = bt_str_from(path);
+	int64_t dot;
+	while ((dot = bt_str_find_char(rest, '.')) >= 0) {
+		struct bt_str name = bt_arena_str(call->arena, bt_str_sub(rest, 0, (uint32_t)dot));
+		object = bt_json_ensure_object(call->arena, object, name.data);
+		rest = bt_str_sub(rest, (uint32_t)dot + 1, rest.length);
+	}
+	if (rest.length != 0) {
+		bt_json_set_int64(
+			call->arena, object, bt_arena_str(call->arena, rest).data, number);
+	}
+}
+
+static bool check_scale(struct bt_call *call, struct bt_stored *stored,
+	const struct bt_json_value *old, const struct bt_json_value *scale)
+{
+	const struct bt_json_value *replicas = bt_json_find_path(scale, "spec.replicas");
+	if (!bt_call_check_identity(call, stored, old, scale, BT_BODY_PATCHED)) {
+		return false;
+	}
+	if (bt_json_int64_at(scale, "spec.replicas", 0) >= 0) {
+		return true;
+	}
+	struct bt_field_errors errors = bt_call_field_errors(call);
+	bt_field_errors_add(&errors, BT_FIELD_INVALID, BT_STR("spec.replicas"), replicas,
+		"must be greater than or equal to 0");
+	(void)bt_fail_invalid(bt_call_failure(call), call->arena, BT_STR("autoscaling"),
+		BT_STR("Scale"), call->write.name, &errors);
+	bt_call_failed(call);
+	return false;
+}
+
+/** The answer is about the object: make it one about its scale. */
+static void answer_scale(struct bt_call *call)
+{
+	struct bt_api_answer *answer = call->answer;
+	if (answer->failure.code != 0) {
+		return;
+	}
+	const struct bt_json_value *object = answer->document;
+	if (answer->object != NULL) {
+		object = bt_api_parse_stored(answer->object, call->arena);
+	}
+	answer->document = make_scale(call, object);
+	bt_api_answer_finish(answer);
+}
+
+void bt_call_scale(struct bt_call *call)
+{
+	struct bt_stored *stored = bt_call_find(call);
+	if (stored == NULL) {
+		return;
+	}
+	const struct bt_json_value *old = bt_call_parse(call, stored);
+	struct bt_json_value *scale = call->request->body;
+	if (call->request->verb == BT_VERB_GET) {
+		call->answer->document = make_scale(call, old);
+		call->answer->code = 200;
+		return;
+	}
+	if (call->request->verb == BT_VERB_PATCH) {
+		scale = bt_call_apply_patch(call,
+			bt_schema_find(BT_STR("autoscaling/v1"), BT_STR("Scale")),
+			make_scale(call, old));
+	} else if (scale == NULL) {
+		scale = bt_json_new(call->arena, BT_JSON_OBJECT);
+	}
+	if (scale == NULL ||
+		!bt_call_decode_as(call, scale, BT_STR("autoscaling/v1"), BT_STR("Scale")) ||
+		!check_scale(call, stored, old, scale)) {
+		return;
+	}
+	struct bt_json_value *object = bt_json_clone(call->arena, old, false);
+	set_number(
+		call, object, paths_of(call).replicas, bt_json_int64_at(scale, "spec.replicas", 0));
+	bt_call_update_object(call, stored, old, object);
+	answer_scale(call);
+}

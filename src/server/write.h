@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_SERVER_WRITE_H
+#define BT_SERVER_WRITE_H
+/** The insides of the API: what api.c, write_*.c and subresource_*.c share. */
+#include "base/prng.h"
+#include "base/strbuf.h"
+#include "codec/json_edit.h"
+#include "schema/apply.h"
+#include "server/api.h"
+#include "server/strategy.h"
+
+struct bt_api {
+	struct bt_api_options options;
+	struct bt_resources *resources;
+	struct bt_prng prng;
+	struct bt_strbuf text; /* of the object that is being written */
+	/** Resources that are treated in their own way. */
+	const struct bt_api_resource *pods;
+	const struct bt_api_resource *nodes;
+	const struct bt_api_resource *namespaces;
+	const struct bt_api_resource *budgets;
+	const struct bt_api_resource *definitions;
+	const struct bt_schema_message *metadata_message;
+};
+
+/** One request under way. */
+struct bt_call {
+	struct bt_api *api;
+	const struct bt_api_request *request;
+	struct bt_arena *arena;
+	struct bt_api_answer *answer;
+	struct bt_write write; /* for strategies; its name is the object's, also on create */
+	struct bt_str key;
+};
+
+/** --- call.c: parts of every request --- */
+
+/** A call like that of request; answer is the caller's, emptied. */
+void bt_call_init(struct bt_call *call, struct bt_api *api, const struct bt_api_request *request,
+	struct bt_arena *arena, struct bt_api_answer *answer);
+struct bt_failure *bt_call_failure(struct bt_call *call);
+/** The answer is a failure: its code is the answer's from now on. */
+void bt_call_failed(struct bt_call *call);
+BT_PRINTF(2, 3)
+void bt_call_warn(struct bt_call *call, const char *format, ...);
+/** 404 of the call's object. */
+void bt_call_not_found(struct bt_call *call);
+/** 405. */
+void bt_call_method_not_allowed(struct bt_call *call);
+/** The stored object, borrowed; NULL, and the answer is 404. */
+struct bt_stored *bt_call_find(struct bt_call *call);
+/** A stored text as a tree of the version that is asked for. */
+struct bt_json_value *bt_call_parse(struct bt_call *call, const struct bt_stored *stored);
+
+/** Where a body comes from: how its errors are worded. */
+enum bt_body_source {
+	BT_BODY_OBJECT,
+	BT_BODY_PATCHED,
+};
+
+/**
+ * Bring an object of the call's resource into order: kind and apiVersion are checked and taken out,
+ * members that the schema does not know go, defaults come. false: the answer says why not.
+ */
+bool bt_call_decode(struct bt_call *call, struct bt_json_value *object, enum bt_body_source source);
+/** The same without defaults: an applied configuration. */
+bool bt_call_decode_only(struct bt_call *call, struct bt_json_value *object);
+/** The same for a body of another kind than the resource's (Binding, Eviction, Scale ...), without
+ * defaults. api_version: absent = any. */
+bool bt_call_decode_as(struct bt_call *call, struct bt_json_value *object,
+	struct bt_str api_version, struct bt_str kind);
+
+/** The object's metadata; made when it is missing. */
+struct bt_json_value *bt_call_metadata(struct bt_call *call, struct bt_json_value *object);
+struct bt_field_errors bt_call_field_errors(struct bt_call *call);
+/** Errors as 422 of the resource's kind; false when there are none. */
+bool bt_call_refuse_invalid(struct bt_call *call, const struct bt_field_errors *errors);
+/** What bt_admit and bt_admit_validate leave in the failure. */
+bool bt_call_is_refused(struct bt_call *call);
+
+/** Commit the object (old NULL: it is new) and answer with it; a dry run only answers. */
+void bt_call_store(struct bt_call *call, const struct bt_stored *old, struct bt_json_value *object,
+	uint16_t code);
+/** Remove the object whose last state is this, and answer with that; 200. */
+void bt_call_remove(struct bt_call *call, struct bt_json_value *object);
+/** Answer with what is stored. */
+void bt_call_answer_stored(struct bt_call *call, struct bt_stored *stored, uint16_t code);
+/** Answer with a tree; it gets kind and apiVersion. */
+void bt_call_answer_object(struct bt_call *call, struct bt_json_value *object, uint16_t code);
+/** {"kind":"Status",..., "status":"Success"} with code, or (uid given) details of the object. */
+void bt_call_answer_success(struct bt_call *call, uint16_t code, struct bt_str uid);
+
+/** --- text --- */
+
+/** "2006-01-02T15:04:05Z" */
+struct bt_str bt_api_time_text(struct bt_arena *arena, int64_t time_ns);
+struct bt_str bt_api_new_uid(struct bt_api *api, struct bt_arena *arena);
+/** base, cut to 58 bytes, and five characters. */
+struct bt_str bt_api_generate_name(struct bt_api *api, struct bt_arena *arena, struct bt_str base);
+/** RV of a metadata: 0 when it is absent or "". -1: no number. */
+int64_t bt_api_given_rv(const struct bt_json_value *metadata);
+
+/** --- verbs --- */
+
+void bt_call_get(struct bt_call *call);
+void bt_call_create(struct bt_call *call);
+/** From behind decoding; 201. */
+void bt_call_create_object(struct bt_call *call, struct bt_json_value *object);
+void bt_call_update(struct bt_call *call);
+/**
+ * From behind decoding: object becomes the new state of what is stored, as far as the call's
+ * subresource goes. old: stored, parsed; not changed.
+ */
+void bt_call_update_object(struct bt_call *call, struct bt_stored *stored,
+	const struct bt_json_value *old, struct bt_json_value *object);
+/** Name, namespace, uid and resourceVersion of a body against the call and what is stored. */
+bool bt_call_check_identity(struct bt_call *call, const struct bt_stored *stored,
+	const struct bt_json_value *old, const struct bt_json_value *object,
+	enum bt_body_source source);
+/** Nothing keeps an object with a deletionTimestamp any longer. */
+bool bt_call_is_finished(const struct bt_call *call, const struct bt_json_value *object);
+void bt_call_patch(struct bt_call *call);
+/**
+ * The call's patch on a document (changed). NULL: the answer says why not. message: of the
+ * document, NULL without schema.
+ */
+struct bt_json_value *bt_call_apply_patch(struct bt_call *call,
+	const struct bt_schema_message *message, struct bt_json_value *document);
+/** Who owns the fields that this call writes. */
+struct bt_apply_writer bt_call_apply_writer(struct bt_call *call);
+void bt_call_delete(struct bt_call *call);
+
+/** --- subresources and what is answered only --- */
+
+void bt_call_scale(struct bt_call *call);
+/** pod_name: of the URL, or absent on the collection bindings. */
+void bt_call_binding(struct bt_call *call);
+void bt_call_eviction(struct bt_call *call);
+void bt_call_finalize(struct bt_call *call);
+void bt_call_token(struct bt_call *call);
+/** log, exec, attach, portforward, proxy. */
+void bt_call_refuse_connection(struct bt_call *call);
+void bt_call_review(struct bt_call *call);
+/** Take what resize and ephemeralcontainers change from object, the rest from old. */
+struct bt_json_value *bt_call_pod_part(
+	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object);
+
+/** --- custom resources --- */
+
+/** status of a definition before it is stored: names accepted, established, stored versions. */
+void bt_definition_prepare(struct bt_call *call, struct bt_json_value *definition);
+void bt_definition_validate(struct bt_call *call, const struct bt_json_value *old,
+	const struct bt_json_value *definition, struct bt_field_errors *errors);
+/** After a commit of a definition; NULL: it is gone. */
+void bt_definition_changed(
+	struct bt_api *api, struct bt_str name, const struct bt_json_value *definition);
+/** A definition begins to go: its objects are deleted. */
+void bt_definition_delete_objects(struct bt_call *call, const struct bt_json_value *definition);
+/** After the removal of a custom object: a definition that waited for it can go. */
+void bt_definition_object_gone(
+	struct bt_api *api, const struct bt_api_resource *resource, struct bt_arena *arena);
+
+/** Read all definitions that are stored. */
+void bt_definitions_load(struct bt_api *api);
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Get and create. Spec: 14 sections 9 and 10, 14b section 2. */
+#include "base/assert.h"
+#include "server/write.h"
+
+/** Tries to find a generated name that is free: spec 14 section 10.2. */
+#define GENERATED_NAME_TRIES 8
+
+void bt_call_get(struct bt_call *call)
+{
+	struct bt_stored *stored = bt_call_find(call);
+	if (stored != NULL) {
+		bt_call_answer_stored(call, stored, 200);
+	}
+}
+
+/** What the server alone decides, and initial objects may bring along. */
+static void set_system_metadata(struct bt_call *call, struct bt_json_value *metadata)
+{
+	static const char *const ignored[] = {"uid", "creationTimestamp", "deletionTimestamp",
+		"deletionGracePeriodSeconds", "generation"};
+	bool restoring = call->write.restoring;
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(ignored) && !restoring; i++) {
+		(void)bt_json_remove_c(metadata, ignored[i]);
+	}
+	(void)bt_json_remove_c(metadata, "selfLink");
+	(void)bt_json_remove_c(metadata, "resourceVersion");
+	if (call->request->verb != BT_VERB_PATCH) { /* an apply has made its own */
+		(void)bt_json_remove_c(metadata, "managedFields");
+	}
+	if (bt_json_text_at(metadata, "uid").length == 0) {
+		bt_json_set_str(
+			call->arena, metadata, "uid", bt_api_new_uid(call->api, call->arena));
+	}
+	if (bt_json_text_at(metadata, "creationTimestamp").length == 0) {
+		bt_json_set_str(call->arena, metadata, "creationTimestamp",
+			bt_api_time_text(call->arena, call->write.now_ns));
+	}
+	if ((call->write.resource->flags & BT_RESOURCE_GENERATION) != 0 &&
+		bt_json_int64_at(metadata, "generation", 0) <= 0) {
+		bt_json_set_int64(call->arena, metadata, "generation", 1);
+	}
+}
+
+/** Namespace of the URL into the object; false: refused. */
+static bool place(struct bt_call *call, struct bt_json_value *metadata)
+{
+	struct bt_str given = bt_json_text_at(metadata, "namespace");
+	struct bt_str wanted = call->write.namespace_;
+	if (!call->write.resource->namespaced) {
+		(void)bt_json_remove_c(metadata, "namespace");
+		return true;
+	}
+	if (given.length != 0 && !bt_str_equal(given, wanted)) {
+		(void)bt_fail_bad_request(bt_call_failure(call), call->arena,
+			"the namespace of the provided object does not match the namespace sent "
+			"on the request");
+		bt_call_failed(call);
+		return false;
+	}
+	if (given.length == 0) {
+		bt_json_set_str(call->arena, metadata, "namespace", wanted);
+	}
+	return true;
+}
+
+static void set_name(struct bt_call *call, struct bt_str name)
+{
+	call->write.name = name;
+	call->key = bt_api_key(call->arena, call->write.namespace_, name);
+}
+
+static bool is_taken(const struct bt_call *call)
+{
+	return bt_store_find(call->api->options.store, call->write.resource->collection,
+		       call->key) != NULL;
+}
+
+/** Name of the object, generated if need be; false: refused. */
+static bool name_object(struct bt_call *call, struct bt_json_value *metadata)
+{
+	struct bt_str name = bt_json_text_at(metadata, "name");
+	struct bt_str base = bt_json_text_at(metadata, "generateName");
+	if (name.length != 0) {
+		set_name(call, name);
+		return true;
+	}
+	set_name(call, BT_STR(""));
+	if (base.length == 0) {
+		struct bt_field_errors errors = bt_call_field_errors(call);
+		bt_field_errors_add(&errors, BT_FIELD_REQUIRED, BT_STR("metadata.name"), NULL,
+			"name or generateName is required");
+		return !bt_call_refuse_invalid(call, &errors);
+	}
+	for (int i = 0; i < GENERATED_NAME_TRIES; i++) {
+		set_name(call, bt_api_generate_name(call->api, call->arena, base));
+		if (!is_taken(call)) {
+			break;
+		}
+	}
+	bt_json_set_str(call->arena, metadata, "name", call->write.name);
+	return true;
+}
+
+/** Subresources of a custom resource's definition decide what a create may carry. */
+static void prepare(struct bt_call *call, struct bt_json_value *object)
+{
+	const struct bt_api_resource *resource = call->write.resource;
+	if (resource->strategy->prepare_create != NULL) {
+		resource->strategy->prepare_create(&call->write, object);
+	}
+	if ((resource->flags & BT_RESOURCE_CUSTOM) != 0 && !call->write.restoring &&
+		(resource->subresources & 1u << BT_SUBRESOURCE_STATUS) != 0) {
+		(void)bt_json_remove_c(object, "status");
+	}
+	if (resource == call->api->definitions) {
+		bt_definition_prepare(call, object);
+	}
+}
+
+/** false: the answer says why not. */
+static bool validate(struct bt_call *call, const struct bt_json_value *object)
+{
+	const struct bt_api_resource *resource = call->write.resource;
+	struct bt_field_errors errors = bt_call_field_errors(call);
+	if (resource->strategy->validate != NULL) {
+		resource->strategy->validate(&call->write, object, &errors);
+	}
+	if (resource == call->api->definitions) {
+		bt_definition_validate(call, NULL, object, &errors);
+	}
+	if (bt_call_refuse_invalid(call, &errors)) {
+		return false;
+	}
+	bt_admit_validate(&call->write, NULL, object, bt_call_failure(call));
+	return !bt_call_is_refused(call);
+}
+
+static void refuse_existing(struct bt_call *call)
+{
+	struct bt_failure *failure = bt_call_failure(call);
+	struct bt_str qualified = bt_resource_qualified(call->write.resource, call->arena);
+	(void)bt_fail(failure, call->arena, 409, "AlreadyExists", "%.*s \"%.*s\" already exists",
+		BT_STR_ARG(qualified), BT_STR_ARG(call->write.name));
+	failure->name = call->write.name;
+	failure->group = bt_str_from(call->write.resource->group);
+	failure->kind = bt_str_from(call->write.resource->name);
+	bt_call_failed(call);
+}
+
+void bt_call_create_object(struct bt_call *call, struct bt_json_value *object)
+{
+	struct bt_json_value *metadata = bt_call_metadata(call, object);
+	if (bt_api_given_rv(metadata) != 0 && !call->write.restoring) {
+		(void)bt_fail(bt_call_failure(call), call->arena, 500, NULL,
+			"resourceVersion should not be set on objects to be created");
+		bt_call_failed(call);
+		return;
+	}
+	if (!place(call, metadata) || !name_object(call, metadata)) {
+		return;
+	}
+	set_system_metadata(call, metadata);
+	bt_admit(&call->write, NULL, object, bt_call_failure(call));
+	if (bt_call_is_refused(call)) {
+		return;
+	}
+	prepare(call, object);
+	if (!validate(call, object)) {
+		return;
+	}
+	if (is_taken(call) && !call->write.restoring) {
+		refuse_existing(call);
+		return;
+	}
+	bt_call_store(call, NULL, object, 201);
+}
+
+void bt_call_create(struct bt_call *call)
+{
+	struct bt_json_value *object = call->request->body;
+	if ((call->write.resource->flags & BT_RESOURCE_REVIEW) != 0) {
+		if (call->write.resource->group[0] == '\0') {
+			bt_call_binding(call);
+		} else {
+			bt_call_review(call);
+		}
+		return;
+	}
+	if (bt_call_decode(call, object, BT_BODY_OBJECT)) {
+		bt_call_create_object(call, object);
+	}
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Delete: grace, finalizers, preconditions. Spec: 14 section 13. */
+#include <inttypes.h>
+
+#include "api/time.h"
+#include "server/write.h"
+
+#define NANOSECONDS INT64_C(1000000000)
+/** Longest grace: ten years and more, and far from any overflow. */
+#define GRACE_SECONDS_MAX INT64_C(0x3fffffff)
+
+static bool is_protected_namespace(const struct bt_call *call)
+{
+	static const char *const names[] = {"default", "kube-system", "kube-public"};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(names); i++) {
+		if (call->write.resource == call->api->namespaces &&
+			bt_str_equal_c(call->write.name, names[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void refuse_precondition(struct bt_call *call, struct bt_str text)
+{
+	struct bt_failure *failure = bt_call_failure(call);
+	const char *kind = call->write.resource->kind;
+	(void)bt_fail(failure, call->arena, 409, "Conflict",
+		"Operation cannot be fulfilled on %s \"%.*s\": %.*s", kind,
+		BT_STR_ARG(call->write.name), BT_STR_ARG(text));
+	failure->name = call->write.name;
+	failure->group = bt_str_from(call->write.resource->group);
+	failure->kind = bt_str_from(kind);
+	bt_call_failed(call);
+}
+
+static bool check_preconditions(struct bt_call *call, const struct bt_json_value *object)
+{
+	struct bt_str uid = bt_json_text_at(object, "metadata.uid");
+	struct bt_str rv = bt_json_text_at(object, "metadata.resourceVersion");
+	struct bt_str wanted_uid = call->request->precondition_uid;
+	struct bt_str wanted_rv = call->request->precondition_rv;
+	if (wanted_uid.data != NULL && !bt_str_equal(wanted_uid, uid)) {
+		refuse_precondition(call,
+			bt_arena_printf(call->arena,
+				"the UID in the precondition (%.*s) does not match the UID in "
+				"record (%.*s). The object might have been deleted and then "
+				"recreated",
+				BT_STR_ARG(wanted_uid), BT_STR_ARG(uid)));
+		return false;
+	}
+	if (wanted_rv.data != NULL && !bt_str_equal(wanted_rv, rv)) {
+		refuse_precondition(call,
+			bt_arena_printf(call->arena,
+				"the ResourceVersion in the precondition (%.*s) does not match "
+				"the ResourceVersion in record (%.*s). The object might have been "
+				"modified",
+				BT_STR_ARG(wanted_rv), BT_STR_ARG(rv)));
+		return false;
+	}
+	return true;
+}
+
+/** What the client or the pod asks for; -1: nobody asked. */
+static int64_t given_grace(const struct bt_call *call)
+{
+	int64_t grace = call->request->grace_period_seconds;
+	if (grace < -1) {
+		return 1; /* spec 14 section 23, case 10 */
+	}
+	return grace > GRACE_SECONDS_MAX ? GRACE_SECONDS_MAX : grace;
+}
+
+/** Spec 14 section 13.1. */
+static int64_t grace_of(const struct bt_call *call, const struct bt_json_value *object)
+{
+	struct bt_str phase = bt_json_text_at(object, "status.phase");
+	int64_t grace = given_grace(call);
+	if (call->write.resource != call->api->pods ||
+		bt_json_text_at(object, "spec.nodeName").length == 0 ||
+		bt_str_equal_c(phase, "Succeeded") || bt_str_equal_c(phase, "Failed")) {
+		return 0;
+	}
+	if (grace < 0) {
+		grace = bt_json_int64_at(object, "spec.terminationGracePeriodSeconds", 0);
+		grace = grace < 0 ? 1 : grace;
+	}
+	return grace > GRACE_SECONDS_MAX ? GRACE_SECONDS_MAX : grace;
+}
+
+static void set_deletion(
+	struct bt_call *call, struct bt_json_value *object, int64_t deletion_ns, int64_t grace)
+{
+	struct bt_json_value *metadata = bt_call_metadata(call, object);
+	bt_json_set_str(call->arena, metadata, "deletionTimestamp",
+		bt_api_time_text(call->arena, deletion_ns));
+	if (call->write.resource != call->api->namespaces) {
+		bt_json_set_int64(call->arena, metadata, "deletionGracePeriodSeconds", grace);
+	}
+}
+
+/** --- finalizers of the garbage collector --- */
+
+static void set_finalizer(
+	struct bt_call *call, struct bt_json_value *metadata, const char *name, bool wanted)
+{
+	struct bt_json_value *finalizers = bt_json_find(metadata, "finalizers");
+	bool found = false;
+	if (finalizers != NULL && finalizers->type == BT_JSON_ARRAY) {
+		for (uint32_t i = finalizers->count; i > 0; i--) {
+			if (bt_str_equal_c(finalizers->elements[i - 1]->text, name)) {
+				found = true;
+				if (!wanted) {
+					bt_json_remove_at(finalizers, i - 1);
+				}
+			}
+		}
+		if (finalizers->count == 0 && !wanted) {
+			(void)bt_json_remove_c(metadata, "finalizers");
+		}
+	}
+	if (wanted && !found) {
+		bt_json_append(call->arena,
+			bt_json_ensure_array(call->arena, metadata, "finalizers"),
+			bt_json_new_c(call->arena, name));
+	}
+}
+
+/** Spec 14 section 13.3. */
+static void set_propagation(struct bt_call *call, struct bt_json_value *object)
+{
+	struct bt_json_value *metadata = bt_call_metadata(call, object);
+	enum bt_propagation propagation = call->request->propagation;
+	if (propagation == BT_PROPAGATION_DEFAULT ||
+		bt_str_equal_c(bt_str_from(call->write.resource->name), "events")) {
+		return;
+	}
+	set_finalizer(
+		call, metadata, "foregroundDeletion", propagation == BT_PROPAGATION_FOREGROUND);
+	set_finalizer(call, metadata, "orphan", propagation == BT_PROPAGATION_ORPHAN);
+}
+
+/** --- deletion --- */
+
+static void remove_object(struct bt_call *call, struct bt_json_value *object)
+{
+	struct bt_str uid = bt_arena_str(call->arena, bt_json_text_at(object, "metadata.uid"));
+	bt_call_remove(call, object);
+	if ((call->write.resource->flags & BT_RESOURCE_ANSWERS_DELETED) == 0) {
+		bt_api_answer_finish(call->answer);
+		bt_call_answer_success(call, 200, uid);
+	}
+}
+
+/** Second and later deletions: spec 14 section 13.2. */
+static void delete_again(
+	struct bt_call *call, struct bt_stored *stored, struct bt_json_value *object)
+{
+	struct bt_json_value *metadata = bt_call_metadata(call, object);
+	int64_t pending = bt_json_int64_at(metadata, "deletionGracePeriodSeconds", 0);
+	int64_t grace = given_grace(call);
+	if (bt_call_is_finished(call, object)) {
+		remove_object(call, object);
+		return;
+	}
+	if (call->write.resource != call->api->pods || grace < 0 || grace >= pending) {
+		bt_call_answer_stored(call, stored, 200);
+		return;
+	}
+	struct bt_time deletion;
+	int64_t deletion_ns = call->write.now_ns + grace * NANOSECONDS;
+	if (bt_time_parse(bt_json_text_at(metadata, "deletionTimestamp"), &deletion, NULL) == 0) {
+		deletion_ns = (deletion.seconds - pending + grace) * NANOSECONDS;
+	}
+	set_deletion(call, object, deletion_ns, grace);
+	if (bt_call_is_finished(call, object)) {
+		remove_object(call, object);
+	} else {
+		bt_call_store(call, stored, object, 200);
+	}
+}
+
+static void begin_deletion(
+	struct bt_call *call, struct bt_stored *stored, struct bt_json_value *object, int64_t grace)
+{
+	struct bt_json_value *metadata = bt_call_metadata(call, object);
+	int64_t generation = bt_json_int64_at(metadata, "generation", 0);
+	set_deletion(call, object, call->write.now_ns + grace * NANOSECONDS, grace);
+	if (generation > 0) {
+		bt_json_set_int64(call->arena, metadata, "generation", generation + 1);
+	}
+	if (call->write.resource == call->api->namespaces) {
+		bt_json_set_c(call->arena, bt_json_ensure_object(call->arena, object, "status"),
+			"phase", "Terminating");
+	}
+	bt_call_store(call, stored, object, 200);
+	if (call->write.resource == call->api->definitions && !call->write.dry_run) {
+		bt_definition_delete_objects(call, object);
+	}
+}
+
+/** A namespace waits for its controller, a definition for its objects. */
+static bool is_kept(struct bt_call *call, const struct bt_json_value *object)
+{
+	return bt_json_array_at(object, "metadata.finalizers")->count != 0 ||
+		(call->write.resource == call->api->namespaces &&
+			bt_json_array_at(object, "spec.finalizers")->count != 0);
+}
+
+void bt_call_delete(struct bt_call *call)
+{
+	struct bt_stored *stored = bt_call_find(call);
+	if (stored == NULL) {
+		return;
+	}
+	if (is_protected_namespace(call)) {
+		(void)bt_fail_forbidden(bt_call_failure(call), call->arena, call->write.resource,
+			call->write.name, BT_STR("this namespace may not be deleted"));
+		bt_call_failed(call);
+		return;
+	}
+	struct bt_json_value *object = bt_call_parse(call, stored);
+	if (!check_preconditions(call, object)) {
+		return;
+	}
+	if (bt_json_text_at(object, "metadata.deletionTimestamp").length != 0) {
+		delete_again(call, stored, object);
+		return;
+	}
+	set_propagation(call, object);
+	int64_t grace = grace_of(call, object);
+	if (grace > 0 || is_kept(call, object)) {
+		begin_deletion(call, stored, object, grace);
+		return;
+	}
+	if (call->write.resource == call->api->pods) {
+		set_deletion(call, object, call->write.now_ns, 0);
+	}
+	remove_object(call, object);
+}

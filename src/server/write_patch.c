@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Patch in its four kinds. Spec: 14 section 12. */
+#include "codec/json_merge_patch.h"
+#include "codec/json_patch.h"
+#include "schema/apply.h"
+#include "schema/strategic_merge.h"
+#include "server/write.h"
+
+static void refuse_option(
+	struct bt_call *call, enum bt_field_error_type type, const char *field, const char *text)
+{
+	struct bt_field_errors errors = bt_call_field_errors(call);
+	bt_field_errors_add(&errors, type, bt_str_from(field), NULL, "%s", text);
+	(void)bt_fail_invalid(bt_call_failure(call), call->arena, BT_STR("meta.k8s.io"),
+		BT_STR("PatchOptions"), BT_STR(""), &errors);
+	bt_call_failed(call);
+}
+
+/** Spec 14 section 9. */
+static bool check_options(struct bt_call *call)
+{
+	const struct bt_api_request *request = call->request;
+	if (request->patch_type != BT_PATCH_APPLY && request->force) {
+		refuse_option(call, BT_FIELD_FORBIDDEN, "force",
+			"may not be specified for non-apply patch");
+		return false;
+	}
+	if (request->patch_type == BT_PATCH_APPLY && request->field_manager.length == 0) {
+		refuse_option(
+			call, BT_FIELD_REQUIRED, "fieldManager", "is required for apply patch");
+		return false;
+	}
+	return true;
+}
+
+/** The patch functions' errors by their kinds; the texts are theirs. */
+static void refuse_patch(struct bt_call *call, int result, struct berth_error *err)
+{
+	struct bt_failure *failure = bt_call_failure(call);
+	const char *text = berth_error_message(err);
+	if (result == BERTH_ERR_SYNTAX) {
+		(void)bt_fail_bad_request(failure, call->arena, "error decoding patch: %s", text);
+	} else if (result == BERTH_ERR_TOO_LARGE) {
+		(void)bt_fail(failure, call->arena, 413, "RequestEntityTooLarge", "%s", text);
+	} else if (result == BERTH_ERR_INTERNAL) {
+		(void)bt_fail(failure, call->arena, 500, NULL, "%s", text);
+	} else if (result == BERTH_ERR_INVALID && call->request->patch_type == BT_PATCH_STRATEGIC) {
+		(void)bt_fail_bad_request(failure, call->arena, "%s", text);
+	} else {
+		(void)bt_fail(failure, call->arena, 422, "Invalid",
+			"the server rejected our request due to an error in our request");
+	}
+	berth_error_finish(err);
+	bt_call_failed(call);
+}
+
+static void refuse_media_type(struct bt_call *call)
+{
+	(void)bt_fail(bt_call_failure(call), call->arena, 415, "UnsupportedMediaType",
+		"the body of the request was in an unknown format - accepted media types "
+		"include: application/json-patch+json, application/merge-patch+json, "
+		"application/apply-patch+yaml");
+	bt_call_failed(call);
+}
+
+struct bt_json_value *bt_call_apply_patch(struct bt_call *call,
+	const struct bt_schema_message *message, struct bt_json_value *document)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_json_value *patch = call->request->body;
+	struct bt_json_value *patched = NULL;
+	int result = 0;
+	if (patch == NULL) {
+		(void)bt_fail_bad_request(bt_call_failure(call), call->arena,
+			"error decoding patch: unexpected end of JSON input");
+		bt_call_failed(call);
+		return NULL;
+	}
+	switch (call->request->patch_type) {
+	case BT_PATCH_JSON:
+		result = bt_json_patch(call->arena, document, patch, &patched, &err);
+		break;
+	case BT_PATCH_MERGE:
+		if (patch->type != BT_JSON_OBJECT) {
+			result = bt_error_set(&err, BERTH_ERR_SYNTAX,
+				"json: cannot unmarshal %s into Go value of type "
+				"map[string]interface {}",
+				bt_json_type_name(patch->type));
+		} else {
+			patched = bt_json_merge_patch(call->arena, document, patch);
+		}
+		break;
+	case BT_PATCH_STRATEGIC:
+		if (message == NULL) {
+			refuse_media_type(call);
+			return NULL;
+		}
+		result = bt_strategic_merge(call->arena, message, document, patch, &patched, &err);
+		break;
+	case BT_PATCH_APPLY:
+		refuse_media_type(call);
+		return NULL;
+	}
+	if (result != 0) {
+		refuse_patch(call, result, &err);
+		return NULL;
+	}
+	return patched;
+}
+
+/** --- server-side apply --- */
+
+struct bt_apply_writer bt_call_apply_writer(struct bt_call *call)
+{
+	const struct bt_api_resource *resource = call->write.resource;
+	struct bt_str manager = call->request->field_manager;
+	bool has_status = (resource->subresources & 1u << BT_SUBRESOURCE_STATUS) != 0;
+	const char *ignored = has_status ? "status" : NULL;
+	if (call->write.subresource == BT_SUBRESOURCE_STATUS) {
+		ignored = "spec";
+	}
+	return (struct bt_apply_writer){
+		.message = resource->message,
+		.manager = manager.length != 0 ? manager : BT_STR("unknown"),
+		.api_version = bt_resource_api_version(resource, call->arena),
+		.subresource = bt_str_from(bt_subresource_name(call->write.subresource)),
+		.time = bt_api_time_text(call->arena, call->write.now_ns),
+		.ignored_member = ignored,
+	};
+}
+
+static void refuse_conflicts(struct bt_call *call, const struct bt_apply_conflicts *conflicts)
+{
+	struct bt_failure *failure = bt_call_failure(call);
+	struct bt_failure_cause **last;
+	(void)bt_fail(failure, call->arena, 409, "Conflict", "%.*s", BT_STR_ARG(conflicts->text));
+	last = &failure->causes;
+	for (uint32_t i = 0; i < conflicts->count; i++) {
+		struct bt_failure_cause *cause = BT_ARENA_NEW(call->arena, struct bt_failure_cause);
+		cause->reason = "FieldManagerConflict";
+		cause->message = conflicts->items[i].message;
+		cause->field = conflicts->items[i].field;
+		*last = cause;
+		last = &cause->next;
+	}
+	bt_call_failed(call);
+}
+
+/** The configuration must say what it is about: spec 14 section 12.5. */
+static bool check_configuration(struct bt_call *call, const struct bt_json_value *applied)
+{
+	const char *missing = NULL;
+	if (applied == NULL || applied->type != BT_JSON_OBJECT) {
+		missing = "an object";
+	} else if (bt_json_find_str(applied, "apiVersion").length == 0) {
+		missing = "apiVersion";
+	} else if (bt_json_find_str(applied, "kind").length == 0) {
+		missing = "kind";
+	} else if (bt_json_text_at(applied, "metadata.name").length == 0) {
+		missing = "metadata.name";
+	}
+	if (missing != NULL) {
+		(void)bt_fail_bad_request(bt_call_failure(call), call->arena,
+			"invalid object type: the applied configuration must have %s", missing);
+		bt_call_failed(call);
+	}
+	return missing == NULL;
+}
+
+/** live, with the configuration applied; NULL: the answer says why not. */
+static struct bt_json_value *apply(struct bt_call *call, const struct bt_json_value *live)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_json_value *applied = call->request->body;
+	struct bt_apply_conflicts conflicts = {0};
+	struct bt_json_value *object = NULL;
+	struct bt_apply_writer writer = bt_call_apply_writer(call);
+	if (!check_configuration(call, applied) || !bt_call_decode_only(call, applied)) {
+		return NULL;
+	}
+	int result = bt_apply(call->arena, &writer, call->request->force, live, applied, &object,
+		&conflicts, &err);
+	if (result == BERTH_ERR_STATE) {
+		refuse_conflicts(call, &conflicts);
+	} else if (result != 0) {
+		(void)bt_fail_bad_request(
+			bt_call_failure(call), call->arena, "%s", berth_error_message(&err));
+		bt_call_failed(call);
+	}
+	berth_error_finish(&err);
+	return result == 0 ? object : NULL;
+}
+
+/** An object that is applied for the first time is created. */
+static void apply_new(struct bt_call *call)
+{
+	if (call->write.subresource != BT_SUBRESOURCE_NONE) {
+		bt_call_not_found(call);
+		return;
+	}
+	struct bt_json_value *object = apply(call, NULL);
+	if (object == NULL || !bt_call_decode(call, object, BT_BODY_PATCHED)) {
+		return;
+	}
+	struct bt_str name = bt_json_text_at(object, "metadata.name");
+	if (!bt_str_equal(name, call->write.name)) {
+		(void)bt_fail_bad_request(bt_call_failure(call), call->arena,
+			"the name of the object (%.*s) does not match the name on the URL (%.*s)",
+			BT_STR_ARG(name), BT_STR_ARG(call->write.name));
+		bt_call_failed(call);
+		return;
+	}
+	call->write.verb = BT_VERB_CREATE;
+	bt_call_create_object(call, object);
+}
+
+/** --- all kinds --- */
+
+/** old, patched as the request says. */
+static struct bt_json_value *patched(struct bt_call *call, const struct bt_json_value *old)
+{
+	const struct bt_api_resource *resource = call->write.resource;
+	if (call->request->patch_type == BT_PATCH_APPLY) {
+		return apply(call, old);
+	}
+	struct bt_json_value *document = bt_json_clone(call->arena, old, false);
+	bt_json_set_c(call->arena, document, "kind", resource->kind);
+	bt_json_set_str(call->arena, document, "apiVersion",
+		bt_resource_api_version(resource, call->arena));
+	return bt_call_apply_patch(call, resource->message, document);
+}
+
+void bt_call_patch(struct bt_call *call)
+{
+	if (!check_options(call)) {
+		return;
+	}
+	struct bt_stored *stored = bt_store_find(
+		call->api->options.store, call->write.resource->collection, call->key);
+	if (stored == NULL) {
+		if (call->request->patch_type == BT_PATCH_APPLY) {
+			apply_new(call);
+		} else {
+			bt_call_not_found(call);
+		}
+		return;
+	}
+	const struct bt_json_value *old = bt_call_parse(call, stored);
+	struct bt_json_value *object = patched(call, old);
+	if (object != NULL && bt_call_decode(call, object, BT_BODY_PATCHED) &&
+		bt_call_check_identity(call, stored, old, object, BT_BODY_PATCHED)) {
+		bt_call_update_object(call, stored, old, object);
+	}
+}

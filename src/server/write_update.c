@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Update, and what a patch's result goes through. Spec: 14 section 11, 14b section 2. */
+#include "codec/json_same.h"
+#include "server/write.h"
+
+/** --- identity --- */
+
+static bool check_name(struct bt_call *call, const struct bt_json_value *metadata)
+{
+	struct bt_str name = bt_json_text_at(metadata, "name");
+	struct bt_str namespace_ = bt_json_text_at(metadata, "namespace");
+	struct bt_failure *failure = bt_call_failure(call);
+	if (name.length == 0) {
+		(void)bt_fail_bad_request(failure, call->arena,
+			"the name of the object (%.*s based on URL) was undeterminable: name must "
+			"be provided",
+			BT_STR_ARG(call->write.name));
+	} else if (!bt_str_equal(name, call->write.name)) {
+		(void)bt_fail_bad_request(failure, call->arena,
+			"the name of the object (%.*s) does not match the name on the URL (%.*s)",
+			BT_STR_ARG(name), BT_STR_ARG(call->write.name));
+	} else if (call->write.resource->namespaced && namespace_.length != 0 &&
+		!bt_str_equal(namespace_, call->write.namespace_)) {
+		(void)bt_fail_bad_request(failure, call->arena,
+			"the namespace of the provided object does not match the namespace sent "
+			"on the request");
+	} else {
+		return true;
+	}
+	bt_call_failed(call);
+	return false;
+}
+
+static void refuse_uid(struct bt_call *call, const struct bt_json_value *metadata,
+	struct bt_str uid, struct bt_str old_uid, enum bt_body_source source)
+{
+	if (source == BT_BODY_PATCHED) {
+		struct bt_field_errors errors = bt_call_field_errors(call);
+		bt_field_errors_add(&errors, BT_FIELD_INVALID, BT_STR("metadata.uid"),
+			bt_json_find(metadata, "uid"), "field is immutable");
+		(void)bt_call_refuse_invalid(call, &errors);
+		return;
+	}
+	struct bt_str text = bt_arena_printf(call->arena,
+		"StorageError: invalid object, Code: 4, Key: /registry/%s/%.*s, ResourceVersion: "
+		"0, AdditionalErrorMsg: Precondition failed: UID in precondition: %.*s, UID in "
+		"object meta: %.*s",
+		call->write.resource->name, BT_STR_ARG(call->key), BT_STR_ARG(uid),
+		BT_STR_ARG(old_uid));
+	(void)bt_fail_conflict(
+		bt_call_failure(call), call->arena, call->write.resource, call->write.name, text);
+	bt_call_failed(call);
+}
+
+static bool check_version(struct bt_call *call, const struct bt_stored *stored,
+	const struct bt_json_value *metadata, enum bt_body_source source)
+{
+	int64_t rv = bt_api_given_rv(metadata);
+	bool needed = source == BT_BODY_OBJECT &&
+		(call->write.resource->flags & BT_RESOURCE_NEEDS_VERSION) != 0;
+	if (rv < 0 || (rv == 0 && needed)) {
+		struct bt_field_errors errors = bt_call_field_errors(call);
+		const struct bt_json_value *value = rv < 0
+			? bt_json_find(metadata, "resourceVersion")
+			: bt_json_new_int64(call->arena, 0);
+		bt_field_errors_add(&errors, BT_FIELD_INVALID, BT_STR("metadata.resourceVersion"),
+			value, rv < 0 ? "must be a number" : "must be specified for an update");
+		return !bt_call_refuse_invalid(call, &errors);
+	}
+	if (rv != 0 && (uint64_t)rv != stored->rv) {
+		(void)bt_fail_conflict(bt_call_failure(call), call->arena, call->write.resource,
+			call->write.name,
+			BT_STR("the object has been modified; please apply your changes to the "
+			       "latest version and try again"));
+		bt_call_failed(call);
+		return false;
+	}
+	return true;
+}
+
+bool bt_call_check_identity(struct bt_call *call, const struct bt_stored *stored,
+	const struct bt_json_value *old, const struct bt_json_value *object,
+	enum bt_body_source source)
+{
+	const struct bt_json_value *metadata = bt_json_object_at(object, "metadata");
+	struct bt_str uid = bt_json_text_at(metadata, "uid");
+	struct bt_str old_uid = bt_json_text_at(old, "metadata.uid");
+	if (!check_name(call, metadata)) {
+		return false;
+	}
+	if (uid.length != 0 && !bt_str_equal(uid, old_uid)) {
+		refuse_uid(call, metadata, uid, old_uid, source);
+		return false;
+	}
+	return check_version(call, stored, metadata, source);
+}
+
+/** --- what comes from the stored object --- */
+
+/** object[name] := old[name]; the value is shared, so it must not be changed in place. */
+static void take_member(struct bt_call *call, struct bt_json_value *object,
+	const struct bt_json_value *old, const char *name)
+{
+	struct bt_json_value *value = bt_json_find(old, name);
+	if (value != NULL) {
+		bt_json_set_value(
+			call->arena, object, name, bt_json_clone(call->arena, value, false));
+	} else {
+		(void)bt_json_remove_c(object, name);
+	}
+}
+
+static void keep_system_metadata(struct bt_call *call, const struct bt_json_value *old_metadata,
+	struct bt_json_value *metadata)
+{
+	static const char *const kept[] = {"name", "namespace", "uid", "resourceVersion",
+		"generation", "creationTimestamp", "deletionTimestamp",
+		"deletionGracePeriodSeconds"};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(kept); i++) {
+		take_member(call, metadata, old_metadata, kept[i]);
+	}
+	(void)bt_json_remove_c(metadata, "selfLink");
+	if (bt_json_find(metadata, "managedFields") == NULL) {
+		take_member(call, metadata, old_metadata, "managedFields");
+	}
+}
+
+/** metadata of a status update: spec 14 section 11.5; definitions and custom ones keep theirs. */
+static void keep_metadata_of_status(struct bt_call *call, const struct bt_json_value *old_metadata,
+	struct bt_json_value *metadata)
+{
+	static const char *const all[] = {
+		"labels", "annotations", "ownerReferences", "finalizers", "generateName"};
+	const struct bt_api_resource *resource = call->write.resource;
+	if ((resource->flags & BT_RESOURCE_CUSTOM) != 0 || resource == call->api->definitions) {
+		for (size_t i = 0; i < BT_ARRAY_LENGTH(all); i++) {
+			take_member(call, metadata, old_metadata, all[i]);
+		}
+	} else if (resource == call->api->pods) {
+		take_member(call, metadata, old_metadata, "ownerReferences");
+	}
+}
+
+/** Everything but metadata and status from old. */
+static struct bt_json_value *with_status_of(
+	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object)
+{
+	struct bt_json_value *result = bt_json_clone(call->arena, old, false);
+	bt_json_set_value(call->arena, result, "metadata", bt_json_find(object, "metadata"));
+	struct bt_json_value *status = bt_json_find(object, "status");
+	if (status != NULL) {
+		bt_json_set_value(call->arena, result, "status", status);
+	} else {
+		(void)bt_json_remove_c(result, "status");
+	}
+	return result;
+}
+
+/** The new state of the whole object, for the part that the call writes. */
+static struct bt_json_value *merge_parts(
+	struct bt_call *call, const struct bt_json_value *old, struct bt_json_value *object)
+{
+	const struct bt_json_value *old_metadata = bt_json_object_at(old, "metadata");
+	keep_system_metadata(call, old_metadata, bt_call_metadata(call, object));
+	switch (call->write.subresource) {
+	case BT_SUBRESOURCE_STATUS:
+		keep_metadata_of_status(call, old_metadata, bt_call_metadata(call, object));
+		return with_status_of(call, old, object);
+	case BT_SUBRESOURCE_RESIZE:
+	case BT_SUBRESOURCE_EPHEMERAL_CONTAINERS:
+		return bt_call_pod_part(call, old, object);
+	case BT_SUBRESOURCE_NONE:
+	case BT_SUBRESOURCE_SCALE:
+		if ((call->write.resource->subresources & 1u << BT_SUBRESOURCE_STATUS) != 0) {
+			take_member(call, object, old, "status");
+		}
+		return object;
+	case BT_SUBRESOURCE_BINDING:
+	case BT_SUBRESOURCE_EVICTION:
+	case BT_SUBRESOURCE_FINALIZE:
+	case BT_SUBRESOURCE_LOG:
+	case BT_SUBRESOURCE_EXEC:
+	case BT_SUBRESOURCE_ATTACH:
+	case BT_SUBRESOURCE_PORT_FORWARD:
+	case BT_SUBRESOURCE_PROXY:
+	case BT_SUBRESOURCE_TOKEN:
+	case BT_SUBRESOURCE__COUNT:
+		break;
+	}
+	return object;
+}
+
+/** --- generation --- */
+
+static bool same_member(
+	const struct bt_json_value *a, const struct bt_json_value *b, const char *name)
+{
+	const struct bt_json_value *left = bt_json_find(a, name);
+	const struct bt_json_value *right = bt_json_find(b, name);
+	if (left == NULL || right == NULL) {
+		return left == right;
+	}
+	return bt_json_same(left, right);
+}
+
+/** Custom objects count changes of everything but metadata and a status that is apart. */
+static bool same_desired_state(
+	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object)
+{
+	const struct bt_api_resource *resource = call->write.resource;
+	if ((resource->flags & BT_RESOURCE_CUSTOM) == 0) {
+		return same_member(old, object, "spec");
+	}
+	struct bt_json_value *a = bt_json_clone(call->arena, old, false);
+	struct bt_json_value *b = bt_json_clone(call->arena, object, false);
+	(void)bt_json_remove_c(a, "metadata");
+	(void)bt_json_remove_c(b, "metadata");
+	if ((resource->subresources & 1u << BT_SUBRESOURCE_STATUS) != 0) {
+		(void)bt_json_remove_c(a, "status");
+		(void)bt_json_remove_c(b, "status");
+	}
+	return bt_json_same(a, b);
+}
+
+static void count_generation(
+	struct bt_call *call, const struct bt_json_value *old, struct bt_json_value *object)
+{
+	if ((call->write.resource->flags & BT_RESOURCE_GENERATION) == 0 ||
+		call->write.subresource == BT_SUBRESOURCE_STATUS ||
+		same_desired_state(call, old, object)) {
+		return;
+	}
+	bt_json_set_int64(call->arena, bt_call_metadata(call, object), "generation",
+		bt_json_int64_at(old, "metadata.generation", 0) + 1);
+}
+
+/** --- validation --- */
+
+static bool has_text(const struct bt_json_value *texts, struct bt_str text)
+{
+	for (uint32_t i = 0; i < texts->count; i++) {
+		if (bt_str_equal(texts->elements[i]->text, text)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** Spec 14 section 11.5. */
+static void check_finalizers(const struct bt_json_value *old, const struct bt_json_value *object,
+	struct bt_field_errors *errors)
+{
+	const struct bt_json_value *before = bt_json_array_at(old, "metadata.finalizers");
+	const struct bt_json_value *after = bt_json_array_at(object, "metadata.finalizers");
+	struct bt_strbuf added = {0};
+	if (bt_json_text_at(old, "metadata.deletionTimestamp").length == 0) {
+		return;
+	}
+	for (uint32_t i = 0; i < after->count; i++) {
+		if (!has_text(before, after->elements[i]->text)) {
+			bt_strbuf_append_c(&added, added.length != 0 ? ", " : "");
+			bt_strbuf_append_quoted(&added, after->elements[i]->text);
+		}
+	}
+	if (added.length != 0) {
+		bt_field_errors_add(errors, BT_FIELD_FORBIDDEN, BT_STR("metadata.finalizers"), NULL,
+			"no new finalizers can be added if the object is being deleted, found new "
+			"finalizers []string{%s}",
+			bt_strbuf_c(&added));
+	}
+	bt_strbuf_finish(&added);
+}
+
+static bool validate(
+	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object)
+{
+	const struct bt_strategy *strategy = call->write.resource->strategy;
+	struct bt_field_errors errors = bt_call_field_errors(call);
+	check_finalizers(old, object, &errors);
+	if (strategy->validate != NULL) {
+		strategy->validate(&call->write, object, &errors);
+	}
+	if (strategy->validate_update != NULL) {
+		strategy->validate_update(&call->write, old, object, &errors);
+	}
+	if (call->write.resource == call->api->definitions) {
+		bt_definition_validate(call, old, object, &errors);
+	}
+	if (bt_call_refuse_invalid(call, &errors)) {
+		return false;
+	}
+	bt_admit_validate(&call->write, old, object, bt_call_failure(call));
+	return !bt_call_is_refused(call);
+}
+
+/** --- the new state --- */
+
+bool bt_call_is_finished(const struct bt_call *call, const struct bt_json_value *object)
+{
+	if (bt_json_text_at(object, "metadata.deletionTimestamp").length == 0 ||
+		bt_json_array_at(object, "metadata.finalizers")->count != 0 ||
+		bt_json_int64_at(object, "metadata.deletionGracePeriodSeconds", 0) != 0) {
+		return false;
+	}
+	return call->write.resource != call->api->namespaces ||
+		bt_json_array_at(object, "spec.finalizers")->count == 0;
+}
+
+void bt_call_update_object(struct bt_call *call, struct bt_stored *stored,
+	const struct bt_json_value *old, struct bt_json_value *object)
+{
+	const struct bt_strategy *strategy = call->write.resource->strategy;
+	object = merge_parts(call, old, object);
+	bt_admit(&call->write, old, object, bt_call_failure(call));
+	if (bt_call_is_refused(call)) {
+		return;
+	}
+	if (strategy->prepare_update != NULL) {
+		strategy->prepare_update(&call->write, old, object);
+	}
+	if (call->write.resource == call->api->definitions) {
+		bt_definition_prepare(call, object);
+	}
+	count_generation(call, old, object);
+	if (!validate(call, old, object)) {
+		return;
+	}
+	if (bt_call_is_finished(call, object)) {
+		bt_call_remove(call, object);
+		return;
+	}
+	if (bt_json_same(old, object)) {
+		bt_call_answer_stored(call, stored, 200);
+		return;
+	}
+	if (call->write.verb != BT_VERB_PATCH || call->request->patch_type != BT_PATCH_APPLY) {
+		struct bt_apply_writer writer = bt_call_apply_writer(call);
+		bt_apply_record_update(call->arena, &writer, false, old, object);
+	}
+	bt_call_store(call, stored, object, 200);
+}
+
+void bt_call_update(struct bt_call *call)
+{
+	struct bt_json_value *object = call->request->body;
+	struct bt_stored *stored = bt_store_find(
+		call->api->options.store, call->write.resource->collection, call->key);
+	if (!bt_call_decode(call, object, BT_BODY_OBJECT)) {
+		return;
+	}
+	if (stored == NULL) {
+		bool creates = call->write.subresource == BT_SUBRESOURCE_NONE &&
+			(call->write.resource->flags & BT_RESOURCE_CREATE_BY_UPDATE) != 0;
+		if (!check_name(call, bt_json_object_at(object, "metadata"))) {
+			return;
+		}
+		if (!creates) {
+			bt_call_not_found(call);
+			return;
+		}
+		call->write.verb = BT_VERB_CREATE;
+		bt_call_create_object(call, object);
+		return;
+	}
+	const struct bt_json_value *old = bt_call_parse(call, stored);
+	if (bt_call_check_identity(call, stored, old, object, BT_BODY_OBJECT)) {
+		bt_call_update_object(call, stored, old, object);
+	}
+}
