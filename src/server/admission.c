@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/admission_private.h"
+
+#include <stdarg.h>
+
+/* Which plugin looks at what, in upstream's order. Spec: 14b section 4. */
+
+bool bt_admission_is(const struct bt_admission *admission, const char *group, const char *name)
+{
+	const struct bt_api_resource *resource = admission->write->resource;
+	return strcmp(resource->name, name) == 0 && strcmp(resource->group, group) == 0;
+}
+
+bool bt_admission_is_refused(const struct bt_admission *admission)
+{
+	return admission->failure->code != 0;
+}
+
+void bt_admission_refuse(struct bt_admission *admission, const char *format, ...)
+{
+	struct bt_strbuf text = {0};
+	struct bt_str copy;
+	va_list arguments;
+	va_start(arguments, format);
+	bt_strbuf_vprintf(&text, format, arguments);
+	va_end(arguments);
+	copy = bt_arena_str(admission->write->arena, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+	(void)bt_fail_forbidden(admission->failure, admission->write->arena,
+		admission->write->resource, admission->write->name, copy);
+}
+
+const struct bt_api_resource *bt_admission_resource(
+	const struct bt_admission *admission, const char *group, const char *name)
+{
+	return bt_resources_builtin(bt_api_resources(admission->write->api), group, name);
+}
+
+struct bt_json_value *bt_admission_read(const struct bt_admission *admission, const char *group,
+	const char *name, struct bt_str key)
+{
+	return bt_api_read(admission->write->api, bt_admission_resource(admission, group, name),
+		key, admission->write->arena);
+}
+
+void bt_admission_visit(const struct bt_admission *admission, const char *group, const char *name,
+	struct bt_str prefix, struct bt_str needle,
+	bool (*visit)(void *context, const struct bt_json_value *object), void *context)
+{
+	struct bt_store *store = bt_api_store(admission->write->api);
+	uint32_t collection = bt_admission_resource(admission, group, name)->collection;
+	struct bt_store_walk walk;
+	const struct bt_stored *stored;
+	bool go_on = true;
+	if (bt_store_count(store, collection) == 0 ||
+		bt_store_walk_begin(store, collection, 0, prefix, BT_STR(""), &walk, NULL) != 0) {
+		return;
+	}
+	while (go_on && (stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+		struct bt_json_value *object;
+		if (bt_str_find(bt_stored_text(stored), needle) >= 0 &&
+			bt_json_parse(admission->write->arena, bt_stored_text(stored), true,
+				&object, NULL) == 0) {
+			go_on = visit(context, object);
+		}
+	}
+	bt_store_walk_end(&walk);
+}
+
+/** --- NamespaceLifecycle: 4.1 --- */
+
+static void refuse_terminating(struct bt_admission *admission, struct bt_str namespace_)
+{
+	struct bt_arena *arena = admission->write->arena;
+	struct bt_failure_cause *cause = BT_ARENA_NEW(arena, struct bt_failure_cause);
+	bt_admission_refuse(admission,
+		"unable to create new content in namespace %.*s because it is being terminated",
+		BT_STR_ARG(namespace_));
+	cause->reason = "NamespaceTerminating";
+	cause->message = bt_arena_printf(
+		arena, "namespace %.*s is being terminated", BT_STR_ARG(namespace_));
+	cause->field = BT_STR("metadata.namespace");
+	admission->failure->causes = cause;
+}
+
+/** Initial objects come in any order: their namespace need not be there yet. */
+static void check_namespace(struct bt_admission *admission)
+{
+	const struct bt_write *write = admission->write;
+	const struct bt_api_resource *namespaces;
+	const struct bt_stored *stored;
+	if (!write->resource->namespaced || write->restoring || admission->old != NULL) {
+		return;
+	}
+	namespaces = bt_admission_resource(admission, "", "namespaces");
+	stored = bt_store_find(bt_api_store(write->api), namespaces->collection, write->namespace_);
+	if (stored == NULL) {
+		(void)bt_fail_not_found(
+			admission->failure, write->arena, namespaces, write->namespace_);
+	} else if (bt_str_find(bt_stored_text(stored), BT_STR("\"deletionTimestamp\":")) >= 0) {
+		const struct bt_json_value *object = bt_api_parse_stored(stored, write->arena);
+		if (bt_json_text_at(object, "metadata.deletionTimestamp").length != 0) {
+			refuse_terminating(admission, write->namespace_);
+		}
+	}
+}
+
+/** --- small ones --- */
+
+void bt_admission_add_finalizer(
+	const struct bt_admission *admission, struct bt_json_value *object, const char *finalizer)
+{
+	struct bt_arena *arena = admission->write->arena;
+	struct bt_json_value *finalizers = bt_json_ensure_array(
+		arena, bt_json_ensure_object(arena, object, "metadata"), "finalizers");
+	for (uint32_t i = 0; i < finalizers->count; i++) {
+		if (bt_str_equal_c(finalizers->elements[i]->text, finalizer)) {
+			return;
+		}
+	}
+	bt_json_append(arena, finalizers, bt_json_new_c(arena, finalizer));
+}
+
+/** TaintNodesByCondition: 4.5. A restored node is as it was. */
+static void taint_node(struct bt_admission *admission, struct bt_json_value *node)
+{
+	static const char key[] = "node.kubernetes.io/not-ready";
+	struct bt_arena *arena = admission->write->arena;
+	struct bt_json_value *taints;
+	struct bt_json_value *taint;
+	if (!bt_api_options(admission->write->api)->admit_taint_nodes ||
+		admission->write->restoring || admission->old != NULL) {
+		return;
+	}
+	taints = bt_json_ensure_array(arena, bt_json_ensure_object(arena, node, "spec"), "taints");
+	for (uint32_t i = 0; i < taints->count; i++) {
+		if (bt_str_equal_c(bt_kinds_text(taints->elements[i], "key"), key) &&
+			bt_str_equal_c(
+				bt_kinds_text(taints->elements[i], "effect"), "NoSchedule")) {
+			return;
+		}
+	}
+	taint = bt_json_new(arena, BT_JSON_OBJECT);
+	bt_json_set_c(arena, taint, "key", key);
+	bt_json_set_c(arena, taint, "effect", "NoSchedule");
+	bt_json_append(arena, taints, taint);
+}
+
+void bt_admit_topology_labels(
+	const struct bt_write *write, struct bt_str node_name, struct bt_json_value *pod)
+{
+	static const char *const keys[] = {
+		"topology.kubernetes.io/zone", "topology.kubernetes.io/region"};
+	const struct bt_api_resource *nodes =
+		bt_resources_builtin(bt_api_resources(write->api), "", "nodes");
+	const struct bt_json_value *node = bt_api_read(write->api, nodes, node_name, write->arena);
+	const struct bt_json_value *labels = bt_json_object_at(node, "metadata.labels");
+	for (uint32_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		const struct bt_json_value *label = bt_json_find(labels, keys[i]);
+		if (label != NULL && label->type == BT_JSON_STRING) {
+			struct bt_json_value *metadata =
+				bt_json_ensure_object(write->arena, pod, "metadata");
+			bt_json_set_str(write->arena,
+				bt_json_ensure_object(write->arena, metadata, "labels"), keys[i],
+				label->text);
+		}
+	}
+}
+
+/** PodGroupWorkloadExists: 4.12. */
+static void check_workload(struct bt_admission *admission, const struct bt_json_value *group)
+{
+	const struct bt_json_value *reference =
+		bt_json_find_path(group, "spec.podGroupTemplateRef.workload");
+	struct bt_str name = bt_kinds_text(reference, "workloadName");
+	struct bt_str wanted = bt_kinds_text(reference, "podGroupTemplateName");
+	const struct bt_json_value *workload;
+	const struct bt_json_value *templates;
+	if (admission->old != NULL || admission->write->restoring || name.length == 0) {
+		return;
+	}
+	workload = bt_admission_read(admission, "scheduling.k8s.io", "workloads",
+		bt_api_key(admission->write->arena, admission->write->namespace_, name));
+	if (workload == NULL) {
+		bt_admission_refuse(admission, "workload \"%.*s\" not found", BT_STR_ARG(name));
+		return;
+	}
+	templates = bt_json_array_at(workload, "spec.podGroupTemplates");
+	for (uint32_t i = 0; i < templates->count; i++) {
+		if (bt_str_equal(bt_kinds_text(templates->elements[i], "name"), wanted)) {
+			return;
+		}
+	}
+	bt_admission_refuse(admission, "workload \"%.*s\" has no pod group template \"%.*s\"",
+		BT_STR_ARG(name), BT_STR_ARG(wanted));
+}
+
+/** --- order --- */
+
+static void admit_pod(struct bt_admission *admission, struct bt_json_value *pod)
+{
+	bt_admission_set_limits(admission, pod);
+	bt_admission_set_service_account(admission, pod);
+	bt_admission_set_pod_priority(admission, pod);
+	if (bt_admission_is_refused(admission)) {
+		return;
+	}
+	bt_admission_set_tolerations(admission, pod);
+	bt_admission_set_runtime(admission, pod);
+	struct bt_str node_name = bt_json_text_at(pod, "spec.nodeName");
+	if (admission->old == NULL && node_name.length != 0) {
+		bt_admit_topology_labels(admission->write, node_name, pod);
+	}
+}
+
+static void admit_storage(struct bt_admission *admission, struct bt_json_value *object)
+{
+	const struct bt_write *write = admission->write;
+	bool protects = bt_api_options(write->api)->admit_storage_protection;
+	if (admission->old != NULL) {
+		return;
+	}
+	if (bt_admission_is(admission, "", "persistentvolumeclaims")) {
+		bt_admission_set_storage_class(admission, object);
+		if (protects) {
+			bt_admission_add_finalizer(
+				admission, object, "kubernetes.io/pvc-protection");
+		}
+	} else if (bt_admission_is(admission, "", "persistentvolumes") && protects) {
+		bt_admission_add_finalizer(admission, object, "kubernetes.io/pv-protection");
+	} else if (bt_admission_is(admission, "scheduling.k8s.io", "podgroups") && protects) {
+		bt_admission_add_finalizer(
+			admission, object, "scheduling.k8s.io/podgroup-protection");
+	}
+}
+
+void bt_admit(const struct bt_write *write, const struct bt_json_value *old,
+	struct bt_json_value *object, struct bt_failure *out_failure)
+{
+	struct bt_admission admission = {write, old, out_failure};
+	if (write->subresource != BT_SUBRESOURCE_NONE) {
+		return;
+	}
+	check_namespace(&admission);
+	if (bt_admission_is_refused(&admission)) {
+		return;
+	}
+	if (bt_admission_is(&admission, "", "pods")) {
+		admit_pod(&admission, object);
+	} else if (bt_admission_is(&admission, "", "nodes")) {
+		taint_node(&admission, object);
+	} else {
+		if (bt_admission_is(&admission, "scheduling.k8s.io", "podgroups")) {
+			bt_admission_set_group_priority(&admission, object);
+		}
+		if (!bt_admission_is_refused(&admission)) {
+			admit_storage(&admission, object);
+		}
+	}
+}
+
+void bt_admit_validate(const struct bt_write *write, const struct bt_json_value *old,
+	const struct bt_json_value *object, struct bt_failure *out_failure)
+{
+	struct bt_admission admission = {write, old, out_failure};
+	if (write->subresource != BT_SUBRESOURCE_NONE) {
+		return;
+	}
+	if (bt_admission_is(&admission, "", "pods")) {
+		bt_admission_check_limits(&admission, object);
+	} else if (bt_admission_is(&admission, "scheduling.k8s.io", "priorityclasses")) {
+		bt_admission_check_priority_class(&admission, object);
+	} else if (bt_admission_is(&admission, "", "persistentvolumeclaims")) {
+		bt_admission_check_resize(&admission, object);
+	} else if (bt_admission_is(&admission, "scheduling.k8s.io", "podgroups")) {
+		check_workload(&admission, object);
+	}
+	if (!bt_admission_is_refused(&admission)) {
+		bt_admission_check_quota(&admission, object);
+	}
+}
