@@ -65,6 +65,12 @@ bool bt_label_value_is_valid(struct bt_str value);
 /** Spec 01 section 5.6. selector NULL: matches nothing. The first invalid requirement fails it. */
 BT_MUST_USE int bt_selector_from_label_selector(const struct bt_label_selector *selector,
 	struct bt_arena *arena, struct bt_selector *out_selector, struct berth_error *err);
+/**
+ * As written in queries: "a=b,c!=d,e in (f,g),h notin (i),j,!k,l>1,m<2" (spec 14 section 16). Empty
+ * text: no requirements. Borrows text.
+ */
+BT_MUST_USE int bt_selector_parse(struct bt_str text, struct bt_arena *arena,
+	struct bt_selector *out_selector, struct berth_error *err);
 /** A plain map: exact match of every pair, nothing validated; empty matches everything. */
 struct bt_selector bt_selector_from_map(const struct bt_str_map *map, struct bt_arena *arena);
 bool bt_selector_matches(const struct bt_selector *selector, const struct bt_str_map *labels);

@@ -65,12 +65,14 @@ struct bt_encoder {
 	const struct bt_api_resource *resource;
 	struct bt_encoding encoding;
 	/* Private. */
-	struct bt_arena arena;  /* of one object */
-	struct bt_strbuf head;  /* {"kind":"Pod","apiVersion":"v1", */
-	struct bt_strbuf bytes; /* of a protobuf message */
-	bool is_plain;          /* the stored text is the answer */
-	bool wrote_columns;     /* a watch's first table did */
-	uint64_t item_count;    /* of the list that is being written */
+	struct bt_arena arena;        /* of one object */
+	struct bt_strbuf head;        /* {"kind":"Pod","apiVersion":"v1" */
+	struct bt_strbuf bytes;       /* of a protobuf message, of JSON that becomes YAML */
+	struct bt_json_writer writer; /* of the list that is being written */
+	bool is_stored_text;          /* JSON of the version that is stored ... */
+	bool is_plain;                /* ... and compact: the stored text is the answer */
+	bool wrote_columns;           /* a watch's first table did */
+	uint64_t item_count;          /* of the list that is being written */
 };
 
 /** api and resource are borrowed; the encoding must be possible. */

@@ -46,7 +46,8 @@ struct bt_list_request {
 	struct bt_str namespace_; /* "": all, or cluster scope */
 	struct bt_encoding encoding;
 	struct bt_list_parameters parameters;
-	/** A read that answered BT_HTTP_STREAM_WAIT may go on (bt_http_stream_wake). */
+	/** A read that answered BT_HTTP_STREAM_WAIT may go on: bt_http_stream_wake. It takes note,
+	 * and calls nothing of lists and watches. */
 	void (*wake)(void *context);
 	void *wake_context;
 	/** deletecollection: each object that is selected is deleted by this request (verb DELETE;

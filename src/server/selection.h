@@ -23,6 +23,7 @@ struct bt_selection {
 	struct bt_arena scratch; /* of one match */
 	struct bt_str prefix;    /* "" or "namespace/": what keys begin with */
 	struct bt_str name;      /* absent, or the only name that can match */
+	bool saw_metadata;       /* while a text is read */
 	bool nothing;            /* two different names are asked for */
 	uint32_t label_count;    /* distinct keys, ascending */
 	struct bt_selection_label *labels;

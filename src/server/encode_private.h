@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_SERVER_ENCODE_PRIVATE_H
+#define BT_SERVER_ENCODE_PRIVATE_H
+/** What encode.c and encode_list.c share. */
+#include "server/encode.h"
+
+/** "meta.k8s.io/v1" */
+const char *bt_encode_meta_version(const struct bt_encoding *encoding);
+void bt_encode_yaml(struct bt_str json, struct bt_strbuf *out);
+/** A stored text as a tree of the resource's version in the encoder's arena, which is emptied. rv:
+ * what its metadata is to say; 0: its own. */
+struct bt_json_value *bt_encode_parse(struct bt_encoder *encoder, struct bt_str text, uint64_t rv);
+/** A new object: kind and apiVersion first. */
+struct bt_json_value *bt_encode_with_kind(struct bt_arena *arena, struct bt_str kind,
+	struct bt_str api_version, const struct bt_json_value *object);
+/** A new object that has nothing but the metadata. */
+struct bt_json_value *bt_encode_bare_metadata(
+	struct bt_arena *arena, const struct bt_json_value *object);
+struct bt_str bt_encode_api_version(struct bt_encoder *encoder, enum bt_view view);
+/** A row of a table. */
+void bt_encode_row(struct bt_encoder *encoder, const struct bt_json_value *object,
+	struct bt_json_writer *writer);
+/** The bytes of the protobuf message that the view makes of an object. */
+void bt_encode_message(
+	struct bt_encoder *encoder, const struct bt_json_value *object, struct bt_strbuf *out);
+void bt_encode_varint(struct bt_strbuf *out, uint64_t value);
+/** A field of bytes. */
+void bt_encode_field(struct bt_strbuf *out, uint32_t number, struct bt_str bytes);
+#endif

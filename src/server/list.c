@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/list.h"
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/vec.h"
+#include "codec/json_edit.h"
+#include "server/list_options.h"
+#include "server/watch.h"
+
+/** Objects that one call looks at, matching or not, before others get their turn. */
+#define OBJECTS_PER_TURN 2000
+/** Deletions cost more. */
+#define DELETIONS_PER_TURN 200
+/** A protobuf list that is smaller is put together once, not twice. */
+#define KEPT_BYTES_MAX ((size_t)1 << 20)
+
+enum phase {
+	PHASE_DELETING,  /* the objects go, one turn's worth at a time */
+	PHASE_MEASURING, /* protobuf: how long is the message? */
+	PHASE_WRITING,
+	PHASE_DONE,
+	PHASE_BROKEN, /* the state at the list's RV can no longer be told */
+};
+
+struct bt_list {
+	struct bt_list_request request; /* texts are not looked at any more */
+	struct bt_encoder encoder;
+	struct bt_selection selection;
+	struct bt_arena arena; /* of the list's own texts */
+	struct bt_str prefix;  /* of keys, or the only key */
+	struct bt_str start;   /* keys up to here are not on this page */
+	struct bt_store_walk walk;
+	enum phase phase;
+	int64_t limit; /* 0: none */
+	int64_t count; /* of items on this page, so far */
+	struct bt_list_metadata metadata;
+	struct bt_strbuf last_key; /* of the last item */
+	/* Protobuf. */
+	uint64_t message_bytes;
+	bool is_dropped; /* what was written while measuring is not kept */
+	/* Deletion: the objects as they were, and how far they are written. */
+	struct bt_api_request deletion;
+	BT_VEC(struct bt_stored *) deleted;
+	uint32_t deleted_next;
+	/* Written and not taken yet. */
+	struct bt_strbuf pending;
+	size_t pending_at;
+	struct bt_wait *wait; /* gave way to others */
+};
+
+enum step {
+	STEP_GO_ON,
+	STEP_TURN_OVER,
+	STEP_END, /* PHASE_DONE or PHASE_BROKEN */
+};
+
+/* --- which objects --- */
+
+static int begin_walk(struct bt_list *list)
+{
+	return bt_store_walk_begin(bt_api_store(list->request.api),
+		list->request.resource->collection, list->metadata.rv, list->prefix, list->start,
+		&list->walk, NULL);
+}
+
+/** Nothing behind this key can match: there was only one. */
+static bool is_behind_name(const struct bt_list *list, const struct bt_stored *stored)
+{
+	return list->selection.name.data != NULL &&
+		bt_stored_key(stored).length > list->prefix.length &&
+		(list->selection.prefix.length != 0 || !list->request.resource->namespaced);
+}
+
+/** The next object that is selected, or NULL: *out_step says why. */
+static struct bt_stored *next_object(struct bt_list *list, uint32_t *budget, enum step *out_step)
+{
+	*out_step = STEP_GO_ON;
+	if (list->request.deletion != NULL) {
+		return list->deleted_next < list->deleted.count
+			? list->deleted.items[list->deleted_next++]
+			: NULL;
+	}
+	for (;;) {
+		struct bt_stored *stored;
+		bool lost;
+
+		if (*budget == 0) {
+			*out_step = STEP_TURN_OVER;
+			return NULL;
+		}
+		(*budget)--;
+		stored = bt_store_walk_next(&list->walk, &lost);
+		if (lost) {
+			list->phase = PHASE_BROKEN;
+			*out_step = STEP_END;
+			return NULL;
+		}
+		if (stored == NULL || is_behind_name(list, stored)) {
+			return NULL;
+		}
+		if (bt_selection_matches(&list->selection, stored)) {
+			return stored;
+		}
+	}
+}
+
+/* --- deletion --- */
+
+/** Texts of the caller's request, for later turns. */
+static void copy_deletion(struct bt_list *list, const struct bt_api_request *request)
+{
+	struct bt_arena *arena = &list->arena;
+	struct bt_user *user = BT_ARENA_NEW(arena, struct bt_user);
+	struct bt_str *groups =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_str, request->user->group_count);
+
+	list->deletion = *request;
+	*user = (struct bt_user){
+		.name = bt_arena_str(arena, request->user->name),
+		.uid = bt_arena_str(arena, request->user->uid),
+		.group_count = request->user->group_count,
+		.groups = groups,
+	};
+	for (uint32_t i = 0; i < user->group_count; i++) {
+		groups[i] = bt_arena_str(arena, request->user->groups[i]);
+	}
+	list->deletion.user = user;
+	list->deletion.verb = BT_VERB_DELETE;
+	list->deletion.resource = list->request.resource;
+	list->deletion.field_manager = bt_arena_str(arena, request->field_manager);
+	list->deletion.precondition_uid = bt_arena_str(arena, request->precondition_uid);
+	list->deletion.precondition_rv = bt_arena_str(arena, request->precondition_rv);
+	list->deletion.body =
+		request->body != NULL ? bt_json_clone(arena, request->body, true) : NULL;
+}
+
+/** 0, or why not; an object that is gone already is as good. */
+static uint16_t delete_one(struct bt_list *list, struct bt_stored *stored, struct bt_arena *arena,
+	struct bt_failure *out_failure)
+{
+	struct bt_api_request request = list->deletion;
+	struct bt_str key = bt_stored_key(stored);
+	int64_t slash = bt_str_find_char(key, '/');
+	struct bt_api_answer answer = {0};
+	uint16_t code = 0;
+
+	request.namespace_ = slash < 0 ? BT_STR("") : bt_str_sub(key, 0, (uint32_t)slash);
+	request.name = slash < 0 ? key : bt_str_sub(key, (uint32_t)slash + 1, key.length);
+	if (request.body != NULL) {
+		request.body = bt_json_clone(arena, request.body, false);
+	}
+	bt_api_perform(list->request.api, &request, arena, &answer);
+	if (answer.failure.code != 0 && answer.failure.code != 404) {
+		*out_failure = answer.failure;
+		code = answer.failure.code;
+	}
+	bt_api_answer_finish(&answer);
+	return code;
+}
+
+/**
+ * One turn's worth of deletions. Each turn begins a walk of its own behind the last key: the window
+ * may be too short for all that is done. 0, or the code of a failure.
+ */
+static uint16_t delete_some(
+	struct bt_list *list, struct bt_arena *arena, struct bt_failure *out_failure)
+{
+	uint32_t budget = DELETIONS_PER_TURN;
+	enum step step = STEP_GO_ON;
+	uint16_t code = 0;
+	int began;
+
+	began = bt_store_walk_begin(bt_api_store(list->request.api),
+		list->request.resource->collection, 0, list->prefix, bt_strbuf_str(&list->last_key),
+		&list->walk, NULL);
+	BT_ASSERT(began == 0);
+	while (code == 0) {
+		struct bt_stored *stored;
+		bool lost;
+
+		stored = bt_store_walk_next(&list->walk, &lost);
+		if (stored == NULL || lost || budget-- == 0) {
+			step = stored == NULL && !lost ? STEP_END : STEP_TURN_OVER;
+			break;
+		}
+		if (!bt_selection_matches(&list->selection, stored)) {
+			bt_strbuf_reset(&list->last_key);
+			bt_strbuf_append_str(&list->last_key, bt_stored_key(stored));
+			continue;
+		}
+		bt_vec_push(&list->deleted, bt_stored_share(stored));
+		bt_strbuf_reset(&list->last_key);
+		bt_strbuf_append_str(&list->last_key, bt_stored_key(stored));
+		code = delete_one(list, stored, arena, out_failure);
+	}
+	bt_store_walk_end(&list->walk);
+	if (code == 0 && step == STEP_END) {
+		list->metadata.rv = bt_store_rv(bt_api_store(list->request.api));
+		bt_strbuf_reset(&list->last_key);
+		list->phase = list->request.encoding.media == BT_MEDIA_PROTOBUF ? PHASE_MEASURING
+										: PHASE_WRITING;
+	}
+	return code;
+}
+
+/* --- opening --- */
+
+static uint16_t set_page(struct bt_list *list, const struct bt_list_request *request,
+	struct bt_arena *arena, struct bt_failure *out_failure)
+{
+	struct bt_list_token token;
+	uint64_t current = bt_store_rv(bt_api_store(request->api));
+	uint16_t code =
+		bt_list_token_read(request->parameters.continue_token, &token, arena, out_failure);
+
+	if (code != 0) {
+		return code;
+	}
+	list->start = bt_arena_printf(&list->arena, "%.*s%.*s", BT_STR_ARG(list->selection.prefix),
+		BT_STR_ARG(token.start));
+	if (list->start.length > BT_STORE_KEY_BYTES_MAX) {
+		return bt_fail_bad_request(
+			out_failure, arena, "invalid continue token: incorrect start");
+	}
+	list->metadata.rv = token.rv > 0 ? (uint64_t)token.rv : current;
+	if (list->metadata.rv > current || begin_walk(list) != 0) {
+		return bt_fail_token_expired(out_failure, arena, &token);
+	}
+	return 0;
+}
+
+static uint16_t set_state(struct bt_list *list, const struct bt_list_options *options,
+	struct bt_arena *arena, struct bt_failure *out_failure)
+{
+	uint64_t current = bt_store_rv(bt_api_store(list->request.api));
+
+	if (options->rv > current) {
+		return bt_fail_future_rv(out_failure, arena, options->rv, current);
+	}
+	list->metadata.rv = options->match == BT_RV_MATCH_EXACT ? options->rv : current;
+	if (begin_walk(list) != 0) {
+		return bt_fail(out_failure, arena, 410, "Expired",
+			"The resourceVersion for the provided list is too old.");
+	}
+	return 0;
+}
+
+/** Keys that are looked at: those with the prefix, or the only one. */
+static void set_range(struct bt_list *list)
+{
+	const struct bt_selection *selection = &list->selection;
+
+	list->prefix = selection->prefix;
+	if (selection->name.data != NULL &&
+		(selection->prefix.length != 0 || !list->request.resource->namespaced)) {
+		list->prefix = bt_arena_printf(&list->arena, "%.*s%.*s",
+			BT_STR_ARG(selection->prefix), BT_STR_ARG(selection->name));
+	}
+	if (selection->nothing || list->prefix.length > BT_STORE_KEY_BYTES_MAX) {
+		/* A key that no object has. */
+		list->prefix = BT_STR("\x7f");
+	}
+}
+
+static uint16_t open_list(struct bt_list *list, const struct bt_list_request *request,
+	struct bt_arena *arena, struct bt_failure *out_failure)
+{
+	struct bt_list_options options;
+	uint16_t code =
+		bt_list_options_parse(&request->parameters, false, &options, arena, out_failure);
+
+	if (code != 0) {
+		return code;
+	}
+	code = bt_selection_parse(&list->selection, request->resource, request->namespace_,
+		request->parameters.label_selector, request->parameters.field_selector, arena,
+		out_failure);
+	if (code != 0) {
+		return code;
+	}
+	set_range(list);
+	if (request->deletion != NULL) {
+		copy_deletion(list, request->deletion);
+		list->phase = PHASE_DELETING;
+		return delete_some(list, arena, out_failure);
+	}
+	list->limit = options.limit;
+	return request->parameters.continue_token.length != 0
+		? set_page(list, request, arena, out_failure)
+		: set_state(list, &options, arena, out_failure);
+}
+
+uint16_t bt_list_open(const struct bt_list_request *request, struct bt_arena *arena,
+	struct bt_list **out_list, struct bt_failure *out_failure)
+{
+	struct bt_list *list = BT_NEW(struct bt_list);
+	uint16_t code;
+
+	list->request = *request;
+	list->metadata.remaining_item_count = -1;
+	list->phase =
+		request->encoding.media == BT_MEDIA_PROTOBUF ? PHASE_MEASURING : PHASE_WRITING;
+	bt_encoder_init(&list->encoder, request->api, request->resource, &request->encoding);
+	code = open_list(list, request, arena, out_failure);
+	if (code != 0) {
+		bt_list_finish(list);
+		return code;
+	}
+	if (list->phase == PHASE_WRITING) {
+		bt_encode_list_begin(
+			&list->encoder, list->limit == 0 ? &list->metadata : NULL, &list->pending);
+	}
+	*out_list = list;
+	return 0;
+}
+
+/* --- writing --- */
+
+/** The page is full, and there is more: where the next one begins. */
+static void set_continue(struct bt_list *list)
+{
+	struct bt_str last = bt_strbuf_str(&list->last_key);
+	struct bt_list_token token = {
+		.rv = (int64_t)list->metadata.rv,
+		.start = bt_str_sub(last, list->selection.prefix.length, last.length),
+	};
+	uint64_t remaining;
+
+	list->metadata.continue_token = bt_list_token_write(&token, &list->arena);
+	if (list->selection.label_count != 0 || list->selection.field_count != 0 ||
+		list->selection.key_term_count != 0) {
+		return;
+	}
+	remaining = bt_store_count_after(bt_api_store(list->request.api),
+		list->request.resource->collection, list->selection.prefix, last);
+	list->metadata.remaining_item_count = remaining != 0 ? (int64_t)remaining : 1;
+}
+
+static void end_measuring(struct bt_list *list)
+{
+	struct bt_strbuf message = list->pending;
+
+	/* Metadata is in front once its size is known. */
+	list->pending = (struct bt_strbuf){0};
+	bt_encode_list_begin(&list->encoder, &list->metadata, &list->pending);
+	if (list->is_dropped) {
+		struct bt_strbuf head = {0};
+
+		bt_encode_list_envelope(
+			&list->encoder, list->message_bytes + list->pending.length, &head);
+		bt_strbuf_append_str(&head, bt_strbuf_str(&list->pending));
+		bt_strbuf_finish(&list->pending);
+		list->pending = head;
+		list->phase = PHASE_WRITING;
+		list->count = 0;
+		list->deleted_next = 0;
+		bt_store_walk_end(&list->walk);
+		if (list->request.deletion == NULL && begin_walk(list) != 0) {
+			list->phase = PHASE_BROKEN;
+		}
+	} else {
+		struct bt_strbuf head = {0};
+
+		bt_encode_list_envelope(
+			&list->encoder, message.length + list->pending.length, &head);
+		bt_strbuf_append_str(&head, bt_strbuf_str(&list->pending));
+		bt_strbuf_append_str(&head, bt_strbuf_str(&message));
+		bt_strbuf_finish(&list->pending);
+		list->pending = head;
+		list->phase = PHASE_DONE;
+	}
+	bt_strbuf_finish(&message);
+}
+
+/** No more items on this page. */
+static enum step end_page(struct bt_list *list)
+{
+	if (list->phase == PHASE_MEASURING) {
+		end_measuring(list);
+		return list->phase == PHASE_WRITING ? STEP_GO_ON : STEP_END;
+	}
+	if (list->request.encoding.media != BT_MEDIA_PROTOBUF) {
+		bt_encode_list_end(
+			&list->encoder, list->limit != 0 ? &list->metadata : NULL, &list->pending);
+	}
+	list->phase = PHASE_DONE;
+	return STEP_END;
+}
+
+static void write_item(struct bt_list *list, const struct bt_stored *stored)
+{
+	size_t before = list->pending.length;
+
+	bt_encode_list_item(&list->encoder, stored, &list->pending);
+	bt_strbuf_reset(&list->last_key);
+	bt_strbuf_append_str(&list->last_key, bt_stored_key(stored));
+	list->count++;
+	if (list->phase == PHASE_MEASURING) {
+		list->message_bytes += list->pending.length - before;
+		list->is_dropped = list->is_dropped || list->pending.length > KEPT_BYTES_MAX;
+		if (list->is_dropped) {
+			bt_strbuf_reset(&list->pending);
+		}
+	}
+}
+
+/** One step: an item, or the end, or a turn's worth of deletions. */
+static enum step advance(struct bt_list *list, uint32_t *budget)
+{
+	struct bt_stored *stored;
+	enum step step;
+
+	if (list->phase == PHASE_DELETING) {
+		struct bt_arena arena = {0};
+		struct bt_failure failure = {0};
+
+		if (delete_some(list, &arena, &failure) != 0) {
+			list->phase = PHASE_BROKEN;
+		} else if (list->phase == PHASE_WRITING) {
+			bt_encode_list_begin(&list->encoder, &list->metadata, &list->pending);
+		}
+		bt_arena_finish(&arena);
+		return list->phase == PHASE_BROKEN ? STEP_END : STEP_TURN_OVER;
+	}
+	if (list->phase == PHASE_DONE || list->phase == PHASE_BROKEN) {
+		return STEP_END;
+	}
+	stored = next_object(list, budget, &step);
+	if (step != STEP_GO_ON) {
+		return step;
+	}
+	if (stored == NULL) {
+		return end_page(list);
+	}
+	if (list->limit != 0 && list->count == list->limit) {
+		if (list->metadata.continue_token.length == 0) {
+			set_continue(list);
+		}
+		return end_page(list);
+	}
+	write_item(list, stored);
+	return STEP_GO_ON;
+}
+
+bool bt_list_gather(struct bt_list *list, size_t bytes_max)
+{
+	uint32_t budget = OBJECTS_PER_TURN;
+
+	while (list->pending.length < bytes_max) {
+		if (advance(list, &budget) != STEP_GO_ON) {
+			break;
+		}
+	}
+	return list->phase == PHASE_DONE;
+}
+
+void bt_list_take(struct bt_list *list, struct bt_strbuf *out)
+{
+	BT_ASSERT(list->phase == PHASE_DONE && list->pending_at == 0);
+	bt_strbuf_finish(out);
+	*out = list->pending;
+	list->pending = (struct bt_strbuf){0};
+	bt_list_finish(list);
+}
+
+/* --- the stream --- */
+
+static void turn_came(void *context)
+{
+	struct bt_list *list = context;
+
+	list->wait = NULL;
+	list->request.wake(list->request.wake_context);
+}
+
+/** Let others go first; the reader is woken in the next turn. */
+static int64_t give_way(struct bt_list *list)
+{
+	if (list->wait == NULL) {
+		list->wait =
+			bt_watchers_await(list->request.watchers, 0, 0, INT64_MAX, turn_came, list);
+	}
+	return BT_HTTP_STREAM_WAIT;
+}
+
+int64_t bt_list_read(void *context, char *buffer, size_t capacity)
+{
+	struct bt_list *list = context;
+	uint32_t budget = OBJECTS_PER_TURN;
+	size_t filled = 0;
+
+	for (;;) {
+		size_t left = list->pending.length - list->pending_at;
+		size_t taken = left < capacity - filled ? left : capacity - filled;
+		enum step step;
+
+		/* What is measured is not for the client yet. */
+		if (list->phase != PHASE_MEASURING && taken != 0) {
+			memcpy(buffer + filled, list->pending.data + list->pending_at, taken);
+			list->pending_at += taken;
+			filled += taken;
+		}
+		if (list->phase != PHASE_MEASURING && list->pending_at == list->pending.length) {
+			bt_strbuf_reset(&list->pending);
+			list->pending_at = 0;
+		}
+		if (filled == capacity) {
+			return (int64_t)filled;
+		}
+		step = advance(list, &budget);
+		if (step == STEP_END && list->pending.length == 0) {
+			break;
+		}
+		if (step == STEP_TURN_OVER && list->pending.length == 0) {
+			return filled != 0 ? (int64_t)filled : give_way(list);
+		}
+		if (step == STEP_TURN_OVER && list->phase == PHASE_MEASURING) {
+			return give_way(list);
+		}
+	}
+	if (filled != 0) {
+		return (int64_t)filled;
+	}
+	return list->phase == PHASE_DONE ? BT_HTTP_STREAM_END : BT_HTTP_STREAM_ABORT;
+}
+
+void bt_list_finish(void *context)
+{
+	struct bt_list *list = context;
+
+	if (list == NULL) {
+		return;
+	}
+	if (list->wait != NULL) {
+		bt_watchers_cancel(list->request.watchers, list->wait);
+	}
+	for (uint32_t i = 0; i < list->deleted.count; i++) {
+		bt_stored_release(list->deleted.items[i]);
+	}
+	bt_vec_finish(&list->deleted);
+	bt_store_walk_end(&list->walk);
+	bt_encoder_finish(&list->encoder);
+	bt_selection_finish(&list->selection);
+	bt_strbuf_finish(&list->last_key);
+	bt_strbuf_finish(&list->pending);
+	bt_arena_finish(&list->arena);
+	bt_free(list);
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/list_options.h"
+
+#include "base/strbuf.h"
+
+/** Messages show no more than this of hostile text. */
+#define SHOWN_MAX 256
+
+/* --- numbers and truth --- */
+
+static bool is_digits(struct bt_str text)
+{
+	for (uint32_t i = 0; i < text.length; i++) {
+		if (text.data[i] < '0' || text.data[i] > '9') {
+			return false;
+		}
+	}
+	return text.length != 0;
+}
+
+/** `strconv.ParseInt: parsing "x": invalid syntax` */
+static struct bt_str number_problem(
+	struct bt_str text, const char *function, struct bt_arena *arena)
+{
+	bool is_signed = text.length != 0 && (text.data[0] == '-' || text.data[0] == '+');
+	bool in_syntax = is_digits(is_signed ? bt_str_sub(text, 1, text.length) : text);
+	struct bt_strbuf quoted = {0};
+	struct bt_str result;
+
+	bt_strbuf_append_quoted(&quoted, bt_str_sub(text, 0, SHOWN_MAX));
+	result = bt_arena_printf(arena, "strconv.%s: parsing %s: %s", function,
+		bt_strbuf_c(&quoted), in_syntax ? "value out of range" : "invalid syntax");
+	bt_strbuf_finish(&quoted);
+	return result;
+}
+
+static uint16_t parse_count(struct bt_str text, int64_t *out_value, struct bt_arena *arena,
+	struct bt_failure *out_failure)
+{
+	*out_value = 0;
+	if (text.length != 0 && !bt_str_parse_int64(text, out_value)) {
+		struct bt_str problem = number_problem(text, "ParseInt", arena);
+
+		return bt_fail_bad_request(out_failure, arena, "%.*s", BT_STR_ARG(problem));
+	}
+	return 0;
+}
+
+/** As Go's query decoding of this API: everything is true but "", "0" and "false". */
+static bool is_true(struct bt_str text)
+{
+	static const char lower[] = "false";
+	static const char upper[] = "FALSE";
+
+	if (text.length == 5) {
+		for (uint32_t i = 0; i < 5; i++) {
+			if (text.data[i] != lower[i] && text.data[i] != upper[i]) {
+				return true;
+			}
+		}
+		return false;
+	}
+	return text.length != 0 && !bt_str_equal(text, BT_STR("0"));
+}
+
+static bool parse_rv(struct bt_str text, uint64_t *out_rv)
+{
+	int64_t value;
+
+	if (!is_digits(text) || !bt_str_parse_int64(text, &value)) {
+		return false;
+	}
+	*out_rv = (uint64_t)value;
+	return true;
+}
+
+/** Lists answer 400, watches 500 without a reason. */
+static uint16_t fail_rv(
+	struct bt_str text, bool is_watch, struct bt_arena *arena, struct bt_failure *out_failure)
+{
+	struct bt_str problem = number_problem(text, "ParseUint", arena);
+	struct bt_strbuf quoted = {0};
+	struct bt_str message;
+
+	bt_strbuf_append_quoted(&quoted, bt_str_sub(text, 0, SHOWN_MAX));
+	message = bt_arena_printf(arena, "resourceVersion: Invalid value: %s: %.*s",
+		bt_strbuf_c(&quoted), BT_STR_ARG(problem));
+	bt_strbuf_finish(&quoted);
+	if (is_watch) {
+		return bt_fail(out_failure, arena, 500, NULL, "%.*s", BT_STR_ARG(message));
+	}
+	return bt_fail_bad_request(
+		out_failure, arena, "invalid resource version: %.*s", BT_STR_ARG(message));
+}
+
+/* --- combinations --- */
+
+static void forbid(struct bt_field_errors *errors, const char *field, const char *text)
+{
+	bt_field_errors_add(errors, BT_FIELD_FORBIDDEN, bt_str_from(field), NULL, "%s", text);
+}
+
+static void refuse_match(struct bt_field_errors *errors, struct bt_str match, const char *supported)
+{
+	struct bt_json_value value = {
+		.type = BT_JSON_STRING, .text = bt_str_sub(match, 0, SHOWN_MAX)};
+
+	bt_field_errors_add(errors, BT_FIELD_NOT_SUPPORTED, BT_STR("resourceVersionMatch"), &value,
+		"%s", supported);
+}
+
+static void check_list(const struct bt_list_parameters *parameters, struct bt_field_errors *errors)
+{
+	struct bt_str match = parameters->resource_version_match;
+
+	if (match.length != 0) {
+		if (parameters->continue_token.length != 0) {
+			forbid(errors, "resourceVersionMatch",
+				"resourceVersionMatch is forbidden when continue is provided");
+		}
+		if (parameters->resource_version.length == 0) {
+			forbid(errors, "resourceVersionMatch",
+				"resourceVersionMatch is forbidden unless resourceVersion is "
+				"provided");
+		}
+		if (bt_str_equal(match, BT_STR("Exact"))) {
+			if (bt_str_equal(parameters->resource_version, BT_STR("0"))) {
+				forbid(errors, "resourceVersionMatch",
+					"resourceVersionMatch \"exact\" is forbidden for "
+					"resourceVersion \"0\"");
+			}
+		} else if (!bt_str_equal(match, BT_STR("NotOlderThan"))) {
+			refuse_match(errors, match, "\"Exact\", \"NotOlderThan\"");
+		}
+	}
+	if (parameters->send_initial_events.length != 0) {
+		forbid(errors, "sendInitialEvents", "sendInitialEvents is forbidden for list");
+	}
+}
+
+static void check_watch(const struct bt_list_parameters *parameters, struct bt_field_errors *errors)
+{
+	struct bt_str match = parameters->resource_version_match;
+
+	if (parameters->send_initial_events.length == 0) {
+		if (match.length != 0) {
+			forbid(errors, "resourceVersionMatch",
+				"resourceVersionMatch is forbidden for watch unless "
+				"sendInitialEvents is provided");
+		}
+	} else if (match.length == 0) {
+		forbid(errors, "resourceVersionMatch",
+			"sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
+	} else if (!bt_str_equal(match, BT_STR("NotOlderThan"))) {
+		refuse_match(errors, match, "\"NotOlderThan\"");
+	}
+}
+
+static uint16_t check_combinations(const struct bt_list_parameters *parameters, bool is_watch,
+	struct bt_arena *arena, struct bt_failure *out_failure)
+{
+	struct bt_field_errors errors = {.arena = arena};
+
+	if (is_watch) {
+		check_watch(parameters, &errors);
+	} else {
+		check_list(parameters, &errors);
+	}
+	if (errors.count == 0) {
+		return 0;
+	}
+	return bt_fail_invalid(out_failure, arena, BT_STR("meta.k8s.io"), BT_STR("ListOptions"),
+		BT_STR(""), &errors);
+}
+
+uint16_t bt_list_options_parse(const struct bt_list_parameters *parameters, bool is_watch,
+	struct bt_list_options *out_options, struct bt_arena *arena, struct bt_failure *out_failure)
+{
+	struct bt_list_options options = {.limit = 0};
+	uint16_t code = parse_count(parameters->limit, &options.limit, arena, out_failure);
+
+	if (code == 0) {
+		code = parse_count(
+			parameters->timeout_seconds, &options.timeout_seconds, arena, out_failure);
+	}
+	if (code == 0) {
+		code = check_combinations(parameters, is_watch, arena, out_failure);
+	}
+	if (code != 0) {
+		return code;
+	}
+	options.limit = options.limit > 0 ? options.limit : 0;
+	options.timeout_seconds = options.timeout_seconds > 0 ? options.timeout_seconds : 0;
+	options.allow_bookmarks = is_true(parameters->allow_watch_bookmarks);
+	options.has_send_initial = parameters->send_initial_events.length != 0;
+	options.send_initial = is_true(parameters->send_initial_events);
+	options.match = bt_str_equal(parameters->resource_version_match, BT_STR("Exact"))
+		? BT_RV_MATCH_EXACT
+		: parameters->resource_version_match.length != 0 ? BT_RV_MATCH_NOT_OLDER_THAN
+								 : BT_RV_MATCH_NONE;
+	options.has_rv = parameters->resource_version.length != 0;
+	if (options.has_rv && !parse_rv(parameters->resource_version, &options.rv)) {
+		return fail_rv(parameters->resource_version, is_watch, arena, out_failure);
+	}
+	if (!is_watch && parameters->continue_token.length != 0 && options.rv != 0) {
+		return bt_fail_bad_request(out_failure, arena,
+			"specifying resource version is not allowed when using continue");
+	}
+	*out_options = options;
+	return 0;
+}
+
+/* --- RVs that did not come yet --- */
+
+uint64_t bt_get_future_rv(const struct bt_api *api, struct bt_str resource_version)
+{
+	uint64_t rv;
+
+	if (!parse_rv(resource_version, &rv) || rv <= bt_store_rv(bt_api_store(api))) {
+		return 0;
+	}
+	return rv;
+}
+
+uint64_t bt_list_future_rv(
+	const struct bt_api *api, const struct bt_list_parameters *parameters, bool is_watch)
+{
+	if (is_watch ? !is_true(parameters->send_initial_events)
+		     : parameters->continue_token.length != 0) {
+		return 0;
+	}
+	return bt_get_future_rv(api, parameters->resource_version);
+}
+
+uint16_t bt_fail_future_rv(
+	struct bt_failure *out, struct bt_arena *arena, uint64_t rv, uint64_t current)
+{
+	struct bt_failure_cause *cause = BT_ARENA_NEW(arena, struct bt_failure_cause);
+	uint16_t code = bt_fail(out, arena, 504, "Timeout",
+		"Timeout: Too large resource version: %llu, current: %llu", (unsigned long long)rv,
+		(unsigned long long)current);
+
+	cause->reason = "ResourceVersionTooLarge";
+	cause->message = BT_STR("Too large resource version");
+	out->causes = cause;
+	out->retry_after_seconds = 1;
+	return code;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "codec/json.h"
+#include "server/list_options.h"
+
+/* Tokens of pages: base64 for URLs, without padding. */
+
+static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+static struct bt_str encode_base64(struct bt_str bytes, struct bt_arena *arena)
+{
+	struct bt_strbuf out = {0};
+	struct bt_str result;
+	uint32_t word = 0;
+	uint32_t bits = 0;
+
+	for (uint32_t i = 0; i < bytes.length; i++) {
+		word = word << 8 | (uint8_t)bytes.data[i];
+		for (bits += 8; bits >= 6; bits -= 6) {
+			bt_strbuf_append_char(&out, alphabet[word >> (bits - 6) & 63]);
+		}
+	}
+	if (bits != 0) {
+		bt_strbuf_append_char(&out, alphabet[word << (6 - bits) & 63]);
+	}
+	result = bt_arena_str(arena, bt_strbuf_str(&out));
+	bt_strbuf_finish(&out);
+	return result;
+}
+
+/** false: a character that is none of the alphabet. */
+static bool decode_base64(struct bt_str text, struct bt_arena *arena, struct bt_str *out_bytes)
+{
+	char *bytes = bt_arena_alloc_bytes(arena, (size_t)text.length + 1);
+	uint32_t length = 0;
+	uint32_t word = 0;
+	uint32_t bits = 0;
+
+	for (uint32_t i = 0; i < text.length; i++) {
+		const char *at = text.data[i] != '\0' ? strchr(alphabet, text.data[i]) : NULL;
+
+		if (at == NULL) {
+			return false;
+		}
+		word = word << 6 | (uint32_t)(at - alphabet);
+		bits += 6;
+		if (bits >= 8) {
+			bits -= 8;
+			bytes[length++] = (char)(word >> bits & 0xff);
+		}
+	}
+	*out_bytes = (struct bt_str){bytes, length};
+	return true;
+}
+
+struct bt_str bt_list_token_write(const struct bt_list_token *token, struct bt_arena *arena)
+{
+	struct bt_strbuf start = {0};
+	struct bt_strbuf json = {0};
+	struct bt_json_writer writer;
+	struct bt_str result;
+
+	/* The first key behind that one. */
+	bt_strbuf_append_str(&start, token->start);
+	bt_strbuf_append_char(&start, '\0');
+	bt_json_writer_init(&writer, &json, 0);
+	bt_json_begin_object(&writer);
+	bt_json_write_name_c(&writer, "v");
+	bt_json_write_c(&writer, "meta.k8s.io/v1");
+	bt_json_write_name_c(&writer, "rv");
+	bt_json_write_int64(&writer, token->rv);
+	bt_json_write_name_c(&writer, "start");
+	bt_json_write_str(&writer, bt_strbuf_str(&start));
+	bt_json_end_object(&writer);
+	result = encode_base64(bt_strbuf_str(&json), arena);
+	bt_strbuf_finish(&start);
+	bt_strbuf_finish(&json);
+	return result;
+}
+
+static const char *read_token(
+	struct bt_str text, struct bt_list_token *out_token, struct bt_arena *arena)
+{
+	struct bt_str json;
+	struct bt_json_value *value;
+	const struct bt_json_value *rv;
+	struct bt_str start;
+
+	if (text.length > 4 * BT_STORE_KEY_BYTES_MAX || !decode_base64(text, arena, &json)) {
+		return "illegal base64 data";
+	}
+	if (bt_json_parse(arena, json, false, &value, NULL) != 0) {
+		return "no JSON";
+	}
+	if (!bt_str_equal(bt_json_find_str(value, "v"), BT_STR("meta.k8s.io/v1"))) {
+		return "unrecognized version";
+	}
+	rv = bt_json_find(value, "rv");
+	if (rv == NULL || rv->type != BT_JSON_NUMBER ||
+		!bt_json_number_int64(rv->text, &out_token->rv) || out_token->rv == 0 ||
+		out_token->rv < -1) {
+		return "incorrect resource version";
+	}
+	start = bt_json_find_str(value, "start");
+	if (start.length < 2 || start.data[start.length - 1] != '\0' ||
+		start.length > BT_STORE_KEY_BYTES_MAX) {
+		return "incorrect start";
+	}
+	out_token->start = bt_str_sub(start, 0, start.length - 1);
+	return NULL;
+}
+
+uint16_t bt_list_token_read(struct bt_str text, struct bt_list_token *out_token,
+	struct bt_arena *arena, struct bt_failure *out_failure)
+{
+	const char *problem = read_token(text, out_token, arena);
+
+	return problem == NULL
+		? 0
+		: bt_fail_bad_request(out_failure, arena, "invalid continue token: %s", problem);
+}
+
+uint16_t bt_fail_token_expired(
+	struct bt_failure *out, struct bt_arena *arena, const struct bt_list_token *token)
+{
+	struct bt_list_token fresh = {.rv = -1, .start = token->start};
+	uint16_t code = bt_fail(out, arena, 410, "Expired",
+		"The provided continue parameter is too old to display a consistent list result. "
+		"You can start a new list without the continue parameter, or use the continue "
+		"token in this response to retrieve the remainder of the results. Continuing with "
+		"the provided token results in an inconsistent list - objects that were created, "
+		"modified, or deleted between the time the first chunk was returned and now may "
+		"show up in the list.");
+
+	out->continue_token = bt_list_token_write(&fresh, arena);
+	return code;
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/watchers.h"
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/prng.h"
+#include "base/vec.h"
+
+#define SECOND_NS INT64_C(1000000000)
+#define BOOKMARK_INTERVAL_NS (60 * SECOND_NS)
+/** The last bookmark comes so long before the end. */
+#define LAST_BOOKMARK_NS (2 * SECOND_NS)
+#define TIMEOUT_SECONDS_MIN 1800
+#define TIMEOUT_SECONDS_MAX (INT64_C(1) << 30)
+
+#define CACHE_SLOTS 256
+#define CACHED_BYTES_MAX 16384
+
+struct bt_wait {
+	struct bt_wait *next;
+	struct bt_wait **place;
+	uint64_t rv;
+	int64_t end_ns;
+	void (*reached)(void *context);
+	void *context;
+};
+
+/** An event that was encoded, for the other watches that will want it soon. */
+struct cached_event {
+	uint64_t rv;
+	enum bt_event_type type;
+	const struct bt_api_resource *resource;
+	struct bt_encoding encoding;
+	struct bt_strbuf bytes;
+};
+
+struct bt_watchers {
+	struct bt_api *api;
+	struct bt_store *store;
+	struct bt_prng prng;
+	uint64_t visible_rv;
+	BT_VEC(struct bt_watch_link *) collections; /* first watch of each */
+	uint32_t count;
+	int64_t next_due_ns; /* nothing is due before */
+	struct bt_wait *waits;
+	struct bt_wait *due_waits; /* while they are called */
+	struct cached_event cache[CACHE_SLOTS];
+};
+
+struct bt_watchers *bt_watchers_create(struct bt_api *api, uint64_t seed)
+{
+	struct bt_watchers *watchers = BT_NEW(struct bt_watchers);
+
+	watchers->api = api;
+	watchers->store = bt_api_store(api);
+	watchers->visible_rv = bt_store_rv(watchers->store);
+	watchers->next_due_ns = INT64_MAX;
+	bt_prng_init(&watchers->prng, seed);
+	return watchers;
+}
+
+void bt_watchers_destroy(struct bt_watchers *watchers)
+{
+	if (watchers == NULL) {
+		return;
+	}
+	BT_ASSERT(watchers->count == 0 && watchers->waits == NULL && watchers->due_waits == NULL);
+	for (uint32_t i = 0; i < CACHE_SLOTS; i++) {
+		bt_strbuf_finish(&watchers->cache[i].bytes);
+	}
+	bt_vec_finish(&watchers->collections);
+	bt_free(watchers);
+}
+
+uint32_t bt_watchers_count(const struct bt_watchers *watchers)
+{
+	return watchers->count;
+}
+
+uint64_t bt_watchers_visible_rv(const struct bt_watchers *watchers)
+{
+	return watchers->visible_rv;
+}
+
+/* --- the registry --- */
+
+static int64_t due_ns(const struct bt_watch_link *link)
+{
+	if (link->end_is_due) {
+		return INT64_MAX;
+	}
+	return link->has_bookmarks && link->next_bookmark_ns < link->end_ns ? link->next_bookmark_ns
+									    : link->end_ns;
+}
+
+void bt_watchers_add(struct bt_watchers *watchers, struct bt_watch_link *link, uint32_t collection,
+	int64_t now_ns, int64_t timeout_seconds, bool has_bookmarks)
+{
+	struct bt_watch_link **first;
+
+	while (watchers->collections.count <= collection) {
+		bt_vec_push(&watchers->collections, NULL);
+	}
+	/* Places point into the list: it must not have moved. */
+	for (uint32_t i = 0; i < watchers->collections.count; i++) {
+		if (watchers->collections.items[i] != NULL) {
+			watchers->collections.items[i]->place = &watchers->collections.items[i];
+		}
+	}
+	if (timeout_seconds == 0) {
+		timeout_seconds = TIMEOUT_SECONDS_MIN +
+			(int64_t)bt_prng_below(&watchers->prng, TIMEOUT_SECONDS_MIN);
+	} else if (timeout_seconds > TIMEOUT_SECONDS_MAX) {
+		timeout_seconds = TIMEOUT_SECONDS_MAX;
+	}
+	link->end_ns = now_ns + timeout_seconds * SECOND_NS;
+	link->has_bookmarks = has_bookmarks;
+	link->next_bookmark_ns = now_ns + BOOKMARK_INTERVAL_NS;
+	if (link->next_bookmark_ns > link->end_ns - LAST_BOOKMARK_NS) {
+		link->next_bookmark_ns = link->end_ns - LAST_BOOKMARK_NS;
+	}
+	first = &watchers->collections.items[collection];
+	link->next = *first;
+	link->place = first;
+	if (link->next != NULL) {
+		link->next->place = &link->next;
+	}
+	*first = link;
+	watchers->count++;
+	if (due_ns(link) < watchers->next_due_ns) {
+		watchers->next_due_ns = due_ns(link);
+	}
+}
+
+void bt_watchers_remove(struct bt_watchers *watchers, struct bt_watch_link *link)
+{
+	if (link->place == NULL) {
+		return;
+	}
+	*link->place = link->next;
+	if (link->next != NULL) {
+		link->next->place = link->place;
+	}
+	link->place = NULL;
+	watchers->count--;
+}
+
+static void wake(struct bt_watch_link *link)
+{
+	if (link->is_waiting) {
+		link->is_waiting = false;
+		link->wake(link->wake_context);
+	}
+}
+
+/** Bookmarks and ends whose time has come. */
+static void run_due(struct bt_watchers *watchers, int64_t now_ns)
+{
+	watchers->next_due_ns = INT64_MAX;
+	for (uint32_t i = 0; i < watchers->collections.count; i++) {
+		for (struct bt_watch_link *link = watchers->collections.items[i]; link != NULL;
+			link = link->next) {
+			if (now_ns >= link->end_ns) {
+				link->end_is_due = true;
+				wake(link);
+			} else if (link->has_bookmarks && now_ns >= link->next_bookmark_ns) {
+				int64_t next = now_ns + BOOKMARK_INTERVAL_NS;
+				int64_t last = link->end_ns - LAST_BOOKMARK_NS;
+
+				link->bookmark_is_due = true;
+				link->next_bookmark_ns = now_ns >= last ? INT64_MAX
+					: next < last                   ? next
+									: last;
+				wake(link);
+			}
+			if (due_ns(link) < watchers->next_due_ns) {
+				watchers->next_due_ns = due_ns(link);
+			}
+		}
+	}
+}
+
+/** Wake those whose collection changed since the last turn. */
+static void run_changes(struct bt_watchers *watchers, uint64_t seen_rv)
+{
+	struct bt_store_change change;
+
+	for (uint32_t i = 0; i < watchers->collections.count; i++) {
+		struct bt_watch_link *link = watchers->collections.items[i];
+
+		if (link == NULL || !bt_store_next_change(watchers->store, i, seen_rv, &change)) {
+			continue;
+		}
+		for (; link != NULL; link = link->next) {
+			wake(link);
+		}
+	}
+}
+
+/* --- waits --- */
+
+static void link_wait(struct bt_wait **first, struct bt_wait *wait)
+{
+	wait->next = *first;
+	wait->place = first;
+	if (wait->next != NULL) {
+		wait->next->place = &wait->next;
+	}
+	*first = wait;
+}
+
+static void unlink_wait(struct bt_wait *wait)
+{
+	*wait->place = wait->next;
+	if (wait->next != NULL) {
+		wait->next->place = wait->place;
+	}
+}
+
+struct bt_wait *bt_watchers_await(struct bt_watchers *watchers, uint64_t rv, int64_t now_ns,
+	int64_t timeout_ns, void (*reached)(void *context), void *context)
+{
+	struct bt_wait *wait = BT_NEW(struct bt_wait);
+
+	wait->rv = rv;
+	wait->end_ns = timeout_ns > INT64_MAX - now_ns ? INT64_MAX : now_ns + timeout_ns;
+	wait->reached = reached;
+	wait->context = context;
+	link_wait(&watchers->waits, wait);
+	return wait;
+}
+
+void bt_watchers_cancel(struct bt_watchers *watchers, struct bt_wait *wait)
+{
+	(void)watchers;
+	unlink_wait(wait);
+	bt_free(wait);
+}
+
+/** Calls may begin and cancel other waits. */
+static void run_waits(struct bt_watchers *watchers, int64_t now_ns)
+{
+	struct bt_wait *next;
+
+	for (struct bt_wait *wait = watchers->waits; wait != NULL; wait = next) {
+		next = wait->next;
+		if (wait->rv <= watchers->visible_rv || now_ns >= wait->end_ns) {
+			unlink_wait(wait);
+			link_wait(&watchers->due_waits, wait);
+		}
+	}
+	while (watchers->due_waits != NULL) {
+		struct bt_wait *wait = watchers->due_waits;
+		void (*reached)(void *context) = wait->reached;
+		void *context = wait->context;
+
+		unlink_wait(wait);
+		bt_free(wait);
+		reached(context);
+	}
+}
+
+int64_t bt_watchers_run(struct bt_watchers *watchers, int64_t now_ns)
+{
+	uint64_t seen_rv = watchers->visible_rv;
+	int64_t next;
+
+	watchers->visible_rv = bt_store_rv(watchers->store);
+	if (watchers->visible_rv != seen_rv) {
+		run_changes(watchers, seen_rv);
+	}
+	if (now_ns >= watchers->next_due_ns) {
+		run_due(watchers, now_ns);
+	}
+	run_waits(watchers, now_ns);
+	next = watchers->next_due_ns;
+	for (const struct bt_wait *wait = watchers->waits; wait != NULL; wait = wait->next) {
+		int64_t due = wait->rv <= watchers->visible_rv ? now_ns : wait->end_ns;
+
+		next = due < next ? due : next;
+	}
+	return next;
+}
+
+/* --- events that are shared --- */
+
+static bool is_cached(const struct cached_event *cached, const struct bt_encoder *encoder,
+	enum bt_event_type type, uint64_t rv)
+{
+	return cached->rv == rv && cached->type == type && cached->resource == encoder->resource &&
+		cached->encoding.media == encoder->encoding.media &&
+		cached->encoding.view == encoder->encoding.view &&
+		cached->encoding.v1beta1 == encoder->encoding.v1beta1;
+}
+
+void bt_watchers_encode(struct bt_watchers *watchers, struct bt_encoder *encoder,
+	enum bt_event_type type, const struct bt_stored *stored, uint64_t rv, struct bt_strbuf *out)
+{
+	struct cached_event *cached =
+		&watchers->cache[(rv * 4 + (uint64_t)encoder->encoding.media * 2 +
+					 (uint64_t)encoder->encoding.view) %
+			CACHE_SLOTS];
+	size_t before = out->length;
+	struct bt_str made;
+
+	/* Stored texts are copied as they are; a table's first event differs from the others. */
+	if (encoder->is_stored_text || encoder->encoding.view == BT_VIEW_TABLE) {
+		bt_encode_event(encoder, type, stored, rv, out);
+		return;
+	}
+	if (is_cached(cached, encoder, type, rv)) {
+		bt_strbuf_append_str(out, bt_strbuf_str(&cached->bytes));
+		return;
+	}
+	bt_encode_event(encoder, type, stored, rv, out);
+	made = bt_str_sub(bt_strbuf_str(out), (uint32_t)before, UINT32_MAX);
+	if (made.length > CACHED_BYTES_MAX) {
+		return;
+	}
+	cached->rv = rv;
+	cached->type = type;
+	cached->resource = encoder->resource;
+	cached->encoding = encoder->encoding;
+	bt_strbuf_reset(&cached->bytes);
+	bt_strbuf_append_str(&cached->bytes, made);
+}
