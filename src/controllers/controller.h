@@ -73,4 +73,10 @@ const struct bt_json_value *bt_controller_owner_of(const struct bt_json_value *o
 /** {apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true} */
 struct bt_json_value *bt_controller_owner_reference(struct bt_arena *arena,
 	const struct bt_api_resource *resource, const struct bt_json_value *owner);
+
+/** --- all of them --- */
+
+#define BT_CONTROLLER(name, ops) extern const struct bt_controller_ops ops;
+#include "controllers/controllers.def"
+#undef BT_CONTROLLER
 #endif

@@ -3,10 +3,6 @@
 
 #include "controllers/hub.h"
 
-#define BT_CONTROLLER(name, ops) extern const struct bt_controller_ops ops;
-#include "controllers/controllers.def"
-#undef BT_CONTROLLER
-
 const struct bt_controller_row bt_controller_rows[] = {
 #define BT_CONTROLLER(name, ops) {(name), &(ops)},
 #include "controllers/controllers.def"
