@@ -300,12 +300,23 @@ static void release_definition(struct bt_api *api, struct bt_stored *stored, str
 	bt_api_answer_finish(&answer);
 }
 
+/** Objects of the definition's own; a refused one may be called like a built-in resource. */
+static bool has_objects(const struct bt_api *api, struct bt_str name)
+{
+	struct bt_store *store = api->options.store;
+	uint32_t collection = bt_store_collection(store, name);
+	const struct bt_api_resource *resource =
+		bt_resources_of_collection(api->resources, collection);
+	return (resource == NULL || (resource->flags & BT_RESOURCE_CUSTOM) != 0) &&
+		bt_store_count(store, collection) != 0;
+}
+
 /** The definition of this name waits for nothing any more. */
 static void release_if_empty(struct bt_api *api, struct bt_str name, struct bt_arena *arena)
 {
-	struct bt_store *store = api->options.store;
-	struct bt_stored *stored = bt_store_find(store, api->definitions->collection, name);
-	if (stored == NULL || bt_store_count(store, bt_store_collection(store, name)) != 0) {
+	struct bt_stored *stored =
+		bt_store_find(api->options.store, api->definitions->collection, name);
+	if (stored == NULL || has_objects(api, name)) {
 		return;
 	}
 	const struct bt_json_value *definition = bt_api_parse_stored(stored, arena);
@@ -337,17 +348,33 @@ static void delete_object(struct bt_api *api, const struct bt_api_resource *reso
 	bt_api_answer_finish(&answer);
 }
 
-void bt_definition_delete_objects(struct bt_call *call, const struct bt_json_value *definition)
+/** The resource of a definition's objects. When no version is served any more, one is for now. */
+static const struct bt_api_resource *resource_of(struct bt_call *call, uint32_t collection)
+{
+	struct bt_resources *resources = call->api->resources;
+	const struct bt_api_resource *resource = bt_resources_of_collection(resources, collection);
+	if (resource != NULL || bt_store_count(call->api->options.store, collection) == 0) {
+		return resource;
+	}
+	struct bt_json_value *definition =
+		bt_api_read(call->api, call->api->definitions, call->write.name, call->arena);
+	const struct bt_json_value *versions = bt_json_array_at(definition, "spec.versions");
+	for (uint32_t i = 0; i < versions->count; i++) {
+		bt_json_set_bool(call->arena, versions->elements[i], "served", true);
+	}
+	bt_resources_define(resources, call->write.name, definition);
+	return bt_resources_of_collection(resources, collection);
+}
+
+void bt_definition_delete_objects(struct bt_call *call)
 {
 	struct bt_api *api = call->api;
 	struct bt_store *store = api->options.store;
 	uint32_t collection = bt_store_collection(store, call->write.name);
-	const struct bt_api_resource *resource =
-		bt_resources_of_collection(api->resources, collection);
+	const struct bt_api_resource *resource = resource_of(call, collection);
 	struct bt_arena arena = {0};
 	struct bt_store_walk walk;
 	struct bt_stored *stored;
-	(void)definition;
 	if (resource != NULL && (resource->flags & BT_RESOURCE_CUSTOM) != 0 &&
 		bt_store_walk_begin(store, collection, 0, BT_STR(""), BT_STR(""), &walk, NULL) ==
 			0) {

@@ -155,7 +155,7 @@ void bt_definition_validate(struct bt_call *call, const struct bt_json_value *ol
 void bt_definition_changed(
 	struct bt_api *api, struct bt_str name, const struct bt_json_value *definition);
 /** A definition begins to go: its objects are deleted. */
-void bt_definition_delete_objects(struct bt_call *call, const struct bt_json_value *definition);
+void bt_definition_delete_objects(struct bt_call *call);
 /** After the removal of a custom object: a definition that waited for it can go. */
 void bt_definition_object_gone(
 	struct bt_api *api, const struct bt_api_resource *resource, struct bt_arena *arena);

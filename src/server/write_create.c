@@ -151,6 +151,13 @@ static void refuse_existing(struct bt_call *call)
 void bt_call_create_object(struct bt_call *call, struct bt_json_value *object)
 {
 	struct bt_json_value *metadata = bt_call_metadata(call, object);
+	if (bt_json_text_at(call->write.resource->definition, "metadata.deletionTimestamp")
+			.length != 0) {
+		(void)bt_fail(bt_call_failure(call), call->arena, 405, "MethodNotAllowed",
+			"create not allowed while custom resource definition is terminating");
+		bt_call_failed(call);
+		return;
+	}
 	if (bt_api_given_rv(metadata) != 0 && !call->write.restoring) {
 		(void)bt_fail(bt_call_failure(call), call->arena, 500, NULL,
 			"resourceVersion should not be set on objects to be created");

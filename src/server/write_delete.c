@@ -195,7 +195,7 @@ static void begin_deletion(
 	}
 	bt_call_store(call, stored, object, 200);
 	if (call->write.resource == call->api->definitions && !call->write.dry_run) {
-		bt_definition_delete_objects(call, object);
+		bt_definition_delete_objects(call);
 	}
 }
 

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Custom resources, and the registry of all. Spec: 14 sections 6.3 and 23. */
+#include "api_fixture.h"
+
+#include "codec/json_edit.h"
+#include "test_main.h"
+
+#define CRDS "customresourcedefinitions.apiextensions.k8s.io"
+#define NAMES "'plural':'crontabs','kind':'CronTab','shortNames':['ct','cts'],'categories':['all']"
+
+static const char crontabs[] =
+	"{'apiVersion':'apiextensions.k8s.io/v1','kind':'CustomResourceDefinition','metadata':{"
+	"'name':'crontabs.stable.example.com'},'spec':{'group':'stable.example.com','scope':"
+	"'Namespaced','names':{" NAMES "},'versions':["
+	"{'name':'v1beta1','served':true,'storage':false,'schema':{'openAPIV3Schema':{'type':"
+	"'object'}}},"
+	"{'name':'v1','served':true,'storage':true,'schema':{'openAPIV3Schema':{'type':'object',"
+	"'x-kubernetes-preserve-unknown-fields':true}},'subresources':{'status':{},'scale':{"
+	"'specReplicasPath':'.spec.replicas','statusReplicasPath':'.status.replicas',"
+	"'labelSelectorPath':'.status.labelSelector'}},'additionalPrinterColumns':[{'name':'Spec',"
+	"'type':'string','jsonPath':'.spec.cronSpec'}]}]}}";
+
+static const struct bt_api_resource *find(
+	struct api_fixture *f, const char *group, const char *version, const char *name)
+{
+	return bt_resources_find(bt_api_resources(f->api), bt_str_from(group), bt_str_from(version),
+		bt_str_from(name));
+}
+
+START_TEST(test_api__edge_14_36_what_is_served)
+{
+	struct api_fixture f;
+	api_fixture_init(&f);
+	const struct bt_resources *resources = bt_api_resources(f.api);
+	ck_assert_ptr_null(find(&f, "", "v1", "foos"));
+	ck_assert_ptr_null(find(&f, "foo", "v1", "bars"));
+	const struct bt_api_resource *pods = find(&f, "", "v1", "pods");
+	ck_assert_ptr_nonnull(pods);
+	ck_assert_ptr_eq(bt_resources_find_kind(resources, BT_STR("v1"), BT_STR("Pod")), pods);
+	ck_assert_ptr_eq(bt_resources_of_collection(resources, pods->collection), pods);
+	ck_assert_ptr_eq(bt_resources_builtin(resources, "", "pods"), pods);
+	ck_assert_uint_eq(find(&f, "", "v1", "events")->collection,
+		find(&f, "events.k8s.io", "v1", "events")->collection);
+	ck_assert_uint_eq(find(&f, "autoscaling", "v1", "horizontalpodautoscalers")->collection,
+		find(&f, "autoscaling", "v2", "horizontalpodautoscalers")->collection);
+	ck_assert_str_eq(
+		bt_resources_builtin(resources, "autoscaling", "horizontalpodautoscalers")->version,
+		"v2");
+	ck_assert_ptr_nonnull(
+		bt_resources_find_kind(resources, BT_STR("apps/v1"), BT_STR("Deployment")));
+	ck_assert_str_eq(bt_resources_at(resources, 0)->group, "");
+	api_fixture_finish(&f);
+}
+END_TEST
+
+START_TEST(test_api__definition_is_established)
+{
+	struct api_fixture f;
+	api_fixture_init(&f);
+	uint64_t generation = bt_resources_generation(bt_api_resources(f.api));
+	ck_assert_uint_eq(api_create(&f, CRDS, "", crontabs), 201);
+	const struct bt_json_value *conditions = bt_json_array_at(f.result, "status.conditions");
+	ck_assert_uint_eq(conditions->count, 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		ck_assert(
+			bt_str_equal_c(bt_json_text_at(conditions->elements[i], "status"), "True"));
+	}
+	ck_assert_str_eq(api_text(&f, "status.acceptedNames.singular"), "crontab");
+	ck_assert_str_eq(api_text(&f, "status.acceptedNames.listKind"), "CronTabList");
+	ck_assert_str_eq(api_json(&f, "status.storedVersions"), "['v1']");
+	ck_assert_uint_ne(bt_resources_generation(bt_api_resources(f.api)), generation);
+	const struct bt_api_resource *v1 = find(&f, "stable.example.com", "v1", "crontabs");
+	const struct bt_api_resource *beta = find(&f, "stable.example.com", "v1beta1", "crontabs");
+	ck_assert_ptr_nonnull(v1);
+	ck_assert_ptr_nonnull(beta);
+	ck_assert_uint_eq(v1->collection, beta->collection);
+	ck_assert_ptr_eq(bt_resources_of_collection(bt_api_resources(f.api), v1->collection), v1);
+	ck_assert_str_eq(v1->short_names, "ct cts");
+	ck_assert_str_eq(v1->kind, "CronTab");
+	ck_assert(v1->namespaced);
+	ck_assert_uint_eq(
+		v1->subresources, 1u << BT_SUBRESOURCE_STATUS | 1u << BT_SUBRESOURCE_SCALE);
+	ck_assert_uint_eq(beta->subresources, 0);
+	ck_assert_uint_eq(
+		bt_json_array_at(v1->definition_version, "additionalPrinterColumns")->count, 1);
+	/* nothing changes when nothing changes */
+	ck_assert_uint_eq(
+		api_patch(&f, BT_PATCH_MERGE, CRDS, "crontabs.stable.example.com", "{}"), 200);
+	ck_assert_uint_eq(api_commits(&f), 0);
+	/* a version that is not served any more */
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_JSON, CRDS, "crontabs.stable.example.com",
+				  "[{'op':'replace','path':'/spec/versions/0/served','value':"
+				  "false}]"),
+		200);
+	ck_assert_ptr_null(find(&f, "stable.example.com", "v1beta1", "crontabs"));
+	ck_assert_ptr_eq(find(&f, "stable.example.com", "v1", "crontabs"), v1);
+	api_fixture_finish(&f);
+}
+END_TEST
+
+START_TEST(test_api__custom_objects)
+{
+	struct api_fixture f;
+	api_fixture_init(&f);
+	ck_assert_uint_eq(api_create(&f, CRDS, "", crontabs), 201);
+	const char *name = "crontabs.stable.example.com";
+	ck_assert_uint_eq(
+		api_create(&f, name, "default/",
+			"{'apiVersion':'stable.example.com/v1','kind':'CronTab','metadata':{'name':"
+			"'a'},'spec':{'cronSpec':'* *','replicas':2},'status':{'x':1}}"),
+		201);
+	ck_assert_str_eq(api_json(&f, "status"), "");
+	ck_assert_int_eq(api_int(&f, "metadata.generation"), 1);
+	ck_assert_uint_eq(api_update(&f, name, "default/a",
+				  "{'metadata':{'name':'a'},'spec':{'cronSpec':'x'}}"),
+		422);
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_STRATEGIC, name, "default/a", "{}"), 415);
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, name, "default/a",
+				  "{'spec':{'cronSpec':'* 1'},'status':{'x':1}}"),
+		200);
+	ck_assert_int_eq(api_int(&f, "metadata.generation"), 2);
+	ck_assert_str_eq(api_json(&f, "status"), "");
+	struct bt_str status = BT_STR("crontabs.stable.example.com/status");
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, status.data, "default/a",
+				  "{'metadata':{'labels':{'l':'1'}},'status':{'replicas':2,"
+				  "'labelSelector':'a=b'}}"),
+		200);
+	ck_assert_int_eq(api_int(&f, "status.replicas"), 2);
+	ck_assert_int_eq(api_int(&f, "metadata.generation"), 2);
+	ck_assert_str_eq(api_json(&f, "metadata.labels"), "");
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, "crontabs.stable.example.com/scale",
+				  "default/a", "{'spec':{'replicas':5}}"),
+		200);
+	ck_assert_str_eq(api_json(&f, "status"), "{'replicas':2,'selector':'a=b'}");
+	ck_assert_uint_eq(api_get(&f, name, "default/a"), 200);
+	ck_assert_int_eq(api_int(&f, "spec.replicas"), 5);
+	ck_assert_int_eq(api_int(&f, "metadata.generation"), 3);
+	ck_assert_uint_eq(api_delete(&f, name, "default/a"), 200);
+	ck_assert_str_eq(api_text(&f, "status"), "Success");
+	api_fixture_finish(&f);
+}
+END_TEST
+
+START_TEST(test_api__definition_deleted)
+{
+	struct api_fixture f;
+	api_fixture_init(&f);
+	const char *name = "crontabs.stable.example.com";
+	ck_assert_uint_eq(api_create(&f, CRDS, "", crontabs), 201);
+	ck_assert_uint_eq(api_create(&f, name, "default/",
+				  "{'metadata':{'name':'kept','finalizers':['a.b/c']}}"),
+		201);
+	ck_assert_uint_eq(api_create(&f, name, "default/", "{'metadata':{'name':'b'}}"), 201);
+	ck_assert_uint_eq(api_delete(&f, CRDS, name), 200);
+	ck_assert_str_ne(api_text(&f, "metadata.deletionTimestamp"), "");
+	ck_assert_uint_eq(api_get(&f, name, "default/b"), 404);
+	ck_assert_uint_eq(api_get(&f, name, "default/kept"), 200);
+	ck_assert_uint_eq(api_create(&f, name, "default/", "{'metadata':{'name':'c'}}"), 405);
+	ck_assert_uint_eq(api_get(&f, CRDS, name), 200);
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, name, "default/kept",
+				  "{'metadata':{'finalizers':null}}"),
+		200);
+	ck_assert_uint_eq(api_get(&f, CRDS, name), 404);
+	ck_assert_ptr_null(find(&f, "stable.example.com", "v1", "crontabs"));
+	/* and again, with no version that is served */
+	ck_assert_uint_eq(api_create(&f, CRDS, "", crontabs), 201);
+	ck_assert_uint_eq(api_create(&f, name, "default/", "{'metadata':{'name':'b'}}"), 201);
+	ck_assert_uint_eq(
+		api_patch(&f, BT_PATCH_JSON, CRDS, name,
+			"[{'op':'replace','path':'/spec/versions/0/served','value':false},"
+			"{'op':'replace','path':'/spec/versions/1/served','value':false}]"),
+		200);
+	ck_assert_uint_eq(api_delete(&f, CRDS, name), 200);
+	ck_assert_uint_eq(api_get(&f, CRDS, name), 404);
+	ck_assert_ptr_null(find(&f, "stable.example.com", "v1", "crontabs"));
+	ck_assert_uint_eq(api_create(&f, CRDS, "", crontabs), 201);
+	ck_assert_ptr_nonnull(find(&f, "stable.example.com", "v1", "crontabs"));
+	ck_assert_uint_eq(api_delete(&f, CRDS, name), 200);
+	ck_assert_uint_eq(api_get(&f, CRDS, name), 404);
+	api_fixture_finish(&f);
+}
+END_TEST
+
+START_TEST(test_api__definition_refusals)
+{
+	struct api_fixture f;
+	api_fixture_init(&f);
+	ck_assert_uint_eq(
+		api_create(&f, CRDS, "",
+			"{'metadata':{'name':'x'},'spec':{'group':'g','scope':'Nowhere','names':{"
+			"'plural':'Xs','kind':'1'},'versions':[{'name':'v1','served':true,"
+			"'storage':false},{'name':'v1','served':true,'storage':false}]}}"),
+		422);
+	ck_assert_uint_ge(bt_json_array_at(f.result, "details.causes")->count, 6);
+	/* names of a resource that exists are not accepted, and its objects are not touched */
+	ck_assert_uint_eq(
+		api_create(&f, CRDS, "",
+			"{'metadata':{'name':'leases.coordination.k8s.io'},'spec':{'group':"
+			"'coordination.k8s.io','scope':'Namespaced','names':{'plural':'leases',"
+			"'kind':'Lease2'},'versions':[{'name':'v2','served':true,'storage':true}]}"
+			"}"),
+		201);
+	ck_assert(bt_str_equal_c(
+		bt_json_text_at(
+			bt_json_array_at(f.result, "status.conditions")->elements[1], "status"),
+		"False"));
+	ck_assert_ptr_null(find(&f, "coordination.k8s.io", "v2", "leases"));
+	ck_assert_uint_eq(api_create(&f, "leases.coordination.k8s.io", "default/",
+				  "{'metadata':{'name':'l'}}"),
+		201);
+	ck_assert_uint_eq(api_delete(&f, CRDS, "leases.coordination.k8s.io"), 200);
+	ck_assert_uint_eq(api_get(&f, "leases.coordination.k8s.io", "default/l"), 200);
+	ck_assert_uint_eq(api_get(&f, CRDS, "leases.coordination.k8s.io"), 404);
+	api_fixture_finish(&f);
+}
+END_TEST
+
+START_TEST(test_api__definitions_are_read_at_start)
+{
+	struct api_fixture f;
+	api_fixture_init(&f);
+	ck_assert_uint_eq(api_create(&f, CRDS, "", crontabs), 201);
+	struct bt_api_options options = *bt_api_options(f.api);
+	bt_api_answer_finish(&f.answer);
+	bt_api_destroy(f.api);
+	uint64_t rv = bt_store_rv(f.store);
+	f.api = bt_api_create(&options);
+	ck_assert_uint_eq(bt_store_rv(f.store), rv);
+	ck_assert_ptr_nonnull(find(&f, "stable.example.com", "v1", "crontabs"));
+	api_fixture_finish(&f);
+}
+END_TEST
+
+BT_TEST_MAIN("api_definition", test_api__edge_14_36_what_is_served,
+	test_api__definition_is_established, test_api__custom_objects, test_api__definition_deleted,
+	test_api__definition_refusals, test_api__definitions_are_read_at_start)

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Patches of objects. Spec: 14 sections 12 and 23. */
+#include "api_fixture.h"
+
+#include "codec/json_edit.h"
+#include "test_main.h"
+
+START_TEST(test_api__patch_options)
+{
+	struct api_fixture f;
+	api_fixture_init(&f);
+	api_create_pod(&f, "p", NULL);
+	f.request.force = true;
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, "pods", "default/p", "{}"), 422);
+	ck_assert_str_eq(api_message(&f),
+		"PatchOptions.meta.k8s.io \"\" is invalid: force: Forbidden: may not be specified "
+		"for non-apply patch");
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, "pods", "default/gone", "{}"), 404);
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, "pods", "default/p", "[]"), 400);
+	ck_assert_uint_eq(
+		api_patch(&f, BT_PATCH_MERGE, "pods", "default/p", "{'metadata':{'name':'other'}}"),
+		400);
+	ck_assert_uint_eq(
+		api_patch(&f, BT_PATCH_MERGE, "pods", "default/p", "{'kind':'Service'}"), 400);
+	api_fixture_finish(&f);
+}
+END_TEST
+
+START_TEST(test_api__edge_14_21_missing_merge_key)
+{
+	struct api_fixture f;
+	api_fixture_init(&f);
+	api_create_pod(&f, "p", NULL);
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_STRATEGIC, "pods", "default/p",
+				  "{'spec':{'containers':[{'image':'x'}]}}"),
+		500);
+	ck_assert_ptr_nonnull(strstr(api_message(&f), "does not contain declared merge key: name"));
+	ck_assert_str_eq(api_text(&f, "reason"), "");
+	api_fixture_finish(&f);
+}
+END_TEST
+
+START_TEST(test_api__edge_14_22_finalizers_merge)
+{
+	struct api_fixture f;
+	api_fixture_init(&f);
+	ck_assert_uint_eq(api_create(&f, "configmaps", "default/",
+				  "{'metadata':{'name':'c','finalizers':['k/a']}}"),
+		201);
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_STRATEGIC, "configmaps", "default/c",
+				  "{'metadata':{'finalizers':['k/b']}}"),
+		200);
+	ck_assert_str_eq(api_json(&f, "metadata.finalizers"), "['k/b','k/a']");
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_STRATEGIC, "configmaps", "default/c",
+				  "{'metadata':{'$deleteFromPrimitiveList/finalizers':['k/a']}}"),
+		200);
+	ck_assert_str_eq(api_json(&f, "metadata.finalizers"), "['k/b']");
+	api_fixture_finish(&f);
+}
+END_TEST
+
+START_TEST(test_api__edge_14_23_labels_replaced)
+{
+	struct api_fixture f;
+	api_fixture_init(&f);
+	api_create_pod(&f, "p", NULL);
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_STRATEGIC, "pods", "default/p",
+				  "{'metadata':{'labels':{'$patch':'replace','only':'1'}}}"),
+		200);
+	ck_assert_str_eq(api_json(&f, "metadata.labels"), "{'only':'1'}");
+	api_fixture_finish(&f);
+}
+END_TEST
+
+START_TEST(test_api__edge_14_24_json_patch_test_fails)
+{
+	struct api_fixture f;
+	api_fixture_init(&f);
+	api_create_pod(&f, "p", NULL);
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_JSON, "pods", "default/p",
+				  "[{'op':'test','path':'/metadata/labels/app','value':'b'}]"),
+		422);
+	ck_assert_str_eq(api_json(&f, ""),
+		"{'kind':'Status','apiVersion':'v1','metadata':{},'status':'Failure','message':"
+		"'the server rejected our request due to an error in our request','reason':"
+		"'Invalid','details':{},'code':422}");
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_JSON, "pods", "default/p",
+				  "[{'op':'replace','path':'/metadata/labels/app','value':'b'},"
+				  "{'op':'test','path':'/kind','value':'Pod'}]"),
+		200);
+	ck_assert_str_eq(api_text(&f, "metadata.labels.app"), "b");
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_JSON, "pods", "default/p", "{}"), 400);
+	ck_assert_str_eq(api_message(&f),
+		"error decoding patch: json: cannot unmarshal object into Go value of type "
+		"[]handlers.jsonPatchOp");
+	api_fixture_finish(&f);
+}
+END_TEST
+
+START_TEST(test_api__edge_14_25_apply_options)
+{
+	struct api_fixture f;
+	api_fixture_init(&f);
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_APPLY, "configmaps", "default/c", "{}"), 422);
+	ck_assert_str_eq(api_message(&f),
+		"PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is "
+		"required for apply patch");
+	f.request.field_manager = BT_STR("kubectl");
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_APPLY, "configmaps", "default/c", "{}"), 400);
+	api_fixture_finish(&f);
+}
+END_TEST
+
+#define APPLIED(data) \
+	"{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'c'},'data':{" data "}}"
+
+START_TEST(test_api__apply)
+{
+	struct api_fixture f;
+	api_fixture_init(&f);
+	f.request.field_manager = BT_STR("a");
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_APPLY, "configmaps", "default/c",
+				  APPLIED("'x':'1','y':'1'")),
+		201);
+	ck_assert_str_eq(api_json(&f, "data"), "{'x':'1','y':'1'}");
+	ck_assert_uint_eq(bt_json_array_at(f.result, "metadata.managedFields")->count, 1);
+	f.now_ns += INT64_C(5000000000);
+	f.request.field_manager = BT_STR("a");
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_APPLY, "configmaps", "default/c",
+				  APPLIED("'x':'1','y':'1'")),
+		200);
+	ck_assert_uint_eq(api_commits(&f), 0);
+	f.request.field_manager = BT_STR("b");
+	ck_assert_uint_eq(
+		api_patch(&f, BT_PATCH_APPLY, "configmaps", "default/c", APPLIED("'x':'2'")), 409);
+	ck_assert_str_eq(
+		api_message(&f), "Apply failed with 1 conflict: conflict with \"a\": .data.x");
+	ck_assert_str_eq(api_text(&f, "reason"), "Conflict");
+	f.request.field_manager = BT_STR("b");
+	f.request.force = true;
+	ck_assert_uint_eq(
+		api_patch(&f, BT_PATCH_APPLY, "configmaps", "default/c", APPLIED("'x':'2'")), 200);
+	ck_assert_str_eq(api_json(&f, "data"), "{'x':'2','y':'1'}");
+	f.request.field_manager = BT_STR("a");
+	ck_assert_uint_eq(
+		api_patch(&f, BT_PATCH_APPLY, "configmaps", "default/c", APPLIED("")), 200);
+	ck_assert_str_eq(api_json(&f, "data"), "{'x':'2'}");
+	/* an object nobody applied is not tracked */
+	ck_assert_uint_eq(
+		api_create(&f, "configmaps", "default/", "{'metadata':{'name':'d'}}"), 201);
+	ck_assert_str_eq(api_json(&f, "metadata.managedFields"), "");
+	/* an update takes the field over */
+	f.request.field_manager = BT_STR("edit");
+	ck_assert_uint_eq(
+		api_patch(&f, BT_PATCH_MERGE, "configmaps", "default/c", "{'data':{'x':'3'}}"),
+		200);
+	f.request.field_manager = BT_STR("b");
+	ck_assert_uint_eq(
+		api_patch(&f, BT_PATCH_APPLY, "configmaps", "default/c", APPLIED("'x':'2'")), 409);
+	api_fixture_finish(&f);
+}
+END_TEST
+
+START_TEST(test_api__edge_14_31_status_update_erases_labels)
+{
+	struct api_fixture f;
+	api_fixture_init(&f);
+	ck_assert_uint_eq(api_create(&f, "nodes", "",
+				  "{'metadata':{'name':'n','labels':{'a':'b'}},'spec':{"
+				  "'unschedulable':true},'status':{'capacity':{'cpu':'4'}}}"),
+		201);
+	ck_assert_str_eq(api_text(&f, "status.allocatable.cpu"), "4");
+	ck_assert_uint_eq(api_update(&f, "nodes/status", "n",
+				  "{'metadata':{'name':'n'},'status':{'capacity':{'cpu':'8'}}}"),
+		200);
+	ck_assert_str_eq(api_json(&f, "metadata.labels"), "");
+	ck_assert_str_eq(api_text(&f, "status.capacity.cpu"), "8");
+	ck_assert_str_eq(api_json(&f, "spec.unschedulable"), "true");
+	/* the other way round */
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, "nodes", "n",
+				  "{'spec':{'unschedulable':null},'status':{'capacity':null}}"),
+		200);
+	ck_assert_str_eq(api_text(&f, "status.capacity.cpu"), "8");
+	ck_assert_str_eq(api_json(&f, "spec.unschedulable"), "");
+	api_fixture_finish(&f);
+}
+END_TEST
+
+START_TEST(test_api__status_patch_of_the_scheduler)
+{
+	struct api_fixture f;
+	api_fixture_init(&f);
+	api_create_pod(&f, "big", NULL);
+	ck_assert_uint_eq(
+		api_patch(&f, BT_PATCH_STRATEGIC, "pods/status", "default/big",
+			"{'status':{'conditions':[{'lastProbeTime':null,'lastTransitionTime':"
+			"'2026-11-21T00:27:40Z','message':'no','observedGeneration':1,'reason':"
+			"'Unschedulable','status':'False','type':'PodScheduled'}],"
+			"'nominatedNodeName':'n1'}}"),
+		200);
+	ck_assert_uint_eq(api_commits(&f), 1);
+	ck_assert_uint_eq(
+		api_patch(&f, BT_PATCH_STRATEGIC, "pods/status", "default/big",
+			"{'status':{'$setElementOrder/conditions':[{'type':'PodScheduled'}],"
+			"'conditions':[{'message':'still no','type':'PodScheduled'}]}}"),
+		200);
+	ck_assert_str_eq(
+		bt_json_text_at(
+			bt_json_array_at(f.result, "status.conditions")->elements[0], "message")
+					.data[0] == 's'
+			? "s"
+			: "",
+		"s");
+	ck_assert_int_eq(api_int(&f, "metadata.generation"), 1);
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_STRATEGIC, "pods/status", "default/big",
+				  "{'status':{'nominatedNodeName':null}}"),
+		200);
+	ck_assert_str_eq(api_json(&f, "status.nominatedNodeName"), "");
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_STRATEGIC, "pods/status", "default/big",
+				  "{'metadata':{'uid':'11'},'status':{'message':'x'}}"),
+		422);
+	/* only the status */
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, "pods/status", "default/big",
+				  "{'spec':{'nodeName':'n2'}}"),
+		200);
+	ck_assert_uint_eq(api_commits(&f), 0);
+	api_fixture_finish(&f);
+}
+END_TEST
+
+BT_TEST_MAIN("api_patch", test_api__patch_options, test_api__edge_14_21_missing_merge_key,
+	test_api__edge_14_22_finalizers_merge, test_api__edge_14_23_labels_replaced,
+	test_api__edge_14_24_json_patch_test_fails, test_api__edge_14_25_apply_options,
+	test_api__apply, test_api__edge_14_31_status_update_erases_labels,
+	test_api__status_patch_of_the_scheduler)
