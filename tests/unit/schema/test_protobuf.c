@@ -2,6 +2,8 @@
 #include "test_main.h"
 #include "tree.h"
 
+#include <stdlib.h>
+
 #include "base/prng.h"
 
 static struct bt_arena arena;
@@ -66,6 +68,69 @@ START_TEST(test_protobuf__edge_14_37_binding_as_observed)
 	ck_assert_str_eq(decoded(message_of("v1", "Binding"),
 				 encoded(message_of("v1", "Binding"), tree_of(&arena, text))),
 		text);
+	bt_arena_finish(&arena);
+}
+END_TEST
+
+static struct bt_str unhexed(const char *hex)
+{
+	struct bt_strbuf out = {NULL, 0, 0};
+	struct bt_str bytes;
+
+	for (size_t i = 0; hex[i] != 0; i += 2) {
+		char pair[3] = {hex[i], hex[i + 1], 0};
+		bt_strbuf_append_char(&out, (char)strtoul(pair, NULL, 16));
+	}
+	bytes = bt_arena_str(&arena, bt_strbuf_str(&out));
+	bt_strbuf_finish(&out);
+	return bytes;
+}
+
+/* What kubectl 1.32 sends for create deployment, poddisruptionbudget and service. */
+START_TEST(test_protobuf__edge_14_37_bodies_of_kubectl)
+{
+	static const struct {
+		const char *hex;
+		const char *json;
+	} rows[] = {
+		{"6b3873000a150a07617070732f7631120a4465706c6f796d656e7412b0010a1b0a016412"
+		 "001a0022002a003200380042005a080a036170701201641282010800120a0a080a036170"
+		 "701201641a6a0a1a0a0012001a0022002a003200380042005a080a03617070120164124c"
+		 "122e0a056e67696e7812056e67696e782a00320a0a001000185022002a0042006a007200"
+		 "800100880100900100a201001a00320042004a0052005800600068008201008a01009a01"
+		 "00c2010022020a00280038001a0c0800100018002000280038001a002200",
+			"{\"metadata\":{\"name\":\"d\",\"labels\":{\"app\":\"d\"}},\"spec\""
+			":{\"replicas\":0,\"selector\":{\"matchLabels\":{\"app\":\"d\"}},\""
+			"template\":{\"metadata\":{\"labels\":{\"app\":\"d\"}},\"spec\":{\""
+			"containers\":[{\"name\":\"nginx\",\"image\":\"nginx\",\"ports\":["
+			"{\"containerPort\":80}],\"resources\":{}}]}},\"strategy\":{}},\"s"
+			"tatus\":{}}"},
+		{"6b3873000a200a09706f6c6963792f76311213506f6444697372757074696f6e42756467"
+		 "657412380a130a0370646212001a0022002a0032003800420012150a09080110001a0335"
+		 "302512080a060a01611201621a0a080018002000280030001a002200",
+			"{\"metadata\":{\"name\":\"pdb\"},\"spec\":{\"minAvailable\":\"50%"
+			"\",\"selector\":{\"matchLabels\":{\"a\":\"b\"}}},\"status\":{\"di"
+			"sruptionsAllowed\":0,\"currentHealthy\":0,\"desiredHealthy\":0,\""
+			"expectedPods\":0}}"},
+		{"6b3873000a0d0a027631120753657276696365126d0a1f0a0373766312001a0022002a00"
+		 "3200380042005a0a0a03617070120373766312460a200a0738302d687474701203544350"
+		 "1850220a080110001a04687474702880eb01120a0a0361707012037376631a0022084e6f"
+		 "6465506f72743a00420052005a00600068001a020a001a002200",
+			"{\"metadata\":{\"name\":\"svc\",\"labels\":{\"app\":\"svc\"}},\"s"
+			"pec\":{\"ports\":[{\"name\":\"80-http\",\"protocol\":\"TCP\",\"po"
+			"rt\":80,\"targetPort\":\"http\",\"nodePort\":30080}],\"selector\""
+			":{\"app\":\"svc\"},\"type\":\"NodePort\"},\"status\":{\"loadBalan"
+			"cer\":{}}}"},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct bt_schema_message *message;
+		struct bt_envelope envelope;
+
+		ck_assert_int_eq(bt_envelope_decode(unhexed(rows[i].hex), &envelope, NULL), 0);
+		message = bt_schema_find(envelope.api_version, envelope.kind);
+		ck_assert_ptr_nonnull(message);
+		ck_assert_str_eq(decoded(message, envelope.raw), rows[i].json);
+	}
 	bt_arena_finish(&arena);
 }
 END_TEST
@@ -140,7 +205,7 @@ START_TEST(test_protobuf__round_trips)
 			"\"sizeBytes\":9223372036854775807}],\"daemonEndpoints\":{"
 			"\"kubeletEndpoint\":{\"Port\":10250}},\"nodeInfo\":{\"machineID\":\"m\","
 			"\"systemUUID\":\"\",\"bootID\":\"\",\"kernelVersion\":\"\",\"osImage\":"
-	                "\"\","
+			"\"\","
 			"\"containerRuntimeVersion\":\"\",\"kubeletVersion\":\"v1.36.2\","
 			"\"kubeProxyVersion\":\"\",\"operatingSystem\":\"linux\","
 			"\"architecture\":\"amd64\"}}}"},
@@ -328,6 +393,7 @@ START_TEST(test_protobuf__hostile_bytes)
 }
 END_TEST
 
-BT_TEST_MAIN("protobuf", test_protobuf__edge_14_37_binding_as_observed, test_protobuf__envelope,
+BT_TEST_MAIN("protobuf", test_protobuf__edge_14_37_binding_as_observed,
+	test_protobuf__edge_14_37_bodies_of_kubectl, test_protobuf__envelope,
 	test_protobuf__round_trips, test_protobuf__wire_forms, test_protobuf__deep_groups_and_json,
 	test_protobuf__hostile_bytes)
