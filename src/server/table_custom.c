@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Columns that a CustomResourceDefinition names: additionalPrinterColumns. Spec: 14 section 18. */
+#include "server/table_private.h"
+
+/** --- paths --- */
+
+struct path {
+	const char *next;
+	const char *end;
+};
+
+static bool starts_with(const struct path *path, const char *text)
+{
+	size_t length = strlen(text);
+	return (size_t)(path->end - path->next) >= length && memcmp(path->next, text, length) == 0;
+}
+
+static bool take(struct path *path, const char *text)
+{
+	if (!starts_with(path, text)) {
+		return false;
+	}
+	path->next += strlen(text);
+	return true;
+}
+
+/** Up to the quote; false: it never comes. */
+static bool take_quoted(struct path *path, char quote, struct bt_str *out_text)
+{
+	const char *start = path->next;
+	const char *close = memchr(start, quote, (size_t)(path->end - start));
+	if (close == NULL) {
+		return false;
+	}
+	*out_text = (struct bt_str){start, (uint32_t)(close - start)};
+	path->next = close + 1;
+	return true;
+}
+
+static const struct bt_json_value *plain_member(
+	struct path *path, const struct bt_json_value *value)
+{
+	char name[256];
+	uint32_t length = 0;
+	while (path->next < path->end && *path->next != '.' && *path->next != '[') {
+		if (*path->next == '\\' && path->next + 1 < path->end) {
+			path->next++; /* a dot of the name itself */
+		}
+		if (length == sizeof(name)) {
+			return NULL;
+		}
+		name[length++] = *path->next++;
+	}
+	return length == 0 ? value : bt_json_get(value, (struct bt_str){name, length});
+}
+
+/** [?(@.type=="Ready")], behind "[?(": the first element whose member equals a text. */
+static const struct bt_json_value *filtered(struct path *path, const struct bt_json_value *value)
+{
+	struct bt_str wanted;
+	const char *start = path->next + 2;
+	if (!take(path, "@.")) {
+		return NULL;
+	}
+	while (path->next < path->end && *path->next != '=' && *path->next != ' ') {
+		path->next++;
+	}
+	struct bt_str name = {start, (uint32_t)(path->next - start)};
+	while (take(path, " ") || take(path, "=")) {
+	}
+	bool quoted = take(path, "\"") || take(path, "'");
+	if (!quoted || !take_quoted(path, path->next[-1], &wanted) || !take(path, ")]")) {
+		return NULL;
+	}
+	for (uint32_t i = 0; value->type == BT_JSON_ARRAY && i < value->count; i++) {
+		const struct bt_json_value *member = bt_json_get(value->elements[i], name);
+		if (member != NULL && member->type == BT_JSON_STRING &&
+			bt_str_equal(member->text, wanted)) {
+			return value->elements[i];
+		}
+	}
+	return NULL;
+}
+
+/** Behind the opening bracket. */
+static const struct bt_json_value *bracketed(struct path *path, const struct bt_json_value *value)
+{
+	struct bt_str name;
+	uint32_t index = 0;
+	if (take(path, "?(")) {
+		return filtered(path, value);
+	}
+	if (take(path, "'") || take(path, "\"")) {
+		return take_quoted(path, path->next[-1], &name) && take(path, "]")
+			? bt_json_get(value, name)
+			: NULL;
+	}
+	if (!take(path, "*")) {
+		const char *start = path->next;
+		while (path->next < path->end && *path->next >= '0' && *path->next <= '9' &&
+			index < UINT32_MAX / 20) {
+			index = index * 10 + (uint32_t)(*path->next++ - '0');
+		}
+		if (path->next == start) {
+			return NULL;
+		}
+	}
+	return take(path, "]") && value->type == BT_JSON_ARRAY && index < value->count
+		? value->elements[index]
+		: NULL;
+}
+
+const struct bt_json_value *bt_table_json_path(
+	const struct bt_json_value *object, struct bt_str text)
+{
+	struct path path = {text.data, text.data + text.length};
+	const struct bt_json_value *value = object;
+	if (text.length == 0) {
+		return NULL;
+	}
+	if (text.length >= 2 && text.data[0] == '{' && text.data[text.length - 1] == '}') {
+		path.next++;
+		path.end--;
+	}
+	while (value != NULL && path.next < path.end) {
+		if (take(&path, "[")) {
+			value = bracketed(&path, value);
+		} else if (take(&path, ".")) {
+			value = plain_member(&path, value);
+		} else {
+			return NULL;
+		}
+	}
+	return value;
+}
+
+/** --- columns --- */
+
+static const struct bt_json_value *columns_of(const struct bt_api_resource *resource)
+{
+	return bt_json_array_at(resource->definition_version, "additionalPrinterColumns");
+}
+
+static void write_column(const struct bt_json_value *column, struct bt_json_writer *writer)
+{
+	struct bt_str description = bt_json_text_at(column, "description");
+	struct bt_strbuf made_up = {0};
+	bt_json_begin_object(writer);
+	bt_json_write_name_c(writer, "name");
+	bt_json_write_str(writer, bt_json_text_at(column, "name"));
+	bt_json_write_name_c(writer, "type");
+	bt_json_write_str(writer, bt_json_text_at(column, "type"));
+	bt_json_write_name_c(writer, "format");
+	bt_json_write_str(writer, bt_json_text_at(column, "format"));
+	bt_json_write_name_c(writer, "description");
+	if (description.length == 0) {
+		bt_strbuf_append_c(
+			&made_up, "Custom resource definition column (in JSONPath format): ");
+		bt_strbuf_append_str(&made_up, bt_json_text_at(column, "jsonPath"));
+		description = bt_strbuf_str(&made_up);
+	}
+	bt_json_write_str(writer, description);
+	bt_json_write_name_c(writer, "priority");
+	bt_json_write_int64(writer, bt_json_int64_at(column, "priority", 0));
+	bt_json_end_object(writer);
+	bt_strbuf_finish(&made_up);
+}
+
+void bt_table_write_custom_columns(
+	const struct bt_api_resource *resource, struct bt_json_writer *writer)
+{
+	const struct bt_json_value *columns = columns_of(resource);
+	for (uint32_t i = 0; i < columns->count; i++) {
+		write_column(columns->elements[i], writer);
+	}
+	if (columns->count == 0) {
+		bt_json_begin_object(writer);
+		bt_json_write_name_c(writer, "name");
+		bt_json_write_c(writer, "Age");
+		bt_json_write_name_c(writer, "type");
+		bt_json_write_c(writer, "date");
+		bt_json_write_name_c(writer, "format");
+		bt_json_write_c(writer, "");
+		bt_json_write_name_c(writer, "description");
+		bt_json_write_c(writer, "Time since the object was created.");
+		bt_json_write_name_c(writer, "priority");
+		bt_json_write_int64(writer, 0);
+		bt_json_end_object(writer);
+	}
+}
+
+/** --- cells --- */
+
+static bool is_integer(struct bt_str number)
+{
+	int64_t value;
+	return bt_json_number_int64(number, &value);
+}
+
+/** A value as text: texts as they are, everything else as JSON. */
+static void write_as_text(const struct bt_table_row *row, const struct bt_json_value *value)
+{
+	struct bt_strbuf text = {0};
+	struct bt_json_writer writer;
+	if (value->type == BT_JSON_STRING) {
+		bt_cell_str(row, value->text);
+		return;
+	}
+	bt_json_writer_init(&writer, &text, 0);
+	bt_json_write_value(&writer, value);
+	bt_cell_buffer(row, &text, "");
+}
+
+/** A value of another type than the column's gives no cell. */
+static void write_cell(const struct bt_table_row *row, const struct bt_json_value *column)
+{
+	const struct bt_json_value *value =
+		bt_table_json_path(row->object, bt_json_text_at(column, "jsonPath"));
+	struct bt_str type = bt_json_text_at(column, "type");
+	struct bt_strbuf text = {0};
+	if (value == NULL || value->type == BT_JSON_NULL) {
+		bt_json_write_null(row->writer);
+	} else if (bt_str_equal(type, BT_STR("string"))) {
+		write_as_text(row, value);
+	} else if (bt_str_equal(type, BT_STR("date")) && value->type == BT_JSON_STRING) {
+		bt_table_append_since(row, value->text, "<invalid>", &text);
+		bt_cell_buffer(row, &text, "");
+	} else if ((bt_str_equal(type, BT_STR("boolean")) && value->type == BT_JSON_BOOL) ||
+		(bt_str_equal(type, BT_STR("number")) && value->type == BT_JSON_NUMBER) ||
+		(bt_str_equal(type, BT_STR("integer")) && value->type == BT_JSON_NUMBER &&
+			is_integer(value->text))) {
+		bt_json_write_value(row->writer, value);
+	} else {
+		bt_json_write_null(row->writer);
+	}
+}
+
+void bt_table_write_custom_cells(
+	const struct bt_api_resource *resource, const struct bt_table_row *row)
+{
+	const struct bt_json_value *columns = columns_of(resource);
+	for (uint32_t i = 0; i < columns->count; i++) {
+		write_cell(row, columns->elements[i]);
+	}
+	if (columns->count == 0) {
+		bt_cell_age(row);
+	}
+}
