@@ -76,7 +76,7 @@ START_TEST(test_apply__field_sets_travel)
 		"{}",
 		"{\"f:metadata\":{\"f:labels\":{\".\":{},\"f:a\":{}}}}",
 		"{\"f:spec\":{\"f:containers\":{\"k:{\\\"name\\\":\\\"x\\\"}\":{\".\":{},\"f:"
-	        "image\":{}}}}}",
+		"image\":{}}}}}",
 		"{\"f:metadata\":{\"f:finalizers\":{\"v:\\\"a/b\\\"\":{}}}}",
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -91,9 +91,9 @@ START_TEST(test_apply__field_sets_travel)
 	const struct bt_field_set *set = bt_field_set_parse(&arena,
 		parsed(&arena,
 			"{\"k:{ \\\"b\\\":1, "
-	                "\\\"a\\\":2}\":{},\"k:{\\\"a\\\":2,\\\"b\\\":1}\":{\"f:x\":{}},"
+			"\\\"a\\\":2}\":{},\"k:{\\\"a\\\":2,\\\"b\\\":1}\":{\"f:x\":{}},"
 			"\"f:b\":{},\"f:a\":{},\"q:a\":{},\"x\":{},\"k:{\":{},\"v:{}}\":{},\"f:n\":"
-	                "1}"));
+			"1}"));
 	ck_assert_str_eq(written(&arena, bt_field_set_format(&arena, set)),
 		"{\"f:a\":{},\"f:b\":{},\"k:{\\\"a\\\":2,\\\"b\\\":1}\":{\".\":{},\"f:x\":{}}}");
 	struct bt_json_value *paths = bt_json_new(&arena, BT_JSON_ARRAY);
@@ -108,20 +108,20 @@ START_TEST(test_apply__creates_and_owns)
 	struct bt_arena arena = {0};
 	struct bt_json_value *object = applied(&arena, "me", false, NULL,
 		"{\"apiVersion\":\"apps/"
-	        "v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\",\"labels\":{\"a\":\"1\"},"
+		"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\",\"labels\":{\"a\":\"1\"},"
 		"\"finalizers\":[\"x/"
-	        "y\"]},\"spec\":{\"replicas\":1,\"selector\":{\"a\":\"1\"},\"containers\":[{"
-	        "\"name\":\"c\","
+		"y\"]},\"spec\":{\"replicas\":1,\"selector\":{\"a\":\"1\"},\"containers\":[{"
+		"\"name\":\"c\","
 		"\"command\":[\"x\"],\"ports\":[{\"containerPort\":80}]}]},\"status\":{\"a\":1}}");
 	ck_assert_str_eq(written(&arena, bt_json_find_path(object, "metadata.managedFields")),
 		"[{\"manager\":\"me\",\"operation\":\"Apply\",\"apiVersion\":\"apps/v1\","
 		"\"time\":\"2026-11-21T00:00:00Z\",\"fieldsType\":\"FieldsV1\",\"fieldsV1\":"
 		"{\"f:metadata\":{\"f:finalizers\":{\"v:\\\"x/"
-	        "y\\\"\":{}},\"f:labels\":{\"f:a\":{}}},"
+		"y\\\"\":{}},\"f:labels\":{\"f:a\":{}}},"
 		"\"f:spec\":{\"f:containers\":{\"k:{\\\"name\\\":\\\"c\\\"}\":{\".\":{},\"f:"
-	        "command\":{},\"f:name\":{},"
+		"command\":{},\"f:name\":{},"
 		"\"f:ports\":{\"k:{\\\"containerPort\\\":80,\\\"protocol\\\":\\\"TCP\\\"}\":{\".\":"
-	        "{},"
+		"{},"
 		"\"f:containerPort\":{}}}}},\"f:replicas\":{},\"f:selector\":{}}}}]");
 	bt_arena_finish(&arena);
 }
@@ -132,23 +132,23 @@ START_TEST(test_apply__merges_and_removes)
 	struct bt_arena arena = {0};
 	struct bt_json_value *object = applied(&arena, "a", false, NULL,
 		"{\"metadata\":{\"name\":\"p\",\"labels\":{\"x\":\"1\",\"y\":\"1\"}},\"spec\":{"
-	        "\"containers\":["
+		"\"containers\":["
 		"{\"name\":\"c1\",\"image\":\"i\"},{\"name\":\"c2\",\"image\":\"i\"}]}}");
 	/* a second manager adds its own, and shares a label */
 	object = applied(&arena, "b", false, object,
 		"{\"metadata\":{\"name\":\"p\",\"labels\":{\"y\":\"1\",\"z\":\"1\"}},\"spec\":{"
-	        "\"containers\":["
+		"\"containers\":["
 		"{\"name\":\"c2\",\"command\":[\"x\"]}]}}");
 	ck_assert_str_eq(content_of(&arena, object),
 		"{\"metadata\":{\"name\":\"p\",\"labels\":{\"x\":\"1\",\"y\":\"1\",\"z\":\"1\"}},"
-	        "\"spec\":{\"containers\":["
+		"\"spec\":{\"containers\":["
 		"{\"name\":\"c1\",\"image\":\"i\"},{\"name\":\"c2\",\"image\":\"i\",\"command\":["
-	        "\"x\"]}]}}");
+		"\"x\"]}]}}");
 	/* the first one leaves out what it had: y stays for b, and so does c2 with its name */
 	object = applied(&arena, "a", false, object, "{\"metadata\":{\"name\":\"p\"}}");
 	ck_assert_str_eq(content_of(&arena, object),
 		"{\"metadata\":{\"name\":\"p\",\"labels\":{\"y\":\"1\",\"z\":\"1\"}},\"spec\":{"
-	        "\"containers\":["
+		"\"containers\":["
 		"{\"name\":\"c2\",\"command\":[\"x\"]}]}}");
 	ck_assert_str_eq(fields_of(&arena, object, "a", "Apply"), "");
 	/* and when b leaves too, nothing is left */
@@ -170,7 +170,7 @@ START_TEST(test_apply__removal_and_what_nobody_owns)
 		"maxUnavailable", 1);
 	object = applied(&arena, "a", false, object,
 		"{\"metadata\":{\"name\":\"p\"},\"spec\":{\"replicas\":1,\"strategy\":{\"type\":"
-	        "\"Recreate\"}}}");
+		"\"Recreate\"}}}");
 	ck_assert_str_eq(content_of(&arena, object),
 		"{\"metadata\":{\"name\":\"p\",\"annotations\":{\"b\":\"2\"}},"
 		"\"spec\":{\"replicas\":1,\"strategy\":{\"type\":\"Recreate\"}}}");
@@ -187,7 +187,7 @@ START_TEST(test_apply__conflicts)
 	struct bt_apply_writer me = writer_of("me");
 	struct bt_json_value *live = applied(&arena, "me", false, NULL,
 		"{\"metadata\":{\"name\":\"p\"},\"spec\":{\"replicas\":1,\"containers\":[{\"name\":"
-	        "\"c\",\"image\":\"i\"}]}}");
+		"\"c\",\"image\":\"i\"}]}}");
 	/* someone scales */
 	struct bt_json_value *scaled = bt_json_clone(&arena, live, false);
 	struct bt_apply_writer berth = writer_of("berth");
@@ -198,7 +198,7 @@ START_TEST(test_apply__conflicts)
 		fields_of(&arena, scaled, "berth", "Update"), "{\"f:spec\":{\"f:replicas\":{}}}");
 	struct bt_json_value *wanted = parsed(&arena,
 		"{\"metadata\":{\"name\":\"p\"},\"spec\":{\"replicas\":1,\"containers\":[{\"name\":"
-	        "\"c\",\"image\":\"i\"}]}}");
+		"\"c\",\"image\":\"i\"}]}}");
 	ck_assert_int_eq(bt_apply(&arena, &me, false, scaled, wanted, &object, &conflicts, &err),
 		BERTH_ERR_STATE);
 	ck_assert_str_eq(conflicts.text.data,
@@ -231,7 +231,7 @@ START_TEST(test_apply__several_conflicts)
 	struct bt_apply_writer me = writer_of("me");
 	struct bt_json_value *live = applied(&arena, "x", false, NULL,
 		"{\"metadata\":{\"labels\":{\"a\":\"1\"}},\"spec\":{\"containers\":[{\"name\":"
-	        "\"c\",\"image\":\"i\"}]}}");
+		"\"c\",\"image\":\"i\"}]}}");
 	live = applied(&arena, "y", false, live, "{\"spec\":{\"replicas\":1}}");
 	ck_assert_int_eq(
 		bt_apply(&arena, &me, false, live,
@@ -256,7 +256,7 @@ START_TEST(test_apply__before_first_apply)
 	struct bt_apply_writer me = writer_of("me");
 	struct bt_json_value *live = parsed(&arena,
 		"{\"metadata\":{\"name\":\"p\",\"uid\":\"u\"},\"spec\":{\"replicas\":1},\"status\":"
-	        "{\"a\":1}}");
+		"{\"a\":1}}");
 	ck_assert_int_eq(
 		bt_apply(&arena, &me, false, live, parsed(&arena, "{\"spec\":{\"replicas\":2}}"),
 			&object, &conflicts, NULL),
@@ -323,7 +323,7 @@ START_TEST(test_apply__custom_resources)
 	ck_assert_int_eq(bt_apply(&arena, &me, false, NULL,
 				 parsed(&arena,
 					 "{\"metadata\":{\"name\":\"x\",\"finalizers\":[\"a\"]},"
-	                                 "\"spec\":{\"m\":{\"a\":1},\"l\":[{\"name\":\"a\"}]}}"),
+					 "\"spec\":{\"m\":{\"a\":1},\"l\":[{\"name\":\"a\"}]}}"),
 				 &object, &conflicts, NULL),
 		0);
 	ck_assert_str_eq(fields_of(&arena, object, "me", "Apply"),
@@ -333,12 +333,12 @@ START_TEST(test_apply__custom_resources)
 	ck_assert_int_eq(bt_apply(&arena, &me, false, object,
 				 parsed(&arena,
 					 "{\"metadata\":{\"name\":\"x\"},\"spec\":{\"m\":{\"b\":1},"
-	                                 "\"l\":[{\"name\":\"b\"}]}}"),
+					 "\"l\":[{\"name\":\"b\"}]}}"),
 				 &next, &conflicts, NULL),
 		0);
 	ck_assert_str_eq(content_of(&arena, next),
 		"{\"metadata\":{\"name\":\"x\"},\"spec\":{\"m\":{\"b\":1},\"l\":[{\"name\":\"b\"}]}"
-	        "}");
+		"}");
 	bt_arena_finish(&arena);
 }
 END_TEST
@@ -413,7 +413,7 @@ START_TEST(test_apply__migration_in_four_requests)
 	const char *body = "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"replicas\":1}}";
 	struct bt_json_value *live = parsed(&arena,
 		"{\"metadata\":{\"name\":\"p\",\"annotations\":{\"last\":\"x\"}},\"spec\":{"
-	        "\"replicas\":1}}");
+		"\"replicas\":1}}");
 	bt_apply_record_update(&arena, &client, true, NULL, live);
 	live = applied(&arena, "kubectl", false, live, body);
 	live = applied(&arena, "kubectl-last-applied", false, live,
@@ -423,15 +423,15 @@ START_TEST(test_apply__migration_in_four_requests)
 	bt_json_set_value(&arena, bt_json_find(patched, "metadata"), "managedFields",
 		parsed(&arena,
 			"[{\"manager\":\"kubectl\",\"operation\":\"Apply\",\"apiVersion\":\"apps/"
-	                "v1\","
+			"v1\","
 			"\"time\":\"2026-11-21T00:00:00Z\",\"fieldsType\":\"FieldsV1\","
-	                "\"fieldsV1\":{"
+			"\"fieldsV1\":{"
 			"\"f:metadata\":{\"f:annotations\":{\"f:last\":{}}},\"f:spec\":{\"f:"
-	                "replicas\":{}}}},"
+			"replicas\":{}}}},"
 			"{\"manager\":\"kubectl-last-applied\",\"operation\":\"Apply\","
-	                "\"apiVersion\":\"apps/v1\","
+			"\"apiVersion\":\"apps/v1\","
 			"\"time\":\"2026-11-21T00:00:00Z\",\"fieldsType\":\"FieldsV1\","
-	                "\"fieldsV1\":{"
+			"\"fieldsV1\":{"
 			"\"f:metadata\":{\"f:annotations\":{\"f:last\":{}}}}}]"));
 	struct bt_apply_writer patcher = writer_of("kubectl");
 	bt_apply_record_update(&arena, &patcher, false, live, patched);
@@ -439,7 +439,7 @@ START_TEST(test_apply__migration_in_four_requests)
 	live = applied(&arena, "kubectl", false, patched, body);
 	ck_assert_str_eq(content_of(&arena, live),
 		"{\"metadata\":{\"name\":\"p\",\"annotations\":{\"last\":\"x\"}},\"spec\":{"
-	        "\"replicas\":1}}");
+		"\"replicas\":1}}");
 	ck_assert_str_eq(
 		fields_of(&arena, live, "kubectl", "Apply"), "{\"f:spec\":{\"f:replicas\":{}}}");
 	bt_arena_finish(&arena);

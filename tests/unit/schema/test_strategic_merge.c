@@ -73,9 +73,9 @@ START_TEST(test_strategic_merge__objects)
 			"{\"spec\":{\"selector\":{\"b\":\"2\"}}}", 0},
 		{"retain_keys",
 			"{\"spec\":{\"strategy\":{\"type\":\"RollingUpdate\",\"rollingUpdate\":{"
-	                "\"maxSurge\":1}}}}",
+			"\"maxSurge\":1}}}}",
 			"{\"spec\":{\"strategy\":{\"$retainKeys\":[\"type\"],\"type\":\"Recreate\"}"
-	                "}}",
+			"}}",
 			"{\"spec\":{\"strategy\":{\"type\":\"Recreate\"}}}", 0},
 		{"retain_keys_contradicted", "{\"spec\":{\"strategy\":{}}}",
 			"{\"spec\":{\"strategy\":{\"$retainKeys\":[\"x\"],\"type\":\"Recreate\"}}}",
@@ -91,11 +91,11 @@ START_TEST(test_strategic_merge__objects)
 			"{\"x\":{\"l\":[3],\"m\":{\"a\":1,\"b\":2}}}", 0},
 		{"no_object", "{}", "[]",
 			"json: cannot unmarshal array into Go value of type map[string]interface "
-	                "{}",
+			"{}",
 			BERTH_ERR_SYNTAX},
 		{"directives_stripped", "{}",
 			"{\"spec\":{\"$retainKeys\":[\"a\"],\"containers\":[{\"name\":\"a\",\"$"
-	                "patch\":\"delete\"},"
+			"patch\":\"delete\"},"
 			"{\"name\":\"b\",\"limits\":{\"$patch\":\"replace\",\"cpu\":\"1\"}}]}}",
 			"{\"spec\":{\"containers\":[{\"name\":\"b\",\"limits\":{\"cpu\":\"1\"}}]}}",
 			0},
@@ -109,30 +109,30 @@ START_TEST(test_strategic_merge__lists)
 	static const struct row rows[] = {
 		{"merge_by_key",
 			"{\"spec\":{\"containers\":[{\"name\":\"a\",\"image\":\"x\"},{\"name\":"
-	                "\"b\"}]}}",
+			"\"b\"}]}}",
 			"{\"spec\":{\"containers\":[{\"name\":\"b\",\"image\":\"y\"}]}}",
 			"{\"spec\":{\"containers\":[{\"name\":\"a\",\"image\":\"x\"},{\"name\":"
-	                "\"b\",\"image\":\"y\"}]}}",
+			"\"b\",\"image\":\"y\"}]}}",
 			0},
 		{"new_element_first", "{\"spec\":{\"containers\":[{\"name\":\"a\"}]}}",
 			"{\"spec\":{\"containers\":[{\"name\":\"n\"}]}}",
 			"{\"spec\":{\"containers\":[{\"name\":\"n\"},{\"name\":\"a\"}]}}", 0},
 		{"set_image",
 			"{\"spec\":{\"containers\":[{\"name\":\"a\"},{\"name\":\"b\"},{\"name\":"
-	                "\"c\"}]}}",
+			"\"c\"}]}}",
 			"{\"spec\":{\"$setElementOrder/"
-	                "containers\":[{\"name\":\"a\"},{\"name\":\"b\"},{\"name\":\"c\"}],"
+			"containers\":[{\"name\":\"a\"},{\"name\":\"b\"},{\"name\":\"c\"}],"
 			"\"containers\":[{\"name\":\"b\",\"image\":\"y\"}]}}",
 			"{\"spec\":{\"containers\":[{\"name\":\"a\"},{\"name\":\"b\",\"image\":"
-	                "\"y\"},{\"name\":\"c\"}]}}",
+			"\"y\"},{\"name\":\"c\"}]}}",
 			0},
 		{"reorder",
 			"{\"spec\":{\"containers\":[{\"name\":\"a\"},{\"name\":\"b\"},{\"name\":"
-	                "\"s\"}]}}",
+			"\"s\"}]}}",
 			"{\"spec\":{\"$setElementOrder/"
-	                "containers\":[{\"name\":\"b\"},{\"name\":\"a\"}]}}",
+			"containers\":[{\"name\":\"b\"},{\"name\":\"a\"}]}}",
 			"{\"spec\":{\"containers\":[{\"name\":\"b\"},{\"name\":\"a\"},{\"name\":"
-	                "\"s\"}]}}",
+			"\"s\"}]}}",
 			0},
 		{"delete_element",
 			"{\"spec\":{\"containers\":[{\"name\":\"a\"},{\"name\":\"b\"}]}}",
@@ -144,18 +144,18 @@ START_TEST(test_strategic_merge__lists)
 			"{\"spec\":{\"containers\":[{\"name\":\"c\"}]}}", 0},
 		{"number_key",
 			"{\"spec\":{\"containers\":[{\"name\":\"a\",\"ports\":[{\"containerPort\":"
-	                "80}]}]}}",
+			"80}]}]}}",
 			"{\"spec\":{\"containers\":[{\"name\":\"a\",\"ports\":[{\"containerPort\":"
-	                "80,\"name\":\"h\"}]}]}}",
+			"80,\"name\":\"h\"}]}]}}",
 			"{\"spec\":{\"containers\":[{\"name\":\"a\",\"ports\":[{\"containerPort\":"
-	                "80,\"name\":\"h\"}]}]}}",
+			"80,\"name\":\"h\"}]}]}}",
 			0},
 		{"other_lists_replaced", "{\"spec\":{\"tolerations\":[{\"key\":\"a\"}]}}",
 			"{\"spec\":{\"tolerations\":[{\"key\":\"b\"}]}}",
 			"{\"spec\":{\"tolerations\":[{\"key\":\"b\"}]}}", 0},
 		{"order_contradicted", "{\"spec\":{\"containers\":[]}}",
 			"{\"spec\":{\"$setElementOrder/"
-	                "containers\":[{\"name\":\"a\"},{\"name\":\"b\"}],"
+			"containers\":[{\"name\":\"a\"},{\"name\":\"b\"}],"
 			"\"containers\":[{\"name\":\"b\"},{\"name\":\"a\"}]}}",
 			"The order in patch list:\n[map[name:b] map[name:a]]\n doesn't match "
 			"$setElementOrder list:\n[map[name:a] map[name:b]]\n",
@@ -171,12 +171,12 @@ START_TEST(test_strategic_merge__lists)
 		{"retain_keys_in_element",
 			"{\"spec\":{\"volumes\":[{\"name\":\"v\",\"emptyDir\":{}}]}}",
 			"{\"spec\":{\"volumes\":[{\"$retainKeys\":[\"name\",\"hostPath\"],\"name\":"
-	                "\"v\",\"hostPath\":{\"path\":\"/\"}}]}}",
+			"\"v\",\"hostPath\":{\"path\":\"/\"}}]}}",
 			"{\"spec\":{\"volumes\":[{\"name\":\"v\",\"hostPath\":{\"path\":\"/\"}}]}}",
 			0},
 		{"interleaved", "{\"metadata\":{\"finalizers\":[\"a\",\"s1\",\"b\",\"s2\"]}}",
 			"{\"metadata\":{\"$setElementOrder/"
-	                "finalizers\":[\"a\",\"n\",\"b\"],\"finalizers\":[\"n\"]}}",
+			"finalizers\":[\"a\",\"n\",\"b\"],\"finalizers\":[\"n\"]}}",
 			"{\"metadata\":{\"finalizers\":[\"a\",\"n\",\"s1\",\"b\",\"s2\"]}}", 0},
 	};
 	CHECK(rows);
