@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Admission. Spec: 14b sections 4 and 12. */
+#include "kinds_rows.h"
+
+#include "codec/json_edit.h"
+#include "server/strategy.h"
+#include "test_main.h"
+
+#define CLASSES "priorityclasses.scheduling.k8s.io"
+#define TOLERATIONS(text) POD(CONTAINER ",'tolerations':[" text "]")
+#define NOT_READY \
+	"{'key':'node.kubernetes.io/not-ready','operator':'Exists','effect':'NoExecute'," \
+	"'tolerationSeconds':300}"
+#define UNREACHABLE \
+	"{'key':'node.kubernetes.io/unreachable','operator':'Exists','effect':'NoExecute'," \
+	"'tolerationSeconds':300}"
+
+static void expect_refusal(struct api_fixture *f, const char *resource, const char *key,
+	const char *body, uint16_t code, const char *message)
+{
+	uint16_t got = api_create(f, resource, key, body);
+	if (got != code || strcmp(api_message(f), message) != 0) {
+		ck_abort_msg("%s: %u %s", body, got, api_message(f));
+	}
+}
+
+START_TEST(test_admission__edge_14_32_33_namespaces)
+{
+	struct api_fixture f;
+	rows_init(&f);
+	expect_refusal(&f, "pods", "nope/", POD(CONTAINER), 404, "namespaces \"nope\" not found");
+	rows_expect(&f, "details", "details", "{'name':'nope','kind':'namespaces'}");
+	rows_create(&f, "namespaces", "", "{'metadata':{'name':'m1'}}");
+	ck_assert_uint_eq(api_delete(&f, "namespaces", "m1"), 200);
+	expect_refusal(&f, "pods", "m1/", POD(CONTAINER), 403,
+		"pods \"p\" is forbidden: unable to create new content in namespace m1 because it "
+		"is being terminated");
+	rows_expect(&f, "cause", "details.causes",
+		"[{'reason':'NamespaceTerminating','message':'namespace m1 is being terminated',"
+		"'field':'metadata.namespace'}]");
+	api_fixture_finish(&f);
+}
+END_TEST
+
+START_TEST(test_admission__edge_14b_06_priority)
+{
+	struct api_fixture f;
+	rows_init(&f);
+	rows_create(&f, "pods", "default/", POD(CONTAINER ",'priority':0"));
+	rows_expect(&f, "equal", "spec.priority", "0");
+	expect_refusal(&f, "pods", "default/", POD(CONTAINER ",'priority':5"), 403,
+		"pods \"p\" is forbidden: the integer value of priority (5) must not be provided "
+		"in pod spec; priority admission controller computed 0 from the given "
+		"PriorityClass name");
+	expect_refusal(&f, "pods", "default/", POD(CONTAINER ",'preemptionPolicy':'Never'"), 403,
+		"pods \"p\" is forbidden: the string value of PreemptionPolicy (Never) must not be "
+		"provided in pod spec; priority admission controller computed "
+		"PreemptLowerPriority from the given PriorityClass name");
+	expect_refusal(&f, "pods", "default/", POD(CONTAINER ",'priorityClassName':'nope'"), 403,
+		"pods \"p\" is forbidden: no PriorityClass with name nope was found");
+	rows_create(&f, "pods", "default/",
+		"{'metadata':{'name':'s'},'spec':{" CONTAINER
+		",'priorityClassName':'system-node-critical'}}");
+	rows_expect(&f, "system", "spec.priority", "2000001000");
+	api_fixture_finish(&f);
+}
+END_TEST
+
+START_TEST(test_admission__edge_14b_41_global_default)
+{
+	struct api_fixture f;
+	rows_init(&f);
+	rows_create(&f, CLASSES, "",
+		"{'metadata':{'name':'high'},'value':100,'globalDefault':true,'preemptionPolicy':"
+		"'Never'}");
+	rows_expect(&f, "generation", "metadata.generation", "1");
+	expect_refusal(&f, CLASSES, "",
+		"{'metadata':{'name':'other'},'value':1,'globalDefault':true}", 403,
+		"priorityclasses.scheduling.k8s.io \"other\" is forbidden: PriorityClass high is "
+		"already marked as default. Only one default can exist");
+	rows_create(&f, CLASSES, "", "{'metadata':{'name':'plain'},'value':7}");
+	rows_create(&f, "pods", "default/", POD(CONTAINER));
+	rows_expect(&f, "name", "spec.priorityClassName", "'high'");
+	rows_expect(&f, "priority", "spec.priority", "100");
+	rows_expect(&f, "policy", "spec.preemptionPolicy", "'Never'");
+	rows_create(&f, "podgroups.scheduling.k8s.io", "default/",
+		"{'metadata':{'name':'g'},'spec':{'priorityClassName':'plain','schedulingPolicy':{"
+		"'basic':{}}}}");
+	rows_expect(&f, "group", "spec.priority", "7");
+	/* Its own default is no other one. */
+	ck_assert_uint_eq(
+		api_patch(&f, BT_PATCH_MERGE, CLASSES, "high", "{'metadata':{'labels':{'a':'b'}}}"),
+		200);
+	api_fixture_finish(&f);
+}
+END_TEST
+
+START_TEST(test_admission__priority_stays_on_update)
+{
+	struct api_fixture f;
+	rows_init(&f);
+	rows_create(&f, "pods", "default/", POD(CONTAINER));
+	ck_assert_uint_eq(api_update(&f, "pods", "default/p",
+				  POD(CONTAINER ",'serviceAccountName':'default'")),
+		200);
+	rows_expect(&f, "priority", "spec.priority", "0");
+	rows_expect(&f, "policy", "spec.preemptionPolicy", "'PreemptLowerPriority'");
+	rows_expect(&f, "tolerations", "spec.tolerations", "[" NOT_READY "," UNREACHABLE "]");
+	api_fixture_finish(&f);
+}
+END_TEST
+
+START_TEST(test_admission__edge_14b_07_08_tolerations)
+{
+	static const struct value_row rows[] = {
+		{"07 everything", "pods", "default/", TOLERATIONS("{'operator':'Exists'}"),
+			"spec.tolerations", "[{'operator':'Exists'}]"},
+		{"07 other key", "pods", "default/", TOLERATIONS("{'key':'a','operator':'Exists'}"),
+			"spec.tolerations",
+			"[{'key':'a','operator':'Exists'}," NOT_READY "," UNREACHABLE "]"},
+		{"08 own", "pods", "default/",
+			TOLERATIONS("{'key':'node.kubernetes.io/not-ready','operator':'Exists',"
+				    "'effect':'NoExecute','tolerationSeconds':5}"),
+			"spec.tolerations",
+			"[{'key':'node.kubernetes.io/not-ready','operator':'Exists','effect':"
+			"'NoExecute','tolerationSeconds':5}," UNREACHABLE "]"},
+		{"other effect", "pods", "default/",
+			TOLERATIONS("{'key':'node.kubernetes.io/unreachable','operator':'Exists',"
+				    "'effect':'NoSchedule'}"),
+			"spec.tolerations",
+			"[{'key':'node.kubernetes.io/unreachable','operator':'Exists','effect':"
+			"'NoSchedule'}," NOT_READY "," UNREACHABLE "]"},
+	};
+	rows_check_values(rows, ROW_COUNT(rows));
+}
+END_TEST
+
+START_TEST(test_admission__edge_14b_13_node_name_given)
+{
+	struct api_fixture f;
+	rows_init(&f);
+	rows_create(&f, "nodes", "",
+		"{'metadata':{'name':'n','labels':{'topology.kubernetes.io/zone':'z','x':'y'}}}");
+	rows_create(&f, "pods", "default/",
+		"{'metadata':{'name':'p','labels':{'topology.kubernetes.io/zone':'q'}},'spec':{"
+		"'nodeName':'n'," CONTAINER "}}");
+	rows_expect(&f, "labels", "metadata.labels", "{'topology.kubernetes.io/zone':'z'}");
+	rows_expect(&f, "conditions", "status.conditions", "");
+	rows_expect(&f, "node", "spec.nodeName", "'n'");
+	api_fixture_finish(&f);
+}
+END_TEST
+
+START_TEST(test_admission__edge_14b_14_topology_labels)
+{
+	struct api_fixture f;
+	rows_init(&f);
+	rows_create(&f, "nodes", "",
+		"{'metadata':{'name':'n','labels':{'topology.kubernetes.io/zone':'z',"
+		"'topology.kubernetes.io/region':'r','x':'y'}}}");
+	struct bt_json_value *pod = bt_json_new(&f.arena, BT_JSON_OBJECT);
+	const struct bt_write write = {.api = f.api, .arena = &f.arena};
+	bt_admit_topology_labels(&write, BT_STR("missing"), pod);
+	ck_assert_uint_eq(pod->count, 0);
+	bt_admit_topology_labels(&write, BT_STR("n"), pod);
+	f.result = pod;
+	rows_expect(&f, "labels", "metadata.labels",
+		"{'topology.kubernetes.io/zone':'z','topology.kubernetes.io/region':'r'}");
+	api_fixture_finish(&f);
+}
+END_TEST
+
+START_TEST(test_admission__edge_14b_15_node_taint)
+{
+	static const struct value_row rows[] = {
+		{"15", "nodes", "",
+			"{'metadata':{'name':'n'},'status':{'conditions':[{'type':'Ready','status'"
+			":'True'}]}}",
+			"spec.taints",
+			"[{'key':'node.kubernetes.io/not-ready','effect':'NoSchedule'}]"},
+		{"there already", "nodes", "",
+			"{'metadata':{'name':'n'},'spec':{'taints':[{'key':"
+			"'node.kubernetes.io/not-ready','effect':'NoSchedule'}]}}",
+			"spec.taints",
+			"[{'key':'node.kubernetes.io/not-ready','effect':'NoSchedule'}]"},
+	};
+	rows_check_values(rows, ROW_COUNT(rows));
+	struct api_fixture f;
+	api_fixture_init(&f); /* without the option */
+	rows_create(&f, "nodes", "", "{'metadata':{'name':'n'}}");
+	rows_expect(&f, "off", "spec.taints", "");
+	rows_create(&f, "persistentvolumeclaims", "default/",
+		"{'metadata':{'name':'c'},'spec':{'accessModes':['ReadWriteOnce'],'resources':{"
+		"'requests':{'storage':'1'}}}}");
+	rows_expect(&f, "no finalizer", "metadata.finalizers", "");
+	rows_create(&f, "pods", "default/", POD(CONTAINER));
+	rows_expect(&f, "no account", "spec.serviceAccountName", "");
+	api_fixture_finish(&f);
+}
+END_TEST
+
+#define STORAGE_CLASS(name) \
+	"{'metadata':{'name':'" name "','annotations':{" \
+	"'storageclass.kubernetes.io/is-default-class':'true'}},'provisioner':'p'}"
+#define CLAIM(name, text) \
+	"{'metadata':{'name':'" name "'},'spec':{" text "'accessModes':['ReadWriteOnce']," \
+	"'resources':{'requests':{'storage':'1Gi'}}}}"
+
+START_TEST(test_admission__edge_14b_18_19_default_class)
+{
+	struct api_fixture f;
+	rows_init(&f);
+	rows_create(&f, "persistentvolumeclaims", "default/", CLAIM("a", ""));
+	rows_expect(&f, "none", "spec.storageClassName", "");
+	rows_create(&f, "storageclasses.storage.k8s.io", "", STORAGE_CLASS("z"));
+	rows_create(&f, "storageclasses.storage.k8s.io", "", STORAGE_CLASS("y"));
+	rows_create(&f, "storageclasses.storage.k8s.io", "",
+		"{'metadata':{'name':'a'},'provisioner':'p'}");
+	rows_create(&f, "persistentvolumeclaims", "default/", CLAIM("b", ""));
+	rows_expect(&f, "first by name", "spec.storageClassName", "'y'");
+	rows_create(&f, "persistentvolumeclaims", "default/", CLAIM("c", "'storageClassName':'',"));
+	rows_expect(&f, "18 empty", "spec.storageClassName", "''");
+	f.now_ns += INT64_C(5000000000);
+	rows_create(&f, "storageclasses.storage.k8s.io", "", STORAGE_CLASS("zz"));
+	rows_create(&f, "persistentvolumeclaims", "default/", CLAIM("d", ""));
+	rows_expect(&f, "19 newer", "spec.storageClassName", "'zz'");
+	api_fixture_finish(&f);
+}
+END_TEST
+
+START_TEST(test_admission__claim_growth)
+{
+	struct api_fixture f;
+	rows_init(&f);
+	rows_create(&f, "storageclasses.storage.k8s.io", "",
+		"{'metadata':{'name':'s'},'provisioner':'p'}");
+	rows_create(
+		&f, "persistentvolumeclaims", "default/", CLAIM("c", "'storageClassName':'s',"));
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, "persistentvolumeclaims/status",
+				  "default/c", "{'status':{'phase':'Bound'}}"),
+		200);
+	static const char more[] = "{'spec':{'resources':{'requests':{'storage':'2Gi'}}}}";
+	ck_assert_uint_eq(
+		api_patch(&f, BT_PATCH_MERGE, "persistentvolumeclaims", "default/c", more), 403);
+	ck_assert_str_eq(api_message(&f),
+		"persistentvolumeclaims \"c\" is forbidden: only dynamically provisioned pvc can "
+		"be resized and the storageclass that provisions the pvc must support resize");
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, "storageclasses.storage.k8s.io", "s",
+				  "{'allowVolumeExpansion':true}"),
+		200);
+	ck_assert_uint_eq(
+		api_patch(&f, BT_PATCH_MERGE, "persistentvolumeclaims", "default/c", more), 200);
+	api_fixture_finish(&f);
+}
+END_TEST
+
+#define LIMITS(text) "{'metadata':{'name':'l'},'spec':{'limits':[{'type':'Container'," text "}]}}"
+#define LIMITED(text) POD("'containers':[{'name':'c','image':'i','resources':{" text "}}]")
+
+START_TEST(test_admission__edge_14b_30_31_limit_range)
+{
+	struct api_fixture f;
+	rows_init(&f);
+	rows_create(&f, "limitranges", "default/",
+		LIMITS("'default':{'cpu':'500m'},'defaultRequest':{'cpu':'100m'},'max':{'cpu':'2'}"
+		       ",'maxLimitRequestRatio':{'cpu':'10'}"));
+	rows_create(&f, "pods", "default/", LIMITED("'limits':{'cpu':'1'}"));
+	rows_expect(&f, "30 own limit", "spec.containers.0.resources.requests", "{'cpu':'1'}");
+	rows_expect(&f, "no annotation", "metadata.annotations", "");
+	expect_refusal(&f, "pods", "default/", LIMITED("'limits':{'cpu':'3'}"), 403,
+		"pods \"p\" is forbidden: maximum cpu usage per Container is 2, but limit is 3");
+	expect_refusal(&f, "pods", "default/",
+		LIMITED("'limits':{'cpu':'2'},'requests':{'cpu':'100m'}"), 403,
+		"pods \"p\" is forbidden: cpu max limit to request ratio per Container is 10, but "
+		"provided ratio is 20.000000");
+	rows_create(&f, "pods", "default/", "{'metadata':{'name':'q'},'spec':{" CONTAINER "}}");
+	rows_expect(&f, "defaults", "spec.containers.0.resources",
+		"{'limits':{'cpu':'500m'},'requests':{'cpu':'100m'}}");
+	rows_expect(&f, "annotation", "metadata.annotations.|kubernetes.io/limit-ranger",
+		"'LimitRanger plugin set: cpu request for container c; cpu limit for container c'"
+		"");
+	rows_expect(&f, "class", "status.qosClass", "'Burstable'");
+	/* Another namespace has other limits. */
+	rows_create(&f, "pods", "kube-system/", LIMITED("'limits':{'cpu':'3'}"));
+	api_fixture_finish(&f);
+}
+END_TEST
+
+START_TEST(test_admission__limit_range_minimum)
+{
+	struct api_fixture f;
+	rows_init(&f);
+	rows_create(&f, "limitranges", "default/",
+		"{'metadata':{'name':'l'},'spec':{'limits':[{'type':'Container','min':{'cpu':"
+		"'100m','memory':'1Mi'},'defaultRequest':{'cpu':'200m','memory':'2Mi'}},{'type':"
+		"'PersistentVolumeClaim','min':{'storage':'1Gi'}}]}}");
+	expect_refusal(&f, "pods", "default/", LIMITED("'requests':{'cpu':'50m','memory':'512Ki'}"),
+		403,
+		"pods \"p\" is forbidden: [minimum cpu usage per Container is 100m, but request "
+		"is 50m, minimum memory usage per Container is 1Mi, but request is 512Ki]");
+	rows_create(&f, "pods", "default/",
+		POD("'initContainers':[{'name':'i','image':'i'}]," CONTAINER));
+	rows_expect(&f, "annotation", "metadata.annotations.|kubernetes.io/limit-ranger",
+		"'LimitRanger plugin set: cpu, memory request for init container i; cpu, memory "
+		"request for container c'");
+	api_fixture_finish(&f);
+}
+END_TEST
+
+#define RUNTIME POD(CONTAINER ",'runtimeClassName':'rc','nodeSelector':{'k':'v'}")
+
+START_TEST(test_admission__edge_14b_42_runtime_class)
+{
+	struct api_fixture f;
+	rows_init(&f);
+	expect_refusal(&f, "pods", "default/", RUNTIME, 403,
+		"pods \"p\" is forbidden: pod rejected: RuntimeClass \"rc\" not found");
+	expect_refusal(&f, "pods", "default/", POD(CONTAINER ",'overhead':{'cpu':'1'}"), 403,
+		"pods \"p\" is forbidden: pod rejected: Pod Overhead set without corresponding "
+		"RuntimeClass defined Overhead");
+	rows_create(&f, "runtimeclasses.node.k8s.io", "",
+		"{'metadata':{'name':'rc'},'handler':'h','overhead':{'podFixed':{'cpu':'250m'}},"
+		"'scheduling':{'nodeSelector':{'a':'b'},'tolerations':[{'key':'t','operator':"
+		"'Exists'}]}}");
+	rows_create(&f, "pods", "default/", RUNTIME);
+	rows_expect(&f, "overhead", "spec.overhead", "{'cpu':'250m'}");
+	rows_expect(&f, "selector", "spec.nodeSelector", "{'k':'v','a':'b'}");
+	rows_expect(&f, "tolerations", "spec.tolerations.2", "{'key':'t','operator':'Exists'}");
+	api_fixture_finish(&f);
+}
+END_TEST
+
+START_TEST(test_admission__group_of_a_workload)
+{
+	static const char group[] =
+		"{'metadata':{'name':'g'},'spec':{'podGroupTemplateRef':{'workload':{"
+		"'workloadName':'w','podGroupTemplateName':'t'}},'schedulingPolicy':{'basic':{}}}}"
+		"";
+	struct api_fixture f;
+	rows_init(&f);
+	expect_refusal(&f, "podgroups.scheduling.k8s.io", "default/", group, 403,
+		"podgroups.scheduling.k8s.io \"g\" is forbidden: workload \"w\" not found");
+	rows_create(&f, "workloads.scheduling.k8s.io", "default/",
+		"{'metadata':{'name':'w'},'spec':{'podGroupTemplates':[{'name':'t',"
+		"'schedulingPolicy':{'basic':{}}}]}}");
+	rows_create(&f, "podgroups.scheduling.k8s.io", "default/", group);
+	api_fixture_finish(&f);
+}
+END_TEST
+
+BT_TEST_MAIN("admission", test_admission__edge_14_32_33_namespaces,
+	test_admission__edge_14b_06_priority, test_admission__edge_14b_41_global_default,
+	test_admission__priority_stays_on_update, test_admission__edge_14b_07_08_tolerations,
+	test_admission__edge_14b_13_node_name_given, test_admission__edge_14b_14_topology_labels,
+	test_admission__edge_14b_15_node_taint, test_admission__edge_14b_18_19_default_class,
+	test_admission__claim_growth, test_admission__edge_14b_30_31_limit_range,
+	test_admission__limit_range_minimum, test_admission__edge_14b_42_runtime_class,
+	test_admission__group_of_a_workload)

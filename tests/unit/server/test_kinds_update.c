@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What updates may change. Spec: 14b section 2.3. */
+#include "kinds_rows.h"
+#include "test_main.h"
+
+#define TWO "'containers':[{'name':'c','image':'i:1','env':[{'name':'a'}]}]"
+#define ONE_MORE(text) "{'spec':{" text "}}"
+#define GATED \
+	POD(CONTAINER ",'schedulingGates':[{'name':'g'},{'name':'h'}],'nodeSelector':{'a':'b'}")
+#define AFFINITY(expressions) \
+	"'affinity':{'nodeAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':{" \
+	"'nodeSelectorTerms':[{'matchExpressions':[" expressions "]}]}}}"
+#define EXPRESSION(key) "{'key':'" key "','operator':'Exists'}"
+#define PERMITTED \
+	"Pod \"p\" is invalid: spec: Forbidden: pod updates may not change fields other than " \
+	"`spec.containers[*].image`,"
+
+static const struct update_row pod_rows[] = {
+	{"image", "pods", "default/", POD(CONTAINER), "default/p",
+		"{'spec':{'containers':[{'name':'c','image':'j','imagePullPolicy':'IfNotPresent',"
+		"'terminationMessagePath':'/dev/termination-log','terminationMessagePolicy':'File'"
+		",'resources':{}}]}}",
+		NULL},
+	{"labels", "pods", "default/", POD(CONTAINER), "default/p",
+		"{'metadata':{'labels':{'a':'b'}}}", NULL},
+	{"deadline", "pods", "default/", POD(CONTAINER), "default/p",
+		ONE_MORE("'activeDeadlineSeconds':5"), NULL},
+	{"deadline up", "pods", "default/", POD(CONTAINER ",'activeDeadlineSeconds':5"),
+		"default/p", ONE_MORE("'activeDeadlineSeconds':6"),
+		"must be less than or equal to previous value"},
+	{"environment", "pods", "default/", POD(CONTAINER), "default/p", ONE_MORE(TWO), PERMITTED},
+	{"node selector", "pods", "default/", POD(CONTAINER), "default/p",
+		ONE_MORE("'nodeSelector':{'a':'b'}"), PERMITTED},
+	{"node name", "pods", "default/", POD(CONTAINER), "default/p", ONE_MORE("'nodeName':'n'"),
+		PERMITTED},
+	{"difference", "pods", "default/", POD(CONTAINER), "default/p", ONE_MORE("'nodeName':'n'"),
+		"+ nodeName: \"n\""},
+	{"container count", "pods", "default/", POD(CONTAINER), "default/p",
+		ONE_MORE("'containers':[{'name':'c','image':'i:1'},{'name':'d','image':'i:1'}]"),
+		"spec.containers: Forbidden: pod updates may not add or remove containers"},
+	{"more tolerations", "pods", "default/", POD(CONTAINER), "default/p",
+		ONE_MORE("'tolerations':[{'key':'k','operator':'Exists'}]"), NULL},
+	{"fewer tolerations", "pods", "default/",
+		POD(CONTAINER ",'tolerations':[{'key':'k','operator':'Exists'}]"), "default/p",
+		ONE_MORE("'tolerations':[]"), PERMITTED},
+	{"new gate", "pods", "default/", POD(CONTAINER), "default/p",
+		ONE_MORE("'schedulingGates':[{'name':'g'}]"),
+		"spec.schedulingGates[0].name: Forbidden: only deletion is allowed, but found new "
+		"scheduling gate 'g'"},
+	{"gate off", "pods", "default/", GATED, "default/p",
+		ONE_MORE("'schedulingGates':[{'name':'h'}]"), NULL},
+	{"gated selector more", "pods", "default/", GATED, "default/p",
+		ONE_MORE("'nodeSelector':{'a':'b','c':'d'}"), NULL},
+	{"gated selector other", "pods", "default/", GATED, "default/p",
+		ONE_MORE("'nodeSelector':{'a':'c'}"), "spec.nodeSelector: Invalid value"},
+	{"gated affinity set", "pods", "default/", GATED, "default/p",
+		ONE_MORE(AFFINITY(EXPRESSION("x"))), NULL},
+	{"gated affinity narrowed", "pods", "default/",
+		POD(CONTAINER ",'schedulingGates':[{'name':'g'}]," AFFINITY(EXPRESSION("x"))),
+		"default/p", ONE_MORE(AFFINITY(EXPRESSION("x") "," EXPRESSION("y"))), NULL},
+	{"gated affinity widened", "pods", "default/",
+		POD(CONTAINER ",'schedulingGates':[{'name':'g'}]," AFFINITY(
+			EXPRESSION("x") "," EXPRESSION("y"))),
+		"default/p", ONE_MORE(AFFINITY(EXPRESSION("x"))),
+		"only additions are allowed (no mutations or deletions)"},
+	{"affinity without gates", "pods", "default/", POD(CONTAINER), "default/p",
+		ONE_MORE(AFFINITY(EXPRESSION("x"))), PERMITTED},
+};
+
+START_TEST(test_kinds__pod_updates)
+{
+	rows_check_updates(pod_rows, ROW_COUNT(pod_rows));
+}
+END_TEST
+
+#define WORKLOAD \
+	"{'metadata':{'name':'w'},'spec':{'selector':{'matchLabels':{'a':'b'}},'template':{" \
+	"'metadata':{'labels':{'a':'b','c':'d'}},'spec':{" CONTAINER "}}}}"
+#define CLAIM \
+	"{'metadata':{'name':'c'},'spec':{'accessModes':['ReadWriteOnce'],'resources':{" \
+	"'requests':{'storage':'1Gi'}}}}"
+#define VOLUME \
+	"{'metadata':{'name':'v'},'spec':{'accessModes':['ReadWriteOnce'],'capacity':{'storage':" \
+	"'1Gi'},'hostPath':{'path':'/x'}}}"
+
+static const struct update_row other_rows[] = {
+	{"provider once", "nodes", "", "{'metadata':{'name':'n'},'spec':{'providerID':'a'}}", "n",
+		"{'spec':{'providerID':'b'}}", "spec.providerID: Forbidden"},
+	{"provider first", "nodes", "", "{'metadata':{'name':'n'}}", "n",
+		"{'spec':{'providerID':'b'}}", NULL},
+	{"cidrs once", "nodes", "", "{'metadata':{'name':'n'},'spec':{'podCIDR':'10.0.0.0/24'}}",
+		"n", "{'spec':{'podCIDR':'10.0.1.0/24','podCIDRs':['10.0.1.0/24']}}",
+		"spec.podCIDRs: Forbidden"},
+	{"taints", "nodes", "", "{'metadata':{'name':'n'}}", "n", "{'spec':{'unschedulable':true}}",
+		NULL},
+	{"volume source", "persistentvolumes", "", VOLUME, "v",
+		"{'spec':{'hostPath':{'path':'/y'}}}",
+		"spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable "
+		"after creation"},
+	{"volume capacity", "persistentvolumes", "", VOLUME, "v",
+		"{'spec':{'capacity':{'storage':'2Gi'}}}", NULL},
+	{"volume claim", "persistentvolumes", "", VOLUME, "v",
+		"{'spec':{'claimRef':{'name':'c','namespace':'default'}}}", NULL},
+	{"claim volume", "persistentvolumeclaims", "default/", CLAIM, "default/c",
+		"{'spec':{'volumeName':'v'}}", NULL},
+	{"claim modes", "persistentvolumeclaims", "default/", CLAIM, "default/c",
+		"{'spec':{'accessModes':['ReadWriteMany']}}",
+		"spec: Forbidden: spec is immutable after creation"},
+	{"claim smaller", "persistentvolumeclaims", "default/", CLAIM, "default/c",
+		"{'spec':{'resources':{'requests':{'storage':'1Mi'}}}}", "Forbidden"},
+	{"class", "storageclasses.storage.k8s.io", "",
+		"{'metadata':{'name':'s'},'provisioner':'p'}", "s", "{'provisioner':'q'}",
+		"provisioner: Forbidden: updates to provisioner are forbidden."},
+	{"class labels", "storageclasses.storage.k8s.io", "",
+		"{'metadata':{'name':'s'},'provisioner':'p'}", "s",
+		"{'allowVolumeExpansion':true,'metadata':{'labels':{'a':'b'}}}", NULL},
+	{"priority value", "priorityclasses.scheduling.k8s.io", "",
+		"{'metadata':{'name':'s'},'value':1}", "s", "{'value':2}",
+		"value: Forbidden: may not be changed in an update."},
+	{"priority policy", "priorityclasses.scheduling.k8s.io", "",
+		"{'metadata':{'name':'s'},'value':1}", "s", "{'preemptionPolicy':'Never'}",
+		"preemptionPolicy: Invalid value: \"Never\": field is immutable"},
+	{"deployment selector", "deployments.apps", "default/", WORKLOAD, "default/w",
+		"{'spec':{'selector':{'matchLabels':{'c':'d'}}}}",
+		"spec.selector: Invalid value: "},
+	{"deployment replicas", "deployments.apps", "default/", WORKLOAD, "default/w",
+		"{'spec':{'replicas':3}}", NULL},
+	{"negative replicas", "deployments.apps", "default/", WORKLOAD, "default/w",
+		"{'spec':{'replicas':-1}}",
+		"spec.replicas: Invalid value: -1: must be greater than or equal to 0"},
+	{"stateful templates", "statefulsets.apps", "default/", WORKLOAD, "default/w",
+		"{'spec':{'serviceName':'s'}}",
+		"updates to statefulset spec for fields other than"},
+	{"job template", "jobs.batch", "default/",
+		"{'metadata':{'name':'j'},'spec':{'template':{'spec':{'restartPolicy':'Never'"
+                "," CONTAINER "}}}}",
+		"default/j", "{'spec':{'template':{'spec':{'restartPolicy':'OnFailure'}}}}",
+		"spec.template: Invalid value: "},
+	{"job parallelism", "jobs.batch", "default/",
+		"{'metadata':{'name':'j'},'spec':{'template':{'spec':{'restartPolicy':'Never'"
+                "," CONTAINER "}}}}",
+		"default/j", "{'spec':{'parallelism':2}}", NULL},
+	{"resource claim", "resourceclaims.resource.k8s.io", "default/",
+		"{'metadata':{'name':'r'},'spec':{'devices':{'requests':[{'name':'x','exactly':{"
+		"'deviceClassName':'d'}}]}}}",
+		"default/r", "{'spec':{'devices':{'requests':null}}}", "spec: Invalid value: "},
+	{"group", "podgroups.scheduling.k8s.io", "default/",
+		"{'metadata':{'name':'g'},'spec':{'schedulingPolicy':{'gang':{'minCount':2}}}}",
+		"default/g", "{'spec':{'schedulingPolicy':{'gang':{'minCount':3}}}}",
+		"spec.schedulingPolicy: Invalid value: "},
+	{"frozen secret", "secrets", "default/",
+		"{'metadata':{'name':'s'},'immutable':true,'data':{'a':'eA=='}}", "default/s",
+		"{'data':{'a':'eQ=='}}", "data: Forbidden: field is immutable"},
+};
+
+START_TEST(test_kinds__other_updates)
+{
+	rows_check_updates(other_rows, ROW_COUNT(other_rows));
+}
+END_TEST
+
+START_TEST(test_kinds__namespace_finalizers_stay)
+{
+	struct api_fixture f;
+	rows_init(&f);
+	rows_create(&f, "namespaces", "", "{'metadata':{'name':'n'}}");
+	ck_assert_uint_eq(api_update(&f, "namespaces", "n", "{'metadata':{'name':'n'}}"), 200);
+	rows_expect(&f, "finalizers", "spec.finalizers", "['kubernetes']");
+	rows_expect(&f, "label", "metadata.labels", "{'kubernetes.io/metadata.name':'n'}");
+	api_fixture_finish(&f);
+}
+END_TEST
+
+START_TEST(test_kinds__autoscalers_of_both_versions)
+{
+	struct api_fixture f;
+	rows_init(&f);
+	rows_create(&f, "horizontalpodautoscalers.autoscaling", "default/",
+		"{'metadata':{'name':'h'},'spec':{'maxReplicas':3,'scaleTargetRef':{'kind':"
+		"'Deployment','name':'d'}}}");
+	rows_expect(&f, "least", "spec.minReplicas", "1");
+	rows_expect(&f, "metric", "spec.metrics.0.resource.target.averageUtilization", "80");
+	api_fixture_finish(&f);
+}
+END_TEST
+
+BT_TEST_MAIN("kinds_update", test_kinds__pod_updates, test_kinds__other_updates,
+	test_kinds__namespace_finalizers_stay, test_kinds__autoscalers_of_both_versions)

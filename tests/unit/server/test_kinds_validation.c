@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Refusals of objects. Spec: 14b sections 5 and 12, every row of the table. */
+#include "kinds_rows.h"
+#include "base/strbuf.h"
+#include "test_main.h"
+
+#define SUBDOMAIN_TEXT \
+	"a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' " \
+	"or '.', and must start and end with an alphanumeric character (e.g. 'example.com', " \
+	"regex used for validation is " \
+	"'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+#define RESOURCES(text) POD("'containers':[{'name':'c','image':'i','resources':{" text "}}]")
+#define NODE_AFFINITY(text) POD(CONTAINER ",'affinity':{'nodeAffinity':{" text "}}")
+#define REQUIRED "'requiredDuringSchedulingIgnoredDuringExecution'"
+#define PREFERRED "'preferredDuringSchedulingIgnoredDuringExecution'"
+#define REQUIRED_TERM(text) \
+	NODE_AFFINITY(REQUIRED ":{'nodeSelectorTerms':[{'matchExpressions':[{" text "}]}]}")
+#define REQUIRED_FIELD(text) \
+	NODE_AFFINITY(REQUIRED ":{'nodeSelectorTerms':[{'matchFields':[{" text "}]}]}")
+#define SPREAD(text) POD(CONTAINER ",'topologySpreadConstraints':[{" text "}]")
+#define TOLERATION(text) POD(CONTAINER ",'tolerations':[{" text "}]")
+#define NODE_PATH \
+	"spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution." \
+	"nodeSelectorTerms"
+
+static const struct refusal_row pod_rows[] = {
+	{"name", "pods", "default/", "{'metadata':{'name':'A'},'spec':{" CONTAINER "}}", 422,
+		"Pod \"A\" is invalid: metadata.name: Invalid value: \"A\": " SUBDOMAIN_TEXT},
+	{"label key", "pods", "default/",
+		"{'metadata':{'name':'p','labels':{'-a':'b'}},'spec':{" CONTAINER "}}", 422,
+		"metadata.labels: Invalid value: \"-a\": name part must consist of"},
+	{"label value", "pods", "default/",
+		"{'metadata':{'name':'p','labels':{'a':'-b'}},'spec':{" CONTAINER "}}", 422,
+		"metadata.labels: Invalid value: \"-b\": a valid label must be"},
+	{"annotation key", "pods", "default/",
+		"{'metadata':{'name':'p','annotations':{'/':'b'}},'spec':{" CONTAINER "}}", 422,
+		"metadata.annotations: Invalid value: \"/\""},
+	{"no containers", "pods", "default/", POD("'dnsPolicy':'Default'"), 422,
+		"Pod \"p\" is invalid: spec.containers: Required value"},
+	{"two of a name", "pods", "default/",
+		POD("'containers':[{'name':'c','image':'i'},{'name':'c','image':'i'}]"), 422,
+		"spec.containers[1].name: Duplicate value: \"c\""},
+	{"no image", "pods", "default/", POD("'containers':[{'name':'c'}]"), 422,
+		"spec.containers[0].image: Required value"},
+	{"all at once", "pods", "default/", POD("'containers':[{'name':'c'}],'restartPolicy':'X'"),
+		422,
+		"Pod \"p\" is invalid: [spec.containers[0].image: Required value, "
+		"spec.restartPolicy: Unsupported value: \"X\": supported values: \"Always\", "
+		"\"OnFailure\", \"Never\"]"},
+	{"03 gpu without limit", "pods", "default/", RESOURCES("'requests':{'nvidia.com/gpu':'1'}"),
+		422,
+		"spec.containers[0].resources.limits: Required value: Limit must be set for non "
+		"overcommitable resources"},
+	{"negative", "pods", "default/", RESOURCES("'requests':{'cpu':'-1'}"), 422,
+		"spec.containers[0].resources.requests[cpu]: Invalid value: \"-1\": must be "
+		"greater than or equal to 0"},
+	{"request above limit", "pods", "default/",
+		RESOURCES("'requests':{'cpu':'2'},'limits':{'cpu':'1'}"), 422,
+		"spec.containers[0].resources.requests: Invalid value: \"2\": must be less than "
+		"or equal to cpu limit of 1"},
+	{"gpu not whole", "pods", "default/", RESOURCES("'limits':{'nvidia.com/gpu':'1500m'}"), 422,
+		"must be an integer"},
+	{"gpu not equal", "pods", "default/",
+		RESOURCES("'requests':{'nvidia.com/gpu':'1'},'limits':{'nvidia.com/gpu':'2'}"), 422,
+		"must be equal to nvidia.com/gpu limit of 2"},
+	{"huge pages alone", "pods", "default/", RESOURCES("'limits':{'hugepages-2Mi':'2Mi'}"), 422,
+		"spec.containers[0].resources: Forbidden: HugePages require cpu or memory"},
+	{"no terms", "pods", "default/", NODE_AFFINITY(REQUIRED ":{'nodeSelectorTerms':[]}"), 422,
+		NODE_PATH ": Required value: must have at least one node selector term"},
+	{"In without values", "pods", "default/", REQUIRED_TERM("'key':'k','operator':'In'"), 422,
+		NODE_PATH "[0].matchExpressions[0].values: Required value"},
+	{"Exists with values", "pods", "default/",
+		REQUIRED_TERM("'key':'k','operator':'Exists','values':['a']"), 422,
+		NODE_PATH "[0].matchExpressions[0].values: Forbidden"},
+	{"Gt with two", "pods", "default/",
+		REQUIRED_TERM("'key':'k','operator':'Gt','values':['1','2']"), 422,
+		NODE_PATH "[0].matchExpressions[0].values: Required value"},
+	{"operator", "pods", "default/", REQUIRED_TERM("'key':'k','operator':'Bad'"), 422,
+		NODE_PATH "[0].matchExpressions[0].operator: Invalid value: \"Bad\""},
+	{"field key", "pods", "default/",
+		REQUIRED_FIELD("'key':'metadata.uid','operator':'In','values':['a']"), 422,
+		NODE_PATH "[0].matchFields[0].key: Invalid value: \"metadata.uid\""},
+	{"field operator", "pods", "default/",
+		REQUIRED_FIELD("'key':'metadata.name','operator':'Exists'"), 422,
+		NODE_PATH "[0].matchFields[0].operator: Invalid value: \"Exists\""},
+	{"field values", "pods", "default/",
+		REQUIRED_FIELD("'key':'metadata.name','operator':'In','values':['a','b']"), 422,
+		NODE_PATH "[0].matchFields[0].values: Required value"},
+	{"weight", "pods", "default/",
+		NODE_AFFINITY(
+			PREFERRED ":[{'weight':101,'preference':{'matchExpressions':[{'key':'k',"
+				  "'operator':'Exists'}]}}]"),
+		422, "weight: Invalid value: 101: must be in the range 1-100"},
+	{"topology key of affinity", "pods", "default/",
+		POD(CONTAINER ",'affinity':{'podAffinity':{" REQUIRED ":[{'topologyKey':''}]}}"),
+		422, "[0].topologyKey: Required value: can not be empty"},
+	{"node selector", "pods", "default/", POD(CONTAINER ",'nodeSelector':{'a b':'c'}"), 422,
+		"spec.nodeSelector: Invalid value: \"a b\""},
+	{"skew", "pods", "default/",
+		SPREAD("'maxSkew':0,'topologyKey':'z','whenUnsatisfiable':'DoNotSchedule'"), 422,
+		"spec.topologySpreadConstraints[0].maxSkew: Invalid value: 0: must be greater "
+		"than zero"},
+	{"topology key", "pods", "default/",
+		SPREAD("'maxSkew':1,'whenUnsatisfiable':'DoNotSchedule'"), 422,
+		"spec.topologySpreadConstraints[0].topologyKey: Required value: can not be empty"},
+	{"action", "pods", "default/",
+		SPREAD("'maxSkew':1,'topologyKey':'z','whenUnsatisfiable':'X'"), 422,
+		"whenUnsatisfiable: Unsupported value: \"X\": supported values: "
+		"\"DoNotSchedule\", \"ScheduleAnyway\""},
+	{"pair", "pods", "default/",
+		SPREAD("'maxSkew':1,'topologyKey':'z','whenUnsatisfiable':'DoNotSchedule'},{"
+		       "'maxSkew':2,'topologyKey':'z','whenUnsatisfiable':'DoNotSchedule'"),
+		422,
+		"spec.topologySpreadConstraints[1].{topologyKey, whenUnsatisfiable}: Duplicate "
+		"value: \"{z, DoNotSchedule}\""},
+	{"min domains", "pods", "default/",
+		SPREAD("'maxSkew':1,'topologyKey':'z','whenUnsatisfiable':'ScheduleAnyway',"
+		       "'minDomains':2"),
+		422, "minDomains: Invalid value: 2"},
+	{"min domains zero", "pods", "default/",
+		SPREAD("'maxSkew':1,'topologyKey':'z','whenUnsatisfiable':'DoNotSchedule',"
+		       "'minDomains':0"),
+		422, "minDomains: Invalid value: 0: must be greater than zero"},
+	{"keys without selector", "pods", "default/",
+		SPREAD("'maxSkew':1,'topologyKey':'z','whenUnsatisfiable':'DoNotSchedule',"
+		       "'matchLabelKeys':['a']"),
+		422, "matchLabelKeys: Forbidden: must not be specified when labelSelector"},
+	{"toleration empty key", "pods", "default/", TOLERATION("'operator':'Equal'"), 422,
+		"spec.tolerations[0].operator: Invalid value: \"Equal\": operator must be Exists "
+		"when `key` is empty"},
+	{"toleration value", "pods", "default/",
+		TOLERATION("'key':'k','operator':'Exists','value':'v'"), 422,
+		"value must be empty when `operator` is 'Exists'"},
+	{"toleration seconds", "pods", "default/",
+		TOLERATION("'key':'k','operator':'Exists','effect':'NoSchedule',"
+			   "'tolerationSeconds':1"),
+		422,
+		"spec.tolerations[0].effect: Invalid value: \"NoSchedule\": effect must be "
+		"'NoExecute' when `tolerationSeconds` is set"},
+	{"toleration operator", "pods", "default/",
+		TOLERATION("'key':'k','operator':'Lt','value':'1'"), 422,
+		"spec.tolerations[0].operator: Unsupported value: \"Lt\": supported values: "
+		"\"Equal\", \"Exists\""},
+	{"gate names", "pods", "default/", POD(CONTAINER ",'schedulingGates':[{'name':'a b'}]"),
+		422, "spec.schedulingGates[0].name: Invalid value: \"a b\""},
+	{"gates twice", "pods", "default/",
+		POD(CONTAINER ",'schedulingGates':[{'name':'a'},{'name':'a'}]"), 422,
+		"Duplicate value: \"a\""},
+	{"10 gates and node", "pods", "default/",
+		POD(CONTAINER ",'schedulingGates':[{'name':'a'}],'nodeName':'n'"), 422,
+		"spec.nodeName: Forbidden: cannot be set until all schedulingGates have been "
+		"cleared"},
+	{"host port", "pods", "default/",
+		POD("'containers':[{'name':'c','image':'i','ports':[{'containerPort':1,'hostPort'"
+		    ":70000}]}]"),
+		422,
+		"spec.containers[0].ports[0].hostPort: Invalid value: 70000: must be between 1 "
+		"and 65535, inclusive"},
+	{"host port of host network", "pods", "default/",
+		POD("'hostNetwork':true,'containers':[{'name':'c','image':'i','ports':[{"
+		    "'containerPort':1,'hostPort':2}]}]"),
+		422, "must match `containerPort` when `hostNetwork` is true"},
+	{"host port twice", "pods", "default/",
+		POD("'containers':[{'name':'c','image':'i','ports':[{'containerPort':1,'hostPort'"
+		    ":8}]},{'name':'d','image':'i','ports':[{'containerPort':2,'hostPort':8}]}]"),
+		422, "spec.containers[1].ports[0].hostPort: Duplicate value: \"TCP//8\""},
+	{"claim name", "pods", "default/",
+		POD(CONTAINER ",'volumes':[{'name':'v','persistentVolumeClaim':{}}]"), 422,
+		"spec.volumes[0].persistentVolumeClaim.claimName: Required value"},
+	{"ephemeral", "pods", "default/",
+		POD(CONTAINER ",'volumes':[{'name':'v','ephemeral':{'volumeClaimTemplate':{'spec':"
+			      "{'accessModes':['X'],'resources':{'requests':{'storage':'0'}}}}}}]"
+			      ""),
+		422, "volumeClaimTemplate.spec.resources[storage]: Invalid value: \"0\""},
+	{"mount of nothing", "pods", "default/",
+		POD("'containers':[{'name':'c','image':'i','volumeMounts':[{'name':'v',"
+		    "'mountPath':'/x'}]}]"),
+		422, "spec.containers[0].volumeMounts[0].name: Not found: \"v\""},
+};
+
+START_TEST(test_kinds__pod_validation)
+{
+	rows_check_refusals(pod_rows, ROW_COUNT(pod_rows));
+}
+END_TEST
+
+#define CLAIM(text) "{'metadata':{'name':'c'},'spec':{" text "}}"
+#define VOLUME(text) \
+	"{'metadata':{'name':'v'},'spec':{'accessModes':['ReadWriteOnce'],'capacity':{'storage':" \
+	"'1Gi'}," text "}}"
+#define DEVICES(text) "{'metadata':{'name':'r'},'spec':{'devices':{'requests':[" text "]}}}"
+#define EVENT(text) \
+	"{'metadata':{'name':'e'},'regarding':{'kind':'Pod','namespace':'default'}," text "}"
+#define FULL_EVENT \
+	"'eventTime':'2026-11-21T12:00:00.000000Z','reportingController':'a/b'," \
+	"'reportingInstance':'i','action':'Act','reason':'R','type':'Normal'"
+
+static const struct refusal_row other_rows[] = {
+	{"namespace name", "namespaces", "", "{'metadata':{'name':'a.b'}}", 422,
+		"metadata.name: Invalid value: \"a.b\": a lowercase RFC 1123 label must"},
+	{"service name", "services", "default/",
+		"{'metadata':{'name':'1a'},'spec':{'ports':[{'port':1}]}}", 422,
+		"metadata.name: Invalid value: \"1a\""},
+	{"claim modes", "persistentvolumeclaims", "default/",
+		CLAIM("'resources':{'requests':{'storage':'1'}}"), 422,
+		"spec.accessModes: Required value: at least 1 access mode is required"},
+	{"claim mode", "persistentvolumeclaims", "default/",
+		CLAIM("'accessModes':['X'],'resources':{'requests':{'storage':'1'}}"), 422,
+		"spec.accessModes: Unsupported value: \"X\": supported values: \"ReadOnlyMany\", "
+		"\"ReadWriteMany\", \"ReadWriteOnce\", \"ReadWriteOncePod\""},
+	{"claim storage", "persistentvolumeclaims", "default/",
+		CLAIM("'accessModes':['ReadWriteOnce']"), 422,
+		"spec.resources[storage]: Required value"},
+	{"claim zero", "persistentvolumeclaims", "default/",
+		CLAIM("'accessModes':['ReadWriteOnce'],'resources':{'requests':{'storage':'0'}}"),
+		422, "spec.resources[storage]: Invalid value: \"0\": must be greater than zero"},
+	{"taint key", "nodes", "",
+		"{'metadata':{'name':'n'},'spec':{'taints':[{'key':'a b','effect':'NoSchedule'}]}}",
+		422, "spec.taints[0].key: Invalid value: \"a b\""},
+	{"taint effect", "nodes", "", "{'metadata':{'name':'n'},'spec':{'taints':[{'key':'a'}]}}",
+		422, "spec.taints[0].effect: Required value"},
+	{"taint twice", "nodes", "",
+		"{'metadata':{'name':'n'},'spec':{'taints':[{'key':'a','effect':'NoSchedule'},{"
+		"'key':'a','value':'x','effect':'NoSchedule'}]}}",
+		422, "spec.taints[1]: Duplicate value: "},
+	{"volume storage", "persistentvolumes", "",
+		"{'metadata':{'name':'v'},'spec':{'accessModes':['ReadWriteOnce'],'capacity':{"
+		"'storage':'0'},'hostPath':{'path':'/x'}}}",
+		422, "spec.capacity[storage]: Invalid value: \"0\": must be greater than zero"},
+	{"volume source", "persistentvolumes", "", VOLUME("'volumeMode':'Block'"), 422,
+		"spec: Required value: must specify a volume type"},
+	{"volume sources", "persistentvolumes", "",
+		VOLUME("'hostPath':{'path':'/x'},'nfs':{'server':'s','path':'/'}"), 422,
+		"may not specify more than 1 volume type"},
+	{"volume modes", "persistentvolumes", "",
+		"{'metadata':{'name':'v'},'spec':{'capacity':{'storage':'1'},'hostPath':{'path':"
+		"'/x'}}}",
+		422, "spec.accessModes: Required value"},
+	{"volume affinity", "persistentvolumes", "",
+		VOLUME("'hostPath':{'path':'/x'},'nodeAffinity':{}"), 422,
+		"spec.nodeAffinity.required: Required value"},
+	{"local volume", "persistentvolumes", "", VOLUME("'local':{'path':'/x'}"), 422,
+		"spec.nodeAffinity: Required value: Local volume requires node affinity"},
+	{"priority class value", "priorityclasses.scheduling.k8s.io", "",
+		"{'metadata':{'name':'p'},'value':1000000001}", 422, "PriorityClass.scheduling."},
+	{"priority class name", "priorityclasses.scheduling.k8s.io", "",
+		"{'metadata':{'name':'system-x'},'value':1}", 422,
+		"metadata.name: Forbidden: priority class names with 'system-' prefix are "
+                "reserved"},
+	{"budget both", "poddisruptionbudgets.policy", "default/",
+		"{'metadata':{'name':'b'},'spec':{'minAvailable':1,'maxUnavailable':1}}", 422,
+		"minAvailable and maxUnavailable cannot be both set"},
+	{"budget percent", "poddisruptionbudgets.policy", "default/",
+		"{'metadata':{'name':'b'},'spec':{'minAvailable':'x'}}", 422,
+		"spec.minAvailable: Invalid value: \"x\": a valid percent string"},
+	{"budget over", "poddisruptionbudgets.policy", "default/",
+		"{'metadata':{'name':'b'},'spec':{'minAvailable':'101%'}}", 422,
+		"must not be greater than 100%"},
+	{"14-35 event time", "events.events.k8s.io", "default/",
+		EVENT("'reportingController':'a/b','reportingInstance':'i','action':'A','reason':"
+		      "'R','type':'Normal'"),
+		422, "Event.events.k8s.io \"e\" is invalid: eventTime: Required value"},
+	{"event controller", "events.events.k8s.io", "default/",
+		EVENT("'eventTime':'2026-11-21T12:00:00.000000Z','type':'Normal'"), 422,
+		"[reportingController: Required value, reportingInstance: Required value, action: "
+		"Required value, reason: Required value]"},
+	{"event series", "events.events.k8s.io", "default/",
+		EVENT(FULL_EVENT
+			",'series':{'count':1,'lastObservedTime':'2026-11-21T12:00:00.000000Z'}"),
+		422, "series.count: Invalid value: 1: should be at least 2"},
+	{"group policy", "podgroups.scheduling.k8s.io", "default/",
+		"{'metadata':{'name':'g'},'spec':{'schedulingPolicy':{}}}", 422,
+		"spec.schedulingPolicy: Invalid value"},
+	{"group policies", "podgroups.scheduling.k8s.io", "default/",
+		"{'metadata':{'name':'g'},'spec':{'schedulingPolicy':{'basic':{},'gang':{"
+		"'minCount':1}}}}",
+		422, "spec.schedulingPolicy: Invalid value"},
+	{"group count", "podgroups.scheduling.k8s.io", "default/",
+		"{'metadata':{'name':'g'},'spec':{'schedulingPolicy':{'gang':{'minCount':0}}}}",
+		422,
+		"spec.schedulingPolicy.gang.minCount: Invalid value: 0: must be greater than or "
+		"equal to 1"},
+	{"claim class", "resourceclaims.resource.k8s.io", "default/",
+		DEVICES("{'name':'x','exactly':{}}"), 422,
+		"spec.devices.requests[0].exactly.deviceClassName: Required value"},
+	{"claim request name", "resourceclaims.resource.k8s.io", "default/",
+		DEVICES("{'name':'X','exactly':{'deviceClassName':'d'}}"), 422,
+		"spec.devices.requests[0].name: Invalid value: \"X\""},
+	{"claim request twice", "resourceclaims.resource.k8s.io", "default/",
+		DEVICES("{'name':'x','exactly':{'deviceClassName':'d'}},{'name':'x','exactly':{"
+			"'deviceClassName':'d'}}"),
+		422, "spec.devices.requests[1].name: Duplicate value: \"x\""},
+	{"claim count", "resourceclaims.resource.k8s.io", "default/",
+		DEVICES("{'name':'x','exactly':{'deviceClassName':'d','count':-1}}"), 422,
+		"spec.devices.requests[0].exactly.count: Invalid value: -1: must be greater than "
+		"zero"},
+	{"selector", "deployments.apps", "default/",
+		"{'metadata':{'name':'w'},'spec':{'template':{'metadata':{'labels':{'a':'b'}},"
+		"'spec':{" CONTAINER "}}}}",
+		422, "Deployment.apps \"w\" is invalid: spec.selector: Required value"},
+	{"selector and labels", "deployments.apps", "default/",
+		"{'metadata':{'name':'w'},'spec':{'selector':{'matchLabels':{'a':'c'}},'template':"
+		"{'metadata':{'labels':{'a':'b'}},'spec':{" CONTAINER "}}}}",
+		422,
+		"spec.template.metadata.labels: Invalid value: {\"a\":\"b\"}: `selector` does not "
+		"match template `labels`"},
+	{"job policy", "jobs.batch", "default/",
+		"{'metadata':{'name':'w'},'spec':{'template':{'spec':{" CONTAINER "}}}}", 422,
+		"spec.template.spec.restartPolicy: Required value: valid values: \"OnFailure\", "
+		"\"Never\""},
+};
+
+START_TEST(test_kinds__other_validation)
+{
+	rows_check_refusals(other_rows, ROW_COUNT(other_rows));
+}
+END_TEST
+
+START_TEST(test_kinds__causes)
+{
+	struct api_fixture f;
+	rows_init(&f);
+	ck_assert_uint_eq(
+		api_create(&f, "pods", "default/", POD("'containers':[{'name':'c'}]")), 422);
+	rows_expect(&f, "details", "details",
+		"{'name':'p','kind':'Pod','causes':[{'reason':'FieldValueRequired','message':"
+		"'Required value','field':'spec.containers[0].image'}]}");
+	api_fixture_finish(&f);
+}
+END_TEST
+
+START_TEST(test_kinds__edge_14_35_both_groups_of_events)
+{
+	struct api_fixture f;
+	rows_init(&f);
+	rows_create(&f, "events.events.k8s.io", "default/", EVENT(FULL_EVENT ",'note':'text'"));
+	rows_expect(&f, "note", "note", "'text'");
+	rows_expect(&f, "regarding", "regarding.kind", "'Pod'");
+	ck_assert_uint_eq(api_get(&f, "events", "default/e"), 200);
+	rows_expect(&f, "message", "message", "'text'");
+	rows_expect(&f, "object", "involvedObject.kind", "'Pod'");
+	rows_expect(&f, "component", "reportingComponent", "'a/b'");
+	rows_expect(&f, "no note", "note", "");
+	rows_create(&f, "events", "default/",
+		"{'metadata':{'name':'o'},'involvedObject':{'kind':'Node'},'message':'m','reason':"
+		"'R','count':3}");
+	ck_assert_uint_eq(api_get(&f, "events.events.k8s.io", "default/o"), 200);
+	rows_expect(&f, "count", "deprecatedCount", "3");
+	rows_expect(&f, "message as note", "note", "'m'");
+	api_fixture_finish(&f);
+}
+END_TEST
+
+START_TEST(test_kinds__sizes)
+{
+	struct api_fixture f;
+	rows_init(&f);
+	struct bt_strbuf text = {0};
+	bt_strbuf_append_c(&text, "{'metadata':{'name':'p','annotations':{'a':'");
+	for (uint32_t i = 0; i < 262144; i++) {
+		bt_strbuf_append_char(&text, 'x');
+	}
+	bt_strbuf_append_c(&text, "'}},'spec':{" CONTAINER "}}");
+	ck_assert_uint_eq(api_create(&f, "pods", "default/", bt_strbuf_c(&text)), 422);
+	ck_assert_msg(strstr(api_message(&f),
+			      "metadata.annotations: Too long: may not be more than 262144 bytes"
+			      "") != NULL,
+		"%s", api_message(&f));
+	bt_strbuf_reset(&text);
+	bt_strbuf_append_c(&text, "{'metadata':{'name':'e'}," FULL_EVENT ",'note':'");
+	for (uint32_t i = 0; i < 1025; i++) {
+		bt_strbuf_append_char(&text, 'x');
+	}
+	bt_strbuf_append_c(&text, "'}");
+	ck_assert_uint_eq(
+		api_create(&f, "events.events.k8s.io", "default/", bt_strbuf_c(&text)), 422);
+	ck_assert_msg(strstr(api_message(&f), "can have at most 1024 bytes") != NULL, "%s",
+		api_message(&f));
+	bt_strbuf_finish(&text);
+	api_fixture_finish(&f);
+}
+END_TEST
+
+/** Tens of thousands of names are told apart in well under a second. */
+START_TEST(test_kinds__many_names)
+{
+	struct api_fixture f;
+	rows_init(&f);
+	struct bt_strbuf text = {0};
+	bt_strbuf_append_c(&text,
+		"{'metadata':{'name':'p'},'spec':{'containers':[{'name':'c',"
+		"'image':'i','volumeMounts':[");
+	for (uint32_t i = 0; i < 20000; i++) {
+		bt_strbuf_printf(
+			&text, "%s{'name':'v%u','mountPath':'/%u'}", i == 0 ? "" : ",", i, i);
+	}
+	bt_strbuf_append_c(&text, "]}],'volumes':[");
+	for (uint32_t i = 0; i < 20000; i++) {
+		bt_strbuf_printf(&text, "%s{'name':'v%u'}", i == 0 ? "" : ",", i);
+	}
+	bt_strbuf_append_c(&text, "]}}");
+	ck_assert_msg(api_create(&f, "pods", "default/", bt_strbuf_c(&text)) == 201, "%.200s",
+		api_message(&f));
+	bt_strbuf_reset(&text);
+	bt_strbuf_append_c(&text,
+		"{'metadata':{'name':'q'},'spec':{'containers':[{'name':'c',"
+		"'image':'i','resources':{'limits':{");
+	for (uint32_t i = 0; i < 30000; i++) {
+		bt_strbuf_printf(&text, "%s'a.b/%u':'1'", i == 0 ? "" : ",", i);
+	}
+	bt_strbuf_append_c(&text, "}}}]}}");
+	ck_assert_uint_eq(api_create(&f, "pods", "default/", bt_strbuf_c(&text)), 422);
+	ck_assert_msg(strstr(api_message(&f), "must have at most 256 items") != NULL, "%.300s",
+		api_message(&f));
+	bt_strbuf_finish(&text);
+	api_fixture_finish(&f);
+}
+END_TEST
+
+BT_TEST_MAIN("kinds_validation", test_kinds__pod_validation, test_kinds__other_validation,
+	test_kinds__causes, test_kinds__edge_14_35_both_groups_of_events, test_kinds__sizes,
+	test_kinds__many_names)
