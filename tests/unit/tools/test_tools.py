@@ -268,6 +268,53 @@ class EdgeCases(Tree):
         self.assertRegex(result.stdout.splitlines()[-1], "^0 passed, [1-9]")
 
 
+class Schema(Tree):
+    """tools/gen_schema.py: what is wrong is named with its file and line."""
+
+    GOOD = "package a/v1\n\nkind X = a.io/v1 X\n\nmessage X\n\t1 name string\n"
+
+    def generate(self, text, *options):
+        path = os.path.join(self.temporary.name, "a_v1.api")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return subprocess.run([sys.executable, os.path.join(TOOLS, "gen_schema.py"), *options,
+            path], capture_output=True, text=True, check=False)
+
+    def test_good_types_become_tables(self):
+        output = os.path.join(self.temporary.name, "tables.c")
+        self.assertEqual(self.generate(self.GOOD, "--output", output).stderr, "")
+        with open(output, encoding="utf-8") as file:
+            text = file.read()
+        self.assertIn('.name = "name", .name_length = 4, .type = BT_SCHEMA_STRING', text)
+        self.assertIn('{"a.io", "v1", "X", &messages[0]}', text)
+
+    def test_mistakes_are_named(self):
+        for line, wrong in (
+                ("\t1 other string", "number 1 does not ascend"),
+                ("\t2 name string", "field 'name' named twice"),
+                ("\t2 other strange", "bad type 'strange'"),
+                ("\t2 other Y", "no message a/v1.Y"),
+                ("\t2 other map[bool]", "no map of bool"),
+                ("\t2 other string odd", "bad or repeated flag 'odd'"),
+                ("\t2 other string merge=name", "'merge=key' is for lists of messages"),
+                ("\t2 other []X keys=uid", "a/v1.X has no member 'uid'"),
+                ("\t2 other X inline nullable", "only a message without other flags"),
+                ("\t2 other []string nullable", "a list or map is never nullable"),
+                ("\t70000 other string", "number 70000 out of range"),
+                ("\tother string", "expected '<number> <name> <type> [flags]'"),
+                ("message X", "message X described twice"),
+                ("nonsense", "cannot read 'nonsense'"),
+                ("kind Y = a.io/v1 Y", "no message a/v1.Y")):
+            result = self.generate(self.GOOD + line + "\n")
+            self.assertEqual(result.returncode, 1, line)
+            self.assertIn(f"a_v1.api:7: {wrong}", result.stderr)
+
+    def test_other_packages_may_be_missing_unless_strict(self):
+        text = self.GOOD + "\t2 other b/v1.Y\n"
+        self.assertEqual(self.generate(text).returncode, 0)
+        self.assertIn("no message b/v1.Y", self.generate(text, "--strict").stderr)
+
+
 class Counting(unittest.TestCase):
     def count(self, *entries):
         return run_tests.count_all(json.dumps({"name": "t", "result": result, "stdout": stdout})
