@@ -25,7 +25,7 @@ LAYERS = {
     "net": ["codec", "base"],
     "client": ["net", "schema", "api", "codec", "base"],
     "server": ["net", "schema", "api", "codec", "base"],
-    "controllers": ["server", "schema", "api", "codec", "base"],
+    "controllers": ["server", "schema", "config", "api", "codec", "base"],
     "sim": ["server", "client", "net", "schema", "metrics", "lib", "sched", "queue", "plugins",
             "framework", "state", "config", "api", "codec", "base"],
     "daemon": ["client", "server", "net", "schema", "metrics", "lib", "sched", "queue", "plugins",

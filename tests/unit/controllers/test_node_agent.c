@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "codec/json_edit.h"
+#include "test_main.h"
+#include "cluster.h"
+
+#define ONLY "node-agent,node-lifecycle-controller"
+
+static void make_pod(
+	struct cluster *cluster, const char *name, const char *metadata, const char *spec)
+{
+	struct bt_str body = bt_arena_printf(&cluster->api.arena,
+		"{'metadata':{'name':'%s'%s},'spec':{'containers':[{'name':'c','image':'i:1'"
+		"%s}}",
+		name, metadata, spec);
+	cluster_create(cluster, "pods", "default/", body.data);
+}
+
+START_TEST(test_node_agent__phases)
+{
+	struct cluster cluster;
+	cluster_init(&cluster, ONLY);
+	cluster_add_node(&cluster, "n");
+	make_pod(&cluster, "p", "", "}],'nodeName':'n'");
+	cluster_run(&cluster, 999);
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/p", "status.phase"), "Pending");
+	cluster_run(&cluster, 1);
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/p", "status.phase"), "Running");
+	ck_assert_str_eq(api_text(&cluster.api, "status.podIP"), "10.255.255.1");
+	ck_assert_str_eq(api_json(&cluster.api, "status.podIPs"), "[{'ip':'10.255.255.1'}]");
+	ck_assert_str_eq(api_text(&cluster.api, "status.hostIP"), "172.16.0.0");
+	ck_assert_str_eq(api_text(&cluster.api, "status.startTime"), "2026-11-21T12:00:00Z");
+	ck_assert_str_eq(cluster_condition(&cluster, "pods", "default/p", "Ready"), "True/");
+	ck_assert_str_eq(cluster_condition(&cluster, "pods", "default/p", "PodScheduled"), "True/");
+	ck_assert_str_eq(
+		cluster_text(&cluster, "pods", "default/p", "status.qosClass"), "BestEffort");
+	/* A pod that nobody said to end goes on. */
+	cluster_run(&cluster, 100000);
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/p", "status.phase"), "Running");
+	/* Deleted: gone after the stop delay. */
+	ck_assert_uint_eq(api_delete(&cluster.api, "pods", "default/p"), 200);
+	cluster_run(&cluster, 999);
+	ck_assert_str_ne(
+		cluster_text(&cluster, "pods", "default/p", "metadata.deletionTimestamp"), "");
+	cluster_run(&cluster, 1);
+	ck_assert(!cluster_has(&cluster, "pods", "default/p"));
+	cluster_finish(&cluster);
+}
+END_TEST
+
+START_TEST(test_node_agent__one_write_per_started_pod)
+{
+	struct cluster cluster;
+	uint64_t before;
+	cluster_init(&cluster, "node-agent");
+	cluster_add_node(&cluster, "n");
+	cluster_run(&cluster, 0);
+	make_pod(&cluster, "p", "", "}],'nodeName':'n'");
+	before = bt_store_rv(cluster.api.store);
+	cluster_run(&cluster, 1000);
+	/* The status and three events. */
+	ck_assert_uint_eq(bt_store_rv(cluster.api.store) - before, 4);
+	cluster_finish(&cluster);
+}
+END_TEST
+
+START_TEST(test_node_agent__edge_14b_38_out_of_cpu)
+{
+	struct cluster cluster;
+	cluster_init(&cluster, ONLY);
+	cluster_add_node(&cluster, "n");
+	make_pod(&cluster, "a", "", ",'resources':{'requests':{'cpu':'3'}}}],'nodeName':'n'");
+	cluster_run(&cluster, 100);
+	make_pod(&cluster, "b", "", ",'resources':{'requests':{'cpu':'3'}}}],'nodeName':'n'");
+	cluster_run(&cluster, 2000);
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/a", "status.phase"), "Running");
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/b", "status.phase"), "Failed");
+	ck_assert_str_eq(api_text(&cluster.api, "status.reason"), "OutOfcpu");
+	ck_assert_str_eq(api_text(&cluster.api, "status.message"),
+		"Pod was rejected: Node didn't have enough resource: cpu, requested: 3000, used: "
+		"3000, capacity: 4000");
+	/* What the first one took is free again when it is gone. */
+	ck_assert_uint_eq(api_delete(&cluster.api, "pods", "default/a"), 200);
+	cluster_run(&cluster, 2000);
+	make_pod(&cluster, "c", "", ",'resources':{'requests':{'cpu':'4'}}}],'nodeName':'n'");
+	cluster_run(&cluster, 2000);
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/c", "status.phase"), "Running");
+	cluster_finish(&cluster);
+}
+END_TEST
+
+START_TEST(test_node_agent__node_affinity)
+{
+	struct cluster cluster;
+	cluster_init(&cluster, ONLY);
+	cluster_add_node(&cluster, "n");
+	make_pod(&cluster, "a", "", "}],'nodeName':'n','nodeSelector':{'disk':'ssd'}");
+	make_pod(&cluster, "b", "",
+		"}],'nodeName':'n','nodeSelector':{'kubernetes.io/hostname':'n'}");
+	cluster_run(&cluster, 2000);
+	ck_assert_str_eq(
+		cluster_text(&cluster, "pods", "default/a", "status.reason"), "NodeAffinity");
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/b", "status.phase"), "Running");
+	cluster_finish(&cluster);
+}
+END_TEST
+
+START_TEST(test_node_agent__edge_14b_39_deleted_before_it_started)
+{
+	struct cluster cluster;
+	cluster_init(&cluster, ONLY);
+	cluster_add_node(&cluster, "n");
+	make_pod(&cluster, "p", "", "}],'nodeName':'n'");
+	cluster_run(&cluster, 500);
+	ck_assert_uint_eq(api_delete(&cluster.api, "pods", "default/p"), 200);
+	ck_assert(cluster_has(&cluster, "pods", "default/p"));
+	cluster_run(&cluster, 0);
+	ck_assert(!cluster_has(&cluster, "pods", "default/p"));
+	cluster_finish(&cluster);
+}
+END_TEST
+
+START_TEST(test_node_agent__edge_14b_44_completes)
+{
+	struct cluster cluster;
+	cluster_init(&cluster, ONLY);
+	cluster_add_node(&cluster, "n");
+	make_pod(&cluster, "never", ",'annotations':{'berth.dev/run-time':'2s'}",
+		",'resources':{'requests':{'cpu':'3'}}}],'nodeName':'n','restartPolicy':'Never'");
+	make_pod(&cluster, "bare", "", "}],'nodeName':'n','restartPolicy':'Never'");
+	make_pod(&cluster, "bad",
+		",'annotations':{'berth.dev/run-time':'2s','berth.dev/exit-code':'1'}",
+		"}],'nodeName':'n','restartPolicy':'Never'");
+	make_pod(&cluster, "again",
+		",'annotations':{'berth.dev/run-time':'2s','berth.dev/exit-code':'1'}",
+		"}],'nodeName':'n','restartPolicy':'OnFailure'");
+	make_pod(&cluster, "job",
+		",'ownerReferences':[{'apiVersion':'batch/v1','kind':'Job','name':'j','uid':'u',"
+		"'controller':true}]",
+		"}],'nodeName':'n','restartPolicy':'Never'");
+	cluster_run(&cluster, 2999);
+	ck_assert_str_eq(
+		cluster_text(&cluster, "pods", "default/never", "status.phase"), "Running");
+	cluster_run(&cluster, 1);
+	ck_assert_str_eq(
+		cluster_text(&cluster, "pods", "default/never", "status.phase"), "Succeeded");
+	ck_assert_str_eq(cluster_condition(&cluster, "pods", "default/never", "Ready"),
+		"False/PodCompleted");
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/bad", "status.phase"), "Failed");
+	ck_assert_str_eq(
+		cluster_text(&cluster, "pods", "default/again", "status.phase"), "Running");
+	ck_assert(strstr(api_json(&cluster.api, "status.containerStatuses"), "'restartCount':1") !=
+		NULL);
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/bare", "status.phase"), "Running");
+	cluster_run(&cluster, 3000);
+	ck_assert_str_eq(
+		cluster_text(&cluster, "pods", "default/job", "status.phase"), "Succeeded");
+	/* Its resources are free. */
+	make_pod(&cluster, "next", "", ",'resources':{'requests':{'cpu':'4'}}}],'nodeName':'n'");
+	cluster_run(&cluster, 1000);
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/next", "status.phase"), "Running");
+	cluster_finish(&cluster);
+}
+END_TEST
+
+START_TEST(test_node_agent__waits_for_claims)
+{
+	struct cluster cluster;
+	cluster_init(&cluster, ONLY);
+	cluster_add_node(&cluster, "n");
+	cluster_create(&cluster, "persistentvolumeclaims", "default/",
+		"{'metadata':{'name':'c'},'spec':{'accessModes':['ReadWriteOnce'],"
+		"'resources':{'requests':{'storage':'1Gi'}}}}");
+	make_pod(&cluster, "p", "",
+		"}],'nodeName':'n','volumes':[{'name':'v','persistentVolumeClaim':{'claimName':"
+		"'c'}}]");
+	cluster_run(&cluster, 5000);
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/p", "status.phase"), "Pending");
+	ck_assert_uint_eq(api_patch(&cluster.api, BT_PATCH_MERGE, "persistentvolumeclaims/status",
+				  "default/c", "{'status':{'phase':'Bound'}}"),
+		200);
+	cluster_run(&cluster, 0);
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/p", "status.phase"), "Running");
+	cluster_finish(&cluster);
+}
+END_TEST
+
+START_TEST(test_node_agent__readiness_gates)
+{
+	struct cluster cluster;
+	cluster_init(&cluster, ONLY);
+	cluster_add_node(&cluster, "n");
+	make_pod(&cluster, "p", "", "}],'nodeName':'n','readinessGates':[{'conditionType':'x/y'}]");
+	cluster_run(&cluster, 1000);
+	ck_assert_str_eq(cluster_condition(&cluster, "pods", "default/p", "Ready"),
+		"False/ReadinessGatesNotReady");
+	ck_assert_str_eq(
+		cluster_condition(&cluster, "pods", "default/p", "ContainersReady"), "True/");
+	ck_assert_uint_eq(api_patch(&cluster.api, BT_PATCH_STRATEGIC, "pods/status", "default/p",
+				  "{'status':{'conditions':[{'type':'x/y','status':'True'}]}}"),
+		200);
+	cluster_run(&cluster, 0);
+	ck_assert_str_eq(cluster_condition(&cluster, "pods", "default/p", "Ready"), "True/");
+	cluster_finish(&cluster);
+}
+END_TEST
+
+START_TEST(test_node_agent__finalizers_see_how_it_ended)
+{
+	struct cluster cluster;
+	cluster_init(&cluster, ONLY);
+	cluster_add_node(&cluster, "n");
+	make_pod(&cluster, "p", ",'finalizers':['a/b']", "}],'nodeName':'n'");
+	cluster_run(&cluster, 1000);
+	ck_assert_uint_eq(api_delete(&cluster.api, "pods", "default/p"), 200);
+	cluster_run(&cluster, 1000);
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/p", "status.phase"), "Failed");
+	ck_assert_int_eq(api_int(&cluster.api, "metadata.deletionGracePeriodSeconds"), 0);
+	ck_assert_uint_eq(api_patch(&cluster.api, BT_PATCH_MERGE, "pods", "default/p",
+				  "{'metadata':{'finalizers':null}}"),
+		200);
+	ck_assert(!cluster_has(&cluster, "pods", "default/p"));
+	cluster_finish(&cluster);
+}
+END_TEST
+
+START_TEST(test_node_agent__not_simulated)
+{
+	struct cluster cluster;
+	cluster_init(&cluster, "node-agent");
+	cluster_create(&cluster, "nodes", "",
+		"{'metadata':{'name':'n','annotations':{'berth.dev/simulated':'false'}},"
+		"'status':{'capacity':{'cpu':'4','pods':'10'}}}");
+	make_pod(&cluster, "p", "", "}],'nodeName':'n'");
+	cluster_run(&cluster, 5000);
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/p", "status.phase"), "Pending");
+	ck_assert_str_eq(cluster_condition(&cluster, "nodes", "n", "Ready"), "");
+	ck_assert(!cluster_has(&cluster, "leases.coordination.k8s.io", "kube-node-lease/n"));
+	cluster_finish(&cluster);
+}
+END_TEST
+
+START_TEST(test_node_agent__adds_nodes)
+{
+	static const struct bt_node_template template_ = {3, 2, "8", "32Gi", "110", "node-"};
+	struct cluster cluster;
+	struct berth_error err = {0};
+	cluster_init(&cluster, ONLY);
+	cluster_run(&cluster, 0);
+	ck_assert_int_eq(bt_controllers_add_nodes(cluster.controllers, &template_, &err), 0);
+	ck_assert_int_eq(bt_controllers_add_nodes(cluster.controllers, &template_, &err), 0);
+	cluster_run(&cluster, 0);
+	ck_assert_str_eq(
+		cluster_condition(&cluster, "nodes", "node-2", "Ready"), "True/KubeletReady");
+	ck_assert_str_eq(cluster_json(&cluster, "nodes", "node-2", "metadata.labels"),
+		"{'kubernetes.io/arch':'amd64','kubernetes.io/hostname':'node-2',"
+		"'kubernetes.io/os':'linux','topology.kubernetes.io/region':'region-1',"
+		"'topology.kubernetes.io/zone':'zone-a'}");
+	ck_assert_str_eq(
+		cluster_text(&cluster, "nodes", "node-1", "status.nodeInfo.kubeletVersion"),
+		"v1.36.2");
+	ck_assert_str_eq(cluster_text(&cluster, "nodes", "node-1", "spec.podCIDR"), "10.0.1.0/24");
+	ck_assert_str_eq(cluster_json(&cluster, "nodes", "node-1", "spec.taints"), "");
+	ck_assert_str_eq(cluster_text(&cluster, "leases.coordination.k8s.io",
+				 "kube-node-lease/node-1", "spec.holderIdentity"),
+		"node-1");
+	make_pod(&cluster, "p", "", "}],'nodeName':'node-1'");
+	cluster_run(&cluster, 1000);
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/p", "status.podIP"), "10.0.1.1");
+	ck_assert_str_eq(api_text(&cluster.api, "status.hostIP"), "172.16.0.1");
+	cluster_finish(&cluster);
+}
+END_TEST
+
+START_TEST(test_node_agent__renews_leases)
+{
+	static const struct bt_node_template template_ = {300, 0, "8", "32Gi", "110", "node-"};
+	struct cluster cluster;
+	uint64_t before;
+	cluster_init(&cluster, "node-agent");
+	cluster_run(&cluster, 0);
+	ck_assert_int_eq(bt_controllers_add_nodes(cluster.controllers, &template_, NULL), 0);
+	cluster_run(&cluster, 100);
+	before = bt_store_rv(cluster.api.store);
+	cluster_run(&cluster, 30000);
+	/* Ten in a second, each once. */
+	ck_assert_uint_eq(bt_store_rv(cluster.api.store) - before, 300);
+	ck_assert_str_ge(cluster_text(&cluster, "leases.coordination.k8s.io",
+				 "kube-node-lease/node-299", "spec.renewTime"),
+		"2026-11-21T12:00:00.100000Z");
+	cluster_finish(&cluster);
+}
+END_TEST
+
+START_TEST(test_node_agent__restart_takes_over)
+{
+	struct cluster cluster;
+	cluster_init(&cluster, ONLY);
+	cluster_add_node(&cluster, "n");
+	make_pod(&cluster, "p", ",'annotations':{'berth.dev/run-time':'10s'}",
+		",'resources':{'requests':{'cpu':'3'}}}],'nodeName':'n','restartPolicy':'Never'");
+	cluster_patch(&cluster, "pods/status", "default/p",
+		"{'status':{'phase':'Running','podIP':'10.255.255.1',"
+		"'startTime':'2026-11-21T12:00:00Z'}}");
+	cluster_run(&cluster, 100);
+	make_pod(&cluster, "q", "", ",'resources':{'requests':{'cpu':'3'}}}],'nodeName':'n'");
+	cluster_run(&cluster, 2000);
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/q", "status.reason"), "OutOfcpu");
+	make_pod(&cluster, "r", "", "}],'nodeName':'n'");
+	cluster_run(&cluster, 2000);
+	ck_assert_str_eq(
+		cluster_text(&cluster, "pods", "default/r", "status.podIP"), "10.255.255.2");
+	cluster_run(&cluster, 8000);
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/p", "status.phase"), "Succeeded");
+	cluster_finish(&cluster);
+}
+END_TEST
+
+BT_TEST_MAIN("node_agent", test_node_agent__phases, test_node_agent__one_write_per_started_pod,
+	test_node_agent__edge_14b_38_out_of_cpu, test_node_agent__node_affinity,
+	test_node_agent__edge_14b_39_deleted_before_it_started,
+	test_node_agent__edge_14b_44_completes, test_node_agent__waits_for_claims,
+	test_node_agent__readiness_gates, test_node_agent__finalizers_see_how_it_ended,
+	test_node_agent__not_simulated, test_node_agent__adds_nodes, test_node_agent__renews_leases,
+	test_node_agent__restart_takes_over)
