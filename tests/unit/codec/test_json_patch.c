@@ -128,6 +128,24 @@ START_TEST(test_json_patch__words_for_what_is_no_list)
 }
 END_TEST
 
+START_TEST(test_json_patch__edge_14_24_test_failure)
+{
+	struct bt_arena arena = {0};
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_json_value *result = NULL;
+	ck_assert_int_eq(bt_json_patch(&arena, parsed(&arena, "{\"a\":1}"),
+				 parsed(&arena,
+					 "[{\"op\":\"add\",\"path\":\"/b\",\"value\":1},"
+					 "{\"op\":\"test\",\"path\":\"/a\",\"value\":2}]"),
+				 &result, &err),
+		BERTH_ERR_INVALID);
+	ck_assert_str_eq(berth_error_message(&err), "operation 1: testing path /a failed");
+	ck_assert_ptr_null(result);
+	berth_error_finish(&err);
+	bt_arena_finish(&arena);
+}
+END_TEST
+
 /** count times one operation. */
 static int repeated(const char *document, const char *operation, int count)
 {
@@ -166,4 +184,4 @@ START_TEST(test_json_patch__limits)
 END_TEST
 
 BT_TEST_MAIN("json_patch", test_json_patch__table, test_json_patch__words_for_what_is_no_list,
-	test_json_patch__limits)
+	test_json_patch__edge_14_24_test_failure, test_json_patch__limits)

@@ -446,9 +446,41 @@ START_TEST(test_apply__migration_in_four_requests)
 }
 END_TEST
 
+START_TEST(test_apply__types_of_the_api)
+{
+	struct bt_arena arena = {0};
+	struct bt_apply_writer me = writer_of("me");
+	struct bt_apply_conflicts conflicts = {.count = 0};
+	struct bt_json_value *object = NULL;
+	me.message = bt_schema_find(BT_STR("v1"), BT_STR("Service"));
+	ck_assert_int_eq(bt_apply(&arena, &me, false, NULL,
+				 parsed(&arena,
+					 "{\"metadata\":{\"name\":\"s\"},\"spec\":{\"ports\":[{"
+					 "\"port\":80}],"
+					 "\"selector\":{\"a\":\"1\"}}}"),
+				 &object, &conflicts, NULL),
+		0);
+	ck_assert_str_eq(fields_of(&arena, object, "me", "Apply"),
+		"{\"f:spec\":{\"f:ports\":{\"k:{\\\"port\\\":80,\\\"protocol\\\":\\\"TCP\\\"}\":"
+		"{\".\":{},\"f:port\":{}}},\"f:selector\":{}}}");
+	me.message = bt_schema_find(BT_STR("v1"), BT_STR("Node"));
+	ck_assert_int_eq(
+		bt_apply(&arena, &me, false, NULL,
+			parsed(&arena,
+				"{\"metadata\":{\"labels\":{\"a\":\"1\"}},\"spec\":{\"taints\":["
+				"{\"key\":\"k\",\"effect\":\"NoSchedule\"}]}}"),
+			&object, &conflicts, NULL),
+		0);
+	ck_assert_str_eq(fields_of(&arena, object, "me", "Apply"),
+		"{\"f:metadata\":{\"f:labels\":{\"f:a\":{}}},\"f:spec\":{\"f:taints\":{}}}");
+	bt_arena_finish(&arena);
+}
+END_TEST
+
 BT_TEST_MAIN("apply", test_apply__field_sets_travel, test_apply__creates_and_owns,
 	test_apply__merges_and_removes, test_apply__removal_and_what_nobody_owns,
 	test_apply__conflicts, test_apply__several_conflicts, test_apply__before_first_apply,
 	test_apply__same_again_changes_nothing, test_apply__malformed_configurations,
 	test_apply__custom_resources, test_apply__updates_are_recorded,
-	test_apply__many_managers_become_ancient, test_apply__migration_in_four_requests)
+	test_apply__many_managers_become_ancient, test_apply__migration_in_four_requests,
+	test_apply__types_of_the_api)

@@ -383,8 +383,105 @@ START_TEST(test_strategic_merge__long_lists)
 }
 END_TEST
 
+/** --- the API's own tables: spec 14 section 12.3, the list of fields that merge --- */
+
+struct field_row {
+	const char *api_version;
+	const char *kind;
+	const char *path;
+	const char *key; /* "": scalars; NULL: replaced */
+};
+
+/** Whether an element that is patched into the list joins what is there. */
+static void check_field(const struct field_row *row)
+{
+	struct bt_arena arena = {0};
+	struct bt_json_value *trees[2];
+	struct bt_json_value *result = NULL;
+	char path[128];
+	const struct bt_schema_message *message =
+		bt_schema_find(bt_str_from(row->api_version), bt_str_from(row->kind));
+	ck_assert_msg(message != NULL, "%s", row->kind);
+	(void)snprintf(path, sizeof(path), "%s", row->path);
+	for (int i = 0; i < 2; i++) {
+		struct bt_str rest = bt_str_from(path);
+		trees[i] = bt_json_new(&arena, BT_JSON_OBJECT);
+		struct bt_json_value *at = trees[i];
+		for (int64_t dot = bt_str_find_char(rest, '.'); dot >= 0;
+			dot = bt_str_find_char(rest, '.')) {
+			struct bt_json_value *child = bt_json_new(&arena, BT_JSON_OBJECT);
+			bt_json_set(&arena, at, bt_str_sub(rest, 0, (uint32_t)dot), child);
+			rest = bt_str_sub(rest, (uint32_t)dot + 1, rest.length);
+			at = child;
+		}
+		struct bt_json_value *list = bt_json_new(&arena, BT_JSON_ARRAY);
+		struct bt_json_value *element = bt_json_new_c(&arena, i == 0 ? "x" : "y");
+		if (row->key == NULL || row->key[0] != '\0') {
+			struct bt_json_value *object = bt_json_new(&arena, BT_JSON_OBJECT);
+			bt_json_set_value(
+				&arena, object, row->key != NULL ? row->key : "key", element);
+			element = object;
+		}
+		bt_json_append(&arena, list, element);
+		bt_json_set(&arena, at, rest, list);
+	}
+	int code = bt_strategic_merge(&arena, message, trees[0], trees[1], &result, NULL);
+	ck_assert_msg(code == 0, "%s %s: %d", row->kind, row->path, code);
+	uint32_t count = bt_json_array_at(result, row->path)->count;
+	ck_assert_msg(
+		count == (row->key != NULL ? 2 : 1), "%s %s: %u", row->kind, row->path, count);
+	bt_arena_finish(&arena);
+}
+
+START_TEST(test_strategic_merge__fields_of_the_api)
+{
+	static const struct field_row rows[] = {
+		{"v1", "Pod", "metadata.ownerReferences", "uid"},
+		{"v1", "Pod", "metadata.finalizers", ""},
+		{"v1", "Pod", "spec.containers", "name"},
+		{"v1", "Pod", "spec.initContainers", "name"},
+		{"v1", "Pod", "spec.ephemeralContainers", "name"},
+		{"v1", "Pod", "spec.volumes", "name"},
+		{"v1", "Pod", "spec.imagePullSecrets", "name"},
+		{"v1", "Pod", "spec.hostAliases", "ip"},
+		{"v1", "Pod", "spec.topologySpreadConstraints", "topologyKey"},
+		{"v1", "Pod", "spec.schedulingGates", "name"},
+		{"v1", "Pod", "spec.resourceClaims", "name"},
+		{"v1", "Pod", "spec.tolerations", NULL},
+		{"v1", "Pod", "status.conditions", "type"},
+		{"v1", "Pod", "status.podIPs", "ip"},
+		{"v1", "Pod", "status.hostIPs", "ip"},
+		{"v1", "Pod", "status.resourceClaimStatuses", "name"},
+		{"v1", "Node", "spec.podCIDRs", ""},
+		{"v1", "Node", "spec.taints", NULL},
+		{"v1", "Node", "status.conditions", "type"},
+		{"v1", "Node", "status.addresses", "type"},
+		{"v1", "Service", "spec.ports", "port"},
+		{"v1", "Service", "status.conditions", "type"},
+		{"v1", "ServiceAccount", "secrets", "name"},
+		{"v1", "Namespace", "status.conditions", "type"},
+		{"v1", "PersistentVolumeClaim", "status.conditions", "type"},
+		{"v1", "ReplicationController", "status.conditions", "type"},
+		{"apps/v1", "Deployment", "status.conditions", "type"},
+		{"apps/v1", "Deployment", "spec.template.spec.containers", "name"},
+		{"apps/v1", "ReplicaSet", "status.conditions", "type"},
+		{"apps/v1", "StatefulSet", "status.conditions", "type"},
+		{"apps/v1", "DaemonSet", "status.conditions", "type"},
+		{"batch/v1", "Job", "status.conditions", "type"},
+		{"policy/v1", "PodDisruptionBudget", "status.conditions", "type"},
+		{"storage.k8s.io/v1", "CSINode", "spec.drivers", "name"},
+		{"resource.k8s.io/v1", "ResourceClaim", "status.reservedFor", "uid"},
+		{"scheduling.k8s.io/v1alpha2", "PodGroup", "status.conditions", "type"},
+		{"scheduling.k8s.io/v1alpha2", "PodGroup", "spec.resourceClaims", "name"},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		check_field(&rows[i]);
+	}
+}
+END_TEST
+
 BT_TEST_MAIN("strategic_merge", test_strategic_merge__objects, test_strategic_merge__lists,
 	test_strategic_merge__edge_14_21_missing_merge_key,
 	test_strategic_merge__edge_14_22_finalizers,
-	test_strategic_merge__edge_14_23_labels_replaced,
+	test_strategic_merge__edge_14_23_labels_replaced, test_strategic_merge__fields_of_the_api,
 	test_strategic_merge__random_lists_as_a_plain_model, test_strategic_merge__long_lists)
