@@ -16,7 +16,7 @@ struct bt_manager {
 
 struct bt_managers {
 	uint32_t count;
-	struct bt_manager items[BT_APPLY_MANAGERS_MAX + 2];
+	struct bt_manager *items; /* with room for two more than were read */
 };
 
 /** In the arena; entries that are malformed are left out. *out_given: there were some. */
