@@ -266,6 +266,22 @@ static bool is_html(char c)
 	return c == '<' || c == '>' || c == '&';
 }
 
+/** Bytes that need no attention but for HTML. */
+static void write_run(struct bt_json_writer *writer, const char *p, const char *end)
+{
+	while (p < end) {
+		const char *q = p;
+		while (q < end && !is_html(*q)) {
+			q++;
+		}
+		bt_strbuf_append(writer->out, p, (size_t)(q - p));
+		p = q;
+		if (p < end) {
+			p += write_escaped(writer, p, end);
+		}
+	}
+}
+
 static void write_quoted(struct bt_json_writer *writer, struct bt_str text)
 {
 	struct bt_strbuf *out = writer->out;
@@ -275,13 +291,10 @@ static void write_quoted(struct bt_json_writer *writer, struct bt_str text)
 	while (p < end) {
 		const char *run_end = bt_json_scan(p, end, true);
 		if (writer->escape_html) {
-			const char *q = p;
-			while (q < run_end && !is_html(*q)) {
-				q++;
-			}
-			run_end = q;
+			write_run(writer, p, run_end);
+		} else {
+			bt_strbuf_append(out, p, (size_t)(run_end - p));
 		}
-		bt_strbuf_append(out, p, (size_t)(run_end - p));
 		p = run_end;
 		if (p < end) {
 			p += write_escaped(writer, p, end);
