@@ -164,8 +164,7 @@ struct bt_str bt_api_key(struct bt_arena *arena, struct bt_str namespace_, struc
 
 #define VERB(verb) (1u << (verb))
 
-/** Verbs that a subresource knows. */
-static uint32_t verbs_of(const struct bt_api_resource *resource, enum bt_subresource subresource)
+uint32_t bt_api_verbs(const struct bt_api_resource *resource, enum bt_subresource subresource)
 {
 	if (subresource != BT_SUBRESOURCE_NONE &&
 		(resource->subresources & 1u << subresource) == 0) {
@@ -264,13 +263,38 @@ static void perform(struct bt_call *call)
 	bt_call_method_not_allowed(call);
 }
 
+/** Recursion: it stops at the limit that it looks for. */
+static bool is_deeper(const struct bt_json_value *value, uint32_t levels)
+{
+	if (value->type != BT_JSON_ARRAY && value->type != BT_JSON_OBJECT) {
+		return false;
+	}
+	if (levels == 0) {
+		return true;
+	}
+	for (uint32_t i = 0; i < value->count; i++) {
+		const struct bt_json_value *item =
+			value->type == BT_JSON_ARRAY ? value->elements[i] : value->members[i].value;
+		if (is_deeper(item, levels - 1)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 void bt_api_perform(struct bt_api *api, const struct bt_api_request *request,
 	struct bt_arena *arena, struct bt_api_answer *out_answer)
 {
 	struct bt_call call;
 	bt_call_init(&call, api, request, arena, out_answer);
-	if ((verbs_of(request->resource, request->subresource) & VERB(request->verb)) == 0) {
+	if ((bt_api_verbs(request->resource, request->subresource) & VERB(request->verb)) == 0) {
 		bt_call_method_not_allowed(&call);
+		return;
+	}
+	if (request->body != NULL && is_deeper(request->body, BT_API_DEPTH_MAX)) {
+		(void)bt_fail_bad_request(bt_call_failure(&call), arena,
+			"the document nests more than %d levels deep", BT_API_DEPTH_MAX);
+		bt_call_failed(&call);
 		return;
 	}
 	perform(&call);

@@ -4,6 +4,8 @@
 #include "server/kinds/common.h"
 #include "server/write.h"
 
+/** Versions, short names and categories of one definition. */
+#define LIST_ITEMS_MAX 100
 #define CLEANUP_FINALIZER "customresourcecleanup.apiextensions.k8s.io"
 
 /** --- status --- */
@@ -73,10 +75,25 @@ static void add_stored_version(
 	}
 }
 
+static const char *const limited_lists[] = {"versions", "names.shortNames", "names.categories"};
+
+static bool is_oversized(const struct bt_json_value *spec)
+{
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(limited_lists); i++) {
+		if (bt_json_array_at(spec, limited_lists[i])->count > LIST_ITEMS_MAX) {
+			return true;
+		}
+	}
+	return false;
+}
+
 void bt_definition_prepare(struct bt_call *call, struct bt_json_value *definition)
 {
 	struct bt_arena *arena = call->arena;
 	struct bt_json_value *spec = bt_json_ensure_object(arena, definition, "spec");
+	if (is_oversized(spec)) {
+		return; /* validation refuses it */
+	}
 	if (call->write.verb == BT_VERB_CREATE && !call->write.restoring) {
 		struct bt_json_value *finalizers = bt_json_ensure_array(
 			arena, bt_call_metadata(call, definition), "finalizers");
@@ -168,7 +185,7 @@ static void check_versions(const struct bt_json_value *spec, struct bt_field_err
 		storage_count += bt_json_bool_at(version, "storage", false) ? 1 : 0;
 		check_label(errors, version, "name",
 			bt_field_path(errors, "spec.versions[%u].name", i));
-		for (uint32_t other = 0; other < i && i < 100; other++) {
+		for (uint32_t other = 0; other < i; other++) {
 			if (bt_str_equal(
 				    name, bt_json_text_at(versions->elements[other], "name"))) {
 				bt_field_errors_add(errors, BT_FIELD_DUPLICATE,
@@ -176,10 +193,6 @@ static void check_versions(const struct bt_json_value *spec, struct bt_field_err
 					bt_json_find(version, "name"), "%s", "");
 			}
 		}
-	}
-	if (versions->count > 100) {
-		bt_field_errors_add(errors, BT_FIELD_TOO_MANY, BT_STR("spec.versions"), NULL,
-			"must have at most 100 items");
 	}
 	if (storage_count != 1) {
 		bt_field_errors_add(errors, BT_FIELD_INVALID, BT_STR("spec.versions"), versions,
@@ -200,6 +213,13 @@ void bt_definition_validate(struct bt_call *call, const struct bt_json_value *ol
 	const struct bt_json_value *definition, struct bt_field_errors *errors)
 {
 	const struct bt_json_value *spec = bt_json_object_at(definition, "spec");
+	if (is_oversized(spec)) {
+		bt_field_errors_add(errors, BT_FIELD_TOO_MANY, BT_STR("spec"), NULL,
+			"versions, names.shortNames and names.categories must have at most %d "
+			"items each",
+			LIST_ITEMS_MAX);
+		return;
+	}
 	struct bt_str group = bt_json_text_at(spec, "group");
 	struct bt_str scope = bt_json_text_at(spec, "scope");
 	struct bt_str name = bt_arena_printf(call->arena, "%.*s.%.*s",

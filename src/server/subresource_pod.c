@@ -3,6 +3,9 @@
 #include "server/pod_condition.h"
 #include "server/write.h"
 
+/** Labels and annotations that a binding may bring, each. */
+#define BINDING_ITEMS_MAX 1000
+
 /** --- conditions --- */
 
 static const struct bt_schema_message *condition_message(const struct bt_api *api)
@@ -80,6 +83,11 @@ static bool check_binding(struct bt_call *call, const struct bt_json_value *bind
 	}
 	if (bt_json_text_at(binding, "target.name").length == 0) {
 		refuse_value(call, "target.name: Required value");
+		return false;
+	}
+	if (bt_json_object_at(binding, "metadata.labels")->count > BINDING_ITEMS_MAX ||
+		bt_json_object_at(binding, "metadata.annotations")->count > BINDING_ITEMS_MAX) {
+		refuse_value(call, "metadata: Too many: labels and annotations");
 		return false;
 	}
 	if (kind.length != 0 && !bt_str_equal_c(kind, "Node")) {
@@ -184,7 +192,7 @@ void bt_call_binding(struct bt_call *call)
 		(void)bt_fail_bad_request(bt_call_failure(call), call->arena,
 			"the object provided is unrecognized (must be of type Binding): couldn't "
 			"get version/kind; json parse error: unexpected end of JSON input "
-		        "(<empty>)");
+			"(<empty>)");
 		bt_call_failed(call);
 		return;
 	}

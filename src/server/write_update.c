@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Update, and what a patch's result goes through. Spec: 14 section 11, 14b section 2. */
+#include <stdlib.h>
+
 #include "codec/json_same.h"
 #include "server/write.h"
+
+/** Of a message that names new finalizers. */
+#define NEW_FINALIZERS_BYTES_MAX 4000
 
 /** --- identity --- */
 
@@ -236,14 +241,15 @@ static void count_generation(
 
 /** --- validation --- */
 
-static bool has_text(const struct bt_json_value *texts, struct bt_str text)
+/** The texts of a list, sorted. */
+static struct bt_str *sorted_texts(struct bt_arena *arena, const struct bt_json_value *list)
 {
-	for (uint32_t i = 0; i < texts->count; i++) {
-		if (bt_str_equal(texts->elements[i]->text, text)) {
-			return true;
-		}
+	struct bt_str *texts = BT_ARENA_NEW_ARRAY(arena, struct bt_str, (size_t)list->count + 1);
+	for (uint32_t i = 0; i < list->count; i++) {
+		texts[i] = list->elements[i]->text;
 	}
-	return false;
+	qsort(texts, list->count, sizeof(*texts), bt_str_compare_qsort);
+	return texts;
 }
 
 /** Spec 14 section 11.5. */
@@ -253,13 +259,16 @@ static void check_finalizers(const struct bt_json_value *old, const struct bt_js
 	const struct bt_json_value *before = bt_json_array_at(old, "metadata.finalizers");
 	const struct bt_json_value *after = bt_json_array_at(object, "metadata.finalizers");
 	struct bt_strbuf added = {0};
-	if (bt_json_text_at(old, "metadata.deletionTimestamp").length == 0) {
+	if (bt_json_text_at(old, "metadata.deletionTimestamp").length == 0 || after->count == 0) {
 		return;
 	}
-	for (uint32_t i = 0; i < after->count; i++) {
-		if (!has_text(before, after->elements[i]->text)) {
+	struct bt_str *known = sorted_texts(errors->arena, before);
+	for (uint32_t i = 0; i < after->count && added.length < NEW_FINALIZERS_BYTES_MAX; i++) {
+		struct bt_str text = after->elements[i]->text;
+		if (bsearch(&text, known, before->count, sizeof(text), bt_str_compare_qsort) ==
+			NULL) {
 			bt_strbuf_append_c(&added, added.length != 0 ? ", " : "");
-			bt_strbuf_append_quoted(&added, after->elements[i]->text);
+			bt_strbuf_append_quoted(&added, text);
 		}
 	}
 	if (added.length != 0) {

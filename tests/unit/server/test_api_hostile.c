@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bodies that are made to hurt. */
+#include "api_fixture.h"
+
+#include "base/strbuf.h"
+#include "codec/json_edit.h"
+#include "test_main.h"
+
+/** head, count times `item` with the number in place of %d and commas between, tail. */
+static const char *repeated(
+	struct api_fixture *f, const char *head, uint32_t count, const char *item, const char *tail)
+{
+	struct bt_strbuf text = {0};
+	const char *mark = strchr(item, '#');
+	bt_strbuf_append_c(&text, head);
+	for (uint32_t i = 0; i < count; i++) {
+		bt_strbuf_append_c(&text, i != 0 ? "," : "");
+		bt_strbuf_append(&text, item, (size_t)(mark - item));
+		bt_strbuf_printf(&text, "%u", i);
+		bt_strbuf_append_c(&text, mark + 1);
+	}
+	bt_strbuf_append_c(&text, tail);
+	const char *copy = bt_arena_str(&f->arena, bt_strbuf_str(&text)).data;
+	bt_strbuf_finish(&text);
+	return copy;
+}
+
+START_TEST(test_api__deep_bodies)
+{
+	struct api_fixture f;
+	api_fixture_init(&f);
+	struct bt_strbuf text = {0};
+	for (int i = 0; i < 9000; i++) {
+		bt_strbuf_append_c(&text, "[");
+	}
+	for (int i = 0; i < 9000; i++) {
+		bt_strbuf_append_c(&text, "]");
+	}
+	ck_assert_uint_eq(api_create(&f, "pods", "default/", bt_strbuf_c(&text)), 400);
+	ck_assert_uint_eq(
+		api_patch(&f, BT_PATCH_MERGE, "pods", "default/p", bt_strbuf_c(&text)), 400);
+	bt_strbuf_finish(&text);
+	api_fixture_finish(&f);
+}
+END_TEST
+
+START_TEST(test_api__many_finalizers)
+{
+	struct api_fixture f;
+	api_fixture_init(&f);
+	ck_assert_uint_eq(api_create(&f, "configmaps", "default/",
+				  repeated(&f, "{'metadata':{'name':'c','finalizers':[", 50000,
+					  "'a.b/c#'", "]}}")),
+		201);
+	ck_assert_uint_eq(api_delete(&f, "configmaps", "default/c"), 200);
+	ck_assert_uint_eq(api_update(&f, "configmaps", "default/c",
+				  repeated(&f, "{'metadata':{'name':'c','finalizers':[", 50000,
+					  "'a.b/d#'", "]}}")),
+		422);
+	ck_assert_uint_le(strlen(api_message(&f)), 10000);
+	api_fixture_finish(&f);
+}
+END_TEST
+
+START_TEST(test_api__large_definitions)
+{
+	struct api_fixture f;
+	api_fixture_init(&f);
+	const char *head = "{'metadata':{'name':'as.b.c'},'spec':{'group':'b.c','scope':'Cluster',"
+			   "'names':{'plural':'as','kind':'A'},'versions':[";
+	ck_assert_uint_eq(api_create(&f, "customresourcedefinitions.apiextensions.k8s.io", "",
+				  repeated(&f, head, 20000,
+					  "{'name':'v#','served':true,'storage':true}", "]}}")),
+		422);
+	api_fixture_finish(&f);
+}
+END_TEST
+
+START_TEST(test_api__large_bindings_and_objects)
+{
+	struct api_fixture f;
+	api_fixture_init(&f);
+	api_create_pod(&f, "p", NULL);
+	ck_assert_uint_eq(
+		api_create(&f, "pods/binding", "default/p",
+			repeated(&f,
+				"{'target':{'name':'n'},'metadata':{'name':'p','annotations':{",
+				50000, "'a#':'b'", "}}}")),
+		500);
+	/* more than the store takes, after escapes: < becomes six bytes */
+	struct bt_strbuf text = {0};
+	bt_strbuf_append_c(&text, "{'metadata':{'name':'c'},'data':{'a':'");
+	for (int i = 0; i < 1000000; i++) {
+		bt_strbuf_append_char(&text, '<');
+	}
+	bt_strbuf_append_c(&text, "'}}");
+	uint16_t code = api_create(&f, "configmaps", "default/", bt_strbuf_c(&text));
+	ck_assert_msg(code == 413 || code == 422, "%u", (unsigned)code);
+	bt_strbuf_finish(&text);
+	api_fixture_finish(&f);
+}
+END_TEST
+
+BT_TEST_MAIN("api_hostile", test_api__deep_bodies, test_api__many_finalizers,
+	test_api__large_definitions, test_api__large_bindings_and_objects)
