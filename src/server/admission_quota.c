@@ -1,7 +1,233 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/admission_private.h"
+
+#include "base/arena.h"
+
+/*
+ * ResourceQuota: what a namespace has is counted anew for each create, and only where there is a
+ * quota. Quotas with scopes are not enforced. Spec: 14b section 4.11.
+ */
+
+/** A namespace with more objects of one resource than this is not counted. */
+#define COUNTED_OBJECTS_MAX 50000
+
+/** What one object uses, and what there is, by the names of quotas. */
+struct usage {
+	struct bt_admission *admission;
+	bool is_pod;
+	bool is_claim;
+	struct bt_str count_name; /* "count/deployments.apps" */
+	struct bt_json_value *requested;
+};
+
+static void add_one(struct bt_arena *arena, struct bt_json_value *amounts, const char *name)
+{
+	bt_json_set_c(arena, amounts, name, "1");
+}
+
+/** "requests." or "limits." before each name of the containers' sums. */
+static void add_prefixed(struct bt_arena *arena, struct bt_json_value *amounts,
+	const struct bt_json_value *spec, const char *which, bool plain)
+{
+	const struct bt_json_value *sum = bt_kinds_container_sum(arena, spec, which);
+	const struct bt_json_value *pod_level =
+		bt_kinds_object(bt_kinds_object(spec, "resources"), which);
+	for (uint32_t i = 0; i < sum->count; i++) {
+		const struct bt_json_member *member = &sum->members[i];
+		const struct bt_json_value *own = bt_json_get(pod_level, member->name);
+		struct bt_json_value *amount =
+			bt_json_new_str(arena, (own != NULL ? own : member->value)->text);
+		bt_json_set(arena, amounts,
+			bt_arena_printf(arena, "%s.%.*s", which, BT_STR_ARG(member->name)), amount);
+		if (plain) {
+			bt_json_set(arena, amounts, member->name, amount);
+		}
+	}
+}
+
+/** What the object takes of quotas, by name. */
+static struct bt_json_value *amounts_of(
+	const struct usage *usage, struct bt_arena *arena, const struct bt_json_value *object)
+{
+	struct bt_json_value *amounts = bt_json_new(arena, BT_JSON_OBJECT);
+	bt_json_set(arena, amounts, usage->count_name, bt_json_new_c(arena, "1"));
+	if (usage->is_pod) {
+		const struct bt_json_value *spec = bt_json_object_at(object, "spec");
+		add_one(arena, amounts, "pods");
+		add_prefixed(arena, amounts, spec, "requests", true);
+		add_prefixed(arena, amounts, spec, "limits", false);
+		return amounts;
+	}
+	if (usage->admission->write->resource->group[0] == '\0') {
+		add_one(arena, amounts, usage->admission->write->resource->name);
+	}
+	if (usage->is_claim) {
+		const struct bt_json_value *storage =
+			bt_json_find_path(object, "spec.resources.requests.storage");
+		if (storage != NULL) {
+			bt_json_set_str(arena, amounts, "requests.storage", storage->text);
+		}
+	}
+	return amounts;
+}
+
+/** Finished pods use nothing. */
+static bool is_counted(const struct usage *usage, struct bt_str text)
+{
+	return !usage->is_pod ||
+		(bt_str_find(text, BT_STR("\"phase\":\"Succeeded\"")) < 0 &&
+			bt_str_find(text, BT_STR("\"phase\":\"Failed\"")) < 0);
+}
+
+static void add_amounts(struct bt_arena *arena, struct bt_json_value *used,
+	const struct bt_json_value *names, const struct bt_json_value *amounts)
+{
+	for (uint32_t i = 0; i < names->count; i++) {
+		const struct bt_json_value *more = bt_json_get(amounts, names->members[i].name);
+		struct bt_json_value *sum = bt_json_get(used, names->members[i].name);
+		struct bt_quantity a;
+		struct bt_quantity b;
+		if (bt_kinds_quantity(sum, arena, &a) && bt_kinds_quantity(more, arena, &b)) {
+			bt_quantity_add(&a, &b, arena);
+			sum->text = bt_kinds_quantity_value(&a, arena)->text;
+		}
+	}
+}
+
+/** What the namespace's objects of this resource take of the named amounts. */
+static struct bt_json_value *used_of(
+	const struct usage *usage, const struct bt_json_value *names, bool *out_known)
+{
+	const struct bt_write *write = usage->admission->write;
+	struct bt_arena *arena = write->arena;
+	struct bt_json_value *used = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_str prefix = bt_arena_printf(arena, "%.*s/", BT_STR_ARG(write->namespace_));
+	struct bt_arena scratch = {0};
+	struct bt_store_walk walk;
+	const struct bt_stored *stored;
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < names->count; i++) {
+		bt_json_set(arena, used, names->members[i].name, bt_json_new_c(arena, "0"));
+	}
+	*out_known = bt_store_walk_begin(bt_api_store(write->api), write->resource->collection, 0,
+			     prefix, BT_STR(""), &walk, NULL) == 0;
+	if (!*out_known) {
+		return used;
+	}
+	while (*out_known && (stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+		if (is_counted(usage, bt_stored_text(stored))) {
+			bt_arena_reset(&scratch);
+			add_amounts(arena, used, names,
+				amounts_of(usage, &scratch, bt_api_parse_stored(stored, &scratch)));
+		}
+		*out_known = ++count < COUNTED_OBJECTS_MAX;
+	}
+	bt_store_walk_end(&walk);
+	bt_arena_finish(&scratch);
+	return used;
+}
+
+/** A quota on what containers ask for wants to be told what they ask for. */
+static bool must_specify(struct bt_str name)
+{
+	return bt_str_equal_c(name, "cpu") || bt_str_equal_c(name, "memory") ||
+		bt_str_equal_c(name, "requests.cpu") || bt_str_equal_c(name, "requests.memory") ||
+		bt_str_equal_c(name, "limits.cpu") || bt_str_equal_c(name, "limits.memory");
+}
+
+static void append_amount(struct bt_strbuf *out, struct bt_str name, struct bt_str amount)
+{
+	bt_strbuf_printf(out, "%s%.*s=%.*s", out->length != 0 ? "," : "", BT_STR_ARG(name),
+		BT_STR_ARG(amount));
+}
+
+static void compare(struct usage *usage, struct bt_str quota, const struct bt_json_value *hard)
+{
+	struct bt_arena *arena = usage->admission->write->arena;
+	struct bt_strbuf requested = {0};
+	struct bt_strbuf used_text = {0};
+	struct bt_strbuf limited = {0};
+	bool known;
+	const struct bt_json_value *used = used_of(usage, hard, &known);
+	for (uint32_t i = 0; known && i < hard->count; i++) {
+		struct bt_str name = hard->members[i].name;
+		const struct bt_json_value *wanted = bt_json_get(usage->requested, name);
+		const struct bt_json_value *taken = bt_json_get(used, name);
+		struct bt_quantity sum;
+		struct bt_quantity more;
+		struct bt_quantity limit;
+		if (!bt_kinds_quantity(wanted, arena, &more) ||
+			!bt_kinds_quantity(taken, arena, &sum) ||
+			!bt_kinds_quantity(hard->members[i].value, arena, &limit)) {
+			continue;
+		}
+		bt_quantity_add(&sum, &more, arena);
+		if (bt_quantity_compare(&sum, &limit) > 0) {
+			append_amount(&requested, name, wanted->text);
+			append_amount(&used_text, name, taken->text);
+			append_amount(&limited, name, hard->members[i].value->text);
+		}
+	}
+	if (requested.length != 0) {
+		bt_admission_refuse(usage->admission,
+			"exceeded quota: %.*s, requested: %s, used: %s, limited: %s",
+			BT_STR_ARG(quota), bt_strbuf_c(&requested), bt_strbuf_c(&used_text),
+			bt_strbuf_c(&limited));
+	}
+	bt_strbuf_finish(&requested);
+	bt_strbuf_finish(&used_text);
+	bt_strbuf_finish(&limited);
+}
+
+static bool check_quota(void *context, const struct bt_json_value *quota)
+{
+	struct usage *usage = context;
+	struct bt_str name = bt_json_text_at(quota, "metadata.name");
+	const struct bt_json_value *hard = bt_json_object_at(quota, "spec.hard");
+	struct bt_strbuf missing = {0};
+	bool concerns = false;
+	if (bt_json_array_at(quota, "spec.scopes")->count != 0 ||
+		bt_json_object_at(quota, "spec.scopeSelector")->count != 0 ||
+		hard->count > BT_KINDS_RESOURCES_MAX) {
+		return true;
+	}
+	for (uint32_t i = 0; i < hard->count; i++) {
+		struct bt_str limited = hard->members[i].name;
+		concerns = concerns || bt_json_get(usage->requested, limited) != NULL;
+		if (usage->is_pod && must_specify(limited) &&
+			bt_json_get(usage->requested, limited) == NULL) {
+			bt_strbuf_printf(&missing, "%s%.*s", missing.length != 0 ? "," : "",
+				BT_STR_ARG(limited));
+		}
+	}
+	if (missing.length != 0) {
+		bt_admission_refuse(usage->admission, "failed quota: %.*s: must specify %s",
+			BT_STR_ARG(name), bt_strbuf_c(&missing));
+	} else if (concerns) {
+		compare(usage, name, hard);
+	}
+	bt_strbuf_finish(&missing);
+	return !bt_admission_is_refused(usage->admission);
+}
+
 void bt_admission_check_quota(struct bt_admission *admission, const struct bt_json_value *object)
 {
-	(void)admission;
-	(void)object;
+	const struct bt_write *write = admission->write;
+	const struct bt_api_resource *quotas;
+	struct usage usage = {.admission = admission};
+	if (admission->old != NULL || write->restoring || !write->resource->namespaced) {
+		return;
+	}
+	quotas = bt_admission_resource(admission, "", "resourcequotas");
+	if (bt_store_count(bt_api_store(write->api), quotas->collection) == 0) {
+		return;
+	}
+	usage.is_pod = bt_admission_is(admission, "", "pods");
+	usage.is_claim = bt_admission_is(admission, "", "persistentvolumeclaims");
+	usage.count_name = bt_arena_printf(write->arena, "count/%.*s",
+		BT_STR_ARG(bt_resource_qualified(write->resource, write->arena)));
+	usage.requested = amounts_of(&usage, write->arena, object);
+	bt_admission_visit(admission, "", "resourcequotas",
+		bt_arena_printf(write->arena, "%.*s/", BT_STR_ARG(write->namespace_)),
+		BT_STR("\"hard\""), check_quota, &usage);
 }

@@ -348,6 +348,41 @@ START_TEST(test_admission__group_of_a_workload)
 }
 END_TEST
 
+START_TEST(test_admission__quota)
+{
+	struct api_fixture f;
+	rows_init(&f);
+	rows_create(&f, "resourcequotas", "kube-system/",
+		"{'metadata':{'name':'q'},'spec':{'hard':{'pods':'0'}}}");
+	rows_create(&f, "resourcequotas", "default/",
+		"{'metadata':{'name':'r'},'spec':{'hard':{'requests.cpu':'1','count/configmaps':"
+		"'1'}}}");
+	expect_refusal(&f, "pods", "kube-system/", POD(CONTAINER), 403,
+		"pods \"p\" is forbidden: exceeded quota: q, requested: pods=1, used: pods=0, "
+		"limited: pods=0");
+	expect_refusal(&f, "pods", "default/", POD(CONTAINER), 403,
+		"pods \"p\" is forbidden: failed quota: r: must specify requests.cpu");
+	rows_create(&f, "pods", "default/", LIMITED("'requests':{'cpu':'600m'}"));
+	expect_refusal(&f, "pods", "default/",
+		"{'metadata':{'name':'b'},'spec':{'containers':[{'name':'c','image':'i',"
+		"'resources':{'requests':{'cpu':'500m'}}}]}}",
+		403,
+		"pods \"b\" is forbidden: exceeded quota: r, requested: requests.cpu=500m, used: "
+		"requests.cpu=600m, limited: requests.cpu=1");
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, "pods/status", "default/p",
+				  "{'status':{'phase':'Succeeded'}}"),
+		200);
+	rows_create(&f, "pods", "default/",
+		"{'metadata':{'name':'b'},'spec':{'containers':[{'name':'c','image':'i',"
+		"'resources':{'requests':{'cpu':'500m'}}}]}}");
+	rows_create(&f, "configmaps", "default/", "{'metadata':{'name':'m'}}");
+	expect_refusal(&f, "configmaps", "default/", "{'metadata':{'name':'n'}}", 403,
+		"configmaps \"n\" is forbidden: exceeded quota: r, requested: count/configmaps=1, "
+		"used: count/configmaps=1, limited: count/configmaps=1");
+	api_fixture_finish(&f);
+}
+END_TEST
+
 BT_TEST_MAIN("admission", test_admission__edge_14_32_33_namespaces,
 	test_admission__edge_14b_06_priority, test_admission__edge_14b_41_global_default,
 	test_admission__priority_stays_on_update, test_admission__edge_14b_07_08_tolerations,
@@ -355,4 +390,4 @@ BT_TEST_MAIN("admission", test_admission__edge_14_32_33_namespaces,
 	test_admission__edge_14b_15_node_taint, test_admission__edge_14b_18_19_default_class,
 	test_admission__claim_growth, test_admission__edge_14b_30_31_limit_range,
 	test_admission__limit_range_minimum, test_admission__edge_14b_42_runtime_class,
-	test_admission__group_of_a_workload)
+	test_admission__group_of_a_workload, test_admission__quota)

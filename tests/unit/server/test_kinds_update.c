@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What updates may change. Spec: 14b section 2.3. */
 #include "kinds_rows.h"
+#include "codec/json_edit.h"
+#include "server/strategy.h"
 #include "test_main.h"
 
 #define TWO "'containers':[{'name':'c','image':'i:1','env':[{'name':'a'}]}]"
@@ -133,12 +135,12 @@ static const struct update_row other_rows[] = {
 		"updates to statefulset spec for fields other than"},
 	{"job template", "jobs.batch", "default/",
 		"{'metadata':{'name':'j'},'spec':{'template':{'spec':{'restartPolicy':'Never'"
-                "," CONTAINER "}}}}",
+		"," CONTAINER "}}}}",
 		"default/j", "{'spec':{'template':{'spec':{'restartPolicy':'OnFailure'}}}}",
 		"spec.template: Invalid value: "},
 	{"job parallelism", "jobs.batch", "default/",
 		"{'metadata':{'name':'j'},'spec':{'template':{'spec':{'restartPolicy':'Never'"
-                "," CONTAINER "}}}}",
+		"," CONTAINER "}}}}",
 		"default/j", "{'spec':{'parallelism':2}}", NULL},
 	{"resource claim", "resourceclaims.resource.k8s.io", "default/",
 		"{'metadata':{'name':'r'},'spec':{'devices':{'requests':[{'name':'x','exactly':{"
@@ -180,6 +182,17 @@ START_TEST(test_kinds__autoscalers_of_both_versions)
 		"'Deployment','name':'d'}}}");
 	rows_expect(&f, "least", "spec.minReplicas", "1");
 	rows_expect(&f, "metric", "spec.metrics.0.resource.target.averageUtilization", "80");
+	const struct bt_strategy *v1 =
+		bt_strategy_find("autoscaling", "v1", "horizontalpodautoscalers");
+	const struct bt_write write = {.api = f.api, .arena = &f.arena};
+	struct bt_json_value *object = bt_json_clone(&f.arena, f.result, true);
+	v1->from_stored(&write, object);
+	f.result = object;
+	rows_expect(&f, "percent", "spec.targetCPUUtilizationPercentage", "80");
+	rows_expect(&f, "no metrics", "spec.metrics", "");
+	v1->to_stored(&write, object);
+	rows_expect(&f, "back", "spec.metrics.0.resource.target.averageUtilization", "80");
+	rows_expect(&f, "no percent", "spec.targetCPUUtilizationPercentage", "");
 	api_fixture_finish(&f);
 }
 END_TEST
