@@ -228,6 +228,7 @@ static enum MHD_Result on_access(void *context, struct MHD_Connection *handle, c
 	return exchange->answered ? bt_http_answer_queue(exchange) : MHD_NO;
 }
 
+BT_PRINTF(2, 0)
 static void on_log(void *context, const char *format, va_list arguments)
 {
 	struct bt_http_server *server = context;

@@ -196,6 +196,13 @@ void bt_loop_add_worker(
 	loop->due_ns = 0;
 }
 
+void bt_loop_call_at(struct bt_loop *loop, int64_t when_ns)
+{
+	if (when_ns < loop->due_ns) {
+		loop->due_ns = when_ns;
+	}
+}
+
 void bt_loop_remove_worker(struct bt_loop *loop, const void *context)
 {
 	for (uint32_t i = 0; i < loop->workers.count; i++) {
@@ -232,6 +239,7 @@ int bt_loop_turn(struct bt_loop *loop, int64_t wait_ns, struct berth_error *err)
 		return bt_error_set(
 			err, BERTH_ERR_IO, "waiting in an event loop: %s", strerror(errno));
 	}
+	loop->due_ns = INT64_MAX;
 	for (int i = 0; i < count; i++) {
 		const struct bt_loop_source *source = events[i].data.ptr;
 		if (source->fd >= 0) {
@@ -239,7 +247,6 @@ int bt_loop_turn(struct bt_loop *loop, int64_t wait_ns, struct berth_error *err)
 		}
 	}
 	free_removed(loop);
-	loop->due_ns = INT64_MAX;
 	now_ns = monotonic_ns();
 	for (uint32_t i = 0; i < loop->workers.count; i++) {
 		struct worker worker = loop->workers.items[i];

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/discovery.h"
+
+#include "base/assert.h"
+#include "codec/json_edit.h"
+
+struct bt_discovery_kind bt_discovery_kind_of(
+	const struct bt_api_resource *resource, enum bt_subresource subresource)
+{
+	switch (subresource) {
+	case BT_SUBRESOURCE_SCALE:
+		return (struct bt_discovery_kind){"autoscaling", "v1", "Scale"};
+	case BT_SUBRESOURCE_BINDING:
+		return (struct bt_discovery_kind){"", "v1", "Binding"};
+	case BT_SUBRESOURCE_EVICTION:
+		return (struct bt_discovery_kind){"policy", "v1", "Eviction"};
+	case BT_SUBRESOURCE_EXEC:
+		return (struct bt_discovery_kind){"", "v1", "PodExecOptions"};
+	case BT_SUBRESOURCE_ATTACH:
+		return (struct bt_discovery_kind){"", "v1", "PodAttachOptions"};
+	case BT_SUBRESOURCE_PORT_FORWARD:
+		return (struct bt_discovery_kind){"", "v1", "PodPortForwardOptions"};
+	case BT_SUBRESOURCE_PROXY:
+		if (bt_str_equal_c(BT_STR("pods"), resource->name)) {
+			return (struct bt_discovery_kind){"", "v1", "PodProxyOptions"};
+		}
+		if (bt_str_equal_c(BT_STR("nodes"), resource->name)) {
+			return (struct bt_discovery_kind){"", "v1", "NodeProxyOptions"};
+		}
+		return (struct bt_discovery_kind){"", "v1", "ServiceProxyOptions"};
+	case BT_SUBRESOURCE_TOKEN:
+		return (struct bt_discovery_kind){"authentication.k8s.io", "v1", "TokenRequest"};
+	case BT_SUBRESOURCE_NONE:
+	case BT_SUBRESOURCE_STATUS:
+	case BT_SUBRESOURCE_FINALIZE:
+	case BT_SUBRESOURCE_LOG:
+	case BT_SUBRESOURCE_RESIZE:
+	case BT_SUBRESOURCE_EPHEMERAL_CONTAINERS:
+	case BT_SUBRESOURCE__COUNT:
+		break;
+	}
+	return (struct bt_discovery_kind){resource->group, resource->version, resource->kind};
+}
+
+static bool is_listed(const struct bt_api_resource *resource)
+{
+	return resource != NULL && (resource->flags & BT_RESOURCE_HIDDEN) == 0;
+}
+
+static bool same(const char *a, const char *b)
+{
+	return bt_str_equal_c(bt_str_from(a), b);
+}
+
+/* The first listed resource of its group, or of its group and version. */
+static bool is_first(const struct bt_resources *resources, uint32_t index, bool of_version)
+{
+	const struct bt_api_resource *resource = bt_resources_at(resources, index);
+	for (uint32_t i = 0; i < index; i++) {
+		const struct bt_api_resource *other = bt_resources_at(resources, i);
+		if (is_listed(other) && same(other->group, resource->group) &&
+			(!of_version || same(other->version, resource->version))) {
+			return false;
+		}
+	}
+	return is_listed(resource);
+}
+
+static struct bt_json_value *document(struct bt_arena *arena, const char *kind, const char *version)
+{
+	struct bt_json_value *object = bt_json_new(arena, BT_JSON_OBJECT);
+	bt_json_set_c(arena, object, "kind", kind);
+	if (version != NULL) {
+		bt_json_set_c(arena, object, "apiVersion", version);
+	}
+	return object;
+}
+
+struct bt_json_value *bt_discovery_core(struct bt_str address, struct bt_arena *arena)
+{
+	struct bt_json_value *object = document(arena, "APIVersions", NULL);
+	struct bt_json_value *versions = bt_json_ensure_array(arena, object, "versions");
+	bt_json_append(arena, versions, bt_json_new_c(arena, "v1"));
+	struct bt_json_value *addresses =
+		bt_json_ensure_array(arena, object, "serverAddressByClientCIDRs");
+	struct bt_json_value *entry = bt_json_new(arena, BT_JSON_OBJECT);
+	bt_json_set_c(arena, entry, "clientCIDR", "0.0.0.0/0");
+	bt_json_set_str(arena, entry, "serverAddress", bt_arena_str(arena, address));
+	bt_json_append(arena, addresses, entry);
+	return object;
+}
+
+static struct bt_json_value *version_entry(
+	const struct bt_api_resource *resource, struct bt_arena *arena)
+{
+	struct bt_json_value *entry = bt_json_new(arena, BT_JSON_OBJECT);
+	bt_json_set_str(arena, entry, "groupVersion", bt_resource_api_version(resource, arena));
+	bt_json_set_c(arena, entry, "version", resource->version);
+	return entry;
+}
+
+/* "name", "versions" and "preferredVersion" of the group of the resource at index. */
+static void fill_group(const struct bt_resources *resources, uint32_t index,
+	struct bt_json_value *object, struct bt_arena *arena)
+{
+	const struct bt_api_resource *first = bt_resources_at(resources, index);
+	bt_json_set_c(arena, object, "name", first->group);
+	struct bt_json_value *versions = bt_json_ensure_array(arena, object, "versions");
+	for (uint32_t i = index; i < bt_resources_count(resources); i++) {
+		const struct bt_api_resource *resource = bt_resources_at(resources, i);
+		if (is_listed(resource) && same(resource->group, first->group) &&
+			is_first(resources, i, true)) {
+			bt_json_append(arena, versions, version_entry(resource, arena));
+		}
+	}
+	bt_json_set_value(arena, object, "preferredVersion", version_entry(first, arena));
+}
+
+struct bt_json_value *bt_discovery_groups(
+	const struct bt_resources *resources, struct bt_arena *arena)
+{
+	struct bt_json_value *object = document(arena, "APIGroupList", "v1");
+	struct bt_json_value *groups = bt_json_ensure_array(arena, object, "groups");
+	for (uint32_t i = 0; i < bt_resources_count(resources); i++) {
+		const struct bt_api_resource *resource = bt_resources_at(resources, i);
+		if (is_listed(resource) && resource->group[0] != '\0' &&
+			is_first(resources, i, false)) {
+			struct bt_json_value *group = bt_json_new(arena, BT_JSON_OBJECT);
+			fill_group(resources, i, group, arena);
+			bt_json_append(arena, groups, group);
+		}
+	}
+	return object;
+}
+
+struct bt_json_value *bt_discovery_group(
+	const struct bt_resources *resources, struct bt_str group, struct bt_arena *arena)
+{
+	struct bt_json_value *object = document(arena, "APIGroup", "v1");
+	for (uint32_t i = 0; i < bt_resources_count(resources); i++) {
+		const struct bt_api_resource *resource = bt_resources_at(resources, i);
+		if (is_listed(resource) && bt_str_equal_c(group, resource->group)) {
+			fill_group(resources, i, object, arena);
+			break;
+		}
+	}
+	return object;
+}
+
+/* In the order of their names, as upstream lists them. */
+static struct bt_json_value *verb_names(uint32_t verbs, struct bt_arena *arena)
+{
+	static const enum bt_verb order[] = {BT_VERB_CREATE, BT_VERB_DELETE,
+		BT_VERB_DELETE_COLLECTION, BT_VERB_GET, BT_VERB_LIST, BT_VERB_PATCH, BT_VERB_UPDATE,
+		BT_VERB_WATCH};
+	struct bt_json_value *names = bt_json_new(arena, BT_JSON_ARRAY);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(order); i++) {
+		if ((verbs & 1u << order[i]) != 0) {
+			bt_json_append(arena, names, bt_json_new_c(arena, bt_verb_name(order[i])));
+		}
+	}
+	return names;
+}
+
+/* Any method of HTTP, not the verbs of objects. */
+static uint32_t discovery_verbs(
+	const struct bt_api_resource *resource, enum bt_subresource subresource)
+{
+	uint32_t verbs = bt_api_verbs(resource, subresource);
+	if (subresource == BT_SUBRESOURCE_PROXY) {
+		verbs = 1u << BT_VERB_CREATE | 1u << BT_VERB_DELETE | 1u << BT_VERB_GET |
+			1u << BT_VERB_PATCH | 1u << BT_VERB_UPDATE;
+	}
+	return verbs;
+}
+
+static void set_words(
+	struct bt_arena *arena, struct bt_json_value *object, const char *name, const char *words)
+{
+	struct bt_str rest = bt_str_from(words);
+	while (rest.length != 0) {
+		int64_t blank = bt_str_find_char(rest, ' ');
+		struct bt_str word = blank < 0 ? rest : bt_str_sub(rest, 0, (uint32_t)blank);
+		rest = blank < 0 ? BT_STR("") : bt_str_sub(rest, (uint32_t)blank + 1, BT_STR_MAX);
+		if (word.length != 0) {
+			bt_json_append(arena, bt_json_ensure_array(arena, object, name),
+				bt_json_new_str(arena, word));
+		}
+	}
+}
+
+static struct bt_json_value *subresource_entry(const struct bt_api_resource *resource,
+	enum bt_subresource subresource, struct bt_arena *arena)
+{
+	struct bt_discovery_kind kind = bt_discovery_kind_of(resource, subresource);
+	struct bt_json_value *entry = bt_json_new(arena, BT_JSON_OBJECT);
+	bt_json_set_str(arena, entry, "name",
+		bt_arena_printf(arena, "%s/%s", resource->name, bt_subresource_name(subresource)));
+	bt_json_set_c(arena, entry, "singularName", "");
+	bt_json_set_bool(arena, entry, "namespaced", resource->namespaced);
+	if (!same(kind.group, resource->group) || !same(kind.version, resource->version)) {
+		if (kind.group[0] != '\0') {
+			bt_json_set_c(arena, entry, "group", kind.group);
+		}
+		bt_json_set_c(arena, entry, "version", kind.version);
+	}
+	bt_json_set_c(arena, entry, "kind", kind.kind);
+	bt_json_set_value(
+		arena, entry, "verbs", verb_names(discovery_verbs(resource, subresource), arena));
+	return entry;
+}
+
+struct bt_json_value *bt_discovery_resources(const struct bt_resources *resources,
+	struct bt_str group, struct bt_str version, struct bt_arena *arena)
+{
+	struct bt_json_value *object = document(arena, "APIResourceList", "v1");
+	bt_json_set_str(arena, object, "groupVersion",
+		group.length == 0 ? version
+				  : bt_arena_printf(arena, "%.*s/%.*s", BT_STR_ARG(group),
+					    BT_STR_ARG(version)));
+	struct bt_json_value *list = bt_json_ensure_array(arena, object, "resources");
+	for (uint32_t i = 0; i < bt_resources_count(resources); i++) {
+		const struct bt_api_resource *resource = bt_resources_at(resources, i);
+		if (!is_listed(resource) || !bt_str_equal_c(group, resource->group) ||
+			!bt_str_equal_c(version, resource->version)) {
+			continue;
+		}
+		struct bt_json_value *entry = bt_json_new(arena, BT_JSON_OBJECT);
+		bt_json_set_c(arena, entry, "name", resource->name);
+		bt_json_set_c(arena, entry, "singularName", resource->singular);
+		bt_json_set_bool(arena, entry, "namespaced", resource->namespaced);
+		bt_json_set_c(arena, entry, "kind", resource->kind);
+		bt_json_set_value(arena, entry, "verbs", verb_names(resource->verbs, arena));
+		set_words(arena, entry, "shortNames", resource->short_names);
+		set_words(arena, entry, "categories", resource->categories);
+		bt_json_append(arena, list, entry);
+		for (int j = BT_SUBRESOURCE_NONE + 1; j < BT_SUBRESOURCE__COUNT; j++) {
+			enum bt_subresource subresource = (enum bt_subresource)j;
+			if ((resource->subresources & 1u << j) != 0) {
+				bt_json_append(arena, list,
+					subresource_entry(resource, subresource, arena));
+			}
+		}
+	}
+	return object;
+}
+
+/** --- aggregated --- */
+
+static struct bt_json_value *response_kind(const struct bt_api_resource *resource,
+	struct bt_discovery_kind kind, struct bt_arena *arena)
+{
+	struct bt_json_value *object = bt_json_new(arena, BT_JSON_OBJECT);
+	bool is_own = same(kind.group, resource->group) && same(kind.version, resource->version);
+	bt_json_set_c(arena, object, "group", is_own ? "" : kind.group);
+	bt_json_set_c(arena, object, "version", is_own ? "" : kind.version);
+	bt_json_set_c(arena, object, "kind", kind.kind);
+	return object;
+}
+
+static struct bt_json_value *aggregated_resource(
+	const struct bt_api_resource *resource, struct bt_arena *arena)
+{
+	struct bt_json_value *entry = bt_json_new(arena, BT_JSON_OBJECT);
+	bt_json_set_c(arena, entry, "resource", resource->name);
+	bt_json_set_value(arena, entry, "responseKind",
+		response_kind(
+			resource, bt_discovery_kind_of(resource, BT_SUBRESOURCE_NONE), arena));
+	bt_json_set_c(arena, entry, "scope", resource->namespaced ? "Namespaced" : "Cluster");
+	bt_json_set_c(arena, entry, "singularResource", resource->singular);
+	bt_json_set_value(arena, entry, "verbs", verb_names(resource->verbs, arena));
+	set_words(arena, entry, "shortNames", resource->short_names);
+	set_words(arena, entry, "categories", resource->categories);
+	for (int i = BT_SUBRESOURCE_NONE + 1; i < BT_SUBRESOURCE__COUNT; i++) {
+		enum bt_subresource subresource = (enum bt_subresource)i;
+		if ((resource->subresources & 1u << i) == 0) {
+			continue;
+		}
+		struct bt_json_value *part = bt_json_new(arena, BT_JSON_OBJECT);
+		bt_json_set_c(arena, part, "subresource", bt_subresource_name(subresource));
+		bt_json_set_value(arena, part, "responseKind",
+			response_kind(
+				resource, bt_discovery_kind_of(resource, subresource), arena));
+		bt_json_set_value(arena, part, "verbs",
+			verb_names(discovery_verbs(resource, subresource), arena));
+		bt_json_append(arena, bt_json_ensure_array(arena, entry, "subresources"), part);
+	}
+	return entry;
+}
+
+static struct bt_json_value *aggregated_version(
+	const struct bt_resources *resources, uint32_t index, struct bt_arena *arena)
+{
+	const struct bt_api_resource *first = bt_resources_at(resources, index);
+	struct bt_json_value *version = bt_json_new(arena, BT_JSON_OBJECT);
+	bt_json_set_c(arena, version, "version", first->version);
+	struct bt_json_value *list = bt_json_ensure_array(arena, version, "resources");
+	for (uint32_t i = index; i < bt_resources_count(resources); i++) {
+		const struct bt_api_resource *resource = bt_resources_at(resources, i);
+		if (is_listed(resource) && same(resource->group, first->group) &&
+			same(resource->version, first->version)) {
+			bt_json_append(arena, list, aggregated_resource(resource, arena));
+		}
+	}
+	bt_json_set_c(arena, version, "freshness", "Current");
+	return version;
+}
+
+struct bt_json_value *bt_discovery_aggregated(const struct bt_resources *resources, bool is_core,
+	enum bt_discovery_form form, struct bt_arena *arena)
+{
+	struct bt_json_value *object = document(arena, "APIGroupDiscoveryList",
+		form == BT_DISCOVERY_V2 ? "apidiscovery.k8s.io/v2" : "apidiscovery.k8s.io/v2beta1");
+	(void)bt_json_ensure_object(arena, object, "metadata"); /* stays empty */
+	struct bt_json_value *items = bt_json_ensure_array(arena, object, "items");
+	struct bt_json_value *versions = NULL;
+	const char *group = NULL;
+	uint32_t count = bt_resources_count(resources);
+	for (uint32_t i = 0; i < count; i++) {
+		if (!is_first(resources, i, false)) {
+			continue;
+		}
+		group = bt_resources_at(resources, i)->group;
+		if ((group[0] == '\0') != is_core) {
+			continue;
+		}
+		struct bt_json_value *item = bt_json_new(arena, BT_JSON_OBJECT);
+		struct bt_json_value *metadata = bt_json_ensure_object(arena, item, "metadata");
+		if (!is_core) {
+			bt_json_set_c(arena, metadata, "name", group);
+		}
+		versions = bt_json_ensure_array(arena, item, "versions");
+		for (uint32_t j = i; j < count; j++) {
+			if (is_first(resources, j, true) &&
+				same(bt_resources_at(resources, j)->group, group)) {
+				bt_json_append(
+					arena, versions, aggregated_version(resources, j, arena));
+			}
+		}
+		bt_json_append(arena, items, item);
+	}
+	return object;
+}
+
+struct bt_json_value *bt_discovery_paths(
+	const struct bt_resources *resources, struct bt_arena *arena)
+{
+	static const char *const others[] = {
+		"/healthz", "/livez", "/openapi/v2", "/openapi/v3", "/readyz", "/version"};
+	struct bt_json_value *object = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *paths = bt_json_ensure_array(arena, object, "paths");
+	bt_json_append(arena, paths, bt_json_new_c(arena, "/api"));
+	bt_json_append(arena, paths, bt_json_new_c(arena, "/api/v1"));
+	bt_json_append(arena, paths, bt_json_new_c(arena, "/apis"));
+	for (uint32_t i = 0; i < bt_resources_count(resources); i++) {
+		const struct bt_api_resource *resource = bt_resources_at(resources, i);
+		if (!is_listed(resource) || resource->group[0] == '\0' ||
+			!is_first(resources, i, true)) {
+			continue;
+		}
+		if (is_first(resources, i, false)) {
+			bt_json_append(arena, paths,
+				bt_json_new_str(arena,
+					bt_arena_printf(arena, "/apis/%s", resource->group)));
+		}
+		bt_json_append(arena, paths,
+			bt_json_new_str(arena,
+				bt_arena_printf(
+					arena, "/apis/%s/%s", resource->group, resource->version)));
+	}
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(others); i++) {
+		bt_json_append(arena, paths, bt_json_new_c(arena, others[i]));
+	}
+	return object;
+}

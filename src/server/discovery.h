@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_SERVER_DISCOVERY_H
+#define BT_SERVER_DISCOVERY_H
+/** Documents that say what is served. Spec: 14 section 6. */
+#include "server/media.h"
+
+/** {"kind":"APIVersions",...} of /api. address: host and port, for clients. */
+BT_MUST_USE struct bt_json_value *bt_discovery_core(struct bt_str address, struct bt_arena *arena);
+/** APIGroupList of /apis. */
+BT_MUST_USE struct bt_json_value *bt_discovery_groups(
+	const struct bt_resources *resources, struct bt_arena *arena);
+/** APIGroup of /apis/<group>; the group is served. */
+BT_MUST_USE struct bt_json_value *bt_discovery_group(
+	const struct bt_resources *resources, struct bt_str group, struct bt_arena *arena);
+/** APIResourceList of one version, which is served. */
+BT_MUST_USE struct bt_json_value *bt_discovery_resources(const struct bt_resources *resources,
+	struct bt_str group, struct bt_str version, struct bt_arena *arena);
+/** APIGroupDiscoveryList of /api (is_core) or /apis. */
+BT_MUST_USE struct bt_json_value *bt_discovery_aggregated(const struct bt_resources *resources,
+	bool is_core, enum bt_discovery_form form, struct bt_arena *arena);
+/** {"paths":[...]} of /. */
+BT_MUST_USE struct bt_json_value *bt_discovery_paths(
+	const struct bt_resources *resources, struct bt_arena *arena);
+/** Group, version and kind of what a subresource reads and writes. */
+struct bt_discovery_kind {
+	const char *group;
+	const char *version;
+	const char *kind;
+};
+
+struct bt_discovery_kind bt_discovery_kind_of(
+	const struct bt_api_resource *resource, enum bt_subresource subresource);
+#endif

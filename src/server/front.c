@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/front.h"
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "server/front_private.h"
+
+#define SPARE_CALLS_MAX 64
+/* Memory of a finished call above this size goes back to the system. */
+#define SPARE_BYTES_MAX 65536
+
+/** --- calls --- */
+
+static struct bt_front_call *take_call(struct bt_front *front)
+{
+	struct bt_front_call *call = front->spare;
+	if (call == NULL) {
+		call = BT_NEW(struct bt_front_call);
+		call->front = front;
+		return call;
+	}
+	front->spare = call->next;
+	front->spare_count--;
+	call->next = NULL;
+	return call;
+}
+
+static void free_call(struct bt_front_call *call)
+{
+	bt_arena_finish(&call->arena);
+	bt_strbuf_finish(&call->yaml);
+	bt_strbuf_finish(&call->body);
+	bt_free(call);
+}
+
+/* true, false, or neither: then those who look at it with their eyes get it. */
+static bool wants_pretty(const struct bt_front_call *call)
+{
+	static const char *const agents[] = {"curl", "Wget", "Mozilla/5.0"};
+	if (call->query.pretty_given) {
+		return call->query.pretty;
+	}
+	struct bt_str agent = call->front->wire->header(call->exchange, "User-Agent");
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(agents); i++) {
+		if (bt_str_has_prefix(agent, bt_str_from(agents[i]))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool refuse_if_failed(struct bt_front_call *call)
+{
+	if (!call->front->failed) {
+		return false;
+	}
+	(void)bt_fail(&call->failure, &call->arena, 500, "InternalError",
+		"Internal error occurred: the store cannot be written");
+	return true;
+}
+
+struct bt_front_call *bt_front_begin(
+	struct bt_front *front, void *exchange, const struct bt_front_request *request)
+{
+	struct bt_front_call *call = take_call(front);
+	call->exchange = exchange;
+	call->request = *request;
+	bt_query_parse(request->query, &call->arena, &call->query);
+	call->encoding.pretty = wants_pretty(call);
+	bt_route_parse(bt_api_resources(front->api), request->path, &call->arena, &call->route);
+	if (refuse_if_failed(call) || !bt_front_identify(call)) {
+		bt_front_send_failure(call);
+	} else if (call->route.kind == BT_ROUTE_RESOURCE) {
+		bt_front_call_resource(call);
+	} else {
+		bt_front_page(call);
+	}
+	return call;
+}
+
+void bt_front_end(struct bt_front_call *call)
+{
+	struct bt_front *front = call->front;
+	if (call->wait != NULL) {
+		bt_watchers_cancel(front->watchers, call->wait);
+	}
+	bt_front_drop_held(call);
+	bool is_large = call->arena.total_bytes > SPARE_BYTES_MAX ||
+		call->body.capacity > SPARE_BYTES_MAX || call->yaml.capacity > SPARE_BYTES_MAX;
+	if (is_large || front->spare_count >= SPARE_CALLS_MAX) {
+		free_call(call);
+		return;
+	}
+	bt_arena_reset(&call->arena);
+	bt_strbuf_reset(&call->body);
+	bt_strbuf_reset(&call->yaml);
+	struct bt_front_call clean = {
+		.front = front,
+		.arena = call->arena,
+		.body = call->body,
+		.yaml = call->yaml,
+		.next = front->spare,
+	};
+	*call = clean;
+	front->spare = call;
+	front->spare_count++;
+}
+
+/** --- HTTP --- */
+
+static struct bt_str http_header(const void *exchange, const char *name)
+{
+	return bt_http_header(exchange, name);
+}
+
+static void http_each_header(const void *exchange, const char *name,
+	void (*take)(void *context, struct bt_str value), void *context)
+{
+	bt_http_each_header(exchange, name, take, context);
+}
+
+static void http_add_header(void *exchange, const char *name, struct bt_str value)
+{
+	bt_http_add_header(exchange, name, value);
+}
+
+static void http_answer(void *exchange, uint16_t code, struct bt_strbuf *body)
+{
+	bt_http_answer(exchange, code, body);
+}
+
+static void http_answer_stream(void *exchange, uint16_t code, const struct bt_http_stream *stream)
+{
+	bt_http_answer_stream(exchange, code, stream);
+}
+
+static void http_wake(void *exchange)
+{
+	bt_http_stream_wake(exchange);
+}
+
+static const struct bt_wire http_wire = {
+	http_header,
+	http_each_header,
+	http_add_header,
+	http_answer,
+	http_answer_stream,
+	http_wake,
+};
+
+static void on_request(void *context, struct bt_http_exchange *exchange)
+{
+	struct bt_front_request request = {
+		.method = bt_http_method(exchange),
+		.path = bt_http_path(exchange),
+		.query = bt_http_query(exchange),
+		.body = bt_http_body(exchange),
+	};
+	bt_http_set_data(exchange, bt_front_begin(context, exchange, &request));
+}
+
+/* The body is gone, and with it most of what there is to decide. */
+static void on_too_large(void *context, struct bt_http_exchange *exchange)
+{
+	static const char text[] =
+		"{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\","
+		"\"message\":\"Request entity too large: limit is %u\","
+		"\"reason\":\"RequestEntityTooLarge\",\"code\":413}\n";
+	struct bt_strbuf body = {0};
+	(void)context; /* nothing of it is needed */
+	bt_strbuf_printf(&body, text, (unsigned int)BT_API_BODY_BYTES_MAX);
+	bt_http_add_header(exchange, "Content-Type", BT_STR("application/json"));
+	bt_http_add_header(exchange, "Cache-Control", BT_STR("no-cache, private"));
+	bt_http_answer(exchange, 413, &body);
+}
+
+static void on_closed(void *context, struct bt_http_exchange *exchange)
+{
+	struct bt_front_call *call = bt_http_data(exchange);
+	(void)context; /* the call knows it */
+	if (call != NULL) {
+		bt_front_end(call);
+	}
+}
+
+/** --- the front --- */
+
+static void copy_tokens(struct bt_front *front, const struct bt_front_options *options)
+{
+	struct bt_arena *arena = &front->arena;
+	front->token_count = options->token_count;
+	front->tokens = BT_ARENA_NEW_ARRAY(arena, struct bt_front_token, options->token_count);
+	for (uint32_t i = 0; i < options->token_count; i++) {
+		const struct bt_front_token *from = &options->tokens[i];
+		struct bt_str *groups =
+			BT_ARENA_NEW_ARRAY(arena, struct bt_str, from->user.group_count);
+		for (uint32_t j = 0; j < from->user.group_count; j++) {
+			groups[j] = bt_arena_str(arena, from->user.groups[j]);
+		}
+		front->tokens[i] = (struct bt_front_token){
+			.token = bt_arena_str(arena, bt_str_from(from->token)).data,
+			.user =
+				{
+					.name = bt_arena_str(arena, from->user.name),
+					.uid = bt_arena_str(arena, from->user.uid),
+					.group_count = from->user.group_count,
+					.groups = groups,
+				},
+		};
+	}
+}
+
+struct bt_front *bt_front_create_bare(
+	struct bt_loop *loop, const struct bt_front_options *options, const struct bt_wire *wire)
+{
+	struct bt_front *front = BT_NEW(struct bt_front);
+	struct bt_prng *prng = bt_api_prng(options->api);
+	front->loop = loop;
+	front->api = options->api;
+	front->wire = wire;
+	front->is_plain = options->certificate_pem == NULL;
+	front->watches_max = options->watches_max;
+	front->watchers = bt_watchers_create(options->api, bt_prng_next(prng));
+	bt_prng_init(&front->prng, bt_prng_next(prng));
+	copy_tokens(front, options);
+	return front;
+}
+
+int bt_front_create(struct bt_loop *loop, const struct bt_front_options *options,
+	struct bt_front **out_front, struct berth_error *err)
+{
+	struct bt_front *front = bt_front_create_bare(loop, options, &http_wire);
+	struct bt_http_server_options http = {
+		.address = options->address,
+		.port = options->port,
+		.certificate_pem = options->certificate_pem,
+		.key_pem = options->key_pem,
+		.limits = options->limits,
+		.handler = {front, on_request, on_too_large, on_closed},
+	};
+	int result = bt_http_server_create(loop, &http, &front->server, err);
+	if (result != 0) {
+		bt_front_destroy(front);
+		return result;
+	}
+	*out_front = front;
+	return 0;
+}
+
+void bt_front_destroy(struct bt_front *front)
+{
+	if (front == NULL) {
+		return;
+	}
+	bt_http_server_destroy(front->server);
+	bt_watchers_destroy(front->watchers);
+	while (front->spare != NULL) {
+		struct bt_front_call *call = front->spare;
+		front->spare = call->next;
+		free_call(call);
+	}
+	bt_front_cached_finish(&front->openapi_v2);
+	bt_front_cached_finish(&front->openapi_index);
+	bt_arena_finish(&front->arena);
+	bt_free(front);
+}
+
+uint16_t bt_front_port(const struct bt_front *front)
+{
+	return bt_http_server_port(front->server);
+}
+
+void bt_front_set_ready(struct bt_front *front)
+{
+	front->is_ready = true;
+}
+
+int bt_front_settle(struct bt_front *front, struct berth_error *err)
+{
+	struct bt_store *store = bt_api_store(front->api);
+	if (front->failed) {
+		return bt_error_set(err, BERTH_ERR_STATE, "the store cannot be written");
+	}
+	if (bt_store_needs_sync(store)) {
+		int result = bt_store_sync(store, err);
+		if (result != 0) {
+			struct bt_failure failure = {
+				.code = 500,
+				.reason = "InternalError",
+				.message = BT_STR("Internal error occurred: "
+						  "the store cannot be written"),
+			};
+			front->failed = true;
+			bt_front_release_held(front, &failure);
+			return result;
+		}
+	}
+	bt_front_release_held(front, NULL);
+	int64_t next_ns = bt_watchers_run(front->watchers, bt_loop_now_ns(front->loop));
+	if (front->loop != NULL) {
+		bt_loop_call_at(front->loop, next_ns);
+	}
+	return 0;
+}

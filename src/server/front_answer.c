@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Answers, and those that wait until what they say is durable. */
+#include "base/assert.h"
+#include "server/front_private.h"
+
+#define PLAIN_TEXT "text/plain; charset=utf-8"
+
+void bt_front_header(struct bt_front_call *call, const char *name, struct bt_str value)
+{
+	call->front->wire->add_header(call->exchange, name, value);
+}
+
+/* As a random UUID, version 4. */
+static void add_audit_id(struct bt_front_call *call)
+{
+	static const char digits[] = "0123456789abcdef";
+	char text[36];
+	uint64_t words[2] = {bt_prng_next(&call->front->prng), bt_prng_next(&call->front->prng)};
+	words[0] = (words[0] & ~UINT64_C(0xf000)) | 0x4000;
+	words[1] = (words[1] & ~(UINT64_C(3) << 62)) | UINT64_C(1) << 63;
+	uint32_t nibble = 0;
+	for (uint32_t i = 0; i < sizeof(text); i++) {
+		if (i == 8 || i == 13 || i == 18 || i == 23) {
+			text[i] = '-';
+			continue;
+		}
+		text[i] = digits[words[nibble / 16] >> (60 - 4 * (nibble % 16)) & 15];
+		nibble++;
+	}
+	bt_front_header(call, "Audit-Id", (struct bt_str){text, sizeof(text)});
+}
+
+void bt_front_add_headers(struct bt_front_call *call, const char *content_type)
+{
+	add_audit_id(call);
+	bt_front_header(call, "Content-Type", bt_str_from(content_type));
+}
+
+static void put(struct bt_front_call *call)
+{
+	call->answered = true;
+	call->front->wire->answer(call->exchange, call->code, &call->body);
+}
+
+void bt_front_send(struct bt_front_call *call, uint16_t code, const char *content_type)
+{
+	struct bt_front *front = call->front;
+	BT_ASSERT(!call->answered && !call->is_held);
+	bt_front_add_headers(call, content_type);
+	call->code = code;
+	if (!bt_store_needs_sync(bt_api_store(front->api))) {
+		put(call);
+		return;
+	}
+	call->is_held = true;
+	call->next = NULL;
+	call->previous = front->held_last;
+	if (front->held_last != NULL) {
+		front->held_last->next = call;
+	} else {
+		front->held = call;
+	}
+	front->held_last = call;
+}
+
+void bt_front_drop_held(struct bt_front_call *call)
+{
+	struct bt_front *front = call->front;
+	if (!call->is_held) {
+		return;
+	}
+	call->is_held = false;
+	if (call->previous != NULL) {
+		call->previous->next = call->next;
+	} else {
+		front->held = call->next;
+	}
+	if (call->next != NULL) {
+		call->next->previous = call->previous;
+	} else {
+		front->held_last = call->previous;
+	}
+}
+
+static void encode_failure(struct bt_front_call *call, enum bt_media *out_media)
+{
+	*out_media = bt_encode_document(
+		&call->encoding, bt_failure_document(&call->failure, &call->arena), &call->body);
+}
+
+void bt_front_release_held(struct bt_front *front, const struct bt_failure *failure)
+{
+	while (front->held != NULL) {
+		struct bt_front_call *call = front->held;
+		bt_front_drop_held(call);
+		if (failure != NULL) {
+			/* its Content-Type is that of the answer it replaces */
+			enum bt_media media;
+			bt_strbuf_reset(&call->body);
+			call->failure = *failure;
+			call->code = failure->code;
+			encode_failure(call, &media);
+		}
+		put(call);
+	}
+}
+
+void bt_front_no_cache(struct bt_front_call *call)
+{
+	bt_front_header(call, "Cache-Control", BT_STR("no-cache, private"));
+}
+
+void bt_front_send_text(struct bt_front_call *call, uint16_t code, const char *text)
+{
+	bt_strbuf_append_c(&call->body, text);
+	bt_front_no_cache(call);
+	bt_front_header(call, "X-Content-Type-Options", BT_STR("nosniff"));
+	bt_front_send(call, code, PLAIN_TEXT);
+}
+
+void bt_front_send_document(
+	struct bt_front_call *call, uint16_t code, const struct bt_json_value *document)
+{
+	struct bt_encoding encoding = {
+		.media = bt_encode_document(&call->encoding, document, &call->body)};
+	bt_front_no_cache(call);
+	bt_front_send(call, code, bt_encoding_content_type(&encoding, false));
+}
+
+void bt_front_send_failure(struct bt_front_call *call)
+{
+	const struct bt_failure *failure = &call->failure;
+	struct bt_encoding encoding = {0};
+	BT_ASSERT(failure->code != 0);
+	if (failure->retry_after_seconds != 0 && !failure->retry_only_in_details) {
+		bt_front_header(call, "Retry-After",
+			bt_arena_printf(&call->arena, "%d", (int)failure->retry_after_seconds));
+	}
+	bt_front_no_cache(call);
+	encode_failure(call, &encoding.media);
+	bt_front_send(call, failure->code, bt_encoding_content_type(&encoding, false));
+}
+
+void bt_front_send_stream(
+	struct bt_front_call *call, const char *content_type, const struct bt_http_stream *stream)
+{
+	BT_ASSERT(!call->answered && !call->is_held);
+	bt_front_add_headers(call, content_type);
+	bt_front_no_cache(call);
+	call->answered = true;
+	call->front->wire->answer_stream(call->exchange, 200, stream);
+}

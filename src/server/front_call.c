@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Requests for resources become calls of the API. Spec: 14 sections 8, 9, 14 and 15. */
+#include "base/assert.h"
+#include "codec/json_edit.h"
+#include "server/front_private.h"
+
+/* Answers up to this size go out at once; longer lists are written as the client takes them. */
+#define GATHER_BYTES 262144
+/* Lists of what was deleted are complete before they go out: they say what is done already. */
+#define GATHER_ALL ((size_t)1 << 40)
+#define WARNING_BYTES_MAX 1024
+
+/** --- the answer --- */
+
+/* Warning: 299 - "text" */
+static void add_warning(struct bt_front_call *call, struct bt_str text)
+{
+	struct bt_strbuf value = {0};
+	bt_strbuf_append_c(&value, "299 - \"");
+	text = bt_str_sub(text, 0, WARNING_BYTES_MAX);
+	for (uint32_t i = 0; i < text.length; i++) {
+		if (text.data[i] == '"' || text.data[i] == '\\') {
+			bt_strbuf_append_char(&value, '\\');
+		}
+		bt_strbuf_append_char(&value, text.data[i]);
+	}
+	bt_strbuf_append_char(&value, '"');
+	bt_front_header(call, "Warning", bt_strbuf_str(&value));
+	bt_strbuf_finish(&value);
+}
+
+static bool is_of_resource(const struct bt_front_call *call, const struct bt_json_value *document)
+{
+	const struct bt_api_resource *resource = call->route.resource;
+	return (resource->flags & BT_RESOURCE_REVIEW) == 0 &&
+		bt_str_equal_c(bt_json_find_str(document, "kind"), resource->kind);
+}
+
+static void send_answer(struct bt_front_call *call, const struct bt_api_answer *answer)
+{
+	struct bt_encoder encoder;
+	if (answer->failure.code != 0) {
+		call->failure = answer->failure;
+		bt_front_send_failure(call);
+		return;
+	}
+	if (answer->object == NULL && !is_of_resource(call, answer->document)) {
+		bt_front_send_document(call, answer->code, answer->document);
+		return;
+	}
+	bt_encoder_init(&encoder, call->front->api, call->route.resource, &call->encoding);
+	if (answer->object != NULL) {
+		bt_encode_object(&encoder, answer->object, &call->body);
+	} else {
+		bt_encode_object_tree(&encoder, answer->document, &call->body);
+	}
+	bt_encoder_finish(&encoder);
+	bt_front_no_cache(call);
+	bt_front_send(call, answer->code, bt_encoding_content_type(&call->encoding, false));
+}
+
+/* The review's own code answers for masters. */
+static void deny_access(struct bt_front_call *call, struct bt_json_value *review)
+{
+	struct bt_json_value *status = bt_json_ensure_object(&call->arena, review, "status");
+	bt_json_set_bool(&call->arena, status, "allowed", false);
+	(void)bt_json_remove_c(status, "reason"); /* may be absent */
+}
+
+static void perform(struct bt_front_call *call)
+{
+	struct bt_api_answer answer;
+	bt_api_perform(call->front->api, &call->api, &call->arena, &answer);
+	for (uint32_t i = 0; i < answer.warning_count; i++) {
+		add_warning(call, answer.warnings[i]);
+	}
+	if (answer.document != NULL && !bt_front_is_master(call) &&
+		bt_str_equal_c(
+			bt_str_from("SelfSubjectAccessReview"), call->route.resource->kind)) {
+		deny_access(call, answer.document);
+	}
+	send_answer(call, &answer);
+	bt_api_answer_finish(&answer);
+}
+
+/** --- single objects --- */
+
+static void on_get_reached(void *context)
+{
+	struct bt_front_call *call = context;
+	struct bt_api *api = call->front->api;
+	call->wait = NULL;
+	uint64_t rv = bt_get_future_rv(api, call->query.list.resource_version);
+	if (rv != 0) {
+		(void)bt_fail_future_rv(
+			&call->failure, &call->arena, rv, bt_store_rv(bt_api_store(api)));
+		bt_front_send_failure(call);
+		return;
+	}
+	perform(call);
+}
+
+static void await(struct bt_front_call *call, uint64_t rv, void (*reached)(void *context))
+{
+	struct bt_front *front = call->front;
+	if (rv == 0) {
+		reached(call);
+		return;
+	}
+	call->wait = bt_watchers_await(front->watchers, rv, bt_loop_now_ns(front->loop),
+		BT_FUTURE_RV_WAIT_NS, reached, call);
+}
+
+static struct bt_str user_agent_name(const struct bt_front_call *call)
+{
+	struct bt_str text = call->front->wire->header(call->exchange, "User-Agent");
+	int64_t slash = bt_str_find_char(text, '/');
+	text = slash < 0 ? text : bt_str_sub(text, 0, (uint32_t)slash);
+	return bt_str_sub(text, 0, 128);
+}
+
+static bool patch_type_of(enum bt_body_media media, enum bt_patch_type *out)
+{
+	switch (media) {
+	case BT_BODY_JSON_PATCH:
+		*out = BT_PATCH_JSON;
+		return true;
+	case BT_BODY_MERGE_PATCH:
+		*out = BT_PATCH_MERGE;
+		return true;
+	case BT_BODY_STRATEGIC_PATCH:
+		*out = BT_PATCH_STRATEGIC;
+		return true;
+	case BT_BODY_APPLY_PATCH:
+		*out = BT_PATCH_APPLY;
+		return true;
+	case BT_BODY_JSON:
+	case BT_BODY_YAML:
+	case BT_BODY_PROTOBUF:
+	case BT_BODY_OTHER:
+		break;
+	}
+	return false;
+}
+
+/* Which formats of bodies the verb takes. */
+static bool check_media(struct bt_front_call *call, enum bt_body_media *media)
+{
+	bool is_patch = patch_type_of(*media, &call->api.patch_type);
+	if (call->verb == BT_VERB_PATCH) {
+		if (!is_patch) {
+			(void)bt_fail(&call->failure, &call->arena, 415, "UnsupportedMediaType",
+				"415: Unsupported Media Type");
+		}
+		return is_patch;
+	}
+	if (is_patch) {
+		*media = BT_BODY_OTHER;
+	}
+	return true;
+}
+
+static bool write_options(struct bt_front_call *call)
+{
+	const char *kind = call->verb == BT_VERB_CREATE ? "CreateOptions"
+		: call->verb == BT_VERB_UPDATE          ? "UpdateOptions"
+							: "PatchOptions";
+	if (bt_query_write_options(&call->query, kind, &call->arena, &call->api, &call->failure) !=
+		0) {
+		return false;
+	}
+	bool is_apply = call->verb == BT_VERB_PATCH && call->api.patch_type == BT_PATCH_APPLY;
+	if (call->api.field_manager.length == 0 && !is_apply) {
+		call->api.field_manager = user_agent_name(call);
+	}
+	return true;
+}
+
+static void write_object(struct bt_front_call *call)
+{
+	enum bt_body_media media =
+		bt_body_media_parse(call->front->wire->header(call->exchange, "Content-Type"));
+	if (!check_media(call, &media) || !write_options(call) ||
+		!bt_front_decode(call, media, &call->api.body)) {
+		bt_front_send_failure(call);
+		return;
+	}
+	perform(call);
+}
+
+static bool delete_options(struct bt_front_call *call)
+{
+	struct bt_json_value *body;
+	enum bt_body_media media =
+		bt_body_media_parse(call->front->wire->header(call->exchange, "Content-Type"));
+	return check_media(call, &media) && bt_front_decode(call, media, &body) &&
+		bt_query_delete_options(
+			&call->query, body, &call->arena, &call->api, &call->failure) == 0;
+}
+
+/** --- lists and watches --- */
+
+static void wake(void *context)
+{
+	struct bt_front_call *call = context;
+	call->front->wire->wake(call->exchange);
+}
+
+static struct bt_list_request list_request(struct bt_front_call *call)
+{
+	struct bt_list_request request = {
+		.api = call->front->api,
+		.watchers = call->front->watchers,
+		.resource = call->route.resource,
+		.namespace_ = call->route.namespace_,
+		.encoding = call->encoding,
+		.parameters = call->query.list,
+		.wake = wake,
+		.wake_context = call,
+		.deletion = call->verb == BT_VERB_DELETE_COLLECTION ? &call->api : NULL,
+	};
+	return request;
+}
+
+static void open_list(void *context)
+{
+	struct bt_front_call *call = context;
+	struct bt_list *list;
+	struct bt_list_request request = list_request(call);
+	bool is_deletion = request.deletion != NULL;
+	call->wait = NULL;
+	if (bt_list_open(&request, &call->arena, &list, &call->failure) != 0) {
+		bt_front_send_failure(call);
+		return;
+	}
+	const char *type = bt_encoding_content_type(&call->encoding, false);
+	if (bt_list_gather(list, is_deletion ? GATHER_ALL : GATHER_BYTES)) {
+		bt_list_take(list, &call->body);
+		bt_front_no_cache(call);
+		bt_front_send(call, 200, type);
+		return;
+	}
+	struct bt_http_stream stream = {list, bt_list_read, bt_list_finish};
+	bt_front_send_stream(call, type, &stream);
+}
+
+static void open_watch(void *context)
+{
+	struct bt_front_call *call = context;
+	struct bt_front *front = call->front;
+	struct bt_watch *watch;
+	struct bt_list_request request = list_request(call);
+	call->wait = NULL;
+	if (bt_watchers_count(front->watchers) >= front->watches_max) {
+		(void)bt_fail(&call->failure, &call->arena, 429, "TooManyRequests",
+			"Too many requests, please try again later.");
+		call->failure.retry_after_seconds = 1;
+		bt_front_send_failure(call);
+		return;
+	}
+	if (bt_watch_open(&request, bt_loop_now_ns(front->loop), &call->arena, &watch,
+		    &call->failure) != 0) {
+		bt_front_send_failure(call);
+		return;
+	}
+	struct bt_http_stream stream = {watch, bt_watch_read, bt_watch_finish};
+	bt_front_send_stream(call, bt_encoding_content_type(&call->encoding, true), &stream);
+}
+
+/* /api/v1/watch/.../<name>: the old way to watch one object. */
+static void select_name(struct bt_front_call *call)
+{
+	struct bt_list_parameters *parameters = &call->query.list;
+	struct bt_str given = parameters->field_selector;
+	if (call->route.name.length != 0) {
+		parameters->field_selector = bt_arena_printf(&call->arena,
+			"metadata.name=%.*s%s%.*s", BT_STR_ARG(call->route.name),
+			given.length != 0 ? "," : "", BT_STR_ARG(given));
+	}
+}
+
+/** --- all of them --- */
+
+static bool negotiate(struct bt_front_call *call)
+{
+	bool is_watch = call->verb == BT_VERB_WATCH;
+	struct bt_str accept = call->front->wire->header(call->exchange, "Accept");
+	if (!bt_accept_object(accept, call->route.resource, is_watch, &call->encoding)) {
+		(void)bt_fail(&call->failure, &call->arena, 406, "NotAcceptable",
+			"only the following media types are accepted: %s",
+			is_watch ? "application/json, "
+				   "application/vnd.kubernetes.protobuf;stream=watch"
+				 : "application/json, application/yaml, "
+				   "application/vnd.kubernetes.protobuf");
+		return false;
+	}
+	return call->encoding.view != BT_VIEW_TABLE ||
+		bt_query_include_object(&call->query, &call->arena, &call->encoding.include_object,
+			&call->failure) == 0;
+}
+
+static void dispatch(struct bt_front_call *call)
+{
+	const struct bt_api *api = call->front->api;
+	switch (call->verb) {
+	case BT_VERB_GET:
+		await(call, bt_get_future_rv(api, call->query.list.resource_version),
+			on_get_reached);
+		return;
+	case BT_VERB_CREATE:
+	case BT_VERB_UPDATE:
+	case BT_VERB_PATCH:
+		write_object(call);
+		return;
+	case BT_VERB_DELETE:
+		if (!delete_options(call)) {
+			bt_front_send_failure(call);
+			return;
+		}
+		perform(call);
+		return;
+	case BT_VERB_DELETE_COLLECTION:
+		if (!delete_options(call)) {
+			bt_front_send_failure(call);
+			return;
+		}
+		call->api.verb = BT_VERB_DELETE;
+		open_list(call);
+		return;
+	case BT_VERB_LIST:
+		await(call, bt_list_future_rv(api, &call->query.list, false), open_list);
+		return;
+	case BT_VERB_WATCH:
+		select_name(call);
+		await(call, bt_list_future_rv(api, &call->query.list, true), open_watch);
+		return;
+	case BT_VERB__COUNT:
+		break;
+	}
+	BT_ASSERT(false);
+}
+
+void bt_front_call_resource(struct bt_front_call *call)
+{
+	const struct bt_route *route = &call->route;
+	struct bt_api_request request = BT_API_REQUEST_INIT;
+	bool has_verb = bt_route_verb(route, call->request.method, call->query.watch, &call->verb);
+	if (!bt_front_authorize(call)) {
+		bt_front_send_failure(call);
+		return;
+	}
+	if (!has_verb) {
+		(void)bt_fail(&call->failure, &call->arena, 405, "MethodNotAllowed",
+			"the server does not allow this method on the requested resource");
+		bt_front_send_failure(call);
+		return;
+	}
+	if (!negotiate(call)) {
+		bt_front_send_failure(call);
+		return;
+	}
+	request.verb = call->verb;
+	request.resource = route->resource;
+	request.subresource = route->subresource;
+	request.namespace_ = route->namespace_;
+	request.name = route->name;
+	request.user = &call->user;
+	call->api = request;
+	dispatch(call);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_SERVER_FRONT_PRIVATE_H
+#define BT_SERVER_FRONT_PRIVATE_H
+/**
+ * Parts of the HTTP side shared by its files: front.c (the server, held answers), front_call.c
+ * (requests for resources), front_user.c (who asks, and may they), front_body.c (request bodies),
+ * front_page.c (everything else), front_answer.c (answers).
+ */
+#include "base/prng.h"
+#include "server/discovery.h"
+#include "server/front.h"
+#include "server/query.h"
+#include "server/routes.h"
+#include "server/watch.h"
+
+/** Where requests come from and answers go: an HTTP server, or a fuzzer. As net/http_server.h. */
+struct bt_wire {
+	struct bt_str (*header)(const void *exchange, const char *name);
+	void (*each_header)(const void *exchange, const char *name,
+		void (*take)(void *context, struct bt_str value), void *context);
+	void (*add_header)(void *exchange, const char *name, struct bt_str value);
+	void (*answer)(void *exchange, uint16_t code, struct bt_strbuf *body);
+	void (*answer_stream)(void *exchange, uint16_t code, const struct bt_http_stream *stream);
+	void (*wake)(void *exchange);
+};
+
+/** What a client sent. */
+struct bt_front_request {
+	struct bt_str method;
+	struct bt_str path;
+	struct bt_str query;
+	struct bt_str body;
+};
+
+/** One request on its way; lives until the exchange is closed. */
+struct bt_front_call {
+	struct bt_front *front;
+	void *exchange;
+	struct bt_front_request request;
+	struct bt_arena arena;
+	struct bt_route route;
+	struct bt_query query;
+	struct bt_user user;
+	struct bt_encoding encoding; /* of the answer */
+	enum bt_verb verb;
+	struct bt_api_request api;
+	struct bt_failure failure;
+	struct bt_strbuf yaml; /* a body of YAML, as JSON */
+	struct bt_strbuf body; /* of the answer */
+	uint16_t code;
+	bool answered;
+	bool is_held; /* in bt_front.held, complete */
+	struct bt_wait *wait;
+	struct bt_front_call *previous; /* bt_front.held */
+	struct bt_front_call *next;     /* the same, or .spare */
+};
+
+struct bt_front_cached {
+	uint64_t generation; /* of the resources */
+	struct bt_strbuf body;
+	char hash[17];
+};
+
+struct bt_front {
+	struct bt_loop *loop;
+	struct bt_api *api;
+	struct bt_http_server *server; /* NULL under a fuzzer */
+	const struct bt_wire *wire;
+	struct bt_watchers *watchers;
+	bool is_plain; /* without TLS everybody is admin */
+	bool is_ready;
+	bool failed; /* the store cannot be written any more */
+	uint32_t watches_max;
+	uint32_t token_count;
+	struct bt_front_token *tokens;
+	struct bt_arena arena; /* of the tokens */
+	struct bt_prng prng;   /* of audit ids */
+	struct bt_front_call *held;
+	struct bt_front_call *held_last;
+	struct bt_front_call *spare;
+	uint32_t spare_count;
+	struct bt_front_cached openapi_v2;
+	struct bt_front_cached openapi_index;
+};
+
+/** Without a server: requests come by bt_front_begin. */
+BT_MUST_USE struct bt_front *bt_front_create_bare(
+	struct bt_loop *loop, const struct bt_front_options *options, const struct bt_wire *wire);
+/** Answer a request, now or later. Its texts are borrowed until bt_front_end. */
+BT_MUST_USE struct bt_front_call *bt_front_begin(
+	struct bt_front *front, void *exchange, const struct bt_front_request *request);
+/** The exchange is over, answered or not. */
+void bt_front_end(struct bt_front_call *call);
+
+/** --- front_user.c --- */
+
+/** Sets call->user. false: call->failure says why not. */
+BT_MUST_USE bool bt_front_identify(struct bt_front_call *call);
+bool bt_front_is_master(const struct bt_front_call *call);
+/** The user may do this. false: call->failure. */
+BT_MUST_USE bool bt_front_authorize(struct bt_front_call *call);
+
+/** --- front_body.c --- */
+
+/** The body as a tree (NULL: there is none). false: call->failure. */
+BT_MUST_USE bool bt_front_decode(
+	struct bt_front_call *call, enum bt_body_media media, struct bt_json_value **out_body);
+
+/** --- front_call.c --- */
+
+void bt_front_call_resource(struct bt_front_call *call);
+
+/** --- front_page.c --- */
+
+void bt_front_page(struct bt_front_call *call);
+/** /openapi/...; front_openapi.c */
+void bt_front_openapi(struct bt_front_call *call);
+/** Adds the ETag; false: the client has it, and was told so. */
+BT_MUST_USE bool bt_front_send_if_changed(struct bt_front_call *call, const char *hash);
+void bt_front_cached_finish(struct bt_front_cached *cached);
+
+/** --- front_answer.c --- */
+
+/** Headers that all answers have. */
+void bt_front_add_headers(struct bt_front_call *call, const char *content_type);
+/** Cache-Control of what may change at any time. */
+void bt_front_no_cache(struct bt_front_call *call);
+/** A header of this answer. */
+void bt_front_header(struct bt_front_call *call, const char *name, struct bt_str value);
+/** Sends call->body. Held back while the store has changes that are not durable. */
+void bt_front_send(struct bt_front_call *call, uint16_t code, const char *content_type);
+void bt_front_send_text(struct bt_front_call *call, uint16_t code, const char *text);
+/** Complete with kind and apiVersion. */
+void bt_front_send_document(
+	struct bt_front_call *call, uint16_t code, const struct bt_json_value *document);
+/** call->failure, as a Status. */
+void bt_front_send_failure(struct bt_front_call *call);
+void bt_front_send_stream(
+	struct bt_front_call *call, const char *content_type, const struct bt_http_stream *stream);
+/** What was held back goes out; with failure set as 500. */
+void bt_front_release_held(struct bt_front *front, const struct bt_failure *failure);
+void bt_front_drop_held(struct bt_front_call *call);
+#endif

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/media.h"
+
+/* Entries of one header that are looked at. */
+#define ENTRIES_MAX 64
+#define PARAMETERS_MAX 16
+
+struct parameters {
+	struct bt_str as;
+	struct bt_str group;
+	struct bt_str version;
+};
+
+struct entry {
+	struct bt_str type; /* "application/json" */
+	struct parameters parameters;
+};
+
+static bool is_blank(char byte)
+{
+	return byte == ' ' || byte == '\t';
+}
+
+static struct bt_str trim(struct bt_str text)
+{
+	while (text.length != 0 && is_blank(text.data[0])) {
+		text = bt_str_sub(text, 1, BT_STR_MAX);
+	}
+	while (text.length != 0 && is_blank(text.data[text.length - 1])) {
+		text.length--;
+	}
+	return text;
+}
+
+/* Up to the separator; *rest goes on behind it. false: nothing is left. */
+static bool cut(struct bt_str *rest, char separator, struct bt_str *out)
+{
+	if (rest->data == NULL) {
+		return false;
+	}
+	int64_t at = bt_str_find_char(*rest, separator);
+	if (at < 0) {
+		*out = trim(*rest);
+		*rest = (struct bt_str){NULL, 0};
+		return true;
+	}
+	*out = trim(bt_str_sub(*rest, 0, (uint32_t)at));
+	*rest = bt_str_sub(*rest, (uint32_t)at + 1, BT_STR_MAX);
+	return true;
+}
+
+static char lower(char byte)
+{
+	return byte >= 'A' && byte <= 'Z' ? (char)(byte - 'A' + 'a') : byte;
+}
+
+static bool type_is(struct bt_str type, const char *name)
+{
+	struct bt_str wanted = bt_str_from(name);
+	for (uint32_t i = 0; i < type.length && i < wanted.length; i++) {
+		if (lower(type.data[i]) != wanted.data[i]) {
+			return false;
+		}
+	}
+	return type.length == wanted.length;
+}
+
+static void parse_entry(struct bt_str text, struct entry *out)
+{
+	struct bt_str part;
+	*out = (struct entry){0};
+	(void)cut(&text, ';', &out->type); /* there is one: text is not absent */
+	for (uint32_t i = 0; i < PARAMETERS_MAX && cut(&text, ';', &part); i++) {
+		struct bt_str name;
+		(void)cut(&part, '=', &name); /* as above */
+		struct bt_str value = trim(part);
+		if (value.length >= 2 && value.data[0] == '"') {
+			value = bt_str_sub(value, 1, value.length - 2);
+		}
+		if (type_is(name, "as")) {
+			out->parameters.as = value;
+		} else if (type_is(name, "g")) {
+			out->parameters.group = value;
+		} else if (type_is(name, "v")) {
+			out->parameters.version = value;
+		}
+	}
+}
+
+enum bt_body_media bt_body_media_parse(struct bt_str content_type)
+{
+	static const struct {
+		const char *type;
+		enum bt_body_media media;
+	} rows[] = {
+		{"", BT_BODY_JSON},
+		{"application/json", BT_BODY_JSON},
+		{"application/yaml", BT_BODY_YAML},
+		{"application/vnd.kubernetes.protobuf", BT_BODY_PROTOBUF},
+		{"application/json-patch+json", BT_BODY_JSON_PATCH},
+		{"application/merge-patch+json", BT_BODY_MERGE_PATCH},
+		{"application/strategic-merge-patch+json", BT_BODY_STRATEGIC_PATCH},
+		{"application/apply-patch+yaml", BT_BODY_APPLY_PATCH},
+	};
+	struct entry entry;
+	if (content_type.length == 0) {
+		return BT_BODY_JSON;
+	}
+	parse_entry(content_type, &entry);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		if (type_is(entry.type, rows[i].type)) {
+			return rows[i].media;
+		}
+	}
+	return BT_BODY_OTHER;
+}
+
+static bool media_of(struct bt_str type, enum bt_media *out)
+{
+	if (type_is(type, "application/json") || type_is(type, "*/*") ||
+		type_is(type, "application/*")) {
+		*out = BT_MEDIA_JSON;
+		return true;
+	}
+	if (type_is(type, "application/yaml")) {
+		*out = BT_MEDIA_YAML;
+		return true;
+	}
+	if (type_is(type, "application/vnd.kubernetes.protobuf")) {
+		*out = BT_MEDIA_PROTOBUF;
+		return true;
+	}
+	return false;
+}
+
+static bool view_of(const struct parameters *parameters, struct bt_encoding *out)
+{
+	struct bt_str as = parameters->as;
+	out->view = BT_VIEW_OBJECT;
+	out->v1beta1 = false;
+	if (as.length == 0) {
+		return true;
+	}
+	out->v1beta1 = bt_str_equal_c(parameters->version, "v1beta1");
+	if (!bt_str_equal_c(parameters->group, "meta.k8s.io") ||
+		(!out->v1beta1 && !bt_str_equal_c(parameters->version, "v1"))) {
+		return false;
+	}
+	if (bt_str_equal_c(as, "Table")) {
+		out->view = BT_VIEW_TABLE;
+		return true;
+	}
+	out->view = BT_VIEW_METADATA;
+	return bt_str_equal_c(as, "PartialObjectMetadata") ||
+		bt_str_equal_c(as, "PartialObjectMetadataList");
+}
+
+/* The next entry of the header. An absent or empty header is one entry for anything. */
+static bool next_entry(struct bt_str *rest, uint32_t *count, struct entry *out)
+{
+	struct bt_str text;
+	if (*count == 0 && trim(*rest).length == 0) {
+		*rest = (struct bt_str){NULL, 0};
+		text = BT_STR("*/*");
+	} else if (*count == ENTRIES_MAX || !cut(rest, ',', &text)) {
+		return false;
+	}
+	(*count)++;
+	parse_entry(text, out);
+	return true;
+}
+
+bool bt_accept_object(struct bt_str accept, const struct bt_api_resource *resource, bool is_watch,
+	struct bt_encoding *out)
+{
+	struct entry entry;
+	uint32_t count = 0;
+	while (next_entry(&accept, &count, &entry)) {
+		struct bt_encoding encoding = *out;
+		if (media_of(entry.type, &encoding.media) &&
+			view_of(&entry.parameters, &encoding) &&
+			!(is_watch && encoding.media == BT_MEDIA_YAML) &&
+			bt_encoding_is_possible(&encoding, resource)) {
+			*out = encoding;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool bt_accept_document(struct bt_str accept, struct bt_encoding *out)
+{
+	struct entry entry;
+	uint32_t count = 0;
+	while (next_entry(&accept, &count, &entry)) {
+		if (entry.parameters.as.length == 0 && media_of(entry.type, &out->media)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool bt_accept_discovery(
+	struct bt_str accept, struct bt_encoding *out, enum bt_discovery_form *out_form)
+{
+	struct entry entry;
+	uint32_t count = 0;
+	while (next_entry(&accept, &count, &entry)) {
+		const struct parameters *parameters = &entry.parameters;
+		enum bt_media media;
+		if (!media_of(entry.type, &media)) {
+			continue;
+		}
+		if (parameters->as.length == 0) {
+			out->media = media;
+			*out_form = BT_DISCOVERY_LEGACY;
+			return true;
+		}
+		bool is_v2 = bt_str_equal_c(parameters->version, "v2");
+		if (media == BT_MEDIA_JSON &&
+			bt_str_equal_c(parameters->group, "apidiscovery.k8s.io") &&
+			bt_str_equal_c(parameters->as, "APIGroupDiscoveryList") &&
+			(is_v2 || bt_str_equal_c(parameters->version, "v2beta1"))) {
+			out->media = media;
+			*out_form = is_v2 ? BT_DISCOVERY_V2 : BT_DISCOVERY_V2BETA1;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool bt_accept_openapi(struct bt_str accept, bool *out_protobuf)
+{
+	struct entry entry;
+	uint32_t count = 0;
+	while (next_entry(&accept, &count, &entry)) {
+		*out_protobuf =
+			type_is(entry.type,
+				"application/com.github.proto-openapi.spec.v2@v1.0+protobuf") ||
+			type_is(entry.type,
+				"application/com.github.proto-openapi.spec.v2.v1.0+protobuf");
+		if (*out_protobuf || type_is(entry.type, "application/json") ||
+			type_is(entry.type, "*/*") || type_is(entry.type, "application/*")) {
+			return true;
+		}
+	}
+	return false;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_SERVER_MEDIA_H
+#define BT_SERVER_MEDIA_H
+/** Media types of requests and answers. Spec: 14 sections 6.2, 7 and 8. */
+#include <stdbool.h>
+
+#include "server/encode.h"
+
+enum bt_body_media {
+	BT_BODY_JSON, /* also when nothing is said */
+	BT_BODY_YAML,
+	BT_BODY_PROTOBUF,
+	BT_BODY_JSON_PATCH,
+	BT_BODY_MERGE_PATCH,
+	BT_BODY_STRATEGIC_PATCH,
+	BT_BODY_APPLY_PATCH,
+	BT_BODY_OTHER,
+};
+
+enum bt_body_media bt_body_media_parse(struct bt_str content_type);
+
+/**
+ * The first entry of an Accept header that can be given for the resource; absent or empty: JSON.
+ * Only media, view and v1beta1 are set. false: none (406).
+ */
+BT_MUST_USE bool bt_accept_object(struct bt_str accept, const struct bt_api_resource *resource,
+	bool is_watch, struct bt_encoding *out);
+/** For documents without a resource: no views. */
+BT_MUST_USE bool bt_accept_document(struct bt_str accept, struct bt_encoding *out);
+
+enum bt_discovery_form {
+	BT_DISCOVERY_LEGACY,
+	BT_DISCOVERY_V2,
+	BT_DISCOVERY_V2BETA1,
+};
+
+/** Of /api and /apis. */
+BT_MUST_USE bool bt_accept_discovery(
+	struct bt_str accept, struct bt_encoding *out, enum bt_discovery_form *out_form);
+/** Of /openapi/v2: *out_protobuf, or JSON. */
+BT_MUST_USE bool bt_accept_openapi(struct bt_str accept, bool *out_protobuf);
+#endif

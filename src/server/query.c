@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/query.h"
+
+#include "codec/json_edit.h"
+#include "net/http_server.h"
+
+#define PAIRS_MAX 256
+#define FIELD_MANAGER_BYTES_MAX 128
+#define GRACE_SECONDS_MAX (INT64_C(1) << 40)
+
+static struct bt_str *text_parameter(struct bt_query *query, struct bt_str name)
+{
+	const struct {
+		const char *name;
+		struct bt_str *place;
+	} rows[] = {
+		{"labelSelector", &query->list.label_selector},
+		{"fieldSelector", &query->list.field_selector},
+		{"limit", &query->list.limit},
+		{"continue", &query->list.continue_token},
+		{"resourceVersion", &query->list.resource_version},
+		{"resourceVersionMatch", &query->list.resource_version_match},
+		{"timeoutSeconds", &query->list.timeout_seconds},
+		{"allowWatchBookmarks", &query->list.allow_watch_bookmarks},
+		{"sendInitialEvents", &query->list.send_initial_events},
+		{"includeObject", &query->include_object},
+		{"fieldManager", &query->field_manager},
+		{"fieldValidation", &query->field_validation},
+		{"force", &query->force},
+		{"gracePeriodSeconds", &query->grace_period_seconds},
+		{"propagationPolicy", &query->propagation_policy},
+		{"orphanDependents", &query->orphan_dependents},
+		{"verbose", &query->verbose},
+		{"hash", &query->hash},
+	};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		if (bt_str_equal_c(name, rows[i].name)) {
+			return rows[i].place;
+		}
+	}
+	return NULL;
+}
+
+/* As Kubernetes reads booleans of queries: everything but "0" and "false" is true. */
+static bool boolean(struct bt_str text)
+{
+	static const char falses[][6] = {"", "0", "false", "False", "FALSE"};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(falses); i++) {
+		if (bt_str_equal_c(text, falses[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool decode(struct bt_str text, struct bt_arena *arena, struct bt_str *out)
+{
+	if (bt_str_find_char(text, '%') < 0 && bt_str_find_char(text, '+') < 0) {
+		*out = bt_arena_str(arena, text);
+		return true;
+	}
+	struct bt_strbuf buffer = {0};
+	bool is_valid = bt_http_percent_decode(text, true, &buffer);
+	if (is_valid) {
+		*out = bt_arena_str(arena, bt_strbuf_str(&buffer));
+	}
+	bt_strbuf_finish(&buffer);
+	return is_valid;
+}
+
+static void take_pair(struct bt_str pair, struct bt_arena *arena, struct bt_query *out)
+{
+	struct bt_str name;
+	struct bt_str value;
+	int64_t equals = bt_str_find_char(pair, '=');
+	struct bt_str raw =
+		equals < 0 ? BT_STR("") : bt_str_sub(pair, (uint32_t)equals + 1, BT_STR_MAX);
+	if (!decode(equals < 0 ? pair : bt_str_sub(pair, 0, (uint32_t)equals), arena, &name) ||
+		!decode(raw, arena, &value)) {
+		return;
+	}
+	struct bt_str *place = text_parameter(out, name);
+	if (place != NULL) {
+		*place = place->data == NULL ? value : *place;
+	} else if (bt_str_equal_c(name, "watch")) {
+		out->watch = boolean(value);
+	} else if (bt_str_equal_c(name, "pretty")) {
+		out->pretty = boolean(value);
+		out->pretty_given = true;
+	} else if (bt_str_equal_c(name, "dryRun") && value.length != 0 &&
+		out->dry_run_count < BT_QUERY_DRY_RUNS_MAX) {
+		out->dry_runs[out->dry_run_count++] = value;
+	}
+}
+
+void bt_query_parse(struct bt_str query, struct bt_arena *arena, struct bt_query *out)
+{
+	*out = (struct bt_query){0};
+	for (uint32_t i = 0; i < PAIRS_MAX && query.length != 0; i++) {
+		int64_t end = bt_str_find_char(query, '&');
+		struct bt_str pair = end < 0 ? query : bt_str_sub(query, 0, (uint32_t)end);
+		query = end < 0 ? BT_STR("") : bt_str_sub(query, (uint32_t)end + 1, BT_STR_MAX);
+		if (pair.length != 0) {
+			take_pair(pair, arena, out);
+		}
+	}
+}
+
+static uint16_t refuse(
+	struct bt_field_errors *errors, const char *kind, struct bt_failure *out_failure)
+{
+	if (errors->count == 0) {
+		return 0;
+	}
+	return bt_fail_invalid(out_failure, errors->arena, BT_STR("meta.k8s.io"), bt_str_from(kind),
+		BT_STR(""), errors);
+}
+
+/* true: all of them are "All", and there is one. */
+static bool dry_run_of(const struct bt_json_value *values, struct bt_field_errors *errors)
+{
+	for (uint32_t i = 0; i < values->count; i++) {
+		if (values->elements[i]->type != BT_JSON_STRING ||
+			!bt_str_equal_c(values->elements[i]->text, "All")) {
+			bt_field_errors_add(errors, BT_FIELD_NOT_SUPPORTED, BT_STR("dryRun"),
+				values, "\"All\"");
+			return false;
+		}
+	}
+	return values->count != 0;
+}
+
+static const struct bt_json_value *dry_runs_of_query(
+	const struct bt_query *query, struct bt_arena *arena)
+{
+	struct bt_json_value *values = bt_json_new(arena, BT_JSON_ARRAY);
+	for (uint32_t i = 0; i < query->dry_run_count; i++) {
+		bt_json_append(arena, values, bt_json_new_str(arena, query->dry_runs[i]));
+	}
+	return values;
+}
+
+static bool is_printable(struct bt_str text)
+{
+	for (uint32_t i = 0; i < text.length; i++) {
+		unsigned char byte = (unsigned char)text.data[i];
+		if (byte < 0x20 || byte == 0x7f) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void check_field_manager(struct bt_str manager, struct bt_field_errors *errors)
+{
+	if (manager.length > FIELD_MANAGER_BYTES_MAX) {
+		bt_field_errors_add(errors, BT_FIELD_TOO_LONG, BT_STR("fieldManager"), NULL,
+			"may not be more than %d bytes", FIELD_MANAGER_BYTES_MAX);
+	} else if (!is_printable(manager)) {
+		bt_field_errors_add(errors, BT_FIELD_INVALID, BT_STR("fieldManager"),
+			bt_json_new_str(errors->arena, manager),
+			"should not contain non-printable characters");
+	}
+}
+
+static void set_field_validation(
+	struct bt_str text, struct bt_field_errors *errors, enum bt_field_validation *out)
+{
+	if (text.length == 0 || bt_str_equal_c(text, "Warn")) {
+		*out = BT_FIELD_VALIDATION_WARN;
+	} else if (bt_str_equal_c(text, "Ignore")) {
+		*out = BT_FIELD_VALIDATION_IGNORE;
+	} else if (bt_str_equal_c(text, "Strict")) {
+		*out = BT_FIELD_VALIDATION_STRICT;
+	} else {
+		bt_field_errors_add(errors, BT_FIELD_NOT_SUPPORTED, BT_STR("fieldValidation"),
+			bt_json_new_str(errors->arena, text),
+			"\"\", \"Ignore\", \"Strict\", \"Warn\"");
+	}
+}
+
+uint16_t bt_query_write_options(const struct bt_query *query, const char *kind,
+	struct bt_arena *arena, struct bt_api_request *out_request, struct bt_failure *out_failure)
+{
+	struct bt_field_errors errors = {.arena = arena};
+	out_request->dry_run = dry_run_of(dry_runs_of_query(query, arena), &errors);
+	out_request->field_manager = query->field_manager;
+	check_field_manager(query->field_manager, &errors);
+	set_field_validation(query->field_validation, &errors, &out_request->field_validation);
+	out_request->force = boolean(query->force);
+	return refuse(&errors, kind, out_failure);
+}
+
+static void set_propagation(
+	struct bt_str text, struct bt_field_errors *errors, struct bt_api_request *out)
+{
+	if (text.length == 0) {
+		return;
+	}
+	if (bt_str_equal_c(text, "Background")) {
+		out->propagation = BT_PROPAGATION_BACKGROUND;
+	} else if (bt_str_equal_c(text, "Foreground")) {
+		out->propagation = BT_PROPAGATION_FOREGROUND;
+	} else if (bt_str_equal_c(text, "Orphan")) {
+		out->propagation = BT_PROPAGATION_ORPHAN;
+	} else {
+		bt_field_errors_add(errors, BT_FIELD_NOT_SUPPORTED, BT_STR("propagationPolicy"),
+			bt_json_new_str(errors->arena, text),
+			"\"Foreground\", \"Background\", \"Orphan\", \"nil\"");
+	}
+}
+
+static void set_orphan(bool is_given, bool orphan, bool has_policy, struct bt_field_errors *errors,
+	struct bt_api_request *out)
+{
+	if (!is_given) {
+		return;
+	}
+	if (has_policy) {
+		bt_field_errors_add(errors, BT_FIELD_INVALID, BT_STR("propagationPolicy"), NULL,
+			"orphanDependents and deletionPropagation cannot be both set");
+		return;
+	}
+	out->propagation = orphan ? BT_PROPAGATION_ORPHAN : BT_PROPAGATION_BACKGROUND;
+}
+
+/* -1 stands for "not given" in requests; below zero means one second. Spec 14 section 13. */
+static int64_t grace_of(int64_t seconds)
+{
+	if (seconds < 0) {
+		return -2;
+	}
+	return seconds < GRACE_SECONDS_MAX ? seconds : GRACE_SECONDS_MAX;
+}
+
+static uint16_t options_of_query(const struct bt_query *query, struct bt_arena *arena,
+	struct bt_api_request *out, struct bt_field_errors *errors, struct bt_failure *out_failure)
+{
+	struct bt_str grace = query->grace_period_seconds;
+	if (grace.length != 0) {
+		int64_t seconds = 0;
+		if (!bt_str_parse_int64(grace, &seconds)) {
+			struct bt_strbuf quoted = {0};
+			bt_strbuf_append_quoted(&quoted, bt_str_sub(grace, 0, 256));
+			struct bt_str text = bt_strbuf_str(&quoted);
+			uint16_t code = bt_fail_bad_request(out_failure, arena,
+				"strconv.ParseInt: parsing %.*s: invalid syntax", BT_STR_ARG(text));
+			bt_strbuf_finish(&quoted);
+			return code;
+		}
+		out->grace_period_seconds = grace_of(seconds);
+	}
+	out->dry_run = dry_run_of(dry_runs_of_query(query, arena), errors);
+	set_propagation(query->propagation_policy, errors, out);
+	set_orphan(query->orphan_dependents.data != NULL, boolean(query->orphan_dependents),
+		query->propagation_policy.length != 0, errors, out);
+	return 0;
+}
+
+/* A member that is null is absent. */
+static const struct bt_json_value *member(const struct bt_json_value *object, const char *name)
+{
+	const struct bt_json_value *value = bt_json_find(object, name);
+	return value != NULL && value->type != BT_JSON_NULL ? value : NULL;
+}
+
+static bool has_type(const struct bt_json_value *value, enum bt_json_type type)
+{
+	return value == NULL || value->type == type;
+}
+
+static uint16_t options_of_body(const struct bt_json_value *body, struct bt_arena *arena,
+	struct bt_api_request *out, struct bt_field_errors *errors, struct bt_failure *out_failure)
+{
+	const struct bt_json_value *grace = member(body, "gracePeriodSeconds");
+	const struct bt_json_value *policy = member(body, "propagationPolicy");
+	const struct bt_json_value *orphan = member(body, "orphanDependents");
+	const struct bt_json_value *conditions = member(body, "preconditions");
+	const struct bt_json_value *dry_run = member(body, "dryRun");
+	const struct bt_json_value *uid = member(conditions, "uid");
+	const struct bt_json_value *rv = member(conditions, "resourceVersion");
+	const struct bt_json_value *kind = member(body, "kind");
+	int64_t seconds = 0;
+	if (kind != NULL && kind->type == BT_JSON_STRING && kind->text.length != 0 &&
+		!bt_str_equal_c(kind->text, "DeleteOptions")) {
+		struct bt_str shown = bt_str_sub(kind->text, 0, 256);
+		return bt_fail_bad_request(out_failure, arena,
+			"the object provided is unrecognized (must be of type DeleteOptions): "
+			"got kind \"%.*s\"",
+			BT_STR_ARG(shown));
+	}
+	if (!has_type(grace, BT_JSON_NUMBER) || !has_type(policy, BT_JSON_STRING) ||
+		!has_type(orphan, BT_JSON_BOOL) || !has_type(conditions, BT_JSON_OBJECT) ||
+		!has_type(dry_run, BT_JSON_ARRAY) || !has_type(uid, BT_JSON_STRING) ||
+		!has_type(rv, BT_JSON_STRING) ||
+		(grace != NULL && !bt_json_number_int64(grace->text, &seconds))) {
+		return bt_fail_bad_request(out_failure, arena,
+			"DeleteOptions in version \"v1\" cannot be handled as a DeleteOptions: "
+			"json: cannot unmarshal a value into Go struct field DeleteOptions");
+	}
+	if (grace != NULL) {
+		out->grace_period_seconds = grace_of(seconds);
+	}
+	if (dry_run != NULL) {
+		out->dry_run = dry_run_of(dry_run, errors);
+	}
+	set_propagation(policy != NULL ? policy->text : BT_STR(""), errors, out);
+	set_orphan(orphan != NULL, orphan != NULL && orphan->boolean, policy != NULL, errors, out);
+	if (uid != NULL) {
+		out->precondition_uid = uid->text;
+	}
+	if (rv != NULL) {
+		out->precondition_rv = rv->text;
+	}
+	return 0;
+}
+
+uint16_t bt_query_delete_options(const struct bt_query *query, const struct bt_json_value *body,
+	struct bt_arena *arena, struct bt_api_request *out_request, struct bt_failure *out_failure)
+{
+	struct bt_field_errors errors = {.arena = arena};
+	uint16_t code = body != NULL
+		? options_of_body(body, arena, out_request, &errors, out_failure)
+		: options_of_query(query, arena, out_request, &errors, out_failure);
+	return code != 0 ? code : refuse(&errors, "DeleteOptions", out_failure);
+}
+
+uint16_t bt_query_include_object(const struct bt_query *query, struct bt_arena *arena,
+	enum bt_include_object *out, struct bt_failure *out_failure)
+{
+	struct bt_str text = query->include_object;
+	if (text.length == 0 || bt_str_equal_c(text, "Metadata")) {
+		*out = BT_INCLUDE_METADATA;
+	} else if (bt_str_equal_c(text, "Object")) {
+		*out = BT_INCLUDE_OBJECT;
+	} else if (bt_str_equal_c(text, "None")) {
+		*out = BT_INCLUDE_NONE;
+	} else {
+		struct bt_strbuf quoted = {0};
+		bt_strbuf_append_quoted(&quoted, bt_str_sub(text, 0, 256));
+		struct bt_str shown = bt_strbuf_str(&quoted);
+		uint16_t code = bt_fail_bad_request(out_failure, arena,
+			"Unable to convert to Table as requested: includeObject: Invalid value: "
+			"%.*s: must be 'Metadata', 'Object', 'None', or empty",
+			BT_STR_ARG(shown));
+		bt_strbuf_finish(&quoted);
+		return code;
+	}
+	return 0;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_SERVER_QUERY_H
+#define BT_SERVER_QUERY_H
+/** Options of requests: query parameters and DeleteOptions. Spec: 14 sections 9, 13 and 14. */
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "server/api.h"
+#include "server/list.h"
+
+#define BT_QUERY_DRY_RUNS_MAX 8
+
+/** Decoded; absent (data NULL): not given. Of repeated ones the first counts, except dryRun. */
+struct bt_query {
+	struct bt_list_parameters list;
+	bool watch;
+	bool pretty;
+	bool pretty_given;
+	struct bt_str include_object;
+	uint32_t dry_run_count;
+	struct bt_str dry_runs[BT_QUERY_DRY_RUNS_MAX];
+	struct bt_str field_manager;
+	struct bt_str field_validation;
+	struct bt_str force;
+	struct bt_str grace_period_seconds;
+	struct bt_str propagation_policy;
+	struct bt_str orphan_dependents;
+	struct bt_str verbose;
+	struct bt_str hash;
+};
+
+/** Texts live in the arena. Pairs with broken escapes, and unknown names, are passed over. */
+void bt_query_parse(struct bt_str query, struct bt_arena *arena, struct bt_query *out);
+
+/**
+ * Options of creates, updates and patches (kind: "CreateOptions" ...). 0, or the code of
+ * *out_failure.
+ */
+uint16_t bt_query_write_options(const struct bt_query *query, const char *kind,
+	struct bt_arena *arena, struct bt_api_request *out_request, struct bt_failure *out_failure);
+/** Options of deletes: those of the body (NULL: none), else those of the query. */
+uint16_t bt_query_delete_options(const struct bt_query *query, const struct bt_json_value *body,
+	struct bt_arena *arena, struct bt_api_request *out_request, struct bt_failure *out_failure);
+/** includeObject of tables. */
+uint16_t bt_query_include_object(const struct bt_query *query, struct bt_arena *arena,
+	enum bt_include_object *out, struct bt_failure *out_failure);
+#endif

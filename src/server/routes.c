@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/routes.h"
+
+#include "net/http_server.h"
+
+/* Longer paths name nothing. */
+#define SEGMENTS_MAX 16
+
+struct segments {
+	struct bt_str items[SEGMENTS_MAX];
+	uint32_t count;
+};
+
+/*
+ * Empty segments are treated as absent, except for the one that says which namespace: there it
+ * means all of them. Spec 14 section 5.
+ */
+static bool split(struct bt_str path, struct segments *out)
+{
+	uint32_t start = 0;
+	out->count = 0;
+	for (uint32_t i = 0; i <= path.length; i++) {
+		if (i < path.length && path.data[i] != '/') {
+			continue;
+		}
+		struct bt_str segment = bt_str_sub(path, start, i - start);
+		start = i + 1;
+		bool is_namespace =
+			out->count != 0 && bt_str_equal_c(out->items[out->count - 1], "namespaces");
+		if (segment.length == 0 && (!is_namespace || i == path.length)) {
+			continue;
+		}
+		if (out->count == SEGMENTS_MAX) {
+			return false;
+		}
+		out->items[out->count++] = segment;
+	}
+	return true;
+}
+
+static bool is(const struct segments *segments, uint32_t index, const char *text)
+{
+	return index < segments->count && bt_str_equal_c(segments->items[index], text);
+}
+
+static bool version_is_served(
+	const struct bt_resources *resources, struct bt_str group, struct bt_str version)
+{
+	for (uint32_t i = 0; i < bt_resources_count(resources); i++) {
+		const struct bt_api_resource *resource = bt_resources_at(resources, i);
+		if (resource != NULL && bt_str_equal_c(group, resource->group) &&
+			(version.data == NULL || bt_str_equal_c(version, resource->version))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool find_subresource(struct bt_str name, enum bt_subresource *out)
+{
+	for (int i = BT_SUBRESOURCE_NONE + 1; i < BT_SUBRESOURCE__COUNT; i++) {
+		if (bt_str_equal_c(name, bt_subresource_name((enum bt_subresource)i))) {
+			*out = (enum bt_subresource)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* "namespaces/<ns>/" in front of a resource, or the namespace itself. */
+static uint32_t parse_namespace(const struct segments *segments, uint32_t at, bool is_core,
+	struct bt_route *out, bool *out_scoped)
+{
+	*out_scoped = false;
+	if (!is(segments, at, "namespaces") || segments->count - at < 3) {
+		return at;
+	}
+	if (is_core && segments->items[at + 1].length != 0 &&
+		(is(segments, at + 2, "status") || is(segments, at + 2, "finalize"))) {
+		return at;
+	}
+	out->namespace_ = segments->items[at + 1];
+	*out_scoped = true;
+	return at + 2;
+}
+
+/* "watch/", "namespaces/<ns>/", resource, name, subresource: from segment at on. */
+static enum bt_route_kind parse_resource(const struct bt_resources *resources,
+	const struct segments *segments, uint32_t at, struct bt_route *out)
+{
+	bool is_scoped;
+	if (is(segments, at, "watch") && at + 1 < segments->count) {
+		out->is_watch = true;
+		at++;
+	}
+	at = parse_namespace(segments, at, out->group.length == 0, out, &is_scoped);
+	out->resource = bt_resources_find(resources, out->group, out->version, segments->items[at]);
+	if (out->resource == NULL) {
+		return BT_ROUTE_MISSING;
+	}
+	if (is_scoped && !out->resource->namespaced) {
+		return BT_ROUTE_MISSING;
+	}
+	uint32_t left = segments->count - at - 1;
+	if (left >= 1) {
+		out->name = segments->items[at + 1];
+		if (out->resource->namespaced && out->namespace_.length == 0) {
+			return BT_ROUTE_MISSING;
+		}
+	}
+	if (left < 2) {
+		return BT_ROUTE_RESOURCE;
+	}
+	if (!find_subresource(segments->items[at + 2], &out->subresource) ||
+		bt_api_verbs(out->resource, out->subresource) == 0 || out->is_watch) {
+		return BT_ROUTE_MISSING;
+	}
+	/* what is behind a proxy has paths of its own */
+	return left == 2 || out->subresource == BT_SUBRESOURCE_PROXY ? BT_ROUTE_RESOURCE
+								     : BT_ROUTE_MISSING;
+}
+
+static enum bt_route_kind parse_core(
+	const struct bt_resources *resources, const struct segments *segments, struct bt_route *out)
+{
+	if (segments->count == 1) {
+		return BT_ROUTE_CORE;
+	}
+	out->group = BT_STR("");
+	out->version = segments->items[1];
+	if (!bt_str_equal(out->version, BT_STR("v1"))) {
+		return BT_ROUTE_UNKNOWN;
+	}
+	return segments->count == 2 ? BT_ROUTE_RESOURCES
+				    : parse_resource(resources, segments, 2, out);
+}
+
+static enum bt_route_kind parse_groups(
+	const struct bt_resources *resources, const struct segments *segments, struct bt_route *out)
+{
+	struct bt_str any = {NULL, 0};
+	if (segments->count == 1) {
+		return BT_ROUTE_GROUPS;
+	}
+	out->group = segments->items[1];
+	if (out->group.length == 0) {
+		return BT_ROUTE_UNKNOWN;
+	}
+	if (segments->count == 2) {
+		return version_is_served(resources, out->group, any) ? BT_ROUTE_GROUP
+								     : BT_ROUTE_UNKNOWN;
+	}
+	out->version = segments->items[2];
+	if (!version_is_served(resources, out->group, out->version)) {
+		return BT_ROUTE_UNKNOWN;
+	}
+	return segments->count == 3 ? BT_ROUTE_RESOURCES
+				    : parse_resource(resources, segments, 3, out);
+}
+
+static enum bt_route_kind parse_other(
+	const struct segments *segments, struct bt_str path, struct bt_route *out)
+{
+	uint32_t count = segments->count;
+	if (is(segments, 0, "version") && count == 1) {
+		return BT_ROUTE_VERSION;
+	}
+	if (is(segments, 0, "healthz") || is(segments, 0, "livez") || is(segments, 0, "readyz")) {
+		out->text = segments->items[0];
+		return count == 1 || (count == 2 && is(segments, 1, "ping")) ? BT_ROUTE_HEALTH
+									     : BT_ROUTE_UNKNOWN;
+	}
+	if (is(segments, 0, "swagger-2.0.0.pb-v1") && count == 1) {
+		return BT_ROUTE_OPENAPI_V2;
+	}
+	if (is(segments, 0, "openapi") && is(segments, 1, "v2") && count == 2) {
+		return BT_ROUTE_OPENAPI_V2;
+	}
+	if (is(segments, 0, "openapi") && is(segments, 1, "v3")) {
+		const char *end = path.data + path.length;
+		out->text = BT_STR("");
+		if (count > 2) {
+			out->text = segments->items[2];
+			out->text.length = (uint32_t)(end - out->text.data);
+		}
+		return BT_ROUTE_OPENAPI_V3;
+	}
+	return BT_ROUTE_UNKNOWN;
+}
+
+void bt_route_parse(const struct bt_resources *resources, struct bt_str path,
+	struct bt_arena *arena, struct bt_route *out_route)
+{
+	struct bt_strbuf decoded = {0};
+	struct segments segments;
+	*out_route =
+		(struct bt_route){.text = BT_STR(""), .namespace_ = BT_STR(""), .name = BT_STR("")};
+	if (bt_str_find_char(path, '%') >= 0) {
+		if (!bt_http_percent_decode(path, false, &decoded)) {
+			bt_strbuf_finish(&decoded);
+			out_route->kind = BT_ROUTE_BROKEN;
+			return;
+		}
+		path = bt_strbuf_str(&decoded);
+	}
+	path = bt_arena_str(arena, path);
+	bt_strbuf_finish(&decoded);
+	if (path.length == 0 || path.data[0] != '/' || !split(path, &segments)) {
+		out_route->kind = BT_ROUTE_UNKNOWN;
+	} else if (segments.count == 0) {
+		out_route->kind = BT_ROUTE_ROOT;
+	} else if (is(&segments, 0, "api")) {
+		out_route->kind = parse_core(resources, &segments, out_route);
+	} else if (is(&segments, 0, "apis")) {
+		out_route->kind = parse_groups(resources, &segments, out_route);
+	} else {
+		out_route->kind = parse_other(&segments, path, out_route);
+	}
+}
+
+static bool verb_of_method(
+	const struct bt_route *route, struct bt_str method, bool wants_watch, enum bt_verb *out)
+{
+	bool is_collection = route->name.length == 0;
+	if (bt_str_equal_c(method, "GET")) {
+		*out = route->is_watch || (is_collection && wants_watch) ? BT_VERB_WATCH
+			: is_collection                                  ? BT_VERB_LIST
+									 : BT_VERB_GET;
+		return true;
+	}
+	if (route->is_watch) {
+		return false;
+	}
+	if (bt_str_equal_c(method, "POST")) {
+		*out = BT_VERB_CREATE;
+		return is_collection || route->subresource != BT_SUBRESOURCE_NONE;
+	}
+	if (bt_str_equal_c(method, "PUT")) {
+		*out = BT_VERB_UPDATE;
+		return !is_collection;
+	}
+	if (bt_str_equal_c(method, "PATCH")) {
+		*out = BT_VERB_PATCH;
+		return !is_collection;
+	}
+	if (bt_str_equal_c(method, "DELETE")) {
+		*out = is_collection ? BT_VERB_DELETE_COLLECTION : BT_VERB_DELETE;
+		return true;
+	}
+	return false;
+}
+
+bool bt_route_verb(const struct bt_route *route, struct bt_str method, bool wants_watch,
+	enum bt_verb *out_verb)
+{
+	enum bt_verb verb;
+	if (route->subresource == BT_SUBRESOURCE_PROXY) {
+		*out_verb = BT_VERB_GET;
+		return true;
+	}
+	if (!verb_of_method(route, method, wants_watch, &verb)) {
+		return false;
+	}
+	if ((bt_api_verbs(route->resource, route->subresource) & 1u << verb) == 0) {
+		return false;
+	}
+	/* in all namespaces one can only read */
+	if (route->resource->namespaced && route->namespace_.length == 0 && verb != BT_VERB_LIST &&
+		verb != BT_VERB_WATCH) {
+		return false;
+	}
+	*out_verb = verb;
+	return true;
+}

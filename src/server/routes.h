@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_SERVER_ROUTES_H
+#define BT_SERVER_ROUTES_H
+/** What a path of the API names. Spec: 14 sections 5, 6 and 9. */
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "server/api.h"
+
+enum bt_route_kind {
+	BT_ROUTE_UNKNOWN,   /* 404 `404 page not found` */
+	BT_ROUTE_BROKEN,    /* 400: escapes that are none */
+	BT_ROUTE_MISSING,   /* 404 Status: a served version has no such resource */
+	BT_ROUTE_ROOT,      /* / */
+	BT_ROUTE_VERSION,   /* /version */
+	BT_ROUTE_HEALTH,    /* /healthz, /livez, /readyz; text: which */
+	BT_ROUTE_CORE,      /* /api */
+	BT_ROUTE_GROUPS,    /* /apis */
+	BT_ROUTE_GROUP,     /* /apis/<group> */
+	BT_ROUTE_RESOURCES, /* /api/v1, /apis/<group>/<version> */
+	BT_ROUTE_OPENAPI_V2,
+	BT_ROUTE_OPENAPI_V3, /* text: what follows, "" for the index */
+	BT_ROUTE_RESOURCE,
+};
+
+struct bt_route {
+	enum bt_route_kind kind;
+	struct bt_str text;
+	struct bt_str group;
+	struct bt_str version;
+	const struct bt_api_resource *resource;
+	enum bt_subresource subresource;
+	struct bt_str namespace_; /* "": cluster scope, or all namespaces */
+	struct bt_str name;       /* "": a collection */
+	bool is_watch;            /* /api/v1/watch/... */
+};
+
+/** path: as sent, percent-encoded. Texts live in the arena. */
+void bt_route_parse(const struct bt_resources *resources, struct bt_str path,
+	struct bt_arena *arena, struct bt_route *out_route);
+/** For resources. false: 405. wants_watch: the query says so. */
+BT_MUST_USE bool bt_route_verb(const struct bt_route *route, struct bt_str method, bool wants_watch,
+	enum bt_verb *out_verb);
+#endif
