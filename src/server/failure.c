@@ -13,6 +13,7 @@
 /** Of an offending value in a message. */
 #define SHOWN_VALUE_BYTES_MAX 2000
 
+BT_PRINTF(2, 0)
 static struct bt_str vprintf_text(struct bt_arena *arena, const char *format, va_list arguments)
 {
 	struct bt_strbuf buffer = {0};

@@ -4,6 +4,9 @@
 
 /* Tokens of pages: base64 for URLs, without padding. */
 
+/** A key whose every byte is escaped. */
+#define TOKEN_BYTES_MAX (10 * BT_STORE_KEY_BYTES_MAX)
+
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 static struct bt_str encode_base64(struct bt_str bytes, struct bt_arena *arena)
@@ -85,7 +88,7 @@ static const char *read_token(
 	const struct bt_json_value *rv;
 	struct bt_str start;
 
-	if (text.length > 4 * BT_STORE_KEY_BYTES_MAX || !decode_base64(text, arena, &json)) {
+	if (text.length > TOKEN_BYTES_MAX || !decode_base64(text, arena, &json)) {
 		return "illegal base64 data";
 	}
 	if (bt_json_parse(arena, json, false, &value, NULL) != 0) {
