@@ -125,6 +125,14 @@ bool bt_call_is_refused(struct bt_call *call)
 
 /** --- decoding --- */
 
+/** The final form of what a conversion made. */
+static void normalise_own(
+	struct bt_call *call, const struct bt_api_resource *resource, struct bt_json_value *object)
+{
+	int result = bt_schema_normalise(resource->message, object, call->arena, NULL, NULL);
+	(void)result; /* every member was valid, under another name */
+}
+
 struct bt_json_value *bt_call_parse(struct bt_call *call, const struct bt_stored *stored)
 {
 	const struct bt_strategy *strategy = call->write.resource->strategy;
@@ -137,6 +145,7 @@ struct bt_json_value *bt_call_parse(struct bt_call *call, const struct bt_stored
 	BT_ASSERT(result == 0);
 	if (strategy->from_stored != NULL) {
 		strategy->from_stored(&call->write, object);
+		normalise_own(call, call->write.resource, object);
 	}
 	return object;
 }
@@ -372,6 +381,10 @@ static struct bt_str render(struct bt_call *call, struct bt_json_value *object)
 	struct bt_json_writer writer;
 	if (call->write.resource->strategy->to_stored != NULL) {
 		call->write.resource->strategy->to_stored(&call->write, object);
+		normalise_own(call,
+			bt_resources_of_collection(
+				api->resources, call->write.resource->collection),
+			object);
 	}
 	bt_json_set_str(call->arena, metadata, "resourceVersion",
 		bt_arena_printf(call->arena, "%llu",

@@ -363,7 +363,7 @@ void bt_call_update(struct bt_call *call)
 		if (!check_name(call, bt_json_object_at(object, "metadata"))) {
 			return;
 		}
-		if (!creates) {
+		if (!creates || bt_api_given_rv(bt_json_object_at(object, "metadata")) != 0) {
 			bt_call_not_found(call);
 			return;
 		}
