@@ -9,8 +9,8 @@ static const struct {
 	const char *name;
 	const char *title;
 } container_lists[] = {
-	{"initContainers", "init container"},
 	{"containers", "container"},
+	{"initContainers", "init container"},
 };
 
 #define LIST_COUNT (sizeof(container_lists) / sizeof(container_lists[0]))

@@ -229,7 +229,6 @@ extern const struct bt_strategy bt_strategy_persistent_volume;
 extern const struct bt_strategy bt_strategy_persistent_volume_claim;
 extern const struct bt_strategy bt_strategy_storage_class;
 extern const struct bt_strategy bt_strategy_csi_driver;
-extern const struct bt_strategy bt_strategy_csi_node;
 extern const struct bt_strategy bt_strategy_volume_attachment;
 extern const struct bt_strategy bt_strategy_pod_disruption_budget;
 extern const struct bt_strategy bt_strategy_priority_class;

@@ -301,8 +301,8 @@ START_TEST(test_admission__limit_range_minimum)
 	rows_create(&f, "pods", "default/",
 		POD("'initContainers':[{'name':'i','image':'i'}]," CONTAINER));
 	rows_expect(&f, "annotation", "metadata.annotations.|kubernetes.io/limit-ranger",
-		"'LimitRanger plugin set: cpu, memory request for init container i; cpu, memory "
-		"request for container c'");
+		"'LimitRanger plugin set: cpu, memory request for container c; cpu, memory "
+		"request for init container i'");
 	api_fixture_finish(&f);
 }
 END_TEST
