@@ -37,6 +37,7 @@ extern const struct bt_controllers_options bt_controllers_default_options;
 BT_MUST_USE int bt_controllers_create(struct bt_api *api,
 	const struct bt_controllers_options *options, struct bt_controllers **out_controllers,
 	struct berth_error *err);
+/** The store must not change any more: it would call what is gone. */
 void bt_controllers_destroy(struct bt_controllers *controllers);
 bool bt_controllers_has(const struct bt_controllers_options *options, const char *name);
 /** Do what is due, a bounded amount of it. Returns when to be called again at the latest, in the

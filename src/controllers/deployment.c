@@ -3,9 +3,7 @@
 
 #include <stdlib.h>
 
-#include "controllers/groups.h"
-#include "controllers/pod_index.h"
-#include "controllers/selector_table.h"
+#include "controllers/owners.h"
 
 struct deployments {
 	const struct bt_api_resource *deployments;
@@ -39,52 +37,24 @@ static void destroy(void *data)
 
 /* --- changes --- */
 
-static void enqueue(void *context, struct bt_str key)
-{
-	bt_hub_enqueue(context, key);
-}
-
-static void enqueue_owner(struct bt_hub *hub, struct bt_str namespace_, struct bt_str kind,
-	const struct bt_json_value *object)
-{
-	const struct bt_json_value *owner = bt_controller_owner_of(object);
-	struct bt_strbuf key = {0};
-
-	if (!bt_str_equal(bt_json_text_at(owner, "kind"), kind)) {
-		return;
-	}
-	bt_strbuf_append_str(&key, namespace_);
-	bt_strbuf_append_char(&key, '/');
-	bt_strbuf_append_str(&key, bt_json_text_at(owner, "name"));
-	bt_hub_enqueue(hub, bt_strbuf_str(&key));
-	bt_strbuf_finish(&key);
-}
-
 static void observe_set(
 	struct deployments *self, struct bt_hub *hub, const struct bt_observed *observed)
 {
 	const struct bt_json_value *owner = bt_controller_owner_of(observed->after);
-	struct bt_str namespace_ = bt_key_namespace(observed->key);
-	struct bt_strbuf orphans = {0};
+	struct bt_strbuf group = {0};
 
-	enqueue_owner(hub, namespace_, BT_STR("Deployment"), observed->after);
-	if (observed->before != NULL) {
-		enqueue_owner(hub, namespace_, BT_STR("Deployment"), observed->before);
-	}
+	bt_owners_enqueue(hub, observed, "Deployment", &self->selectors);
 	if (observed->type == BT_CHANGE_DELETED) {
 		bt_groups_remove(&self->owned, observed->key);
 		return;
 	}
-	if (owner != NULL) {
-		bt_groups_put(&self->owned, observed->key, bt_json_text_at(owner, "uid"));
-		return;
+	if (owner == NULL) {
+		bt_strbuf_append_char(&group, '/');
 	}
-	bt_strbuf_append_char(&orphans, '/');
-	bt_strbuf_append_str(&orphans, namespace_);
-	bt_groups_put(&self->owned, observed->key, bt_strbuf_str(&orphans));
-	bt_strbuf_finish(&orphans);
-	bt_selector_table_match(&self->selectors, namespace_,
-		bt_json_object_at(observed->after, "metadata.labels"), enqueue, hub);
+	bt_strbuf_append_str(&group,
+		owner != NULL ? bt_json_text_at(owner, "uid") : bt_key_namespace(observed->key));
+	bt_groups_put(&self->owned, observed->key, bt_strbuf_str(&group));
+	bt_strbuf_finish(&group);
 }
 
 /** Recreate waits for the last pod of the old sets to go. */
@@ -92,18 +62,20 @@ static void observe_pod(
 	struct deployments *self, struct bt_hub *hub, const struct bt_observed *observed)
 {
 	const struct bt_json_value *owner = bt_controller_owner_of(observed->after);
+	struct bt_arena arena = {0};
+	struct bt_observed set = {.type = BT_CHANGE_ADDED};
 
-	if (observed->type == BT_CHANGE_DELETED &&
-		bt_str_equal_c(bt_json_text_at(owner, "kind"), "ReplicaSet")) {
-		struct bt_arena arena = {0};
-		struct bt_str namespace_ = bt_key_namespace(observed->key);
-		const struct bt_json_value *set = bt_api_read(bt_hub_api(hub), self->sets,
-			bt_api_key(&arena, namespace_, bt_json_text_at(owner, "name")), &arena);
-		if (set != NULL) {
-			enqueue_owner(hub, namespace_, BT_STR("Deployment"), set);
-		}
-		bt_arena_finish(&arena);
+	if (observed->type != BT_CHANGE_DELETED ||
+		!bt_str_equal_c(bt_json_text_at(owner, "kind"), "ReplicaSet")) {
+		return;
 	}
+	set.key =
+		bt_api_key(&arena, bt_key_namespace(observed->key), bt_json_text_at(owner, "name"));
+	set.after = bt_api_read(bt_hub_api(hub), self->sets, set.key, &arena);
+	if (set.after != NULL) {
+		bt_owners_enqueue(hub, &set, "Deployment", NULL);
+	}
+	bt_arena_finish(&arena);
 }
 
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
@@ -114,12 +86,8 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 		observe_set(self, hub, observed);
 	} else if (observed->resource != self->deployments) {
 		observe_pod(self, hub, observed);
-	} else if (observed->type == BT_CHANGE_DELETED) {
-		bt_selector_table_remove(&self->selectors, observed->key);
 	} else {
-		bt_selector_table_put(&self->selectors, observed->key,
-			bt_json_object_at(observed->after, "spec.selector"), false);
-		bt_hub_enqueue(hub, observed->key);
+		bt_owners_observe(hub, observed, &self->selectors, false);
 	}
 }
 

@@ -50,11 +50,13 @@ void bt_rollout_set_progressing(
 	struct bt_json_value *entry;
 
 	if (!bt_tree_set_condition(
-		    rollout->arena, rollout->conditions, &condition, true, rollout->now_ns)) {
+		    rollout->arena, rollout->conditions, &condition, true, rollout->now_ns) &&
+		bt_str_equal_c(bt_str_from(status), "True")) {
 		/* Once more the same progress: the deadline counts from now. */
 		entry = bt_tree_find_condition(rollout->conditions, "Progressing");
 		bt_json_set_str(rollout->arena, entry, "lastUpdateTime",
 			bt_tree_time(rollout->arena, rollout->now_ns));
+		bt_json_set_str(rollout->arena, entry, "message", message);
 	}
 }
 

@@ -159,8 +159,7 @@ bool bt_tree_set_condition(struct bt_arena *arena, struct bt_json_value *conditi
 	struct bt_str now = bt_tree_time(arena, now_ns);
 	bool same_status = bt_str_equal_c(bt_json_text_at(entry, "status"), condition->status);
 
-	if (same_status && bt_str_equal_c(bt_json_text_at(entry, "reason"), condition->reason) &&
-		bt_str_equal(bt_json_text_at(entry, "message"), condition->message)) {
+	if (same_status && bt_str_equal_c(bt_json_text_at(entry, "reason"), condition->reason)) {
 		return false;
 	}
 	if (entry == NULL) {

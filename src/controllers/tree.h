@@ -64,9 +64,10 @@ struct bt_json_value *bt_tree_find_condition(
 bool bt_tree_condition_is(
 	const struct bt_json_value *conditions, const char *type, const char *status);
 /**
- * Put a condition into an array that may be changed. lastTransitionTime changes with the status
- * only. update_time: it has lastUpdateTime, which changes with any part. Returns whether anything
- * changed.
+ * Put a condition into an array that may be changed; with the same status and reason it stays as
+ * it is, since messages of failures name what differs each time. lastTransitionTime changes with
+ * the status only. update_time: it has lastUpdateTime, which changes with any part. Returns whether
+ * anything changed.
  */
 bool bt_tree_set_condition(struct bt_arena *arena, struct bt_json_value *conditions,
 	const struct bt_tree_condition *condition, bool update_time, int64_t now_ns);
