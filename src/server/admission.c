@@ -153,8 +153,13 @@ void bt_admit_topology_labels(
 		"topology.kubernetes.io/zone", "topology.kubernetes.io/region"};
 	const struct bt_api_resource *nodes =
 		bt_resources_builtin(bt_api_resources(write->api), "", "nodes");
-	const struct bt_json_value *node = bt_api_read(write->api, nodes, node_name, write->arena);
-	const struct bt_json_value *labels = bt_json_object_at(node, "metadata.labels");
+	const struct bt_stored *stored =
+		bt_store_find(bt_api_store(write->api), nodes->collection, node_name);
+	if (stored == NULL) {
+		return;
+	}
+	const struct bt_json_value *labels =
+		bt_json_object_at(bt_api_parse_stored(stored, write->arena), "metadata.labels");
 	for (uint32_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		const struct bt_json_value *label = bt_json_find(labels, keys[i]);
 		if (label != NULL && label->type == BT_JSON_STRING) {
@@ -162,7 +167,7 @@ void bt_admit_topology_labels(
 				bt_json_ensure_object(write->arena, pod, "metadata");
 			bt_json_set_str(write->arena,
 				bt_json_ensure_object(write->arena, metadata, "labels"), keys[i],
-				label->text);
+				bt_arena_str(write->arena, label->text));
 		}
 	}
 }
@@ -215,8 +220,8 @@ static void admit_pod(struct bt_admission *admission, struct bt_json_value *pod)
 
 static void admit_storage(struct bt_admission *admission, struct bt_json_value *object)
 {
-	const struct bt_write *write = admission->write;
-	bool protects = bt_api_options(write->api)->admit_storage_protection;
+	const struct bt_api_options *options = bt_api_options(admission->write->api);
+	bool protects = options->admit_storage_protection;
 	if (admission->old != NULL) {
 		return;
 	}
@@ -228,7 +233,8 @@ static void admit_storage(struct bt_admission *admission, struct bt_json_value *
 		}
 	} else if (bt_admission_is(admission, "", "persistentvolumes") && protects) {
 		bt_admission_add_finalizer(admission, object, "kubernetes.io/pv-protection");
-	} else if (bt_admission_is(admission, "scheduling.k8s.io", "podgroups") && protects) {
+	} else if (options->admit_pod_group_protection &&
+		bt_admission_is(admission, "scheduling.k8s.io", "podgroups")) {
 		bt_admission_add_finalizer(
 			admission, object, "scheduling.k8s.io/podgroup-protection");
 	}

@@ -44,6 +44,7 @@ struct bt_api_options {
 	bool admit_service_account;
 	bool admit_taint_nodes;
 	bool admit_storage_protection;
+	bool admit_pod_group_protection;
 };
 
 /** Makes the namespaces default, kube-system, kube-public, kube-node-lease and the system priority

@@ -163,28 +163,6 @@ static void merge_map(struct bt_call *call, struct bt_json_value *metadata,
 	}
 }
 
-/** 14b section 4.10. */
-static void copy_topology(struct bt_call *call, struct bt_json_value *metadata, struct bt_str name)
-{
-	static const char *const labels[] = {
-		"topology.kubernetes.io/zone", "topology.kubernetes.io/region"};
-	const struct bt_api *api = call->api;
-	struct bt_stored *stored = bt_store_find(api->options.store, api->nodes->collection, name);
-	if (stored == NULL) {
-		return;
-	}
-	const struct bt_json_value *node = bt_api_parse_stored(stored, call->arena);
-	const struct bt_json_value *node_labels = bt_json_object_at(node, "metadata.labels");
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(labels); i++) {
-		const struct bt_json_value *value = bt_json_find(node_labels, labels[i]);
-		if (value != NULL && value->type == BT_JSON_STRING) {
-			bt_json_set_str(call->arena,
-				bt_json_ensure_object(call->arena, metadata, "labels"), labels[i],
-				bt_arena_str(call->arena, value->text));
-		}
-	}
-}
-
 void bt_call_binding(struct bt_call *call)
 {
 	struct bt_json_value *binding = call->request->body;
@@ -219,7 +197,7 @@ void bt_call_binding(struct bt_call *call)
 	merge_map(call, metadata, binding, "annotations");
 	merge_map(call, metadata, binding, "labels");
 	if (bt_str_equal_c(bt_json_text_at(binding, "target.kind"), "Node")) {
-		copy_topology(call, metadata, node);
+		bt_admit_topology_labels(&call->write, node, pod);
 	}
 	(void)bt_json_remove_c(bt_json_find(pod, "status"), "nominatedNodeName");
 	bt_pod_set_condition(call, pod, "PodScheduled", NULL, NULL);

@@ -5,6 +5,9 @@
 
 #include "api/time.h"
 
+/** Further ones would be dropped anyway: server/failure.h. */
+#define ERRORS_MAX 100
+
 const char *const bt_kinds_taint_effects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute", NULL};
 
 struct bt_str bt_kinds_path(struct bt_arena *arena, const struct bt_place *place)
@@ -33,6 +36,9 @@ void bt_kinds_error(struct bt_field_errors *errors, enum bt_field_error_type typ
 	struct bt_strbuf detail = {0};
 	struct bt_str text;
 	va_list arguments;
+	if (errors->count >= ERRORS_MAX) {
+		return;
+	}
 	va_start(arguments, format);
 	bt_strbuf_vprintf(&detail, format, arguments);
 	va_end(arguments);

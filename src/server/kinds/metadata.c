@@ -57,6 +57,7 @@ static void check_length(struct bt_field_errors *errors, const struct bt_place *
 static void check_path_segment(struct bt_field_errors *errors, const struct bt_place *place,
 	const struct bt_json_value *value)
 {
+	check_length(errors, place, value, SUBDOMAIN_BYTES_MAX); /* keys of the store have an end */
 	if (bt_str_equal(value->text, BT_STR(".")) || bt_str_equal(value->text, BT_STR(".."))) {
 		bt_kinds_error(errors, BT_FIELD_INVALID, place, value, "may not be '%.*s'",
 			BT_STR_ARG(value->text));

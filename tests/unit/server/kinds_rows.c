@@ -21,7 +21,8 @@ void rows_init(struct api_fixture *fixture)
 		.seed = 1,
 		.admit_service_account = true,
 		.admit_taint_nodes = true,
-		.admit_storage_protection = true};
+		.admit_storage_protection = true,
+		.admit_pod_group_protection = true};
 	fixture->api = bt_api_create(&options);
 }
 
