@@ -14,8 +14,9 @@
 struct decoder {
 	struct bt_arena *arena;
 	struct berth_error *err;
-	const struct bt_schema *owner; /* innermost structure with a field around the value */
-	const struct bt_path *path;    /* of that field; NULL at the root */
+	const struct bt_config_schema
+		*owner;             /* innermost structure with a field around the value */
+	const struct bt_path *path; /* of that field; NULL at the root */
 };
 
 /* BT_LIST of any type. */
@@ -34,7 +35,8 @@ static int fail_mismatch(
 	int code;
 	bt_strbuf_printf(&message, "json: cannot unmarshal %s into Go ", what);
 	if (decoder->path != NULL) {
-		bt_strbuf_printf(&message, "struct field %s.", bt_schema_name(decoder->owner));
+		bt_strbuf_printf(
+			&message, "struct field %s.", bt_config_schema_name(decoder->owner));
 		bt_path_render_names(decoder->path, &message);
 	} else {
 		bt_strbuf_append_c(&message, "value");
@@ -239,10 +241,10 @@ static int decode_str_map(
 	return 0;
 }
 
-static int decode_struct(const struct decoder *decoder, const struct bt_schema *schema,
+static int decode_struct(const struct decoder *decoder, const struct bt_config_schema *schema,
 	const struct bt_json_value *value, void *out);
 
-static int decode_list(const struct decoder *decoder, const struct bt_schema *schema,
+static int decode_list(const struct decoder *decoder, const struct bt_config_schema *schema,
 	const struct bt_json_value *value, void *out)
 {
 	struct raw_list list = {NULL, 0, true};
@@ -268,7 +270,7 @@ static int decode_list(const struct decoder *decoder, const struct bt_schema *sc
 	return 0;
 }
 
-static int decode_pointer(const struct decoder *decoder, const struct bt_schema *schema,
+static int decode_pointer(const struct decoder *decoder, const struct bt_config_schema *schema,
 	const struct bt_json_value *value, void *out)
 {
 	void *target = bt_arena_calloc(decoder->arena, 1, schema->size);
@@ -280,67 +282,67 @@ static int decode_pointer(const struct decoder *decoder, const struct bt_schema 
 }
 
 /* value is not null. */
-static int decode_field(const struct decoder *decoder, const struct bt_schema_field *field,
+static int decode_field(const struct decoder *decoder, const struct bt_config_schema_field *field,
 	const struct bt_json_value *value, char *parent)
 {
 	void *out = parent + field->offset;
 	int code = 0;
-	switch ((enum bt_schema_kind)field->kind) {
-	case BT_SCHEMA_VERSION:
-	case BT_SCHEMA_KIND:
+	switch ((enum bt_config_schema_kind)field->kind) {
+	case BT_CONFIG_SCHEMA_VERSION:
+	case BT_CONFIG_SCHEMA_KIND:
 		code = expect(decoder, value, BT_JSON_STRING, "", "string");
 		break;
-	case BT_SCHEMA_STR:
+	case BT_CONFIG_SCHEMA_STR:
 		code = decode_str(decoder, value, field->go_type, out);
 		break;
-	case BT_SCHEMA_BOOL:
+	case BT_CONFIG_SCHEMA_BOOL:
 		code = expect(decoder, value, BT_JSON_BOOL, "", "bool");
 		if (code == 0) {
 			memcpy(out, &value->boolean, sizeof(value->boolean));
 		}
 		break;
-	case BT_SCHEMA_I32:
+	case BT_CONFIG_SCHEMA_I32:
 		code = decode_integer(decoder, value, false, out);
 		break;
-	case BT_SCHEMA_I64:
+	case BT_CONFIG_SCHEMA_I64:
 		code = decode_integer(decoder, value, true, out);
 		break;
-	case BT_SCHEMA_F32:
+	case BT_CONFIG_SCHEMA_F32:
 		code = decode_float(decoder, value, out);
 		break;
-	case BT_SCHEMA_DURATION:
+	case BT_CONFIG_SCHEMA_DURATION:
 		code = decode_duration(decoder, value, out);
 		break;
-	case BT_SCHEMA_BYTES:
+	case BT_CONFIG_SCHEMA_BYTES:
 		code = decode_bytes(decoder, value, out);
 		break;
-	case BT_SCHEMA_STRUCT:
+	case BT_CONFIG_SCHEMA_STRUCT:
 		code = decode_struct(decoder, field->schema, value, out);
 		break;
-	case BT_SCHEMA_POINTER:
+	case BT_CONFIG_SCHEMA_POINTER:
 		code = decode_pointer(decoder, field->schema, value, out);
 		break;
-	case BT_SCHEMA_LIST:
+	case BT_CONFIG_SCHEMA_LIST:
 		code = decode_list(decoder, field->schema, value, out);
 		break;
-	case BT_SCHEMA_STR_LIST:
+	case BT_CONFIG_SCHEMA_STR_LIST:
 		code = decode_str_list(decoder, value, out);
 		break;
-	case BT_SCHEMA_STR_MAP:
+	case BT_CONFIG_SCHEMA_STR_MAP:
 		code = decode_str_map(decoder, value, out);
 		break;
-	case BT_SCHEMA_ARGS:
+	case BT_CONFIG_SCHEMA_ARGS:
 		((struct bt_plugin_args *)out)->source = value;
 		break;
 	}
-	if (code == 0 && (field->flags & BT_SCHEMA_PRESENT) != 0) {
+	if (code == 0 && (field->flags & BT_CONFIG_SCHEMA_PRESENT) != 0) {
 		const bool present = true;
 		memcpy(parent + field->present_offset, &present, sizeof(present));
 	}
 	return code;
 }
 
-static int decode_struct(const struct decoder *decoder, const struct bt_schema *schema,
+static int decode_struct(const struct decoder *decoder, const struct bt_config_schema *schema,
 	const struct bt_json_value *value, void *out)
 {
 	int code;
@@ -350,7 +352,8 @@ static int decode_struct(const struct decoder *decoder, const struct bt_schema *
 	code = expect(decoder, value, BT_JSON_OBJECT, "", schema->go_type);
 	for (uint32_t i = 0; code == 0 && i < value->count; i++) {
 		const struct bt_json_member *member = &value->members[i];
-		const struct bt_schema_field *field = bt_schema_find(schema, member->name);
+		const struct bt_config_schema_field *field =
+			bt_config_schema_find(schema, member->name);
 		const struct bt_path path = {decoder->path, member->name, 0};
 		const struct decoder inner = {decoder->arena, decoder->err, schema, &path};
 		if (field != NULL && member->value->type != BT_JSON_NULL) {
@@ -360,8 +363,9 @@ static int decode_struct(const struct decoder *decoder, const struct bt_schema *
 	return code;
 }
 
-int bt_schema_decode(const struct bt_schema *schema, const struct bt_json_value *value,
-	struct bt_arena *arena, void *out, struct berth_error *err)
+int bt_config_schema_decode(const struct bt_config_schema *schema,
+	const struct bt_json_value *value, struct bt_arena *arena, void *out,
+	struct berth_error *err)
 {
 	const struct decoder decoder = {arena, err, schema, NULL};
 	return decode_struct(&decoder, schema, value, out);
@@ -409,7 +413,7 @@ static void review_map(
 	bt_text_set_finish(&seen);
 }
 
-static void review_struct(const struct critic *critic, const struct bt_schema *schema,
+static void review_struct(const struct critic *critic, const struct bt_config_schema *schema,
 	const struct bt_json_value *value, const struct bt_path *path)
 {
 	uint32_t seen = 0;
@@ -419,8 +423,8 @@ static void review_struct(const struct critic *critic, const struct bt_schema *s
 	BT_ASSERT(schema->field_count <= 32);
 	for (uint32_t i = 0; i < value->count; i++) {
 		const struct bt_json_value *inner = value->members[i].value;
-		const struct bt_schema_field *field =
-			bt_schema_find(schema, value->members[i].name);
+		const struct bt_config_schema_field *field =
+			bt_config_schema_find(schema, value->members[i].name);
 		const struct bt_path here = {path, value->members[i].name, 0};
 		uint32_t bit;
 		if (field == NULL) {
@@ -432,21 +436,23 @@ static void review_struct(const struct critic *critic, const struct bt_schema *s
 			complain(critic, "duplicate", &here);
 		}
 		seen |= bit;
-		if (field->kind == BT_SCHEMA_STR_MAP && inner->type == BT_JSON_OBJECT) {
+		if (field->kind == BT_CONFIG_SCHEMA_STR_MAP && inner->type == BT_JSON_OBJECT) {
 			review_map(critic, inner, &here);
-		} else if (field->kind == BT_SCHEMA_LIST && inner->type == BT_JSON_ARRAY) {
+		} else if (field->kind == BT_CONFIG_SCHEMA_LIST && inner->type == BT_JSON_ARRAY) {
 			for (uint32_t k = 0; k < inner->count; k++) {
 				review_struct(critic, field->schema, inner->elements[k],
 					BT_PATH_INDEX(&here, k));
 			}
-		} else if (field->kind == BT_SCHEMA_STRUCT || field->kind == BT_SCHEMA_POINTER) {
+		} else if (field->kind == BT_CONFIG_SCHEMA_STRUCT ||
+			field->kind == BT_CONFIG_SCHEMA_POINTER) {
 			review_struct(critic, field->schema, inner, &here);
 		}
 	}
 }
 
-void bt_schema_complain(const struct bt_schema *schema, const struct bt_json_value *value,
-	struct bt_arena *arena, struct bt_complaints *out_complaints)
+void bt_config_schema_complain(const struct bt_config_schema *schema,
+	const struct bt_json_value *value, struct bt_arena *arena,
+	struct bt_complaints *out_complaints)
 {
 	const struct critic critic = {arena, out_complaints};
 	review_struct(&critic, schema, value, NULL);

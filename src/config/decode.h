@@ -13,8 +13,9 @@
  * Plugin.profiles.plugins.score.enabled.weight of type int32". Returns 0, BERTH_ERR_INVALID or
  * BERTH_ERR_TOO_LARGE.
  */
-BT_MUST_USE int bt_schema_decode(const struct bt_schema *schema, const struct bt_json_value *value,
-	struct bt_arena *arena, void *out, struct berth_error *err);
+BT_MUST_USE int bt_config_schema_decode(const struct bt_config_schema *schema,
+	const struct bt_json_value *value, struct bt_arena *arena, void *out,
+	struct berth_error *err);
 
 /** At most this many complaints of a document are kept, each once. */
 #define BT_STRICT_COMPLAINTS_MAX 100
@@ -24,8 +25,9 @@ struct bt_complaints {
 	uint32_t count;
 };
 
-/** Unknown and repeated fields of a value that bt_schema_decode accepts, in document order; text in
- * the arena. */
-void bt_schema_complain(const struct bt_schema *schema, const struct bt_json_value *value,
-	struct bt_arena *arena, struct bt_complaints *out_complaints);
+/** Unknown and repeated fields of a value that bt_config_schema_decode accepts, in document order;
+ * text in the arena. */
+void bt_config_schema_complain(const struct bt_config_schema *schema,
+	const struct bt_json_value *value, struct bt_arena *arena,
+	struct bt_complaints *out_complaints);
 #endif

@@ -92,7 +92,7 @@ static bool is_registered(const struct type_meta *meta)
 {
 	return bt_str_equal_c(meta->api_version, BT_CONFIG_API_VERSION) &&
 		(bt_str_equal_c(meta->kind, BT_CONFIG_KIND) ||
-			bt_schema_args_kind_named(meta->kind) != BT_ARGS_OTHER);
+			bt_config_schema_args_kind_named(meta->kind) != BT_ARGS_OTHER);
 }
 
 /* --- plugin arguments, spec 10 section 4.5 --- */
@@ -152,7 +152,7 @@ static int decode_typed_args(struct loader *loader, const struct args_place *pla
 	struct berth_error cause = BERTH_ERROR_INIT;
 	struct bt_complaints *complaints = BT_ARENA_NEW(&loader->scratch, struct bt_complaints);
 	struct bt_plugin_args args = {.kind = expected};
-	const struct bt_schema *schema;
+	const struct bt_config_schema *schema;
 	struct type_meta meta = {{NULL, 0}, {NULL, 0}};
 	void *body = bt_plugin_args_body(&args);
 	bool is_document;
@@ -168,12 +168,12 @@ static int decode_typed_args(struct loader *loader, const struct args_place *pla
 		return fail_args(loader, place, fail_unregistered(&meta, &cause), &cause);
 	}
 	is_document = bt_str_equal_c(meta.kind, BT_CONFIG_KIND);
-	schema = is_document ? &bt_schema_document
-			     : bt_schema_args(bt_schema_args_kind_named(meta.kind));
+	schema = is_document ? &bt_config_schema_document
+			     : bt_config_schema_args(bt_config_schema_args_kind_named(meta.kind));
 	if (is_document) {
 		body = BT_ARENA_NEW(&loader->scratch, struct bt_config_document);
 	}
-	code = bt_schema_decode(schema, value, &loader->config->arena, body, &cause);
+	code = bt_config_schema_decode(schema, value, &loader->config->arena, body, &cause);
 	if (code != 0) {
 		return fail_args(loader, place, code, &cause);
 	}
@@ -185,7 +185,7 @@ static int decode_typed_args(struct loader *loader, const struct args_place *pla
 			(unsigned long)place->profile, (unsigned long)place->entry,
 			BT_STR_ARG(place->plugin), expected_name, BT_STR_ARG(meta.kind));
 	}
-	bt_schema_complain(schema, value, &loader->scratch, complaints);
+	bt_config_schema_complain(schema, value, &loader->scratch, complaints);
 	keep_args_complaints(loader, place, complaints);
 	*out_args = args;
 	return 0;
@@ -195,7 +195,7 @@ static int decode_args(
 	struct loader *loader, const struct args_place *place, struct bt_plugin_args *args)
 {
 	const struct bt_json_value *value = args->source;
-	enum bt_plugin_args_kind kind = bt_schema_args_kind_of(place->plugin);
+	enum bt_plugin_args_kind kind = bt_config_schema_args_kind_of(place->plugin);
 	int code = 0;
 
 	args->source = NULL;
@@ -361,14 +361,15 @@ static int report_strict(const struct loader *loader)
 static int refuse_other_kind(
 	struct loader *loader, const struct bt_json_value *value, const struct type_meta *meta)
 {
-	enum bt_plugin_args_kind kind = bt_schema_args_kind_named(meta->kind);
+	enum bt_plugin_args_kind kind = bt_config_schema_args_kind_named(meta->kind);
 	struct bt_plugin_args args = {.kind = kind};
-	int code = bt_schema_decode(bt_schema_args(kind), value, &loader->config->arena,
-		bt_plugin_args_body(&args), loader->err);
+	int code = bt_config_schema_decode(bt_config_schema_args(kind), value,
+		&loader->config->arena, bt_plugin_args_body(&args), loader->err);
 	if (code != 0) {
 		return code;
 	}
-	bt_schema_complain(bt_schema_args(kind), value, &loader->scratch, &loader->complaints);
+	bt_config_schema_complain(
+		bt_config_schema_args(kind), value, &loader->scratch, &loader->complaints);
 	code = report_strict(loader);
 	if (code != 0) {
 		return code;
@@ -390,8 +391,8 @@ static int decode_document(struct loader *loader, const struct bt_json_value *va
 	if (!bt_str_equal_c(meta.kind, BT_CONFIG_KIND)) {
 		return refuse_other_kind(loader, value, &meta);
 	}
-	code = bt_schema_decode(
-		&bt_schema_document, value, &config->arena, &config->document, loader->err);
+	code = bt_config_schema_decode(
+		&bt_config_schema_document, value, &config->arena, &config->document, loader->err);
 	if (code != 0) {
 		return code;
 	}
@@ -399,7 +400,8 @@ static int decode_document(struct loader *loader, const struct bt_json_value *va
 		return bt_error_set(loader->err, BERTH_ERR_TOO_LARGE,
 			"profiles: more than %d entries", BT_CONFIG_PROFILES_MAX);
 	}
-	bt_schema_complain(&bt_schema_document, value, &loader->scratch, &loader->complaints);
+	bt_config_schema_complain(
+		&bt_config_schema_document, value, &loader->scratch, &loader->complaints);
 	code = decode_all_args(loader);
 	if (code != 0) {
 		return code;

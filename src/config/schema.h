@@ -10,47 +10,47 @@
 
 #include "config/config.h"
 
-enum bt_schema_kind {
-	BT_SCHEMA_VERSION, /* apiVersion: not stored */
-	BT_SCHEMA_KIND,    /* kind: not stored */
-	BT_SCHEMA_STR,     /* struct bt_str; null leaves it alone */
-	BT_SCHEMA_BOOL,
-	BT_SCHEMA_I32,
-	BT_SCHEMA_I64,
-	BT_SCHEMA_F32,
-	BT_SCHEMA_DURATION, /* int64_t nanoseconds */
-	BT_SCHEMA_BYTES,    /* struct bt_str, base64 in the document */
-	BT_SCHEMA_STRUCT,   /* in place */
-	BT_SCHEMA_POINTER,  /* const struct *; NULL = absent */
-	BT_SCHEMA_LIST,     /* BT_LIST(struct) */
-	BT_SCHEMA_STR_LIST, /* bt_str_list */
-	BT_SCHEMA_STR_MAP,  /* struct bt_str_map */
-	BT_SCHEMA_ARGS,     /* struct bt_plugin_args */
+enum bt_config_schema_kind {
+	BT_CONFIG_SCHEMA_VERSION, /* apiVersion: not stored */
+	BT_CONFIG_SCHEMA_KIND,    /* kind: not stored */
+	BT_CONFIG_SCHEMA_STR,     /* struct bt_str; null leaves it alone */
+	BT_CONFIG_SCHEMA_BOOL,
+	BT_CONFIG_SCHEMA_I32,
+	BT_CONFIG_SCHEMA_I64,
+	BT_CONFIG_SCHEMA_F32,
+	BT_CONFIG_SCHEMA_DURATION, /* int64_t nanoseconds */
+	BT_CONFIG_SCHEMA_BYTES,    /* struct bt_str, base64 in the document */
+	BT_CONFIG_SCHEMA_STRUCT,   /* in place */
+	BT_CONFIG_SCHEMA_POINTER,  /* const struct *; NULL = absent */
+	BT_CONFIG_SCHEMA_LIST,     /* BT_LIST(struct) */
+	BT_CONFIG_SCHEMA_STR_LIST, /* bt_str_list */
+	BT_CONFIG_SCHEMA_STR_MAP,  /* struct bt_str_map */
+	BT_CONFIG_SCHEMA_ARGS,     /* struct bt_plugin_args */
 };
 
 enum {
-	BT_SCHEMA_ALWAYS = 1,  /* written even when zero, empty or absent */
-	BT_SCHEMA_PRESENT = 2, /* has a flag at present_offset */
+	BT_CONFIG_SCHEMA_ALWAYS = 1,  /* written even when zero, empty or absent */
+	BT_CONFIG_SCHEMA_PRESENT = 2, /* has a flag at present_offset */
 };
 
-struct bt_schema;
+struct bt_config_schema;
 
-struct bt_schema_field {
+struct bt_config_schema_field {
 	const char *name;
-	uint8_t kind; /* enum bt_schema_kind */
+	uint8_t kind; /* enum bt_config_schema_kind */
 	uint8_t flags;
 	uint32_t offset;
 	uint32_t present_offset;
-	const char *go_type;            /* in messages; NULL: the usual one of the kind */
-	const struct bt_schema *schema; /* STRUCT, POINTER, LIST */
+	const char *go_type;                   /* in messages; NULL: the usual one of the kind */
+	const struct bt_config_schema *schema; /* STRUCT, POINTER, LIST */
 };
 
 /** fields are sorted by name bytes, which is the order they are written in. */
-struct bt_schema {
+struct bt_config_schema {
 	const char *go_type; /* "v1.Plugin" */
 	uint32_t size;
 	uint32_t field_count;
-	const struct bt_schema_field *fields;
+	const struct bt_config_schema_field *fields;
 };
 
 /** The document as decoded; pointers and lists as in the internal form. */
@@ -71,20 +71,21 @@ struct bt_config_document {
 #define BT_CONFIG_API_VERSION "kubescheduler.config.k8s.io/v1"
 #define BT_CONFIG_KIND "KubeSchedulerConfiguration"
 
-extern const struct bt_schema bt_schema_document;
-extern const struct bt_schema bt_schema_profile;
-extern const struct bt_schema bt_schema_extender;
+extern const struct bt_config_schema bt_config_schema_document;
+extern const struct bt_config_schema bt_config_schema_profile;
+extern const struct bt_config_schema bt_config_schema_extender;
 
 /** Table of an args kind; NULL for BT_ARGS_NONE and BT_ARGS_OTHER. */
-const struct bt_schema *bt_schema_args(enum bt_plugin_args_kind kind);
+const struct bt_config_schema *bt_config_schema_args(enum bt_plugin_args_kind kind);
 /** The args kind called name ("NodeResourcesFitArgs"), or BT_ARGS_OTHER. */
-enum bt_plugin_args_kind bt_schema_args_kind_named(struct bt_str name);
+enum bt_plugin_args_kind bt_config_schema_args_kind_named(struct bt_str name);
 /** The args kind of a plugin: its name and "Args", or BT_ARGS_OTHER when there is none. */
-enum bt_plugin_args_kind bt_schema_args_kind_of(struct bt_str plugin);
+enum bt_plugin_args_kind bt_config_schema_args_kind_of(struct bt_str plugin);
 /** Where the arguments of a registered kind lie: all members of the union start there. */
 void *bt_plugin_args_body(struct bt_plugin_args *args);
 /** "Plugin" of "v1.Plugin" */
-const char *bt_schema_name(const struct bt_schema *schema);
+const char *bt_config_schema_name(const struct bt_config_schema *schema);
 /** NULL when the structure has no such field; names are case-sensitive. */
-const struct bt_schema_field *bt_schema_find(const struct bt_schema *schema, struct bt_str name);
+const struct bt_config_schema_field *bt_config_schema_find(
+	const struct bt_config_schema *schema, struct bt_str name);
 #endif

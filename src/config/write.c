@@ -63,11 +63,11 @@ struct raw_list {
 };
 
 static void write_struct(
-	struct bt_json_writer *writer, const struct bt_schema *schema, const char *at);
+	struct bt_json_writer *writer, const struct bt_config_schema *schema, const char *at);
 
 static void write_args(struct bt_json_writer *writer, const struct bt_plugin_args *args)
 {
-	const struct bt_schema *schema = bt_schema_args(args->kind);
+	const struct bt_config_schema *schema = bt_config_schema_args(args->kind);
 	if (schema != NULL) {
 		write_struct(writer, schema, (const char *)&args->node_resources_fit);
 	} else {
@@ -98,7 +98,7 @@ static void write_float(struct bt_json_writer *writer, float value)
 }
 
 static void write_list(
-	struct bt_json_writer *writer, const struct bt_schema *schema, const char *at)
+	struct bt_json_writer *writer, const struct bt_config_schema *schema, const char *at)
 {
 	struct raw_list list;
 	memcpy(&list, at, sizeof(list));
@@ -131,8 +131,8 @@ static void write_map(struct bt_json_writer *writer, const char *at)
 	bt_json_end_object(writer);
 }
 
-static void write_value(struct bt_json_writer *writer, const struct bt_schema *schema,
-	const struct bt_schema_field *field, const char *at)
+static void write_value(struct bt_json_writer *writer, const struct bt_config_schema *schema,
+	const struct bt_config_schema_field *field, const char *at)
 {
 	union {
 		bool boolean;
@@ -143,47 +143,47 @@ static void write_value(struct bt_json_writer *writer, const struct bt_schema *s
 		const char *pointer;
 	} value;
 	struct bt_strbuf text = {0};
-	switch ((enum bt_schema_kind)field->kind) {
-	case BT_SCHEMA_VERSION:
+	switch ((enum bt_config_schema_kind)field->kind) {
+	case BT_CONFIG_SCHEMA_VERSION:
 		bt_json_write_c(writer, BT_CONFIG_API_VERSION);
 		break;
-	case BT_SCHEMA_KIND:
-		bt_json_write_c(writer, bt_schema_name(schema));
+	case BT_CONFIG_SCHEMA_KIND:
+		bt_json_write_c(writer, bt_config_schema_name(schema));
 		break;
-	case BT_SCHEMA_STR:
+	case BT_CONFIG_SCHEMA_STR:
 		memcpy(&value.text, at, sizeof(value.text));
 		bt_json_write_str(writer, value.text);
 		break;
-	case BT_SCHEMA_BOOL:
+	case BT_CONFIG_SCHEMA_BOOL:
 		memcpy(&value.boolean, at, sizeof(value.boolean));
 		bt_json_write_bool(writer, value.boolean);
 		break;
-	case BT_SCHEMA_I32:
+	case BT_CONFIG_SCHEMA_I32:
 		memcpy(&value.i32, at, sizeof(value.i32));
 		bt_json_write_int64(writer, value.i32);
 		break;
-	case BT_SCHEMA_I64:
+	case BT_CONFIG_SCHEMA_I64:
 		memcpy(&value.i64, at, sizeof(value.i64));
 		bt_json_write_int64(writer, value.i64);
 		break;
-	case BT_SCHEMA_F32:
+	case BT_CONFIG_SCHEMA_F32:
 		memcpy(&value.f32, at, sizeof(value.f32));
 		write_float(writer, value.f32);
 		break;
-	case BT_SCHEMA_DURATION:
+	case BT_CONFIG_SCHEMA_DURATION:
 		memcpy(&value.i64, at, sizeof(value.i64));
 		bt_duration_format(value.i64, &text);
 		write_text(writer, &text);
 		break;
-	case BT_SCHEMA_BYTES:
+	case BT_CONFIG_SCHEMA_BYTES:
 		memcpy(&value.text, at, sizeof(value.text));
 		bt_base64_encode(value.text, &text);
 		write_text(writer, &text);
 		break;
-	case BT_SCHEMA_STRUCT:
+	case BT_CONFIG_SCHEMA_STRUCT:
 		write_struct(writer, field->schema, at);
 		break;
-	case BT_SCHEMA_POINTER:
+	case BT_CONFIG_SCHEMA_POINTER:
 		memcpy(&value.pointer, at, sizeof(value.pointer));
 		if (value.pointer != NULL) {
 			write_struct(writer, field->schema, value.pointer);
@@ -191,65 +191,65 @@ static void write_value(struct bt_json_writer *writer, const struct bt_schema *s
 			bt_json_write_null(writer);
 		}
 		break;
-	case BT_SCHEMA_LIST:
-	case BT_SCHEMA_STR_LIST:
+	case BT_CONFIG_SCHEMA_LIST:
+	case BT_CONFIG_SCHEMA_STR_LIST:
 		write_list(writer, field->schema, at);
 		break;
-	case BT_SCHEMA_STR_MAP:
+	case BT_CONFIG_SCHEMA_STR_MAP:
 		write_map(writer, at);
 		break;
-	case BT_SCHEMA_ARGS:
+	case BT_CONFIG_SCHEMA_ARGS:
 		write_args(writer, (const struct bt_plugin_args *)(const void *)at);
 		break;
 	}
 }
 
 /* true for what Go's omitempty leaves out. */
-static bool is_empty(const struct bt_schema_field *field, const char *at)
+static bool is_empty(const struct bt_config_schema_field *field, const char *at)
 {
 	static const char
 		zeros[sizeof(void *) > sizeof(int64_t) ? sizeof(void *) : sizeof(int64_t)];
 	struct raw_list list;
 	struct bt_str text;
-	switch ((enum bt_schema_kind)field->kind) {
-	case BT_SCHEMA_STR:
-	case BT_SCHEMA_BYTES:
+	switch ((enum bt_config_schema_kind)field->kind) {
+	case BT_CONFIG_SCHEMA_STR:
+	case BT_CONFIG_SCHEMA_BYTES:
 		memcpy(&text, at, sizeof(text));
 		return text.length == 0;
-	case BT_SCHEMA_BOOL:
+	case BT_CONFIG_SCHEMA_BOOL:
 		return memcmp(at, zeros, sizeof(bool)) == 0;
-	case BT_SCHEMA_I32:
-	case BT_SCHEMA_F32:
+	case BT_CONFIG_SCHEMA_I32:
+	case BT_CONFIG_SCHEMA_F32:
 		return memcmp(at, zeros, sizeof(int32_t)) == 0;
-	case BT_SCHEMA_I64:
-	case BT_SCHEMA_DURATION:
+	case BT_CONFIG_SCHEMA_I64:
+	case BT_CONFIG_SCHEMA_DURATION:
 		return memcmp(at, zeros, sizeof(int64_t)) == 0;
-	case BT_SCHEMA_POINTER:
+	case BT_CONFIG_SCHEMA_POINTER:
 		return memcmp(at, zeros, sizeof(void *)) == 0;
-	case BT_SCHEMA_LIST:
-	case BT_SCHEMA_STR_LIST:
-	case BT_SCHEMA_STR_MAP:
+	case BT_CONFIG_SCHEMA_LIST:
+	case BT_CONFIG_SCHEMA_STR_LIST:
+	case BT_CONFIG_SCHEMA_STR_MAP:
 		memcpy(&list, at, sizeof(list));
 		return list.count == 0;
-	case BT_SCHEMA_ARGS:
+	case BT_CONFIG_SCHEMA_ARGS:
 		return ((const struct bt_plugin_args *)(const void *)at)->kind == BT_ARGS_NONE;
-	case BT_SCHEMA_VERSION:
-	case BT_SCHEMA_KIND:
-	case BT_SCHEMA_STRUCT:
+	case BT_CONFIG_SCHEMA_VERSION:
+	case BT_CONFIG_SCHEMA_KIND:
+	case BT_CONFIG_SCHEMA_STRUCT:
 		break;
 	}
 	return false;
 }
 
 static void write_struct(
-	struct bt_json_writer *writer, const struct bt_schema *schema, const char *at)
+	struct bt_json_writer *writer, const struct bt_config_schema *schema, const char *at)
 {
 	bt_json_begin_object(writer);
 	for (uint32_t i = 0; i < schema->field_count; i++) {
-		const struct bt_schema_field *field = &schema->fields[i];
-		bool always = (field->flags & BT_SCHEMA_ALWAYS) != 0;
+		const struct bt_config_schema_field *field = &schema->fields[i];
+		bool always = (field->flags & BT_CONFIG_SCHEMA_ALWAYS) != 0;
 		bool absent = false;
-		if ((field->flags & BT_SCHEMA_PRESENT) != 0) {
+		if ((field->flags & BT_CONFIG_SCHEMA_PRESENT) != 0) {
 			memcpy(&absent, at + field->present_offset, sizeof(absent));
 			absent = !absent;
 		} else if (!always) {
@@ -328,7 +328,7 @@ static void write_document(const struct bt_config *config, bool captured, struct
 		}
 	}
 	bt_json_writer_init(&writer, out, 0);
-	write_struct(&writer, &bt_schema_document, (const char *)&document);
+	write_struct(&writer, &bt_config_schema_document, (const char *)&document);
 	bt_arena_finish(&arena);
 }
 

@@ -20,21 +20,21 @@ static const struct {
 	uint8_t kind;
 	bool nested;
 } kinds[] = {
-	[BERTH_ARGS_STR] = {BT_SCHEMA_STR, false},
-	[BERTH_ARGS_BOOL] = {BT_SCHEMA_BOOL, false},
-	[BERTH_ARGS_INT32] = {BT_SCHEMA_I32, false},
-	[BERTH_ARGS_INT64] = {BT_SCHEMA_I64, false},
-	[BERTH_ARGS_FLOAT] = {BT_SCHEMA_F32, false},
-	[BERTH_ARGS_DURATION] = {BT_SCHEMA_DURATION, false},
-	[BERTH_ARGS_STR_LIST] = {BT_SCHEMA_STR_LIST, false},
-	[BERTH_ARGS_OBJECT] = {BT_SCHEMA_STRUCT, true},
-	[BERTH_ARGS_LIST] = {BT_SCHEMA_LIST, true},
+	[BERTH_ARGS_STR] = {BT_CONFIG_SCHEMA_STR, false},
+	[BERTH_ARGS_BOOL] = {BT_CONFIG_SCHEMA_BOOL, false},
+	[BERTH_ARGS_INT32] = {BT_CONFIG_SCHEMA_I32, false},
+	[BERTH_ARGS_INT64] = {BT_CONFIG_SCHEMA_I64, false},
+	[BERTH_ARGS_FLOAT] = {BT_CONFIG_SCHEMA_F32, false},
+	[BERTH_ARGS_DURATION] = {BT_CONFIG_SCHEMA_DURATION, false},
+	[BERTH_ARGS_STR_LIST] = {BT_CONFIG_SCHEMA_STR_LIST, false},
+	[BERTH_ARGS_OBJECT] = {BT_CONFIG_SCHEMA_STRUCT, true},
+	[BERTH_ARGS_LIST] = {BT_CONFIG_SCHEMA_LIST, true},
 };
 
 static int compare_fields(const void *a, const void *b)
 {
-	return strcmp(((const struct bt_schema_field *)a)->name,
-		((const struct bt_schema_field *)b)->name);
+	return strcmp(((const struct bt_config_schema_field *)a)->name,
+		((const struct bt_config_schema_field *)b)->name);
 }
 
 static int bad_table(const struct berth_args_schema *schema, struct berth_error *err)
@@ -45,14 +45,14 @@ static int bad_table(const struct berth_args_schema *schema, struct berth_error 
 
 /** The decoder's table for a public one, in the arena. */
 static int translate(const struct berth_args_schema *schema, struct bt_arena *arena, uint32_t depth,
-	const struct bt_schema **out_schema, struct berth_error *err)
+	const struct bt_config_schema **out_schema, struct berth_error *err)
 {
 	if (schema == NULL || schema->type_name == NULL || schema->field_count > FIELDS_MAX ||
 		depth > BERTH_ARGS_DEPTH_MAX) {
 		return bad_table(schema, err);
 	}
-	struct bt_schema_field *fields =
-		BT_ARENA_NEW_ARRAY(arena, struct bt_schema_field, schema->field_count);
+	struct bt_config_schema_field *fields =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_config_schema_field, schema->field_count);
 
 	for (uint32_t i = 0; i < schema->field_count; i++) {
 		const struct berth_args_field *field = &schema->fields[i];
@@ -61,7 +61,7 @@ static int translate(const struct berth_args_schema *schema, struct bt_arena *ar
 			field->offset >= schema->size) {
 			return bad_table(schema, err);
 		}
-		fields[i] = (struct bt_schema_field){
+		fields[i] = (struct bt_config_schema_field){
 			.name = field->name,
 			.kind = kinds[field->type].kind,
 			.offset = (uint32_t)field->offset,
@@ -78,9 +78,9 @@ static int translate(const struct berth_args_schema *schema, struct bt_arena *ar
 	if (schema->field_count > 1) {
 		qsort(fields, schema->field_count, sizeof(fields[0]), compare_fields);
 	}
-	struct bt_schema *translated = BT_ARENA_NEW(arena, struct bt_schema);
+	struct bt_config_schema *translated = BT_ARENA_NEW(arena, struct bt_config_schema);
 
-	*translated = (struct bt_schema){
+	*translated = (struct bt_config_schema){
 		.go_type = bt_arena_printf(arena, "config.%s", schema->type_name).data,
 		.size = (uint32_t)schema->size,
 		.field_count = schema->field_count,
@@ -90,12 +90,12 @@ static int translate(const struct berth_args_schema *schema, struct bt_arena *ar
 	return BERTH_OK;
 }
 
-static int complain(const struct bt_schema *schema, const struct bt_json_value *value,
+static int complain(const struct bt_config_schema *schema, const struct bt_json_value *value,
 	struct bt_arena *arena, struct berth_error *err)
 {
 	struct bt_complaints complaints = {.count = 0};
 
-	bt_schema_complain(schema, value, arena, &complaints);
+	bt_config_schema_complain(schema, value, arena, &complaints);
 	if (complaints.count == 0) {
 		return BERTH_OK;
 	}
@@ -106,7 +106,7 @@ static int complain(const struct bt_schema *schema, const struct bt_json_value *
 static int decode(const struct berth_args_schema *schema, struct bt_str json,
 	struct bt_arena *scratch, struct bt_arena *arena, void *into, struct berth_error *err)
 {
-	const struct bt_schema *translated = NULL;
+	const struct bt_config_schema *translated = NULL;
 	struct bt_json_value *value = NULL;
 	int result = translate(schema, scratch, 0, &translated, err);
 
@@ -114,7 +114,7 @@ static int decode(const struct berth_args_schema *schema, struct bt_str json,
 		result = bt_json_parse(scratch, json, false, &value, err);
 	}
 	if (result == BERTH_OK) {
-		result = bt_schema_decode(translated, value, arena, into, err);
+		result = bt_config_schema_decode(translated, value, arena, into, err);
 	}
 	if (result == BERTH_OK && schema->strict) {
 		result = complain(translated, value, scratch, err);

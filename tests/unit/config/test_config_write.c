@@ -214,11 +214,11 @@ START_TEST(test_config__write_floats)
 }
 END_TEST
 
-static void check_sorted(const struct bt_schema *schema)
+static void check_sorted(const struct bt_config_schema *schema)
 {
 	ck_assert_uint_le(schema->field_count, 32);
 	for (uint32_t i = 0; i < schema->field_count; i++) {
-		const struct bt_schema_field *field = &schema->fields[i];
+		const struct bt_config_schema_field *field = &schema->fields[i];
 		ck_assert_msg(i == 0 || strcmp(schema->fields[i - 1].name, field->name) < 0,
 			"%s.%s", schema->go_type, field->name);
 		ck_assert_uint_le(field->offset, schema->size);
@@ -230,19 +230,20 @@ static void check_sorted(const struct bt_schema *schema)
 
 START_TEST(test_config__schemas_are_sorted)
 {
-	check_sorted(&bt_schema_document);
+	check_sorted(&bt_config_schema_document);
 	for (uint32_t i = 0; i < BT_ARGS__COUNT; i++) {
-		const struct bt_schema *schema = bt_schema_args((enum bt_plugin_args_kind)i);
+		const struct bt_config_schema *schema =
+			bt_config_schema_args((enum bt_plugin_args_kind)i);
 		if (schema != NULL) {
 			check_sorted(schema);
-			ck_assert_int_eq(
-				bt_schema_args_kind_named(bt_str_from(bt_schema_name(schema))),
+			ck_assert_int_eq(bt_config_schema_args_kind_named(
+						 bt_str_from(bt_config_schema_name(schema))),
 				(int)i);
 		}
 	}
-	ck_assert_int_eq(
-		bt_schema_args_kind_of(BT_STR("NodeResourcesFit")), BT_ARGS_NODE_RESOURCES_FIT);
-	ck_assert_int_eq(bt_schema_args_kind_of(BT_STR("NodeName")), BT_ARGS_OTHER);
+	ck_assert_int_eq(bt_config_schema_args_kind_of(BT_STR("NodeResourcesFit")),
+		BT_ARGS_NODE_RESOURCES_FIT);
+	ck_assert_int_eq(bt_config_schema_args_kind_of(BT_STR("NodeName")), BT_ARGS_OTHER);
 	ck_assert_str_eq(bt_plugin_args_kind_name(BT_ARGS_VOLUME_BINDING), "VolumeBindingArgs");
 	ck_assert_ptr_null(bt_plugin_args_kind_name(BT_ARGS_OTHER));
 }
