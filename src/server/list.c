@@ -10,6 +10,8 @@
 
 /** Objects that one call looks at, matching or not, before others get their turn. */
 #define OBJECTS_PER_TURN 2000
+/** An object that becomes a tree counts so much more. */
+#define TREE_OBJECTS 4
 /** Deletions cost more. */
 #define DELETIONS_PER_TURN 200
 /** A protobuf list that is smaller is put together once, not twice. */
@@ -388,10 +390,13 @@ static enum step end_page(struct bt_list *list)
 	return STEP_END;
 }
 
-static void write_item(struct bt_list *list, const struct bt_stored *stored)
+static void write_item(struct bt_list *list, const struct bt_stored *stored, uint32_t *budget)
 {
 	size_t before = list->pending.length;
 
+	if (!list->encoder.is_plain) {
+		*budget -= *budget < TREE_OBJECTS ? *budget : TREE_OBJECTS;
+	}
 	bt_encode_list_item(&list->encoder, stored, &list->pending);
 	bt_strbuf_reset(&list->last_key);
 	bt_strbuf_append_str(&list->last_key, bt_stored_key(stored));
@@ -439,13 +444,14 @@ static enum step advance(struct bt_list *list, uint32_t *budget)
 		}
 		return end_page(list);
 	}
-	write_item(list, stored);
+	write_item(list, stored, budget);
 	return STEP_GO_ON;
 }
 
 bool bt_list_gather(struct bt_list *list, size_t bytes_max)
 {
-	uint32_t budget = OBJECTS_PER_TURN;
+	/* A page of 500 rows of a table is one answer. */
+	uint32_t budget = 2 * OBJECTS_PER_TURN;
 
 	while (list->pending.length < bytes_max) {
 		if (advance(list, &budget) != STEP_GO_ON) {

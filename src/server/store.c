@@ -229,7 +229,8 @@ static void commit(struct bt_store *store, const struct bt_store_change *change,
 
 		bt_vec_push(&store->pending, write);
 	}
-	bt_window_add(&collection->window, &store->options, change, now_ns);
+	bt_window_add(
+		&collection->window, &store->options, change, collection->walk_count != 0, now_ns);
 	for (uint32_t i = 0; i < store->listeners.count; i++) {
 		store->listeners.items[i].changed(store->listeners.items[i].context, change);
 	}

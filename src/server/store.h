@@ -104,7 +104,8 @@ uint64_t bt_store_count_after(const struct bt_store *store, uint32_t collection,
 
 /**
  * A walk in byte order of keys over the state at one RV. Changes between calls do not disturb it:
- * it goes on behind the last key, and undoes what is newer from the window.
+ * it goes on behind the last key, and undoes what is newer from the window. While it lasts, the
+ * window forgets nothing before it has four times its bytes.
  */
 struct bt_store_walk {
 	const struct bt_store *store;

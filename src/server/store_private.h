@@ -56,6 +56,7 @@ struct bt_collection {
 	uint64_t count;
 	uint64_t order_generation; /* changes with every key that comes or goes */
 	struct bt_window window;
+	uint32_t walk_count; /* that are under way: the window waits for them */
 };
 
 struct bt_store_listener {
@@ -112,8 +113,9 @@ void bt_order_advance(const struct bt_collection *collection, struct bt_order_po
 
 /** --- store_window.c --- */
 
+/** is_needed: somebody walks over a past state; only what is huge is forgotten. */
 void bt_window_add(struct bt_window *window, const struct bt_store_options *options,
-	const struct bt_store_change *change, int64_t now_ns);
+	const struct bt_store_change *change, bool is_needed, int64_t now_ns);
 /** Index of the first change after rv, counted from the oldest one; count when there is none. */
 uint32_t bt_window_seek(const struct bt_window *window, uint64_t rv);
 static inline const struct bt_window_change *bt_window_at(

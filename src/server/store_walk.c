@@ -142,6 +142,7 @@ int bt_store_walk_begin(struct bt_store *store, uint32_t collection, uint64_t rv
 	position->last = (struct bt_str){position->last_key, after.length};
 	position->order_generation = UINT64_MAX;
 	position->absorbed_rv = rv;
+	bt_store_at(store, collection)->walk_count++;
 	*out_walk = (struct bt_store_walk){store, collection, rv, prefix, position};
 	return 0;
 }
@@ -228,6 +229,7 @@ void bt_store_walk_end(struct bt_store_walk *walk)
 	if (position == NULL) {
 		return;
 	}
+	bt_store_at(walk->store, walk->collection)->walk_count--;
 	bt_stored_release(position->current);
 	bt_vec_finish(&position->undone);
 	bt_free(position);

@@ -46,7 +46,7 @@ static void grow(struct bt_window *window)
 }
 
 void bt_window_add(struct bt_window *window, const struct bt_store_options *options,
-	const struct bt_store_change *change, int64_t now_ns)
+	const struct bt_store_change *change, bool is_needed, int64_t now_ns)
 {
 	int64_t now_ms = now_ns / 1000000;
 	int64_t age_ms = options->window_age_ns / 1000000;
@@ -71,7 +71,8 @@ void bt_window_add(struct bt_window *window, const struct bt_store_options *opti
 		bool is_huge = window->bytes / HARD_BYTES_FACTOR > options->window_bytes_max;
 
 		if (!is_huge &&
-			(window->count <= options->window_changes_min || !(is_old || is_large))) {
+			(is_needed || window->count <= options->window_changes_min ||
+				!(is_old || is_large))) {
 			break;
 		}
 		forget_oldest(window);

@@ -373,6 +373,30 @@ START_TEST(test_store__walk_refuses_states_outside_the_window)
 }
 END_TEST
 
+/** While somebody walks, the window keeps what it would forget otherwise. */
+START_TEST(test_store__window_waits_for_walks)
+{
+	struct bt_store_options options = {.window_changes_min = 2, .window_bytes_max = 1 << 20};
+	struct bt_store *store = bt_store_create(&options);
+	uint32_t pods = bt_store_collection(store, BT_STR("pods"));
+	struct bt_store_walk walk;
+	bool lost = true;
+
+	put(store, pods, "a/x", "{1}");
+	ck_assert_int_eq(
+		bt_store_walk_begin(store, pods, 0, BT_STR(""), BT_STR(""), &walk, NULL), 0);
+	for (int i = 0; i < 100; i++) {
+		(void)bt_store_put(store, pods, BT_STR("a/x"), BT_STR("{2}"), i * SECOND);
+	}
+	ck_assert(bt_str_equal(bt_stored_text(bt_store_walk_next(&walk, &lost)), BT_STR("{1}")));
+	ck_assert(!lost);
+	bt_store_walk_end(&walk);
+	(void)bt_store_put(store, pods, BT_STR("a/x"), BT_STR("{2}"), 200 * SECOND);
+	ck_assert_uint_eq(bt_store_window_start(store, pods), bt_store_rv(store) - 2);
+	bt_store_destroy(store);
+}
+END_TEST
+
 START_TEST(test_store__many_keys_in_and_out)
 {
 	enum { COUNT = 30000 };
@@ -418,4 +442,5 @@ BT_TEST_MAIN("store", test_store__collections_by_name, test_store__entries_outli
 	test_store__arguments_of_the_replaced_entry, test_store__window_keeps_min_age_and_bytes,
 	test_store__next_change_steps_through_all, test_store__listeners_see_each_commit,
 	test_store__random_operations_and_past_states,
-	test_store__walk_refuses_states_outside_the_window, test_store__many_keys_in_and_out)
+	test_store__walk_refuses_states_outside_the_window, test_store__window_waits_for_walks,
+	test_store__many_keys_in_and_out)
