@@ -122,7 +122,8 @@ struct bt_api_answer {
 void bt_api_perform(struct bt_api *api, const struct bt_api_request *request,
 	struct bt_arena *arena, struct bt_api_answer *out_answer);
 void bt_api_answer_finish(struct bt_api_answer *answer);
-/** 1 << enum bt_verb that the resource, or its subresource, knows; 0: it has no such subresource. */
+/** 1 << enum bt_verb that the resource, or its subresource, knows; 0: it has no such subresource.
+ */
 uint32_t bt_api_verbs(const struct bt_api_resource *resource, enum bt_subresource subresource);
 
 /** --- for those within the process --- */

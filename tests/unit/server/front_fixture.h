@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_TESTS_UNIT_SERVER_FRONT_FIXTURE_H
+#define BT_TESTS_UNIT_SERVER_FRONT_FIXTURE_H
+/** The HTTP front without sockets: one request at a time, its answer in texts. */
+#include "server/front_private.h"
+
+struct front_fixture {
+	struct bt_store *store;
+	struct bt_api *api;
+	struct bt_front *front;
+	int64_t now_ns;
+	/** Of the request: lines "Name: value\n"; NULL: none. */
+	const char *headers;
+	/** The answer. */
+	bool answered;
+	bool streamed; /* it ended with the stream waiting for more */
+	uint16_t code;
+	struct bt_strbuf answer_headers; /* lines "Name: value\n" */
+	struct bt_strbuf body;
+	/* Private. */
+	struct bt_http_stream stream;
+};
+
+/** options NULL: plain HTTP. */
+void front_fixture_init(struct front_fixture *fixture, const struct bt_front_options *options);
+void front_fixture_finish(struct front_fixture *fixture);
+/** method and target as in a request line; returns the code (0: no answer yet). */
+uint16_t front_ask(
+	struct front_fixture *fixture, const char *method, const char *target, struct bt_str body);
+/** The answer's body, and what its header lines have. */
+const char *front_body(const struct front_fixture *fixture);
+bool front_has_header(const struct front_fixture *fixture, const char *line);
+#endif
