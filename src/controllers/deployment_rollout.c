@@ -238,6 +238,7 @@ static int64_t share_of(
 	int64_t most = rollout->replicas + rollout->surge;
 	int64_t annotated = 0;
 	int64_t share;
+	double size;
 
 	if (set->replicas == 0 || left == 0) {
 		return 0;
@@ -250,8 +251,9 @@ static int64_t share_of(
 		annotated =
 			max_int64(bt_json_int64_at(rollout->deployment, "status.replicas", 1), 1);
 	}
-	/* Rounded to the nearest. */
-	share = (2 * set->replicas * most + annotated) / (2 * annotated) - set->replicas;
+	/* Rounded to the nearest; the product need not fit an integer. */
+	size = (double)set->replicas * (double)most / (double)annotated + 0.5;
+	share = (int64_t)(size < (double)INT32_MAX ? size : (double)INT32_MAX) - set->replicas;
 	return left > 0 ? min_int64(share, left) : max_int64(share, left);
 }
 

@@ -294,9 +294,10 @@ static bool sync_job(struct bt_job_pass *pass)
 	if (pass->wrong) {
 		return false;
 	}
-	if (!finished && !bt_tree_is_deleting(pass->job)) {
+	/* No decision before all that finished are counted. */
+	if (!pass->more && !finished && !bt_tree_is_deleting(pass->job)) {
 		bring_in_order(pass, suspended);
-	} else if (finished && pass->active_count != 0) {
+	} else if (!pass->more && finished && pass->active_count != 0) {
 		bt_job_remove_active(pass, pass->active_count);
 	}
 	if (!write_status(pass, suspended && !finished)) {

@@ -199,13 +199,17 @@ static bool write_lists(
 }
 
 /** All that are listed lose their finalizer. */
-static void untrack_finished(struct bt_job_pass *pass)
+static void untrack_listed(struct bt_job_pass *pass, const struct bt_json_value *succeeded,
+	const struct bt_json_value *failed)
 {
 	const struct bt_pod_record *pod = bt_pod_index_of_owner(pass->hub, pass->uid);
 
 	for (; pod != NULL; pod = pod->next_of_owner) {
-		if (pod->job_tracking && is_finished(pod) &&
-			!bt_job_untrack(pass->hub, pass->self, pod->key, pass->arena)) {
+		if (!pod->job_tracking || !is_finished(pod) ||
+			!(is_listed(succeeded, pod->uid) || is_listed(failed, pod->uid))) {
+			continue;
+		}
+		if (!bt_job_untrack(pass->hub, pass->self, pod->key, pass->arena)) {
 			pass->wrong = true;
 		}
 	}
@@ -248,7 +252,11 @@ void bt_job_count(struct bt_job_pass *pass)
 		pass->wrong = true;
 		return;
 	}
-	untrack_finished(pass);
+	untrack_listed(pass, succeeded, failed);
+	if (pass->wrong) {
+		/* They stay in the lists. */
+		return;
+	}
 	pass->failed += failed->count;
 	pass->succeeded = pass->indexed ? count_indexes(pass) : pass->succeeded + succeeded->count;
 }

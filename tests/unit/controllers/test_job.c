@@ -23,8 +23,8 @@ static struct bt_str condition(struct world *world, const char *type, const char
 /** End up to count running pods with this phase. */
 static uint32_t end_pods(struct world *world, const char *phase, uint32_t count)
 {
-	struct bt_str keys[64];
-	uint32_t all = world_list(world, "", "pods", NULL, NULL, keys, 64);
+	struct bt_str keys[2048];
+	uint32_t all = world_list(world, "", "pods", NULL, NULL, keys, 2048);
 	uint32_t ended = 0;
 
 	for (uint32_t i = 0; i < all && ended < count; i++) {
@@ -98,6 +98,26 @@ START_TEST(test_job__fails_beyond_the_limit_and_waits_between)
 	world_settle(&world);
 	ck_assert(bt_str_equal_c(condition(&world, "Failed", "reason"), "BackoffLimitExceeded"));
 	ck_assert(bt_str_equal_c(condition(&world, "FailureTarget", "status"), "True"));
+	world_finish(&world);
+}
+END_TEST
+
+START_TEST(test_job__many_at_once_are_each_counted)
+{
+	struct world world;
+
+	world_init(&world);
+	world_create(&world, "batch", "jobs", JOB("'completions':1200,'parallelism':1200,"), 201);
+	world_settle(&world);
+	ck_assert_int_eq(number(&world, "status.active"), 1200);
+	ck_assert_uint_eq(end_pods(&world, "Succeeded", 1100), 1100);
+	world_settle(&world);
+	ck_assert_int_eq(number(&world, "status.succeeded"), 1100);
+	ck_assert_int_eq(number(&world, "status.active"), 100);
+	ck_assert_uint_eq(end_pods(&world, "Succeeded", 100), 100);
+	world_settle(&world);
+	ck_assert_int_eq(number(&world, "status.succeeded"), 1200);
+	ck_assert(bt_str_equal_c(condition(&world, "Complete", "status"), "True"));
 	world_finish(&world);
 }
 END_TEST
@@ -279,7 +299,7 @@ START_TEST(test_cron__last_of_a_long_pause)
 END_TEST
 
 BT_TEST_MAIN("job", test_job__edge_14b_29_three_completions_two_at_a_time,
-	test_job__fails_beyond_the_limit_and_waits_between, test_job__indexes_are_each_done_once,
-	test_job__suspended_has_no_pods, test_job__deadline_and_time_to_live,
-	test_job__pods_of_a_deleted_job_can_go, test_cron_job__makes_jobs_on_time,
-	test_cron__next_times, test_cron__last_of_a_long_pause)
+	test_job__fails_beyond_the_limit_and_waits_between, test_job__many_at_once_are_each_counted,
+	test_job__indexes_are_each_done_once, test_job__suspended_has_no_pods,
+	test_job__deadline_and_time_to_live, test_job__pods_of_a_deleted_job_can_go,
+	test_cron_job__makes_jobs_on_time, test_cron__next_times, test_cron__last_of_a_long_pause)
