@@ -4,6 +4,7 @@
 
 #include "api/time.h"
 #include "base/assert.h"
+#include "server/custom_schema.h"
 #include "server/write.h"
 
 /** Unknown fields that are told in warnings. */
@@ -300,7 +301,10 @@ static bool decode(struct bt_call *call, struct bt_json_value *object, enum bt_b
 		return true;
 	}
 	struct bt_json_value *metadata = bt_json_ensure_object(call->arena, object, "metadata");
-	return normalise(call, call->api->metadata_message, metadata, version, kind, source);
+	struct bt_json_value *problems = bt_json_new(call->arena, BT_JSON_ARRAY);
+	bt_custom_complete(resource, object, call->arena, problems);
+	return normalise(call, call->api->metadata_message, metadata, version, kind, source) &&
+		accept_problems(call, problems, version, kind, source);
 }
 
 bool bt_call_decode_only(struct bt_call *call, struct bt_json_value *object)

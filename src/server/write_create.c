@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Get and create. Spec: 14 sections 9 and 10, 14b section 2. */
 #include "base/assert.h"
+#include "server/custom_schema.h"
 #include "server/write.h"
 
 /** Tries to find a generated name that is free: spec 14 section 10.2. */
@@ -128,6 +129,9 @@ static bool validate(struct bt_call *call, const struct bt_json_value *object)
 	}
 	if (resource == call->api->definitions) {
 		bt_definition_validate(call, NULL, object, &errors);
+	}
+	if ((call->write.resource->flags & BT_RESOURCE_CUSTOM) != 0) {
+		bt_custom_validate(call->write.resource, object, &errors);
 	}
 	if (bt_call_refuse_invalid(call, &errors)) {
 		return false;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "codec/json_same.h"
+#include "server/custom_schema.h"
 #include "server/write.h"
 
 /** Of a message that names new finalizers. */
@@ -294,6 +295,9 @@ static bool validate(
 	}
 	if (call->write.resource == call->api->definitions) {
 		bt_definition_validate(call, old, object, &errors);
+	}
+	if ((call->write.resource->flags & BT_RESOURCE_CUSTOM) != 0) {
+		bt_custom_validate(call->write.resource, object, &errors);
 	}
 	if (bt_call_refuse_invalid(call, &errors)) {
 		return false;

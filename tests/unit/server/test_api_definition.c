@@ -141,6 +141,44 @@ START_TEST(test_api__custom_objects)
 }
 END_TEST
 
+START_TEST(test_api__custom_schemas)
+{
+	struct api_fixture f;
+	api_fixture_init(&f);
+	ck_assert_uint_eq(
+		api_create(&f, CRDS, "",
+			"{'metadata':{'name':'as.b.c'},'spec':{'group':'b.c','scope':'Namespaced',"
+			"'names':{'plural':'as','kind':'A'},'versions':[{'name':'v1','served':true,"
+			"'storage':true,'schema':{'openAPIV3Schema':{'type':'object','properties':{"
+			"'spec':{'type':'object','required':['size'],'properties':{'size':{'type':"
+			"'integer','minimum':1},'mode':{'type':'string','enum':['x','y'],'default':"
+			"'x'},'free':{'type':'object','x-kubernetes-preserve-unknown-fields':true},"
+			"'list':{'type':'array','items':{'type':'string'}}}}}}}}]}}"),
+		201);
+	f.request.field_validation = BT_FIELD_VALIDATION_WARN;
+	ck_assert_uint_eq(api_create(&f, "as.b.c", "default/",
+				  "{'metadata':{'name':'a'},'other':1,'spec':{'size':2,'bad':1,"
+				  "'free':{'any':{'thing':1}}}}"),
+		201);
+	ck_assert_str_eq(api_json(&f, "spec"), "{'size':2,'free':{'any':{'thing':1}},'mode':'x'}");
+	ck_assert_str_eq(api_json(&f, "other"), "");
+	ck_assert_uint_eq(f.answer.warning_count, 2);
+	ck_assert_str_eq(f.answer.warnings[1].data, "unknown field \"spec.bad\"");
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, "as.b.c", "default/a", "{}"), 200);
+	ck_assert_uint_eq(api_commits(&f), 0);
+	ck_assert_uint_eq(api_create(&f, "as.b.c", "default/",
+				  "{'metadata':{'name':'b'},'spec':{'mode':'z','list':[1]}}"),
+		422);
+	ck_assert_str_eq(api_message(&f),
+		"A.b.c \"b\" is invalid: [spec.size: Required value, spec.mode: Unsupported "
+		"value: \"z\": supported values: \"x\", \"y\", spec.list[0]: Invalid value: 1: "
+		"spec.list[0] in body must be of type string: \"number\"]");
+	ck_assert_uint_eq(
+		api_patch(&f, BT_PATCH_MERGE, "as.b.c", "default/a", "{'spec':{'size':0}}"), 422);
+	api_fixture_finish(&f);
+}
+END_TEST
+
 START_TEST(test_api__definition_deleted)
 {
 	struct api_fixture f;
@@ -232,5 +270,6 @@ START_TEST(test_api__definitions_are_read_at_start)
 END_TEST
 
 BT_TEST_MAIN("api_definition", test_api__edge_14_36_what_is_served,
-	test_api__definition_is_established, test_api__custom_objects, test_api__definition_deleted,
-	test_api__definition_refusals, test_api__definitions_are_read_at_start)
+	test_api__definition_is_established, test_api__custom_objects, test_api__custom_schemas,
+	test_api__definition_deleted, test_api__definition_refusals,
+	test_api__definitions_are_read_at_start)

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_SERVER_CUSTOM_SCHEMA_H
+#define BT_SERVER_CUSTOM_SCHEMA_H
+/** Custom objects against the schema of their definition's version. Without one, all is allowed. */
+#include "codec/json_edit.h"
+#include "server/failure.h"
+#include "server/resource.h"
+
+/** Drop members that the schema does not name (texts as bt_schema_normalise's go to problems), set
+ * its defaults. */
+void bt_custom_complete(const struct bt_api_resource *resource, struct bt_json_value *object,
+	struct bt_arena *arena, struct bt_json_value *problems);
+/** Types, required members, enumerations, ranges of whole numbers. */
+void bt_custom_validate(const struct bt_api_resource *resource, const struct bt_json_value *object,
+	struct bt_field_errors *errors);
+#endif
