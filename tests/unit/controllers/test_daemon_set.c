@@ -107,23 +107,59 @@ START_TEST(test_daemon_set__deleted_node_takes_its_waiting_pod_along)
 }
 END_TEST
 
+static void check_ready(struct world *world)
+{
+	ck_assert_int_ge(world_ready_pods(world), world->least);
+	ck_assert_int_le(world_active_pods(world), world->most);
+}
+
+static void update(struct world *world)
+{
+	world->check = check_ready;
+	world_patch(world, "apps", "daemonsets", KEY, BT_SUBRESOURCE_NONE,
+		"{'spec':{'template':{'spec':{'containers':[{'name':'c','image':'i:2'}]}}}}");
+	world_settle(world);
+	ck_assert_int_eq(number(world, "status.updatedNumberScheduled"), 4);
+	ck_assert_int_eq(number(world, "status.numberAvailable"), 4);
+	ck_assert_int_eq(
+		number(world, "status.observedGeneration"), number(world, "metadata.generation"));
+	world_finish(world);
+}
+
+static void start_on_four_nodes(struct world *world)
+{
+	static const char *const names[] = {"n1", "n2", "n3", "n4"};
+
+	world_init(world);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(names); i++) {
+		add_node(world, names[i], "yes", "");
+	}
+	world_create(world, "apps", "daemonsets", SET, 201);
+	world_settle(world);
+	ck_assert_int_eq(number(world, "status.numberAvailable"), 4);
+}
+
 START_TEST(test_daemon_set__updates_one_after_the_other)
 {
 	struct world world;
 
-	world_init(&world);
-	add_node(&world, "n1", "yes", "");
-	world_create(&world, "apps", "daemonsets", SET, 201);
-	world_settle(&world);
-	ck_assert_int_eq(number(&world, "status.numberAvailable"), 1);
+	start_on_four_nodes(&world);
+	world.least = 3;
+	world.most = 4;
+	update(&world);
+}
+END_TEST
+
+START_TEST(test_daemon_set__updates_with_surge)
+{
+	struct world world;
+
+	start_on_four_nodes(&world);
 	world_patch(&world, "apps", "daemonsets", KEY, BT_SUBRESOURCE_NONE,
-		"{'spec':{'template':{'spec':{'containers':[{'name':'c','image':'i:2'}]}}}}");
-	world_settle(&world);
-	ck_assert_int_eq(number(&world, "status.updatedNumberScheduled"), 1);
-	ck_assert_int_eq(number(&world, "status.numberAvailable"), 1);
-	ck_assert_int_eq(
-		number(&world, "status.observedGeneration"), number(&world, "metadata.generation"));
-	world_finish(&world);
+		"{'spec':{'updateStrategy':{'rollingUpdate':{'maxUnavailable':0,'maxSurge':2}}}}");
+	world.least = 4;
+	world.most = 6;
+	update(&world);
 }
 END_TEST
 
@@ -152,5 +188,5 @@ END_TEST
 BT_TEST_MAIN("daemon_set", test_daemon_set__a_pod_for_each_node_that_fits,
 	test_daemon_set__edge_14b_27_cordoned_node_gets_its_pod,
 	test_daemon_set__deleted_node_takes_its_waiting_pod_along,
-	test_daemon_set__updates_one_after_the_other,
+	test_daemon_set__updates_one_after_the_other, test_daemon_set__updates_with_surge,
 	test_daemon_set__failed_pod_is_replaced_after_a_while)

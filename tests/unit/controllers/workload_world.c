@@ -134,7 +134,21 @@ void world_set_pod(struct world *world, const char *key, const char *phase, bool
 	world_patch(world, "", "pods", key, BT_SUBRESOURCE_STATUS, text.data);
 }
 
-static void assign(struct world *world, struct bt_str key)
+/** The node that the pod demands, else "n1". */
+static struct bt_str node_for(const struct bt_json_value *pod)
+{
+	const struct bt_json_value *terms = bt_json_array_at(pod,
+		"spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."
+		"nodeSelectorTerms");
+	const struct bt_json_value *fields =
+		bt_json_array_at(terms->count != 0 ? terms->elements[0] : NULL, "matchFields");
+	const struct bt_json_value *values =
+		bt_json_array_at(fields->count != 0 ? fields->elements[0] : NULL, "values");
+
+	return values->count != 0 ? values->elements[0]->text : BT_STR("n1");
+}
+
+static void assign(struct world *world, struct bt_str key, struct bt_str node)
 {
 	struct bt_api_request request = BT_API_REQUEST_INIT;
 
@@ -145,8 +159,8 @@ static void assign(struct world *world, struct bt_str key)
 	request.name = bt_key_name(key);
 	request.body = parse(world,
 		bt_arena_printf(&world->arena,
-			"{'metadata':{'name':'%.*s'},'target':{'kind':'Node','name':'n1'}}",
-			BT_STR_ARG(request.name))
+			"{'metadata':{'name':'%.*s'},'target':{'kind':'Node','name':'%.*s'}}",
+			BT_STR_ARG(request.name), BT_STR_ARG(node))
 			.data);
 	perform(world, &request, 201);
 }
@@ -187,7 +201,7 @@ static bool tend(struct world *world, struct bt_str key)
 		return false;
 	}
 	if (bt_json_text_at(pod, "spec.nodeName").length == 0) {
-		assign(world, key);
+		assign(world, key, node_for(pod));
 	}
 	world_set_pod(world, key.data, "Running", true);
 	return true;
