@@ -281,8 +281,8 @@ static bool set_taint(struct pass *pass, struct bt_json_value *taints, const cha
 		return true;
 	}
 	taint = bt_json_new(pass->arena, BT_JSON_OBJECT);
-	bt_json_set_c(pass->arena, taint, "effect", effect);
 	bt_json_set_c(pass->arena, taint, "key", key);
+	bt_json_set_c(pass->arena, taint, "effect", effect);
 	bt_json_set_str(pass->arena, taint, "timeAdded", bt_tree_time(pass->arena, pass->now_ns));
 	bt_json_append(pass->arena, taints, taint);
 	return true;
