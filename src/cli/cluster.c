@@ -253,14 +253,14 @@ static int take(
 
 int bt_cluster_read(struct bt_cluster *cluster, const char *path, struct berth_error *err)
 {
-	cluster->input.sink = (struct bt_input_sink){cluster, take};
+	cluster->input.sink = (struct bt_input_sink){.context = cluster, .take = take};
 	return bt_input_read(&cluster->input, path, err);
 }
 
 int bt_cluster_read_text(
 	struct bt_cluster *cluster, const char *name, struct bt_str text, struct berth_error *err)
 {
-	cluster->input.sink = (struct bt_input_sink){cluster, take};
+	cluster->input.sink = (struct bt_input_sink){.context = cluster, .take = take};
 	return bt_input_read_text(&cluster->input, name, text, err);
 }
 

@@ -55,7 +55,7 @@ static void prepare_last_words(const struct options *options, uint64_t seed)
 {
 	(void)snprintf(last_words, sizeof(last_words),
 		"seed %llu: crashed\nrun it again: berth soak --seeds 1 --first-seed %llu "
-	        "--minutes "
+		"--minutes "
 		"%lld --faults %s --log soak.log%s\n",
 		(unsigned long long)seed, (unsigned long long)seed, (long long)options->minutes,
 		options->faults, options->verify ? " --verify" : "");

@@ -27,6 +27,8 @@ extern const struct bt_command bt_command_simulate;
 extern const struct bt_command bt_command_soak;
 extern const struct bt_command bt_command_conformance;
 extern const struct bt_command bt_command_bench;
+/** Only where BT_HAVE_SERVER is 1. */
+extern const struct bt_command bt_command_up;
 extern const struct bt_command bt_command_version;
 
 /**

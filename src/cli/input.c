@@ -43,6 +43,17 @@ static int take_object(void *context, struct bt_object *object, struct berth_err
 	return sink->take(sink->context, document->origin, object, err);
 }
 
+/** The next JSON value, as objects or as it is. */
+static int read_value(
+	struct document *document, struct bt_json_reader *reader, struct berth_error *err)
+{
+	const struct bt_object_sink objects = {.context = document, .take = take_object};
+	const struct bt_input_sink *sink = &document->input->sink;
+	return sink->take_value != NULL
+		? sink->take_value(sink->context, document->origin, reader, err)
+		: bt_object_decode_reader(reader, &objects, err);
+}
+
 static int wrap_document(const struct document *document, int result, struct berth_error *err)
 {
 	struct bt_strbuf place = {0};
@@ -85,12 +96,11 @@ static void skip_separators(struct bt_json_reader *reader)
 
 static int read_json(struct document *document, struct bt_str text, struct berth_error *err)
 {
-	const struct bt_object_sink sink = {.context = document, .take = take_object};
 	struct bt_json_reader reader;
 	bt_json_reader_init(&reader, text);
 	for (skip_separators(&reader); reader.position < reader.end; skip_separators(&reader)) {
 		document->origin.document++;
-		int result = bt_object_decode_reader(&reader, &sink, err);
+		int result = read_value(document, &reader, err);
 		if (result == BERTH_ERR_SYNTAX) {
 			result = bt_error_wrap(err, result, "line %lu", line_of(&reader));
 		}
@@ -105,10 +115,9 @@ static int read_json(struct document *document, struct bt_str text, struct berth
 static int read_yaml_document(
 	struct document *document, struct bt_str json, struct berth_error *err)
 {
-	const struct bt_object_sink sink = {.context = document, .take = take_object};
 	struct bt_json_reader reader;
 	bt_json_reader_init(&reader, json);
-	return bt_object_decode_reader(&reader, &sink, err);
+	return read_value(document, &reader, err);
 }
 
 static int read_yaml(struct document *document, struct bt_str text, struct berth_error *err)

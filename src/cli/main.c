@@ -14,6 +14,9 @@ static const struct bt_command *const commands[] = {
 	&bt_command_conformance,
 	&bt_command_simulate,
 	&bt_command_soak,
+#if BT_HAVE_SERVER
+	&bt_command_up,
+#endif
 	&bt_command_version,
 };
 
@@ -29,6 +32,9 @@ static const char outro[] = "\n"
 			    "Try it:\n"
 			    "  kubectl get nodes,pods,priorityclasses -A -o yaml > cluster.yaml\n"
 			    "  berth simulate -f cluster.yaml -f new-deployment.yaml\n"
+#if BT_HAVE_SERVER
+			    "  berth up --nodes 3\n"
+#endif
 			    "\n"
 			    "\"berth help COMMAND\" explains a command.\n";
 

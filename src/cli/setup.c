@@ -72,13 +72,9 @@ static int refuse_extenders(
 		setup->config_path);
 }
 
-int bt_setup_engine(
-	const struct bt_setup *setup, struct bt_engine **out_engine, struct berth_error *err)
+int bt_setup_load_config(
+	const struct bt_setup *setup, struct bt_config **out_config, struct berth_error *err)
 {
-	if (setup->percentage < -1 || setup->percentage > 100) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"--percentage-of-nodes-to-score: must be from 0 to 100");
-	}
 	struct bt_gates gates;
 	struct bt_config *config = NULL;
 	int result = read_gates(setup, &gates, err);
@@ -92,14 +88,40 @@ int bt_setup_engine(
 		bt_config_unref(config);
 		return result;
 	}
+	*out_config = config;
+	return 0;
+}
+
+int bt_setup_engine_options(const struct bt_setup *setup, struct bt_engine_options *out_options,
+	struct berth_error *err)
+{
+	if (setup->percentage < -1 || setup->percentage > 100) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"--percentage-of-nodes-to-score: must be from 0 to 100");
+	}
 	struct bt_engine_options options = BT_ENGINE_OPTIONS_INIT;
 	options.tie_policy = BT_TIE_HEAP;
 	options.verify = setup->verify;
 	options.max_pd_volumes = bt_command_max_pd_volumes();
 	options.percentage_of_nodes_to_score = (int32_t)setup->percentage;
 	options.extra_plugins = setup->registry != NULL ? &setup->registry->inside : NULL;
-	result = bt_engine_create(config, &options, out_engine, err);
-	bt_config_unref(config);
+	*out_options = options;
+	return 0;
+}
+
+int bt_setup_engine(
+	const struct bt_setup *setup, struct bt_engine **out_engine, struct berth_error *err)
+{
+	struct bt_engine_options options;
+	struct bt_config *config;
+	int result = bt_setup_engine_options(setup, &options, err);
+	if (result == 0) {
+		result = bt_setup_load_config(setup, &config, err);
+	}
+	if (result == 0) {
+		result = bt_engine_create(config, &options, out_engine, err);
+		bt_config_unref(config);
+	}
 	return result;
 }
 

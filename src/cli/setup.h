@@ -42,6 +42,12 @@ struct bt_setup {
 
 /** Before any engine is made. Messages name the flag or the file. */
 BT_MUST_USE int bt_setup_load_plugins(struct bt_setup *setup, struct berth_error *err);
+/** The configuration with its gates; owned: release with bt_config_unref. */
+BT_MUST_USE int bt_setup_load_config(
+	const struct bt_setup *setup, struct bt_config **out_config, struct berth_error *err);
+BT_MUST_USE int bt_setup_engine_options(const struct bt_setup *setup,
+	struct bt_engine_options *out_options, struct berth_error *err);
+/** Both, made into an engine. */
 BT_MUST_USE int bt_setup_engine(
 	const struct bt_setup *setup, struct bt_engine **out_engine, struct berth_error *err);
 /** Release the flag lists and unload plugins: the engine must be gone. */

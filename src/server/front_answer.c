@@ -33,7 +33,9 @@ static void add_audit_id(struct bt_front_call *call)
 void bt_front_add_headers(struct bt_front_call *call, const char *content_type)
 {
 	add_audit_id(call);
-	bt_front_header(call, "Content-Type", bt_str_from(content_type));
+	if (content_type != NULL) {
+		bt_front_header(call, "Content-Type", bt_str_from(content_type));
+	}
 }
 
 static void put(struct bt_front_call *call)

@@ -121,7 +121,7 @@ void bt_front_cached_finish(struct bt_front_cached *cached);
 
 /** --- front_answer.c --- */
 
-/** Headers that all answers have. */
+/** Headers that all answers have. content_type NULL: there is no body. */
 void bt_front_add_headers(struct bt_front_call *call, const char *content_type);
 /** Cache-Control of what may change at any time. */
 void bt_front_no_cache(struct bt_front_call *call);

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CLI_UP_WRITES_H
+#define BT_CLI_UP_WRITES_H
+/** What the scheduler writes, carried out on an API server in the same process. Spec: 13 section
+ * 14. */
+#include "daemon/event_recorder.h"
+#include "sched/scheduler.h"
+#include "server/api.h"
+
+struct bt_up_writes {
+	struct bt_api *api;
+	struct bt_scheduler *scheduler; /* set once it exists */
+	struct bt_scheduler_writer writer;
+	struct bt_preemption_writer preemption;
+	struct bt_volume_writer volumes;
+	struct bt_event_recorder *events;
+	struct bt_arena arena;     /* of one write */
+	char resource_version[24]; /* of the last volume write */
+};
+
+/** writes must stay where it is: its tables point to it. */
+void bt_up_writes_init(struct bt_up_writes *writes, struct bt_api *api);
+void bt_up_writes_finish(struct bt_up_writes *writes);
+/** Series of events that are due. */
+void bt_up_writes_tick(struct bt_up_writes *writes, int64_t now_ns);
+#endif

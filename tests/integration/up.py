@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A running `berth up` for the scripts of this folder.
+
+A script defines functions test_* that take a Cluster and assert, and ends with main(globals()):
+they run in the order of the file against one cluster, whose flags the script may set as FLAGS. A
+test whose parameter is called `program` gets the program's path and mode instead and starts its
+own.
+"""
+import contextlib
+import inspect
+import json
+import os
+import signal
+import ssl
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+import urllib.request
+
+START_SECONDS = 60
+SKIPPED = 77  # meson's word for "not run"
+
+
+class Cluster:
+    """One process of `berth up`, its files in a folder of its own."""
+
+    def __init__(self, program, folder, *flags):
+        self.folder = folder
+        self.kubeconfig = os.path.join(folder, "kubeconfig")
+        self.log = open(os.path.join(folder, "log"), "w+b")
+        command = [program.path, "up", "--listen", "127.0.0.1:0", "--kubeconfig-out",
+                   self.kubeconfig] + list(flags)
+        environment = dict(os.environ, BERTH_VERIFY="1")
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.kubeconfig)
+        self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log,
+                                        stdin=subprocess.DEVNULL, env=environment)
+        self._wait_until_ready()
+
+    def _wait_until_ready(self):
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline:
+            if self.process.poll() is not None:
+                raise AssertionError("berth up ended with %d\n%s"
+                                     % (self.process.returncode, self.output()))
+            if os.path.exists(self.kubeconfig):
+                with contextlib.suppress(OSError):
+                    if self.get("/readyz")[1] == b"ok":
+                        return
+            time.sleep(0.02)
+        raise AssertionError("berth up is not ready\n" + self.output())
+
+    def output(self):
+        self.log.flush()
+        with open(self.log.name, encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def _config(self):
+        import yaml
+        with open(self.kubeconfig, encoding="utf-8") as file:
+            return yaml.safe_load(file)
+
+    @property
+    def server(self):
+        return self._config()["clusters"][0]["cluster"]["server"]
+
+    @property
+    def token(self):
+        return self._config()["users"][0]["user"].get("token", "")
+
+    @property
+    def port(self):
+        return int(self.server.rsplit(":", 1)[1])
+
+    def tls(self):
+        """A context that trusts the cluster's CA; None on plain HTTP."""
+        import base64
+        cluster = self._config()["clusters"][0]["cluster"]
+        if cluster["server"].startswith("http://"):
+            return None
+        data = base64.b64decode(cluster["certificate-authority-data"]).decode()
+        return ssl.create_default_context(cadata=data)
+
+    def request(self, method, path, body=None, headers=(), token=None):
+        """(status, headers, body) of one request."""
+        headers = dict(headers)
+        token = self.token if token is None else token
+        if token:
+            headers.setdefault("Authorization", "Bearer " + token)
+        if body is not None and not isinstance(body, bytes):
+            body = json.dumps(body).encode()
+            headers.setdefault("Content-Type", "application/json")
+        asked = urllib.request.Request(self.server + path, data=body, method=method,
+                                       headers=headers)
+        try:
+            with urllib.request.urlopen(asked, context=self.tls(), timeout=60) as answer:
+                return answer.status, answer.headers, answer.read()
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.headers, error.read()
+
+    def get(self, path, **more):
+        status, _, body = self.request("GET", path, **more)
+        return status, body
+
+    def json(self, method, path, body=None, **more):
+        """(status, document)"""
+        status, _, text = self.request(method, path, body, **more)
+        return status, json.loads(text)
+
+    def stop(self, number=signal.SIGTERM):
+        """End it; its exit status."""
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        try:
+            status = self.process.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise AssertionError("berth up does not end\n" + self.output())
+        self.log.close()
+        return status
+
+
+class Program:
+    def __init__(self, path, mode):
+        self.path = path
+        self.sanitized = mode == "sanitized"
+
+    @contextlib.contextmanager
+    def up(self, *flags):
+        """A cluster for the length of a with block; it must end cleanly."""
+        with tempfile.TemporaryDirectory() as folder:
+            cluster = Cluster(self, folder, *flags)
+            try:
+                yield cluster
+            except BaseException:
+                print(cluster.output()[-5000:])
+                raise
+            finally:
+                if cluster.process.poll() is None:
+                    status = cluster.stop()
+                    assert status == 0, "berth up ended with %d" % status
+
+
+def wait_for(what, condition, seconds=60):
+    """Until condition() is true; its value. Nothing else shows when another process is done."""
+    deadline = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise AssertionError("not within %d seconds: %s" % (seconds, what))
+        time.sleep(0.05)
+
+
+def main(names):
+    """Run all tests of a script: SCRIPT BERTH plain|sanitized. Ends with "N passed, N failed"."""
+    program = Program(*sys.argv[1:3])
+    tests = [(name, test) for name, test in names.items() if name.startswith("test_")]
+    shared = [name for name, test in tests if "program" not in inspect.signature(test).parameters]
+    failed = 0
+    with contextlib.ExitStack() as stack:
+        cluster = stack.enter_context(program.up(*names.get("FLAGS", []))) if shared else None
+        for name, test in tests:
+            try:
+                test(cluster if name in shared else program)
+            except Exception:
+                failed += 1
+                print("%s failed:\n%s" % (name, traceback.format_exc()))
+                if cluster is not None and cluster.process.poll() is not None:
+                    print(cluster.output()[-5000:])
+                    break
+    print("%d passed, %d failed" % (len(tests) - failed, failed))
+    sys.exit(1 if failed else 0)

@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A hundred watchers see ten thousand writes, each once and in order; a stalled one slows none."""
+import hashlib
+import json
+import re
+import selectors
+import socket
+import ssl
+import time
+
+import up
+
+WATCHERS = 100
+WRITES = 10000
+FLAGS = ["--no-scheduler", "--tls", "off"]
+EVENT = re.compile(rb'"resourceVersion":"(\d+)"')
+
+
+class Connection:
+    """A raw connection, so that a hundred of them cost little here."""
+
+    def __init__(self, cluster, path):
+        self.socket = socket.create_connection(("127.0.0.1", cluster.port))
+        context = cluster.tls()
+        if context is not None:
+            self.socket = context.wrap_socket(self.socket, server_hostname="localhost")
+        self.socket.sendall(("GET %s HTTP/1.1\r\nHost: localhost:%d\r\nAuthorization: Bearer %s\r\n"
+                             "\r\n" % (path, cluster.port, cluster.token)).encode())
+        self.raw = b""
+        self.in_body = False
+        self.lines = b""  # the end of the stream that is no whole line yet
+        self.digest = hashlib.sha256()
+        self.count = 0
+        self.ended = False
+
+    def read(self):
+        """Take what is there; the whole lines of it."""
+        try:
+            data = self.socket.recv(1 << 20)
+        except (BlockingIOError, ssl.SSLWantReadError):
+            return []
+        if not data:
+            self.ended = True
+            return []
+        self.raw += data
+        if not self.in_body:
+            head, found, rest = self.raw.partition(b"\r\n\r\n")
+            if not found:
+                return []
+            assert head.startswith(b"HTTP/1.1 200"), head
+            self.in_body, self.raw = True, rest
+        self._unchunk()
+        *whole, self.lines = self.lines.split(b"\n")
+        for line in whole:
+            self.digest.update(line)
+        self.count += len(whole)
+        return whole
+
+    def _unchunk(self):
+        at, out = 0, []
+        while True:
+            end = self.raw.find(b"\r\n", at)
+            if end < 0:
+                break
+            size = int(self.raw[at:end], 16)
+            if size == 0:
+                self.ended = True
+                break
+            if len(self.raw) < end + 4 + size:
+                break
+            out.append(self.raw[end + 2:end + 2 + size])
+            at = end + 4 + size
+        self.raw = self.raw[at:]
+        self.lines += b"".join(out)
+
+
+def writer(cluster, count):
+    """Create and change configmaps over one connection; yields now and then."""
+    connection = socket.create_connection(("127.0.0.1", cluster.port))
+    answers = connection.makefile("rb")
+    head = "Host: localhost:%d\r\nAuthorization: Bearer %s\r\n" % (cluster.port, cluster.token)
+    batch = 50
+    for start in range(0, count, batch):
+        text = b""
+        for i in range(start, min(start + batch, count)):
+            body = json.dumps({"metadata": {"name": "m%d" % (i % 500)},
+                               "data": {"i": str(i), "pad": "x" * 200}}).encode()
+            if i < 500:
+                line = "POST /api/v1/namespaces/default/configmaps"
+            else:
+                line = "PUT /api/v1/namespaces/default/configmaps/m%d" % (i % 500)
+            text += ("%s HTTP/1.1\r\n%sContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+                     % (line, head, len(body))).encode() + body
+        connection.sendall(text)
+        for i in range(start, min(start + batch, count)):
+            status = answers.readline()
+            assert b" 200 " in status or b" 201 " in status, status
+            length = 0
+            for line in iter(answers.readline, b"\r\n"):
+                if line.lower().startswith(b"content-length:"):
+                    length = int(line.split(b":")[1])
+            answers.read(length)
+        yield
+
+
+def test_every_watcher_sees_every_change_once_and_in_order(cluster):
+    version = cluster.json("GET", "/api/v1/configmaps")[1]["metadata"]["resourceVersion"]
+    path = "/api/v1/configmaps?watch=1&resourceVersion=" + version
+    selector = selectors.DefaultSelector()
+    watchers = [Connection(cluster, path) for _ in range(WATCHERS)]
+    stalled = Connection(cluster, path)  # never read
+    for watcher in watchers:
+        watcher.socket.setblocking(False)
+        selector.register(watcher.socket, selectors.EVENT_READ, watcher)
+    first = watchers[0]
+    last_version, indices = int(version), []
+    started = time.monotonic()
+    source = writer(cluster, WRITES)
+    written = False
+    while any(watcher.count < WRITES for watcher in watchers):
+        if not written:
+            written = next(source, "end") == "end"
+        assert time.monotonic() - started < 240, [watcher.count for watcher in watchers]
+        for key, _ in selector.select(0.2 if written else 0):
+            lines = key.data.read()
+            assert not key.data.ended, "a watch ended early"
+            if key.data is first:
+                for line in lines:
+                    event = json.loads(line)
+                    found = int(event["object"]["metadata"]["resourceVersion"])
+                    assert found > last_version
+                    last_version = found
+                    indices.append(int(event["object"]["data"]["i"]))
+    seconds = time.monotonic() - started
+    assert indices == list(range(WRITES))
+    assert [watcher.count for watcher in watchers] == [WRITES] * WATCHERS
+    assert len({watcher.digest.digest() for watcher in watchers}) == 1
+    print("%d writes reached %d watchers in %.1f s" % (WRITES, WATCHERS, seconds))
+    for connection in watchers + [stalled]:
+        connection.socket.close()
+
+
+def test_protobuf_watchers_see_the_same(cluster):
+    """Two clients watch in JSON and protobuf: the same events, the same versions (14 case 42)."""
+    version = cluster.json("GET", "/api/v1/configmaps")[1]["metadata"]["resourceVersion"]
+    for i in range(20):
+        status, _ = cluster.json("PUT", "/api/v1/namespaces/default/configmaps/m1",
+                                 {"metadata": {"name": "m1"}, "data": {"n": str(i)}})
+        assert status == 200
+    path = "/api/v1/configmaps?watch=1&timeoutSeconds=1&resourceVersion=" + version
+    _, text = cluster.get(path)
+    versions = [json.loads(line)["object"]["metadata"]["resourceVersion"]
+                for line in text.splitlines()]
+    assert len(versions) == 20
+    status, headers, frames = cluster.request("GET", path, headers={
+        "Accept": "application/vnd.kubernetes.protobuf;stream=watch"})
+    assert status == 200
+    assert headers["Content-Type"] == "application/vnd.kubernetes.protobuf;stream=watch"
+    at, count = 0, 0
+    while at < len(frames):
+        length = int.from_bytes(frames[at:at + 4], "big")
+        frame = frames[at + 4:at + 4 + length]
+        assert len(frame) == length and b"MODIFIED" in frame and b"k8s\x00" in frame
+        assert versions[count].encode() in frame
+        at, count = at + 4 + length, count + 1
+    assert count == 20
+
+
+if __name__ == "__main__":
+    up.main(globals())
