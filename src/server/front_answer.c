@@ -50,7 +50,7 @@ void bt_front_send(struct bt_front_call *call, uint16_t code, const char *conten
 	BT_ASSERT(!call->answered && !call->is_held);
 	bt_front_add_headers(call, content_type);
 	call->code = code;
-	if (!bt_store_needs_sync(bt_api_store(front->api))) {
+	if (front->failed || !bt_store_needs_sync(bt_api_store(front->api))) {
 		put(call);
 		return;
 	}

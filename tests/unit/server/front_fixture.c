@@ -87,10 +87,14 @@ static const struct bt_wire wire = {
 	wire_wake,
 };
 
-void front_fixture_init(struct front_fixture *fixture, const struct bt_front_options *options)
+static void init(
+	struct front_fixture *fixture, const struct bt_front_options *options, const char *path)
 {
 	*fixture = (struct front_fixture){.now_ns = INT64_C(1795262400000000000)};
 	fixture->store = bt_store_create(&bt_store_default_options);
+	if (path != NULL && bt_store_open(fixture->store, path, NULL) != 0) {
+		BT_ASSERT(false);
+	}
 	struct bt_api_options api = {
 		.store = fixture->store, .now_ns = clock_of, .clock_context = fixture, .seed = 1};
 	struct bt_front_options front = {0};
@@ -102,6 +106,16 @@ void front_fixture_init(struct front_fixture *fixture, const struct bt_front_opt
 	front.watches_max = front.watches_max != 0 ? front.watches_max : 10;
 	fixture->front = bt_front_create_bare(NULL, &front, &wire);
 	bt_front_set_ready(fixture->front);
+}
+
+void front_fixture_init(struct front_fixture *fixture, const struct bt_front_options *options)
+{
+	init(fixture, options, NULL);
+}
+
+void front_fixture_init_file(struct front_fixture *fixture, const char *path)
+{
+	init(fixture, NULL, path);
 }
 
 void front_fixture_finish(struct front_fixture *fixture)
@@ -128,7 +142,7 @@ static void read_stream(struct front_fixture *fixture)
 	fixture->stream.finish(fixture->stream.context);
 }
 
-uint16_t front_ask(
+struct bt_front_call *front_start(
 	struct front_fixture *fixture, const char *method, const char *target, struct bt_str body)
 {
 	struct bt_str text = bt_str_from(target);
@@ -145,7 +159,13 @@ uint16_t front_ask(
 	fixture->stream = (struct bt_http_stream){0};
 	bt_strbuf_reset(&fixture->answer_headers);
 	bt_strbuf_reset(&fixture->body);
-	struct bt_front_call *call = bt_front_begin(fixture->front, fixture, &request);
+	return bt_front_begin(fixture->front, fixture, &request);
+}
+
+uint16_t front_ask(
+	struct front_fixture *fixture, const char *method, const char *target, struct bt_str body)
+{
+	struct bt_front_call *call = front_start(fixture, method, target, body);
 	if (bt_front_settle(fixture->front, NULL) != 0) {
 		BT_ASSERT(false);
 	}

@@ -23,9 +23,15 @@ struct front_fixture {
 
 /** options NULL: plain HTTP. */
 void front_fixture_init(struct front_fixture *fixture, const struct bt_front_options *options);
+/** With a store that keeps a file. */
+void front_fixture_init_file(struct front_fixture *fixture, const char *path);
 void front_fixture_finish(struct front_fixture *fixture);
 /** method and target as in a request line; returns the code (0: no answer yet). */
 uint16_t front_ask(
+	struct front_fixture *fixture, const char *method, const char *target, struct bt_str body);
+/** The first half of it: what is not answered at once waits for bt_front_settle. Texts are borrowed
+ * until bt_front_end. One at a time. */
+struct bt_front_call *front_start(
 	struct front_fixture *fixture, const char *method, const char *target, struct bt_str body);
 /** The answer's body, and what its header lines have. */
 const char *front_body(const struct front_fixture *fixture);
