@@ -2,6 +2,7 @@
 #include "server/admission_private.h"
 
 #include "base/arena.h"
+#include "server/quota.h"
 
 /*
  * ResourceQuota: what a namespace has is counted anew for each create, and only where there is a
@@ -230,4 +231,59 @@ void bt_admission_check_quota(struct bt_admission *admission, const struct bt_js
 	bt_admission_visit(admission, "", "resourcequotas",
 		bt_arena_printf(write->arena, "%.*s/", BT_STR_ARG(write->namespace_)),
 		BT_STR("\"hard\""), check_quota, &usage);
+}
+
+bool bt_quota_concerns(const struct bt_api_resource *resource, const struct bt_json_value *hard)
+{
+	bool is_core = resource->group[0] == '\0';
+	bool is_pod = is_core && strcmp(resource->name, "pods") == 0;
+	struct bt_arena arena = {0};
+	struct bt_str count_name = bt_arena_printf(
+		&arena, "count/%.*s", BT_STR_ARG(bt_resource_qualified(resource, &arena)));
+	bool concerns = bt_json_get(hard, count_name) != NULL ||
+		(is_core && bt_json_find(hard, resource->name) != NULL) ||
+		(is_core && strcmp(resource->name, "persistentvolumeclaims") == 0 &&
+			bt_json_find(hard, "requests.storage") != NULL);
+
+	/* Of the names of pods' amounts, those of counted objects are the exception. */
+	for (uint32_t i = 0; i < hard->count && is_pod && !concerns; i++) {
+		concerns = !bt_str_has_prefix(hard->members[i].name, BT_STR("count/"));
+	}
+	bt_arena_finish(&arena);
+	return concerns;
+}
+
+struct bt_json_value *bt_quota_used(struct bt_api *api, struct bt_str namespace_,
+	const struct bt_json_value *hard, struct bt_arena *arena)
+{
+	const struct bt_resources *resources = bt_api_resources(api);
+	struct bt_json_value *total = bt_json_new(arena, BT_JSON_OBJECT);
+
+	for (uint32_t i = 0; i < hard->count; i++) {
+		bt_json_set(arena, total, hard->members[i].name, bt_json_new_c(arena, "0"));
+	}
+	for (uint32_t i = 0; i < bt_resources_count(resources); i++) {
+		const struct bt_api_resource *resource = bt_resources_at(resources, i);
+		struct bt_write write = {
+			.api = api, .arena = arena, .resource = resource, .namespace_ = namespace_};
+		struct bt_admission admission = {.write = &write};
+		struct usage usage = {.admission = &admission};
+		const struct bt_json_value *used;
+		bool known;
+
+		if (!resource->namespaced || !bt_quota_concerns(resource, hard) ||
+			bt_resources_of_collection(resources, resource->collection) != resource) {
+			continue;
+		}
+		usage.is_pod = bt_admission_is(&admission, "", "pods");
+		usage.is_claim = bt_admission_is(&admission, "", "persistentvolumeclaims");
+		usage.count_name = bt_arena_printf(
+			arena, "count/%.*s", BT_STR_ARG(bt_resource_qualified(resource, arena)));
+		used = used_of(&usage, hard, &known);
+		if (!known) {
+			return NULL;
+		}
+		add_amounts(arena, total, hard, used);
+	}
+	return total;
 }

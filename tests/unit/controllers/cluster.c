@@ -20,6 +20,7 @@ void cluster_init(struct cluster *cluster, const char *names)
 		.seed = 1,
 		.admit_taint_nodes = true,
 		.admit_storage_protection = true,
+		.admit_pod_group_protection = true,
 	};
 
 	*cluster = (struct cluster){.options = bt_controllers_default_options};

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_SERVER_QUOTA_H
+#define BT_SERVER_QUOTA_H
+/** What a namespace takes of its quotas, as admission counts it. Spec: 14b section 4.11. */
+#include "server/api.h"
+
+/** Whether objects of this resource can count against any of the amounts in spec.hard. */
+bool bt_quota_concerns(const struct bt_api_resource *resource, const struct bt_json_value *hard);
+/** Amounts by the names in spec.hard, "0" for what nothing takes. NULL: too many to count. */
+BT_MUST_USE struct bt_json_value *bt_quota_used(struct bt_api *api, struct bt_str namespace_,
+	const struct bt_json_value *hard, struct bt_arena *arena);
+#endif
