@@ -40,7 +40,13 @@ static uint32_t find_or_add_node(struct bt_node_agent *agent, struct bt_str name
 	if (index != BT_AGENT_NONE) {
 		return index;
 	}
-	index = agent->nodes.count;
+	index = agent->first_free_node;
+	if (index != BT_AGENT_NONE) {
+		agent->first_free_node = agent->nodes.items[index].next_free;
+	} else {
+		index = agent->nodes.count;
+		bt_vec_push(&agent->nodes, node);
+	}
 	node.name = bt_strndup(name.data, name.length);
 	/* From the top: what add_nodes gives to its nodes counts up. */
 	node.subnet[0] = 10;
@@ -49,9 +55,32 @@ static uint32_t find_or_add_node(struct bt_node_agent *agent, struct bt_str name
 	(void)snprintf(node.address, sizeof(node.address), "172.%u.%u.%u", 16 + (index >> 16 & 15),
 		index >> 8 & 255, index & 255);
 	bt_agent_init_resources(&node);
-	bt_vec_push(&agent->nodes, node);
+	agent->nodes.items[index] = node;
 	bt_map_insert(&agent->nodes_by_name, bt_str_hash(name), index);
 	return index;
+}
+
+static void free_node(struct bt_agent_node *node)
+{
+	for (uint32_t i = 0; i < node->resources.count; i++) {
+		bt_free(node->resources.items[i].name);
+	}
+	bt_vec_finish(&node->resources);
+	bt_free(node->name);
+}
+
+/** Names that only pods know, or knew, must not pile up. */
+static void forget_node_if_unused(struct bt_node_agent *agent, uint32_t index)
+{
+	struct bt_agent_node *node = &agent->nodes.items[index];
+
+	if (node->exists || node->pod_count != 0) {
+		return;
+	}
+	(void)bt_map_remove(&agent->nodes_by_name, bt_str_hash(bt_str_from(node->name)), index);
+	free_node(node);
+	*node = (struct bt_agent_node){.next_free = agent->first_free_node};
+	agent->first_free_node = index;
 }
 
 /** "a.b.c.0/24" */
@@ -118,6 +147,7 @@ static void observe_node(struct bt_node_agent *agent, const struct bt_observed *
 
 	record->exists = observed->type != BT_CHANGE_DELETED;
 	if (!record->exists) {
+		forget_node_if_unused(agent, index);
 		return;
 	}
 	record->simulated = bt_node_is_simulated(observed->after);
@@ -199,6 +229,7 @@ static void add_pod(struct bt_node_agent *agent, struct bt_str key, struct bt_st
 		slot = agent->pods.count;
 		bt_vec_push(&agent->pods, pod);
 	}
+	agent->nodes.items[pod.node].pod_count++;
 	bt_map_insert(&agent->pods_by_key, bt_str_hash(key), slot);
 }
 
@@ -206,6 +237,7 @@ void bt_agent_forget_pod(struct bt_node_agent *agent, uint32_t slot)
 {
 	struct bt_agent_pod *pod = &agent->pods.items[slot];
 	struct bt_str key = bt_str_from(pod->key);
+	uint32_t node = pod->node;
 
 	bt_agent_release(&agent->nodes.items[pod->node], pod);
 	bt_groups_remove(&agent->waiting, key);
@@ -214,6 +246,8 @@ void bt_agent_forget_pod(struct bt_node_agent *agent, uint32_t slot)
 	bt_free(pod->uid);
 	*pod = (struct bt_agent_pod){.next_free = agent->first_free};
 	agent->first_free = slot;
+	agent->nodes.items[node].pod_count--;
+	forget_node_if_unused(agent, node);
 }
 
 static bool is_finished(const struct bt_json_value *pod)
@@ -292,6 +326,7 @@ static void *create(struct bt_hub *hub)
 	bt_map_init(&agent->pods_by_key, pod_hash, agent);
 	bt_groups_init(&agent->waiting);
 	agent->first_free = BT_AGENT_NONE;
+	agent->first_free_node = BT_AGENT_NONE;
 	agent->lease_due_ns = INT64_MAX;
 	return agent;
 }
@@ -306,12 +341,7 @@ static void destroy(void *self)
 		bt_free(agent->pods.items[i].amounts);
 	}
 	for (uint32_t i = 0; i < agent->nodes.count; i++) {
-		struct bt_agent_node *node = &agent->nodes.items[i];
-		for (uint32_t j = 0; j < node->resources.count; j++) {
-			bt_free(node->resources.items[j].name);
-		}
-		bt_vec_finish(&node->resources);
-		bt_free(node->name);
+		free_node(&agent->nodes.items[i]);
 	}
 	bt_vec_finish(&agent->pods);
 	bt_vec_finish(&agent->nodes);

@@ -41,7 +41,9 @@ enum bt_agent_known_resource {
 };
 
 struct bt_agent_node {
-	char *name; /* owned */
+	char *name;         /* owned; NULL: a free slot */
+	uint32_t pod_count; /* of our records; it stays known while there are any */
+	uint32_t next_free;
 	bool exists;
 	bool simulated;
 	uint8_t subnet[3]; /* of its pods' addresses */
@@ -88,7 +90,8 @@ struct bt_node_agent {
 	const struct bt_api_resource *claims_resource;
 	const struct bt_api_resource *leases_resource;
 
-	BT_VEC(struct bt_agent_node) nodes; /* never removed: a name may come back */
+	BT_VEC(struct bt_agent_node) nodes;
+	uint32_t first_free_node;
 	struct bt_map nodes_by_name;
 	BT_VEC(struct bt_agent_pod) pods;
 	struct bt_map pods_by_key;

@@ -92,8 +92,29 @@ static void note_heartbeat(struct lifecycle *self, struct bt_str node, int64_t n
 		return;
 	}
 	added = (struct heartbeat){bt_strndup(node.data, node.length), now_ns};
-	bt_map_insert(&self->by_node, bt_str_hash(node), self->heartbeats.count);
 	bt_vec_push(&self->heartbeats, added);
+	bt_map_insert(&self->by_node, bt_str_hash(node), self->heartbeats.count - 1);
+}
+
+static void forget_heartbeat(struct lifecycle *self, struct bt_str node)
+{
+	struct heartbeat *found = find_heartbeat(self, node);
+	uint32_t last = self->heartbeats.count - 1;
+	uint32_t index;
+
+	if (found == NULL) {
+		return;
+	}
+	index = (uint32_t)(found - self->heartbeats.items);
+	(void)bt_map_remove(&self->by_node, heartbeat_hash(self, index), index);
+	bt_free(found->node);
+	if (index != last) {
+		uint64_t hash = heartbeat_hash(self, last);
+		(void)bt_map_remove(&self->by_node, hash, last);
+		*found = self->heartbeats.items[last];
+		bt_map_insert(&self->by_node, hash, index);
+	}
+	self->heartbeats.count--;
 }
 
 static void observe_lease(
@@ -131,6 +152,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 		return;
 	}
 	if (observed->type == BT_CHANGE_DELETED) {
+		forget_heartbeat(self, observed->key);
 		return;
 	}
 	if (is_watched(self, observed->after) &&

@@ -315,10 +315,50 @@ START_TEST(test_node_agent__restart_takes_over)
 }
 END_TEST
 
+START_TEST(test_node_agent__nodes_come_and_go)
+{
+	struct cluster cluster;
+	cluster_init(&cluster, ONLY);
+	for (uint32_t i = 0; i < 20; i++) {
+		cluster_add_node(&cluster, "n");
+		make_pod(&cluster, "p", "", "}],'nodeName':'n'");
+		make_pod(&cluster, "q", "", "}],'nodeName':'ghost'");
+		cluster_run(&cluster, 1000);
+		ck_assert_str_eq(
+			cluster_text(&cluster, "pods", "default/p", "status.phase"), "Running");
+		ck_assert_str_eq(
+			cluster_text(&cluster, "pods", "default/q", "status.phase"), "Pending");
+		cluster_delete(&cluster, "nodes", "n");
+		cluster_run(&cluster, 100);
+		cluster.api.request.grace_period_seconds = 0;
+		cluster_delete(&cluster, "pods", "default/p");
+		cluster.api.request.grace_period_seconds = 0;
+		cluster_delete(&cluster, "pods", "default/q");
+		cluster_run(&cluster, 100);
+	}
+	cluster_finish(&cluster);
+}
+END_TEST
+
+START_TEST(test_node_agent__node_comes_after_its_pod)
+{
+	struct cluster cluster;
+	cluster_init(&cluster, ONLY);
+	make_pod(&cluster, "p", "", "}],'nodeName':'n'");
+	cluster_run(&cluster, 5000);
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/p", "status.phase"), "Pending");
+	cluster_add_node(&cluster, "n");
+	cluster_run(&cluster, 1000);
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/p", "status.phase"), "Running");
+	cluster_finish(&cluster);
+}
+END_TEST
+
 BT_TEST_MAIN("node_agent", test_node_agent__phases, test_node_agent__one_write_per_started_pod,
 	test_node_agent__edge_14b_38_out_of_cpu, test_node_agent__node_affinity,
 	test_node_agent__edge_14b_39_deleted_before_it_started,
 	test_node_agent__edge_14b_44_completes, test_node_agent__waits_for_claims,
 	test_node_agent__readiness_gates, test_node_agent__finalizers_see_how_it_ended,
 	test_node_agent__not_simulated, test_node_agent__adds_nodes, test_node_agent__renews_leases,
-	test_node_agent__restart_takes_over)
+	test_node_agent__restart_takes_over, test_node_agent__nodes_come_and_go,
+	test_node_agent__node_comes_after_its_pod)
