@@ -280,7 +280,7 @@ def test_dry_run_and_diff(cluster):
 
 
 def test_edit(cluster):
-    out = kubectl(cluster, "edit", "cm", "applied", editor="sed -i s/'9'/'nine'/")
+    out = kubectl(cluster, "edit", "cm", "applied", editor='sed -i s/"9"/nine/')
     assert "configmap/applied edited" in out
     assert json_of(cluster, "get", "cm", "applied")["data"]["a"] == "nine"
 
