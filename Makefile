@@ -20,6 +20,13 @@ build: configure
 run: build
 	@# 1: some pods stay pending, which the example means to show.
 	build/berth simulate -f $(EXAMPLE) || test $$? -eq 1
+	@echo
+	@echo "A whole cluster, for kubectl and every other client:"
+	@echo
+	@echo "  build/berth up --nodes 3 &"
+	@echo "  export KUBECONFIG=$(CURDIR)/berth.kubeconfig"
+	@echo "  kubectl create deployment web --image=nginx --replicas=3"
+	@echo "  kubectl get pods -o wide"
 
 test: build/tests-enabled
 	@tools/run_tests.py build
