@@ -36,6 +36,7 @@ static uint32_t find_or_add_node(struct bt_node_agent *agent, struct bt_str name
 {
 	uint32_t index = find_node(agent, name);
 	struct bt_agent_node node = {.exists = false};
+	uint32_t address;
 
 	if (index != BT_AGENT_NONE) {
 		return index;
@@ -52,8 +53,9 @@ static uint32_t find_or_add_node(struct bt_node_agent *agent, struct bt_str name
 	node.subnet[0] = 10;
 	node.subnet[1] = (uint8_t)(255 - (index >> 8 & 255));
 	node.subnet[2] = (uint8_t)(255 - (index & 255));
-	(void)snprintf(node.address, sizeof(node.address), "172.%u.%u.%u", 16 + (index >> 16 & 15),
-		index >> 8 & 255, index & 255);
+	address = UINT32_C(0xffffe) - (index & 0xfffff);
+	(void)snprintf(node.address, sizeof(node.address), "172.%u.%u.%u",
+		16 + (address >> 16 & 15), address >> 8 & 255, address & 255);
 	bt_agent_init_resources(&node);
 	agent->nodes.items[index] = node;
 	bt_map_insert(&agent->nodes_by_name, bt_str_hash(name), index);

@@ -127,8 +127,9 @@ static struct bt_json_value *make_node(const struct bt_node_template *template_,
 	struct bt_json_value *status = bt_json_ensure_object(arena, node, "status");
 	struct bt_str subnet =
 		bt_arena_printf(arena, "10.%u.%u.0/24", index >> 8 & 255, index & 255);
-	struct bt_str address = bt_arena_printf(
-		arena, "172.%u.%u.%u", 16 + (index >> 16 & 15), index >> 8 & 255, index & 255);
+	/* An address that ends with 0 looks like a net's. */
+	struct bt_str address = bt_arena_printf(arena, "172.%u.%u.%u",
+		16 + ((index + 1) >> 16 & 15), (index + 1) >> 8 & 255, (index + 1) & 255);
 
 	bt_json_set_str(arena, metadata, "name", name);
 	bt_json_set_c(arena, labels, "kubernetes.io/arch", "amd64");

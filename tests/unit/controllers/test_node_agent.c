@@ -27,7 +27,7 @@ START_TEST(test_node_agent__phases)
 	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/p", "status.phase"), "Running");
 	ck_assert_str_eq(api_text(&cluster.api, "status.podIP"), "10.255.255.1");
 	ck_assert_str_eq(api_json(&cluster.api, "status.podIPs"), "[{'ip':'10.255.255.1'}]");
-	ck_assert_str_eq(api_text(&cluster.api, "status.hostIP"), "172.16.0.0");
+	ck_assert_str_eq(api_text(&cluster.api, "status.hostIP"), "172.31.255.254");
 	ck_assert_str_eq(api_text(&cluster.api, "status.startTime"), "2026-11-21T12:00:00Z");
 	ck_assert_str_eq(cluster_condition(&cluster, "pods", "default/p", "Ready"), "True/");
 	ck_assert_str_eq(cluster_condition(&cluster, "pods", "default/p", "PodScheduled"), "True/");
@@ -266,7 +266,7 @@ START_TEST(test_node_agent__adds_nodes)
 	make_pod(&cluster, "p", "", "}],'nodeName':'node-1'");
 	cluster_run(&cluster, 1000);
 	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/p", "status.podIP"), "10.0.1.1");
-	ck_assert_str_eq(api_text(&cluster.api, "status.hostIP"), "172.16.0.1");
+	ck_assert_str_eq(api_text(&cluster.api, "status.hostIP"), "172.16.0.2");
 	cluster_finish(&cluster);
 }
 END_TEST
