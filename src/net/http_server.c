@@ -21,8 +21,11 @@
 /* What a chunk of a stream holds at least, besides the request's headers. */
 #define STREAM_BUFFER_BYTES 49152
 #define KEEPALIVE_IDLE_SECONDS 30
-/* PFS only, TLS 1.2 and later; the server's order of ciphers counts. */
-#define TLS_PRIORITIES "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:%SERVER_PRECEDENCE"
+/* Of the youngest connections, in each turn. */
+#define HANDSHAKES_SEEN_MAX 16
+/* Forward secrecy, TLS 1.2 and later. The client's order of groups counts: another one than it
+ * guessed costs a round trip. */
+#define TLS_PRIORITIES "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA"
 
 const struct bt_http_limits bt_http_default_limits = {
 	.body_bytes_max = 3145728,
@@ -79,11 +82,25 @@ static void set_socket_options(struct bt_http_server *server, int fd)
 	int on = 1;
 	int idle = KEEPALIVE_IDLE_SECONDS;
 	unsigned int silent_ms = 2 * server->limits.stalled_timeout_seconds * 1000;
-	/* nothing depends on them */
+	/* nothing depends on them; without the first one handshakes wait for delayed
+	 * acknowledgements */
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &idle, sizeof(idle));
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &silent_ms, sizeof(silent_ms));
+}
+
+/* Clients may resume sessions. */
+static void enable_tickets(struct bt_http_server *server, struct MHD_Connection *handle)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(handle, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+	if (server->ticket_key.data != NULL && info != NULL && info->tls_session != NULL) {
+		/* without them it is only slower */
+		(void)gnutls_session_ticket_enable_server(
+			(gnutls_session_t)info->tls_session, &server->ticket_key);
+	}
 }
 
 static void on_connection(void *context, struct MHD_Connection *handle, void **socket_context,
@@ -96,6 +113,7 @@ static void on_connection(void *context, struct MHD_Connection *handle, void **s
 		server->connection_count++;
 		arriving_append(server, connection);
 		set_socket_options(server, socket_of(handle));
+		enable_tickets(server, handle);
 		*socket_context = connection;
 		return;
 	}
@@ -118,6 +136,7 @@ static void *on_target(void *context, const char *target, struct MHD_Connection 
 		MHD_get_connection_info(handle, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 	BT_ASSERT(info != NULL && info->socket_context != NULL);
 	exchange->connection = info->socket_context;
+	exchange->connection->asked = true;
 	return exchange;
 }
 
@@ -269,6 +288,28 @@ static int64_t cut_late_requests(struct bt_http_server *server, int64_t now_ns)
 	return connection != NULL ? connection->since_ns + allowed_ns : INT64_MAX;
 }
 
+/*
+ * A TLS client has the last word of the handshake, and its first request may wait until that is
+ * acknowledged: 40 ms, if the kernel hopes for something to send along. Clients that come for one
+ * request each would feel it.
+ */
+static void acknowledge_handshakes(struct bt_http_server *server, int64_t now_ns)
+{
+	struct bt_http_connection *connection = server->arriving_last;
+	int on = 1;
+	for (int i = 0; i < HANDSHAKES_SEEN_MAX && connection != NULL; i++) {
+		if (connection->since_ns + NS_PER_SECOND < now_ns) {
+			break;
+		}
+		if (!connection->asked) {
+			/* nothing depends on it */
+			(void)setsockopt(socket_of(connection->handle), IPPROTO_TCP, TCP_QUICKACK,
+				&on, sizeof(on));
+		}
+		connection = connection->previous;
+	}
+}
+
 static int64_t work(void *context, int64_t now_ns)
 {
 	struct bt_http_server *server = context;
@@ -277,6 +318,9 @@ static int64_t work(void *context, int64_t now_ns)
 		server->ready = false;
 		server->resumed = false;
 		(void)MHD_run(server->daemon); /* fails only when it is shut down */
+		if (server->ticket_key.data != NULL) {
+			acknowledge_handshakes(server, now_ns);
+		}
 	}
 	if (server->resumed) {
 		return now_ns;
@@ -334,8 +378,8 @@ static int start_daemon(struct bt_http_server *server, const struct bt_http_serv
 	int fd, struct berth_error *err)
 {
 	const struct bt_http_limits *limits = &server->limits;
-	unsigned int flags =
-		MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG | MHD_USE_TURBO;
+	/* Not MHD_USE_TURBO: it polls without rest for a client that is slow to shake hands. */
+	unsigned int flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
 	/* libmicrohttpd parses headers in one half of a connection's memory */
 	size_t memory = 2 * (size_t)limits->header_bytes_max + STREAM_BUFFER_BYTES;
 	struct MHD_OptionItem items[] = {
@@ -404,6 +448,10 @@ int bt_http_server_create(struct bt_loop *loop, const struct bt_http_server_opti
 	server->limits = options->limits;
 	server->handler = options->handler;
 	server->port = port_of(fd);
+	if (options->certificate_pem != NULL) {
+		/* without it there are no tickets */
+		(void)gnutls_session_ticket_key_generate(&server->ticket_key);
+	}
 	result = start_daemon(server, options, fd, err);
 	if (result != 0) {
 		bt_http_server_destroy(server);
@@ -447,6 +495,10 @@ void bt_http_server_destroy(struct bt_http_server *server)
 		bt_http_exchange_free(exchange);
 	}
 	bt_strbuf_finish(&server->log);
+	if (server->ticket_key.data != NULL) {
+		gnutls_memset(server->ticket_key.data, 0, server->ticket_key.size);
+		gnutls_free(server->ticket_key.data);
+	}
 	bt_free(server);
 }
 

@@ -5,6 +5,7 @@
  * Parts of the HTTP server shared by its files: http_server.c (the daemon), http_exchange.c
  * (requests), http_answer.c (answers and streams).
  */
+#include <gnutls/gnutls.h>
 #include <microhttpd.h>
 #include <sys/types.h>
 
@@ -15,6 +16,7 @@ struct bt_http_connection {
 	struct MHD_Connection *handle;
 	int64_t since_ns; /* waits for a complete request since then */
 	bool arriving;
+	bool asked;                          /* it had a request */
 	bool long_timeout;                   /* stalled_timeout_seconds is set for it */
 	struct bt_http_connection *previous; /* oldest first */
 	struct bt_http_connection *next;
@@ -58,9 +60,10 @@ struct bt_http_server {
 	struct bt_http_handler handler;
 	uint16_t port;
 	uint32_t connection_count;
-	bool ready;           /* libmicrohttpd's descriptor has something */
-	bool resumed;         /* it must run again, though its descriptor does not say so */
-	struct bt_strbuf log; /* what libmicrohttpd complains about while it starts */
+	bool ready;                /* libmicrohttpd's descriptor has something */
+	bool resumed;              /* it must run again, though its descriptor does not say so */
+	gnutls_datum_t ticket_key; /* owned; empty without TLS */
+	struct bt_strbuf log;      /* what libmicrohttpd complains about while it starts */
 	struct bt_http_connection *arriving_first;
 	struct bt_http_connection *arriving_last;
 	struct bt_http_exchange *live;

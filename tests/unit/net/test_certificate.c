@@ -220,5 +220,31 @@ START_TEST(test_certificate__tls_stream)
 }
 END_TEST
 
-BT_TEST_MAIN("certificate", test_certificate__pairs, test_certificate__random,
-	test_certificate__handshake, test_certificate__tls_stream)
+START_TEST(test_certificate__slow_handshake_rests)
+{
+	struct fixture fixture = {0};
+	struct bt_certificate_pair ca = {0};
+	struct bt_certificate_pair pair = {0};
+	struct client client;
+	uint32_t turns = 0;
+	make(&ca, &pair, real_now());
+	fixture.certificate_pem = bt_strbuf_c(&pair.certificate);
+	fixture.key_pem = bt_strbuf_c(&pair.key);
+	fixture_start(&fixture);
+	client_connect(&client, &fixture);
+	client_send_text(&client, "\x16\x03\x01");
+	int64_t start_ns = bt_loop_now_ns(fixture.loop);
+	while (bt_loop_now_ns(fixture.loop) - start_ns < INT64_C(200000000)) {
+		ck_assert_int_eq(bt_loop_turn(fixture.loop, INT64_C(50000000), NULL), 0);
+		turns++;
+	}
+	ck_assert_uint_lt(turns, 50);
+	client_close(&client);
+	fixture_finish(&fixture);
+	bt_certificate_pair_finish(&ca);
+	bt_certificate_pair_finish(&pair);
+}
+END_TEST
+
+BT_TEST_MAIN("certificate", test_certificate__slow_handshake_rests, test_certificate__pairs,
+	test_certificate__random, test_certificate__handshake, test_certificate__tls_stream)
