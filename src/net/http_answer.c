@@ -51,6 +51,7 @@ void bt_http_exchange_resume(struct bt_http_exchange *exchange)
 {
 	if (exchange->suspended) {
 		exchange->suspended = false;
+		exchange->server->active_count++;
 		exchange->server->resumed = true;
 		MHD_resume_connection(exchange->handle);
 	}
@@ -137,15 +138,15 @@ static ssize_t read_stream(void *context, uint64_t position, char *buffer, size_
 {
 	struct bt_http_exchange *exchange = context;
 	(void)position; /* streams know it */
+	exchange->server->progress = true;
 	if (exchange->gone) {
 		return MHD_CONTENT_READER_END_WITH_ERROR;
 	}
 	int64_t count = exchange->stream.read(exchange->stream.context, buffer, capacity);
 	switch (count) {
 	case BT_HTTP_STREAM_WAIT:
-		exchange->suspended = true;
 		watch_hangup(exchange);
-		MHD_suspend_connection(exchange->handle);
+		bt_http_exchange_suspend(exchange);
 		return 0;
 	case BT_HTTP_STREAM_END:
 		return MHD_CONTENT_READER_END_OF_STREAM;

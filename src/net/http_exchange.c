@@ -44,6 +44,7 @@ struct bt_http_exchange *bt_http_exchange_begin(
 	int64_t mark = bt_str_find_char(text, '?');
 	exchange->path = mark < 0 ? text : bt_str_sub(text, 0, (uint32_t)mark);
 	exchange->query = mark < 0 ? BT_STR("") : bt_str_sub(text, (uint32_t)mark + 1, BT_STR_MAX);
+	server->active_count++;
 	exchange->previous = NULL;
 	exchange->next = server->live;
 	if (server->live != NULL) {
@@ -51,6 +52,13 @@ struct bt_http_exchange *bt_http_exchange_begin(
 	}
 	server->live = exchange;
 	return exchange;
+}
+
+void bt_http_exchange_suspend(struct bt_http_exchange *exchange)
+{
+	exchange->suspended = true;
+	exchange->server->active_count--;
+	MHD_suspend_connection(exchange->handle);
 }
 
 static void reset_buffer(struct bt_strbuf *buffer)
@@ -75,6 +83,7 @@ void bt_http_exchange_end(struct bt_http_exchange *exchange)
 	if (exchange->handed) {
 		server->handler.closed(server->handler.context, exchange);
 	}
+	server->active_count -= exchange->suspended ? 0 : 1;
 	if (exchange->response != NULL) {
 		MHD_destroy_response(exchange->response);
 	}

@@ -21,6 +21,11 @@
 /* What a chunk of a stream holds at least, besides the request's headers. */
 #define STREAM_BUFFER_BYTES 49152
 #define KEEPALIVE_IDLE_SECONDS 30
+/* Runs of libmicrohttpd for nothing, and the rest behind them: without requests, and with. */
+#define IDLE_RUNS_MAX 4
+#define IDLE_RUNS_ACTIVE_MAX 256
+#define REST_NS (20 * NS_PER_MS)
+#define REST_ACTIVE_NS NS_PER_MS
 /* Of the youngest connections, in each turn. */
 #define HANDSHAKES_SEEN_MAX 16
 /* Forward secrecy, TLS 1.2 and later. The client's order of groups counts: another one than it
@@ -107,6 +112,7 @@ static void on_connection(void *context, struct MHD_Connection *handle, void **s
 	enum MHD_ConnectionNotificationCode code)
 {
 	struct bt_http_server *server = context;
+	server->progress = true;
 	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
 		struct bt_http_connection *connection = BT_NEW(struct bt_http_connection);
 		connection->handle = handle;
@@ -218,6 +224,7 @@ static enum MHD_Result on_access(void *context, struct MHD_Connection *handle, c
 	(void)handle; /* the exchange knows all of these */
 	(void)url;
 	(void)version;
+	server->progress = true;
 	if (exchange == NULL) {
 		return MHD_NO;
 	}
@@ -238,8 +245,7 @@ static enum MHD_Result on_access(void *context, struct MHD_Connection *handle, c
 			server->handler.request(server->handler.context, exchange);
 		}
 		if (!exchange->answered) {
-			exchange->suspended = true;
-			MHD_suspend_connection(exchange->handle);
+			bt_http_exchange_suspend(exchange);
 			return MHD_YES;
 		}
 	}
@@ -310,23 +316,51 @@ static void acknowledge_handshakes(struct bt_http_server *server, int64_t now_ns
 	}
 }
 
+/*
+ * While a TLS handshake is under way libmicrohttpd wants to be run again at once, whether there is
+ * something to read or not. Events come by its descriptor, so when such runs achieve nothing, the
+ * next one can wait a little.
+ */
+static int64_t rest_ns(const struct bt_http_server *server)
+{
+	uint32_t allowed = server->active_count == 0 ? IDLE_RUNS_MAX : IDLE_RUNS_ACTIVE_MAX;
+	if (server->idle_runs <= allowed) {
+		return 0;
+	}
+	return server->active_count == 0 ? REST_NS : REST_ACTIVE_NS;
+}
+
+static void run(struct bt_http_server *server, int64_t now_ns)
+{
+	bool is_idle = !server->ready && !server->resumed;
+	server->ready = false;
+	server->resumed = false;
+	server->progress = false;
+	(void)MHD_run(server->daemon); /* fails only when it is shut down */
+	server->idle_runs = is_idle && !server->progress ? server->idle_runs + 1 : 0;
+	if (server->ticket_key.data != NULL) {
+		acknowledge_handshakes(server, now_ns);
+	}
+}
+
 static int64_t work(void *context, int64_t now_ns)
 {
 	struct bt_http_server *server = context;
 	int64_t cut_ns = cut_late_requests(server, now_ns);
-	if (server->ready || server->resumed || daemon_due_ns(server, now_ns) <= now_ns) {
-		server->ready = false;
-		server->resumed = false;
-		(void)MHD_run(server->daemon); /* fails only when it is shut down */
-		if (server->ticket_key.data != NULL) {
-			acknowledge_handshakes(server, now_ns);
-		}
+	if (server->ready || server->resumed || server->run_at_ns <= now_ns) {
+		run(server, now_ns);
 	}
 	if (server->resumed) {
 		return now_ns;
 	}
 	int64_t due_ns = daemon_due_ns(server, now_ns);
-	return due_ns < cut_ns ? due_ns : cut_ns;
+	if (due_ns > now_ns) {
+		server->idle_runs = 0;
+		server->run_at_ns = due_ns;
+	} else if (server->run_at_ns <= now_ns || server->run_at_ns > now_ns + REST_NS) {
+		server->run_at_ns = now_ns + rest_ns(server);
+	}
+	return server->run_at_ns < cut_ns ? server->run_at_ns : cut_ns;
 }
 
 /* ":port" of a socket, or 0. */

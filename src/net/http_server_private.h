@@ -61,6 +61,10 @@ struct bt_http_server {
 	uint16_t port;
 	uint32_t connection_count;
 	bool ready;                /* libmicrohttpd's descriptor has something */
+	bool progress;             /* its last run called something of ours */
+	uint32_t idle_runs;        /* in a row, without an event and without progress */
+	int64_t run_at_ns;         /* at the latest */
+	uint32_t active_count;     /* exchanges that are not suspended */
 	bool resumed;              /* it must run again, though its descriptor does not say so */
 	gnutls_datum_t ticket_key; /* owned; empty without TLS */
 	struct bt_strbuf log;      /* what libmicrohttpd complains about while it starts */
@@ -82,6 +86,8 @@ bool bt_http_exchange_take(struct bt_http_exchange *exchange, const char *data, 
 /** Hand a response that is ready to libmicrohttpd, from within its callback. */
 enum MHD_Result bt_http_answer_queue(struct bt_http_exchange *exchange);
 struct MHD_Response *bt_http_empty_response(void);
+/** Take an exchange out of libmicrohttpd's turns, from within its callback. */
+void bt_http_exchange_suspend(struct bt_http_exchange *exchange);
 /** Let libmicrohttpd go on with a suspended exchange. */
 void bt_http_exchange_resume(struct bt_http_exchange *exchange);
 #endif
