@@ -280,7 +280,10 @@ static void create_api(struct up *up, const struct bt_controllers_options *contr
 		.admit_storage_protection =
 			bt_controllers_has(controllers, "persistentvolume-binder-controller") &&
 			bt_controllers_has(
-				controllers, "persistentvolumeclaim-protection-controller"),
+				controllers, "persistentvolumeclaim-protection-controller") &&
+			bt_controllers_has(controllers, "persistentvolume-protection-controller"),
+		.admit_pod_group_protection =
+			bt_controllers_has(controllers, "podgroup-protection-controller"),
 	};
 	up->api = bt_api_create(&options);
 	up->event_expiry = bt_event_expiry_create(up->api);

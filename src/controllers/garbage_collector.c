@@ -78,6 +78,40 @@ enum owner_state {
 	OWNER_IS_GONE,
 };
 
+/**
+ * metadata.uid, read from the text: parsing every owner of every pod would cost more than all the
+ * rest. "" when it has none.
+ */
+static struct bt_str uid_of_text(struct bt_str text, struct bt_arena *arena)
+{
+	static const char *const path[] = {"metadata", "uid"};
+	struct bt_json_reader reader;
+	struct bt_str name;
+	struct bt_str uid = BT_STR("");
+	uint32_t depth = 0;
+	bool first = true;
+	bool more;
+	bt_json_reader_init(&reader, text);
+	int result = bt_json_enter_object(&reader, NULL);
+	while (result == 0) {
+		result = bt_json_next_member(&reader, &first, arena, &more, &name, NULL);
+		if (result < 0 || !more) {
+			break;
+		}
+		if (!bt_str_equal_c(name, path[depth])) {
+			result = bt_json_skip(&reader, NULL, NULL);
+		} else if (depth == 0) {
+			result = bt_json_enter_object(&reader, NULL);
+			first = true;
+			depth = 1;
+		} else {
+			result = bt_json_read_string(&reader, arena, &uid, NULL, NULL);
+			break;
+		}
+	}
+	return result == 0 ? uid : BT_STR("");
+}
+
 /** Of the object with this key. An owner that cannot be looked up is left to live. */
 static enum owner_state look_up(struct bt_hub *hub, const struct bt_json_value *reference,
 	struct bt_str namespace_, struct bt_arena *arena)
@@ -88,7 +122,6 @@ static enum owner_state look_up(struct bt_hub *hub, const struct bt_json_value *
 	struct bt_str uid = bt_json_text_at(reference, "uid");
 	struct bt_str name = bt_json_text_at(reference, "name");
 	const struct bt_stored *stored;
-	struct bt_str wanted;
 
 	if (resource == NULL || (resource->namespaced && namespace_.length == 0)) {
 		return OWNER_LIVES;
@@ -98,10 +131,8 @@ static enum owner_state look_up(struct bt_hub *hub, const struct bt_json_value *
 	if (stored == NULL) {
 		return OWNER_IS_GONE;
 	}
-	/* Quotes within texts are escaped, so this is a member; parsing every owner of every pod
-	 * would cost more than all the rest. */
-	wanted = bt_arena_printf(arena, "\"uid\":\"%.*s\"", BT_STR_ARG(uid));
-	return bt_str_find(bt_stored_text(stored), wanted) >= 0 ? OWNER_LIVES : OWNER_IS_GONE;
+	return bt_str_equal(uid_of_text(bt_stored_text(stored), arena), uid) ? OWNER_LIVES
+									     : OWNER_IS_GONE;
 }
 
 static bool has_finalizer(const struct bt_json_value *object, const char *name)

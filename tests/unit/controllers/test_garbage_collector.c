@@ -71,6 +71,21 @@ START_TEST(test_garbage_collector__edge_14b_37_unknown_owner)
 }
 END_TEST
 
+/** A uid that an owner only mentions is not its own. */
+START_TEST(test_garbage_collector__mentioned_uid)
+{
+	struct cluster cluster;
+	cluster_init(&cluster, COLLECTOR);
+	cluster_create(&cluster, "configmaps", "default/",
+		"{'metadata':{'name':'o','annotations':{'uid':'u-old'}},'data':{'uid':'u-old'}}");
+	make_dependent(&cluster, "stale", "o", "u-old", false);
+	cluster_run(&cluster, 0);
+	ck_assert(!cluster_has(&cluster, "configmaps", "default/stale"));
+	ck_assert(cluster_has(&cluster, "configmaps", "default/o"));
+	cluster_finish(&cluster);
+}
+END_TEST
+
 START_TEST(test_garbage_collector__one_owner_lives)
 {
 	struct cluster cluster;
