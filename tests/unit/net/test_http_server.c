@@ -180,7 +180,7 @@ START_TEST(test_http_server__malformed_requests)
 		"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 99999999999999999999\r\n\r\n",
 		"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
 		"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: "
-	        "chunked\r\n\r\nfffffffffffffffff\r\n",
+		"chunked\r\n\r\nfffffffffffffffff\r\n",
 		"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip\r\n\r\n",
 		"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
 		"GET /%zz%00?%%% HTTP/1.1\r\nHost: h\r\n\r\n",
@@ -310,6 +310,73 @@ START_TEST(test_http_server__streams)
 	ck_assert_uint_eq(fixture.finish_count, 5);
 	ck_assert_uint_eq(fixture.closed_count, fixture.request_count);
 	client_close(&client);
+}
+END_TEST
+
+/* Nobody else has anything to do: answers and events must not wait for that. */
+START_TEST(test_http_server__resuming_ends_the_wait)
+{
+	struct fixture fixture = {0};
+	struct client client;
+	struct bt_strbuf body = {0};
+	fixture_start(&fixture);
+	client_connect(&client, &fixture);
+	int64_t start_ns = bt_loop_now_ns(fixture.loop);
+	client_send_text(&client, "GET /later HTTP/1.1\r\nHost: h\r\n\r\n");
+	fixture_wait_count(&fixture, &fixture.request_count, 1);
+	bt_strbuf_append_c(&body, "at last");
+	bt_http_answer(fixture.kept, 200, &body);
+	ck_assert_int_eq(bt_loop_turn(fixture.loop, INT64_C(20000000000), NULL), 0);
+	client_expect(&client, "at last", 1);
+	client_send_text(&client, "GET /stream HTTP/1.1\r\nHost: h\r\n\r\n");
+	fixture_wait_count(&fixture, &fixture.request_count, 2);
+	client_expect(&client, "Transfer-Encoding: chunked\r\n", 1);
+	fixture_turns(&fixture, 3);
+	bt_strbuf_append_c(&fixture.feed, "event\n");
+	bt_http_stream_wake(fixture.kept);
+	ck_assert_int_eq(bt_loop_turn(fixture.loop, INT64_C(20000000000), NULL), 0);
+	client_expect(&client, "event\n", 1);
+	ck_assert_int_lt(bt_loop_now_ns(fixture.loop) - start_ns, INT64_C(10000000000));
+	client_close(&client);
+	fixture_finish(&fixture);
+}
+END_TEST
+
+static int64_t wake_kept(void *context, int64_t now_ns)
+{
+	struct fixture *fixture = context;
+	(void)now_ns;
+	if (fixture->kept != NULL && fixture->feed.length != 0) {
+		bt_http_stream_wake(fixture->kept);
+	}
+	return INT64_MAX;
+}
+
+/* Whoever wakes a stream after the server's turn need not see to it that there is another one. */
+START_TEST(test_http_server__woken_by_a_later_worker)
+{
+	struct fixture fixture = {0};
+	struct client client;
+	fixture_start(&fixture);
+	bt_loop_add_worker(fixture.loop, wake_kept, &fixture);
+	client_connect(&client, &fixture);
+	client_send_text(&client, "GET /stream HTTP/1.1\r\nHost: h\r\n\r\n");
+	client_expect(&client, "\r\n\r\n", 1);
+	fixture_turns(&fixture, 3);
+	bt_strbuf_append_c(&fixture.feed, "news");
+	fixture_turns(&fixture, 1);
+	int64_t start_ns = bt_loop_now_ns(fixture.loop);
+	ck_assert_int_eq(bt_loop_turn(fixture.loop, INT64_C(20000000000), NULL), 0);
+	ck_assert_int_lt(bt_loop_now_ns(fixture.loop) - start_ns, INT64_C(10000000000));
+	client_receive(&client);
+	ck_assert_uint_eq(client_count(&client, "news"), 1);
+	/* a stream that waits notices that its client left */
+	client_close(&client);
+	ck_assert_int_eq(bt_loop_turn(fixture.loop, INT64_C(20000000000), NULL), 0);
+	ck_assert_int_eq(bt_loop_turn(fixture.loop, INT64_C(1000000), NULL), 0);
+	ck_assert_uint_eq(fixture.finish_count, 1);
+	ck_assert_int_lt(bt_loop_now_ns(fixture.loop) - start_ns, INT64_C(10000000000));
+	fixture_finish(&fixture);
 }
 END_TEST
 
@@ -555,7 +622,8 @@ END_TEST
 BT_TEST_MAIN("http_server", test_http_server__methods, test_http_server__pipelined_and_closing,
 	test_http_server__large_bodies, test_http_server__header_limit,
 	test_http_server__malformed_requests, test_http_server__later_answers,
-	test_http_server__streams, test_http_server__large_answers,
+	test_http_server__streams, test_http_server__resuming_ends_the_wait,
+	test_http_server__woken_by_a_later_worker, test_http_server__large_answers,
 	test_http_server__stalled_client_is_cut,
 	test_http_server__idle_and_dripping_clients_are_cut, test_http_server__thousand_streams,
 	test_http_server__connection_limits, test_http_server__addresses,
