@@ -55,8 +55,6 @@ void bt_http_exchange_resume(struct bt_http_exchange *exchange)
 		exchange->server->resumed = true;
 		/* libmicrohttpd's descriptor does not tell of it */
 		bt_loop_call_at(exchange->server->loop, 0);
-		/* the server may have had its turn already */
-		bt_loop_call_at(exchange->server->loop, 0);
 		MHD_resume_connection(exchange->handle);
 	}
 }
