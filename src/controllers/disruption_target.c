@@ -23,6 +23,10 @@ bool bt_disrupt_pod(struct bt_hub *hub, struct bt_str key, const char *reason,
 		bt_tree_set_condition(arena, conditions, &condition, false, now_ns)) {
 		status = bt_json_new(arena, BT_JSON_OBJECT);
 		bt_json_set_value(arena, status, "conditions", conditions);
+		if (grace_seconds == 0) {
+			/* Nobody else will say so, and who keeps it by a finalizer waits for it. */
+			bt_json_set_c(arena, status, "phase", "Failed");
+		}
 		if (!bt_tree_write_status(hub, pods, pod, status, arena)) {
 			return false;
 		}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** A pod on its node, from its acceptance to its end. Spec: 14b section 9, 2 to 6. */
+#include "api/time.h"
 #include "config/duration.h"
 #include "controllers/node_agent.h"
 
@@ -143,7 +144,7 @@ static bool refuse(struct pass *pass, const struct bt_agent_refusal *refusal)
 	bt_json_set_c(pass->arena, status, "phase", "Failed");
 	bt_json_set_str(pass->arena, status, "reason", refusal->reason);
 	bt_json_set_str(pass->arena, status, "message", refusal->message);
-	bt_json_set_str(pass->arena, status, "startTime", bt_tree_time(pass->arena, pass->now_ns));
+	bt_json_set_str(pass->arena, status, "startTime", bt_time_text(pass->arena, pass->now_ns));
 	tell(pass, "Warning", bt_arena_str(pass->arena, refusal->reason).data, refusal->message);
 	return write_status(pass, status);
 }
@@ -299,14 +300,19 @@ static bool run(struct pass *pass)
 
 /* --- end --- */
 
+static bool is_over(const struct bt_json_value *pod)
+{
+	struct bt_str phase = bt_json_text_at(pod, "status.phase");
+
+	return bt_str_equal_c(phase, "Succeeded") || bt_str_equal_c(phase, "Failed");
+}
+
 static bool finish(struct pass *pass)
 {
 	uint16_t code;
 
 	/* Who keeps the pod by a finalizer is told how it ended. */
-	if (pass->record->stage == BT_AGENT_STOPPING &&
-		bt_json_array_at(pass->pod, "metadata.finalizers")->count != 0 &&
-		bt_str_equal_c(bt_json_text_at(pass->pod, "status.phase"), "Running") &&
+	if (bt_json_array_at(pass->pod, "metadata.finalizers")->count != 0 && !is_over(pass->pod) &&
 		!write_status(pass,
 			bt_agent_ended_status(
 				pass->pod, EXIT_CODE_STOPPED, pass->arena, pass->now_ns))) {

@@ -203,11 +203,29 @@ static void mount_claim(struct bt_arena *arena, struct bt_json_value *spec, stru
 	bt_json_append(arena, volumes, entry);
 }
 
+/** Every claim of the pod; spec (may be NULL): of the pod, which mounts them. */
+static bool ensure_claims(struct pass *pass, struct bt_str pod_name, struct bt_json_value *spec)
+{
+	const struct bt_json_value *templates =
+		bt_json_array_at(pass->set, "spec.volumeClaimTemplates");
+	bool made = true;
+
+	for (uint32_t i = 0; i < templates->count && made; i++) {
+		const struct bt_json_value *template_ = templates->elements[i];
+		struct bt_str volume = bt_json_text_at(template_, "metadata.name");
+		struct bt_str claim = bt_arena_printf(
+			pass->arena, "%.*s-%.*s", BT_STR_ARG(volume), BT_STR_ARG(pod_name));
+		if (spec != NULL) {
+			mount_claim(pass->arena, spec, volume, claim);
+		}
+		made = ensure_claim(pass, template_, claim, pod_name);
+	}
+	return made;
+}
+
 static bool make_pod(struct pass *pass, int64_t ordinal)
 {
 	struct bt_arena *arena = pass->arena;
-	const struct bt_json_value *templates =
-		bt_json_array_at(pass->set, "spec.volumeClaimTemplates");
 	struct bt_str set_name = bt_key_name(pass->key);
 	struct bt_str name = bt_arena_printf(arena, "%.*s-%" PRId64, BT_STR_ARG(set_name), ordinal);
 	struct bt_json_value *pod = bt_tree_from_template(arena,
@@ -216,7 +234,7 @@ static bool make_pod(struct pass *pass, int64_t ordinal)
 		arena, bt_json_ensure_object(arena, pod, "metadata"), "labels");
 	struct bt_json_value *spec = bt_json_ensure_object(arena, pod, "spec");
 	struct bt_api_answer answer;
-	bool made = true;
+	bool made;
 
 	bt_json_set_str(arena, labels, "statefulset.kubernetes.io/pod-name", name);
 	bt_json_set_str(arena, labels, "apps.kubernetes.io/pod-index",
@@ -224,15 +242,7 @@ static bool make_pod(struct pass *pass, int64_t ordinal)
 	bt_json_set_str(arena, labels, "controller-revision-hash", pass->update_revision);
 	bt_json_set_str(arena, spec, "hostname", name);
 	bt_json_set_str(arena, spec, "subdomain", bt_json_text_at(pass->set, "spec.serviceName"));
-	for (uint32_t i = 0; i < templates->count && made; i++) {
-		const struct bt_json_value *template_ = templates->elements[i];
-		struct bt_str volume = bt_json_text_at(template_, "metadata.name");
-		struct bt_str claim =
-			bt_arena_printf(arena, "%.*s-%.*s", BT_STR_ARG(volume), BT_STR_ARG(name));
-		mount_claim(arena, spec, volume, claim);
-		made = ensure_claim(pass, template_, claim, name);
-	}
-	if (!made) {
+	if (!ensure_claims(pass, name, spec)) {
 		return false;
 	}
 	made = bt_hub_create(pass->hub, pass->self->pods, bt_key_namespace(pass->key), pod, arena,
@@ -284,6 +294,11 @@ static bool fill_place(struct pass *pass, int64_t ordinal, const struct bt_pod_r
 	if (!pod->deleting && (pod->phase == BT_POD_FAILED || pod->phase == BT_POD_SUCCEEDED)) {
 		remove_pod(pass, pod);
 		return !pass->ordered;
+	}
+	/* A claim that is lost before its pod runs is made again. */
+	if (pod->phase == BT_POD_PENDING && !pod->deleting &&
+		!ensure_claims(pass, bt_key_name(pod->key), NULL)) {
+		pass->failed = true;
 	}
 	return !pass->ordered || is_healthy(pass, pod);
 }

@@ -86,6 +86,12 @@ static bool is_over(const struct bt_observed *observed)
 		bt_str_equal_c(phase, "Failed");
 }
 
+/** What no node has got yet waits for the end of a claim that goes, it does not put it off. */
+static bool is_used_by(const struct bt_observed *observed)
+{
+	return !is_over(observed) && bt_json_text_at(observed->after, "spec.nodeName").length != 0;
+}
+
 static void observe_object(
 	struct protection *self, struct bt_hub *hub, const struct bt_observed *observed)
 {
@@ -116,7 +122,7 @@ static void observe_for_claims(void *data, struct bt_hub *hub, const struct bt_o
 				BT_STR_ARG(bt_json_text_at(volumes->elements[i], "name")));
 		}
 		if (name.length != 0) {
-			note_use(self, hub, observed->key, i, name, !is_over(observed));
+			note_use(self, hub, observed->key, i, name, is_used_by(observed));
 		}
 		bt_arena_finish(&arena);
 	}

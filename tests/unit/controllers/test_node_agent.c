@@ -223,6 +223,22 @@ START_TEST(test_node_agent__finalizers_see_how_it_ended)
 }
 END_TEST
 
+/** Whoever counts the ends of pods would wait for ever: it ends without having run. */
+START_TEST(test_node_agent__finalizers_of_what_never_ran)
+{
+	struct cluster cluster;
+	cluster_init(&cluster, ONLY);
+	cluster_add_node(&cluster, "n");
+	make_pod(&cluster, "p", ",'finalizers':['a/b']", "}],'nodeName':'n'");
+	cluster_run(&cluster, 500);
+	ck_assert_uint_eq(api_delete(&cluster.api, "pods", "default/p"), 200);
+	cluster_run(&cluster, 0);
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/p", "status.phase"), "Failed");
+	ck_assert_int_eq(api_int(&cluster.api, "metadata.deletionGracePeriodSeconds"), 0);
+	cluster_finish(&cluster);
+}
+END_TEST
+
 START_TEST(test_node_agent__not_simulated)
 {
 	struct cluster cluster;
@@ -359,6 +375,7 @@ BT_TEST_MAIN("node_agent", test_node_agent__phases, test_node_agent__one_write_p
 	test_node_agent__edge_14b_39_deleted_before_it_started,
 	test_node_agent__edge_14b_44_completes, test_node_agent__waits_for_claims,
 	test_node_agent__readiness_gates, test_node_agent__finalizers_see_how_it_ended,
-	test_node_agent__not_simulated, test_node_agent__adds_nodes, test_node_agent__renews_leases,
+	test_node_agent__finalizers_of_what_never_ran, test_node_agent__not_simulated,
+	test_node_agent__adds_nodes, test_node_agent__renews_leases,
 	test_node_agent__restart_takes_over, test_node_agent__nodes_come_and_go,
 	test_node_agent__node_comes_after_its_pod)

@@ -171,9 +171,35 @@ START_TEST(test_stateful_set__makes_claims_first)
 }
 END_TEST
 
+START_TEST(test_stateful_set__claim_that_is_lost_before_its_pod_runs)
+{
+	struct world world;
+
+	world_init(&world);
+	world.hold_new_pods = true;
+	world_create(&world, "apps", "statefulsets",
+		SET("'volumeClaimTemplates':[{'metadata':{'name':'data'},'spec':{'accessModes':"
+		    "['ReadWriteOnce'],'resources':{'requests':{'storage':'1Gi'}}}}],"),
+		201);
+	world_run(&world);
+	world_patch(&world, "", "persistentvolumeclaims", "default/data-db-0", BT_SUBRESOURCE_NONE,
+		"{'metadata':{'finalizers':null}}");
+	world_delete(&world, "", "persistentvolumeclaims", "default/data-db-0");
+	world_run(&world);
+	ck_assert_ptr_null(world_get(&world, "", "persistentvolumeclaims", "default/data-db-0"));
+	/* The scheduler's word on it. */
+	world_patch(&world, "", "pods", "default/db-0", BT_SUBRESOURCE_STATUS,
+		"{'status':{'conditions':[{'type':'PodScheduled','status':'False'}]}}");
+	world_run(&world);
+	ck_assert_ptr_nonnull(world_get(&world, "", "persistentvolumeclaims", "default/data-db-0"));
+	world_finish(&world);
+}
+END_TEST
+
 BT_TEST_MAIN("stateful_set", test_stateful_set__starts_in_order,
 	test_stateful_set__edge_14b_28_pending_pod_holds_up_higher_ones,
 	test_stateful_set__parallel_starts_all, test_stateful_set__scales_down_from_the_highest,
 	test_stateful_set__failed_pod_comes_back_under_its_name,
 	test_stateful_set__updates_from_the_highest_to_the_partition,
-	test_stateful_set__makes_claims_first)
+	test_stateful_set__makes_claims_first,
+	test_stateful_set__claim_that_is_lost_before_its_pod_runs)

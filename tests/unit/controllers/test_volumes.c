@@ -224,7 +224,8 @@ START_TEST(test_volumes__edge_14b_43_claim_in_use_stays)
 	make_claim(&cluster, "c", "");
 	cluster_create(&cluster, "pods", "default/",
 		"{'metadata':{'name':'p'},'spec':{'containers':[{'name':'c','image':'i'}],"
-		"'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'c'}}]}}");
+		"'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'c'}}],"
+		"'nodeName':'n','terminationGracePeriodSeconds':0}}");
 	cluster_run(&cluster, 0);
 	cluster_delete(&cluster, CLAIMS, "default/c");
 	cluster_delete(&cluster, VOLUMES, "v");
@@ -235,6 +236,23 @@ START_TEST(test_volumes__edge_14b_43_claim_in_use_stays)
 	cluster_run(&cluster, 0);
 	ck_assert(!cluster_has(&cluster, CLAIMS, "default/c"));
 	ck_assert(!cluster_has(&cluster, VOLUMES, "v"));
+	cluster_finish(&cluster);
+}
+END_TEST
+
+/** A pod without a node waits for the end of its claim: it must not put it off. */
+START_TEST(test_volumes__claim_of_unassigned_pod_goes)
+{
+	struct cluster cluster;
+	cluster_init(&cluster, BINDER ",persistentvolumeclaim-protection-controller");
+	make_claim(&cluster, "c", "");
+	cluster_create(&cluster, "pods", "default/",
+		"{'metadata':{'name':'p'},'spec':{'containers':[{'name':'c','image':'i'}],"
+		"'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'c'}}]}}");
+	cluster_run(&cluster, 0);
+	cluster_delete(&cluster, CLAIMS, "default/c");
+	cluster_run(&cluster, 0);
+	ck_assert(!cluster_has(&cluster, CLAIMS, "default/c"));
 	cluster_finish(&cluster);
 }
 END_TEST
@@ -267,4 +285,5 @@ BT_TEST_MAIN("volumes", test_volumes__binds_the_smallest, test_volumes__volume_t
 	test_volumes__node_outside_of_allowed_topologies,
 	test_volumes__immediate_provisioning_and_late_default,
 	test_volumes__edge_14b_23_controller_off, test_volumes__retained_volume_is_released,
-	test_volumes__edge_14b_43_claim_in_use_stays, test_volumes__ephemeral)
+	test_volumes__edge_14b_43_claim_in_use_stays, test_volumes__claim_of_unassigned_pod_goes,
+	test_volumes__ephemeral)
