@@ -32,7 +32,7 @@ class Cluster:
         self.log = open(os.path.join(folder, "log"), "w+b")
         command = [program.path, "up", "--listen", "127.0.0.1:0", "--kubeconfig-out",
                    self.kubeconfig] + list(flags)
-        environment = dict(os.environ, BERTH_VERIFY="1")
+        environment = dict({"BERTH_VERIFY": "1"}, **os.environ)
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self.kubeconfig)
         self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log,
