@@ -12,6 +12,7 @@
 
 #include "cli/command.h"
 #include "cli/setup.h"
+#include "cli/up_clock.h"
 #include "cli/up_identity.h"
 #include "cli/up_load.h"
 #include "cli/up_scheduler.h"
@@ -53,16 +54,9 @@ struct options {
 	double time_scale;
 };
 
-/** The cluster's time: the world's, or one that runs faster from the start on. */
-struct clock {
-	int64_t start_wall_ns;
-	int64_t start_monotonic_ns;
-	double scale;
-};
-
 struct up {
 	struct options options;
-	struct clock clock;
+	struct bt_up_clock clock;
 	struct bt_loop *loop;
 	struct bt_store *store;
 	struct bt_api *api;
@@ -85,31 +79,6 @@ static int64_t read_clock_ns(clockid_t id)
 	struct timespec time;
 	(void)clock_gettime(id, &time); /* cannot fail for these clocks */
 	return (int64_t)time.tv_sec * SECOND_NS + time.tv_nsec;
-}
-
-static void start_clock(struct clock *clock, double scale)
-{
-	clock->start_wall_ns = read_clock_ns(CLOCK_REALTIME);
-	clock->start_monotonic_ns = read_clock_ns(CLOCK_MONOTONIC);
-	clock->scale = scale;
-}
-
-/** Never goes back, whatever is done to the machine's clock. */
-static int64_t cluster_now_ns(void *context)
-{
-	const struct clock *clock = context;
-	int64_t passed_ns = read_clock_ns(CLOCK_MONOTONIC) - clock->start_monotonic_ns;
-	return clock->start_wall_ns + (int64_t)((double)passed_ns * clock->scale);
-}
-
-/** When the loop, whose clock is the monotonic one, sees a time of the cluster. */
-static int64_t loop_time_of(const struct clock *clock, int64_t cluster_ns)
-{
-	if (cluster_ns == INT64_MAX) {
-		return INT64_MAX;
-	}
-	double ahead_ns = (double)(cluster_ns - clock->start_wall_ns) / clock->scale;
-	return clock->start_monotonic_ns + (int64_t)ahead_ns + 1;
 }
 
 /** --- flags --- */
@@ -251,7 +220,7 @@ static int open_data(struct up *up, struct berth_error *err)
 {
 	const char *folder = up->options.data_dir;
 	if (folder == NULL) {
-		return 0;
+		return bt_up_clock_start(&up->clock, up->options.time_scale, NULL, err);
 	}
 	if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
 		return bt_error_set(
@@ -260,6 +229,12 @@ static int open_data(struct up *up, struct berth_error *err)
 	struct bt_strbuf path = {0};
 	bt_strbuf_printf(&path, "%s/store.db", folder);
 	int result = bt_store_open(up->store, bt_strbuf_c(&path), err);
+	if (result == 0) {
+		bt_strbuf_reset(&path);
+		bt_strbuf_printf(&path, "%s/clock", folder);
+		result = bt_up_clock_start(
+			&up->clock, up->options.time_scale, bt_strbuf_c(&path), err);
+	}
 	bt_strbuf_finish(&path);
 	for (uint32_t i = 0; i < bt_store_collection_count(up->store); i++) {
 		up->is_continued = up->is_continued || bt_store_count(up->store, i) != 0;
@@ -271,7 +246,7 @@ static void create_api(struct up *up, const struct bt_controllers_options *contr
 {
 	struct bt_api_options options = {
 		.store = up->store,
-		.now_ns = cluster_now_ns,
+		.now_ns = bt_up_clock_now_ns,
 		.clock_context = &up->clock,
 		.seed = draw_seed(),
 		.admit_service_account =
@@ -415,15 +390,15 @@ static int64_t run_controllers(void *context, int64_t now_ns)
 {
 	struct up *up = context;
 	(void)now_ns;
-	int64_t next_ns = bt_controllers_run(up->controllers, cluster_now_ns(&up->clock));
-	return loop_time_of(&up->clock, next_ns);
+	int64_t next_ns = bt_controllers_run(up->controllers, bt_up_clock_now_ns(&up->clock));
+	return bt_up_clock_monotonic_of(&up->clock, next_ns);
 }
 
 static int64_t expire_events(void *context, int64_t now_ns)
 {
 	struct up *up = context;
 	(void)now_ns;
-	return loop_time_of(&up->clock, bt_event_expiry_run(up->event_expiry));
+	return bt_up_clock_monotonic_of(&up->clock, bt_event_expiry_run(up->event_expiry));
 }
 
 static int64_t run_scheduler(void *context, int64_t now_ns)
@@ -433,12 +408,19 @@ static int64_t run_scheduler(void *context, int64_t now_ns)
 	(void)now_ns;
 	if (up->result == 0) {
 		int result = bt_up_scheduler_run(
-			up->scheduler, cluster_now_ns(&up->clock), &next_ns, &up->err);
+			up->scheduler, bt_up_clock_now_ns(&up->clock), &next_ns, &up->err);
 		if (result < 0) {
 			stop_with(up, result);
 		}
 	}
-	return loop_time_of(&up->clock, next_ns);
+	return bt_up_clock_monotonic_of(&up->clock, next_ns);
+}
+
+static int64_t save_clock(void *context, int64_t now_ns)
+{
+	struct up *up = context;
+	(void)now_ns;
+	return bt_up_clock_save(&up->clock);
 }
 
 static void take_signal(void *context, int number)
@@ -454,6 +436,7 @@ static void take_signal(void *context, int number)
  */
 static void add_workers(struct up *up)
 {
+	bt_loop_add_worker(up->loop, save_clock, up);
 	bt_loop_add_worker(up->loop, settle, up);
 	bt_loop_add_worker(up->loop, run_controllers, up);
 	bt_loop_add_worker(up->loop, expire_events, up);
@@ -517,7 +500,6 @@ static int build(struct up *up, struct berth_error *err)
 	if (result < 0) {
 		return result;
 	}
-	start_clock(&up->clock, up->options.time_scale);
 	controllers.seed = draw_seed();
 	up->store = bt_store_create(&bt_store_default_options);
 	result = open_data(up, err);
@@ -552,6 +534,7 @@ static void finish(struct up *up)
 	bt_store_destroy(up->store);
 	bt_up_identity_finish(&up->identity);
 	bt_loop_destroy(up->loop);
+	bt_up_clock_finish(&up->clock);
 	bt_vec_finish(&up->options.files.list);
 	bt_vec_finish(&up->options.controllers.list);
 	bt_setup_finish(&up->options.setup);
@@ -600,6 +583,7 @@ static int run(const struct bt_command *command, int argc, char **argv)
 			.stop_delay_text = "1s",
 			.job_time_text = "5s",
 			.setup = BT_SETUP_INIT},
+		.clock = BT_UP_CLOCK_INIT,
 		.err = BERTH_ERROR_INIT,
 	};
 	struct options *options = &up.options;

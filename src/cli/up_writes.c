@@ -7,6 +7,7 @@
 
 #include "api/identity.h"
 #include "api/storage.h"
+#include "base/nanoseconds.h"
 #include "codec/json_edit.h"
 
 static const struct bt_user scheduler_user = {
@@ -56,7 +57,7 @@ static int perform(struct bt_up_writes *writes, const struct bt_api_request *req
 
 static struct bt_time now_of(const struct bt_up_writes *writes)
 {
-	return (struct bt_time){bt_api_now_ns(writes->api) / INT64_C(1000000000), 0, true};
+	return (struct bt_time){bt_api_now_ns(writes->api) / BT_NS_PER_SECOND, 0, true};
 }
 
 static struct bt_str time_text(struct bt_arena *arena, const struct bt_time *time)
@@ -157,9 +158,17 @@ static int patch_status(void *context, const struct bt_pod *pod,
 			node_name.length != 0 ? bt_json_new_str(arena, node_name)
 					      : bt_json_new(arena, BT_JSON_NULL));
 	}
-	return status->count == 0 ? 0
-				  : patch_pod_status(writes, pod->metadata.namespace_,
-					    pod->metadata.name, status, err);
+	if (status->count == 0) {
+		return 0;
+	}
+	int result =
+		patch_pod_status(writes, pod->metadata.namespace_, pod->metadata.name, status, err);
+	if (result == BERTH_ERR_NOT_FOUND) {
+		/* It has gone meanwhile, as the next change says. */
+		berth_error_finish(err);
+		return 0;
+	}
+	return result;
 }
 
 /** --- events --- */
