@@ -66,10 +66,14 @@ static void report(struct conflict_list *list, struct bt_apply_conflicts *out_co
 	};
 }
 
-/** Owners lose what changed and what is gone. With list: what changed is a conflict instead. */
+/**
+ * Owners lose what changed and what is gone. With list: what changed is a conflict instead, except
+ * for what is excused.
+ */
 static void take_from_others(struct bt_arena *arena, struct bt_managers *managers,
 	const struct bt_manager *self, const struct bt_field_set *changed,
-	const struct bt_spot *root, const struct bt_json_value *object, struct conflict_list *list)
+	const struct bt_spot *root, const struct bt_json_value *object, struct conflict_list *list,
+	const struct bt_field_set *excused)
 {
 	for (uint32_t i = 0; i < managers->count; i++) {
 		struct bt_manager *manager = &managers->items[i];
@@ -78,8 +82,10 @@ static void take_from_others(struct bt_arena *arena, struct bt_managers *manager
 		}
 		const struct bt_field_set *lost =
 			bt_field_set_intersection(arena, manager->fields, changed);
-		if (lost != NULL && list != NULL) {
-			add_conflicts(list, manager, lost);
+		const struct bt_field_set *disputed =
+			list != NULL ? bt_field_set_difference(arena, lost, excused) : NULL;
+		if (disputed != NULL) {
+			add_conflicts(list, manager, disputed);
 		} else if (lost != NULL) {
 			manager->fields = bt_field_set_difference(arena, manager->fields, lost);
 		}
@@ -95,15 +101,27 @@ static const struct bt_field_set *owned(struct bt_arena *arena, const struct bt_
 	return bt_field_set_stripped(arena, bt_field_set_of(arena, root, object), ignored_member);
 }
 
-/** Everything that exists belongs to someone, whom nobody noted. */
+/**
+ * Everything that exists belongs to someone, whom nobody noted: to kubectl's client-side apply what
+ * its annotation says.
+ */
 static void note_before_first_apply(struct bt_arena *arena, const struct bt_apply_writer *writer,
-	const struct bt_spot *root, const struct bt_json_value *live, struct bt_managers *managers)
+	const struct bt_spot *root, const struct bt_json_value *live,
+	const struct bt_field_set *last_applied, struct bt_managers *managers)
 {
+	const struct bt_field_set *all = owned(arena, root, live, NULL);
+	const struct bt_field_set *known = bt_field_set_intersection(arena, all, last_applied);
 	struct bt_apply_writer before = *writer;
-	before.manager = BT_STR("before-first-apply");
 	before.subresource = BT_STR("");
+	if (known != NULL) {
+		before.manager = BT_STR("kubectl-client-side-apply");
+		struct bt_manager *client = bt_managers_of(managers, &before, false);
+		client->fields = known;
+		client->time = writer->time;
+	}
+	before.manager = BT_STR("before-first-apply");
 	struct bt_manager *manager = bt_managers_of(managers, &before, false);
-	manager->fields = owned(arena, root, live, NULL);
+	manager->fields = bt_field_set_difference(arena, all, known);
 	manager->time = writer->time;
 }
 
@@ -134,8 +152,9 @@ static int merge_and_own(struct bt_arena *arena, const struct bt_apply_writer *w
 		return result;
 	}
 	struct bt_managers *managers = bt_managers_read(arena, live, &given);
+	const struct bt_field_set *client = bt_apply_last_applied(arena, writer, live);
 	if (live != NULL && !given) {
-		note_before_first_apply(arena, writer, &root, live, managers);
+		note_before_first_apply(arena, writer, &root, live, client, managers);
 	}
 	struct bt_manager *self = bt_managers_of(managers, writer, true);
 	const struct bt_field_set *last = self->fields;
@@ -143,7 +162,8 @@ static int merge_and_own(struct bt_arena *arena, const struct bt_apply_writer *w
 	bt_apply_prune(arena, &root, object, last, kept_fields(arena, managers, self, own));
 	const struct bt_field_set *changed = bt_field_set_stripped(
 		arena, bt_field_set_changed(arena, &root, live, object), writer->ignored_member);
-	take_from_others(arena, managers, self, changed, &root, object, force ? NULL : conflicts);
+	take_from_others(arena, managers, self, changed, &root, object, force ? NULL : conflicts,
+		bt_apply_is_kubectl(writer) ? client : NULL);
 	if (conflicts->total != 0) {
 		return BERTH_ERR_STATE;
 	}
@@ -152,6 +172,9 @@ static int merge_and_own(struct bt_arena *arena, const struct bt_apply_writer *w
 	}
 	self->fields = own;
 	self->api_version = writer->api_version;
+	if (bt_apply_is_kubectl(writer)) {
+		bt_apply_note_last_applied(arena, live, applied, object);
+	}
 	bt_managers_write(arena, managers, object);
 	*out_object = object;
 	return 0;
@@ -202,7 +225,7 @@ void bt_apply_record_update(struct bt_arena *arena, const struct bt_apply_writer
 		self->fields = bt_field_set_existing(arena, self->fields, &root, new_object);
 		self->time = writer->time;
 	}
-	take_from_others(arena, managers, self, changed, &root, new_object, NULL);
+	take_from_others(arena, managers, self, changed, &root, new_object, NULL, NULL);
 	bt_managers_cap(arena, managers);
 	bt_managers_write(arena, managers, new_object);
 }

@@ -46,6 +46,9 @@ struct bt_apply_conflicts {
  *
  * BERTH_ERR_STATE: conflicts, in *out_conflicts (409). BERTH_ERR_INVALID: managedFields in the
  * configuration, or a list whose elements lack or repeat their keys (400).
+ *
+ * The manager "kubectl" has no conflicts about fields that the annotation of kubectl's client-side
+ * apply holds: that is itself. It keeps the annotation in step.
  */
 BT_MUST_USE int bt_apply(struct bt_arena *arena, const struct bt_apply_writer *writer, bool force,
 	const struct bt_json_value *live, const struct bt_json_value *applied,

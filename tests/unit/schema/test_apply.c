@@ -446,6 +446,73 @@ START_TEST(test_apply__migration_in_four_requests)
 }
 END_TEST
 
+START_TEST(test_apply__what_kubectl_applied_by_client_is_its_own)
+{
+	static const char live_text[] =
+		"{\"metadata\":{\"name\":\"p\",\"annotations\":{"
+		"\"kubectl.kubernetes.io/last-applied-configuration\":"
+		"\"{\\\"spec\\\":{\\\"replicas\\\":1},\\\"metadata\\\":{\\\"labels\\\":"
+		"{\\\"a\\\":\\\"1\\\"}}}\"},"
+		"\"labels\":{\"a\":\"1\",\"b\":\"1\"}},\"spec\":{\"replicas\":1}}";
+	struct bt_arena arena = {0};
+	struct bt_apply_conflicts conflicts = {.count = 0};
+	struct bt_json_value *object = NULL;
+	struct bt_apply_writer kubectl = writer_of("kubectl");
+	struct bt_apply_writer other = writer_of("other");
+	struct bt_json_value *live = parsed(&arena, live_text);
+	object = applied(&arena, "kubectl", false, live, "{\"spec\":{\"replicas\":2}}");
+	ck_assert_str_eq(
+		fields_of(&arena, object, "kubectl", "Apply"), "{\"f:spec\":{\"f:replicas\":{}}}");
+	ck_assert_str_eq(fields_of(&arena, object, "kubectl-client-side-apply", "Update"),
+		"{\"f:metadata\":{\"f:labels\":{\"f:a\":{}}}}");
+	ck_assert_str_eq(bt_json_find(bt_json_find_path(object, "metadata.annotations"),
+				 "kubectl.kubernetes.io/last-applied-configuration")
+				 ->text.data,
+		"{\"spec\":{\"replicas\":2}}\n");
+	/* neither what the annotation does not hold, nor other managers */
+	ck_assert_int_eq(
+		bt_apply(&arena, &kubectl, false, live,
+			parsed(&arena, "{\"metadata\":{\"labels\":{\"a\":\"2\",\"b\":\"2\"}}}"),
+			&object, &conflicts, NULL),
+		BERTH_ERR_STATE);
+	ck_assert_str_eq(conflicts.text.data,
+		"Apply failed with 1 conflict: conflict with \"before-first-apply\" using apps/v1: "
+		".metadata.labels.b");
+	ck_assert_int_eq(
+		bt_apply(&arena, &other, false, live, parsed(&arena, "{\"spec\":{\"replicas\":2}}"),
+			&object, &conflicts, NULL),
+		BERTH_ERR_STATE);
+	ck_assert_str_eq(conflicts.text.data,
+		"Apply failed with 1 conflict: conflict with \"kubectl-client-side-apply\" using "
+		"apps/v1: .spec.replicas");
+	bt_arena_finish(&arena);
+}
+END_TEST
+
+START_TEST(test_apply__annotations_that_hold_no_configuration)
+{
+	static const char *const rows[] = {"x", "[]", "null", "\\\"x\\\"", "{\\\"spec\\\":3}",
+		"{\\\"spec\\\":{\\\"containers\\\":[3,null,{}]}}", "{"};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct bt_arena arena = {0};
+		struct bt_apply_writer kubectl = writer_of("kubectl");
+		struct bt_apply_conflicts conflicts = {.count = 0};
+		struct bt_json_value *object = NULL;
+		struct bt_json_value *live = parsed(&arena,
+			bt_arena_printf(&arena,
+				"{\"metadata\":{\"annotations\":{\"kubectl.kubernetes.io/"
+				"last-applied-configuration\":\"%s\"}},\"spec\":{\"replicas\":1}}",
+				rows[i])
+				.data);
+		ck_assert_msg(bt_apply(&arena, &kubectl, false, live,
+				      parsed(&arena, "{\"spec\":{\"replicas\":2}}"), &object,
+				      &conflicts, NULL) == BERTH_ERR_STATE,
+			"%s", rows[i]);
+		bt_arena_finish(&arena);
+	}
+}
+END_TEST
+
 START_TEST(test_apply__types_of_the_api)
 {
 	struct bt_arena arena = {0};
@@ -483,4 +550,5 @@ BT_TEST_MAIN("apply", test_apply__field_sets_travel, test_apply__creates_and_own
 	test_apply__same_again_changes_nothing, test_apply__malformed_configurations,
 	test_apply__custom_resources, test_apply__updates_are_recorded,
 	test_apply__many_managers_become_ancient, test_apply__migration_in_four_requests,
-	test_apply__types_of_the_api)
+	test_apply__what_kubectl_applied_by_client_is_its_own,
+	test_apply__annotations_that_hold_no_configuration, test_apply__types_of_the_api)
