@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/time.h"
 
+#include "base/nanoseconds.h"
+
 #include <string.h>
 
 /* The zero time of the API, 0001-01-01T00:00:00Z. */
@@ -218,6 +220,34 @@ void bt_micro_time_format(const struct bt_time *time, struct bt_strbuf *out)
 {
 	format_seconds(time, out);
 	bt_strbuf_printf(out, ".%06dZ", (int)(time->nanoseconds / 1000));
+}
+
+static struct bt_str text_of(struct bt_arena *arena, int64_t time_ns,
+	void (*format)(const struct bt_time *time, struct bt_strbuf *out))
+{
+	struct bt_time time = {.seconds = time_ns / BT_NS_PER_SECOND, .set = true};
+	struct bt_strbuf buffer = {NULL, 0, 0};
+	struct bt_str text;
+
+	time.nanoseconds = (int32_t)(time_ns % BT_NS_PER_SECOND);
+	if (time.nanoseconds < 0) {
+		time.nanoseconds += (int32_t)BT_NS_PER_SECOND;
+		time.seconds--;
+	}
+	format(&time, &buffer);
+	text = bt_arena_str(arena, bt_strbuf_str(&buffer));
+	bt_strbuf_finish(&buffer);
+	return text;
+}
+
+struct bt_str bt_time_text(struct bt_arena *arena, int64_t time_ns)
+{
+	return text_of(arena, time_ns, bt_time_format);
+}
+
+struct bt_str bt_micro_time_text(struct bt_arena *arena, int64_t time_ns)
+{
+	return text_of(arena, time_ns, bt_micro_time_format);
 }
 
 int bt_time_compare(const struct bt_time *a, const struct bt_time *b)

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "codec/message.h"
@@ -25,6 +26,10 @@ void bt_time_format(const struct bt_time *time, struct bt_strbuf *out);
 BT_MUST_USE int bt_micro_time_parse(
 	struct bt_str text, struct bt_time *out_time, struct berth_error *err);
 void bt_micro_time_format(const struct bt_time *time, struct bt_strbuf *out);
+/** The texts of a point in nanoseconds since 1970, whole seconds and microseconds: cut, not
+ * rounded. */
+struct bt_str bt_time_text(struct bt_arena *arena, int64_t time_ns);
+struct bt_str bt_micro_time_text(struct bt_arena *arena, int64_t time_ns);
 /** Negative, 0, positive as a is before, at, after b; the zero time is before every other. */
 int bt_time_compare(const struct bt_time *a, const struct bt_time *b);
 

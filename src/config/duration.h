@@ -6,10 +6,9 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/nanoseconds.h"
 #include "base/str.h"
 #include "base/strbuf.h"
-
-#define BT_NS_PER_SECOND INT64_C(1000000000)
 
 /** Messages: `time: invalid duration "x"`, `time: missing unit in duration "15"`, `time: unknown
  * unit "d" in ...`. */

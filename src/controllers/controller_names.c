@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "base/nanoseconds.h"
 #include "controllers/hub.h"
 
 const struct bt_controller_row bt_controller_rows[] = {
@@ -11,9 +12,9 @@ const struct bt_controller_row bt_controller_rows[] = {
 };
 
 const struct bt_controllers_options bt_controllers_default_options = {
-	.pod_start_delay_ns = INT64_C(1000000000),
-	.pod_stop_delay_ns = INT64_C(1000000000),
-	.provision_delay_ns = INT64_C(1000000000),
+	.pod_start_delay_ns = BT_NS_PER_SECOND,
+	.pod_stop_delay_ns = BT_NS_PER_SECOND,
+	.provision_delay_ns = BT_NS_PER_SECOND,
 	.job_run_time_ns = INT64_C(5000000000),
 };
 

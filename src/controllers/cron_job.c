@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "api/time.h"
 #include "controllers/cron.h"
 #include "controllers/owners.h"
 #include "controllers/tree.h"
@@ -209,7 +210,7 @@ static void start(struct pass *pass, int64_t time)
 			bt_controller_owner_reference(arena, pass->self->cron_jobs, pass->cron_job),
 			name, false);
 	struct bt_json_value *reference = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_str time_text = bt_tree_time(arena, bt_ns_of_seconds(time));
+	struct bt_str time_text = bt_time_text(arena, bt_ns_of_seconds(time));
 	struct bt_api_answer answer;
 	const struct bt_json_value *made;
 
@@ -301,7 +302,7 @@ static void keep_schedule(struct pass *pass)
 	if (deadline >= 0 && deadline < INT32_MAX && due + deadline < pass->now_seconds) {
 		tell(pass, "Warning", "MissSchedule",
 			bt_arena_printf(pass->arena, "Missed scheduled time to start a job: %.*s",
-				BT_STR_ARG(bt_tree_time(pass->arena, bt_ns_of_seconds(due)))));
+				BT_STR_ARG(bt_time_text(pass->arena, bt_ns_of_seconds(due)))));
 		return;
 	}
 	if (make_room(pass)) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "api/time.h"
 #include "controllers/deployment.h"
 
 struct counters {
@@ -55,7 +56,7 @@ void bt_rollout_set_progressing(
 		/* Once more the same progress: the deadline counts from now. */
 		entry = bt_tree_find_condition(rollout->conditions, "Progressing");
 		bt_json_set_str(rollout->arena, entry, "lastUpdateTime",
-			bt_tree_time(rollout->arena, rollout->now_ns));
+			bt_time_text(rollout->arena, rollout->now_ns));
 		bt_json_set_str(rollout->arena, entry, "message", message);
 	}
 }

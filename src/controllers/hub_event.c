@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/nanoseconds.h"
 #include "controllers/hub.h"
 
 #include <inttypes.h>
@@ -6,25 +7,12 @@
 #include "api/time.h"
 #include "codec/json_edit.h"
 
-#define NS_PER_SECOND INT64_C(1000000000)
 #define BURST_MILLI 25000
 /** One event in 300 s, in thousandths of an event. */
-#define NS_PER_MILLI_TOKEN (INT64_C(300) * NS_PER_SECOND / 1000)
+#define NS_PER_MILLI_TOKEN (INT64_C(300) * BT_NS_PER_SECOND / 1000)
 #define MESSAGE_BYTES_MAX 1024
 /** Longest object name in an Event's name: with the stamp it must stay a name. */
 #define NAME_BYTES_MAX 230
-
-static struct bt_str time_text(struct bt_arena *arena, int64_t now_ns)
-{
-	struct bt_time time = {.seconds = now_ns / NS_PER_SECOND, .set = true};
-	struct bt_strbuf text = {0};
-	struct bt_str copy;
-
-	bt_time_format(&time, &text);
-	copy = bt_arena_str(arena, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
-	return copy;
-}
 
 /** false: this object has told enough for now. */
 static bool take_token(struct bt_hub *hub, uint64_t hash)
@@ -83,7 +71,7 @@ static bool count_up(struct bt_hub *hub, struct bt_hub_event_memory *memory,
 	struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
 
 	bt_json_set_int64(arena, patch, "count", memory->count + 1);
-	bt_json_set_str(arena, patch, "lastTimestamp", time_text(arena, hub->now_ns));
+	bt_json_set_str(arena, patch, "lastTimestamp", bt_time_text(arena, hub->now_ns));
 	if (bt_hub_patch(hub, events, BT_SUBRESOURCE_NONE, bt_str_from(memory->key), patch, arena,
 		    NULL) != 200) {
 		bt_free(memory->key);
@@ -163,7 +151,7 @@ void bt_hub_event(struct bt_hub *hub, const char *component, const struct bt_api
 		BT_STR_ARG(bt_str_sub(bt_json_text_at(object, "metadata.name"), 0, NAME_BYTES_MAX)),
 		(uint64_t)hub->last_event_stamp);
 	namespace_ = namespace_.length != 0 ? namespace_ : BT_STR("default");
-	now = time_text(arena, hub->now_ns);
+	now = bt_time_text(arena, hub->now_ns);
 	event = bt_json_new(arena, BT_JSON_OBJECT);
 	metadata = bt_json_ensure_object(arena, event, "metadata");
 	bt_json_set_str(arena, metadata, "name", name);

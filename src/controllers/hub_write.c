@@ -3,20 +3,6 @@
 
 #include "codec/json_edit.h"
 
-/** "ns/name" or "name". */
-static void split_key(struct bt_str key, struct bt_str *out_namespace, struct bt_str *out_name)
-{
-	int64_t slash = bt_str_find_char(key, '/');
-
-	if (slash < 0) {
-		*out_namespace = BT_STR("");
-		*out_name = key;
-		return;
-	}
-	*out_namespace = bt_str_sub(key, 0, (uint32_t)slash);
-	*out_name = bt_str_sub(key, (uint32_t)slash + 1, key.length);
-}
-
 static uint16_t perform(struct bt_hub *hub, struct bt_api_request *request, struct bt_arena *arena,
 	struct bt_api_answer *out_answer)
 {
@@ -62,7 +48,8 @@ uint16_t bt_hub_patch(struct bt_hub *hub, const struct bt_api_resource *resource
 	request.patch_type = BT_PATCH_MERGE;
 	request.resource = resource;
 	request.subresource = subresource;
-	split_key(key, &request.namespace_, &request.name);
+	request.namespace_ = bt_key_namespace(key);
+	request.name = bt_key_name(key);
 	request.body = patch;
 	return perform(hub, &request, arena, out_answer);
 }
@@ -76,7 +63,8 @@ uint16_t bt_hub_update(struct bt_hub *hub, const struct bt_api_resource *resourc
 	request.verb = BT_VERB_UPDATE;
 	request.resource = resource;
 	request.subresource = subresource;
-	split_key(key, &request.namespace_, &request.name);
+	request.namespace_ = bt_key_namespace(key);
+	request.name = bt_key_name(key);
 	request.body = object;
 	return perform(hub, &request, arena, out_answer);
 }
@@ -88,7 +76,8 @@ uint16_t bt_hub_delete(struct bt_hub *hub, const struct bt_api_resource *resourc
 
 	request.verb = BT_VERB_DELETE;
 	request.resource = resource;
-	split_key(key, &request.namespace_, &request.name);
+	request.namespace_ = bt_key_namespace(key);
+	request.name = bt_key_name(key);
 	request.grace_period_seconds = grace_seconds;
 	request.propagation = BT_PROPAGATION_BACKGROUND;
 	request.precondition_uid = uid;

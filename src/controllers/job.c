@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controllers/job.h"
 
+#include "api/time.h"
+
 #include <inttypes.h>
 
 #define RETRY_FIRST_NS (INT64_C(10) * BT_NS_PER_SECOND)
@@ -240,11 +242,11 @@ static bool write_status(struct bt_job_pass *pass, bool suspended)
 	if (suspended) {
 		bt_json_set_value(arena, status, "startTime", bt_json_new(arena, BT_JSON_NULL));
 	} else if (!started || was_suspended) {
-		bt_json_set_str(arena, status, "startTime", bt_tree_time(arena, pass->now_ns));
+		bt_json_set_str(arena, status, "startTime", bt_time_text(arena, pass->now_ns));
 	}
 	if (is_condition(pass, "Complete") &&
 		bt_json_text_at(pass->job, "status.completionTime").length == 0) {
-		bt_json_set_str(arena, status, "completionTime", bt_tree_time(arena, pass->now_ns));
+		bt_json_set_str(arena, status, "completionTime", bt_time_text(arena, pass->now_ns));
 	}
 	bt_json_set_int64(arena, status, "active", pass->active_count);
 	bt_json_set_int64(arena, status, "ready", pass->ready);

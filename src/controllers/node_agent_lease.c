@@ -9,22 +9,6 @@
  * the life cycle controller knows. */
 #define WRITE_EVERY_NS (BT_NS_PER_SECOND / 10)
 
-static struct bt_str micro_time(struct bt_arena *arena, int64_t now_ns)
-{
-	struct bt_time time = {
-		.seconds = now_ns / BT_NS_PER_SECOND,
-		.nanoseconds = (int32_t)(now_ns % BT_NS_PER_SECOND),
-		.set = true,
-	};
-	struct bt_strbuf text = {0};
-	struct bt_str copy;
-
-	bt_micro_time_format(&time, &text);
-	copy = bt_arena_str(arena, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
-	return copy;
-}
-
 bool bt_agent_ensure_lease(struct bt_node_agent *agent, const struct bt_json_value *node,
 	struct bt_arena *arena, int64_t now_ns)
 {
@@ -50,7 +34,7 @@ bool bt_agent_ensure_lease(struct bt_node_agent *agent, const struct bt_json_val
 	spec = bt_json_ensure_object(arena, lease, "spec");
 	bt_json_set_str(arena, spec, "holderIdentity", name);
 	bt_json_set_int64(arena, spec, "leaseDurationSeconds", 40);
-	bt_json_set_str(arena, spec, "renewTime", micro_time(arena, now_ns));
+	bt_json_set_str(arena, spec, "renewTime", bt_micro_time_text(arena, now_ns));
 	code = bt_hub_create(
 		agent->hub, agent->leases_resource, BT_STR(LEASE_NAMESPACE), lease, arena, NULL);
 	/* A lease is no reason to try for ever: without the namespace there is none. */
@@ -90,7 +74,7 @@ bool bt_agent_renew_lease(struct bt_node_agent *agent, struct bt_arena *arena, i
 	}
 	patch = bt_json_new(arena, BT_JSON_OBJECT);
 	bt_json_set_str(arena, bt_json_ensure_object(arena, patch, "spec"), "renewTime",
-		micro_time(arena, now_ns));
+		bt_micro_time_text(arena, now_ns));
 	if (bt_hub_patch(agent->hub, agent->leases_resource, BT_SUBRESOURCE_NONE,
 		    bt_api_key(arena, BT_STR(LEASE_NAMESPACE),
 			    bt_str_from(agent->nodes.items[node].name)),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Nodes, as agents make and complete them. Spec: 14b section 9, 1. */
+#include "api/time.h"
 #include "controllers/hub.h"
 #include "controllers/node_agent.h"
 
@@ -35,7 +36,7 @@ static struct bt_json_value *conditions_of(
 		if (bt_tree_find_condition(list, conditions[i].type) == NULL) {
 			(void)bt_tree_set_condition(arena, list, &conditions[i], false, now_ns);
 			bt_json_set_str(arena, bt_tree_find_condition(list, conditions[i].type),
-				"lastHeartbeatTime", bt_tree_time(arena, now_ns));
+				"lastHeartbeatTime", bt_time_text(arena, now_ns));
 		}
 	}
 	return list;

@@ -2,6 +2,7 @@
 /** Statuses of pods, as an agent tells them. Spec: 14b section 9, 3 and 5. */
 #include <stdio.h>
 
+#include "api/time.h"
 #include "controllers/node_agent.h"
 
 /** How a pod's containers are. */
@@ -17,7 +18,7 @@ static struct picture picture_of(
 	const struct bt_json_value *pod, struct bt_arena *arena, int64_t now_ns)
 {
 	return (struct picture){
-		.arena = arena, .pod = pod, .now = bt_tree_time(arena, now_ns), .running = true};
+		.arena = arena, .pod = pod, .now = bt_time_text(arena, now_ns), .running = true};
 }
 
 /* --- conditions --- */
@@ -282,7 +283,7 @@ struct bt_json_value *bt_agent_running_status(struct bt_node_agent *agent,
 	set_ips(&picture, status, "hostIPs", host_ip);
 	bt_json_set_str(arena, status, "podIP", ip);
 	set_ips(&picture, status, "podIPs", ip);
-	bt_json_set_str(arena, status, "startTime", bt_tree_time(arena, record->accepted_ns));
+	bt_json_set_str(arena, status, "startTime", bt_time_text(arena, record->accepted_ns));
 	set_containers(&picture, status);
 	return status;
 }

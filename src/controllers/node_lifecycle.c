@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Taints that follow from a node's state, and nodes whose heartbeats stopped. Spec: 14b section
  * 6.6. */
+#include "api/time.h"
 #include "controllers/groups.h"
 #include "controllers/node_agent.h"
 #include "controllers/pod_index.h"
@@ -305,7 +306,7 @@ static bool set_taint(struct pass *pass, struct bt_json_value *taints, const cha
 	taint = bt_json_new(pass->arena, BT_JSON_OBJECT);
 	bt_json_set_c(pass->arena, taint, "key", key);
 	bt_json_set_c(pass->arena, taint, "effect", effect);
-	bt_json_set_str(pass->arena, taint, "timeAdded", bt_tree_time(pass->arena, pass->now_ns));
+	bt_json_set_str(pass->arena, taint, "timeAdded", bt_time_text(pass->arena, pass->now_ns));
 	bt_json_append(pass->arena, taints, taint);
 	return true;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controllers/persistent_volume.h"
 
+#include "api/time.h"
+
 struct bt_str bt_pv_class_of(const struct bt_json_value *object)
 {
 	struct bt_str beta = bt_tree_annotation(object, BT_PV_CLASS_BETA);
@@ -129,7 +131,7 @@ static bool write_phase(
 	}
 	bt_json_set_c(pass->arena, status, "phase", phase);
 	bt_json_set_str(pass->arena, status, "lastPhaseTransitionTime",
-		bt_tree_time(pass->arena, pass->now_ns));
+		bt_time_text(pass->arena, pass->now_ns));
 	return bt_tree_write_status(pass->hub, pass->self->volumes, volume, status, pass->arena);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Choosing a volume for a claim, and binding the two. Spec: 14b section 6.4. */
 #include "api/quantity.h"
+#include "api/time.h"
 #include "controllers/persistent_volume.h"
 
 static bool read_storage(
@@ -201,7 +202,7 @@ bool bt_binder_bind(struct bt_binder_pass *pass, const struct bt_json_value *cla
 	if (!bt_str_equal_c(bt_json_text_at(volume, "status.phase"), "Bound")) {
 		bt_json_set_c(arena, volume_status, "phase", "Bound");
 		bt_json_set_str(arena, volume_status, "lastPhaseTransitionTime",
-			bt_tree_time(arena, pass->now_ns));
+			bt_time_text(arena, pass->now_ns));
 		if (!bt_tree_write_status(
 			    pass->hub, pass->self->volumes, volume, volume_status, arena)) {
 			return false;

@@ -11,12 +11,6 @@
  * namespace, hashed apart from all uids. */
 #define ORPHANS_SEED UINT64_C(1)
 
-static struct bt_str namespace_of(struct bt_str key)
-{
-	int64_t slash = bt_str_find_char(key, '/');
-	return bt_str_sub(key, 0, slash < 0 ? 0 : (uint32_t)slash);
-}
-
 static uint64_t orphans_hash(struct bt_str namespace_)
 {
 	return bt_hash_bytes(namespace_.data, namespace_.length, ORPHANS_SEED);
@@ -25,7 +19,7 @@ static uint64_t orphans_hash(struct bt_str namespace_)
 static uint64_t owner_hash_of(const struct bt_pod_record *record)
 {
 	return record->owner_uid.length != 0 ? bt_str_hash(record->owner_uid)
-					     : orphans_hash(namespace_of(record->key));
+					     : orphans_hash(bt_key_namespace(record->key));
 }
 
 static uint64_t key_hash(const void *owner, uint32_t value)
@@ -235,7 +229,8 @@ static struct bt_pod_record *find_owner(
 		struct bt_pod_record *record =
 			index->records.items[bt_map_value(&index->by_owner, at)];
 		if (bt_str_equal(record->owner_uid, uid) &&
-			(uid.length != 0 || bt_str_equal(namespace_of(record->key), namespace_))) {
+			(uid.length != 0 ||
+				bt_str_equal(bt_key_namespace(record->key), namespace_))) {
 			return record;
 		}
 	}
@@ -262,7 +257,7 @@ static struct bt_pod_record *find_node(const struct bt_pod_index *index, struct 
 static void link_owner(struct bt_pod_index *index, struct bt_pod_record *record)
 {
 	struct bt_pod_record *first =
-		find_owner(index, record->owner_uid, namespace_of(record->key));
+		find_owner(index, record->owner_uid, bt_key_namespace(record->key));
 
 	if (first == NULL) {
 		bt_map_insert(&index->by_owner, owner_hash_of(record), record->slot);

@@ -12,18 +12,6 @@ struct bt_str bt_tree_key(struct bt_arena *arena, const struct bt_json_value *ob
 		bt_json_text_at(object, "metadata.name"));
 }
 
-struct bt_str bt_key_namespace(struct bt_str key)
-{
-	int64_t slash = bt_str_find_char(key, '/');
-	return bt_str_sub(key, 0, slash < 0 ? 0 : (uint32_t)slash);
-}
-
-struct bt_str bt_key_name(struct bt_str key)
-{
-	int64_t slash = bt_str_find_char(key, '/');
-	return slash < 0 ? key : bt_str_sub(key, (uint32_t)slash + 1, key.length);
-}
-
 bool bt_tree_is_deleting(const struct bt_json_value *object)
 {
 	return bt_json_text_at(object, "metadata.deletionTimestamp").length != 0;
@@ -35,18 +23,6 @@ int64_t bt_tree_seconds(const struct bt_json_value *object, const char *dotted_p
 	struct bt_time time;
 
 	return text.length != 0 && bt_time_parse(text, &time, NULL) == 0 ? time.seconds : 0;
-}
-
-struct bt_str bt_tree_time(struct bt_arena *arena, int64_t time_ns)
-{
-	struct bt_time time = {.seconds = time_ns / BT_NS_PER_SECOND, .set = true};
-	struct bt_strbuf text = {0};
-	struct bt_str copy;
-
-	bt_time_format(&time, &text);
-	copy = bt_arena_str(arena, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
-	return copy;
 }
 
 struct bt_str bt_tree_text(const struct bt_json_value *texts, const char *name)
@@ -156,7 +132,7 @@ bool bt_tree_set_condition(struct bt_arena *arena, struct bt_json_value *conditi
 	const struct bt_tree_condition *condition, bool update_time, int64_t now_ns)
 {
 	struct bt_json_value *entry = bt_tree_find_condition(conditions, condition->type);
-	struct bt_str now = bt_tree_time(arena, now_ns);
+	struct bt_str now = bt_time_text(arena, now_ns);
 	bool same_status = bt_str_equal_c(bt_json_text_at(entry, "status"), condition->status);
 
 	if (same_status && bt_str_equal_c(bt_json_text_at(entry, "reason"), condition->reason)) {

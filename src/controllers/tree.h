@@ -7,31 +7,15 @@
 
 #include "api/selector.h"
 #include "base/arena.h"
+#include "base/nanoseconds.h"
 #include "codec/json_edit.h"
 #include "controllers/controller.h"
 
-#define BT_NS_PER_SECOND INT64_C(1000000000)
-
-/** Times that users write may lie anywhere: those beyond int64 are its end. */
-static inline int64_t bt_ns_of_seconds(int64_t seconds)
-{
-	int64_t ns;
-	return BT_MUL_OVERFLOW(seconds, BT_NS_PER_SECOND, &ns)
-		? (seconds < 0 ? INT64_MIN : INT64_MAX)
-		: ns;
-}
-
 /** "ns/name" or "name". */
 struct bt_str bt_tree_key(struct bt_arena *arena, const struct bt_json_value *object);
-/** What is before the slash of a key; "" without one. */
-struct bt_str bt_key_namespace(struct bt_str key);
-/** What is behind it. */
-struct bt_str bt_key_name(struct bt_str key);
 bool bt_tree_is_deleting(const struct bt_json_value *object);
 /** The time at a path in seconds since 1970; 0 when absent. */
 int64_t bt_tree_seconds(const struct bt_json_value *object, const char *dotted_path);
-/** "2006-01-02T15:04:05Z" */
-struct bt_str bt_tree_time(struct bt_arena *arena, int64_t time_ns);
 /** The member of an object of texts by a name that may have dots; "" when absent. */
 struct bt_str bt_tree_text(const struct bt_json_value *texts, const char *name);
 /** metadata.labels or metadata.annotations' member. */

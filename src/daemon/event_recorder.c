@@ -6,13 +6,13 @@
 #include "api/time.h"
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/nanoseconds.h"
 #include "base/vec.h"
 #include "codec/json_edit.h"
 
-#define SECOND_NS INT64_C(1000000000)
-#define FORGET_AFTER_NS (6 * 60 * SECOND_NS)
-#define FORGET_EVERY_NS (6 * 60 * SECOND_NS)
-#define TELL_EVERY_NS (30 * 60 * SECOND_NS)
+#define FORGET_AFTER_NS (6 * 60 * BT_NS_PER_SECOND)
+#define FORGET_EVERY_NS (6 * 60 * BT_NS_PER_SECOND)
+#define TELL_EVERY_NS (30 * 60 * BT_NS_PER_SECOND)
 #define OBJECT_NAME_BYTES_MAX 253
 
 /** One kind of event that is remembered. The texts are one block. */
@@ -84,25 +84,12 @@ uint32_t bt_event_recorder_count(const struct bt_event_recorder *recorder)
 
 /** --- documents --- */
 
-static struct bt_str micro_time(struct bt_arena *arena, int64_t now_ns)
-{
-	struct bt_time seconds = {now_ns / SECOND_NS, 0, true};
-	struct bt_strbuf text = {0};
-	bt_time_format(&seconds, &text);
-	BT_ASSERT(text.length != 0);
-	/* "...Z" becomes "....123456Z" */
-	struct bt_str result = bt_arena_printf(arena, "%.*s.%06" PRId64 "Z", (int)(text.length - 1),
-		text.data, now_ns % SECOND_NS / 1000);
-	bt_strbuf_finish(&text);
-	return result;
-}
-
 static struct bt_json_value *series_document(
 	struct bt_arena *arena, uint32_t count, int64_t last_ns)
 {
 	struct bt_json_value *series = bt_json_new(arena, BT_JSON_OBJECT);
 	bt_json_set_int64(arena, series, "count", count);
-	bt_json_set_str(arena, series, "lastObservedTime", micro_time(arena, last_ns));
+	bt_json_set_str(arena, series, "lastObservedTime", bt_micro_time_text(arena, last_ns));
 	return series;
 }
 
@@ -145,7 +132,7 @@ static struct bt_json_value *event_document(struct bt_event_recorder *recorder,
 	struct bt_json_value *metadata = bt_json_ensure_object(arena, event, "metadata");
 	bt_json_set_str(arena, metadata, "name", event_name(arena, facts, now_ns));
 	bt_json_set_str(arena, metadata, "namespace", namespace_);
-	bt_json_set_str(arena, event, "eventTime", micro_time(arena, now_ns));
+	bt_json_set_str(arena, event, "eventTime", bt_micro_time_text(arena, now_ns));
 	bt_json_set_str(arena, event, "reportingController", facts->controller);
 	bt_json_set_str(arena, event, "reportingInstance",
 		bt_arena_printf(arena, "%.*s-%s", BT_STR_ARG(facts->controller), recorder->host));

@@ -12,10 +12,9 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/nanoseconds.h"
 #include "net/http_server_private.h"
 
-#define NS_PER_MS INT64_C(1000000)
-#define NS_PER_SECOND INT64_C(1000000000)
 /* A request may take so many idle timeouts to arrive, however busily its bytes drip. */
 #define ARRIVAL_TIMEOUTS 4
 /* What a chunk of a stream holds at least, besides the request's headers. */
@@ -24,8 +23,8 @@
 /* Runs of libmicrohttpd for nothing, and the rest behind them: without requests, and with. */
 #define IDLE_RUNS_MAX 4
 #define IDLE_RUNS_ACTIVE_MAX 256
-#define REST_NS (20 * NS_PER_MS)
-#define REST_ACTIVE_NS NS_PER_MS
+#define REST_NS (20 * BT_NS_PER_MS)
+#define REST_ACTIVE_NS BT_NS_PER_MS
 /* Of the youngest connections, in each turn. */
 #define HANDSHAKES_SEEN_MAX 16
 /* Forward secrecy, TLS 1.2 and later. The client's order of groups counts: another one than it
@@ -276,13 +275,13 @@ static int64_t daemon_due_ns(struct bt_http_server *server, int64_t now_ns)
 	if (MHD_get_timeout(server->daemon, &ms) != MHD_YES) {
 		return INT64_MAX;
 	}
-	return ms < UINT32_MAX ? now_ns + (int64_t)ms * NS_PER_MS : INT64_MAX;
+	return ms < UINT32_MAX ? now_ns + (int64_t)ms * BT_NS_PER_MS : INT64_MAX;
 }
 
 static int64_t cut_late_requests(struct bt_http_server *server, int64_t now_ns)
 {
 	int64_t allowed_ns =
-		ARRIVAL_TIMEOUTS * NS_PER_SECOND * (int64_t)server->limits.idle_timeout_seconds;
+		ARRIVAL_TIMEOUTS * BT_NS_PER_SECOND * (int64_t)server->limits.idle_timeout_seconds;
 	struct bt_http_connection *connection = server->arriving_first;
 	while (connection != NULL && connection->since_ns + allowed_ns <= now_ns) {
 		struct bt_http_connection *next = connection->next;
@@ -304,7 +303,7 @@ static void acknowledge_handshakes(struct bt_http_server *server, int64_t now_ns
 	struct bt_http_connection *connection = server->arriving_last;
 	int on = 1;
 	for (int i = 0; i < HANDSHAKES_SEEN_MAX && connection != NULL; i++) {
-		if (connection->since_ns + NS_PER_SECOND < now_ns) {
+		if (connection->since_ns + BT_NS_PER_SECOND < now_ns) {
 			break;
 		}
 		if (!connection->asked) {

@@ -12,9 +12,9 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/nanoseconds.h"
 #include "base/vec.h"
 
-#define NS_PER_MS INT64_C(1000000)
 #define EVENTS_PER_TURN 64
 
 struct bt_loop_source {
@@ -47,7 +47,7 @@ static int64_t monotonic_ns(void)
 {
 	struct timespec now = {0, 0};
 	(void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail for this clock */
-	return (int64_t)now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+	return (int64_t)now.tv_sec * BT_NS_PER_SECOND + now.tv_nsec;
 }
 
 int64_t bt_loop_now_ns(const struct bt_loop *loop)
@@ -222,7 +222,7 @@ static int wait_ms(int64_t due_ns, int64_t now_ns)
 	if (due_ns <= now_ns) {
 		return 0;
 	}
-	int64_t ms = (due_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS;
+	int64_t ms = (due_ns - now_ns + BT_NS_PER_MS - 1) / BT_NS_PER_MS;
 	return ms > INT_MAX ? INT_MAX : (int)ms;
 }
 

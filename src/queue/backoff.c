@@ -2,8 +2,7 @@
 #include "queue/backoff.h"
 
 #include "base/compiler.h"
-
-#define NS_PER_SECOND INT64_C(1000000000)
+#include "base/nanoseconds.h"
 
 int64_t bt_backoff_count(int64_t unschedulable_count, int64_t consecutive_errors)
 {
@@ -26,11 +25,11 @@ int64_t bt_backoff_duration_ns(int64_t initial_ns, int64_t max_ns, int64_t count
 
 int64_t bt_floor_to_second_ns(int64_t time_ns)
 {
-	int64_t rest = time_ns % NS_PER_SECOND;
+	int64_t rest = time_ns % BT_NS_PER_SECOND;
 	int64_t floor;
 
 	if (rest < 0) {
-		rest += NS_PER_SECOND;
+		rest += BT_NS_PER_SECOND;
 	}
 	return BT_SUB_OVERFLOW(time_ns, rest, &floor) ? INT64_MIN : floor;
 }

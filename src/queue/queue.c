@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "queue/queue.h"
 
+#include "base/nanoseconds.h"
 #include "queue/queue_private.h"
 
-#define NS_PER_SECOND INT64_C(1000000000)
-#define DEFAULT_MAX_IN_UNSCHEDULABLE_NS (300 * NS_PER_SECOND)
+#define DEFAULT_MAX_IN_UNSCHEDULABLE_NS (300 * BT_NS_PER_SECOND)
 
 static const struct bt_str assigned_pod = BT_RESOURCE_ASSIGNED_POD;
 static const struct bt_str unschedulable_pod = BT_RESOURCE_UNSCHEDULABLE_POD;
@@ -16,8 +16,8 @@ struct bt_queue_options bt_queue_options_from_config(const struct bt_config *con
 	uint64_t max = (uint64_t)bt_config_pod_max_backoff_seconds(config);
 
 	return (struct bt_queue_options){
-		.initial_backoff_ns = (int64_t)(initial * (uint64_t)NS_PER_SECOND),
-		.max_backoff_ns = (int64_t)(max * (uint64_t)NS_PER_SECOND),
+		.initial_backoff_ns = (int64_t)(initial * (uint64_t)BT_NS_PER_SECOND),
+		.max_backoff_ns = (int64_t)(max * (uint64_t)BT_NS_PER_SECOND),
 		.max_in_unschedulable_ns = DEFAULT_MAX_IN_UNSCHEDULABLE_NS,
 		.gates = bt_config_gates(config),
 	};

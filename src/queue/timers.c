@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What time does to the queue: the end of backoffs, and of too long a wait. Spec: 04 sections 5.5
  * and 8.9. */
+#include "base/nanoseconds.h"
 #include "queue/backoff.h"
 #include "queue/queue_private.h"
 
-#define NS_PER_SECOND INT64_C(1000000000)
-#define BACKOFF_INTERVAL_NS NS_PER_SECOND
-#define LEFTOVER_INTERVAL_NS (30 * NS_PER_SECOND)
+#define BACKOFF_INTERVAL_NS BT_NS_PER_SECOND
+#define LEFTOVER_INTERVAL_NS (30 * BT_NS_PER_SECOND)
 
 static int64_t later(int64_t time_ns, int64_t by_ns)
 {
@@ -125,7 +125,7 @@ void bt_queue_tick(struct bt_queue *queue, int64_t now_ns)
 static int64_t release_ns(const struct bt_queue *queue, const struct bt_heap *heap)
 {
 	int64_t expiration_ns = heap->slots.items[0].major;
-	int64_t from_ns = later(expiration_ns, queue->pops_backoff ? NS_PER_SECOND : 1);
+	int64_t from_ns = later(expiration_ns, queue->pops_backoff ? BT_NS_PER_SECOND : 1);
 	int64_t next_ns = queue->next_backoff_flush_ns;
 
 	if (from_ns <= next_ns) {

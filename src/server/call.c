@@ -451,20 +451,6 @@ void bt_call_remove(struct bt_call *call, struct bt_json_value *object)
 
 /** --- text --- */
 
-struct bt_str bt_api_time_text(struct bt_arena *arena, int64_t time_ns)
-{
-	int64_t seconds = time_ns / INT64_C(1000000000);
-	if (time_ns % INT64_C(1000000000) < 0) {
-		seconds--;
-	}
-	struct bt_time time = {.seconds = seconds, .set = true};
-	struct bt_strbuf buffer = {0};
-	bt_time_format(&time, &buffer);
-	struct bt_str text = bt_arena_str(arena, bt_strbuf_str(&buffer));
-	bt_strbuf_finish(&buffer);
-	return text;
-}
-
 struct bt_str bt_api_new_uid(struct bt_api *api, struct bt_arena *arena)
 {
 	static const char digits[] = "0123456789abcdef";

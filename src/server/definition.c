@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** What becomes of CustomResourceDefinitions. Spec: 14 sections 6.3 and 24. */
+#include "api/time.h"
 #include "base/assert.h"
 #include "server/kinds/common.h"
 #include "server/write.h"
@@ -30,7 +31,7 @@ static void set_condition(struct bt_call *call, struct bt_json_value *conditions
 	if (!bt_str_equal_c(bt_json_text_at(condition, "status"), status)) {
 		bt_json_set_c(arena, condition, "status", status);
 		bt_json_set_str(arena, condition, "lastTransitionTime",
-			bt_api_time_text(arena, call->write.now_ns));
+			bt_time_text(arena, call->write.now_ns));
 	}
 	bt_json_set_c(arena, condition, "reason", reason);
 	bt_json_set_str(arena, condition, "message", message);
@@ -357,13 +358,11 @@ static void delete_object(struct bt_api *api, const struct bt_api_resource *reso
 {
 	struct bt_api_request request = BT_API_REQUEST_INIT;
 	struct bt_api_answer answer;
-	int64_t slash = resource->namespaced ? bt_str_find_char(key, '/') : -1;
 	request.verb = BT_VERB_DELETE;
 	request.resource = resource;
 	request.propagation = BT_PROPAGATION_BACKGROUND;
-	request.namespace_ =
-		bt_arena_str(arena, bt_str_sub(key, 0, slash < 0 ? 0 : (uint32_t)slash));
-	request.name = bt_arena_str(arena, bt_str_sub(key, (uint32_t)(slash + 1), key.length));
+	request.namespace_ = bt_arena_str(arena, bt_key_namespace(key));
+	request.name = bt_arena_str(arena, bt_key_name(key));
 	bt_api_perform(api, &request, arena, &answer);
 	bt_api_answer_finish(&answer);
 }

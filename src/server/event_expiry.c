@@ -81,15 +81,14 @@ void bt_event_expiry_destroy(struct bt_event_expiry *expiry)
 
 static void delete_event(struct bt_event_expiry *expiry, struct bt_str key)
 {
-	int64_t slash = bt_str_find_char(key, '/');
 	struct bt_api_request request = BT_API_REQUEST_INIT;
 	struct bt_api_answer answer = {0};
 	struct bt_arena arena = {0};
 
 	request.verb = BT_VERB_DELETE;
 	request.resource = expiry->events;
-	request.namespace_ = bt_str_sub(key, 0, slash < 0 ? 0 : (uint32_t)slash);
-	request.name = bt_str_sub(key, (uint32_t)(slash + 1), key.length);
+	request.namespace_ = bt_key_namespace(key);
+	request.name = bt_key_name(key);
 	bt_api_perform(expiry->api, &request, &arena, &answer);
 	bt_api_answer_finish(&answer);
 	bt_arena_finish(&arena);

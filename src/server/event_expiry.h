@@ -4,9 +4,10 @@
 /** Events are deleted an hour after their last write. Spec: 14 section 10.8. */
 #include <stdint.h>
 
+#include "base/nanoseconds.h"
 #include "server/api.h"
 
-#define BT_EVENT_LIFETIME_NS (INT64_C(3600) * 1000000000)
+#define BT_EVENT_LIFETIME_NS (3600 * BT_NS_PER_SECOND)
 
 struct bt_event_expiry;
 

@@ -143,12 +143,11 @@ static uint16_t delete_one(struct bt_list *list, struct bt_stored *stored, struc
 {
 	struct bt_api_request request = list->deletion;
 	struct bt_str key = bt_stored_key(stored);
-	int64_t slash = bt_str_find_char(key, '/');
 	struct bt_api_answer answer = {0};
 	uint16_t code = 0;
 
-	request.namespace_ = slash < 0 ? BT_STR("") : bt_str_sub(key, 0, (uint32_t)slash);
-	request.name = slash < 0 ? key : bt_str_sub(key, (uint32_t)slash + 1, key.length);
+	request.namespace_ = bt_key_namespace(key);
+	request.name = bt_key_name(key);
 	if (request.body != NULL) {
 		request.body = bt_json_clone(arena, request.body, false);
 	}

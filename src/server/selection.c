@@ -42,21 +42,6 @@ static void take_labels(struct bt_selection *selection, const struct bt_selector
 
 /* --- field selectors --- */
 
-/** What the key says about the object. */
-static struct bt_str namespace_of(struct bt_str key)
-{
-	int64_t slash = bt_str_find_char(key, '/');
-
-	return slash < 0 ? BT_STR("") : bt_str_sub(key, 0, (uint32_t)slash);
-}
-
-static struct bt_str name_of(struct bt_str key)
-{
-	int64_t slash = bt_str_find_char(key, '/');
-
-	return slash < 0 ? key : bt_str_sub(key, (uint32_t)slash + 1, key.length);
-}
-
 /** A term on name or namespace; one that fixes them narrows the search. */
 static void take_key_term(struct bt_selection *selection, const struct bt_api_resource *resource,
 	const struct bt_field_term *term)
@@ -215,7 +200,8 @@ static bool key_matches(const struct bt_selection *selection, struct bt_str key)
 		const struct bt_field_term *term = &selection->key_terms[i];
 		bool is_name = bt_str_equal(term->field, BT_STR("metadata.name"));
 
-		if (!bt_field_term_matches(term, is_name ? name_of(key) : namespace_of(key))) {
+		if (!bt_field_term_matches(
+			    term, is_name ? bt_key_name(key) : bt_key_namespace(key))) {
 			return false;
 		}
 	}

@@ -3,11 +3,12 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/nanoseconds.h"
 #include "server/store_private.h"
 
 const struct bt_store_options bt_store_default_options = {
 	.window_changes_min = 1000,
-	.window_age_ns = INT64_C(300) * 1000000000,
+	.window_age_ns = 300 * BT_NS_PER_SECOND,
 	.window_bytes_max = UINT64_C(64) << 20,
 };
 

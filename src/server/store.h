@@ -36,6 +36,20 @@ static inline struct bt_str bt_stored_text(const struct bt_stored *stored)
 	return (struct bt_str){stored->bytes + stored->key_length, stored->text_length};
 }
 
+/** What is before the slash of a key "namespace/name"; "" of a key that is only a name. */
+static inline struct bt_str bt_key_namespace(struct bt_str key)
+{
+	int64_t slash = bt_str_find_char(key, '/');
+	return bt_str_sub(key, 0, slash < 0 ? 0 : (uint32_t)slash);
+}
+
+/** What is behind it, or all of it. */
+static inline struct bt_str bt_key_name(struct bt_str key)
+{
+	int64_t slash = bt_str_find_char(key, '/');
+	return bt_str_sub(key, (uint32_t)(slash + 1), key.length);
+}
+
 struct bt_stored *bt_stored_share(struct bt_stored *stored);
 /** NULL accepted. */
 void bt_stored_release(struct bt_stored *stored);

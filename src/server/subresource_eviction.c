@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Eviction under disruption budgets. Spec: 14 section 17. */
+#include "api/time.h"
 #include "server/kinds/common.h"
 #include "server/pod_condition.h"
 #include "server/write.h"
@@ -94,7 +95,7 @@ static void take_disruption(struct bt_call *call, struct bt_stored *stored,
 	bt_json_set_int64(arena, status, "disruptionsAllowed",
 		bt_json_int64_at(status, "disruptionsAllowed", 0) - 1);
 	bt_json_set(arena, disrupted, name,
-		bt_json_new_str(arena, bt_api_time_text(arena, call->write.now_ns)));
+		bt_json_new_str(arena, bt_time_text(arena, call->write.now_ns)));
 	request.verb = BT_VERB_UPDATE;
 	request.resource = call->api->budgets;
 	request.subresource = BT_SUBRESOURCE_STATUS;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Finalize, tokens, and connections that a simulated node does not take. Spec: 14 section 17. */
+#include "api/time.h"
+#include "base/nanoseconds.h"
 #include "codec/json_same.h"
 #include "server/write.h"
 
 #define TOKEN_SECONDS_DEFAULT 3600
 #define TOKEN_SECONDS_MAX (INT64_C(1) << 32)
-#define NANOSECONDS INT64_C(1000000000)
 
 void bt_call_finalize(struct bt_call *call)
 {
@@ -77,11 +78,11 @@ void bt_call_token(struct bt_call *call)
 	bt_json_set_str(arena, metadata, "name", call->write.name);
 	bt_json_set_str(arena, metadata, "namespace", call->write.namespace_);
 	bt_json_set_str(
-		arena, metadata, "creationTimestamp", bt_api_time_text(arena, call->write.now_ns));
+		arena, metadata, "creationTimestamp", bt_time_text(arena, call->write.now_ns));
 	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
 	bt_json_set_str(arena, status, "token", new_token(call));
 	bt_json_set_str(arena, status, "expirationTimestamp",
-		bt_api_time_text(arena, call->write.now_ns + seconds * NANOSECONDS));
+		bt_time_text(arena, call->write.now_ns + seconds * BT_NS_PER_SECOND));
 	bt_json_set_value(arena, body, "status", status);
 	bt_json_set_c(arena, body, "kind", "TokenRequest");
 	bt_json_set_c(arena, body, "apiVersion", "authentication.k8s.io/v1");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Binding, and the parts of pods that are written alone. Spec: 14 section 17, 13 section 14.1. */
+#include "api/time.h"
 #include "server/pod_condition.h"
 #include "server/write.h"
 
@@ -34,8 +35,8 @@ void bt_pod_set_condition(struct bt_call *call, struct bt_json_value *pod, const
 	struct bt_json_value *condition = bt_json_new(arena, BT_JSON_OBJECT);
 	bt_json_set_c(arena, condition, "type", type);
 	bt_json_set_c(arena, condition, "status", "True");
-	bt_json_set_str(arena, condition, "lastTransitionTime",
-		bt_api_time_text(arena, call->write.now_ns));
+	bt_json_set_str(
+		arena, condition, "lastTransitionTime", bt_time_text(arena, call->write.now_ns));
 	if (reason != NULL) {
 		bt_json_set_c(arena, condition, "reason", reason);
 		bt_json_set_c(arena, condition, "message", message);

@@ -5,9 +5,8 @@
 
 #include "api/time.h"
 #include "base/alloc.h"
+#include "base/nanoseconds.h"
 #include "server/table_private.h"
-
-#define NS_PER_SECOND INT64_C(1000000000)
 
 /** --- parts --- */
 
@@ -67,7 +66,7 @@ void bt_table_append_since(const struct bt_table_row *row, struct bt_str time, c
 {
 	int64_t seconds;
 	if (bt_table_time(time, &seconds)) {
-		bt_table_append_duration(out, row->now_ns / NS_PER_SECOND - seconds);
+		bt_table_append_duration(out, row->now_ns / BT_NS_PER_SECOND - seconds);
 	} else {
 		bt_strbuf_append_c(out, fallback);
 	}

@@ -2,6 +2,7 @@
 /* Tables of pods: what a pod is doing, in one word. Spec: 14 section 18. */
 #include <inttypes.h>
 
+#include "base/nanoseconds.h"
 #include "server/table_private.h"
 
 /* Lists are compared with each other: of absurdly long ones only the start is looked at. */
@@ -202,7 +203,8 @@ static void write_restarts(const struct bt_table_row *row, const struct summary 
 	bt_strbuf_printf(&text, "%" PRId64, summary->restarts);
 	if (summary->restarts != 0 && summary->restarted) {
 		bt_strbuf_append_c(&text, " (");
-		bt_table_append_duration(&text, row->now_ns / 1000000000 - summary->restarted_at);
+		bt_table_append_duration(
+			&text, row->now_ns / BT_NS_PER_SECOND - summary->restarted_at);
 		bt_strbuf_append_c(&text, " ago)");
 	}
 	bt_cell_buffer(row, &text, "");

@@ -2,6 +2,7 @@
 /* Tables of what makes pods. Spec: 14 section 18. */
 #include <inttypes.h>
 
+#include "base/nanoseconds.h"
 #include "server/table_private.h"
 
 #define CONTAINER_COLUMNS \
@@ -170,7 +171,7 @@ static void cell_job_duration(const struct bt_table_row *row)
 {
 	struct bt_strbuf text = {0};
 	int64_t start;
-	int64_t end = row->now_ns / 1000000000;
+	int64_t end = row->now_ns / BT_NS_PER_SECOND;
 	if (bt_table_time(bt_json_text_at(row->object, "status.startTime"), &start)) {
 		(void)bt_table_time(bt_json_text_at(row->object, "status.completionTime"), &end);
 		bt_table_append_duration(&text, end - start);

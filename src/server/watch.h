@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/nanoseconds.h"
 #include "server/list.h"
 
 /** All watches, and others who wait for something of the store. */
@@ -49,5 +50,5 @@ struct bt_wait *bt_watchers_await(struct bt_watchers *watchers, uint64_t rv, int
 	int64_t timeout_ns, void (*reached)(void *context), void *context);
 void bt_watchers_cancel(struct bt_watchers *watchers, struct bt_wait *wait);
 /** How long a list waits for an RV that did not come yet. */
-#define BT_FUTURE_RV_WAIT_NS (INT64_C(3) * 1000000000)
+#define BT_FUTURE_RV_WAIT_NS (3 * BT_NS_PER_SECOND)
 #endif

@@ -3,13 +3,13 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/nanoseconds.h"
 #include "base/prng.h"
 #include "base/vec.h"
 
-#define SECOND_NS INT64_C(1000000000)
-#define BOOKMARK_INTERVAL_NS (60 * SECOND_NS)
+#define BOOKMARK_INTERVAL_NS (60 * BT_NS_PER_SECOND)
 /** The last bookmark comes so long before the end. */
-#define LAST_BOOKMARK_NS (2 * SECOND_NS)
+#define LAST_BOOKMARK_NS (2 * BT_NS_PER_SECOND)
 #define TIMEOUT_SECONDS_MIN 1800
 #define TIMEOUT_SECONDS_MAX (INT64_C(1) << 30)
 
@@ -113,7 +113,7 @@ void bt_watchers_add(struct bt_watchers *watchers, struct bt_watch_link *link, u
 	} else if (timeout_seconds > TIMEOUT_SECONDS_MAX) {
 		timeout_seconds = TIMEOUT_SECONDS_MAX;
 	}
-	link->end_ns = now_ns + timeout_seconds * SECOND_NS;
+	link->end_ns = now_ns + timeout_seconds * BT_NS_PER_SECOND;
 	link->has_bookmarks = has_bookmarks;
 	link->next_bookmark_ns = now_ns + BOOKMARK_INTERVAL_NS;
 	if (link->next_bookmark_ns > link->end_ns - LAST_BOOKMARK_NS) {

@@ -92,8 +92,6 @@ void bt_call_answer_success(struct bt_call *call, uint16_t code, struct bt_str u
 
 /** --- text --- */
 
-/** "2006-01-02T15:04:05Z" */
-struct bt_str bt_api_time_text(struct bt_arena *arena, int64_t time_ns);
 struct bt_str bt_api_new_uid(struct bt_api *api, struct bt_arena *arena);
 /** base, cut to 58 bytes, and five characters. */
 struct bt_str bt_api_generate_name(struct bt_api *api, struct bt_arena *arena, struct bt_str base);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Get and create. Spec: 14 sections 9 and 10, 14b section 2. */
+#include "api/time.h"
 #include "base/assert.h"
 #include "server/custom_schema.h"
 #include "server/write.h"
@@ -35,7 +36,7 @@ static void set_system_metadata(struct bt_call *call, struct bt_json_value *meta
 	}
 	if (bt_json_text_at(metadata, "creationTimestamp").length == 0) {
 		bt_json_set_str(call->arena, metadata, "creationTimestamp",
-			bt_api_time_text(call->arena, call->write.now_ns));
+			bt_time_text(call->arena, call->write.now_ns));
 	}
 	if ((call->write.resource->flags & BT_RESOURCE_GENERATION) != 0 &&
 		bt_json_int64_at(metadata, "generation", 0) <= 0) {

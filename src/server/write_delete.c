@@ -3,9 +3,9 @@
 #include <inttypes.h>
 
 #include "api/time.h"
+#include "base/nanoseconds.h"
 #include "server/write.h"
 
-#define NANOSECONDS INT64_C(1000000000)
 /** Longest grace: ten years and more, and far from any overflow. */
 #define GRACE_SECONDS_MAX INT64_C(0x3fffffff)
 
@@ -92,8 +92,8 @@ static void set_deletion(
 	struct bt_call *call, struct bt_json_value *object, int64_t deletion_ns, int64_t grace)
 {
 	struct bt_json_value *metadata = bt_call_metadata(call, object);
-	bt_json_set_str(call->arena, metadata, "deletionTimestamp",
-		bt_api_time_text(call->arena, deletion_ns));
+	bt_json_set_str(
+		call->arena, metadata, "deletionTimestamp", bt_time_text(call->arena, deletion_ns));
 	if (call->write.resource != call->api->namespaces) {
 		bt_json_set_int64(call->arena, metadata, "deletionGracePeriodSeconds", grace);
 	}
@@ -168,9 +168,9 @@ static void delete_again(
 		return;
 	}
 	struct bt_time deletion;
-	int64_t deletion_ns = call->write.now_ns + grace * NANOSECONDS;
+	int64_t deletion_ns = call->write.now_ns + grace * BT_NS_PER_SECOND;
 	if (bt_time_parse(bt_json_text_at(metadata, "deletionTimestamp"), &deletion, NULL) == 0) {
-		deletion_ns = (deletion.seconds - pending + grace) * NANOSECONDS;
+		deletion_ns = (deletion.seconds - pending + grace) * BT_NS_PER_SECOND;
 	}
 	set_deletion(call, object, deletion_ns, grace);
 	if (bt_call_is_finished(call, object)) {
@@ -185,7 +185,7 @@ static void begin_deletion(
 {
 	struct bt_json_value *metadata = bt_call_metadata(call, object);
 	int64_t generation = bt_json_int64_at(metadata, "generation", 0);
-	set_deletion(call, object, call->write.now_ns + grace * NANOSECONDS, grace);
+	set_deletion(call, object, call->write.now_ns + grace * BT_NS_PER_SECOND, grace);
 	if (generation > 0) {
 		bt_json_set_int64(call->arena, metadata, "generation", generation + 1);
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Patch in its four kinds. Spec: 14 section 12. */
+#include "api/time.h"
 #include "codec/json_merge_patch.h"
 #include "codec/json_patch.h"
 #include "schema/apply.h"
@@ -124,7 +125,7 @@ struct bt_apply_writer bt_call_apply_writer(struct bt_call *call)
 		.manager = manager.length != 0 ? manager : BT_STR("unknown"),
 		.api_version = bt_resource_api_version(resource, call->arena),
 		.subresource = bt_str_from(bt_subresource_name(call->write.subresource)),
-		.time = bt_api_time_text(call->arena, call->write.now_ns),
+		.time = bt_time_text(call->arena, call->write.now_ns),
 		.ignored_member = ignored,
 	};
 }

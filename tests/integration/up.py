@@ -7,6 +7,7 @@ test whose parameter is called `program` gets the program's path and mode instea
 own.
 """
 import contextlib
+import functools
 import inspect
 import json
 import os
@@ -57,6 +58,7 @@ class Cluster:
         with open(self.log.name, encoding="utf-8", errors="replace") as file:
             return file.read()
 
+    @functools.cached_property
     def _config(self):
         import yaml
         with open(self.kubeconfig, encoding="utf-8") as file:
@@ -64,11 +66,11 @@ class Cluster:
 
     @property
     def server(self):
-        return self._config()["clusters"][0]["cluster"]["server"]
+        return self._config["clusters"][0]["cluster"]["server"]
 
     @property
     def token(self):
-        return self._config()["users"][0]["user"].get("token", "")
+        return self._config["users"][0]["user"].get("token", "")
 
     @property
     def port(self):
@@ -76,8 +78,12 @@ class Cluster:
 
     def tls(self):
         """A context that trusts the cluster's CA; None on plain HTTP."""
+        return self._tls
+
+    @functools.cached_property
+    def _tls(self):
         import base64
-        cluster = self._config()["clusters"][0]["cluster"]
+        cluster = self._config["clusters"][0]["cluster"]
         if cluster["server"].startswith("http://"):
             return None
         data = base64.b64decode(cluster["certificate-authority-data"]).decode()

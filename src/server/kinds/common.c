@@ -131,18 +131,6 @@ struct bt_str bt_kinds_text(const struct bt_json_value *object, const char *name
 	return member != NULL && member->text.data != NULL ? member->text : BT_STR("");
 }
 
-struct bt_str bt_kinds_time(struct bt_arena *arena, int64_t now_ns)
-{
-	const int64_t second_ns = INT64_C(1000000000);
-	struct bt_time time = {now_ns / second_ns, 0, true};
-	struct bt_strbuf text = {0};
-	struct bt_str copy;
-	bt_time_format(&time, &text);
-	copy = bt_arena_str(arena, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
-	return copy;
-}
-
 bool bt_kinds_reset_status(
 	const struct bt_write *write, struct bt_json_value *object, struct bt_json_value *status)
 {

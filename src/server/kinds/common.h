@@ -58,8 +58,6 @@ struct bt_json_value *bt_kinds_object(const struct bt_json_value *object, const 
 struct bt_json_value *bt_kinds_array(const struct bt_json_value *object, const char *name);
 /** Text of a member, "" without. */
 struct bt_str bt_kinds_text(const struct bt_json_value *object, const char *name);
-/** "2006-01-02T15:04:05Z" */
-struct bt_str bt_kinds_time(struct bt_arena *arena, int64_t now_ns);
 /** status := what is given, unless the write restores and there is one. true: it was set. */
 bool bt_kinds_reset_status(
 	const struct bt_write *write, struct bt_json_value *object, struct bt_json_value *status);

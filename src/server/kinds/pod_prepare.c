@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "api/time.h"
 #include "server/kinds/common.h"
 
 /* What a new pod gets besides its defaults. Spec: 14b sections 2.2 and 3.2. */
@@ -58,8 +59,7 @@ static struct bt_json_value *gated_condition(const struct bt_write *write)
 	struct bt_json_value *condition = bt_json_new(arena, BT_JSON_OBJECT);
 	bt_json_set_c(arena, condition, "type", "PodScheduled");
 	bt_json_set_c(arena, condition, "status", "False");
-	bt_json_set_str(
-		arena, condition, "lastTransitionTime", bt_kinds_time(arena, write->now_ns));
+	bt_json_set_str(arena, condition, "lastTransitionTime", bt_time_text(arena, write->now_ns));
 	bt_json_set_c(arena, condition, "reason", "SchedulingGated");
 	bt_json_set_c(arena, condition, "message",
 		"Scheduling is blocked due to non-empty scheduling gates");

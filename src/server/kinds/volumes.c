@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "api/time.h"
 #include "server/kinds/common.h"
 
 /* Persistent volumes, claims and storage objects. Spec: 14b sections 2.2, 2.3, 3.3 and 5. */
@@ -37,7 +38,7 @@ static void prepare_volume(const struct bt_write *write, struct bt_json_value *o
 	struct bt_json_value *status = bt_json_new(write->arena, BT_JSON_OBJECT);
 	bt_json_set_c(write->arena, status, "phase", "Pending");
 	bt_json_set_str(write->arena, status, "lastPhaseTransitionTime",
-		bt_kinds_time(write->arena, write->now_ns));
+		bt_time_text(write->arena, write->now_ns));
 	(void)bt_kinds_reset_status(write, object, status);
 }
 
@@ -49,7 +50,7 @@ static void prepare_volume_update(
 		!bt_str_equal(
 			bt_kinds_text(status, "phase"), bt_json_text_at(old, "status.phase"))) {
 		bt_json_set_str(write->arena, status, "lastPhaseTransitionTime",
-			bt_kinds_time(write->arena, write->now_ns));
+			bt_time_text(write->arena, write->now_ns));
 	}
 }
 

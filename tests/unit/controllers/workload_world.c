@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "api/time.h"
 #include "workload_world.h"
 
 #include <check.h>
@@ -129,7 +130,7 @@ void world_set_pod(struct world *world, const char *key, const char *phase, bool
 		"{'status':{'phase':'%s','conditions':[{'type':'Ready','status':'%s',"
 		"'lastTransitionTime':'%.*s'}]}}",
 		phase, ready ? "True" : "False",
-		BT_STR_ARG(bt_tree_time(&world->arena, world->now_ns)));
+		BT_STR_ARG(bt_time_text(&world->arena, world->now_ns)));
 
 	world_patch(world, "", "pods", key, BT_SUBRESOURCE_STATUS, text.data);
 }

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_BASE_NANOSECONDS_H
+#define BT_BASE_NANOSECONDS_H
+/** Clocks and durations inside of the process are int64 nanoseconds. */
+#include <stdint.h>
+
+#include "base/compiler.h"
+
+#define BT_NS_PER_MS INT64_C(1000000)
+#define BT_NS_PER_SECOND INT64_C(1000000000)
+
+/** Seconds that users write may be any: what is beyond int64 nanoseconds becomes its end. */
+static inline int64_t bt_ns_of_seconds(int64_t seconds)
+{
+	int64_t ns;
+	return BT_MUL_OVERFLOW(seconds, BT_NS_PER_SECOND, &ns)
+		? (seconds < 0 ? INT64_MIN : INT64_MAX)
+		: ns;
+}
+#endif
