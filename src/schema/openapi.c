@@ -39,6 +39,7 @@ static const struct {
 	{SCOPE_ITEM, "patch", "patch", true, false},
 	{SCOPE_ITEM, "delete", "delete", false, false},
 };
+static const char *const write_options[] = {"dryRun", "fieldManager", "fieldValidation", "force"};
 #define OPERATION_COUNT (sizeof(operations) / sizeof(operations[0]))
 
 void bt_openapi_hash(struct bt_str document, char out_hash[BT_OPENAPI_HASH_BYTES])
@@ -52,22 +53,6 @@ void bt_openapi_hash(struct bt_str document, char out_hash[BT_OPENAPI_HASH_BYTES
 }
 
 /* --- resources --- */
-
-static bool has_verb(const struct bt_openapi_resource *resource, const char *verb)
-{
-	struct bt_str rest = resource->verbs;
-
-	while (rest.length != 0) {
-		int64_t blank = bt_str_find_char(rest, ' ');
-		uint32_t length = blank < 0 ? rest.length : (uint32_t)blank;
-
-		if (bt_str_equal_c(bt_str_sub(rest, 0, length), verb)) {
-			return true;
-		}
-		rest = bt_str_sub(rest, length + 1, rest.length);
-	}
-	return false;
-}
 
 static bool is_of(
 	const struct bt_openapi_resource *resource, struct bt_str group, struct bt_str version)
@@ -206,7 +191,6 @@ static void write_response(
 static void write_operation(
 	struct document *document, const struct bt_openapi_resource *resource, size_t index)
 {
-	static const char *const options[] = {"dryRun", "fieldManager", "fieldValidation", "force"};
 	const struct bt_schema_message *message = message_of(resource);
 	struct bt_json_writer *writer = &document->writer;
 	bool patch = operations[index].method[1] == 'a';
@@ -217,7 +201,7 @@ static void write_operation(
 		bt_json_write_name_c(writer, "parameters");
 		bt_json_begin_array(writer);
 		for (size_t i = 0; i < (patch ? 4 : 3); i++) {
-			write_parameter(document, options[i], "query");
+			write_parameter(document, write_options[i], "query");
 		}
 		bt_json_end_array(writer);
 	}
@@ -234,7 +218,7 @@ static void write_operation(
 
 static bool is_offered(const struct bt_openapi_resource *resource, enum scope scope, size_t index)
 {
-	if (operations[index].scope != scope || !has_verb(resource, operations[index].verb)) {
+	if (operations[index].scope != scope || !bt_str_has_word(resource->verbs, bt_str_from(operations[index].verb))) {
 		return false;
 	}
 	/* Objects are made at their collection, what subresources take at the object. */
@@ -280,7 +264,7 @@ static void write_resource(struct document *document, const struct bt_openapi_re
 	const struct bt_schema_message *message = message_of(resource);
 
 	if (message != NULL) {
-		bt_openapi_schemas_add(&document->schemas, message, has_verb(resource, "list"));
+		bt_openapi_schemas_add(&document->schemas, message, bt_str_has_word(resource->verbs, BT_STR("list")));
 	}
 	if (!is_subresource(resource)) {
 		if (resource->namespaced) {
@@ -410,14 +394,103 @@ void bt_openapi_v3_index(
 	bt_json_end_object(&writer);
 }
 
-void bt_openapi_v2_protobuf(struct bt_strbuf *out)
-{
-	size_t info;
+/* --- the protobuf of version 2: numbers of gnostic's OpenAPIv2.proto --- */
 
-	bt_wire_write_bytes(out, 1, BT_STR("2.0"));
-	info = bt_wire_open(out, 2);
-	bt_wire_write_bytes(out, 1, BT_STR(TITLE));
-	bt_wire_write_bytes(out, 2, BT_STR(API_VERSION));
-	bt_wire_close(out, info);
-	bt_wire_write_bytes(out, 8, BT_STR("")); /* no paths */
+enum {
+	DOCUMENT_SWAGGER = 1,
+	DOCUMENT_INFO = 2,
+	DOCUMENT_PATHS = 8,
+	INFO_TITLE = 1,
+	INFO_VERSION = 2,
+	PATHS_PATH = 2,
+	NAMED_NAME = 1,
+	NAMED_VALUE = 2,
+	ANY_YAML = 2,
+	PATH_ITEM_PATCH = 8,
+	OPERATION_PARAMETERS = 8,
+	OPERATION_RESPONSES = 9,
+	OPERATION_EXTENSION = 13,
+	ITEM_PARAMETER = 1,
+	PARAMETER_NON_BODY = 2,
+	NON_BODY_QUERY = 3,
+	QUERY_IN = 2,
+	QUERY_NAME = 4,
+	QUERY_TYPE = 6,
+};
+
+static void encode_parameter(const char *name, struct bt_strbuf *out)
+{
+	static const uint32_t shells[] = {
+		OPERATION_PARAMETERS, ITEM_PARAMETER, PARAMETER_NON_BODY, NON_BODY_QUERY};
+	size_t opened[sizeof(shells) / sizeof(shells[0])];
+	size_t count = sizeof(shells) / sizeof(shells[0]);
+
+	for (size_t i = 0; i < count; i++) {
+		opened[i] = bt_wire_open(out, shells[i]);
+	}
+	bt_wire_write_bytes(out, QUERY_IN, BT_STR("query"));
+	bt_wire_write_bytes(out, QUERY_NAME, bt_str_from(name));
+	bt_wire_write_bytes(out, QUERY_TYPE, BT_STR("string"));
+	while (count > 0) {
+		bt_wire_close(out, opened[--count]);
+	}
+}
+
+static void encode_kind(const struct bt_openapi_resource *resource, struct bt_strbuf *out)
+{
+	struct bt_strbuf yaml = {NULL, 0, 0};
+	size_t extension = bt_wire_open(out, OPERATION_EXTENSION);
+	size_t value;
+
+	bt_wire_write_bytes(out, NAMED_NAME, BT_STR("x-kubernetes-group-version-kind"));
+	value = bt_wire_open(out, NAMED_VALUE);
+	bt_strbuf_printf(&yaml, "group: \"%.*s\"\nkind: \"%.*s\"\nversion: \"%.*s\"\n",
+		BT_STR_ARG(resource->kind_group), BT_STR_ARG(resource->kind),
+		BT_STR_ARG(resource->kind_version));
+	bt_wire_write_bytes(out, ANY_YAML, bt_strbuf_str(&yaml));
+	bt_strbuf_finish(&yaml);
+	bt_wire_close(out, value);
+	bt_wire_close(out, extension);
+}
+
+/* Only what says that patches can be tried out. */
+static void encode_patch(const struct bt_openapi_resource *resource, struct bt_strbuf *out)
+{
+	struct bt_strbuf path = {NULL, 0, 0};
+	size_t named = bt_wire_open(out, PATHS_PATH);
+	size_t item;
+	size_t operation;
+
+	append_path(resource, SCOPE_ITEM, &path);
+	bt_wire_write_bytes(out, NAMED_NAME, bt_strbuf_str(&path));
+	bt_strbuf_finish(&path);
+	item = bt_wire_open(out, NAMED_VALUE);
+	operation = bt_wire_open(out, PATH_ITEM_PATCH);
+	for (size_t i = 0; i < sizeof(write_options) / sizeof(write_options[0]); i++) {
+		encode_parameter(write_options[i], out);
+	}
+	bt_wire_write_bytes(out, OPERATION_RESPONSES, BT_STR(""));
+	encode_kind(resource, out);
+	bt_wire_close(out, operation);
+	bt_wire_close(out, item);
+	bt_wire_close(out, named);
+}
+
+void bt_openapi_v2_protobuf(
+	const struct bt_openapi_resource *resources, uint32_t count, struct bt_strbuf *out)
+{
+	size_t opened;
+
+	bt_wire_write_bytes(out, DOCUMENT_SWAGGER, BT_STR("2.0"));
+	opened = bt_wire_open(out, DOCUMENT_INFO);
+	bt_wire_write_bytes(out, INFO_TITLE, BT_STR(TITLE));
+	bt_wire_write_bytes(out, INFO_VERSION, BT_STR(API_VERSION));
+	bt_wire_close(out, opened);
+	opened = bt_wire_open(out, DOCUMENT_PATHS);
+	for (uint32_t i = 0; i < count; i++) {
+		if (has_verb(&resources[i], "patch") && !is_subresource(&resources[i])) {
+			encode_patch(&resources[i], out);
+		}
+	}
+	bt_wire_close(out, opened);
 }

@@ -39,8 +39,9 @@ void bt_openapi_v3_document(struct bt_str group, struct bt_str version,
 void bt_openapi_v2_document(
 	const struct bt_openapi_resource *resources, uint32_t count, struct bt_strbuf *out);
 /**
- * /openapi/v2 as application/com.github.proto-openapi.spec.v2.v1.0+protobuf: the document without
- * paths that is enough for old clients.
+ * /openapi/v2 as application/com.github.proto-openapi.spec.v2.v1.0+protobuf, as far as old clients
+ * need it: which kinds can be patched, and that this can be a dry run.
  */
-void bt_openapi_v2_protobuf(struct bt_strbuf *out);
+void bt_openapi_v2_protobuf(
+	const struct bt_openapi_resource *resources, uint32_t count, struct bt_strbuf *out);
 #endif

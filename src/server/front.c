@@ -260,6 +260,7 @@ void bt_front_destroy(struct bt_front *front)
 		free_call(call);
 	}
 	bt_front_cached_finish(&front->openapi_v2);
+	bt_front_cached_finish(&front->openapi_v2_protobuf);
 	bt_front_cached_finish(&front->openapi_index);
 	bt_arena_finish(&front->arena);
 	bt_free(front);

@@ -91,35 +91,33 @@ static const struct bt_front_cached *cached_document(struct bt_front_call *call,
 	return cached;
 }
 
-static void send_cached(struct bt_front_call *call, const struct bt_front_cached *cached)
+static void send_cached(
+	struct bt_front_call *call, const struct bt_front_cached *cached, const char *type)
 {
 	bt_front_no_cache(call);
 	bt_front_header(call, "Vary", BT_STR("Accept"));
 	if (bt_front_send_if_changed(call, cached->hash)) {
 		bt_strbuf_append_str(&call->body, bt_strbuf_str(&cached->body));
-		bt_front_send(call, 200, "application/json");
+		bt_front_send(call, 200, type);
 	}
 }
 
 static void send_v2(struct bt_front_call *call)
 {
 	bool is_protobuf;
-	char hash[BT_OPENAPI_HASH_BYTES];
 	if (!bt_accept_openapi(call->front->wire->header(call->exchange, "Accept"), &is_protobuf)) {
 		bt_front_send_text(call, 406, "");
 		return;
 	}
-	if (!is_protobuf) {
+	if (is_protobuf) {
 		send_cached(call,
-			cached_document(call, &call->front->openapi_v2, bt_openapi_v2_document));
-		return;
-	}
-	bt_openapi_v2_protobuf(&call->body);
-	bt_openapi_hash(bt_strbuf_str(&call->body), hash);
-	bt_front_no_cache(call);
-	bt_front_header(call, "Vary", BT_STR("Accept"));
-	if (bt_front_send_if_changed(call, hash)) {
-		bt_front_send(call, 200, V2_PROTOBUF_TYPE);
+			cached_document(
+				call, &call->front->openapi_v2_protobuf, bt_openapi_v2_protobuf),
+			V2_PROTOBUF_TYPE);
+	} else {
+		send_cached(call,
+			cached_document(call, &call->front->openapi_v2, bt_openapi_v2_document),
+			"application/json");
 	}
 }
 
@@ -186,6 +184,7 @@ void bt_front_openapi(struct bt_front_call *call)
 		send_v3_group(call);
 	} else {
 		send_cached(call,
-			cached_document(call, &call->front->openapi_index, bt_openapi_v3_index));
+			cached_document(call, &call->front->openapi_index, bt_openapi_v3_index),
+			"application/json");
 	}
 }

@@ -80,6 +80,7 @@ struct bt_front {
 	struct bt_front_call *spare;
 	uint32_t spare_count;
 	struct bt_front_cached openapi_v2;
+	struct bt_front_cached openapi_v2_protobuf;
 	struct bt_front_cached openapi_index;
 };
 

@@ -173,12 +173,32 @@ START_TEST(test_openapi__v2)
 	static const char expected[] = "\x0a\x03"
 				       "2.0\x12\x10\x0a\x05"
 				       "berth\x12\x07v1.36.2\x42\x00";
+	static const char *const parts[] = {
+		"\x0a\x37/apis/apps/v1/namespaces/{namespace}/deployments/{name}\x12",
+		"\x42\x1d\x0a\x1b\x12\x19\x1a\x17\x12\x05query\x22\x06"
+		"dryRun\x32\x06string",
+		"\x12/group: \"apps\"\nkind: \"Deployment\"\nversion: \"v1\"\n",
+	};
+	uint64_t found = 0;
 	struct bt_strbuf out = {NULL, 0, 0};
 	const struct bt_json_value *document;
 
-	bt_openapi_v2_protobuf(&out);
+	bt_openapi_v2_protobuf(NULL, 0, &out);
 	ck_assert(bt_str_equal(
 		bt_strbuf_str(&out), (struct bt_str){expected, (uint32_t)sizeof(expected) - 1}));
+	bt_strbuf_reset(&out);
+	/* one path, whose patch takes dryRun: what kubectl up to 1.26 asks for */
+	for (uint32_t i = 0; i < RESOURCE_COUNT && found == 0; i++) {
+		if (bt_str_equal_c(resources[i].name, "deployments")) {
+			bt_openapi_v2_protobuf(&resources[i], 1, &out);
+			found = out.length;
+		}
+	}
+	ck_assert_uint_ne(found, 0);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		ck_assert_msg(bt_str_find(bt_strbuf_str(&out), bt_str_from(parts[i])) >= 0, "%s",
+			parts[i]);
+	}
 	bt_strbuf_reset(&out);
 	bt_openapi_v2_document(resources, RESOURCE_COUNT, &out);
 	document = parsed(&out);
