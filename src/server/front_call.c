@@ -176,8 +176,19 @@ static bool write_options(struct bt_front_call *call)
 	return true;
 }
 
+/* Clients ask for a connection, with a method that could bring a body. */
+static bool is_connection(enum bt_subresource subresource)
+{
+	return subresource == BT_SUBRESOURCE_EXEC || subresource == BT_SUBRESOURCE_ATTACH ||
+		subresource == BT_SUBRESOURCE_PORT_FORWARD;
+}
+
 static void write_object(struct bt_front_call *call)
 {
+	if (is_connection(call->api.subresource)) {
+		perform(call);
+		return;
+	}
 	enum bt_body_media media =
 		bt_body_media_parse(call->front->wire->header(call->exchange, "Content-Type"));
 	if (!check_media(call, &media) || !write_options(call) ||
@@ -304,6 +315,11 @@ static void dispatch(struct bt_front_call *call)
 	const struct bt_api *api = call->front->api;
 	switch (call->verb) {
 	case BT_VERB_GET:
+		if (bt_get_check_rv(
+			    call->query.list.resource_version, &call->arena, &call->failure) != 0) {
+			bt_front_send_failure(call);
+			return;
+		}
 		await(call, bt_get_future_rv(api, call->query.list.resource_version),
 			on_get_reached);
 		return;

@@ -66,6 +66,9 @@ uint64_t bt_list_future_rv(
 	const struct bt_api *api, const struct bt_list_parameters *parameters, bool is_watch);
 /** For get with resourceVersion: the same. */
 uint64_t bt_get_future_rv(const struct bt_api *api, struct bt_str resource_version);
+/** 0, or 400 of one that is no number. */
+uint16_t bt_get_check_rv(
+	struct bt_str resource_version, struct bt_arena *arena, struct bt_failure *out_failure);
 /** 504 `Timeout: Too large resource version: 999999, current: 225`. */
 uint16_t bt_fail_future_rv(
 	struct bt_failure *out, struct bt_arena *arena, uint64_t rv, uint64_t current);

@@ -22,7 +22,8 @@ static bool is_digits(struct bt_str text)
 static struct bt_str number_problem(
 	struct bt_str text, const char *function, struct bt_arena *arena)
 {
-	bool is_signed = text.length != 0 && (text.data[0] == '-' || text.data[0] == '+');
+	bool is_signed = bt_str_equal_c(BT_STR("ParseInt"), function) && text.length != 0 &&
+		(text.data[0] == '-' || text.data[0] == '+');
 	bool in_syntax = is_digits(is_signed ? bt_str_sub(text, 1, text.length) : text);
 	struct bt_strbuf quoted = {0};
 	struct bt_str result;
@@ -220,6 +221,17 @@ uint64_t bt_get_future_rv(const struct bt_api *api, struct bt_str resource_versi
 		return 0;
 	}
 	return rv;
+}
+
+uint16_t bt_get_check_rv(
+	struct bt_str resource_version, struct bt_arena *arena, struct bt_failure *out_failure)
+{
+	uint64_t rv;
+
+	if (resource_version.length == 0 || parse_rv(resource_version, &rv)) {
+		return 0;
+	}
+	return fail_rv(resource_version, false, arena, out_failure);
 }
 
 uint64_t bt_list_future_rv(

@@ -71,7 +71,12 @@ static bool check_version(struct bt_call *call, const struct bt_stored *stored,
 			: bt_json_new_int64(call->arena, 0);
 		bt_field_errors_add(&errors, BT_FIELD_INVALID, BT_STR("metadata.resourceVersion"),
 			value, rv < 0 ? "must be a number" : "must be specified for an update");
-		return !bt_call_refuse_invalid(call, &errors);
+		/* it names the resource, not the kind */
+		(void)bt_fail_invalid(bt_call_failure(call), call->arena,
+			bt_str_from(call->write.resource->group),
+			bt_str_from(call->write.resource->name), call->write.name, &errors);
+		bt_call_failed(call);
+		return false;
 	}
 	if (rv != 0 && (uint64_t)rv != stored->rv) {
 		(void)bt_fail_conflict(bt_call_failure(call), call->arena, call->write.resource,

@@ -383,6 +383,22 @@ START_TEST(test_admission__quota)
 }
 END_TEST
 
+START_TEST(test_admission__edge_14b_40_group_without_class)
+{
+	struct api_fixture f;
+	rows_init(&f);
+	rows_create(&f, "podgroups.scheduling.k8s.io", "default/",
+		"{'metadata':{'name':'g'},'spec':{'schedulingPolicy':{'basic':{}}}}");
+	rows_expect(&f, "no default class", "spec.priority", "0");
+	rows_create(
+		&f, CLASSES, "", "{'metadata':{'name':'high'},'value':100,'globalDefault':true}");
+	rows_create(&f, "podgroups.scheduling.k8s.io", "default/",
+		"{'metadata':{'name':'h'},'spec':{'schedulingPolicy':{'basic':{}}}}");
+	rows_expect(&f, "default class", "spec.priority", "100");
+	api_fixture_finish(&f);
+}
+END_TEST
+
 BT_TEST_MAIN("admission", test_admission__edge_14_32_33_namespaces,
 	test_admission__edge_14b_06_priority, test_admission__edge_14b_41_global_default,
 	test_admission__priority_stays_on_update, test_admission__edge_14b_07_08_tolerations,
@@ -390,4 +406,5 @@ BT_TEST_MAIN("admission", test_admission__edge_14_32_33_namespaces,
 	test_admission__edge_14b_15_node_taint, test_admission__edge_14b_18_19_default_class,
 	test_admission__claim_growth, test_admission__edge_14b_30_31_limit_range,
 	test_admission__limit_range_minimum, test_admission__edge_14b_42_runtime_class,
-	test_admission__group_of_a_workload, test_admission__quota)
+	test_admission__group_of_a_workload, test_admission__edge_14b_40_group_without_class,
+	test_admission__quota)

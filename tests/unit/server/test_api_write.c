@@ -209,8 +209,8 @@ START_TEST(test_api__edge_14_05_lease_without_version)
 	ck_assert_uint_eq(strlen(api_text(&f, "metadata.uid")), 36);
 	ck_assert_uint_eq(api_update(&f, "leases.coordination.k8s.io", "default/newl", lease), 422);
 	ck_assert_str_eq(api_message(&f),
-		"Lease.coordination.k8s.io \"newl\" is invalid: metadata.resourceVersion: Invalid "
-		"value: 0: must be specified for an update");
+		"leases.coordination.k8s.io \"newl\" is invalid: metadata.resourceVersion: "
+		"Invalid value: 0: must be specified for an update");
 	api_fixture_finish(&f);
 }
 END_TEST

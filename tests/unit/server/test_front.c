@@ -126,6 +126,10 @@ START_TEST(test_front__objects)
 		{"GET", PODS "/a1?pretty=false", "User-Agent: curl/7\n", NULL, 200,
 			"{\"kind\":\"Pod\","},
 		{"GET", PODS "/a1", "Accept: application/yaml\n", NULL, 200, "kind: Pod\n"},
+		{"GET", PODS "/a1?resourceVersion=abc", NULL, NULL, 400,
+			"invalid resource version: resourceVersion: Invalid value: "},
+		{"POST", PODS "/a1/exec?command=ls", NULL, NULL, 400, "this is a simulated node"},
+		{"GET", PODS "/a1/exec?command=ls", NULL, NULL, 400, "this is a simulated node"},
 		{"GET", PODS "/nope", NULL, NULL, 404, "pods \\\"nope\\\" not found"},
 		{"GET", PODS, NULL, NULL, 200, "\"kind\":\"PodList\""},
 		{"GET", "/api/v1/namespaces//pods", NULL, NULL, 200, "\"name\":\"a1\""},
@@ -198,6 +202,9 @@ START_TEST(test_front__options)
 			422, "cannot be both set"},
 		{"GET", PODS "?limit=x", NULL, NULL, 400,
 			"strconv.ParseInt: parsing \\\"x\\\": invalid syntax"},
+		{"GET", PODS "?limit=99999999999999999999", NULL, NULL, 400, "value out of range"},
+		{"GET", PODS "?resourceVersion=-1", NULL, NULL, 400,
+			"strconv.ParseUint: parsing \\\"-1\\\": invalid syntax"},
 		{"GET", PODS "?timeout=32s&%zz=1&nope", NULL, NULL, 200, NULL},
 	};
 	struct front_fixture fixture;
@@ -275,6 +282,49 @@ START_TEST(test_front__edge_14_36_unknown_resources)
 	ck_assert_uint_eq(front_ask(&fixture, "GET", "/apis/foo/v1/bars", BT_STR("")), 404);
 	ck_assert_str_eq(front_body(&fixture), "404 page not found\n");
 	ck_assert(front_has_header(&fixture, "Content-Type: text/plain; charset=utf-8"));
+	front_fixture_finish(&fixture);
+}
+END_TEST
+
+/* 38 and 39 tell what clients do without these. */
+START_TEST(test_front__edge_14_38_descriptions_are_served)
+{
+	static const char protobuf[] =
+		"Accept: application/com.github.proto-openapi.spec.v2@v1.0+protobuf\n";
+	static const struct row rows[] = {
+		{"GET", "/openapi/v2", protobuf, NULL, 200, "\n\0032.0"},
+		{"GET", "/openapi/v2", "Accept: application/json\n", NULL, 200,
+			"\"/api/v1/namespaces/{namespace}/configmaps/{name}\":"},
+		{"GET", "/openapi/v3", NULL, NULL, 200, "\"apis/apps/v1\":"},
+		{"GET", "/openapi/v3/apis/apps/v1", NULL, NULL, 200, "\"fieldValidation\""},
+	};
+	struct front_fixture fixture;
+	front_fixture_init(&fixture, NULL);
+	run_rows(&fixture, rows, BT_ARRAY_LENGTH(rows));
+	fixture.headers = protobuf;
+	ck_assert_uint_eq(front_ask(&fixture, "GET", "/openapi/v2", BT_STR("")), 200);
+	/* Go clients read no type with "@" in it */
+	ck_assert(front_has_header(&fixture,
+		"Content-Type: application/com.github.proto-openapi.spec.v2.v1.0+protobuf"));
+	front_fixture_finish(&fixture);
+}
+END_TEST
+
+START_TEST(test_front__edge_14_39_tables_are_served)
+{
+	static const char accept[] =
+		"Accept: application/json;as=Table;v=v1;g=meta.k8s.io,"
+		"application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json\n";
+	static const struct row rows[] = {
+		{"POST", PODS, NULL, POD, 201, NULL},
+		{"GET", PODS, accept, NULL, 200,
+			"{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/v1\""},
+		{"GET", PODS, accept, NULL, 200, "\"name\":\"Restarts\""},
+		{"GET", PODS "/a1", accept, NULL, 200, "{\"cells\":[\"a1\",\"0/1\",\"Pending\","},
+	};
+	struct front_fixture fixture;
+	front_fixture_init(&fixture, NULL);
+	run_rows(&fixture, rows, BT_ARRAY_LENGTH(rows));
 	front_fixture_finish(&fixture);
 }
 END_TEST
@@ -374,7 +424,7 @@ START_TEST(test_front__tokens)
 		{"PATCH", "/apis/apps/v1/namespaces/a/deployments/d/scale",
 			"Authorization: Bearer other\n", NULL, 403,
 			"cannot patch resource \\\"deployments/scale\\\" in API group "
-	                "\\\"apps\\\""},
+			"\\\"apps\\\""},
 		{"GET", "/nope", "Authorization: Bearer other\n", NULL, 403,
 			"forbidden: User \\\"bob\\\" cannot get path \\\"/nope\\\""},
 		{"GET", "/apis", "Authorization: Bearer other\n", NULL, 200, NULL},
@@ -443,6 +493,7 @@ END_TEST
 BT_TEST_MAIN("front", test_front__pages, test_front__aggregated_discovery, test_front__objects,
 	test_front__options, test_front__edge_14_15_watch_with_limit,
 	test_front__edge_14_19_yaml_body, test_front__edge_14_20_strict_and_warned_fields,
-	test_front__edge_14_36_unknown_resources, test_front__edge_14_40_include_object,
+	test_front__edge_14_36_unknown_resources, test_front__edge_14_38_descriptions_are_served,
+	test_front__edge_14_39_tables_are_served, test_front__edge_14_40_include_object,
 	test_front__protobuf, test_front__depth, test_front__tokens,
 	test_front__browsers_are_refused_without_tls, test_front__future_versions_wait)

@@ -246,7 +246,7 @@ static const struct refusal_row other_rows[] = {
 	{"priority class name", "priorityclasses.scheduling.k8s.io", "",
 		"{'metadata':{'name':'system-x'},'value':1}", 422,
 		"metadata.name: Forbidden: priority class names with 'system-' prefix are "
-                "reserved"},
+		"reserved"},
 	{"budget both", "poddisruptionbudgets.policy", "default/",
 		"{'metadata':{'name':'b'},'spec':{'minAvailable':1,'maxUnavailable':1}}", 422,
 		"minAvailable and maxUnavailable cannot be both set"},
@@ -417,6 +417,37 @@ START_TEST(test_kinds__many_names)
 }
 END_TEST
 
+START_TEST(test_kinds__edge_14b_03_extended_resource_without_limit)
+{
+	struct api_fixture f;
+	rows_init(&f);
+	ck_assert_uint_eq(
+		api_create(&f, "pods", "default/", RESOURCES("'requests':{'nvidia.com/gpu':'1'}")),
+		422);
+	ck_assert_str_eq(api_message(&f),
+		"Pod \"p\" is invalid: spec.containers[0].resources.limits: Required value: Limit "
+		"must be set for non overcommitable resources");
+	ck_assert_uint_eq(api_get(&f, "pods", "default/p"), 404);
+	api_fixture_finish(&f);
+}
+END_TEST
+
+START_TEST(test_kinds__edge_14b_10_gates_with_node)
+{
+	struct api_fixture f;
+	rows_init(&f);
+	ck_assert_uint_eq(
+		api_create(&f, "pods", "default/",
+			POD(CONTAINER ",'nodeName':'n1','schedulingGates':[{'name':'a'}]")),
+		422);
+	ck_assert_str_eq(api_message(&f),
+		"Pod \"p\" is invalid: spec.nodeName: Forbidden: cannot be set until all "
+		"schedulingGates have been cleared");
+	api_fixture_finish(&f);
+}
+END_TEST
+
 BT_TEST_MAIN("kinds_validation", test_kinds__pod_validation, test_kinds__other_validation,
 	test_kinds__causes, test_kinds__edge_14_35_both_groups_of_events, test_kinds__sizes,
-	test_kinds__many_names)
+	test_kinds__many_names, test_kinds__edge_14b_03_extended_resource_without_limit,
+	test_kinds__edge_14b_10_gates_with_node)
