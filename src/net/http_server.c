@@ -7,6 +7,7 @@
 #include <netinet/tcp.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -20,6 +21,8 @@
 /* What a chunk of a stream holds at least, besides the request's headers. */
 #define STREAM_BUFFER_BYTES 49152
 #define KEEPALIVE_IDLE_SECONDS 30
+/* Nobody needs as many. */
+#define PARAMETERS_MAX 512
 /* Runs of libmicrohttpd for nothing, and the rest behind them: without requests, and with. */
 #define IDLE_RUNS_MAX 4
 #define IDLE_RUNS_ACTIVE_MAX 256
@@ -107,6 +110,16 @@ static void enable_tickets(struct bt_http_server *server, struct MHD_Connection 
 	}
 }
 
+/* libmicrohttpd does not tell the end of requests that it gave up before their headers were
+ * complete. */
+static void end_forgotten_exchange(struct bt_http_connection *connection)
+{
+	if (connection->exchange != NULL) {
+		bt_http_exchange_end(connection->exchange);
+		connection->exchange = NULL;
+	}
+}
+
 static void on_connection(void *context, struct MHD_Connection *handle, void **socket_context,
 	enum MHD_ConnectionNotificationCode code)
 {
@@ -123,6 +136,7 @@ static void on_connection(void *context, struct MHD_Connection *handle, void **s
 		return;
 	}
 	if (*socket_context != NULL) {
+		end_forgotten_exchange(*socket_context);
 		/* only another run takes the listening socket back into the set */
 		server->resumed |= server->connection_count >= server->limits.connections_max;
 		server->connection_count--;
@@ -132,15 +146,31 @@ static void on_connection(void *context, struct MHD_Connection *handle, void **s
 	}
 }
 
+/* libmicrohttpd keeps parameters apart in the connection's memory. When that is full it neither
+ * answers nor hangs up. */
+static bool has_too_many_parameters(const char *target)
+{
+	uint32_t count = 0;
+	for (const char *next = strchr(target, '&'); next != NULL; next = strchr(next + 1, '&')) {
+		count++;
+	}
+	return count > PARAMETERS_MAX;
+}
+
 static void *on_target(void *context, const char *target, struct MHD_Connection *handle)
 {
 	struct bt_http_server *server = context;
-	struct bt_http_exchange *exchange =
-		bt_http_exchange_begin(server, handle, target != NULL ? target : "");
+	target = target != NULL ? target : "";
+	struct bt_http_exchange *exchange = bt_http_exchange_begin(server, handle, target);
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(handle, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 	BT_ASSERT(info != NULL && info->socket_context != NULL);
 	exchange->connection = info->socket_context;
+	end_forgotten_exchange(exchange->connection);
+	exchange->connection->exchange = exchange;
+	if (has_too_many_parameters(target)) {
+		(void)shutdown(socket_of(handle), SHUT_RDWR); /* it may be gone already */
+	}
 	exchange->connection->asked = true;
 	return exchange;
 }
@@ -156,6 +186,7 @@ static void on_completed(void *context, struct MHD_Connection *handle, void **re
 	}
 	*request_context = NULL;
 	struct bt_http_connection *connection = exchange->connection;
+	connection->exchange = NULL;
 	if (connection->long_timeout) {
 		connection->long_timeout = false;
 		(void)MHD_set_connection_option(handle, MHD_CONNECTION_OPTION_TIMEOUT,
@@ -174,16 +205,48 @@ static size_t keep_escapes(void *context, struct MHD_Connection *handle, char *t
 	return strlen(text);
 }
 
-static enum MHD_Result answer_header_too_large(struct bt_http_exchange *exchange)
+static enum MHD_Result answer_refusal(struct bt_http_exchange *exchange, uint16_t code)
 {
 	exchange->answered = true;
 	exchange->refused = true;
-	exchange->code = MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE;
+	exchange->code = code;
 	exchange->response = bt_http_empty_response();
 	BT_ASSERT(exchange->response != NULL);
 	(void)MHD_add_response_header(/* valid */
 		exchange->response, MHD_HTTP_HEADER_CONNECTION, "close");
 	return bt_http_answer_queue(exchange);
+}
+
+struct framing {
+	uint32_t length_count;
+	uint32_t coding_count;
+	bool is_chunked;
+};
+
+static void take_length(void *context, struct bt_str value)
+{
+	struct framing *framing = context;
+	(void)value; /* libmicrohttpd understood it */
+	framing->length_count++;
+}
+
+static void take_coding(void *context, struct bt_str value)
+{
+	struct framing *framing = context;
+	framing->coding_count++;
+	framing->is_chunked = value.length == 7 && strncasecmp(value.data, "chunked", 7) == 0;
+}
+
+/* A proxy before us must not see the end of a body elsewhere: what follows would be a request of
+ * somebody else then. */
+static bool has_clear_end(const struct bt_http_exchange *exchange)
+{
+	struct framing framing = {0};
+	bt_http_each_header(exchange, MHD_HTTP_HEADER_CONTENT_LENGTH, take_length, &framing);
+	bt_http_each_header(exchange, MHD_HTTP_HEADER_TRANSFER_ENCODING, take_coding, &framing);
+	return framing.coding_count == 0
+		? framing.length_count <= 1
+		: framing.coding_count == 1 && framing.is_chunked && framing.length_count == 0;
 }
 
 /* Headers are complete: refuse now what need not be read. */
@@ -195,7 +258,10 @@ static enum MHD_Result begin(struct bt_http_exchange *exchange, const char *meth
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(exchange->handle, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
 	if (info != NULL && info->header_size > server->limits.header_bytes_max) {
-		return answer_header_too_large(exchange);
+		return answer_refusal(exchange, MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE);
+	}
+	if (!has_clear_end(exchange)) {
+		return answer_refusal(exchange, MHD_HTTP_BAD_REQUEST);
 	}
 	int64_t announced = 0;
 	int64_t max = server->limits.body_bytes_max;

@@ -14,6 +14,7 @@
 /** A client's connection; in the list `arriving` while no request of it is with the handler. */
 struct bt_http_connection {
 	struct MHD_Connection *handle;
+	struct bt_http_exchange *exchange; /* its request's, until that is completed */
 	int64_t since_ns; /* waits for a complete request since then */
 	bool arriving;
 	bool asked;                          /* it had a request */

@@ -9,6 +9,9 @@
 /* Lists of what was deleted are complete before they go out: they say what is done already. */
 #define GATHER_ALL ((size_t)1 << 40)
 #define WARNING_BYTES_MAX 1024
+/* What is said in headers is bounded: some clients read no more than a hundred of them. */
+#define WARNINGS_MAX 64
+#define WARNINGS_BYTES_MAX 4096
 
 /** --- the answer --- */
 
@@ -27,6 +30,19 @@ static void add_warning(struct bt_front_call *call, struct bt_str text)
 	bt_strbuf_append_char(&value, '"');
 	bt_front_header(call, "Warning", bt_strbuf_str(&value));
 	bt_strbuf_finish(&value);
+}
+
+static void add_warnings(struct bt_front_call *call, const struct bt_api_answer *answer)
+{
+	uint32_t bytes = 0;
+	for (uint32_t i = 0; i < answer->warning_count && i < WARNINGS_MAX; i++) {
+		struct bt_str text = answer->warnings[i];
+		bytes += text.length < WARNING_BYTES_MAX ? text.length : WARNING_BYTES_MAX;
+		if (bytes > WARNINGS_BYTES_MAX) {
+			return;
+		}
+		add_warning(call, text);
+	}
 }
 
 static bool is_of_resource(const struct bt_front_call *call, const struct bt_json_value *document)
@@ -71,9 +87,7 @@ static void perform(struct bt_front_call *call)
 {
 	struct bt_api_answer answer;
 	bt_api_perform(call->front->api, &call->api, &call->arena, &answer);
-	for (uint32_t i = 0; i < answer.warning_count; i++) {
-		add_warning(call, answer.warnings[i]);
-	}
+	add_warnings(call, &answer);
 	if (answer.document != NULL && !bt_front_is_master(call) &&
 		bt_str_equal_c(
 			bt_str_from("SelfSubjectAccessReview"), call->route.resource->kind)) {

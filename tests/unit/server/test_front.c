@@ -270,6 +270,37 @@ START_TEST(test_front__edge_14_20_strict_and_warned_fields)
 }
 END_TEST
 
+/* Answers stay readable for clients that take a hundred header lines and no more. */
+START_TEST(test_front__warnings_are_few)
+{
+	struct front_fixture fixture;
+	struct bt_strbuf body = {0};
+	front_fixture_init(&fixture, NULL);
+	for (uint32_t wide = 0; wide < 2; wide++) {
+		bt_strbuf_reset(&body);
+		bt_strbuf_append_c(&body, "{");
+		for (uint32_t i = 0; i < 1000; i++) {
+			bt_strbuf_printf(&body, "\"%0*u\":0,", wide != 0 ? 3000 : 1, i);
+		}
+		bt_strbuf_printf(&body,
+			"\"metadata\":{\"name\":\"w%u\"},\"spec\":{\"containers\":[{\"name\":\"c\","
+			"\"image\":\"i\"}]}}",
+			wide);
+		ck_assert_uint_eq(front_ask(&fixture, "POST", PODS, bt_strbuf_str(&body)), 201);
+		struct bt_str headers = bt_strbuf_str(&fixture.answer_headers);
+		uint32_t lines = 0;
+		for (uint32_t i = 0; i < headers.length; i++) {
+			lines += headers.data[i] == '\n';
+		}
+		ck_assert_uint_gt(lines, 6);
+		ck_assert_uint_lt(lines, 80);
+		ck_assert_uint_lt(headers.length, 8192);
+	}
+	bt_strbuf_finish(&body);
+	front_fixture_finish(&fixture);
+}
+END_TEST
+
 START_TEST(test_front__edge_14_36_unknown_resources)
 {
 	struct front_fixture fixture;
@@ -495,5 +526,5 @@ BT_TEST_MAIN("front", test_front__pages, test_front__aggregated_discovery, test_
 	test_front__edge_14_19_yaml_body, test_front__edge_14_20_strict_and_warned_fields,
 	test_front__edge_14_36_unknown_resources, test_front__edge_14_38_descriptions_are_served,
 	test_front__edge_14_39_tables_are_served, test_front__edge_14_40_include_object,
-	test_front__protobuf, test_front__depth, test_front__tokens,
+	test_front__warnings_are_few, test_front__protobuf, test_front__depth, test_front__tokens,
 	test_front__browsers_are_refused_without_tls, test_front__future_versions_wait)

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Requests that are made to confuse or to exhaust. */
+#include <stdio.h>
+
+#include "base/compiler.h"
+#include "http_fixture.h"
+#include "test_main.h"
+
+/* The server hangs up, and knows nothing of the request any more (fixture_finish asserts that). */
+START_TEST(test_http_hostile__parameters_without_end)
+{
+	struct fixture fixture = {0};
+	struct client client;
+	struct bt_strbuf text = {0};
+	fixture_start(&fixture);
+	for (int i = 0; i < 3; i++) {
+		bt_strbuf_reset(&text);
+		bt_strbuf_append_c(&text, "GET /a?");
+		for (int j = 0; j < (i == 0 ? 600 : 20000); j++) {
+			bt_strbuf_append_c(&text, "&");
+		}
+		bt_strbuf_append_c(&text, " HTTP/1.1\r\nHost: h\r\n\r\n");
+		client_connect(&client, &fixture);
+		client_send(&client, text.data, text.length);
+		client_expect_end(&client);
+		client_close(&client);
+	}
+	client_connect(&client, &fixture);
+	client_send_text(&client, "GET /b HTTP/1.1\r\nHost: h\r\n\r\n");
+	client_expect(&client, "GET /b? \n", 1);
+	client_close(&client);
+	fixture_finish(&fixture);
+	bt_strbuf_finish(&text);
+	ck_assert_uint_eq(fixture.closed_count, fixture.request_count);
+}
+END_TEST
+
+/* As many as clients may need are nothing special. */
+START_TEST(test_http_hostile__many_parameters)
+{
+	struct fixture fixture = {0};
+	struct client client;
+	struct bt_strbuf text = {0};
+	fixture_start(&fixture);
+	bt_strbuf_append_c(&text, "GET /a?x");
+	for (int j = 0; j < 500; j++) {
+		bt_strbuf_append_c(&text, "&x");
+	}
+	bt_strbuf_append_c(&text, " HTTP/1.1\r\nHost: h\r\n\r\n");
+	client_connect(&client, &fixture);
+	client_send(&client, text.data, text.length);
+	client_expect(&client, "&x&x \n", 1);
+	client_close(&client);
+	fixture_finish(&fixture);
+	bt_strbuf_finish(&text);
+}
+END_TEST
+
+/* Where the body ends must be as clear to whatever stands before the server. */
+START_TEST(test_http_hostile__two_ends_of_a_body)
+{
+	static const char *const headers[] = {
+		"Content-Length: 2\r\nContent-Length: 5\r\n",
+		"Content-Length: 2\r\nContent-Length: 2\r\n",
+		"Content-Length: 2\r\nTransfer-Encoding: chunked\r\n",
+		"Transfer-Encoding: gzip, chunked\r\n",
+		"Transfer-Encoding: chunked, identity\r\n",
+		"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n",
+		"Transfer-Encoding: \x0b"
+		"chunked\r\n",
+	};
+	struct fixture fixture = {0};
+	struct client client;
+	fixture_start(&fixture);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(headers); i++) {
+		char text[256];
+		(void)snprintf(text, sizeof(text),
+			"POST /a HTTP/1.1\r\nHost: h\r\n%s\r\n2\r\n{}\r\n0\r\n\r\n", headers[i]);
+		client_connect(&client, &fixture);
+		client_send_text(&client, text);
+		client_expect_end(&client);
+		ck_assert_msg(client_count(&client, "HTTP/1.1 400 ") == 1, "row %zu: %.*s", i,
+			(int)client.in.length, client.in.data);
+		client_close(&client);
+	}
+	ck_assert_uint_eq(fixture.request_count, 0);
+	client_connect(&client, &fixture);
+	client_send_text(&client,
+		"POST /b HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: Chunked\r\n\r\n"
+		"2\r\n{}\r\n0\r\n\r\n");
+	client_expect(&client, "POST /b? {}\n", 1);
+	client_close(&client);
+	fixture_finish(&fixture);
+}
+END_TEST
+
+BT_TEST_MAIN("http_hostile", test_http_hostile__parameters_without_end,
+	test_http_hostile__many_parameters, test_http_hostile__two_ends_of_a_body)
