@@ -233,6 +233,7 @@ int bt_up_scheduler_run(
 			break;
 		}
 		bt_scheduler_schedule_one(up->scheduler, now_ns, &attempt);
+		bt_up_writes_evict(&up->writes);
 	}
 	bool has_more = up->changes.count != 0 || bt_queue_can_pop(queue);
 	*out_next_ns = has_more

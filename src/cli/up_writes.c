@@ -7,8 +7,10 @@
 
 #include "api/identity.h"
 #include "api/storage.h"
+#include "base/alloc.h"
 #include "base/nanoseconds.h"
 #include "codec/json_edit.h"
+#include "plugins/preemption_executor.h"
 
 static const struct bt_user scheduler_user = {
 	.name = BT_STR_INIT("system:kube-scheduler"),
@@ -232,7 +234,73 @@ static void warn(void *context BT_UNUSED, struct bt_str line)
 
 /** --- preemption --- */
 
-static int patch_condition(void *context, struct bt_preemption_ticket ticket BT_UNUSED,
+/** status NULL: delete it. */
+static int perform_eviction(struct bt_up_writes *writes, struct bt_str namespace_,
+	struct bt_str name, struct bt_json_value *status, struct berth_error *err)
+{
+	struct bt_api_request request = request_for(builtin(writes, "", "pods"), namespace_, name);
+	if (status != NULL) {
+		return patch_pod_status(writes, namespace_, name, status, err);
+	}
+	request.verb = BT_VERB_DELETE;
+	return perform(writes, &request, NULL, err);
+}
+
+/** At once in the synchronous form, else when the attempt is over: first the preemptor is told
+ * where it will go, then victims leave (spec 13 section 14.9). */
+static int evict(struct bt_up_writes *writes, struct bt_preemption_ticket ticket,
+	const struct bt_preemption_pod *pod, struct bt_json_value *status, struct berth_error *err)
+{
+	struct bt_up_eviction eviction = {.ticket = ticket};
+	struct bt_strbuf text = {0};
+	if (ticket.executor == NULL) {
+		return perform_eviction(writes, pod->namespace_, pod->name, status, err);
+	}
+	bt_strbuf_printf(&text, "%.*s/%.*s", BT_STR_ARG(pod->namespace_), BT_STR_ARG(pod->name));
+	eviction.key = bt_strbuf_steal(&text);
+	if (status != NULL) {
+		struct bt_json_writer writer;
+		bt_json_writer_init(&writer, &text, 0);
+		bt_json_write_value(&writer, status);
+		eviction.status = bt_strbuf_steal(&text);
+	}
+	bt_vec_push(&writes->evictions, eviction);
+	return BT_PREEMPTION_PENDING;
+}
+
+static void free_eviction(struct bt_up_eviction *eviction)
+{
+	bt_free(eviction->key);
+	bt_free(eviction->status);
+}
+
+void bt_up_writes_evict(struct bt_up_writes *writes)
+{
+	/* The end of one may add the next. */
+	for (uint32_t i = 0; i < writes->evictions.count; i++) {
+		struct bt_up_eviction eviction = writes->evictions.items[i];
+		struct bt_str key = bt_str_from(eviction.key);
+		uint32_t slash = (uint32_t)bt_str_find_char(key, '/');
+		struct bt_json_value *status = NULL;
+		struct berth_error err = BERTH_ERROR_INIT;
+		int result = 0;
+		bt_arena_reset(&writes->arena);
+		if (eviction.status != NULL) {
+			result = bt_json_parse(
+				&writes->arena, bt_str_from(eviction.status), false, &status, &err);
+		}
+		if (result == 0) {
+			result = perform_eviction(writes, bt_str_sub(key, 0, slash),
+				bt_str_sub(key, slash + 1, key.length), status, &err);
+		}
+		berth_error_finish(&err);
+		bt_preemption_complete(eviction.ticket.executor, eviction.ticket.id, result);
+		free_eviction(&eviction);
+	}
+	writes->evictions.count = 0;
+}
+
+static int patch_condition(void *context, struct bt_preemption_ticket ticket,
 	const struct bt_preemption_pod *victim, const struct bt_pod_condition *condition,
 	struct berth_error *err)
 {
@@ -244,21 +312,18 @@ static int patch_condition(void *context, struct bt_preemption_ticket ticket BT_
 	}
 	struct bt_json_value *status = bt_json_new(&writes->arena, BT_JSON_OBJECT);
 	set_condition(writes, status, &timed);
-	return patch_pod_status(writes, victim->namespace_, victim->name, status, err);
+	return evict(writes, ticket, victim, status, err);
 }
 
-static int delete_pod(void *context, struct bt_preemption_ticket ticket BT_UNUSED,
+static int delete_pod(void *context, struct bt_preemption_ticket ticket,
 	const struct bt_preemption_pod *victim, struct berth_error *err)
 {
 	struct bt_up_writes *writes = context;
 	bt_arena_reset(&writes->arena);
-	struct bt_api_request request =
-		request_for(builtin(writes, "", "pods"), victim->namespace_, victim->name);
-	request.verb = BT_VERB_DELETE;
-	return perform(writes, &request, NULL, err);
+	return evict(writes, ticket, victim, NULL, err);
 }
 
-static int clear_nomination(void *context, struct bt_preemption_ticket ticket BT_UNUSED,
+static int clear_nomination(void *context, struct bt_preemption_ticket ticket,
 	const struct bt_preemption_pod *pod, struct berth_error *err)
 {
 	struct bt_up_writes *writes = context;
@@ -266,7 +331,7 @@ static int clear_nomination(void *context, struct bt_preemption_ticket ticket BT
 	struct bt_json_value *status = bt_json_new(&writes->arena, BT_JSON_OBJECT);
 	bt_json_set_value(&writes->arena, status, "nominatedNodeName",
 		bt_json_new(&writes->arena, BT_JSON_NULL));
-	return patch_pod_status(writes, pod->namespace_, pod->name, status, err);
+	return evict(writes, ticket, pod, status, err);
 }
 
 static void preemption_event(void *context, const struct bt_preemption_event *preempted)
@@ -412,6 +477,10 @@ void bt_up_writes_init(struct bt_up_writes *writes, struct bt_api *api)
 
 void bt_up_writes_finish(struct bt_up_writes *writes)
 {
+	for (uint32_t i = 0; i < writes->evictions.count; i++) {
+		free_eviction(&writes->evictions.items[i]);
+	}
+	bt_vec_finish(&writes->evictions);
 	bt_event_recorder_destroy(writes->events);
 	bt_arena_finish(&writes->arena);
 }

@@ -3,9 +3,18 @@
 #define BT_CLI_UP_WRITES_H
 /** What the scheduler writes, carried out on an API server in the same process. Spec: 13 section
  * 14. */
+#include "base/vec.h"
 #include "daemon/event_recorder.h"
+#include "framework/preemption.h"
 #include "sched/scheduler.h"
 #include "server/api.h"
+
+/** A write of a preemption, which comes after the one that names its preemptor's node. */
+struct bt_up_eviction {
+	struct bt_preemption_ticket ticket;
+	char *key;    /* owned: "namespace/name" */
+	char *status; /* owned: JSON to be patched; NULL: delete the pod */
+};
 
 struct bt_up_writes {
 	struct bt_api *api;
@@ -14,6 +23,7 @@ struct bt_up_writes {
 	struct bt_preemption_writer preemption;
 	struct bt_volume_writer volumes;
 	struct bt_event_recorder *events;
+	BT_VEC(struct bt_up_eviction) evictions;
 	struct bt_arena arena;     /* of one write */
 	char resource_version[24]; /* of the last volume write */
 };
@@ -21,6 +31,8 @@ struct bt_up_writes {
 /** writes must stay where it is: its tables point to it. */
 void bt_up_writes_init(struct bt_up_writes *writes, struct bt_api *api);
 void bt_up_writes_finish(struct bt_up_writes *writes);
+/** Carry out what preemptions wrote during the last attempt. */
+void bt_up_writes_evict(struct bt_up_writes *writes);
 /** Series of events that are due. */
 void bt_up_writes_tick(struct bt_up_writes *writes, int64_t now_ns);
 #endif
