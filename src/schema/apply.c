@@ -173,7 +173,7 @@ static int merge_and_own(struct bt_arena *arena, const struct bt_apply_writer *w
 	self->fields = own;
 	self->api_version = writer->api_version;
 	if (bt_apply_is_kubectl(writer)) {
-		bt_apply_note_last_applied(arena, live, applied, object);
+		bt_apply_note_last_applied(arena, writer, live, applied, object);
 	}
 	bt_managers_write(arena, managers, object);
 	*out_object = object;

@@ -20,6 +20,7 @@ struct bt_apply_writer {
 	const struct bt_schema_message *message; /* NULL: custom resource */
 	struct bt_str manager;
 	struct bt_str api_version; /* "apps/v1" */
+	struct bt_str kind;
 	struct bt_str subresource; /* "" for the object itself */
 	struct bt_str time;        /* RFC 3339, whole seconds */
 	/** Member of the root that this request cannot write, which therefore nobody comes to own:

@@ -31,8 +31,32 @@ const struct bt_field_set *bt_apply_last_applied(struct bt_arena *arena,
 		arena, bt_field_set_of(arena, &root, object), writer->ignored_member);
 }
 
-void bt_apply_note_last_applied(struct bt_arena *arena, const struct bt_json_value *live,
-	const struct bt_json_value *applied, struct bt_json_value *object)
+/* With the kind, which decoded objects do not have. */
+static void write_configuration(const struct bt_apply_writer *writer,
+	const struct bt_json_value *applied, struct bt_strbuf *out)
+{
+	struct bt_json_writer json;
+	bt_json_writer_init(&json, out, 0);
+	bt_json_begin_object(&json);
+	bt_json_write_name_c(&json, "apiVersion");
+	bt_json_write_str(&json, writer->api_version);
+	bt_json_write_name_c(&json, "kind");
+	bt_json_write_str(&json, writer->kind);
+	for (uint32_t i = 0; i < applied->count; i++) {
+		const struct bt_json_member *member = &applied->members[i];
+		if (!bt_str_equal_c(member->name, "apiVersion") &&
+			!bt_str_equal_c(member->name, "kind")) {
+			bt_json_write_name(&json, member->name);
+			bt_json_write_value(&json, member->value);
+		}
+	}
+	bt_json_end_object(&json);
+	bt_strbuf_append_char(out, '\n');
+}
+
+void bt_apply_note_last_applied(struct bt_arena *arena, const struct bt_apply_writer *writer,
+	const struct bt_json_value *live, const struct bt_json_value *applied,
+	struct bt_json_value *object)
 {
 	if (bt_json_find_str(annotations_of(live), name).length == 0 ||
 		bt_json_find(annotations_of(applied), name) != NULL ||
@@ -40,10 +64,7 @@ void bt_apply_note_last_applied(struct bt_arena *arena, const struct bt_json_val
 		return;
 	}
 	struct bt_strbuf text = {0};
-	struct bt_json_writer writer;
-	bt_json_writer_init(&writer, &text, 0);
-	bt_json_write_value(&writer, applied);
-	bt_strbuf_append_char(&text, '\n');
+	write_configuration(writer, applied, &text);
 	if (text.length > ANNOTATION_BYTES_MAX) {
 		bt_strbuf_reset(&text);
 	}

@@ -44,6 +44,7 @@ const struct bt_field_set *bt_apply_last_applied(struct bt_arena *arena,
 	const struct bt_apply_writer *writer, const struct bt_json_value *live);
 /** Keep that annotation, if there is one, in step, so that client-side apply can be gone back to.
  */
-void bt_apply_note_last_applied(struct bt_arena *arena, const struct bt_json_value *live,
-	const struct bt_json_value *applied, struct bt_json_value *object);
+void bt_apply_note_last_applied(struct bt_arena *arena, const struct bt_apply_writer *writer,
+	const struct bt_json_value *live, const struct bt_json_value *applied,
+	struct bt_json_value *object);
 #endif

@@ -124,6 +124,7 @@ struct bt_apply_writer bt_call_apply_writer(struct bt_call *call)
 		.message = resource->message,
 		.manager = manager.length != 0 ? manager : BT_STR("unknown"),
 		.api_version = bt_resource_api_version(resource, call->arena),
+		.kind = bt_str_from(resource->kind),
 		.subresource = bt_str_from(bt_subresource_name(call->write.subresource)),
 		.time = bt_time_text(call->arena, call->write.now_ns),
 		.ignored_member = ignored,

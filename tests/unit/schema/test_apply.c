@@ -30,6 +30,7 @@ static struct bt_apply_writer writer_of(const char *manager)
 	return (struct bt_apply_writer){.message = &sample_pod,
 		.manager = bt_str_from(manager),
 		.api_version = BT_STR("apps/v1"),
+		.kind = BT_STR("Pod"),
 		.subresource = BT_STR(""),
 		.time = BT_STR("2026-11-21T00:00:00Z"),
 		.ignored_member = "status"};
@@ -75,8 +76,8 @@ START_TEST(test_apply__field_sets_travel)
 	static const char *const rows[] = {
 		"{}",
 		"{\"f:metadata\":{\"f:labels\":{\".\":{},\"f:a\":{}}}}",
-		"{\"f:spec\":{\"f:containers\":{\"k:{\\\"name\\\":\\\"x\\\"}\":{\".\":{},\"f:"
-		"image\":{}}}}}",
+		("{\"f:spec\":{\"f:containers\":{\"k:{\\\"name\\\":\\\"x\\\"}\":{\".\":{},"
+		 "\"f:image\":{}}}}}"),
 		"{\"f:metadata\":{\"f:finalizers\":{\"v:\\\"a/b\\\"\":{}}}}",
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -468,7 +469,7 @@ START_TEST(test_apply__what_kubectl_applied_by_client_is_its_own)
 	ck_assert_str_eq(bt_json_find(bt_json_find_path(object, "metadata.annotations"),
 				 "kubectl.kubernetes.io/last-applied-configuration")
 				 ->text.data,
-		"{\"spec\":{\"replicas\":2}}\n");
+		"{\"apiVersion\":\"apps/v1\",\"kind\":\"Pod\",\"spec\":{\"replicas\":2}}\n");
 	/* neither what the annotation does not hold, nor other managers */
 	ck_assert_int_eq(
 		bt_apply(&arena, &kubectl, false, live,
