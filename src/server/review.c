@@ -2,7 +2,41 @@
 /** Review kinds: questions that are answered and not stored. Spec: 14 section 14.5. */
 #include "server/write.h"
 
-static const char allowed_text[] = "every user of this server may do everything";
+static const char masters[] = "system:masters";
+
+/** --- who may what: masters everything, others nothing (server/front_user.c) --- */
+
+static bool is_master(const struct bt_user *user)
+{
+	for (uint32_t i = 0; i < user->group_count; i++) {
+		if (bt_str_equal_c(user->groups[i], masters)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** Of the user that a review asks about. */
+static bool is_master_asked(const struct bt_json_value *object)
+{
+	const struct bt_json_value *groups = bt_json_array_at(object, "spec.groups");
+	for (uint32_t i = 0; i < groups->count; i++) {
+		if (groups->elements[i]->type == BT_JSON_STRING &&
+			bt_str_equal_c(groups->elements[i]->text, masters)) {
+			return true;
+		}
+	}
+	return bt_str_equal(bt_json_text_at(object, "spec.user"), bt_user_admin.name);
+}
+
+static void add_verdict(struct bt_arena *arena, bool allowed, struct bt_json_value *status)
+{
+	bt_json_set_bool(arena, status, "allowed", allowed);
+	bt_json_set_c(arena, status, "reason",
+		allowed ? "masters may do everything" : "only masters may do anything");
+}
+
+/** --- answers --- */
 
 static struct bt_json_value *user_info(struct bt_call *call)
 {
@@ -30,14 +64,18 @@ static struct bt_json_value *all_of(struct bt_arena *arena, const char *const *n
 	return rule;
 }
 
-static void add_rules(struct bt_arena *arena, struct bt_json_value *status)
+static void add_rules(struct bt_arena *arena, bool all, struct bt_json_value *status)
 {
 	static const char *const resource_names[] = {"verbs", "apiGroups", "resources"};
 	static const char *const other_names[] = {"verbs", "nonResourceURLs"};
-	bt_json_append(arena, bt_json_ensure_array(arena, status, "resourceRules"),
-		all_of(arena, resource_names, BT_ARRAY_LENGTH(resource_names)));
-	bt_json_append(arena, bt_json_ensure_array(arena, status, "nonResourceRules"),
-		all_of(arena, other_names, BT_ARRAY_LENGTH(other_names)));
+	struct bt_json_value *resources = bt_json_ensure_array(arena, status, "resourceRules");
+	struct bt_json_value *others = bt_json_ensure_array(arena, status, "nonResourceRules");
+	if (all) {
+		bt_json_append(arena, resources,
+			all_of(arena, resource_names, BT_ARRAY_LENGTH(resource_names)));
+		bt_json_append(
+			arena, others, all_of(arena, other_names, BT_ARRAY_LENGTH(other_names)));
+	}
 	bt_json_set_bool(arena, status, "incomplete", false);
 }
 
@@ -57,10 +95,11 @@ void bt_call_review(struct bt_call *call)
 		bt_json_set_bool(arena, status, "authenticated", true);
 		bt_json_set_value(arena, status, "user", user_info(call));
 	} else if (bt_str_equal_c(kind, "SelfSubjectRulesReview")) {
-		add_rules(arena, status);
+		add_rules(arena, is_master(call->write.user), status);
+	} else if (bt_str_equal_c(kind, "SelfSubjectAccessReview")) {
+		add_verdict(arena, is_master(call->write.user), status);
 	} else {
-		bt_json_set_bool(arena, status, "allowed", true);
-		bt_json_set_c(arena, status, "reason", allowed_text);
+		add_verdict(arena, is_master_asked(object), status);
 	}
 	bt_json_set_value(arena, object, "status", status);
 	bt_call_answer_object(call, object, 201);

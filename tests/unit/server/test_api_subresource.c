@@ -266,6 +266,14 @@ START_TEST(test_api__reviews)
 	ck_assert_str_eq(api_json(&f, "status"),
 		"{'resourceRules':[{'verbs':['*'],'apiGroups':['*'],'resources':['*']}],"
 		"'nonResourceRules':[{'verbs':['*'],'nonResourceURLs':['*']}],'incomplete':false}");
+	ck_assert_uint_eq(api_create(&f, "subjectaccessreviews.authorization.k8s.io", "",
+				  "{'spec':{'user':'eve','groups':['system:authenticated']}}"),
+		201);
+	ck_assert_str_eq(api_json(&f, "status.allowed"), "false");
+	ck_assert_uint_eq(api_create(&f, "subjectaccessreviews.authorization.k8s.io", "",
+				  "{'spec':{'user':'eve','groups':['system:masters']}}"),
+		201);
+	ck_assert_str_eq(api_json(&f, "status.allowed"), "true");
 	ck_assert_uint_eq(
 		api_create(&f, "tokenreviews.authentication.k8s.io", "", "{'spec':{'token':'x'}}"),
 		201);
