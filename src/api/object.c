@@ -35,23 +35,6 @@ const struct bt_kind_info *bt_kind_info(enum bt_kind kind)
 	return &infos[kind];
 }
 
-/** Is version one of the words of versions? */
-static bool has_version(const char *versions, struct bt_str version)
-{
-	struct bt_str rest = bt_str_from(versions);
-
-	while (rest.length != 0) {
-		int64_t blank = bt_str_find_char(rest, ' ');
-		uint32_t length = blank < 0 ? rest.length : (uint32_t)blank;
-
-		if (bt_str_equal(bt_str_sub(rest, 0, length), version)) {
-			return true;
-		}
-		rest = bt_str_sub(rest, length + 1, rest.length);
-	}
-	return false;
-}
-
 bool bt_kind_find(struct bt_str api_version, struct bt_str name, enum bt_kind *out_kind)
 {
 	int64_t slash = bt_str_find_char(api_version, '/');
@@ -62,7 +45,7 @@ bool bt_kind_find(struct bt_str api_version, struct bt_str name, enum bt_kind *o
 
 	for (int i = 0; i < BT_KIND__COUNT; i++) {
 		if (bt_str_equal_c(name, infos[i].name) && bt_str_equal_c(group, infos[i].group) &&
-			has_version(infos[i].versions, version)) {
+			bt_str_has_word(bt_str_from(infos[i].versions), version)) {
 			*out_kind = (enum bt_kind)i;
 			return true;
 		}

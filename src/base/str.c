@@ -8,6 +8,37 @@
 
 static uint64_t hash_secret = UINT64_C(0xa54ff53a5f1d36f1);
 
+static char lower(char byte)
+{
+	return byte >= 'A' && byte <= 'Z' ? (char)(byte - 'A' + 'a') : byte;
+}
+
+bool bt_str_equal_without_case(struct bt_str a, struct bt_str b)
+{
+	for (uint32_t i = 0; i < a.length && i < b.length; i++) {
+		if (lower(a.data[i]) != lower(b.data[i])) {
+			return false;
+		}
+	}
+	return a.length == b.length;
+}
+
+bool bt_str_has_word(struct bt_str words, struct bt_str word)
+{
+	struct bt_str rest = words;
+
+	while (rest.length != 0) {
+		int64_t blank = bt_str_find_char(rest, ' ');
+		uint32_t length = blank < 0 ? rest.length : (uint32_t)blank;
+
+		if (bt_str_equal(bt_str_sub(rest, 0, length), word)) {
+			return true;
+		}
+		rest = bt_str_sub(rest, length + 1, rest.length);
+	}
+	return false;
+}
+
 bool bt_str_has_prefix(struct bt_str text, struct bt_str prefix)
 {
 	return text.length >= prefix.length &&

@@ -59,6 +59,10 @@ static inline int bt_str_compare(struct bt_str a, struct bt_str b)
 	return (a.length > b.length) - (a.length < b.length);
 }
 
+/** Equal but for the case of ASCII letters. */
+bool bt_str_equal_without_case(struct bt_str a, struct bt_str b);
+/** Is word one of words, which blanks separate? */
+bool bt_str_has_word(struct bt_str words, struct bt_str word);
 bool bt_str_has_prefix(struct bt_str text, struct bt_str prefix);
 bool bt_str_has_suffix(struct bt_str text, struct bt_str suffix);
 /** Offset of the first occurrence, or -1. An empty needle is found at 0. */

@@ -195,6 +195,30 @@ void bt_json_remove_at(struct bt_json_value *array, uint32_t index)
 	}
 }
 
+bool bt_json_has_text(const struct bt_json_value *array, struct bt_str text)
+{
+	for (uint32_t i = 0; i < array->count; i++) {
+		if (array->elements[i]->type == BT_JSON_STRING &&
+			bt_str_equal(array->elements[i]->text, text)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void bt_json_remove_text(struct bt_json_value *array, struct bt_str text)
+{
+	uint32_t kept = 0;
+	BT_ASSERT(array->type == BT_JSON_ARRAY);
+	for (uint32_t i = 0; i < array->count; i++) {
+		if (array->elements[i]->type != BT_JSON_STRING ||
+			!bt_str_equal(array->elements[i]->text, text)) {
+			array->elements[kept++] = array->elements[i];
+		}
+	}
+	array->count = kept;
+}
+
 struct bt_json_value *bt_json_get(const struct bt_json_value *object, struct bt_str name)
 {
 	if (object == NULL || object->type != BT_JSON_OBJECT) {

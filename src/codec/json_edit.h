@@ -43,6 +43,10 @@ void bt_json_append(
 void bt_json_insert(struct bt_arena *arena, struct bt_json_value *array, uint32_t index,
 	struct bt_json_value *value);
 void bt_json_remove_at(struct bt_json_value *array, uint32_t index);
+/** array has text as one of its elements. */
+bool bt_json_has_text(const struct bt_json_value *array, struct bt_str text);
+/** Take a text out of an array, wherever it stands. */
+void bt_json_remove_text(struct bt_json_value *array, struct bt_str text);
 
 /** --- lenient reading: a member that is absent or of another type gives the fallback --- */
 

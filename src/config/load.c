@@ -2,7 +2,6 @@
 #include "config/load.h"
 
 #include <stdlib.h>
-#include <strings.h>
 
 #include "config/decode.h"
 #include "config/default.h"
@@ -33,12 +32,6 @@ struct type_meta {
 	struct bt_str kind;
 };
 
-static bool equal_fold(struct bt_str name, const char *other)
-{
-	struct bt_str text = bt_str_from(other);
-	return name.length == text.length && strncasecmp(name.data, text.data, text.length) == 0;
-}
-
 /* Names count in any case, the last one wins. */
 static int read_type_meta(
 	const struct bt_json_value *value, struct type_meta *out_meta, struct berth_error *err)
@@ -56,8 +49,10 @@ static int read_type_meta(
 	}
 	for (uint32_t i = 0; i < value->count; i++) {
 		const struct bt_json_value *inner = value->members[i].value;
-		bool is_kind = equal_fold(value->members[i].name, "kind");
-		if ((!is_kind && !equal_fold(value->members[i].name, "apiVersion")) ||
+		bool is_kind = bt_str_equal_without_case(value->members[i].name, BT_STR("kind"));
+		if ((!is_kind &&
+			    !bt_str_equal_without_case(
+				    value->members[i].name, BT_STR("apiVersion"))) ||
 			inner->type == BT_JSON_NULL) {
 			continue;
 		}

@@ -7,6 +7,7 @@
 #include "controllers/cron.h"
 #include "controllers/owners.h"
 #include "controllers/tree.h"
+#include "server/condition.h"
 
 struct cron_jobs {
 	const struct bt_api_resource *cron_jobs;
@@ -120,8 +121,8 @@ static void collect(struct pass *pass)
 		conditions = bt_json_array_at(run->job, "status.conditions");
 		run->uid = bt_json_text_at(run->job, "metadata.uid");
 		run->created_seconds = bt_tree_seconds(run->job, "metadata.creationTimestamp");
-		run->complete = bt_tree_condition_is(conditions, "Complete", "True");
-		run->failed = bt_tree_condition_is(conditions, "Failed", "True");
+		run->complete = bt_condition_is(conditions, "Complete", "True");
+		run->failed = bt_condition_is(conditions, "Failed", "True");
 		pass->run_count++;
 	}
 	qsort(pass->runs, pass->run_count, sizeof(*pass->runs), compare_runs);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "controllers/owners.h"
+#include "server/condition.h"
 
 struct deployments {
 	const struct bt_api_resource *deployments;
@@ -209,8 +210,8 @@ static void read_strategy(struct bt_rollout *rollout)
 /** Paused and resumed are told by the condition, so that the deadline does not run meanwhile. */
 static void note_pause(struct bt_rollout *rollout, bool paused)
 {
-	struct bt_str reason = bt_json_text_at(
-		bt_tree_find_condition(rollout->conditions, "Progressing"), "reason");
+	struct bt_str reason =
+		bt_json_text_at(bt_condition_find(rollout->conditions, "Progressing"), "reason");
 	bool was_paused = bt_str_equal_c(reason, "DeploymentPaused");
 
 	if (bt_json_find_path(rollout->deployment, "spec.progressDeadlineSeconds") == NULL ||

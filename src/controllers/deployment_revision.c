@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "controllers/deployment.h"
+#include "server/condition.h"
 
 /* What belongs to the one object only. */
 static const char *const own_annotations[] = {
@@ -240,7 +241,7 @@ void bt_rollout_find_new_set(struct bt_rollout *rollout, bool create)
 	}
 	refresh_new_set(rollout);
 	tell_revision(rollout);
-	if (bt_tree_find_condition(rollout->conditions, "Progressing") == NULL) {
+	if (bt_condition_find(rollout->conditions, "Progressing") == NULL) {
 		bt_rollout_set_progressing(rollout, "True", "FoundNewReplicaSet",
 			bt_arena_printf(rollout->arena, "Found new replica set \"%.*s\"",
 				BT_STR_ARG(rollout->new_set->name)));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/time.h"
 #include "controllers/deployment.h"
+#include "server/condition.h"
 
 struct counters {
 	int64_t replicas;
@@ -54,7 +55,7 @@ void bt_rollout_set_progressing(
 		    rollout->arena, rollout->conditions, &condition, true, rollout->now_ns) &&
 		bt_str_equal_c(bt_str_from(status), "True")) {
 		/* Once more the same progress: the deadline counts from now. */
-		entry = bt_tree_find_condition(rollout->conditions, "Progressing");
+		entry = bt_condition_find(rollout->conditions, "Progressing");
 		bt_json_set_str(rollout->arena, entry, "lastUpdateTime",
 			bt_time_text(rollout->arena, rollout->now_ns));
 		bt_json_set_str(rollout->arena, entry, "message", message);
@@ -88,8 +89,7 @@ static void watch_progress(struct bt_rollout *rollout, const struct counters *co
 {
 	int64_t deadline =
 		bt_json_int64_at(rollout->deployment, "spec.progressDeadlineSeconds", INT32_MAX);
-	const struct bt_json_value *current =
-		bt_tree_find_condition(rollout->conditions, "Progressing");
+	const struct bt_json_value *current = bt_condition_find(rollout->conditions, "Progressing");
 	struct bt_str reason = bt_json_text_at(current, "reason");
 	bool was_complete = bt_str_equal_c(reason, "NewReplicaSetAvailable");
 	struct bt_str what = subject(rollout);
@@ -111,7 +111,7 @@ static void watch_progress(struct bt_rollout *rollout, const struct counters *co
 	if (has_progressed(rollout, counters)) {
 		bt_rollout_set_progressing(rollout, "True", "ReplicaSetUpdated",
 			bt_arena_printf(rollout->arena, "%.*s is progressing.", BT_STR_ARG(what)));
-		current = bt_tree_find_condition(rollout->conditions, "Progressing");
+		current = bt_condition_find(rollout->conditions, "Progressing");
 	}
 	if (current == NULL || was_complete || bt_str_equal_c(reason, "ProgressDeadlineExceeded") ||
 		bt_json_bool_at(rollout->deployment, "spec.paused", false)) {
@@ -149,12 +149,12 @@ static void copy_failure(struct bt_rollout *rollout)
 	struct bt_tree_condition condition = {.type = "ReplicaFailure", .status = "True"};
 
 	if (rollout->new_set != NULL) {
-		failure = bt_tree_find_condition(
+		failure = bt_condition_find(
 			bt_json_array_at(rollout->new_set->object, "status.conditions"),
 			"ReplicaFailure");
 	}
 	for (uint32_t i = 0; failure == NULL && i < rollout->old_count; i++) {
-		failure = bt_tree_find_condition(
+		failure = bt_condition_find(
 			bt_json_array_at(rollout->old_sets[i].object, "status.conditions"),
 			"ReplicaFailure");
 	}

@@ -4,6 +4,7 @@
 #include "controllers/pod_index.h"
 #include "controllers/selector_table.h"
 #include "controllers/tree.h"
+#include "server/condition.h"
 
 /** A pod that is meant to go counts as gone for so long. */
 #define DISRUPTED_NS (120 * BT_NS_PER_SECOND)
@@ -291,7 +292,7 @@ static bool write_status(struct pass *pass, int32_t expected, int32_t desired)
 	};
 
 	(void)bt_tree_set_condition(arena, conditions, &condition, false, pass->now_ns);
-	bt_json_set_int64(arena, bt_tree_find_condition(conditions, condition.type),
+	bt_json_set_int64(arena, bt_condition_find(conditions, condition.type),
 		"observedGeneration", generation);
 	bt_json_set_value(arena, status, "conditions", conditions);
 	bt_json_set_int64(arena, status, "currentHealthy", pass->healthy);

@@ -137,14 +137,7 @@ static enum owner_state look_up(struct bt_hub *hub, const struct bt_json_value *
 
 static bool has_finalizer(const struct bt_json_value *object, const char *name)
 {
-	const struct bt_json_value *finalizers = bt_json_array_at(object, "metadata.finalizers");
-
-	for (uint32_t i = 0; i < finalizers->count; i++) {
-		if (bt_str_equal_c(finalizers->elements[i]->text, name)) {
-			return true;
-		}
-	}
-	return false;
+	return bt_json_has_text(bt_json_array_at(object, "metadata.finalizers"), bt_str_from(name));
 }
 
 /* --- changes --- */
@@ -269,11 +262,7 @@ static bool remove_finalizer(struct pass *pass, const char *name)
 	struct bt_json_value *left = bt_json_clone(
 		pass->arena, bt_json_array_at(pass->object, "metadata.finalizers"), false);
 
-	for (uint32_t i = left->count; i > 0; i--) {
-		if (bt_str_equal_c(left->elements[i - 1]->text, name)) {
-			bt_json_remove_at(left, i - 1);
-		}
-	}
+	bt_json_remove_text(left, bt_str_from(name));
 	bt_groups_remove(&pass->self->waiting, pass->item);
 	return write_metadata(pass, "finalizers", left);
 }

@@ -2,6 +2,7 @@
 #include "controllers/job.h"
 
 #include "api/time.h"
+#include "server/condition.h"
 
 #include <inttypes.h>
 
@@ -110,7 +111,7 @@ static void set_condition(struct bt_job_pass *pass, const char *type, const char
 
 static bool is_condition(const struct bt_job_pass *pass, const char *type)
 {
-	return bt_tree_condition_is(pass->conditions, type, "True");
+	return bt_condition_is(pass->conditions, type, "True");
 }
 
 static bool is_done(const struct bt_job_pass *pass)
@@ -236,7 +237,7 @@ static bool write_status(struct bt_job_pass *pass, bool suspended)
 	struct bt_json_value *lists =
 		bt_json_ensure_object(arena, status, "uncountedTerminatedPods");
 	bool started = bt_json_text_at(pass->job, "status.startTime").length != 0;
-	bool was_suspended = bt_tree_condition_is(
+	bool was_suspended = bt_condition_is(
 		bt_json_array_at(pass->job, "status.conditions"), "Suspended", "True");
 
 	if (suspended) {
@@ -265,8 +266,7 @@ static bool write_status(struct bt_job_pass *pass, bool suspended)
 static void bring_in_order(struct bt_job_pass *pass, bool suspended)
 {
 	struct bt_str message = BT_STR("");
-	const struct bt_json_value *target =
-		bt_tree_find_condition(pass->conditions, "FailureTarget");
+	const struct bt_json_value *target = bt_condition_find(pass->conditions, "FailureTarget");
 	const char *reason = failure_of(pass, &message);
 
 	if (is_condition(pass, "SuccessCriteriaMet") || is_done(pass)) {
@@ -373,18 +373,17 @@ static bool sync_finished(
 	const struct bt_json_value *job = bt_api_read(bt_hub_api(hub), jobs, key, arena);
 	const struct bt_json_value *conditions = bt_json_array_at(job, "status.conditions");
 	int64_t seconds = bt_json_int64_at(job, "spec.ttlSecondsAfterFinished", -1);
-	const char *type =
-		bt_tree_condition_is(conditions, "Complete", "True") ? "Complete" : "Failed";
+	const char *type = bt_condition_is(conditions, "Complete", "True") ? "Complete" : "Failed";
 	int64_t due;
 	uint16_t code;
 
 	(void)data;
 	if (job == NULL || seconds < 0 || bt_tree_is_deleting(job) ||
-		!bt_tree_condition_is(conditions, type, "True")) {
+		!bt_condition_is(conditions, type, "True")) {
 		return true;
 	}
 	due = bt_ns_of_seconds(seconds +
-		bt_tree_seconds(bt_tree_find_condition(conditions, type), "lastTransitionTime"));
+		bt_tree_seconds(bt_condition_find(conditions, type), "lastTransitionTime"));
 	if (due > now_ns) {
 		bt_hub_enqueue_at(hub, key, due);
 		return true;

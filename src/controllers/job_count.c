@@ -21,11 +21,7 @@ bool bt_job_untrack(
 		return true;
 	}
 	finalizers = bt_json_clone(arena, bt_json_array_at(pod, "metadata.finalizers"), false);
-	for (uint32_t i = finalizers->count; i > 0; i--) {
-		if (bt_str_equal_c(finalizers->elements[i - 1]->text, BT_JOB_FINALIZER)) {
-			bt_json_remove_at(finalizers, i - 1);
-		}
-	}
+	bt_json_remove_text(finalizers, BT_STR(BT_JOB_FINALIZER));
 	bt_json_set_str(arena, metadata, "uid", bt_json_text_at(pod, "metadata.uid"));
 	bt_json_set_value(arena, metadata, "finalizers", finalizers);
 	code = bt_hub_patch(hub, self->pods, BT_SUBRESOURCE_NONE, pod_key, patch, arena, NULL);
@@ -112,16 +108,6 @@ static int64_t count_indexes(const struct bt_job_pass *pass)
 	return count;
 }
 
-static bool is_listed(const struct bt_json_value *list, struct bt_str uid)
-{
-	for (uint32_t i = 0; i < list->count; i++) {
-		if (bt_str_equal(list->elements[i]->text, uid)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /** Succeeded, failed, or removed before it ever ran. */
 static bool is_finished(const struct bt_pod_record *pod)
 {
@@ -161,8 +147,9 @@ static bool list_finished(
 
 	for (; pod != NULL && added < BT_JOB_BURST; pod = pod->next_of_owner) {
 		bool success = pod->phase == BT_POD_SUCCEEDED;
-		if (!pod->job_tracking || !is_finished(pod) || is_listed(succeeded, pod->uid) ||
-			is_listed(failed, pod->uid)) {
+		if (!pod->job_tracking || !is_finished(pod) ||
+			bt_json_has_text(succeeded, pod->uid) ||
+			bt_json_has_text(failed, pod->uid)) {
 			continue;
 		}
 		note_result(pass, success);
@@ -206,7 +193,8 @@ static void untrack_listed(struct bt_job_pass *pass, const struct bt_json_value 
 
 	for (; pod != NULL; pod = pod->next_of_owner) {
 		if (!pod->job_tracking || !is_finished(pod) ||
-			!(is_listed(succeeded, pod->uid) || is_listed(failed, pod->uid))) {
+			!(bt_json_has_text(succeeded, pod->uid) ||
+				bt_json_has_text(failed, pod->uid))) {
 			continue;
 		}
 		if (!bt_job_untrack(pass->hub, pass->self, pod->key, pass->arena)) {

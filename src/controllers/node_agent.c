@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "controllers/pod_index.h"
+#include "server/condition.h"
 
 bool bt_node_is_simulated(const struct bt_json_value *node)
 {
@@ -163,7 +164,7 @@ static void observe_node(struct bt_node_agent *agent, const struct bt_observed *
 		enqueue_pods_of(agent, observed->key);
 		bt_hub_enqueue(agent->hub, observed->key);
 	} else if (record->simulated &&
-		bt_tree_find_condition(
+		bt_condition_find(
 			bt_json_array_at(observed->after, "status.conditions"), "Ready") == NULL) {
 		bt_hub_enqueue(agent->hub, observed->key);
 	}

@@ -3,6 +3,7 @@
 #include "api/time.h"
 #include "controllers/hub.h"
 #include "controllers/node_agent.h"
+#include "server/condition.h"
 
 #define KUBELET_VERSION "v1.36.2"
 #define EPHEMERAL_STORAGE "100Gi"
@@ -33,9 +34,9 @@ static struct bt_json_value *conditions_of(
 		bt_json_clone(arena, bt_json_array_at(node, "status.conditions"), false);
 
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(conditions); i++) {
-		if (bt_tree_find_condition(list, conditions[i].type) == NULL) {
+		if (bt_condition_find(list, conditions[i].type) == NULL) {
 			(void)bt_tree_set_condition(arena, list, &conditions[i], false, now_ns);
-			bt_json_set_str(arena, bt_tree_find_condition(list, conditions[i].type),
+			bt_json_set_str(arena, bt_condition_find(list, conditions[i].type),
 				"lastHeartbeatTime", bt_time_text(arena, now_ns));
 		}
 	}
@@ -83,7 +84,7 @@ bool bt_agent_complete_node(struct bt_node_agent *agent, const struct bt_agent_n
 	struct bt_str name = bt_json_text_at(node, "metadata.name");
 	struct bt_json_value *status;
 
-	if (bt_tree_find_condition(conditions, "Ready") != NULL) {
+	if (bt_condition_find(conditions, "Ready") != NULL) {
 		return true;
 	}
 	status = bt_json_new(arena, BT_JSON_OBJECT);

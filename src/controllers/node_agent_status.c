@@ -4,6 +4,7 @@
 
 #include "api/time.h"
 #include "controllers/node_agent.h"
+#include "server/condition.h"
 
 /** How a pod's containers are. */
 struct picture {
@@ -34,7 +35,7 @@ static void set_condition(const struct picture *picture, struct bt_json_value *c
 	const struct condition *condition)
 {
 	struct bt_arena *arena = picture->arena;
-	struct bt_json_value *entry = bt_tree_find_condition(conditions, condition->type);
+	struct bt_json_value *entry = bt_condition_find(conditions, condition->type);
 	const char *status = condition->is_true ? "True" : "False";
 	int64_t generation = bt_json_int64_at(picture->pod, "metadata.generation", 0);
 

@@ -6,6 +6,7 @@
 #include "controllers/node_agent.h"
 #include "controllers/pod_index.h"
 #include "controllers/tree.h"
+#include "server/condition.h"
 
 #define TAINT_PREFIX "node.kubernetes.io/"
 /** A heartbeat is missing after this; of a node that never said anything, later. */
@@ -207,7 +208,7 @@ static bool mark_unknown(struct pass *pass)
 	struct bt_json_value *status = bt_json_new(pass->arena, BT_JSON_OBJECT);
 
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(types); i++) {
-		bool known = bt_tree_find_condition(conditions, types[i]) != NULL;
+		bool known = bt_condition_find(conditions, types[i]) != NULL;
 		struct bt_tree_condition unknown = {
 			.type = types[i],
 			.status = "Unknown",
@@ -215,7 +216,7 @@ static bool mark_unknown(struct pass *pass)
 			.message = known ? BT_STR("Kubelet stopped posting node status.")
 					 : BT_STR("Kubelet never posted node status."),
 		};
-		if (!bt_tree_condition_is(conditions, types[i], "Unknown")) {
+		if (!bt_condition_is(conditions, types[i], "Unknown")) {
 			(void)bt_tree_set_condition(
 				pass->arena, conditions, &unknown, false, pass->now_ns);
 		}
@@ -231,14 +232,14 @@ static bool check_heartbeat(struct pass *pass)
 {
 	const struct bt_json_value *conditions = bt_json_array_at(pass->node, "status.conditions");
 	const struct heartbeat *heartbeat;
-	bool has_ready = bt_tree_find_condition(conditions, "Ready") != NULL;
+	bool has_ready = bt_condition_find(conditions, "Ready") != NULL;
 	int64_t due;
 
 	if (!is_watched(pass->self, pass->node)) {
 		return true;
 	}
 	heartbeat = find_heartbeat(pass->self, pass->key);
-	if (heartbeat == NULL || bt_tree_condition_is(conditions, "Ready", "Unknown")) {
+	if (heartbeat == NULL || bt_condition_is(conditions, "Ready", "Unknown")) {
 		return true;
 	}
 	due = heartbeat->seen_ns + (has_ready ? GRACE_NS : STARTUP_GRACE_NS);
@@ -273,7 +274,7 @@ static bool is_wanted(const struct bt_json_value *node, const struct wanted *wan
 	if (wanted->condition == NULL) {
 		return bt_json_bool_at(node, "spec.unschedulable", false);
 	}
-	return bt_tree_condition_is(
+	return bt_condition_is(
 		bt_json_array_at(node, "status.conditions"), wanted->condition, wanted->status);
 }
 

@@ -18,12 +18,7 @@ static bool has_modes(const struct bt_json_value *volume, const struct bt_json_v
 	const struct bt_json_value *wanted = bt_json_array_at(claim, "spec.accessModes");
 
 	for (uint32_t i = 0; i < wanted->count; i++) {
-		bool found = false;
-		for (uint32_t j = 0; j < offered->count; j++) {
-			found = found ||
-				bt_str_equal(wanted->elements[i]->text, offered->elements[j]->text);
-		}
-		if (!found) {
+		if (!bt_json_has_text(offered, wanted->elements[i]->text)) {
 			return false;
 		}
 	}

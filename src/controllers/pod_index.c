@@ -151,15 +151,8 @@ static struct bt_str hash_label_of(const struct bt_json_value *labels)
 
 static bool is_tracked(const struct bt_json_value *pod)
 {
-	const struct bt_json_value *finalizers = bt_json_array_at(pod, "metadata.finalizers");
-
-	for (uint32_t i = 0; i < finalizers->count; i++) {
-		if (bt_str_equal_c(
-			    finalizers->elements[i]->text, "batch.kubernetes.io/job-tracking")) {
-			return true;
-		}
-	}
-	return false;
+	return bt_json_has_text(bt_json_array_at(pod, "metadata.finalizers"),
+		BT_STR("batch.kubernetes.io/job-tracking"));
 }
 
 static struct bt_str put_text(char **position, struct bt_str text)

@@ -250,11 +250,7 @@ static bool drop_protection(struct pass *pass, struct bt_str key, const struct b
 	uint32_t before = left->count;
 	uint16_t code;
 
-	for (uint32_t i = left->count; i > 0; i--) {
-		if (bt_str_equal_c(left->elements[i - 1]->text, DELETE_PROTECTION)) {
-			bt_json_remove_at(left, i - 1);
-		}
-	}
+	bt_json_remove_text(left, BT_STR(DELETE_PROTECTION));
 	if (left->count == before) {
 		return true;
 	}

@@ -6,6 +6,7 @@
 #include "controllers/groups.h"
 #include "controllers/pod_index.h"
 #include "controllers/tree.h"
+#include "server/condition.h"
 
 struct eviction {
 	const struct bt_api_resource *nodes;
@@ -119,7 +120,7 @@ static int64_t began_ns(struct eviction *self, struct bt_str node, const struct 
 {
 	int64_t since = 0;
 	int64_t scheduled = bt_tree_seconds(
-		bt_tree_find_condition(bt_json_array_at(pod, "status.conditions"), "PodScheduled"),
+		bt_condition_find(bt_json_array_at(pod, "status.conditions"), "PodScheduled"),
 		"lastTransitionTime");
 	int64_t created = bt_tree_seconds(pod, "metadata.creationTimestamp");
 

@@ -5,6 +5,7 @@
 
 #include "api/int_or_string.h"
 #include "api/time.h"
+#include "server/condition.h"
 
 struct bt_str bt_tree_key(struct bt_arena *arena, const struct bt_json_value *object)
 {
@@ -110,28 +111,10 @@ bool bt_tree_matches(struct bt_arena *arena, const struct bt_selector *selector,
 
 /* --- conditions --- */
 
-struct bt_json_value *bt_tree_find_condition(
-	const struct bt_json_value *conditions, const char *type)
-{
-	for (uint32_t i = 0; i < conditions->count; i++) {
-		if (bt_str_equal_c(bt_json_text_at(conditions->elements[i], "type"), type)) {
-			return conditions->elements[i];
-		}
-	}
-	return NULL;
-}
-
-bool bt_tree_condition_is(
-	const struct bt_json_value *conditions, const char *type, const char *status)
-{
-	return bt_str_equal_c(
-		bt_json_text_at(bt_tree_find_condition(conditions, type), "status"), status);
-}
-
 bool bt_tree_set_condition(struct bt_arena *arena, struct bt_json_value *conditions,
 	const struct bt_tree_condition *condition, bool update_time, int64_t now_ns)
 {
-	struct bt_json_value *entry = bt_tree_find_condition(conditions, condition->type);
+	struct bt_json_value *entry = bt_condition_find(conditions, condition->type);
 	struct bt_str now = bt_time_text(arena, now_ns);
 	bool same_status = bt_str_equal_c(bt_json_text_at(entry, "status"), condition->status);
 

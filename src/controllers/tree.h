@@ -42,11 +42,6 @@ struct bt_tree_condition {
 	struct bt_str message;
 };
 
-/** Entry of an array of conditions, or NULL. */
-struct bt_json_value *bt_tree_find_condition(
-	const struct bt_json_value *conditions, const char *type);
-bool bt_tree_condition_is(
-	const struct bt_json_value *conditions, const char *type, const char *status);
 /**
  * Put a condition into an array that may be changed; with the same status and reason it stays as
  * it is, since messages of failures name what differs each time. lastTransitionTime changes with

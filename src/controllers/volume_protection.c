@@ -50,14 +50,8 @@ static void destroy(void *data)
 
 static bool has_finalizer(const struct protection *self, const struct bt_json_value *object)
 {
-	const struct bt_json_value *finalizers = bt_json_array_at(object, "metadata.finalizers");
-
-	for (uint32_t i = 0; i < finalizers->count; i++) {
-		if (bt_str_equal_c(finalizers->elements[i]->text, self->finalizer)) {
-			return true;
-		}
-	}
-	return false;
+	return bt_json_has_text(
+		bt_json_array_at(object, "metadata.finalizers"), bt_str_from(self->finalizer));
 }
 
 /* --- changes --- */
@@ -168,11 +162,7 @@ static bool sync(
 		return true;
 	}
 	left = bt_json_clone(arena, bt_json_array_at(object, "metadata.finalizers"), false);
-	for (uint32_t i = left->count; i > 0; i--) {
-		if (bt_str_equal_c(left->elements[i - 1]->text, self->finalizer)) {
-			bt_json_remove_at(left, i - 1);
-		}
-	}
+	bt_json_remove_text(left, bt_str_from(self->finalizer));
 	patch = bt_json_new(arena, BT_JSON_OBJECT);
 	bt_json_set_value(arena, bt_json_ensure_object(arena, patch, "metadata"), "finalizers",
 		left->count != 0 ? left : bt_json_new(arena, BT_JSON_NULL));

@@ -70,12 +70,8 @@ static bool term_allows(const struct bt_json_value *term, const struct bt_json_v
 		const struct bt_json_value *label =
 			bt_json_get(labels, bt_json_text_at(list->elements[i], "key"));
 		const struct bt_json_value *values = bt_json_array_at(list->elements[i], "values");
-		bool found = false;
 
-		for (uint32_t j = 0; label != NULL && j < values->count; j++) {
-			found = found || bt_str_equal(values->elements[j]->text, label->text);
-		}
-		if (!found) {
+		if (label == NULL || !bt_json_has_text(values, label->text)) {
 			return false;
 		}
 	}

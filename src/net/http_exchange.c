@@ -175,27 +175,12 @@ struct header_walk {
 	void *context;
 };
 
-static char lower(char byte)
-{
-	return byte >= 'A' && byte <= 'Z' ? (char)(byte - 'A' + 'a') : byte;
-}
-
-static bool equal_without_case(struct bt_str a, struct bt_str b)
-{
-	for (uint32_t i = 0; i < a.length && i < b.length; i++) {
-		if (lower(a.data[i]) != lower(b.data[i])) {
-			return false;
-		}
-	}
-	return a.length == b.length;
-}
-
 static enum MHD_Result take_header(
 	void *context, enum MHD_ValueKind kind, const char *name, const char *value)
 {
 	struct header_walk *walk = context;
 	(void)kind; /* only headers are walked */
-	if (equal_without_case(bt_str_from(name), walk->name)) {
+	if (bt_str_equal_without_case(bt_str_from(name), walk->name)) {
 		walk->take(walk->context, bt_str_from(value != NULL ? value : ""));
 	}
 	return MHD_YES;
@@ -251,7 +236,9 @@ static int hex_digit(char byte)
 	if (byte >= '0' && byte <= '9') {
 		return byte - '0';
 	}
-	byte = lower(byte);
+	if (byte >= 'A' && byte <= 'F') {
+		return byte - 'A' + 10;
+	}
 	return byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
 }
 

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "schema/field_set_private.h"
+
 static int compare_edges(char kind_a, struct bt_str a, char kind_b, struct bt_str b)
 {
 	if (kind_a != kind_b) {
@@ -18,7 +20,7 @@ static int compare_sets(const void *a, const void *b)
 	return compare_edges(left->kind, left->text, right->kind, right->text);
 }
 
-static struct bt_field_set *new_set(
+struct bt_field_set *bt_field_set_new(
 	struct bt_arena *arena, char kind, struct bt_str text, uint32_t room)
 {
 	struct bt_field_set *set = BT_ARENA_NEW(arena, struct bt_field_set);
@@ -29,7 +31,7 @@ static struct bt_field_set *new_set(
 	return set;
 }
 
-static const struct bt_field_set *or_empty(const struct bt_field_set *set)
+const struct bt_field_set *bt_field_set_or_empty(const struct bt_field_set *set)
 {
 	return set->member || set->count != 0 ? set : NULL;
 }
@@ -110,7 +112,7 @@ static void settle(struct bt_arena *arena, struct bt_field_set *set)
 static const struct bt_field_set *parse_at(struct bt_arena *arena, char kind, struct bt_str text,
 	const struct bt_json_value *fields, bool is_root)
 {
-	struct bt_field_set *set = new_set(arena, kind, text, fields->count);
+	struct bt_field_set *set = bt_field_set_new(arena, kind, text, fields->count);
 	set->member = fields->count == 0 && !is_root;
 	for (uint32_t i = 0; i < fields->count; i++) {
 		const struct bt_json_member *member = &fields->members[i];
@@ -128,7 +130,7 @@ static const struct bt_field_set *parse_at(struct bt_arena *arena, char kind, st
 		}
 	}
 	settle(arena, set);
-	return or_empty(set);
+	return bt_field_set_or_empty(set);
 }
 
 const struct bt_field_set *bt_field_set_parse(
@@ -189,7 +191,7 @@ static const struct bt_field_set *combine(struct bt_arena *arena, enum operation
 		return operation == UNION || (operation == DIFFERENCE && a != NULL) ? only : NULL;
 	}
 	uint32_t room = operation == UNION ? a->count + b->count : a->count;
-	struct bt_field_set *set = new_set(arena, a->kind, a->text, room);
+	struct bt_field_set *set = bt_field_set_new(arena, a->kind, a->text, room);
 	set->member = combined_member(operation, a->member, b->member);
 	uint32_t i = 0;
 	uint32_t k = 0;
@@ -207,7 +209,7 @@ static const struct bt_field_set *combine(struct bt_arena *arena, enum operation
 			set->children[set->count++] = child;
 		}
 	}
-	return or_empty(set);
+	return bt_field_set_or_empty(set);
 }
 
 const struct bt_field_set *bt_field_set_union(
@@ -273,7 +275,7 @@ static const struct bt_field_set *without(
 	if (set == NULL) {
 		return NULL;
 	}
-	struct bt_field_set *rest = new_set(arena, set->kind, set->text, set->count);
+	struct bt_field_set *rest = bt_field_set_new(arena, set->kind, set->text, set->count);
 	for (uint32_t i = 0; i < set->count; i++) {
 		const struct bt_field_set *child = set->children[i];
 		bool listed = false;
@@ -284,7 +286,7 @@ static const struct bt_field_set *without(
 			rest->children[rest->count++] = child;
 		}
 	}
-	return or_empty(rest);
+	return bt_field_set_or_empty(rest);
 }
 
 const struct bt_field_set *bt_field_set_stripped(
@@ -299,7 +301,7 @@ const struct bt_field_set *bt_field_set_stripped(
 	const struct bt_field_set *rest = without(arena, set, of_root);
 	metadata = without(arena, metadata, of_metadata);
 	if (metadata != NULL) {
-		struct bt_field_set *root = new_set(arena, '\0', BT_STR(""), 1);
+		struct bt_field_set *root = bt_field_set_new(arena, '\0', BT_STR(""), 1);
 		root->children[root->count++] = metadata;
 		rest = bt_field_set_union(arena, rest, root);
 	}

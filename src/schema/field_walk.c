@@ -4,25 +4,9 @@
 
 #include "codec/json_same.h"
 #include "codec/name_index.h"
-#include "schema/field_set.h"
+#include "schema/field_set_private.h"
 
 #define LIST_KEYS_MAX 8
-
-static struct bt_field_set *new_set(
-	struct bt_arena *arena, char kind, struct bt_str text, uint32_t room)
-{
-	struct bt_field_set *set = BT_ARENA_NEW(arena, struct bt_field_set);
-	set->kind = kind;
-	set->text = text;
-	set->children =
-		room != 0 ? BT_ARENA_NEW_ARRAY(arena, const struct bt_field_set *, room) : NULL;
-	return set;
-}
-
-static const struct bt_field_set *or_empty(const struct bt_field_set *set)
-{
-	return set->member || set->count != 0 ? set : NULL;
-}
 
 /** --- parts of a value --- */
 
@@ -185,11 +169,11 @@ static const struct bt_field_set *set_at(struct bt_arena *arena, char kind, stru
 {
 	struct bt_field_children children = {0};
 	if (bt_field_children(arena, spot, value, &children) != BT_FIELD_PARTS) {
-		struct bt_field_set *leaf = new_set(arena, kind, text, 0);
+		struct bt_field_set *leaf = bt_field_set_new(arena, kind, text, 0);
 		leaf->member = true;
 		return leaf;
 	}
-	struct bt_field_set *set = new_set(arena, kind, text, children.count);
+	struct bt_field_set *set = bt_field_set_new(arena, kind, text, children.count);
 	set->member = kind == BT_FIELD_KEY;
 	for (uint32_t i = 0; i < children.count; i++) {
 		const struct bt_field_child *child = &children.items[i];
@@ -224,7 +208,7 @@ static const struct bt_field_set *changed_at(struct bt_arena *arena, char kind, 
 			? NULL
 			: set_at(arena, kind, text, spot, new_value);
 	}
-	struct bt_field_set *set = new_set(arena, kind, text, of_new.count);
+	struct bt_field_set *set = bt_field_set_new(arena, kind, text, of_new.count);
 	for (uint32_t i = 0; i < of_new.count; i++) {
 		const struct bt_field_child *child = &of_new.items[i];
 		while (k < of_old.count && bt_str_compare(of_old.items[k].text, child->text) < 0) {
@@ -237,7 +221,7 @@ static const struct bt_field_set *changed_at(struct bt_arena *arena, char kind, 
 			set->children[set->count++] = changes;
 		}
 	}
-	return or_empty(set);
+	return bt_field_set_or_empty(set);
 }
 
 const struct bt_field_set *bt_field_set_changed(struct bt_arena *arena, const struct bt_spot *spot,
@@ -258,10 +242,10 @@ const struct bt_field_set *bt_field_set_existing(struct bt_arena *arena,
 	if (set == NULL || set->count == 0) {
 		return set;
 	}
-	struct bt_field_set *rest = new_set(arena, set->kind, set->text, set->count);
+	struct bt_field_set *rest = bt_field_set_new(arena, set->kind, set->text, set->count);
 	rest->member = set->member;
 	if (bt_field_children(arena, spot, value, &children) != BT_FIELD_PARTS) {
-		return or_empty(rest);
+		return bt_field_set_or_empty(rest);
 	}
 	for (uint32_t i = 0; i < set->count; i++) {
 		const struct bt_field_set *child = set->children[i];
@@ -276,5 +260,5 @@ const struct bt_field_set *bt_field_set_existing(struct bt_arena *arena,
 			}
 		}
 	}
-	return or_empty(rest);
+	return bt_field_set_or_empty(rest);
 }

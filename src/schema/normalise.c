@@ -55,14 +55,11 @@ static void report(struct bt_normalise *run, const char *what, const struct bt_n
 	bt_strbuf_append_c(&text, what);
 	bt_strbuf_append_char(&text, ' ');
 	bt_strbuf_append_quoted(&text, bt_strbuf_str(&path));
-	for (uint32_t i = 0; i < run->problems->count; i++) {
-		if (bt_str_equal(run->problems->elements[i]->text, bt_strbuf_str(&text))) {
-			goto done;
-		}
+	if (!bt_json_has_text(run->problems, bt_strbuf_str(&text))) {
+		bt_json_append(run->arena, run->problems,
+			bt_json_new_str(
+				run->arena, bt_arena_str(run->arena, bt_strbuf_str(&text))));
 	}
-	bt_json_append(run->arena, run->problems,
-		bt_json_new_str(run->arena, bt_arena_str(run->arena, bt_strbuf_str(&text))));
-done:
 	bt_strbuf_finish(&path);
 	bt_strbuf_finish(&text);
 }

@@ -218,7 +218,8 @@ static void write_operation(
 
 static bool is_offered(const struct bt_openapi_resource *resource, enum scope scope, size_t index)
 {
-	if (operations[index].scope != scope || !bt_str_has_word(resource->verbs, bt_str_from(operations[index].verb))) {
+	if (operations[index].scope != scope ||
+		!bt_str_has_word(resource->verbs, bt_str_from(operations[index].verb))) {
 		return false;
 	}
 	/* Objects are made at their collection, what subresources take at the object. */
@@ -264,7 +265,8 @@ static void write_resource(struct document *document, const struct bt_openapi_re
 	const struct bt_schema_message *message = message_of(resource);
 
 	if (message != NULL) {
-		bt_openapi_schemas_add(&document->schemas, message, bt_str_has_word(resource->verbs, BT_STR("list")));
+		bt_openapi_schemas_add(&document->schemas, message,
+			bt_str_has_word(resource->verbs, BT_STR("list")));
 	}
 	if (!is_subresource(resource)) {
 		if (resource->namespaced) {
@@ -488,7 +490,8 @@ void bt_openapi_v2_protobuf(
 	bt_wire_close(out, opened);
 	opened = bt_wire_open(out, DOCUMENT_PATHS);
 	for (uint32_t i = 0; i < count; i++) {
-		if (has_verb(&resources[i], "patch") && !is_subresource(&resources[i])) {
+		if (bt_str_has_word(resources[i].verbs, BT_STR("patch")) &&
+			!is_subresource(&resources[i])) {
 			encode_patch(&resources[i], out);
 		}
 	}

@@ -113,12 +113,9 @@ void bt_admission_add_finalizer(
 	struct bt_arena *arena = admission->write->arena;
 	struct bt_json_value *finalizers = bt_json_ensure_array(
 		arena, bt_json_ensure_object(arena, object, "metadata"), "finalizers");
-	for (uint32_t i = 0; i < finalizers->count; i++) {
-		if (bt_str_equal_c(finalizers->elements[i]->text, finalizer)) {
-			return;
-		}
+	if (!bt_json_has_text(finalizers, bt_str_from(finalizer))) {
+		bt_json_append(arena, finalizers, bt_json_new_c(arena, finalizer));
 	}
-	bt_json_append(arena, finalizers, bt_json_new_c(arena, finalizer));
 }
 
 /** TaintNodesByCondition: 4.5. A restored node is as it was. */

@@ -63,30 +63,42 @@ static void fill(struct visit *visit, struct bt_json_value *container, const cha
 	bt_strbuf_finish(&names);
 }
 
-static bool set_defaults(void *context, const struct bt_json_value *range)
+/** Each limit of a range for containers with each container of the pod. */
+static void each_limit(struct visit *visit, const struct bt_json_value *range,
+	const struct bt_json_value *pod,
+	void (*take)(struct visit *visit, struct bt_json_value *container, const char *title,
+		const struct bt_json_value *limit))
 {
-	struct visit *visit = context;
 	const struct bt_json_value *limits = bt_json_array_at(range, "spec.limits");
 	for (uint32_t i = 0; i < limits->count; i++) {
-		const struct bt_json_value *item = limits->elements[i];
-		if (!bt_str_equal_c(bt_kinds_text(item, "type"), "Container")) {
+		const struct bt_json_value *limit = limits->elements[i];
+		if (!bt_str_equal_c(bt_kinds_text(limit, "type"), "Container")) {
 			continue;
 		}
 		for (uint32_t n = 0; n < LIST_COUNT; n++) {
 			const struct bt_json_value *list = bt_json_array_at(
-				bt_json_find(visit->pod, "spec"), container_lists[n].name);
+				bt_json_find(pod, "spec"), container_lists[n].name);
 			for (uint32_t c = 0; c < list->count; c++) {
-				struct bt_json_value *container = list->elements[c];
-				if (container->type != BT_JSON_OBJECT) {
-					continue;
+				if (list->elements[c]->type == BT_JSON_OBJECT) {
+					take(visit, list->elements[c], container_lists[n].title,
+						limit);
 				}
-				fill(visit, container, "requests", container_lists[n].title,
-					bt_kinds_object(item, "defaultRequest"));
-				fill(visit, container, "limits", container_lists[n].title,
-					bt_kinds_object(item, "default"));
 			}
 		}
 	}
+}
+
+static void default_container(struct visit *visit, struct bt_json_value *container,
+	const char *title, const struct bt_json_value *limit)
+{
+	fill(visit, container, "requests", title, bt_kinds_object(limit, "defaultRequest"));
+	fill(visit, container, "limits", title, bt_kinds_object(limit, "default"));
+}
+
+static bool set_defaults(void *context, const struct bt_json_value *range)
+{
+	struct visit *visit = context;
+	each_limit(visit, range, visit->pod, default_container);
 	return true;
 }
 
@@ -209,15 +221,16 @@ static void check_ratio(struct visit *visit, const struct bt_json_member *ratio,
 	}
 }
 
-static void check_container(struct visit *visit, const struct bt_json_value *container,
-	const struct bt_json_value *item)
+static void check_container(struct visit *visit, struct bt_json_value *container, const char *title,
+	const struct bt_json_value *limit)
 {
 	const struct bt_json_value *resources = bt_kinds_object(container, "resources");
 	const struct bt_json_value *requests = bt_kinds_object(resources, "requests");
 	const struct bt_json_value *limits = bt_kinds_object(resources, "limits");
-	const struct bt_json_value *least = bt_json_object_at(item, "min");
-	const struct bt_json_value *most = bt_json_object_at(item, "max");
-	const struct bt_json_value *ratios = bt_json_object_at(item, "maxLimitRequestRatio");
+	const struct bt_json_value *least = bt_json_object_at(limit, "min");
+	const struct bt_json_value *most = bt_json_object_at(limit, "max");
+	const struct bt_json_value *ratios = bt_json_object_at(limit, "maxLimitRequestRatio");
+	(void)title; /* messages name no container */
 	for (uint32_t i = 0; i < least->count; i++) {
 		check_bound(visit, &least->members[i], requests, limits, false);
 	}
@@ -232,20 +245,7 @@ static void check_container(struct visit *visit, const struct bt_json_value *con
 static bool check_range(void *context, const struct bt_json_value *range)
 {
 	struct visit *visit = context;
-	const struct bt_json_value *limits = bt_json_array_at(range, "spec.limits");
-	for (uint32_t i = 0; i < limits->count; i++) {
-		const struct bt_json_value *item = limits->elements[i];
-		if (!bt_str_equal_c(bt_kinds_text(item, "type"), "Container")) {
-			continue;
-		}
-		for (uint32_t n = 0; n < LIST_COUNT; n++) {
-			const struct bt_json_value *list = bt_json_array_at(
-				bt_json_find(visit->validated, "spec"), container_lists[n].name);
-			for (uint32_t c = 0; c < list->count; c++) {
-				check_container(visit, list->elements[c], item);
-			}
-		}
-	}
+	each_limit(visit, range, visit->validated, check_container);
 	return visit->error_count < ERRORS_MAX;
 }
 

@@ -2,6 +2,7 @@
 /** What becomes of CustomResourceDefinitions. Spec: 14 sections 6.3 and 24. */
 #include "api/time.h"
 #include "base/assert.h"
+#include "server/condition.h"
 #include "server/kinds/common.h"
 #include "server/write.h"
 
@@ -17,12 +18,7 @@ static void set_condition(struct bt_call *call, struct bt_json_value *conditions
 {
 	struct bt_arena *arena = call->arena;
 	const char *status = holds ? "True" : "False";
-	struct bt_json_value *condition = NULL;
-	for (uint32_t i = 0; i < conditions->count && condition == NULL; i++) {
-		if (bt_str_equal_c(bt_json_text_at(conditions->elements[i], "type"), type)) {
-			condition = conditions->elements[i];
-		}
-	}
+	struct bt_json_value *condition = bt_condition_find(conditions, type);
 	if (condition == NULL) {
 		condition = bt_json_new(arena, BT_JSON_OBJECT);
 		bt_json_set_c(arena, condition, "type", type);
@@ -66,11 +62,8 @@ static void add_stored_version(
 	struct bt_json_value *stored = bt_json_ensure_array(call->arena, status, "storedVersions");
 	for (uint32_t i = 0; i < versions->count; i++) {
 		struct bt_str name = bt_json_text_at(versions->elements[i], "name");
-		bool found = !bt_json_bool_at(versions->elements[i], "storage", false);
-		for (uint32_t at = 0; at < stored->count; at++) {
-			found = found || bt_str_equal(stored->elements[at]->text, name);
-		}
-		if (!found) {
+		if (bt_json_bool_at(versions->elements[i], "storage", false) &&
+			!bt_json_has_text(stored, name)) {
 			bt_json_append(call->arena, stored, bt_json_new_str(call->arena, name));
 		}
 	}
@@ -254,14 +247,8 @@ void bt_definition_validate(struct bt_call *call, const struct bt_json_value *ol
 
 static bool is_established(const struct bt_json_value *definition)
 {
-	const struct bt_json_value *conditions = bt_json_array_at(definition, "status.conditions");
-	for (uint32_t i = 0; i < conditions->count; i++) {
-		const struct bt_json_value *condition = conditions->elements[i];
-		if (bt_str_equal_c(bt_json_text_at(condition, "type"), "Established")) {
-			return bt_str_equal_c(bt_json_text_at(condition, "status"), "True");
-		}
-	}
-	return false;
+	return bt_condition_is(
+		bt_json_array_at(definition, "status.conditions"), "Established", "True");
 }
 
 void bt_definition_changed(
@@ -305,11 +292,7 @@ static void release_definition(struct bt_api *api, struct bt_stored *stored, str
 	if (finalizers == NULL || finalizers->type != BT_JSON_ARRAY) {
 		return;
 	}
-	for (uint32_t i = finalizers->count; i > 0; i--) {
-		if (bt_str_equal_c(finalizers->elements[i - 1]->text, CLEANUP_FINALIZER)) {
-			bt_json_remove_at(finalizers, i - 1);
-		}
-	}
+	bt_json_remove_text(finalizers, BT_STR(CLEANUP_FINALIZER));
 	if (finalizers->count == 0) {
 		(void)bt_json_remove_c(bt_json_find(definition, "metadata"), "finalizers");
 	}

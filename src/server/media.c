@@ -49,20 +49,9 @@ static bool cut(struct bt_str *rest, char separator, struct bt_str *out)
 	return true;
 }
 
-static char lower(char byte)
-{
-	return byte >= 'A' && byte <= 'Z' ? (char)(byte - 'A' + 'a') : byte;
-}
-
 static bool type_is(struct bt_str type, const char *name)
 {
-	struct bt_str wanted = bt_str_from(name);
-	for (uint32_t i = 0; i < type.length && i < wanted.length; i++) {
-		if (lower(type.data[i]) != wanted.data[i]) {
-			return false;
-		}
-	}
-	return type.length == wanted.length;
+	return bt_str_equal_without_case(type, bt_str_from(name));
 }
 
 static void parse_entry(struct bt_str text, struct entry *out)

@@ -159,26 +159,12 @@ void bt_resources_define(
 
 /** --- names --- */
 
-static bool has_word(const char *words, struct bt_str word)
-{
-	struct bt_str rest = bt_str_from(words);
-	while (rest.length != 0) {
-		int64_t blank = bt_str_find_char(rest, ' ');
-		uint32_t length = blank < 0 ? rest.length : (uint32_t)blank;
-		if (bt_str_equal(bt_str_sub(rest, 0, length), word)) {
-			return true;
-		}
-		rest = bt_str_sub(rest, length + 1, rest.length);
-	}
-	return false;
-}
-
 /** Is it a plural, singular or short name of the resource? Case does not matter to clients. */
 static bool is_name_of(const struct bt_api_resource *resource, struct bt_str word)
 {
 	return word.length != 0 &&
 		(bt_str_equal_c(word, resource->name) || bt_str_equal_c(word, resource->singular) ||
-			has_word(resource->short_names, word));
+			bt_str_has_word(bt_str_from(resource->short_names), word));
 }
 
 static struct bt_str conflict_with(

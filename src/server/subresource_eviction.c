@@ -2,7 +2,7 @@
 /** Eviction under disruption budgets. Spec: 14 section 17. */
 #include "api/time.h"
 #include "server/kinds/common.h"
-#include "server/pod_condition.h"
+#include "server/condition.h"
 #include "server/write.h"
 
 /** Pods that a budget may wait for. */
@@ -68,7 +68,7 @@ static bool may_go_unhealthy(const struct bt_json_value *pod, const struct bt_js
 {
 	int64_t healthy = bt_json_int64_at(budget, "status.currentHealthy", 0);
 	int64_t desired = bt_json_int64_at(budget, "status.desiredHealthy", 0);
-	return !bt_pod_has_condition(pod, "Ready", "True") &&
+	return !bt_condition_is(bt_json_array_at(pod, "status.conditions"), "Ready", "True") &&
 		(bt_str_equal_c(bt_json_text_at(budget, "spec.unhealthyPodEvictionPolicy"),
 			 "AlwaysAllow") ||
 			(healthy >= desired && desired > 0));
@@ -174,7 +174,8 @@ static void mark_pod(struct bt_call *call, struct bt_stored *stored)
 {
 	struct bt_json_value *pod = bt_call_parse(call, stored);
 	if (bt_json_text_at(pod, "metadata.deletionTimestamp").length == 0 &&
-		!bt_pod_has_condition(pod, "DisruptionTarget", "True")) {
+		!bt_condition_is(
+			bt_json_array_at(pod, "status.conditions"), "DisruptionTarget", "True")) {
 		bt_pod_set_condition(call, pod, "DisruptionTarget", "EvictionByEvictionAPI",
 			"Eviction API: evicting");
 		bt_call_store(call, stored, pod, 200);

@@ -1,59 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Binding, and the parts of pods that are written alone. Spec: 14 section 17, 13 section 14.1. */
 #include "api/time.h"
-#include "server/pod_condition.h"
+#include "server/condition.h"
 #include "server/write.h"
 
 /** Labels and annotations that a binding may bring, each. */
 #define BINDING_ITEMS_MAX 1000
-
-/** --- conditions --- */
-
-static const struct bt_schema_message *condition_message(const struct bt_api *api)
-{
-	const struct bt_schema_field *status =
-		bt_schema_field_find(api->pods->message, BT_STR("status"), NULL);
-	return bt_schema_field_find(status->message, BT_STR("conditions"), NULL)->message;
-}
-
-bool bt_pod_has_condition(const struct bt_json_value *pod, const char *type, const char *status)
-{
-	const struct bt_json_value *conditions = bt_json_array_at(pod, "status.conditions");
-	for (uint32_t i = 0; i < conditions->count; i++) {
-		if (bt_str_equal_c(bt_json_text_at(conditions->elements[i], "type"), type)) {
-			return bt_str_equal_c(
-				bt_json_text_at(conditions->elements[i], "status"), status);
-		}
-	}
-	return false;
-}
-
-void bt_pod_set_condition(struct bt_call *call, struct bt_json_value *pod, const char *type,
-	const char *reason, const char *message)
-{
-	struct bt_arena *arena = call->arena;
-	struct bt_json_value *condition = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_c(arena, condition, "type", type);
-	bt_json_set_c(arena, condition, "status", "True");
-	bt_json_set_str(
-		arena, condition, "lastTransitionTime", bt_time_text(arena, call->write.now_ns));
-	if (reason != NULL) {
-		bt_json_set_c(arena, condition, "reason", reason);
-		bt_json_set_c(arena, condition, "message", message);
-	}
-	int result =
-		bt_schema_normalise(condition_message(call->api), condition, arena, NULL, NULL);
-	(void)result; /* it is ours */
-	struct bt_json_value *conditions = bt_json_ensure_array(
-		arena, bt_json_ensure_object(arena, pod, "status"), "conditions");
-	for (uint32_t i = 0; i < conditions->count; i++) {
-		if (bt_str_equal_c(bt_json_text_at(conditions->elements[i], "type"), type)) {
-			conditions->elements[i] = condition;
-			return;
-		}
-	}
-	bt_json_append(arena, conditions, condition);
-}
 
 /** --- binding --- */
 

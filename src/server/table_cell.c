@@ -6,6 +6,7 @@
 #include "api/time.h"
 #include "base/alloc.h"
 #include "base/nanoseconds.h"
+#include "server/condition.h"
 #include "server/table_private.h"
 
 /** --- parts --- */
@@ -108,20 +109,12 @@ void bt_table_append_access_modes(struct bt_strbuf *out, const struct bt_json_va
 
 const struct bt_json_value *bt_table_condition(const struct bt_json_value *object, const char *type)
 {
-	const struct bt_json_value *conditions = bt_json_array_at(object, "status.conditions");
-	for (uint32_t i = 0; i < conditions->count; i++) {
-		if (bt_str_equal_c(bt_json_text_at(conditions->elements[i], "type"), type)) {
-			return conditions->elements[i];
-		}
-	}
-	return NULL;
+	return bt_condition_find(bt_json_array_at(object, "status.conditions"), type);
 }
 
 bool bt_table_condition_is_true(const struct bt_json_value *object, const char *type)
 {
-	const struct bt_json_value *condition = bt_table_condition(object, type);
-	return condition != NULL &&
-		bt_str_equal(bt_json_text_at(condition, "status"), BT_STR("True"));
+	return bt_condition_is(bt_json_array_at(object, "status.conditions"), type, "True");
 }
 
 bool bt_table_is_deleted(const struct bt_json_value *object)

@@ -170,7 +170,7 @@ static void delete_again(
 	struct bt_time deletion;
 	int64_t deletion_ns = call->write.now_ns + grace * BT_NS_PER_SECOND;
 	if (bt_time_parse(bt_json_text_at(metadata, "deletionTimestamp"), &deletion, NULL) == 0) {
-		deletion_ns = (deletion.seconds - pending + grace) * BT_NS_PER_SECOND;
+		deletion_ns = bt_ns_of_seconds(deletion.seconds - pending + grace);
 	}
 	set_deletion(call, object, deletion_ns, grace);
 	if (bt_call_is_finished(call, object)) {

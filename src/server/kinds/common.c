@@ -3,8 +3,6 @@
 
 #include <stdarg.h>
 
-#include "api/time.h"
-
 /** Further ones would be dropped anyway: server/failure.h. */
 #define ERRORS_MAX 100
 

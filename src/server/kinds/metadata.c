@@ -288,10 +288,7 @@ static bool expression_matches(
 {
 	struct bt_str operator_ = bt_kinds_text(expression, "operator");
 	const struct bt_json_value *values = bt_json_array_at(expression, "values");
-	bool among = false;
-	for (uint32_t i = 0; label != NULL && i < values->count; i++) {
-		among = among || bt_str_equal(values->elements[i]->text, label->text);
-	}
+	bool among = label != NULL && bt_json_has_text(values, label->text);
 	if (bt_str_equal_c(operator_, "In")) {
 		return among;
 	}

@@ -24,13 +24,9 @@ static void prepare_create(const struct bt_write *write, struct bt_json_value *o
 	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
 	struct bt_json_value *spec = bt_json_ensure_object(arena, object, "spec");
 	struct bt_json_value *finalizers = bt_json_ensure_array(arena, spec, "finalizers");
-	bool has_own = false;
 	bt_json_set_c(arena, status, "phase", "Active");
 	(void)bt_kinds_reset_status(write, object, status);
-	for (uint32_t i = 0; i < finalizers->count; i++) {
-		has_own = has_own || bt_str_equal_c(finalizers->elements[i]->text, "kubernetes");
-	}
-	if (!has_own) {
+	if (!bt_json_has_text(finalizers, BT_STR("kubernetes"))) {
 		bt_json_append(arena, finalizers, bt_json_new_c(arena, "kubernetes"));
 	}
 	set_defaults(write, object);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/time.h"
+#include "server/condition.h"
 #include "workload_world.h"
 
 #include <check.h>
@@ -297,7 +298,7 @@ static uint32_t count_pods(struct world *world, bool ready_only)
 			continue;
 		}
 		found += !ready_only ||
-			bt_tree_condition_is(
+			bt_condition_is(
 				bt_json_array_at(pod, "status.conditions"), "Ready", "True");
 	}
 	return found;
@@ -317,8 +318,8 @@ struct bt_str world_condition(struct world *world, const char *group, const char
 	const char *key, const char *type, const char *member)
 {
 	return bt_json_text_at(
-		bt_tree_find_condition(bt_json_array_at(world_get(world, group, resource, key),
-					       "status.conditions"),
+		bt_condition_find(bt_json_array_at(world_get(world, group, resource, key),
+					  "status.conditions"),
 			type),
 		member);
 }

@@ -179,8 +179,8 @@ START_TEST(test_http_server__malformed_requests)
 		"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: -1\r\n\r\n",
 		"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 99999999999999999999\r\n\r\n",
 		"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-		"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: "
-		"chunked\r\n\r\nfffffffffffffffff\r\n",
+		("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
+		 "fffffffffffffffff\r\n"),
 		"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip\r\n\r\n",
 		"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
 		"GET /%zz%00?%%% HTTP/1.1\r\nHost: h\r\n\r\n",

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/condition.h"
+
+#include "api/time.h"
+#include "server/write.h"
+
+struct bt_json_value *bt_condition_find(const struct bt_json_value *conditions, const char *type)
+{
+	for (uint32_t i = 0; i < conditions->count; i++) {
+		if (bt_str_equal_c(bt_json_text_at(conditions->elements[i], "type"), type)) {
+			return conditions->elements[i];
+		}
+	}
+	return NULL;
+}
+
+bool bt_condition_is(
+	const struct bt_json_value *conditions, const char *type, const char *status)
+{
+	return bt_str_equal_c(
+		bt_json_text_at(bt_condition_find(conditions, type), "status"), status);
+}
+
+static const struct bt_schema_message *condition_message(const struct bt_api *api)
+{
+	const struct bt_schema_field *status =
+		bt_schema_field_find(api->pods->message, BT_STR("status"), NULL);
+	return bt_schema_field_find(status->message, BT_STR("conditions"), NULL)->message;
+}
+
+void bt_pod_set_condition(struct bt_call *call, struct bt_json_value *pod, const char *type,
+	const char *reason, const char *message)
+{
+	struct bt_arena *arena = call->arena;
+	struct bt_json_value *condition = bt_json_new(arena, BT_JSON_OBJECT);
+	bt_json_set_c(arena, condition, "type", type);
+	bt_json_set_c(arena, condition, "status", "True");
+	bt_json_set_str(
+		arena, condition, "lastTransitionTime", bt_time_text(arena, call->write.now_ns));
+	if (reason != NULL) {
+		bt_json_set_c(arena, condition, "reason", reason);
+		bt_json_set_c(arena, condition, "message", message);
+	}
+	int result =
+		bt_schema_normalise(condition_message(call->api), condition, arena, NULL, NULL);
+	(void)result; /* it is ours */
+	struct bt_json_value *conditions = bt_json_ensure_array(
+		arena, bt_json_ensure_object(arena, pod, "status"), "conditions");
+	struct bt_json_value *old = bt_condition_find(conditions, type);
+	if (old != NULL) {
+		*old = *condition;
+	} else {
+		bt_json_append(arena, conditions, condition);
+	}
+}
