@@ -2,7 +2,6 @@
 /** What all requests do: decode, refuse, store, answer. */
 #include <stdarg.h>
 
-#include "api/time.h"
 #include "base/assert.h"
 #include "server/custom_schema.h"
 #include "server/write.h"
@@ -161,15 +160,35 @@ static void refuse_body(struct bt_call *call, struct bt_str version, struct bt_s
 	bt_call_failed(call);
 }
 
+/** "v1" of "apps/v1" */
+static struct bt_str version_of(struct bt_str api_version)
+{
+	int64_t slash = bt_str_find_char(api_version, '/');
+	return slash < 0 ? api_version : bt_str_sub(api_version, (uint32_t)slash + 1, BT_STR_MAX);
+}
+
+/** What upstream calls its own form of a kind after: "core", "apps", "storage". */
+static struct bt_str internal_group(struct bt_str api_version)
+{
+	int64_t slash = bt_str_find_char(api_version, '/');
+	int64_t dot = bt_str_find_char(api_version, '.');
+	if (slash < 0) {
+		return BT_STR("core");
+	}
+	return bt_str_sub(api_version, 0, (uint32_t)(dot >= 0 && dot < slash ? dot : slash));
+}
+
 static bool check_kind(struct bt_call *call, struct bt_json_value *object,
 	struct bt_str api_version, struct bt_str kind)
 {
 	struct bt_str given_kind = bt_json_find_str(object, "kind");
 	struct bt_str given_version = bt_json_find_str(object, "apiVersion");
 	if (given_kind.length != 0 && !bt_str_equal(given_kind, kind)) {
+		struct bt_str version = version_of(given_version);
+		struct bt_str group = internal_group(api_version);
 		struct bt_str text = bt_arena_printf(call->arena,
 			"converting (%.*s.%.*s) to (%.*s.%.*s): unknown conversion",
-			BT_STR_ARG(given_version), BT_STR_ARG(given_kind), BT_STR_ARG(api_version),
+			BT_STR_ARG(version), BT_STR_ARG(given_kind), BT_STR_ARG(group),
 			BT_STR_ARG(kind));
 		refuse_body(call, given_version, given_kind, kind, text.data);
 		return false;

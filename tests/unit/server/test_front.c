@@ -136,6 +136,12 @@ START_TEST(test_front__objects)
 		{"PUT", PODS "/a1", NULL, "", 400, "unexpected end of JSON input"},
 		{"PUT", PODS "/a1", NULL, "{\"metadata\":{\"name\":\"zz\"}}", 400,
 			"does not match the name on the URL"},
+		{"POST", PODS, NULL, "{\"apiVersion\":\"v1\",\"kind\":\"Service\"}", 400,
+			"Service in version \\\"v1\\\" cannot be handled as a Pod: converting "
+			"(v1.Service) to (core.Pod): unknown conversion"},
+		{"POST", "/apis/storage.k8s.io/v1/storageclasses", NULL,
+			"{\"apiVersion\":\"apps/v1\",\"kind\":\"Deployment\"}", 400,
+			"converting (v1.Deployment) to (storage.StorageClass): unknown conversion"},
 		{"PUT", PODS "/a1", NULL, "[]", 400, "cannot unmarshal array"},
 		{"PUT", PODS "/a1", "Content-Type: text/plain\n", POD, 415, "accepted media types"},
 		{"PUT", PODS "/a1", "Content-Type: application/merge-patch+json\n", POD, 415,
