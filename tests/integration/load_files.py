@@ -212,7 +212,9 @@ def test_orphans_of_a_partial_dump_stay(program):
 def test_errors_say_where(program):
     rows = [
         ("bad.yaml", "a: [", ["bad.yaml", "document 1"]),
-        ("kind.yaml", "kind: ConfigMap\napiVersion: v1\nmetadata: {name: a}\n---\n{apiVersion: x/v1, kind: Foo, metadata: {name: f}}\n", ["kind.yaml", "document 2", "Foo f", "not served"]),
+        ("kind.yaml", "kind: ConfigMap\napiVersion: v1\nmetadata: {name: a}\n---\n"
+         "{apiVersion: x/v1, kind: Foo, metadata: {name: f}}\n",
+         ["kind.yaml", "document 2", "Foo f", "not served"]),
         ("pod.json", json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": {
             "name": "p", "namespace": "n"}, "spec": {"containers": []}}),
          ["pod.json", "document 1", "Pod n/p", "spec.containers: Required value"]),
