@@ -26,7 +26,8 @@
 #define TIME_SCALE_MAX 100000
 #define DEFAULT_PORT 6443
 #define DEFAULT_KUBECONFIG "berth.kubeconfig"
-#define WATCHES_MAX 10000
+/** Below the connections, so that others have some left. */
+#define WATCHES_MAX 3000
 
 struct options {
 	int64_t nodes;
@@ -543,6 +544,8 @@ static void finish(struct up *up)
 static int serve(struct up *up, struct berth_error *err)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, 0};
+	struct sigaction ignore = {.sa_handler = SIG_IGN};
+	(void)sigaction(SIGXFSZ, &ignore, NULL); /* a file at its limit is an error like others */
 	int result = build(up, err);
 	if (result == 0) {
 		result = bt_loop_on_signals(up->loop, signals, take_signal, up, err);
@@ -557,6 +560,10 @@ static int serve(struct up *up, struct berth_error *err)
 	}
 	if (result == 0) {
 		result = bt_loop_run(up->loop, err);
+	}
+	if (result == 0) {
+		/* the last answers leave in the turn after the one that gave them */
+		result = bt_loop_turn(up->loop, 0, err);
 	}
 	if (result == 0 && up->result < 0) {
 		(void)bt_error_move(err, &up->err);

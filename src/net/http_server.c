@@ -137,8 +137,9 @@ static void on_connection(void *context, struct MHD_Connection *handle, void **s
 	}
 	if (*socket_context != NULL) {
 		end_forgotten_exchange(*socket_context);
-		/* only another run takes the listening socket back into the set */
-		server->resumed |= server->connection_count >= server->limits.connections_max;
+		/* only another run takes the listening socket back into the set, which left it at
+		 * the limit of connections, or when descriptors ran out */
+		server->resumed = true;
 		server->connection_count--;
 		arriving_remove(server, *socket_context);
 		bt_free(*socket_context);

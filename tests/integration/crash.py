@@ -4,11 +4,14 @@
 import json
 import os
 import random
+import re
+import resource
 import signal
 import tempfile
 import threading
 import time
 
+import pipeline
 import up
 
 ROUNDS = 5
@@ -111,6 +114,10 @@ def test_a_restart_continues_where_it_was(program):
         path = "/api/v1/namespaces/default/pods/p"
         up.wait_for("a running pod", lambda: cluster.json("GET", path)[1]["status"]["phase"]
                     == "Running")
+        for name in "ab":
+            cluster.json("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
+        page = cluster.json("GET", "/api/v1/namespaces?limit=1")[1]["metadata"]["continue"]
+        cluster.json("DELETE", "/api/v1/namespaces/b")
         before = cluster.json("GET", path)[1]
         token, config = cluster.token, open(cluster.kubeconfig, encoding="utf-8").read()
         authority = config.split("certificate-authority-data:")[1].split()[0]
@@ -127,7 +134,138 @@ def test_a_restart_continues_where_it_was(program):
         _, text = cluster.get("/api/v1/pods?watch=1&resourceVersion=1&timeoutSeconds=1")
         event = json.loads(text.splitlines()[0])
         assert event["type"] == "ERROR" and event["object"]["code"] == 410
+        expect_gone(cluster, "/api/v1/pods?resourceVersion=1&resourceVersionMatch=Exact",
+                    "The resourceVersion for the provided list is too old.")
+        found = expect_gone(cluster, "/api/v1/namespaces?limit=1&continue=" + page,
+                            "The provided continue parameter is too old to display a consistent "
+                            "list result.")
+        # It comes with another token, for those who can do with a list that is of two times.
+        status, found = cluster.json("GET", "/api/v1/namespaces?limit=1&continue="
+                                     + found["metadata"]["continue"])
+        assert status == 200 and len(found["items"]) == 1
         assert cluster.stop() == 0
+
+
+def flood_until_killed(cluster, worker, acknowledged, asked):
+    """Pipelines of writes, a hundred under way at a time. Each name is written once."""
+    path, count = "/api/v1/namespaces/default/configmaps", 0
+    try:
+        with pipeline.Pipeline(cluster) as connection:
+            while True:
+                names = ["f%d-%d-%d" % (cluster.process.pid, worker, count + i)
+                         for i in range(100)]
+                count += len(names)
+                asked.extend(names)
+                connection.send(("POST", path, {"metadata": {"name": name}, "data": {"n": name}})
+                                for name in names)
+                for name in names:
+                    status, body = connection.receive()
+                    assert status == 201, body
+                    acknowledged[name] = int(
+                        json.loads(body)["metadata"]["resourceVersion"])
+    except (OSError, ValueError):
+        pass  # killed
+
+
+def watch_until_killed(cluster, seen):
+    """What a watcher was shown."""
+    connection = pipeline.connect(cluster)
+    connection.sendall(pipeline.head(
+        cluster, "GET", "/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=0"))
+    text = b""
+    try:
+        while True:
+            data = connection.recv(1 << 20)
+            if not data:
+                break
+            text += data
+    except OSError:
+        pass
+    connection.close()
+    # Chunks end anywhere; an event is a line, and no text of ours looks like a chunk's length.
+    for line in re.sub(rb"\r\n[0-9a-f]+\r\n", b"", text).split(b"\n"):
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue  # the head, or the last line, which is not whole
+        metadata = event["object"]["metadata"]
+        seen[metadata["name"]] = int(metadata["resourceVersion"])
+
+
+def test_what_was_seen_is_kept(program):
+    """SIGKILL under a flood: whatever was answered or shown to a watcher is in the file."""
+    with tempfile.TemporaryDirectory() as folder:
+        data, acknowledged, asked = os.path.join(folder, "data"), {}, []
+        for i in range(4):
+            cluster, seen = up.Cluster(program, folder, "--data-dir", data, "--tls", "off"), {}
+            threads = [threading.Thread(target=flood_until_killed, args=(
+                cluster, worker, acknowledged, asked)) for worker in range(4)]
+            threads += [threading.Thread(target=watch_until_killed, args=(cluster, seen))
+                        for _ in range(2)]
+            for thread in threads:
+                thread.start()
+            time.sleep(0.7 + 0.4 * i)
+            os.kill(cluster.process.pid, signal.SIGKILL)
+            cluster.process.wait()
+            for thread in threads:
+                thread.join()
+            cluster.log.close()
+            assert len(seen) > 100 and len(acknowledged) > 100, (len(seen), len(acknowledged))
+            cluster = up.Cluster(program, folder, "--data-dir", data, "--tls", "off")
+            found = cluster.json("GET", "/api/v1/namespaces/default/configmaps")[1]
+            stored = {item["metadata"]["name"]: int(item["metadata"]["resourceVersion"])
+                      for item in found["items"]}
+            for name, version in list(acknowledged.items()) + list(seen.items()):
+                assert stored.get(name) == version, (name, version, stored.get(name))
+            strange = set(stored) - set(asked)
+            assert all(not name.startswith("f") for name in strange), strange
+            assert int(found["metadata"]["resourceVersion"]) >= max(stored.values())
+            assert cluster.stop() == 0
+
+
+def fill_until_refused(cluster):
+    """Names that were accepted, and the first other answer."""
+    accepted, path = [], "/api/v1/namespaces/default/configmaps"
+    for i in range(2000):
+        try:
+            status, found = cluster.json("POST", path, {
+                "metadata": {"name": "big-%d" % i}, "data": {"x": "y" * 20000}})
+        except OSError as error:
+            return accepted, error
+        if status != 201:
+            return accepted, found
+        accepted.append("big-%d" % i)
+    raise AssertionError("the disk is never full")
+
+
+def test_a_full_disk(program):
+    """The write is answered 500, the process ends and says why; the file opens again."""
+    with tempfile.TemporaryDirectory() as folder:
+        data = os.path.join(folder, "data")
+        flags = ("--data-dir", data, "--tls", "off")
+        cluster = up.Cluster(program, folder, *flags)
+        resource.prlimit(cluster.process.pid, resource.RLIMIT_FSIZE, (4 << 20, 4 << 20))
+        accepted, refusal = fill_until_refused(cluster)
+        assert len(accepted) > 20
+        assert isinstance(refusal, dict) and refusal["code"] == 500, refusal
+        assert "the store cannot be written" in refusal["message"], refusal
+        assert cluster.process.wait(30) == 2, cluster.process.returncode
+        assert "berth up: " in cluster.output() and data in cluster.output(), cluster.output()
+        cluster.log.close()
+        cluster = up.Cluster(program, folder, *flags)
+        for name in accepted:
+            assert cluster.json("GET", "/api/v1/namespaces/default/configmaps/" + name)[0] == 200
+        status, _ = cluster.json("POST", "/api/v1/namespaces/default/configmaps", {
+            "metadata": {"name": "after"}})
+        assert status == 201
+        assert cluster.stop() == 0
+
+
+def expect_gone(cluster, path, message):
+    status, found = cluster.json("GET", path)
+    assert status == 410 and found["reason"] == "Expired", found
+    assert found["message"].startswith(message), found["message"]
+    return found
 
 
 def test_a_data_folder_has_one_owner(program):
