@@ -75,12 +75,25 @@ static void send_answer(struct bt_front_call *call, const struct bt_api_answer *
 	bt_front_send(call, answer->code, bt_encoding_content_type(&call->encoding, false));
 }
 
-/* The review's own code answers for masters. */
-static void deny_access(struct bt_front_call *call, struct bt_json_value *review)
+/* The API knows no tokens: it answers as a server does where everybody is admin. */
+static void review_token(struct bt_front_call *call, struct bt_json_value *review)
 {
-	struct bt_json_value *status = bt_json_ensure_object(&call->arena, review, "status");
-	bt_json_set_bool(&call->arena, status, "allowed", false);
-	(void)bt_json_remove_c(status, "reason"); /* may be absent */
+	struct bt_arena *arena = &call->arena;
+	struct bt_json_value *status = bt_json_ensure_object(arena, review, "status");
+	const struct bt_user *user =
+		bt_front_user_of_token(call->front, bt_json_text_at(review, "spec.token"));
+	(void)bt_json_remove_c(status, "user"); /* may be absent */
+	bt_json_set_bool(arena, status, "authenticated", user != NULL);
+	if (user == NULL) {
+		bt_json_set_c(arena, status, "error", "invalid bearer token");
+		return;
+	}
+	struct bt_json_value *info = bt_json_ensure_object(arena, status, "user");
+	struct bt_json_value *groups = bt_json_ensure_array(arena, info, "groups");
+	bt_json_set_str(arena, info, "username", user->name);
+	for (uint32_t i = 0; i < user->group_count; i++) {
+		bt_json_append(arena, groups, bt_json_new_str(arena, user->groups[i]));
+	}
 }
 
 static void perform(struct bt_front_call *call)
@@ -88,10 +101,9 @@ static void perform(struct bt_front_call *call)
 	struct bt_api_answer answer;
 	bt_api_perform(call->front->api, &call->api, &call->arena, &answer);
 	add_warnings(call, &answer);
-	if (answer.document != NULL && !bt_front_is_master(call) &&
-		bt_str_equal_c(
-			bt_str_from("SelfSubjectAccessReview"), call->route.resource->kind)) {
-		deny_access(call, answer.document);
+	if (answer.document != NULL && answer.failure.code == 0 && !call->front->is_plain &&
+		bt_str_equal_c(BT_STR("TokenReview"), call->route.resource->kind)) {
+		review_token(call, answer.document);
 	}
 	send_answer(call, &answer);
 	bt_api_answer_finish(&answer);

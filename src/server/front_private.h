@@ -98,6 +98,8 @@ void bt_front_end(struct bt_front_call *call);
 /** Sets call->user. false: call->failure says why not. */
 BT_MUST_USE bool bt_front_identify(struct bt_front_call *call);
 bool bt_front_is_master(const struct bt_front_call *call);
+/** Whose token it is; NULL: nobody's. */
+const struct bt_user *bt_front_user_of_token(const struct bt_front *front, struct bt_str token);
 /** The user may do this. false: call->failure. */
 BT_MUST_USE bool bt_front_authorize(struct bt_front_call *call);
 

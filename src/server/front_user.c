@@ -107,12 +107,21 @@ static bool is_blank_or_end(struct bt_str text, uint32_t at)
 	return at >= text.length || text.data[at] == ' ';
 }
 
+const struct bt_user *bt_front_user_of_token(const struct bt_front *front, struct bt_str token)
+{
+	const struct bt_user *user = NULL;
+	for (uint32_t i = 0; i < front->token_count; i++) {
+		if (same_secret(token, front->tokens[i].token) && user == NULL) {
+			user = &front->tokens[i].user;
+		}
+	}
+	return user;
+}
+
 static bool identify_by_token(struct bt_front_call *call)
 {
 	static const struct bt_str nobody[] = {BT_STR_INIT("system:unauthenticated")};
-	const struct bt_front *front = call->front;
 	struct bt_str text = header(call, "Authorization");
-	bool found = false;
 	if (text.length == 0) {
 		call->user = (struct bt_user){
 			.name = BT_STR("system:anonymous"), .group_count = 1, .groups = nobody};
@@ -123,14 +132,13 @@ static bool identify_by_token(struct bt_front_call *call)
 		!is_blank_or_end(text, 6)) {
 		return refuse_credential(call);
 	}
-	text = bt_str_sub(text, 7, BT_STR_MAX);
-	for (uint32_t i = 0; i < front->token_count; i++) {
-		if (same_secret(text, front->tokens[i].token) && !found) {
-			call->user = front->tokens[i].user;
-			found = true;
-		}
+	const struct bt_user *user =
+		bt_front_user_of_token(call->front, bt_str_sub(text, 7, BT_STR_MAX));
+	if (user == NULL) {
+		return refuse_credential(call);
 	}
-	return found || refuse_credential(call);
+	call->user = *user;
+	return true;
 }
 
 struct group_list {

@@ -471,6 +471,15 @@ START_TEST(test_front__tokens)
 			"Authorization: Bearer other\n", review, 201, "\"allowed\":false"},
 		{"POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
 			"Authorization: Bearer secret\n", review, 201, "\"allowed\":true"},
+		{"POST", "/apis/authentication.k8s.io/v1/tokenreviews",
+			"Authorization: Bearer secret\n", "{\"spec\":{\"token\":\"other\"}}", 201,
+			"\"authenticated\":true,\"user\":{\"groups\":[\"staff\"],"
+			"\"username\":\"bob\"}"},
+		{"POST", "/apis/authentication.k8s.io/v1/tokenreviews",
+			"Authorization: Bearer secret\n", "{\"spec\":{\"token\":\"nobody\"}}", 201,
+			"\"status\":{\"authenticated\":false,\"error\":\"invalid bearer token\"}"},
+		{"POST", "/apis/authentication.k8s.io/v1/tokenreviews",
+			"Authorization: Bearer secret\n", "{}", 201, "\"authenticated\":false"},
 		{"POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews",
 			"Authorization: Bearer secret\nImpersonate-User: eve\n"
 			"Impersonate-Group: g1\nImpersonate-Group: g2\n",
