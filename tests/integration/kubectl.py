@@ -8,6 +8,8 @@ Usage: kubectl.py BERTH plain|sanitized KUBECTL
 The second form takes the one of Debian's package, unpacked in the folder, not installed: another
 package may own /usr/bin/kubectl.
 """
+import contextlib
+import fcntl
 import glob
 import json
 import os
@@ -23,19 +25,32 @@ FLAGS = ["--nodes", "3"]
 HOME = tempfile.TemporaryDirectory()
 
 
+@contextlib.contextmanager
+def one_at_a_time(folder):
+    """Two scripts may want it at the same time."""
+    with open(os.path.join(folder, "lock"), "w", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def download(folder):
+    """Whether the package is unpacked in the folder."""
+    # Root's apt downloads as a user of its own, who may not write everywhere.
+    command = ["apt-get", "-o", "APT::Sandbox::User=root", "download", "kubernetes-client"]
+    if subprocess.run(command, cwd=folder, check=False, stdout=subprocess.DEVNULL).returncode:
+        return False
+    package, = glob.glob(os.path.join(folder, "*.deb"))
+    subprocess.run(["dpkg-deb", "-x", package, folder], check=True)
+    return True
+
+
 def debian_kubectl(folder):
     """Path of the unpacked kubectl; None when there is no such package to be had."""
     folder = os.path.join(folder, "kubernetes-client")
     path = os.path.join(folder, "usr", "bin", "kubectl")
-    if not os.path.exists(path):
-        os.makedirs(folder, exist_ok=True)
-        # Root's apt downloads as a user of its own, who may not write everywhere.
-        command = ["apt-get", "-o", "APT::Sandbox::User=root", "download", "kubernetes-client"]
-        if subprocess.run(command, cwd=folder, check=False, stdout=subprocess.DEVNULL).returncode:
-            return None
-        package, = glob.glob(os.path.join(folder, "*.deb"))
-        subprocess.run(["dpkg-deb", "-x", package, folder], check=True)
-    return path
+    os.makedirs(folder, exist_ok=True)
+    with one_at_a_time(folder):
+        return path if os.path.exists(path) or download(folder) else None
 
 
 KUBECTL = debian_kubectl(sys.argv[4]) if sys.argv[3] == "--debian" else sys.argv[3]

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 
 import up
 
@@ -19,7 +20,7 @@ def install(folder):
     if shutil.which("node") is None or shutil.which("npm") is None:
         return None
     os.makedirs(folder, exist_ok=True)
-    for name in ("package.json", "session.mjs"):
+    for name in ("package.json", "session.mjs", "informer.mjs"):
         shutil.copy(os.path.join(HERE, "node_client", name), folder)
     if not os.path.isdir(os.path.join(folder, "node_modules", "@kubernetes")):
         done = subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--silent"],
@@ -36,8 +37,31 @@ def main():
         print("node, npm or the npm registry is not available")
         return up.SKIPPED
     with program.up("--nodes", "2") as cluster:
-        return subprocess.run(["node", "session.mjs", cluster.kubeconfig], cwd=folder,
-                              timeout=300, check=False).returncode
+        done = subprocess.run(["node", "session.mjs", cluster.kubeconfig], cwd=folder,
+                              timeout=300, check=False)
+    return done.returncode or informer_over_a_restart(program, folder)
+
+
+def informer_over_a_restart(program, folder):
+    """An informer that lives on while the server is replaced at the same address."""
+    maps = "/api/v1/namespaces/default/configmaps"
+    with tempfile.TemporaryDirectory() as data:
+        flags = ["--nodes", "1", "--data-dir", os.path.join(data, "data")]
+        kubeconfig = os.path.join(data, "kubeconfig")
+        with program.up(*flags) as cluster:
+            flags += ["--listen", "127.0.0.1:%d" % cluster.port]
+            shutil.copy(cluster.kubeconfig, kubeconfig)
+            cluster.json("POST", maps, {"metadata": {"name": "before"}})
+            process = subprocess.Popen(["node", "informer.mjs", kubeconfig], cwd=folder, text=True,
+                                       stdout=subprocess.PIPE)
+            assert process.stdout.readline() == "add before\n"
+        with program.up(*flags) as cluster:
+            assert cluster.json("POST", maps, {"metadata": {"name": "after"}})[0] == 201
+            assert cluster.json("DELETE", maps + "/before")[0] == 200
+            out = process.communicate(timeout=60)[0]
+            assert process.returncode == 0, out
+    print("informer over a restart passed")
+    return 0
 
 
 if __name__ == "__main__":

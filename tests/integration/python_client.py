@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The life of a few objects with the Python client (Debian's python3-kubernetes)."""
 import sys
+import tempfile
 import threading
 
 import up
@@ -144,6 +145,72 @@ def test_parallel_writers_lose_nothing(cluster):
     for thread in threads:
         thread.join()
     assert len(api.read_namespaced_config_map("busy", "default").data) == 80
+
+
+class Informer:
+    """Config maps by name, kept by list and watch as the libraries of other languages do."""
+
+    def __init__(self, api):
+        self.api = api
+        self.version = None
+        self.objects = {}
+        self.lists = 0
+
+    def list(self):
+        found = self.api.list_namespaced_config_map("default")
+        self.version = found.metadata.resource_version
+        self.objects = {item.metadata.name: item.data for item in found.items}
+        self.lists += 1
+
+    def follow_until(self, name):
+        """Until this one is there; a version that is too old leads to a new list."""
+        while name not in self.objects:
+            try:
+                self._watch(name)
+            except client.ApiException as error:
+                assert error.status == 410 and "too old resource version" in error.reason, error
+                self.list()
+
+    def _watch(self, name):
+        events = watch.Watch()
+        for event in events.stream(self.api.list_namespaced_config_map, "default",
+                                   resource_version=self.version, timeout_seconds=60):
+            found = event["object"]
+            self.version = found.metadata.resource_version
+            if event["type"] == "DELETED":
+                self.objects.pop(found.metadata.name, None)
+            else:
+                self.objects[found.metadata.name] = found.data
+            if found.metadata.name == name:
+                events.stop()
+
+
+def test_informer_over_restarts(program):
+    """Without a change in between the watch resumes, or is told to list again: nothing is lost."""
+    def config_map(name, value="1"):
+        return {"metadata": {"name": name}, "data": {"v": value}}
+    with tempfile.TemporaryDirectory() as folder:
+        flags = ["--nodes", "1", "--data-dir", folder]
+        with program.up(*flags) as cluster:
+            api = core(cluster)
+            informer = Informer(api)
+            informer.list()
+            for name in ["a", "b"]:
+                api.create_namespaced_config_map("default", config_map(name))
+            informer.follow_until("b")
+            assert informer.lists == 1
+            api.delete_namespaced_config_map("a", "default")
+            api.replace_namespaced_config_map("b", "default", config_map("b", "2"))
+        with program.up(*flags) as cluster:
+            informer.api = core(cluster)
+            informer.api.create_namespaced_config_map("default", config_map("c"))
+            informer.follow_until("c")
+            assert informer.objects == {"b": {"v": "2"}, "c": {"v": "1"}}, informer.objects
+            informer.version = "1"  # of the beginning, which nobody keeps
+            informer.api.create_namespaced_config_map("default", config_map("d"))
+            lists = informer.lists
+            informer.follow_until("d")
+            assert informer.lists == lists + 1 and len(informer.objects) == 3
 
 
 if __name__ == "__main__":
