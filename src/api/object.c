@@ -14,7 +14,10 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 
+/* Objects are kept in great numbers: their memory is made to fit. */
 #define FIRST_CHUNK_BYTES 1024
+#define NEXT_CHUNK_BYTES 512
+#define GUESSED_TEXT_BYTES_MAX 8192
 
 #define BT_KIND(id, kind, group, versions, resource, namespaced, structure, message) \
 	_Static_assert( \
@@ -66,12 +69,19 @@ void bt_kind_append_api_version(enum bt_kind kind, struct bt_strbuf *out)
 	bt_strbuf_append_str(out, blank < 0 ? versions : bt_str_sub(versions, 0, (uint32_t)blank));
 }
 
-static struct bt_object *object_new(enum bt_kind kind, void **out_value)
+/** text_bytes: of the text that it is read from, and of what follows; 0: unknown. */
+static struct bt_object *object_new(enum bt_kind kind, size_t text_bytes, void **out_value)
 {
 	struct bt_object *object = BT_NEW(struct bt_object);
+	size_t size = bt_kind_info(kind)->size;
 
-	bt_arena_init(&object->arena, FIRST_CHUNK_BYTES);
-	*out_value = bt_arena_calloc(&object->arena, 1, bt_kind_info(kind)->size);
+	/* Names of members take a part of the text that the structure does not need. */
+	bt_arena_init(&object->arena,
+		text_bytes != 0 && text_bytes <= GUESSED_TEXT_BYTES_MAX
+			? size + text_bytes / 4 * 3 + 64
+			: FIRST_CHUNK_BYTES);
+	*out_value = bt_arena_calloc(&object->arena, 1, size);
+	object->arena.chunk_bytes = NEXT_CHUNK_BYTES;
 	object->kind = kind;
 	object->reference_count = 1;
 	object->value = *out_value;
@@ -82,7 +92,7 @@ static struct bt_object *object_new(enum bt_kind kind, void **out_value)
 struct bt_object *bt_object_create(enum bt_kind kind, const void *value)
 {
 	void *copy;
-	struct bt_object *object = object_new(kind, &copy);
+	struct bt_object *object = object_new(kind, 0, &copy);
 
 	bt_message_copy(bt_kind_info(kind)->message, copy, value, &object->arena);
 	return object;
@@ -219,7 +229,8 @@ int bt_object_decode_as(enum bt_kind kind, struct bt_json_reader *reader,
 {
 	struct bt_json_reader start = *reader;
 	void *value;
-	struct bt_object *object = object_new(kind, &value);
+	struct bt_object *object =
+		object_new(kind, (size_t)(reader->end - reader->position), &value);
 	int code = bt_message_decode_json(
 		bt_kind_info(kind)->message, reader, &object->arena, value, err);
 

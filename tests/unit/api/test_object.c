@@ -407,10 +407,30 @@ START_TEST(test_object__int_or_string)
 }
 END_TEST
 
-BT_TEST_MAIN("object", test_object__single, test_object__kind_may_come_last, test_object__lists,
-	test_object__unknown_kinds_are_skipped, test_object__events_by_group,
-	test_object__errors_name_the_object, test_object__not_an_object,
-	test_object__nested_lists_end, test_object__sink_may_stop, test_object__decode_one_document,
-	test_object__round_trips, test_object__binding_and_condition_forms,
-	test_object__every_kind_has_its_table, test_object__class_annotation_overrides,
-	test_object__zone_key, test_object__int_or_string)
+/* A scheduler keeps one for each pod of the cluster. */
+START_TEST(test_object__memory_fits)
+{
+	static const char text[] =
+		"{\"metadata\":{\"name\":\"web-7c5ddbdf54-x2x9z\",\"namespace\":\"default\","
+		"\"labels\":{\"app\":\"web\",\"pod-template-hash\":\"7c5ddbdf54\"},"
+		"\"uid\":\"f34e99cf-fef5-45af-b7dd-964a4cec509c\"},\"spec\":{\"containers\":[{"
+		"\"name\":\"c\",\"image\":\"nginx:1.25\",\"resources\":{\"requests\":{"
+		"\"cpu\":\"100m\",\"memory\":\"64Mi\"}}}],\"nodeName\":\"node-1\"}}";
+	struct bt_json_reader reader;
+	struct bt_object *object;
+
+	bt_json_reader_init(&reader, bt_str_from(text));
+	ck_assert_int_eq(bt_object_decode_as(BT_KIND_POD, &reader, &object, NULL), 0);
+	ck_assert_uint_lt(
+		object->arena.total_bytes, bt_kind_info(BT_KIND_POD)->size + sizeof(text) + 768);
+	bt_object_release(object);
+}
+END_TEST
+
+BT_TEST_MAIN("object", test_object__single, test_object__memory_fits,
+	test_object__kind_may_come_last, test_object__lists, test_object__unknown_kinds_are_skipped,
+	test_object__events_by_group, test_object__errors_name_the_object,
+	test_object__not_an_object, test_object__nested_lists_end, test_object__sink_may_stop,
+	test_object__decode_one_document, test_object__round_trips,
+	test_object__binding_and_condition_forms, test_object__every_kind_has_its_table,
+	test_object__class_annotation_overrides, test_object__zone_key, test_object__int_or_string)
