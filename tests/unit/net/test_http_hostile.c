@@ -66,8 +66,7 @@ START_TEST(test_http_hostile__two_ends_of_a_body)
 		"Transfer-Encoding: gzip, chunked\r\n",
 		"Transfer-Encoding: chunked, identity\r\n",
 		"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n",
-		"Transfer-Encoding: \x0b"
-		"chunked\r\n",
+		"Transfer-Encoding: \013chunked\r\n",
 	};
 	struct fixture fixture = {0};
 	struct client client;
