@@ -425,6 +425,18 @@ static void after_commit(struct bt_call *call, const struct bt_json_value *objec
 	}
 }
 
+/** Texts grow when they are written: characters that are escaped, bytes that are no characters. */
+static bool is_storable(struct bt_call *call, struct bt_str text, uint32_t bytes_max)
+{
+	if (text.length <= bytes_max && call->key.length <= BT_STORE_KEY_BYTES_MAX) {
+		return true;
+	}
+	(void)bt_fail(bt_call_failure(call), call->arena, 413, "RequestEntityTooLarge",
+		"Request entity too large: limit is %u", BT_STORE_TEXT_BYTES_MAX);
+	bt_call_failed(call);
+	return false;
+}
+
 void bt_call_store(struct bt_call *call, const struct bt_stored *old, struct bt_json_value *object,
 	uint16_t code)
 {
@@ -437,11 +449,7 @@ void bt_call_store(struct bt_call *call, const struct bt_stored *old, struct bt_
 		return;
 	}
 	struct bt_str text = render(call, object);
-	if (text.length > BT_STORE_TEXT_BYTES_MAX - REMOVAL_BYTES_MAX ||
-		call->key.length > BT_STORE_KEY_BYTES_MAX) {
-		(void)bt_fail(bt_call_failure(call), call->arena, 413, "RequestEntityTooLarge",
-			"Request entity too large: limit is %u", BT_STORE_TEXT_BYTES_MAX);
-		bt_call_failed(call);
+	if (!is_storable(call, text, BT_STORE_TEXT_BYTES_MAX - REMOVAL_BYTES_MAX)) {
 		return;
 	}
 	struct bt_stored *stored = bt_store_put(api->options.store,
@@ -458,7 +466,9 @@ void bt_call_remove(struct bt_call *call, struct bt_json_value *object)
 		return;
 	}
 	struct bt_str text = render(call, object);
-	BT_ASSERT(text.length <= BT_STORE_TEXT_BYTES_MAX);
+	if (!is_storable(call, text, BT_STORE_TEXT_BYTES_MAX)) {
+		return;
+	}
 	struct bt_stored *last = bt_store_remove(api->options.store,
 		call->write.resource->collection, call->key, text, call->write.now_ns);
 	bt_call_answer_stored(call, last, 200);

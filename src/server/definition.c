@@ -308,7 +308,10 @@ static void release_definition(struct bt_api *api, struct bt_stored *stored, str
 static bool has_objects(const struct bt_api *api, struct bt_str name)
 {
 	struct bt_store *store = api->options.store;
-	uint32_t collection = bt_store_collection(store, name);
+	uint32_t collection = bt_store_collection_find(store, name);
+	if (collection == BT_STORE_NO_COLLECTION) {
+		return false;
+	}
 	const struct bt_api_resource *resource =
 		bt_resources_of_collection(api->resources, collection);
 	return (resource == NULL || (resource->flags & BT_RESOURCE_CUSTOM) != 0) &&
@@ -372,8 +375,9 @@ void bt_definition_delete_objects(struct bt_call *call)
 {
 	struct bt_api *api = call->api;
 	struct bt_store *store = api->options.store;
-	uint32_t collection = bt_store_collection(store, call->write.name);
-	const struct bt_api_resource *resource = resource_of(call, collection);
+	uint32_t collection = bt_store_collection_find(store, call->write.name);
+	const struct bt_api_resource *resource =
+		collection != BT_STORE_NO_COLLECTION ? resource_of(call, collection) : NULL;
 	struct bt_arena arena = {0};
 	struct bt_store_walk walk;
 	struct bt_stored *stored;

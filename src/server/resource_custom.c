@@ -11,6 +11,8 @@
 
 /** Resources of custom kinds, of each version one, that were ever defined: rows are never freed. */
 #define CUSTOM_RESOURCES_MAX 4096
+/** Those in the file of a store are never fewer from one start to the next. */
+#define COLLECTIONS_MAX (BT_STORE_COLLECTIONS_MAX - 2 * CUSTOM_RESOURCES_MAX)
 
 static const char *terminated(struct bt_arena *arena, struct bt_str text)
 {
@@ -213,7 +215,8 @@ struct bt_str bt_resources_name_conflict(const struct bt_resources *resources, s
 		}
 	}
 	uint64_t wanted = bt_json_array_at(definition, "spec.versions")->count;
-	if (resources->rows.count + wanted > resources->builtin_count + CUSTOM_RESOURCES_MAX) {
+	if (resources->rows.count + wanted > resources->builtin_count + CUSTOM_RESOURCES_MAX ||
+		bt_store_collection_count(resources->store) > COLLECTIONS_MAX) {
 		return BT_STR("there are too many custom resources");
 	}
 	return (struct bt_str){NULL, 0};

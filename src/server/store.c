@@ -74,11 +74,9 @@ struct bt_collection *bt_store_at(const struct bt_store *store, uint32_t collect
 	return store->collections.items[collection];
 }
 
-uint32_t bt_store_collection(struct bt_store *store, struct bt_str name)
+uint32_t bt_store_collection_find(const struct bt_store *store, struct bt_str name)
 {
 	uint64_t hash = bt_str_hash(name);
-	struct bt_collection *collection;
-
 	for (uint32_t at = bt_map_first(&store->by_name, hash); at != BT_MAP_NONE;
 		at = bt_map_next(&store->by_name, hash, at)) {
 		uint32_t index = bt_map_value(&store->by_name, at);
@@ -87,13 +85,24 @@ uint32_t bt_store_collection(struct bt_store *store, struct bt_str name)
 			return index;
 		}
 	}
-	BT_ASSERT(store->collections.count < UINT16_MAX);
+	return BT_STORE_NO_COLLECTION;
+}
+
+uint32_t bt_store_collection(struct bt_store *store, struct bt_str name)
+{
+	struct bt_collection *collection;
+	uint32_t found = bt_store_collection_find(store, name);
+
+	if (found != BT_STORE_NO_COLLECTION) {
+		return found;
+	}
+	BT_ASSERT(store->collections.count < BT_STORE_COLLECTIONS_MAX);
 	collection = BT_NEW(struct bt_collection);
 	collection->name = bt_strndup(name.data, name.length);
 	bt_map_init(&collection->by_key, hash_of_slot, collection);
 	collection->window.start = store->opened_rv;
 	bt_vec_push(&store->collections, collection);
-	bt_map_insert(&store->by_name, hash, store->collections.count - 1);
+	bt_map_insert(&store->by_name, bt_str_hash(name), store->collections.count - 1);
 	return store->collections.count - 1;
 }
 

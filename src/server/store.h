@@ -56,6 +56,9 @@ void bt_stored_release(struct bt_stored *stored);
 
 #define BT_STORE_KEY_BYTES_MAX 512
 #define BT_STORE_TEXT_BYTES_MAX (UINT32_C(4) << 20)
+/** Collections are never removed, and more of them than this must not be made. */
+#define BT_STORE_COLLECTIONS_MAX 65000
+#define BT_STORE_NO_COLLECTION UINT32_MAX
 
 enum bt_change_type {
 	BT_CHANGE_ADDED,
@@ -91,6 +94,8 @@ void bt_store_destroy(struct bt_store *store);
 
 /** Collection by name ("pods", "deployments.apps"), made when it is new. Names are copied. */
 BT_MUST_USE uint32_t bt_store_collection(struct bt_store *store, struct bt_str name);
+/** BT_STORE_NO_COLLECTION: there is none of this name. */
+BT_MUST_USE uint32_t bt_store_collection_find(const struct bt_store *store, struct bt_str name);
 struct bt_str bt_store_collection_name(const struct bt_store *store, uint32_t collection);
 uint32_t bt_store_collection_count(const struct bt_store *store);
 

@@ -9,7 +9,6 @@
 /** "bert": tells our files from other SQLite databases. */
 #define APPLICATION_ID 0x62657274
 #define FILE_VERSION 1
-#define COLLECTION_ID_MAX 65000
 
 struct bt_store_file {
 	sqlite3 *database;
@@ -255,7 +254,8 @@ static int load_collections(
 		struct bt_str name = column_text(statement, 1);
 		uint32_t *place;
 
-		if (id < 1 || id > COLLECTION_ID_MAX || name.length == 0 || name.length > 512) {
+		if (id < 1 || id > BT_STORE_COLLECTIONS_MAX || name.length == 0 ||
+			name.length > 512) {
 			result = damaged(file, err, "collection %lld", (long long)id);
 			break;
 		}
@@ -422,7 +422,7 @@ static bool write_collection(
 	if (*id != 0) {
 		return true;
 	}
-	BT_ASSERT(file->last_id < COLLECTION_ID_MAX);
+	BT_ASSERT(file->last_id < BT_STORE_COLLECTIONS_MAX);
 	(void)sqlite3_bind_int64(file->add_collection, 1, (int64_t)file->last_id + 1);
 	bind_text(file->add_collection, 2, bt_store_collection_name(store, collection));
 	if (!run(file->add_collection)) {

@@ -1,32 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/kinds/common.h"
 
+#include "codec/base64.h"
+
 /* Secret, ConfigMap, LimitRange, Lease. Spec: 14b section 3.3. */
+
+/** Of the values, as bytes, of a ConfigMap or Secret. */
+#define DATA_BYTES_MAX 1048576
 
 static struct bt_json_value *encoded(struct bt_arena *arena, struct bt_str text)
 {
-	static const char alphabet[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	size_t length = ((size_t)text.length + 2) / 3 * 4;
-	char *out = bt_arena_alloc_bytes(arena, length + 1);
-	size_t position = 0;
-	for (uint32_t i = 0; i < text.length; i += 3) {
-		uint32_t rest = text.length - i;
-		uint32_t bits = (uint32_t)(unsigned char)text.data[i] << 16;
-		bits |= rest > 1 ? (uint32_t)(unsigned char)text.data[i + 1] << 8 : 0U;
-		bits |= rest > 2 ? (uint32_t)(unsigned char)text.data[i + 2] : 0U;
-		out[position++] = alphabet[bits >> 18];
-		out[position++] = alphabet[bits >> 12 & 63];
-		out[position++] = '=';
-		out[position++] = '=';
-		if (rest > 1) {
-			out[position - 2] = alphabet[bits >> 6 & 63];
-		}
-		if (rest > 2) {
-			out[position - 1] = alphabet[bits & 63];
-		}
-	}
-	return bt_json_new_str(arena, (struct bt_str){out, (uint32_t)position});
+	struct bt_strbuf out = {0};
+	bt_base64_encode(text, &out);
+	struct bt_str copy = bt_arena_str(arena, bt_strbuf_str(&out));
+	bt_strbuf_finish(&out);
+	return bt_json_new_str(arena, copy);
 }
 
 /** stringData is for writing only: it is merged into data. */
@@ -82,11 +70,49 @@ static void check_frozen(struct bt_field_errors *errors, const struct bt_json_va
 	}
 }
 
-static void validate_metadata(const struct bt_write *write, const struct bt_json_value *object,
+/** As bytes; base64 that was checked holds three in four characters, and breaks of lines. */
+static uint64_t data_bytes(const struct bt_json_value *data, bool is_base64)
+{
+	uint64_t bytes = 0;
+	for (uint32_t i = 0; i < data->count; i++) {
+		struct bt_str text = data->members[i].value->text;
+		uint32_t digits = 0;
+		for (uint32_t j = 0; is_base64 && j < text.length; j++) {
+			char c = text.data[j];
+			digits += c != '=' && c != '\n' && c != '\r';
+		}
+		bytes += is_base64 ? (uint64_t)digits * 3 / 4 : text.length;
+	}
+	return bytes;
+}
+
+static void check_data_bytes(
+	struct bt_field_errors *errors, const struct bt_place *place, uint64_t bytes)
+{
+	if (bytes > DATA_BYTES_MAX) {
+		bt_kinds_error(errors, BT_FIELD_TOO_LONG, place, NULL,
+			"may not be more than %d bytes", DATA_BYTES_MAX);
+	}
+}
+
+static void validate_secret(const struct bt_write *write, const struct bt_json_value *object,
 	struct bt_field_errors *errors)
 {
 	(void)write;
 	bt_kinds_check_metadata(object, BT_NAME_SUBDOMAIN, errors);
+	check_data_bytes(errors, BT_PLACE(NULL, "data"),
+		data_bytes(bt_json_object_at(object, "data"), true));
+}
+
+static void validate_config_map(const struct bt_write *write, const struct bt_json_value *object,
+	struct bt_field_errors *errors)
+{
+	(void)write;
+	bt_kinds_check_metadata(object, BT_NAME_SUBDOMAIN, errors);
+	/* the two maps together: the error's field is no name, "[]" */
+	check_data_bytes(errors, BT_PLACE_KEY(NULL, BT_STR("")),
+		data_bytes(bt_json_object_at(object, "data"), false) +
+			data_bytes(bt_json_object_at(object, "binaryData"), true));
 }
 
 static void validate_secret_update(const struct bt_write *write, const struct bt_json_value *old,
@@ -100,7 +126,7 @@ static void validate_secret_update(const struct bt_write *write, const struct bt
 
 const struct bt_strategy bt_strategy_secret = {
 	.set_defaults = default_secret,
-	.validate = validate_metadata,
+	.validate = validate_secret,
 	.validate_update = validate_secret_update,
 };
 
@@ -113,7 +139,7 @@ static void validate_config_map_update(const struct bt_write *write,
 }
 
 const struct bt_strategy bt_strategy_config_map = {
-	.validate = validate_metadata,
+	.validate = validate_config_map,
 	.validate_update = validate_config_map_update,
 };
 

@@ -4,6 +4,7 @@
 
 #include "base/strbuf.h"
 #include "codec/json_edit.h"
+#include "server/store.h"
 #include "test_main.h"
 
 /** head, count times `item` with the number in place of %d and commas between, tail. */
@@ -101,5 +102,66 @@ START_TEST(test_api__large_bindings_and_objects)
 }
 END_TEST
 
+/** Of kind A in group b.c, of any form. */
+static const char *definition_of_a(struct api_fixture *f, const char *plural)
+{
+	return bt_arena_printf(&f->arena,
+		"{'metadata':{'name':'%s.b.c'},'spec':{'group':'b.c','scope':'Namespaced',"
+		"'names':{'plural':'%s','kind':'A'},'versions':[{'name':'v1','served':true,"
+		"'storage':true,'schema':{'openAPIV3Schema':{'type':'object',"
+		"'x-kubernetes-preserve-unknown-fields':true}}}]}}",
+		plural, plural)
+		.data;
+}
+
+/** The last finalizer goes with an update that is more than the store takes. */
+START_TEST(test_api__large_last_states)
+{
+	struct api_fixture f;
+	api_fixture_init(&f);
+	const char *crds = "customresourcedefinitions.apiextensions.k8s.io";
+	ck_assert_uint_eq(api_create(&f, crds, "", definition_of_a(&f, "as")), 201);
+	ck_assert_uint_eq(api_create(&f, "as.b.c", "default/",
+				  "{'metadata':{'name':'a','finalizers':['a.b/c']}}"),
+		201);
+	ck_assert_uint_eq(api_delete(&f, "as.b.c", "default/a"), 200);
+	struct bt_strbuf text = {0};
+	bt_strbuf_append_c(&text, "{'metadata':{'finalizers':null},'spec':'");
+	for (int i = 0; i < 1000000; i++) {
+		bt_strbuf_append_char(&text, '<');
+	}
+	bt_strbuf_append_c(&text, "'}");
+	ck_assert_uint_eq(
+		api_patch(&f, BT_PATCH_MERGE, "as.b.c", "default/a", bt_strbuf_c(&text)), 413);
+	bt_strbuf_finish(&text);
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, "as.b.c", "default/a",
+				  "{'metadata':{'finalizers':null}}"),
+		200);
+	ck_assert_uint_eq(api_get(&f, "as.b.c", "default/a"), 404);
+	api_fixture_finish(&f);
+}
+END_TEST
+
+/** Names of definitions that were never in force leave nothing behind. */
+START_TEST(test_api__many_refused_definitions)
+{
+	struct api_fixture f;
+	api_fixture_init(&f);
+	const char *crds = "customresourcedefinitions.apiextensions.k8s.io";
+	ck_assert_uint_eq(api_create(&f, crds, "", definition_of_a(&f, "as")), 201);
+	uint32_t before = bt_store_collection_count(f.store);
+	for (unsigned i = 0; i < 100; i++) {
+		const char *plural = bt_arena_printf(&f.arena, "b%u", i).data;
+		const char *name = bt_arena_printf(&f.arena, "%s.b.c", plural).data;
+		ck_assert_uint_eq(api_create(&f, crds, "", definition_of_a(&f, plural)), 201);
+		ck_assert_uint_eq(api_delete(&f, crds, name), 200);
+		ck_assert_uint_eq(api_get(&f, crds, name), 404);
+	}
+	ck_assert_uint_eq(bt_store_collection_count(f.store), before);
+	api_fixture_finish(&f);
+}
+END_TEST
+
 BT_TEST_MAIN("api_hostile", test_api__deep_bodies, test_api__many_finalizers,
-	test_api__large_definitions, test_api__large_bindings_and_objects)
+	test_api__large_definitions, test_api__large_bindings_and_objects,
+	test_api__large_last_states, test_api__many_refused_definitions)

@@ -381,6 +381,47 @@ START_TEST(test_kinds__sizes)
 }
 END_TEST
 
+/** head, count times x, tail, and what part of the refusal is expected (NULL: 201). */
+static void check_length(struct api_fixture *f, const char *resource, const char *head,
+	uint32_t count, const char *tail, const char *message)
+{
+	struct bt_strbuf text = {0};
+	bt_strbuf_append_c(&text, head);
+	for (uint32_t i = 0; i < count; i++) {
+		bt_strbuf_append_char(&text, 'x');
+	}
+	bt_strbuf_append_c(&text, tail);
+	uint16_t code = api_create(f, resource, "default/", bt_strbuf_c(&text));
+	bt_strbuf_finish(&text);
+	ck_assert_msg(code == (message == NULL ? 201 : 422), "%s: %u", head, (unsigned)code);
+	ck_assert_msg(
+		message == NULL || strstr(api_message(f), message) != NULL, "%s", api_message(f));
+}
+
+START_TEST(test_kinds__bytes_of_data)
+{
+	struct api_fixture f;
+	rows_init(&f);
+	const char *all = "is invalid: []: Too long: may not be more than 1048576 bytes";
+	const char *data = "is invalid: data: Too long: may not be more than 1048576 bytes";
+	const char *maps = "configmaps";
+	const char *map = "{'metadata':{'name':'a'},'data':{'a':'";
+	check_length(&f, maps, map, 1048577, "'}}", all);
+	check_length(&f, maps, map, 1048573, "'},'binaryData':{'b':'eHh4eA=='}}", all);
+	check_length(&f, maps, map, 1048573, "'},'binaryData':{'b':'eHh4'}}", NULL);
+	const char *secret = "{'metadata':{'name':'a'},'stringData':{'a':'";
+	check_length(&f, "secrets", secret, 1048577, "'}}", data);
+	check_length(&f, "secrets", secret, 1048576, "'}}", NULL);
+	secret = "{'metadata':{'name':'b'},'data':{'b':'eA==','a':'";
+	check_length(&f, "secrets", secret, 1398104, "'}}", data);
+	check_length(&f, "secrets", secret, 1398100, "'}}", NULL);
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, "secrets", "default/b",
+				  "{'stringData':{'c':'four'}}"),
+		422);
+	api_fixture_finish(&f);
+}
+END_TEST
+
 /** Tens of thousands of names are told apart in well under a second. */
 START_TEST(test_kinds__many_names)
 {
@@ -449,5 +490,6 @@ END_TEST
 
 BT_TEST_MAIN("kinds_validation", test_kinds__pod_validation, test_kinds__other_validation,
 	test_kinds__causes, test_kinds__edge_14_35_both_groups_of_events, test_kinds__sizes,
-	test_kinds__many_names, test_kinds__edge_14b_03_extended_resource_without_limit,
+	test_kinds__bytes_of_data, test_kinds__many_names,
+	test_kinds__edge_14b_03_extended_resource_without_limit,
 	test_kinds__edge_14b_10_gates_with_node)
