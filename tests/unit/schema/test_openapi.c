@@ -175,8 +175,8 @@ START_TEST(test_openapi__v2)
 				       "berth\x12\x07v1.36.2\x42\x00";
 	static const char *const parts[] = {
 		"\x0a\x37/apis/apps/v1/namespaces/{namespace}/deployments/{name}\x12",
-		"\x42\x1d\x0a\x1b\x12\x19\x1a\x17\x12\x05query\x22\x06"
-		"dryRun\x32\x06string",
+		("\x42\x1d\x0a\x1b\x12\x19\x1a\x17\x12\x05query\x22\x06"
+		 "dryRun\x32\x06string"),
 		"\x12/group: \"apps\"\nkind: \"Deployment\"\nversion: \"v1\"\n",
 	};
 	uint64_t found = 0;
