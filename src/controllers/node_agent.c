@@ -210,6 +210,24 @@ static uint32_t find_pod(const struct bt_node_agent *agent, struct bt_str key)
 	return BT_AGENT_NONE;
 }
 
+/** The address that it has already: nobody else on the node gets it. */
+static void reserve_address(
+	struct bt_node_agent *agent, struct bt_agent_pod *pod, const struct bt_json_value *tree)
+{
+	struct bt_agent_node *node = &agent->nodes.items[pod->node];
+	struct bt_str ip = bt_json_text_at(tree, "status.podIP");
+	int64_t dot = bt_str_find_last_char(ip, '.');
+	int64_t host = 0;
+
+	if (dot > 0 && bt_str_parse_int64(bt_str_sub(ip, (uint32_t)dot + 1, ip.length), &host) &&
+		host > 0 && host <= BT_AGENT_HOSTS_MAX &&
+		(node->hosts[host >> 6] >> (host & 63) & 1) == 0 &&
+		!bt_json_bool_at(tree, "spec.hostNetwork", false)) {
+		node->hosts[host >> 6] |= UINT64_C(1) << (host & 63);
+		pod->host = (uint8_t)host;
+	}
+}
+
 static void add_pod(struct bt_node_agent *agent, struct bt_str key, struct bt_str node_name,
 	const struct bt_json_value *tree)
 {
@@ -225,6 +243,7 @@ static void add_pod(struct bt_node_agent *agent, struct bt_str key, struct bt_st
 		.grace_seconds = bt_json_int64_at(tree, "metadata.deletionGracePeriodSeconds", 0),
 	};
 
+	reserve_address(agent, &pod, tree);
 	if (slot != BT_AGENT_NONE) {
 		agent->first_free = agent->pods.items[slot].next_free;
 		agent->pods.items[slot] = pod;

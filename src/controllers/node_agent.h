@@ -138,6 +138,10 @@ void bt_agent_release(struct bt_agent_node *node, struct bt_agent_pod *pod);
 struct bt_json_value *bt_agent_running_status(struct bt_node_agent *agent,
 	struct bt_agent_pod *record, const struct bt_json_value *pod, struct bt_arena *arena,
 	int64_t now_ns);
+/** What a pod that runs did not say yet of all that. */
+struct bt_json_value *bt_agent_missing_status(struct bt_node_agent *agent,
+	struct bt_agent_pod *record, const struct bt_json_value *pod, struct bt_arena *arena,
+	int64_t now_ns);
 /** All containers ended with this code. */
 struct bt_json_value *bt_agent_ended_status(
 	const struct bt_json_value *pod, int64_t exit_code, struct bt_arena *arena, int64_t now_ns);

@@ -165,20 +165,22 @@ static void start_clock(struct pass *pass, int64_t started_ns)
 /** It ran before this process did. */
 static void take_over(struct pass *pass)
 {
-	struct bt_agent_pod *record = pass->record;
-	struct bt_agent_node *node = &pass->agent->nodes.items[record->node];
-	struct bt_str ip = bt_json_text_at(pass->pod, "status.podIP");
-	int64_t dot = bt_str_find_last_char(ip, '.');
-	int64_t host = 0;
+	int64_t started = bt_tree_seconds(pass->pod, "status.startTime");
 
-	if (dot > 0 && bt_str_parse_int64(bt_str_sub(ip, (uint32_t)dot + 1, ip.length), &host) &&
-		host > 0 && host <= BT_AGENT_HOSTS_MAX &&
-		(node->hosts[host >> 6] >> (host & 63) & 1) == 0 &&
-		!bt_json_bool_at(pass->pod, "spec.hostNetwork", false)) {
-		node->hosts[host >> 6] |= UINT64_C(1) << (host & 63);
-		record->host = (uint8_t)host;
+	start_clock(pass, started != 0 ? started * BT_NS_PER_SECOND : pass->now_ns);
+}
+
+/** Files often say no more of a pod than that it runs: its agent knows the rest. */
+static bool tell_rest(struct pass *pass)
+{
+	if (bt_json_array_at(pass->pod, "status.containerStatuses")->count != 0 &&
+		bt_json_text_at(pass->pod, "status.podIP").length != 0) {
+		return true;
 	}
-	start_clock(pass, bt_tree_seconds(pass->pod, "status.startTime") * BT_NS_PER_SECOND);
+	pass->record->accepted_ns = pass->now_ns;
+	return write_status(pass,
+		bt_agent_missing_status(
+			pass->agent, pass->record, pass->pod, pass->arena, pass->now_ns));
 }
 
 /** The claim that a volume is about; "" for other volumes. */
@@ -242,6 +244,9 @@ static bool accept(struct pass *pass)
 	bool runs = bt_str_equal_c(bt_json_text_at(pass->pod, "status.phase"), "Running");
 	int64_t delay = bt_hub_options(pass->agent->hub)->pod_start_delay_ns;
 
+	if (runs && !tell_rest(pass)) {
+		return false;
+	}
 	if (!bt_agent_admit(pass->agent, pass->record, runs, pass->arena, &refusal)) {
 		return refuse(pass, &refusal);
 	}

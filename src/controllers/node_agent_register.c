@@ -80,14 +80,9 @@ static struct bt_json_value *info_of(
 bool bt_agent_complete_node(struct bt_node_agent *agent, const struct bt_agent_node *record,
 	const struct bt_json_value *node, struct bt_arena *arena, int64_t now_ns)
 {
-	const struct bt_json_value *conditions = bt_json_array_at(node, "status.conditions");
 	struct bt_str name = bt_json_text_at(node, "metadata.name");
-	struct bt_json_value *status;
+	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
 
-	if (bt_condition_find(conditions, "Ready") != NULL) {
-		return true;
-	}
-	status = bt_json_new(arena, BT_JSON_OBJECT);
 	bt_json_set_value(arena, status, "conditions", conditions_of(node, arena, now_ns));
 	if (bt_json_array_at(node, "status.addresses")->count == 0) {
 		bt_json_set_value(

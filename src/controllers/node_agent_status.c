@@ -289,6 +289,47 @@ struct bt_json_value *bt_agent_running_status(struct bt_node_agent *agent,
 	return status;
 }
 
+static bool is_told(const struct bt_json_value *value)
+{
+	if (value == NULL || value->type == BT_JSON_NULL) {
+		return false;
+	}
+	if (value->type == BT_JSON_STRING) {
+		return value->text.length != 0;
+	}
+	return (value->type != BT_JSON_ARRAY && value->type != BT_JSON_OBJECT) || value->count != 0;
+}
+
+struct bt_json_value *bt_agent_missing_status(struct bt_node_agent *agent,
+	struct bt_agent_pod *record, const struct bt_json_value *pod, struct bt_arena *arena,
+	int64_t now_ns)
+{
+	struct bt_json_value *whole = bt_agent_running_status(agent, record, pod, arena, now_ns);
+	const struct bt_json_value *told = bt_json_object_at(pod, "status");
+	struct bt_json_value *missing = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *conditions =
+		bt_json_clone(arena, bt_json_array_at(told, "conditions"), false);
+	const struct bt_json_value *all = bt_json_array_at(whole, "conditions");
+
+	for (uint32_t i = 0; i < all->count; i++) {
+		struct bt_str type = bt_json_text_at(all->elements[i], "type");
+		if (bt_condition_find(conditions, bt_arena_str(arena, type).data) == NULL) {
+			bt_json_append(arena, conditions, all->elements[i]);
+		}
+	}
+	bt_json_set_value(arena, missing, "conditions", conditions);
+	for (uint32_t i = 0; i < whole->count; i++) {
+		const struct bt_json_member *member = &whole->members[i];
+		if (!is_told(bt_json_get(told, member->name))) {
+			bt_json_set(arena, missing, member->name, member->value);
+		}
+	}
+	if (bt_json_text_at(told, "podIP").length != 0) {
+		(void)bt_json_remove_c(missing, "podIPs");
+	}
+	return missing;
+}
+
 struct bt_json_value *bt_agent_ended_status(
 	const struct bt_json_value *pod, int64_t exit_code, struct bt_arena *arena, int64_t now_ns)
 {

@@ -370,6 +370,42 @@ START_TEST(test_node_agent__node_comes_after_its_pod)
 }
 END_TEST
 
+/** Files say that a node is ready and a pod runs, and no more. */
+START_TEST(test_node_agent__completes_what_files_say)
+{
+	struct cluster cluster;
+	cluster_init(&cluster, ONLY);
+	cluster_create(&cluster, "nodes", "",
+		"{'metadata':{'name':'n'},'status':{'capacity':{'cpu':'4','pods':'10'},"
+		"'conditions':[{'type':'Ready','status':'True'},{'type':'Odd','status':'True'}],"
+		"'nodeInfo':{'kubeletVersion':'v1.30.0'}}}");
+	make_pod(&cluster, "p", "", "}],'nodeName':'n'");
+	make_pod(&cluster, "q", "", "}],'nodeName':'n'");
+	cluster_patch(&cluster, "pods/status", "default/p", "{'status':{'phase':'Running'}}");
+	cluster_patch(&cluster, "pods/status", "default/q",
+		"{'status':{'phase':'Running','podIP':'10.255.255.1','conditions':[{'type':"
+		"'Ready','status':'False','reason':'Sick'}],'startTime':'2026-11-21T11:00:00Z'}}");
+	cluster_run(&cluster, 0);
+	ck_assert_str_eq(
+		cluster_text(&cluster, "nodes", "n", "status.nodeInfo.kubeletVersion"), "v1.30.0");
+	ck_assert_str_eq(api_text(&cluster.api, "status.nodeInfo.operatingSystem"), "linux");
+	ck_assert(strstr(api_json(&cluster.api, "status.addresses"), "InternalIP") != NULL);
+	ck_assert_str_eq(cluster_condition(&cluster, "nodes", "n", "Ready"), "True/");
+	ck_assert_str_eq(cluster_condition(&cluster, "nodes", "n", "Odd"), "True/");
+	ck_assert_str_eq(cluster_condition(&cluster, "pods", "default/p", "Ready"), "True/");
+	/* The other one has the first address already. */
+	ck_assert_str_eq(api_text(&cluster.api, "status.podIP"), "10.255.255.2");
+	ck_assert_str_eq(api_text(&cluster.api, "status.startTime"), "2026-11-21T12:00:00Z");
+	ck_assert(
+		strstr(api_json(&cluster.api, "status.containerStatuses"), "'ready':true") != NULL);
+	ck_assert_str_eq(cluster_condition(&cluster, "pods", "default/q", "Ready"), "False/Sick");
+	ck_assert_str_eq(cluster_condition(&cluster, "pods", "default/q", "Initialized"), "True/");
+	ck_assert_str_eq(api_text(&cluster.api, "status.podIP"), "10.255.255.1");
+	ck_assert_str_eq(api_text(&cluster.api, "status.startTime"), "2026-11-21T11:00:00Z");
+	cluster_finish(&cluster);
+}
+END_TEST
+
 BT_TEST_MAIN("node_agent", test_node_agent__phases, test_node_agent__one_write_per_started_pod,
 	test_node_agent__edge_14b_38_out_of_cpu, test_node_agent__node_affinity,
 	test_node_agent__edge_14b_39_deleted_before_it_started,
@@ -378,4 +414,4 @@ BT_TEST_MAIN("node_agent", test_node_agent__phases, test_node_agent__one_write_p
 	test_node_agent__finalizers_of_what_never_ran, test_node_agent__not_simulated,
 	test_node_agent__adds_nodes, test_node_agent__renews_leases,
 	test_node_agent__restart_takes_over, test_node_agent__nodes_come_and_go,
-	test_node_agent__node_comes_after_its_pod)
+	test_node_agent__node_comes_after_its_pod, test_node_agent__completes_what_files_say)
