@@ -51,9 +51,6 @@ static uint32_t find_or_add_node(struct bt_node_agent *agent, struct bt_str name
 	}
 	node.name = bt_strndup(name.data, name.length);
 	/* From the top: what add_nodes gives to its nodes counts up. */
-	node.subnet[0] = 10;
-	node.subnet[1] = (uint8_t)(255 - (index >> 8 & 255));
-	node.subnet[2] = (uint8_t)(255 - (index & 255));
 	address = UINT32_C(0xffffe) - (index & 0xfffff);
 	(void)snprintf(node.address, sizeof(node.address), "172.%u.%u.%u",
 		16 + (address >> 16 & 15), address >> 8 & 255, address & 255);
@@ -86,39 +83,10 @@ static void forget_node_if_unused(struct bt_node_agent *agent, uint32_t index)
 	agent->first_free_node = index;
 }
 
-/** "a.b.c.0/24" */
-static bool read_subnet(struct bt_str text, uint8_t out_subnet[3])
-{
-	uint32_t part = 0;
-	uint32_t value = 0;
-	uint8_t parts[3];
-
-	for (uint32_t i = 0; i < text.length && part < 3; i++) {
-		char byte = text.data[i];
-		if (byte == '.') {
-			parts[part++] = (uint8_t)value;
-			value = 0;
-		} else if (byte >= '0' && byte <= '9' && value < 26) {
-			value = value * 10 + (uint32_t)(byte - '0');
-		} else {
-			return false;
-		}
-		if (value > 255) {
-			return false;
-		}
-	}
-	if (part < 3) {
-		return false;
-	}
-	memcpy(out_subnet, parts, sizeof(parts));
-	return true;
-}
-
-static void take_addresses(struct bt_agent_node *record, const struct bt_json_value *node)
+static void take_address(struct bt_agent_node *record, const struct bt_json_value *node)
 {
 	const struct bt_json_value *addresses = bt_json_array_at(node, "status.addresses");
 
-	(void)read_subnet(bt_json_text_at(node, "spec.podCIDR"), record->subnet);
 	for (uint32_t i = 0; i < addresses->count; i++) {
 		struct bt_str type = bt_json_text_at(addresses->elements[i], "type");
 		struct bt_str address = bt_json_text_at(addresses->elements[i], "address");
@@ -150,15 +118,20 @@ static void observe_node(struct bt_node_agent *agent, const struct bt_observed *
 
 	record->exists = observed->type != BT_CHANGE_DELETED;
 	if (!record->exists) {
+		bt_agent_release_subnet(agent, record);
 		forget_node_if_unused(agent, index);
 		return;
 	}
 	record->simulated = bt_node_is_simulated(observed->after);
-	take_addresses(record, observed->after);
+	take_address(record, observed->after);
+	bt_agent_note_subnet(agent, record, bt_json_text_at(observed->after, "spec.podCIDR"));
 	if (observed->before == NULL ||
 		!bt_json_equal(
 			bt_json_object_at(observed->before, "status.allocatable"), allocatable)) {
 		bt_agent_set_capacity(record, allocatable);
+	}
+	if (!record->has_subnet) {
+		bt_hub_enqueue(agent->hub, observed->key);
 	}
 	if (record->simulated && !was_served) {
 		enqueue_pods_of(agent, observed->key);
@@ -177,7 +150,14 @@ static bool sync_node(
 		bt_api_read(bt_hub_api(agent->hub), agent->nodes_resource, key, arena);
 	uint32_t index = find_node(agent, key);
 
-	if (node == NULL || index == BT_AGENT_NONE || !bt_node_is_simulated(node)) {
+	if (node == NULL || index == BT_AGENT_NONE) {
+		return true;
+	}
+	/* Of all nodes: agents of others wait for it. */
+	if (!bt_agent_write_subnet(agent, &agent->nodes.items[index], node, arena)) {
+		return false;
+	}
+	if (!bt_node_is_simulated(node)) {
 		return true;
 	}
 	if (agent->lease_due_ns == INT64_MAX) {
@@ -347,6 +327,7 @@ static void *create(struct bt_hub *hub)
 	bt_map_init(&agent->nodes_by_name, node_hash, agent);
 	bt_map_init(&agent->pods_by_key, pod_hash, agent);
 	bt_groups_init(&agent->waiting);
+	bt_agent_init_subnets(agent);
 	agent->first_free = BT_AGENT_NONE;
 	agent->first_free_node = BT_AGENT_NONE;
 	agent->lease_due_ns = INT64_MAX;
@@ -370,6 +351,7 @@ static void destroy(void *self)
 	bt_map_finish(&agent->nodes_by_name);
 	bt_map_finish(&agent->pods_by_key);
 	bt_groups_finish(&agent->waiting);
+	bt_free(agent->block_uses);
 	bt_free(agent);
 }
 

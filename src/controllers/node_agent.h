@@ -5,8 +5,8 @@
  * Agents of simulated nodes, in place of kubelets: one controller plays all of them. node_agent.c
  * knows nodes and what changes; node_agent_pods.c leads pods from their acceptance to their end;
  * node_agent_admit.c keeps what is used of each node; node_agent_status.c puts statuses together;
- * node_agent_lease.c renews leases; node_agent_register.c makes and completes nodes. Spec: 14b
- * section 9.
+ * node_agent_lease.c renews leases; node_agent_register.c makes and completes nodes;
+ * node_agent_subnet.c gives them addresses for their pods. Spec: 14b section 9.
  */
 #include "base/map.h"
 #include "base/vec.h"
@@ -46,7 +46,10 @@ struct bt_agent_node {
 	uint32_t next_free;
 	bool exists;
 	bool simulated;
-	uint8_t subnet[3]; /* of its pods' addresses */
+	bool has_subnet;
+	uint8_t subnet[3];    /* of its pods' addresses */
+	uint32_t first_block; /* that it uses, of those of node_agent_subnet.c */
+	uint32_t block_count;
 	uint8_t last_host; /* that was given */
 	uint64_t hosts[4]; /* a bit for each that is given */
 	char address[16];  /* its own */
@@ -97,6 +100,9 @@ struct bt_node_agent {
 	struct bt_map pods_by_key;
 	uint32_t first_free;
 	struct bt_groups waiting; /* pods by the claim they wait for */
+	uint32_t *block_uses;     /* nodes of each block; owned */
+	uint32_t free_blocks;     /* those of no node */
+	uint32_t next_block;      /* to be tried first */
 	uint32_t next_lease;      /* node whose lease is renewed next */
 	int64_t lease_due_ns;
 	int64_t event_tokens; /* thousandths */
@@ -161,6 +167,19 @@ struct bt_json_value *bt_agent_gated_conditions(
 bool bt_agent_ensure_lease(struct bt_node_agent *agent, const struct bt_json_value *node,
 	struct bt_arena *arena, int64_t now_ns);
 bool bt_agent_renew_lease(struct bt_node_agent *agent, struct bt_arena *arena, int64_t now_ns);
+
+/** --- node_agent_subnet.c --- */
+
+void bt_agent_init_subnets(struct bt_node_agent *agent);
+/** What the node's spec.podCIDR says; it may say nothing. */
+void bt_agent_note_subnet(
+	struct bt_node_agent *agent, struct bt_agent_node *node, struct bt_str pod_cidr);
+void bt_agent_release_subnet(struct bt_node_agent *agent, struct bt_agent_node *node);
+/** Give the node a subnet, unless it has one. */
+void bt_agent_ensure_subnet(struct bt_node_agent *agent, struct bt_agent_node *node);
+/** Write it into the node, unless it is there. false: try again. */
+bool bt_agent_write_subnet(struct bt_node_agent *agent, struct bt_agent_node *node,
+	const struct bt_json_value *tree, struct bt_arena *arena);
 
 /** --- node_agent_register.c --- */
 

@@ -120,10 +120,7 @@ static struct bt_json_value *make_node(const struct bt_node_template *template_,
 	struct bt_json_value *node = bt_json_new(arena, BT_JSON_OBJECT);
 	struct bt_json_value *metadata = bt_json_ensure_object(arena, node, "metadata");
 	struct bt_json_value *labels = bt_json_ensure_object(arena, metadata, "labels");
-	struct bt_json_value *spec = bt_json_ensure_object(arena, node, "spec");
 	struct bt_json_value *status = bt_json_ensure_object(arena, node, "status");
-	struct bt_str subnet =
-		bt_arena_printf(arena, "10.%u.%u.0/24", index >> 8 & 255, index & 255);
 	/* An address that ends with 0 looks like a net's. */
 	struct bt_str address = bt_arena_printf(arena, "172.%u.%u.%u",
 		16 + ((index + 1) >> 16 & 15), (index + 1) >> 8 & 255, (index + 1) & 255);
@@ -137,9 +134,6 @@ static struct bt_json_value *make_node(const struct bt_node_template *template_,
 		bt_json_set_str(arena, labels, "topology.kubernetes.io/zone",
 			zone_name(arena, index % template_->zone_count));
 	}
-	bt_json_set_str(arena, spec, "podCIDR", subnet);
-	bt_json_append(arena, bt_json_ensure_array(arena, spec, "podCIDRs"),
-		bt_json_new_str(arena, subnet));
 	bt_json_set_value(arena, status, "capacity", amounts_of(template_, arena));
 	bt_json_set_value(arena, status, "allocatable", amounts_of(template_, arena));
 	bt_json_set_value(arena, status, "conditions", conditions_of(node, arena, now_ns));

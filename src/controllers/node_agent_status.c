@@ -236,9 +236,10 @@ static void set_ips(const struct picture *picture, struct bt_json_value *status,
 }
 
 /** The pod's address, one that no other pod of the node has while there are any left. */
-static struct bt_str pod_ip(
-	const struct picture *picture, struct bt_agent_node *node, struct bt_agent_pod *record)
+static struct bt_str pod_ip(const struct picture *picture, struct bt_node_agent *agent,
+	struct bt_agent_node *node, struct bt_agent_pod *record)
 {
+	bt_agent_ensure_subnet(agent, node);
 	for (uint32_t i = 0; record->host == 0 && i < BT_AGENT_HOSTS_MAX; i++) {
 		uint8_t host = (uint8_t)(node->last_host % BT_AGENT_HOSTS_MAX + 1);
 		node->last_host = host;
@@ -268,7 +269,7 @@ struct bt_json_value *bt_agent_running_status(struct bt_node_agent *agent,
 	struct bt_str host_ip = bt_arena_str(arena, bt_str_from(node->address));
 	struct bt_str ip = bt_json_bool_at(pod, "spec.hostNetwork", false)
 		? host_ip
-		: pod_ip(&picture, node, record);
+		: pod_ip(&picture, agent, node, record);
 	int64_t generation = bt_json_int64_at(pod, "metadata.generation", 0);
 
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(started); i++) {

@@ -25,8 +25,8 @@ START_TEST(test_node_agent__phases)
 	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/p", "status.phase"), "Pending");
 	cluster_run(&cluster, 1);
 	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/p", "status.phase"), "Running");
-	ck_assert_str_eq(api_text(&cluster.api, "status.podIP"), "10.255.255.1");
-	ck_assert_str_eq(api_json(&cluster.api, "status.podIPs"), "[{'ip':'10.255.255.1'}]");
+	ck_assert_str_eq(api_text(&cluster.api, "status.podIP"), "10.0.0.1");
+	ck_assert_str_eq(api_json(&cluster.api, "status.podIPs"), "[{'ip':'10.0.0.1'}]");
 	ck_assert_str_eq(api_text(&cluster.api, "status.hostIP"), "172.31.255.254");
 	ck_assert_str_eq(api_text(&cluster.api, "status.startTime"), "2026-11-21T12:00:00Z");
 	ck_assert_str_eq(cluster_condition(&cluster, "pods", "default/p", "Ready"), "True/");
@@ -315,7 +315,7 @@ START_TEST(test_node_agent__restart_takes_over)
 	make_pod(&cluster, "p", ",'annotations':{'berth.dev/run-time':'10s'}",
 		",'resources':{'requests':{'cpu':'3'}}}],'nodeName':'n','restartPolicy':'Never'");
 	cluster_patch(&cluster, "pods/status", "default/p",
-		"{'status':{'phase':'Running','podIP':'10.255.255.1',"
+		"{'status':{'phase':'Running','podIP':'10.0.0.1',"
 		"'startTime':'2026-11-21T12:00:00Z'}}");
 	cluster_run(&cluster, 100);
 	make_pod(&cluster, "q", "", ",'resources':{'requests':{'cpu':'3'}}}],'nodeName':'n'");
@@ -323,8 +323,7 @@ START_TEST(test_node_agent__restart_takes_over)
 	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/q", "status.reason"), "OutOfcpu");
 	make_pod(&cluster, "r", "", "}],'nodeName':'n'");
 	cluster_run(&cluster, 2000);
-	ck_assert_str_eq(
-		cluster_text(&cluster, "pods", "default/r", "status.podIP"), "10.255.255.2");
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/r", "status.podIP"), "10.0.0.2");
 	cluster_run(&cluster, 8000);
 	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/p", "status.phase"), "Succeeded");
 	cluster_finish(&cluster);
@@ -370,6 +369,63 @@ START_TEST(test_node_agent__node_comes_after_its_pod)
 }
 END_TEST
 
+START_TEST(test_node_agent__every_node_has_its_subnet)
+{
+	static const struct bt_node_template template_ = {3, 0, "8", "32Gi", "110", "node-"};
+	static const struct {
+		const char *name;
+		const char *spec;
+		const char *expected;
+	} rows[] = {
+		{"given", "{'podCIDR':'10.0.1.0/24'}", "10.0.1.0/24"},
+		{"given-again", "{'podCIDR':'10.0.1.0/24'}", "10.0.1.0/24"},
+		{"wide", "{'podCIDR':'10.0.2.0/23'}", "10.0.2.0/23"},
+		{"small", "{'podCIDR':'10.0.5.128/26'}", "10.0.5.128/26"},
+		{"elsewhere", "{'podCIDR':'192.168.4.0/24'}", "192.168.4.0/24"},
+		{"six", "{'podCIDR':'fd00::/64'}", "fd00::/64"},
+	};
+	static const char *const expected[] = {"10.0.0.0/24", "10.0.4.0/24", "10.0.6.0/24"};
+	struct cluster cluster;
+	cluster_init(&cluster, ONLY);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		struct bt_str body = bt_arena_printf(&cluster.api.arena,
+			"{'metadata':{'name':'%s'},'spec':%s}", rows[i].name, rows[i].spec);
+		cluster_create(&cluster, "nodes", "", body.data);
+	}
+	cluster_run(&cluster, 0);
+	ck_assert_int_eq(bt_controllers_add_nodes(cluster.controllers, &template_, NULL), 0);
+	cluster_run(&cluster, 0);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		ck_assert_str_eq(cluster_text(&cluster, "nodes", rows[i].name, "spec.podCIDR"),
+			rows[i].expected);
+	}
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(expected); i++) {
+		struct bt_str name = bt_arena_printf(&cluster.api.arena, "node-%u", i);
+		ck_assert_str_eq(
+			cluster_text(&cluster, "nodes", name.data, "spec.podCIDR"), expected[i]);
+	}
+	ck_assert_str_eq(api_json(&cluster.api, "spec.podCIDRs"), "['10.0.6.0/24']");
+	make_pod(&cluster, "p", "", "}],'nodeName':'wide'");
+	make_pod(&cluster, "q", "", "}],'nodeName':'six'");
+	cluster_run(&cluster, 1000);
+	/* What is given by two stays in use when one goes. */
+	cluster_delete(&cluster, "nodes", "given");
+	cluster_run(&cluster, 0);
+	bt_controllers_destroy(cluster.controllers);
+	cluster.controllers = NULL;
+	cluster_add_node(&cluster, "late");
+	cluster_run(&cluster, 0);
+	/* The first that is free, as a new process looks from the start. */
+	ck_assert_str_eq(cluster_text(&cluster, "nodes", "late", "spec.podCIDR"), "10.0.7.0/24");
+	cluster_delete(&cluster, "nodes", "given-again");
+	cluster_delete(&cluster, "nodes", "node-0");
+	cluster_add_node(&cluster, "later");
+	cluster_run(&cluster, 0);
+	ck_assert_str_eq(cluster_text(&cluster, "nodes", "later", "spec.podCIDR"), "10.0.8.0/24");
+	cluster_finish(&cluster);
+}
+END_TEST
+
 /** Files say that a node is ready and a pod runs, and no more. */
 START_TEST(test_node_agent__completes_what_files_say)
 {
@@ -383,7 +439,7 @@ START_TEST(test_node_agent__completes_what_files_say)
 	make_pod(&cluster, "q", "", "}],'nodeName':'n'");
 	cluster_patch(&cluster, "pods/status", "default/p", "{'status':{'phase':'Running'}}");
 	cluster_patch(&cluster, "pods/status", "default/q",
-		"{'status':{'phase':'Running','podIP':'10.255.255.1','conditions':[{'type':"
+		"{'status':{'phase':'Running','podIP':'10.0.0.1','conditions':[{'type':"
 		"'Ready','status':'False','reason':'Sick'}],'startTime':'2026-11-21T11:00:00Z'}}");
 	cluster_run(&cluster, 0);
 	ck_assert_str_eq(
@@ -394,13 +450,13 @@ START_TEST(test_node_agent__completes_what_files_say)
 	ck_assert_str_eq(cluster_condition(&cluster, "nodes", "n", "Odd"), "True/");
 	ck_assert_str_eq(cluster_condition(&cluster, "pods", "default/p", "Ready"), "True/");
 	/* The other one has the first address already. */
-	ck_assert_str_eq(api_text(&cluster.api, "status.podIP"), "10.255.255.2");
+	ck_assert_str_eq(api_text(&cluster.api, "status.podIP"), "10.0.0.2");
 	ck_assert_str_eq(api_text(&cluster.api, "status.startTime"), "2026-11-21T12:00:00Z");
 	ck_assert(
 		strstr(api_json(&cluster.api, "status.containerStatuses"), "'ready':true") != NULL);
 	ck_assert_str_eq(cluster_condition(&cluster, "pods", "default/q", "Ready"), "False/Sick");
 	ck_assert_str_eq(cluster_condition(&cluster, "pods", "default/q", "Initialized"), "True/");
-	ck_assert_str_eq(api_text(&cluster.api, "status.podIP"), "10.255.255.1");
+	ck_assert_str_eq(api_text(&cluster.api, "status.podIP"), "10.0.0.1");
 	ck_assert_str_eq(api_text(&cluster.api, "status.startTime"), "2026-11-21T11:00:00Z");
 	cluster_finish(&cluster);
 }
@@ -414,4 +470,5 @@ BT_TEST_MAIN("node_agent", test_node_agent__phases, test_node_agent__one_write_p
 	test_node_agent__finalizers_of_what_never_ran, test_node_agent__not_simulated,
 	test_node_agent__adds_nodes, test_node_agent__renews_leases,
 	test_node_agent__restart_takes_over, test_node_agent__nodes_come_and_go,
-	test_node_agent__node_comes_after_its_pod, test_node_agent__completes_what_files_say)
+	test_node_agent__node_comes_after_its_pod, test_node_agent__completes_what_files_say,
+	test_node_agent__every_node_has_its_subnet)
