@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/up_identity.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 
 #define PEM_BYTES_MAX ((size_t)1 << 20)
 #define TOKEN_BYTES 24
+#define TOKEN_LENGTH_MIN 16
 
 /** --- files --- */
 
@@ -184,12 +186,33 @@ static int read_given_pair(const struct bt_up_identity_options *options,
 	return result;
 }
 
+/** It stands in headers and in the kubeconfig; an empty one would let everybody in. */
+static int read_token(const char *path, struct bt_strbuf *out, struct berth_error *err)
+{
+	int result = read_text_file(path, out, err);
+	if (result < 0) {
+		return result;
+	}
+	while (out->length != 0 && out->data[out->length - 1] == '\n') {
+		out->data[--out->length] = '\0';
+	}
+	bool is_good = out->length >= TOKEN_LENGTH_MIN;
+	for (uint32_t i = 0; i < out->length; i++) {
+		is_good = is_good && isalnum((unsigned char)out->data[i]) != 0;
+	}
+	return is_good ? 0
+		       : bt_error_set(err, BERTH_ERR_INVALID,
+				 "%s: not a token of at least %d letters and digits; remove the "
+				 "file to get a new one",
+				 path, TOKEN_LENGTH_MIN);
+}
+
 static int make_token(const struct bt_up_identity_options *options, const struct kept_files *files,
 	struct bt_up_identity *identity, struct berth_error *err)
 {
 	const char *path = bt_strbuf_c(&files->token);
 	if (options->data_dir != NULL && exists(path)) {
-		return read_text_file(path, &identity->token, err);
+		return read_token(path, &identity->token, err);
 	}
 	int result = bt_random_hex(TOKEN_BYTES, &identity->token, err);
 	if (result == 0 && options->data_dir != NULL) {

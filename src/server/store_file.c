@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <fcntl.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/assert.h"
@@ -361,6 +363,16 @@ static int configure(const struct bt_store_file *file, struct berth_error *err)
 		err);
 }
 
+/** Stores hold secrets. SQLite gives its other files the rights of the first. */
+static void make_private_file(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT, 0600);
+
+	if (fd >= 0) { /* else SQLite will tell why */
+		(void)close(fd);
+	}
+}
+
 int bt_store_open(struct bt_store *store, const char *path, struct berth_error *err)
 {
 	struct bt_store_file *file;
@@ -369,6 +381,7 @@ int bt_store_open(struct bt_store *store, const char *path, struct berth_error *
 	BT_ASSERT(store->file == NULL && store->rv == 1);
 	file = BT_NEW(struct bt_store_file);
 	file->path = bt_strndup(path, strlen(path));
+	make_private_file(path);
 	if (sqlite3_open_v2(path, &file->database,
 		    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
 		    NULL) != SQLITE_OK) {

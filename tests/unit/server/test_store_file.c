@@ -6,6 +6,7 @@
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -119,6 +120,28 @@ START_TEST(test_store_file__comes_back_as_it_was)
 	ck_assert_uint_eq(stored->rv, 8);
 	ck_assert_uint_eq(bt_store_window_start(store, pods), 8);
 	ck_assert_uint_eq(bt_store_window_start(store, nodes), 8);
+	bt_store_destroy(store);
+	remove_folder();
+}
+END_TEST
+
+START_TEST(test_store_file__only_the_owner_reads_it)
+{
+	static const char *const suffixes[] = {"", "-wal"};
+	struct bt_store *store;
+
+	make_folder();
+	mode_t mask = umask(022);
+	store = open_store();
+	(void)umask(mask);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(suffixes); i++) {
+		struct stat status;
+		char name[80];
+
+		(void)snprintf(name, sizeof(name), "%s%s", path, suffixes[i]);
+		ck_assert_msg(stat(name, &status) == 0, "%s", name);
+		ck_assert_uint_eq(status.st_mode & 0777, 0600);
+	}
 	bt_store_destroy(store);
 	remove_folder();
 }
@@ -384,6 +407,7 @@ START_TEST(test_store_file__killed_writers_lose_nothing)
 END_TEST
 
 BT_TEST_MAIN("store_file", test_store_file__comes_back_as_it_was,
-	test_store_file__rv_never_goes_back, test_store_file__large_texts, test_store_file__in_use,
-	test_store_file__not_ours, test_store_file__damaged_rows, test_store_file__damaged_bytes,
+	test_store_file__only_the_owner_reads_it, test_store_file__rv_never_goes_back,
+	test_store_file__large_texts, test_store_file__in_use, test_store_file__not_ours,
+	test_store_file__damaged_rows, test_store_file__damaged_bytes,
 	test_store_file__killed_writers_lose_nothing)
