@@ -11,6 +11,18 @@ bool bt_node_is_simulated(const struct bt_json_value *node)
 	return !bt_str_equal_c(bt_tree_annotation(node, BT_ANNOTATION_SIMULATED), "false");
 }
 
+bool bt_node_has_no_execute(const struct bt_json_value *node)
+{
+	const struct bt_json_value *taints = bt_json_array_at(node, "spec.taints");
+
+	for (uint32_t i = 0; i < taints->count; i++) {
+		if (bt_str_equal_c(bt_json_text_at(taints->elements[i], "effect"), "NoExecute")) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* --- nodes --- */
 
 static uint64_t node_hash(const void *owner, uint32_t value)
@@ -123,6 +135,7 @@ static void observe_node(struct bt_node_agent *agent, const struct bt_observed *
 		return;
 	}
 	record->simulated = bt_node_is_simulated(observed->after);
+	record->has_no_execute = bt_node_has_no_execute(observed->after);
 	take_address(record, observed->after);
 	bt_agent_note_subnet(agent, record, bt_json_text_at(observed->after, "spec.podCIDR"));
 	if (observed->before == NULL ||

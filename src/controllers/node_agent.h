@@ -46,6 +46,7 @@ struct bt_agent_node {
 	uint32_t next_free;
 	bool exists;
 	bool simulated;
+	bool has_no_execute; /* taints with that effect */
 	bool has_subnet;
 	uint8_t subnet[3];    /* of its pods' addresses */
 	uint32_t first_block; /* that it uses, of those of node_agent_subnet.c */
@@ -113,6 +114,8 @@ struct bt_node_agent {
 
 /** Whether an agent of this process serves the node: annotation berth.dev/simulated. */
 bool bt_node_is_simulated(const struct bt_json_value *node);
+/** A taint with that effect. */
+bool bt_node_has_no_execute(const struct bt_json_value *node);
 /** Put an end to what the agent knows about a pod, and give back what it took. */
 void bt_agent_forget_pod(struct bt_node_agent *agent, uint32_t slot);
 

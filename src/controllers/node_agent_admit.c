@@ -5,6 +5,7 @@
 #include "api/node.h"
 #include "api/resources.h"
 #include "api/selector.h"
+#include "api/toleration.h"
 #include "controllers/node_agent.h"
 
 /** More kinds of resources than this are not looked at. */
@@ -79,24 +80,59 @@ static bool decode(const struct bt_node_agent *agent, const struct bt_api_resour
 	return bt_message_decode_json(message, &reader, arena, out, NULL) == 0;
 }
 
-static bool fits_labels(struct bt_node_agent *agent, const struct bt_pod *pod,
-	struct bt_str node_name, struct bt_arena *arena)
+static bool fits_labels(
+	const struct bt_pod *pod, const struct bt_node *node, struct bt_arena *arena)
+{
+	const struct bt_required_node_affinity required =
+		bt_required_node_affinity_parse(&pod->spec, arena);
+
+	return bt_required_node_affinity_matches(
+		&required, node->metadata.name, &node->metadata.labels, arena, NULL);
+}
+
+/** Other effects are the scheduler's: who assigns a pod by hand may pass them by. */
+static bool tolerates(const struct bt_pod *pod, const struct bt_node *node)
+{
+	for (uint32_t i = 0; i < node->spec.taints.count; i++) {
+		const struct bt_taint *taint = &node->spec.taints.items[i];
+
+		if (bt_str_equal_c(taint->effect, "NoExecute") &&
+			!bt_tolerations_tolerate(&pod->spec.tolerations, taint, true)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/** Labels and taints of the node. Most pods on most nodes have nothing to be checked, and nodes are
+ * large. */
+static bool fits_node(struct bt_node_agent *agent, const struct bt_agent_node *record,
+	const struct bt_pod *pod, struct bt_arena *arena, struct bt_agent_refusal *out_refusal)
 {
 	const struct bt_affinity *affinity = pod->spec.affinity;
-	struct bt_required_node_affinity required;
+	bool has_labels = pod->spec.node_selector.count != 0 ||
+		(affinity != NULL && affinity->node_affinity != NULL &&
+			affinity->node_affinity->required != NULL);
 	struct bt_node node = {.spec = {.unschedulable = false}};
 
-	if (pod->spec.node_selector.count == 0 &&
-		(affinity == NULL || affinity->node_affinity == NULL ||
-			affinity->node_affinity->required == NULL)) {
+	if ((!has_labels && !record->has_no_execute) ||
+		!decode(agent, agent->nodes_resource, bt_str_from(record->name), &bt_node_message,
+			arena, &node)) {
 		return true;
 	}
-	if (!decode(agent, agent->nodes_resource, node_name, &bt_node_message, arena, &node)) {
-		return true;
+	if (has_labels && !fits_labels(pod, &node, arena)) {
+		*out_refusal = (struct bt_agent_refusal){BT_STR("NodeAffinity"),
+			BT_STR("Pod was rejected: Predicate NodeAffinity failed: node(s) didn't "
+			       "match Pod's node affinity/selector")};
+		return false;
 	}
-	required = bt_required_node_affinity_parse(&pod->spec, arena);
-	return bt_required_node_affinity_matches(
-		&required, node_name, &node.metadata.labels, arena, NULL);
+	if (!tolerates(pod, &node)) {
+		*out_refusal = (struct bt_agent_refusal){BT_STR("TaintToleration"),
+			BT_STR("Pod was rejected: Predicate TaintToleration failed: node(s) had "
+			       "taints that the pod didn't tolerate")};
+		return false;
+	}
+	return true;
 }
 
 static struct bt_agent_refusal too_little(
@@ -183,10 +219,7 @@ bool bt_agent_admit(struct bt_node_agent *agent, struct bt_agent_pod *pod, bool 
 			return false;
 		}
 	}
-	if (!forced && !fits_labels(agent, &decoded, bt_str_from(node->name), arena)) {
-		*out_refusal = (struct bt_agent_refusal){BT_STR("NodeAffinity"),
-			BT_STR("Pod was rejected: Predicate NodeAffinity failed: node(s) didn't "
-			       "match Pod's node affinity/selector")};
+	if (!forced && !fits_node(agent, node, &decoded, arena, out_refusal)) {
 		return false;
 	}
 	take(node, pod, amounts, count);

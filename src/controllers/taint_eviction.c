@@ -4,6 +4,7 @@
 #include "api/toleration.h"
 #include "controllers/disruption_target.h"
 #include "controllers/groups.h"
+#include "controllers/node_agent.h"
 #include "controllers/pod_index.h"
 #include "controllers/tree.h"
 #include "server/condition.h"
@@ -33,25 +34,13 @@ static void destroy(void *data)
 	bt_free(self);
 }
 
-static bool has_no_execute(const struct bt_json_value *node)
-{
-	const struct bt_json_value *taints = bt_json_array_at(node, "spec.taints");
-
-	for (uint32_t i = 0; i < taints->count; i++) {
-		if (bt_str_equal_c(bt_json_text_at(taints->elements[i], "effect"), "NoExecute")) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static void observe_node(
 	struct eviction *self, struct bt_hub *hub, const struct bt_observed *observed)
 {
 	const struct bt_pod_record *pod;
 	struct bt_arena arena = {0};
 
-	if (observed->type == BT_CHANGE_DELETED || !has_no_execute(observed->after)) {
+	if (observed->type == BT_CHANGE_DELETED || !bt_node_has_no_execute(observed->after)) {
 		bt_groups_remove(&self->tainted, observed->key);
 		return;
 	}
@@ -145,7 +134,7 @@ static bool sync(
 		return true;
 	}
 	node_tree = bt_api_read(bt_hub_api(hub), self->nodes, node_name, arena);
-	if (node_tree == NULL || !has_no_execute(node_tree) ||
+	if (node_tree == NULL || !bt_node_has_no_execute(node_tree) ||
 		!bt_tree_decode(arena, node_tree, &bt_node_message, &node) ||
 		!bt_tree_decode(arena, tree, &bt_pod_message, &pod)) {
 		return true;

@@ -104,6 +104,37 @@ START_TEST(test_node_agent__node_affinity)
 }
 END_TEST
 
+START_TEST(test_node_agent__taints_that_keep_pods_away)
+{
+	struct cluster cluster;
+	cluster_init(&cluster, ONLY);
+	cluster_add_node(&cluster, "n");
+	make_pod(&cluster, "before", "", "}],'nodeName':'n'");
+	cluster_run(&cluster, 1000);
+	cluster_patch(&cluster, "nodes", "n",
+		"{'spec':{'taints':[{'key':'a','effect':'NoSchedule'},"
+		"{'key':'k','value':'v','effect':'NoExecute'}]}}");
+	make_pod(&cluster, "a", "", "}],'nodeName':'n'");
+	make_pod(&cluster, "b", "",
+		"}],'nodeName':'n','tolerations':[{'key':'k','operator':'Exists'}]");
+	make_pod(&cluster, "c", "",
+		"}],'nodeName':'n','tolerations':[{'key':'k','value':'w','effect':'NoExecute'}]");
+	cluster_run(&cluster, 2000);
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/a", "status.phase"), "Failed");
+	ck_assert_str_eq(api_text(&cluster.api, "status.reason"), "TaintToleration");
+	ck_assert_str_eq(api_text(&cluster.api, "status.message"),
+		"Pod was rejected: Predicate TaintToleration failed: node(s) had taints that the "
+		"pod didn't tolerate");
+	/* By hand it may pass by NoSchedule. */
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/b", "status.phase"), "Running");
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/c", "status.phase"), "Failed");
+	/* What runs is not the agent's to end. */
+	ck_assert_str_eq(
+		cluster_text(&cluster, "pods", "default/before", "status.phase"), "Running");
+	cluster_finish(&cluster);
+}
+END_TEST
+
 START_TEST(test_node_agent__edge_14b_39_deleted_before_it_started)
 {
 	struct cluster cluster;
@@ -464,6 +495,7 @@ END_TEST
 
 BT_TEST_MAIN("node_agent", test_node_agent__phases, test_node_agent__one_write_per_started_pod,
 	test_node_agent__edge_14b_38_out_of_cpu, test_node_agent__node_affinity,
+	test_node_agent__taints_that_keep_pods_away,
 	test_node_agent__edge_14b_39_deleted_before_it_started,
 	test_node_agent__edge_14b_44_completes, test_node_agent__waits_for_claims,
 	test_node_agent__readiness_gates, test_node_agent__finalizers_see_how_it_ended,
