@@ -3,6 +3,7 @@
 #include "api/time.h"
 #include "config/duration.h"
 #include "controllers/node_agent.h"
+#include "controllers/persistent_volume.h"
 
 /** A container that failed runs again after this at the earliest. */
 #define RESTART_DELAY_NS (10 * BT_NS_PER_SECOND)
@@ -183,25 +184,14 @@ static bool tell_rest(struct pass *pass)
 			pass->agent, pass->record, pass->pod, pass->arena, pass->now_ns));
 }
 
-/** The claim that a volume is about; "" for other volumes. */
-static struct bt_str claim_of(struct pass *pass, const struct bt_json_value *volume)
-{
-	struct bt_str name = bt_json_text_at(volume, "persistentVolumeClaim.claimName");
-
-	if (name.length == 0 && bt_json_find(volume, "ephemeral") != NULL) {
-		name = bt_arena_printf(pass->arena, "%.*s-%.*s", BT_STR_ARG(bt_key_name(pass->key)),
-			BT_STR_ARG(bt_json_text_at(volume, "name")));
-	}
-	return name;
-}
-
 /** Key of the first claim that is not bound; "" when all are. */
 static struct bt_str missing_claim(struct pass *pass)
 {
 	const struct bt_json_value *volumes = bt_json_array_at(pass->pod, "spec.volumes");
 
 	for (uint32_t i = 0; i < volumes->count; i++) {
-		struct bt_str name = claim_of(pass, volumes->elements[i]);
+		struct bt_str name = bt_pv_claim_of_volume(
+			pass->arena, bt_key_name(pass->key), volumes->elements[i]);
 		const struct bt_json_value *claim;
 		struct bt_str key;
 

@@ -3,6 +3,9 @@
 
 #include "api/time.h"
 
+/** Claims that wait are looked at again so long after a pod that names them came. */
+#define TELL_AFTER_NS (15 * BT_NS_PER_SECOND)
+
 struct bt_str bt_pv_class_of(const struct bt_json_value *object)
 {
 	struct bt_str beta = bt_tree_annotation(object, BT_PV_CLASS_BETA);
@@ -23,6 +26,18 @@ const struct bt_json_value *bt_pv_read_class(struct bt_hub *hub,
 bool bt_pv_waits_for_consumer(const struct bt_json_value *class_)
 {
 	return bt_str_equal_c(bt_json_text_at(class_, "volumeBindingMode"), "WaitForFirstConsumer");
+}
+
+struct bt_str bt_pv_claim_of_volume(
+	struct bt_arena *arena, struct bt_str pod_name, const struct bt_json_value *volume)
+{
+	struct bt_str name = bt_json_text_at(volume, "persistentVolumeClaim.claimName");
+
+	if (name.length == 0 && bt_json_find(volume, "ephemeral") != NULL) {
+		name = bt_arena_printf(arena, "%.*s-%.*s", BT_STR_ARG(pod_name),
+			BT_STR_ARG(bt_json_text_at(volume, "name")));
+	}
+	return name;
 }
 
 /* --- changes --- */
@@ -104,10 +119,41 @@ static void observe_claim(
 	}
 }
 
+/** Who waits for a consumer is told who that is to be. Not at once: most pods find their node
+ * before that. */
+static void observe_pod(
+	struct bt_binder *self, struct bt_hub *hub, const struct bt_observed *observed)
+{
+	const struct bt_json_value *volumes = bt_json_array_at(observed->after, "spec.volumes");
+	bool waits = observed->type != BT_CHANGE_DELETED &&
+		bt_json_text_at(observed->after, "spec.nodeName").length == 0;
+
+	for (uint32_t i = 0; i < volumes->count; i++) {
+		struct bt_arena arena = {0};
+		struct bt_str name = bt_pv_claim_of_volume(
+			&arena, bt_key_name(observed->key), volumes->elements[i]);
+		struct bt_str use =
+			bt_arena_printf(&arena, "%.*s#%u", BT_STR_ARG(observed->key), i);
+		struct bt_str claim = bt_api_key(&arena, bt_key_namespace(observed->key), name);
+
+		if (name.length != 0 && !waits) {
+			bt_groups_remove(&self->waiting, use);
+		} else if (name.length != 0 && bt_groups_of(&self->waiting, use).length == 0) {
+			bt_groups_put(&self->waiting, use, claim);
+			bt_hub_enqueue_at(hub, claim, bt_hub_now_ns(hub) + TELL_AFTER_NS);
+		}
+		bt_arena_finish(&arena);
+	}
+}
+
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
 	struct bt_binder *self = data;
 
+	if (observed->resource == self->pods) {
+		observe_pod(self, hub, observed);
+		return;
+	}
 	if (observed->resource == self->volumes) {
 		observe_volume(self, hub, observed);
 	} else if (observed->resource == self->claims) {
@@ -190,6 +236,8 @@ static void *create(struct bt_hub *hub)
 	self->volumes = bt_resources_builtin(resources, "", "persistentvolumes");
 	self->claims = bt_resources_builtin(resources, "", "persistentvolumeclaims");
 	self->classes = bt_resources_builtin(resources, "storage.k8s.io", "storageclasses");
+	self->pods = bt_resources_builtin(resources, "", "pods");
+	bt_groups_init(&self->waiting);
 	bt_groups_init(&self->available);
 	bt_groups_init(&self->claimed);
 	bt_groups_init(&self->pending);
@@ -203,6 +251,7 @@ static void destroy(void *data)
 	bt_groups_finish(&self->available);
 	bt_groups_finish(&self->claimed);
 	bt_groups_finish(&self->pending);
+	bt_groups_finish(&self->waiting);
 	bt_free(self);
 }
 
@@ -214,8 +263,8 @@ static bool sync(
 	return bt_str_find_char(key, '/') < 0 ? sync_volume(&pass) : bt_binder_sync_claim(&pass);
 }
 
-static const char *const watched[] = {
-	"persistentvolumes", "persistentvolumeclaims", "storage.k8s.io/storageclasses", NULL};
+static const char *const watched[] = {"persistentvolumes", "persistentvolumeclaims",
+	"storage.k8s.io/storageclasses", "pods", NULL};
 
 const struct bt_controller_ops bt_persistent_volume_ops = {
 	.name = "persistentvolume-binder-controller",

@@ -22,9 +22,12 @@ struct bt_binder {
 	const struct bt_api_resource *volumes;
 	const struct bt_api_resource *claims;
 	const struct bt_api_resource *classes;
+	const struct bt_api_resource *pods;
 	struct bt_groups available; /* volumes without claim, by class */
 	struct bt_groups claimed;   /* volumes with one, by its key */
 	struct bt_groups pending;   /* claims that are not bound, by class */
+	/** Uses by pods without a node: "pod key#number" by the claim's key. */
+	struct bt_groups waiting;
 };
 
 struct bt_binder_pass {
@@ -42,6 +45,9 @@ const struct bt_json_value *bt_pv_read_class(struct bt_hub *hub,
 bool bt_pv_waits_for_consumer(const struct bt_json_value *class_);
 
 bool bt_binder_sync_claim(struct bt_binder_pass *pass);
+/** Name of the claim that a pod's volume (an entry of spec.volumes) is about; "" for others. */
+struct bt_str bt_pv_claim_of_volume(
+	struct bt_arena *arena, struct bt_str pod_name, const struct bt_json_value *volume);
 /** Key of the volume for a claim: one that names it, else (any) the smallest that fits; "". */
 struct bt_str bt_binder_choose(
 	struct bt_binder_pass *pass, const struct bt_json_value *claim, bool any);

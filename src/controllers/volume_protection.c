@@ -106,15 +106,10 @@ static void observe_for_claims(void *data, struct bt_hub *hub, const struct bt_o
 	}
 	volumes = bt_json_array_at(observed->after, "spec.volumes");
 	for (uint32_t i = 0; i < volumes->count; i++) {
-		struct bt_str name =
-			bt_json_text_at(volumes->elements[i], "persistentVolumeClaim.claimName");
 		struct bt_arena arena = {0};
+		struct bt_str name = bt_pv_claim_of_volume(
+			&arena, bt_key_name(observed->key), volumes->elements[i]);
 
-		if (name.length == 0 && bt_json_find(volumes->elements[i], "ephemeral") != NULL) {
-			name = bt_arena_printf(&arena, "%.*s-%.*s",
-				BT_STR_ARG(bt_key_name(observed->key)),
-				BT_STR_ARG(bt_json_text_at(volumes->elements[i], "name")));
-		}
 		if (name.length != 0) {
 			note_use(self, hub, observed->key, i, name, is_used_by(observed));
 		}

@@ -88,6 +88,36 @@ START_TEST(test_volumes__edge_14b_20_waits_for_first_consumer)
 }
 END_TEST
 
+START_TEST(test_volumes__waits_for_pods)
+{
+	static const char *const pods[] = {"p", "q"};
+	struct cluster cluster;
+	cluster_init(&cluster, BINDER);
+	make_class(&cluster, "w", "csi.x", "WaitForFirstConsumer");
+	make_claim(&cluster, "c", "w");
+	cluster_run(&cluster, 1000);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(pods); i++) {
+		struct bt_str body = bt_arena_printf(&cluster.api.arena,
+			"{'metadata':{'name':'%s'},'spec':{'containers':[{'name':'c','image':'i'}"
+			"],'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'c'}}]}}",
+			pods[i]);
+		cluster_create(&cluster, "pods", "default/", body.data);
+		cluster_run(&cluster, 14000);
+		ck_assert_uint_eq(cluster_events(&cluster, "WaitForPodScheduled"), i);
+		cluster_run(&cluster, 2000);
+		ck_assert_uint_eq(cluster_events(&cluster, "WaitForPodScheduled"), i + 1);
+	}
+	ck_assert_uint_eq(cluster_events(&cluster, "WaitForFirstConsumer"), 1);
+	/* One that has its node is waited for no longer. */
+	cluster_patch(&cluster, CLAIMS, "default/c", "{'metadata':{'labels':{'a':'b'}}}");
+	cluster_delete(&cluster, "pods", "default/p");
+	cluster_delete(&cluster, "pods", "default/q");
+	cluster_run(&cluster, 1000);
+	ck_assert_uint_eq(cluster_events(&cluster, "WaitForPodScheduled"), 2);
+	cluster_finish(&cluster);
+}
+END_TEST
+
 START_TEST(test_volumes__edge_14b_21_scheduler_chose)
 {
 	struct cluster cluster;
@@ -280,7 +310,7 @@ START_TEST(test_volumes__ephemeral)
 END_TEST
 
 BT_TEST_MAIN("volumes", test_volumes__binds_the_smallest, test_volumes__volume_that_comes_later,
-	test_volumes__edge_14b_20_waits_for_first_consumer,
+	test_volumes__edge_14b_20_waits_for_first_consumer, test_volumes__waits_for_pods,
 	test_volumes__edge_14b_21_scheduler_chose, test_volumes__edge_14b_22_selected_node,
 	test_volumes__node_outside_of_allowed_topologies,
 	test_volumes__immediate_provisioning_and_late_default,
