@@ -103,19 +103,6 @@ void bt_http_answer(struct bt_http_exchange *exchange, uint16_t code, struct bt_
 	answer(exchange, code, response, length > LONG_ANSWER_BYTES);
 }
 
-void bt_http_answer_shared(struct bt_http_exchange *exchange, uint16_t code, struct bt_str body,
-	void (*release)(void *context), void *context)
-{
-	union {
-		const char *text;
-		void *memory;
-	} data = {.text = body.length != 0 ? body.data : ""};
-	/* the library only reads it */
-	struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback_cls(
-		body.length, data.memory, release, context);
-	answer(exchange, code, response, body.length > LONG_ANSWER_BYTES);
-}
-
 static void client_left(void *context)
 {
 	struct bt_http_exchange *exchange = context;

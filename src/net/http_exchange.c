@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <netinet/in.h>
-#include <sys/socket.h>
-
 #include "base/alloc.h"
 #include "net/http_server_private.h"
 
@@ -197,28 +194,6 @@ void bt_http_each_header(const struct bt_http_exchange *exchange, const char *na
 struct bt_str bt_http_body(const struct bt_http_exchange *exchange)
 {
 	return bt_strbuf_str(&exchange->body);
-}
-
-bool bt_http_is_loopback(const struct bt_http_exchange *exchange)
-{
-	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(exchange->handle, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-	struct sockaddr_in v4;
-	struct sockaddr_in6 v6;
-	if (info == NULL || info->client_addr == NULL) {
-		return false;
-	}
-	switch (info->client_addr->sa_family) {
-	case AF_INET:
-		memcpy(&v4, info->client_addr, sizeof(v4));
-		return ntohl(v4.sin_addr.s_addr) >> 24 == 127;
-	case AF_INET6:
-		memcpy(&v6, info->client_addr, sizeof(v6));
-		return IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr) ||
-			(IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr) && v6.sin6_addr.s6_addr[12] == 127);
-	default:
-		return false;
-	}
 }
 
 void bt_http_set_data(struct bt_http_exchange *exchange, void *data)

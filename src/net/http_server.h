@@ -69,7 +69,6 @@ struct bt_str bt_http_header(const struct bt_http_exchange *exchange, const char
 void bt_http_each_header(const struct bt_http_exchange *exchange, const char *name,
 	void (*take)(void *context, struct bt_str value), void *context);
 struct bt_str bt_http_body(const struct bt_http_exchange *exchange);
-bool bt_http_is_loopback(const struct bt_http_exchange *exchange);
 /** The handler's own pointer. */
 void bt_http_set_data(struct bt_http_exchange *exchange, void *data);
 void *bt_http_data(const struct bt_http_exchange *exchange);
@@ -80,9 +79,6 @@ void *bt_http_data(const struct bt_http_exchange *exchange);
 void bt_http_add_header(struct bt_http_exchange *exchange, const char *name, struct bt_str value);
 /** The buffer's memory is consumed (left empty). */
 void bt_http_answer(struct bt_http_exchange *exchange, uint16_t code, struct bt_strbuf *body);
-/** Memory that others own; release is called when it was sent, or will not be. */
-void bt_http_answer_shared(struct bt_http_exchange *exchange, uint16_t code, struct bt_str body,
-	void (*release)(void *context), void *context);
 
 enum {
 	BT_HTTP_STREAM_WAIT = 0, /* nothing now: bt_http_stream_wake will tell */

@@ -183,12 +183,6 @@ void bt_selection_finish(struct bt_selection *selection)
 	*selection = (struct bt_selection){0};
 }
 
-bool bt_selection_is_empty(const struct bt_selection *selection)
-{
-	return !selection->nothing && selection->label_count == 0 && selection->field_count == 0 &&
-		selection->key_term_count == 0;
-}
-
 /* --- matching --- */
 
 static bool key_matches(const struct bt_selection *selection, struct bt_str key)

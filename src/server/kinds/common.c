@@ -140,13 +140,6 @@ bool bt_kinds_reset_status(
 	return true;
 }
 
-void bt_kinds_drop_status(const struct bt_write *write, struct bt_json_value *object)
-{
-	if (!write->restoring) {
-		(void)bt_json_remove_c(object, "status");
-	}
-}
-
 bool bt_kinds_keeps_spec(const struct bt_write *write)
 {
 	return write->subresource == BT_SUBRESOURCE_STATUS ||

@@ -61,8 +61,6 @@ struct bt_str bt_kinds_text(const struct bt_json_value *object, const char *name
 /** status := what is given, unless the write restores and there is one. true: it was set. */
 bool bt_kinds_reset_status(
 	const struct bt_write *write, struct bt_json_value *object, struct bt_json_value *status);
-/** No status, unless the write restores. */
-void bt_kinds_drop_status(const struct bt_write *write, struct bt_json_value *object);
 /** Only status or bindings are written: the spec comes from the store and is not checked again. */
 bool bt_kinds_keeps_spec(const struct bt_write *write);
 
@@ -101,7 +99,6 @@ enum bt_name_rule {
 
 bool bt_kinds_is_label(struct bt_str name);
 bool bt_kinds_is_subdomain(struct bt_str name);
-bool bt_kinds_is_path_segment(struct bt_str name);
 /** Name, labels, annotations, owners, finalizers of metadata. */
 void bt_kinds_check_metadata(
 	const struct bt_json_value *object, enum bt_name_rule rule, struct bt_field_errors *errors);
@@ -149,9 +146,6 @@ bool bt_kinds_same(const struct bt_json_value *a, const struct bt_json_value *b)
 /** false: no quantity. */
 bool bt_kinds_quantity(
 	const struct bt_json_value *value, struct bt_arena *arena, struct bt_quantity *out);
-/** 0 when the member is absent or no quantity. */
-struct bt_quantity bt_kinds_quantity_of(
-	const struct bt_json_value *map, struct bt_str name, struct bt_arena *arena);
 struct bt_json_value *bt_kinds_quantity_value(
 	const struct bt_quantity *quantity, struct bt_arena *arena);
 /** Round every quantity of a resource list up to a multiple of 1/1000. */

@@ -38,13 +38,6 @@ bool bt_kinds_is_subdomain(struct bt_str name)
 	return name.length <= SUBDOMAIN_BYTES_MAX && bt_label_prefix_matches(name);
 }
 
-bool bt_kinds_is_path_segment(struct bt_str name)
-{
-	return name.length != 0 && !bt_str_equal(name, BT_STR(".")) &&
-		!bt_str_equal(name, BT_STR("..")) && bt_str_find_char(name, '/') < 0 &&
-		bt_str_find_char(name, '%') < 0;
-}
-
 static void check_length(struct bt_field_errors *errors, const struct bt_place *place,
 	const struct bt_json_value *value, uint32_t bytes_max)
 {

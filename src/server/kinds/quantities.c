@@ -13,16 +13,6 @@ bool bt_kinds_quantity(
 		bt_quantity_parse(value->text, arena, out, NULL) == 0;
 }
 
-struct bt_quantity bt_kinds_quantity_of(
-	const struct bt_json_value *map, struct bt_str name, struct bt_arena *arena)
-{
-	struct bt_quantity quantity;
-	if (!bt_kinds_quantity(bt_json_get(map, name), arena, &quantity)) {
-		return (struct bt_quantity){0};
-	}
-	return quantity;
-}
-
 struct bt_json_value *bt_kinds_quantity_value(
 	const struct bt_quantity *quantity, struct bt_arena *arena)
 {

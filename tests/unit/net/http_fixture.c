@@ -45,12 +45,6 @@ static void count_finish(void *context)
 	fixture->finish_count++;
 }
 
-static void count_release(void *context)
-{
-	struct fixture *fixture = context;
-	fixture->release_count++;
-}
-
 static void on_request(void *context, struct bt_http_exchange *exchange)
 {
 	struct fixture *fixture = context;
@@ -74,9 +68,10 @@ static void on_request(void *context, struct bt_http_exchange *exchange)
 		return;
 	}
 	if (bt_str_equal(path, BT_STR("/big"))) {
-		struct bt_str body = {big, sizeof(big)};
+		struct bt_strbuf body = {0};
 		memset(big, 'b', sizeof(big));
-		bt_http_answer_shared(exchange, 200, body, count_release, fixture);
+		bt_strbuf_append(&body, big, sizeof(big));
+		bt_http_answer(exchange, 200, &body);
 		return;
 	}
 	struct bt_strbuf body = {0};

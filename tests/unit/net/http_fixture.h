@@ -26,7 +26,6 @@ struct fixture {
 	uint32_t closed_count;
 	uint32_t finish_count;
 	uint32_t too_large_count;
-	uint32_t release_count;
 	uint64_t endless_bytes;
 };
 

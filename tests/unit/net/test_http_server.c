@@ -396,12 +396,12 @@ START_TEST(test_http_server__large_answers)
 			ck_abort_msg("only %zu bytes", client.in.length);
 		}
 	}
-	fixture_wait_count(&fixture, &fixture.release_count, 1);
+	fixture_wait_count(&fixture, &fixture.closed_count, 1);
 	/* left in the middle */
 	client_send_text(&client, "GET /big HTTP/1.1\r\nHost: h\r\n\r\n");
 	fixture_wait_count(&fixture, &fixture.request_count, 2);
 	client_close(&client);
-	fixture_wait_count(&fixture, &fixture.release_count, 2);
+	fixture_wait_count(&fixture, &fixture.closed_count, 2);
 	fixture_finish(&fixture);
 	ck_assert_uint_eq(fixture.closed_count, 2);
 }
@@ -570,7 +570,6 @@ START_TEST(test_http_server__addresses)
 	client_connect(&client, &fixture);
 	client_send_text(&client, "GET /later HTTP/1.1\r\nHost: h\r\n\r\n");
 	fixture_wait_count(&fixture, &fixture.request_count, 1);
-	ck_assert(bt_http_is_loopback(fixture.kept));
 	client_close(&client);
 	/* the same port again, and what is no address */
 	struct bt_http_server_options options = {
