@@ -299,6 +299,7 @@ void bt_controllers_destroy(struct bt_controllers *controllers)
 		return;
 	}
 	hub = &controllers->hub;
+	bt_store_off_change(hub->store, hub);
 	for (uint32_t i = 0; i < hub->member_count; i++) {
 		if (hub->members[i].ops->destroy != NULL) {
 			hub->members[i].ops->destroy(hub->members[i].self);

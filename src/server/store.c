@@ -311,6 +311,15 @@ void bt_store_on_change(struct bt_store *store,
 	bt_vec_push(&store->listeners, listener);
 }
 
+void bt_store_off_change(struct bt_store *store, const void *context)
+{
+	for (uint32_t i = store->listeners.count; i-- != 0;) {
+		if (store->listeners.items[i].context == context) {
+			bt_vec_remove_ordered(&store->listeners, i);
+		}
+	}
+}
+
 bool bt_store_needs_sync(const struct bt_store *store)
 {
 	return store->pending.count != 0;

@@ -162,6 +162,8 @@ bool bt_store_next_change(const struct bt_store *store, uint32_t collection, uin
 /** Called inside of each commit, in order; it must only take notes (share what it keeps). */
 void bt_store_on_change(struct bt_store *store,
 	void (*changed)(void *context, const struct bt_store_change *change), void *context);
+/** For who goes before the store does: not called any more. */
+void bt_store_off_change(struct bt_store *store, const void *context);
 
 /** --- memory of its own, between runs --- */
 
