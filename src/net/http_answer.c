@@ -27,12 +27,11 @@ void bt_http_add_header(struct bt_http_exchange *exchange, const char *name, str
 
 static void copy_headers(struct bt_http_exchange *exchange)
 {
-	const char *next = exchange->headers.data;
-	const char *end = next + exchange->headers.length;
-	while (next != end) {
-		const char *name = next;
+	size_t next = 0;
+	while (next != exchange->headers.length) {
+		const char *name = exchange->headers.data + next;
 		const char *value = name + strlen(name) + 1;
-		next = value + strlen(value) + 1;
+		next += strlen(name) + strlen(value) + 2;
 		/* refused only for lengths that we set, or an empty value: nothing to say then */
 		(void)MHD_add_response_header(exchange->response, name, value);
 	}
