@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/nanoseconds.h"
 #include "cli/command.h"
 #include "cli/setup.h"
 #include "cli/up_clock.h"
@@ -21,7 +22,6 @@
 #include "server/event_expiry.h"
 #include "server/front.h"
 
-#define SECOND_NS INT64_C(1000000000)
 #define NODES_MAX 100000
 #define TIME_SCALE_MAX 100000
 #define DEFAULT_PORT 6443
@@ -74,13 +74,6 @@ struct up {
 };
 
 /** --- time --- */
-
-static int64_t read_clock_ns(clockid_t id)
-{
-	struct timespec time;
-	(void)clock_gettime(id, &time); /* cannot fail for these clocks */
-	return (int64_t)time.tv_sec * SECOND_NS + time.tv_nsec;
-}
 
 /** --- flags --- */
 
@@ -212,7 +205,7 @@ static uint64_t draw_seed(void)
 {
 	uint64_t seed = 0;
 	if (getrandom(&seed, sizeof(seed), 0) != (ssize_t)sizeof(seed)) {
-		seed = (uint64_t)read_clock_ns(CLOCK_REALTIME);
+		seed = (uint64_t)bt_up_clock_read_ns(CLOCK_REALTIME);
 	}
 	return seed;
 }
@@ -338,7 +331,7 @@ static int create_front(struct up *up, struct berth_error *err)
 		.key_path = options->key_path,
 		.data_dir = options->data_dir,
 		.address = options->address,
-		.now_seconds = read_clock_ns(CLOCK_REALTIME) / SECOND_NS,
+		.now_seconds = bt_up_clock_read_ns(CLOCK_REALTIME) / BT_NS_PER_SECOND,
 	};
 	int result = bt_up_identity_create(&identity, &up->identity, err);
 	if (result < 0) {
@@ -374,10 +367,9 @@ static void stop_with(struct up *up, int result)
 	bt_loop_stop(up->loop);
 }
 
-static int64_t settle(void *context, int64_t now_ns)
+static int64_t settle(void *context, int64_t now_ns BT_UNUSED)
 {
 	struct up *up = context;
-	(void)now_ns;
 	if (up->result == 0) {
 		int result = bt_front_settle(up->front, &up->err);
 		if (result < 0) {
@@ -387,26 +379,23 @@ static int64_t settle(void *context, int64_t now_ns)
 	return INT64_MAX;
 }
 
-static int64_t run_controllers(void *context, int64_t now_ns)
+static int64_t run_controllers(void *context, int64_t now_ns BT_UNUSED)
 {
 	struct up *up = context;
-	(void)now_ns;
 	int64_t next_ns = bt_controllers_run(up->controllers, bt_up_clock_now_ns(&up->clock));
 	return bt_up_clock_monotonic_of(&up->clock, next_ns);
 }
 
-static int64_t expire_events(void *context, int64_t now_ns)
+static int64_t expire_events(void *context, int64_t now_ns BT_UNUSED)
 {
 	struct up *up = context;
-	(void)now_ns;
 	return bt_up_clock_monotonic_of(&up->clock, bt_event_expiry_run(up->event_expiry));
 }
 
-static int64_t run_scheduler(void *context, int64_t now_ns)
+static int64_t run_scheduler(void *context, int64_t now_ns BT_UNUSED)
 {
 	struct up *up = context;
 	int64_t next_ns = INT64_MAX;
-	(void)now_ns;
 	if (up->result == 0) {
 		int result = bt_up_scheduler_run(
 			up->scheduler, bt_up_clock_now_ns(&up->clock), &next_ns, &up->err);
@@ -417,17 +406,15 @@ static int64_t run_scheduler(void *context, int64_t now_ns)
 	return bt_up_clock_monotonic_of(&up->clock, next_ns);
 }
 
-static int64_t save_clock(void *context, int64_t now_ns)
+static int64_t save_clock(void *context, int64_t now_ns BT_UNUSED)
 {
 	struct up *up = context;
-	(void)now_ns;
 	return bt_up_clock_save(&up->clock);
 }
 
-static void take_signal(void *context, int number)
+static void take_signal(void *context, int number BT_UNUSED)
 {
 	struct up *up = context;
-	(void)number;
 	bt_loop_stop(up->loop);
 }
 
@@ -472,7 +459,8 @@ static int tell_where(struct up *up, struct berth_error *err)
 	write_url(up, &url);
 	int result = bt_up_kubeconfig_write(&up->identity, bt_strbuf_c(&url), path, err);
 	if (result == 0) {
-		double seconds = (double)(read_clock_ns(CLOCK_MONOTONIC) - up->started_ns) / 1e9;
+		double seconds =
+			(double)(bt_up_clock_read_ns(CLOCK_MONOTONIC) - up->started_ns) / 1e9;
 		(void)printf("berth up: Kubernetes API at %s, %" PRIu64
 			     " nodes, ready after %.2f s\n"
 			     "\n"
@@ -530,8 +518,8 @@ static void finish(struct up *up)
 	bt_up_scheduler_destroy(up->scheduler);
 	bt_config_unref(up->config);
 	bt_controllers_destroy(up->controllers);
-	bt_api_destroy(up->api);
 	bt_event_expiry_destroy(up->event_expiry);
+	bt_api_destroy(up->api);
 	bt_store_destroy(up->store);
 	bt_up_identity_finish(&up->identity);
 	bt_loop_destroy(up->loop);
@@ -578,7 +566,7 @@ static int serve(struct up *up, struct berth_error *err)
 static int run(const struct bt_command *command, int argc, char **argv)
 {
 	struct up up = {
-		.started_ns = read_clock_ns(CLOCK_MONOTONIC),
+		.started_ns = bt_up_clock_read_ns(CLOCK_MONOTONIC),
 		.options = {.listen = "127.0.0.1:6443",
 			.kubeconfig = DEFAULT_KUBECONFIG,
 			.tls = "on",

@@ -7,12 +7,13 @@
 
 #include "api/object.h"
 #include "base/alloc.h"
+#include "base/nanoseconds.h"
 #include "base/vec.h"
 #include "cli/up_writes.h"
 
 /** Attempts of one run: then others have their turn. */
 #define ATTEMPTS_PER_RUN 64
-#define TICK_NS INT64_C(1000000000)
+#define TICK_NS BT_NS_PER_SECOND
 #define KIND_NONE UINT8_MAX
 
 /** What the scheduler watches, in the order of its first look (spec 11b section 2). */
@@ -188,6 +189,7 @@ void bt_up_scheduler_destroy(struct bt_up_scheduler *up)
 	if (up == NULL) {
 		return;
 	}
+	bt_store_off_change(bt_api_store(up->api), up);
 	bt_scheduler_destroy(up->scheduler);
 	bt_up_writes_finish(&up->writes);
 	for (uint32_t i = 0; i < up->changes.count; i++) {

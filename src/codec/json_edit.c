@@ -275,6 +275,29 @@ const struct bt_json_value *bt_json_object_at(
 	return found != NULL ? found : &empty;
 }
 
+bool bt_json_is_zero(const struct bt_json_value *value)
+{
+	if (value == NULL) {
+		return true;
+	}
+	switch (value->type) {
+	case BT_JSON_NULL:
+		return true;
+	case BT_JSON_BOOL:
+		return !value->boolean;
+	case BT_JSON_NUMBER:
+		return bt_str_equal(value->text, BT_STR("0"));
+	case BT_JSON_STRING:
+		return value->text.length == 0;
+	case BT_JSON_ARRAY:
+	case BT_JSON_OBJECT:
+		return value->count == 0;
+	case BT_JSON__COUNT:
+		break;
+	}
+	return false;
+}
+
 static struct bt_json_value *ensure(struct bt_arena *arena, struct bt_json_value *object,
 	const char *name, enum bt_json_type type)
 {

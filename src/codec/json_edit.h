@@ -63,6 +63,8 @@ const struct bt_json_value *bt_json_array_at(
 /** The object at a path, or an empty one; never NULL, not to be changed. */
 const struct bt_json_value *bt_json_object_at(
 	const struct bt_json_value *value, const char *dotted_path);
+/** Absent (NULL), null, false, 0, "", [] or {}: what Go leaves out as empty. */
+bool bt_json_is_zero(const struct bt_json_value *value);
 /** The object member, made if it is absent or of another type. */
 struct bt_json_value *bt_json_ensure_object(
 	struct bt_arena *arena, struct bt_json_value *object, const char *name);

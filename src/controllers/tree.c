@@ -5,6 +5,7 @@
 
 #include "api/int_or_string.h"
 #include "api/time.h"
+#include "codec/json_edit.h"
 #include "server/condition.h"
 
 struct bt_str bt_tree_key(struct bt_arena *arena, const struct bt_json_value *object)
@@ -149,36 +150,13 @@ void bt_tree_drop_condition(struct bt_json_value *conditions, const char *type)
 
 /* --- writes --- */
 
-static bool is_zero(const struct bt_json_value *value)
-{
-	if (value == NULL) {
-		return true;
-	}
-	switch (value->type) {
-	case BT_JSON_NULL:
-		return true;
-	case BT_JSON_BOOL:
-		return !value->boolean;
-	case BT_JSON_NUMBER:
-		return bt_str_equal_c(value->text, "0");
-	case BT_JSON_STRING:
-		return value->text.length == 0;
-	case BT_JSON_ARRAY:
-	case BT_JSON_OBJECT:
-		return value->count == 0;
-	case BT_JSON__COUNT:
-		break;
-	}
-	return false;
-}
-
 bool bt_tree_covers(const struct bt_json_value *stored, const struct bt_json_value *wanted)
 {
 	for (uint32_t i = 0; i < wanted->count; i++) {
 		const struct bt_json_value *value = wanted->members[i].value;
 		const struct bt_json_value *old = bt_json_get(stored, wanted->members[i].name);
 
-		if (is_zero(value) && is_zero(old)) {
+		if (bt_json_is_zero(value) && bt_json_is_zero(old)) {
 			continue;
 		}
 		if (old == NULL || !bt_json_equal(value, old)) {

@@ -43,20 +43,12 @@ static uint64_t hash_of(const void *owner, uint32_t index)
 	return recorder->series.items[index].hash;
 }
 
-static char *duplicate(struct bt_str text)
-{
-	char *copy = bt_malloc((size_t)text.length + 1);
-	memcpy(copy, text.length != 0 ? text.data : "", text.length);
-	copy[text.length] = '\0';
-	return copy;
-}
-
 struct bt_event_recorder *bt_event_recorder_create(
 	const struct bt_event_sink *sink, struct bt_str host)
 {
 	struct bt_event_recorder *recorder = bt_calloc(1, sizeof(*recorder));
 	recorder->sink = *sink;
-	recorder->host = duplicate(host);
+	recorder->host = bt_strndup(host.data, host.length);
 	bt_map_init(&recorder->by_key, hash_of, recorder);
 	bt_arena_init(&recorder->arena, 0);
 	return recorder;

@@ -4,6 +4,7 @@
 #include "api/quantity.h"
 #include "api/time.h"
 #include "codec/base64.h"
+#include "codec/json_edit.h"
 
 /* --- Go's words for a value of the wrong type --- */
 
@@ -285,20 +286,6 @@ void bt_normalise_set_zero(const struct bt_schema_field *field, struct bt_json_v
 
 bool bt_normalise_is_zero(const struct bt_schema_field *field, const struct bt_json_value *value)
 {
-	switch (value->type) {
-	case BT_JSON_NULL:
-		return true;
-	case BT_JSON_BOOL:
-		return !value->boolean;
-	case BT_JSON_NUMBER:
-		return bt_str_equal(value->text, BT_STR("0"));
-	case BT_JSON_STRING:
-		return value->text.length == 0 && field->type != BT_SCHEMA_INT_OR_STRING;
-	case BT_JSON_ARRAY:
-	case BT_JSON_OBJECT:
-		return value->count == 0;
-	case BT_JSON__COUNT:
-		break;
-	}
-	return false;
+	bool is_text = value->type == BT_JSON_STRING;
+	return bt_json_is_zero(value) && !(is_text && field->type == BT_SCHEMA_INT_OR_STRING);
 }

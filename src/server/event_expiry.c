@@ -72,6 +72,7 @@ void bt_event_expiry_destroy(struct bt_event_expiry *expiry)
 	if (expiry == NULL) {
 		return;
 	}
+	bt_store_off_change(bt_api_store(expiry->api), expiry);
 	for (uint32_t i = expiry->first; i < expiry->queue.count; i++) {
 		bt_free(expiry->queue.items[i].key);
 	}

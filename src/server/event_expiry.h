@@ -13,7 +13,7 @@ struct bt_event_expiry;
 
 /** Listens to the store from now on; events that exist already get a whole lifetime. */
 BT_MUST_USE struct bt_event_expiry *bt_event_expiry_create(struct bt_api *api);
-/** After the store, or together with it. */
+/** Before the API and its store. */
 void bt_event_expiry_destroy(struct bt_event_expiry *expiry);
 /** Delete what is due, a bounded amount of it. Returns when to be called again, in the cluster's
  * time; INT64_MAX: there are no events. */

@@ -211,12 +211,15 @@ bool bt_kinds_same(const struct bt_json_value *a, const struct bt_json_value *b)
 	return bt_json_equal(a, b);
 }
 
-void bt_kinds_check_immutable(struct bt_field_errors *errors, const struct bt_place *place,
-	const struct bt_json_value *old, const struct bt_json_value *value)
+void bt_kinds_check_immutable(struct bt_field_errors *errors, const struct bt_place *parent,
+	const struct bt_json_value *old_parent, const struct bt_json_value *new_parent,
+	const char *name)
 {
-	if (!bt_kinds_same(old, value)) {
+	const struct bt_json_value *value = bt_json_find(new_parent, name);
+	if (!bt_kinds_same(bt_json_find(old_parent, name), value)) {
 		const struct bt_json_value *shown =
 			value != NULL ? value : bt_json_new(errors->arena, BT_JSON_NULL);
-		bt_kinds_error(errors, BT_FIELD_INVALID, place, shown, "field is immutable");
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PLACE(parent, name), shown,
+			"field is immutable");
 	}
 }

@@ -133,8 +133,9 @@ void bt_kinds_check_int_or_percent(struct bt_field_errors *errors, const struct 
 void bt_kinds_check_workload_selector(struct bt_field_errors *errors,
 	const struct bt_place *spec_place, const struct bt_json_value *spec);
 /** The member is what it was: "field is immutable". */
-void bt_kinds_check_immutable(struct bt_field_errors *errors, const struct bt_place *place,
-	const struct bt_json_value *old, const struct bt_json_value *value);
+void bt_kinds_check_immutable(struct bt_field_errors *errors, const struct bt_place *parent,
+	const struct bt_json_value *old_parent, const struct bt_json_value *new_parent,
+	const char *name);
 /** bt_json_equal with NULL allowed; absent, {} and [] are alike. */
 bool bt_kinds_same(const struct bt_json_value *a, const struct bt_json_value *b);
 

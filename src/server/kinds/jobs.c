@@ -136,17 +136,13 @@ static void validate_job_update(const struct bt_write *write, const struct bt_js
 	if (bt_kinds_keeps_spec(write)) {
 		return;
 	}
-	bt_kinds_check_immutable(errors, BT_PLACE(place, "selector"),
-		bt_json_find(before, "selector"), bt_json_find(after, "selector"));
-	bt_kinds_check_immutable(errors, BT_PLACE(place, "completionMode"),
-		bt_json_find(before, "completionMode"), bt_json_find(after, "completionMode"));
+	bt_kinds_check_immutable(errors, place, before, after, "selector");
+	bt_kinds_check_immutable(errors, place, before, after, "completionMode");
 	if (!may_change_template(old, before)) {
-		bt_kinds_check_immutable(errors, BT_PLACE(place, "template"),
-			bt_json_find(before, "template"), bt_json_find(after, "template"));
+		bt_kinds_check_immutable(errors, place, before, after, "template");
 	}
 	if (!bt_str_equal_c(bt_kinds_text(after, "completionMode"), "Indexed")) {
-		bt_kinds_check_immutable(errors, BT_PLACE(place, "completions"),
-			bt_json_find(before, "completions"), bt_json_find(after, "completions"));
+		bt_kinds_check_immutable(errors, place, before, after, "completions");
 	}
 }
 

@@ -120,8 +120,7 @@ static void validate_secret_update(const struct bt_write *write, const struct bt
 {
 	(void)write;
 	check_frozen(errors, old, object);
-	bt_kinds_check_immutable(errors, BT_PLACE(NULL, "type"), bt_json_find(old, "type"),
-		bt_json_find(object, "type"));
+	bt_kinds_check_immutable(errors, NULL, old, object, "type");
 }
 
 const struct bt_strategy bt_strategy_secret = {

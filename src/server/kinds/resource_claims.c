@@ -134,8 +134,7 @@ static void validate_same_spec(const struct bt_write *write, const struct bt_jso
 	const struct bt_json_value *object, struct bt_field_errors *errors)
 {
 	if (!bt_kinds_keeps_spec(write)) {
-		bt_kinds_check_immutable(errors, BT_PLACE(NULL, "spec"), bt_json_find(old, "spec"),
-			bt_json_find(object, "spec"));
+		bt_kinds_check_immutable(errors, NULL, old, object, "spec");
 	}
 }
 

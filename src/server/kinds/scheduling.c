@@ -65,8 +65,7 @@ static void validate_class_update(const struct bt_write *write, const struct bt_
 		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PLACE(NULL, "value"), NULL,
 			"may not be changed in an update.");
 	}
-	bt_kinds_check_immutable(errors, BT_PLACE(NULL, "preemptionPolicy"),
-		bt_json_find(old, "preemptionPolicy"), bt_json_find(object, "preemptionPolicy"));
+	bt_kinds_check_immutable(errors, NULL, old, object, "preemptionPolicy");
 }
 
 const struct bt_strategy bt_strategy_priority_class = {
@@ -148,8 +147,7 @@ static void validate_group_update(const struct bt_write *write, const struct bt_
 		return;
 	}
 	for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		bt_kinds_check_immutable(errors, BT_PLACE(BT_PLACE(NULL, "spec"), names[i]),
-			bt_json_find(before, names[i]), bt_json_find(after, names[i]));
+		bt_kinds_check_immutable(errors, BT_PLACE(NULL, "spec"), before, after, names[i]);
 	}
 }
 
@@ -208,9 +206,8 @@ static void validate_workload_update(const struct bt_write *write, const struct 
 	const struct bt_json_value *object, struct bt_field_errors *errors)
 {
 	(void)write;
-	bt_kinds_check_immutable(errors, BT_PLACE(BT_PLACE(NULL, "spec"), "podGroupTemplates"),
-		bt_json_find_path(old, "spec.podGroupTemplates"),
-		bt_json_find_path(object, "spec.podGroupTemplates"));
+	bt_kinds_check_immutable(errors, BT_PLACE(NULL, "spec"), bt_json_find(old, "spec"),
+		bt_json_find(object, "spec"), "podGroupTemplates");
 }
 
 const struct bt_strategy bt_strategy_workload = {

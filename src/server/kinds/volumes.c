@@ -138,11 +138,9 @@ static void validate_volume_update(const struct bt_write *write, const struct bt
 			break;
 		}
 	}
-	bt_kinds_check_immutable(errors, BT_PLACE(place, "volumeMode"),
-		bt_json_find(before, "volumeMode"), bt_json_find(after, "volumeMode"));
+	bt_kinds_check_immutable(errors, place, before, after, "volumeMode");
 	if (bt_json_find(before, "nodeAffinity") != NULL) {
-		bt_kinds_check_immutable(errors, BT_PLACE(place, "nodeAffinity"),
-			bt_json_find(before, "nodeAffinity"), bt_json_find(after, "nodeAffinity"));
+		bt_kinds_check_immutable(errors, place, before, after, "nodeAffinity");
 	}
 }
 

@@ -117,9 +117,8 @@ static void validate_same_selector(const struct bt_write *write, const struct bt
 	const struct bt_json_value *object, struct bt_field_errors *errors)
 {
 	if (!bt_kinds_keeps_spec(write)) {
-		bt_kinds_check_immutable(errors, BT_PLACE(BT_PLACE(NULL, "spec"), "selector"),
-			bt_json_find_path(old, "spec.selector"),
-			bt_json_find_path(object, "spec.selector"));
+		bt_kinds_check_immutable(errors, BT_PLACE(NULL, "spec"), bt_json_find(old, "spec"),
+			bt_json_find(object, "spec"), "selector");
 	}
 }
 
