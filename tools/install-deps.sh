@@ -7,7 +7,7 @@ packages_of() {
 	case "$1" in
 	build)
 		echo gcc libc6-dev meson ninja-build pkg-config python3 libyaml-dev zlib1g-dev \
-			libmicrohttpd-dev libgnutls28-dev libsqlite3-dev
+			libmicrohttpd-dev libgnutls28-dev libsqlite3-dev libcurl4-gnutls-dev
 		;;
 	test) echo check libjansson-dev python3-yaml python3-kubernetes doxygen ;;
 	dev) echo g++ clang-14 libclang-rt-14-dev clang-tidy-14 clang-format-14 ;;

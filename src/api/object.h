@@ -67,6 +67,9 @@ const void *bt_object_value(const struct bt_object *object, enum bt_kind kind);
  */
 BT_MUST_USE int bt_object_decode_as(enum bt_kind kind, struct bt_json_reader *reader,
 	struct bt_object **out_object, struct berth_error *err);
+/** The same from the protobuf form: the raw bytes of an envelope or of an item of a list. */
+BT_MUST_USE int bt_object_decode_protobuf(enum bt_kind kind, struct bt_str bytes,
+	struct bt_object **out_object, struct berth_error *err);
 /**
  * Decode a document that is one object with kind and apiVersion. BERTH_ERR_NOT_FOUND: a kind that
  * is not in the table.

@@ -110,6 +110,9 @@ struct bt_scalar_type {
 	int (*decode_json)(struct bt_json_reader *reader, struct bt_arena *arena, void *out,
 		struct berth_error *err);
 	void (*encode_json)(struct bt_json_writer *writer, const void *value);
+	/** Decode the content of a length-delimited protobuf field (never a varint). */
+	int (*decode_protobuf)(
+		struct bt_str bytes, struct bt_arena *arena, void *out, struct berth_error *err);
 	bool (*is_zero)(const void *value);
 	bool (*equal)(const void *a, const void *b);
 	uint64_t (*hash)(uint64_t seed, const void *value);
@@ -159,6 +162,13 @@ struct bt_message {
  */
 BT_MUST_USE int bt_message_decode_json(const struct bt_message *message,
 	struct bt_json_reader *reader, struct bt_arena *arena, void *out, struct berth_error *err);
+/**
+ * Decode the fields of a protobuf message into out, which the caller zeroed: the same result as
+ * from the JSON form of the same object. Unknown numbers are skipped, repeated messages merge,
+ * inline messages have a number of their own. Errors as above.
+ */
+BT_MUST_USE int bt_message_decode_protobuf(const struct bt_message *message, struct bt_str bytes,
+	struct bt_arena *arena, void *out, struct berth_error *err);
 /**
  * As one JSON object; zero and absent fields are left out except BT_FIELD_ALWAYS ones. Member order
  * = table order. A message is zero when all its fields are; BT_FIELD_ALWAYS is needed for those

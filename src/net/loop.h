@@ -21,6 +21,19 @@ int64_t bt_loop_now_ns(const struct bt_loop *loop);
 /** Call ready when fd is readable (level triggered). The fd stays the caller's. */
 BT_MUST_USE int bt_loop_add_fd(struct bt_loop *loop, int fd, void (*ready)(void *context),
 	void *context, struct bt_loop_source **out_source, struct berth_error *err);
+enum {
+	BT_LOOP_READABLE = 1,
+	BT_LOOP_WRITABLE = 2,
+};
+/**
+ * As add_fd for either direction: ready gets which of BT_LOOP_* hold; errors and hangups count as
+ * both.
+ */
+BT_MUST_USE int bt_loop_watch_fd(struct bt_loop *loop, int fd, uint32_t directions,
+	void (*ready)(void *context, uint32_t directions), void *context,
+	struct bt_loop_source **out_source, struct berth_error *err);
+/** Other directions for a source of bt_loop_watch_fd; 0: none for now. */
+void bt_loop_set_directions(struct bt_loop_source *source, uint32_t directions);
 /** Call gone once, when the other end of the socket hangs up; data to read does not matter. */
 BT_MUST_USE int bt_loop_add_hangup(struct bt_loop *loop, int fd, void (*gone)(void *context),
 	void *context, struct bt_loop_source **out_source, struct berth_error *err);
@@ -46,7 +59,10 @@ void bt_loop_remove_worker(struct bt_loop *loop, const void *context);
 
 /** Until bt_loop_stop. */
 BT_MUST_USE int bt_loop_run(struct bt_loop *loop, struct berth_error *err);
-/** One turn that waits no longer than wait_ns. */
+/**
+ * One turn that waits no longer than wait_ns. A worker may make turns itself, to wait for something
+ * while everything else goes on: workers that are already at work are left out of them.
+ */
 BT_MUST_USE int bt_loop_turn(struct bt_loop *loop, int64_t wait_ns, struct berth_error *err);
 /** bt_loop_run returns at the end of this turn. */
 void bt_loop_stop(struct bt_loop *loop);

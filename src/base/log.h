@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_BASE_LOG_H
+#define BT_BASE_LOG_H
+/**
+ * Log lines, as structured facts: a message and pairs of key and value. Whoever runs the process
+ * installs a sink that decides what is written and how (daemon/klog.h); without one, as in the
+ * library, a log call costs one comparison and does nothing. Messages and keys are upstream's, spec
+ * 11 section 7.
+ *
+ *     BT_LOG_INFO(2, "Successfully bound pod to node", BT_LOG_REF("pod", namespace_, name),
+ *             BT_LOG_STR("node", node_name), BT_LOG_INT("feasibleNodes", count));
+ *     BT_LOG_ERROR(berth_error_message(&err), "Failed to watch", BT_LOG_STR("type", type));
+ *     BT_LOG_TEXT(BT_LOG_SEVERITY_WARNING, "error creating inClusterConfig, ...: %s", text);
+ *
+ * Hostile text is only ever a value or an argument. Secrets are never passed here. One thread.
+ */
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "base/str.h"
+
+enum bt_log_severity {
+	BT_LOG_SEVERITY_INFO,
+	BT_LOG_SEVERITY_WARNING,
+	BT_LOG_SEVERITY_ERROR,
+	BT_LOG_SEVERITY_FATAL,
+};
+
+enum bt_log_type {
+	BT_LOG_TYPE_STR,
+	BT_LOG_TYPE_INT,
+	BT_LOG_TYPE_BOOL,
+	BT_LOG_TYPE_SECONDS, /* of a duration, in nanoseconds: written as Go writes durations */
+	BT_LOG_TYPE_REF,     /* namespace and name of an object */
+	BT_LOG_TYPE_STRS,    /* a list of texts */
+};
+
+struct bt_log_pair {
+	const char *key;
+	enum bt_log_type type;
+	struct bt_str text;       /* STR; REF: the name */
+	struct bt_str namespace_; /* REF; "": none */
+	int64_t number;           /* INT, BOOL, SECONDS (nanoseconds) */
+	const struct bt_str *texts;
+	uint32_t text_count;
+};
+
+struct bt_log_record {
+	enum bt_log_severity severity;
+	int verbosity;
+	const char *file; /* __FILE__ */
+	int line;
+	bool structured; /* message and pairs; else message is the whole line */
+	struct bt_str message;
+	struct bt_str error; /* structured errors: the err value; data NULL: none */
+	const struct bt_log_pair *pairs;
+	uint32_t pair_count;
+};
+
+struct bt_log_sink {
+	void *context;
+	/** Is this verbosity on in this source file? Only asked above verbosity 0. */
+	bool (*enabled)(void *context, const char *file, int verbosity);
+	void (*write)(void *context, const struct bt_log_record *record);
+};
+
+/** Copied; NULL: none. */
+void bt_log_set_sink(const struct bt_log_sink *sink);
+/** The highest verbosity that may be on in any file; sinks keep it up to date. */
+void bt_log_set_verbosity_max(int verbosity);
+
+/** Private to the macros: -1 without a sink. */
+extern int bt_log_verbosity_max;
+bool bt_log_enabled_in(const char *file, int verbosity);
+void bt_log_write(enum bt_log_severity severity, int verbosity, const char *file, int line,
+	const char *message, struct bt_str error, const struct bt_log_pair *pairs,
+	uint32_t pair_count);
+BT_PRINTF(5, 6)
+void bt_log_text(enum bt_log_severity severity, int verbosity, const char *file, int line,
+	const char *format, ...);
+
+/** For work that is only done to be logged. */
+#define BT_LOG_ENABLED(verbosity) \
+	((verbosity) <= bt_log_verbosity_max && bt_log_enabled_in(__FILE__, (verbosity)))
+
+#define BT_LOG_STR(k, value) \
+	((struct bt_log_pair){.key = (k), .type = BT_LOG_TYPE_STR, .text = (value)})
+#define BT_LOG_CSTR(k, value) BT_LOG_STR(k, bt_str_from(value))
+#define BT_LOG_INT(k, value) \
+	((struct bt_log_pair){.key = (k), .type = BT_LOG_TYPE_INT, .number = (int64_t)(value)})
+#define BT_LOG_BOOL(k, value) \
+	((struct bt_log_pair){.key = (k), .type = BT_LOG_TYPE_BOOL, .number = (value)})
+#define BT_LOG_DURATION(k, value_ns) \
+	((struct bt_log_pair){.key = (k), .type = BT_LOG_TYPE_SECONDS, .number = (value_ns)})
+#define BT_LOG_REF(k, object_namespace, object_name) \
+	((struct bt_log_pair){.key = (k), \
+		.type = BT_LOG_TYPE_REF, \
+		.text = (object_name), \
+		.namespace_ = (object_namespace)})
+#define BT_LOG_STRS(k, values, count) \
+	((struct bt_log_pair){ \
+		.key = (k), .type = BT_LOG_TYPE_STRS, .texts = (values), .text_count = (count)})
+
+#define BT_LOG_PAIRS_(...) \
+	((const struct bt_log_pair[]){__VA_ARGS__}), \
+		(uint32_t)(sizeof((const struct bt_log_pair[]){__VA_ARGS__}) / \
+			sizeof(struct bt_log_pair))
+
+/** With pairs behind the message; BT_LOG_INFO_PLAIN has none. */
+#define BT_LOG_INFO(verbosity, message, ...) \
+	do { \
+		if (BT_LOG_ENABLED(verbosity)) { \
+			bt_log_write(BT_LOG_SEVERITY_INFO, (verbosity), __FILE__, __LINE__, \
+				(message), (struct bt_str){0}, BT_LOG_PAIRS_(__VA_ARGS__)); \
+		} \
+	} while (0)
+#define BT_LOG_INFO_PLAIN(verbosity, message) \
+	do { \
+		if (BT_LOG_ENABLED(verbosity)) { \
+			bt_log_write(BT_LOG_SEVERITY_INFO, (verbosity), __FILE__, __LINE__, \
+				(message), (struct bt_str){0}, NULL, 0); \
+		} \
+	} while (0)
+/** error_text: const char *, the value of err. Errors are written whatever the verbosity. */
+#define BT_LOG_ERROR(error_text, message, ...) \
+	do { \
+		if (bt_log_verbosity_max >= 0) { \
+			bt_log_write(BT_LOG_SEVERITY_ERROR, 0, __FILE__, __LINE__, (message), \
+				bt_str_from(error_text), BT_LOG_PAIRS_(__VA_ARGS__)); \
+		} \
+	} while (0)
+#define BT_LOG_ERROR_PLAIN(error_text, message) \
+	do { \
+		if (bt_log_verbosity_max >= 0) { \
+			bt_log_write(BT_LOG_SEVERITY_ERROR, 0, __FILE__, __LINE__, (message), \
+				bt_str_from(error_text), NULL, 0); \
+		} \
+	} while (0)
+/** An unstructured line. */
+#define BT_LOG_TEXT(severity, ...) \
+	do { \
+		if (bt_log_verbosity_max >= 0) { \
+			bt_log_text((severity), 0, __FILE__, __LINE__, __VA_ARGS__); \
+		} \
+	} while (0)
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CLIENT_CONFIG_H
+#define BT_CLIENT_CONFIG_H
+/**
+ * How to reach an API server: from a kubeconfig file, from the files a pod finds, or from both with
+ * a server given on the command line. Spec: 13 sections 4 and 5. Nothing is connected here; files
+ * that change while a process runs (tokens, certificates, CA) are only named and read again by
+ * client/transport.h.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "codec/message.h"
+
+/** Bytes given inline, or the file they are in. Both empty: absent. */
+struct bt_client_material {
+	struct bt_str data; /* decoded; data NULL: absent */
+	struct bt_str file; /* absolute, or relative to the working directory */
+};
+
+enum bt_exec_interactive {
+	BT_EXEC_INTERACTIVE_NEVER,
+	BT_EXEC_INTERACTIVE_IF_AVAILABLE,
+	BT_EXEC_INTERACTIVE_ALWAYS,
+};
+
+/** A credential plugin. Spec 13 section 6.5. */
+struct bt_client_exec {
+	struct bt_str command;
+	bt_str_list args;
+	BT_LIST(struct bt_str_pair) env;
+	struct bt_str api_version;
+	struct bt_str install_hint;
+	bool provide_cluster_info;
+	enum bt_exec_interactive interactive_mode;
+	struct bt_str cluster_extension; /* JSON text of the cluster's exec extension, or "" */
+};
+
+/** Memory: its arena. */
+struct bt_client_config {
+	struct bt_arena arena;
+	struct bt_str server;   /* as configured; base_url is what requests begin with */
+	struct bt_str base_url; /* scheme, host, port, path prefix without a slash at the end */
+	bool is_tls;
+	struct bt_str tls_server_name;
+	bool insecure;
+	struct bt_client_material ca;
+	struct bt_str proxy_url; /* "": the environment's */
+	struct bt_client_material certificate;
+	struct bt_client_material key;
+	struct bt_str token;
+	struct bt_str token_file;
+	struct bt_str username;
+	struct bt_str password;
+	struct bt_str impersonate;
+	struct bt_str impersonate_uid;
+	bt_str_list impersonate_groups;
+	BT_LIST(struct bt_str_pair) impersonate_extra; /* one pair a value */
+	const struct bt_client_exec *exec;             /* NULL: none */
+	bool in_cluster;
+};
+
+struct bt_client_config_input {
+	const char *kubeconfig; /* "" or NULL: none */
+	const char *master;     /* "" or NULL: none */
+	/** NULL: /var/run/secrets/kubernetes.io/serviceaccount; for tests. */
+	const char *service_account_folder;
+};
+
+/**
+ * Which configuration to use and what it says, with upstream's warnings (logged) and errors. Spec
+ * 13 sections 4.1 to 4.5, 5. The environment is read.
+ */
+BT_MUST_USE int bt_client_config_load(const struct bt_client_config_input *input,
+	struct bt_client_config *out_config, struct berth_error *err);
+/** A kubeconfig's text; path: for messages, and what relative files are resolved against. */
+BT_MUST_USE int bt_client_config_parse(struct bt_str text, const char *path, const char *master,
+	struct bt_client_config *out_config, struct berth_error *err);
+/** Secrets are wiped. Zero memory accepted. */
+void bt_client_config_finish(struct bt_client_config *config);
+#endif

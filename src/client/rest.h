@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CLIENT_REST_H
+#define BT_CLIENT_REST_H
+/**
+ * Requests to an API server as upstream's rest client makes them: rate limit, resends, timeouts,
+ * media types, errors as Status. Spec: 13 sections 7.4, 7.5, 8.1, 8.2, 9; 11b sections 4.2 to 4.4.
+ * Several clients with limiters of their own share one transport. One thread: the loop's.
+ */
+#include "api/meta.h"
+#include "client/transport.h"
+#include "codec/json.h"
+#include "schema/schema.h"
+
+/** metav1.Status, as far as a client reads it. */
+struct bt_status_cause {
+	struct bt_str reason;
+	struct bt_str message;
+	struct bt_str field;
+};
+
+/** Spec 13 section 9.3. */
+enum bt_rest_class {
+	BT_REST_OK,
+	BT_REST_TRANSPORT, /* no response: `failure` says which way */
+	BT_REST_BAD_REQUEST,
+	BT_REST_UNAUTHORIZED,
+	BT_REST_FORBIDDEN,
+	BT_REST_NOT_FOUND,
+	BT_REST_METHOD_NOT_ALLOWED,
+	BT_REST_NOT_ACCEPTABLE,
+	BT_REST_UNSUPPORTED_MEDIA_TYPE,
+	BT_REST_ALREADY_EXISTS,
+	BT_REST_CONFLICT,
+	BT_REST_GONE,
+	BT_REST_EXPIRED,
+	BT_REST_TOO_LARGE,
+	BT_REST_INVALID,
+	BT_REST_TOO_MANY_REQUESTS,
+	BT_REST_INTERNAL_ERROR,
+	BT_REST_SERVER_TIMEOUT,
+	BT_REST_SERVICE_UNAVAILABLE,
+	BT_REST_TIMEOUT,
+	BT_REST_OTHER,
+};
+
+/** How a call ended. Borrowed for the callback. */
+struct bt_rest_answer {
+	enum bt_rest_class class_;
+	enum bt_http_failure failure; /* of BT_REST_TRANSPORT */
+	bool sent;                    /* without a response: the server may have acted */
+	uint16_t code;                /* 0: no response */
+	struct bt_str content_type;
+	struct bt_str body;
+	/** Of an error: the text upstream would report. "" without. */
+	struct bt_str message;
+	struct bt_str reason;            /* of the Status, or "" */
+	struct bt_str continue_token;    /* metadata.continue of the Status, or "" */
+	bool too_large_resource_version; /* a 504 with that cause, or the older text */
+};
+
+struct bt_rest_client;
+
+struct bt_rest_options {
+	struct bt_transport *transport; /* borrowed */
+	struct bt_loop *loop;
+	const char *user_agent;
+	struct bt_str content_type;         /* of bodies; "": application/json */
+	struct bt_str accept_content_types; /* "": the content type, then anything */
+	float qps;                          /* negative: no limit */
+	int32_t burst;
+	int64_t timeout_ns; /* of each request that is no watch; 0: none. Also sent as ?timeout= */
+	struct bt_metrics *metrics; /* rest_client_*; NULL: none */
+};
+
+/** BERTH_ERR_INVALID: `burst is required to be greater than 0 when ...`. Options are copied. */
+BT_MUST_USE int bt_rest_client_create(const struct bt_rest_options *options,
+	struct bt_rest_client **out_client, struct berth_error *err);
+void bt_rest_client_destroy(struct bt_rest_client *client);
+
+struct bt_rest_call;
+
+struct bt_rest_handler {
+	void *context;
+	/**
+	 * A watch or another stream: the answer is a good one and its bytes follow. NULL: the body
+	 * is collected. content_type is the response's.
+	 */
+	void (*opened)(void *context, struct bt_rest_call *call, struct bt_str content_type);
+	void (*data)(void *context, struct bt_rest_call *call, struct bt_str bytes);
+	/** Exactly once unless cancelled; the call is freed after it. A stream that ended normally:
+	 * BT_REST_OK. */
+	void (*done)(void *context, struct bt_rest_call *call, const struct bt_rest_answer *answer);
+};
+
+struct bt_rest_request {
+	const char *method;
+	struct bt_str path;
+	struct bt_str query;
+	/** What the last word of generic messages names: "pods", "default/web". May be "". */
+	struct bt_str resource;
+	struct bt_str name;
+	struct bt_str content_type; /* of the body; "": the client's, or none without a body */
+	struct bt_str accept;       /* "": the client's */
+	struct bt_str body;
+	bool is_watch; /* takes no token of the limiter, has no timeout */
+	struct bt_rest_handler handler;
+};
+
+/** Everything is copied; callbacks never run within start. */
+BT_MUST_USE struct bt_rest_call *bt_rest_start(
+	struct bt_rest_client *client, const struct bt_rest_request *request);
+void bt_rest_cancel(struct bt_rest_call *call);
+
+/** Append a path segment, percent-encoded; a query value, form-encoded. */
+void bt_rest_append_segment(struct bt_strbuf *out, struct bt_str text);
+void bt_rest_append_query(struct bt_strbuf *out, const char *name, struct bt_str value);
+/**
+ * An object as a body in the client's content type: protobuf where the schema has the kind, JSON
+ * otherwise. value has apiVersion and kind. Appends; returns the content type that was taken.
+ */
+struct bt_str bt_rest_encode_body(const struct bt_rest_client *client,
+	const struct bt_json_value *value, struct bt_arena *arena, struct bt_strbuf *out);
+/** A response body as a JSON tree, whatever its media type was. */
+BT_MUST_USE int bt_rest_decode_body(const struct bt_rest_answer *answer, struct bt_arena *arena,
+	struct bt_json_value **out_value, struct berth_error *err);
+/** BERTH_ERR_NOT_FOUND, BERTH_ERR_STATE (conflict), BERTH_ERR_IO (no response), BERTH_ERR_INTERNAL
+ * with the answer's text; 0 for BT_REST_OK. */
+int bt_rest_answer_error(const struct bt_rest_answer *answer, struct berth_error *err);
+#endif

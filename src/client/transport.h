@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CLIENT_TRANSPORT_H
+#define BT_CLIENT_TRANSPORT_H
+/**
+ * Connections to one API server with credentials that change: what all rest clients of a process
+ * share. Tokens, certificates and CA bundles are read again as spec 13 section 6 says; exec plugins
+ * are run when a request needs credentials.
+ */
+#include "client/config.h"
+#include "metrics/metrics.h"
+#include "net/http_client.h"
+
+struct bt_transport;
+
+struct bt_transport_options {
+	struct bt_loop *loop;
+	const struct bt_client_config *config; /* borrowed for the transport's life */
+	struct bt_metrics *metrics;            /* rest_client_exec_plugin_*, ...; NULL: none */
+};
+
+/** BERTH_ERR_*: credentials that are fatal at start (spec 13 sections 6.2, 6.4). */
+BT_MUST_USE int bt_transport_create(const struct bt_transport_options *options,
+	struct bt_transport **out_transport, struct berth_error *err);
+void bt_transport_destroy(struct bt_transport *transport);
+const struct bt_client_config *bt_transport_config(const struct bt_transport *transport);
+
+struct bt_transport_request {
+	const char *method;
+	struct bt_str path;  /* "/api/v1/pods", percent-encoded where needed */
+	struct bt_str query; /* without '?'; "" */
+	const struct bt_http_header
+		*headers; /* Authorization and impersonation come by themselves */
+	uint32_t header_count;
+	struct bt_str body;
+	int64_t timeout_ns;
+	uint64_t body_bytes_max;
+	struct bt_http_client_handler
+		handler; /* failure OTHER with "getting credentials: ..." too */
+};
+
+struct bt_transport_call;
+/** Everything is copied. Callbacks never run within start. */
+BT_MUST_USE struct bt_transport_call *bt_transport_start(
+	struct bt_transport *transport, const struct bt_transport_request *request);
+void bt_transport_cancel(struct bt_transport_call *call);
+/** As bt_http_transfer_header. */
+struct bt_str bt_transport_header(const struct bt_transport_call *call, const char *name);
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_DAEMON_CLUSTER_FEED_H
+#define BT_DAEMON_CLUSTER_FEED_H
+/**
+ * The API server's collections, fed into the scheduler: one reflector per resource that the
+ * configuration needs. While the scheduler waits inside a call (an extender's answer) changes are
+ * kept and told afterwards. Spec: 11b section 5.1, 13 section 15.
+ */
+#include "client/reflector.h"
+#include "sched/scheduler.h"
+
+struct bt_cluster_feed;
+
+struct bt_cluster_feed_options {
+	struct bt_rest_client *client;
+	struct bt_loop *loop;
+	struct bt_prng *prng;
+	struct bt_scheduler *scheduler;
+	const struct bt_gates *gates;
+	struct bt_metrics *metrics;
+	int64_t (*now_ns)(void *context); /* wall clock */
+	void *context;
+	/** Once: every reflector has its first copy, and the scheduler was told of all of it. */
+	void (*synced)(void *context);
+	/** The scheduler's cache is corrupted: the process must end. */
+	void (*failed)(void *context, struct berth_error *err);
+};
+
+/** Nothing is read before start. */
+BT_MUST_USE struct bt_cluster_feed *bt_cluster_feed_create(
+	const struct bt_cluster_feed_options *options);
+void bt_cluster_feed_start(struct bt_cluster_feed *feed);
+void bt_cluster_feed_destroy(struct bt_cluster_feed *feed);
+bool bt_cluster_feed_is_synced(const struct bt_cluster_feed *feed);
+/** While held, changes are kept. release tells them. Nests. */
+void bt_cluster_feed_hold(struct bt_cluster_feed *feed);
+void bt_cluster_feed_release(struct bt_cluster_feed *feed);
+/** The reflector of a kind, or NULL when that is not watched: for the comparison of SIGUSR2. */
+const struct bt_reflector *bt_cluster_feed_reflector(
+	const struct bt_cluster_feed *feed, enum bt_kind kind);
+#endif

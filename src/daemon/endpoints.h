@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_DAEMON_ENDPOINTS_H
+#define BT_DAEMON_ENDPOINTS_H
+/**
+ * The HTTPS endpoints of the daemon: who may ask (authentication, authorization, both delegated to
+ * the API server), and the answers. Spec: 11 section 9.
+ */
+#include "client/rest.h"
+#include "daemon/options.h"
+#include "metrics/metrics.h"
+
+struct bt_endpoints;
+
+/** A condition that healthz, livez or readyz reports. */
+struct bt_health_check {
+	const char *name; /* "ping", "leaderElection", "shutdown", "sched-handler-sync" */
+	/** false: it fails; the text is what the single check answers. NULL function: always ok. */
+	bool (*check)(void *context, struct bt_strbuf *out_error);
+	void *context;
+};
+
+struct bt_endpoints_options {
+	struct bt_loop *loop;
+	const struct bt_daemon_options *options;
+	bool enable_profiling;
+	/** NULL: no delegation. Limits of their own: qps 200, burst 400. */
+	struct bt_rest_client *authentication_client;
+	struct bt_rest_client *authorization_client;
+	const struct bt_health_check *healthz;
+	uint32_t healthz_count;
+	const struct bt_health_check *livez;
+	uint32_t livez_count;
+	const struct bt_health_check *readyz;
+	uint32_t readyz_count;
+	struct bt_metrics *metrics;
+	/** Appends the JSON of /configz's componentconfig. */
+	void (*write_config)(void *context, struct bt_strbuf *out);
+	/** Appends /metrics/resources; nothing when not leading. */
+	void (*write_pod_resources)(void *context, struct bt_strbuf *out);
+	void *context;
+	int64_t started_ns; /* wall clock, for statusz */
+};
+
+/**
+ * Make or read the certificate, bind the listener, look up the request-header configuration (spec
+ * 11 section 6.1, steps 6 and 9). May turn the loop while it waits for the API server's answer.
+ * Nothing is answered before bt_endpoints_serve. Must not be called with port 0.
+ */
+BT_MUST_USE int bt_endpoints_create(const struct bt_endpoints_options *options,
+	struct bt_endpoints **out_endpoints, struct berth_error *err);
+void bt_endpoints_serve(struct bt_endpoints *endpoints);
+uint16_t bt_endpoints_port(const struct bt_endpoints *endpoints);
+/** Stop listening, finish open requests for at most 5 s (the loop is turned), with the log lines of
+ * spec 11 section 6.3. */
+void bt_endpoints_shut_down(struct bt_endpoints *endpoints);
+void bt_endpoints_destroy(struct bt_endpoints *endpoints);
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_DAEMON_KLOG_H
+#define BT_DAEMON_KLOG_H
+/**
+ * Log output as klog writes it, text or JSON: the sink of base/log.h in a daemon. Spec: 11 sections
+ * 4.10 and 7. One per process.
+ */
+#include "base/log.h"
+#include "base/strbuf.h"
+#include "codec/message.h"
+
+enum bt_klog_format {
+	BT_KLOG_TEXT,
+	BT_KLOG_JSON,
+};
+
+struct bt_klog_module {
+	struct bt_str pattern; /* of a file name without folder and suffix: * and ? */
+	int verbosity;
+};
+
+struct bt_klog_options {
+	enum bt_klog_format format;
+	int verbosity;
+	BT_LIST(struct bt_klog_module) modules; /* --vmodule */
+	int64_t flush_frequency_ns;
+	bool split_stream; /* errors to standard error, information to standard output */
+};
+
+/** Install the sink. options: borrowed until finish. */
+void bt_klog_start(const struct bt_klog_options *options);
+/** Write what is buffered and take the sink away. */
+void bt_klog_finish(void);
+void bt_klog_flush(void);
+/** At run time: PUT /debug/flags/v. */
+void bt_klog_set_verbosity(int verbosity);
+int bt_klog_verbosity(void);
+/** One record as it is written, with its newline. For tests: time and thread are given. */
+void bt_klog_format(enum bt_klog_format format, const struct bt_log_record *record, int64_t now_ns,
+	int thread_id, struct bt_strbuf *out);
+#endif

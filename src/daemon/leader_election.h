@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_DAEMON_LEADER_ELECTION_H
+#define BT_DAEMON_LEADER_ELECTION_H
+/** Leader election on a Lease, coordinated or not. Spec: 11 section 8, 13 section 14.5. */
+#include "base/prng.h"
+#include "client/rest.h"
+#include "config/config.h"
+#include "metrics/metrics.h"
+
+struct bt_leader_election;
+
+struct bt_leader_election_handler {
+	void *context;
+	void (*started)(void *context); /* this process leads */
+	/** It does not lead any more, or gave up waiting after bt_leader_election_stop; the lease
+	 * is released where that was possible. was_leading, lost: not renewed in time. */
+	void (*stopped)(void *context, bool was_leading, bool lost);
+	/** A core/v1 event on the Lease: "<identity> became leader". */
+	void (*event)(void *context, const struct bt_object_meta *lease, struct bt_str message);
+};
+
+struct bt_leader_election_options {
+	struct bt_rest_client *client;
+	struct bt_loop *loop;
+	struct bt_prng *prng;
+	const struct bt_config_leader_election *config; /* borrowed */
+	const char *identity;                           /* copied */
+	bool coordinated;                               /* gate CoordinatedLeaderElection */
+	struct bt_metrics *metrics;
+	struct bt_leader_election_handler handler;
+	int64_t (*wall_now_ns)(void *context); /* what records hold; NULL: the machine's */
+	void *wall_context;
+};
+
+/** Constructor checks of spec 11 sections 8.1, 8.2 with their texts. Nothing is sent yet. */
+BT_MUST_USE int bt_leader_election_create(const struct bt_leader_election_options *options,
+	struct bt_leader_election **out_election, struct berth_error *err);
+void bt_leader_election_destroy(struct bt_leader_election *election);
+void bt_leader_election_start(struct bt_leader_election *election);
+/** End it: release the lease if it is held. `stopped` tells when that is done. */
+void bt_leader_election_stop(struct bt_leader_election *election);
+/**
+ * This process may act as the leader now: it leads, and its last renewal is younger than the renew
+ * deadline by the monotonic clock. Asked before each attempt and each binding, so that a process
+ * that was stopped for long writes nothing.
+ */
+bool bt_leader_election_may_act(const struct bt_leader_election *election);
+bool bt_leader_election_is_leading(const struct bt_leader_election *election);
+/** Host name, "_" and a random UUID, appended. */
+BT_MUST_USE int bt_leader_election_make_identity(struct bt_strbuf *out, struct berth_error *err);
+#endif
