@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* explicit_bzero */
+#define _DEFAULT_SOURCE
 #include "base/arena.h"
 
 #include <stdarg.h>
@@ -63,6 +65,15 @@ void bt_arena_finish(struct bt_arena *arena)
 		chunk = next;
 	}
 	*arena = (struct bt_arena){0};
+}
+
+void bt_arena_finish_wiped(struct bt_arena *arena)
+{
+	for (struct bt_arena_chunk *chunk = arena->chunks; chunk != NULL; chunk = chunk->next) {
+		BT_ASAN_UNPOISON(chunk->data, chunk->bytes);
+		explicit_bzero(chunk->data, chunk->bytes);
+	}
+	bt_arena_finish(arena);
 }
 
 void bt_arena_reset(struct bt_arena *arena)

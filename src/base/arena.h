@@ -25,6 +25,8 @@ struct bt_arena {
 /** All-zero memory is an initialised arena with the default chunk size. */
 void bt_arena_init(struct bt_arena *arena, size_t first_chunk_bytes);
 void bt_arena_finish(struct bt_arena *arena);
+/** The same for memory that held secrets: it is overwritten first. */
+void bt_arena_finish_wiped(struct bt_arena *arena);
 /** Forget all allocations, keep the largest chunk for reuse. */
 void bt_arena_reset(struct bt_arena *arena);
 

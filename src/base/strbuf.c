@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* explicit_bzero */
+#define _DEFAULT_SOURCE
 #include "base/strbuf.h"
 
 #include <stdio.h>
@@ -14,6 +16,14 @@ void bt_strbuf_finish(struct bt_strbuf *buffer)
 {
 	bt_free(buffer->data);
 	*buffer = (struct bt_strbuf){0};
+}
+
+void bt_strbuf_finish_wiped(struct bt_strbuf *buffer)
+{
+	if (buffer->data != NULL) {
+		explicit_bzero(buffer->data, buffer->capacity);
+	}
+	bt_strbuf_finish(buffer);
 }
 
 void bt_strbuf_reset(struct bt_strbuf *buffer)

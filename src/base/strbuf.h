@@ -18,6 +18,8 @@ struct bt_strbuf {
 };
 
 void bt_strbuf_finish(struct bt_strbuf *buffer);
+/** The same for a secret: its memory is overwritten first. */
+void bt_strbuf_finish_wiped(struct bt_strbuf *buffer);
 /** Empty it, keep the memory. */
 void bt_strbuf_reset(struct bt_strbuf *buffer);
 /** Room for extra more bytes (and the terminator) without reallocation. */
