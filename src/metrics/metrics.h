@@ -56,14 +56,16 @@ struct bt_metric_cell {
 	double value;   /* counter, gauge; the sum of a histogram */
 	uint64_t count; /* observations */
 	uint64_t *bucket_counts;
+	bool is_recorded; /* has been changed: only then a series with labels is written */
 };
 
 BT_MUST_USE struct bt_metrics *bt_metrics_create(void);
 void bt_metrics_destroy(struct bt_metrics *metrics);
 
 /**
- * A family without labels exists at once with value 0, one with labels when a cell was made.
- * Registering a name again returns the first (and must describe the same).
+ * A family without labels is written at once with value 0; a series with labels is once its cell
+ * was changed (by 0, too), so that cells may be made long before they are needed. Registering a
+ * name again returns the first (and must describe the same).
  */
 struct bt_metric *bt_metrics_register(
 	struct bt_metrics *metrics, const struct bt_metric_description *description);
@@ -80,17 +82,22 @@ bool bt_metric_remove(struct bt_metric *metric, const struct bt_str *values);
 static inline void bt_metric_add(struct bt_metric_cell *cell, double amount)
 {
 	cell->value += amount;
+	cell->is_recorded = true;
 }
 
 static inline void bt_metric_set(struct bt_metric_cell *cell, double value)
 {
 	cell->value = value;
+	cell->is_recorded = true;
 }
 
 /** A histogram got a value. */
 void bt_metric_observe(struct bt_metric_cell *cell, double value);
 
-/** Called at the start of each write: brings cells up to date that are cheaper to compute then. */
+/**
+ * Called at the start of each write, and before a reset: brings cells up to date that are cheaper
+ * to compute then.
+ */
 void bt_metrics_add_collector(
 	struct bt_metrics *metrics, void (*collect)(void *context), void *context);
 
@@ -102,8 +109,14 @@ enum bt_metrics_format {
 /** All families in the order of their names, cells in the order of their label values. Appends. */
 void bt_metrics_write(
 	struct bt_metrics *metrics, enum bt_metrics_format format, struct bt_strbuf *out);
-/** DELETE /metrics: every value to zero, series with labels forgotten... but the cells stay valid:
- * they are written again once they change. */
+/** One number as the text form has it; a label's value with its escapes, without the quotes. */
+void bt_metrics_append_number(struct bt_strbuf *out, double value);
+void bt_metrics_append_label_value(struct bt_strbuf *out, struct bt_str value);
+
+/**
+ * DELETE /metrics: every value becomes zero and series with labels are no longer written. The cells
+ * stay valid: they are written again once they change.
+ */
 void bt_metrics_reset(struct bt_metrics *metrics);
 
 /** --- flags: spec 11 section 4.9; before the first cell is made --- */

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "metrics/metrics.h"
+
+#include "metrics/metrics_private.h"
+
+/** A writer at work. */
+struct writer {
+	struct bt_strbuf *out;
+	bool is_open; /* OpenMetrics */
+};
+
+/** Part of a name or a label that histograms add; NULL: none. */
+struct sample {
+	const char *suffix;
+	const double *bound;
+};
+
+/* --- Numbers --- */
+
+/** The fewest digits that read back as the value: "d.ddde+dd". 15 digits survive always. */
+static void shortest_digits(double value, char *text, size_t size)
+{
+	for (int digits = 15; digits <= 17; digits++) {
+		double back;
+
+		(void)snprintf(text, size, "%.*e", digits - 1, value);
+		back = strtod(text, NULL);
+		if (memcmp(&back, &value, sizeof(value)) == 0) {
+			return;
+		}
+	}
+}
+
+/** Go's 'g' form with the fewest digits: an exponent below 1e-4 and from 1e+6 on. */
+static void append_general(struct bt_strbuf *out, double value)
+{
+	char text[40];
+	char *exponent_at;
+	const char *point;
+	char *end;
+	long exponent;
+	long decimals;
+
+	shortest_digits(value, text, sizeof(text));
+	point = strchr(text, '.');
+	exponent_at = strchr(text, 'e');
+	exponent = strtol(exponent_at + 1, NULL, 10);
+	for (end = exponent_at; end[-1] == '0';) {
+		end--;
+	}
+	decimals = end - point - 1;
+	if (exponent < -4 || exponent >= 6) {
+		bt_strbuf_append(out, text, (size_t)(decimals == 0 ? point - text : end - text));
+		bt_strbuf_append_c(out, exponent_at);
+		return;
+	}
+	decimals = decimals > exponent ? decimals - exponent : 0;
+	bt_strbuf_printf(out, "%.*f", (int)decimals, value);
+}
+
+static void append_number(const struct writer *writer, double value)
+{
+	size_t start = writer->out->length;
+
+	if (isnan(value)) {
+		bt_strbuf_append_c(writer->out, "NaN");
+		return;
+	}
+	if (isinf(value)) {
+		bt_strbuf_append_c(writer->out, value > 0 ? "+Inf" : "-Inf");
+		return;
+	}
+	if (fpclassify(value) == FP_ZERO) {
+		bt_strbuf_append_char(writer->out, '0');
+	} else {
+		append_general(writer->out, value);
+	}
+	if (writer->is_open && strpbrk(writer->out->data + start, ".e") == NULL) {
+		bt_strbuf_append_c(writer->out, ".0");
+	}
+}
+
+/* --- Texts --- */
+
+static void append_escaped(struct bt_strbuf *out, struct bt_str text, bool quotes)
+{
+	for (uint32_t i = 0; i < text.length; i++) {
+		char byte = text.data[i];
+
+		if (byte == '\\') {
+			bt_strbuf_append_c(out, "\\\\");
+		} else if (byte == '\n') {
+			bt_strbuf_append_c(out, "\\n");
+		} else if (byte == '"' && quotes) {
+			bt_strbuf_append_c(out, "\\\"");
+		} else {
+			bt_strbuf_append_char(out, byte);
+		}
+	}
+}
+
+void bt_metrics_append_label_value(struct bt_strbuf *out, struct bt_str value)
+{
+	append_escaped(out, value, true);
+}
+
+void bt_metrics_append_number(struct bt_strbuf *out, double value)
+{
+	const struct writer writer = {out, false};
+	append_number(&writer, value);
+}
+
+/* --- Families --- */
+
+static void write_comments(const struct writer *writer, const struct bt_metric *metric)
+{
+	static const char *const prefixes[] = {
+		[BT_METRIC_INTERNAL] = "",
+		[BT_METRIC_ALPHA] = "[ALPHA] ",
+		[BT_METRIC_BETA] = "[BETA] ",
+		[BT_METRIC_STABLE] = "[STABLE] ",
+	};
+	static const char *const types[] = {
+		[BT_METRIC_COUNTER] = "counter",
+		[BT_METRIC_GAUGE] = "gauge",
+		[BT_METRIC_HISTOGRAM] = "histogram",
+	};
+	const struct bt_metric_description *description = &metric->description;
+	struct bt_str name = bt_str_from(description->name);
+	const char *type = types[description->type];
+
+	/* In OpenMetrics a counter's family lacks the suffix that its samples must have. */
+	if (writer->is_open && description->type == BT_METRIC_COUNTER) {
+		if (bt_str_has_suffix(name, BT_STR("_total"))) {
+			name.length -= (uint32_t)strlen("_total");
+		} else {
+			type = "unknown";
+		}
+	}
+	bt_strbuf_printf(
+		writer->out, "# HELP %.*s %s", BT_STR_ARG(name), prefixes[description->stability]);
+	append_escaped(writer->out, bt_str_from(description->help), writer->is_open);
+	bt_strbuf_printf(writer->out, "\n# TYPE %.*s %s\n", BT_STR_ARG(name), type);
+}
+
+static void write_labels(
+	const struct writer *writer, const struct bt_metric_series *series, struct sample sample)
+{
+	const struct bt_metric *metric = series->cell.metric;
+	char before = '{';
+
+	for (uint32_t i = 0; i < metric->label_count; i++) {
+		uint32_t label = metric->written_order[i];
+
+		bt_strbuf_append_char(writer->out, before);
+		bt_strbuf_append_c(writer->out, metric->description.labels[label]);
+		bt_strbuf_append_c(writer->out, "=\"");
+		append_escaped(writer->out, series->values[label], true);
+		bt_strbuf_append_char(writer->out, '"');
+		before = ',';
+	}
+	if (sample.bound != NULL) {
+		bt_strbuf_append_char(writer->out, before);
+		bt_strbuf_append_c(writer->out, "le=\"");
+		append_number(writer, *sample.bound);
+		bt_strbuf_append_char(writer->out, '"');
+		before = ',';
+	}
+	if (before == ',') {
+		bt_strbuf_append_char(writer->out, '}');
+	}
+	bt_strbuf_append_char(writer->out, ' ');
+}
+
+static void write_name(
+	const struct writer *writer, const struct bt_metric_series *series, struct sample sample)
+{
+	bt_strbuf_append_c(writer->out, series->cell.metric->description.name);
+	bt_strbuf_append_c(writer->out, sample.suffix);
+	write_labels(writer, series, sample);
+}
+
+static void write_count(const struct writer *writer, const struct bt_metric_series *series,
+	struct sample sample, uint64_t count)
+{
+	write_name(writer, series, sample);
+	bt_strbuf_printf(writer->out, "%llu\n", (unsigned long long)count);
+}
+
+static void write_value(
+	const struct writer *writer, const struct bt_metric_series *series, const char *suffix)
+{
+	write_name(writer, series, (struct sample){suffix, NULL});
+	append_number(writer, series->cell.value);
+	bt_strbuf_append_char(writer->out, '\n');
+}
+
+static void write_histogram(const struct writer *writer, const struct bt_metric_series *series)
+{
+	static const double infinite = INFINITY;
+	const struct bt_metric *metric = series->cell.metric;
+	uint64_t below = 0;
+
+	for (uint32_t i = 0; i < metric->bound_count; i++) {
+		below += series->cell.bucket_counts[i];
+		write_count(writer, series, (struct sample){"_bucket", &metric->bounds[i]}, below);
+	}
+	write_count(writer, series, (struct sample){"_bucket", &infinite}, series->cell.count);
+	write_value(writer, series, "_sum");
+	write_count(writer, series, (struct sample){"_count", NULL}, series->cell.count);
+}
+
+/** By the label values, in the order in which they are written. */
+static int compare_series(const void *a, const void *b)
+{
+	const struct bt_metric_series *one = *(struct bt_metric_series *const *)a;
+	const struct bt_metric_series *other = *(struct bt_metric_series *const *)b;
+	const struct bt_metric *metric = one->cell.metric;
+
+	for (uint32_t i = 0; i < metric->label_count; i++) {
+		uint32_t label = metric->written_order[i];
+		int order = bt_str_compare(one->values[label], other->values[label]);
+
+		if (order != 0) {
+			return order;
+		}
+	}
+	return 0;
+}
+
+static void write_family(const struct writer *writer, const struct bt_metric *metric)
+{
+	struct {
+		BT_VEC(const struct bt_metric_series *) series;
+	} written = {0};
+
+	for (uint32_t i = 0; i < metric->series.count; i++) {
+		if (metric->series.items[i]->cell.is_recorded) {
+			bt_vec_push(&written.series, metric->series.items[i]);
+		}
+	}
+	if (written.series.count == 0) {
+		return;
+	}
+	qsort(written.series.items, written.series.count, sizeof(written.series.items[0]),
+		compare_series);
+	write_comments(writer, metric);
+	for (uint32_t i = 0; i < written.series.count; i++) {
+		if (metric->description.type == BT_METRIC_HISTOGRAM) {
+			write_histogram(writer, written.series.items[i]);
+		} else {
+			write_value(writer, written.series.items[i], "");
+		}
+	}
+	bt_vec_finish(&written.series);
+}
+
+void bt_metrics_write(
+	struct bt_metrics *metrics, enum bt_metrics_format format, struct bt_strbuf *out)
+{
+	const struct writer writer = {out, format == BT_METRICS_OPENMETRICS};
+
+	bt_metrics_collect(metrics);
+	for (uint32_t i = 0; i < metrics->families.count; i++) {
+		if (!metrics->families.items[i]->is_disabled) {
+			write_family(&writer, metrics->families.items[i]);
+		}
+	}
+	if (writer.is_open) {
+		bt_strbuf_append_c(out, "# EOF\n");
+	}
+}
