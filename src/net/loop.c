@@ -18,16 +18,21 @@
 #define EVENTS_PER_TURN 64
 
 struct bt_loop_source {
-	int fd; /* -1: removed, freed at the end of the turn */
-	void (*ready)(void *context);
+	int fd;                       /* -1: removed, freed when no turn holds its events */
+	void (*ready)(void *context); /* either this */
+	void (*watcher)(void *context, uint32_t directions); /* or that */
 	void *context;
 	struct bt_loop_source *previous; /* bt_loop.first */
 	struct bt_loop_source *next;
+	struct bt_loop *loop;
+	uint32_t directions; /* of a watched one */
 };
 
 struct worker {
 	int64_t (*work)(void *context, int64_t now_ns);
 	void *context;
+	bool at_work; /* in an outer turn */
+	bool removed; /* left where it is until no turn walks over it */
 };
 
 struct bt_loop {
@@ -39,7 +44,10 @@ struct bt_loop {
 	struct bt_loop_source *first;
 	struct bt_loop_source *removed; /* linked by next */
 	BT_VEC(struct worker) workers;
-	int64_t due_ns; /* of the earliest worker */
+	int64_t due_ns;       /* of the earliest worker */
+	int64_t kept_due_ns;  /* the same, for those that are at work while turns are made */
+	uint32_t dispatching; /* turns that hold events */
+	uint32_t working;     /* turns that walk over the workers */
 	bool stopping;
 };
 
@@ -65,13 +73,14 @@ int bt_loop_create(struct bt_loop **out_loop, struct berth_error *err)
 	struct bt_loop *loop = BT_NEW(struct bt_loop);
 	loop->epoll_fd = epoll_fd;
 	loop->signal_fd = -1;
+	loop->kept_due_ns = INT64_MAX;
 	*out_loop = loop;
 	return 0;
 }
 
 static void free_removed(struct bt_loop *loop)
 {
-	while (loop->removed != NULL) {
+	while (loop->dispatching == 0 && loop->removed != NULL) {
 		struct bt_loop_source *source = loop->removed;
 		loop->removed = source->next;
 		bt_free(source);
@@ -96,14 +105,16 @@ void bt_loop_destroy(struct bt_loop *loop)
 	bt_free(loop);
 }
 
-static int add_source(struct bt_loop *loop, int fd, uint32_t events, void (*ready)(void *context),
-	void *context, struct bt_loop_source **out_source, struct berth_error *err)
+/* What source says, filled in for fd. */
+static int add_source(struct bt_loop *loop, int fd, uint32_t events,
+	const struct bt_loop_source *wanted, struct bt_loop_source **out_source,
+	struct berth_error *err)
 {
 	struct bt_loop_source *source = BT_NEW(struct bt_loop_source);
 	struct epoll_event event = {.events = events, .data = {.ptr = source}};
+	*source = *wanted;
 	source->fd = fd;
-	source->ready = ready;
-	source->context = context;
+	source->loop = loop;
 	if (epoll_ctl(loop->epoll_fd, EPOLL_CTL_ADD, fd, &event) != 0) {
 		bt_free(source);
 		return bt_error_set(
@@ -121,14 +132,56 @@ static int add_source(struct bt_loop *loop, int fd, uint32_t events, void (*read
 int bt_loop_add_fd(struct bt_loop *loop, int fd, void (*ready)(void *context), void *context,
 	struct bt_loop_source **out_source, struct berth_error *err)
 {
-	return add_source(loop, fd, EPOLLIN, ready, context, out_source, err);
+	struct bt_loop_source wanted = {.ready = ready, .context = context};
+	return add_source(loop, fd, EPOLLIN, &wanted, out_source, err);
+}
+
+static uint32_t events_of(uint32_t directions)
+{
+	return ((directions & BT_LOOP_READABLE) != 0 ? (uint32_t)EPOLLIN | EPOLLRDHUP : 0) |
+		((directions & BT_LOOP_WRITABLE) != 0 ? (uint32_t)EPOLLOUT : 0);
+}
+
+static uint32_t directions_of(uint32_t events)
+{
+	if ((events & ((uint32_t)EPOLLERR | EPOLLHUP)) != 0) {
+		return BT_LOOP_READABLE | BT_LOOP_WRITABLE;
+	}
+	return ((events & ((uint32_t)EPOLLIN | EPOLLRDHUP)) != 0 ? BT_LOOP_READABLE : 0) |
+		((events & (uint32_t)EPOLLOUT) != 0 ? BT_LOOP_WRITABLE : 0);
+}
+
+int bt_loop_watch_fd(struct bt_loop *loop, int fd, uint32_t directions,
+	void (*ready)(void *context, uint32_t directions), void *context,
+	struct bt_loop_source **out_source, struct berth_error *err)
+{
+	struct bt_loop_source wanted = {
+		.watcher = ready, .context = context, .directions = directions};
+	BT_ASSERT(directions != 0);
+	return add_source(loop, fd, events_of(directions), &wanted, out_source, err);
+}
+
+void bt_loop_set_directions(struct bt_loop_source *source, uint32_t directions)
+{
+	struct epoll_event event = {.events = events_of(directions), .data = {.ptr = source}};
+	BT_ASSERT(source->fd >= 0 && source->watcher != NULL);
+	if (source->directions == directions) {
+		return;
+	}
+	/* with nothing to wait for it must leave the set: hangups would be told without end */
+	int operation = source->directions == 0 ? EPOLL_CTL_ADD
+		: directions == 0               ? EPOLL_CTL_DEL
+						: EPOLL_CTL_MOD;
+	source->directions = directions;
+	/* fails only for a descriptor that is closed already */
+	(void)epoll_ctl(source->loop->epoll_fd, operation, source->fd, &event);
 }
 
 int bt_loop_add_hangup(struct bt_loop *loop, int fd, void (*gone)(void *context), void *context,
 	struct bt_loop_source **out_source, struct berth_error *err)
 {
-	return add_source(
-		loop, fd, (uint32_t)EPOLLRDHUP | EPOLLONESHOT, gone, context, out_source, err);
+	struct bt_loop_source wanted = {.ready = gone, .context = context};
+	return add_source(loop, fd, (uint32_t)EPOLLRDHUP | EPOLLONESHOT, &wanted, out_source, err);
 }
 
 void bt_loop_remove_fd(struct bt_loop *loop, struct bt_loop_source *source)
@@ -137,7 +190,7 @@ void bt_loop_remove_fd(struct bt_loop *loop, struct bt_loop_source *source)
 		return;
 	}
 	BT_ASSERT(source->fd >= 0);
-	/* fails only for a descriptor that is closed already, which left the set by that */
+	/* fails only for a descriptor that is closed, or left the set before */
 	(void)epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, source->fd, NULL);
 	if (source->previous != NULL) {
 		source->previous->next = source->next;
@@ -191,7 +244,7 @@ int bt_loop_on_signals(struct bt_loop *loop, const int *signals,
 void bt_loop_add_worker(
 	struct bt_loop *loop, int64_t (*work)(void *context, int64_t now_ns), void *context)
 {
-	struct worker worker = {work, context};
+	struct worker worker = {.work = work, .context = context};
 	bt_vec_push(&loop->workers, worker);
 	loop->due_ns = 0;
 }
@@ -203,13 +256,28 @@ void bt_loop_call_at(struct bt_loop *loop, int64_t when_ns)
 	}
 }
 
+static void forget_removed_workers(struct bt_loop *loop)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < loop->workers.count; i++) {
+		if (!loop->workers.items[i].removed) {
+			loop->workers.items[count++] = loop->workers.items[i];
+		}
+	}
+	loop->workers.count = count;
+}
+
 void bt_loop_remove_worker(struct bt_loop *loop, const void *context)
 {
 	for (uint32_t i = 0; i < loop->workers.count; i++) {
-		if (loop->workers.items[i].context == context) {
-			bt_vec_remove_ordered(&loop->workers, i);
-			return;
+		struct worker *worker = &loop->workers.items[i];
+		if (worker->context == context && !worker->removed) {
+			worker->removed = true;
+			break;
 		}
+	}
+	if (loop->working == 0) {
+		forget_removed_workers(loop);
 	}
 }
 
@@ -226,6 +294,63 @@ static int wait_ms(int64_t due_ns, int64_t now_ns)
 	return ms > INT_MAX ? INT_MAX : (int)ms;
 }
 
+static void dispatch(struct bt_loop *loop, const struct epoll_event *events, int count)
+{
+	loop->dispatching++;
+	for (int i = 0; i < count; i++) {
+		const struct bt_loop_source *source = events[i].data.ptr;
+		if (source->fd < 0) {
+			continue;
+		}
+		if (source->ready != NULL) {
+			source->ready(source->context);
+			continue;
+		}
+		/* an earlier callback of this turn may have changed its mind */
+		uint32_t directions = directions_of(events[i].events) & source->directions;
+		if (directions != 0) {
+			source->watcher(source->context, directions);
+		}
+	}
+	loop->dispatching--;
+}
+
+/* Workers that an outer turn is calling still have to hear of what is due. */
+static void keep_due(struct bt_loop *loop)
+{
+	if (loop->working != 0 && loop->due_ns < loop->kept_due_ns) {
+		loop->kept_due_ns = loop->due_ns;
+	}
+	loop->due_ns = INT64_MAX;
+}
+
+static void call_workers(struct bt_loop *loop)
+{
+	int64_t now_ns = monotonic_ns();
+	if (loop->due_ns <= now_ns) {
+		keep_due(loop); /* met by the calls below */
+	}
+	loop->working++;
+	for (uint32_t i = 0; i < loop->workers.count; i++) {
+		struct worker worker = loop->workers.items[i];
+		if (worker.at_work || worker.removed) {
+			continue;
+		}
+		loop->workers.items[i].at_work = true;
+		int64_t next_ns = worker.work(worker.context, now_ns);
+		loop->workers.items[i].at_work = false;
+		bt_loop_call_at(loop, next_ns);
+		if (loop->working == 1) {
+			bt_loop_call_at(loop, loop->kept_due_ns);
+			loop->kept_due_ns = INT64_MAX;
+		}
+	}
+	loop->working--;
+	if (loop->working == 0) {
+		forget_removed_workers(loop);
+	}
+}
+
 int bt_loop_turn(struct bt_loop *loop, int64_t wait_ns, struct berth_error *err)
 {
 	struct epoll_event events[EVENTS_PER_TURN];
@@ -239,22 +364,10 @@ int bt_loop_turn(struct bt_loop *loop, int64_t wait_ns, struct berth_error *err)
 		return bt_error_set(
 			err, BERTH_ERR_IO, "waiting in an event loop: %s", strerror(errno));
 	}
-	loop->due_ns = INT64_MAX;
-	for (int i = 0; i < count; i++) {
-		const struct bt_loop_source *source = events[i].data.ptr;
-		if (source->fd >= 0) {
-			source->ready(source->context);
-		}
-	}
+	keep_due(loop);
+	dispatch(loop, events, count);
 	free_removed(loop);
-	now_ns = monotonic_ns();
-	for (uint32_t i = 0; i < loop->workers.count; i++) {
-		struct worker worker = loop->workers.items[i];
-		int64_t next_ns = worker.work(worker.context, now_ns);
-		if (next_ns < loop->due_ns) {
-			loop->due_ns = next_ns;
-		}
-	}
+	call_workers(loop);
 	free_removed(loop);
 	return 0;
 }

@@ -54,7 +54,7 @@ void bt_loop_add_worker(
 	struct bt_loop *loop, int64_t (*work)(void *context, int64_t now_ns), void *context);
 /** This turn, or one to come: workers are called again at this time at the latest. */
 void bt_loop_call_at(struct bt_loop *loop, int64_t when_ns);
-/** The first worker with this context; not from within a worker. */
+/** The first worker with this context. */
 void bt_loop_remove_worker(struct bt_loop *loop, const void *context);
 
 /** Until bt_loop_stop. */

@@ -165,5 +165,173 @@ START_TEST(test_loop__signals)
 }
 END_TEST
 
+struct watched {
+	struct bt_loop *loop;
+	struct bt_loop_source *source;
+	uint32_t directions;
+	uint32_t count;
+};
+
+static void note_directions(void *context, uint32_t directions)
+{
+	struct watched *watched = context;
+	watched->directions = directions;
+	watched->count++;
+}
+
+static void expect_directions(struct watched *watched, uint32_t directions)
+{
+	watched->directions = 0;
+	ck_assert_int_eq(bt_loop_turn(watched->loop, 0, NULL), 0);
+	ck_assert_uint_eq(watched->directions, directions);
+}
+
+START_TEST(test_loop__directions)
+{
+	struct watched watched = {0};
+	int fds[2];
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	ck_assert_int_eq(bt_loop_create(&watched.loop, NULL), 0);
+	ck_assert_int_eq(bt_loop_watch_fd(watched.loop, fds[0], BT_LOOP_READABLE, note_directions,
+				 &watched, &watched.source, NULL),
+		0);
+	expect_directions(&watched, 0);
+	bt_loop_set_directions(watched.source, BT_LOOP_READABLE | BT_LOOP_WRITABLE);
+	expect_directions(&watched, BT_LOOP_WRITABLE);
+	ck_assert_int_eq(write(fds[1], "x", 1), 1);
+	expect_directions(&watched, BT_LOOP_READABLE | BT_LOOP_WRITABLE);
+	bt_loop_set_directions(watched.source, BT_LOOP_READABLE);
+	expect_directions(&watched, BT_LOOP_READABLE);
+	bt_loop_set_directions(watched.source, 0);
+	expect_directions(&watched, 0);
+	/* a hangup is news only to who waits for something */
+	ck_assert_int_eq(close(fds[1]), 0);
+	expect_directions(&watched, 0);
+	bt_loop_set_directions(watched.source, BT_LOOP_WRITABLE);
+	expect_directions(&watched, BT_LOOP_WRITABLE);
+	bt_loop_remove_fd(watched.loop, watched.source);
+	expect_directions(&watched, 0);
+	bt_loop_destroy(watched.loop);
+	ck_assert_int_eq(close(fds[0]), 0);
+}
+END_TEST
+
+struct nest {
+	struct bt_loop *loop;
+	struct bt_loop_source *source; /* removed by an inner turn */
+	int fd;
+	int write_fd;
+	uint32_t outer_count;
+	uint32_t inner_count;
+	uint32_t depth;
+	uint32_t depth_max;
+	int64_t due_ns;
+	bool heard; /* the outer worker was called for due_ns */
+	bool nested;
+};
+
+static int64_t inner_work(void *context, int64_t now_ns)
+{
+	struct nest *nest = context;
+	(void)now_ns;
+	nest->inner_count++;
+	return INT64_MAX;
+}
+
+static void end_nest(void *context)
+{
+	struct nest *nest = context;
+	bt_loop_remove_fd(nest->loop, nest->source);
+	nest->source = NULL;
+	/* meant for the worker that is waiting in this very turn */
+	nest->due_ns = bt_loop_now_ns(nest->loop) + 5000000;
+	bt_loop_call_at(nest->loop, nest->due_ns);
+}
+
+static int64_t outer_work(void *context, int64_t now_ns)
+{
+	struct nest *nest = context;
+	nest->outer_count++;
+	nest->depth++;
+	if (nest->depth > nest->depth_max) {
+		nest->depth_max = nest->depth;
+	}
+	if (nest->due_ns != 0 && now_ns >= nest->due_ns) {
+		nest->heard = true;
+		bt_loop_stop(nest->loop);
+	}
+	if (!nest->nested) {
+		nest->nested = true;
+		ck_assert_int_eq(write(nest->write_fd, "x", 1), 1);
+		while (nest->source != NULL) {
+			ck_assert_int_eq(bt_loop_turn(nest->loop, INT64_MAX, NULL), 0);
+		}
+		ck_assert_uint_ge(nest->inner_count, 1);
+		for (int i = 0; i < 3; i++) {
+			ck_assert_int_eq(bt_loop_turn(nest->loop, 0, NULL), 0);
+		}
+	}
+	nest->depth--;
+	return INT64_MAX;
+}
+
+START_TEST(test_loop__turns_within_a_worker)
+{
+	struct nest nest = {0};
+	int fds[2];
+	ck_assert_int_eq(pipe(fds), 0);
+	nest.fd = fds[0];
+	nest.write_fd = fds[1];
+	ck_assert_int_eq(bt_loop_create(&nest.loop, NULL), 0);
+	ck_assert_int_eq(bt_loop_add_fd(nest.loop, fds[0], end_nest, &nest, &nest.source, NULL), 0);
+	bt_loop_add_worker(nest.loop, outer_work, &nest);
+	bt_loop_add_worker(nest.loop, inner_work, &nest);
+	ck_assert_int_eq(bt_loop_run(nest.loop, NULL), 0);
+	ck_assert(nest.heard);
+	ck_assert_uint_eq(nest.depth_max, 1);
+	ck_assert_uint_le(nest.outer_count, 5);
+	bt_loop_destroy(nest.loop);
+	ck_assert_int_eq(close(fds[0]), 0);
+	ck_assert_int_eq(close(fds[1]), 0);
+}
+END_TEST
+
+struct leaver {
+	struct bt_loop *loop;
+	uint32_t count;
+	struct leaver *next;
+};
+
+static int64_t leave(void *context, int64_t now_ns)
+{
+	struct leaver *leaver = context;
+	(void)now_ns;
+	leaver->count++;
+	bt_loop_remove_worker(leaver->loop, leaver);
+	if (leaver->next != NULL) {
+		bt_loop_remove_worker(leaver->loop, leaver->next);
+	}
+	return INT64_MAX;
+}
+
+START_TEST(test_loop__workers_leave_while_called)
+{
+	struct leaver leavers[3] = {0};
+	ck_assert_int_eq(bt_loop_create(&leavers[0].loop, NULL), 0);
+	for (uint32_t i = 0; i < 3; i++) {
+		leavers[i].loop = leavers[0].loop;
+		bt_loop_add_worker(leavers[0].loop, leave, &leavers[i]);
+	}
+	leavers[0].next = &leavers[1];
+	ck_assert_int_eq(bt_loop_turn(leavers[0].loop, 0, NULL), 0);
+	ck_assert_int_eq(bt_loop_turn(leavers[0].loop, 0, NULL), 0);
+	ck_assert_uint_eq(leavers[0].count, 1);
+	ck_assert_uint_eq(leavers[1].count, 0);
+	ck_assert_uint_eq(leavers[2].count, 1);
+	bt_loop_destroy(leavers[0].loop);
+}
+END_TEST
+
 BT_TEST_MAIN("loop", test_loop__descriptors, test_loop__removal_within_a_turn, test_loop__hangup,
-	test_loop__workers, test_loop__signals)
+	test_loop__workers, test_loop__signals, test_loop__directions,
+	test_loop__turns_within_a_worker, test_loop__workers_leave_while_called)
