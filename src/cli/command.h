@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "cli/flags.h"
+#include "base/flags.h"
 
 /** Exit statuses. */
 enum bt_exit {

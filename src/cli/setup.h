@@ -4,7 +4,7 @@
 /** From flags to an engine: what commands that schedule have in common. */
 #include "berth/registry.h"
 
-#include "cli/flags.h"
+#include "base/flags.h"
 #include "sched/engine.h"
 
 struct bt_setup {

@@ -5,7 +5,7 @@
  * Initial objects of an API server from files: manifests, or the dump of a cluster. What is there,
  * status included, is taken as it is; what is not gets the defaults of a create.
  */
-#include "cli/flags.h"
+#include "base/flags.h"
 #include "server/api.h"
 
 struct bt_up_load_report {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef BT_CLI_FLAGS_H
-#define BT_CLI_FLAGS_H
+#ifndef BT_BASE_FLAGS_H
+#define BT_BASE_FLAGS_H
 /**
  * Command-line flags as Go's pflag reads them: --name=value, --name value, -f value, -fvalue;
  * booleans take no separate value; underscores in names equal dashes; no abbreviations; "--" ends
@@ -18,8 +18,18 @@ enum bt_flag_type {
 	BT_FLAG_STRING,  /* const char *: borrowed from argv */
 	BT_FLAG_INT,     /* int64_t */
 	BT_FLAG_STRINGS, /* struct bt_arguments: repeated flag */
+	BT_FLAG_SETTER,  /* struct bt_flag_setter: any other kind of value */
 };
 
+/** A value that its owner reads. */
+struct bt_flag_setter {
+	/** Called for each occurrence. text is borrowed from argv. err: what is wrong with it. */
+	int (*set)(void *context, const char *text, struct berth_error *err);
+	void *context;
+	const char *bare; /* the value of --name alone; NULL: --name needs one */
+};
+
+/** Repeated values. */
 struct bt_arguments {
 	BT_VEC(const char *) list; /* borrowed from argv */
 };

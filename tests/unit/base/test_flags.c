@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/flags.h"
-#include "cli/suggest.h"
+#include "base/flags.h"
 #include "test_main.h"
 
 struct values {
@@ -75,8 +74,14 @@ START_TEST(test_flags__errors)
 		{"--unknown", "unknown flag: --unknown"},
 		{"--count=x", "invalid argument \"x\" for \"--count\" flag: must be an integer"},
 		{"--verbose=maybe",
-			"invalid argument \"maybe\" for \"--verbose\" flag: must be true or false"},
+			"invalid argument \"maybe\" for \"-v, --verbose\" flag: must be true or "
+	                "false"},
 		{"--filename", "flag needs an argument: --filename"},
+		{"-f", "flag needs an argument: 'f' in -f"},
+		{"-vf", "flag needs an argument: 'f' in -vf"},
+		{"--=x", "bad flag syntax: --=x"},
+		{"---x", "bad flag syntax: ---x"},
+		{"--count=\n", "invalid argument \"\\n\" for \"--count\" flag: must be an integer"},
 		{"-z", "unknown shorthand flag: 'z' in -z"},
 	};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
@@ -103,33 +108,42 @@ START_TEST(test_flags__help)
 }
 END_TEST
 
-START_TEST(test_suggest__closest_word)
+static int set_even(void *context, const char *text, struct berth_error *err)
 {
-	static const char *const words[] = {"bench", "conformance", "simulate", "version", "help"};
-	static const struct {
-		const char *given;
-		const char *expected;
-	} rows[] = {
-		{"benhc", "bench"},
-		{"simulat", "simulate"},
-		{"sim", NULL},
-		{"conformence", "conformance"},
-		{"hlep", "help"},
-		{"", NULL},
-		{"serve", NULL},
-		{"a-word-that-is-much-too-long-to-be-a-slip-of-the-finger", NULL},
-	};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
-		const char *got = bt_suggest(rows[i].given, words, BT_ARRAY_LENGTH(words));
-		if (rows[i].expected == NULL) {
-			ck_assert_msg(got == NULL, "%s: %s", rows[i].given, got);
-		} else {
-			ck_assert_msg(got != NULL, "%s", rows[i].given);
-			ck_assert_str_eq(got, rows[i].expected);
-		}
+	int64_t number;
+	if (!bt_str_parse_int64(bt_str_from(text), &number) || number % 2 != 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "not even");
 	}
+	*(int64_t *)context += number;
+	return 0;
+}
+
+START_TEST(test_flags__setter)
+{
+	int64_t sum = 0;
+	struct bt_flag_setter twice = {set_even, &sum, NULL};
+	struct bt_flag_setter bare = {set_even, &sum, "100"};
+	const struct bt_flag flags[] = {
+		{"even", 'e', BT_FLAG_SETTER, &twice, "N", "a number"},
+		{"bare", 'b', BT_FLAG_SETTER, &bare, "N", "a number"},
+	};
+	char *good[] = {(char[]){"--even=2"}, (char[]){"-e"}, (char[]){"4"}, (char[]){"-be6"},
+		(char[]){"--bare"}, (char[]){"8"}, (char[]){"-b=10"}};
+	char *odd[] = {(char[]){"-e3"}};
+	struct bt_arguments rest = {0};
+	struct berth_error err = BERTH_ERROR_INIT;
+	bool help;
+	ck_assert_int_eq(bt_flags_parse(flags, 2, 7, good, &rest, &help, NULL), 0);
+	ck_assert_int_eq(sum, 2 + 4 + 100 + 6 + 100 + 10);
+	ck_assert_uint_eq(rest.list.count, 1); /* a flag that has a bare value takes no other */
+	ck_assert_str_eq(rest.list.items[0], "8");
+	ck_assert_int_eq(bt_flags_parse(flags, 2, 1, odd, &rest, &help, &err), BERTH_ERR_INVALID);
+	ck_assert_str_eq(berth_error_message(&err),
+		"invalid argument \"3\" for \"-e, --even\" flag: not even");
+	berth_error_finish(&err);
+	bt_vec_finish(&rest.list);
 }
 END_TEST
 
 BT_TEST_MAIN("flags", test_flags__forms, test_flags__underscores_equal_dashes, test_flags__errors,
-	test_flags__help, test_suggest__closest_word)
+	test_flags__help, test_flags__setter)

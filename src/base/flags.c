@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/flags.h"
+
+#include <string.h>
+
+#include "base/str.h"
+
+struct parse {
+	const struct bt_flag *flags;
+	uint32_t flag_count;
+	int argc;
+	char **argv;
+	int next;
+	struct berth_error *err;
+};
+
+/** Equal when underscores count as dashes. */
+static bool name_equals(const char *name, struct bt_str given)
+{
+	if (strlen(name) != given.length) {
+		return false;
+	}
+	for (uint32_t i = 0; i < given.length; i++) {
+		char byte = given.data[i] == '_' ? '-' : given.data[i];
+		if (name[i] != byte) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool parse_bool(const char *text, bool *out_value)
+{
+	static const char *const yes[] = {"1", "t", "T", "true", "TRUE", "True"};
+	static const char *const no[] = {"0", "f", "F", "false", "FALSE", "False"};
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(yes); i++) {
+		if (strcmp(text, yes[i]) == 0 || strcmp(text, no[i]) == 0) {
+			*out_value = strcmp(text, yes[i]) == 0;
+			return true;
+		}
+	}
+	return false;
+}
+
+static int refuse(const struct parse *parse, const struct bt_flag *flag, const char *value,
+	const char *reason)
+{
+	struct bt_strbuf quoted = {0};
+	int code;
+	bt_strbuf_append_quoted(&quoted, bt_str_from(value));
+	if (flag->shorthand != 0) {
+		code = bt_error_set(parse->err, BERTH_ERR_INVALID,
+			"invalid argument %s for \"-%c, --%s\" flag: %s", bt_strbuf_c(&quoted),
+			flag->shorthand, flag->name, reason);
+	} else {
+		code = bt_error_set(parse->err, BERTH_ERR_INVALID,
+			"invalid argument %s for \"--%s\" flag: %s", bt_strbuf_c(&quoted),
+			flag->name, reason);
+	}
+	bt_strbuf_finish(&quoted);
+	return code;
+}
+
+static int store_by_setter(const struct parse *parse, const struct bt_flag *flag, const char *value)
+{
+	const struct bt_flag_setter *setter = flag->target;
+	struct berth_error reason = BERTH_ERROR_INIT;
+	int code = setter->set(setter->context, value, &reason);
+	if (code < 0) {
+		code = refuse(parse, flag, value, berth_error_message(&reason));
+		berth_error_finish(&reason);
+	}
+	return code;
+}
+
+static int store(const struct parse *parse, const struct bt_flag *flag, const char *value)
+{
+	int64_t number;
+	switch (flag->type) {
+	case BT_FLAG_BOOL:
+		if (!parse_bool(value, flag->target)) {
+			return refuse(parse, flag, value, "must be true or false");
+		}
+		return 0;
+	case BT_FLAG_STRING:
+		*(const char **)flag->target = value;
+		return 0;
+	case BT_FLAG_INT:
+		if (!bt_str_parse_int64(bt_str_from(value), &number)) {
+			return refuse(parse, flag, value, "must be an integer");
+		}
+		*(int64_t *)flag->target = number;
+		return 0;
+	case BT_FLAG_STRINGS:
+		bt_vec_push(&((struct bt_arguments *)flag->target)->list, value);
+		return 0;
+	case BT_FLAG_SETTER:
+		return store_by_setter(parse, flag, value);
+	}
+	return 0;
+}
+
+/** What --name alone means, or NULL. */
+static const char *bare_value(const struct bt_flag *flag)
+{
+	switch (flag->type) {
+	case BT_FLAG_BOOL:
+		return "true";
+	case BT_FLAG_SETTER:
+		return ((const struct bt_flag_setter *)flag->target)->bare;
+	case BT_FLAG_STRING:
+	case BT_FLAG_INT:
+	case BT_FLAG_STRINGS:
+		break;
+	}
+	return NULL;
+}
+
+/** The value behind a flag: inline, or the one it has without, or the next argument (NULL: none).
+ */
+static const char *take_value(
+	struct parse *parse, const struct bt_flag *flag, const char *inline_value)
+{
+	if (inline_value != NULL) {
+		return inline_value;
+	}
+	if (bare_value(flag) != NULL) {
+		return bare_value(flag);
+	}
+	return parse->next < parse->argc ? parse->argv[parse->next++] : NULL;
+}
+
+static int set_long(struct parse *parse, const struct bt_flag *flag, const char *inline_value,
+	const char *shown)
+{
+	const char *value = take_value(parse, flag, inline_value);
+	return value != NULL
+		? store(parse, flag, value)
+		: bt_error_set(parse->err, BERTH_ERR_INVALID, "flag needs an argument: %s", shown);
+}
+
+static int parse_long(struct parse *parse, const char *argument, bool *out_help)
+{
+	const char *name = argument + 2;
+	const char *equals = strchr(name, '=');
+	struct bt_str given = {
+		name, (uint32_t)(equals != NULL ? (size_t)(equals - name) : strlen(name))};
+	if (given.length == 0 || given.data[0] == '-') {
+		return bt_error_set(parse->err, BERTH_ERR_INVALID, "bad flag syntax: %s", argument);
+	}
+	for (uint32_t i = 0; i < parse->flag_count; i++) {
+		if (name_equals(parse->flags[i].name, given)) {
+			return set_long(parse, &parse->flags[i], equals != NULL ? equals + 1 : NULL,
+				argument);
+		}
+	}
+	if (name_equals("help", given)) {
+		*out_help = true;
+		return 0;
+	}
+	return bt_error_set(
+		parse->err, BERTH_ERR_INVALID, "unknown flag: --%.*s", BT_STR_ARG(given));
+}
+
+static const struct bt_flag *find_short(const struct parse *parse, char letter)
+{
+	for (uint32_t i = 0; i < parse->flag_count; i++) {
+		if (parse->flags[i].shorthand == letter) {
+			return &parse->flags[i];
+		}
+	}
+	return NULL;
+}
+
+/** One letter of an argument. *out_done: the rest of it was the value. */
+static int parse_letter(struct parse *parse, const char *argument, const char *letter,
+	bool *out_help, bool *out_done)
+{
+	const struct bt_flag *flag = find_short(parse, *letter);
+	const char *rest = letter[1] == '=' ? letter + 2 : letter[1] != '\0' ? letter + 1 : NULL;
+	const char *value;
+	*out_done = false;
+	if (flag == NULL && *letter == 'h') {
+		*out_help = true;
+		return 0;
+	}
+	if (flag == NULL) {
+		return bt_error_set(parse->err, BERTH_ERR_INVALID,
+			"unknown shorthand flag: '%c' in %s", *letter, argument);
+	}
+	if (bare_value(flag) != NULL && letter[1] != '=') {
+		return store(parse, flag, bare_value(flag));
+	}
+	*out_done = true;
+	value = take_value(parse, flag, rest);
+	return value != NULL ? store(parse, flag, value)
+			     : bt_error_set(parse->err, BERTH_ERR_INVALID,
+				       "flag needs an argument: '%c' in %s", *letter, argument);
+}
+
+static int parse_short(struct parse *parse, const char *argument, bool *out_help)
+{
+	bool done = false;
+	int result = 0;
+	for (const char *at = argument + 1; *at != '\0' && result == 0 && !done; at++) {
+		result = parse_letter(parse, argument, at, out_help, &done);
+	}
+	return result;
+}
+
+int bt_flags_parse(const struct bt_flag *flags, uint32_t flag_count, int argc, char **argv,
+	struct bt_arguments *out_arguments, bool *out_help, struct berth_error *err)
+{
+	struct parse parse = {flags, flag_count, argc, argv, 0, err};
+	bool only_arguments = false;
+	*out_help = false;
+	while (parse.next < argc) {
+		char *argument = argv[parse.next++];
+		int result = 0;
+		if (only_arguments || argument[0] != '-' || argument[1] == '\0') {
+			bt_vec_push(&out_arguments->list, argument);
+		} else if (strcmp(argument, "--") == 0) {
+			only_arguments = true;
+		} else if (argument[1] == '-') {
+			result = parse_long(&parse, argument, out_help);
+		} else {
+			result = parse_short(&parse, argument, out_help);
+		}
+		if (result < 0) {
+			return result;
+		}
+	}
+	return 0;
+}
+
+void bt_flags_help(const struct bt_flag *flags, uint32_t flag_count, struct bt_strbuf *out)
+{
+	for (uint32_t i = 0; i < flag_count; i++) {
+		const struct bt_flag *flag = &flags[i];
+		struct bt_strbuf head = {0};
+		if (flag->shorthand != 0) {
+			bt_strbuf_printf(&head, "  -%c, --%s", flag->shorthand, flag->name);
+		} else {
+			bt_strbuf_printf(&head, "      --%s", flag->name);
+		}
+		if (flag->value_name != NULL) {
+			bt_strbuf_printf(&head, " %s", flag->value_name);
+		}
+		bt_strbuf_printf(out, "%-40s %s\n", bt_strbuf_c(&head), flag->help);
+		bt_strbuf_finish(&head);
+	}
+}
