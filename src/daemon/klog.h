@@ -23,15 +23,18 @@ struct bt_klog_options {
 	enum bt_klog_format format;
 	int verbosity;
 	BT_LIST(struct bt_klog_module) modules; /* --vmodule */
-	int64_t flush_frequency_ns;
+	int64_t flush_frequency_ns;             /* only checked: see bt_klog_start */
 	bool split_stream; /* errors to standard error, information to standard output */
 };
 
-/** Install the sink. options: borrowed until finish. */
+/** Memory for one line that is kept between lines. */
+#define BT_KLOG_LINE_KEPT_BYTES 65536
+
+/** Install the sink. options: borrowed until finish. Each line is written at once, in one piece:
+ * nothing is lost when the process ends, whatever the flush frequency. */
 void bt_klog_start(const struct bt_klog_options *options);
-/** Write what is buffered and take the sink away. */
+/** Take the sink away. */
 void bt_klog_finish(void);
-void bt_klog_flush(void);
 /** At run time: PUT /debug/flags/v. */
 void bt_klog_set_verbosity(int verbosity);
 int bt_klog_verbosity(void);

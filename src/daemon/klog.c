@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/klog.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/nanoseconds.h"
+#include "codec/json.h"
+#include "config/duration.h"
+
+static const char severity_letters[] = {'I', 'W', 'E', 'F'};
+
+static struct {
+	const struct bt_klog_options *options;
+	int verbosity;
+	struct bt_strbuf line;
+} klog;
+
+/** The part of __FILE__ that is written: its last. */
+static struct bt_str file_name(const char *file)
+{
+	const char *slash = strrchr(file, '/');
+	return bt_str_from(slash != NULL ? slash + 1 : file);
+}
+
+/* --- text --- */
+
+/** Several lines stand below their key, each behind a tab, so that a reader keeps their order. */
+static void append_lines(struct bt_strbuf *out, struct bt_str text)
+{
+	bt_strbuf_append_c(out, "=<\n");
+	while (text.length > 0) {
+		int64_t end = bt_str_find_char(text, '\n');
+		uint32_t length = end < 0 ? text.length : (uint32_t)end;
+		bt_strbuf_append_char(out, '\t');
+		bt_strbuf_append(out, text.data, length);
+		bt_strbuf_append_char(out, '\n');
+		text = bt_str_sub(text, length + 1, text.length);
+	}
+	bt_strbuf_append_c(out, " >");
+}
+
+static void append_text(struct bt_strbuf *out, struct bt_str text)
+{
+	if (bt_str_find_char(text, '\n') >= 0) {
+		append_lines(out, text);
+	} else {
+		bt_strbuf_append_char(out, '=');
+		bt_strbuf_append_quoted(out, text);
+	}
+}
+
+static void append_ref(struct bt_strbuf *out, const struct bt_log_pair *pair)
+{
+	struct bt_strbuf name = {0};
+	if (pair->namespace_.length > 0) {
+		bt_strbuf_append_str(&name, pair->namespace_);
+		bt_strbuf_append_char(&name, '/');
+	}
+	bt_strbuf_append_str(&name, pair->text);
+	bt_strbuf_append_char(out, '=');
+	bt_strbuf_append_quoted(out, bt_strbuf_str(&name));
+	bt_strbuf_finish(&name);
+}
+
+static void write_texts(struct bt_json_writer *writer, const struct bt_log_pair *pair)
+{
+	bt_json_begin_array(writer);
+	for (uint32_t i = 0; i < pair->text_count; i++) {
+		bt_json_write_str(writer, pair->texts[i]);
+	}
+	bt_json_end_array(writer);
+}
+
+static void append_pair(struct bt_strbuf *out, const struct bt_log_pair *pair)
+{
+	struct bt_json_writer writer;
+	bt_strbuf_printf(out, " %s", pair->key);
+	switch (pair->type) {
+	case BT_LOG_TYPE_STR:
+		append_text(out, pair->text);
+		break;
+	case BT_LOG_TYPE_INT:
+		bt_strbuf_printf(out, "=%lld", (long long)pair->number);
+		break;
+	case BT_LOG_TYPE_BOOL:
+		bt_strbuf_append_c(out, pair->number != 0 ? "=true" : "=false");
+		break;
+	case BT_LOG_TYPE_SECONDS:
+		bt_strbuf_append_c(out, "=\"");
+		bt_duration_format(pair->number, out);
+		bt_strbuf_append_char(out, '"');
+		break;
+	case BT_LOG_TYPE_REF:
+		append_ref(out, pair);
+		break;
+	case BT_LOG_TYPE_STRS:
+		bt_strbuf_append_char(out, '=');
+		bt_json_writer_init(&writer, out, 0);
+		write_texts(&writer, pair);
+		break;
+	}
+}
+
+/** Month, day and time of day in local time; worked out once a second. */
+static void append_time(struct bt_strbuf *out, int64_t now_ns)
+{
+	static struct tm parts;
+	static time_t known = -1;
+	time_t seconds = (time_t)(now_ns / BT_NS_PER_SECOND);
+	if (seconds != known) {
+		known = seconds;
+		if (localtime_r(&seconds, &parts) == NULL) {
+			parts = (struct tm){.tm_mday = 1};
+		}
+	}
+	bt_strbuf_printf(out, "%02d%02d %02d:%02d:%02d.%06d", parts.tm_mon + 1, parts.tm_mday,
+		parts.tm_hour, parts.tm_min, parts.tm_sec, (int)(now_ns % BT_NS_PER_SECOND / 1000));
+}
+
+static void format_text(
+	const struct bt_log_record *record, int64_t now_ns, int thread_id, struct bt_strbuf *out)
+{
+	struct bt_str file = file_name(record->file);
+	bt_strbuf_append_char(out, severity_letters[record->severity]);
+	append_time(out, now_ns);
+	bt_strbuf_printf(out, " %7d %.*s:%d] ", thread_id, BT_STR_ARG(file), record->line);
+	if (!record->structured) {
+		bt_strbuf_append_str(out, record->message);
+	} else {
+		bt_strbuf_append_quoted(out, record->message);
+		if (record->error.data != NULL) {
+			bt_strbuf_append_c(out, " err");
+			append_text(out, record->error);
+		}
+		for (uint32_t i = 0; i < record->pair_count; i++) {
+			append_pair(out, &record->pairs[i]);
+		}
+	}
+	if (out->data[out->length - 1] != '\n') {
+		bt_strbuf_append_char(out, '\n');
+	}
+}
+
+/* --- JSON --- */
+
+static void write_pair(struct bt_json_writer *writer, const struct bt_log_pair *pair)
+{
+	struct bt_strbuf text = {0};
+	bt_json_write_name_c(writer, pair->key);
+	switch (pair->type) {
+	case BT_LOG_TYPE_STR:
+		bt_json_write_str(writer, pair->text);
+		break;
+	case BT_LOG_TYPE_INT:
+		bt_json_write_int64(writer, pair->number);
+		break;
+	case BT_LOG_TYPE_BOOL:
+		bt_json_write_bool(writer, pair->number != 0);
+		break;
+	case BT_LOG_TYPE_SECONDS:
+		bt_duration_format(pair->number, &text);
+		bt_json_write_str(writer, bt_strbuf_str(&text));
+		break;
+	case BT_LOG_TYPE_REF:
+		bt_json_begin_object(writer);
+		bt_json_write_name_c(writer, "name");
+		bt_json_write_str(writer, pair->text);
+		if (pair->namespace_.length > 0) {
+			bt_json_write_name_c(writer, "namespace");
+			bt_json_write_str(writer, pair->namespace_);
+		}
+		bt_json_end_object(writer);
+		break;
+	case BT_LOG_TYPE_STRS:
+		write_texts(writer, pair);
+		break;
+	}
+	bt_strbuf_finish(&text);
+}
+
+/** Milliseconds since 1970, with what is left as a fraction. */
+static void write_milliseconds(struct bt_json_writer *writer, int64_t now_ns)
+{
+	struct bt_strbuf text = {0};
+	bt_strbuf_printf(&text, "%lld.%03d", (long long)(now_ns / BT_NS_PER_MS),
+		(int)(now_ns % BT_NS_PER_MS / 1000));
+	while (text.data[text.length - 1] == '0') {
+		text.length--;
+	}
+	text.length -= text.data[text.length - 1] == '.' ? 1 : 0;
+	bt_json_write_raw(writer, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+}
+
+static void write_caller(struct bt_json_writer *writer, const struct bt_log_record *record)
+{
+	struct bt_strbuf text = {0};
+	bt_strbuf_append_str(&text, file_name(record->file));
+	bt_strbuf_printf(&text, ":%d", record->line);
+	bt_json_write_str(writer, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+}
+
+static void format_json(const struct bt_log_record *record, int64_t now_ns, struct bt_strbuf *out)
+{
+	struct bt_json_writer writer;
+	struct bt_str message = record->message;
+	while (message.length > 0 && message.data[message.length - 1] == '\n') {
+		message.length--;
+	}
+	bt_json_writer_init(&writer, out, 0);
+	bt_json_begin_object(&writer);
+	bt_json_write_name_c(&writer, "ts");
+	write_milliseconds(&writer, now_ns);
+	bt_json_write_name_c(&writer, "caller");
+	write_caller(&writer, record);
+	bt_json_write_name_c(&writer, "msg");
+	bt_json_write_str(&writer, message);
+	if (record->severity == BT_LOG_SEVERITY_INFO) {
+		bt_json_write_name_c(&writer, "v");
+		bt_json_write_int64(&writer, record->verbosity);
+	}
+	if (record->error.data != NULL) {
+		bt_json_write_name_c(&writer, "err");
+		bt_json_write_str(&writer, record->error);
+	}
+	for (uint32_t i = 0; i < record->pair_count; i++) {
+		write_pair(&writer, &record->pairs[i]);
+	}
+	bt_json_end_object(&writer);
+	bt_strbuf_append_char(out, '\n');
+}
+
+void bt_klog_format(enum bt_klog_format format, const struct bt_log_record *record, int64_t now_ns,
+	int thread_id, struct bt_strbuf *out)
+{
+	if (format == BT_KLOG_JSON) {
+		format_json(record, now_ns, out);
+	} else {
+		format_text(record, now_ns, thread_id, out);
+	}
+}
+
+/* --- the sink --- */
+
+/** Whole lines go out in one piece, so that processes that share the stream do not mix theirs.
+ * A reader that is gone, or one that does not read while the stream does not block, loses lines. */
+static void write_out(int fd, const char *data, size_t length)
+{
+	while (length > 0) {
+		ssize_t written = write(fd, data, length);
+		if (written < 0 && errno == EINTR) {
+			continue;
+		}
+		if (written <= 0) {
+			return;
+		}
+		data += written;
+		length -= (size_t)written;
+	}
+}
+
+static void write_record(void *context, const struct bt_log_record *record)
+{
+	bool to_output = klog.options->split_stream && record->severity == BT_LOG_SEVERITY_INFO;
+	struct timespec now;
+	int saved_errno = errno;
+	(void)context;
+	(void)clock_gettime(CLOCK_REALTIME, &now); /* cannot fail for this clock */
+	bt_strbuf_reset(&klog.line);
+	bt_klog_format(klog.options->format, record,
+		(int64_t)now.tv_sec * BT_NS_PER_SECOND + now.tv_nsec, (int)getpid(), &klog.line);
+	write_out(to_output ? STDOUT_FILENO : STDERR_FILENO, klog.line.data, klog.line.length);
+	if (klog.line.capacity > BT_KLOG_LINE_KEPT_BYTES) {
+		bt_strbuf_finish(&klog.line);
+	}
+	errno = saved_errno;
+}
+
+/** * and ? as in shell patterns; everything else stands for itself. */
+static bool pattern_matches(struct bt_str pattern, struct bt_str text)
+{
+	uint32_t p = 0;
+	uint32_t t = 0;
+	uint32_t star = UINT32_MAX; /* behind the last * */
+	uint32_t retry = 0;         /* what that * leaves */
+	while (t < text.length) {
+		if (p < pattern.length && pattern.data[p] == '*') {
+			star = ++p;
+			retry = t;
+		} else if (p < pattern.length &&
+			(pattern.data[p] == '?' || pattern.data[p] == text.data[t])) {
+			p++;
+			t++;
+		} else if (star != UINT32_MAX) {
+			p = star;
+			t = ++retry;
+		} else {
+			return false;
+		}
+	}
+	while (p < pattern.length && pattern.data[p] == '*') {
+		p++;
+	}
+	return p == pattern.length;
+}
+
+static bool is_enabled(void *context, const char *file, int verbosity)
+{
+	struct bt_str name;
+	(void)context;
+	if (verbosity <= klog.verbosity) {
+		return true;
+	}
+	name = file_name(file);
+	if (bt_str_has_suffix(name, BT_STR(".c"))) {
+		name.length -= 2;
+	}
+	for (uint32_t i = 0; i < klog.options->modules.count; i++) {
+		if (pattern_matches(klog.options->modules.items[i].pattern, name)) {
+			return verbosity <= klog.options->modules.items[i].verbosity;
+		}
+	}
+	return false;
+}
+
+void bt_klog_set_verbosity(int verbosity)
+{
+	int max = verbosity;
+	klog.verbosity = verbosity;
+	for (uint32_t i = 0; klog.options != NULL && i < klog.options->modules.count; i++) {
+		int module = klog.options->modules.items[i].verbosity;
+		max = module > max ? module : max;
+	}
+	bt_log_set_verbosity_max(max);
+}
+
+int bt_klog_verbosity(void)
+{
+	return klog.verbosity;
+}
+
+void bt_klog_start(const struct bt_klog_options *options)
+{
+	static const struct bt_log_sink sink = {.enabled = is_enabled, .write = write_record};
+	klog.options = options;
+	bt_log_set_sink(&sink);
+	bt_klog_set_verbosity(options->verbosity);
+}
+
+void bt_klog_finish(void)
+{
+	bt_log_set_sink(NULL);
+	bt_strbuf_finish(&klog.line);
+	klog.options = NULL;
+	klog.verbosity = 0;
+}
