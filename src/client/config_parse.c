@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/field_rows.h"
+#include "client/config_private.h"
+#include "codec/base64.h"
+#include "codec/yaml.h"
+
+/* Upstream's scheme is named after the source line that makes it, and the name is part of the
+ * message. */
+#define SCHEME_NAME "k8s.io/client-go/tools/clientcmd/api/latest/latest.go:50"
+
+static const struct bt_field extension_rows[] = {
+	BT_ROW_STR(bt_kubeconfig_extension, name, "name", 1),
+	BT_ROW_RAW_JSON(bt_kubeconfig_extension, extension, "extension", 2),
+};
+static const struct bt_message extension_message =
+	BT_MESSAGE(bt_kubeconfig_extension, "NamedExtension", extension_rows);
+
+static const struct bt_field cluster_rows[] = {
+	BT_ROW_STR(bt_kubeconfig_cluster, server, "server", 1),
+	BT_ROW_STR(bt_kubeconfig_cluster, tls_server_name, "tls-server-name", 2),
+	BT_ROW_BOOL(bt_kubeconfig_cluster, insecure, "insecure-skip-tls-verify", 3),
+	BT_ROW_STR(bt_kubeconfig_cluster, ca_file, "certificate-authority", 4),
+	BT_ROW_STR(bt_kubeconfig_cluster, ca_data, "certificate-authority-data", 5),
+	BT_ROW_STR(bt_kubeconfig_cluster, proxy_url, "proxy-url", 6),
+	BT_ROW_BOOL(bt_kubeconfig_cluster, disable_compression, "disable-compression", 7),
+	BT_ROW_MSG_LIST(bt_kubeconfig_cluster, extensions, "extensions", 8, bt_kubeconfig_extension,
+		extension_message),
+};
+static const struct bt_message cluster_message =
+	BT_MESSAGE(bt_kubeconfig_cluster, "Cluster", cluster_rows);
+
+static const struct bt_field env_rows[] = {
+	BT_ROW_STR(bt_kubeconfig_env, name, "name", 1),
+	BT_ROW_STR(bt_kubeconfig_env, value, "value", 2),
+};
+static const struct bt_message env_message = BT_MESSAGE(bt_kubeconfig_env, "ExecEnvVar", env_rows);
+
+static const struct bt_field exec_rows[] = {
+	BT_ROW_STR(bt_kubeconfig_exec, command, "command", 1),
+	BT_ROW_STR_LIST(bt_kubeconfig_exec, args, "args", 2),
+	BT_ROW_MSG_LIST(bt_kubeconfig_exec, env, "env", 3, bt_kubeconfig_env, env_message),
+	BT_ROW_STR(bt_kubeconfig_exec, api_version, "apiVersion", 4),
+	BT_ROW_STR(bt_kubeconfig_exec, install_hint, "installHint", 5),
+	BT_ROW_BOOL(bt_kubeconfig_exec, provide_cluster_info, "provideClusterInfo", 6),
+	BT_ROW_STR(bt_kubeconfig_exec, interactive_mode, "interactiveMode", 7),
+};
+static const struct bt_message exec_message =
+	BT_MESSAGE(bt_kubeconfig_exec, "ExecConfig", exec_rows);
+
+static const struct bt_field auth_provider_rows[] = {
+	BT_ROW_STR(bt_kubeconfig_auth_provider, name, "name", 1),
+};
+static const struct bt_message auth_provider_message =
+	BT_MESSAGE(bt_kubeconfig_auth_provider, "AuthProviderConfig", auth_provider_rows);
+
+static const struct bt_field user_rows[] = {
+	BT_ROW_STR(bt_kubeconfig_user, certificate_file, "client-certificate", 1),
+	BT_ROW_STR(bt_kubeconfig_user, certificate_data, "client-certificate-data", 2),
+	BT_ROW_STR(bt_kubeconfig_user, key_file, "client-key", 3),
+	BT_ROW_STR(bt_kubeconfig_user, key_data, "client-key-data", 4),
+	BT_ROW_STR(bt_kubeconfig_user, token, "token", 5),
+	BT_ROW_STR(bt_kubeconfig_user, token_file, "tokenFile", 6),
+	BT_ROW_STR(bt_kubeconfig_user, username, "username", 7),
+	BT_ROW_STR(bt_kubeconfig_user, password, "password", 8),
+	BT_ROW_STR(bt_kubeconfig_user, as, "as", 9),
+	BT_ROW_STR(bt_kubeconfig_user, as_uid, "as-uid", 10),
+	BT_ROW_STR_LIST(bt_kubeconfig_user, as_groups, "as-groups", 11),
+	BT_ROW_RAW_JSON(bt_kubeconfig_user, as_user_extra, "as-user-extra", 12),
+	BT_ROW_MSG_NULLABLE(bt_kubeconfig_user, exec, "exec", 13, bt_kubeconfig_exec, exec_message),
+	BT_ROW_MSG_NULLABLE(bt_kubeconfig_user, auth_provider, "auth-provider", 14,
+		bt_kubeconfig_auth_provider, auth_provider_message),
+};
+static const struct bt_message user_message = BT_MESSAGE(bt_kubeconfig_user, "AuthInfo", user_rows);
+
+static const struct bt_field context_rows[] = {
+	BT_ROW_STR(bt_kubeconfig_context, cluster, "cluster", 1),
+	BT_ROW_STR(bt_kubeconfig_context, user, "user", 2),
+};
+static const struct bt_message context_message =
+	BT_MESSAGE(bt_kubeconfig_context, "Context", context_rows);
+
+static const struct bt_field named_cluster_rows[] = {
+	BT_ROW_STR(bt_kubeconfig_named_cluster, name, "name", 1),
+	BT_ROW_MSG(bt_kubeconfig_named_cluster, cluster, "cluster", 2, bt_kubeconfig_cluster,
+		cluster_message),
+};
+static const struct bt_message named_cluster_message =
+	BT_MESSAGE(bt_kubeconfig_named_cluster, "NamedCluster", named_cluster_rows);
+
+static const struct bt_field named_user_rows[] = {
+	BT_ROW_STR(bt_kubeconfig_named_user, name, "name", 1),
+	BT_ROW_MSG(bt_kubeconfig_named_user, user, "user", 2, bt_kubeconfig_user, user_message),
+};
+static const struct bt_message named_user_message =
+	BT_MESSAGE(bt_kubeconfig_named_user, "NamedAuthInfo", named_user_rows);
+
+static const struct bt_field named_context_rows[] = {
+	BT_ROW_STR(bt_kubeconfig_named_context, name, "name", 1),
+	BT_ROW_MSG(bt_kubeconfig_named_context, context, "context", 2, bt_kubeconfig_context,
+		context_message),
+};
+static const struct bt_message named_context_message =
+	BT_MESSAGE(bt_kubeconfig_named_context, "NamedContext", named_context_rows);
+
+static const struct bt_field file_rows[] = {
+	BT_ROW_STR(bt_kubeconfig, api_version, "apiVersion", 1),
+	BT_ROW_STR(bt_kubeconfig, kind, "kind", 2),
+	BT_ROW_STR(bt_kubeconfig, current_context, "current-context", 3),
+	BT_ROW_MSG_LIST(bt_kubeconfig, clusters, "clusters", 4, bt_kubeconfig_named_cluster,
+		named_cluster_message),
+	BT_ROW_MSG_LIST(
+		bt_kubeconfig, users, "users", 5, bt_kubeconfig_named_user, named_user_message),
+	BT_ROW_MSG_LIST(bt_kubeconfig, contexts, "contexts", 6, bt_kubeconfig_named_context,
+		named_context_message),
+};
+static const struct bt_message file_message = BT_MESSAGE(bt_kubeconfig, "Config", file_rows);
+
+/* --- what the file says --- */
+
+static int check_kind(const struct bt_kubeconfig *file, struct berth_error *err)
+{
+	struct bt_strbuf text = {0};
+	int code;
+
+	if ((file->kind.length == 0 || bt_str_equal_c(file->kind, "Config")) &&
+		(file->api_version.length == 0 || bt_str_equal_c(file->api_version, "v1"))) {
+		return 0;
+	}
+	bt_strbuf_append_c(&text, "no kind ");
+	bt_strbuf_append_quoted(&text, file->kind.length != 0 ? file->kind : BT_STR("Config"));
+	bt_strbuf_append_c(&text, " is registered for version ");
+	bt_strbuf_append_quoted(
+		&text, file->api_version.length != 0 ? file->api_version : BT_STR("v1"));
+	bt_strbuf_append_c(&text, " in scheme ");
+	bt_strbuf_append_quoted(&text, BT_STR(SCHEME_NAME));
+	code = bt_error_set(err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&text));
+	bt_strbuf_finish(&text);
+	return code;
+}
+
+/* The names of a list, for the check and for its message. */
+struct names {
+	const char *type; /* Go's name of an item's content */
+	uint32_t count;
+	struct bt_str (*at)(const struct bt_kubeconfig *file, uint32_t index);
+};
+
+static struct bt_str cluster_name_at(const struct bt_kubeconfig *file, uint32_t index)
+{
+	return file->clusters.items[index].name;
+}
+
+static struct bt_str user_name_at(const struct bt_kubeconfig *file, uint32_t index)
+{
+	return file->users.items[index].name;
+}
+
+static struct bt_str context_name_at(const struct bt_kubeconfig *file, uint32_t index)
+{
+	return file->contexts.items[index].name;
+}
+
+/* Upstream prints the entries themselves here, secrets included; the names say enough. */
+static int fail_duplicate(const struct bt_kubeconfig *file, const struct names *names,
+	struct bt_str name, struct berth_error *err)
+{
+	struct bt_strbuf text = {0};
+	int code;
+
+	bt_strbuf_printf(&text,
+		"error converting *[]Named%s into *map[string]*api.%s: duplicate name ",
+		names->type, names->type);
+	bt_strbuf_append_quoted(&text, name);
+	bt_strbuf_append_c(&text, " in list: [");
+	for (uint32_t i = 0; i < names->count; i++) {
+		bt_strbuf_append_c(&text, i > 0 ? " " : "");
+		bt_strbuf_append_str(&text, names->at(file, i));
+	}
+	bt_strbuf_append_char(&text, ']');
+	code = bt_error_set(err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&text));
+	bt_strbuf_finish(&text);
+	return code;
+}
+
+static int check_names(const struct bt_kubeconfig *file, const struct names *names,
+	struct bt_arena *arena, struct berth_error *err)
+{
+	struct bt_str *sorted;
+
+	if (names->count < 2) {
+		return 0;
+	}
+	sorted = BT_ARENA_NEW_ARRAY(arena, struct bt_str, names->count);
+	for (uint32_t i = 0; i < names->count; i++) {
+		sorted[i] = names->at(file, i);
+	}
+	qsort(sorted, names->count, sizeof(*sorted), bt_str_compare_qsort);
+	for (uint32_t i = 1; i < names->count; i++) {
+		if (bt_str_equal(sorted[i - 1], sorted[i])) {
+			return fail_duplicate(file, names, sorted[i], err);
+		}
+	}
+	return 0;
+}
+
+static int check_lists(
+	const struct bt_kubeconfig *file, struct bt_arena *arena, struct berth_error *err)
+{
+	const struct names lists[] = {
+		{"Cluster", file->clusters.count, cluster_name_at},
+		{"AuthInfo", file->users.count, user_name_at},
+		{"Context", file->contexts.count, context_name_at},
+	};
+
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(lists); i++) {
+		int code = check_names(file, &lists[i], arena, err);
+		if (code != 0) {
+			return code;
+		}
+	}
+	return 0;
+}
+
+/* Base64 to bytes with a zero behind them; absent when empty. */
+static int decode_data(struct bt_str *data, struct bt_arena *arena, struct berth_error *err)
+{
+	struct bt_str bytes;
+	int code;
+
+	if (data->length == 0) {
+		*data = (struct bt_str){0};
+		return 0;
+	}
+	code = bt_base64_decode(*data, arena, &bytes, err);
+	if (code == 0) {
+		*data = bt_arena_str(arena, bytes);
+	}
+	return code;
+}
+
+static int decode_all_data(
+	struct bt_kubeconfig *file, struct bt_arena *arena, struct berth_error *err)
+{
+	int code = 0;
+
+	for (uint32_t i = 0; code == 0 && i < file->clusters.count; i++) {
+		code = decode_data(&file->clusters.items[i].cluster.ca_data, arena, err);
+	}
+	for (uint32_t i = 0; code == 0 && i < file->users.count; i++) {
+		struct bt_kubeconfig_user *user = &file->users.items[i].user;
+		code = decode_data(&user->certificate_data, arena, err);
+		if (code == 0) {
+			code = decode_data(&user->key_data, arena, err);
+		}
+	}
+	return code;
+}
+
+/* --- relative paths --- */
+
+/* The last segment goes; nothing of "/". */
+static void drop_segment(struct bt_strbuf *path)
+{
+	while (path->length > 0 && path->data[path->length - 1] != '/') {
+		path->length--;
+	}
+	if (path->length > 0) {
+		path->length--;
+	}
+}
+
+/* Append the segments of more, "." and ".." resolved. out is absolute, "" for "/". */
+static void append_segments(struct bt_strbuf *out, struct bt_str more)
+{
+	uint32_t at = 0;
+
+	while (at < more.length) {
+		struct bt_str rest = bt_str_sub(more, at, more.length);
+		int64_t slash = bt_str_find_char(rest, '/');
+		struct bt_str segment =
+			bt_str_sub(rest, 0, slash >= 0 ? (uint32_t)slash : rest.length);
+		at += segment.length + 1;
+		if (segment.length == 0 || bt_str_equal_c(segment, ".")) {
+			continue;
+		}
+		if (bt_str_equal_c(segment, "..")) {
+			drop_segment(out);
+			continue;
+		}
+		bt_strbuf_append_char(out, '/');
+		bt_strbuf_append_str(out, segment);
+	}
+}
+
+/* The folder that a kubeconfig is in, absolute; "" for "/". */
+static int find_folder(const char *path, struct bt_strbuf *out, struct berth_error *err)
+{
+	struct bt_str text = bt_str_from(path);
+	int64_t slash = bt_str_find_last_char(text, '/');
+	char here[PATH_MAX];
+
+	if (text.length == 0 || text.data[0] != '/') {
+		if (getcwd(here, sizeof(here)) == NULL) {
+			return bt_error_set(err, BERTH_ERR_IO, "getwd: no such file or directory");
+		}
+		append_segments(out, bt_str_from(here));
+	}
+	append_segments(out, bt_str_sub(text, 0, slash > 0 ? (uint32_t)slash : 0));
+	return 0;
+}
+
+/* The file's name becomes absolute and ends with a zero. */
+static void resolve(struct bt_str *file, struct bt_str folder, struct bt_arena *arena)
+{
+	struct bt_strbuf path = {0};
+
+	if (file->length == 0) {
+		return;
+	}
+	if (file->data[0] == '/') {
+		*file = bt_arena_str(arena, *file);
+		return;
+	}
+	bt_strbuf_append_str(&path, folder);
+	append_segments(&path, *file);
+	*file = bt_arena_str(arena, path.length != 0 ? bt_strbuf_str(&path) : BT_STR("/"));
+	bt_strbuf_finish(&path);
+}
+
+static void resolve_command(
+	struct bt_kubeconfig_user *user, struct bt_str folder, struct bt_arena *arena)
+{
+	struct bt_kubeconfig_exec *exec;
+
+	if (user->exec == NULL || bt_str_find_char(user->exec->command, '/') < 0) {
+		return;
+	}
+	exec = bt_arena_alloc(arena, sizeof(*exec));
+	*exec = *user->exec;
+	resolve(&exec->command, folder, arena);
+	user->exec = exec;
+}
+
+static int resolve_paths(struct bt_kubeconfig *file, const char *path, struct bt_arena *arena,
+	struct berth_error *err)
+{
+	struct bt_strbuf buffer = {0};
+	struct bt_str folder;
+	int code = find_folder(path, &buffer, err);
+
+	folder = bt_strbuf_str(&buffer);
+	for (uint32_t i = 0; code == 0 && i < file->clusters.count; i++) {
+		resolve(&file->clusters.items[i].cluster.ca_file, folder, arena);
+	}
+	for (uint32_t i = 0; code == 0 && i < file->users.count; i++) {
+		struct bt_kubeconfig_user *user = &file->users.items[i].user;
+		resolve(&user->certificate_file, folder, arena);
+		resolve(&user->key_file, folder, arena);
+		resolve(&user->token_file, folder, arena);
+		resolve_command(user, folder, arena);
+	}
+	bt_strbuf_finish(&buffer);
+	return code;
+}
+
+/* --- reading --- */
+
+/* The first document as JSON text. */
+static int to_json(struct bt_str text, struct bt_strbuf *out, struct berth_error *err)
+{
+	const struct bt_yaml_limits limits = {.output_bytes_max = 4 * BT_CLIENT_FILE_BYTES_MAX};
+	struct bt_yaml_reader *reader = bt_yaml_reader_create(text, &limits);
+	bool more;
+	int code;
+
+	bt_strbuf_reserve(out, (size_t)text.length + text.length / 2 + 4096);
+	code = bt_yaml_next_document(reader, out, &more, NULL, err);
+	bt_yaml_reader_destroy(reader);
+	return code;
+}
+
+int bt_kubeconfig_read(struct bt_str text, const char *path, struct bt_arena *arena,
+	struct bt_kubeconfig *out_file, struct berth_error *err)
+{
+	struct bt_kubeconfig file = {0};
+	struct bt_strbuf json = {0};
+	int code = to_json(text, &json, err);
+
+	if (code == 0 && json.length != 0) {
+		struct bt_json_reader reader;
+		bt_json_reader_init(&reader, bt_strbuf_str(&json));
+		code = bt_message_decode_json(&file_message, &reader, arena, &file, err);
+	}
+	bt_strbuf_finish_wiped(&json);
+	if (code == 0) {
+		code = check_kind(&file, err);
+	}
+	if (code == 0) {
+		code = check_lists(&file, arena, err);
+	}
+	if (code == 0) {
+		code = decode_all_data(&file, arena, err);
+	}
+	if (code == 0) {
+		code = resolve_paths(&file, path, arena, err);
+	}
+	if (code == 0) {
+		*out_file = file;
+	}
+	return code;
+}
