@@ -3,8 +3,11 @@
 #define BT_DAEMON_API_WRITES_H
 /**
  * What the scheduler wants written, sent to an API server: bindings, status patches, victims'
- * deletions, volumes, claims. Many in flight; each with upstream's verb, path, body and retries.
- * Spec: 13 section 14, 11b section 6.
+ * deletions, volumes. Many in flight, for one pod one after the other; each with upstream's verb,
+ * path, body and retries. Spec: 13 section 14, 11b section 6.
+ *
+ * Answers are kept until bt_api_writes_deliver, so they may come while the scheduler waits inside a
+ * call.
  */
 #include "client/rest.h"
 #include "daemon/event_recorder.h"
@@ -14,22 +17,38 @@ struct bt_api_writes;
 
 struct bt_api_writes_options {
 	struct bt_rest_client *client;
+	struct bt_str content_type; /* of the client: bindings are encoded without it; copied */
 	struct bt_loop *loop;
-	struct bt_event_recorder *events;
-	/** May this process still write (it leads)? NULL: always. A binding that may not fails. */
+	struct bt_event_recorder *events; /* NULL: none are sent */
+	/** May this process still write (it leads)? NULL: always. Bindings and deletions that may
+	 * not fail. */
 	bool (*may_write)(void *context);
-	void *context;
+	/**
+	 * Around a wait within the scheduler (preemption without its gate): changes of the cluster
+	 * must not reach it. NULL: nothing to do.
+	 */
+	void (*hold)(void *context);
+	void (*release)(void *context);
+	/** Such a wait should end: the process stops. NULL: it never does. */
+	bool (*is_stopping)(void *context);
 	int64_t (*now_ns)(void *context); /* wall clock */
+	void *context;
+	uint64_t seed; /* jitter of retries */
 };
 
 BT_MUST_USE struct bt_api_writes *bt_api_writes_create(const struct bt_api_writes_options *options);
-/** What is under way is abandoned. */
+/** What is under way is abandoned. NULL accepted. */
 void bt_api_writes_destroy(struct bt_api_writes *writes);
 /** For bt_scheduler_create; borrowed from writes. */
 const struct bt_scheduler_writer *bt_api_writes_writer(struct bt_api_writes *writes);
 /** Once it exists: answers are reported to it. */
 void bt_api_writes_attach(struct bt_api_writes *writes, struct bt_scheduler *scheduler);
+/** Tell the scheduler of the answers that came: before bt_scheduler_finish_waiting. */
+void bt_api_writes_deliver(struct bt_api_writes *writes);
 /** After each attempt: what it left to be sent in order (preemption after nomination). */
 void bt_api_writes_flush(struct bt_api_writes *writes);
+/** bt_scheduler_finish_waiting found nobody: answers that nobody asked for are forgotten. */
+void bt_api_writes_settle(struct bt_api_writes *writes);
+/** Without an answer yet; those that wait for their turn count. */
 uint32_t bt_api_writes_in_flight(const struct bt_api_writes *writes);
 #endif

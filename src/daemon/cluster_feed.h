@@ -18,6 +18,7 @@ struct bt_cluster_feed_options {
 	struct bt_scheduler *scheduler;
 	const struct bt_gates *gates;
 	struct bt_metrics *metrics;
+	bool streaming;                   /* gate WatchListClient, and the environment's veto */
 	int64_t (*now_ns)(void *context); /* wall clock */
 	void *context;
 	/** Once: every reflector has its first copy, and the scheduler was told of all of it. */

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** One write after the other for each pod: turns, answers, retries. Spec: 13 section 9.4. */
+#include "base/assert.h"
+#include "base/log.h"
+#include "base/nanoseconds.h"
+#include "daemon/api_writes_private.h"
+
+/** Spec 11b section 6.2: 4 tries, waits of 10, 50, 250 ms, each times (1 + up to 0.1). */
+#define TRIES_MAX 4
+#define FIRST_WAIT_NS INT64_C(10000000)
+#define WAIT_FACTOR 5
+
+/** --- memory --- */
+
+void bt_write_set_text(char **text, struct bt_str value)
+{
+	bt_free(*text);
+	*text = bt_strndup(value.data != NULL ? value.data : "", value.length);
+}
+
+void bt_write_set_body(struct bt_write *write, struct bt_str body)
+{
+	bt_write_set_text(&write->body, body);
+	write->body_length = body.length;
+}
+
+struct bt_write *bt_write_create(struct bt_api_writes *writes, enum bt_write_kind kind,
+	struct bt_str uid, struct bt_str namespace_, struct bt_str name)
+{
+	struct bt_write *write = BT_NEW(struct bt_write);
+	write->writes = writes;
+	write->kind = kind;
+	write->sequence = ++writes->last_sequence;
+	bt_write_set_text(&write->uid, uid);
+	bt_write_set_text(&write->namespace_, namespace_);
+	bt_write_set_text(&write->name, name);
+	write->index = writes->list.count;
+	if (writes->free_places.count != 0) {
+		write->index = writes->free_places.items[--writes->free_places.count];
+		writes->list.items[write->index] = write;
+	} else {
+		bt_vec_push(&writes->list, write);
+	}
+	bt_map_insert(&writes->by_uid, bt_str_hash(uid), write->index);
+	writes->in_flight++;
+	return write;
+}
+
+void bt_write_destroy(struct bt_write *write)
+{
+	struct bt_api_writes *writes = write->writes;
+	struct bt_str uid = bt_str_from(write->uid);
+	if (write->call != NULL) {
+		bt_rest_cancel(write->call);
+	}
+	writes->told -= write->state == BT_WRITE_TOLD;
+	(void)bt_map_remove(&writes->by_uid, bt_str_hash(uid), write->index);
+	writes->list.items[write->index] = NULL;
+	bt_vec_push(&writes->free_places, write->index);
+	bt_free(write->uid);
+	bt_free(write->subject);
+	bt_free(write->namespace_);
+	bt_free(write->name);
+	bt_free(write->path);
+	bt_free(write->body);
+	bt_free(write->message);
+	bt_free(write->resource_version);
+	bt_object_release(write->volume);
+	bt_object_release(write->claim);
+	bt_free(write);
+}
+
+/** --- turns --- */
+
+static bool is_over(const struct bt_write *write)
+{
+	return write->state == BT_WRITE_ANSWERED || write->state == BT_WRITE_TOLD;
+}
+
+struct bt_write *bt_write_find(const struct bt_api_writes *writes, enum bt_write_kind kind,
+	struct bt_str uid, struct bt_str subject)
+{
+	uint64_t hash = bt_str_hash(uid);
+	for (uint32_t it = bt_map_first(&writes->by_uid, hash); it != BT_MAP_NONE;
+		it = bt_map_next(&writes->by_uid, hash, it)) {
+		struct bt_write *write = writes->list.items[bt_map_value(&writes->by_uid, it)];
+		if (write->kind == kind && bt_str_equal_c(uid, write->uid) &&
+			write->subject != NULL && bt_str_equal_c(subject, write->subject)) {
+			return write;
+		}
+	}
+	return NULL;
+}
+
+/** The one that may be sent now; NULL: one is under way, or none waits. */
+static struct bt_write *find_next(const struct bt_api_writes *writes, struct bt_str uid)
+{
+	struct bt_write *next = NULL;
+	uint64_t hash = bt_str_hash(uid);
+	for (uint32_t it = bt_map_first(&writes->by_uid, hash); it != BT_MAP_NONE;
+		it = bt_map_next(&writes->by_uid, hash, it)) {
+		struct bt_write *write = writes->list.items[bt_map_value(&writes->by_uid, it)];
+		if (!bt_str_equal_c(uid, write->uid) || is_over(write)) {
+			continue;
+		}
+		if (write->state != BT_WRITE_WAITS) {
+			return NULL;
+		}
+		if (next == NULL || write->sequence < next->sequence) {
+			next = write;
+		}
+	}
+	return next != NULL && next->after == 0 ? next : NULL;
+}
+
+void bt_write_start(struct bt_write *write)
+{
+	struct bt_write *next = find_next(write->writes, bt_str_from(write->uid));
+	if (next != NULL) {
+		bt_write_send(next);
+	}
+}
+
+/** Writes that wait for another pod's. */
+static void release_followers(struct bt_api_writes *writes, uint64_t sequence)
+{
+	for (uint32_t i = 0; i < writes->list.count; i++) {
+		struct bt_write *write = writes->list.items[i];
+		if (write != NULL && write->after == sequence) {
+			write->after = 0;
+			bt_write_start(write);
+		}
+	}
+}
+
+/** --- answers --- */
+
+static bool may_retry(const struct bt_write *write, const struct bt_rest_answer *answer)
+{
+	return write->retries && write->tries < TRIES_MAX &&
+		(answer->class_ == BT_REST_INTERNAL_ERROR ||
+			answer->class_ == BT_REST_SERVICE_UNAVAILABLE ||
+			answer->class_ == BT_REST_CONFLICT ||
+			(answer->class_ == BT_REST_TRANSPORT &&
+				answer->failure == BT_HTTP_FAILURE_REFUSED));
+}
+
+static void pause_until_retry(struct bt_write *write)
+{
+	struct bt_api_writes *writes = write->writes;
+	int64_t wait_ns = FIRST_WAIT_NS;
+	for (uint32_t i = 1; i < write->tries; i++) {
+		wait_ns *= WAIT_FACTOR;
+	}
+	wait_ns += (int64_t)bt_prng_below(&writes->prng, (uint64_t)wait_ns / 10 + 1);
+	write->state = BT_WRITE_PAUSED;
+	write->due_ns = bt_loop_now_ns(writes->options.loop) + wait_ns;
+	writes->paused++;
+	if (write->due_ns < writes->next_due_ns) {
+		writes->next_due_ns = write->due_ns;
+	}
+	bt_loop_call_at(writes->options.loop, write->due_ns);
+}
+
+void bt_write_end(struct bt_write *write, int result, struct berth_error *err)
+{
+	struct bt_api_writes *writes = write->writes;
+	write->state = BT_WRITE_ANSWERED;
+	write->result = result;
+	if (result < 0) {
+		bt_write_set_text(&write->message, bt_str_from(berth_error_message(err)));
+	}
+	berth_error_finish(err);
+	bt_free(write->body);
+	write->body = NULL;
+	writes->in_flight--;
+	bt_vec_push(&writes->answered, write);
+	if (write->kind == BT_WRITE_STATUS) {
+		release_followers(writes, write->sequence);
+	}
+	bt_write_start(write);
+}
+
+static void done(
+	void *context, struct bt_rest_call *call BT_UNUSED, const struct bt_rest_answer *answer)
+{
+	struct bt_write *write = context;
+	struct berth_error err = BERTH_ERROR_INIT;
+	write->call = NULL;
+	if (may_retry(write, answer)) {
+		pause_until_retry(write);
+	} else if (write->kind == BT_WRITE_VOLUME) {
+		bt_write_volume_answered(write, answer);
+	} else {
+		int result = bt_rest_answer_error(answer, &err);
+		bt_write_end(write, result, &err);
+	}
+}
+
+void bt_write_send(struct bt_write *write)
+{
+	struct bt_rest_request request = {
+		.method = write->method,
+		.path = bt_str_from(write->path),
+		.resource = bt_str_from(write->resource),
+		.name = bt_str_from(write->name),
+		.content_type = write->content_type,
+		.body = {write->body, write->body_length},
+		.handler = {.context = write, .done = done},
+	};
+	if (write->kind == BT_WRITE_VOLUME && !write->was_read) {
+		request.method = "GET";
+		request.accept = BT_STR("application/json");
+	}
+	write->state = BT_WRITE_SENT;
+	write->tries++;
+	write->call = bt_rest_start(write->writes->options.client, &request);
+	if (!write->retries && write->kind != BT_WRITE_VOLUME) {
+		bt_free(write->body);
+		write->body = NULL;
+	}
+}
+
+static int64_t send_again(void *context, int64_t now_ns)
+{
+	struct bt_api_writes *writes = context;
+	if (writes->paused == 0 || now_ns < writes->next_due_ns) {
+		return writes->next_due_ns;
+	}
+	writes->next_due_ns = INT64_MAX;
+	for (uint32_t i = 0; i < writes->list.count; i++) {
+		struct bt_write *write = writes->list.items[i];
+		if (write == NULL || write->state != BT_WRITE_PAUSED) {
+			continue;
+		}
+		if (write->due_ns <= now_ns) {
+			writes->paused--;
+			bt_write_send(write);
+		} else if (write->due_ns < writes->next_due_ns) {
+			writes->next_due_ns = write->due_ns;
+		}
+	}
+	return writes->next_due_ns;
+}
+
+int bt_write_take(struct bt_write *write, struct berth_error *err)
+{
+	int result = write->result;
+	if (result < 0) {
+		(void)bt_error_set(err, result, "%s", write->message);
+	}
+	for (uint32_t i = 0; i < write->writes->answered.count; i++) {
+		if (write->writes->answered.items[i] == write) {
+			bt_vec_remove_ordered(&write->writes->answered, i);
+			break;
+		}
+	}
+	bt_write_destroy(write);
+	return result;
+}
+
+int bt_write_wait(struct bt_write *write, struct berth_error *err)
+{
+	const struct bt_api_writes_options *options = &write->writes->options;
+	struct berth_error failure = BERTH_ERROR_INIT;
+	int result = 0;
+	if (options->hold != NULL) {
+		options->hold(options->context);
+	}
+	while (result == 0 && !is_over(write) &&
+		(options->is_stopping == NULL || !options->is_stopping(options->context))) {
+		result = bt_loop_turn(options->loop, BT_NS_PER_SECOND, &failure);
+	}
+	if (options->release != NULL) {
+		options->release(options->context);
+	}
+	if (result == 0 && is_over(write)) {
+		return bt_write_take(write, err);
+	}
+	berth_error_finish(&failure);
+	write->writes->in_flight -= !is_over(write);
+	bt_write_destroy(write);
+	return bt_error_set(err, BERTH_ERR_STATE, "context canceled");
+}
+
+/** --- life --- */
+
+static uint64_t hash_of_write(const void *owner, uint32_t index)
+{
+	const struct bt_api_writes *writes = owner;
+	return bt_str_hash(bt_str_from(writes->list.items[index]->uid));
+}
+
+struct bt_api_writes *bt_api_writes_create(const struct bt_api_writes_options *options)
+{
+	struct bt_api_writes *writes = BT_NEW(struct bt_api_writes);
+	writes->options = *options;
+	writes->options.content_type = BT_STR("");
+	writes->is_protobuf =
+		bt_str_equal_c(options->content_type, "application/vnd.kubernetes.protobuf");
+	writes->next_due_ns = INT64_MAX;
+	bt_map_init(&writes->by_uid, hash_of_write, writes);
+	bt_prng_init(&writes->prng, options->seed);
+	bt_api_writes_init_pods(writes);
+	bt_api_writes_init_preemption(writes);
+	bt_api_writes_init_volumes(writes);
+	bt_loop_add_worker(options->loop, send_again, writes);
+	return writes;
+}
+
+void bt_api_writes_destroy(struct bt_api_writes *writes)
+{
+	if (writes == NULL) {
+		return;
+	}
+	bt_loop_remove_worker(writes->options.loop, writes);
+	for (uint32_t i = 0; i < writes->list.count; i++) {
+		if (writes->list.items[i] != NULL) {
+			bt_write_destroy(writes->list.items[i]);
+		}
+	}
+	bt_vec_finish(&writes->list);
+	bt_vec_finish(&writes->free_places);
+	bt_vec_finish(&writes->answered);
+	bt_vec_finish(&writes->evictions);
+	bt_map_finish(&writes->by_uid);
+	bt_strbuf_finish(&writes->scratch);
+	bt_strbuf_finish(&writes->resource_version);
+	bt_free(writes);
+}
+
+uint32_t bt_api_writes_in_flight(const struct bt_api_writes *writes)
+{
+	return writes->in_flight;
+}

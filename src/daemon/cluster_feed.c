@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/cluster_feed.h"
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/log.h"
+#include "base/vec.h"
+#include "config/gates.h"
+
+#define NO_GATE BT_GATE__COUNT
+
+/** What is watched, whatever profiles use it. Spec 11b section 5.1. */
+static const struct watched {
+	enum bt_kind kind;
+	enum bt_gate gate; /* NO_GATE: always */
+	const char *field_selector;
+} watched[] = {
+	{BT_KIND_NODE, NO_GATE, ""},
+	{BT_KIND_NAMESPACE, NO_GATE, ""},
+	{BT_KIND_POD, NO_GATE, "status.phase!=Succeeded,status.phase!=Failed"},
+	{BT_KIND_SERVICE, NO_GATE, ""},
+	{BT_KIND_REPLICATION_CONTROLLER, NO_GATE, ""},
+	{BT_KIND_REPLICA_SET, NO_GATE, ""},
+	{BT_KIND_STATEFUL_SET, NO_GATE, ""},
+	{BT_KIND_POD_DISRUPTION_BUDGET, NO_GATE, ""},
+	{BT_KIND_PERSISTENT_VOLUME, NO_GATE, ""},
+	{BT_KIND_PERSISTENT_VOLUME_CLAIM, NO_GATE, ""},
+	{BT_KIND_STORAGE_CLASS, NO_GATE, ""},
+	{BT_KIND_CSI_NODE, NO_GATE, ""},
+	{BT_KIND_CSI_DRIVER, NO_GATE, ""},
+	{BT_KIND_CSI_STORAGE_CAPACITY, NO_GATE, ""},
+	{BT_KIND_VOLUME_ATTACHMENT, NO_GATE, ""},
+	{BT_KIND_RESOURCE_CLAIM, BT_GATE_DYNAMIC_RESOURCE_ALLOCATION, ""},
+	{BT_KIND_RESOURCE_SLICE, BT_GATE_DYNAMIC_RESOURCE_ALLOCATION, ""},
+	{BT_KIND_DEVICE_CLASS, BT_GATE_DYNAMIC_RESOURCE_ALLOCATION, ""},
+	{BT_KIND_DEVICE_TAINT_RULE, BT_GATE_DRA_DEVICE_TAINT_RULES, ""},
+	{BT_KIND_POD_GROUP, BT_GATE_GENERIC_WORKLOAD, ""},
+};
+
+/** One collection. */
+struct source {
+	struct bt_cluster_feed *feed;
+	const struct watched *watched;
+	struct bt_reflector *reflector;
+	char type_name[64]; /* "*v1.Pod" */
+	bool is_synced;
+};
+
+struct kept_change {
+	struct bt_object *old_object;
+	struct bt_object *new_object;
+	bool is_stale;
+};
+
+struct bt_cluster_feed {
+	struct bt_cluster_feed_options options;
+	struct source sources[BT_ARRAY_LENGTH(watched)];
+	uint32_t waiting; /* sources without their first copy */
+	uint32_t held;
+	BT_VEC(struct kept_change) kept;
+	bool is_synced;
+	bool has_failed;
+};
+
+/** --- changes --- */
+
+static void tell(struct bt_cluster_feed *feed, const struct kept_change *change)
+{
+	const struct bt_cluster_feed_options *options = &feed->options;
+	struct berth_error err = BERTH_ERROR_INIT;
+	int64_t now_ns = options->now_ns(options->context);
+	if (feed->has_failed) {
+		return;
+	}
+	int result = change->is_stale
+		? bt_scheduler_observe_lost(options->scheduler, change->old_object, now_ns, &err)
+		: bt_scheduler_observe(
+			  options->scheduler, change->old_object, change->new_object, now_ns, &err);
+	if (result == BERTH_ERR_INTERNAL) {
+		feed->has_failed = true;
+		options->failed(options->context, &err);
+	} else if (result < 0) {
+		BT_LOG_ERROR_PLAIN(berth_error_message(&err), "Failed to handle a change");
+	}
+	berth_error_finish(&err);
+}
+
+static void note_synced(struct bt_cluster_feed *feed)
+{
+	if (feed->waiting == 0 && feed->held == 0 && !feed->is_synced && !feed->has_failed) {
+		feed->is_synced = true;
+		feed->options.synced(feed->options.context);
+	}
+}
+
+static void changed(void *context, void *old_item, void *new_item, bool is_stale)
+{
+	const struct source *source = context;
+	struct bt_cluster_feed *feed = source->feed;
+	struct kept_change change = {old_item, new_item, is_stale && new_item == NULL};
+	if (feed->held == 0) {
+		tell(feed, &change);
+		return;
+	}
+	change.old_object = old_item != NULL ? bt_object_share(old_item) : NULL;
+	change.new_object = new_item != NULL ? bt_object_share(new_item) : NULL;
+	bt_vec_push(&feed->kept, change);
+}
+
+static void synced(void *context)
+{
+	struct source *source = context;
+	BT_ASSERT(!source->is_synced && source->feed->waiting != 0);
+	source->is_synced = true;
+	source->feed->waiting--;
+	note_synced(source->feed);
+}
+
+void bt_cluster_feed_hold(struct bt_cluster_feed *feed)
+{
+	feed->held++;
+}
+
+void bt_cluster_feed_release(struct bt_cluster_feed *feed)
+{
+	BT_ASSERT(feed->held != 0);
+	if (--feed->held != 0) {
+		return;
+	}
+	for (uint32_t i = 0; i < feed->kept.count; i++) {
+		tell(feed, &feed->kept.items[i]);
+		bt_object_release(feed->kept.items[i].old_object);
+		bt_object_release(feed->kept.items[i].new_object);
+	}
+	bt_vec_finish(&feed->kept);
+	note_synced(feed);
+}
+
+/** --- life --- */
+
+static void write_path(const struct bt_kind_info *info, struct bt_strbuf *out)
+{
+	struct bt_str versions = bt_str_from(info->versions);
+	int64_t blank = bt_str_find_char(versions, ' ');
+	struct bt_str version = blank < 0 ? versions : bt_str_sub(versions, 0, (uint32_t)blank);
+	if (info->group[0] == '\0') {
+		bt_strbuf_printf(out, "/api/%.*s/", BT_STR_ARG(version));
+	} else {
+		bt_strbuf_printf(out, "/apis/%s/%.*s/", info->group, BT_STR_ARG(version));
+	}
+	bt_strbuf_append_c(out, info->resource);
+}
+
+/** "*v1.Pod" */
+static void write_type_name(const struct bt_kind_info *info, struct source *source)
+{
+	struct bt_strbuf text = {0};
+	struct bt_str versions = bt_str_from(info->versions);
+	int64_t blank = bt_str_find_char(versions, ' ');
+	bt_strbuf_printf(&text, "*%.*s.%s",
+		BT_STR_ARG(bt_str_sub(versions, 0, blank < 0 ? BT_STR_MAX : (uint32_t)blank)),
+		info->name);
+	struct bt_str name = bt_str_sub(bt_strbuf_str(&text), 0, sizeof(source->type_name) - 1);
+	memcpy(source->type_name, name.data, name.length);
+	bt_strbuf_finish(&text);
+}
+
+static void start_source(struct source *source)
+{
+	const struct bt_cluster_feed_options *feed = &source->feed->options;
+	const struct bt_kind_info *info = bt_kind_info(source->watched->kind);
+	struct bt_strbuf path = {0};
+	write_path(info, &path);
+	write_type_name(info, source);
+	struct bt_reflector_options options = {
+		.client = feed->client,
+		.loop = feed->loop,
+		.prng = feed->prng,
+		.codec = bt_reflector_object_codec(source->watched->kind),
+		.path = bt_strbuf_str(&path),
+		.field_selector = bt_str_from(source->watched->field_selector),
+		.type_name = source->type_name,
+		.name = info->resource,
+		.streaming = feed->streaming,
+		.sink = {.context = source, .changed = changed, .synced = synced},
+		.metrics = feed->metrics,
+	};
+	source->reflector = bt_reflector_create(&options);
+	bt_strbuf_finish(&path);
+}
+
+struct bt_cluster_feed *bt_cluster_feed_create(const struct bt_cluster_feed_options *options)
+{
+	struct bt_cluster_feed *feed = BT_NEW(struct bt_cluster_feed);
+	feed->options = *options;
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(watched); i++) {
+		feed->sources[i] = (struct source){.feed = feed, .watched = &watched[i]};
+	}
+	return feed;
+}
+
+void bt_cluster_feed_start(struct bt_cluster_feed *feed)
+{
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(watched); i++) {
+		if (watched[i].gate == NO_GATE ||
+			bt_gate_enabled(feed->options.gates, watched[i].gate)) {
+			feed->waiting++;
+			start_source(&feed->sources[i]);
+		}
+	}
+}
+
+void bt_cluster_feed_destroy(struct bt_cluster_feed *feed)
+{
+	if (feed == NULL) {
+		return;
+	}
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(watched); i++) {
+		bt_reflector_destroy(feed->sources[i].reflector);
+	}
+	for (uint32_t i = 0; i < feed->kept.count; i++) {
+		bt_object_release(feed->kept.items[i].old_object);
+		bt_object_release(feed->kept.items[i].new_object);
+	}
+	bt_vec_finish(&feed->kept);
+	bt_free(feed);
+}
+
+bool bt_cluster_feed_is_synced(const struct bt_cluster_feed *feed)
+{
+	return feed->is_synced;
+}
+
+const struct bt_reflector *bt_cluster_feed_reflector(
+	const struct bt_cluster_feed *feed, enum bt_kind kind)
+{
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(watched); i++) {
+		if (watched[i].kind == kind) {
+			return feed->sources[i].reflector;
+		}
+	}
+	return NULL;
+}
