@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_NET_CERTIFICATE_H
 #define BT_NET_CERTIFICATE_H
-/** Keys and certificates made for a server that has none: a CA, and a server pair signed by it. */
+/**
+ * Keys and certificates made for a server that has none: a CA, and a server pair signed by it. And
+ * who a client is by the certificate it shows. Times are seconds since 1970.
+ */
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/strbuf.h"
+#include "codec/message.h"
 
 /** PEM texts, zero-terminated in their buffers. All-zero memory is empty. */
 struct bt_certificate_pair {
@@ -21,9 +26,41 @@ BT_MUST_USE int bt_certificate_make_ca(const char *common_name, int64_t now_seco
 BT_MUST_USE int bt_certificate_make_server(const struct bt_certificate_pair *ca,
 	const char *const *names, uint32_t name_count, int64_t now_seconds,
 	struct bt_certificate_pair *out_pair, struct berth_error *err);
+/**
+ * The pair of a daemon that was given none, spec 11 section 4.3: for localhost, 127.0.0.1 and
+ * address (NULL: no other one), valid from an hour before now for a year, and behind it the CA that
+ * signed it, whose key is forgotten.
+ */
+BT_MUST_USE int bt_certificate_make_serving(const char *address, int64_t now_seconds,
+	struct bt_certificate_pair *out_pair, struct berth_error *err);
 /** The pair is readable, fits together, and is valid for one more day at least. */
 BT_MUST_USE int bt_certificate_check(
 	const struct bt_certificate_pair *pair, int64_t now_seconds, struct berth_error *err);
+/** CA certificates that client certificates are verified with. */
+struct bt_certificate_authorities;
+
+/** BERTH_ERR_INVALID: no certificate in the text, or one that is unreadable. */
+BT_MUST_USE int bt_certificate_authorities_create(struct bt_str pem,
+	struct bt_certificate_authorities **out_authorities, struct berth_error *err);
+/** NULL accepted. */
+void bt_certificate_authorities_destroy(struct bt_certificate_authorities *authorities);
+
+/** Absent parts are "". In the arena given. */
+struct bt_certificate_subject {
+	struct bt_str common_name;
+	bt_str_list organizations; /* the O values, in order */
+	struct bt_str uid;         /* 0.9.2342.19200300.100.1.1 */
+};
+
+/**
+ * chain: DER, leaf first (bt_http_peer_certificates). The leaf leads to one of the authorities, all
+ * are valid at that time, and it is for client authentication. BERTH_ERR_INVALID, as
+ * `x509: certificate signed by unknown authority`.
+ */
+BT_MUST_USE int bt_certificate_verify_client(const struct bt_certificate_authorities *authorities,
+	const struct bt_str *chain, uint32_t count, int64_t now_seconds, struct bt_arena *arena,
+	struct bt_certificate_subject *out_subject, struct berth_error *err);
+
 /** count random bytes, in hexadecimal. */
 BT_MUST_USE int bt_random_hex(uint32_t count, struct bt_strbuf *out, struct berth_error *err);
 #endif

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "net/loop.h"
+#include "net/tls_options.h"
 
 struct bt_http_server;
 /** One request and its answer. Lives until `closed` was called. */
@@ -41,6 +42,23 @@ struct bt_http_handler {
 	void (*closed)(void *context, struct bt_http_exchange *exchange);
 };
 
+/** A serving pair for clients that ask for one of its names. PEM texts. */
+struct bt_http_sni_pair {
+	const char *certificate_pem; /* with the chain */
+	const char *key_pem;
+	/** "example.org", "*.example.org"; none: the names in the certificate. */
+	const char *const *names;
+	uint32_t name_count;
+};
+
+/** What new connections show. */
+struct bt_http_certificates {
+	const char *certificate_pem; /* for clients that ask for no name that is below */
+	const char *key_pem;
+	const struct bt_http_sni_pair *sni; /* the first that has the name */
+	uint32_t sni_count;
+};
+
 struct bt_http_server_options {
 	const char *address;         /* "127.0.0.1", "::1", "0.0.0.0" */
 	uint16_t port;               /* 0: any free one */
@@ -48,11 +66,42 @@ struct bt_http_server_options {
 	const char *key_pem;
 	struct bt_http_limits limits;
 	struct bt_http_handler handler;
+
+	/** "0.0.0.0" and "::" are all addresses of both families, as upstream has it. */
+	bool both_families;
+	bool share_port; /* SO_REUSEPORT; SO_REUSEADDR is always set */
+	/** The port is bound, connections wait; nothing is answered before bt_http_server_serve. */
+	bool serve_later;
+	struct bt_tls_options tls;
+	const struct bt_http_sni_pair *sni; /* as bt_http_certificates.sni */
+	uint32_t sni_count;
+	/** Clients may show a certificate. Nothing of it is verified: bt_http_peer_certificates.
+	 * No session tickets then. */
+	bool ask_client_certificate;
+	/** PEM; their names are told to clients, which choose a certificate by them. NULL: none. */
+	const char *client_ca_pem;
 };
 
+/**
+ * BERTH_ERR_IO: `listen tcp 0.0.0.0:10259: bind: address already in use`; BERTH_ERR_INVALID: the
+ * address, a certificate or the TLS options are unusable.
+ */
 BT_MUST_USE int bt_http_server_create(struct bt_loop *loop,
 	const struct bt_http_server_options *options, struct bt_http_server **out_server,
 	struct berth_error *err);
+/** With serve_later: begin. */
+void bt_http_server_serve(struct bt_http_server *server);
+/**
+ * Connections that begin from now on are shown these; client_ca_pem as in the options. The old ones
+ * stay on failure.
+ */
+BT_MUST_USE int bt_http_server_set_certificates(struct bt_http_server *server,
+	const struct bt_http_certificates *certificates, const char *client_ca_pem,
+	struct berth_error *err);
+/** The port is given up and idle connections are closed; requests that are under way go on. */
+void bt_http_server_stop_listening(struct bt_http_server *server);
+/** Requests that have arrived, or begun to arrive, and are not over. */
+uint32_t bt_http_server_open_count(const struct bt_http_server *server);
 /** Ends all exchanges. */
 void bt_http_server_destroy(struct bt_http_server *server);
 uint16_t bt_http_server_port(const struct bt_http_server *server);
@@ -69,6 +118,15 @@ struct bt_str bt_http_header(const struct bt_http_exchange *exchange, const char
 void bt_http_each_header(const struct bt_http_exchange *exchange, const char *name,
 	void (*take)(void *context, struct bt_str value), void *context);
 struct bt_str bt_http_body(const struct bt_http_exchange *exchange);
+/**
+ * The chain of certificates that the client showed, as DER, leaf first: their number (at most
+ * capacity), borrowed for the call of the handler. 0: none, or no TLS. Nothing is verified but
+ * that the client has the leaf's key.
+ */
+uint32_t bt_http_peer_certificates(
+	const struct bt_http_exchange *exchange, struct bt_str *out_chain, uint32_t capacity);
+/** The address of the client, as text: "127.0.0.1". "" when unknown. */
+void bt_http_peer_address(const struct bt_http_exchange *exchange, struct bt_strbuf *out);
 /** The handler's own pointer. */
 void bt_http_set_data(struct bt_http_exchange *exchange, void *data);
 void *bt_http_data(const struct bt_http_exchange *exchange);
