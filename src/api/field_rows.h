@@ -71,6 +71,10 @@
 #define BT_ROW_MSG_NULLABLE(S, M, json, N, type, msg) \
 	BT_FIELD_ROW(S, M, json, N, BT_FIELD_MESSAGE, BT_SHAPE_NULLABLE, 0, \
 		BT_ROW_ITEM_SIZE(S, M, const struct type *, struct type), 0, &(msg), NULL)
+/** Inside of the parent's wrapper in protobuf (BT_FIELD_WRAPPED). */
+#define BT_ROW_MSG_WRAPPED(S, M, json, N, type, msg) \
+	BT_FIELD_ROW(S, M, json, N, BT_FIELD_MESSAGE, BT_SHAPE_NULLABLE, BT_FIELD_WRAPPED, \
+		BT_ROW_ITEM_SIZE(S, M, const struct type *, struct type), 0, &(msg), NULL)
 #define BT_ROW_MSG_LIST(S, M, json, N, type, msg) \
 	BT_FIELD_ROW(S, M, json, N, BT_FIELD_MESSAGE, BT_SHAPE_LIST, 0, \
 		BT_ROW_ITEM_SIZE(S, M.items, struct type *, struct type), 0, &(msg), NULL)

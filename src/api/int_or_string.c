@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "codec/wire.h"
+
 int32_t bt_int_or_string_value(const struct bt_int_or_string *value)
 {
 	int64_t number;
@@ -87,6 +89,44 @@ static int decode_json(
 	return 0;
 }
 
+/** IntOrString {type 1, intVal 2, strVal 3}; type 1 is a text, anything else a number. */
+static int decode_protobuf(
+	struct bt_str bytes, struct bt_arena *arena, void *out, struct berth_error *err)
+{
+	struct bt_wire wire = bt_wire_from(bytes);
+	struct bt_int_or_string value = {.number = 0};
+	uint64_t numbers[3] = {0};
+	struct bt_str text = BT_STR("");
+
+	while (wire.at < wire.end) {
+		uint32_t number;
+		uint32_t type;
+		int code = bt_wire_read_tag(&wire, &number, &type, err);
+
+		if (code == 0 && type == BT_WIRE_VARINT && number < BT_ARRAY_LENGTH(numbers)) {
+			code = bt_wire_read_varint(&wire, &numbers[number], err);
+		} else if (code == 0 && type == BT_WIRE_BYTES && number == 3) {
+			code = bt_wire_read_bytes(&wire, &text, err);
+		} else if (code == 0) {
+			code = bt_wire_skip(&wire, number, type, err);
+		}
+		if (code != 0) {
+			return code;
+		}
+	}
+	value.is_string = numbers[1] == 1;
+	if (!value.is_string) {
+		value.number = (int32_t)(uint32_t)numbers[2];
+	} else if (text.length > BT_JSON_STRING_BYTES_MAX) {
+		return bt_error_set(err, BERTH_ERR_TOO_LARGE, "value is longer than %u",
+			BT_JSON_STRING_BYTES_MAX);
+	} else {
+		value.text = bt_arena_str(arena, text);
+	}
+	*(struct bt_int_or_string *)out = value;
+	return 0;
+}
+
 static void encode_json(struct bt_json_writer *writer, const void *member)
 {
 	const struct bt_int_or_string *value = member;
@@ -139,6 +179,7 @@ const struct bt_scalar_type bt_int_or_string_scalar = {
 	.size = (uint32_t)sizeof(struct bt_int_or_string),
 	.decode_json = decode_json,
 	.encode_json = encode_json,
+	.decode_protobuf = decode_protobuf,
 	.is_zero = is_zero,
 	.equal = equal,
 	.hash = hash,

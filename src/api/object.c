@@ -13,6 +13,7 @@
 #include "api/workload.h"
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "codec/wire.h"
 
 /* Objects are kept in great numbers: their memory is made to fit. */
 #define FIRST_CHUNK_BYTES 1024
@@ -238,6 +239,70 @@ int bt_object_decode_as(enum bt_kind kind, struct bt_json_reader *reader,
 		struct bt_strbuf what = {NULL, 0, 0};
 
 		describe(kind, start, &what);
+		code = bt_error_wrap(err, code, "%s", bt_strbuf_c(&what));
+		bt_strbuf_finish(&what);
+		bt_object_release(object);
+		return code;
+	}
+	*out_object = object;
+	return 0;
+}
+
+/** Fields of every kind and of ObjectMeta. */
+enum {
+	OBJECT_META = 1,
+	META_NAME = 1,
+	META_NAMESPACE = 3,
+};
+
+/** The last bytes field of that number in what can be read of a message. */
+static struct bt_str find_bytes(struct bt_str message, uint32_t wanted)
+{
+	struct bt_wire wire = bt_wire_from(message);
+	struct bt_str found = BT_STR("");
+	uint32_t number;
+	uint32_t type;
+	int code = 0;
+
+	while (code == 0 && wire.at < wire.end) {
+		code = bt_wire_read_tag(&wire, &number, &type, NULL);
+		if (code == 0 && number == wanted && type == BT_WIRE_BYTES) {
+			code = bt_wire_read_bytes(&wire, &found, NULL);
+		} else if (code == 0) {
+			code = bt_wire_skip(&wire, number, type, NULL);
+		}
+	}
+	return found;
+}
+
+/** As describe. */
+static void describe_protobuf(enum bt_kind kind, struct bt_str bytes, struct bt_strbuf *out)
+{
+	struct bt_str meta = find_bytes(bytes, OBJECT_META);
+	struct bt_str name = find_bytes(meta, META_NAME);
+	struct bt_str namespace_ = find_bytes(meta, META_NAMESPACE);
+
+	bt_strbuf_append_c(out, bt_kind_info(kind)->name);
+	if (name.length != 0) {
+		bt_strbuf_append_char(out, ' ');
+		append_shown(out, namespace_);
+		bt_strbuf_append_c(out, namespace_.length != 0 ? "/" : "");
+		append_shown(out, name);
+	}
+}
+
+int bt_object_decode_protobuf(enum bt_kind kind, struct bt_str bytes, struct bt_object **out_object,
+	struct berth_error *err)
+{
+	void *value;
+	struct bt_object *object = object_new(kind, bytes.length, &value);
+	int code = bt_message_decode_protobuf(
+		bt_kind_info(kind)->message, bytes, &object->arena, value, err);
+
+	if (code != 0) {
+		struct bt_strbuf what = {NULL, 0, 0};
+
+		describe_protobuf(kind, bytes, &what);
 		code = bt_error_wrap(err, code, "%s", bt_strbuf_c(&what));
 		bt_strbuf_finish(&what);
 		bt_object_release(object);

@@ -108,38 +108,45 @@ static const struct bt_message presence_message = {.name = "VolumeSource",
 	.field_count = 0,
 	.fields = NULL};
 
-/* In protobuf the sources sit in a message of their own, VolumeSource (2); their numbers here are
- * those of its fields. */
+/* In protobuf the sources sit in a message of their own. */
+#define VOLUME_SOURCE 2
+
 static const struct bt_field volume_rows[] = {
 	BT_ROW_STR_ALWAYS(bt_volume, name, "name", 1),
-	BT_ROW_MSG_NULLABLE(bt_volume, gce_persistent_disk, "gcePersistentDisk", 3,
+	BT_ROW_MSG_WRAPPED(bt_volume, gce_persistent_disk, "gcePersistentDisk", 3,
 		bt_gce_pd_volume_source, bt_gce_pd_volume_source_message),
-	BT_ROW_MSG_NULLABLE(bt_volume, aws_elastic_block_store, "awsElasticBlockStore", 4,
+	BT_ROW_MSG_WRAPPED(bt_volume, aws_elastic_block_store, "awsElasticBlockStore", 4,
 		bt_aws_ebs_volume_source, bt_aws_ebs_volume_source_message),
-	BT_ROW_MSG_NULLABLE(bt_volume, iscsi, "iscsi", 8, bt_iscsi_volume_source, iscsi_message),
-	BT_ROW_MSG_NULLABLE(bt_volume, rbd, "rbd", 11, bt_rbd_volume_source, rbd_message),
-	BT_ROW_MSG_NULLABLE(bt_volume, persistent_volume_claim, "persistentVolumeClaim", 10,
+	BT_ROW_MSG_WRAPPED(bt_volume, iscsi, "iscsi", 8, bt_iscsi_volume_source, iscsi_message),
+	BT_ROW_MSG_WRAPPED(bt_volume, rbd, "rbd", 11, bt_rbd_volume_source, rbd_message),
+	BT_ROW_MSG_WRAPPED(bt_volume, persistent_volume_claim, "persistentVolumeClaim", 10,
 		bt_pvc_volume_source, pvc_source_message),
-	BT_ROW_MSG_NULLABLE(bt_volume, ephemeral, "ephemeral", 29, bt_ephemeral_volume_source,
+	BT_ROW_MSG_WRAPPED(bt_volume, ephemeral, "ephemeral", 29, bt_ephemeral_volume_source,
 		bt_ephemeral_volume_source_message),
-	BT_ROW_MSG_NULLABLE(bt_volume, azure_disk, "azureDisk", 22, bt_azure_disk_volume_source,
+	BT_ROW_MSG_WRAPPED(bt_volume, azure_disk, "azureDisk", 22, bt_azure_disk_volume_source,
 		bt_azure_disk_volume_source_message),
-	BT_ROW_MSG_NULLABLE(bt_volume, azure_file, "azureFile", 18, bt_azure_file_volume_source,
+	BT_ROW_MSG_WRAPPED(bt_volume, azure_file, "azureFile", 18, bt_azure_file_volume_source,
 		azure_file_message),
-	BT_ROW_MSG_NULLABLE(bt_volume, cinder, "cinder", 13, bt_cinder_volume_source,
+	BT_ROW_MSG_WRAPPED(bt_volume, cinder, "cinder", 13, bt_cinder_volume_source,
 		bt_cinder_volume_source_message),
-	BT_ROW_MSG_NULLABLE(bt_volume, vsphere_volume, "vsphereVolume", 20,
-		bt_vsphere_volume_source, bt_vsphere_volume_source_message),
-	BT_ROW_MSG_NULLABLE(bt_volume, portworx_volume, "portworxVolume", 24,
+	BT_ROW_MSG_WRAPPED(bt_volume, vsphere_volume, "vsphereVolume", 20, bt_vsphere_volume_source,
+		bt_vsphere_volume_source_message),
+	BT_ROW_MSG_WRAPPED(bt_volume, portworx_volume, "portworxVolume", 24,
 		bt_portworx_volume_source, bt_portworx_volume_source_message),
-	BT_ROW_MSG_NULLABLE(bt_volume, image, "image", 30, bt_image_volume_source, image_message),
-	BT_ROW_MSG_NULLABLE(
+	BT_ROW_MSG_WRAPPED(bt_volume, image, "image", 30, bt_image_volume_source, image_message),
+	BT_ROW_MSG_WRAPPED(
 		bt_volume, csi, "csi", 28, bt_inline_csi_volume_source, inline_csi_message),
-	BT_ROW_MSG_NULLABLE(bt_volume, config_map, "configMap", 19, bt_presence_volume_source,
+	BT_ROW_MSG_WRAPPED(bt_volume, config_map, "configMap", 19, bt_presence_volume_source,
 		presence_message),
-	BT_ROW_MSG_NULLABLE(
+	BT_ROW_MSG_WRAPPED(
 		bt_volume, secret, "secret", 6, bt_presence_volume_source, presence_message),
-	BT_ROW_MSG_NULLABLE(
+	BT_ROW_MSG_WRAPPED(
 		bt_volume, empty_dir, "emptyDir", 2, bt_presence_volume_source, presence_message),
 };
-const struct bt_message bt_volume_message = BT_MESSAGE(bt_volume, "Volume", volume_rows);
+const struct bt_message bt_volume_message = {
+	.name = "Volume",
+	.size = (uint32_t)sizeof(struct bt_volume),
+	.field_count = (uint32_t)BT_ARRAY_LENGTH(volume_rows),
+	.fields = volume_rows,
+	.wrapper = VOLUME_SOURCE,
+};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/quantity.h"
 #include "api/quantity_decimal.h"
+#include "codec/wire.h"
 
 /* A quantity as the type of a field: JSON, equality, hash, copy. */
 
@@ -35,6 +36,42 @@ static int decode_json(
 		quantity->text = bt_arena_str(arena, quantity->text);
 	}
 	return code;
+}
+
+/** Quantity {string 1}; without it the quantity is 0. */
+static int decode_protobuf(
+	struct bt_str bytes, struct bt_arena *arena, void *out, struct berth_error *err)
+{
+	struct bt_wire wire = bt_wire_from(bytes);
+	struct bt_quantity quantity = {.mantissa = 0};
+	struct bt_str text = {0};
+
+	while (wire.at < wire.end) {
+		uint32_t number;
+		uint32_t type;
+		int code = bt_wire_read_tag(&wire, &number, &type, err);
+
+		if (code == 0) {
+			code = number == 1 && type == BT_WIRE_BYTES
+				? bt_wire_read_bytes(&wire, &text, err)
+				: bt_wire_skip(&wire, number, type, err);
+		}
+		if (code != 0) {
+			return code;
+		}
+	}
+	if (text.length != 0) {
+		int code = bt_quantity_parse(text, arena, &quantity, err);
+
+		if (code != 0) {
+			return code;
+		}
+	}
+	if (quantity.text.data != NULL) {
+		quantity.text = bt_arena_str(arena, quantity.text);
+	}
+	*(struct bt_quantity *)out = quantity;
+	return 0;
 }
 
 static void encode_json(struct bt_json_writer *writer, const void *value)
@@ -113,6 +150,7 @@ const struct bt_scalar_type bt_quantity_scalar = {
 	.size = (uint32_t)sizeof(struct bt_quantity),
 	.decode_json = decode_json,
 	.encode_json = encode_json,
+	.decode_protobuf = decode_protobuf,
 	.is_zero = is_zero,
 	.equal = equal,
 	.hash = hash,

@@ -2,6 +2,7 @@
 #include "api/time.h"
 
 #include "base/nanoseconds.h"
+#include "codec/wire.h"
 
 #include <string.h>
 
@@ -284,6 +285,56 @@ static int decode_micro_time(
 	return decode(reader, arena, 6, out, err);
 }
 
+/** 9999-12-31T23:59:59Z */
+#define SECONDS_MAX INT64_C(253402300799)
+
+/** Time {seconds 1, nanos 2}; an empty one is the zero time. unit: nanoseconds that are kept. */
+static int decode_wire(struct bt_str bytes, uint32_t unit, void *out, struct berth_error *err)
+{
+	struct bt_wire wire = bt_wire_from(bytes);
+	uint64_t numbers[3] = {0};
+	struct bt_time time = {.set = bytes.length != 0};
+
+	while (wire.at < wire.end) {
+		uint32_t number;
+		uint32_t type;
+		int code = bt_wire_read_tag(&wire, &number, &type, err);
+
+		if (code == 0 && type == BT_WIRE_VARINT && number < BT_ARRAY_LENGTH(numbers)) {
+			code = bt_wire_read_varint(&wire, &numbers[number], err);
+		} else if (code == 0) {
+			code = bt_wire_skip(&wire, number, type, err);
+		}
+		if (code != 0) {
+			return code;
+		}
+	}
+	time.seconds = (int64_t)numbers[1];
+	if (time.seconds < ZERO_SECONDS || time.seconds > SECONDS_MAX || numbers[2] > 999999999) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "time out of range");
+	}
+	if (time.seconds == ZERO_SECONDS) {
+		time = (struct bt_time){.set = false};
+	} else if (unit != 0) {
+		time.nanoseconds = (int32_t)(numbers[2] / unit * unit);
+	}
+	*(struct bt_time *)out = time;
+	return 0;
+}
+
+/** Whole seconds, as in JSON. */
+static int decode_time_protobuf(
+	struct bt_str bytes, struct bt_arena *arena BT_UNUSED, void *out, struct berth_error *err)
+{
+	return decode_wire(bytes, 0, out, err);
+}
+
+static int decode_micro_time_protobuf(
+	struct bt_str bytes, struct bt_arena *arena BT_UNUSED, void *out, struct berth_error *err)
+{
+	return decode_wire(bytes, 1000, out, err);
+}
+
 static void encode_time(struct bt_json_writer *writer, const void *value)
 {
 	const struct bt_time *time = value;
@@ -342,6 +393,8 @@ const struct bt_scalar_type bt_time_scalar = {
 	.size = (uint32_t)sizeof(struct bt_time),
 	.decode_json = decode_time,
 	.encode_json = encode_time,
+	.decode_protobuf = decode_time_protobuf,
+	.zero_is_null = true,
 	.is_zero = is_zero,
 	.equal = equal,
 	.hash = hash,
@@ -353,6 +406,8 @@ const struct bt_scalar_type bt_micro_time_scalar = {
 	.size = (uint32_t)sizeof(struct bt_time),
 	.decode_json = decode_micro_time,
 	.encode_json = encode_micro_time,
+	.decode_protobuf = decode_micro_time_protobuf,
+	.zero_is_null = true,
 	.is_zero = is_zero,
 	.equal = equal,
 	.hash = hash,

@@ -96,10 +96,12 @@ enum bt_field_shape {
 };
 
 enum {
-	BT_FIELD_INLINE = 1, /* JSON: the members of this single or nullable message sit in the
-	                        parent object */
-	BT_FIELD_ALWAYS = 2, /* encoded even when zero (spec 01 section 2.2); absent lists, maps,
-	                        nullables as null */
+	BT_FIELD_INLINE = 1,  /* JSON: the members of this single or nullable message sit in the
+	                         parent object */
+	BT_FIELD_ALWAYS = 2,  /* encoded even when zero (spec 01 section 2.2); absent lists, maps,
+	                         nullables as null */
+	BT_FIELD_WRAPPED = 4, /* protobuf: the field sits in the message bt_message.wrapper of its
+	                         parent, and has its number there */
 };
 
 /** A value type that the codec does not know. Text lives in the arena given to decode. */
@@ -113,6 +115,8 @@ struct bt_scalar_type {
 	/** Decode the content of a length-delimited protobuf field (never a varint). */
 	int (*decode_protobuf)(
 		struct bt_str bytes, struct bt_arena *arena, void *out, struct berth_error *err);
+	/** Zero is null in JSON: a nullable one that protobuf says is zero is absent. */
+	bool zero_is_null;
 	bool (*is_zero)(const void *value);
 	bool (*equal)(const void *a, const void *b);
 	uint64_t (*hash)(uint64_t seed, const void *value);
@@ -141,6 +145,7 @@ struct bt_message {
 	uint32_t size;
 	uint32_t field_count;
 	const struct bt_field *fields; /* tables are short; lookup is by length and bytes */
+	uint16_t wrapper;              /* number of the message around BT_FIELD_WRAPPED fields */
 };
 
 /** Row maker for field tables; S is the structure, M the member, N the protobuf number. */
@@ -164,8 +169,9 @@ BT_MUST_USE int bt_message_decode_json(const struct bt_message *message,
 	struct bt_json_reader *reader, struct bt_arena *arena, void *out, struct berth_error *err);
 /**
  * Decode the fields of a protobuf message into out, which the caller zeroed: the same result as
- * from the JSON form of the same object. Unknown numbers are skipped, repeated messages merge,
- * inline messages have a number of their own. Errors as above.
+ * from the JSON form of the same object, but an empty list or map is an absent one: protobuf has no
+ * other. Unknown numbers are skipped, repeated messages merge, inline messages have a number of
+ * their own. Errors as above.
  */
 BT_MUST_USE int bt_message_decode_protobuf(const struct bt_message *message, struct bt_str bytes,
 	struct bt_arena *arena, void *out, struct berth_error *err);

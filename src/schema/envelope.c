@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "schema/schema.h"
-#include "schema/wire.h"
+#include "codec/wire.h"
 
 /* Fields of Unknown, which is the envelope, and of its TypeMeta. */
 enum {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "schema/openapi_private.h"
-#include "schema/wire.h"
+#include "codec/wire.h"
 
 #define TITLE "berth"
 #define API_VERSION "v1.36.2" /* of the API that is described */

@@ -5,7 +5,7 @@
 #include "codec/base64.h"
 #include "codec/json_edit.h"
 #include "schema/schema_private.h"
-#include "schema/wire.h"
+#include "codec/wire.h"
 
 /* Not a member yet; members of one message are fewer than this. */
 #define NO_SLOT UINT16_MAX

@@ -2,7 +2,7 @@
 #include "api/time.h"
 #include "codec/base64.h"
 #include "schema/schema_private.h"
-#include "schema/wire.h"
+#include "codec/wire.h"
 
 enum {
 	ENTRY_KEY = 1,

@@ -24,6 +24,21 @@ static int decode_degrees(
 	return 0;
 }
 
+/** The text as it is, without a message around it. */
+static int decode_degrees_protobuf(
+	struct bt_str bytes, struct bt_arena *arena, void *out, struct berth_error *err)
+{
+	struct sample_degrees degrees = {.text = bt_arena_str(arena, bytes)};
+	int64_t value;
+	if (!bt_str_has_suffix(bytes, BT_STR("C")) ||
+		!bt_str_parse_int64(bt_str_sub(bytes, 0, bytes.length - 1), &value)) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "no degrees: %.*s", BT_STR_ARG(bytes));
+	}
+	degrees.value = (int32_t)value;
+	*(struct sample_degrees *)out = degrees;
+	return 0;
+}
+
 static void encode_degrees(struct bt_json_writer *writer, const void *value)
 {
 	const struct sample_degrees *degrees = value;
@@ -58,6 +73,7 @@ static const struct bt_scalar_type degrees_scalar = {
 	.size = sizeof(struct sample_degrees),
 	.decode_json = decode_degrees,
 	.encode_json = encode_degrees,
+	.decode_protobuf = decode_degrees_protobuf,
 	.is_zero = degrees_is_zero,
 	.equal = degrees_equal,
 	.hash = degrees_hash,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef BT_SCHEMA_WIRE_H
-#define BT_SCHEMA_WIRE_H
+#ifndef BT_CODEC_WIRE_H
+#define BT_CODEC_WIRE_H
 /** The wire format of protobuf: reading tags and values, writing them. */
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,6 +16,9 @@ enum bt_wire_type {
 	BT_WIRE_GROUP_END = 4,
 	BT_WIRE_FIXED32 = 5,
 };
+
+/** Groups within groups; nobody writes any. */
+#define BT_WIRE_GROUP_DEPTH_MAX 500
 
 /** Borrowed bytes; what is read is taken off the front. */
 struct bt_wire {

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "schema/wire.h"
+#include "codec/wire.h"
 
 #include <string.h>
-
-#include "schema/schema.h"
 
 #define VARINT_BYTES_MAX 10
 #define FIELD_NUMBER_MAX ((UINT64_C(1) << 29) - 1)
@@ -98,14 +96,14 @@ static int skip_scalar(struct bt_wire *wire, uint32_t type, struct berth_error *
 
 int bt_wire_skip(struct bt_wire *wire, uint32_t number, uint32_t type, struct berth_error *err)
 {
-	uint32_t open[BT_SCHEMA_DEPTH_MAX]; /* numbers of the groups that are open */
+	uint32_t open[BT_WIRE_GROUP_DEPTH_MAX]; /* numbers of the groups that are open */
 	uint32_t depth = 0;
 
 	for (;;) {
 		int code;
 
 		if (type == BT_WIRE_GROUP) {
-			if (depth == BT_SCHEMA_DEPTH_MAX) {
+			if (depth == BT_WIRE_GROUP_DEPTH_MAX) {
 				return bt_error_set(err, BERTH_ERR_TOO_LARGE, "exceeded max depth");
 			}
 			open[depth++] = number;

@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "codec/message.h"
+
+#include "codec/message_layout.h"
+#include "codec/message_path.h"
+#include "codec/message_sort.h"
+#include "codec/wire.h"
+
+/** Messages within messages; the tables are not deeper, unless one holds itself. */
+#define DEPTH_MAX 100
+
+/** Numbers of a map's entry. */
+enum {
+	ENTRY_KEY = 1,
+	ENTRY_VALUE = 2,
+};
+
+struct decoder {
+	struct bt_arena *arena;
+	size_t item_bytes_left; /* of BT_MESSAGE_ITEM_BYTES_MAX */
+	uint32_t depth;
+	struct berth_error *err;
+};
+
+/** Called once, where the error arose. */
+BT_COLD static int fail_at(struct decoder *decoder, const struct bt_path *path, int code)
+{
+	return bt_path_fail(path, code, decoder->err);
+}
+
+BT_COLD static int wrong_type(struct decoder *decoder, uint32_t wire_type)
+{
+	return bt_error_set(
+		decoder->err, BERTH_ERR_SYNTAX, "proto: wrong wireType = %u", (unsigned)wire_type);
+}
+
+static int decode_members(struct decoder *decoder, const struct bt_message *message,
+	struct bt_str bytes, void *out, const struct bt_path *path);
+static int decode_rows(struct decoder *decoder, const struct bt_message *message,
+	struct bt_str bytes, uint32_t wrapped, void *out, const struct bt_path *path);
+
+/* --- reading; nearly all numbers and lengths have one byte --- */
+
+static inline int read_varint(struct decoder *decoder, struct bt_wire *wire, uint64_t *out_value)
+{
+	if (BT_LIKELY(wire->at < wire->end && *wire->at < 0x80)) {
+		*out_value = *wire->at++;
+		return 0;
+	}
+	return bt_wire_read_varint(wire, out_value, decoder->err);
+}
+
+static inline int read_tag(
+	struct decoder *decoder, struct bt_wire *wire, uint32_t *out_number, uint32_t *out_type)
+{
+	if (BT_LIKELY(wire->at < wire->end && *wire->at < 0x80 && *wire->at >= 8)) {
+		*out_number = *wire->at >> 3;
+		*out_type = *wire->at & 7;
+		wire->at++;
+		return 0;
+	}
+	return bt_wire_read_tag(wire, out_number, out_type, decoder->err);
+}
+
+static inline int read_bytes(struct decoder *decoder, struct bt_wire *wire, struct bt_str *out)
+{
+	if (BT_LIKELY(
+		    wire->at < wire->end && *wire->at < 0x80 && *wire->at < wire->end - wire->at)) {
+		uint32_t length = *wire->at++;
+		*out = (struct bt_str){(const char *)wire->at, length};
+		wire->at += length;
+		return 0;
+	}
+	return bt_wire_read_bytes(wire, out, decoder->err);
+}
+
+static inline int skip(
+	struct decoder *decoder, struct bt_wire *wire, uint32_t number, uint32_t type)
+{
+	struct bt_str bytes;
+	if (type == BT_WIRE_BYTES) {
+		return read_bytes(decoder, wire, &bytes);
+	}
+	return bt_wire_skip(wire, number, type, decoder->err);
+}
+
+static bool is_varint(const struct bt_field *field)
+{
+	return field->type == BT_FIELD_BOOL || field->type == BT_FIELD_I32 ||
+		field->type == BT_FIELD_I64;
+}
+
+/** Such lists may come packed. */
+static bool is_varint_list(const struct bt_field *field)
+{
+	return field->shape == BT_SHAPE_LIST && is_varint(field);
+}
+
+/* --- values --- */
+
+static int keep_text(struct decoder *decoder, struct bt_str bytes, struct bt_str *out)
+{
+	if (bytes.length > BT_JSON_STRING_BYTES_MAX) {
+		return bt_error_set(decoder->err, BERTH_ERR_TOO_LARGE,
+			"value of %u bytes is longer than %u", bytes.length,
+			BT_JSON_STRING_BYTES_MAX);
+	}
+	*out = bytes.length == 0 ? BT_STR("") : bt_arena_str(decoder->arena, bytes);
+	return 0;
+}
+
+static int decode_str(struct decoder *decoder, struct bt_str bytes, void *out)
+{
+	struct bt_str text;
+	int code = keep_text(decoder, bytes, &text);
+	if (code == 0) {
+		bt_store_str(out, text);
+	}
+	return code;
+}
+
+/** RawExtension and JSON: message {raw 1}, whose bytes must be a JSON value. */
+static int decode_raw(struct decoder *decoder, struct bt_str bytes, void *out)
+{
+	struct bt_wire wire = bt_wire_from(bytes);
+	struct bt_str raw = {0};
+	while (wire.at < wire.end) {
+		uint32_t number;
+		uint32_t type;
+		int code = read_tag(decoder, &wire, &number, &type);
+		if (code == 0) {
+			code = number == 1 && type == BT_WIRE_BYTES
+				? read_bytes(decoder, &wire, &raw)
+				: skip(decoder, &wire, number, type);
+		}
+		if (code != 0) {
+			return code;
+		}
+	}
+	if (raw.length == 0) {
+		return 0;
+	}
+	struct bt_json_reader reader;
+	struct bt_str json;
+	enum bt_json_type type;
+	bt_json_reader_init(&reader, raw);
+	int code = bt_json_peek(&reader, &type, decoder->err);
+	if (code == 0) {
+		code = bt_json_skip(&reader, &json, decoder->err);
+	}
+	if (code == 0) {
+		code = bt_json_expect_end(&reader, decoder->err);
+	}
+	if (code != 0 || type == BT_JSON_NULL) {
+		return code;
+	}
+	return decode_str(decoder, json, out);
+}
+
+static void store_varint(const struct bt_field *field, uint64_t number, void *out)
+{
+	if (field->type == BT_FIELD_BOOL) {
+		bool flag = number != 0;
+		memcpy(out, &flag, sizeof(flag));
+	} else if (field->type == BT_FIELD_I32) {
+		int32_t value = (int32_t)(uint32_t)number;
+		memcpy(out, &value, sizeof(value));
+	} else {
+		int64_t value = (int64_t)number;
+		memcpy(out, &value, sizeof(value));
+	}
+}
+
+/** What came as a length and bytes. out is zeroed or holds an earlier duplicate. */
+static int decode_bytes(struct decoder *decoder, const struct bt_field *field, struct bt_str bytes,
+	void *out, const struct bt_path *path)
+{
+	int code = 0;
+	switch ((enum bt_field_type)field->type) {
+	case BT_FIELD_STR:
+		code = decode_str(decoder, bytes, out);
+		break;
+	case BT_FIELD_MESSAGE:
+		/* names the place of its errors itself */
+		return decode_members(decoder, field->message, bytes, out, path);
+	case BT_FIELD_SCALAR:
+		code = field->scalar->decode_protobuf(bytes, decoder->arena, out, decoder->err);
+		break;
+	case BT_FIELD_RAW_JSON:
+		code = decode_raw(decoder, bytes, out);
+		break;
+	case BT_FIELD_BOOL:
+	case BT_FIELD_I32:
+	case BT_FIELD_I64:
+		break;
+	}
+	return code == 0 ? 0 : fail_at(decoder, path, code);
+}
+
+/** The value behind a tag, as a T. */
+static int decode_value(struct decoder *decoder, const struct bt_field *field, struct bt_wire *wire,
+	uint32_t type, void *out, const struct bt_path *path)
+{
+	bool varint = is_varint(field);
+	uint64_t number;
+	struct bt_str bytes;
+	int code;
+	if (type != (varint ? BT_WIRE_VARINT : BT_WIRE_BYTES)) {
+		code = wrong_type(decoder, type);
+	} else if (varint) {
+		code = read_varint(decoder, wire, &number);
+		if (code == 0) {
+			store_varint(field, number, out);
+		}
+	} else {
+		code = read_bytes(decoder, wire, &bytes);
+		if (code == 0) {
+			return decode_bytes(decoder, field, bytes, out, path);
+		}
+	}
+	return code == 0 ? 0 : fail_at(decoder, path, code);
+}
+
+static int decode_nullable_bytes(struct decoder *decoder, const struct bt_field *field,
+	struct bt_str bytes, void *out, const struct bt_path *path)
+{
+	if (!bt_field_is_pointer(field)) {
+		return decode_bytes(decoder, field, bytes, out, path);
+	}
+	void *value;
+	memcpy(&value, out, sizeof(value));
+	if ((field->flags & BT_FIELD_INLINE) != 0 && bytes.length == 0) {
+		return 0; /* no member in JSON either */
+	}
+	if (value == NULL) {
+		value = bt_arena_calloc(decoder->arena, 1, bt_pointee_size(field));
+	}
+	int code = decode_bytes(decoder, field, bytes, value, path);
+	bool absent = code == 0 && field->type == BT_FIELD_SCALAR && field->scalar->zero_is_null &&
+		field->scalar->is_zero(value);
+	bt_store_pointer(out, absent ? NULL : value);
+	return code;
+}
+
+static int decode_nullable(struct decoder *decoder, const struct bt_field *field,
+	struct bt_wire *wire, uint32_t type, void *out, const struct bt_path *path)
+{
+	struct bt_opt_bool flag = {.present = true};
+	struct bt_opt_i32 i32 = {.present = true};
+	struct bt_opt_i64 i64 = {.present = true};
+	struct bt_str bytes;
+	int code = 0;
+	switch ((enum bt_field_type)field->type) {
+	case BT_FIELD_BOOL:
+		code = decode_value(decoder, field, wire, type, &flag.value, path);
+		memcpy(out, &flag, sizeof(flag));
+		return code;
+	case BT_FIELD_I32:
+		code = decode_value(decoder, field, wire, type, &i32.value, path);
+		memcpy(out, &i32, sizeof(i32));
+		return code;
+	case BT_FIELD_I64:
+		code = decode_value(decoder, field, wire, type, &i64.value, path);
+		memcpy(out, &i64, sizeof(i64));
+		return code;
+	case BT_FIELD_STR:
+	case BT_FIELD_RAW_JSON:
+	case BT_FIELD_MESSAGE:
+	case BT_FIELD_SCALAR:
+		code = type == BT_WIRE_BYTES ? read_bytes(decoder, wire, &bytes)
+					     : wrong_type(decoder, type);
+		break;
+	}
+	return code != 0 ? fail_at(decoder, path, code)
+			 : decode_nullable_bytes(decoder, field, bytes, out, path);
+}
+
+/* --- lists and maps: the elements that follow each other are taken together --- */
+
+/** Varints in a packed run. */
+static uint32_t count_packed(struct bt_str bytes)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < bytes.length; i++) {
+		count += (unsigned char)bytes.data[i] < 0x80;
+	}
+	return count;
+}
+
+struct run {
+	uint32_t elements; /* values that follow each other under one tag */
+	uint32_t items;    /* in them: packed values hold many */
+};
+
+/**
+ * What follows under the same tag; wire stands behind the first one. A value that is broken ends
+ * the run before it.
+ */
+static struct run count_run(
+	const struct bt_field *field, struct bt_wire wire, uint32_t number, uint32_t type)
+{
+	struct run run = {0, 0};
+	for (;;) {
+		uint32_t next_number;
+		uint32_t next_type;
+		struct bt_str bytes;
+		uint64_t value;
+		uint32_t items = 1;
+		if (type == BT_WIRE_BYTES) {
+			if (bt_wire_read_bytes(&wire, &bytes, NULL) != 0) {
+				return run;
+			}
+			items = is_varint_list(field) ? count_packed(bytes) : 1;
+		} else if (bt_wire_read_varint(&wire, &value, NULL) != 0) {
+			return run;
+		}
+		run.elements++;
+		run.items += items;
+		if (wire.at == wire.end ||
+			bt_wire_read_tag(&wire, &next_number, &next_type, NULL) != 0 ||
+			next_number != number || next_type != type) {
+			return run;
+		}
+	}
+}
+
+/** Room for more items behind those there are, zeroed. All of it is counted again. */
+static int make_room(struct decoder *decoder, const struct bt_field *field,
+	struct bt_any_list *list, uint32_t more)
+{
+	uint64_t bytes = ((uint64_t)list->count + more) * field->item_size;
+	if (bytes > decoder->item_bytes_left) {
+		return bt_error_set(decoder->err, BERTH_ERR_TOO_LARGE,
+			"list elements and map entries need more than %u bytes",
+			BT_MESSAGE_ITEM_BYTES_MAX);
+	}
+	decoder->item_bytes_left -= bytes;
+	if (bytes == 0) {
+		return 0;
+	}
+	char *items = bt_arena_calloc(decoder->arena, 1, bytes);
+	if (list->count != 0) {
+		memcpy(items, list->items, (size_t)list->count * field->item_size);
+	}
+	list->items = items;
+	return 0;
+}
+
+static void *item_at(const struct bt_field *field, const struct bt_any_list *list, uint32_t i)
+{
+	return (char *)list->items + (size_t)i * field->item_size;
+}
+
+static int decode_packed(struct decoder *decoder, const struct bt_field *field,
+	struct bt_wire *wire, struct bt_any_list *list)
+{
+	struct bt_str bytes;
+	int code = read_bytes(decoder, wire, &bytes);
+	struct bt_wire packed = bt_wire_from(code == 0 ? bytes : BT_STR(""));
+	while (code == 0 && packed.at < packed.end) {
+		uint64_t number;
+		code = read_varint(decoder, &packed, &number);
+		if (code == 0) {
+			store_varint(field, number, item_at(field, list, list->count++));
+		}
+	}
+	return code;
+}
+
+/** {key 1, value 2}; either may be left out. */
+static int decode_entry(struct decoder *decoder, const struct bt_field *field, struct bt_wire *wire,
+	void *entry, const struct bt_path *path)
+{
+	struct bt_str key = BT_STR("");
+	struct bt_str bytes;
+	struct bt_path item_path = {.parent = path, .kind = BT_PATH_KEY};
+	int code = read_bytes(decoder, wire, &bytes);
+	struct bt_wire inner = bt_wire_from(code == 0 ? bytes : BT_STR(""));
+	while (code == 0 && inner.at < inner.end) {
+		uint32_t number;
+		uint32_t type;
+		code = read_tag(decoder, &inner, &number, &type);
+		if (code != 0) {
+			break;
+		}
+		if (number == ENTRY_KEY && type == BT_WIRE_BYTES) {
+			code = read_bytes(decoder, &inner, &key);
+		} else if (number == ENTRY_VALUE) {
+			item_path.name = key;
+			code = decode_value(decoder, field, &inner, type,
+				bt_field_at(entry, field->value_offset), &item_path);
+			if (code != 0) {
+				return code;
+			}
+		} else {
+			code = skip(decoder, &inner, number, type);
+		}
+	}
+	if (code == 0) {
+		code = keep_text(decoder, key, &key);
+	}
+	if (code != 0) {
+		return fail_at(decoder, path, code);
+	}
+	bt_store_str(entry, key);
+	return 0;
+}
+
+static int decode_element(struct decoder *decoder, const struct bt_field *field,
+	struct bt_wire *wire, uint32_t type, struct bt_any_list *list, const struct bt_path *path)
+{
+	struct bt_path item_path = {.parent = path, .kind = BT_PATH_INDEX, .index = list->count};
+	if (type == BT_WIRE_BYTES && is_varint_list(field)) {
+		int code = decode_packed(decoder, field, wire, list);
+		return code == 0 ? 0 : fail_at(decoder, path, code);
+	}
+	void *item = item_at(field, list, list->count);
+	list->count++;
+	return field->shape == BT_SHAPE_MAP
+		? decode_entry(decoder, field, wire, item, path)
+		: decode_value(decoder, field, wire, type, item, &item_path);
+}
+
+/** The run of elements or entries that begins here; wire stands behind its first tag. */
+static int decode_run(struct decoder *decoder, const struct bt_field *field, struct bt_wire *wire,
+	uint32_t type, void *out, const struct bt_path *path)
+{
+	struct bt_any_list list = bt_load_list(out);
+	uint32_t number = field->number;
+	if (type != BT_WIRE_BYTES && !(type == BT_WIRE_VARINT && is_varint_list(field))) {
+		return fail_at(decoder, path, wrong_type(decoder, type));
+	}
+	struct run run = count_run(field, *wire, number, type);
+	int code = run.elements == 0 ? skip(decoder, wire, number, type)
+				     : make_room(decoder, field, &list, run.items);
+	for (uint32_t i = 0; code == 0 && i < run.elements; i++) {
+		if (i != 0) {
+			code = read_tag(decoder, wire, &number, &type);
+		}
+		if (code == 0) {
+			code = decode_element(decoder, field, wire, type, &list, path);
+			if (code != 0) {
+				return code;
+			}
+		}
+	}
+	if (code != 0) {
+		return fail_at(decoder, path, code);
+	}
+	list.present = list.present || list.count != 0;
+	if (field->shape == BT_SHAPE_MAP) {
+		bt_sort_entries(&list, field->item_size);
+	}
+	bt_store_list(out, list);
+	return 0;
+}
+
+/* --- messages --- */
+
+/**
+ * The row of a number, or NULL. *hint is where the last one was found: numbers mostly ascend, and
+ * so do most tables.
+ */
+static const struct bt_field *find_row(
+	const struct bt_message *message, uint32_t number, uint32_t wrapped, uint32_t *hint)
+{
+	const struct bt_field *fields = message->fields;
+	uint32_t i = *hint;
+	for (uint32_t left = message->field_count; left > 0; left--, i++) {
+		if (i == message->field_count) {
+			i = 0;
+		}
+		if (fields[i].number == number && (fields[i].flags & BT_FIELD_WRAPPED) == wrapped) {
+			*hint = i;
+			return &fields[i];
+		}
+	}
+	return NULL;
+}
+
+static int decode_field(struct decoder *decoder, const struct bt_field *field, struct bt_wire *wire,
+	uint32_t type, void *out, const struct bt_path *path)
+{
+	switch ((enum bt_field_shape)field->shape) {
+	case BT_SHAPE_SINGLE:
+		return decode_value(decoder, field, wire, type, out, path);
+	case BT_SHAPE_NULLABLE:
+		return decode_nullable(decoder, field, wire, type, out, path);
+	case BT_SHAPE_LIST:
+	case BT_SHAPE_MAP:
+		return decode_run(decoder, field, wire, type, out, path);
+	}
+	return 0;
+}
+
+static int decode_wrapper(struct decoder *decoder, const struct bt_message *message,
+	struct bt_wire *wire, uint32_t type, void *out, const struct bt_path *path)
+{
+	struct bt_str bytes;
+	int code = type == BT_WIRE_BYTES ? read_bytes(decoder, wire, &bytes)
+					 : wrong_type(decoder, type);
+	return code != 0 ? fail_at(decoder, path, code)
+			 : decode_rows(decoder, message, bytes, BT_FIELD_WRAPPED, out, path);
+}
+
+/** A number that no row has: the wrapper, or something to skip. */
+static int decode_other(struct decoder *decoder, const struct bt_message *message,
+	struct bt_wire *wire, uint32_t number, uint32_t type, uint32_t wrapped, void *out,
+	const struct bt_path *path)
+{
+	if (wrapped == 0 && number == message->wrapper) {
+		return decode_wrapper(decoder, message, wire, type, out, path);
+	}
+	int code = skip(decoder, wire, number, type);
+	return code == 0 ? 0 : fail_at(decoder, path, code);
+}
+
+/** wrapped: 0, or BT_FIELD_WRAPPED for the bytes of the wrapper. */
+static int decode_rows(struct decoder *decoder, const struct bt_message *message,
+	struct bt_str bytes, uint32_t wrapped, void *out, const struct bt_path *path)
+{
+	struct bt_wire wire = bt_wire_from(bytes);
+	uint32_t hint = 0;
+	while (wire.at < wire.end) {
+		uint32_t number;
+		uint32_t type;
+		int code = read_tag(decoder, &wire, &number, &type);
+		if (code != 0) {
+			return fail_at(decoder, path, code);
+		}
+		const struct bt_field *field = find_row(message, number, wrapped, &hint);
+		if (field == NULL) {
+			code = decode_other(
+				decoder, message, &wire, number, type, wrapped, out, path);
+		} else {
+			struct bt_path field_path = {
+				.parent = path,
+				.kind = BT_PATH_FIELD,
+				.name = {field->name, field->name_length},
+			};
+			bool is_inline = (field->flags & BT_FIELD_INLINE) != 0;
+			code = decode_field(decoder, field, &wire, type,
+				bt_field_at(out, field->offset), is_inline ? path : &field_path);
+		}
+		if (code != 0) {
+			return code;
+		}
+	}
+	return 0;
+}
+
+static int decode_members(struct decoder *decoder, const struct bt_message *message,
+	struct bt_str bytes, void *out, const struct bt_path *path)
+{
+	if (decoder->depth == DEPTH_MAX) {
+		return fail_at(decoder, path,
+			bt_error_set(decoder->err, BERTH_ERR_TOO_LARGE, "exceeded max depth"));
+	}
+	decoder->depth++;
+	int code = decode_rows(decoder, message, bytes, 0, out, path);
+	decoder->depth--;
+	return code;
+}
+
+int bt_message_decode_protobuf(const struct bt_message *message, struct bt_str bytes,
+	struct bt_arena *arena, void *out, struct berth_error *err)
+{
+	struct decoder decoder = {
+		.arena = arena,
+		.item_bytes_left = BT_MESSAGE_ITEM_BYTES_MAX,
+		.err = err,
+	};
+	return decode_members(&decoder, message, bytes, out, NULL);
+}
