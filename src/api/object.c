@@ -19,6 +19,10 @@
 #define FIRST_CHUNK_BYTES 1024
 #define NEXT_CHUNK_BYTES 512
 #define GUESSED_TEXT_BYTES_MAX 8192
+/** What a decoded pod or node of usual size needs. */
+#define DECODED_BYTES 16384
+/** A copy may need more for alignment than its original. */
+#define COPY_PADDING_BYTES 48
 
 #define BT_KIND(id, kind, group, versions, resource, namespaced, structure, message) \
 	_Static_assert( \
@@ -291,25 +295,54 @@ static void describe_protobuf(enum bt_kind kind, struct bt_str bytes, struct bt_
 	}
 }
 
+/** An object like value, for which an arena needed about that many bytes. */
+static struct bt_object *object_fitted(enum bt_kind kind, const void *value, size_t bytes)
+{
+	struct bt_object *object = BT_NEW(struct bt_object);
+	const struct bt_kind_info *info = bt_kind_info(kind);
+	void *copy;
+
+	bt_arena_init(&object->arena, bytes + COPY_PADDING_BYTES);
+	copy = bt_arena_alloc(&object->arena, info->size);
+	object->arena.chunk_bytes = NEXT_CHUNK_BYTES;
+	bt_message_copy(info->message, copy, value, &object->arena);
+	object->kind = kind;
+	object->reference_count = 1;
+	object->value = copy;
+	object->meta = copy; /* asserted above: metadata comes first */
+	return object;
+}
+
+/**
+ * Decoded on the stack first: the object that is kept has exactly the memory that it needs. Of
+ * objects that are larger than usual a part is wasted.
+ */
 int bt_object_decode_protobuf(enum bt_kind kind, struct bt_str bytes, struct bt_object **out_object,
 	struct berth_error *err)
 {
+	_Alignas(max_align_t) char memory[DECODED_BYTES];
+	const struct bt_kind_info *info = bt_kind_info(kind);
+	struct bt_arena arena;
 	void *value;
-	struct bt_object *object = object_new(kind, bytes.length, &value);
-	int code = bt_message_decode_protobuf(
-		bt_kind_info(kind)->message, bytes, &object->arena, value, err);
+	int code;
 
-	if (code != 0) {
+	bt_arena_init_with(&arena, memory, sizeof(memory));
+	value = bt_arena_calloc(&arena, 1, info->size);
+	code = bt_message_decode_protobuf(info->message, bytes, &arena, value, err);
+	if (code == 0) {
+		size_t used =
+			arena.chunks == NULL ? (size_t)(arena.next - memory) : FIRST_CHUNK_BYTES;
+
+		*out_object = object_fitted(kind, value, used);
+	} else {
 		struct bt_strbuf what = {NULL, 0, 0};
 
 		describe_protobuf(kind, bytes, &what);
 		code = bt_error_wrap(err, code, "%s", bt_strbuf_c(&what));
 		bt_strbuf_finish(&what);
-		bt_object_release(object);
-		return code;
 	}
-	*out_object = object;
-	return 0;
+	bt_arena_finish(&arena);
+	return code;
 }
 
 /** What an object says about itself. */

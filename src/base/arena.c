@@ -32,6 +32,11 @@ void bt_arena_init(struct bt_arena *arena, size_t first_chunk_bytes)
 	*arena = (struct bt_arena){.chunk_bytes = first_chunk_bytes};
 }
 
+void bt_arena_init_with(struct bt_arena *arena, void *memory, size_t size)
+{
+	*arena = (struct bt_arena){.next = memory, .end = (char *)memory + size};
+}
+
 static void free_chunk(struct bt_arena *arena, struct bt_arena_chunk *chunk)
 {
 	arena->total_bytes -= sizeof(*chunk) + chunk->bytes;

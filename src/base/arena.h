@@ -24,6 +24,8 @@ struct bt_arena {
 
 /** All-zero memory is an initialised arena with the default chunk size. */
 void bt_arena_init(struct bt_arena *arena, size_t first_chunk_bytes);
+/** As init, but the first allocations are made in the caller's memory, which outlives the arena. */
+void bt_arena_init_with(struct bt_arena *arena, void *memory, size_t size);
 void bt_arena_finish(struct bt_arena *arena);
 /** The same for memory that held secrets: it is overwritten first. */
 void bt_arena_finish_wiped(struct bt_arena *arena);
