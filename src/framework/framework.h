@@ -9,6 +9,7 @@
 #include "framework/nominator.h"
 #include "framework/plugin.h"
 #include "framework/registry.h"
+#include "framework/scheduler_metrics.h"
 
 struct bt_framework_entry {
 	struct bt_plugin *plugin;
@@ -37,6 +38,8 @@ struct bt_framework {
 	/** All filters of a node run, their statuses are merged (spec 02 section 18). For
 	 * frameworks of no engine: plans stop at the first failure. */
 	bool run_all_filters;
+	/** Borrowed; NULL: nothing is counted. */
+	struct bt_profile_metrics *metrics;
 };
 
 /**

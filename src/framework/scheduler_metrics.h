@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_FRAMEWORK_SCHEDULER_METRICS_H
+#define BT_FRAMEWORK_SCHEDULER_METRICS_H
+/**
+ * The scheduler_* metrics, and where the engine counts. Spec: 11 sections 10.2 to 10.4, 02
+ * section 14.
+ *
+ * Whoever counts holds a pointer that is NULL when nobody wants to know; then a branch is all it
+ * costs. Cells are found at their first use and kept, so counting is an addition; only what is
+ * sampled (plugin durations) looks its cells up. What can be read off the queue and the cache is
+ * read when the metrics are written (bt_scheduler_metrics_set_source).
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/prng.h"
+#include "config/gates.h"
+#include "framework/cycle_state.h"
+#include "metrics/metrics.h"
+
+struct bt_plugin;
+
+enum bt_scheduler_family {
+#define BT_FAMILY(identifier, name, type, stability, gate, start, factor, count, labels, help) \
+	BT_FAMILY_##identifier,
+#include "framework/scheduler_metrics.def"
+	BT_FAMILY__COUNT,
+};
+
+/** Label values of extension_point. Those up to BT_TIMED__EVALUATED are counted per call, too. */
+enum bt_timed_point {
+	BT_TIMED_PRE_FILTER,
+	BT_TIMED_FILTER,
+	BT_TIMED_PRE_SCORE,
+	BT_TIMED_SCORE,
+	BT_TIMED__EVALUATED,
+	BT_TIMED_PRE_ENQUEUE = BT_TIMED__EVALUATED,
+	BT_TIMED_PRE_FILTER_ADD_POD,
+	BT_TIMED_PRE_FILTER_REMOVE_POD,
+	BT_TIMED_POST_FILTER,
+	BT_TIMED_SCORE_NORMALIZE,
+	BT_TIMED_PRE_BIND,
+	BT_TIMED_PRE_BIND_PRE_FLIGHT,
+	BT_TIMED_BIND,
+	BT_TIMED_POST_BIND,
+	BT_TIMED_RESERVE,
+	BT_TIMED_UNRESERVE,
+	BT_TIMED_PERMIT,
+	BT_TIMED_SIGN,
+	BT_TIMED_PLACEMENT_GENERATE,
+	BT_TIMED_PLACEMENT_SCORE,
+	BT_TIMED_PLACEMENT_NORMALIZE,
+	BT_TIMED__COUNT,
+};
+
+/** Label values of result. */
+enum bt_attempt_result {
+	BT_RESULT_SCHEDULED,
+	BT_RESULT_UNSCHEDULABLE,
+	BT_RESULT_ERROR,
+	BT_RESULT__COUNT,
+};
+
+enum bt_volume_stage {
+	BT_VOLUME_STAGE_PREDICATE,
+	BT_VOLUME_STAGE_ASSUME,
+	BT_VOLUME_STAGE_BIND,
+};
+
+#define BT_STATUS_CODES (BT_STATUS_PENDING + 1)
+#define BT_BATCH_REASONS_MAX 9
+/** One cycle in so many has its plugins timed. */
+#define BT_METRICS_SAMPLE 10
+
+struct bt_scheduler_metrics;
+
+/** What one profile counts; cells are NULL until their first use. */
+struct bt_profile_metrics {
+	struct bt_scheduler_metrics *all;
+	char *name; /* owned */
+	struct bt_metric_cell *points[BT_TIMED__COUNT][BT_STATUS_CODES];
+	struct bt_metric_cell *evaluations[BT_TIMED__EVALUATED][BT_PLUGINS_MAX];
+	struct bt_metric_cell *attempts[BT_RESULT__COUNT];
+	struct bt_metric_cell *attempt_durations[BT_RESULT__COUNT];
+	/* By enum bt_batch_attempt and enum bt_batch_flush (framework/batch.h). */
+	struct bt_metric_cell *batch_attempts[3];
+	struct bt_metric_cell *batch_flushes[BT_BATCH_REASONS_MAX];
+	struct bt_metric_cell *hint_durations[2]; /* without and with a hint */
+	struct bt_metric_cell *store_duration;
+};
+
+struct bt_scheduler_metrics {
+	struct bt_metrics *metrics;                   /* borrowed */
+	struct bt_metric *families[BT_FAMILY__COUNT]; /* NULL: not with these gates */
+	int64_t (*clock)(void *context);
+	void *clock_context;
+	BT_VEC(struct bt_profile_metrics *) profiles; /* owned */
+	struct bt_prng prng;                          /* which cycles are sampled */
+	void (*collect)(void *source);
+	void *source;
+};
+
+/**
+ * Register the families, gated ones with their gate only. metrics is borrowed and must be written
+ * no more once the result is destroyed. clock: monotonic nanoseconds; the engine has none.
+ */
+BT_MUST_USE struct bt_scheduler_metrics *bt_scheduler_metrics_create(struct bt_metrics *metrics,
+	const struct bt_gates *gates, int64_t (*clock)(void *context), void *clock_context);
+void bt_scheduler_metrics_destroy(struct bt_scheduler_metrics *metrics);
+/** Made at the first call; borrowed until destroy. */
+struct bt_profile_metrics *bt_scheduler_metrics_profile(
+	struct bt_scheduler_metrics *metrics, struct bt_str scheduler_name);
+/** Called before each write; collect NULL ends it. */
+void bt_scheduler_metrics_set_source(
+	struct bt_scheduler_metrics *metrics, void (*collect)(void *source), void *source);
+
+/** A cell by its label values; NULL when the family is not registered. Looks it up. */
+struct bt_metric_cell *bt_scheduler_cell(struct bt_scheduler_metrics *metrics,
+	enum bt_scheduler_family family, const struct bt_str *values);
+/** The same for families with one label, or none (value NULL); zero-terminated texts. */
+struct bt_metric_cell *bt_scheduler_cell_of(
+	struct bt_scheduler_metrics *metrics, enum bt_scheduler_family family, const char *value);
+
+/** Nanoseconds; 0 without metrics. */
+static inline int64_t bt_metrics_now(const struct bt_scheduler_metrics *metrics)
+{
+	return metrics != NULL ? metrics->clock(metrics->clock_context) : 0;
+}
+
+/** The profile's clock; 0 without metrics. */
+static inline int64_t bt_profile_now(const struct bt_profile_metrics *profile)
+{
+	return profile != NULL ? bt_metrics_now(profile->all) : 0;
+}
+
+static inline double bt_metrics_seconds(int64_t duration_ns)
+{
+	return (double)duration_ns / 1e9;
+}
+
+/* Profiles; NULL is accepted and counts nothing. */
+
+/** Should the plugins of this cycle be timed? */
+bool bt_profile_samples(struct bt_profile_metrics *profile);
+/** A whole extension point ran. started_ns: bt_profile_now before it. Returns the time it ended. */
+int64_t bt_profile_point_ran(struct bt_profile_metrics *profile, enum bt_timed_point point,
+	uint8_t status_code, int64_t started_ns);
+/** One plugin ran in a sampled cycle. */
+void bt_profile_plugin_ran(struct bt_profile_metrics *profile, const struct bt_plugin *plugin,
+	enum bt_timed_point point, uint8_t status_code, int64_t started_ns);
+/** The plugin was called for so many nodes, or once for the pod. */
+void bt_profile_evaluated(struct bt_profile_metrics *profile, const struct bt_plugin *plugin,
+	enum bt_timed_point point, uint64_t calls);
+void bt_profile_attempted(
+	struct bt_profile_metrics *profile, enum bt_attempt_result result, int64_t started_ns);
+void bt_profile_batch_attempted(struct bt_profile_metrics *profile, int attempt);
+/** flush 0: nothing was. */
+void bt_profile_batch_flushed(struct bt_profile_metrics *profile, int flush);
+void bt_profile_hint_taken(struct bt_profile_metrics *profile, bool hinted, int64_t started_ns);
+void bt_profile_results_stored(struct bt_profile_metrics *profile, int64_t started_ns);
+
+/* All profiles; NULL is accepted. */
+
+/** A pod is on its node: after so many attempts; waited_ns since it came, negative: unknown. */
+void bt_metrics_pod_bound(
+	struct bt_scheduler_metrics *metrics, uint32_t attempts, int64_t waited_ns, bool flushed);
+void bt_metrics_permit_waited(
+	struct bt_scheduler_metrics *metrics, uint8_t status_code, int64_t started_ns);
+void bt_metrics_event_handled(
+	struct bt_scheduler_metrics *metrics, struct bt_str label, int64_t started_ns);
+void bt_metrics_algorithm_ran(struct bt_scheduler_metrics *metrics, int64_t started_ns);
+void bt_metrics_preemption_attempted(struct bt_scheduler_metrics *metrics);
+/** beside: not while the scheduling waits. */
+void bt_metrics_preempted(struct bt_scheduler_metrics *metrics, uint32_t victims, bool beside);
+void bt_metrics_volume_stage_failed(
+	struct bt_scheduler_metrics *metrics, enum bt_volume_stage stage);
+void bt_metrics_api_call_ended(struct bt_scheduler_metrics *metrics, const char *call_type,
+	bool succeeded, int64_t duration_ns);
+#endif
