@@ -191,6 +191,32 @@ void bt_http_each_header(const struct bt_http_exchange *exchange, const char *na
 		exchange->handle, MHD_HEADER_KIND, take_header, &walk); /* their number */
 }
 
+struct prefix_walk {
+	struct bt_str prefix;
+	void (*take)(void *context, struct bt_str name, struct bt_str value);
+	void *context;
+};
+
+static enum MHD_Result take_prefixed(
+	void *context, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+	const struct prefix_walk *walk = context;
+	struct bt_str text = bt_str_from(name);
+	(void)kind; /* only headers were asked for */
+	if (bt_str_equal_without_case(bt_str_sub(text, 0, walk->prefix.length), walk->prefix)) {
+		walk->take(walk->context, text, bt_str_from(value != NULL ? value : ""));
+	}
+	return MHD_YES;
+}
+
+void bt_http_each_header_prefixed(const struct bt_http_exchange *exchange, struct bt_str prefix,
+	void (*take)(void *context, struct bt_str name, struct bt_str value), void *context)
+{
+	struct prefix_walk walk = {prefix, take, context};
+	(void)MHD_get_connection_values(/* their number */
+		exchange->handle, MHD_HEADER_KIND, take_prefixed, &walk);
+}
+
 struct bt_str bt_http_body(const struct bt_http_exchange *exchange)
 {
 	return bt_strbuf_str(&exchange->body);

@@ -117,6 +117,9 @@ struct bt_str bt_http_query(const struct bt_http_exchange *exchange);
 struct bt_str bt_http_header(const struct bt_http_exchange *exchange, const char *name);
 void bt_http_each_header(const struct bt_http_exchange *exchange, const char *name,
 	void (*take)(void *context, struct bt_str value), void *context);
+/** Every header whose name begins so, without case. */
+void bt_http_each_header_prefixed(const struct bt_http_exchange *exchange, struct bt_str prefix,
+	void (*take)(void *context, struct bt_str name, struct bt_str value), void *context);
 struct bt_str bt_http_body(const struct bt_http_exchange *exchange);
 /**
  * The chain of certificates that the client showed, as DER, leaf first: their number (at most
