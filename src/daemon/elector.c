@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/elector.h"
+
+#include "base/log.h"
+#include "base/nanoseconds.h"
+
+#define CANCELLED "context canceled"
+#define DEADLINE_EXCEEDED "context deadline exceeded"
+/* The pause between tries to acquire is up to this many tenths of the retry period longer. */
+#define JITTER_TENTHS 12
+#define RECORD_BYTES 128
+
+void bt_elector_init(struct bt_elector *elector, const struct bt_elector_options *options)
+{
+	*elector = (struct bt_elector){.options = *options};
+	bt_arena_init(&elector->observed_arena, RECORD_BYTES);
+	bt_arena_init(&elector->fetched_arena, RECORD_BYTES);
+}
+
+void bt_elector_finish(struct bt_elector *elector)
+{
+	bt_arena_finish(&elector->observed_arena);
+	bt_arena_finish(&elector->fetched_arena);
+}
+
+static bool is_mine(const struct bt_elector *elector, const struct bt_lease_record *record)
+{
+	return bt_str_equal(record->holder, elector->options.identity);
+}
+
+bool bt_elector_is_leading(const struct bt_elector *elector)
+{
+	return elector->phase == BT_ELECTOR_PHASE_RENEW && !elector->stopping;
+}
+
+bool bt_elector_may_act(const struct bt_elector *elector, int64_t steady_ns)
+{
+	/* Others count the record's whole seconds. A lease that is shorter than one protects
+	 * nobody, as with upstream. */
+	int64_t window_ns = elector->options.renew_deadline_ns;
+	int64_t lease_ns = bt_ns_of_seconds(elector->observed.duration_seconds);
+	if (lease_ns > 0 && lease_ns < window_ns) {
+		window_ns = lease_ns;
+	}
+	return bt_elector_is_leading(elector) && is_mine(elector, &elector->observed) &&
+		steady_ns - elector->renewed_ns < window_ns;
+}
+
+void bt_elector_start(struct bt_elector *elector)
+{
+	if (elector->phase == BT_ELECTOR_PHASE_IDLE) {
+		elector->phase = BT_ELECTOR_PHASE_ACQUIRE;
+		elector->try_ns = INT64_MIN;
+		BT_LOG_INFO(0, "Attempting to acquire leader lease...",
+			BT_LOG_STR("lock", elector->options.lock));
+	}
+}
+
+void bt_elector_stop(struct bt_elector *elector)
+{
+	elector->stopping = true;
+}
+
+/** --- what is known of the lease --- */
+
+static void keep(
+	struct bt_arena *arena, struct bt_lease_record *kept, const struct bt_lease_record *record)
+{
+	struct bt_arena fresh;
+	bt_arena_init(&fresh, RECORD_BYTES);
+	struct bt_lease_record copy = bt_lease_record_copy(record, &fresh);
+	bt_arena_finish(arena); /* after the copy: record may lie in it */
+	*arena = fresh;
+	*kept = copy;
+}
+
+static void observe(struct bt_elector *elector, const struct bt_lease_record *record, int64_t at_ns)
+{
+	keep(&elector->observed_arena, &elector->observed, record);
+	elector->observed_ns = at_ns;
+}
+
+static bool has_expired(const struct bt_elector *elector, int64_t at_ns)
+{
+	int64_t lease_ns = bt_ns_of_seconds(elector->observed.duration_seconds);
+	return at_ns - elector->observed_ns >= lease_ns;
+}
+
+/** --- tries --- */
+
+static void log_failure(const struct bt_elector *elector, const char *message, const char *error)
+{
+	BT_LOG_ERROR(error, message, BT_LOG_STR("lock", elector->options.lock));
+}
+
+static int64_t jittered_period(const struct bt_elector *elector)
+{
+	int64_t period_ns = elector->options.retry_period_ns;
+	int64_t most_ns = period_ns / 10 * JITTER_TENTHS;
+	return period_ns +
+		(most_ns > 0 ? (int64_t)bt_prng_below(elector->options.prng, (uint64_t)most_ns)
+			     : 0);
+}
+
+static void finish_try(struct bt_elector *elector, bool ok, int64_t now_ns)
+{
+	const struct bt_elector_options *options = &elector->options;
+	elector->wanted = BT_ELECTOR_REQUEST_NONE;
+	if (elector->phase == BT_ELECTOR_PHASE_ACQUIRE) {
+		if (ok) {
+			BT_LOG_INFO(0, "Successfully acquired lease",
+				BT_LOG_STR("lock", options->lock));
+			elector->phase = BT_ELECTOR_PHASE_RENEW;
+			elector->news = BT_ELECTOR_LEADS;
+			elector->polling = false;
+			elector->try_ns = now_ns; /* renewed at once, as upstream does */
+		} else {
+			BT_LOG_INFO(
+				4, "Failed to acquire lease", BT_LOG_STR("lock", options->lock));
+			elector->try_ns = now_ns + jittered_period(elector);
+		}
+	} else if (ok) {
+		BT_LOG_INFO(5, "Successfully renewed lease", BT_LOG_STR("lock", options->lock));
+		elector->polling = false;
+		elector->try_ns = now_ns + options->retry_period_ns;
+	} else {
+		elector->try_ns = elector->started_ns + options->retry_period_ns;
+	}
+}
+
+static void begin_try(struct bt_elector *elector, const struct bt_elector_time *now)
+{
+	elector->started_ns = now->steady_ns;
+	elector->proposal = (struct bt_lease_record){
+		.holder = elector->options.identity,
+		.duration_seconds = elector->options.lease_duration_ns / BT_NS_PER_SECOND,
+		.acquire_us = now->wall_us,
+		.renew_us = now->wall_us,
+	};
+	if (!elector->options.coordinated && is_mine(elector, &elector->observed) &&
+		!has_expired(elector, now->steady_ns)) {
+		elector->proposal.acquire_us = elector->observed.acquire_us;
+		elector->proposal.transitions = elector->observed.transitions;
+		elector->wanted = BT_ELECTOR_REQUEST_OPTIMISTIC;
+	} else {
+		elector->wanted = BT_ELECTOR_REQUEST_GET;
+	}
+}
+
+static void keep_terms(struct bt_elector *elector)
+{
+	elector->proposal.acquire_us = elector->fetched.acquire_us;
+	elector->proposal.transitions = elector->fetched.transitions;
+}
+
+/** The lease was read: true when it may be written with the proposal. */
+static bool may_take(struct bt_elector *elector)
+{
+	struct bt_str lock = elector->options.lock;
+	if (is_mine(elector, &elector->observed)) {
+		keep_terms(elector);
+		elector->slow_path = true;
+		return true;
+	}
+	if (elector->fetched.holder.length != 0 && !has_expired(elector, elector->started_ns)) {
+		BT_LOG_INFO(4, "Lease is held by and has not yet expired", BT_LOG_STR("lock", lock),
+			BT_LOG_STR("holder", elector->fetched.holder));
+		return false;
+	}
+	elector->proposal.transitions = elector->fetched.transitions + 1;
+	return true;
+}
+
+/** As above, where the control plane says who holds it. */
+static bool may_renew_coordinated(struct bt_elector *elector)
+{
+	struct bt_str lock = elector->options.lock;
+	if (has_expired(elector, elector->started_ns)) {
+		BT_LOG_INFO(0, "Lease has expired", BT_LOG_STR("lock", lock));
+		return false;
+	}
+	if (!is_mine(elector, &elector->observed)) {
+		BT_LOG_INFO(6, "Lease is held by another candidate", BT_LOG_STR("lock", lock),
+			BT_LOG_STR("holder", elector->fetched.holder));
+		return false;
+	}
+	if (elector->fetched.preferred_holder.length != 0) {
+		BT_LOG_INFO(4, "Lease is marked as 'end of term'", BT_LOG_STR("lock", lock));
+		return false;
+	}
+	keep_terms(elector);
+	elector->proposal.strategy = elector->fetched.strategy;
+	return true;
+}
+
+static void take_fetched(
+	struct bt_elector *elector, const struct bt_lease_record *record, int64_t now_ns)
+{
+	bool changed = !elector->has_fetched || !bt_lease_record_equal(&elector->fetched, record);
+	keep(&elector->fetched_arena, &elector->fetched, record);
+	elector->has_fetched = true;
+	if (changed) {
+		observe(elector, record, now_ns);
+	}
+}
+
+static void answer_get(struct bt_elector *elector, enum bt_elector_result result,
+	const struct bt_lease_record *record, const char *error, int64_t now_ns)
+{
+	if (result == BT_ELECTOR_OK) {
+		take_fetched(elector, record, now_ns);
+		if (elector->options.coordinated ? may_renew_coordinated(elector)
+						 : may_take(elector)) {
+			elector->wanted = BT_ELECTOR_REQUEST_UPDATE;
+		} else {
+			finish_try(elector, false, now_ns);
+		}
+	} else if (result == BT_ELECTOR_NOT_FOUND && !elector->options.coordinated) {
+		elector->wanted = BT_ELECTOR_REQUEST_CREATE;
+	} else if (result == BT_ELECTOR_NOT_FOUND) {
+		BT_LOG_INFO(0, "Lease lock not found", BT_LOG_STR("lock", elector->options.lock));
+		finish_try(elector, false, now_ns);
+	} else {
+		log_failure(elector, "Error retrieving lease lock", error);
+		finish_try(elector, false, now_ns);
+	}
+}
+
+static void answer_write(struct bt_elector *elector, enum bt_elector_request request,
+	enum bt_elector_result result, const char *error, int64_t now_ns)
+{
+	if (result == BT_ELECTOR_OK) {
+		observe(elector, &elector->proposal, now_ns);
+		elector->renewed_ns = elector->sent_ns;
+		finish_try(elector, true, now_ns);
+		return;
+	}
+	if (request == BT_ELECTOR_REQUEST_OPTIMISTIC) {
+		BT_LOG_INFO(2, "Failed to update lease optimistically, falling back to slow path",
+			BT_LOG_CSTR("err", error), BT_LOG_STR("lock", elector->options.lock));
+		elector->wanted = BT_ELECTOR_REQUEST_GET;
+		return;
+	}
+	log_failure(elector,
+		request == BT_ELECTOR_REQUEST_CREATE ? "Error initially creating lease lock"
+						     : "Failed to update lease",
+		error);
+	finish_try(elector, false, now_ns);
+}
+
+/** --- release --- */
+
+static void answer_release_get(struct bt_elector *elector, enum bt_elector_result result,
+	const struct bt_lease_record *record, const char *error, const struct bt_elector_time *now)
+{
+	struct bt_str lock = elector->options.lock;
+	if (result == BT_ELECTOR_NOT_FOUND) {
+		BT_LOG_INFO(0, "lease lock not found", BT_LOG_STR("lock", lock));
+	} else if (result == BT_ELECTOR_FAILED) {
+		BT_LOG_INFO(0, "error retrieving resource lock", BT_LOG_CSTR("err", error),
+			BT_LOG_STR("lock", lock));
+	} else if (is_mine(elector, &elector->observed) && is_mine(elector, record)) {
+		elector->proposal = (struct bt_lease_record){
+			.duration_seconds = 1,
+			.acquire_us = now->wall_us,
+			.renew_us = now->wall_us,
+			.transitions = record->transitions,
+		};
+		elector->wanted = BT_ELECTOR_REQUEST_RELEASE_UPDATE;
+		return;
+	}
+	elector->phase = BT_ELECTOR_PHASE_OVER;
+}
+
+void bt_elector_answer(struct bt_elector *elector, enum bt_elector_result result,
+	const struct bt_lease_record *record, const char *error, const struct bt_elector_time *now)
+{
+	enum bt_elector_request request = elector->under_way;
+	elector->under_way = BT_ELECTOR_REQUEST_NONE;
+	switch (request) {
+	case BT_ELECTOR_REQUEST_NONE:
+		break;
+	case BT_ELECTOR_REQUEST_GET:
+		answer_get(elector, result, record, error, now->steady_ns);
+		break;
+	case BT_ELECTOR_REQUEST_OPTIMISTIC:
+	case BT_ELECTOR_REQUEST_CREATE:
+	case BT_ELECTOR_REQUEST_UPDATE:
+		answer_write(elector, request, result, error, now->steady_ns);
+		break;
+	case BT_ELECTOR_REQUEST_RELEASE_GET:
+		answer_release_get(elector, result, record, error, now);
+		break;
+	case BT_ELECTOR_REQUEST_RELEASE_UPDATE:
+		if (result != BT_ELECTOR_OK) {
+			log_failure(elector, "Failed to release lease", error);
+		}
+		elector->phase = BT_ELECTOR_PHASE_OVER;
+		break;
+	}
+}
+
+/** --- orders --- */
+
+static void abandon(struct bt_elector *elector, struct bt_elector_order *order)
+{
+	order->abandon = elector->under_way != BT_ELECTOR_REQUEST_NONE;
+	elector->under_way = BT_ELECTOR_REQUEST_NONE;
+	elector->wanted = BT_ELECTOR_REQUEST_NONE;
+}
+
+static void leave(struct bt_elector *elector, int64_t now_ns, struct bt_elector_order *order)
+{
+	BT_LOG_INFO(0, "Failed to renew lease", BT_LOG_STR("lock", elector->options.lock),
+		BT_LOG_CSTR("err", elector->stopping ? CANCELLED : DEADLINE_EXCEEDED));
+	abandon(elector, order);
+	elector->was_leading = true;
+	elector->lost = !elector->stopping;
+	elector->phase = BT_ELECTOR_PHASE_RELEASE;
+	elector->deadline_ns = now_ns + elector->options.renew_deadline_ns;
+	elector->wanted = BT_ELECTOR_REQUEST_RELEASE_GET;
+	order->news = BT_ELECTOR_LEFT;
+}
+
+/** Ends a phase whose time is over. */
+static void check_end(struct bt_elector *elector, int64_t now_ns, struct bt_elector_order *order)
+{
+	bool is_late = now_ns >= elector->deadline_ns;
+	if (elector->phase == BT_ELECTOR_PHASE_ACQUIRE && elector->stopping) {
+		abandon(elector, order);
+		elector->phase = BT_ELECTOR_PHASE_OVER;
+	} else if (elector->phase == BT_ELECTOR_PHASE_RENEW &&
+		(elector->stopping || (elector->polling && is_late))) {
+		leave(elector, now_ns, order);
+	} else if (elector->phase == BT_ELECTOR_PHASE_RELEASE && is_late) {
+		abandon(elector, order);
+		log_failure(elector, "Failed to release lease", DEADLINE_EXCEEDED);
+		elector->phase = BT_ELECTOR_PHASE_OVER;
+	}
+}
+
+static enum bt_elector_want want_of(enum bt_elector_request request)
+{
+	switch (request) {
+	case BT_ELECTOR_REQUEST_GET:
+	case BT_ELECTOR_REQUEST_RELEASE_GET:
+		return BT_ELECTOR_GET;
+	case BT_ELECTOR_REQUEST_CREATE:
+		return BT_ELECTOR_CREATE;
+	case BT_ELECTOR_REQUEST_OPTIMISTIC:
+	case BT_ELECTOR_REQUEST_UPDATE:
+	case BT_ELECTOR_REQUEST_RELEASE_UPDATE:
+		return BT_ELECTOR_UPDATE;
+	case BT_ELECTOR_REQUEST_NONE:
+		break;
+	}
+	return BT_ELECTOR_WAIT;
+}
+
+static bool is_between_tries(const struct bt_elector *elector)
+{
+	return (elector->phase == BT_ELECTOR_PHASE_ACQUIRE ||
+		       elector->phase == BT_ELECTOR_PHASE_RENEW) &&
+		elector->under_way == BT_ELECTOR_REQUEST_NONE &&
+		elector->wanted == BT_ELECTOR_REQUEST_NONE;
+}
+
+static void begin_try_if_due(struct bt_elector *elector, const struct bt_elector_time *now)
+{
+	if (!is_between_tries(elector) || now->steady_ns < elector->try_ns) {
+		return;
+	}
+	if (elector->phase == BT_ELECTOR_PHASE_RENEW && !elector->polling) {
+		elector->polling = true;
+		elector->deadline_ns = now->steady_ns + elector->options.renew_deadline_ns;
+	}
+	begin_try(elector, now);
+}
+
+static int64_t wait_until(const struct bt_elector *elector)
+{
+	int64_t until_ns = is_between_tries(elector) ? elector->try_ns : INT64_MAX;
+	if ((elector->polling || elector->phase == BT_ELECTOR_PHASE_RELEASE) &&
+		elector->deadline_ns < until_ns) {
+		until_ns = elector->deadline_ns;
+	}
+	return until_ns;
+}
+
+void bt_elector_next(struct bt_elector *elector, const struct bt_elector_time *now,
+	struct bt_elector_order *out_order)
+{
+	struct bt_elector_order order = {.want = BT_ELECTOR_WAIT, .news = elector->news};
+	elector->news = BT_ELECTOR_NO_NEWS;
+	if (order.news == BT_ELECTOR_NO_NEWS) {
+		check_end(elector, now->steady_ns, &order);
+		begin_try_if_due(elector, now);
+	}
+	order.slow_path = elector->slow_path;
+	elector->slow_path = false;
+	order.until_ns = wait_until(elector);
+	if (elector->phase == BT_ELECTOR_PHASE_OVER) {
+		order.want = BT_ELECTOR_OVER;
+	} else if (elector->wanted != BT_ELECTOR_REQUEST_NONE) {
+		order.want = want_of(elector->wanted);
+		order.record = elector->proposal;
+		elector->under_way = elector->wanted;
+		elector->wanted = BT_ELECTOR_REQUEST_NONE;
+		elector->sent_ns = now->steady_ns;
+	}
+	*out_order = order;
+}
