@@ -6,14 +6,25 @@
 
 struct gate_row {
 	const char *name;
-	enum bt_gate_stage stage;
-	bool value;
-	bool locked;
+	struct bt_gate_state state;
 };
 
 static const struct gate_row gate_rows[BT_GATE__COUNT] = {
 #define BT_GATE(gate_name, upper, gate_stage, gate_value, gate_locked) \
-	[BT_GATE_##upper] = {#gate_name, BT_GATE_STAGE_##gate_stage, gate_value, gate_locked},
+	[BT_GATE_##upper] = {#gate_name, {BT_GATE_STAGE_##gate_stage, gate_value, gate_locked}},
+#include "config/gates.def"
+};
+
+struct gate_past {
+	enum bt_gate gate;
+	int until_minor;
+	struct bt_gate_state state;
+};
+
+/* Rows of one gate stand oldest first. */
+static const struct gate_past gate_pasts[] = {
+#define BT_GATE_WAS(upper, until, past_stage, past_value, past_locked) \
+	{BT_GATE_##upper, until, {BT_GATE_STAGE_##past_stage, past_value, past_locked}},
 #include "config/gates.def"
 };
 
@@ -35,17 +46,42 @@ const char *bt_gate_name(enum bt_gate gate)
 
 enum bt_gate_stage bt_gate_stage(enum bt_gate gate)
 {
-	return gate_rows[gate].stage;
+	return gate_rows[gate].state.stage;
 }
 
 bool bt_gate_default(enum bt_gate gate)
 {
-	return gate_rows[gate].value;
+	return gate_rows[gate].state.value;
 }
 
 bool bt_gate_is_locked(enum bt_gate gate)
 {
-	return gate_rows[gate].locked;
+	return gate_rows[gate].state.locked;
+}
+
+struct bt_gate_state bt_gate_state_at(enum bt_gate gate, int minor)
+{
+	int from = minor < BT_GATE_RELEASE_OLDEST_MINOR ? BT_GATE_RELEASE_OLDEST_MINOR : minor;
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(gate_pasts); i++) {
+		if (gate_pasts[i].gate == gate && from <= gate_pasts[i].until_minor) {
+			return gate_pasts[i].state;
+		}
+	}
+	return gate_rows[gate].state;
+}
+
+const char *bt_gate_stage_name(enum bt_gate_stage stage)
+{
+	switch (stage) {
+	case BT_GATE_STAGE_ALPHA:
+		return "ALPHA";
+	case BT_GATE_STAGE_BETA:
+		return "BETA";
+	case BT_GATE_STAGE_GA:
+	case BT_GATE_STAGE_NONE:
+		break;
+	}
+	return "";
 }
 
 enum bt_gate bt_gate_find(struct bt_str name)
@@ -58,18 +94,24 @@ enum bt_gate bt_gate_find(struct bt_str name)
 	return BT_GATE__COUNT;
 }
 
-struct bt_gates bt_gates_default(void)
+struct bt_gates bt_gates_default_at(int minor)
 {
 	struct bt_gates gates;
 	for (uint32_t i = 0; i < BT_GATE__COUNT; i++) {
-		gates.enabled[i] = gate_rows[i].value;
+		gates.enabled[i] = bt_gate_state_at((enum bt_gate)i, minor).value;
 	}
 	return gates;
+}
+
+struct bt_gates bt_gates_default(void)
+{
+	return bt_gates_default_at(BT_GATE_RELEASE_MINOR);
 }
 
 /* --- parsing --- */
 
 struct gate_change {
+	const struct bt_gate_release *release;
 	struct bt_gates gates;
 	bool named[BT_GATE__COUNT];
 	bool stage_given[BT_GATE_STAGE_BETA + 1]; /* AllAlpha, AllBeta */
@@ -150,6 +192,7 @@ static int set_gate(
 	struct gate_change *change, struct bt_str name, bool value, struct berth_error *err)
 {
 	enum bt_gate gate = bt_gate_find(name);
+	struct bt_gate_state state;
 	bool all_alpha = bt_str_equal_c(name, "AllAlpha");
 	if (all_alpha || bt_str_equal_c(name, "AllBeta")) {
 		enum bt_gate_stage stage = all_alpha ? BT_GATE_STAGE_ALPHA : BT_GATE_STAGE_BETA;
@@ -161,11 +204,19 @@ static int set_gate(
 		return bt_error_set(err, BERTH_ERR_INVALID, "unrecognized feature gate: %.*s",
 			BT_STR_ARG(name));
 	}
-	if (gate_rows[gate].locked && value != gate_rows[gate].value) {
+	state = bt_gate_state_at(gate, change->release->emulated_minor);
+	if (state.locked && value != state.value) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"cannot set feature gate %s to %s, feature is locked to %s",
 			gate_rows[gate].name, value ? "true" : "false",
-			gate_rows[gate].value ? "true" : "false");
+			state.value ? "true" : "false");
+	}
+	if (state.stage == BT_GATE_STAGE_NONE) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"cannot set feature gate %s to %s, feature is PreAlpha at emulated version "
+			"1.%d, min compatibility version 1.%d",
+			gate_rows[gate].name, value ? "true" : "false",
+			change->release->emulated_minor, change->release->min_compatibility_minor);
 	}
 	change->gates.enabled[gate] = value;
 	change->named[gate] = true;
@@ -204,10 +255,11 @@ static int set_item(struct gate_change *change, struct bt_str item, struct berth
 static void apply_stages(struct gate_change *change)
 {
 	for (uint32_t i = 0; i < BT_GATE__COUNT; i++) {
-		enum bt_gate_stage stage = gate_rows[i].stage;
-		if (stage != BT_GATE_STAGE_GA && change->stage_given[stage] && !change->named[i] &&
-			!gate_rows[i].locked) {
-			change->gates.enabled[i] = change->stage_value[stage];
+		struct bt_gate_state state =
+			bt_gate_state_at((enum bt_gate)i, change->release->emulated_minor);
+		if (state.stage <= BT_GATE_STAGE_BETA && change->stage_given[state.stage] &&
+			!change->named[i] && !state.locked) {
+			change->gates.enabled[i] = change->stage_value[state.stage];
 		}
 	}
 }
@@ -234,9 +286,8 @@ static int check_needs(const struct bt_gates *gates, struct berth_error *err)
 	return bt_config_errors_finish(&errors, err);
 }
 
-int bt_gates_set(struct bt_gates *gates, struct bt_str text, struct berth_error *err)
+static int parse_change(struct gate_change *change, struct bt_str text, struct berth_error *err)
 {
-	struct gate_change change = {.gates = *gates};
 	int code = 0;
 	if (text.length > BT_GATES_TEXT_MAX) {
 		return bt_error_set(err, BERTH_ERR_TOO_LARGE, "feature gates: more than %d bytes",
@@ -245,19 +296,61 @@ int bt_gates_set(struct bt_gates *gates, struct bt_str text, struct berth_error 
 	while (code == 0) {
 		int64_t comma = bt_str_find_char(text, ',');
 		code = set_item(
-			&change, comma < 0 ? text : bt_str_sub(text, 0, (uint32_t)comma), err);
+			change, comma < 0 ? text : bt_str_sub(text, 0, (uint32_t)comma), err);
 		if (comma < 0) {
 			break;
 		}
 		text = bt_str_sub(text, (uint32_t)comma + 1, text.length);
 	}
-	if (code != 0) {
-		return code;
+	if (code == 0) {
+		apply_stages(change);
+		code = check_needs(&change->gates, err);
 	}
-	apply_stages(&change);
-	code = check_needs(&change.gates, err);
+	return code;
+}
+
+int bt_gates_set(struct bt_gates *gates, struct bt_str text, struct berth_error *err)
+{
+	static const struct bt_gate_release newest = {
+		BT_GATE_RELEASE_MINOR, BT_GATE_RELEASE_MINOR - 1};
+	struct gate_change change = {.release = &newest, .gates = *gates};
+	int code = parse_change(&change, text, err);
 	if (code == 0) {
 		*gates = change.gates;
+	}
+	return code;
+}
+
+/** Gates that are there for good: whoever sets one will have to stop. */
+static void collect_warnings(const struct gate_change *change, bt_gate_warning_list *out_warnings,
+	struct bt_arena *arena)
+{
+	struct bt_gate_warning *items =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_gate_warning, BT_GATE__COUNT);
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < BT_GATE__COUNT; i++) {
+		enum bt_gate gate = (enum bt_gate)i;
+		if (change->named[i] &&
+			bt_gate_state_at(gate, change->release->emulated_minor).stage ==
+				BT_GATE_STAGE_GA) {
+			items[count++] = (struct bt_gate_warning){
+				bt_str_from(bt_gate_name(gate)), change->gates.enabled[i]};
+		}
+	}
+	out_warnings->items = items;
+	out_warnings->count = count;
+}
+
+int bt_gates_set_at(const struct bt_gate_release *release, struct bt_str text,
+	struct bt_gates *out_gates, bt_gate_warning_list *out_warnings, struct bt_arena *arena,
+	struct berth_error *err)
+{
+	struct gate_change change = {
+		.release = release, .gates = bt_gates_default_at(release->emulated_minor)};
+	int code = parse_change(&change, text, err);
+	if (code == 0) {
+		*out_gates = change.gates;
+		collect_warnings(&change, out_warnings, arena);
 	}
 	return code;
 }

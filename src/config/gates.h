@@ -2,13 +2,16 @@
 #ifndef BT_CONFIG_GATES_H
 #define BT_CONFIG_GATES_H
 /**
- * Feature gates of v1.36: the set, stages, defaults and dependencies stand in gates.def.
+ * Feature gates of v1.36, and what they were in the releases that can be emulated: the set, stages,
+ * defaults and dependencies stand in gates.def.
  * Spec: 10 section 2, 11 section 5, 05 section 2.4.
  */
 #include <stdbool.h>
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "codec/message.h"
 
 enum bt_gate {
 #define BT_GATE(name, upper, stage, value, locked) BT_GATE_##upper,
@@ -20,7 +23,33 @@ enum bt_gate_stage {
 	BT_GATE_STAGE_ALPHA,
 	BT_GATE_STAGE_BETA,
 	BT_GATE_STAGE_GA,
+	BT_GATE_STAGE_NONE, /* an emulated release that did not know it */
 };
+
+/** A gate in one release. */
+struct bt_gate_state {
+	enum bt_gate_stage stage;
+	bool value;  /* default */
+	bool locked; /* to the default */
+};
+
+/** Releases 1.x. */
+struct bt_gate_release {
+	int emulated_minor;
+	int min_compatibility_minor; /* only for messages */
+};
+
+/** The release whose gates these are, and the oldest one that can be emulated. */
+#define BT_GATE_RELEASE_MINOR 36
+#define BT_GATE_RELEASE_OLDEST_MINOR 33
+
+/** A gate that will go away was set: Warning: setting GA feature gate. ... */
+struct bt_gate_warning {
+	struct bt_str gate;
+	bool value;
+};
+
+typedef BT_LIST(struct bt_gate_warning) bt_gate_warning_list;
 
 struct bt_gates {
 	bool enabled[BT_GATE__COUNT];
@@ -38,6 +67,16 @@ struct bt_gates bt_gates_default(void);
  */
 BT_MUST_USE int bt_gates_set(struct bt_gates *gates, struct bt_str text, struct berth_error *err);
 
+/** Defaults of release 1.minor. */
+struct bt_gates bt_gates_default_at(int minor);
+/**
+ * The same under an emulated release: gates have the stage and default they had in it, starting
+ * from its defaults. out_warnings: a list in arena, by name.
+ */
+BT_MUST_USE int bt_gates_set_at(const struct bt_gate_release *release, struct bt_str text,
+	struct bt_gates *out_gates, bt_gate_warning_list *out_warnings, struct bt_arena *arena,
+	struct berth_error *err);
+
 static inline bool bt_gate_enabled(const struct bt_gates *gates, enum bt_gate gate)
 {
 	return gates->enabled[gate];
@@ -47,6 +86,10 @@ const char *bt_gate_name(enum bt_gate gate);
 enum bt_gate_stage bt_gate_stage(enum bt_gate gate);
 bool bt_gate_default(enum bt_gate gate);
 bool bt_gate_is_locked(enum bt_gate gate);
+/** Releases outside of the range count as the nearest one in it. */
+struct bt_gate_state bt_gate_state_at(enum bt_gate gate, int minor);
+/** "ALPHA", "BETA"; "" for GA. */
+const char *bt_gate_stage_name(enum bt_gate_stage stage);
 /** BT_GATE__COUNT when there is none of this name. */
 enum bt_gate bt_gate_find(struct bt_str name);
 #endif

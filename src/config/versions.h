@@ -1,29 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_CONFIG_VERSIONS_H
 #define BT_CONFIG_VERSIONS_H
-/** The version this program stands for, and the older ones it can emulate. Spec: 11 sections 3 and
- * 5.1. */
+/**
+ * The version this program stands for, and the older ones it can emulate.
+ * Spec: 11 sections 3, 4.11 and 5.1.
+ */
 #include "base/strbuf.h"
 #include "codec/message.h"
+#include "config/error_list.h"
 #include "config/gates.h"
 
 #define BT_KUBERNETES_VERSION "v1.36.2"
-#define BT_KUBERNETES_MINOR 36
+#define BT_KUBERNETES_MINOR BT_GATE_RELEASE_MINOR
 
 struct bt_versions {
-	struct bt_str git_version;   /* "v1.36.2", or what --version=v... replaced it with */
-	int emulated_minor;          /* of 1.x: 36 */
-	int min_compatibility_minor; /* 35 */
+	struct bt_str git_version;      /* "v1.36.2", or what --version=v... replaced it with */
+	struct bt_gate_release release; /* 1.36, 1.35 */
 };
-
-/** What setting a gate has to warn of. */
-struct bt_gate_warning {
-	struct bt_str gate;
-	bool value;
-	bool deprecated; /* else it is GA */
-};
-
-typedef BT_LIST(struct bt_gate_warning) bt_gate_warning_list;
 
 struct bt_versions bt_versions_default(void);
+
+/**
+ * --emulated-version and --min-compatibility-version: items "[component=]1.minor", separated by
+ * commas; empty: as it was, but an emulated version moves the minimum compatibility version along.
+ * The ranges are checked later (bt_versions_validate). versions is untouched on failure.
+ */
+BT_MUST_USE int bt_versions_set(struct bt_versions *versions, struct bt_str emulated,
+	struct bt_str min_compatibility, struct berth_error *err);
+void bt_versions_validate(const struct bt_versions *versions, struct bt_config_errors *errors);
+
+/** May --version= say this? "v1.36.2", with anything that SemVer allows behind the patch. */
+BT_MUST_USE int bt_versions_check_replacement(struct bt_str text, struct berth_error *err);
 #endif

@@ -88,11 +88,11 @@ struct bt_daemon_options {
 	struct bt_authorization_options authorization;
 	struct bt_metrics_options metrics;
 	struct bt_klog_options log;
-	struct bt_versions versions; /* binary, emulated; what --version=vX... replaced */
+	struct bt_versions versions;
 	struct bt_gates gates;
 	BT_LIST(struct bt_flag_value) flags; /* sorted by name */
 	/** Warnings of gates (`Warning: setting GA feature gate. ...`), logged after log set-up. */
-	BT_LIST(struct bt_gate_warning) gate_warnings;
+	bt_gate_warning_list gate_warnings;
 };
 
 /** What to do after the command line was read. */
