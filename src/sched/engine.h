@@ -33,6 +33,8 @@ struct bt_engine_options {
 	size_t plan_bytes_max;
 	/** What KUBE_MAX_PD_VOLS is to upstream's legacy volume counts; 0 = not given. */
 	int64_t max_pd_volumes;
+	/** How long a rejected pod waits for an event at most; 0: five minutes. */
+	int64_t max_in_unschedulable_ns;
 	/** Replaces the configured percentageOfNodesToScore when not negative. */
 	int32_t percentage_of_nodes_to_score;
 	/** Out-of-tree plugins; NULL: only the in-tree ones. Borrowed for the call to create. */

@@ -71,6 +71,9 @@ static int create_parts(struct bt_scheduler *scheduler, struct bt_config *config
 		connect_handle(scheduler, &engine->profiles.frameworks.items[i]->handle);
 	}
 	struct bt_queue_options queue_options = bt_queue_options_from_config(config);
+	if (options->max_in_unschedulable_ns != 0) {
+		queue_options.max_in_unschedulable_ns = options->max_in_unschedulable_ns;
+	}
 	return bt_queue_create(&queue_options, engine->state, &engine->profiles, &engine->nominator,
 		&scheduler->queue, err);
 }

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/daemon.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/nanoseconds.h"
+#include "daemon/daemon_dump.h"
+#include "daemon/daemon_private.h"
+
+#define EXIT_CODE_FAILED 1
+
+/** --- time --- */
+
+static int64_t read_clock(clockid_t clock)
+{
+	struct timespec time = {0};
+	(void)clock_gettime(clock, &time); /* cannot fail for these clocks */
+	return (int64_t)time.tv_sec * BT_NS_PER_SECOND + time.tv_nsec;
+}
+
+int64_t bt_daemon_wall_ns(void *context BT_UNUSED)
+{
+	return read_clock(CLOCK_REALTIME);
+}
+
+int64_t bt_daemon_steady_ns(void *context)
+{
+	const struct bt_daemon *daemon = context;
+	return read_clock(CLOCK_MONOTONIC) + daemon->steady_offset_ns;
+}
+
+int64_t bt_daemon_loop_time_of(const struct bt_daemon *daemon, int64_t steady_ns)
+{
+	return steady_ns == INT64_MAX ? INT64_MAX : steady_ns - daemon->steady_offset_ns;
+}
+
+/** --- signals: spec 11 section 6.4 --- */
+
+/** What the daemon knows of credentials is in its memory: no core file, no other reader. */
+static void keep_secrets(void)
+{
+	static const struct rlimit none = {0, 0};
+	const char *allowed = getenv("BERTH_ALLOW_CORE");
+	if (allowed == NULL || strcmp(allowed, "1") != 0) {
+		(void)setrlimit(RLIMIT_CORE, &none); /* lowering is always allowed */
+		(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	}
+}
+
+static void begin_to_stop(struct bt_daemon *daemon)
+{
+	daemon->stopping = true;
+	daemon->leads = false;
+	if (daemon->election_started) {
+		bt_leader_election_stop(daemon->election);
+		return;
+	}
+	daemon->has_terminated = true;
+	bt_loop_stop(daemon->loop);
+}
+
+static void take_signal(void *context, int number)
+{
+	struct bt_daemon *daemon = context;
+	if (number == SIGUSR2) {
+		if (daemon->scheduler != NULL && daemon->feed != NULL) {
+			bt_daemon_compare_cache(daemon->scheduler,
+				bt_cluster_feed_reflector(daemon->feed, BT_KIND_NODE),
+				bt_cluster_feed_reflector(daemon->feed, BT_KIND_POD));
+			bt_daemon_dump_cache(daemon->scheduler);
+		}
+		return;
+	}
+	if (daemon->stopping) {
+		bt_klog_finish();
+		_exit(EXIT_CODE_FAILED);
+	}
+	begin_to_stop(daemon);
+}
+
+/** --- ends: spec 11 sections 6.2, 6.3, 6.5 --- */
+
+void bt_daemon_fail(struct bt_daemon *daemon, struct berth_error *err)
+{
+	if (!daemon->failed) {
+		daemon->failed = true;
+		daemon->leads = false;
+		(void)bt_error_move(&daemon->err, err);
+		bt_loop_stop(daemon->loop);
+	}
+}
+
+static int command_failed(struct berth_error *err)
+{
+	BT_LOG_ERROR_PLAIN(berth_error_message(err), "command failed");
+	berth_error_finish(err);
+	return EXIT_CODE_FAILED;
+}
+
+static void shut_server_down(struct bt_daemon *daemon)
+{
+	if (daemon->endpoints != NULL) {
+		bt_endpoints_shut_down(daemon->endpoints);
+	}
+}
+
+static int end(struct bt_daemon *daemon)
+{
+	if (daemon->failed) {
+		return command_failed(&daemon->err);
+	}
+	shut_server_down(daemon);
+	if (daemon->lost) {
+		BT_LOG_ERROR_PLAIN(NULL, "Leaderelection lost");
+		return EXIT_CODE_FAILED;
+	}
+	if (daemon->election == NULL) {
+		BT_LOG_ERROR_PLAIN("finished without leader elect", "command failed");
+		return EXIT_CODE_FAILED;
+	}
+	BT_LOG_INFO_PLAIN(0, "Requested to terminate, exiting");
+	return 0;
+}
+
+/** --- the whole --- */
+
+static int prepare(struct bt_daemon *daemon, struct berth_error *err)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGUSR2, 0};
+	uint64_t seed;
+	if (getrandom(&seed, sizeof(seed), 0) != (ssize_t)sizeof(seed)) {
+		return bt_error_set(err, BERTH_ERR_IO, "getrandom: %s", strerror(errno));
+	}
+	bt_prng_init(&daemon->prng, seed);
+	int result = bt_loop_create(&daemon->loop, err);
+	if (result == 0) {
+		result = bt_loop_on_signals(daemon->loop, signals, take_signal, daemon, err);
+	}
+	if (result == 0) {
+		result = bt_daemon_options_load_config(&daemon->options, &daemon->config, err);
+	}
+	daemon->metrics = bt_metrics_create();
+	return result == 0 ? bt_daemon_build(daemon, err) : result;
+}
+
+static int run(struct bt_daemon *daemon)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	int result = prepare(daemon, &err);
+	if (result < 0) {
+		return command_failed(&err);
+	}
+	if (daemon->options.write_config_to.length != 0) {
+		result = bt_daemon_options_write_config(&daemon->options, daemon->config, &err);
+		return result < 0 ? command_failed(&err) : 0;
+	}
+	bt_daemon_begin(daemon);
+	result = bt_loop_run(daemon->loop, &err);
+	return result < 0 ? command_failed(&err) : end(daemon);
+}
+
+int bt_daemon_main(int argc, char **argv)
+{
+	struct sigaction ignore = {.sa_handler = SIG_IGN};
+	struct bt_daemon daemon = {
+		.started_ns = read_clock(CLOCK_REALTIME),
+		.err = BERTH_ERROR_INIT,
+	};
+	int exit_code = 0;
+	daemon.steady_offset_ns = daemon.started_ns - read_clock(CLOCK_MONOTONIC);
+	(void)sigaction(SIGPIPE, &ignore, NULL); /* cannot fail for a valid signal */
+	keep_secrets();
+	switch (bt_daemon_options_parse(argc, argv, &daemon.options)) {
+	case BT_OPTIONS_GO_ON:
+		exit_code = run(&daemon);
+		break;
+	case BT_OPTIONS_EXIT_OK:
+		break;
+	case BT_OPTIONS_EXIT_FAILURE:
+		exit_code = EXIT_CODE_FAILED;
+		break;
+	}
+	bt_daemon_finish(&daemon);
+	bt_klog_finish();
+	return exit_code;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_DAEMON_DAEMON_PRIVATE_H
+#define BT_DAEMON_DAEMON_PRIVATE_H
+/** Shared by the files of the daemon's life only. */
+#include "base/prng.h"
+#include "daemon/api_writes.h"
+#include "daemon/cluster_feed.h"
+#include "daemon/endpoints.h"
+#include "daemon/event_sender.h"
+#include "daemon/extender_http.h"
+#include "daemon/leader_election.h"
+#include "daemon/options.h"
+
+/** A connection to an API server with what it was made from. */
+struct bt_daemon_link {
+	bool is_open;
+	struct bt_client_config config;
+	struct bt_transport *transport;
+};
+
+struct bt_daemon {
+	struct bt_daemon_options options;
+	struct bt_config *config;
+	struct bt_loop *loop;
+	struct bt_metrics *metrics;
+	struct bt_scheduler_metrics *scheduler_metrics;
+	struct bt_prng prng;
+	struct bt_strbuf identity;
+	/* Connections, and the clients on them: each with a limiter of its own. */
+	struct bt_daemon_link server;
+	struct bt_daemon_link authentication;
+	struct bt_daemon_link authorization;
+	struct bt_rest_client *client;
+	struct bt_rest_client *event_client;
+	struct bt_rest_client *lease_client;
+	struct bt_rest_client *authentication_client;
+	struct bt_rest_client *authorization_client;
+	struct bt_event_sender *events;
+	struct bt_extender_http *extenders;
+	struct bt_api_writes *writes;
+	struct bt_scheduler *scheduler;
+	struct bt_cluster_feed *feed;
+	struct bt_leader_election *election;
+	struct bt_endpoints *endpoints;
+	/** Wall time when the process began, minus monotonic time then. */
+	int64_t steady_offset_ns;
+	int64_t started_ns; /* wall clock */
+	bool leads;         /* the scheduling loops run */
+	bool election_started;
+	bool was_synced;
+	bool stopping;       /* a signal came */
+	bool has_terminated; /* the lease is given back, or there was none */
+	bool lost;           /* the lease */
+	bool failed;
+	struct berth_error err; /* of failed: logged as "command failed" */
+};
+
+/** --- time --- */
+
+/** What the machine says: for what others read. */
+int64_t bt_daemon_wall_ns(void *context);
+/** Wall time as it was at the start, carried on steadily: jumps of the clock do not show. */
+int64_t bt_daemon_steady_ns(void *context);
+/** A steady time for the loop. */
+int64_t bt_daemon_loop_time_of(const struct bt_daemon *daemon, int64_t steady_ns);
+
+/** --- daemon_clients.c --- */
+
+BT_MUST_USE int bt_daemon_connect(struct bt_daemon *daemon, struct berth_error *err);
+BT_MUST_USE int bt_daemon_create_clients(struct bt_daemon *daemon, struct berth_error *err);
+void bt_daemon_disconnect(struct bt_daemon *daemon);
+
+/** --- daemon_start.c --- */
+
+/** Spec 11 section 6.1, steps 6 to 15. */
+BT_MUST_USE int bt_daemon_build(struct bt_daemon *daemon, struct berth_error *err);
+/** Steps 17 to 22; the loop does the rest. */
+void bt_daemon_begin(struct bt_daemon *daemon);
+void bt_daemon_finish(struct bt_daemon *daemon);
+
+/** --- daemon_work.c --- */
+
+/** This process begins to lead: pods are tried from now on. */
+void bt_daemon_lead(struct bt_daemon *daemon);
+void bt_daemon_add_worker(struct bt_daemon *daemon);
+bool bt_daemon_may_act(void *context);
+
+/** The process ends with "command failed"; err is emptied. */
+void bt_daemon_fail(struct bt_daemon *daemon, struct berth_error *err);
+#endif

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Building the parts, and letting them go. Spec: 11 section 6.1. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/nanoseconds.h"
+#include "daemon/daemon_private.h"
+#include "daemon/klog.h"
+
+/** --- what the parts ask of the process --- */
+
+static void hold(void *context)
+{
+	const struct bt_daemon *daemon = context;
+	bt_cluster_feed_hold(daemon->feed);
+}
+
+static void release(void *context)
+{
+	const struct bt_daemon *daemon = context;
+	bt_cluster_feed_release(daemon->feed);
+}
+
+static bool is_stopping(void *context)
+{
+	const struct bt_daemon *daemon = context;
+	return daemon->stopping || daemon->failed;
+}
+
+static void lease_event(void *context, const struct bt_object_meta *lease, struct bt_str message)
+{
+	const struct bt_daemon *daemon = context;
+	bt_event_sender_lease_event(daemon->events, lease, message);
+}
+
+/** --- leading --- */
+
+static void run_scheduling(struct bt_daemon *daemon)
+{
+	if (!bt_config_delay_cache_until_active(daemon->config) || daemon->election == NULL) {
+		bt_daemon_lead(daemon);
+		return;
+	}
+	BT_LOG_INFO_PLAIN(0, "Starting informers and waiting for sync...");
+	bt_cluster_feed_start(daemon->feed);
+}
+
+static void started_leading(void *context)
+{
+	run_scheduling(context);
+}
+
+static void stopped_leading(void *context, bool was_leading BT_UNUSED, bool lost)
+{
+	struct bt_daemon *daemon = context;
+	daemon->leads = false;
+	daemon->has_terminated = true;
+	daemon->lost = lost && !daemon->stopping;
+	bt_loop_stop(daemon->loop);
+}
+
+static void synced(void *context)
+{
+	struct bt_daemon *daemon = context;
+	BT_LOG_INFO_PLAIN(3, "Handlers synced");
+	daemon->was_synced = true;
+	if (daemon->stopping) {
+		return;
+	}
+	if (daemon->election == NULL) {
+		bt_daemon_lead(daemon);
+	} else if (daemon->election_started) {
+		BT_LOG_INFO_PLAIN(0, "Sync completed");
+		bt_daemon_lead(daemon);
+	} else {
+		daemon->election_started = true;
+		bt_leader_election_start(daemon->election);
+	}
+}
+
+static void feed_failed(void *context, struct berth_error *err)
+{
+	bt_daemon_fail(context, err);
+}
+
+/** --- health --- */
+
+static bool is_not_shutting_down(void *context, struct bt_strbuf *out_error)
+{
+	const struct bt_daemon *daemon = context;
+	if (daemon->stopping) {
+		bt_strbuf_append_c(out_error, "process is shutting down");
+	}
+	return !daemon->stopping;
+}
+
+static bool are_handlers_synced(void *context, struct bt_strbuf *out_error)
+{
+	const struct bt_daemon *daemon = context;
+	if (!daemon->was_synced) {
+		bt_strbuf_append_c(out_error, "handlers are not fully synchronized");
+	}
+	return daemon->was_synced;
+}
+
+static void write_config(void *context, struct bt_strbuf *out)
+{
+	const struct bt_daemon *daemon = context;
+	bt_config_write_stored(daemon->config, out);
+}
+
+static int create_endpoints(struct bt_daemon *daemon, struct berth_error *err)
+{
+	const struct bt_health_check ping = {.name = "ping"};
+	const struct bt_health_check lease = {.name = "leaderElection"};
+	const struct bt_health_check ready[] = {
+		lease,
+		{"shutdown", is_not_shutting_down, daemon},
+		{"sched-handler-sync", are_handlers_synced, daemon},
+	};
+	bool elects = bt_config_leader_election(daemon->config)->leader_elect;
+	struct bt_endpoints_options options = {
+		.loop = daemon->loop,
+		.options = &daemon->options,
+		.enable_profiling = bt_config_enable_profiling(daemon->config),
+		.authentication_client = daemon->authentication_client,
+		.authorization_client = daemon->authorization_client,
+		.healthz = elects ? &lease : &ping,
+		.healthz_count = 1,
+		.livez = &ping,
+		.livez_count = 1,
+		.readyz = elects ? ready : ready + 1,
+		.readyz_count = elects ? 3 : 2,
+		.metrics = daemon->metrics,
+		.write_config = write_config,
+		.context = daemon,
+		.started_ns = daemon->started_ns,
+	};
+	if (daemon->options.serving.secure_port == 0) {
+		return 0;
+	}
+	return bt_endpoints_create(&options, &daemon->endpoints, err);
+}
+
+/** --- the parts --- */
+
+static int64_t monotonic_ns(void *context)
+{
+	const struct bt_daemon *daemon = context;
+	return bt_daemon_steady_ns(context) - daemon->steady_offset_ns;
+}
+
+static void create_metrics(struct bt_daemon *daemon)
+{
+	const struct bt_metrics_options *options = &daemon->options.metrics;
+	for (uint32_t i = 0; i < options->disabled.count; i++) {
+		bt_metrics_disable(daemon->metrics, options->disabled.items[i]);
+	}
+	for (uint32_t i = 0; i < options->allowed.count; i++) {
+		const struct bt_allowed_label *allowed = &options->allowed.items[i];
+		bt_metrics_allow_values(daemon->metrics, allowed->metric, allowed->label,
+			allowed->values.items, allowed->values.count);
+	}
+	daemon->scheduler_metrics = bt_scheduler_metrics_create(
+		daemon->metrics, bt_config_gates(daemon->config), monotonic_ns, daemon);
+}
+
+static void create_events(struct bt_daemon *daemon, const char *host)
+{
+	const struct bt_config_profile *profile = bt_config_profile_at(daemon->config, 0);
+	struct bt_strbuf component = {0};
+	bt_strbuf_append_str(&component, profile->scheduler_name);
+	struct bt_event_sender_options options = {
+		.client = daemon->event_client,
+		.loop = daemon->loop,
+		.prng = &daemon->prng,
+		.host = host,
+		.component = bt_strbuf_c(&component),
+	};
+	daemon->events = bt_event_sender_create(&options);
+	bt_strbuf_finish(&component);
+}
+
+static int create_election(struct bt_daemon *daemon, struct berth_error *err)
+{
+	const struct bt_config_leader_election *config = bt_config_leader_election(daemon->config);
+	if (!config->leader_elect) {
+		return 0;
+	}
+	int result = bt_leader_election_make_identity(&daemon->identity, err);
+	if (result < 0) {
+		return result;
+	}
+	struct bt_leader_election_options options = {
+		.client = daemon->lease_client,
+		.loop = daemon->loop,
+		.prng = &daemon->prng,
+		.config = config,
+		.identity = bt_strbuf_c(&daemon->identity),
+		.coordinated = bt_gate_enabled(
+			bt_config_gates(daemon->config), BT_GATE_COORDINATED_LEADER_ELECTION),
+		.metrics = daemon->metrics,
+		.handler = {.context = daemon,
+			.started = started_leading,
+			.stopped = stopped_leading,
+			.event = lease_event},
+	};
+	return bt_leader_election_create(&options, &daemon->election, err);
+}
+
+static void create_writes(struct bt_daemon *daemon)
+{
+	struct bt_api_writes_options options = {
+		.client = daemon->client,
+		.content_type = bt_config_client_connection(daemon->config)->content_type,
+		.loop = daemon->loop,
+		.events = bt_event_sender_recorder(daemon->events),
+		.may_write = bt_daemon_may_act,
+		.hold = hold,
+		.release = release,
+		.is_stopping = is_stopping,
+		.now_ns = bt_daemon_wall_ns,
+		.context = daemon,
+		.seed = bt_prng_next(&daemon->prng),
+	};
+	daemon->writes = bt_api_writes_create(&options);
+}
+
+static bool must_verify(void)
+{
+	const char *value = getenv("BERTH_VERIFY");
+	return value != NULL && strcmp(value, "1") == 0;
+}
+
+static int64_t max_pd_volumes(void)
+{
+	int64_t number;
+	return bt_str_parse_int64(bt_str_from(getenv("KUBE_MAX_PD_VOLS")), &number) && number > 0
+		? number
+		: 0;
+}
+
+static int create_scheduler(struct bt_daemon *daemon, struct berth_error *err)
+{
+	struct bt_extender_http_options extenders = {
+		.loop = daemon->loop,
+		.hold = hold,
+		.release = release,
+		.is_stopping = is_stopping,
+		.context = daemon,
+	};
+	struct bt_engine_options options = BT_ENGINE_OPTIONS_INIT;
+	daemon->extenders = bt_extender_http_create(&extenders);
+	options.tie_policy = BT_TIE_HEAP;
+	options.seed = bt_prng_next(&daemon->prng);
+	options.verify = must_verify();
+	options.max_pd_volumes = max_pd_volumes();
+	options.extenders = bt_extender_http_factory(daemon->extenders);
+	options.extender_observer = bt_extender_http_log_observer;
+	options.max_in_unschedulable_ns = daemon->options.pod_max_in_unschedulable_ns;
+	int result = bt_scheduler_create(daemon->config, &options,
+		bt_api_writes_writer(daemon->writes), &daemon->scheduler, err);
+	if (result == 0) {
+		bt_api_writes_attach(daemon->writes, daemon->scheduler);
+	}
+	return result;
+}
+
+static void create_feed(struct bt_daemon *daemon)
+{
+	const struct bt_gates *gates = bt_config_gates(daemon->config);
+	const char *veto = getenv("KUBE_FEATURE_WatchListClient");
+	struct bt_cluster_feed_options options = {
+		.client = daemon->client,
+		.loop = daemon->loop,
+		.prng = &daemon->prng,
+		.scheduler = daemon->scheduler,
+		.gates = gates,
+		.metrics = daemon->metrics,
+		.streaming = bt_gate_enabled(gates, BT_GATE_WATCH_LIST_CLIENT) &&
+			(veto == NULL || strcmp(veto, "false") != 0),
+		.now_ns = bt_daemon_steady_ns,
+		.context = daemon,
+		.synced = synced,
+		.failed = feed_failed,
+	};
+	daemon->feed = bt_cluster_feed_create(&options);
+}
+
+int bt_daemon_build(struct bt_daemon *daemon, struct berth_error *err)
+{
+	char host[256] = "localhost";
+	(void)gethostname(host, sizeof(host) - 1); /* a name that is too long stays as it is */
+	int result = bt_daemon_connect(daemon, err);
+	if (result == 0) {
+		result = bt_daemon_create_clients(daemon, err);
+	}
+	if (result == 0) {
+		result = create_endpoints(daemon, err);
+	}
+	if (result < 0) {
+		return result;
+	}
+	create_metrics(daemon);
+	create_events(daemon, host);
+	result = create_election(daemon, err);
+	if (result == 0) {
+		create_writes(daemon);
+		result = create_scheduler(daemon, err);
+	}
+	if (result == 0) {
+		create_feed(daemon);
+		bt_daemon_add_worker(daemon);
+	}
+	return result;
+}
+
+static struct bt_str environment(const char *name)
+{
+	const char *value = getenv(name);
+	return bt_str_from(value != NULL ? value : "");
+}
+
+void bt_daemon_begin(struct bt_daemon *daemon)
+{
+	BT_LOG_INFO(0, "Starting Kubernetes Scheduler",
+		BT_LOG_STR("version", daemon->options.versions.git_version));
+	BT_LOG_INFO(0, "Golang settings", BT_LOG_STR("GOGC", environment("GOGC")),
+		BT_LOG_STR("GOMAXPROCS", environment("GOMAXPROCS")),
+		BT_LOG_STR("GOTRACEBACK", environment("GOTRACEBACK")));
+	bt_event_sender_start(daemon->events);
+	if (daemon->endpoints != NULL) {
+		bt_endpoints_serve(daemon->endpoints);
+	}
+	if (daemon->election != NULL && bt_config_delay_cache_until_active(daemon->config)) {
+		daemon->election_started = true;
+		bt_leader_election_start(daemon->election);
+	} else {
+		bt_cluster_feed_start(daemon->feed);
+	}
+}
+
+void bt_daemon_finish(struct bt_daemon *daemon)
+{
+	bt_endpoints_destroy(daemon->endpoints);
+	bt_cluster_feed_destroy(daemon->feed);
+	bt_leader_election_destroy(daemon->election);
+	bt_api_writes_destroy(daemon->writes);
+	bt_scheduler_destroy(daemon->scheduler);
+	bt_extender_http_destroy(daemon->extenders);
+	bt_event_sender_destroy(daemon->events);
+	bt_daemon_disconnect(daemon);
+	bt_scheduler_metrics_destroy(daemon->scheduler_metrics);
+	bt_metrics_destroy(daemon->metrics);
+	bt_config_unref(daemon->config);
+	bt_strbuf_finish(&daemon->identity);
+	bt_loop_destroy(daemon->loop);
+	bt_daemon_options_finish(&daemon->options);
+	berth_error_finish(&daemon->err);
+}
