@@ -2,6 +2,7 @@
 #include "plugins/preemption_eviction.h"
 
 #include "api/identity.h"
+#include "base/log.h"
 #include "framework/binding_pods.h"
 #include "framework/framework.h"
 #include "framework/pod_lister.h"
@@ -72,6 +73,11 @@ void bt_eviction_send_event(
 			eviction->preemptor.is_group ? &eviction->preemptor.identity : NULL,
 	};
 
+	BT_LOG_INFO(2, "Preemptor Pod preempted victim Pod",
+		BT_LOG_REF("preemptor", eviction->preemptor.identity.namespace_,
+			eviction->preemptor.identity.name),
+		BT_LOG_REF("victim", victim->pod.namespace_, victim->pod.name),
+		BT_LOG_STR("node", eviction->candidate_name));
 	if (writer->event == NULL) {
 		return;
 	}

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/log.h"
 #include "framework/binding_pods.h"
 #include "plugins/registry.h"
 #include "sched/cycle.h"
@@ -320,6 +321,10 @@ enum bt_binding_outcome bt_engine_bind(struct bt_engine *engine, const struct bt
 	if (bt_status_is_success(&status)) {
 		progress->pre_bound = true;
 		status = bind(engine, pod, result, progress);
+		if (!bt_status_is_success(&status) && status.code != BT_STATUS_WAIT) {
+			BT_LOG_INFO(1, "Failed to bind pod",
+				BT_LOG_REF("pod", pod->namespace_, pod->name));
+		}
 	}
 	if (status.code == BT_STATUS_WAIT) {
 		return BT_BINDING_PENDING;

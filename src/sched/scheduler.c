@@ -2,6 +2,7 @@
 #include "sched/scheduler.h"
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "sched/scheduler_private.h"
 
 /** --- life --- */
@@ -186,6 +187,8 @@ static bool must_skip(const struct bt_scheduler *scheduler, const struct bt_queu
 	struct berth_error err = BERTH_ERROR_INIT;
 	bool assumed = false;
 	if (pod->metadata.deletion_timestamp != NULL) {
+		BT_LOG_INFO(3, "Skip schedule deleting pod",
+			BT_LOG_REF("pod", pod->metadata.namespace_, pod->metadata.name));
 		struct bt_strbuf note = {0};
 		bt_strbuf_append_c(&note, "skip schedule deleting pod: ");
 		bt_object_ref(&pod->metadata, &note);
@@ -238,6 +241,8 @@ static void try_one(struct bt_scheduler *scheduler, int64_t now_ns, struct bt_at
 		bt_queue_release(scheduler->queue, entry);
 		return;
 	}
+	BT_LOG_INFO(3, "Attempting to schedule pod",
+		BT_LOG_REF("pod", entry->pod.namespace_, entry->pod.name));
 	struct bt_schedule_result result;
 	struct bt_queued_attempt attempt = {
 		.cycle_count = bt_queue_scheduling_cycle(scheduler->queue), .now_ns = now_ns};

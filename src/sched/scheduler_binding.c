@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The binding cycle: spec 03 section 6. */
 #include "base/alloc.h"
+#include "base/log.h"
 #include "sched/scheduler_private.h"
 
 static void activate(struct bt_scheduler *scheduler, struct bt_str key, int64_t now_ns)
@@ -68,6 +69,11 @@ static void report_bound(struct bt_scheduler *scheduler, const struct bt_pod *po
 	struct bt_strbuf note = {0};
 	set_node_name(scheduler, result, out_attempt);
 	out_attempt->outcome = BT_ATTEMPT_BOUND;
+	BT_LOG_INFO(2, "Successfully bound pod to node",
+		BT_LOG_REF("pod", pod->metadata.namespace_, pod->metadata.name),
+		BT_LOG_STR("node", out_attempt->node_name),
+		BT_LOG_INT("evaluatedNodes", result->evaluated_count),
+		BT_LOG_INT("feasibleNodes", result->feasible_count));
 	bt_strbuf_append_c(&note, "Successfully assigned ");
 	bt_object_ref(&pod->metadata, &note);
 	bt_strbuf_append_c(&note, " to ");

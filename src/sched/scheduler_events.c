@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** From object changes to cache and queue. Spec 03 section 10. */
 #include "api/identity.h"
+#include "base/log.h"
 #include "framework/cluster_event.h"
 #include "sched/scheduler_private.h"
 
@@ -32,6 +33,16 @@ static struct bt_str event_resource(enum bt_kind kind)
 		}
 	}
 	return (struct bt_str){NULL, 0};
+}
+
+static void log_pod(const char *message, const struct bt_object *pod)
+{
+	BT_LOG_INFO(3, message, BT_LOG_REF("pod", pod->meta->namespace_, pod->meta->name));
+}
+
+static void log_node(const char *message, const struct bt_object *node)
+{
+	BT_LOG_INFO(3, message, BT_LOG_STR("node", node->meta->name));
 }
 
 static void move(struct bt_scheduler *scheduler, struct bt_str resource, uint32_t action,
@@ -76,6 +87,7 @@ static int add_assigned(struct bt_scheduler *scheduler, struct bt_object *pod, i
 	struct berth_error *err)
 {
 	struct berth_error failure = BERTH_ERROR_INIT;
+	log_pod("Add event for scheduled pod", pod);
 	int result = bt_state_add_pod(scheduler->engine->state, pod->value, &failure);
 	result = cache_result(scheduler, result, &failure, err);
 	move(scheduler, resource_assigned_pod, BT_ACTION_ADD, NULL, pod, NULL, now_ns);
@@ -118,6 +130,7 @@ static int delete_assigned(struct bt_scheduler *scheduler, struct bt_object *pod
 	struct bt_state *state = scheduler->engine->state;
 	struct berth_error failure = BERTH_ERROR_INIT;
 	struct bt_str node_name = node_name_of_cached(scheduler, pod);
+	log_pod("Delete event for scheduled pod", pod);
 	int result = bt_state_remove_pod(state, pod->value, &failure);
 	result = cache_result(scheduler, result, &failure, err);
 	bt_scheduler_announce_freed(scheduler, pod, node_name, NULL, now_ns);
@@ -200,6 +213,7 @@ static void update_unassigned(struct bt_scheduler *scheduler, struct bt_object *
 static void delete_unassigned(
 	struct bt_scheduler *scheduler, struct bt_object *pod, bool binding, int64_t now_ns)
 {
+	log_pod("Delete event for unscheduled pod", pod);
 	bt_queue_delete(scheduler->queue, pod);
 	if (binding) {
 		return;
@@ -220,6 +234,7 @@ static int add_pod(struct bt_scheduler *scheduler, struct bt_object *pod, int64_
 		return add_assigned(scheduler, pod, now_ns, err);
 	}
 	if (is_ours(scheduler, pod)) {
+		log_pod("Add event for unscheduled pod", pod);
 		bt_queue_add(scheduler->queue, pod, now_ns);
 	}
 	return 0;
@@ -305,12 +320,14 @@ static void observe_node(struct bt_scheduler *scheduler, struct bt_object *old_n
 {
 	struct bt_state *state = scheduler->engine->state;
 	if (old_node == NULL) {
+		log_node("Add event for node", new_node);
 		bt_state_add_node(state, new_node->value);
 		move(scheduler, resource_node, BT_ACTION_ADD, NULL, new_node, NULL, now_ns);
 		return;
 	}
 	if (new_node == NULL) {
 		struct berth_error err = BERTH_ERROR_INIT;
+		log_node("Delete event for node", old_node);
 		move(scheduler, resource_node, BT_ACTION_DELETE, old_node, NULL, NULL, now_ns);
 		if (bt_state_remove_node(state, old_node->value, &err) < 0) {
 			bt_scheduler_warn(scheduler, &err);

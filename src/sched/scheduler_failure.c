@@ -2,6 +2,7 @@
 /** What happens to a pod whose attempt failed. Spec 03 section 9. */
 #include "api/event.h"
 #include "api/identity.h"
+#include "base/log.h"
 #include "sched/scheduler_private.h"
 
 static void send_failed_scheduling(
@@ -54,6 +55,50 @@ static bool requeue(struct bt_scheduler *scheduler, struct bt_queue_entry *entry
 	return true;
 }
 
+static void log_failure(const struct bt_queue_entry *entry, const struct bt_schedule_result *result,
+	const struct bt_strbuf *message)
+{
+	const struct bt_pod_info *pod = &entry->pod;
+	switch (result->outcome) {
+	case BT_OUTCOME_NO_NODES:
+		BT_LOG_INFO(2,
+			"Unable to schedule pod; no nodes are registered to the cluster; waiting",
+			BT_LOG_REF("pod", pod->namespace_, pod->name));
+		break;
+	case BT_OUTCOME_FIT_ERROR:
+		BT_LOG_INFO(2, "Unable to schedule pod; no fit; waiting",
+			BT_LOG_REF("pod", pod->namespace_, pod->name),
+			BT_LOG_STR("err", bt_strbuf_str(message)));
+		break;
+	case BT_OUTCOME_SCHEDULED:
+	case BT_OUTCOME_ERROR:
+		BT_LOG_ERROR(bt_strbuf_c(message), "Error scheduling pod; retrying",
+			BT_LOG_REF("pod", pod->namespace_, pod->name));
+		break;
+	}
+}
+
+/** Why the pod is not queued again, if it is not. */
+static void log_informer(const struct bt_queue_entry *entry, const struct bt_object *known)
+{
+	const struct bt_pod_info *pod = &entry->pod;
+	if (known == NULL) {
+		BT_LOG_INFO(0, "Pod doesn't exist in informer cache",
+			BT_LOG_REF("pod", pod->namespace_, pod->name),
+			BT_LOG_STR("err", bt_str_from("pod not found")));
+	} else if (!bt_str_equal(known->meta->uid, pod->uid)) {
+		BT_LOG_INFO(2,
+			"Pod was recreated while handling scheduling failure. Skip requeueing and "
+			"status updates.",
+			BT_LOG_REF("pod", pod->namespace_, pod->name));
+	} else if (bt_pod_is_assigned(known->value)) {
+		const struct bt_pod *assigned = known->value;
+		BT_LOG_INFO(0, "Pod has been assigned to node. Abort adding it back to queue.",
+			BT_LOG_REF("pod", pod->namespace_, pod->name),
+			BT_LOG_STR("node", assigned->spec.node_name));
+	}
+}
+
 void bt_scheduler_fail(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 	const struct bt_schedule_result *result, int64_t now_ns, struct bt_attempt *out_attempt)
 {
@@ -68,6 +113,8 @@ void bt_scheduler_fail(struct bt_scheduler *scheduler, struct bt_queue_entry *en
 	const struct bt_object_meta *meta = entry->object->meta;
 	struct bt_object *known = bt_object_store_find_object(
 		&scheduler->pods, BT_KIND_POD, meta->namespace_, meta->name);
+	log_failure(entry, result, &scheduler->text);
+	log_informer(entry, known);
 	if (known != NULL && !bt_str_equal(known->meta->uid, meta->uid)) {
 		/* Deleted and created anew: this attempt concerns nobody any more. */
 		bt_queue_release(scheduler->queue, entry);
