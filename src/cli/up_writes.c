@@ -175,33 +175,48 @@ static int patch_status(void *context, const struct bt_pod *pod,
 
 /** --- events --- */
 
-static void post_event(void *context, struct bt_str namespace_, struct bt_json_value *event,
-	struct bt_arena *arena)
+static void post_event(void *context, const struct bt_event_delivery *event)
 {
 	struct bt_up_writes *writes = context;
+	struct bt_str namespace_ = bt_event_record_namespace(event->record);
 	struct bt_api_request request =
 		request_for(builtin(writes, "events.k8s.io", "events"), namespace_, BT_STR(""));
 	struct bt_api_answer answer;
+	bt_arena_reset(&writes->event_arena);
+	bt_strbuf_reset(&writes->event_text);
+	bt_event_record_write(event->record, bt_str_from(writes->host), event->series_count,
+		event->series_ns, &writes->event_text);
+	if (bt_json_parse(&writes->event_arena, bt_strbuf_str(&writes->event_text), false,
+		    &request.body, NULL) < 0) {
+		return; /* what the writer makes can be parsed */
+	}
 	request.verb = BT_VERB_CREATE;
-	/* The recorder keeps the document, the API takes its copy apart. */
-	request.body = bt_json_clone(arena, event, false);
-	bt_api_perform(writes->api, &request, arena, &answer); /* a refused event is not retried */
+	bt_api_perform(
+		writes->api, &request, &writes->event_arena, &answer); /* refused: not retried */
 	bt_api_answer_finish(&answer);
 }
 
-static bool patch_event(void *context, struct bt_str namespace_, struct bt_str name,
-	struct bt_json_value *patch, struct bt_arena *arena)
+static bool patch_event(void *context, const struct bt_event_delivery *event)
 {
 	struct bt_up_writes *writes = context;
-	struct bt_api_request request =
-		request_for(builtin(writes, "events.k8s.io", "events"), namespace_, name);
+	struct bt_strbuf name = {0};
 	struct bt_api_answer answer;
+	bt_arena_reset(&writes->event_arena);
+	bt_strbuf_reset(&writes->event_text);
+	bt_event_record_append_name(event->record, &name);
+	bt_event_record_write_series(event->series_count, event->series_ns, &writes->event_text);
+	struct bt_api_request request = request_for(builtin(writes, "events.k8s.io", "events"),
+		bt_event_record_namespace(event->record), bt_strbuf_str(&name));
 	request.verb = BT_VERB_PATCH;
 	request.patch_type = BT_PATCH_STRATEGIC;
-	request.body = patch;
-	bt_api_perform(writes->api, &request, arena, &answer);
-	bool is_gone = answer.code == 404;
-	bt_api_answer_finish(&answer);
+	bool is_gone = false;
+	if (bt_json_parse(&writes->event_arena, bt_strbuf_str(&writes->event_text), false,
+		    &request.body, NULL) == 0) {
+		bt_api_perform(writes->api, &request, &writes->event_arena, &answer);
+		is_gone = answer.code == 404;
+		bt_api_answer_finish(&answer);
+	}
+	bt_strbuf_finish(&name);
 	return !is_gone;
 }
 
@@ -444,12 +459,13 @@ static bool pod_exists(void *context, const struct bt_pod_info *pod)
 
 void bt_up_writes_init(struct bt_up_writes *writes, struct bt_api *api)
 {
-	char host[256] = "localhost";
-	(void)gethostname(host, sizeof(host) - 1); /* a name that is too long stays as it is */
-	*writes = (struct bt_up_writes){.api = api};
+	*writes = (struct bt_up_writes){.api = api, .host = "localhost"};
+	/* A name that is too long is cut. */
+	(void)gethostname(writes->host, sizeof(writes->host) - 1);
 	bt_arena_init(&writes->arena, 0);
-	struct bt_event_sink sink = {writes, post_event, patch_event};
-	writes->events = bt_event_recorder_create(&sink, bt_str_from(host));
+	bt_arena_init(&writes->event_arena, 0);
+	struct bt_event_sink sink = {.context = writes, .post = post_event, .patch = patch_event};
+	writes->events = bt_event_recorder_create(&sink);
 	writes->preemption = (struct bt_preemption_writer){
 		.context = writes,
 		.patch_condition = patch_condition,
@@ -482,6 +498,8 @@ void bt_up_writes_finish(struct bt_up_writes *writes)
 	}
 	bt_vec_finish(&writes->evictions);
 	bt_event_recorder_destroy(writes->events);
+	bt_strbuf_finish(&writes->event_text);
+	bt_arena_finish(&writes->event_arena);
 	bt_arena_finish(&writes->arena);
 }
 

@@ -23,6 +23,9 @@ struct bt_up_writes {
 	struct bt_preemption_writer preemption;
 	struct bt_volume_writer volumes;
 	struct bt_event_recorder *events;
+	char host[256];              /* of reportingInstance */
+	struct bt_strbuf event_text; /* of the event that is being written */
+	struct bt_arena event_arena;
 	BT_VEC(struct bt_up_eviction) evictions;
 	struct bt_arena arena;     /* of one write */
 	char resource_version[24]; /* of the last volume write */

@@ -3,7 +3,6 @@
 #include "daemon/event_recorder.h"
 
 #include "base/strbuf.h"
-#include "codec/json_edit.h"
 #include "test_main.h"
 
 #define SECOND_NS INT64_C(1000000000)
@@ -16,29 +15,25 @@ struct log {
 	bool is_gone; /* patches find nothing */
 };
 
-static void write_line(struct log *log, const char *what, const struct bt_json_value *document)
+static void post(void *context, const struct bt_event_delivery *event)
 {
-	bt_strbuf_append_c(&log->text, what);
-	bt_strbuf_append_char(&log->text, ' ');
-	struct bt_json_writer writer;
-	bt_json_writer_init(&writer, &log->text, 0);
-	bt_json_write_value(&writer, document);
+	struct log *log = context;
+	bt_strbuf_append_c(&log->text, "POST ");
+	bt_event_record_write(
+		event->record, BT_STR("vm"), event->series_count, event->series_ns, &log->text);
 	bt_strbuf_append_char(&log->text, '\n');
 }
 
-static void post(void *context, struct bt_str namespace_, struct bt_json_value *event,
-	struct bt_arena *arena BT_UNUSED)
-{
-	ck_assert(bt_str_equal(namespace_, bt_json_text_at(event, "metadata.namespace")));
-	write_line(context, "POST", event);
-}
-
-static bool patch(void *context, struct bt_str namespace_ BT_UNUSED, struct bt_str name,
-	struct bt_json_value *document, struct bt_arena *arena BT_UNUSED)
+static bool patch(void *context, const struct bt_event_delivery *event)
 {
 	struct log *log = context;
-	ck_assert(bt_str_has_prefix(name, BT_STR("s1.")));
-	write_line(log, "PATCH", document);
+	struct bt_strbuf name = {0};
+	bt_event_record_append_name(event->record, &name);
+	ck_assert(bt_str_has_prefix(bt_strbuf_str(&name), BT_STR("s1.")));
+	bt_strbuf_finish(&name);
+	bt_strbuf_append_c(&log->text, "PATCH ");
+	bt_event_record_write_series(event->series_count, event->series_ns, &log->text);
+	bt_strbuf_append_char(&log->text, '\n');
 	return !log->is_gone;
 }
 
@@ -69,7 +64,9 @@ static void expect(struct log *log, const char *text)
 }
 
 #define POSTED(version, note) \
-	"POST {\"metadata\":{\"name\":\"s1.18e9e7dc8c288747\",\"namespace\":\"wire\"}," \
+	"POST " \
+	"{\"kind\":\"Event\",\"apiVersion\":\"events.k8s.io/" \
+	"v1\",\"metadata\":{\"name\":\"s1.18e9e7dc8c288747\",\"namespace\":\"wire\"}," \
 	"\"eventTime\":\"2026-11-21T00:27:40.914140Z\",\"reportingController\":" \
 	"\"default-scheduler\",\"reportingInstance\":\"default-scheduler-vm\",\"action\":" \
 	"\"Scheduling\",\"reason\":\"FailedScheduling\",\"regarding\":{\"kind\":\"Pod\"," \
@@ -79,8 +76,8 @@ static void expect(struct log *log, const char *text)
 START_TEST(test_event_recorder__series)
 {
 	struct log log = {0};
-	struct bt_event_sink sink = {&log, post, patch};
-	struct bt_event_recorder *recorder = bt_event_recorder_create(&sink, BT_STR("vm"));
+	struct bt_event_sink sink = {.context = &log, .post = post, .patch = patch};
+	struct bt_event_recorder *recorder = bt_event_recorder_create(&sink);
 	struct bt_object_meta meta = pod_meta("267");
 	struct bt_event_facts facts = failed(&meta, "none");
 	ck_assert_int_eq(bt_event_recorder_tick(recorder, NOW_NS), NOW_NS + 6 * 60 * SECOND_NS);
@@ -113,8 +110,8 @@ END_TEST
 START_TEST(test_event_recorder__gone_event_is_posted_again)
 {
 	struct log log = {.is_gone = true};
-	struct bt_event_sink sink = {&log, post, patch};
-	struct bt_event_recorder *recorder = bt_event_recorder_create(&sink, BT_STR("vm"));
+	struct bt_event_sink sink = {.context = &log, .post = post, .patch = patch};
+	struct bt_event_recorder *recorder = bt_event_recorder_create(&sink);
 	struct bt_object_meta meta = pod_meta("267");
 	struct bt_event_facts facts = failed(&meta, "none");
 	bt_event_recorder_record(recorder, &facts, NOW_NS);
@@ -133,8 +130,8 @@ END_TEST
 START_TEST(test_event_recorder__memory_is_bounded)
 {
 	struct log log = {0};
-	struct bt_event_sink sink = {&log, post, patch};
-	struct bt_event_recorder *recorder = bt_event_recorder_create(&sink, BT_STR("vm"));
+	struct bt_event_sink sink = {.context = &log, .post = post, .patch = patch};
+	struct bt_event_recorder *recorder = bt_event_recorder_create(&sink);
 	for (uint32_t i = 0; i < BT_EVENT_SERIES_MAX + 100; i++) {
 		char version[16];
 		(void)snprintf(version, sizeof(version), "%u", i);
@@ -157,15 +154,17 @@ END_TEST
 START_TEST(test_event_recorder__long_names)
 {
 	struct log log = {0};
-	struct bt_event_sink sink = {&log, post, patch};
-	struct bt_event_recorder *recorder = bt_event_recorder_create(&sink, BT_STR("vm"));
+	struct bt_event_sink sink = {.context = &log, .post = post, .patch = patch};
+	struct bt_event_recorder *recorder = bt_event_recorder_create(&sink);
 	char name[250];
 	memset(name, 'a', sizeof(name));
 	struct bt_object_meta meta = {.name = {name, sizeof(name)}, .uid = BT_STR("u")};
 	struct bt_event_facts facts = failed(&meta, "none");
 	bt_event_recorder_record(recorder, &facts, NOW_NS);
 	/* A UUID instead, in the namespace default. */
-	const char *start = "POST {\"metadata\":{\"name\":\"";
+	const char *start =
+		"POST "
+	        "{\"kind\":\"Event\",\"apiVersion\":\"events.k8s.io/v1\",\"metadata\":{\"name\":\"";
 	const char *text = bt_strbuf_c(&log.text);
 	ck_assert(strncmp(text, start, strlen(start)) == 0);
 	const char *rest = strstr(text + strlen(start), "\",\"namespace\":\"default\"}");
@@ -176,6 +175,62 @@ START_TEST(test_event_recorder__long_names)
 }
 END_TEST
 
-BT_TEST_MAIN("event_recorder", test_event_recorder__series,
+START_TEST(test_event_recorder__edge_11b_25_series_from_the_third_on)
+{
+	/* The first patch of the pod's status changes its version; later ones are not sent. */
+	static const char *const versions[] = {"267", "268", "268"};
+	struct log log = {0};
+	struct bt_event_sink sink = {.context = &log, .post = post, .patch = patch};
+	struct bt_event_recorder *recorder = bt_event_recorder_create(&sink);
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(versions); i++) {
+		struct bt_object_meta meta = pod_meta(versions[i]);
+		struct bt_event_facts facts = failed(&meta, "none");
+		bt_event_recorder_record(recorder, &facts, NOW_NS);
+	}
+	expect(&log,
+		POSTED("267", "none")
+			POSTED("268", "none") "PATCH {\"series\":{\"count\":2,\"lastObservedTime\":"
+					      "\"2026-11-21T00:27:40.914140Z\"}}\n");
+	bt_event_recorder_destroy(recorder);
+	bt_strbuf_finish(&log.text);
+}
+END_TEST
+
+START_TEST(test_event_recorder__edge_11b_26_other_message)
+{
+	struct log log = {0};
+	struct bt_event_sink sink = {.context = &log, .post = post, .patch = patch};
+	struct bt_event_recorder *recorder = bt_event_recorder_create(&sink);
+	struct bt_object_meta first = pod_meta("267");
+	struct bt_object_meta second = pod_meta("268");
+	struct bt_event_facts a = failed(&first, "A");
+	struct bt_event_facts b = failed(&second, "B");
+	bt_event_recorder_record(recorder, &a, NOW_NS);
+	bt_event_recorder_record(recorder, &b, NOW_NS);
+	expect(&log, POSTED("267", "A") POSTED("268", "B"));
+	bt_event_recorder_destroy(recorder);
+	bt_strbuf_finish(&log.text);
+}
+END_TEST
+
+START_TEST(test_event_recorder__scheduled_takes_no_memory)
+{
+	struct log log = {0};
+	struct bt_event_sink sink = {.context = &log, .post = post, .patch = patch};
+	struct bt_event_recorder *recorder = bt_event_recorder_create(&sink);
+	struct bt_object_meta meta = pod_meta("267");
+	struct bt_event_facts facts = failed(&meta, "none");
+	facts.reason = "Scheduled";
+	bt_event_recorder_record(recorder, &facts, NOW_NS);
+	ck_assert(bt_str_has_prefix(bt_strbuf_str(&log.text), BT_STR("POST ")));
+	ck_assert_uint_eq(bt_event_recorder_count(recorder), 0);
+	bt_event_recorder_destroy(recorder);
+	bt_strbuf_finish(&log.text);
+}
+END_TEST
+
+BT_TEST_MAIN("event_recorder", test_event_recorder__edge_11b_25_series_from_the_third_on,
+	test_event_recorder__edge_11b_26_other_message,
+	test_event_recorder__scheduled_takes_no_memory, test_event_recorder__series,
 	test_event_recorder__gone_event_is_posted_again, test_event_recorder__memory_is_bounded,
 	test_event_recorder__long_names)
