@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/nanoseconds.h"
 #include "codec/json_edit.h"
+#include "daemon/write_documents.h"
 #include "plugins/preemption_executor.h"
 
 static const struct bt_user scheduler_user = {
@@ -57,20 +58,6 @@ static int perform(struct bt_up_writes *writes, const struct bt_api_request *req
 	return result;
 }
 
-static struct bt_time now_of(const struct bt_up_writes *writes)
-{
-	return (struct bt_time){bt_api_now_ns(writes->api) / BT_NS_PER_SECOND, 0, true};
-}
-
-static struct bt_str time_text(struct bt_arena *arena, const struct bt_time *time)
-{
-	struct bt_strbuf text = {0};
-	bt_time_format(time, &text);
-	struct bt_str result = bt_arena_str(arena, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
-	return result;
-}
-
 /** --- pods --- */
 
 static int bind(void *context, const struct bt_pod_info *pod, struct bt_str node_name,
@@ -94,51 +81,17 @@ static int bind(void *context, const struct bt_pod_info *pod, struct bt_str node
 	return perform(writes, &request, NULL, err);
 }
 
-static void set_condition(struct bt_up_writes *writes, struct bt_json_value *status,
-	const struct bt_pod_condition *condition)
-{
-	struct bt_arena *arena = &writes->arena;
-	struct bt_json_value *item = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_value(arena, item, "lastProbeTime", bt_json_new(arena, BT_JSON_NULL));
-	bt_json_set_str(arena, item, "lastTransitionTime",
-		time_text(arena, &condition->last_transition_time));
-	bt_json_set_str(arena, item, "message", condition->message);
-	if (condition->observed_generation != 0) {
-		bt_json_set_int64(
-			arena, item, "observedGeneration", condition->observed_generation);
-	}
-	bt_json_set_str(arena, item, "reason", condition->reason);
-	bt_json_set_str(arena, item, "status", condition->status);
-	bt_json_set_str(arena, item, "type", condition->type);
-	bt_json_append(arena, bt_json_ensure_array(arena, status, "conditions"), item);
-}
-
+/** text: of the patch. */
 static int patch_pod_status(struct bt_up_writes *writes, struct bt_str namespace_,
-	struct bt_str name, struct bt_json_value *status, struct berth_error *err)
+	struct bt_str name, struct bt_str text, struct berth_error *err)
 {
 	struct bt_api_request request = request_for(builtin(writes, "", "pods"), namespace_, name);
 	request.verb = BT_VERB_PATCH;
 	request.subresource = BT_SUBRESOURCE_STATUS;
 	request.patch_type = BT_PATCH_STRATEGIC;
-	request.body = bt_json_new(&writes->arena, BT_JSON_OBJECT);
-	bt_json_set_value(&writes->arena, request.body, "status", status);
-	return perform(writes, &request, NULL, err);
-}
-
-/** The condition as it will be, its time included; false: the pod has it already. */
-static bool next_condition(struct bt_up_writes *writes, const struct bt_pod *pod,
-	const struct bt_pod_condition *condition, struct bt_pod_condition *out_condition)
-{
-	struct bt_time now = now_of(writes);
-	bool differs;
-	bt_pod_condition_list list =
-		bt_pod_conditions_set(&pod->status, condition, &now, &writes->arena, &differs);
-	for (uint32_t i = 0; i < list.count && differs; i++) {
-		if (bt_str_equal(list.items[i].type, condition->type)) {
-			*out_condition = list.items[i];
-		}
-	}
-	return differs;
+	bt_arena_reset(&writes->arena);
+	int result = bt_json_parse(&writes->arena, text, true, &request.body, err);
+	return result == 0 ? perform(writes, &request, NULL, err) : result;
 }
 
 static int patch_status(void *context, const struct bt_pod *pod,
@@ -146,25 +99,13 @@ static int patch_status(void *context, const struct bt_pod *pod,
 	struct berth_error *err)
 {
 	struct bt_up_writes *writes = context;
-	struct bt_arena *arena = &writes->arena;
-	struct bt_pod_condition next;
-	bt_arena_reset(arena);
-	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
-	if (condition != NULL && next_condition(writes, pod, condition, &next)) {
-		set_condition(writes, status, &next);
-	}
-	if (nomination->present && nomination->mode == BT_NOMINATING_OVERRIDE &&
-		!bt_str_equal(pod->status.nominated_node_name, nomination->nominated_node_name)) {
-		struct bt_str node_name = nomination->nominated_node_name;
-		bt_json_set_value(arena, status, "nominatedNodeName",
-			node_name.length != 0 ? bt_json_new_str(arena, node_name)
-					      : bt_json_new(arena, BT_JSON_NULL));
-	}
-	if (status->count == 0) {
+	bt_strbuf_reset(&writes->text);
+	if (!bt_document_pod_status(
+		    pod, condition, nomination, bt_api_now_ns(writes->api), &writes->text)) {
 		return 0;
 	}
-	int result =
-		patch_pod_status(writes, pod->metadata.namespace_, pod->metadata.name, status, err);
+	int result = patch_pod_status(writes, pod->metadata.namespace_, pod->metadata.name,
+		bt_strbuf_str(&writes->text), err);
 	if (result == BERTH_ERR_NOT_FOUND) {
 		/* It has gone meanwhile, as the next change says. */
 		berth_error_finish(err);
@@ -249,14 +190,15 @@ static void warn(void *context BT_UNUSED, struct bt_str line)
 
 /** --- preemption --- */
 
-/** status NULL: delete it. */
+/** status: the patch; "": delete it. */
 static int perform_eviction(struct bt_up_writes *writes, struct bt_str namespace_,
-	struct bt_str name, struct bt_json_value *status, struct berth_error *err)
+	struct bt_str name, struct bt_str status, struct berth_error *err)
 {
 	struct bt_api_request request = request_for(builtin(writes, "", "pods"), namespace_, name);
-	if (status != NULL) {
+	if (status.length != 0) {
 		return patch_pod_status(writes, namespace_, name, status, err);
 	}
+	bt_arena_reset(&writes->arena);
 	request.verb = BT_VERB_DELETE;
 	return perform(writes, &request, NULL, err);
 }
@@ -264,7 +206,7 @@ static int perform_eviction(struct bt_up_writes *writes, struct bt_str namespace
 /** At once in the synchronous form, else when the attempt is over: first the preemptor is told
  * where it will go, then victims leave (spec 13 section 14.9). */
 static int evict(struct bt_up_writes *writes, struct bt_preemption_ticket ticket,
-	const struct bt_preemption_pod *pod, struct bt_json_value *status, struct berth_error *err)
+	const struct bt_preemption_pod *pod, struct bt_str status, struct berth_error *err)
 {
 	struct bt_up_eviction eviction = {.ticket = ticket};
 	struct bt_strbuf text = {0};
@@ -273,12 +215,7 @@ static int evict(struct bt_up_writes *writes, struct bt_preemption_ticket ticket
 	}
 	bt_strbuf_printf(&text, "%.*s/%.*s", BT_STR_ARG(pod->namespace_), BT_STR_ARG(pod->name));
 	eviction.key = bt_strbuf_steal(&text);
-	if (status != NULL) {
-		struct bt_json_writer writer;
-		bt_json_writer_init(&writer, &text, 0);
-		bt_json_write_value(&writer, status);
-		eviction.status = bt_strbuf_steal(&text);
-	}
+	eviction.status = bt_strndup(status.length != 0 ? status.data : "", status.length);
 	bt_vec_push(&writes->evictions, eviction);
 	return BT_PREEMPTION_PENDING;
 }
@@ -296,18 +233,9 @@ void bt_up_writes_evict(struct bt_up_writes *writes)
 		struct bt_up_eviction eviction = writes->evictions.items[i];
 		struct bt_str key = bt_str_from(eviction.key);
 		uint32_t slash = (uint32_t)bt_str_find_char(key, '/');
-		struct bt_json_value *status = NULL;
 		struct berth_error err = BERTH_ERROR_INIT;
-		int result = 0;
-		bt_arena_reset(&writes->arena);
-		if (eviction.status != NULL) {
-			result = bt_json_parse(
-				&writes->arena, bt_str_from(eviction.status), false, &status, &err);
-		}
-		if (result == 0) {
-			result = perform_eviction(writes, bt_str_sub(key, 0, slash),
-				bt_str_sub(key, slash + 1, key.length), status, &err);
-		}
+		int result = perform_eviction(writes, bt_str_sub(key, 0, slash),
+			bt_str_sub(key, slash + 1, key.length), bt_str_from(eviction.status), &err);
 		berth_error_finish(&err);
 		bt_preemption_complete(eviction.ticket.executor, eviction.ticket.id, result);
 		free_eviction(&eviction);
@@ -315,38 +243,44 @@ void bt_up_writes_evict(struct bt_up_writes *writes)
 	writes->evictions.count = 0;
 }
 
+/** What differs from the pod's status. */
+static int patch_pod(struct bt_up_writes *writes, struct bt_preemption_ticket ticket,
+	const struct bt_preemption_pod *target, const struct bt_pod_condition *condition,
+	const struct bt_post_filter_result *nomination, struct berth_error *err)
+{
+	struct bt_object *known =
+		bt_scheduler_find_pod(writes->scheduler, target->namespace_, target->name);
+	if (known == NULL || !bt_str_equal(known->meta->uid, target->uid)) {
+		return bt_error_set(err, BERTH_ERR_NOT_FOUND, "pod \"%.*s\" not found",
+			BT_STR_ARG(target->name));
+	}
+	bt_strbuf_reset(&writes->text);
+	if (!bt_document_pod_status(bt_object_value(known, BT_KIND_POD), condition, nomination,
+		    bt_api_now_ns(writes->api), &writes->text)) {
+		return 0;
+	}
+	return evict(writes, ticket, target, bt_strbuf_str(&writes->text), err);
+}
+
 static int patch_condition(void *context, struct bt_preemption_ticket ticket,
 	const struct bt_preemption_pod *victim, const struct bt_pod_condition *condition,
 	struct berth_error *err)
 {
-	struct bt_up_writes *writes = context;
-	struct bt_pod_condition timed = *condition;
-	bt_arena_reset(&writes->arena);
-	if (!timed.last_transition_time.set) {
-		timed.last_transition_time = now_of(writes);
-	}
-	struct bt_json_value *status = bt_json_new(&writes->arena, BT_JSON_OBJECT);
-	set_condition(writes, status, &timed);
-	return evict(writes, ticket, victim, status, err);
+	static const struct bt_post_filter_result as_it_is = {0};
+	return patch_pod(context, ticket, victim, condition, &as_it_is, err);
 }
 
 static int delete_pod(void *context, struct bt_preemption_ticket ticket,
 	const struct bt_preemption_pod *victim, struct berth_error *err)
 {
-	struct bt_up_writes *writes = context;
-	bt_arena_reset(&writes->arena);
-	return evict(writes, ticket, victim, NULL, err);
+	return evict(context, ticket, victim, BT_STR(""), err);
 }
 
 static int clear_nomination(void *context, struct bt_preemption_ticket ticket,
 	const struct bt_preemption_pod *pod, struct berth_error *err)
 {
-	struct bt_up_writes *writes = context;
-	bt_arena_reset(&writes->arena);
-	struct bt_json_value *status = bt_json_new(&writes->arena, BT_JSON_OBJECT);
-	bt_json_set_value(&writes->arena, status, "nominatedNodeName",
-		bt_json_new(&writes->arena, BT_JSON_NULL));
-	return evict(writes, ticket, pod, status, err);
+	struct bt_post_filter_result nothing = {true, BT_NOMINATING_OVERRIDE, BT_STR("")};
+	return patch_pod(context, ticket, pod, NULL, &nothing, err);
 }
 
 static void preemption_event(void *context, const struct bt_preemption_event *preempted)
@@ -389,45 +323,30 @@ static int patch_volume_object(struct bt_up_writes *writes, const struct bt_api_
 	return result;
 }
 
-static struct bt_json_value *metadata_patch(struct bt_up_writes *writes,
-	const struct bt_object_meta *meta, const char *annotation, struct bt_str value)
+/** A merge patch that holds on to the version that is known. */
+static struct bt_api_request volume_request(
+	struct bt_up_writes *writes, const struct bt_object_meta *meta, const char *resource)
 {
 	struct bt_arena *arena = &writes->arena;
-	struct bt_json_value *metadata = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_str(arena, metadata, "resourceVersion", meta->resource_version);
-	if (value.length != 0) {
-		bt_json_set_str(arena, bt_json_ensure_object(arena, metadata, "annotations"),
-			annotation, value);
-	}
-	return metadata;
+	bt_arena_reset(arena);
+	struct bt_api_request request =
+		request_for(builtin(writes, "", resource), meta->namespace_, meta->name);
+	request.verb = BT_VERB_PATCH;
+	request.patch_type = BT_PATCH_MERGE;
+	request.body = bt_json_new(arena, BT_JSON_OBJECT);
+	bt_json_set_str(arena, bt_json_ensure_object(arena, request.body, "metadata"),
+		"resourceVersion", meta->resource_version);
+	return request;
 }
 
 static int bind_volume(void *context, const struct bt_persistent_volume *volume,
 	const struct bt_persistent_volume_claim *claim, struct bt_str *out_resource_version,
 	struct berth_error *err)
 {
-	static const char bound_by_controller[] = "pv.kubernetes.io/bound-by-controller";
 	struct bt_up_writes *writes = context;
-	struct bt_arena *arena = &writes->arena;
-	bt_arena_reset(arena);
-	const struct bt_str *by_controller =
-		bt_str_map_find(&volume->metadata.annotations, bt_str_from(bound_by_controller));
-	struct bt_api_request request = request_for(
-		builtin(writes, "", "persistentvolumes"), BT_STR(""), volume->metadata.name);
-	request.verb = BT_VERB_PATCH;
-	request.patch_type = BT_PATCH_MERGE;
-	request.body = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_value(arena, request.body, "metadata",
-		metadata_patch(writes, &volume->metadata, bound_by_controller,
-			by_controller != NULL ? *by_controller : BT_STR("")));
-	struct bt_json_value *spec = bt_json_ensure_object(arena, request.body, "spec");
-	struct bt_json_value *reference = bt_json_ensure_object(arena, spec, "claimRef");
-	bt_json_set_c(arena, reference, "apiVersion", "v1");
-	bt_json_set_c(arena, reference, "kind", "PersistentVolumeClaim");
-	bt_json_set_str(arena, reference, "namespace", claim->metadata.namespace_);
-	bt_json_set_str(arena, reference, "name", claim->metadata.name);
-	bt_json_set_str(arena, reference, "uid", claim->metadata.uid);
-	bt_json_set_str(arena, reference, "resourceVersion", claim->metadata.resource_version);
+	struct bt_api_request request =
+		volume_request(writes, &volume->metadata, "persistentvolumes");
+	bt_document_bind_volume(&writes->arena, request.body, volume, claim);
 	return patch_volume_object(writes, &request, out_resource_version, err);
 }
 
@@ -435,15 +354,9 @@ static int select_node(void *context, const struct bt_persistent_volume_claim *c
 	struct bt_str node_name, struct bt_str *out_resource_version, struct berth_error *err)
 {
 	struct bt_up_writes *writes = context;
-	bt_arena_reset(&writes->arena);
-	struct bt_api_request request = request_for(builtin(writes, "", "persistentvolumeclaims"),
-		claim->metadata.namespace_, claim->metadata.name);
-	request.verb = BT_VERB_PATCH;
-	request.patch_type = BT_PATCH_MERGE;
-	request.body = bt_json_new(&writes->arena, BT_JSON_OBJECT);
-	bt_json_set_value(&writes->arena, request.body, "metadata",
-		metadata_patch(
-			writes, &claim->metadata, "volume.kubernetes.io/selected-node", node_name));
+	struct bt_api_request request =
+		volume_request(writes, &claim->metadata, "persistentvolumeclaims");
+	bt_document_select_node(&writes->arena, request.body, node_name);
 	return patch_volume_object(writes, &request, out_resource_version, err);
 }
 
@@ -500,6 +413,7 @@ void bt_up_writes_finish(struct bt_up_writes *writes)
 	bt_event_recorder_destroy(writes->events);
 	bt_strbuf_finish(&writes->event_text);
 	bt_arena_finish(&writes->event_arena);
+	bt_strbuf_finish(&writes->text);
 	bt_arena_finish(&writes->arena);
 }
 

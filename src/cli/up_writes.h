@@ -13,7 +13,7 @@
 struct bt_up_eviction {
 	struct bt_preemption_ticket ticket;
 	char *key;    /* owned: "namespace/name" */
-	char *status; /* owned: JSON to be patched; NULL: delete the pod */
+	char *status; /* owned: JSON to be patched; "": delete the pod */
 };
 
 struct bt_up_writes {
@@ -28,6 +28,7 @@ struct bt_up_writes {
 	struct bt_arena event_arena;
 	BT_VEC(struct bt_up_eviction) evictions;
 	struct bt_arena arena;     /* of one write */
+	struct bt_strbuf text;     /* of one patch */
 	char resource_version[24]; /* of the last volume write */
 };
 
