@@ -47,8 +47,7 @@ struct bt_client_config {
 	struct bt_str tls_server_name;
 	bool insecure;
 	struct bt_client_material ca;
-	struct bt_str proxy_url;  /* "": the environment's */
-	bool disable_compression; /* for exec plugins: we never ask for compression */
+	struct bt_str proxy_url; /* "": the environment's */
 	struct bt_client_material certificate;
 	struct bt_client_material key;
 	struct bt_str token;

@@ -375,7 +375,6 @@ int bt_kubeconfig_select(const struct bt_kubeconfig *file, const char *master,
 	config->insecure = cluster->insecure;
 	config->ca = (struct bt_client_material){cluster->ca_data, cluster->ca_file};
 	config->proxy_url = cluster->proxy_url;
-	config->disable_compression = cluster->disable_compression;
 	code = take_user(&selection, config, err);
 	return code != 0 ? code : bt_client_config_derive_url(config, err);
 }

@@ -21,6 +21,7 @@ struct bt_transport_options {
 /** BERTH_ERR_*: credentials that are fatal at start (spec 13 sections 6.2, 6.4). */
 BT_MUST_USE int bt_transport_create(const struct bt_transport_options *options,
 	struct bt_transport **out_transport, struct berth_error *err);
+/** Calls under way are cancelled. Not from within a callback of one. NULL accepted. */
 void bt_transport_destroy(struct bt_transport *transport);
 const struct bt_client_config *bt_transport_config(const struct bt_transport *transport);
 
@@ -34,15 +35,19 @@ struct bt_transport_request {
 	struct bt_str body;
 	int64_t timeout_ns;
 	uint64_t body_bytes_max;
-	struct bt_http_client_handler
-		handler; /* failure OTHER with "getting credentials: ..." too */
+	/** The transfer is NULL in a done with failure OTHER and "getting credentials: ...". */
+	struct bt_http_client_handler handler;
 };
 
 struct bt_transport_call;
 /** Everything is copied. Callbacks never run within start. */
 BT_MUST_USE struct bt_transport_call *bt_transport_start(
 	struct bt_transport *transport, const struct bt_transport_request *request);
+/** No callback comes any more. Harmless from within its done. */
 void bt_transport_cancel(struct bt_transport_call *call);
 /** As bt_http_transfer_header. */
 struct bt_str bt_transport_header(const struct bt_transport_call *call, const char *name);
+/** As bt_http_transfer_each_header. */
+void bt_transport_each_header(const struct bt_transport_call *call, const char *name,
+	void (*take)(void *context, struct bt_str value), void *context);
 #endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "client/authorization.h"
+
+#include "base/log.h"
+#include "base/nanoseconds.h"
+#include "client/config_private.h"
+#include "client/file.h"
+#include "codec/base64.h"
+
+/* A token counts for a minute, and is read again ten seconds before. */
+#define TOKEN_FRESH_NS (50 * BT_NS_PER_SECOND)
+
+static bool is_header_value(struct bt_str text)
+{
+	for (uint32_t i = 0; i < text.length; i++) {
+		unsigned char byte = (unsigned char)text.data[i];
+		if ((byte < ' ' && byte != '\t') || byte == 0x7f) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static int fail_value(const char *name, struct berth_error *err)
+{
+	return bt_error_set(
+		err, BERTH_ERR_INVALID, "net/http: invalid header field value for \"%s\"", name);
+}
+
+/* --- Authorization --- */
+
+static void set_value(struct bt_authorization *authorization, struct bt_strbuf *value)
+{
+	bt_strbuf_finish_wiped(&authorization->value);
+	authorization->value = *value;
+	authorization->headers[0].value = bt_strbuf_str(&authorization->value);
+}
+
+int bt_authorization_set_token(
+	struct bt_authorization *authorization, struct bt_str token, struct berth_error *err)
+{
+	struct bt_strbuf value = {0};
+
+	if (!is_header_value(token)) {
+		return fail_value("Authorization", err);
+	}
+	if (token.length != 0) {
+		bt_strbuf_reserve(&value, (size_t)token.length + sizeof("Bearer "));
+		bt_strbuf_append_c(&value, "Bearer ");
+		bt_strbuf_append_str(&value, token);
+	}
+	set_value(authorization, &value);
+	return 0;
+}
+
+static void set_basic(
+	struct bt_authorization *authorization, struct bt_str username, struct bt_str password)
+{
+	size_t length = (size_t)username.length + password.length + 1;
+	struct bt_strbuf pair = {0};
+	struct bt_strbuf value = {0};
+
+	bt_strbuf_reserve(&pair, length);
+	bt_strbuf_append_str(&pair, username);
+	bt_strbuf_append_char(&pair, ':');
+	bt_strbuf_append_str(&pair, password);
+	bt_strbuf_reserve(&value, length / 3 * 4 + 16);
+	bt_strbuf_append_c(&value, "Basic ");
+	bt_base64_encode(bt_strbuf_str(&pair), &value);
+	bt_strbuf_finish_wiped(&pair);
+	set_value(authorization, &value);
+}
+
+static bool is_space(char byte)
+{
+	return byte == ' ' || (byte >= '\t' && byte <= '\r');
+}
+
+static struct bt_str trim(struct bt_str text)
+{
+	while (text.length > 0 && is_space(text.data[0])) {
+		text = bt_str_sub(text, 1, text.length);
+	}
+	while (text.length > 0 && is_space(text.data[text.length - 1])) {
+		text.length--;
+	}
+	return text;
+}
+
+/* path ends with a zero. */
+static int read_token(struct bt_authorization *authorization, int64_t now_ns, const char *path,
+	struct berth_error *err)
+{
+	struct bt_strbuf content = {0};
+	struct bt_str token;
+	int code = bt_client_file_read(path, BT_CLIENT_FILE_BYTES_MAX, &content, err);
+
+	token = trim(bt_strbuf_str(&content));
+	if (code == 0 && token.length == 0) {
+		code = bt_error_set(
+			err, BERTH_ERR_INVALID, "read empty token from file \"%s\"", path);
+	} else if (code == 0) {
+		code = bt_authorization_set_token(authorization, token, err);
+	} else {
+		/* Only a later reading says which file it was: the first is fatal as it is. */
+		code = authorization->watches_file
+			? bt_error_wrap(err, code, "failed to read token file \"%s\"", path)
+			: code;
+	}
+	if (code == 0) {
+		authorization->read_at_ns = now_ns;
+	}
+	bt_strbuf_finish_wiped(&content);
+	return code;
+}
+
+void bt_authorization_refresh(struct bt_authorization *authorization, int64_t now_ns)
+{
+	struct berth_error cause = BERTH_ERROR_INIT;
+
+	if (!authorization->watches_file || now_ns - authorization->read_at_ns <= TOKEN_FRESH_NS) {
+		return;
+	}
+	if (read_token(authorization, now_ns, authorization->config->token_file.data, &cause) !=
+		0) {
+		BT_LOG_ERROR_PLAIN(berth_error_message(&cause), "Unable to rotate token");
+		berth_error_finish(&cause);
+	}
+}
+
+static int init_value(
+	struct bt_authorization *authorization, int64_t now_ns, struct berth_error *err)
+{
+	const struct bt_client_config *config = authorization->config;
+	bool has_token = config->token.length != 0 || config->token_file.length != 0;
+	bool has_basic = config->username.length != 0 || config->password.length != 0;
+	int code = 0;
+
+	if (has_token && has_basic) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"username/password or bearer token may be set, but not both");
+	}
+	if (has_basic) {
+		set_basic(authorization, config->username, config->password);
+	} else if (config->token_file.length != 0) {
+		code = read_token(authorization, now_ns, config->token_file.data, err);
+		authorization->watches_file = code == 0;
+	} else {
+		code = bt_authorization_set_token(authorization, config->token, err);
+	}
+	return code;
+}
+
+/* --- impersonation --- */
+
+static bool is_header_name_char(unsigned char byte)
+{
+	return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
+		(byte >= 'A' && byte <= 'Z') ||
+		(byte != '\0' && byte != '%' && strchr("!#$&'*+-.^_`|~", byte) != NULL);
+}
+
+static const char *extra_name(struct bt_str key, struct bt_arena *arena)
+{
+	struct bt_strbuf name = {0};
+	struct bt_str copy;
+
+	bt_strbuf_append_c(&name, "Impersonate-Extra-");
+	for (uint32_t i = 0; i < key.length; i++) {
+		unsigned char byte = (unsigned char)key.data[i];
+		if (is_header_name_char(byte)) {
+			bt_strbuf_append_char(&name, (char)byte);
+		} else {
+			bt_strbuf_printf(&name, "%%%02X", byte);
+		}
+	}
+	copy = bt_arena_str(arena, bt_strbuf_str(&name));
+	bt_strbuf_finish(&name);
+	return copy.data;
+}
+
+static void add_header(
+	struct bt_authorization *authorization, const char *name, struct bt_str value)
+{
+	authorization->headers[authorization->count++] = (struct bt_http_header){name, value};
+}
+
+static int init_headers(struct bt_authorization *authorization, struct berth_error *err)
+{
+	const struct bt_client_config *config = authorization->config;
+	struct bt_arena *arena = &authorization->arena;
+
+	authorization->headers = BT_ARENA_NEW_ARRAY(arena, struct bt_http_header,
+		(size_t)config->impersonate_groups.count + config->impersonate_extra.count + 3);
+	add_header(authorization, "Authorization", BT_STR(""));
+	if (config->impersonate.length != 0) {
+		add_header(authorization, "Impersonate-User", config->impersonate);
+	}
+	if (config->impersonate_uid.length != 0) {
+		add_header(authorization, "Impersonate-Uid", config->impersonate_uid);
+	}
+	for (uint32_t i = 0; i < config->impersonate_groups.count; i++) {
+		add_header(authorization, "Impersonate-Group", config->impersonate_groups.items[i]);
+	}
+	for (uint32_t i = 0; i < config->impersonate_extra.count; i++) {
+		const struct bt_str_pair *pair = &config->impersonate_extra.items[i];
+		add_header(authorization, extra_name(pair->key, arena), pair->value);
+	}
+	for (uint32_t i = 0; i < authorization->count; i++) {
+		if (!is_header_value(authorization->headers[i].value)) {
+			return fail_value(authorization->headers[i].name, err);
+		}
+	}
+	return 0;
+}
+
+/* --- together --- */
+
+int bt_authorization_init(struct bt_authorization *authorization,
+	const struct bt_client_config *config, int64_t now_ns, struct berth_error *err)
+{
+	int code;
+
+	*authorization = (struct bt_authorization){.config = config};
+	code = init_headers(authorization, err);
+	/* In clear text nothing is told that others could use. */
+	if (code == 0 && config->is_tls) {
+		code = init_value(authorization, now_ns, err);
+	}
+	if (code != 0) {
+		bt_authorization_finish(authorization);
+	}
+	return code;
+}
+
+void bt_authorization_finish(struct bt_authorization *authorization)
+{
+	bt_strbuf_finish_wiped(&authorization->value);
+	bt_arena_finish(&authorization->arena);
+	*authorization = (struct bt_authorization){0};
+}
+
+bool bt_authorization_is_set(const struct bt_authorization *authorization)
+{
+	return authorization->value.length != 0;
+}
+
+const struct bt_http_header *bt_authorization_headers(
+	const struct bt_authorization *authorization, uint32_t *out_count)
+{
+	uint32_t first = bt_authorization_is_set(authorization) ? 0 : 1;
+
+	*out_count = authorization->count - first;
+	return authorization->headers + first;
+}

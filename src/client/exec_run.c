@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* posix_spawn_file_actions_addclosefrom_np, pipe2 */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "client/exec_run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/nanoseconds.h"
+#include "base/vec.h"
+#include "client/file.h"
+
+#define INFO_VARIABLE "KUBERNETES_EXEC_INFO"
+#define READ_BYTES ((size_t)16384)
+/* A child that closed its output ends within microseconds, as a rule. */
+#define REAP_FIRST_NS BT_NS_PER_MS
+#define REAP_NEXT_NS (10 * BT_NS_PER_MS)
+
+extern char **environ;
+
+struct bt_exec_run {
+	struct bt_loop *loop;
+	const struct bt_client_exec *exec;
+	struct bt_loop_source *source;
+	int fd;    /* the pipe's reading end; -1: closed */
+	pid_t pid; /* 0: none, or reaped */
+	int status;
+	bool over;
+	bool asked_once; /* whether the child has ended */
+	struct bt_strbuf output;
+	struct bt_exec_result result;
+	struct berth_error err; /* why it could not be started or was ended */
+};
+
+/* --- arguments and environment --- */
+
+struct texts {
+	BT_VEC(char *) list; /* ends with NULL; entries are owned */
+};
+
+static void push_text(struct texts *texts, struct bt_str text)
+{
+	bt_vec_push(&texts->list, bt_strndup(text.data != NULL ? text.data : "", text.length));
+}
+
+static void texts_finish(struct texts *texts)
+{
+	for (uint32_t i = 0; i < texts->list.count; i++) {
+		bt_free(texts->list.items[i]);
+	}
+	bt_vec_finish(&texts->list);
+}
+
+static void make_arguments(const struct bt_client_exec *exec, struct texts *out)
+{
+	push_text(out, exec->command);
+	for (uint32_t i = 0; i < exec->args.count; i++) {
+		push_text(out, exec->args.items[i]);
+	}
+	bt_vec_push(&out->list, NULL);
+}
+
+/* Does something later set the variable of this entry? */
+static bool is_replaced(const struct bt_client_exec *exec, uint32_t first, struct bt_str name)
+{
+	for (uint32_t i = first; i < exec->env.count; i++) {
+		if (bt_str_equal(exec->env.items[i].key, name)) {
+			return true;
+		}
+	}
+	return bt_str_equal_c(name, INFO_VARIABLE);
+}
+
+static void push_variable(struct texts *out, struct bt_str name, struct bt_str value)
+{
+	struct bt_strbuf text = {0};
+
+	bt_strbuf_append_str(&text, name);
+	bt_strbuf_append_char(&text, '=');
+	bt_strbuf_append_str(&text, value);
+	push_text(out, bt_strbuf_str(&text));
+	bt_strbuf_finish_wiped(&text);
+}
+
+static void make_environment(
+	const struct bt_client_exec *exec, struct bt_str info, struct texts *out)
+{
+	for (char **at = environ; at != NULL && *at != NULL; at++) {
+		struct bt_str entry = bt_str_from(*at);
+		int64_t equals = bt_str_find_char(entry, '=');
+		struct bt_str name =
+			bt_str_sub(entry, 0, equals >= 0 ? (uint32_t)equals : entry.length);
+		if (!is_replaced(exec, 0, name)) {
+			push_text(out, entry);
+		}
+	}
+	for (uint32_t i = 0; i < exec->env.count; i++) {
+		if (!is_replaced(exec, i + 1, exec->env.items[i].key)) {
+			push_variable(out, exec->env.items[i].key, exec->env.items[i].value);
+		}
+	}
+	push_variable(out, BT_STR(INFO_VARIABLE), info);
+	bt_vec_push(&out->list, NULL);
+}
+
+/* --- which file --- */
+
+static bool is_program(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+}
+
+/* The command as a path; false: it is not in PATH. */
+static bool find_program(struct bt_str command, struct bt_strbuf *out)
+{
+	const char *variable = getenv("PATH");
+	struct bt_str rest = bt_str_from(variable != NULL ? variable : "");
+
+	if (bt_str_find_char(command, '/') >= 0) {
+		bt_strbuf_append_str(out, command);
+		return true;
+	}
+	while (rest.length > 0) {
+		int64_t colon = bt_str_find_char(rest, ':');
+		struct bt_str folder =
+			bt_str_sub(rest, 0, colon >= 0 ? (uint32_t)colon : rest.length);
+		rest = bt_str_sub(rest, folder.length + 1, rest.length);
+		/* As Go: nothing is taken from the working directory by accident. */
+		if (folder.length == 0 || folder.data[0] != '/') {
+			continue;
+		}
+		bt_strbuf_reset(out);
+		bt_strbuf_append_str(out, folder);
+		bt_strbuf_append_char(out, '/');
+		bt_strbuf_append_str(out, command);
+		if (is_program(bt_strbuf_c(out))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* --- the child --- */
+
+static void close_output(struct bt_exec_run *run)
+{
+	if (run->fd >= 0) {
+		bt_loop_remove_fd(run->loop, run->source);
+		(void)close(run->fd); /* only read from */
+		run->source = NULL;
+		run->fd = -1;
+	}
+}
+
+static void end_with(struct bt_exec_run *run, enum bt_exec_end end)
+{
+	run->over = true;
+	run->result = (struct bt_exec_result){end, 1};
+}
+
+static void take_output(void *context)
+{
+	struct bt_exec_run *run = context;
+	ssize_t count;
+
+	bt_strbuf_reserve(&run->output, READ_BYTES);
+	count = read(run->fd, run->output.data + run->output.length, READ_BYTES);
+	if (count > 0) {
+		run->output.length += (size_t)count;
+		run->output.data[run->output.length] = '\0';
+		if (run->output.length <= BT_EXEC_OUTPUT_BYTES_MAX) {
+			return;
+		}
+		(void)bt_error_set(&run->err, BERTH_ERR_TOO_LARGE,
+			"decoding stdout: more than %lu bytes",
+			(unsigned long)BT_EXEC_OUTPUT_BYTES_MAX);
+		(void)kill(run->pid, SIGKILL); /* it is our child, and not reaped */
+	} else if (count < 0 && (errno == EINTR || errno == EAGAIN)) {
+		return;
+	}
+	close_output(run);
+	bt_loop_call_at(run->loop, 0);
+}
+
+/* Signals as a program expects them; nothing of ours open. */
+static int prepare(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes,
+	bool interactive, int output)
+{
+	sigset_t none;
+	sigset_t all;
+	int code = 0;
+
+	(void)sigemptyset(&none); /* cannot fail */
+	(void)sigfillset(&all);   /* cannot fail */
+	code |= posix_spawnattr_setsigmask(attributes, &none);
+	code |= posix_spawnattr_setsigdefault(attributes, &all);
+	code |= posix_spawnattr_setflags(
+		attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+	if (!interactive) {
+		code |= posix_spawn_file_actions_addopen(
+			actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	}
+	code |= posix_spawn_file_actions_adddup2(actions, output, STDOUT_FILENO);
+	code |= posix_spawn_file_actions_addclosefrom_np(actions, STDERR_FILENO + 1);
+	return code;
+}
+
+static int spawn(
+	struct bt_exec_run *run, const char *path, bool interactive, struct bt_str info, int output)
+{
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	struct texts arguments = {0};
+	struct texts environment = {0};
+	int code = posix_spawn_file_actions_init(&actions);
+
+	if (code != 0) {
+		return code;
+	}
+	code = posix_spawnattr_init(&attributes);
+	if (code == 0) {
+		make_arguments(run->exec, &arguments);
+		make_environment(run->exec, info, &environment);
+		code = prepare(&actions, &attributes, interactive, output);
+		if (code == 0) {
+			code = posix_spawn(&run->pid, path, &actions, &attributes,
+				arguments.list.items, environment.list.items);
+		}
+		texts_finish(&arguments);
+		texts_finish(&environment);
+		(void)posix_spawnattr_destroy(&attributes); /* cannot fail */
+	}
+	(void)posix_spawn_file_actions_destroy(&actions); /* cannot fail */
+	return code;
+}
+
+static void fail_start(struct bt_exec_run *run, const char *what, int number)
+{
+	char text[128];
+
+	run->pid = 0;
+	end_with(run, BT_EXEC_INTERNAL_ERROR);
+	(void)bt_error_set(&run->err, number == ENOENT ? BERTH_ERR_NOT_FOUND : BERTH_ERR_IO,
+		"exec: %s: %s", what, bt_client_file_errno(number, text, sizeof(text)));
+}
+
+static void start_child(
+	struct bt_exec_run *run, const char *path, bool interactive, struct bt_str info)
+{
+	struct bt_strbuf what = {0};
+	int ends[2];
+	int code;
+
+	if (pipe2(ends, O_CLOEXEC) != 0) {
+		fail_start(run, "pipe", errno);
+		return;
+	}
+	run->fd = ends[0];
+	/* Only our end: a child expects to be able to wait. */
+	if (fcntl(run->fd, F_SETFL, O_NONBLOCK) != 0 ||
+		bt_loop_add_fd(run->loop, run->fd, take_output, run, &run->source, NULL) != 0) {
+		fail_start(run, "pipe", errno);
+		(void)close(ends[0]); /* unused */
+		(void)close(ends[1]); /* unused */
+		run->fd = -1;
+		return;
+	}
+	code = spawn(run, path, interactive, info, ends[1]);
+	(void)close(ends[1]); /* the child has its own */
+	if (code != 0) {
+		bt_strbuf_printf(&what, "fork/exec %s", path);
+		fail_start(run, bt_strbuf_c(&what), code);
+		bt_strbuf_finish(&what);
+		close_output(run);
+	}
+}
+
+struct bt_exec_run *bt_exec_run_start(struct bt_loop *loop, const struct bt_client_exec *exec,
+	bool interactive, struct bt_str info)
+{
+	struct bt_exec_run *run = BT_NEW(struct bt_exec_run);
+	struct bt_strbuf path = {0};
+
+	run->loop = loop;
+	run->exec = exec;
+	run->fd = -1;
+	if (find_program(exec->command, &path)) {
+		start_child(run, bt_strbuf_c(&path), interactive, info);
+	} else {
+		end_with(run, BT_EXEC_NOT_FOUND_ERROR);
+		(void)bt_error_set(&run->err, BERTH_ERR_NOT_FOUND,
+			"exec: executable %.*s not found", BT_STR_ARG(exec->command));
+	}
+	bt_strbuf_finish(&path);
+	/* Whoever waits hears of it in a turn, never from here. */
+	bt_loop_call_at(loop, 0);
+	return run;
+}
+
+/* The child has ended, and nothing more will come. */
+static void take_status(struct bt_exec_run *run)
+{
+	int code = WIFEXITED(run->status) ? WEXITSTATUS(run->status) : -1;
+
+	run->pid = 0;
+	run->over = true;
+	if (run->err.code != 0) {
+		end_with(run, BT_EXEC_EXECUTION_ERROR);
+	} else if (code != 0) {
+		run->result = (struct bt_exec_result){BT_EXEC_EXECUTION_ERROR, code > 0 ? code : 1};
+		(void)bt_error_set(&run->err, BERTH_ERR_IO,
+			"exec: executable %.*s failed with exit code %d",
+			BT_STR_ARG(run->exec->command), code);
+	}
+}
+
+bool bt_exec_run_poll(struct bt_exec_run *run, int64_t now_ns, int64_t *out_next_ns)
+{
+	pid_t result;
+
+	if (run->over) {
+		return true;
+	}
+	if (run->fd >= 0) {
+		*out_next_ns = INT64_MAX;
+		return false;
+	}
+	result = waitpid(run->pid, &run->status, WNOHANG);
+	if (result == 0) {
+		*out_next_ns = now_ns + (run->asked_once ? REAP_NEXT_NS : REAP_FIRST_NS);
+		run->asked_once = true;
+		return false;
+	}
+	/* Somebody else took the status: then there is none. */
+	run->status = result == run->pid ? run->status : -1;
+	take_status(run);
+	return true;
+}
+
+int bt_exec_run_output(const struct bt_exec_run *run, struct bt_str *out_output,
+	struct bt_exec_result *out_result, struct berth_error *err)
+{
+	BT_ASSERT(run->over);
+	*out_result = run->result;
+	if (run->err.code != 0) {
+		return bt_error_set(err, run->err.code, "%s", berth_error_message(&run->err));
+	}
+	*out_output = bt_strbuf_str(&run->output);
+	return 0;
+}
+
+void bt_exec_run_destroy(struct bt_exec_run *run)
+{
+	if (run == NULL) {
+		return;
+	}
+	close_output(run);
+	if (run->pid > 0) {
+		(void)kill(run->pid, SIGKILL);    /* it is our child, and not reaped */
+		(void)waitpid(run->pid, NULL, 0); /* nobody asks for it any more */
+	}
+	bt_strbuf_finish_wiped(&run->output);
+	berth_error_finish(&run->err);
+	bt_free(run);
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "client/tls_material.h"
+
+#include "base/log.h"
+#include "base/nanoseconds.h"
+#include "client/config_private.h"
+#include "client/pem.h"
+
+#define CHECK_NS (300 * BT_NS_PER_SECOND)
+/* Between two looks at the files because of new connections. */
+#define ASK_NS BT_NS_PER_SECOND
+
+static int load_one(
+	const struct bt_client_material *from, struct bt_strbuf *out, struct berth_error *err)
+{
+	if (from->data.data != NULL) {
+		bt_strbuf_append_str(out, from->data);
+		return 0;
+	}
+	return bt_client_file_read(from->file.data, BT_CLIENT_FILE_BYTES_MAX, out, err);
+}
+
+static bool is_present(const struct bt_client_material *material)
+{
+	return material->data.data != NULL || material->file.length != 0;
+}
+
+static void move(struct bt_strbuf *to, struct bt_strbuf *from)
+{
+	bt_strbuf_finish_wiped(to);
+	*to = *from;
+	*from = (struct bt_strbuf){0};
+}
+
+/* --- the client's pair --- */
+
+static void stamp_pair(struct bt_tls_material *material)
+{
+	material->certificate_stamp = bt_client_file_stamp(material->config->certificate.file.data);
+	material->key_stamp = bt_client_file_stamp(material->config->key.file.data);
+}
+
+/* Read both and see that they fit together. *out_changed: they are others than before. */
+static int read_pair(struct bt_tls_material *material, bool *out_changed, struct berth_error *err)
+{
+	struct bt_strbuf certificate = {0};
+	struct bt_strbuf key = {0};
+	int code = load_one(&material->config->certificate, &certificate, err);
+
+	if (code == 0) {
+		code = load_one(&material->config->key, &key, err);
+	}
+	if (code == 0) {
+		code = bt_client_pem_check_pair(
+			bt_strbuf_str(&certificate), bt_strbuf_str(&key), err);
+	}
+	if (code == 0) {
+		*out_changed = bt_tls_material_set_pair(
+			material, bt_strbuf_str(&certificate), bt_strbuf_str(&key));
+	}
+	bt_strbuf_finish_wiped(&certificate);
+	bt_strbuf_finish_wiped(&key);
+	return code;
+}
+
+bool bt_tls_material_set_pair(
+	struct bt_tls_material *material, struct bt_str certificate, struct bt_str key)
+{
+	struct bt_strbuf new_certificate = {0};
+	struct bt_strbuf new_key = {0};
+
+	if (material->has_pair == (certificate.data != NULL) &&
+		bt_str_equal(bt_strbuf_str(&material->certificate), certificate) &&
+		bt_str_equal(bt_strbuf_str(&material->key), key)) {
+		return false;
+	}
+	bt_strbuf_append_str(&new_certificate, certificate);
+	bt_strbuf_append_str(&new_key, key);
+	move(&material->certificate, &new_certificate);
+	move(&material->key, &new_key);
+	material->has_pair = certificate.data != NULL;
+	return true;
+}
+
+static int load_pair(struct bt_tls_material *material, struct berth_error *err)
+{
+	const struct bt_client_config *config = material->config;
+	struct berth_error cause = BERTH_ERROR_INIT;
+	bool changed;
+	int code;
+
+	if (!is_present(&config->certificate) || !is_present(&config->key)) {
+		return 0;
+	}
+	material->pair_is_watched =
+		config->certificate.data.data == NULL && config->key.data.data == NULL;
+	if (material->pair_is_watched) {
+		stamp_pair(material);
+	}
+	code = read_pair(material, &changed, &cause);
+	if (code != 0 && material->pair_is_watched && code == BERTH_ERR_INVALID) {
+		/* Files may become right: until then no handshake can be made. */
+		(void)bt_error_move(&material->pair_error, &cause);
+		return 0;
+	}
+	return code != 0 ? bt_error_move(err, &cause) : 0;
+}
+
+static enum bt_tls_change ask_pair(struct bt_tls_material *material, int64_t now_ns)
+{
+	struct bt_client_file_stamp certificate = material->certificate_stamp;
+	struct bt_client_file_stamp key = material->key_stamp;
+	bool changed = false;
+
+	if (!material->pair_is_watched || now_ns - material->pair_asked_ns < ASK_NS) {
+		return BT_TLS_SAME;
+	}
+	material->pair_asked_ns = now_ns;
+	stamp_pair(material);
+	if (bt_client_file_stamp_equal(&certificate, &material->certificate_stamp) &&
+		bt_client_file_stamp_equal(&key, &material->key_stamp)) {
+		return BT_TLS_SAME;
+	}
+	/* What cannot be used now is reported by the periodic check. */
+	if (read_pair(material, &changed, NULL) == 0) {
+		berth_error_finish(&material->pair_error);
+	}
+	material->pair_changed |= changed;
+	return changed ? BT_TLS_NEW_CONNECTIONS : BT_TLS_SAME;
+}
+
+static void delay_check(struct bt_tls_material *material, int64_t now_ns)
+{
+	int64_t backoff_ns = material->pair_backoff_ns * 2;
+
+	if (backoff_ns < BT_NS_PER_SECOND) {
+		backoff_ns = BT_NS_PER_SECOND;
+	}
+	material->pair_backoff_ns = backoff_ns < CHECK_NS ? backoff_ns : CHECK_NS;
+	material->pair_check_ns = now_ns + material->pair_backoff_ns;
+}
+
+enum bt_tls_change bt_tls_material_check(
+	struct bt_tls_material *material, int64_t now_ns, int64_t *out_next_ns)
+{
+	struct berth_error cause = BERTH_ERROR_INIT;
+	enum bt_tls_change change = BT_TLS_SAME;
+	bool changed = false;
+
+	*out_next_ns = INT64_MAX;
+	if (!material->pair_is_watched) {
+		return change;
+	}
+	if (now_ns >= material->pair_check_ns) {
+		stamp_pair(material);
+		if (read_pair(material, &changed, &cause) != 0) {
+			BT_LOG_ERROR_PLAIN(
+				berth_error_message(&cause), "Loading client cert failed");
+			berth_error_finish(&cause);
+			delay_check(material, now_ns);
+		} else {
+			berth_error_finish(&material->pair_error);
+			material->pair_backoff_ns = 0;
+			material->pair_check_ns = now_ns + CHECK_NS;
+			change = changed || material->pair_changed ? BT_TLS_CUT : BT_TLS_SAME;
+			material->pair_changed = false;
+		}
+	}
+	*out_next_ns = material->pair_check_ns;
+	if (change == BT_TLS_CUT) {
+		BT_LOG_INFO_PLAIN(1,
+			"Certificate rotation detected, shutting down client connections to start "
+			"using new credentials");
+	}
+	return change;
+}
+
+/* --- the CA --- */
+
+static int load_ca(struct bt_tls_material *material, struct berth_error *err)
+{
+	const struct bt_client_config *config = material->config;
+	int code;
+
+	if (!is_present(&config->ca)) {
+		return 0;
+	}
+	if (config->insecure) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"specifying a root certificates file with the insecure flag is not "
+			"allowed");
+	}
+	material->has_ca = true;
+	code = load_one(&config->ca, &material->ca, err);
+	if (code == 0 && material->ca.length != 0) {
+		code = bt_client_pem_check_roots(bt_strbuf_str(&material->ca), err);
+	}
+	return code;
+}
+
+/* false: the old bundle is kept. */
+static bool read_ca(struct bt_tls_material *material)
+{
+	struct berth_error cause = BERTH_ERROR_INIT;
+	struct bt_strbuf pem = {0};
+	bool changed = false;
+	int code = load_one(&material->config->ca, &pem, &cause);
+
+	if (code == 0 && pem.length == 0) {
+		BT_LOG_TEXT(BT_LOG_SEVERITY_WARNING, "CA file empty, skipping transport rotation");
+	} else if (code == 0 && !bt_str_equal(bt_strbuf_str(&pem), bt_strbuf_str(&material->ca))) {
+		code = bt_client_pem_check_roots(bt_strbuf_str(&pem), &cause);
+		changed = code == 0;
+	}
+	if (code != 0) {
+		BT_LOG_ERROR(berth_error_message(&cause), "Loading CA file failed",
+			BT_LOG_STR("file", material->config->ca.file));
+		berth_error_finish(&cause);
+	}
+	if (changed) {
+		move(&material->ca, &pem);
+	}
+	bt_strbuf_finish(&pem);
+	return changed;
+}
+
+static enum bt_tls_change ask_ca(struct bt_tls_material *material, int64_t now_ns)
+{
+	if (!material->has_ca || material->config->ca.data.data != NULL ||
+		now_ns - material->ca_asked_ns < CHECK_NS) {
+		return BT_TLS_SAME;
+	}
+	material->ca_asked_ns = now_ns;
+	return read_ca(material) ? BT_TLS_NEW_CONNECTIONS : BT_TLS_SAME;
+}
+
+/* --- both --- */
+
+int bt_tls_material_load(struct bt_tls_material *material, const struct bt_client_config *config,
+	int64_t now_ns, struct berth_error *err)
+{
+	int code = 0;
+
+	*material = (struct bt_tls_material){
+		.config = config,
+		.pair_asked_ns = now_ns,
+		.pair_check_ns = now_ns + CHECK_NS,
+		.ca_asked_ns = now_ns,
+	};
+	if (config->is_tls) {
+		code = load_ca(material, err);
+	}
+	if (code == 0 && config->is_tls) {
+		code = load_pair(material, err);
+	}
+	if (code != 0) {
+		bt_tls_material_finish(material);
+	}
+	return code;
+}
+
+enum bt_tls_change bt_tls_material_ask(struct bt_tls_material *material, int64_t now_ns)
+{
+	enum bt_tls_change pair = ask_pair(material, now_ns);
+	enum bt_tls_change ca = ask_ca(material, now_ns);
+
+	return pair != BT_TLS_SAME ? pair : ca;
+}
+
+struct bt_http_client_tls bt_tls_material_view(const struct bt_tls_material *material)
+{
+	const struct bt_client_config *config = material->config;
+	struct bt_http_client_tls view = {.insecure = config->insecure};
+
+	if (material->has_ca) {
+		view.ca = bt_strbuf_str(&material->ca);
+	}
+	if (material->has_pair) {
+		view.certificate = bt_strbuf_str(&material->certificate);
+		view.key = bt_strbuf_str(&material->key);
+	}
+	if (config->tls_server_name.length != 0) {
+		view.server_name = config->tls_server_name;
+	}
+	return view;
+}
+
+void bt_tls_material_finish(struct bt_tls_material *material)
+{
+	bt_strbuf_finish(&material->ca);
+	bt_strbuf_finish_wiped(&material->certificate);
+	bt_strbuf_finish_wiped(&material->key);
+	berth_error_finish(&material->pair_error);
+	*material = (struct bt_tls_material){0};
+}

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "client/transport.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "client/transport_private.h"
+
+/* --- lists of calls --- */
+
+static void link_call(struct bt_transport_calls *calls, struct bt_transport_call *call)
+{
+	call->previous = calls->last;
+	call->next = NULL;
+	*(calls->last != NULL ? &calls->last->next : &calls->first) = call;
+	calls->last = call;
+}
+
+static void unlink_call(struct bt_transport_calls *calls, struct bt_transport_call *call)
+{
+	*(call->previous != NULL ? &call->previous->next : &calls->first) = call->next;
+	*(call->next != NULL ? &call->next->previous : &calls->last) = call->previous;
+}
+
+static void free_call(struct bt_transport_call *call)
+{
+	struct bt_transport *transport = call->transport;
+
+	unlink_call(call->waits ? &transport->waiting : &transport->live, call);
+	bt_strbuf_finish(&call->failure);
+	bt_free(call->texts);
+	bt_free(call);
+}
+
+/* --- callbacks of the HTTP client --- */
+
+static void head_came(void *context, struct bt_http_transfer *transfer, uint16_t code)
+{
+	struct bt_transport_call *call = context;
+
+	call->handler.head(call->handler.context, transfer, code);
+}
+
+static void data_came(void *context, struct bt_http_transfer *transfer, struct bt_str bytes)
+{
+	struct bt_transport_call *call = context;
+
+	call->handler.data(call->handler.context, transfer, bytes);
+}
+
+static void end_call(struct bt_transport_call *call, struct bt_http_transfer *transfer,
+	const struct bt_http_outcome *outcome)
+{
+	call->ending = true;
+	call->handler.done(call->handler.context, transfer, outcome);
+	free_call(call);
+}
+
+static void transfer_done(
+	void *context, struct bt_http_transfer *transfer, const struct bt_http_outcome *outcome)
+{
+	struct bt_transport_call *call = context;
+
+	if (outcome->answered && outcome->code == 401 && call->generation != 0) {
+		bt_transport_exec_refused(call->transport, call->generation);
+	}
+	end_call(call, transfer, outcome);
+}
+
+/* Instead of a start. */
+static void fail_call(struct bt_transport_call *call)
+{
+	const struct bt_http_outcome outcome = {
+		.failure = BT_HTTP_FAILURE_OTHER,
+		.body = BT_STR(""),
+		.message = bt_strbuf_c(&call->failure),
+	};
+
+	end_call(call, NULL, &outcome);
+}
+
+/* --- what changes --- */
+
+void bt_transport_apply_tls(struct bt_transport *transport, bool cut)
+{
+	struct bt_http_client_tls tls = bt_tls_material_view(&transport->tls);
+	struct berth_error cause = BERTH_ERROR_INIT;
+
+	if (bt_http_client_set_tls(transport->client, &tls, cut, &cause) != 0) {
+		BT_LOG_ERROR_PLAIN(
+			berth_error_message(&cause), "Using the new certificates failed");
+		berth_error_finish(&cause);
+	}
+}
+
+void bt_transport_refresh(struct bt_transport *transport, int64_t now_ns)
+{
+	bt_authorization_refresh(&transport->authorization, now_ns);
+	if (bt_tls_material_ask(&transport->tls, now_ns) != BT_TLS_SAME) {
+		bt_transport_apply_tls(transport, false);
+	}
+}
+
+/* --- starting --- */
+
+static void push_headers(
+	struct bt_transport *transport, const struct bt_http_header *headers, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		bt_vec_push(&transport->headers, headers[i]);
+	}
+}
+
+static void begin(struct bt_transport_call *call, const struct bt_transport_request *request)
+{
+	struct bt_transport *transport = call->transport;
+	struct bt_http_client_request http;
+	uint32_t own_count;
+	const struct bt_http_header *own;
+
+	bt_transport_refresh(transport, bt_loop_now_ns(transport->loop));
+	own = bt_authorization_headers(&transport->authorization, &own_count);
+	transport->headers.count = 0;
+	push_headers(transport, request->headers, request->header_count);
+	push_headers(transport, own, own_count);
+	transport->url.length = transport->config->base_url.length;
+	bt_strbuf_append_str(&transport->url, request->path);
+	if (request->query.length != 0) {
+		bt_strbuf_append_char(&transport->url, '?');
+		bt_strbuf_append_str(&transport->url, request->query);
+	}
+	http = (struct bt_http_client_request){
+		.method = request->method,
+		.url = bt_strbuf_c(&transport->url),
+		.headers = transport->headers.items,
+		.header_count = transport->headers.count,
+		.body = request->body,
+		.timeout_ns = request->timeout_ns,
+		.body_bytes_max = request->body_bytes_max,
+		.handler = {.context = call,
+			.head = call->handler.head != NULL ? head_came : NULL,
+			.data = call->handler.data != NULL ? data_came : NULL,
+			.done = transfer_done},
+	};
+	call->generation = transport->exec.active ? transport->exec.generation : 0;
+	call->transfer = bt_http_client_start(transport->client, &http);
+}
+
+static struct bt_str copy_text(char **at, struct bt_str text)
+{
+	struct bt_str copy = text;
+
+	if (text.data != NULL) {
+		memcpy(*at, text.data, text.length);
+		(*at)[text.length] = '\0';
+		copy.data = *at;
+		*at += (size_t)text.length + 1;
+	}
+	return copy;
+}
+
+static size_t size_of(struct bt_str text)
+{
+	return text.data != NULL ? (size_t)text.length + 1 : 0;
+}
+
+/* Everything the request refers to, in one block that begins with the headers. */
+static void keep_request(struct bt_transport_call *call, const struct bt_transport_request *request)
+{
+	struct bt_transport_request *kept = &call->request;
+	size_t header_bytes = request->header_count * sizeof(struct bt_http_header);
+	size_t size = header_bytes + strlen(request->method) + 1 + size_of(request->path) +
+		size_of(request->query) + size_of(request->body);
+	struct bt_http_header *headers;
+	char *at;
+
+	for (uint32_t i = 0; i < request->header_count; i++) {
+		size += strlen(request->headers[i].name) + 1 + size_of(request->headers[i].value);
+	}
+	call->texts = bt_malloc(size);
+	headers = (void *)call->texts;
+	at = call->texts + header_bytes;
+	*kept = *request;
+	kept->method = copy_text(&at, bt_str_from(request->method)).data;
+	kept->path = copy_text(&at, request->path);
+	kept->query = copy_text(&at, request->query);
+	kept->body = copy_text(&at, request->body);
+	for (uint32_t i = 0; i < request->header_count; i++) {
+		headers[i].name = copy_text(&at, bt_str_from(request->headers[i].name)).data;
+		headers[i].value = copy_text(&at, request->headers[i].value);
+	}
+	kept->headers = headers;
+}
+
+/* For credentials; or to be told that no connection can be made. */
+static void wait_for_turn(
+	struct bt_transport_call *call, const struct bt_transport_request *request)
+{
+	struct bt_transport *transport = call->transport;
+
+	keep_request(call, request);
+	call->ticket = ++transport->ticket;
+	if (transport->tls.pair_error.code != 0) {
+		bt_transport_refresh(transport, bt_loop_now_ns(transport->loop));
+		bt_strbuf_append_c(&call->failure, berth_error_message(&transport->tls.pair_error));
+	}
+	bt_loop_call_at(transport->loop, 0);
+}
+
+struct bt_transport_call *bt_transport_start(
+	struct bt_transport *transport, const struct bt_transport_request *request)
+{
+	struct bt_transport_call *call = BT_NEW(struct bt_transport_call);
+
+	call->transport = transport;
+	call->handler = request->handler;
+	call->waits = transport->tls.pair_error.code != 0 || !bt_transport_exec_ready(transport);
+	link_call(call->waits ? &transport->waiting : &transport->live, call);
+	if (call->waits) {
+		wait_for_turn(call, request);
+	} else {
+		begin(call, request);
+	}
+	return call;
+}
+
+void bt_transport_cancel(struct bt_transport_call *call)
+{
+	if (call->ending) {
+		return;
+	}
+	if (call->transfer != NULL) {
+		bt_http_transfer_cancel(call->transfer);
+	}
+	free_call(call);
+}
+
+struct bt_str bt_transport_header(const struct bt_transport_call *call, const char *name)
+{
+	return call->transfer != NULL ? bt_http_transfer_header(call->transfer, name)
+				      : (struct bt_str){0};
+}
+
+void bt_transport_each_header(const struct bt_transport_call *call, const char *name,
+	void (*take)(void *context, struct bt_str value), void *context)
+{
+	if (call->transfer != NULL) {
+		bt_http_transfer_each_header(call->transfer, name, take, context);
+	}
+}
+
+/* --- waiting --- */
+
+static void release(struct bt_transport_call *call, const struct berth_error *err)
+{
+	struct bt_transport *transport = call->transport;
+
+	unlink_call(&transport->waiting, call);
+	call->waits = false;
+	link_call(&transport->live, call);
+	if (err->code != 0 && call->failure.length == 0) {
+		bt_strbuf_printf(
+			&call->failure, "getting credentials: %s", berth_error_message(err));
+	}
+	if (call->failure.length != 0) {
+		fail_call(call);
+		return;
+	}
+	begin(call, &call->request);
+	bt_free(call->texts);
+	call->texts = NULL;
+}
+
+/* Those that wait now; what their callbacks start waits for the next time. */
+static void release_waiting(struct bt_transport *transport, const struct berth_error *err)
+{
+	uint64_t last = transport->ticket;
+
+	while (transport->waiting.first != NULL && transport->waiting.first->ticket <= last) {
+		release(transport->waiting.first, err);
+	}
+}
+
+int64_t bt_transport_check(struct bt_transport *transport, int64_t now_ns)
+{
+	struct berth_error cause = BERTH_ERROR_INIT;
+	int64_t next_ns;
+	int64_t exec_next_ns = INT64_MAX;
+	bool ready = transport->waiting.first != NULL;
+
+	if (bt_tls_material_check(&transport->tls, now_ns, &next_ns) == BT_TLS_CUT) {
+		bt_transport_apply_tls(transport, true);
+	}
+	if (transport->exec.active) {
+		ready = bt_transport_exec_check(transport, now_ns, &exec_next_ns, &cause);
+	}
+	if (ready) {
+		release_waiting(transport, &cause);
+	}
+	berth_error_finish(&cause);
+	return next_ns < exec_next_ns ? next_ns : exec_next_ns;
+}
+
+static int64_t work(void *context, int64_t now_ns)
+{
+	return bt_transport_check(context, now_ns);
+}
+
+/* --- life --- */
+
+static int make_client(struct bt_transport *transport, struct berth_error *err)
+{
+	struct bt_http_client_options options = BT_HTTP_CLIENT_OPTIONS_INIT;
+	const struct bt_client_config *config = transport->config;
+	struct bt_strbuf proxy = {0};
+	int code;
+
+	options.tls = bt_tls_material_view(&transport->tls);
+	bt_strbuf_append_str(&proxy, config->proxy_url);
+	options.proxy_url = proxy.length != 0 ? bt_strbuf_c(&proxy) : NULL;
+	code = bt_http_client_create(transport->loop, &options, &transport->client, err);
+	bt_strbuf_finish_wiped(&proxy);
+	return code;
+}
+
+static int init_exec(struct bt_transport *transport, struct berth_error *err)
+{
+	const struct bt_client_config *config = transport->config;
+
+	if (config->exec == NULL) {
+		return 0;
+	}
+	/* Nothing to ask for when there is another way. */
+	transport->exec.active = config->is_tls &&
+		!bt_authorization_is_set(&transport->authorization) && !transport->tls.has_pair &&
+		transport->tls.pair_error.code == 0;
+	return bt_exec_check_version(config->exec, err);
+}
+
+static void register_metrics(struct bt_transport *transport, struct bt_metrics *metrics)
+{
+	static const struct bt_metric_description exec_calls = {
+		.name = "rest_client_exec_plugin_call_total",
+		.help = "Number of calls to an exec plugin, partitioned by the type of event "
+			"encountered (no_error, plugin_execution_error, plugin_not_found_error, "
+			"client_internal_error) and an optional exit code. The exit code will be "
+			"set to 0 if and only if the plugin call was successful.",
+		.type = BT_METRIC_COUNTER,
+		.stability = BT_METRIC_ALPHA,
+		.labels = {"code", "call_status"},
+	};
+	static const struct bt_metric_description cache_entries = {
+		.name = "rest_client_transport_cache_entries",
+		.help = "Number of transport entries in the internal cache.",
+		.type = BT_METRIC_GAUGE,
+		.stability = BT_METRIC_ALPHA,
+	};
+	static const struct bt_metric_description create_calls = {
+		.name = "rest_client_transport_create_calls_total",
+		.help = "Number of calls to get a new transport, partitioned by the result of the "
+			"operation hit: obtained from the cache, miss: created and added to the "
+			"cache, uncacheable: created and not cached",
+		.type = BT_METRIC_COUNTER,
+		.stability = BT_METRIC_ALPHA,
+		.labels = {"result"},
+	};
+	const struct bt_str miss = BT_STR("miss");
+
+	if (metrics != NULL) {
+		transport->exec_calls = bt_metrics_register(metrics, &exec_calls);
+		bt_metric_add(bt_metric_only(bt_metrics_register(metrics, &cache_entries)), 1);
+		bt_metric_add(
+			bt_metric_cell(bt_metrics_register(metrics, &create_calls), &miss), 1);
+	}
+}
+
+static int init(struct bt_transport *transport, const struct bt_transport_options *options,
+	struct berth_error *err)
+{
+	int64_t now_ns = bt_loop_now_ns(options->loop);
+	int code = bt_authorization_init(&transport->authorization, options->config, now_ns, err);
+
+	if (code == 0) {
+		code = bt_tls_material_load(&transport->tls, options->config, now_ns, err);
+	}
+	if (code == 0) {
+		code = init_exec(transport, err);
+	}
+	return code != 0 ? code : make_client(transport, err);
+}
+
+int bt_transport_create(const struct bt_transport_options *options,
+	struct bt_transport **out_transport, struct berth_error *err)
+{
+	struct bt_transport *transport = BT_NEW(struct bt_transport);
+	int code;
+
+	transport->loop = options->loop;
+	transport->config = options->config;
+	bt_strbuf_append_str(&transport->url, options->config->base_url);
+	code = init(transport, options, err);
+	if (code != 0) {
+		bt_transport_destroy(transport);
+		return code;
+	}
+	register_metrics(transport, options->metrics);
+	bt_loop_add_worker(transport->loop, work, transport);
+	*out_transport = transport;
+	return 0;
+}
+
+static void drop_calls(struct bt_transport_calls *calls)
+{
+	while (calls->first != NULL) {
+		bt_transport_cancel(calls->first);
+	}
+}
+
+void bt_transport_destroy(struct bt_transport *transport)
+{
+	if (transport == NULL) {
+		return;
+	}
+	drop_calls(&transport->waiting);
+	drop_calls(&transport->live);
+	bt_loop_remove_worker(transport->loop, transport);
+	bt_http_client_destroy(transport->client);
+	bt_exec_run_destroy(transport->exec.run);
+	bt_authorization_finish(&transport->authorization);
+	bt_tls_material_finish(&transport->tls);
+	bt_vec_finish(&transport->headers);
+	bt_strbuf_finish(&transport->url);
+	bt_free(transport);
+}
+
+const struct bt_client_config *bt_transport_config(const struct bt_transport *transport)
+{
+	return transport->config;
+}
