@@ -21,4 +21,21 @@ struct bt_status bt_runner_wrap(struct bt_arena *arena, const char *before,
 /** Error `<before>"<plugin's name>" returns an invalid score <n>, ...`. Spec 02 section 5.7. */
 struct bt_status bt_runner_invalid_score(
 	struct bt_arena *arena, const char *before, const struct bt_plugin *plugin, int64_t score);
+
+/** The time before a plugin runs; 0: this cycle's plugins are not timed. */
+static inline int64_t bt_runner_plugin_starts(
+	const struct bt_framework *framework, const struct bt_cycle_state *cycle)
+{
+	return BT_UNLIKELY(cycle->record_plugin_metrics) ? bt_profile_now(framework->metrics) : 0;
+}
+
+/** started_ns: what the function above said. */
+static inline void bt_runner_plugin_ran(const struct bt_framework *framework,
+	const struct bt_plugin *plugin, enum bt_timed_point point, const struct bt_status *status,
+	int64_t started_ns)
+{
+	if (BT_UNLIKELY(started_ns != 0)) {
+		bt_profile_plugin_ran(framework->metrics, plugin, point, status->code, started_ns);
+	}
+}
 #endif

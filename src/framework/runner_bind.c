@@ -17,7 +17,7 @@ static struct bt_status unsupported_pre_flight(
 	return error;
 }
 
-struct bt_status bt_run_pre_bind_pre_flights(struct bt_framework *framework,
+static struct bt_status run_pre_flights(struct bt_framework *framework,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, uint32_t slot)
 {
 	const struct bt_framework_point *point = &framework->points[BT_POINT_PRE_BIND];
@@ -31,8 +31,12 @@ struct bt_status bt_run_pre_bind_pre_flights(struct bt_framework *framework,
 		struct bt_status status = BT_STATUS_OK;
 
 		if (plugin->ops->pre_bind_pre_flight != NULL) {
+			int64_t started_ns = bt_runner_plugin_starts(framework, cycle);
+
 			status =
 				plugin->ops->pre_bind_pre_flight(plugin, cycle, pod, slot, &result);
+			bt_runner_plugin_ran(framework, plugin, BT_TIMED_PRE_BIND_PRE_FLIGHT,
+				&status, started_ns);
 		}
 		if (result.allow_parallel) {
 			bt_plugin_set_add(&parallel, plugin->index);
@@ -58,6 +62,17 @@ struct bt_status bt_run_pre_bind_pre_flights(struct bt_framework *framework,
 	cycle->parallel_pre_bind = parallel;
 	cycle->pre_bind_flights_done = true;
 	return some_success ? BT_STATUS_OK : bt_status_code_only(BT_STATUS_SKIP);
+}
+
+struct bt_status bt_run_pre_bind_pre_flights(struct bt_framework *framework,
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, uint32_t slot)
+{
+	int64_t started_ns = bt_profile_now(framework->metrics);
+	struct bt_status status = run_pre_flights(framework, cycle, pod, slot);
+
+	(void)bt_profile_point_ran(
+		framework->metrics, BT_TIMED_PRE_BIND_PRE_FLIGHT, status.code, started_ns);
+	return status;
 }
 
 uint32_t bt_pre_bind_groups(const struct bt_framework *framework,
@@ -105,11 +120,16 @@ static struct bt_status explain_cancellation(
 	return status;
 }
 
-static struct bt_status run_pre_bind_plugin(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, uint32_t slot)
+static struct bt_status run_pre_bind_plugin(const struct bt_framework *framework,
+	struct bt_plugin *plugin, struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
+	uint32_t slot)
 {
+	int64_t started_ns = bt_runner_plugin_starts(framework, cycle);
 	struct bt_status status = plugin->ops->pre_bind(plugin, cycle, pod, slot);
 
+	if (status.code != BT_STATUS_WAIT) {
+		bt_runner_plugin_ran(framework, plugin, BT_TIMED_PRE_BIND, &status, started_ns);
+	}
 	if (bt_status_is_success(&status) || status.code == BT_STATUS_WAIT) {
 		return status;
 	}
@@ -121,9 +141,9 @@ static struct bt_status run_pre_bind_plugin(struct bt_plugin *plugin, struct bt_
 }
 
 /** Asks the members of a group that have not finished. Wait: some of them still have not. */
-static struct bt_status run_pre_bind_group(const struct bt_pre_bind_group *group,
-	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, uint32_t slot,
-	struct bt_pre_bind_progress *progress)
+static struct bt_status run_pre_bind_group(const struct bt_framework *framework,
+	const struct bt_pre_bind_group *group, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, uint32_t slot, struct bt_pre_bind_progress *progress)
 {
 	struct bt_status result = BT_STATUS_OK;
 
@@ -134,7 +154,7 @@ static struct bt_status run_pre_bind_group(const struct bt_pre_bind_group *group
 		if (bt_plugin_set_has(&progress->done, plugin->index)) {
 			continue;
 		}
-		status = run_pre_bind_plugin(plugin, cycle, pod, slot);
+		status = run_pre_bind_plugin(framework, plugin, cycle, pod, slot);
 		if (bt_status_is_success(&status)) {
 			bt_plugin_set_add(&progress->done, plugin->index);
 		} else if (status.code == BT_STATUS_WAIT) {
@@ -153,8 +173,8 @@ struct bt_status bt_run_pre_bind_from(struct bt_framework *framework, struct bt_
 	uint32_t group_count = bt_pre_bind_groups(framework, cycle, &groups);
 
 	while (progress->group < group_count) {
-		struct bt_status status =
-			run_pre_bind_group(&groups[progress->group], cycle, pod, slot, progress);
+		struct bt_status status = run_pre_bind_group(
+			framework, &groups[progress->group], cycle, pod, slot, progress);
 
 		if (!bt_status_is_success(&status)) {
 			return status;
@@ -206,7 +226,12 @@ struct bt_status bt_run_bind_from(struct bt_framework *framework, struct bt_cycl
 	for (; *next < point->entries.count; (*next)++) {
 		struct bt_plugin *plugin = point->entries.items[*next].plugin;
 
+		int64_t started_ns = bt_runner_plugin_starts(framework, cycle);
+
 		status = plugin->ops->bind(plugin, cycle, pod, slot);
+		if (status.code != BT_STATUS_WAIT) {
+			bt_runner_plugin_ran(framework, plugin, BT_TIMED_BIND, &status, started_ns);
+		}
 		if (status.code == BT_STATUS_SKIP) {
 			continue;
 		}
@@ -234,10 +259,16 @@ void bt_run_post_bind(struct bt_framework *framework, struct bt_cycle_state *cyc
 	const struct bt_pod_info *pod, uint32_t slot)
 {
 	const struct bt_framework_point *point = &framework->points[BT_POINT_POST_BIND];
+	int64_t point_started_ns = bt_profile_now(framework->metrics);
 
 	for (uint32_t i = 0; i < point->entries.count; i++) {
 		struct bt_plugin *plugin = point->entries.items[i].plugin;
+		int64_t started_ns = bt_runner_plugin_starts(framework, cycle);
 
 		plugin->ops->post_bind(plugin, cycle, pod, slot);
+		bt_runner_plugin_ran(
+			framework, plugin, BT_TIMED_POST_BIND, &BT_STATUS_OK, started_ns);
 	}
+	(void)bt_profile_point_ran(
+		framework->metrics, BT_TIMED_POST_BIND, BT_STATUS_SUCCESS, point_started_ns);
 }

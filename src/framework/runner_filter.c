@@ -12,6 +12,21 @@ static struct bt_status interpret_failure(
 	return bt_runner_with_plugin(status, plugin);
 }
 
+/** One filter, counted. */
+static inline struct bt_status call_filter(const struct bt_framework *framework,
+	struct bt_plugin *plugin, struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
+	const struct bt_node_info *node)
+{
+	int64_t started_ns = bt_runner_plugin_starts(framework, cycle);
+	struct bt_status status = plugin->ops->filter(plugin, cycle, pod, node);
+
+	if (framework->metrics != NULL) {
+		bt_profile_evaluated(framework->metrics, plugin, BT_TIMED_FILTER, 1);
+		bt_runner_plugin_ran(framework, plugin, BT_TIMED_FILTER, &status, started_ns);
+	}
+	return status;
+}
+
 void bt_run_filter_each(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node,
 	bool (*failed)(
@@ -28,7 +43,7 @@ void bt_run_filter_each(struct bt_framework *framework, struct bt_cycle_state *c
 		if (bt_plugin_set_has(&cycle->skip_filter, plugin->index)) {
 			continue;
 		}
-		status = plugin->ops->filter(plugin, cycle, pod, node);
+		status = call_filter(framework, plugin, cycle, pod, node);
 		if (!bt_status_is_success(&status)) {
 			status = interpret_failure(cycle->arena, plugin, status);
 			go_on = failed(context, plugin, &status);
@@ -103,7 +118,7 @@ struct bt_status bt_run_filter(struct bt_framework *framework, struct bt_cycle_s
 		if (bt_plugin_set_has(&cycle->skip_filter, plugin->index)) {
 			continue;
 		}
-		status = plugin->ops->filter(plugin, cycle, pod, node);
+		status = call_filter(framework, plugin, cycle, pod, node);
 		if (!bt_status_is_success(&status)) {
 			return interpret_failure(cycle->arena, plugin, status);
 		}
@@ -111,11 +126,11 @@ struct bt_status bt_run_filter(struct bt_framework *framework, struct bt_cycle_s
 	return BT_STATUS_OK;
 }
 
-struct bt_status bt_run_filter_plugin(struct bt_framework *framework BT_UNUSED,
-	struct bt_plugin *plugin, struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
+struct bt_status bt_run_filter_plugin(struct bt_framework *framework, struct bt_plugin *plugin,
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
 	const struct bt_node_info *node)
 {
-	struct bt_status status = plugin->ops->filter(plugin, cycle, pod, node);
+	struct bt_status status = call_filter(framework, plugin, cycle, pod, node);
 
 	return bt_status_is_success(&status) ? status
 					     : interpret_failure(cycle->arena, plugin, status);
@@ -187,9 +202,9 @@ struct bt_status bt_run_filter_with_nominated_pods(struct bt_framework *framewor
 	return bt_run_filter(framework, cycle, pod, node);
 }
 
-struct bt_status bt_run_post_filter(struct bt_framework *framework, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, const struct bt_node_statuses *statuses,
-	struct bt_post_filter_result *out_result)
+static struct bt_status run_post_filter(struct bt_framework *framework,
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
+	const struct bt_node_statuses *statuses, struct bt_post_filter_result *out_result)
 {
 	const struct bt_framework_point *point = &framework->points[BT_POINT_POST_FILTER];
 	struct bt_status merged = bt_status_code_only(BT_STATUS_UNSCHEDULABLE);
@@ -201,9 +216,11 @@ struct bt_status bt_run_post_filter(struct bt_framework *framework, struct bt_cy
 	for (uint32_t i = 0; i < point->entries.count; i++) {
 		struct bt_plugin *plugin = point->entries.items[i].plugin;
 		struct bt_post_filter_result result = {0};
+		int64_t started_ns = bt_runner_plugin_starts(framework, cycle);
 		struct bt_status status =
 			plugin->ops->post_filter(plugin, cycle, pod, statuses, &result);
 
+		bt_runner_plugin_ran(framework, plugin, BT_TIMED_POST_FILTER, &status, started_ns);
 		if (bt_status_is_success(&status)) {
 			*out_result = result;
 			return status;
@@ -235,4 +252,16 @@ struct bt_status bt_run_post_filter(struct bt_framework *framework, struct bt_cy
 		}
 	}
 	return merged;
+}
+
+struct bt_status bt_run_post_filter(struct bt_framework *framework, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_node_statuses *statuses,
+	struct bt_post_filter_result *out_result)
+{
+	int64_t started_ns = bt_profile_now(framework->metrics);
+	struct bt_status status = run_post_filter(framework, cycle, pod, statuses, out_result);
+
+	(void)bt_profile_point_ran(
+		framework->metrics, BT_TIMED_POST_FILTER, status.code, started_ns);
+	return status;
 }

@@ -158,13 +158,18 @@ static bool take_answer(struct bt_framework *framework, struct bt_cycle_state *c
 }
 
 /** The plugin's answer, or the one the caller knows. */
-static struct bt_status ask(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, struct bt_pre_filter_result *out_result)
+static struct bt_status ask(const struct bt_framework *framework, struct bt_plugin *plugin,
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
+	struct bt_pre_filter_result *out_result)
 {
 	const struct bt_cycle_memo *memo = cycle->memo != NULL ? &cycle->memo[plugin->index] : NULL;
 
 	if (memo == NULL || !memo->pre_filter_known) {
-		return plugin->ops->pre_filter(plugin, cycle, pod, out_result);
+		int64_t started_ns = bt_runner_plugin_starts(framework, cycle);
+		struct bt_status status = plugin->ops->pre_filter(plugin, cycle, pod, out_result);
+
+		bt_runner_plugin_ran(framework, plugin, BT_TIMED_PRE_FILTER, &status, started_ns);
+		return status;
 	}
 	cycle->pre_filter_data[plugin->index] = memo->pre_filter_data;
 	*out_result =
@@ -182,7 +187,7 @@ struct bt_pre_filter_outcome bt_run_pre_filter(
 	for (uint32_t i = 0; i < point->entries.count; i++) {
 		struct bt_plugin *plugin = point->entries.items[i].plugin;
 		struct bt_pre_filter_result result = {0};
-		struct bt_status status = ask(plugin, cycle, pod, &result);
+		struct bt_status status = ask(framework, plugin, cycle, pod, &result);
 
 		if (take_answer(framework, cycle, plugin, status, &result, &progress)) {
 			return progress.outcome;
@@ -201,13 +206,17 @@ struct bt_status bt_run_pre_filter_add_pod(struct bt_framework *framework,
 	for (uint32_t i = 0; i < point->entries.count; i++) {
 		struct bt_plugin *plugin = point->entries.items[i].plugin;
 		struct bt_status status;
+		int64_t started_ns;
 
 		if (plugin->ops->pre_filter_add_pod == NULL ||
 			bt_plugin_set_has(&cycle->skip_filter, plugin->index)) {
 			continue;
 		}
+		started_ns = bt_runner_plugin_starts(framework, cycle);
 		status = plugin->ops->pre_filter_add_pod(
 			plugin, cycle, pod_to_schedule, pod_to_add, node);
+		bt_runner_plugin_ran(
+			framework, plugin, BT_TIMED_PRE_FILTER_ADD_POD, &status, started_ns);
 		if (!bt_status_is_success(&status)) {
 			return bt_runner_wrap(cycle->arena, "running AddPod on PreFilter plugin ",
 				plugin, ": ", &status);
@@ -225,13 +234,17 @@ struct bt_status bt_run_pre_filter_remove_pod(struct bt_framework *framework,
 	for (uint32_t i = 0; i < point->entries.count; i++) {
 		struct bt_plugin *plugin = point->entries.items[i].plugin;
 		struct bt_status status;
+		int64_t started_ns;
 
 		if (plugin->ops->pre_filter_remove_pod == NULL ||
 			bt_plugin_set_has(&cycle->skip_filter, plugin->index)) {
 			continue;
 		}
+		started_ns = bt_runner_plugin_starts(framework, cycle);
 		status = plugin->ops->pre_filter_remove_pod(
 			plugin, cycle, pod_to_schedule, pod_to_remove, node);
+		bt_runner_plugin_ran(
+			framework, plugin, BT_TIMED_PRE_FILTER_REMOVE_POD, &status, started_ns);
 		if (!bt_status_is_success(&status)) {
 			return bt_runner_wrap(cycle->arena,
 				"running RemovePod on PreFilter plugin ", plugin, ": ", &status);

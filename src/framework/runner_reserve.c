@@ -4,7 +4,7 @@
 /** The longest a Permit plugin may make a pod wait: 15 minutes. */
 #define PERMIT_TIMEOUT_MAX_NS (INT64_C(15) * 60 * 1000 * 1000 * 1000)
 
-struct bt_status bt_run_reserve(struct bt_framework *framework, struct bt_cycle_state *cycle,
+static struct bt_status run_reserve(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot)
 {
 	const struct bt_framework_point *point = &framework->points[BT_POINT_RESERVE];
@@ -14,7 +14,11 @@ struct bt_status bt_run_reserve(struct bt_framework *framework, struct bt_cycle_
 		struct bt_status status = BT_STATUS_OK;
 
 		if (plugin->ops->reserve != NULL) {
+			int64_t started_ns = bt_runner_plugin_starts(framework, cycle);
+
 			status = plugin->ops->reserve(plugin, cycle, pod, slot);
+			bt_runner_plugin_ran(
+				framework, plugin, BT_TIMED_RESERVE, &status, started_ns);
 		}
 		if (bt_status_is_rejected(&status)) {
 			return bt_runner_with_plugin(status, plugin);
@@ -27,22 +31,39 @@ struct bt_status bt_run_reserve(struct bt_framework *framework, struct bt_cycle_
 	return BT_STATUS_OK;
 }
 
+struct bt_status bt_run_reserve(struct bt_framework *framework, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, uint32_t slot)
+{
+	int64_t started_ns = bt_profile_now(framework->metrics);
+	struct bt_status status = run_reserve(framework, cycle, pod, slot);
+
+	(void)bt_profile_point_ran(framework->metrics, BT_TIMED_RESERVE, status.code, started_ns);
+	return status;
+}
+
 void bt_run_unreserve(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot)
 {
 	const struct bt_framework_point *point = &framework->points[BT_POINT_RESERVE];
+	int64_t point_started_ns = bt_profile_now(framework->metrics);
 
 	for (uint32_t i = point->entries.count; i-- > 0;) {
 		struct bt_plugin *plugin = point->entries.items[i].plugin;
 
 		if (plugin->ops->unreserve != NULL) {
+			int64_t started_ns = bt_runner_plugin_starts(framework, cycle);
+
 			plugin->ops->unreserve(plugin, cycle, pod, slot);
+			bt_runner_plugin_ran(
+				framework, plugin, BT_TIMED_UNRESERVE, &BT_STATUS_OK, started_ns);
 		}
 	}
+	(void)bt_profile_point_ran(
+		framework->metrics, BT_TIMED_UNRESERVE, BT_STATUS_SUCCESS, point_started_ns);
 }
 
-struct bt_permit_outcome bt_run_permit(struct bt_framework *framework, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, uint32_t slot)
+static struct bt_permit_outcome run_permit(struct bt_framework *framework,
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, uint32_t slot)
 {
 	const struct bt_framework_point *point = &framework->points[BT_POINT_PERMIT];
 	struct bt_permit_outcome outcome = {0};
@@ -50,9 +71,11 @@ struct bt_permit_outcome bt_run_permit(struct bt_framework *framework, struct bt
 	for (uint32_t i = 0; i < point->entries.count; i++) {
 		struct bt_plugin *plugin = point->entries.items[i].plugin;
 		int64_t timeout_ns = 0;
+		int64_t started_ns = bt_runner_plugin_starts(framework, cycle);
 		struct bt_status status =
 			plugin->ops->permit(plugin, cycle, pod, slot, &timeout_ns);
 
+		bt_runner_plugin_ran(framework, plugin, BT_TIMED_PERMIT, &status, started_ns);
 		if (bt_status_is_success(&status)) {
 			continue;
 		}
@@ -79,5 +102,16 @@ struct bt_permit_outcome bt_run_permit(struct bt_framework *framework, struct bt
 		bt_status_append_reason(
 			&outcome.status, cycle->arena, bt_reason_texts[BT_REASON_PERMIT_WAIT]);
 	}
+	return outcome;
+}
+
+struct bt_permit_outcome bt_run_permit(struct bt_framework *framework, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, uint32_t slot)
+{
+	int64_t started_ns = bt_profile_now(framework->metrics);
+	struct bt_permit_outcome outcome = run_permit(framework, cycle, pod, slot);
+
+	(void)bt_profile_point_ran(
+		framework->metrics, BT_TIMED_PERMIT, outcome.status.code, started_ns);
 	return outcome;
 }

@@ -2,13 +2,19 @@
 #include "framework/runner.h"
 
 /** The plugin's answer, or the one the caller knows. */
-static struct bt_status ask(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, const uint32_t *slots, uint32_t slot_count)
+static struct bt_status ask(const struct bt_framework *framework, struct bt_plugin *plugin,
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, const uint32_t *slots,
+	uint32_t slot_count)
 {
 	const struct bt_cycle_memo *memo = cycle->memo != NULL ? &cycle->memo[plugin->index] : NULL;
 
 	if (memo == NULL || !memo->pre_score_known) {
-		return plugin->ops->pre_score(plugin, cycle, pod, slots, slot_count);
+		int64_t started_ns = bt_runner_plugin_starts(framework, cycle);
+		struct bt_status status =
+			plugin->ops->pre_score(plugin, cycle, pod, slots, slot_count);
+
+		bt_runner_plugin_ran(framework, plugin, BT_TIMED_PRE_SCORE, &status, started_ns);
+		return status;
 	}
 	return memo->pre_score_status;
 }
@@ -21,7 +27,7 @@ struct bt_status bt_run_pre_score(struct bt_framework *framework, struct bt_cycl
 	cycle->skip_score = (struct bt_plugin_set){0};
 	for (uint32_t i = 0; i < point->entries.count; i++) {
 		struct bt_plugin *plugin = point->entries.items[i].plugin;
-		struct bt_status status = ask(plugin, cycle, pod, slots, slot_count);
+		struct bt_status status = ask(framework, plugin, cycle, pod, slots, slot_count);
 
 		if (status.code == BT_STATUS_SKIP) {
 			bt_plugin_set_add(&cycle->skip_score, plugin->index);
@@ -99,10 +105,13 @@ static struct bt_status score_nodes(struct bt_framework *framework, struct bt_cy
 		for (uint32_t p = 0; p < table->plugin_count; p++) {
 			struct bt_plugin *plugin = table->plugins[p].plugin;
 			struct bt_node_score *score = &table->plugins[p].scores[n];
+			int64_t started_ns = bt_runner_plugin_starts(framework, cycle);
 			struct bt_status status;
 
 			score->slot = table->slots[n];
 			status = plugin->ops->score(plugin, cycle, pod, &node, &score->score);
+			bt_runner_plugin_ran(
+				framework, plugin, BT_TIMED_SCORE, &status, started_ns);
 			if (BT_UNLIKELY(!bt_status_is_success(&status))) {
 				return bt_runner_wrap(cycle->arena,
 					"running Score plugins: plugin ", plugin,

@@ -51,25 +51,21 @@ static void write_signature(const struct bt_sign_fragments *fragments, struct bt
 	}
 }
 
-bool bt_sign_pod(const struct bt_framework *framework, const struct bt_pod_info *pod,
+static bool sign_pod(const struct bt_framework *framework, const struct bt_pod_info *pod,
 	struct bt_arena *arena, struct bt_strbuf *out, struct bt_status *out_refusal)
 {
 	struct bt_sign_fragments fragments = {.arena = arena};
 	struct bt_sign_fragment own = {.key = BT_STR("v1.Pod.Spec.SchedulerName")};
 	bool signable = true;
 
-	if (out_refusal != NULL) {
-		*out_refusal = BT_STATUS_OK;
-	}
-	if (!framework->signatures_enabled) {
-		return false;
-	}
 	own.value = pod->shape->pod->spec.scheduler_name;
 	bt_vec_push(&fragments.items, own);
 	for (uint32_t i = 0; i < framework->sign_plugin_count && signable; i++) {
 		struct bt_plugin *plugin = framework->sign_plugins[i];
+		int64_t started_ns = bt_profile_now(framework->metrics);
 		struct bt_status status = plugin->ops->sign(plugin, pod, &fragments);
 
+		bt_runner_plugin_ran(framework, plugin, BT_TIMED_SIGN, &status, started_ns);
 		signable = bt_status_is_success(&status);
 		if (!signable && out_refusal != NULL) {
 			*out_refusal = bt_runner_with_plugin(status, plugin);
@@ -79,5 +75,24 @@ bool bt_sign_pod(const struct bt_framework *framework, const struct bt_pod_info 
 		write_signature(&fragments, out);
 	}
 	bt_vec_finish(&fragments.items);
+	return signable;
+}
+
+bool bt_sign_pod(const struct bt_framework *framework, const struct bt_pod_info *pod,
+	struct bt_arena *arena, struct bt_strbuf *out, struct bt_status *out_refusal)
+{
+	int64_t started_ns;
+	bool signable;
+
+	if (out_refusal != NULL) {
+		*out_refusal = BT_STATUS_OK;
+	}
+	if (!framework->signatures_enabled) {
+		return false;
+	}
+	started_ns = bt_profile_now(framework->metrics);
+	signable = sign_pod(framework, pod, arena, out, out_refusal);
+	(void)bt_profile_point_ran(
+		framework->metrics, BT_TIMED_SIGN, BT_STATUS_SUCCESS, started_ns);
 	return signable;
 }

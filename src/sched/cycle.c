@@ -234,6 +234,8 @@ static void choose_from_columns(struct bt_cycle_run *run)
 {
 	struct bt_plan *plan = run->plan;
 	uint32_t explicit_count = run->engine->state->snapshot.count - plan->feasible_count;
+	bt_cycle_filters_ran(run, &BT_STATUS_OK);
+	bt_cycle_count_filters(run, run->engine->state->snapshot.count, plan->rejected);
 	if (plan->feasible_count == 1) {
 		uint32_t slot = 0;
 		while (plan->verdict[slot] != 0) {
@@ -246,11 +248,15 @@ static void choose_from_columns(struct bt_cycle_run *run)
 	struct bt_status pre_score = plan->pre_score_cached
 		? plan->pre_score
 		: bt_run_pre_score(run->framework, run->cycle, run->pod, NULL, 0);
+	bt_cycle_point_ran(run, BT_TIMED_PRE_SCORE, &pre_score);
+	bt_cycle_count_pre_scores(run);
 	if (!bt_status_is_success(&pre_score)) {
 		set_error(run->result, &pre_score);
 		return;
 	}
 	bt_plan_score_columns(plan, run->engine, run->pod);
+	bt_cycle_point_ran(run, BT_TIMED_SCORE, &BT_STATUS_OK);
+	bt_cycle_count_scores(run, plan->feasible_count);
 	int32_t best_total = bt_plan_kernels_for_cpu()->max_total(plan->total, plan->slot_count);
 	uint32_t slot = run->engine->options.tie_policy == BT_TIE_HEAP
 		? choose_by_heap(run, best_total)
@@ -376,6 +382,8 @@ static bool run_pre_filter(struct bt_cycle_run *run)
 	bool cached = run->plan != NULL && run->plan->pre_filter_cached;
 	run->pre_filter = cached ? run->plan->pre_filter
 				 : bt_run_pre_filter(run->framework, run->cycle, run->pod);
+	bt_cycle_point_ran(run, BT_TIMED_PRE_FILTER, &run->pre_filter.status);
+	bt_cycle_count_pre_filters(run);
 	diagnosis->unschedulable_plugins = run->pre_filter.plugins_with_nodes;
 	const struct bt_status *status = &run->pre_filter.status;
 	if (bt_status_is_success(status)) {
@@ -401,12 +409,14 @@ static void set_no_nodes(struct bt_schedule_result *result, struct bt_arena *are
 		(struct bt_post_filter_result){true, BT_NOMINATING_OVERRIDE, {NULL, 0}};
 }
 
-static void decide(struct bt_cycle_run *run)
+/** columns_ns: what was spent on columns of filters before PreFilter. */
+static void decide(struct bt_cycle_run *run, int64_t columns_ns)
 {
 	struct bt_engine *engine = run->engine;
 	if (!run_pre_filter(run)) {
 		return;
 	}
+	run->step_started_ns -= columns_ns;
 	if (run->plan != NULL) {
 		run->verdict = bt_plan_cycle_verdicts(run->plan, engine, run->cycle, run->pod);
 	}
@@ -475,17 +485,20 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
 		.pod = pod,
 		.cycle = out_result->cycle,
 		.result = out_result,
-		.plan = bt_plan_get(engine, framework, pod),
 		.start_index = engine->next_start_node_index,
 		.attempt = attempt,
 	};
+	int64_t started_ns = bt_profile_now(framework->metrics);
+	run.plan = bt_plan_get(engine, framework, pod);
+	run.cycle->record_plugin_metrics = bt_profile_samples(framework->metrics);
+	run.step_started_ns = bt_profile_now(framework->metrics);
 	out_result->plan = run.plan;
 	if (run.plan != NULL) {
 		adopt_plan(run.cycle, run.plan);
 	}
 	bt_cycle_extension_init(&run);
 	out_result->extended = run.extension.active;
-	decide(&run);
+	decide(&run, run.step_started_ns - started_ns);
 	if (out_result->outcome == BT_OUTCOME_SCHEDULED) {
 		bt_cycle_leave_ranking(&run);
 	}

@@ -41,6 +41,7 @@ struct bt_cycle_run {
 	const int64_t *totals;                   /* theirs */
 	uint32_t ranked_count;
 	struct bt_cycle_extension extension;
+	int64_t step_started_ns; /* the running extension point, by the clock of the metrics */
 };
 
 /** Fill run->nominated. */
@@ -61,6 +62,27 @@ void bt_cycle_take_hint(struct bt_cycle_run *run);
 void bt_cycle_leave_ranking(struct bt_cycle_run *run);
 /** Somebody may want to know how the nodes were ranked. */
 bool bt_cycle_wants_ranking(const struct bt_cycle_run *run);
+
+/* What is counted (cycle_metrics.c), if anything is. */
+
+/** An extension point is over; the next one begins. */
+void bt_cycle_point_ran(
+	struct bt_cycle_run *run, enum bt_timed_point point, const struct bt_status *status);
+/** The search is: status of the Filter point. Nothing without Filter plugins. */
+void bt_cycle_filters_ran(struct bt_cycle_run *run, const struct bt_status *status);
+/** PreFilter was asked, or known. */
+void bt_cycle_count_pre_filters(const struct bt_cycle_run *run);
+/**
+ * Column filters as if they had been asked node by node: examined nodes, of which each filter is
+ * the first to reject some (by filter; NULL: none).
+ */
+void bt_cycle_count_filters(
+	const struct bt_cycle_run *run, uint32_t examined, const uint32_t *rejected);
+/** The same for one node that the filter at this index rejects, without the plain ones. */
+void bt_cycle_count_node(const struct bt_cycle_run *run, uint32_t failing);
+void bt_cycle_count_pre_scores(const struct bt_cycle_run *run);
+/** The Score plugins were asked about this many nodes. */
+void bt_cycle_count_scores(const struct bt_cycle_run *run, uint32_t count);
 
 /* Extenders; all but init and finish only while run->extension.active. */
 

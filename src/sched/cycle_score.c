@@ -131,17 +131,22 @@ struct bt_status bt_cycle_score(
 	struct bt_status status = plan != NULL && plan->pre_score_cached
 		? plan->pre_score
 		: bt_run_pre_score(run->framework, run->cycle, run->pod, slots, count);
+	bt_cycle_point_ran(run, BT_TIMED_PRE_SCORE, &status);
+	bt_cycle_count_pre_scores(run);
 	if (!bt_status_is_success(&status)) {
 		return status;
 	}
+	bt_cycle_count_scores(run, count);
 	if (plan != NULL && !plan->has_plain_scores && run->cycle->without_pods == NULL) {
 		bt_plan_score_columns(plan, run->engine, run->pod);
 		total_from_columns(plan, slots, count, totals);
 		add_cycle_scores(run, slots, count, totals);
+		bt_cycle_point_ran(run, BT_TIMED_SCORE, &BT_STATUS_OK);
 		return BT_STATUS_OK;
 	}
 	struct bt_score_table table;
 	status = bt_run_score(run->framework, run->cycle, run->pod, slots, count, &table);
+	bt_cycle_point_ran(run, BT_TIMED_SCORE, &status);
 	if (bt_status_is_success(&status)) {
 		for (uint32_t i = 0; i < count; i++) {
 			totals[i] = table.totals[i];

@@ -156,9 +156,11 @@ static struct bt_status filter_slot(struct bt_cycle_run *run, uint32_t slot)
 		struct bt_status status = bt_run_filter_plugin(
 			run->framework, filter->plugin, run->cycle, run->pod, &node);
 		if (!bt_status_is_success(&status)) {
+			bt_cycle_count_node(run, i);
 			return status;
 		}
 	}
+	bt_cycle_count_node(run, failing);
 	if (verdict == 0) {
 		return BT_STATUS_OK;
 	}
@@ -234,6 +236,9 @@ static void record_verdicts(struct bt_cycle_run *run, struct bt_search search, u
 {
 	struct decoded_verdicts known = {0};
 	struct bt_diagnosis *diagnosis = &run->result->diagnosis;
+	/* Nodes that pods are nominated on are asked a second time. */
+	struct bt_profile_metrics *metrics = run->framework->metrics;
+	run->framework->metrics = NULL;
 	bt_map_init(&known.map, decoded_hash, &known);
 	bt_vec_reserve(&diagnosis->statuses.entries,
 		(uint64_t)diagnosis->statuses.entries.count + examined);
@@ -251,6 +256,7 @@ static void record_verdicts(struct bt_cycle_run *run, struct bt_search search, u
 	}
 	bt_vec_finish(&known.items);
 	bt_map_finish(&known.map);
+	run->framework->metrics = metrics;
 }
 
 /** The verdicts are known: only nominated nodes are evaluated one by one. */
@@ -258,11 +264,19 @@ static void search_verdicts(
 	struct bt_cycle_run *run, struct bt_search search, struct bt_search_result *found)
 {
 	uint32_t position = search.start;
+	uint32_t examined = 0;
+	uint32_t *rejected =
+		BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, run->plan->filter_count);
 	for (uint32_t i = 0; i < search.count; i++) {
 		uint32_t slot = search.slots[position];
 		position = position + 1 == search.count ? 0 : position + 1;
 		bool feasible = run->verdict[slot] == 0;
-		if (has_nominations(run, slot)) {
+		if (!has_nominations(run, slot)) {
+			examined++;
+			if (!feasible) {
+				rejected[(run->verdict[slot] >> BT_VERDICT_DETAIL_BITS) - 1]++;
+			}
+		} else {
 			struct bt_status status = filter_slot(run, slot);
 			feasible = bt_status_is_success(&status);
 			if (!feasible && !bt_status_is_rejected(&status)) {
@@ -278,6 +292,7 @@ static void search_verdicts(
 			found->feasible[found->feasible_count++] = slot;
 		}
 	}
+	bt_cycle_count_filters(run, examined, rejected);
 	/* Extenders may reject the rest: then somebody reads them. */
 	if (found->feasible_count == 0 || run->extension.active) {
 		record_verdicts(run, search, found->feasible_count + found->rejected_count);
@@ -294,5 +309,6 @@ struct bt_search_result bt_cycle_search(struct bt_cycle_run *run, struct bt_sear
 	} else {
 		search_each(run, search, &found);
 	}
+	bt_cycle_filters_ran(run, &found.error);
 	return found;
 }

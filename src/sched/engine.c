@@ -43,6 +43,11 @@ static int build_profiles(struct bt_engine *engine, struct berth_error *err)
 	}
 	for (uint32_t i = 0; result == 0 && i < engine->profiles.frameworks.count; i++) {
 		struct bt_handle *handle = &engine->profiles.frameworks.items[i]->handle;
+		if (engine->options.metrics != NULL) {
+			engine->profiles.frameworks.items[i]->metrics =
+				bt_scheduler_metrics_profile(
+					engine->options.metrics, handle->scheduler_name);
+		}
 		handle->prng = &engine->prng;
 		handle->verify = engine->options.verify;
 		handle->max_pd_volumes = engine->options.max_pd_volumes;
@@ -302,9 +307,36 @@ static struct bt_status bind(struct bt_engine *engine, const struct bt_pod_info 
 			bt_node_table_name(&engine->state->nodes, result->slot),
 			result->cycle->arena, &taken);
 	}
-	return taken ? status
-		     : bt_run_bind_from(result->framework, result->cycle, pod, result->slot,
-			       &progress->next_binder);
+	if (taken) {
+		return status;
+	}
+	status = bt_run_bind_from(
+		result->framework, result->cycle, pod, result->slot, &progress->next_binder);
+	if (status.code != BT_STATUS_WAIT) {
+		(void)bt_profile_point_ran(result->framework->metrics, BT_TIMED_BIND, status.code,
+			progress->step_started_ns);
+	}
+	return status;
+}
+
+/** The first call of a step begins it, the one that ends it is told of. */
+static struct bt_status timed_pre_bind(const struct bt_pod_info *pod,
+	const struct bt_status *pre_flights, struct bt_schedule_result *result,
+	struct bt_binding_progress *progress)
+{
+	struct bt_profile_metrics *metrics = result->framework->metrics;
+	struct bt_status status = BT_STATUS_OK;
+	if (!progress->started) {
+		progress->step_started_ns = bt_profile_now(metrics);
+	}
+	if (pre_flights->code != BT_STATUS_SKIP) { /* else no PreBind plugin has work */
+		status = pre_bind(pod, result, progress);
+	}
+	if (status.code != BT_STATUS_WAIT) {
+		progress->step_started_ns = bt_profile_point_ran(
+			metrics, BT_TIMED_PRE_BIND, status.code, progress->step_started_ns);
+	}
+	return status;
 }
 
 enum bt_binding_outcome bt_engine_bind(struct bt_engine *engine, const struct bt_pod_info *pod,
@@ -313,10 +345,10 @@ enum bt_binding_outcome bt_engine_bind(struct bt_engine *engine, const struct bt
 {
 	struct bt_status status = *pre_flights;
 	result->cycle->wake_ns = INT64_MAX;
-	if (status.code == BT_STATUS_SKIP || progress->pre_bound) {
-		status = BT_STATUS_OK; /* no PreBind plugin has work */
-	} else if (status.code == BT_STATUS_SUCCESS) {
-		status = pre_bind(pod, result, progress);
+	if (progress->pre_bound) {
+		status = BT_STATUS_OK;
+	} else if (status.code == BT_STATUS_SKIP || status.code == BT_STATUS_SUCCESS) {
+		status = timed_pre_bind(pod, pre_flights, result, progress);
 	}
 	if (bt_status_is_success(&status)) {
 		progress->pre_bound = true;

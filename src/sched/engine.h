@@ -46,6 +46,8 @@ struct bt_engine_options {
 	const struct bt_extender_factory *extenders;
 	/** What becomes known of them; NULL: nobody listens. Borrowed for the call to create. */
 	const struct bt_extender_observer *extender_observer;
+	/** Borrowed for the life of the engine. NULL: nothing is counted. */
+	struct bt_scheduler_metrics *metrics;
 };
 
 #define BT_ENGINE_OPTIONS_INIT \
@@ -134,6 +136,8 @@ struct bt_schedule_result {
 	/* Permit plugins that make the pod wait. */
 	struct bt_wait_time *waits;
 	uint32_t wait_count;
+	/** When the attempt began, by the clock of the metrics. */
+	int64_t started_ns;
 	/** Undoing the attempt left the pod in the cache: why. "" otherwise. */
 	struct bt_str forget_error;
 };
@@ -191,6 +195,7 @@ struct bt_binding_progress {
 	bool extenders_asked;
 	struct bt_pre_bind_progress pre_bind;
 	uint32_t next_binder;
+	int64_t step_started_ns; /* PreBind or Bind, by the clock of the metrics */
 };
 
 enum bt_binding_outcome {

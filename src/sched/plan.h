@@ -97,6 +97,8 @@ struct bt_plan {
 	bool scored;       /* local, raws and total are valid */
 	bool totals_stale; /* total must be recomputed from local and raws */
 	uint32_t feasible_count;
+	/** By filter: slots that it is the first to reject. NULL: nobody counts evaluations. */
+	uint32_t *rejected;
 	uint64_t log_sequence;
 	uint64_t list_version;
 	uint32_t node_count; /* snapshot size when scores were computed */

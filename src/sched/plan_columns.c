@@ -62,6 +62,25 @@ static void evaluate_filters(struct bt_plan *plan, struct bt_engine *engine,
 	}
 }
 
+/** A verdict is there, or no longer is: one more or less of its filter's. */
+static inline void count_rejection(const struct bt_plan *plan, uint32_t verdict, int32_t by)
+{
+	if (plan->rejected != NULL && verdict != 0 && verdict != BT_VERDICT_OUTSIDE) {
+		plan->rejected[(verdict >> BT_VERDICT_DETAIL_BITS) - 1] += (uint32_t)by;
+	}
+}
+
+static void count_rejections(const struct bt_plan *plan)
+{
+	if (plan->rejected == NULL) {
+		return;
+	}
+	memset(plan->rejected, 0, plan->filter_count * sizeof(*plan->rejected));
+	for (uint32_t slot = 0; slot < plan->slot_count; slot++) {
+		count_rejection(plan, plan->verdict[slot], 1);
+	}
+}
+
 static void recompute_verdicts(
 	struct bt_plan *plan, struct bt_engine *engine, const struct bt_pod_info *pod)
 {
@@ -74,6 +93,7 @@ static void recompute_verdicts(
 	}
 	evaluate_filters(plan, engine, pod, (struct bt_slot_range){NULL, slot_count});
 	plan->feasible_count = bt_plan_kernels_for_cpu()->count_feasible(plan->verdict, slot_count);
+	count_rejections(plan);
 	plan->scored = false;
 }
 
@@ -222,10 +242,12 @@ static void repair_slot(struct bt_plan *plan, struct bt_engine *engine,
 		leave_maxima(plan, slot);
 	}
 	struct bt_slot_range range = {&slot, 1};
+	count_rejection(plan, plan->verdict[slot], -1);
 	plan->verdict[slot] = engine->state->nodes.rows[slot].in_snapshot ? 0 : BT_VERDICT_OUTSIDE;
 	if (plan->verdict[slot] == 0) {
 		evaluate_filters(plan, engine, pod, range);
 	}
+	count_rejection(plan, plan->verdict[slot], 1);
 	bool is_feasible = plan->verdict[slot] == 0;
 	plan->feasible_count += (uint32_t)is_feasible - (uint32_t)was_feasible;
 	if (!plan->scored) {

@@ -239,6 +239,9 @@ struct bt_plan *bt_plan_create(
 		memorize_pre_scores(plan, pod);
 	}
 	collect_filters(plan, pod);
+	if (framework->metrics != NULL) {
+		plan->rejected = BT_ARENA_NEW_ARRAY(&plan->arena, uint32_t, plan->filter_count);
+	}
 	collect_scores(plan, pod, engine->state);
 	return plan;
 }

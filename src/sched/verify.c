@@ -237,6 +237,9 @@ void bt_verify_decision(struct bt_engine *engine, struct bt_framework *framework
 		.pod = pod,
 		.arena = &engine->verify_arena};
 	bool tried_alone = pod->nominated_node_name.length != 0 || result->hinted;
+	/* What is done twice counts once. */
+	struct bt_profile_metrics *metrics = framework->metrics;
+	framework->metrics = NULL;
 	twin_begin(&twin);
 	if (bt_status_is_success(&twin.pre_filter.status)) {
 		twin_filter(&twin, start_index);
@@ -262,6 +265,7 @@ void bt_verify_decision(struct bt_engine *engine, struct bt_framework *framework
 		check_verdicts(&twin, plan);
 	}
 	twin_finish(&twin);
+	framework->metrics = metrics;
 }
 
 void bt_verify_evaluation(struct bt_engine *engine, struct bt_framework *framework,
