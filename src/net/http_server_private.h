@@ -15,7 +15,7 @@
 struct bt_http_connection {
 	struct MHD_Connection *handle;
 	struct bt_http_exchange *exchange; /* its request's, until that is completed */
-	int64_t since_ns; /* waits for a complete request since then */
+	int64_t since_ns;                  /* waits for a complete request since then */
 	bool arriving;
 	bool asked;                          /* it had a request */
 	bool long_timeout;                   /* stalled_timeout_seconds is set for it */

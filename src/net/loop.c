@@ -138,17 +138,22 @@ int bt_loop_add_fd(struct bt_loop *loop, int fd, void (*ready)(void *context), v
 
 static uint32_t events_of(uint32_t directions)
 {
-	return ((directions & BT_LOOP_READABLE) != 0 ? (uint32_t)EPOLLIN | EPOLLRDHUP : 0) |
-		((directions & BT_LOOP_WRITABLE) != 0 ? (uint32_t)EPOLLOUT : 0);
+	const uint32_t readable = (uint32_t)EPOLLIN | EPOLLRDHUP;
+	return ((directions & BT_LOOP_READABLE) != 0 ? readable : 0) |
+		((directions & BT_LOOP_WRITABLE) != 0 ? (uint32_t)EPOLLOUT : 0) |
+		((directions & BT_LOOP_HANGUP) != 0 ? (uint32_t)EPOLLRDHUP : 0);
 }
 
 static uint32_t directions_of(uint32_t events)
 {
+	uint32_t directions = 0;
 	if ((events & ((uint32_t)EPOLLERR | EPOLLHUP)) != 0) {
-		return BT_LOOP_READABLE | BT_LOOP_WRITABLE;
+		return BT_LOOP_READABLE | BT_LOOP_WRITABLE | BT_LOOP_HANGUP;
 	}
-	return ((events & ((uint32_t)EPOLLIN | EPOLLRDHUP)) != 0 ? BT_LOOP_READABLE : 0) |
-		((events & (uint32_t)EPOLLOUT) != 0 ? BT_LOOP_WRITABLE : 0);
+	directions |= (events & (uint32_t)EPOLLIN) != 0 ? BT_LOOP_READABLE : 0;
+	directions |= (events & (uint32_t)EPOLLOUT) != 0 ? BT_LOOP_WRITABLE : 0;
+	directions |= (events & (uint32_t)EPOLLRDHUP) != 0 ? BT_LOOP_READABLE | BT_LOOP_HANGUP : 0;
+	return directions;
 }
 
 int bt_loop_watch_fd(struct bt_loop *loop, int fd, uint32_t directions,

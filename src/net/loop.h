@@ -24,10 +24,11 @@ BT_MUST_USE int bt_loop_add_fd(struct bt_loop *loop, int fd, void (*ready)(void 
 enum {
 	BT_LOOP_READABLE = 1,
 	BT_LOOP_WRITABLE = 2,
+	BT_LOOP_HANGUP = 4, /* the other end sends nothing more; told with READABLE as well */
 };
 /**
- * As add_fd for either direction: ready gets which of BT_LOOP_* hold; errors and hangups count as
- * both.
+ * As add_fd for either direction: ready gets which of BT_LOOP_* hold; errors count as all that
+ * was asked for.
  */
 BT_MUST_USE int bt_loop_watch_fd(struct bt_loop *loop, int fd, uint32_t directions,
 	void (*ready)(void *context, uint32_t directions), void *context,

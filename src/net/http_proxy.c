@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/http_proxy.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+#define HTTP_PORT 80
+#define HTTPS_PORT 443
+#define SOCKS_PORT 1080
+/* Longer hosts are no names. */
+#define HOST_BYTES_MAX 255
+
+static bool parse_port(struct bt_str text, uint16_t *out_port)
+{
+	int64_t value = 0;
+	if (text.length == 0 || text.data[0] == '+' || text.data[0] == '-' ||
+		!bt_str_parse_int64(text, &value) || value > UINT16_MAX) {
+		return false;
+	}
+	*out_port = (uint16_t)value;
+	return true;
+}
+
+/* "host", "host:port", "[v6]:port"; an address without brackets is all host. */
+static bool split_host(struct bt_str text, uint16_t default_port, struct bt_http_url *out_url)
+{
+	struct bt_str port = BT_STR("");
+	out_url->port = default_port;
+	out_url->is_v6 = text.length != 0 && text.data[0] == '[';
+	if (out_url->is_v6) {
+		int64_t end = bt_str_find_char(text, ']');
+		if (end < 0) {
+			return false;
+		}
+		out_url->host = bt_str_sub(text, 1, (uint32_t)end - 1);
+		port = bt_str_sub(text, (uint32_t)end + 1, BT_STR_MAX);
+		if (port.length != 0 && port.data[0] != ':') {
+			return false;
+		}
+	} else {
+		int64_t colon = bt_str_find_last_char(text, ':');
+		out_url->host = text;
+		if (colon >= 0 && bt_str_find_char(text, ':') == colon) {
+			out_url->host = bt_str_sub(text, 0, (uint32_t)colon);
+			port = bt_str_sub(text, (uint32_t)colon, BT_STR_MAX);
+		}
+	}
+	if (out_url->host.length == 0 || out_url->host.length > HOST_BYTES_MAX) {
+		return false;
+	}
+	port = bt_str_sub(port, port.length != 0 ? 1 : 0, BT_STR_MAX);
+	return port.length == 0 || parse_port(port, &out_url->port);
+}
+
+/* scheme "://" authority, and what follows. */
+static bool split_authority(struct bt_str url, struct bt_http_url *out_url)
+{
+	int64_t mark = bt_str_find(url, BT_STR("://"));
+	if (mark <= 0) {
+		return false;
+	}
+	out_url->scheme = bt_str_sub(url, 0, (uint32_t)mark);
+	struct bt_str rest = bt_str_sub(url, (uint32_t)mark + 3, BT_STR_MAX);
+	uint32_t end = 0;
+	while (end < rest.length && rest.data[end] != '/' && rest.data[end] != '?' &&
+		rest.data[end] != '#') {
+		end++;
+	}
+	out_url->authority = bt_str_sub(rest, 0, end);
+	out_url->rest = bt_str_sub(rest, end, BT_STR_MAX);
+	return true;
+}
+
+static struct bt_str without_user(struct bt_str authority)
+{
+	int64_t at = bt_str_find_last_char(authority, '@');
+	return at < 0 ? authority : bt_str_sub(authority, (uint32_t)at + 1, BT_STR_MAX);
+}
+
+bool bt_http_url_split(struct bt_str url, struct bt_http_url *out_url)
+{
+	struct bt_http_url parts = {0};
+	if (!split_authority(url, &parts)) {
+		return false;
+	}
+	bool is_https = bt_str_equal_without_case(parts.scheme, BT_STR("https"));
+	if (!is_https && !bt_str_equal_without_case(parts.scheme, BT_STR("http"))) {
+		return false;
+	}
+	if (!split_host(without_user(parts.authority), is_https ? HTTPS_PORT : HTTP_PORT, &parts)) {
+		return false;
+	}
+	*out_url = parts;
+	return true;
+}
+
+void bt_http_url_append_address(struct bt_strbuf *out, struct bt_str host, uint16_t port)
+{
+	bool brackets = bt_str_find_char(host, ':') >= 0;
+	bt_strbuf_printf(
+		out, brackets ? "[%.*s]:%u" : "%.*s:%u", BT_STR_ARG(host), (unsigned int)port);
+}
+
+struct proxy_scheme {
+	const char *name;
+	const char *curl_name;
+	uint16_t port;
+};
+
+/* libcurl's defaults of ports are others. Names are resolved at SOCKS proxies. */
+static const struct proxy_scheme proxy_schemes[] = {
+	{"http", "http", HTTP_PORT},
+	{"https", "https", HTTPS_PORT},
+	{"socks5", "socks5h", SOCKS_PORT},
+	{"socks5h", "socks5h", SOCKS_PORT},
+};
+
+/* A proxy's URL as libcurl wants it: user info, host and port, all said. */
+static int complete(struct bt_str url, char **out_url, struct berth_error *err)
+{
+	struct bt_http_url parts = {0};
+	struct bt_strbuf text = {0};
+	const struct proxy_scheme *scheme = NULL;
+	if (!split_authority(url, &parts)) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "the proxy's address is no URL");
+	}
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(proxy_schemes) && scheme == NULL; i++) {
+		if (bt_str_equal_without_case(parts.scheme, bt_str_from(proxy_schemes[i].name))) {
+			scheme = &proxy_schemes[i];
+		}
+	}
+	if (scheme == NULL) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"unsupported scheme \"%.*s\", must be http, https, or socks5",
+			BT_STR_ARG(parts.scheme));
+	}
+	struct bt_str host = without_user(parts.authority);
+	if (!split_host(host, scheme->port, &parts)) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "the proxy's URL has no usable host");
+	}
+	bt_strbuf_printf(&text, "%s://%.*s", scheme->curl_name,
+		(int)(parts.authority.length - host.length), parts.authority.data);
+	bt_http_url_append_address(&text, parts.host, parts.port);
+	*out_url = bt_strbuf_steal(&text);
+	return 0;
+}
+
+int bt_http_proxies_fix(struct bt_http_proxies *proxies, const char *url, struct berth_error *err)
+{
+	char *text = NULL;
+	int result = complete(bt_str_from(url), &text, err);
+	if (result != 0) {
+		return result;
+	}
+	proxies->is_fixed = true;
+	proxies->https = text;
+	return 0;
+}
+
+static int read_one(const char *url, char **out_url, struct berth_error *err)
+{
+	if (url == NULL || *url == '\0') {
+		return 0;
+	}
+	if (strstr(url, "://") != NULL) {
+		return complete(bt_str_from(url), out_url, err);
+	}
+	struct bt_strbuf text = {0};
+	bt_strbuf_printf(&text, "http://%s", url);
+	int result = complete(bt_strbuf_str(&text), out_url, err);
+	bt_strbuf_finish_wiped(&text);
+	return result;
+}
+
+int bt_http_proxies_read(struct bt_http_proxies *proxies, const char *http, const char *https,
+	const char *no_proxy, struct berth_error *err)
+{
+	struct bt_http_proxies fresh = {0};
+	int result = read_one(http, &fresh.http, err);
+	if (result == 0) {
+		result = read_one(https, &fresh.https, err);
+	}
+	if (result != 0) {
+		bt_http_proxies_finish(&fresh);
+		return result;
+	}
+	fresh.no_proxy = bt_strndup(
+		no_proxy != NULL ? no_proxy : "", no_proxy != NULL ? strlen(no_proxy) : 0);
+	*proxies = fresh;
+	return 0;
+}
+
+static void free_secret(char *text)
+{
+	struct bt_strbuf buffer = {
+		text, text != NULL ? strlen(text) : 0, text != NULL ? strlen(text) + 1 : 0};
+	bt_strbuf_finish_wiped(&buffer);
+}
+
+void bt_http_proxies_finish(struct bt_http_proxies *proxies)
+{
+	free_secret(proxies->http);
+	free_secret(proxies->https);
+	bt_free(proxies->no_proxy);
+	struct bt_http_proxies none = {0};
+	*proxies = none;
+}
+
+/** An IP address in sixteen bytes, v4 ones mapped into v6. */
+struct address {
+	unsigned char bytes[16];
+};
+
+static bool parse_address(struct bt_str text, struct address *out, bool *out_is_v4)
+{
+	static const unsigned char mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+	char copy[INET6_ADDRSTRLEN];
+	if (text.length == 0 || text.length >= sizeof(copy)) {
+		return false;
+	}
+	memcpy(copy, text.data, text.length);
+	copy[text.length] = '\0';
+	*out_is_v4 = inet_pton(AF_INET, copy, out->bytes + 12) == 1;
+	if (*out_is_v4) {
+		memcpy(out->bytes, mapped, sizeof(mapped));
+		return true;
+	}
+	if (inet_pton(AF_INET6, copy, out->bytes) != 1) {
+		return false;
+	}
+	*out_is_v4 = memcmp(out->bytes, mapped, sizeof(mapped)) == 0;
+	return true;
+}
+
+static bool has_prefix_bits(const struct address *a, const struct address *b, uint32_t bits)
+{
+	uint32_t bytes = bits / 8;
+	uint32_t rest = bits % 8;
+	if (memcmp(a->bytes, b->bytes, bytes) != 0) {
+		return false;
+	}
+	return rest == 0 || (a->bytes[bytes] ^ b->bytes[bytes]) >> (8 - rest) == 0;
+}
+
+static bool is_loopback(const struct address *address, bool is_v4)
+{
+	static const struct address v6 = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};
+	return is_v4 ? address->bytes[12] == 127 : memcmp(address, &v6, sizeof(v6)) == 0;
+}
+
+/* "10.0.0.0/8" against the host; false also when the entry is none. */
+static bool matches_network(struct bt_str entry, const struct address *host, bool host_is_v4)
+{
+	struct address network;
+	bool is_v4 = false;
+	uint16_t bits = 0;
+	int64_t slash = bt_str_find_char(entry, '/');
+	if (slash < 0 || !parse_address(bt_str_sub(entry, 0, (uint32_t)slash), &network, &is_v4) ||
+		!parse_port(bt_str_sub(entry, (uint32_t)slash + 1, BT_STR_MAX), &bits) ||
+		bits > (is_v4 ? 32 : 128) || is_v4 != host_is_v4) {
+		return false;
+	}
+	return has_prefix_bits(&network, host, is_v4 ? 96U + bits : bits);
+}
+
+static bool has_suffix_without_case(struct bt_str text, struct bt_str suffix)
+{
+	return text.length >= suffix.length &&
+		bt_str_equal_without_case(
+			bt_str_sub(text, text.length - suffix.length, BT_STR_MAX), suffix);
+}
+
+/* "example.org" covers itself and what is below it, ".example.org" only the latter. */
+static bool matches_domain(struct bt_str entry, struct bt_str host)
+{
+	if (bt_str_has_prefix(entry, BT_STR("*."))) {
+		entry = bt_str_sub(entry, 1, BT_STR_MAX);
+	}
+	if (entry.length == 0) {
+		return false;
+	}
+	if (entry.data[0] == '.') {
+		return has_suffix_without_case(host, entry);
+	}
+	if (bt_str_equal_without_case(host, entry)) {
+		return true;
+	}
+	return host.length > entry.length && has_suffix_without_case(host, entry) &&
+		host.data[host.length - entry.length - 1] == '.';
+}
+
+static bool matches_entry(struct bt_str entry, const struct bt_http_url *url,
+	const struct address *address, bool is_address, bool is_v4)
+{
+	struct bt_http_url parts = {0};
+	struct address own;
+	bool own_is_v4 = false;
+	if (bt_str_equal(entry, BT_STR("*"))) {
+		return true;
+	}
+	if (bt_str_find_char(entry, '/') >= 0) {
+		return is_address && matches_network(entry, address, is_v4);
+	}
+	if (!split_host(entry, 0, &parts) || (parts.port != 0 && parts.port != url->port)) {
+		return false;
+	}
+	if (parse_address(parts.host, &own, &own_is_v4)) {
+		return is_address && memcmp(&own, address, sizeof(own)) == 0;
+	}
+	return !is_address && matches_domain(parts.host, url->host);
+}
+
+static struct bt_str trim(struct bt_str text)
+{
+	while (text.length != 0 && (text.data[0] == ' ' || text.data[0] == '\t')) {
+		text = bt_str_sub(text, 1, BT_STR_MAX);
+	}
+	while (text.length != 0 &&
+		(text.data[text.length - 1] == ' ' || text.data[text.length - 1] == '\t')) {
+		text.length--;
+	}
+	return text;
+}
+
+static bool is_exempt(const struct bt_http_proxies *proxies, const struct bt_http_url *url)
+{
+	struct address address = {{0}};
+	bool is_v4 = false;
+	bool is_address = parse_address(url->host, &address, &is_v4);
+	if (bt_str_equal_without_case(url->host, BT_STR("localhost")) ||
+		(is_address && is_loopback(&address, is_v4))) {
+		return true;
+	}
+	struct bt_str rest = bt_str_from(proxies->no_proxy);
+	while (rest.length != 0) {
+		int64_t comma = bt_str_find_char(rest, ',');
+		uint32_t end = comma < 0 ? rest.length : (uint32_t)comma;
+		struct bt_str entry = trim(bt_str_sub(rest, 0, end));
+		if (entry.length != 0 && matches_entry(entry, url, &address, is_address, is_v4)) {
+			return true;
+		}
+		rest = comma < 0 ? BT_STR("") : bt_str_sub(rest, end + 1, BT_STR_MAX);
+	}
+	return false;
+}
+
+const char *bt_http_proxies_find(
+	const struct bt_http_proxies *proxies, const struct bt_http_url *url)
+{
+	if (proxies->is_fixed) {
+		return proxies->https;
+	}
+	const char *proxy = bt_str_equal_without_case(url->scheme, BT_STR("https")) ? proxies->https
+										    : proxies->http;
+	return proxy == NULL || is_exempt(proxies, url) ? NULL : proxy;
+}
