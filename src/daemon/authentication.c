@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/authentication.h"
+
+#include "base/log.h"
+#include "base/nanoseconds.h"
+#include "codec/json_edit.h"
+#include "daemon/delegation_metrics.h"
+
+/* Certificates of one client that are looked at. */
+#define CHAIN_MAX 10
+
+static const struct bt_str authenticated = BT_STR_INIT("system:authenticated");
+
+struct bt_authenticator {
+	struct bt_authenticator_setup setup;
+	struct bt_reviewer *reviewer; /* NULL: tokens are not looked at */
+	struct bt_metric *attempts;
+	struct bt_metric *seconds;
+	struct bt_metric *users;
+};
+
+enum answer {
+	ANSWER_NONE, /* not recognised */
+	ANSWER_USER,
+	ANSWER_ERROR,
+};
+
+static void remember(struct bt_authentication *authentication, const char *error)
+{
+	if (authentication->errors.length != 0) {
+		bt_strbuf_append_c(&authentication->errors, ", ");
+	}
+	bt_strbuf_append_c(&authentication->errors, error);
+}
+
+/** --- the end --- */
+
+/** Names of which there are few, for a label. */
+static struct bt_str user_label(struct bt_str name)
+{
+	static const char *const kept[] = {"admin", "client", "kube_proxy", "kubelet",
+		"system:serviceaccount:kube-system:default"};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(kept); i++) {
+		if (bt_str_equal_c(name, kept[i])) {
+			return name;
+		}
+	}
+	return bt_str_find_char(name, '@') >= 0 ? BT_STR("email_id") : BT_STR("other");
+}
+
+static void count(struct bt_authentication *authentication, struct bt_str result)
+{
+	struct bt_authenticator *authenticator = authentication->authenticator;
+	int64_t took_ns = bt_loop_now_ns(authenticator->setup.loop) - authentication->begun_ns;
+	if (authenticator->attempts == NULL) {
+		return;
+	}
+	bt_metric_add(bt_metric_cell(authenticator->attempts, &result), 1);
+	bt_metric_observe(bt_metric_cell(authenticator->seconds, &result),
+		(double)took_ns / (double)BT_NS_PER_SECOND);
+}
+
+static void accept_user(struct bt_authentication *authentication)
+{
+	struct bt_authenticator *authenticator = authentication->authenticator;
+	struct bt_caller *caller = authentication->caller;
+	struct bt_str label = user_label(caller->name);
+	if (!bt_str_equal(caller->name, BT_STR("system:anonymous")) &&
+		!bt_caller_has_group(caller, authenticated)) {
+		bt_vec_push(&caller->groups, authenticated);
+	}
+	if (authenticator->users != NULL) {
+		bt_metric_add(bt_metric_cell(authenticator->users, &label), 1);
+	}
+	count(authentication, BT_STR("success"));
+	authentication->done(authentication->context, true);
+}
+
+/** No more ways are left. */
+static void conclude(struct bt_authentication *authentication)
+{
+	struct bt_caller *caller = authentication->caller;
+	if (authentication->errors.length != 0) {
+		struct bt_strbuf text = {0};
+		bt_strbuf_printf(&text, "[%s]", bt_strbuf_c(&authentication->errors));
+		BT_LOG_ERROR_PLAIN(bt_strbuf_c(&text), "Unable to authenticate the request");
+		bt_strbuf_finish(&text);
+		count(authentication, BT_STR("error"));
+		authentication->done(authentication->context, false);
+		return;
+	}
+	caller->name = BT_STR("system:anonymous");
+	bt_vec_push(&caller->groups, BT_STR("system:unauthenticated"));
+	accept_user(authentication);
+}
+
+/** --- certificates --- */
+
+struct shown {
+	const struct bt_http_exchange *exchange;
+	struct bt_str chain[CHAIN_MAX];
+	uint32_t chain_count;
+	int64_t now_seconds;
+};
+
+static enum answer verify(struct bt_authentication *authentication, const struct shown *shown,
+	const struct bt_certificate_authorities *authorities,
+	struct bt_certificate_subject *out_subject)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	if (authorities == NULL || shown->chain_count == 0) {
+		return ANSWER_NONE;
+	}
+	if (bt_certificate_verify_client(authorities, shown->chain, shown->chain_count,
+		    shown->now_seconds, authentication->arena, out_subject, &err) != 0) {
+		remember(authentication, berth_error_message(&err));
+		berth_error_finish(&err);
+		return ANSWER_ERROR;
+	}
+	return ANSWER_USER;
+}
+
+static enum answer try_certificate(
+	struct bt_authentication *authentication, const struct shown *shown)
+{
+	struct bt_caller *caller = authentication->caller;
+	struct bt_certificate_subject subject = {.uid = BT_STR_INIT("")};
+	enum answer answer = verify(authentication, shown,
+		bt_trust_client_ca(authentication->authenticator->setup.trust), &subject);
+	if (answer != ANSWER_USER) {
+		return answer;
+	}
+	if (subject.common_name.length == 0) {
+		return ANSWER_NONE;
+	}
+	caller->name = subject.common_name;
+	caller->uid = subject.uid;
+	for (uint32_t i = 0; i < subject.organizations.count; i++) {
+		bt_vec_push(&caller->groups, subject.organizations.items[i]);
+	}
+	return ANSWER_USER;
+}
+
+/** --- a front proxy --- */
+
+static struct bt_str first_value(
+	const struct bt_http_exchange *exchange, const struct bt_trust_names *names)
+{
+	struct bt_strbuf name = {0};
+	struct bt_str value = {0};
+	for (uint32_t i = 0; i < names->names.count && value.length == 0; i++) {
+		bt_strbuf_reset(&name);
+		bt_strbuf_append_str(&name, names->names.items[i]);
+		value = bt_http_header(exchange, bt_strbuf_c(&name));
+	}
+	bt_strbuf_finish(&name);
+	return value;
+}
+
+static void take_group(void *context, struct bt_str value)
+{
+	struct bt_authentication *authentication = context;
+	bt_vec_push(&authentication->caller->groups, bt_arena_str(authentication->arena, value));
+}
+
+struct extra_walk {
+	struct bt_authentication *authentication;
+	struct bt_str prefix;
+};
+
+/** X-Remote-Extra-Some%2FKey: the key in lower case, and decoded where it can be. */
+static void take_extra(void *context, struct bt_str name, struct bt_str value)
+{
+	struct extra_walk *walk = context;
+	struct bt_arena *arena = walk->authentication->arena;
+	struct bt_strbuf key = {0};
+	struct bt_strbuf decoded = {0};
+	for (uint32_t i = walk->prefix.length; i < name.length; i++) {
+		char byte = name.data[i];
+		bt_strbuf_append_char(
+			&key, byte >= 'A' && byte <= 'Z' ? (char)(byte - 'A' + 'a') : byte);
+	}
+	bool is_clean = bt_http_percent_decode(bt_strbuf_str(&key), false, &decoded);
+	struct bt_caller_extra item = {
+		bt_arena_str(arena, bt_strbuf_str(is_clean ? &decoded : &key)),
+		bt_arena_str(arena, value),
+	};
+	bt_vec_push(&walk->authentication->caller->extra, item);
+	bt_strbuf_finish(&key);
+	bt_strbuf_finish(&decoded);
+}
+
+static bool is_allowed_name(const struct bt_trust_names *allowed, struct bt_str name)
+{
+	for (uint32_t i = 0; i < allowed->names.count; i++) {
+		if (bt_str_equal(allowed->names.items[i], name)) {
+			return true;
+		}
+	}
+	return allowed->names.count == 0;
+}
+
+static void take_front_user(struct bt_authentication *authentication,
+	const struct bt_http_exchange *exchange, const struct bt_trust_headers *headers)
+{
+	struct bt_caller *caller = authentication->caller;
+	struct bt_strbuf name = {0};
+	caller->uid = bt_arena_str(authentication->arena, first_value(exchange, &headers->uid));
+	for (uint32_t i = 0; i < headers->group.names.count; i++) {
+		bt_strbuf_reset(&name);
+		bt_strbuf_append_str(&name, headers->group.names.items[i]);
+		bt_http_each_header(exchange, bt_strbuf_c(&name), take_group, authentication);
+	}
+	for (uint32_t i = 0; i < headers->extra_prefix.names.count; i++) {
+		struct extra_walk walk = {authentication, headers->extra_prefix.names.items[i]};
+		bt_http_each_header_prefixed(exchange, walk.prefix, take_extra, &walk);
+	}
+	bt_strbuf_finish(&name);
+}
+
+static enum answer try_front(struct bt_authentication *authentication, const struct shown *shown)
+{
+	const struct bt_trust *trust = authentication->authenticator->setup.trust;
+	const struct bt_trust_headers *headers = bt_trust_headers(trust);
+	struct bt_certificate_subject subject = {.uid = BT_STR_INIT("")};
+	enum answer answer = verify(authentication, shown, bt_trust_front_ca(trust), &subject);
+	if (answer != ANSWER_USER) {
+		return answer;
+	}
+	if (!is_allowed_name(&headers->allowed, subject.common_name)) {
+		struct bt_strbuf text = {0};
+		bt_strbuf_printf(&text, "x509: subject with cn=%.*s is not in the allowed list",
+			BT_STR_ARG(subject.common_name));
+		remember(authentication, bt_strbuf_c(&text));
+		bt_strbuf_finish(&text);
+		return ANSWER_ERROR;
+	}
+	struct bt_str name = first_value(shown->exchange, &headers->username);
+	if (name.length == 0) {
+		return ANSWER_NONE;
+	}
+	authentication->caller->name = bt_arena_str(authentication->arena, name);
+	take_front_user(authentication, shown->exchange, headers);
+	return ANSWER_USER;
+}
+
+/** --- tokens --- */
+
+static void on_review(void *context, const struct bt_json_value *status, const char *error)
+{
+	struct bt_authentication *authentication = context;
+	if (status != NULL && bt_json_bool_at(status, "authenticated", false)) {
+		bt_caller_read(authentication->caller, authentication->arena,
+			bt_json_object_at(status, "user"));
+		accept_user(authentication);
+		return;
+	}
+	remember(authentication, status != NULL ? "invalid bearer token" : error);
+	conclude(authentication);
+}
+
+static void ask_for_token(struct bt_authentication *authentication, struct bt_str token)
+{
+	struct bt_arena arena;
+	bt_arena_init(&arena, 0);
+	struct bt_json_value *spec = bt_json_new(&arena, BT_JSON_OBJECT);
+	bt_json_set_str(&arena, spec, "token", token);
+	authentication->waiter.context = authentication;
+	authentication->waiter.done = on_review;
+	bt_review_ask(
+		authentication->authenticator->reviewer, spec, &arena, &authentication->waiter);
+	bt_arena_finish_wiped(&arena);
+}
+
+static void try_token(struct bt_authentication *authentication, const struct shown *shown)
+{
+	struct bt_arena arena;
+	struct bt_str token = BT_STR("");
+	if (authentication->authenticator->reviewer == NULL) {
+		conclude(authentication);
+		return;
+	}
+	bt_arena_init(&arena, 0);
+	switch (bt_bearer_find(shown->exchange, &arena, &token)) {
+	case BT_BEARER_NONE:
+		conclude(authentication);
+		break;
+	case BT_BEARER_INVALID:
+		remember(authentication, "invalid bearer token");
+		conclude(authentication);
+		break;
+	case BT_BEARER_TOKEN:
+		ask_for_token(authentication, token);
+		break;
+	}
+	bt_arena_finish_wiped(&arena);
+}
+
+static int64_t ttl_ns(void *context, const struct bt_json_value *status)
+{
+	const struct bt_authenticator *authenticator = context;
+	(void)status; /* a "no" is remembered as long as a "yes" */
+	return authenticator->setup.options->token_cache_ttl_ns;
+}
+
+void bt_authenticate(struct bt_authenticator *authenticator,
+	const struct bt_http_exchange *exchange, int64_t wall_now_seconds,
+	struct bt_authentication *authentication)
+{
+	struct shown shown = {.exchange = exchange, .now_seconds = wall_now_seconds};
+	authentication->authenticator = authenticator;
+	authentication->begun_ns = bt_loop_now_ns(authenticator->setup.loop);
+	shown.chain_count = bt_http_peer_certificates(exchange, shown.chain, CHAIN_MAX);
+	if (try_front(authentication, &shown) == ANSWER_USER ||
+		try_certificate(authentication, &shown) == ANSWER_USER) {
+		accept_user(authentication);
+		return;
+	}
+	try_token(authentication, &shown);
+}
+
+void bt_authentication_finish(struct bt_authentication *authentication)
+{
+	bt_review_leave(&authentication->waiter);
+	bt_strbuf_finish(&authentication->errors);
+}
+
+/** --- life --- */
+
+int bt_authenticator_create(const struct bt_authenticator_setup *setup,
+	struct bt_authenticator **out_authenticator, struct berth_error *err)
+{
+	struct bt_authenticator *authenticator = BT_NEW(struct bt_authenticator);
+	struct bt_metrics *metrics = setup->metrics;
+	int result = 0;
+	authenticator->setup = *setup;
+	if (metrics != NULL) {
+		authenticator->attempts = bt_metrics_register(metrics, &bt_authentication_attempts);
+		authenticator->seconds = bt_metrics_register(metrics, &bt_authentication_duration);
+		authenticator->users = bt_metrics_register(metrics, &bt_authenticated_requests);
+	}
+	if (setup->client != NULL) {
+		struct bt_reviewer_options options = {
+			.loop = setup->loop,
+			.client = setup->client,
+			.api_version = "authentication.k8s.io/v1",
+			.kind = "TokenReview",
+			.resource = "tokenreviews",
+			.ttl_ns = ttl_ns,
+			.context = authenticator,
+		};
+		if (metrics != NULL) {
+			options.request_count =
+				bt_metrics_register(metrics, &bt_delegated_authn_total);
+			options.request_seconds =
+				bt_metrics_register(metrics, &bt_delegated_authn_duration);
+		}
+		result = bt_reviewer_create(&options, &authenticator->reviewer, err);
+	}
+	if (result != 0) {
+		bt_free(authenticator);
+		return result;
+	}
+	*out_authenticator = authenticator;
+	return 0;
+}
+
+void bt_authenticator_destroy(struct bt_authenticator *authenticator)
+{
+	if (authenticator != NULL) {
+		bt_reviewer_destroy(authenticator->reviewer);
+		bt_free(authenticator);
+	}
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_DAEMON_PAGES_H
+#define BT_DAEMON_PAGES_H
+/** What the HTTPS endpoints answer to a caller who may ask: every path of spec 11 section 9.4. */
+#include "base/prng.h"
+#include "daemon/health.h"
+
+struct bt_pages;
+
+/** options: read while the pages live (flags, gates, versions, and the functions). */
+BT_MUST_USE struct bt_pages *bt_pages_create(
+	const struct bt_endpoints_options *options, uint64_t seed);
+void bt_pages_destroy(struct bt_pages *pages);
+void bt_pages_answer(struct bt_pages *pages, const struct bt_page_request *request,
+	int64_t wall_now_ns, struct bt_reply *reply);
+
+/** --- private to the files of the pages --- */
+
+struct bt_zpage_facts {
+	const struct bt_daemon_options *options;
+	int64_t started_ns;
+	struct bt_prng prng;
+	struct bt_strbuf flagz; /* computed once */
+};
+
+void bt_flagz_answer(struct bt_zpage_facts *facts, const struct bt_page_request *request,
+	struct bt_reply *reply);
+void bt_statusz_answer(struct bt_zpage_facts *facts, const struct bt_page_request *request,
+	int64_t wall_now_ns, struct bt_reply *reply);
+/** /debug/...; false: there is no such page. */
+BT_MUST_USE bool bt_debug_answer(const struct bt_page_request *request, struct bt_reply *reply);
+/** Metrics in the form and encoding that was asked for. */
+void bt_metrics_answer(const struct bt_page_request *request, struct bt_metrics *metrics,
+	void (*write)(void *context, struct bt_strbuf *out), void *context, struct bt_reply *reply);
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_DAEMON_REPLY_H
+#define BT_DAEMON_REPLY_H
+/** Answers of the HTTPS endpoints, before they are sent, and what they are made from. Spec: 11
+ * section 9. */
+#include "base/arena.h"
+#include "base/strbuf.h"
+#include "base/vec.h"
+
+/** The parts of a request that pages look at. Borrowed. */
+struct bt_page_request {
+	struct bt_str method;
+	struct bt_str path;  /* decoded */
+	struct bt_str query; /* as sent */
+	struct bt_str accept;
+	struct bt_str accept_encoding;
+	struct bt_str user_agent;
+	struct bt_str body;
+	struct bt_arena *arena; /* of the request */
+};
+
+#define BT_REPLY_HEADERS_MAX 4
+
+struct bt_reply_header {
+	const char *name;
+	struct bt_str value; /* a literal, or text of the request's arena */
+};
+
+struct bt_reply {
+	uint16_t code;
+	struct bt_reply_header headers[BT_REPLY_HEADERS_MAX];
+	uint32_t header_count;
+	struct bt_strbuf body;
+};
+
+void bt_reply_add_header(struct bt_reply *reply, const char *name, struct bt_str value);
+/** text/plain with nosniff; the body is up to the caller. */
+void bt_reply_plain(struct bt_reply *reply, uint16_t code);
+/** The same with a body and a newline behind it. */
+BT_PRINTF(3, 4)
+void bt_reply_error(struct bt_reply *reply, uint16_t code, const char *format, ...);
+/** `404 page not found` */
+void bt_reply_not_found(struct bt_reply *reply);
+
+/** A metav1.Status of status Failure; with_details: "details":{}. */
+void bt_reply_status(struct bt_reply *reply, const struct bt_page_request *request, uint16_t code,
+	const char *reason, struct bt_str message, bool with_details);
+
+/** Text that shows as itself in a page: < > & ' " as HTML entities. */
+void bt_html_escape(struct bt_str text, struct bt_strbuf *out);
+
+/** Each `name=value` of a query, decoded; what is broken is left out. */
+void bt_query_each(struct bt_str query, struct bt_arena *arena,
+	void (*take)(void *context, struct bt_str name, struct bt_str value), void *context);
+
+struct bt_accept_parameter {
+	struct bt_str name;
+	struct bt_str value;
+};
+
+#define BT_ACCEPT_PARAMETERS_MAX 8
+#define BT_ACCEPT_CLAUSES_MAX 32
+
+struct bt_accept_clause {
+	struct bt_str type; /* "text/plain" */
+	struct bt_accept_parameter parameters[BT_ACCEPT_PARAMETERS_MAX];
+	uint32_t parameter_count; /* without q */
+	uint32_t quality;         /* of 1000; 0: not wanted */
+};
+
+/** An Accept or Accept-Encoding header, best first; what is beyond the limits is left out. */
+struct bt_accept {
+	BT_VEC(struct bt_accept_clause) clauses;
+};
+
+void bt_accept_parse(struct bt_accept *accept, struct bt_str header);
+void bt_accept_finish(struct bt_accept *accept);
+/** "" when the clause does not have it. */
+struct bt_str bt_accept_parameter(const struct bt_accept_clause *clause, const char *name);
+#endif

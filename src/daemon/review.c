@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/review.h"
+
+#include <gnutls/crypto.h>
+#include <gnutls/gnutls.h>
+
+#include "base/alloc.h"
+#include "base/map.h"
+#include "base/nanoseconds.h"
+#include "base/prng.h"
+#include "base/vec.h"
+#include "codec/json_edit.h"
+
+#define TIMEOUT_NS (10 * BT_NS_PER_SECOND)
+#define ATTEMPTS_MAX 5
+#define FIRST_DELAY_NS (500 * BT_NS_PER_MS)
+#define DIGEST_BYTES 32
+/* A status larger than this is used, but not kept. */
+#define KEPT_BYTES_MAX 16384
+
+/** A question, under way (answered false) or remembered. */
+struct bt_review {
+	struct bt_reviewer *reviewer;
+	uint32_t index; /* in bt_reviewer.reviews */
+	unsigned char digest[DIGEST_BYTES];
+	struct bt_review_waiter *waiters;
+
+	bool answered;
+	int64_t expires_ns;
+	struct bt_arena arena; /* of status */
+	struct bt_json_value *status;
+
+	struct bt_rest_call *call; /* NULL: waits for its next attempt */
+	struct bt_strbuf body;     /* wiped when it is answered */
+	struct bt_str content_type;
+	uint32_t attempts;
+	int64_t delay_ns;
+	int64_t retry_ns;
+	int64_t deadline_ns;
+	int64_t asked_ns; /* the attempt that is under way */
+};
+
+struct bt_reviewer {
+	struct bt_reviewer_options options;
+	struct bt_strbuf path;
+	unsigned char secret[DIGEST_BYTES];
+	struct bt_prng prng;
+	BT_VEC(struct bt_review *) reviews;
+	struct bt_map by_digest;
+	uint32_t under_way;
+};
+
+static uint64_t digest_hash(const unsigned char *digest)
+{
+	uint64_t hash;
+	memcpy(&hash, digest, sizeof(hash));
+	return hash;
+}
+
+static uint64_t hash_of(const void *owner, uint32_t index)
+{
+	const struct bt_reviewer *reviewer = owner;
+	return digest_hash(reviewer->reviews.items[index]->digest);
+}
+
+/** --- the table --- */
+
+static struct bt_review *find(struct bt_reviewer *reviewer, const unsigned char *digest)
+{
+	struct bt_map *map = &reviewer->by_digest;
+	uint64_t hash = digest_hash(digest);
+	for (uint32_t it = bt_map_first(map, hash); it != BT_MAP_NONE;
+		it = bt_map_next(map, hash, it)) {
+		struct bt_review *review = reviewer->reviews.items[bt_map_value(map, it)];
+		if (gnutls_memcmp(review->digest, digest, DIGEST_BYTES) == 0) {
+			return review;
+		}
+	}
+	return NULL;
+}
+
+static struct bt_review *add(struct bt_reviewer *reviewer, const unsigned char *digest)
+{
+	struct bt_review *review = BT_NEW(struct bt_review);
+	review->reviewer = reviewer;
+	review->index = reviewer->reviews.count;
+	memcpy(review->digest, digest, DIGEST_BYTES);
+	bt_arena_init(&review->arena, 512);
+	bt_vec_push(&reviewer->reviews, review);
+	bt_map_insert(&reviewer->by_digest, digest_hash(digest), review->index);
+	return review;
+}
+
+static void free_review(struct bt_review *review)
+{
+	if (review->call != NULL) {
+		bt_rest_cancel(review->call);
+	}
+	bt_strbuf_finish_wiped(&review->body);
+	bt_arena_finish(&review->arena);
+	bt_free(review);
+}
+
+static void remove_review(struct bt_review *review)
+{
+	struct bt_reviewer *reviewer = review->reviewer;
+	struct bt_review *last = reviewer->reviews.items[reviewer->reviews.count - 1];
+	(void)bt_map_remove(&reviewer->by_digest, digest_hash(review->digest), review->index);
+	if (last != review) {
+		(void)bt_map_remove(&reviewer->by_digest, digest_hash(last->digest), last->index);
+		last->index = review->index;
+		reviewer->reviews.items[last->index] = last;
+		bt_map_insert(&reviewer->by_digest, digest_hash(last->digest), last->index);
+	}
+	reviewer->reviews.count--;
+	free_review(review);
+}
+
+/** Forget what is over, and of the rest what would be over first, until there is room. */
+static void make_room(struct bt_reviewer *reviewer, int64_t now_ns)
+{
+	struct bt_review *oldest = NULL;
+	for (uint32_t i = reviewer->reviews.count; i > 0; i--) {
+		struct bt_review *review = reviewer->reviews.items[i - 1];
+		if (review->answered && review->expires_ns <= now_ns) {
+			remove_review(review);
+		}
+	}
+	if (reviewer->reviews.count < BT_REVIEW_ANSWERS_MAX) {
+		return;
+	}
+	for (uint32_t i = 0; i < reviewer->reviews.count; i++) {
+		struct bt_review *review = reviewer->reviews.items[i];
+		if (review->answered &&
+			(oldest == NULL || review->expires_ns < oldest->expires_ns)) {
+			oldest = review;
+		}
+	}
+	if (oldest != NULL) {
+		remove_review(oldest);
+	}
+}
+
+/** --- waiting --- */
+
+static void wait_for(struct bt_review *review, struct bt_review_waiter *waiter)
+{
+	waiter->review = review;
+	waiter->previous = NULL;
+	waiter->next = review->waiters;
+	if (review->waiters != NULL) {
+		review->waiters->previous = waiter;
+	}
+	review->waiters = waiter;
+}
+
+void bt_review_leave(struct bt_review_waiter *waiter)
+{
+	if (waiter->review == NULL) {
+		return;
+	}
+	if (waiter->previous != NULL) {
+		waiter->previous->next = waiter->next;
+	} else {
+		waiter->review->waiters = waiter->next;
+	}
+	if (waiter->next != NULL) {
+		waiter->next->previous = waiter->previous;
+	}
+	waiter->review = NULL;
+}
+
+/** The end: tell who waits, and keep the answer for its time. */
+static void finish(struct bt_review *review, struct bt_json_value *status, const char *error)
+{
+	struct bt_reviewer *reviewer = review->reviewer;
+	int64_t now_ns = bt_loop_now_ns(reviewer->options.loop);
+	int64_t ttl_ns = 0;
+	if (status != NULL) {
+		ttl_ns = reviewer->options.ttl_ns(reviewer->options.context, status);
+	}
+	review->answered = true;
+	review->status = status;
+	review->expires_ns = INT64_MAX; /* it must not be forgotten meanwhile */
+	reviewer->under_way--;
+	bt_strbuf_finish_wiped(&review->body);
+	while (review->waiters != NULL) {
+		struct bt_review_waiter *waiter = review->waiters;
+		bt_review_leave(waiter);
+		waiter->done(waiter->context, status, error);
+	}
+	if (ttl_ns <= 0 || review->arena.total_bytes > KEPT_BYTES_MAX) {
+		remove_review(review);
+	} else if (BT_ADD_OVERFLOW(now_ns, ttl_ns, &review->expires_ns)) {
+		review->expires_ns = INT64_MAX;
+	}
+}
+
+/** --- asking --- */
+
+static void count_request(struct bt_review *review, const struct bt_rest_answer *answer)
+{
+	const struct bt_reviewer_options *options = &review->reviewer->options;
+	struct bt_strbuf code = {0};
+	int64_t took_ns = bt_loop_now_ns(options->loop) - review->asked_ns;
+	if (answer->code != 0) {
+		bt_strbuf_printf(&code, "%u", (unsigned int)answer->code);
+	} else {
+		bt_strbuf_append_c(&code, "<error>");
+	}
+	struct bt_str label = bt_strbuf_str(&code);
+	if (options->request_count != NULL) {
+		bt_metric_add(bt_metric_cell(options->request_count, &label), 1);
+	}
+	if (options->request_seconds != NULL) {
+		bt_metric_observe(bt_metric_cell(options->request_seconds, &label),
+			(double)took_ns / (double)BT_NS_PER_SECOND);
+	}
+	bt_strbuf_finish(&code);
+}
+
+static bool may_ask_again(const struct bt_rest_answer *answer)
+{
+	switch (answer->class_) {
+	case BT_REST_TRANSPORT:
+		return answer->failure == BT_HTTP_FAILURE_RESET ||
+			answer->failure == BT_HTTP_FAILURE_TIMEOUT;
+	case BT_REST_TOO_MANY_REQUESTS:
+	case BT_REST_INTERNAL_ERROR:
+	case BT_REST_SERVER_TIMEOUT:
+	case BT_REST_TIMEOUT:
+		return true;
+	case BT_REST_OK:
+	case BT_REST_BAD_REQUEST:
+	case BT_REST_UNAUTHORIZED:
+	case BT_REST_FORBIDDEN:
+	case BT_REST_NOT_FOUND:
+	case BT_REST_METHOD_NOT_ALLOWED:
+	case BT_REST_NOT_ACCEPTABLE:
+	case BT_REST_UNSUPPORTED_MEDIA_TYPE:
+	case BT_REST_ALREADY_EXISTS:
+	case BT_REST_CONFLICT:
+	case BT_REST_GONE:
+	case BT_REST_EXPIRED:
+	case BT_REST_TOO_LARGE:
+	case BT_REST_INVALID:
+	case BT_REST_SERVICE_UNAVAILABLE:
+	case BT_REST_OTHER:
+		break;
+	}
+	return false;
+}
+
+static void ask_again_later(struct bt_review *review)
+{
+	struct bt_reviewer *reviewer = review->reviewer;
+	/* up to a fifth more */
+	int64_t jitter_ns =
+		(int64_t)bt_prng_below(&reviewer->prng, (uint64_t)review->delay_ns / 5 + 1);
+	review->retry_ns = bt_loop_now_ns(reviewer->options.loop) + review->delay_ns + jitter_ns;
+	review->delay_ns += review->delay_ns / 2;
+	bt_loop_call_at(reviewer->options.loop, review->retry_ns);
+}
+
+static void on_answer(void *context, struct bt_rest_call *call, const struct bt_rest_answer *answer)
+{
+	struct bt_review *review = context;
+	struct bt_json_value *document = NULL;
+	struct berth_error err = BERTH_ERROR_INIT;
+	(void)call; /* ends with this */
+	review->call = NULL;
+	count_request(review, answer);
+	if (may_ask_again(answer) && review->attempts < ATTEMPTS_MAX) {
+		ask_again_later(review);
+		return;
+	}
+	int result = bt_rest_answer_error(answer, &err);
+	if (result == 0) {
+		result = bt_rest_decode_body(answer, &review->arena, &document, &err);
+	}
+	if (result != 0) {
+		finish(review, NULL, berth_error_message(&err));
+		berth_error_finish(&err);
+		return;
+	}
+	/* borrowed text would end with the answer */
+	const struct bt_json_value *status = bt_json_object_at(document, "status");
+	finish(review, bt_json_clone(&review->arena, status, true), NULL);
+}
+
+static void start(struct bt_review *review)
+{
+	const struct bt_reviewer_options *options = &review->reviewer->options;
+	struct bt_rest_request request = {
+		.method = "POST",
+		.path = bt_strbuf_str(&review->reviewer->path),
+		.resource = bt_str_from(options->resource),
+		.content_type = review->content_type,
+		.body = bt_strbuf_str(&review->body),
+		.handler = {.context = review, .done = on_answer},
+	};
+	review->attempts++;
+	review->retry_ns = INT64_MAX;
+	review->asked_ns = bt_loop_now_ns(options->loop);
+	review->call = bt_rest_start(options->client, &request);
+}
+
+static int64_t work(void *context, int64_t now_ns)
+{
+	struct bt_reviewer *reviewer = context;
+	int64_t due_ns = INT64_MAX;
+	if (reviewer->under_way == 0) {
+		return due_ns;
+	}
+	for (uint32_t i = reviewer->reviews.count; i > 0; i--) {
+		struct bt_review *review = reviewer->reviews.items[i - 1];
+		if (review->answered) {
+			continue;
+		}
+		if (review->deadline_ns <= now_ns) {
+			if (review->call != NULL) {
+				bt_rest_cancel(review->call);
+				review->call = NULL;
+			}
+			finish(review, NULL, "context deadline exceeded");
+			return now_ns; /* the table may be another one now */
+		}
+		if (review->call == NULL && review->retry_ns <= now_ns) {
+			start(review);
+		}
+		due_ns = review->deadline_ns < due_ns ? review->deadline_ns : due_ns;
+		due_ns = review->retry_ns < due_ns ? review->retry_ns : due_ns;
+	}
+	return due_ns;
+}
+
+static void ask(struct bt_reviewer *reviewer, const unsigned char *digest,
+	const struct bt_json_value *spec, struct bt_arena *arena, struct bt_review_waiter *waiter)
+{
+	struct bt_review *review = add(reviewer, digest);
+	struct bt_json_value *document = bt_json_new(arena, BT_JSON_OBJECT);
+	bt_json_set_c(arena, document, "kind", reviewer->options.kind);
+	bt_json_set_c(arena, document, "apiVersion", reviewer->options.api_version);
+	bt_json_set_value(arena, document, "metadata", bt_json_new(arena, BT_JSON_OBJECT));
+	bt_json_set_value(arena, document, "spec", bt_json_clone(arena, spec, false));
+	review->content_type =
+		bt_rest_encode_body(reviewer->options.client, document, arena, &review->body);
+	review->delay_ns = FIRST_DELAY_NS;
+	review->deadline_ns = bt_loop_now_ns(reviewer->options.loop) + TIMEOUT_NS;
+	reviewer->under_way++;
+	wait_for(review, waiter);
+	bt_loop_call_at(reviewer->options.loop, review->deadline_ns);
+	start(review);
+}
+
+void bt_review_ask(struct bt_reviewer *reviewer, const struct bt_json_value *spec,
+	struct bt_arena *arena, struct bt_review_waiter *waiter)
+{
+	struct bt_strbuf text = {0};
+	struct bt_json_writer writer;
+	unsigned char digest[DIGEST_BYTES];
+	int64_t now_ns = bt_loop_now_ns(reviewer->options.loop);
+	bt_json_writer_init(&writer, &text, 0);
+	bt_json_write_value(&writer, spec);
+	int code = gnutls_hmac_fast(GNUTLS_MAC_SHA256, reviewer->secret, sizeof(reviewer->secret),
+		text.data, text.length, digest);
+	bt_strbuf_finish_wiped(&text);
+	BT_ASSERT(code == 0); /* a known algorithm */
+	struct bt_review *review = find(reviewer, digest);
+	if (review != NULL && review->answered && review->expires_ns <= now_ns) {
+		remove_review(review);
+		review = NULL;
+	}
+	if (review != NULL && review->answered) {
+		waiter->done(waiter->context, review->status, NULL);
+		return;
+	}
+	if (review != NULL) {
+		wait_for(review, waiter);
+		return;
+	}
+	if (reviewer->under_way >= BT_REVIEWS_UNDER_WAY_MAX) {
+		waiter->done(waiter->context, NULL, "too many reviews are under way");
+		return;
+	}
+	if (reviewer->reviews.count >= BT_REVIEW_ANSWERS_MAX) {
+		make_room(reviewer, now_ns);
+	}
+	ask(reviewer, digest, spec, arena, waiter);
+}
+
+uint32_t bt_reviewer_count(const struct bt_reviewer *reviewer)
+{
+	return reviewer->reviews.count;
+}
+
+/** --- life --- */
+
+int bt_reviewer_create(const struct bt_reviewer_options *options, struct bt_reviewer **out_reviewer,
+	struct berth_error *err)
+{
+	struct bt_reviewer *reviewer = BT_NEW(struct bt_reviewer);
+	uint64_t seed = 0;
+	int code = gnutls_rnd(GNUTLS_RND_KEY, reviewer->secret, sizeof(reviewer->secret));
+	code = code != 0 ? code : gnutls_rnd(GNUTLS_RND_NONCE, &seed, sizeof(seed));
+	if (code != 0) {
+		bt_free(reviewer);
+		return bt_error_set(
+			err, BERTH_ERR_INTERNAL, "getting random bytes: %s", gnutls_strerror(code));
+	}
+	reviewer->options = *options;
+	bt_prng_init(&reviewer->prng, seed);
+	bt_strbuf_printf(&reviewer->path, "/apis/%s/%s", options->api_version, options->resource);
+	bt_map_init(&reviewer->by_digest, hash_of, reviewer);
+	bt_loop_add_worker(options->loop, work, reviewer);
+	*out_reviewer = reviewer;
+	return 0;
+}
+
+void bt_reviewer_destroy(struct bt_reviewer *reviewer)
+{
+	if (reviewer == NULL) {
+		return;
+	}
+	bt_loop_remove_worker(reviewer->options.loop, reviewer);
+	for (uint32_t i = 0; i < reviewer->reviews.count; i++) {
+		while (reviewer->reviews.items[i]->waiters != NULL) {
+			bt_review_leave(reviewer->reviews.items[i]->waiters);
+		}
+		free_review(reviewer->reviews.items[i]);
+	}
+	bt_vec_finish(&reviewer->reviews);
+	bt_map_finish(&reviewer->by_digest);
+	bt_strbuf_finish(&reviewer->path);
+	gnutls_memset(reviewer->secret, 0, sizeof(reviewer->secret));
+	bt_free(reviewer);
+}

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/serving_tls.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/vec.h"
+#include "client/file.h"
+#include "client/pem.h"
+#include "net/certificate.h"
+
+#define FILE_BYTES_MAX (UINT32_C(1) << 20)
+
+/** A certificate, its key, and where they are from. */
+struct pair {
+	char *certificate_file; /* owned; NULL: made here, never read */
+	char *key_file;
+	bool is_sni;
+	struct bt_client_file_stamp certificate_stamp;
+	struct bt_client_file_stamp key_stamp;
+	struct bt_certificate_pair pem;
+	char *complaint; /* the last one, so that it is logged once; owned */
+};
+
+struct bt_serving_tls {
+	const struct bt_serving_options *options;
+	struct pair *pairs; /* the default one first */
+	uint32_t pair_count;
+	struct bt_http_sni_pair *sni; /* of all but the first */
+	BT_VEC(const char *) names;   /* owned texts: of sni, then of cipher suites */
+	BT_VEC(const char *) suites;  /* the same texts */
+	BT_VEC(uint32_t) curves;
+};
+
+static char *copy_text(struct bt_str text)
+{
+	return bt_strndup(text.data != NULL ? text.data : "", text.length);
+}
+
+/** --- reading --- */
+
+/** Flags are named, so that people know where to look. */
+static int wrap(const struct pair *pair, int result, struct berth_error *err)
+{
+	return pair->is_sni ? bt_error_wrap(err, result, "--tls-sni-cert-key \"%s,%s\"",
+				      pair->certificate_file, pair->key_file)
+			    : bt_error_wrap(err, result,
+				      "--tls-cert-file \"%s\", --tls-private-key-file \"%s\"",
+				      pair->certificate_file, pair->key_file);
+}
+
+static int read_files(
+	const struct pair *pair, struct bt_certificate_pair *out_pem, struct berth_error *err)
+{
+	struct bt_certificate_pair pem = {.key = {0}};
+	int result =
+		bt_client_file_read(pair->certificate_file, FILE_BYTES_MAX, &pem.certificate, err);
+	if (result == 0) {
+		result = bt_client_file_read(pair->key_file, FILE_BYTES_MAX, &pem.key, err);
+	}
+	if (result == 0) {
+		result = bt_client_pem_check_pair(
+			bt_strbuf_str(&pem.certificate), bt_strbuf_str(&pem.key), err);
+	}
+	if (result != 0) {
+		bt_certificate_pair_finish(&pem);
+		return wrap(pair, result, err);
+	}
+	*out_pem = pem;
+	return 0;
+}
+
+static void stamp(const struct pair *pair, struct bt_client_file_stamp *out_certificate,
+	struct bt_client_file_stamp *out_key)
+{
+	*out_certificate = bt_client_file_stamp(pair->certificate_file);
+	*out_key = bt_client_file_stamp(pair->key_file);
+}
+
+static bool is_same_pem(const struct bt_certificate_pair *a, const struct bt_certificate_pair *b)
+{
+	return bt_str_equal(bt_strbuf_str(&a->certificate), bt_strbuf_str(&b->certificate)) &&
+		bt_str_equal(bt_strbuf_str(&a->key), bt_strbuf_str(&b->key));
+}
+
+/** *out_changed: the pair is another one. */
+static int pair_read(struct pair *pair, bool *out_changed, struct berth_error *err)
+{
+	struct bt_certificate_pair pem = {.key = {0}};
+	struct bt_client_file_stamp certificate_stamp;
+	struct bt_client_file_stamp key_stamp;
+	stamp(pair, &certificate_stamp, &key_stamp);
+	int result = read_files(pair, &pem, err);
+	if (result != 0) {
+		return result;
+	}
+	pair->certificate_stamp = certificate_stamp;
+	pair->key_stamp = key_stamp;
+	*out_changed = !is_same_pem(&pair->pem, &pem);
+	if (*out_changed) {
+		bt_certificate_pair_finish(&pair->pem);
+		pair->pem = pem;
+	} else {
+		bt_certificate_pair_finish(&pem);
+	}
+	return 0;
+}
+
+static void complain(struct pair *pair, const struct berth_error *err)
+{
+	const char *text = berth_error_message(err);
+	if (pair->complaint != NULL && strcmp(pair->complaint, text) == 0) {
+		return;
+	}
+	BT_LOG_TEXT(BT_LOG_SEVERITY_ERROR, "%s", text);
+	bt_free(pair->complaint);
+	pair->complaint = bt_strndup(text, strlen(text));
+}
+
+static bool pair_refresh(struct pair *pair, bool is_due)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_client_file_stamp certificate_stamp;
+	struct bt_client_file_stamp key_stamp;
+	bool has_changed = false;
+	if (pair->certificate_file == NULL) {
+		return false;
+	}
+	stamp(pair, &certificate_stamp, &key_stamp);
+	if (!is_due && bt_client_file_stamp_equal(&certificate_stamp, &pair->certificate_stamp) &&
+		bt_client_file_stamp_equal(&key_stamp, &pair->key_stamp)) {
+		return false;
+	}
+	if (pair_read(pair, &has_changed, &err) != 0) {
+		/* half of a new pair, perhaps: it is looked at again */
+		complain(pair, &err);
+		berth_error_finish(&err);
+		return false;
+	}
+	bt_free(pair->complaint);
+	pair->complaint = NULL;
+	return has_changed;
+}
+
+bool bt_serving_tls_refresh(struct bt_serving_tls *serving, bool is_due)
+{
+	bool has_changed = false;
+	for (uint32_t i = 0; i < serving->pair_count; i++) {
+		has_changed = pair_refresh(&serving->pairs[i], is_due) || has_changed;
+	}
+	return has_changed;
+}
+
+bool bt_serving_tls_has_files(const struct bt_serving_tls *serving)
+{
+	return serving->pairs[0].certificate_file != NULL || serving->pair_count > 1;
+}
+
+/** --- making --- */
+
+static int write_file(
+	const char *path, unsigned int mode, struct bt_str content, struct berth_error *err)
+{
+	char text[128];
+	struct bt_strbuf beside = {0};
+	bt_strbuf_printf(&beside, "%s.tmp-%ld", path, (long)getpid());
+	const char *temporary = bt_strbuf_c(&beside);
+	int fd =
+		open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, (mode_t)mode);
+	bool is_written = fd >= 0;
+	size_t done = 0;
+	while (is_written && done < content.length) {
+		ssize_t count = write(fd, content.data + done, content.length - done);
+		is_written = count > 0 || (count < 0 && errno == EINTR);
+		done += count > 0 ? (size_t)count : 0;
+	}
+	is_written = is_written && rename(temporary, path) == 0;
+	int number = errno;
+	if (fd >= 0) {
+		is_written = close(fd) == 0 && is_written;
+	}
+	if (!is_written) {
+		(void)unlink(temporary); /* it is of no use to anybody */
+	}
+	bt_strbuf_finish(&beside);
+	return is_written ? 0
+			  : bt_error_set(err, BERTH_ERR_IO, "open %s: %s", path,
+				    bt_client_file_errno(number, text, sizeof(text)));
+}
+
+/** With the folders above it. */
+static int make_folder(const char *path, struct berth_error *err)
+{
+	char text[128];
+	char *copy = bt_strndup(path, strlen(path));
+	int result = 0;
+	for (char *next = copy + 1; result == 0; next++) {
+		if (*next != '/' && *next != '\0') {
+			continue;
+		}
+		char end = *next;
+		*next = '\0';
+		if (mkdir(copy, 0755) != 0 && errno != EEXIST) {
+			result = bt_error_set(err, BERTH_ERR_IO, "mkdir %s: %s", copy,
+				bt_client_file_errno(errno, text, sizeof(text)));
+		}
+		*next = end;
+		if (end == '\0') {
+			break;
+		}
+	}
+	bt_free(copy);
+	return result;
+}
+
+static int make_pair(const struct bt_serving_options *options, int64_t now_seconds,
+	struct bt_certificate_pair *out_pem, struct berth_error *err)
+{
+	struct bt_str address = options->bind_address;
+	bool is_any = address.length == 0 || bt_str_equal(address, BT_STR("0.0.0.0")) ||
+		bt_str_equal(address, BT_STR("::")) || bt_str_equal(address, BT_STR("127.0.0.1"));
+	char *name = is_any ? NULL : copy_text(address);
+	int result = bt_certificate_make_serving(name, now_seconds, out_pem, err);
+	bt_free(name);
+	return result;
+}
+
+/** <dir>/kube-scheduler.crt and .key: used if they are there, else made. */
+static int pair_of_folder(const struct bt_serving_options *options, struct pair *pair,
+	int64_t now_seconds, struct berth_error *err)
+{
+	struct bt_certificate_pair pem = {.key = {0}};
+	char *folder = copy_text(options->cert_dir);
+	struct bt_strbuf path = {0};
+	bt_strbuf_printf(&path, "%s/kube-scheduler.crt", folder);
+	pair->certificate_file = bt_strbuf_steal(&path);
+	bt_strbuf_printf(&path, "%s/kube-scheduler.key", folder);
+	pair->key_file = bt_strbuf_steal(&path);
+	bool has_certificate = access(pair->certificate_file, F_OK) == 0;
+	bool has_key = access(pair->key_file, F_OK) == 0;
+	int result = 0;
+	if (has_certificate != has_key) {
+		result = bt_error_set(err, BERTH_ERR_INVALID,
+			"--cert-dir: error reading %s, certificate and key must be supplied as a "
+		        "pair",
+			has_key ? pair->certificate_file : pair->key_file);
+	} else if (!has_certificate) {
+		result = make_folder(folder, err);
+		result = result != 0 ? result : make_pair(options, now_seconds, &pem, err);
+		result = result != 0 ? result
+				     : write_file(pair->certificate_file, 0644,
+					       bt_strbuf_str(&pem.certificate), err);
+		result = result != 0
+			? result
+			: write_file(pair->key_file, 0600, bt_strbuf_str(&pem.key), err);
+		if (result == 0) {
+			BT_LOG_TEXT(BT_LOG_SEVERITY_INFO, "Generated self-signed cert (%s, %s)",
+				pair->certificate_file, pair->key_file);
+		}
+	}
+	bt_certificate_pair_finish(&pem);
+	bt_free(folder);
+	return result == 0 ? 0
+			   : bt_error_wrap(err, result, "error creating self-signed certificates");
+}
+
+static int first_pair(const struct bt_serving_options *options, struct pair *pair,
+	int64_t now_seconds, struct berth_error *err)
+{
+	bool has_changed;
+	if (options->cert_file.length != 0 || options->key_file.length != 0) {
+		pair->certificate_file = copy_text(options->cert_file);
+		pair->key_file = copy_text(options->key_file);
+		return pair_read(pair, &has_changed, err);
+	}
+	if (options->cert_dir.length != 0) {
+		int result = pair_of_folder(options, pair, now_seconds, err);
+		return result != 0 ? result : pair_read(pair, &has_changed, err);
+	}
+	int result = make_pair(options, now_seconds, &pair->pem, err);
+	if (result != 0) {
+		return bt_error_wrap(err, result, "error creating self-signed certificates");
+	}
+	BT_LOG_TEXT(BT_LOG_SEVERITY_INFO, "Generated self-signed cert in-memory");
+	return 0;
+}
+
+/** --- life --- */
+
+static void copy_names(struct bt_serving_tls *serving)
+{
+	const struct bt_serving_options *options = serving->options;
+	for (uint32_t i = 0; i < options->sni.count; i++) {
+		const bt_str_list *names = &options->sni.items[i].names;
+		for (uint32_t j = 0; j < names->count; j++) {
+			bt_vec_push(&serving->names, copy_text(names->items[j]));
+		}
+	}
+	/* only now, for the vector may have moved */
+	const char **next = serving->names.items;
+	for (uint32_t i = 0; i < options->sni.count; i++) {
+		serving->sni[i].names = next;
+		serving->sni[i].name_count = options->sni.items[i].names.count;
+		next += options->sni.items[i].names.count;
+	}
+	for (uint32_t i = 0; i < options->cipher_suites.count; i++) {
+		bt_vec_push(&serving->suites, copy_text(options->cipher_suites.items[i]));
+	}
+	for (uint32_t i = 0; i < options->curve_preferences.count; i++) {
+		bt_vec_push(&serving->curves, (uint32_t)options->curve_preferences.items[i]);
+	}
+}
+
+int bt_serving_tls_create(const struct bt_serving_options *options, int64_t now_seconds,
+	struct bt_serving_tls **out_serving, struct berth_error *err)
+{
+	struct bt_serving_tls *serving = BT_NEW(struct bt_serving_tls);
+	bool has_changed;
+	serving->options = options;
+	serving->pair_count = options->sni.count + 1;
+	serving->pairs = BT_NEW_ARRAY(struct pair, serving->pair_count);
+	serving->sni = BT_NEW_ARRAY(struct bt_http_sni_pair, options->sni.count);
+	copy_names(serving);
+	int result = first_pair(options, &serving->pairs[0], now_seconds, err);
+	for (uint32_t i = 0; i < options->sni.count && result == 0; i++) {
+		struct pair *pair = &serving->pairs[i + 1];
+		pair->is_sni = true;
+		pair->certificate_file = copy_text(options->sni.items[i].certificate_file);
+		pair->key_file = copy_text(options->sni.items[i].key_file);
+		result = pair_read(pair, &has_changed, err);
+	}
+	if (result != 0) {
+		bt_serving_tls_destroy(serving);
+		return result;
+	}
+	*out_serving = serving;
+	return 0;
+}
+
+void bt_serving_tls_destroy(struct bt_serving_tls *serving)
+{
+	if (serving == NULL) {
+		return;
+	}
+	for (uint32_t i = 0; i < serving->pair_count; i++) {
+		struct pair *pair = &serving->pairs[i];
+		bt_certificate_pair_finish(&pair->pem);
+		bt_free(pair->certificate_file);
+		bt_free(pair->key_file);
+		bt_free(pair->complaint);
+	}
+	for (uint32_t i = 0; i < serving->names.count; i++) {
+		bt_free((void *)(uintptr_t)serving->names.items[i]);
+	}
+	for (uint32_t i = 0; i < serving->suites.count; i++) {
+		bt_free((void *)(uintptr_t)serving->suites.items[i]);
+	}
+	bt_vec_finish(&serving->names);
+	bt_vec_finish(&serving->suites);
+	bt_vec_finish(&serving->curves);
+	bt_free(serving->sni);
+	bt_free(serving->pairs);
+	bt_free(serving);
+}
+
+void bt_serving_tls_certificates(
+	const struct bt_serving_tls *serving, struct bt_http_certificates *out_certificates)
+{
+	for (uint32_t i = 1; i < serving->pair_count; i++) {
+		const struct bt_certificate_pair *pem = &serving->pairs[i].pem;
+		serving->sni[i - 1].certificate_pem = bt_strbuf_c(&pem->certificate);
+		serving->sni[i - 1].key_pem = bt_strbuf_c(&pem->key);
+	}
+	*out_certificates = (struct bt_http_certificates){
+		.certificate_pem = bt_strbuf_c(&serving->pairs[0].pem.certificate),
+		.key_pem = bt_strbuf_c(&serving->pairs[0].pem.key),
+		.sni = serving->sni,
+		.sni_count = serving->pair_count - 1,
+	};
+}
+
+int bt_serving_tls_options(
+	struct bt_serving_tls *serving, struct bt_tls_options *out_options, struct berth_error *err)
+{
+	struct bt_tls_options options = {
+		.cipher_suites = serving->suites.items,
+		.cipher_suite_count = serving->suites.count,
+		.curves = serving->curves.items,
+		.curve_count = serving->curves.count,
+	};
+	int result =
+		bt_tls_version_parse(serving->options->min_tls_version, &options.min_version, err);
+	if (result != 0) {
+		return result;
+	}
+	for (uint32_t i = 0; i < serving->suites.count; i++) {
+		bool is_insecure = false;
+		if (bt_tls_cipher_suite_is_known(serving->suites.items[i], &is_insecure) &&
+			is_insecure) {
+			BT_LOG_TEXT(BT_LOG_SEVERITY_WARNING,
+				"Use of insecure cipher '%s' detected.", serving->suites.items[i]);
+		}
+	}
+	*out_options = options;
+	return 0;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_DAEMON_TRUST_H
+#define BT_DAEMON_TRUST_H
+/**
+ * Whose client certificates are believed: CA bundles and the names of a front proxy's headers, from
+ * flags, or from ConfigMap kube-system/extension-apiserver-authentication. Both are kept current.
+ * Spec: 11 sections 4.4 and 9.2.
+ */
+#include "base/prng.h"
+#include "client/file.h"
+#include "client/reflector.h"
+#include "daemon/options.h"
+#include "net/certificate.h"
+
+struct bt_trust_names {
+	BT_VEC(struct bt_str) names;
+};
+
+/** What a front proxy's requests look like. */
+struct bt_trust_headers {
+	struct bt_trust_names username;
+	struct bt_trust_names uid;
+	struct bt_trust_names group;
+	struct bt_trust_names extra_prefix;
+	struct bt_trust_names allowed; /* common names; none: all */
+};
+
+struct bt_trust;
+
+struct bt_trust_setup {
+	struct bt_loop *loop;
+	const struct bt_authentication_options *options; /* borrowed */
+	struct bt_rest_client *client;                   /* NULL: only the flags count */
+	bool streaming;                                  /* gate WatchListClient */
+	uint64_t seed;                                   /* for jitter */
+	/** The client CA is another one. May be NULL. */
+	void (*changed)(void *context);
+	void *context;
+};
+
+/** Reads the files that flags name. Fails with the flag and the file. */
+BT_MUST_USE int bt_trust_create(
+	const struct bt_trust_setup *setup, struct bt_trust **out_trust, struct berth_error *err);
+/**
+ * Ask for the ConfigMap, and turn the loop until there is an answer, at most ten seconds; from then
+ * on it is watched. Nothing when flags say everything. Fails only where a failure is not
+ * tolerated.
+ */
+BT_MUST_USE int bt_trust_look_up(struct bt_trust *trust, struct berth_error *err);
+void bt_trust_destroy(struct bt_trust *trust);
+
+/** Borrowed until the loop turns; NULL: there is none. */
+const struct bt_certificate_authorities *bt_trust_client_ca(const struct bt_trust *trust);
+const struct bt_certificate_authorities *bt_trust_front_ca(const struct bt_trust *trust);
+const struct bt_trust_headers *bt_trust_headers(const struct bt_trust *trust);
+/** PEM of the client CA; NULL: none. */
+const char *bt_trust_client_ca_pem(const struct bt_trust *trust);
+
+/** --- private to trust.c and trust_config_map.c --- */
+
+/** Certificates of authorities, from one place. */
+struct bt_trust_bundle {
+	const char *flag;
+	struct bt_str path; /* "": the ConfigMap's */
+	struct bt_client_file_stamp stamp;
+	struct bt_strbuf pem;
+	struct bt_certificate_authorities *authorities; /* NULL: none */
+};
+
+struct bt_trust {
+	struct bt_trust_setup setup;
+	struct bt_prng prng;
+	struct bt_trust_bundle client;
+	struct bt_trust_bundle front;
+	struct bt_arena arena; /* of headers */
+	struct bt_trust_headers headers;
+	bool is_flagged; /* headers and front are what flags say */
+	int64_t check_ns;
+	int64_t read_ns;
+
+	struct bt_reflector *reflector; /* of the ConfigMap; NULL: not watched */
+	struct bt_rest_call *call;      /* of the first look */
+	struct berth_error look_error;
+};
+
+/** Empty: none from now on. The old one stays on failure. Tells of a change. */
+BT_MUST_USE int bt_trust_bundle_set(struct bt_trust *trust, struct bt_trust_bundle *bundle,
+	struct bt_str pem, struct berth_error *err);
+void bt_trust_bundle_clear(struct bt_trust *trust, struct bt_trust_bundle *bundle);
+void bt_trust_reset_headers(struct bt_trust *trust);
+#endif

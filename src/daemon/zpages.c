@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** /flagz and /statusz. Spec: 11 section 9.6. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "api/time.h"
+#include "base/nanoseconds.h"
+#include "codec/yaml.h"
+#include "daemon/pages.h"
+
+static const char component[] = "kube-scheduler";
+
+/* What stands where others name their language's runtime. */
+#define RUNTIME_VERSION "c17 (" __VERSION__ ")"
+
+enum form {
+	FORM_TEXT,
+	FORM_JSON,
+	FORM_YAML,
+};
+
+struct wanted {
+	enum form form;
+	bool is_old; /* v1alpha1 */
+};
+
+static bool is_structured(
+	const struct bt_accept_clause *clause, const char *kind, struct wanted *out_wanted)
+{
+	struct bt_str version = bt_accept_parameter(clause, "v");
+	bool is_json = bt_str_equal_without_case(clause->type, BT_STR("application/json"));
+	if (!is_json && !bt_str_equal_without_case(clause->type, BT_STR("application/yaml"))) {
+		return false;
+	}
+	out_wanted->form = is_json ? FORM_JSON : FORM_YAML;
+	out_wanted->is_old = bt_str_equal(version, BT_STR("v1alpha1"));
+	return bt_str_equal(bt_accept_parameter(clause, "g"), BT_STR("config.k8s.io")) &&
+		bt_str_equal_c(bt_accept_parameter(clause, "as"), kind) &&
+		(out_wanted->is_old || bt_str_equal(version, BT_STR("v1beta1")));
+}
+
+static bool is_text(struct bt_str type)
+{
+	return bt_str_equal_without_case(type, BT_STR("text/plain")) ||
+		bt_str_equal(type, BT_STR("text/*")) || bt_str_equal(type, BT_STR("*/*"));
+}
+
+/** false: nothing that there is. */
+static bool negotiate(struct bt_str header, const char *kind, struct wanted *out_wanted)
+{
+	struct bt_accept accept = {0};
+	bool found = false;
+	*out_wanted = (struct wanted){FORM_TEXT, false};
+	if (header.length == 0) {
+		return true;
+	}
+	bt_accept_parse(&accept, header);
+	for (uint32_t i = 0; i < accept.clauses.count && !found; i++) {
+		const struct bt_accept_clause *clause = &accept.clauses.items[i];
+		struct wanted wanted = {FORM_TEXT, false};
+		found = clause->quality != 0 &&
+			(is_text(clause->type) || is_structured(clause, kind, &wanted));
+		*out_wanted = found ? wanted : *out_wanted;
+	}
+	bt_accept_finish(&accept);
+	return found;
+}
+
+static void refuse(const struct bt_page_request *request, const char *kind, struct bt_reply *reply)
+{
+	struct bt_str message = bt_arena_printf(request->arena,
+		"only the following media types are accepted: text/plain, "
+		"application/json;as=%s;g=config.k8s.io;v=v1beta1, "
+		"application/yaml;as=%s;g=config.k8s.io;v=v1beta1",
+		kind, kind);
+	bt_reply_status(reply, request, 406, "NotAcceptable", message, false);
+}
+
+static const char *pick_delimiter(struct bt_prng *prng)
+{
+	static const char *const delimiters[] = {":", ": ", "=", " "};
+	return delimiters[bt_prng_below(prng, BT_ARRAY_LENGTH(delimiters))];
+}
+
+static void write_heading(const char *page, struct bt_strbuf *out)
+{
+	bt_strbuf_printf(out,
+		"\n%s %s\nWarning: This endpoint is not meant to be machine parseable, has no "
+		"formatting compatibility guarantees and is for debugging purposes only.\n",
+		component, page);
+}
+
+/** The envelope; the caller writes the rest. */
+static void begin_document(
+	struct bt_json_writer *writer, const char *kind, bool is_old, struct bt_strbuf *out)
+{
+	bt_json_writer_init(writer, out, 0);
+	writer->escape_html = true;
+	bt_json_begin_object(writer);
+	bt_json_write_name_c(writer, "kind");
+	bt_json_write_c(writer, kind);
+	bt_json_write_name_c(writer, "apiVersion");
+	bt_json_write_c(writer, is_old ? "config.k8s.io/v1alpha1" : "config.k8s.io/v1beta1");
+	bt_json_write_name_c(writer, "metadata");
+	bt_json_begin_object(writer);
+	bt_json_write_name_c(writer, "name");
+	bt_json_write_c(writer, component);
+	bt_json_end_object(writer);
+}
+
+/** json: consumed. */
+static void answer_document(struct wanted wanted, const struct bt_page_request *request,
+	const char *page, struct bt_strbuf *json, struct bt_reply *reply)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	reply->code = 200;
+	if (wanted.is_old) {
+		bt_reply_add_header(reply, "Warning",
+			bt_arena_printf(request->arena,
+				"299 - \"This version of the %s endpoint is deprecated. Please use "
+				"a newer version.\"",
+				page));
+	}
+	if (wanted.form == FORM_JSON) {
+		bt_reply_add_header(reply, "Content-Type", BT_STR("application/json"));
+		bt_strbuf_append_str(&reply->body, bt_strbuf_str(json));
+		bt_strbuf_append_char(&reply->body, '\n');
+	} else if (bt_yaml_from_json(bt_strbuf_str(json), &reply->body, &err) == 0) {
+		bt_reply_add_header(reply, "Content-Type", BT_STR("application/yaml"));
+	} else {
+		bt_strbuf_reset(&reply->body);
+		bt_reply_error(reply, 500, "%s", berth_error_message(&err));
+	}
+	berth_error_finish(&err);
+	bt_strbuf_finish(json);
+}
+
+/** --- flagz --- */
+
+static void compute_flagz(struct bt_zpage_facts *facts)
+{
+	const struct bt_daemon_options *options = facts->options;
+	const char *delimiter = pick_delimiter(&facts->prng);
+	write_heading("flagz", &facts->flagz);
+	for (uint32_t i = 0; i < options->flags.count; i++) {
+		const struct bt_flag_value *flag = &options->flags.items[i];
+		bt_strbuf_printf(&facts->flagz, "%s%s%.*s\n", flag->name, delimiter,
+			BT_STR_ARG(flag->value));
+	}
+}
+
+void bt_flagz_answer(
+	struct bt_zpage_facts *facts, const struct bt_page_request *request, struct bt_reply *reply)
+{
+	const struct bt_daemon_options *options = facts->options;
+	struct bt_json_writer writer;
+	struct bt_strbuf json = {0};
+	struct wanted wanted;
+	if (!negotiate(request->accept, "Flagz", &wanted)) {
+		refuse(request, "Flagz", reply);
+		return;
+	}
+	if (wanted.form == FORM_TEXT) {
+		if (facts->flagz.length == 0) {
+			compute_flagz(facts);
+		}
+		bt_reply_plain(reply, 200);
+		bt_strbuf_append_str(&reply->body, bt_strbuf_str(&facts->flagz));
+		return;
+	}
+	begin_document(&writer, "Flagz", wanted.is_old, &json);
+	bt_json_write_name_c(&writer, "flags");
+	bt_json_begin_object(&writer);
+	for (uint32_t i = 0; i < options->flags.count; i++) {
+		bt_json_write_name_c(&writer, options->flags.items[i].name);
+		bt_json_write_str(&writer, options->flags.items[i].value);
+	}
+	bt_json_end_object(&writer);
+	bt_json_end_object(&writer);
+	answer_document(wanted, request, "flagz", &json, reply);
+}
+
+/** --- statusz --- */
+
+/** "Mon Jan  2 15:04:05 UTC 2006" */
+static struct bt_str date_text(int64_t time_ns, struct bt_arena *arena)
+{
+	static const char *const days[] = {"Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"};
+	static const char *const months[] = {
+		"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+	struct bt_str text = bt_time_text(arena, time_ns); /* 2006-01-02T15:04:05Z */
+	int64_t year = 0;
+	int64_t month = 1;
+	int64_t day = 1;
+	int64_t since = time_ns / BT_NS_PER_SECOND / 86400;
+	if (time_ns < 0 || text.length != 20 ||
+		!bt_str_parse_int64(bt_str_sub(text, 0, 4), &year) ||
+		!bt_str_parse_int64(bt_str_sub(text, 5, 2), &month) ||
+		!bt_str_parse_int64(bt_str_sub(text, 8, 2), &day) || month < 1 || month > 12) {
+		return text;
+	}
+	return bt_arena_printf(arena, "%s %s %2d %.*s UTC %d", days[since % 7], months[month - 1],
+		(int)day, BT_STR_ARG(bt_str_sub(text, 11, 8)), (int)year);
+}
+
+static struct bt_str binary_version(const struct bt_versions *versions)
+{
+	return bt_str_has_prefix(versions->git_version, BT_STR("v"))
+		? bt_str_sub(versions->git_version, 1, versions->git_version.length)
+		: versions->git_version;
+}
+
+#define PATHS_MAX 6
+
+/** First segments of what is served; returns their number. */
+static uint32_t list_paths(const struct bt_gates *gates, const char **out_paths)
+{
+	static const char *const all[PATHS_MAX] = {
+		"/configz", "/flagz", "/healthz", "/livez", "/metrics", "/readyz"};
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < PATHS_MAX; i++) {
+		if (i != 1 || bt_gate_enabled(gates, BT_GATE_COMPONENT_FLAGZ)) {
+			out_paths[count++] = all[i];
+		}
+	}
+	return count;
+}
+
+static void write_line(
+	const char *name, const char *delimiter, struct bt_str value, struct bt_strbuf *out)
+{
+	bt_strbuf_printf(out, "%s%s ", name, delimiter);
+	bt_html_escape(value, out);
+	bt_strbuf_append_char(out, '\n');
+}
+
+static void write_statusz_text(struct bt_zpage_facts *facts, struct bt_arena *arena,
+	int64_t up_seconds, struct bt_strbuf *out)
+{
+	const struct bt_daemon_options *options = facts->options;
+	const char *paths[PATHS_MAX];
+	const char *delimiter = pick_delimiter(&facts->prng);
+	uint32_t count = list_paths(&options->gates, paths);
+	struct bt_strbuf joined = {0};
+	for (uint32_t i = 0; i < count; i++) {
+		bt_strbuf_printf(&joined, "%s%s", i != 0 ? " " : "", paths[i]);
+	}
+	write_heading("statusz", out);
+	bt_strbuf_append_char(out, '\n');
+	write_line("Started", delimiter, date_text(facts->started_ns, arena), out);
+	write_line("Up", delimiter,
+		bt_arena_printf(arena, "%" PRId64 " hr %02" PRId64 " min %02" PRId64 " sec",
+			up_seconds / 3600, up_seconds / 60 % 60, up_seconds % 60),
+		out);
+	write_line("Go version", delimiter, BT_STR(RUNTIME_VERSION), out);
+	write_line("Binary version", delimiter, binary_version(&options->versions), out);
+	write_line("Emulation version", delimiter,
+		bt_arena_printf(arena, "1.%d", options->versions.release.emulated_minor), out);
+	write_line("Paths", delimiter, bt_strbuf_str(&joined), out);
+	bt_strbuf_finish(&joined);
+}
+
+static void write_statusz_document(const struct bt_zpage_facts *facts, struct bt_arena *arena,
+	int64_t up_seconds, bool is_old, struct bt_strbuf *out)
+{
+	const struct bt_daemon_options *options = facts->options;
+	const char *paths[PATHS_MAX];
+	uint32_t count = list_paths(&options->gates, paths);
+	struct bt_json_writer writer;
+	begin_document(&writer, "Statusz", is_old, out);
+	bt_json_write_name_c(&writer, "startTime");
+	bt_json_write_str(&writer, bt_time_text(arena, facts->started_ns));
+	bt_json_write_name_c(&writer, "uptimeSeconds");
+	bt_json_write_int64(&writer, up_seconds);
+	bt_json_write_name_c(&writer, "goVersion");
+	bt_json_write_c(&writer, RUNTIME_VERSION);
+	bt_json_write_name_c(&writer, "binaryVersion");
+	bt_json_write_str(&writer, binary_version(&options->versions));
+	bt_json_write_name_c(&writer, "emulationVersion");
+	bt_json_write_str(
+		&writer, bt_arena_printf(arena, "1.%d", options->versions.release.emulated_minor));
+	bt_json_write_name_c(&writer, "paths");
+	bt_json_begin_array(&writer);
+	for (uint32_t i = 0; i < count; i++) {
+		bt_json_write_c(&writer, paths[i]);
+	}
+	bt_json_end_array(&writer);
+	bt_json_end_object(&writer);
+}
+
+void bt_statusz_answer(struct bt_zpage_facts *facts, const struct bt_page_request *request,
+	int64_t wall_now_ns, struct bt_reply *reply)
+{
+	struct bt_strbuf json = {0};
+	struct wanted wanted;
+	/* the wall clock may have been set back */
+	int64_t up_ns = wall_now_ns > facts->started_ns ? wall_now_ns - facts->started_ns : 0;
+	int64_t up_seconds = up_ns / BT_NS_PER_SECOND;
+	if (!negotiate(request->accept, "Statusz", &wanted)) {
+		refuse(request, "Statusz", reply);
+		return;
+	}
+	if (wanted.form == FORM_TEXT) {
+		bt_reply_plain(reply, 200);
+		write_statusz_text(facts, request->arena, up_seconds, &reply->body);
+		return;
+	}
+	write_statusz_document(facts, request->arena, up_seconds, wanted.is_old, &json);
+	answer_document(wanted, request, "statusz", &json, reply);
+}
