@@ -70,6 +70,14 @@ bool bt_plugin_implements(const struct bt_plugin_ops *ops, enum bt_extension_poi
 void bt_framework_clone_cycle(const struct bt_framework *framework,
 	const struct bt_cycle_state *cycle, struct bt_cycle_state *out_clone);
 
+/** What the plugins of a framework count with; NULL: nothing is counted. */
+static inline struct bt_scheduler_metrics *bt_handle_metrics(const struct bt_handle *handle)
+{
+	const struct bt_framework *framework = handle->framework;
+
+	return framework != NULL && framework->metrics != NULL ? framework->metrics->all : NULL;
+}
+
 /** All profiles, spec 02 section 9. */
 struct bt_profiles {
 	BT_VEC(struct bt_framework *) frameworks; /* configuration order */

@@ -7,6 +7,7 @@
 
 #include "api/scheduling.h"
 #include "base/alloc.h"
+#include "framework/framework.h"
 #include "plugins/common_plugin.h"
 #include "plugins/in_tree.h"
 
@@ -95,6 +96,7 @@ static struct bt_status post_filter(struct bt_plugin *plugin, struct bt_cycle_st
 	struct bt_str message;
 
 	self->evaluator.attempt_count++;
+	bt_metrics_preemption_attempted(bt_handle_metrics(self->handle));
 	if (!bt_status_is_success(&status)) {
 		return status;
 	}

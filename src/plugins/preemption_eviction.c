@@ -221,6 +221,7 @@ struct bt_status bt_eviction_run_now(
 	struct bt_preemption_executor *executor = eviction->executor;
 
 	bt_eviction_observe(&executor->metrics, victim_count);
+	bt_metrics_preempted(bt_handle_metrics(executor->handle), victim_count, false);
 	for (uint32_t i = 0; i < victim_count; i++) {
 		struct berth_error err = BERTH_ERROR_INIT;
 		struct bt_victim victim;

@@ -2,6 +2,7 @@
 #include "plugins/preemption_executor.h"
 
 #include "api/identity.h"
+#include "framework/framework.h"
 #include "framework/pod_lister.h"
 #include "plugins/common_plugin.h"
 #include "plugins/preemption_eviction.h"
@@ -312,6 +313,7 @@ static void start_task(struct bt_preemption_executor *executor,
 	}
 	bt_eviction_observe(&executor->metrics, victim_count);
 	executor->metrics.started_tasks++;
+	bt_metrics_preempted(bt_handle_metrics(executor->handle), victim_count, true);
 	task = BT_NEW(struct bt_preemption_task);
 	task->serial = executor->next_serial++;
 	task->uid_hash = bt_str_hash(preemptor->uid);

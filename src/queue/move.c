@@ -36,15 +36,50 @@ static const void *value_of(const struct bt_object *object)
 	return object != NULL ? object->value : NULL;
 }
 
+enum hint_outcome {
+	HINT_QUEUE,
+	HINT_SKIP,
+	HINT_ERROR,
+};
+
+static void count_hint(const struct pass *pass, struct bt_queue_listener *listener,
+	enum hint_outcome outcome, int64_t started_ns)
+{
+	static const struct bt_str names[] = {
+		[HINT_QUEUE] = BT_STR_INIT("Queue"),
+		[HINT_SKIP] = BT_STR_INIT("QueueSkip"),
+		[HINT_ERROR] = BT_STR_INIT("Error"),
+	};
+	struct bt_scheduler_metrics *metrics = pass->queue->options.metrics;
+	struct bt_metric_cell **cell = &listener->durations[outcome];
+
+	listener->queue_count += outcome == HINT_QUEUE;
+	listener->skip_count += outcome == HINT_SKIP;
+	listener->error_count += outcome == HINT_ERROR;
+	if (metrics == NULL) {
+		return;
+	}
+	if (*cell == NULL) {
+		const struct bt_plugin *plugin = listener->hint->plugin;
+		const struct bt_str values[] = {
+			bt_str_from(plugin != NULL ? plugin->ops->name : BT_EXTENDER_PLUGIN_NAME),
+			bt_str_from(pass->queue->events.items[pass->event].label), names[outcome]};
+
+		*cell = bt_scheduler_cell(metrics, BT_FAMILY_HINT_DURATION, values);
+	}
+	bt_metric_observe(*cell, bt_metrics_seconds(bt_metrics_now(metrics) - started_ns));
+}
+
 /** One hint; a failing one counts as Queue. */
 static bool is_queued_by(const struct pass *pass, struct bt_queue_listener *listener,
 	const struct bt_queue_entry *entry)
 {
+	int64_t started_ns = bt_metrics_now(pass->queue->options.metrics);
 	struct berth_error err = BERTH_ERROR_INIT;
 	enum bt_queueing_hint answer;
 
 	if (listener->hint->hint == NULL) {
-		listener->queue_count++;
+		count_hint(pass, listener, HINT_QUEUE, started_ns);
 		return true;
 	}
 	answer = listener->hint->hint(
@@ -56,15 +91,11 @@ static bool is_queued_by(const struct pass *pass, struct bt_queue_listener *list
 			pass->queue->events.items[pass->event].label,
 			bt_queue_pod_text(pass->queue, &entry->pod), berth_error_message(&err));
 		berth_error_finish(&err);
-		listener->error_count++;
+		count_hint(pass, listener, HINT_ERROR, started_ns);
 		return true;
 	}
-	if (answer == BT_HINT_QUEUE) {
-		listener->queue_count++;
-		return true;
-	}
-	listener->skip_count++;
-	return false;
+	count_hint(pass, listener, answer == BT_HINT_QUEUE ? HINT_QUEUE : HINT_SKIP, started_ns);
+	return answer == BT_HINT_QUEUE;
 }
 
 /** Nothing can make the strategy more eager. */

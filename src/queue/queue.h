@@ -45,6 +45,7 @@ struct bt_queue_options {
 	/** Lines that upstream logs as errors; NULL: nobody listens. */
 	void (*warn)(void *context, struct bt_str line);
 	void *warn_context;
+	struct bt_scheduler_metrics *metrics; /* how long hints take; NULL: nobody asks */
 };
 
 /**

@@ -33,6 +33,7 @@ struct bt_queue_listener {
 	uint64_t queue_count;
 	uint64_t skip_count;
 	uint64_t error_count;
+	struct bt_metric_cell *durations[3]; /* found when first needed: queue, skip, error */
 };
 
 /** The listeners of one profile. */

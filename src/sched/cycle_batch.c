@@ -20,15 +20,24 @@ static struct bt_batch *batch_of(const struct bt_cycle_run *run)
 void bt_cycle_take_hint(struct bt_cycle_run *run)
 {
 	const struct bt_queued_attempt *attempt = run->attempt;
+	struct bt_profile_metrics *metrics = run->framework->metrics;
 	struct bt_batch *batch = batch_of(run);
-	enum bt_batch_flush flush;
-	if (batch == NULL || !batch->has_list) {
+	enum bt_batch_flush flush = BT_BATCH_FLUSH_NONE;
+	if (batch == NULL) {
 		return;
 	}
-	run->hint = bt_batch_get_hint(batch, run->framework, run->cycle, run->pod,
-		attempt->signature, attempt->cycle_count, attempt->now_ns, &flush);
-	run->hint = bt_arena_str(run->cycle->arena, run->hint);
-	run->result->hinted = run->hint.length != 0;
+	int64_t started_ns = bt_profile_now(metrics);
+	if (batch->has_list) {
+		run->hint = bt_batch_get_hint(batch, run->framework, run->cycle, run->pod,
+			attempt->signature, attempt->cycle_count, attempt->now_ns, &flush);
+		run->hint = bt_arena_str(run->cycle->arena, run->hint);
+		run->result->hinted = run->hint.length != 0;
+	}
+	bt_profile_batch_flushed(metrics, flush);
+	bt_profile_hint_taken(metrics, run->result->hinted, started_ns);
+	if (!run->result->hinted) {
+		bt_profile_batch_attempted(metrics, BT_BATCH_NO_HINT);
+	}
 }
 
 bool bt_cycle_wants_ranking(const struct bt_cycle_run *run)
@@ -37,14 +46,16 @@ bool bt_cycle_wants_ranking(const struct bt_cycle_run *run)
 		run->attempt->signature.data != NULL;
 }
 
-void bt_cycle_leave_ranking(struct bt_cycle_run *run)
+/** Why nothing was kept, if so. */
+static enum bt_batch_flush store(struct bt_cycle_run *run, struct bt_batch *batch)
 {
 	const struct bt_node_table *nodes = &run->engine->state->nodes;
 	const struct bt_queued_attempt *attempt = run->attempt;
-	struct bt_batch *batch = batch_of(run);
 	enum bt_batch_flush flush;
-	if (batch == NULL || (attempt->signature.data == NULL && !batch->has_list)) {
-		return; /* there is nothing to forget, and nothing to keep */
+	if (attempt->signature.data == NULL && !batch->has_list) {
+		/* There is nothing to forget, and nothing to keep. */
+		return run->result->feasible_count > 1 ? BT_BATCH_FLUSH_POD_NOT_BATCHABLE
+						       : BT_BATCH_FLUSH_EMPTY_LIST;
 	}
 	struct bt_batch_result result = {
 		.signature = attempt->signature,
@@ -61,5 +72,20 @@ void bt_cycle_leave_ranking(struct bt_cycle_run *run)
 		result.totals = run->totals;
 		result.other_count = run->ranked_count;
 	}
-	(void)bt_batch_store(batch, &result, attempt->now_ns, &flush);
+	enum bt_batch_attempt end = bt_batch_store(batch, &result, attempt->now_ns, &flush);
+	if (end != BT_BATCH_NO_HINT) {
+		bt_profile_batch_attempted(run->framework->metrics, end);
+	}
+	return flush;
+}
+
+void bt_cycle_leave_ranking(struct bt_cycle_run *run)
+{
+	struct bt_profile_metrics *metrics = run->framework->metrics;
+	struct bt_batch *batch = batch_of(run);
+	if (batch != NULL) {
+		int64_t started_ns = bt_profile_now(metrics);
+		bt_profile_batch_flushed(metrics, store(run, batch));
+		bt_profile_results_stored(metrics, started_ns);
+	}
 }

@@ -71,7 +71,9 @@ static int create_parts(struct bt_scheduler *scheduler, struct bt_config *config
 	for (uint32_t i = 0; i < engine->profiles.frameworks.count; i++) {
 		connect_handle(scheduler, &engine->profiles.frameworks.items[i]->handle);
 	}
+	scheduler->metrics = options->metrics;
 	struct bt_queue_options queue_options = bt_queue_options_from_config(config);
+	queue_options.metrics = options->metrics;
 	if (options->max_in_unschedulable_ns != 0) {
 		queue_options.max_in_unschedulable_ns = options->max_in_unschedulable_ns;
 	}
@@ -108,6 +110,7 @@ int bt_scheduler_create(struct bt_config *config, const struct bt_engine_options
 		bt_scheduler_destroy(scheduler);
 		return result;
 	}
+	bt_scheduler_start_collecting(scheduler);
 	*out_scheduler = scheduler;
 	return 0;
 }
@@ -117,6 +120,7 @@ void bt_scheduler_destroy(struct bt_scheduler *scheduler)
 	if (scheduler == NULL) {
 		return;
 	}
+	bt_scheduler_stop_collecting(scheduler);
 	bt_api_calls_finish(&scheduler->calls);
 	bt_vec_finish(&scheduler->answered);
 	bt_scheduler_drop_bindings(scheduler);
@@ -250,7 +254,10 @@ static void try_one(struct bt_scheduler *scheduler, int64_t now_ns, struct bt_at
 		attempt.signature =
 			bt_symbol_text(&scheduler->engine->state->symbols, entry->signature);
 	}
+	int64_t started_ns = bt_metrics_now(scheduler->metrics);
 	bt_engine_schedule_queued(scheduler->engine, framework, &entry->pod, &attempt, &result);
+	result.started_ns = started_ns;
+	bt_metrics_algorithm_ran(scheduler->metrics, started_ns);
 	if (result.outcome == BT_OUTCOME_SCHEDULED &&
 		bt_engine_reserve(scheduler->engine, &entry->pod, &result)) {
 		bt_scheduler_activate(scheduler, result.cycle, now_ns);

@@ -114,6 +114,12 @@ static void finish(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 		return;
 	}
 	report_bound(scheduler, entry->pod.object, result, out_attempt);
+	bt_profile_attempted(result->framework->metrics, BT_RESULT_SCHEDULED, result->started_ns);
+	bt_metrics_pod_bound(scheduler->metrics, entry->attempts,
+		entry->initial_attempt_ns != BT_QUEUE_TIME_UNSET
+			? now_ns - entry->initial_attempt_ns
+			: -1,
+		entry->flushed);
 	bt_scheduler_activate(scheduler, result->cycle, now_ns);
 	bt_queue_release(scheduler->queue, entry);
 }
@@ -261,6 +267,7 @@ static void wait_on_permit(struct bt_scheduler *scheduler, struct bt_queue_entry
 {
 	static const struct bt_binding_progress nothing_yet = {0};
 	struct bt_held_pod *held = hold(scheduler, entry, pre_flights, &nothing_yet, result);
+	held->permit_started_ns = bt_metrics_now(scheduler->metrics);
 	(void)bt_waiting_pods_add(&scheduler->waiting, result->framework, &entry->pod,
 		result->waits, result->wait_count, now_ns);
 	bt_vec_push(&scheduler->permitted, held);
@@ -311,6 +318,7 @@ static bool continue_permitted(struct bt_scheduler *scheduler, struct bt_held_po
 	const struct bt_pod_info *pod = &held->entry->pod;
 	enum bt_binding_outcome outcome = BT_BINDING_FAILED;
 	bt_scheduler_name_attempt(scheduler, pod, out_attempt);
+	bt_metrics_permit_waited(scheduler->metrics, decision->code, held->permit_started_ns);
 	if (bt_status_is_success(decision)) {
 		bt_queue_done(scheduler->queue, pod->uid);
 		outcome = work_at(

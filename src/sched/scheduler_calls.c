@@ -30,6 +30,10 @@ static void call_finished(
 	void *context, const struct bt_api_call *call, int result, struct bt_str message)
 {
 	struct bt_scheduler *scheduler = context;
+	if (result <= 0) {
+		bt_metrics_api_call_ended(scheduler->metrics, bt_api_call_type_name(call->type),
+			result == 0, now_of(scheduler) - call->started_ns);
+	}
 	if (call->type == BT_API_CALL_POD_BINDING) {
 		finish_binding(scheduler, call->pod->meta->uid, result, message);
 	} else if (result < 0) {

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** From object changes to cache and queue. Spec 03 section 10. */
+#include <stdio.h>
+
 #include "api/identity.h"
 #include "base/log.h"
 #include "framework/cluster_event.h"
+#include "framework/events.h"
 #include "sched/scheduler_private.h"
 
 static const struct bt_str resource_assigned_pod = BT_RESOURCE_ASSIGNED_POD;
+static const struct bt_str resource_unschedulable_pod = BT_RESOURCE_UNSCHEDULABLE_POD;
 static const struct bt_str resource_node = BT_RESOURCE_NODE;
 
 /** Resource name of the events of other kinds; absent: nobody can register for it. */
@@ -53,6 +57,21 @@ static void move(struct bt_scheduler *scheduler, struct bt_str resource, uint32_
 	bt_queue_move(scheduler->queue, &event, old_object, new_object, check, now_ns);
 }
 
+/** What came of a change was done; started_ns: by the clock of the metrics. Spec 04 (hints)
+ * section 4.6. */
+static void handled(const struct bt_scheduler *scheduler, struct bt_str resource, uint32_t action,
+	int64_t started_ns)
+{
+	char label[96];
+	if (scheduler->metrics == NULL) {
+		return;
+	}
+	int length = snprintf(
+		label, sizeof(label), "%.*s%s", BT_STR_ARG(resource), bt_action_name(action));
+	bt_metrics_event_handled(
+		scheduler->metrics, (struct bt_str){label, (uint32_t)length}, started_ns);
+}
+
 void bt_scheduler_announce_freed(struct bt_scheduler *scheduler, struct bt_object *pod,
 	struct bt_str node_name, const struct bt_queue_check *check, int64_t now_ns)
 {
@@ -86,17 +105,20 @@ static int cache_result(struct bt_scheduler *scheduler, int result, struct berth
 static int add_assigned(struct bt_scheduler *scheduler, struct bt_object *pod, int64_t now_ns,
 	struct berth_error *err)
 {
+	int64_t started_ns = bt_metrics_now(scheduler->metrics);
 	struct berth_error failure = BERTH_ERROR_INIT;
 	log_pod("Add event for scheduled pod", pod);
 	int result = bt_state_add_pod(scheduler->engine->state, pod->value, &failure);
 	result = cache_result(scheduler, result, &failure, err);
 	move(scheduler, resource_assigned_pod, BT_ACTION_ADD, NULL, pod, NULL, now_ns);
+	handled(scheduler, resource_assigned_pod, BT_ACTION_ADD, started_ns);
 	return result;
 }
 
 static int update_assigned(struct bt_scheduler *scheduler, struct bt_object *old_pod,
 	struct bt_object *new_pod, int64_t now_ns, struct berth_error *err)
 {
+	int64_t started_ns = bt_metrics_now(scheduler->metrics);
 	struct berth_error failure = BERTH_ERROR_INIT;
 	bt_api_calls_sync(&scheduler->calls, new_pod);
 	int result = bt_state_update_pod(
@@ -104,10 +126,15 @@ static int update_assigned(struct bt_scheduler *scheduler, struct bt_object *old
 	result = cache_result(scheduler, result, &failure, err);
 	struct bt_change_events events = bt_pod_change_events(
 		old_pod->value, new_pod->value, &scheduler->change_gates, &scheduler->scratch);
+	int64_t cached_ns = bt_metrics_now(scheduler->metrics) - started_ns;
 	for (uint32_t i = 0; i < events.count; i++) {
+		int64_t pass_started_ns = bt_metrics_now(scheduler->metrics);
 		move(scheduler, resource_assigned_pod, events.actions[i], old_pod, new_pod, NULL,
 			now_ns);
+		handled(scheduler, resource_assigned_pod, events.actions[i],
+			pass_started_ns - cached_ns);
 	}
+	handled(scheduler, resource_assigned_pod, BT_ACTION_UPDATE, started_ns);
 	return result;
 }
 
@@ -127,6 +154,7 @@ static struct bt_str node_name_of_cached(
 static int delete_assigned(struct bt_scheduler *scheduler, struct bt_object *pod, int64_t now_ns,
 	struct berth_error *err)
 {
+	int64_t started_ns = bt_metrics_now(scheduler->metrics);
 	struct bt_state *state = scheduler->engine->state;
 	struct berth_error failure = BERTH_ERROR_INIT;
 	struct bt_str node_name = node_name_of_cached(scheduler, pod);
@@ -134,6 +162,7 @@ static int delete_assigned(struct bt_scheduler *scheduler, struct bt_object *pod
 	int result = bt_state_remove_pod(state, pod->value, &failure);
 	result = cache_result(scheduler, result, &failure, err);
 	bt_scheduler_announce_freed(scheduler, pod, node_name, NULL, now_ns);
+	handled(scheduler, resource_assigned_pod, BT_ACTION_DELETE, started_ns);
 	return result;
 }
 
@@ -189,12 +218,9 @@ static struct bt_str nominated_node(const struct bt_object *pod)
 	return ((const struct bt_pod *)pod->value)->status.nominated_node_name;
 }
 
-static void update_unassigned(struct bt_scheduler *scheduler, struct bt_object *old_pod,
+static void change_unassigned(struct bt_scheduler *scheduler, struct bt_object *old_pod,
 	struct bt_object *new_pod, int64_t now_ns)
 {
-	if (bt_str_equal(old_pod->meta->resource_version, new_pod->meta->resource_version)) {
-		return;
-	}
 	bt_api_calls_sync(&scheduler->calls, new_pod);
 	if (is_assumed(scheduler, new_pod)) {
 		if (new_pod->meta->deletion_timestamp != NULL &&
@@ -210,7 +236,29 @@ static void update_unassigned(struct bt_scheduler *scheduler, struct bt_object *
 	}
 }
 
-static void delete_unassigned(
+static void update_unassigned(struct bt_scheduler *scheduler, struct bt_object *old_pod,
+	struct bt_object *new_pod, int64_t now_ns)
+{
+	int64_t started_ns = bt_metrics_now(scheduler->metrics);
+	if (bt_str_equal(old_pod->meta->resource_version, new_pod->meta->resource_version)) {
+		return;
+	}
+	change_unassigned(scheduler, old_pod, new_pod, now_ns);
+	if (scheduler->metrics == NULL) {
+		return;
+	}
+	handled(scheduler, resource_unschedulable_pod, BT_ACTION_UPDATE, started_ns);
+	struct bt_change_events events = bt_pod_change_events(
+		old_pod->value, new_pod->value, &scheduler->change_gates, &scheduler->scratch);
+	for (uint32_t i = 0; i < events.count; i++) {
+		if (events.actions[i] != BT_ACTION_UPDATE) {
+			handled(scheduler, resource_unschedulable_pod, events.actions[i],
+				started_ns);
+		}
+	}
+}
+
+static void remove_unassigned(
 	struct bt_scheduler *scheduler, struct bt_object *pod, bool binding, int64_t now_ns)
 {
 	log_pod("Delete event for unscheduled pod", pod);
@@ -225,6 +273,14 @@ static void delete_unassigned(
 	}
 }
 
+static void delete_unassigned(
+	struct bt_scheduler *scheduler, struct bt_object *pod, bool binding, int64_t now_ns)
+{
+	int64_t started_ns = bt_metrics_now(scheduler->metrics);
+	remove_unassigned(scheduler, pod, binding, now_ns);
+	handled(scheduler, resource_unschedulable_pod, BT_ACTION_DELETE, started_ns);
+}
+
 /** --- pods: spec 03 section 10.1 --- */
 
 static int add_pod(struct bt_scheduler *scheduler, struct bt_object *pod, int64_t now_ns,
@@ -234,8 +290,10 @@ static int add_pod(struct bt_scheduler *scheduler, struct bt_object *pod, int64_
 		return add_assigned(scheduler, pod, now_ns, err);
 	}
 	if (is_ours(scheduler, pod)) {
+		int64_t started_ns = bt_metrics_now(scheduler->metrics);
 		log_pod("Add event for unscheduled pod", pod);
 		bt_queue_add(scheduler->queue, pod, now_ns);
+		handled(scheduler, resource_unschedulable_pod, BT_ACTION_ADD, started_ns);
 	}
 	return 0;
 }
@@ -319,10 +377,12 @@ static void observe_node(struct bt_scheduler *scheduler, struct bt_object *old_n
 	struct bt_object *new_node, int64_t now_ns)
 {
 	struct bt_state *state = scheduler->engine->state;
+	int64_t started_ns = bt_metrics_now(scheduler->metrics);
 	if (old_node == NULL) {
 		log_node("Add event for node", new_node);
 		bt_state_add_node(state, new_node->value);
 		move(scheduler, resource_node, BT_ACTION_ADD, NULL, new_node, NULL, now_ns);
+		handled(scheduler, resource_node, BT_ACTION_ADD, started_ns);
 		return;
 	}
 	if (new_node == NULL) {
@@ -332,19 +392,24 @@ static void observe_node(struct bt_scheduler *scheduler, struct bt_object *old_n
 		if (bt_state_remove_node(state, old_node->value, &err) < 0) {
 			bt_scheduler_warn(scheduler, &err);
 		}
+		handled(scheduler, resource_node, BT_ACTION_DELETE, started_ns);
 		return;
 	}
 	bt_state_update_node(state, old_node->value, new_node->value);
 	struct bt_change_events events = bt_node_change_events(
 		old_node->value, new_node->value, &scheduler->change_gates, &scheduler->scratch);
+	int64_t cached_ns = bt_metrics_now(scheduler->metrics) - started_ns;
 	for (uint32_t i = 0; i < events.count; i++) {
+		int64_t pass_started_ns = bt_metrics_now(scheduler->metrics);
 		move(scheduler, resource_node, events.actions[i], old_node, new_node, NULL, now_ns);
+		handled(scheduler, resource_node, events.actions[i], pass_started_ns - cached_ns);
 	}
 }
 
 static void observe_other(struct bt_scheduler *scheduler, struct bt_object *old_object,
 	struct bt_object *new_object, int64_t now_ns)
 {
+	int64_t started_ns = bt_metrics_now(scheduler->metrics);
 	struct bt_object_store *objects = &scheduler->engine->state->objects;
 	enum bt_kind kind = new_object != NULL ? new_object->kind : old_object->kind;
 	struct bt_str resource = event_resource(kind);
@@ -359,6 +424,7 @@ static void observe_other(struct bt_scheduler *scheduler, struct bt_object *old_
 	}
 	if (resource.data != NULL) {
 		move(scheduler, resource, action, old_object, new_object, NULL, now_ns);
+		handled(scheduler, resource, action, started_ns);
 	}
 }
 

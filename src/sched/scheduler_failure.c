@@ -102,8 +102,10 @@ static void log_informer(const struct bt_queue_entry *entry, const struct bt_obj
 void bt_scheduler_fail(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 	const struct bt_schedule_result *result, int64_t now_ns, struct bt_attempt *out_attempt)
 {
-	struct bt_str reason = bt_status_is_rejected(&result->status) ? BT_STR("Unschedulable")
-								      : BT_STR("SchedulerError");
+	bool rejected = bt_status_is_rejected(&result->status);
+	struct bt_str reason = rejected ? BT_STR("Unschedulable") : BT_STR("SchedulerError");
+	bt_profile_attempted(result->framework->metrics,
+		rejected ? BT_RESULT_UNSCHEDULABLE : BT_RESULT_ERROR, result->started_ns);
 	bt_strbuf_reset(&scheduler->text);
 	bt_status_message(&result->status, &scheduler->text);
 	out_attempt->outcome = BT_ATTEMPT_FAILED;

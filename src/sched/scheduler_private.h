@@ -19,15 +19,40 @@ struct bt_held_pod {
 	struct bt_binding_progress progress;
 	struct bt_queue_entry *entry;
 	struct bt_scheduler *scheduler;
-	bool ready;      /* listed there */
-	int64_t wake_ns; /* to be asked again then at the latest */
+	bool ready;                /* listed there */
+	int64_t wake_ns;           /* to be asked again then at the latest */
+	int64_t permit_started_ns; /* it began to wait, by the clock of the metrics */
 	/* How the binding's call ended, until it is asked for. */
 	bool call_ended;
 	int call_result;
 	struct bt_str call_message; /* in the cycle's arena */
 };
 
+/** A value that is read when metrics are written, as it was the last time. */
+struct bt_collected_value {
+	struct bt_metric_cell *cell;
+	double last;
+};
+
+/** Counters of one event label, in the order of bt_queue_for_each_label. */
+struct bt_collected_label {
+	struct bt_collected_value incoming[3]; /* active, backoff, unschedulable */
+	struct bt_collected_value in_flight;
+};
+
+/** What was last read off queue and cache. */
+struct bt_collected {
+	struct bt_collected_value pending[BT_QUEUE_GAUGE__COUNT];
+	struct bt_collected_value pods_popped;
+	struct bt_collected_value pending_calls[BT_API_CALL__COUNT];
+	BT_VEC(struct bt_collected_label) labels;
+	BT_VEC(struct bt_collected_value) unschedulable; /* by profile and rejector */
+	uint32_t visited;                                /* labels, while they are walked over */
+};
+
 struct bt_scheduler {
+	struct bt_scheduler_metrics *metrics; /* NULL: nothing is counted */
+	struct bt_collected collected;
 	struct bt_engine *engine;
 	struct bt_queue *queue;
 	struct bt_scheduler_writer writer;
@@ -63,6 +88,9 @@ struct bt_scheduler {
 };
 
 void bt_scheduler_warn(const struct bt_scheduler *scheduler, struct berth_error *err);
+/** From now on queue and cache are read when the metrics are written. Nothing without metrics. */
+void bt_scheduler_start_collecting(struct bt_scheduler *scheduler);
+void bt_scheduler_stop_collecting(struct bt_scheduler *scheduler);
 void bt_scheduler_send_event(const struct bt_scheduler *scheduler, const struct bt_pod *pod,
 	const char *type, const char *reason, const char *action, const struct bt_strbuf *note);
 /** Whose attempt it is, in memory of the scheduler. */
