@@ -346,19 +346,11 @@ void bt_metrics_preempted(struct bt_scheduler_metrics *metrics, uint32_t victims
 	}
 }
 
-void bt_metrics_volume_stage_failed(
-	struct bt_scheduler_metrics *metrics, enum bt_volume_stage stage)
+void bt_metrics_volume_stage_failed(struct bt_scheduler_metrics *metrics, const char *stage)
 {
-	static const char *const stages[] = {
-		[BT_VOLUME_STAGE_PREDICATE] = "predicate",
-		[BT_VOLUME_STAGE_ASSUME] = "assume",
-		[BT_VOLUME_STAGE_BIND] = "bind",
-	};
-
 	if (metrics != NULL) {
 		bt_metric_add(
-			bt_scheduler_cell_of(metrics, BT_FAMILY_VOLUME_STAGE_ERRORS, stages[stage]),
-			1);
+			bt_scheduler_cell_of(metrics, BT_FAMILY_VOLUME_STAGE_ERRORS, stage), 1);
 	}
 }
 

@@ -61,12 +61,6 @@ enum bt_attempt_result {
 	BT_RESULT__COUNT,
 };
 
-enum bt_volume_stage {
-	BT_VOLUME_STAGE_PREDICATE,
-	BT_VOLUME_STAGE_ASSUME,
-	BT_VOLUME_STAGE_BIND,
-};
-
 #define BT_STATUS_CODES (BT_STATUS_PENDING + 1)
 #define BT_BATCH_REASONS_MAX 9
 /** One cycle in so many has its plugins timed. */
@@ -172,8 +166,8 @@ void bt_metrics_algorithm_ran(struct bt_scheduler_metrics *metrics, int64_t star
 void bt_metrics_preemption_attempted(struct bt_scheduler_metrics *metrics);
 /** beside: not while the scheduling waits. */
 void bt_metrics_preempted(struct bt_scheduler_metrics *metrics, uint32_t victims, bool beside);
-void bt_metrics_volume_stage_failed(
-	struct bt_scheduler_metrics *metrics, enum bt_volume_stage stage);
+/** "predicate", "assume", "bind" */
+void bt_metrics_volume_stage_failed(struct bt_scheduler_metrics *metrics, const char *stage);
 void bt_metrics_api_call_ended(struct bt_scheduler_metrics *metrics, const char *call_type,
 	bool succeeded, int64_t duration_ns);
 #endif

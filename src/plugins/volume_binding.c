@@ -156,7 +156,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	return BT_STATUS_OK;
 }
 
-static void count_failure(const struct volume_binding_plugin *instance, enum bt_volume_stage stage)
+static void count_failure(const struct volume_binding_plugin *instance, const char *stage)
 {
 	bt_metrics_volume_stage_failed(bt_handle_metrics(instance->base.handle), stage);
 }
@@ -205,7 +205,7 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 	}
 	if (instance->binder->ops->find_pod_volumes(instance->binder, pod, &data->claims, node,
 		    cycle->arena, &volumes, &conflicts, &err) != 0) {
-		count_failure(instance, BT_VOLUME_STAGE_PREDICATE);
+		count_failure(instance, "predicate");
 		return bt_status_from_error(cycle->arena, &err);
 	}
 	if (conflicts != 0) {
@@ -272,7 +272,7 @@ static struct bt_status reserve(struct bt_plugin *plugin, struct bt_cycle_state 
 	if (instance->binder->ops->assume_pod_volumes(instance->binder, pod,
 		    bt_node_table_name(&instance->base.handle->state->nodes, slot),
 		    data->volumes[slot], cycle->arena, &data->all_bound, &err) != 0) {
-		count_failure(instance, BT_VOLUME_STAGE_ASSUME);
+		count_failure(instance, "assume");
 		return bt_status_from_error(cycle->arena, &err);
 	}
 	return BT_STATUS_OK;
@@ -336,7 +336,7 @@ static struct bt_status pre_bind(struct bt_plugin *plugin, struct bt_cycle_state
 		bt_node_table_name(&instance->base.handle->state->nodes, slot), volumes,
 		cycle->arena, &err);
 	if (code < 0) {
-		count_failure(instance, BT_VOLUME_STAGE_BIND);
+		count_failure(instance, "bind");
 		return bt_status_from_error(cycle->arena, &err);
 	}
 	if (code == BT_WRITE_PENDING) {
