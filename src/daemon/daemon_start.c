@@ -200,6 +200,8 @@ static int create_election(struct bt_daemon *daemon, struct berth_error *err)
 		.identity = bt_strbuf_c(&daemon->identity),
 		.coordinated = bt_gate_enabled(
 			bt_config_gates(daemon->config), BT_GATE_COORDINATED_LEADER_ELECTION),
+		.versions = &daemon->options.versions,
+		.versions = &daemon->options.versions,
 		.metrics = daemon->metrics,
 		.handler = {.context = daemon,
 			.started = started_leading,
@@ -258,6 +260,7 @@ static int create_scheduler(struct bt_daemon *daemon, struct berth_error *err)
 	options.max_pd_volumes = max_pd_volumes();
 	options.extenders = bt_extender_http_factory(daemon->extenders);
 	options.extender_observer = bt_extender_http_log_observer;
+	options.metrics = daemon->scheduler_metrics;
 	options.max_in_unschedulable_ns = daemon->options.pod_max_in_unschedulable_ns;
 	int result = bt_scheduler_create(daemon->config, &options,
 		bt_api_writes_writer(daemon->writes), &daemon->scheduler, err);

@@ -326,7 +326,9 @@ static void leave(struct bt_elector *elector, int64_t now_ns, struct bt_elector_
 static void check_end(struct bt_elector *elector, int64_t now_ns, struct bt_elector_order *order)
 {
 	bool is_late = now_ns >= elector->deadline_ns;
-	if (elector->phase == BT_ELECTOR_PHASE_ACQUIRE && elector->stopping) {
+	if ((elector->phase == BT_ELECTOR_PHASE_IDLE ||
+		    elector->phase == BT_ELECTOR_PHASE_ACQUIRE) &&
+		elector->stopping) {
 		abandon(elector, order);
 		elector->phase = BT_ELECTOR_PHASE_OVER;
 	} else if (elector->phase == BT_ELECTOR_PHASE_RENEW &&

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_DAEMON_LEADER_ELECTION_H
 #define BT_DAEMON_LEADER_ELECTION_H
-/** Leader election on a Lease, coordinated or not. Spec: 11 section 8, 13 section 14.5. */
+/**
+ * Leader election on a Lease, coordinated or not: the requests, timers, metrics and events around
+ * daemon/elector.h. Spec: 11 section 8, 13 section 14.5.
+ *
+ * A lease is written as the last answer had it, but for its spec. Time is CLOCK_BOOTTIME: it goes
+ * on while the machine sleeps.
+ */
 #include "base/prng.h"
 #include "client/rest.h"
 #include "config/config.h"
+#include "config/versions.h"
 #include "metrics/metrics.h"
 
 struct bt_leader_election;
@@ -26,23 +33,29 @@ struct bt_leader_election_options {
 	const struct bt_config_leader_election *config; /* borrowed */
 	const char *identity;                           /* copied */
 	bool coordinated;                               /* gate CoordinatedLeaderElection */
+	const struct bt_versions *versions;             /* with coordinated only; for the call */
 	struct bt_metrics *metrics;
 	struct bt_leader_election_handler handler;
 	int64_t (*wall_now_ns)(void *context); /* what records hold; NULL: the machine's */
 	void *wall_context;
 };
 
-/** Constructor checks of spec 11 sections 8.1, 8.2 with their texts. Nothing is sent yet. */
+/**
+ * Constructor checks of spec 11 sections 8.1, 8.2 with their texts, BERTH_ERR_INVALID. Nothing is
+ * sent yet.
+ */
 BT_MUST_USE int bt_leader_election_create(const struct bt_leader_election_options *options,
 	struct bt_leader_election **out_election, struct berth_error *err);
+/** Not from within a handler. */
 void bt_leader_election_destroy(struct bt_leader_election *election);
 void bt_leader_election_start(struct bt_leader_election *election);
 /** End it: release the lease if it is held. `stopped` tells when that is done. */
 void bt_leader_election_stop(struct bt_leader_election *election);
 /**
- * This process may act as the leader now: it leads, and its last renewal is younger than the renew
- * deadline by the monotonic clock. Asked before each attempt and each binding, so that a process
- * that was stopped for long writes nothing.
+ * This process may act as the leader now: it leads, as far as it knows, and its last successful
+ * renewal was sent less than the renew deadline ago. Asked before each attempt and each binding, so
+ * that a process that was stopped for long writes nothing: stricter than upstream, which goes on
+ * until it notices. Costs one reading of the clock.
  */
 bool bt_leader_election_may_act(const struct bt_leader_election *election);
 bool bt_leader_election_is_leading(const struct bt_leader_election *election);

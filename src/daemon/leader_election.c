@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* CLOCK_BOOTTIME */
+#include "daemon/leader_election.h"
+
+#include <errno.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/nanoseconds.h"
+#include "codec/json_edit.h"
+#include "daemon/elector.h"
+#include "daemon/lease_candidate.h"
+
+#define NS_PER_US 1000
+#define HOST_NAME_BYTES_MAX 256
+#define UUID_BYTES 16
+/* The name under which the metrics show the lease. */
+#define LEASE_LABEL BT_STR("kube-scheduler")
+
+struct bt_leader_election {
+	struct bt_leader_election_options options;
+	char *identity;                  /* owned, as all texts */
+	struct bt_strbuf binary_version; /* "1.36.2" */
+	struct bt_strbuf emulation_version;
+	struct bt_strbuf lock;            /* "namespace/name" */
+	struct bt_strbuf collection_path; /* ".../leases" */
+	struct bt_strbuf lease_path;
+	struct bt_elector elector;
+	struct bt_rest_call *call;
+	enum bt_elector_want asked; /* by call */
+	struct bt_arena lease_arena;
+	struct bt_json_value *lease; /* of the last answer; NULL: none */
+	struct bt_metric_cell *status;
+	struct bt_metric *slow_paths;
+	struct bt_lease_candidate *candidate;
+	bool told_stopped;
+};
+
+/** --- time --- */
+
+static int64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+	if (clock_gettime(clock, &now) != 0) {
+		return 0; /* Linux has both */
+	}
+	return now.tv_sec * BT_NS_PER_SECOND + now.tv_nsec;
+}
+
+static int64_t wall_now_ns(void *context)
+{
+	const struct bt_leader_election *election = context;
+	const struct bt_leader_election_options *options = &election->options;
+	return options->wall_now_ns != NULL ? options->wall_now_ns(options->wall_context)
+					    : clock_ns(CLOCK_REALTIME);
+}
+
+static struct bt_elector_time now_of(struct bt_leader_election *election)
+{
+	return (struct bt_elector_time){
+		clock_ns(CLOCK_BOOTTIME), wall_now_ns(election) / NS_PER_US};
+}
+
+static void call_soon(const struct bt_leader_election *election)
+{
+	bt_loop_call_at(election->options.loop, bt_loop_now_ns(election->options.loop));
+}
+
+/** --- answers --- */
+
+static int keep_lease(struct bt_leader_election *election, const struct bt_rest_answer *answer,
+	struct berth_error *err)
+{
+	struct bt_arena scratch = {0};
+	struct bt_json_value *value;
+	int result = bt_rest_decode_body(answer, &scratch, &value, err);
+	if (result == 0) {
+		bt_arena_reset(&election->lease_arena);
+		election->lease = bt_json_clone(&election->lease_arena, value, true);
+	}
+	bt_arena_finish(&scratch);
+	return result;
+}
+
+/** What a good answer says. A write of which the answer shows another holder did not succeed. */
+static enum bt_elector_result read_answer(struct bt_leader_election *election,
+	const struct bt_rest_answer *answer, struct bt_lease_record *out_record,
+	struct berth_error *err)
+{
+	if (keep_lease(election, answer, err) < 0) {
+		return BT_ELECTOR_FAILED;
+	}
+	bt_lease_record_read(election->lease, out_record);
+	if (election->asked != BT_ELECTOR_GET &&
+		!bt_str_equal(out_record->holder, election->elector.proposal.holder)) {
+		(void)bt_error_set(err, BERTH_ERR_STATE, "the answer names another holder");
+		return BT_ELECTOR_FAILED;
+	}
+	return BT_ELECTOR_OK;
+}
+
+static void answered(
+	void *context, struct bt_rest_call *call BT_UNUSED, const struct bt_rest_answer *answer)
+{
+	struct bt_leader_election *election = context;
+	struct bt_elector_time now = now_of(election);
+	struct bt_lease_record record = {.transitions = 0};
+	struct berth_error err = BERTH_ERROR_INIT;
+	enum bt_elector_result result = BT_ELECTOR_FAILED;
+	election->call = NULL;
+	if (answer->class_ == BT_REST_OK) {
+		result = read_answer(election, answer, &record, &err);
+	} else if (answer->class_ == BT_REST_NOT_FOUND && election->asked == BT_ELECTOR_GET) {
+		result = BT_ELECTOR_NOT_FOUND;
+	} else {
+		(void)bt_rest_answer_error(answer, &err);
+	}
+	bt_elector_answer(&election->elector, result, &record, berth_error_message(&err), &now);
+	berth_error_finish(&err);
+	call_soon(election);
+}
+
+/** --- requests --- */
+
+static void send(struct bt_leader_election *election, const char *method,
+	const struct bt_strbuf *path, const struct bt_json_value *value)
+{
+	struct bt_arena arena = {0};
+	struct bt_strbuf body = {0};
+	struct bt_rest_request request = {
+		.method = method,
+		.path = bt_strbuf_str(path),
+		.resource = BT_STR("leases"),
+		.name = election->options.config->resource_name,
+		.handler = {.context = election, .done = answered},
+	};
+	if (value != NULL) {
+		request.content_type =
+			bt_rest_encode_body(election->options.client, value, &arena, &body);
+		request.body = bt_strbuf_str(&body);
+	}
+	election->call = bt_rest_start(election->options.client, &request);
+	bt_strbuf_finish(&body);
+	bt_arena_finish(&arena);
+}
+
+static void send_create(struct bt_leader_election *election, const struct bt_lease_record *record)
+{
+	const struct bt_config_leader_election *config = election->options.config;
+	struct bt_arena arena = {0};
+	struct bt_json_value *lease = bt_json_new(&arena, BT_JSON_OBJECT);
+	bt_json_set_c(&arena, lease, "kind", "Lease");
+	bt_json_set_c(&arena, lease, "apiVersion", "coordination.k8s.io/v1");
+	struct bt_json_value *metadata = bt_json_ensure_object(&arena, lease, "metadata");
+	bt_json_set_str(&arena, metadata, "name", config->resource_name);
+	bt_json_set_str(&arena, metadata, "namespace", config->resource_namespace);
+	bt_json_set_value(&arena, lease, "spec", bt_lease_record_write(record, &arena));
+	send(election, "POST", &election->collection_path, lease);
+	bt_arena_finish(&arena);
+}
+
+/** The object of the last answer, whatever it holds, with another spec. */
+static void send_update(struct bt_leader_election *election, const struct bt_lease_record *record)
+{
+	struct bt_arena arena = {0};
+	struct bt_json_value *lease = bt_json_clone(&arena, election->lease, false);
+	bt_json_set_c(&arena, lease, "kind", "Lease");
+	bt_json_set_c(&arena, lease, "apiVersion", "coordination.k8s.io/v1");
+	bt_json_set_value(&arena, lease, "spec", bt_lease_record_write(record, &arena));
+	send(election, "PUT", &election->lease_path, lease);
+	bt_arena_finish(&arena);
+}
+
+/** --- news --- */
+
+static void tell_event(struct bt_leader_election *election, const char *what)
+{
+	const struct bt_leader_election_handler *handler = &election->options.handler;
+	const struct bt_config_leader_election *config = election->options.config;
+	struct bt_object_meta meta = {
+		.name = config->resource_name,
+		.namespace_ = config->resource_namespace,
+		.uid = bt_json_text_at(election->lease, "metadata.uid"),
+		.resource_version = bt_json_text_at(election->lease, "metadata.resourceVersion"),
+	};
+	struct bt_strbuf message = {0};
+	bt_strbuf_printf(&message, "%s %s", election->identity, what);
+	if (handler->event != NULL) {
+		handler->event(handler->context, &meta, bt_strbuf_str(&message));
+	}
+	bt_strbuf_finish(&message);
+}
+
+static void tell(struct bt_leader_election *election, enum bt_elector_news news)
+{
+	const struct bt_leader_election_handler *handler = &election->options.handler;
+	if (news == BT_ELECTOR_NO_NEWS) {
+		return;
+	}
+	if (election->status != NULL) {
+		bt_metric_set(election->status, news == BT_ELECTOR_LEADS ? 1 : 0);
+	}
+	if (news == BT_ELECTOR_LEADS) {
+		tell_event(election, "became leader");
+		handler->started(handler->context);
+	}
+}
+
+static void tell_stopped(struct bt_leader_election *election)
+{
+	const struct bt_leader_election_handler *handler = &election->options.handler;
+	if (election->told_stopped) {
+		return;
+	}
+	election->told_stopped = true;
+	if (election->elector.was_leading) {
+		tell_event(election, "stopped leading");
+	}
+	handler->stopped(handler->context, election->elector.was_leading, election->elector.lost);
+}
+
+static void count_slow_path(const struct bt_leader_election *election)
+{
+	const struct bt_str label = LEASE_LABEL;
+	if (election->slow_paths != NULL) {
+		bt_metric_add(bt_metric_cell(election->slow_paths, &label), 1);
+	}
+}
+
+/** --- orders --- */
+
+static void perform(struct bt_leader_election *election, const struct bt_elector_order *order)
+{
+	if (order->abandon && election->call != NULL) {
+		bt_rest_cancel(election->call);
+		election->call = NULL;
+	}
+	if (order->slow_path) {
+		count_slow_path(election);
+	}
+	tell(election, order->news);
+	switch (order->want) {
+	case BT_ELECTOR_GET:
+		send(election, "GET", &election->lease_path, NULL);
+		break;
+	case BT_ELECTOR_CREATE:
+		send_create(election, &order->record);
+		break;
+	case BT_ELECTOR_UPDATE:
+		send_update(election, &order->record);
+		break;
+	case BT_ELECTOR_OVER:
+		tell_stopped(election);
+		break;
+	case BT_ELECTOR_WAIT:
+		break;
+	}
+}
+
+static int64_t work(void *context, int64_t now_ns)
+{
+	struct bt_leader_election *election = context;
+	for (;;) {
+		struct bt_elector_time now = now_of(election);
+		struct bt_elector_order order;
+		bt_elector_next(&election->elector, &now, &order);
+		if (order.want != BT_ELECTOR_WAIT && order.want != BT_ELECTOR_OVER) {
+			election->asked = order.want;
+		}
+		perform(election, &order);
+		if (order.want == BT_ELECTOR_OVER) {
+			return INT64_MAX;
+		}
+		if (order.want != BT_ELECTOR_WAIT || order.news != BT_ELECTOR_NO_NEWS) {
+			continue; /* what comes next */
+		}
+		return order.until_ns == INT64_MAX ? INT64_MAX
+						   : now_ns + (order.until_ns - now.steady_ns);
+	}
+}
+
+/** --- life --- */
+
+/** Spec 11 section 8.1. */
+static int check_lock(struct bt_str lock, struct berth_error *err)
+{
+	static const struct {
+		const char *name;
+		const char *message;
+	} removed[] = {
+		{"endpoints", "endpoints lock is removed, migrate to leases"},
+		{"configmaps", "configmaps lock is removed, migrate to leases"},
+		{"endpointsleases", "endpointsleases lock is removed, migrate to leases"},
+		/* Upstream quirk, spec 11 section 8.1: "migrated". */
+		{"configmapsleases", "configmapsleases lock is removed, migrated to leases"},
+	};
+	if (bt_str_equal_c(lock, "leases")) {
+		return 0;
+	}
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(removed); i++) {
+		if (bt_str_equal_c(lock, removed[i].name)) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"couldn't create resource lock: %s", removed[i].message);
+		}
+	}
+	return bt_error_set(err, BERTH_ERR_INVALID,
+		"couldn't create resource lock: Invalid lock-type %.*s", BT_STR_ARG(lock));
+}
+
+/** Spec 11 section 8.2. */
+static int check_durations(const struct bt_config_leader_election *config, struct berth_error *err)
+{
+	const char *message = NULL;
+	if (config->lease_duration_ns <= config->renew_deadline_ns) {
+		message = "leaseDuration must be greater than renewDeadline";
+	} else if ((double)config->renew_deadline_ns <= 1.2 * (double)config->retry_period_ns) {
+		message = "renewDeadline must be greater than retryPeriod*JitterFactor";
+	} else if (config->lease_duration_ns < 1) {
+		message = "leaseDuration must be greater than zero";
+	} else if (config->renew_deadline_ns < 1) {
+		message = "renewDeadline must be greater than zero";
+	} else if (config->retry_period_ns < 1) {
+		message = "retryPeriod must be greater than zero";
+	}
+	return message == NULL ? 0
+			       : bt_error_set(err, BERTH_ERR_INVALID,
+					 "couldn't create leader elector: %s", message);
+}
+
+static void make_paths(struct bt_leader_election *election)
+{
+	const struct bt_config_leader_election *config = election->options.config;
+	bt_strbuf_append_str(&election->lock, config->resource_namespace);
+	bt_strbuf_append_char(&election->lock, '/');
+	bt_strbuf_append_str(&election->lock, config->resource_name);
+	bt_strbuf_append_c(&election->collection_path, "/apis/coordination.k8s.io/v1/namespaces/");
+	bt_rest_append_segment(&election->collection_path, config->resource_namespace);
+	bt_strbuf_append_c(&election->collection_path, "/leases");
+	bt_strbuf_append_str(&election->lease_path, bt_strbuf_str(&election->collection_path));
+	bt_strbuf_append_char(&election->lease_path, '/');
+	bt_rest_append_segment(&election->lease_path, config->resource_name);
+}
+
+static void make_metrics(struct bt_leader_election *election)
+{
+	static const struct bt_metric_description status = {
+		.name = "leader_election_master_status",
+		.help = "1 while this process leads by the lease called name, 0 while it stands "
+			"by.",
+		.type = BT_METRIC_GAUGE,
+		.stability = BT_METRIC_ALPHA,
+		.labels = {"name"},
+	};
+	static const struct bt_metric_description slow_paths = {
+		.name = "leader_election_slowpath_total",
+		.help = "Renewals of the lease called name that had to read it first.",
+		.type = BT_METRIC_COUNTER,
+		.stability = BT_METRIC_ALPHA,
+		.labels = {"name"},
+	};
+	const struct bt_str label = LEASE_LABEL;
+	struct bt_metrics *metrics = election->options.metrics;
+	if (metrics != NULL) {
+		election->status = bt_metric_cell(bt_metrics_register(metrics, &status), &label);
+		election->slow_paths = bt_metrics_register(metrics, &slow_paths);
+	}
+}
+
+static void make_versions(struct bt_leader_election *election, const struct bt_versions *versions)
+{
+	if (versions == NULL) {
+		return;
+	}
+	struct bt_str binary = versions->git_version;
+	if (bt_str_has_prefix(binary, BT_STR("v"))) {
+		binary = bt_str_sub(binary, 1, binary.length);
+	}
+	bt_strbuf_append_str(&election->binary_version, binary);
+	bt_strbuf_printf(&election->emulation_version, "1.%d.0", versions->release.emulated_minor);
+}
+
+int bt_leader_election_create(const struct bt_leader_election_options *options,
+	struct bt_leader_election **out_election, struct berth_error *err)
+{
+	const struct bt_config_leader_election *config = options->config;
+	int result = check_lock(config->resource_lock, err);
+	if (result == 0) {
+		result = check_durations(config, err);
+	}
+	if (result < 0) {
+		return result;
+	}
+	struct bt_leader_election *election = bt_calloc(1, sizeof(*election));
+	election->options = *options;
+	election->identity = bt_strndup(options->identity, strlen(options->identity));
+	make_versions(election, options->versions);
+	make_paths(election);
+	make_metrics(election);
+	struct bt_elector_options elector = {
+		.identity = bt_str_from(election->identity),
+		.lock = bt_strbuf_str(&election->lock),
+		.lease_duration_ns = config->lease_duration_ns,
+		.renew_deadline_ns = config->renew_deadline_ns,
+		.retry_period_ns = config->retry_period_ns,
+		.coordinated = options->coordinated,
+		.prng = options->prng,
+	};
+	bt_elector_init(&election->elector, &elector);
+	bt_loop_add_worker(options->loop, work, election);
+	*out_election = election;
+	return 0;
+}
+
+void bt_leader_election_destroy(struct bt_leader_election *election)
+{
+	if (election == NULL) {
+		return;
+	}
+	if (election->call != NULL) {
+		bt_rest_cancel(election->call);
+	}
+	bt_lease_candidate_destroy(election->candidate);
+	bt_loop_remove_worker(election->options.loop, election);
+	bt_elector_finish(&election->elector);
+	bt_arena_finish(&election->lease_arena);
+	bt_strbuf_finish(&election->lock);
+	bt_strbuf_finish(&election->collection_path);
+	bt_strbuf_finish(&election->lease_path);
+	bt_free(election->identity);
+	bt_strbuf_finish(&election->binary_version);
+	bt_strbuf_finish(&election->emulation_version);
+	bt_free(election);
+}
+
+void bt_leader_election_start(struct bt_leader_election *election)
+{
+	const struct bt_leader_election_options *options = &election->options;
+	if (options->coordinated && election->candidate == NULL) {
+		struct bt_lease_candidate_options candidate = {
+			.client = options->client,
+			.loop = options->loop,
+			.prng = options->prng,
+			.identity = bt_str_from(election->identity),
+			.binary_version = bt_strbuf_str(&election->binary_version),
+			.emulation_version = bt_strbuf_str(&election->emulation_version),
+			.wall_now_ns = wall_now_ns,
+			.wall_context = election,
+		};
+		election->candidate = bt_lease_candidate_create(&candidate);
+	}
+	bt_elector_start(&election->elector);
+	call_soon(election);
+}
+
+void bt_leader_election_stop(struct bt_leader_election *election)
+{
+	bt_elector_stop(&election->elector);
+	call_soon(election);
+}
+
+bool bt_leader_election_may_act(const struct bt_leader_election *election)
+{
+	return bt_elector_may_act(&election->elector, clock_ns(CLOCK_BOOTTIME));
+}
+
+bool bt_leader_election_is_leading(const struct bt_leader_election *election)
+{
+	return bt_elector_is_leading(&election->elector);
+}
+
+int bt_leader_election_make_identity(struct bt_strbuf *out, struct berth_error *err)
+{
+	char host[HOST_NAME_BYTES_MAX] = "";
+	uint8_t b[UUID_BYTES];
+	if (gethostname(host, sizeof(host) - 1) != 0) {
+		return bt_error_set(err, BERTH_ERR_IO, "host name: %s", strerror(errno));
+	}
+	if (getrandom(b, sizeof(b), 0) != (ssize_t)sizeof(b)) {
+		return bt_error_set(err, BERTH_ERR_IO, "random identity: %s", strerror(errno));
+	}
+	b[6] = (uint8_t)((b[6] & 0x0f) | 0x40); /* version 4 */
+	b[8] = (uint8_t)((b[8] & 0x3f) | 0x80); /* and its variant */
+	bt_strbuf_printf(out, "%s_", host);
+	for (uint32_t i = 0; i < UUID_BYTES; i++) {
+		bt_strbuf_printf(
+			out, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", b[i]);
+	}
+	return 0;
+}

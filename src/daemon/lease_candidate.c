@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/lease_candidate.h"
+
+#include "api/time.h"
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/nanoseconds.h"
+#include "codec/json_edit.h"
+
+#define COLLECTION "/apis/coordination.k8s.io/v1beta1/namespaces/kube-system/leasecandidates"
+#define RENEW_EVERY_NS (5 * 60 * BT_NS_PER_SECOND)
+#define RETRY_FIRST_NS (5 * BT_NS_PER_MS)
+#define RETRY_MAX_NS (1000 * BT_NS_PER_SECOND)
+
+/** What is kept of a LeaseCandidate: all of it as text, to be written again. */
+struct item {
+	uint32_t references;
+	struct bt_arena arena;
+	struct bt_str json;
+	struct bt_object_meta meta;
+	struct bt_time ping_time;
+	struct bt_time renew_time;
+};
+
+struct bt_lease_candidate {
+	struct bt_lease_candidate_options options;
+	struct bt_arena arena; /* of texts of options */
+	struct bt_reflector *reflector;
+	struct bt_rest_call *call;
+	int64_t due_ns;      /* the next renewal, on the loop's clock */
+	int64_t retry_at_ns; /* 0: no failure to be waited for */
+	int64_t retry_ns;    /* the last pause after a failure; 0: none failed */
+};
+
+/** --- items --- */
+
+static struct bt_time time_at(const struct bt_json_value *value, const char *path)
+{
+	struct bt_time time = {0};
+	struct bt_str text = bt_json_text_at(value, path);
+	if (text.length == 0 || bt_time_parse(text, &time, NULL) < 0) {
+		return (struct bt_time){0};
+	}
+	return time;
+}
+
+static int decode(
+	void *context BT_UNUSED, struct bt_str json, void **out_item, struct berth_error *err)
+{
+	struct bt_json_value *value;
+	struct item *item = bt_calloc(1, sizeof(*item));
+	item->references = 1;
+	item->json = bt_arena_str(&item->arena, json);
+	int result = bt_json_parse(&item->arena, item->json, false, &value, err);
+	if (result < 0) {
+		bt_arena_finish(&item->arena);
+		bt_free(item);
+		return result;
+	}
+	item->meta = (struct bt_object_meta){
+		.name = bt_json_text_at(value, "metadata.name"),
+		.namespace_ = bt_json_text_at(value, "metadata.namespace"),
+		.uid = bt_json_text_at(value, "metadata.uid"),
+		.resource_version = bt_json_text_at(value, "metadata.resourceVersion"),
+	};
+	item->ping_time = time_at(value, "spec.pingTime");
+	item->renew_time = time_at(value, "spec.renewTime");
+	*out_item = item;
+	return 0;
+}
+
+static const struct bt_object_meta *meta_of(const void *item)
+{
+	return &((const struct item *)item)->meta;
+}
+
+static void *share(void *item)
+{
+	((struct item *)item)->references++;
+	return item;
+}
+
+static void release(void *context)
+{
+	struct item *item = context;
+	if (--item->references == 0) {
+		bt_arena_finish(&item->arena);
+		bt_free(item);
+	}
+}
+
+static const struct bt_reflector_codec item_codec = {
+	.decode_json = decode, .meta = meta_of, .share = share, .release = release};
+
+/** --- writes --- */
+
+static struct bt_str now_text(struct bt_lease_candidate *candidate, struct bt_arena *arena)
+{
+	return bt_micro_time_text(
+		arena, candidate->options.wall_now_ns(candidate->options.wall_context));
+}
+
+static void done(
+	void *context, struct bt_rest_call *call BT_UNUSED, const struct bt_rest_answer *answer)
+{
+	struct bt_lease_candidate *candidate = context;
+	int64_t now_ns = bt_loop_now_ns(candidate->options.loop);
+	candidate->call = NULL;
+	if (answer->class_ == BT_REST_OK) {
+		candidate->due_ns = now_ns + RENEW_EVERY_NS;
+		candidate->retry_ns = 0;
+		candidate->retry_at_ns = 0;
+	} else {
+		int64_t pause_ns =
+			candidate->retry_ns == 0 ? RETRY_FIRST_NS : candidate->retry_ns * 2;
+		candidate->retry_ns = pause_ns < RETRY_MAX_NS ? pause_ns : RETRY_MAX_NS;
+		candidate->retry_at_ns = now_ns + candidate->retry_ns;
+		BT_LOG_TEXT(BT_LOG_SEVERITY_ERROR, "error syncing lease candidate: %.*s",
+			BT_STR_ARG(answer->message));
+	}
+	bt_loop_call_at(candidate->options.loop, now_ns);
+}
+
+static void send(struct bt_lease_candidate *candidate, const char *method, struct bt_str path,
+	const struct bt_json_value *value, struct bt_arena *arena)
+{
+	struct bt_strbuf body = {0};
+	struct bt_rest_request request = {
+		.method = method,
+		.path = path,
+		.resource = BT_STR("leasecandidates"),
+		.name = candidate->options.identity,
+		.content_type = bt_rest_encode_body(candidate->options.client, value, arena, &body),
+		.handler = {.context = candidate, .done = done},
+	};
+	request.body = bt_strbuf_str(&body);
+	candidate->call = bt_rest_start(candidate->options.client, &request);
+	bt_strbuf_finish(&body);
+}
+
+static void create_candidate(struct bt_lease_candidate *candidate)
+{
+	const struct bt_lease_candidate_options *options = &candidate->options;
+	struct bt_arena arena = {0};
+	struct bt_json_value *value = bt_json_new(&arena, BT_JSON_OBJECT);
+	bt_json_set_c(&arena, value, "kind", "LeaseCandidate");
+	bt_json_set_c(&arena, value, "apiVersion", "coordination.k8s.io/v1beta1");
+	struct bt_json_value *metadata = bt_json_ensure_object(&arena, value, "metadata");
+	bt_json_set_str(&arena, metadata, "name", options->identity);
+	bt_json_set_c(&arena, metadata, "namespace", "kube-system");
+	struct bt_json_value *spec = bt_json_ensure_object(&arena, value, "spec");
+	bt_json_set_c(&arena, spec, "leaseName", "kube-scheduler");
+	bt_json_set_str(&arena, spec, "renewTime", now_text(candidate, &arena));
+	bt_json_set_str(&arena, spec, "binaryVersion", options->binary_version);
+	bt_json_set_str(&arena, spec, "emulationVersion", options->emulation_version);
+	bt_json_set_c(&arena, spec, "strategy", "OldestEmulationVersion");
+	send(candidate, "POST", BT_STR(COLLECTION), value, &arena);
+	bt_arena_finish(&arena);
+}
+
+static void renew_candidate(struct bt_lease_candidate *candidate, const struct item *item)
+{
+	struct bt_arena arena = {0};
+	struct bt_strbuf path = {0};
+	struct bt_json_value *value;
+	bt_strbuf_append_c(&path, COLLECTION "/");
+	bt_rest_append_segment(&path, candidate->options.identity);
+	if (bt_json_parse(&arena, item->json, false, &value, NULL) == 0) {
+		bt_json_set_c(&arena, value, "kind", "LeaseCandidate");
+		bt_json_set_c(&arena, value, "apiVersion", "coordination.k8s.io/v1beta1");
+		bt_json_set_str(&arena, bt_json_ensure_object(&arena, value, "spec"), "renewTime",
+			now_text(candidate, &arena));
+		send(candidate, "PUT", bt_strbuf_str(&path), value, &arena);
+	}
+	bt_strbuf_finish(&path);
+	bt_arena_finish(&arena);
+}
+
+/** --- when --- */
+
+static int64_t work(void *context, int64_t now_ns)
+{
+	struct bt_lease_candidate *candidate = context;
+	if (candidate->call != NULL || !bt_reflector_is_synced(candidate->reflector)) {
+		return INT64_MAX;
+	}
+	if (now_ns < candidate->retry_at_ns) {
+		return candidate->retry_at_ns;
+	}
+	const struct item *item = bt_reflector_find(
+		candidate->reflector, BT_STR("kube-system"), candidate->options.identity);
+	if (item == NULL) {
+		/* Made, and not seen yet: the copy will tell. Deleted by someone: changed() does.
+		 */
+		if (candidate->due_ns == 0 || candidate->retry_at_ns != 0) {
+			create_candidate(candidate);
+		}
+	} else if (now_ns >= candidate->due_ns || candidate->retry_at_ns != 0 ||
+		bt_time_compare(&item->ping_time, &item->renew_time) > 0) {
+		renew_candidate(candidate, item);
+	}
+	return candidate->call != NULL || item == NULL ? INT64_MAX : candidate->due_ns;
+}
+
+static void changed(
+	void *context, void *old_item BT_UNUSED, void *new_item, bool is_stale BT_UNUSED)
+{
+	struct bt_lease_candidate *candidate = context;
+	if (new_item == NULL) {
+		candidate->due_ns = 0; /* deleted: made anew */
+	}
+	bt_loop_call_at(candidate->options.loop, bt_loop_now_ns(candidate->options.loop));
+}
+
+static void synced(void *context)
+{
+	struct bt_lease_candidate *candidate = context;
+	bt_loop_call_at(candidate->options.loop, bt_loop_now_ns(candidate->options.loop));
+}
+
+struct bt_lease_candidate *bt_lease_candidate_create(
+	const struct bt_lease_candidate_options *options)
+{
+	struct bt_lease_candidate *candidate = bt_calloc(1, sizeof(*candidate));
+	struct bt_strbuf selector = {0};
+	candidate->options = *options;
+	candidate->options.identity = bt_arena_str(&candidate->arena, options->identity);
+	candidate->options.binary_version =
+		bt_arena_str(&candidate->arena, options->binary_version);
+	candidate->options.emulation_version =
+		bt_arena_str(&candidate->arena, options->emulation_version);
+	bt_strbuf_append_c(&selector, "metadata.name=");
+	bt_strbuf_append_str(&selector, options->identity);
+	struct bt_reflector_options reflector = {
+		.client = options->client,
+		.loop = options->loop,
+		.prng = options->prng,
+		.codec = &item_codec,
+		.path = BT_STR(COLLECTION),
+		.field_selector = bt_strbuf_str(&selector),
+		.type_name = "*v1beta1.LeaseCandidate",
+		.name = "leasecandidates",
+		.streaming = true,
+		.sink = {.context = candidate, .changed = changed, .synced = synced},
+	};
+	candidate->reflector = bt_reflector_create(&reflector);
+	bt_strbuf_finish(&selector);
+	bt_loop_add_worker(options->loop, work, candidate);
+	return candidate;
+}
+
+void bt_lease_candidate_destroy(struct bt_lease_candidate *candidate)
+{
+	if (candidate == NULL) {
+		return;
+	}
+	if (candidate->call != NULL) {
+		bt_rest_cancel(candidate->call);
+	}
+	bt_loop_remove_worker(candidate->options.loop, candidate);
+	bt_reflector_destroy(candidate->reflector);
+	bt_arena_finish(&candidate->arena);
+	bt_free(candidate);
+}
