@@ -201,7 +201,6 @@ static int create_election(struct bt_daemon *daemon, struct berth_error *err)
 		.coordinated = bt_gate_enabled(
 			bt_config_gates(daemon->config), BT_GATE_COORDINATED_LEADER_ELECTION),
 		.versions = &daemon->options.versions,
-		.versions = &daemon->options.versions,
 		.metrics = daemon->metrics,
 		.handler = {.context = daemon,
 			.started = started_leading,
