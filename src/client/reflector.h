@@ -33,7 +33,7 @@ struct bt_reflector_codec {
 	void *context;
 };
 
-extern const struct bt_reflector_codec *bt_reflector_object_codec(enum bt_kind kind);
+const struct bt_reflector_codec *bt_reflector_object_codec(enum bt_kind kind);
 
 struct bt_reflector_sink {
 	void *context;

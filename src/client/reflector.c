@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "client/reflector.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/nanoseconds.h"
+#include "client/reflector_private.h"
+#include "net/loop.h"
+
+/** Silence of a streaming list before it is mentioned in the log, again and again. */
+#define SILENCE_NS (10 * BT_NS_PER_SECOND)
+
+/* --- logs --- */
+
+static void log_very_short(const struct bt_reflector *reflector)
+{
+	if (BT_LOG_ENABLED(4)) {
+		bt_log_text(BT_LOG_SEVERITY_INFO, 4, __FILE__, __LINE__,
+			"very short watch: %s: Unexpected watch close - watch lasted less than a "
+			"second and no items received",
+			reflector->options.name);
+	}
+}
+
+static void log_report(
+	const struct bt_reflector *reflector, enum bt_reflector_report report, const char *message)
+{
+	struct bt_str text = bt_str_from(message);
+
+	switch (report) {
+	case BT_REFLECTOR_REPORT_NONE:
+		break;
+	case BT_REFLECTOR_REPORT_FALLBACK:
+		BT_LOG_INFO(4, "Streaming list failed, listing instead",
+			BT_LOG_STR("reflector", bt_reflector_own_name(reflector)),
+			BT_LOG_STR("type", bt_reflector_type_name(reflector)),
+			BT_LOG_STR("err", text));
+		break;
+	case BT_REFLECTOR_REPORT_ERROR:
+		BT_LOG_ERROR(message, "Failed to watch",
+			BT_LOG_STR("reflector", bt_reflector_own_name(reflector)),
+			BT_LOG_STR("type", bt_reflector_type_name(reflector)));
+		break;
+	case BT_REFLECTOR_REPORT_CLOSED:
+		BT_LOG_INFO(4, "Watch closed",
+			BT_LOG_STR("reflector", bt_reflector_own_name(reflector)),
+			BT_LOG_STR("type", bt_reflector_type_name(reflector)),
+			BT_LOG_STR("err", text));
+		break;
+	case BT_REFLECTOR_REPORT_VERY_SHORT:
+		log_very_short(reflector);
+		break;
+	case BT_REFLECTOR_REPORT_WARNING:
+		BT_LOG_INFO(0, "Warning: watch ended with error",
+			BT_LOG_STR("reflector", bt_reflector_own_name(reflector)),
+			BT_LOG_STR("type", bt_reflector_type_name(reflector)),
+			BT_LOG_STR("err", text));
+		break;
+	}
+}
+
+/* --- requests --- */
+
+static void forget_request(struct bt_reflector *reflector)
+{
+	reflector->call = NULL;
+	reflector->is_open = false;
+	bt_frames_finish(&reflector->frames);
+	bt_arena_finish(&reflector->arena);
+}
+
+static void next_request_at(struct bt_reflector *reflector, int64_t when_ns)
+{
+	reflector->due_ns = when_ns;
+	bt_loop_call_at(reflector->options.loop, when_ns);
+}
+
+/** The request is over and forgotten. */
+static void request_ended(
+	struct bt_reflector *reflector, enum bt_reflector_end end, const char *message)
+{
+	int64_t now_ns = bt_loop_now_ns(reflector->options.loop);
+	struct bt_reflector_ending ending = {
+		.end = end,
+		.event_count = reflector->event_count,
+		.age_ns = now_ns - reflector->opened_ns,
+	};
+	bool was_list = bt_reflector_is_listing(reflector);
+	bool waits;
+	enum bt_reflector_report report =
+		bt_reflector_state_ended(&reflector->state, &ending, &waits);
+
+	if (was_list && report == BT_REFLECTOR_REPORT_ERROR) {
+		struct bt_strbuf text = {NULL, 0, 0};
+
+		bt_strbuf_printf(
+			&text, "failed to list %s: %s", reflector->options.type_name, message);
+		log_report(reflector, report, bt_strbuf_c(&text));
+		bt_strbuf_finish(&text);
+	} else {
+		log_report(reflector, report, message);
+	}
+	bt_reflector_store_finish(&reflector->incoming);
+	if (waits) {
+		now_ns += bt_reflector_backoff_step(
+			&reflector->state.backoff, reflector->options.prng, now_ns);
+	}
+	next_request_at(reflector, now_ns);
+}
+
+/** All of a page has come. */
+static void page_ended(struct bt_reflector *reflector)
+{
+	if (!bt_reflector_state_listed(&reflector->state, bt_strbuf_str(&reflector->list_version),
+		    bt_strbuf_str(&reflector->continue_token))) {
+		bt_reflector_complete_copy(reflector);
+	}
+	next_request_at(reflector, bt_loop_now_ns(reflector->options.loop));
+}
+
+/* --- callbacks of the request --- */
+
+static void on_opened(void *context, struct bt_rest_call *call, struct bt_str content_type)
+{
+	struct bt_reflector *reflector = context;
+	struct bt_frames_sink sink = {reflector, bt_reflector_take_part};
+	bool list = bt_reflector_is_listing(reflector);
+
+	(void)call;
+	reflector->is_open = true;
+	reflector->is_protobuf =
+		bt_str_has_prefix(content_type, BT_STR("application/vnd.kubernetes.protobuf"));
+	reflector->opened_ns = bt_loop_now_ns(reflector->options.loop);
+	reflector->last_event_ns = reflector->opened_ns;
+	bt_frames_init(&reflector->frames,
+		reflector->is_protobuf ? (list ? BT_FRAMES_LIST_PROTOBUF : BT_FRAMES_WATCH_PROTOBUF)
+				       : (list ? BT_FRAMES_LIST_JSON : BT_FRAMES_WATCH_JSON),
+		&sink);
+}
+
+/** The body cannot be used any further. */
+static void give_up(struct bt_reflector *reflector, enum bt_reflector_end end, const char *message)
+{
+	bt_rest_cancel(reflector->call);
+	forget_request(reflector);
+	request_ended(reflector, end, message);
+}
+
+static void on_data(void *context, struct bt_rest_call *call, struct bt_str bytes)
+{
+	struct bt_reflector *reflector = context;
+	struct berth_error err = BERTH_ERROR_INIT;
+
+	(void)call;
+	reflector->failure = BT_REFLECTOR_END_BROKEN;
+	if (reflector->is_protobuf && reflector->options.codec->decode_protobuf == NULL) {
+		give_up(reflector, BT_REFLECTOR_END_FAILED, "protobuf was not asked for");
+		return;
+	}
+	if (bt_frames_feed(&reflector->frames, bytes, &err) != 0) {
+		give_up(reflector, reflector->failure, berth_error_message(&err));
+	}
+	bt_arena_finish(&reflector->arena);
+	berth_error_finish(&err);
+}
+
+/** Connections that are lost end streams as servers do; spec 13 section 7.4. */
+static enum bt_reflector_end end_without_response(
+	const struct bt_reflector *reflector, enum bt_http_failure failure)
+{
+	if (bt_reflector_is_listing(reflector)) {
+		return BT_REFLECTOR_END_FAILED;
+	}
+	switch (failure) {
+	case BT_HTTP_FAILURE_REFUSED:
+		return BT_REFLECTOR_END_REFUSED;
+	case BT_HTTP_FAILURE_NONE:
+	case BT_HTTP_FAILURE_TIMEOUT:
+	case BT_HTTP_FAILURE_RESET:
+		return BT_REFLECTOR_END_CLEAN;
+	case BT_HTTP_FAILURE_RESOLVE:
+	case BT_HTTP_FAILURE_TLS:
+	case BT_HTTP_FAILURE_OTHER:
+		break;
+	}
+	return BT_REFLECTOR_END_FAILED;
+}
+
+static enum bt_reflector_end end_of_answer(
+	const struct bt_reflector *reflector, const struct bt_rest_answer *answer)
+{
+	if (answer->too_large_resource_version) {
+		return BT_REFLECTOR_END_FUTURE;
+	}
+	switch (answer->class_) {
+	case BT_REST_OK:
+		return bt_reflector_is_listing(reflector) ? BT_REFLECTOR_END_FAILED
+							  : BT_REFLECTOR_END_CLEAN;
+	case BT_REST_TRANSPORT:
+		return end_without_response(reflector, answer->failure);
+	case BT_REST_TOO_MANY_REQUESTS:
+		return BT_REFLECTOR_END_REFUSED;
+	case BT_REST_GONE:
+	case BT_REST_EXPIRED:
+		return BT_REFLECTOR_END_EXPIRED;
+	default: /* an enumeration of the rest client's: all others are failures */
+		return BT_REFLECTOR_END_FAILED;
+	}
+}
+
+static void on_done(void *context, struct bt_rest_call *call, const struct bt_rest_answer *answer)
+{
+	struct bt_reflector *reflector = context;
+	bool is_whole = reflector->is_open && bt_frames_is_complete(&reflector->frames);
+	struct bt_strbuf message = {NULL, 0, 0};
+
+	(void)call;
+	forget_request(reflector);
+	if (answer->class_ == BT_REST_OK && is_whole && bt_reflector_is_listing(reflector)) {
+		page_ended(reflector);
+		return;
+	}
+	bt_strbuf_append_str(&message,
+		answer->class_ == BT_REST_OK ? BT_STR("unexpected EOF") : answer->message);
+	request_ended(reflector, end_of_answer(reflector, answer), bt_strbuf_c(&message));
+	bt_strbuf_finish(&message);
+}
+
+static void start_request(struct bt_reflector *reflector, int64_t now_ns)
+{
+	const struct bt_reflector_options *options = &reflector->options;
+	struct bt_strbuf query = {NULL, 0, 0};
+	struct bt_rest_request request = {
+		.method = "GET",
+		.path = options->path,
+		.resource = bt_str_from(options->name),
+		.name = BT_STR(""),
+		.content_type = BT_STR(""),
+		.accept = options->codec->decode_protobuf == NULL ? BT_STR("application/json")
+								  : BT_STR(""),
+		.body = {NULL, 0},
+		.is_watch = !bt_reflector_is_listing(reflector),
+		.handler = {reflector, on_opened, on_data, on_done},
+	};
+
+	bt_reflector_state_query(&reflector->state, options->field_selector, options->prng, &query);
+	request.query = bt_strbuf_str(&query);
+	bt_strbuf_reset(&reflector->list_version);
+	bt_strbuf_reset(&reflector->continue_token);
+	reflector->event_count = 0;
+	reflector->opened_ns = now_ns;
+	reflector->last_event_ns = now_ns;
+	reflector->mentioned_ns = now_ns;
+	reflector->call = bt_rest_start(options->client, &request);
+	bt_strbuf_finish(&query);
+}
+
+/** A streaming list without events is mentioned every ten seconds. When to look again. */
+static int64_t watch_silence(struct bt_reflector *reflector, int64_t now_ns)
+{
+	int64_t since_ns = reflector->mentioned_ns > reflector->last_event_ns
+		? reflector->mentioned_ns
+		: reflector->last_event_ns;
+
+	if (reflector->state.phase != BT_REFLECTOR_STREAM || !reflector->is_open) {
+		return INT64_MAX;
+	}
+	if (now_ns - since_ns < SILENCE_NS) {
+		return since_ns + SILENCE_NS;
+	}
+	reflector->mentioned_ns = now_ns;
+	bt_log_text(BT_LOG_SEVERITY_INFO, 0, __FILE__, __LINE__,
+		"%s: awaiting required bookmark event for initial events stream, no events "
+		"received for %llds",
+		reflector->options.name,
+		(long long)((now_ns - reflector->last_event_ns) / BT_NS_PER_SECOND));
+	return now_ns + SILENCE_NS;
+}
+
+static int64_t work(void *context, int64_t now_ns)
+{
+	struct bt_reflector *reflector = context;
+
+	if (reflector->call != NULL) {
+		return watch_silence(reflector, now_ns);
+	}
+	if (now_ns < reflector->due_ns) {
+		return reflector->due_ns;
+	}
+	start_request(reflector, now_ns);
+	return INT64_MAX;
+}
+
+/* --- life --- */
+
+static struct bt_metric_cell *make_version_cell(const struct bt_reflector_options *options)
+{
+	static const struct bt_metric_description description = {
+		.name = "informer_store_resource_version",
+		.help = "Resource version of the last event or list that the copy of a resource "
+			"has taken in.",
+		.type = BT_METRIC_GAUGE,
+		.stability = BT_METRIC_ALPHA,
+		.labels = {"name"},
+	};
+	struct bt_str name = bt_str_from(options->name);
+
+	return options->metrics == NULL
+		? NULL
+		: bt_metric_cell(bt_metrics_register(options->metrics, &description), &name);
+}
+
+static char *copy_text(struct bt_str text)
+{
+	return bt_strndup(text.data != NULL ? text.data : "", text.length);
+}
+
+struct bt_reflector *bt_reflector_create(const struct bt_reflector_options *options)
+{
+	struct bt_reflector *reflector = BT_NEW(struct bt_reflector);
+
+	reflector->options = *options;
+	reflector->options.path.data = copy_text(options->path);
+	reflector->options.field_selector.data = copy_text(options->field_selector);
+	reflector->options.type_name = copy_text(bt_str_from(options->type_name));
+	reflector->options.name = copy_text(bt_str_from(options->name));
+	bt_reflector_state_init(&reflector->state, options->streaming);
+	bt_reflector_store_init(&reflector->store, options->codec);
+	bt_reflector_store_init(&reflector->incoming, options->codec);
+	reflector->version_cell = make_version_cell(options);
+	bt_loop_add_worker(options->loop, work, reflector);
+	next_request_at(reflector, bt_loop_now_ns(options->loop));
+	return reflector;
+}
+
+static void free_text(const char *text)
+{
+	char *owned;
+
+	memcpy(&owned, &text, sizeof(owned));
+	bt_free(owned);
+}
+
+void bt_reflector_destroy(struct bt_reflector *reflector)
+{
+	if (reflector == NULL) {
+		return;
+	}
+	bt_loop_remove_worker(reflector->options.loop, reflector);
+	if (reflector->call != NULL) {
+		bt_rest_cancel(reflector->call);
+	}
+	forget_request(reflector);
+	bt_reflector_store_finish(&reflector->store);
+	bt_reflector_store_finish(&reflector->incoming);
+	bt_reflector_state_finish(&reflector->state);
+	bt_strbuf_finish(&reflector->list_version);
+	bt_strbuf_finish(&reflector->continue_token);
+	free_text(reflector->options.path.data);
+	free_text(reflector->options.field_selector.data);
+	free_text(reflector->options.type_name);
+	free_text(reflector->options.name);
+	bt_free(reflector);
+}
+
+bool bt_reflector_is_synced(const struct bt_reflector *reflector)
+{
+	return reflector->is_synced;
+}
+
+uint32_t bt_reflector_count(const struct bt_reflector *reflector)
+{
+	return reflector->store.items.count;
+}
+
+void *bt_reflector_find(
+	const struct bt_reflector *reflector, struct bt_str namespace_, struct bt_str name)
+{
+	return bt_reflector_store_find(&reflector->store, namespace_, name);
+}
+
+void bt_reflector_for_each(const struct bt_reflector *reflector,
+	bool (*visit)(void *context, void *item), void *context)
+{
+	for (uint32_t i = 0; i < reflector->store.items.count; i++) {
+		if (!visit(context, reflector->store.items.items[i])) {
+			return;
+		}
+	}
+}

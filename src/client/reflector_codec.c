@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "client/reflector.h"
+
+/* Objects of the table of kinds as a reflector's items. */
+
+static int decode_json(
+	enum bt_kind kind, struct bt_str json, void **out_item, struct berth_error *err)
+{
+	struct bt_json_reader reader;
+	struct bt_object *object;
+	int code;
+
+	bt_json_reader_init(&reader, json);
+	code = bt_object_decode_as(kind, &reader, &object, err);
+	if (code == 0) {
+		code = bt_json_expect_end(&reader, err);
+		if (code != 0) {
+			bt_object_release(object);
+			return code;
+		}
+		*out_item = object;
+	}
+	return code;
+}
+
+static int decode_kind_json(
+	void *context, struct bt_str json, void **out_item, struct berth_error *err)
+{
+	return decode_json(*(const enum bt_kind *)context, json, out_item, err);
+}
+
+static int decode_kind_protobuf(
+	void *context, struct bt_str bytes, void **out_item, struct berth_error *err)
+{
+	struct bt_object *object;
+	int code = bt_object_decode_protobuf(*(const enum bt_kind *)context, bytes, &object, err);
+
+	if (code == 0) {
+		*out_item = object;
+	}
+	return code;
+}
+
+static const struct bt_object_meta *meta(const void *item)
+{
+	return ((const struct bt_object *)item)->meta;
+}
+
+static void *share(void *item)
+{
+	return bt_object_share(item);
+}
+
+static void release(void *item)
+{
+	bt_object_release(item);
+}
+
+/* The context of a codec is its kind; nothing writes to it. */
+static enum bt_kind kinds[BT_KIND__COUNT] = {
+#define BT_KIND(id, kind, group, versions, resource, namespaced, structure, message) BT_KIND_##id,
+#include "api/kinds.def"
+#undef BT_KIND
+};
+
+static const struct bt_reflector_codec codecs[BT_KIND__COUNT] = {
+#define BT_KIND(id, kind, group, versions, resource, namespaced, structure, message) \
+	{decode_kind_json, decode_kind_protobuf, meta, share, release, &kinds[BT_KIND_##id]},
+#include "api/kinds.def"
+#undef BT_KIND
+};
+
+const struct bt_reflector_codec *bt_reflector_object_codec(enum bt_kind kind)
+{
+	return &codecs[kind];
+}

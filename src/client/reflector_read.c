@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "base/log.h"
+#include "client/reflector_private.h"
+#include "client/watch_event.h"
+#include "net/loop.h"
+
+/* What the bodies of lists and watches say, and how the copy follows. */
+
+/* --- the copy --- */
+
+static void tell(struct bt_reflector *reflector, void *old_item, void *new_item, bool is_stale)
+{
+	const struct bt_reflector_sink *sink = &reflector->options.sink;
+
+	sink->changed(sink->context, old_item, new_item, is_stale);
+}
+
+/** item: consumed. */
+static void apply_item(struct bt_reflector *reflector, void *item)
+{
+	void *old = bt_reflector_store_set(&reflector->store, item);
+
+	tell(reflector, old, item, false);
+	if (old != NULL) {
+		reflector->options.codec->release(old);
+	}
+}
+
+/** last: the state that the deletion shows, or NULL for a deletion that was missed. */
+static void apply_deletion(
+	struct bt_reflector *reflector, const struct bt_object_meta *meta, void *last)
+{
+	void *old = bt_reflector_store_take(&reflector->store, meta->namespace_, meta->name);
+
+	if (old != NULL) {
+		tell(reflector, last != NULL ? last : old, NULL, last == NULL);
+		reflector->options.codec->release(old);
+	}
+}
+
+/** What came takes the place of the copy, which is consistent whenever a difference is told. */
+static void replace_copy(struct bt_reflector *reflector)
+{
+	const struct bt_reflector_codec *codec = reflector->options.codec;
+	struct bt_reflector_store *incoming = &reflector->incoming;
+
+	for (uint32_t i = reflector->store.items.count; i > 0; i--) {
+		const struct bt_object_meta *meta =
+			codec->meta(reflector->store.items.items[i - 1]);
+
+		if (bt_reflector_store_find(incoming, meta->namespace_, meta->name) == NULL) {
+			apply_deletion(reflector, meta, NULL);
+		}
+	}
+	for (uint32_t i = 0; i < incoming->items.count; i++) {
+		apply_item(reflector, incoming->items.items[i]);
+	}
+	incoming->items.count = 0; /* consumed */
+	bt_reflector_store_finish(incoming);
+}
+
+static void note_version(struct bt_reflector *reflector)
+{
+	int64_t version;
+
+	if (reflector->version_cell != NULL &&
+		bt_str_parse_int64(bt_strbuf_str(&reflector->state.resource_version), &version)) {
+		bt_metric_set(reflector->version_cell, (double)version);
+	}
+}
+
+void bt_reflector_complete_copy(struct bt_reflector *reflector)
+{
+	replace_copy(reflector);
+	note_version(reflector);
+	BT_LOG_INFO(2, "Caches populated", BT_LOG_STR("type", bt_reflector_type_name(reflector)),
+		BT_LOG_STR("reflector", bt_reflector_own_name(reflector)));
+	if (!reflector->is_synced) {
+		reflector->is_synced = true;
+		if (reflector->options.sink.synced != NULL) {
+			reflector->options.sink.synced(reflector->options.sink.context);
+		}
+	}
+}
+
+/* --- parts of lists --- */
+
+static int decode_item(struct bt_reflector *reflector, struct bt_str bytes, void **out_item,
+	struct berth_error *err)
+{
+	const struct bt_reflector_codec *codec = reflector->options.codec;
+
+	return reflector->is_protobuf ? codec->decode_protobuf(codec->context, bytes, out_item, err)
+				      : codec->decode_json(codec->context, bytes, out_item, err);
+}
+
+static void collect(struct bt_reflector *reflector, void *item)
+{
+	void *old = bt_reflector_store_set(&reflector->incoming, item);
+
+	if (old != NULL) {
+		reflector->options.codec->release(old);
+	}
+}
+
+static int take_list_kind(
+	struct bt_reflector *reflector, struct bt_str bytes, struct berth_error *err)
+{
+	struct bt_str kind;
+	int code = bt_list_kind_read(bytes, reflector->is_protobuf, &reflector->arena, &kind, err);
+
+	if (code == 0 && !bt_str_has_suffix(kind, BT_STR("List"))) {
+		code = bt_error_set(err, BERTH_ERR_INVALID, "the answer is no list but a %.*s",
+			kind.length > 40 ? 40 : (int)kind.length, kind.data);
+	}
+	return code;
+}
+
+static int take_list_meta(
+	struct bt_reflector *reflector, struct bt_str bytes, struct berth_error *err)
+{
+	struct bt_list_meta meta;
+	int code = bt_list_meta_read(bytes, reflector->is_protobuf, &reflector->arena, &meta, err);
+
+	if (code == 0) {
+		bt_strbuf_reset(&reflector->list_version);
+		bt_strbuf_append_str(&reflector->list_version, meta.resource_version);
+		bt_strbuf_reset(&reflector->continue_token);
+		bt_strbuf_append_str(&reflector->continue_token, meta.continue_token);
+	}
+	return code;
+}
+
+/* --- events --- */
+
+static enum bt_reflector_end end_of_failure(
+	const struct bt_reflector *reflector, const struct bt_watch_failure *failure)
+{
+	bool is_expired = bt_str_equal(failure->reason, BT_STR("Expired")) ||
+		bt_str_equal(failure->reason, BT_STR("Gone")) || failure->code == 410;
+	bool is_internal = bt_str_equal(failure->reason, BT_STR("InternalError")) ||
+		(failure->reason.length == 0 && failure->code == 500);
+
+	if (is_expired) {
+		return BT_REFLECTOR_END_EXPIRED;
+	}
+	if (bt_str_equal(failure->reason, BT_STR("TooManyRequests")) || failure->code == 429) {
+		return BT_REFLECTOR_END_REFUSED;
+	}
+	if (failure->too_large_resource_version) {
+		return BT_REFLECTOR_END_FUTURE;
+	}
+	return is_internal || reflector->state.phase == BT_REFLECTOR_STREAM
+		? BT_REFLECTOR_END_FAILED
+		: BT_REFLECTOR_END_BROKEN;
+}
+
+static int take_error(
+	struct bt_reflector *reflector, const struct bt_watch_event *event, struct berth_error *err)
+{
+	struct bt_watch_failure failure;
+	int code = bt_watch_event_failure(event, &reflector->arena, &failure, err);
+
+	if (code != 0) {
+		return code;
+	}
+	reflector->failure = end_of_failure(reflector, &failure);
+	return bt_error_set(err, BERTH_ERR_IO, "%.*s",
+		failure.message.length > 1024 ? 1024 : (int)failure.message.length,
+		failure.message.data != NULL ? failure.message.data : "");
+}
+
+static int take_bookmark(
+	struct bt_reflector *reflector, const struct bt_watch_event *event, struct berth_error *err)
+{
+	struct bt_watch_bookmark bookmark;
+	int code = bt_watch_event_bookmark(event, &reflector->arena, &bookmark, err);
+
+	if (code != 0) {
+		return code;
+	}
+	if (reflector->state.phase == BT_REFLECTOR_STREAM && bookmark.ends_initial_events) {
+		bt_reflector_state_streamed(&reflector->state, bookmark.resource_version);
+		bt_reflector_complete_copy(reflector);
+	} else {
+		bt_reflector_state_observed(&reflector->state, false, bookmark.resource_version);
+		note_version(reflector);
+	}
+	return 0;
+}
+
+/** item: consumed. */
+static void take_change(struct bt_reflector *reflector, enum bt_watch_event_type type, void *item)
+{
+	const struct bt_reflector_codec *codec = reflector->options.codec;
+	const struct bt_object_meta *meta = codec->meta(item);
+	bool is_watch = reflector->state.phase == BT_REFLECTOR_WATCH;
+
+	bt_reflector_state_observed(
+		&reflector->state, type == BT_WATCH_ADDED, meta->resource_version);
+	note_version(reflector);
+	if (type != BT_WATCH_DELETED) {
+		if (is_watch) {
+			apply_item(reflector, item);
+		} else {
+			collect(reflector, item);
+		}
+		return;
+	}
+	if (is_watch) {
+		apply_deletion(reflector, meta, item);
+	} else {
+		void *old =
+			bt_reflector_store_take(&reflector->incoming, meta->namespace_, meta->name);
+		if (old != NULL) {
+			codec->release(old);
+		}
+	}
+	codec->release(item);
+}
+
+/** "Pod" of "*v1.Pod". */
+static bool is_expected_kind(const struct bt_reflector *reflector, struct bt_str kind)
+{
+	const char *dot = strrchr(reflector->options.type_name, '.');
+
+	return kind.length == 0 || dot == NULL || bt_str_equal_c(kind, dot + 1);
+}
+
+static int take_object(
+	struct bt_reflector *reflector, const struct bt_watch_event *event, struct berth_error *err)
+{
+	void *item;
+	int code;
+
+	if (!is_expected_kind(reflector, event->kind)) {
+		BT_LOG_ERROR("an object of another kind", "Unexpected watch event object",
+			BT_LOG_STR("reflector", bt_reflector_own_name(reflector)),
+			BT_LOG_STR("expected", bt_reflector_type_name(reflector)),
+			BT_LOG_STR("actual", event->kind));
+		return 0;
+	}
+	code = decode_item(reflector, event->object, &item, err);
+	if (code == 0) {
+		take_change(reflector, event->type, item);
+	}
+	return code;
+}
+
+static int take_event(struct bt_reflector *reflector, struct bt_str bytes, struct berth_error *err)
+{
+	struct bt_watch_event event;
+	int code =
+		bt_watch_event_read(bytes, reflector->is_protobuf, &reflector->arena, &event, err);
+
+	if (code != 0) {
+		return code;
+	}
+	reflector->event_count++;
+	reflector->last_event_ns = bt_loop_now_ns(reflector->options.loop);
+	switch (event.type) {
+	case BT_WATCH_ADDED:
+	case BT_WATCH_MODIFIED:
+	case BT_WATCH_DELETED:
+		break;
+	case BT_WATCH_BOOKMARK:
+		return take_bookmark(reflector, &event, err);
+	case BT_WATCH_ERROR:
+		return take_error(reflector, &event, err);
+	}
+	return take_object(reflector, &event, err);
+}
+
+int bt_reflector_take_part(
+	void *context, enum bt_frame_part part, struct bt_str bytes, struct berth_error *err)
+{
+	struct bt_reflector *reflector = context;
+	void *item;
+	int code = 0;
+
+	bt_arena_reset(&reflector->arena);
+	switch (part) {
+	case BT_FRAME_EVENT:
+		return take_event(reflector, bytes, err);
+	case BT_FRAME_KIND:
+		return take_list_kind(reflector, bytes, err);
+	case BT_FRAME_METADATA:
+		return take_list_meta(reflector, bytes, err);
+	case BT_FRAME_ITEM:
+		code = decode_item(reflector, bytes, &item, err);
+		if (code == 0) {
+			collect(reflector, item);
+		}
+		break;
+	}
+	return code;
+}

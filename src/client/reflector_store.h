@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CLIENT_REFLECTOR_STORE_H
+#define BT_CLIENT_REFLECTOR_STORE_H
+/** Items by namespace and name; keys are read from the items, not kept. Private to the reflector.
+ */
+#include "base/map.h"
+#include "base/vec.h"
+#include "client/reflector.h"
+
+/** Must not move once it has items. */
+struct bt_reflector_store {
+	const struct bt_reflector_codec *codec;
+	BT_VEC(void *) items; /* owned */
+	struct bt_map map;    /* key -> index */
+};
+
+void bt_reflector_store_init(
+	struct bt_reflector_store *store, const struct bt_reflector_codec *codec);
+/** Also empties one that is used again: its memory is given back. */
+void bt_reflector_store_finish(struct bt_reflector_store *store);
+
+void *bt_reflector_store_find(
+	const struct bt_reflector_store *store, struct bt_str namespace_, struct bt_str name);
+/** item: consumed. Returns what it replaces, owned, or NULL. */
+BT_MUST_USE void *bt_reflector_store_set(struct bt_reflector_store *store, void *item);
+/** Owned; NULL: there is none. */
+BT_MUST_USE void *bt_reflector_store_take(
+	struct bt_reflector_store *store, struct bt_str namespace_, struct bt_str name);
+#endif

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "client/watch_event.h"
+
+#include "api/field_rows.h"
+#include "api/meta.h"
+#include "codec/json.h"
+#include "codec/wire.h"
+#include "schema/schema.h"
+
+#define INITIAL_EVENTS_END "k8s.io/initial-events-end"
+
+/* --- tables of what is read besides objects --- */
+
+struct bookmark {
+	struct bt_object_meta metadata;
+};
+
+static const struct bt_field bookmark_rows[] = {
+	BT_ROW_MSG(bookmark, metadata, "metadata", 1, bt_object_meta, bt_object_meta_message),
+};
+static const struct bt_message bookmark_message = BT_MESSAGE(bookmark, "Bookmark", bookmark_rows);
+
+static const struct bt_field list_meta_rows[] = {
+	BT_ROW_STR(bt_list_meta, resource_version, "resourceVersion", 2),
+	BT_ROW_STR(bt_list_meta, continue_token, "continue", 3),
+};
+static const struct bt_message list_meta_message =
+	BT_MESSAGE(bt_list_meta, "ListMeta", list_meta_rows);
+
+struct cause {
+	struct bt_str reason;
+};
+
+static const struct bt_field cause_rows[] = {
+	BT_ROW_STR(cause, reason, "reason", 1),
+};
+static const struct bt_message cause_message = BT_MESSAGE(cause, "StatusCause", cause_rows);
+
+struct details {
+	BT_LIST(struct cause) causes;
+};
+
+static const struct bt_field details_rows[] = {
+	BT_ROW_MSG_LIST(details, causes, "causes", 4, cause, cause_message),
+};
+static const struct bt_message details_message = BT_MESSAGE(details, "StatusDetails", details_rows);
+
+struct status {
+	struct bt_str message;
+	struct bt_str reason;
+	struct details details;
+	int32_t code;
+};
+
+static const struct bt_field status_rows[] = {
+	BT_ROW_STR(status, message, "message", 3),
+	BT_ROW_STR(status, reason, "reason", 4),
+	BT_ROW_MSG(status, details, "details", 5, details, details_message),
+	BT_ROW_I32(status, code, "code", 6),
+};
+static const struct bt_message status_message = BT_MESSAGE(status, "Status", status_rows);
+
+struct type_meta {
+	struct bt_str kind;
+};
+
+static const struct bt_field type_meta_rows[] = {
+	BT_ROW_STR(type_meta, kind, "kind", 2),
+};
+static const struct bt_message type_meta_message =
+	BT_MESSAGE(type_meta, "TypeMeta", type_meta_rows);
+
+/** out: zeroed. */
+static int decode(const struct bt_message *message, struct bt_str bytes, bool is_protobuf,
+	struct bt_arena *arena, void *out, struct berth_error *err)
+{
+	struct bt_json_reader reader;
+
+	if (is_protobuf) {
+		return bt_message_decode_protobuf(message, bytes, arena, out, err);
+	}
+	bt_json_reader_init(&reader, bytes);
+	return bt_message_decode_json(message, &reader, arena, out, err);
+}
+
+/* --- events --- */
+
+static int read_type(
+	struct bt_str text, enum bt_watch_event_type *out_type, struct berth_error *err)
+{
+	static const char *const names[] = {
+		[BT_WATCH_ADDED] = "ADDED",
+		[BT_WATCH_MODIFIED] = "MODIFIED",
+		[BT_WATCH_DELETED] = "DELETED",
+		[BT_WATCH_BOOKMARK] = "BOOKMARK",
+		[BT_WATCH_ERROR] = "ERROR",
+	};
+
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(names); i++) {
+		if (bt_str_equal_c(text, names[i])) {
+			*out_type = (enum bt_watch_event_type)i;
+			return 0;
+		}
+	}
+	return bt_error_set(err, BERTH_ERR_INVALID, "got invalid watch event type: %.*s",
+		text.length > 40 ? 40 : (int)text.length, text.data != NULL ? text.data : "");
+}
+
+/** Kind of an object that says so first, as servers write it. */
+static struct bt_str early_kind(struct bt_str json, struct bt_arena *arena)
+{
+	struct bt_json_reader reader;
+	struct bt_str name;
+	struct bt_str kind = BT_STR("");
+	bool first = true;
+	bool more;
+
+	bt_json_reader_init(&reader, json);
+	if (bt_json_enter_object(&reader, NULL) != 0) {
+		return kind;
+	}
+	for (int i = 0; i < 2; i++) {
+		enum bt_json_type type;
+		if (bt_json_next_member(&reader, &first, arena, &more, &name, NULL) != 0 || !more ||
+			bt_json_peek(&reader, &type, NULL) != 0 || type != BT_JSON_STRING) {
+			return kind;
+		}
+		if (bt_str_equal(name, BT_STR("kind"))) {
+			return bt_json_read_string(&reader, arena, &kind, NULL, NULL) == 0
+				? kind
+				: BT_STR("");
+		}
+		if (bt_json_skip(&reader, NULL, NULL) != 0) {
+			return kind;
+		}
+	}
+	return kind;
+}
+
+static int read_json(struct bt_str bytes, struct bt_arena *arena, struct bt_watch_event *out,
+	struct berth_error *err)
+{
+	struct bt_json_reader reader;
+	struct bt_str type = {NULL, 0};
+	bool first = true;
+	bool more = true;
+	int code;
+
+	bt_json_reader_init(&reader, bytes);
+	code = bt_json_enter_object(&reader, err);
+	while (code == 0 && more) {
+		struct bt_str name;
+
+		code = bt_json_next_member(&reader, &first, arena, &more, &name, err);
+		if (code != 0 || !more) {
+			break;
+		}
+		if (bt_str_equal(name, BT_STR("type"))) {
+			code = bt_json_read_string(&reader, arena, &type, NULL, err);
+		} else {
+			bool is_object = bt_str_equal(name, BT_STR("object"));
+			code = bt_json_skip(&reader, is_object ? &out->object : NULL, err);
+		}
+	}
+	if (code == 0) {
+		code = read_type(type, &out->type, err);
+	}
+	out->kind = code == 0 ? early_kind(out->object, arena) : BT_STR("");
+	return code;
+}
+
+/** The last bytes field of each of the numbers 1 and 2. */
+static int read_pair(struct bt_str bytes, struct bt_str out[2], struct berth_error *err)
+{
+	struct bt_wire wire = bt_wire_from(bytes);
+	int code = 0;
+
+	while (code == 0 && wire.at < wire.end) {
+		uint32_t number;
+		uint32_t type;
+
+		code = bt_wire_read_tag(&wire, &number, &type, err);
+		if (code == 0) {
+			code = type == BT_WIRE_BYTES && number <= 2
+				? bt_wire_read_bytes(&wire, &out[number - 1], err)
+				: bt_wire_skip(&wire, number, type, err);
+		}
+	}
+	return code;
+}
+
+/** WatchEvent {type 1, object 2 {raw 1}}; raw is an envelope. */
+static int read_protobuf(struct bt_str bytes, struct bt_watch_event *out, struct berth_error *err)
+{
+	struct bt_str event[2] = {BT_STR_INIT(""), BT_STR_INIT("")};
+	struct bt_str object[2] = {BT_STR_INIT(""), BT_STR_INIT("")};
+	struct bt_envelope envelope;
+	int code = read_pair(bytes, event, err);
+
+	if (code == 0) {
+		code = read_pair(event[1], object, err);
+	}
+	if (code == 0) {
+		code = read_type(event[0], &out->type, err);
+	}
+	if (code == 0) {
+		code = bt_envelope_decode(object[0], &envelope, err);
+	}
+	if (code == 0) {
+		out->object = envelope.raw;
+		out->kind = envelope.kind;
+	}
+	return code;
+}
+
+int bt_watch_event_read(struct bt_str bytes, bool is_protobuf, struct bt_arena *arena,
+	struct bt_watch_event *out_event, struct berth_error *err)
+{
+	struct bt_watch_event event = {
+		.is_protobuf = is_protobuf, .object = BT_STR_INIT(""), .kind = BT_STR_INIT("")};
+	int code = is_protobuf ? read_protobuf(bytes, &event, err)
+			       : read_json(bytes, arena, &event, err);
+
+	if (code != 0) {
+		return bt_error_wrap(err, code, "unable to decode an event from the watch stream");
+	}
+	*out_event = event;
+	return 0;
+}
+
+int bt_watch_event_bookmark(const struct bt_watch_event *event, struct bt_arena *arena,
+	struct bt_watch_bookmark *out_bookmark, struct berth_error *err)
+{
+	struct bookmark *bookmark = BT_ARENA_NEW(arena, struct bookmark);
+	const struct bt_str *end;
+	int code =
+		decode(&bookmark_message, event->object, event->is_protobuf, arena, bookmark, err);
+
+	if (code != 0) {
+		return bt_error_wrap(err, code, "bookmark");
+	}
+	end = bt_str_map_find(&bookmark->metadata.annotations, BT_STR(INITIAL_EVENTS_END));
+	out_bookmark->resource_version = bookmark->metadata.resource_version;
+	out_bookmark->ends_initial_events = end != NULL && bt_str_equal(*end, BT_STR("true"));
+	return 0;
+}
+
+int bt_watch_event_failure(const struct bt_watch_event *event, struct bt_arena *arena,
+	struct bt_watch_failure *out_failure, struct berth_error *err)
+{
+	struct status status = {.code = 0};
+	int code = decode(&status_message, event->object, event->is_protobuf, arena, &status, err);
+
+	if (code != 0) {
+		return bt_error_wrap(err, code, "Status");
+	}
+	*out_failure = (struct bt_watch_failure){
+		.message = status.message, .reason = status.reason, .code = status.code};
+	for (uint32_t i = 0; i < status.details.causes.count; i++) {
+		if (bt_str_equal(status.details.causes.items[i].reason,
+			    BT_STR("ResourceVersionTooLarge"))) {
+			out_failure->too_large_resource_version = true;
+		}
+	}
+	if (bt_str_find(status.message, BT_STR("Too large resource version")) >= 0) {
+		out_failure->too_large_resource_version = true;
+	}
+	return 0;
+}
+
+int bt_list_meta_read(struct bt_str bytes, bool is_protobuf, struct bt_arena *arena,
+	struct bt_list_meta *out_meta, struct berth_error *err)
+{
+	*out_meta = (struct bt_list_meta){.continue_token = {NULL, 0}};
+	return decode(&list_meta_message, bytes, is_protobuf, arena, out_meta, err);
+}
+
+int bt_list_kind_read(struct bt_str bytes, bool is_protobuf, struct bt_arena *arena,
+	struct bt_str *out_kind, struct berth_error *err)
+{
+	struct type_meta type_meta = {.kind = {NULL, 0}};
+	struct bt_json_reader reader;
+	int code;
+
+	if (!is_protobuf) {
+		bt_json_reader_init(&reader, bytes);
+		return bt_json_read_string(&reader, arena, out_kind, NULL, err);
+	}
+	code = decode(&type_meta_message, bytes, true, arena, &type_meta, err);
+	*out_kind = type_meta.kind;
+	return code;
+}

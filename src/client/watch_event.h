@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CLIENT_WATCH_EVENT_H
+#define BT_CLIENT_WATCH_EVENT_H
+/** What is in the parts of watches and lists (client/watch_frames.h). Spec: 13 sections 8.4, 9, 12.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/str.h"
+
+enum bt_watch_event_type {
+	BT_WATCH_ADDED,
+	BT_WATCH_MODIFIED,
+	BT_WATCH_DELETED,
+	BT_WATCH_BOOKMARK,
+	BT_WATCH_ERROR,
+};
+
+/** Texts borrow the event's bytes, or lie in the arena. */
+struct bt_watch_event {
+	enum bt_watch_event_type type;
+	bool is_protobuf;
+	/** JSON text, or a message's bytes without their envelope. */
+	struct bt_str object;
+	struct bt_str kind; /* of the object, "" if it does not say */
+};
+
+/** BERTH_ERR_SYNTAX, BERTH_ERR_INVALID: an unknown type among others. */
+BT_MUST_USE int bt_watch_event_read(struct bt_str bytes, bool is_protobuf, struct bt_arena *arena,
+	struct bt_watch_event *out_event, struct berth_error *err);
+
+/** The metadata of a bookmark. */
+struct bt_watch_bookmark {
+	struct bt_str resource_version;
+	bool ends_initial_events;
+};
+BT_MUST_USE int bt_watch_event_bookmark(const struct bt_watch_event *event, struct bt_arena *arena,
+	struct bt_watch_bookmark *out_bookmark, struct berth_error *err);
+
+/** The Status of an error event. */
+struct bt_watch_failure {
+	struct bt_str message;
+	struct bt_str reason;
+	int32_t code;
+	bool too_large_resource_version;
+};
+BT_MUST_USE int bt_watch_event_failure(const struct bt_watch_event *event, struct bt_arena *arena,
+	struct bt_watch_failure *out_failure, struct berth_error *err);
+
+/** The metadata of a list. */
+struct bt_list_meta {
+	struct bt_str resource_version;
+	struct bt_str continue_token;
+};
+BT_MUST_USE int bt_list_meta_read(struct bt_str bytes, bool is_protobuf, struct bt_arena *arena,
+	struct bt_list_meta *out_meta, struct berth_error *err);
+/** BT_FRAME_KIND: "PodList". */
+BT_MUST_USE int bt_list_kind_read(struct bt_str bytes, bool is_protobuf, struct bt_arena *arena,
+	struct bt_str *out_kind, struct berth_error *err);
+#endif
