@@ -21,11 +21,12 @@ struct bt_health_check {
 
 struct bt_endpoints_options {
 	struct bt_loop *loop;
-	const struct bt_daemon_options *options;
+	const struct bt_daemon_options *options; /* borrowed while the endpoints live */
 	bool enable_profiling;
 	/** NULL: no delegation. Limits of their own: qps 200, burst 400. */
 	struct bt_rest_client *authentication_client;
 	struct bt_rest_client *authorization_client;
+	/** Copied, as far as their arrays go. */
 	const struct bt_health_check *healthz;
 	uint32_t healthz_count;
 	const struct bt_health_check *livez;
@@ -35,7 +36,7 @@ struct bt_endpoints_options {
 	struct bt_metrics *metrics;
 	/** Appends the JSON of /configz's componentconfig. */
 	void (*write_config)(void *context, struct bt_strbuf *out);
-	/** Appends /metrics/resources; nothing when not leading. */
+	/** Appends /metrics/resources; nothing when not leading. NULL: always nothing. */
 	void (*write_pod_resources)(void *context, struct bt_strbuf *out);
 	void *context;
 	int64_t started_ns; /* wall clock, for statusz */
@@ -44,7 +45,8 @@ struct bt_endpoints_options {
 /**
  * Make or read the certificate, bind the listener, look up the request-header configuration (spec
  * 11 section 6.1, steps 6 and 9). May turn the loop while it waits for the API server's answer.
- * Nothing is answered before bt_endpoints_serve. Must not be called with port 0.
+ * Nothing is answered before bt_endpoints_serve. Must not be called with port 0. Errors are those
+ * of spec 11 section 4.3, with the flag and the file that are wrong.
  */
 BT_MUST_USE int bt_endpoints_create(const struct bt_endpoints_options *options,
 	struct bt_endpoints **out_endpoints, struct berth_error *err);

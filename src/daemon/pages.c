@@ -82,24 +82,35 @@ static bool compress_body(struct bt_strbuf *body)
 	return true;
 }
 
-void bt_metrics_answer(const struct bt_page_request *request, struct bt_metrics *metrics,
-	void (*write)(void *context, struct bt_strbuf *out), void *context, struct bt_reply *reply)
+/** The end of all of them: compressed for who likes that. */
+static void finish_metrics(
+	const struct bt_page_request *request, bool is_open, struct bt_reply *reply)
 {
-	bool is_open = wants_openmetrics(request->accept) && write == NULL;
 	reply->code = 200;
 	bt_reply_add_header(reply, "Content-Type",
 		is_open ? BT_STR("application/openmetrics-text; version=1.0.0; charset=utf-8")
 			: BT_STR("text/plain; version=0.0.4; charset=utf-8"));
-	if (write != NULL) {
-		write(context, &reply->body);
-	} else {
-		bt_metrics_write(
-			metrics, is_open ? BT_METRICS_OPENMETRICS : BT_METRICS_TEXT, &reply->body);
-	}
 	if (reply->body.length != 0 && wants_gzip(request->accept_encoding) &&
 		compress_body(&reply->body)) {
 		bt_reply_add_header(reply, "Content-Encoding", BT_STR("gzip"));
 	}
+}
+
+static void answer_registry(
+	const struct bt_page_request *request, struct bt_metrics *metrics, struct bt_reply *reply)
+{
+	bool is_open = wants_openmetrics(request->accept);
+	bt_metrics_write(metrics, is_open ? BT_METRICS_OPENMETRICS : BT_METRICS_TEXT, &reply->body);
+	finish_metrics(request, is_open, reply);
+}
+
+static void answer_resources(const struct bt_endpoints_options *options,
+	const struct bt_page_request *request, struct bt_reply *reply)
+{
+	if (options->write_pod_resources != NULL) {
+		options->write_pod_resources(options->context, &reply->body);
+	}
+	finish_metrics(request, false, reply);
 }
 
 static void answer_metrics(
@@ -111,7 +122,7 @@ static void answer_metrics(
 		bt_strbuf_append_c(&reply->body, "metrics reset\n");
 		return;
 	}
-	bt_metrics_answer(request, pages->options->metrics, NULL, NULL, reply);
+	answer_registry(request, pages->options->metrics, reply);
 }
 
 /** --- the rest --- */
@@ -173,12 +184,11 @@ static bool answer_known(struct bt_pages *pages, const struct bt_page_request *r
 		return true;
 	}
 	if (bt_str_equal(request->path, BT_STR("/metrics/resources"))) {
-		bt_metrics_answer(
-			request, NULL, options->write_pod_resources, options->context, reply);
+		answer_resources(options, request, reply);
 		return true;
 	}
 	if (bt_str_equal(request->path, BT_STR("/metrics/slis"))) {
-		bt_metrics_answer(request, pages->slis, NULL, NULL, reply);
+		answer_registry(request, pages->slis, reply);
 		return true;
 	}
 	return answer_health(&pages->healthz, request, reply) ||

@@ -29,7 +29,4 @@ void bt_statusz_answer(struct bt_zpage_facts *facts, const struct bt_page_reques
 	int64_t wall_now_ns, struct bt_reply *reply);
 /** /debug/...; false: there is no such page. */
 BT_MUST_USE bool bt_debug_answer(const struct bt_page_request *request, struct bt_reply *reply);
-/** Metrics in the form and encoding that was asked for. */
-void bt_metrics_answer(const struct bt_page_request *request, struct bt_metrics *metrics,
-	void (*write)(void *context, struct bt_strbuf *out), void *context, struct bt_reply *reply);
 #endif
