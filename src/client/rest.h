@@ -75,6 +75,7 @@ struct bt_rest_options {
 /** BERTH_ERR_INVALID: `burst is required to be greater than 0 when ...`. Options are copied. */
 BT_MUST_USE int bt_rest_client_create(const struct bt_rest_options *options,
 	struct bt_rest_client **out_client, struct berth_error *err);
+/** Calls under way are cancelled. Not from within a callback of one. NULL accepted. */
 void bt_rest_client_destroy(struct bt_rest_client *client);
 
 struct bt_rest_call;
@@ -96,7 +97,7 @@ struct bt_rest_request {
 	const char *method;
 	struct bt_str path;
 	struct bt_str query;
-	/** What the last word of generic messages names: "pods", "default/web". May be "". */
+	/** What generic messages name: "pods" or "leases.coordination.k8s.io"; "web". May be "". */
 	struct bt_str resource;
 	struct bt_str name;
 	struct bt_str content_type; /* of the body; "": the client's, or none without a body */
@@ -109,6 +110,7 @@ struct bt_rest_request {
 /** Everything is copied; callbacks never run within start. */
 BT_MUST_USE struct bt_rest_call *bt_rest_start(
 	struct bt_rest_client *client, const struct bt_rest_request *request);
+/** No callback comes any more. Harmless from within its done. */
 void bt_rest_cancel(struct bt_rest_call *call);
 
 /** Append a path segment, percent-encoded; a query value, form-encoded. */
@@ -120,10 +122,12 @@ void bt_rest_append_query(struct bt_strbuf *out, const char *name, struct bt_str
  */
 struct bt_str bt_rest_encode_body(const struct bt_rest_client *client,
 	const struct bt_json_value *value, struct bt_arena *arena, struct bt_strbuf *out);
-/** A response body as a JSON tree, whatever its media type was. */
+/** A response body as a JSON tree, whatever its media type was. Texts borrow the body. */
 BT_MUST_USE int bt_rest_decode_body(const struct bt_rest_answer *answer, struct bt_arena *arena,
 	struct bt_json_value **out_value, struct berth_error *err);
-/** BERTH_ERR_NOT_FOUND, BERTH_ERR_STATE (conflict), BERTH_ERR_IO (no response), BERTH_ERR_INTERNAL
- * with the answer's text; 0 for BT_REST_OK. */
+/**
+ * BERTH_ERR_NOT_FOUND, BERTH_ERR_EXISTS, BERTH_ERR_STATE (conflict), BERTH_ERR_IO (no response),
+ * BERTH_ERR_INTERNAL with the answer's text; 0 for BT_REST_OK.
+ */
 int bt_rest_answer_error(const struct bt_rest_answer *answer, struct berth_error *err);
 #endif

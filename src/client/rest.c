@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "client/rest.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/nanoseconds.h"
+#include "client/rest_private.h"
+#include "client/status.h"
+
+/* Waits for a token that are worth a line, and those that are worth a louder one. */
+#define LONG_WAIT_NS (50 * BT_NS_PER_MS)
+#define VERY_LONG_WAIT_NS BT_NS_PER_SECOND
+
+/* --- slots --- */
+
+static void take_slot(struct bt_rest_call *call)
+{
+	struct bt_rest_client *client = call->client;
+
+	if (client->free_slots.count != 0) {
+		call->slot = client->free_slots.items[--client->free_slots.count];
+		client->slots.items[call->slot] = call;
+	} else {
+		call->slot = client->slots.count;
+		bt_vec_push(&client->slots, call);
+	}
+}
+
+static void free_call(struct bt_rest_call *call)
+{
+	struct bt_rest_client *client = call->client;
+
+	client->slots.items[call->slot] = NULL;
+	bt_vec_push(&client->free_slots, call->slot);
+	bt_strbuf_finish(&call->error_body);
+	bt_free(call->previous);
+	bt_free(call);
+}
+
+/* --- the queue for tokens --- */
+
+void bt_rest_enqueue(struct bt_rest_call *call)
+{
+	struct bt_rest_client *client = call->client;
+
+	call->state = BT_REST_QUEUED;
+	call->prior = client->last;
+	call->next = NULL;
+	*(client->last != NULL ? &client->last->next : &client->first) = call;
+	client->last = call;
+	bt_loop_call_at(client->loop, 0);
+}
+
+static void dequeue(struct bt_rest_call *call)
+{
+	struct bt_rest_client *client = call->client;
+
+	*(call->prior != NULL ? &call->prior->next : &client->first) = call->next;
+	*(call->next != NULL ? &call->next->prior : &client->last) = call->prior;
+}
+
+static void log_wait_at(const struct bt_rest_call *call, int verbosity, int64_t waited_ns)
+{
+	struct bt_strbuf url = {0};
+
+	bt_strbuf_append_str(&url, bt_transport_config(call->client->transport)->base_url);
+	bt_strbuf_append_str(&url, call->path);
+	bt_strbuf_append_c(&url, call->query.length != 0 ? "?" : "");
+	bt_strbuf_append_str(&url, call->query);
+	BT_LOG_INFO(verbosity, "Waited before sending request", BT_LOG_DURATION("delay", waited_ns),
+		BT_LOG_CSTR("reason", "client-side throttling, not priority and fairness"),
+		BT_LOG_CSTR("verb", call->method), BT_LOG_STR("URL", bt_strbuf_str(&url)));
+	bt_strbuf_finish(&url);
+}
+
+/* Spec 11b section 4.2. */
+static void log_wait(const struct bt_rest_call *call, int64_t now_ns, int64_t waited_ns)
+{
+	static const struct {
+		int verbosity;
+		int64_t period_ns;
+	} loud[] = {{2, BT_NS_PER_SECOND}, {0, 10 * BT_NS_PER_SECOND}};
+	struct bt_rest_client *client = call->client;
+
+	if (waited_ns > LONG_WAIT_NS && BT_LOG_ENABLED(3)) {
+		log_wait_at(call, 3, waited_ns);
+	}
+	for (uint32_t i = 0; waited_ns > VERY_LONG_WAIT_NS && i < BT_ARRAY_LENGTH(loud); i++) {
+		if (!BT_LOG_ENABLED(loud[i].verbosity)) {
+			continue;
+		}
+		if (client->warned_ns[i] == 0 ||
+			now_ns - client->warned_ns[i] >= loud[i].period_ns) {
+			client->warned_ns[i] = now_ns;
+			log_wait_at(call, loud[i].verbosity, waited_ns);
+		}
+		return;
+	}
+}
+
+static void send_with_token(struct bt_rest_call *call, int64_t now_ns)
+{
+	int64_t waited_ns = now_ns - call->queued_at_ns;
+
+	bt_rest_metrics_waited(&call->client->metrics, call->verb, waited_ns);
+	log_wait(call, now_ns, waited_ns);
+	bt_rest_send(call);
+}
+
+/* As many as there are tokens; when the next one comes. */
+static int64_t pump(struct bt_rest_client *client, int64_t now_ns)
+{
+	int64_t at_ns;
+
+	while (client->first != NULL) {
+		struct bt_rest_call *call = client->first;
+		if (!bt_limiter_take(&client->limiter, now_ns, &at_ns)) {
+			return at_ns;
+		}
+		dequeue(call);
+		send_with_token(call, now_ns);
+	}
+	return INT64_MAX;
+}
+
+void bt_rest_delay(struct bt_rest_call *call, int64_t at_ns)
+{
+	call->state = BT_REST_DELAYED;
+	bt_heap_push(&call->client->delayed, call->slot, at_ns, 0);
+	bt_loop_call_at(call->client->loop, at_ns);
+}
+
+static int64_t work(void *context, int64_t now_ns)
+{
+	struct bt_rest_client *client = context;
+	struct bt_heap *delayed = &client->delayed;
+	int64_t next_ns;
+
+	while (delayed->slots.count != 0 && delayed->slots.items[0].major <= now_ns) {
+		struct bt_rest_call *call = client->slots.items[bt_heap_pop(delayed)];
+		call->queued_at_ns = now_ns;
+		bt_rest_enqueue(call);
+	}
+	next_ns = pump(client, now_ns);
+	if (delayed->slots.count != 0 && delayed->slots.items[0].major < next_ns) {
+		next_ns = delayed->slots.items[0].major;
+	}
+	return next_ns;
+}
+
+/* --- calls --- */
+
+static struct bt_str copy_text(char **at, struct bt_str text)
+{
+	char *start = *at;
+
+	if (text.length != 0) {
+		memcpy(start, text.data, text.length);
+	}
+	start[text.length] = '\0';
+	*at += (size_t)text.length + 1;
+	return (struct bt_str){start, text.length};
+}
+
+/* Texts of the request that a call keeps; each ends with a zero. */
+static struct bt_rest_call *new_call(
+	struct bt_rest_client *client, const struct bt_rest_request *request)
+{
+	struct bt_str method = bt_str_from(request->method);
+	struct bt_str timeout = request->is_watch ? BT_STR("") : client->timeout_query;
+	size_t size = sizeof(struct bt_rest_call) + 9 + (size_t)method.length +
+		request->path.length + request->query.length + timeout.length +
+		request->resource.length + request->name.length + request->content_type.length +
+		request->accept.length + request->body.length;
+	struct bt_rest_call *call = bt_calloc(1, size);
+	char *at = (char *)(call + 1);
+	struct bt_str added;
+
+	call->client = client;
+	call->handler = request->handler;
+	call->is_watch = request->is_watch;
+	call->verb = bt_rest_metrics_verb(request->method);
+	call->method = copy_text(&at, method).data;
+	call->path = copy_text(&at, request->path);
+	call->query = copy_text(&at, request->query);
+	if (timeout.length != 0) {
+		/* Over the zero behind the query, which goes on. */
+		at[-1] = '&';
+		added = copy_text(&at, timeout);
+		call->query.length += 1 + added.length;
+		call->query = request->query.length != 0 ? call->query : added;
+	}
+	call->resource = copy_text(&at, request->resource);
+	call->name = copy_text(&at, request->name);
+	call->content_type = copy_text(&at, request->content_type);
+	call->accept = copy_text(&at, request->accept);
+	call->body = copy_text(&at, request->body);
+	return call;
+}
+
+struct bt_rest_call *bt_rest_start(
+	struct bt_rest_client *client, const struct bt_rest_request *request)
+{
+	struct bt_rest_call *call = new_call(client, request);
+	int64_t at_ns;
+
+	take_slot(call);
+	call->queued_at_ns = bt_loop_now_ns(client->loop);
+	if (call->is_watch) {
+		bt_rest_send(call);
+	} else if (client->first == NULL &&
+		bt_limiter_take(&client->limiter, call->queued_at_ns, &at_ns)) {
+		send_with_token(call, call->queued_at_ns);
+	} else {
+		bt_rest_enqueue(call);
+	}
+	return call;
+}
+
+void bt_rest_cancel(struct bt_rest_call *call)
+{
+	switch (call->state) {
+	case BT_REST_QUEUED:
+		dequeue(call);
+		break;
+	case BT_REST_DELAYED:
+		bt_heap_remove(&call->client->delayed, call->slot);
+		break;
+	case BT_REST_RUNNING:
+		bt_transport_cancel(call->transport);
+		break;
+	case BT_REST_ENDING:
+		return;
+	}
+	free_call(call);
+}
+
+void bt_rest_finish_call(struct bt_rest_call *call, const struct bt_rest_answer *answer)
+{
+	call->state = BT_REST_ENDING;
+	call->handler.done(call->handler.context, call, answer);
+	free_call(call);
+}
+
+/* --- clients --- */
+
+/* A duration as Go writes it: "5s", "1m30s", "1h0m0s", "2.5s". At least a second. */
+static void append_duration(struct bt_strbuf *out, int64_t ns)
+{
+	int64_t seconds = ns / BT_NS_PER_SECOND;
+	int64_t fraction = ns % BT_NS_PER_SECOND;
+	int digits = 9;
+
+	if (seconds >= 3600) {
+		bt_strbuf_printf(out, "%lldh", (long long)(seconds / 3600));
+	}
+	if (seconds >= 60) {
+		bt_strbuf_printf(out, "%lldm", (long long)(seconds / 60 % 60));
+	}
+	bt_strbuf_printf(out, "%lld", (long long)(seconds % 60));
+	if (fraction != 0) {
+		while (fraction % 10 == 0) {
+			fraction /= 10;
+			digits--;
+		}
+		bt_strbuf_printf(out, ".%0*lld", digits, (long long)fraction);
+	}
+	bt_strbuf_append_char(out, 's');
+}
+
+static void make_timeout_query(struct bt_rest_client *client)
+{
+	struct bt_strbuf text = {0};
+
+	client->timeout_query = BT_STR("");
+	if (client->timeout_ns > 0) {
+		bt_strbuf_append_c(&text, "timeout=");
+		append_duration(&text, client->timeout_ns);
+		client->timeout_query = bt_arena_str(&client->arena, bt_strbuf_str(&text));
+	}
+	bt_strbuf_finish(&text);
+}
+
+static void make_headers(struct bt_rest_client *client, const struct bt_rest_options *options)
+{
+	struct bt_arena *arena = &client->arena;
+	struct bt_str type = options->content_type.length != 0 ? options->content_type
+							       : BT_STR("application/json");
+	struct bt_str accept = options->accept_content_types.length != 0
+		? bt_arena_str(arena, options->accept_content_types)
+		: bt_arena_printf(arena, "%.*s, */*", BT_STR_ARG(type));
+
+	client->headers[0] = (struct bt_http_header){
+		"User-Agent", bt_arena_str(arena, bt_str_from(options->user_agent))};
+	client->headers[1] = (struct bt_http_header){"Accept", accept};
+	client->headers[2] = (struct bt_http_header){"Content-Type", bt_arena_str(arena, type)};
+	client->writes_protobuf = bt_media_type_is(type, "application/vnd.kubernetes.protobuf");
+}
+
+int bt_rest_client_create(const struct bt_rest_options *options, struct bt_rest_client **out_client,
+	struct berth_error *err)
+{
+	struct bt_rest_client *client;
+
+	if (options->qps > 0 && options->burst <= 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"burst is required to be greater than 0 when RateLimiter is not set and "
+			"QPS is set to greater than 0");
+	}
+	client = BT_NEW(struct bt_rest_client);
+	client->transport = options->transport;
+	client->loop = options->loop;
+	client->timeout_ns = options->timeout_ns;
+	make_headers(client, options);
+	make_timeout_query(client);
+	bt_limiter_init(&client->limiter, (double)options->qps, options->burst,
+		bt_loop_now_ns(options->loop));
+	bt_heap_init(&client->delayed, NULL, NULL);
+	bt_rest_metrics_init(&client->metrics, options->metrics,
+		bt_transport_config(options->transport)->base_url);
+	bt_loop_add_worker(client->loop, work, client);
+	*out_client = client;
+	return 0;
+}
+
+void bt_rest_client_destroy(struct bt_rest_client *client)
+{
+	if (client == NULL) {
+		return;
+	}
+	for (uint32_t i = 0; i < client->slots.count; i++) {
+		if (client->slots.items[i] != NULL) {
+			bt_rest_cancel(client->slots.items[i]);
+		}
+	}
+	bt_loop_remove_worker(client->loop, client);
+	bt_vec_finish(&client->slots);
+	bt_vec_finish(&client->free_slots);
+	bt_heap_finish(&client->delayed);
+	bt_rest_metrics_finish(&client->metrics);
+	bt_arena_finish(&client->arena);
+	bt_free(client);
+}

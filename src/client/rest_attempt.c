@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <ctype.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/nanoseconds.h"
+#include "client/rest_private.h"
+#include "client/status.h"
+
+/* A collected body; the largest are lists of everything there is. */
+#define BODY_BYTES_MAX (UINT64_C(1) << 30)
+/* What is kept of the answer that refuses a stream. */
+#define ERROR_BODY_BYTES_MAX ((size_t)1 << 20)
+
+/* --- texts --- */
+
+static void append_url(const struct bt_rest_call *call, struct bt_strbuf *out)
+{
+	bt_strbuf_append_str(out, bt_transport_config(call->client->transport)->base_url);
+	bt_strbuf_append_str(out, call->path);
+	if (call->query.length != 0) {
+		bt_strbuf_append_char(out, '?');
+		bt_strbuf_append_str(out, call->query);
+	}
+}
+
+/* `Post "https://host/path": EOF`, as Go names a request that failed. */
+static void append_failure(
+	const struct bt_rest_call *call, const char *message, struct bt_strbuf *out)
+{
+	struct bt_strbuf url = {0};
+
+	bt_strbuf_append_char(out, call->method[0]);
+	for (const char *at = call->method + 1; *at != '\0'; at++) {
+		bt_strbuf_append_char(out, (char)tolower((unsigned char)*at));
+	}
+	append_url(call, &url);
+	bt_strbuf_append_char(out, ' ');
+	bt_strbuf_append_quoted(out, bt_strbuf_str(&url));
+	bt_strbuf_printf(out, ": %s", message);
+	bt_strbuf_finish(&url);
+}
+
+/* --- warnings, spec 13 section 9.5 --- */
+
+/* `299 - "text"`, with escapes; everything else is left alone. */
+static void take_warning(void *context, struct bt_str value)
+{
+	struct bt_strbuf *text = context;
+	int64_t quote = bt_str_find_char(value, '"');
+
+	if (!bt_str_has_prefix(value, BT_STR("299 ")) || quote < 0) {
+		return;
+	}
+	bt_strbuf_reset(text);
+	for (uint32_t i = (uint32_t)quote + 1; i < value.length && value.data[i] != '"'; i++) {
+		i += value.data[i] == '\\' && i + 1 < value.length ? 1 : 0;
+		bt_strbuf_append_char(text, value.data[i]);
+	}
+	BT_LOG_TEXT(BT_LOG_SEVERITY_WARNING, "Warning: %s", bt_strbuf_c(text));
+}
+
+static void log_warnings(const struct bt_rest_call *call)
+{
+	struct bt_strbuf text = {0};
+
+	bt_transport_each_header(call->transport, "Warning", take_warning, &text);
+	bt_strbuf_finish(&text);
+}
+
+/* --- once more? spec 13 section 7.4 --- */
+
+/* Only whole seconds; dates are ignored. */
+static bool read_retry_after(const struct bt_rest_call *call, int64_t *out_seconds)
+{
+	struct bt_str value = bt_transport_header(call->transport, "Retry-After");
+
+	if (value.length == 0 || !bt_str_parse_int64(value, out_seconds)) {
+		return false;
+	}
+	*out_seconds = *out_seconds > 0 ? *out_seconds : 0;
+	return true;
+}
+
+static void resend(struct bt_rest_call *call, uint16_t code, int64_t wait_ns)
+{
+	int64_t now_ns = bt_loop_now_ns(call->client->loop);
+	int64_t at_ns;
+
+	call->resends++;
+	call->transport = NULL;
+	bt_strbuf_reset(&call->error_body);
+	bt_rest_metrics_resent(&call->client->metrics, call->verb, code);
+	bt_rest_delay(call, BT_ADD_OVERFLOW(now_ns, wait_ns, &at_ns) ? INT64_MAX : at_ns);
+}
+
+static void log_retry_after(const struct bt_rest_call *call, int64_t seconds)
+{
+	struct bt_strbuf text = {0};
+
+	if (!BT_LOG_ENABLED(4)) {
+		return;
+	}
+	bt_strbuf_printf(&text, "Got a Retry-After %lld response for attempt %d to ",
+		(long long)seconds, call->resends + 1);
+	append_url(call, &text);
+	bt_log_text(BT_LOG_SEVERITY_INFO, 4, __FILE__, __LINE__, "%s", bt_strbuf_c(&text));
+	bt_strbuf_finish(&text);
+}
+
+/* A response came. true: the call waits to be sent again. */
+static bool resend_answered(struct bt_rest_call *call, uint16_t code)
+{
+	int64_t seconds;
+
+	if ((code != 429 && code < 500) || call->resends >= BT_REST_RESENDS_MAX ||
+		!read_retry_after(call, &seconds)) {
+		return false;
+	}
+	log_retry_after(call, seconds);
+	bt_free(call->previous);
+	call->previous = NULL;
+	resend(call, code, bt_ns_of_seconds(seconds));
+	return true;
+}
+
+static bool is_end_of_file(const struct bt_rest_call *call, const struct bt_http_outcome *outcome)
+{
+	return outcome->failure == BT_HTTP_FAILURE_RESET ||
+		(call->is_watch && outcome->failure == BT_HTTP_FAILURE_TIMEOUT);
+}
+
+/* No response came. true: the call waits to be sent again. */
+static bool resend_failed(struct bt_rest_call *call, const struct bt_http_outcome *outcome)
+{
+	struct bt_strbuf text = {0};
+
+	if (outcome->answered || !bt_str_equal_c(bt_str_from(call->method), "GET") ||
+		!is_end_of_file(call, outcome) || call->resends >= BT_REST_RESENDS_MAX) {
+		return false;
+	}
+	append_failure(call, outcome->message, &text);
+	bt_free(call->previous);
+	call->previous = bt_strbuf_steal(&text);
+	resend(call, 0, BT_NS_PER_SECOND);
+	return true;
+}
+
+/* --- the end --- */
+
+static void finish_failed(struct bt_rest_call *call, const struct bt_http_outcome *outcome)
+{
+	struct bt_strbuf text = {0};
+	struct bt_rest_answer answer = {
+		.class_ = BT_REST_TRANSPORT,
+		.failure = outcome->failure,
+		.sent = outcome->sent,
+		.code = outcome->answered ? outcome->code : 0,
+		.content_type = BT_STR(""),
+		.body = BT_STR(""),
+		.reason = BT_STR(""),
+		.continue_token = BT_STR(""),
+	};
+
+	append_failure(call, outcome->message, &text);
+	if (call->previous != NULL && !bt_str_equal_c(bt_strbuf_str(&text), call->previous)) {
+		bt_strbuf_printf(&text, " - error from a previous attempt: %s", call->previous);
+	}
+	answer.message = bt_strbuf_str(&text);
+	bt_rest_finish_call(call, &answer);
+	bt_strbuf_finish(&text);
+}
+
+static void finish_answered(
+	struct bt_rest_call *call, const struct bt_http_outcome *outcome, struct bt_str body)
+{
+	const struct bt_status_subject subject = {call->method, call->resource, call->name};
+	struct bt_arena arena = {0};
+	struct bt_rest_answer answer = {
+		.code = outcome->code,
+		.sent = true,
+		.body = body,
+		.content_type = bt_transport_header(call->transport, "Content-Type"),
+	};
+
+	if (call->opened) {
+		answer.body = BT_STR("");
+	}
+	bt_status_classify(&subject, &arena, &answer);
+	bt_rest_finish_call(call, &answer);
+	bt_arena_finish(&arena);
+}
+
+/* A watch that could not be opened because connections end counts as one that ended at once. */
+static void finish_watch(struct bt_rest_call *call)
+{
+	const struct bt_rest_answer answer = {.class_ = BT_REST_OK,
+		.code = 200,
+		.sent = true,
+		.content_type = BT_STR("application/json"),
+		.body = BT_STR(""),
+		.message = BT_STR(""),
+		.reason = BT_STR(""),
+		.continue_token = BT_STR("")};
+
+	bt_rest_finish_call(call, &answer);
+}
+
+static void count_attempt(struct bt_rest_call *call, const struct bt_http_outcome *outcome)
+{
+	int64_t duration_ns = call->handler.opened != NULL
+		? -1
+		: bt_loop_now_ns(call->client->loop) - call->sent_at_ns;
+
+	bt_rest_metrics_ended(&call->client->metrics, call->verb,
+		outcome->answered ? outcome->code : 0, duration_ns, call->body.length,
+		outcome->body.length);
+}
+
+static void attempt_done(
+	void *context, struct bt_http_transfer *transfer, const struct bt_http_outcome *outcome)
+{
+	struct bt_rest_call *call = context;
+	bool failed = outcome->failure != BT_HTTP_FAILURE_NONE;
+
+	(void)transfer; /* headers come through the transport */
+	count_attempt(call, outcome);
+	if (!failed) {
+		log_warnings(call);
+		if (call->opened || !resend_answered(call, outcome->code)) {
+			finish_answered(call, outcome,
+				call->handler.opened != NULL ? bt_strbuf_str(&call->error_body)
+							     : outcome->body);
+		}
+	} else if (call->opened || !resend_failed(call, outcome)) {
+		if (call->is_watch && !outcome->answered && is_end_of_file(call, outcome)) {
+			finish_watch(call);
+		} else {
+			finish_failed(call, outcome);
+		}
+	}
+}
+
+/* --- streams --- */
+
+static void stream_head(void *context, struct bt_http_transfer *transfer, uint16_t code)
+{
+	struct bt_rest_call *call = context;
+
+	call->code = code;
+	call->opened = code >= 200 && code < 300;
+	if (call->opened) {
+		call->handler.opened(call->handler.context, call,
+			bt_http_transfer_header(transfer, "Content-Type"));
+	}
+}
+
+static void stream_data(void *context, struct bt_http_transfer *transfer, struct bt_str bytes)
+{
+	struct bt_rest_call *call = context;
+	struct bt_strbuf *kept = &call->error_body;
+
+	(void)transfer; /* the handler knows the call */
+	if (call->opened) {
+		call->handler.data(call->handler.context, call, bytes);
+	} else if (kept->length < ERROR_BODY_BYTES_MAX) {
+		size_t room = ERROR_BODY_BYTES_MAX - kept->length;
+		bt_strbuf_append(kept, bytes.data, bytes.length < room ? bytes.length : room);
+	}
+}
+
+/* --- sending --- */
+
+void bt_rest_send(struct bt_rest_call *call)
+{
+	struct bt_rest_client *client = call->client;
+	bool is_stream = call->handler.opened != NULL;
+	bool has_type = call->body.length != 0 || call->content_type.length != 0;
+	struct bt_http_header headers[3] = {
+		client->headers[0], client->headers[1], client->headers[2]};
+	struct bt_transport_request request = {
+		.method = call->method,
+		.path = call->path,
+		.query = call->query,
+		.headers = headers,
+		.header_count = has_type ? 3 : 2,
+		.body = call->body.length != 0 ? call->body : (struct bt_str){0},
+		.timeout_ns = call->is_watch ? 0 : client->timeout_ns,
+		.body_bytes_max = is_stream ? 0 : BODY_BYTES_MAX,
+		.handler = {.context = call,
+			.head = is_stream ? stream_head : NULL,
+			.data = is_stream ? stream_data : NULL,
+			.done = attempt_done},
+	};
+
+	if (call->accept.length != 0) {
+		headers[1].value = call->accept;
+	}
+	if (call->content_type.length != 0) {
+		headers[2].value = call->content_type;
+	}
+	call->state = BT_REST_RUNNING;
+	call->sent_at_ns = bt_loop_now_ns(client->loop);
+	call->transport = bt_transport_start(client->transport, &request);
+}

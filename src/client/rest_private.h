@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CLIENT_REST_PRIVATE_H
+#define BT_CLIENT_REST_PRIVATE_H
+/**
+ * Inside of a rest client. Shared by rest.c (calls and their order), rest_attempt.c (one request
+ * and its response), rest_body.c and rest_metrics.c.
+ */
+#include "base/heap.h"
+#include "base/vec.h"
+#include "client/limiter.h"
+#include "client/rest.h"
+
+/** Spec 13 section 7.4. */
+#define BT_REST_RESENDS_MAX 10
+
+enum bt_rest_state {
+	BT_REST_QUEUED,  /* waits for a token */
+	BT_REST_DELAYED, /* waits before it is sent again */
+	BT_REST_RUNNING,
+	BT_REST_ENDING, /* its done is being called */
+};
+
+struct bt_rest_call {
+	struct bt_rest_client *client;
+	struct bt_transport_call *transport; /* while it runs */
+	struct bt_rest_handler handler;
+	const char *method;
+	struct bt_str path;
+	struct bt_str query;
+	struct bt_str resource;
+	struct bt_str name;
+	struct bt_str content_type;
+	struct bt_str accept;
+	struct bt_str body;
+	enum bt_rest_state state;
+	bool is_watch;
+	bool opened; /* a good stream: bytes go to the handler */
+	uint8_t resends;
+	uint8_t verb;  /* for metrics */
+	uint32_t slot; /* in client->slots */
+	int64_t queued_at_ns;
+	int64_t sent_at_ns;
+	uint16_t code;               /* of a stream's response */
+	struct bt_strbuf error_body; /* of a stream that was refused */
+	char *previous;              /* owned; message of the attempt before; NULL: none */
+	struct bt_rest_call *prior;  /* in the queue */
+	struct bt_rest_call *next;
+	/* The request's texts follow. */
+};
+
+/* Cells of one verb. */
+struct bt_rest_verb_cells {
+	struct bt_metric_cell *duration;
+	struct bt_metric_cell *limiter;
+	struct bt_metric_cell *request_size;
+	struct bt_metric_cell *response_size;
+};
+
+/* rest_client_requests_total of one verb and code. */
+struct bt_rest_count_cell {
+	uint8_t verb;
+	uint16_t code;
+	struct bt_metric_cell *cell;
+};
+
+struct bt_rest_metrics {
+	struct bt_metric *duration; /* NULL: there are no metrics */
+	struct bt_metric *limiter;
+	struct bt_metric *request_size;
+	struct bt_metric *response_size;
+	struct bt_metric *requests;
+	struct bt_metric *retries;
+	char *host; /* owned */
+	struct bt_rest_verb_cells *verbs;
+	BT_VEC(struct bt_rest_count_cell) counts;
+};
+
+struct bt_rest_client {
+	struct bt_transport *transport;
+	struct bt_loop *loop;
+	struct bt_limiter limiter;
+	struct bt_arena arena;            /* options */
+	struct bt_http_header headers[3]; /* User-Agent, Accept, Content-Type */
+	bool writes_protobuf;
+	int64_t timeout_ns;
+	struct bt_str timeout_query;         /* "timeout=5s", or "" */
+	BT_VEC(struct bt_rest_call *) slots; /* NULL: free */
+	BT_VEC(uint32_t) free_slots;
+	struct bt_rest_call *first; /* queue */
+	struct bt_rest_call *last;
+	struct bt_heap delayed; /* slots by time */
+	int64_t warned_ns[2];   /* last lines about long waits, at verbosity 2 and 0 */
+	struct bt_rest_metrics metrics;
+};
+
+/** A token was taken, or none is needed: the request goes out. */
+void bt_rest_send(struct bt_rest_call *call);
+/** To the end of the queue. */
+void bt_rest_enqueue(struct bt_rest_call *call);
+/** Again at this time. */
+void bt_rest_delay(struct bt_rest_call *call, int64_t at_ns);
+/** Tell the handler and free the call. */
+void bt_rest_finish_call(struct bt_rest_call *call, const struct bt_rest_answer *answer);
+
+/** --- rest_metrics.c --- */
+
+void bt_rest_metrics_init(
+	struct bt_rest_metrics *rest, struct bt_metrics *metrics, struct bt_str base_url);
+void bt_rest_metrics_finish(struct bt_rest_metrics *rest);
+uint8_t bt_rest_metrics_verb(const char *method);
+/** A token came after this long. */
+void bt_rest_metrics_waited(struct bt_rest_metrics *rest, uint8_t verb, int64_t waited_ns);
+/** An attempt ended; code 0: without response. duration < 0: a stream, whose time says nothing. */
+void bt_rest_metrics_ended(struct bt_rest_metrics *rest, uint8_t verb, uint16_t code,
+	int64_t duration_ns, uint64_t request_bytes, uint64_t response_bytes);
+void bt_rest_metrics_resent(struct bt_rest_metrics *rest, uint8_t verb, uint16_t code);
+#endif
