@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is sent for what the scheduler decides, and what answers lead to: spec 13 section 14. */
+#include <string.h>
+
+#include "test_main.h"
+#include "writes_world.h"
+
+/** How a request whose method and path begin like this is answered, so many times. */
+struct row {
+	const char *begins; /* "POST /api" */
+	uint32_t times;
+	struct scripted_answer answer;
+};
+
+struct script {
+	struct row rows[8];
+	uint32_t count;
+};
+
+/** The first row that fits and is not used up; 200 {} without one. */
+static void answer_by_script(
+	void *context, const struct scripted_request *request, struct scripted_answer *out_answer)
+{
+	struct script *script = context;
+	char line[512];
+	(void)snprintf(line, sizeof(line), "%s %s", request->method, request->path);
+	for (uint32_t i = 0; i < script->count; i++) {
+		struct row *row = &script->rows[i];
+		if (row->times != 0 && strncmp(line, row->begins, strlen(row->begins)) == 0) {
+			row->times--;
+			*out_answer = row->answer;
+			return;
+		}
+	}
+}
+
+#define STATUS(code, reason, message) \
+	{ \
+		(code), NULL, \
+			BT_STR_INIT("{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{}," \
+				    "\"status\":\"Failure\",\"message\":\"" message \
+				    "\",\"reason\":\"" reason "\",\"code\":" #code "}"), \
+			false, false \
+	}
+
+#define CREATED \
+	{ \
+		201, NULL, \
+			BT_STR_INIT("{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{}," \
+				    "\"status\":\"Success\",\"code\":201}"), \
+			false, false \
+	}
+
+static void begin(struct writes_world *world, struct script *script, const char *gates)
+{
+	struct writes_world_options options = {
+		.answer = answer_by_script, .context = script, .gates = gates};
+	writes_world_init(world, &options);
+}
+
+static const char pod_s1[] =
+	"{'metadata':{'name':'s1','namespace':'wire','uid':'22fd','resourceVersion':'5',"
+	"'generation':1},'spec':{'schedulerName':'default-scheduler','containers':[{'name':'c',"
+	"'resources':{'requests':{'cpu':'1'}}}]}}";
+
+#define BINDING_S1 \
+	"POST /api/v1/namespaces/wire/pods/s1/binding\n" \
+	"{\"kind\":\"Binding\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"s1\"," \
+	"\"namespace\":\"wire\",\"uid\":\"22fd\"},\"target\":{\"kind\":\"Node\",\"name\":\"wn1\"}" \
+	"}\n"
+
+#define PATCH_S1 "PATCH /api/v1/namespaces/wire/pods/s1/status\n"
+
+START_TEST(test_api_writes__binding)
+{
+	struct script script = {{{"POST", 1, CREATED}}, 1};
+	struct writes_world world;
+	begin(&world, &script, NULL);
+	writes_world_node(&world, "wn1");
+	writes_world_observe(&world, BT_KIND_POD, pod_s1);
+	ck_assert_int_eq(writes_world_run(&world), BT_ATTEMPT_BOUND);
+	ck_assert_str_eq(writes_world_log(&world), BINDING_S1);
+	ck_assert_str_eq(writes_world_events(&world),
+		"Scheduled s1: Successfully assigned wire/s1 to wn1\n");
+	writes_world_finish(&world);
+}
+END_TEST
+
+START_TEST(test_api_writes__binding_in_protobuf)
+{
+	struct script script = {{{"POST", 1, CREATED}}, 1};
+	struct writes_world_options options = {
+		.content_type = "application/vnd.kubernetes.protobuf",
+		.answer = answer_by_script,
+		.context = &script,
+	};
+	struct writes_world world;
+	writes_world_init(&world, &options);
+	writes_world_node(&world, "wn1");
+	writes_world_observe(&world, BT_KIND_POD, pod_s1);
+	ck_assert_int_eq(writes_world_run(&world), BT_ATTEMPT_BOUND);
+	ck_assert_str_eq(writes_world_log(&world),
+		"POST /api/v1/namespaces/wire/pods/s1/binding\n"
+		"6b3873000a0d0a0276311207"
+		"42696e64696e67"
+		"121f0a100a0273311a04776972652a0432326664"
+		"120b0a044e6f64651a03776e31"
+		"1a002200\n");
+	writes_world_finish(&world);
+}
+END_TEST
+
+START_TEST(test_api_writes__nothing_is_bound_without_the_lease)
+{
+	struct script script = {0};
+	struct writes_world world;
+	begin(&world, &script, NULL);
+	writes_world_node(&world, "wn1");
+	writes_world_observe(&world, BT_KIND_POD, pod_s1);
+	world.may_write = false;
+	ck_assert_int_eq(writes_world_run(&world), BT_ATTEMPT_FAILED);
+	ck_assert_ptr_null(strstr(writes_world_log(&world), "binding"));
+	writes_world_finish(&world);
+}
+END_TEST
+
+#define ALREADY \
+	"Operation cannot be fulfilled on pods/binding \\\"s1\\\": pod s1 is already assigned to " \
+	"node \\\"wn1\\\""
+
+static void check_refused_binding(void)
+{
+	struct script script = {{{"POST", 1, STATUS(409, "Conflict", ALREADY)}}, 1};
+	struct writes_world world;
+	begin(&world, &script, NULL);
+	writes_world_node(&world, "wn1");
+	writes_world_observe(&world, BT_KIND_POD, pod_s1);
+	ck_assert_int_eq(writes_world_run(&world), BT_ATTEMPT_FAILED);
+	ck_assert_str_eq(writes_world_log(&world),
+		BINDING_S1 PATCH_S1
+		"{\"status\":{\"conditions\":[{\"lastProbeTime\":null,"
+		"\"lastTransitionTime\":\"2026-01-02T03:04:05Z\",\"message\":"
+		"\"running Bind plugin \\\"DefaultBinder\\\": " ALREADY "\","
+		"\"observedGeneration\":1,\"reason\":\"SchedulerError\",\"status\":\"False\","
+		"\"type\":\"PodScheduled\"}]}}\n");
+	ck_assert_str_eq(writes_world_events(&world),
+		"FailedScheduling s1: running Bind plugin \"DefaultBinder\": Operation cannot be "
+		"fulfilled on pods/binding \"s1\": pod s1 is already assigned to node \"wn1\"\n");
+	ck_assert_uint_eq(
+		bt_queue_count(bt_scheduler_queue(world.scheduler), BT_QUEUE_ERROR_BACKOFF), 1);
+	writes_world_finish(&world);
+}
+
+START_TEST(test_api_writes__edge_11b_34_binding_conflicts)
+{
+	check_refused_binding();
+}
+END_TEST
+
+START_TEST(test_api_writes__edge_13_36_already_bound_as_asked)
+{
+	check_refused_binding();
+}
+END_TEST
+
+START_TEST(test_api_writes__edge_13_34_lost_answer_is_a_failure)
+{
+	struct script script = {{{"POST", 1, {.closes = true}}}, 1};
+	struct writes_world world;
+	begin(&world, &script, NULL);
+	writes_world_node(&world, "wn1");
+	writes_world_observe(&world, BT_KIND_POD, pod_s1);
+	ck_assert_int_eq(writes_world_run(&world), BT_ATTEMPT_FAILED);
+	const char *log = writes_world_log(&world);
+	ck_assert(strncmp(log, BINDING_S1 PATCH_S1, strlen(BINDING_S1 PATCH_S1)) == 0);
+	ck_assert_ptr_null(strstr(log + 1, "POST"));
+	ck_assert_uint_eq(
+		bt_queue_count(bt_scheduler_queue(world.scheduler), BT_QUEUE_ERROR_BACKOFF), 1);
+	writes_world_finish(&world);
+}
+END_TEST
+
+static const char pod_s1_bound[] =
+	"{'metadata':{'name':'s1','namespace':'wire','uid':'22fd','resourceVersion':'6',"
+	"'generation':1},'spec':{'schedulerName':'default-scheduler','nodeName':'wn1',"
+	"'containers':[{'name':'c','resources':{'requests':{'cpu':'1'}}}]}}";
+
+START_TEST(test_api_writes__edge_11b_35_lost_answer_of_a_bound_pod)
+{
+	struct script script = {{{"POST", 1, {.hangs = true}}}, 1};
+	struct writes_world world;
+	struct bt_attempt attempt;
+	begin(&world, &script, NULL);
+	writes_world_node(&world, "wn1");
+	writes_world_observe(&world, BT_KIND_POD, pod_s1);
+	while (world.server.request_count == 0) {
+		writes_world_turn(&world, &attempt);
+	}
+	writes_world_observe(&world, BT_KIND_POD, pod_s1_bound);
+	scripted_server_answer_hanging(&world.server, &(struct scripted_answer){.closes = true});
+	ck_assert_int_eq(writes_world_run(&world), BT_ATTEMPT_FAILED);
+	ck_assert_ptr_nonnull(strstr(writes_world_events(&world), "FailedScheduling s1: "));
+	for (enum bt_queue_place place = 0; place < BT_QUEUE__PLACES; place++) {
+		ck_assert_uint_eq(bt_queue_count(bt_scheduler_queue(world.scheduler), place), 0);
+	}
+	/* It is where the API has it. */
+	ck_assert_uint_ne(
+		bt_state_find_pod(bt_scheduler_engine(world.scheduler)->state, BT_STR("22fd")),
+		BT_POD_NONE);
+	writes_world_finish(&world);
+}
+END_TEST
+
+START_TEST(test_api_writes__edge_13_35_binding_is_asked_to_come_back)
+{
+	struct scripted_answer busy = STATUS(429, "TooManyRequests", "busy");
+	busy.headers = "Content-Type: application/json\r\nRetry-After: 1\r\n";
+	struct script script = {{{"POST", 1, CREATED}}, 1};
+	script.rows[1] = script.rows[0];
+	script.rows[0] = (struct row){"POST", 1, busy};
+	script.count = 2;
+	struct writes_world world;
+	begin(&world, &script, NULL);
+	writes_world_node(&world, "wn1");
+	writes_world_observe(&world, BT_KIND_POD, pod_s1);
+	ck_assert_int_eq(writes_world_run(&world), BT_ATTEMPT_BOUND);
+	ck_assert_str_eq(writes_world_log(&world), BINDING_S1 BINDING_S1);
+	writes_world_finish(&world);
+}
+END_TEST
+
+/** --- status patches --- */
+
+/** Nothing fits, and patches are answered like this; how many are sent? */
+static uint32_t count_patches(const struct script *given, const char *gates)
+{
+	struct script script = *given;
+	struct writes_world world;
+	begin(&world, &script, gates);
+	writes_world_observe(&world, BT_KIND_POD, pod_s1);
+	ck_assert_int_eq(writes_world_run(&world), BT_ATTEMPT_FAILED);
+	uint32_t count = 0;
+	for (const char *at = writes_world_log(&world); (at = strstr(at, PATCH_S1)) != NULL; at++) {
+		count++;
+	}
+	ck_assert_uint_eq(bt_api_writes_in_flight(world.writes), 0);
+	writes_world_finish(&world);
+	return count;
+}
+
+START_TEST(test_api_writes__patches_are_repeated)
+{
+	static const struct {
+		struct script script;
+		uint32_t count;
+	} rows[] = {
+		{{{{0}}, 0}, 1},
+		{{{{"PATCH", 9, STATUS(500, "InternalError", "x")}}, 1}, 4},
+		{{{{"PATCH", 2, STATUS(503, "ServiceUnavailable", "x")}}, 1}, 3},
+		{{{{"PATCH", 1, STATUS(409, "Conflict", "x")}}, 1}, 2},
+		{{{{"PATCH", 9, STATUS(403, "Forbidden", "x")}}, 1}, 1},
+		{{{{"PATCH", 9, STATUS(404, "NotFound", "x")}}, 1}, 1},
+		{{{{"PATCH", 9, STATUS(422, "Invalid", "x")}}, 1}, 1},
+		{{{{"PATCH", 9, {.closes = true}}}, 1}, 1},
+	};
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		ck_assert_msg(count_patches(&rows[i].script, NULL) == rows[i].count, "row %u", i);
+		ck_assert_msg(count_patches(&rows[i].script, "SchedulerAsyncAPICalls=true") ==
+				rows[i].count,
+			"row %u, queued", i);
+	}
+}
+END_TEST
+
+START_TEST(test_api_writes__writes_of_one_pod_in_order)
+{
+	struct script script = {{{"PATCH", 1, {.hangs = true}}}, 1};
+	struct writes_world world;
+	struct bt_attempt attempt;
+	begin(&world, &script, NULL);
+	writes_world_observe(&world, BT_KIND_POD, pod_s1);
+	while (world.server.request_count == 0) {
+		writes_world_turn(&world, &attempt);
+	}
+	(void)writes_world_log(&world);
+	/* It fits now: its binding waits for the patch. */
+	writes_world_node(&world, "wn1");
+	world.now_ns += 20 * WORLD_SECOND;
+	bt_queue_tick(bt_scheduler_queue(world.scheduler), world.now_ns);
+	for (uint32_t i = 0; i < 5; i++) {
+		writes_world_turn(&world, &attempt);
+	}
+	ck_assert_uint_eq(bt_api_writes_in_flight(world.writes), 2);
+	ck_assert_str_eq(writes_world_log(&world), "");
+	scripted_server_answer_hanging(
+		&world.server, &(struct scripted_answer){.code = 200, .body = BT_STR("{}")});
+	ck_assert_int_eq(writes_world_run(&world), BT_ATTEMPT_BOUND);
+	ck_assert_str_eq(writes_world_log(&world), BINDING_S1);
+	writes_world_finish(&world);
+}
+END_TEST
+
+START_TEST(test_api_writes__edge_11b_47_pod_being_deleted)
+{
+	struct script script = {0};
+	struct writes_world world;
+	begin(&world, &script, NULL);
+	writes_world_observe(&world, BT_KIND_POD,
+		"{'metadata':{'name':'s1','namespace':'wire','uid':'22fd','deletionTimestamp':"
+		"'2026-01-01T00:00:00Z'},'spec':{'schedulerName':'default-scheduler',"
+		"'containers':[{'name':'c'}]}}");
+	ck_assert_int_eq(writes_world_run(&world), BT_ATTEMPT_SKIPPED);
+	ck_assert_str_eq(writes_world_log(&world), "");
+	ck_assert_str_eq(writes_world_events(&world),
+		"FailedScheduling s1: skip schedule deleting pod: wire/s1\n");
+	writes_world_finish(&world);
+}
+END_TEST
+
+BT_TEST_MAIN("api_writes", test_api_writes__binding, test_api_writes__binding_in_protobuf,
+	test_api_writes__nothing_is_bound_without_the_lease,
+	test_api_writes__edge_11b_34_binding_conflicts,
+	test_api_writes__edge_13_36_already_bound_as_asked,
+	test_api_writes__edge_13_34_lost_answer_is_a_failure,
+	test_api_writes__edge_11b_35_lost_answer_of_a_bound_pod,
+	test_api_writes__edge_13_35_binding_is_asked_to_come_back,
+	test_api_writes__patches_are_repeated, test_api_writes__writes_of_one_pod_in_order,
+	test_api_writes__edge_11b_47_pod_being_deleted)

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_TESTS_UNIT_WRITES_WORLD_H
+#define BT_TESTS_UNIT_WRITES_WORLD_H
+/** A living scheduler whose writes go to a scripted server over real sockets. JSON has ' for ". */
+#include "client/rest.h"
+#include "daemon/api_writes.h"
+#include "sched/scheduler.h"
+#include "scripted_server.h"
+
+#define WORLD_SECOND INT64_C(1000000000)
+/** 2026-01-02T03:04:05Z */
+#define WORLD_NOW_NS (INT64_C(1767323045) * WORLD_SECOND)
+
+struct writes_world {
+	struct bt_loop *loop;
+	struct scripted_server server;
+	struct bt_client_config client_config;
+	struct bt_transport *transport;
+	struct bt_rest_client *client;
+	struct bt_event_recorder *events;
+	struct bt_api_writes *writes;
+	struct bt_config *config;
+	struct bt_scheduler *scheduler;
+	struct bt_object_store objects;
+	struct bt_strbuf event_log; /* "<reason> <name>: <note>\n" */
+	int64_t now_ns;
+	uint32_t version;
+	bool may_write;
+};
+
+struct writes_world_options {
+	const char *content_type; /* NULL: application/json */
+	const char *gates;        /* as --feature-gates; NULL: the defaults */
+	void (*answer)(void *context, const struct scripted_request *request,
+		struct scripted_answer *out_answer);
+	void *context;
+};
+
+void writes_world_init(struct writes_world *world, const struct writes_world_options *options);
+void writes_world_finish(struct writes_world *world);
+/** A newer version of an object, told to the scheduler. */
+void writes_world_observe(struct writes_world *world, enum bt_kind kind, const char *json);
+void writes_world_node(struct writes_world *world, const char *name);
+/** One turn of the loop and the work that a daemon does in it; *out: the last attempt's end. */
+void writes_world_turn(struct writes_world *world, struct bt_attempt *out_attempt);
+/** Until nothing is under way and nobody can be tried. The last attempt's end that was one. */
+enum bt_attempt_outcome writes_world_run(struct writes_world *world);
+/** What was sent since the last call. */
+const char *writes_world_log(struct writes_world *world);
+/** The events since the last call. */
+const char *writes_world_events(struct writes_world *world);
+#endif
