@@ -49,6 +49,8 @@ struct bt_object {
 	uint32_t reference_count;
 	const void *value;                 /* the kind's structure */
 	const struct bt_object_meta *meta; /* of value */
+	/** All of it as JSON, without kind and apiVersion, in the arena; data NULL: not kept. */
+	struct bt_str json;
 	struct bt_arena arena;
 };
 

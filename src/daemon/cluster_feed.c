@@ -127,6 +127,10 @@ void bt_cluster_feed_release(struct bt_cluster_feed *feed)
 	if (--feed->held != 0) {
 		return;
 	}
+	if (feed->kept.count != 0) {
+		/* Whoever works on them may be the one who releases: once more. */
+		bt_loop_call_at(feed->options.loop, bt_loop_now_ns(feed->options.loop));
+	}
 	for (uint32_t i = 0; i < feed->kept.count; i++) {
 		tell(feed, &feed->kept.items[i]);
 		bt_object_release(feed->kept.items[i].old_object);
@@ -165,6 +169,15 @@ static void write_type_name(const struct bt_kind_info *info, struct source *sour
 	bt_strbuf_finish(&text);
 }
 
+static const struct bt_reflector_codec *codec_of(const struct source *source)
+{
+	const struct bt_whole_object_needs *whole = &source->feed->options.whole;
+	enum bt_kind kind = source->watched->kind;
+	return (kind == BT_KIND_POD && whole->pods) || (kind == BT_KIND_NODE && whole->nodes)
+		? bt_whole_object_codec(kind)
+		: bt_reflector_object_codec(kind);
+}
+
 static void start_source(struct source *source)
 {
 	const struct bt_cluster_feed_options *feed = &source->feed->options;
@@ -176,7 +189,7 @@ static void start_source(struct source *source)
 		.client = feed->client,
 		.loop = feed->loop,
 		.prng = feed->prng,
-		.codec = bt_reflector_object_codec(source->watched->kind),
+		.codec = codec_of(source),
 		.path = bt_strbuf_str(&path),
 		.field_selector = bt_str_from(source->watched->field_selector),
 		.type_name = source->type_name,
@@ -240,4 +253,36 @@ const struct bt_reflector *bt_cluster_feed_reflector(
 		}
 	}
 	return NULL;
+}
+
+/** --- whole objects --- */
+
+static const struct bt_object *find_whole(const struct bt_cluster_feed *feed, enum bt_kind kind,
+	struct bt_str namespace_, struct bt_str name)
+{
+	const struct bt_reflector *reflector = bt_cluster_feed_reflector(feed, kind);
+	const struct bt_object *object =
+		reflector != NULL ? bt_reflector_find(reflector, namespace_, name) : NULL;
+	return object != NULL && object->json.data != NULL ? object : NULL;
+}
+
+bool bt_cluster_feed_append_pod(void *feed, struct bt_str namespace_, struct bt_str name,
+	struct bt_str uid, struct bt_strbuf *out)
+{
+	const struct bt_object *pod = find_whole(feed, BT_KIND_POD, namespace_, name);
+	if (pod == NULL || !bt_str_equal(pod->meta->uid, uid)) {
+		return false;
+	}
+	bt_strbuf_append_str(out, pod->json);
+	return true;
+}
+
+bool bt_cluster_feed_append_node(void *feed, struct bt_str name, struct bt_strbuf *out)
+{
+	const struct bt_object *node = find_whole(feed, BT_KIND_NODE, BT_STR(""), name);
+	if (node == NULL) {
+		return false;
+	}
+	bt_strbuf_append_str(out, node->json);
+	return true;
 }

@@ -7,6 +7,7 @@
  * kept and told afterwards. Spec: 11b section 5.1, 13 section 15.
  */
 #include "client/reflector.h"
+#include "daemon/whole_object.h"
 #include "sched/scheduler.h"
 
 struct bt_cluster_feed;
@@ -18,8 +19,9 @@ struct bt_cluster_feed_options {
 	struct bt_scheduler *scheduler;
 	const struct bt_gates *gates;
 	struct bt_metrics *metrics;
-	bool streaming;                   /* gate WatchListClient, and the environment's veto */
-	int64_t (*now_ns)(void *context); /* wall clock */
+	bool streaming;                     /* gate WatchListClient, and the environment's veto */
+	struct bt_whole_object_needs whole; /* what extenders are sent: bt_cluster_feed_append_* */
+	int64_t (*now_ns)(void *context);   /* wall clock */
 	void *context;
 	/** Once: every reflector has its first copy, and the scheduler was told of all of it. */
 	void (*synced)(void *context);
@@ -39,4 +41,12 @@ void bt_cluster_feed_release(struct bt_cluster_feed *feed);
 /** The reflector of a kind, or NULL when that is not watched: for the comparison of SIGUSR2. */
 const struct bt_reflector *bt_cluster_feed_reflector(
 	const struct bt_cluster_feed *feed, enum bt_kind kind);
+/**
+ * Append an object as the API has it, as JSON without kind and apiVersion; false: it is not there
+ * any more, or whole ones are not kept. feed: a struct bt_cluster_feed. For struct
+ * bt_extender_objects.
+ */
+bool bt_cluster_feed_append_pod(void *feed, struct bt_str namespace_, struct bt_str name,
+	struct bt_str uid, struct bt_strbuf *out);
+bool bt_cluster_feed_append_node(void *feed, struct bt_str name, struct bt_strbuf *out);
 #endif

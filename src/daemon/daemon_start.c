@@ -22,6 +22,19 @@ static void release(void *context)
 	bt_cluster_feed_release(daemon->feed);
 }
 
+static bool append_pod(void *context, struct bt_str namespace_, struct bt_str name,
+	struct bt_str uid, struct bt_strbuf *out)
+{
+	const struct bt_daemon *daemon = context;
+	return bt_cluster_feed_append_pod(daemon->feed, namespace_, name, uid, out);
+}
+
+static bool append_node(void *context, struct bt_str name, struct bt_strbuf *out)
+{
+	const struct bt_daemon *daemon = context;
+	return bt_cluster_feed_append_node(daemon->feed, name, out);
+}
+
 static bool is_stopping(void *context)
 {
 	const struct bt_daemon *daemon = context;
@@ -250,6 +263,7 @@ static int create_scheduler(struct bt_daemon *daemon, struct berth_error *err)
 		.release = release,
 		.is_stopping = is_stopping,
 		.context = daemon,
+		.objects = {append_pod, append_node, daemon},
 	};
 	struct bt_engine_options options = BT_ENGINE_OPTIONS_INIT;
 	daemon->extenders = bt_extender_http_create(&extenders);
@@ -280,6 +294,7 @@ static void create_feed(struct bt_daemon *daemon)
 		.scheduler = daemon->scheduler,
 		.gates = gates,
 		.metrics = daemon->metrics,
+		.whole = bt_whole_object_needs(daemon->config),
 		.streaming = bt_gate_enabled(gates, BT_GATE_WATCH_LIST_CLIENT) &&
 			(veto == NULL || strcmp(veto, "false") != 0),
 		.now_ns = bt_daemon_steady_ns,

@@ -45,12 +45,8 @@ static int64_t next_time(const struct bt_daemon *daemon)
 	return bt_daemon_loop_time_of(daemon, tick_ns < deadline_ns ? tick_ns : deadline_ns);
 }
 
-static int64_t work(void *context, int64_t now_ns)
+static int64_t try_some(struct bt_daemon *daemon, int64_t now_ns)
 {
-	struct bt_daemon *daemon = context;
-	if (!daemon->leads || daemon->stopping || daemon->failed) {
-		return INT64_MAX;
-	}
 	bt_queue_tick(bt_scheduler_queue(daemon->scheduler), bt_daemon_steady_ns(daemon));
 	bt_api_writes_deliver(daemon->writes);
 	for (uint32_t i = 0; i < ATTEMPTS_PER_TURN; i++) {
@@ -59,6 +55,19 @@ static int64_t work(void *context, int64_t now_ns)
 		}
 	}
 	return now_ns;
+}
+
+static int64_t work(void *context, int64_t now_ns)
+{
+	struct bt_daemon *daemon = context;
+	if (!daemon->leads || daemon->stopping || daemon->failed) {
+		return INT64_MAX;
+	}
+	/* An extender that is waited for turns the loop: no change may arrive within an attempt. */
+	bt_cluster_feed_hold(daemon->feed);
+	int64_t due_ns = try_some(daemon, now_ns);
+	bt_cluster_feed_release(daemon->feed);
+	return due_ns;
 }
 
 void bt_daemon_lead(struct bt_daemon *daemon)

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/extender_http.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/nanoseconds.h"
+#include "base/vec.h"
+#include "client/file.h"
+#include "net/http_client.h"
+#include "sched/extender_post.h"
+
+/* A wait ends by itself when the answer is there; this bounds how late a stop is noticed. */
+#define TURN_NS BT_NS_PER_SECOND
+#define PEM_BYTES_MAX (UINT32_C(1) << 20)
+#define STATUS_OK 200
+
+/** One extender's connections. */
+struct carrier {
+	const struct bt_config_extender *config;
+	struct bt_http_client *client;
+};
+
+struct bt_extender_http {
+	struct bt_extender_http_options options;
+	struct bt_extender_poster poster;
+	struct bt_extender_factory posting; /* of sched: URLs, bodies, answers */
+	struct bt_extender_factory factory; /* of this file: connections first */
+	BT_VEC(struct carrier) carriers;
+};
+
+/** --- TLS --- */
+
+/** PEM texts of a tlsConfig; data goes before files. */
+struct pem {
+	struct bt_strbuf ca;
+	struct bt_strbuf certificate;
+	struct bt_strbuf key;
+};
+
+static void pem_finish(struct pem *pem)
+{
+	bt_strbuf_finish(&pem->ca);
+	bt_strbuf_finish(&pem->certificate);
+	bt_strbuf_finish_wiped(&pem->key);
+}
+
+static int read_pem(
+	struct bt_str data, struct bt_str file, struct bt_strbuf *out, struct berth_error *err)
+{
+	if (data.length != 0) {
+		bt_strbuf_append_str(out, data);
+		return 0;
+	}
+	if (file.length == 0) {
+		return 0;
+	}
+	char *path = bt_strndup(file.data, file.length);
+	bt_strbuf_reserve(out, PEM_BYTES_MAX); /* a key is not left behind in smaller buffers */
+	int result = bt_client_file_read(path, PEM_BYTES_MAX, out, err);
+	bt_free(path);
+	return result;
+}
+
+static int read_pems(
+	const struct bt_config_extender_tls *tls, struct pem *pem, struct berth_error *err)
+{
+	int result = read_pem(tls->ca_data, tls->ca_file, &pem->ca, err);
+	if (result == 0) {
+		result = read_pem(tls->cert_data, tls->cert_file, &pem->certificate, err);
+	}
+	if (result == 0) {
+		result = read_pem(tls->key_data, tls->key_file, &pem->key, err);
+	}
+	return result;
+}
+
+static struct bt_str text_or_absent(const struct bt_strbuf *buffer)
+{
+	return buffer->length != 0 ? bt_strbuf_str(buffer) : (struct bt_str){NULL, 0};
+}
+
+static int create_client(struct bt_extender_http *extenders,
+	const struct bt_config_extender *config, struct bt_http_client **out_client,
+	struct berth_error *err)
+{
+	struct bt_http_client_options options = BT_HTTP_CLIENT_OPTIONS_INIT;
+	struct pem pem = {.ca = {.length = 0}};
+	options.follow_redirects = true;
+	if (config->tls_config != NULL) {
+		int result = read_pems(config->tls_config, &pem, err);
+		if (result < 0) {
+			pem_finish(&pem);
+			return result;
+		}
+		options.tls.insecure = config->tls_config->insecure;
+		options.tls.ca = text_or_absent(&pem.ca);
+		options.tls.certificate = text_or_absent(&pem.certificate);
+		options.tls.key = text_or_absent(&pem.key);
+		if (config->tls_config->server_name.length != 0) {
+			options.tls.server_name = config->tls_config->server_name;
+		}
+	}
+	/* Upstream quirk, spec 11b section 9.1: nobody is verified without a CA. */
+	if (config->enable_https && pem.ca.length == 0) {
+		options.tls.insecure = true;
+	}
+	int result = bt_http_client_create(extenders->options.loop, &options, out_client, err);
+	pem_finish(&pem);
+	return result;
+}
+
+/** --- one exchange --- */
+
+struct exchange {
+	struct bt_arena *arena;
+	struct bt_extender_response *response;
+	struct bt_str url;
+	struct berth_error *err;
+	int result;
+	bool is_over;
+};
+
+/** As Go shows URLs: without a password. */
+static void append_redacted(struct bt_str url, struct bt_strbuf *out)
+{
+	int64_t scheme = bt_str_find(url, BT_STR("://"));
+	uint32_t start = scheme < 0 ? 0 : (uint32_t)scheme + 3;
+	struct bt_str rest = bt_str_sub(url, start, url.length);
+	int64_t slash = bt_str_find_char(rest, '/');
+	struct bt_str authority = bt_str_sub(rest, 0, slash < 0 ? rest.length : (uint32_t)slash);
+	int64_t at = bt_str_find_last_char(authority, '@');
+	int64_t colon = at < 0 ? -1 : bt_str_find_char(bt_str_sub(authority, 0, (uint32_t)at), ':');
+	if (colon < 0) {
+		bt_strbuf_append_str(out, url);
+		return;
+	}
+	bt_strbuf_append_str(out, bt_str_sub(url, 0, start + (uint32_t)colon + 1));
+	bt_strbuf_append_c(out, "xxxxx");
+	bt_strbuf_append_str(out, bt_str_sub(rest, (uint32_t)at, rest.length));
+}
+
+static int fail(const struct exchange *exchange, const char *message)
+{
+	struct bt_strbuf url = {0};
+	append_redacted(exchange->url, &url);
+	int result = bt_error_set(
+		exchange->err, BERTH_ERR_IO, "Post \"%s\": %s", bt_strbuf_c(&url), message);
+	bt_strbuf_finish(&url);
+	return result;
+}
+
+static void done(void *context, struct bt_http_transfer *transfer BT_UNUSED,
+	const struct bt_http_outcome *outcome)
+{
+	struct exchange *exchange = context;
+	exchange->is_over = true;
+	if (outcome->failure != BT_HTTP_FAILURE_NONE) {
+		exchange->result = fail(exchange, outcome->message);
+		return;
+	}
+	exchange->response->status = outcome->code;
+	if (outcome->code == STATUS_OK) {
+		exchange->response->body = bt_arena_str(exchange->arena, outcome->body);
+	}
+}
+
+static void wait_for(struct bt_extender_http *extenders, struct exchange *exchange,
+	struct bt_http_transfer *transfer)
+{
+	const struct bt_extender_http_options *options = &extenders->options;
+	while (!exchange->is_over) {
+		struct berth_error err = BERTH_ERROR_INIT;
+		bool is_stopping =
+			options->is_stopping != NULL && options->is_stopping(options->context);
+		if (is_stopping || bt_loop_turn(options->loop, TURN_NS, &err) < 0) {
+			bt_http_transfer_cancel(transfer);
+			exchange->is_over = true;
+			exchange->result = fail(exchange,
+				is_stopping ? "context canceled" : berth_error_message(&err));
+			berth_error_finish(&err);
+		}
+	}
+}
+
+static struct bt_http_client *client_of(
+	const struct bt_extender_http *extenders, const struct bt_config_extender *config)
+{
+	for (uint32_t i = 0; i < extenders->carriers.count; i++) {
+		if (extenders->carriers.items[i].config == config) {
+			return extenders->carriers.items[i].client;
+		}
+	}
+	return NULL;
+}
+
+static int post(void *context, const struct bt_extender_request *request, struct bt_arena *arena,
+	struct bt_extender_response *out_response, struct berth_error *err)
+{
+	struct bt_extender_http *extenders = context;
+	const struct bt_extender_http_options *options = &extenders->options;
+	struct exchange exchange = {
+		.arena = arena, .response = out_response, .url = request->url, .err = err};
+	struct bt_http_header header = {"Content-Type", BT_STR("application/json")};
+	char *url = bt_strndup(request->url.data, request->url.length);
+	struct bt_http_client_request transfer = {
+		.method = "POST",
+		.url = url,
+		.headers = &header,
+		.header_count = 1,
+		.body = request->body,
+		.timeout_ns = request->timeout_ns,
+		.body_bytes_max = BT_EXTENDER_ANSWER_BYTES_MAX,
+		.handler = {.context = &exchange, .done = done},
+	};
+	if (options->hold != NULL) {
+		options->hold(options->context);
+	}
+	wait_for(extenders, &exchange,
+		bt_http_client_start(client_of(extenders, request->config), &transfer));
+	if (options->release != NULL) {
+		options->release(options->context);
+	}
+	bt_free(url);
+	return exchange.result;
+}
+
+/** --- life --- */
+
+static int create_extender(void *context, const struct bt_config_extender *config,
+	const struct bt_extender_ops **out_ops, void **out_context, struct berth_error *err)
+{
+	struct bt_extender_http *extenders = context;
+	struct carrier carrier = {config, NULL};
+	/* First what it refuses by itself. */
+	int result = extenders->posting.create(
+		extenders->posting.context, config, out_ops, out_context, err);
+	if (result < 0 || client_of(extenders, config) != NULL) {
+		return result;
+	}
+	result = create_client(extenders, config, &carrier.client, err);
+	if (result < 0) {
+		(*out_ops)->destroy(*out_context);
+		return result;
+	}
+	bt_vec_push(&extenders->carriers, carrier);
+	return 0;
+}
+
+struct bt_extender_http *bt_extender_http_create(const struct bt_extender_http_options *options)
+{
+	struct bt_extender_http *extenders = bt_calloc(1, sizeof(*extenders));
+	extenders->options = *options;
+	extenders->poster = (struct bt_extender_poster){post, extenders, options->objects};
+	extenders->posting = bt_extender_poster_factory(&extenders->poster);
+	extenders->factory = (struct bt_extender_factory){create_extender, extenders};
+	return extenders;
+}
+
+void bt_extender_http_destroy(struct bt_extender_http *extenders)
+{
+	if (extenders == NULL) {
+		return;
+	}
+	for (uint32_t i = 0; i < extenders->carriers.count; i++) {
+		bt_http_client_destroy(extenders->carriers.items[i].client);
+	}
+	bt_vec_finish(&extenders->carriers);
+	bt_free(extenders);
+}
+
+const struct bt_extender_factory *bt_extender_http_factory(struct bt_extender_http *extenders)
+{
+	return &extenders->factory;
+}
+
+/** --- logs --- */
+
+static void log_ignored(void *context BT_UNUSED, const struct bt_config_extender *extender,
+	const char *message, int verbosity, struct bt_str error)
+{
+	if (BT_LOG_ENABLED(verbosity)) {
+		BT_LOG_INFO(verbosity, message, BT_LOG_STR("extender", extender->url_prefix),
+			BT_LOG_STR("err", error));
+	}
+}
+
+static const struct bt_extender_observer log_observer = {.ignored = log_ignored};
+const struct bt_extender_observer *const bt_extender_http_log_observer = &log_observer;

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/whole_object.h"
+
+#include "codec/json_edit.h"
+
+/** As objects lie in upstream's caches: without kind and apiVersion, pods without managedFields. */
+static int write_stored_form(
+	enum bt_kind kind, struct bt_str json, struct bt_strbuf *out, struct berth_error *err)
+{
+	struct bt_arena arena = {0};
+	struct bt_json_value *value;
+	int result = bt_json_parse(&arena, json, false, &value, err);
+	if (result == 0) {
+		struct bt_json_writer writer;
+		(void)bt_json_remove_c(value, "kind"); /* items of lists have neither */
+		(void)bt_json_remove_c(value, "apiVersion");
+		struct bt_json_value *metadata = bt_json_find(value, "metadata");
+		if (kind == BT_KIND_POD && metadata != NULL) {
+			(void)bt_json_remove_c(metadata, "managedFields");
+		}
+		bt_json_writer_init(&writer, out, 0);
+		writer.escape_html = true;
+		bt_json_write_value(&writer, value);
+	}
+	bt_arena_finish(&arena);
+	return result;
+}
+
+static int decode_json(void *context, struct bt_str json, void **out_item, struct berth_error *err)
+{
+	enum bt_kind kind = *(const enum bt_kind *)context;
+	struct bt_strbuf stored = {0};
+	void *item;
+	int result = bt_reflector_object_codec(kind)->decode_json(
+		bt_reflector_object_codec(kind)->context, json, &item, err);
+	if (result < 0) {
+		return result;
+	}
+	struct bt_object *object = item;
+	result = write_stored_form(kind, json, &stored, err);
+	if (result == 0) {
+		object->json = bt_arena_str(&object->arena, bt_strbuf_str(&stored));
+		*out_item = object;
+	} else {
+		bt_object_release(object);
+	}
+	bt_strbuf_finish(&stored);
+	return result;
+}
+
+static const struct bt_object_meta *meta(const void *item)
+{
+	return ((const struct bt_object *)item)->meta;
+}
+
+static void *share(void *item)
+{
+	return bt_object_share(item);
+}
+
+static void release(void *item)
+{
+	bt_object_release(item);
+}
+
+const struct bt_reflector_codec *bt_whole_object_codec(enum bt_kind kind)
+{
+	/* Contexts that nothing writes to. */
+	static enum bt_kind node = BT_KIND_NODE;
+	static enum bt_kind pod = BT_KIND_POD;
+	static const struct bt_reflector_codec node_codec = {
+		.decode_json = decode_json,
+		.meta = meta,
+		.share = share,
+		.release = release,
+		.context = &node,
+	};
+	static const struct bt_reflector_codec pod_codec = {
+		.decode_json = decode_json,
+		.meta = meta,
+		.share = share,
+		.release = release,
+		.context = &pod,
+	};
+	return kind == BT_KIND_NODE ? &node_codec : &pod_codec;
+}
+
+struct bt_whole_object_needs bt_whole_object_needs(const struct bt_config *config)
+{
+	struct bt_whole_object_needs needs = {false, false};
+	for (uint32_t i = 0; i < bt_config_extender_count(config); i++) {
+		const struct bt_config_extender *extender = bt_config_extender_at(config, i);
+		bool sees_nodes =
+			extender->filter_verb.length != 0 || extender->prioritize_verb.length != 0;
+		needs.pods = needs.pods || sees_nodes || extender->preempt_verb.length != 0;
+		needs.nodes = needs.nodes || (sees_nodes && !extender->node_cache_capable);
+	}
+	return needs;
+}
