@@ -33,7 +33,7 @@ static int load_config(const char *path, const struct bt_gates *gates,
 		return result;
 	}
 	struct bt_str text = {file.data, (uint32_t)file.length};
-	result = bt_document_load_config(text, gates, out_config, err);
+	result = bt_document_load_config(text, gates, NULL, out_config, err);
 	bt_file_finish(&file);
 	return result < 0 ? bt_error_wrap(err, result, "%s", path) : 0;
 }

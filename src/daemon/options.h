@@ -91,8 +91,6 @@ struct bt_daemon_options {
 	struct bt_versions versions;
 	struct bt_gates gates;
 	BT_LIST(struct bt_flag_value) flags; /* sorted by name */
-	/** Warnings of gates (`Warning: setting GA feature gate. ...`), logged after log set-up. */
-	bt_gate_warning_list gate_warnings;
 };
 
 /** What to do after the command line was read. */
@@ -117,6 +115,8 @@ void bt_daemon_options_finish(struct bt_daemon_options *options);
  */
 BT_MUST_USE int bt_daemon_options_load_config(const struct bt_daemon_options *options,
 	struct bt_config **out_config, struct berth_error *err);
+/** Once the scheduler is built: `Using component config` at V(2). */
+void bt_daemon_options_log_config(const struct bt_config *config);
 /** --write-config-to: as YAML. Logs `Wrote configuration`. */
 BT_MUST_USE int bt_daemon_options_write_config(const struct bt_daemon_options *options,
 	const struct bt_config *config, struct berth_error *err);

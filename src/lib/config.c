@@ -46,7 +46,7 @@ int berth_config_load(struct berth_str text, const char *feature_gates,
 		result = bt_gates_set(&gates, bt_str_from(feature_gates), err);
 	}
 	if (result == BERTH_OK) {
-		result = bt_document_load_config(text, &gates, &config, err);
+		result = bt_document_load_config(text, &gates, NULL, &config, err);
 	}
 	if (result == BERTH_OK) {
 		*out_config = berth_config_of(config);

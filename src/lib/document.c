@@ -93,7 +93,7 @@ int bt_document_each(
 }
 
 static int load_yaml_config(struct bt_str text, const struct bt_gates *gates,
-	struct bt_config **out_config, struct berth_error *err)
+	const struct bt_config_flags *flags, struct bt_config **out_config, struct berth_error *err)
 {
 	struct bt_strbuf json = {0};
 	struct bt_strbuf duplicates = {0};
@@ -111,6 +111,7 @@ static int load_yaml_config(struct bt_str text, const struct bt_gates *gates,
 			.document = text,
 			.yaml_complaint = complaint.length != 0 ? bt_strbuf_str(&complaint)
 								: (struct bt_str){NULL, 0},
+			.flags = flags,
 		};
 		result = bt_config_load_input(&input, gates, out_config, err);
 		bt_strbuf_finish(&complaint);
@@ -121,14 +122,15 @@ static int load_yaml_config(struct bt_str text, const struct bt_gates *gates,
 }
 
 int bt_document_load_config(struct bt_str text, const struct bt_gates *gates,
-	struct bt_config **out_config, struct berth_error *err)
+	const struct bt_config_flags *flags, struct bt_config **out_config, struct berth_error *err)
 {
 	if (text.length > BT_CONFIG_BYTES_MAX) {
 		return bt_error_set(
 			err, BERTH_ERR_TOO_LARGE, "more than %u bytes", BT_CONFIG_BYTES_MAX);
 	}
 	if (bt_document_is_json(text)) {
-		return bt_config_load(text, gates, out_config, err);
+		const struct bt_config_input input = {.json = text, .flags = flags};
+		return bt_config_load_input(&input, gates, out_config, err);
 	}
-	return load_yaml_config(text, gates, out_config, err);
+	return load_yaml_config(text, gates, flags, out_config, err);
 }

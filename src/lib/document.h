@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "base/strbuf.h"
-#include "config/config.h"
+#include "config/load.h"
 
 /** The first byte that is not white space opens a JSON value; a byte order mark does not count. */
 bool bt_document_is_json(struct bt_str text);
@@ -26,7 +26,8 @@ BT_MUST_USE int bt_document_each(
 BT_MUST_USE int bt_document_from_yaml(struct bt_str text, struct bt_strbuf *duplicates,
 	struct bt_strbuf *out, struct berth_error *err);
 
-/** A configuration file's text, JSON or YAML. gates NULL: the defaults. */
+/** A configuration file's text, JSON or YAML. gates NULL: the defaults; flags NULL: none. */
 BT_MUST_USE int bt_document_load_config(struct bt_str text, const struct bt_gates *gates,
-	struct bt_config **out_config, struct berth_error *err);
+	const struct bt_config_flags *flags, struct bt_config **out_config,
+	struct berth_error *err);
 #endif

@@ -502,7 +502,7 @@ static struct bt_engine *make_engine(const char *config_text, const struct berth
 	struct bt_engine *engine = NULL;
 	struct berth_error load_error = BERTH_ERROR_INIT;
 	int result =
-		bt_document_load_config(bt_str_from(config_text), &gates, &config, &load_error);
+		bt_document_load_config(bt_str_from(config_text), &gates, NULL, &config, &load_error);
 
 	ck_assert_msg(result == 0, "%s", berth_error_message(&load_error));
 	options.extra_plugins = &registry->inside;

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_DAEMON_BUILD_INFO_H
+#define BT_DAEMON_BUILD_INFO_H
+/** How this program was built, for --version=raw and the metric kubernetes_build_info. Spec: 11
+ * sections 4.11 and 10.6. */
+#include "base/arena.h"
+#include "base/strbuf.h"
+#include "config/versions.h"
+
+struct bt_build {
+	const char *git_commit; /* 40 hexadecimal digits; zeros where the build did not know */
+	const char *git_tree_state;
+	struct bt_str build_date; /* of the commit, RFC 3339 in UTC */
+	const char *toolchain;    /* what upstream calls the Go version */
+	const char *compiler;
+	const char *platform;
+};
+
+/** build_date is in arena. */
+struct bt_build bt_build_about(struct bt_arena *arena);
+/** The line of --version=raw, with its newline. */
+void bt_build_write_raw(const struct bt_versions *versions, struct bt_strbuf *out);
+#endif

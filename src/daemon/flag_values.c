@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/flag_values.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/quantity.h"
+#include "config/duration.h"
+#include "config/versions.h"
+
+const struct bt_flag_row bt_flag_rows[BT_DAEMON_FLAG__COUNT] = {
+#define BT_DAEMON_FLAG(upper, flag_name, letter, flag_section, flag_kind, value, text) \
+	[BT_DAEMON_FLAG_##upper] = {flag_name, letter, BT_FLAG_SECTION_##flag_section, \
+		BT_FLAG_KIND_##flag_kind, value, text},
+#include "daemon/flags.def"
+};
+
+/* --- numbers --- */
+
+/** "strconv.ParseInt: parsing "x": invalid syntax" */
+static int refuse_number(
+	const char *function, struct bt_str text, const char *reason, struct berth_error *err)
+{
+	struct bt_strbuf quoted = {0};
+	int code;
+	bt_strbuf_append_quoted(&quoted, text);
+	code = bt_error_set(err, BERTH_ERR_INVALID, "strconv.%s: parsing %s: %s", function,
+		bt_strbuf_c(&quoted), reason);
+	bt_strbuf_finish(&quoted);
+	return code;
+}
+
+static unsigned digit_of(char byte)
+{
+	if (byte >= '0' && byte <= '9') {
+		return (unsigned)(byte - '0');
+	}
+	if (byte >= 'a' && byte <= 'f') {
+		return (unsigned)(byte - 'a') + 10;
+	}
+	if (byte >= 'A' && byte <= 'F') {
+		return (unsigned)(byte - 'A') + 10;
+	}
+	return 99;
+}
+
+/** The base that a prefix names, with the prefix taken off. */
+static unsigned take_base(struct bt_str *text)
+{
+	char letter;
+	if (text->length < 2 || text->data[0] != '0') {
+		return 10;
+	}
+	letter = text->data[1] | 0x20;
+	if (letter == 'x' || letter == 'o' || letter == 'b') {
+		*text = bt_str_sub(*text, 2, text->length);
+		return letter == 'x' ? 16 : letter == 'o' ? 8 : 2;
+	}
+	*text = bt_str_sub(*text, 1, text->length);
+	return 8;
+}
+
+/** min and max: the range; INT64_MIN is refused everywhere. */
+static int parse_integer(const char *function, struct bt_str text, int64_t min, int64_t max,
+	int64_t *out_number, struct berth_error *err)
+{
+	struct bt_str rest = text;
+	bool negative = false;
+	unsigned base;
+	int64_t number = 0;
+	bool overflow = false;
+	if (min < 0 && text.length > 0 && (text.data[0] == '-' || text.data[0] == '+')) {
+		negative = text.data[0] == '-';
+		rest = bt_str_sub(text, 1, text.length);
+	}
+	base = take_base(&rest);
+	for (uint32_t i = 0; i < rest.length; i++) {
+		unsigned digit = digit_of(rest.data[i]);
+		if (digit >= base) {
+			return refuse_number(function, text, "invalid syntax", err);
+		}
+		overflow = overflow || BT_MUL_OVERFLOW(number, (int64_t)base, &number) ||
+			BT_ADD_OVERFLOW(number, (int64_t)digit, &number);
+	}
+	if (rest.length == 0) {
+		return refuse_number(function, text, "invalid syntax", err);
+	}
+	number = negative ? -number : number;
+	if (overflow || number < min || number > max) {
+		return refuse_number(function, text, "value out of range", err);
+	}
+	*out_number = number;
+	return 0;
+}
+
+static int parse_bool(struct bt_str text, int64_t *out_number, struct berth_error *err)
+{
+	static const char *const words[2][6] = {
+		{"0", "f", "F", "FALSE", "false", "False"},
+		{"1", "t", "T", "TRUE", "true", "True"},
+	};
+	for (int value = 0; value < 2; value++) {
+		for (int i = 0; i < 6; i++) {
+			if (bt_str_equal_c(text, words[value][i])) {
+				*out_number = value;
+				return 0;
+			}
+		}
+	}
+	return refuse_number("ParseBool", text, "invalid syntax", err);
+}
+
+static int parse_float(const char *text, float *out_real, struct berth_error *err)
+{
+	char *end;
+	float real;
+	if (text[0] == '\0' || strchr(" \t\n\v\f\r", text[0]) != NULL) {
+		return refuse_number("ParseFloat", bt_str_from(text), "invalid syntax", err);
+	}
+	errno = 0;
+	real = strtof(text, &end);
+	if (*end != '\0') {
+		return refuse_number("ParseFloat", bt_str_from(text), "invalid syntax", err);
+	}
+	if (errno == ERANGE && isinf(real)) {
+		return refuse_number("ParseFloat", bt_str_from(text), "value out of range", err);
+	}
+	*out_real = real;
+	return 0;
+}
+
+/* --- texts --- */
+
+static int check_ip(const char *text, struct berth_error *err)
+{
+	unsigned char address[16];
+	struct bt_strbuf quoted = {0};
+	int code;
+	if (inet_pton(AF_INET, text, address) == 1 || inet_pton(AF_INET6, text, address) == 1) {
+		return 0;
+	}
+	bt_strbuf_append_quoted(&quoted, bt_str_from(text));
+	code = bt_error_set(err, BERTH_ERR_INVALID, "failed to parse IP: %s", bt_strbuf_c(&quoted));
+	bt_strbuf_finish(&quoted);
+	return code;
+}
+
+static int check_quantity(struct bt_str text, struct berth_error *err)
+{
+	struct bt_arena arena = {0};
+	struct bt_quantity quantity;
+	int code = bt_quantity_parse(text, &arena, &quantity, err);
+	bt_arena_finish(&arena);
+	return code;
+}
+
+bool bt_comma_next(struct bt_str *text, struct bt_str *out_item)
+{
+	while (text->length > 0) {
+		int64_t comma = bt_str_find_char(*text, ',');
+		uint32_t length = comma < 0 ? text->length : (uint32_t)comma;
+		*out_item = bt_str_sub(*text, 0, length);
+		*text = bt_str_sub(*text, length + 1, text->length);
+		if (length > 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static int check_vmodule(struct bt_str text, struct berth_error *err)
+{
+	struct bt_str item;
+	int64_t level;
+	while (bt_comma_next(&text, &item)) {
+		int64_t equals = bt_str_find_char(item, '=');
+		if (equals <= 0) {
+			struct bt_strbuf quoted = {0};
+			int code;
+			bt_strbuf_append_quoted(&quoted, item);
+			code = bt_error_set(err, BERTH_ERR_INVALID,
+				"%s does not have the pattern=N format", bt_strbuf_c(&quoted));
+			bt_strbuf_finish(&quoted);
+			return code;
+		}
+		item = bt_str_sub(item, (uint32_t)equals + 1, item.length);
+		if (!bt_str_parse_int64(item, &level) || level < 0 || level > INT32_MAX) {
+			return refuse_number("ParseUint", item, "invalid syntax", err);
+		}
+	}
+	return 0;
+}
+
+/* --- lists --- */
+
+static int refuse_csv(uint32_t column, const char *reason, struct berth_error *err)
+{
+	return bt_error_set(
+		err, BERTH_ERR_INVALID, "parse error on line 1, column %u: %s", column + 1, reason);
+}
+
+/** A field in quotes, from behind the first one; *at ends behind the last one. */
+static int read_quoted(
+	struct bt_str line, uint32_t *at, struct bt_strbuf *out, struct berth_error *err)
+{
+	while (*at < line.length) {
+		char byte = line.data[(*at)++];
+		if (byte != '"') {
+			bt_strbuf_append_char(out, byte);
+		} else if (*at < line.length && line.data[*at] == '"') {
+			bt_strbuf_append_char(out, '"');
+			(*at)++;
+		} else if (*at == line.length || line.data[*at] == ',') {
+			return 0;
+		} else {
+			break;
+		}
+	}
+	return refuse_csv(*at - 1, "extraneous or missing \" in quoted-field", err);
+}
+
+static int read_bare(
+	struct bt_str line, uint32_t *at, struct bt_strbuf *out, struct berth_error *err)
+{
+	for (; *at < line.length && line.data[*at] != ','; (*at)++) {
+		if (line.data[*at] == '"') {
+			return refuse_csv(*at, "bare \" in non-quoted-field", err);
+		}
+		bt_strbuf_append_char(out, line.data[*at]);
+	}
+	return 0;
+}
+
+int bt_csv_split(struct bt_str line, void (*take)(void *context, struct bt_str field),
+	void *context, struct berth_error *err)
+{
+	struct bt_strbuf field = {0};
+	uint32_t at = 0;
+	int code = 0;
+	while (line.length > 0 && code == 0) {
+		bt_strbuf_reset(&field);
+		if (at < line.length && line.data[at] == '"') {
+			at++;
+			code = read_quoted(line, &at, &field, err);
+		} else {
+			code = read_bare(line, &at, &field, err);
+		}
+		if (code == 0) {
+			take(context, bt_strbuf_str(&field));
+		}
+		if (at++ >= line.length) {
+			break;
+		}
+	}
+	bt_strbuf_finish(&field);
+	return code;
+}
+
+static void take_text(void *context, struct bt_str field)
+{
+	struct bt_daemon_flag_value *value = context;
+	struct bt_flag_entry entry = {.text = bt_arena_str(value->arena, field)};
+	if (value->list.count < BT_FLAG_LIST_MAX) {
+		bt_vec_push(&value->list, entry);
+	}
+}
+
+static int add_ints(struct bt_daemon_flag_value *value, struct bt_str text, struct berth_error *err)
+{
+	while (text.length > 0) {
+		int64_t comma = bt_str_find_char(text, ',');
+		uint32_t length = comma < 0 ? text.length : (uint32_t)comma;
+		struct bt_flag_entry entry = {0};
+		int code = parse_integer("ParseInt", bt_str_sub(text, 0, length), INT32_MIN,
+			INT32_MAX, &entry.number, err);
+		if (code != 0) {
+			return code;
+		}
+		bt_vec_push(&value->list, entry);
+		if (comma < 0) {
+			break;
+		}
+		text = bt_str_sub(text, length + 1, text.length);
+	}
+	return 0;
+}
+
+struct pair_list {
+	struct bt_daemon_flag_value *value;
+	struct bt_strbuf bad; /* the first one without "=" */
+};
+
+static void take_pair(void *context, struct bt_str field)
+{
+	struct pair_list *pairs = context;
+	struct bt_daemon_flag_value *value = pairs->value;
+	int64_t equals = bt_str_find_char(field, '=');
+	struct bt_flag_entry entry;
+	if (equals < 0) {
+		if (pairs->bad.length == 0) {
+			bt_strbuf_append_str(&pairs->bad, field);
+			bt_strbuf_append_c(&pairs->bad, " must be formatted as key=value");
+		}
+		return;
+	}
+	entry = (struct bt_flag_entry){
+		.text = bt_arena_str(value->arena, bt_str_sub(field, 0, (uint32_t)equals)),
+		.second = bt_arena_str(
+			value->arena, bt_str_sub(field, (uint32_t)equals + 1, field.length)),
+	};
+	for (uint32_t i = 0; i < value->list.count; i++) {
+		if (bt_str_equal(value->list.items[i].text, entry.text)) {
+			value->list.items[i] = entry;
+			return;
+		}
+	}
+	bt_vec_push(&value->list, entry);
+}
+
+/** One pair may hold commas; several are a line of CSV. */
+static int add_pairs(
+	struct bt_daemon_flag_value *value, struct bt_str text, struct berth_error *err)
+{
+	struct pair_list pairs = {.value = value};
+	int64_t equals = bt_str_find_char(text, '=');
+	int code = 0;
+	if (text.length == 0) {
+		return 0;
+	}
+	if (equals >= 0 && bt_str_find_last_char(text, '=') != equals) {
+		code = bt_csv_split(text, take_pair, &pairs, err);
+	} else {
+		while (text.length > 0 && text.data[0] == '"') {
+			text = bt_str_sub(text, 1, text.length);
+		}
+		while (text.length > 0 && text.data[text.length - 1] == '"') {
+			text.length--;
+		}
+		take_pair(&pairs, text);
+	}
+	if (code == 0 && pairs.bad.length > 0) {
+		code = bt_error_set(err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&pairs.bad));
+	}
+	bt_strbuf_finish(&pairs.bad);
+	return code;
+}
+
+/** "cert,key" or "cert,key:name,name". */
+static int check_sni(struct bt_str text, struct berth_error *err)
+{
+	int64_t colon = bt_str_find_char(text, ':');
+	struct bt_str files = colon < 0 ? text : bt_str_sub(text, 0, (uint32_t)colon);
+	int64_t comma = bt_str_find_char(files, ',');
+	if (comma <= 0 || comma + 1 == files.length || bt_str_find_last_char(files, ',') != comma) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"expected comma separated certificate and key file paths");
+	}
+	if (colon >= 0) {
+		struct bt_str names = bt_str_sub(text, (uint32_t)colon + 1, text.length);
+		struct bt_str name;
+		if (!bt_comma_next(&names, &name)) {
+			return bt_error_set(
+				err, BERTH_ERR_INVALID, "empty names list is not allowed");
+		}
+	}
+	return 0;
+}
+
+/** What replaces the version stays in the list, whatever a later --version says. */
+static int set_version(
+	struct bt_daemon_flag_value *value, struct bt_str text, struct berth_error *err)
+{
+	if (bt_str_has_prefix(text, BT_STR("v"))) {
+		int code = bt_versions_check_replacement(text, err);
+		value->list.count = 0;
+		take_text(value, text);
+		value->number = 0;
+		return code;
+	}
+	if (bt_str_equal_c(text, "raw")) {
+		value->number = 1;
+		return 0;
+	}
+	return parse_bool(text, &value->number, err);
+}
+
+static int set_by_kind(
+	struct bt_daemon_flag_value *value, const char *text, struct berth_error *err)
+{
+	struct bt_str copy = bt_arena_str(value->arena, bt_str_from(text));
+	value->text = copy;
+	switch (value->row->kind) {
+	case BT_FLAG_KIND_BOOL:
+		return parse_bool(copy, &value->number, err);
+	case BT_FLAG_KIND_STRING:
+		return 0;
+	case BT_FLAG_KIND_IP:
+		return check_ip(text, err);
+	case BT_FLAG_KIND_INT:
+		return parse_integer("ParseInt", copy, -INT64_MAX, INT64_MAX, &value->number, err);
+	case BT_FLAG_KIND_INT32:
+		return parse_integer("ParseInt", copy, INT32_MIN, INT32_MAX, &value->number, err);
+	case BT_FLAG_KIND_LEVEL:
+		return parse_integer("ParseUint", copy, 0, INT32_MAX, &value->number, err);
+	case BT_FLAG_KIND_FLOAT32:
+		return parse_float(text, &value->real, err);
+	case BT_FLAG_KIND_DURATION:
+		return bt_duration_parse(copy, &value->number, err);
+	case BT_FLAG_KIND_QUANTITY:
+		return check_quantity(copy, err);
+	case BT_FLAG_KIND_STRINGS:
+		return bt_csv_split(copy, take_text, value, err);
+	case BT_FLAG_KIND_INTS:
+		return add_ints(value, copy, err);
+	case BT_FLAG_KIND_SNI:
+		take_text(value, copy);
+		return check_sni(copy, err);
+	case BT_FLAG_KIND_GATES:
+	case BT_FLAG_KIND_VERSIONS:
+		take_text(value, copy);
+		return 0;
+	case BT_FLAG_KIND_LABELS:
+		return add_pairs(value, copy, err);
+	case BT_FLAG_KIND_VMODULE:
+		return check_vmodule(copy, err);
+	case BT_FLAG_KIND_VERSION:
+		return set_version(value, copy, err);
+	}
+	return 0;
+}
+
+int bt_flag_value_set(struct bt_daemon_flag_value *value, const char *text, struct berth_error *err)
+{
+	if (!value->given) {
+		value->list.count = 0; /* the first one replaces the default */
+	}
+	value->given = true;
+	return set_by_kind(value, text, err);
+}
+
+void bt_flag_values_init(struct bt_daemon_flag_value *values, struct bt_arena *arena)
+{
+	for (uint32_t i = 0; i < BT_DAEMON_FLAG__COUNT; i++) {
+		const struct bt_flag_row *row = &bt_flag_rows[i];
+		int code = 0;
+		values[i] = (struct bt_daemon_flag_value){.row = row, .arena = arena};
+		if (row->initial[0] != '\0') {
+			code = set_by_kind(&values[i], row->initial, NULL);
+		}
+		BT_ASSERT(code == 0);
+	}
+}
+
+void bt_flag_values_finish(struct bt_daemon_flag_value *values)
+{
+	for (uint32_t i = 0; i < BT_DAEMON_FLAG__COUNT; i++) {
+		bt_vec_finish(&values[i].list);
+	}
+}
+
+/* --- values as text --- */
+
+static void write_list(const struct bt_daemon_flag_value *value, struct bt_strbuf *out)
+{
+	bt_strbuf_append_char(out, '[');
+	for (uint32_t i = 0; i < value->list.count; i++) {
+		const struct bt_flag_entry *entry = &value->list.items[i];
+		bt_strbuf_append_c(out, i > 0 ? "," : "");
+		if (value->row->kind == BT_FLAG_KIND_INTS) {
+			bt_strbuf_printf(out, "%lld", (long long)entry->number);
+		} else {
+			bt_strbuf_append_str(out, entry->text);
+		}
+		if (value->row->kind == BT_FLAG_KIND_LABELS) {
+			bt_strbuf_append_char(out, '=');
+			bt_strbuf_append_str(out, entry->second);
+		}
+	}
+	bt_strbuf_append_char(out, ']');
+}
+
+void bt_flag_value_write(const struct bt_daemon_flag_value *value, struct bt_strbuf *out)
+{
+	switch (value->row->kind) {
+	case BT_FLAG_KIND_BOOL:
+		bt_strbuf_append_c(out, value->number != 0 ? "true" : "false");
+		return;
+	case BT_FLAG_KIND_STRING:
+	case BT_FLAG_KIND_IP:
+	case BT_FLAG_KIND_QUANTITY:
+	case BT_FLAG_KIND_VMODULE:
+	case BT_FLAG_KIND_VERSION:
+		bt_strbuf_append_str(out, value->text);
+		return;
+	case BT_FLAG_KIND_INT:
+	case BT_FLAG_KIND_INT32:
+	case BT_FLAG_KIND_LEVEL:
+		bt_strbuf_printf(out, "%lld", (long long)value->number);
+		return;
+	case BT_FLAG_KIND_FLOAT32:
+		bt_strbuf_printf(out, "%.7g", (double)value->real);
+		return;
+	case BT_FLAG_KIND_DURATION:
+		bt_duration_format(value->number, out);
+		return;
+	case BT_FLAG_KIND_GATES:
+		for (uint32_t i = 0; i < value->list.count; i++) {
+			bt_strbuf_append_c(out, i > 0 ? "," : "");
+			bt_strbuf_append_str(out, value->list.items[i].text);
+		}
+		return;
+	case BT_FLAG_KIND_STRINGS:
+	case BT_FLAG_KIND_INTS:
+	case BT_FLAG_KIND_SNI:
+	case BT_FLAG_KIND_VERSIONS:
+	case BT_FLAG_KIND_LABELS:
+		write_list(value, out);
+		return;
+	}
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_DAEMON_OPTIONS_PRIVATE_H
+#define BT_DAEMON_OPTIONS_PRIVATE_H
+/** The parts of options.h: values, their meaning, their checks. */
+#include "config/error_list.h"
+#include "daemon/flag_values.h"
+#include "daemon/options.h"
+
+/** The flags' values as options: all but versions, gates and allowed labels, which can be wrong. */
+void bt_daemon_options_take(
+	struct bt_daemon_options *options, const struct bt_daemon_flag_value *values);
+/** Spec 11 section 4.10. */
+BT_MUST_USE int bt_logging_check(const struct bt_daemon_flag_value *values,
+	const struct bt_gates *gates, struct berth_error *err);
+/** Spec 11 sections 4.3 and 4.4; logs warnings. */
+void bt_serving_validate(const struct bt_daemon_options *options, struct bt_config_errors *errors);
+/** What is refused when the endpoints are built; logs warnings. Spec 11 sections 4.3, 4.5. */
+BT_MUST_USE int bt_serving_check(const struct bt_daemon_options *options, struct berth_error *err);
+/** Spec 11 section 4.9. Fills options->metrics.allowed, from the flag or from the manifest. */
+void bt_metrics_flags_take(struct bt_daemon_options *options,
+	const struct bt_daemon_flag_value *values, struct bt_config_errors *errors);
+/** A file for messages and decoding: at most bytes_max. Messages as "open /x: no such file or
+ * directory". */
+BT_MUST_USE int bt_options_read_file(
+	struct bt_str path, size_t bytes_max, struct bt_strbuf *out, struct berth_error *err);
+#endif
