@@ -7,6 +7,8 @@
 #include "base/nanoseconds.h"
 #include "daemon/daemon_private.h"
 #include "daemon/klog.h"
+#include "daemon/pod_resources.h"
+#include "daemon/process_metrics.h"
 
 /** --- what the parts ask of the process --- */
 
@@ -123,6 +125,39 @@ static void write_config(void *context, struct bt_strbuf *out)
 	bt_config_write_stored(daemon->config, out);
 }
 
+struct pod_visit {
+	void (*visit)(void *visitor, const struct bt_pod *pod);
+	void *visitor;
+};
+
+static bool visit_pod(void *context, void *item)
+{
+	const struct pod_visit *visit = context;
+	visit->visit(visit->visitor, bt_object_value(item, BT_KIND_POD));
+	return true;
+}
+
+static void for_each_pod(
+	void *context, void (*visit)(void *visitor, const struct bt_pod *pod), void *visitor)
+{
+	const struct bt_daemon *daemon = context;
+	const struct bt_reflector *pods = bt_cluster_feed_reflector(daemon->feed, BT_KIND_POD);
+	struct pod_visit step = {visit, visitor};
+	if (pods != NULL) {
+		bt_reflector_for_each(pods, visit_pod, &step);
+	}
+}
+
+/** Only the leader tells. */
+static void write_pod_resources(void *context, struct bt_strbuf *out)
+{
+	const struct bt_daemon *daemon = context;
+	struct bt_pod_source source = {for_each_pod, context};
+	if (daemon->leads) {
+		bt_pod_resources_write(&source, out);
+	}
+}
+
 static int create_endpoints(struct bt_daemon *daemon, struct berth_error *err)
 {
 	const struct bt_health_check ping = {.name = "ping"};
@@ -147,6 +182,7 @@ static int create_endpoints(struct bt_daemon *daemon, struct berth_error *err)
 		.readyz_count = elects ? 3 : 2,
 		.metrics = daemon->metrics,
 		.write_config = write_config,
+		.write_pod_resources = write_pod_resources,
 		.context = daemon,
 		.started_ns = daemon->started_ns,
 	};
@@ -167,6 +203,8 @@ static int64_t monotonic_ns(void *context)
 static void create_metrics(struct bt_daemon *daemon)
 {
 	const struct bt_metrics_options *options = &daemon->options.metrics;
+	struct bt_arena arena = {0};
+	struct bt_build build = bt_build_about(&arena);
 	for (uint32_t i = 0; i < options->disabled.count; i++) {
 		bt_metrics_disable(daemon->metrics, options->disabled.items[i]);
 	}
@@ -175,6 +213,9 @@ static void create_metrics(struct bt_daemon *daemon)
 		bt_metrics_allow_values(daemon->metrics, allowed->metric, allowed->label,
 			allowed->values.items, allowed->values.count);
 	}
+	bt_process_metrics_register(daemon->metrics, &build, &daemon->options.versions,
+		bt_config_gates(daemon->config));
+	bt_arena_finish(&arena);
 	daemon->scheduler_metrics = bt_scheduler_metrics_create(
 		daemon->metrics, bt_config_gates(daemon->config), monotonic_ns, daemon);
 }
@@ -328,6 +369,7 @@ int bt_daemon_build(struct bt_daemon *daemon, struct berth_error *err)
 	}
 	if (result == 0) {
 		create_feed(daemon);
+		bt_daemon_options_log_config(daemon->config);
 		bt_daemon_add_worker(daemon);
 	}
 	return result;
