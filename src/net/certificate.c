@@ -5,6 +5,7 @@
 #include <gnutls/crypto.h>
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -15,6 +16,7 @@
 #define CA_DAYS 3650
 #define SERVER_DAYS 365
 #define SERIAL_BYTES 16
+#define HOUR_SECONDS INT64_C(3600)
 
 void bt_certificate_pair_finish(struct bt_certificate_pair *pair)
 {
@@ -78,8 +80,14 @@ static int work_read(
 	return code == 0 ? 0 : fail(err, "reading the key", code);
 }
 
+/** When a certificate is valid. */
+struct span {
+	int64_t from_seconds;
+	int64_t until_seconds;
+};
+
 /* What all certificates have. */
-static int fill(struct work *work, const char *common_name, int64_t now_seconds, int64_t days)
+static int fill(struct work *work, const char *common_name, const struct span *span)
 {
 	unsigned char serial[SERIAL_BYTES];
 	unsigned char id[32];
@@ -95,10 +103,10 @@ static int fill(struct work *work, const char *common_name, int64_t now_seconds,
 	}
 	code = code != 0 ? code
 			 : gnutls_x509_crt_set_activation_time(
-				   work->certificate, (time_t)(now_seconds - DAY_SECONDS));
+				   work->certificate, (time_t)span->from_seconds);
 	code = code != 0 ? code
 			 : gnutls_x509_crt_set_expiration_time(
-				   work->certificate, (time_t)(now_seconds + days * DAY_SECONDS));
+				   work->certificate, (time_t)span->until_seconds);
 	code = code != 0
 		? code
 		: gnutls_x509_crt_set_dn_by_oid(work->certificate, GNUTLS_OID_X520_COMMON_NAME, 0,
@@ -131,7 +139,7 @@ static int write_pair(const struct work *work, struct bt_certificate_pair *out_p
 	return code;
 }
 
-int bt_certificate_make_ca(const char *common_name, int64_t now_seconds,
+static int make_ca(const char *common_name, const struct span *span,
 	struct bt_certificate_pair *out_pair, struct berth_error *err)
 {
 	struct work work BT_CLEANUP(work_finish) = {NULL, NULL};
@@ -139,7 +147,7 @@ int bt_certificate_make_ca(const char *common_name, int64_t now_seconds,
 	if (result != 0) {
 		return result;
 	}
-	int code = fill(&work, common_name, now_seconds, CA_DAYS);
+	int code = fill(&work, common_name, span);
 	code = code != 0 ? code : gnutls_x509_crt_set_basic_constraints(work.certificate, 1, -1);
 	code = code != 0 ? code
 			 : gnutls_x509_crt_set_key_usage(work.certificate,
@@ -150,6 +158,13 @@ int bt_certificate_make_ca(const char *common_name, int64_t now_seconds,
 				   GNUTLS_DIG_SHA256, 0);
 	code = code != 0 ? code : write_pair(&work, out_pair);
 	return code == 0 ? 0 : fail(err, "making a certificate authority", code);
+}
+
+int bt_certificate_make_ca(const char *common_name, int64_t now_seconds,
+	struct bt_certificate_pair *out_pair, struct berth_error *err)
+{
+	struct span span = {now_seconds - DAY_SECONDS, now_seconds + CA_DAYS * DAY_SECONDS};
+	return make_ca(common_name, &span, out_pair, err);
 }
 
 static int add_name(gnutls_x509_crt_t certificate, const char *name)
@@ -167,15 +182,22 @@ static int add_name(gnutls_x509_crt_t certificate, const char *name)
 		(unsigned int)strlen(name), GNUTLS_FSAN_APPEND);
 }
 
-int bt_certificate_make_server(const struct bt_certificate_pair *ca, const char *const *names,
-	uint32_t name_count, int64_t now_seconds, struct bt_certificate_pair *out_pair,
-	struct berth_error *err)
+/** A server certificate to be made. */
+struct server_plan {
+	const char *common_name;
+	const char *const *names;
+	uint32_t name_count;
+	struct span span;
+};
+
+static int make_server(const struct bt_certificate_pair *ca, const struct server_plan *plan,
+	struct bt_certificate_pair *out_pair, struct berth_error *err)
 {
 	struct work authority BT_CLEANUP(work_finish) = {NULL, NULL};
 	struct work work BT_CLEANUP(work_finish) = {NULL, NULL};
 	unsigned char id[32];
 	size_t id_length = sizeof(id);
-	BT_ASSERT(name_count != 0);
+	BT_ASSERT(plan->name_count != 0);
 	int result = work_read(&authority, ca, err);
 	if (result != 0) {
 		return result;
@@ -184,9 +206,9 @@ int bt_certificate_make_server(const struct bt_certificate_pair *ca, const char 
 	if (result != 0) {
 		return result;
 	}
-	int code = fill(&work, "berth", now_seconds, SERVER_DAYS);
-	for (uint32_t i = 0; i < name_count && code == 0; i++) {
-		code = add_name(work.certificate, names[i]);
+	int code = fill(&work, plan->common_name, &plan->span);
+	for (uint32_t i = 0; i < plan->name_count && code == 0; i++) {
+		code = add_name(work.certificate, plan->names[i]);
 	}
 	code = code != 0 ? code : gnutls_x509_crt_set_basic_constraints(work.certificate, 0, -1);
 	code = code != 0
@@ -205,6 +227,47 @@ int bt_certificate_make_server(const struct bt_certificate_pair *ca, const char 
 				   authority.key, GNUTLS_DIG_SHA256, 0);
 	code = code != 0 ? code : write_pair(&work, out_pair);
 	return code == 0 ? 0 : fail(err, "making a server certificate", code);
+}
+
+int bt_certificate_make_server(const struct bt_certificate_pair *ca, const char *const *names,
+	uint32_t name_count, int64_t now_seconds, struct bt_certificate_pair *out_pair,
+	struct berth_error *err)
+{
+	struct server_plan plan = {
+		.common_name = "berth",
+		.names = names,
+		.name_count = name_count,
+		.span = {now_seconds - DAY_SECONDS, now_seconds + SERVER_DAYS * DAY_SECONDS},
+	};
+	return make_server(ca, &plan, out_pair, err);
+}
+
+int bt_certificate_make_serving(const char *address, int64_t now_seconds,
+	struct bt_certificate_pair *out_pair, struct berth_error *err)
+{
+	const char *names[] = {"localhost", "127.0.0.1", address};
+	int64_t from_seconds = now_seconds - HOUR_SECONDS;
+	struct bt_certificate_pair ca = {0};
+	char common_name[64];
+	struct server_plan plan = {
+		.common_name = common_name,
+		.names = names,
+		.name_count = address != NULL && strcmp(address, names[1]) != 0 ? 3 : 2,
+		.span = {from_seconds, from_seconds + SERVER_DAYS * DAY_SECONDS},
+	};
+	(void)snprintf(common_name, sizeof(common_name), "localhost-ca@%lld", /* fits */
+		(long long)now_seconds);
+	int result = make_ca(common_name, &plan.span, &ca, err);
+	if (result != 0) {
+		return result;
+	}
+	(void)snprintf(common_name, sizeof(common_name), "localhost@%lld", (long long)now_seconds);
+	result = make_server(&ca, &plan, out_pair, err);
+	if (result == 0) {
+		bt_strbuf_append_str(&out_pair->certificate, bt_strbuf_str(&ca.certificate));
+	}
+	bt_certificate_pair_finish(&ca);
+	return result;
 }
 
 int bt_certificate_check(

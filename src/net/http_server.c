@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/http_server.h"
 
-#include <arpa/inet.h>
-#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
@@ -30,9 +28,6 @@
 #define REST_ACTIVE_NS BT_NS_PER_MS
 /* Of the youngest connections, in each turn. */
 #define HANDSHAKES_SEEN_MAX 16
-/* Forward secrecy, TLS 1.2 and later. The client's order of groups counts: another one than it
- * guessed costs a round trip. */
-#define TLS_PRIORITIES "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA"
 
 const struct bt_http_limits bt_http_default_limits = {
 	.body_bytes_max = 3145728,
@@ -98,18 +93,6 @@ static void set_socket_options(struct bt_http_server *server, int fd)
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &silent_ms, sizeof(silent_ms));
 }
 
-/* Clients may resume sessions. */
-static void enable_tickets(struct bt_http_server *server, struct MHD_Connection *handle)
-{
-	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(handle, MHD_CONNECTION_INFO_GNUTLS_SESSION);
-	if (server->ticket_key.data != NULL && info != NULL && info->tls_session != NULL) {
-		/* without them it is only slower */
-		(void)gnutls_session_ticket_enable_server(
-			(gnutls_session_t)info->tls_session, &server->ticket_key);
-	}
-}
-
 /* libmicrohttpd does not tell the end of requests that it gave up before their headers were
  * complete. */
 static void end_forgotten_exchange(struct bt_http_connection *connection)
@@ -131,12 +114,16 @@ static void on_connection(void *context, struct MHD_Connection *handle, void **s
 		server->connection_count++;
 		arriving_append(server, connection);
 		set_socket_options(server, socket_of(handle));
-		enable_tickets(server, handle);
+		bt_http_tls_begin(server, connection);
 		*socket_context = connection;
 		return;
 	}
 	if (*socket_context != NULL) {
+		const struct bt_http_connection *connection = *socket_context;
 		end_forgotten_exchange(*socket_context);
+		if (connection->tls_set != NULL) {
+			connection->tls_set->connection_count--;
+		}
 		/* only another run takes the listening socket back into the set, which left it at
 		 * the limit of connections, or when descriptors ran out */
 		server->resumed = true;
@@ -196,6 +183,9 @@ static void on_completed(void *context, struct MHD_Connection *handle, void **re
 	bt_http_exchange_end(exchange);
 	arriving_remove(server, connection);
 	arriving_append(server, connection);
+	if (server->is_stopping) {
+		(void)shutdown(socket_of(handle), SHUT_RDWR); /* what was sent still arrives */
+	}
 }
 
 /* Unescaping is the handler's: only it knows what a segment of a path is. */
@@ -429,51 +419,6 @@ static int64_t work(void *context, int64_t now_ns)
 	return server->run_at_ns < cut_ns ? server->run_at_ns : cut_ns;
 }
 
-/* ":port" of a socket, or 0. */
-static uint16_t port_of(int fd)
-{
-	struct sockaddr_storage address = {0};
-	socklen_t length = sizeof(address);
-	struct sockaddr_in v4;
-	struct sockaddr_in6 v6;
-	if (getsockname(fd, (void *)&address, &length) != 0) {
-		return 0;
-	}
-	if (address.ss_family == AF_INET6) {
-		memcpy(&v6, &address, sizeof(v6));
-		return ntohs(v6.sin6_port);
-	}
-	memcpy(&v4, &address, sizeof(v4));
-	return ntohs(v4.sin_port);
-}
-
-static int listen_on(const char *address, uint16_t port, int *out_fd, struct berth_error *err)
-{
-	struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(port)};
-	struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
-	bool is_v6 = inet_pton(AF_INET6, address, &v6.sin6_addr) == 1;
-	int on = 1;
-	if (!is_v6 && inet_pton(AF_INET, address, &v4.sin_addr) != 1) {
-		return bt_error_set(err, BERTH_ERR_INVALID, "\"%s\" is not an IP address", address);
-	}
-	int fd = socket(is_v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0) {
-		return bt_error_set(err, BERTH_ERR_IO, "listening on %s port %u: %s", address,
-			(unsigned int)port, strerror(errno));
-	}
-	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)); /* bind tells */
-	int result = is_v6 ? bind(fd, (const void *)&v6, sizeof(v6))
-			   : bind(fd, (const void *)&v4, sizeof(v4));
-	if (result != 0 || listen(fd, SOMAXCONN) != 0) {
-		int code = errno;
-		(void)close(fd); /* nothing was written to it */
-		return bt_error_set(err, BERTH_ERR_IO, "listening on %s port %u: %s", address,
-			(unsigned int)port, strerror(code));
-	}
-	*out_fd = fd;
-	return 0;
-}
-
 static int start_daemon(struct bt_http_server *server, const struct bt_http_server_options *options,
 	int fd, struct berth_error *err)
 {
@@ -502,15 +447,21 @@ static int start_daemon(struct bt_http_server *server, const struct bt_http_serv
 	};
 	char *certificate = NULL;
 	char *key = NULL;
-	char priorities[] = TLS_PRIORITIES;
+	struct bt_strbuf priorities = {0};
 	if (options->certificate_pem != NULL) {
+		int result = bt_tls_priorities(&options->tls, &priorities, err);
+		if (result != 0) {
+			bt_strbuf_finish(&priorities);
+			(void)close(fd); /* nothing was written to it */
+			return result;
+		}
 		flags |= MHD_USE_TLS;
 		certificate =
 			bt_strndup(options->certificate_pem, strlen(options->certificate_pem));
 		key = bt_strndup(options->key_pem, strlen(options->key_pem));
 		tls[0].ptr_value = certificate;
 		tls[1].ptr_value = key;
-		tls[2].ptr_value = priorities;
+		tls[2].ptr_value = priorities.data;
 		items[BT_ARRAY_LENGTH(items) - 2].option = MHD_OPTION_ARRAY;
 		items[BT_ARRAY_LENGTH(items) - 2].ptr_value = tls;
 	}
@@ -521,6 +472,7 @@ static int start_daemon(struct bt_http_server *server, const struct bt_http_serv
 		keep_escapes, server, MHD_OPTION_ARRAY, items, MHD_OPTION_END);
 	bt_free(certificate);
 	bt_free(key);
+	bt_strbuf_finish(&priorities);
 	if (server->daemon == NULL) {
 		/* whether the socket was closed is not told; a second close could hit another */
 		struct bt_str text = bt_strbuf_str(&server->log);
@@ -533,42 +485,97 @@ static int start_daemon(struct bt_http_server *server, const struct bt_http_serv
 	return 0;
 }
 
+static int serve(struct bt_http_server *server, struct berth_error *err)
+{
+	const union MHD_DaemonInfo *info =
+		MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+	BT_ASSERT(info != NULL && server->source == NULL);
+	int result = bt_loop_add_fd(
+		server->loop, info->epoll_fd, on_ready, server, &server->source, err);
+	if (result != 0) {
+		return result;
+	}
+	bt_loop_add_worker(server->loop, work, server);
+	server->ready = true; /* its first run puts the listening socket into its set */
+	return 0;
+}
+
+static int prepare_tls(struct bt_http_server *server, const struct bt_http_server_options *options,
+	struct berth_error *err)
+{
+	struct bt_http_certificates certificates = {
+		options->certificate_pem, options->key_pem, options->sni, options->sni_count};
+	if (options->certificate_pem == NULL) {
+		return 0;
+	}
+	server->asks_certificate = options->ask_client_certificate;
+	/* without it there are no tickets */
+	(void)gnutls_session_ticket_key_generate(&server->ticket_key);
+	return bt_http_tls_set_create(
+		&certificates, options->client_ca_pem, &server->tls_sets, err);
+}
+
 int bt_http_server_create(struct bt_loop *loop, const struct bt_http_server_options *options,
 	struct bt_http_server **out_server, struct berth_error *err)
 {
 	int fd = -1;
 	struct sigaction ignore = {.sa_handler = SIG_IGN};
-	int result = listen_on(options->address, options->port, &fd, err);
-	if (result != 0) {
-		return result;
-	}
 	(void)sigaction(SIGPIPE, &ignore, NULL); /* arguments are valid */
 	struct bt_http_server *server = BT_NEW(struct bt_http_server);
 	server->loop = loop;
 	server->limits = options->limits;
 	server->handler = options->handler;
-	server->port = port_of(fd);
-	if (options->certificate_pem != NULL) {
-		/* without it there are no tickets */
-		(void)gnutls_session_ticket_key_generate(&server->ticket_key);
+	int result = prepare_tls(server, options, err);
+	if (result == 0) {
+		result = bt_http_listen(options, &fd, err);
 	}
-	result = start_daemon(server, options, fd, err);
+	if (result == 0) {
+		server->port = bt_http_port_of(fd);
+		result = start_daemon(server, options, fd, err);
+	}
+	if (result == 0 && !options->serve_later) {
+		result = serve(server, err);
+	}
 	if (result != 0) {
 		bt_http_server_destroy(server);
 		return result;
 	}
-	const union MHD_DaemonInfo *info =
-		MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD);
-	BT_ASSERT(info != NULL);
-	result = bt_loop_add_fd(loop, info->epoll_fd, on_ready, server, &server->source, err);
-	if (result != 0) {
-		bt_http_server_destroy(server);
-		return result;
-	}
-	bt_loop_add_worker(loop, work, server);
-	server->ready = true; /* its first run puts the listening socket into its set */
 	*out_server = server;
 	return 0;
+}
+
+int bt_http_server_serve(struct bt_http_server *server, struct berth_error *err)
+{
+	return serve(server, err);
+}
+
+void bt_http_server_stop_listening(struct bt_http_server *server)
+{
+	if (server->is_stopping) {
+		return;
+	}
+	server->is_stopping = true;
+	int fd = MHD_quiesce_daemon(server->daemon);
+	if (fd >= 0) {
+		(void)close(fd); /* nothing was written to it */
+	}
+	for (struct bt_http_connection *connection = server->arriving_first; connection != NULL;
+		connection = connection->next) {
+		if (connection->exchange == NULL) {
+			(void)shutdown(
+				socket_of(connection->handle), SHUT_RDWR); /* it may be gone */
+		}
+	}
+}
+
+uint32_t bt_http_server_open_count(const struct bt_http_server *server)
+{
+	uint32_t count = 0;
+	for (const struct bt_http_exchange *exchange = server->live; exchange != NULL;
+		exchange = exchange->next) {
+		count++;
+	}
+	return count;
 }
 
 void bt_http_server_destroy(struct bt_http_server *server)
@@ -599,10 +606,20 @@ void bt_http_server_destroy(struct bt_http_server *server)
 		gnutls_memset(server->ticket_key.data, 0, server->ticket_key.size);
 		gnutls_free(server->ticket_key.data);
 	}
+	while (server->tls_sets != NULL) {
+		struct bt_http_tls_set *set = server->tls_sets;
+		server->tls_sets = set->next;
+		bt_http_tls_set_free(set);
+	}
 	bt_free(server);
 }
 
 uint16_t bt_http_server_port(const struct bt_http_server *server)
 {
 	return server->port;
+}
+
+void bt_http_peer_address(const struct bt_http_exchange *exchange, struct bt_strbuf *out)
+{
+	bt_http_append_peer(socket_of(exchange->handle), out);
 }

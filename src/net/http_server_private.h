@@ -3,9 +3,10 @@
 #define BT_NET_HTTP_SERVER_PRIVATE_H
 /**
  * Parts of the HTTP server shared by its files: http_server.c (the daemon), http_exchange.c
- * (requests), http_answer.c (answers and streams).
+ * (requests), http_answer.c (answers and streams), http_tls.c (certificates), http_listen.c.
  */
 #include <gnutls/gnutls.h>
+#include <gnutls/x509.h>
 #include <microhttpd.h>
 #include <sys/types.h>
 
@@ -14,6 +15,7 @@
 /** A client's connection; in the list `arriving` while no request of it is with the handler. */
 struct bt_http_connection {
 	struct MHD_Connection *handle;
+	struct bt_http_tls_set *tls_set;   /* what it was shown; NULL: no TLS */
 	struct bt_http_exchange *exchange; /* its request's, until that is completed */
 	int64_t since_ns;                  /* waits for a complete request since then */
 	bool arriving;
@@ -53,6 +55,21 @@ struct bt_http_exchange {
 	struct bt_http_exchange *next;     /* the same, or .spare */
 };
 
+/** A certificate, its key, and who is to see it. */
+struct bt_http_tls_pair {
+	gnutls_certificate_credentials_t credentials;
+	gnutls_x509_crt_t leaf;
+	struct bt_strbuf names; /* patterns, each with a zero behind it; empty: those of the leaf */
+};
+
+/** What connections are shown; the first pair is for all that no other one is for. */
+struct bt_http_tls_set {
+	struct bt_http_tls_pair *pairs;
+	uint32_t pair_count;
+	uint32_t connection_count;    /* that began with it and are not over */
+	struct bt_http_tls_set *next; /* older */
+};
+
 struct bt_http_server {
 	struct bt_loop *loop;
 	struct bt_loop_source *source;
@@ -68,7 +85,10 @@ struct bt_http_server {
 	uint32_t active_count;     /* exchanges that are not suspended */
 	bool resumed;              /* it must run again, though its descriptor does not say so */
 	gnutls_datum_t ticket_key; /* owned; empty without TLS */
-	struct bt_strbuf log;      /* what libmicrohttpd complains about while it starts */
+	struct bt_http_tls_set *tls_sets; /* the current one first; NULL without TLS */
+	bool asks_certificate;
+	bool is_stopping;     /* it listens no more */
+	struct bt_strbuf log; /* what libmicrohttpd complains about while it starts */
 	struct bt_http_connection *arriving_first;
 	struct bt_http_connection *arriving_last;
 	struct bt_http_exchange *live;
@@ -91,4 +111,21 @@ struct MHD_Response *bt_http_empty_response(void);
 void bt_http_exchange_suspend(struct bt_http_exchange *exchange);
 /** Let libmicrohttpd go on with a suspended exchange. */
 void bt_http_exchange_resume(struct bt_http_exchange *exchange);
+
+BT_MUST_USE int bt_http_tls_set_create(const struct bt_http_certificates *certificates,
+	const char *client_ca_pem, struct bt_http_tls_set **out_set, struct berth_error *err);
+/** NULL accepted. No session uses it any more. */
+void bt_http_tls_set_free(struct bt_http_tls_set *set);
+/** Before the handshake of a new connection. */
+void bt_http_tls_begin(struct bt_http_server *server, struct bt_http_connection *connection);
+/** NULL: no TLS. */
+gnutls_session_t bt_http_session_of(struct MHD_Connection *handle);
+
+/** A socket that listens as the options say. */
+BT_MUST_USE int bt_http_listen(
+	const struct bt_http_server_options *options, int *out_fd, struct berth_error *err);
+/** 0 when it has none. */
+uint16_t bt_http_port_of(int fd);
+/** The address of the other end; nothing when it is gone. */
+void bt_http_append_peer(int fd, struct bt_strbuf *out);
 #endif

@@ -576,7 +576,7 @@ START_TEST(test_http_server__addresses)
 		.address = "::1", .port = bt_http_server_port(fixture.server)};
 	ck_assert_int_eq(
 		bt_http_server_create(fixture.loop, &options, &server, &err), BERTH_ERR_IO);
-	ck_assert_ptr_nonnull(strstr(berth_error_message(&err), "Address already in use"));
+	ck_assert_ptr_nonnull(strstr(berth_error_message(&err), "bind: address already in use"));
 	berth_error_finish(&err);
 	options.address = "localhost";
 	ck_assert_int_eq(

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <gnutls/x509.h>
+#include <strings.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "net/http_server_private.h"
+
+/* Longer ones are no host names. */
+#define NAME_BYTES_MAX 256
+
+static void free_pair(struct bt_http_tls_pair *pair)
+{
+	if (pair->credentials != NULL) {
+		gnutls_certificate_free_credentials(pair->credentials);
+	}
+	if (pair->leaf != NULL) {
+		gnutls_x509_crt_deinit(pair->leaf);
+	}
+	bt_strbuf_finish(&pair->names);
+}
+
+void bt_http_tls_set_free(struct bt_http_tls_set *set)
+{
+	if (set == NULL) {
+		return;
+	}
+	for (uint32_t i = 0; i < set->pair_count; i++) {
+		free_pair(&set->pairs[i]);
+	}
+	bt_free(set->pairs);
+	bt_free(set);
+}
+
+static gnutls_datum_t datum_of(const char *text)
+{
+	gnutls_datum_t datum = {(unsigned char *)(uintptr_t)text, (unsigned int)strlen(text)};
+	return datum;
+}
+
+static int fail(int code, struct berth_error *err)
+{
+	switch (code) {
+	case GNUTLS_E_CERTIFICATE_KEY_MISMATCH:
+		return bt_error_set(
+			err, BERTH_ERR_INVALID, "tls: private key does not match public key");
+	case GNUTLS_E_BASE64_UNEXPECTED_HEADER_ERROR:
+	case GNUTLS_E_NO_CERTIFICATE_FOUND:
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"tls: failed to find any PEM data in certificate or key input");
+	default:
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"tls: failed to use the serving certificate: %s", gnutls_strerror(code));
+	}
+}
+
+static int read_leaf(struct bt_http_tls_pair *pair, const gnutls_datum_t *certificate)
+{
+	int code = gnutls_x509_crt_init(&pair->leaf);
+	return code != 0 ? code
+			 : gnutls_x509_crt_import(pair->leaf, certificate, GNUTLS_X509_FMT_PEM);
+}
+
+static int fill_pair(struct bt_http_tls_pair *pair, const struct bt_http_sni_pair *source,
+	const char *client_ca_pem, struct berth_error *err)
+{
+	if (source->certificate_pem == NULL || source->key_pem == NULL) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"tls: a certificate and its key are needed together");
+	}
+	gnutls_datum_t certificate = datum_of(source->certificate_pem);
+	gnutls_datum_t key = datum_of(source->key_pem);
+	int code = gnutls_certificate_allocate_credentials(&pair->credentials);
+	code = code != 0 ? code
+			 : gnutls_certificate_set_x509_key_mem2(pair->credentials, &certificate,
+				   &key, GNUTLS_X509_FMT_PEM, NULL, 0);
+	code = code < 0 ? code : read_leaf(pair, &certificate);
+	if (code < 0) {
+		return fail(code, err);
+	}
+	(void)gnutls_certificate_set_known_dh_params(/* known parameters */
+		pair->credentials, GNUTLS_SEC_PARAM_MEDIUM);
+	if (client_ca_pem != NULL) {
+		gnutls_datum_t ca = datum_of(client_ca_pem);
+		code = gnutls_certificate_set_x509_trust_mem(
+			pair->credentials, &ca, GNUTLS_X509_FMT_PEM);
+		if (code < 0) {
+			return bt_error_set(err, BERTH_ERR_INVALID, "reading the client CA: %s",
+				gnutls_strerror(code));
+		}
+	}
+	for (uint32_t i = 0; i < source->name_count; i++) {
+		bt_strbuf_append(&pair->names, source->names[i], strlen(source->names[i]) + 1);
+	}
+	return 0;
+}
+
+int bt_http_tls_set_create(const struct bt_http_certificates *certificates,
+	const char *client_ca_pem, struct bt_http_tls_set **out_set, struct berth_error *err)
+{
+	struct bt_http_tls_set *set = BT_NEW(struct bt_http_tls_set);
+	struct bt_http_sni_pair fallback = {
+		.certificate_pem = certificates->certificate_pem, .key_pem = certificates->key_pem};
+	set->pair_count = certificates->sni_count + 1;
+	set->pairs = BT_NEW_ARRAY(struct bt_http_tls_pair, set->pair_count);
+	int result = fill_pair(&set->pairs[0], &fallback, client_ca_pem, err);
+	for (uint32_t i = 0; i < certificates->sni_count && result == 0; i++) {
+		result = fill_pair(&set->pairs[i + 1], &certificates->sni[i], client_ca_pem, err);
+	}
+	if (result != 0) {
+		bt_http_tls_set_free(set);
+		return result;
+	}
+	*out_set = set;
+	return 0;
+}
+
+/* "*.example.org" covers one label. */
+static bool matches(const char *pattern, const char *name)
+{
+	if (strncmp(pattern, "*.", 2) == 0) {
+		const char *dot = strchr(name, '.');
+		return dot != NULL && dot != name && strcasecmp(dot, pattern + 1) == 0;
+	}
+	return strcasecmp(pattern, name) == 0;
+}
+
+static bool has_name(const struct bt_http_tls_pair *pair, const char *name)
+{
+	if (pair->names.length == 0) {
+		return gnutls_x509_crt_check_hostname(pair->leaf, name) != 0;
+	}
+	for (size_t at = 0; at < pair->names.length; at += strlen(pair->names.data + at) + 1) {
+		if (matches(pair->names.data + at, name)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The client has said hello: which certificate it sees. */
+static int choose_pair(gnutls_session_t session)
+{
+	const struct bt_http_tls_set *set = gnutls_db_get_ptr(session);
+	char name[NAME_BYTES_MAX + 1];
+	size_t length = NAME_BYTES_MAX;
+	unsigned int type = 0;
+	if (gnutls_server_name_get(session, name, &length, &type, 0) != 0 ||
+		type != GNUTLS_NAME_DNS) {
+		return 0;
+	}
+	name[length < NAME_BYTES_MAX ? length : NAME_BYTES_MAX] = '\0';
+	for (uint32_t i = 1; i < set->pair_count; i++) {
+		if (has_name(&set->pairs[i], name)) {
+			return gnutls_credentials_set(
+				session, GNUTLS_CRD_CERTIFICATE, set->pairs[i].credentials);
+		}
+	}
+	return 0;
+}
+
+gnutls_session_t bt_http_session_of(struct MHD_Connection *handle)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(handle, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+	return info != NULL ? (gnutls_session_t)info->tls_session : NULL;
+}
+
+void bt_http_tls_begin(struct bt_http_server *server, struct bt_http_connection *connection)
+{
+	gnutls_session_t session = bt_http_session_of(connection->handle);
+	struct bt_http_tls_set *set = server->tls_sets;
+	if (session == NULL || set == NULL) {
+		return;
+	}
+	connection->tls_set = set;
+	set->connection_count++;
+	/* refused only for want of memory, which is fatal anyhow */
+	(void)gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, set->pairs[0].credentials);
+	if (set->pair_count > 1) {
+		gnutls_db_set_ptr(session, set);
+		gnutls_handshake_set_post_client_hello_function(session, choose_pair);
+	}
+	if (server->asks_certificate) {
+		gnutls_certificate_server_set_request(session, GNUTLS_CERT_REQUEST);
+	} else if (server->ticket_key.data != NULL) {
+		/* clients may resume sessions; without it they are only slower */
+		(void)gnutls_session_ticket_enable_server(session, &server->ticket_key);
+	}
+}
+
+/* Sets that nobody uses any more; the sessions that used them are gone by then. */
+static void free_old_sets(struct bt_http_server *server)
+{
+	struct bt_http_tls_set **link = &server->tls_sets->next;
+	while (*link != NULL) {
+		struct bt_http_tls_set *set = *link;
+		if (set->connection_count == 0) {
+			*link = set->next;
+			bt_http_tls_set_free(set);
+		} else {
+			link = &set->next;
+		}
+	}
+}
+
+int bt_http_server_set_certificates(struct bt_http_server *server,
+	const struct bt_http_certificates *certificates, const char *client_ca_pem,
+	struct berth_error *err)
+{
+	struct bt_http_tls_set *set = NULL;
+	BT_ASSERT(server->tls_sets != NULL);
+	int result = bt_http_tls_set_create(certificates, client_ca_pem, &set, err);
+	if (result != 0) {
+		return result;
+	}
+	free_old_sets(server);
+	set->next = server->tls_sets;
+	server->tls_sets = set;
+	return 0;
+}
+
+uint32_t bt_http_peer_certificates(
+	const struct bt_http_exchange *exchange, struct bt_str *out_chain, uint32_t capacity)
+{
+	gnutls_session_t session = bt_http_session_of(exchange->handle);
+	unsigned int count = 0;
+	if (session == NULL) {
+		return 0;
+	}
+	const gnutls_datum_t *chain = gnutls_certificate_get_peers(session, &count);
+	count = chain == NULL ? 0 : count;
+	count = count < capacity ? count : capacity;
+	for (uint32_t i = 0; i < count; i++) {
+		out_chain[i].data = (const char *)chain[i].data;
+		out_chain[i].length = chain[i].size;
+	}
+	return count;
+}
