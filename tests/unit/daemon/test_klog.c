@@ -3,10 +3,9 @@
 #include "daemon/klog.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
+#include "capture.h"
 #include "codec/json.h"
-#include "test_main.h"
 
 #define NOON_NS INT64_C(1577977445000042000) /* 2020-01-02T15:04:05.000042Z */
 #define HEADER "I0102 15:04:05.000042       7 file.c:31] "
@@ -118,34 +117,6 @@ START_TEST(test_klog__hostile_values)
 }
 END_TEST
 
-/** What the calls between start and end write to fd, in a file of its own. */
-struct capture {
-	int fd;
-	int saved;
-	FILE *file;
-};
-
-static void begin_capture(struct capture *capture, int fd)
-{
-	capture->fd = fd;
-	capture->saved = dup(fd);
-	capture->file = tmpfile();
-	ck_assert_ptr_nonnull(capture->file);
-	ck_assert_int_ge(dup2(fileno(capture->file), fd), 0);
-}
-
-static size_t end_capture(struct capture *capture, char *out, size_t size)
-{
-	size_t length;
-	ck_assert_int_ge(dup2(capture->saved, capture->fd), 0);
-	(void)close(capture->saved);
-	rewind(capture->file);
-	length = fread(out, 1, size - 1, capture->file);
-	out[length] = '\0';
-	(void)fclose(capture->file);
-	return length;
-}
-
 START_TEST(test_klog__verbosity)
 {
 	struct bt_klog_options options = {.verbosity = 2};
@@ -163,7 +134,7 @@ START_TEST(test_klog__verbosity)
 	BT_LOG_ERROR_PLAIN("why", "failure");
 	bt_klog_finish();
 	BT_LOG_ERROR_PLAIN("why", "after the end");
-	(void)end_capture(&standard_error, text, sizeof(text));
+	end_capture(&standard_error, text, sizeof(text));
 	ck_assert_ptr_nonnull(strstr(text, "] \"two\"\n"));
 	ck_assert_ptr_null(strstr(text, "\"three\""));
 	ck_assert_ptr_nonnull(strstr(text, "] \"again\"\n"));
@@ -212,7 +183,6 @@ START_TEST(test_klog__split_stream)
 	struct capture standard_error;
 	char output[1024];
 	char error[1024];
-	(void)fflush(stdout);
 	begin_capture(&standard_output, STDOUT_FILENO);
 	begin_capture(&standard_error, STDERR_FILENO);
 	bt_klog_start(&options);
@@ -220,8 +190,8 @@ START_TEST(test_klog__split_stream)
 	BT_LOG_TEXT(BT_LOG_SEVERITY_WARNING, "careful %d", 1);
 	BT_LOG_ERROR_PLAIN("why", "failure");
 	bt_klog_finish();
-	(void)end_capture(&standard_error, error, sizeof(error));
-	(void)end_capture(&standard_output, output, sizeof(output));
+	end_capture(&standard_error, error, sizeof(error));
+	end_capture(&standard_output, output, sizeof(output));
 	ck_assert_ptr_nonnull(strstr(output, "\"news\""));
 	ck_assert_ptr_null(strstr(output, "failure"));
 	ck_assert_ptr_nonnull(strstr(error, "] careful 1\n"));
