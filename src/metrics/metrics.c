@@ -183,6 +183,15 @@ struct bt_metric *bt_metrics_register(
 	return metric;
 }
 
+const struct bt_metric_description *bt_metrics_find(
+	const struct bt_metrics *metrics, const char *name)
+{
+	bool found;
+	uint32_t position = family_position(metrics, name, &found);
+
+	return found ? &metrics->families.items[position]->description : NULL;
+}
+
 /* --- Cells --- */
 
 struct bt_metric_cell *bt_metric_only(struct bt_metric *metric)

@@ -69,6 +69,9 @@ void bt_metrics_destroy(struct bt_metrics *metrics);
  */
 struct bt_metric *bt_metrics_register(
 	struct bt_metrics *metrics, const struct bt_metric_description *description);
+/** What is registered under this name; NULL: nothing. Borrowed. */
+const struct bt_metric_description *bt_metrics_find(
+	const struct bt_metrics *metrics, const char *name);
 /** Its cell without labels. */
 struct bt_metric_cell *bt_metric_only(struct bt_metric *metric);
 /**

@@ -76,7 +76,7 @@ const char *life_log(struct life *life)
 
 static void init(struct life *life, const char *gates, const char *config,
 	struct script *const *scripts, uint32_t script_count,
-	const struct bt_extender_factory *extenders)
+	const struct bt_extender_factory *extenders, struct bt_scheduler_metrics *metrics)
 {
 	struct bt_engine_options options = BT_ENGINE_OPTIONS_INIT;
 	struct berth_error err = BERTH_ERROR_INIT;
@@ -99,6 +99,7 @@ static void init(struct life *life, const char *gates, const char *config,
 	options.verify = true;
 	options.extra_plugins = &registry;
 	options.extenders = extenders;
+	options.metrics = metrics;
 	ck_assert_msg(
 		bt_scheduler_create(life->config, &options, &writer, &life->scheduler, &err) == 0,
 		"%s", berth_error_message(&err));
@@ -109,19 +110,25 @@ static void init(struct life *life, const char *gates, const char *config,
 void life_init(
 	struct life *life, const char *config, struct script *const *scripts, uint32_t script_count)
 {
-	init(life, "", config, scripts, script_count, NULL);
+	init(life, "", config, scripts, script_count, NULL, NULL);
 }
 
 void life_init_extended(struct life *life, const char *config, struct script *const *scripts,
 	uint32_t script_count, const struct bt_extender_factory *extenders)
 {
-	init(life, "", config, scripts, script_count, extenders);
+	init(life, "", config, scripts, script_count, extenders, NULL);
 }
 
 void life_init_gated(struct life *life, const char *gates, const char *config,
 	struct script *const *scripts, uint32_t script_count)
 {
-	init(life, gates, config, scripts, script_count, NULL);
+	init(life, gates, config, scripts, script_count, NULL, NULL);
+}
+
+void life_init_counted(struct life *life, const char *gates, const char *config,
+	struct script *const *scripts, uint32_t script_count, struct bt_scheduler_metrics *metrics)
+{
+	init(life, gates, config, scripts, script_count, NULL, metrics);
 }
 
 void life_finish(struct life *life)

@@ -36,6 +36,9 @@ void life_init_extended(struct life *life, const char *config, struct script *co
 /** With gates as world_load_config_gated takes them. */
 void life_init_gated(struct life *life, const char *gates, const char *config,
 	struct script *const *scripts, uint32_t script_count);
+/** The same, counted. */
+void life_init_counted(struct life *life, const char *gates, const char *config,
+	struct script *const *scripts, uint32_t script_count, struct bt_scheduler_metrics *metrics);
 void life_finish(struct life *life);
 /** The log since the last call. */
 const char *life_log(struct life *life);
