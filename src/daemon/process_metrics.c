@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/process_metrics.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/** --- process_*: what Prometheus' client libraries tell of a process --- */
+
+enum process_family {
+	PROCESS_CPU,
+	PROCESS_OPEN_FILES,
+	PROCESS_MAX_FILES,
+	PROCESS_VIRTUAL,
+	PROCESS_MAX_VIRTUAL,
+	PROCESS_RESIDENT,
+	PROCESS_START,
+	PROCESS__COUNT,
+};
+
+static const struct bt_metric_description process_families[] = {
+	[PROCESS_CPU] =
+		{
+			.name = "process_cpu_seconds_total",
+			.help = "Seconds of processor time, of user and system.",
+			.type = BT_METRIC_COUNTER,
+		},
+	[PROCESS_OPEN_FILES] =
+		{
+			.name = "process_open_fds",
+			.help = "Open file descriptors.",
+			.type = BT_METRIC_GAUGE,
+		},
+	[PROCESS_MAX_FILES] =
+		{
+			.name = "process_max_fds",
+			.help = "How many file descriptors may be open.",
+			.type = BT_METRIC_GAUGE,
+		},
+	[PROCESS_VIRTUAL] =
+		{
+			.name = "process_virtual_memory_bytes",
+			.help = "Virtual memory in bytes.",
+			.type = BT_METRIC_GAUGE,
+		},
+	[PROCESS_MAX_VIRTUAL] =
+		{
+			.name = "process_virtual_memory_max_bytes",
+			.help = "How much virtual memory there may be, in bytes.",
+			.type = BT_METRIC_GAUGE,
+		},
+	[PROCESS_RESIDENT] =
+		{
+			.name = "process_resident_memory_bytes",
+			.help = "Resident memory in bytes.",
+			.type = BT_METRIC_GAUGE,
+		},
+	[PROCESS_START] =
+		{
+			.name = "process_start_time_seconds",
+			.help = "When the process began, in seconds since 1970.",
+			.type = BT_METRIC_GAUGE,
+		},
+};
+
+/** What is read of /proc/self/stat. */
+struct process_status {
+	uint64_t cpu_ticks;
+	uint64_t start_ticks; /* after boot */
+	uint64_t virtual_bytes;
+	uint64_t resident_pages;
+};
+
+static struct bt_metric_cell *process_cell(struct bt_metrics *metrics, enum process_family family)
+{
+	return bt_metric_only(bt_metrics_register(metrics, &process_families[family]));
+}
+
+/** The file's first bytes, zero-terminated; "" when it cannot be read. */
+static void read_file(const char *path, char *text, size_t size)
+{
+	FILE *file = fopen(path, "re");
+	size_t length = 0;
+
+	if (file != NULL) {
+		length = fread(text, 1, size - 1, file);
+		(void)fclose(file); /* was only read */
+	}
+	text[length] = '\0';
+}
+
+/** Fields behind the name, which may hold anything: counted from its closing parenthesis. */
+static bool read_status(struct process_status *out)
+{
+	char text[1024];
+	uint64_t fields[25] = {0};
+	const char *at;
+
+	read_file("/proc/self/stat", text, sizeof(text));
+	at = strrchr(text, ')');
+	if (at == NULL) {
+		return false;
+	}
+	at = strchr(at, ' ');
+	/* The third field is a letter. */
+	for (uint32_t i = 3; at != NULL && i < BT_ARRAY_LENGTH(fields); i++) {
+		fields[i] = strtoull(at + 1, NULL, 10);
+		at = strchr(at + 1, ' ');
+	}
+	out->cpu_ticks = fields[14] + fields[15];
+	out->start_ticks = fields[22];
+	out->virtual_bytes = fields[23];
+	out->resident_pages = fields[24];
+	return true;
+}
+
+static bool read_boot_seconds(double *out_seconds)
+{
+	char text[16384];
+	const char *at;
+
+	read_file("/proc/stat", text, sizeof(text));
+	at = strstr(text, "\nbtime ");
+	if (at == NULL) {
+		return false;
+	}
+	*out_seconds = strtod(at + strlen("\nbtime "), NULL);
+	return true;
+}
+
+/** One is opened for looking. */
+static bool count_open_files(uint32_t *out_count)
+{
+	DIR *directory = opendir("/proc/self/fd");
+
+	*out_count = 0;
+	if (directory == NULL) {
+		return false;
+	}
+	for (const struct dirent *entry = readdir(directory); entry != NULL;
+		entry = readdir(directory)) {
+		*out_count += entry->d_name[0] != '.';
+	}
+	(void)closedir(directory); /* was only read */
+	*out_count -= 1;
+	return true;
+}
+
+static double limit_value(rlim_t limit)
+{
+	return limit == RLIM_INFINITY ? (double)UINT64_MAX : (double)limit;
+}
+
+static void set_limits(struct bt_metrics *metrics)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		bt_metric_set(
+			process_cell(metrics, PROCESS_MAX_FILES), limit_value(limit.rlim_cur));
+	}
+	if (getrlimit(RLIMIT_AS, &limit) == 0) {
+		bt_metric_set(
+			process_cell(metrics, PROCESS_MAX_VIRTUAL), limit_value(limit.rlim_cur));
+	}
+}
+
+static void collect_process(void *context)
+{
+	struct bt_metrics *metrics = context;
+	double ticks = (double)sysconf(_SC_CLK_TCK);
+	struct process_status status;
+	uint32_t open_files;
+	double boot;
+
+	set_limits(metrics);
+	if (count_open_files(&open_files)) {
+		bt_metric_set(process_cell(metrics, PROCESS_OPEN_FILES), open_files);
+	}
+	if (!read_status(&status)) {
+		return;
+	}
+	bt_metric_set(process_cell(metrics, PROCESS_CPU), (double)status.cpu_ticks / ticks);
+	bt_metric_set(process_cell(metrics, PROCESS_VIRTUAL), (double)status.virtual_bytes);
+	bt_metric_set(process_cell(metrics, PROCESS_RESIDENT),
+		(double)status.resident_pages * (double)sysconf(_SC_PAGESIZE));
+	if (read_boot_seconds(&boot)) {
+		bt_metric_set(process_cell(metrics, PROCESS_START),
+			boot + (double)status.start_ticks / ticks);
+	}
+}
+
+/** --- build, versions, gates: they never change --- */
+
+static const struct bt_metric_description build_family = {
+	.name = "kubernetes_build_info",
+	.help = "What was built, from which commit, when, with which compiler; always 1.",
+	.type = BT_METRIC_GAUGE,
+	.stability = BT_METRIC_BETA,
+	.labels = {"major", "minor", "git_version", "git_commit", "git_tree_state", "build_date",
+		"go_version", "compiler", "platform"},
+};
+
+static const struct bt_metric_description version_family = {
+	.name = "version_info",
+	.help = "The versions that a component has, emulates and is compatible with; always 1.",
+	.type = BT_METRIC_GAUGE,
+	.stability = BT_METRIC_ALPHA,
+	.labels = {"component", "binary", "emulation", "min_compat"},
+};
+
+static const struct bt_metric_description feature_family = {
+	.name = "kubernetes_feature_enabled",
+	.help = "The feature gates, by name and stage, and whether they are on.",
+	.type = BT_METRIC_GAUGE,
+	.stability = BT_METRIC_BETA,
+	.labels = {"name", "stage"},
+};
+
+static void set_build(struct bt_metrics *metrics, const struct bt_build *build,
+	const struct bt_versions *versions)
+{
+	char minor[16];
+	int length = snprintf(minor, sizeof(minor), "%d", BT_KUBERNETES_MINOR);
+	const struct bt_str values[] = {
+		BT_STR("1"),
+		{minor, (uint32_t)length},
+		versions->git_version,
+		bt_str_from(build->git_commit),
+		bt_str_from(build->git_tree_state),
+		build->build_date,
+		bt_str_from(build->toolchain),
+		bt_str_from(build->compiler),
+		bt_str_from(build->platform),
+	};
+
+	bt_metric_set(bt_metric_cell(bt_metrics_register(metrics, &build_family), values), 1);
+}
+
+static void set_version(struct bt_metrics *metrics, const struct bt_versions *versions)
+{
+	char binary[16];
+	char emulation[16];
+	char compatibility[16];
+	struct bt_str values[4] = {BT_STR("kube")};
+
+	(void)snprintf(binary, sizeof(binary), "1.%d", BT_KUBERNETES_MINOR);
+	(void)snprintf(emulation, sizeof(emulation), "1.%d", versions->release.emulated_minor);
+	(void)snprintf(compatibility, sizeof(compatibility), "1.%d",
+		versions->release.min_compatibility_minor);
+	values[1] = bt_str_from(binary);
+	values[2] = bt_str_from(emulation);
+	values[3] = bt_str_from(compatibility);
+	bt_metric_set(bt_metric_cell(bt_metrics_register(metrics, &version_family), values), 1);
+}
+
+static void set_features(struct bt_metrics *metrics, const struct bt_versions *versions,
+	const struct bt_gates *gates)
+{
+	static const struct bt_str stages[] = {
+		[BT_GATE_STAGE_ALPHA] = BT_STR_INIT("ALPHA"),
+		[BT_GATE_STAGE_BETA] = BT_STR_INIT("BETA"),
+		[BT_GATE_STAGE_GA] = BT_STR_INIT(""),
+	};
+	struct bt_metric *family = bt_metrics_register(metrics, &feature_family);
+
+	for (uint32_t i = 0; i < BT_GATE__COUNT; i++) {
+		enum bt_gate gate = (enum bt_gate)i;
+		enum bt_gate_stage stage =
+			bt_gate_state_at(gate, versions->release.emulated_minor).stage;
+
+		if (stage != BT_GATE_STAGE_NONE) {
+			const struct bt_str values[] = {
+				bt_str_from(bt_gate_name(gate)), stages[stage]};
+
+			bt_metric_set(bt_metric_cell(family, values), bt_gate_enabled(gates, gate));
+		}
+	}
+}
+
+void bt_process_metrics_register(struct bt_metrics *metrics, const struct bt_build *build,
+	const struct bt_versions *versions, const struct bt_gates *gates)
+{
+	for (uint32_t i = 0; i < PROCESS__COUNT; i++) {
+		(void)bt_metrics_register(metrics, &process_families[i]);
+	}
+	bt_metrics_add_collector(metrics, collect_process, metrics);
+	set_build(metrics, build, versions);
+	set_version(metrics, versions);
+	set_features(metrics, versions, gates);
+}
