@@ -317,6 +317,234 @@ START_TEST(test_api_writes__edge_11b_47_pod_being_deleted)
 }
 END_TEST
 
+/** --- preemption: spec 13 section 14.9 --- */
+
+static const char pod_low[] =
+	"{'metadata':{'name':'low','namespace':'wire','uid':'ulow','resourceVersion':'3',"
+	"'generation':1},'spec':{'nodeName':'wn1','priority':1,'containers':[{'name':'c',"
+	"'resources':{'requests':{'cpu':'4'}}}]},'status':{'phase':'Running'%s}}";
+
+static const char pod_high[] =
+	"{'metadata':{'name':'high','namespace':'wire','uid':'uhigh','resourceVersion':'4'},"
+	"'spec':{'schedulerName':'default-scheduler','priority':9,'containers':[{'name':'c',"
+	"'resources':{'requests':{'cpu':'2'}}}]}}";
+
+/** A pod of lower priority is in the way; status: more of its status. */
+static void begin_preemption(
+	struct writes_world *world, struct script *script, const char *gates, const char *status)
+{
+	char low[1024];
+	(void)snprintf(low, sizeof(low), pod_low, status);
+	begin(world, script, gates);
+	writes_world_node(world, "wn1");
+	writes_world_observe(world, BT_KIND_POD, low);
+	writes_world_observe(world, BT_KIND_POD, pod_high);
+}
+
+#define CONDITION(message, reason, status, type) \
+	"{\"lastProbeTime\":null,\"lastTransitionTime\":\"2026-01-02T03:04:05Z\"," \
+	"\"message\":\"" message "\"," reason ",\"status\":\"" status "\",\"type\":\"" type "\"}"
+
+#define PATCH_HIGH \
+	"PATCH /api/v1/namespaces/wire/pods/high/status\n" \
+	"{\"status\":{\"conditions\":[" CONDITION("0/1 nodes are available: 1 Insufficient cpu.", \
+		"\"reason\":\"Unschedulable\"", "False", \
+		"PodScheduled") "],\"nominatedNodeName\":\"wn1\"}}\n"
+
+#define PATCH_LOW \
+	"PATCH /api/v1/namespaces/wire/pods/low/status\n" \
+	"{\"status\":{\"conditions\":[" CONDITION( \
+		"default-scheduler: preempting to accommodate a higher priority pod", \
+		"\"observedGeneration\":1,\"reason\":\"PreemptionByScheduler\"", "True", \
+		"DisruptionTarget") "]}}\n"
+
+#define DELETE_LOW \
+	"DELETE /api/v1/namespaces/wire/pods/low\n" \
+	"{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\"}\n"
+
+#define PREEMPTED "Preempted low: Preempted by pod uhigh on node wn1\n"
+
+START_TEST(test_api_writes__preemption_in_order)
+{
+	struct script script = {0};
+	struct writes_world world;
+	begin_preemption(&world, &script, NULL, "");
+	ck_assert_int_eq(writes_world_run(&world), BT_ATTEMPT_FAILED);
+	ck_assert_str_eq(writes_world_log(&world), PATCH_HIGH PATCH_LOW DELETE_LOW);
+	ck_assert_ptr_nonnull(strstr(writes_world_events(&world), PREEMPTED));
+	writes_world_finish(&world);
+}
+END_TEST
+
+START_TEST(test_api_writes__victims_wait_for_the_nomination)
+{
+	struct script script = {{{"PATCH", 1, {.hangs = true}}}, 1};
+	struct writes_world world;
+	struct bt_attempt attempt;
+	begin_preemption(&world, &script, NULL, "");
+	for (uint32_t i = 0; i < 20; i++) {
+		writes_world_turn(&world, &attempt);
+	}
+	ck_assert_str_eq(writes_world_log(&world), PATCH_HIGH);
+	scripted_server_answer_hanging(
+		&world.server, &(struct scripted_answer){.code = 200, .body = BT_STR("{}")});
+	(void)writes_world_run(&world);
+	ck_assert_str_eq(writes_world_log(&world), PATCH_LOW DELETE_LOW);
+	writes_world_finish(&world);
+}
+END_TEST
+
+START_TEST(test_api_writes__preemption_that_waits)
+{
+	struct script script = {0};
+	struct writes_world world;
+	begin_preemption(&world, &script, "SchedulerAsyncPreemption=false", "");
+	ck_assert_int_eq(writes_world_run(&world), BT_ATTEMPT_FAILED);
+	/* The scheduling waits for each of them, so the preemptor is told last. */
+	ck_assert_str_eq(writes_world_log(&world), PATCH_LOW DELETE_LOW PATCH_HIGH);
+	ck_assert_ptr_nonnull(strstr(writes_world_events(&world), PREEMPTED));
+	writes_world_finish(&world);
+}
+END_TEST
+
+START_TEST(test_api_writes__edge_11b_36_victim_is_gone)
+{
+	struct script script = {{{"PATCH /api/v1/namespaces/wire/pods/low", 1,
+					STATUS(404, "NotFound", "pods \\\"low\\\" not found")}},
+		1};
+	struct writes_world world;
+	begin_preemption(&world, &script, NULL, "");
+	(void)writes_world_run(&world);
+	ck_assert_str_eq(writes_world_log(&world), PATCH_HIGH PATCH_LOW);
+	ck_assert_ptr_null(strstr(writes_world_events(&world), "Preempted"));
+	writes_world_finish(&world);
+}
+END_TEST
+
+START_TEST(test_api_writes__edge_11b_37_victim_has_the_condition)
+{
+	struct script script = {0};
+	struct writes_world world;
+	begin_preemption(&world, &script, NULL,
+		",'conditions':[{'type':'DisruptionTarget','status':'True','reason':"
+		"'PreemptionByScheduler','message':"
+		"'default-scheduler: preempting to accommodate a higher priority pod'}]");
+	(void)writes_world_run(&world);
+	ck_assert_str_eq(writes_world_log(&world), PATCH_HIGH DELETE_LOW);
+	ck_assert_ptr_nonnull(strstr(writes_world_events(&world), PREEMPTED));
+	writes_world_finish(&world);
+}
+END_TEST
+
+START_TEST(test_api_writes__refused_deletion_lets_the_preemptor_try_again)
+{
+	struct script script = {{{"DELETE", 1, STATUS(403, "Forbidden", "no")}}, 1};
+	struct writes_world world;
+	begin_preemption(&world, &script, NULL, "");
+	(void)writes_world_run(&world);
+	const char *log = writes_world_log(&world);
+	const char *first = strstr(log, DELETE_LOW);
+	ck_assert_ptr_nonnull(first);
+	/* It is activated at once, and finds the same victim. */
+	ck_assert_ptr_nonnull(strstr(first + 1, DELETE_LOW));
+	writes_world_finish(&world);
+}
+END_TEST
+
+/** --- volumes: spec 13 section 14.6 --- */
+
+static void observe_volumes(struct writes_world *world)
+{
+	writes_world_node(world, "wn1");
+	writes_world_observe(world, BT_KIND_STORAGE_CLASS,
+		"{'metadata':{'name':'local'},'provisioner':'kubernetes.io/no-provisioner',"
+		"'volumeBindingMode':'WaitForFirstConsumer'}");
+	writes_world_observe(world, BT_KIND_PERSISTENT_VOLUME,
+		"{'metadata':{'name':'pv1','uid':'upv','resourceVersion':'7'},'spec':{"
+		"'storageClassName':'local','capacity':{'storage':'1Gi'},'accessModes':"
+		"['ReadWriteOnce']},'status':{'phase':'Available'}}");
+	writes_world_observe(world, BT_KIND_PERSISTENT_VOLUME_CLAIM,
+		"{'metadata':{'name':'c-local','namespace':'wire','uid':'upvc',"
+		"'resourceVersion':'334'},'spec':{'storageClassName':'local','accessModes':"
+		"['ReadWriteOnce'],'resources':{'requests':{'storage':'1Gi'}}},"
+		"'status':{'phase':'Pending'}}");
+	writes_world_observe(world, BT_KIND_POD,
+		"{'metadata':{'name':'s1','namespace':'wire','uid':'22fd','resourceVersion':'5'},"
+		"'spec':{'schedulerName':'default-scheduler','containers':[{'name':'c'}],"
+		"'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'c-local'}}]}}");
+}
+
+static const struct bt_str whole_volume = BT_STR_INIT(
+	"{\"kind\":\"PersistentVolume\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"pv1\","
+	"\"uid\":\"upv\",\"resourceVersion\":\"8\",\"managedFields\":[{}]},"
+	"\"spec\":{\"hostPath\":{\"path\":\"/x\"}}}");
+
+#define NOMINATION \
+	"PATCH /api/v1/namespaces/wire/pods/s1/status\n" \
+	"{\"status\":{\"nominatedNodeName\":\"wn1\"}}\n"
+
+/** Read, then written as a whole with the version that is known. */
+#define PUT_VOLUME \
+	"GET /api/v1/persistentvolumes/pv1\n" \
+	"PUT /api/v1/persistentvolumes/pv1\n" \
+	"{\"kind\":\"PersistentVolume\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"pv1\"," \
+	"\"uid\":\"upv\",\"resourceVersion\":\"7\",\"annotations\":{" \
+	"\"pv.kubernetes.io/bound-by-controller\":\"yes\"}},\"spec\":{\"hostPath\":{\"path\":\"/" \
+	"x\"}," \
+	"\"claimRef\":{\"kind\":\"PersistentVolumeClaim\",\"namespace\":\"wire\"," \
+	"\"name\":\"c-local\",\"uid\":\"upvc\",\"apiVersion\":\"v1\"," \
+	"\"resourceVersion\":\"334\"}}}\n"
+
+START_TEST(test_api_writes__volume_is_written_whole)
+{
+	struct script script = {{{"GET", 1, {.code = 200, .body = whole_volume}},
+					{"PUT", 1, {.code = 200, .body = whole_volume}}},
+		2};
+	struct writes_world world;
+	struct bt_attempt attempt;
+	begin(&world, &script, NULL);
+	observe_volumes(&world);
+	for (uint32_t i = 0; i < 30; i++) {
+		writes_world_turn(&world, &attempt);
+	}
+	ck_assert_str_eq(writes_world_log(&world), NOMINATION PUT_VOLUME);
+	/* The volume controller answers; the binding follows at the next look. */
+	writes_world_observe(&world, BT_KIND_PERSISTENT_VOLUME,
+		"{'metadata':{'name':'pv1','uid':'upv','resourceVersion':'8'},'spec':{"
+		"'storageClassName':'local','capacity':{'storage':'1Gi'},'accessModes':"
+		"['ReadWriteOnce'],'claimRef':{'kind':'PersistentVolumeClaim','namespace':'wire',"
+		"'name':'c-local','uid':'upvc'}},'status':{'phase':'Bound'}}");
+	writes_world_observe(&world, BT_KIND_PERSISTENT_VOLUME_CLAIM,
+		"{'metadata':{'name':'c-local','namespace':'wire','uid':'upvc',"
+		"'resourceVersion':'340','annotations':{'pv.kubernetes.io/bind-completed':'yes'}},"
+		"'spec':{'storageClassName':'local','volumeName':'pv1','accessModes':"
+		"['ReadWriteOnce'],'resources':{'requests':{'storage':'1Gi'}}},"
+		"'status':{'phase':'Bound'}}");
+	world.now_ns += 2 * WORLD_SECOND;
+	ck_assert_int_eq(writes_world_run(&world), BT_ATTEMPT_BOUND);
+	ck_assert_str_eq(writes_world_log(&world), BINDING_S1);
+	writes_world_finish(&world);
+}
+END_TEST
+
+START_TEST(test_api_writes__volume_that_changed_is_a_conflict)
+{
+	struct script script = {
+		{{"GET", 1, {.code = 200, .body = whole_volume}},
+			{"PUT", 1, STATUS(409, "Conflict", "the object has been modified")}},
+		2};
+	struct writes_world world;
+	begin(&world, &script, NULL);
+	observe_volumes(&world);
+	ck_assert_int_eq(writes_world_run(&world), BT_ATTEMPT_FAILED);
+	const char *log = writes_world_log(&world);
+	ck_assert(strncmp(log, NOMINATION PUT_VOLUME, strlen(NOMINATION PUT_VOLUME)) == 0);
+	ck_assert_ptr_nonnull(strstr(log, "the object has been modified"));
+	ck_assert_ptr_null(strstr(log, "binding"));
+	writes_world_finish(&world);
+}
+END_TEST
+
 BT_TEST_MAIN("api_writes", test_api_writes__binding, test_api_writes__binding_in_protobuf,
 	test_api_writes__nothing_is_bound_without_the_lease,
 	test_api_writes__edge_11b_34_binding_conflicts,
@@ -325,4 +553,10 @@ BT_TEST_MAIN("api_writes", test_api_writes__binding, test_api_writes__binding_in
 	test_api_writes__edge_11b_35_lost_answer_of_a_bound_pod,
 	test_api_writes__edge_13_35_binding_is_asked_to_come_back,
 	test_api_writes__patches_are_repeated, test_api_writes__writes_of_one_pod_in_order,
-	test_api_writes__edge_11b_47_pod_being_deleted)
+	test_api_writes__edge_11b_47_pod_being_deleted, test_api_writes__preemption_in_order,
+	test_api_writes__victims_wait_for_the_nomination, test_api_writes__preemption_that_waits,
+	test_api_writes__edge_11b_36_victim_is_gone,
+	test_api_writes__edge_11b_37_victim_has_the_condition,
+	test_api_writes__refused_deletion_lets_the_preemptor_try_again,
+	test_api_writes__volume_is_written_whole,
+	test_api_writes__volume_that_changed_is_a_conflict)
