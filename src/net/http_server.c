@@ -402,6 +402,9 @@ static void run(struct bt_http_server *server, int64_t now_ns)
 static int64_t work(void *context, int64_t now_ns)
 {
 	struct bt_http_server *server = context;
+	if (!server->is_serving) {
+		return INT64_MAX;
+	}
 	int64_t cut_ns = cut_late_requests(server, now_ns);
 	if (server->ready || server->resumed || server->run_at_ns <= now_ns) {
 		run(server, now_ns);
@@ -485,7 +488,7 @@ static int start_daemon(struct bt_http_server *server, const struct bt_http_serv
 	return 0;
 }
 
-static int serve(struct bt_http_server *server, struct berth_error *err)
+static int attach(struct bt_http_server *server, struct berth_error *err)
 {
 	const union MHD_DaemonInfo *info =
 		MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD);
@@ -496,7 +499,6 @@ static int serve(struct bt_http_server *server, struct berth_error *err)
 		return result;
 	}
 	bt_loop_add_worker(server->loop, work, server);
-	server->ready = true; /* its first run puts the listening socket into its set */
 	return 0;
 }
 
@@ -533,20 +535,25 @@ int bt_http_server_create(struct bt_loop *loop, const struct bt_http_server_opti
 		server->port = bt_http_port_of(fd);
 		result = start_daemon(server, options, fd, err);
 	}
-	if (result == 0 && !options->serve_later) {
-		result = serve(server, err);
+	if (result == 0) {
+		result = attach(server, err);
 	}
 	if (result != 0) {
 		bt_http_server_destroy(server);
 		return result;
 	}
+	if (!options->serve_later) {
+		bt_http_server_serve(server);
+	}
 	*out_server = server;
 	return 0;
 }
 
-int bt_http_server_serve(struct bt_http_server *server, struct berth_error *err)
+void bt_http_server_serve(struct bt_http_server *server)
 {
-	return serve(server, err);
+	server->is_serving = true;
+	server->ready = true; /* its first run puts the listening socket into its set */
+	bt_loop_call_at(server->loop, 0);
 }
 
 void bt_http_server_stop_listening(struct bt_http_server *server)

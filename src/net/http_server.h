@@ -90,7 +90,7 @@ BT_MUST_USE int bt_http_server_create(struct bt_loop *loop,
 	const struct bt_http_server_options *options, struct bt_http_server **out_server,
 	struct berth_error *err);
 /** With serve_later: begin. */
-BT_MUST_USE int bt_http_server_serve(struct bt_http_server *server, struct berth_error *err);
+void bt_http_server_serve(struct bt_http_server *server);
 /**
  * Connections that begin from now on are shown these; client_ca_pem as in the options. The old ones
  * stay on failure.

@@ -87,6 +87,7 @@ struct bt_http_server {
 	gnutls_datum_t ticket_key; /* owned; empty without TLS */
 	struct bt_http_tls_set *tls_sets; /* the current one first; NULL without TLS */
 	bool asks_certificate;
+	bool is_serving;
 	bool is_stopping;     /* it listens no more */
 	struct bt_strbuf log; /* what libmicrohttpd complains about while it starts */
 	struct bt_http_connection *arriving_first;
