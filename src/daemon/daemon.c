@@ -163,10 +163,8 @@ static int run(struct bt_daemon *daemon)
 		result = bt_daemon_options_write_config(&daemon->options, daemon->config, &err);
 		return result < 0 ? command_failed(&err) : 0;
 	}
-	result = bt_daemon_begin(daemon, &err);
-	if (result == 0) {
-		result = bt_loop_run(daemon->loop, &err);
-	}
+	bt_daemon_begin(daemon);
+	result = bt_loop_run(daemon->loop, &err);
 	return result < 0 ? command_failed(&err) : end(daemon);
 }
 

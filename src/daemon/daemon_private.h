@@ -75,7 +75,7 @@ void bt_daemon_disconnect(struct bt_daemon *daemon);
 /** Spec 11 section 6.1, steps 6 to 15. */
 BT_MUST_USE int bt_daemon_build(struct bt_daemon *daemon, struct berth_error *err);
 /** Steps 17 to 22; the loop does the rest. */
-BT_MUST_USE int bt_daemon_begin(struct bt_daemon *daemon, struct berth_error *err);
+void bt_daemon_begin(struct bt_daemon *daemon);
 void bt_daemon_finish(struct bt_daemon *daemon);
 
 /** --- daemon_work.c --- */

@@ -381,7 +381,7 @@ static struct bt_str environment(const char *name)
 	return bt_str_from(value != NULL ? value : "");
 }
 
-int bt_daemon_begin(struct bt_daemon *daemon, struct berth_error *err)
+void bt_daemon_begin(struct bt_daemon *daemon)
 {
 	BT_LOG_INFO(0, "Starting Kubernetes Scheduler",
 		BT_LOG_STR("version", daemon->options.versions.git_version));
@@ -390,10 +390,7 @@ int bt_daemon_begin(struct bt_daemon *daemon, struct berth_error *err)
 		BT_LOG_STR("GOTRACEBACK", environment("GOTRACEBACK")));
 	bt_event_sender_start(daemon->events);
 	if (daemon->endpoints != NULL) {
-		int result = bt_endpoints_serve(daemon->endpoints, err);
-		if (result < 0) {
-			return result;
-		}
+		bt_endpoints_serve(daemon->endpoints);
 	}
 	if (daemon->election != NULL && bt_config_delay_cache_until_active(daemon->config)) {
 		daemon->election_started = true;
@@ -401,7 +398,6 @@ int bt_daemon_begin(struct bt_daemon *daemon, struct berth_error *err)
 	} else {
 		bt_cluster_feed_start(daemon->feed);
 	}
-	return 0;
 }
 
 void bt_daemon_finish(struct bt_daemon *daemon)

@@ -200,15 +200,11 @@ int bt_endpoints_create(const struct bt_endpoints_options *options,
 	return 0;
 }
 
-int bt_endpoints_serve(struct bt_endpoints *endpoints, struct berth_error *err)
+void bt_endpoints_serve(struct bt_endpoints *endpoints)
 {
 	bt_loop_add_worker(endpoints->options.loop, work, endpoints);
-	int result = bt_http_server_serve(endpoints->server, err);
-	if (result < 0) {
-		return bt_error_wrap(err, result, "failed to start secure server");
-	}
+	bt_http_server_serve(endpoints->server);
 	BT_LOG_TEXT(BT_LOG_SEVERITY_INFO, "Serving securely on %s", endpoints->listening);
-	return 0;
 }
 
 uint16_t bt_endpoints_port(const struct bt_endpoints *endpoints)
