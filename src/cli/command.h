@@ -19,7 +19,7 @@ struct bt_command {
 	const char *name;
 	const char *summary; /* one line */
 	const char *usage;   /* "berth NAME ..." */
-	const char *help;    /* paragraphs behind the usage line */
+	const char *help;    /* paragraphs behind the usage line; for bt_command_parse */
 	int (*run)(const struct bt_command *command, int argc, char **argv);
 };
 
@@ -27,6 +27,8 @@ extern const struct bt_command bt_command_simulate;
 extern const struct bt_command bt_command_soak;
 extern const struct bt_command bt_command_conformance;
 extern const struct bt_command bt_command_bench;
+/** Only where BT_HAVE_DAEMON is 1. */
+extern const struct bt_command bt_command_scheduler;
 /** Only where BT_HAVE_SERVER is 1. */
 extern const struct bt_command bt_command_up;
 extern const struct bt_command bt_command_version;

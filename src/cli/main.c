@@ -12,6 +12,9 @@
 static const struct bt_command *const commands[] = {
 	&bt_command_bench,
 	&bt_command_conformance,
+#if BT_HAVE_DAEMON
+	&bt_command_scheduler,
+#endif
 	&bt_command_simulate,
 	&bt_command_soak,
 #if BT_HAVE_SERVER
@@ -93,6 +96,15 @@ static int run_help(int argc, char **argv)
 	return command->run(command, 1, help);
 }
 
+#if BT_HAVE_DAEMON
+/** Under this name it is that command and no other. */
+static bool is_called(const char *program, const char *name)
+{
+	const char *slash = strrchr(program, '/');
+	return strcmp(slash != NULL ? slash + 1 : program, name) == 0;
+}
+#endif
+
 static int run_named(int argc, char **argv)
 {
 	const char *name = argv[0];
@@ -110,6 +122,20 @@ static int run_named(int argc, char **argv)
 	return command != NULL ? command->run(command, argc - 1, argv + 1) : unknown_command(name);
 }
 
+static int run_program(int argc, char **argv)
+{
+#if BT_HAVE_DAEMON
+	if (argc > 0 && is_called(argv[0], "kube-scheduler")) {
+		return bt_command_scheduler.run(&bt_command_scheduler, argc - 1, argv + 1);
+	}
+#endif
+	if (argc < 2) {
+		print_overview(stderr);
+		return BT_EXIT_BAD_INPUT;
+	}
+	return run_named(argc - 1, argv + 1);
+}
+
 /** Names in files are anybody's choice: they must not be able to collide on purpose. */
 static void draw_hash_secret(void)
 {
@@ -124,12 +150,8 @@ int main(int argc, char **argv)
 	/* A reader that goes away ("| head") shows as a failed write, which is looked at below. */
 	struct sigaction ignore = {.sa_handler = SIG_IGN};
 	(void)sigaction(SIGPIPE, &ignore, NULL); /* cannot fail for a valid signal */
-	if (argc < 2) {
-		print_overview(stderr);
-		return BT_EXIT_BAD_INPUT;
-	}
 	draw_hash_secret();
-	int exit_status = run_named(argc - 1, argv + 1);
+	int exit_status = run_program(argc, argv);
 	errno = 0;
 	bool failed = fflush(stdout) != 0;
 	if ((failed || ferror(stdout) != 0) && errno != EPIPE) {
