@@ -113,7 +113,7 @@ BT_MUST_USE struct bt_rest_call *bt_rest_start(
 /** No callback comes any more. Harmless from within its done. */
 void bt_rest_cancel(struct bt_rest_call *call);
 
-/** Append a path segment, percent-encoded; a query value, form-encoded. */
+/** Append a path segment, percent-encoded, without a slash; a query value, form-encoded. */
 void bt_rest_append_segment(struct bt_strbuf *out, struct bt_str text);
 void bt_rest_append_query(struct bt_strbuf *out, const char *name, struct bt_str value);
 /**

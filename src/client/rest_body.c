@@ -20,7 +20,6 @@ static void append_escaped(struct bt_strbuf *out, char byte)
 
 void bt_rest_append_segment(struct bt_strbuf *out, struct bt_str text)
 {
-	bt_strbuf_append_char(out, '/');
 	for (uint32_t i = 0; i < text.length; i++) {
 		char byte = text.data[i];
 		if (is_unreserved(byte) || byte == ':' || byte == '@' || byte == '$' ||

@@ -23,9 +23,9 @@ bool bt_api_writes_may_write(const struct bt_api_writes *writes, struct berth_er
 void bt_write_set_pod_path(struct bt_write *write, const char *tail)
 {
 	struct bt_strbuf path = {0};
-	bt_strbuf_append_c(&path, "/api/v1/namespaces");
+	bt_strbuf_append_c(&path, "/api/v1/namespaces/");
 	bt_rest_append_segment(&path, bt_str_from(write->namespace_));
-	bt_strbuf_append_c(&path, "/pods");
+	bt_strbuf_append_c(&path, "/pods/");
 	bt_rest_append_segment(&path, bt_str_from(write->name));
 	bt_strbuf_append_c(&path, tail);
 	write->path = bt_strbuf_steal(&path);

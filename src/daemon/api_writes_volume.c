@@ -100,12 +100,14 @@ static struct bt_write *start(struct bt_api_writes *writes, const struct bt_obje
 	struct bt_write *write = bt_write_create(writes, BT_WRITE_VOLUME,
 		bt_scheduler_binding_uid(writes->scheduler), meta->namespace_, meta->name);
 	struct bt_strbuf path = {0};
-	bt_strbuf_append_c(&path, "/api/v1");
+	bt_strbuf_append_c(&path, "/api/v1/");
 	if (meta->namespace_.length != 0) {
-		bt_strbuf_append_c(&path, "/namespaces");
+		bt_strbuf_append_c(&path, "namespaces/");
 		bt_rest_append_segment(&path, meta->namespace_);
+		bt_strbuf_append_char(&path, '/');
 	}
-	bt_rest_append_segment(&path, bt_str_from(resource));
+	bt_strbuf_append_c(&path, resource);
+	bt_strbuf_append_char(&path, '/');
 	bt_rest_append_segment(&path, meta->name);
 	write->path = bt_strbuf_steal(&path);
 	write->method = "PUT";

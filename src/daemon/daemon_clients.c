@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Connections to API servers, and who uses them. Spec: 11b sections 4.1 and 4.2. */
-#include <stdio.h>
+#include <stdlib.h>
 
 #include "base/nanoseconds.h"
+#include "daemon/build_info.h"
 #include "daemon/daemon_private.h"
 
 /** Reviews of callers: spec 11b section 4.2. */
@@ -63,15 +64,18 @@ static int create_client(struct bt_daemon *daemon, const struct bt_daemon_link *
 	struct berth_error *err)
 {
 	struct bt_rest_options options = *base;
+	struct bt_arena arena = {0};
+	struct bt_build build = bt_build_about(&arena);
 	struct bt_strbuf agent = {0};
-	bt_strbuf_printf(&agent, "kube-scheduler/%.*s (linux/" ARCHITECTURE ") kubernetes/%s/%s",
-		BT_STR_ARG(daemon->options.versions.git_version), "0000000", purpose);
+	bt_strbuf_printf(&agent, "kube-scheduler/%.*s (linux/" ARCHITECTURE ") kubernetes/%.7s/%s",
+		BT_STR_ARG(daemon->options.versions.git_version), build.git_commit, purpose);
 	options.transport = link->transport;
 	options.loop = daemon->loop;
 	options.user_agent = bt_strbuf_c(&agent);
 	options.metrics = daemon->metrics;
 	int result = bt_rest_client_create(&options, out_client, err);
 	bt_strbuf_finish(&agent);
+	bt_arena_finish(&arena);
 	return result;
 }
 
@@ -85,6 +89,10 @@ static int create_reviewer(struct bt_daemon *daemon, struct bt_str kubeconfig,
 		.burst = REVIEW_BURST,
 	};
 	struct berth_error absent = BERTH_ERROR_INIT;
+	const char *host = getenv("KUBERNETES_SERVICE_HOST");
+	if (kubeconfig.length == 0 && (host == NULL || host[0] == '\0')) {
+		return 0;
+	}
 	int result = open_link(
 		daemon, kubeconfig, BT_STR(""), link, kubeconfig.length != 0 ? err : &absent);
 	if (result == 0) {
