@@ -210,20 +210,34 @@ static enum bt_reflector_end end_of_answer(
 	}
 }
 
+/** What is wrong with an answer that came as a good one; NULL: it is a list. */
+static const char *flaw_of_list(const struct bt_reflector *reflector)
+{
+	if (!reflector->is_open || !bt_frames_is_complete(&reflector->frames)) {
+		return "unexpected EOF";
+	}
+	/* or an empty answer of something between would empty the copy */
+	return reflector->list_version.length == 0 ? "the list has no resource version" : NULL;
+}
+
 static void on_done(void *context, struct bt_rest_call *call, const struct bt_rest_answer *answer)
 {
 	struct bt_reflector *reflector = context;
-	bool is_whole = reflector->is_open && bt_frames_is_complete(&reflector->frames);
+	bool is_list = bt_reflector_is_listing(reflector);
+	const char *flaw = is_list ? flaw_of_list(reflector) : "unexpected EOF";
 	struct bt_strbuf message = {NULL, 0, 0};
 
 	(void)call;
 	forget_request(reflector);
-	if (answer->class_ == BT_REST_OK && is_whole && bt_reflector_is_listing(reflector)) {
+	if (answer->class_ == BT_REST_OK && is_list && flaw == NULL) {
 		page_ended(reflector);
 		return;
 	}
-	bt_strbuf_append_str(&message,
-		answer->class_ == BT_REST_OK ? BT_STR("unexpected EOF") : answer->message);
+	if (answer->class_ == BT_REST_OK) {
+		bt_strbuf_append_c(&message, flaw);
+	} else {
+		bt_strbuf_append_str(&message, answer->message);
+	}
 	request_ended(reflector, end_of_answer(reflector, answer), bt_strbuf_c(&message));
 	bt_strbuf_finish(&message);
 }
@@ -271,7 +285,7 @@ static int64_t watch_silence(struct bt_reflector *reflector, int64_t now_ns)
 		return since_ns + SILENCE_NS;
 	}
 	reflector->mentioned_ns = now_ns;
-	bt_log_text(BT_LOG_SEVERITY_INFO, 0, __FILE__, __LINE__,
+	BT_LOG_TEXT(BT_LOG_SEVERITY_INFO,
 		"%s: awaiting required bookmark event for initial events stream, no events "
 		"received for %llds",
 		reflector->options.name,
