@@ -32,6 +32,12 @@ static const char *get_text(const struct report *report, CURLINFO info)
 	return value != NULL ? value : "";
 }
 
+/* What libcurl says of the failure. */
+static bool says(const struct report *report, const char *words)
+{
+	return strstr(report->transfer->handle->error, words) != NULL;
+}
+
 /* As Go prints them: the C library's words, small. */
 static const char *word_errno(int code)
 {
@@ -140,7 +146,6 @@ static void word_connect(struct report *report)
 static void word_timeout(struct report *report)
 {
 	const struct bt_http_transfer *transfer = report->transfer;
-	curl_off_t connected_us = 0;
 	report->failure = BT_HTTP_FAILURE_TIMEOUT;
 	/* libcurl counts in milliseconds */
 	if (transfer->deadline_ns != INT64_MAX &&
@@ -154,18 +159,12 @@ static void word_timeout(struct report *report)
 				  "awaiting headers)");
 		return;
 	}
-	(void)curl_easy_getinfo(report->easy, CURLINFO_CONNECT_TIME_T, &connected_us); /* known */
-	if (connected_us != 0) {
+	if (says(report, "SSL")) {
 		bt_strbuf_append_c(report->text, "net/http: TLS handshake timeout");
 		return;
 	}
 	append_dial(report);
 	bt_strbuf_append_c(report->text, ": i/o timeout");
-}
-
-static bool says(const struct report *report, const char *words)
-{
-	return strstr(report->transfer->handle->error, words) != NULL;
 }
 
 static void word_end(struct report *report)
@@ -203,7 +202,8 @@ static void word_broken(struct report *report, const char *what)
 static void word_handshake(struct report *report)
 {
 	int code = (int)get_long(report, CURLINFO_OS_ERRNO);
-	if (code == ECONNRESET || says(report, "Error in the pull function")) {
+	if (code == ECONNRESET || says(report, "Error in the pull function") ||
+		says(report, "reset by peer")) {
 		word_broken(report, "read");
 		return;
 	}

@@ -205,7 +205,7 @@ static int check_tls(const struct bt_http_client_tls *tls, struct berth_error *e
 		return bt_error_set(err, BERTH_ERR_INTERNAL, "TLS does not start");
 	}
 	int result = 0;
-	if (tls->ca.length != 0 &&
+	if (tls->ca.data != NULL && tls->ca.length != 0 &&
 		gnutls_certificate_set_x509_trust_mem(credentials, &ca, GNUTLS_X509_FMT_PEM) <= 0) {
 		result = bt_error_set(err, BERTH_ERR_INVALID,
 			"unable to load root certificates: unable to parse bytes as PEM block");
