@@ -49,7 +49,7 @@ void bt_certificate_authorities_destroy(struct bt_certificate_authorities *autho
 struct bt_certificate_subject {
 	struct bt_str common_name;
 	bt_str_list organizations; /* the O values, in order */
-	struct bt_str uid;         /* 0.9.2342.19200300.100.1.1 */
+	struct bt_str uid;         /* 1.3.6.1.4.1.57683.2, the user id of Kubernetes */
 };
 
 /**

@@ -8,7 +8,7 @@
 
 /* What a client may show; more is not looked at. */
 #define CHAIN_MAX 16
-#define OID_UID "0.9.2342.19200300.100.1.1"
+#define OID_UID "1.3.6.1.4.1.57683.2"
 /* Of ASN.1's kinds of texts. */
 #define TAG_UTF8 12
 #define TAG_PRINTABLE 19
@@ -143,9 +143,11 @@ struct reading {
 	uint32_t organizations_max;
 };
 
+/* GnuTLS counts the zero byte behind the text. */
 static bool has_oid(const gnutls_x509_ava_st *part, const char *oid)
 {
-	return part->oid.size == strlen(oid) && memcmp(part->oid.data, oid, part->oid.size) == 0;
+	size_t length = strnlen((const char *)part->oid.data, part->oid.size);
+	return length == strlen(oid) && memcmp(part->oid.data, oid, length) == 0;
 }
 
 /* Texts of one byte a character, or UTF-8; nobody uses the others. */
