@@ -364,6 +364,7 @@ static void make_metrics(struct bt_leader_election *election)
 	struct bt_metrics *metrics = election->options.metrics;
 	if (metrics != NULL) {
 		election->status = bt_metric_cell(bt_metrics_register(metrics, &status), &label);
+		bt_metric_set(election->status, 0); /* shown from the start on */
 		election->slow_paths = bt_metrics_register(metrics, &slow_paths);
 	}
 }
