@@ -67,9 +67,14 @@ static struct bt_status run_pre_flights(struct bt_framework *framework,
 struct bt_status bt_run_pre_bind_pre_flights(struct bt_framework *framework,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, uint32_t slot)
 {
-	int64_t started_ns = bt_profile_now(framework->metrics);
-	struct bt_status status = run_pre_flights(framework, cycle, pod, slot);
+	struct bt_status status;
+	int64_t started_ns;
 
+	if (framework->metrics == NULL) {
+		return run_pre_flights(framework, cycle, pod, slot);
+	}
+	started_ns = bt_profile_now(framework->metrics);
+	status = run_pre_flights(framework, cycle, pod, slot);
 	(void)bt_profile_point_ran(
 		framework->metrics, BT_TIMED_PRE_BIND_PRE_FLIGHT, status.code, started_ns);
 	return status;

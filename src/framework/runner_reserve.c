@@ -34,9 +34,14 @@ static struct bt_status run_reserve(struct bt_framework *framework, struct bt_cy
 struct bt_status bt_run_reserve(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot)
 {
-	int64_t started_ns = bt_profile_now(framework->metrics);
-	struct bt_status status = run_reserve(framework, cycle, pod, slot);
+	struct bt_status status;
+	int64_t started_ns;
 
+	if (framework->metrics == NULL) {
+		return run_reserve(framework, cycle, pod, slot);
+	}
+	started_ns = bt_profile_now(framework->metrics);
+	status = run_reserve(framework, cycle, pod, slot);
 	(void)bt_profile_point_ran(framework->metrics, BT_TIMED_RESERVE, status.code, started_ns);
 	return status;
 }
@@ -108,9 +113,14 @@ static struct bt_permit_outcome run_permit(struct bt_framework *framework,
 struct bt_permit_outcome bt_run_permit(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot)
 {
-	int64_t started_ns = bt_profile_now(framework->metrics);
-	struct bt_permit_outcome outcome = run_permit(framework, cycle, pod, slot);
+	struct bt_permit_outcome outcome;
+	int64_t started_ns;
 
+	if (framework->metrics == NULL) {
+		return run_permit(framework, cycle, pod, slot);
+	}
+	started_ns = bt_profile_now(framework->metrics);
+	outcome = run_permit(framework, cycle, pod, slot);
 	(void)bt_profile_point_ran(
 		framework->metrics, BT_TIMED_PERMIT, outcome.status.code, started_ns);
 	return outcome;

@@ -167,20 +167,17 @@ static void observe_since(
 
 /* --- profiles --- */
 
-bool bt_profile_samples(struct bt_profile_metrics *profile)
+bool bt_profile_draw_sample(struct bt_profile_metrics *profile)
 {
-	return profile != NULL && bt_prng_below(&profile->all->prng, BT_METRICS_SAMPLE) == 0;
+	return bt_prng_below(&profile->all->prng, BT_METRICS_SAMPLE) == 0;
 }
 
-int64_t bt_profile_point_ran(struct bt_profile_metrics *profile, enum bt_timed_point point,
+int64_t bt_profile_count_point(struct bt_profile_metrics *profile, enum bt_timed_point point,
 	uint8_t status_code, int64_t started_ns)
 {
 	struct bt_metric_cell *cell;
 	int64_t now_ns;
 
-	if (profile == NULL) {
-		return 0;
-	}
 	cell = keep(&profile->points[point][status_code], profile, BT_FAMILY_POINT_DURATION,
 		point_names[point], bt_status_code_name((enum bt_status_code)status_code),
 		profile->name);

@@ -134,11 +134,25 @@ static inline double bt_metrics_seconds(int64_t duration_ns)
 
 /* Profiles; NULL is accepted and counts nothing. */
 
-/** Should the plugins of this cycle be timed? */
-bool bt_profile_samples(struct bt_profile_metrics *profile);
-/** A whole extension point ran. started_ns: bt_profile_now before it. Returns the time it ended. */
-int64_t bt_profile_point_ran(struct bt_profile_metrics *profile, enum bt_timed_point point,
+/* For the functions below. */
+bool bt_profile_draw_sample(struct bt_profile_metrics *profile);
+int64_t bt_profile_count_point(struct bt_profile_metrics *profile, enum bt_timed_point point,
 	uint8_t status_code, int64_t started_ns);
+
+/** Should the plugins of this cycle be timed? */
+static inline bool bt_profile_samples(struct bt_profile_metrics *profile)
+{
+	return profile != NULL && bt_profile_draw_sample(profile);
+}
+
+/** A whole extension point ran. started_ns: bt_profile_now before it. Returns the time it ended. */
+static inline int64_t bt_profile_point_ran(struct bt_profile_metrics *profile,
+	enum bt_timed_point point, uint8_t status_code, int64_t started_ns)
+{
+	return profile != NULL ? bt_profile_count_point(profile, point, status_code, started_ns)
+			       : 0;
+}
+
 /** One plugin ran in a sampled cycle. */
 void bt_profile_plugin_ran(struct bt_profile_metrics *profile, const struct bt_plugin *plugin,
 	enum bt_timed_point point, uint8_t status_code, int64_t started_ns);

@@ -259,24 +259,43 @@ static void record_verdicts(struct bt_cycle_run *run, struct bt_search search, u
 	run->framework->metrics = metrics;
 }
 
+/** Evaluations of the first nodes of a search, by their verdicts; nominated nodes were counted when
+ * they were asked. */
+static void count_verdicts(struct bt_cycle_run *run, struct bt_search search, uint32_t examined)
+{
+	if (run->framework->metrics == NULL) {
+		return;
+	}
+	uint32_t *rejected =
+		BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, run->plan->filter_count);
+	uint32_t position = search.start;
+	uint32_t counted = 0;
+	for (uint32_t i = 0; i < examined; i++) {
+		uint32_t slot = search.slots[position];
+		position = position + 1 == search.count ? 0 : position + 1;
+		if (has_nominations(run, slot)) {
+			continue;
+		}
+		counted++;
+		if (run->verdict[slot] != 0) {
+			rejected[(run->verdict[slot] >> BT_VERDICT_DETAIL_BITS) - 1]++;
+		}
+	}
+	bt_cycle_count_filters(run, counted, rejected);
+}
+
 /** The verdicts are known: only nominated nodes are evaluated one by one. */
 static void search_verdicts(
 	struct bt_cycle_run *run, struct bt_search search, struct bt_search_result *found)
 {
 	uint32_t position = search.start;
 	uint32_t examined = 0;
-	uint32_t *rejected =
-		BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, run->plan->filter_count);
 	for (uint32_t i = 0; i < search.count; i++) {
 		uint32_t slot = search.slots[position];
 		position = position + 1 == search.count ? 0 : position + 1;
 		bool feasible = run->verdict[slot] == 0;
-		if (!has_nominations(run, slot)) {
-			examined++;
-			if (!feasible) {
-				rejected[(run->verdict[slot] >> BT_VERDICT_DETAIL_BITS) - 1]++;
-			}
-		} else {
+		examined = i + 1;
+		if (has_nominations(run, slot)) {
 			struct bt_status status = filter_slot(run, slot);
 			feasible = bt_status_is_success(&status);
 			if (!feasible && !bt_status_is_rejected(&status)) {
@@ -292,7 +311,7 @@ static void search_verdicts(
 			found->feasible[found->feasible_count++] = slot;
 		}
 	}
-	bt_cycle_count_filters(run, examined, rejected);
+	count_verdicts(run, search, examined);
 	/* Extenders may reject the rest: then somebody reads them. */
 	if (found->feasible_count == 0 || run->extension.active) {
 		record_verdicts(run, search, found->feasible_count + found->rejected_count);
