@@ -6,12 +6,10 @@
 #include "api/time.h"
 #include "base/nanoseconds.h"
 #include "codec/yaml.h"
+#include "daemon/build_info.h"
 #include "daemon/pages.h"
 
 static const char component[] = "kube-scheduler";
-
-/* What stands where others name their language's runtime. */
-#define RUNTIME_VERSION "c17 (" __VERSION__ ")"
 
 enum form {
 	FORM_TEXT,
@@ -252,7 +250,8 @@ static void write_statusz_text(struct bt_zpage_facts *facts, struct bt_arena *ar
 		bt_arena_printf(arena, "%" PRId64 " hr %02" PRId64 " min %02" PRId64 " sec",
 			up_seconds / 3600, up_seconds / 60 % 60, up_seconds % 60),
 		out);
-	write_line("Go version", delimiter, BT_STR(RUNTIME_VERSION), out);
+	/* there is no runtime of a language but what the compiler made */
+	write_line("Go version", delimiter, bt_str_from(bt_build_about(arena).toolchain), out);
 	write_line("Binary version", delimiter, binary_version(&options->versions), out);
 	write_line("Emulation version", delimiter,
 		bt_arena_printf(arena, "1.%d", options->versions.release.emulated_minor), out);
@@ -273,7 +272,7 @@ static void write_statusz_document(const struct bt_zpage_facts *facts, struct bt
 	bt_json_write_name_c(&writer, "uptimeSeconds");
 	bt_json_write_int64(&writer, up_seconds);
 	bt_json_write_name_c(&writer, "goVersion");
-	bt_json_write_c(&writer, RUNTIME_VERSION);
+	bt_json_write_c(&writer, bt_build_about(arena).toolchain);
 	bt_json_write_name_c(&writer, "binaryVersion");
 	bt_json_write_str(&writer, binary_version(&options->versions));
 	bt_json_write_name_c(&writer, "emulationVersion");
