@@ -11,7 +11,7 @@
  * them would only grow when the API server or the limiter is slower than decisions are. 5,000 pods
  * on 1,000 nodes take no longer than without this limit.
  */
-#define WRITES_UNDER_WAY_MAX 64
+#define WRITES_UNDER_WAY_MAX 16
 
 bool bt_daemon_may_act(void *context)
 {
