@@ -214,8 +214,8 @@ START_TEST(test_http_client_tls__plain_server)
 	fixture_turns(&tls.server, 5);
 	peer_hang_up(&peer, false);
 	result_wait(&ended);
-	ck_assert_msg(ended.outcome.failure == BT_HTTP_FAILURE_RESET, "%s",
-		bt_strbuf_c(&ended.message));
+	ck_assert_msg(
+		ended.outcome.failure == BT_HTTP_FAILURE_RESET, "%s", bt_strbuf_c(&ended.message));
 	result_finish(&result);
 	result_finish(&ended);
 	peer_finish(&peer);
