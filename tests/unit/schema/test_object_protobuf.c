@@ -276,4 +276,191 @@ START_TEST(test_object_protobuf__every_kind_as_from_json)
 }
 END_TEST
 
-BT_TEST_MAIN("object_protobuf", test_object_protobuf__every_kind_as_from_json)
+/* --- forms that the schema does not write --- */
+
+static const struct bt_pod *decoded_pod(
+	struct bt_object **out_object, const char *bytes, size_t length)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	int code = bt_object_decode_protobuf(
+		BT_KIND_POD, (struct bt_str){bytes, (uint32_t)length}, out_object, &err);
+
+	ck_assert_msg(code == 0, "%s", berth_error_message(&err));
+	return bt_object_value(*out_object, BT_KIND_POD);
+}
+
+#define DECODED(object, bytes) decoded_pod(&(object), "" bytes, sizeof(bytes) - 1)
+
+START_TEST(test_object_protobuf__edge_13_41_unknown_numbers)
+{
+	struct bt_object *object;
+	/* 999 as varint, fixed64, bytes, group and fixed32, in Pod and in ObjectMeta */
+	const struct bt_pod *pod = DECODED(object,
+		"\xb8\x3e\x07"
+		"\xb9\x3e\x01\x02\x03\x04\x05\x06\x07\x08"
+		"\x0a\x11\xba\x3e\x02xy\x0a\x04name\xbb\x3e\x08\x01\xbc\x3e"
+		"\xbd\x3e\x01\x02\x03\x04");
+
+	ck_assert(bt_str_equal(pod->metadata.name, BT_STR("name")));
+	bt_object_release(object);
+}
+END_TEST
+
+START_TEST(test_object_protobuf__merging_and_repetition)
+{
+	struct bt_object *object;
+	/* metadata twice; labels b, a, then b again; a container before and behind something */
+	const struct bt_pod *pod = DECODED(object,
+		"\x0a\x05\x0a\x03one"
+		"\x0a\x0c\x5a\x06\x0a\x01"
+		"b\x12\x01"
+		"1\x1a\x02ns"
+		"\x12\x05\x12\x03\x0a\x01x"
+		"\x0a\x0f\x5a\x03\x0a\x01"
+		"a\x5a\x06\x0a\x01"
+		"b\x12\x01"
+		"2\x0a\x00"
+		"\x12\x05\x12\x03\x0a\x01y");
+
+	ck_assert_uint_eq(pod->metadata.name.length, 0); /* "" came last */
+	ck_assert(bt_str_equal(pod->metadata.namespace_, BT_STR("ns")));
+	ck_assert_uint_eq(pod->metadata.labels.count, 2);
+	ck_assert(bt_str_equal(pod->metadata.labels.items[0].key, BT_STR("a")));
+	ck_assert_uint_eq(pod->metadata.labels.items[0].value.length, 0);
+	ck_assert(bt_str_equal(pod->metadata.labels.items[1].value, BT_STR("2")));
+	ck_assert_uint_eq(pod->spec.containers.count, 2);
+	ck_assert(bt_str_equal(pod->spec.containers.items[1].name, BT_STR("y")));
+	bt_object_release(object);
+}
+END_TEST
+
+static void expect_failure(const char *bytes, size_t length, const char *message)
+{
+	struct bt_object *object = NULL;
+	struct berth_error err = BERTH_ERROR_INIT;
+	int code = bt_object_decode_protobuf(
+		BT_KIND_POD, (struct bt_str){bytes, (uint32_t)length}, &object, &err);
+
+	ck_assert_msg(code != 0, "no %s", message);
+	ck_assert_str_eq(berth_error_message(&err), message);
+	ck_assert_ptr_null(object);
+	berth_error_finish(&err);
+}
+
+#define FAILS(bytes, message) expect_failure("" bytes, sizeof(bytes) - 1, message)
+
+START_TEST(test_object_protobuf__broken_bytes)
+{
+	FAILS("\x0a\x03\x0a\x01n\x12\x05\x12\x03\x0a\x09n",
+		"Pod n: spec.containers[0].name: unexpected EOF");
+	FAILS("\x0a\x05\x0a\x01n\x1a\x00\x12\x02\x12\x05",
+		"Pod n: spec.containers: unexpected EOF");
+	FAILS("\x0a\x04\x0a\x02x\x01\x08\x01", "Pod x?: metadata: proto: wrong wireType = 0");
+	FAILS("\x0a\x02\x0a", "Pod: metadata: unexpected EOF");
+	FAILS("\x0e", "Pod: metadata: proto: wrong wireType = 6");
+	FAILS("\x02\x00", "Pod: proto: illegal tag 0");
+	FAILS("\x0a\x09\x42\x07\x08\xff\xff\xff\xff\xff\x7f",
+		"Pod: metadata.creationTimestamp: "
+		"time out of range");
+	FAILS("\x0a\x04\x5a\x02\x0a\x07", "Pod: metadata.labels: unexpected EOF");
+}
+END_TEST
+
+START_TEST(test_object_protobuf__hostile_bytes)
+{
+	struct bt_strbuf text = {NULL, 0, 0};
+	struct bt_strbuf bytes = {NULL, 0, 0};
+	uint32_t understood = 0;
+
+	bt_prng_init(&prng, 22);
+	for (uint32_t round = 0; round < 20000; round++) {
+		struct bt_object *object = NULL;
+		struct bt_str json;
+
+		if (round % 5 == 0) {
+			bt_arena_reset(&arena);
+			bt_strbuf_reset(&text);
+			write_object(schema_of(BT_KIND_POD), 0, &text);
+			make_forms(schema_of(BT_KIND_POD), bt_strbuf_c(&text), &json, &bytes);
+		}
+		if (bytes.length == 0) {
+			continue;
+		}
+		bytes.data[bt_prng_below(&prng, bytes.length)] = (char)bt_prng_below(&prng, 256);
+		if (bt_object_decode_protobuf(BT_KIND_POD, bt_strbuf_str(&bytes), &object, NULL) ==
+			0) {
+			understood++;
+			bt_object_release(object);
+		}
+	}
+	ck_assert_uint_gt(understood, 1000);
+	bt_strbuf_finish(&text);
+	bt_strbuf_finish(&bytes);
+	bt_arena_finish(&arena);
+}
+END_TEST
+
+/* A list whose elements alternate with those of another is copied again and again: that ends. */
+START_TEST(test_object_protobuf__costly_repetition)
+{
+	struct bt_strbuf bytes = {NULL, 0, 0};
+	struct bt_object *object = NULL;
+	struct berth_error err = BERTH_ERROR_INIT;
+	size_t spec = bt_wire_open(&bytes, 2);
+
+	for (uint32_t i = 0; i < 200000; i++) {
+		bt_strbuf_append(&bytes, "\x12\x00\x0a\x00", 4);
+	}
+	bt_wire_close(&bytes, spec);
+	ck_assert_int_eq(
+		bt_object_decode_protobuf(BT_KIND_POD, bt_strbuf_str(&bytes), &object, &err),
+		BERTH_ERR_TOO_LARGE);
+	ck_assert_str_eq(berth_error_message(&err),
+		"Pod: spec.containers: list elements and map entries need more than 268435456 "
+		"bytes");
+	berth_error_finish(&err);
+	bt_strbuf_finish(&bytes);
+}
+END_TEST
+
+START_TEST(test_object_protobuf__a_pod_takes_two_kilobytes)
+{
+	static const char pod[] =
+		"{\"metadata\":{\"name\":\"web-7d4b9c6f5d-abcde\",\"generateName\":"
+		"\"web-7d4b9c6f5d-\",\"namespace\":\"default\",\"uid\":"
+		"\"22fd3bc7-50de-4ad6-91dd-913cd3ffcdbc\",\"resourceVersion\":\"123456\","
+		"\"labels\":{\"app\":\"web\",\"pod-template-hash\":\"7d4b9c6f5d\"},"
+		"\"ownerReferences\":[{\"apiVersion\":\"apps/v1\",\"kind\":\"ReplicaSet\",\"name\":"
+		"\"web-7d4b9c6f5d\",\"uid\":\"32fd3bc7-50de-4ad6-91dd-913cd3ffcdbc\","
+		"\"controller\":true}]},\"spec\":{\"volumes\":[{\"name\":\"kube-api-access\","
+		"\"projected\":{\"sources\":[{\"configMap\":{\"name\":\"kube-root-ca.crt\"}}]}}],"
+		"\"containers\":[{\"name\":\"web\",\"image\":\"registry.k8s.io/pause:3.9\","
+		"\"ports\":[{\"containerPort\":80,\"protocol\":\"TCP\"}],\"resources\":{\"limits\":"
+		"{\"cpu\":\"200m\",\"memory\":\"500Mi\"},\"requests\":{\"cpu\":\"100m\","
+		"\"memory\":\"250Mi\"}},\"volumeMounts\":[{\"name\":\"kube-api-access\","
+		"\"mountPath\":\"/var/run/secrets/kubernetes.io/serviceaccount\"}]}],"
+		"\"schedulerName\":\"default-scheduler\",\"tolerations\":[{\"key\":"
+		"\"node.kubernetes.io/not-ready\",\"operator\":\"Exists\",\"effect\":\"NoExecute\","
+		"\"tolerationSeconds\":300},{\"key\":\"node.kubernetes.io/unreachable\","
+		"\"operator\":\"Exists\",\"effect\":\"NoExecute\",\"tolerationSeconds\":300}],"
+		"\"priority\":0},\"status\":{\"phase\":\"Pending\"}}";
+	struct bt_strbuf bytes = {NULL, 0, 0};
+	struct bt_object *object;
+	struct bt_str json;
+
+	make_forms(schema_of(BT_KIND_POD), pod, &json, &bytes);
+	object = from_protobuf(BT_KIND_POD, bt_strbuf_str(&bytes));
+	check_same(BT_KIND_POD, json, bt_strbuf_str(&bytes));
+	/* red zones of AddressSanitizer are not counted on */
+	ck_assert(BT_HAVE_ASAN || object->arena.total_bytes < 2000);
+	bt_object_release(object);
+	bt_strbuf_finish(&bytes);
+	bt_arena_finish(&arena);
+}
+END_TEST
+
+BT_TEST_MAIN("object_protobuf", test_object_protobuf__every_kind_as_from_json,
+	test_object_protobuf__edge_13_41_unknown_numbers,
+	test_object_protobuf__merging_and_repetition, test_object_protobuf__broken_bytes,
+	test_object_protobuf__hostile_bytes, test_object_protobuf__costly_repetition,
+	test_object_protobuf__a_pod_takes_two_kilobytes)
