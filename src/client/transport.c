@@ -5,6 +5,9 @@
 #include "base/log.h"
 #include "client/transport_private.h"
 
+/* At 5 ms an answer that is three thousand calls a second. */
+#define CALL_CONNECTIONS_MAX 16
+
 /* --- lists of calls --- */
 
 static void link_call(struct bt_transport_calls *calls, struct bt_transport_call *call)
@@ -80,16 +83,23 @@ static void fail_call(struct bt_transport_call *call)
 
 /* --- what changes --- */
 
-void bt_transport_apply_tls(struct bt_transport *transport, bool cut)
+static void set_tls(struct bt_http_client *client, const struct bt_http_client_tls *tls, bool cut)
 {
-	struct bt_http_client_tls tls = bt_tls_material_view(&transport->tls);
 	struct berth_error cause = BERTH_ERROR_INIT;
 
-	if (bt_http_client_set_tls(transport->client, &tls, cut, &cause) != 0) {
+	if (bt_http_client_set_tls(client, tls, cut, &cause) != 0) {
 		BT_LOG_ERROR_PLAIN(
 			berth_error_message(&cause), "Using the new certificates failed");
 		berth_error_finish(&cause);
 	}
+}
+
+void bt_transport_apply_tls(struct bt_transport *transport, bool cut)
+{
+	struct bt_http_client_tls tls = bt_tls_material_view(&transport->tls);
+
+	set_tls(transport->calls, &tls, cut);
+	set_tls(transport->streams, &tls, cut);
 }
 
 void bt_transport_refresh(struct bt_transport *transport, int64_t now_ns)
@@ -142,7 +152,10 @@ static void begin(struct bt_transport_call *call, const struct bt_transport_requ
 			.done = transfer_done},
 	};
 	call->generation = transport->exec.active ? transport->exec.generation : 0;
-	call->transfer = bt_http_client_start(transport->client, &http);
+	call->transfer = bt_http_client_start(
+		request->handler.data != NULL || request->timeout_ns > 0 ? transport->streams
+									 : transport->calls,
+		&http);
 }
 
 static struct bt_str copy_text(char **at, struct bt_str text)
@@ -307,7 +320,7 @@ static int64_t work(void *context, int64_t now_ns)
 
 /* --- life --- */
 
-static int make_client(struct bt_transport *transport, struct berth_error *err)
+static int make_clients(struct bt_transport *transport, struct berth_error *err)
 {
 	struct bt_http_client_options options = BT_HTTP_CLIENT_OPTIONS_INIT;
 	const struct bt_client_config *config = transport->config;
@@ -317,7 +330,11 @@ static int make_client(struct bt_transport *transport, struct berth_error *err)
 	options.tls = bt_tls_material_view(&transport->tls);
 	bt_strbuf_append_str(&proxy, config->proxy_url);
 	options.proxy_url = proxy.length != 0 ? bt_strbuf_c(&proxy) : NULL;
-	code = bt_http_client_create(transport->loop, &options, &transport->client, err);
+	code = bt_http_client_create(transport->loop, &options, &transport->streams, err);
+	if (code == 0) {
+		options.connections_max = CALL_CONNECTIONS_MAX;
+		code = bt_http_client_create(transport->loop, &options, &transport->calls, err);
+	}
 	bt_strbuf_finish_wiped(&proxy);
 	return code;
 }
@@ -385,7 +402,7 @@ static int init(struct bt_transport *transport, const struct bt_transport_option
 	if (code == 0) {
 		code = init_exec(transport, err);
 	}
-	return code != 0 ? code : make_client(transport, err);
+	return code != 0 ? code : make_clients(transport, err);
 }
 
 int bt_transport_create(const struct bt_transport_options *options,
@@ -423,7 +440,8 @@ void bt_transport_destroy(struct bt_transport *transport)
 	drop_calls(&transport->waiting);
 	drop_calls(&transport->live);
 	bt_loop_remove_worker(transport->loop, transport);
-	bt_http_client_destroy(transport->client);
+	bt_http_client_destroy(transport->calls);
+	bt_http_client_destroy(transport->streams);
 	bt_exec_run_destroy(transport->exec.run);
 	bt_authorization_finish(&transport->authorization);
 	bt_tls_material_finish(&transport->tls);

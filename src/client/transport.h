@@ -3,8 +3,9 @@
 #define BT_CLIENT_TRANSPORT_H
 /**
  * Connections to one API server with credentials that change: what all rest clients of a process
- * share. Tokens, certificates and CA bundles are read again as spec 13 section 6 says; exec plugins
- * are run when a request needs credentials.
+ * share. Calls wait for one of a few connections; streams and requests with a timeout have their
+ * own and never wait. Tokens, certificates and CA bundles are read again as spec 13 section 6 says;
+ * exec plugins are run when a request needs credentials.
  */
 #include "client/config.h"
 #include "metrics/metrics.h"

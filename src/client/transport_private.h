@@ -49,7 +49,10 @@ struct bt_transport_exec {
 struct bt_transport {
 	struct bt_loop *loop;
 	const struct bt_client_config *config;
-	struct bt_http_client *client;
+	/* Calls share few connections: each is a handshake and memory. */
+	struct bt_http_client *calls;
+	/* Streams, which keep theirs, and requests with a timeout, which must not wait. */
+	struct bt_http_client *streams;
 	struct bt_authorization authorization;
 	struct bt_tls_material tls;
 	struct bt_transport_exec exec;

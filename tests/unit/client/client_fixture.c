@@ -250,6 +250,7 @@ void fixture_finish(struct fixture *fixture)
 		bt_strbuf_finish(&request->body);
 	}
 	(void)rmdir(fixture->folder);
+	memset(fixture, 0, sizeof(*fixture));
 	bt_log_set_sink(NULL);
 	bt_strbuf_finish(&log_text);
 }

@@ -326,15 +326,16 @@ START_TEST(test_client_rest__edge_11b_44_a_hundred_at_once_then_fifty_a_second)
 	(void)fixture_call(&fixture, "POST", "/event", "{}", &event);
 	fixture.client = bindings;
 	fixture_wait(&fixture, &event.done_count, 1);
-	ck_assert_uint_lt(result.done_count, 130);
+	/* The event came from another bucket: it overtook what still had to wait. */
+	ck_assert_uint_lt(fixture.request_count, COUNT);
 	fixture_wait(&fixture, &result.done_count, COUNT);
-	ck_assert_int_ge(bt_loop_now_ns(fixture.loop) - started_ns, 990 * BT_NS_PER_MS);
-	/* The hundredth went with the first, the last ones fifty a second. */
-	ck_assert_int_ge(fixture.requests[COUNT].at_ns - started_ns, 960 * BT_NS_PER_MS);
-	ck_assert_uint_ge(fixture_log_count("Waited before sending request"), 40);
+	for (uint32_t i = 102; i < fixture.request_count; i++) {
+		ck_assert_int_ge(
+			fixture.requests[i].at_ns - started_ns, (i - 102) * 20 * BT_NS_PER_MS);
+	}
 	ck_assert_uint_ge(fixture_log_count("reason=client-side throttling, not priority and "
 					    "fairness verb=POST URL=https://127.0.0.1:"),
-		40);
+		10);
 	fixture_result_finish(&event);
 	bt_rest_client_destroy(events);
 	finish();
