@@ -27,6 +27,8 @@ struct bt_lease_candidate {
 	struct bt_arena arena; /* of texts of options */
 	struct bt_reflector *reflector;
 	struct bt_rest_call *call;
+	struct item
+		*renewed;    /* shared: what was renewed last; the copy shows its successor later */
 	int64_t due_ns;      /* the next renewal, on the loop's clock */
 	int64_t retry_at_ns; /* 0: no failure to be waited for */
 	int64_t retry_ns;    /* the last pause after a failure; 0: none failed */
@@ -158,13 +160,23 @@ static void create_candidate(struct bt_lease_candidate *candidate)
 	bt_arena_finish(&arena);
 }
 
-static void renew_candidate(struct bt_lease_candidate *candidate, const struct item *item)
+static void forget_renewed(struct bt_lease_candidate *candidate)
+{
+	if (candidate->renewed != NULL) {
+		release(candidate->renewed);
+		candidate->renewed = NULL;
+	}
+}
+
+static void renew_candidate(struct bt_lease_candidate *candidate, struct item *item)
 {
 	struct bt_arena arena = {0};
 	struct bt_strbuf path = {0};
 	struct bt_json_value *value;
 	bt_strbuf_append_c(&path, COLLECTION "/");
 	bt_rest_append_segment(&path, candidate->options.identity);
+	forget_renewed(candidate);
+	candidate->renewed = share(item);
 	if (bt_json_parse(&arena, item->json, false, &value, NULL) == 0) {
 		bt_json_set_c(&arena, value, "kind", "LeaseCandidate");
 		bt_json_set_c(&arena, value, "apiVersion", "coordination.k8s.io/v1beta1");
@@ -187,7 +199,7 @@ static int64_t work(void *context, int64_t now_ns)
 	if (now_ns < candidate->retry_at_ns) {
 		return candidate->retry_at_ns;
 	}
-	const struct item *item = bt_reflector_find(
+	struct item *item = bt_reflector_find(
 		candidate->reflector, BT_STR("kube-system"), candidate->options.identity);
 	if (item == NULL) {
 		/* Made, and not seen yet: the copy will tell. Deleted by someone: changed() does.
@@ -196,7 +208,8 @@ static int64_t work(void *context, int64_t now_ns)
 			create_candidate(candidate);
 		}
 	} else if (now_ns >= candidate->due_ns || candidate->retry_at_ns != 0 ||
-		bt_time_compare(&item->ping_time, &item->renew_time) > 0) {
+		(item != candidate->renewed &&
+			bt_time_compare(&item->ping_time, &item->renew_time) > 0)) {
 		renew_candidate(candidate, item);
 	}
 	return candidate->call != NULL || item == NULL ? INT64_MAX : candidate->due_ns;
@@ -259,6 +272,7 @@ void bt_lease_candidate_destroy(struct bt_lease_candidate *candidate)
 	}
 	bt_loop_remove_worker(candidate->options.loop, candidate);
 	bt_reflector_destroy(candidate->reflector);
+	forget_renewed(candidate);
 	bt_arena_finish(&candidate->arena);
 	bt_free(candidate);
 }
