@@ -11,8 +11,8 @@ SETUP = meson setup --wrap-mode=nodownload
 SANITIZE = --buildtype=debug -Doptimization=1 -Db_sanitize=address,undefined -Db_lundef=false
 C_SOURCES = $(shell find src include tests fuzz bench -name '*.[ch]')
 
-.PHONY: build run test test-asan test-clang bench fuzz format tidy doc clean install \
-	deps-build deps-test deps-dev configure
+.PHONY: build run test test-asan test-clang bench fuzz format tidy doc clean install deb \
+	deps-build deps-test deps-dev deps-deb configure
 
 build: configure
 	ninja -C build berth example-plugins check_layers.stamp
@@ -62,11 +62,22 @@ doc: deps-test
 	@echo build/doc/html/index.html
 
 clean:
-	rm -rf build build-asan build-clang build-fuzz
+	rm -rf build build-asan build-clang build-fuzz build-deb
 
 install: configure
 	ninja -C build installable
 	DESTDIR=$(DESTDIR) meson install -C build --no-rebuild
+
+# A folder of its own: a package is always for /usr.
+deb: deps-deb
+	@test -f build-deb/build.ninja || $(SETUP) --buildtype=release --prefix=/usr \
+		-Dtests=disabled -Dserver=enabled -Ddaemon=enabled -Dyaml=enabled build-deb
+	ninja -C build-deb installable
+	rm -rf build-deb/root
+	DESTDIR=$(CURDIR)/build-deb/root meson install -C build-deb --no-rebuild
+	packaging/debian/build.sh $(CURDIR)/build-deb/root \
+		"$$(meson introspect build-deb --projectinfo | python3 -c \
+			'import json, sys; print(json.load(sys.stdin)["version"])')" build
 
 configure: deps-build
 	@test -f build/build.ninja || $(SETUP) --buildtype=release --prefix=$(PREFIX) build
@@ -83,3 +94,6 @@ deps-test:
 
 deps-dev:
 	@tools/install-deps.sh build test dev
+
+deps-deb:
+	@tools/install-deps.sh build deb

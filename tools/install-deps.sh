@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Install the Debian packages that are missing: install-deps.sh build|test|dev ...
+# Install the Debian packages that are missing: install-deps.sh build|test|dev|deb ...
 set -eu
 
 packages_of() {
@@ -11,6 +11,7 @@ packages_of() {
 		;;
 	test) echo check libjansson-dev python3-yaml python3-kubernetes doxygen ;;
 	dev) echo g++ clang-14 libclang-rt-14-dev clang-tidy-14 clang-format-14 ;;
+	deb) echo binutils dpkg-dev scdoc ;;
 	*) echo "install-deps.sh: no package set '$1'" >&2; return 1 ;;
 	esac
 }
