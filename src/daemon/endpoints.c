@@ -32,14 +32,18 @@ static void on_trust_changed(void *context)
 static void show_certificates(struct bt_endpoints *endpoints)
 {
 	struct bt_http_certificates certificates;
+	struct bt_strbuf authorities = {0};
 	struct berth_error err = BERTH_ERROR_INIT;
 	bt_serving_tls_certificates(endpoints->serving, &certificates);
+	/* clients choose a certificate by the names of these */
+	bt_trust_write_pem(endpoints->trust, &authorities);
 	if (bt_http_server_set_certificates(endpoints->server, &certificates,
-		    bt_trust_client_ca_pem(endpoints->trust), &err) != 0) {
+		    authorities.length != 0 ? bt_strbuf_c(&authorities) : NULL, &err) != 0) {
 		BT_LOG_ERROR_PLAIN(
 			berth_error_message(&err), "Failed to replace serving certificates");
 		berth_error_finish(&err);
 	}
+	bt_strbuf_finish(&authorities);
 }
 
 static int64_t work(void *context, int64_t now_ns)
@@ -173,7 +177,8 @@ static int create_parts(struct bt_endpoints *endpoints, uint64_t seed, struct be
 	}
 	name_listener(endpoints);
 	endpoints->pages = bt_pages_create(&endpoints->options, seed);
-	endpoints->certificates_changed = bt_trust_client_ca_pem(endpoints->trust) != NULL;
+	endpoints->certificates_changed = bt_trust_client_ca(endpoints->trust) != NULL ||
+		bt_trust_front_ca(endpoints->trust) != NULL;
 	return bt_trust_look_up(endpoints->trust, err);
 }
 

@@ -16,7 +16,7 @@ static void replace(struct bt_trust *trust, struct bt_trust_bundle *bundle, stru
 	bundle->authorities = authorities;
 	bt_strbuf_reset(&bundle->pem);
 	bt_strbuf_append_str(&bundle->pem, pem);
-	if (bundle == &trust->client && trust->setup.changed != NULL) {
+	if (trust->setup.changed != NULL) {
 		trust->setup.changed(trust->setup.context);
 	}
 }
@@ -209,7 +209,10 @@ const struct bt_trust_headers *bt_trust_headers(const struct bt_trust *trust)
 	return &trust->headers;
 }
 
-const char *bt_trust_client_ca_pem(const struct bt_trust *trust)
+void bt_trust_write_pem(const struct bt_trust *trust, struct bt_strbuf *out)
 {
-	return trust->client.authorities != NULL ? bt_strbuf_c(&trust->client.pem) : NULL;
+	bt_strbuf_append_str(out, bt_strbuf_str(&trust->client.pem));
+	/* a file need not end with a newline */
+	bt_strbuf_append_c(out, trust->client.pem.length != 0 ? "\n" : "");
+	bt_strbuf_append_str(out, bt_strbuf_str(&trust->front.pem));
 }

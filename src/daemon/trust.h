@@ -33,7 +33,7 @@ struct bt_trust_setup {
 	struct bt_rest_client *client;                   /* NULL: only the flags count */
 	bool streaming;                                  /* gate WatchListClient */
 	uint64_t seed;                                   /* for jitter */
-	/** The client CA is another one. May be NULL. */
+	/** The authorities are others. May be NULL. */
 	void (*changed)(void *context);
 	void *context;
 };
@@ -53,8 +53,8 @@ void bt_trust_destroy(struct bt_trust *trust);
 const struct bt_certificate_authorities *bt_trust_client_ca(const struct bt_trust *trust);
 const struct bt_certificate_authorities *bt_trust_front_ca(const struct bt_trust *trust);
 const struct bt_trust_headers *bt_trust_headers(const struct bt_trust *trust);
-/** PEM of the client CA; NULL: none. */
-const char *bt_trust_client_ca_pem(const struct bt_trust *trust);
+/** All authorities that a client's certificate may be from, as PEM. Appends. */
+void bt_trust_write_pem(const struct bt_trust *trust, struct bt_strbuf *out);
 
 /** --- private to trust.c and trust_config_map.c --- */
 
