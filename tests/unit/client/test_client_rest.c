@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client_fixture.h"
 
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include "base/nanoseconds.h"
 #include "client/limiter.h"
 #include "test_main.h"
@@ -425,6 +430,122 @@ START_TEST(test_client_rest__streams)
 }
 END_TEST
 
+/* --- a server that cuts connections --- */
+
+/* Answers by a script of one letter a request: 'a' answers, 'c' closes without a word. */
+struct raw {
+	int listener;
+	int fd; /* the connection; -1: none */
+	struct bt_loop_source *listener_source;
+	struct bt_loop_source *source;
+	const char *script;
+	uint32_t request_count;
+	int64_t at_ns[8];
+};
+
+static struct raw raw;
+
+static void raw_close(void)
+{
+	if (raw.fd >= 0) {
+		bt_loop_remove_fd(fixture.loop, raw.source);
+		(void)close(raw.fd);
+		raw.fd = -1;
+	}
+}
+
+static void raw_readable(void *context)
+{
+	static const char answer[] = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+				     "Content-Length: 2\r\n\r\n{}";
+	char buffer[8192];
+	ssize_t count = read(raw.fd, buffer, sizeof(buffer) - 1);
+
+	(void)context;
+	if (count <= 0) {
+		raw_close();
+		return;
+	}
+	ck_assert_uint_lt(raw.request_count, 8);
+	raw.at_ns[raw.request_count] = bt_loop_now_ns(fixture.loop);
+	if (raw.script[raw.request_count++] == 'a') {
+		ck_assert_int_eq(write(raw.fd, answer, sizeof(answer) - 1), sizeof(answer) - 1);
+	} else {
+		raw_close();
+	}
+}
+
+static void raw_accept(void *context)
+{
+	(void)context;
+	raw_close();
+	raw.fd = accept(raw.listener, NULL, NULL);
+	ck_assert_int_ge(raw.fd, 0);
+	ck_assert_int_eq(
+		bt_loop_add_fd(fixture.loop, raw.fd, raw_readable, NULL, &raw.source, NULL), 0);
+}
+
+static void start_raw(const char *script)
+{
+	struct sockaddr_in address = {
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t length = sizeof(address);
+	char master[64];
+	struct bt_transport_options options = {.config = &fixture.config};
+
+	fixture_start(&fixture, false);
+	raw = (struct raw){.fd = -1, .script = script};
+	raw.listener = socket(AF_INET, SOCK_STREAM, 0);
+	ck_assert_int_ge(raw.listener, 0);
+	ck_assert_int_eq(bind(raw.listener, (struct sockaddr *)&address, length), 0);
+	ck_assert_int_eq(listen(raw.listener, 8), 0);
+	ck_assert_int_eq(getsockname(raw.listener, (struct sockaddr *)&address, &length), 0);
+	ck_assert_int_eq(bt_loop_add_fd(fixture.loop, raw.listener, raw_accept, NULL,
+				 &raw.listener_source, NULL),
+		0);
+	(void)snprintf(master, sizeof(master), "http://127.0.0.1:%d", ntohs(address.sin_port));
+	ck_assert_int_eq(bt_client_config_parse(BT_STR(""), "", master, &fixture.config, NULL), 0);
+	options.loop = fixture.loop;
+	ck_assert_int_eq(bt_transport_create(&options, &fixture.transport, NULL), 0);
+	fixture_make_client(&fixture, NULL);
+}
+
+static void finish_raw(void)
+{
+	raw_close();
+	bt_loop_remove_fd(fixture.loop, raw.listener_source);
+	(void)close(raw.listener);
+	finish();
+}
+
+START_TEST(test_client_rest__a_get_that_was_cut_is_sent_again_after_a_second)
+{
+	start_raw("ca");
+	(void)fixture_call(&fixture, "GET", "/p", "", &result);
+	fixture_wait(&fixture, &result.done_count, 1);
+	ck_assert_int_eq(result.answer.class_, BT_REST_OK);
+	ck_assert_uint_eq(raw.request_count, 2);
+	ck_assert_int_ge(raw.at_ns[1] - raw.at_ns[0], 990 * BT_NS_PER_MS);
+	finish_raw();
+}
+END_TEST
+
+START_TEST(test_client_rest__a_post_on_a_used_connection_is_never_sent_twice)
+{
+	start_raw("aca");
+	(void)fixture_call(&fixture, "POST", "/p", "{}", &result);
+	fixture_wait(&fixture, &result.done_count, 1);
+	(void)fixture_call(&fixture, "POST", "/p", "{}", &result);
+	fixture_wait(&fixture, &result.done_count, 2);
+	fixture_turns(&fixture, 5);
+	ck_assert_uint_eq(raw.request_count, 2);
+	ck_assert_int_eq(result.answer.class_, BT_REST_TRANSPORT);
+	ck_assert_int_eq(result.answer.failure, BT_HTTP_FAILURE_RESET);
+	ck_assert(result.answer.sent);
+	finish_raw();
+}
+END_TEST
+
 START_TEST(test_client_rest__gets_are_sent_again_after_a_cut)
 {
 	const struct fixture_answer answers[] = {{.later = true}, {.code = 200, .body = "{}"}};
@@ -535,6 +656,9 @@ BT_TEST_MAIN("client_rest", test_client_rest__headers_and_body,
 	test_client_rest__edge_13_47_warnings_are_logged,
 	test_client_rest__edge_11b_44_a_hundred_at_once_then_fifty_a_second,
 	test_client_rest__limiter_numbers, test_client_rest__edge_11b_45_everything_in_json,
-	test_client_rest__streams, test_client_rest__gets_are_sent_again_after_a_cut,
+	test_client_rest__streams,
+	test_client_rest__a_get_that_was_cut_is_sent_again_after_a_second,
+	test_client_rest__a_post_on_a_used_connection_is_never_sent_twice,
+	test_client_rest__gets_are_sent_again_after_a_cut,
 	test_client_rest__cancelled_in_every_state, test_client_rest__metrics,
 	test_client_rest__parts_of_urls, test_client_rest__burst_without_room)
