@@ -391,12 +391,14 @@ START_TEST(test_endpoint_certificates__port_is_taken)
 }
 END_TEST
 
-/** The server is the one of this pair: verified as its own root. */
-static bool shows(struct endpoints_world *world, const struct bt_certificate_pair *ca)
+/** A pair signed by ca is shown to a client that asks for name (NULL: for none). */
+static bool shows(
+	struct endpoints_world *world, const struct bt_certificate_pair *ca, const char *name)
 {
 	struct caller caller = {.pair = NULL};
 	struct bt_http_client_options options = BT_HTTP_CLIENT_OPTIONS_INIT;
 	options.tls.ca = bt_strbuf_str(&ca->certificate);
+	options.tls.server_name = bt_str_from(name);
 	ck_assert_int_eq(bt_http_client_create(world->loop, &options, &caller.client, NULL), 0);
 	(void)caller_get(&caller, world, "/healthz");
 	bool is_shown = caller.failure == BT_HTTP_FAILURE_NONE && caller.code == 200;
@@ -427,17 +429,17 @@ START_TEST(test_endpoint_certificates__files_are_replaced)
 	world.options.serving.cert_file = bt_str_from(in_folder("tls.crt"));
 	world.options.serving.key_file = bt_str_from(in_folder("tls.key"));
 	start(&world);
-	ck_assert(shows(&world, &old_ca));
-	ck_assert(!shows(&world, &new_ca));
+	ck_assert(shows(&world, &old_ca, NULL));
+	ck_assert(!shows(&world, &new_ca, NULL));
 	write_file("tls.crt", bt_strbuf_str(&new_pair.certificate));
 	for (int i = 0; i < 600 && strstr(bt_strbuf_c(&world.log), "does not match") == NULL; i++) {
 		endpoints_world_turn(&world);
 	}
 	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&world.log), "does not match")); /* half of it */
-	ck_assert(shows(&world, &old_ca));
+	ck_assert(shows(&world, &old_ca, NULL));
 	write_file("tls.key", bt_strbuf_str(&new_pair.key));
 	int64_t end_ns = bt_loop_now_ns(world.loop) + 10 * BT_NS_PER_SECOND;
-	while (!shows(&world, &new_ca)) {
+	while (!shows(&world, &new_ca, NULL)) {
 		ck_assert_int_lt(bt_loop_now_ns(world.loop), end_ns);
 	}
 	endpoints_world_finish(&world);
@@ -449,9 +451,96 @@ START_TEST(test_endpoint_certificates__files_are_replaced)
 }
 END_TEST
 
+START_TEST(test_endpoint_certificates__names_of_clients_choose)
+{
+	static const char *const plain_names[] = {"127.0.0.1"};
+	static const char *const other_names[] = {"a.example.org", "other.example.org"};
+	struct bt_certificate_pair plain_ca = {.key = {0}};
+	struct bt_certificate_pair other_ca = {.key = {0}};
+	struct bt_certificate_pair plain = {.key = {0}};
+	struct bt_certificate_pair other = {.key = {0}};
+	struct bt_str names[] = {BT_STR_INIT("*.example.org")};
+	struct bt_sni_certificate sni = {.names = {.items = names, .count = 1}};
+	struct timespec now;
+	struct endpoints_world world;
+	ck_assert_int_eq(clock_gettime(CLOCK_REALTIME, &now), 0);
+	ck_assert_int_eq(bt_certificate_make_ca("plain", now.tv_sec, &plain_ca, NULL), 0);
+	ck_assert_int_eq(bt_certificate_make_ca("other", now.tv_sec, &other_ca, NULL), 0);
+	ck_assert_int_eq(
+		bt_certificate_make_server(&plain_ca, plain_names, 1, now.tv_sec, &plain, NULL), 0);
+	ck_assert_int_eq(
+		bt_certificate_make_server(&other_ca, other_names, 2, now.tv_sec, &other, NULL), 0);
+	make_folder();
+	write_file("tls.crt", bt_strbuf_str(&plain.certificate));
+	write_file("tls.key", bt_strbuf_str(&plain.key));
+	write_file("kube-scheduler.crt", bt_strbuf_str(&other.certificate));
+	write_file("kube-scheduler.key", bt_strbuf_str(&other.key));
+	endpoints_world_init(&world);
+	world.options.serving.cert_file = bt_str_from(in_folder("tls.crt"));
+	world.options.serving.key_file = bt_str_from(in_folder("tls.key"));
+	sni.certificate_file = bt_str_from(in_folder("kube-scheduler.crt"));
+	sni.key_file = bt_str_from(in_folder("kube-scheduler.key"));
+	world.options.serving.sni.items = &sni;
+	world.options.serving.sni.count = 1;
+	start(&world);
+	ck_assert(shows(&world, &plain_ca, NULL));
+	ck_assert(shows(&world, &other_ca, "a.example.org"));
+	ck_assert(!shows(&world, &plain_ca, "a.example.org"));
+	endpoints_world_finish(&world);
+	/* what is wrong names the flag */
+	endpoints_world_init(&world);
+	sni.key_file = bt_str_from(in_folder("none"));
+	world.options.serving.sni.items = &sni;
+	world.options.serving.sni.count = 1;
+	ck_assert(!endpoints_world_start(&world));
+	ck_assert_ptr_eq(berth_error_message(&world.err),
+		strstr(berth_error_message(&world.err), "--tls-sni-cert-key \""));
+	endpoints_world_finish(&world);
+	bt_certificate_pair_finish(&plain_ca);
+	bt_certificate_pair_finish(&other_ca);
+	bt_certificate_pair_finish(&plain);
+	bt_certificate_pair_finish(&other);
+	remove_folder();
+}
+END_TEST
+
+START_TEST(test_endpoint_certificates__tls_options)
+{
+	struct bt_str suites[] = {BT_STR_INIT("TLS_RSA_WITH_AES_128_CBC_SHA"),
+		BT_STR_INIT("TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256")};
+	struct endpoints_world world;
+	struct caller caller = {.pair = NULL};
+	endpoints_world_init(&world);
+	world.options.serving.min_tls_version = BT_STR("VersionTLS14");
+	ck_assert(!endpoints_world_start(&world));
+	ck_assert_str_eq(berth_error_message(&world.err), "unknown tls version \"VersionTLS14\"");
+	endpoints_world_finish(&world);
+	endpoints_world_init(&world);
+	world.options.serving.cipher_suites.items = suites;
+	world.options.serving.cipher_suites.count = 2;
+	start(&world);
+	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&world.log),
+		"Use of insecure cipher 'TLS_RSA_WITH_AES_128_CBC_SHA' detected."));
+	ck_assert_ptr_null(strstr(bt_strbuf_c(&world.log), "GCM"));
+	expect(&world, &caller, "/healthz", 200);
+	caller_finish(&caller);
+	endpoints_world_finish(&world);
+	endpoints_world_init(&world);
+	suites[0] = BT_STR("TLS_NONE");
+	world.options.serving.cipher_suites.items = suites;
+	world.options.serving.cipher_suites.count = 1;
+	ck_assert(!endpoints_world_start(&world));
+	ck_assert_ptr_nonnull(strstr(berth_error_message(&world.err),
+		"Cipher suite TLS_NONE not supported or doesn't exist"));
+	endpoints_world_finish(&world);
+}
+END_TEST
+
 BT_TEST_MAIN("endpoint_certificates", test_endpoint_certificates__client_certificates,
 	test_endpoint_certificates__front_proxy_of_the_config_map,
 	test_endpoint_certificates__config_map_changes, test_endpoint_certificates__lookup_fails,
 	test_endpoint_certificates__client_ca_file_changes, test_endpoint_certificates__own_pair,
 	test_endpoint_certificates__bad_files, test_endpoint_certificates__port_is_taken,
-	test_endpoint_certificates__files_are_replaced)
+	test_endpoint_certificates__files_are_replaced,
+	test_endpoint_certificates__names_of_clients_choose,
+	test_endpoint_certificates__tls_options)

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <sys/socket.h>
+#include <sys/resource.h>
 
 #include "base/nanoseconds.h"
 #include "endpoints_world.h"
 #include "test_main.h"
+
+/* Requests that may wait for a review. */
+#define WAITING_MAX 512
 
 static const char forbidden_metrics[] =
 	"{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\","
@@ -381,6 +384,53 @@ START_TEST(test_endpoints__shutdown_with_a_request_that_waits)
 	ck_assert_int_ge(took_ns, 5 * BT_NS_PER_SECOND - BT_NS_PER_MS);
 	ck_assert_int_lt(took_ns, 8 * BT_NS_PER_SECOND);
 	ck_assert(!caller.is_done);
+	/* a question is given up after ten seconds */
+	caller_wait(&caller, &world);
+	took_ns = bt_loop_now_ns(world.loop) - begun_ns;
+	ck_assert_int_ge(took_ns, 9 * BT_NS_PER_SECOND);
+	ck_assert_uint_eq(caller.code, 500);
+	ck_assert_str_eq(bt_strbuf_c(&caller.answer),
+		"Internal Server Error: \"/configz\": context deadline exceeded\n");
+	caller_finish(&caller);
+	endpoints_world_finish(&world);
+}
+END_TEST
+
+START_TEST(test_endpoints__too_many_wait)
+{
+	struct endpoints_world world;
+	struct caller caller = {.pair = NULL};
+	struct rlimit files;
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &files), 0);
+	files.rlim_cur = files.rlim_max;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &files), 0);
+	if (files.rlim_max < 2 * WAITING_MAX + 100) {
+		return; /* both ends of each connection are ours */
+	}
+	struct caller *waiting = bt_calloc(WAITING_MAX, sizeof(*waiting));
+	endpoints_world_init(&world);
+	start(&world);
+	world.reviews_hang = true;
+	/* one client for all, so that only connections are many */
+	caller_start(&waiting[0], &world, "/configz");
+	for (uint32_t i = 1; i < WAITING_MAX; i++) {
+		waiting[i].client = waiting[0].client;
+		caller_start(&waiting[i], &world, "/configz");
+	}
+	int64_t end_ns = bt_loop_now_ns(world.loop) + 30 * BT_NS_PER_SECOND;
+	while (caller.code != 429 && bt_loop_now_ns(world.loop) < end_ns) {
+		(void)caller_get(&caller, &world, "/healthz");
+	}
+	ck_assert_uint_eq(caller.code, 429);
+	ck_assert_str_eq(
+		bt_strbuf_c(&caller.answer), "Too many requests, please try again later.\n");
+	for (uint32_t i = 1; i < WAITING_MAX; i++) {
+		bt_http_transfer_cancel(waiting[i].transfer);
+		waiting[i].client = NULL;
+		caller_finish(&waiting[i]);
+	}
+	caller_finish(&waiting[0]);
+	bt_free(waiting);
 	caller_finish(&caller);
 	endpoints_world_finish(&world);
 }
@@ -394,4 +444,4 @@ BT_TEST_MAIN("endpoints", test_endpoints__edge_11_22_anonymous_health,
 	test_endpoints__known_token, test_endpoints__websocket_token,
 	test_endpoints__equal_questions_are_asked_once, test_endpoints__reviews_that_fail,
 	test_endpoints__nobody_to_ask, test_endpoints__hostile_requests, test_endpoints__shutdown,
-	test_endpoints__shutdown_with_a_request_that_waits)
+	test_endpoints__shutdown_with_a_request_that_waits, test_endpoints__too_many_wait)
