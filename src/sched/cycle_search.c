@@ -259,29 +259,45 @@ static void record_verdicts(struct bt_cycle_run *run, struct bt_search search, u
 	run->framework->metrics = metrics;
 }
 
-/** Evaluations of the first nodes of a search, by their verdicts; nominated nodes were counted when
+/** By filter: how many of the first nodes of a search it rejects; nominated nodes were counted when
  * they were asked. */
-static void count_verdicts(struct bt_cycle_run *run, struct bt_search search, uint32_t examined)
+static uint32_t *tally(const struct bt_cycle_run *run, struct bt_search search, uint32_t examined,
+	uint32_t *out_nodes)
 {
-	if (run->framework->metrics == NULL) {
-		return;
-	}
 	uint32_t *rejected =
 		BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, run->plan->filter_count);
 	uint32_t position = search.start;
-	uint32_t counted = 0;
+	*out_nodes = 0;
 	for (uint32_t i = 0; i < examined; i++) {
 		uint32_t slot = search.slots[position];
 		position = position + 1 == search.count ? 0 : position + 1;
 		if (has_nominations(run, slot)) {
 			continue;
 		}
-		counted++;
+		(*out_nodes)++;
 		if (run->verdict[slot] != 0) {
 			rejected[(run->verdict[slot] >> BT_VERDICT_DETAIL_BITS) - 1]++;
 		}
 	}
-	bt_cycle_count_filters(run, counted, rejected);
+	return rejected;
+}
+
+/** Evaluations of the first nodes of a search, by their verdicts. */
+static void count_verdicts(const struct bt_cycle_run *run, struct bt_search search,
+	const struct bt_search_result *found, uint32_t examined)
+{
+	const struct bt_snapshot *snapshot = &run->engine->state->snapshot;
+	const uint32_t *rejected = run->plan->rejected;
+	if (run->framework->metrics == NULL) {
+		return;
+	}
+	if (run->nominated == NULL && found->rejected_count == 0) {
+		rejected = NULL;
+	} else if (run->nominated != NULL || run->verdict != run->plan->verdict ||
+		examined != snapshot->count) {
+		rejected = tally(run, search, examined, &examined);
+	}
+	bt_cycle_count_filters(run, examined, rejected);
 }
 
 /** The verdicts are known: only nominated nodes are evaluated one by one. */
@@ -311,7 +327,7 @@ static void search_verdicts(
 			found->feasible[found->feasible_count++] = slot;
 		}
 	}
-	count_verdicts(run, search, examined);
+	count_verdicts(run, search, found, examined);
 	/* Extenders may reject the rest: then somebody reads them. */
 	if (found->feasible_count == 0 || run->extension.active) {
 		record_verdicts(run, search, found->feasible_count + found->rejected_count);

@@ -70,12 +70,15 @@ static inline void count_rejection(const struct bt_plan *plan, uint32_t verdict,
 	}
 }
 
-static void count_rejections(const struct bt_plan *plan)
+static void count_rejections(const struct bt_plan *plan, uint32_t node_count)
 {
 	if (plan->rejected == NULL) {
 		return;
 	}
 	memset(plan->rejected, 0, plan->filter_count * sizeof(*plan->rejected));
+	if (plan->feasible_count == node_count) {
+		return;
+	}
 	for (uint32_t slot = 0; slot < plan->slot_count; slot++) {
 		count_rejection(plan, plan->verdict[slot], 1);
 	}
@@ -93,7 +96,7 @@ static void recompute_verdicts(
 	}
 	evaluate_filters(plan, engine, pod, (struct bt_slot_range){NULL, slot_count});
 	plan->feasible_count = bt_plan_kernels_for_cpu()->count_feasible(plan->verdict, slot_count);
-	count_rejections(plan);
+	count_rejections(plan, snapshot->count);
 	plan->scored = false;
 }
 
