@@ -208,13 +208,13 @@ static void finish_watch(struct bt_rest_call *call)
 
 static void count_attempt(struct bt_rest_call *call, const struct bt_http_outcome *outcome)
 {
-	int64_t duration_ns = call->handler.opened != NULL
-		? -1
-		: bt_loop_now_ns(call->client->loop) - call->sent_at_ns;
+	int64_t duration_ns =
+		call->is_watch ? -1 : bt_loop_now_ns(call->client->loop) - call->sent_at_ns;
 
 	bt_rest_metrics_ended(&call->client->metrics, call->verb,
 		outcome->answered ? outcome->code : 0, duration_ns, call->body.length,
-		outcome->body.length);
+		outcome->body.length + call->received_bytes);
+	call->received_bytes = 0;
 }
 
 static void attempt_done(
@@ -247,7 +247,6 @@ static void stream_head(void *context, struct bt_http_transfer *transfer, uint16
 {
 	struct bt_rest_call *call = context;
 
-	call->code = code;
 	call->opened = code >= 200 && code < 300;
 	if (call->opened) {
 		call->handler.opened(call->handler.context, call,
@@ -261,6 +260,7 @@ static void stream_data(void *context, struct bt_http_transfer *transfer, struct
 	struct bt_strbuf *kept = &call->error_body;
 
 	(void)transfer; /* the handler knows the call */
+	call->received_bytes += bytes.length;
 	if (call->opened) {
 		call->handler.data(call->handler.context, call, bytes);
 	} else if (kept->length < ERROR_BODY_BYTES_MAX) {

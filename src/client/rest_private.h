@@ -40,7 +40,7 @@ struct bt_rest_call {
 	uint32_t slot; /* in client->slots */
 	int64_t queued_at_ns;
 	int64_t sent_at_ns;
-	uint16_t code;               /* of a stream's response */
+	uint64_t received_bytes;     /* of a stream */
 	struct bt_strbuf error_body; /* of a stream that was refused */
 	char *previous;              /* owned; message of the attempt before; NULL: none */
 	struct bt_rest_call *prior;  /* in the queue */
