@@ -163,9 +163,18 @@ START_TEST(test_gates__syntax)
 }
 END_TEST
 
+/** A cluster gives all of its components the same list. */
+START_TEST(test_gates__of_other_components)
+{
+	struct bt_gates gates = test_gates("UserNamespacesSupport=false,HPAScaleToZero=true");
+	ck_assert(!bt_gate_enabled(&gates, BT_GATE_USER_NAMESPACES_SUPPORT));
+	ck_assert(bt_gate_enabled(&gates, BT_GATE_HPA_SCALE_TO_ZERO));
+}
+END_TEST
+
 BT_TEST_MAIN("gates", test_gates__defaults, test_gates__names_are_distinct,
 	test_gates__edge_11_09_unknown, test_gates__edge_11_10_locked,
 	test_gates__edge_11_11_no_value, test_gates__edge_11_12_no_boolean,
 	test_gates__edge_11_13_dependency, test_gates__edge_11_14_mixed_prefixes,
 	test_gates__edge_11_15_component, test_gates__edge_11_16_all_alpha, test_gates__all_beta,
-	test_gates__syntax)
+	test_gates__syntax, test_gates__of_other_components)
