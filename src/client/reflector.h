@@ -53,16 +53,18 @@ struct bt_reflector_options {
 	const struct bt_reflector_codec *codec;
 	struct bt_str path;           /* "/api/v1/pods"; copied */
 	struct bt_str field_selector; /* "" */
-	const char *type_name;        /* "*v1.Pod": in messages */
-	const char *name;             /* the reflector's own in messages; the resource */
-	bool streaming;               /* gate WatchListClient, and the environment's veto */
+	/** "*v1.Pod": in messages. Objects of a watch that say that they are of another kind than
+	 * what follows the last dot are passed over. */
+	const char *type_name;
+	const char *name; /* the reflector's own in messages; the resource */
+	bool streaming;   /* gate WatchListClient, and the environment's veto */
 	struct bt_reflector_sink sink;
 	struct bt_metrics *metrics; /* informer_*; NULL: none */
 };
 
 /** Starts at the next turn of the loop. Options are copied. */
 BT_MUST_USE struct bt_reflector *bt_reflector_create(const struct bt_reflector_options *options);
-/** Items are released without being told. NULL accepted. */
+/** Items are released without being told. Not from within its sink. NULL accepted. */
 void bt_reflector_destroy(struct bt_reflector *reflector);
 bool bt_reflector_is_synced(const struct bt_reflector *reflector);
 uint32_t bt_reflector_count(const struct bt_reflector *reflector);

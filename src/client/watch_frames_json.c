@@ -61,7 +61,7 @@ static void begin_value(struct bt_frames *frames, char first, enum role role)
 	} else if (first == '"') {
 		frames->value_kind = VALUE_STRING;
 	}
-	frames->role = role;
+	frames->role = (uint8_t)role;
 	frames->is_wanted = role == ROLE_EVENT || role == ROLE_ITEM ||
 		(role == ROLE_MEMBER && frames->part != BT_FRAME_ITEM);
 	if (role == ROLE_EVENT) {
