@@ -111,12 +111,13 @@ static int create_client(struct bt_extender_http *extenders,
 
 /** --- one exchange --- */
 
+/** In the arena, as what it points to. */
 struct exchange {
+	const struct bt_extender_request *request;
 	struct bt_arena *arena;
-	struct bt_extender_response *response;
-	struct bt_str url;
-	struct berth_error *err;
-	int result;
+	struct bt_http_transfer *transfer;
+	struct bt_extender_response response;
+	struct bt_str failure; /* data NULL: none */
 	bool is_over;
 };
 
@@ -139,46 +140,18 @@ static void append_redacted(struct bt_str url, struct bt_strbuf *out)
 	bt_strbuf_append_str(out, bt_str_sub(rest, (uint32_t)at, rest.length));
 }
 
-static int fail(const struct exchange *exchange, const char *message)
-{
-	struct bt_strbuf url = {0};
-	append_redacted(exchange->url, &url);
-	int result = bt_error_set(
-		exchange->err, BERTH_ERR_IO, "Post \"%s\": %s", bt_strbuf_c(&url), message);
-	bt_strbuf_finish(&url);
-	return result;
-}
-
 static void done(void *context, struct bt_http_transfer *transfer BT_UNUSED,
 	const struct bt_http_outcome *outcome)
 {
 	struct exchange *exchange = context;
 	exchange->is_over = true;
 	if (outcome->failure != BT_HTTP_FAILURE_NONE) {
-		exchange->result = fail(exchange, outcome->message);
+		exchange->failure = bt_arena_str(exchange->arena, bt_str_from(outcome->message));
 		return;
 	}
-	exchange->response->status = outcome->code;
+	exchange->response.status = outcome->code;
 	if (outcome->code == STATUS_OK) {
-		exchange->response->body = bt_arena_str(exchange->arena, outcome->body);
-	}
-}
-
-static void wait_for(struct bt_extender_http *extenders, struct exchange *exchange,
-	struct bt_http_transfer *transfer)
-{
-	const struct bt_extender_http_options *options = &extenders->options;
-	while (!exchange->is_over) {
-		struct berth_error err = BERTH_ERROR_INIT;
-		bool is_stopping =
-			options->is_stopping != NULL && options->is_stopping(options->context);
-		if (is_stopping || bt_loop_turn(options->loop, TURN_NS, &err) < 0) {
-			bt_http_transfer_cancel(transfer);
-			exchange->is_over = true;
-			exchange->result = fail(exchange,
-				is_stopping ? "context canceled" : berth_error_message(&err));
-			berth_error_finish(&err);
-		}
+		exchange->response.body = bt_arena_str(exchange->arena, outcome->body);
 	}
 }
 
@@ -193,35 +166,77 @@ static struct bt_http_client *client_of(
 	return NULL;
 }
 
-static int post(void *context, const struct bt_extender_request *request, struct bt_arena *arena,
-	struct bt_extender_response *out_response, struct berth_error *err)
+static void *begin(void *context, const struct bt_extender_request *request, struct bt_arena *arena)
 {
 	struct bt_extender_http *extenders = context;
-	const struct bt_extender_http_options *options = &extenders->options;
-	struct exchange exchange = {
-		.arena = arena, .response = out_response, .url = request->url, .err = err};
 	struct bt_http_header header = {"Content-Type", BT_STR("application/json")};
-	char *url = bt_strndup(request->url.data, request->url.length);
+	struct exchange *exchange = BT_ARENA_NEW_ARRAY(arena, struct exchange, 1);
 	struct bt_http_client_request transfer = {
 		.method = "POST",
-		.url = url,
+		.url = bt_arena_str(arena, request->url).data,
 		.headers = &header,
 		.header_count = 1,
 		.body = request->body,
 		.timeout_ns = request->timeout_ns,
 		.body_bytes_max = BT_EXTENDER_ANSWER_BYTES_MAX,
-		.handler = {.context = &exchange, .done = done},
+		.handler = {.context = exchange, .done = done},
 	};
+	exchange->request = request;
+	exchange->arena = arena;
+	exchange->transfer = bt_http_client_start(client_of(extenders, request->config), &transfer);
+	return exchange;
+}
+
+static void give_up(struct exchange *exchange, const char *message)
+{
+	bt_http_transfer_cancel(exchange->transfer);
+	exchange->is_over = true;
+	exchange->failure = bt_arena_str(exchange->arena, bt_str_from(message));
+}
+
+static void wait_for(struct bt_extender_http *extenders, struct exchange *exchange)
+{
+	const struct bt_extender_http_options *options = &extenders->options;
+	while (!exchange->is_over) {
+		struct berth_error err = BERTH_ERROR_INIT;
+		if (options->is_stopping != NULL && options->is_stopping(options->context)) {
+			give_up(exchange, "context canceled");
+		} else if (bt_loop_turn(options->loop, TURN_NS, &err) < 0 && !exchange->is_over) {
+			give_up(exchange, berth_error_message(&err));
+		}
+		berth_error_finish(&err);
+	}
+}
+
+static int end(void *context, void *begun, struct bt_extender_response *out_response,
+	struct berth_error *err)
+{
+	struct bt_extender_http *extenders = context;
+	const struct bt_extender_http_options *options = &extenders->options;
+	struct exchange *exchange = begun;
 	if (options->hold != NULL) {
 		options->hold(options->context);
 	}
-	wait_for(extenders, &exchange,
-		bt_http_client_start(client_of(extenders, request->config), &transfer));
+	wait_for(extenders, exchange);
 	if (options->release != NULL) {
 		options->release(options->context);
 	}
-	bt_free(url);
-	return exchange.result;
+	if (exchange->failure.data == NULL) {
+		*out_response = exchange->response;
+		return 0;
+	}
+	struct bt_strbuf url = {0};
+	append_redacted(exchange->request->url, &url);
+	int result = bt_error_set(err, BERTH_ERR_IO, "Post \"%s\": %.*s", bt_strbuf_c(&url),
+		BT_STR_ARG(exchange->failure));
+	bt_strbuf_finish(&url);
+	return result;
+}
+
+static int post(void *context, const struct bt_extender_request *request, struct bt_arena *arena,
+	struct bt_extender_response *out_response, struct berth_error *err)
+{
+	return end(context, begin(context, request, arena), out_response, err);
 }
 
 /** --- life --- */
@@ -250,7 +265,13 @@ struct bt_extender_http *bt_extender_http_create(const struct bt_extender_http_o
 {
 	struct bt_extender_http *extenders = bt_calloc(1, sizeof(*extenders));
 	extenders->options = *options;
-	extenders->poster = (struct bt_extender_poster){post, extenders, options->objects};
+	extenders->poster = (struct bt_extender_poster){
+		.post = post,
+		.context = extenders,
+		.objects = options->objects,
+		.begin = begin,
+		.end = end,
+	};
 	extenders->posting = bt_extender_poster_factory(&extenders->poster);
 	extenders->factory = (struct bt_extender_factory){create_extender, extenders};
 	return extenders;

@@ -10,8 +10,7 @@
  * return with the answer: they may block for as long as the extender may take (httpTimeout), and
  * the engine waits, as upstream's scheduling thread does. filter, prioritize and preempt are called
  * on the scheduling thread, bind on the one that runs the binding cycle, which is the same one
- * here. None of them may touch the engine. Extenders whose prioritize is slow add up: they are
- * asked one after another.
+ * here. None of them may touch the engine.
  *
  * sched/extender_post.h has these functions for extenders that speak JSON over any carrier.
  */
@@ -91,6 +90,14 @@ struct bt_extender_ops {
 	int (*prioritize)(void *context, const struct bt_extender_args *args,
 		struct bt_arena *arena, bt_host_priority_list *out_priorities,
 		struct berth_error *err);
+	/**
+	 * prioritize in two steps, so that several extenders are asked at the same time; both or
+	 * neither. Each question that begins is ended, which waits for the answer.
+	 */
+	void *(*begin_prioritize)(
+		void *context, const struct bt_extender_args *args, struct bt_arena *arena);
+	int (*end_prioritize)(void *context, void *question, struct bt_arena *arena,
+		bt_host_priority_list *out_priorities, struct berth_error *err);
 	int (*preempt)(void *context, const struct bt_extender_preemption_args *args,
 		struct bt_arena *arena, struct bt_preemption_opinions *out_answer,
 		struct berth_error *err);

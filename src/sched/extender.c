@@ -221,6 +221,56 @@ static void add_scores(const struct positions *positions, const bt_host_priority
 	}
 }
 
+static bool is_asked_for_scores(const struct bt_extender *extender, const struct bt_pod_info *pod)
+{
+	return extender->config->prioritize_verb.length != 0 &&
+		bt_extender_is_interested(extender->config, pod);
+}
+
+/** Those that can be asked without waiting are, all at once. By extender: the question. */
+static void **begin_questions(const struct bt_extenders *extenders,
+	const struct bt_extender_args *args, struct bt_arena *arena)
+{
+	void **questions = BT_ARENA_NEW_ARRAY(arena, void *, extenders->count);
+	for (uint32_t i = 0; i < extenders->count; i++) {
+		const struct bt_extender *extender = &extenders->items[i];
+		if (extender->ops->begin_prioritize != NULL &&
+			is_asked_for_scores(extender, args->pod)) {
+			bt_extender_asking(extenders, extender, BT_EXTENDER_PRIORITIZE);
+			questions[i] =
+				extender->ops->begin_prioritize(extender->context, args, arena);
+		}
+	}
+	return questions;
+}
+
+/** The answer to the question, or to one that is asked now. false: there is none. */
+static bool scores_of(const struct bt_extenders *extenders, const struct bt_extender *extender,
+	void *question, const struct bt_extender_args *args, struct bt_arena *arena,
+	bt_host_priority_list *out_priorities)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	int result;
+	if (question != NULL) {
+		result = extender->ops->end_prioritize(
+			extender->context, question, arena, out_priorities, &err);
+	} else {
+		bt_extender_asking(extenders, extender, BT_EXTENDER_PRIORITIZE);
+		result = extender->ops->prioritize(
+			extender->context, args, arena, out_priorities, &err);
+	}
+	struct bt_str error = bt_str_from(berth_error_message(&err));
+	bt_extender_answered(extenders, extender, BT_EXTENDER_PRIORITIZE, error);
+	if (result < 0) {
+		bt_extender_ignored(extenders, extender,
+			"Failed to run extender's priority function. No score given by "
+			"this extender.",
+			5, error);
+		berth_error_finish(&err);
+	}
+	return result >= 0;
+}
+
 void bt_extenders_prioritize(const struct bt_extenders *extenders, const struct bt_pod_info *pod,
 	struct bt_arena *arena, const struct bt_extender_candidates *candidates, int64_t *totals,
 	bool *scored)
@@ -228,35 +278,23 @@ void bt_extenders_prioritize(const struct bt_extenders *extenders, const struct 
 	struct bt_extender_args args = {
 		extenders->state, pod, candidates->nodes, candidates->count};
 	struct positions positions = index_positions(extenders->state, candidates, arena);
+	void **questions = begin_questions(extenders, &args, arena);
 
 	for (uint32_t i = 0; i < extenders->count; i++) {
 		const struct bt_extender *extender = &extenders->items[i];
-		struct berth_error err = BERTH_ERROR_INIT;
 		bt_host_priority_list priorities = {0};
-		if (!bt_extender_is_interested(extender->config, pod)) {
-			continue;
-		}
-		if (extender->config->prioritize_verb.length == 0) {
+		if (is_asked_for_scores(extender, pod)) {
+			if (scores_of(
+				    extenders, extender, questions[i], &args, arena, &priorities)) {
+				add_scores(&positions, &priorities, extender->config->weight,
+					totals, scored);
+			}
+		} else if (bt_extender_is_interested(extender->config, pod)) {
 			/* It answers 0 for every node: that counts as an answer. */
 			for (uint32_t k = 0; k < candidates->count; k++) {
 				scored[k] = true;
 			}
-			continue;
 		}
-		bt_extender_asking(extenders, extender, BT_EXTENDER_PRIORITIZE);
-		int result = extender->ops->prioritize(
-			extender->context, &args, arena, &priorities, &err);
-		struct bt_str error = bt_str_from(berth_error_message(&err));
-		bt_extender_answered(extenders, extender, BT_EXTENDER_PRIORITIZE, error);
-		if (result < 0) {
-			bt_extender_ignored(extenders, extender,
-				"Failed to run extender's priority function. No score given by "
-				"this extender.",
-				5, error);
-			berth_error_finish(&err);
-			continue;
-		}
-		add_scores(&positions, &priorities, extender->config->weight, totals, scored);
 	}
 }
 

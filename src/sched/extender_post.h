@@ -32,6 +32,14 @@ struct bt_extender_poster {
 		struct berth_error *err);
 	void *context;
 	struct bt_extender_objects objects; /* where complete objects come from */
+	/**
+	 * post in two steps, both or neither: several can be under way. request is borrowed until
+	 * the end; *out_response is undefined on failure.
+	 */
+	void *(*begin)(
+		void *context, const struct bt_extender_request *request, struct bt_arena *arena);
+	int (*end)(void *context, void *exchange, struct bt_extender_response *out_response,
+		struct berth_error *err);
 };
 
 /**

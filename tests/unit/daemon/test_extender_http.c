@@ -60,6 +60,13 @@ static bool is_stopping(void *context)
 	return world->is_stopping;
 }
 
+static bool append_pod(void *context BT_UNUSED, struct bt_str namespace_ BT_UNUSED,
+	struct bt_str name BT_UNUSED, struct bt_str uid BT_UNUSED, struct bt_strbuf *out)
+{
+	bt_strbuf_append_c(out, "{\"whole\":1}");
+	return true;
+}
+
 static void world_init(struct world *world)
 {
 	*world = (struct world){.err = BERTH_ERROR_INIT};
@@ -75,6 +82,7 @@ static void world_init(struct world *world)
 		.release = release,
 		.is_stopping = is_stopping,
 		.context = world,
+		.objects = {.append_pod = append_pod},
 	};
 	world->extenders = bt_extender_http_create(&options);
 	bt_strbuf_printf(&world->url_prefix, "http://127.0.0.1:%u/a//", world->server.port);
@@ -232,6 +240,55 @@ START_TEST(test_extender_http__edge_10_53_no_prefix)
 }
 END_TEST
 
+START_TEST(test_extender_http__scores_are_asked_for_at_once)
+{
+	struct world world;
+	struct bt_config_extender configs[2];
+	const struct bt_extender_ops *ops[2];
+	void *contexts[2];
+	void *questions[2];
+	struct bt_pod_info pod = {.name = BT_STR("p"), .namespace_ = BT_STR("d")};
+	struct bt_extender_node node = {.name = BT_STR("n1")};
+	struct bt_extender_args args = {.pod = &pod, .nodes = &node, .node_count = 1};
+	world_init(&world);
+	const struct bt_extender_factory *factory = bt_extender_http_factory(world.extenders);
+	world.answer.hangs = true;
+	world.held = 1; /* as if the engine were at work */
+	for (uint32_t i = 0; i < 2; i++) {
+		configs[i] = world.config;
+		configs[i].node_cache_capable = true;
+		configs[i].prioritize_verb = i == 0 ? BT_STR("x") : BT_STR("y");
+		ck_assert_int_eq(
+			factory->create(factory->context, &configs[i], &ops[i], &contexts[i], NULL),
+			0);
+		questions[i] = ops[i]->begin_prioritize(contexts[i], &args, &world.arena);
+	}
+	while (world.server.request_count < 2) {
+		ck_assert_int_eq(bt_loop_turn(world.loop, BT_NS_PER_SECOND, NULL), 0);
+	}
+	const char *log = scripted_server_log(&world.server);
+	const char *body = "{\"Pod\":{\"whole\":1},\"Nodes\":null,\"NodeNames\":[\"n1\"]}\n";
+	ck_assert_ptr_nonnull(strstr(log, "POST /a/x\n"));
+	ck_assert_ptr_nonnull(strstr(log, "POST /a/y\n"));
+	ck_assert_ptr_nonnull(strstr(log, body));
+	world.held = 0;
+	struct scripted_answer scores = {
+		.code = 200, .headers = "", .body = BT_STR("[{\"Host\":\"n1\",\"Score\":7}]")};
+	scripted_server_answer_hanging(&world.server, &scores);
+	scripted_server_answer_hanging(&world.server, &scores);
+	for (uint32_t i = 0; i < 2; i++) {
+		bt_host_priority_list priorities = {0};
+		ck_assert_int_eq(ops[i]->end_prioritize(contexts[i], questions[i], &world.arena,
+					 &priorities, NULL),
+			0);
+		ck_assert_uint_eq(priorities.count, 1);
+		ck_assert_int_eq(priorities.items[0].score, 7);
+		ops[i]->destroy(contexts[i]);
+	}
+	world_finish(&world);
+}
+END_TEST
+
 START_TEST(test_extender_http__passwords_are_not_told)
 {
 	struct world world;
@@ -365,7 +422,7 @@ START_TEST(test_extender_http__whole_objects)
 		"{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"p\","
 		"\"namespace\":\"d\",\"uid\":\"u\",\"managedFields\":[{\"manager\":\"m\"}],"
 		"\"annotations\":{\"a\":\"<b>\"}},\"spec\":{\"unknown\":[1,2.50],\"containers\":[]}"
-	        ","
+		","
 		"\"status\":{\"podIPs\":[{\"ip\":\"10.0.0.1\"}]}}";
 	const struct bt_reflector_codec *codec = bt_whole_object_codec(BT_KIND_POD);
 	void *item;
@@ -387,5 +444,6 @@ BT_TEST_MAIN("extender_http", test_extender_http__edge_11b_01_urls,
 	test_extender_http__edge_11b_08_status, test_extender_http__edge_11b_10_and_11_time_out,
 	test_extender_http__no_response, test_extender_http__stop_ends_the_wait,
 	test_extender_http__redirect_becomes_get, test_extender_http__edge_10_53_no_prefix,
+	test_extender_http__scores_are_asked_for_at_once,
 	test_extender_http__passwords_are_not_told, test_extender_http__edge_11b_24_who_is_verified,
 	test_extender_http__bad_tls_config, test_extender_http__whole_objects)
