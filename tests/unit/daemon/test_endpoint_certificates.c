@@ -232,6 +232,34 @@ START_TEST(test_endpoint_certificates__config_map_changes)
 }
 END_TEST
 
+START_TEST(test_endpoint_certificates__config_map_that_makes_no_sense)
+{
+	struct authorities authorities;
+	struct endpoints_world world;
+	struct bt_certificate_pair proxy = {.key = {0}};
+	authorities_init(&authorities);
+	make_client_pair(&authorities.front, "front-proxy-client", NULL, &proxy);
+	struct caller caller = {.pair = &proxy};
+	endpoints_world_init(&world);
+	world.config_map_code = 200;
+	add_data(&world, "requestheader-client-ca-file",
+		bt_strbuf_str(&authorities.front.certificate));
+	add_data(&world, "requestheader-username-headers", BT_STR("[\"X-Remote-User\"]"));
+	add_data(&world, "requestheader-allowed-names", BT_STR("front-proxy-client"));
+	start(&world);
+	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&world.log),
+		"configmap/extension-apiserver-authentication: requestheader-allowed-names: "));
+	/* nobody is a proxy then */
+	caller_set_header(&caller, "X-Remote-User", "alice");
+	expect(&world, &caller, "/metrics", 403);
+	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&caller.answer), "system:anonymous"));
+	caller_finish(&caller);
+	endpoints_world_finish(&world);
+	bt_certificate_pair_finish(&proxy);
+	authorities_finish(&authorities);
+}
+END_TEST
+
 START_TEST(test_endpoint_certificates__lookup_fails)
 {
 	struct endpoints_world world;
@@ -538,7 +566,9 @@ END_TEST
 
 BT_TEST_MAIN("endpoint_certificates", test_endpoint_certificates__client_certificates,
 	test_endpoint_certificates__front_proxy_of_the_config_map,
-	test_endpoint_certificates__config_map_changes, test_endpoint_certificates__lookup_fails,
+	test_endpoint_certificates__config_map_changes,
+	test_endpoint_certificates__config_map_that_makes_no_sense,
+	test_endpoint_certificates__lookup_fails,
 	test_endpoint_certificates__client_ca_file_changes, test_endpoint_certificates__own_pair,
 	test_endpoint_certificates__bad_files, test_endpoint_certificates__port_is_taken,
 	test_endpoint_certificates__files_are_replaced,
