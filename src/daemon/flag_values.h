@@ -93,12 +93,6 @@ BT_MUST_USE int bt_flag_value_set(
 void bt_flag_value_write(const struct bt_daemon_flag_value *value, struct bt_strbuf *out);
 /** Description, usage and the flags by section, as --help shows them; the intro can be left out. */
 void bt_flags_write_help(bool with_intro, struct bt_strbuf *out);
-/**
- * One line of CSV as encoding/csv reads it: take is called for each field, borrowed for the call.
- * Returns 0 or BERTH_ERR_INVALID.
- */
-BT_MUST_USE int bt_csv_split(struct bt_str line, void (*take)(void *context, struct bt_str field),
-	void *context, struct berth_error *err);
 /** Takes the next entry, up to a comma, off text. false: there is none left. Empty ones are left
  * out. */
 bool bt_comma_next(struct bt_str *text, struct bt_str *out_item);

@@ -489,7 +489,7 @@ START_TEST(test_client_config__in_cluster)
 }
 END_TEST
 
-START_TEST(test_client_config__not_in_a_cluster)
+START_TEST(test_client_config__edge_11_21_not_in_a_cluster)
 {
 	const struct bt_client_config_input input = {.service_account_folder = "/nowhere"};
 
@@ -518,4 +518,4 @@ BT_TEST_MAIN("client_config", test_client_config__edge_13_01_an_empty_file_is_no
 	test_client_config__edge_13_14_interactive_mode, test_client_config__problems_are_collected,
 	test_client_config__impersonation, test_client_config__files_that_cannot_be_read_as_one,
 	test_client_config__names_and_unknown_fields, test_client_config__files_that_are_not_there,
-	test_client_config__in_cluster, test_client_config__not_in_a_cluster)
+	test_client_config__in_cluster, test_client_config__edge_11_21_not_in_a_cluster)
