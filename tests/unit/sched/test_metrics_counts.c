@@ -9,6 +9,7 @@
 #include "framework/cluster_event.h"
 #include "framework/scheduler_metrics.h"
 #include "life_world.h"
+#include "metrics/promtool.h"
 #include "test_main.h"
 
 #define FILTERS (FAKE_ROLE(FAKE_FILTER))
@@ -239,6 +240,67 @@ START_TEST(test_metrics_counts__evaluations_when_nothing_fits)
 }
 END_TEST
 
+#define MIXED_PLUGINS 3
+#define MIXED_NODES 12
+
+/** Twelve pods; each plugin lets most nodes pass. forms: of the plugins. */
+static const char *evaluate_mixed(const enum script_form *forms)
+{
+	static const char *const names[MIXED_PLUGINS] = {"A", "B", "C"};
+	static char node_names[MIXED_NODES][8];
+	static struct script_row rows[MIXED_PLUGINS][MIXED_NODES];
+	static struct script plugins[MIXED_PLUGINS];
+	struct script *scripts[MIXED_PLUGINS];
+	struct bt_prng prng;
+
+	bt_prng_init(&prng, 7);
+	for (uint32_t p = 0; p < MIXED_PLUGINS; p++) {
+		for (uint32_t n = 0; n < MIXED_NODES; n++) {
+			bool rejects = bt_prng_below(&prng, 4) == 0;
+
+			(void)snprintf(node_names[n], sizeof(node_names[n]), "n%u", n + 1);
+			rows[p][n] = (struct script_row){node_names[n],
+				{rejects ? BT_STATUS_UNSCHEDULABLE : BT_STATUS_SUCCESS,
+					rejects ? "no" : NULL, NULL},
+				(int64_t)bt_prng_below(&prng, 100)};
+		}
+		plugins[p] = script_make(names[p], ALL_ROLES, forms[p]);
+		script_set_rows(&plugins[p], rows[p], MIXED_NODES);
+		scripts[p] = &plugins[p];
+	}
+	init("", "A, B, C", scripts, MIXED_PLUGINS);
+	add_nodes(MIXED_NODES);
+	for (uint32_t i = 0; i < 12; i++) {
+		char name[16];
+
+		/* The third pod is nominated: it and its node are asked one by one. */
+		(void)snprintf(name, sizeof(name), "p%u", i);
+		life_pod(&life, name, "", i == 2 ? "'status':{'nominatedNodeName':'n5'}" : "");
+		(void)life_schedule(&life);
+	}
+	return evaluations();
+}
+
+START_TEST(test_metrics_counts__evaluations_do_not_depend_on_the_forms)
+{
+	static const enum script_form forms[] = {SCRIPT_PLAIN, SCRIPT_COLUMN, SCRIPT_CYCLE_COLUMN};
+	struct bt_strbuf expected = {0};
+
+	for (uint32_t i = 0; i < 27; i++) {
+		const enum script_form mixed[MIXED_PLUGINS] = {
+			forms[i % 3], forms[i / 3 % 3], forms[i / 9]};
+		const char *text = evaluate_mixed(mixed);
+
+		if (i == 0) {
+			bt_strbuf_append_c(&expected, text);
+		}
+		ck_assert_str_eq(text, bt_strbuf_c(&expected));
+		finish();
+	}
+	bt_strbuf_finish(&expected);
+}
+END_TEST
+
 START_TEST(test_metrics_counts__skipping_is_no_evaluation)
 {
 	struct script a = script_make("A", ALL_ROLES, SCRIPT_PLAIN);
@@ -287,8 +349,13 @@ START_TEST(test_metrics_counts__extension_points)
 	struct script plugin = script_make("P", ALL_ROLES, SCRIPT_COLUMN);
 
 	init("", "P", (struct script *[]){&plugin}, 1);
+	struct bt_strbuf all = {0};
+
 	add_nodes(2);
 	(void)schedule("p");
+	bt_metrics_write(metrics, BT_METRICS_TEXT, &all);
+	bt_check_with_promtool(bt_strbuf_str(&all));
+	bt_strbuf_finish(&all);
 	ck_assert_str_eq(lines("scheduler_framework_extension_point_duration_seconds_count"),
 		POINT("Bind", "Success") POINT("Filter", "Success") POINT("Permit", "Success")
 			POINT("PostBind", "Success") POINT("PreBind", "Success") POINT(
@@ -541,6 +608,7 @@ BT_TEST_MAIN("metrics_counts", test_metrics_counts__attempts,
 	test_metrics_counts__many_attempts_share_a_label,
 	test_metrics_counts__evaluations_are_those_of_asking_node_by_node,
 	test_metrics_counts__evaluations_when_nothing_fits,
+	test_metrics_counts__evaluations_do_not_depend_on_the_forms,
 	test_metrics_counts__skipping_is_no_evaluation,
 	test_metrics_counts__a_plugin_that_ends_pre_filter_is_the_last,
 	test_metrics_counts__extension_points,
