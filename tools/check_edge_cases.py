@@ -50,9 +50,7 @@ COMPLETE = (
     List("07b-plugins-volume-limits", "07b", "2.8", ("volume_restrictions",)),
     List("07b-plugins-volume-limits", "07b", "3.7", ("volume_zone",)),
     List("08-preemption", "08"),
-    List("10-config", "10", partial={
-        26: "the elector's refusal: leader election is not built yet",
-        53: "the request that fails: extenders over HTTP are not built yet"}),
+    List("10-config", "10"),
     List("14-api-server", "14"),
     List("14b-api-server-objects", "14b"),
 )

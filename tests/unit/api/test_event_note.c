@@ -13,7 +13,7 @@ static void expect_note(const char *message, const char *expected)
 	bt_strbuf_finish(&note);
 }
 
-START_TEST(test_event_note__percent_signs)
+START_TEST(test_event_note__edge_11b_28_percent_signs)
 {
 	static const struct {
 		const char *message;
@@ -48,7 +48,7 @@ START_TEST(test_event_note__percent_signs)
 }
 END_TEST
 
-START_TEST(test_event_note__cut_before_it_is_formatted)
+START_TEST(test_event_note__edge_11b_27_cut_before_it_is_formatted)
 {
 	char message[1100];
 	char expected[2048];
@@ -68,5 +68,5 @@ START_TEST(test_event_note__cut_before_it_is_formatted)
 }
 END_TEST
 
-BT_TEST_MAIN(
-	"event_note", test_event_note__percent_signs, test_event_note__cut_before_it_is_formatted)
+BT_TEST_MAIN("event_note", test_event_note__edge_11b_28_percent_signs,
+	test_event_note__edge_11b_27_cut_before_it_is_formatted)
