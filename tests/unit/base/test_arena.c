@@ -139,8 +139,28 @@ END_TEST
 #define POISON_TEST
 #endif
 
+START_TEST(test_arena__begins_in_memory_of_the_caller)
+{
+	_Alignas(max_align_t) char memory[256];
+	struct bt_arena arena;
+	char *inside;
+	char *beyond;
+
+	bt_arena_init_with(&arena, memory, sizeof(memory));
+	inside = bt_arena_alloc(&arena, 100);
+	ck_assert(inside >= memory && inside + 100 <= memory + sizeof(memory));
+	ck_assert_ptr_null(arena.chunks);
+	beyond = bt_arena_alloc(&arena, 300);
+	memset(inside, 1, 100);
+	memset(beyond, 2, 300);
+	ck_assert_ptr_nonnull(arena.chunks);
+	bt_arena_finish(&arena);
+	ck_assert_uint_eq(arena.total_bytes, 0);
+}
+END_TEST
+
 BT_TEST_MAIN("arena", test_arena__zero_memory_is_usable, test_arena__reset_of_an_unused_arena,
 	test_arena__random_allocations_do_not_overlap,
 	test_arena__equal_cycles_stop_asking_for_memory,
 	test_arena__large_allocation_keeps_the_open_chunk,
-	test_arena__text_is_terminated POISON_TEST)
+	test_arena__text_is_terminated POISON_TEST, test_arena__begins_in_memory_of_the_caller)

@@ -239,7 +239,54 @@ START_TEST(test_reflector_server__edge_13_27_server_restarts)
 }
 END_TEST
 
+static uint32_t failures_to_come;
+
+static int decode_or_fail(
+	void *context, struct bt_str bytes, void **out_item, struct berth_error *err)
+{
+	if (failures_to_come > 0) {
+		failures_to_come--;
+		return bt_error_set(err, BERTH_ERR_INVALID, "not this one");
+	}
+	return bt_reflector_object_codec(BT_KIND_POD)
+		->decode_protobuf(context, bytes, out_item, err);
+}
+
+/* An event that cannot be read ends the watch from within its callback; so does an item of a list.
+ */
+START_TEST(test_reflector_server__what_cannot_be_read)
+{
+	struct bt_reflector_codec codec = *bt_reflector_object_codec(BT_KIND_POD);
+	struct bt_reflector_options options = {
+		.codec = &codec,
+		.path = BT_STR_INIT("/api/v1/pods"),
+		.field_selector = BT_STR_INIT(""),
+		.type_name = "*v1.Pod",
+		.name = "pods",
+		.sink = copied_sink(&f.copied),
+	};
+
+	codec.decode_protobuf = decode_or_fail;
+	begin(PROTOBUF);
+	options.client = f.client;
+	options.loop = f.loop;
+	options.prng = &f.prng;
+	options.metrics = f.metrics;
+	create_pods(1, 3);
+	f.reflector = bt_reflector_create(&options);
+	f.copied.reflector = f.reflector;
+	wait_for(3, "p3", NULL);
+	/* of the watch, and of the first list after it */
+	failures_to_come = 2;
+	change_pod("x");
+	wait_for(3, "p1", api_text(&f.api, "metadata.resourceVersion"));
+	ck_assert_uint_eq(failures_to_come, 0);
+	end();
+}
+END_TEST
+
 BT_TEST_MAIN("reflector_server", test_reflector_server__streaming_protobuf,
 	test_reflector_server__streaming_json, test_reflector_server__paged_protobuf,
 	test_reflector_server__edge_11b_45_json_only,
-	test_reflector_server__edge_13_27_server_restarts)
+	test_reflector_server__edge_13_27_server_restarts,
+	test_reflector_server__what_cannot_be_read)
