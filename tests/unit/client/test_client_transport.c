@@ -366,6 +366,29 @@ START_TEST(test_client_transport__the_ca_is_read_again)
 }
 END_TEST
 
+START_TEST(test_client_transport__an_empty_ca_trusts_nothing)
+{
+	struct bt_strbuf cluster = {0};
+	char *ca;
+
+	fixture_start(&fixture, true);
+	ca = fixture_write(&fixture, "ca", "");
+	bt_strbuf_printf(&cluster, ", certificate-authority: %s", ca);
+	fixture_connect(&fixture, bt_strbuf_c(&cluster), "");
+	(void)fixture_call(&fixture, "POST", "/p", "{}", &result);
+	fixture_wait(&fixture, &result.done_count, 1);
+	ck_assert_int_eq(result.answer.failure, BT_HTTP_FAILURE_TLS);
+	bt_free(fixture_write(&fixture, "ca", bt_strbuf_c(&fixture.ca.certificate)));
+	bt_transport_refresh(
+		fixture.transport, bt_loop_now_ns(fixture.loop) + 301 * BT_NS_PER_SECOND);
+	get(2);
+	ck_assert_int_eq(result.answer.class_, BT_REST_OK);
+	bt_strbuf_finish(&cluster);
+	remove_file(ca);
+	finish();
+}
+END_TEST
+
 BT_TEST_MAIN("client_transport", test_client_transport__edge_13_04_a_ca_with_insecure,
 	test_client_transport__edge_13_05_a_ca_that_is_none,
 	test_client_transport__credentials_that_are_refused,
@@ -377,4 +400,5 @@ BT_TEST_MAIN("client_transport", test_client_transport__edge_13_04_a_ca_with_ins
 	test_client_transport__edge_13_12_the_name_that_is_verified,
 	test_client_transport__certificates_are_read_again,
 	test_client_transport__a_pair_of_files_that_never_fitted,
-	test_client_transport__the_ca_is_read_again)
+	test_client_transport__the_ca_is_read_again,
+	test_client_transport__an_empty_ca_trusts_nothing)
