@@ -7,6 +7,7 @@
 #include "base/nanoseconds.h"
 #include "daemon/daemon_private.h"
 #include "daemon/klog.h"
+#include "daemon/memory.h"
 #include "daemon/pod_resources.h"
 #include "daemon/process_metrics.h"
 
@@ -80,6 +81,7 @@ static void synced(void *context)
 	struct bt_daemon *daemon = context;
 	BT_LOG_INFO_PLAIN(3, "Handlers synced");
 	daemon->was_synced = true;
+	bt_daemon_trim_memory();
 	if (daemon->stopping) {
 		return;
 	}
@@ -389,6 +391,7 @@ void bt_daemon_begin(struct bt_daemon *daemon)
 		BT_LOG_STR("GOMAXPROCS", environment("GOMAXPROCS")),
 		BT_LOG_STR("GOTRACEBACK", environment("GOTRACEBACK")));
 	bt_event_sender_start(daemon->events);
+	bt_daemon_trim_memory();
 	if (daemon->endpoints != NULL) {
 		bt_endpoints_serve(daemon->endpoints);
 	}
