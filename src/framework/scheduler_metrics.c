@@ -226,7 +226,7 @@ void bt_profile_attempted(
 	}
 }
 
-void bt_profile_batch_attempted(struct bt_profile_metrics *profile, int attempt)
+void bt_profile_batch_attempted(struct bt_profile_metrics *profile, uint32_t attempt)
 {
 	if (profile != NULL) {
 		bt_metric_add(keep(&profile->batch_attempts[attempt], profile,
@@ -236,7 +236,7 @@ void bt_profile_batch_attempted(struct bt_profile_metrics *profile, int attempt)
 	}
 }
 
-void bt_profile_batch_flushed(struct bt_profile_metrics *profile, int flush)
+void bt_profile_batch_flushed(struct bt_profile_metrics *profile, uint32_t flush)
 {
 	if (profile != NULL && flush != BT_BATCH_FLUSH_NONE) {
 		bt_metric_add(keep(&profile->batch_flushes[flush], profile, BT_FAMILY_BATCH_FLUSHES,

@@ -161,9 +161,9 @@ void bt_profile_evaluated(struct bt_profile_metrics *profile, const struct bt_pl
 	enum bt_timed_point point, uint64_t calls);
 void bt_profile_attempted(
 	struct bt_profile_metrics *profile, enum bt_attempt_result result, int64_t started_ns);
-void bt_profile_batch_attempted(struct bt_profile_metrics *profile, int attempt);
+void bt_profile_batch_attempted(struct bt_profile_metrics *profile, uint32_t attempt);
 /** flush 0: nothing was. */
-void bt_profile_batch_flushed(struct bt_profile_metrics *profile, int flush);
+void bt_profile_batch_flushed(struct bt_profile_metrics *profile, uint32_t flush);
 void bt_profile_hint_taken(struct bt_profile_metrics *profile, bool hinted, int64_t started_ns);
 void bt_profile_results_stored(struct bt_profile_metrics *profile, int64_t started_ns);
 

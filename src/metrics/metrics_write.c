@@ -201,7 +201,7 @@ static void write_value(
 
 static void write_histogram(const struct writer *writer, const struct bt_metric_series *series)
 {
-	static const double infinite = INFINITY;
+	static const double infinite = (double)INFINITY;
 	const struct bt_metric *metric = series->cell.metric;
 	uint64_t below = 0;
 

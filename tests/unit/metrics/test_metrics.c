@@ -204,9 +204,9 @@ START_TEST(test_metrics__numbers)
 		{1.7976931348623157e308, "1.7976931348623157e+308"},
 		{2.2250738585072014e-308, "2.2250738585072014e-308"},
 		{18446744073709551615.0, "1.8446744073709552e+19"},
-		{INFINITY, "+Inf"},
-		{-INFINITY, "-Inf"},
-		{NAN, "NaN"},
+		{(double)INFINITY, "+Inf"},
+		{-(double)INFINITY, "-Inf"},
+		{(double)NAN, "NaN"},
 	};
 
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
@@ -239,7 +239,7 @@ START_TEST(test_metrics__bounds_of_buckets)
 
 	(void)bt_metrics_register(metrics, &scaled);
 	bt_metric_observe(bt_metric_only(metric), 2.5);
-	bt_metric_observe(bt_metric_only(metric), NAN);
+	bt_metric_observe(bt_metric_only(metric), (double)NAN);
 	check_written(metrics,
 		"# HELP listed h\n"
 		"# TYPE listed histogram\n"
