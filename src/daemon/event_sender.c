@@ -52,6 +52,8 @@ struct bt_event_sender {
 	int64_t retry_at_ns; /* on the loop's clock */
 	struct bt_strbuf path;
 	struct bt_strbuf body;
+	struct bt_strbuf spare; /* the text a body was made from */
+	struct bt_arena arena;  /* of one body */
 };
 
 static int64_t wall_now_ns(void)
@@ -309,17 +311,37 @@ static void done(
 	call_soon(sender);
 }
 
+/** From the text to the client's content type. Returns what that is. */
+static struct bt_str encode_body(struct bt_event_sender *sender)
+{
+	struct bt_json_value *value;
+	struct bt_str content_type = BT_STR("application/json");
+	struct bt_strbuf text = sender->body;
+	sender->body = sender->spare;
+	bt_strbuf_reset(&sender->body);
+	bt_arena_reset(&sender->arena);
+	if (bt_json_parse(&sender->arena, bt_strbuf_str(&text), false, &value, NULL) == 0) {
+		content_type = bt_rest_encode_body(
+			sender->options.client, value, &sender->arena, &sender->body);
+	}
+	sender->spare = text;
+	return content_type;
+}
+
 static void send_first(struct bt_event_sender *sender)
 {
 	const struct waiting *waiting = sender->first;
+	struct bt_str content_type = BT_STR("application/strategic-merge-patch+json");
 	write_path(sender, waiting);
 	write_body(sender, waiting);
+	if (!is_patch(waiting)) {
+		content_type = encode_body(sender);
+	}
 	struct bt_rest_request request = {
 		.method = is_patch(waiting) ? "PATCH" : "POST",
 		.path = bt_strbuf_str(&sender->path),
 		.resource = BT_STR("events"),
-		.content_type = is_patch(waiting) ? BT_STR("application/strategic-merge-patch+json")
-						  : BT_STR("application/json"),
+		.content_type = content_type,
 		.body = bt_strbuf_str(&sender->body),
 		.handler = {.context = sender, .done = done},
 	};
@@ -414,6 +436,8 @@ void bt_event_sender_destroy(struct bt_event_sender *sender)
 	bt_event_correlator_destroy(sender->correlator);
 	bt_strbuf_finish(&sender->path);
 	bt_strbuf_finish(&sender->body);
+	bt_strbuf_finish(&sender->spare);
+	bt_arena_finish(&sender->arena);
 	bt_free(sender->host);
 	bt_free(sender->component);
 	bt_free(sender);

@@ -64,6 +64,15 @@ void bt_rest_append_segment(struct bt_strbuf *out, struct bt_str text)
 	bt_strbuf_append_str(out, text);
 }
 
+struct bt_str bt_rest_encode_body(const struct bt_rest_client *client BT_UNUSED,
+	const struct bt_json_value *value, struct bt_arena *arena BT_UNUSED, struct bt_strbuf *out)
+{
+	struct bt_json_writer writer;
+	bt_json_writer_init(&writer, out, 0);
+	bt_json_write_value(&writer, value);
+	return BT_STR("application/json");
+}
+
 int bt_rest_answer_error(const struct bt_rest_answer *answer, struct berth_error *err)
 {
 	return bt_error_set(err, BERTH_ERR_IO, "%.*s", BT_STR_ARG(answer->message));
