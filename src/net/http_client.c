@@ -244,28 +244,31 @@ static void end_queued(struct bt_http_client *client, struct bt_http_transfer *t
 	tell_end(transfer, &outcome);
 }
 
-/* Those that waited too long for a connection. */
-static void end_late(struct bt_http_client *client, int64_t now_ns)
+/* The first whose time is over; the time of the next one is noted. */
+static struct bt_http_transfer *find_late(struct bt_http_client *client, int64_t now_ns)
 {
-	struct bt_http_transfer *next = NULL;
-	if (client->queue_due_ns > now_ns) {
-		return;
-	}
-	struct bt_http_transfer *late = NULL;
 	client->queue_due_ns = INT64_MAX;
 	for (struct bt_http_transfer *transfer = client->queue_first; transfer != NULL;
-		transfer = next) {
-		next = transfer->next;
-		if (transfer->deadline_ns <= now_ns && late == NULL) {
-			late = transfer;
-		} else if (transfer->deadline_ns < client->queue_due_ns) {
+		transfer = transfer->next) {
+		if (transfer->deadline_ns <= now_ns) {
+			client->queue_due_ns = now_ns;
+			return transfer;
+		}
+		if (transfer->deadline_ns < client->queue_due_ns) {
 			client->queue_due_ns = transfer->deadline_ns;
 		}
 	}
-	if (late != NULL) {
-		/* its callback may change the queue: one at a time */
-		end_queued(client, late);
-		end_late(client, now_ns);
+	return NULL;
+}
+
+/* Those that waited too long for a connection. Their callbacks may change the queue. */
+static void end_late(struct bt_http_client *client, int64_t now_ns)
+{
+	while (client->queue_due_ns <= now_ns) {
+		struct bt_http_transfer *late = find_late(client, now_ns);
+		if (late != NULL) {
+			end_queued(client, late);
+		}
 	}
 }
 
@@ -359,8 +362,9 @@ int bt_http_client_create(struct bt_loop *loop, const struct bt_http_client_opti
 	client->loop = loop;
 	client->connections_max = options->connections_max;
 	client->idle_connections_max = options->idle_connections_max;
+	client->connect_timeout_ms = options->connect_timeout_ns / BT_NS_PER_MS;
 	client->connect_timeout_ms =
-		(options->connect_timeout_ns + BT_NS_PER_MS - 1) / BT_NS_PER_MS;
+		client->connect_timeout_ms > INT32_MAX ? INT32_MAX : client->connect_timeout_ms;
 	client->follow_redirects = options->follow_redirects;
 	client->queue_due_ns = INT64_MAX;
 	int result = read_proxies(client, options->proxy_url, err);

@@ -3,11 +3,15 @@
 #define BT_NET_HTTP_CLIENT_H
 /**
  * An HTTP/1.1 client on an event loop: a pool of kept-alive connections, many transfers at a time,
- * TLS, proxies, bodies whole or as they come. Knows nothing of Kubernetes, retries nothing by
- * itself. Stands on libcurl (multi interface, driven by the loop) and GnuTLS.
+ * TLS, proxies, bodies whole or as they come. Knows nothing of Kubernetes. Stands on libcurl (multi
+ * interface, driven by the loop) and GnuTLS.
+ *
+ * Nothing is retried but what a kept connection that has ended asks for (spec 13 section 7.2): a
+ * request goes to another connection when nothing of it was written, and a GET, HEAD, OPTIONS or
+ * TRACE also when no byte of an answer has come.
  *
  * Callbacks run in the loop's turns, never within bt_http_client_start. They may start and cancel
- * transfers, also their own.
+ * transfers, also their own, but not destroy the client; only `done` may turn the loop.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -65,7 +69,8 @@ struct bt_http_outcome {
 	struct bt_str body; /* what was not given to `data`; empty with it */
 	/** For people, as upstream's HTTP library words it where it can: "dial tcp 127.0.0.1:1:
 	 * connect: connection refused", "EOF", "x509: certificate signed by unknown authority",
-	 * "context deadline exceeded ...". "" without failure. */
+	 * "context deadline exceeded ...". What upstream puts before it (`Get "https://...": `) is
+	 * the caller's. "" without failure. */
 	const char *message;
 };
 

@@ -428,7 +428,9 @@ void bt_http_handle_take(
 		timeout_ms = (transfer->deadline_ns - bt_loop_now_ns(pool->client->loop)) /
 				BT_NS_PER_MS +
 			1;
-		timeout_ms = timeout_ms > 0 ? timeout_ms : 1;
+		/* libcurl refuses more; the caller would not live to see it */
+		timeout_ms = timeout_ms < 1 ? 1 : timeout_ms;
+		timeout_ms = timeout_ms > INT32_MAX ? INT32_MAX : timeout_ms;
 	}
 	if (timeout_ms != handle->timeout_ms) {
 		handle->timeout_ms = timeout_ms;

@@ -23,19 +23,6 @@ static struct bt_http_socket *find_socket(const struct bt_http_pool *pool, int f
 	return (uint32_t)fd < pool->sockets.count ? pool->sockets.items[fd] : NULL;
 }
 
-static struct bt_http_socket *add_socket(struct bt_http_pool *pool, int fd)
-{
-	BT_ASSERT(fd >= 0 && find_socket(pool, fd) == NULL);
-	while (pool->sockets.count <= (uint32_t)fd) {
-		bt_vec_push(&pool->sockets, NULL);
-	}
-	struct bt_http_socket *entry = BT_NEW(struct bt_http_socket);
-	entry->pool = pool;
-	entry->fd = fd;
-	pool->sockets.items[fd] = entry;
-	return entry;
-}
-
 static void forget_socket(struct bt_http_pool *pool, int fd)
 {
 	struct bt_http_socket *entry = find_socket(pool, fd);
@@ -46,6 +33,20 @@ static void forget_socket(struct bt_http_pool *pool, int fd)
 	pool->dead_count -= entry->is_dead ? 1 : 0;
 	pool->sockets.items[fd] = NULL;
 	bt_free(entry);
+}
+
+static struct bt_http_socket *add_socket(struct bt_http_pool *pool, int fd)
+{
+	BT_ASSERT(fd >= 0);
+	forget_socket(pool, fd); /* one that libcurl closed without a word */
+	while (pool->sockets.count <= (uint32_t)fd) {
+		bt_vec_push(&pool->sockets, NULL);
+	}
+	struct bt_http_socket *entry = BT_NEW(struct bt_http_socket);
+	entry->pool = pool;
+	entry->fd = fd;
+	pool->sockets.items[fd] = entry;
+	return entry;
 }
 
 static void run_socket(struct bt_http_socket *entry, uint32_t directions)

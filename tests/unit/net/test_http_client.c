@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/http_client.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/compiler.h"
@@ -359,6 +362,42 @@ START_TEST(test_http_client__timeouts)
 }
 END_TEST
 
+/* Nobody takes connections, and the kernel's own places for them are full. */
+START_TEST(test_http_client__connect_timeout)
+{
+	struct bt_http_client_options options = BT_HTTP_CLIENT_OPTIONS_INIT;
+	struct pair pair = {0};
+	struct peer peer;
+	struct peer fillers[4];
+	struct sockaddr_in address = {.sin_family = AF_INET};
+	struct result result = {0};
+	char text[96];
+	options.connect_timeout_ns = 60000000;
+	pair_start_with(&pair, &options);
+	peer_listen(&peer, pair.server.loop);
+	ck_assert_int_eq(listen(peer.listen_fd, 0), 0);
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	address.sin_port = htons(peer.port);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(fillers); i++) {
+		fillers[i].fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+		ck_assert_int_ge(fillers[i].fd, 0);
+		/* it may have to wait, which is what the test is about */
+		(void)connect(fillers[i].fd, (const void *)&address, sizeof(address));
+	}
+	result_get(&result, pair.client, pair.server.loop, peer.url);
+	(void)snprintf(
+		text, sizeof(text), "dial tcp 127.0.0.1:%u: i/o timeout", (unsigned int)peer.port);
+	expect_failure(&result, BT_HTTP_FAILURE_TIMEOUT, text);
+	ck_assert(!result.outcome.sent);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(fillers); i++) {
+		ck_assert_int_eq(close(fillers[i].fd), 0);
+	}
+	result_finish(&result);
+	peer_finish(&peer);
+	pair_finish(&pair);
+}
+END_TEST
+
 START_TEST(test_http_client__streams)
 {
 	struct pair pair = {0};
@@ -528,6 +567,6 @@ END_TEST
 BT_TEST_MAIN("http_client", test_http_client__methods, test_http_client__nobody_listens,
 	test_http_client__odd_answers, test_http_client__closed_between_requests,
 	test_http_client__edge_13_34_closed_behind_the_request, test_http_client__timeouts,
-	test_http_client__streams, test_http_client__cancelled, test_http_client__bounded_body,
-	test_http_client__many, test_http_client__destroyed_with_transfers,
-	test_http_client__redirects)
+	test_http_client__connect_timeout, test_http_client__streams, test_http_client__cancelled,
+	test_http_client__bounded_body, test_http_client__many,
+	test_http_client__destroyed_with_transfers, test_http_client__redirects)
