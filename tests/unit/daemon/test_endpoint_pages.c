@@ -434,7 +434,7 @@ START_TEST(test_endpoint_pages__statusz)
 	ck_assert_int_eq(strncmp(text, begin, strlen(begin)), 0);
 	ck_assert_ptr_nonnull(strstr(text,
 		"\"binaryVersion\":\"1.36.2\",\"emulationVersion\":\"1.36\",\"paths\":[\"/"
-	        "configz\","
+		"configz\","
 		"\"/flagz\",\"/healthz\",\"/livez\",\"/metrics\",\"/readyz\"]}\n"));
 	world.daemon_options.gates.enabled[BT_GATE_COMPONENT_STATUSZ] = false;
 	expect(&world, "/statusz", 404, "404 page not found\n");
