@@ -373,7 +373,8 @@ static int resolve_paths(struct bt_kubeconfig *file, const char *path, struct bt
 /* The first document as JSON text. */
 static int to_json(struct bt_str text, struct bt_strbuf *out, struct berth_error *err)
 {
-	const struct bt_yaml_limits limits = {.output_bytes_max = 4 * BT_CLIENT_FILE_BYTES_MAX};
+	const struct bt_yaml_limits limits = {
+		.output_bytes_max = UINT64_C(4) * BT_CLIENT_FILE_BYTES_MAX};
 	struct bt_yaml_reader *reader = bt_yaml_reader_create(text, &limits);
 	bool more;
 	int code;

@@ -13,7 +13,7 @@ static const struct bt_str begin_certificate = BT_STR_INIT("-----BEGIN CERTIFICA
 static gnutls_datum_t datum_of(struct bt_str text)
 {
 	/* The library takes it as const in all that is called here. */
-	return (gnutls_datum_t){(unsigned char *)(uintptr_t)text.data, text.length};
+	return (gnutls_datum_t){(unsigned char *)text.data, text.length};
 }
 
 int bt_client_pem_check_roots(struct bt_str pem, struct berth_error *err)

@@ -49,10 +49,10 @@ enum bt_rest_class bt_status_class(struct bt_str reason, int64_t code)
 	return by_code;
 }
 
-static struct bt_str reason_of(enum bt_rest_class class_)
+static struct bt_str reason_of(enum bt_rest_class wanted)
 {
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(classes); i++) {
-		if (classes[i].class_ == class_ && class_ != BT_REST_OTHER) {
+		if (classes[i].class_ == wanted && wanted != BT_REST_OTHER) {
 			return bt_str_from(classes[i].reason);
 		}
 	}
