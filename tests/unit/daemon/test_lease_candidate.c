@@ -40,7 +40,9 @@ static void answer(
 			BT_STR_ARG(request->body));
 		out_answer->code = world->failures != 0 ? 500 : 201;
 		world->failures -= world->failures != 0;
-		out_answer->body = request->body;
+		bt_strbuf_reset(&world->list); /* the request does not live until the answer */
+		bt_strbuf_append_str(&world->list, request->body);
+		out_answer->body = bt_strbuf_str(&world->list);
 	} else if (strstr(request->path, "sendInitialEvents") != NULL) {
 		ck_assert_ptr_nonnull(strstr(request->path, "metadata.name%3Dvm_1"));
 		out_answer->code = 400; /* no streaming lists here */
