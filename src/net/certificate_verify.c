@@ -23,7 +23,7 @@ int bt_certificate_authorities_create(struct bt_str pem,
 {
 	gnutls_x509_crt_t *certificates = NULL;
 	unsigned int count = 0;
-	gnutls_datum_t text = {(unsigned char *)(uintptr_t)pem.data, pem.length};
+	gnutls_datum_t text = {(unsigned char *)pem.data, pem.length};
 	int code =
 		gnutls_x509_crt_list_import2(&certificates, &count, &text, GNUTLS_X509_FMT_PEM, 0);
 	if (pem.length == 0 || code < 0 || count == 0) {
@@ -79,7 +79,7 @@ static int chain_read(
 			err, BERTH_ERR_INVALID, "x509: no certificate, or too many of them");
 	}
 	for (uint32_t i = 0; i < count; i++) {
-		gnutls_datum_t bytes = {(unsigned char *)(uintptr_t)der[i].data, der[i].length};
+		gnutls_datum_t bytes = {(unsigned char *)der[i].data, der[i].length};
 		int code = gnutls_x509_crt_init(&chain->items[i]);
 		if (code == 0) {
 			chain->count = i + 1;

@@ -177,6 +177,7 @@ static void finish_transfer(struct bt_http_transfer *transfer, CURLcode code)
 
 static void end_old_pools(struct bt_http_client *client)
 {
+	BT_ASSERT(client->pools != NULL);
 	struct bt_http_pool **link = &client->pools->next;
 	while (*link != NULL) {
 		struct bt_http_pool *pool = *link;
@@ -227,7 +228,7 @@ void bt_http_client_deliver(struct bt_http_client *client)
 	if (client->has_cancelled) {
 		remove_cancelled(client);
 	}
-	if (client->delivering == 0 && client->pools->next != NULL) {
+	if (client->delivering == 0) {
 		end_old_pools(client);
 	}
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _DEFAULT_SOURCE /* SO_REUSEPORT */
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>

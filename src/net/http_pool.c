@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* memfd_create */
 #include <errno.h>
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
@@ -182,7 +181,7 @@ static int put_text(struct bt_http_pool *pool, uint32_t slot, struct bt_str text
 
 static gnutls_datum_t datum_of(struct bt_str text)
 {
-	gnutls_datum_t datum = {(unsigned char *)(uintptr_t)text.data, text.length};
+	gnutls_datum_t datum = {(unsigned char *)text.data, text.length};
 	return datum;
 }
 

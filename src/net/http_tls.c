@@ -34,7 +34,7 @@ void bt_http_tls_set_free(struct bt_http_tls_set *set)
 
 static gnutls_datum_t datum_of(const char *text)
 {
-	gnutls_datum_t datum = {(unsigned char *)(uintptr_t)text, (unsigned int)strlen(text)};
+	gnutls_datum_t datum = {(unsigned char *)text, (unsigned int)strlen(text)};
 	return datum;
 }
 
