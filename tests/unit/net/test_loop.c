@@ -202,6 +202,10 @@ START_TEST(test_loop__directions)
 	expect_directions(&watched, BT_LOOP_READABLE | BT_LOOP_WRITABLE);
 	bt_loop_set_directions(watched.source, BT_LOOP_READABLE);
 	expect_directions(&watched, BT_LOOP_READABLE);
+	bt_loop_set_directions(watched.source, BT_LOOP_HANGUP);
+	expect_directions(&watched, 0); /* though there is something to read */
+	ck_assert_int_eq(shutdown(fds[1], SHUT_WR), 0);
+	expect_directions(&watched, BT_LOOP_HANGUP);
 	bt_loop_set_directions(watched.source, 0);
 	expect_directions(&watched, 0);
 	/* a hangup is news only to who waits for something */
