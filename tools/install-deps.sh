@@ -9,7 +9,7 @@ packages_of() {
 		echo gcc libc6-dev meson ninja-build pkg-config python3 libyaml-dev zlib1g-dev \
 			libmicrohttpd-dev libgnutls28-dev libsqlite3-dev libcurl4-gnutls-dev
 		;;
-	test) echo check libjansson-dev python3-yaml python3-kubernetes doxygen ;;
+	test) echo check libjansson-dev python3-yaml python3-kubernetes openssl doxygen ;;
 	dev) echo g++ clang-14 libclang-rt-14-dev clang-tidy-14 clang-format-14 ;;
 	deb) echo binutils dpkg-dev scdoc ;;
 	*) echo "install-deps.sh: no package set '$1'" >&2; return 1 ;;

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Figures of `berth scheduler` against `berth up --no-scheduler` in another process, over TLS: its
+own CPU time for each pod it binds, its peak memory, pods a second.
+
+Usage: daemon_figures.py BERTH [--nodes N] [--pods N] [--json]
+
+The pods wait when the daemon starts. BERTH: of a release build.
+"""
+import argparse
+import json
+import os
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "tests", "integration"))
+
+import daemon_harness as harness  # noqa: E402: the path above is needed first
+import pipeline  # noqa: E402
+import up  # noqa: E402
+
+
+def make(api, nodes, pods):
+    resources = {"cpu": "8", "memory": "32Gi", "pods": "110"}
+    node_bodies = [{"apiVersion": "v1", "kind": "Node", "metadata": {
+        "name": "n%d" % i, "labels": {"kubernetes.io/hostname": "n%d" % i,
+                                      "topology.kubernetes.io/zone": "z%d" % (i % 3)}},
+        "status": {"allocatable": resources, "capacity": resources}} for i in range(nodes)]
+    pod_bodies = [harness.pod("p%d" % i) for i in range(pods)]
+    with pipeline.Pipeline(api) as connection:
+        for path, documents in (("/api/v1/nodes", node_bodies), (harness.PODS, pod_bodies)):
+            statuses = connection.run([("POST", path, body) for body in documents])
+            assert set(statuses) == {201}, set(statuses)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("berth")
+    parser.add_argument("--nodes", type=int, default=1000)
+    parser.add_argument("--pods", type=int, default=5000)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    program = up.Program(options.berth, "plain")
+    harness.VERIFY["BERTH_VERIFY"] = "0"
+    with program.up("--no-scheduler", harness.NO_CONTROLLERS) as api, \
+            tempfile.TemporaryDirectory() as folder:
+        make(api, options.nodes, options.pods)
+        daemon = harness.Daemon(program, folder, api, "-v", "0")
+        started = time.monotonic()
+        path = harness.PODS + "?fieldSelector=spec.nodeName%3D&limit=1"
+        while api.json("GET", path)[1]["items"]:
+            assert daemon.is_running(), daemon.ended()
+            assert time.monotonic() - started < 300, daemon.output()[-3000:]
+            time.sleep(0.05)
+        seconds = time.monotonic() - started
+        time.sleep(1.5)  # its events are still on their way
+        cpu = harness.cpu_seconds(daemon.process)
+        peak = harness.memory_bytes(daemon.process)
+        daemon.stop()
+    figures = {"nodes": options.nodes, "pods": options.pods, "seconds": round(seconds, 2),
+               "pods_per_s": round(options.pods / seconds),
+               "cpu_ms_per_pod": round(cpu / options.pods * 1000, 4),
+               "peak_rss_mb": round(peak / 1e6, 1)}
+    if options.json:
+        print(json.dumps(figures))
+    else:
+        for name, value in figures.items():
+            print("%-16s %s" % (name, value))
+
+
+if __name__ == "__main__":
+    main()

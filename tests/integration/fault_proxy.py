@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An HTTPS proxy between a client and an API server that can do what networks and servers do wrong.
+
+FaultProxy(server, policy) listens on a port of its own. policy(request) says for each request what
+happens to it: None (it passes), or one of the faults below. It is called in the proxy's thread.
+"""
+import asyncio
+import os
+import random
+import ssl
+import subprocess
+import tempfile
+import threading
+import time
+import urllib.parse
+
+
+class Request:
+    """What a policy sees."""
+
+    def __init__(self, method, target, headers, body):
+        self.method = method
+        self.target = target
+        self.path, _, self.query = target.partition("?")
+        self.headers = headers
+        self.body = body
+        self.at = time.monotonic()
+
+    @property
+    def is_watch(self):
+        return "watch=true" in self.query
+
+    @property
+    def is_binding(self):
+        return self.method == "POST" and self.path.endswith("/binding")
+
+
+class Answer:
+    """The proxy answers by itself; the server hears nothing."""
+
+    def __init__(self, status, body=b"", headers=()):
+        self.status = status
+        self.body = body
+        self.headers = dict(headers)
+
+
+class CutBefore:
+    """The connection closes before the server hears of it."""
+
+
+class LoseAnswer:
+    """The server does it, the client does not hear so."""
+
+
+class CutWithin:
+    """The connection closes after so many bytes of the answer's body."""
+
+    def __init__(self, size):
+        self.size = size
+
+
+class CutAfter:
+    """The connection closes after so many seconds, wherever the answer is."""
+
+    def __init__(self, seconds):
+        self.seconds = seconds
+
+
+class Delay:
+    def __init__(self, seconds):
+        self.seconds = seconds
+
+
+def make_certificate(folder):
+    """A pair for 127.0.0.1 that is its own CA: (certificate, key)."""
+    certificate = os.path.join(folder, "proxy.crt")
+    key = os.path.join(folder, "proxy.key")
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+         "-nodes", "-keyout", key, "-out", certificate, "-days", "2", "-subj", "/CN=proxy",
+         "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost"],
+        check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return certificate, key
+
+
+class _Cut(Exception):
+    """The client's connection ends here."""
+
+
+class FaultProxy:
+    def __init__(self, server, policy=None):
+        """server: a Cluster of up.py (or alike); it may be replaced with set_server."""
+        self.folder = tempfile.TemporaryDirectory()
+        self.certificate, self.key = make_certificate(self.folder.name)
+        self.policy = policy
+        self.requests = []  # every Request, in order
+        self.set_server(server)
+        self._clients = set()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        started = threading.Event()
+        self._loop.call_soon_threadsafe(lambda: self._loop.create_task(self._start(started)))
+        self._thread.start()
+        assert started.wait(10)
+
+    def set_server(self, server):
+        url = urllib.parse.urlsplit(server.server)
+        self._host, self._port = url.hostname, url.port
+        self._tls = server.tls()
+
+    @property
+    def server(self):
+        return "https://127.0.0.1:%d" % self.port
+
+    @property
+    def ca_file(self):
+        return self.certificate
+
+    def _run(self):
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_forever()
+
+    async def _start(self, started):
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.certificate, self.key)
+        self._server = await asyncio.start_server(
+            self._serve, "127.0.0.1", 0, ssl=context, limit=1 << 20, backlog=500)
+        self.port = self._server.sockets[0].getsockname()[1]
+        started.set()
+
+    def cut_everything(self):
+        """All connections of clients close."""
+        def cut():
+            for writer in list(self._clients):
+                writer.transport.abort()
+        self._loop.call_soon_threadsafe(cut)
+
+    def close(self):
+        async def end():
+            self._server.close()
+            others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+            for task in others:
+                task.cancel()
+            await asyncio.gather(*others, return_exceptions=True)
+            self._loop.stop()
+        asyncio.run_coroutine_threadsafe(end(), self._loop)
+        self._thread.join(10)
+        self.folder.cleanup()
+
+    async def _serve(self, reader, writer):
+        self._clients.add(writer)
+        upstream = None
+        try:
+            while True:
+                request, raw = await self._read_request(reader)
+                self.requests.append(request)
+                fault = self.policy(request) if self.policy is not None else None
+                if isinstance(fault, Answer):
+                    await self._answer(writer, fault)
+                    continue
+                if isinstance(fault, CutBefore):
+                    raise _Cut
+                if isinstance(fault, Delay):
+                    await asyncio.sleep(fault.seconds)
+                if upstream is None:
+                    upstream = await asyncio.open_connection(
+                        self._host, self._port, ssl=self._tls, limit=1 << 20)
+                upstream[1].write(raw)
+                await upstream[1].drain()
+                relay = self._relay(upstream[0], writer, fault)
+                if isinstance(fault, CutAfter):
+                    await asyncio.wait_for(relay, fault.seconds)
+                else:
+                    await relay
+        except (_Cut, OSError, asyncio.IncompleteReadError, asyncio.TimeoutError, ssl.SSLError,
+                asyncio.LimitOverrunError, asyncio.CancelledError):
+            pass
+        finally:
+            self._clients.discard(writer)
+            writer.transport.abort()
+            if upstream is not None:
+                upstream[1].transport.abort()
+
+    @staticmethod
+    async def _read_head(reader):
+        head = await reader.readuntil(b"\r\n\r\n")
+        first, *lines = head[:-4].decode("latin-1").split("\r\n")
+        headers = {}
+        for line in lines:
+            name, _, value = line.partition(":")
+            headers[name.strip().lower()] = value.strip()
+        return head, first, headers
+
+    async def _read_request(self, reader):
+        head, first, headers = await self._read_head(reader)
+        method, target, _ = first.split(" ", 2)
+        body = await reader.readexactly(int(headers.get("content-length", "0")))
+        return Request(method, target, headers, body), head + body
+
+    @staticmethod
+    async def _answer(writer, answer):
+        headers = {"Content-Length": str(len(answer.body)), "Content-Type": "application/json"}
+        headers.update(answer.headers)
+        lines = "".join("%s: %s\r\n" % pair for pair in headers.items())
+        head = "HTTP/1.1 %d Fault\r\n%s\r\n" % (answer.status, lines)
+        writer.write(head.encode() + answer.body)
+        await writer.drain()
+
+    async def _relay(self, reader, writer, fault):
+        """One answer from the server to the client."""
+        allowed = fault.size if isinstance(fault, CutWithin) else None
+        head, first, headers = await self._read_head(reader)
+        lost = isinstance(fault, LoseAnswer)
+
+        async def pass_on(data, counts=True):
+            nonlocal allowed
+            if lost:
+                return
+            if allowed is not None and counts:
+                if len(data) >= allowed:
+                    writer.write(data[:allowed])
+                    await writer.drain()
+                    raise _Cut
+                allowed -= len(data)
+            writer.write(data)
+            await writer.drain()
+
+        await pass_on(head, counts=False)
+        if headers.get("transfer-encoding", "").lower() == "chunked":
+            while True:
+                line = await reader.readuntil(b"\r\n")
+                size = int(line.split(b";")[0], 16)
+                await pass_on(line + await reader.readexactly(size + 2))
+                if size == 0:
+                    break
+        elif int(first.split(" ")[1]) not in (204, 304):
+            left = int(headers.get("content-length", "0"))
+            while left > 0:
+                data = await reader.read(min(left, 65536))
+                if not data:
+                    raise _Cut
+                left -= len(data)
+                await pass_on(data)
+        if lost or allowed is not None:
+            raise _Cut
+
+
+def status_body(code, reason, message):
+    """A Status as the API server words failures."""
+    import json
+    return json.dumps({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+                       "message": message, "reason": reason, "code": code}).encode()
+
+
+def sometimes(seed, chance, fault, applies=lambda request: True):
+    """A policy: fault() for this share of the requests it applies to."""
+    rng = random.Random(seed)
+
+    def policy(request):
+        if applies(request) and rng.random() < chance:
+            return fault()
+        return None
+    return policy

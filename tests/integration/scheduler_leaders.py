@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Several `berth scheduler` with leader election: one works, another takes over in time, and never
+do two of them write."""
+import contextlib
+import json
+import os
+import signal
+import tempfile
+import time
+
+import daemon_harness as harness
+import fault_proxy
+import up
+
+LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"
+SECONDS = {"lease": 4, "renew": 3, "retry": 0.5}
+ELECTION = {"leaderElection": {"leaderElect": True, "leaseDuration": "4s", "renewDeadline": "3s",
+                               "retryPeriod": "500ms"}}
+NODES = 10
+
+
+class Replica:
+    """A daemon with a proxy of its own, which sees what it writes and when."""
+
+    def __init__(self, stack, program, api, name, **more):
+        self.proxy = fault_proxy.FaultProxy(api)
+        stack.callback(self.proxy.close)
+        self.daemon = stack.enter_context(harness.daemon(
+            program, api, proxy=self.proxy, config=ELECTION, name=name, **more))
+
+    def bindings(self):
+        return [request.at for request in self.proxy.requests if request.is_binding]
+
+    def leads(self):
+        return "Successfully acquired lease" in self.daemon.output()
+
+
+@contextlib.contextmanager
+def replicas(program, count=2):
+    with harness.server(program) as api, contextlib.ExitStack() as stack:
+        harness.make_nodes(api, NODES, pods="1000")
+        found = []
+        for i in range(count):
+            found.append(Replica(stack, program, api, "r%d" % i))
+            found[i].daemon.wait_for_line(
+                "Successfully acquired lease" if i == 0 else "Attempting to acquire")
+        witness = harness.Bindings(api)
+        yield api, found, witness
+        witness.finish()
+
+
+def lease_of(api):
+    status, lease = api.json("GET", LEASE)
+    assert status == 200, lease
+    return lease
+
+
+def check_apart(first, second):
+    """The second began after the first had ended."""
+    a, b = first.bindings(), second.bindings()
+    assert a and b
+    assert max(a) < min(b), "both wrote: until %f, from %f" % (max(a), min(b))
+
+
+def test_only_the_leader_binds(program):
+    with replicas(program) as (api, (leader, standby), _):
+        harness.make_pods(api, "p", 20)
+        harness.wait_until_bound(api, 20)
+        assert len(leader.bindings()) >= 20 and not standby.bindings()
+        lease = lease_of(api)
+        assert lease["spec"]["leaseDurationSeconds"] == SECONDS["lease"]
+        assert lease["spec"]["leaseTransitions"] == 0
+
+
+def test_a_standby_takes_over_after_kill_9(program):
+    with replicas(program) as (api, (leader, standby), _):
+        harness.make_pods(api, "p", 20)
+        harness.wait_until_bound(api, 20)
+        holder = lease_of(api)["spec"]["holderIdentity"]
+        leader.daemon.stop(signal.SIGKILL)
+        killed = time.monotonic()
+        harness.make_pods(api, "q", 20)
+        harness.wait_until_bound(api, 20, prefix="q", seconds=60)
+        taken = min(standby.bindings()) - killed
+        # Lease duration plus one retry with its jitter (spec 11 section 8.3), and some room.
+        assert taken < SECONDS["lease"] + 2.2 * SECONDS["retry"] + 3, taken
+        check_apart(leader, standby)
+        lease = lease_of(api)
+        assert lease["spec"]["holderIdentity"] != holder
+        assert lease["spec"]["leaseTransitions"] == 1
+
+
+def test_sigterm_hands_the_lease_over(program):
+    with replicas(program) as (api, (leader, standby), _):
+        harness.make_pods(api, "p", 10)
+        harness.wait_until_bound(api, 10)
+        assert leader.daemon.stop() == 0
+        stopped = time.monotonic()
+        assert "Requested to terminate, exiting" in leader.daemon.output()
+        standby.daemon.wait_for_line("Successfully acquired lease", 10)
+        assert time.monotonic() - stopped < 2.2 * SECONDS["retry"] + 2
+        harness.make_pods(api, "q", 10)
+        harness.wait_until_bound(api, 10, prefix="q")
+        check_apart(leader, standby)
+
+
+def test_the_lease_is_stolen(program):
+    with replicas(program, count=1) as (api, (leader,), _):
+        harness.make_pods(api, "p", 10)
+        harness.wait_until_bound(api, 10)
+        lease = lease_of(api)
+        stolen = time.monotonic()
+        # The thief renews for as long as the daemon lives.
+        while leader.daemon.is_running():
+            assert time.monotonic() - stolen < 20, leader.daemon.ended()
+            lease = lease_of(api)
+            lease["spec"].update(holderIdentity="thief", renewTime=time.strftime(
+                "%Y-%m-%dT%H:%M:%S.000000Z", time.gmtime()))
+            api.json("PUT", LEASE, lease)
+            time.sleep(0.1)
+        assert leader.daemon.stop() == 1
+        assert "Leaderelection lost" in leader.daemon.output(), leader.daemon.output()[-2000:]
+        harness.make_pods(api, "q", 5)
+        time.sleep(1)
+        assert not any(harness.node_of(item) for item in harness.list_pods(api)
+                       if item["metadata"]["name"].startswith("q"))
+        assert lease_of(api)["spec"]["holderIdentity"] == "thief"
+
+
+def test_the_server_is_away_for_longer_than_the_deadline(program):
+    with replicas(program, count=1) as (api, (leader,), _):
+        leader.proxy.policy = lambda request: fault_proxy.CutBefore()
+        leader.proxy.cut_everything()
+        started = time.monotonic()
+        status = leader.daemon.process.wait(timeout=30)
+        assert status == 1, leader.daemon.ended()
+        assert SECONDS["renew"] - 1 < time.monotonic() - started < 12
+        assert "Leaderelection lost" in leader.daemon.output()
+
+
+def test_a_leader_that_was_stopped_for_long_writes_nothing(program):
+    """SIGSTOP until the standby has taken over: what the old leader had begun must not go on."""
+    with replicas(program) as (api, (leader, standby), _):
+        harness.make_pods(api, "p", 10)
+        harness.wait_until_bound(api, 10)
+        leader.daemon.process.send_signal(signal.SIGSTOP)
+        standby.daemon.wait_for_line("Successfully acquired lease", 30)
+        harness.make_pods(api, "q", 200)
+        leader.daemon.process.send_signal(signal.SIGCONT)
+        harness.wait_until_bound(api, 200, prefix="q")
+        assert leader.daemon.process.wait(timeout=30) == 1, leader.daemon.ended()
+        check_apart(leader, standby)
+
+
+def test_the_lease_is_deleted(program):
+    with replicas(program, count=1) as (api, (leader,), _):
+        holder = lease_of(api)["spec"]["holderIdentity"]
+        api.request("DELETE", LEASE)
+        up.wait_for("a new lease", lambda: api.json("GET", LEASE)[0] == 200, 10)
+        assert lease_of(api)["spec"]["holderIdentity"] == holder
+        harness.make_pods(api, "p", 5)
+        harness.wait_until_bound(api, 5)
+
+
+def test_events_tell_who_leads(program):
+    with replicas(program, count=1) as (api, (leader,), _):
+        holder = lease_of(api)["spec"]["holderIdentity"]
+
+        def told():
+            _, found = api.json("GET", "/api/v1/namespaces/kube-system/events")
+            return [item for item in found["items"] if item["reason"] == "LeaderElection"]
+        up.wait_for("an event", told, 20)
+        event = told()[0]
+        assert event["message"] == holder + " became leader"
+        assert event["involvedObject"]["kind"] == "Lease"
+        assert event["source"]["component"] == "default-scheduler"
+        assert event["type"] == "Normal"
+        assert leader.daemon.stop() == 0
+
+
+def jump(path, seconds):
+    with open(path + ".new", "w", encoding="ascii") as file:
+        file.write("%d\n" % seconds)
+    os.rename(path + ".new", path)
+
+
+def test_the_wall_clock_jumps(program):
+    """A shim moves the daemon's idea of the time of day by hours, in both directions."""
+    shim = os.environ.get("BERTH_TEST_CLOCK_SHIM", "")
+    if not shim or program.sanitized:
+        return  # a preloaded library must come first, and so must the sanitizers' own
+    with harness.server(program) as api, tempfile.TemporaryDirectory() as folder, \
+            contextlib.ExitStack() as stack:
+        harness.make_nodes(api, NODES, pods="1000")
+        offset = os.path.join(folder, "offset")
+        jump(offset, 0)
+        replica = Replica(stack, program, api, "r0", environment={
+            "LD_PRELOAD": shim, "BERTH_TEST_CLOCK_OFFSET": offset})
+        replica.daemon.wait_for_line("Successfully acquired lease")
+        witness = harness.Bindings(api)
+        # One that fits nowhere backs off while the clock jumps, and must be tried again.
+        status, _ = api.json("POST", harness.PODS, harness.pod("big", cpu="100"))
+        assert status == 201
+        for i, seconds in enumerate([3600, -7200, 86400, 0]):
+            jump(offset, seconds)
+            harness.make_pods(api, "p%d-" % i, 10)
+            harness.wait_until_bound(api, 10, prefix="p%d-" % i, seconds=30)
+            time.sleep(1)
+        harness.make_pods(api, "end", 1)
+        api.json("PATCH", "/api/v1/nodes/n0/status", json.dumps({"status": {
+            "allocatable": {"cpu": "200", "memory": "64Gi", "pods": "1000"},
+            "capacity": {"cpu": "200", "memory": "64Gi", "pods": "1000"}}}).encode(),
+            headers={"Content-Type": "application/merge-patch+json"})
+        harness.wait_until_bound(api, 1, prefix="big", seconds=60)
+        assert replica.daemon.is_running(), replica.daemon.ended()
+        witness.finish()
+
+
+if __name__ == "__main__":
+    up.main(globals())
