@@ -5,7 +5,7 @@
 
 #include "api/time.h"
 #include "base/nanoseconds.h"
-#include "commit.h"
+#include "daemon/commit.h"
 
 #if defined(__clang__)
 #define BUILD_COMPILER "clang"
