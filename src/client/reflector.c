@@ -9,6 +9,10 @@
 #include "client/reflector_private.h"
 #include "net/loop.h"
 
+/** A server that does not end a watch when it should hangs. */
+#define OVERDUE_NS (30 * BT_NS_PER_SECOND)
+/** So does one that has sent bookmarks, about one a minute, and now sends nothing. */
+#define WITHOUT_BOOKMARK_NS (150 * BT_NS_PER_SECOND)
 /** Silence of a streaming list before it is mentioned in the log, again and again. */
 #define SILENCE_NS (10 * BT_NS_PER_SECOND)
 
@@ -267,6 +271,7 @@ static void start_request(struct bt_reflector *reflector, int64_t now_ns)
 	reflector->opened_ns = now_ns;
 	reflector->last_event_ns = now_ns;
 	reflector->mentioned_ns = now_ns;
+	reflector->has_bookmarks = false;
 	reflector->call = bt_rest_start(options->client, &request);
 	bt_strbuf_finish(&query);
 }
@@ -293,12 +298,44 @@ static int64_t watch_silence(struct bt_reflector *reflector, int64_t now_ns)
 	return now_ns + SILENCE_NS;
 }
 
+/** When the server will have hung for so long that another request is better; INT64_MAX: never. */
+static int64_t patience_ends_ns(const struct bt_reflector *reflector)
+{
+	int64_t end_ns = reflector->opened_ns + OVERDUE_NS +
+		(int64_t)reflector->state.watch_seconds * BT_NS_PER_SECOND;
+
+	if (!reflector->is_open || bt_reflector_is_listing(reflector)) {
+		return INT64_MAX;
+	}
+	if (reflector->has_bookmarks && reflector->last_event_ns + WITHOUT_BOOKMARK_NS < end_ns) {
+		end_ns = reflector->last_event_ns + WITHOUT_BOOKMARK_NS;
+	}
+	return end_ns;
+}
+
+/** A request is under way. When to look again. */
+static int64_t watch_server(struct bt_reflector *reflector, int64_t now_ns)
+{
+	int64_t end_ns = patience_ends_ns(reflector);
+	int64_t next_ns;
+
+	if (now_ns >= end_ns) {
+		BT_LOG_INFO(2, "Watch has fallen silent",
+			BT_LOG_STR("reflector", bt_reflector_own_name(reflector)),
+			BT_LOG_STR("type", bt_reflector_type_name(reflector)));
+		give_up(reflector, BT_REFLECTOR_END_CLEAN, "the server has fallen silent");
+		return reflector->due_ns;
+	}
+	next_ns = watch_silence(reflector, now_ns);
+	return next_ns < end_ns ? next_ns : end_ns;
+}
+
 static int64_t work(void *context, int64_t now_ns)
 {
 	struct bt_reflector *reflector = context;
 
 	if (reflector->call != NULL) {
-		return watch_silence(reflector, now_ns);
+		return watch_server(reflector, now_ns);
 	}
 	if (now_ns < reflector->due_ns) {
 		return reflector->due_ns;

@@ -29,6 +29,7 @@ struct bt_reflector {
 	int64_t last_event_ns;
 	int64_t mentioned_ns; /* when its silence was */
 	uint32_t event_count;
+	bool has_bookmarks; /* the server sends them, as was asked */
 	struct bt_strbuf list_version;
 	struct bt_strbuf continue_token;
 	enum bt_reflector_end failure; /* why its reading was given up */

@@ -185,6 +185,7 @@ static int take_bookmark(
 		bt_reflector_state_streamed(&reflector->state, bookmark.resource_version);
 		bt_reflector_complete_copy(reflector);
 	} else {
+		reflector->has_bookmarks = true;
 		bt_reflector_state_observed(&reflector->state, false, bookmark.resource_version);
 		note_version(reflector);
 	}

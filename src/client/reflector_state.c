@@ -105,9 +105,10 @@ static void append_watch_query(struct bt_reflector_state *state, struct bt_str f
 	struct bt_str version =
 		is_stream ? usable_version(state) : bt_strbuf_str(&state->resource_version);
 	char seconds[16];
-	int length = snprintf(seconds, sizeof(seconds), "%u",
-		WATCH_SECONDS_MIN + (unsigned)bt_prng_below(prng, WATCH_SECONDS_MIN));
+	int length;
 
+	state->watch_seconds = WATCH_SECONDS_MIN + (uint32_t)bt_prng_below(prng, WATCH_SECONDS_MIN);
+	length = snprintf(seconds, sizeof(seconds), "%u", (unsigned int)state->watch_seconds);
 	bt_rest_append_query(out, "allowWatchBookmarks", BT_STR("true"));
 	if (field_selector.length != 0) {
 		bt_rest_append_query(out, "fieldSelector", field_selector);

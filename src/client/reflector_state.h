@@ -42,7 +42,8 @@ struct bt_reflector_state {
 	struct bt_strbuf continue_token; /* "": the first page */
 
 	/* of the stream that is under way */
-	bool distrusts_added; /* ADDED events are not in order: no resource version from them */
+	uint32_t watch_seconds; /* the server should end it then */
+	bool distrusts_added;   /* ADDED events are not in order: no resource version from them */
 };
 
 void bt_reflector_state_init(struct bt_reflector_state *state, bool streaming);

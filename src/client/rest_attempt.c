@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <ctype.h>
-
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/nanoseconds.h"
@@ -31,9 +29,7 @@ static void append_failure(
 	struct bt_strbuf url = {0};
 
 	bt_strbuf_append_char(out, call->method[0]);
-	for (const char *at = call->method + 1; *at != '\0'; at++) {
-		bt_strbuf_append_char(out, (char)tolower((unsigned char)*at));
-	}
+	bt_strbuf_append_lower(out, bt_str_from(call->method + 1));
 	append_url(call, &url);
 	bt_strbuf_append_char(out, ' ');
 	bt_strbuf_append_quoted(out, bt_strbuf_str(&url));
@@ -286,6 +282,7 @@ void bt_rest_send(struct bt_rest_call *call)
 		.header_count = has_type ? 3 : 2,
 		.body = call->body.length != 0 ? call->body : (struct bt_str){0},
 		.timeout_ns = call->is_watch ? 0 : client->timeout_ns,
+		.is_endless = call->is_watch,
 		.body_bytes_max = is_stream ? 0 : BODY_BYTES_MAX,
 		.handler = {.context = call,
 			.head = is_stream ? stream_head : NULL,

@@ -145,6 +145,8 @@ static void begin(struct bt_transport_call *call, const struct bt_transport_requ
 		.header_count = transport->headers.count,
 		.body = request->body,
 		.timeout_ns = request->timeout_ns,
+		.head_silence_ns = transport->silence_ns,
+		.body_silence_ns = request->is_endless ? 0 : transport->silence_ns,
 		.body_bytes_max = request->body_bytes_max,
 		.handler = {.context = call,
 			.head = call->handler.head != NULL ? head_came : NULL,
@@ -413,6 +415,7 @@ int bt_transport_create(const struct bt_transport_options *options,
 
 	transport->loop = options->loop;
 	transport->config = options->config;
+	transport->silence_ns = BT_TRANSPORT_SILENCE_NS;
 	bt_strbuf_append_str(&transport->url, options->config->base_url);
 	code = init(transport, options, err);
 	if (code != 0) {

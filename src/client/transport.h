@@ -35,6 +35,7 @@ struct bt_transport_request {
 	uint32_t header_count;
 	struct bt_str body;
 	int64_t timeout_ns;
+	bool is_endless; /* a watch: it is not odd that nothing comes */
 	uint64_t body_bytes_max;
 	/** The transfer is NULL in a done with failure OTHER and "getting credentials: ...". */
 	struct bt_http_client_handler handler;

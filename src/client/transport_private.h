@@ -12,6 +12,12 @@
 #include "client/tls_material.h"
 #include "client/transport.h"
 
+/**
+ * Servers answer within a minute (spec 13 section 7.4). One that says nothing for longer hangs, and
+ * what HTTP/2 would notice by its pings is noticed so.
+ */
+#define BT_TRANSPORT_SILENCE_NS INT64_C(90000000000)
+
 struct bt_transport_call {
 	struct bt_transport *transport;
 	struct bt_http_transfer *transfer; /* NULL: not started, or over */
@@ -49,6 +55,7 @@ struct bt_transport_exec {
 struct bt_transport {
 	struct bt_loop *loop;
 	const struct bt_client_config *config;
+	int64_t silence_ns; /* BT_TRANSPORT_SILENCE_NS */
 	/* Calls share few connections: each is a handshake and memory. */
 	struct bt_http_client *calls;
 	/* Streams, which keep theirs, and requests with a timeout, which must not wait. */

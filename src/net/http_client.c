@@ -124,6 +124,27 @@ static void refuse(struct bt_http_transfer *transfer)
 	tell_end(transfer, &outcome);
 }
 
+/* 0: it may be silent for ever. */
+static int64_t silence_max_ns(const struct bt_http_transfer *transfer)
+{
+	return transfer->is_answered ? transfer->body_silence_ns : transfer->head_silence_ns;
+}
+
+static void look_at(struct bt_http_client *client, int64_t silent_since_ns, int64_t max_ns)
+{
+	if (max_ns != 0 && silent_since_ns + max_ns < client->silence_due_ns) {
+		client->silence_due_ns = silent_since_ns + max_ns;
+	}
+}
+
+/* The transfer has its turn. */
+static void expect_to_hear(struct bt_http_client *client, struct bt_http_transfer *transfer)
+{
+	transfer->heard_ns = bt_loop_now_ns(client->loop);
+	look_at(client, transfer->heard_ns, transfer->head_silence_ns);
+	look_at(client, transfer->heard_ns, transfer->body_silence_ns);
+}
+
 static void start_running(struct bt_http_client *client, struct bt_http_transfer *transfer)
 {
 	struct bt_http_pool *pool = client->pools;
@@ -136,6 +157,7 @@ static void start_running(struct bt_http_client *client, struct bt_http_transfer
 	}
 	bt_http_handle_take(handle, pool, transfer);
 	transfer->state = BT_HTTP_RUNNING;
+	expect_to_hear(client, transfer);
 	link_running(client, transfer);
 	pool->running++;
 	bt_http_pool_resize(pool);
@@ -165,7 +187,8 @@ static void finish_transfer(struct bt_http_transfer *transfer, CURLcode code)
 {
 	struct bt_strbuf text = {0};
 	struct bt_http_outcome outcome = {0};
-	if (transfer->is_stale && !transfer->is_cancelled && !transfer->is_cut) {
+	if (transfer->is_stale && !transfer->is_cancelled && !transfer->is_cut &&
+		!transfer->is_silent) {
 		start_again(transfer);
 		return;
 	}
@@ -294,11 +317,32 @@ static void start_queued(struct bt_http_client *client)
 	}
 }
 
+/* Once in a while: to whom the server has not spoken for too long. */
+static void find_silent(struct bt_http_client *client, int64_t now_ns)
+{
+	if (now_ns < client->silence_due_ns) {
+		return;
+	}
+	client->silence_due_ns = INT64_MAX;
+	for (struct bt_http_transfer *transfer = client->running; transfer != NULL;
+		transfer = transfer->next) {
+		int64_t max_ns = silence_max_ns(transfer);
+		if (max_ns != 0 && transfer->heard_ns + max_ns <= now_ns) {
+			transfer->is_silent = true;
+			client->has_cut = true;
+		} else {
+			look_at(client, transfer->heard_ns, max_ns);
+			/* its headers may come at any time */
+			look_at(client, now_ns, transfer->body_silence_ns);
+		}
+	}
+}
+
 static void end_cut(struct bt_http_client *client)
 {
 	while (client->has_cut) {
 		struct bt_http_transfer *transfer = client->running;
-		while (transfer != NULL && !transfer->is_cut) {
+		while (transfer != NULL && !transfer->is_cut && !transfer->is_silent) {
 			transfer = transfer->next;
 		}
 		if (transfer == NULL) {
@@ -317,6 +361,7 @@ static int64_t work(void *context, int64_t now_ns)
 		return INT64_MAX;
 	}
 	end_late(client, now_ns);
+	find_silent(client, now_ns);
 	end_cut(client);
 	start_queued(client);
 	client->delivering++;
@@ -326,6 +371,7 @@ static int64_t work(void *context, int64_t now_ns)
 	client->delivering--;
 	bt_http_client_deliver(client);
 	due_ns = client->queue_first != NULL && has_room(client) ? 0 : client->queue_due_ns;
+	due_ns = client->silence_due_ns < due_ns ? client->silence_due_ns : due_ns;
 	for (const struct bt_http_pool *pool = client->pools; pool != NULL; pool = pool->next) {
 		due_ns = pool->due_ns < due_ns ? pool->due_ns : due_ns;
 	}
@@ -368,6 +414,7 @@ int bt_http_client_create(struct bt_loop *loop, const struct bt_http_client_opti
 		client->connect_timeout_ms > INT32_MAX ? INT32_MAX : client->connect_timeout_ms;
 	client->follow_redirects = options->follow_redirects;
 	client->queue_due_ns = INT64_MAX;
+	client->silence_due_ns = INT64_MAX;
 	int result = read_proxies(client, options->proxy_url, err);
 	if (result == 0) {
 		result = bt_http_pool_create(client, &options->tls, &client->pools, err);
@@ -483,6 +530,8 @@ struct bt_http_transfer *bt_http_client_start(
 	transfer->handler = request->handler;
 	transfer->deadline_ns = INT64_MAX;
 	transfer->body_bytes_max = request->body_bytes_max;
+	transfer->head_silence_ns = request->head_silence_ns;
+	transfer->body_silence_ns = request->body_silence_ns;
 	if (request->timeout_ns > 0) {
 		int64_t now_ns = bt_loop_now_ns(client->loop);
 		transfer->deadline_ns = request->timeout_ns < INT64_MAX - now_ns

@@ -98,6 +98,12 @@ struct bt_http_client_request {
 	uint32_t header_count;
 	struct bt_str body; /* data NULL: none */
 	int64_t timeout_ns; /* for the whole exchange; 0: none */
+	/**
+	 * A server that says nothing for this long is given up: before its headers have come, and
+	 * within its body. Counted from when the transfer has its turn. 0: for ever.
+	 */
+	int64_t head_silence_ns;
+	int64_t body_silence_ns;
 	/** Collected bodies larger than this end the transfer as BT_HTTP_FAILURE_OTHER; 0: none. */
 	uint64_t body_bytes_max;
 	struct bt_http_client_handler handler;

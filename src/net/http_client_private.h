@@ -77,12 +77,16 @@ struct bt_http_transfer {
 	uint32_t url_at;
 	struct bt_strbuf header_lines; /* "Name: value", zero, ... */
 	struct bt_strbuf body;
-	int64_t deadline_ns; /* INT64_MAX: none */
+	int64_t deadline_ns;     /* INT64_MAX: none */
+	int64_t head_silence_ns; /* 0: none */
+	int64_t body_silence_ns;
+	int64_t heard_ns; /* of the server; at first: when it had its turn */
 	uint64_t body_bytes_max;
 	struct bt_strbuf refusal; /* why it is not even tried */
 
 	bool is_cancelled; /* from within libcurl, or by a callback of its own */
 	bool is_cut;       /* by bt_http_client_set_tls */
+	bool is_silent;    /* the server said nothing for too long */
 	bool is_stale;     /* its connection had ended before anything was written */
 	bool is_lost;      /* its connection ended behind the request */
 	bool is_too_large;
@@ -108,10 +112,11 @@ struct bt_http_client {
 	uint32_t within_curl; /* its callbacks must not call it */
 	uint32_t delivering;  /* loops over pools or messages that are under way */
 	bool has_cancelled;   /* some transfer that libcurl still has */
-	bool has_cut;         /* some running transfer that is_cut */
+	bool has_cut;         /* some running transfer that is_cut or is_silent */
 	struct bt_http_transfer *queue_first;
 	struct bt_http_transfer *queue_last;
 	int64_t queue_due_ns;             /* the earliest deadline in the queue, or earlier */
+	int64_t silence_due_ns;           /* nobody has been silent for too long before */
 	struct bt_http_transfer *running; /* all that have a handle */
 	uint32_t running_count;
 	struct bt_http_handle *spare;

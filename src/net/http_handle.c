@@ -14,7 +14,9 @@
 /* Of one transfer, and of each connection: small, there may be dozens. */
 #define BUFFER_BYTES 8192L
 #define UPLOAD_BUFFER_BYTES 16384L
+/* A peer that is gone without a word is noticed 45 s later, as upstream's pings do. */
 #define KEEPALIVE_SECONDS 30L
+#define KEEPALIVE_AGAIN_SECONDS 15L
 /* Servers give up after 90 s. */
 #define IDLE_SECONDS_MAX 90L
 #define REDIRECTS_MAX 10L
@@ -91,6 +93,7 @@ static size_t on_header(char *line, size_t size, size_t count, void *context)
 	if (transfer->is_cancelled) {
 		return 0;
 	}
+	transfer->heard_ns = bt_loop_now_ns(transfer->client->loop);
 	if (transfer->is_answered) {
 		return length; /* trailers */
 	}
@@ -119,6 +122,7 @@ static size_t on_data(char *data, size_t size, size_t count, void *context)
 	if (transfer->is_cancelled) {
 		return 0;
 	}
+	transfer->heard_ns = bt_loop_now_ns(transfer->client->loop);
 	if (transfer->handler.data != NULL) {
 		struct bt_str bytes = {data, (uint32_t)length};
 		transfer->handler.data(transfer->handler.context, transfer, bytes);
@@ -261,7 +265,7 @@ static void set_up(struct bt_http_handle *handle, struct bt_http_pool *pool)
 	SET(CURLOPT_TCP_NODELAY, 1L);
 	SET(CURLOPT_TCP_KEEPALIVE, 1L);
 	SET(CURLOPT_TCP_KEEPIDLE, KEEPALIVE_SECONDS);
-	SET(CURLOPT_TCP_KEEPINTVL, KEEPALIVE_SECONDS);
+	SET(CURLOPT_TCP_KEEPINTVL, KEEPALIVE_AGAIN_SECONDS);
 	SET(CURLOPT_MAXAGE_CONN, IDLE_SECONDS_MAX);
 	SET(CURLOPT_CONNECTTIMEOUT_MS, (long)client->connect_timeout_ms);
 	SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);

@@ -272,6 +272,11 @@ static void word(struct report *report, CURLcode code)
 		bt_strbuf_append_c(report->text, "use of closed network connection");
 		return;
 	}
+	if (report->transfer->is_silent) {
+		report->failure = BT_HTTP_FAILURE_TIMEOUT;
+		bt_strbuf_append_c(report->text, "the server has fallen silent");
+		return;
+	}
 	if (report->transfer->is_lost || code == CURLE_GOT_NOTHING || code == CURLE_PARTIAL_FILE) {
 		word_end(report);
 		return;
@@ -323,7 +328,7 @@ void bt_http_outcome_of(const struct bt_http_transfer *transfer, CURLcode code,
 		get_long(&report, CURLINFO_REQUEST_SIZE) > transfer->size_before;
 	outcome.code = transfer->is_answered ? transfer->code : 0;
 	outcome.body = bt_strbuf_str(&transfer->answer);
-	if (code != CURLE_OK || transfer->is_cut) {
+	if (code != CURLE_OK || transfer->is_cut || transfer->is_silent) {
 		word(&report, code);
 	} else if (!transfer->is_answered) {
 		word_end(&report);

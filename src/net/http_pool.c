@@ -3,6 +3,7 @@
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,6 +17,8 @@
 
 /* libcurl is told of changes in these steps. */
 #define CONNECTIONS_STEP 16
+/* Nothing that was sent, keep-alive probes included, is acknowledged: the peer is gone. */
+#define UNACKNOWLEDGED_MS_MAX 45000U
 
 static struct bt_http_socket *find_socket(const struct bt_http_pool *pool, int fd)
 {
@@ -374,6 +377,10 @@ curl_socket_t bt_http_pool_open(void *context, curlsocktype purpose, struct curl
 	if (fd < 0) {
 		return CURL_SOCKET_BAD;
 	}
+	unsigned int unacknowledged_ms = UNACKNOWLEDGED_MS_MAX;
+	/* without it the kernel's own patience counts */
+	(void)setsockopt(
+		fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unacknowledged_ms, sizeof(unacknowledged_ms));
 	add_socket(pool, fd)->is_connection = true;
 	return fd;
 }

@@ -485,9 +485,9 @@ END_TEST
 START_TEST(test_reflector__edge_13_28_any_chunks)
 {
 	static const char event[] = "{\"type\":\"ADDED\",\"object\":{\"kind\":\"Pod\","
-	                            "\"apiVersion\":\"v1\",\"metadata\":"
+				    "\"apiVersion\":\"v1\",\"metadata\":"
 				    "{\"name\":\"p2\",\"namespace\":\"ns\",\"resourceVersion\":"
-	                            "\"11\",\"labels\":{\"a\":"
+				    "\"11\",\"labels\":{\"a\":"
 				    "\"k\xc3\xa4se}\\\"\"}}}}\n";
 
 	for (uint32_t cut = 0; cut <= sizeof(event) - 1; cut++) {
@@ -715,6 +715,47 @@ START_TEST(test_reflector__edge_11b_40_no_streaming_lists)
 }
 END_TEST
 
+/* The server sends a bookmark a minute, as was asked; then nothing more. */
+START_TEST(test_reflector__edge_13_44_bookmarks_cease)
+{
+	struct bt_rest_call *watch = listed_watch();
+
+	for (int i = 0; i < 3; i++) {
+		fake_rest.now_ns += 60 * SECOND;
+		(void)fake_turn();
+		send_bookmark(watch, 11 + i, false);
+	}
+	fake_rest.now_ns += 149 * SECOND;
+	(void)fake_turn();
+	ck_assert_ptr_eq(call(), watch);
+	fake_rest.now_ns += 2 * SECOND;
+	(void)fake_turn();
+	check_watch(call_at_once(), "13"); /* no list, and nobody is told */
+	ck_assert_uint_eq(failed_to_watch, 0);
+	ck_assert_uint_eq(copied.added, 1);
+	end();
+}
+END_TEST
+
+/* It sends none, but does not end the watch when it should either. */
+START_TEST(test_reflector__watch_that_should_have_ended)
+{
+	struct bt_rest_call *watch = listed_watch();
+	int64_t opened_ns = fake_rest.now_ns;
+
+	while (call() == watch) {
+		ck_assert_int_lt(fake_rest.now_ns - opened_ns, 631 * SECOND);
+		fake_rest.now_ns += SECOND;
+		(void)fake_turn();
+		(void)fake_turn();
+	}
+	ck_assert_int_ge(fake_rest.now_ns - opened_ns, 330 * SECOND);
+	check_watch(call(), "10");
+	ck_assert_uint_eq(failed_to_watch, 0);
+	end();
+}
+END_TEST
+
 START_TEST(test_reflector__what_cannot_be_understood)
 {
 	static const char *const texts[] = {
@@ -787,6 +828,7 @@ BT_TEST_MAIN("reflector", test_reflector__streaming_list_becomes_the_watch,
 	test_reflector__edge_13_32_resumes_at_the_bookmark,
 	test_reflector__edge_13_40_forbidden_is_tried_for_ever,
 	test_reflector__edge_13_42_frame_too_large, test_reflector__edge_13_45_server_was_restored,
+	test_reflector__edge_13_44_bookmarks_cease, test_reflector__watch_that_should_have_ended,
 	test_reflector__edge_13_48_pages_at_version_0, test_reflector__edge_11b_38_watch_times_out,
 	test_reflector__edge_11b_39_expired_streams_again,
 	test_reflector__edge_11b_40_no_streaming_lists, test_reflector__what_cannot_be_understood,

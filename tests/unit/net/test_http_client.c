@@ -3,12 +3,14 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/compiler.h"
+#include "base/nanoseconds.h"
 #include "client_fixture.h"
 #include "http_fixture.h"
 #include "test_main.h"
@@ -362,6 +364,118 @@ START_TEST(test_http_client__timeouts)
 }
 END_TEST
 
+static void turn_for(struct pair *pair, int64_t ms)
+{
+	struct bt_loop *loop = pair->server.loop;
+	int64_t end_ns = bt_loop_now_ns(loop) + ms * BT_NS_PER_MS;
+	while (bt_loop_now_ns(loop) < end_ns) {
+		struct berth_error err = BERTH_ERROR_INIT;
+		ck_assert_int_eq(bt_loop_turn(loop, end_ns - bt_loop_now_ns(loop), &err), 0);
+	}
+}
+
+/* What nobody hears of by a timeout of its own: a server that hangs. */
+START_TEST(test_http_client__silence)
+{
+	struct pair pair = {0};
+	struct peer peer;
+	struct result results[4] = {{0}};
+	struct bt_http_client_request request = {
+		.method = "POST", .url = peer.url, .head_silence_ns = 50 * BT_NS_PER_MS};
+	pair_start(&pair);
+	peer_listen(&peer, pair.server.loop);
+	result_start(&results[0], pair.client, pair.server.loop, &request);
+	expect_failure(&results[0], BT_HTTP_FAILURE_TIMEOUT, "the server has fallen silent");
+	ck_assert(results[0].outcome.sent && !results[0].outcome.answered);
+	peer_accept(&peer);
+	peer_hang_up(&peer, false);
+	/* within a body, which is another matter than before it */
+	request.head_silence_ns = 0;
+	request.body_silence_ns = 50 * BT_NS_PER_MS;
+	result_start(&results[1], pair.client, pair.server.loop, &request);
+	peer_accept(&peer);
+	peer_expect(&peer, "POST");
+	turn_for(&pair, 60);
+	peer_send(&peer, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab");
+	expect_failure(&results[1], BT_HTTP_FAILURE_TIMEOUT, "the server has fallen silent");
+	ck_assert(results[1].outcome.answered);
+	ck_assert_str_eq(bt_strbuf_c(&results[1].body), "ab");
+	peer_hang_up(&peer, false);
+	/* a body that comes slowly, for longer than the silence that is borne */
+	request.head_silence_ns = 200 * BT_NS_PER_MS;
+	request.body_silence_ns = 200 * BT_NS_PER_MS;
+	result_start(&results[2], pair.client, pair.server.loop, &request);
+	peer_accept(&peer);
+	peer_send(&peer, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n");
+	for (int i = 0; i < 5; i++) {
+		turn_for(&pair, 60);
+		peer_send(&peer, "x");
+	}
+	result_wait(&results[2]);
+	ck_assert_str_eq(bt_strbuf_c(&results[2].message), "");
+	ck_assert_str_eq(bt_strbuf_c(&results[2].body), "xxxxx");
+	/* without a bound nothing ends it */
+	request.head_silence_ns = 0;
+	request.body_silence_ns = 0;
+	result_start(&results[3], pair.client, pair.server.loop, &request);
+	turn_for(&pair, 100);
+	ck_assert_uint_eq(results[3].done_count, 0);
+	bt_http_transfer_cancel(results[3].transfer);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(results); i++) {
+		result_finish(&results[i]);
+	}
+	peer_finish(&peer);
+	pair_finish(&pair);
+}
+END_TEST
+
+/** The client's end of the connection to that port. */
+static int find_connection(uint16_t port)
+{
+	for (int fd = 0; fd < 1024; fd++) {
+		struct sockaddr_in address = {0};
+		socklen_t length = sizeof(address);
+		if (getpeername(fd, (void *)&address, &length) == 0 &&
+			address.sin_family == AF_INET && ntohs(address.sin_port) == port) {
+			return fd;
+		}
+	}
+	return -1;
+}
+
+static int option_of(int fd, int level, int name)
+{
+	int value = -1;
+	socklen_t length = sizeof(value);
+	ck_assert_int_eq(getsockopt(fd, level, name, &value, &length), 0);
+	return value;
+}
+
+/* A machine that has died closes nothing: the kernel asks, and gives the connection up. */
+START_TEST(test_http_client__edge_13_44_peer_that_is_gone)
+{
+	struct pair pair = {0};
+	struct peer peer;
+	struct result result = {0};
+	int fd;
+	pair_start(&pair);
+	peer_listen(&peer, pair.server.loop);
+	result_get(&result, pair.client, pair.server.loop, peer.url);
+	peer_accept(&peer);
+	peer_expect(&peer, "GET");
+	fd = find_connection(peer.port);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(option_of(fd, SOL_SOCKET, SO_KEEPALIVE), 1);
+	ck_assert_int_eq(option_of(fd, IPPROTO_TCP, TCP_KEEPIDLE), 30);
+	ck_assert_int_eq(option_of(fd, IPPROTO_TCP, TCP_KEEPINTVL), 15);
+	ck_assert_int_eq(option_of(fd, IPPROTO_TCP, TCP_USER_TIMEOUT), 45000);
+	bt_http_transfer_cancel(result.transfer);
+	result_finish(&result);
+	peer_finish(&peer);
+	pair_finish(&pair);
+}
+END_TEST
+
 /* Nobody takes connections, and the kernel's own places for them are full. */
 START_TEST(test_http_client__connect_timeout)
 {
@@ -567,6 +681,7 @@ END_TEST
 BT_TEST_MAIN("http_client", test_http_client__methods, test_http_client__nobody_listens,
 	test_http_client__odd_answers, test_http_client__closed_between_requests,
 	test_http_client__edge_13_34_closed_behind_the_request, test_http_client__timeouts,
+	test_http_client__silence, test_http_client__edge_13_44_peer_that_is_gone,
 	test_http_client__connect_timeout, test_http_client__streams, test_http_client__cancelled,
 	test_http_client__bounded_body, test_http_client__many,
 	test_http_client__destroyed_with_transfers, test_http_client__redirects)
