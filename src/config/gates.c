@@ -77,6 +77,8 @@ const char *bt_gate_stage_name(enum bt_gate_stage stage)
 		return "ALPHA";
 	case BT_GATE_STAGE_BETA:
 		return "BETA";
+	case BT_GATE_STAGE_DEPRECATED:
+		return "DEPRECATED";
 	case BT_GATE_STAGE_GA:
 	case BT_GATE_STAGE_NONE:
 		break;
@@ -96,7 +98,7 @@ enum bt_gate bt_gate_find(struct bt_str name)
 
 struct bt_gates bt_gates_default_at(int minor)
 {
-	struct bt_gates gates;
+	struct bt_gates gates = {.all_alpha = false};
 	for (uint32_t i = 0; i < BT_GATE__COUNT; i++) {
 		gates.enabled[i] = bt_gate_state_at((enum bt_gate)i, minor).value;
 	}
@@ -119,21 +121,6 @@ struct gate_change {
 	bool with_prefix;
 	bool without_prefix;
 };
-
-static struct bt_str trim(struct bt_str text)
-{
-	while (text.length > 0 &&
-		(text.data[0] == ' ' || (text.data[0] >= '\t' && text.data[0] <= '\r'))) {
-		text = bt_str_sub(text, 1, text.length - 1);
-	}
-	while (text.length > 0 &&
-		(text.data[text.length - 1] == ' ' ||
-			(text.data[text.length - 1] >= '\t' &&
-				text.data[text.length - 1] <= '\r'))) {
-		text.length--;
-	}
-	return text;
-}
 
 static bool parse_bool(struct bt_str text, bool *out_value)
 {
@@ -172,7 +159,8 @@ static int take_component(struct gate_change *change, struct bt_str *item, struc
 	if (colon < 0) {
 		change->without_prefix = true;
 	} else {
-		struct bt_str component = trim(bt_str_sub(*item, 0, (uint32_t)colon));
+		struct bt_str component =
+			bt_str_trim(bt_str_sub(*item, 0, (uint32_t)colon), BT_STR_SPACE);
 		if (!bt_str_equal_c(component, "kube")) {
 			return bt_error_set(err, BERTH_ERR_INVALID,
 				"component not registered: %.*s", BT_STR_ARG(component));
@@ -231,7 +219,7 @@ static int set_item(struct gate_change *change, struct bt_str item, struct berth
 	bool value = false;
 	int code;
 
-	if (trim(item).length == 0) {
+	if (bt_str_trim(item, BT_STR_SPACE).length == 0) {
 		return 0;
 	}
 	code = take_component(change, &item, err);
@@ -239,12 +227,12 @@ static int set_item(struct gate_change *change, struct bt_str item, struct berth
 		return code;
 	}
 	equals = bt_str_find_char(item, '=');
-	name = trim(equals < 0 ? item : bt_str_sub(item, 0, (uint32_t)equals));
+	name = bt_str_trim(equals < 0 ? item : bt_str_sub(item, 0, (uint32_t)equals), BT_STR_SPACE);
 	if (equals < 0) {
 		return bt_error_set(
 			err, BERTH_ERR_INVALID, "missing bool value for %.*s", BT_STR_ARG(name));
 	}
-	text = trim(bt_str_sub(item, (uint32_t)equals + 1, item.length));
+	text = bt_str_trim(bt_str_sub(item, (uint32_t)equals + 1, item.length), BT_STR_SPACE);
 	if (!parse_bool(text, &value)) {
 		return refuse_value(name, text, err);
 	}
@@ -262,6 +250,8 @@ static void apply_stages(struct gate_change *change)
 			change->gates.enabled[i] = change->stage_value[state.stage];
 		}
 	}
+	change->gates.all_alpha = change->stage_value[BT_GATE_STAGE_ALPHA];
+	change->gates.all_beta = change->stage_value[BT_GATE_STAGE_BETA];
 }
 
 static int check_needs(const struct bt_gates *gates, struct berth_error *err)
@@ -321,7 +311,7 @@ int bt_gates_set(struct bt_gates *gates, struct bt_str text, struct berth_error 
 	return code;
 }
 
-/** Gates that are there for good: whoever sets one will have to stop. */
+/** Gates that are there for good, or on their way out: whoever sets one will have to stop. */
 static void collect_warnings(const struct gate_change *change, bt_gate_warning_list *out_warnings,
 	struct bt_arena *arena)
 {
@@ -330,11 +320,15 @@ static void collect_warnings(const struct gate_change *change, bt_gate_warning_l
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < BT_GATE__COUNT; i++) {
 		enum bt_gate gate = (enum bt_gate)i;
+		enum bt_gate_stage stage =
+			bt_gate_state_at(gate, change->release->emulated_minor).stage;
 		if (change->named[i] &&
-			bt_gate_state_at(gate, change->release->emulated_minor).stage ==
-				BT_GATE_STAGE_GA) {
+			(stage == BT_GATE_STAGE_GA || stage == BT_GATE_STAGE_DEPRECATED)) {
 			items[count++] = (struct bt_gate_warning){
-				bt_str_from(bt_gate_name(gate)), change->gates.enabled[i]};
+				.gate = bt_str_from(bt_gate_name(gate)),
+				.value = change->gates.enabled[i],
+				.is_deprecated = stage == BT_GATE_STAGE_DEPRECATED,
+			};
 		}
 	}
 	out_warnings->items = items;

@@ -23,6 +23,7 @@ enum bt_gate_stage {
 	BT_GATE_STAGE_ALPHA,
 	BT_GATE_STAGE_BETA,
 	BT_GATE_STAGE_GA,
+	BT_GATE_STAGE_DEPRECATED,
 	BT_GATE_STAGE_NONE, /* an emulated release that did not know it */
 };
 
@@ -43,16 +44,20 @@ struct bt_gate_release {
 #define BT_GATE_RELEASE_MINOR 36
 #define BT_GATE_RELEASE_OLDEST_MINOR 33
 
-/** A gate that will go away was set: Warning: setting GA feature gate. ... */
+/** A gate that will go away was set: "Warning: setting GA feature gate. ..." */
 struct bt_gate_warning {
 	struct bt_str gate;
 	bool value;
+	bool is_deprecated; /* otherwise GA */
 };
 
 typedef BT_LIST(struct bt_gate_warning) bt_gate_warning_list;
 
 struct bt_gates {
 	bool enabled[BT_GATE__COUNT];
+	/** What AllAlpha and AllBeta were set to. */
+	bool all_alpha;
+	bool all_beta;
 };
 
 /** A --feature-gates value longer than this is refused. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
 #include <string.h>
 
 #include "config/gates.h"
@@ -78,17 +79,35 @@ static void write_gate(const char *name, enum bt_gate_stage stage, bool value, s
 		bt_gate_stage_name(stage), value ? "true" : "false");
 }
 
-/** Alpha and beta ones: the others are there for good. */
+struct gate_line {
+	const char *name;
+	enum bt_gate_stage stage;
+	bool value;
+};
+
+static int compare_gates(const void *a, const void *b)
+{
+	return strcmp(((const struct gate_line *)a)->name, ((const struct gate_line *)b)->name);
+}
+
+/** Alpha and beta ones, by name: the others are there for good, or on their way out. */
 static void write_gates(size_t indent, struct bt_strbuf *out)
 {
-	write_gate("AllAlpha", BT_GATE_STAGE_ALPHA, false, indent, out);
-	write_gate("AllBeta", BT_GATE_STAGE_BETA, false, indent, out);
+	struct gate_line lines[BT_GATE__COUNT + 2] = {
+		{"AllAlpha", BT_GATE_STAGE_ALPHA, false},
+		{"AllBeta", BT_GATE_STAGE_BETA, false},
+	};
+	size_t count = 2;
 	for (uint32_t i = 0; i < BT_GATE__COUNT; i++) {
 		enum bt_gate gate = (enum bt_gate)i;
-		if (bt_gate_stage(gate) != BT_GATE_STAGE_GA) {
-			write_gate(bt_gate_name(gate), bt_gate_stage(gate), bt_gate_default(gate),
-				indent, out);
+		if (bt_gate_stage(gate) <= BT_GATE_STAGE_BETA) {
+			lines[count++] = (struct gate_line){
+				bt_gate_name(gate), bt_gate_stage(gate), bt_gate_default(gate)};
 		}
+	}
+	qsort(lines, count, sizeof(lines[0]), compare_gates);
+	for (size_t i = 0; i < count; i++) {
+		write_gate(lines[i].name, lines[i].stage, lines[i].value, indent, out);
 	}
 }
 

@@ -142,10 +142,20 @@ static void print_version(const struct bt_daemon_options *options, bool raw)
 static void log_start(const struct bt_daemon_options *options, const bt_gate_warning_list *warnings)
 {
 	for (uint32_t i = 0; i < warnings->count; i++) {
-		BT_LOG_INFO(0,
-			"Warning: setting GA feature gate. It will be removed in a future release.",
-			BT_LOG_STR("featureGate", warnings->items[i].gate),
-			BT_LOG_BOOL("value", warnings->items[i].value));
+		const struct bt_gate_warning *warning = &warnings->items[i];
+		if (warning->is_deprecated) {
+			BT_LOG_INFO(0,
+				"Warning: setting deprecated feature gate. It will be removed in a "
+				"future release.",
+				BT_LOG_STR("featureGate", warning->gate),
+				BT_LOG_BOOL("value", warning->value));
+		} else {
+			BT_LOG_INFO(0,
+				"Warning: setting GA feature gate. It will be removed in a future "
+				"release.",
+				BT_LOG_STR("featureGate", warning->gate),
+				BT_LOG_BOOL("value", warning->value));
+		}
 	}
 	for (uint32_t i = 0; i < options->flags.count && BT_LOG_ENABLED(1); i++) {
 		struct bt_strbuf quoted = {0};

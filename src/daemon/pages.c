@@ -211,7 +211,7 @@ struct bt_pages *bt_pages_create(const struct bt_endpoints_options *options, uin
 {
 	struct bt_pages *pages = BT_NEW(struct bt_pages);
 	pages->options = options;
-	pages->slis = bt_metrics_create();
+	pages->slis = bt_metrics_create_bare();
 	bt_health_init(
 		&pages->healthz, "healthz", options->healthz, options->healthz_count, pages->slis);
 	bt_health_init(&pages->livez, "livez", options->livez, options->livez_count, pages->slis);

@@ -201,6 +201,7 @@ static const struct bt_metric_description build_family = {
 	.stability = BT_METRIC_BETA,
 	.labels = {"major", "minor", "git_version", "git_commit", "git_tree_state", "build_date",
 		"go_version", "compiler", "platform"},
+	.is_constant = true,
 };
 
 static const struct bt_metric_description version_family = {
@@ -209,6 +210,7 @@ static const struct bt_metric_description version_family = {
 	.type = BT_METRIC_GAUGE,
 	.stability = BT_METRIC_ALPHA,
 	.labels = {"component", "binary", "emulation", "min_compat"},
+	.is_constant = true,
 };
 
 static const struct bt_metric_description feature_family = {
@@ -217,6 +219,7 @@ static const struct bt_metric_description feature_family = {
 	.type = BT_METRIC_GAUGE,
 	.stability = BT_METRIC_BETA,
 	.labels = {"name", "stage"},
+	.is_constant = true,
 };
 
 static void set_build(struct bt_metrics *metrics, const struct bt_build *build,
@@ -256,26 +259,29 @@ static void set_version(struct bt_metrics *metrics, const struct bt_versions *ve
 	bt_metric_set(bt_metric_cell(bt_metrics_register(metrics, &version_family), values), 1);
 }
 
+static void set_feature(
+	struct bt_metric *family, const char *name, enum bt_gate_stage stage, bool is_enabled)
+{
+	const struct bt_str values[] = {bt_str_from(name), bt_str_from(bt_gate_stage_name(stage))};
+
+	bt_metric_set(bt_metric_cell(family, values), is_enabled);
+}
+
 static void set_features(struct bt_metrics *metrics, const struct bt_versions *versions,
 	const struct bt_gates *gates)
 {
-	static const struct bt_str stages[] = {
-		[BT_GATE_STAGE_ALPHA] = BT_STR_INIT("ALPHA"),
-		[BT_GATE_STAGE_BETA] = BT_STR_INIT("BETA"),
-		[BT_GATE_STAGE_GA] = BT_STR_INIT(""),
-	};
 	struct bt_metric *family = bt_metrics_register(metrics, &feature_family);
 
+	set_feature(family, "AllAlpha", BT_GATE_STAGE_ALPHA, gates->all_alpha);
+	set_feature(family, "AllBeta", BT_GATE_STAGE_BETA, gates->all_beta);
 	for (uint32_t i = 0; i < BT_GATE__COUNT; i++) {
 		enum bt_gate gate = (enum bt_gate)i;
 		enum bt_gate_stage stage =
 			bt_gate_state_at(gate, versions->release.emulated_minor).stage;
 
 		if (stage != BT_GATE_STAGE_NONE) {
-			const struct bt_str values[] = {
-				bt_str_from(bt_gate_name(gate)), stages[stage]};
-
-			bt_metric_set(bt_metric_cell(family, values), bt_gate_enabled(gates, gate));
+			set_feature(
+				family, bt_gate_name(gate), stage, bt_gate_enabled(gates, gate));
 		}
 	}
 }

@@ -27,9 +27,14 @@ static const struct bt_metric_description hidden_description = {
 
 /* --- Registry --- */
 
+struct bt_metrics *bt_metrics_create_bare(void)
+{
+	return BT_NEW(struct bt_metrics);
+}
+
 struct bt_metrics *bt_metrics_create(void)
 {
-	struct bt_metrics *metrics = BT_NEW(struct bt_metrics);
+	struct bt_metrics *metrics = bt_metrics_create_bare();
 
 	metrics->registered_total = bt_metrics_register(metrics, &registered_description);
 	metrics->disabled_total = bt_metrics_register(metrics, &disabled_description);
@@ -377,7 +382,7 @@ void bt_metrics_add_collector(
 static void count_registered(struct bt_metrics *metrics)
 {
 	static const struct bt_str levels[] = {
-		[BT_METRIC_INTERNAL] = BT_STR_INIT(""),
+		[BT_METRIC_INTERNAL] = BT_STR_INIT(""), /* no level: not counted */
 		[BT_METRIC_ALPHA] = BT_STR_INIT("ALPHA"),
 		[BT_METRIC_BETA] = BT_STR_INIT("BETA"),
 		[BT_METRIC_STABLE] = BT_STR_INIT("STABLE"),
@@ -391,7 +396,7 @@ static void count_registered(struct bt_metrics *metrics)
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(levels); i++) {
 		const struct bt_str values[] = {levels[i], BT_STR("")};
 
-		if (counts[i] != 0) {
+		if (counts[i] != 0 && i != BT_METRIC_INTERNAL) {
 			bt_metric_set(bt_metric_cell(metrics->registered_total, values), counts[i]);
 		}
 	}
@@ -403,7 +408,9 @@ void bt_metrics_collect(struct bt_metrics *metrics)
 	for (uint32_t i = 0; i < metrics->collectors.count; i++) {
 		metrics->collectors.items[i].collect(metrics->collectors.items[i].context);
 	}
-	count_registered(metrics);
+	if (metrics->registered_total != NULL) {
+		count_registered(metrics);
+	}
 }
 
 static void reset_cell(struct bt_metric *metric, struct bt_metric_cell *cell)
@@ -422,7 +429,8 @@ void bt_metrics_reset(struct bt_metrics *metrics)
 	for (uint32_t i = 0; i < metrics->families.count; i++) {
 		struct bt_metric *metric = metrics->families.items[i];
 
-		for (uint32_t j = 0; j < metric->series.count; j++) {
+		for (uint32_t j = 0; j < metric->series.count && !metric->description.is_constant;
+			j++) {
 			reset_cell(metric, &metric->series.items[j]->cell);
 		}
 	}

@@ -44,6 +44,8 @@ struct bt_metric_description {
 	enum bt_metric_type type;
 	enum bt_metric_stability stability;
 	const char *labels[BT_METRIC_LABELS_MAX]; /* NULL ends them */
+	/** Says what the program is: a reset leaves it alone. */
+	bool is_constant;
 	struct bt_metric_buckets buckets;
 };
 
@@ -60,6 +62,8 @@ struct bt_metric_cell {
 };
 
 BT_MUST_USE struct bt_metrics *bt_metrics_create(void);
+/** The same without registered_metrics_total and the other two that count families. */
+BT_MUST_USE struct bt_metrics *bt_metrics_create_bare(void);
 void bt_metrics_destroy(struct bt_metrics *metrics);
 
 /**
@@ -118,7 +122,7 @@ void bt_metrics_append_label_value(struct bt_strbuf *out, struct bt_str value);
 
 /**
  * DELETE /metrics: every value becomes zero and series with labels are no longer written. The cells
- * stay valid: they are written again once they change.
+ * stay valid: they are written again once they change. Constant families keep their values.
  */
 void bt_metrics_reset(struct bt_metrics *metrics);
 

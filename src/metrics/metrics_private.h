@@ -44,7 +44,7 @@ struct bt_metrics {
 	BT_VEC(struct bt_metric_collector) collectors;
 	BT_VEC(char *) disabled; /* owned names */
 	BT_VEC(struct bt_metric_allow_list) allow_lists;
-	struct bt_metric *registered_total;
+	struct bt_metric *registered_total; /* NULL: families are not counted */
 	struct bt_metric *disabled_total;
 };
 

@@ -162,8 +162,9 @@ START_TEST(test_versions__gates_of_releases)
 					(now.stage != BT_GATE_STAGE_NONE &&
 						before.stage <= now.stage),
 				"%s at 1.%d", bt_gate_name((enum bt_gate)i), minor);
-			ck_assert_msg(now.stage == BT_GATE_STAGE_GA || !now.locked, "%s",
-				bt_gate_name((enum bt_gate)i));
+			ck_assert_msg(now.stage == BT_GATE_STAGE_GA ||
+					now.stage == BT_GATE_STAGE_DEPRECATED || !now.locked,
+				"%s", bt_gate_name((enum bt_gate)i));
 			ck_assert_msg((now.stage != BT_GATE_STAGE_ALPHA &&
 					      now.stage != BT_GATE_STAGE_NONE) ||
 					!now.value,

@@ -299,6 +299,13 @@ START_TEST(test_options__bad_values)
 }
 END_TEST
 
+static void check_order(const char *text, const char *first, const char *second)
+{
+	const char *at = strstr(text, first);
+	ck_assert_msg(at != NULL && strstr(at, second) != NULL, "%s, then %s", first, second);
+	ck_assert_msg(strstr(text, second) > at, "%s, then %s", first, second);
+}
+
 START_TEST(test_options__help)
 {
 	static const char *const sections[] = {"Misc", "Secure serving", "Authentication",
@@ -325,6 +332,10 @@ START_TEST(test_options__help)
 	ck_assert_ptr_nonnull(strstr(run.output, "\n      --version version[=true]   "));
 	ck_assert_ptr_nonnull(strstr(
 		run.output, " kube:NodeDeclaredFeatures=true|false (BETA - default=true)\n"));
+	/* sorted as a whole, the two for whole stages among the others */
+	check_order(run.output, "kube:APIServingWithRoutine=", "kube:AllAlpha=");
+	check_order(run.output, "kube:AllBeta=", "kube:AllowParsingUserUIDFromCertAuth=");
+	check_order(run.output, "kube:WorkloadAwarePreemption=", "kube:WorkloadWithJob=");
 	ck_assert_ptr_null(strstr(run.output, "kube:VolumeAttributesClass"));
 	finish_run(&run);
 	PARSE(&run, "-h");

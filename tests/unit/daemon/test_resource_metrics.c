@@ -207,9 +207,12 @@ START_TEST(test_process_metrics__what_the_program_tells)
 		"\"1.35\"} 1\n"));
 	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&text),
 		"\nkubernetes_feature_enabled{name=\"SchedulerAsyncAPICalls\",stage=\"BETA\"} "
-	        "0\n"));
+		"0\n"));
 	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&text),
 		"\nkubernetes_feature_enabled{name=\"SchedulerQueueingHints\",stage=\"\"} 1\n"));
+	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&text),
+		"\nkubernetes_feature_enabled{name=\"AllAlpha\",stage=\"ALPHA\"} 0\n"
+		"kubernetes_feature_enabled{name=\"AllBeta\",stage=\"BETA\"} 0\n"));
 	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&text), "\n# HELP process_open_fds Open"));
 	ck_assert_double_gt(value_of(&text, "\nprocess_resident_memory_bytes"), 100000);
 	ck_assert_double_ge(value_of(&text, "\nprocess_virtual_memory_bytes"),
@@ -219,6 +222,29 @@ START_TEST(test_process_metrics__what_the_program_tells)
 		value_of(&text, "\nprocess_max_fds"), value_of(&text, "\nprocess_open_fds"));
 	ck_assert_double_gt(value_of(&text, "\nprocess_start_time_seconds"), 1.7e9);
 	ck_assert_double_ge(value_of(&text, "\nprocess_cpu_seconds_total"), 0);
+	bt_strbuf_finish(&text);
+	bt_metrics_destroy(metrics);
+}
+END_TEST
+
+START_TEST(test_process_metrics__what_never_changes_outlives_a_reset)
+{
+	static const struct bt_build build = {"", "", BT_STR_INIT(""), "", "", ""};
+	struct bt_versions versions = bt_versions_default();
+	struct bt_gates gates = bt_gates_default();
+	struct bt_metrics *metrics = bt_metrics_create();
+	struct bt_strbuf text = {0};
+	struct berth_error err = BERTH_ERROR_INIT;
+
+	ck_assert_int_eq(bt_gates_set(&gates, BT_STR("AllAlpha=true"), &err), 0);
+	bt_process_metrics_register(metrics, &build, &versions, &gates);
+	bt_metrics_reset(metrics);
+	bt_metrics_write(metrics, BT_METRICS_TEXT, &text);
+	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&text), "\nkubernetes_build_info{"));
+	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&text), "\nversion_info{"));
+	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&text),
+		"\nkubernetes_feature_enabled{name=\"AllAlpha\",stage=\"ALPHA\"} 1\n"
+		"kubernetes_feature_enabled{name=\"AllBeta\",stage=\"BETA\"} 0\n"));
 	bt_strbuf_finish(&text);
 	bt_metrics_destroy(metrics);
 }
@@ -255,4 +281,5 @@ END_TEST
 BT_TEST_MAIN("resource_metrics", test_pod_resources__units, test_pod_resources__what_counts,
 	test_pod_resources__which_pods_and_their_order, test_pod_resources__hostile_names,
 	test_pod_resources__no_pods, test_process_metrics__what_the_program_tells,
+	test_process_metrics__what_never_changes_outlives_a_reset,
 	test_process_metrics__emulated_release)

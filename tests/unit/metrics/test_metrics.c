@@ -341,6 +341,30 @@ START_TEST(test_metrics__collector_and_reset)
 }
 END_TEST
 
+START_TEST(test_metrics__reset_leaves_constants_alone)
+{
+	static const struct bt_metric_description about = {
+		.name = "test_about",
+		.help = "What this is.",
+		.labels = {"version"},
+		.type = BT_METRIC_GAUGE,
+		.stability = BT_METRIC_BETA,
+		.is_constant = true,
+	};
+	struct bt_metrics *metrics = bt_metrics_create_bare();
+	struct bt_strbuf out = {0};
+
+	bt_metric_set(cell1(bt_metrics_register(metrics, &about), "1.0"), 1);
+	bt_metrics_reset(metrics);
+	bt_metrics_write(metrics, BT_METRICS_TEXT, &out);
+	ck_assert_str_eq(bt_strbuf_c(&out),
+		"# HELP test_about [BETA] What this is.\n# TYPE test_about gauge\n"
+		"test_about{version=\"1.0\"} 1\n");
+	bt_strbuf_finish(&out);
+	bt_metrics_destroy(metrics);
+}
+END_TEST
+
 START_TEST(test_metrics__disabled)
 {
 	struct bt_metrics *metrics = bt_metrics_create();
@@ -371,7 +395,6 @@ START_TEST(test_metrics__registered_metrics_are_counted)
 	fill(metrics);
 	check_line(metrics, "# HELP registered_metrics_total [BETA] ");
 	check_line(metrics,
-		"registered_metrics_total{deprecated_version=\"\",stability_level=\"\"} 1\n"
 		"registered_metrics_total{deprecated_version=\"\",stability_level=\"ALPHA\"} 1\n"
 		"registered_metrics_total{deprecated_version=\"\",stability_level=\"BETA\"} 4\n"
 		"registered_metrics_total{deprecated_version=\"\",stability_level=\"STABLE\"} "
@@ -415,6 +438,7 @@ END_TEST
 
 BT_TEST_MAIN("metrics", test_metrics__text, test_metrics__open_metrics, test_metrics__numbers,
 	test_metrics__bounds_of_buckets, test_metrics__series_appear_when_recorded,
-	test_metrics__remove, test_metrics__collector_and_reset, test_metrics__disabled,
+	test_metrics__remove, test_metrics__collector_and_reset,
+	test_metrics__reset_leaves_constants_alone, test_metrics__disabled,
 	test_metrics__registered_metrics_are_counted, test_metrics__allow_list,
 	test_metrics__promtool_agrees)
