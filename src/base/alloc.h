@@ -17,7 +17,7 @@ BT_MUST_USE void *bt_calloc(size_t count, size_t size);
 /** Aborts when count * size overflows. */
 BT_MUST_USE void *bt_realloc_array(void *memory, size_t count, size_t size);
 void bt_free(void *memory);
-/** Zero-terminated copy of length bytes. owned. */
+/** Zero-terminated copy of length bytes; text may be NULL where that is 0. owned. */
 BT_MUST_USE char *bt_strndup(const char *text, size_t length);
 
 #define BT_NEW(type) ((type *)bt_calloc(1, sizeof(type)))

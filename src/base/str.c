@@ -105,6 +105,36 @@ struct bt_str bt_str_sub(struct bt_str text, uint32_t start, uint32_t length)
 	return (struct bt_str){text.data + start, length};
 }
 
+static bool is_in(const char *set, char byte)
+{
+	return memchr(set, byte, strlen(set)) != NULL;
+}
+
+struct bt_str bt_str_trim(struct bt_str text, const char *set)
+{
+	while (text.length != 0 && is_in(set, text.data[0])) {
+		text.data++;
+		text.length--;
+	}
+	while (text.length != 0 && is_in(set, text.data[text.length - 1])) {
+		text.length--;
+	}
+	return text;
+}
+
+struct bt_str bt_str_cut(struct bt_str *rest, char separator)
+{
+	struct bt_str whole = *rest;
+	int64_t at = bt_str_find_char(whole, separator);
+
+	if (at < 0) {
+		*rest = (struct bt_str){0};
+		return whole;
+	}
+	*rest = bt_str_sub(whole, (uint32_t)at + 1, BT_STR_MAX);
+	return bt_str_sub(whole, 0, (uint32_t)at);
+}
+
 int bt_str_compare_qsort(const void *a, const void *b)
 {
 	return bt_str_compare(*(const struct bt_str *)a, *(const struct bt_str *)b);

@@ -71,6 +71,15 @@ int64_t bt_str_find_char(struct bt_str text, char needle);
 int64_t bt_str_find_last_char(struct bt_str text, char needle);
 /** Sub-text; start and length are clamped to the text. */
 struct bt_str bt_str_sub(struct bt_str text, uint32_t start, uint32_t length);
+/** White space of ASCII, as Go's strings.TrimSpace takes it: for bt_str_trim. */
+#define BT_STR_SPACE " \t\n\v\f\r"
+/** What is left without the bytes of set (zero-terminated) at both ends. */
+struct bt_str bt_str_trim(struct bt_str text, const char *set);
+/**
+ * What stands in front of the first separator, or all of it. *rest becomes what stands behind it;
+ * its data is NULL when there was no separator.
+ */
+struct bt_str bt_str_cut(struct bt_str *rest, char separator);
 /** qsort order over struct bt_str elements. */
 int bt_str_compare_qsort(const void *a, const void *b);
 

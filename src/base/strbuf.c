@@ -83,6 +83,24 @@ void bt_strbuf_append_char(struct bt_strbuf *buffer, char byte)
 	buffer->data[buffer->length] = '\0';
 }
 
+void bt_strbuf_append_lower(struct bt_strbuf *buffer, struct bt_str text)
+{
+	for (uint32_t i = 0; i < text.length; i++) {
+		char byte = text.data[i];
+		bt_strbuf_append_char(
+			buffer, byte >= 'A' && byte <= 'Z' ? (char)(byte - 'A' + 'a') : byte);
+	}
+}
+
+void bt_strbuf_append_uuid(struct bt_strbuf *buffer, uint64_t high, uint64_t low)
+{
+	high = (high & ~UINT64_C(0xf000)) | 0x4000;             /* version 4 */
+	low = (low & ~(UINT64_C(3) << 62)) | UINT64_C(1) << 63; /* and its variant */
+	bt_strbuf_printf(buffer, "%08lx-%04lx-%04lx-%04lx-%012llx", (unsigned long)(high >> 32),
+		(unsigned long)(high >> 16 & 0xffff), (unsigned long)(high & 0xffff),
+		(unsigned long)(low >> 48), (unsigned long long)(low & UINT64_C(0xffffffffffff)));
+}
+
 void bt_strbuf_printf(struct bt_strbuf *buffer, const char *format, ...)
 {
 	va_list arguments;

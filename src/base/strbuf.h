@@ -28,6 +28,10 @@ void bt_strbuf_append(struct bt_strbuf *buffer, const void *data, size_t length)
 void bt_strbuf_append_str(struct bt_strbuf *buffer, struct bt_str text);
 void bt_strbuf_append_c(struct bt_strbuf *buffer, const char *zero_terminated);
 void bt_strbuf_append_char(struct bt_strbuf *buffer, char byte);
+/** ASCII letters small, everything else as it is. */
+void bt_strbuf_append_lower(struct bt_strbuf *buffer, struct bt_str text);
+/** 122 of these bits as a UUID of version 4, the random ones. */
+void bt_strbuf_append_uuid(struct bt_strbuf *buffer, uint64_t high, uint64_t low);
 BT_PRINTF(2, 3)
 void bt_strbuf_printf(struct bt_strbuf *buffer, const char *format, ...);
 BT_PRINTF(2, 0)

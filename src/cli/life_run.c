@@ -236,8 +236,7 @@ static int advance(struct life_run *run, const struct bt_json_value *step, struc
 static void write_member(struct life_run *run, const char *name, struct bt_str value)
 {
 	if (value.length != 0) {
-		bt_json_write_name_c(&run->writer, name);
-		bt_json_write_str(&run->writer, value);
+		bt_json_write_member(&run->writer, name, value);
 	}
 }
 

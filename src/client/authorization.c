@@ -71,22 +71,6 @@ static void set_basic(
 	set_value(authorization, &value);
 }
 
-static bool is_space(char byte)
-{
-	return byte == ' ' || (byte >= '\t' && byte <= '\r');
-}
-
-static struct bt_str trim(struct bt_str text)
-{
-	while (text.length > 0 && is_space(text.data[0])) {
-		text = bt_str_sub(text, 1, text.length);
-	}
-	while (text.length > 0 && is_space(text.data[text.length - 1])) {
-		text.length--;
-	}
-	return text;
-}
-
 /* path ends with a zero. */
 static int read_token(struct bt_authorization *authorization, int64_t now_ns, const char *path,
 	struct berth_error *err)
@@ -95,7 +79,7 @@ static int read_token(struct bt_authorization *authorization, int64_t now_ns, co
 	struct bt_str token;
 	int code = bt_client_file_read(path, BT_CLIENT_FILE_BYTES_MAX, &content, err);
 
-	token = trim(bt_strbuf_str(&content));
+	token = bt_str_trim(bt_strbuf_str(&content), BT_STR_SPACE);
 	if (code == 0 && token.length == 0) {
 		code = bt_error_set(
 			err, BERTH_ERR_INVALID, "read empty token from file \"%s\"", path);

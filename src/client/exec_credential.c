@@ -27,8 +27,7 @@ int bt_exec_check_version(const struct bt_client_exec *exec, struct berth_error 
 static void write_member(struct bt_json_writer *writer, const char *name, struct bt_str value)
 {
 	if (value.length != 0) {
-		bt_json_write_name_c(writer, name);
-		bt_json_write_str(writer, value);
+		bt_json_write_member(writer, name, value);
 	}
 }
 

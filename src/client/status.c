@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/status.h"
 
-#include <ctype.h>
-
 /** Body text that gets into a message. */
 #define BODY_TEXT_BYTES_MAX 2048
 /** Good answers are looked through for a Status up to this size: a Status is small. */
@@ -59,27 +57,13 @@ static struct bt_str reason_of(enum bt_rest_class wanted)
 	return BT_STR("");
 }
 
-static bool is_blank(char byte)
-{
-	return byte == ' ' || (byte >= '\t' && byte <= '\r');
-}
-
-static struct bt_str trim(struct bt_str text)
-{
-	while (text.length > 0 && is_blank(text.data[0])) {
-		text = bt_str_sub(text, 1, text.length);
-	}
-	while (text.length > 0 && is_blank(text.data[text.length - 1])) {
-		text.length--;
-	}
-	return text;
-}
-
 struct bt_str bt_media_type(struct bt_str content_type)
 {
 	int64_t end = bt_str_find_char(content_type, ';');
 
-	return trim(bt_str_sub(content_type, 0, end >= 0 ? (uint32_t)end : content_type.length));
+	return bt_str_trim(
+		bt_str_sub(content_type, 0, end >= 0 ? (uint32_t)end : content_type.length),
+		BT_STR_SPACE);
 }
 
 bool bt_media_type_is(struct bt_str content_type, const char *media_type)
@@ -164,7 +148,7 @@ static struct bt_str body_text(const struct bt_rest_answer *answer)
 		!bt_str_equal_without_case(bt_str_sub(type, 0, 5), BT_STR("text/"))) {
 		return BT_STR("unknown");
 	}
-	return trim(bt_str_sub(answer->body, 0, BODY_TEXT_BYTES_MAX));
+	return bt_str_trim(bt_str_sub(answer->body, 0, BODY_TEXT_BYTES_MAX), BT_STR_SPACE);
 }
 
 static const char *fixed_text(uint16_t code)
@@ -221,9 +205,7 @@ static void append_subject(const struct bt_status_subject *subject, struct bt_st
 		return;
 	}
 	bt_strbuf_append_c(out, " (");
-	for (const char *at = subject->method; *at != '\0'; at++) {
-		bt_strbuf_append_char(out, (char)tolower((unsigned char)*at));
-	}
+	bt_strbuf_append_lower(out, bt_str_from(subject->method));
 	bt_strbuf_append_char(out, ' ');
 	bt_strbuf_append_str(out, subject->resource);
 	if (subject->name.length != 0) {

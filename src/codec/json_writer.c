@@ -374,6 +374,17 @@ void bt_json_write_name_c(struct bt_json_writer *writer, const char *name)
 	bt_json_write_name(writer, bt_str_from(name));
 }
 
+void bt_json_write_member(struct bt_json_writer *writer, const char *name, struct bt_str text)
+{
+	bt_json_write_name_c(writer, name);
+	bt_json_write_str(writer, text);
+}
+
+void bt_json_write_member_c(struct bt_json_writer *writer, const char *name, const char *text)
+{
+	bt_json_write_member(writer, name, bt_str_from(text));
+}
+
 void bt_json_write_value(struct bt_json_writer *writer, const struct bt_json_value *value)
 {
 	switch (value->type) {

@@ -175,11 +175,7 @@ static void take_extra(void *context, struct bt_str name, struct bt_str value)
 	struct bt_arena *arena = walk->authentication->arena;
 	struct bt_strbuf key = {0};
 	struct bt_strbuf decoded = {0};
-	for (uint32_t i = walk->prefix.length; i < name.length; i++) {
-		char byte = name.data[i];
-		bt_strbuf_append_char(
-			&key, byte >= 'A' && byte <= 'Z' ? (char)(byte - 'A' + 'a') : byte);
-	}
+	bt_strbuf_append_lower(&key, bt_str_sub(name, walk->prefix.length, BT_STR_MAX));
 	bool is_clean = bt_http_percent_decode(bt_strbuf_str(&key), false, &decoded);
 	struct bt_caller_extra item = {
 		bt_arena_str(arena, bt_strbuf_str(is_clean ? &decoded : &key)),

@@ -5,38 +5,13 @@
 
 static const struct bt_str protocol_prefix = BT_STR_INIT("base64url.bearer.authorization.k8s.io.");
 
-static struct bt_str trim(struct bt_str text)
-{
-	while (text.length != 0 && (text.data[0] == ' ' || text.data[0] == '\t')) {
-		text = bt_str_sub(text, 1, text.length);
-	}
-	while (text.length != 0 &&
-		(text.data[text.length - 1] == ' ' || text.data[text.length - 1] == '\t')) {
-		text.length--;
-	}
-	return text;
-}
-
-/** The text before the separator; *text becomes what is behind it. */
-static struct bt_str cut(struct bt_str *text, char separator)
-{
-	struct bt_str whole = *text;
-	int64_t at = bt_str_find_char(whole, separator);
-	if (at < 0) {
-		*text = (struct bt_str){0};
-		return whole;
-	}
-	*text = bt_str_sub(whole, (uint32_t)at + 1, whole.length);
-	return bt_str_sub(whole, 0, (uint32_t)at);
-}
-
 static enum bt_bearer find_in_header(struct bt_str header, struct bt_str *out_token)
 {
-	struct bt_str rest = trim(header);
-	if (!bt_str_equal_without_case(cut(&rest, ' '), BT_STR("bearer"))) {
+	struct bt_str rest = bt_str_trim(header, " \t");
+	if (!bt_str_equal_without_case(bt_str_cut(&rest, ' '), BT_STR("bearer"))) {
 		return BT_BEARER_NONE;
 	}
-	*out_token = cut(&rest, ' ');
+	*out_token = bt_str_cut(&rest, ' ');
 	return out_token->length != 0 ? BT_BEARER_TOKEN : BT_BEARER_NONE;
 }
 
@@ -44,7 +19,7 @@ static enum bt_bearer find_in_header(struct bt_str header, struct bt_str *out_to
 static bool has_item(struct bt_str list, struct bt_str word)
 {
 	while (list.length != 0) {
-		if (bt_str_equal_without_case(trim(cut(&list, ',')), word)) {
+		if (bt_str_equal_without_case(bt_str_trim(bt_str_cut(&list, ','), " \t"), word)) {
 			return true;
 		}
 	}
@@ -90,7 +65,7 @@ static void take_protocols(void *context, struct bt_str value)
 {
 	struct protocols *protocols = context;
 	while (value.length != 0) {
-		struct bt_str item = trim(cut(&value, ','));
+		struct bt_str item = bt_str_trim(bt_str_cut(&value, ','), " \t");
 		if (!bt_str_has_prefix(item, protocol_prefix)) {
 			protocols->other_count++;
 			continue;

@@ -7,18 +7,6 @@ static const struct bt_str pprof_index = BT_STR_INIT("/debug/pprof/");
 
 #define VERBOSITY_MAX 1000
 
-static struct bt_str trim(struct bt_str text)
-{
-	static const struct bt_str blanks = BT_STR_INIT(" \t\r\n");
-	while (text.length != 0 && bt_str_find_char(blanks, text.data[text.length - 1]) >= 0) {
-		text.length--;
-	}
-	while (text.length != 0 && bt_str_find_char(blanks, text.data[0]) >= 0) {
-		text = bt_str_sub(text, 1, text.length);
-	}
-	return text;
-}
-
 static void answer_verbosity(const struct bt_page_request *request, struct bt_reply *reply)
 {
 	int64_t value = 0;
@@ -27,7 +15,7 @@ static void answer_verbosity(const struct bt_page_request *request, struct bt_re
 		bt_strbuf_append_c(&reply->body, "unsupported http method");
 		return;
 	}
-	struct bt_str text = trim(request->body);
+	struct bt_str text = bt_str_trim(request->body, " \t\r\n");
 	if (!bt_str_parse_int64(text, &value) || value < -VERBOSITY_MAX || value > VERBOSITY_MAX) {
 		bt_reply_plain(reply, 400);
 		bt_strbuf_append_c(

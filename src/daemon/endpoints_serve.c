@@ -190,16 +190,11 @@ static void on_authenticated(void *context, bool is_known)
 static struct call *begin(struct bt_endpoints *endpoints, struct bt_http_exchange *exchange)
 {
 	struct call *call = BT_NEW(struct call);
-	struct bt_str method = bt_http_method(exchange);
 	call->endpoints = endpoints;
 	call->exchange = exchange;
 	call->begun_ns = bt_loop_now_ns(endpoints->options.loop);
 	bt_arena_init(&call->arena, 512);
-	for (uint32_t i = 0; i < method.length; i++) {
-		char byte = method.data[i];
-		bt_strbuf_append_char(
-			&call->verb, byte >= 'A' && byte <= 'Z' ? (char)(byte - 'A' + 'a') : byte);
-	}
+	bt_strbuf_append_lower(&call->verb, bt_http_method(exchange));
 	call->authentication.context = call;
 	call->authentication.done = on_authenticated;
 	call->authentication.caller = &call->caller;

@@ -110,26 +110,13 @@ void bt_event_record_append_name(const struct bt_event_record *record, struct bt
 	uint64_t high = bt_hash_bytes(out->data + start, out->length - start, 1);
 	uint64_t low = bt_hash_bytes(out->data + start, out->length - start, 2);
 	out->length = start;
-	bt_strbuf_printf(out, "%08x-%04x-4%03x-8%03x-%04x%08x", (unsigned)(high >> 32),
-		(unsigned)(high & 0xffff), (unsigned)(high >> 16 & 0xfff), (unsigned)(low & 0xfff),
-		(unsigned)(low >> 16 & 0xffff), (unsigned)(low >> 32));
-}
-
-static void write_member(struct bt_json_writer *writer, const char *name, struct bt_str value)
-{
-	bt_json_write_name_c(writer, name);
-	bt_json_write_str(writer, value);
-}
-
-static void write_member_c(struct bt_json_writer *writer, const char *name, const char *value)
-{
-	write_member(writer, name, bt_str_from(value));
+	bt_strbuf_append_uuid(out, high, low);
 }
 
 static void write_part(struct bt_json_writer *writer, const char *name,
 	const struct bt_event_record *record, enum bt_event_part part)
 {
-	write_member(writer, name, bt_event_record_part(record, part));
+	bt_json_write_member(writer, name, bt_event_record_part(record, part));
 }
 
 static void write_time(struct bt_json_writer *writer, const char *name, int64_t time_ns,
@@ -139,7 +126,7 @@ static void write_time(struct bt_json_writer *writer, const char *name, int64_t 
 		time_ns / BT_NS_PER_SECOND, (int32_t)(time_ns % BT_NS_PER_SECOND), true};
 	struct bt_strbuf text = {0};
 	format(&time, &text);
-	write_member(writer, name, bt_strbuf_str(&text));
+	bt_json_write_member(writer, name, bt_strbuf_str(&text));
 	bt_strbuf_finish(&text);
 }
 
@@ -159,8 +146,8 @@ static void write_metadata(
 {
 	bt_json_write_name_c(writer, "metadata");
 	bt_json_begin_object(writer);
-	write_member(writer, "name", name);
-	write_member(writer, "namespace", bt_event_record_namespace(record));
+	bt_json_write_member(writer, "name", name);
+	bt_json_write_member(writer, "namespace", bt_event_record_namespace(record));
 	bt_json_end_object(writer);
 }
 
@@ -187,7 +174,7 @@ static void write_instance(
 	bt_strbuf_append_str(&instance, bt_event_record_part(record, BT_EVENT_CONTROLLER));
 	bt_strbuf_append_char(&instance, '-');
 	bt_strbuf_append_str(&instance, host);
-	write_member(writer, "reportingInstance", bt_strbuf_str(&instance));
+	bt_json_write_member(writer, "reportingInstance", bt_strbuf_str(&instance));
 	bt_strbuf_finish(&instance);
 }
 
@@ -199,8 +186,8 @@ void bt_event_record_write(const struct bt_event_record *record, struct bt_str h
 	bt_event_record_append_name(record, &name);
 	bt_json_writer_init(&writer, out, 0);
 	bt_json_begin_object(&writer);
-	write_member_c(&writer, "kind", "Event");
-	write_member_c(&writer, "apiVersion", "events.k8s.io/v1");
+	bt_json_write_member_c(&writer, "kind", "Event");
+	bt_json_write_member_c(&writer, "apiVersion", "events.k8s.io/v1");
 	write_metadata(&writer, record, bt_strbuf_str(&name));
 	write_time(&writer, "eventTime", record->time_ns, bt_micro_time_format);
 	if (series_count > 1) {
@@ -232,12 +219,12 @@ void bt_event_record_write_core(const struct bt_event_record *record, struct bt_
 	struct bt_json_writer writer;
 	bt_json_writer_init(&writer, out, 0);
 	bt_json_begin_object(&writer);
-	write_member_c(&writer, "kind", "Event");
-	write_member_c(&writer, "apiVersion", "v1");
+	bt_json_write_member_c(&writer, "kind", "Event");
+	bt_json_write_member_c(&writer, "apiVersion", "v1");
 	write_metadata(&writer, record, name);
 	write_reference(&writer, "involvedObject", record);
 	write_part(&writer, "reason", record, BT_EVENT_REASON);
-	write_member(&writer, "message", counts->message);
+	bt_json_write_member(&writer, "message", counts->message);
 	bt_json_write_name_c(&writer, "source");
 	bt_json_begin_object(&writer);
 	write_part(&writer, "component", record, BT_EVENT_CONTROLLER);
@@ -250,7 +237,7 @@ void bt_event_record_write_core(const struct bt_event_record *record, struct bt_
 	bt_json_write_name_c(&writer, "eventTime");
 	bt_json_write_null(&writer);
 	write_part(&writer, "reportingComponent", record, BT_EVENT_CONTROLLER);
-	write_member_c(&writer, "reportingInstance", "");
+	bt_json_write_member_c(&writer, "reportingInstance", "");
 	bt_json_end_object(&writer);
 }
 
@@ -264,7 +251,7 @@ void bt_event_record_write_counts(
 	bt_json_write_int64(&writer, counts->count);
 	write_time(&writer, "lastTimestamp", counts->last_ns, bt_time_format);
 	if (with_message) {
-		write_member(&writer, "message", counts->message);
+		bt_json_write_member(&writer, "message", counts->message);
 	}
 	bt_json_end_object(&writer);
 }

@@ -166,11 +166,9 @@ static void write_pair(struct bt_json_writer *writer, const struct bt_log_pair *
 		break;
 	case BT_LOG_TYPE_REF:
 		bt_json_begin_object(writer);
-		bt_json_write_name_c(writer, "name");
-		bt_json_write_str(writer, pair->text);
+		bt_json_write_member(writer, "name", pair->text);
 		if (pair->namespace_.length > 0) {
-			bt_json_write_name_c(writer, "namespace");
-			bt_json_write_str(writer, pair->namespace_);
+			bt_json_write_member(writer, "namespace", pair->namespace_);
 		}
 		bt_json_end_object(writer);
 		break;
@@ -217,15 +215,13 @@ static void format_json(const struct bt_log_record *record, int64_t now_ns, stru
 	write_milliseconds(&writer, now_ns);
 	bt_json_write_name_c(&writer, "caller");
 	write_caller(&writer, record);
-	bt_json_write_name_c(&writer, "msg");
-	bt_json_write_str(&writer, message);
+	bt_json_write_member(&writer, "msg", message);
 	if (record->severity == BT_LOG_SEVERITY_INFO) {
 		bt_json_write_name_c(&writer, "v");
 		bt_json_write_int64(&writer, record->verbosity);
 	}
 	if (record->error.data != NULL) {
-		bt_json_write_name_c(&writer, "err");
-		bt_json_write_str(&writer, record->error);
+		bt_json_write_member(&writer, "err", record->error);
 	}
 	for (uint32_t i = 0; i < record->pair_count; i++) {
 		write_pair(&writer, &record->pairs[i]);

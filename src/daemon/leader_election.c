@@ -15,7 +15,6 @@
 
 #define NS_PER_US 1000
 #define HOST_NAME_BYTES_MAX 256
-#define UUID_BYTES 16
 /* The name under which the metrics show the lease. */
 #define LEASE_LABEL BT_STR("kube-scheduler")
 
@@ -474,19 +473,14 @@ bool bt_leader_election_is_leading(const struct bt_leader_election *election)
 int bt_leader_election_make_identity(struct bt_strbuf *out, struct berth_error *err)
 {
 	char host[HOST_NAME_BYTES_MAX] = "";
-	uint8_t b[UUID_BYTES];
+	uint64_t random[2];
 	if (gethostname(host, sizeof(host) - 1) != 0) {
 		return bt_error_set(err, BERTH_ERR_IO, "host name: %s", strerror(errno));
 	}
-	if (getrandom(b, sizeof(b), 0) != (ssize_t)sizeof(b)) {
+	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random)) {
 		return bt_error_set(err, BERTH_ERR_IO, "random identity: %s", strerror(errno));
 	}
-	b[6] = (uint8_t)((b[6] & 0x0f) | 0x40); /* version 4 */
-	b[8] = (uint8_t)((b[8] & 0x3f) | 0x80); /* and its variant */
 	bt_strbuf_printf(out, "%s_", host);
-	for (uint32_t i = 0; i < UUID_BYTES; i++) {
-		bt_strbuf_printf(
-			out, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", b[i]);
-	}
+	bt_strbuf_append_uuid(out, random[0], random[1]);
 	return 0;
 }

@@ -23,17 +23,6 @@ static bool is_on(const struct bt_daemon_flag_value *value)
 
 /* --- HTTPS endpoints --- */
 
-static struct bt_str trim(struct bt_str text)
-{
-	while (text.length > 0 && text.data[0] == ' ') {
-		text = bt_str_sub(text, 1, text.length);
-	}
-	while (text.length > 0 && text.data[text.length - 1] == ' ') {
-		text.length--;
-	}
-	return text;
-}
-
 /** "cert,key:name,name", which was checked when it was read. */
 static struct bt_sni_certificate read_sni(struct bt_str text, struct bt_arena *arena)
 {
@@ -43,13 +32,13 @@ static struct bt_sni_certificate read_sni(struct bt_str text, struct bt_arena *a
 		colon < 0 ? BT_STR("") : bt_str_sub(text, (uint32_t)colon + 1, text.length);
 	uint32_t comma = (uint32_t)bt_str_find_char(files, ',');
 	struct bt_sni_certificate sni = {
-		.certificate_file = trim(bt_str_sub(files, 0, comma)),
-		.key_file = trim(bt_str_sub(files, comma + 1, files.length)),
+		.certificate_file = bt_str_trim(bt_str_sub(files, 0, comma), " "),
+		.key_file = bt_str_trim(bt_str_sub(files, comma + 1, files.length), " "),
 	};
 	struct bt_str name;
 	sni.names.items = BT_ARENA_NEW_ARRAY(arena, struct bt_str, rest.length / 2 + 1);
 	while (bt_comma_next(&rest, &name)) {
-		sni.names.items[sni.names.count++] = trim(name);
+		sni.names.items[sni.names.count++] = bt_str_trim(name, " ");
 	}
 	return sni;
 }

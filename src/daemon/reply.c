@@ -73,19 +73,14 @@ void bt_reply_status(struct bt_reply *reply, const struct bt_page_request *reque
 	bt_json_writer_init(&writer, &reply->body, is_for_people(request) ? 2 : 0);
 	writer.escape_html = true;
 	bt_json_begin_object(&writer);
-	bt_json_write_name_c(&writer, "kind");
-	bt_json_write_c(&writer, "Status");
-	bt_json_write_name_c(&writer, "apiVersion");
-	bt_json_write_c(&writer, "v1");
+	bt_json_write_member_c(&writer, "kind", "Status");
+	bt_json_write_member_c(&writer, "apiVersion", "v1");
 	bt_json_write_name_c(&writer, "metadata");
 	bt_json_begin_object(&writer);
 	bt_json_end_object(&writer);
-	bt_json_write_name_c(&writer, "status");
-	bt_json_write_c(&writer, "Failure");
-	bt_json_write_name_c(&writer, "message");
-	bt_json_write_str(&writer, message);
-	bt_json_write_name_c(&writer, "reason");
-	bt_json_write_c(&writer, reason);
+	bt_json_write_member_c(&writer, "status", "Failure");
+	bt_json_write_member(&writer, "message", message);
+	bt_json_write_member_c(&writer, "reason", reason);
 	if (with_details) {
 		bt_json_write_name_c(&writer, "details");
 		bt_json_begin_object(&writer);
@@ -125,27 +120,15 @@ void bt_html_escape(struct bt_str text, struct bt_strbuf *out)
 
 /** --- queries --- */
 
-/** The text up to the separator; *rest is what follows it. */
-static struct bt_str cut(struct bt_str text, char separator, struct bt_str *rest)
-{
-	int64_t at = bt_str_find_char(text, separator);
-	if (at < 0) {
-		*rest = (struct bt_str){0};
-		return text;
-	}
-	*rest = bt_str_sub(text, (uint32_t)at + 1, text.length);
-	return bt_str_sub(text, 0, (uint32_t)at);
-}
-
 void bt_query_each(struct bt_str query, struct bt_arena *arena,
 	void (*take)(void *context, struct bt_str name, struct bt_str value), void *context)
 {
 	struct bt_strbuf name = {0};
 	struct bt_strbuf value = {0};
 	while (query.length != 0) {
-		struct bt_str raw_value;
-		struct bt_str item = cut(query, '&', &query);
-		struct bt_str raw_name = cut(item, '=', &raw_value);
+		struct bt_str item = bt_str_cut(&query, '&');
+		struct bt_str raw_value = item;
+		struct bt_str raw_name = bt_str_cut(&raw_value, '=');
 		bt_strbuf_reset(&name);
 		bt_strbuf_reset(&value);
 		if (item.length != 0 && bt_str_find_char(item, ';') < 0 &&
@@ -160,18 +143,6 @@ void bt_query_each(struct bt_str query, struct bt_arena *arena,
 }
 
 /** --- Accept --- */
-
-static struct bt_str trim(struct bt_str text)
-{
-	while (text.length != 0 && (text.data[0] == ' ' || text.data[0] == '\t')) {
-		text = bt_str_sub(text, 1, text.length);
-	}
-	while (text.length != 0 &&
-		(text.data[text.length - 1] == ' ' || text.data[text.length - 1] == '\t')) {
-		text.length--;
-	}
-	return text;
-}
 
 /** "0.25" -> 250; 1000 for what is none. */
 static uint32_t parse_quality(struct bt_str text)
@@ -194,13 +165,12 @@ static uint32_t parse_quality(struct bt_str text)
 
 static void parse_clause(struct bt_accept_clause *clause, struct bt_str text)
 {
-	struct bt_str rest;
-	clause->type = trim(cut(text, ';', &rest));
+	clause->type = bt_str_trim(bt_str_cut(&text, ';'), " \t");
 	clause->quality = 1000;
-	while (rest.length != 0) {
-		struct bt_str value;
-		struct bt_str name = trim(cut(cut(rest, ';', &rest), '=', &value));
-		value = trim(value);
+	while (text.length != 0) {
+		struct bt_str value = bt_str_cut(&text, ';');
+		struct bt_str name = bt_str_trim(bt_str_cut(&value, '='), " \t");
+		value = bt_str_trim(value, " \t");
 		if (value.length >= 2 && value.data[0] == '"') {
 			value = bt_str_sub(value, 1, value.length - 2);
 		}
@@ -217,7 +187,7 @@ void bt_accept_parse(struct bt_accept *accept, struct bt_str header)
 {
 	while (header.length != 0 && accept->clauses.count < BT_ACCEPT_CLAUSES_MAX) {
 		struct bt_accept_clause clause = {.quality = 0};
-		parse_clause(&clause, cut(header, ',', &header));
+		parse_clause(&clause, bt_str_cut(&header, ','));
 		if (clause.type.length == 0) {
 			continue;
 		}

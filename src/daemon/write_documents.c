@@ -67,35 +67,24 @@ void bt_document_binding_protobuf(
 	bt_strbuf_append(out, "\x1a\x00\x22", 4);
 }
 
-static void write_member(struct bt_json_writer *writer, const char *name, struct bt_str text)
-{
-	bt_json_write_name_c(writer, name);
-	bt_json_write_str(writer, text);
-}
-
-static void write_literal(struct bt_json_writer *writer, const char *name, const char *text)
-{
-	write_member(writer, name, bt_str_from(text));
-}
-
 void bt_document_binding_json(
 	const struct bt_pod_info *pod, struct bt_str node_name, struct bt_strbuf *out)
 {
 	struct bt_json_writer writer;
 	bt_json_writer_init(&writer, out, 0);
 	bt_json_begin_object(&writer);
-	write_literal(&writer, "kind", "Binding");
-	write_literal(&writer, "apiVersion", "v1");
+	bt_json_write_member_c(&writer, "kind", "Binding");
+	bt_json_write_member_c(&writer, "apiVersion", "v1");
 	bt_json_write_name_c(&writer, "metadata");
 	bt_json_begin_object(&writer);
-	write_member(&writer, "name", pod->name);
-	write_member(&writer, "namespace", pod->namespace_);
-	write_member(&writer, "uid", pod->uid);
+	bt_json_write_member(&writer, "name", pod->name);
+	bt_json_write_member(&writer, "namespace", pod->namespace_);
+	bt_json_write_member(&writer, "uid", pod->uid);
 	bt_json_end_object(&writer);
 	bt_json_write_name_c(&writer, "target");
 	bt_json_begin_object(&writer);
-	write_literal(&writer, "kind", "Node");
-	write_member(&writer, "name", node_name);
+	bt_json_write_member_c(&writer, "kind", "Node");
+	bt_json_write_member(&writer, "name", node_name);
 	bt_json_end_object(&writer);
 	bt_json_end_object(&writer);
 }
@@ -156,7 +145,7 @@ static void write_condition(struct bt_json_writer *writer, const struct bt_pod_c
 	}
 	write_change(writer, "reason", old->reason, after->reason);
 	write_change(writer, "status", old->status, after->status);
-	write_member(writer, "type", after->type);
+	bt_json_write_member(writer, "type", after->type);
 	bt_json_end_object(writer);
 }
 
@@ -179,7 +168,7 @@ static void write_conditions(struct bt_json_writer *writer, const struct bt_pod_
 		bt_json_begin_array(writer);
 		for (uint32_t i = 0; i < after->count; i++) {
 			bt_json_begin_object(writer);
-			write_member(writer, "type", after->items[i].type);
+			bt_json_write_member(writer, "type", after->items[i].type);
 			bt_json_end_object(writer);
 		}
 		bt_json_end_array(writer);

@@ -95,14 +95,12 @@ static void begin_document(
 	bt_json_writer_init(writer, out, 0);
 	writer->escape_html = true;
 	bt_json_begin_object(writer);
-	bt_json_write_name_c(writer, "kind");
-	bt_json_write_c(writer, kind);
-	bt_json_write_name_c(writer, "apiVersion");
-	bt_json_write_c(writer, is_old ? "config.k8s.io/v1alpha1" : "config.k8s.io/v1beta1");
+	bt_json_write_member_c(writer, "kind", kind);
+	bt_json_write_member_c(
+		writer, "apiVersion", is_old ? "config.k8s.io/v1alpha1" : "config.k8s.io/v1beta1");
 	bt_json_write_name_c(writer, "metadata");
 	bt_json_begin_object(writer);
-	bt_json_write_name_c(writer, "name");
-	bt_json_write_c(writer, component);
+	bt_json_write_member_c(writer, "name", component);
 	bt_json_end_object(writer);
 }
 
@@ -267,17 +265,13 @@ static void write_statusz_document(const struct bt_zpage_facts *facts, struct bt
 	uint32_t count = list_paths(&options->gates, paths);
 	struct bt_json_writer writer;
 	begin_document(&writer, "Statusz", is_old, out);
-	bt_json_write_name_c(&writer, "startTime");
-	bt_json_write_str(&writer, bt_time_text(arena, facts->started_ns));
+	bt_json_write_member(&writer, "startTime", bt_time_text(arena, facts->started_ns));
 	bt_json_write_name_c(&writer, "uptimeSeconds");
 	bt_json_write_int64(&writer, up_seconds);
-	bt_json_write_name_c(&writer, "goVersion");
-	bt_json_write_c(&writer, bt_build_about(arena).toolchain);
-	bt_json_write_name_c(&writer, "binaryVersion");
-	bt_json_write_str(&writer, binary_version(&options->versions));
-	bt_json_write_name_c(&writer, "emulationVersion");
-	bt_json_write_str(
-		&writer, bt_arena_printf(arena, "1.%d", options->versions.release.emulated_minor));
+	bt_json_write_member_c(&writer, "goVersion", bt_build_about(arena).toolchain);
+	bt_json_write_member(&writer, "binaryVersion", binary_version(&options->versions));
+	bt_json_write_member(&writer, "emulationVersion",
+		bt_arena_printf(arena, "1.%d", options->versions.release.emulated_minor));
 	bt_json_write_name_c(&writer, "paths");
 	bt_json_begin_array(&writer);
 	for (uint32_t i = 0; i < count; i++) {

@@ -312,18 +312,6 @@ static bool matches_entry(struct bt_str entry, const struct bt_http_url *url,
 	return !is_address && matches_domain(parts.host, url->host);
 }
 
-static struct bt_str trim(struct bt_str text)
-{
-	while (text.length != 0 && (text.data[0] == ' ' || text.data[0] == '\t')) {
-		text = bt_str_sub(text, 1, BT_STR_MAX);
-	}
-	while (text.length != 0 &&
-		(text.data[text.length - 1] == ' ' || text.data[text.length - 1] == '\t')) {
-		text.length--;
-	}
-	return text;
-}
-
 static bool is_exempt(const struct bt_http_proxies *proxies, const struct bt_http_url *url)
 {
 	struct address address = {{0}};
@@ -337,7 +325,7 @@ static bool is_exempt(const struct bt_http_proxies *proxies, const struct bt_htt
 	while (rest.length != 0) {
 		int64_t comma = bt_str_find_char(rest, ',');
 		uint32_t end = comma < 0 ? rest.length : (uint32_t)comma;
-		struct bt_str entry = trim(bt_str_sub(rest, 0, end));
+		struct bt_str entry = bt_str_trim(bt_str_sub(rest, 0, end), " \t");
 		if (entry.length != 0 && matches_entry(entry, url, &address, is_address, is_v4)) {
 			return true;
 		}

@@ -170,23 +170,6 @@ struct bt_str_map bt_str_map_with(const struct bt_str_map *map, struct bt_str ke
 	return copy;
 }
 
-static bool is_blank(char byte)
-{
-	return byte == ' ' || (byte >= '\t' && byte <= '\r');
-}
-
-static struct bt_str trimmed(struct bt_str text)
-{
-	while (text.length != 0 && is_blank(text.data[0])) {
-		text.data++;
-		text.length--;
-	}
-	while (text.length != 0 && is_blank(text.data[text.length - 1])) {
-		text.length--;
-	}
-	return text;
-}
-
 uint32_t bt_zone_label_parts(struct bt_str value, struct bt_str *parts, uint32_t max)
 {
 	uint32_t count = 0;
@@ -195,7 +178,8 @@ uint32_t bt_zone_label_parts(struct bt_str value, struct bt_str *parts, uint32_t
 	do {
 		at = bt_str_find(value, BT_STR("__"));
 		if (count < max) {
-			parts[count] = trimmed(at < 0 ? value : bt_str_sub(value, 0, (uint32_t)at));
+			parts[count] = bt_str_trim(
+				at < 0 ? value : bt_str_sub(value, 0, (uint32_t)at), BT_STR_SPACE);
 		}
 		count++;
 		if (at >= 0) {

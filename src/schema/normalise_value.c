@@ -103,18 +103,6 @@ static void set_text(struct bt_normalise *run, struct bt_json_value *value)
 }
 
 /* As the API does: white space around the text, and one pair of quotes, do not count. */
-static struct bt_str trimmed(struct bt_str text)
-{
-	while (text.length != 0 && strchr(" \t\r\n", text.data[0]) != NULL && text.data[0] != 0) {
-		text = bt_str_sub(text, 1, text.length - 1);
-	}
-	while (text.length != 0 && text.data[text.length - 1] != 0 &&
-		strchr(" \t\r\n", text.data[text.length - 1]) != NULL) {
-		text.length--;
-	}
-	return text;
-}
-
 static int take_quantity(struct bt_normalise *run, struct bt_json_value *value)
 {
 	struct bt_quantity quantity;
@@ -122,7 +110,7 @@ static int take_quantity(struct bt_normalise *run, struct bt_json_value *value)
 	int code;
 
 	if (value->type == BT_JSON_STRING || value->type == BT_JSON_NUMBER) {
-		text = trimmed(value->text);
+		text = bt_str_trim(value->text, " \t\r\n");
 	}
 	code = bt_quantity_parse(text, run->arena, &quantity, run->err);
 	if (code != 0) {

@@ -10,24 +10,13 @@ void bt_front_header(struct bt_front_call *call, const char *name, struct bt_str
 	call->front->wire->add_header(call->exchange, name, value);
 }
 
-/* As a random UUID, version 4. */
 static void add_audit_id(struct bt_front_call *call)
 {
-	static const char digits[] = "0123456789abcdef";
-	char text[36];
-	uint64_t words[2] = {bt_prng_next(&call->front->prng), bt_prng_next(&call->front->prng)};
-	words[0] = (words[0] & ~UINT64_C(0xf000)) | 0x4000;
-	words[1] = (words[1] & ~(UINT64_C(3) << 62)) | UINT64_C(1) << 63;
-	uint32_t nibble = 0;
-	for (uint32_t i = 0; i < sizeof(text); i++) {
-		if (i == 8 || i == 13 || i == 18 || i == 23) {
-			text[i] = '-';
-			continue;
-		}
-		text[i] = digits[words[nibble / 16] >> (60 - 4 * (nibble % 16)) & 15];
-		nibble++;
-	}
-	bt_front_header(call, "Audit-Id", (struct bt_str){text, sizeof(text)});
+	struct bt_strbuf text = {0};
+	uint64_t high = bt_prng_next(&call->front->prng);
+	bt_strbuf_append_uuid(&text, high, bt_prng_next(&call->front->prng));
+	bt_front_header(call, "Audit-Id", bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
 }
 
 void bt_front_add_headers(struct bt_front_call *call, const char *content_type)

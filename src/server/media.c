@@ -16,36 +16,13 @@ struct entry {
 	struct parameters parameters;
 };
 
-static bool is_blank(char byte)
-{
-	return byte == ' ' || byte == '\t';
-}
-
-static struct bt_str trim(struct bt_str text)
-{
-	while (text.length != 0 && is_blank(text.data[0])) {
-		text = bt_str_sub(text, 1, BT_STR_MAX);
-	}
-	while (text.length != 0 && is_blank(text.data[text.length - 1])) {
-		text.length--;
-	}
-	return text;
-}
-
 /* Up to the separator; *rest goes on behind it. false: nothing is left. */
 static bool cut(struct bt_str *rest, char separator, struct bt_str *out)
 {
 	if (rest->data == NULL) {
 		return false;
 	}
-	int64_t at = bt_str_find_char(*rest, separator);
-	if (at < 0) {
-		*out = trim(*rest);
-		*rest = (struct bt_str){NULL, 0};
-		return true;
-	}
-	*out = trim(bt_str_sub(*rest, 0, (uint32_t)at));
-	*rest = bt_str_sub(*rest, (uint32_t)at + 1, BT_STR_MAX);
+	*out = bt_str_trim(bt_str_cut(rest, separator), " \t");
 	return true;
 }
 
@@ -62,7 +39,7 @@ static void parse_entry(struct bt_str text, struct entry *out)
 	for (uint32_t i = 0; i < PARAMETERS_MAX && cut(&text, ';', &part); i++) {
 		struct bt_str name;
 		(void)cut(&part, '=', &name); /* as above */
-		struct bt_str value = trim(part);
+		struct bt_str value = bt_str_trim(part, " \t");
 		if (value.length >= 2 && value.data[0] == '"') {
 			value = bt_str_sub(value, 1, value.length - 2);
 		}
@@ -148,7 +125,7 @@ static bool view_of(const struct parameters *parameters, struct bt_encoding *out
 static bool next_entry(struct bt_str *rest, uint32_t *count, struct entry *out)
 {
 	struct bt_str text;
-	if (*count == 0 && trim(*rest).length == 0) {
+	if (*count == 0 && bt_str_trim(*rest, " \t").length == 0) {
 		*rest = (struct bt_str){NULL, 0};
 		text = BT_STR("*/*");
 	} else if (*count == ENTRIES_MAX || !cut(rest, ',', &text)) {

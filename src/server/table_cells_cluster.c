@@ -213,18 +213,11 @@ static int64_t number_of(
 	return number != 0 ? number : bt_json_int64_at(event, events_path, 0);
 }
 
-static void append_lower(struct bt_strbuf *out, struct bt_str text)
-{
-	for (uint32_t i = 0; i < text.length; i++) {
-		char c = text.data[i];
-		bt_strbuf_append_char(out, c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c);
-	}
-}
-
 static void cell_event_object(const struct bt_table_row *row)
 {
 	struct bt_strbuf text = {0};
-	append_lower(&text, member_of(row->object, "involvedObject.kind", "regarding.kind"));
+	bt_strbuf_append_lower(
+		&text, member_of(row->object, "involvedObject.kind", "regarding.kind"));
 	bt_strbuf_append_char(&text, '/');
 	bt_strbuf_append_str(
 		&text, member_of(row->object, "involvedObject.name", "regarding.name"));

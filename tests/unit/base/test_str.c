@@ -203,9 +203,35 @@ START_TEST(test_str__hash_secret_changes_hashes)
 }
 END_TEST
 
+START_TEST(test_str__trim_takes_only_bytes_of_the_set_at_both_ends)
+{
+	struct bt_str text = bt_str_trim(BT_STR(" \t\v a b\0 \n\f\r"), BT_STR_SPACE);
+
+	ck_assert(bt_str_equal(text, BT_STR("a b\0")));
+	ck_assert(bt_str_equal(bt_str_trim(BT_STR("\n a "), " "), BT_STR("\n a")));
+	ck_assert_uint_eq(bt_str_trim(BT_STR(" \n "), BT_STR_SPACE).length, 0);
+	ck_assert_uint_eq(bt_str_trim((struct bt_str){0}, BT_STR_SPACE).length, 0);
+}
+END_TEST
+
+START_TEST(test_str__cut_hands_out_every_part_once)
+{
+	struct bt_str rest = BT_STR("a==b=");
+
+	ck_assert(bt_str_equal(bt_str_cut(&rest, '='), BT_STR("a")));
+	ck_assert(bt_str_equal(bt_str_cut(&rest, '='), BT_STR("")));
+	ck_assert(bt_str_equal(bt_str_cut(&rest, '='), BT_STR("b")));
+	ck_assert_ptr_nonnull(rest.data); /* an empty part is left */
+	ck_assert(bt_str_equal(bt_str_cut(&rest, '='), BT_STR("")));
+	ck_assert_ptr_null(rest.data);
+}
+END_TEST
+
 BT_TEST_MAIN("str", test_str__absent_equals_empty,
 	test_str__compare_is_by_unsigned_byte_and_prefix_first, test_str__search,
 	test_str__sub_is_clamped, test_str__parse_int64_as_go,
 	test_str__hash_spreads_numbered_names,
 	test_str__hash_depends_on_every_byte_length_seed_and_secret,
-	test_str__hash_secret_changes_hashes)
+	test_str__hash_secret_changes_hashes,
+	test_str__trim_takes_only_bytes_of_the_set_at_both_ends,
+	test_str__cut_hands_out_every_part_once)

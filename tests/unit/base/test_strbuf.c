@@ -108,7 +108,32 @@ START_TEST(test_strbuf__quoted_as_go)
 }
 END_TEST
 
+START_TEST(test_strbuf__lower_changes_letters_of_ascii_only)
+{
+	struct bt_strbuf buffer = {0};
+
+	bt_strbuf_append_lower(&buffer, BT_STR("GET @[`{ \xc3\x84z"));
+	ck_assert_str_eq(bt_strbuf_c(&buffer), "get @[`{ \xc3\x84z");
+	bt_strbuf_finish(&buffer);
+}
+END_TEST
+
+START_TEST(test_strbuf__uuid_is_of_version_4)
+{
+	struct bt_strbuf buffer = {0};
+
+	bt_strbuf_append_uuid(&buffer, UINT64_C(0x0123456789abcdef), UINT64_C(0xfedcba9876543210));
+	bt_strbuf_append_char(&buffer, ' ');
+	bt_strbuf_append_uuid(&buffer, 0, 0);
+	ck_assert_str_eq(bt_strbuf_c(&buffer),
+		"01234567-89ab-4def-bedc-ba9876543210 "
+		"00000000-0000-4000-8000-000000000000");
+	bt_strbuf_finish(&buffer);
+}
+END_TEST
+
 BT_TEST_MAIN("strbuf", test_strbuf__empty_buffer_is_empty_text,
 	test_strbuf__grows_and_stays_terminated,
 	test_strbuf__printf_of_every_length_around_the_capacity,
-	test_strbuf__steal_leaves_an_empty_buffer, test_strbuf__quoted_as_go)
+	test_strbuf__steal_leaves_an_empty_buffer, test_strbuf__quoted_as_go,
+	test_strbuf__lower_changes_letters_of_ascii_only, test_strbuf__uuid_is_of_version_4)

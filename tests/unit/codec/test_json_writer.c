@@ -71,8 +71,7 @@ static void write_sample(struct bt_json_writer *writer)
 	bt_json_write_name_c(writer, "e");
 	bt_json_begin_array(writer);
 	bt_json_begin_object(writer);
-	bt_json_write_name_c(writer, "f");
-	bt_json_write_c(writer, "g");
+	bt_json_write_member_c(writer, "f", "g");
 	bt_json_end_object(writer);
 	bt_json_begin_array(writer);
 	bt_json_write_int64(writer, 0);
