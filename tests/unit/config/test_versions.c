@@ -212,6 +212,12 @@ START_TEST(test_versions__warnings)
 	ck_assert(!warnings.items[0].value);
 	ck_assert(bt_str_equal_c(warnings.items[1].gate, "VolumeAttributesClass"));
 	ck_assert(warnings.items[1].value);
+	(void)gates_at(36, "GitRepoVolumeDriver=true,NodeSwap=true", &warnings, &arena);
+	ck_assert_uint_eq(warnings.count, 2);
+	ck_assert(bt_str_equal_c(warnings.items[0].gate, "GitRepoVolumeDriver"));
+	ck_assert(warnings.items[0].is_deprecated);
+	ck_assert(bt_str_equal_c(warnings.items[1].gate, "NodeSwap"));
+	ck_assert(!warnings.items[1].is_deprecated);
 	(void)gates_at(33, "VolumeAttributesClass=true", &warnings, &arena);
 	ck_assert_uint_eq(warnings.count, 0);
 	bt_arena_finish(&arena);

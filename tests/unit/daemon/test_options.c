@@ -139,6 +139,11 @@ START_TEST(test_options__edge_11_10_locked_gate)
 		"] \"Warning: setting GA feature gate. It will be removed in a future release.\" "
 		"featureGate=\"DynamicResourceAllocation\" value=true\n"));
 	finish_run(&run);
+	ACCEPT(&run, "--feature-gates=GitRepoVolumeDriver=true");
+	ck_assert_ptr_nonnull(strstr(run.error,
+		"] \"Warning: setting deprecated feature gate. It will be removed in a future "
+		"release.\" featureGate=\"GitRepoVolumeDriver\" value=true\n"));
+	finish_run(&run);
 }
 END_TEST
 
@@ -336,6 +341,7 @@ START_TEST(test_options__help)
 	check_order(run.output, "kube:APIServingWithRoutine=", "kube:AllAlpha=");
 	check_order(run.output, "kube:AllBeta=", "kube:AllowParsingUserUIDFromCertAuth=");
 	check_order(run.output, "kube:WorkloadAwarePreemption=", "kube:WorkloadWithJob=");
+	ck_assert_ptr_null(strstr(run.output, "kube:GitRepoVolumeDriver="));
 	ck_assert_ptr_null(strstr(run.output, "kube:VolumeAttributesClass"));
 	finish_run(&run);
 	PARSE(&run, "-h");
