@@ -10,6 +10,10 @@
 /* What is kept of the answer that refuses a stream. */
 #define ERROR_BODY_BYTES_MAX ((size_t)1 << 20)
 
+/* What a server's words take of a log line. */
+#define MESSAGE_BYTES_MAX 1024
+#define AUDIT_ID_BYTES_MAX 64
+
 /* --- texts --- */
 
 static void append_url(const struct bt_rest_call *call, struct bt_strbuf *out)
@@ -167,6 +171,23 @@ static void finish_failed(struct bt_rest_call *call, const struct bt_http_outcom
 	bt_strbuf_finish(&text);
 }
 
+/* By its number the line is found in the server's audit log. Spec 13 section 7.7. */
+static void log_refusal(const struct bt_rest_call *call, const struct bt_rest_answer *answer)
+{
+	struct bt_str audit = bt_transport_header(call->transport, "Audit-Id");
+	struct bt_strbuf url = {0};
+
+	if (answer->class_ == BT_REST_OK || !BT_LOG_ENABLED(2)) {
+		return;
+	}
+	append_url(call, &url);
+	BT_LOG_INFO(2, "Request failed", BT_LOG_CSTR("verb", call->method),
+		BT_LOG_STR("URL", bt_strbuf_str(&url)), BT_LOG_INT("code", answer->code),
+		BT_LOG_STR("err", bt_str_sub(answer->message, 0, MESSAGE_BYTES_MAX)),
+		BT_LOG_STR("auditID", bt_str_sub(audit, 0, AUDIT_ID_BYTES_MAX)));
+	bt_strbuf_finish(&url);
+}
+
 static void finish_answered(
 	struct bt_rest_call *call, const struct bt_http_outcome *outcome, struct bt_str body)
 {
@@ -183,6 +204,7 @@ static void finish_answered(
 		answer.body = BT_STR("");
 	}
 	bt_status_classify(&subject, &arena, &answer);
+	log_refusal(call, &answer);
 	bt_rest_finish_call(call, &answer);
 	bt_arena_finish(&arena);
 }

@@ -108,6 +108,7 @@ static void on_request(void *context, struct bt_http_exchange *exchange)
 	bt_http_add_header(exchange, "Content-Type",
 		bt_str_from(
 			answer->content_type != NULL ? answer->content_type : "application/json"));
+	bt_http_add_header(exchange, "Audit-Id", BT_STR("7c1e-audit"));
 	if (answer->retry_after != NULL) {
 		bt_http_add_header(exchange, "Retry-After", bt_str_from(answer->retry_after));
 	}

@@ -308,6 +308,27 @@ START_TEST(test_client_rest__edge_13_47_warnings_are_logged)
 }
 END_TEST
 
+START_TEST(test_client_rest__refusals_name_their_audit_id)
+{
+	const struct fixture_answer answers[] = {
+		{.code = 201, .body = "{}"},
+		{.code = 409,
+			.body = "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":"
+				"\"Failure\",\"message\":\"no\",\"reason\":\"Conflict\","
+				"\"code\":409}"},
+	};
+
+	start(answers, 2);
+	post_binding();
+	ck_assert_uint_eq(fixture_log_count("audit"), 0);
+	(void)fixture_call(&fixture, "POST", "/b", "{}", &result);
+	fixture_wait(&fixture, &result.done_count, 2);
+	ck_assert_uint_eq(fixture_log_count("Request failed"), 1);
+	ck_assert_uint_eq(fixture_log_count("auditID=7c1e-audit"), 1);
+	finish();
+}
+END_TEST
+
 START_TEST(test_client_rest__edge_11b_44_a_hundred_at_once_then_fifty_a_second)
 {
 	enum { COUNT = 150 };
@@ -654,6 +675,7 @@ BT_TEST_MAIN("client_rest", test_client_rest__headers_and_body,
 	test_client_rest__a_status_in_protobuf, test_client_rest__edge_13_39_a_load_balancers_page,
 	test_client_rest__generic_texts, test_client_rest__edge_13_46_dates_are_not_waited_for,
 	test_client_rest__edge_13_47_warnings_are_logged,
+	test_client_rest__refusals_name_their_audit_id,
 	test_client_rest__edge_11b_44_a_hundred_at_once_then_fifty_a_second,
 	test_client_rest__limiter_numbers, test_client_rest__edge_11b_45_everything_in_json,
 	test_client_rest__streams,
