@@ -232,6 +232,10 @@ static void on_done(void *context, struct bt_rest_call *call, const struct bt_re
 	struct bt_strbuf message = {NULL, 0, 0};
 
 	(void)call;
+	if (!reflector->is_open) {
+		/* however long it was tried: it counts as opened and ended at once */
+		reflector->opened_ns = bt_loop_now_ns(reflector->options.loop);
+	}
 	forget_request(reflector);
 	if (answer->class_ == BT_REST_OK && is_list && flaw == NULL) {
 		page_ended(reflector);

@@ -423,6 +423,19 @@ START_TEST(test_reflector__edge_13_24_very_short_watch)
 }
 END_TEST
 
+/* It could not be opened, as is known after the rest client has tried for a while. */
+START_TEST(test_reflector__streaming_list_that_is_never_opened)
+{
+	begin(true);
+	fake_rest.now_ns += 10 * SECOND;
+	fake_end(call());
+	ck_assert_str_eq(call_at_once()->query, "limit=500&resourceVersion=0");
+	fake_fail(call(), BT_HTTP_FAILURE_RESET);
+	ck_assert_uint_eq(failed_to_watch, 1);
+	end();
+}
+END_TEST
+
 START_TEST(test_reflector__very_short_streaming_list)
 {
 	begin(true);
@@ -818,6 +831,7 @@ BT_TEST_MAIN("reflector", test_reflector__streaming_list_becomes_the_watch,
 	test_reflector__edge_13_21_streaming_refused_within,
 	test_reflector__edge_13_22_page_of_any_size, test_reflector__edge_13_23_nothing_for_minutes,
 	test_reflector__streaming_list_in_silence_is_mentioned,
+	test_reflector__streaming_list_that_is_never_opened,
 	test_reflector__edge_13_24_very_short_watch, test_reflector__very_short_streaming_list,
 	test_reflector__edge_13_25_watch_expires, test_reflector__edge_13_26_watch_answered_429,
 	test_reflector__edge_13_27_watch_refused, test_reflector__edge_13_28_any_chunks,
