@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/duration.h"
 #include "base/nanoseconds.h"
 #include "cli/command.h"
 #include "cli/setup.h"
@@ -17,8 +17,8 @@
 #include "cli/up_identity.h"
 #include "cli/up_load.h"
 #include "cli/up_scheduler.h"
-#include "config/duration.h"
 #include "controllers/controllers.h"
+#include "net/clock.h"
 #include "server/event_expiry.h"
 #include "server/front.h"
 
@@ -205,7 +205,7 @@ static uint64_t draw_seed(void)
 {
 	uint64_t seed = 0;
 	if (getrandom(&seed, sizeof(seed), 0) != (ssize_t)sizeof(seed)) {
-		seed = (uint64_t)bt_up_clock_read_ns(CLOCK_REALTIME);
+		seed = (uint64_t)bt_clock_wall_ns();
 	}
 	return seed;
 }
@@ -331,7 +331,7 @@ static int create_front(struct up *up, struct berth_error *err)
 		.key_path = options->key_path,
 		.data_dir = options->data_dir,
 		.address = options->address,
-		.now_seconds = bt_up_clock_read_ns(CLOCK_REALTIME) / BT_NS_PER_SECOND,
+		.now_seconds = bt_clock_wall_ns() / BT_NS_PER_SECOND,
 	};
 	int result = bt_up_identity_create(&identity, &up->identity, err);
 	if (result < 0) {
@@ -459,8 +459,7 @@ static int tell_where(struct up *up, struct berth_error *err)
 	write_url(up, &url);
 	int result = bt_up_kubeconfig_write(&up->identity, bt_strbuf_c(&url), path, err);
 	if (result == 0) {
-		double seconds =
-			(double)(bt_up_clock_read_ns(CLOCK_MONOTONIC) - up->started_ns) / 1e9;
+		double seconds = (double)(bt_clock_steady_ns() - up->started_ns) / 1e9;
 		(void)printf("berth up: Kubernetes API at %s, %" PRIu64
 			     " nodes, ready after %.2f s\n"
 			     "\n"
@@ -566,7 +565,7 @@ static int serve(struct up *up, struct berth_error *err)
 static int run(const struct bt_command *command, int argc, char **argv)
 {
 	struct up up = {
-		.started_ns = bt_up_clock_read_ns(CLOCK_MONOTONIC),
+		.started_ns = bt_clock_steady_ns(),
 		.options = {.listen = "127.0.0.1:6443",
 			.kubeconfig = DEFAULT_KUBECONFIG,
 			.tls = "on",

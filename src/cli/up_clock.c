@@ -6,24 +6,17 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/nanoseconds.h"
 #include "base/str.h"
+#include "net/clock.h"
 
 #define SAVE_EVERY_NS BT_NS_PER_SECOND
 /** Digits and a newline; always as many, so that a write replaces the whole. */
 #define TEXT_LENGTH 20
 /** A time beyond the year 2200 is nothing that was saved. */
 #define LATEST_NS INT64_C(7258118400000000000)
-
-int64_t bt_up_clock_read_ns(int id)
-{
-	struct timespec time;
-	(void)clock_gettime(id, &time); /* cannot fail for these clocks */
-	return (int64_t)time.tv_sec * BT_NS_PER_SECOND + time.tv_nsec;
-}
 
 /** 0: there is none. */
 static int64_t read_saved(int file)
@@ -43,8 +36,8 @@ int bt_up_clock_start(
 	struct bt_up_clock *clock, double scale, const char *path, struct berth_error *err)
 {
 	*clock = (struct bt_up_clock){.scale = scale, .file = -1};
-	clock->start_ns = bt_up_clock_read_ns(CLOCK_REALTIME);
-	clock->start_monotonic_ns = bt_up_clock_read_ns(CLOCK_MONOTONIC);
+	clock->start_ns = bt_clock_wall_ns();
+	clock->start_monotonic_ns = bt_clock_steady_ns();
 	clock->next_save_ns = clock->start_monotonic_ns;
 	if (path == NULL) {
 		return 0;
@@ -78,7 +71,7 @@ static int64_t cluster_time(const struct bt_up_clock *clock, int64_t monotonic_n
 
 int64_t bt_up_clock_now_ns(void *clock)
 {
-	return cluster_time(clock, bt_up_clock_read_ns(CLOCK_MONOTONIC));
+	return cluster_time(clock, bt_clock_steady_ns());
 }
 
 int64_t bt_up_clock_monotonic_of(const struct bt_up_clock *clock, int64_t cluster_ns)
@@ -95,7 +88,7 @@ int64_t bt_up_clock_monotonic_of(const struct bt_up_clock *clock, int64_t cluste
 int64_t bt_up_clock_save(struct bt_up_clock *clock)
 {
 	char text[TEXT_LENGTH + 1];
-	int64_t now_ns = bt_up_clock_read_ns(CLOCK_MONOTONIC);
+	int64_t now_ns = bt_clock_steady_ns();
 	if (clock->file < 0) {
 		return INT64_MAX;
 	}
@@ -105,7 +98,7 @@ int64_t bt_up_clock_save(struct bt_up_clock *clock)
 	bool is_last = clock->next_save_ns == INT64_MIN;
 	int64_t kept_ns = cluster_time(clock, is_last ? now_ns : now_ns + 2 * SAVE_EVERY_NS);
 	clock->next_save_ns = now_ns + SAVE_EVERY_NS;
-	if (!is_last && kept_ns <= bt_up_clock_read_ns(CLOCK_REALTIME) + 2 * SAVE_EVERY_NS) {
+	if (!is_last && kept_ns <= bt_clock_wall_ns() + 2 * SAVE_EVERY_NS) {
 		return clock->next_save_ns; /* a restart reads it from the machine's clock */
 	}
 	(void)snprintf(text, sizeof(text), "%019" PRId64 "\n", kept_ns);

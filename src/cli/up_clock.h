@@ -24,8 +24,6 @@ struct bt_up_clock {
 		.file = -1, .scale = 1 \
 	}
 
-/** The machine's own clock. */
-int64_t bt_up_clock_read_ns(int id);
 /** path: where the time is kept, and continued from when it is later than the world's; NULL:
  * nowhere. */
 BT_MUST_USE int bt_up_clock_start(

@@ -2,6 +2,7 @@
 #include "client/rest.h"
 
 #include "base/alloc.h"
+#include "base/duration.h"
 #include "base/log.h"
 #include "base/nanoseconds.h"
 #include "client/rest_private.h"
@@ -39,7 +40,7 @@ static void free_call(struct bt_rest_call *call)
 
 /* --- the queue for tokens --- */
 
-void bt_rest_enqueue(struct bt_rest_call *call)
+static void enqueue(struct bt_rest_call *call)
 {
 	struct bt_rest_client *client = call->client;
 
@@ -63,10 +64,7 @@ static void log_wait_at(const struct bt_rest_call *call, int verbosity, int64_t 
 {
 	struct bt_strbuf url = {0};
 
-	bt_strbuf_append_str(&url, bt_transport_config(call->client->transport)->base_url);
-	bt_strbuf_append_str(&url, call->path);
-	bt_strbuf_append_c(&url, call->query.length != 0 ? "?" : "");
-	bt_strbuf_append_str(&url, call->query);
+	bt_rest_append_url(call, &url);
 	BT_LOG_INFO(verbosity, "Waited before sending request", BT_LOG_DURATION("delay", waited_ns),
 		BT_LOG_CSTR("reason", "client-side throttling, not priority and fairness"),
 		BT_LOG_CSTR("verb", call->method), BT_LOG_STR("URL", bt_strbuf_str(&url)));
@@ -139,7 +137,7 @@ static int64_t work(void *context, int64_t now_ns)
 	while (delayed->slots.count != 0 && delayed->slots.items[0].major <= now_ns) {
 		struct bt_rest_call *call = client->slots.items[bt_heap_pop(delayed)];
 		call->queued_at_ns = now_ns;
-		bt_rest_enqueue(call);
+		enqueue(call);
 	}
 	next_ns = pump(client, now_ns);
 	if (delayed->slots.count != 0 && delayed->slots.items[0].major < next_ns) {
@@ -212,7 +210,7 @@ struct bt_rest_call *bt_rest_start(
 		bt_limiter_take(&client->limiter, call->queued_at_ns, &at_ns)) {
 		send_with_token(call, call->queued_at_ns);
 	} else {
-		bt_rest_enqueue(call);
+		enqueue(call);
 	}
 	return call;
 }
@@ -244,30 +242,6 @@ void bt_rest_finish_call(struct bt_rest_call *call, const struct bt_rest_answer 
 
 /* --- clients --- */
 
-/* A duration as Go writes it: "5s", "1m30s", "1h0m0s", "2.5s". At least a second. */
-static void append_duration(struct bt_strbuf *out, int64_t ns)
-{
-	int64_t seconds = ns / BT_NS_PER_SECOND;
-	int64_t fraction = ns % BT_NS_PER_SECOND;
-	int digits = 9;
-
-	if (seconds >= 3600) {
-		bt_strbuf_printf(out, "%lldh", (long long)(seconds / 3600));
-	}
-	if (seconds >= 60) {
-		bt_strbuf_printf(out, "%lldm", (long long)(seconds / 60 % 60));
-	}
-	bt_strbuf_printf(out, "%lld", (long long)(seconds % 60));
-	if (fraction != 0) {
-		while (fraction % 10 == 0) {
-			fraction /= 10;
-			digits--;
-		}
-		bt_strbuf_printf(out, ".%0*lld", digits, (long long)fraction);
-	}
-	bt_strbuf_append_char(out, 's');
-}
-
 static void make_timeout_query(struct bt_rest_client *client)
 {
 	struct bt_strbuf text = {0};
@@ -275,7 +249,7 @@ static void make_timeout_query(struct bt_rest_client *client)
 	client->timeout_query = BT_STR("");
 	if (client->timeout_ns > 0) {
 		bt_strbuf_append_c(&text, "timeout=");
-		append_duration(&text, client->timeout_ns);
+		bt_duration_format(client->timeout_ns, &text);
 		client->timeout_query = bt_arena_str(&client->arena, bt_strbuf_str(&text));
 	}
 	bt_strbuf_finish(&text);

@@ -121,7 +121,7 @@ void bt_rest_append_query(struct bt_strbuf *out, const char *name, struct bt_str
  * otherwise. value has apiVersion and kind. Appends; returns the content type that was taken.
  */
 struct bt_str bt_rest_encode_body(const struct bt_rest_client *client,
-	const struct bt_json_value *value, struct bt_arena *arena, struct bt_strbuf *out);
+	const struct bt_json_value *value, struct bt_strbuf *out);
 /** A response body as a JSON tree, whatever its media type was. Texts borrow the body. */
 BT_MUST_USE int bt_rest_decode_body(const struct bt_rest_answer *answer, struct bt_arena *arena,
 	struct bt_json_value **out_value, struct berth_error *err);

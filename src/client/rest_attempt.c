@@ -16,7 +16,7 @@
 
 /* --- texts --- */
 
-static void append_url(const struct bt_rest_call *call, struct bt_strbuf *out)
+void bt_rest_append_url(const struct bt_rest_call *call, struct bt_strbuf *out)
 {
 	bt_strbuf_append_str(out, bt_transport_config(call->client->transport)->base_url);
 	bt_strbuf_append_str(out, call->path);
@@ -34,7 +34,7 @@ static void append_failure(
 
 	bt_strbuf_append_char(out, call->method[0]);
 	bt_strbuf_append_lower(out, bt_str_from(call->method + 1));
-	append_url(call, &url);
+	bt_rest_append_url(call, &url);
 	bt_strbuf_append_char(out, ' ');
 	bt_strbuf_append_quoted(out, bt_strbuf_str(&url));
 	bt_strbuf_printf(out, ": %s", message);
@@ -103,7 +103,7 @@ static void log_retry_after(const struct bt_rest_call *call, int64_t seconds)
 	}
 	bt_strbuf_printf(&text, "Got a Retry-After %lld response for attempt %d to ",
 		(long long)seconds, call->resends + 1);
-	append_url(call, &text);
+	bt_rest_append_url(call, &text);
 	bt_log_text(BT_LOG_SEVERITY_INFO, 4, __FILE__, __LINE__, "%s", bt_strbuf_c(&text));
 	bt_strbuf_finish(&text);
 }
@@ -180,7 +180,7 @@ static void log_refusal(const struct bt_rest_call *call, const struct bt_rest_an
 	if (answer->class_ == BT_REST_OK || !BT_LOG_ENABLED(2)) {
 		return;
 	}
-	append_url(call, &url);
+	bt_rest_append_url(call, &url);
 	BT_LOG_INFO(2, "Request failed", BT_LOG_CSTR("verb", call->method),
 		BT_LOG_STR("URL", bt_strbuf_str(&url)), BT_LOG_INT("code", answer->code),
 		BT_LOG_STR("err", bt_str_sub(answer->message, 0, MESSAGE_BYTES_MAX)),

@@ -52,7 +52,7 @@ void bt_rest_append_query(struct bt_strbuf *out, const char *name, struct bt_str
 /* --- bodies --- */
 
 struct bt_str bt_rest_encode_body(const struct bt_rest_client *client,
-	const struct bt_json_value *value, struct bt_arena *arena, struct bt_strbuf *out)
+	const struct bt_json_value *value, struct bt_strbuf *out)
 {
 	struct bt_str api_version = bt_json_find_str(value, "apiVersion");
 	struct bt_str kind = bt_json_find_str(value, "kind");
@@ -71,7 +71,6 @@ struct bt_str bt_rest_encode_body(const struct bt_rest_client *client,
 		bt_strbuf_finish(&raw);
 		return BT_STR(PROTOBUF_TYPE);
 	}
-	(void)arena; /* nothing has to be made */
 	bt_json_writer_init(&writer, out, 0);
 	bt_json_write_value(&writer, value);
 	return BT_STR("application/json");

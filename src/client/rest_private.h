@@ -95,8 +95,8 @@ struct bt_rest_client {
 
 /** A token was taken, or none is needed: the request goes out. */
 void bt_rest_send(struct bt_rest_call *call);
-/** To the end of the queue. */
-void bt_rest_enqueue(struct bt_rest_call *call);
+/** Where it goes, with its query. */
+void bt_rest_append_url(const struct bt_rest_call *call, struct bt_strbuf *out);
 /** Again at this time. */
 void bt_rest_delay(struct bt_rest_call *call, int64_t at_ns);
 /** Tell the handler and free the call. */

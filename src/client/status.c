@@ -32,7 +32,8 @@ static const struct {
 	{"StorageReadError", BT_REST_OTHER, 0},
 };
 
-enum bt_rest_class bt_status_class(struct bt_str reason, int64_t code)
+/* By the reason, else by the code. */
+static enum bt_rest_class class_of(struct bt_str reason, int64_t code)
 {
 	enum bt_rest_class by_code = BT_REST_OTHER;
 
@@ -57,7 +58,8 @@ static struct bt_str reason_of(enum bt_rest_class wanted)
 	return BT_STR("");
 }
 
-struct bt_str bt_media_type(struct bt_str content_type)
+/* "application/json" of "application/json; charset=utf-8". */
+static struct bt_str media_type_of(struct bt_str content_type)
 {
 	int64_t end = bt_str_find_char(content_type, ';');
 
@@ -68,7 +70,7 @@ struct bt_str bt_media_type(struct bt_str content_type)
 
 bool bt_media_type_is(struct bt_str content_type, const char *media_type)
 {
-	return bt_str_equal_without_case(bt_media_type(content_type), bt_str_from(media_type));
+	return bt_str_equal_without_case(media_type_of(content_type), bt_str_from(media_type));
 }
 
 /* --- a Status in the body --- */
@@ -114,7 +116,7 @@ static void take_status(
 	answer->message = text_at(status, "message", arena);
 	answer->reason = text_at(status, "reason", arena);
 	answer->continue_token = text_at(bt_json_find(status, "metadata"), "continue", arena);
-	answer->class_ = bt_status_class(answer->reason, number);
+	answer->class_ = class_of(answer->reason, number);
 	answer->too_large_resource_version = answer->class_ == BT_REST_TIMEOUT &&
 		(has_too_large_cause(status) ||
 			bt_str_find(answer->message, BT_STR("Too large resource version")) >= 0);
@@ -142,7 +144,7 @@ static bool read_status(struct bt_arena *arena, struct bt_rest_answer *answer)
 /* What a body that is no Status says; "unknown" when it is no text. */
 static struct bt_str body_text(const struct bt_rest_answer *answer)
 {
-	struct bt_str type = bt_media_type(answer->content_type);
+	struct bt_str type = media_type_of(answer->content_type);
 
 	if (type.length != 0 &&
 		!bt_str_equal_without_case(bt_str_sub(type, 0, 5), BT_STR("text/"))) {
@@ -224,7 +226,7 @@ static void make_generic(const struct bt_status_subject *subject, struct bt_aren
 	append_subject(subject, &text);
 	answer->message = bt_arena_str(arena, bt_strbuf_str(&text));
 	bt_strbuf_finish(&text);
-	answer->class_ = bt_status_class(BT_STR(""), answer->code);
+	answer->class_ = class_of(BT_STR(""), answer->code);
 	if (answer->code == 409 && bt_str_equal_c(bt_str_from(subject->method), "POST")) {
 		answer->class_ = BT_REST_ALREADY_EXISTS;
 	} else if (answer->class_ == BT_REST_OTHER && answer->code >= 500) {

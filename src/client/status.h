@@ -17,9 +17,6 @@ struct bt_status_subject {
  */
 void bt_status_classify(const struct bt_status_subject *subject, struct bt_arena *arena,
 	struct bt_rest_answer *answer);
-/** The class of a Status that was read: by its reason, else by its code. */
-enum bt_rest_class bt_status_class(struct bt_str reason, int64_t code);
-/** "application/json" of "Application/JSON; charset=utf-8", as it is written. */
-struct bt_str bt_media_type(struct bt_str content_type);
+/** Is it that, parameters and case aside? */
 bool bt_media_type_is(struct bt_str content_type, const char *media_type);
 #endif

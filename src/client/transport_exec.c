@@ -1,25 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "base/nanoseconds.h"
 #include "client/transport_private.h"
+#include "net/clock.h"
 
 /* The install hint is shown this often in an hour. */
 #define HINTS_MAX 10
 #define HINT_PERIOD_NS (3600 * BT_NS_PER_SECOND)
-
-static int64_t wall_clock_ns(void)
-{
-	struct timespec now;
-
-	if (clock_gettime(CLOCK_REALTIME, &now) != 0) {
-		return 0;
-	}
-	return (int64_t)now.tv_sec * BT_NS_PER_SECOND + now.tv_nsec;
-}
 
 /* Spec 13 section 6.5, run() step 1. */
 static int choose_interactive(
@@ -67,7 +57,7 @@ static int start_run(struct bt_transport *transport, bool is_refresh, struct ber
 
 static bool is_valid(const struct bt_transport_exec *exec)
 {
-	return exec->cached && (!exec->expires || wall_clock_ns() <= exec->expiry_ns);
+	return exec->cached && (!exec->expires || bt_clock_wall_ns() <= exec->expiry_ns);
 }
 
 bool bt_transport_exec_ready(struct bt_transport *transport)

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/duration.h"
 #include "codec/base64.h"
-#include "config/duration.h"
 #include "config/text_set.h"
 
 /* A value on its way in: where it is, and the structure Go's messages name. */

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "config/duration.h"
+#include "base/duration.h"
 
 struct default_plugin {
 	struct bt_str name;

@@ -2,7 +2,7 @@
 #include "config/validate.h"
 
 #include "api/resources.h"
-#include "config/duration.h"
+#include "base/duration.h"
 #include "config/write.h"
 
 /* --- leader election, spec 10 section 8.2 --- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/selector.h"
-#include "config/duration.h"
+#include "base/duration.h"
 #include "config/validate.h"
 
 bool bt_label_key_check(

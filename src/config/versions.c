@@ -9,6 +9,13 @@ struct bt_versions bt_versions_default(void)
 	};
 }
 
+struct bt_str bt_versions_binary(const struct bt_versions *versions)
+{
+	struct bt_str version = versions->git_version;
+	return bt_str_has_prefix(version, BT_STR("v")) ? bt_str_sub(version, 1, version.length)
+						       : version;
+}
+
 /* --- --emulated-version, --min-compatibility-version --- */
 
 /** Digits up to the end or a dot; the rest is left in text. A version part has 9 of them at most.

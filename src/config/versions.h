@@ -19,6 +19,8 @@ struct bt_versions {
 };
 
 struct bt_versions bt_versions_default(void);
+/** "1.36.2", borrowed from versions. */
+struct bt_str bt_versions_binary(const struct bt_versions *versions);
 
 /**
  * --emulated-version and --min-compatibility-version: items "[component=]1.minor", separated by

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/duration.h"
 #include "codec/base64.h"
 #include "config/default.h"
 #include "config/document.h"
-#include "config/duration.h"
 
 /* --- raw JSON with sorted names --- */
 

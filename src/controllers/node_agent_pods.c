@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** A pod on its node, from its acceptance to its end. Spec: 14b section 9, 2 to 6. */
 #include "api/time.h"
-#include "config/duration.h"
+#include "base/duration.h"
 #include "controllers/node_agent.h"
 #include "controllers/persistent_volume.h"
 

@@ -43,8 +43,8 @@ static void write_back(struct bt_write *write, const struct bt_rest_answer *answ
 	} else {
 		change_object(write, &arena, object);
 		bt_strbuf_reset(&writes->scratch);
-		write->content_type = bt_rest_encode_body(
-			writes->options.client, object, &arena, &writes->scratch);
+		write->content_type =
+			bt_rest_encode_body(writes->options.client, object, &writes->scratch);
 		bt_write_set_body(write, bt_strbuf_str(&writes->scratch));
 		write->was_read = true;
 		bt_write_send(write);

@@ -17,6 +17,8 @@
 #define BUILD_PLATFORM "linux/amd64"
 #elif defined(__aarch64__)
 #define BUILD_PLATFORM "linux/arm64"
+#elif defined(__arm__)
+#define BUILD_PLATFORM "linux/arm"
 #elif defined(__riscv)
 #define BUILD_PLATFORM "linux/riscv64"
 #elif defined(__s390x__)

@@ -8,34 +8,27 @@
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "base/nanoseconds.h"
 #include "daemon/daemon_dump.h"
 #include "daemon/daemon_private.h"
+#include "net/clock.h"
 
 #define EXIT_CODE_FAILED 1
 
 /** --- time --- */
 
-static int64_t read_clock(clockid_t clock)
-{
-	struct timespec time = {0};
-	(void)clock_gettime(clock, &time); /* cannot fail for these clocks */
-	return (int64_t)time.tv_sec * BT_NS_PER_SECOND + time.tv_nsec;
-}
-
 int64_t bt_daemon_wall_ns(void *context BT_UNUSED)
 {
-	return read_clock(CLOCK_REALTIME);
+	return bt_clock_wall_ns();
 }
 
 int64_t bt_daemon_steady_ns(void *context)
 {
 	const struct bt_daemon *daemon = context;
-	return read_clock(CLOCK_MONOTONIC) + daemon->steady_offset_ns;
+	return bt_clock_steady_ns() + daemon->steady_offset_ns;
 }
 
 int64_t bt_daemon_loop_time_of(const struct bt_daemon *daemon, int64_t steady_ns)
@@ -172,11 +165,11 @@ int bt_daemon_main(int argc, char **argv)
 {
 	struct sigaction ignore = {.sa_handler = SIG_IGN};
 	struct bt_daemon daemon = {
-		.started_ns = read_clock(CLOCK_REALTIME),
+		.started_ns = bt_clock_wall_ns(),
 		.err = BERTH_ERROR_INIT,
 	};
 	int exit_code = 0;
-	daemon.steady_offset_ns = daemon.started_ns - read_clock(CLOCK_MONOTONIC);
+	daemon.steady_offset_ns = daemon.started_ns - bt_clock_steady_ns();
 	(void)sigaction(SIGPIPE, &ignore, NULL); /* cannot fail for a valid signal */
 	keep_secrets();
 	switch (bt_daemon_options_parse(argc, argv, &daemon.options)) {

@@ -10,20 +10,6 @@
 #define REVIEW_QPS 200.0F
 #define REVIEW_BURST 400
 
-#if defined(__x86_64__)
-#define ARCHITECTURE "amd64"
-#elif defined(__aarch64__)
-#define ARCHITECTURE "arm64"
-#elif defined(__arm__)
-#define ARCHITECTURE "arm"
-#elif defined(__s390x__)
-#define ARCHITECTURE "s390x"
-#elif defined(__powerpc64__)
-#define ARCHITECTURE "ppc64le"
-#else
-#define ARCHITECTURE "unknown"
-#endif
-
 static int open_link(struct bt_daemon *daemon, struct bt_str kubeconfig, struct bt_str master,
 	struct bt_daemon_link *link, struct berth_error *err)
 {
@@ -67,8 +53,9 @@ static int create_client(struct bt_daemon *daemon, const struct bt_daemon_link *
 	struct bt_arena arena = {0};
 	struct bt_build build = bt_build_about(&arena);
 	struct bt_strbuf agent = {0};
-	bt_strbuf_printf(&agent, "kube-scheduler/%.*s (linux/" ARCHITECTURE ") kubernetes/%.7s/%s",
-		BT_STR_ARG(daemon->options.versions.git_version), build.git_commit, purpose);
+	bt_strbuf_printf(&agent, "kube-scheduler/%.*s (%s) kubernetes/%.7s/%s",
+		BT_STR_ARG(daemon->options.versions.git_version), build.platform, build.git_commit,
+		purpose);
 	options.transport = link->transport;
 	options.loop = daemon->loop;
 	options.user_agent = bt_strbuf_c(&agent);

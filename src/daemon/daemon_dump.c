@@ -244,7 +244,8 @@ static void write_node(const struct bt_scheduler *scheduler, uint32_t slot, stru
 	bt_strbuf_finish(&nominated.lines);
 }
 
-void bt_daemon_write_nodes(const struct bt_scheduler *scheduler, struct bt_strbuf *out)
+/** One text per cached node, two newlines between. */
+static void write_nodes(const struct bt_scheduler *scheduler, struct bt_strbuf *out)
 {
 	const struct bt_node_table *nodes = &bt_scheduler_engine(scheduler)->state->nodes;
 	bool first = true;
@@ -257,7 +258,8 @@ void bt_daemon_write_nodes(const struct bt_scheduler *scheduler, struct bt_strbu
 	}
 }
 
-void bt_daemon_write_queue(const struct bt_scheduler *scheduler, struct bt_strbuf *out)
+/** A line per queued pod. */
+static void write_queue(const struct bt_scheduler *scheduler, struct bt_strbuf *out)
 {
 	struct dump dump = {.scheduler = scheduler, .out = out};
 	for (enum bt_queue_place place = 0; place < BT_QUEUE__PLACES; place++) {
@@ -270,9 +272,9 @@ void bt_daemon_dump_cache(struct bt_scheduler *scheduler)
 	struct bt_strbuf nodes = {0};
 	struct bt_strbuf summary = {0};
 	struct bt_strbuf pods = {0};
-	bt_daemon_write_nodes(scheduler, &nodes);
+	write_nodes(scheduler, &nodes);
 	bt_queue_summary(bt_scheduler_queue(scheduler), &summary);
-	bt_daemon_write_queue(scheduler, &pods);
+	write_queue(scheduler, &pods);
 	BT_LOG_INFO(0, "Dump of cached NodeInfo", BT_LOG_STR("nodes", bt_strbuf_str(&nodes)));
 	BT_LOG_INFO(0, "Dump of scheduling queue", BT_LOG_STR("summary", bt_strbuf_str(&summary)),
 		BT_LOG_STR("pods", bt_strbuf_str(&pods)));

@@ -9,10 +9,6 @@
  * nothing. */
 void bt_daemon_compare_cache(struct bt_scheduler *scheduler, const struct bt_reflector *nodes,
 	const struct bt_reflector *pods);
-/** Log both texts below. */
+/** Log all cached nodes with their pods, and the pods that are queued. */
 void bt_daemon_dump_cache(struct bt_scheduler *scheduler);
-/** One text per cached node, two newlines between. Appends. */
-void bt_daemon_write_nodes(const struct bt_scheduler *scheduler, struct bt_strbuf *out);
-/** A line per queued pod. Appends. */
-void bt_daemon_write_queue(const struct bt_scheduler *scheduler, struct bt_strbuf *out);
 #endif

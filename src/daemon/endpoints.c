@@ -168,7 +168,7 @@ static int create_parts(struct bt_endpoints *endpoints, uint64_t seed, struct be
 {
 	const struct bt_serving_options *serving = &endpoints->options.options->serving;
 	int result = bt_serving_tls_create(
-		serving, bt_endpoints_wall_ns() / BT_NS_PER_SECOND, &endpoints->serving, err);
+		serving, bt_clock_wall_ns() / BT_NS_PER_SECOND, &endpoints->serving, err);
 	result = result != 0 ? result : listen_on(endpoints, err);
 	result = result != 0 ? result : create_authentication(endpoints, seed, err);
 	result = result != 0 ? result : create_authorization(endpoints, err);
@@ -210,11 +210,6 @@ void bt_endpoints_serve(struct bt_endpoints *endpoints)
 	bt_loop_add_worker(endpoints->options.loop, work, endpoints);
 	bt_http_server_serve(endpoints->server);
 	BT_LOG_TEXT(BT_LOG_SEVERITY_INFO, "Serving securely on %s", endpoints->listening);
-}
-
-uint16_t bt_endpoints_port(const struct bt_endpoints *endpoints)
-{
-	return bt_http_server_port(endpoints->server);
 }
 
 void bt_endpoints_shut_down(struct bt_endpoints *endpoints)

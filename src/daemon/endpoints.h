@@ -51,7 +51,6 @@ struct bt_endpoints_options {
 BT_MUST_USE int bt_endpoints_create(const struct bt_endpoints_options *options,
 	struct bt_endpoints **out_endpoints, struct berth_error *err);
 void bt_endpoints_serve(struct bt_endpoints *endpoints);
-uint16_t bt_endpoints_port(const struct bt_endpoints *endpoints);
 /** Stop listening, finish open requests for at most 5 s (the loop is turned), with the log lines of
  * spec 11 section 6.3. */
 void bt_endpoints_shut_down(struct bt_endpoints *endpoints);

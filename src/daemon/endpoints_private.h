@@ -7,6 +7,7 @@
 #include "daemon/endpoints.h"
 #include "daemon/pages.h"
 #include "daemon/serving_tls.h"
+#include "net/clock.h"
 
 /** Requests that wait for the API server's word on their sender at most. */
 #define BT_ENDPOINTS_WAITING_MAX 512
@@ -29,6 +30,4 @@ struct bt_endpoints {
 
 /** The handler of the HTTP server; context: the endpoints. */
 struct bt_http_handler bt_endpoints_handler(struct bt_endpoints *endpoints);
-/** Wall clock, since 1970. */
-int64_t bt_endpoints_wall_ns(void);
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** One request: who sends it, may they, and the answer. Spec: 11 section 9.1. */
-#include <time.h>
-
 #include "base/log.h"
 #include "base/nanoseconds.h"
 #include "daemon/endpoints_private.h"
@@ -19,13 +17,6 @@ struct call {
 	int64_t begun_ns;
 	bool is_waiting; /* counted in bt_endpoints.waiting */
 };
-
-int64_t bt_endpoints_wall_ns(void)
-{
-	struct timespec now = {0};
-	(void)clock_gettime(CLOCK_REALTIME, &now); /* cannot fail for this clock */
-	return bt_ns_of_seconds((int64_t)now.tv_sec) + now.tv_nsec;
-}
 
 static void stop_waiting(struct call *call)
 {
@@ -114,27 +105,6 @@ static void answer_forbidden(struct call *call, struct bt_str reason)
 	answer(call, &reply);
 }
 
-/** < > and & do not reach a browser as such. */
-static void append_harmless(struct bt_strbuf *out, struct bt_str text)
-{
-	for (uint32_t i = 0; i < text.length; i++) {
-		switch (text.data[i]) {
-		case '<':
-			bt_strbuf_append_c(out, "&lt;");
-			break;
-		case '>':
-			bt_strbuf_append_c(out, "&gt;");
-			break;
-		case '&':
-			bt_strbuf_append_c(out, "&amp;");
-			break;
-		default:
-			bt_strbuf_append_char(out, text.data[i]);
-			break;
-		}
-	}
-}
-
 static void answer_failure(struct call *call, struct bt_str error)
 {
 	struct bt_reply reply = {.code = 0};
@@ -144,7 +114,7 @@ static void answer_failure(struct call *call, struct bt_str error)
 	bt_strbuf_append_str(&text, error);
 	bt_reply_plain(&reply, 500);
 	bt_strbuf_append_c(&reply.body, "Internal Server Error: ");
-	append_harmless(&reply.body, bt_strbuf_str(&text));
+	bt_html_escape(bt_strbuf_str(&text), false, &reply.body);
 	bt_strbuf_append_char(&reply.body, '\n');
 	bt_strbuf_finish(&text);
 	answer(call, &reply);
@@ -154,7 +124,7 @@ static void answer_page(struct call *call)
 {
 	struct bt_page_request request = request_of(call);
 	struct bt_reply reply = {.code = 0};
-	bt_pages_answer(call->endpoints->pages, &request, bt_endpoints_wall_ns(), &reply);
+	bt_pages_answer(call->endpoints->pages, &request, bt_clock_wall_ns(), &reply);
 	answer(call, &reply);
 }
 
@@ -227,8 +197,8 @@ static void on_request(void *context, struct bt_http_exchange *exchange)
 	}
 	call->is_waiting = true;
 	endpoints->waiting++;
-	bt_authenticate(endpoints->authenticator, exchange,
-		bt_endpoints_wall_ns() / BT_NS_PER_SECOND, &call->authentication);
+	bt_authenticate(endpoints->authenticator, exchange, bt_clock_wall_ns() / BT_NS_PER_SECOND,
+		&call->authentication);
 }
 
 static void on_too_large(void *context, struct bt_http_exchange *exchange)

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L
 #include "daemon/event_sender.h"
-
-#include <time.h>
 
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/nanoseconds.h"
 #include "base/prng.h"
 #include "daemon/event_correlator.h"
+#include "net/clock.h"
 
 #define WAITING_MAX 1000
 #define TRIES_MAX 12
@@ -55,14 +53,6 @@ struct bt_event_sender {
 	struct bt_strbuf spare; /* the text a body was made from */
 	struct bt_arena arena;  /* of one body */
 };
-
-static int64_t wall_now_ns(void)
-{
-	struct timespec now;
-	return clock_gettime(CLOCK_REALTIME, &now) == 0
-		? now.tv_sec * BT_NS_PER_SECOND + now.tv_nsec
-		: 0;
-}
 
 /** --- the queue --- */
 
@@ -321,8 +311,7 @@ static struct bt_str encode_body(struct bt_event_sender *sender)
 	bt_strbuf_reset(&sender->body);
 	bt_arena_reset(&sender->arena);
 	if (bt_json_parse(&sender->arena, bt_strbuf_str(&text), false, &value, NULL) == 0) {
-		content_type = bt_rest_encode_body(
-			sender->options.client, value, &sender->arena, &sender->body);
+		content_type = bt_rest_encode_body(sender->options.client, value, &sender->body);
 	}
 	sender->spare = text;
 	return content_type;
@@ -395,7 +384,7 @@ void bt_event_sender_start(struct bt_event_sender *sender)
 static int64_t work(void *context, int64_t now_ns)
 {
 	struct bt_event_sender *sender = context;
-	int64_t wall_ns = wall_now_ns();
+	int64_t wall_ns = bt_clock_wall_ns();
 	int64_t due_ns = now_ns + (bt_event_recorder_tick(sender->recorder, wall_ns) - wall_ns);
 	if (!sender->is_known || sender->call != NULL || sender->first == NULL) {
 		return due_ns;
@@ -461,7 +450,7 @@ void bt_event_sender_lease_event(
 		.controller = bt_str_from(sender->component),
 		.note = message,
 	};
-	struct bt_event_record *record = bt_event_record_create(&facts, wall_now_ns());
+	struct bt_event_record *record = bt_event_record_create(&facts, bt_clock_wall_ns());
 	push_core(sender, record);
 	bt_event_record_release(record);
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "api/quantity.h"
-#include "config/duration.h"
+#include "base/duration.h"
 #include "config/versions.h"
 #include "daemon/csv.h"
 

@@ -6,9 +6,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/duration.h"
 #include "base/nanoseconds.h"
 #include "codec/json.h"
-#include "config/duration.h"
+#include "net/clock.h"
 
 static const char severity_letters[] = {'I', 'W', 'E', 'F'};
 
@@ -262,13 +263,10 @@ static void write_out(int fd, const char *data, size_t length)
 static void write_record(void *context, const struct bt_log_record *record)
 {
 	bool to_output = klog.options->split_stream && record->severity == BT_LOG_SEVERITY_INFO;
-	struct timespec now;
 	int saved_errno = errno;
 	(void)context;
-	(void)clock_gettime(CLOCK_REALTIME, &now); /* cannot fail for this clock */
 	bt_strbuf_reset(&klog.line);
-	bt_klog_format(klog.options->format, record,
-		(int64_t)now.tv_sec * BT_NS_PER_SECOND + now.tv_nsec, (int)getpid(), &klog.line);
+	bt_klog_format(klog.options->format, record, bt_clock_wall_ns(), (int)getpid(), &klog.line);
 	write_out(to_output ? STDOUT_FILENO : STDERR_FILENO, klog.line.data, klog.line.length);
 	if (klog.line.capacity > BT_KLOG_LINE_KEPT_BYTES) {
 		bt_strbuf_finish(&klog.line);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* CLOCK_BOOTTIME */
 #include "daemon/leader_election.h"
 
 #include <errno.h>
 #include <sys/random.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -12,6 +10,7 @@
 #include "codec/json_edit.h"
 #include "daemon/elector.h"
 #include "daemon/lease_candidate.h"
+#include "net/clock.h"
 
 #define NS_PER_US 1000
 #define HOST_NAME_BYTES_MAX 256
@@ -39,27 +38,17 @@ struct bt_leader_election {
 
 /** --- time --- */
 
-static int64_t clock_ns(clockid_t clock)
-{
-	struct timespec now;
-	if (clock_gettime(clock, &now) != 0) {
-		return 0; /* Linux has both */
-	}
-	return now.tv_sec * BT_NS_PER_SECOND + now.tv_nsec;
-}
-
 static int64_t wall_now_ns(void *context)
 {
 	const struct bt_leader_election *election = context;
 	const struct bt_leader_election_options *options = &election->options;
 	return options->wall_now_ns != NULL ? options->wall_now_ns(options->wall_context)
-					    : clock_ns(CLOCK_REALTIME);
+					    : bt_clock_wall_ns();
 }
 
 static struct bt_elector_time now_of(struct bt_leader_election *election)
 {
-	return (struct bt_elector_time){
-		clock_ns(CLOCK_BOOTTIME), wall_now_ns(election) / NS_PER_US};
+	return (struct bt_elector_time){bt_clock_boot_ns(), wall_now_ns(election) / NS_PER_US};
 }
 
 static void call_soon(const struct bt_leader_election *election)
@@ -136,8 +125,7 @@ static void send(struct bt_leader_election *election, const char *method,
 		.handler = {.context = election, .done = answered},
 	};
 	if (value != NULL) {
-		request.content_type =
-			bt_rest_encode_body(election->options.client, value, &arena, &body);
+		request.content_type = bt_rest_encode_body(election->options.client, value, &body);
 		request.body = bt_strbuf_str(&body);
 	}
 	election->call = bt_rest_start(election->options.client, &request);
@@ -373,11 +361,7 @@ static void make_versions(struct bt_leader_election *election, const struct bt_v
 	if (versions == NULL) {
 		return;
 	}
-	struct bt_str binary = versions->git_version;
-	if (bt_str_has_prefix(binary, BT_STR("v"))) {
-		binary = bt_str_sub(binary, 1, binary.length);
-	}
-	bt_strbuf_append_str(&election->binary_version, binary);
+	bt_strbuf_append_str(&election->binary_version, bt_versions_binary(versions));
 	bt_strbuf_printf(&election->emulation_version, "1.%d.0", versions->release.emulated_minor);
 }
 
@@ -462,7 +446,7 @@ void bt_leader_election_stop(struct bt_leader_election *election)
 
 bool bt_leader_election_may_act(const struct bt_leader_election *election)
 {
-	return bt_elector_may_act(&election->elector, clock_ns(CLOCK_BOOTTIME));
+	return bt_elector_may_act(&election->elector, bt_clock_boot_ns());
 }
 
 bool bt_leader_election_is_leading(const struct bt_leader_election *election)

@@ -124,7 +124,7 @@ static void done(
 }
 
 static void send(struct bt_lease_candidate *candidate, const char *method, struct bt_str path,
-	const struct bt_json_value *value, struct bt_arena *arena)
+	const struct bt_json_value *value)
 {
 	struct bt_strbuf body = {0};
 	struct bt_rest_request request = {
@@ -132,7 +132,7 @@ static void send(struct bt_lease_candidate *candidate, const char *method, struc
 		.path = path,
 		.resource = BT_STR("leasecandidates"),
 		.name = candidate->options.identity,
-		.content_type = bt_rest_encode_body(candidate->options.client, value, arena, &body),
+		.content_type = bt_rest_encode_body(candidate->options.client, value, &body),
 		.handler = {.context = candidate, .done = done},
 	};
 	request.body = bt_strbuf_str(&body);
@@ -156,7 +156,7 @@ static void create_candidate(struct bt_lease_candidate *candidate)
 	bt_json_set_str(&arena, spec, "binaryVersion", options->binary_version);
 	bt_json_set_str(&arena, spec, "emulationVersion", options->emulation_version);
 	bt_json_set_c(&arena, spec, "strategy", "OldestEmulationVersion");
-	send(candidate, "POST", BT_STR(COLLECTION), value, &arena);
+	send(candidate, "POST", BT_STR(COLLECTION), value);
 	bt_arena_finish(&arena);
 }
 
@@ -182,7 +182,7 @@ static void renew_candidate(struct bt_lease_candidate *candidate, struct item *i
 		bt_json_set_c(&arena, value, "apiVersion", "coordination.k8s.io/v1beta1");
 		bt_json_set_str(&arena, bt_json_ensure_object(&arena, value, "spec"), "renewTime",
 			now_text(candidate, &arena));
-		send(candidate, "PUT", bt_strbuf_str(&path), value, &arena);
+		send(candidate, "PUT", bt_strbuf_str(&path), value);
 	}
 	bt_strbuf_finish(&path);
 	bt_arena_finish(&arena);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/duration.h"
+#include "base/duration.h"
 #include "daemon/options_private.h"
 
 /* --- logs --- */

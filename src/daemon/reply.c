@@ -92,28 +92,23 @@ void bt_reply_status(struct bt_reply *reply, const struct bt_page_request *reque
 	bt_strbuf_append_char(&reply->body, '\n');
 }
 
-void bt_html_escape(struct bt_str text, struct bt_strbuf *out)
+void bt_html_escape(struct bt_str text, bool with_quotes, struct bt_strbuf *out)
 {
+	static const struct {
+		char byte;
+		const char *entity;
+	} entities[] = {
+		{'<', "&lt;"}, {'>', "&gt;"}, {'&', "&amp;"}, {'"', "&#34;"}, {'\'', "&#39;"}};
+	size_t count = with_quotes ? BT_ARRAY_LENGTH(entities) : 3;
 	for (uint32_t i = 0; i < text.length; i++) {
-		switch (text.data[i]) {
-		case '<':
-			bt_strbuf_append_c(out, "&lt;");
-			break;
-		case '>':
-			bt_strbuf_append_c(out, "&gt;");
-			break;
-		case '&':
-			bt_strbuf_append_c(out, "&amp;");
-			break;
-		case '"':
-			bt_strbuf_append_c(out, "&#34;");
-			break;
-		case '\'':
-			bt_strbuf_append_c(out, "&#39;");
-			break;
-		default:
+		size_t at = 0;
+		while (at < count && entities[at].byte != text.data[i]) {
+			at++;
+		}
+		if (at < count) {
+			bt_strbuf_append_c(out, entities[at].entity);
+		} else {
 			bt_strbuf_append_char(out, text.data[i]);
-			break;
 		}
 	}
 }

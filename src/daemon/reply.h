@@ -46,8 +46,8 @@ void bt_reply_not_found(struct bt_reply *reply);
 void bt_reply_status(struct bt_reply *reply, const struct bt_page_request *request, uint16_t code,
 	const char *reason, struct bt_str message, bool with_details);
 
-/** Text that shows as itself in a page: < > & ' " as HTML entities. */
-void bt_html_escape(struct bt_str text, struct bt_strbuf *out);
+/** Text that shows as itself in a page: < > &, and quotes if told to, as HTML entities. */
+void bt_html_escape(struct bt_str text, bool with_quotes, struct bt_strbuf *out);
 
 /** Each `name=value` of a query, decoded; what is broken is left out. */
 void bt_query_each(struct bt_str query, struct bt_arena *arena,

@@ -344,7 +344,7 @@ static void ask(struct bt_reviewer *reviewer, const unsigned char *digest,
 	bt_json_set_value(arena, document, "metadata", bt_json_new(arena, BT_JSON_OBJECT));
 	bt_json_set_value(arena, document, "spec", bt_json_clone(arena, spec, false));
 	review->content_type =
-		bt_rest_encode_body(reviewer->options.client, document, arena, &review->body);
+		bt_rest_encode_body(reviewer->options.client, document, &review->body);
 	review->delay_ns = FIRST_DELAY_NS;
 	review->deadline_ns = bt_loop_now_ns(reviewer->options.loop) + TIMEOUT_NS;
 	reviewer->under_way++;

@@ -199,13 +199,6 @@ static struct bt_str date_text(int64_t time_ns, struct bt_arena *arena)
 		(int)day, BT_STR_ARG(bt_str_sub(text, 11, 8)), (int)year);
 }
 
-static struct bt_str binary_version(const struct bt_versions *versions)
-{
-	return bt_str_has_prefix(versions->git_version, BT_STR("v"))
-		? bt_str_sub(versions->git_version, 1, versions->git_version.length)
-		: versions->git_version;
-}
-
 #define PATHS_MAX 6
 
 /** First segments of what is served; returns their number. */
@@ -226,7 +219,7 @@ static void write_line(
 	const char *name, const char *delimiter, struct bt_str value, struct bt_strbuf *out)
 {
 	bt_strbuf_printf(out, "%s%s ", name, delimiter);
-	bt_html_escape(value, out);
+	bt_html_escape(value, true, out);
 	bt_strbuf_append_char(out, '\n');
 }
 
@@ -250,7 +243,7 @@ static void write_statusz_text(struct bt_zpage_facts *facts, struct bt_arena *ar
 		out);
 	/* there is no runtime of a language but what the compiler made */
 	write_line("Go version", delimiter, bt_str_from(bt_build_about(arena).toolchain), out);
-	write_line("Binary version", delimiter, binary_version(&options->versions), out);
+	write_line("Binary version", delimiter, bt_versions_binary(&options->versions), out);
 	write_line("Emulation version", delimiter,
 		bt_arena_printf(arena, "1.%d", options->versions.release.emulated_minor), out);
 	write_line("Paths", delimiter, bt_strbuf_str(&joined), out);
@@ -269,7 +262,7 @@ static void write_statusz_document(const struct bt_zpage_facts *facts, struct bt
 	bt_json_write_name_c(&writer, "uptimeSeconds");
 	bt_json_write_int64(&writer, up_seconds);
 	bt_json_write_member_c(&writer, "goVersion", bt_build_about(arena).toolchain);
-	bt_json_write_member(&writer, "binaryVersion", binary_version(&options->versions));
+	bt_json_write_member(&writer, "binaryVersion", bt_versions_binary(&options->versions));
 	bt_json_write_member(&writer, "emulationVersion",
 		bt_arena_printf(arena, "1.%d", options->versions.release.emulated_minor));
 	bt_json_write_name_c(&writer, "paths");

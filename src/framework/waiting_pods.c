@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
-#include "config/duration.h"
+#include "base/duration.h"
 
 static struct bt_str uid_of(const struct bt_waiting_pod *pod)
 {

@@ -318,34 +318,6 @@ struct bt_metric_cell *bt_metric_cell(struct bt_metric *metric, const struct bt_
 	return &series->cell;
 }
 
-bool bt_metric_remove(struct bt_metric *metric, const struct bt_str *values)
-{
-	struct bt_str allowed[BT_METRIC_LABELS_MAX];
-	struct bt_metric_series *series;
-	uint32_t last = metric->series.count - 1;
-	uint32_t index;
-
-	BT_ASSERT(metric->label_count != 0);
-	for (uint32_t i = 0; i < metric->label_count; i++) {
-		allowed[i] = allowed_value(metric, i, values[i]);
-	}
-	index = find_series(metric, hash_values(metric, allowed), allowed);
-	if (index == BT_MAP_NONE) {
-		return false;
-	}
-	series = metric->series.items[index];
-	(void)bt_map_remove(&metric->by_values, series->hash, index);
-	if (index != last) {
-		uint64_t moved = metric->series.items[last]->hash;
-
-		(void)bt_map_remove(&metric->by_values, moved, last);
-		bt_map_insert(&metric->by_values, moved, index);
-	}
-	bt_vec_remove_swap(&metric->series, index);
-	bt_free(series);
-	return true;
-}
-
 void bt_metric_observe(struct bt_metric_cell *cell, double value)
 {
 	const struct bt_metric *metric = cell->metric;

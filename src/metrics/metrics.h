@@ -83,8 +83,6 @@ struct bt_metric_cell *bt_metric_only(struct bt_metric *metric);
  * may replace some of them by "unexpected".
  */
 struct bt_metric_cell *bt_metric_cell(struct bt_metric *metric, const struct bt_str *values);
-/** The cell's series ends. The address becomes invalid. false: there is none. */
-bool bt_metric_remove(struct bt_metric *metric, const struct bt_str *values);
 
 static inline void bt_metric_add(struct bt_metric_cell *cell, double amount)
 {

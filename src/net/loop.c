@@ -7,13 +7,13 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/nanoseconds.h"
 #include "base/vec.h"
+#include "net/clock.h"
 
 #define EVENTS_PER_TURN 64
 
@@ -51,17 +51,10 @@ struct bt_loop {
 	bool stopping;
 };
 
-static int64_t monotonic_ns(void)
-{
-	struct timespec now = {0, 0};
-	(void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail for this clock */
-	return (int64_t)now.tv_sec * BT_NS_PER_SECOND + now.tv_nsec;
-}
-
 int64_t bt_loop_now_ns(const struct bt_loop *loop)
 {
 	(void)loop; /* all loops share the clock of the machine */
-	return monotonic_ns();
+	return bt_clock_steady_ns();
 }
 
 int bt_loop_create(struct bt_loop **out_loop, struct berth_error *err)
@@ -331,7 +324,7 @@ static void keep_due(struct bt_loop *loop)
 
 static void call_workers(struct bt_loop *loop)
 {
-	int64_t now_ns = monotonic_ns();
+	int64_t now_ns = bt_clock_steady_ns();
 	if (loop->due_ns <= now_ns) {
 		keep_due(loop); /* met by the calls below */
 	}
@@ -359,7 +352,7 @@ static void call_workers(struct bt_loop *loop)
 int bt_loop_turn(struct bt_loop *loop, int64_t wait_ns, struct berth_error *err)
 {
 	struct epoll_event events[EVENTS_PER_TURN];
-	int64_t now_ns = monotonic_ns();
+	int64_t now_ns = bt_clock_steady_ns();
 	int64_t due_ns = loop->due_ns;
 	if (wait_ns < INT64_MAX - now_ns && now_ns + wait_ns < due_ns) {
 		due_ns = now_ns + wait_ns;

@@ -65,7 +65,7 @@ void bt_rest_append_segment(struct bt_strbuf *out, struct bt_str text)
 }
 
 struct bt_str bt_rest_encode_body(const struct bt_rest_client *client BT_UNUSED,
-	const struct bt_json_value *value, struct bt_arena *arena BT_UNUSED, struct bt_strbuf *out)
+	const struct bt_json_value *value, struct bt_strbuf *out)
 {
 	struct bt_json_writer writer;
 	bt_json_writer_init(&writer, out, 0);

@@ -278,31 +278,6 @@ START_TEST(test_metrics__series_appear_when_recorded)
 }
 END_TEST
 
-START_TEST(test_metrics__remove)
-{
-	static const char *const names[] = {"a", "b", "c"};
-	struct bt_metrics *metrics = bt_metrics_create();
-	struct bt_metric *metric = bt_metrics_register(metrics, &seconds);
-	struct bt_str value = BT_STR("a");
-	struct bt_metric_cell *last;
-
-	for (uint32_t i = 0; i < 3; i++) {
-		bt_metric_observe(cell1(metric, names[i]), i);
-	}
-	last = cell1(metric, "c");
-	ck_assert(bt_metric_remove(metric, &value));
-	ck_assert(!bt_metric_remove(metric, &value));
-	ck_assert_ptr_eq(cell1(metric, "c"), last);
-	value = BT_STR("c");
-	ck_assert(bt_metric_remove(metric, &value));
-	check_line(metrics, "test_seconds_sum{what=\"b\"} 1\n");
-	value = BT_STR("b");
-	ck_assert(bt_metric_remove(metric, &value));
-	check_written(metrics, "");
-	bt_metrics_destroy(metrics);
-}
-END_TEST
-
 struct collected {
 	struct bt_metric_cell *cell;
 	double by_now; /* since the last time */
@@ -438,7 +413,6 @@ END_TEST
 
 BT_TEST_MAIN("metrics", test_metrics__text, test_metrics__open_metrics, test_metrics__numbers,
 	test_metrics__bounds_of_buckets, test_metrics__series_appear_when_recorded,
-	test_metrics__remove, test_metrics__collector_and_reset,
-	test_metrics__reset_leaves_constants_alone, test_metrics__disabled,
-	test_metrics__registered_metrics_are_counted, test_metrics__allow_list,
-	test_metrics__promtool_agrees)
+	test_metrics__collector_and_reset, test_metrics__reset_leaves_constants_alone,
+	test_metrics__disabled, test_metrics__registered_metrics_are_counted,
+	test_metrics__allow_list, test_metrics__promtool_agrees)

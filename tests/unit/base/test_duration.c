@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Durations: spec 10 sections 4.4 and 10. */
-#include "config/duration.h"
-#include "config_test.h"
+#include "base/duration.h"
+#include "test_main.h"
 
 START_TEST(test_duration__parse)
 {
