@@ -65,6 +65,30 @@ static void log_report(
 	}
 }
 
+static void log_failed_list(const struct bt_reflector *reflector, const char *message)
+{
+	struct bt_strbuf text = {NULL, 0, 0};
+
+	bt_strbuf_printf(&text, "failed to list %s: %s", reflector->options.type_name, message);
+	log_report(reflector, BT_REFLECTOR_REPORT_ERROR, bt_strbuf_c(&text));
+	bt_strbuf_finish(&text);
+}
+
+/**
+ * Nobody listens there, or the server has too much to do. Whoever waits for the first copy waits
+ * for this alone and is told; later the leases tell, and this is a detail.
+ */
+static void log_refused(const struct bt_reflector *reflector, const char *message)
+{
+	if (!reflector->is_synced) {
+		log_failed_list(reflector, message);
+		return;
+	}
+	BT_LOG_INFO(2, "Watch refused, trying again later",
+		BT_LOG_STR("reflector", bt_reflector_own_name(reflector)),
+		BT_LOG_STR("type", bt_reflector_type_name(reflector)), BT_LOG_CSTR("err", message));
+}
+
 /* --- requests --- */
 
 static void forget_request(struct bt_reflector *reflector)
@@ -97,12 +121,9 @@ static void request_ended(
 		bt_reflector_state_ended(&reflector->state, &ending, &waits);
 
 	if (was_list && report == BT_REFLECTOR_REPORT_ERROR) {
-		struct bt_strbuf text = {NULL, 0, 0};
-
-		bt_strbuf_printf(
-			&text, "failed to list %s: %s", reflector->options.type_name, message);
-		log_report(reflector, report, bt_strbuf_c(&text));
-		bt_strbuf_finish(&text);
+		log_failed_list(reflector, message);
+	} else if (end == BT_REFLECTOR_END_REFUSED && waits) {
+		log_refused(reflector, message);
 	} else {
 		log_report(reflector, report, message);
 	}

@@ -305,6 +305,9 @@ START_TEST(test_reflector__backoff_doubles_and_is_forgotten)
 	begin(true);
 	for (size_t i = 0; i < sizeof(waits_ms) / sizeof(waits_ms[0]); i++) {
 		fake_fail(call(), BT_HTTP_FAILURE_REFUSED);
+		/* who waits for the first copy wants to know why */
+		ck_assert_str_eq(
+			last_log, "Failed to watch|failed to list *v1.Pod: it did not work");
 		check_stream(call_after_backoff(waits_ms[i] * MS), NULL);
 	}
 	fake_rest.now_ns += 121 * SECOND;
@@ -489,6 +492,7 @@ START_TEST(test_reflector__edge_13_27_watch_refused)
 	answer_page(call(), 1, 1, 10, "");
 	check_watch(call_at_once(), "10");
 	fake_fail(call(), BT_HTTP_FAILURE_REFUSED);
+	ck_assert_str_eq(last_log, "Watch refused, trying again later|");
 	check_watch(call_after_backoff(1600 * MS), "10");
 	ck_assert_uint_eq(fake_rest.started, 5);
 	end();
