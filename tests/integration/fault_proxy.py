@@ -18,7 +18,8 @@ import urllib.parse
 class Request:
     """What a policy sees."""
 
-    def __init__(self, method, target, headers, body):
+    def __init__(self, method, target, headers, body, peer=""):
+        self.peer = peer  # common name of the client's certificate
         self.method = method
         self.target = target
         self.path, _, self.query = target.partition("?")
@@ -71,14 +72,14 @@ class Delay:
         self.seconds = seconds
 
 
-def make_certificate(folder):
-    """A pair for 127.0.0.1 that is its own CA: (certificate, key)."""
-    certificate = os.path.join(folder, "proxy.crt")
-    key = os.path.join(folder, "proxy.key")
+def make_certificate(folder, names="IP:127.0.0.1,DNS:localhost", subject="proxy"):
+    """A pair that is its own CA: (certificate, key)."""
+    certificate = os.path.join(folder, subject + ".crt")
+    key = os.path.join(folder, subject + ".key")
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
-         "-nodes", "-keyout", key, "-out", certificate, "-days", "2", "-subj", "/CN=proxy",
-         "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost"],
+         "-nodes", "-keyout", key, "-out", certificate, "-days", "2", "-subj", "/CN=" + subject,
+         "-addext", "subjectAltName=" + names],
         check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return certificate, key
 
@@ -88,10 +89,17 @@ class _Cut(Exception):
 
 
 class FaultProxy:
-    def __init__(self, server, policy=None):
-        """server: a Cluster of up.py (or alike); it may be replaced with set_server."""
+    def __init__(self, server, policy=None, client_ca=None, token=None,
+                 names="IP:127.0.0.1,DNS:localhost"):
+        """
+        server: a Cluster of up.py (or alike); it may be replaced with set_server. client_ca: of
+        the certificates that clients must show. token: what the server hears instead of their
+        Authorization. names: those of the proxy's own certificate.
+        """
         self.folder = tempfile.TemporaryDirectory()
-        self.certificate, self.key = make_certificate(self.folder.name)
+        self.certificate, self.key = make_certificate(self.folder.name, names)
+        self.client_ca = client_ca
+        self.token = token
         self.policy = policy
         self.requests = []  # every Request, in order
         self.set_server(server)
@@ -123,6 +131,9 @@ class FaultProxy:
     async def _start(self, started):
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(self.certificate, self.key)
+        if self.client_ca is not None:
+            context.verify_mode = ssl.CERT_REQUIRED
+            context.load_verify_locations(self.client_ca)
         self._server = await asyncio.start_server(
             self._serve, "127.0.0.1", 0, ssl=context, limit=1 << 20, backlog=500)
         self.port = self._server.sockets[0].getsockname()[1]
@@ -152,7 +163,7 @@ class FaultProxy:
         upstream = None
         try:
             while True:
-                request, raw = await self._read_request(reader)
+                request, raw = await self._read_request(reader, self._peer_of(writer))
                 self.requests.append(request)
                 fault = self.policy(request) if self.policy is not None else None
                 if isinstance(fault, Answer):
@@ -191,11 +202,26 @@ class FaultProxy:
             headers[name.strip().lower()] = value.strip()
         return head, first, headers
 
-    async def _read_request(self, reader):
+    @staticmethod
+    def _peer_of(writer):
+        certificate = writer.get_extra_info("peercert") or {}
+        for part in certificate.get("subject", ()):
+            for name, value in part:
+                if name == "commonName":
+                    return value
+        return ""
+
+    async def _read_request(self, reader, peer):
         head, first, headers = await self._read_head(reader)
         method, target, _ = first.split(" ", 2)
         body = await reader.readexactly(int(headers.get("content-length", "0")))
-        return Request(method, target, headers, body), head + body
+        request = Request(method, target, headers, body, peer)
+        if self.token is not None:
+            lines = [line for line in head[:-4].split(b"\r\n")
+                     if not line.lower().startswith(b"authorization:")]
+            lines.append(b"Authorization: Bearer " + self.token.encode())
+            head = b"\r\n".join(lines) + b"\r\n\r\n"
+        return request, head + body
 
     @staticmethod
     async def _answer(writer, answer):
