@@ -138,6 +138,10 @@ static int prepare(struct bt_daemon *daemon, struct berth_error *err)
 	if (result == 0) {
 		result = bt_loop_on_signals(daemon->loop, signals, take_signal, daemon, err);
 	}
+	if (result == 0 && daemon->options.serving.secure_port != 0) {
+		result = bt_serving_tls_create(&daemon->options.serving,
+			daemon->started_ns / BT_NS_PER_SECOND, &daemon->serving, err);
+	}
 	if (result == 0) {
 		result = bt_daemon_options_load_config(&daemon->options, &daemon->config, err);
 	}

@@ -99,10 +99,14 @@ static int create_reviewers(struct bt_daemon *daemon, struct berth_error *err)
 	int result = create_reviewer(daemon, options->authentication.kubeconfig,
 		&daemon->authentication, &daemon->authentication_client, err);
 	if (result < 0) {
-		return result;
+		return bt_error_wrap(
+			err, result, "failed to get delegated authentication kubeconfig");
 	}
-	return create_reviewer(daemon, options->authorization.kubeconfig, &daemon->authorization,
+	result = create_reviewer(daemon, options->authorization.kubeconfig, &daemon->authorization,
 		&daemon->authorization_client, err);
+	return result < 0
+		? bt_error_wrap(err, result, "failed to get delegated authorization kubeconfig")
+		: 0;
 }
 
 int bt_daemon_create_clients(struct bt_daemon *daemon, struct berth_error *err)

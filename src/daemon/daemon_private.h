@@ -10,6 +10,7 @@
 #include "daemon/extender_http.h"
 #include "daemon/leader_election.h"
 #include "daemon/options.h"
+#include "daemon/serving_tls.h"
 
 /** A connection to an API server with what it was made from. */
 struct bt_daemon_link {
@@ -41,6 +42,7 @@ struct bt_daemon {
 	struct bt_scheduler *scheduler;
 	struct bt_cluster_feed *feed;
 	struct bt_leader_election *election;
+	struct bt_serving_tls *serving; /* until the endpoints have it */
 	struct bt_endpoints *endpoints;
 	/** Wall time when the process began, minus monotonic time then. */
 	int64_t steady_offset_ns;
@@ -72,7 +74,7 @@ void bt_daemon_disconnect(struct bt_daemon *daemon);
 
 /** --- daemon_start.c --- */
 
-/** Spec 11 section 6.1, steps 6 to 15. */
+/** Spec 11 section 6.1, steps 8 to 15. */
 BT_MUST_USE int bt_daemon_build(struct bt_daemon *daemon, struct berth_error *err);
 /** Steps 17 to 22; the loop does the rest. */
 void bt_daemon_begin(struct bt_daemon *daemon);

@@ -187,10 +187,12 @@ static int create_endpoints(struct bt_daemon *daemon, struct berth_error *err)
 		.write_pod_resources = write_pod_resources,
 		.context = daemon,
 		.started_ns = daemon->started_ns,
+		.serving = daemon->serving,
 	};
 	if (daemon->options.serving.secure_port == 0) {
 		return 0;
 	}
+	daemon->serving = NULL;
 	return bt_endpoints_create(&options, &daemon->endpoints, err);
 }
 
@@ -406,6 +408,7 @@ void bt_daemon_begin(struct bt_daemon *daemon)
 void bt_daemon_finish(struct bt_daemon *daemon)
 {
 	bt_endpoints_destroy(daemon->endpoints);
+	bt_serving_tls_destroy(daemon->serving);
 	bt_cluster_feed_destroy(daemon->feed);
 	bt_leader_election_destroy(daemon->election);
 	bt_api_writes_destroy(daemon->writes);

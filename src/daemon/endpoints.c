@@ -167,8 +167,11 @@ static int create_authorization(struct bt_endpoints *endpoints, struct berth_err
 static int create_parts(struct bt_endpoints *endpoints, uint64_t seed, struct berth_error *err)
 {
 	const struct bt_serving_options *serving = &endpoints->options.options->serving;
-	int result = bt_serving_tls_create(
-		serving, bt_clock_wall_ns() / BT_NS_PER_SECOND, &endpoints->serving, err);
+	int result = 0;
+	if (endpoints->serving == NULL) {
+		result = bt_serving_tls_create(
+			serving, bt_clock_wall_ns() / BT_NS_PER_SECOND, &endpoints->serving, err);
+	}
 	result = result != 0 ? result : listen_on(endpoints, err);
 	result = result != 0 ? result : create_authentication(endpoints, seed, err);
 	result = result != 0 ? result : create_authorization(endpoints, err);
@@ -192,6 +195,7 @@ int bt_endpoints_create(const struct bt_endpoints_options *options,
 	BT_ASSERT(options->options->serving.secure_port > 0);
 	(void)gnutls_rnd(GNUTLS_RND_NONCE, &seed, sizeof(seed)); /* no secret depends on it */
 	endpoints->options = *options;
+	endpoints->serving = options->serving;
 	endpoints->host = host.length != 0 ? bt_strndup(host.data, host.length)
 					   : bt_strndup("0.0.0.0", strlen("0.0.0.0"));
 	endpoints->check_ns = now_ns + CHECK_EVERY_NS;

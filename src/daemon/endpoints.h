@@ -10,6 +10,7 @@
 #include "metrics/metrics.h"
 
 struct bt_endpoints;
+struct bt_serving_tls;
 
 /** A condition that healthz, livez or readyz reports. */
 struct bt_health_check {
@@ -40,13 +41,15 @@ struct bt_endpoints_options {
 	void (*write_pod_resources)(void *context, struct bt_strbuf *out);
 	void *context;
 	int64_t started_ns; /* wall clock, for statusz */
+	/** Consumed, also on failure. NULL: made here. */
+	struct bt_serving_tls *serving;
 };
 
 /**
- * Make or read the certificate, bind the listener, look up the request-header configuration (spec
- * 11 section 6.1, steps 6 and 9). May turn the loop while it waits for the API server's answer.
- * Nothing is answered before bt_endpoints_serve. Must not be called with port 0. Errors are those
- * of spec 11 section 4.3, with the flag and the file that are wrong.
+ * Bind the listener, look up the request-header configuration (spec 11 section 6.1, step 9). May
+ * turn the loop while it waits for the API server's answer. Nothing is answered before
+ * bt_endpoints_serve. Must not be called with port 0. Errors are those of spec 11 section 4.3, with
+ * the flag and the file that are wrong.
  */
 BT_MUST_USE int bt_endpoints_create(const struct bt_endpoints_options *options,
 	struct bt_endpoints **out_endpoints, struct berth_error *err);

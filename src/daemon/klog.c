@@ -100,6 +100,7 @@ static void append_pair(struct bt_strbuf *out, const struct bt_log_pair *pair)
 	case BT_LOG_TYPE_STRS:
 		bt_strbuf_append_char(out, '=');
 		bt_json_writer_init(&writer, out, 0);
+		writer.escape_html = false; /* lines are for people */
 		write_texts(&writer, pair);
 		break;
 	}
@@ -211,6 +212,7 @@ static void format_json(const struct bt_log_record *record, int64_t now_ns, stru
 		message.length--;
 	}
 	bt_json_writer_init(&writer, out, 0);
+	writer.escape_html = false; /* "&{MilliCPU:..." stays readable */
 	bt_json_begin_object(&writer);
 	bt_json_write_name_c(&writer, "ts");
 	write_milliseconds(&writer, now_ns);

@@ -61,24 +61,30 @@ static void write_config(struct world *world)
 	ck_assert_int_eq(close(fd), 0);
 }
 
-/** Never returns. */
-static void run_daemon(const struct world *world, const char *elect)
+#define FLAGS_MAX 16
+
+/** Never returns. flags end with NULL. */
+static void run_daemon(const struct world *world, const char *const *flags)
 {
 	char master[64];
-	const char *const flags[] = {
-		"--config", world->config, "--secure-port", "0", "--master", master, elect};
-	char *copies[BT_ARRAY_LENGTH(flags)];
+	const char *const first[] = {
+		"--config", world->config, "--secure-port", "0", "--master", master};
+	char *copies[BT_ARRAY_LENGTH(first) + FLAGS_MAX];
+	int count = 0;
 	(void)snprintf(master, sizeof(master), "http://127.0.0.1:%u", world->server.port);
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(flags); i++) {
-		copies[i] = bt_strndup(flags[i], strlen(flags[i]));
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(first); i++) {
+		copies[count++] = bt_strndup(first[i], strlen(first[i]));
+	}
+	for (size_t i = 0; flags[i] != NULL && i < FLAGS_MAX; i++) {
+		copies[count++] = bt_strndup(flags[i], strlen(flags[i]));
 	}
 	if (dup2(fileno(world->output), STDERR_FILENO) < 0) {
 		_exit(99);
 	}
-	_exit(bt_daemon_main(BT_ARRAY_LENGTH(flags), copies));
+	_exit(bt_daemon_main(count, copies));
 }
 
-static void begin(struct world *world, const char *elect)
+static void begin_with(struct world *world, const char *const *flags)
 {
 	memset(world, 0, sizeof(*world));
 	ck_assert_int_eq(setenv("NO_PROXY", "127.0.0.1", 1), 0);
@@ -92,9 +98,11 @@ static void begin(struct world *world, const char *elect)
 	world->pid = fork();
 	ck_assert_int_ge(world->pid, 0);
 	if (world->pid == 0) {
-		run_daemon(world, elect);
+		run_daemon(world, flags);
 	}
 }
+
+#define begin(world, ...) begin_with((world), (const char *const[]){__VA_ARGS__, NULL})
 
 static void turn(struct world *world)
 {
@@ -156,6 +164,30 @@ static void expect_exit(struct world *world, int code, const char *last_line)
 		"%s\nshould end with %s", world->text, last_line);
 }
 
+/** The certificate is made before the configuration is read: step 6 before step 7. */
+START_TEST(test_daemon__order_of_the_start)
+{
+	static struct world world;
+	static const char failure[] =
+		"] \"command failed\" err=\"open /nonexistent/config: no such file or "
+		"directory\"\n";
+	begin(&world, "--config=/nonexistent/config");
+	expect_exit(&world, 1, failure);
+	ck_assert_ptr_null(strstr(world.text, "Generated self-signed cert"));
+
+	begin(&world, "--config=/nonexistent/config", "--bind-address=127.0.0.1",
+		"--secure-port=10259");
+	expect_exit(&world, 1, failure);
+	ck_assert_ptr_nonnull(strstr(world.text, "] Generated self-signed cert in-memory\n"));
+
+	begin(&world, "--authorization-kubeconfig=/nonexistent/kubeconfig",
+		"--bind-address=127.0.0.1", "--secure-port=10259");
+	expect_exit(&world, 1,
+		"] \"command failed\" err=\"failed to get delegated authorization kubeconfig: "
+		"stat /nonexistent/kubeconfig: no such file or directory\"\n");
+}
+END_TEST
+
 START_TEST(test_daemon__edge_11_44_stop_with_and_without_a_lease)
 {
 	static struct world world;
@@ -211,6 +243,7 @@ START_TEST(test_daemon__hangup_has_its_default_effect)
 }
 END_TEST
 
-BT_TEST_MAIN("daemon", test_daemon__edge_11_44_stop_with_and_without_a_lease,
+BT_TEST_MAIN("daemon", test_daemon__order_of_the_start,
+	test_daemon__edge_11_44_stop_with_and_without_a_lease,
 	test_daemon__edge_11_45_second_signal, test_daemon__standby_ends_at_once,
 	test_daemon__hangup_has_its_default_effect)

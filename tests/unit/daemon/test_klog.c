@@ -77,7 +77,7 @@ START_TEST(test_klog__json)
 		.severity = BT_LOG_SEVERITY_ERROR,
 		.structured = true,
 		.message = BT_STR("command failed\n"),
-		.error = BT_STR("why"),
+		.error = BT_STR("1 < 2 & 3"),
 	};
 	expect(BT_KLOG_JSON, &structured,
 		"{\"ts\":1577977445000.042,\"caller\":\"file.c:31\","
@@ -87,7 +87,7 @@ START_TEST(test_klog__json)
 		"\"good\":true,\"took\":\"1.5s\",\"names\":[\"a\\\"b\",\"c\"]}\n");
 	expect(BT_KLOG_JSON, &failed,
 		"{\"ts\":1577977445000.042,\"caller\":\"file.c:31\",\"msg\":\"command failed\","
-		"\"err\":\"why\"}\n");
+		"\"err\":\"1 < 2 & 3\"}\n");
 }
 END_TEST
 
