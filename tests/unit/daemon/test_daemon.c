@@ -188,6 +188,22 @@ START_TEST(test_daemon__order_of_the_start)
 }
 END_TEST
 
+START_TEST(test_daemon__edge_11_19_no_port)
+{
+	static struct world world;
+	/* what reviews would need is not looked at: nobody can ask */
+	begin(&world, "--leader-elect=false", "--authentication-kubeconfig=/nonexistent",
+		"--authorization-kubeconfig=/nonexistent", "--tls-cert-file=/nonexistent");
+	await(&world, "GET /api/v1/nodes?");
+	ck_assert_int_eq(kill(world.pid, SIGTERM), 0);
+	ck_assert_ptr_null(strstr(bt_strbuf_c(&world.server.log), "configmaps"));
+	expect_exit(&world, 1, "] \"command failed\" err=\"finished without leader elect\"\n");
+	ck_assert_ptr_null(strstr(world.text, "Generated self-signed cert"));
+	ck_assert_ptr_null(strstr(world.text, "Serving securely"));
+	ck_assert_ptr_null(strstr(world.text, "graceful-termination"));
+}
+END_TEST
+
 START_TEST(test_daemon__edge_11_44_stop_with_and_without_a_lease)
 {
 	static struct world world;
@@ -243,7 +259,7 @@ START_TEST(test_daemon__hangup_has_its_default_effect)
 }
 END_TEST
 
-BT_TEST_MAIN("daemon", test_daemon__order_of_the_start,
+BT_TEST_MAIN("daemon", test_daemon__order_of_the_start, test_daemon__edge_11_19_no_port,
 	test_daemon__edge_11_44_stop_with_and_without_a_lease,
 	test_daemon__edge_11_45_second_signal, test_daemon__standby_ends_at_once,
 	test_daemon__hangup_has_its_default_effect)
