@@ -11,6 +11,7 @@
 
 #include "cli/file.h"
 #include "codec/base64.h"
+#include "net/file_replace.h"
 
 #define PEM_BYTES_MAX ((size_t)1 << 20)
 #define TOKEN_BYTES 24
@@ -18,35 +19,10 @@
 
 /** --- files --- */
 
-/** Written beside it, then renamed: a reader never sees half of it. */
 static int write_private_file(const char *path, struct bt_str content, struct berth_error *err)
 {
-	struct bt_strbuf beside = {0};
-	bt_strbuf_printf(&beside, "%s.tmp-%ld", path, (long)getpid());
-	const char *temporary = bt_strbuf_c(&beside);
-	int result = 0;
-	int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0) {
-		result = bt_error_set(err, BERTH_ERR_IO, "%s: %s", temporary, strerror(errno));
-		bt_strbuf_finish(&beside);
-		return result;
-	}
-	size_t done = 0;
-	while (done < content.length) {
-		ssize_t count = write(fd, content.data + done, content.length - done);
-		if (count < 0 && errno != EINTR) {
-			break;
-		}
-		done += count > 0 ? (size_t)count : 0;
-	}
-	bool is_written = done == content.length && fsync(fd) == 0;
-	is_written = close(fd) == 0 && is_written;
-	if (!is_written || rename(temporary, path) != 0) {
-		result = bt_error_set(err, BERTH_ERR_IO, "%s: %s", path, strerror(errno));
-		(void)unlink(temporary); /* it is of no use to anybody */
-	}
-	bt_strbuf_finish(&beside);
-	return result;
+	int number = bt_file_replace(path, 0600, content);
+	return number == 0 ? 0 : bt_error_set(err, BERTH_ERR_IO, "%s: %s", path, strerror(number));
 }
 
 static int read_text_file(const char *path, struct bt_strbuf *out, struct berth_error *err)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/config_private.h"
+#include "net/http_proxy.h"
 
 /* A URL taken apart; texts are borrowed. */
 struct parts {
@@ -122,30 +123,10 @@ int bt_client_config_derive_url(struct bt_client_config *config, struct berth_er
 	return 0;
 }
 
-/* Everything but the password. */
-static void append_redacted(struct bt_strbuf *out, struct bt_str url)
-{
-	struct parts parts = split(url);
-	int64_t colon = bt_str_find_char(parts.user, ':');
-	struct bt_strbuf shown = {0};
-
-	if (colon < 0) {
-		bt_strbuf_append_quoted(out, url);
-		return;
-	}
-	bt_strbuf_append_str(&shown, parts.scheme);
-	bt_strbuf_append_c(&shown, parts.scheme.length != 0 ? "://" : "");
-	bt_strbuf_append_str(&shown, bt_str_sub(parts.user, 0, (uint32_t)colon));
-	bt_strbuf_append_c(&shown, ":xxxxx@");
-	bt_strbuf_append_str(&shown, parts.host);
-	bt_strbuf_append_str(&shown, parts.path);
-	bt_strbuf_append_quoted(out, bt_strbuf_str(&shown));
-	bt_strbuf_finish(&shown);
-}
-
 int bt_client_config_check_proxy(struct bt_str url, struct bt_str cluster, struct berth_error *err)
 {
 	struct parts parts = split(url);
+	struct bt_strbuf shown = {0};
 	struct bt_strbuf text = {0};
 	int code;
 
@@ -155,13 +136,15 @@ int bt_client_config_check_proxy(struct bt_str url, struct bt_str cluster, struc
 		return 0;
 	}
 	bt_strbuf_append_c(&text, "invalid 'proxy-url' ");
-	append_redacted(&text, url);
+	bt_http_url_append_redacted(&shown, url);
+	bt_strbuf_append_quoted(&text, bt_strbuf_str(&shown));
 	bt_strbuf_append_c(&text, " for cluster ");
 	bt_strbuf_append_quoted(&text, cluster);
 	bt_strbuf_append_c(&text, ": unsupported scheme ");
 	bt_strbuf_append_quoted(&text, parts.scheme);
 	bt_strbuf_append_c(&text, ", must be http, https, or socks5");
 	code = bt_error_set(err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&text));
+	bt_strbuf_finish(&shown);
 	bt_strbuf_finish(&text);
 	return code;
 }

@@ -33,9 +33,9 @@ static int fail(const char *what, const char *path, struct berth_error *err)
 		what, path, bt_client_file_errno(number, text, sizeof(text)));
 }
 
-static int open_file(const char *path)
+static int open_file(const char *path, bool waits)
 {
-	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (waits ? 0 : O_NONBLOCK));
 }
 
 static int read_all(int fd, const char *path, uint32_t bytes_max, struct bt_strbuf *out,
@@ -65,11 +65,11 @@ static int read_all(int fd, const char *path, uint32_t bytes_max, struct bt_strb
 	}
 }
 
-int bt_client_file_read(
-	const char *path, uint32_t bytes_max, struct bt_strbuf *out, struct berth_error *err)
+static int read_file(const char *path, bool waits, uint32_t bytes_max, struct bt_strbuf *out,
+	struct berth_error *err)
 {
 	size_t start = out->length;
-	int fd = open_file(path);
+	int fd = open_file(path, waits);
 	struct stat status;
 	int code;
 
@@ -88,9 +88,21 @@ int bt_client_file_read(
 	return code;
 }
 
+int bt_client_file_read(
+	const char *path, uint32_t bytes_max, struct bt_strbuf *out, struct berth_error *err)
+{
+	return read_file(path, false, bytes_max, out, err);
+}
+
+int bt_client_file_read_waiting(
+	const char *path, uint32_t bytes_max, struct bt_strbuf *out, struct berth_error *err)
+{
+	return read_file(path, true, bytes_max, out, err);
+}
+
 int bt_client_file_check(const char *path, struct berth_error *err)
 {
-	int fd = open_file(path);
+	int fd = open_file(path, false);
 
 	if (fd < 0) {
 		return fail("open", path, err);

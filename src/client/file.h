@@ -12,6 +12,9 @@
  */
 BT_MUST_USE int bt_client_file_read(
 	const char *path, uint32_t bytes_max, struct bt_strbuf *out, struct berth_error *err);
+/** The same for files that are read at the start only: a pipe is waited for. */
+BT_MUST_USE int bt_client_file_read_waiting(
+	const char *path, uint32_t bytes_max, struct bt_strbuf *out, struct berth_error *err);
 /** It can be opened. */
 BT_MUST_USE int bt_client_file_check(const char *path, struct berth_error *err);
 

@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "client/file.h"
 #include "net/http_client.h"
+#include "net/http_proxy.h"
 #include "sched/extender_post.h"
 
 /* A wait ends by itself when the answer is there; this bounds how late a stop is noticed. */
@@ -121,25 +122,6 @@ struct exchange {
 	bool is_over;
 };
 
-/** As Go shows URLs: without a password. */
-static void append_redacted(struct bt_str url, struct bt_strbuf *out)
-{
-	int64_t scheme = bt_str_find(url, BT_STR("://"));
-	uint32_t start = scheme < 0 ? 0 : (uint32_t)scheme + 3;
-	struct bt_str rest = bt_str_sub(url, start, url.length);
-	int64_t slash = bt_str_find_char(rest, '/');
-	struct bt_str authority = bt_str_sub(rest, 0, slash < 0 ? rest.length : (uint32_t)slash);
-	int64_t at = bt_str_find_last_char(authority, '@');
-	int64_t colon = at < 0 ? -1 : bt_str_find_char(bt_str_sub(authority, 0, (uint32_t)at), ':');
-	if (colon < 0) {
-		bt_strbuf_append_str(out, url);
-		return;
-	}
-	bt_strbuf_append_str(out, bt_str_sub(url, 0, start + (uint32_t)colon + 1));
-	bt_strbuf_append_c(out, "xxxxx");
-	bt_strbuf_append_str(out, bt_str_sub(rest, (uint32_t)at, rest.length));
-}
-
 static void done(void *context, struct bt_http_transfer *transfer BT_UNUSED,
 	const struct bt_http_outcome *outcome)
 {
@@ -226,7 +208,7 @@ static int end(void *context, void *begun, struct bt_extender_response *out_resp
 		return 0;
 	}
 	struct bt_strbuf url = {0};
-	append_redacted(exchange->request->url, &url);
+	bt_http_url_append_redacted(&url, exchange->request->url);
 	int result = bt_error_set(err, BERTH_ERR_IO, "Post \"%s\": %.*s", bt_strbuf_c(&url),
 		BT_STR_ARG(exchange->failure));
 	bt_strbuf_finish(&url);

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/nanoseconds.h"
+#include "client/reflector_json.h"
 #include "codec/json_edit.h"
 
 #define COLLECTION "/apis/coordination.k8s.io/v1beta1/namespaces/kube-system/leasecandidates"
@@ -12,29 +13,18 @@
 #define RETRY_FIRST_NS (5 * BT_NS_PER_MS)
 #define RETRY_MAX_NS (1000 * BT_NS_PER_SECOND)
 
-/** What is kept of a LeaseCandidate: all of it as text, to be written again. */
-struct item {
-	uint32_t references;
-	struct bt_arena arena;
-	struct bt_str json;
-	struct bt_object_meta meta;
-	struct bt_time ping_time;
-	struct bt_time renew_time;
-};
-
 struct bt_lease_candidate {
 	struct bt_lease_candidate_options options;
 	struct bt_arena arena; /* of texts of options */
 	struct bt_reflector *reflector;
 	struct bt_rest_call *call;
-	struct item
-		*renewed;    /* shared: what was renewed last; the copy shows its successor later */
-	int64_t due_ns;      /* the next renewal, on the loop's clock */
-	int64_t retry_at_ns; /* 0: no failure to be waited for */
-	int64_t retry_ns;    /* the last pause after a failure; 0: none failed */
+	struct bt_json_item *renewed; /* shared; its successor is seen later, or NULL */
+	int64_t due_ns;               /* the next renewal, on the loop's clock */
+	int64_t retry_at_ns;          /* 0: no failure to be waited for */
+	int64_t retry_ns;             /* the last pause after a failure; 0: none failed */
 };
 
-/** --- items --- */
+/** --- what the copy says --- */
 
 static struct bt_time time_at(const struct bt_json_value *value, const char *path)
 {
@@ -46,53 +36,12 @@ static struct bt_time time_at(const struct bt_json_value *value, const char *pat
 	return time;
 }
 
-static int decode(
-	void *context BT_UNUSED, struct bt_str json, void **out_item, struct berth_error *err)
+static bool is_pinged(const struct bt_json_item *item)
 {
-	struct bt_json_value *value;
-	struct item *item = bt_calloc(1, sizeof(*item));
-	item->references = 1;
-	item->json = bt_arena_str(&item->arena, json);
-	int result = bt_json_parse(&item->arena, item->json, false, &value, err);
-	if (result < 0) {
-		bt_arena_finish(&item->arena);
-		bt_free(item);
-		return result;
-	}
-	item->meta = (struct bt_object_meta){
-		.name = bt_json_text_at(value, "metadata.name"),
-		.namespace_ = bt_json_text_at(value, "metadata.namespace"),
-		.uid = bt_json_text_at(value, "metadata.uid"),
-		.resource_version = bt_json_text_at(value, "metadata.resourceVersion"),
-	};
-	item->ping_time = time_at(value, "spec.pingTime");
-	item->renew_time = time_at(value, "spec.renewTime");
-	*out_item = item;
-	return 0;
+	struct bt_time pinged = time_at(item->document, "spec.pingTime");
+	struct bt_time renewed = time_at(item->document, "spec.renewTime");
+	return bt_time_compare(&pinged, &renewed) > 0;
 }
-
-static const struct bt_object_meta *meta_of(const void *item)
-{
-	return &((const struct item *)item)->meta;
-}
-
-static void *share(void *item)
-{
-	((struct item *)item)->references++;
-	return item;
-}
-
-static void release(void *context)
-{
-	struct item *item = context;
-	if (--item->references == 0) {
-		bt_arena_finish(&item->arena);
-		bt_free(item);
-	}
-}
-
-static const struct bt_reflector_codec item_codec = {
-	.decode_json = decode, .meta = meta_of, .share = share, .release = release};
 
 /** --- writes --- */
 
@@ -162,28 +111,24 @@ static void create_candidate(struct bt_lease_candidate *candidate)
 
 static void forget_renewed(struct bt_lease_candidate *candidate)
 {
-	if (candidate->renewed != NULL) {
-		release(candidate->renewed);
-		candidate->renewed = NULL;
-	}
+	bt_json_item_release(candidate->renewed);
+	candidate->renewed = NULL;
 }
 
-static void renew_candidate(struct bt_lease_candidate *candidate, struct item *item)
+static void renew_candidate(struct bt_lease_candidate *candidate, struct bt_json_item *item)
 {
 	struct bt_arena arena = {0};
 	struct bt_strbuf path = {0};
-	struct bt_json_value *value;
+	struct bt_json_value *value = bt_json_clone(&arena, item->document, false);
 	bt_strbuf_append_c(&path, COLLECTION "/");
 	bt_rest_append_segment(&path, candidate->options.identity);
 	forget_renewed(candidate);
-	candidate->renewed = share(item);
-	if (bt_json_parse(&arena, item->json, false, &value, NULL) == 0) {
-		bt_json_set_c(&arena, value, "kind", "LeaseCandidate");
-		bt_json_set_c(&arena, value, "apiVersion", "coordination.k8s.io/v1beta1");
-		bt_json_set_str(&arena, bt_json_ensure_object(&arena, value, "spec"), "renewTime",
-			now_text(candidate, &arena));
-		send(candidate, "PUT", bt_strbuf_str(&path), value);
-	}
+	candidate->renewed = bt_json_item_share(item);
+	bt_json_set_c(&arena, value, "kind", "LeaseCandidate");
+	bt_json_set_c(&arena, value, "apiVersion", "coordination.k8s.io/v1beta1");
+	bt_json_set_str(&arena, bt_json_ensure_object(&arena, value, "spec"), "renewTime",
+		now_text(candidate, &arena));
+	send(candidate, "PUT", bt_strbuf_str(&path), value);
 	bt_strbuf_finish(&path);
 	bt_arena_finish(&arena);
 }
@@ -199,7 +144,7 @@ static int64_t work(void *context, int64_t now_ns)
 	if (now_ns < candidate->retry_at_ns) {
 		return candidate->retry_at_ns;
 	}
-	struct item *item = bt_reflector_find(
+	struct bt_json_item *item = bt_reflector_find(
 		candidate->reflector, BT_STR("kube-system"), candidate->options.identity);
 	if (item == NULL) {
 		/* Made, and not seen yet: the copy will tell. Deleted by someone: changed() does.
@@ -208,8 +153,7 @@ static int64_t work(void *context, int64_t now_ns)
 			create_candidate(candidate);
 		}
 	} else if (now_ns >= candidate->due_ns || candidate->retry_at_ns != 0 ||
-		(item != candidate->renewed &&
-			bt_time_compare(&item->ping_time, &item->renew_time) > 0)) {
+		(item != candidate->renewed && is_pinged(item))) {
 		renew_candidate(candidate, item);
 	}
 	return candidate->call != NULL || item == NULL ? INT64_MAX : candidate->due_ns;
@@ -248,7 +192,7 @@ struct bt_lease_candidate *bt_lease_candidate_create(
 		.client = options->client,
 		.loop = options->loop,
 		.prng = options->prng,
-		.codec = &item_codec,
+		.codec = &bt_reflector_json_codec,
 		.path = BT_STR(COLLECTION),
 		.field_selector = bt_strbuf_str(&selector),
 		.type_name = "*v1beta1.LeaseCandidate",

@@ -4,66 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "client/file.h"
 #include "codec/yaml.h"
 #include "daemon/options_private.h"
 #include "lib/document.h"
-
-#define READ_BYTES 16384
-
-/** "open /nope: no such file or directory": what the system says, beginning small. */
-static int refuse_file(
-	const char *action, const char *path, int error_number, struct berth_error *err)
-{
-	const char *reason = strerror(error_number);
-	char first = reason[0];
-	if (first >= 'A' && first <= 'Z') {
-		first = (char)(first - 'A' + 'a');
-	}
-	return bt_error_set(
-		err, BERTH_ERR_IO, "%s %s: %c%s", action, path, first, reason[0] ? reason + 1 : "");
-}
-
-static int read_all(
-	int fd, const char *path, size_t bytes_max, struct bt_strbuf *out, struct berth_error *err)
-{
-	for (;;) {
-		ssize_t got;
-		bt_strbuf_reserve(out, READ_BYTES);
-		got = read(fd, out->data + out->length, READ_BYTES);
-		if (got < 0 && errno == EINTR) {
-			continue;
-		}
-		if (got < 0) {
-			return refuse_file("read", path, errno, err);
-		}
-		if (got == 0) {
-			return 0;
-		}
-		out->length += (size_t)got;
-		if (out->length > bytes_max) {
-			return bt_error_set(err, BERTH_ERR_TOO_LARGE,
-				"read %s: more than %zu bytes", path, bytes_max);
-		}
-	}
-}
-
-int bt_options_read_file(
-	struct bt_str path, size_t bytes_max, struct bt_strbuf *out, struct berth_error *err)
-{
-	struct bt_strbuf name = {0};
-	int code;
-	int fd;
-	bt_strbuf_append_str(&name, path);
-	fd = open(bt_strbuf_c(&name), O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
-		code = refuse_file("open", bt_strbuf_c(&name), errno, err);
-	} else {
-		code = read_all(fd, bt_strbuf_c(&name), bytes_max, out, err);
-		(void)close(fd); /* it was only read */
-	}
-	bt_strbuf_finish(&name);
-	return code;
-}
 
 int bt_daemon_options_load_config(const struct bt_daemon_options *options,
 	struct bt_config **out_config, struct berth_error *err)
@@ -74,7 +18,8 @@ int bt_daemon_options_load_config(const struct bt_daemon_options *options,
 		*out_config = bt_config_create_from_flags(&options->gates, &options->config_flags);
 		return 0;
 	}
-	code = bt_options_read_file(options->config_file, BT_CONFIG_BYTES_MAX, &text, err);
+	code = bt_client_file_read_waiting(
+		options->config_file.data, BT_CONFIG_BYTES_MAX, &text, err);
 	if (code == 0) {
 		code = bt_document_load_config(bt_strbuf_str(&text), &options->gates,
 			&options->config_flags, out_config, err);
@@ -126,6 +71,13 @@ void bt_daemon_options_log_config(const struct bt_config *config)
 		}
 		bt_strbuf_finish(&yaml);
 	}
+}
+
+static int refuse_file(const char *action, const char *path, int number, struct berth_error *err)
+{
+	char text[128];
+	return bt_error_set(err, BERTH_ERR_IO, "%s %s: %s", action, path,
+		bt_client_file_errno(number, text, sizeof(text)));
 }
 
 static int write_all(int fd, const char *path, struct bt_str text, struct berth_error *err)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
+#include "client/file.h"
 #include "codec/json.h"
 #include "codec/yaml.h"
 #include "daemon/options_private.h"
 
 /** A manifest may have this many bytes. */
-#define MANIFEST_BYTES_MAX ((size_t)1024 * 1024)
+#define MANIFEST_BYTES_MAX (UINT32_C(1) << 20)
 
 /** "metric,label" and the values allowed, with commas between them. */
 struct allow_rule {
@@ -185,7 +186,7 @@ static void take_manifest(
 	struct allow_rules rules = {0};
 	struct berth_error err = BERTH_ERROR_INIT;
 	const char *what = "failed to read allow list manifest";
-	int code = bt_options_read_file(path, MANIFEST_BYTES_MAX, &text, &err);
+	int code = bt_client_file_read_waiting(path.data, MANIFEST_BYTES_MAX, &text, &err);
 	if (code == 0) {
 		what = "failed to parse allow list manifest";
 		code = to_json(bt_strbuf_str(&text), &json, &err);

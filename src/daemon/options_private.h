@@ -19,8 +19,4 @@ BT_MUST_USE int bt_serving_check(const struct bt_daemon_options *options, struct
 /** Spec 11 section 4.9. Fills options->metrics.allowed, from the flag or from the manifest. */
 void bt_metrics_flags_take(struct bt_daemon_options *options,
 	const struct bt_daemon_flag_value *values, struct bt_config_errors *errors);
-/** A file for messages and decoding: at most bytes_max. Messages as "open /x: no such file or
- * directory". */
-BT_MUST_USE int bt_options_read_file(
-	struct bt_str path, size_t bytes_max, struct bt_strbuf *out, struct berth_error *err);
 #endif

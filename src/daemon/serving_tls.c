@@ -2,7 +2,6 @@
 #include "daemon/serving_tls.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 #include "client/file.h"
 #include "client/pem.h"
 #include "net/certificate.h"
+#include "net/file_replace.h"
 
 #define FILE_BYTES_MAX (UINT32_C(1) << 20)
 
@@ -167,30 +167,10 @@ static int write_file(
 	const char *path, unsigned int mode, struct bt_str content, struct berth_error *err)
 {
 	char text[128];
-	struct bt_strbuf beside = {0};
-	bt_strbuf_printf(&beside, "%s.tmp-%ld", path, (long)getpid());
-	const char *temporary = bt_strbuf_c(&beside);
-	int fd =
-		open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, (mode_t)mode);
-	bool is_written = fd >= 0;
-	size_t done = 0;
-	while (is_written && done < content.length) {
-		ssize_t count = write(fd, content.data + done, content.length - done);
-		is_written = count > 0 || (count < 0 && errno == EINTR);
-		done += count > 0 ? (size_t)count : 0;
-	}
-	is_written = is_written && rename(temporary, path) == 0;
-	int number = errno;
-	if (fd >= 0) {
-		is_written = close(fd) == 0 && is_written;
-	}
-	if (!is_written) {
-		(void)unlink(temporary); /* it is of no use to anybody */
-	}
-	bt_strbuf_finish(&beside);
-	return is_written ? 0
-			  : bt_error_set(err, BERTH_ERR_IO, "open %s: %s", path,
-				    bt_client_file_errno(number, text, sizeof(text)));
+	int number = bt_file_replace(path, mode, content);
+	return number == 0 ? 0
+			   : bt_error_set(err, BERTH_ERR_IO, "open %s: %s", path,
+				     bt_client_file_errno(number, text, sizeof(text)));
 }
 
 /** With the folders above it. */
@@ -247,7 +227,7 @@ static int pair_of_folder(const struct bt_serving_options *options, struct pair 
 	if (has_certificate != has_key) {
 		result = bt_error_set(err, BERTH_ERR_INVALID,
 			"--cert-dir: error reading %s, certificate and key must be supplied as a "
-		        "pair",
+			"pair",
 			has_key ? pair->certificate_file : pair->key_file);
 	} else if (!has_certificate) {
 		result = make_folder(folder, err);

@@ -2,76 +2,12 @@
 /** ConfigMap kube-system/extension-apiserver-authentication. Spec: 11 sections 6.1 and 9.2. */
 #include "base/log.h"
 #include "base/nanoseconds.h"
-#include "codec/json_edit.h"
+#include "client/reflector_json.h"
 #include "daemon/trust.h"
 
 #define FOLDER "/api/v1/namespaces/kube-system/configmaps"
 #define NAME "extension-apiserver-authentication"
 #define LOOK_UP_NS (10 * BT_NS_PER_SECOND)
-
-/** A ConfigMap as the reflector holds it. Shared, counted. */
-struct config_map {
-	uint32_t references;
-	struct bt_arena arena;
-	struct bt_object_meta meta;
-	struct bt_json_value *data; /* object of texts */
-};
-
-/** --- codec --- */
-
-static void release_map(void *item)
-{
-	struct config_map *map = item;
-	if (--map->references == 0) {
-		bt_arena_finish(&map->arena);
-		bt_free(map);
-	}
-}
-
-static void *share_map(void *item)
-{
-	struct config_map *map = item;
-	map->references++;
-	return map;
-}
-
-static const struct bt_object_meta *meta_of(const void *item)
-{
-	return &((const struct config_map *)item)->meta;
-}
-
-static void read_map(struct config_map *map, const struct bt_json_value *document)
-{
-	map->meta.name = bt_json_text_at(document, "metadata.name");
-	map->meta.namespace_ = bt_json_text_at(document, "metadata.namespace");
-	map->meta.uid = bt_json_text_at(document, "metadata.uid");
-	map->meta.resource_version = bt_json_text_at(document, "metadata.resourceVersion");
-	map->data = bt_json_find(document, "data");
-}
-
-static int decode_map(void *context, struct bt_str json, void **out_item, struct berth_error *err)
-{
-	struct config_map *map = BT_NEW(struct config_map);
-	struct bt_json_value *document = NULL;
-	(void)context; /* every item stands for itself */
-	map->references = 1;
-	bt_arena_init(&map->arena, 0);
-	int result = bt_json_parse(&map->arena, json, true, &document, err);
-	if (result != 0) {
-		release_map(map);
-		return result;
-	}
-	read_map(map, document);
-	*out_item = map;
-	return 0;
-}
-
-static const struct bt_reflector_codec codec = {
-	.decode_json = decode_map,
-	.meta = meta_of,
-	.share = share_map,
-	.release = release_map,
-};
 
 /** --- what it says --- */
 
@@ -153,11 +89,11 @@ static int take(struct bt_trust *trust, const struct bt_json_value *data, struct
 static void on_changed(void *context, void *old_item, void *new_item, bool is_stale)
 {
 	struct bt_trust *trust = context;
-	const struct config_map *map = new_item;
+	const struct bt_json_item *map = new_item;
 	struct berth_error err = BERTH_ERROR_INIT;
 	(void)old_item; /* what counts is how it is now */
 	(void)is_stale;
-	if (take(trust, map != NULL ? map->data : NULL, &err) != 0) {
+	if (take(trust, map != NULL ? bt_json_find(map->document, "data") : NULL, &err) != 0) {
 		BT_LOG_TEXT(BT_LOG_SEVERITY_ERROR, "%s", berth_error_message(&err));
 		berth_error_finish(&err);
 	}
@@ -220,7 +156,7 @@ static void watch(struct bt_trust *trust)
 		.client = trust->setup.client,
 		.loop = trust->setup.loop,
 		.prng = &trust->prng,
-		.codec = &codec,
+		.codec = &bt_reflector_json_codec,
 		.path = BT_STR(FOLDER),
 		.field_selector = BT_STR("metadata.name=" NAME),
 		.type_name = "*v1.ConfigMap",

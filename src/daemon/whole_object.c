@@ -48,41 +48,14 @@ static int decode_json(void *context, struct bt_str json, void **out_item, struc
 	return result;
 }
 
-static const struct bt_object_meta *meta(const void *item)
-{
-	return ((const struct bt_object *)item)->meta;
-}
-
-static void *share(void *item)
-{
-	return bt_object_share(item);
-}
-
-static void release(void *item)
-{
-	bt_object_release(item);
-}
-
 const struct bt_reflector_codec *bt_whole_object_codec(enum bt_kind kind)
 {
-	/* Contexts that nothing writes to. */
-	static enum bt_kind node = BT_KIND_NODE;
-	static enum bt_kind pod = BT_KIND_POD;
-	static const struct bt_reflector_codec node_codec = {
-		.decode_json = decode_json,
-		.meta = meta,
-		.share = share,
-		.release = release,
-		.context = &node,
-	};
-	static const struct bt_reflector_codec pod_codec = {
-		.decode_json = decode_json,
-		.meta = meta,
-		.share = share,
-		.release = release,
-		.context = &pod,
-	};
-	return kind == BT_KIND_NODE ? &node_codec : &pod_codec;
+	/* As plain objects, but for how they are read. */
+	static struct bt_reflector_codec codecs[BT_KIND__COUNT];
+	codecs[kind] = *bt_reflector_object_codec(kind);
+	codecs[kind].decode_json = decode_json;
+	codecs[kind].decode_protobuf = NULL;
+	return &codecs[kind];
 }
 
 struct bt_whole_object_needs bt_whole_object_needs(const struct bt_config *config)

@@ -103,6 +103,26 @@ void bt_http_url_append_address(struct bt_strbuf *out, struct bt_str host, uint1
 		out, brackets ? "[%.*s]:%u" : "%.*s:%u", BT_STR_ARG(host), (unsigned int)port);
 }
 
+void bt_http_url_append_redacted(struct bt_strbuf *out, struct bt_str url)
+{
+	struct bt_http_url parts = {0};
+	if (!split_authority(url, &parts)) {
+		parts.authority = url; /* without a scheme */
+	}
+	int64_t at = bt_str_find_last_char(parts.authority, '@');
+	struct bt_str user = bt_str_sub(parts.authority, 0, at < 0 ? 0 : (uint32_t)at);
+	int64_t colon = bt_str_find_char(user, ':');
+	if (colon < 0) {
+		bt_strbuf_append_str(out, url);
+		return;
+	}
+	uint32_t password = (uint32_t)(user.data - url.data) + (uint32_t)colon + 1;
+	bt_strbuf_append_str(out, bt_str_sub(url, 0, password));
+	bt_strbuf_append_c(out, "xxxxx");
+	bt_strbuf_append_str(
+		out, bt_str_sub(url, (uint32_t)(user.data - url.data) + user.length, BT_STR_MAX));
+}
+
 struct proxy_scheme {
 	const char *name;
 	const char *curl_name;

@@ -26,6 +26,9 @@ BT_MUST_USE bool bt_http_url_split(struct bt_str url, struct bt_http_url *out_ur
 /** Appends "host:port", with brackets where they are needed. */
 void bt_http_url_append_address(struct bt_strbuf *out, struct bt_str host, uint16_t port);
 
+/** Append a URL, or what was taken for one, as Go shows it: xxxxx for its password. */
+void bt_http_url_append_redacted(struct bt_strbuf *out, struct bt_str url);
+
 /** Zero memory: no proxy for anything. */
 struct bt_http_proxies {
 	char *http; /* complete proxy URLs as libcurl wants them, may hold a password; NULL: none */

@@ -243,6 +243,27 @@ START_TEST(test_http_proxy__from_the_environment)
 }
 END_TEST
 
+START_TEST(test_http_proxy__passwords_are_not_shown)
+{
+	static const char *const rows[][2] = {
+		{"http://u:p@h:1/x?a=b:c@d", "http://u:xxxxx@h:1/x?a=b:c@d"},
+		{"http://u:p:q@r@h", "http://u:xxxxx@h"},
+		{"http://u@h:1", "http://u@h:1"},
+		{"http://h:1/a:b@c", "http://h:1/a:b@c"},
+		{"u:p@h", "u:xxxxx@h"},
+		{"http://:p@", "http://:xxxxx@"},
+		{"", ""},
+	};
+
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		struct bt_strbuf shown = {0};
+		bt_http_url_append_redacted(&shown, bt_str_from(rows[i][0]));
+		ck_assert_str_eq(bt_strbuf_c(&shown), rows[i][1]);
+		bt_strbuf_finish(&shown);
+	}
+}
+END_TEST
+
 BT_TEST_MAIN("http_proxy", test_http_proxy__urls, test_http_proxy__completed,
 	test_http_proxy__environment, test_http_proxy__plain_and_tunnel, test_http_proxy__socks,
-	test_http_proxy__from_the_environment)
+	test_http_proxy__from_the_environment, test_http_proxy__passwords_are_not_shown)

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/file_replace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/strbuf.h"
+
+static int write_all(int fd, struct bt_str content)
+{
+	size_t done = 0;
+	while (done < content.length) {
+		ssize_t count = write(fd, content.data + done, content.length - done);
+		if (count < 0 && errno != EINTR) {
+			return errno;
+		}
+		done += count > 0 ? (size_t)count : 0;
+	}
+	return fsync(fd) == 0 ? 0 : errno;
+}
+
+int bt_file_replace(const char *path, unsigned int mode, struct bt_str content)
+{
+	struct bt_strbuf beside = {0};
+	bt_strbuf_printf(&beside, "%s.tmp-%ld", path, (long)getpid());
+	const char *temporary = bt_strbuf_c(&beside);
+	int fd =
+		open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, (mode_t)mode);
+	int number = fd < 0 ? errno : write_all(fd, content);
+	if (fd >= 0) {
+		if (close(fd) != 0 && number == 0) {
+			number = errno;
+		}
+		if (number == 0 && rename(temporary, path) != 0) {
+			number = errno;
+		}
+		if (number != 0) {
+			(void)unlink(temporary); /* it is of no use to anybody */
+		}
+	}
+	bt_strbuf_finish(&beside);
+	return number;
+}
