@@ -3,16 +3,20 @@
 """Figures of `berth scheduler` against `berth up --no-scheduler` in another process, over TLS: its
 own CPU time for each pod it binds, its peak memory, pods a second.
 
-Usage: daemon_figures.py BERTH [--nodes N] [--pods N] [--json]
+Usage: daemon_figures.py BERTH [--nodes N] [--pods N] [--latency MS] [--json]
 
-The pods wait when the daemon starts. BERTH: of a release build.
+The pods wait when the daemon starts. BERTH: of a release build. --latency: every byte between the
+two takes so long, either way; bench/delay_line of the same build is needed for it.
 """
 import argparse
+import contextlib
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import time
+import urllib.parse
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "tests", "integration"))
@@ -35,22 +39,53 @@ def make(api, nodes, pods):
             assert set(statuses) == {201}, set(statuses)
 
 
+class Line:
+    """As the harness wants a proxy."""
+
+    def __init__(self, server, ca_file):
+        self.server = server
+        self.ca_file = ca_file
+
+
+@contextlib.contextmanager
+def line_to(berth, api, folder, latency_ms):
+    """What the daemon reaches its server by: None for the server's own port."""
+    if latency_ms == 0:
+        yield None
+        return
+    tool = os.path.join(os.path.dirname(os.path.abspath(berth)), "bench", "delay_line")
+    port = str(urllib.parse.urlsplit(api.server).port)
+    line = subprocess.Popen([tool, port, str(latency_ms)], stdout=subprocess.PIPE, text=True)
+    ca_file = os.path.join(folder, "ca.crt")
+    with open(ca_file, "w", encoding="utf-8") as file:
+        file.write(api.ca())
+    try:
+        yield Line("https://127.0.0.1:" + line.stdout.readline().strip(), ca_file)
+    finally:
+        line.kill()
+        line.wait()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("berth")
     parser.add_argument("--nodes", type=int, default=1000)
     parser.add_argument("--pods", type=int, default=5000)
+    parser.add_argument("--latency", type=int, default=0, metavar="MS")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     program = up.Program(options.berth, "plain")
     harness.VERIFY["BERTH_VERIFY"] = "0"
     with program.up("--no-scheduler", harness.NO_CONTROLLERS) as api, \
-            tempfile.TemporaryDirectory() as folder:
+            tempfile.TemporaryDirectory() as folder, \
+            line_to(options.berth, api, folder, options.latency) as line:
         make(api, options.nodes, options.pods)
-        daemon = harness.Daemon(program, folder, api, "-v", "0")
+        daemon = harness.Daemon(program, folder, api, "-v", "0", proxy=line)
         started = time.monotonic()
         path = harness.PODS + "?fieldSelector=spec.nodeName%3D&limit=1"
+        descriptors = 0
         while api.json("GET", path)[1]["items"]:
+            descriptors = max(descriptors, len(os.listdir("/proc/%d/fd" % daemon.process.pid)))
             assert daemon.is_running(), daemon.ended()
             assert time.monotonic() - started < 300, daemon.output()[-3000:]
             time.sleep(0.05)
@@ -59,10 +94,10 @@ def main():
         cpu = harness.cpu_seconds(daemon.process)
         peak = harness.memory_bytes(daemon.process)
         daemon.stop()
-    figures = {"nodes": options.nodes, "pods": options.pods, "seconds": round(seconds, 2),
-               "pods_per_s": round(options.pods / seconds),
+    figures = {"nodes": options.nodes, "pods": options.pods, "latency_ms": options.latency,
+               "seconds": round(seconds, 2), "pods_per_s": round(options.pods / seconds),
                "cpu_ms_per_pod": round(cpu / options.pods * 1000, 4),
-               "peak_rss_mb": round(peak / 1e6, 1)}
+               "peak_rss_mb": round(peak / 1e6, 1), "descriptors": descriptors}
     if options.json:
         print(json.dumps(figures))
     else:

@@ -5,9 +5,6 @@
 #include "base/log.h"
 #include "client/transport_private.h"
 
-/* At 5 ms an answer that is three thousand calls a second. */
-#define CALL_CONNECTIONS_MAX 16
-
 /* --- lists of calls --- */
 
 static void link_call(struct bt_transport_calls *calls, struct bt_transport_call *call)
@@ -63,6 +60,10 @@ static void transfer_done(
 {
 	struct bt_transport_call *call = context;
 
+	if (outcome->answered && call->is_paced) {
+		bt_pace_answered(&call->transport->pace, outcome->latency_ns,
+			bt_loop_now_ns(call->transport->loop));
+	}
 	if (outcome->answered && outcome->code == 401 && call->generation != 0) {
 		bt_transport_exec_refused(call->transport, call->generation);
 	}
@@ -154,10 +155,9 @@ static void begin(struct bt_transport_call *call, const struct bt_transport_requ
 			.done = transfer_done},
 	};
 	call->generation = transport->exec.active ? transport->exec.generation : 0;
-	call->transfer = bt_http_client_start(
-		request->handler.data != NULL || request->timeout_ns > 0 ? transport->streams
-									 : transport->calls,
-		&http);
+	call->is_paced = request->handler.data == NULL && request->timeout_ns <= 0;
+	call->transfer =
+		bt_http_client_start(call->is_paced ? transport->calls : transport->streams, &http);
 }
 
 static struct bt_str copy_text(char **at, struct bt_str text)
@@ -295,11 +295,46 @@ static void release_waiting(struct bt_transport *transport, const struct berth_e
 	}
 }
 
+/* --- connections --- */
+
+static void allow_calls(struct bt_transport *transport, uint32_t calls_max)
+{
+	if (calls_max != transport->calls_max) {
+		transport->calls_max = calls_max;
+		bt_http_client_set_connections_max(transport->calls, calls_max);
+	}
+}
+
+uint32_t bt_transport_calls_max(struct bt_transport *transport)
+{
+	allow_calls(transport, bt_pace_calls(&transport->pace, bt_loop_now_ns(transport->loop)));
+	return transport->calls_max;
+}
+
+/* Many connections that nobody uses any more are closed. Returns when to look again. */
+static int64_t close_unused(struct bt_transport *transport, int64_t now_ns)
+{
+	int64_t idle_at_ns = bt_pace_idle_at_ns(&transport->pace);
+	struct bt_http_client_tls tls;
+
+	if (transport->calls_max == BT_PACE_CALLS_MIN) {
+		return INT64_MAX;
+	}
+	if (now_ns < idle_at_ns) {
+		return idle_at_ns;
+	}
+	allow_calls(transport, BT_PACE_CALLS_MIN);
+	tls = bt_tls_material_view(&transport->tls);
+	set_tls(transport->calls, &tls, false);
+	return INT64_MAX;
+}
+
 int64_t bt_transport_check(struct bt_transport *transport, int64_t now_ns)
 {
 	struct berth_error cause = BERTH_ERROR_INIT;
 	int64_t next_ns;
 	int64_t exec_next_ns = INT64_MAX;
+	int64_t idle_ns;
 	bool ready = transport->waiting.first != NULL;
 
 	if (bt_tls_material_check(&transport->tls, now_ns, &next_ns) == BT_TLS_CUT) {
@@ -312,6 +347,8 @@ int64_t bt_transport_check(struct bt_transport *transport, int64_t now_ns)
 		release_waiting(transport, &cause);
 	}
 	berth_error_finish(&cause);
+	idle_ns = close_unused(transport, now_ns);
+	next_ns = idle_ns < next_ns ? idle_ns : next_ns;
 	return next_ns < exec_next_ns ? next_ns : exec_next_ns;
 }
 
@@ -334,7 +371,9 @@ static int make_clients(struct bt_transport *transport, struct berth_error *err)
 	options.proxy_url = proxy.length != 0 ? bt_strbuf_c(&proxy) : NULL;
 	code = bt_http_client_create(transport->loop, &options, &transport->streams, err);
 	if (code == 0) {
-		options.connections_max = CALL_CONNECTIONS_MAX;
+		bt_pace_init(&transport->pace, bt_loop_now_ns(transport->loop));
+		transport->calls_max = BT_PACE_CALLS_MIN;
+		options.connections_max = BT_PACE_CALLS_MIN;
 		code = bt_http_client_create(transport->loop, &options, &transport->calls, err);
 	}
 	bt_strbuf_finish_wiped(&proxy);

@@ -26,6 +26,12 @@ BT_MUST_USE int bt_transport_create(const struct bt_transport_options *options,
 void bt_transport_destroy(struct bt_transport *transport);
 const struct bt_client_config *bt_transport_config(const struct bt_transport *transport);
 
+/**
+ * So many calls find a connection at once; further ones wait. More when answers take long: the rate
+ * of calls is to stay the same (client/pace.h).
+ */
+uint32_t bt_transport_calls_max(struct bt_transport *transport);
+
 struct bt_transport_request {
 	const char *method;
 	struct bt_str path;  /* "/api/v1/pods", percent-encoded where needed */

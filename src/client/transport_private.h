@@ -9,6 +9,7 @@
 #include "client/authorization.h"
 #include "client/exec_credential.h"
 #include "client/exec_run.h"
+#include "client/pace.h"
 #include "client/tls_material.h"
 #include "client/transport.h"
 
@@ -25,6 +26,7 @@ struct bt_transport_call {
 	uint32_t generation;                /* of the plugin's credentials that it used; 0: none */
 	bool waits;                         /* for credentials: in `waiting`, not in `live` */
 	bool ending;                        /* done is being called */
+	bool is_paced;                      /* it uses bt_transport.calls */
 	struct bt_strbuf failure;           /* to be told instead of a start */
 	struct bt_transport_call *previous; /* in live or waiting */
 	struct bt_transport_call *next;
@@ -58,6 +60,8 @@ struct bt_transport {
 	int64_t silence_ns; /* BT_TRANSPORT_SILENCE_NS */
 	/* Calls share few connections: each is a handshake and memory. */
 	struct bt_http_client *calls;
+	struct bt_pace pace; /* of calls */
+	uint32_t calls_max;  /* connections of calls at most */
 	/* Streams, which keep theirs, and requests with a timeout, which must not wait. */
 	struct bt_http_client *streams;
 	struct bt_authorization authorization;

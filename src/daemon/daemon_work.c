@@ -6,18 +6,22 @@
 
 /** Attempts of one turn: then answers and changes have theirs. */
 #define ATTEMPTS_PER_TURN 32
-/**
- * Writes under way at most before more pods are tried. Each binding keeps its cycle; a queue of
- * them would only grow when the API server or the limiter is slower than decisions are. 5,000 pods
- * on 1,000 nodes take no longer than without this limit.
- */
-#define WRITES_UNDER_WAY_MAX 16
 
 bool bt_daemon_may_act(void *context)
 {
 	const struct bt_daemon *daemon = context;
 	return daemon->leads && !daemon->stopping &&
 		(daemon->election == NULL || bt_leader_election_may_act(daemon->election));
+}
+
+/**
+ * Each binding keeps its cycle; a queue of them would only grow when the API server or the limiter
+ * is slower than decisions are. So no more pods are tried than there are connections to write on.
+ */
+static bool may_write_more(const struct bt_daemon *daemon)
+{
+	return bt_api_writes_in_flight(daemon->writes) <
+		bt_transport_calls_max(daemon->server.transport);
 }
 
 static bool try_one(struct bt_daemon *daemon)
@@ -28,8 +32,7 @@ static bool try_one(struct bt_daemon *daemon)
 		return true;
 	}
 	bt_api_writes_settle(daemon->writes);
-	if (!bt_queue_can_pop(bt_scheduler_queue(daemon->scheduler)) ||
-		bt_api_writes_in_flight(daemon->writes) >= WRITES_UNDER_WAY_MAX ||
+	if (!bt_queue_can_pop(bt_scheduler_queue(daemon->scheduler)) || !may_write_more(daemon) ||
 		!bt_daemon_may_act(daemon)) {
 		return false;
 	}

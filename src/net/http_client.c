@@ -79,7 +79,9 @@ static void free_transfer(struct bt_http_transfer *transfer)
 static void keep_handle(struct bt_http_client *client, struct bt_http_handle *handle)
 {
 	handle->transfer = NULL;
-	if (client->spare_count >= SPARE_HANDLES_MAX || handle->pool != client->pools) {
+	uint32_t spare_max = client->connections_max > SPARE_HANDLES_MAX ? client->connections_max
+									 : SPARE_HANDLES_MAX;
+	if (client->spare_count >= spare_max || handle->pool != client->pools) {
 		bt_http_handle_destroy(handle);
 		return;
 	}
@@ -486,6 +488,13 @@ int bt_http_client_set_tls(struct bt_http_client *client, const struct bt_http_c
 	destroy_spare(client);
 	bt_loop_call_at(client->loop, 0); /* to end the old pool */
 	return 0;
+}
+
+void bt_http_client_set_connections_max(struct bt_http_client *client, uint32_t connections_max)
+{
+	client->connections_max = connections_max;
+	bt_http_pool_resize(client->pools);
+	bt_loop_call_at(client->loop, 0); /* for those that wait */
 }
 
 static bool is_header_safe(struct bt_str text)

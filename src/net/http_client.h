@@ -66,6 +66,7 @@ struct bt_http_outcome {
 	bool answered;      /* the status line and headers had come */
 	bool sent;          /* something of the request may have reached the server */
 	uint16_t code;      /* with answered */
+	int64_t latency_ns; /* with answered: from the request's first byte to the answer's */
 	struct bt_str body; /* what was not given to `data`; empty with it */
 	/** For people, as upstream's HTTP library words it where it can: "dial tcp 127.0.0.1:1:
 	 * connect: connection refused", "EOF", "x509: certificate signed by unknown authority",
@@ -121,6 +122,9 @@ void bt_http_client_destroy(struct bt_http_client *client);
  */
 BT_MUST_USE int bt_http_client_set_tls(struct bt_http_client *client,
 	const struct bt_http_client_tls *tls, bool cut, struct berth_error *err);
+
+/** From now on; 0: no limit. What is under way goes on. As many idle ones may stay open. */
+void bt_http_client_set_connections_max(struct bt_http_client *client, uint32_t connections_max);
 
 /** Never fails at once: a bad URL is an outcome too. */
 BT_MUST_USE struct bt_http_transfer *bt_http_client_start(

@@ -319,6 +319,17 @@ static void word(struct report *report, CURLcode code)
 	}
 }
 
+/* Neither the wait for a connection nor its handshakes count. */
+static int64_t latency_ns_of(CURL *easy)
+{
+	curl_off_t written_us = 0;
+	curl_off_t answered_us = 0;
+	/* known */
+	(void)curl_easy_getinfo(easy, CURLINFO_PRETRANSFER_TIME_T, &written_us);
+	(void)curl_easy_getinfo(easy, CURLINFO_STARTTRANSFER_TIME_T, &answered_us);
+	return answered_us > written_us ? (answered_us - written_us) * 1000 : 0;
+}
+
 void bt_http_outcome_of(const struct bt_http_transfer *transfer, CURLcode code,
 	struct bt_strbuf *text, struct bt_http_outcome *out_outcome)
 {
@@ -327,6 +338,7 @@ void bt_http_outcome_of(const struct bt_http_transfer *transfer, CURLcode code,
 	outcome.sent = transfer->has_begun &&
 		get_long(&report, CURLINFO_REQUEST_SIZE) > transfer->size_before;
 	outcome.code = transfer->is_answered ? transfer->code : 0;
+	outcome.latency_ns = transfer->is_answered ? latency_ns_of(report.easy) : 0;
 	outcome.body = bt_strbuf_str(&transfer->answer);
 	if (code != CURLE_OK || transfer->is_cut || transfer->is_silent) {
 		word(&report, code);

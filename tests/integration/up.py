@@ -80,14 +80,16 @@ class Cluster:
         """A context that trusts the cluster's CA; None on plain HTTP."""
         return self._tls
 
-    @functools.cached_property
-    def _tls(self):
+    def ca(self):
+        """The CA's certificate, as PEM."""
         import base64
         cluster = self._config["clusters"][0]["cluster"]
-        if cluster["server"].startswith("http://"):
-            return None
-        data = base64.b64decode(cluster["certificate-authority-data"]).decode()
-        return ssl.create_default_context(cadata=data)
+        return base64.b64decode(cluster["certificate-authority-data"]).decode()
+
+    @functools.cached_property
+    def _tls(self):
+        return None if self.server.startswith("http://") else ssl.create_default_context(
+            cadata=self.ca())
 
     def request(self, method, path, body=None, headers=(), token=None):
         """(status, headers, body) of one request."""

@@ -2,6 +2,7 @@
 #include "client_fixture.h"
 
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -389,6 +390,49 @@ START_TEST(test_client_transport__an_empty_ca_trusts_nothing)
 }
 END_TEST
 
+/* --- connections --- */
+
+static void get_slowly(uint32_t count)
+{
+	const struct timespec pause = {.tv_nsec = 20 * BT_NS_PER_MS};
+	struct bt_strbuf body = {0};
+
+	(void)fixture_call(&fixture, "GET", "/p", "", &result);
+	fixture_wait(&fixture, &fixture.request_count, count);
+	(void)nanosleep(&pause, NULL); /* a shorter one would do */
+	bt_http_answer(fixture.kept, 200, &body);
+	fixture_wait(&fixture, &result.done_count, count);
+}
+
+START_TEST(test_client_transport__a_slow_server_gets_more_calls_at_a_time)
+{
+	const struct fixture_answer later = {.later = true};
+	const struct fixture_answer at_once = {.code = 200, .body = "{}"};
+	int64_t now_ns;
+
+	start("");
+	fixture.answers = &later;
+	fixture.answer_count = 1;
+	ck_assert_uint_eq(bt_transport_calls_max(fixture.transport), BT_PACE_CALLS_MIN);
+	for (uint32_t i = 1; i <= 8; i++) {
+		get_slowly(i);
+	}
+	ck_assert_uint_eq(bt_transport_calls_max(fixture.transport), BT_PACE_CALLS_MIN + 4);
+	ck_assert_uint_eq(fixture.transport->calls_max, BT_PACE_CALLS_MIN + 4);
+	/* When nobody calls, they are closed; the next call opens one again. */
+	now_ns = bt_loop_now_ns(fixture.loop);
+	ck_assert_int_lt(
+		bt_transport_check(fixture.transport, now_ns), now_ns + 11 * BT_NS_PER_SECOND);
+	ck_assert_uint_eq(fixture.transport->calls_max, BT_PACE_CALLS_MIN + 4);
+	(void)bt_transport_check(fixture.transport, now_ns + 11 * BT_NS_PER_SECOND);
+	ck_assert_uint_eq(fixture.transport->calls_max, BT_PACE_CALLS_MIN);
+	fixture.answers = &at_once;
+	get(9);
+	ck_assert_int_eq(result.answer.class_, BT_REST_OK);
+	finish();
+}
+END_TEST
+
 BT_TEST_MAIN("client_transport", test_client_transport__edge_13_04_a_ca_with_insecure,
 	test_client_transport__edge_13_05_a_ca_that_is_none,
 	test_client_transport__credentials_that_are_refused,
@@ -401,4 +445,5 @@ BT_TEST_MAIN("client_transport", test_client_transport__edge_13_04_a_ca_with_ins
 	test_client_transport__certificates_are_read_again,
 	test_client_transport__a_pair_of_files_that_never_fitted,
 	test_client_transport__the_ca_is_read_again,
-	test_client_transport__an_empty_ca_trusts_nothing)
+	test_client_transport__an_empty_ca_trusts_nothing,
+	test_client_transport__a_slow_server_gets_more_calls_at_a_time)

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A line between a client and a server on loopback that takes its time: delay_line PORT MS. Every
+ * byte is passed on MS later, either way. The port it listens on is its only output; it runs until
+ * it is killed.
+ */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/nanoseconds.h"
+#include "net/loop.h"
+
+#define CHUNK_BYTES_MAX 65536
+
+/* Bytes on their way. */
+struct chunk {
+	struct chunk *next;
+	int64_t due_ns;
+	size_t size; /* 0: the end */
+	char bytes[];
+};
+
+/* One direction of a connection. */
+struct half {
+	struct pair *pair;
+	struct bt_loop_source *source;
+	int from;
+	int to;
+	struct chunk *first;
+	struct chunk *last;
+	bool is_over;
+};
+
+struct pair {
+	struct half halves[2];
+	struct pair *next;
+};
+
+struct line {
+	struct bt_loop *loop;
+	int listener;
+	struct sockaddr_in server;
+	int64_t delay_ns;
+	struct pair *pairs;
+};
+
+static struct line line;
+
+static void die(const char *what)
+{
+	(void)fprintf(stderr, "delay_line: %s\n", what);
+	exit(1);
+}
+
+static void push(struct half *half, const char *bytes, size_t size)
+{
+	struct chunk *chunk = bt_calloc(1, sizeof(*chunk) + size);
+	chunk->due_ns = bt_loop_now_ns(line.loop) + line.delay_ns;
+	chunk->size = size;
+	if (size != 0) {
+		memcpy(chunk->bytes, bytes, size);
+	}
+	*(half->last != NULL ? &half->last->next : &half->first) = chunk;
+	half->last = chunk;
+	bt_loop_call_at(line.loop, chunk->due_ns);
+}
+
+static void on_bytes(void *context)
+{
+	static char bytes[CHUNK_BYTES_MAX];
+	struct half *half = context;
+	ssize_t count = read(half->from, bytes, sizeof(bytes));
+	push(half, bytes, count > 0 ? (size_t)count : 0);
+	if (count <= 0) {
+		bt_loop_remove_fd(line.loop, half->source);
+		half->source = NULL;
+	}
+}
+
+static void send_all(const struct half *half, const struct chunk *chunk)
+{
+	for (size_t done = 0; done < chunk->size;) {
+		ssize_t count =
+			send(half->to, chunk->bytes + done, chunk->size - done, MSG_NOSIGNAL);
+		if (count <= 0) {
+			return; /* nobody listens any more */
+		}
+		done += (size_t)count;
+	}
+}
+
+/* What is due; when to come again. */
+static int64_t send_due(struct half *half, int64_t now_ns)
+{
+	while (half->first != NULL && half->first->due_ns <= now_ns) {
+		struct chunk *chunk = half->first;
+		if (chunk->size != 0) {
+			send_all(half, chunk);
+		} else {
+			half->is_over = true;
+			(void)shutdown(half->to, SHUT_WR); /* it may be gone */
+		}
+		half->first = chunk->next;
+		half->last = half->first != NULL ? half->last : NULL;
+		bt_free(chunk);
+	}
+	return half->first != NULL ? half->first->due_ns : INT64_MAX;
+}
+
+static void end_pair(struct pair *pair)
+{
+	(void)close(pair->halves[0].from); /* nothing is left to lose */
+	(void)close(pair->halves[0].to);
+	bt_free(pair);
+}
+
+static int64_t work(void *context, int64_t now_ns)
+{
+	int64_t next_ns = INT64_MAX;
+	(void)context;
+	for (struct pair **link = &line.pairs; *link != NULL;) {
+		struct pair *pair = *link;
+		for (size_t i = 0; i < 2; i++) {
+			int64_t due_ns = send_due(&pair->halves[i], now_ns);
+			next_ns = due_ns < next_ns ? due_ns : next_ns;
+		}
+		if (pair->halves[0].is_over && pair->halves[1].is_over) {
+			*link = pair->next;
+			end_pair(pair);
+		} else {
+			link = &pair->next;
+		}
+	}
+	return next_ns;
+}
+
+static void on_client(void *context)
+{
+	int on = 1;
+	int ends[2] = {accept(line.listener, NULL, NULL), socket(AF_INET, SOCK_STREAM, 0)};
+	struct pair *pair = BT_NEW(struct pair);
+	(void)context;
+	if (ends[0] < 0 || ends[1] < 0 ||
+		connect(ends[1], (const void *)&line.server, sizeof(line.server)) != 0) {
+		die("no connection");
+	}
+	pair->next = line.pairs;
+	line.pairs = pair;
+	for (size_t i = 0; i < 2; i++) {
+		struct half *half = &pair->halves[i];
+		half->pair = pair;
+		half->from = ends[i];
+		half->to = ends[1 - i];
+		(void)setsockopt(ends[i], IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)); /* TCP */
+		if (bt_loop_add_fd(line.loop, half->from, on_bytes, half, &half->source, NULL) !=
+			0) {
+			die("no descriptor");
+		}
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct sockaddr_in own = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t length = sizeof(own);
+	struct bt_loop_source *source;
+	if (argc != 3) {
+		die("usage: delay_line PORT MS");
+	}
+	line.server = own;
+	line.server.sin_port = htons((uint16_t)strtoul(argv[1], NULL, 10));
+	line.delay_ns = strtol(argv[2], NULL, 10) * BT_NS_PER_MS;
+	line.listener = socket(AF_INET, SOCK_STREAM, 0);
+	if (line.listener < 0 || bind(line.listener, (const void *)&own, length) != 0 ||
+		listen(line.listener, SOMAXCONN) != 0 ||
+		getsockname(line.listener, (void *)&own, &length) != 0 ||
+		bt_loop_create(&line.loop, NULL) != 0 ||
+		bt_loop_add_fd(line.loop, line.listener, on_client, NULL, &source, NULL) != 0) {
+		die("no listener");
+	}
+	bt_loop_add_worker(line.loop, work, NULL);
+	(void)printf("%u\n", ntohs(own.sin_port));
+	(void)fflush(stdout);
+	return bt_loop_run(line.loop, NULL) == 0 ? 0 : 1;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "client/pace.h"
+
+#include "base/nanoseconds.h"
+
+/* Twice of what one thread decides on and writes: most answers take longer than the shortest. */
+#define CALLS_PER_SECOND 10000
+#define PERIOD_NS (5 * BT_NS_PER_SECOND)
+
+static void begin_period(struct bt_pace *pace, int64_t before_ns, int64_t now_ns)
+{
+	pace->before_ns = before_ns;
+	pace->shortest_ns = INT64_MAX;
+	pace->since_ns = now_ns;
+}
+
+/* What is older than the period before is forgotten. */
+static void roll(struct bt_pace *pace, int64_t now_ns)
+{
+	int64_t age_ns = now_ns - pace->since_ns;
+	if (age_ns >= 2 * PERIOD_NS) {
+		begin_period(pace, INT64_MAX, now_ns);
+	} else if (age_ns >= PERIOD_NS) {
+		begin_period(pace, pace->shortest_ns, pace->since_ns + PERIOD_NS);
+	}
+	if (pace->shortest_ns == INT64_MAX && pace->before_ns == INT64_MAX) {
+		pace->grown = BT_PACE_CALLS_MIN;
+		pace->is_half = false;
+	}
+}
+
+void bt_pace_init(struct bt_pace *pace, int64_t now_ns)
+{
+	begin_period(pace, INT64_MAX, now_ns);
+	roll(pace, now_ns);
+}
+
+void bt_pace_answered(struct bt_pace *pace, int64_t latency_ns, int64_t now_ns)
+{
+	roll(pace, now_ns);
+	pace->grown += pace->is_half && pace->grown < BT_PACE_CALLS_MAX ? 1 : 0;
+	pace->is_half = !pace->is_half;
+	if (latency_ns < pace->shortest_ns) {
+		pace->shortest_ns = latency_ns;
+	}
+}
+
+uint32_t bt_pace_calls(struct bt_pace *pace, int64_t now_ns)
+{
+	roll(pace, now_ns);
+	int64_t latency_ns =
+		pace->shortest_ns < pace->before_ns ? pace->shortest_ns : pace->before_ns;
+	int64_t calls = latency_ns / (BT_NS_PER_SECOND / CALLS_PER_SECOND);
+	if (latency_ns == INT64_MAX || calls < BT_PACE_CALLS_MIN) {
+		return BT_PACE_CALLS_MIN;
+	}
+	return calls < pace->grown ? (uint32_t)calls : pace->grown;
+}
+
+int64_t bt_pace_idle_at_ns(const struct bt_pace *pace)
+{
+	if (pace->shortest_ns != INT64_MAX) {
+		return pace->since_ns + 2 * PERIOD_NS;
+	}
+	return pace->before_ns != INT64_MAX ? pace->since_ns + PERIOD_NS : pace->since_ns;
+}
