@@ -248,8 +248,8 @@ def test_metrics(program):
                 assert not complaints - {""}, complaints
             status, _, text = ask(daemon, "/metrics/resources", token=api.token)
             assert re.search(
-                r'^kube_pod_resource_request\{namespace="default",pod="p0",node="n\d",scheduler='
-                r'"default-scheduler",priority="0",resource="cpu",unit="cores"\} 0\.1$', text,
+                r'^kube_pod_resource_request\{namespace="default",node="n\d",pod="p0",priority="0",'
+                r'resource="cpu",scheduler="default-scheduler",unit="cores"\} 0\.1$', text,
                 re.M), text
             status, _, text = ask(daemon, "/metrics/slis", token=api.token)
             assert status == 200
