@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_NET_CLOCK_H
 #define BT_NET_CLOCK_H
-/** The clocks of the machine, in nanoseconds. What is below this folder takes time as a parameter. */
+/**
+ * The clocks of the machine, in nanoseconds. What is below this folder takes time as a parameter.
+ */
 #include <stdint.h>
 
 /** Since 1970. It may be set, back as well. */

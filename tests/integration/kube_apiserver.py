@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A real kube-apiserver with its etcd, for tests that otherwise run against `berth up`.
 
-A script called with the word kube-apiserver behind its other arguments uses it. BERTH_KUBE_APISERVER
-and BERTH_ETCD name the two programs; without the first the script is skipped.
+A script called with the word kube-apiserver behind its other arguments uses it.
+BERTH_KUBE_APISERVER and BERTH_ETCD name the two programs; without the first the script is skipped.
 """
 import json
 import os

@@ -501,8 +501,8 @@ static struct bt_engine *make_engine(const char *config_text, const struct berth
 	struct bt_config *config = NULL;
 	struct bt_engine *engine = NULL;
 	struct berth_error load_error = BERTH_ERROR_INIT;
-	int result =
-		bt_document_load_config(bt_str_from(config_text), &gates, NULL, &config, &load_error);
+	struct bt_str text = bt_str_from(config_text);
+	int result = bt_document_load_config(text, &gates, NULL, &config, &load_error);
 
 	ck_assert_msg(result == 0, "%s", berth_error_message(&load_error));
 	options.extra_plugins = &registry->inside;
