@@ -35,12 +35,13 @@ enum bt_log_type {
 	BT_LOG_TYPE_SECONDS, /* of a duration, in nanoseconds: written as Go writes durations */
 	BT_LOG_TYPE_REF,     /* namespace and name of an object */
 	BT_LOG_TYPE_STRS,    /* a list of texts */
+	BT_LOG_TYPE_JSON,    /* a value that is JSON already */
 };
 
 struct bt_log_pair {
 	const char *key;
 	enum bt_log_type type;
-	struct bt_str text;       /* STR; REF: the name */
+	struct bt_str text;       /* STR, JSON; REF: the name */
 	struct bt_str namespace_; /* REF; "": none */
 	int64_t number;           /* INT, BOOL, SECONDS (nanoseconds) */
 	const struct bt_str *texts;
@@ -102,6 +103,9 @@ void bt_log_text(enum bt_log_severity severity, int verbosity, const char *file,
 #define BT_LOG_STRS(k, values, count) \
 	((struct bt_log_pair){ \
 		.key = (k), .type = BT_LOG_TYPE_STRS, .texts = (values), .text_count = (count)})
+
+#define BT_LOG_JSON(k, value) \
+	((struct bt_log_pair){.key = (k), .type = BT_LOG_TYPE_JSON, .text = (value)})
 
 #define BT_LOG_PAIRS_(...) \
 	((const struct bt_log_pair[]){__VA_ARGS__}), \

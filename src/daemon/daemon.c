@@ -14,6 +14,7 @@
 #include "base/nanoseconds.h"
 #include "daemon/daemon_dump.h"
 #include "daemon/daemon_private.h"
+#include "daemon/start_log.h"
 #include "net/clock.h"
 
 #define EXIT_CODE_FAILED 1
@@ -144,6 +145,9 @@ static int prepare(struct bt_daemon *daemon, struct berth_error *err)
 	}
 	if (result == 0) {
 		result = bt_daemon_options_load_config(&daemon->options, &daemon->config, err);
+	}
+	if (result == 0) {
+		bt_start_log_overrides(daemon->config);
 	}
 	daemon->metrics = bt_metrics_create();
 	return result == 0 ? bt_daemon_build(daemon, err) : result;

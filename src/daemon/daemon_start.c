@@ -10,6 +10,7 @@
 #include "daemon/memory.h"
 #include "daemon/pod_resources.h"
 #include "daemon/process_metrics.h"
+#include "daemon/start_log.h"
 
 /** --- what the parts ask of the process --- */
 
@@ -323,6 +324,7 @@ static int create_scheduler(struct bt_daemon *daemon, struct berth_error *err)
 	int result = bt_scheduler_create(daemon->config, &options,
 		bt_api_writes_writer(daemon->writes), &daemon->scheduler, err);
 	if (result == 0) {
+		bt_start_log_plugins(daemon->scheduler);
 		bt_api_writes_attach(daemon->writes, daemon->scheduler);
 	}
 	return result;

@@ -103,6 +103,10 @@ static void append_pair(struct bt_strbuf *out, const struct bt_log_pair *pair)
 		writer.escape_html = false; /* lines are for people */
 		write_texts(&writer, pair);
 		break;
+	case BT_LOG_TYPE_JSON:
+		bt_strbuf_append_char(out, '=');
+		bt_strbuf_append_str(out, pair->text);
+		break;
 	}
 }
 
@@ -176,6 +180,9 @@ static void write_pair(struct bt_json_writer *writer, const struct bt_log_pair *
 		break;
 	case BT_LOG_TYPE_STRS:
 		write_texts(writer, pair);
+		break;
+	case BT_LOG_TYPE_JSON:
+		bt_json_write_raw(writer, pair->text);
 		break;
 	}
 	bt_strbuf_finish(&text);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "framework/profile_points.h"
 
+#include "base/log.h"
+
 int bt_profile_set_quoted(struct berth_error *err, int code, struct bt_str before,
 	struct bt_str name, struct bt_str after)
 {
@@ -152,6 +154,8 @@ static int expand_multi_point(struct bt_framework *framework, enum bt_extension_
 			continue;
 		}
 		if (bt_plugin_set_has(present, plugin->index)) {
+			BT_LOG_INFO(0, "MultiPoint plugin is explicitly re-configured; overriding",
+				BT_LOG_STR("plugin", name));
 			bt_plugin_set_add(&overrides, plugin->index);
 			continue;
 		}

@@ -50,9 +50,13 @@ static void answer(
 
 static void write_config(struct world *world)
 {
-	static const char text[] = "{\"apiVersion\":\"kubescheduler.config.k8s.io/v1\",\"kind\":"
-				   "\"KubeSchedulerConfiguration\",\"delayCacheUntilActive\":true,"
-				   "\"clientConnection\":{\"contentType\":\"application/json\"}}";
+	static const char text[] =
+		"{\"apiVersion\":\"kubescheduler.config.k8s.io/v1\",\"kind\":"
+		"\"KubeSchedulerConfiguration\",\"delayCacheUntilActive\":true,"
+		"\"clientConnection\":{\"contentType\":\"application/json\"},\"profiles\":["
+		"{\"plugins\":{\"multiPoint\":{\"enabled\":[{\"name\":\"TaintToleration\","
+		"\"weight\":7}]},\"score\":{\"enabled\":[{\"name\":\"ImageLocality\","
+		"\"weight\":5}]}}}]}";
 	int fd;
 	(void)snprintf(world->config, sizeof(world->config), "/tmp/test_daemonXXXXXX");
 	fd = mkstemp(world->config);
@@ -188,6 +192,43 @@ START_TEST(test_daemon__order_of_the_start)
 }
 END_TEST
 
+/** How often the text stands in the log. */
+static int count_in_log(const struct world *world, const char *text)
+{
+	int count = 0;
+	for (const char *at = world->text; (at = strstr(at, text)) != NULL; at++) {
+		count++;
+	}
+	return count;
+}
+
+START_TEST(test_daemon__plugins_are_told)
+{
+	static const char *const lines[] = {
+		"] \"Default plugin is explicitly re-configured; overriding\" plugin="
+		"\"TaintToleration\"\n",
+		"] \"MultiPoint plugin is explicitly re-configured; overriding\" plugin="
+		"\"ImageLocality\"\n",
+		"] \"the scheduler starts to work with those plugins\" Plugins={\"PreEnqueue\":"
+		"{\"Enabled\":[{\"Name\":\"SchedulingGates\",\"Weight\":0},",
+		"\"Score\":{\"Enabled\":[{\"Name\":\"ImageLocality\",\"Weight\":5},"
+		"{\"Name\":\"TaintToleration\",\"Weight\":7},",
+		"\"MultiPoint\":{\"Enabled\":null,\"Disabled\":null},"
+		"\"PlacementGenerate\":{\"Enabled\":null,\"Disabled\":null},",
+	};
+	static struct world world;
+	begin(&world, "-v=2");
+	await(&world, "\"Attempting to acquire leader lease...\"");
+	ck_assert_int_eq(kill(world.pid, SIGTERM), 0);
+	expect_exit(&world, 0, "] \"Requested to terminate, exiting\"\n");
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(lines); i++) {
+		ck_assert_msg(
+			count_in_log(&world, lines[i]) == 1, "%s\nin %s", lines[i], world.text);
+	}
+	ck_assert_int_eq(count_in_log(&world, "explicitly re-configured"), 2);
+}
+END_TEST
+
 START_TEST(test_daemon__edge_11_19_no_port)
 {
 	static struct world world;
@@ -259,7 +300,7 @@ START_TEST(test_daemon__hangup_has_its_default_effect)
 }
 END_TEST
 
-BT_TEST_MAIN("daemon", test_daemon__order_of_the_start, test_daemon__edge_11_19_no_port,
-	test_daemon__edge_11_44_stop_with_and_without_a_lease,
+BT_TEST_MAIN("daemon", test_daemon__order_of_the_start, test_daemon__plugins_are_told,
+	test_daemon__edge_11_19_no_port, test_daemon__edge_11_44_stop_with_and_without_a_lease,
 	test_daemon__edge_11_45_second_signal, test_daemon__standby_ends_at_once,
 	test_daemon__hangup_has_its_default_effect)

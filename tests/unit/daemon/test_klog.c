@@ -38,6 +38,7 @@ static const struct bt_log_pair pairs[] = {
 	{.key = "good", .type = BT_LOG_TYPE_BOOL, .number = 1},
 	{.key = "took", .type = BT_LOG_TYPE_SECONDS, .number = 1500000000},
 	{.key = "names", .type = BT_LOG_TYPE_STRS, .texts = names, .text_count = 2},
+	{.key = "Plugins", .type = BT_LOG_TYPE_JSON, .text = BT_STR_INIT("{\"Name\":\"x\"}")},
 };
 
 static const struct bt_log_record structured = {
@@ -62,7 +63,8 @@ START_TEST(test_klog__text)
 	expect(BT_KLOG_TEXT, &structured,
 		HEADER "\"Successfully \\\"bound\\\"\" pod=\"ns/p\" node=\"n1\" "
 		       "text=\"tab\\there \\\"quoted\\\"\" lines=<\n\tone\n\ttwo\n > count=-3 "
-		       "good=true took=\"1.5s\" names=[\"a\\\"b\",\"c\"]\n");
+		       "good=true took=\"1.5s\" names=[\"a\\\"b\",\"c\"] "
+		       "Plugins={\"Name\":\"x\"}\n");
 	expect(BT_KLOG_TEXT, &plain, "W0102 15:04:05.000042       7 file.c:31] as it is: \"x\"\n");
 	expect(BT_KLOG_TEXT, &ended, HEADER "ended\n");
 	expect(BT_KLOG_TEXT, &failed,
@@ -84,7 +86,8 @@ START_TEST(test_klog__json)
 		"\"msg\":\"Successfully \\\"bound\\\"\",\"v\":2,"
 		"\"pod\":{\"name\":\"p\",\"namespace\":\"ns\"},\"node\":{\"name\":\"n1\"},"
 		"\"text\":\"tab\\there \\\"quoted\\\"\",\"lines\":\"one\\ntwo\",\"count\":-3,"
-		"\"good\":true,\"took\":\"1.5s\",\"names\":[\"a\\\"b\",\"c\"]}\n");
+		"\"good\":true,\"took\":\"1.5s\",\"names\":[\"a\\\"b\",\"c\"],"
+		"\"Plugins\":{\"Name\":\"x\"}}\n");
 	expect(BT_KLOG_JSON, &failed,
 		"{\"ts\":1577977445000.042,\"caller\":\"file.c:31\",\"msg\":\"command failed\","
 		"\"err\":\"1 < 2 & 3\"}\n");
