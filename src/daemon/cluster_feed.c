@@ -244,6 +244,18 @@ bool bt_cluster_feed_is_synced(const struct bt_cluster_feed *feed)
 	return feed->is_synced;
 }
 
+uint32_t bt_cluster_feed_list_unsynced(const struct bt_cluster_feed *feed, struct bt_strbuf *out)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(watched); i++) {
+		const struct source *source = &feed->sources[i];
+		if (source->reflector != NULL && !source->is_synced) {
+			bt_strbuf_printf(out, "%s%s", count++ > 0 ? " " : "", source->type_name);
+		}
+	}
+	return count;
+}
+
 const struct bt_reflector *bt_cluster_feed_reflector(
 	const struct bt_cluster_feed *feed, enum bt_kind kind)
 {

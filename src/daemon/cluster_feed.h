@@ -35,6 +35,9 @@ BT_MUST_USE struct bt_cluster_feed *bt_cluster_feed_create(
 void bt_cluster_feed_start(struct bt_cluster_feed *feed);
 void bt_cluster_feed_destroy(struct bt_cluster_feed *feed);
 bool bt_cluster_feed_is_synced(const struct bt_cluster_feed *feed);
+/** How many of the reflectors that were started wait for their first copy; appends their types with
+ * blanks between them ("*v1.Node *v1.Pod"). */
+uint32_t bt_cluster_feed_list_unsynced(const struct bt_cluster_feed *feed, struct bt_strbuf *out);
 /** While held, changes are kept. release tells them. Nests. */
 void bt_cluster_feed_hold(struct bt_cluster_feed *feed);
 void bt_cluster_feed_release(struct bt_cluster_feed *feed);

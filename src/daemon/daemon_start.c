@@ -122,6 +122,26 @@ static bool are_handlers_synced(void *context, struct bt_strbuf *out_error)
 	return daemon->was_synced;
 }
 
+/** Whoever may be told by the control plane to lead should know the cluster. */
+static bool are_informers_synced(void *context, struct bt_strbuf *out_error)
+{
+	const struct bt_daemon *daemon = context;
+	struct bt_strbuf types = {0};
+	uint32_t count = bt_cluster_feed_list_unsynced(daemon->feed, &types);
+	if (count != 0) {
+		bt_strbuf_printf(out_error, "%u informers not started yet: [%s]", count,
+			bt_strbuf_c(&types));
+	}
+	bt_strbuf_finish(&types);
+	return count == 0;
+}
+
+static bool is_coordinated(const struct bt_daemon *daemon)
+{
+	return bt_gate_enabled(
+		bt_config_gates(daemon->config), BT_GATE_COORDINATED_LEADER_ELECTION);
+}
+
 static void write_config(void *context, struct bt_strbuf *out)
 {
 	const struct bt_daemon *daemon = context;
@@ -169,8 +189,11 @@ static int create_endpoints(struct bt_daemon *daemon, struct berth_error *err)
 		lease,
 		{"shutdown", is_not_shutting_down, daemon},
 		{"sched-handler-sync", are_handlers_synced, daemon},
+		{"informer-sync", are_informers_synced, daemon},
 	};
 	bool elects = bt_config_leader_election(daemon->config)->leader_elect;
+	uint32_t first = elects ? 0 : 1;
+	uint32_t end = elects && is_coordinated(daemon) ? 4 : 3;
 	struct bt_endpoints_options options = {
 		.loop = daemon->loop,
 		.options = &daemon->options,
@@ -181,8 +204,8 @@ static int create_endpoints(struct bt_daemon *daemon, struct berth_error *err)
 		.healthz_count = 1,
 		.livez = &ping,
 		.livez_count = 1,
-		.readyz = elects ? ready : ready + 1,
-		.readyz_count = elects ? 3 : 2,
+		.readyz = ready + first,
+		.readyz_count = end - first,
 		.metrics = daemon->metrics,
 		.write_config = write_config,
 		.write_pod_resources = write_pod_resources,
@@ -257,8 +280,7 @@ static int create_election(struct bt_daemon *daemon, struct berth_error *err)
 		.prng = &daemon->prng,
 		.config = config,
 		.identity = bt_strbuf_c(&daemon->identity),
-		.coordinated = bt_gate_enabled(
-			bt_config_gates(daemon->config), BT_GATE_COORDINATED_LEADER_ELECTION),
+		.coordinated = is_coordinated(daemon),
 		.versions = &daemon->options.versions,
 		.metrics = daemon->metrics,
 		.handler = {.context = daemon,

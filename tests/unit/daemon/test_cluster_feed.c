@@ -280,7 +280,27 @@ START_TEST(test_dump__texts)
 }
 END_TEST
 
-BT_TEST_MAIN("cluster_feed", test_cluster_feed__everything_is_told, test_cluster_feed__gates,
+START_TEST(test_cluster_feed__what_is_waited_for)
+{
+	struct feed_world world;
+	struct bt_strbuf types = {0};
+	init(&world, NULL);
+	ck_assert_uint_eq(bt_cluster_feed_list_unsynced(world.feed, &types), 0);
+	bt_cluster_feed_start(world.feed);
+	ck_assert_uint_eq(bt_cluster_feed_list_unsynced(world.feed, &types), 18);
+	ck_assert_ptr_nonnull(
+		strstr(bt_strbuf_c(&types), "*v1.Node *v1.Namespace *v1.Pod *v1.Service "));
+	bt_strbuf_reset(&types);
+	run_until_synced(&world);
+	ck_assert_uint_eq(bt_cluster_feed_list_unsynced(world.feed, &types), 0);
+	ck_assert_uint_eq(types.length, 0);
+	bt_strbuf_finish(&types);
+	finish(&world);
+}
+END_TEST
+
+BT_TEST_MAIN("cluster_feed", test_cluster_feed__what_is_waited_for,
+	test_cluster_feed__everything_is_told, test_cluster_feed__gates,
 	test_cluster_feed__changes_are_kept_while_held,
 	test_dump__edge_11_46_pod_of_another_scheduler, test_dump__nodes_that_only_the_cache_has,
 	test_dump__texts)
