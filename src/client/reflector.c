@@ -296,7 +296,6 @@ static void start_request(struct bt_reflector *reflector, int64_t now_ns)
 	reflector->opened_ns = now_ns;
 	reflector->last_event_ns = now_ns;
 	reflector->mentioned_ns = now_ns;
-	reflector->has_bookmarks = false;
 	reflector->call = bt_rest_start(options->client, &request);
 	bt_strbuf_finish(&query);
 }
@@ -338,6 +337,27 @@ static int64_t patience_ends_ns(const struct bt_reflector *reflector)
 	return end_ns;
 }
 
+/**
+ * A server that was set back to an earlier state is silent until it comes to the version that the
+ * watch began at, and what happens until then is never told (spec 13 section 11): not even a
+ * bookmark came, so it is asked for a list, and says whether that version is of the future.
+ */
+static void end_silence(struct bt_reflector *reflector)
+{
+	bool is_suspect = reflector->has_bookmarks && reflector->event_count == 0;
+
+	if (is_suspect) {
+		reflector->has_bookmarks = false;
+		give_up(reflector, BT_REFLECTOR_END_FUTURE,
+			"no bookmarks come any more: is the resource version of the future?");
+		return;
+	}
+	BT_LOG_INFO(2, "Watch has fallen silent",
+		BT_LOG_STR("reflector", bt_reflector_own_name(reflector)),
+		BT_LOG_STR("type", bt_reflector_type_name(reflector)));
+	give_up(reflector, BT_REFLECTOR_END_CLEAN, "the server has fallen silent");
+}
+
 /** A request is under way. When to look again. */
 static int64_t watch_server(struct bt_reflector *reflector, int64_t now_ns)
 {
@@ -345,10 +365,7 @@ static int64_t watch_server(struct bt_reflector *reflector, int64_t now_ns)
 	int64_t next_ns;
 
 	if (now_ns >= end_ns) {
-		BT_LOG_INFO(2, "Watch has fallen silent",
-			BT_LOG_STR("reflector", bt_reflector_own_name(reflector)),
-			BT_LOG_STR("type", bt_reflector_type_name(reflector)));
-		give_up(reflector, BT_REFLECTOR_END_CLEAN, "the server has fallen silent");
+		end_silence(reflector);
 		return reflector->due_ns;
 	}
 	next_ns = watch_silence(reflector, now_ns);

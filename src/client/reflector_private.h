@@ -18,7 +18,8 @@ struct bt_reflector {
 	struct bt_arena arena;              /* for one event or list member */
 	struct bt_metric_cell *version_cell;
 	bool is_synced;
-	int64_t due_ns; /* of the next request, when there is none */
+	int64_t due_ns;     /* of the next request, when there is none */
+	bool has_bookmarks; /* the server sends them, as was asked */
 
 	/* the request under way */
 	struct bt_rest_call *call;
@@ -29,7 +30,6 @@ struct bt_reflector {
 	int64_t last_event_ns;
 	int64_t mentioned_ns; /* when its silence was */
 	uint32_t event_count;
-	bool has_bookmarks; /* the server sends them, as was asked */
 	struct bt_strbuf list_version;
 	struct bt_strbuf continue_token;
 	enum bt_reflector_end failure; /* why its reading was given up */

@@ -754,6 +754,38 @@ START_TEST(test_reflector__edge_13_44_bookmarks_cease)
 }
 END_TEST
 
+/* Set back, a server is silent until it comes to the version of the watch. */
+START_TEST(test_reflector__edge_13_45_silence_of_a_server_that_was_restored)
+{
+	(void)listed_watch();
+	send_bookmark(call(), 20, false);
+	fake_fail(call(), BT_HTTP_FAILURE_RESET);
+	check_watch(call_at_once(), "20");
+	fake_open(call(), JSON);
+	fake_rest.now_ns += 151 * SECOND;
+	(void)fake_turn();
+	ck_assert_uint_eq(failed_to_watch, 1);
+	ck_assert_str_eq(call_after_backoff(800 * MS)->query, "resourceVersion=20");
+	fake_done(call(),
+		&(const struct bt_rest_answer){.class_ = BT_REST_TIMEOUT,
+			.code = 504,
+			.message = BT_STR_INIT("Timeout: Too large resource version: 20, current: 5"),
+			.too_large_resource_version = true});
+	ck_assert_str_eq(call_at_once()->query, "");
+	answer_page(call(), 7, 1, 5, "");
+	ck_assert_uint_eq(copied.stale, 1);
+	ck_assert_uint_eq(copied.added, 2);
+	/* nothing is known of its bookmarks: it may be silent for long */
+	check_watch(call_at_once(), "5");
+	fake_open(call(), JSON);
+	fake_rest.now_ns += 299 * SECOND;
+	(void)fake_turn();
+	ck_assert_uint_eq(failed_to_watch, 1);
+	check_watch(call(), "5");
+	end();
+}
+END_TEST
+
 /* It sends none, but does not end the watch when it should either. */
 START_TEST(test_reflector__watch_that_should_have_ended)
 {
@@ -846,6 +878,7 @@ BT_TEST_MAIN("reflector", test_reflector__streaming_list_becomes_the_watch,
 	test_reflector__edge_13_32_resumes_at_the_bookmark,
 	test_reflector__edge_13_40_forbidden_is_tried_for_ever,
 	test_reflector__edge_13_42_frame_too_large, test_reflector__edge_13_45_server_was_restored,
+	test_reflector__edge_13_45_silence_of_a_server_that_was_restored,
 	test_reflector__edge_13_44_bookmarks_cease, test_reflector__watch_that_should_have_ended,
 	test_reflector__edge_13_48_pages_at_version_0, test_reflector__edge_11b_38_watch_times_out,
 	test_reflector__edge_11b_39_expired_streams_again,
