@@ -145,7 +145,12 @@ static bool is_coordinated(const struct bt_daemon *daemon)
 static void write_config(void *context, struct bt_strbuf *out)
 {
 	const struct bt_daemon *daemon = context;
-	bt_config_write_stored(daemon->config, out);
+	/* Upstream quirk, spec 10 section 10: who logs the configuration keeps what was logged. */
+	if (daemon->options.log.verbosity >= 2) {
+		bt_config_write(daemon->config, out);
+	} else {
+		bt_config_write_stored(daemon->config, out);
+	}
 }
 
 struct pod_visit {

@@ -8,6 +8,7 @@ import signal
 import subprocess
 
 import daemon_harness as harness
+import scheduler_wire as wire
 import up
 
 ELECTION = {"leaderElection": {"leaderElect": True}}
@@ -133,6 +134,22 @@ def test_configuration_is_written(program):
             daemon.log.close()
             text = daemon.output()
             assert "Wrote configuration" in text and "kind: KubeSchedulerConfiguration" in text
+
+
+def test_configz_shows_what_was_logged(program):
+    """From level 2 on the profiles as they were built, otherwise as they were read."""
+    profile = {"pluginConfig": [{"name": "VolumeBinding", "args": {"bindTimeoutSeconds": 5}},
+                                {"name": "Elsewhere", "args": {"x": 1}}]}
+    with harness.server(program) as api:
+        for level, first, elsewhere in ((1, "VolumeBinding", True), (2, "DefaultPreemption", False)):
+            with harness.daemon(program, api, "--v=%d" % level,
+                                config={"profiles": [profile]}) as daemon:
+                daemon.wait_for_line("Serving securely")
+                status, _, text = wire.ask(daemon, "/configz", token=api.token)
+                assert status == 200, text
+                found = json.loads(text)["componentconfig"]["profiles"][0]["pluginConfig"]
+                names = [item["name"] for item in found]
+                assert names[0] == first and ("Elsewhere" in names) == elsewhere, names
 
 
 def test_no_configuration(program):
