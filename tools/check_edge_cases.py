@@ -52,6 +52,11 @@ COMPLETE = (
     List("08-preemption", "08"),
     List("10-config", "10"),
     List("11-daemon", "11"),
+    List("11b-client-and-extender", "11b", missing={
+        42: "claims are not written yet: dynamic allocation is not built",
+        43: "claims are not written yet: dynamic allocation is not built"}),
+    List("13-api-client", "13", missing={
+        43: "connections are HTTP/1.1: there is no GOAWAY"}),
     List("14-api-server", "14"),
     List("14b-api-server-objects", "14b"),
 )
@@ -59,9 +64,7 @@ COMPLETE = (
 # Lists whose tests are not all there yet, by file (and section), and why.
 UNFINISHED = {
     "09-podgroups": "pod groups are not scheduled yet",
-    "11b-client-and-extender": "the client that carries questions is not built yet",
     "12-dra": "dynamic allocation is not built yet",
-    "13-api-client": "the client is not built yet",
 }
 
 HEADING = re.compile(r"^(#+)\s+(?:Part\s+)?([0-9A-Z.]*?)\.?\s+(.*)$")

@@ -206,7 +206,7 @@ static void note_cause(void *context, struct bt_str cause)
 		BT_STR_ARG(cause));
 }
 
-START_TEST(test_preemption__edge_08_43_victim_is_not_bound_yet)
+START_TEST(test_preemption__edge_08_43_edge_11b_48_victim_is_not_bound)
 {
 	static const char *const forms[] = {SYNC, NULL};
 
@@ -329,6 +329,6 @@ BT_TEST_MAIN("preemption_executor", test_preemption__edge_08_39_only_victim_term
 	test_preemption__edge_08_40_victim_is_gone_or_marked,
 	test_preemption__edge_08_41_failures_in_the_background,
 	test_preemption__failure_cancels_calls_under_way, test_preemption__edge_08_42_is_running,
-	test_preemption__edge_08_43_victim_is_not_bound_yet, test_preemption__synchronous_error,
-	test_preemption__lower_nominations_are_cleared, test_preemption__victims_are_counted,
-	test_preemption__ends_with_writes_under_way)
+	test_preemption__edge_08_43_edge_11b_48_victim_is_not_bound,
+	test_preemption__synchronous_error, test_preemption__lower_nominations_are_cleared,
+	test_preemption__victims_are_counted, test_preemption__ends_with_writes_under_way)
