@@ -229,6 +229,9 @@ static void count_attempt(struct bt_rest_call *call, const struct bt_http_outcom
 	int64_t duration_ns =
 		call->is_watch ? -1 : bt_loop_now_ns(call->client->loop) - call->sent_at_ns;
 
+	if (call->is_watch && call->opened) {
+		return; /* counted when it was */
+	}
 	bt_rest_metrics_ended(&call->client->metrics, call->verb,
 		outcome->answered ? outcome->code : 0, duration_ns, call->body.length,
 		outcome->body.length + call->received_bytes);
@@ -267,6 +270,10 @@ static void stream_head(void *context, struct bt_http_transfer *transfer, uint16
 
 	call->opened = code >= 200 && code < 300;
 	if (call->opened) {
+		if (call->is_watch) {
+			/* a watch that works would otherwise be missing for many minutes */
+			bt_rest_metrics_ended(&call->client->metrics, call->verb, code, -1, 0, 0);
+		}
 		call->handler.opened(call->handler.context, call,
 			bt_http_transfer_header(transfer, "Content-Type"));
 	}

@@ -240,6 +240,10 @@ def test_metrics(program):
                          "rest_client_requests_total", "process_cpu_seconds_total",
                          "kubernetes_build_info", "kubernetes_feature_enabled"):
                 assert found[name][1] is not None, name
+            # Watches count when they are opened, not when they end.
+            watches = re.search(r'^rest_client_requests_total\{code="200",host="[^"]+",'
+                                r'method="GET"\} (\d+)$', text, re.M)
+            assert watches and int(watches.group(1)) >= 18, watches
             promtool = shutil.which("promtool")
             if promtool:
                 checked = subprocess.run([promtool, "check", "metrics"], input=text.encode(),
