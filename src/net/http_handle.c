@@ -17,8 +17,8 @@
 /* A peer that is gone without a word is noticed 45 s later, as upstream's pings do. */
 #define KEEPALIVE_SECONDS 30L
 #define KEEPALIVE_AGAIN_SECONDS 15L
-/* Servers give up after 90 s. */
-#define IDLE_SECONDS_MAX 90L
+/* Servers close after 90 s; a write must not meet that. */
+#define IDLE_SECONDS_MAX 80L
 #define REDIRECTS_MAX 10L
 #define HEAD_BYTES_MAX 65536
 

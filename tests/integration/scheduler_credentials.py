@@ -214,6 +214,56 @@ def test_token_file_is_rotated(program):
             assert len(found.watches()) == watches
 
 
+IN_CLUSTER = """#!/bin/sh
+# A service account where pods have it, seen by this process only.
+exec unshare -m sh -c 'mount -t tmpfs none /run &&
+    mkdir -p /run/secrets/kubernetes.io/serviceaccount &&
+    mount --bind %s /run/secrets/kubernetes.io/serviceaccount && exec "$0" "$@"' %s "$@"
+"""
+
+
+def may_mount():
+    return subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "none", "/run"],
+                          capture_output=True, check=False).returncode == 0
+
+
+def test_in_cluster_under_load(program):
+    """The token changes while pods are bound; the one before it ends later."""
+    if not may_mount():
+        print("test_in_cluster_under_load needs a mount namespace: skipped")
+        return
+
+    def policy(request):
+        return None if bearer(request) in accepted else fault_proxy.Answer(401, UNAUTHORIZED)
+    accepted = {"first-token"}
+    with scene(program, policy) as found:
+        folder = found.path("account")
+        os.mkdir(folder)
+        write(os.path.join(folder, "token"), "first-token")
+        write(os.path.join(folder, "ca.crt"), read(found.proxy.ca_file))
+        wrapper = write(found.path("berth"), IN_CLUSTER % (folder, program.path), 0o700)
+        environment = {"KUBERNETES_SERVICE_HOST": "127.0.0.1",
+                       "KUBERNETES_SERVICE_PORT": str(found.proxy.port)}
+        with harness.daemon(types.SimpleNamespace(path=wrapper),
+                            types.SimpleNamespace(kubeconfig=""),
+                            environment=environment) as daemon:
+            found.bind_more(daemon)
+            assert "Using the inClusterConfig" in daemon.output()
+            accepted.add("second-token")
+            write(os.path.join(folder, "token"), "second-token")
+            watches = len(found.watches())
+            deadline = time.monotonic() + 58
+            while bearer(found.proxy.requests[-1]) != "second-token":
+                assert time.monotonic() < deadline
+                found.bind_more(daemon)
+                time.sleep(2.5)
+            accepted.discard("first-token")
+            found.bind_more(daemon)
+            assert len(found.watches()) == watches
+            for token in ("first-token", "second-token"):
+                assert token not in daemon.output()
+
+
 def test_basic(program):
     expected = "Basic " + encoded("user:pass:word")
 
@@ -412,6 +462,17 @@ def test_proxy_url_with_credentials(program):
         assert set(connect.asked) == {(target, "me:se:cret")}
         # A connection each for the watches, a few for calls.
         assert len(connect.asked) < 60, len(connect.asked)
+
+
+def test_proxy_and_server_name(program):
+    """What is verified has another name than what the proxy is asked for."""
+    connect = ConnectProxy()
+    with scene(program, names="DNS:api.berth.test") as found:
+        cluster = {"tls-server-name": "api.berth.test",
+                   "proxy-url": "http://127.0.0.1:%d" % connect.port}
+        with found.daemon({"token": "t"}, cluster) as daemon:
+            found.bind_more(daemon)
+        assert {target for target, _ in connect.asked} == {"127.0.0.1:%d" % found.proxy.port}
 
 
 def test_proxy_refuses(program):
