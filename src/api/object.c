@@ -5,6 +5,7 @@
 #include "api/lease.h"
 #include "api/node.h"
 #include "api/pod.h"
+#include "api/pod_common.h"
 #include "api/policy.h"
 #include "api/resource_claim.h"
 #include "api/resource_slice.h"
@@ -21,8 +22,6 @@
 #define GUESSED_TEXT_BYTES_MAX 8192
 /** What a decoded pod or node of usual size needs. */
 #define DECODED_BYTES 16384
-/** A copy may need more for alignment than its original. */
-#define COPY_PADDING_BYTES 48
 
 #define BT_KIND(id, kind, group, versions, resource, namespaced, structure, message) \
 	_Static_assert( \
@@ -118,6 +117,7 @@ void bt_object_release(struct bt_object *object)
 	BT_ASSERT(object->reference_count > 0);
 	if (--object->reference_count == 0) {
 		bt_arena_finish(&object->arena);
+		bt_pod_common_release(object->common);
 		bt_free(object);
 	}
 }
@@ -295,30 +295,55 @@ static void describe_protobuf(enum bt_kind kind, struct bt_str bytes, struct bt_
 	}
 }
 
-/** An object like value, for which an arena needed about that many bytes. */
-static struct bt_object *object_fitted(enum bt_kind kind, const void *value, size_t bytes)
+/** An object and its memory in one block. */
+struct block {
+	struct bt_object object;
+	_Alignas(max_align_t) char memory[];
+};
+
+/** The bytes of an arena that a copy of value takes; scratch: makes one. */
+static size_t bytes_of_copy(
+	const struct bt_kind_info *info, const void *value, struct bt_arena *scratch)
 {
-	struct bt_object *object = BT_NEW(struct bt_object);
+	char *copy = bt_arena_alloc(scratch, info->size);
+
+	bt_message_copy(info->message, copy, value, scratch);
+	return scratch->chunks == NULL ? (size_t)(scratch->next - copy) : FIRST_CHUNK_BYTES;
+}
+
+/**
+ * An object like value, in exactly the memory that it needs; of objects that are larger than usual
+ * a part is wasted. What value has in common with others is taken out of it.
+ */
+static struct bt_object *object_fitted(
+	enum bt_kind kind, void *value, struct bt_pod_commons *commons, struct bt_arena *scratch)
+{
 	const struct bt_kind_info *info = bt_kind_info(kind);
+	struct bt_pod_common *common = commons != NULL && kind == BT_KIND_POD
+		? bt_pod_commons_take_out(commons, value)
+		: NULL;
+	size_t bytes = bytes_of_copy(info, value, scratch);
+	struct block *block = bt_malloc(sizeof(*block) + bytes);
+	struct bt_object *object = &block->object;
 	void *copy;
 
-	bt_arena_init(&object->arena, bytes + COPY_PADDING_BYTES);
-	copy = bt_arena_alloc(&object->arena, info->size);
+	*object = (struct bt_object){.kind = kind, .reference_count = 1, .common = common};
+	bt_arena_init_with(&object->arena, block->memory, bytes);
 	object->arena.chunk_bytes = NEXT_CHUNK_BYTES;
+	object->arena.total_bytes = sizeof(*block) + bytes;
+	copy = bt_arena_alloc(&object->arena, info->size);
 	bt_message_copy(info->message, copy, value, &object->arena);
-	object->kind = kind;
-	object->reference_count = 1;
+	if (common != NULL) {
+		bt_pod_common_put_in(common, copy);
+	}
 	object->value = copy;
 	object->meta = copy; /* asserted above: metadata comes first */
 	return object;
 }
 
-/**
- * Decoded on the stack first: the object that is kept has exactly the memory that it needs. Of
- * objects that are larger than usual a part is wasted.
- */
-int bt_object_decode_protobuf(enum bt_kind kind, struct bt_str bytes, struct bt_object **out_object,
-	struct berth_error *err)
+/** Decoded on the stack first, for the sake of the memory of what is kept. */
+int bt_object_decode_sharing(enum bt_kind kind, struct bt_str bytes, struct bt_pod_commons *commons,
+	struct bt_object **out_object, struct berth_error *err)
 {
 	_Alignas(max_align_t) char memory[DECODED_BYTES];
 	const struct bt_kind_info *info = bt_kind_info(kind);
@@ -330,10 +355,7 @@ int bt_object_decode_protobuf(enum bt_kind kind, struct bt_str bytes, struct bt_
 	value = bt_arena_calloc(&arena, 1, info->size);
 	code = bt_message_decode_protobuf(info->message, bytes, &arena, value, err);
 	if (code == 0) {
-		size_t used =
-			arena.chunks == NULL ? (size_t)(arena.next - memory) : FIRST_CHUNK_BYTES;
-
-		*out_object = object_fitted(kind, value, used);
+		*out_object = object_fitted(kind, value, commons, &arena);
 	} else {
 		struct bt_strbuf what = {NULL, 0, 0};
 
@@ -343,6 +365,12 @@ int bt_object_decode_protobuf(enum bt_kind kind, struct bt_str bytes, struct bt_
 	}
 	bt_arena_finish(&arena);
 	return code;
+}
+
+int bt_object_decode_protobuf(enum bt_kind kind, struct bt_str bytes, struct bt_object **out_object,
+	struct berth_error *err)
+{
+	return bt_object_decode_sharing(kind, bytes, NULL, out_object, err);
 }
 
 /** What an object says about itself. */

@@ -40,6 +40,9 @@ bool bt_kind_find(struct bt_str api_version, struct bt_str name, enum bt_kind *o
 /** "apps/v1", as written. */
 void bt_kind_append_api_version(enum bt_kind kind, struct bt_strbuf *out);
 
+struct bt_pod_common;  /* pod_common.h */
+struct bt_pod_commons; /* pod_common.h */
+
 /**
  * One decoded object; immutable. Shared by counted references, which one thread at a time may
  * change. Whoever creates an object holds the first reference.
@@ -51,6 +54,7 @@ struct bt_object {
 	const struct bt_object_meta *meta; /* of value */
 	/** All of it as JSON, without kind and apiVersion, in the arena; data NULL: not kept. */
 	struct bt_str json;
+	struct bt_pod_common *common; /* what value borrows from; NULL: nothing */
 	struct bt_arena arena;
 };
 
@@ -72,6 +76,9 @@ BT_MUST_USE int bt_object_decode_as(enum bt_kind kind, struct bt_json_reader *re
 /** The same from the protobuf form: the raw bytes of an envelope or of an item of a list. */
 BT_MUST_USE int bt_object_decode_protobuf(enum bt_kind kind, struct bt_str bytes,
 	struct bt_object **out_object, struct berth_error *err);
+/** The same; pods share what they have in common with the last ones. commons: borrowed. */
+BT_MUST_USE int bt_object_decode_sharing(enum bt_kind kind, struct bt_str bytes,
+	struct bt_pod_commons *commons, struct bt_object **out_object, struct berth_error *err);
 /**
  * Decode a document that is one object with kind and apiVersion. BERTH_ERR_NOT_FOUND: a kind that
  * is not in the table.

@@ -41,6 +41,24 @@ static int decode_kind_protobuf(
 	return code;
 }
 
+static int decode_pod_json(
+	void *context BT_UNUSED, struct bt_str json, void **out_item, struct berth_error *err)
+{
+	return decode_json(BT_KIND_POD, json, out_item, err);
+}
+
+static int decode_pod_protobuf(
+	void *context, struct bt_str bytes, void **out_item, struct berth_error *err)
+{
+	struct bt_object *object;
+	int code = bt_object_decode_sharing(BT_KIND_POD, bytes, context, &object, err);
+
+	if (code == 0) {
+		*out_item = object;
+	}
+	return code;
+}
+
 static const struct bt_object_meta *meta(const void *item)
 {
 	return ((const struct bt_object *)item)->meta;
@@ -73,4 +91,10 @@ static const struct bt_reflector_codec codecs[BT_KIND__COUNT] = {
 const struct bt_reflector_codec *bt_reflector_object_codec(enum bt_kind kind)
 {
 	return &codecs[kind];
+}
+
+struct bt_reflector_codec bt_reflector_pod_codec(struct bt_pod_commons *commons)
+{
+	return (struct bt_reflector_codec){
+		decode_pod_json, decode_pod_protobuf, meta, share, release, commons};
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/cluster_feed.h"
 
+#include "api/pod_common.h"
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/log.h"
@@ -55,6 +56,8 @@ struct kept_change {
 struct bt_cluster_feed {
 	struct bt_cluster_feed_options options;
 	struct source sources[BT_ARRAY_LENGTH(watched)];
+	struct bt_pod_commons commons;
+	struct bt_reflector_codec pod_codec;
 	uint32_t waiting; /* sources without their first copy */
 	uint32_t held;
 	BT_VEC(struct kept_change) kept;
@@ -173,9 +176,11 @@ static const struct bt_reflector_codec *codec_of(const struct source *source)
 {
 	const struct bt_whole_object_needs *whole = &source->feed->options.whole;
 	enum bt_kind kind = source->watched->kind;
-	return (kind == BT_KIND_POD && whole->pods) || (kind == BT_KIND_NODE && whole->nodes)
-		? bt_whole_object_codec(kind)
-		: bt_reflector_object_codec(kind);
+
+	if ((kind == BT_KIND_POD && whole->pods) || (kind == BT_KIND_NODE && whole->nodes)) {
+		return bt_whole_object_codec(kind);
+	}
+	return kind == BT_KIND_POD ? &source->feed->pod_codec : bt_reflector_object_codec(kind);
 }
 
 static void start_source(struct source *source)
@@ -206,6 +211,7 @@ struct bt_cluster_feed *bt_cluster_feed_create(const struct bt_cluster_feed_opti
 {
 	struct bt_cluster_feed *feed = BT_NEW(struct bt_cluster_feed);
 	feed->options = *options;
+	feed->pod_codec = bt_reflector_pod_codec(&feed->commons);
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(watched); i++) {
 		feed->sources[i] = (struct source){.feed = feed, .watched = &watched[i]};
 	}
@@ -236,6 +242,7 @@ void bt_cluster_feed_destroy(struct bt_cluster_feed *feed)
 		bt_object_release(feed->kept.items[i].new_object);
 	}
 	bt_vec_finish(&feed->kept);
+	bt_pod_commons_finish(&feed->commons);
 	bt_free(feed);
 }
 

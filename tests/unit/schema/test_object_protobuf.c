@@ -8,6 +8,7 @@
 #include "api/node.h"
 #include "api/object.h"
 #include "api/pod.h"
+#include "api/pod_common.h"
 #include "base/prng.h"
 #include "codec/wire.h"
 #include "tree.h"
@@ -459,8 +460,113 @@ START_TEST(test_object_protobuf__a_pod_takes_two_kilobytes)
 }
 END_TEST
 
+/* --- what pods have in common --- */
+
+/** The same object, with what it shares and alone. */
+static struct bt_object *check_sharing(struct bt_pod_commons *commons, struct bt_str bytes)
+{
+	struct bt_object *alone = from_protobuf(BT_KIND_POD, bytes);
+	struct bt_object *object = NULL;
+
+	ck_assert_int_eq(bt_object_decode_sharing(BT_KIND_POD, bytes, commons, &object, NULL), 0);
+	if (!bt_message_equal(&bt_pod_message, alone->value, object->value)) {
+		(void)fprintf(stderr, "alone   %s\nsharing %s\n", shown(alone), shown(object));
+		ck_abort_msg("sharing changes a pod");
+	}
+	bt_object_release(alone);
+	return object;
+}
+
+#define LIKE_PODS 8
+
+/* Objects live on when what they share is forgotten, and the other way round. */
+START_TEST(test_object_protobuf__any_pods_sharing)
+{
+	struct bt_strbuf text = {NULL, 0, 0};
+	struct bt_strbuf bytes = {NULL, 0, 0};
+	struct bt_pod_commons commons = {0};
+	struct bt_object *kept[64] = {NULL};
+	uint32_t shared = 0;
+
+	bt_prng_init(&prng, 23);
+	for (uint32_t round = 0; round < 4000; round++) {
+		struct bt_object **place = &kept[bt_prng_below(&prng, BT_ARRAY_LENGTH(kept))];
+		struct bt_str json;
+
+		if (round % LIKE_PODS == 0) {
+			bt_arena_reset(&arena);
+			bt_strbuf_reset(&text);
+			write_object(schema_of(BT_KIND_POD), 0, &text);
+			make_forms(schema_of(BT_KIND_POD), bt_strbuf_c(&text), &json, &bytes);
+		}
+		bt_object_release(*place);
+		*place = check_sharing(&commons, bt_strbuf_str(&bytes));
+		shared += (*place)->common != NULL;
+		if (chance(500)) {
+			bt_pod_commons_finish(&commons);
+		}
+	}
+	/* all but the first one of each kind, and what was forgotten */
+	ck_assert_uint_ge(shared, 4000 / LIKE_PODS * (LIKE_PODS - 1) - 20);
+	bt_pod_commons_finish(&commons);
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(kept); i++) {
+		bt_object_release(kept[i]);
+	}
+	bt_strbuf_finish(&text);
+	bt_strbuf_finish(&bytes);
+	bt_arena_finish(&arena);
+}
+END_TEST
+
+static struct bt_object *like(struct bt_pod_commons *commons, const char *text)
+{
+	struct bt_strbuf bytes = {NULL, 0, 0};
+	struct bt_object *object;
+	struct bt_str json;
+
+	make_forms(schema_of(BT_KIND_POD), text, &json, &bytes);
+	object = check_sharing(commons, bt_strbuf_str(&bytes));
+	bt_strbuf_finish(&bytes);
+	return object;
+}
+
+#define POD_OF(name, node, volume, image) \
+	"{\"metadata\":{\"name\":\"" name \
+	"\",\"namespace\":\"ns\"},\"spec\":{\"nodeName\":\"" node \
+	"\",\"volumes\":[{\"name\":\"" volume \
+	"\"}],\"containers\":[{\"name\":\"c\",\"image\":\"" image "\"}]}}"
+
+START_TEST(test_object_protobuf__what_pods_share)
+{
+	struct bt_pod_commons commons = {0};
+	struct bt_object *first = like(&commons, POD_OF("a", "", "v1", "i"));
+	struct bt_object *second = like(&commons, POD_OF("b", "", "v2", "i"));
+	struct bt_object *third = like(&commons, POD_OF("a", "n1", "v1", "i"));
+	struct bt_object *other = like(&commons, POD_OF("c", "", "v3", "j"));
+	const struct bt_pod *a = bt_object_value(second, BT_KIND_POD);
+	const struct bt_pod *b = bt_object_value(third, BT_KIND_POD);
+
+	ck_assert_ptr_null(first->common); /* nothing was known of others */
+	ck_assert_ptr_nonnull(second->common);
+	ck_assert_ptr_eq(second->common, third->common);
+	ck_assert_ptr_null(other->common);
+	ck_assert_ptr_eq(a->spec.containers.items, b->spec.containers.items);
+	ck_assert_ptr_eq(a->metadata.namespace_.data, b->metadata.namespace_.data);
+	ck_assert(bt_str_equal(b->spec.node_name, BT_STR("n1")));
+	ck_assert(bt_str_equal(a->spec.volumes.items[0].name, BT_STR("v2")));
+	bt_object_release(second);
+	bt_pod_commons_finish(&commons);
+	ck_assert(bt_str_equal(b->spec.containers.items[0].image, BT_STR("i")));
+	bt_object_release(first);
+	bt_object_release(third);
+	bt_object_release(other);
+	bt_arena_finish(&arena);
+}
+END_TEST
+
 BT_TEST_MAIN("object_protobuf", test_object_protobuf__every_kind_as_from_json,
 	test_object_protobuf__edge_13_41_unknown_numbers,
 	test_object_protobuf__merging_and_repetition, test_object_protobuf__broken_bytes,
 	test_object_protobuf__hostile_bytes, test_object_protobuf__costly_repetition,
-	test_object_protobuf__a_pod_takes_two_kilobytes)
+	test_object_protobuf__a_pod_takes_two_kilobytes, test_object_protobuf__any_pods_sharing,
+	test_object_protobuf__what_pods_share)

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/pod_common.h"
+
+#include "base/alloc.h"
+#include "base/assert.h"
+
+#define HASH_SEED UINT64_C(0x636f6d6d)
+#define FIRST_CHUNK_BYTES 1024
+
+struct bt_pod_common {
+	uint32_t reference_count;
+	struct bt_pod pod; /* its own parts are empty */
+	struct bt_arena arena;
+};
+
+/** The parts of from that pods have in common; nothing of other parts. */
+static void set_common(struct bt_pod *pod, const struct bt_pod *from)
+{
+	struct bt_pod_spec own = pod->spec;
+
+	pod->metadata.namespace_ = from->metadata.namespace_;
+	pod->metadata.generate_name = from->metadata.generate_name;
+	pod->metadata.owner_references.items = from->metadata.owner_references.items;
+	pod->metadata.owner_references.count = from->metadata.owner_references.count;
+	pod->metadata.owner_references.present = from->metadata.owner_references.present;
+	pod->spec = from->spec;
+	pod->spec.node_name = own.node_name;
+	pod->spec.volumes = own.volumes;
+}
+
+static struct bt_pod_common *create(const struct bt_pod *view)
+{
+	struct bt_pod_common *common = BT_NEW(struct bt_pod_common);
+
+	bt_arena_init(&common->arena, FIRST_CHUNK_BYTES);
+	bt_message_copy(&bt_pod_message, &common->pod, view, &common->arena);
+	common->reference_count = 1;
+	return common;
+}
+
+static struct bt_pod_common *find(struct bt_pod_commons *commons, const struct bt_pod *view)
+{
+	uint64_t hash = bt_message_hash(&bt_pod_message, HASH_SEED, view);
+	uint32_t at = (uint32_t)(hash % BT_POD_COMMONS);
+	struct bt_pod_common **slot = &commons->slots[at].common;
+
+	if (commons->slots[at].hash != hash) {
+		bt_pod_common_release(*slot);
+		*slot = NULL;
+		commons->slots[at].hash = hash;
+		return NULL;
+	}
+	if (*slot == NULL) {
+		*slot = create(view);
+	}
+	return bt_message_equal(&bt_pod_message, &(*slot)->pod, view) ? *slot : NULL;
+}
+
+struct bt_pod_common *bt_pod_commons_take_out(struct bt_pod_commons *commons, struct bt_pod *pod)
+{
+	static const struct bt_pod empty;
+	struct bt_pod view = {0};
+	struct bt_pod_common *common;
+
+	set_common(&view, pod);
+	common = find(commons, &view);
+	if (common == NULL) {
+		return NULL;
+	}
+	BT_ASSERT(common->reference_count < UINT32_MAX);
+	common->reference_count++;
+	set_common(pod, &empty);
+	return common;
+}
+
+void bt_pod_common_put_in(const struct bt_pod_common *common, struct bt_pod *pod)
+{
+	set_common(pod, &common->pod);
+}
+
+void bt_pod_common_release(struct bt_pod_common *common)
+{
+	if (common == NULL) {
+		return;
+	}
+	BT_ASSERT(common->reference_count > 0);
+	if (--common->reference_count == 0) {
+		bt_arena_finish(&common->arena);
+		bt_free(common);
+	}
+}
+
+void bt_pod_commons_finish(struct bt_pod_commons *commons)
+{
+	for (uint32_t i = 0; i < BT_POD_COMMONS; i++) {
+		bt_pod_common_release(commons->slots[i].common);
+	}
+	*commons = (struct bt_pod_commons){0};
+}

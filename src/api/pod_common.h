@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_API_POD_COMMON_H
+#define BT_API_POD_COMMON_H
+/**
+ * What pods of one workload have in common is kept once: all of the spec but the node and the
+ * volumes (their names are made up for each pod), the namespace, the owners. Half of a decoded pod
+ * and more.
+ *
+ * It is found again among what was decoded last, so that nothing has to be taken back when pods
+ * go: whoever refers to a common part holds a reference. What comes once is not shared and costs
+ * nothing.
+ */
+#include <stdint.h>
+
+#include "api/pod.h"
+#include "base/arena.h"
+
+struct bt_pod_common; /* counted; immutable */
+
+#define BT_POD_COMMONS 64 /* common parts that are remembered */
+
+/** All-zero memory is an empty one. */
+struct bt_pod_commons {
+	struct {
+		uint64_t hash;
+		struct bt_pod_common *common; /* owned; NULL: seen once */
+	} slots[BT_POD_COMMONS];
+};
+
+void bt_pod_commons_finish(struct bt_pod_commons *commons);
+
+/**
+ * The common part of pod if it was seen before, which is then taken out of pod: what remains is
+ * the pod's own, to be copied. owned; NULL: pod is as it was.
+ */
+BT_MUST_USE struct bt_pod_common *bt_pod_commons_take_out(
+	struct bt_pod_commons *commons, struct bt_pod *pod);
+/** Into a copy of what remained; borrowed while a reference to common is held. */
+void bt_pod_common_put_in(const struct bt_pod_common *common, struct bt_pod *pod);
+/** NULL accepted. */
+void bt_pod_common_release(struct bt_pod_common *common);
+#endif
