@@ -22,17 +22,14 @@ void bt_queue_entries_init(struct bt_queue *queue)
 
 void bt_queue_entries_finish(struct bt_queue *queue)
 {
-	for (uint32_t id = 0; id < queue->entry_limit; id++) {
+	for (uint32_t id = 0; id < queue->entries.count; id++) {
 		struct bt_queue_entry *entry = bt_queue_entry_at(queue, id);
 
-		if (entry->object != NULL) {
+		if (entry != NULL) {
 			bt_queue_entry_destroy(queue, entry);
 		}
 	}
-	for (uint32_t i = 0; i < queue->chunks.count; i++) {
-		bt_free(queue->chunks.items[i]);
-	}
-	bt_vec_finish(&queue->chunks);
+	bt_vec_finish(&queue->entries);
 	bt_vec_finish(&queue->free_entries);
 	bt_map_finish(&queue->by_name);
 }
@@ -75,28 +72,25 @@ void bt_queue_entry_sign(struct bt_queue *queue, struct bt_queue_entry *entry)
 	bt_arena_reset(&queue->arena);
 }
 
-static struct bt_queue_entry *take_free_entry(struct bt_queue *queue)
+static struct bt_queue_entry *new_entry(struct bt_queue *queue)
 {
-	uint32_t id;
+	struct bt_queue_entry *entry = BT_NEW(struct bt_queue_entry);
 
 	if (queue->free_entries.count > 0) {
-		id = queue->free_entries.items[--queue->free_entries.count];
+		entry->id = queue->free_entries.items[--queue->free_entries.count];
+		queue->entries.items[entry->id] = entry;
 	} else {
-		id = queue->entry_limit++;
-		if (id / BT_QUEUE_CHUNK == queue->chunks.count) {
-			bt_vec_push(&queue->chunks,
-				BT_NEW_ARRAY(struct bt_queue_entry, BT_QUEUE_CHUNK));
-		}
+		entry->id = queue->entries.count;
+		bt_vec_push(&queue->entries, entry);
 	}
-	bt_queue_entry_at(queue, id)->id = id;
-	return bt_queue_entry_at(queue, id);
+	return entry;
 }
 
 struct bt_queue_entry *bt_queue_entry_create(
 	struct bt_queue *queue, struct bt_object *pod, int64_t now_ns)
 {
 	const struct bt_pod *value = bt_object_value(pod, BT_KIND_POD);
-	struct bt_queue_entry *entry = take_free_entry(queue);
+	struct bt_queue_entry *entry = new_entry(queue);
 
 	*entry = (struct bt_queue_entry){
 		.object = bt_object_share(pod),
@@ -121,9 +115,9 @@ void bt_queue_entry_destroy(struct bt_queue *queue, struct bt_queue_entry *entry
 	bt_symbol_unref(&queue->state->symbols, entry->signature);
 	bt_pod_info_finish_pending(queue->state, &entry->pod);
 	bt_object_release(entry->object);
-	entry->object = NULL;
-	entry->signature = BT_SYM_NONE;
+	queue->entries.items[entry->id] = NULL;
 	bt_vec_push(&queue->free_entries, entry->id);
+	bt_free(entry);
 }
 
 /** The same names in another profile; names that it does not know are lost. */

@@ -166,10 +166,10 @@ bool bt_queue_validate(const struct bt_queue *queue, const char **out_reason)
 	uint32_t unschedulable = 0;
 	uint32_t gated = 0;
 
-	for (uint32_t id = 0; id < queue->entry_limit; id++) {
+	for (uint32_t id = 0; id < queue->entries.count; id++) {
 		const struct bt_queue_entry *entry = bt_queue_entry_at(queue, id);
 
-		if (entry->object == NULL) {
+		if (entry == NULL) {
 			continue;
 		}
 		*out_reason = check_entry(queue, entry);

@@ -105,9 +105,9 @@ void bt_queue_destroy(struct bt_queue *queue)
 	if (queue == NULL) {
 		return;
 	}
-	for (uint32_t id = 0; id < queue->entry_limit; id++) {
+	for (uint32_t id = 0; id < queue->entries.count; id++) {
 		/* The nominator outlives the queue. */
-		if (bt_queue_entry_at(queue, id)->object != NULL) {
+		if (bt_queue_entry_at(queue, id) != NULL) {
 			bt_queue_take_out(queue, bt_queue_entry_at(queue, id));
 		}
 	}

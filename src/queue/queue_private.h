@@ -100,8 +100,6 @@ struct bt_queue_departure {
 	enum bt_queue_strategy strategy;
 };
 
-#define BT_QUEUE_CHUNK 128
-
 struct bt_queue {
 	struct bt_queue_options options;
 	struct bt_state *state;
@@ -113,10 +111,9 @@ struct bt_queue {
 	bool has_groups;   /* gate GenericWorkload */
 	bool has_signatures;
 
-	/* Records; ids are reused. */
-	BT_VEC(struct bt_queue_entry *) chunks;
+	/* Records: each freed with its pod, for thousands may wait at once. Ids are reused. */
+	BT_VEC(struct bt_queue_entry *) entries; /* by id; NULL: a free one */
 	BT_VEC(uint32_t) free_entries;
-	uint32_t entry_limit;  /* ids handed out so far */
 	struct bt_map by_name; /* (namespace, name) -> entry in one of the places */
 
 	struct bt_heap active;
@@ -168,7 +165,7 @@ void bt_queue_entries_init(struct bt_queue *queue);
 void bt_queue_entries_finish(struct bt_queue *queue);
 static inline struct bt_queue_entry *bt_queue_entry_at(const struct bt_queue *queue, uint32_t id)
 {
-	return &queue->chunks.items[id / BT_QUEUE_CHUNK][id % BT_QUEUE_CHUNK];
+	return queue->entries.items[id];
 }
 
 /** A new record, nowhere yet. */
