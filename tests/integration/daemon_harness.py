@@ -263,6 +263,12 @@ class Bindings:
         elif not node and seen:
             seen.append("")
 
+    def _gone(self, item):
+        """For those who ask for more."""
+
+    def _listed(self, items):
+        """The same: everything there is, before it is seen one by one."""
+
     def _run(self):
         while not self.stopping:
             try:
@@ -270,6 +276,7 @@ class Bindings:
                 if status != 200:
                     time.sleep(0.1)
                     continue
+                self._listed(found["items"])
                 for item in found["items"]:
                     self._see(item)
                 self.ready.set()
@@ -287,8 +294,11 @@ class Bindings:
         with urllib.request.urlopen(asked, context=self.api.tls(), timeout=40) as stream:
             for line in stream:
                 event = json.loads(line)
-                if event["type"] in ("ADDED", "MODIFIED", "DELETED"):
+                if event["type"] in ("ADDED", "MODIFIED"):
                     self._see(event["object"])
+                elif event["type"] == "DELETED":
+                    self._see(event["object"])
+                    self._gone(event["object"])
                 elif event["type"] == "ERROR":
                     return
                 if self.stopping:

@@ -103,7 +103,7 @@ class FaultProxy:
         self.policy = policy
         self.requests = []  # every Request, in order
         self.set_server(server)
-        self._clients = set()
+        self._clients = {}  # writer -> task
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, daemon=True)
         started = threading.Event()
@@ -142,8 +142,9 @@ class FaultProxy:
     def cut_everything(self):
         """All connections of clients close."""
         def cut():
-            for writer in list(self._clients):
+            for writer, task in list(self._clients.items()):
                 writer.transport.abort()
+                task.cancel()  # an aborted TLS transport does not wake its reader
         self._loop.call_soon_threadsafe(cut)
 
     def close(self):
@@ -159,7 +160,7 @@ class FaultProxy:
         self.folder.cleanup()
 
     async def _serve(self, reader, writer):
-        self._clients.add(writer)
+        self._clients[writer] = asyncio.current_task()
         upstream = None
         try:
             while True:
@@ -187,7 +188,7 @@ class FaultProxy:
                 asyncio.LimitOverrunError, asyncio.CancelledError):
             pass
         finally:
-            self._clients.discard(writer)
+            self._clients.pop(writer, None)
             writer.transport.abort()
             if upstream is not None:
                 upstream[1].transport.abort()
