@@ -141,7 +141,8 @@ def test_configz_shows_what_was_logged(program):
     profile = {"pluginConfig": [{"name": "VolumeBinding", "args": {"bindTimeoutSeconds": 5}},
                                 {"name": "Elsewhere", "args": {"x": 1}}]}
     with harness.server(program) as api:
-        for level, first, elsewhere in ((1, "VolumeBinding", True), (2, "DefaultPreemption", False)):
+        for level, first, elsewhere in (
+                (1, "VolumeBinding", True), (2, "DefaultPreemption", False)):
             with harness.daemon(program, api, "--v=%d" % level,
                                 config={"profiles": [profile]}) as daemon:
                 daemon.wait_for_line("Serving securely")

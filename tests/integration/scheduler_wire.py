@@ -9,6 +9,7 @@ import re
 import shutil
 import ssl
 import subprocess
+import tempfile
 
 import daemon_harness as harness
 import fault_proxy
@@ -261,25 +262,75 @@ def test_metrics(program):
 
 def test_secrets_stay_secret(program):
     """Not in the log at its most talkative, not in flagz, not in an error."""
-    with harness.server(program) as api, harness.daemon(program, api, "-v", "10") as daemon:
+    with harness.server(program) as api:
         harness.make_nodes(api, 1)
-        harness.make_pods(api, "p", 2)
-        harness.wait_until_bound(api, 2)
-        ask(daemon, "/metrics", token="a-callers-secret")
-        ask(daemon, "/metrics", token=api.token)
-        text = daemon.output() + ask(daemon, "/flagz", token=api.token)[2] + ask(
-            daemon, "/configz", token=api.token)[2]
-        assert api.token not in text
-        assert "a-callers-secret" not in text
-        with open("/proc/%d/coredump_filter" % daemon.process.pid, encoding="ascii"):
-            pass
-        # Not dumpable: its /proc belongs to root, and no core file is written.
-        status = os.stat("/proc/%d/environ" % daemon.process.pid)
-        assert status.st_uid == 0
+        for form in ("text", "json"):
+            with harness.daemon(program, api, "-v", "10", "--logging-format=" + form) as daemon:
+                harness.make_pods(api, form, 2)
+                harness.wait_until_bound(api, 2, prefix=form)
+                check_secrets(api, daemon)
+                if form == "json":
+                    lines = [json.loads(line) for line in daemon.output().splitlines()]
+                    assert all(line["ts"] > 1e12 and line["msg"] for line in lines)
+
+
+def check_secrets(api, daemon):
+    ask(daemon, "/metrics", token="a-callers-secret")
+    ask(daemon, "/metrics", token=api.token)
+    text = daemon.output() + ask(daemon, "/flagz", token=api.token)[2] + ask(
+        daemon, "/configz", token=api.token)[2]
+    assert api.token not in text
+    assert "a-callers-secret" not in text
+    # Not dumpable: its /proc belongs to root, and no core file is written.
+    status = os.stat("/proc/%d/environ" % daemon.process.pid)
+    assert status.st_uid == 0
+
+
+def test_odd_configuration_files(program):
+    """They are read or refused; nothing of this takes long or much memory."""
+    kind = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+    bomb = kind + "a: &a [x, x, x, x, x, x, x, x, x]\n"
+    for before, name in zip("abcdefghi", "bcdefghij"):
+        bomb += "%s: &%s [%s]\n" % (name, name, ", ".join(["*" + before] * 9))
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "config")
+
+        def run(*wrapper):
+            return subprocess.run(
+                [*wrapper, program.path, "scheduler", "--config", path, "--secure-port", "0",
+                 "--master", "http://127.0.0.1:1", "--write-config-to",
+                 os.path.join(folder, "out")], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                timeout=60, check=False)
+
+        def refuse(text, error):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            done = run()
+            assert done.returncode == 1 and error in done.stderr.decode(), done
+        refuse(kind + "# " + "x" * 5000000, "larger than 4194304 bytes")
+        refuse(bomb, "document expands to more than 4194304 bytes")
+        refuse("{" * 100000, "nested deeper than 256 levels")
+        refuse("a: " + "{a: " * 100000, "exceeded max depth of 100")
+        refuse(kind + "profiles: [{plugins: {filter: {enabled: [{name: Mine}]}}}]",
+               'initializing profiles: creating profile for scheduler name default-scheduler: '
+               'FilterPlugin \\"Mine\\" does not exist')
+        os.chmod(folder, 0o755)
+        os.chmod(path, 0)
+        if os.geteuid() == 0 and shutil.which("setpriv"):
+            done = run("setpriv", "--reuid", "65534", "--clear-groups")
+            assert "open %s: permission denied" % path in done.stderr.decode(), done
+        os.unlink(path)
+        os.mkfifo(path)
+        with subprocess.Popen(["sh", "-c", "printf '%s' \"$1\" > \"$2\"", "sh",
+                               kind + "parallelism: 3\n", path]) as writer:
+            done = run()
+            assert writer.wait() == 0
+        assert done.returncode == 0 and "Wrote configuration" in done.stderr.decode(), done
+        with open(os.path.join(folder, "out"), encoding="utf-8") as file:
+            assert "\nparallelism: 3\n" in file.read()
 
 
 def test_bad_configuration_is_told(program):
-    import tempfile
     with tempfile.TemporaryDirectory() as folder:
         def run(text, mode=0o600, *flags):
             path = os.path.join(folder, "config.yaml")
