@@ -41,10 +41,14 @@ static void write_back(struct bt_write *write, const struct bt_rest_answer *answ
 	if (result < 0) {
 		bt_write_end(write, result, &err);
 	} else {
+		struct bt_json_writer writer;
 		change_object(write, &arena, object);
+		/* As JSON, whatever the client's type is: protobuf would lose what we do not know.
+		 */
 		bt_strbuf_reset(&writes->scratch);
-		write->content_type =
-			bt_rest_encode_body(writes->options.client, object, &writes->scratch);
+		bt_json_writer_init(&writer, &writes->scratch, 0);
+		bt_json_write_value(&writer, object);
+		write->content_type = BT_STR("application/json");
 		bt_write_set_body(write, bt_strbuf_str(&writes->scratch));
 		write->was_read = true;
 		bt_write_send(write);

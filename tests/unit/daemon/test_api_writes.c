@@ -477,7 +477,7 @@ static void observe_volumes(struct writes_world *world)
 static const struct bt_str whole_volume = BT_STR_INIT(
 	"{\"kind\":\"PersistentVolume\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"pv1\","
 	"\"uid\":\"upv\",\"resourceVersion\":\"8\",\"managedFields\":[{}]},"
-	"\"spec\":{\"hostPath\":{\"path\":\"/x\"}}}");
+	"\"spec\":{\"hostPath\":{\"path\":\"/x\"},\"ofTheFuture\":[1.50,null]}}");
 
 #define NOMINATION \
 	"PATCH /api/v1/namespaces/wire/pods/s1/status\n" \
@@ -490,7 +490,7 @@ static const struct bt_str whole_volume = BT_STR_INIT(
 	"{\"kind\":\"PersistentVolume\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"pv1\"," \
 	"\"uid\":\"upv\",\"resourceVersion\":\"7\",\"annotations\":{" \
 	"\"pv.kubernetes.io/bound-by-controller\":\"yes\"}},\"spec\":{\"hostPath\":{\"path\":\"/" \
-	"x\"}," \
+	"x\"},\"ofTheFuture\":[1.50,null]," \
 	"\"claimRef\":{\"kind\":\"PersistentVolumeClaim\",\"namespace\":\"wire\"," \
 	"\"name\":\"c-local\",\"uid\":\"upvc\",\"apiVersion\":\"v1\"," \
 	"\"resourceVersion\":\"334\"}}}\n"
@@ -527,6 +527,27 @@ START_TEST(test_api_writes__volume_is_written_whole)
 }
 END_TEST
 
+/* Protobuf would lose what is of the future: volumes are written as JSON by all clients. */
+START_TEST(test_api_writes__volume_is_written_as_json)
+{
+	struct script script = {{{"GET", 1, {.code = 200, .body = whole_volume}},
+					{"PUT", 1, {.code = 200, .body = whole_volume}}},
+		2};
+	struct writes_world_options options = {.answer = answer_by_script,
+		.context = &script,
+		.content_type = "application/vnd.kubernetes.protobuf"};
+	struct writes_world world;
+	struct bt_attempt attempt;
+	writes_world_init(&world, &options);
+	observe_volumes(&world);
+	for (uint32_t i = 0; i < 30; i++) {
+		writes_world_turn(&world, &attempt);
+	}
+	ck_assert_str_eq(writes_world_log(&world), NOMINATION PUT_VOLUME);
+	writes_world_finish(&world);
+}
+END_TEST
+
 START_TEST(test_api_writes__volume_that_changed_is_a_conflict)
 {
 	struct script script = {
@@ -558,5 +579,5 @@ BT_TEST_MAIN("api_writes", test_api_writes__binding, test_api_writes__binding_in
 	test_api_writes__edge_11b_36_victim_is_gone,
 	test_api_writes__edge_11b_37_victim_has_the_condition,
 	test_api_writes__refused_deletion_lets_the_preemptor_try_again,
-	test_api_writes__volume_is_written_whole,
+	test_api_writes__volume_is_written_as_json, test_api_writes__volume_is_written_whole,
 	test_api_writes__volume_that_changed_is_a_conflict)
