@@ -11,6 +11,8 @@
 
 /* libcurl's part of a transfer takes some kilobytes. */
 #define SPARE_HANDLES_MAX 16
+/* A look that comes this late: the process was stopped, and the answers may be there by now. */
+#define AWAY_NS (5 * BT_NS_PER_SECOND)
 
 static void link_queued(struct bt_http_client *client, struct bt_http_transfer *transfer)
 {
@@ -322,13 +324,18 @@ static void start_queued(struct bt_http_client *client)
 /* Once in a while: to whom the server has not spoken for too long. */
 static void find_silent(struct bt_http_client *client, int64_t now_ns)
 {
+	bool was_away;
 	if (now_ns < client->silence_due_ns) {
 		return;
 	}
+	was_away = now_ns - client->silence_due_ns > AWAY_NS;
 	client->silence_due_ns = INT64_MAX;
 	for (struct bt_http_transfer *transfer = client->running; transfer != NULL;
 		transfer = transfer->next) {
 		int64_t max_ns = silence_max_ns(transfer);
+		if (was_away) {
+			transfer->heard_ns = now_ns;
+		}
 		if (max_ns != 0 && transfer->heard_ns + max_ns <= now_ns) {
 			transfer->is_silent = true;
 			client->has_cut = true;

@@ -769,7 +769,8 @@ START_TEST(test_reflector__edge_13_45_silence_of_a_server_that_was_restored)
 	fake_done(call(),
 		&(const struct bt_rest_answer){.class_ = BT_REST_TIMEOUT,
 			.code = 504,
-			.message = BT_STR_INIT("Timeout: Too large resource version: 20, current: 5"),
+			.message = BT_STR_INIT("Timeout: Too large resource version: 20, "
+					       "current: 5"),
 			.too_large_resource_version = true});
 	ck_assert_str_eq(call_at_once()->query, "");
 	answer_page(call(), 7, 1, 5, "");
