@@ -107,7 +107,10 @@ struct bt_str bt_str_sub(struct bt_str text, uint32_t start, uint32_t length)
 
 static bool is_in(const char *set, char byte)
 {
-	return memchr(set, byte, strlen(set)) != NULL;
+	while (*set != '\0' && *set != byte) {
+		set++;
+	}
+	return *set != '\0';
 }
 
 struct bt_str bt_str_trim(struct bt_str text, const char *set)

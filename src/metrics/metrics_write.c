@@ -29,7 +29,7 @@ static void shortest_digits(double value, char *text, size_t size)
 
 		(void)snprintf(text, size, "%.*e", digits - 1, value);
 		back = strtod(text, NULL);
-		if (memcmp(&back, &value, sizeof(value)) == 0) {
+		if (back == value) {
 			return;
 		}
 	}
