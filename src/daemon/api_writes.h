@@ -24,12 +24,10 @@ struct bt_api_writes_options {
 	 * not fail. */
 	bool (*may_write)(void *context);
 	/**
-	 * Around a wait within the scheduler (preemption without its gate): changes of the cluster
-	 * must not reach it. NULL: nothing to do.
+	 * A wait within the scheduler (preemption without its gate) turns the loop; whoever lets
+	 * the scheduler work keeps changes of the cluster from it meanwhile. true: it should end,
+	 * the process stops. NULL: never.
 	 */
-	void (*hold)(void *context);
-	void (*release)(void *context);
-	/** Such a wait should end: the process stops. NULL: it never does. */
 	bool (*is_stopping)(void *context);
 	int64_t (*now_ns)(void *context); /* wall clock */
 	void *context;

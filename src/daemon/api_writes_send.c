@@ -264,15 +264,9 @@ int bt_write_wait(struct bt_write *write, struct berth_error *err)
 	const struct bt_api_writes_options *options = &write->writes->options;
 	struct berth_error failure = BERTH_ERROR_INIT;
 	int result = 0;
-	if (options->hold != NULL) {
-		options->hold(options->context);
-	}
 	while (result == 0 && !is_over(write) &&
 		(options->is_stopping == NULL || !options->is_stopping(options->context))) {
 		result = bt_loop_turn(options->loop, BT_NS_PER_SECOND, &failure);
-	}
-	if (options->release != NULL) {
-		options->release(options->context);
 	}
 	if (result == 0 && is_over(write)) {
 		return bt_write_take(write, err);

@@ -14,18 +14,6 @@
 
 /** --- what the parts ask of the process --- */
 
-static void hold(void *context)
-{
-	const struct bt_daemon *daemon = context;
-	bt_cluster_feed_hold(daemon->feed);
-}
-
-static void release(void *context)
-{
-	const struct bt_daemon *daemon = context;
-	bt_cluster_feed_release(daemon->feed);
-}
-
 static bool append_pod(void *context, struct bt_str namespace_, struct bt_str name,
 	struct bt_str uid, struct bt_strbuf *out)
 {
@@ -304,8 +292,6 @@ static void create_writes(struct bt_daemon *daemon)
 		.loop = daemon->loop,
 		.events = bt_event_sender_recorder(daemon->events),
 		.may_write = bt_daemon_may_act,
-		.hold = hold,
-		.release = release,
 		.is_stopping = is_stopping,
 		.now_ns = bt_daemon_wall_ns,
 		.context = daemon,
@@ -332,8 +318,6 @@ static int create_scheduler(struct bt_daemon *daemon, struct berth_error *err)
 {
 	struct bt_extender_http_options extenders = {
 		.loop = daemon->loop,
-		.hold = hold,
-		.release = release,
 		.is_stopping = is_stopping,
 		.context = daemon,
 		.objects = {append_pod, append_node, daemon},

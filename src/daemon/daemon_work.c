@@ -51,14 +51,11 @@ static int64_t next_time(const struct bt_daemon *daemon)
 static int64_t try_some(struct bt_daemon *daemon, int64_t now_ns)
 {
 	bt_queue_tick(bt_scheduler_queue(daemon->scheduler), bt_daemon_steady_ns(daemon));
-	/* A wait within an attempt turns the loop: what changes meanwhile is told after it. */
-	bt_cluster_feed_hold(daemon->feed);
 	bt_api_writes_deliver(daemon->writes);
 	bool has_more = true;
 	for (uint32_t i = 0; i < ATTEMPTS_PER_TURN && has_more; i++) {
 		has_more = try_one(daemon);
 	}
-	bt_cluster_feed_release(daemon->feed);
 	return has_more ? now_ns : next_time(daemon);
 }
 
@@ -68,7 +65,7 @@ static int64_t work(void *context, int64_t now_ns)
 	if (!daemon->leads || daemon->stopping || daemon->failed) {
 		return INT64_MAX;
 	}
-	/* An extender that is waited for turns the loop: no change may arrive within an attempt. */
+	/* A wait within an attempt turns the loop: what changes meanwhile is told after it. */
 	bt_cluster_feed_hold(daemon->feed);
 	int64_t due_ns = try_some(daemon, now_ns);
 	bt_cluster_feed_release(daemon->feed);

@@ -194,15 +194,8 @@ static int end(void *context, void *begun, struct bt_extender_response *out_resp
 	struct berth_error *err)
 {
 	struct bt_extender_http *extenders = context;
-	const struct bt_extender_http_options *options = &extenders->options;
 	struct exchange *exchange = begun;
-	if (options->hold != NULL) {
-		options->hold(options->context);
-	}
 	wait_for(extenders, exchange);
-	if (options->release != NULL) {
-		options->release(options->context);
-	}
 	if (exchange->failure.data == NULL) {
 		*out_response = exchange->response;
 		return 0;

@@ -15,9 +15,6 @@ struct bt_extender_http;
 
 struct bt_extender_http_options {
 	struct bt_loop *loop;
-	/** Around each wait. May be NULL. */
-	void (*hold)(void *context);
-	void (*release)(void *context);
 	/** The wait should end: the process stops. May be NULL. */
 	bool (*is_stopping)(void *context);
 	void *context;
