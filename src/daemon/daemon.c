@@ -14,6 +14,7 @@
 #include "base/nanoseconds.h"
 #include "daemon/daemon_dump.h"
 #include "daemon/daemon_private.h"
+#include "daemon/memory.h"
 #include "daemon/start_log.h"
 #include "net/clock.h"
 
@@ -180,6 +181,7 @@ int bt_daemon_main(int argc, char **argv)
 	daemon.steady_offset_ns = daemon.started_ns - bt_clock_steady_ns();
 	(void)sigaction(SIGPIPE, &ignore, NULL); /* cannot fail for a valid signal */
 	keep_secrets();
+	bt_daemon_tune_memory();
 	switch (bt_daemon_options_parse(argc, argv, &daemon.options)) {
 	case BT_OPTIONS_GO_ON:
 		exit_code = run(&daemon);

@@ -46,8 +46,9 @@ struct bt_daemon {
 	struct bt_endpoints *endpoints;
 	/** Wall time when the process began, minus monotonic time then. */
 	int64_t steady_offset_ns;
-	int64_t started_ns; /* wall clock */
-	bool leads;         /* the scheduling loops run */
+	int64_t started_ns;      /* wall clock */
+	int64_t code_dropped_ns; /* for bt_daemon_drop_idle_code */
+	bool leads;              /* the scheduling loops run */
 	bool election_started;
 	bool was_synced;
 	bool stopping;       /* a signal came */

@@ -12,7 +12,7 @@
 #include "net/http_client_private.h"
 
 /* Of one transfer, and of each connection: small, there may be dozens. */
-#define BUFFER_BYTES 8192L
+#define BUFFER_BYTES 4096L
 #define UPLOAD_BUFFER_BYTES 16384L
 /* A peer that is gone without a word is noticed 45 s later, as upstream's pings do. */
 #define KEEPALIVE_SECONDS 30L
