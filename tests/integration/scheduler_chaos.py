@@ -12,6 +12,7 @@ The seed of each round is printed; the same one makes the same plan, though not 
 import argparse
 import contextlib
 import random
+import re
 import signal
 import sys
 import tempfile
@@ -32,6 +33,8 @@ NODE_MILLI = 4000
 CONTROLLERS = ["--controllers=persistentvolume-binder-controller", "--controllers=*"]
 CLASSES = {"low": 10, "middle": 1000, "high": 100000}
 CONFIG = dict(leaders.ELECTION, podInitialBackoffSeconds=1, podMaxBackoffSeconds=2)
+# Writes wait for tokens with the first.
+LIMITS = [{"qps": 20, "burst": 10}, {"qps": -1}, {"qps": -1}]
 EXPECTED = {0, 1, -signal.SIGKILL}
 
 
@@ -50,9 +53,10 @@ class Witness(harness.Bindings):
     tells it otherwise: such pods are not counted.
     """
 
-    def __init__(self, api, sizes, unheard):
+    def __init__(self, api, sizes, unheard, note):
         self.sizes = sizes   # node -> milli CPU; a name keeps its size
         self.unheard = unheard  # names of pods
+        self.note = note
         self.on_node = {}    # node -> {uid: (name, milli CPU)}
         self.too_full = []
         self.alive = {}      # name -> pod
@@ -62,21 +66,27 @@ class Witness(harness.Bindings):
         super()._see(item)
         node, uid = harness.node_of(item), item["metadata"]["uid"]
         self.alive[item["metadata"]["name"]] = item
-        if node and uid not in self.on_node.setdefault(node, {}):
+        if item["status"].get("phase") in ("Succeeded", "Failed"):
+            self._gone(item)  # nothing of it runs: its node was deleted, say
+        elif node and uid not in self.on_node.setdefault(node, {}):
             self.on_node[node][uid] = item["metadata"]["name"], milli(item)
+            self.note("%s is on %s" % (item["metadata"]["name"], node))
             counted = {name: size for name, size in self.on_node[node].values()
                        if name not in self.unheard}
             if sum(counted.values()) > self.sizes[node]:
-                self.too_full.append("%s with %s at %f: %r" % (
-                    node, item["metadata"]["name"], time.monotonic(), counted))
+                self.too_full.append("%s with %s at %f, %s: %r" % (
+                    node, item["metadata"]["name"], time.monotonic(),
+                    time.strftime("%X", time.gmtime()), counted))
 
     def _gone(self, item):
         node, uid = harness.node_of(item), item["metadata"]["uid"]
         self.on_node.get(node, {}).pop(uid, None)
+        self.note("%s is gone" % item["metadata"]["name"])
         self.alive.pop(item["metadata"]["name"], None)
 
     def _listed(self, items):
         """After a gap: pods may have gone unseen. Their nodes are counted anew."""
+        self.note("all pods are listed")
         uids = {item["metadata"]["uid"] for item in items}
         for pods in self.on_node.values():
             for uid in set(pods) - uids:
@@ -124,7 +134,7 @@ class Replica:
         self.scene.note("r%d-%d starts" % (self.slot, self.generation))
         self.daemon = harness.Daemon(
             self.scene.program, self.scene.folder, self.scene.api, proxy=self.proxy,
-            config=CONFIG, name="r%d-%d" % (self.slot, self.generation))
+            config=dict(CONFIG, clientConnection=self.rng.choice(LIMITS)), name="r%d-%d" % (self.slot, self.generation))
         self.logs.append(self.daemon)
         self.memory = None
         self.started = time.monotonic()
@@ -218,7 +228,7 @@ class Scene:
             "volumeBindingMode": "WaitForFirstConsumer"})
         for i in range(NODES):
             self.add_node(i)
-        self.witness = Witness(self.api, self.sizes, self.unheard)
+        self.witness = Witness(self.api, self.sizes, self.unheard, self.note)
         self.replicas = []
         for slot in range(2):
             self.replicas.append(Replica(self, slot))
@@ -283,7 +293,7 @@ class Scene:
         selector = {"labelSelector": {"matchLabels": {"group": group}}}
         zone = dict(selector, topologyKey="topology.kubernetes.io/zone")
         kind = rng.choice(["plain", "plain", "selector", "zone", "apart", "spread", "soft",
-                           "gate", "priority", "priority", "claim"])
+                           "gate", "priority", "priority", "priority", "claim"])
         if kind == "selector":
             return {}, {"nodeSelector": {"disk": rng.choice(["ssd", "hdd"])}}
         if kind == "zone":
@@ -383,7 +393,7 @@ class Scene:
         elif dice < 0.7:
             replica.end(signal.SIGTERM)
         elif replica.stopped_until is None and dice < 0.85:
-            replica.pause(self.rng.uniform(0.2, 6))
+            replica.pause(self.rng.uniform(0.2, 8))
 
     def restart_server(self):
         number = self.rng.choice([signal.SIGKILL, signal.SIGTERM])
@@ -443,6 +453,17 @@ class Scene:
                 print(item["metadata"]["name"], item["spec"], item["status"].get("conditions"))
             raise
 
+    def print_about(self, text):
+        """What the logs have on the pods and nodes that a failure names."""
+        names = {'"%s"' % name for name in re.findall(r"\bn\d+", text)}
+        names |= {'"default/%s"' % name for name in re.findall(r"\bp\d+", text)}
+        for replica in self.replicas:
+            for daemon in replica.logs:
+                print("--- %s" % daemon.name)
+                for line in daemon.output().splitlines():
+                    if any(name in line for name in names):
+                        print(line[:300])
+
     def check_turns(self):
         """Whoever binds goes on to, until another has taken the lease."""
         owners = [(slot, generation) for _, slot, generation, _ in sorted(self.bindings)]
@@ -489,14 +510,17 @@ def run_round(program, seed, seconds):
             scene.run(seconds)
             scene.end_trouble()
             scene.check()
-        except BaseException:
+        except BaseException as error:
             for replica in scene.replicas:
                 print("--- %s\n%s" % (replica.daemon.name, replica.daemon.output()[-4000:]))
             print("\n".join(scene.notes))
+            scene.print_about(str(error))
             traceback.print_exc(file=sys.stdout)
             raise
-        return "%d pods, %d binding requests, %d processes, %d transitions" % (
-            len(scene.witness.at), len(scene.bindings),
+        victims = {request.path for replica in scene.replicas
+                   for request in replica.proxy.requests if request.method == "DELETE"}
+        return "%d pods, %d binding requests, %d victims, %d processes, %d transitions" % (
+            len(scene.witness.at), len(scene.bindings), len(victims),
             sum(replica.generation for replica in scene.replicas),
             leaders.lease_of(scene.api)["spec"]["leaseTransitions"])
 
