@@ -35,7 +35,11 @@ static void apply_deletion(
 	void *old = bt_reflector_store_take(&reflector->store, meta->namespace_, meta->name);
 
 	if (old != NULL) {
-		tell(reflector, last != NULL ? last : old, NULL, last == NULL);
+		/* of another one with its name: the deletion of ours was missed */
+		bool is_ours = last != NULL &&
+			bt_str_equal(reflector->options.codec->meta(old)->uid, meta->uid);
+
+		tell(reflector, is_ours ? last : old, NULL, !is_ours);
 		reflector->options.codec->release(old);
 	}
 }

@@ -604,6 +604,22 @@ START_TEST(test_reflector__edge_13_31_recreated_under_the_same_name)
 }
 END_TEST
 
+/* A server that was set back tells of the end of another one than the one that is known. */
+START_TEST(test_reflector__deletion_of_another_uid)
+{
+	(void)listed_watch();
+	send_event(call(), "ADDED", "p2", 11, "known");
+	send_event(call(), "DELETED", "p2", 12, "other");
+	ck_assert_uint_eq(copied.deleted, 1);
+	ck_assert_uint_eq(copied.stale, 1);
+	send_event(call(), "ADDED", "p2", 13, "third");
+	send_event(call(), "DELETED", "p2", 14, "third");
+	ck_assert_uint_eq(copied.deleted, 2);
+	ck_assert_uint_eq(copied.stale, 1);
+	end();
+}
+END_TEST
+
 START_TEST(test_reflector__edge_13_32_resumes_at_the_bookmark)
 {
 	(void)listed_watch();
@@ -876,6 +892,7 @@ BT_TEST_MAIN("reflector", test_reflector__streaming_list_becomes_the_watch,
 	test_reflector__edge_13_30_finished_pod_leaves_as_running,
 	test_reflector__edge_11b_41_finished_pod_is_deleted,
 	test_reflector__edge_13_31_recreated_under_the_same_name,
+	test_reflector__deletion_of_another_uid,
 	test_reflector__edge_13_32_resumes_at_the_bookmark,
 	test_reflector__edge_13_40_forbidden_is_tried_for_ever,
 	test_reflector__edge_13_42_frame_too_large, test_reflector__edge_13_45_server_was_restored,
