@@ -6,9 +6,9 @@
 #include "base/nanoseconds.h"
 #include "base/vec.h"
 
-#define FORGET_AFTER_NS (INT64_C(360) * BT_NS_PER_SECOND)
-#define FORGET_EVERY_NS (INT64_C(360) * BT_NS_PER_SECOND)
-#define TELL_EVERY_NS (INT64_C(1800) * BT_NS_PER_SECOND)
+#define FORGET_AFTER_NS (360 * BT_NS_PER_SECOND)
+#define FORGET_EVERY_NS (360 * BT_NS_PER_SECOND)
+#define TELL_EVERY_NS (1800 * BT_NS_PER_SECOND)
 #define HAPPENS_ONCE "Scheduled"
 #define NONE UINT32_MAX
 

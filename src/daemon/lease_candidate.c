@@ -9,7 +9,7 @@
 #include "codec/json_edit.h"
 
 #define COLLECTION "/apis/coordination.k8s.io/v1beta1/namespaces/kube-system/leasecandidates"
-#define RENEW_EVERY_NS (INT64_C(300) * BT_NS_PER_SECOND)
+#define RENEW_EVERY_NS (300 * BT_NS_PER_SECOND)
 #define RETRY_FIRST_NS (5 * BT_NS_PER_MS)
 #define RETRY_MAX_NS (1000 * BT_NS_PER_SECOND)
 
