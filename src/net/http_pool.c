@@ -332,8 +332,9 @@ void bt_http_pool_resize(struct bt_http_pool *pool)
 	uint32_t wanted =
 		(pool->running + CONNECTIONS_STEP - 1) / CONNECTIONS_STEP * CONNECTIONS_STEP +
 		pool->client->idle_connections_max;
-	if (wanted < pool->client->connections_max) {
-		wanted = pool->client->connections_max; /* so that bursts find theirs open */
+	if (pool->client->connections_max != 0) {
+		/* bursts find theirs open; more would never be used at a time */
+		wanted = pool->client->connections_max;
 	}
 	wanted = wanted != 0 ? wanted : 1; /* 0 would be libcurl's own idea */
 	if (wanted != pool->connections_kept) {
