@@ -102,6 +102,10 @@ static void send_with_token(struct bt_rest_call *call, int64_t now_ns)
 
 	bt_rest_metrics_waited(&call->client->metrics, call->verb, waited_ns);
 	log_wait(call, now_ns, waited_ns);
+	if (call->may_send != NULL && !call->may_send(call->handler.context)) {
+		bt_rest_refuse(call);
+		return;
+	}
 	bt_rest_send(call);
 }
 
@@ -176,6 +180,7 @@ static struct bt_rest_call *new_call(
 
 	call->client = client;
 	call->handler = request->handler;
+	call->may_send = request->may_send;
 	call->is_watch = request->is_watch;
 	call->verb = bt_rest_metrics_verb(request->method);
 	call->method = copy_text(&at, method).data;

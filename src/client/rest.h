@@ -105,6 +105,11 @@ struct bt_rest_request {
 	struct bt_str body;
 	bool is_watch; /* takes no token of the limiter, has no timeout */
 	struct bt_rest_handler handler;
+	/**
+	 * Asked with the handler's context when its turn to go out comes, which may be long after
+	 * start; false: it ends unsent, BT_REST_TRANSPORT. NULL: always.
+	 */
+	bool (*may_send)(void *context);
 };
 
 /** Everything is copied; callbacks never run within start. */

@@ -188,6 +188,17 @@ static void log_refusal(const struct bt_rest_call *call, const struct bt_rest_an
 	bt_strbuf_finish(&url);
 }
 
+void bt_rest_refuse(struct bt_rest_call *call)
+{
+	const struct bt_http_outcome outcome = {
+		.failure = BT_HTTP_FAILURE_OTHER,
+		.body = BT_STR(""),
+		.message = "context canceled",
+	};
+
+	finish_failed(call, &outcome);
+}
+
 static void finish_answered(
 	struct bt_rest_call *call, const struct bt_http_outcome *outcome, struct bt_str body)
 {

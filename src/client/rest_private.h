@@ -24,6 +24,7 @@ struct bt_rest_call {
 	struct bt_rest_client *client;
 	struct bt_transport_call *transport; /* while it runs */
 	struct bt_rest_handler handler;
+	bool (*may_send)(void *context); /* NULL: it may */
 	const char *method;
 	struct bt_str path;
 	struct bt_str query;
@@ -95,6 +96,8 @@ struct bt_rest_client {
 
 /** A token was taken, or none is needed: the request goes out. */
 void bt_rest_send(struct bt_rest_call *call);
+/** It must not go out any more: it ends. */
+void bt_rest_refuse(struct bt_rest_call *call);
 /** Where it goes, with its query. */
 void bt_rest_append_url(const struct bt_rest_call *call, struct bt_strbuf *out);
 /** Again at this time. */

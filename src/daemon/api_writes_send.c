@@ -197,8 +197,22 @@ static void done(
 	}
 }
 
+/**
+ * A process that was stopped for a while, or waited for the limiter, may have lost its lease since
+ * it decided: what a new leader has bound meanwhile is not known here.
+ */
+static bool may_send(void *context)
+{
+	const struct bt_write *write = context;
+	struct berth_error err = BERTH_ERROR_INIT;
+	bool may = bt_api_writes_may_write(write->writes, &err);
+	berth_error_finish(&err);
+	return may;
+}
+
 void bt_write_send(struct bt_write *write)
 {
+	bool is_deletion = strcmp(write->method, "DELETE") == 0;
 	struct bt_rest_request request = {
 		.method = write->method,
 		.path = bt_str_from(write->path),
@@ -207,6 +221,7 @@ void bt_write_send(struct bt_write *write)
 		.content_type = write->content_type,
 		.body = {write->body, write->body_length},
 		.handler = {.context = write, .done = done},
+		.may_send = write->kind == BT_WRITE_BINDING || is_deletion ? may_send : NULL,
 	};
 	if (write->kind == BT_WRITE_VOLUME && !write->was_read) {
 		request.method = "GET";

@@ -449,9 +449,11 @@ class Scene:
             up.wait_for("every pod has a node", lambda: not waiting(),
                         180 if self.program.sanitized else 60)
         except AssertionError:
-            for item in waiting():
-                print(item["metadata"]["name"], item["spec"], item["status"].get("conditions"))
-            raise
+            left = waiting()
+            for item in left:
+                print(item["metadata"]["name"], item["spec"], item["status"])
+            raise AssertionError("never bound: %s" % " ".join(
+                item["metadata"]["name"] for item in left)) from None
 
     def print_about(self, text):
         """What the logs have on the pods and nodes that a failure names."""

@@ -23,11 +23,11 @@ NODES = 10
 class Replica:
     """A daemon with a proxy of its own, which sees what it writes and when."""
 
-    def __init__(self, stack, program, api, name, **more):
+    def __init__(self, stack, program, api, name, config=ELECTION, **more):
         self.proxy = fault_proxy.FaultProxy(api)
         stack.callback(self.proxy.close)
         self.daemon = stack.enter_context(harness.daemon(
-            program, api, proxy=self.proxy, config=ELECTION, name=name, **more))
+            program, api, proxy=self.proxy, config=config, name=name, **more))
 
     def bindings(self):
         return [request.at for request in self.proxy.requests if request.is_binding]
@@ -103,6 +103,25 @@ def test_sigterm_hands_the_lease_over(program):
         harness.make_pods(api, "q", 10)
         harness.wait_until_bound(api, 10, prefix="q")
         check_apart(leader, standby)
+
+
+def test_what_a_paused_leader_had_in_line_stays_unsent(program):
+    limit = dict(ELECTION, clientConnection={"qps": 5, "burst": 1})
+    with harness.server(program) as api, contextlib.ExitStack() as stack:
+        harness.make_nodes(api, NODES, pods="1000")
+        leader = Replica(stack, program, api, "r0", limit)
+        leader.daemon.wait_for_line("Successfully acquired lease")
+        standby = Replica(stack, program, api, "r1")
+        standby.daemon.wait_for_line("Attempting to acquire")
+        witness = harness.Bindings(api)
+        harness.make_pods(api, "p", 40)
+        up.wait_for("a binding", leader.bindings)
+        leader.daemon.process.send_signal(signal.SIGSTOP)
+        harness.wait_until_bound(api, 40)
+        leader.daemon.process.send_signal(signal.SIGCONT)
+        assert leader.daemon.process.wait(timeout=30) == 1
+        check_apart(leader, standby)
+        witness.finish()
 
 
 def test_the_lease_is_stolen(program):

@@ -57,6 +57,40 @@ START_TEST(test_client_rest__headers_and_body)
 }
 END_TEST
 
+static bool may_not_send(void *context)
+{
+	(void)context;
+	return false;
+}
+
+static void expect_unsent(
+	void *context, struct bt_rest_call *call, const struct bt_rest_answer *answer)
+{
+	uint32_t *done_count = context;
+
+	(void)call;
+	ck_assert_int_eq(answer->class_, BT_REST_TRANSPORT);
+	ck_assert(!answer->sent);
+	(*done_count)++;
+}
+
+START_TEST(test_client_rest__what_may_not_go_out_any_more_ends)
+{
+	uint32_t done_count = 0;
+	const struct bt_rest_request request = {.method = "POST",
+		.path = BT_STR("/p"),
+		.query = BT_STR(""),
+		.handler = {.context = &done_count, .done = expect_unsent},
+		.may_send = may_not_send};
+
+	start(NULL, 0);
+	ck_assert_ptr_nonnull(bt_rest_start(fixture.client, &request));
+	fixture_wait(&fixture, &done_count, 1);
+	ck_assert_uint_eq(fixture.request_count, 0);
+	finish();
+}
+END_TEST
+
 START_TEST(test_client_rest__timeouts_are_told_and_kept)
 {
 	const struct fixture_answer answers[] = {{.later = true}};
@@ -666,6 +700,7 @@ START_TEST(test_client_rest__burst_without_room)
 END_TEST
 
 BT_TEST_MAIN("client_rest", test_client_rest__headers_and_body,
+	test_client_rest__what_may_not_go_out_any_more_ends,
 	test_client_rest__timeouts_are_told_and_kept,
 	test_client_rest__edge_13_34_a_binding_that_was_cut_is_not_sent_again,
 	test_client_rest__edge_13_35_retry_after_is_waited_for,
