@@ -134,7 +134,8 @@ class Replica:
         self.scene.note("r%d-%d starts" % (self.slot, self.generation))
         self.daemon = harness.Daemon(
             self.scene.program, self.scene.folder, self.scene.api, proxy=self.proxy,
-            config=dict(CONFIG, clientConnection=self.rng.choice(LIMITS)), name="r%d-%d" % (self.slot, self.generation))
+            config=dict(CONFIG, clientConnection=self.rng.choice(LIMITS)),
+            name="r%d-%d" % (self.slot, self.generation))
         self.logs.append(self.daemon)
         self.memory = None
         self.started = time.monotonic()
