@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Defaults, plugin set merging, flags: spec 10 sections 5, 6, 9 and their edge cases. */
-#include "config/duration.h"
+#include "base/duration.h"
 #include "config_test.h"
 
 #define DEFAULTS_HEAD \
