@@ -52,7 +52,8 @@ static void check_content(const char *expected, mode_t mode)
 	ck_assert_ptr_nonnull(file);
 	ck_assert_int_eq(fstat(fileno(file), &status), 0);
 	ck_assert_uint_eq(status.st_mode & 0777, mode);
-	(void)fread(content, 1, sizeof(content) - 1, file); /* compared next */
+	size_t length = fread(content, 1, sizeof(content) - 1, file);
+	content[length] = '\0';
 	ck_assert_str_eq(content, expected);
 	ck_assert_int_eq(fclose(file), 0);
 }
