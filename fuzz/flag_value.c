@@ -5,6 +5,7 @@
  */
 #include <stdint.h>
 
+#include "base/assert.h"
 #include "daemon/flag_values.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -28,8 +29,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		}
 		if (data[at] == '\n' || at + 1 == size) {
 			struct berth_error err = BERTH_ERROR_INIT;
-			(void)bt_flag_value_set(
-				value, bt_strbuf_c(&line), &err); /* refused or taken */
+			if (bt_flag_value_set(value, bt_strbuf_c(&line), &err) < 0) {
+				BT_ASSERT(berth_error_message(&err)[0] != '\0');
+			}
 			berth_error_finish(&err);
 			bt_strbuf_reset(&line);
 		}
