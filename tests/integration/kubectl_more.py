@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 
 import kubectl as session
 import up
@@ -122,8 +123,12 @@ def test_watch_of_several_changes(cluster):
         kubectl(cluster, "run", "short", "--image=i:1", "--restart=Never")
         seen = "".join(lines.readline() for _ in range(2))
         assert "pod/short" in seen, seen
+    # A finalizer keeps it until the one who waits has seen it.
+    kubectl(cluster, "patch", "pod", "short", "-p", '{"metadata":{"finalizers":["a.io/b"]}}')
+    kubectl(cluster, "delete", "pod", "short", "--wait=false")
     with watching(cluster, "wait", "--for=delete", "pod/short", "--timeout=60s") as lines:
-        kubectl(cluster, "delete", "pod", "short", "--wait=false")
+        time.sleep(1)
+        kubectl(cluster, "patch", "pod", "short", "-p", '{"metadata":{"finalizers":null}}')
         out = lines.read()
         assert "pod/short condition met" in out or version_of(cluster) < (1, 22), out
     kubectl(cluster, "wait", "--for=delete", "cm/nothing", "--timeout=5s", status=None)

@@ -133,7 +133,9 @@ class Replica:
         self.generation += 1
         self.scene.note("r%d-%d starts" % (self.slot, self.generation))
         self.daemon = harness.Daemon(
-            self.scene.program, self.scene.folder, self.scene.api, proxy=self.proxy,
+            self.scene.program, self.scene.folder, self.scene.api,
+            # A preemptor whose last victim goes by itself may wait for this (spec 08 section 11.3).
+            "--pod-max-in-unschedulable-pods-duration", "20s", proxy=self.proxy,
             config=dict(CONFIG, clientConnection=self.rng.choice(LIMITS)),
             name="r%d-%d" % (self.slot, self.generation))
         self.logs.append(self.daemon)
@@ -448,7 +450,7 @@ class Scene:
             return [item for item in harness.list_pods(self.api) if not harness.node_of(item)]
         try:
             up.wait_for("every pod has a node", lambda: not waiting(),
-                        180 if self.program.sanitized else 60)
+                        240 if self.program.sanitized else 120)
         except AssertionError:
             left = waiting()
             for item in left:

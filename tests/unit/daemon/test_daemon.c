@@ -82,7 +82,9 @@ static void run_daemon(const struct world *world, const char *const *flags)
 	for (size_t i = 0; flags[i] != NULL && i < FLAGS_MAX; i++) {
 		copies[count++] = bt_strndup(flags[i], strlen(flags[i]));
 	}
-	if (dup2(fileno(world->output), STDERR_FILENO) < 0) {
+	/* As from a shell: whoever runs the tests may ignore hangups. */
+	if (signal(SIGHUP, SIG_DFL) == SIG_ERR ||
+		dup2(fileno(world->output), STDERR_FILENO) < 0) {
 		_exit(99);
 	}
 	_exit(bt_daemon_main(count, copies));
