@@ -70,6 +70,7 @@ static void write_config(struct world *world)
 /** Never returns. flags end with NULL. */
 static void run_daemon(const struct world *world, const char *const *flags)
 {
+	static const struct sigaction usual = {.sa_handler = SIG_DFL};
 	char master[64];
 	const char *const first[] = {
 		"--config", world->config, "--secure-port", "0", "--master", master};
@@ -83,7 +84,7 @@ static void run_daemon(const struct world *world, const char *const *flags)
 		copies[count++] = bt_strndup(flags[i], strlen(flags[i]));
 	}
 	/* As from a shell: whoever runs the tests may ignore hangups. */
-	if (signal(SIGHUP, SIG_DFL) == SIG_ERR ||
+	if (sigaction(SIGHUP, &usual, NULL) != 0 ||
 		dup2(fileno(world->output), STDERR_FILENO) < 0) {
 		_exit(99);
 	}
