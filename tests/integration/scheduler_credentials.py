@@ -153,8 +153,10 @@ def test_certificate_in_files_is_rotated(program):
                 found.proxy.cut_everything()
                 before = len(found.proxy.requests)
                 found.bind_more(daemon)
-                assert {request.peer for request in found.proxy.requests[before + 50:]} == {
-                    "second"}
+                # The last ones: what was begun while the files changed may have the first pair.
+                later = found.proxy.requests[before:]
+                assert len(later) > 10
+                assert {request.peer for request in later[-10:]} == {"second"}
 
 
 def test_certificate_given_inline(program):
