@@ -11,13 +11,6 @@
 #include "codec/json.h"
 #include "schema/schema.h"
 
-/** metav1.Status, as far as a client reads it. */
-struct bt_status_cause {
-	struct bt_str reason;
-	struct bt_str message;
-	struct bt_str field;
-};
-
 /** Spec 13 section 9.3. */
 enum bt_rest_class {
 	BT_REST_OK,
