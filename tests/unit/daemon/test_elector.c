@@ -285,6 +285,7 @@ START_TEST(test_elector__edge_11_36_no_lease_yet)
 	ck_assert_int_eq(world.lease.transitions, 0);
 	ck_assert_int_eq(world.lease.acquire_us, world.lease.renew_us);
 	ck_assert_int_eq(world.lease.duration_seconds, 15);
+	int64_t acquired_us = world.lease.acquire_us;
 	run_for(&world, SECOND);
 	ck_assert(may_act(&world, &world.machines[0]));
 	/* Renewed at once, and then every two seconds, without reading it again. */
@@ -292,7 +293,7 @@ START_TEST(test_elector__edge_11_36_no_lease_yet)
 	run_for(&world, 10 * SECOND);
 	ck_assert_uint_eq(world.requests[BT_ELECTOR_UPDATE], 6);
 	ck_assert_uint_eq(world.requests[BT_ELECTOR_GET], 1);
-	ck_assert_int_eq(world.lease.acquire_us + 0, world.lease.acquire_us);
+	ck_assert_int_eq(world.lease.acquire_us, acquired_us);
 	ck_assert_int_gt(world.lease.renew_us, world.lease.acquire_us);
 	ck_assert_int_eq(world.lease.transitions, 0);
 	world_finish(&world);
