@@ -145,17 +145,12 @@ void bt_cluster_feed_release(struct bt_cluster_feed *feed)
 
 /** --- life --- */
 
-static void write_path(const struct bt_kind_info *info, struct bt_strbuf *out)
+static void write_path(enum bt_kind kind, struct bt_strbuf *out)
 {
-	struct bt_str versions = bt_str_from(info->versions);
-	int64_t blank = bt_str_find_char(versions, ' ');
-	struct bt_str version = blank < 0 ? versions : bt_str_sub(versions, 0, (uint32_t)blank);
-	if (info->group[0] == '\0') {
-		bt_strbuf_printf(out, "/api/%.*s/", BT_STR_ARG(version));
-	} else {
-		bt_strbuf_printf(out, "/apis/%s/%.*s/", info->group, BT_STR_ARG(version));
-	}
-	bt_strbuf_append_c(out, info->resource);
+	const struct bt_kind_info *info = bt_kind_info(kind);
+	bt_strbuf_append_c(out, info->group[0] == '\0' ? "/api/" : "/apis/");
+	bt_kind_append_api_version(kind, out);
+	bt_strbuf_printf(out, "/%s", info->resource);
 }
 
 /** "*v1.Pod" */
@@ -188,7 +183,7 @@ static void start_source(struct source *source)
 	const struct bt_cluster_feed_options *feed = &source->feed->options;
 	const struct bt_kind_info *info = bt_kind_info(source->watched->kind);
 	struct bt_strbuf path = {0};
-	write_path(info, &path);
+	write_path(source->watched->kind, &path);
 	write_type_name(info, source);
 	struct bt_reflector_options options = {
 		.client = feed->client,
