@@ -161,26 +161,12 @@ static bool patch_event(void *context, const struct bt_event_delivery *event)
 	return !is_gone;
 }
 
-static void record(struct bt_up_writes *writes, const struct bt_object_meta *meta, const char *type,
-	const char *reason, const char *action, struct bt_str controller, struct bt_str note)
-{
-	struct bt_event_facts facts = {
-		.kind = "Pod",
-		.api_version = "v1",
-		.regarding = meta,
-		.type = type,
-		.reason = reason,
-		.action = action,
-		.controller = controller,
-		.note = note,
-	};
-	bt_event_recorder_record(writes->events, &facts, bt_api_now_ns(writes->api));
-}
-
 static void event(void *context, const struct bt_pod *pod, const char *type, const char *reason,
 	const char *action, struct bt_str note)
 {
-	record(context, &pod->metadata, type, reason, action, pod->spec.scheduler_name, note);
+	struct bt_up_writes *writes = context;
+	bt_event_recorder_record_pod(
+		writes->events, pod, type, reason, action, note, bt_api_now_ns(writes->api));
 }
 
 static void warn(void *context BT_UNUSED, struct bt_str line)
@@ -248,15 +234,15 @@ static int patch_pod(struct bt_up_writes *writes, struct bt_preemption_ticket ti
 	const struct bt_preemption_pod *target, const struct bt_pod_condition *condition,
 	const struct bt_post_filter_result *nomination, struct berth_error *err)
 {
-	struct bt_object *known =
-		bt_scheduler_find_pod(writes->scheduler, target->namespace_, target->name);
-	if (known == NULL || !bt_str_equal(known->meta->uid, target->uid)) {
+	const struct bt_pod *pod = bt_scheduler_find_same_pod(
+		writes->scheduler, target->namespace_, target->name, target->uid);
+	if (pod == NULL) {
 		return bt_error_set(err, BERTH_ERR_NOT_FOUND, "pod \"%.*s\" not found",
 			BT_STR_ARG(target->name));
 	}
 	bt_strbuf_reset(&writes->text);
-	if (!bt_document_pod_status(bt_object_value(known, BT_KIND_POD), condition, nomination,
-		    bt_api_now_ns(writes->api), &writes->text)) {
+	if (!bt_document_pod_status(
+		    pod, condition, nomination, bt_api_now_ns(writes->api), &writes->text)) {
 		return 0;
 	}
 	return evict(writes, ticket, target, bt_strbuf_str(&writes->text), err);
@@ -289,23 +275,15 @@ static void preemption_event(void *context, const struct bt_preemption_event *pr
 	struct bt_object *victim = bt_scheduler_find_pod(
 		writes->scheduler, preempted->victim.namespace_, preempted->victim.name);
 	if (victim != NULL) {
-		const struct bt_pod *pod = bt_object_value(victim, BT_KIND_POD);
-		record(writes, &pod->metadata, "Normal", "Preempted", "Preempting",
-			pod->spec.scheduler_name, preempted->note);
+		event(writes, bt_object_value(victim, BT_KIND_POD), "Normal", "Preempted",
+			"Preempting", preempted->note);
 	}
 }
 
 static void activate(void *context, const struct bt_preemption_pod *pods, uint32_t count)
 {
 	struct bt_up_writes *writes = context;
-	for (uint32_t i = 0; i < count; i++) {
-		struct bt_object *pod =
-			bt_scheduler_find_pod(writes->scheduler, pods[i].namespace_, pods[i].name);
-		if (pod != NULL) {
-			(void)bt_queue_activate(bt_scheduler_queue(writes->scheduler), pod,
-				bt_api_now_ns(writes->api));
-		}
-	}
+	bt_scheduler_activate_now(writes->scheduler, pods, count, bt_api_now_ns(writes->api));
 }
 
 /** --- volumes --- */
@@ -363,9 +341,8 @@ static int select_node(void *context, const struct bt_persistent_volume_claim *c
 static bool pod_exists(void *context, const struct bt_pod_info *pod)
 {
 	struct bt_up_writes *writes = context;
-	struct bt_object *known =
-		bt_scheduler_find_pod(writes->scheduler, pod->namespace_, pod->name);
-	return known != NULL && bt_str_equal(known->meta->uid, pod->uid);
+	return bt_scheduler_find_same_pod(
+		       writes->scheduler, pod->namespace_, pod->name, pod->uid) != NULL;
 }
 
 /** --- life --- */

@@ -155,8 +155,7 @@ static void on_opened(void *context, struct bt_rest_call *call, struct bt_str co
 
 	(void)call;
 	reflector->is_open = true;
-	reflector->is_protobuf =
-		bt_str_has_prefix(content_type, BT_STR("application/vnd.kubernetes.protobuf"));
+	reflector->is_protobuf = bt_str_has_prefix(content_type, BT_STR(BT_MEDIA_PROTOBUF));
 	reflector->opened_ns = bt_loop_now_ns(reflector->options.loop);
 	reflector->last_event_ns = reflector->opened_ns;
 	bt_frames_init(&reflector->frames,
@@ -281,7 +280,7 @@ static void start_request(struct bt_reflector *reflector, int64_t now_ns)
 		.resource = bt_str_from(options->name),
 		.name = BT_STR(""),
 		.content_type = BT_STR(""),
-		.accept = options->codec->decode_protobuf == NULL ? BT_STR("application/json")
+		.accept = options->codec->decode_protobuf == NULL ? BT_STR(BT_MEDIA_JSON)
 								  : BT_STR(""),
 		.body = {NULL, 0},
 		.is_watch = !bt_reflector_is_listing(reflector),

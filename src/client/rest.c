@@ -263,8 +263,8 @@ static void make_timeout_query(struct bt_rest_client *client)
 static void make_headers(struct bt_rest_client *client, const struct bt_rest_options *options)
 {
 	struct bt_arena *arena = &client->arena;
-	struct bt_str type = options->content_type.length != 0 ? options->content_type
-							       : BT_STR("application/json");
+	struct bt_str type =
+		options->content_type.length != 0 ? options->content_type : BT_STR(BT_MEDIA_JSON);
 	struct bt_str accept = options->accept_content_types.length != 0
 		? bt_arena_str(arena, options->accept_content_types)
 		: bt_arena_printf(arena, "%.*s, */*", BT_STR_ARG(type));
@@ -273,7 +273,7 @@ static void make_headers(struct bt_rest_client *client, const struct bt_rest_opt
 		"User-Agent", bt_arena_str(arena, bt_str_from(options->user_agent))};
 	client->headers[1] = (struct bt_http_header){"Accept", accept};
 	client->headers[2] = (struct bt_http_header){"Content-Type", bt_arena_str(arena, type)};
-	client->writes_protobuf = bt_media_type_is(type, "application/vnd.kubernetes.protobuf");
+	client->writes_protobuf = bt_media_type_is(type, BT_MEDIA_PROTOBUF);
 }
 
 int bt_rest_client_create(const struct bt_rest_options *options, struct bt_rest_client **out_client,

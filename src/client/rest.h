@@ -51,6 +51,11 @@ struct bt_rest_answer {
 	bool too_large_resource_version; /* a 504 with that cause, or the older text */
 };
 
+/** Media types, spec 13 section 8.2. */
+#define BT_MEDIA_JSON "application/json"
+#define BT_MEDIA_PROTOBUF "application/vnd.kubernetes.protobuf"
+#define BT_MEDIA_STRATEGIC_PATCH "application/strategic-merge-patch+json"
+
 struct bt_rest_client;
 
 struct bt_rest_options {
@@ -111,6 +116,8 @@ BT_MUST_USE struct bt_rest_call *bt_rest_start(
 /** No callback comes any more. Harmless from within its done. */
 void bt_rest_cancel(struct bt_rest_call *call);
 
+/** Bodies in its content type are protobuf. */
+bool bt_rest_writes_protobuf(const struct bt_rest_client *client);
 /** Append a path segment, percent-encoded, without a slash; a query value, form-encoded. */
 void bt_rest_append_segment(struct bt_strbuf *out, struct bt_str text);
 void bt_rest_append_query(struct bt_strbuf *out, const char *name, struct bt_str value);

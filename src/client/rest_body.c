@@ -2,7 +2,10 @@
 #include "client/rest_private.h"
 #include "client/status.h"
 
-#define PROTOBUF_TYPE "application/vnd.kubernetes.protobuf"
+bool bt_rest_writes_protobuf(const struct bt_rest_client *client)
+{
+	return client->writes_protobuf;
+}
 
 /* --- parts of URLs --- */
 
@@ -69,11 +72,11 @@ struct bt_str bt_rest_encode_body(const struct bt_rest_client *client,
 		envelope.raw = bt_strbuf_str(&raw);
 		bt_envelope_encode(&envelope, out);
 		bt_strbuf_finish(&raw);
-		return BT_STR(PROTOBUF_TYPE);
+		return BT_STR(BT_MEDIA_PROTOBUF);
 	}
 	bt_json_writer_init(&writer, out, 0);
 	bt_json_write_value(&writer, value);
-	return BT_STR("application/json");
+	return BT_STR(BT_MEDIA_JSON);
 }
 
 static struct bt_json_value *new_text(struct bt_arena *arena, struct bt_str text)
@@ -135,7 +138,7 @@ int bt_rest_decode_body(const struct bt_rest_answer *answer, struct bt_arena *ar
 {
 	static const char magic[] = {'k', '8', 's', 0};
 	struct bt_str body = answer->body;
-	bool is_protobuf = bt_media_type_is(answer->content_type, PROTOBUF_TYPE);
+	bool is_protobuf = bt_media_type_is(answer->content_type, BT_MEDIA_PROTOBUF);
 
 	/* Servers that do not say what they send. */
 	if (answer->content_type.length == 0 && body.length >= sizeof(magic)) {

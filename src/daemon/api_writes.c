@@ -7,9 +7,6 @@
 #include "daemon/write_documents.h"
 #include "plugins/preemption_executor.h"
 
-const struct bt_str bt_write_strategic_patch =
-	BT_STR_INIT("application/strategic-merge-patch+json");
-
 bool bt_api_writes_may_write(const struct bt_api_writes *writes, struct berth_error *err)
 {
 	const struct bt_api_writes_options *options = &writes->options;
@@ -20,16 +17,21 @@ bool bt_api_writes_may_write(const struct bt_api_writes *writes, struct berth_er
 	return false;
 }
 
-void bt_write_set_pod_path(struct bt_write *write, const char *tail)
+void bt_write_set_path(struct bt_write *write, const char *resource, const char *tail)
 {
 	struct bt_strbuf path = {0};
-	bt_strbuf_append_c(&path, "/api/v1/namespaces/");
-	bt_rest_append_segment(&path, bt_str_from(write->namespace_));
-	bt_strbuf_append_c(&path, "/pods/");
+	bt_strbuf_append_c(&path, "/api/v1/");
+	if (write->namespace_[0] != '\0') {
+		bt_strbuf_append_c(&path, "namespaces/");
+		bt_rest_append_segment(&path, bt_str_from(write->namespace_));
+		bt_strbuf_append_char(&path, '/');
+	}
+	bt_strbuf_append_c(&path, resource);
+	bt_strbuf_append_char(&path, '/');
 	bt_rest_append_segment(&path, bt_str_from(write->name));
 	bt_strbuf_append_c(&path, tail);
 	write->path = bt_strbuf_steal(&path);
-	write->resource = "pods";
+	write->resource = resource;
 }
 
 /** --- bindings: spec 11b section 6.1 --- */
@@ -43,13 +45,13 @@ static void start_binding(
 		BT_LOG_REF("pod", pod->namespace_, pod->name), BT_LOG_STR("node", node_name));
 	bt_write_set_text(&write->subject, node_name);
 	write->method = "POST";
-	bt_write_set_pod_path(write, "/binding");
+	bt_write_set_path(write, "pods", "/binding");
 	bt_strbuf_reset(&writes->scratch);
-	if (writes->is_protobuf) {
-		write->content_type = BT_STR("application/vnd.kubernetes.protobuf");
+	if (bt_rest_writes_protobuf(writes->options.client)) {
+		write->content_type = BT_STR(BT_MEDIA_PROTOBUF);
 		bt_document_binding_protobuf(pod, node_name, &writes->scratch);
 	} else {
-		write->content_type = BT_STR("application/json");
+		write->content_type = BT_STR(BT_MEDIA_JSON);
 		bt_document_binding_json(pod, node_name, &writes->scratch);
 	}
 	bt_write_set_body(write, bt_strbuf_str(&writes->scratch));
@@ -88,9 +90,9 @@ static int patch_status(void *context, const struct bt_pod *pod,
 	struct bt_write *write = bt_write_create(writes, BT_WRITE_STATUS, pod->metadata.uid,
 		pod->metadata.namespace_, pod->metadata.name);
 	write->method = "PATCH";
-	write->content_type = bt_write_strategic_patch;
+	write->content_type = BT_STR(BT_MEDIA_STRATEGIC_PATCH);
 	write->retries = true;
-	bt_write_set_pod_path(write, "/status");
+	bt_write_set_path(write, "pods", "/status");
 	bt_write_set_body(write, bt_strbuf_str(&writes->scratch));
 	writes->attempt_patch = write->sequence;
 	bt_write_start(write);
@@ -104,19 +106,9 @@ static void event(void *context, const struct bt_pod *pod, const char *type, con
 {
 	struct bt_api_writes *writes = context;
 	const struct bt_api_writes_options *options = &writes->options;
-	struct bt_event_facts facts = {
-		.kind = "Pod",
-		.api_version = "v1",
-		.regarding = &pod->metadata,
-		.type = type,
-		.reason = reason,
-		.action = action,
-		.controller = pod->spec.scheduler_name,
-		.note = note,
-	};
 	if (options->events != NULL) {
-		bt_event_recorder_record(
-			options->events, &facts, options->now_ns(options->context));
+		bt_event_recorder_record_pod(options->events, pod, type, reason, action, note,
+			options->now_ns(options->context));
 	}
 }
 

@@ -17,7 +17,6 @@ struct bt_api_writes;
 
 struct bt_api_writes_options {
 	struct bt_rest_client *client;
-	struct bt_str content_type; /* of the client: bindings are encoded without it; copied */
 	struct bt_loop *loop;
 	struct bt_event_recorder *events; /* NULL: none are sent */
 	/** May this process still write (it leads)? NULL: always. Bindings and deletions that may

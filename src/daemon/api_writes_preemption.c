@@ -9,11 +9,7 @@
 static const struct bt_pod *find_pod(
 	const struct bt_api_writes *writes, const struct bt_preemption_pod *pod)
 {
-	struct bt_object *known =
-		bt_scheduler_find_pod(writes->scheduler, pod->namespace_, pod->name);
-	return known != NULL && bt_str_equal(known->meta->uid, pod->uid)
-		? bt_object_value(known, BT_KIND_POD)
-		: NULL;
+	return bt_scheduler_find_same_pod(writes->scheduler, pod->namespace_, pod->name, pod->uid);
 }
 
 /**
@@ -73,9 +69,9 @@ static int patch_pod(struct bt_api_writes *writes, struct bt_preemption_ticket t
 	struct bt_write *write = bt_write_create(
 		writes, BT_WRITE_EVICTION, target->uid, target->namespace_, target->name);
 	write->method = "PATCH";
-	write->content_type = bt_write_strategic_patch;
+	write->content_type = BT_STR(BT_MEDIA_STRATEGIC_PATCH);
 	write->retries = true;
-	bt_write_set_pod_path(write, "/status");
+	bt_write_set_path(write, "pods", "/status");
 	bt_write_set_body(write, bt_strbuf_str(&writes->scratch));
 	return evict(write, ticket, err);
 }
@@ -105,12 +101,12 @@ static int delete_pod(void *context, struct bt_preemption_ticket ticket,
 	struct bt_write *write = bt_write_create(
 		writes, BT_WRITE_EVICTION, victim->uid, victim->namespace_, victim->name);
 	write->method = "DELETE";
-	bt_write_set_pod_path(write, "");
-	if (writes->is_protobuf) {
-		write->content_type = BT_STR("application/vnd.kubernetes.protobuf");
+	bt_write_set_path(write, "pods", "");
+	if (bt_rest_writes_protobuf(writes->options.client)) {
+		write->content_type = BT_STR(BT_MEDIA_PROTOBUF);
 		bt_write_set_body(write, bt_document_delete_protobuf);
 	} else {
-		write->content_type = BT_STR("application/json");
+		write->content_type = BT_STR(BT_MEDIA_JSON);
 		bt_write_set_body(write, bt_document_delete_json);
 	}
 	return evict(write, ticket, err);
@@ -130,14 +126,8 @@ static void activate(void *context, const struct bt_preemption_pod *pods, uint32
 {
 	struct bt_api_writes *writes = context;
 	const struct bt_api_writes_options *options = &writes->options;
-	for (uint32_t i = 0; i < count; i++) {
-		struct bt_object *pod =
-			bt_scheduler_find_pod(writes->scheduler, pods[i].namespace_, pods[i].name);
-		if (pod != NULL) {
-			(void)bt_queue_activate(bt_scheduler_queue(writes->scheduler), pod,
-				options->now_ns(options->context));
-		}
-	}
+	bt_scheduler_activate_now(
+		writes->scheduler, pods, count, options->now_ns(options->context));
 }
 
 void bt_api_writes_init_preemption(struct bt_api_writes *writes)

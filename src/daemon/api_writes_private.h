@@ -57,7 +57,6 @@ struct bt_write {
 
 struct bt_api_writes {
 	struct bt_api_writes_options options;
-	bool is_protobuf;
 	struct bt_scheduler *scheduler;
 	struct bt_scheduler_writer writer;
 	struct bt_preemption_writer preemption;
@@ -78,8 +77,6 @@ struct bt_api_writes {
 	struct bt_strbuf resource_version; /* of the last volume that was told */
 };
 
-extern const struct bt_str bt_write_strategic_patch;
-
 struct bt_write *bt_write_create(struct bt_api_writes *writes, enum bt_write_kind kind,
 	struct bt_str uid, struct bt_str namespace_, struct bt_str name);
 void bt_write_destroy(struct bt_write *write);
@@ -92,8 +89,8 @@ struct bt_write *bt_write_find(const struct bt_api_writes *writes, enum bt_write
 int bt_write_take(struct bt_write *write, struct berth_error *err);
 void bt_write_set_text(char **text, struct bt_str value);
 void bt_write_set_body(struct bt_write *write, struct bt_str body);
-/** "/api/v1/namespaces/<ns>/pods/<name>" and what follows. */
-void bt_write_set_pod_path(struct bt_write *write, const char *tail);
+/** Of the core group: "/api/v1/[namespaces/<ns>/]<resource>/<name>" and what follows. */
+void bt_write_set_path(struct bt_write *write, const char *resource, const char *tail);
 bool bt_api_writes_may_write(const struct bt_api_writes *writes, struct berth_error *err);
 /** Send it (again). */
 void bt_write_send(struct bt_write *write);

@@ -225,7 +225,7 @@ void bt_write_send(struct bt_write *write)
 	};
 	if (write->kind == BT_WRITE_VOLUME && !write->was_read) {
 		request.method = "GET";
-		request.accept = BT_STR("application/json");
+		request.accept = BT_STR(BT_MEDIA_JSON);
 	}
 	write->state = BT_WRITE_SENT;
 	write->tries++;
@@ -304,9 +304,6 @@ struct bt_api_writes *bt_api_writes_create(const struct bt_api_writes_options *o
 {
 	struct bt_api_writes *writes = BT_NEW(struct bt_api_writes);
 	writes->options = *options;
-	writes->options.content_type = BT_STR("");
-	writes->is_protobuf =
-		bt_str_equal_c(options->content_type, "application/vnd.kubernetes.protobuf");
 	writes->next_due_ns = INT64_MAX;
 	bt_map_init(&writes->by_uid, hash_of_write, writes);
 	bt_prng_init(&writes->prng, options->seed);

@@ -48,7 +48,7 @@ static void write_back(struct bt_write *write, const struct bt_rest_answer *answ
 		bt_strbuf_reset(&writes->scratch);
 		bt_json_writer_init(&writer, &writes->scratch, 0);
 		bt_json_write_value(&writer, object);
-		write->content_type = BT_STR("application/json");
+		write->content_type = BT_STR(BT_MEDIA_JSON);
 		bt_write_set_body(write, bt_strbuf_str(&writes->scratch));
 		write->was_read = true;
 		bt_write_send(write);
@@ -103,19 +103,8 @@ static struct bt_write *start(struct bt_api_writes *writes, const struct bt_obje
 {
 	struct bt_write *write = bt_write_create(writes, BT_WRITE_VOLUME,
 		bt_scheduler_binding_uid(writes->scheduler), meta->namespace_, meta->name);
-	struct bt_strbuf path = {0};
-	bt_strbuf_append_c(&path, "/api/v1/");
-	if (meta->namespace_.length != 0) {
-		bt_strbuf_append_c(&path, "namespaces/");
-		bt_rest_append_segment(&path, meta->namespace_);
-		bt_strbuf_append_char(&path, '/');
-	}
-	bt_strbuf_append_c(&path, resource);
-	bt_strbuf_append_char(&path, '/');
-	bt_rest_append_segment(&path, meta->name);
-	write->path = bt_strbuf_steal(&path);
+	bt_write_set_path(write, resource, "");
 	write->method = "PUT";
-	write->resource = resource;
 	bt_write_set_text(&write->subject, subject);
 	return write;
 }
@@ -163,9 +152,8 @@ static int select_node(void *context, const struct bt_persistent_volume_claim *c
 static bool pod_exists(void *context, const struct bt_pod_info *pod)
 {
 	const struct bt_api_writes *writes = context;
-	struct bt_object *known =
-		bt_scheduler_find_pod(writes->scheduler, pod->namespace_, pod->name);
-	return known != NULL && bt_str_equal(known->meta->uid, pod->uid);
+	return bt_scheduler_find_same_pod(
+		       writes->scheduler, pod->namespace_, pod->name, pod->uid) != NULL;
 }
 
 void bt_api_writes_init_volumes(struct bt_api_writes *writes)

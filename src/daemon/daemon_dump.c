@@ -151,12 +151,9 @@ static void write_pod(struct bt_strbuf *out, const struct bt_pod_info *pod, stru
 
 static struct bt_str phase_of(const struct bt_scheduler *scheduler, const struct bt_pod_info *pod)
 {
-	struct bt_object *known = bt_scheduler_find_pod(scheduler, pod->namespace_, pod->name);
-	if (known == NULL || !bt_str_equal(known->meta->uid, pod->uid)) {
-		return BT_STR("");
-	}
-	const struct bt_pod *object = bt_object_value(known, BT_KIND_POD);
-	return object->status.phase;
+	const struct bt_pod *known =
+		bt_scheduler_find_same_pod(scheduler, pod->namespace_, pod->name, pod->uid);
+	return known != NULL ? known->status.phase : BT_STR("");
 }
 
 static bool write_nominated(void *context, const struct bt_pod_info *pod)

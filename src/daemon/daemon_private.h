@@ -50,7 +50,6 @@ struct bt_daemon {
 	int64_t code_dropped_ns; /* for bt_daemon_drop_idle_code */
 	bool leads;              /* the scheduling loops run */
 	bool election_started;
-	bool was_synced;
 	bool stopping;       /* a signal came */
 	bool has_terminated; /* the lease is given back, or there was none */
 	bool lost;           /* the lease */

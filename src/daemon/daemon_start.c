@@ -69,7 +69,6 @@ static void synced(void *context)
 {
 	struct bt_daemon *daemon = context;
 	BT_LOG_INFO_PLAIN(3, "Handlers synced");
-	daemon->was_synced = true;
 	bt_daemon_trim_memory();
 	if (daemon->stopping) {
 		return;
@@ -104,10 +103,11 @@ static bool is_not_shutting_down(void *context, struct bt_strbuf *out_error)
 static bool are_handlers_synced(void *context, struct bt_strbuf *out_error)
 {
 	const struct bt_daemon *daemon = context;
-	if (!daemon->was_synced) {
+	bool is_synced = bt_cluster_feed_is_synced(daemon->feed);
+	if (!is_synced) {
 		bt_strbuf_append_c(out_error, "handlers are not fully synchronized");
 	}
-	return daemon->was_synced;
+	return is_synced;
 }
 
 /** Whoever may be told by the control plane to lead should know the cluster. */
@@ -288,7 +288,6 @@ static void create_writes(struct bt_daemon *daemon)
 {
 	struct bt_api_writes_options options = {
 		.client = daemon->client,
-		.content_type = bt_config_client_connection(daemon->config)->content_type,
 		.loop = daemon->loop,
 		.events = bt_event_sender_recorder(daemon->events),
 		.may_write = bt_daemon_may_act,

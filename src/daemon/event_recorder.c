@@ -206,6 +206,23 @@ void bt_event_recorder_record(
 	bt_event_record_release(record);
 }
 
+void bt_event_recorder_record_pod(struct bt_event_recorder *recorder, const struct bt_pod *pod,
+	const char *type, const char *reason, const char *action, struct bt_str note,
+	int64_t now_ns)
+{
+	struct bt_event_facts facts = {
+		.kind = "Pod",
+		.api_version = "v1",
+		.regarding = &pod->metadata,
+		.type = type,
+		.reason = reason,
+		.action = action,
+		.controller = pod->spec.scheduler_name,
+		.note = note,
+	};
+	bt_event_recorder_record(recorder, &facts, now_ns);
+}
+
 int64_t bt_event_recorder_tick(struct bt_event_recorder *recorder, int64_t now_ns)
 {
 	if (recorder->next_tell_ns == 0) {

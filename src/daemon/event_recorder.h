@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "api/pod.h"
 #include "daemon/event_record.h"
 
 /** Remembered kinds of events at most; the one seen longest ago is told and forgotten. */
@@ -45,6 +46,10 @@ void bt_event_recorder_destroy(struct bt_event_recorder *recorder);
 /** now_ns: since 1970. */
 void bt_event_recorder_record(
 	struct bt_event_recorder *recorder, const struct bt_event_facts *facts, int64_t now_ns);
+/** An event on a pod, by the scheduler that the pod names. */
+void bt_event_recorder_record_pod(struct bt_event_recorder *recorder, const struct bt_pod *pod,
+	const char *type, const char *reason, const char *action, struct bt_str note,
+	int64_t now_ns);
 /** An event that the sink took: posted or counted as of its own time. */
 void bt_event_recorder_accept(struct bt_event_recorder *recorder, struct bt_event_record *record);
 /** Tell series that are due, forget what is over. Returns when to be called again. */

@@ -305,7 +305,10 @@ static void done(
 static struct bt_str encode_body(struct bt_event_sender *sender)
 {
 	struct bt_json_value *value;
-	struct bt_str content_type = BT_STR("application/json");
+	struct bt_str content_type = BT_STR(BT_MEDIA_JSON);
+	if (!bt_rest_writes_protobuf(sender->options.client)) {
+		return content_type;
+	}
 	struct bt_strbuf text = sender->body;
 	sender->body = sender->spare;
 	bt_strbuf_reset(&sender->body);
@@ -320,7 +323,7 @@ static struct bt_str encode_body(struct bt_event_sender *sender)
 static void send_first(struct bt_event_sender *sender)
 {
 	const struct waiting *waiting = sender->first;
-	struct bt_str content_type = BT_STR("application/strategic-merge-patch+json");
+	struct bt_str content_type = BT_STR(BT_MEDIA_STRATEGIC_PATCH);
 	write_path(sender, waiting);
 	write_body(sender, waiting);
 	if (!is_patch(waiting)) {
@@ -371,7 +374,7 @@ void bt_event_sender_start(struct bt_event_sender *sender)
 	struct bt_rest_request request = {
 		.method = "GET",
 		.path = BT_STR(GROUP_VERSION),
-		.accept = BT_STR("application/json"),
+		.accept = BT_STR(BT_MEDIA_JSON),
 		.handler = {.context = sender, .done = discovered},
 	};
 	if (!sender->is_known && sender->call == NULL) {

@@ -156,6 +156,27 @@ struct bt_object *bt_scheduler_find_pod(
 	return bt_object_store_find_object(&scheduler->pods, BT_KIND_POD, namespace_, name);
 }
 
+const struct bt_pod *bt_scheduler_find_same_pod(const struct bt_scheduler *scheduler,
+	struct bt_str namespace_, struct bt_str name, struct bt_str uid)
+{
+	struct bt_object *known = bt_scheduler_find_pod(scheduler, namespace_, name);
+	return known != NULL && bt_str_equal(known->meta->uid, uid)
+		? bt_object_value(known, BT_KIND_POD)
+		: NULL;
+}
+
+void bt_scheduler_activate_now(struct bt_scheduler *scheduler, const struct bt_preemption_pod *pods,
+	uint32_t count, int64_t now_ns)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		struct bt_object *pod =
+			bt_scheduler_find_pod(scheduler, pods[i].namespace_, pods[i].name);
+		if (pod != NULL) {
+			(void)bt_queue_activate(scheduler->queue, pod, now_ns);
+		}
+	}
+}
+
 void bt_scheduler_set_now(const struct bt_scheduler *scheduler, int64_t now_ns)
 {
 	const struct bt_profiles *profiles = &scheduler->engine->profiles;

@@ -59,6 +59,13 @@ struct bt_queue *bt_scheduler_queue(const struct bt_scheduler *scheduler);
 struct bt_object *bt_scheduler_find_pod(
 	const struct bt_scheduler *scheduler, struct bt_str namespace_, struct bt_str name);
 
+/** The same, if it is still the pod of this uid. */
+const struct bt_pod *bt_scheduler_find_same_pod(const struct bt_scheduler *scheduler,
+	struct bt_str namespace_, struct bt_str name, struct bt_str uid);
+/** Those that are known go to the active queue at once; not while a plugin runs. */
+void bt_scheduler_activate_now(struct bt_scheduler *scheduler, const struct bt_preemption_pod *pods,
+	uint32_t count, int64_t now_ns);
+
 /**
  * An object was added (old NULL), updated, or deleted (new NULL), as a watch tells it; both are of
  * one kind and shared. Terminal pods count as deleted. BERTH_ERR_INTERNAL: the cache is corrupted

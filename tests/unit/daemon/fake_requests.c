@@ -64,6 +64,11 @@ void bt_rest_append_segment(struct bt_strbuf *out, struct bt_str text)
 	bt_strbuf_append_str(out, text);
 }
 
+bool bt_rest_writes_protobuf(const struct bt_rest_client *client BT_UNUSED)
+{
+	return false;
+}
+
 struct bt_str bt_rest_encode_body(const struct bt_rest_client *client BT_UNUSED,
 	const struct bt_json_value *value, struct bt_strbuf *out)
 {

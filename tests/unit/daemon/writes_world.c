@@ -96,7 +96,6 @@ void writes_world_init(struct writes_world *world, const struct writes_world_opt
 	world->events = bt_event_recorder_create(&sink);
 	struct bt_api_writes_options writes = {
 		.client = world->client,
-		.content_type = bt_str_from(content_type),
 		.loop = world->loop,
 		.events = world->events,
 		.may_write = may_write,
