@@ -77,6 +77,11 @@ struct bt_cycle_state {
 	 * verification twins set it. */
 	bool plain;
 	/**
+	 * The cycle ends before the state changes: plugins may keep pointers to counters instead of
+	 * copies. Set by the engine; cycles of others may outlive what they looked at.
+	 */
+	bool borrows_counters;
+	/**
 	 * By slot: Score sees the node without its pods (an extender sent it back as an object).
 	 * NULL: no such node.
 	 */

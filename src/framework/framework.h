@@ -148,6 +148,11 @@ struct bt_status bt_run_post_filter(struct bt_framework *framework, struct bt_cy
 	struct bt_post_filter_result *out_result);
 struct bt_status bt_run_pre_score(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const uint32_t *slots, uint32_t slot_count);
+/** The same by cells (plugin.h, pre_score_cells): one slot for each, and how many nodes it stands
+ * for. */
+struct bt_status bt_run_pre_score_cells(struct bt_framework *framework,
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, const uint32_t *slots,
+	const uint32_t *counts, uint32_t cell_count);
 
 /** Scores of one plugin over the nodes given to scoring. */
 struct bt_plugin_scores {

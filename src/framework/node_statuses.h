@@ -6,7 +6,7 @@
 
 #include "framework/plugin.h"
 
-/** The node's own entry, or the status of all absent ones. O(entries). */
+/** The node's own entry or its group's, or the status of all absent ones. O(entries). */
 struct bt_status bt_node_statuses_get(const struct bt_node_statuses *statuses, uint32_t slot);
 /**
  * NodesForStatusCode: nodes of the snapshot with this code, in list order when it is the code of
@@ -15,4 +15,8 @@ struct bt_status bt_node_statuses_get(const struct bt_node_statuses *statuses, u
  */
 uint32_t bt_node_statuses_nodes_for_code(const struct bt_node_statuses *statuses,
 	enum bt_status_code code, const struct bt_state *state, uint32_t *out_slots);
+/** Nodes with a status of their own. */
+uint32_t bt_node_statuses_count(const struct bt_node_statuses *statuses);
+/** Entries in place of groups, in search order; nothing if there are entries already. */
+void bt_node_statuses_expand(struct bt_node_statuses *statuses, const struct bt_state *state);
 #endif

@@ -180,9 +180,23 @@ struct bt_node_status_entry {
 	struct bt_status status;
 };
 
+/**
+ * Statuses of a search over the whole list that found nothing, by groups of nodes in place of
+ * entries: nobody had to look at the nodes one by one. Borrowed from the cycle and its plan.
+ */
+struct bt_status_groups {
+	uint32_t count;
+	const struct bt_status *statuses; /* by group; none of them Success */
+	const uint32_t *sizes;            /* nodes of the group; may be 0 */
+	const uint16_t *group_of;         /* by position in the snapshot's list */
+	uint32_t start;                   /* position where the search began: order of entries */
+};
+
 struct bt_node_statuses {
 	BT_VEC(struct bt_node_status_entry) entries;
 	struct bt_status absent;
+	/** Not NULL: there are no entries yet (framework/node_statuses.h makes them on demand). */
+	const struct bt_status_groups *groups;
 };
 
 struct bt_pre_bind_pre_flight {
@@ -247,6 +261,27 @@ enum bt_normalize_kind {
 	BT_NORMALIZE_DEFAULT,         /* spec 05 section 3.8, reverse = false, max 100 */
 	BT_NORMALIZE_DEFAULT_REVERSE, /* ... reverse = true */
 	BT_NORMALIZE_CUSTOM,          /* ops->normalize_score */
+};
+
+/**
+ * A property of nodes that verdicts or scores depend on. A slot's value depends on that slot alone,
+ * and on nothing that is not in `reads`: a slot that has not changed keeps its value for as long as
+ * the trait keeps its identity.
+ */
+struct bt_node_trait {
+	uint64_t identity[3];   /* the same question in another cycle has the same */
+	uint32_t reads;         /* enum bt_change_kind bits */
+	const uint32_t *values; /* by slot; NULL: ask the function */
+	uint64_t (*value)(const void *context, uint32_t slot);
+	const void *context; /* good for the cycle */
+};
+
+/** Traits of one cycle, in its arena. */
+struct bt_trait_list {
+	struct bt_node_trait *items;
+	uint32_t count;
+	uint32_t capacity;
+	struct bt_arena *arena;
 };
 
 /** Which slots a column pass covers: all below count when slots is NULL, else the count listed
@@ -457,9 +492,34 @@ struct bt_plugin_ops {
 	void (*score_slots)(struct bt_plugin *plugin, const void *data,
 		const struct bt_pod_info *pod, const struct bt_state *state, const uint32_t *slots,
 		uint32_t count, int64_t *scores);
-	/** Normalise them in place. NULL: `normalize` says how. */
+	/** Normalise them in place; slots may be one node for each cell (below). NULL: `normalize`
+	 * says how. */
 	void (*normalize_column)(struct bt_plugin *plugin, const void *data,
 		const struct bt_state *state, const uint32_t *feasible_slots, uint32_t count,
 		int64_t *scores);
+
+	/* Cells (sched/cells.h), with `columns_per_cycle`. */
+
+	/**
+	 * Adds what tells nodes apart for Filter, Score and NormalizeScore of this plugin in this
+	 * cycle: two nodes of the snapshot that agree in all the traits get the same verdict and
+	 * the same score. The engine then asks filter_column, score_slots and normalize_column
+	 * about one node of each cell. Called once, after PreFilter succeeded and before PreScore;
+	 * may keep what it found in the cycle for pre_score_cells. false: no cells for this pod.
+	 * NULL: never.
+	 */
+	bool (*cell_traits)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+		const struct bt_pod_info *pod, struct bt_trait_list *out);
+	/**
+	 * PreScore by cells: what pre_score would make of all the nodes that the slots stand for.
+	 * slots: one node of each feasible cell, counts: how many nodes the cell has. NULL:
+	 * pre_score does not look at the slots at all and is called with these.
+	 */
+	struct bt_status (*pre_score_cells)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+		const struct bt_pod_info *pod, const uint32_t *slots, const uint32_t *counts,
+		uint32_t cell_count);
 };
+
+/** One more trait; the list's arena. */
+void bt_trait_list_add(struct bt_trait_list *list, const struct bt_node_trait *trait);
 #endif

@@ -47,8 +47,9 @@ struct bt_counter_spec {
 struct bt_domain_counter;
 
 /**
- * The counter of a question, caught up with the snapshot; valid until the next call. NULL when the
- * question is too long to be kept: the caller counts by itself.
+ * The counter of a question, caught up with the snapshot. It and its sums are good until the next
+ * refresh of the snapshot. NULL when the question is too long to be kept: the caller counts by
+ * itself.
  */
 const struct bt_domain_counter *bt_domain_counter_get(
 	struct bt_state *state, const struct bt_counter_spec *spec);
@@ -59,9 +60,20 @@ struct bt_domain_sums {
 	const uint32_t *nodes; /* by domain: eligible nodes */
 	const uint32_t *own;   /* by slot: matching pods, eligible or not */
 	uint32_t slot_count;
+	/* Over the domains but 0. */
+	uint64_t pod_total;      /* sum of pods */
+	uint32_t occupied_count; /* domains with pods */
+	uint32_t eligible_count; /* domains with eligible nodes */
+	/* Over the domains with eligible nodes, but 0; UINT32_MAX where there is none. */
+	uint32_t least;        /* the least number of pods */
+	uint32_t least_count;  /* domains that have it */
+	uint32_t second_least; /* the least of the others */
 };
 
+/** O(1). */
 struct bt_domain_sums bt_domain_counter_sums(const struct bt_domain_counter *counter);
+/** Of the question, never another's: two counters with the same serial are one. */
+uint64_t bt_domain_counter_serial(const struct bt_domain_counter *counter);
 
 /** Column of a label key; NULL when nobody has ever named it, so that no node can have it. */
 const struct bt_label_column *bt_state_label_column(struct bt_state *state, struct bt_str key);

@@ -160,6 +160,11 @@ uint32_t bt_node_table_find_scalar(const struct bt_node_table *table, struct bt_
  * bt_node_table_collect_label_columns. */
 const struct bt_label_column *bt_node_table_label_column(
 	struct bt_node_table *table, struct bt_str key);
+/** No two slots share a value: every domain of the key is one node. */
+static inline bool bt_label_column_is_unique(const struct bt_label_column *column)
+{
+	return column->live_count == column->present_count;
+}
 /**
  * Drop the columns of keys that no node has; users can invent such keys without end. To be called
  * when no pointer to a label column is kept anywhere.
