@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/map.h"
+#include "framework/node_statuses.h"
 
 struct reason_count {
 	struct bt_str reason;
@@ -76,11 +77,18 @@ static void append_lines(const struct histogram *histogram, struct bt_strbuf *ou
 void bt_fit_error_append_reasons(
 	const struct bt_node_statuses *statuses, uint32_t node_count, struct bt_strbuf *out)
 {
+	const struct bt_status_groups *groups = statuses->groups;
+	uint32_t own_count = bt_node_statuses_count(statuses);
 	struct histogram histogram = {0};
 	bt_map_init(&histogram.map, reason_hash, &histogram);
+	for (uint32_t i = 0; groups != NULL && i < groups->count; i++) {
+		if (groups->sizes[i] != 0) {
+			count_status(&histogram, &groups->statuses[i], groups->sizes[i]);
+		}
+	}
 	/* Runs of nodes with the very same reasons are the rule in big clusters: count them in one
 	 * step. */
-	for (uint32_t i = 0; i < statuses->entries.count;) {
+	for (uint32_t i = 0; groups == NULL && i < statuses->entries.count;) {
 		const struct bt_status *status = &statuses->entries.items[i].status;
 		uint32_t end = i + 1;
 		while (end < statuses->entries.count &&
@@ -92,8 +100,8 @@ void bt_fit_error_append_reasons(
 		count_status(&histogram, status, end - i);
 		i = end;
 	}
-	if (statuses->entries.count < node_count) {
-		count_status(&histogram, &statuses->absent, node_count - statuses->entries.count);
+	if (own_count < node_count) {
+		count_status(&histogram, &statuses->absent, node_count - own_count);
 	}
 	append_lines(&histogram, out);
 	bt_vec_finish(&histogram.reasons);

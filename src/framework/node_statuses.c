@@ -1,10 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "framework/node_statuses.h"
 
+#include "base/alloc.h"
 #include "base/bitset.h"
 
-struct bt_status bt_node_statuses_get(const struct bt_node_statuses *statuses, uint32_t slot)
+static bool in_snapshot(const struct bt_state *state, uint32_t slot)
 {
+	return slot < state->nodes.slot_count && state->nodes.rows[slot].in_snapshot;
+}
+
+/** --- one node --- */
+
+struct bt_status bt_node_statuses_get(
+	const struct bt_node_statuses *statuses, const struct bt_state *state, uint32_t slot)
+{
+	const struct bt_status_groups *groups = statuses->groups;
+
+	if (groups != NULL) {
+		return in_snapshot(state, slot)
+			? groups->statuses[groups->group_of[state->snapshot.position[slot]]]
+			: statuses->absent;
+	}
 	for (uint32_t i = 0; i < statuses->entries.count; i++) {
 		if (statuses->entries.items[i].slot == slot) {
 			return statuses->entries.items[i].status;
@@ -12,6 +28,54 @@ struct bt_status bt_node_statuses_get(const struct bt_node_statuses *statuses, u
 	}
 	return statuses->absent;
 }
+
+uint32_t bt_node_statuses_count(const struct bt_node_statuses *statuses)
+{
+	const struct bt_status_groups *groups = statuses->groups;
+	uint32_t count = 0;
+
+	if (groups == NULL) {
+		return statuses->entries.count;
+	}
+	for (uint32_t i = 0; i < groups->count; i++) {
+		count += groups->sizes[i];
+	}
+	return count;
+}
+
+struct bt_node_status_entry bt_node_statuses_at(
+	const struct bt_node_statuses *statuses, const struct bt_state *state, uint32_t index)
+{
+	const struct bt_status_groups *groups = statuses->groups;
+
+	if (groups == NULL) {
+		BT_ASSERT(index < statuses->entries.count);
+		return statuses->entries.items[index];
+	}
+	BT_ASSERT(index < state->snapshot.count);
+	uint32_t before_the_end = state->snapshot.count - groups->start;
+	uint32_t position = index < before_the_end ? groups->start + index : index - before_the_end;
+
+	return (struct bt_node_status_entry){
+		state->snapshot.list[position], groups->statuses[groups->group_of[position]]};
+}
+
+void bt_node_statuses_expand(struct bt_node_statuses *statuses, const struct bt_state *state)
+{
+	uint32_t count = state->snapshot.count;
+
+	if (statuses->groups == NULL) {
+		return;
+	}
+	bt_vec_reserve(&statuses->entries, count);
+	for (uint32_t i = 0; i < count; i++) {
+		statuses->entries.items[i] = bt_node_statuses_at(statuses, state, i);
+	}
+	statuses->entries.count = count;
+	statuses->groups = NULL;
+}
+
+/** --- all nodes with a code --- */
 
 /** Every node of the snapshot but those whose own entry says otherwise. */
 static uint32_t list_all_but(const struct bt_node_statuses *statuses, enum bt_status_code code,
@@ -39,20 +103,76 @@ static uint32_t list_all_but(const struct bt_node_statuses *statuses, enum bt_st
 	return count;
 }
 
+/** Positions from `from` until `end` whose group has the code. */
+static uint32_t list_positions(const struct bt_status_groups *groups, enum bt_status_code code,
+	const uint32_t *list, uint32_t from, uint32_t end, uint32_t *out_slots)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = from; i < end; i++) {
+		/* Written in any case, kept if it counts: no jump that cannot be foretold. */
+		out_slots[count] = list[i];
+		count += groups->statuses[groups->group_of[i]].code == code;
+	}
+	return count;
+}
+
+static uint32_t list_groups(const struct bt_node_statuses *statuses, enum bt_status_code code,
+	const struct bt_state *state, uint32_t *out_slots)
+{
+	const struct bt_status_groups *groups = statuses->groups;
+	const struct bt_snapshot *snapshot = &state->snapshot;
+	uint32_t start = statuses->absent.code == code ? 0 : groups->start;
+	uint32_t count;
+
+	if (bt_node_statuses_count_for_code(statuses, code, state) == 0) {
+		return 0;
+	}
+	count = list_positions(groups, code, snapshot->list, start, snapshot->count, out_slots);
+	return count + list_positions(groups, code, snapshot->list, 0, start, &out_slots[count]);
+}
+
 uint32_t bt_node_statuses_nodes_for_code(const struct bt_node_statuses *statuses,
 	enum bt_status_code code, const struct bt_state *state, uint32_t *out_slots)
 {
 	uint32_t count = 0;
 
+	if (statuses->groups != NULL) {
+		return list_groups(statuses, code, state, out_slots);
+	}
 	if (statuses->absent.code == code) {
 		return list_all_but(statuses, code, state, out_slots);
 	}
 	for (uint32_t i = 0; i < statuses->entries.count; i++) {
 		const struct bt_node_status_entry *entry = &statuses->entries.items[i];
 
-		if (entry->status.code == code && entry->slot < state->nodes.slot_count &&
-			state->nodes.rows[entry->slot].in_snapshot) {
+		if (entry->status.code == code && in_snapshot(state, entry->slot)) {
 			out_slots[count++] = entry->slot;
+		}
+	}
+	return count;
+}
+
+uint32_t bt_node_statuses_count_for_code(const struct bt_node_statuses *statuses,
+	enum bt_status_code code, const struct bt_state *state)
+{
+	const struct bt_status_groups *groups = statuses->groups;
+	bool is_absent = statuses->absent.code == code;
+	uint32_t count = is_absent && groups == NULL ? state->snapshot.count : 0;
+
+	for (uint32_t i = 0; groups != NULL && i < groups->count; i++) {
+		count += groups->statuses[i].code == code ? groups->sizes[i] : 0;
+	}
+	for (uint32_t i = 0; groups == NULL && i < statuses->entries.count; i++) {
+		const struct bt_node_status_entry *entry = &statuses->entries.items[i];
+
+		if (!in_snapshot(state, entry->slot)) {
+			continue;
+		}
+		if (is_absent) {
+			count -= entry->status.code != code;
+		} else {
+			count += entry->status.code == code;
 		}
 	}
 	return count;

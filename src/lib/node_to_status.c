@@ -71,8 +71,9 @@ struct berth_status berth_node_to_status_get(
 	if (is_view(statuses)) {
 		uint32_t slot = bt_state_snapshot_find(statuses->state, node_name);
 
-		return slot != BT_SLOT_NONE ? bt_node_statuses_get(statuses->statuses, slot)
-					    : statuses->statuses->absent;
+		return slot != BT_SLOT_NONE
+			? bt_node_statuses_get(statuses->statuses, statuses->state, slot)
+			: statuses->statuses->absent;
 	}
 	uint32_t index = find_entry(statuses, node_name);
 
@@ -82,7 +83,8 @@ struct berth_status berth_node_to_status_get(
 
 uint32_t berth_node_to_status_count(const struct berth_node_to_status *statuses)
 {
-	return is_view(statuses) ? statuses->statuses->entries.count : statuses->entries.count;
+	return is_view(statuses) ? bt_node_statuses_count(statuses->statuses)
+				 : statuses->entries.count;
 }
 
 struct berth_str berth_node_to_status_at(const struct berth_node_to_status *statuses,
@@ -90,14 +92,14 @@ struct berth_str berth_node_to_status_at(const struct berth_node_to_status *stat
 {
 	BT_ASSERT(index < berth_node_to_status_count(statuses));
 	if (is_view(statuses)) {
-		const struct bt_node_status_entry *entry =
-			&statuses->statuses->entries.items[index];
+		const struct bt_node_status_entry entry =
+			bt_node_statuses_at(statuses->statuses, statuses->state, index);
 		if (out_status != NULL) {
-			*out_status = entry->status;
+			*out_status = entry.status;
 		}
 		/* An extender may have named a node that is none. */
-		return entry->slot != BT_SLOT_NONE
-			? bt_node_table_name(&statuses->state->nodes, entry->slot)
+		return entry.slot != BT_SLOT_NONE
+			? bt_node_table_name(&statuses->state->nodes, entry.slot)
 			: BT_STR("");
 	}
 	if (out_status != NULL) {

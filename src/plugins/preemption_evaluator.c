@@ -66,7 +66,7 @@ struct bt_status bt_evaluator_check_eligible(const struct bt_evaluator *evaluato
 	}
 	slot = bt_state_snapshot_find(evaluator->handle->state, pod->nominated_node_name);
 	if (slot != BT_SLOT_NONE) {
-		nominated = bt_node_statuses_get(statuses, slot);
+		nominated = bt_node_statuses_get(statuses, evaluator->handle->state, slot);
 	}
 	/* The nominated node turned hopeless: another one may be emptied at once. */
 	if (nominated.code != BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE && slot != BT_SLOT_NONE &&

@@ -108,9 +108,9 @@ START_TEST(test_node_statuses__queries)
 	/* A node that is gone. */
 	entry = (struct bt_node_status_entry){999, bt_status_code_only(BT_STATUS_UNSCHEDULABLE)};
 	bt_vec_push(&statuses.entries, entry);
-	ck_assert_int_eq(
-		bt_node_statuses_get(&statuses, world.slots[2]).code, BT_STATUS_UNSCHEDULABLE);
-	ck_assert_int_eq(bt_node_statuses_get(&statuses, world.slots[1]).code,
+	ck_assert_int_eq(bt_node_statuses_get(&statuses, world.state, world.slots[2]).code,
+		BT_STATUS_UNSCHEDULABLE);
+	ck_assert_int_eq(bt_node_statuses_get(&statuses, world.state, world.slots[1]).code,
 		BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE);
 	ck_assert_uint_eq(bt_node_statuses_nodes_for_code(
 				  &statuses, BT_STATUS_UNSCHEDULABLE, world.state, slots),
