@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sched/cells.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/str.h"
+#include "sched/cells_private.h"
+
+static uint64_t hash_of_cell(const void *owner, uint32_t cell)
+{
+	const struct bt_cells *cells = (const struct bt_cells *)owner;
+	return cells->hashes[cell];
+}
+
+static uint32_t padded(uint32_t count)
+{
+	return (count + BT_CELLS_BLOCK - 1) / BT_CELLS_BLOCK * BT_CELLS_BLOCK;
+}
+
+static void lay_out_levels(struct bt_cells *cells, uint32_t position_count)
+{
+	cells->position_count = position_count;
+	cells->level_size[0] = position_count;
+	cells->first_node[0] = 0;
+	uint32_t level = 0;
+	uint32_t node = 0;
+	uint32_t size = position_count;
+	do {
+		size = size == 0 ? 1 : padded(size) / BT_CELLS_BLOCK;
+		level++;
+		cells->level_size[level] = size;
+		cells->first_node[level] = node;
+		node += size == 1 ? 1 : padded(size);
+	} while (size > 1);
+	cells->level_count = level;
+	cells->node_count = node;
+}
+
+static void free_cell_memory(struct bt_cells *cells)
+{
+	for (uint32_t i = 0; i < cells->cell_capacity; i++) {
+		bt_free(cells->cells[i].best);
+		cells->cells[i] = (struct bt_cell){0};
+	}
+}
+
+struct bt_cells *bt_cells_create(uint32_t position_count, uint32_t key_words)
+{
+	struct bt_cells *cells = BT_NEW(struct bt_cells);
+	bt_map_init(&cells->by_key, hash_of_cell, cells);
+	bt_cells_reset(cells, position_count, key_words);
+	return cells;
+}
+
+void bt_cells_destroy(struct bt_cells *cells)
+{
+	if (cells == NULL) {
+		return;
+	}
+	free_cell_memory(cells);
+	bt_map_finish(&cells->by_key);
+	bt_free(cells->cells);
+	bt_free(cells->keys);
+	bt_free(cells->hashes);
+	bt_free(cells->cell_of);
+	bt_free(cells->local_of);
+	bt_free(cells);
+}
+
+void bt_cells_reset(struct bt_cells *cells, uint32_t position_count, uint32_t key_words)
+{
+	BT_ASSERT(position_count <= UINT32_MAX - BT_CELLS_BLOCK);
+	lay_out_levels(cells, position_count);
+	if (cells->node_count > cells->node_capacity) {
+		free_cell_memory(cells);
+		cells->node_capacity = cells->node_count;
+	}
+	uint32_t positions = padded(position_count);
+	if (positions > cells->position_capacity) {
+		bt_free(cells->cell_of);
+		bt_free(cells->local_of);
+		cells->cell_of = BT_NEW_ARRAY(uint16_t, positions);
+		cells->local_of = BT_NEW_ARRAY(int32_t, positions);
+		cells->position_capacity = positions;
+	}
+	for (uint32_t i = 0; i < positions; i++) {
+		cells->cell_of[i] = BT_CELLS_UNPUT;
+	}
+	bt_map_reset(&cells->by_key);
+	memset(cells->vacant, 0, sizeof(cells->vacant));
+	cells->cell_count = 0;
+	cells->key_words = key_words;
+	cells->is_filled = false;
+}
+
+/* The nodes of a number that is used for the first time, all of nobody. */
+static void clear_nodes(struct bt_cells *cells, struct bt_cell *cell)
+{
+	uint32_t capacity = cells->node_capacity;
+	if (cell->best == NULL) {
+		int32_t *memory = bt_realloc_array(NULL, capacity, 3 * sizeof(*memory));
+		cell->best = memory;
+		cell->ties = (uint32_t *)(memory + capacity);
+		cell->members = (uint32_t *)(memory + 2 * (size_t)capacity);
+	}
+	for (uint32_t i = 0; i < cells->node_count; i++) {
+		cell->best[i] = BT_CELLS_NOBODY;
+	}
+	memset(cell->ties, 0, cells->node_count * sizeof(*cell->ties));
+	memset(cell->members, 0, cells->node_count * sizeof(*cell->members));
+	cell->some_member = 0;
+}
+
+static void grow_cells(struct bt_cells *cells)
+{
+	uint32_t capacity = cells->cell_capacity == 0 ? 8 : 2 * cells->cell_capacity;
+	if (cells->cell_count == cells->cell_capacity) {
+		cells->cells = bt_realloc_array(cells->cells, capacity, sizeof(*cells->cells));
+		cells->hashes = bt_realloc_array(cells->hashes, capacity, sizeof(*cells->hashes));
+		memset(cells->cells + cells->cell_capacity, 0,
+			(capacity - cells->cell_capacity) * sizeof(*cells->cells));
+		cells->cell_capacity = capacity;
+	}
+	size_t words = (size_t)cells->cell_capacity * cells->key_words;
+	if (words > cells->key_capacity) {
+		cells->keys = bt_realloc_array(cells->keys, words, sizeof(*cells->keys));
+		cells->key_capacity = words;
+	}
+}
+
+/* A number for a new key: one that lost its members, or the next. */
+static uint32_t take_number(struct bt_cells *cells)
+{
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(cells->vacant); i++) {
+		if (cells->vacant[i] != 0) {
+			uint32_t cell = i * 64 + BT_CTZ64(cells->vacant[i]);
+			cells->vacant[i] &= cells->vacant[i] - 1;
+			bool was_there = bt_map_remove(&cells->by_key, cells->hashes[cell], cell);
+			BT_ASSERT(was_there);
+			return cell;
+		}
+	}
+	if (cells->cell_count == BT_CELLS_MAX) {
+		return BT_CELL_NONE;
+	}
+	grow_cells(cells);
+	clear_nodes(cells, &cells->cells[cells->cell_count]);
+	return cells->cell_count++;
+}
+
+static bool key_is(const struct bt_cells *cells, uint32_t cell, const uint64_t *key)
+{
+	const uint64_t *own = bt_cells_key(cells, cell);
+	for (uint32_t i = 0; i < cells->key_words; i++) {
+		if (own[i] != key[i]) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static uint32_t find_cell(const struct bt_cells *cells, const uint64_t *key, uint64_t hash)
+{
+	const struct bt_map *map = &cells->by_key;
+	for (uint32_t at = bt_map_first(map, hash); at != BT_MAP_NONE;
+		at = bt_map_next(map, hash, at)) {
+		uint32_t cell = bt_map_value(map, at);
+		if (cells->hashes[cell] == hash && key_is(cells, cell, key)) {
+			return cell;
+		}
+	}
+	return BT_CELL_NONE;
+}
+
+static uint64_t hash_of_key(const struct bt_cells *cells, const uint64_t *key)
+{
+	uint64_t hash = 0;
+	for (uint32_t i = 0; i < cells->key_words; i++) {
+		hash = bt_hash_u64(hash, key[i]);
+	}
+	return hash;
+}
+
+uint32_t bt_cells_of_key(struct bt_cells *cells, const uint64_t *key)
+{
+	uint64_t hash = hash_of_key(cells, key);
+	uint32_t cell = find_cell(cells, key, hash);
+	if (cell != BT_CELL_NONE) {
+		cells->vacant[cell / 64] &= ~(UINT64_C(1) << cell % 64);
+		return cell;
+	}
+	cell = take_number(cells);
+	if (cell == BT_CELL_NONE) {
+		return BT_CELL_NONE;
+	}
+	for (uint32_t i = 0; i < cells->key_words; i++) {
+		cells->keys[(size_t)cell * cells->key_words + i] = key[i];
+	}
+	cells->hashes[cell] = hash;
+	bt_map_insert(&cells->by_key, hash, cell);
+	return cell;
+}
+
+/* Filling. */
+
+void bt_cells_put(struct bt_cells *cells, uint32_t position, uint32_t cell, int32_t local)
+{
+	BT_ASSERT(!cells->is_filled && position < cells->position_count);
+	BT_ASSERT(cell < cells->cell_count && local != BT_CELLS_NOBODY);
+	BT_ASSERT_SLOW(cells->cell_of[position] == BT_CELLS_UNPUT);
+	cells->cell_of[position] = (uint16_t)cell;
+	cells->local_of[position] = local;
+}
+
+static void fill_lowest(struct bt_cells *cells)
+{
+	for (uint32_t position = 0; position < cells->position_count; position++) {
+		BT_ASSERT(cells->cell_of[position] != BT_CELLS_UNPUT);
+		struct bt_cell *cell = &cells->cells[cells->cell_of[position]];
+		uint32_t node = position / BT_CELLS_BLOCK;
+		int32_t local = cells->local_of[position];
+		cell->members[node]++;
+		if (local > cell->best[node]) {
+			cell->best[node] = local;
+			cell->ties[node] = 0;
+		}
+		cell->ties[node] += local == cell->best[node];
+	}
+}
+
+/* Best of a block of nodes, and how many have it. */
+static void scan_nodes(const int32_t *restrict best, const uint32_t *restrict ties,
+	int32_t *restrict out_best, uint32_t *restrict out_ties)
+{
+	int32_t most = BT_CELLS_NOBODY;
+	for (uint32_t i = 0; i < BT_CELLS_BLOCK; i++) {
+		most = best[i] > most ? best[i] : most;
+	}
+	uint32_t sum = 0;
+	for (uint32_t i = 0; i < BT_CELLS_BLOCK; i++) {
+		sum += best[i] == most ? ties[i] : 0;
+	}
+	*out_best = most;
+	*out_ties = sum;
+}
+
+static void scan_positions(const uint16_t *restrict cell_of, const int32_t *restrict local_of,
+	uint16_t cell, int32_t *restrict out_best, uint32_t *restrict out_ties)
+{
+	int32_t most = BT_CELLS_NOBODY;
+	for (uint32_t i = 0; i < BT_CELLS_BLOCK; i++) {
+		int32_t local = cell_of[i] == cell ? local_of[i] : BT_CELLS_NOBODY;
+		most = local > most ? local : most;
+	}
+	uint32_t ties = 0;
+	for (uint32_t i = 0; i < BT_CELLS_BLOCK; i++) {
+		ties += (cell_of[i] == cell) & (local_of[i] == most);
+	}
+	*out_best = most;
+	*out_ties = ties;
+}
+
+static uint32_t sum_of_block(const uint32_t *values)
+{
+	uint32_t sum = 0;
+	for (uint32_t i = 0; i < BT_CELLS_BLOCK; i++) {
+		sum += values[i];
+	}
+	return sum;
+}
+
+static void fill_level(struct bt_cells *cells, struct bt_cell *cell, uint32_t level)
+{
+	for (uint32_t i = 0; i < cells->level_size[level]; i++) {
+		uint32_t node = cells->first_node[level] + i;
+		uint32_t child = cells->first_node[level - 1] + i * BT_CELLS_BLOCK;
+		cell->members[node] = sum_of_block(cell->members + child);
+		scan_nodes(cell->best + child, cell->ties + child, &cell->best[node],
+			&cell->ties[node]);
+	}
+}
+
+void bt_cells_filled(struct bt_cells *cells)
+{
+	BT_ASSERT(!cells->is_filled);
+	fill_lowest(cells);
+	for (uint32_t i = 0; i < cells->cell_count; i++) {
+		for (uint32_t level = 2; level <= cells->level_count; level++) {
+			fill_level(cells, &cells->cells[i], level);
+		}
+	}
+	cells->is_filled = true;
+}
+
+/* Changes. */
+
+/* What a node, or a member, gives to the node above it. */
+struct share {
+	int32_t best;
+	uint32_t ties;
+};
+
+static const struct share share_of_nobody = {BT_CELLS_NOBODY, 0};
+
+static void scan_children(const struct bt_cells *cells, uint32_t cell, uint32_t level,
+	uint32_t index, struct share *out)
+{
+	const struct bt_cell *own = &cells->cells[cell];
+	size_t child = (size_t)index * BT_CELLS_BLOCK;
+	if (level == 1) {
+		scan_positions(cells->cell_of + child, cells->local_of + child, (uint16_t)cell,
+			&out->best, &out->ties);
+		return;
+	}
+	child += cells->first_node[level - 1];
+	scan_nodes(own->best + child, own->ties + child, &out->best, &out->ties);
+}
+
+/*
+ * One position gave `before` to its cell and gives `after`; members changes by `joined` (1, 0 or,
+ * wrapped, -1). A block is scanned only where its last best child fell.
+ */
+static void change(struct bt_cells *cells, uint32_t cell, uint32_t position, struct share before,
+	struct share after, uint32_t joined)
+{
+	struct bt_cell *own = &cells->cells[cell];
+	uint32_t index = position;
+	for (uint32_t level = 1; level <= cells->level_count; level++) {
+		index /= BT_CELLS_BLOCK;
+		uint32_t node = cells->first_node[level] + index;
+		struct share was = {own->best[node], own->ties[node]};
+		struct share now = was;
+		own->members[node] += joined;
+		if (before.best == was.best) {
+			now.ties -= before.ties;
+		}
+		if (after.best > was.best) {
+			now = after;
+		} else if (after.best == was.best) {
+			now.ties += after.ties;
+		}
+		if (own->members[node] == 0) {
+			now = share_of_nobody;
+		} else if (now.ties == 0) {
+			scan_children(cells, cell, level, index, &now);
+		}
+		if (joined == 0 && now.best == was.best && now.ties == was.ties) {
+			return;
+		}
+		own->best[node] = now.best;
+		own->ties[node] = now.ties;
+		before = was;
+		after = now;
+	}
+}
+
+void bt_cells_move(struct bt_cells *cells, uint32_t position, uint32_t cell, int32_t local)
+{
+	BT_ASSERT(cells->is_filled && position < cells->position_count);
+	BT_ASSERT(cell < cells->cell_count && local != BT_CELLS_NOBODY);
+	uint32_t from = cells->cell_of[position];
+	struct share before = {cells->local_of[position], 1};
+	struct share after = {local, 1};
+	cells->cell_of[position] = (uint16_t)cell;
+	cells->local_of[position] = local;
+	if (from == cell) {
+		if (before.best != local) {
+			change(cells, cell, position, before, after, 0);
+		}
+		return;
+	}
+	change(cells, from, position, before, share_of_nobody, UINT32_MAX);
+	change(cells, cell, position, share_of_nobody, after, 1);
+	cells->vacant[cell / 64] &= ~(UINT64_C(1) << cell % 64);
+	if (cells->cells[from].members[bt_cells_root(cells)] == 0) {
+		cells->vacant[from / 64] |= UINT64_C(1) << from % 64;
+	}
+}
+
+/* Reading. */
+
+uint32_t bt_cells_count(const struct bt_cells *cells)
+{
+	return cells->cell_count;
+}
+
+const uint64_t *bt_cells_key(const struct bt_cells *cells, uint32_t cell)
+{
+	return cells->keys + (size_t)cell * cells->key_words;
+}
+
+uint32_t bt_cells_size(const struct bt_cells *cells, uint32_t cell)
+{
+	return cells->cells[cell].members[bt_cells_root(cells)];
+}
+
+int32_t bt_cells_best(const struct bt_cells *cells, uint32_t cell)
+{
+	return cells->cells[cell].best[bt_cells_root(cells)];
+}
+
+uint32_t bt_cells_member(struct bt_cells *cells, uint32_t cell)
+{
+	struct bt_cell *own = &cells->cells[cell];
+	BT_ASSERT(bt_cells_size(cells, cell) > 0);
+	if (cells->cell_of[own->some_member] == cell) {
+		return own->some_member;
+	}
+	uint32_t index = 0;
+	for (uint32_t level = cells->level_count - 1; level > 0; level--) {
+		index *= BT_CELLS_BLOCK;
+		while (own->members[cells->first_node[level] + index] == 0) {
+			index++;
+		}
+	}
+	index *= BT_CELLS_BLOCK;
+	while (cells->cell_of[index] != cell) {
+		index++;
+	}
+	own->some_member = index;
+	return index;
+}
+
+uint32_t bt_cells_cell_of(const struct bt_cells *cells, uint32_t position)
+{
+	BT_ASSERT_SLOW(position < cells->position_count);
+	return cells->cell_of[position];
+}
+
+int32_t bt_cells_local_of(const struct bt_cells *cells, uint32_t position)
+{
+	BT_ASSERT_SLOW(position < cells->position_count);
+	return cells->local_of[position];
+}
+
+const uint16_t *bt_cells_by_position(const struct bt_cells *cells)
+{
+	return cells->cell_of;
+}
+
+size_t bt_cells_memory_bytes(const struct bt_cells *cells)
+{
+	size_t bytes = sizeof(*cells);
+	bytes += cells->position_capacity * (sizeof(*cells->cell_of) + sizeof(*cells->local_of));
+	bytes += cells->cell_capacity * (sizeof(*cells->cells) + sizeof(*cells->hashes));
+	bytes += cells->key_capacity * sizeof(*cells->keys);
+	bytes += cells->by_key.capacity * sizeof(*cells->by_key.slots);
+	for (uint32_t i = 0; i < cells->cell_capacity; i++) {
+		if (cells->cells[i].best != NULL) {
+			bytes += (size_t)cells->node_capacity * 3 * sizeof(int32_t);
+		}
+	}
+	return bytes;
+}
+
+static bool cell_equals(const struct bt_cells *cells, const struct bt_cells *fresh, uint32_t cell)
+{
+	const struct bt_cell *own = &cells->cells[cell];
+	const struct bt_cell *other = &fresh->cells[cell];
+	size_t bytes = cells->node_count * sizeof(*own->best);
+	bool is_vacant = (cells->vacant[cell / 64] >> cell % 64 & 1) != 0;
+	return memcmp(own->best, other->best, bytes) == 0 &&
+		memcmp(own->ties, other->ties, bytes) == 0 &&
+		memcmp(own->members, other->members, bytes) == 0 &&
+		(!is_vacant || bt_cells_size(cells, cell) == 0);
+}
+
+bool bt_cells_validate(const struct bt_cells *cells)
+{
+	struct bt_cells *fresh = bt_cells_create(cells->position_count, cells->key_words);
+	bool equal = cells->is_filled;
+	for (uint32_t i = 0; i < cells->cell_count; i++) {
+		/* No key stands twice, so the fresh numbers are the same. */
+		equal = equal && bt_cells_of_key(fresh, bt_cells_key(cells, i)) == i;
+	}
+	for (uint32_t i = 0; equal && i < cells->position_count; i++) {
+		bt_cells_put(fresh, i, cells->cell_of[i], cells->local_of[i]);
+	}
+	if (equal) {
+		bt_cells_filled(fresh);
+	}
+	for (uint32_t i = 0; equal && i < cells->cell_count; i++) {
+		const uint64_t *key = bt_cells_key(cells, i);
+		equal = cell_equals(cells, fresh, i) &&
+			find_cell(cells, key, hash_of_key(cells, key)) == i;
+	}
+	bt_cells_destroy(fresh);
+	return equal;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_SCHED_CELLS_PRIVATE_H
+#define BT_SCHED_CELLS_PRIVATE_H
+/**
+ * The tree of blocks behind cells.h. Level 0 are the positions; a node of level k + 1 stands for 64
+ * neighbours of level k, and the only node of the highest level for all. Each cell has for each
+ * node its members, the best local score among them, and how many have that score. Levels are
+ * padded to whole blocks with nodes of nobody, so that a block is always 64 entries; the highest
+ * level is a single entry.
+ */
+#include "base/map.h"
+#include "sched/cells.h"
+
+#define BT_CELLS_BLOCK 64
+/* 64^6 is more than any position. */
+#define BT_CELLS_LEVELS_MAX 6
+/** Best local score of nobody; below every local score. */
+#define BT_CELLS_NOBODY INT32_MIN
+/** In place of a cell's number: a position that was not put yet, or padding. */
+#define BT_CELLS_UNPUT UINT16_MAX
+
+/** Entries by node, all levels in one array: see first_node. A node of nobody has BT_CELLS_NOBODY,
+ * 0, 0. */
+struct bt_cell {
+	int32_t *best;  /* owned; the block of memory that all three lie in */
+	uint32_t *ties; /* members with the best score */
+	uint32_t *members;
+	uint32_t some_member; /* where one was last seen */
+};
+
+struct bt_cells {
+	uint32_t position_count;
+	uint32_t key_words;
+	uint32_t level_count;                         /* of nodes: levels 1..level_count */
+	uint32_t level_size[BT_CELLS_LEVELS_MAX + 1]; /* without padding; [0] = position_count */
+	uint32_t first_node[BT_CELLS_LEVELS_MAX + 1]; /* of a level, among a cell's nodes */
+	uint32_t node_count; /* all levels with padding; the last is the highest */
+	uint32_t position_capacity;
+	uint32_t node_capacity; /* for which cells have memory */
+	uint16_t *cell_of;      /* by position, padded to whole blocks */
+	int32_t *local_of;
+
+	struct bt_cell *cells; /* owned */
+	uint64_t *keys;        /* owned; key_words for each cell */
+	uint64_t *hashes;      /* owned; of the keys */
+	uint32_t cell_count;
+	uint32_t cell_capacity;
+	size_t key_capacity; /* words */
+	struct bt_map by_key;
+	/* Cells that lost their last member; their key still leads to them until the number is
+	 * needed for another. */
+	uint64_t vacant[BT_CELLS_MAX / 64];
+	bool is_filled;
+};
+
+static inline uint32_t bt_cells_root(const struct bt_cells *cells)
+{
+	return cells->node_count - 1;
+}
+#endif

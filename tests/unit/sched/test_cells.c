@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The tree of cells against a model that looks at every node. */
+#include "base/alloc.h"
+#include "base/prng.h"
+#include "sched/cells.h"
+#include "sched/node_choice.h"
+#include "test_main.h"
+
+enum { POSITIONS_MAX = 20000, KEY_WORDS = 2 };
+
+/* What the positions should be. Keys are (kind, ~kind). */
+struct model {
+	struct bt_prng prng;
+	struct bt_cells *cells;
+	uint32_t position_count;
+	uint32_t kinds;
+	uint32_t locals; /* local scores are -1 .. locals - 2 */
+	uint32_t kind_of[POSITIONS_MAX];
+	int32_t local_of[POSITIONS_MAX];
+};
+
+static uint32_t below(struct model *model, uint32_t bound)
+{
+	return (uint32_t)bt_prng_below(&model->prng, bound);
+}
+
+static uint32_t cell_of_kind(struct model *model, uint32_t kind)
+{
+	const uint64_t key[KEY_WORDS] = {kind, ~(uint64_t)kind};
+	return bt_cells_of_key(model->cells, key);
+}
+
+static void draw(struct model *model, uint32_t position)
+{
+	/* Most nodes are of few kinds, as in a cluster; runs of equals as well as mixtures. */
+	uint32_t kind = below(model, 3) == 0 ? below(model, model->kinds) : position / 700;
+	model->kind_of[position] = kind % model->kinds;
+	model->local_of[position] = (int32_t)below(model, model->locals) - 1;
+}
+
+static void fill(struct model *model)
+{
+	for (uint32_t i = 0; i < model->position_count; i++) {
+		draw(model, i);
+		bt_cells_put(model->cells, i, cell_of_kind(model, model->kind_of[i]),
+			model->local_of[i]);
+	}
+	bt_cells_filled(model->cells);
+}
+
+static void move(struct model *model)
+{
+	uint32_t position = below(model, model->position_count);
+	if (below(model, 4) == 0) {
+		/* Takes what is best, so that blocks lose it. */
+		for (uint32_t i = 0; i < 50; i++) {
+			uint32_t other = below(model, model->position_count);
+			if (model->local_of[other] > model->local_of[position]) {
+				position = other;
+			}
+		}
+		model->local_of[position]--;
+	} else {
+		draw(model, position);
+	}
+	bt_cells_move(model->cells, position, cell_of_kind(model, model->kind_of[position]),
+		model->local_of[position]);
+}
+
+static bool position_is_right(const struct model *model, uint32_t position)
+{
+	uint32_t cell = bt_cells_cell_of(model->cells, position);
+	return bt_cells_key(model->cells, cell)[0] == model->kind_of[position] &&
+		bt_cells_by_position(model->cells)[position] == cell &&
+		bt_cells_local_of(model->cells, position) == model->local_of[position];
+}
+
+static void check_cells(struct model *model)
+{
+	uint32_t *size = BT_NEW_ARRAY(uint32_t, BT_CELLS_MAX);
+	int32_t *best = BT_NEW_ARRAY(int32_t, BT_CELLS_MAX);
+	for (uint32_t i = 0; i < model->position_count; i++) {
+		if (!position_is_right(model, i)) {
+			ck_abort_msg("position %u of %u", i, model->position_count);
+		}
+		uint32_t cell = bt_cells_cell_of(model->cells, i);
+		if (size[cell] == 0 || model->local_of[i] > best[cell]) {
+			best[cell] = model->local_of[i];
+		}
+		size[cell]++;
+	}
+	for (uint32_t i = 0; i < bt_cells_count(model->cells); i++) {
+		if (bt_cells_size(model->cells, i) != size[i]) {
+			ck_abort_msg("cell %u has %u members instead of %u", i,
+				bt_cells_size(model->cells, i), size[i]);
+		}
+		if (size[i] == 0) {
+			continue;
+		}
+		if (bt_cells_best(model->cells, i) != best[i]) {
+			ck_abort_msg("best of cell %u", i);
+		}
+		uint32_t member = bt_cells_member(model->cells, i);
+		if (bt_cells_cell_of(model->cells, member) != i) {
+			ck_abort_msg("member of cell %u", i);
+		}
+	}
+	bt_free(size);
+	bt_free(best);
+	ck_assert(bt_cells_validate(model->cells));
+}
+
+/* One question: which cells are feasible, and of them which are best. */
+struct question {
+	struct bt_cells_choice choice;
+	uint32_t feasible[BT_CELLS_MAX];
+	uint32_t best[BT_CELLS_MAX];
+	bool is_feasible[BT_CELLS_MAX];
+	bool is_best[BT_CELLS_MAX];
+};
+
+static bool draw_question(struct model *model, struct question *question)
+{
+	*question = (struct question){0};
+	uint32_t chance = 1 + below(model, 10); /* of ten */
+	uint32_t best_chance = 1 + below(model, 10);
+	for (uint32_t i = 0; i < bt_cells_count(model->cells); i++) {
+		if (bt_cells_size(model->cells, i) == 0 || below(model, 10) >= chance) {
+			continue;
+		}
+		question->is_feasible[i] = true;
+		question->feasible[question->choice.feasible_count++] = i;
+		if (below(model, 10) < best_chance) {
+			question->is_best[i] = true;
+			question->best[question->choice.best_count++] = i;
+		}
+	}
+	question->choice.feasible = question->feasible;
+	question->choice.best = question->best;
+	question->choice.start = below(model, model->position_count);
+	return question->choice.best_count > 0;
+}
+
+static bool is_tie(const struct model *model, const struct question *question, uint32_t position)
+{
+	uint32_t cell = bt_cells_cell_of(model->cells, position);
+	return question->is_best[cell] &&
+		model->local_of[position] == bt_cells_best(model->cells, cell);
+}
+
+static uint32_t heap_choice_of_model(const struct model *model, const struct question *question)
+{
+	uint32_t chosen = BT_POSITION_NONE;
+	uint32_t chosen_rank = 0;
+	uint32_t rank = 0;
+	for (uint32_t i = 0; i < model->position_count; i++) {
+		uint32_t position = (question->choice.start + i) % model->position_count;
+		if (!question->is_feasible[bt_cells_cell_of(model->cells, position)]) {
+			continue;
+		}
+		if (is_tie(model, question, position) &&
+			(chosen == BT_POSITION_NONE || bt_heap_precedes(rank, chosen_rank))) {
+			chosen = position;
+			chosen_rank = rank;
+		}
+		rank++;
+	}
+	return chosen;
+}
+
+static uint32_t next_tie_of_model(
+	const struct model *model, const struct question *question, uint32_t from)
+{
+	for (uint32_t i = from; i < model->position_count; i++) {
+		if (is_tie(model, question, i)) {
+			return i;
+		}
+	}
+	return BT_POSITION_NONE;
+}
+
+static void check_question(struct model *model)
+{
+	struct question question;
+	if (!draw_question(model, &question)) {
+		return;
+	}
+	const struct bt_cells_choice *choice = &question.choice;
+	ck_assert_uint_eq(bt_cells_choose_by_heap(model->cells, choice),
+		heap_choice_of_model(model, &question));
+	uint64_t ties = bt_cells_tie_count(model->cells, choice);
+	uint64_t wanted = bt_prng_below(&model->prng, ties);
+	uint64_t seen = 0;
+	for (uint32_t i = 0; i < model->position_count; i++) {
+		if (is_tie(model, &question, i) && seen++ == wanted) {
+			ck_assert_uint_eq(bt_cells_nth_tie(model->cells, choice, wanted), i);
+		}
+	}
+	ck_assert_uint_eq(seen, ties);
+	for (uint32_t i = 0; i < 3; i++) {
+		uint32_t from = below(model, model->position_count + 2);
+		ck_assert_uint_eq(bt_cells_next_tie(model->cells, choice, from),
+			next_tie_of_model(model, &question, from));
+	}
+}
+
+static void run_model(struct model *model, uint32_t rounds)
+{
+	for (uint32_t round = 0; round < rounds; round++) {
+		uint32_t moves = below(model, 40);
+		for (uint32_t i = 0; i < moves; i++) {
+			move(model);
+		}
+		check_question(model);
+		if (round % 16 == 0) {
+			check_cells(model);
+		}
+	}
+	check_cells(model);
+}
+
+static void run_sizes(uint64_t seed)
+{
+	static const uint32_t sizes[] = {1, 2, 3, 17, 63, 64, 65, 127, 128, 129, 1000, 4031, 4095,
+		4096, 4097, 4160, 5000, 8192, 12345, 20000};
+	static const uint32_t kinds[] = {1, 2, 7, 60, 400};
+	static const uint32_t locals[] = {1, 2, 10, 2000};
+	struct model *model = BT_NEW(struct model);
+	bt_prng_init(&model->prng, seed);
+	model->cells = bt_cells_create(below(model, 100), 1);
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(sizes); i++) {
+		model->position_count = sizes[i];
+		model->kinds = kinds[below(model, BT_ARRAY_LENGTH(kinds))];
+		model->locals = locals[below(model, BT_ARRAY_LENGTH(locals))];
+		/* The memory of the last round serves again. */
+		bt_cells_reset(model->cells, model->position_count, KEY_WORDS);
+		fill(model);
+		check_cells(model);
+		run_model(model, model->position_count > 10000 ? 20 : 60);
+	}
+	bt_cells_destroy(model->cells);
+	bt_free(model);
+}
+
+START_TEST(test_cells__random_against_model)
+{
+	for (uint64_t seed = 1; seed <= 12; seed++) {
+		run_sizes(seed);
+	}
+}
+END_TEST
+
+/* Every subset of ties in a small list, under every start and two kinds of feasibility. */
+START_TEST(test_cells__heap_choice_of_every_subset)
+{
+	struct model *model = BT_NEW(struct model);
+	bt_prng_init(&model->prng, 1);
+	for (uint32_t subset = 1; subset < UINT32_C(1) << 10; subset++) {
+		model->position_count = 10;
+		model->cells = bt_cells_create(10, KEY_WORDS);
+		for (uint32_t i = 0; i < 10; i++) {
+			model->kind_of[i] = i % 3;
+			model->local_of[i] = (int32_t)(subset >> i & 1);
+			bt_cells_put(
+				model->cells, i, cell_of_kind(model, i % 3), model->local_of[i]);
+		}
+		bt_cells_filled(model->cells);
+		struct question question = {.feasible = {0, 2, 1}, .best = {0, 1, 2}};
+		question.choice.feasible = question.feasible;
+		question.choice.best = question.best;
+		for (uint32_t start = 0; start < 30; start++) {
+			question.choice.start = start / 3;
+			question.choice.feasible_count = start % 3 == 0 ? 3 : 2;
+			question.choice.best_count = 1;
+			question.is_feasible[0] = true;
+			question.is_feasible[1] = start % 3 == 0;
+			question.is_feasible[2] = true;
+			question.is_best[0] = true;
+			if (bt_cells_choose_by_heap(model->cells, &question.choice) !=
+				heap_choice_of_model(model, &question)) {
+				ck_abort_msg("subset %u, start %u", subset, start);
+			}
+		}
+		bt_cells_destroy(model->cells);
+	}
+	bt_free(model);
+}
+END_TEST
+
+static void put_all(struct bt_cells *cells, uint32_t count, const uint64_t *key)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		bt_cells_put(cells, i, bt_cells_of_key(cells, key), 5);
+	}
+	bt_cells_filled(cells);
+}
+
+START_TEST(test_cells__one_cell_without_a_key)
+{
+	struct bt_cells *cells = bt_cells_create(100, 0);
+	put_all(cells, 100, NULL);
+	ck_assert_uint_eq(bt_cells_count(cells), 1);
+	ck_assert_uint_eq(bt_cells_size(cells, 0), 100);
+	bt_cells_move(cells, 70, 0, 6);
+	bt_cells_move(cells, 71, 0, -1000);
+	static const uint32_t only = 0;
+	const struct bt_cells_choice choice = {
+		.feasible = &only, .feasible_count = 1, .best = &only, .best_count = 1};
+	ck_assert_int_eq(bt_cells_best(cells, 0), 6);
+	ck_assert_uint_eq(bt_cells_tie_count(cells, &choice), 1);
+	ck_assert_uint_eq(bt_cells_choose_by_heap(cells, &choice), 70);
+	bt_cells_move(cells, 70, 0, -1000);
+	ck_assert_uint_eq(bt_cells_tie_count(cells, &choice), 98);
+	ck_assert(bt_cells_validate(cells));
+	bt_cells_destroy(cells);
+}
+END_TEST
+
+START_TEST(test_cells__numbers_run_out_and_come_back)
+{
+	struct bt_cells *cells = bt_cells_create(BT_CELLS_MAX, 1);
+	for (uint64_t i = 0; i < BT_CELLS_MAX; i++) {
+		uint32_t cell = bt_cells_of_key(cells, &i);
+		ck_assert_uint_eq(cell, i);
+		bt_cells_put(cells, (uint32_t)i, cell, 1);
+	}
+	bt_cells_filled(cells);
+	uint64_t key = BT_CELLS_MAX;
+	ck_assert_uint_eq(bt_cells_of_key(cells, &key), BT_CELL_NONE);
+	/* An emptied cell is still found by its key. */
+	bt_cells_move(cells, 7, 8, 1);
+	uint64_t seven = 7;
+	ck_assert_uint_eq(bt_cells_of_key(cells, &seven), 7);
+	ck_assert_uint_eq(bt_cells_of_key(cells, &key), BT_CELL_NONE);
+	/* Until another key needs the number. */
+	bt_cells_move(cells, 7, 7, 1);
+	bt_cells_move(cells, 7, 8, 1);
+	ck_assert_uint_eq(bt_cells_of_key(cells, &key), 7);
+	ck_assert_uint_eq(bt_cells_key(cells, 7)[0], key);
+	ck_assert_uint_eq(bt_cells_of_key(cells, &seven), BT_CELL_NONE);
+	bt_cells_move(cells, 9, 7, 3);
+	ck_assert_int_eq(bt_cells_best(cells, 7), 3);
+	ck_assert_uint_eq(bt_cells_of_key(cells, &seven), 9);
+	ck_assert(bt_cells_validate(cells));
+	bt_cells_destroy(cells);
+}
+END_TEST
+
+/* A number that was handed out is not handed out again before a node came and went. */
+START_TEST(test_cells__a_new_cell_waits_for_its_node)
+{
+	struct bt_cells *cells = bt_cells_create(2, 1);
+	uint64_t keys[] = {10, 11, 12, 13};
+	put_all(cells, 2, &keys[0]);
+	uint32_t first = bt_cells_of_key(cells, &keys[1]);
+	uint32_t second = bt_cells_of_key(cells, &keys[2]);
+	ck_assert_uint_ne(first, second);
+	bt_cells_move(cells, 0, first, 1);
+	bt_cells_move(cells, 1, first, 1);
+	ck_assert_uint_eq(bt_cells_of_key(cells, &keys[0]), 0);
+	ck_assert_uint_ne(bt_cells_of_key(cells, &keys[3]), 0);
+	bt_cells_move(cells, 0, 0, 1);
+	ck_assert_uint_eq(bt_cells_size(cells, 0), 1);
+	bt_cells_destroy(cells);
+}
+END_TEST
+
+START_TEST(test_cells__a_million_positions)
+{
+	enum { COUNT = 1000000 };
+	struct model *model = BT_NEW(struct model);
+	struct bt_prng prng;
+	bt_prng_init(&prng, 3);
+	model->cells = bt_cells_create(COUNT, KEY_WORDS);
+	for (uint32_t i = 0; i < COUNT; i++) {
+		bt_cells_put(model->cells, i, cell_of_kind(model, i % 3), 50);
+	}
+	bt_cells_filled(model->cells);
+	static const uint32_t feasible[] = {2, 0};
+	static const uint32_t best = 2;
+	const struct bt_cells_choice choice = {.feasible = feasible,
+		.feasible_count = 2,
+		.best = &best,
+		.best_count = 1,
+		.start = 999999};
+	/* Ranks 0 and 1 are of cell 0, then each second one is a tie: so none on the leftmost path,
+	 * and the first in pre-order is its right child in the last depth: rank 2^19. */
+	ck_assert_uint_eq(bt_cells_choose_by_heap(model->cells, &choice), 3 * (1 << 18) - 1);
+	for (uint32_t i = 2; i < COUNT; i += 3) {
+		if (i != 777776) {
+			bt_cells_move(model->cells, i, 2, 49);
+		}
+	}
+	ck_assert_uint_eq(bt_cells_tie_count(model->cells, &choice), 1);
+	ck_assert_uint_eq(bt_cells_choose_by_heap(model->cells, &choice), 777776);
+	ck_assert_uint_eq(bt_cells_next_tie(model->cells, &choice, 1), 777776);
+	ck_assert_uint_eq(bt_cells_next_tie(model->cells, &choice, 777777), BT_POSITION_NONE);
+	for (uint32_t i = 0; i < 100000; i++) {
+		bt_cells_move(model->cells, (uint32_t)bt_prng_below(&prng, COUNT),
+			(uint32_t)bt_prng_below(&prng, 3), (int32_t)bt_prng_below(&prng, 100));
+	}
+	ck_assert(bt_cells_validate(model->cells));
+	bt_cells_destroy(model->cells);
+	bt_free(model);
+}
+END_TEST
+
+BT_TEST_MAIN("cells", test_cells__random_against_model, test_cells__heap_choice_of_every_subset,
+	test_cells__one_cell_without_a_key, test_cells__numbers_run_out_and_come_back,
+	test_cells__a_new_cell_waits_for_its_node, test_cells__a_million_positions)
