@@ -28,7 +28,7 @@ static struct bt_request *add(struct bt_requests *requests, enum berth_request_k
 	}
 	request->request.kind = kind;
 	request->request.id = (uint64_t)++requests->serial << 32 | (request->slot + 1U);
-	bt_vec_push(&requests->untaken, request);
+	bt_fifo_push(&requests->untaken, request);
 	return request;
 }
 
@@ -339,7 +339,7 @@ void bt_requests_finish(struct bt_requests *requests)
 	}
 	bt_vec_finish(&requests->items);
 	bt_vec_finish(&requests->free_slots);
-	bt_vec_finish(&requests->untaken);
+	bt_fifo_finish(&requests->untaken);
 	bt_map_finish(&requests->by_key);
 }
 
@@ -349,12 +349,11 @@ bool bt_requests_take(struct bt_requests *requests, struct berth_request *out_re
 		drop(requests, requests->event);
 		requests->event = NULL;
 	}
-	if (requests->head == requests->untaken.count) {
-		requests->head = 0;
-		requests->untaken.count = 0;
+	if (bt_fifo_count(&requests->untaken) == 0) {
 		return false;
 	}
-	struct bt_request *request = requests->untaken.items[requests->head++];
+	struct bt_request *request = bt_fifo_at(&requests->untaken, 0);
+	bt_fifo_drop_first(&requests->untaken);
 	request->taken = true;
 	*out_request = request->request;
 	if (request->request.kind == BERTH_REQUEST_EVENT) {

@@ -5,8 +5,8 @@
  * Writes that an engine wants done: those its owner has not taken yet, and those whose answer is
  * open. The scheduler's writers (sched/scheduler.h) put them here.
  */
+#include "base/fifo.h"
 #include "base/map.h"
-#include "base/vec.h"
 #include "berth/engine.h"
 #include "framework/preemption.h"
 #include "sched/scheduler.h"
@@ -34,8 +34,7 @@ struct bt_requests {
 	BT_VEC(struct bt_request *) items; /* by slot; NULL: free */
 	BT_VEC(uint32_t) free_slots;
 	struct bt_map by_key;
-	BT_VEC(struct bt_request *) untaken; /* those before `head` are gone */
-	uint32_t head;
+	BT_FIFO(struct bt_request *) untaken;
 	uint32_t serial;           /* of the next id */
 	struct bt_request *event;  /* the last one taken */
 	struct bt_request *result; /* the last one that was over when asked for; holds its texts */

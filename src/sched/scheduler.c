@@ -122,7 +122,7 @@ void bt_scheduler_destroy(struct bt_scheduler *scheduler)
 	}
 	bt_scheduler_stop_collecting(scheduler);
 	bt_api_calls_finish(&scheduler->calls);
-	bt_vec_finish(&scheduler->answered);
+	bt_fifo_finish(&scheduler->answered);
 	bt_scheduler_drop_bindings(scheduler);
 	bt_queue_destroy(scheduler->queue);
 	bt_engine_destroy(scheduler->engine);

@@ -163,7 +163,7 @@ void bt_scheduler_make_ready(struct bt_held_pod *held)
 {
 	if (!held->ready) {
 		held->ready = true;
-		bt_vec_push(&held->scheduler->ready, held);
+		bt_fifo_push(&held->scheduler->ready, held);
 	}
 }
 
@@ -392,9 +392,9 @@ static bool finish_one(
 		}
 	}
 	wake_bindings(scheduler, now_ns);
-	while (scheduler->ready.count != 0) {
-		held = scheduler->ready.items[0];
-		bt_vec_remove_ordered(&scheduler->ready, 0);
+	while (bt_fifo_count(&scheduler->ready) != 0) {
+		held = bt_fifo_at(&scheduler->ready, 0);
+		bt_fifo_drop_first(&scheduler->ready);
 		if (continue_binding(scheduler, held, now_ns, out_attempt)) {
 			return true;
 		}
@@ -440,6 +440,6 @@ void bt_scheduler_drop_bindings(struct bt_scheduler *scheduler)
 	bt_vec_finish(&scheduler->permitted);
 	bt_vec_finish(&scheduler->bindings);
 	bt_vec_finish(&scheduler->free_bindings);
-	bt_vec_finish(&scheduler->ready);
+	bt_fifo_finish(&scheduler->ready);
 	bt_map_finish(&scheduler->bindings_by_uid);
 }

@@ -46,11 +46,13 @@ static void call_finished(
 /** --- how they are carried out --- */
 
 /** The writer may have said in the middle of the question that it has an answer. */
-static void unlist(struct bt_scheduler *scheduler, const struct bt_api_call *call)
+static void unlist(const struct bt_scheduler *scheduler, const struct bt_api_call *call)
 {
-	for (uint32_t i = 0; call->is_listed && i < scheduler->answered.count; i++) {
-		if (scheduler->answered.items[i] == call) {
-			bt_vec_remove_ordered(&scheduler->answered, i);
+	uint32_t i = call->is_listed ? bt_fifo_count(&scheduler->answered) : 0;
+	/* It came last. */
+	while (i > 0) {
+		if (bt_fifo_at(&scheduler->answered, --i) == call) {
+			bt_fifo_at(&scheduler->answered, i) = NULL;
 			return;
 		}
 	}
@@ -89,6 +91,19 @@ static void carry_out(struct bt_scheduler *scheduler, const struct bt_api_call *
 	berth_error_finish(&err);
 }
 
+static struct bt_api_call *take_answered(struct bt_scheduler *scheduler)
+{
+	struct bt_api_call *call = NULL;
+	while (call == NULL && bt_fifo_count(&scheduler->answered) != 0) {
+		call = bt_fifo_at(&scheduler->answered, 0);
+		bt_fifo_drop_first(&scheduler->answered);
+	}
+	if (call != NULL) {
+		call->is_listed = false;
+	}
+	return call;
+}
+
 void bt_scheduler_run_calls(struct bt_scheduler *scheduler)
 {
 	if (!scheduler->queues_calls || scheduler->runs_calls) {
@@ -96,12 +111,8 @@ void bt_scheduler_run_calls(struct bt_scheduler *scheduler)
 	}
 	scheduler->runs_calls = true;
 	for (;;) {
-		struct bt_api_call *call;
-		if (scheduler->answered.count != 0) {
-			call = scheduler->answered.items[0];
-			bt_vec_remove_ordered(&scheduler->answered, 0);
-			call->is_listed = false;
-		} else {
+		struct bt_api_call *call = take_answered(scheduler);
+		if (call == NULL) {
 			call = bt_api_calls_pop(&scheduler->calls, now_of(scheduler));
 		}
 		if (call == NULL) {
@@ -125,7 +136,7 @@ bool bt_scheduler_resume_call(struct bt_scheduler *scheduler, struct bt_str uid)
 	}
 	if (!call->is_listed) {
 		call->is_listed = true;
-		bt_vec_push(&scheduler->answered, call);
+		bt_fifo_push(&scheduler->answered, call);
 	}
 	return true;
 }

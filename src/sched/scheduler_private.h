@@ -7,6 +7,7 @@
 #include "framework/plugin.h"
 #include "framework/pod_lister.h"
 #include "framework/waiting_pods.h"
+#include "base/fifo.h"
 #include "base/map.h"
 #include "sched/api_calls.h"
 #include "sched/scheduler.h"
@@ -69,15 +70,16 @@ struct bt_scheduler {
 	BT_VEC(struct bt_held_pod *) bindings;
 	BT_VEC(uint32_t) free_bindings;
 	struct bt_map bindings_by_uid;
-	BT_VEC(struct bt_held_pod *) ready; /* of the bindings: to be asked again, in this order */
-	int64_t next_wake_ns;               /* no binding is to be woken before */
+	BT_FIFO(struct bt_held_pod *) ready; /* of the bindings: to be asked again, in this order */
+	int64_t next_wake_ns;                /* no binding is to be woken before */
 	/** Whose binding is being worked at; NULL in between. */
 	const struct bt_queue_entry *binding_entry;
 	/* Gate SchedulerAsyncAPICalls. */
 	bool queues_calls;
 	bool runs_calls; /* they are being carried out */
 	struct bt_api_calls calls;
-	BT_VEC(struct bt_api_call *) answered; /* bindings under way: the writer has an answer */
+	/** Bindings under way: the writer has an answer; NULL: one that is over already. */
+	BT_FIFO(struct bt_api_call *) answered;
 	struct bt_preemption_writer preemption;
 	/* Pods to activate when no plugin is running. */
 	BT_VEC(char *) to_activate; /* "namespace/name", owned */
