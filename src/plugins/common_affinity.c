@@ -147,9 +147,11 @@ bool bt_affinity_count_matching(struct bt_state *state, const struct bt_incoming
 	}
 	sums = bt_domain_counter_sums(counter);
 	for (uint32_t domain = 1; domain < column->dictionary.count; domain++) {
-		if (sums.pods[domain] != 0) {
-			bt_pair_counts_count(counts, table, domain,
-				(int64_t)((uint64_t)factor * sums.pods[domain]));
+		uint32_t pods = bt_domain_pods(&sums, domain);
+
+		if (pods != 0) {
+			bt_pair_counts_count(
+				counts, table, domain, (int64_t)((uint64_t)factor * pods));
 		}
 	}
 	return true;

@@ -137,7 +137,7 @@ static int64_t *count_domains(const struct pre_score_run *run, uint32_t index, u
 		bt_spread_counter_sums(
 			state, &run->list, index, run->pod, run->requires_all_keys, &sums)) {
 		for (uint32_t domain = 0; domain < size; domain++) {
-			counts[domain == 0 ? empty : domain] += sums.pods[domain];
+			counts[domain == 0 ? empty : domain] += bt_domain_pods(&sums, domain);
 		}
 		return counts;
 	}
@@ -165,7 +165,9 @@ static uint32_t *count_nodes(const struct pre_score_run *run, uint32_t index)
 	if (!run->plain &&
 		bt_spread_counter_sums(
 			state, &run->list, index, run->pod, run->requires_all_keys, &sums)) {
-		memcpy(counts, sums.own, state->nodes.slot_count * sizeof(*counts));
+		for (uint32_t slot = 0; slot < state->nodes.slot_count; slot++) {
+			counts[slot] = bt_domain_own(&sums, slot);
+		}
 		return counts;
 	}
 	for (uint32_t i = 0; i < run->slot_count; i++) {

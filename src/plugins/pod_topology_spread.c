@@ -102,8 +102,9 @@ static bool count_by_counters(
 			return false;
 		}
 		for (uint32_t domain = 1; domain < table->size; domain++) {
-			table->counts[domain] =
-				sums.nodes[domain] != 0 ? sums.pods[domain] : NO_DOMAIN;
+			table->counts[domain] = bt_domain_nodes(&sums, domain) != 0
+				? bt_domain_pods(&sums, domain)
+				: NO_DOMAIN;
 		}
 	}
 	return true;

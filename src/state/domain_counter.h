@@ -7,9 +7,11 @@
  * 2.16 and 3.14.
  *
  * A counter remembers, for each slot, how many of its pods match and in which domain they count,
- * and the sums. Before it is read it catches up with the change log: a slot that changed is counted
- * anew, whatever happened to it. Equal questions share one counter, also between shapes of pods;
- * those asked longest ago are dropped when too much memory is held.
+ * and the sums. Before it is read it catches up with the change log: a slot whose pods changed is
+ * counted anew, whatever happened to it. Equal questions share one counter, also between shapes of
+ * pods; those asked longest ago are dropped when too much memory is held. Which nodes count is
+ * shared between counters (eligibility.h), a new one finds its pods by their labels (pod_index.h),
+ * and slots and domains without matching pods take no room (sparse_counts.h).
  *
  * A domain is an index into the dictionary of the topology key's label column, 0 for nodes without
  * the label.
@@ -19,6 +21,7 @@
 #include <stdint.h>
 
 #include "api/selector.h"
+#include "state/sparse_counts.h"
 #include "state/state.h"
 
 /** Pods of some namespaces that a selector matches. */
@@ -55,11 +58,10 @@ const struct bt_domain_counter *bt_domain_counter_get(
 	struct bt_state *state, const struct bt_counter_spec *spec);
 
 struct bt_domain_sums {
-	uint32_t size;         /* domains 0 .. size - 1; those beyond have nothing */
-	const uint32_t *pods;  /* by domain: matching pods on eligible nodes */
-	const uint32_t *nodes; /* by domain: eligible nodes */
-	const uint32_t *own;   /* by slot: matching pods, eligible or not */
-	uint32_t slot_count;
+	uint32_t size;                /* domains 0 .. size - 1; those beyond have nothing */
+	struct bt_sparse_counts pods; /* by domain: bt_domain_pods */
+	const uint32_t *nodes;        /* by domain: bt_domain_nodes */
+	struct bt_sparse_counts own;  /* by slot: bt_domain_own */
 	/* Over the domains but 0. */
 	uint64_t pod_total;      /* sum of pods */
 	uint32_t occupied_count; /* domains with pods */
@@ -70,7 +72,23 @@ struct bt_domain_sums {
 	uint32_t second_least; /* the least of the others */
 };
 
-/** O(1). */
+/** Matching pods on the domain's eligible nodes. */
+static inline uint32_t bt_domain_pods(const struct bt_domain_sums *sums, uint32_t domain)
+{
+	return bt_sparse_count(&sums->pods, domain);
+}
+/** Eligible nodes of the domain. */
+static inline uint32_t bt_domain_nodes(const struct bt_domain_sums *sums, uint32_t domain)
+{
+	return domain < sums->size ? sums->nodes[domain] : 0;
+}
+/** Matching pods of the slot, eligible or not. */
+static inline uint32_t bt_domain_own(const struct bt_domain_sums *sums, uint32_t slot)
+{
+	return bt_sparse_count(&sums->own, slot);
+}
+
+/** O(1). The arrays are the counter's. Caught up when the counter was asked for. */
 struct bt_domain_sums bt_domain_counter_sums(const struct bt_domain_counter *counter);
 /** Of the question, never another's: two counters with the same serial are one. */
 uint64_t bt_domain_counter_serial(const struct bt_domain_counter *counter);
@@ -82,6 +100,8 @@ const struct bt_label_column *bt_state_label_column(struct bt_state *state, stru
 
 void bt_domain_counters_destroy(struct bt_state *state);
 size_t bt_domain_counters_memory_bytes(const struct bt_state *state);
-/** Every counter that is up to date equals one made anew. For tests and debug builds. */
+/** Counters beyond this are dropped, longest unused first; for tests. */
+void bt_domain_counters_set_bytes_max(struct bt_state *state, size_t bytes);
+/** Every counter, caught up, says what a count pod by pod says. For tests and debug builds. */
 bool bt_domain_counters_validate(struct bt_state *state, struct bt_strbuf *out_reason);
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A pod record and what its node counts for it: spec 01b sections 9.2 and 9.3. */
 #include "api/identity.h"
+#include "state/pod_index.h"
 #include "state/state_private.h"
 
 void bt_pod_record_fill(
@@ -162,6 +163,9 @@ void bt_state_attach_pod(struct bt_state *state, uint32_t pod_id)
 	if (shape->host_ports.count != 0 || shape->claim_names.count != 0) {
 		add_ports_and_claims(state, record, shape);
 	}
+	if (state->pod_index != NULL) {
+		bt_pod_index_add(state, pod_id);
+	}
 	note_change(state, record, change_kinds(shape));
 }
 
@@ -226,6 +230,9 @@ void bt_state_detach_pod(struct bt_state *state, uint32_t pod_id)
 	leave_lists(state, record, pod_id, shape);
 	if (shape->host_ports.count != 0 || shape->claim_names.count != 0) {
 		remove_ports_and_claims(state, record, shape);
+	}
+	if (state->pod_index != NULL) {
+		bt_pod_index_remove(state, pod_id, record->label_set);
 	}
 	note_change(state, record, change_kinds(shape));
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The state machine of assigned pods: spec 03b section 4. Messages E0 to E8 are its. */
+#include "state/pod_index.h"
 #include "state/state_private.h"
 
 /* --- messages --- */
@@ -128,6 +129,10 @@ static void replace_pod(
 		fresh.position = old.position;
 		pods->records.items[pod_id] = fresh;
 		bt_state_requeue_pod(state, pod_id);
+		if (state->pod_index != NULL && old.label_set != fresh.label_set) {
+			bt_pod_index_remove(state, pod_id, old.label_set);
+			bt_pod_index_add(state, pod_id);
+		}
 		if (plugins_see_difference(&old, &fresh)) {
 			uint32_t kinds = BT_CHANGE_PODS;
 			if (bt_shape_at(&state->shapes, fresh.shape)->has_affinity) {

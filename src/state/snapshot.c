@@ -256,6 +256,7 @@ int bt_state_refresh_snapshot(struct bt_state *state, struct berth_error *err)
 	bool rebuild;
 	int result = 0;
 
+	snapshot->refresh_count++;
 	bt_snapshot_forget_leftovers(state);
 	rebuild = copy_changed(state);
 	if (snapshot->name_count > state->order.count) {

@@ -3,6 +3,7 @@
 
 #include "state/affinity_index.h"
 #include "state/domain_counter.h"
+#include "state/pod_index.h"
 #include "state/state_private.h"
 
 /** Changes that a cache may lag behind; at a few thousand nodes recomputing is cheaper than more.
@@ -45,6 +46,7 @@ void bt_state_destroy(struct bt_state *state)
 	}
 	bt_domain_counters_destroy(state);
 	bt_affinity_index_destroy(state);
+	bt_pod_index_destroy(state);
 	finish_snapshot(&state->snapshot);
 	bt_used_claims_finish(state);
 	bt_node_order_finish(&state->order);

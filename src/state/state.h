@@ -121,6 +121,7 @@ struct bt_snapshot {
 	BT_VEC(uint32_t) anti_affinity_list; /* slots with pods_with_required_anti_affinity */
 	uint64_t log_sequence;               /* change log position of the last refresh */
 	uint64_t list_version;               /* grows when list content or order changes */
+	uint64_t refresh_count;              /* how often it was refreshed */
 	bool lists_stale;                    /* affinity lists must be recomputed */
 	BT_VEC(uint32_t) changed_slots;      /* touched since the last refresh, each once */
 	uint32_t name_count;                 /* rows with in_snapshot_names */
@@ -143,6 +144,7 @@ struct bt_state {
 	struct bt_object_store objects;             /* everything but pods and nodes */
 	struct bt_domain_counters *domain_counters; /* domain_counter.h; NULL: nobody has asked */
 	struct bt_affinity_index *affinity_index;   /* affinity_index.h; likewise */
+	struct bt_pod_index *pod_index;             /* pod_index.h; likewise */
 	struct bt_map used_claims; /* cluster-wide PVC references: key symbol -> counter index */
 	BT_VEC(struct bt_claim_ref)
 	used_claim_counts; /* count: nodes of the snapshot whose pods use the claim */

@@ -3,6 +3,7 @@
  * included. */
 #include "state/affinity_index.h"
 #include "state/domain_counter.h"
+#include "state/pod_index.h"
 #include "state/state_private.h"
 
 #define vec_bytes(vec) ((size_t)(vec)->capacity * sizeof(*(vec)->items))
@@ -119,7 +120,8 @@ static size_t snapshot_bytes(const struct bt_snapshot *snapshot)
 size_t bt_state_memory_bytes(const struct bt_state *state)
 {
 	return sizeof(*state) + bt_domain_counters_memory_bytes(state) +
-		bt_affinity_index_memory_bytes(state) + symbol_bytes(&state->symbols) +
+		bt_affinity_index_memory_bytes(state) + bt_pod_index_memory_bytes(state) +
+		symbol_bytes(&state->symbols) +
 		node_bytes(&state->nodes) + shape_bytes(&state->shapes) +
 		label_set_bytes(&state->label_sets) + vec_bytes(&state->pods.records) +
 		vec_bytes(&state->pods.free_ids) + vec_bytes(&state->pods.by_uid) +

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_STATE_DOMAIN_COUNTER_PRIVATE_H
+#define BT_STATE_DOMAIN_COUNTER_PRIVATE_H
+/** Between the files of the domain counters. */
+#include "state/domain_counter.h"
+#include "state/eligibility.h"
+#include "state/node_table_edit.h"
+
+/** With so few domains the least one is found by looking at all of them. */
+#define BT_DOMAINS_TO_SCAN 64U
+
+/** A term with its namespaces as symbols, ascending. */
+struct counted_term {
+	bool in_every_namespace;
+	uint32_t namespace_count;
+	bt_sym *namespaces;
+	struct bt_selector selector; /* copied */
+	/* Labels it requires to have one value; their symbols are held. */
+	uint32_t pair_count;
+	struct bt_label_pair *pairs;
+	bool pairs_are_all; /* there is no other requirement */
+};
+
+/** Domains by their number of pods, for keys with many domains. */
+struct domain_histogram {
+	BT_VEC(uint32_t) buckets; /* eligible domains, but 0, with so many pods */
+	uint32_t beyond;          /* domains with more than the last bucket can say */
+	uint32_t low;             /* no bucket below has a domain */
+};
+
+struct bt_domain_counter {
+	struct bt_arena arena; /* the question */
+	struct bt_str identity;
+	uint64_t hash;
+	uint64_t serial;
+	uint32_t term_count;
+	struct counted_term *terms;
+	bool live_only;
+	struct bt_eligibility *eligibility; /* reference held */
+	struct bt_sparse_counts own;        /* by slot */
+	struct bt_sparse_counts pods;       /* by domain */
+	uint64_t pod_total;
+	uint32_t occupied_count;
+	bool uses_histogram;
+	struct domain_histogram histogram;
+	bool extremes_stale;
+	uint32_t least;
+	uint32_t least_count;
+	uint32_t second_least;
+	/* How far it has read. */
+	bool filled;
+	uint64_t log_sequence;
+	uint64_t epoch; /* of the eligibility, and its moves */
+	uint64_t move_count;
+	uint32_t visited_count; /* pods looked at by the last build */
+	/* Links, newest first. */
+	struct bt_domain_counter *newer;
+	struct bt_domain_counter *older;
+	uint32_t id;
+	uint64_t asked; /* the snapshot's refresh_count then */
+	size_t bytes;
+};
+
+struct bt_domain_counters {
+	struct bt_map map;
+	BT_VEC(struct bt_domain_counter *) items;
+	BT_VEC(uint32_t) free_ids;
+	struct bt_domain_counter *newest;
+	struct bt_domain_counter *oldest;
+	struct bt_strbuf key;
+	struct bt_eligibility_table eligibilities;
+	uint64_t next_serial;
+	size_t bytes; /* without the eligibilities */
+	size_t bytes_max;
+};
+
+struct bt_domain_counters *bt_domain_counters_of(struct bt_state *state);
+void bt_domain_counter_catch_up(struct bt_domain_counters *counters,
+	struct bt_domain_counter *counter, struct bt_state *state);
+bool bt_counted_term_has_namespace(const struct counted_term *term, bt_sym namespace_);
+
+/* domain_count.c: numbers of one counter */
+
+/** delta more pods in an eligible domain. */
+void bt_domain_counter_add(struct bt_domain_counter *counter, uint32_t domain, uint32_t delta);
+/** The domain got its first eligible node, or lost its last. It has no pods then. */
+void bt_domain_counter_enter(struct bt_domain_counter *counter, uint32_t domain);
+void bt_domain_counter_leave(struct bt_domain_counter *counter, uint32_t domain);
+/** No pods; the domains are those of the eligibility. */
+void bt_domain_counter_clear(struct bt_domain_counter *counter);
+/** least, least_count and second_least. */
+void bt_domain_counter_find_extremes(struct bt_domain_counter *counter);
+#endif

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "state/eligibility.h"
+
+#include "api/toleration.h"
+#include "base/alloc.h"
+#include "state/domain_counter.h"
+#include "state/node_table_edit.h"
+#include "state/topology_key.h"
+
+/** Node changes kept for those who have not seen them. A power of two. */
+#define CHANGES_MAX 1024U
+/** Behind by more than this share of the slots, judging everything anew is cheaper. */
+#define REPAIR_SHARE 4
+#define CHANGES_OF_INTEREST (BT_CHANGE_LABELS | BT_CHANGE_TAINTS | BT_CHANGE_EXISTENCE)
+
+/* --- the table --- */
+
+static uint64_t stored_hash(const void *owner, uint32_t id)
+{
+	const struct bt_eligibility_table *table = owner;
+
+	return table->items.items[id]->hash;
+}
+
+void bt_eligibility_table_init(struct bt_eligibility_table *table)
+{
+	*table = (struct bt_eligibility_table){0};
+	bt_map_init(&table->map, stored_hash, table);
+	table->changed_slots = BT_NEW_ARRAY(uint32_t, CHANGES_MAX);
+}
+
+void bt_eligibility_table_finish(struct bt_eligibility_table *table)
+{
+	BT_ASSERT(table->map.count == 0);
+	bt_map_finish(&table->map);
+	bt_vec_finish(&table->items);
+	bt_vec_finish(&table->free_ids);
+	bt_vec_finish(&table->columns);
+	bt_strbuf_finish(&table->key);
+	bt_free(table->changed_slots);
+}
+
+/** Pick the node changes from the log; cheap when only pods have come and gone. */
+static void read_log(struct bt_eligibility_table *table, const struct bt_state *state)
+{
+	const struct bt_change_log *log = &state->log;
+
+	if (!bt_change_log_covers(log, table->log_sequence)) {
+		table->node_sequence++;
+		table->lost_before = table->node_sequence;
+		table->log_sequence = log->sequence;
+		return;
+	}
+	for (uint64_t i = table->log_sequence; i < log->sequence; i++) {
+		struct bt_change change = bt_change_log_at(log, i);
+
+		if ((change.kinds & CHANGES_OF_INTEREST) != 0) {
+			table->changed_slots[table->node_sequence++ & (CHANGES_MAX - 1)] =
+				change.slot;
+		}
+	}
+	table->log_sequence = log->sequence;
+}
+
+/* --- the question --- */
+
+void bt_eligibility_append_identity(struct bt_strbuf *key, const struct bt_eligibility_spec *spec)
+{
+	bt_key_append_str(key, spec->topology_key);
+	bt_key_append_u32(key, spec->label_count);
+	for (uint32_t i = 0; i < spec->label_count; i++) {
+		bt_key_append_str(key, spec->labels[i]);
+	}
+	bt_key_append_u32(key, spec->affinity_of != NULL);
+	if (spec->affinity_of != NULL) {
+		bt_key_append_node_affinity(key, spec->affinity_of);
+	}
+	bt_key_append_u32(key, spec->tolerations_of != NULL);
+	if (spec->tolerations_of != NULL) {
+		bt_key_append_u32(key, spec->allow_comparison);
+		bt_key_append_tolerations(key, spec->tolerations_of);
+	}
+}
+
+/** What node eligibility reads of the pod's spec is copied, so that no shape has to stay. */
+static void copy_node_rules(
+	struct bt_eligibility *eligibility, const struct bt_eligibility_spec *spec)
+{
+	struct bt_pod_spec view = {0};
+	struct bt_affinity affinity = {0};
+
+	if (spec->affinity_of != NULL) {
+		view.node_selector = spec->affinity_of->node_selector;
+		if (spec->affinity_of->affinity != NULL) {
+			affinity.node_affinity = spec->affinity_of->affinity->node_affinity;
+			view.affinity = &affinity;
+		}
+	}
+	if (spec->tolerations_of != NULL) {
+		view.tolerations = *spec->tolerations_of;
+	}
+	eligibility->spec = BT_ARENA_NEW(&eligibility->arena, struct bt_pod_spec);
+	bt_message_copy(&bt_pod_spec_message, eligibility->spec, &view, &eligibility->arena);
+	eligibility->has_affinity = spec->affinity_of != NULL;
+	eligibility->affinity =
+		bt_required_node_affinity_parse(eligibility->spec, &eligibility->arena);
+	eligibility->tolerations =
+		spec->tolerations_of != NULL ? &eligibility->spec->tolerations : NULL;
+	eligibility->allow_comparison = spec->allow_comparison;
+}
+
+static struct bt_eligibility *find_stored(
+	const struct bt_eligibility_table *table, struct bt_str identity, uint64_t hash)
+{
+	uint32_t at = bt_map_first(&table->map, hash);
+
+	for (; at != BT_MAP_NONE; at = bt_map_next(&table->map, hash, at)) {
+		struct bt_eligibility *eligibility =
+			table->items.items[bt_map_value(&table->map, at)];
+		if (eligibility->hash == hash && bt_str_equal(eligibility->identity, identity)) {
+			return eligibility;
+		}
+	}
+	return NULL;
+}
+
+struct bt_eligibility *bt_eligibility_ref(
+	struct bt_eligibility_table *table, const struct bt_eligibility_spec *spec)
+{
+	struct bt_eligibility *eligibility;
+	struct bt_str identity;
+	uint64_t hash;
+
+	bt_strbuf_reset(&table->key);
+	bt_eligibility_append_identity(&table->key, spec);
+	identity = bt_strbuf_str(&table->key);
+	hash = bt_str_hash(identity);
+	eligibility = find_stored(table, identity, hash);
+	if (eligibility != NULL) {
+		eligibility->ref_count++;
+		return eligibility;
+	}
+	eligibility = BT_NEW(struct bt_eligibility);
+	bt_arena_init(&eligibility->arena, 512);
+	eligibility->identity = bt_arena_str(&eligibility->arena, identity);
+	eligibility->hash = hash;
+	eligibility->topology_key = bt_arena_str(&eligibility->arena, spec->topology_key);
+	eligibility->label_count = spec->label_count;
+	eligibility->labels =
+		bt_str_array_copy(spec->labels, spec->label_count, &eligibility->arena);
+	copy_node_rules(eligibility, spec);
+	eligibility->ref_count = 1;
+	if (table->free_ids.count != 0) {
+		eligibility->id = table->free_ids.items[--table->free_ids.count];
+		table->items.items[eligibility->id] = eligibility;
+	} else {
+		eligibility->id = table->items.count;
+		bt_vec_push(&table->items, eligibility);
+	}
+	bt_map_insert(&table->map, hash, eligibility->id);
+	return eligibility;
+}
+
+void bt_eligibility_unref(struct bt_eligibility_table *table, struct bt_eligibility *eligibility)
+{
+	bool removed;
+
+	if (--eligibility->ref_count != 0) {
+		return;
+	}
+	removed = bt_map_remove(&table->map, eligibility->hash, eligibility->id);
+	BT_ASSERT(removed);
+	table->items.items[eligibility->id] = NULL;
+	bt_vec_push(&table->free_ids, eligibility->id);
+	table->bytes -= eligibility->bytes;
+	bt_arena_finish(&eligibility->arena);
+	bt_free(eligibility->domains);
+	bt_free(eligibility->nodes);
+	bt_free(eligibility->moves);
+	bt_free(eligibility);
+}
+
+/* --- judging nodes --- */
+
+/** Columns of the topology key and of the labels, in this order. */
+static const struct bt_label_column *const *find_columns(struct bt_eligibility_table *table,
+	const struct bt_eligibility *eligibility, struct bt_state *state)
+{
+	bt_vec_reserve(&table->columns, eligibility->label_count + UINT64_C(1));
+	table->columns.items[0] = bt_state_label_column(state, eligibility->topology_key);
+	for (uint32_t i = 0; i < eligibility->label_count; i++) {
+		table->columns.items[i + 1] = bt_state_label_column(state, eligibility->labels[i]);
+	}
+	return table->columns.items;
+}
+
+/** Domain of a slot of the snapshot; columns as find_columns gives them. */
+static uint32_t domain_of_slot(const struct bt_eligibility *eligibility,
+	const struct bt_state *state, const struct bt_label_column *const *columns, uint32_t slot)
+{
+	for (uint32_t i = 0; i < eligibility->label_count; i++) {
+		if (columns[i + 1] == NULL || columns[i + 1]->values[slot] == 0) {
+			return BT_NO_DOMAIN;
+		}
+	}
+	if (eligibility->has_affinity &&
+		!bt_required_node_affinity_matches(&eligibility->affinity,
+			bt_node_table_name(&state->nodes, slot), &state->nodes.rows[slot].labels,
+			NULL, NULL)) {
+		return BT_NO_DOMAIN;
+	}
+	if (eligibility->tolerations != NULL &&
+		bt_find_untolerated_taint(bt_node_table_taints(&state->nodes, slot),
+			eligibility->tolerations, BT_TAINT_HARD,
+			eligibility->allow_comparison) != NULL) {
+		return BT_NO_DOMAIN;
+	}
+	return columns[0] != NULL ? columns[0]->values[slot] : 0;
+}
+
+uint32_t bt_eligibility_judge(struct bt_eligibility_table *table, struct bt_state *state,
+	const struct bt_eligibility *eligibility, uint32_t slot)
+{
+	if (!state->nodes.rows[slot].in_snapshot) {
+		return BT_NO_DOMAIN;
+	}
+	return domain_of_slot(eligibility, state, find_columns(table, eligibility, state), slot);
+}
+
+/** Room for every slot and domain; new slots count nowhere. */
+static void reserve(struct bt_eligibility_table *table, struct bt_eligibility *eligibility,
+	const struct bt_state *state, const struct bt_label_column *column)
+{
+	uint32_t slots = state->nodes.slot_count;
+	uint32_t domains = column != NULL ? column->dictionary.count : 1;
+
+	if (slots > eligibility->slot_capacity) {
+		eligibility->slot_capacity = state->nodes.slot_capacity;
+		eligibility->domains = bt_realloc_array(eligibility->domains,
+			eligibility->slot_capacity, sizeof(*eligibility->domains));
+	}
+	if (slots > eligibility->slot_count) {
+		memset(eligibility->domains + eligibility->slot_count, 0xff,
+			(slots - eligibility->slot_count) * sizeof(*eligibility->domains));
+		eligibility->slot_count = slots;
+	}
+	if (domains > eligibility->size) {
+		uint32_t old = eligibility->size;
+
+		eligibility->size = bt_vec_grown_capacity(old, domains);
+		eligibility->nodes = bt_realloc_array(
+			eligibility->nodes, eligibility->size, sizeof(*eligibility->nodes));
+		memset(eligibility->nodes + old, 0,
+			(eligibility->size - old) * sizeof(*eligibility->nodes));
+	}
+	table->bytes -= eligibility->bytes;
+	eligibility->bytes = sizeof(*eligibility) + eligibility->arena.total_bytes +
+		sizeof(uint32_t) * ((size_t)eligibility->slot_capacity + eligibility->size) +
+		(eligibility->moves != NULL ? BT_MOVES_MAX * sizeof(*eligibility->moves) : 0);
+	table->bytes += eligibility->bytes;
+}
+
+/** Everything anew. The snapshot's list has the slots that can count. */
+static void fill(struct bt_eligibility_table *table, struct bt_eligibility *eligibility,
+	const struct bt_state *state, const struct bt_label_column *const *columns)
+{
+	memset(eligibility->nodes, 0, eligibility->size * sizeof(*eligibility->nodes));
+	if (eligibility->slot_count != 0) {
+		memset(eligibility->domains, 0xff,
+			eligibility->slot_count * sizeof(*eligibility->domains));
+	}
+	eligibility->eligible_count = 0;
+	for (uint32_t i = 0; i < state->snapshot.count; i++) {
+		uint32_t slot = state->snapshot.list[i];
+		uint32_t domain = domain_of_slot(eligibility, state, columns, slot);
+
+		eligibility->domains[slot] = domain;
+		if (domain != BT_NO_DOMAIN) {
+			eligibility->eligible_count +=
+				eligibility->nodes[domain]++ == 0 && domain != 0;
+		}
+	}
+	eligibility->epoch = ++table->next_epoch;
+	eligibility->move_count = 0;
+}
+
+static void move_slot(struct bt_eligibility *eligibility, uint32_t slot, uint32_t to)
+{
+	struct bt_domain_move move = {.slot = slot, .from = eligibility->domains[slot], .to = to};
+
+	if (move.from == to) {
+		return;
+	}
+	if (move.from != BT_NO_DOMAIN) {
+		move.emptied = --eligibility->nodes[move.from] == 0;
+		eligibility->eligible_count -= move.emptied && move.from != 0;
+	}
+	if (to != BT_NO_DOMAIN) {
+		move.entered = eligibility->nodes[to]++ == 0;
+		eligibility->eligible_count += move.entered && to != 0;
+	}
+	eligibility->domains[slot] = to;
+	if (eligibility->moves == NULL) {
+		eligibility->moves = BT_NEW_ARRAY(struct bt_domain_move, BT_MOVES_MAX);
+	}
+	eligibility->moves[eligibility->move_count++ & (BT_MOVES_MAX - 1)] = move;
+}
+
+void bt_eligibility_catch_up(struct bt_eligibility_table *table, struct bt_state *state,
+	struct bt_eligibility *eligibility)
+{
+	const struct bt_label_column *const *columns;
+	uint32_t rebuild_count;
+	uint64_t behind;
+
+	read_log(table, state);
+	behind = table->node_sequence - eligibility->node_sequence;
+	if (eligibility->filled && behind == 0 &&
+		eligibility->slot_count == state->nodes.slot_count) {
+		return;
+	}
+	columns = find_columns(table, eligibility, state);
+	rebuild_count = columns[0] != NULL ? columns[0]->rebuild_count : 0;
+	reserve(table, eligibility, state, columns[0]);
+	if (!eligibility->filled || rebuild_count != eligibility->rebuild_count ||
+		eligibility->node_sequence < table->lost_before || behind > CHANGES_MAX ||
+		behind > 16 + state->nodes.slot_count / REPAIR_SHARE) {
+		fill(table, eligibility, state, columns);
+	} else {
+		for (uint64_t i = eligibility->node_sequence; i < table->node_sequence; i++) {
+			uint32_t slot = table->changed_slots[i & (CHANGES_MAX - 1)];
+
+			move_slot(eligibility, slot,
+				state->nodes.rows[slot].in_snapshot
+					? domain_of_slot(eligibility, state, columns, slot)
+					: BT_NO_DOMAIN);
+		}
+	}
+	eligibility->filled = true;
+	eligibility->node_sequence = table->node_sequence;
+	eligibility->rebuild_count = rebuild_count;
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "state/pod_index.h"
+
+#include "base/alloc.h"
+#include "state/node_table_edit.h"
+
+/** A label of a set: its pair, and where the pair lists the set. */
+struct set_label {
+	uint32_t pair;
+	uint32_t position;
+};
+
+struct indexed_set {
+	BT_VEC(uint32_t) pods;
+	struct set_label *labels; /* while there are pods */
+	uint32_t label_count;
+};
+
+struct indexed_pair {
+	struct bt_label_pair pair; /* the sets hold the symbols */
+	BT_VEC(uint32_t) sets;
+	BT_VEC(uint32_t) labels; /* by the same index: which label of the set it is */
+};
+
+struct bt_pod_index {
+	BT_VEC(struct indexed_set) sets; /* by label set */
+	BT_VEC(uint32_t) positions;      /* by pod: its place in the set's list */
+	struct bt_map pair_map;
+	BT_VEC(struct indexed_pair) pairs; /* without sets: free */
+	BT_VEC(uint32_t) free_pairs;
+	size_t label_bytes;
+};
+
+static uint64_t hash_of_pair(bt_sym key, bt_sym value)
+{
+	return bt_hash_u64(bt_sym_hash(key), value.id);
+}
+
+static uint64_t stored_hash(const void *owner, uint32_t id)
+{
+	const struct bt_pod_index *index = owner;
+	const struct bt_label_pair *pair = &index->pairs.items[id].pair;
+
+	return hash_of_pair(pair->key, pair->value);
+}
+
+static uint32_t find_pair(const struct bt_pod_index *index, bt_sym key, bt_sym value)
+{
+	uint64_t hash = hash_of_pair(key, value);
+	uint32_t at = bt_map_first(&index->pair_map, hash);
+
+	for (; at != BT_MAP_NONE; at = bt_map_next(&index->pair_map, hash, at)) {
+		uint32_t id = bt_map_value(&index->pair_map, at);
+		const struct bt_label_pair *pair = &index->pairs.items[id].pair;
+
+		if (bt_sym_equal(pair->key, key) && bt_sym_equal(pair->value, value)) {
+			return id;
+		}
+	}
+	return UINT32_MAX;
+}
+
+static uint32_t add_pair(struct bt_pod_index *index, const struct bt_label_pair *pair)
+{
+	uint32_t id;
+
+	if (index->free_pairs.count != 0) {
+		id = index->free_pairs.items[--index->free_pairs.count];
+		index->pairs.items[id].pair = *pair;
+	} else {
+		struct indexed_pair fresh = {.pair = *pair};
+
+		id = index->pairs.count;
+		bt_vec_push(&index->pairs, fresh);
+	}
+	bt_map_insert(&index->pair_map, hash_of_pair(pair->key, pair->value), id);
+	return id;
+}
+
+/** The set's first pod came. */
+static void list_set(struct bt_pod_index *index, const struct bt_state *state, uint32_t set_id)
+{
+	const struct bt_label_set *source = &state->label_sets.sets.items[set_id];
+	struct indexed_set *set = &index->sets.items[set_id];
+
+	set->label_count = source->labels.count;
+	set->labels = BT_NEW_ARRAY(struct set_label, set->label_count);
+	index->label_bytes += set->label_count * sizeof(*set->labels);
+	for (uint32_t i = 0; i < set->label_count; i++) {
+		const struct bt_label_pair *pair = &source->symbols[i];
+		uint32_t id = find_pair(index, pair->key, pair->value);
+
+		id = id != UINT32_MAX ? id : add_pair(index, pair);
+		set->labels[i] = (struct set_label){id, index->pairs.items[id].sets.count};
+		bt_vec_push(&index->pairs.items[id].sets, set_id);
+		bt_vec_push(&index->pairs.items[id].labels, i);
+	}
+}
+
+static void drop_pair(struct bt_pod_index *index, uint32_t id)
+{
+	struct indexed_pair *pair = &index->pairs.items[id];
+	bool removed =
+		bt_map_remove(&index->pair_map, hash_of_pair(pair->pair.key, pair->pair.value), id);
+
+	BT_ASSERT(removed);
+	bt_vec_finish(&pair->sets);
+	bt_vec_finish(&pair->labels);
+	bt_vec_push(&index->free_pairs, id);
+}
+
+/** The set's last pod went. */
+static void unlist_set(struct bt_pod_index *index, struct indexed_set *set)
+{
+	for (uint32_t i = 0; i < set->label_count; i++) {
+		struct indexed_pair *pair = &index->pairs.items[set->labels[i].pair];
+		uint32_t at = set->labels[i].position;
+
+		bt_vec_remove_swap(&pair->sets, at);
+		bt_vec_remove_swap(&pair->labels, at);
+		if (at < pair->sets.count) {
+			index->sets.items[pair->sets.items[at]]
+				.labels[pair->labels.items[at]]
+				.position = at;
+		}
+		if (pair->sets.count == 0) {
+			drop_pair(index, set->labels[i].pair);
+		}
+	}
+	index->label_bytes -= set->label_count * sizeof(*set->labels);
+	bt_free(set->labels);
+	set->labels = NULL;
+	set->label_count = 0;
+	bt_vec_finish(&set->pods);
+}
+
+void bt_pod_index_add(struct bt_state *state, uint32_t pod_id)
+{
+	struct bt_pod_index *index = state->pod_index;
+	uint32_t set_id = bt_state_pod_at(state, pod_id)->label_set;
+	struct indexed_set *set;
+
+	while (index->sets.count <= set_id) {
+		struct indexed_set fresh = {0};
+
+		bt_vec_push(&index->sets, fresh);
+	}
+	set = &index->sets.items[set_id];
+	if (set->pods.count == 0) {
+		list_set(index, state, set_id);
+	}
+	if (pod_id >= index->positions.count) {
+		bt_vec_reserve(&index->positions, (uint64_t)pod_id + 1);
+		index->positions.count = pod_id + 1;
+	}
+	index->positions.items[pod_id] = set->pods.count;
+	bt_vec_push(&set->pods, pod_id);
+}
+
+void bt_pod_index_remove(struct bt_state *state, uint32_t pod_id, uint32_t label_set)
+{
+	struct bt_pod_index *index = state->pod_index;
+	struct indexed_set *set = &index->sets.items[label_set];
+	uint32_t at = index->positions.items[pod_id];
+
+	BT_ASSERT(at < set->pods.count && set->pods.items[at] == pod_id);
+	bt_vec_remove_swap(&set->pods, at);
+	if (at < set->pods.count) {
+		index->positions.items[set->pods.items[at]] = at;
+	}
+	if (set->pods.count == 0) {
+		unlist_set(index, set);
+	}
+}
+
+struct bt_pod_index *bt_pod_index_get(struct bt_state *state)
+{
+	if (state->pod_index == NULL) {
+		state->pod_index = BT_NEW(struct bt_pod_index);
+		bt_map_init(&state->pod_index->pair_map, stored_hash, state->pod_index);
+		for (uint32_t i = 0; i < state->pods.records.count; i++) {
+			if (state->pods.records.items[i].in_use) {
+				bt_pod_index_add(state, i);
+			}
+		}
+	}
+	return state->pod_index;
+}
+
+void bt_pod_index_destroy(struct bt_state *state)
+{
+	struct bt_pod_index *index = state->pod_index;
+
+	if (index == NULL) {
+		return;
+	}
+	for (uint32_t i = 0; i < index->sets.count; i++) {
+		bt_free(index->sets.items[i].labels);
+		bt_vec_finish(&index->sets.items[i].pods);
+	}
+	for (uint32_t i = 0; i < index->pairs.count; i++) {
+		bt_vec_finish(&index->pairs.items[i].sets);
+		bt_vec_finish(&index->pairs.items[i].labels);
+	}
+	bt_vec_finish(&index->sets);
+	bt_vec_finish(&index->positions);
+	bt_vec_finish(&index->pairs);
+	bt_vec_finish(&index->free_pairs);
+	bt_map_finish(&index->pair_map);
+	bt_free(index);
+	state->pod_index = NULL;
+}
+
+size_t bt_pod_index_memory_bytes(const struct bt_state *state)
+{
+	const struct bt_pod_index *index = state->pod_index;
+	size_t bytes;
+
+	if (index == NULL) {
+		return 0;
+	}
+	bytes = sizeof(*index) + index->label_bytes +
+		index->sets.capacity * sizeof(*index->sets.items) +
+		(index->positions.capacity + (size_t)index->free_pairs.capacity) *
+			sizeof(uint32_t) +
+		index->pairs.capacity * sizeof(*index->pairs.items) +
+		index->pair_map.capacity * sizeof(*index->pair_map.slots);
+	for (uint32_t i = 0; i < index->sets.count; i++) {
+		bytes += index->sets.items[i].pods.capacity * sizeof(uint32_t);
+	}
+	for (uint32_t i = 0; i < index->pairs.count; i++) {
+		bytes += 2 * index->pairs.items[i].sets.capacity * sizeof(uint32_t);
+	}
+	return bytes;
+}
+
+struct bt_id_list bt_pod_index_sets_with(const struct bt_pod_index *index, bt_sym key, bt_sym value)
+{
+	uint32_t id = find_pair(index, key, value);
+
+	if (id == UINT32_MAX) {
+		return (struct bt_id_list){0};
+	}
+	return (struct bt_id_list){
+		index->pairs.items[id].sets.items, index->pairs.items[id].sets.count};
+}
+
+struct bt_id_list bt_pod_index_pods_of(const struct bt_pod_index *index, uint32_t label_set)
+{
+	if (label_set >= index->sets.count) {
+		return (struct bt_id_list){0};
+	}
+	return (struct bt_id_list){
+		index->sets.items[label_set].pods.items, index->sets.items[label_set].pods.count};
+}
+
+static bool lists_pair(const struct bt_pod_index *index, uint32_t set_id,
+	const struct bt_label_pair *pair, const struct set_label *label)
+{
+	struct bt_id_list sets = bt_pod_index_sets_with(index, pair->key, pair->value);
+
+	return label->position < sets.count && sets.items[label->position] == set_id;
+}
+
+bool bt_pod_index_validate(const struct bt_state *state, struct bt_strbuf *out_reason)
+{
+	const struct bt_pod_index *index = state->pod_index;
+	uint32_t listed = 0;
+	uint32_t in_use = 0;
+
+	if (index == NULL) {
+		return true;
+	}
+	for (uint32_t i = 0; i < index->sets.count; i++) {
+		const struct indexed_set *set = &index->sets.items[i];
+		const struct bt_label_pair *symbols =
+			set->pods.count != 0 ? state->label_sets.sets.items[i].symbols : NULL;
+
+		listed += set->pods.count;
+		for (uint32_t n = 0; n < set->label_count; n++) {
+			if (symbols == NULL ||
+				!lists_pair(index, i, &symbols[n], &set->labels[n])) {
+				bt_strbuf_printf(
+					out_reason, "label set %u is missing in a pair", i);
+				return false;
+			}
+		}
+	}
+	for (uint32_t i = 0; i < state->pods.records.count; i++) {
+		const struct bt_pod_record *record = bt_state_pod_at(state, i);
+		struct bt_id_list pods = {0};
+
+		if (!record->in_use) {
+			continue;
+		}
+		in_use++;
+		pods = bt_pod_index_pods_of(index, record->label_set);
+		if (index->positions.items[i] >= pods.count ||
+			pods.items[index->positions.items[i]] != i) {
+			bt_strbuf_printf(out_reason, "pod %u is not listed by its labels", i);
+			return false;
+		}
+	}
+	if (listed != in_use) {
+		bt_strbuf_printf(out_reason, "%u pods listed by labels, not %u", listed, in_use);
+		return false;
+	}
+	return true;
+}
