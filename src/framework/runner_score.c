@@ -1,17 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "framework/runner.h"
 
+/** The nodes PreScore is told of, one by one or by cells. */
+struct scored_nodes {
+	const uint32_t *slots;
+	uint32_t count;
+	const uint32_t *cell_sizes; /* NULL: each slot stands for itself */
+};
+
+static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct scored_nodes *nodes)
+{
+	if (nodes->cell_sizes != NULL && plugin->ops->pre_score_cells != NULL) {
+		return plugin->ops->pre_score_cells(
+			plugin, cycle, pod, nodes->slots, nodes->cell_sizes, nodes->count);
+	}
+	return plugin->ops->pre_score(plugin, cycle, pod, nodes->slots, nodes->count);
+}
+
 /** The plugin's answer, or the one the caller knows. */
 static struct bt_status ask(const struct bt_framework *framework, struct bt_plugin *plugin,
-	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, const uint32_t *slots,
-	uint32_t slot_count)
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
+	const struct scored_nodes *nodes)
 {
 	const struct bt_cycle_memo *memo = cycle->memo != NULL ? &cycle->memo[plugin->index] : NULL;
 
 	if (memo == NULL || !memo->pre_score_known) {
 		int64_t started_ns = bt_runner_plugin_starts(framework, cycle);
-		struct bt_status status =
-			plugin->ops->pre_score(plugin, cycle, pod, slots, slot_count);
+		struct bt_status status = pre_score(plugin, cycle, pod, nodes);
 
 		bt_runner_plugin_ran(framework, plugin, BT_TIMED_PRE_SCORE, &status, started_ns);
 		return status;
@@ -19,15 +35,15 @@ static struct bt_status ask(const struct bt_framework *framework, struct bt_plug
 	return memo->pre_score_status;
 }
 
-struct bt_status bt_run_pre_score(struct bt_framework *framework, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, const uint32_t *slots, uint32_t slot_count)
+static struct bt_status run_pre_score(struct bt_framework *framework, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct scored_nodes *nodes)
 {
 	const struct bt_framework_point *point = &framework->points[BT_POINT_PRE_SCORE];
 
 	cycle->skip_score = (struct bt_plugin_set){0};
 	for (uint32_t i = 0; i < point->entries.count; i++) {
 		struct bt_plugin *plugin = point->entries.items[i].plugin;
-		struct bt_status status = ask(framework, plugin, cycle, pod, slots, slot_count);
+		struct bt_status status = ask(framework, plugin, cycle, pod, nodes);
 
 		if (status.code == BT_STATUS_SKIP) {
 			bt_plugin_set_add(&cycle->skip_score, plugin->index);
@@ -37,6 +53,23 @@ struct bt_status bt_run_pre_score(struct bt_framework *framework, struct bt_cycl
 		}
 	}
 	return BT_STATUS_OK;
+}
+
+struct bt_status bt_run_pre_score(struct bt_framework *framework, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const uint32_t *slots, uint32_t slot_count)
+{
+	struct scored_nodes nodes = {.slots = slots, .count = slot_count};
+
+	return run_pre_score(framework, cycle, pod, &nodes);
+}
+
+struct bt_status bt_run_pre_score_cells(struct bt_framework *framework,
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, const uint32_t *slots,
+	const uint32_t *counts, uint32_t cell_count)
+{
+	struct scored_nodes nodes = {.slots = slots, .count = cell_count, .cell_sizes = counts};
+
+	return run_pre_score(framework, cycle, pod, &nodes);
 }
 
 void bt_default_normalize(

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "framework/node_statuses.h"
 #include "sched/cycle_private.h"
-
 #include "sched/node_choice.h"
-#include "sched/plan_kernels.h"
 
 struct bt_cycle_state *bt_engine_begin_cycle(
 	struct bt_engine *engine, const struct bt_framework *framework)
@@ -51,7 +50,7 @@ void bt_diagnosis_add_plugin(struct bt_diagnosis *diagnosis, const struct bt_sta
 	}
 }
 
-static void set_scheduled(struct bt_schedule_result *result, uint32_t slot, int64_t total,
+void bt_cycle_set_scheduled(struct bt_schedule_result *result, uint32_t slot, int64_t total,
 	uint32_t feasible_count, uint32_t explicit_count)
 {
 	result->outcome = BT_OUTCOME_SCHEDULED;
@@ -61,7 +60,7 @@ static void set_scheduled(struct bt_schedule_result *result, uint32_t slot, int6
 	result->evaluated_count = feasible_count + explicit_count;
 }
 
-static void set_error(struct bt_schedule_result *result, const struct bt_status *status)
+void bt_cycle_set_error(struct bt_schedule_result *result, const struct bt_status *status)
 {
 	result->outcome = BT_OUTCOME_ERROR;
 	result->status = *status;
@@ -73,13 +72,13 @@ static void choose_from_list(
 	struct bt_cycle_run *run, const uint32_t *slots, uint32_t count, uint32_t explicit_count)
 {
 	if (count == 1) {
-		set_scheduled(run->result, slots[0], 0, 1, explicit_count);
+		bt_cycle_set_scheduled(run->result, slots[0], 0, 1, explicit_count);
 		return;
 	}
 	int64_t *totals = bt_arena_alloc(run->cycle->arena, count * sizeof(*totals));
 	struct bt_status status = bt_cycle_score(run, slots, count, totals);
 	if (!bt_status_is_success(&status)) {
-		set_error(run->result, &status);
+		bt_cycle_set_error(run->result, &status);
 		return;
 	}
 	const uint64_t *numbers =
@@ -88,17 +87,17 @@ static void choose_from_list(
 	run->ranked = slots;
 	run->totals = totals;
 	run->ranked_count = count;
-	set_scheduled(run->result, slots[best], totals[best], count, explicit_count);
+	bt_cycle_set_scheduled(run->result, slots[best], totals[best], count, explicit_count);
 }
 
 /** --- no node fits --- */
 
-static void fail_with_diagnosis(struct bt_cycle_run *run)
+void bt_cycle_fail(struct bt_cycle_run *run)
 {
 	struct bt_schedule_result *result = run->result;
 	result->outcome = BT_OUTCOME_FIT_ERROR;
 	result->diagnosis.node_count = bt_search_node_count(run->engine->state);
-	result->evaluated_count = result->diagnosis.statuses.entries.count;
+	result->evaluated_count = bt_node_statuses_count(&result->diagnosis.statuses);
 	if (run->framework->points[BT_POINT_POST_FILTER].entries.count == 0) {
 		result->nomination =
 			(struct bt_post_filter_result){true, BT_NOMINATING_OVERRIDE, {NULL, 0}};
@@ -113,158 +112,6 @@ static void fail_with_diagnosis(struct bt_cycle_run *run)
 	result->status = bt_status_error_text(run->cycle->arena, bt_strbuf_str(&text));
 	result->status.code = BT_STATUS_UNSCHEDULABLE;
 	bt_strbuf_finish(&text);
-}
-
-/** --- the whole list at once, from the plan's columns --- */
-
-/** The plugin asked anew in every cycle would skip, whatever the nodes. */
-static bool would_skip(const struct bt_cycle_run *run, struct bt_plugin *plugin)
-{
-	return plugin->ops->pre_score_skips != NULL &&
-		plugin->ops->pre_score_skips(plugin, run->cycle, run->pod);
-}
-
-/** No plugin scores on top of the plan's columns in this cycle, and no PreScore needs the nodes. */
-static bool columns_score(const struct bt_cycle_run *run)
-{
-	const struct bt_plan *plan = run->plan;
-	const struct bt_framework_point *point = &run->framework->points[BT_POINT_PRE_SCORE];
-	if (plan->has_plain_scores) {
-		return false;
-	}
-	for (uint32_t i = 0; i < plan->cycle_score_count; i++) {
-		if (!would_skip(run, plan->cycle_scores[i].plugin)) {
-			return false;
-		}
-	}
-	for (uint32_t i = 0; !plan->pre_score_cached && i < point->entries.count; i++) {
-		struct bt_plugin *plugin = point->entries.items[i].plugin;
-		if (!plan->memo[plugin->index].pre_score_known && !would_skip(run, plugin)) {
-			return false;
-		}
-	}
-	return true;
-}
-
-static bool columns_decide(const struct bt_cycle_run *run, uint32_t limit)
-{
-	const struct bt_plan *plan = run->plan;
-	return plan != NULL && !run->extension.active && !plan->has_plain_filters &&
-		!run->engine->state->snapshot.has_placement && run->verdict == plan->verdict &&
-		!run->pre_filter.result.restricted && columns_score(run) &&
-		limit >= run->engine->state->snapshot.count &&
-		run->pod->nominated_node_name.length == 0 &&
-		bt_nominator_is_empty(&run->engine->nominator) && plan->feasible_count != 0 &&
-		run->engine->preferred_node.length == 0 &&
-		run->framework->points[BT_POINT_FILTER].entries.count != 0;
-}
-
-/** Upstream's heap choice: the best node whose rank among the feasible ones comes first in heap
- * pre-order. */
-static uint32_t choose_by_heap(const struct bt_cycle_run *run, int32_t best_total)
-{
-	const struct bt_snapshot *snapshot = &run->engine->state->snapshot;
-	const int32_t *total = run->plan->total;
-	uint32_t rank = 0;
-	uint32_t best_rank = UINT32_MAX;
-	uint32_t best_slot = BT_SLOT_NONE;
-	uint32_t position = run->start_index;
-	for (uint32_t i = 0; i < snapshot->count; i++) {
-		uint32_t slot = snapshot->list[position];
-		position = position + 1 == snapshot->count ? 0 : position + 1;
-		if (total[slot] == best_total &&
-			(best_rank == UINT32_MAX || bt_heap_precedes(rank, best_rank))) {
-			best_rank = rank;
-			best_slot = slot;
-			if (rank == 0) {
-				break;
-			}
-		}
-		rank += total[slot] != BT_TOTAL_INFEASIBLE;
-	}
-	return best_slot;
-}
-
-static uint32_t choose_by_policy(struct bt_cycle_run *run, int32_t best_total)
-{
-	struct bt_engine *engine = run->engine;
-	const struct bt_plan *plan = run->plan;
-	uint32_t best = BT_SLOT_NONE;
-	uint64_t ties = 0;
-	for (uint32_t slot = 0; slot < plan->slot_count; slot++) {
-		if (plan->total[slot] != best_total) {
-			continue;
-		}
-		ties++;
-		bool take = best == BT_SLOT_NONE;
-		if (!take && engine->options.tie_policy == BT_TIE_RANDOM) {
-			take = bt_prng_below(&engine->prng, ties) == 0;
-		} else if (!take) {
-			take = bt_str_compare(bt_node_table_name(&engine->state->nodes, slot),
-				       bt_node_table_name(&engine->state->nodes, best)) < 0;
-		}
-		best = take ? slot : best;
-	}
-	return best;
-}
-
-/** What a list would have shown: the feasible nodes in search order. */
-static void rank_columns(struct bt_cycle_run *run)
-{
-	const struct bt_snapshot *snapshot = &run->engine->state->snapshot;
-	const struct bt_plan *plan = run->plan;
-	uint32_t *ranked = BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, plan->feasible_count);
-	int64_t *totals = BT_ARENA_NEW_ARRAY(run->cycle->arena, int64_t, plan->feasible_count);
-	uint32_t position = run->start_index;
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < snapshot->count; i++) {
-		uint32_t slot = snapshot->list[position];
-		position = position + 1 == snapshot->count ? 0 : position + 1;
-		if (plan->total[slot] != BT_TOTAL_INFEASIBLE) {
-			ranked[count] = slot;
-			totals[count++] = plan->total[slot];
-		}
-	}
-	run->ranked = ranked;
-	run->totals = totals;
-	run->ranked_count = count;
-}
-
-static void choose_from_columns(struct bt_cycle_run *run)
-{
-	struct bt_plan *plan = run->plan;
-	uint32_t explicit_count = run->engine->state->snapshot.count - plan->feasible_count;
-	bt_cycle_filters_ran(run, &BT_STATUS_OK);
-	bt_cycle_count_filters(run, run->engine->state->snapshot.count, plan->rejected);
-	if (plan->feasible_count == 1) {
-		uint32_t slot = 0;
-		while (plan->verdict[slot] != 0) {
-			slot++;
-		}
-		set_scheduled(run->result, slot, 0, 1, explicit_count);
-		return;
-	}
-	/* Plugins that are asked anew skip, whatever the nodes: columns_score. */
-	struct bt_status pre_score = plan->pre_score_cached
-		? plan->pre_score
-		: bt_run_pre_score(run->framework, run->cycle, run->pod, NULL, 0);
-	bt_cycle_point_ran(run, BT_TIMED_PRE_SCORE, &pre_score);
-	bt_cycle_count_pre_scores(run);
-	if (!bt_status_is_success(&pre_score)) {
-		set_error(run->result, &pre_score);
-		return;
-	}
-	bt_plan_score_columns(plan, run->engine, run->pod);
-	bt_cycle_point_ran(run, BT_TIMED_SCORE, &BT_STATUS_OK);
-	bt_cycle_count_scores(run, plan->feasible_count);
-	int32_t best_total = bt_plan_kernels_for_cpu()->max_total(plan->total, plan->slot_count);
-	uint32_t slot = run->engine->options.tie_policy == BT_TIE_HEAP
-		? choose_by_heap(run, best_total)
-		: choose_by_policy(run, best_total);
-	set_scheduled(run->result, slot, best_total, plan->feasible_count, explicit_count);
-	if (bt_cycle_wants_ranking(run)) {
-		rank_columns(run);
-	}
 }
 
 /** --- the search of spec 03 section 3.4 --- */
@@ -307,7 +154,7 @@ static bool try_nominated_node(struct bt_cycle_run *run)
 		run->result->diagnosis.pending_plugins = (struct bt_plugin_set){0};
 		return false;
 	}
-	set_scheduled(run->result, found.feasible[0], 0, 1,
+	bt_cycle_set_scheduled(run->result, found.feasible[0], 0, 1,
 		run->result->diagnosis.statuses.entries.count);
 	return true;
 }
@@ -367,9 +214,9 @@ static void search_list(struct bt_cycle_run *run)
 	if (!bt_status_is_success(&found.error)) {
 		struct bt_status error = bt_status_error_text(
 			run->cycle->arena, bt_status_message_str(&found.error, run->cycle->arena));
-		set_error(run->result, &error);
+		bt_cycle_set_error(run->result, &error);
 	} else if (found.feasible_count == 0) {
-		fail_with_diagnosis(run);
+		bt_cycle_fail(run);
 	} else {
 		choose_from_list(run, found.feasible, found.feasible_count, explicit_count);
 	}
@@ -390,13 +237,13 @@ static bool run_pre_filter(struct bt_cycle_run *run)
 		return true;
 	}
 	if (!bt_status_is_rejected(status)) {
-		set_error(run->result, status);
+		bt_cycle_set_error(run->result, status);
 		return false;
 	}
 	diagnosis->statuses.absent = *status;
 	diagnosis->pre_filter_message = bt_status_message_str(status, run->cycle->arena);
 	bt_diagnosis_add_plugin(diagnosis, status);
-	fail_with_diagnosis(run);
+	bt_cycle_fail(run);
 	return false;
 }
 
@@ -412,26 +259,13 @@ static void set_no_nodes(struct bt_schedule_result *result, struct bt_arena *are
 /** columns_ns: what was spent on columns of filters before PreFilter. */
 static void decide(struct bt_cycle_run *run, int64_t columns_ns)
 {
-	struct bt_engine *engine = run->engine;
 	if (!run_pre_filter(run)) {
 		return;
 	}
 	run->step_started_ns -= columns_ns;
-	if (run->plan != NULL) {
-		run->verdict = bt_plan_cycle_verdicts(run->plan, engine, run->cycle, run->pod);
-	}
 	bt_cycle_mark_nominated(run);
 	bt_cycle_take_hint(run);
-	if (try_nominated_node(run)) {
-		return;
-	}
-	if (columns_decide(
-		    run, bt_search_limit(engine, run->framework, engine->state->snapshot.count))) {
-		/* All positions are examined, so the rotation index comes round to where it was. */
-		run->start_index %= engine->state->snapshot.count;
-		engine->next_start_node_index = run->start_index;
-		choose_from_columns(run);
-	} else {
+	if (!try_nominated_node(run) && !bt_cycle_decide_by_cells(run)) {
 		search_list(run);
 	}
 }
@@ -458,7 +292,7 @@ void bt_engine_schedule_queued(struct bt_engine *engine, struct bt_framework *fr
 	if (bt_state_refresh_snapshot(engine->state, &err) < 0) {
 		begin_result(engine, framework, out_result);
 		struct bt_status status = bt_status_from_error(out_result->cycle->arena, &err);
-		set_error(out_result, &status);
+		bt_cycle_set_error(out_result, &status);
 		return;
 	}
 	bt_engine_schedule_in_snapshot(engine, framework, pod, attempt, out_result);
@@ -496,15 +330,20 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
 	if (run.plan != NULL) {
 		adopt_plan(run.cycle, run.plan);
 	}
+	/* Nothing in the state changes before the end of this function, and nobody who goes on with
+	 * the cycle afterwards reads what Filter and Score counted. */
+	run.cycle->borrows_counters = true;
 	bt_cycle_extension_init(&run);
 	out_result->extended = run.extension.active;
 	decide(&run, run.step_started_ns - started_ns);
 	if (out_result->outcome == BT_OUTCOME_SCHEDULED) {
 		bt_cycle_leave_ranking(&run);
 	}
+	run.cycle->borrows_counters = false;
 	bt_cycle_extension_finish(&run);
 	/* The list may have moved while it grew; the engine keeps it for the next cycle. */
 	engine->statuses = out_result->diagnosis.statuses;
+	engine->statuses.groups = NULL;
 	if (engine->options.verify) {
 		bt_verify_decision(engine, framework, pod, run.plan, out_result, run.start_index);
 	}

@@ -46,6 +46,10 @@ uint32_t bt_choose_node(
 uint32_t bt_choose_node_by(struct bt_engine *engine, const uint32_t *slots, const int64_t *totals,
 	const uint64_t *numbers, uint32_t count);
 
+/** Totals of the plan's own scores when these nodes are the feasible ones. */
+void bt_cycle_column_totals(
+	const struct bt_plan *plan, const uint32_t *slots, uint32_t count, int64_t *totals);
+
 /**
  * Verify mode: recompute the decision with the plain runners and abort with a message when it
  * differs. plan may be NULL. start_index: the rotation index the cycle started with.

@@ -26,8 +26,9 @@ struct bt_cycle_run {
 	struct bt_framework *framework;
 	const struct bt_pod_info *pod;
 	struct bt_plan *plan; /* NULL: no columns for this profile */
-	const uint32_t
-		*verdict; /* of this cycle; the plan's own or with per-cycle filters merged in */
+	/** Of this cycle: the plan's own or with per-cycle filters merged in. NULL: nobody asked
+	 * yet. */
+	const uint32_t *verdict;
 	struct bt_cycle_state *cycle;
 	/** By slot: pods are nominated on the node. NULL: on no node. */
 	const uint8_t *nominated;
@@ -55,6 +56,27 @@ struct bt_search_result bt_cycle_search(struct bt_cycle_run *run, struct bt_sear
 /** Totals of the feasible nodes; a status that is not Success ends the cycle. Spec 03 section 5. */
 struct bt_status bt_cycle_score(
 	struct bt_cycle_run *run, const uint32_t *slots, uint32_t count, int64_t *totals);
+
+/** The plugins that score anew in every cycle, on top of the plan's columns. */
+void bt_cycle_add_cycle_scores(
+	struct bt_cycle_run *run, const uint32_t *slots, uint32_t count, int64_t *totals);
+/** The plan's normalised scores, when these nodes are the feasible ones. */
+void bt_cycle_add_normalized(
+	const struct bt_plan *plan, const uint32_t *slots, uint32_t count, int64_t *totals);
+
+/* How a cycle ends. */
+
+void bt_cycle_set_scheduled(struct bt_schedule_result *result, uint32_t slot, int64_t total,
+	uint32_t feasible_count, uint32_t explicit_count);
+void bt_cycle_set_error(struct bt_schedule_result *result, const struct bt_status *status);
+/** No node fits: PostFilter and the message, from the statuses in the diagnosis. */
+void bt_cycle_fail(struct bt_cycle_run *run);
+
+/**
+ * The whole list at once, kind of node by kind of node (cycle_cells.h). After PreFilter. false: the
+ * list must be searched.
+ */
+bool bt_cycle_decide_by_cells(struct bt_cycle_run *run);
 
 /** Opportunistic batching: what the attempt before left for this pod. After PreFilter. */
 void bt_cycle_take_hint(struct bt_cycle_run *run);

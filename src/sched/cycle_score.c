@@ -59,12 +59,9 @@ uint32_t bt_choose_node_by(struct bt_engine *engine, const uint32_t *slots, cons
 	return best;
 }
 
-static void total_from_columns(
+void bt_cycle_add_normalized(
 	const struct bt_plan *plan, const uint32_t *slots, uint32_t count, int64_t *totals)
 {
-	for (uint32_t i = 0; i < count; i++) {
-		totals[i] = plan->local[slots[i]];
-	}
 	for (uint32_t r = 0; r < plan->raw_count; r++) {
 		const struct bt_plan_raw *raw = &plan->raws[r];
 		int32_t max = 0;
@@ -76,6 +73,15 @@ static void total_from_columns(
 				bt_plan_normalized(raw->values[slots[i]], max, raw->reverse);
 		}
 	}
+}
+
+void bt_cycle_column_totals(
+	const struct bt_plan *plan, const uint32_t *slots, uint32_t count, int64_t *totals)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		totals[i] = plan->local[slots[i]];
+	}
+	bt_cycle_add_normalized(plan, slots, count, totals);
 }
 
 /** As bt_run_score normalises; custom normalisation is the plugin's normalize_column. */
@@ -103,8 +109,7 @@ static void normalize_cycle_scores(struct bt_cycle_run *run, struct bt_plugin *p
 	}
 }
 
-/** The plugins that score anew in every cycle, on top of the plan's columns. */
-static void add_cycle_scores(
+void bt_cycle_add_cycle_scores(
 	struct bt_cycle_run *run, const uint32_t *slots, uint32_t count, int64_t *totals)
 {
 	int64_t *scores = BT_ARENA_NEW_ARRAY(run->cycle->arena, int64_t, count);
@@ -139,8 +144,8 @@ struct bt_status bt_cycle_score(
 	bt_cycle_count_scores(run, count);
 	if (plan != NULL && !plan->has_plain_scores && run->cycle->without_pods == NULL) {
 		bt_plan_score_columns(plan, run->engine, run->pod);
-		total_from_columns(plan, slots, count, totals);
-		add_cycle_scores(run, slots, count, totals);
+		bt_cycle_column_totals(plan, slots, count, totals);
+		bt_cycle_add_cycle_scores(run, slots, count, totals);
 		bt_cycle_point_ran(run, BT_TIMED_SCORE, &BT_STATUS_OK);
 		return BT_STATUS_OK;
 	}

@@ -337,6 +337,9 @@ static void search_verdicts(
 struct bt_search_result bt_cycle_search(struct bt_cycle_run *run, struct bt_search search)
 {
 	struct bt_search_result found = {0};
+	if (run->plan != NULL && run->verdict == NULL) {
+		run->verdict = bt_plan_cycle_verdicts(run->plan, run->engine, run->cycle, run->pod);
+	}
 	search.limit = search.limit < search.count ? search.limit : search.count;
 	found.feasible = bt_arena_alloc(run->cycle->arena, search.limit * sizeof(*found.feasible));
 	if (run->plan != NULL && !run->plan->has_plain_filters && run->plan->filter_count != 0) {

@@ -11,9 +11,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/compiler.h"
+
 /** true when heap position a comes before b in pre-order of the implicit binary heap (children of
  * i: 2i+1, 2i+2). */
 bool bt_heap_precedes(uint32_t a, uint32_t b);
+/** The same as a number to compare: the path from the root, longer paths after their beginnings. */
+static inline uint64_t bt_heap_order(uint32_t position)
+{
+	uint64_t path = (uint64_t)position + 1;
+	uint32_t unused_bits = BT_CLZ64(path);
+	return path << unused_bits | (63 - unused_bits);
+}
 /** Index (rank) that upstream's heap pops first among totals[0..count); count > 0. O(count). */
 uint32_t bt_heap_choose(const int64_t *totals, uint32_t count);
 /** The same where of equal totals the larger number wins first. NULL: all equal. */

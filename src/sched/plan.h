@@ -11,13 +11,12 @@
  *   otherwise (index in filters + 1) << 24 | the plugin's detail, for the first filter in list
  * order that rejects
  * - local[slot]: sum of weight x score of the plugins without normalisation
- * - raws[i].values: raw scores of a normalised plugin that differ between nodes
- * - total[slot]: local plus the weighted normalised raws; BT_TOTAL_INFEASIBLE unless verdict is 0
+ * - raws[i].values: raw scores of a normalised plugin that differ between nodes; normalisation
+ *   depends on the largest of them over the nodes that are feasible in the cycle
  *
- * Normalisation depends on the largest raw value over the feasible nodes: raws[i].max, with the
- * number of feasible slots that have it, so that most changes leave it alone. Plugins that depend
- * on other nodes' pods run a column pass in every cycle on top (columns_per_cycle); plugins without
- * a column form run node by node.
+ * Plugins that depend on other nodes' pods are asked in every cycle on top (columns_per_cycle);
+ * plugins without a column form run node by node. A plan that is used again keeps its nodes in
+ * cells (sched/plan_cells.h).
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,6 +24,7 @@
 
 #include "framework/framework.h"
 #include "sched/engine.h"
+#include "sched/plan_cells.h"
 
 #define BT_VERDICT_OUTSIDE UINT32_MAX
 #define BT_VERDICT_DETAIL_BITS 24
@@ -47,10 +47,7 @@ struct bt_plan_raw {
 	struct bt_plugin *plugin;
 	int32_t weight;
 	bool reverse;
-	int32_t *values;    /* by slot */
-	int32_t max;        /* over feasible slots, at least 0 */
-	uint32_t max_count; /* feasible slots with values == max; 0 with max > 0 means: find it anew
-	                     */
+	int32_t *values; /* by slot */
 };
 
 struct bt_plan_score {
@@ -93,17 +90,20 @@ struct bt_plan {
 	uint32_t block_slots; /* slots the columns have room for */
 	uint32_t *verdict;
 	int32_t *local;
-	int32_t *total;
-	bool scored;       /* local, raws and total are valid */
-	bool totals_stale; /* total must be recomputed from local and raws */
+	bool scored; /* local and raws are valid */
 	uint32_t feasible_count;
 	/** By filter: slots that it is the first to reject. NULL: nobody counts evaluations. */
 	uint32_t *rejected;
 	uint64_t log_sequence;
 	uint64_t list_version;
 	uint32_t node_count; /* snapshot size when scores were computed */
-	uint32_t pin_count;  /* cycles under way outside the engine that use the plan's data */
-	bool removed;        /* from the cache; lives until the last pin is gone */
+	/** Grows when a column is computed as a whole: what was made from the columns is stale. */
+	uint64_t columns_version;
+	uint64_t behind;            /* changes the last catching up had to look at */
+	bool recurring;             /* the shape was asked for before */
+	struct bt_plan_cells cells; /* sched/plan_cells.h */
+	uint32_t pin_count; /* cycles under way outside the engine that use the plan's data */
+	bool removed;       /* from the cache; lives until the last pin is gone */
 	/* Cache links (bt_plan_cache). */
 	struct plan_queue *queue;
 	struct bt_plan *next_of_shape;
@@ -129,7 +129,7 @@ struct bt_plan *bt_plan_get(
 void bt_plan_pin(struct bt_plan *plan);
 void bt_plan_unpin(struct bt_plan_cache *cache, struct bt_plan *plan);
 
-/** Make local, raws and total valid too. Only when at least two nodes are feasible. */
+/** Make local and raws valid too. Only when at least two nodes are feasible. */
 void bt_plan_score_columns(
 	struct bt_plan *plan, struct bt_engine *engine, const struct bt_pod_info *pod);
 

@@ -45,14 +45,13 @@ void bt_plan_drop_columns(struct bt_plan_cache *cache, struct bt_plan *plan)
 {
 	give_block(cache, plan->verdict, plan->block_slots);
 	give_block(cache, plan->local, plan->block_slots);
-	give_block(cache, plan->total, plan->block_slots);
 	plan->verdict = NULL;
 	plan->local = NULL;
-	plan->total = NULL;
 	for (uint32_t i = 0; i < plan->raw_count; i++) {
 		give_block(cache, plan->raws[i].values, plan->block_slots);
 		plan->raws[i].values = NULL;
 	}
+	bt_plan_cells_drop(&plan->cells);
 }
 
 static void plan_destroy(struct bt_plan_cache *cache, struct bt_plan *plan)
@@ -93,6 +92,10 @@ void bt_plan_cache_destroy(struct bt_plan_cache *cache)
 	bt_free(cache->detail);
 	bt_free(cache->verdict);
 	bt_free(cache->scores);
+	bt_free(cache->totals);
+	bt_free(cache->cells);
+	bt_free(cache->changed);
+	bt_free(cache->marks);
 	bt_free(cache);
 }
 
@@ -114,6 +117,13 @@ static void reserve_scratch(struct bt_plan_cache *cache, uint32_t slot_count)
 		bt_realloc_array(cache->verdict, cache->scratch_slots, sizeof(*cache->verdict));
 	cache->scores =
 		bt_realloc_array(cache->scores, cache->scratch_slots, sizeof(*cache->scores));
+	cache->totals =
+		bt_realloc_array(cache->totals, cache->scratch_slots, sizeof(*cache->totals));
+	cache->cells = bt_realloc_array(cache->cells, cache->scratch_slots, sizeof(*cache->cells));
+	cache->changed =
+		bt_realloc_array(cache->changed, cache->scratch_slots, sizeof(*cache->changed));
+	bt_free(cache->marks);
+	cache->marks = BT_NEW_ARRAY(uint64_t, cache->scratch_slots);
 }
 
 /** Every score weight and their sum fit the 32-bit total column. */
@@ -161,7 +171,8 @@ static void link_newest(struct plan_queue *queue, struct bt_plan *plan)
 	queue->count++;
 	/* Score columns may still be added in this cycle: count them as if they were there. */
 	plan->bytes = sizeof(*plan) + plan->arena.total_bytes +
-		(3 + (size_t)plan->raw_count) * plan->block_slots * 4;
+		(2 + (size_t)plan->raw_count) * plan->block_slots * 4 +
+		bt_plan_cells_bytes(&plan->cells);
 	queue->bytes += plan->bytes;
 }
 
@@ -256,6 +267,7 @@ struct bt_plan *bt_plan_get(
 	} else {
 		unlink_plan(plan);
 	}
+	plan->recurring = seen_before;
 	bt_plan_catch_up(plan, engine, pod);
 	link_newest(seen_before ? &cache->recurring : &cache->once, plan);
 	make_room(cache);

@@ -98,6 +98,7 @@ static void recompute_verdicts(
 	plan->feasible_count = bt_plan_kernels_for_cpu()->count_feasible(plan->verdict, slot_count);
 	count_rejections(plan, snapshot->count);
 	plan->scored = false;
+	plan->columns_version++;
 }
 
 static void evaluate_scores(struct bt_plan *plan, struct bt_engine *engine,
@@ -130,155 +131,72 @@ static void evaluate_scores(struct bt_plan *plan, struct bt_engine *engine,
 	}
 }
 
-static void find_raw_max(struct bt_plan *plan, struct bt_plan_raw *raw)
-{
-	const struct bt_plan_kernels *kernels = bt_plan_kernels_for_cpu();
-	raw->max = kernels->max_feasible(raw->values, plan->verdict, plan->slot_count);
-	raw->max_count =
-		kernels->count_equal(raw->values, plan->verdict, raw->max, plan->slot_count);
-}
-
-/** total += weighted normalised raw. Raws repeat: beyond a few values a table saves a division for
- * every slot. */
-static void add_normalized(
-	struct bt_plan_cache *cache, struct bt_plan *plan, const struct bt_plan_raw *raw)
-{
-	int32_t *table = cache->scores;
-	bool tabled = (uint32_t)raw->max < cache->scratch_slots;
-	for (int32_t value = 0; tabled && value <= raw->max; value++) {
-		table[value] = raw->weight * bt_plan_normalized(value, raw->max, raw->reverse);
-	}
-	for (uint32_t slot = 0; slot < plan->slot_count; slot++) {
-		if (plan->verdict[slot] != 0) {
-			continue;
-		}
-		int32_t value = raw->values[slot];
-		plan->total[slot] += tabled
-			? table[value]
-			: raw->weight * bt_plan_normalized(value, raw->max, raw->reverse);
-	}
-}
-
-static void recompute_totals(struct bt_plan_cache *cache, struct bt_plan *plan)
-{
-	int32_t base = 0;
-	for (uint32_t i = 0; i < plan->raw_count; i++) {
-		if (plan->raws[i].max == 0) {
-			base += plan->raws[i].weight *
-				bt_plan_normalized(0, 0, plan->raws[i].reverse);
-		}
-	}
-	bt_plan_kernels_for_cpu()->start_totals(
-		plan->total, plan->local, plan->verdict, base, plan->slot_count);
-	for (uint32_t i = 0; i < plan->raw_count; i++) {
-		if (plan->raws[i].max != 0) {
-			add_normalized(cache, plan, &plan->raws[i]);
-		}
-	}
-	plan->totals_stale = false;
-}
-
 static void recompute_scores(
 	struct bt_plan *plan, struct bt_engine *engine, const struct bt_pod_info *pod)
 {
 	if (plan->local == NULL) {
 		plan->local = bt_plan_take_block(engine->plans);
-		plan->total = bt_plan_take_block(engine->plans);
 		for (uint32_t i = 0; i < plan->raw_count; i++) {
 			plan->raws[i].values = bt_plan_take_block(engine->plans);
 		}
 	}
 	evaluate_scores(plan, engine, pod, (struct bt_slot_range){NULL, plan->slot_count});
-	for (uint32_t i = 0; i < plan->raw_count; i++) {
-		find_raw_max(plan, &plan->raws[i]);
-	}
 	plan->node_count = engine->state->snapshot.count;
 	plan->scored = true;
-	plan->totals_stale = true;
+	plan->columns_version++;
 }
 
-/** The slot's old contribution leaves the maxima. */
-static void leave_maxima(struct bt_plan *plan, uint32_t slot)
+static void repair_slots(struct bt_plan *plan, struct bt_engine *engine,
+	const struct bt_pod_info *pod, const uint32_t *slots, uint32_t count)
 {
-	for (uint32_t i = 0; i < plan->raw_count; i++) {
-		struct bt_plan_raw *raw = &plan->raws[i];
-		if (raw->values[slot] == raw->max) {
-			raw->max_count--;
+	struct bt_slot_range range = {slots, count};
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t *verdict = &plan->verdict[slots[i]];
+		plan->feasible_count -= *verdict == 0;
+		count_rejection(plan, *verdict, -1);
+		*verdict = engine->state->nodes.rows[slots[i]].in_snapshot ? 0 : BT_VERDICT_OUTSIDE;
+	}
+	evaluate_filters(plan, engine, pod, range);
+	for (uint32_t i = 0; i < count; i++) {
+		plan->feasible_count += plan->verdict[slots[i]] == 0;
+		count_rejection(plan, plan->verdict[slots[i]], 1);
+	}
+	if (plan->scored) {
+		evaluate_scores(plan, engine, pod, range);
+	}
+}
+
+uint32_t bt_plan_changed_slots(struct bt_plan_cache *cache, const struct bt_change_log *log,
+	uint64_t since, uint32_t kinds)
+{
+	uint32_t count = 0;
+	cache->mark++;
+	for (uint64_t i = since; i < log->sequence; i++) {
+		struct bt_change change = bt_change_log_at(log, i);
+		if ((change.kinds & kinds) != 0 && cache->marks[change.slot] != cache->mark) {
+			cache->marks[change.slot] = cache->mark;
+			cache->changed[count++] = change.slot;
 		}
 	}
-}
-
-static void enter_maxima(struct bt_plan *plan, uint32_t slot)
-{
-	for (uint32_t i = 0; i < plan->raw_count; i++) {
-		struct bt_plan_raw *raw = &plan->raws[i];
-		if (raw->values[slot] == raw->max) {
-			raw->max_count++;
-		} else if (raw->values[slot] > raw->max) {
-			raw->max = raw->values[slot];
-			raw->max_count = 1;
-			plan->totals_stale = true;
-		}
-	}
-}
-
-static void repair_total(struct bt_plan *plan, uint32_t slot)
-{
-	if (plan->verdict[slot] != 0) {
-		plan->total[slot] = BT_TOTAL_INFEASIBLE;
-		return;
-	}
-	int32_t total = plan->local[slot];
-	for (uint32_t i = 0; i < plan->raw_count; i++) {
-		const struct bt_plan_raw *raw = &plan->raws[i];
-		total +=
-			raw->weight * bt_plan_normalized(raw->values[slot], raw->max, raw->reverse);
-	}
-	plan->total[slot] = total;
-}
-
-static void repair_slot(struct bt_plan *plan, struct bt_engine *engine,
-	const struct bt_pod_info *pod, uint32_t slot)
-{
-	bool was_feasible = plan->verdict[slot] == 0;
-	if (plan->scored && was_feasible) {
-		leave_maxima(plan, slot);
-	}
-	struct bt_slot_range range = {&slot, 1};
-	count_rejection(plan, plan->verdict[slot], -1);
-	plan->verdict[slot] = engine->state->nodes.rows[slot].in_snapshot ? 0 : BT_VERDICT_OUTSIDE;
-	if (plan->verdict[slot] == 0) {
-		evaluate_filters(plan, engine, pod, range);
-	}
-	count_rejection(plan, plan->verdict[slot], 1);
-	bool is_feasible = plan->verdict[slot] == 0;
-	plan->feasible_count += (uint32_t)is_feasible - (uint32_t)was_feasible;
-	if (!plan->scored) {
-		return;
-	}
-	evaluate_scores(plan, engine, pod, range);
-	if (is_feasible) {
-		enter_maxima(plan, slot);
-	}
-	repair_total(plan, slot);
+	return count;
 }
 
 void bt_plan_catch_up(struct bt_plan *plan, struct bt_engine *engine, const struct bt_pod_info *pod)
 {
 	const struct bt_state *state = engine->state;
 	const struct bt_change_log *log = &state->log;
-	uint64_t behind = log->sequence - plan->log_sequence;
+	plan->behind = log->sequence - plan->log_sequence;
 	if (plan->verdict == NULL || plan->slot_count != state->nodes.slot_count ||
 		plan->list_version != state->snapshot.list_version ||
 		!bt_change_log_covers(log, plan->log_sequence) ||
-		behind > plan->slot_count / REPAIR_SHARE + 16) {
+		plan->behind > plan->slot_count / REPAIR_SHARE + 16) {
 		recompute_verdicts(plan, engine, pod);
+		plan->behind = UINT64_MAX;
 	} else {
-		for (uint64_t i = plan->log_sequence; i < log->sequence; i++) {
-			struct bt_change change = bt_change_log_at(log, i);
-			if ((change.kinds & (plan->reads | BT_CHANGE_EXISTENCE)) != 0) {
-				repair_slot(plan, engine, pod, change.slot);
-			}
+		uint32_t count = bt_plan_changed_slots(
+			engine->plans, log, plan->log_sequence, plan->reads | BT_CHANGE_EXISTENCE);
+		if (count != 0) {
+			repair_slots(plan, engine, pod, engine->plans->changed, count);
 		}
 	}
 	plan->log_sequence = log->sequence;
@@ -291,17 +209,6 @@ void bt_plan_score_columns(
 	if (!plan->scored ||
 		(plan->reads_node_count && plan->node_count != engine->state->snapshot.count)) {
 		recompute_scores(plan, engine, pod);
-	}
-	for (uint32_t i = 0; i < plan->raw_count; i++) {
-		struct bt_plan_raw *raw = &plan->raws[i];
-		if (raw->max_count == 0) {
-			int32_t old_max = raw->max;
-			find_raw_max(plan, raw);
-			plan->totals_stale |= raw->max != old_max;
-		}
-	}
-	if (plan->totals_stale) {
-		recompute_totals(engine->plans, plan);
 	}
 }
 

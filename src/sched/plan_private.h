@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_SCHED_PLAN_PRIVATE_H
 #define BT_SCHED_PLAN_PRIVATE_H
-/** Shared by plan_create.c, plan_columns.c and plan_cache.c only. */
+/** Shared by the files named plan_*.c, cycle_cells.c and cycle_flat.c only. */
 #include "sched/plan.h"
 
 /** Plans in order of use, linked by newer / older. */
@@ -30,6 +30,11 @@ struct bt_plan_cache {
 	uint32_t *detail;
 	uint32_t *verdict; /* of one cycle: the plan's with the per-cycle filters merged in */
 	int32_t *scores;
+	int32_t *totals;   /* of one cycle */
+	uint32_t *cells;   /* of one cycle: cell by slot */
+	uint32_t *changed; /* slots, each once */
+	uint64_t *marks;   /* by slot: the last list of changed slots that has it */
+	uint64_t mark;
 	uint32_t scratch_slots;
 };
 
@@ -42,6 +47,12 @@ const void *bt_plan_score_data(const struct bt_plan *plan, const struct bt_plugi
  */
 void bt_plan_catch_up(
 	struct bt_plan *plan, struct bt_engine *engine, const struct bt_pod_info *pod);
+/**
+ * Slots with a change of these kinds since that place in the log, which it covers: cache->changed.
+ * Returns their number.
+ */
+uint32_t bt_plan_changed_slots(struct bt_plan_cache *cache, const struct bt_change_log *log,
+	uint64_t since, uint32_t kinds);
 /** A column of uninitialised 4-byte entries for block_slots slots. */
 void *bt_plan_take_block(struct bt_plan_cache *cache);
 /** Give all columns back to the cache. */

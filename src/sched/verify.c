@@ -6,6 +6,7 @@
  */
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "framework/node_statuses.h"
 #include "sched/cycle.h"
 #include "sched/node_choice.h"
 
@@ -174,9 +175,11 @@ static void check_verdicts(struct twin *twin, const struct bt_plan *plan)
 
 static void check_totals(struct twin *twin, const struct bt_plan *plan)
 {
-	for (uint32_t i = 0; i < twin->feasible_count; i++) {
-		check_number(twin, "total score", twin->feasible[i], twin->totals[i],
-			plan->total[twin->feasible[i]]);
+	uint32_t count = twin->feasible_count;
+	int64_t *totals = BT_ARENA_NEW_ARRAY(twin->arena, int64_t, count);
+	bt_cycle_column_totals(plan, twin->feasible, count, totals);
+	for (uint32_t i = 0; i < count; i++) {
+		check_number(twin, "total score", twin->feasible[i], twin->totals[i], totals[i]);
 	}
 }
 
@@ -219,12 +222,14 @@ static void check_unschedulable(struct twin *twin, const struct bt_schedule_resu
 	}
 	check_number(twin, "feasible nodes", BT_SLOT_NONE, twin->feasible_count, 0);
 	const struct bt_node_statuses *statuses = &result->diagnosis.statuses;
-	check_number(twin, "rejected nodes", BT_SLOT_NONE, twin->examined, statuses->entries.count);
+	check_number(twin, "rejected nodes", BT_SLOT_NONE, twin->examined,
+		bt_node_statuses_count(statuses));
 	for (uint32_t i = 0; i < twin->examined; i++) {
-		check_number(twin, "order of statuses", twin->slots[i], twin->slots[i],
-			statuses->entries.items[i].slot);
-		check_status(twin, "filter status", twin->slots[i], &twin->statuses[i],
-			&statuses->entries.items[i].status);
+		struct bt_node_status_entry got =
+			bt_node_statuses_at(statuses, twin->engine->state, i);
+		check_number(twin, "order of statuses", twin->slots[i], twin->slots[i], got.slot);
+		check_status(
+			twin, "filter status", twin->slots[i], &twin->statuses[i], &got.status);
 	}
 }
 
@@ -299,9 +304,8 @@ void bt_verify_evaluation(struct bt_engine *engine, struct bt_framework *framewo
 		return;
 	}
 	bt_plan_score_columns(plan, engine, pod);
-	for (uint32_t i = 0; i < evaluation->feasible_count; i++) {
-		uint32_t slot = evaluation->feasible[i];
-		check_number(&twin, "total score", slot, evaluation->scores.totals[i],
-			plan->total[slot]);
-	}
+	twin.feasible = evaluation->feasible;
+	twin.feasible_count = evaluation->feasible_count;
+	twin.totals = evaluation->scores.totals;
+	check_totals(&twin, plan);
 }

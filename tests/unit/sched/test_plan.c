@@ -2,6 +2,7 @@
 /** Plans: when they are made, kept, repaired and not used at all (sched/plan.h). */
 #include <string.h>
 
+#include "framework/node_statuses.h"
 #include "sched_world.h"
 #include "test_main.h"
 
@@ -258,7 +259,7 @@ START_TEST(test_plan__more_resources_than_a_verdict_holds)
 		bt_strbuf_append_c(&json, "}}}]}}");
 		result = world_schedule(&world, bt_strbuf_c(&json));
 		ck_assert_int_eq(result.outcome, BT_OUTCOME_FIT_ERROR);
-		ck_assert_uint_eq(result.diagnosis.statuses.entries.count, 40);
+		ck_assert_uint_eq(bt_node_statuses_count(&result.diagnosis.statuses), 40);
 	}
 	bt_strbuf_finish(&json);
 	world_finish(&world);

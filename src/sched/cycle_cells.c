@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sched/cycle_cells.h"
+
+#include "sched/plan_private.h"
+
+/** --- may cells decide? --- */
+
+/** The plugin asked anew in every cycle would skip, whatever the nodes. */
+static bool would_skip(const struct bt_cycle_run *run, struct bt_plugin *plugin)
+{
+	return plugin->ops->pre_score_skips != NULL &&
+		plugin->ops->pre_score_skips(plugin, run->cycle, run->pod);
+}
+
+/** The traits of the cycle, and whose they are. */
+struct trait_collector {
+	struct bt_cycle_run *run;
+	struct bt_trait_list *traits;
+	struct bt_plugin_set asked;
+};
+
+static bool ask_traits(struct trait_collector *collector, struct bt_plugin *plugin)
+{
+	if (bt_plugin_set_has(&collector->asked, plugin->index)) {
+		return true;
+	}
+	bt_plugin_set_add(&collector->asked, plugin->index);
+	return plugin->ops->cell_traits != NULL &&
+		plugin->ops->cell_traits(
+			plugin, collector->run->cycle, collector->run->pod, collector->traits);
+}
+
+static bool ask_filters(struct trait_collector *collector)
+{
+	const struct bt_cycle_run *run = collector->run;
+	const struct bt_plan *plan = run->plan;
+	for (uint32_t i = 0; plan->has_cycle_filters && i < plan->filter_count; i++) {
+		struct bt_plugin *plugin = plan->filters[i].plugin;
+		if (plan->filters[i].form == BT_FILTER_CYCLE_COLUMN &&
+			!bt_plugin_set_has(&run->cycle->skip_filter, plugin->index) &&
+			!ask_traits(collector, plugin)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool ask_scores(struct trait_collector *collector)
+{
+	const struct bt_cycle_run *run = collector->run;
+	const struct bt_plan *plan = run->plan;
+	const struct bt_framework_point *point = &run->framework->points[BT_POINT_PRE_SCORE];
+	for (uint32_t i = 0; !plan->pre_score_cached && i < point->entries.count; i++) {
+		struct bt_plugin *plugin = point->entries.items[i].plugin;
+		if (!plan->memo[plugin->index].pre_score_known && !would_skip(run, plugin) &&
+			!ask_traits(collector, plugin)) {
+			return false;
+		}
+	}
+	for (uint32_t i = 0; i < plan->cycle_score_count; i++) {
+		struct bt_plugin *plugin = plan->cycle_scores[i].plugin;
+		if (!would_skip(run, plugin) && !ask_traits(collector, plugin)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/** Every node of the snapshot is looked at, by columns, and nobody else has a say. */
+static bool whole_list_counts(const struct bt_cycle_run *run)
+{
+	const struct bt_engine *engine = run->engine;
+	const struct bt_snapshot *snapshot = &engine->state->snapshot;
+	return run->plan != NULL && !run->extension.active && !run->plan->has_plain_filters &&
+		!run->plan->has_plain_scores && !snapshot->has_placement &&
+		!run->pre_filter.result.restricted &&
+		bt_search_limit(engine, run->framework, snapshot->count) >= snapshot->count &&
+		run->pod->nominated_node_name.length == 0 &&
+		bt_nominator_is_empty(&engine->nominator) && engine->preferred_node.length == 0 &&
+		run->framework->points[BT_POINT_FILTER].entries.count != 0;
+}
+
+bool bt_cycle_decide_by_cells(struct bt_cycle_run *run)
+{
+	struct bt_engine *engine = run->engine;
+	struct bt_plan *plan = run->plan;
+	if (!whole_list_counts(run)) {
+		return false;
+	}
+	struct bt_trait_list traits = {.arena = run->cycle->arena};
+	struct trait_collector collector = {.run = run, .traits = &traits};
+	if (!ask_filters(&collector) || !ask_scores(&collector)) {
+		return false;
+	}
+	if (plan->feasible_count > 1) {
+		bt_plan_score_columns(plan, engine, run->pod);
+	}
+	uint32_t start_before = run->start_index;
+	/* All positions are examined, so the rotation index comes round to where it was. */
+	run->start_index %= engine->state->snapshot.count;
+	struct bt_cells *tree = bt_plan_cells_get(plan, engine, traits.items, traits.count);
+	if (tree != NULL) {
+		if (engine->options.verify) {
+			bt_plan_cells_check(plan, engine, traits.items);
+		}
+		bt_decide_by_tree(run, tree);
+	} else if (!bt_decide_in_columns(run, &traits)) {
+		run->start_index = start_before;
+		return false;
+	}
+	engine->next_start_node_index = run->start_index;
+	return true;
+}
+
+/** --- asking about one node of each cell --- */
+
+struct bt_asked_cells bt_asked_cells_make(struct bt_arena *arena, uint32_t capacity)
+{
+	uint32_t *memory = bt_arena_alloc(arena, 4 * (size_t)capacity * sizeof(*memory));
+	return (struct bt_asked_cells){
+		.cells = memory,
+		.slots = memory + capacity,
+		.sizes = memory + 2 * (size_t)capacity,
+		.verdicts = memory + 3 * (size_t)capacity,
+	};
+}
+
+/** Ask the filter at this index about the cells that no earlier one rejects. */
+static void ask_filter(
+	struct bt_cycle_run *run, uint32_t filter, struct bt_asked_cells *asked, uint32_t *slots)
+{
+	struct bt_plugin *plugin = run->plan->filters[filter].plugin;
+	uint32_t *detail = run->engine->plans->detail;
+	uint32_t tag = (filter + 1) << BT_VERDICT_DETAIL_BITS;
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < asked->count; i++) {
+		slots[count] = asked->slots[i];
+		count += asked->verdicts[i] == 0 || asked->verdicts[i] > tag;
+	}
+	struct bt_slot_range range = {slots, count};
+	if (count == 0 ||
+		!plugin->ops->filter_column(plugin, run->cycle->pre_filter_data[plugin->index],
+			run->pod, run->engine->state, range, detail)) {
+		return;
+	}
+	for (uint32_t i = 0; i < asked->count; i++) {
+		if ((asked->verdicts[i] == 0 || asked->verdicts[i] > tag) &&
+			detail[asked->slots[i]] != 0) {
+			asked->verdicts[i] = tag | detail[asked->slots[i]];
+		}
+	}
+}
+
+void bt_judge_cells(struct bt_cycle_run *run, struct bt_asked_cells *asked)
+{
+	const struct bt_plan *plan = run->plan;
+	uint32_t *slots = NULL;
+	for (uint32_t i = 0; plan->has_cycle_filters && i < plan->filter_count; i++) {
+		if (plan->filters[i].form != BT_FILTER_CYCLE_COLUMN ||
+			bt_plugin_set_has(
+				&run->cycle->skip_filter, plan->filters[i].plugin->index)) {
+			continue;
+		}
+		if (slots == NULL) {
+			slots = bt_arena_alloc(run->cycle->arena, asked->count * sizeof(*slots));
+		}
+		ask_filter(run, i, asked, slots);
+	}
+}
+
+uint32_t bt_feasible_nodes(const struct bt_asked_cells *asked)
+{
+	uint32_t nodes = 0;
+	for (uint32_t i = 0; i < asked->count; i++) {
+		nodes += asked->verdicts[i] == 0 ? asked->sizes[i] : 0;
+	}
+	return nodes;
+}
+
+void bt_keep_feasible_cells(struct bt_asked_cells *asked)
+{
+	uint32_t count = asked->count;
+	asked->count = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		if (asked->verdicts[i] == 0) {
+			bt_asked_cells_add(
+				asked, asked->cells[i], asked->slots[i], asked->sizes[i], 0);
+		}
+	}
+}
+
+int64_t *bt_score_cells(
+	struct bt_cycle_run *run, const struct bt_asked_cells *asked, uint32_t node_count)
+{
+	struct bt_status status = run->plan->pre_score_cached
+		? run->plan->pre_score
+		: bt_run_pre_score_cells(run->framework, run->cycle, run->pod, asked->slots,
+			  asked->sizes, asked->count);
+	bt_cycle_point_ran(run, BT_TIMED_PRE_SCORE, &status);
+	bt_cycle_count_pre_scores(run);
+	if (!bt_status_is_success(&status)) {
+		bt_cycle_set_error(run->result, &status);
+		return NULL;
+	}
+	bt_cycle_count_scores(run, node_count);
+	int64_t *scores = BT_ARENA_NEW_ARRAY(run->cycle->arena, int64_t, asked->count);
+	if (run->plan->cycle_score_count != 0) {
+		bt_cycle_add_cycle_scores(run, asked->slots, asked->count, scores);
+	}
+	return scores;
+}
+
+/** --- no node fits --- */
+
+/** The status of each verdict; equal verdicts share theirs. */
+static struct bt_status *decode(
+	const struct bt_cycle_run *run, const uint32_t *verdicts, uint32_t count)
+{
+	struct bt_arena *arena = run->cycle->arena;
+	struct bt_status *statuses = BT_ARENA_NEW_ARRAY(arena, struct bt_status, count);
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t same = 0;
+		while (verdicts[same] != verdicts[i]) {
+			same++;
+		}
+		statuses[i] = same < i ? statuses[same]
+				       : bt_plan_verdict_status(run->plan, run->cycle, run->pod,
+						 verdicts[i], arena);
+	}
+	return statuses;
+}
+
+void bt_fail_in_groups(struct bt_cycle_run *run, const uint32_t *verdicts, const uint32_t *sizes,
+	uint32_t count, const uint16_t *group_of)
+{
+	struct bt_diagnosis *diagnosis = &run->result->diagnosis;
+	struct bt_status_groups *groups = BT_ARENA_NEW(run->cycle->arena, struct bt_status_groups);
+	struct bt_status *statuses = decode(run, verdicts, count);
+	for (uint32_t i = 0; i < count; i++) {
+		if (sizes[i] != 0) {
+			bt_diagnosis_add_plugin(diagnosis, &statuses[i]);
+		}
+	}
+	*groups = (struct bt_status_groups){
+		.count = count,
+		.statuses = statuses,
+		.sizes = sizes,
+		.group_of = group_of,
+		.start = run->start_index,
+	};
+	/* The trial of a single node has its entry here: its group has it too. */
+	diagnosis->statuses.entries.count = 0;
+	diagnosis->statuses.groups = groups;
+	run->engine->next_start_node_index = run->start_index;
+	bt_cycle_fail(run);
+}

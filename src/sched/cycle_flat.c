@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Decisions by passes over a plan's columns, for shapes that come for the first time or too seldom
+ * to keep their nodes in cells. Cells of one cycle, by traits alone: what the plugins of every
+ * cycle say of them is looked up by slot.
+ */
+#include <string.h>
+
+#include "sched/cycle_cells.h"
+#include "sched/node_choice.h"
+#include "sched/plan_kernels.h"
+#include "sched/plan_private.h"
+
+/** Counts of neighbouring slots go to different places: one need not wait for the other. */
+#define LANES 4
+/** Slots of the table that tells cells by a value; a power of two above BT_CELLS_MAX. */
+#define TABLE_SIZE (4 * BT_CELLS_MAX)
+
+struct flat {
+	struct bt_cycle_run *run;
+	const struct bt_plan *plan;
+	const struct bt_snapshot *snapshot;
+	struct bt_plan_cache *cache;
+	const uint32_t *cell_of; /* by slot; NULL: all nodes are of one cell */
+	uint32_t cell_count;     /* numbers are below this; some cells may have no node */
+	/* by cell */
+	uint32_t *slots;    /* a node, one that the plan lets pass if there is one */
+	uint32_t *sizes;    /* nodes that the plan lets pass */
+	uint32_t *verdicts; /* of the filters of every cycle, as far as they were asked */
+};
+
+/** --- cells by traits --- */
+
+struct table_entry {
+	uint64_t value;
+	uint32_t before;
+	uint32_t cell; /* + 1; 0: free */
+};
+
+static uint32_t hash(uint64_t value, uint32_t before)
+{
+	uint64_t mixed = (value ^ (uint64_t)before << 40) * UINT64_C(0x9e3779b97f4a7c15);
+	return (uint32_t)(mixed >> 40) & (TABLE_SIZE - 1);
+}
+
+/** The entry of a value in a cell so far; it may be free. */
+static struct table_entry *entry_of(struct table_entry *table, uint64_t value, uint32_t before)
+{
+	uint32_t i = hash(value, before);
+	while (table[i].cell != 0 && (table[i].value != value || table[i].before != before)) {
+		i = (i + 1) & (TABLE_SIZE - 1);
+	}
+	return &table[i];
+}
+
+/** Cells of cells so far and any values. */
+static bool part_by_table(struct flat *flat, const struct bt_node_trait *trait)
+{
+	struct table_entry *table =
+		BT_ARENA_NEW_ARRAY(flat->run->cycle->arena, struct table_entry, TABLE_SIZE);
+	const uint32_t *verdict = flat->plan->verdict;
+	uint32_t count = 0;
+	for (uint32_t slot = 0; slot < flat->plan->slot_count; slot++) {
+		uint32_t before = flat->cell_of != NULL ? flat->cell_of[slot] : 0;
+		flat->cache->cells[slot] = 0;
+		if (verdict[slot] == BT_VERDICT_OUTSIDE) {
+			continue;
+		}
+		uint64_t value = trait->values != NULL ? trait->values[slot]
+						       : trait->value(trait->context, slot);
+		struct table_entry *entry = entry_of(table, value, before);
+		if (entry->cell == 0) {
+			if (count == BT_CELLS_MAX) {
+				return false;
+			}
+			*entry = (struct table_entry){value, before, ++count};
+		}
+		flat->cache->cells[slot] = entry->cell - 1;
+	}
+	flat->cell_of = flat->cache->cells;
+	flat->cell_count = count;
+	return true;
+}
+
+/** Part the cells by one trait more. false: there are too many. */
+static bool part(struct flat *flat, const struct bt_node_trait *trait)
+{
+	const struct bt_plan_kernels *kernels = bt_plan_kernels_for_cpu();
+	uint32_t slot_count = flat->plan->slot_count;
+	uint64_t kinds = UINT64_MAX;
+	if (trait->values != NULL) {
+		kinds = (uint64_t)kernels->max_value(trait->values, slot_count) + 1;
+	}
+	if (kinds > BT_CELLS_MAX / flat->cell_count) {
+		return part_by_table(flat, trait);
+	}
+	if (flat->cell_of == NULL) {
+		flat->cell_of = trait->values;
+	} else {
+		if (flat->cell_of != flat->cache->cells) {
+			memcpy(flat->cache->cells, flat->cell_of,
+				slot_count * sizeof(*flat->cell_of));
+			flat->cell_of = flat->cache->cells;
+		}
+		kernels->combine_cells(
+			flat->cache->cells, trait->values, (uint32_t)kinds, slot_count);
+	}
+	flat->cell_count *= (uint32_t)kinds;
+	return true;
+}
+
+/** Members and a node of each cell. */
+static void count_members(struct flat *flat)
+{
+	struct bt_arena *arena = flat->run->cycle->arena;
+	const uint32_t *verdict = flat->plan->verdict;
+	uint32_t count = flat->cell_count;
+	uint32_t *lanes = BT_ARENA_NEW_ARRAY(arena, uint32_t, LANES * (size_t)count);
+	flat->slots = bt_arena_alloc(arena, count * sizeof(*flat->slots));
+	flat->verdicts = BT_ARENA_NEW_ARRAY(arena, uint32_t, count);
+	flat->sizes = lanes;
+	for (uint32_t cell = 0; cell < count; cell++) {
+		flat->slots[cell] = BT_SLOT_NONE;
+	}
+	if (flat->cell_of == NULL) {
+		uint32_t slot = 0;
+		while (slot < flat->plan->slot_count && verdict[slot] != 0) {
+			slot++;
+		}
+		flat->sizes[0] = flat->plan->feasible_count;
+		flat->slots[0] = flat->sizes[0] != 0 ? slot : BT_SLOT_NONE;
+		return;
+	}
+	for (uint32_t slot = 0; slot < flat->plan->slot_count; slot++) {
+		if (verdict[slot] == 0) {
+			uint32_t cell = flat->cell_of[slot];
+			lanes[slot % LANES * count + cell]++;
+			flat->slots[cell] = slot;
+		}
+	}
+	for (uint32_t lane = 1; lane < LANES; lane++) {
+		for (uint32_t cell = 0; cell < count; cell++) {
+			flat->sizes[cell] += lanes[lane * count + cell];
+		}
+	}
+}
+
+/** Ask the filters about the cells that have members. Returns the cells that were asked. */
+static struct bt_asked_cells judge_members(struct flat *flat)
+{
+	struct bt_asked_cells asked =
+		bt_asked_cells_make(flat->run->cycle->arena, flat->cell_count);
+	for (uint32_t cell = 0; cell < flat->cell_count; cell++) {
+		if (flat->sizes[cell] != 0) {
+			bt_asked_cells_add(&asked, cell, flat->slots[cell], flat->sizes[cell], 0);
+		}
+	}
+	bt_judge_cells(flat->run, &asked);
+	for (uint32_t i = 0; i < asked.count; i++) {
+		flat->verdicts[asked.cells[i]] = asked.verdicts[i];
+	}
+	return asked;
+}
+
+/** The same about those whose nodes the plan rejects: an earlier filter may do so, too. */
+static void judge_others(struct flat *flat)
+{
+	const uint32_t *verdict = flat->plan->verdict;
+	struct bt_asked_cells asked =
+		bt_asked_cells_make(flat->run->cycle->arena, flat->cell_count);
+	for (uint32_t slot = 0; slot < flat->plan->slot_count; slot++) {
+		uint32_t cell = flat->cell_of != NULL ? flat->cell_of[slot] : 0;
+		if (verdict[slot] != BT_VERDICT_OUTSIDE && flat->slots[cell] == BT_SLOT_NONE) {
+			flat->slots[cell] = slot;
+			bt_asked_cells_add(&asked, cell, slot, 0, 0);
+		}
+	}
+	bt_judge_cells(flat->run, &asked);
+	for (uint32_t i = 0; i < asked.count; i++) {
+		flat->verdicts[asked.cells[i]] = asked.verdicts[i];
+	}
+}
+
+/** Verdict of a node of the snapshot by all filters. */
+static inline uint32_t merged_verdict(const struct flat *flat, uint32_t slot)
+{
+	uint32_t own = flat->plan->verdict[slot];
+	uint32_t cell = flat->verdicts[flat->cell_of != NULL ? flat->cell_of[slot] : 0];
+	/* Of none, 0, the predecessor is the largest. */
+	return own - 1 < cell - 1 ? own : cell;
+}
+
+/** --- counting --- */
+
+static void count_filters(struct flat *flat)
+{
+	struct bt_cycle_run *run = flat->run;
+	const uint32_t *rejected = flat->plan->rejected;
+	bool by_plan_alone = true;
+	if (run->framework->metrics == NULL) {
+		return;
+	}
+	judge_others(flat);
+	for (uint32_t cell = 0; cell < flat->cell_count; cell++) {
+		by_plan_alone = by_plan_alone && flat->verdicts[cell] == 0;
+	}
+	if (!by_plan_alone) {
+		uint32_t *counts =
+			BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, flat->plan->filter_count);
+		for (uint32_t i = 0; i < flat->snapshot->count; i++) {
+			uint32_t verdict = merged_verdict(flat, flat->snapshot->list[i]);
+			if (verdict != 0) {
+				counts[(verdict >> BT_VERDICT_DETAIL_BITS) - 1]++;
+			}
+		}
+		rejected = counts;
+	}
+	bt_cycle_count_filters(run, flat->snapshot->count, rejected);
+}
+
+/** --- no node fits --- */
+
+/** Groups of equal verdicts. false: too many. */
+static bool fail(struct flat *flat)
+{
+	struct bt_cycle_run *run = flat->run;
+	struct bt_arena *arena = run->cycle->arena;
+	struct table_entry *table = BT_ARENA_NEW_ARRAY(arena, struct table_entry, TABLE_SIZE);
+	uint32_t *verdicts = bt_arena_alloc(arena, BT_CELLS_MAX * sizeof(*verdicts));
+	uint32_t *sizes = BT_ARENA_NEW_ARRAY(arena, uint32_t, BT_CELLS_MAX);
+	uint16_t *group_of = bt_arena_alloc(arena, flat->snapshot->count * sizeof(*group_of));
+	uint32_t count = 0;
+	uint32_t last = 0;
+	judge_others(flat);
+	for (uint32_t i = 0; i < flat->snapshot->count; i++) {
+		uint32_t verdict = merged_verdict(flat, flat->snapshot->list[i]);
+		if (count == 0 || verdicts[last] != verdict) {
+			struct table_entry *entry = entry_of(table, verdict, 0);
+			if (entry->cell == 0 && count == BT_CELLS_MAX) {
+				return false;
+			}
+			if (entry->cell == 0) {
+				verdicts[count] = verdict;
+				*entry = (struct table_entry){verdict, 0, ++count};
+			}
+			last = entry->cell - 1;
+		}
+		sizes[last]++;
+		group_of[i] = (uint16_t)last;
+	}
+	bt_cycle_filters_ran(run, &BT_STATUS_OK);
+	count_filters(flat);
+	bt_fail_in_groups(run, verdicts, sizes, count, group_of);
+	return true;
+}
+
+/** --- totals and choice --- */
+
+static void compute_totals(
+	struct flat *flat, const struct bt_asked_cells *asked, const int64_t *scores)
+{
+	const struct bt_plan_kernels *kernels = bt_plan_kernels_for_cpu();
+	const struct bt_plan *plan = flat->plan;
+	int32_t *totals = flat->cache->totals;
+	uint32_t slot_count = plan->slot_count;
+	if (flat->cell_of == NULL) {
+		kernels->start_totals(
+			totals, plan->local, plan->verdict, (int32_t)scores[0], slot_count);
+	} else {
+		int32_t *cell_scores = bt_arena_alloc(
+			flat->run->cycle->arena, flat->cell_count * sizeof(*cell_scores));
+		for (uint32_t cell = 0; cell < flat->cell_count; cell++) {
+			cell_scores[cell] = BT_TOTAL_INFEASIBLE;
+		}
+		for (uint32_t i = 0; i < asked->count; i++) {
+			cell_scores[asked->cells[i]] = (int32_t)scores[i];
+		}
+		kernels->start_cell_totals(
+			totals, plan->local, plan->verdict, flat->cell_of, cell_scores, slot_count);
+	}
+	for (uint32_t i = 0; i < plan->raw_count; i++) {
+		const struct bt_plan_raw *raw = &plan->raws[i];
+		int32_t max = kernels->max_feasible(raw->values, totals, slot_count);
+		/* Nodes that have nothing are all alike. */
+		kernels->add_normalized(totals, raw->values, raw->weight, max != 0 ? max : 1,
+			raw->reverse, slot_count);
+	}
+}
+
+/** Upstream's heap choice: the tie whose rank among the feasible nodes comes first in heap
+ * pre-order. */
+static uint32_t choose_by_heap(
+	const struct flat *flat, const uint32_t *ties, uint32_t tie_count, bool all_feasible)
+{
+	const struct bt_snapshot *snapshot = flat->snapshot;
+	const int32_t *totals = flat->cache->totals;
+	uint32_t start = flat->run->start_index;
+	int32_t best_total = totals[ties[0]];
+	uint64_t best_order = UINT64_MAX;
+	uint32_t best = ties[0];
+	for (uint32_t i = 0; all_feasible && i < tie_count; i++) {
+		uint32_t position = snapshot->position[ties[i]];
+		uint32_t rank = position - start + (position < start ? snapshot->count : 0);
+		uint64_t order = bt_heap_order(rank);
+		best = order < best_order ? ties[i] : best;
+		best_order = order < best_order ? order : best_order;
+	}
+	uint32_t rank = 0;
+	uint32_t position = start;
+	for (uint32_t i = 0; !all_feasible && i < snapshot->count && tie_count != 0; i++) {
+		uint32_t slot = snapshot->list[position];
+		position = position + 1 == snapshot->count ? 0 : position + 1;
+		if (totals[slot] == best_total) {
+			uint64_t order = bt_heap_order(rank);
+			best = order < best_order ? slot : best;
+			best_order = order < best_order ? order : best_order;
+			tie_count = rank == 0 ? 0 : tie_count - 1;
+		}
+		rank += totals[slot] != BT_TOTAL_INFEASIBLE;
+	}
+	return best;
+}
+
+static uint32_t choose_by_name(
+	const struct bt_node_table *nodes, const uint32_t *ties, uint32_t tie_count)
+{
+	uint32_t best = ties[0];
+	for (uint32_t i = 1; i < tie_count; i++) {
+		if (bt_str_compare(bt_node_table_name(nodes, ties[i]),
+			    bt_node_table_name(nodes, best)) < 0) {
+			best = ties[i];
+		}
+	}
+	return best;
+}
+
+/** Uniform; in list order, as the tree counts. */
+static uint32_t choose_at_random(const struct flat *flat, int32_t best_total, uint32_t tie_count)
+{
+	uint64_t left = bt_prng_below(&flat->run->engine->prng, tie_count);
+	for (uint32_t i = 0;; i++) {
+		uint32_t slot = flat->snapshot->list[i];
+		if (flat->cache->totals[slot] == best_total && left-- == 0) {
+			return slot;
+		}
+	}
+}
+
+static uint32_t choose(const struct flat *flat, int32_t best_total, uint32_t node_count)
+{
+	uint32_t *ties = flat->cache->changed;
+	uint32_t tie_count = bt_plan_kernels_for_cpu()->find_equal(
+		flat->cache->totals, best_total, flat->plan->slot_count, ties);
+	if (tie_count == 1) {
+		return ties[0];
+	}
+	switch (flat->run->engine->options.tie_policy) {
+	case BT_TIE_HEAP:
+		break;
+	case BT_TIE_FIRST_BY_NAME:
+		return choose_by_name(&flat->run->engine->state->nodes, ties, tie_count);
+	case BT_TIE_RANDOM:
+		return choose_at_random(flat, best_total, tie_count);
+	}
+	return choose_by_heap(flat, ties, tie_count, node_count == flat->snapshot->count);
+}
+
+/** What a list would have shown: the feasible nodes in search order. */
+static void rank(const struct flat *flat, uint32_t node_count)
+{
+	struct bt_cycle_run *run = flat->run;
+	uint32_t *ranked = BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, node_count);
+	int64_t *totals = BT_ARENA_NEW_ARRAY(run->cycle->arena, int64_t, node_count);
+	uint32_t position = run->start_index;
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < flat->snapshot->count; i++) {
+		uint32_t slot = flat->snapshot->list[position];
+		position = position + 1 == flat->snapshot->count ? 0 : position + 1;
+		if (flat->cache->totals[slot] != BT_TOTAL_INFEASIBLE) {
+			ranked[count] = slot;
+			totals[count++] = flat->cache->totals[slot];
+		}
+	}
+	run->ranked = ranked;
+	run->totals = totals;
+	run->ranked_count = count;
+}
+
+static void take_only_node(const struct flat *flat, uint32_t cell)
+{
+	uint32_t slot = flat->slots[cell];
+	bt_cycle_set_scheduled(flat->run->result, slot, 0, 1, flat->snapshot->count - 1);
+}
+
+static void take_best(struct flat *flat, const struct bt_asked_cells *asked, uint32_t node_count)
+{
+	struct bt_cycle_run *run = flat->run;
+	int64_t *scores = bt_score_cells(run, asked, node_count);
+	if (scores == NULL) {
+		return;
+	}
+	compute_totals(flat, asked, scores);
+	int32_t best_total =
+		bt_plan_kernels_for_cpu()->max_total(flat->cache->totals, flat->plan->slot_count);
+	uint32_t slot = choose(flat, best_total, node_count);
+	bt_cycle_point_ran(run, BT_TIMED_SCORE, &BT_STATUS_OK);
+	bt_cycle_set_scheduled(
+		run->result, slot, best_total, node_count, flat->snapshot->count - node_count);
+	if (bt_cycle_wants_ranking(run)) {
+		rank(flat, node_count);
+	}
+}
+
+bool bt_decide_in_columns(struct bt_cycle_run *run, const struct bt_trait_list *traits)
+{
+	struct flat flat = {
+		.run = run,
+		.plan = run->plan,
+		.snapshot = &run->engine->state->snapshot,
+		.cache = run->engine->plans,
+		.cell_count = 1,
+	};
+	for (uint32_t i = 0; i < traits->count; i++) {
+		if (traits->count > BT_CELL_TRAITS_MAX || !part(&flat, &traits->items[i])) {
+			return false;
+		}
+	}
+	count_members(&flat);
+	struct bt_asked_cells asked = judge_members(&flat);
+	uint32_t node_count = bt_feasible_nodes(&asked);
+	if (node_count == 0) {
+		return fail(&flat);
+	}
+	bt_cycle_filters_ran(run, &BT_STATUS_OK);
+	count_filters(&flat);
+	bt_keep_feasible_cells(&asked);
+	if (node_count == 1) {
+		take_only_node(&flat, asked.cells[0]);
+	} else {
+		take_best(&flat, &asked, node_count);
+	}
+	return true;
+}

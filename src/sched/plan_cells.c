@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sched/plan_cells.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "sched/plan_private.h"
+
+/** Moving a node to its cell costs about as much as a column pass over this many nodes. */
+#define NODES_PER_MOVE 64
+/** Cells that served fewer cycles than this were not worth filling. */
+#define SERVED_MIN 8
+#define PAUSE_MAX 64
+/** The verdict and, in the upper half, nothing; then the raws, then the traits. */
+#define KEY_VERDICT 0
+#define KEY_RAWS 1
+#define KEY_WORDS_MAX (1 + BT_CELL_TRAITS_MAX + BT_PLUGINS_MAX)
+
+static uint64_t trait_value(const struct bt_node_trait *trait, uint32_t slot)
+{
+	return trait->values != NULL ? trait->values[slot] : trait->value(trait->context, slot);
+}
+
+/** The first filter that is asked in every cycle: what rejects before it decides alone. */
+static uint32_t first_cycle_filter(const struct bt_plan *plan)
+{
+	uint32_t i = 0;
+	while (i < plan->filter_count && plan->filters[i].form != BT_FILTER_CYCLE_COLUMN) {
+		i++;
+	}
+	return i;
+}
+
+/** What the keys of one cycle are made of. */
+struct key_maker {
+	const struct bt_plan *plan;
+	const struct bt_node_trait *traits;
+	uint32_t trait_count;
+	uint32_t raw_count;
+	uint32_t first_cycle_filter;
+};
+
+static struct key_maker key_maker_of(const struct bt_plan *plan, const struct bt_node_trait *traits)
+{
+	return (struct key_maker){
+		.plan = plan,
+		.traits = traits,
+		.trait_count = plan->cells.trait_count,
+		.raw_count = plan->cells.raw_count,
+		.first_cycle_filter = first_cycle_filter(plan),
+	};
+}
+
+static void make_key(const struct key_maker *maker, uint32_t slot, uint64_t *key)
+{
+	uint32_t verdict = maker->plan->verdict[slot];
+	uint64_t *traits = &key[KEY_RAWS + maker->raw_count];
+	key[KEY_VERDICT] = verdict;
+	for (uint32_t i = 0; i < maker->raw_count; i++) {
+		key[KEY_RAWS + i] = verdict == 0 ? (uint32_t)maker->plan->raws[i].values[slot] : 0;
+	}
+	bool decided =
+		verdict != 0 && (verdict >> BT_VERDICT_DETAIL_BITS) - 1 < maker->first_cycle_filter;
+	for (uint32_t i = 0; i < maker->trait_count; i++) {
+		traits[i] = decided ? 0 : trait_value(&maker->traits[i], slot);
+	}
+}
+
+static int32_t local_of(const struct bt_plan *plan, uint32_t slot)
+{
+	return plan->scored && plan->verdict[slot] == 0 ? plan->local[slot] : 0;
+}
+
+/** The cells do not pay: the plan does without for a while. */
+static void give_up(struct bt_plan_cells *cells, uint32_t pause)
+{
+	cells->filled = false;
+	cells->pause = pause;
+	cells->backoff = pause;
+}
+
+static void note_identities(
+	struct bt_plan_cells *cells, const struct bt_node_trait *traits, uint32_t trait_count)
+{
+	cells->trait_count = trait_count;
+	for (uint32_t i = 0; i < trait_count; i++) {
+		memcpy(cells->identities[i], traits[i].identity, sizeof(cells->identities[i]));
+	}
+}
+
+static bool fill(struct bt_plan *plan, const struct bt_snapshot *snapshot,
+	const struct bt_node_trait *traits, uint32_t trait_count)
+{
+	struct bt_plan_cells *cells = &plan->cells;
+	uint64_t key[KEY_WORDS_MAX];
+	cells->raw_count = plan->scored ? plan->raw_count : 0;
+	note_identities(cells, traits, trait_count);
+	struct key_maker maker = key_maker_of(plan, traits);
+	uint32_t key_words = KEY_RAWS + cells->raw_count + trait_count;
+	if (cells->tree == NULL) {
+		cells->tree = bt_cells_create(snapshot->count, key_words);
+	} else {
+		bt_cells_reset(cells->tree, snapshot->count, key_words);
+	}
+	for (uint32_t position = 0; position < snapshot->count; position++) {
+		uint32_t slot = snapshot->list[position];
+		make_key(&maker, slot, key);
+		uint32_t cell = bt_cells_of_key(cells->tree, key);
+		if (cell == BT_CELL_NONE) {
+			give_up(cells, PAUSE_MAX);
+			return false;
+		}
+		bt_cells_put(cells->tree, position, cell, local_of(plan, slot));
+	}
+	bt_cells_filled(cells->tree);
+	cells->columns_version = plan->columns_version;
+	cells->filled = true;
+	cells->served = 0;
+	return true;
+}
+
+static bool move_slot(struct bt_plan *plan, const struct bt_snapshot *snapshot,
+	const struct key_maker *maker, uint32_t slot)
+{
+	struct bt_cells *tree = plan->cells.tree;
+	uint64_t key[KEY_WORDS_MAX];
+	make_key(maker, slot, key);
+	uint32_t cell = bt_cells_of_key(tree, key);
+	if (cell == BT_CELL_NONE) {
+		give_up(&plan->cells, PAUSE_MAX);
+		return false;
+	}
+	bt_cells_move(tree, snapshot->position[slot], cell, local_of(plan, slot));
+	return true;
+}
+
+static bool catch_up(
+	struct bt_plan *plan, const struct bt_engine *engine, const struct bt_node_trait *traits)
+{
+	const struct bt_state *state = engine->state;
+	struct key_maker maker = key_maker_of(plan, traits);
+	uint32_t kinds = plan->reads;
+	for (uint32_t i = 0; i < maker.trait_count; i++) {
+		kinds |= traits[i].reads;
+	}
+	uint32_t count =
+		bt_plan_changed_slots(engine->plans, &state->log, plan->cells.log_sequence, kinds);
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t slot = engine->plans->changed[i];
+		if (state->nodes.rows[slot].in_snapshot &&
+			!move_slot(plan, &state->snapshot, &maker, slot)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool same_question(
+	const struct bt_plan *plan, const struct bt_node_trait *traits, uint32_t trait_count)
+{
+	const struct bt_plan_cells *cells = &plan->cells;
+	bool same = cells->filled && cells->columns_version == plan->columns_version &&
+		cells->trait_count == trait_count &&
+		cells->raw_count == (plan->scored ? plan->raw_count : 0);
+	for (uint32_t i = 0; same && i < trait_count; i++) {
+		same = memcmp(cells->identities[i], traits[i].identity,
+			       sizeof(cells->identities[i])) == 0;
+	}
+	return same;
+}
+
+/** Whether to fill them now; what was in them is of no use. */
+static bool pays(struct bt_plan_cells *cells)
+{
+	if (cells->filled) {
+		bool short_lived = cells->served < SERVED_MIN;
+		uint32_t longer = 2 * cells->backoff + 1;
+		give_up(cells, !short_lived ? 0 : longer < PAUSE_MAX ? longer : PAUSE_MAX);
+	}
+	if (cells->pause != 0) {
+		cells->pause--;
+		return false;
+	}
+	return true;
+}
+
+struct bt_cells *bt_plan_cells_get(struct bt_plan *plan, const struct bt_engine *engine,
+	const struct bt_node_trait *traits, uint32_t trait_count)
+{
+	struct bt_plan_cells *cells = &plan->cells;
+	const struct bt_state *state = engine->state;
+	uint64_t moves_max = state->snapshot.count / NODES_PER_MOVE + 16;
+	if (!plan->recurring || plan->behind > moves_max || trait_count > BT_CELL_TRAITS_MAX) {
+		return NULL;
+	}
+	bool current = same_question(plan, traits, trait_count) &&
+		state->log.sequence - cells->log_sequence <= moves_max;
+	if (current) {
+		current = catch_up(plan, engine, traits);
+	} else if (pays(cells)) {
+		current = fill(plan, &state->snapshot, traits, trait_count);
+	}
+	if (!current) {
+		return NULL;
+	}
+	cells->log_sequence = state->log.sequence;
+	cells->served++;
+	return cells->tree;
+}
+
+uint32_t bt_plan_cells_verdict(const struct bt_cells *cells, uint32_t cell)
+{
+	return (uint32_t)bt_cells_key(cells, cell)[KEY_VERDICT];
+}
+
+void bt_plan_cells_check(const struct bt_plan *plan, const struct bt_engine *engine,
+	const struct bt_node_trait *traits)
+{
+	const struct bt_snapshot *snapshot = &engine->state->snapshot;
+	const struct bt_cells *tree = plan->cells.tree;
+	struct key_maker maker = key_maker_of(plan, traits);
+	uint64_t key[KEY_WORDS_MAX];
+	size_t key_bytes =
+		(KEY_RAWS + plan->cells.raw_count + plan->cells.trait_count) * sizeof(key[0]);
+	for (uint32_t position = 0; position < snapshot->count; position++) {
+		uint32_t slot = snapshot->list[position];
+		uint32_t cell = bt_cells_cell_of(tree, position);
+		make_key(&maker, slot, key);
+		if (memcmp(key, bt_cells_key(tree, cell), key_bytes) != 0 ||
+			bt_cells_local_of(tree, position) != local_of(plan, slot)) {
+			bt_panic("verify: node %.*s is in another cell than its columns say",
+				BT_STR_ARG(bt_node_table_name(&engine->state->nodes, slot)));
+		}
+	}
+	if (!bt_cells_validate(tree)) {
+		bt_panic("verify: the tree of cells differs from one made anew");
+	}
+}
+
+void bt_plan_cells_drop(struct bt_plan_cells *cells)
+{
+	bt_cells_destroy(cells->tree);
+	cells->tree = NULL;
+	cells->filled = false;
+}
+
+size_t bt_plan_cells_bytes(const struct bt_plan_cells *cells)
+{
+	return cells->tree != NULL ? bt_cells_memory_bytes(cells->tree) : 0;
+}
