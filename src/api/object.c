@@ -341,6 +341,15 @@ static struct bt_object *object_fitted(
 	return object;
 }
 
+struct bt_object *bt_object_create_pod(const struct bt_pod *pod, struct bt_pod_commons *commons)
+{
+	struct bt_pod own = *pod;
+	struct bt_arena scratch = {0};
+	struct bt_object *object = object_fitted(BT_KIND_POD, &own, commons, &scratch);
+	bt_arena_finish(&scratch);
+	return object;
+}
+
 /** Decoded on the stack first, for the sake of the memory of what is kept. */
 int bt_object_decode_sharing(enum bt_kind kind, struct bt_str bytes, struct bt_pod_commons *commons,
 	struct bt_object **out_object, struct berth_error *err)

@@ -40,6 +40,7 @@ bool bt_kind_find(struct bt_str api_version, struct bt_str name, enum bt_kind *o
 /** "apps/v1", as written. */
 void bt_kind_append_api_version(enum bt_kind kind, struct bt_strbuf *out);
 
+struct bt_pod;         /* pod.h */
 struct bt_pod_common;  /* pod_common.h */
 struct bt_pod_commons; /* pod_common.h */
 
@@ -60,6 +61,10 @@ struct bt_object {
 
 /** An object from a structure made by other means; deep copy. owned. */
 BT_MUST_USE struct bt_object *bt_object_create(enum bt_kind kind, const void *value);
+/** Of a pod, in exactly the memory it needs; it shares what it has in common with the last ones.
+ * owned. commons: borrowed. */
+BT_MUST_USE struct bt_object *bt_object_create_pod(
+	const struct bt_pod *pod, struct bt_pod_commons *commons);
 BT_MUST_USE struct bt_object *bt_object_share(struct bt_object *object);
 /** NULL accepted. */
 void bt_object_release(struct bt_object *object);

@@ -1,277 +1,255 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <stdio.h>
-#include <sys/resource.h>
-#include <time.h>
+#include <string.h>
 
-#include "api/object.h"
+#include "cli/bench_report.h"
 #include "cli/command.h"
-#include "cli/eviction.h"
-#include "cli/line_reader.h"
-#include "cli/setup.h"
+
+/** More than any cluster has; pods and nodes are numbered with 32 bits. */
+#define COUNT_MAX 100000000
 
 struct options {
 	struct bt_setup setup;
+	const char *workload;
+	int64_t nodes;
+	int64_t bound;
+	int64_t pending;
+	int64_t seed;
+	int64_t changes;
+	const char *write;
 	int64_t repeat;
 	bool preempt;
+	bool verify;
+	int64_t verify_pods;
 };
 
-/** One run: a cluster loaded from the file, and the pods to be placed on it. */
-struct bench {
-	struct bt_engine *engine;
-	BT_VEC(struct bt_object *) pending; /* in file order */
-	uint32_t node_count;
-	uint32_t bound_count;
-	uint32_t scheduled_count;
-	uint32_t failed_count;
-	uint32_t preempted_count; /* scheduled after the victims had gone */
-	uint32_t victim_count;
-	double load_seconds;
-	double seconds;
-};
-
-static double now_seconds(void)
+static int check_count(const char *flag, int64_t value, int64_t least, struct berth_error *err)
 {
-	struct timespec now;
-	(void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail for this clock */
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-static double peak_rss_mb(void)
-{
-	struct rusage usage;
-	(void)getrusage(RUSAGE_SELF, &usage); /* cannot fail for this argument */
-	return (double)usage.ru_maxrss / 1024.0;
-}
-
-static int take_pod(struct bench *bench, struct bt_object *object, struct berth_error *err)
-{
-	const struct bt_pod *pod = bt_object_value(object, BT_KIND_POD);
-	int result = 0;
-	if (bt_pod_is_terminal(pod)) {
-		bt_object_release(object);
+	if (value >= least && value <= COUNT_MAX) {
 		return 0;
 	}
-	if (pod->spec.node_name.length == 0) {
-		bt_vec_push(&bench->pending, object);
-		return 0;
+	if (value < least) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "--%s: must be at least %lld", flag,
+			(long long)least);
 	}
-	result = bt_state_add_pod(bench->engine->state, pod, err);
-	bench->bound_count++;
-	bt_object_release(object);
-	return result;
+	return bt_error_set(err, BERTH_ERR_INVALID, "--%s: must be at most %d", flag, COUNT_MAX);
 }
 
-static int take_line(struct bench *bench, struct bt_str line, struct berth_error *err)
+static int check_counts(const struct options *options, struct berth_error *err)
 {
-	struct bt_object *object = NULL;
-	int result = bt_object_decode(line, &object, err);
-	if (result < 0) {
-		return result;
-	}
-	if (object->kind == BT_KIND_POD) {
-		return take_pod(bench, object, err);
-	}
-	if (object->kind == BT_KIND_NODE) {
-		bt_state_add_node(bench->engine->state, bt_object_value(object, BT_KIND_NODE));
-		bench->node_count++;
-		bt_object_release(object);
-		return 0;
-	}
-	bt_object_store_put(&bench->engine->state->objects, object);
-	return 0;
-}
-
-static int load(struct bench *bench, const char *path, struct berth_error *err)
-{
-	struct bt_line_reader *reader;
-	int result = bt_line_reader_open(path, &reader, err);
-	if (result < 0) {
-		return result;
-	}
-	for (;;) {
-		struct bt_str line;
-		bool more;
-		result = bt_line_reader_next(reader, &line, &more, err);
-		if (result < 0 || !more) {
-			break;
-		}
-		result = take_line(bench, line, err);
+	const struct {
+		const char *flag;
+		int64_t value;
+		int64_t least;
+	} counts[] = {
+		{"repeat", options->repeat, 1},
+		{"nodes", options->nodes, 0},
+		{"bound", options->bound, 0},
+		{"pending", options->pending, 0},
+		{"seed", options->seed, 0},
+		{"changes", options->changes, 0},
+		{"verify-pods", options->verify_pods, 0},
+	};
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(counts); i++) {
+		int result = check_count(counts[i].flag, counts[i].value, counts[i].least, err);
 		if (result < 0) {
-			result = bt_error_wrap(
-				err, result, "%s: line %lu", path, bt_line_reader_number(reader));
-			break;
+			return result;
 		}
 	}
-	bt_line_reader_close(reader);
-	return result;
-}
-
-static bool try_to_place(
-	struct bench *bench, const struct bt_pod_info *info, struct bt_schedule_result *result)
-{
-	bt_engine_schedule(bench->engine, result->framework, info, result);
-	return result->outcome == BT_OUTCOME_SCHEDULED &&
-		bt_engine_place(bench->engine, info, result);
-}
-
-/** The victims of a failed attempt leave, and the pod is tried again on the node it was promised.
- */
-static bool preempt(
-	struct bench *bench, struct bt_pod_info *info, struct bt_schedule_result *result)
-{
-	uint32_t victim_count = bt_eviction_run(bench->engine, info, result, NULL, NULL);
-	if (victim_count == 0) {
-		return false;
+	if (options->nodes == 0 && options->bound != 0) {
+		return bt_error_set(
+			err, BERTH_ERR_INVALID, "--bound: bound pods need nodes (--nodes)");
 	}
-	bench->victim_count += victim_count;
-	if (result->nomination.present) {
-		/* The table's text: the result's own goes with the cycle. */
-		const struct bt_node_table *nodes = &bench->engine->state->nodes;
-		uint32_t slot = bt_node_table_find(nodes, result->nomination.nominated_node_name);
-		info->nominated_node_name = bt_node_table_name(nodes, slot);
-	}
-	bool placed = try_to_place(bench, info, result);
-	bench->preempted_count += placed;
-	return placed;
-}
-
-/** What the timed section does for one pod: intern its shape, decide, assume. */
-static void schedule(struct bench *bench, const struct bt_pod *pod, bool may_preempt)
-{
-	struct bt_engine *engine = bench->engine;
-	struct bt_framework *framework = bt_engine_profile(engine, pod->spec.scheduler_name);
-	if (framework == NULL) {
-		bench->failed_count++;
-		return;
-	}
-	struct bt_pod_info info;
-	struct bt_schedule_result result = {.framework = framework};
-	bt_pod_info_init_pending(engine->state, pod, &info);
-	if (try_to_place(bench, &info, &result) ||
-		(may_preempt && preempt(bench, &info, &result))) {
-		bench->scheduled_count++;
-	} else {
-		bench->failed_count++;
-	}
-	bt_pod_info_finish_pending(engine->state, &info);
-}
-
-static void finish(struct bench *bench)
-{
-	for (uint32_t i = 0; i < bench->pending.count; i++) {
-		bt_object_release(bench->pending.items[i]);
-	}
-	bt_vec_finish(&bench->pending);
-	bt_engine_destroy(bench->engine);
-}
-
-static int run_once(const struct options *options, const char *path, struct bench *bench,
-	struct berth_error *err)
-{
-	double start = now_seconds();
-	int result = bt_setup_engine(&options->setup, &bench->engine, err);
-	if (result == 0) {
-		result = load(bench, path, err);
-	}
-	if (result < 0) {
-		return result;
-	}
-	double loaded = now_seconds();
-	for (uint32_t i = 0; i < bench->pending.count; i++) {
-		schedule(bench, bt_object_value(bench->pending.items[i], BT_KIND_POD),
-			options->preempt);
-	}
-	bench->seconds = now_seconds() - loaded;
-	bench->load_seconds = loaded - start;
 	return 0;
 }
 
-static double rate(uint32_t count, double seconds)
+static int find_workload(
+	const char *name, const struct bt_bench_workload **out_workload, struct berth_error *err)
 {
-	return seconds > 0.0 ? (double)count / seconds : 0.0;
+	struct bt_strbuf names = {0};
+	const struct bt_bench_workload *workload;
+	*out_workload = bt_bench_workload_find(name);
+	if (*out_workload != NULL) {
+		return 0;
+	}
+	for (uint32_t i = 0; (workload = bt_bench_workload_at(i)) != NULL; i++) {
+		bt_strbuf_printf(&names, "%s%s", i != 0 ? ", " : "", workload->name);
+	}
+	int result = bt_error_set(
+		err, BERTH_ERR_INVALID, "--workload: %s is none of %s", name, bt_strbuf_c(&names));
+	bt_strbuf_finish(&names);
+	return result;
 }
 
-static void print(const struct options *options, const struct bench *bench, const char *path)
+/** What the flags ask for, without a file. */
+static struct bt_bench_run run_of(
+	const struct options *options, const struct bt_bench_workload *workload)
+{
+	return (struct bt_bench_run){
+		.setup = &options->setup,
+		.source = {.workload = workload,
+			.node_count = (uint32_t)options->nodes,
+			.bound_count = (uint32_t)options->bound,
+			.pending_count = (uint32_t)options->pending,
+			.seed = (uint64_t)options->seed},
+		.preempt = options->preempt || (workload != NULL && workload->preempts),
+		.changes = (uint32_t)options->changes,
+		.check = options->verify || options->verify_pods != 0,
+		.check_pods = (uint32_t)options->verify_pods,
+	};
+}
+
+/** --- writing a workload --- */
+
+static void write_objects(const struct bt_bench_source *source, uint32_t count,
+	void (*append)(const struct bt_bench_source *source, uint32_t index, struct bt_strbuf *out),
+	FILE *file)
 {
 	struct bt_strbuf line = {0};
-	struct bt_json_writer writer;
-	bt_json_writer_init(&writer, &line, 0);
-	bt_json_begin_object(&writer);
-	bt_json_write_name_c(&writer, "file");
-	bt_json_write_c(&writer, path);
-	bt_strbuf_printf(&line, ",\"nodes\":%u,\"bound\":%u,\"scheduled\":%u,\"failed\":%u",
-		bench->node_count, bench->bound_count, bench->scheduled_count, bench->failed_count);
-	if (options->preempt) {
-		bt_strbuf_printf(&line,
-			",\"preempted\":%u,\"victims\":%u,\"preemptions_per_s\":%.0f",
-			bench->preempted_count, bench->victim_count,
-			rate(bench->preempted_count, bench->seconds));
+	for (uint32_t i = 0; i < count && ferror(file) == 0; i++) {
+		append(source, i, &line);
+		bt_strbuf_append_char(&line, '\n');
+		(void)fwrite(line.data, 1, line.length, file); /* asked by ferror */
+		bt_strbuf_reset(&line);
 	}
-	bt_strbuf_printf(&line,
-		",\"seconds\":%.6f,\"pods_per_s\":%.0f,\"load_seconds\":%.3f,\"peak_rss_mb\":%.1f",
-		bench->seconds, rate(bench->pending.count, bench->seconds), bench->load_seconds,
-		peak_rss_mb());
-	bt_json_end_object(&writer);
-	(void)printf("%s\n", bt_strbuf_c(&line));
-	(void)fflush(stdout); /* failures show at the end of the program */
 	bt_strbuf_finish(&line);
 }
 
-static int run_repeatedly(
-	const struct bt_command *command, const struct options *options, const char *path)
+static int write_workload(
+	const struct bt_bench_source *source, const char *path, struct berth_error *err)
 {
-	for (int64_t i = 0; i < options->repeat; i++) {
-		struct berth_error err = BERTH_ERROR_INIT;
-		struct bench bench = {0};
-		int result = run_once(options, path, &bench, &err);
-		if (result == 0) {
-			print(options, &bench, path);
-		}
-		finish(&bench);
-		if (result < 0) {
-			return bt_command_fail(command, &err);
-		}
+	bool to_stdout = strcmp(path, "-") == 0;
+	FILE *file = to_stdout ? stdout : fopen(path, "w");
+	if (file == NULL) {
+		return bt_error_set(err, BERTH_ERR_IO, "--write: %s: %s", path, strerror(errno));
 	}
-	return BT_EXIT_OK;
+	write_objects(source, source->node_count, bt_bench_write_node, file);
+	write_objects(source, bt_bench_extra_count(source), bt_bench_write_extra, file);
+	write_objects(
+		source, source->bound_count + source->pending_count, bt_bench_write_pod, file);
+	if (to_stdout) {
+		return 0; /* failures show at the end of the program */
+	}
+	bool failed = ferror(file) != 0;
+	failed = fclose(file) != 0 || failed;
+	return failed ? bt_error_set(err, BERTH_ERR_IO, "--write: %s: cannot write", path) : 0;
 }
 
-static int check_usage(const struct options *options, const struct bt_arguments *arguments,
-	struct berth_error *err)
+/** --- measuring --- */
+
+static int run_repeatedly(
+	const struct options *options, const struct bt_bench_run *run, struct berth_error *err)
 {
-	if (arguments->list.count != 1) {
-		return bt_error_set(
-			err, BERTH_ERR_INVALID, "needs one file (see \"berth bench --help\")");
-	}
-	if (options->repeat < 1) {
-		return bt_error_set(err, BERTH_ERR_INVALID, "--repeat: must be at least 1");
+	for (int64_t i = 0; i < options->repeat; i++) {
+		struct bt_bench_result measured;
+		struct bt_strbuf line = {0};
+		int result = bt_bench_run(run, &measured, err);
+		if (result < 0) {
+			return result;
+		}
+		bt_bench_write_line(run, &measured, &line);
+		(void)printf("%s\n", bt_strbuf_c(&line));
+		(void)fflush(stdout); /* failures show at the end of the program */
+		bt_strbuf_finish(&line);
 	}
 	return 0;
+}
+
+static int run_workload(const struct options *options, const struct bt_arguments *arguments,
+	struct berth_error *err)
+{
+	const struct bt_bench_workload *workload;
+	if (arguments->list.count != 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "--workload: takes no file, got %s",
+			arguments->list.items[0]);
+	}
+	int result = find_workload(options->workload, &workload, err);
+	if (result < 0) {
+		return result;
+	}
+	struct bt_bench_run run = run_of(options, workload);
+	return options->write != NULL ? write_workload(&run.source, options->write, err)
+				      : run_repeatedly(options, &run, err);
+}
+
+static int run_files(const struct options *options, const struct bt_arguments *arguments,
+	struct berth_error *err)
+{
+	int result = 0;
+	if (arguments->list.count == 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"needs a file or --workload (see \"berth bench --help\")");
+	}
+	if (options->write != NULL) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "--write: needs --workload");
+	}
+	for (uint32_t i = 0; i < arguments->list.count && result == 0; i++) {
+		struct bt_bench_run run = run_of(options, NULL);
+		run.path = arguments->list.items[i];
+		result = run_repeatedly(options, &run, err);
+	}
+	return result;
+}
+
+static int run_parsed(
+	struct options *options, const struct bt_arguments *arguments, struct berth_error *err)
+{
+	int result = check_counts(options, err);
+	options->setup.verify = bt_command_verify();
+	if (result == 0) {
+		result = bt_setup_load_plugins(&options->setup, err);
+	}
+	if (result < 0) {
+		return result;
+	}
+	return options->workload != NULL ? run_workload(options, arguments, err)
+					 : run_files(options, arguments, err);
 }
 
 static int run(const struct bt_command *command, int argc, char **argv)
 {
-	struct options options = {.setup = BT_SETUP_INIT, .repeat = 1};
+	struct options options = {.setup = BT_SETUP_INIT,
+		.nodes = 5000,
+		.bound = 5000,
+		.pending = 2000,
+		.seed = 7,
+		.changes = 2,
+		.repeat = 1};
 	struct bt_arguments arguments = {0};
 	const struct bt_flag flags[] = {
-		BT_SETUP_FLAGS(&options.setup),
+		{"workload", 'w', BT_FLAG_STRING, &options.workload, "NAME",
+			"a built-in workload instead of a file"},
+		{"nodes", 0, BT_FLAG_INT, &options.nodes, "N", "its nodes (default 5000)"},
+		{"bound", 0, BT_FLAG_INT, &options.bound, "N",
+			"its pods that have a node from the start (default 5000)"},
+		{"pending", 0, BT_FLAG_INT, &options.pending, "N",
+			"its pods to be scheduled (default 2000)"},
+		{"seed", 0, BT_FLAG_INT, &options.seed, "N",
+			"of what is drawn at random in it (default 7)"},
+		{"changes", 0, BT_FLAG_INT, &options.changes, "N",
+			"churn: changes of the cluster before each pod (default 2)"},
+		{"write", 0, BT_FLAG_STRING, &options.write, "FILE",
+			"write the workload as JSON lines (-: standard output) and measure "
+			"nothing"},
 		{"repeat", 0, BT_FLAG_INT, &options.repeat, "N",
 			"measure N times, each on a freshly loaded cluster"},
 		{"preempt", 0, BT_FLAG_BOOL, &options.preempt, NULL,
 			"remove the victims of pods that do not fit, and try those pods again"},
-		{"verify", 0, BT_FLAG_BOOL, &options.setup.verify, NULL,
-			"recompute every decision the plain way and stop at a difference (slow)"},
+		{"verify", 0, BT_FLAG_BOOL, &options.verify, NULL,
+			"then a second run that makes every decision the plain way, too, and must "
+			"agree"},
+		{"verify-pods", 0, BT_FLAG_INT, &options.verify_pods, "N",
+			"the same with the first N pending pods only"},
+		BT_SETUP_FLAGS(&options.setup),
 	};
 	int exit_status;
 	if (bt_command_parse(
 		    command, flags, BT_ARRAY_LENGTH(flags), argc, argv, &arguments, &exit_status)) {
 		struct berth_error err = BERTH_ERROR_INIT;
-		options.setup.verify = options.setup.verify || bt_command_verify();
-		if (check_usage(&options, &arguments, &err) < 0 ||
-			bt_setup_load_plugins(&options.setup, &err) < 0) {
-			exit_status = bt_command_fail(command, &err);
-		} else {
-			exit_status = run_repeatedly(command, &options, arguments.list.items[0]);
-		}
+		exit_status = run_parsed(&options, &arguments, &err) < 0
+			? bt_command_fail(command, &err)
+			: BT_EXIT_OK;
 	}
 	bt_setup_finish(&options.setup);
 	bt_vec_finish(&arguments.list);
@@ -281,7 +259,7 @@ static int run(const struct bt_command *command, int argc, char **argv)
 const struct bt_command bt_command_bench = {
 	.name = "bench",
 	.summary = "Measure how many pods a second are placed.",
-	.usage = "berth bench FILE.jsonl[.gz] [FLAGS]",
+	.usage = "berth bench FILE.jsonl[.gz]... | --workload NAME [FLAGS]",
 	.help = "FILE holds one API object a line. Pods without a spec.nodeName are scheduled in "
 		"file "
 		"order when everything\n"

@@ -9,6 +9,7 @@ import sys
 
 import scenario
 
+BENCH_ORIGIN = ["threads", "commit", "compiler", "machine"]
 COMMANDS = ["bench", "conformance", "simulate", "soak", "version"]
 
 
@@ -75,7 +76,9 @@ def test_bench(program):
         assert len(runs) == 2
         for run in runs:
             assert list(run) == ["file", "nodes", "bound", "scheduled", "failed", "seconds",
-                                 "pods_per_s", "load_seconds", "peak_rss_mb"], run
+                                 "pods_per_s", "load_seconds", "peak_rss_mb", "decisions",
+                                 "verify", "verified_pods"] + BENCH_ORIGIN, run
+            assert run["verify"] == "inline" and run["verified_pods"] == 40, run
             assert run["file"] == path
             assert [run["nodes"], run["bound"], run["scheduled"], run["failed"]] == [30, 20, 40, 0]
 
@@ -88,7 +91,8 @@ def test_bench_preempt(program):
     for run in runs:
         assert list(run) == ["file", "nodes", "bound", "scheduled", "failed", "preempted",
                              "victims", "preemptions_per_s", "seconds", "pods_per_s",
-                             "load_seconds", "peak_rss_mb"], run
+                             "load_seconds", "peak_rss_mb", "decisions", "verify",
+                             "verified_pods"] + BENCH_ORIGIN, run
         # 3 CPU on a node of 4: of four pods of 900m one may stay.
         assert [run["scheduled"], run["failed"], run["preempted"], run["victims"]] == \
             [20, 0, 20, 60], run
@@ -97,7 +101,7 @@ def test_bench_preempt(program):
 
 
 def test_bench_wrong_usage(program):
-    assert "needs one file" in program.run("bench").expect(2).err
+    assert "needs a file or --workload" in program.run("bench").expect(2).err
     assert "at least 1" in program.run("bench", "x", "--repeat", "0").expect(2).err
     path = program.write("bad.jsonl", '{"kind":"Pod","apiVersion":"v1","metadata":3}\n')
     answer = program.run("bench", path).expect(2)

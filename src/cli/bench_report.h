@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CLI_BENCH_REPORT_H
+#define BT_CLI_BENCH_REPORT_H
+/** Measurements as JSON, one line each. */
+#include "cli/bench_run.h"
+#include "codec/json.h"
+
+/** Append the line of one run, without its end. */
+void bt_bench_write_line(const struct bt_bench_run *run, const struct bt_bench_result *result,
+	struct bt_strbuf *out);
+/** Members "threads", "commit", "compiler" and "machine". */
+void bt_bench_write_origin(struct bt_json_writer *writer);
+/** A number with so many digits behind the point. */
+void bt_bench_write_number(
+	struct bt_json_writer *writer, const char *name, double value, int digits);
+#endif
