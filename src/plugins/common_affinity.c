@@ -72,7 +72,7 @@ static void expand_term(struct bt_state *state, const struct bt_pod_info *pod,
 }
 
 struct bt_incoming_terms bt_affinity_expand(struct bt_state *state, const struct bt_pod_info *pod,
-	enum bt_affinity_group group, struct bt_pair_counts *counts, struct bt_arena *arena)
+	enum bt_affinity_group group, struct bt_affinity_tables *tables, struct bt_arena *arena)
 {
 	struct bt_affinity_term_list list = bt_affinity_group_of(bt_affinity_terms_of(pod), group);
 	struct bt_incoming_terms terms = {.count = list.count};
@@ -84,7 +84,7 @@ struct bt_incoming_terms bt_affinity_expand(struct bt_state *state, const struct
 	for (uint32_t i = 0; i < list.count; i++) {
 		terms.items[i].term = &list.items[i];
 		terms.items[i].table =
-			bt_pair_counts_table(counts, state, arena, list.items[i].topology_key);
+			bt_affinity_table_of_key(tables, state, arena, list.items[i].topology_key);
 		expand_term(state, pod, &terms.items[i], arena);
 	}
 	return terms;
@@ -115,10 +115,10 @@ bool bt_incoming_terms_all_match(const struct bt_incoming_terms *terms, struct b
 /* --- counters --- */
 
 bool bt_affinity_count_matching(struct bt_state *state, const struct bt_incoming_term *terms,
-	uint32_t term_count, struct bt_pair_counts *counts, uint32_t table, int64_t factor)
+	uint32_t term_count, struct bt_affinity_tables *tables, struct bt_arena *arena,
+	uint32_t table, int64_t factor)
 {
-	const struct bt_label_column *column = counts->tables[table].column;
-	struct bt_str key = bt_symbol_text(&state->symbols, column->key);
+	struct bt_str key = bt_symbol_text(&state->symbols, tables->items[table].column->key);
 	struct bt_counted_term counted[BT_COUNTED_TERMS_MAX];
 	struct bt_counter_spec spec = {
 		.term_count = term_count,
@@ -128,7 +128,6 @@ bool bt_affinity_count_matching(struct bt_state *state, const struct bt_incoming
 		.labels = &key,
 	};
 	const struct bt_domain_counter *counter;
-	struct bt_domain_sums sums;
 
 	if (term_count > BT_COUNTED_TERMS_MAX) {
 		return false;
@@ -145,15 +144,7 @@ bool bt_affinity_count_matching(struct bt_state *state, const struct bt_incoming
 	if (counter == NULL) {
 		return false;
 	}
-	sums = bt_domain_counter_sums(counter);
-	for (uint32_t domain = 1; domain < column->dictionary.count; domain++) {
-		uint32_t pods = bt_domain_pods(&sums, domain);
-
-		if (pods != 0) {
-			bt_pair_counts_count(
-				counts, table, domain, (int64_t)((uint64_t)factor * pods));
-		}
-	}
+	bt_affinity_table_add_counter(tables, arena, table, counter, factor);
 	return true;
 }
 
@@ -161,24 +152,11 @@ static void add_hit(void *context, const struct bt_affinity_hit *hit)
 {
 	struct bt_existing_sum *sum = context;
 	int64_t weight = sum->fixed[hit->group] + sum->factors[hit->group] * hit->weight;
-	const uint32_t *domains;
+	uint32_t table = bt_affinity_table_of_column(sum->tables, sum->arena, hit->column);
 
-	if (hit->topology_key.data != sum->key.data) {
-		sum->key = hit->topology_key;
-		sum->table = bt_pair_counts_table(
-			sum->counts, sum->state, sum->arena, hit->topology_key);
-	}
-	if (sum->table == BT_NO_TABLE) {
-		return;
-	}
-	domains = sum->counts->tables[sum->table].column->values;
-	for (uint32_t i = 0; i < hit->place_count; i++) {
-		uint32_t domain = domains[hit->places[i].slot];
-
-		if (domain != 0) {
-			bt_pair_counts_count(
-				sum->counts, sum->table, domain, weight * hit->places[i].count);
-		}
+	if (table != BT_NO_TABLE) {
+		bt_affinity_table_add_tally(
+			sum->tables, sum->arena, table, hit->pods, hit->serial, weight);
 	}
 }
 

@@ -2,10 +2,6 @@
 /* Scoring of InterPodAffinity. Spec: 06 sections 3.8 and 3.9. */
 #include "plugins/common_affinity.h"
 
-struct affinity_pre_score_data {
-	struct bt_pair_counts weights; /* M */
-};
-
 /* --- PreScore --- */
 
 struct pre_score_run {
@@ -14,7 +10,7 @@ struct pre_score_run {
 	const struct bt_pod_info *pod;
 	struct bt_arena *arena;
 	const struct bt_str_map *namespace_labels;
-	struct bt_pair_counts *weights;
+	struct bt_affinity_tables *weights;
 	struct bt_incoming_terms near;
 	struct bt_incoming_terms apart;
 };
@@ -24,10 +20,10 @@ static void add_weight(
 {
 	uint32_t domain = table == BT_NO_TABLE
 		? 0
-		: bt_topology_domain(run->weights->tables[table].column, slot);
+		: bt_topology_domain(run->weights->items[table].column, slot);
 
 	if (domain != 0) {
-		bt_pair_counts_count(run->weights, table, domain, weight);
+		bt_affinity_table_count(run->weights, run->arena, table, domain, weight);
 	}
 }
 
@@ -61,7 +57,7 @@ static void add_existing_group(const struct pre_score_run *run, const struct bt_
 		if (bt_affinity_term_matches(term, other->namespace_, run->pod->namespace_,
 			    run->pod->labels, run->namespace_labels)) {
 			add_weight(run,
-				bt_pair_counts_table(
+				bt_affinity_table_of_key(
 					run->weights, run->state, run->arena, term->topology_key),
 				slot, fixed + sign * term->weight);
 		}
@@ -112,8 +108,8 @@ static bool add_own_by_counters(
 		const struct bt_incoming_term *term = &terms->items[i];
 
 		if (term->table != BT_NO_TABLE &&
-			!bt_affinity_count_matching(run->state, term, 1, run->weights, term->table,
-				sign * term->term->weight)) {
+			!bt_affinity_count_matching(run->state, term, 1, run->weights, run->arena,
+				term->table, sign * term->term->weight)) {
 			return false;
 		}
 	}
@@ -127,7 +123,7 @@ static bool add_by_counters(const struct pre_score_run *run)
 	struct bt_existing_sum sum = {
 		.state = run->state,
 		.arena = run->arena,
-		.counts = run->weights,
+		.tables = run->weights,
 		.factors = {[BT_AFFINITY_PREFERRED] = 1, [BT_ANTI_AFFINITY_PREFERRED] = -1},
 		.fixed = {[BT_AFFINITY_REQUIRED] = run->instance->hard_weight},
 	};
@@ -144,6 +140,59 @@ static bool add_by_counters(const struct pre_score_run *run)
 		add_own_by_counters(run, &run->apart, -1);
 }
 
+bool bt_affinity_never_scores(const struct bt_plugin *plugin, const struct bt_pod_info *pod)
+{
+	const struct bt_affinity_plugin *instance =
+		(const struct bt_affinity_plugin *)(const void *)plugin;
+	const struct bt_affinity_terms *terms = bt_affinity_terms_of(pod);
+
+	return instance->ignores_preferred_terms_of_existing_pods &&
+		(terms == NULL || !terms->has_preferred);
+}
+
+static struct bt_affinity_score_data *weigh(const struct bt_affinity_plugin *instance,
+	const struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
+{
+	const struct bt_affinity_terms *terms = bt_affinity_terms_of(pod);
+	struct bt_affinity_score_data *data =
+		BT_ARENA_NEW(cycle->arena, struct bt_affinity_score_data);
+	struct pre_score_run run = {
+		.instance = instance,
+		.state = instance->handle->state,
+		.pod = pod,
+		.arena = cycle->arena,
+		.weights = &data->weights,
+	};
+
+	data->weights.copies = !cycle->borrows_counters;
+	run.namespace_labels = bt_affinity_namespace_labels(run.state, pod->namespace_);
+	run.near = bt_affinity_expand(
+		run.state, pod, BT_AFFINITY_PREFERRED, run.weights, cycle->arena);
+	run.apart = bt_affinity_expand(
+		run.state, pod, BT_ANTI_AFFINITY_PREFERRED, run.weights, cycle->arena);
+	data->counted = !cycle->plain && add_by_counters(&run);
+	if (!data->counted) {
+		bt_affinity_tables_reset(run.weights);
+		add_by_walking(&run, terms != NULL && terms->has_preferred);
+	}
+	return data;
+}
+
+const struct bt_affinity_score_data *bt_affinity_prepare_score(
+	struct bt_plugin *plugin, const struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
+{
+	void **kept = &cycle->pre_score_data[plugin->index];
+
+	/* Another cycle may ask again when pods have come and gone. */
+	if (cycle->plain || !cycle->borrows_counters) {
+		return NULL;
+	}
+	if (*kept == NULL) {
+		*kept = weigh((const struct bt_affinity_plugin *)(const void *)plugin, cycle, pod);
+	}
+	return *kept;
+}
+
 struct bt_status bt_affinity_pre_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, BT_UNUSED const uint32_t *slots,
 	BT_UNUSED uint32_t slot_count)
@@ -151,11 +200,9 @@ struct bt_status bt_affinity_pre_score(struct bt_plugin *plugin, struct bt_cycle
 	const struct bt_affinity_plugin *instance =
 		(const struct bt_affinity_plugin *)(const void *)plugin;
 	const struct bt_affinity_terms *terms = bt_affinity_terms_of(pod);
-	bool has_preferred = terms != NULL && terms->has_preferred;
-	struct affinity_pre_score_data *data;
-	struct pre_score_run run;
+	const struct bt_affinity_score_data *data;
 
-	if (instance->ignores_preferred_terms_of_existing_pods && !has_preferred) {
+	if (bt_affinity_never_scores(plugin, pod)) {
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}
 	if (terms != NULL && terms->errors.length != 0) {
@@ -163,90 +210,86 @@ struct bt_status bt_affinity_pre_score(struct bt_plugin *plugin, struct bt_cycle
 			bt_arena_printf(cycle->arena, "failed to parse pod: %.*s",
 				BT_STR_ARG(terms->errors)));
 	}
-	data = BT_ARENA_NEW(cycle->arena, struct affinity_pre_score_data);
-	run = (struct pre_score_run){
-		.instance = instance,
-		.state = instance->handle->state,
-		.pod = pod,
-		.arena = cycle->arena,
-		.weights = &data->weights,
-	};
-	run.namespace_labels = bt_affinity_namespace_labels(run.state, pod->namespace_);
-	run.near = bt_affinity_expand(
-		run.state, pod, BT_AFFINITY_PREFERRED, run.weights, cycle->arena);
-	run.apart = bt_affinity_expand(
-		run.state, pod, BT_ANTI_AFFINITY_PREFERRED, run.weights, cycle->arena);
-	if (cycle->plain || !add_by_counters(&run)) {
-		bt_pair_counts_reset(run.weights);
-		add_by_walking(&run, has_preferred);
+	data = bt_affinity_prepare_score(plugin, cycle, pod);
+	if (data == NULL) {
+		struct bt_affinity_score_data *fresh = weigh(instance, cycle, pod);
+
+		bt_plugin_set_pre_score_data(plugin, cycle, fresh);
+		data = fresh;
 	}
-	if (!data->weights.touched) {
-		return bt_status_code_only(BT_STATUS_SKIP);
-	}
-	bt_plugin_set_pre_score_data(plugin, cycle, data);
-	return BT_STATUS_OK;
+	return data->weights.touched ? BT_STATUS_OK : bt_status_code_only(BT_STATUS_SKIP);
 }
 
-bool bt_affinity_pre_score_skips(struct bt_plugin *plugin,
-	BT_UNUSED const struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
+bool bt_affinity_pre_score_skips(
+	struct bt_plugin *plugin, const struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
 {
 	const struct bt_affinity_plugin *instance =
 		(const struct bt_affinity_plugin *)(const void *)plugin;
 	const struct bt_affinity_terms *terms = bt_affinity_terms_of(pod);
+	const struct bt_affinity_score_data *data;
 
-	if (terms != NULL && (terms->has_preferred || terms->errors.length != 0)) {
+	if (terms != NULL && terms->errors.length != 0) {
 		return false;
 	}
 	/* Neither the pod nor any other one has a term that could count. */
-	return instance->ignores_preferred_terms_of_existing_pods ||
-		instance->handle->state->snapshot.affinity_list.count == 0;
+	if (bt_affinity_never_scores(plugin, pod) ||
+		((terms == NULL || !terms->has_preferred) &&
+			instance->handle->state->snapshot.affinity_list.count == 0)) {
+		return true;
+	}
+	data = bt_affinity_prepare_score(plugin, cycle, pod);
+	return data != NULL && !data->weights.touched;
 }
 
 /* --- Score --- */
-
-static int64_t score_slot(const struct bt_pair_counts *weights, uint32_t slot)
-{
-	int64_t sum = 0;
-
-	for (uint32_t i = 0; i < weights->table_count; i++) {
-		/* No pair has domain 0: its count stays 0. */
-		sum = bt_wrap_add(
-			sum, weights->tables[i].counts[weights->tables[i].column->values[slot]]);
-	}
-	return sum;
-}
 
 struct bt_status bt_affinity_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node,
 	int64_t *out_score)
 {
-	const struct affinity_pre_score_data *data = bt_plugin_pre_score_data(plugin, cycle);
+	const struct bt_affinity_score_data *data = bt_plugin_pre_score_data(plugin, cycle);
+	int64_t sum = 0;
 
 	if (data == NULL) {
 		return bt_status_error_text(cycle->arena,
 			BT_STR("failed to read \"PreScoreInterPodAffinity\" from cycleState: not "
 			       "found"));
 	}
-	*out_score = score_slot(&data->weights, node->slot);
+	for (uint32_t i = 0; i < data->weights.count; i++) {
+		const struct bt_affinity_table *table = &data->weights.items[i];
+		/* No pair has domain 0: its number is 0. */
+		sum = bt_wrap_add(
+			sum, bt_affinity_table_at(table, table->column->values[node->slot]));
+	}
+	*out_score = sum;
 	return BT_STATUS_OK;
 }
 
-void bt_affinity_score_slots(BT_UNUSED struct bt_plugin *plugin, const void *data,
+void bt_affinity_score_slots(struct bt_plugin *plugin, const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const struct bt_state *state,
 	const uint32_t *slots, uint32_t count, int64_t *scores)
 {
-	const struct affinity_pre_score_data *counted = data;
-	const struct bt_pair_counts *weights = &counted->weights;
+	struct bt_affinity_plugin *instance = (struct bt_affinity_plugin *)plugin;
+	const struct bt_affinity_score_data *counted = data;
 
 	for (uint32_t i = 0; i < count; i++) {
 		scores[i] = 0;
 	}
-	for (uint32_t t = 0; t < weights->table_count; t++) {
-		const uint32_t *domains = weights->tables[t].column->values;
-		const int64_t *counts = weights->tables[t].counts;
+	for (uint32_t t = 0; t < counted->weights.count; t++) {
+		const struct bt_affinity_table *table = &counted->weights.items[t];
+		const uint32_t *domains = table->column->values;
 
+		if (!bt_affinity_table_sums_pay(table, count)) {
+			for (uint32_t i = 0; i < count; i++) {
+				scores[i] = bt_wrap_add(
+					scores[i], bt_affinity_table_at(table, domains[slots[i]]));
+			}
+			continue;
+		}
+		bt_vec_reserve(&instance->sums, table->column->dictionary.count);
+		bt_affinity_table_sum(table, instance->sums.items);
 		for (uint32_t i = 0; i < count; i++) {
-			scores[i] = bt_wrap_add(scores[i], counts[domains[slots[i]]]);
+			scores[i] = bt_wrap_add(scores[i], instance->sums.items[domains[slots[i]]]);
 		}
 	}
 }

@@ -1,24 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * InterPodAffinity (PreFilter, Filter, PreScore, Score): pods that want to be, or not to be, near
- * other pods. Spec: 06 section 3. Scoring: common_affinity_score.c, hints: common_affinity_hints.c.
+ * other pods. Spec: 06 section 3. Many nodes at once: common_affinity_columns.c, scoring:
+ * common_affinity_score.c, hints: common_affinity_hints.c.
  */
 #include "base/alloc.h"
 #include "base/strbuf.h"
 #include "plugins/common_affinity.h"
-#include "plugins/common_columns.h"
 #include "plugins/common_sign.h"
 #include "plugins/in_tree.h"
-
-struct affinity_pre_filter_data {
-	struct bt_incoming_terms affinity;
-	struct bt_incoming_terms anti_affinity;
-	const struct bt_str_map *namespace_labels; /* of the pod's namespace */
-	bool matches_itself;                       /* all of its own affinity terms */
-	struct bt_pair_counts near;                /* A: pods that satisfy affinity */
-	struct bt_pair_counts apart;               /* B: pods that violate anti-affinity */
-	struct bt_pair_counts existing;            /* X: existing pods that want the pod away */
-};
 
 static const struct bt_affinity_plugin *instance_of(const struct bt_plugin *plugin)
 {
@@ -37,26 +27,26 @@ struct count_target {
 };
 
 static void count_key(
-	const struct count_target *target, struct bt_pair_counts *counts, uint32_t table)
+	const struct count_target *target, struct bt_affinity_tables *tables, uint32_t table)
 {
 	uint32_t domain;
 
 	if (table == BT_NO_TABLE) {
 		return;
 	}
-	domain = bt_topology_domain(counts->tables[table].column, target->slot);
+	domain = bt_topology_domain(tables->items[table].column, target->slot);
 	if (domain == 0) {
 		return;
 	}
 	if (target->is_change) {
-		bt_pair_counts_change(counts, target->arena, table, domain, target->delta);
+		bt_affinity_table_change(tables, target->arena, table, domain, target->delta);
 	} else {
-		bt_pair_counts_count(counts, table, domain, target->delta);
+		bt_affinity_table_count(tables, target->arena, table, domain, target->delta);
 	}
 }
 
 /** The required anti-affinity terms of another pod that select the pod. */
-static void count_existing(struct affinity_pre_filter_data *data, const struct bt_pod_info *pod,
+static void count_existing(struct bt_affinity_filter_data *data, const struct bt_pod_info *pod,
 	const struct bt_pod_info *other, const struct count_target *target)
 {
 	struct bt_affinity_term_list list =
@@ -66,14 +56,14 @@ static void count_existing(struct affinity_pre_filter_data *data, const struct b
 		if (bt_affinity_term_matches(&list.items[i], other->namespace_, pod->namespace_,
 			    pod->labels, data->namespace_labels)) {
 			count_key(target, &data->existing,
-				bt_pair_counts_table(&data->existing, target->state, target->arena,
-					list.items[i].topology_key));
+				bt_affinity_table_of_key(&data->existing, target->state,
+					target->arena, list.items[i].topology_key));
 		}
 	}
 }
 
 /** The pod's own terms that select another pod. */
-static void count_own(struct affinity_pre_filter_data *data, const struct bt_pod_info *other,
+static void count_own(struct bt_affinity_filter_data *data, const struct bt_pod_info *other,
 	const struct count_target *target)
 {
 	if (bt_incoming_terms_all_match(&data->affinity, other->namespace_, other->labels)) {
@@ -91,7 +81,7 @@ static void count_own(struct affinity_pre_filter_data *data, const struct bt_pod
 
 /** Section 3.5 to the letter: every pod with anti-affinity, and every pod if there are own terms.
  */
-static void count_by_walking(struct affinity_pre_filter_data *data, struct bt_state *state,
+static void count_by_walking(struct bt_affinity_filter_data *data, struct bt_state *state,
 	const struct bt_pod_info *pod, struct bt_arena *arena)
 {
 	const struct bt_snapshot *snapshot = &state->snapshot;
@@ -138,10 +128,10 @@ static int64_t terms_with_key_from(const struct bt_incoming_terms *terms, uint32
 
 /** The same from counters and the index of existing terms; false when they do not serve this pod.
  */
-static bool count_by_counters(struct affinity_pre_filter_data *data, struct bt_state *state,
+static bool count_by_counters(struct bt_affinity_filter_data *data, struct bt_state *state,
 	const struct bt_pod_info *pod, struct bt_arena *arena)
 {
-	struct bt_existing_sum sum = {.state = state, .arena = arena, .counts = &data->existing};
+	struct bt_existing_sum sum = {.state = state, .arena = arena, .tables = &data->existing};
 
 	if (data->affinity.count > BT_COUNTED_TERMS_MAX ||
 		data->anti_affinity.count > BT_COUNTED_TERMS_MAX) {
@@ -157,8 +147,8 @@ static bool count_by_counters(struct affinity_pre_filter_data *data, struct bt_s
 
 		if (factor != 0 && data->affinity.items[i].table != BT_NO_TABLE &&
 			!bt_affinity_count_matching(state, data->affinity.items,
-				data->affinity.count, &data->near, data->affinity.items[i].table,
-				factor)) {
+				data->affinity.count, &data->near, arena,
+				data->affinity.items[i].table, factor)) {
 			return false;
 		}
 	}
@@ -166,7 +156,8 @@ static bool count_by_counters(struct affinity_pre_filter_data *data, struct bt_s
 		struct bt_incoming_term *term = &data->anti_affinity.items[i];
 
 		if (term->table != BT_NO_TABLE &&
-			!bt_affinity_count_matching(state, term, 1, &data->apart, term->table, 1)) {
+			!bt_affinity_count_matching(
+				state, term, 1, &data->apart, arena, term->table, 1)) {
 			return false;
 		}
 	}
@@ -178,13 +169,16 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 {
 	const struct bt_affinity_terms *terms = bt_affinity_terms_of(pod);
 	struct bt_state *state = instance_of(plugin)->handle->state;
-	struct affinity_pre_filter_data *data;
+	struct bt_affinity_filter_data *data;
 
 	if (terms != NULL && terms->errors.length != 0) {
 		return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, cycle->arena,
 			"parsing pod: %.*s", BT_STR_ARG(terms->errors));
 	}
-	data = BT_ARENA_NEW(cycle->arena, struct affinity_pre_filter_data);
+	data = BT_ARENA_NEW(cycle->arena, struct bt_affinity_filter_data);
+	data->near.copies = !cycle->borrows_counters;
+	data->apart.copies = !cycle->borrows_counters;
+	data->existing.copies = !cycle->borrows_counters;
 	data->affinity =
 		bt_affinity_expand(state, pod, BT_AFFINITY_REQUIRED, &data->near, cycle->arena);
 	data->anti_affinity = bt_affinity_expand(
@@ -192,10 +186,11 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	data->namespace_labels = bt_affinity_namespace_labels(state, pod->namespace_);
 	data->matches_itself =
 		bt_incoming_terms_all_match(&data->affinity, pod->namespace_, pod->labels);
-	if (cycle->plain || !count_by_counters(data, state, pod, cycle->arena)) {
-		bt_pair_counts_reset(&data->near);
-		bt_pair_counts_reset(&data->apart);
-		bt_pair_counts_reset(&data->existing);
+	data->counted = !cycle->plain && count_by_counters(data, state, pod, cycle->arena);
+	if (!data->counted) {
+		bt_affinity_tables_reset(&data->near);
+		bt_affinity_tables_reset(&data->apart);
+		bt_affinity_tables_reset(&data->existing);
 		count_by_walking(data, state, pod, cycle->arena);
 	}
 	if (data->existing.entry_count == 0 && data->affinity.count == 0 &&
@@ -206,22 +201,14 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	return BT_STATUS_OK;
 }
 
-static void clone_counts(struct bt_pair_counts *counts, struct bt_arena *arena)
-{
-	counts->changes = bt_domain_changes_clone(&counts->changes, arena);
-	/* A table made later must not land in the list that the original uses. */
-	counts->table_capacity = counts->table_count;
-}
-
 static void *clone_pre_filter_data(const void *data, struct bt_arena *arena)
 {
-	struct affinity_pre_filter_data *copy =
-		BT_ARENA_NEW(arena, struct affinity_pre_filter_data);
+	struct bt_affinity_filter_data *copy = BT_ARENA_NEW(arena, struct bt_affinity_filter_data);
 
-	*copy = *(const struct affinity_pre_filter_data *)data;
-	clone_counts(&copy->near, arena);
-	clone_counts(&copy->apart, arena);
-	clone_counts(&copy->existing, arena);
+	*copy = *(const struct bt_affinity_filter_data *)data;
+	bt_affinity_tables_clone(&copy->near, arena);
+	bt_affinity_tables_clone(&copy->apart, arena);
+	bt_affinity_tables_clone(&copy->existing, arena);
 	return copy;
 }
 
@@ -229,7 +216,7 @@ static struct bt_status change_by_pod(struct bt_plugin *plugin, struct bt_cycle_
 	const struct bt_pod_info *pod, const struct bt_pod_info *other,
 	const struct bt_node_info *node, int64_t delta)
 {
-	struct affinity_pre_filter_data *data = cycle->pre_filter_data[plugin->index];
+	struct bt_affinity_filter_data *data = cycle->pre_filter_data[plugin->index];
 	struct count_target target = {
 		.state = instance_of(plugin)->handle->state,
 		.arena = cycle->arena,
@@ -261,30 +248,18 @@ static struct bt_status remove_pod(struct bt_plugin *plugin, struct bt_cycle_sta
 
 /* --- Filter --- */
 
-enum {
-	DETAIL_AFFINITY = 1,
-	DETAIL_ANTI_AFFINITY = 2,
-	DETAIL_EXISTING = 3,
-};
-
 static struct bt_status detail_status(uint32_t detail)
 {
-	if (detail == DETAIL_AFFINITY) {
+	if (detail == BT_DETAIL_AFFINITY) {
 		return bt_status_reason(
 			BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_POD_AFFINITY);
 	}
 	return bt_status_reason(BT_STATUS_UNSCHEDULABLE,
-		detail == DETAIL_ANTI_AFFINITY ? BT_REASON_POD_ANTI_AFFINITY
-					       : BT_REASON_EXISTING_ANTI_AFFINITY);
+		detail == BT_DETAIL_ANTI_AFFINITY ? BT_REASON_POD_ANTI_AFFINITY
+						  : BT_REASON_EXISTING_ANTI_AFFINITY);
 }
 
-/** No pod anywhere satisfies the affinity, so the first of its kind may go anywhere. */
-static bool is_first_of_its_kind(const struct affinity_pre_filter_data *data)
-{
-	return data->near.entry_count == 0 && data->matches_itself;
-}
-
-static bool satisfies_affinity(const struct affinity_pre_filter_data *data, uint32_t slot)
+static bool satisfies_affinity(const struct bt_affinity_filter_data *data, uint32_t slot)
 {
 	bool satisfied = true;
 
@@ -292,26 +267,23 @@ static bool satisfies_affinity(const struct affinity_pre_filter_data *data, uint
 		uint32_t table = data->affinity.items[i].table;
 		uint32_t domain = table == BT_NO_TABLE
 			? 0
-			: bt_topology_domain(data->near.tables[table].column, slot);
+			: bt_topology_domain(data->near.items[table].column, slot);
 
 		if (domain == 0) {
 			return false;
 		}
-		satisfied = satisfied && bt_pair_counts_at(&data->near, table, domain) > 0;
+		satisfied = satisfied && bt_affinity_tables_at(&data->near, table, domain) > 0;
 	}
-	return satisfied || is_first_of_its_kind(data);
+	return satisfied || bt_affinity_is_first_of_its_kind(data);
 }
 
-/** Some pair of the counts that the node has is positive. */
-static bool has_positive_pair(const struct bt_pair_counts *counts, uint32_t slot)
+/** Some pair of the tables that the node has is positive. */
+static bool has_positive_pair(const struct bt_affinity_tables *tables, uint32_t slot)
 {
-	if (counts->entry_count == 0) {
-		return false;
-	}
-	for (uint32_t i = 0; i < counts->table_count; i++) {
-		uint32_t domain = bt_topology_domain(counts->tables[i].column, slot);
+	for (uint32_t i = 0; i < tables->count; i++) {
+		uint32_t domain = bt_topology_domain(tables->items[i].column, slot);
 
-		if (domain != 0 && bt_pair_counts_at(counts, i, domain) > 0) {
+		if (domain != 0 && bt_affinity_tables_at(tables, i, domain) > 0) {
 			return true;
 		}
 	}
@@ -321,7 +293,7 @@ static bool has_positive_pair(const struct bt_pair_counts *counts, uint32_t slot
 static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
-	const struct affinity_pre_filter_data *data = bt_plugin_pre_filter_data(plugin, cycle);
+	const struct bt_affinity_filter_data *data = bt_plugin_pre_filter_data(plugin, cycle);
 
 	if (data == NULL) {
 		return bt_status_error_text(cycle->arena,
@@ -329,13 +301,13 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 			       "found"));
 	}
 	if (!satisfies_affinity(data, node->slot)) {
-		return detail_status(DETAIL_AFFINITY);
+		return detail_status(BT_DETAIL_AFFINITY);
 	}
 	if (has_positive_pair(&data->apart, node->slot)) {
-		return detail_status(DETAIL_ANTI_AFFINITY);
+		return detail_status(BT_DETAIL_ANTI_AFFINITY);
 	}
 	if (has_positive_pair(&data->existing, node->slot)) {
-		return detail_status(DETAIL_EXISTING);
+		return detail_status(BT_DETAIL_EXISTING);
 	}
 	return BT_STATUS_OK;
 }
@@ -345,103 +317,6 @@ static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin,
 	BT_UNUSED struct bt_arena *arena)
 {
 	return detail_status(detail);
-}
-
-/** What a domain's count says: 1 where the slots of the domain are to be rejected. */
-typedef bool (*judge_function)(int64_t count);
-
-static bool is_positive(int64_t count)
-{
-	return count > 0;
-}
-
-static bool is_not_positive(int64_t count)
-{
-	return count <= 0;
-}
-
-/**
- * Gives detail to the slots whose domain in the table is rejected and that have none yet.
- * without_label: nodes that lack the key are rejected too.
- */
-static bool reject_domains(struct bt_affinity_plugin *instance, const struct bt_pair_counts *counts,
-	uint32_t table, judge_function judge, bool without_label, uint32_t reason,
-	struct bt_slot_range range, uint32_t *detail)
-{
-	const struct bt_label_column *column = counts->tables[table].column;
-	uint32_t count = column->dictionary.count;
-	uint32_t any = 0;
-
-	bt_vec_reserve(&instance->verdicts, count);
-	uint8_t *verdicts = instance->verdicts.items;
-	verdicts[0] = without_label ? (uint8_t)reason : 0;
-	for (uint32_t i = 1; i < count; i++) {
-		verdicts[i] = judge(counts->tables[table].counts[i]) ? (uint8_t)reason : 0;
-	}
-	for (uint32_t i = 0; i < counts->changes.count; i++) {
-		const struct bt_domain_change *change = &counts->changes.items[i];
-		if (change->table == table) {
-			int64_t sum = bt_pair_counts_at(counts, table, change->domain);
-			verdicts[change->domain] = judge(sum) ? (uint8_t)reason : 0;
-		}
-	}
-	for (uint32_t k = 0; k < range.count; k++) {
-		uint32_t slot = bt_slot_at(range, k);
-		uint32_t verdict = verdicts[column->values[slot]];
-		detail[slot] = detail[slot] != 0 ? detail[slot] : verdict;
-		any |= detail[slot];
-	}
-	return any != 0;
-}
-
-static bool never(BT_UNUSED int64_t count)
-{
-	return false;
-}
-
-static bool reject_by_affinity(struct bt_affinity_plugin *instance,
-	const struct affinity_pre_filter_data *data, struct bt_slot_range range, uint32_t *detail)
-{
-	judge_function judge = is_first_of_its_kind(data) ? never : is_not_positive;
-	bool any = false;
-
-	for (uint32_t i = 0; i < data->affinity.count; i++) {
-		if (data->affinity.items[i].table == BT_NO_TABLE) {
-			bt_fill_slots(range, detail, DETAIL_AFFINITY);
-			return range.count != 0;
-		}
-	}
-	for (uint32_t table = 0; table < data->near.table_count; table++) {
-		any = reject_domains(instance, &data->near, table, judge, true, DETAIL_AFFINITY,
-			      range, detail) ||
-			any;
-	}
-	return any;
-}
-
-static bool filter_column(struct bt_plugin *plugin, const void *data,
-	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const struct bt_state *state,
-	struct bt_slot_range range, uint32_t *detail)
-{
-	struct bt_affinity_plugin *instance = (struct bt_affinity_plugin *)plugin;
-	const struct affinity_pre_filter_data *counted = data;
-	bool any;
-
-	bt_fill_slots(range, detail, 0);
-	any = reject_by_affinity(instance, counted, range, detail);
-	for (uint32_t i = 0; counted->apart.entry_count != 0 && i < counted->apart.table_count;
-		i++) {
-		any = reject_domains(instance, &counted->apart, i, is_positive, false,
-			      DETAIL_ANTI_AFFINITY, range, detail) ||
-			any;
-	}
-	for (uint32_t i = 0;
-		counted->existing.entry_count != 0 && i < counted->existing.table_count; i++) {
-		any = reject_domains(instance, &counted->existing, i, is_positive, false,
-			      DETAIL_EXISTING, range, detail) ||
-			any;
-	}
-	return any;
 }
 
 /* --- the rest --- */
@@ -494,6 +369,7 @@ static void destroy(struct bt_plugin *plugin)
 	struct bt_affinity_plugin *instance = (struct bt_affinity_plugin *)plugin;
 
 	bt_vec_finish(&instance->verdicts);
+	bt_vec_finish(&instance->sums);
 	bt_free(instance);
 }
 
@@ -515,8 +391,9 @@ const struct bt_plugin_ops bt_inter_pod_affinity_plugin = {
 	.normalize = BT_NORMALIZE_CUSTOM,
 	.normalize_score = bt_affinity_normalize_score,
 	.columns_per_cycle = true,
-	.filter_column = filter_column,
+	.filter_column = bt_affinity_filter_column,
 	.filter_detail_status = filter_detail_status,
 	.score_slots = bt_affinity_score_slots,
 	.normalize_column = bt_affinity_normalize_column,
+	.cell_traits = bt_affinity_cell_traits,
 };

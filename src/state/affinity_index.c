@@ -2,221 +2,13 @@
 #include "state/affinity_index.h"
 
 #include "base/alloc.h"
-#include "state/node_table_edit.h"
-#include "state/topology_key.h"
+#include "state/affinity_index_private.h"
 
-/** Behind by more than this share of the slots, each slot is looked at once. */
-#define REPAIR_SHARE 4
+/** Changes behind, as a multiple of the slots, from which on each slot is looked at once. */
+#define REPAIR_FACTOR 4
 
-/** A term in a group, and where the term lists the group. */
-struct group_term {
-	uint32_t term;
-	uint32_t position;
-};
-
-/** Pods of one shape and namespace. */
-struct owner_group {
-	uint64_t shape_serial;
-	bt_sym namespace_; /* reference held */
-	uint64_t hash;
-	BT_VEC(struct group_term) terms;
-	BT_VEC(struct bt_affinity_place) places;
-	BT_VEC(uint32_t) place_links; /* by place: its index in the slot's list */
-	bool in_use;
-};
-
-/** A group that has a term, and where it lists the term. */
-struct term_group {
-	uint32_t group;
-	uint32_t position;
-};
-
-/** A distinct term. */
-struct indexed_term {
-	struct bt_arena arena;
-	struct bt_str identity;
-	uint64_t hash;
-	enum bt_affinity_group group;
-	struct bt_affinity_term term;     /* namespaces are complete: no own namespace any more */
-	const struct bt_requirement *key; /* a label value it requires; NULL: it is in `others` */
-	uint64_t key_hash;
-	uint32_t other_position;
-	BT_VEC(struct term_group) groups;
-};
-
-/** Pods of a group on a slot: where the group lists the slot. */
-struct slot_group {
-	uint32_t group;
-	uint32_t position;
-};
-
-struct slot_list {
-	BT_VEC(struct slot_group) groups;
-	bool unlisted;
-};
-
-struct bt_affinity_index {
-	struct bt_state *state;
-	BT_VEC(struct indexed_term *) terms; /* NULL: free */
-	BT_VEC(uint32_t) free_terms;
-	struct bt_map term_map;  /* by identity */
-	struct bt_map label_map; /* terms with a key, by it */
-	BT_VEC(uint32_t) others;
-	BT_VEC(struct owner_group) groups;
-	BT_VEC(uint32_t) free_groups;
-	struct bt_map group_map;
-	BT_VEC(struct slot_list) slots;
-	BT_VEC(struct slot_group) previous; /* of the slot under repair */
-	struct bt_strbuf key;
-	uint32_t unlisted_count;
-	bool filled;
-	uint64_t log_sequence;
-};
-
-/* --- terms --- */
-
-static uint64_t label_hash(struct bt_str key, struct bt_str value)
-{
-	return bt_hash_u64(bt_str_hash(key), bt_str_hash(value));
-}
-
-static uint64_t term_hash(const void *owner, uint32_t id)
-{
-	return ((const struct bt_affinity_index *)owner)->terms.items[id]->hash;
-}
-
-static uint64_t term_label_hash(const void *owner, uint32_t id)
-{
-	return ((const struct bt_affinity_index *)owner)->terms.items[id]->key_hash;
-}
-
-static void append_identity(struct bt_strbuf *key, const struct bt_affinity_term *term,
-	enum bt_affinity_group group, struct bt_str owner_namespace)
-{
-	bt_strbuf_reset(key);
-	bt_key_append_u32(key, group);
-	bt_key_append_u32(key, (uint32_t)term->weight);
-	bt_key_append_str(key, term->topology_key);
-	bt_key_append_selector(key, &term->selector);
-	bt_key_append_selector(key, &term->namespace_selector);
-	if (term->in_own_namespace) {
-		bt_key_append_str(key, owner_namespace);
-		return;
-	}
-	for (uint32_t i = 0; i < term->namespace_count; i++) {
-		bt_key_append_str(key, term->namespaces[i]);
-	}
-}
-
-static const struct bt_requirement *required_label(const struct bt_selector *selector)
-{
-	for (uint32_t i = 0; i < selector->requirement_count; i++) {
-		const struct bt_requirement *requirement = &selector->requirements[i];
-		if (requirement->operator_ == BT_SELECTOR_IN && requirement->value_count == 1) {
-			return requirement;
-		}
-	}
-	return NULL;
-}
-
-static struct indexed_term *create_term(const struct bt_affinity_term *source,
-	enum bt_affinity_group group, struct bt_str owner_namespace, struct bt_str identity)
-{
-	struct indexed_term *indexed = BT_NEW(struct indexed_term);
-	struct bt_affinity_term *term = &indexed->term;
-
-	bt_arena_init(&indexed->arena, 512);
-	indexed->identity = bt_arena_str(&indexed->arena, identity);
-	indexed->hash = bt_str_hash(identity);
-	indexed->group = group;
-	*term = *source;
-	term->selector = bt_selector_copy(&source->selector, &indexed->arena);
-	term->namespace_selector = bt_selector_copy(&source->namespace_selector, &indexed->arena);
-	term->topology_key = bt_arena_str(&indexed->arena, source->topology_key);
-	if (source->in_own_namespace) {
-		term->in_own_namespace = false;
-		term->namespace_count = 1;
-		term->namespaces = bt_str_array_copy(&owner_namespace, 1, &indexed->arena);
-	} else {
-		term->namespaces = bt_str_array_copy(
-			source->namespaces, source->namespace_count, &indexed->arena);
-	}
-	indexed->key = required_label(&term->selector);
-	if (indexed->key != NULL) {
-		indexed->key_hash = label_hash(indexed->key->key, indexed->key->values[0]);
-	}
-	return indexed;
-}
-
-static uint32_t add_term(struct bt_affinity_index *index, struct indexed_term *indexed)
-{
-	uint32_t id;
-
-	if (index->free_terms.count != 0) {
-		id = index->free_terms.items[--index->free_terms.count];
-		index->terms.items[id] = indexed;
-	} else {
-		id = index->terms.count;
-		bt_vec_push(&index->terms, indexed);
-	}
-	bt_map_insert(&index->term_map, indexed->hash, id);
-	if (indexed->key != NULL) {
-		bt_map_insert(&index->label_map, indexed->key_hash, id);
-	} else {
-		indexed->other_position = index->others.count;
-		bt_vec_push(&index->others, id);
-	}
-	return id;
-}
-
-static void destroy_term(struct indexed_term *indexed)
-{
-	bt_vec_finish(&indexed->groups);
-	bt_arena_finish(&indexed->arena);
-	bt_free(indexed);
-}
-
-static void drop_term(struct bt_affinity_index *index, uint32_t id)
-{
-	struct indexed_term *indexed = index->terms.items[id];
-	bool removed = bt_map_remove(&index->term_map, indexed->hash, id);
-
-	BT_ASSERT(removed);
-	if (indexed->key != NULL) {
-		removed = bt_map_remove(&index->label_map, indexed->key_hash, id);
-		BT_ASSERT(removed);
-	} else {
-		uint32_t at = indexed->other_position;
-		bt_vec_remove_swap(&index->others, at);
-		if (at < index->others.count) {
-			index->terms.items[index->others.items[at]]->other_position = at;
-		}
-	}
-	index->terms.items[id] = NULL;
-	bt_vec_push(&index->free_terms, id);
-	destroy_term(indexed);
-}
-
-static uint32_t term_id(struct bt_affinity_index *index, const struct bt_affinity_term *term,
-	enum bt_affinity_group group, struct bt_str owner_namespace)
-{
-	struct bt_str identity;
-	uint64_t hash;
-	uint32_t at;
-
-	append_identity(&index->key, term, group, owner_namespace);
-	identity = bt_strbuf_str(&index->key);
-	hash = bt_str_hash(identity);
-	at = bt_map_first(&index->term_map, hash);
-	for (; at != BT_MAP_NONE; at = bt_map_next(&index->term_map, hash, at)) {
-		const struct indexed_term *indexed =
-			index->terms.items[bt_map_value(&index->term_map, at)];
-		if (bt_str_equal(indexed->identity, identity)) {
-			return bt_map_value(&index->term_map, at);
-		}
-	}
-	return add_term(index, create_term(term, group, owner_namespace, identity));
-}
+#define CHANGES_OF_LABELS (BT_CHANGE_LABELS | BT_CHANGE_EXISTENCE)
+#define CHANGES_OF_PODS (BT_CHANGE_AFFINITY_PODS | BT_CHANGE_EXISTENCE)
 
 /* --- groups --- */
 
@@ -225,49 +17,68 @@ static uint64_t group_hash(const void *owner, uint32_t id)
 	return ((const struct bt_affinity_index *)owner)->groups.items[id].hash;
 }
 
-static void add_terms(struct bt_affinity_index *index, uint32_t group_id,
-	const struct bt_affinity_terms *terms, struct bt_str owner_namespace)
+static void add_terms(struct bt_affinity_index *index, struct owner_group *group,
+	const struct bt_affinity_term_list *list, enum bt_affinity_group kind,
+	struct bt_str owner_namespace)
 {
-	for (uint32_t g = 0; g < BT_AFFINITY_GROUP__COUNT; g++) {
-		for (uint32_t i = 0; i < terms->groups[g].count; i++) {
-			const struct bt_affinity_term *term = &terms->groups[g].items[i];
-			struct owner_group *group = &index->groups.items[group_id];
-			struct indexed_term *indexed;
-			uint32_t id;
+	for (uint32_t i = 0; i < list->count; i++) {
+		struct indexed_term *indexed;
+		uint32_t id;
 
-			if (term->selector.nothing) {
-				continue; /* selects no pod, ever */
-			}
-			id = term_id(index, term, (enum bt_affinity_group)g, owner_namespace);
-			indexed = index->terms.items[id];
-			struct group_term of_group = {id, indexed->groups.count};
-			struct term_group of_term = {group_id, group->terms.count};
-			bt_vec_push(&group->terms, of_group);
-			bt_vec_push(&indexed->groups, of_term);
+		if (list->items[i].selector.nothing) {
+			continue; /* selects no pod, ever */
 		}
+		id = bt_affinity_index_term(index, &list->items[i], kind, owner_namespace);
+		indexed = index->terms.items[id];
+		if (indexed->mark == index->term_mark) {
+			group->terms.items[indexed->at].times++;
+			continue;
+		}
+		struct group_term term = {id, indexed->key, 1};
+		indexed->mark = index->term_mark;
+		indexed->at = group->terms.count;
+		indexed->group_count++;
+		bt_vec_push(&group->terms, term);
 	}
 }
 
-static uint32_t group_of_pod(struct bt_affinity_index *index, const struct bt_pod_record *record)
+static uint32_t find_group(const struct bt_affinity_index *index, uint64_t shape_serial,
+	bt_sym namespace_, uint64_t hash)
 {
-	const struct bt_shape *shape = bt_shape_at(&index->state->shapes, record->shape);
-	uint64_t hash = bt_hash_u64(bt_hash_u64(0, shape->serial), record->namespace_.id);
 	uint32_t at = bt_map_first(&index->group_map, hash);
-	struct owner_group fresh = {.shape_serial = shape->serial,
-		.namespace_ = record->namespace_,
-		.hash = hash,
-		.in_use = true};
-	uint32_t id;
 
 	for (; at != BT_MAP_NONE; at = bt_map_next(&index->group_map, hash, at)) {
 		const struct owner_group *group =
 			&index->groups.items[bt_map_value(&index->group_map, at)];
-		if (group->shape_serial == shape->serial &&
-			bt_sym_equal(group->namespace_, record->namespace_)) {
+		if (group->shape_serial == shape_serial &&
+			bt_sym_equal(group->namespace_, namespace_)) {
 			return bt_map_value(&index->group_map, at);
 		}
 	}
-	(void)bt_symbol_ref(&index->state->symbols, fresh.namespace_); /* the same symbol */
+	return UINT32_MAX;
+}
+
+static uint32_t group_of_pod(struct bt_affinity_index *index, const struct bt_pod_record *record)
+{
+	struct bt_state *state = index->state;
+	const struct bt_shape *shape = bt_shape_at(&state->shapes, record->shape);
+	uint64_t hash = bt_hash_u64(bt_hash_u64(0, shape->serial), record->namespace_.id);
+	uint32_t id = find_group(index, shape->serial, record->namespace_, hash);
+	struct owner_group fresh = {.shape_serial = shape->serial,
+		.namespace_ = record->namespace_,
+		.hash = hash,
+		.in_use = true};
+
+	if (id != UINT32_MAX) {
+		return id;
+	}
+	(void)bt_symbol_ref(&state->symbols, fresh.namespace_); /* the same symbol */
+	index->term_mark++;
+	for (uint32_t g = 0; g < BT_AFFINITY_GROUP__COUNT; g++) {
+		add_terms(index, &fresh, &shape->affinity_terms->groups[g],
+			(enum bt_affinity_group)g,
+			bt_symbol_text(&state->symbols, record->namespace_));
+	}
 	if (index->free_groups.count != 0) {
 		id = index->free_groups.items[--index->free_groups.count];
 		index->groups.items[id] = fresh;
@@ -276,8 +87,6 @@ static uint32_t group_of_pod(struct bt_affinity_index *index, const struct bt_po
 		bt_vec_push(&index->groups, fresh);
 	}
 	bt_map_insert(&index->group_map, hash, id);
-	add_terms(index, id, shape->affinity_terms,
-		bt_symbol_text(&index->state->symbols, record->namespace_));
 	return id;
 }
 
@@ -288,70 +97,150 @@ static void drop_group(struct bt_affinity_index *index, uint32_t id)
 
 	BT_ASSERT(removed);
 	for (uint32_t i = 0; i < group->terms.count; i++) {
-		struct group_term link = group->terms.items[i];
-		struct indexed_term *indexed = index->terms.items[link.term];
-
-		bt_vec_remove_swap(&indexed->groups, link.position);
-		if (link.position < indexed->groups.count) {
-			struct term_group moved = indexed->groups.items[link.position];
-			index->groups.items[moved.group].terms.items[moved.position].position =
-				link.position;
-		}
-		if (indexed->groups.count == 0) {
-			drop_term(index, link.term);
+		uint32_t term = group->terms.items[i].term;
+		if (--index->terms.items[term]->group_count == 0) {
+			bt_affinity_index_drop_term(index, term);
 		}
 	}
 	bt_symbol_unref(&index->state->symbols, group->namespace_);
 	bt_vec_finish(&group->terms);
-	bt_vec_finish(&group->places);
-	bt_vec_finish(&group->place_links);
 	*group = (struct owner_group){0};
 	bt_vec_push(&index->free_groups, id);
 }
 
-/* --- slots --- */
+/* --- slots: sums --- */
 
-/** One more pod of the group on the slot, whose list is being made. */
-static void add_place(struct bt_affinity_index *index, uint32_t group_id, uint32_t slot)
+static void add_to_term(struct bt_affinity_index *index, const struct group_term *term,
+	uint32_t domain, int64_t pods)
 {
-	struct owner_group *group = &index->groups.items[group_id];
-	struct slot_list *list = &index->slots.items[slot];
-	struct slot_group link = {group_id, group->places.count};
-	struct bt_affinity_place place = {slot, 1};
+	const struct bt_label_column *column = index->keys.items[term->key].column;
 
-	/* A slot's pods are added in one go, so that its place is the newest of the group; the
-	 * place from before the repair, if there is one, is linked from elsewhere. */
-	if (group->places.count != 0) {
-		uint32_t last = group->places.count - 1;
-		uint32_t at = group->place_links.items[last];
-
-		if (group->places.items[last].slot == slot && at < list->groups.count &&
-			list->groups.items[at].group == group_id &&
-			list->groups.items[at].position == last) {
-			group->places.items[last].count++;
-			return;
-		}
+	if (domain != 0) {
+		bt_domain_tally_add(&index->terms.items[term->term]->pods, domain,
+			pods * term->times, column->dictionary.count);
 	}
-	bt_vec_push(&group->places, place);
-	bt_vec_push(&group->place_links, list->groups.count);
-	bt_vec_push(&list->groups, link);
 }
 
-/** index->previous held the slot's list; a moved place may belong to it as well. */
-static void remove_place(struct bt_affinity_index *index, struct slot_group link)
+/** The key's domain of the slot is another one now. */
+static void move_slot(
+	struct bt_affinity_index *index, uint32_t key_id, uint32_t slot, uint32_t domain)
 {
-	struct owner_group *group = &index->groups.items[link.group];
+	const struct slot_list *list = &index->slots.items[slot];
+	uint32_t before = key_domain(&index->keys.items[key_id], slot);
 
-	bt_vec_remove_swap(&group->places, link.position);
-	bt_vec_remove_swap(&group->place_links, link.position);
-	if (link.position < group->places.count) {
-		struct bt_affinity_place moved = group->places.items[link.position];
-		struct slot_list *list = &index->slots.items[moved.slot];
-		list->groups.items[group->place_links.items[link.position]].position =
-			link.position;
+	for (uint32_t i = 0; i < list->groups.count; i++) {
+		const struct owner_group *group = &index->groups.items[list->groups.items[i].group];
+		int64_t count = list->groups.items[i].count;
+
+		for (uint32_t t = 0; t < group->terms.count; t++) {
+			if (group->terms.items[t].key == key_id) {
+				add_to_term(index, &group->terms.items[t], before, -count);
+				add_to_term(index, &group->terms.items[t], domain, count);
+			}
+		}
 	}
-	if (group->places.count == 0) {
-		drop_group(index, link.group);
+	bt_affinity_index_set_domain(index, &index->keys.items[key_id], slot, domain);
+}
+
+static void repair_domains(struct bt_affinity_index *index, uint32_t slot)
+{
+	for (uint32_t i = 0; i < index->active_keys.count; i++) {
+		uint32_t id = index->active_keys.items[i];
+		const struct topology_key *key = &index->keys.items[id];
+		uint32_t domain = key->column->values[slot];
+
+		if (domain != key_domain(key, slot)) {
+			move_slot(index, id, slot, domain);
+		}
+	}
+}
+
+/** Sums of the stale keys from what is known of the slots. */
+static void sum_stale_keys(struct bt_affinity_index *index)
+{
+	for (uint32_t i = 0; i < index->terms.count; i++) {
+		struct indexed_term *indexed = index->terms.items[i];
+		if (indexed != NULL && index->keys.items[indexed->key].stale) {
+			bt_domain_tally_finish(&indexed->pods);
+		}
+	}
+	for (uint32_t i = 0; i < index->keys.count; i++) {
+		if (index->keys.items[i].stale) {
+			bt_affinity_index_take_domains(index, &index->keys.items[i]);
+		}
+	}
+	for (uint32_t slot = 0; slot < index->slots.count; slot++) {
+		const struct slot_list *list = &index->slots.items[slot];
+
+		for (uint32_t i = 0; i < list->groups.count; i++) {
+			struct slot_group of = list->groups.items[i];
+			const struct owner_group *group = &index->groups.items[of.group];
+
+			for (uint32_t t = 0; t < group->terms.count; t++) {
+				const struct group_term *term = &group->terms.items[t];
+				const struct topology_key *key = &index->keys.items[term->key];
+				if (key->stale) {
+					add_to_term(index, term, key_domain(key, slot), of.count);
+				}
+			}
+		}
+	}
+	for (uint32_t i = 0; i < index->keys.count; i++) {
+		index->keys.items[i].stale = false;
+	}
+}
+
+/* --- slots: pods --- */
+
+static struct touched_group *touch_group(struct bt_affinity_index *index, uint32_t id)
+{
+	struct owner_group *group = &index->groups.items[id];
+
+	if (group->mark != index->mark) {
+		struct touched_group fresh = {id, 0, 0};
+
+		group->mark = index->mark;
+		group->touched_at = index->touched.count;
+		bt_vec_push(&index->touched, fresh);
+	}
+	return &index->touched.items[group->touched_at];
+}
+
+/** Which groups the slot's pods are of, and of which they were. */
+static void collect_groups(struct bt_affinity_index *index, uint32_t slot)
+{
+	const struct bt_state *state = index->state;
+	const struct bt_node_row *row = &state->nodes.rows[slot];
+	const struct slot_list *list = &index->slots.items[slot];
+	uint32_t count = row->in_snapshot ? row->pods_with_affinity.count : 0;
+
+	index->touched.count = 0;
+	index->mark++;
+	for (uint32_t i = 0; i < list->groups.count; i++) {
+		touch_group(index, list->groups.items[i].group)->before =
+			list->groups.items[i].count;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t group = group_of_pod(
+			index, bt_state_pod_at(state, row->pods_with_affinity.items[i]));
+		touch_group(index, group)->after++;
+	}
+}
+
+/** One group of the slot: its sums, then the group itself when these were its last pods. */
+static void settle_group(
+	struct bt_affinity_index *index, uint32_t slot, const struct touched_group *touched)
+{
+	struct owner_group *group = &index->groups.items[touched->group];
+	int64_t delta = (int64_t)touched->after - touched->before;
+
+	for (uint32_t t = 0; t < group->terms.count && delta != 0; t++) {
+		const struct group_term *term = &group->terms.items[t];
+		add_to_term(index, term, key_domain(&index->keys.items[term->key], slot), delta);
+	}
+	group->pod_count += (uint64_t)delta;
+	if (group->pod_count == 0) {
+		drop_group(index, touched->group);
 	}
 }
 
@@ -362,33 +251,26 @@ static void set_unlisted(struct bt_affinity_index *index, struct slot_list *list
 	list->unlisted = unlisted;
 }
 
-static void repair_slot(struct bt_affinity_index *index, uint32_t slot)
+static void repair_pods(struct bt_affinity_index *index, uint32_t slot)
 {
-	const struct bt_state *state = index->state;
-	const struct bt_node_row *row = &state->nodes.rows[slot];
+	const struct bt_node_row *row = &index->state->nodes.rows[slot];
 	struct slot_list *list = &index->slots.items[slot];
-	uint32_t count = row->in_snapshot ? row->pods_with_affinity.count : 0;
+	bool has_pods = row->in_snapshot && row->pods_with_affinity.count != 0;
 
-	if (count == 0 && list->groups.count == 0) {
-		set_unlisted(index, list, false);
-		return;
-	}
-	index->previous.count = 0;
-	for (uint32_t i = 0; i < list->groups.count; i++) {
-		bt_vec_push(&index->previous, list->groups.items[i]);
-	}
-	list->groups.count = 0;
-	/* The new list first: groups that stay are not dropped in between. */
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t group = group_of_pod(
-			index, bt_state_pod_at(state, row->pods_with_affinity.items[i]));
-		add_place(index, group, slot);
-	}
-	for (uint32_t i = 0; i < index->previous.count; i++) {
-		remove_place(index, index->previous.items[i]);
+	if (has_pods || list->groups.count != 0) {
+		collect_groups(index, slot);
+		list->groups.count = 0;
+		for (uint32_t i = 0; i < index->touched.count; i++) {
+			struct touched_group touched = index->touched.items[i];
+			if (touched.after != 0) {
+				struct slot_group of_slot = {touched.group, touched.after};
+				bt_vec_push(&list->groups, of_slot);
+			}
+			settle_group(index, slot, &touched);
+		}
 	}
 	set_unlisted(index, list,
-		count != 0 &&
+		has_pods &&
 			(!row->in_affinity_list ||
 				(row->pods_with_required_anti_affinity.count != 0 &&
 					!row->in_anti_affinity_list)));
@@ -396,46 +278,78 @@ static void repair_slot(struct bt_affinity_index *index, uint32_t slot)
 
 /* --- keeping up --- */
 
-static struct bt_affinity_index *index_of(struct bt_state *state)
+static struct bt_affinity_index *create_index(struct bt_state *state)
 {
-	struct bt_affinity_index *index = state->affinity_index;
+	struct bt_affinity_index *index = BT_NEW(struct bt_affinity_index);
 
-	if (index == NULL) {
-		index = BT_NEW(struct bt_affinity_index);
-		index->state = state;
-		bt_map_init(&index->term_map, term_hash, index);
-		bt_map_init(&index->label_map, term_label_hash, index);
-		bt_map_init(&index->group_map, group_hash, index);
-		state->affinity_index = index;
-	}
+	index->state = state;
+	index->collect_count = state->nodes.label_collect_count;
+	bt_affinity_index_init_terms(index);
+	bt_map_init(&index->group_map, group_hash, index);
 	return index;
 }
 
-const struct bt_affinity_index *bt_affinity_index_get(struct bt_state *state)
+static void repair_everything(struct bt_affinity_index *index)
 {
-	struct bt_affinity_index *index = index_of(state);
-	uint64_t behind = state->log.sequence - index->log_sequence;
+	for (uint32_t slot = 0; slot < index->slots.count; slot++) {
+		repair_domains(index, slot);
+		repair_pods(index, slot);
+	}
+}
+
+/** All kinds of change since the index was read. */
+static uint32_t kinds_since(const struct bt_change_log *log, uint64_t sequence)
+{
+	uint32_t kinds = 0;
+
+	for (uint64_t i = sequence; i < log->sequence; i++) {
+		kinds |= bt_change_log_at(log, i).kinds;
+	}
+	return kinds;
+}
+
+static void catch_up(struct bt_affinity_index *index)
+{
+	const struct bt_state *state = index->state;
+	const struct bt_change_log *log = &state->log;
+	uint64_t behind = log->sequence - index->log_sequence;
+	bool everything = !index->filled || !bt_change_log_covers(log, index->log_sequence) ||
+		behind > 16 + (uint64_t)state->nodes.slot_count * REPAIR_FACTOR;
+	uint32_t kinds = everything ? BT_CHANGE_ALL : kinds_since(log, index->log_sequence);
 
 	bt_vec_reserve(&index->slots, state->nodes.slot_count);
 	for (; index->slots.count < state->nodes.slot_count; index->slots.count++) {
 		index->slots.items[index->slots.count] = (struct slot_list){0};
 	}
-	if (!index->filled || !bt_change_log_covers(&state->log, index->log_sequence) ||
-		behind > 16 + state->nodes.slot_count / REPAIR_SHARE) {
-		for (uint32_t slot = 0; slot < index->slots.count; slot++) {
-			repair_slot(index, slot);
+	if (((kinds & CHANGES_OF_LABELS) != 0 ||
+		    index->collect_count != state->nodes.label_collect_count) &&
+		bt_affinity_index_look_up_keys(index)) {
+		sum_stale_keys(index);
+	}
+	if (everything) {
+		repair_everything(index);
+	}
+	for (uint64_t i = index->log_sequence; !everything && i < log->sequence; i++) {
+		struct bt_change change = bt_change_log_at(log, i);
+
+		if ((change.kinds & CHANGES_OF_LABELS) != 0) {
+			repair_domains(index, change.slot);
 		}
-	} else {
-		for (uint64_t i = index->log_sequence; i < state->log.sequence; i++) {
-			struct bt_change change = bt_change_log_at(&state->log, i);
-			if ((change.kinds & (BT_CHANGE_AFFINITY_PODS | BT_CHANGE_EXISTENCE)) != 0) {
-				repair_slot(index, change.slot);
-			}
+		if ((change.kinds & CHANGES_OF_PODS) != 0) {
+			repair_pods(index, change.slot);
 		}
 	}
 	index->filled = true;
-	index->log_sequence = state->log.sequence;
-	return index;
+	index->log_sequence = log->sequence;
+}
+
+const struct bt_affinity_index *bt_affinity_index_get(struct bt_state *state)
+{
+	if (state->affinity_index == NULL) {
+		state->affinity_index = create_index(state);
+	}
+	catch_up(state->affinity_index);
+	return state->affinity_index;
 }
 
 bool bt_affinity_index_has_unlisted(const struct bt_affinity_index *index)
@@ -443,109 +357,35 @@ bool bt_affinity_index_has_unlisted(const struct bt_affinity_index *index)
 	return index->unlisted_count != 0;
 }
 
-/* --- questions --- */
-
-/** What a search hands from term to term. */
-struct search {
-	const struct bt_affinity_index *index;
-	uint32_t groups;
-	struct bt_str namespace_;
-	const struct bt_str_map *labels;
-	const struct bt_str_map *namespace_labels;
-	bt_affinity_hit_function function;
-	void *context;
-};
-
-static void try_term(const struct search *search, uint32_t id)
-{
-	const struct indexed_term *indexed = search->index->terms.items[id];
-
-	if ((search->groups >> indexed->group & 1) == 0 ||
-		!bt_affinity_term_matches(&indexed->term, BT_STR(""), search->namespace_,
-			search->labels, search->namespace_labels)) {
-		return;
-	}
-	for (uint32_t i = 0; i < indexed->groups.count; i++) {
-		const struct owner_group *group =
-			&search->index->groups.items[indexed->groups.items[i].group];
-		struct bt_affinity_hit hit = {
-			.group = indexed->group,
-			.weight = indexed->term.weight,
-			.topology_key = indexed->term.topology_key,
-			.places = group->places.items,
-			.place_count = group->places.count,
-		};
-		search->function(search->context, &hit);
-	}
-}
-
-void bt_affinity_index_find(const struct bt_affinity_index *index, uint32_t groups,
-	struct bt_str namespace_, const struct bt_str_map *labels,
-	const struct bt_str_map *namespace_labels, bt_affinity_hit_function function, void *context)
-{
-	struct search search = {
-		index, groups, namespace_, labels, namespace_labels, function, context};
-
-	for (uint32_t i = 0; i < labels->count && index->label_map.count != 0; i++) {
-		const struct bt_str_pair *label = &labels->items[i];
-		uint64_t hash = label_hash(label->key, label->value);
-		uint32_t at = bt_map_first(&index->label_map, hash);
-
-		for (; at != BT_MAP_NONE; at = bt_map_next(&index->label_map, hash, at)) {
-			uint32_t id = bt_map_value(&index->label_map, at);
-			const struct indexed_term *indexed = index->terms.items[id];
-
-			/* Another label with the same hash leads here too. */
-			if (bt_str_equal(indexed->key->key, label->key) &&
-				bt_str_equal(indexed->key->values[0], label->value)) {
-				try_term(&search, id);
-			}
-		}
-	}
-	for (uint32_t i = 0; i < index->others.count; i++) {
-		try_term(&search, index->others.items[i]);
-	}
-}
-
 /* --- memory --- */
 
-void bt_affinity_index_destroy(struct bt_state *state)
+static void destroy_index(struct bt_affinity_index *index)
 {
-	struct bt_affinity_index *index = state->affinity_index;
-
-	if (index == NULL) {
-		return;
-	}
-	for (uint32_t i = 0; i < index->terms.count; i++) {
-		if (index->terms.items[i] != NULL) {
-			destroy_term(index->terms.items[i]);
-		}
-	}
+	bt_affinity_index_finish_terms(index);
 	for (uint32_t i = 0; i < index->groups.count; i++) {
 		struct owner_group *group = &index->groups.items[i];
 		if (group->in_use) {
-			bt_symbol_unref(&state->symbols, group->namespace_);
+			bt_symbol_unref(&index->state->symbols, group->namespace_);
 		}
 		bt_vec_finish(&group->terms);
-		bt_vec_finish(&group->places);
-		bt_vec_finish(&group->place_links);
 	}
 	for (uint32_t i = 0; i < index->slots.count; i++) {
 		bt_vec_finish(&index->slots.items[i].groups);
 	}
-	bt_vec_finish(&index->terms);
-	bt_vec_finish(&index->free_terms);
-	bt_map_finish(&index->term_map);
-	bt_map_finish(&index->label_map);
-	bt_vec_finish(&index->others);
 	bt_vec_finish(&index->groups);
 	bt_vec_finish(&index->free_groups);
 	bt_map_finish(&index->group_map);
 	bt_vec_finish(&index->slots);
-	bt_vec_finish(&index->previous);
-	bt_strbuf_finish(&index->key);
+	bt_vec_finish(&index->touched);
 	bt_free(index);
-	state->affinity_index = NULL;
+}
+
+void bt_affinity_index_destroy(struct bt_state *state)
+{
+	if (state->affinity_index != NULL) {
+		destroy_index(state->affinity_index);
+		state->affinity_index = NULL;
+	}
 }
 
 size_t bt_affinity_index_memory_bytes(const struct bt_state *state)
@@ -556,22 +396,72 @@ size_t bt_affinity_index_memory_bytes(const struct bt_state *state)
 	if (index == NULL) {
 		return 0;
 	}
-	bytes = sizeof(*index) + index->slots.capacity * sizeof(struct slot_list);
-	for (uint32_t i = 0; i < index->terms.count; i++) {
-		const struct indexed_term *indexed = index->terms.items[i];
-		if (indexed != NULL) {
-			bytes += sizeof(*indexed) + indexed->arena.total_bytes +
-				indexed->groups.capacity * sizeof(struct term_group);
-		}
-	}
+	bytes = sizeof(*index) + bt_affinity_index_terms_bytes(index) +
+		index->slots.capacity * sizeof(struct slot_list) +
+		index->groups.capacity * sizeof(struct owner_group) +
+		index->group_map.capacity * sizeof(struct bt_map_slot);
 	for (uint32_t i = 0; i < index->groups.count; i++) {
-		const struct owner_group *group = &index->groups.items[i];
-		bytes += sizeof(*group) + group->terms.capacity * sizeof(struct group_term) +
-			group->places.capacity *
-				(sizeof(struct bt_affinity_place) + sizeof(uint32_t));
+		bytes += index->groups.items[i].terms.capacity * sizeof(struct group_term);
 	}
 	for (uint32_t i = 0; i < index->slots.count; i++) {
 		bytes += index->slots.items[i].groups.capacity * sizeof(struct slot_group);
 	}
 	return bytes;
+}
+
+/* --- the rebuild twin --- */
+
+static bool same_tally(const struct bt_domain_tally *a, const struct bt_domain_tally *b,
+	const struct bt_label_column *column)
+{
+	uint32_t domain_count = column != NULL ? column->dictionary.count : 0;
+
+	for (uint32_t domain = 1; domain < domain_count; domain++) {
+		if (bt_domain_tally_at(a, domain) != bt_domain_tally_at(b, domain)) {
+			return false;
+		}
+	}
+	return a->total == b->total && a->occupied_count == b->occupied_count;
+}
+
+static bool equals(const struct bt_affinity_index *index, const struct bt_affinity_index *fresh,
+	struct bt_strbuf *out_reason)
+{
+	if (index->term_map.count != fresh->term_map.count ||
+		index->group_map.count != fresh->group_map.count ||
+		index->unlisted_count != fresh->unlisted_count) {
+		bt_strbuf_append_str(out_reason,
+			BT_STR("affinity index: number of terms, groups "
+			       "or unlisted slots"));
+		return false;
+	}
+	for (uint32_t i = 0; i < fresh->terms.count; i++) {
+		const struct indexed_term *expected = fresh->terms.items[i];
+		uint32_t id;
+
+		if (expected == NULL) {
+			continue;
+		}
+		id = bt_affinity_index_find_term(index, expected->identity, expected->hash);
+		if (id == UINT32_MAX ||
+			!same_tally(&index->terms.items[id]->pods, &expected->pods,
+				fresh->keys.items[expected->key].column)) {
+			bt_strbuf_printf(out_reason,
+				"affinity index: a term with key %.*s differs from a new one",
+				BT_STR_ARG(expected->term.topology_key));
+			return false;
+		}
+	}
+	return true;
+}
+
+bool bt_affinity_index_validate(struct bt_state *state, struct bt_strbuf *out_reason)
+{
+	struct bt_affinity_index *fresh = create_index(state);
+	bool same;
+
+	catch_up(fresh);
+	same = equals(bt_affinity_index_get(state), fresh, out_reason);
+	destroy_index(fresh);
+	return same;
 }

@@ -227,6 +227,7 @@ void bt_node_table_collect_label_columns(struct bt_node_table *table)
 {
 	uint32_t kept = 0;
 
+	table->label_collect_count++;
 	bt_map_reset(&table->label_column_index);
 	for (uint32_t i = 0; i < table->label_columns.count; i++) {
 		struct bt_label_column *column = table->label_columns.items[i];

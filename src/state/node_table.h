@@ -134,6 +134,7 @@ struct bt_node_table {
 	BT_VEC(struct bt_label_column *) label_columns;
 	struct bt_map scalar_index;       /* name symbol -> index in scalars */
 	struct bt_map label_column_index; /* key symbol -> index in label_columns */
+	uint32_t label_collect_count;     /* times that columns were dropped */
 	int64_t *zero_amounts;            /* slot_capacity zeros behind columns without a value */
 	uint32_t *zero_values;
 	/**

@@ -8,14 +8,17 @@
 
 #include "base/error.h"
 #include "base/prng.h"
+#include "state/affinity_index.h"
 #include "state/domain_counter.h"
 #include "test_main.h"
 #include "topology_fixture.h"
+#include "trait_checks.h"
 
 #define SEEDS_DEFAULT 150
 #define STEPS 100
 #define NODES 12
 #define PODS 40
+#define PROBES 6
 #define PROBES_PER_STEP 2
 
 struct world {
@@ -25,6 +28,7 @@ struct world {
 	const struct bt_node *nodes[NODES]; /* NULL: not there */
 	const struct bt_pod *pods[PODS];
 	uint32_t uid;
+	struct kept_traits kept[PROBES];
 	uint64_t seed;
 	uint32_t step;
 };
@@ -253,13 +257,14 @@ struct answer {
 };
 
 static void ask(struct world *w, struct bt_plugin *plugin, const struct bt_pod_info *pod,
-	bool plain, struct answer *out)
+	bool plain, bool borrows, struct answer *out)
 {
 	const struct bt_snapshot *snapshot = &w->f.state->snapshot;
 	struct bt_pre_filter_result result = {0};
 
 	bt_cycle_state_init(&out->cycle, &w->f.arena, 2);
 	out->cycle.plain = plain;
+	out->cycle.borrows_counters = borrows;
 	out->pre_filter = plugin->ops->pre_filter(plugin, &out->cycle, pod, &result);
 	out->pre_score =
 		plugin->ops->pre_score(plugin, &out->cycle, pod, snapshot->list, snapshot->count);
@@ -329,13 +334,67 @@ static void check_scores(struct world *w, struct bt_plugin *plugin, const struct
 	}
 }
 
+/** Nodes that the traits do not tell apart get the same verdict and the same score. */
+static void check_cells(struct world *w, const struct bt_pod_info *pod,
+	const struct bt_trait_list *traits, struct answer *walked)
+{
+	const struct bt_plugin_ops *ops = w->affinity->ops;
+	const struct bt_snapshot *snapshot = &w->f.state->snapshot;
+	struct bt_status verdicts[NODES];
+	int64_t scores[NODES] = {0};
+
+	for (uint32_t i = 0; i < snapshot->count; i++) {
+		struct bt_node_info node;
+
+		bt_node_info_init(&node, w->f.state, snapshot->list[i]);
+		verdicts[i] = bt_status_is_success(&walked->pre_filter)
+			? ops->filter(w->affinity, &walked->cycle, pod, &node)
+			: BT_STATUS_OK;
+		if (bt_status_is_success(&walked->pre_score)) {
+			(void)ops->score(w->affinity, &walked->cycle, pod, &node,
+				&scores[i]); /* checked elsewhere */
+		}
+		for (uint32_t k = 0; k < i; k++) {
+			check_same(w, "a node of the same cell", snapshot->list[i],
+				!traits_agree(traits, snapshot->list[i], snapshot->list[k]) ||
+					(bt_status_equal(&verdicts[i], &verdicts[k]) &&
+						scores[i] == scores[k]));
+		}
+	}
+}
+
+static void check_traits(struct world *w, struct kept_traits *kept, const struct bt_pod_info *pod)
+{
+	struct bt_trait_list traits = {.arena = &w->f.arena};
+	struct bt_pre_filter_result result = {0};
+	struct answer walked;
+	struct answer counted;
+
+	ask(w, w->affinity, pod, true, false, &walked);
+	bt_cycle_state_init(&counted.cycle, &w->f.arena, 2);
+	counted.cycle.borrows_counters = true;
+	counted.pre_filter =
+		w->affinity->ops->pre_filter(w->affinity, &counted.cycle, pod, &result);
+	if (w->affinity->ops->cell_traits(w->affinity, &counted.cycle, pod, &traits)) {
+		bool skips = w->affinity->ops->pre_score_skips(w->affinity, &counted.cycle, pod);
+
+		check_same(w, "whether PreScore skips", BT_SLOT_NONE,
+			skips == (walked.pre_score.code == BT_STATUS_SKIP));
+		check_cells(w, pod, &traits, &walked);
+		uint32_t wrong = traits_check_kept(kept, &traits, w->f.state);
+		check_same(w, "a trait without a change", wrong, wrong == BT_SLOT_NONE);
+	}
+	bt_cycle_state_finish(&walked.cycle);
+	bt_cycle_state_finish(&counted.cycle);
+}
+
 static void check_plugin(struct world *w, struct bt_plugin *plugin, const struct bt_pod_info *pod)
 {
 	struct answer walked;
 	struct answer counted;
 
-	ask(w, plugin, pod, true, &walked);
-	ask(w, plugin, pod, false, &counted);
+	ask(w, plugin, pod, true, false, &walked);
+	ask(w, plugin, pod, false, below(w, 2) == 0, &counted);
 	check_same(w, "PreFilter", BT_SLOT_NONE,
 		bt_status_equal(&walked.pre_filter, &counted.pre_filter));
 	check_same(w, "PreScore", BT_SLOT_NONE,
@@ -350,11 +409,15 @@ static void check_plugin(struct world *w, struct bt_plugin *plugin, const struct
 	bt_cycle_state_finish(&counted.cycle);
 }
 
-static void check_pod(struct world *w, const struct bt_pod *object)
+/** kept: of the probe; NULL: what it says is not remembered. */
+static void check_pod(struct world *w, const struct bt_pod *object, struct kept_traits *kept)
 {
 	struct bt_pod_info pod;
 
 	bt_pod_info_init_pending(w->f.state, object, &pod);
+	if (kept != NULL) {
+		check_traits(w, kept, &pod);
+	}
 	check_plugin(w, w->f.plugin, &pod);
 	check_plugin(w, w->affinity, &pod);
 	bt_pod_info_finish_pending(w->f.state, &pod);
@@ -364,7 +427,8 @@ static void check_counters(struct world *w)
 {
 	struct bt_strbuf reason = {0};
 
-	if (!bt_domain_counters_validate(w->f.state, &reason)) {
+	if (!bt_domain_counters_validate(w->f.state, &reason) ||
+		!bt_affinity_index_validate(w->f.state, &reason)) {
 		ck_abort_msg("seed %llu, step %u: %s", (unsigned long long)w->seed, w->step,
 			bt_strbuf_c(&reason));
 	}
@@ -382,9 +446,9 @@ static void check_with_assumed(struct world *w, const struct bt_pod *probe)
 	}
 	assumed = fixture_pod(&w->f, text_pod(w, node_name(index), false).data);
 	ck_assert_int_eq(bt_snapshot_assume_pod(w->f.state, assumed, NULL), 0);
-	check_pod(w, probe);
+	check_pod(w, probe, NULL);
 	ck_assert_int_eq(bt_snapshot_forget_pod(w->f.state, assumed, NULL), 0);
-	check_pod(w, probe);
+	check_pod(w, probe, NULL);
 }
 
 static void begin(struct world *w, uint64_t seed)
@@ -403,10 +467,10 @@ static void run_seed(uint64_t seed)
 {
 	static struct world w;
 	/* Pods of a few templates come again and again, as in life: counters get reused. */
-	const struct bt_pod *probes[6];
+	const struct bt_pod *probes[PROBES];
 
 	begin(&w, seed);
-	for (uint32_t i = 0; i < 6; i++) {
+	for (uint32_t i = 0; i < PROBES; i++) {
 		probes[i] = fixture_pod(&w.f, text_pod(&w, "", false).data);
 	}
 	for (w.step = 0; w.step < STEPS; w.step++) {
@@ -426,10 +490,11 @@ static void run_seed(uint64_t seed)
 		}
 		ck_assert_int_eq(bt_state_refresh_snapshot(w.f.state, NULL), 0);
 		for (uint32_t i = 0; i < PROBES_PER_STEP; i++) {
-			check_pod(&w, probes[below(&w, 6)]);
+			uint32_t probe = below(&w, PROBES);
+			check_pod(&w, probes[probe], &w.kept[probe]);
 		}
 		if (below(&w, 8) == 0) {
-			check_with_assumed(&w, probes[below(&w, 6)]);
+			check_with_assumed(&w, probes[below(&w, PROBES)]);
 		}
 		check_counters(&w);
 	}

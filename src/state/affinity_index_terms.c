@@ -1,0 +1,597 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Terms of the affinity index, each distinct one once, and which of them select a pod. A term is
+ * listed under something that a pod it selects must have: a label with a certain value, or a label,
+ * or its namespace. Only terms that require nothing of the kind are tried with every pod.
+ */
+#include "base/alloc.h"
+#include "state/affinity_index_private.h"
+#include "state/domain_counter.h"
+#include "state/node_table_edit.h"
+#include "state/topology_key.h"
+
+/** A term is listed under so many values or namespaces at most. */
+#define LISTS_MAX 8
+
+/* --- topology keys --- */
+
+static uint64_t key_hash(const void *owner, uint32_t id)
+{
+	return ((const struct bt_affinity_index *)owner)->keys.items[id].hash;
+}
+
+static struct bt_str owned_text(struct bt_str text)
+{
+	char *copy = BT_NEW_ARRAY(char, text.length + 1);
+
+	if (text.length != 0) {
+		memcpy(copy, text.data, text.length);
+	}
+	return (struct bt_str){copy, text.length};
+}
+
+static void free_text(struct bt_str *text)
+{
+	bt_free((void *)(uintptr_t)text->data);
+	*text = (struct bt_str){0};
+}
+
+void bt_affinity_index_take_domains(struct bt_affinity_index *index, struct topology_key *key)
+{
+	const struct bt_node_table *table = &index->state->nodes;
+
+	if (key->column == NULL || key->column->present_count == 0) {
+		bt_free(key->domains);
+		key->domains = NULL;
+	} else {
+		if (key->domains == NULL || key->slot_capacity < table->slot_capacity) {
+			bt_free(key->domains);
+			key->domains = BT_NEW_ARRAY(uint32_t, table->slot_capacity);
+		}
+		memcpy(key->domains, key->column->values,
+			table->slot_capacity * sizeof(*key->domains));
+	}
+	key->slot_capacity = table->slot_capacity;
+	key->rebuild_count = key->column != NULL ? key->column->rebuild_count : 0;
+}
+
+void bt_affinity_index_set_domain(
+	struct bt_affinity_index *index, struct topology_key *key, uint32_t slot, uint32_t domain)
+{
+	if (key->domains == NULL) {
+		key->slot_capacity = index->state->nodes.slot_capacity;
+		key->domains = BT_NEW_ARRAY(uint32_t, key->slot_capacity);
+	}
+	key->domains[slot] = domain;
+}
+
+static void reserve_slots(struct topology_key *key, uint32_t slot_capacity)
+{
+	if (key->domains != NULL && key->slot_capacity < slot_capacity) {
+		key->domains = bt_realloc_array(key->domains, slot_capacity, sizeof(*key->domains));
+		memset(key->domains + key->slot_capacity, 0,
+			(slot_capacity - key->slot_capacity) * sizeof(*key->domains));
+	}
+	key->slot_capacity = slot_capacity;
+}
+
+bool bt_affinity_index_look_up_keys(struct bt_affinity_index *index)
+{
+	const struct bt_node_table *table = &index->state->nodes;
+	bool collected = index->collect_count != table->label_collect_count;
+	bool stale = false;
+
+	index->collect_count = table->label_collect_count;
+	index->active_keys.count = 0;
+	for (uint32_t i = 0; i < index->keys.count; i++) {
+		struct topology_key *key = &index->keys.items[i];
+
+		if (key->term_count == 0) {
+			continue;
+		}
+		if (collected || key->column == NULL) {
+			const struct bt_label_column *column =
+				bt_state_label_column(index->state, key->text);
+			key->stale = collected || column != NULL;
+			key->column = column;
+		} else {
+			key->stale = key->column->rebuild_count != key->rebuild_count;
+		}
+		stale = stale || key->stale;
+		if (key->column != NULL) {
+			bt_vec_push(&index->active_keys, i);
+			reserve_slots(key, table->slot_capacity);
+		}
+	}
+	return stale;
+}
+
+static uint32_t add_key(struct bt_affinity_index *index, struct bt_str text, uint64_t hash)
+{
+	struct topology_key fresh = {.text = owned_text(text), .hash = hash};
+	uint32_t id;
+
+	fresh.column = bt_state_label_column(index->state, text);
+	bt_affinity_index_take_domains(index, &fresh);
+	if (index->free_keys.count != 0) {
+		id = index->free_keys.items[--index->free_keys.count];
+		index->keys.items[id] = fresh;
+	} else {
+		id = index->keys.count;
+		bt_vec_push(&index->keys, fresh);
+	}
+	bt_map_insert(&index->key_map, hash, id);
+	if (fresh.column != NULL) {
+		bt_vec_push(&index->active_keys, id);
+	}
+	return id;
+}
+
+static uint32_t ref_key(struct bt_affinity_index *index, struct bt_str text)
+{
+	uint64_t hash = bt_str_hash(text);
+	uint32_t at = bt_map_first(&index->key_map, hash);
+	uint32_t id = UINT32_MAX;
+
+	for (; at != BT_MAP_NONE && id == UINT32_MAX; at = bt_map_next(&index->key_map, hash, at)) {
+		uint32_t candidate = bt_map_value(&index->key_map, at);
+		if (bt_str_equal(index->keys.items[candidate].text, text)) {
+			id = candidate;
+		}
+	}
+	if (id == UINT32_MAX) {
+		id = add_key(index, text, hash);
+	}
+	index->keys.items[id].term_count++;
+	return id;
+}
+
+static void unref_key(struct bt_affinity_index *index, uint32_t id)
+{
+	struct topology_key *key = &index->keys.items[id];
+	bool removed;
+
+	if (--key->term_count != 0) {
+		return;
+	}
+	removed = bt_map_remove(&index->key_map, key->hash, id);
+	BT_ASSERT(removed);
+	for (uint32_t i = 0; i < index->active_keys.count; i++) {
+		if (index->active_keys.items[i] == id) {
+			bt_vec_remove_swap(&index->active_keys, i);
+			break;
+		}
+	}
+	free_text(&key->text);
+	bt_free(key->domains);
+	*key = (struct topology_key){0};
+	bt_vec_push(&index->free_keys, id);
+}
+
+/* --- lists of terms --- */
+
+static uint64_t list_hash(const void *owner, uint32_t id)
+{
+	return ((const struct bt_affinity_index *)owner)->lists.items[id].hash;
+}
+
+static uint64_t hash_of_list(enum posting_kind kind, enum bt_affinity_group group,
+	uint64_t key_text_hash, uint64_t value_hash)
+{
+	return bt_hash_u64(bt_hash_u64(key_text_hash, value_hash),
+		(uint64_t)kind * BT_AFFINITY_GROUP__COUNT + group);
+}
+
+static uint32_t find_list(const struct bt_affinity_index *index, enum posting_kind kind,
+	enum bt_affinity_group group, struct bt_str key, struct bt_str value, uint64_t hash)
+{
+	uint32_t at = bt_map_first(&index->list_map, hash);
+
+	for (; at != BT_MAP_NONE; at = bt_map_next(&index->list_map, hash, at)) {
+		const struct posting_list *list =
+			&index->lists.items[bt_map_value(&index->list_map, at)];
+		if (list->kind == kind && list->group == group && bt_str_equal(list->key, key) &&
+			bt_str_equal(list->value, value)) {
+			return bt_map_value(&index->list_map, at);
+		}
+	}
+	return UINT32_MAX;
+}
+
+static uint32_t list_of(struct bt_affinity_index *index, enum posting_kind kind,
+	enum bt_affinity_group group, struct bt_str key, struct bt_str value)
+{
+	uint64_t hash = hash_of_list(kind, group, bt_str_hash(key), bt_str_hash(value));
+	uint32_t id = find_list(index, kind, group, key, value, hash);
+	struct posting_list fresh = {.kind = kind, .group = group, .hash = hash};
+
+	if (id != UINT32_MAX) {
+		return id;
+	}
+	fresh.key = owned_text(key);
+	fresh.value = owned_text(value);
+	if (index->free_lists.count != 0) {
+		id = index->free_lists.items[--index->free_lists.count];
+		index->lists.items[id] = fresh;
+	} else {
+		id = index->lists.count;
+		bt_vec_push(&index->lists, fresh);
+	}
+	bt_map_insert(&index->list_map, hash, id);
+	index->list_counts[kind][group]++;
+	return id;
+}
+
+static void free_list(struct posting_list *list)
+{
+	bt_vec_finish(&list->postings);
+	free_text(&list->key);
+	free_text(&list->value);
+}
+
+static void drop_list(struct bt_affinity_index *index, uint32_t id)
+{
+	struct posting_list *list = &index->lists.items[id];
+	bool removed = bt_map_remove(&index->list_map, list->hash, id);
+
+	BT_ASSERT(removed);
+	index->list_counts[list->kind][list->group]--;
+	free_list(list);
+	bt_vec_push(&index->free_lists, id);
+}
+
+/** The term is listed under these values, each once. */
+static void post_under(struct bt_affinity_index *index, uint32_t id, enum posting_kind kind,
+	struct bt_str key, const struct bt_str *values, uint32_t count)
+{
+	struct indexed_term *indexed = index->terms.items[id];
+
+	indexed->links = BT_ARENA_NEW_ARRAY(&indexed->arena, struct posting_link, count);
+	for (uint32_t i = 0; i < count; i++) {
+		struct posting posting = {id, indexed->link_count};
+		bool repeated = false;
+		uint32_t list;
+
+		for (uint32_t k = 0; k < i; k++) {
+			repeated = repeated || bt_str_equal(values[k], values[i]);
+		}
+		if (repeated) {
+			continue;
+		}
+		list = list_of(index, kind, indexed->group, key, values[i]);
+		indexed->links[indexed->link_count++] =
+			(struct posting_link){list, index->lists.items[list].postings.count};
+		bt_vec_push(&index->lists.items[list].postings, posting);
+	}
+}
+
+static void unpost(struct bt_affinity_index *index, const struct indexed_term *indexed)
+{
+	for (uint32_t i = 0; i < indexed->link_count; i++) {
+		struct posting_link link = indexed->links[i];
+		struct posting_list *list = &index->lists.items[link.list];
+
+		bt_vec_remove_swap(&list->postings, link.position);
+		if (link.position < list->postings.count) {
+			struct posting moved = list->postings.items[link.position];
+			index->terms.items[moved.term]->links[moved.link].position = link.position;
+		}
+		if (list->postings.count == 0) {
+			drop_list(index, link.list);
+		}
+	}
+}
+
+static uint32_t requirement_rank(const struct bt_requirement *requirement)
+{
+	if (requirement->operator_ == BT_SELECTOR_IN) {
+		return requirement->value_count <= LISTS_MAX ? requirement->value_count
+							     : LISTS_MAX + 1;
+	}
+	return requirement->operator_ == BT_SELECTOR_EXISTS ? LISTS_MAX + 1 : UINT32_MAX;
+}
+
+/** The requirement that the fewest pods are likely to meet; NULL: none asks for a label. */
+static const struct bt_requirement *required_label(const struct bt_selector *selector)
+{
+	const struct bt_requirement *best = NULL;
+
+	for (uint32_t i = 0; i < selector->requirement_count; i++) {
+		const struct bt_requirement *requirement = &selector->requirements[i];
+		uint32_t rank = requirement_rank(requirement);
+
+		if (rank != UINT32_MAX && (best == NULL || rank < requirement_rank(best))) {
+			best = requirement;
+		}
+	}
+	return best;
+}
+
+static void post(struct bt_affinity_index *index, uint32_t id)
+{
+	const struct bt_affinity_term *term = &index->terms.items[id]->term;
+	const struct bt_requirement *label = required_label(&term->selector);
+	struct bt_str none = BT_STR("");
+
+	if (label != NULL && requirement_rank(label) <= LISTS_MAX) {
+		post_under(index, id, POSTING_VALUE, label->key, label->values, label->value_count);
+	} else if (label != NULL) {
+		post_under(index, id, POSTING_KEY, label->key, &none, 1);
+	} else if (term->namespace_selector.nothing && term->namespace_count <= LISTS_MAX) {
+		post_under(index, id, POSTING_NAMESPACE, none, term->namespaces,
+			term->namespace_count);
+	} else {
+		post_under(index, id, POSTING_ANY, none, &none, 1);
+	}
+}
+
+/* --- terms --- */
+
+static uint64_t term_hash(const void *owner, uint32_t id)
+{
+	return ((const struct bt_affinity_index *)owner)->terms.items[id]->hash;
+}
+
+static void append_identity(struct bt_strbuf *text, const struct bt_affinity_term *term,
+	enum bt_affinity_group group, struct bt_str owner_namespace)
+{
+	bt_strbuf_reset(text);
+	bt_key_append_u32(text, group);
+	bt_key_append_u32(text, (uint32_t)term->weight);
+	bt_key_append_str(text, term->topology_key);
+	bt_key_append_selector(text, &term->selector);
+	bt_key_append_selector(text, &term->namespace_selector);
+	if (term->in_own_namespace) {
+		bt_key_append_str(text, owner_namespace);
+		return;
+	}
+	for (uint32_t i = 0; i < term->namespace_count; i++) {
+		bt_key_append_str(text, term->namespaces[i]);
+	}
+}
+
+static struct indexed_term *create_term(const struct bt_affinity_term *source,
+	enum bt_affinity_group group, struct bt_str owner_namespace, struct bt_str identity)
+{
+	struct indexed_term *indexed = BT_NEW(struct indexed_term);
+	struct bt_affinity_term *term = &indexed->term;
+
+	bt_arena_init(&indexed->arena, 512);
+	indexed->identity = bt_arena_str(&indexed->arena, identity);
+	indexed->hash = bt_str_hash(identity);
+	indexed->group = group;
+	*term = *source;
+	term->selector = bt_selector_copy(&source->selector, &indexed->arena);
+	term->namespace_selector = bt_selector_copy(&source->namespace_selector, &indexed->arena);
+	term->topology_key = bt_arena_str(&indexed->arena, source->topology_key);
+	if (source->in_own_namespace) {
+		term->in_own_namespace = false;
+		term->namespace_count = 1;
+		term->namespaces = bt_str_array_copy(&owner_namespace, 1, &indexed->arena);
+	} else {
+		term->namespaces = bt_str_array_copy(
+			source->namespaces, source->namespace_count, &indexed->arena);
+	}
+	return indexed;
+}
+
+static uint32_t add_term(struct bt_affinity_index *index, struct indexed_term *indexed)
+{
+	uint32_t id;
+
+	indexed->serial = ++index->next_serial;
+	indexed->key = ref_key(index, indexed->term.topology_key);
+	if (index->free_terms.count != 0) {
+		id = index->free_terms.items[--index->free_terms.count];
+		index->terms.items[id] = indexed;
+	} else {
+		id = index->terms.count;
+		bt_vec_push(&index->terms, indexed);
+	}
+	bt_map_insert(&index->term_map, indexed->hash, id);
+	post(index, id);
+	return id;
+}
+
+static void destroy_term(struct indexed_term *indexed)
+{
+	bt_domain_tally_finish(&indexed->pods);
+	bt_arena_finish(&indexed->arena);
+	bt_free(indexed);
+}
+
+void bt_affinity_index_drop_term(struct bt_affinity_index *index, uint32_t id)
+{
+	struct indexed_term *indexed = index->terms.items[id];
+	bool removed = bt_map_remove(&index->term_map, indexed->hash, id);
+
+	BT_ASSERT(removed);
+	unpost(index, indexed);
+	unref_key(index, indexed->key);
+	index->terms.items[id] = NULL;
+	bt_vec_push(&index->free_terms, id);
+	destroy_term(indexed);
+}
+
+uint32_t bt_affinity_index_find_term(
+	const struct bt_affinity_index *index, struct bt_str identity, uint64_t hash)
+{
+	uint32_t at = bt_map_first(&index->term_map, hash);
+
+	for (; at != BT_MAP_NONE; at = bt_map_next(&index->term_map, hash, at)) {
+		uint32_t id = bt_map_value(&index->term_map, at);
+		if (bt_str_equal(index->terms.items[id]->identity, identity)) {
+			return id;
+		}
+	}
+	return UINT32_MAX;
+}
+
+uint32_t bt_affinity_index_term(struct bt_affinity_index *index,
+	const struct bt_affinity_term *term, enum bt_affinity_group group,
+	struct bt_str owner_namespace)
+{
+	struct bt_str identity;
+	uint32_t id;
+
+	append_identity(&index->text, term, group, owner_namespace);
+	identity = bt_strbuf_str(&index->text);
+	id = bt_affinity_index_find_term(index, identity, bt_str_hash(identity));
+	return id != UINT32_MAX
+		? id
+		: add_term(index, create_term(term, group, owner_namespace, identity));
+}
+
+/* --- questions --- */
+
+/** What a search hands from list to list. */
+struct search {
+	const struct bt_affinity_index *index;
+	struct bt_str namespace_;
+	const struct bt_str_map *labels;
+	const struct bt_str_map *namespace_labels;
+	bt_affinity_hit_function function;
+	void *context;
+};
+
+static void try_term(const struct search *search, const struct indexed_term *indexed)
+{
+	struct bt_affinity_hit hit;
+
+	if (!bt_affinity_term_matches(&indexed->term, BT_STR(""), search->namespace_,
+		    search->labels, search->namespace_labels)) {
+		return;
+	}
+	hit = (struct bt_affinity_hit){
+		.group = indexed->group,
+		.weight = indexed->term.weight,
+		.serial = indexed->serial,
+		.column = search->index->keys.items[indexed->key].column,
+		.pods = &indexed->pods,
+	};
+	search->function(search->context, &hit);
+}
+
+static void try_list(const struct search *search, enum posting_kind kind,
+	enum bt_affinity_group group, struct bt_str key, struct bt_str value, uint64_t hash)
+{
+	const struct bt_affinity_index *index = search->index;
+	uint32_t id = find_list(index, kind, group, key, value, hash);
+
+	for (uint32_t i = 0; id != UINT32_MAX && i < index->lists.items[id].postings.count; i++) {
+		try_term(search, index->terms.items[index->lists.items[id].postings.items[i].term]);
+	}
+}
+
+static void try_labels(const struct search *search, enum bt_affinity_group group)
+{
+	const struct bt_affinity_index *index = search->index;
+	bool by_value = index->list_counts[POSTING_VALUE][group] != 0;
+	bool by_key = index->list_counts[POSTING_KEY][group] != 0;
+	struct bt_str none = BT_STR("");
+
+	for (uint32_t i = 0; i < search->labels->count && (by_value || by_key); i++) {
+		const struct bt_str_pair *label = &search->labels->items[i];
+		uint64_t key = bt_str_hash(label->key);
+
+		if (by_value) {
+			try_list(search, POSTING_VALUE, group, label->key, label->value,
+				hash_of_list(POSTING_VALUE, group, key, bt_str_hash(label->value)));
+		}
+		if (by_key) {
+			try_list(search, POSTING_KEY, group, label->key, none,
+				hash_of_list(POSTING_KEY, group, key, bt_str_hash(none)));
+		}
+	}
+}
+
+void bt_affinity_index_find(const struct bt_affinity_index *index, uint32_t groups,
+	struct bt_str namespace_, const struct bt_str_map *labels,
+	const struct bt_str_map *namespace_labels, bt_affinity_hit_function function, void *context)
+{
+	struct search search = {index, namespace_, labels, namespace_labels, function, context};
+	struct bt_str none = BT_STR("");
+
+	for (uint32_t g = 0; g < BT_AFFINITY_GROUP__COUNT; g++) {
+		enum bt_affinity_group group = (enum bt_affinity_group)g;
+
+		if ((groups >> g & 1) == 0) {
+			continue;
+		}
+		try_labels(&search, group);
+		if (index->list_counts[POSTING_NAMESPACE][g] != 0) {
+			try_list(&search, POSTING_NAMESPACE, group, none, namespace_,
+				hash_of_list(POSTING_NAMESPACE, group, bt_str_hash(none),
+					bt_str_hash(namespace_)));
+		}
+		if (index->list_counts[POSTING_ANY][g] != 0) {
+			try_list(&search, POSTING_ANY, group, none, none,
+				hash_of_list(
+					POSTING_ANY, group, bt_str_hash(none), bt_str_hash(none)));
+		}
+	}
+}
+
+/* --- memory --- */
+
+void bt_affinity_index_init_terms(struct bt_affinity_index *index)
+{
+	bt_map_init(&index->term_map, term_hash, index);
+	bt_map_init(&index->list_map, list_hash, index);
+	bt_map_init(&index->key_map, key_hash, index);
+}
+
+void bt_affinity_index_finish_terms(struct bt_affinity_index *index)
+{
+	for (uint32_t i = 0; i < index->terms.count; i++) {
+		if (index->terms.items[i] != NULL) {
+			destroy_term(index->terms.items[i]);
+		}
+	}
+	for (uint32_t i = 0; i < index->lists.count; i++) {
+		free_list(&index->lists.items[i]);
+	}
+	for (uint32_t i = 0; i < index->keys.count; i++) {
+		free_text(&index->keys.items[i].text);
+		bt_free(index->keys.items[i].domains);
+	}
+	bt_vec_finish(&index->terms);
+	bt_vec_finish(&index->free_terms);
+	bt_map_finish(&index->term_map);
+	bt_vec_finish(&index->lists);
+	bt_vec_finish(&index->free_lists);
+	bt_map_finish(&index->list_map);
+	bt_vec_finish(&index->keys);
+	bt_vec_finish(&index->free_keys);
+	bt_map_finish(&index->key_map);
+	bt_vec_finish(&index->active_keys);
+	bt_strbuf_finish(&index->text);
+}
+
+size_t bt_affinity_index_terms_bytes(const struct bt_affinity_index *index)
+{
+	size_t bytes = index->terms.capacity * sizeof(void *) +
+		index->lists.capacity * sizeof(struct posting_list) +
+		index->keys.capacity * sizeof(struct topology_key) +
+		(index->term_map.capacity + index->list_map.capacity + index->key_map.capacity) *
+			sizeof(struct bt_map_slot);
+
+	for (uint32_t i = 0; i < index->terms.count; i++) {
+		const struct indexed_term *indexed = index->terms.items[i];
+		if (indexed != NULL) {
+			bytes += sizeof(*indexed) + indexed->arena.total_bytes +
+				bt_domain_tally_memory_bytes(&indexed->pods);
+		}
+	}
+	for (uint32_t i = 0; i < index->lists.count; i++) {
+		const struct posting_list *list = &index->lists.items[i];
+		bytes += list->key.length + list->value.length +
+			list->postings.capacity * sizeof(struct posting);
+	}
+	for (uint32_t i = 0; i < index->keys.count; i++) {
+		const struct topology_key *key = &index->keys.items[i];
+		bytes += key->text.length +
+			(key->domains != NULL ? key->slot_capacity * sizeof(uint32_t) : 0);
+	}
+	return bytes;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "state/domain_tally.h"
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/vec.h"
+
+#define CELLS_MIN 4
+
+/** The cell of the domain, or the free one where it belongs. */
+static struct bt_domain_sum *find_cell(const struct bt_domain_tally *tally, uint32_t domain)
+{
+	uint32_t at = bt_domain_tally_cell(domain, tally->cell_capacity);
+
+	while (tally->cells[at].domain != 0 && tally->cells[at].domain != domain) {
+		at = (at + 1) & (tally->cell_capacity - 1);
+	}
+	return &tally->cells[at];
+}
+
+static void grow_cells(struct bt_domain_tally *tally)
+{
+	struct bt_domain_sum *old = tally->cells;
+	uint32_t old_capacity = tally->cell_capacity;
+
+	tally->cell_capacity = old_capacity == 0 ? CELLS_MIN : old_capacity * 2;
+	tally->cells = BT_NEW_ARRAY(struct bt_domain_sum, tally->cell_capacity);
+	for (uint32_t i = 0; i < old_capacity; i++) {
+		if (old[i].domain != 0) {
+			*find_cell(tally, old[i].domain) = old[i];
+		}
+	}
+	bt_free(old);
+}
+
+/** Frees a cell; those behind it that probed past it move up. */
+static void free_cell(struct bt_domain_tally *tally, struct bt_domain_sum *cell)
+{
+	uint32_t mask = tally->cell_capacity - 1;
+	uint32_t gap = (uint32_t)(cell - tally->cells);
+
+	for (uint32_t at = (gap + 1) & mask; tally->cells[at].domain != 0; at = (at + 1) & mask) {
+		uint32_t home = bt_domain_tally_cell(tally->cells[at].domain, tally->cell_capacity);
+
+		if (((at - home) & mask) >= ((at - gap) & mask)) {
+			tally->cells[gap] = tally->cells[at];
+			gap = at;
+		}
+	}
+	tally->cells[gap] = (struct bt_domain_sum){0};
+}
+
+static void reserve_domains(struct bt_domain_tally *tally, uint32_t domain_count)
+{
+	uint32_t old = tally->domain_capacity;
+
+	if (domain_count <= old) {
+		return;
+	}
+	tally->domain_capacity = bt_vec_grown_capacity(old, domain_count);
+	tally->by_domain = bt_realloc_array(
+		tally->by_domain, tally->domain_capacity, sizeof(*tally->by_domain));
+	memset(tally->by_domain + old, 0, (tally->domain_capacity - old) * sizeof(uint64_t));
+}
+
+static void use_array(struct bt_domain_tally *tally, uint32_t domain_count)
+{
+	reserve_domains(tally, domain_count);
+	for (uint32_t i = 0; i < tally->cell_capacity; i++) {
+		if (tally->cells[i].domain != 0) {
+			tally->by_domain[tally->cells[i].domain] = tally->cells[i].count;
+		}
+	}
+	bt_free(tally->cells);
+	tally->cells = NULL;
+	tally->cell_capacity = 0;
+}
+
+void bt_domain_tally_add(
+	struct bt_domain_tally *tally, uint32_t domain, int64_t delta, uint32_t domain_count)
+{
+	struct bt_domain_sum *cell = NULL;
+	uint64_t *count;
+	uint64_t before;
+
+	if (domain == 0 || delta == 0) {
+		return;
+	}
+	BT_ASSERT(domain < domain_count);
+	if (tally->by_domain == NULL && tally->occupied_count >= domain_count / 4) {
+		use_array(tally, domain_count);
+	}
+	if (tally->by_domain != NULL) {
+		reserve_domains(tally, domain_count);
+		count = &tally->by_domain[domain];
+	} else {
+		if (tally->occupied_count * UINT64_C(2) >= tally->cell_capacity) {
+			grow_cells(tally);
+		}
+		cell = find_cell(tally, domain);
+		cell->domain = domain;
+		count = &cell->count;
+	}
+	before = *count;
+	BT_ASSERT(delta > 0 || before >= (uint64_t)-delta);
+	*count = before + (uint64_t)delta;
+	tally->total += (uint64_t)delta;
+	tally->occupied_count += before == 0;
+	if (*count == 0) {
+		tally->occupied_count--;
+		if (cell != NULL) {
+			free_cell(tally, cell);
+		}
+	}
+}
+
+void bt_domain_tally_add_to(
+	const struct bt_domain_tally *tally, int64_t factor, int64_t *sums, uint32_t size)
+{
+	uint32_t count = tally->domain_capacity < size ? tally->domain_capacity : size;
+
+	/* Wraps as upstream's int64 for absurd weights. */
+	for (uint32_t domain = 1; domain < count; domain++) {
+		sums[domain] = (int64_t)((uint64_t)sums[domain] +
+			(uint64_t)factor * tally->by_domain[domain]);
+	}
+	for (uint32_t i = 0; i < tally->cell_capacity; i++) {
+		const struct bt_domain_sum *cell = &tally->cells[i];
+
+		if (cell->domain != 0) {
+			sums[cell->domain] = (int64_t)((uint64_t)sums[cell->domain] +
+				(uint64_t)factor * cell->count);
+		}
+	}
+}
+
+void bt_domain_tally_finish(struct bt_domain_tally *tally)
+{
+	bt_free(tally->cells);
+	bt_free(tally->by_domain);
+	*tally = (struct bt_domain_tally){0};
+}
+
+size_t bt_domain_tally_memory_bytes(const struct bt_domain_tally *tally)
+{
+	return tally->cell_capacity * sizeof(struct bt_domain_sum) +
+		tally->domain_capacity * sizeof(uint64_t);
+}
