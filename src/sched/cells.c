@@ -5,8 +5,18 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/cpu.h"
 #include "base/str.h"
 #include "sched/cells_private.h"
+
+const struct bt_cells_kernels *bt_cells_kernels_for_cpu(void)
+{
+#if defined(BT_HAVE_AVX2_KERNELS)
+	return bt_cpu_has_avx2() ? &bt_cells_kernels_avx2 : &bt_cells_kernels_plain;
+#else
+	return &bt_cells_kernels_plain;
+#endif
+}
 
 static uint64_t hash_of_cell(const void *owner, uint32_t cell)
 {
@@ -50,6 +60,7 @@ struct bt_cells *bt_cells_create(uint32_t position_count, uint32_t key_words)
 {
 	struct bt_cells *cells = BT_NEW(struct bt_cells);
 	bt_map_init(&cells->by_key, hash_of_cell, cells);
+	cells->kernels = bt_cells_kernels_for_cpu();
 	bt_cells_reset(cells, position_count, key_words);
 	return cells;
 }
@@ -95,6 +106,14 @@ void bt_cells_reset(struct bt_cells *cells, uint32_t position_count, uint32_t ke
 	cells->is_filled = false;
 }
 
+static void copy_top(const struct bt_cells *cells, struct bt_cell *cell)
+{
+	uint32_t top = cells->node_count - 1;
+	cell->top_best = cell->best[top];
+	cell->top_ties = cell->ties[top];
+	cell->size = cell->members[top];
+}
+
 /* The nodes of a number that is used for the first time, all of nobody. */
 static void clear_nodes(struct bt_cells *cells, struct bt_cell *cell)
 {
@@ -110,6 +129,7 @@ static void clear_nodes(struct bt_cells *cells, struct bt_cell *cell)
 	}
 	memset(cell->ties, 0, cells->node_count * sizeof(*cell->ties));
 	memset(cell->members, 0, cells->node_count * sizeof(*cell->members));
+	copy_top(cells, cell);
 	cell->some_member = 0;
 }
 
@@ -203,6 +223,35 @@ uint32_t bt_cells_of_key(struct bt_cells *cells, const uint64_t *key)
 	return cell;
 }
 
+/* What a node, or a member, gives to the node above it. */
+struct share {
+	int32_t best;
+	uint32_t ties;
+};
+
+static const struct share share_of_nobody = {BT_CELLS_NOBODY, 0};
+
+static struct share scan_children(
+	const struct bt_cells *cells, uint32_t cell, uint32_t level, uint32_t index)
+{
+	const struct bt_cells_kernels *kernels = cells->kernels;
+	const struct bt_cell *own = &cells->cells[cell];
+	size_t child = (size_t)index * BT_CELLS_BLOCK;
+	struct share share;
+	if (level == 1) {
+		const uint16_t *cell_of = cells->cell_of + child;
+		const int32_t *local_of = cells->local_of + child;
+		share.best = kernels->best_of(cell_of, local_of, (uint16_t)cell);
+		share.ties = BT_POPCOUNT64(
+			kernels->ties_of(cell_of, local_of, (uint16_t)cell, share.best));
+		return share;
+	}
+	child += cells->first_node[level - 1];
+	share.best = kernels->max_of(own->best + child);
+	share.ties = kernels->sum_ties(own->best + child, own->ties + child, share.best);
+	return share;
+}
+
 /* Filling. */
 
 void bt_cells_put(struct bt_cells *cells, uint32_t position, uint32_t cell, int32_t local)
@@ -214,109 +263,76 @@ void bt_cells_put(struct bt_cells *cells, uint32_t position, uint32_t cell, int3
 	cells->local_of[position] = local;
 }
 
-static void fill_lowest(struct bt_cells *cells)
+static void fill_one(struct bt_cells *cells, uint32_t position)
 {
-	for (uint32_t position = 0; position < cells->position_count; position++) {
-		BT_ASSERT(cells->cell_of[position] != BT_CELLS_UNPUT);
-		struct bt_cell *cell = &cells->cells[cells->cell_of[position]];
-		uint32_t node = position / BT_CELLS_BLOCK;
-		int32_t local = cells->local_of[position];
-		cell->members[node]++;
-		if (local > cell->best[node]) {
-			cell->best[node] = local;
-			cell->ties[node] = 0;
-		}
-		cell->ties[node] += local == cell->best[node];
+	struct bt_cell *cell = &cells->cells[cells->cell_of[position]];
+	uint32_t node = position / BT_CELLS_BLOCK;
+	int32_t local = cells->local_of[position];
+	cell->members[node]++;
+	if (local > cell->best[node]) {
+		cell->best[node] = local;
+		cell->ties[node] = 0;
+	}
+	cell->ties[node] += local == cell->best[node];
+}
+
+static void fill_block(struct bt_cells *cells, uint32_t block)
+{
+	/* A block of few cells is scanned for each; of many, position by position. */
+	enum { SCANS_MAX = 4 };
+	uint32_t first = block * BT_CELLS_BLOCK;
+	uint64_t unput = cells->kernels->members_of(cells->cell_of + first, BT_CELLS_UNPUT);
+	uint64_t left = ~unput;
+	for (uint32_t i = 0; left != 0 && i < SCANS_MAX; i++) {
+		uint32_t cell = cells->cell_of[first + BT_CTZ64(left)];
+		uint64_t members =
+			cells->kernels->members_of(cells->cell_of + first, (uint16_t)cell);
+		struct share share = scan_children(cells, cell, 1, block);
+		cells->cells[cell].members[block] = BT_POPCOUNT64(members);
+		cells->cells[cell].best[block] = share.best;
+		cells->cells[cell].ties[block] = share.ties;
+		left &= ~members;
+	}
+	for (; left != 0; left &= left - 1) {
+		fill_one(cells, first + BT_CTZ64(left));
 	}
 }
 
-/* Best of a block of nodes, and how many have it. */
-static void scan_nodes(const int32_t *restrict best, const uint32_t *restrict ties,
-	int32_t *restrict out_best, uint32_t *restrict out_ties)
+static void fill_level(struct bt_cells *cells, uint32_t cell, uint32_t level)
 {
-	int32_t most = BT_CELLS_NOBODY;
-	for (uint32_t i = 0; i < BT_CELLS_BLOCK; i++) {
-		most = best[i] > most ? best[i] : most;
-	}
-	uint32_t sum = 0;
-	for (uint32_t i = 0; i < BT_CELLS_BLOCK; i++) {
-		sum += best[i] == most ? ties[i] : 0;
-	}
-	*out_best = most;
-	*out_ties = sum;
-}
-
-static void scan_positions(const uint16_t *restrict cell_of, const int32_t *restrict local_of,
-	uint16_t cell, int32_t *restrict out_best, uint32_t *restrict out_ties)
-{
-	int32_t most = BT_CELLS_NOBODY;
-	for (uint32_t i = 0; i < BT_CELLS_BLOCK; i++) {
-		int32_t local = cell_of[i] == cell ? local_of[i] : BT_CELLS_NOBODY;
-		most = local > most ? local : most;
-	}
-	uint32_t ties = 0;
-	for (uint32_t i = 0; i < BT_CELLS_BLOCK; i++) {
-		ties += (cell_of[i] == cell) & (local_of[i] == most);
-	}
-	*out_best = most;
-	*out_ties = ties;
-}
-
-static uint32_t sum_of_block(const uint32_t *values)
-{
-	uint32_t sum = 0;
-	for (uint32_t i = 0; i < BT_CELLS_BLOCK; i++) {
-		sum += values[i];
-	}
-	return sum;
-}
-
-static void fill_level(struct bt_cells *cells, struct bt_cell *cell, uint32_t level)
-{
+	struct bt_cell *own = &cells->cells[cell];
 	for (uint32_t i = 0; i < cells->level_size[level]; i++) {
 		uint32_t node = cells->first_node[level] + i;
-		uint32_t child = cells->first_node[level - 1] + i * BT_CELLS_BLOCK;
-		cell->members[node] = sum_of_block(cell->members + child);
-		scan_nodes(cell->best + child, cell->ties + child, &cell->best[node],
-			&cell->ties[node]);
+		const uint32_t *members =
+			own->members + cells->first_node[level - 1] + i * BT_CELLS_BLOCK;
+		for (uint32_t j = 0; j < BT_CELLS_BLOCK; j++) {
+			own->members[node] += members[j];
+		}
+		struct share share = scan_children(cells, cell, level, i);
+		own->best[node] = share.best;
+		own->ties[node] = share.ties;
 	}
 }
 
 void bt_cells_filled(struct bt_cells *cells)
 {
 	BT_ASSERT(!cells->is_filled);
-	fill_lowest(cells);
+	for (uint32_t i = 0; i < padded(cells->position_count) / BT_CELLS_BLOCK; i++) {
+		fill_block(cells, i);
+	}
+	uint32_t filled = 0;
 	for (uint32_t i = 0; i < cells->cell_count; i++) {
 		for (uint32_t level = 2; level <= cells->level_count; level++) {
-			fill_level(cells, &cells->cells[i], level);
+			fill_level(cells, i, level);
 		}
+		copy_top(cells, &cells->cells[i]);
+		filled += cells->cells[i].size;
 	}
+	BT_ASSERT(filled == cells->position_count);
 	cells->is_filled = true;
 }
 
 /* Changes. */
-
-/* What a node, or a member, gives to the node above it. */
-struct share {
-	int32_t best;
-	uint32_t ties;
-};
-
-static const struct share share_of_nobody = {BT_CELLS_NOBODY, 0};
-
-static void scan_children(const struct bt_cells *cells, uint32_t cell, uint32_t level,
-	uint32_t index, struct share *out)
-{
-	const struct bt_cell *own = &cells->cells[cell];
-	size_t child = (size_t)index * BT_CELLS_BLOCK;
-	if (level == 1) {
-		scan_positions(cells->cell_of + child, cells->local_of + child, (uint16_t)cell,
-			&out->best, &out->ties);
-		return;
-	}
-	child += cells->first_node[level - 1];
-	scan_nodes(own->best + child, own->ties + child, &out->best, &out->ties);
-}
 
 /*
  * One position gave `before` to its cell and gives `after`; members changes by `joined` (1, 0 or,
@@ -344,7 +360,7 @@ static void change(struct bt_cells *cells, uint32_t cell, uint32_t position, str
 		if (own->members[node] == 0) {
 			now = share_of_nobody;
 		} else if (now.ties == 0) {
-			scan_children(cells, cell, level, index, &now);
+			now = scan_children(cells, cell, level, index);
 		}
 		if (joined == 0 && now.best == was.best && now.ties == was.ties) {
 			return;
@@ -354,6 +370,7 @@ static void change(struct bt_cells *cells, uint32_t cell, uint32_t position, str
 		before = was;
 		after = now;
 	}
+	copy_top(cells, own);
 }
 
 void bt_cells_move(struct bt_cells *cells, uint32_t position, uint32_t cell, int32_t local)
@@ -374,7 +391,7 @@ void bt_cells_move(struct bt_cells *cells, uint32_t position, uint32_t cell, int
 	change(cells, from, position, before, share_of_nobody, UINT32_MAX);
 	change(cells, cell, position, share_of_nobody, after, 1);
 	cells->vacant[cell / 64] &= ~(UINT64_C(1) << cell % 64);
-	if (cells->cells[from].members[bt_cells_root(cells)] == 0) {
+	if (cells->cells[from].size == 0) {
 		cells->vacant[from / 64] |= UINT64_C(1) << from % 64;
 	}
 }
@@ -393,12 +410,12 @@ const uint64_t *bt_cells_key(const struct bt_cells *cells, uint32_t cell)
 
 uint32_t bt_cells_size(const struct bt_cells *cells, uint32_t cell)
 {
-	return cells->cells[cell].members[bt_cells_root(cells)];
+	return cells->cells[cell].size;
 }
 
 int32_t bt_cells_best(const struct bt_cells *cells, uint32_t cell)
 {
-	return cells->cells[cell].best[bt_cells_root(cells)];
+	return cells->cells[cell].top_best;
 }
 
 uint32_t bt_cells_member(struct bt_cells *cells, uint32_t cell)
@@ -461,7 +478,8 @@ static bool cell_equals(const struct bt_cells *cells, const struct bt_cells *fre
 	const struct bt_cell *other = &fresh->cells[cell];
 	size_t bytes = cells->node_count * sizeof(*own->best);
 	bool is_vacant = (cells->vacant[cell / 64] >> cell % 64 & 1) != 0;
-	return memcmp(own->best, other->best, bytes) == 0 &&
+	return own->size == other->size && own->top_best == other->top_best &&
+		own->top_ties == other->top_ties && memcmp(own->best, other->best, bytes) == 0 &&
 		memcmp(own->ties, other->ties, bytes) == 0 &&
 		memcmp(own->members, other->members, bytes) == 0 &&
 		(!is_vacant || bt_cells_size(cells, cell) == 0);

@@ -1,27 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/compiler.h"
 #include "sched/cells.h"
 #include "sched/cells_private.h"
 #include "sched/node_choice.h"
 
-enum { IS_BEST = 1, IS_COUNTED = 2 };
+enum {
+	IS_BEST = 1,
+	IS_COUNTED = 2,
+	/* A block of positions is scanned for each of this many cells at most; of more cells, by
+	 * the marks, position by position. */
+	SCANS_MAX = 8,
+	SUMS_KEPT = 16
+};
+
+/* Feasible positions in a block of nodes: below its nodes before each. */
+struct sums {
+	uint32_t level; /* 0: nothing here */
+	uint32_t block;
+	uint32_t before[BT_CELLS_BLOCK];
+};
 
 /* A choice in a form that positions and nodes can be asked by. */
 struct search {
 	const struct bt_cells *cells;
 	const uint32_t *best;
 	uint32_t best_count;
+	uint32_t start;
 	/* Feasible nodes are those of the counted cells, or of all others when `others`. */
+	bool others;
 	const uint32_t *counted;
 	uint32_t counted_count;
-	bool others;
-	uint32_t start;
-	uint32_t before_start; /* feasible positions before start */
-	uint32_t feasible_total;
-	uint8_t marks[BT_CELLS_MAX];           /* by cell: IS_BEST, IS_COUNTED */
-	uint32_t counted_others[BT_CELLS_MAX]; /* memory of `counted` when `others` */
+	uint32_t feasible_count; /* positions */
+	uint32_t before_start;   /* feasible positions before start */
+	uint8_t marks[BT_CELLS_MAX];
+	uint32_t infeasible[BT_CELLS_MAX]; /* `counted` when `others` */
+	struct sums sums[SUMS_KEPT];       /* by level and block */
 };
 
 static void begin_search(
@@ -39,33 +56,56 @@ static void begin_search(
 
 /* Ties. */
 
-static bool is_tie(const struct search *search, uint32_t position)
+static uint64_t ties_by_marks(const struct search *search, uint32_t block)
 {
-	uint32_t cell = search->cells->cell_of[position];
-	return (search->marks[cell] & IS_BEST) != 0 &&
-		search->cells->local_of[position] == bt_cells_best(search->cells, cell);
+	const struct bt_cells *cells = search->cells;
+	uint32_t first = block * BT_CELLS_BLOCK;
+	uint32_t end = cells->position_count - first;
+	uint64_t ties = 0;
+	for (uint32_t i = 0; i < BT_CELLS_BLOCK && i < end; i++) {
+		uint32_t cell = cells->cell_of[first + i];
+		bool is_tie = (search->marks[cell] & IS_BEST) != 0 &&
+			cells->local_of[first + i] == cells->cells[cell].top_best;
+		ties |= (uint64_t)is_tie << i;
+	}
+	return ties;
+}
+
+/* The ties among a block of positions. */
+static uint64_t ties_in_block(const struct search *search, uint32_t block)
+{
+	const struct bt_cells *cells = search->cells;
+	if (search->best_count > SCANS_MAX) {
+		return ties_by_marks(search, block);
+	}
+	size_t first = (size_t)block * BT_CELLS_BLOCK;
+	uint64_t ties = 0;
+	for (uint32_t i = 0; i < search->best_count; i++) {
+		uint32_t cell = search->best[i];
+		ties |= cells->kernels->ties_of(cells->cell_of + first, cells->local_of + first,
+			(uint16_t)cell, cells->cells[cell].top_best);
+	}
+	return ties;
 }
 
 /* First of [index, end) on this level that holds a tie; all within a block. `end`: none. */
 static uint32_t first_with_tie(
 	const struct search *search, uint32_t level, uint32_t index, uint32_t end)
 {
-	if (level == 0) {
-		while (index < end && !is_tie(search, index)) {
-			index++;
-		}
-		return index;
-	}
 	const struct bt_cells *cells = search->cells;
+	if (level == 0) {
+		uint64_t ties =
+			ties_in_block(search, index / BT_CELLS_BLOCK) >> index % BT_CELLS_BLOCK;
+		return ties == 0 ? end : index + BT_CTZ64(ties);
+	}
 	for (uint32_t i = 0; i < search->best_count && index < end; i++) {
 		const struct bt_cell *cell = &cells->cells[search->best[i]];
 		const int32_t *best = cell->best + cells->first_node[level];
-		int32_t wanted = cell->best[bt_cells_root(cells)];
-		for (uint32_t at = index; at < end; at++) {
-			if (best[at] == wanted) {
-				end = at;
-			}
+		uint32_t at = index;
+		while (at < end && best[at] != cell->top_best) {
+			at++;
 		}
+		end = at;
 	}
 	return end;
 }
@@ -74,6 +114,18 @@ static uint32_t end_of_block(const struct bt_cells *cells, uint32_t level, uint3
 {
 	uint32_t end = (index / BT_CELLS_BLOCK + 1) * BT_CELLS_BLOCK;
 	return end < cells->level_size[level] ? end : cells->level_size[level];
+}
+
+/* First tie below a node that holds one. */
+static uint32_t descend_to_tie(const struct search *search, uint32_t level, uint32_t index)
+{
+	while (level > 0) {
+		level--;
+		index *= BT_CELLS_BLOCK;
+		index = first_with_tie(
+			search, level, index, end_of_block(search->cells, level, index));
+	}
+	return index;
 }
 
 /* First tie at `from` or later; BT_POSITION_NONE: none. */
@@ -85,16 +137,10 @@ static uint32_t next_tie(const struct search *search, uint32_t from)
 		uint32_t end = end_of_block(cells, level, index);
 		uint32_t hit = first_with_tie(search, level, index, end);
 		if (hit < end) {
-			while (level > 0) {
-				level--;
-				index = hit * BT_CELLS_BLOCK;
-				hit = first_with_tie(
-					search, level, index, end_of_block(cells, level, index));
-			}
-			return hit;
+			return descend_to_tie(search, level, hit);
 		}
-		if (end % BT_CELLS_BLOCK != 0 || level == cells->level_count) {
-			return BT_POSITION_NONE;
+		if (end == cells->level_size[level]) {
+			break;
 		}
 		index = end / BT_CELLS_BLOCK;
 	}
@@ -105,7 +151,7 @@ uint64_t bt_cells_tie_count(const struct bt_cells *cells, const struct bt_cells_
 {
 	uint64_t count = 0;
 	for (uint32_t i = 0; i < choice->best_count; i++) {
-		count += cells->cells[choice->best[i]].ties[bt_cells_root(cells)];
+		count += cells->cells[choice->best[i]].top_ties;
 	}
 	return count;
 }
@@ -118,17 +164,41 @@ uint32_t bt_cells_next_tie(
 	return next_tie(&search, from);
 }
 
-/* Ties below a node of level 1 or higher. */
-static uint32_t ties_at(const struct search *search, uint32_t level, uint32_t index)
+/* Number of the set bit with `before` set bits below it. */
+static uint32_t nth_bit(uint64_t bits, uint32_t before)
+{
+	uint32_t at = 0;
+	for (uint32_t width = BT_CELLS_BLOCK / 2; width > 0; width /= 2) {
+		uint64_t low = bits >> at & ((UINT64_C(1) << width) - 1);
+		uint32_t count = BT_POPCOUNT64(low);
+		bool is_above = count <= before;
+		before -= is_above ? count : 0;
+		at += is_above ? width : 0;
+	}
+	return at;
+}
+
+/* The tie with `before` ties before it below a node; its child, and in *before those before it
+ * there. */
+static uint32_t child_of_nth_tie(
+	const struct search *search, uint32_t level, uint32_t node, uint32_t *before)
 {
 	const struct bt_cells *cells = search->cells;
-	uint32_t node = cells->first_node[level] + index;
-	uint32_t ties = 0;
+	uint32_t first = node * BT_CELLS_BLOCK;
+	if (level == 0) {
+		return first + nth_bit(ties_in_block(search, node), *before);
+	}
+	uint32_t ties[BT_CELLS_BLOCK] = {0};
 	for (uint32_t i = 0; i < search->best_count; i++) {
 		const struct bt_cell *cell = &cells->cells[search->best[i]];
-		ties += cell->best[node] == cell->best[bt_cells_root(cells)] ? cell->ties[node] : 0;
+		size_t at = (size_t)cells->first_node[level] + first;
+		cells->kernels->add_ties(ties, cell->best + at, cell->ties + at, cell->top_best);
 	}
-	return ties;
+	uint32_t child = 0;
+	while (ties[child] <= *before) {
+		*before -= ties[child++];
+	}
+	return first + child;
 }
 
 uint32_t bt_cells_nth_tie(
@@ -138,155 +208,159 @@ uint32_t bt_cells_nth_tie(
 	begin_search(&search, cells, choice);
 	BT_ASSERT(index < bt_cells_tie_count(cells, choice));
 	uint32_t before = (uint32_t)index;
-	uint32_t at = 0;
-	for (uint32_t level = cells->level_count - 1; level > 0; level--) {
-		at *= BT_CELLS_BLOCK;
-		for (uint32_t ties; (ties = ties_at(&search, level, at)) <= before; at++) {
-			before -= ties;
-		}
+	uint32_t node = 0;
+	for (uint32_t level = cells->level_count; level > 0; level--) {
+		node = child_of_nth_tie(&search, level - 1, node, &before);
 	}
-	at *= BT_CELLS_BLOCK;
-	while (!is_tie(&search, at) || before-- > 0) {
-		at++;
-	}
-	return at;
+	return node;
 }
 
 /* Ranks among the feasible. */
 
+/* Few cells are counted: the feasible ones or the others, whichever are fewer. */
 static void begin_ranks(struct search *search, const struct bt_cells_choice *choice)
 {
 	const struct bt_cells *cells = search->cells;
-	search->feasible_total = 0;
+	search->feasible_count = 0;
 	for (uint32_t i = 0; i < choice->feasible_count; i++) {
-		search->feasible_total += bt_cells_size(cells, choice->feasible[i]);
+		search->feasible_count += cells->cells[choice->feasible[i]].size;
 		search->marks[choice->feasible[i]] |= IS_COUNTED;
+	}
+	for (uint32_t i = 0; i < SUMS_KEPT; i++) {
+		search->sums[i].level = 0;
 	}
 	search->counted = choice->feasible;
 	search->counted_count = choice->feasible_count;
-	search->others = search->feasible_total == cells->position_count ||
+	search->others = search->feasible_count == cells->position_count ||
 		choice->feasible_count > cells->cell_count / 2;
-	if (search->others) {
-		search->counted = search->counted_others;
-		search->counted_count = 0;
-		if (search->feasible_total < cells->position_count) {
-			for (uint32_t i = 0; i < cells->cell_count; i++) {
-				search->marks[i] ^= IS_COUNTED;
-				if ((search->marks[i] & IS_COUNTED) != 0 &&
-					bt_cells_size(cells, i) > 0) {
-					search->counted_others[search->counted_count++] = i;
-				}
-			}
+	if (!search->others) {
+		return;
+	}
+	search->counted = search->infeasible;
+	search->counted_count = 0;
+	for (uint32_t i = 0;
+		search->feasible_count < cells->position_count && i < cells->cell_count; i++) {
+		search->marks[i] ^= IS_COUNTED;
+		if ((search->marks[i] & IS_COUNTED) != 0 && cells->cells[i].size > 0) {
+			search->infeasible[search->counted_count++] = i;
 		}
 	}
-	search->start = choice->start;
 }
 
-/* Counted positions below [from, to) of a level, none of them far apart. */
-static uint32_t sum_counted(const struct search *search, uint32_t level, uint32_t from, uint32_t to)
+static uint64_t counted_in_block(const struct search *search, uint32_t block)
 {
 	const struct bt_cells *cells = search->cells;
-	uint32_t sum = 0;
-	if (level == 0) {
-		for (uint32_t i = from; i < to; i++) {
-			sum += (search->marks[cells->cell_of[i]] & IS_COUNTED) != 0;
+	uint32_t first = block * BT_CELLS_BLOCK;
+	uint64_t counted = 0;
+	if (search->counted_count <= SCANS_MAX) {
+		for (uint32_t i = 0; i < search->counted_count; i++) {
+			counted |= cells->kernels->members_of(
+				cells->cell_of + first, (uint16_t)search->counted[i]);
 		}
-		return sum;
+		return counted;
 	}
-	for (uint32_t i = 0; i < search->counted_count; i++) {
-		const uint32_t *members =
-			cells->cells[search->counted[i]].members + cells->first_node[level];
-		for (uint32_t at = from; at < to; at++) {
-			sum += members[at];
-		}
+	uint32_t end = cells->position_count - first;
+	for (uint32_t i = 0; i < BT_CELLS_BLOCK && i < end; i++) {
+		uint64_t mark = search->marks[cells->cell_of[first + i]];
+		counted |= mark / IS_COUNTED << i;
 	}
-	return sum;
+	return counted;
 }
 
-/* Feasible positions in [from, to): the ends of the interval from low levels, its middle from high
- * ones. */
-static uint32_t count_feasible(const struct search *search, uint32_t from, uint32_t to)
+/* The feasible ones of a block of positions; what follows the last position does not matter. */
+static uint64_t feasible_in_block(const struct search *search, uint32_t block)
 {
-	uint32_t width = to - from;
-	if (search->counted_count == 0) {
-		return search->others ? width : 0;
+	uint64_t counted = counted_in_block(search, block);
+	return search->others ? ~counted : counted;
+}
+
+/* width: positions below a node of the level. */
+static const uint32_t *sums_of(
+	struct search *search, uint32_t level, uint32_t block, uint32_t width)
+{
+	struct sums *sums = &search->sums[(block + 5 * level) % SUMS_KEPT];
+	if (sums->level == level && sums->block == block) {
+		return sums->before;
+	}
+	const struct bt_cells *cells = search->cells;
+	uint32_t members[BT_CELLS_BLOCK] = {0};
+	size_t first = (size_t)cells->first_node[level] + (size_t)block * BT_CELLS_BLOCK;
+	for (uint32_t i = 0; i < search->counted_count; i++) {
+		cells->kernels->add(members, cells->cells[search->counted[i]].members + first);
 	}
 	uint32_t counted = 0;
-	for (uint32_t level = 0; from < to; level++) {
-		uint32_t first_block = (from + BT_CELLS_BLOCK - 1) / BT_CELLS_BLOCK;
-		uint32_t last_block = to / BT_CELLS_BLOCK;
-		if (first_block >= last_block) {
-			counted += sum_counted(search, level, from, to);
-			break;
-		}
-		counted += sum_counted(search, level, from, first_block * BT_CELLS_BLOCK);
-		counted += sum_counted(search, level, last_block * BT_CELLS_BLOCK, to);
-		from = first_block;
-		to = last_block;
+	for (uint32_t i = 0; i < BT_CELLS_BLOCK; i++) {
+		sums->before[i] = search->others ? i * width - counted : counted;
+		counted += members[i];
 	}
-	return search->others ? width - counted : counted;
+	sums->level = level;
+	sums->block = block;
+	return sums->before;
+}
+
+/* Feasible positions before this one in list order. */
+static uint32_t count_before(struct search *search, uint32_t position)
+{
+	if (search->counted_count == 0) {
+		return position;
+	}
+	uint32_t node = position / BT_CELLS_BLOCK;
+	uint64_t below = (UINT64_C(1) << position % BT_CELLS_BLOCK) - 1;
+	uint32_t before = BT_POPCOUNT64(feasible_in_block(search, node) & below);
+	uint32_t width = BT_CELLS_BLOCK;
+	for (uint32_t level = 1; level < search->cells->level_count; level++) {
+		uint32_t block = node / BT_CELLS_BLOCK;
+		before += sums_of(search, level, block, width)[node % BT_CELLS_BLOCK];
+		node = block;
+		width *= BT_CELLS_BLOCK;
+	}
+	return before;
 }
 
 /* The feasible position with `before` feasible ones before it in list order. */
-static uint32_t select_feasible(const struct search *search, uint32_t before)
+static uint32_t select_feasible(struct search *search, uint32_t before)
 {
 	if (search->counted_count == 0) {
 		return before;
 	}
 	const struct bt_cells *cells = search->cells;
-	uint32_t width = 1; /* positions below a node of the level */
-	for (uint32_t level = 1; level < cells->level_count; level++) {
-		width *= BT_CELLS_BLOCK;
-	}
-	uint32_t at = 0;
+	uint32_t node = 0;
 	for (uint32_t level = cells->level_count - 1; level > 0; level--) {
-		at *= BT_CELLS_BLOCK;
-		for (;;) {
-			uint32_t count = sum_counted(search, level, at, at + 1);
-			count = search->others ? width - count : count;
-			if (before < count || at + 1 == cells->level_size[level]) {
-				break;
-			}
-			before -= count;
-			at++;
-		}
-		width /= BT_CELLS_BLOCK;
+		uint32_t width = UINT32_C(1) << level * BT_CELLS_BLOCK_BITS;
+		const uint32_t *sums = sums_of(search, level, node, width);
+		/* The first is 0; among the padding sums are never as small again. */
+		uint32_t child = cells->kernels->count_up_to(sums, before) - 1;
+		before -= sums[child];
+		node = node * BT_CELLS_BLOCK + child;
 	}
-	uint32_t wanted = search->others ? 0 : IS_COUNTED;
-	at *= BT_CELLS_BLOCK;
-	while ((search->marks[cells->cell_of[at]] & IS_COUNTED) != wanted || before-- > 0) {
-		at++;
-	}
-	return at;
+	return node * BT_CELLS_BLOCK + nth_bit(feasible_in_block(search, node), before);
 }
 
-static uint32_t rank_of(const struct search *search, uint32_t position)
+static uint32_t rank_of(struct search *search, uint32_t position)
 {
-	if (position >= search->start) {
-		return count_feasible(search, search->start, position);
-	}
-	return search->feasible_total - search->before_start + count_feasible(search, 0, position);
+	uint32_t before = count_before(search, position);
+	return position >= search->start ? before - search->before_start
+					 : search->feasible_count - search->before_start + before;
 }
 
-static uint32_t position_of_rank(const struct search *search, uint32_t rank)
+static uint32_t position_of_rank(struct search *search, uint32_t rank)
 {
-	uint32_t after_start = search->feasible_total - search->before_start;
+	uint32_t from_start = search->feasible_count - search->before_start;
 	return select_feasible(
-		search, rank < after_start ? rank + search->before_start : rank - after_start);
+		search, rank < from_start ? rank + search->before_start : rank - from_start);
 }
 
 /* First tie at `from` or later in search order, which ends before start. */
 static uint32_t next_tie_around(const struct search *search, uint32_t from)
 {
 	uint32_t tie = next_tie(search, from);
-	if (from < search->start) {
-		return tie < search->start ? tie : BT_POSITION_NONE;
-	}
-	if (tie == BT_POSITION_NONE) {
+	if (from >= search->start) {
+		if (tie != BT_POSITION_NONE) {
+			return tie;
+		}
 		tie = next_tie(search, 0);
-		return tie < search->start ? tie : BT_POSITION_NONE;
 	}
-	return tie;
+	return tie < search->start ? tie : BT_POSITION_NONE;
 }
 
 /*
@@ -299,7 +373,8 @@ uint32_t bt_cells_choose_by_heap(const struct bt_cells *cells, const struct bt_c
 	begin_search(&search, cells, choice);
 	begin_ranks(&search, choice);
 	BT_ASSERT(choice->start < cells->position_count);
-	search.before_start = count_feasible(&search, 0, choice->start);
+	search.start = choice->start;
+	search.before_start = count_before(&search, choice->start);
 	uint32_t chosen = next_tie_around(&search, choice->start);
 	BT_ASSERT(chosen != BT_POSITION_NONE);
 	uint32_t chosen_rank = rank_of(&search, chosen);
@@ -307,7 +382,7 @@ uint32_t bt_cells_choose_by_heap(const struct bt_cells *cells, const struct bt_c
 	/* Nothing below or right of the leftmost position of a depth comes before it. */
 	while ((chosen_rank & (chosen_rank + 1)) != 0) {
 		uint64_t next_depth = UINT64_C(2) << (63 - BT_CLZ64((uint64_t)rank + 1));
-		if (next_depth > search.feasible_total) {
+		if (next_depth > search.feasible_count) {
 			break;
 		}
 		uint32_t from = position_of_rank(&search, (uint32_t)(next_depth - 1));

@@ -10,7 +10,9 @@
  */
 #include "base/map.h"
 #include "sched/cells.h"
+#include "sched/cells_kernels.h"
 
+#define BT_CELLS_BLOCK_BITS 6
 #define BT_CELLS_BLOCK 64
 /* 64^6 is more than any position. */
 #define BT_CELLS_LEVELS_MAX 6
@@ -25,6 +27,10 @@ struct bt_cell {
 	int32_t *best;  /* owned; the block of memory that all three lie in */
 	uint32_t *ties; /* members with the best score */
 	uint32_t *members;
+	/* The entries of the highest level once more: they are asked for most. */
+	int32_t top_best;
+	uint32_t top_ties;
+	uint32_t size;
 	uint32_t some_member; /* where one was last seen */
 };
 
@@ -51,10 +57,6 @@ struct bt_cells {
 	 * needed for another. */
 	uint64_t vacant[BT_CELLS_MAX / 64];
 	bool is_filled;
+	const struct bt_cells_kernels *kernels;
 };
-
-static inline uint32_t bt_cells_root(const struct bt_cells *cells)
-{
-	return cells->node_count - 1;
-}
 #endif

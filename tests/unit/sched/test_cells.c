@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The tree of cells against a model that looks at every node. */
+#include <string.h>
+
 #include "base/alloc.h"
+#include "base/cpu.h"
 #include "base/prng.h"
 #include "sched/cells.h"
+#include "sched/cells_private.h"
 #include "sched/node_choice.h"
 #include "test_main.h"
 
@@ -405,6 +409,74 @@ START_TEST(test_cells__a_million_positions)
 }
 END_TEST
 
+#ifdef BT_HAVE_AVX2_KERNELS
+struct block {
+	uint16_t cell_of[BT_CELLS_BLOCK];
+	int32_t local_of[BT_CELLS_BLOCK];
+	int32_t best[BT_CELLS_BLOCK];
+	uint32_t ties[BT_CELLS_BLOCK];
+	uint32_t sums[BT_CELLS_BLOCK];
+};
+
+static struct block draw_block(struct bt_prng *prng)
+{
+	struct block block;
+	uint64_t values = 1 + bt_prng_below(prng, 8);
+	for (uint32_t i = 0; i < BT_CELLS_BLOCK; i++) {
+		block.cell_of[i] = bt_prng_below(prng, 9) == 0
+			? BT_CELLS_UNPUT
+			: (uint16_t)bt_prng_below(prng, values);
+		block.local_of[i] = (int32_t)bt_prng_below(prng, values) - 4;
+		block.best[i] = bt_prng_below(prng, 5) == 0 ? BT_CELLS_NOBODY : block.local_of[i];
+		block.ties[i] = (uint32_t)bt_prng_below(prng, 5000);
+		block.sums[i] = (uint32_t)bt_prng_next(prng);
+	}
+	return block;
+}
+
+static bool same_answers(const struct bt_cells_kernels *a, const struct bt_cells_kernels *b,
+	const struct block *block, uint16_t cell, int32_t local)
+{
+	uint32_t sums_a[BT_CELLS_BLOCK];
+	uint32_t sums_b[BT_CELLS_BLOCK];
+	memcpy(sums_a, block->sums, sizeof(sums_a));
+	memcpy(sums_b, block->sums, sizeof(sums_b));
+	a->add(sums_a, block->ties);
+	b->add(sums_b, block->ties);
+	a->add_ties(sums_a, block->best, block->ties, local);
+	b->add_ties(sums_b, block->best, block->ties, local);
+	return memcmp(sums_a, sums_b, sizeof(sums_a)) == 0 &&
+		a->members_of(block->cell_of, cell) == b->members_of(block->cell_of, cell) &&
+		a->ties_of(block->cell_of, block->local_of, cell, local) ==
+		b->ties_of(block->cell_of, block->local_of, cell, local) &&
+		a->best_of(block->cell_of, block->local_of, cell) ==
+		b->best_of(block->cell_of, block->local_of, cell) &&
+		a->max_of(block->best) == b->max_of(block->best) &&
+		a->sum_ties(block->best, block->ties, local) ==
+		b->sum_ties(block->best, block->ties, local) &&
+		a->count_up_to(block->sums, block->sums[cell]) ==
+		b->count_up_to(block->sums, block->sums[cell]);
+}
+#endif
+
+START_TEST(test_cells__kernels_agree)
+{
+#ifdef BT_HAVE_AVX2_KERNELS
+	struct bt_prng prng;
+	bt_prng_init(&prng, 5);
+	for (uint32_t round = 0; bt_cpu_has_avx2() && round < 20000; round++) {
+		struct block block = draw_block(&prng);
+		if (!same_answers(&bt_cells_kernels_plain, &bt_cells_kernels_avx2, &block,
+			    (uint16_t)bt_prng_below(&prng, 9),
+			    (int32_t)bt_prng_below(&prng, 9) - 4)) {
+			ck_abort_msg("round %u", round);
+		}
+	}
+#endif
+}
+END_TEST
+
 BT_TEST_MAIN("cells", test_cells__random_against_model, test_cells__heap_choice_of_every_subset,
 	test_cells__one_cell_without_a_key, test_cells__numbers_run_out_and_come_back,
-	test_cells__a_new_cell_waits_for_its_node, test_cells__a_million_positions)
+	test_cells__a_new_cell_waits_for_its_node, test_cells__a_million_positions,
+	test_cells__kernels_agree)
