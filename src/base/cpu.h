@@ -4,10 +4,23 @@
 /** What the processor can do, for choosing among compilations of the same loop. */
 #include <stdbool.h>
 
+/** AVX2 and fused multiply-add, which come together. */
 static inline bool bt_cpu_has_avx2(void)
 {
 #if defined(__x86_64__)
-	return __builtin_cpu_supports("avx2") != 0;
+	return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
+#else
+	return false;
+#endif
+}
+
+/** AVX-512 as all processors but the first have it: F, BW, DQ, VL. */
+static inline bool bt_cpu_has_avx512(void)
+{
+#if defined(__x86_64__)
+	return bt_cpu_has_avx2() && __builtin_cpu_supports("avx512f") != 0 &&
+		__builtin_cpu_supports("avx512bw") != 0 &&
+		__builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
 #else
 	return false;
 #endif

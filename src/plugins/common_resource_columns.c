@@ -20,9 +20,11 @@ static struct bt_resource_column column_of(const struct bt_node_table *nodes,
 	switch (resource->kind) {
 	case BT_SCORED_CPU:
 		return (struct bt_resource_column){.allocatable = nodes->allocatable_cpu_milli,
+			.inverse = nodes->inverse_cpu,
 			.used = non_zero ? nodes->non_zero_cpu_milli : nodes->requested_cpu_milli};
 	case BT_SCORED_MEMORY:
 		return (struct bt_resource_column){.allocatable = nodes->allocatable_memory_bytes,
+			.inverse = nodes->inverse_memory,
 			.used = non_zero ? nodes->non_zero_memory_bytes
 					 : nodes->requested_memory_bytes};
 	case BT_SCORED_EPHEMERAL_STORAGE:
@@ -68,6 +70,9 @@ bool bt_resource_columns_collect(const struct bt_scored_resources *resources,
 const struct bt_resource_kernels *bt_resource_kernels_for_cpu(void)
 {
 #ifdef BT_HAVE_AVX2_KERNELS
+	if (bt_cpu_has_avx512()) {
+		return &bt_resource_kernels_avx512;
+	}
 	if (bt_cpu_has_avx2()) {
 		return &bt_resource_kernels_avx2;
 	}

@@ -22,9 +22,22 @@
 struct bt_resource_column {
 	const int64_t *allocatable;
 	const int64_t *used;
+	const double *inverse; /* 1 / allocatable, 0 for 0 (node_table.h); NULL: nobody keeps it */
 	int64_t request;
 	int32_t weight;
 };
+
+/** One resource that NodeResourcesFit looks at: columns by slot, the pod's request (not 0), the bit
+ * of a detail that says it is lacking. */
+struct bt_lack_column {
+	const int64_t *allocatable;
+	const int64_t *requested;
+	int64_t request;
+	uint32_t bit;
+};
+
+/** Bit of a detail: even an empty node would lack something. */
+#define BT_LACK_UNRESOLVABLE UINT32_C(1)
 
 enum {
 	BT_RESOURCE_COLUMNS_MAX = 16,
@@ -62,11 +75,18 @@ struct bt_resource_kernels {
 	/** NodeResourcesBalancedAllocation for at most two resources. */
 	void (*balanced)(const struct bt_resource_column *columns, uint32_t column_count,
 		struct bt_slot_range range, int32_t *scores);
+	/**
+	 * What the nodes lack; any amounts. pods: numbers of pods (requested) and their limits
+	 * (allocatable). false: nothing on any node.
+	 */
+	bool (*lack)(const struct bt_lack_column *pods, const struct bt_lack_column *columns,
+		uint32_t column_count, struct bt_slot_range range, uint32_t *details);
 };
 
 extern const struct bt_resource_kernels bt_resource_kernels_plain;
-extern const struct bt_resource_kernels
-	bt_resource_kernels_avx2; /* only with BT_HAVE_AVX2_KERNELS */
+/* Only with BT_HAVE_AVX2_KERNELS. */
+extern const struct bt_resource_kernels bt_resource_kernels_avx2;
+extern const struct bt_resource_kernels bt_resource_kernels_avx512;
 
 /** The fastest table this processor runs. */
 const struct bt_resource_kernels *bt_resource_kernels_for_cpu(void);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The loops behind common_resource_columns.h. This file is compiled once for every processor and,
- * on x86-64, once more for AVX2; BT_KERNELS names the table each compilation defines. The results
- * are the same bit for bit: every operation is an IEEE double operation, none is fused.
+ * on x86-64, for AVX2 and AVX-512; BT_KERNELS names the table each compilation defines. The results
+ * are the same bit for bit: every operation is an IEEE double operation, and the only fused ones
+ * are those of quotient(), which gives what a division gives. Compilers fuse none by themselves.
  */
 #include <math.h>
 
@@ -26,23 +27,96 @@ BT_ALWAYS_INLINE double narrow_to_double(int64_t value)
 }
 
 /**
+ * amount / capacity, correctly rounded, without dividing: inverse is the correctly rounded 1 /
+ * capacity, or 0 for a capacity of 0 (then the result is 0; plain: amount). For integers amount in
+ * [0, 2^52) and capacity in [0, 2^44): the first product is off by at most two units in the last
+ * place, so what is left over fits a double exactly, and its share is off by less than 2^-51 units,
+ * while no quotient of such integers comes closer than 2^-46 units to where rounding changes.
+ */
+BT_ALWAYS_INLINE double quotient(double amount, double capacity, double inverse)
+{
+#ifdef FP_FAST_FMA
+	double product = amount * inverse;
+	return fma(fma(-product, capacity, amount), inverse, product);
+#else
+	(void)inverse; /* dividing is as fast as anything else without fused operations */
+	return amount / (capacity > 0 ? capacity : 1);
+#endif
+}
+
+/** Where nobody keeps inverses: one block of them. */
+static void invert(const int64_t *restrict amounts, uint32_t count, double *restrict inverses)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		double amount = narrow_to_double(amounts[i]);
+		inverses[i] = amount > 0 ? 1 / amount : 0;
+	}
+}
+
+/** One resource of one block of slots. */
+struct block_column {
+	const int64_t *allocatable;
+	const int64_t *used;
+	const double *inverse; /* of allocatable */
+	double request;
+	double weight;
+};
+
+static struct block_column block_of(const struct bt_resource_column *column, uint32_t first_slot,
+	uint32_t count, double *inverses)
+{
+	struct block_column block = {
+		.allocatable = column->allocatable + first_slot,
+		.used = column->used + first_slot,
+		.inverse = inverses,
+		.request = narrow_to_double(column->request),
+		.weight = column->weight,
+	};
+	if (column->inverse != NULL) {
+		block.inverse = column->inverse + first_slot;
+	} else {
+		invert(block.allocatable, count, inverses);
+	}
+	return block;
+}
+
+/** Without the fraction; of amounts in [0, 2^31). */
+BT_ALWAYS_INLINE double truncated(double amount)
+{
+#ifdef FP_FAST_FMA
+	return floor(amount); /* an instruction wherever fused operations are */
+#else
+	return (double)(int32_t)amount;
+#endif
+}
+
+/** 0 to 100: what is free, or with `most` what is used, of one resource of one node. */
+BT_ALWAYS_INLINE double allocation_points(
+	double capacity, double used, double inverse, double request, bool most)
+{
+	double wanted = used + request;
+	wanted = wanted < capacity ? wanted : capacity;
+	double counted = most ? wanted : capacity - wanted;
+	return truncated(quotient(counted * 100, capacity, inverse));
+}
+
+/**
  * One block of one resource: adds weight x score to sums and weight to weights where the node has
  * the resource. Sums are doubles to keep one vector width in the loop; they stay far below 2^52.
  */
-static void add_allocation_scores(const struct bt_resource_column *column, bool most,
-	const int64_t *allocatable, const int64_t *used, uint32_t count, double *restrict sums,
-	double *restrict weights)
+static void add_allocation_scores(const struct block_column *column, bool most, uint32_t count,
+	double *restrict sums, double *restrict weights)
 {
-	double request = narrow_to_double(column->request);
+	const int64_t *allocatable = column->allocatable;
+	const int64_t *used = column->used;
+	const double *inverse = column->inverse;
+	double request = column->request;
 	double weight = column->weight;
 	for (uint32_t i = 0; i < count; i++) {
 		double capacity = narrow_to_double(allocatable[i]);
-		double wanted = narrow_to_double(used[i]) + request;
-		double divisor = capacity > 0 ? capacity : 1;
-		wanted = wanted < capacity ? wanted : capacity;
-		double counted = most ? wanted : capacity - wanted;
-		double score = (double)(int32_t)(counted * 100 / divisor);
-		sums[i] += weight * score;
+		sums[i] += weight *
+			allocation_points(
+				capacity, narrow_to_double(used[i]), inverse[i], request, most);
 		weights[i] += capacity > 0 ? weight : 0;
 	}
 }
@@ -56,14 +130,60 @@ static void divide_by_weights(
 	}
 }
 
+/** Two resources, as usual, in one pass. What the weights sum up to has three values above 0. */
+BT_ALWAYS_INLINE void allocation_pair(const struct block_column *a, const struct block_column *b,
+	bool most, uint32_t count, int32_t *restrict scores)
+{
+	const int64_t *allocatable_a = a->allocatable;
+	const int64_t *allocatable_b = b->allocatable;
+	const int64_t *used_a = a->used;
+	const int64_t *used_b = b->used;
+	const double *inverse_a = a->inverse;
+	const double *inverse_b = b->inverse;
+	double request_a = a->request;
+	double request_b = b->request;
+	double weight_a = a->weight;
+	double weight_b = b->weight;
+	double share_a = weight_a > 0 ? 1 / weight_a : 0;
+	double share_b = weight_b > 0 ? 1 / weight_b : 0;
+	double share = weight_a + weight_b > 0 ? 1 / (weight_a + weight_b) : 0;
+	for (uint32_t i = 0; i < count; i++) {
+		double capacity_a = narrow_to_double(allocatable_a[i]);
+		double capacity_b = narrow_to_double(allocatable_b[i]);
+		double sum = weight_a *
+				allocation_points(capacity_a, narrow_to_double(used_a[i]),
+					inverse_a[i], request_a, most) +
+			weight_b *
+				allocation_points(capacity_b, narrow_to_double(used_b[i]),
+					inverse_b[i], request_b, most);
+		double weight = (capacity_a > 0 ? weight_a : 0) + (capacity_b > 0 ? weight_b : 0);
+		double only = capacity_a > 0 ? share_a : share_b;
+		bool both = (capacity_a > 0) & (capacity_b > 0);
+		double inverse = both ? share : only;
+		scores[i] = (int32_t)quotient(sum, weight, inverse);
+	}
+}
+
 static void allocation_block(const struct bt_resource_column *columns, uint32_t column_count,
 	bool most, uint32_t first_slot, uint32_t count, int32_t *scores)
 {
+	double inverses_a[BLOCK];
+	double inverses_b[BLOCK];
+	if (column_count == 2) {
+		struct block_column a = block_of(&columns[0], first_slot, count, inverses_a);
+		struct block_column b = block_of(&columns[1], first_slot, count, inverses_b);
+		if (most) {
+			allocation_pair(&a, &b, true, count, scores);
+		} else {
+			allocation_pair(&a, &b, false, count, scores);
+		}
+		return;
+	}
 	double sums[BLOCK] = {0};
 	double weights[BLOCK] = {0};
 	for (uint32_t c = 0; c < column_count; c++) {
-		add_allocation_scores(&columns[c], most, columns[c].allocatable + first_slot,
-			columns[c].used + first_slot, count, sums, weights);
+		struct block_column column = block_of(&columns[c], first_slot, count, inverses_a);
+		add_allocation_scores(&column, most, count, sums, weights);
 	}
 	divide_by_weights(sums, weights, count, scores);
 }
@@ -92,35 +212,45 @@ BT_ALWAYS_INLINE int32_t balance(double fraction_a, double fraction_b, bool both
 	return (int32_t)((1 - distance) * 100);
 }
 
-BT_ALWAYS_INLINE double fraction(double amount, double divisor)
+BT_ALWAYS_INLINE double fraction(double amount, double capacity, double inverse)
 {
-	double quotient = amount / divisor;
-	return quotient < 1.0 ? quotient : 1.0;
+	double exact = quotient(amount, capacity, inverse);
+	return exact < 1.0 ? exact : 1.0;
 }
 
-static void balanced_block(const struct bt_resource_column *a, const struct bt_resource_column *b,
-	uint32_t first_slot, uint32_t count, int32_t *restrict scores)
+static void balanced_block(const struct block_column *a, const struct block_column *b,
+	uint32_t count, int32_t *restrict scores)
 {
-	const int64_t *allocatable_a = a->allocatable + first_slot;
-	const int64_t *allocatable_b = b->allocatable + first_slot;
-	const int64_t *used_a = a->used + first_slot;
-	const int64_t *used_b = b->used + first_slot;
-	double request_a = narrow_to_double(a->request);
-	double request_b = narrow_to_double(b->request);
+	const int64_t *allocatable_a = a->allocatable;
+	const int64_t *allocatable_b = b->allocatable;
+	const int64_t *used_a = a->used;
+	const int64_t *used_b = b->used;
+	const double *inverse_a = a->inverse;
+	const double *inverse_b = b->inverse;
+	double request_a = a->request;
+	double request_b = b->request;
 	for (uint32_t i = 0; i < count; i++) {
 		double capacity_a = narrow_to_double(allocatable_a[i]);
 		double capacity_b = narrow_to_double(allocatable_b[i]);
 		double amount_a = narrow_to_double(used_a[i]);
 		double amount_b = narrow_to_double(used_b[i]);
 		bool both = (capacity_a > 0) & (capacity_b > 0);
-		double divisor_a = capacity_a > 0 ? capacity_a : 1;
-		double divisor_b = capacity_b > 0 ? capacity_b : 1;
-		int32_t after = balance(fraction(amount_a + request_a, divisor_a),
-			fraction(amount_b + request_b, divisor_b), both);
-		int32_t before =
-			balance(fraction(amount_a, divisor_a), fraction(amount_b, divisor_b), both);
+		int32_t after = balance(fraction(amount_a + request_a, capacity_a, inverse_a[i]),
+			fraction(amount_b + request_b, capacity_b, inverse_b[i]), both);
+		int32_t before = balance(fraction(amount_a, capacity_a, inverse_a[i]),
+			fraction(amount_b, capacity_b, inverse_b[i]), both);
 		scores[i] = 50 + (50 + after - before) / 2;
 	}
+}
+
+static void balanced_slots(const struct bt_resource_column *columns, uint32_t first_slot,
+	uint32_t count, int32_t *scores)
+{
+	double inverses_a[BLOCK];
+	double inverses_b[BLOCK];
+	struct block_column a = block_of(&columns[0], first_slot, count, inverses_a);
+	struct block_column b = block_of(&columns[1], first_slot, count, inverses_b);
+	balanced_block(&a, &b, count, scores);
 }
 
 static void balanced_score_column(const struct bt_resource_column *columns, uint32_t column_count,
@@ -134,14 +264,77 @@ static void balanced_score_column(const struct bt_resource_column *columns, uint
 		}
 		return;
 	}
-	if (range.slots != NULL) {
-		for (uint32_t k = 0; k < range.count; k++) {
-			balanced_block(&columns[0], &columns[1], range.slots[k], 1,
-				&scores[range.slots[k]]);
-		}
-		return;
+	for (uint32_t k = 0; range.slots != NULL && k < range.count; k++) {
+		balanced_slots(columns, range.slots[k], 1, &scores[range.slots[k]]);
 	}
-	balanced_block(&columns[0], &columns[1], 0, range.count, scores);
+	for (uint32_t first = 0; range.slots == NULL && first < range.count; first += BLOCK) {
+		uint32_t count = range.count - first < BLOCK ? range.count - first : BLOCK;
+		balanced_slots(columns, first, count, &scores[first]);
+	}
 }
 
-const struct bt_resource_kernels BT_KERNELS = {allocation_score_column, balanced_score_column};
+/** What one node lacks of one resource. Free amounts wrap as bt_wrap_sub does. */
+BT_ALWAYS_INLINE uint32_t lack(
+	int64_t request, int64_t allocatable, int64_t requested, uint32_t bits)
+{
+	int64_t free_amount = (int64_t)((uint64_t)allocatable - (uint64_t)requested);
+	uint32_t found = request > free_amount ? bits : 0;
+	return request > allocatable ? found : found & ~BT_LACK_UNRESOLVABLE;
+}
+
+static uint32_t lack_pods(const int64_t *restrict pod_counts, const int64_t *restrict limits,
+	uint32_t bit, uint32_t count, uint32_t *restrict details)
+{
+	uint32_t any = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t found = pod_counts[i] >= limits[i] ? bit : 0;
+		details[i] = found;
+		any |= found;
+	}
+	return any;
+}
+
+static uint32_t add_lack(const struct bt_lack_column *column, uint32_t first_slot, uint32_t count,
+	uint32_t *restrict details)
+{
+	const int64_t *restrict allocatable = column->allocatable + first_slot;
+	const int64_t *restrict requested = column->requested + first_slot;
+	int64_t request = column->request;
+	uint32_t bits = column->bit | BT_LACK_UNRESOLVABLE;
+	uint32_t any = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t found = lack(request, allocatable[i], requested[i], bits);
+		details[i] |= found;
+		any |= found;
+	}
+	return any;
+}
+
+static uint32_t lack_block(const struct bt_lack_column *pods, const struct bt_lack_column *columns,
+	uint32_t column_count, uint32_t first_slot, uint32_t count, uint32_t *details)
+{
+	uint32_t any = lack_pods(pods->requested + first_slot, pods->allocatable + first_slot,
+		pods->bit, count, details);
+	for (uint32_t c = 0; c < column_count; c++) {
+		any |= add_lack(&columns[c], first_slot, count, details);
+	}
+	return any;
+}
+
+static bool lack_column(const struct bt_lack_column *pods, const struct bt_lack_column *columns,
+	uint32_t column_count, struct bt_slot_range range, uint32_t *details)
+{
+	uint32_t any = 0;
+	for (uint32_t k = 0; range.slots != NULL && k < range.count; k++) {
+		uint32_t slot = range.slots[k];
+		any |= lack_block(pods, columns, column_count, slot, 1, &details[slot]);
+	}
+	for (uint32_t first = 0; range.slots == NULL && first < range.count; first += BLOCK) {
+		uint32_t count = range.count - first < BLOCK ? range.count - first : BLOCK;
+		any |= lack_block(pods, columns, column_count, first, count, &details[first]);
+	}
+	return any != 0;
+}
+
+const struct bt_resource_kernels BT_KERNELS = {
+	allocation_score_column, balanced_score_column, lack_column};

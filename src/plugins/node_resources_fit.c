@@ -193,7 +193,7 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 
 /* Column form of Filter: a detail has one bit per reason, in the order of the reasons. */
 enum {
-	DETAIL_UNRESOLVABLE = 1 << 0,
+	DETAIL_UNRESOLVABLE = BT_LACK_UNRESOLVABLE,
 	DETAIL_TOO_MANY_PODS = 1 << 1,
 	DETAIL_CPU = 1 << 2,
 	DETAIL_MEMORY = 1 << 3,
@@ -210,49 +210,47 @@ static bool filter_fits_column(BT_UNUSED struct bt_plugin *plugin, const void *d
 	return request->scalar_count <= DETAIL_SCALARS_MAX;
 }
 
-/** Wraps as bt_wrap_sub does, in a form that compilers vectorise. */
-BT_ALWAYS_INLINE int64_t free_amount(int64_t allocatable, int64_t requested)
-{
-	return (int64_t)((uint64_t)allocatable - (uint64_t)requested);
-}
-
-/** Bits of one resource on one node; request is not 0. */
-BT_ALWAYS_INLINE uint32_t lack(
-	int64_t request, int64_t allocatable, int64_t requested, uint32_t bit)
-{
-	uint32_t unresolvable = request > allocatable ? DETAIL_UNRESOLVABLE : 0;
-	return request > free_amount(allocatable, requested) ? bit | unresolvable : 0;
-}
-
-static void add_lack(int64_t request, const int64_t *allocatable, const int64_t *requested,
-	uint32_t bit, struct bt_slot_range range, uint32_t *restrict detail)
-{
-	if (range.slots == NULL) {
-		for (uint32_t slot = 0; slot < range.count; slot++) {
-			detail[slot] |= lack(request, allocatable[slot], requested[slot], bit);
-		}
-		return;
-	}
-	for (uint32_t k = 0; k < range.count; k++) {
-		uint32_t slot = range.slots[k];
-		detail[slot] |= lack(request, allocatable[slot], requested[slot], bit);
-	}
-}
-
-static void add_scalar_lack(const struct fit_plugin *instance, const struct fit_scalar *scalar,
+/** true: on some node. */
+static bool add_scalar_lack(const struct fit_plugin *instance, const struct fit_scalar *scalar,
 	const struct bt_scalar_column *column, uint32_t bit, struct bt_slot_range range,
 	uint32_t *detail)
 {
+	bool any = false;
+
 	for (uint32_t k = 0; k < range.count; k++) {
 		uint32_t slot = bt_slot_at(range, k);
 		int64_t allocatable = column->allocatable[slot];
-		uint32_t lacking = lack(scalar->value, allocatable, column->requested[slot], bit);
 
-		if (lacking != 0 &&
+		if (scalar->value > bt_wrap_sub(allocatable, column->requested[slot]) &&
 			!bt_fit_is_delegated(instance->handle, scalar->name, allocatable)) {
-			detail[slot] |= lacking;
+			detail[slot] |=
+				bit | (scalar->value > allocatable ? DETAIL_UNRESOLVABLE : 0);
+			any = true;
 		}
 	}
+	return any;
+}
+
+/** cpu, memory, ephemeral-storage as far as the pod requests them; returns how many. */
+static uint32_t standard_columns(const struct fit_pre_filter_data *request,
+	const struct bt_node_table *nodes, struct bt_lack_column out_columns[3])
+{
+	const struct bt_lack_column all[3] = {
+		{nodes->allocatable_cpu_milli, nodes->requested_cpu_milli, request->cpu_milli,
+			DETAIL_CPU},
+		{nodes->allocatable_memory_bytes, nodes->requested_memory_bytes,
+			request->memory_bytes, DETAIL_MEMORY},
+		{nodes->allocatable_ephemeral_bytes, nodes->requested_ephemeral_bytes,
+			request->ephemeral_bytes, DETAIL_EPHEMERAL},
+	};
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(all); i++) {
+		if (all[i].request > 0) {
+			out_columns[count++] = all[i];
+		}
+	}
+	return count;
 }
 
 static bool filter_column(struct bt_plugin *plugin, const void *data,
@@ -261,34 +259,22 @@ static bool filter_column(struct bt_plugin *plugin, const void *data,
 {
 	const struct fit_pre_filter_data *request = data;
 	const struct bt_node_table *nodes = &state->nodes;
+	const struct bt_lack_column pods = {
+		nodes->allocatable_pods, nodes->pod_count, 1, DETAIL_TOO_MANY_PODS};
+	struct bt_lack_column columns[3];
+	uint32_t count = standard_columns(request, nodes, columns);
+	bool any = bt_resource_kernels_for_cpu()->lack(&pods, columns, count, range, detail);
 
-	for (uint32_t k = 0; k < range.count; k++) {
-		uint32_t slot = bt_slot_at(range, k);
-		bool full = nodes->pod_count[slot] >= nodes->allocatable_pods[slot];
-		detail[slot] = full ? DETAIL_TOO_MANY_PODS : 0;
-	}
-	if (request->cpu_milli > 0) {
-		add_lack(request->cpu_milli, nodes->allocatable_cpu_milli,
-			nodes->requested_cpu_milli, DETAIL_CPU, range, detail);
-	}
-	if (request->memory_bytes > 0) {
-		add_lack(request->memory_bytes, nodes->allocatable_memory_bytes,
-			nodes->requested_memory_bytes, DETAIL_MEMORY, range, detail);
-	}
-	if (request->ephemeral_bytes > 0) {
-		add_lack(request->ephemeral_bytes, nodes->allocatable_ephemeral_bytes,
-			nodes->requested_ephemeral_bytes, DETAIL_EPHEMERAL, range, detail);
-	}
 	for (uint32_t i = 0; i < request->scalar_count; i++) {
 		const struct fit_scalar *scalar = &request->scalars[i];
 
 		if (!scalar->ignored) {
-			add_scalar_lack(instance_of(plugin), scalar,
+			any |= add_scalar_lack(instance_of(plugin), scalar,
 				&nodes->scalars.items[scalar->column],
 				1U << (DETAIL_SCALAR_SHIFT + i), range, detail);
 		}
 	}
-	return true;
+	return any;
 }
 
 static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin, const void *data,

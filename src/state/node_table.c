@@ -90,6 +90,8 @@ void bt_node_table_finish(struct bt_node_table *table)
 		finish_row(&table->rows[slot]);
 	}
 	bt_free(table->rows);
+	bt_free(table->inverse_cpu);
+	bt_free(table->inverse_memory);
 	bt_free(table->taint_set);
 	bt_free(table->unschedulable);
 	bt_free(table->declared_features);
@@ -143,6 +145,10 @@ static void grow(struct bt_node_table *table)
 	for (uint32_t i = 0; i < AMOUNT_COLUMNS; i++) {
 		*columns[i] = grown(*columns[i], old_capacity, capacity, sizeof(int64_t));
 	}
+	table->inverse_cpu =
+		grown(table->inverse_cpu, old_capacity, capacity, sizeof(*table->inverse_cpu));
+	table->inverse_memory = grown(
+		table->inverse_memory, old_capacity, capacity, sizeof(*table->inverse_memory));
 	table->taint_set =
 		grown(table->taint_set, old_capacity, capacity, sizeof(*table->taint_set));
 	table->unschedulable =
@@ -233,6 +239,8 @@ void bt_node_table_release(struct bt_node_table *table, uint32_t slot)
 	for (uint32_t i = 0; i < AMOUNT_COLUMNS; i++) {
 		(*columns[i])[slot] = 0;
 	}
+	table->inverse_cpu[slot] = 0;
+	table->inverse_memory[slot] = 0;
 	for (uint32_t i = 0; i < table->scalars.count; i++) {
 		BT_ASSERT_SLOW(table->scalars.items[i].requested[slot] == 0);
 		bt_node_table_set_scalar(table, i, slot, 0);

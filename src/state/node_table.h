@@ -127,6 +127,8 @@ struct bt_node_table {
 	int64_t *non_zero_cpu_milli;
 	int64_t *non_zero_memory_bytes;
 	int64_t *pod_count;
+	double *inverse_cpu;    /* 1 / allocatable_cpu_milli, 0 where that is not above 0 */
+	double *inverse_memory; /* likewise */
 	uint32_t *taint_set;
 	uint8_t *unschedulable;
 	uint8_t *declared_features; /* bit i: registered feature i (spec 05 section 14) */

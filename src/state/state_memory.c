@@ -57,8 +57,8 @@ static size_t label_column_bytes(const struct bt_node_table *nodes)
 
 static size_t node_bytes(const struct bt_node_table *nodes)
 {
-	/* Eleven int64 columns (the shared zeros are one), two of uint32_t, two of bytes. */
-	size_t slot = 11 * sizeof(int64_t) + 2 * sizeof(uint32_t) + 2 + sizeof(struct bt_node_row);
+	/* Thirteen columns of 8 bytes (the shared zeros are one), two of uint32_t, two of bytes. */
+	size_t slot = 13 * sizeof(int64_t) + 2 * sizeof(uint32_t) + 2 + sizeof(struct bt_node_row);
 	size_t bytes = nodes->slot_capacity * slot + map_bytes(&nodes->names) +
 		vec_bytes(&nodes->free_slots) + scalar_bytes(nodes) + label_column_bytes(nodes) +
 		vec_bytes(&nodes->taint_sets) + vec_bytes(&nodes->free_taint_sets) +
