@@ -4,6 +4,7 @@
 #include "api/event.h"
 #include "api/lease.h"
 #include "api/node.h"
+#include "api/object_private.h"
 #include "api/pod.h"
 #include "api/pod_common.h"
 #include "api/policy.h"
@@ -105,6 +106,7 @@ struct bt_object *bt_object_create(enum bt_kind kind, const void *value)
 struct bt_object *bt_object_share(struct bt_object *object)
 {
 	BT_ASSERT(object->reference_count > 0 && object->reference_count < UINT32_MAX);
+	BT_ASSERT(object->value != NULL);
 	object->reference_count++;
 	return object;
 }
@@ -118,7 +120,10 @@ void bt_object_release(struct bt_object *object)
 	if (--object->reference_count == 0) {
 		bt_arena_finish(&object->arena);
 		bt_pod_common_release(object->common);
+		bt_free(object->packed);
 		bt_free(object);
+	} else if (object->resting_count == object->reference_count) {
+		bt_object_settle(object);
 	}
 }
 
@@ -295,12 +300,6 @@ static void describe_protobuf(enum bt_kind kind, struct bt_str bytes, struct bt_
 	}
 }
 
-/** An object and its memory in one block. */
-struct block {
-	struct bt_object object;
-	_Alignas(max_align_t) char memory[];
-};
-
 /** The bytes of an arena that a copy of value takes; scratch: makes one. */
 static size_t bytes_of_copy(
 	const struct bt_kind_info *info, const void *value, struct bt_arena *scratch)
@@ -323,15 +322,15 @@ static struct bt_object *object_fitted(
 		? bt_pod_commons_take_out(commons, value)
 		: NULL;
 	size_t bytes = bytes_of_copy(info, value, scratch);
-	struct block *block = bt_malloc(sizeof(*block) + bytes);
-	struct bt_object *object = &block->object;
+	struct bt_object *object = BT_NEW(struct bt_object);
 	void *copy;
 
-	*object = (struct bt_object){.kind = kind, .reference_count = 1, .common = common};
-	bt_arena_init_with(&object->arena, block->memory, bytes);
-	object->arena.chunk_bytes = NEXT_CHUNK_BYTES;
-	object->arena.total_bytes = sizeof(*block) + bytes;
+	object->kind = kind;
+	object->reference_count = 1;
+	object->common = common;
+	bt_arena_init(&object->arena, bytes);
 	copy = bt_arena_alloc(&object->arena, info->size);
+	object->arena.chunk_bytes = NEXT_CHUNK_BYTES;
 	bt_message_copy(info->message, copy, value, &object->arena);
 	if (common != NULL) {
 		bt_pod_common_put_in(common, copy);

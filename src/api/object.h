@@ -56,6 +56,8 @@ struct bt_object {
 	/** All of it as JSON, without kind and apiVersion, in the arena; data NULL: not kept. */
 	struct bt_str json;
 	struct bt_pod_common *common; /* what value borrows from; NULL: nothing */
+	uint32_t resting_count;       /* of the references; all of them: see bt_object_rest */
+	struct bt_packed_pod *packed; /* owned; value and meta may be NULL while it is there */
 	struct bt_arena arena;
 };
 
@@ -68,6 +70,20 @@ BT_MUST_USE struct bt_object *bt_object_create_pod(
 BT_MUST_USE struct bt_object *bt_object_share(struct bt_object *object);
 /** NULL accepted. */
 void bt_object_release(struct bt_object *object);
+
+/**
+ * The holder of a reference will not look at the object before it wakes it: neither at value nor
+ * at meta. A pod that shares what it has in common with others, and of which all references rest,
+ * is packed: about 300 bytes instead of 1,000. Waking and resting take about a microsecond each.
+ */
+void bt_object_rest(struct bt_object *object);
+/** Of a reference that rests; whoever shares the object has woken it. Returns object. */
+struct bt_object *bt_object_wake(struct bt_object *object);
+/** Let go of a reference that rests. */
+void bt_object_release_resting(struct bt_object *object);
+/** Also of a packed object. */
+struct bt_str bt_object_name(const struct bt_object *object);
+struct bt_str bt_object_namespace(const struct bt_object *object);
 
 /** The structure of an object known to be of that kind (asserted). */
 const void *bt_object_value(const struct bt_object *object, enum bt_kind kind);

@@ -78,6 +78,18 @@ void bt_pod_common_put_in(const struct bt_pod_common *common, struct bt_pod *pod
 	set_common(pod, &common->pod);
 }
 
+void bt_pod_common_leave_out(struct bt_pod *pod)
+{
+	static const struct bt_pod empty;
+
+	set_common(pod, &empty);
+}
+
+struct bt_str bt_pod_common_namespace(const struct bt_pod_common *common)
+{
+	return common->pod.metadata.namespace_;
+}
+
 void bt_pod_common_release(struct bt_pod_common *common)
 {
 	if (common == NULL) {

@@ -17,7 +17,7 @@
 
 struct bt_pod_common; /* counted; immutable */
 
-#define BT_POD_COMMONS 64 /* common parts that are remembered */
+#define BT_POD_COMMONS 1024 /* common parts that are remembered; a power of two */
 
 /** All-zero memory is an empty one. */
 struct bt_pod_commons {
@@ -37,6 +37,9 @@ BT_MUST_USE struct bt_pod_common *bt_pod_commons_take_out(
 	struct bt_pod_commons *commons, struct bt_pod *pod);
 /** Into a copy of what remained; borrowed while a reference to common is held. */
 void bt_pod_common_put_in(const struct bt_pod_common *common, struct bt_pod *pod);
+/** The parts of a copy that were put in are empty again. */
+void bt_pod_common_leave_out(struct bt_pod *pod);
+struct bt_str bt_pod_common_namespace(const struct bt_pod_common *common);
 /** NULL accepted. */
 void bt_pod_common_release(struct bt_pod_common *common);
 #endif

@@ -117,6 +117,8 @@ struct bt_scalar_type {
 		struct bt_str bytes, struct bt_arena *arena, void *out, struct berth_error *err);
 	/** Zero is null in JSON: a nullable one that protobuf says is zero is absent. */
 	bool zero_is_null;
+	/** Nothing but numbers, a multiple of 8 bytes: may be kept as it lies in memory. */
+	bool plain;
 	bool (*is_zero)(const void *value);
 	bool (*equal)(const void *a, const void *b);
 	uint64_t (*hash)(uint64_t seed, const void *value);

@@ -135,7 +135,7 @@ void bt_daemon_compare_cache(struct bt_scheduler *scheduler, const struct bt_ref
 /** --- dump --- */
 
 struct dump {
-	const struct bt_scheduler *scheduler;
+	struct bt_scheduler *scheduler;
 	struct bt_strbuf *out;
 	struct bt_strbuf lines;
 	uint32_t count;
@@ -149,7 +149,7 @@ static void write_pod(struct bt_strbuf *out, const struct bt_pod_info *pod, stru
 		BT_STR_ARG(phase), BT_STR_ARG(pod->nominated_node_name));
 }
 
-static struct bt_str phase_of(const struct bt_scheduler *scheduler, const struct bt_pod_info *pod)
+static struct bt_str phase_of(struct bt_scheduler *scheduler, const struct bt_pod_info *pod)
 {
 	const struct bt_pod *known =
 		bt_scheduler_find_same_pod(scheduler, pod->namespace_, pod->name, pod->uid);
@@ -213,7 +213,7 @@ static void write_record(struct bt_strbuf *out, const struct bt_node_info *info,
 	bt_vec_finish(&scalars);
 }
 
-static void write_node(const struct bt_scheduler *scheduler, uint32_t slot, struct bt_strbuf *out)
+static void write_node(struct bt_scheduler *scheduler, uint32_t slot, struct bt_strbuf *out)
 {
 	const struct bt_engine *engine = bt_scheduler_engine(scheduler);
 	struct dump nominated = {.scheduler = scheduler};
@@ -242,7 +242,7 @@ static void write_node(const struct bt_scheduler *scheduler, uint32_t slot, stru
 }
 
 /** One text per cached node, two newlines between. */
-static void write_nodes(const struct bt_scheduler *scheduler, struct bt_strbuf *out)
+static void write_nodes(struct bt_scheduler *scheduler, struct bt_strbuf *out)
 {
 	const struct bt_node_table *nodes = &bt_scheduler_engine(scheduler)->state->nodes;
 	bool first = true;
@@ -256,7 +256,7 @@ static void write_nodes(const struct bt_scheduler *scheduler, struct bt_strbuf *
 }
 
 /** A line per queued pod. */
-static void write_queue(const struct bt_scheduler *scheduler, struct bt_strbuf *out)
+static void write_queue(struct bt_scheduler *scheduler, struct bt_strbuf *out)
 {
 	struct dump dump = {.scheduler = scheduler, .out = out};
 	for (enum bt_queue_place place = 0; place < BT_QUEUE__PLACES; place++) {

@@ -31,6 +31,7 @@ void bt_queue_entries_finish(struct bt_queue *queue)
 	}
 	bt_vec_finish(&queue->entries);
 	bt_vec_finish(&queue->free_entries);
+	bt_vec_finish(&queue->awake);
 	bt_map_finish(&queue->by_name);
 }
 
@@ -179,29 +180,28 @@ void bt_queue_entry_set_pod(
 }
 
 static struct bt_queue_entry *lookup_hashed(
-	const struct bt_queue *queue, uint64_t hash, struct bt_str namespace_, struct bt_str name)
+	struct bt_queue *queue, uint64_t hash, struct bt_str namespace_, struct bt_str name)
 {
 	for (uint32_t it = bt_map_first(&queue->by_name, hash); it != BT_MAP_NONE;
 		it = bt_map_next(&queue->by_name, hash, it)) {
 		struct bt_queue_entry *entry =
 			bt_queue_entry_at(queue, bt_map_value(&queue->by_name, it));
 
-		if (bt_str_equal(entry->pod.name, name) &&
-			bt_str_equal(entry->pod.namespace_, namespace_)) {
-			return entry;
+		if (bt_queue_has_name(entry, namespace_, name)) {
+			return bt_queue_wake(queue, entry->id);
 		}
 	}
 	return NULL;
 }
 
 struct bt_queue_entry *bt_queue_lookup(
-	const struct bt_queue *queue, struct bt_str namespace_, struct bt_str name)
+	struct bt_queue *queue, struct bt_str namespace_, struct bt_str name)
 {
 	return lookup_hashed(queue, hash_of_name(namespace_, name), namespace_, name);
 }
 
 struct bt_queue_entry *bt_queue_lookup_namesake(
-	const struct bt_queue *queue, const struct bt_queue_entry *entry)
+	struct bt_queue *queue, const struct bt_queue_entry *entry)
 {
 	return lookup_hashed(queue, entry->name_hash, entry->pod.namespace_, entry->pod.name);
 }

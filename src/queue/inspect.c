@@ -33,7 +33,7 @@ uint32_t bt_queue_count(const struct bt_queue *queue, enum bt_queue_place place)
 }
 
 const struct bt_queue_entry *bt_queue_find(
-	const struct bt_queue *queue, struct bt_str namespace_, struct bt_str name)
+	struct bt_queue *queue, struct bt_str namespace_, struct bt_str name)
 {
 	return bt_queue_lookup(queue, namespace_, name);
 }
@@ -66,7 +66,7 @@ void bt_queue_for_each(struct bt_queue *queue, enum bt_queue_place place,
 	}
 	bt_queue_sort_departures(queue);
 	for (uint32_t i = 0; i < queue->departures.count; i++) {
-		if (!visit(context, bt_queue_entry_at(queue, queue->departures.items[i].entry))) {
+		if (!visit(context, bt_queue_wake(queue, queue->departures.items[i].entry))) {
 			break;
 		}
 	}
@@ -120,7 +120,7 @@ int64_t bt_queue_unschedulable_pods(
 
 /* --- invariants --- */
 
-static const char *check_entry(const struct bt_queue *queue, const struct bt_queue_entry *entry)
+static const char *check_entry(struct bt_queue *queue, const struct bt_queue_entry *entry)
 {
 	const struct bt_heap *heap;
 
@@ -160,7 +160,7 @@ static const char *check_entry(const struct bt_queue *queue, const struct bt_que
 	return NULL;
 }
 
-bool bt_queue_validate(const struct bt_queue *queue, const char **out_reason)
+bool bt_queue_validate(struct bt_queue *queue, const char **out_reason)
 {
 	uint32_t queued = 0;
 	uint32_t unschedulable = 0;
@@ -172,6 +172,8 @@ bool bt_queue_validate(const struct bt_queue *queue, const char **out_reason)
 		if (entry == NULL) {
 			continue;
 		}
+		bt_queue_settle(queue);
+		entry = bt_queue_wake(queue, id);
 		*out_reason = check_entry(queue, entry);
 		if (*out_reason != NULL) {
 			return false;

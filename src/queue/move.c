@@ -99,11 +99,10 @@ static bool is_queued_by(const struct pass *pass, struct bt_queue_listener *list
 }
 
 /** Nothing can make the strategy more eager. */
-static bool is_final(const struct bt_queue_entry *entry, enum bt_queue_strategy strategy)
+static bool is_final(const struct bt_rejectors *pending, enum bt_queue_strategy strategy)
 {
 	return strategy == BT_STRATEGY_IMMEDIATELY ||
-		(strategy == BT_STRATEGY_AFTER_BACKOFF &&
-			bt_rejectors_is_empty(&entry->pending_plugins));
+		(strategy == BT_STRATEGY_AFTER_BACKOFF && bt_rejectors_is_empty(pending));
 }
 
 static enum bt_hint_scope scope_of(const struct pass *pass,
@@ -143,7 +142,8 @@ static enum bt_queue_strategy ask(const struct pass *pass, const struct bt_queue
 	struct bt_queue_listeners *listeners =
 		&pass->queue->events.items[pass->event].listeners[entry->profile];
 
-	for (uint32_t i = 0; i < listeners->items.count && !is_final(entry, best); i++) {
+	for (uint32_t i = 0; i < listeners->items.count && !is_final(&entry->pending_plugins, best);
+		i++) {
 		struct bt_queue_listener *listener = &listeners->items.items[i];
 
 		if (!bt_rejectors_has(&rejectors, listener->rejector) ||
@@ -190,14 +190,28 @@ enum bt_queue_strategy bt_queue_worth(struct bt_queue *queue, const struct bt_qu
 
 /* --- the pass --- */
 
-static bool is_checked(const struct pass *pass, const struct bt_queue_entry *entry)
+static int32_t priority_of(const struct bt_queue *queue, const struct bt_queue_group *group)
+{
+	return bt_pod_priority(bt_shape_at(&queue->state->shapes, group->shape_id)->pod);
+}
+
+/** Only a record with the uid's hash is woken for it. */
+static bool is_checked(
+	const struct pass *pass, const struct bt_queue_group *group, uint32_t entry_id)
 {
 	const struct bt_queue_check *check = pass->check;
+	struct bt_queue *queue = pass->queue;
 
-	return check == NULL ||
-		((!check->has_priority_max || entry->pod.priority <= check->priority_max) &&
-			(check->excluded_uid.length == 0 ||
-				!bt_str_equal(check->excluded_uid, entry->pod.uid)));
+	if (check == NULL) {
+		return true;
+	}
+	if (check->has_priority_max && priority_of(queue, group) > check->priority_max) {
+		return false;
+	}
+	return check->excluded_uid.length == 0 ||
+		(uint32_t)bt_str_hash(check->excluded_uid) !=
+		bt_queue_entry_at(queue, entry_id)->uid_hash ||
+		!bt_str_equal(check->excluded_uid, bt_queue_wake(queue, entry_id)->pod.uid);
 }
 
 static void add_departure(
@@ -209,13 +223,15 @@ static void add_departure(
 }
 
 /** What a member's own hints make of `best`. */
-static enum bt_queue_strategy ask_member(const struct pass *pass,
-	const struct bt_queue_entry *entry, enum bt_queue_strategy best, struct label_memo *memo)
+static enum bt_queue_strategy ask_member(const struct pass *pass, uint32_t entry_id,
+	enum bt_queue_strategy best, struct label_memo *memo)
 {
-	if (!memo->usable || !memo->filled || entry->pod.label_set != memo->label_set) {
-		memo->strategy = ask(pass, entry, ASK_OWN, best);
+	uint32_t label_set = bt_queue_entry_at(pass->queue, entry_id)->label_set;
+
+	if (!memo->usable || !memo->filled || label_set != memo->label_set) {
+		memo->strategy = ask(pass, bt_queue_wake(pass->queue, entry_id), ASK_OWN, best);
 		memo->filled = true;
-		memo->label_set = entry->pod.label_set;
+		memo->label_set = label_set;
 	}
 	return memo->strategy;
 }
@@ -243,7 +259,8 @@ static enum bt_hint_scope least_scope(const struct pass *pass, const struct bt_q
 static void judge_group(const struct pass *pass, const struct bt_queue_group *group)
 {
 	struct bt_queue *queue = pass->queue;
-	const struct bt_queue_entry *first = bt_queue_entry_at(queue, group->first);
+	const struct bt_queue_entry *first = bt_queue_wake(queue, group->first);
+	struct bt_rejectors pending = first->pending_plugins;
 	enum bt_hint_scope scope = least_scope(pass, first);
 	enum bt_queue_strategy shared = BT_STRATEGY_SKIP;
 	struct label_memo memo = {.usable = scope == BT_HINT_SCOPE_LABELS};
@@ -251,7 +268,7 @@ static void judge_group(const struct pass *pass, const struct bt_queue_group *gr
 	bool has_own = scope < BT_HINT_SCOPE_NAMESPACE;
 
 	if (first == pass->self && first->next_in_group != BT_QUEUE_NONE) {
-		first = bt_queue_entry_at(queue, first->next_in_group);
+		first = bt_queue_wake(queue, first->next_in_group);
 	}
 	if (first != pass->self) {
 		shared = ask(pass, first, ASK_SHARED, BT_STRATEGY_SKIP);
@@ -260,21 +277,22 @@ static void judge_group(const struct pass *pass, const struct bt_queue_group *gr
 		return;
 	}
 	for (uint32_t id = group->first; id != BT_QUEUE_NONE;) {
-		const struct bt_queue_entry *entry = bt_queue_entry_at(queue, id);
+		uint32_t next = bt_queue_entry_at(queue, id)->next_in_group;
 		enum bt_queue_strategy strategy = shared;
 
-		id = entry->next_in_group;
-		if (!is_checked(pass, entry)) {
+		if (!is_checked(pass, group, id)) {
+			id = next;
 			continue;
 		}
-		if (entry == pass->self) {
-			strategy = ask(pass, entry, ASK_ALL, BT_STRATEGY_SKIP);
-		} else if (has_own && !is_final(entry, strategy)) {
-			strategy = ask_member(pass, entry, strategy, &memo);
+		if (bt_queue_entry_at(queue, id) == pass->self) {
+			strategy = ask(pass, pass->self, ASK_ALL, BT_STRATEGY_SKIP);
+		} else if (has_own && !is_final(&pending, strategy)) {
+			strategy = ask_member(pass, id, strategy, &memo);
 		}
 		if (strategy != BT_STRATEGY_SKIP) {
-			add_departure(queue, entry, strategy);
+			add_departure(queue, bt_queue_entry_at(queue, id), strategy);
 		}
+		id = next;
 	}
 }
 
@@ -300,7 +318,7 @@ static void judge_class(const struct pass *pass, const struct bt_queue_class *cl
 		/* Nobody to ask: spec 04 section 8.8. */
 		for (uint32_t e = group->first; e != BT_QUEUE_NONE;
 			e = bt_queue_entry_at(queue, e)->next_in_group) {
-			if (is_checked(pass, bt_queue_entry_at(queue, e))) {
+			if (is_checked(pass, group, e)) {
 				add_departure(queue, bt_queue_entry_at(queue, e),
 					BT_STRATEGY_AFTER_BACKOFF);
 			}
@@ -330,7 +348,7 @@ static bool gate_listens(const struct pass *pass, const struct bt_queue_class *c
 }
 
 /** The unschedulable pod that one of the event's objects is, or NULL. */
-static const struct bt_queue_entry *find_self(const struct bt_queue *queue,
+static const struct bt_queue_entry *find_self(struct bt_queue *queue,
 	const struct bt_object *old_object, const struct bt_object *new_object)
 {
 	const struct bt_object *object = new_object != NULL ? new_object : old_object;
@@ -379,7 +397,7 @@ void bt_queue_depart(struct bt_queue *queue, uint32_t event, int64_t now_ns)
 	bt_queue_sort_departures(queue);
 	for (uint32_t i = 0; i < queue->departures.count; i++) {
 		struct bt_queue_departure departure = queue->departures.items[i];
-		struct bt_queue_entry *entry = bt_queue_entry_at(queue, departure.entry);
+		struct bt_queue_entry *entry = bt_queue_wake(queue, departure.entry);
 
 		/* First out, so that a pod that is still gated comes back as a newcomer. */
 		bt_queue_take_out(queue, entry);
@@ -392,13 +410,12 @@ void bt_queue_move(struct bt_queue *queue, const struct bt_cluster_event *event,
 	struct bt_object *old_object, struct bt_object *new_object,
 	const struct bt_queue_check *check, int64_t now_ns)
 {
-	const struct pass pass = {
+	struct pass pass = {
 		.queue = queue,
 		.event = bt_queue_event_index(queue, event),
 		.kind = *event,
 		.old_value = value_of(old_object),
 		.new_value = value_of(new_object),
-		.self = find_self(queue, old_object, new_object),
 		.check = check,
 	};
 
@@ -407,6 +424,8 @@ void bt_queue_move(struct bt_queue *queue, const struct bt_cluster_event *event,
 	if (!queue->events.items[pass.event].is_of_interest) {
 		return;
 	}
+	bt_queue_settle(queue);
+	pass.self = find_self(queue, old_object, new_object);
 	for (uint32_t i = 0; i < queue->classes.count; i++) {
 		const struct bt_queue_class *class = &queue->classes.items[i];
 

@@ -108,7 +108,7 @@ void bt_queue_destroy(struct bt_queue *queue)
 	for (uint32_t id = 0; id < queue->entries.count; id++) {
 		/* The nominator outlives the queue. */
 		if (bt_queue_entry_at(queue, id) != NULL) {
-			bt_queue_take_out(queue, bt_queue_entry_at(queue, id));
+			bt_queue_take_out(queue, bt_queue_wake(queue, id));
 		}
 	}
 	bt_queue_in_flight_finish(queue);
@@ -141,6 +141,7 @@ static void add_record(
 
 void bt_queue_add(struct bt_queue *queue, struct bt_object *pod, int64_t now_ns)
 {
+	bt_queue_settle(queue);
 	add_record(queue, pod, BT_EVENT_POD_ADD, now_ns);
 }
 
@@ -201,6 +202,7 @@ void bt_queue_update(struct bt_queue *queue, struct bt_object *old_pod, struct b
 	struct bt_queue_entry *entry;
 
 	bt_arena_reset(&queue->arena);
+	bt_queue_settle(queue);
 	for (uint32_t i = 0; i < changes.count; i++) {
 		event.action = changes.actions[i];
 		events[i] = bt_queue_event_index(queue, &event);
@@ -271,6 +273,7 @@ bool bt_queue_can_pop(const struct bt_queue *queue)
 
 struct bt_queue_entry *bt_queue_pop(struct bt_queue *queue)
 {
+	bt_queue_settle(queue);
 	while (bt_queue_can_pop(queue)) {
 		struct bt_queue_entry *entry;
 

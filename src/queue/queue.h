@@ -59,33 +59,40 @@ struct bt_queue_options bt_queue_options_from_config(const struct bt_config *con
 
 /**
  * The queued pod record (spec 04 section 3.1). Readable by everybody, written by the queue only.
- * Its address does not change while it lives.
+ * Its address does not change while it is out of the queue; one that was found in the queue is
+ * borrowed until the next change.
  */
 struct bt_queue_entry {
-	struct bt_pod_info pod;
 	struct bt_object *object;      /* behind pod; reference held */
 	int64_t timestamp_ns;          /* creation, or the last failed attempt */
 	int64_t initial_attempt_ns;    /* first entry into the active queue, or unset */
 	int64_t backoff_expiration_ns; /* unset until somebody needed it */
-	int64_t unschedulable_count;
-	int64_t consecutive_errors;
+	uint64_t name_hash;            /* of namespace and name */
+	uint64_t sequence;             /* among unschedulable pods: order of arrival there */
+	uint32_t unschedulable_count;
+	uint32_t consecutive_errors;
 	uint32_t attempts;
-	uint32_t profile; /* index in the profiles, or BT_QUEUE_NONE: unknown schedulerName */
-	struct bt_rejectors unschedulable_plugins;
-	struct bt_rejectors pending_plugins;
+	uint32_t profile;       /* index in the profiles, or BT_QUEUE_NONE: unknown schedulerName */
 	bt_sym signature;       /* BT_SYM_NONE: not batchable */
 	uint32_t gating_plugin; /* index in the profile, or BT_QUEUE_NONE */
-	bool flushed;           /* left unschedulable pods by timeout, last time */
-	enum bt_queue_place place;
 	uint32_t id;
-	uint64_t name_hash; /* of namespace and name */
 	/* Among unschedulable pods. */
-	uint64_t sequence; /* order of arrival there */
 	uint32_t group;
 	uint32_t previous_in_group;
 	uint32_t next_in_group;
+	uint32_t label_set; /* of the pod */
+	uint32_t uid_hash;  /* likewise */
+	enum bt_queue_place place;
+	bool flushed;       /* left unschedulable pods by timeout, last time */
 	bool counted_gated; /* as what the pending_pods gauge holds it */
+	bool parked;        /* queue_private.h: there is nothing behind this */
+	struct bt_rejectors unschedulable_plugins;
+	struct bt_rejectors pending_plugins;
+	struct bt_pod_info pod;
 };
+
+_Static_assert(offsetof(struct bt_queue_entry, unschedulable_plugins) == 104,
+	"a hundred thousand parked pods have this each");
 
 /** A PreEnqueue plugin holds it back. Spec 04 section 6. */
 static inline bool bt_queue_entry_is_gated(const struct bt_queue_entry *entry)
@@ -223,7 +230,7 @@ uint32_t bt_queue_count(const struct bt_queue *queue, enum bt_queue_place place)
 bool bt_queue_can_pop(const struct bt_queue *queue);
 /** The queued pod of that name, or NULL. */
 const struct bt_queue_entry *bt_queue_find(
-	const struct bt_queue *queue, struct bt_str namespace_, struct bt_str name);
+	struct bt_queue *queue, struct bt_str namespace_, struct bt_str name);
 /**
  * Entries of one place: heap order, unschedulable ones in order of arrival. Calls visit until it
  * returns false; visit must not change the queue.
@@ -292,5 +299,5 @@ void bt_queue_for_each_hint(const struct bt_queue *queue,
 	void (*visit)(void *context, const struct bt_queue_hint_counters *counters), void *context);
 
 /** false: *out_reason names the invariant that does not hold. For tests. */
-bool bt_queue_validate(const struct bt_queue *queue, const char **out_reason);
+bool bt_queue_validate(struct bt_queue *queue, const char **out_reason);
 #endif

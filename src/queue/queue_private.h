@@ -114,7 +114,8 @@ struct bt_queue {
 	/* Records: each freed with its pod, for thousands may wait at once. Ids are reused. */
 	BT_VEC(struct bt_queue_entry *) entries; /* by id; NULL: a free one */
 	BT_VEC(uint32_t) free_entries;
-	struct bt_map by_name; /* (namespace, name) -> entry in one of the places */
+	BT_VEC(uint32_t) awake; /* became unschedulable, or were woken, since bt_queue_settle */
+	struct bt_map by_name;  /* (namespace, name) -> entry in one of the places */
 
 	struct bt_heap active;
 	struct bt_heap backoff;
@@ -163,10 +164,26 @@ struct bt_queue {
 
 void bt_queue_entries_init(struct bt_queue *queue);
 void bt_queue_entries_finish(struct bt_queue *queue);
+/** Maybe parked. */
 static inline struct bt_queue_entry *bt_queue_entry_at(const struct bt_queue *queue, uint32_t id)
 {
 	return queue->entries.items[id];
 }
+
+/* parked.c */
+
+/**
+ * The record, all of it. While it is parked only what stands in front of unschedulable_plugins is
+ * there. Waking moves it.
+ */
+struct bt_queue_entry *bt_queue_wake(struct bt_queue *queue, uint32_t id);
+/** At the start of an operation: nobody holds an unschedulable record any more. */
+void bt_queue_settle(struct bt_queue *queue);
+/** Also of a parked one. */
+bool bt_queue_has_name(
+	const struct bt_queue_entry *entry, struct bt_str namespace_, struct bt_str name);
+
+/* entry.c */
 
 /** A new record, nowhere yet. */
 struct bt_queue_entry *bt_queue_entry_create(
@@ -176,11 +193,12 @@ void bt_queue_entry_destroy(struct bt_queue *queue, struct bt_queue_entry *entry
 void bt_queue_entry_set_pod(
 	struct bt_queue *queue, struct bt_queue_entry *entry, struct bt_object *pod);
 void bt_queue_entry_sign(struct bt_queue *queue, struct bt_queue_entry *entry);
+/** Awake. */
 struct bt_queue_entry *bt_queue_lookup(
-	const struct bt_queue *queue, struct bt_str namespace_, struct bt_str name);
+	struct bt_queue *queue, struct bt_str namespace_, struct bt_str name);
 /** The queued record of the entry's name: itself, another, or NULL. */
 struct bt_queue_entry *bt_queue_lookup_namesake(
-	const struct bt_queue *queue, const struct bt_queue_entry *entry);
+	struct bt_queue *queue, const struct bt_queue_entry *entry);
 /** In and out of the index by name. */
 void bt_queue_index(struct bt_queue *queue, const struct bt_queue_entry *entry);
 void bt_queue_unindex(struct bt_queue *queue, const struct bt_queue_entry *entry);

@@ -105,6 +105,7 @@ void bt_queue_flush_unschedulable(struct bt_queue *queue, int64_t now_ns)
 
 void bt_queue_tick(struct bt_queue *queue, int64_t now_ns)
 {
+	bt_queue_settle(queue);
 	if (now_ns >= queue->next_backoff_flush_ns) {
 		/* Seconds that were missed are dropped, as tickers do. */
 		int64_t missed =

@@ -100,8 +100,7 @@ void bt_queue_take_out(struct bt_queue *queue, struct bt_queue_entry *entry)
 }
 
 /** Another record of that name, if there is one. */
-static struct bt_queue_entry *find_other(
-	const struct bt_queue *queue, const struct bt_queue_entry *entry)
+static struct bt_queue_entry *find_other(struct bt_queue *queue, const struct bt_queue_entry *entry)
 {
 	if (entry->place != BT_QUEUE_OUT) {
 		return NULL; /* at most one record of a name is queued */

@@ -156,12 +156,16 @@ void bt_queue_link(struct bt_queue *queue, struct bt_queue_entry *entry)
 	entry->next_in_group = group->first;
 	if (group->first != BT_QUEUE_NONE) {
 		bt_queue_entry_at(queue, group->first)->previous_in_group = entry->id;
+		bt_vec_push(&queue->awake, group->first);
 	}
 	group->first = entry->id;
 	group->count++;
 	entry->counted_gated = bt_queue_entry_is_gated(entry);
 	queue->gated_count += entry->counted_gated;
 	queue->unschedulable_count++;
+	entry->label_set = entry->pod.label_set;
+	entry->uid_hash = (uint32_t)bt_str_hash(entry->pod.uid);
+	bt_vec_push(&queue->awake, entry->id);
 }
 
 static void drop_class(struct bt_queue *queue, uint32_t class_id)

@@ -22,8 +22,9 @@ static int bind_through_writer(void *context, const struct bt_pod_info *pod,
 
 static const struct bt_pod *find_pod(void *context, struct bt_str namespace_, struct bt_str name)
 {
-	const struct bt_scheduler *scheduler = context;
-	return bt_object_store_find(&scheduler->pods, BT_KIND_POD, namespace_, name);
+	struct bt_scheduler *scheduler = context;
+	const struct bt_object *pod = bt_object_store_wake(&scheduler->pods, namespace_, name);
+	return pod != NULL ? pod->value : NULL;
 }
 
 /** A plugin may ask in the middle of anything: it is done when none is running. */
@@ -104,6 +105,7 @@ int bt_scheduler_create(struct bt_config *config, const struct bt_engine_options
 	scheduler->queues_calls = bt_gate_enabled(gates, BT_GATE_SCHEDULER_ASYNC_API_CALLS);
 	bt_scheduler_init_calls(scheduler);
 	bt_object_store_init(&scheduler->pods);
+	scheduler->pods.rests = true;
 	bt_arena_init(&scheduler->scratch, 0);
 	int result = create_parts(scheduler, config, options, err);
 	if (result < 0) {
@@ -151,12 +153,12 @@ struct bt_queue *bt_scheduler_queue(const struct bt_scheduler *scheduler)
 }
 
 struct bt_object *bt_scheduler_find_pod(
-	const struct bt_scheduler *scheduler, struct bt_str namespace_, struct bt_str name)
+	struct bt_scheduler *scheduler, struct bt_str namespace_, struct bt_str name)
 {
-	return bt_object_store_find_object(&scheduler->pods, BT_KIND_POD, namespace_, name);
+	return bt_object_store_wake(&scheduler->pods, namespace_, name);
 }
 
-const struct bt_pod *bt_scheduler_find_same_pod(const struct bt_scheduler *scheduler,
+const struct bt_pod *bt_scheduler_find_same_pod(struct bt_scheduler *scheduler,
 	struct bt_str namespace_, struct bt_str name, struct bt_str uid)
 {
 	struct bt_object *known = bt_scheduler_find_pod(scheduler, namespace_, name);
@@ -293,6 +295,7 @@ void bt_scheduler_schedule_one(
 	struct bt_scheduler *scheduler, int64_t now_ns, struct bt_attempt *out_attempt)
 {
 	*out_attempt = (struct bt_attempt){.outcome = BT_ATTEMPT_IDLE};
+	bt_object_store_settle(&scheduler->pods);
 	bt_scheduler_set_now(scheduler, now_ns);
 	bt_scheduler_activate_asked(scheduler, now_ns);
 	try_one(scheduler, now_ns, out_attempt);

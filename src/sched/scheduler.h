@@ -55,12 +55,13 @@ BT_MUST_USE int bt_scheduler_create(struct bt_config *config,
 void bt_scheduler_destroy(struct bt_scheduler *scheduler);
 struct bt_engine *bt_scheduler_engine(const struct bt_scheduler *scheduler);
 struct bt_queue *bt_scheduler_queue(const struct bt_scheduler *scheduler);
-/** The pod informer's copy, borrowed until the next change; NULL: unknown, or terminal. */
+/** The pod informer's copy, borrowed until the next change or attempt; NULL: unknown, or terminal.
+ */
 struct bt_object *bt_scheduler_find_pod(
-	const struct bt_scheduler *scheduler, struct bt_str namespace_, struct bt_str name);
+	struct bt_scheduler *scheduler, struct bt_str namespace_, struct bt_str name);
 
 /** The same, if it is still the pod of this uid. */
-const struct bt_pod *bt_scheduler_find_same_pod(const struct bt_scheduler *scheduler,
+const struct bt_pod *bt_scheduler_find_same_pod(struct bt_scheduler *scheduler,
 	struct bt_str namespace_, struct bt_str name, struct bt_str uid);
 /** Those that are known go to the active queue at once; not while a plugin runs. */
 void bt_scheduler_activate_now(struct bt_scheduler *scheduler, const struct bt_preemption_pod *pods,

@@ -231,8 +231,8 @@ static int clear_nomination(void *context, struct bt_preemption_ticket ticket BT
 {
 	struct bt_post_filter_result nomination = {true, BT_NOMINATING_OVERRIDE, BT_STR("")};
 	struct bt_scheduler *scheduler = context;
-	struct bt_object *known = bt_object_store_find_object(
-		&scheduler->pods, BT_KIND_POD, pod->namespace_, pod->name);
+	struct bt_object *known =
+		bt_object_store_wake(&scheduler->pods, pod->namespace_, pod->name);
 	if (known != NULL && bt_str_equal(known->meta->uid, pod->uid)) {
 		bt_scheduler_patch(scheduler, known, NULL, &nomination);
 	}

@@ -435,6 +435,7 @@ int bt_scheduler_observe_lost(struct bt_scheduler *scheduler, struct bt_object *
 		return bt_scheduler_observe(scheduler, last_known, NULL, now_ns, err);
 	}
 	bt_arena_reset(&scheduler->scratch);
+	bt_object_store_settle(&scheduler->pods);
 	bt_scheduler_set_now(scheduler, now_ns);
 	(void)bt_object_store_delete(&scheduler->pods, BT_KIND_POD, last_known->meta->namespace_,
 		last_known->meta->name); /* terminal already: it was not there */
@@ -447,6 +448,7 @@ int bt_scheduler_observe(struct bt_scheduler *scheduler, struct bt_object *old_o
 	enum bt_kind kind = new_object != NULL ? new_object->kind : old_object->kind;
 	int result = 0;
 	bt_arena_reset(&scheduler->scratch);
+	bt_object_store_settle(&scheduler->pods);
 	bt_scheduler_set_now(scheduler, now_ns);
 	if (kind == BT_KIND_POD) {
 		result = observe_pod(scheduler, old_object, new_object, now_ns, err);

@@ -113,8 +113,8 @@ void bt_scheduler_fail(struct bt_scheduler *scheduler, struct bt_queue_entry *en
 	out_attempt->message = bt_strbuf_str(&scheduler->text);
 
 	const struct bt_object_meta *meta = entry->object->meta;
-	struct bt_object *known = bt_object_store_find_object(
-		&scheduler->pods, BT_KIND_POD, meta->namespace_, meta->name);
+	struct bt_object *known =
+		bt_object_store_wake(&scheduler->pods, meta->namespace_, meta->name);
 	log_failure(entry, result, &scheduler->text);
 	log_informer(entry, known);
 	if (known != NULL && !bt_str_equal(known->meta->uid, meta->uid)) {

@@ -3,9 +3,10 @@
 
 #include <stdlib.h>
 
+/* One bit less: a stored object has another use for it. */
 static uint64_t key_hash(struct bt_str namespace_, struct bt_str name)
 {
-	return bt_hash_bytes(name.data, name.length, bt_str_hash(namespace_));
+	return bt_hash_bytes(name.data, name.length, bt_str_hash(namespace_)) >> 1;
 }
 
 static uint64_t stored_hash(const void *owner, uint32_t id)
@@ -26,18 +27,55 @@ void bt_object_store_init(struct bt_object_store *store)
 	}
 }
 
+/* The store's reference to an object; of a place that is used no more or anew. */
+static void let_go(const struct bt_object_store *store, const struct bt_stored_object *stored)
+{
+	if (store->rests && stored->object != NULL && !stored->awake) {
+		bt_object_release_resting(stored->object);
+	} else {
+		bt_object_release(stored->object);
+	}
+}
+
+/* A new object in its place. */
+static void take_in(const struct bt_object_store *store, struct bt_stored_object *stored,
+	struct bt_object *object)
+{
+	stored->object = object;
+	stored->awake = false;
+	if (store->rests) {
+		BT_ASSERT(object->kind == BT_KIND_POD);
+		bt_object_rest(object);
+	}
+}
+
 void bt_object_store_finish(struct bt_object_store *store)
 {
 	for (uint32_t kind = 0; kind < BT_KIND__COUNT; kind++) {
 		struct bt_object_table *table = &store->kinds[kind];
 		for (uint32_t id = 0; id < table->objects.count; id++) {
-			bt_object_release(table->objects.items[id].object);
+			let_go(store, &table->objects.items[id]);
 		}
 		bt_vec_finish(&table->objects);
 		bt_vec_finish(&table->free_ids);
 		bt_vec_finish(&table->sorted);
 		bt_map_finish(&table->map);
 	}
+	bt_vec_finish(&store->awake);
+}
+
+void bt_object_store_settle(struct bt_object_store *store)
+{
+	struct bt_object_table *pods = &store->kinds[BT_KIND_POD];
+
+	for (uint32_t i = 0; i < store->awake.count; i++) {
+		struct bt_stored_object *stored = &pods->objects.items[store->awake.items[i]];
+		if (stored->object != NULL && stored->awake) {
+			stored->awake = false;
+			bt_object_rest(stored->object);
+		}
+	}
+	store->awake.count = 0;
 }
 
 static uint32_t find_id(
@@ -47,8 +85,9 @@ static uint32_t find_id(
 	for (uint32_t at = bt_map_first(&table->map, hash); at != BT_MAP_NONE;
 		at = bt_map_next(&table->map, hash, at)) {
 		uint32_t id = bt_map_value(&table->map, at);
-		const struct bt_object_meta *meta = meta_of(table, id);
-		if (bt_str_equal(meta->name, name) && bt_str_equal(meta->namespace_, namespace_)) {
+		const struct bt_object *object = table->objects.items[id].object;
+		if (bt_str_equal(bt_object_name(object), name) &&
+			bt_str_equal(bt_object_namespace(object), namespace_)) {
 			return id;
 		}
 	}
@@ -61,12 +100,13 @@ void bt_object_store_put(struct bt_object_store *store, struct bt_object *object
 	uint32_t id = find_id(table, object->meta->namespace_, object->meta->name);
 	table->version++;
 	if (id != UINT32_MAX) {
-		bt_object_release(table->objects.items[id].object);
-		table->objects.items[id].object = object;
+		let_go(store, &table->objects.items[id]);
+		take_in(store, &table->objects.items[id], object);
 		return;
 	}
 	struct bt_stored_object stored = {
-		object, key_hash(object->meta->namespace_, object->meta->name)};
+		.hash = key_hash(object->meta->namespace_, object->meta->name) & UINT64_MAX >> 1};
+	take_in(store, &stored, object);
 	if (table->free_ids.count != 0) {
 		id = table->free_ids.items[--table->free_ids.count];
 		table->objects.items[id] = stored;
@@ -89,7 +129,7 @@ bool bt_object_store_delete(struct bt_object_store *store, enum bt_kind kind,
 	}
 	(void)bt_map_remove(
 		&table->map, table->objects.items[id].hash, id); /* it was found just now */
-	bt_object_release(table->objects.items[id].object);
+	let_go(store, &table->objects.items[id]);
 	table->objects.items[id].object = NULL;
 	bt_vec_push(&table->free_ids, id);
 	table->count--;
@@ -103,7 +143,28 @@ struct bt_object *bt_object_store_find_object(const struct bt_object_store *stor
 {
 	const struct bt_object_table *table = &store->kinds[kind];
 	uint32_t id = find_id(table, namespace_, name);
+	BT_ASSERT(!store->rests);
 	return id != UINT32_MAX ? table->objects.items[id].object : NULL;
+}
+
+struct bt_object *bt_object_store_wake(
+	struct bt_object_store *store, struct bt_str namespace_, struct bt_str name)
+{
+	struct bt_object_table *table = &store->kinds[BT_KIND_POD];
+	uint32_t id = find_id(table, namespace_, name);
+	struct bt_stored_object *stored;
+
+	BT_ASSERT(store->rests);
+	if (id == UINT32_MAX) {
+		return NULL;
+	}
+	stored = &table->objects.items[id];
+	if (!stored->awake) {
+		stored->awake = true;
+		bt_vec_push(&store->awake, id);
+		(void)bt_object_wake(stored->object); /* the same */
+	}
+	return stored->object;
 }
 
 const void *bt_object_store_find(const struct bt_object_store *store, enum bt_kind kind,
@@ -111,6 +172,7 @@ const void *bt_object_store_find(const struct bt_object_store *store, enum bt_ki
 {
 	const struct bt_object_table *table = &store->kinds[kind];
 	uint32_t id = find_id(table, namespace_, name);
+	BT_ASSERT(!store->rests);
 	return id != UINT32_MAX ? table->objects.items[id].object->value : NULL;
 }
 

@@ -16,7 +16,8 @@
 
 struct bt_stored_object {
 	struct bt_object *object; /* reference held; NULL = free */
-	uint64_t hash;
+	uint64_t hash : 63;
+	uint64_t awake : 1; /* see rests */
 };
 
 /** All objects of one kind. */
@@ -32,10 +33,18 @@ struct bt_object_table {
 
 struct bt_object_store {
 	struct bt_object_table kinds[BT_KIND__COUNT];
+	/**
+	 * Pods only, which are looked up by name only: references rest (api/object.h), but those
+	 * of pods that were found since bt_object_store_settle.
+	 */
+	bool rests;
+	BT_VEC(uint32_t) awake; /* pods found since, by id; some may be gone */
 };
 
 void bt_object_store_init(struct bt_object_store *store);
 void bt_object_store_finish(struct bt_object_store *store);
+/** Of a store that rests: what was found is borrowed until now. */
+void bt_object_store_settle(struct bt_object_store *store);
 /** Add, or replace the object of the same kind, namespace and name. object is consumed. */
 void bt_object_store_put(struct bt_object_store *store, struct bt_object *object);
 /** false when there was none. */
@@ -44,9 +53,12 @@ bool bt_object_store_delete(struct bt_object_store *store, enum bt_kind kind,
 /** The kind's structure, or NULL. namespace_ is "" for cluster-scoped kinds. */
 const void *bt_object_store_find(const struct bt_object_store *store, enum bt_kind kind,
 	struct bt_str namespace_, struct bt_str name);
-/** The same as the object itself, borrowed; NULL when there is none. */
+/** The same as the object itself, borrowed; NULL when there is none. Not of a store that rests. */
 struct bt_object *bt_object_store_find_object(const struct bt_object_store *store,
 	enum bt_kind kind, struct bt_str namespace_, struct bt_str name);
+/** The same of a store that rests; borrowed until it settles. */
+struct bt_object *bt_object_store_wake(
+	struct bt_object_store *store, struct bt_str namespace_, struct bt_str name);
 static inline uint32_t bt_object_store_count(const struct bt_object_store *store, enum bt_kind kind)
 {
 	return store->kinds[kind].count;

@@ -39,9 +39,15 @@ void bt_pod_info_init_pending(
 	/* Pods of one controller agree in both. */
 	uint32_t *last_shape = &state->label_sets.sets.items[label_set].last_shape;
 	uint32_t shape = bt_shape_ref_pending(&state->shapes, object, *last_shape);
-	const struct bt_time *start = object->status.start_time;
 
 	*last_shape = shape;
+	bt_pod_info_restore_pending(state, object, shape, label_set, out_info);
+}
+
+void bt_pod_info_restore_pending(const struct bt_state *state, const struct bt_pod *object,
+	uint32_t shape, uint32_t label_set, struct bt_pod_info *out_info)
+{
+	const struct bt_time *start = object->status.start_time;
 
 	*out_info = (struct bt_pod_info){
 		.name = object->metadata.name,

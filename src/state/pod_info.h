@@ -33,5 +33,8 @@ void bt_pod_info_from_record(
  */
 void bt_pod_info_init_pending(
 	struct bt_state *state, const struct bt_pod *object, struct bt_pod_info *out_info);
+/** As it was filled by init_pending, whose references to shape and label set are still held. */
+void bt_pod_info_restore_pending(const struct bt_state *state, const struct bt_pod *object,
+	uint32_t shape, uint32_t label_set, struct bt_pod_info *out_info);
 void bt_pod_info_finish_pending(struct bt_state *state, struct bt_pod_info *info);
 #endif

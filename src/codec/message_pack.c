@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A message is its fields that are not zero, each behind its index in the table plus one, and a 0.
+ * Numbers are varints; texts are their length plus one (0: absent) and their bytes.
+ */
+#include "codec/message_pack.h"
+
+#include "base/assert.h"
+#include "codec/message_layout.h"
+#include "codec/wire.h"
+
+/* --- packing --- */
+
+static uint64_t zigzag(int64_t value)
+{
+	return (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0);
+}
+
+static int64_t unzigzag(uint64_t value)
+{
+	return (int64_t)(value >> 1 ^ (0 - (value & 1)));
+}
+
+static void pack_str(struct bt_str text, struct bt_strbuf *out)
+{
+	bt_wire_write_varint(out, text.data != NULL ? (uint64_t)text.length + 1 : 0);
+	bt_strbuf_append_str(out, text);
+}
+
+/** Plain ones word by word, the others as JSON. */
+static void pack_scalar(
+	const struct bt_scalar_type *scalar, const void *value, struct bt_strbuf *out)
+{
+	struct bt_json_writer writer;
+	struct bt_strbuf text = {0};
+
+	if (scalar->plain) {
+		for (uint32_t at = 0; at < scalar->size; at += (uint32_t)sizeof(uint64_t)) {
+			uint64_t word;
+			memcpy(&word, (const char *)value + at, sizeof(word));
+			bt_wire_write_varint(out, word);
+		}
+		return;
+	}
+	bt_json_writer_init(&writer, &text, 0);
+	scalar->encode_json(&writer, value);
+	pack_str(bt_strbuf_str(&text), out);
+	bt_strbuf_finish(&text);
+}
+
+static void pack_value(const struct bt_field *field, const void *value, struct bt_strbuf *out)
+{
+	switch ((enum bt_field_type)field->type) {
+	case BT_FIELD_STR:
+	case BT_FIELD_RAW_JSON:
+		pack_str(bt_load_str(value), out);
+		break;
+	case BT_FIELD_BOOL:
+		bt_wire_write_varint(out, *(const bool *)value ? 1 : 0);
+		break;
+	case BT_FIELD_I32:
+		bt_wire_write_varint(out, zigzag(*(const int32_t *)value));
+		break;
+	case BT_FIELD_I64:
+		bt_wire_write_varint(out, zigzag(*(const int64_t *)value));
+		break;
+	case BT_FIELD_MESSAGE:
+		bt_message_pack(field->message, value, out);
+		break;
+	case BT_FIELD_SCALAR:
+		pack_scalar(field->scalar, value, out);
+		break;
+	}
+}
+
+/** Of a single field; messages are never: what is left of an empty one is small. */
+static bool is_zero(const struct bt_field *field, const void *value)
+{
+	switch ((enum bt_field_type)field->type) {
+	case BT_FIELD_STR:
+	case BT_FIELD_RAW_JSON:
+		return bt_load_str(value).data == NULL;
+	case BT_FIELD_BOOL:
+		return !*(const bool *)value;
+	case BT_FIELD_I32:
+		return *(const int32_t *)value == 0;
+	case BT_FIELD_I64:
+		return *(const int64_t *)value == 0;
+	case BT_FIELD_MESSAGE:
+		return false;
+	case BT_FIELD_SCALAR:
+		return field->scalar->is_zero(value) && field->scalar->plain;
+	}
+	return false;
+}
+
+/** Where the value of a nullable field lies; NULL: it is absent. */
+static const void *nullable_value(const struct bt_field *field, const void *member)
+{
+	switch ((enum bt_field_type)field->type) {
+	case BT_FIELD_STR:
+	case BT_FIELD_RAW_JSON:
+		return bt_load_str(member).data != NULL ? member : NULL;
+	case BT_FIELD_BOOL: {
+		const struct bt_opt_bool *optional = member;
+		return optional->present ? &optional->value : NULL;
+	}
+	case BT_FIELD_I32: {
+		const struct bt_opt_i32 *optional = member;
+		return optional->present ? &optional->value : NULL;
+	}
+	case BT_FIELD_I64: {
+		const struct bt_opt_i64 *optional = member;
+		return optional->present ? &optional->value : NULL;
+	}
+	case BT_FIELD_MESSAGE:
+	case BT_FIELD_SCALAR:
+		return bt_load_pointer(member);
+	}
+	return NULL;
+}
+
+static void pack_items(const struct bt_field *field, const void *member, struct bt_strbuf *out)
+{
+	struct bt_any_list list = bt_load_list(member);
+
+	bt_wire_write_varint(out, (uint64_t)list.count << 1 | (list.present ? 1 : 0));
+	for (uint32_t i = 0; i < list.count; i++) {
+		const void *item = bt_list_item(field, &list, i);
+		if (field->shape == BT_SHAPE_MAP) {
+			pack_str(bt_load_str(item), out);
+		}
+		pack_value(field, bt_const_field_at(item, bt_value_offset(field)), out);
+	}
+}
+
+static void pack_field(
+	const struct bt_field *field, uint32_t index, const void *member, struct bt_strbuf *out)
+{
+	const void *value = member;
+
+	switch ((enum bt_field_shape)field->shape) {
+	case BT_SHAPE_SINGLE:
+		value = is_zero(field, member) ? NULL : member;
+		break;
+	case BT_SHAPE_NULLABLE:
+		value = nullable_value(field, member);
+		break;
+	case BT_SHAPE_LIST:
+	case BT_SHAPE_MAP:
+		if (bt_load_list(member).count != 0 || bt_load_list(member).present) {
+			bt_wire_write_varint(out, (uint64_t)index + 1);
+			pack_items(field, member, out);
+		}
+		return;
+	}
+	if (value != NULL) {
+		bt_wire_write_varint(out, (uint64_t)index + 1);
+		pack_value(field, value, out);
+	}
+}
+
+void bt_message_pack(const struct bt_message *message, const void *value, struct bt_strbuf *out)
+{
+	for (uint32_t i = 0; i < message->field_count; i++) {
+		const struct bt_field *field = &message->fields[i];
+		pack_field(field, i, bt_const_field_at(value, field->offset), out);
+	}
+	bt_wire_write_varint(out, 0);
+}
+
+/* --- unpacking --- */
+
+static void unpack_message(
+	const struct bt_message *message, struct bt_wire *wire, struct bt_arena *arena, void *out);
+
+static uint64_t unpack_number(struct bt_wire *wire)
+{
+	uint64_t value = 0;
+	int code = bt_wire_read_varint(wire, &value, NULL);
+
+	BT_ASSERT(code == 0);
+	return value;
+}
+
+/** Borrowed from the packed bytes. */
+static struct bt_str peek_str(struct bt_wire *wire)
+{
+	uint64_t length = unpack_number(wire);
+	struct bt_str text = {NULL, 0};
+
+	if (length != 0) {
+		text = (struct bt_str){(const char *)wire->at, (uint32_t)(length - 1)};
+		BT_ASSERT(length - 1 <= (uint64_t)(wire->end - wire->at));
+		wire->at += length - 1;
+	}
+	return text;
+}
+
+static void unpack_scalar(const struct bt_scalar_type *scalar, struct bt_wire *wire,
+	struct bt_arena *arena, void *out)
+{
+	struct bt_json_reader reader;
+	int code;
+
+	if (scalar->plain) {
+		for (uint32_t at = 0; at < scalar->size; at += (uint32_t)sizeof(uint64_t)) {
+			uint64_t word = unpack_number(wire);
+			memcpy((char *)out + at, &word, sizeof(word));
+		}
+		return;
+	}
+	bt_json_reader_init(&reader, bt_arena_str(arena, peek_str(wire)));
+	code = scalar->decode_json(&reader, arena, out, NULL);
+	BT_ASSERT(code == 0);
+}
+
+/** out: zeroed, of the field's type. */
+static void unpack_value(
+	const struct bt_field *field, struct bt_wire *wire, struct bt_arena *arena, void *out)
+{
+	switch ((enum bt_field_type)field->type) {
+	case BT_FIELD_STR:
+	case BT_FIELD_RAW_JSON:
+		bt_store_str(out, bt_arena_str(arena, peek_str(wire)));
+		break;
+	case BT_FIELD_BOOL:
+		*(bool *)out = unpack_number(wire) != 0;
+		break;
+	case BT_FIELD_I32:
+		*(int32_t *)out = (int32_t)unzigzag(unpack_number(wire));
+		break;
+	case BT_FIELD_I64:
+		*(int64_t *)out = unzigzag(unpack_number(wire));
+		break;
+	case BT_FIELD_MESSAGE:
+		unpack_message(field->message, wire, arena, out);
+		break;
+	case BT_FIELD_SCALAR:
+		unpack_scalar(field->scalar, wire, arena, out);
+		break;
+	}
+}
+
+static void unpack_nullable(
+	const struct bt_field *field, struct bt_wire *wire, struct bt_arena *arena, void *member)
+{
+	switch ((enum bt_field_type)field->type) {
+	case BT_FIELD_STR:
+	case BT_FIELD_RAW_JSON:
+		unpack_value(field, wire, arena, member);
+		break;
+	case BT_FIELD_BOOL:
+		((struct bt_opt_bool *)member)->present = true;
+		unpack_value(field, wire, arena, &((struct bt_opt_bool *)member)->value);
+		break;
+	case BT_FIELD_I32:
+		((struct bt_opt_i32 *)member)->present = true;
+		unpack_value(field, wire, arena, &((struct bt_opt_i32 *)member)->value);
+		break;
+	case BT_FIELD_I64:
+		((struct bt_opt_i64 *)member)->present = true;
+		unpack_value(field, wire, arena, &((struct bt_opt_i64 *)member)->value);
+		break;
+	case BT_FIELD_MESSAGE:
+	case BT_FIELD_SCALAR: {
+		void *pointee = bt_arena_calloc(arena, 1, bt_pointee_size(field));
+		unpack_value(field, wire, arena, pointee);
+		bt_store_pointer(member, pointee);
+		break;
+	}
+	}
+}
+
+static void unpack_items(
+	const struct bt_field *field, struct bt_wire *wire, struct bt_arena *arena, void *member)
+{
+	uint64_t head = unpack_number(wire);
+	struct bt_any_list list = {.count = (uint32_t)(head >> 1), .present = (head & 1) != 0};
+
+	if (list.count != 0) {
+		list.items = bt_arena_calloc(arena, list.count, field->item_size);
+	}
+	for (uint32_t i = 0; i < list.count; i++) {
+		char *item = (char *)list.items + (size_t)i * field->item_size;
+		if (field->shape == BT_SHAPE_MAP) {
+			bt_store_str(item, bt_arena_str(arena, peek_str(wire)));
+		}
+		unpack_value(field, wire, arena, item + bt_value_offset(field));
+	}
+	bt_store_list(member, list);
+}
+
+static void unpack_message(
+	const struct bt_message *message, struct bt_wire *wire, struct bt_arena *arena, void *out)
+{
+	for (uint64_t tag = unpack_number(wire); tag != 0; tag = unpack_number(wire)) {
+		const struct bt_field *field;
+		void *member;
+
+		BT_ASSERT(tag <= message->field_count);
+		field = &message->fields[tag - 1];
+		member = bt_field_at(out, field->offset);
+		switch ((enum bt_field_shape)field->shape) {
+		case BT_SHAPE_SINGLE:
+			unpack_value(field, wire, arena, member);
+			break;
+		case BT_SHAPE_NULLABLE:
+			unpack_nullable(field, wire, arena, member);
+			break;
+		case BT_SHAPE_LIST:
+		case BT_SHAPE_MAP:
+			unpack_items(field, wire, arena, member);
+			break;
+		}
+	}
+}
+
+void bt_message_unpack(
+	const struct bt_message *message, struct bt_str bytes, struct bt_arena *arena, void *out)
+{
+	struct bt_wire wire = bt_wire_from(bytes);
+
+	memset(out, 0, message->size);
+	unpack_message(message, &wire, arena, out);
+	BT_ASSERT(wire.at == wire.end);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
+#include "api/object.h"
+#include "api/pod.h"
+#include "api/pod_common.h"
+#include "api_test.h"
+#include "codec/message_pack.h"
+#include "test_main.h"
+
+static struct bt_arena arena;
+
+/** A pod as a replica set makes it; every field that a pod has of its own is set in one. */
+static const struct bt_pod *make_pod(unsigned int number)
+{
+	struct bt_str text = bt_arena_printf(&arena,
+		"{'metadata':{'name':'app-%u','namespace':'team','uid':'u-%u','generation':%u,"
+		"'resourceVersion':'%u','creationTimestamp':'2026-01-02T03:04:05Z',"
+		"'labels':{'app':'a','empty':''},'annotations':{},'finalizers':['f'],"
+		"'ownerReferences':[{'apiVersion':'apps/v1','kind':'ReplicaSet','name':'app',"
+		"'uid':'o','controller':true}]},"
+		"'spec':{'nodeName':'n%u','priority':7,'containers':[{'name':'c','image':'i'}],"
+		"'volumes':[{'name':'v-%u'},{'name':'w','persistentVolumeClaim':"
+		"{'claimName':'claim','readOnly':true}}]},"
+		"'status':{'phase':'Running','startTime':'2026-01-02T03:04:06Z','conditions':["
+		"{'type':'PodScheduled','status':'False','reason':'Unschedulable','message':'m',"
+		"'observedGeneration':-3,'lastTransitionTime':'2026-01-02T03:04:07Z'}],"
+		"'containerStatuses':[{'name':'c','allocatedResources':{'cpu':'1500m','memory':"
+		"'12345678901234567890123456789'},'resources':{'requests':{'cpu':'2'}}}],"
+		"'allocatedResources':{'cpu':'0'}}}",
+		number, number, number, number, number, number);
+
+	return api_pod(&arena, text.data);
+}
+
+struct case_ {
+	struct bt_pod_commons commons;
+	struct bt_object *object;
+	const struct bt_pod *pod; /* as it should be */
+};
+
+/** Of three equal pods the third certainly shares. */
+static void set_up(struct case_ *case_)
+{
+	*case_ = (struct case_){.pod = make_pod(3)};
+	for (unsigned int i = 1; i <= 2; i++) {
+		bt_object_release(bt_object_create_pod(make_pod(i), &case_->commons));
+	}
+	case_->object = bt_object_create_pod(case_->pod, &case_->commons);
+	ck_assert_ptr_nonnull(case_->object->common);
+}
+
+static void tear_down(struct case_ *case_)
+{
+	bt_pod_commons_finish(&case_->commons);
+	bt_arena_finish(&arena);
+}
+
+static void assert_same(const struct case_ *case_)
+{
+	const struct bt_pod *pod = bt_object_value(case_->object, BT_KIND_POD);
+
+	ck_assert(bt_message_equal(&bt_pod_message, pod, case_->pod));
+	ck_assert_ptr_eq(case_->object->meta, &pod->metadata);
+}
+
+START_TEST(test_object_rest__packed_when_all_references_rest)
+{
+	struct case_ case_;
+	struct bt_object *second;
+
+	set_up(&case_);
+	second = bt_object_share(case_.object);
+	bt_object_rest(second);
+	assert_same(&case_);
+	bt_object_rest(case_.object);
+	ck_assert_ptr_null(case_.object->value);
+	ck_assert_ptr_null(case_.object->meta);
+	ck_assert(bt_str_equal_c(bt_object_name(case_.object), "app-3"));
+	ck_assert(bt_str_equal_c(bt_object_namespace(case_.object), "team"));
+	ck_assert_ptr_eq(bt_object_wake(case_.object), case_.object);
+	assert_same(&case_);
+	ck_assert(bt_str_equal_c(bt_object_name(case_.object), "app-3"));
+	bt_object_rest(case_.object);
+	ck_assert_ptr_null(case_.object->value);
+	bt_object_release_resting(second);
+	bt_object_release_resting(case_.object);
+	tear_down(&case_);
+}
+END_TEST
+
+START_TEST(test_object_rest__packed_when_the_last_who_looks_lets_go)
+{
+	struct case_ case_;
+	struct bt_object *second;
+
+	set_up(&case_);
+	second = bt_object_share(case_.object);
+	bt_object_rest(case_.object);
+	assert_same(&case_);
+	bt_object_release(second);
+	ck_assert_ptr_null(case_.object->value);
+	(void)bt_object_wake(case_.object);
+	assert_same(&case_);
+	bt_object_release(case_.object);
+	tear_down(&case_);
+}
+END_TEST
+
+START_TEST(test_object_rest__what_shares_nothing_stays_as_it_is)
+{
+	struct case_ case_;
+	struct bt_object *alone;
+
+	set_up(&case_);
+	alone = bt_object_create(BT_KIND_POD, case_.pod);
+	bt_object_rest(alone);
+	ck_assert_ptr_nonnull(alone->value);
+	bt_object_release_resting(alone);
+	case_.object->json = BT_STR("{}");
+	bt_object_rest(case_.object);
+	assert_same(&case_);
+	bt_object_release_resting(case_.object);
+	tear_down(&case_);
+}
+END_TEST
+
+/** Absent and empty are different things, and stay so. */
+START_TEST(test_message_pack__the_same_comes_back)
+{
+	static const char *const texts[] = {
+		"{}",
+		"{'metadata':{'labels':{},'finalizers':[],'name':''}}",
+		"{'spec':{'priority':-2147483648,'hostUsers':false,'preemptionPolicy':'',"
+		"'tolerations':[{},{'tolerationSeconds':-9223372036854775808}],'affinity':{},"
+		"'overhead':{'cpu':'1e3','example.com/x':'0.5'}}}",
+		"{'spec':{'nodeSelector':{'a':'','b':'c'},'resources':{},'containers':[{'ports':"
+		"[{'hostPort':-1}],'resources':{'limits':{'memory':'1.5Gi'}}}]}}",
+	};
+
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(texts); i++) {
+		const struct bt_pod *pod = api_pod(&arena, texts[i]);
+		struct bt_strbuf bytes = {0};
+		struct bt_pod back;
+		struct bt_strbuf again = {0};
+		bt_message_pack(&bt_pod_message, pod, &bytes);
+		bt_message_unpack(&bt_pod_message, bt_strbuf_str(&bytes), &arena, &back);
+		ck_assert_msg(bt_message_equal(&bt_pod_message, pod, &back), "%s", texts[i]);
+		bt_message_pack(&bt_pod_message, &back, &again);
+		ck_assert(bt_str_equal(bt_strbuf_str(&bytes), bt_strbuf_str(&again)));
+		bt_strbuf_finish(&bytes);
+		bt_strbuf_finish(&again);
+	}
+	bt_arena_finish(&arena);
+}
+END_TEST
+
+BT_TEST_MAIN("object_rest", test_object_rest__packed_when_all_references_rest,
+	test_object_rest__packed_when_the_last_who_looks_lets_go,
+	test_object_rest__what_shares_nothing_stays_as_it_is,
+	test_message_pack__the_same_comes_back)
