@@ -181,15 +181,13 @@ static void churn_and_schedule(struct churn *churn, uint32_t number)
 {
 	struct bt_bench_result *result = churn->bench->result;
 	uint32_t scheduled_before = result->scheduled_count;
-	double start = bt_bench_now_seconds();
+	struct bt_bench_watch watch = bt_bench_watch_start();
 	for (uint32_t i = 0; i < churn->changes.count; i++) {
 		apply(churn, &churn->changes.items[i]);
 	}
-	double changed = bt_bench_now_seconds();
+	result->change_seconds += bt_bench_now_seconds() - watch.start;
 	bt_bench_schedule(churn->bench, made_pod(churn->bench));
-	double decided = bt_bench_now_seconds();
-	result->change_seconds += changed - start;
-	result->seconds += decided - start;
+	bt_bench_watch_stop(&watch, result);
 	if (result->scheduled_count != scheduled_before) {
 		bt_vec_push(&churn->pods, number);
 	}
@@ -257,13 +255,11 @@ static int run_worst(
 		result = make_pod(bench, i, err);
 		if (result == 0) {
 			size_t turn = (i + 1) % BT_BENCH_TURNS;
-			double start = bt_bench_now_seconds();
+			struct bt_bench_watch watch = bt_bench_watch_start();
 			update_all(bench, &nodes[turn * node_count]);
-			double changed = bt_bench_now_seconds();
+			counted->change_seconds += bt_bench_now_seconds() - watch.start;
 			bt_bench_schedule(bench, made_pod(bench));
-			double decided = bt_bench_now_seconds();
-			counted->change_seconds += changed - start;
-			counted->seconds += decided - start;
+			bt_bench_watch_stop(&watch, counted);
 		}
 	}
 	return result;

@@ -17,6 +17,26 @@ double bt_bench_now_seconds(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
+static double cpu_now_seconds(void)
+{
+	struct timespec now;
+	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now); /* cannot fail for this clock */
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+struct bt_bench_watch bt_bench_watch_start(void)
+{
+	struct bt_bench_watch watch = {.cpu_start = cpu_now_seconds()};
+	watch.start = bt_bench_now_seconds();
+	return watch;
+}
+
+void bt_bench_watch_stop(const struct bt_bench_watch *watch, struct bt_bench_result *result)
+{
+	result->seconds += bt_bench_now_seconds() - watch->start;
+	result->cpu_seconds += cpu_now_seconds() - watch->cpu_start;
+}
+
 /** --- loading --- */
 
 static int take_pod(struct bt_bench *bench, struct bt_object *object, struct berth_error *err)
@@ -233,11 +253,11 @@ void bt_bench_schedule(struct bt_bench *bench, const struct bt_pod *pod)
 
 static void schedule_pending(struct bt_bench *bench, uint32_t count)
 {
-	double start = bt_bench_now_seconds();
+	struct bt_bench_watch watch = bt_bench_watch_start();
 	for (uint32_t i = 0; i < count; i++) {
 		bt_bench_schedule(bench, bt_object_value(bench->pending.items[i], BT_KIND_POD));
 	}
-	bench->result->seconds += bt_bench_now_seconds() - start;
+	bt_bench_watch_stop(&watch, bench->result);
 }
 
 int bt_bench_place(struct bt_bench *bench, struct berth_error *err)

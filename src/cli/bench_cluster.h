@@ -20,6 +20,13 @@ struct bt_bench {
 };
 
 double bt_bench_now_seconds(void);
+/** A stretch of time that counts: its length is added to seconds and cpu_seconds at its end. */
+struct bt_bench_watch {
+	double start;
+	double cpu_start;
+};
+struct bt_bench_watch bt_bench_watch_start(void);
+void bt_bench_watch_stop(const struct bt_bench_watch *watch, struct bt_bench_result *result);
 /** A node, a bound or pending pod, or anything else; object is consumed. */
 BT_MUST_USE int bt_bench_take(
 	struct bt_bench *bench, struct bt_object *object, struct berth_error *err);

@@ -101,6 +101,7 @@ int bt_living_add(struct bt_living *living, struct bt_object *object, struct ber
 		struct bt_object *own = bt_object_create_pod(object->value, &living->commons);
 		bt_object_release(object);
 		object = own;
+		living->now_ns += BT_NS_PER_MS; /* no two are equally old */
 	}
 	return bt_living_change(living, NULL, object, err);
 }

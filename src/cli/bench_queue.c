@@ -85,14 +85,14 @@ static int step(struct queue_bench *queue, bool *out_bound, bool *out_more, stru
 
 static int try_all(struct queue_bench *queue, struct berth_error *err)
 {
-	double start = bt_bench_now_seconds();
+	struct bt_bench_watch watch = bt_bench_watch_start();
 	bool bound;
 	bool more = true;
 	int result = 0;
 	while (more && result == 0) {
 		result = step(queue, &bound, &more, err);
 	}
-	queue->bench->result->seconds += bt_bench_now_seconds() - start;
+	bt_bench_watch_stop(&watch, queue->bench->result);
 	return result;
 }
 
@@ -183,7 +183,7 @@ static int run_backlog(struct queue_bench *queue, struct berth_error *err)
 static int open_gates(struct queue_bench *queue, uint32_t count, struct berth_error *err)
 {
 	struct bt_living *living = &queue->living;
-	double start = bt_bench_now_seconds();
+	struct bt_bench_watch watch = bt_bench_watch_start();
 	int result = 0;
 	for (uint32_t i = 0; i < count && result == 0; i++) {
 		const struct bt_object_meta *meta = queue->bench->pending.items[i]->meta;
@@ -198,7 +198,7 @@ static int open_gates(struct queue_bench *queue, uint32_t count, struct berth_er
 			result = step(queue, &bound, &more, err);
 		}
 	}
-	queue->bench->result->seconds += bt_bench_now_seconds() - start;
+	bt_bench_watch_stop(&watch, queue->bench->result);
 	return result;
 }
 

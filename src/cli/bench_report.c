@@ -90,24 +90,33 @@ static void write_verification(struct bt_json_writer *writer, const struct bt_be
 	}
 }
 
+void bt_bench_write_members(struct bt_json_writer *writer, const struct bt_bench_run *run,
+	const struct bt_bench_result *result)
+{
+	write_what(writer, run);
+	write_count(writer, "nodes", result->node_count);
+	write_count(writer, "bound", result->bound_count);
+	write_count(writer, "scheduled", result->scheduled_count);
+	write_count(writer, "failed", result->failed_count);
+	write_special(writer, run, result);
+	bt_bench_write_number(writer, "seconds", result->seconds, 6);
+	bt_bench_write_number(
+		writer, "pods_per_s", bt_bench_rate(result->pending_count, result->seconds), 0);
+	bt_bench_write_number(writer, "cpu_seconds", result->cpu_seconds, 6);
+	bt_bench_write_number(writer, "pods_per_cpu_s",
+		bt_bench_rate(result->pending_count, result->cpu_seconds), 0);
+	bt_bench_write_number(writer, "load_seconds", result->load_seconds, 3);
+	bt_bench_write_number(writer, "peak_rss_mb", result->peak_rss_mb, 1);
+	write_verification(writer, run, result);
+}
+
 void bt_bench_write_line(
 	const struct bt_bench_run *run, const struct bt_bench_result *result, struct bt_strbuf *out)
 {
 	struct bt_json_writer writer;
 	bt_json_writer_init(&writer, out, 0);
 	bt_json_begin_object(&writer);
-	write_what(&writer, run);
-	write_count(&writer, "nodes", result->node_count);
-	write_count(&writer, "bound", result->bound_count);
-	write_count(&writer, "scheduled", result->scheduled_count);
-	write_count(&writer, "failed", result->failed_count);
-	write_special(&writer, run, result);
-	bt_bench_write_number(&writer, "seconds", result->seconds, 6);
-	bt_bench_write_number(
-		&writer, "pods_per_s", bt_bench_rate(result->pending_count, result->seconds), 0);
-	bt_bench_write_number(&writer, "load_seconds", result->load_seconds, 3);
-	bt_bench_write_number(&writer, "peak_rss_mb", result->peak_rss_mb, 1);
-	write_verification(&writer, run, result);
+	bt_bench_write_members(&writer, run, result);
 	bt_bench_write_origin(&writer);
 	bt_json_end_object(&writer);
 }

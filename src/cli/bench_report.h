@@ -8,6 +8,9 @@
 /** Append the line of one run, without its end. */
 void bt_bench_write_line(const struct bt_bench_run *run, const struct bt_bench_result *result,
 	struct bt_strbuf *out);
+/** The members of that line: what was measured, and the figures. */
+void bt_bench_write_members(struct bt_json_writer *writer, const struct bt_bench_run *run,
+	const struct bt_bench_result *result);
 /** Members "threads", "commit", "compiler" and "machine". */
 void bt_bench_write_origin(struct bt_json_writer *writer);
 /** A number with so many digits behind the point. */

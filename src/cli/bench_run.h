@@ -30,6 +30,7 @@ struct bt_bench_result {
 	double load_seconds; /* making, reading and decoding everything */
 	double seconds;      /* decisions, assuming included, and changes of the cluster */
 	uint64_t change_count;
+	double cpu_seconds;    /* the same by the processor's time: others may keep it busy */
 	double change_seconds; /* the part of seconds that changes took */
 	double peak_rss_mb;    /* of the process when the last pod was placed */
 	uint64_t decisions;    /* digest of pod and node of every decision, in order */

@@ -4,10 +4,12 @@
 #include <string.h>
 
 #include "cli/bench_report.h"
+#include "cli/bench_suite.h"
 #include "cli/command.h"
 
 /** More than any cluster has; pods and nodes are numbered with 32 bits. */
 #define COUNT_MAX 100000000
+#define NOT_GIVEN INT64_MIN
 
 struct options {
 	struct bt_setup setup;
@@ -22,6 +24,11 @@ struct options {
 	bool preempt;
 	bool verify;
 	int64_t verify_pods;
+	bool suite;
+	bool quick;
+	struct bt_arguments only;
+	const char *output;
+	const char *scheduler_perf;
 };
 
 static int check_count(const char *flag, int64_t value, int64_t least, struct berth_error *err)
@@ -43,7 +50,7 @@ static int check_counts(const struct options *options, struct berth_error *err)
 		int64_t value;
 		int64_t least;
 	} counts[] = {
-		{"repeat", options->repeat, 1},
+		{"repeat", options->repeat != NOT_GIVEN ? options->repeat : 1, 1},
 		{"nodes", options->nodes, 0},
 		{"bound", options->bound, 0},
 		{"pending", options->pending, 0},
@@ -141,7 +148,8 @@ static int write_workload(
 static int run_repeatedly(
 	const struct options *options, const struct bt_bench_run *run, struct berth_error *err)
 {
-	for (int64_t i = 0; i < options->repeat; i++) {
+	int64_t count = options->repeat != NOT_GIVEN ? options->repeat : 1;
+	for (int64_t i = 0; i < count; i++) {
 		struct bt_bench_result measured;
 		struct bt_strbuf line = {0};
 		int result = bt_bench_run(run, &measured, err);
@@ -192,16 +200,66 @@ static int run_files(const struct options *options, const struct bt_arguments *a
 	return result;
 }
 
+static int run_suite(
+	struct options *options, const struct bt_arguments *arguments, struct berth_error *err)
+{
+	if (arguments->list.count != 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "--suite: takes no file, got %s",
+			arguments->list.items[0]);
+	}
+	if (options->setup.percentage < 0) {
+		options->setup.percentage = 100;
+	}
+	struct bt_bench_suite_options suite = {
+		.setup = &options->setup,
+		.only = &options->only,
+		.repeat = options->repeat != NOT_GIVEN ? options->repeat : 0,
+		.seed = options->seed,
+		.changes = options->changes,
+		.check_pods = options->verify_pods,
+		.check = options->verify || options->verify_pods != 0,
+		.quick = options->quick,
+		.json = strcmp(options->output, "json") == 0,
+	};
+	return bt_bench_suite(&suite, err);
+}
+
+/** Flags that mean something in one way of measuring only. */
+static int check_way(const struct options *options, struct berth_error *err)
+{
+	const char *flag = options->quick                                          ? "quick"
+		: options->only.list.count != 0 && options->scheduler_perf == NULL ? "only"
+										   : NULL;
+	if (flag != NULL && !options->suite) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "--%s: needs --suite", flag);
+	}
+	if (options->suite + (options->workload != NULL) + (options->scheduler_perf != NULL) > 1) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"--suite, --workload and --scheduler-perf exclude each other");
+	}
+	if (strcmp(options->output, "json") != 0 && strcmp(options->output, "table") != 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "--output: %s is none of table, json",
+			options->output);
+	}
+	return 0;
+}
+
 static int run_parsed(
 	struct options *options, const struct bt_arguments *arguments, struct berth_error *err)
 {
-	int result = check_counts(options, err);
+	int result = check_way(options, err);
+	if (result == 0) {
+		result = check_counts(options, err);
+	}
 	options->setup.verify = bt_command_verify();
 	if (result == 0) {
 		result = bt_setup_load_plugins(&options->setup, err);
 	}
 	if (result < 0) {
 		return result;
+	}
+	if (options->suite) {
+		return run_suite(options, arguments, err);
 	}
 	return options->workload != NULL ? run_workload(options, arguments, err)
 					 : run_files(options, arguments, err);
@@ -215,7 +273,8 @@ static int run(const struct bt_command *command, int argc, char **argv)
 		.pending = 2000,
 		.seed = 7,
 		.changes = 2,
-		.repeat = 1};
+		.repeat = NOT_GIVEN,
+		.output = "table"};
 	struct bt_arguments arguments = {0};
 	const struct bt_flag flags[] = {
 		{"workload", 'w', BT_FLAG_STRING, &options.workload, "NAME",
@@ -241,6 +300,16 @@ static int run(const struct bt_command *command, int argc, char **argv)
 			"agree"},
 		{"verify-pods", 0, BT_FLAG_INT, &options.verify_pods, "N",
 			"the same with the first N pending pods only"},
+		{"suite", 0, BT_FLAG_BOOL, &options.suite, NULL,
+			"measure a fixed list of workloads and print a report"},
+		{"quick", 0, BT_FLAG_BOOL, &options.quick, NULL,
+			"with --suite: a tenth of everything, once"},
+		{"only", 0, BT_FLAG_STRINGS, &options.only, "NAME,...",
+			"with --suite: only these measurements or workloads; with "
+			"--scheduler-perf: "
+			"TEST or TEST/WORKLOAD"},
+		{"output", 'o', BT_FLAG_STRING, &options.output, "FORMAT",
+			"with --suite: table or json (default table)"},
 		BT_SETUP_FLAGS(&options.setup),
 	};
 	int exit_status;
@@ -252,6 +321,7 @@ static int run(const struct bt_command *command, int argc, char **argv)
 			: BT_EXIT_OK;
 	}
 	bt_setup_finish(&options.setup);
+	bt_vec_finish(&options.only.list);
 	bt_vec_finish(&arguments.list);
 	return exit_status;
 }

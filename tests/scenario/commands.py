@@ -76,8 +76,9 @@ def test_bench(program):
         assert len(runs) == 2
         for run in runs:
             assert list(run) == ["file", "nodes", "bound", "scheduled", "failed", "seconds",
-                                 "pods_per_s", "load_seconds", "peak_rss_mb", "decisions",
-                                 "verify", "verified_pods"] + BENCH_ORIGIN, run
+                                 "pods_per_s", "cpu_seconds", "pods_per_cpu_s", "load_seconds",
+                                 "peak_rss_mb", "decisions", "verify",
+                                 "verified_pods"] + BENCH_ORIGIN, run
             assert run["verify"] == "inline" and run["verified_pods"] == 40, run
             assert run["file"] == path
             assert [run["nodes"], run["bound"], run["scheduled"], run["failed"]] == [30, 20, 40, 0]
@@ -91,8 +92,8 @@ def test_bench_preempt(program):
     for run in runs:
         assert list(run) == ["file", "nodes", "bound", "scheduled", "failed", "preempted",
                              "victims", "preemptions_per_s", "seconds", "pods_per_s",
-                             "load_seconds", "peak_rss_mb", "decisions", "verify",
-                             "verified_pods"] + BENCH_ORIGIN, run
+                             "cpu_seconds", "pods_per_cpu_s", "load_seconds", "peak_rss_mb",
+                             "decisions", "verify", "verified_pods"] + BENCH_ORIGIN, run
         # 3 CPU on a node of 4: of four pods of 900m one may stay.
         assert [run["scheduled"], run["failed"], run["preempted"], run["victims"]] == \
             [20, 0, 20, 60], run
