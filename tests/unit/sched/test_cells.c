@@ -10,7 +10,7 @@
 #include "sched/node_choice.h"
 #include "test_main.h"
 
-enum { POSITIONS_MAX = 20000, KEY_WORDS = 2 };
+enum { POSITIONS_MAX = 300000, KEY_WORDS = 2 };
 
 /* What the positions should be. Keys are (kind, ~kind). */
 struct model {
@@ -246,6 +246,22 @@ static void run_sizes(uint64_t seed)
 	bt_free(model);
 }
 
+/* So many blocks that a choice cannot keep the sums of all. */
+START_TEST(test_cells__random_against_model_of_many_positions)
+{
+	struct model *model = BT_NEW(struct model);
+	bt_prng_init(&model->prng, 1);
+	model->position_count = POSITIONS_MAX;
+	model->kinds = 9;
+	model->locals = 300;
+	model->cells = bt_cells_create(model->position_count, KEY_WORDS);
+	fill(model);
+	run_model(model, 150);
+	bt_cells_destroy(model->cells);
+	bt_free(model);
+}
+END_TEST
+
 START_TEST(test_cells__random_against_model)
 {
 	for (uint64_t seed = 1; seed <= 12; seed++) {
@@ -476,7 +492,8 @@ START_TEST(test_cells__kernels_agree)
 }
 END_TEST
 
-BT_TEST_MAIN("cells", test_cells__random_against_model, test_cells__heap_choice_of_every_subset,
+BT_TEST_MAIN("cells", test_cells__random_against_model,
+	test_cells__random_against_model_of_many_positions, test_cells__heap_choice_of_every_subset,
 	test_cells__one_cell_without_a_key, test_cells__numbers_run_out_and_come_back,
 	test_cells__a_new_cell_waits_for_its_node, test_cells__a_million_positions,
 	test_cells__kernels_agree)
