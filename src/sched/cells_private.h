@@ -51,6 +51,7 @@ struct bt_cells {
 	uint64_t *hashes;      /* owned; of the keys */
 	uint32_t cell_count;
 	uint32_t cell_capacity;
+	uint32_t last_cell;  /* that was asked for by key: neighbours are often alike */
 	size_t key_capacity; /* words */
 	struct bt_map by_key;
 	/* Cells that lost their last member; their key still leads to them until the number is
