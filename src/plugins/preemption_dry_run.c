@@ -23,7 +23,9 @@ struct dry_run {
 	/** All of these look at nothing but sums of requests: neither lists of pods nor ports need
 	 * to be kept. */
 	bool sums_only;
-	bool needs_identity; /* something looks at more of a pod than what it requests */
+	bool of_shape;                /* filters look at the pod's shape and the node's row only */
+	bool needs_identity;          /* something looks at more of a pod than what it requests */
+	struct bt_dry_run_memo *memo; /* NULL: nothing is remembered */
 	const struct bt_node_info *given; /* the one node, as it is handed in; NULL: as they are */
 };
 
@@ -60,6 +62,17 @@ static bool reads_sums_only(const struct bt_plugin_ops *ops)
 		(ops->filter_reads & REMOVAL_KINDS) == BT_CHANGE_PODS;
 }
 
+/** The filter's answer depends on the pod's shape and the node's row alone. */
+static bool is_function_of_shape(struct bt_plugin *plugin, const struct dry_run *run)
+{
+	const struct bt_plugin_ops *ops = plugin->ops;
+
+	return ops->pure && !ops->columns_per_cycle && ops->filter_column != NULL &&
+		(ops->filter_fits_column == NULL ||
+			ops->filter_fits_column(
+				plugin, bt_plugin_pre_filter_data(plugin, run->cycle), run->pod));
+}
+
 static void dry_run_init(struct dry_run *run, struct bt_evaluator *evaluator,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
 {
@@ -77,6 +90,7 @@ static void dry_run_init(struct dry_run *run, struct bt_evaluator *evaluator,
 			!bt_plugin_set_has(&cycle->skip_filter, plugin->index);
 	}
 	run->sums_only = !run->has_extensions;
+	run->of_shape = true;
 	run->needs_identity = evaluator->hooks.more_important_pod != NULL ||
 		evaluator->hooks.is_eligible_pod != NULL || evaluator->budgets.budgets.count != 0;
 	run->pod_filters =
@@ -84,8 +98,11 @@ static void dry_run_init(struct dry_run *run, struct bt_evaluator *evaluator,
 	for (uint32_t i = 0; i < filters->entries.count; i++) {
 		struct bt_plugin *plugin = filters->entries.items[i].plugin;
 
-		if (!bt_plugin_set_has(&cycle->skip_filter, plugin->index) &&
-			reads_pods(plugin->ops)) {
+		if (bt_plugin_set_has(&cycle->skip_filter, plugin->index)) {
+			continue;
+		}
+		run->of_shape &= is_function_of_shape(plugin, run);
+		if (reads_pods(plugin->ops)) {
 			run->pod_filters[run->pod_filter_count++] = plugin;
 			run->sums_only &= reads_sums_only(plugin->ops);
 		}
@@ -450,10 +467,71 @@ static void keep_candidate(
 	}
 }
 
+/** What it comes to is known before it is tried; out->victims in the cycle's memory. */
+static bool recall(struct dry_run *run, uint32_t slot, struct bt_status *out_status,
+	struct bt_preemption_candidate *out)
+{
+	const struct bt_evaluator *evaluator = run->evaluator;
+	struct bt_dry_run_end end;
+	uint32_t *victims;
+
+	*out = (struct bt_preemption_candidate){.slot = slot};
+	if (!bt_node_has_lower(&evaluator->lowest, slot, run->pod->priority)) {
+		*out_status = bt_status_reason(
+			BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_NO_PREEMPTION_VICTIMS);
+		return true;
+	}
+	if (run->memo == NULL || is_nominated(run, slot) ||
+		!bt_dry_run_recall(run->memo, evaluator->handle->state, slot, &end)) {
+		return false;
+	}
+	*out_status = end.status;
+	if (end.victim_count != 0) {
+		victims = BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, end.victim_count);
+		memcpy(victims, end.victims, end.victim_count * sizeof(*victims));
+		out->victims = victims;
+		out->victim_count = end.victim_count;
+	}
+	return true;
+}
+
+/** For the next attempt of such a pod. */
+static void remember(struct dry_run *run, const struct bt_status *status,
+	const struct bt_preemption_candidate *candidate)
+{
+	const struct bt_state *state = run->evaluator->handle->state;
+
+	if (run->memo == NULL || is_nominated(run, candidate->slot)) {
+		return;
+	}
+	if (bt_status_is_rejected(status)) {
+		bt_dry_run_note_failure(run->memo, state, candidate->slot, status);
+	} else if (bt_status_is_success(status) && candidate->victim_count != 0) {
+		bt_dry_run_note_victims(run->memo, state, candidate->slot, candidate->victims,
+			candidate->victim_count);
+	}
+}
+
+static struct bt_status recall_or_find(
+	struct dry_run *run, uint32_t slot, struct bt_preemption_candidate *out)
+{
+	struct bt_status status;
+
+	if (recall(run, slot, &status, out)) {
+		if (run->evaluator->handle->verify) {
+			verify_victims(run, &status, out);
+		}
+		return status;
+	}
+	status = find_victims(run, slot, out);
+	remember(run, &status, out);
+	return status;
+}
+
 static void look_at_node(struct dry_run *run, struct findings *findings, uint32_t slot)
 {
 	struct bt_preemption_candidate candidate;
-	struct bt_status status = find_victims(run, slot, &candidate);
+	struct bt_status status = recall_or_find(run, slot, &candidate);
 
 	if (bt_status_is_success(&status) && candidate.victim_count != 0) {
 		keep_candidate(findings, &candidate);
@@ -482,7 +560,13 @@ struct bt_dry_run_result bt_evaluator_dry_run(struct bt_evaluator *evaluator,
 
 	bt_budgets_refresh(&evaluator->budgets, evaluator->handle->state);
 	dry_run_init(&run, evaluator, cycle, pod);
+	bt_lowest_priorities_refresh(&evaluator->lowest, evaluator->handle->state);
+	if (evaluator->may_recall && run.sums_only && run.of_shape && !run.needs_identity) {
+		run.memo = bt_dry_run_memo_for(
+			&evaluator->memos, evaluator->handle->state, pod, &cycle->skip_filter);
+	}
 	evaluator->statuses.entries.count = 0;
+	evaluator->statuses.groups = NULL;
 	/* One array: the clean ones grow from its start, the others wait behind. */
 	result.candidates =
 		BT_ARENA_NEW_ARRAY(arena, struct bt_preemption_candidate, (size_t)limit * 2);

@@ -27,6 +27,8 @@ void bt_evaluator_finish(struct bt_evaluator *evaluator)
 	bt_vec_finish(&evaluator->potential);
 	bt_vec_finish(&evaluator->removable);
 	bt_vec_finish(&evaluator->order);
+	bt_lowest_priorities_finish(&evaluator->lowest);
+	bt_dry_run_memos_finish(&evaluator->memos);
 }
 
 /** --- eligibility --- */
@@ -89,27 +91,56 @@ uint32_t bt_evaluator_candidate_limit(const struct bt_evaluator *evaluator, uint
 	return enough < node_count ? (uint32_t)enough : node_count;
 }
 
+/** No pod anywhere is less important: each node says that it has no victims, without being asked.
+ */
+static void reject_all(struct bt_evaluator *evaluator, uint32_t count)
+{
+	evaluator->no_victims = bt_status_reason(
+		BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_NO_PREEMPTION_VICTIMS);
+	evaluator->no_victims_count = count;
+	evaluator->no_victims_group = (struct bt_status_groups){
+		.count = 1,
+		.statuses = &evaluator->no_victims,
+		.sizes = &evaluator->no_victims_count,
+	};
+	evaluator->statuses.entries.count = 0;
+	evaluator->statuses.groups = &evaluator->no_victims_group;
+}
+
 static struct bt_dry_run_result find_candidates(struct bt_evaluator *evaluator,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
 	const struct bt_node_statuses *statuses)
 {
 	const struct bt_state *state = evaluator->handle->state;
+	struct bt_dry_run_result found = {0};
 	uint64_t offset = 0;
-	uint32_t count;
+	uint32_t count = bt_node_statuses_count_for_code(statuses, BT_STATUS_UNSCHEDULABLE, state);
+	bool in_vain;
 
-	bt_vec_reserve(
-		&evaluator->potential, (uint64_t)state->snapshot.count + statuses->entries.count);
-	count = bt_node_statuses_nodes_for_code(
-		statuses, BT_STATUS_UNSCHEDULABLE, state, evaluator->potential.items);
+	evaluator->statuses.entries.count = 0;
+	evaluator->statuses.groups = NULL;
 	if (count == 0) {
-		evaluator->statuses.entries.count = 0;
-		return (struct bt_dry_run_result){0};
+		return found;
 	}
 	if (evaluator->handle->prng != NULL) {
 		offset = bt_prng_below(evaluator->handle->prng, count);
 	}
-	return bt_evaluator_dry_run(evaluator, cycle, pod, evaluator->potential.items, count,
-		(uint32_t)offset, bt_evaluator_candidate_limit(evaluator, count));
+	bt_lowest_priorities_refresh(&evaluator->lowest, state);
+	in_vain = bt_lowest_priority(&evaluator->lowest) >= pod->priority;
+	if (!in_vain || evaluator->handle->verify) {
+		bt_vec_reserve(&evaluator->potential,
+			(uint64_t)state->snapshot.count + statuses->entries.count);
+		(void)bt_node_statuses_nodes_for_code(
+			statuses, BT_STATUS_UNSCHEDULABLE, state, evaluator->potential.items);
+		found = bt_evaluator_dry_run(evaluator, cycle, pod, evaluator->potential.items,
+			count, (uint32_t)offset, bt_evaluator_candidate_limit(evaluator, count));
+	}
+	if (in_vain) {
+		BT_ASSERT(found.count == 0 && found.error_text.data == NULL);
+		BT_ASSERT(!evaluator->handle->verify || evaluator->statuses.entries.count == count);
+		reject_all(evaluator, count);
+	}
+	return found;
 }
 
 /** "0/5 nodes are available: ..." about the dry run. */
@@ -211,7 +242,8 @@ struct bt_status bt_evaluator_preempt(struct bt_evaluator *evaluator, struct bt_
 			return status;
 		}
 	}
-	if (newest == pod->object) {
+	evaluator->may_recall = newest == pod->object;
+	if (evaluator->may_recall) {
 		status = preempt(evaluator, cycle, pod, statuses, out_result, &decision);
 	} else {
 		/* From here on the newest version counts; the cycle still belongs to the queued

@@ -13,6 +13,7 @@
 #include "framework/preemption.h"
 #include "plugins/preemption_budgets.h"
 #include "plugins/preemption_executor.h"
+#include "plugins/preemption_memo.h"
 
 /** A node, and the pods that have to go. */
 struct bt_preemption_candidate {
@@ -63,6 +64,14 @@ struct bt_evaluator {
 	struct bt_budgets budgets;
 	/* Memory that attempts share. */
 	struct bt_node_statuses statuses; /* of nodes whose dry run failed */
+	/* The same where no node has a pod to evict: one group, of which only the size is known. */
+	struct bt_status no_victims;
+	uint32_t no_victims_count;
+	struct bt_status_groups no_victims_group;
+	/* What is known from attempts before. */
+	struct bt_lowest_priorities lowest;
+	struct bt_dry_run_memos memos;
+	bool may_recall; /* the cycle's PreFilter was run for this very version of the pod */
 	BT_VEC(uint32_t) potential;
 	BT_VEC(struct bt_pod_info) removable;
 	BT_VEC(uint32_t) order;
