@@ -234,7 +234,8 @@ void bt_nominator_nominate(struct bt_nominator *nominator, const struct bt_pod_i
 	bool override = info != NULL && info->present && info->mode == BT_NOMINATING_OVERRIDE;
 	struct bt_str node_name = override ? info->nominated_node_name : pod->nominated_node_name;
 
-	if ((!override && node_name.length == 0) || !can_nominate) {
+	/* Spec 04 section 10: the empty name is no node's, and nobody looks for it. */
+	if (node_name.length == 0 || !can_nominate) {
 		bt_nominator_delete(nominator, pod->uid);
 		return;
 	}

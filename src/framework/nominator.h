@@ -15,7 +15,7 @@
 
 struct bt_nomination {
 	bt_sym uid;       /* BT_SYM_NONE: this entry is free */
-	bt_sym node_name; /* may be the empty name: no node sees it */
+	bt_sym node_name; /* never the empty name */
 	bt_sym name;
 	bt_sym namespace_;
 	const struct bt_pod_info *pod; /* the queued pod; NULL: a stub with identity only */
@@ -56,9 +56,9 @@ void bt_nominator_add(struct bt_nominator *nominator, const struct bt_pod_info *
 	struct bt_str node_name, bool queued);
 /**
  * The whole rule of spec 02 section 12.3, Add: the earlier nomination ends; the node is info's when
- * its mode is override
- * ("" clears, and is kept so), else the one in the pod's status. info may be NULL. can_nominate:
- * the pod informer has the pod, without spec.nodeName; false only ends the earlier nomination.
+ * its mode is override ("": none), else the one in the pod's status. info may be NULL.
+ * can_nominate: the pod informer has the pod, without spec.nodeName; false only ends the earlier
+ * nomination.
  */
 void bt_nominator_nominate(struct bt_nominator *nominator, const struct bt_pod_info *pod,
 	const struct bt_post_filter_result *info, bool queued, bool can_nominate);

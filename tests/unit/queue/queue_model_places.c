@@ -181,12 +181,14 @@ void model_nominate(struct model *model, struct bt_object *pod, const char *node
 	struct model_nomination added = {.pod = pod};
 
 	(void)model_end_nomination(model, pod->meta->uid, added.node); /* it may have none */
+	added.node[0] = '\0';
 	if (node != NULL) {
 		(void)snprintf(added.node, sizeof(added.node), "%s", node);
 	} else if (nominated_in_status(pod).length > 0) {
 		(void)snprintf(added.node, sizeof(added.node), "%.*s",
 			BT_STR_ARG(nominated_in_status(pod)));
-	} else {
+	}
+	if (added.node[0] == '\0') {
 		return;
 	}
 	added.pod = bt_object_share(pod);
