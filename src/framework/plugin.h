@@ -284,11 +284,12 @@ struct bt_trait_list {
 	struct bt_arena *arena;
 };
 
-/** Which slots a column pass covers: all below count when slots is NULL, else the count listed
- * ones. */
+/** Which slots a column pass covers: count of them from `first` on when slots is NULL, else the
+ * count listed ones. */
 struct bt_slot_range {
 	const uint32_t *slots;
 	uint32_t count;
+	uint32_t first; /* 0 unless the plugin has columns_split */
 };
 
 struct bt_placement {
@@ -429,6 +430,12 @@ struct bt_plugin_ops {
 	 * has the two functions at the end.
 	 */
 	bool columns_per_cycle;
+	/**
+	 * The column forms may run for several parts of the slots at once, on any threads, while
+	 * nothing changes: they write the entries of their range alone, and neither the state nor
+	 * the plugin's data keeps anything of the call.
+	 */
+	bool columns_split;
 
 	/* Column form of Filter; needs `pure` or `columns_per_cycle`. */
 

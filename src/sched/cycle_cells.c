@@ -137,7 +137,7 @@ static void ask_filter(
 		slots[count] = asked->slots[i];
 		count += asked->verdicts[i] == 0 || asked->verdicts[i] > tag;
 	}
-	struct bt_slot_range range = {slots, count};
+	struct bt_slot_range range = {.slots = slots, .count = count};
 	if (count == 0 ||
 		!plugin->ops->filter_column(plugin, run->cycle->pre_filter_data[plugin->index],
 			run->pod, run->engine->state, range, detail)) {

@@ -94,7 +94,7 @@ static void recompute_verdicts(
 	for (uint32_t i = 0; i < snapshot->count; i++) {
 		plan->verdict[snapshot->list[i]] = 0;
 	}
-	evaluate_filters(plan, engine, pod, (struct bt_slot_range){NULL, slot_count});
+	evaluate_filters(plan, engine, pod, (struct bt_slot_range){.count = slot_count});
 	plan->feasible_count = bt_plan_kernels_for_cpu()->count_feasible(plan->verdict, slot_count);
 	count_rejections(plan, snapshot->count);
 	plan->scored = false;
@@ -140,7 +140,7 @@ static void recompute_scores(
 			plan->raws[i].values = bt_plan_take_block(engine->plans);
 		}
 	}
-	evaluate_scores(plan, engine, pod, (struct bt_slot_range){NULL, plan->slot_count});
+	evaluate_scores(plan, engine, pod, (struct bt_slot_range){.count = plan->slot_count});
 	plan->node_count = engine->state->snapshot.count;
 	plan->scored = true;
 	plan->columns_version++;
@@ -149,7 +149,7 @@ static void recompute_scores(
 static void repair_slots(struct bt_plan *plan, struct bt_engine *engine,
 	const struct bt_pod_info *pod, const uint32_t *slots, uint32_t count)
 {
-	struct bt_slot_range range = {slots, count};
+	struct bt_slot_range range = {.slots = slots, .count = count};
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t *verdict = &plan->verdict[slots[i]];
 		plan->feasible_count -= *verdict == 0;
@@ -228,7 +228,7 @@ const uint32_t *bt_plan_cycle_verdicts(struct bt_plan *plan, struct bt_engine *e
 				plan->slot_count * sizeof(*plan->verdict));
 			copied = true;
 		}
-		struct bt_slot_range all = {NULL, plan->slot_count};
+		struct bt_slot_range all = {.count = plan->slot_count};
 		if (plugin->ops->filter_column(plugin, cycle->pre_filter_data[plugin->index], pod,
 			    engine->state, all, cache->detail)) {
 			bt_plan_kernels_for_cpu()->merge_earlier(cache->verdict, cache->detail,

@@ -257,8 +257,8 @@ static struct bt_status run_filter(struct fixture *fixture, struct bt_cycle_stat
 /* Both ways to ask for a slot's column entry: all slots, and a list of this one. */
 static struct bt_slot_range range_of(const struct fixture *fixture, const uint32_t *slot, bool all)
 {
-	return all ? (struct bt_slot_range){NULL, fixture->state->nodes.slot_count}
-		   : (struct bt_slot_range){slot, 1};
+	return all ? (struct bt_slot_range){.count = fixture->state->nodes.slot_count}
+		   : (struct bt_slot_range){.slots = slot, .count = 1};
 }
 
 /* The column form, where there is one, says what the plain form said. */

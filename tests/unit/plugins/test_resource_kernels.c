@@ -150,8 +150,8 @@ static void check_scores(const struct bt_resource_kernels *kernels,
 {
 	static int32_t scores[SLOT_COUNT];
 	uint32_t slot = SLOT_COUNT / 2;
-	struct bt_slot_range all = {NULL, SLOT_COUNT};
-	struct bt_slot_range one = {&slot, 1};
+	struct bt_slot_range all = {.count = SLOT_COUNT};
+	struct bt_slot_range one = {.slots = &slot, .count = 1};
 
 	kernels->allocation(columns, count, most, all, scores);
 	for (uint32_t i = 0; i < SLOT_COUNT; i++) {
@@ -177,7 +177,7 @@ static void check_lack(const struct bt_resource_kernels *kernels,
 {
 	static uint32_t details[SLOT_COUNT];
 	const struct bt_lack_column limits = {pods.allocatable, pods.used, 1, 2};
-	struct bt_slot_range all = {NULL, SLOT_COUNT};
+	struct bt_slot_range all = {.count = SLOT_COUNT};
 	uint32_t slot = SLOT_COUNT - 1;
 	bool any = false;
 
@@ -189,7 +189,8 @@ static void check_lack(const struct bt_resource_kernels *kernels,
 	}
 	ck_assert_int_eq(found, any);
 	details[slot] = 99;
-	found = kernels->lack(&limits, columns, count, (struct bt_slot_range){&slot, 1}, details);
+	found = kernels->lack(&limits, columns, count,
+		(struct bt_slot_range){.slots = &slot, .count = 1}, details);
 	ck_assert_uint_eq(details[slot], expected_lack(columns, count, slot));
 	ck_assert_int_eq(found, details[slot] != 0);
 }

@@ -286,7 +286,7 @@ static void check_filters(struct world *w, struct bt_plugin *plugin, const struc
 	uint32_t *detail = BT_ARENA_NEW_ARRAY(&w->f.arena, uint32_t, slot_count);
 	const void *data = counted->cycle.pre_filter_data[plugin->index];
 	bool rejects = plugin->ops->filter_column(
-		plugin, data, pod, w->f.state, (struct bt_slot_range){NULL, slot_count}, detail);
+		plugin, data, pod, w->f.state, (struct bt_slot_range){.count = slot_count}, detail);
 
 	for (uint32_t i = 0; i < snapshot->count; i++) {
 		uint32_t slot = snapshot->list[i];

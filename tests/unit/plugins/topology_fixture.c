@@ -146,7 +146,7 @@ static char verdict_in_column(struct fixture *fixture, const struct bt_cycle_sta
 	const void *data = cycle->pre_filter_data[0];
 	uint32_t count = fixture->state->nodes.slot_count;
 	uint32_t *detail = BT_ARENA_NEW_ARRAY(&fixture->arena, uint32_t, count);
-	struct bt_slot_range range = {all ? NULL : &slot, all ? count : 1};
+	struct bt_slot_range range = {.slots = all ? NULL : &slot, .count = all ? count : 1};
 	struct bt_status status = BT_STATUS_OK;
 
 	detail[slot] = 77;
