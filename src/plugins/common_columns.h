@@ -7,7 +7,7 @@
 /** The k-th slot of a range. */
 static inline uint32_t bt_slot_at(struct bt_slot_range range, uint32_t k)
 {
-	return range.slots == NULL ? k : range.slots[k];
+	return range.slots == NULL ? range.first + k : range.slots[k];
 }
 
 /** Set every slot of the range to one value. */

@@ -200,7 +200,8 @@ static void allocation_score_column(const struct bt_resource_column *columns, ui
 	}
 	for (uint32_t first = 0; first < range.count; first += BLOCK) {
 		uint32_t count = range.count - first < BLOCK ? range.count - first : BLOCK;
-		allocation_block(columns, column_count, most, first, count, &scores[first]);
+		uint32_t slot = range.first + first;
+		allocation_block(columns, column_count, most, slot, count, &scores[slot]);
 	}
 }
 
@@ -260,7 +261,7 @@ static void balanced_score_column(const struct bt_resource_column *columns, uint
 	if (column_count < 2) {
 		/* With fewer than two fractions the balance is always perfect. */
 		for (uint32_t k = 0; k < range.count; k++) {
-			scores[range.slots == NULL ? k : range.slots[k]] = 75;
+			scores[range.slots == NULL ? range.first + k : range.slots[k]] = 75;
 		}
 		return;
 	}
@@ -269,7 +270,8 @@ static void balanced_score_column(const struct bt_resource_column *columns, uint
 	}
 	for (uint32_t first = 0; range.slots == NULL && first < range.count; first += BLOCK) {
 		uint32_t count = range.count - first < BLOCK ? range.count - first : BLOCK;
-		balanced_slots(columns, first, count, &scores[first]);
+		uint32_t slot = range.first + first;
+		balanced_slots(columns, slot, count, &scores[slot]);
 	}
 }
 
@@ -331,7 +333,8 @@ static bool lack_column(const struct bt_lack_column *pods, const struct bt_lack_
 	}
 	for (uint32_t first = 0; range.slots == NULL && first < range.count; first += BLOCK) {
 		uint32_t count = range.count - first < BLOCK ? range.count - first : BLOCK;
-		any |= lack_block(pods, columns, column_count, first, count, &details[first]);
+		uint32_t slot = range.first + first;
+		any |= lack_block(pods, columns, column_count, slot, count, &details[slot]);
 	}
 	return any != 0;
 }

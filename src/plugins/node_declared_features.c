@@ -198,6 +198,7 @@ const struct bt_plugin_ops bt_node_declared_features_plugin = {
 	.create = create,
 	.destroy = bt_plain_plugin_destroy,
 	.pure = true,
+	.columns_split = true,
 	.hint_scope = BT_HINT_SCOPE_SHAPE,
 	.events_to_register = events_to_register,
 	.sign = sign,

@@ -32,7 +32,7 @@ static bool filter_column(BT_UNUSED struct bt_plugin *plugin, BT_UNUSED const vo
 	}
 	bt_fill_slots(range, detail, BT_DETAIL_REJECTED);
 	slot = bt_node_table_find(&state->nodes, wanted);
-	if (slot != BT_SLOT_NONE) {
+	if (slot != BT_SLOT_NONE && (range.slots != NULL || slot - range.first < range.count)) {
 		detail[slot] = 0;
 	}
 	return true;
@@ -80,6 +80,7 @@ const struct bt_plugin_ops bt_node_name_plugin = {
 	.create = create,
 	.destroy = bt_plain_plugin_destroy,
 	.pure = true,
+	.columns_split = true,
 	.events_to_register = events_to_register,
 	.sign = sign,
 	.filter = filter,

@@ -226,6 +226,7 @@ const struct bt_plugin_ops bt_node_resources_balanced_allocation_plugin = {
 	.create = create,
 	.destroy = destroy,
 	.pure = true,
+	.columns_split = true,
 	.sign = sign,
 	.pre_score = pre_score,
 	.score = score,

@@ -490,6 +490,7 @@ const struct bt_plugin_ops bt_node_resources_fit_plugin = {
 	.create = create,
 	.destroy = destroy,
 	.pure = true,
+	.columns_split = true,
 	.hint_scope = BT_HINT_SCOPE_SHAPE,
 	.events_to_register = events_to_register,
 	.sign = sign,

@@ -41,7 +41,7 @@ static bool filter_column(struct bt_plugin *plugin, BT_UNUSED const void *data,
 {
 	const uint8_t *unschedulable = state->nodes.unschedulable;
 
-	if (range.slots == NULL && memchr(unschedulable, 1, range.count) == NULL) {
+	if (range.slots == NULL && memchr(unschedulable + range.first, 1, range.count) == NULL) {
 		return false;
 	}
 	if (tolerates_unschedulable(plugin, bt_plugin_pod_spec(pod))) {
@@ -117,6 +117,7 @@ const struct bt_plugin_ops bt_node_unschedulable_plugin = {
 	.create = create,
 	.destroy = bt_plain_plugin_destroy,
 	.pure = true,
+	.columns_split = true,
 	.hint_scope = BT_HINT_SCOPE_SHAPE,
 	.events_to_register = events_to_register,
 	.sign = sign,
