@@ -186,14 +186,20 @@ static uint64_t digest_bytes(uint64_t digest, struct bt_str text)
 	return (digest ^ 0xff) * DIGEST_PRIME; /* no name has this byte */
 }
 
+uint64_t bt_bench_digest(
+	uint64_t before, struct bt_str namespace_, struct bt_str name, struct bt_str node_name)
+{
+	uint64_t digest = before != 0 ? before : DIGEST_START;
+	digest = digest_bytes(digest, namespace_);
+	digest = digest_bytes(digest, name);
+	return digest_bytes(digest, node_name);
+}
+
 void bt_bench_note(struct bt_bench *bench, struct bt_str namespace_, struct bt_str name,
 	struct bt_str node_name)
 {
 	struct bt_bench_result *result = bench->result;
-	uint64_t digest = result->decisions != 0 ? result->decisions : DIGEST_START;
-	digest = digest_bytes(digest, namespace_);
-	digest = digest_bytes(digest, name);
-	result->decisions = digest_bytes(digest, node_name);
+	result->decisions = bt_bench_digest(result->decisions, namespace_, name, node_name);
 	if (node_name.length != 0) {
 		result->scheduled_count++;
 	} else {

@@ -41,6 +41,9 @@ BT_MUST_USE int bt_bench_make_pending(
 void bt_bench_release_pending(struct bt_bench *bench);
 /** Intern the pod's shape, decide, assume; preempt when the run says so. */
 void bt_bench_schedule(struct bt_bench *bench, const struct bt_pod *pod);
+/** The digest of all decisions before (0: there was none) and this one. node_name "": no node. */
+uint64_t bt_bench_digest(
+	uint64_t before, struct bt_str namespace_, struct bt_str name, struct bt_str node_name);
 /** Count a decision and add it to the digest. node_name "": none. */
 void bt_bench_note(struct bt_bench *bench, struct bt_str namespace_, struct bt_str name,
 	struct bt_str node_name);

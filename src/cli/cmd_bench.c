@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/bench_perf.h"
 #include "cli/bench_report.h"
 #include "cli/bench_suite.h"
 #include "cli/command.h"
@@ -224,6 +225,23 @@ static int run_suite(
 	return bt_bench_suite(&suite, err);
 }
 
+static int run_scheduler_perf(const struct options *options, const struct bt_arguments *arguments,
+	bool *out_below, struct berth_error *err)
+{
+	if (arguments->list.count != 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"--scheduler-perf: takes no other file, got %s", arguments->list.items[0]);
+	}
+	struct bt_perf_options perf = {
+		.setup = &options->setup,
+		.path = options->scheduler_perf,
+		.only = &options->only,
+		.repeat = options->repeat != NOT_GIVEN ? options->repeat : 1,
+		.check = options->verify,
+	};
+	return bt_perf_run_file(&perf, out_below, err);
+}
+
 /** Flags that mean something in one way of measuring only. */
 static int check_way(const struct options *options, struct berth_error *err)
 {
@@ -244,8 +262,8 @@ static int check_way(const struct options *options, struct berth_error *err)
 	return 0;
 }
 
-static int run_parsed(
-	struct options *options, const struct bt_arguments *arguments, struct berth_error *err)
+static int run_parsed(struct options *options, const struct bt_arguments *arguments,
+	bool *out_below, struct berth_error *err)
 {
 	int result = check_way(options, err);
 	if (result == 0) {
@@ -260,6 +278,9 @@ static int run_parsed(
 	}
 	if (options->suite) {
 		return run_suite(options, arguments, err);
+	}
+	if (options->scheduler_perf != NULL) {
+		return run_scheduler_perf(options, arguments, out_below, err);
 	}
 	return options->workload != NULL ? run_workload(options, arguments, err)
 					 : run_files(options, arguments, err);
@@ -304,6 +325,8 @@ static int run(const struct bt_command *command, int argc, char **argv)
 			"measure a fixed list of workloads and print a report"},
 		{"quick", 0, BT_FLAG_BOOL, &options.quick, NULL,
 			"with --suite: a tenth of everything, once"},
+		{"scheduler-perf", 0, BT_FLAG_STRING, &options.scheduler_perf, "FILE",
+			"run the workloads of a scheduler_perf file"},
 		{"only", 0, BT_FLAG_STRINGS, &options.only, "NAME,...",
 			"with --suite: only these measurements or workloads; with "
 			"--scheduler-perf: "
@@ -316,9 +339,11 @@ static int run(const struct bt_command *command, int argc, char **argv)
 	if (bt_command_parse(
 		    command, flags, BT_ARRAY_LENGTH(flags), argc, argv, &arguments, &exit_status)) {
 		struct berth_error err = BERTH_ERROR_INIT;
-		exit_status = run_parsed(&options, &arguments, &err) < 0
+		bool below = false;
+		exit_status = run_parsed(&options, &arguments, &below, &err) < 0
 			? bt_command_fail(command, &err)
-			: BT_EXIT_OK;
+			: below ? BT_EXIT_FINDING
+				: BT_EXIT_OK;
 	}
 	bt_setup_finish(&options.setup);
 	bt_vec_finish(&options.only.list);
