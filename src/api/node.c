@@ -51,6 +51,11 @@ static const struct bt_field node_rows[] = {
 };
 const struct bt_message bt_node_message = BT_MESSAGE(bt_node, "Node", node_rows);
 
+#define OLD_REGION BT_STR("failure-domain.beta.kubernetes.io/region")
+#define OLD_ZONE BT_STR("failure-domain.beta.kubernetes.io/zone")
+#define REGION BT_STR("topology.kubernetes.io/region")
+#define ZONE BT_STR("topology.kubernetes.io/zone")
+
 /** Value of the first of the two labels that exists, even if it is empty; "" when neither does. */
 static struct bt_str first_label(
 	const struct bt_str_map *labels, struct bt_str key, struct bt_str fallback_key)
@@ -63,13 +68,16 @@ static struct bt_str first_label(
 	return value != NULL ? *value : BT_STR("");
 }
 
+bool bt_node_is_zone_label(struct bt_str key)
+{
+	return bt_str_equal(key, ZONE) || bt_str_equal(key, REGION) ||
+		bt_str_equal(key, OLD_ZONE) || bt_str_equal(key, OLD_REGION);
+}
+
 void bt_node_zone_key(const struct bt_str_map *labels, struct bt_strbuf *out)
 {
-	struct bt_str region =
-		first_label(labels, BT_STR("failure-domain.beta.kubernetes.io/region"),
-			BT_STR("topology.kubernetes.io/region"));
-	struct bt_str zone = first_label(labels, BT_STR("failure-domain.beta.kubernetes.io/zone"),
-		BT_STR("topology.kubernetes.io/zone"));
+	struct bt_str region = first_label(labels, OLD_REGION, REGION);
+	struct bt_str zone = first_label(labels, OLD_ZONE, ZONE);
 
 	if (region.length == 0 && zone.length == 0) {
 		return;

@@ -46,6 +46,8 @@ struct bt_node {
 extern const struct bt_message bt_node_message;
 extern const struct bt_message bt_taint_message;
 
+/** bt_node_zone_key looks at the label. */
+bool bt_node_is_zone_label(struct bt_str key);
 /** Zone key of the node order: region ":" NUL ":" zone, or "". Spec 01 section 4.5. */
 void bt_node_zone_key(const struct bt_str_map *labels, struct bt_strbuf *out);
 #endif

@@ -136,6 +136,16 @@ static bool has_key(const struct bt_label_pair *labels, uint32_t count, bt_sym k
 	return false;
 }
 
+void bt_label_columns_set(struct bt_node_table *table, uint32_t slot, struct bt_label_pair label)
+{
+	struct bt_label_column *column = find_column(table, label.key);
+
+	if (column != NULL) {
+		set_value(table, column, slot, value_index(table, column, label.value));
+		limit_dictionary(table, column);
+	}
+}
+
 void bt_label_columns_update(struct bt_node_table *table, uint32_t slot,
 	const struct bt_label_pair *labels, uint32_t count)
 {
@@ -151,11 +161,7 @@ void bt_label_columns_update(struct bt_node_table *table, uint32_t slot,
 		}
 	}
 	for (uint32_t i = 0; i < count; i++) {
-		struct bt_label_column *column = find_column(table, labels[i].key);
-		if (column != NULL) {
-			set_value(table, column, slot, value_index(table, column, labels[i].value));
-			limit_dictionary(table, column);
-		}
+		bt_label_columns_set(table, slot, labels[i]);
 	}
 }
 

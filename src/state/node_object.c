@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/change.h"
 #include "state/change_log.h"
 #include "state/node_conditions.h"
 #include "state/node_table_edit.h"
@@ -68,12 +67,66 @@ static uint32_t set_allocatable(struct bt_node_table *table, uint32_t slot,
 
 /* --- labels --- */
 
+/** Most updates of a node change next to nothing: comparing texts is cheaper than finding them. */
 static void replace_symbol(struct bt_symbol_table *symbols, bt_sym *symbol, struct bt_str text)
 {
-	bt_sym fresh = bt_symbol_ref_str(symbols, text);
+	bt_sym fresh;
 
+	if (bt_str_equal(bt_symbol_text(symbols, *symbol), text)) {
+		return;
+	}
+	fresh = bt_symbol_ref_str(symbols, text);
 	bt_symbol_unref(symbols, *symbol);
 	*symbol = fresh;
+}
+
+static void set_zone_key(struct bt_node_table *table, struct bt_node_row *row,
+	const struct bt_str_map *labels, struct bt_strbuf *text)
+{
+	bt_strbuf_reset(text);
+	bt_node_zone_key(labels, text);
+	replace_symbol(table->symbols, &row->zone_key, bt_strbuf_str(text));
+}
+
+static bool has_same_keys(const struct bt_str_map *a, const struct bt_str_map *b)
+{
+	if (a->count != b->count) {
+		return false;
+	}
+	for (uint32_t i = 0; i < a->count; i++) {
+		if (!bt_str_equal(a->items[i].key, b->items[i].key)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/** The keys are what they were: values that differ change in place. */
+static uint32_t set_values(struct bt_node_table *table, uint32_t slot,
+	const struct bt_str_map *labels, struct bt_strbuf *text)
+{
+	struct bt_node_row *row = &table->rows[slot];
+	bool zone_differs = false;
+	uint32_t differing = 0;
+
+	for (uint32_t i = 0; i < labels->count; i++) {
+		struct bt_label_pair *pair = &row->label_symbols[i];
+		bt_sym before = pair->value;
+
+		if (bt_str_equal(row->labels.items[i].value, labels->items[i].value)) {
+			continue;
+		}
+		pair->value = bt_symbol_ref_str(table->symbols, labels->items[i].value);
+		row->labels.items[i].value = bt_symbol_text(table->symbols, pair->value);
+		bt_label_columns_set(table, slot, *pair);
+		bt_symbol_unref(table->symbols, before);
+		zone_differs = zone_differs || bt_node_is_zone_label(labels->items[i].key);
+		differing++;
+	}
+	if (zone_differs) {
+		set_zone_key(table, row, labels, text);
+	}
+	return differing;
 }
 
 static uint32_t set_labels(struct bt_node_table *table, uint32_t slot,
@@ -84,8 +137,8 @@ static uint32_t set_labels(struct bt_node_table *table, uint32_t slot,
 	struct bt_str_map map = {.count = labels->count, .present = labels->count != 0};
 	struct bt_label_pair *pairs = NULL;
 
-	if (bt_str_map_equal(&row->labels, labels)) {
-		return 0;
+	if (has_same_keys(&row->labels, labels)) {
+		return set_values(table, slot, labels, text);
 	}
 	if (labels->count != 0) {
 		map.items = BT_NEW_ARRAY(struct bt_str_pair, labels->count);
@@ -106,9 +159,7 @@ static uint32_t set_labels(struct bt_node_table *table, uint32_t slot,
 	bt_free(row->label_symbols);
 	row->labels = map;
 	row->label_symbols = pairs;
-	bt_strbuf_reset(text);
-	bt_node_zone_key(labels, text);
-	replace_symbol(symbols, &row->zone_key, bt_strbuf_str(text));
+	set_zone_key(table, row, labels, text);
 	return 1;
 }
 
