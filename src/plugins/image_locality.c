@@ -131,9 +131,7 @@ static void score_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	int32_t without = (int32_t)scaled_score(
 		0, (int64_t)spec->init_containers.count + spec->containers.count);
 
-	for (uint32_t k = 0; k < range.count; k++) {
-		scores[bt_slot_at(range, k)] = without;
-	}
+	bt_fill_scores(range, scores, without);
 	if (!any_name_is_known(state, names)) {
 		return;
 	}
@@ -176,6 +174,7 @@ const struct bt_plugin_ops bt_image_locality_plugin = {
 	.create = create,
 	.destroy = bt_plain_plugin_destroy,
 	.pure = true,
+	.columns_split = true,
 	.sign = sign,
 	.score = score,
 	.score_column_data = score_column_data,

@@ -92,6 +92,14 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 	return BT_STATUS_OK;
 }
 
+static void look_up(const uint8_t *restrict by_set, const uint32_t *restrict sets, uint32_t count,
+	uint32_t *restrict details)
+{
+	for (uint32_t slot = 0; slot < count; slot++) {
+		details[slot] = by_set[sets[slot]];
+	}
+}
+
 /** Nodes share taint lists: each list in use is judged once per pass. */
 static bool filter_column(struct bt_plugin *plugin, BT_UNUSED const void *data,
 	const struct bt_pod_info *pod, const struct bt_state *state, struct bt_slot_range range,
@@ -115,8 +123,9 @@ static bool filter_column(struct bt_plugin *plugin, BT_UNUSED const void *data,
 			plugin, &nodes->taint_sets.items[i].taints, spec);
 		any |= rejected[i] != 0;
 	}
-	for (uint32_t slot = 0; any && slot < range.count; slot++) {
-		detail[slot] = rejected[nodes->taint_set[slot]];
+	if (any) {
+		look_up(rejected, nodes->taint_set + range.first, range.count,
+			detail + range.first);
 	}
 	bt_free(rejected);
 	return any;
@@ -130,6 +139,14 @@ static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin,
 		BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_UNTOLERATED_TAINT);
 }
 
+static void look_up_scores(const int32_t *restrict by_set, const uint32_t *restrict sets,
+	uint32_t count, int32_t *restrict scores)
+{
+	for (uint32_t slot = 0; slot < count; slot++) {
+		scores[slot] = by_set[sets[slot]];
+	}
+}
+
 static void score_column(struct bt_plugin *plugin, const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state,
 	struct bt_slot_range range, int32_t *scores)
@@ -137,6 +154,7 @@ static void score_column(struct bt_plugin *plugin, const void *data,
 	const struct taint_toleration_pre_score_data *prepared = data;
 	const struct bt_node_table *nodes = &state->nodes;
 	bool comparison = allow_comparison(plugin);
+	bool any = false;
 	int32_t *counts;
 
 	if (range.slots != NULL) {
@@ -151,9 +169,13 @@ static void score_column(struct bt_plugin *plugin, const void *data,
 	for (uint32_t i = 0; i < nodes->taint_sets.count; i++) {
 		counts[i] = (int32_t)count_intolerable_soft_taints(
 			&nodes->taint_sets.items[i].taints, &prepared->soft, comparison);
+		any |= counts[i] != 0;
 	}
-	for (uint32_t slot = 0; slot < range.count; slot++) {
-		scores[slot] = counts[nodes->taint_set[slot]];
+	if (any) {
+		look_up_scores(counts, nodes->taint_set + range.first, range.count,
+			scores + range.first);
+	} else {
+		bt_fill_scores(range, scores, 0);
 	}
 	bt_free(counts);
 }
@@ -206,6 +228,7 @@ const struct bt_plugin_ops bt_taint_toleration_plugin = {
 	.create = create,
 	.destroy = bt_plain_plugin_destroy,
 	.pure = true,
+	.columns_split = true,
 	.hint_scope = BT_HINT_SCOPE_SHAPE,
 	.events_to_register = events_to_register,
 	.sign = sign,

@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "base/cpu.h"
+#include "plugins/common_columns.h"
 #include "sched/plan_kernels.h"
 #include "sched/plan_private.h"
 
@@ -90,9 +91,13 @@ static void recompute_verdicts(
 	const struct bt_snapshot *snapshot = &engine->state->snapshot;
 	uint32_t slot_count = engine->state->nodes.slot_count;
 	reserve_columns(engine->plans, plan, slot_count);
-	memset(plan->verdict, 0xff, (size_t)slot_count * sizeof(*plan->verdict));
-	for (uint32_t i = 0; i < snapshot->count; i++) {
-		plan->verdict[snapshot->list[i]] = 0;
+	if (snapshot->count == slot_count) {
+		memset(plan->verdict, 0, (size_t)slot_count * sizeof(*plan->verdict));
+	} else {
+		memset(plan->verdict, 0xff, (size_t)slot_count * sizeof(*plan->verdict));
+		for (uint32_t i = 0; i < snapshot->count; i++) {
+			plan->verdict[snapshot->list[i]] = 0;
+		}
 	}
 	evaluate_filters(plan, engine, pod, (struct bt_slot_range){.count = slot_count});
 	plan->feasible_count = bt_plan_kernels_for_cpu()->count_feasible(plan->verdict, slot_count);
@@ -107,9 +112,7 @@ static void evaluate_scores(struct bt_plan *plan, struct bt_engine *engine,
 	const struct bt_state *state = engine->state;
 	int32_t *scores = engine->plans->scores;
 	int32_t base = (int32_t)plan->constant_score;
-	for (uint32_t k = 0; k < range.count; k++) {
-		plan->local[range.slots == NULL ? k : range.slots[k]] = base;
-	}
+	bt_fill_scores(range, plan->local, base);
 	for (uint32_t i = 0; i < plan->local_score_count; i++) {
 		struct bt_plugin *plugin = plan->local_scores[i].plugin;
 		int32_t weight = (int32_t)plan->local_scores[i].weight;

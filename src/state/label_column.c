@@ -23,24 +23,33 @@ static struct bt_label_column *find_column(const struct bt_node_table *table, bt
 	return NULL;
 }
 
-/* Index of a value, added when new. */
-static uint32_t value_index(
-	struct bt_node_table *table, struct bt_label_column *column, bt_sym value)
+uint32_t bt_label_column_find(const struct bt_label_column *column, bt_sym value)
 {
 	uint64_t hash = bt_sym_hash(value);
 	uint32_t at = bt_map_first(&column->index, hash);
-	uint32_t index;
 
 	for (; at != BT_MAP_NONE; at = bt_map_next(&column->index, hash, at)) {
-		index = bt_map_value(&column->index, at);
+		uint32_t index = bt_map_value(&column->index, at);
 		if (bt_sym_equal(column->dictionary.items[index], value)) {
 			return index;
 		}
 	}
+	return 0;
+}
+
+/* Index of a value, added when new. */
+static uint32_t value_index(
+	struct bt_node_table *table, struct bt_label_column *column, bt_sym value)
+{
+	uint32_t index = bt_label_column_find(column, value);
+
+	if (index != 0) {
+		return index;
+	}
 	index = column->dictionary.count;
 	bt_vec_push(&column->dictionary, bt_symbol_ref(table->symbols, value));
 	bt_vec_push(&column->value_counts, 0);
-	bt_map_insert(&column->index, hash, index);
+	bt_map_insert(&column->index, bt_sym_hash(value), index);
 	return index;
 }
 

@@ -147,7 +147,8 @@ struct bt_node_table {
 	bool has_wide_values;
 	/* rows, names, shared parts */
 	struct bt_node_row *rows;
-	struct bt_map names; /* name symbol -> slot */
+	struct bt_map names;        /* name symbol -> slot */
+	uint32_t last_updated_slot; /* a guess for the next one */
 	BT_VEC(uint32_t) free_slots;
 	BT_VEC(struct bt_taint_set) taint_sets;
 	struct bt_map taint_set_index;
@@ -163,6 +164,8 @@ uint32_t bt_node_table_find_scalar(const struct bt_node_table *table, struct bt_
  * bt_node_table_collect_label_columns. */
 const struct bt_label_column *bt_node_table_label_column(
 	struct bt_node_table *table, struct bt_str key);
+/** Index of a value in the dictionary; 0: it is not there. value may be BT_SYM_NONE. */
+uint32_t bt_label_column_find(const struct bt_label_column *column, bt_sym value);
 /** No two slots share a value: every domain of the key is one node. */
 static inline bool bt_label_column_is_unique(const struct bt_label_column *column)
 {
