@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plugins/common_spread.h"
 
-#include "api/toleration.h"
 #include "api/workload.h"
 #include "base/error.h"
 #include "plugins/common_plugin.h"
@@ -314,97 +313,4 @@ int bt_spread_resolve(const struct bt_spread_source *source, const struct bt_pod
 	}
 	*out_list = list;
 	return 0;
-}
-
-/* --- counting --- */
-
-bool bt_spread_has_all_keys(const struct bt_spread_list *list, uint32_t slot)
-{
-	for (uint32_t i = 0; i < list->count; i++) {
-		if (bt_topology_domain(list->items[i].column, slot) == 0) {
-			return false;
-		}
-	}
-	return true;
-}
-
-bool bt_spread_counts_node(const struct bt_spread_list *list, uint32_t index,
-	const struct bt_state *state, uint32_t slot)
-{
-	const struct bt_spread_constraint *constraint = &list->items[index];
-	const struct bt_node_table *nodes = &state->nodes;
-
-	if (constraint->honors_affinity &&
-		!bt_required_node_affinity_matches(&list->affinity, bt_node_table_name(nodes, slot),
-			&nodes->rows[slot].labels, NULL, NULL)) {
-		return false;
-	}
-	return !constraint->honors_taints ||
-		bt_find_untolerated_taint(bt_node_table_taints(nodes, slot), list->tolerations,
-			BT_TAINT_HARD, list->allow_comparison) == NULL;
-}
-
-int64_t bt_spread_count_pods(const struct bt_state *state, const struct bt_selector *selector,
-	bt_sym namespace_, uint32_t slot)
-{
-	const struct bt_node_row *row = &state->nodes.rows[slot];
-	int64_t count = 0;
-
-	if (bt_selector_is_empty(selector)) {
-		return 0;
-	}
-	for (uint32_t i = 0; i < row->pods.count; i++) {
-		const struct bt_pod_record *record = bt_state_pod_at(state, row->pods.items[i]);
-
-		count += !record->terminating && bt_sym_equal(record->namespace_, namespace_) &&
-			bt_selector_matches(
-				selector, &state->label_sets.sets.items[record->label_set].labels);
-	}
-	return count;
-}
-
-/* --- counters --- */
-
-/** The pod's affinity as far as eligibility reads it; NULL: it has none. */
-static const struct bt_pod_spec *affinity_of(const struct bt_spread_list *list,
-	const struct bt_spread_constraint *constraint, const struct bt_pod_spec *spec)
-{
-	bool has = list->affinity.has_affinity || spec->node_selector.count != 0;
-
-	return constraint->honors_affinity && has ? spec : NULL;
-}
-
-bool bt_spread_counter_sums(struct bt_state *state, const struct bt_spread_list *list,
-	uint32_t index, const struct bt_pod_info *pod, bool with_all_keys,
-	struct bt_domain_sums *out_sums)
-{
-	const struct bt_spread_constraint *constraint = &list->items[index];
-	struct bt_counted_term term = {.namespace_count = 1,
-		.namespaces = &pod->namespace_,
-		.selector = &constraint->selector};
-	struct bt_str keys[BT_COUNTED_TERMS_MAX];
-	struct bt_counter_spec spec = {
-		.terms = &term,
-		.live_only = true,
-		.topology_key = constraint->topology_key,
-		.labels = keys,
-		.affinity_of = affinity_of(list, constraint, bt_plugin_pod_spec(pod)),
-		.tolerations_of = constraint->honors_taints ? list->tolerations : NULL,
-		.allow_comparison = list->allow_comparison,
-	};
-	const struct bt_domain_counter *counter;
-
-	if (list->count > BT_COUNTED_TERMS_MAX) {
-		return false;
-	}
-	for (uint32_t i = 0; with_all_keys && i < list->count; i++) {
-		keys[spec.label_count++] = list->items[i].topology_key;
-	}
-	spec.term_count = !constraint->selector.nothing && !bt_selector_is_empty(term.selector);
-	counter = bt_domain_counter_get(state, &spec);
-	if (counter == NULL) {
-		return false;
-	}
-	*out_sums = bt_domain_counter_sums(counter);
-	return true;
 }

@@ -61,12 +61,38 @@ bool bt_spread_counts_node(const struct bt_spread_list *list, uint32_t index,
 /** Live pods of the namespace on the node that the selector matches; an empty one counts none. */
 int64_t bt_spread_count_pods(const struct bt_state *state, const struct bt_selector *selector,
 	bt_sym namespace_, uint32_t slot);
+
+/** A domain that no eligible node has. */
+#define BT_SPREAD_NO_DOMAIN INT64_MIN
+
+/** Matching pods per domain of one constraint. */
+struct bt_spread_table {
+	int64_t *counts; /* by domain, BT_SPREAD_NO_DOMAIN where there is none; NULL: see sums */
+	uint32_t size;
+	struct bt_domain_sums sums; /* of a counter; good until the snapshot's next refresh */
+	uint64_t serial;            /* the counter's; 0 with counts */
+};
+
+static inline int64_t bt_spread_table_at(const struct bt_spread_table *table, uint32_t domain)
+{
+	if (table->counts != NULL) {
+		return table->counts[domain];
+	}
+	return bt_domain_nodes(&table->sums, domain) != 0 ? bt_domain_pods(&table->sums, domain)
+							  : BT_SPREAD_NO_DOMAIN;
+}
+
 /**
- * The sums of a kept counter for a constraint: pods as bt_spread_count_pods counts them, nodes that
- * the inclusion policies admit and, if wanted, that have all keys of the list. Borrowed until the
- * next call. false: count by walking.
+ * The table of a constraint from a kept counter: pods as bt_spread_count_pods counts them, nodes
+ * that the inclusion policies admit and, if wanted, that have all keys of the list. Domain 0, of
+ * nodes without the constraint's own key, means nothing when all keys are wanted. false: count by
+ * walking.
  */
-bool bt_spread_counter_sums(struct bt_state *state, const struct bt_spread_list *list,
-	uint32_t index, const struct bt_pod_info *pod, bool with_all_keys,
-	struct bt_domain_sums *out_sums);
+bool bt_spread_count(struct bt_state *state, const struct bt_spread_list *list, uint32_t index,
+	const struct bt_pod_info *pod, bool with_all_keys, struct bt_spread_table *out_table);
+/** Counts of its own, all of this value. */
+void bt_spread_table_init(struct bt_spread_table *table, const struct bt_label_column *column,
+	int64_t value, struct bt_arena *arena);
+/** Counts of its own instead of the counter's. */
+void bt_spread_table_own(struct bt_spread_table *table, struct bt_arena *arena);
 #endif

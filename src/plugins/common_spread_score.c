@@ -8,21 +8,6 @@
 
 #define HOSTNAME_KEY "kubernetes.io/hostname"
 
-/** What one soft constraint adds to a node's score. */
-struct score_term {
-	const uint32_t *domains;  /* by slot; NULL: no node has the key */
-	double *per_domain;       /* NULL for the hostname key */
-	const uint32_t *per_node; /* hostname key: the node's own matching pods, by slot */
-	double weight;
-	double offset; /* maxSkew - 1 */
-};
-
-struct spread_pre_score_data {
-	bool requires_all_keys; /* a node that lacks a key is ignored */
-	uint32_t count;
-	struct score_term *terms;
-};
-
 double bt_spread_log(uint64_t value)
 {
 	static const double high = 6.93147180369123816490e-01;
@@ -74,37 +59,228 @@ static uint32_t domain_of_empty(const struct bt_label_column *column)
 
 struct pre_score_run {
 	const struct bt_spread_plugin *instance;
+	const struct bt_cycle_state *cycle;
 	const struct bt_pod_info *pod;
-	struct bt_arena *arena;
 	struct bt_spread_list list;
 	bool requires_all_keys;
-	bool plain;
-	const uint32_t *slots; /* feasible */
-	uint32_t slot_count;
 };
 
-static bool is_ignored(const struct pre_score_run *run, uint32_t slot)
+static bool run_ignores(const struct pre_score_run *run, uint32_t slot)
 {
 	return run->requires_all_keys && !bt_spread_has_all_keys(&run->list, slot);
 }
 
-/** Number of distinct values of a key over the feasible nodes that are not ignored. */
-static uint64_t count_values(
-	const struct pre_score_run *run, const struct bt_label_column *column, uint32_t empty)
+/** Matching pods per domain over the eligible nodes, by walking. */
+static void walk_domains(
+	const struct pre_score_run *run, uint32_t index, struct bt_spread_table *table)
 {
+	const struct bt_state *state = run->instance->source.state;
+	const struct bt_spread_constraint *constraint = &run->list.items[index];
+	bt_sym namespace_ = bt_symbol_find(&state->symbols, run->pod->namespace_);
+
+	bt_spread_table_init(table, constraint->column, 0, run->cycle->arena);
+	for (uint32_t n = 0; n < state->snapshot.count; n++) {
+		uint32_t slot = state->snapshot.list[n];
+
+		if (!run_ignores(run, slot) &&
+			bt_spread_counts_node(&run->list, index, state, slot)) {
+			table->counts[bt_topology_domain(constraint->column, slot)] +=
+				bt_spread_count_pods(
+					state, &constraint->selector, namespace_, slot);
+		}
+	}
+}
+
+/** Matching pods of every node, whatever the inclusion policies say. */
+static uint32_t *own_pods(
+	const struct pre_score_run *run, uint32_t index, const struct bt_spread_table *counted)
+{
+	const struct bt_state *state = run->instance->source.state;
+	bt_sym namespace_ = bt_symbol_find(&state->symbols, run->pod->namespace_);
+	uint32_t slot_count = state->nodes.slot_count;
+	uint32_t *counts = BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, slot_count);
+
+	for (uint32_t slot = 0; slot < slot_count; slot++) {
+		counts[slot] = counted != NULL
+			? bt_domain_own(&counted->sums, slot)
+			: (uint32_t)bt_spread_count_pods(
+				  state, &run->list.items[index].selector, namespace_, slot);
+	}
+	return counts;
+}
+
+static void count_term(const struct pre_score_run *run, uint32_t index, struct bt_spread_term *term)
+{
+	struct bt_arena *arena = run->cycle->arena;
+	bool counted = !run->cycle->plain &&
+		bt_spread_count(run->instance->source.state, &run->list, index, run->pod,
+			run->requires_all_keys, &term->table);
+
+	if (term->is_hostname) {
+		if (!counted || !run->cycle->borrows_counters) {
+			term->own = own_pods(run, index, counted ? &term->table : NULL);
+		}
+		return;
+	}
+	if (!counted) {
+		walk_domains(run, index, &term->table);
+	} else if (!run->cycle->borrows_counters) {
+		bt_spread_table_own(&term->table, arena);
+	}
+}
+
+static int64_t pods_at(const struct bt_spread_table *table, uint32_t domain)
+{
+	int64_t count;
+
+	if (table->counts == NULL) {
+		return bt_domain_pods(&table->sums, domain);
+	}
+	count = table->counts[domain];
+	return count == BT_SPREAD_NO_DOMAIN ? 0 : count;
+}
+
+/** All but the weight. */
+static struct bt_spread_term make_term(const struct pre_score_run *run, uint32_t index)
+{
+	const struct bt_spread_constraint *constraint = &run->list.items[index];
+	struct bt_spread_term term = {
+		.column = constraint->column,
+		.is_hostname = is_hostname(constraint),
+		.offset = (double)(int32_t)((uint32_t)constraint->max_skew - 1U),
+	};
+
+	count_term(run, index, &term);
+	if (!term.is_hostname && term.column != NULL && !run->requires_all_keys) {
+		term.empty_domain = domain_of_empty(term.column);
+		if (term.empty_domain != 0) {
+			term.pods_without_label = pods_at(&term.table, 0);
+		}
+	}
+	return term;
+}
+
+/** The data without weights; NULL: an error, in err, or nothing to score by. */
+static struct bt_spread_score_data *prepare(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, struct berth_error *err)
+{
+	struct pre_score_run run = {
+		.instance = bt_spread_instance(plugin),
+		.cycle = cycle,
+		.pod = pod,
+	};
+	struct bt_spread_score_data *data;
+
+	if (bt_spread_resolve(&run.instance->source, pod, BT_SPREAD_SOFT, cycle->arena, &run.list,
+		    err) != 0 ||
+		run.list.count == 0) {
+		return NULL;
+	}
+	run.requires_all_keys = bt_plugin_pod_spec(pod)->topology_spread_constraints.count != 0 ||
+		!run.instance->system_defaulted;
+	data = BT_ARENA_NEW(cycle->arena, struct bt_spread_score_data);
+	data->requires_all_keys = run.requires_all_keys;
+	data->count = run.list.count;
+	data->terms = BT_ARENA_NEW_ARRAY(cycle->arena, struct bt_spread_term, data->count);
+	for (uint32_t i = 0; i < data->count; i++) {
+		data->terms[i] = make_term(&run, i);
+	}
+	return data;
+}
+
+bool bt_spread_prepare_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, struct bt_spread_score_data **out_data)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_spread_score_data *data = prepare(plugin, cycle, pod, &err);
+
+	berth_error_finish(&err);
+	for (uint32_t i = 0; data != NULL && i < data->count; i++) {
+		if (data->terms[i].table.serial == 0) {
+			return false;
+		}
+	}
+	*out_data = data;
+	return data != NULL;
+}
+
+/* --- weights --- */
+
+/** The feasible nodes: each slot stands for one, or for as many as counts says. */
+struct feasible_nodes {
+	const uint32_t *slots;
+	const uint32_t *counts; /* NULL: one each */
+	uint32_t count;
+};
+
+static bool slot_is_ignored(const struct bt_spread_score_data *data, uint32_t slot)
+{
+	for (uint32_t i = 0; data->requires_all_keys && i < data->count; i++) {
+		if (bt_topology_domain(data->terms[i].column, slot) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static uint64_t nodes_of(const struct feasible_nodes *nodes, uint32_t index)
+{
+	return nodes->counts != NULL ? nodes->counts[index] : 1;
+}
+
+static uint64_t count_considered(
+	const struct bt_spread_score_data *data, const struct feasible_nodes *nodes)
+{
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < nodes->count; i++) {
+		count += slot_is_ignored(data, nodes->slots[i]) ? 0 : nodes_of(nodes, i);
+	}
+	return count;
+}
+
+/** Every node has a value of its own; those without the label share one more. */
+static uint64_t count_unique_values(const struct bt_spread_score_data *data,
+	const struct bt_label_column *column, const struct feasible_nodes *nodes)
+{
+	uint64_t count = 0;
+	bool without_label = false;
+
+	for (uint32_t i = 0; i < nodes->count; i++) {
+		if (slot_is_ignored(data, nodes->slots[i])) {
+			continue;
+		}
+		if (column->values[nodes->slots[i]] == 0) {
+			without_label = true;
+		} else {
+			count += nodes_of(nodes, i);
+		}
+	}
+	return count + without_label;
+}
+
+/** Number of distinct values of a key over the feasible nodes that are not ignored. */
+static uint64_t count_values(const struct bt_spread_score_data *data,
+	const struct bt_spread_term *term, const struct feasible_nodes *nodes,
+	struct bt_arena *arena)
+{
+	const struct bt_label_column *column = term->column;
 	uint8_t *seen;
 	uint64_t count = 0;
 
 	if (column == NULL) {
 		/* All of them share the value "", if there are any. */
-		return run->slot_count != 0 && !run->requires_all_keys;
+		return nodes->count != 0 && !data->requires_all_keys;
 	}
-	seen = BT_ARENA_NEW_ARRAY(run->arena, uint8_t, column->dictionary.count);
-	for (uint32_t i = 0; i < run->slot_count; i++) {
-		uint32_t domain = column->values[run->slots[i]];
+	if (bt_label_column_is_unique(column) && term->empty_domain == 0) {
+		return count_unique_values(data, column, nodes);
+	}
+	seen = BT_ARENA_NEW_ARRAY(arena, uint8_t, column->dictionary.count);
+	for (uint32_t i = 0; i < nodes->count; i++) {
+		uint32_t domain = column->values[nodes->slots[i]];
 
-		if (!is_ignored(run, run->slots[i])) {
-			domain = domain == 0 ? empty : domain;
+		if (!slot_is_ignored(data, nodes->slots[i])) {
+			domain = domain == 0 ? term->empty_domain : domain;
 			count += seen[domain] == 0;
 			seen[domain] = 1;
 		}
@@ -112,135 +288,54 @@ static uint64_t count_values(
 	return count;
 }
 
-static uint64_t count_considered(const struct pre_score_run *run)
+static void weigh(struct bt_spread_score_data *data, const struct feasible_nodes *nodes,
+	struct bt_arena *arena)
 {
-	uint64_t count = 0;
+	for (uint32_t i = 0; i < data->count; i++) {
+		struct bt_spread_term *term = &data->terms[i];
+		uint64_t size = term->is_hostname ? count_considered(data, nodes)
+						  : count_values(data, term, nodes, arena);
 
-	for (uint32_t i = 0; i < run->slot_count; i++) {
-		count += !is_ignored(run, run->slots[i]);
+		term->weight = bt_spread_log(size + 2);
 	}
-	return count;
 }
 
-/** Matching pods per domain over the eligible nodes; those of nodes without the label in `empty`.
- */
-static int64_t *count_domains(const struct pre_score_run *run, uint32_t index, uint32_t empty)
-{
-	struct bt_state *state = run->instance->source.state;
-	const struct bt_spread_constraint *constraint = &run->list.items[index];
-	uint32_t size = constraint->column->dictionary.count;
-	bt_sym namespace_ = bt_symbol_find(&state->symbols, run->pod->namespace_);
-	int64_t *counts = BT_ARENA_NEW_ARRAY(run->arena, int64_t, size);
-	struct bt_domain_sums sums;
-
-	if (!run->plain &&
-		bt_spread_counter_sums(
-			state, &run->list, index, run->pod, run->requires_all_keys, &sums)) {
-		for (uint32_t domain = 0; domain < size; domain++) {
-			counts[domain == 0 ? empty : domain] += bt_domain_pods(&sums, domain);
-		}
-		return counts;
-	}
-	for (uint32_t n = 0; n < state->snapshot.count; n++) {
-		uint32_t slot = state->snapshot.list[n];
-		uint32_t domain = constraint->column->values[slot];
-
-		if (!is_ignored(run, slot) &&
-			bt_spread_counts_node(&run->list, index, state, slot)) {
-			counts[domain == 0 ? empty : domain] += bt_spread_count_pods(
-				state, &constraint->selector, namespace_, slot);
-		}
-	}
-	return counts;
-}
-
-/** Matching pods of every feasible node, whatever the inclusion policies say. */
-static uint32_t *count_nodes(const struct pre_score_run *run, uint32_t index)
-{
-	struct bt_state *state = run->instance->source.state;
-	bt_sym namespace_ = bt_symbol_find(&state->symbols, run->pod->namespace_);
-	uint32_t *counts = BT_ARENA_NEW_ARRAY(run->arena, uint32_t, state->nodes.slot_count);
-	struct bt_domain_sums sums;
-
-	if (!run->plain &&
-		bt_spread_counter_sums(
-			state, &run->list, index, run->pod, run->requires_all_keys, &sums)) {
-		for (uint32_t slot = 0; slot < state->nodes.slot_count; slot++) {
-			counts[slot] = bt_domain_own(&sums, slot);
-		}
-		return counts;
-	}
-	for (uint32_t i = 0; i < run->slot_count; i++) {
-		counts[run->slots[i]] = (uint32_t)bt_spread_count_pods(
-			state, &run->list.items[index].selector, namespace_, run->slots[i]);
-	}
-	return counts;
-}
-
-static struct score_term make_term(const struct pre_score_run *run, uint32_t index)
-{
-	const struct bt_spread_constraint *constraint = &run->list.items[index];
-	const struct bt_label_column *column = constraint->column;
-	struct score_term term = {
-		.domains = column != NULL ? column->values : NULL,
-		.offset = (double)(int32_t)((uint32_t)constraint->max_skew - 1U),
-	};
-	uint32_t empty;
-	int64_t *counts;
-
-	if (is_hostname(constraint)) {
-		term.weight = bt_spread_log(count_considered(run) + 2);
-		term.per_node = count_nodes(run, index);
-		return term;
-	}
-	empty = column != NULL && !run->requires_all_keys ? domain_of_empty(column) : 0;
-	term.weight = bt_spread_log(count_values(run, column, empty) + 2);
-	if (column == NULL) {
-		return term;
-	}
-	counts = count_domains(run, index, empty);
-	term.per_domain = BT_ARENA_NEW_ARRAY(run->arena, double, column->dictionary.count);
-	for (uint32_t i = 1; i < column->dictionary.count; i++) {
-		term.per_domain[i] = (double)counts[i] * term.weight + term.offset;
-	}
-	return term;
-}
+/* --- PreScore --- */
 
 struct bt_status bt_spread_pre_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const uint32_t *slots, uint32_t slot_count)
 {
-	struct pre_score_run run = {
-		.instance = (const struct bt_spread_plugin *)(const void *)plugin,
-		.pod = pod,
-		.arena = cycle->arena,
-		.plain = cycle->plain,
-		.slots = slots,
-		.slot_count = slot_count,
-	};
+	struct feasible_nodes nodes = {.slots = slots, .count = slot_count};
 	struct berth_error err = BERTH_ERROR_INIT;
-	struct spread_pre_score_data *data;
+	struct bt_spread_score_data *data;
 
-	if (run.instance->source.state->snapshot.count == 0) {
+	if (bt_spread_instance(plugin)->source.state->snapshot.count == 0) {
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}
-	if (bt_spread_resolve(&run.instance->source, pod, BT_SPREAD_SOFT, cycle->arena, &run.list,
-		    &err) != 0) {
+	data = prepare(plugin, cycle, pod, &err);
+	if (data == NULL) {
+		if (err.code == 0) {
+			return bt_status_code_only(BT_STATUS_SKIP);
+		}
 		(void)bt_error_wrap(&err, 0, "calculating preScoreState");
 		return bt_status_from_error(cycle->arena, &err);
 	}
-	if (run.list.count == 0) {
-		return bt_status_code_only(BT_STATUS_SKIP);
-	}
-	run.requires_all_keys = bt_plugin_pod_spec(pod)->topology_spread_constraints.count != 0 ||
-		!run.instance->system_defaulted;
-	data = BT_ARENA_NEW(cycle->arena, struct spread_pre_score_data);
-	data->requires_all_keys = run.requires_all_keys;
-	data->count = run.list.count;
-	data->terms = BT_ARENA_NEW_ARRAY(cycle->arena, struct score_term, data->count);
-	for (uint32_t i = 0; i < data->count; i++) {
-		data->terms[i] = make_term(&run, i);
-	}
+	weigh(data, &nodes, cycle->arena);
 	bt_plugin_set_pre_score_data(plugin, cycle, data);
+	return BT_STATUS_OK;
+}
+
+struct bt_status bt_spread_pre_score_cells(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	BT_UNUSED const struct bt_pod_info *pod, const uint32_t *slots, const uint32_t *counts,
+	uint32_t cell_count)
+{
+	struct feasible_nodes nodes = {.slots = slots, .counts = counts, .count = cell_count};
+	struct bt_spread_score_data *data = cycle->pre_score_data[plugin->index];
+
+	if (data == NULL) {
+		return bt_status_code_only(BT_STATUS_SKIP); /* cell_traits found nothing to score */
+	}
+	weigh(data, &nodes, cycle->arena);
 	return BT_STATUS_OK;
 }
 
@@ -271,17 +366,7 @@ static inline int64_t round_half_away(double value)
 	return whole + (rest >= 0.5) - (rest <= -0.5);
 }
 
-static bool slot_is_ignored(const struct spread_pre_score_data *data, uint32_t slot)
-{
-	for (uint32_t i = 0; data->requires_all_keys && i < data->count; i++) {
-		if (data->terms[i].domains == NULL || data->terms[i].domains[slot] == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static int64_t score_slot(const struct spread_pre_score_data *data, uint32_t slot)
+static int64_t score_slot(const struct bt_spread_score_data *data, uint32_t slot)
 {
 	double sum = 0;
 
@@ -289,15 +374,21 @@ static int64_t score_slot(const struct spread_pre_score_data *data, uint32_t slo
 		return 0;
 	}
 	for (uint32_t i = 0; i < data->count; i++) {
-		const struct score_term *term = &data->terms[i];
-		uint32_t domain = term->domains != NULL ? term->domains[slot] : 0;
+		const struct bt_spread_term *term = &data->terms[i];
+		uint32_t domain = bt_topology_domain(term->column, slot);
+		int64_t count;
 
 		if (domain == 0) {
 			continue;
 		}
-		sum += term->per_domain != NULL
-			? term->per_domain[domain]
-			: (double)term->per_node[slot] * term->weight + term->offset;
+		if (term->is_hostname) {
+			count = term->own != NULL ? term->own[slot]
+						  : bt_domain_own(&term->table.sums, slot);
+		} else {
+			count = pods_at(&term->table, domain);
+			count += domain == term->empty_domain ? term->pods_without_label : 0;
+		}
+		sum += (double)count * term->weight + term->offset;
 	}
 	return round_half_away(sum);
 }
@@ -306,7 +397,7 @@ struct bt_status bt_spread_score(struct bt_plugin *plugin, struct bt_cycle_state
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node,
 	int64_t *out_score)
 {
-	const struct spread_pre_score_data *data = bt_plugin_pre_score_data(plugin, cycle);
+	const struct bt_spread_score_data *data = bt_plugin_pre_score_data(plugin, cycle);
 
 	if (data == NULL) {
 		return bt_status_error_text(cycle->arena,
@@ -351,7 +442,7 @@ static int64_t normalized(const struct score_bounds *bounds, int64_t score)
 struct bt_status bt_spread_normalize_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	BT_UNUSED const struct bt_pod_info *pod, struct bt_node_score *scores, uint32_t count)
 {
-	const struct spread_pre_score_data *data = bt_plugin_pre_score_data(plugin, cycle);
+	const struct bt_spread_score_data *data = bt_plugin_pre_score_data(plugin, cycle);
 	struct score_bounds bounds = {INT64_MAX, 0};
 
 	for (uint32_t i = 0; i < count; i++) {

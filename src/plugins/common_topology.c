@@ -5,6 +5,25 @@
 
 #include "state/domain_counter.h"
 
+/** Kind of the trait in its identity; counters, which other traits name, start at 1. */
+#define DOMAIN_TRAIT (UINT64_C(1) << 63)
+
+void bt_topology_add_domain_trait(struct bt_trait_list *list, const struct bt_label_column *column)
+{
+	struct bt_node_trait trait = {
+		.identity = {DOMAIN_TRAIT, column->key.id, column->rebuild_count},
+		.reads = BT_CHANGE_LABELS | BT_CHANGE_EXISTENCE,
+		.values = column->values,
+	};
+
+	for (uint32_t i = 0; i < list->count; i++) {
+		if (memcmp(list->items[i].identity, trait.identity, sizeof(trait.identity)) == 0) {
+			return;
+		}
+	}
+	bt_trait_list_add(list, &trait);
+}
+
 int64_t bt_domain_changes_add(struct bt_domain_changes *changes, struct bt_arena *arena,
 	uint32_t table, uint32_t domain, int64_t delta)
 {

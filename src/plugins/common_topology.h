@@ -15,6 +15,12 @@ static inline uint32_t bt_topology_domain(const struct bt_label_column *column, 
 	return column != NULL ? column->values[slot] : 0;
 }
 
+/**
+ * The trait that tells the domains of a key apart; for keys with few domains. Not added again when
+ * the list has it.
+ */
+void bt_topology_add_domain_trait(struct bt_trait_list *list, const struct bt_label_column *column);
+
 /** A change of one domain of one table. */
 struct bt_domain_change {
 	uint32_t table;

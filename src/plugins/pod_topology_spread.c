@@ -1,73 +1,66 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * PodTopologySpread (PreFilter, Filter, PreScore, Score): pods of a kind spread over zones and
- * hosts. Spec: 06 section 2. Scoring: common_spread_score.c, hints: common_spread_hints.c.
+ * hosts. Spec: 06 section 2. Many nodes at once: common_spread_columns.c, scoring:
+ * common_spread_score.c, hints: common_spread_hints.c.
  */
 #include "base/alloc.h"
 #include "base/error.h"
-#include "plugins/common_columns.h"
 #include "plugins/common_plugin.h"
 #include "plugins/common_spread.h"
 #include "plugins/common_spread_plugin.h"
 #include "plugins/common_topology.h"
 #include "plugins/in_tree.h"
 
-/** A domain that no eligible node has. */
-#define NO_DOMAIN INT64_MIN
 /** Least count over no domain at all. */
 #define LOW_OF_NOTHING INT64_C(2147483647)
-
-/** Matching pods per domain of one hard constraint. */
-struct spread_table {
-	int64_t *counts; /* by domain, NO_DOMAIN where there is none; NULL: no node has the key */
-	uint32_t size;
-	uint32_t domain_count;
-	/* The least count, a domain that has it, and the least count of the others. */
-	int64_t low;
-	uint32_t low_domain;
-	int64_t other_low;
-	bool self_matches;
-};
-
-struct spread_pre_filter_data {
-	struct bt_spread_list list;
-	struct spread_table *tables; /* as many as constraints */
-	struct bt_domain_changes changes;
-};
 
 static const struct bt_spread_plugin *instance_of(const struct bt_plugin *plugin)
 {
 	return (const struct bt_spread_plugin *)(const void *)plugin;
 }
 
+/* --- the least count --- */
+
+/** Of a table that was counted by walking. */
+static void find_lows(struct bt_spread_limit *limit)
+{
+	limit->low = LOW_OF_NOTHING;
+	limit->low_count = 0;
+	limit->second_low = LOW_OF_NOTHING;
+	limit->domain_count = 0;
+	for (uint32_t i = 1; i < limit->table.size; i++) {
+		int64_t count = limit->table.counts[i];
+
+		if (count == BT_SPREAD_NO_DOMAIN) {
+			continue;
+		}
+		limit->domain_count++;
+		if (count < limit->low) {
+			limit->second_low = limit->low;
+			limit->low = count;
+			limit->low_count = 1;
+		} else if (count == limit->low) {
+			limit->low_count++;
+		} else if (count < limit->second_low) {
+			limit->second_low = count;
+		}
+	}
+}
+
 /* --- PreFilter --- */
 
-static void clear_table(struct spread_table *table)
-{
-	for (uint32_t i = 0; i < table->size; i++) {
-		table->counts[i] = NO_DOMAIN;
-	}
-}
-
-static void init_table(struct spread_table *table, const struct bt_spread_constraint *constraint,
-	const struct bt_pod_info *pod, struct bt_arena *arena)
-{
-	table->self_matches = bt_selector_matches(&constraint->selector, pod->labels);
-	if (constraint->column == NULL) {
-		return;
-	}
-	table->size = constraint->column->dictionary.count;
-	table->counts = BT_ARENA_NEW_ARRAY(arena, int64_t, table->size);
-	table->counts[0] = NO_DOMAIN;
-}
-
 /** Section 2.7 to the letter: every pod of every eligible node. */
-static void count_by_walking(struct spread_pre_filter_data *data, const struct bt_state *state,
-	const struct bt_pod_info *pod)
+static void count_by_walking(struct bt_spread_filter_data *data, const struct bt_state *state,
+	const struct bt_pod_info *pod, struct bt_arena *arena)
 {
 	const struct bt_snapshot *snapshot = &state->snapshot;
 	bt_sym namespace_ = bt_symbol_find(&state->symbols, pod->namespace_);
 
+	for (uint32_t i = 0; i < data->list.count; i++) {
+		bt_spread_table_init(&data->limits[i].table, data->list.items[i].column,
+			BT_SPREAD_NO_DOMAIN, arena);
+	}
 	for (uint32_t n = 0; n < snapshot->count; n++) {
 		uint32_t slot = snapshot->list[n];
 
@@ -81,54 +74,42 @@ static void count_by_walking(struct spread_pre_filter_data *data, const struct b
 			if (!bt_spread_counts_node(&data->list, i, state, slot)) {
 				continue;
 			}
-			count = &data->tables[i]
-					 .counts[bt_topology_domain(constraint->column, slot)];
-			*count = (*count == NO_DOMAIN ? 0 : *count) +
+			count = &data->limits[i].table.counts[bt_topology_domain(
+				constraint->column, slot)];
+			*count = (*count == BT_SPREAD_NO_DOMAIN ? 0 : *count) +
 				bt_spread_count_pods(
 					state, &constraint->selector, namespace_, slot);
 		}
 	}
+	for (uint32_t i = 0; i < data->list.count; i++) {
+		find_lows(&data->limits[i]);
+	}
+}
+
+static int64_t low_of(uint32_t least)
+{
+	return least == UINT32_MAX ? LOW_OF_NOTHING : least;
 }
 
 /** The same from counters; false when there are none for this pod. */
-static bool count_by_counters(
-	struct spread_pre_filter_data *data, struct bt_state *state, const struct bt_pod_info *pod)
+static bool count_by_counters(struct bt_spread_filter_data *data, struct bt_state *state,
+	const struct bt_pod_info *pod, const struct bt_cycle_state *cycle)
 {
 	for (uint32_t i = 0; i < data->list.count; i++) {
-		struct spread_table *table = &data->tables[i];
-		struct bt_domain_sums sums;
+		struct bt_spread_limit *limit = &data->limits[i];
 
-		if (!bt_spread_counter_sums(state, &data->list, i, pod, true, &sums)) {
+		if (!bt_spread_count(state, &data->list, i, pod, true, &limit->table)) {
 			return false;
 		}
-		for (uint32_t domain = 1; domain < table->size; domain++) {
-			table->counts[domain] = bt_domain_nodes(&sums, domain) != 0
-				? bt_domain_pods(&sums, domain)
-				: NO_DOMAIN;
+		limit->domain_count = limit->table.sums.eligible_count;
+		limit->low = low_of(limit->table.sums.least);
+		limit->low_count = limit->table.sums.least_count;
+		limit->second_low = low_of(limit->table.sums.second_least);
+		if (!cycle->borrows_counters) {
+			bt_spread_table_own(&limit->table, cycle->arena);
 		}
 	}
 	return true;
-}
-
-static void find_lows(struct spread_table *table)
-{
-	table->low = LOW_OF_NOTHING;
-	table->other_low = LOW_OF_NOTHING;
-	for (uint32_t i = 0; i < table->size; i++) {
-		int64_t count = table->counts[i];
-
-		if (count == NO_DOMAIN) {
-			continue;
-		}
-		table->domain_count++;
-		if (count < table->low) {
-			table->other_low = table->low;
-			table->low = count;
-			table->low_domain = i;
-		} else if (count < table->other_low) {
-			table->other_low = count;
-		}
-	}
 }
 
 static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
@@ -136,7 +117,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 {
 	const struct bt_spread_plugin *instance = instance_of(plugin);
 	struct berth_error err = BERTH_ERROR_INIT;
-	struct spread_pre_filter_data *data;
+	struct bt_spread_filter_data *data;
 	struct bt_spread_list list;
 
 	if (bt_spread_resolve(&instance->source, pod, BT_SPREAD_HARD, cycle->arena, &list, &err) !=
@@ -147,20 +128,15 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	if (list.count == 0) {
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}
-	data = BT_ARENA_NEW(cycle->arena, struct spread_pre_filter_data);
+	data = BT_ARENA_NEW(cycle->arena, struct bt_spread_filter_data);
 	data->list = list;
-	data->tables = BT_ARENA_NEW_ARRAY(cycle->arena, struct spread_table, list.count);
+	data->limits = BT_ARENA_NEW_ARRAY(cycle->arena, struct bt_spread_limit, list.count);
 	for (uint32_t i = 0; i < list.count; i++) {
-		init_table(&data->tables[i], &list.items[i], pod, cycle->arena);
+		data->limits[i].self_matches =
+			bt_selector_matches(&list.items[i].selector, pod->labels);
 	}
-	if (cycle->plain || !count_by_counters(data, instance->source.state, pod)) {
-		for (uint32_t i = 0; i < list.count; i++) {
-			clear_table(&data->tables[i]);
-		}
-		count_by_walking(data, instance->source.state, pod);
-	}
-	for (uint32_t i = 0; i < list.count; i++) {
-		find_lows(&data->tables[i]);
+	if (cycle->plain || !count_by_counters(data, instance->source.state, pod, cycle)) {
+		count_by_walking(data, instance->source.state, pod, cycle->arena);
 	}
 	bt_plugin_set_pre_filter_data(plugin, cycle, data);
 	return BT_STATUS_OK;
@@ -168,8 +144,8 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 
 static void *clone_pre_filter_data(const void *data, struct bt_arena *arena)
 {
-	const struct spread_pre_filter_data *source = data;
-	struct spread_pre_filter_data *copy = BT_ARENA_NEW(arena, struct spread_pre_filter_data);
+	const struct bt_spread_filter_data *source = data;
+	struct bt_spread_filter_data *copy = BT_ARENA_NEW(arena, struct bt_spread_filter_data);
 
 	*copy = *source;
 	copy->changes = bt_domain_changes_clone(&source->changes, arena);
@@ -184,7 +160,7 @@ static void change_by_pod(struct bt_plugin *plugin, struct bt_cycle_state *cycle
 	const struct bt_pod_info *pod, const struct bt_pod_info *other,
 	const struct bt_node_info *node, int64_t delta)
 {
-	struct spread_pre_filter_data *data = cycle->pre_filter_data[plugin->index];
+	struct bt_spread_filter_data *data = cycle->pre_filter_data[plugin->index];
 
 	if (data == NULL || !bt_str_equal(pod->namespace_, other->namespace_) ||
 		!bt_spread_has_all_keys(&data->list, node->slot)) {
@@ -220,34 +196,34 @@ static struct bt_status remove_pod(struct bt_plugin *plugin, struct bt_cycle_sta
 
 /* --- Filter --- */
 
-/** Count of a domain with the changes, 0 where there is none. */
-static int64_t count_at(const struct spread_pre_filter_data *data, uint32_t index, uint32_t domain)
+int64_t bt_spread_count_at(
+	const struct bt_spread_filter_data *data, uint32_t index, uint32_t domain)
 {
-	const struct spread_table *table = &data->tables[index];
-	int64_t count = table->counts[domain];
+	int64_t count = bt_spread_table_at(&data->limits[index].table, domain);
 
-	return (count == NO_DOMAIN ? 0 : count) +
+	return (count == BT_SPREAD_NO_DOMAIN ? 0 : count) +
 		bt_domain_changes_sum(&data->changes, index, domain);
 }
 
 /** The least count when several domains changed, or one appeared. */
 static int64_t low_by_scanning(
-	const struct spread_pre_filter_data *data, uint32_t index, uint32_t *out_domain_count)
+	const struct bt_spread_filter_data *data, uint32_t index, uint32_t *out_domain_count)
 {
-	const struct spread_table *table = &data->tables[index];
+	const struct bt_spread_limit *limit = &data->limits[index];
 	int64_t low = LOW_OF_NOTHING;
 
-	for (uint32_t i = 0; i < table->size; i++) {
-		if (table->counts[i] != NO_DOMAIN) {
-			int64_t count = count_at(data, index, i);
+	for (uint32_t i = 1; i < limit->table.size; i++) {
+		if (bt_spread_table_at(&limit->table, i) != BT_SPREAD_NO_DOMAIN) {
+			int64_t count = bt_spread_count_at(data, index, i);
 			low = count < low ? count : low;
 		}
 	}
-	*out_domain_count = table->domain_count;
+	*out_domain_count = limit->domain_count;
 	for (uint32_t i = 0; i < data->changes.count; i++) {
 		const struct bt_domain_change *change = &data->changes.items[i];
 
-		if (change->table == index && table->counts[change->domain] == NO_DOMAIN) {
+		if (change->table == index &&
+			bt_spread_table_at(&limit->table, change->domain) == BT_SPREAD_NO_DOMAIN) {
 			low = change->delta < low ? change->delta : low;
 			(*out_domain_count)++;
 		}
@@ -256,11 +232,11 @@ static int64_t low_by_scanning(
 }
 
 /** min of section 2.7: the least count, or 0 with fewer domains than wanted. */
-static int64_t least_count(const struct spread_pre_filter_data *data, uint32_t index)
+static int64_t least_count(const struct bt_spread_filter_data *data, uint32_t index)
 {
-	const struct spread_table *table = &data->tables[index];
-	uint32_t domain_count = table->domain_count;
-	int64_t low = table->low;
+	const struct bt_spread_limit *limit = &data->limits[index];
+	uint32_t domain_count = limit->domain_count;
+	int64_t low = limit->low;
 	uint32_t changed = 0;
 	bool appeared = false;
 
@@ -268,12 +244,13 @@ static int64_t least_count(const struct spread_pre_filter_data *data, uint32_t i
 		const struct bt_domain_change *change = &data->changes.items[i];
 
 		if (change->table == index) {
-			int64_t others =
-				change->domain == table->low_domain ? table->other_low : table->low;
-			int64_t count = count_at(data, index, change->domain);
+			int64_t before = bt_spread_table_at(&limit->table, change->domain);
+			bool was_lowest = before == limit->low && limit->low_count == 1;
+			int64_t others = was_lowest ? limit->second_low : limit->low;
+			int64_t count = bt_spread_count_at(data, index, change->domain);
 
 			low = count < others ? count : others;
-			appeared = appeared || table->counts[change->domain] == NO_DOMAIN;
+			appeared = appeared || before == BT_SPREAD_NO_DOMAIN;
 			changed++;
 		}
 	}
@@ -283,21 +260,15 @@ static int64_t least_count(const struct spread_pre_filter_data *data, uint32_t i
 	return (int64_t)domain_count < data->list.items[index].min_domains ? 0 : low;
 }
 
-/** Largest count with which a domain still takes the pod. */
-static int64_t highest_count(const struct spread_pre_filter_data *data, uint32_t index)
+int64_t bt_spread_highest_count(const struct bt_spread_filter_data *data, uint32_t index)
 {
-	return (int64_t)data->list.items[index].max_skew - data->tables[index].self_matches +
+	return (int64_t)data->list.items[index].max_skew - data->limits[index].self_matches +
 		least_count(data, index);
 }
 
-enum {
-	DETAIL_NO_LABEL = 1,
-	DETAIL_SKEW = 2,
-};
-
 static struct bt_status detail_status(uint32_t detail)
 {
-	if (detail == DETAIL_NO_LABEL) {
+	if (detail == BT_SPREAD_NO_LABEL) {
 		return bt_status_reason(
 			BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_TOPOLOGY_SPREAD_LABEL);
 	}
@@ -307,7 +278,7 @@ static struct bt_status detail_status(uint32_t detail)
 static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
-	const struct spread_pre_filter_data *data = bt_plugin_pre_filter_data(plugin, cycle);
+	const struct bt_spread_filter_data *data = bt_plugin_pre_filter_data(plugin, cycle);
 
 	if (data == NULL) {
 		return bt_status_error_text(cycle->arena,
@@ -318,10 +289,10 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 		uint32_t domain = bt_topology_domain(data->list.items[i].column, node->slot);
 
 		if (domain == 0) {
-			return detail_status(DETAIL_NO_LABEL);
+			return detail_status(BT_SPREAD_NO_LABEL);
 		}
-		if (count_at(data, i, domain) > highest_count(data, i)) {
-			return detail_status(DETAIL_SKEW);
+		if (bt_spread_count_at(data, i, domain) > bt_spread_highest_count(data, i)) {
+			return detail_status(BT_SPREAD_SKEW);
 		}
 	}
 	return BT_STATUS_OK;
@@ -332,86 +303,6 @@ static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin,
 	BT_UNUSED struct bt_arena *arena)
 {
 	return detail_status(detail);
-}
-
-/** Verdict of every domain of a constraint; false when all domains pass and no node lacks one. */
-static bool judge_domains(
-	const struct spread_pre_filter_data *data, uint32_t index, uint8_t *verdicts)
-{
-	const struct spread_table *table = &data->tables[index];
-	int64_t highest = highest_count(data, index);
-	uint32_t rejected = 0;
-
-	verdicts[0] = DETAIL_NO_LABEL;
-	for (uint32_t i = 1; i < table->size; i++) {
-		int64_t count = table->counts[i];
-		bool fails = (count == NO_DOMAIN ? 0 : count) > highest;
-
-		verdicts[i] = fails ? DETAIL_SKEW : 0;
-		rejected += fails;
-	}
-	for (uint32_t i = 0; i < data->changes.count; i++) {
-		uint32_t domain = data->changes.items[i].domain;
-
-		if (data->changes.items[i].table == index) {
-			bool fails = count_at(data, index, domain) > highest;
-			verdicts[domain] = fails ? DETAIL_SKEW : 0;
-			rejected += fails;
-		}
-	}
-	return rejected != 0;
-}
-
-/** Rejects the slots of the range that no earlier constraint has rejected. */
-static bool merge_verdicts(const struct bt_label_column *column, const uint8_t *verdicts,
-	struct bt_slot_range range, uint32_t *detail)
-{
-	uint32_t any = 0;
-
-	if (range.slots == NULL) {
-		for (uint32_t slot = 0; slot < range.count; slot++) {
-			uint32_t verdict = verdicts[column->values[slot]];
-			detail[slot] = detail[slot] != 0 ? detail[slot] : verdict;
-			any |= detail[slot];
-		}
-		return any != 0;
-	}
-	for (uint32_t k = 0; k < range.count; k++) {
-		uint32_t slot = range.slots[k];
-		uint32_t verdict = verdicts[column->values[slot]];
-		detail[slot] = detail[slot] != 0 ? detail[slot] : verdict;
-		any |= detail[slot];
-	}
-	return any != 0;
-}
-
-static bool filter_column(struct bt_plugin *plugin, const void *data,
-	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state,
-	struct bt_slot_range range, uint32_t *detail)
-{
-	struct bt_spread_plugin *instance = (struct bt_spread_plugin *)plugin;
-	const struct spread_pre_filter_data *counted = data;
-	bool any = false;
-
-	bt_fill_slots(range, detail, 0);
-	for (uint32_t i = 0; i < counted->list.count; i++) {
-		const struct bt_label_column *column = counted->list.items[i].column;
-
-		if (column == NULL) {
-			for (uint32_t k = 0; k < range.count; k++) {
-				uint32_t *at = &detail[bt_slot_at(range, k)];
-				*at = *at != 0 ? *at : DETAIL_NO_LABEL;
-			}
-			return range.count != 0;
-		}
-		bt_vec_reserve(&instance->verdicts, column->dictionary.count);
-		uint8_t *verdicts = instance->verdicts.items;
-		if (judge_domains(counted, i, verdicts) ||
-			column->present_count != state->nodes.slot_count) {
-			any = merge_verdicts(column, verdicts, range, detail) || any;
-		}
-	}
-	return any;
 }
 
 /* --- the rest --- */
@@ -491,8 +382,10 @@ const struct bt_plugin_ops bt_pod_topology_spread_plugin = {
 	.normalize = BT_NORMALIZE_CUSTOM,
 	.normalize_score = bt_spread_normalize_score,
 	.columns_per_cycle = true,
-	.filter_column = filter_column,
+	.filter_column = bt_spread_filter_column,
 	.filter_detail_status = filter_detail_status,
 	.score_slots = bt_spread_score_slots,
 	.normalize_column = bt_spread_normalize_column,
+	.cell_traits = bt_spread_cell_traits,
+	.pre_score_cells = bt_spread_pre_score_cells,
 };
