@@ -120,7 +120,7 @@ void bt_object_release(struct bt_object *object)
 	if (--object->reference_count == 0) {
 		bt_arena_finish(&object->arena);
 		bt_pod_common_release(object->common);
-		bt_free(object->packed);
+		bt_packed_pod_destroy(object->packed);
 		bt_free(object);
 	} else if (object->resting_count == object->reference_count) {
 		bt_object_settle(object);

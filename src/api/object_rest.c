@@ -9,12 +9,15 @@
 #include "codec/message_pack.h"
 
 /** What unpacking usually needs beside the structure: more comes in chunks. */
-#define UNPACKED_BYTES 512
+#define UNPACKED_BYTES 1024
+/** For the conditions of a pod while it is packed. */
+#define SCRATCH_BYTES 2048
 
 struct bt_packed_pod {
+	struct bt_packed_common *rest; /* packed: what is likely the same in other pods */
 	uint32_t name_length;
 	uint32_t packed_bytes;
-	char bytes[]; /* the name, then what bt_message_pack wrote of all but the name */
+	char bytes[]; /* the name, then packed: what no two pods have */
 };
 
 static struct bt_str packed_name(const struct bt_packed_pod *packed)
@@ -33,39 +36,121 @@ struct bt_str bt_object_namespace(const struct bt_object *object)
 				    : bt_pod_common_namespace(object->common);
 }
 
+/** Of one condition to another: when it was set. */
+static void move_times(struct bt_pod_condition *to, struct bt_pod_condition *from)
+{
+	static const struct bt_time unset;
+
+	to->last_probe_time = from->last_probe_time;
+	to->last_transition_time = from->last_transition_time;
+	from->last_probe_time = unset;
+	from->last_transition_time = unset;
+}
+
+/** What no two pods have moves from pod to out_own, which is empty, but the name. */
+static void split(struct bt_pod *pod, struct bt_pod *out_own, struct bt_arena *scratch)
+{
+	static const struct bt_pod empty;
+	struct bt_pod_status *status = &pod->status;
+	uint32_t count = status->conditions.count;
+
+	out_own->metadata.uid = pod->metadata.uid;
+	out_own->metadata.resource_version = pod->metadata.resource_version;
+	out_own->metadata.creation_timestamp = pod->metadata.creation_timestamp;
+	out_own->spec.volumes.items = pod->spec.volumes.items;
+	out_own->spec.volumes.count = pod->spec.volumes.count;
+	out_own->spec.volumes.present = pod->spec.volumes.present;
+	out_own->spec.node_name = pod->spec.node_name;
+	out_own->status.start_time = status->start_time;
+	pod->metadata.uid = empty.metadata.uid;
+	pod->metadata.resource_version = empty.metadata.resource_version;
+	pod->metadata.creation_timestamp = empty.metadata.creation_timestamp;
+	pod->spec = empty.spec;
+	status->start_time = NULL;
+	if (count != 0) {
+		const struct bt_pod_condition *conditions = status->conditions.items;
+		out_own->status.conditions.items =
+			BT_ARENA_NEW_ARRAY(scratch, struct bt_pod_condition, count);
+		out_own->status.conditions.count = count;
+		status->conditions.items =
+			bt_arena_alloc(scratch, count * sizeof(struct bt_pod_condition));
+		memcpy(status->conditions.items, conditions, count * sizeof(*conditions));
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		move_times(&out_own->status.conditions.items[i], &status->conditions.items[i]);
+	}
+}
+
+/** The reverse. */
+static void join(struct bt_pod *pod, struct bt_pod *own)
+{
+	pod->metadata.uid = own->metadata.uid;
+	pod->metadata.resource_version = own->metadata.resource_version;
+	pod->metadata.creation_timestamp = own->metadata.creation_timestamp;
+	pod->spec.volumes.items = own->spec.volumes.items;
+	pod->spec.volumes.count = own->spec.volumes.count;
+	pod->spec.volumes.present = own->spec.volumes.present;
+	pod->spec.node_name = own->spec.node_name;
+	pod->status.start_time = own->status.start_time;
+	for (uint32_t i = 0; i < own->status.conditions.count; i++) {
+		move_times(&pod->status.conditions.items[i], &own->status.conditions.items[i]);
+	}
+}
+
 static struct bt_packed_pod *pack(const struct bt_object *object)
 {
-	struct bt_pod own = *(const struct bt_pod *)object->value;
-	struct bt_str name = own.metadata.name;
+	_Alignas(max_align_t) char memory[SCRATCH_BYTES];
+	struct bt_pod rest = *(const struct bt_pod *)object->value;
+	struct bt_pod own = {0};
+	struct bt_str name = rest.metadata.name;
 	struct bt_strbuf bytes = {0};
 	struct bt_packed_pod *packed;
+	struct bt_arena scratch;
 
-	bt_pod_common_leave_out(&own);
-	own.metadata.name = (struct bt_str){NULL, 0};
+	bt_arena_init_with(&scratch, memory, sizeof(memory));
+	bt_pod_common_leave_out(&rest);
+	rest.metadata.name = own.metadata.name;
+	split(&rest, &own, &scratch);
 	bt_message_pack(&bt_pod_message, &own, &bytes);
 	packed = bt_malloc(sizeof(*packed) + name.length + bytes.length);
 	packed->name_length = name.length;
 	packed->packed_bytes = (uint32_t)bytes.length;
 	memcpy(packed->bytes, name.data, name.length);
 	memcpy(packed->bytes + name.length, bytes.data, bytes.length);
+	bt_strbuf_reset(&bytes);
+	bt_message_pack(&bt_pod_message, &rest, &bytes);
+	packed->rest = bt_pod_common_share_packed(object->common, bt_strbuf_str(&bytes));
 	bt_strbuf_finish(&bytes);
+	bt_arena_finish(&scratch);
 	return packed;
 }
 
 static void unpack(struct bt_object *object)
 {
 	const struct bt_packed_pod *packed = object->packed;
+	struct bt_str rest = {packed->rest->bytes, packed->rest->length};
 	struct bt_str bytes = {packed->bytes + packed->name_length, packed->packed_bytes};
+	struct bt_pod own;
 	struct bt_pod *pod;
 
-	bt_arena_init(&object->arena, sizeof(struct bt_pod) + UNPACKED_BYTES);
+	bt_arena_init(&object->arena, sizeof(*pod) + UNPACKED_BYTES);
 	pod = bt_arena_alloc(&object->arena, sizeof(*pod));
 	object->arena.chunk_bytes = UNPACKED_BYTES;
-	bt_message_unpack(&bt_pod_message, bytes, &object->arena, pod);
+	bt_message_unpack(&bt_pod_message, rest, &object->arena, pod);
+	bt_message_unpack(&bt_pod_message, bytes, &object->arena, &own);
+	join(pod, &own);
 	pod->metadata.name = bt_arena_str(&object->arena, packed_name(packed));
 	bt_pod_common_put_in(object->common, pod);
 	object->value = pod;
 	object->meta = &pod->metadata;
+}
+
+void bt_packed_pod_destroy(struct bt_packed_pod *packed)
+{
+	if (packed != NULL) {
+		bt_packed_common_release(packed->rest);
+		bt_free(packed);
+	}
 }
 
 /**

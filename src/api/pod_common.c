@@ -6,10 +6,13 @@
 
 #define HASH_SEED UINT64_C(0x636f6d6d)
 #define FIRST_CHUNK_BYTES 1024
+#define PACKED_COMMONS 4 /* that are remembered with a common part */
 
 struct bt_pod_common {
 	uint32_t reference_count;
-	struct bt_pod pod; /* its own parts are empty */
+	uint32_t next_packed;                            /* to be forgotten */
+	struct bt_packed_common *packed[PACKED_COMMONS]; /* references held; NULL: none */
+	struct bt_pod pod;                               /* its own parts are empty */
 	struct bt_arena arena;
 };
 
@@ -41,15 +44,21 @@ static struct bt_pod_common *create(const struct bt_pod *view)
 static struct bt_pod_common *find(struct bt_pod_commons *commons, const struct bt_pod *view)
 {
 	uint64_t hash = bt_message_hash(&bt_pod_message, HASH_SEED, view);
-	uint32_t at = (uint32_t)(hash % BT_POD_COMMONS);
-	struct bt_pod_common **slot = &commons->slots[at].common;
+	uint32_t first = (uint32_t)(hash % BT_POD_COMMONS) & ~(BT_POD_COMMONS_WAYS - UINT32_C(1));
+	uint32_t at = first;
+	struct bt_pod_common **slot;
 
-	if (commons->slots[at].hash != hash) {
-		bt_pod_common_release(*slot);
-		*slot = NULL;
+	while (at < first + BT_POD_COMMONS_WAYS && commons->slots[at].hash != hash) {
+		at++;
+	}
+	if (at == first + BT_POD_COMMONS_WAYS) {
+		at = first + commons->next_way++ % BT_POD_COMMONS_WAYS;
+		bt_pod_common_release(commons->slots[at].common);
+		commons->slots[at].common = NULL;
 		commons->slots[at].hash = hash;
 		return NULL;
 	}
+	slot = &commons->slots[at].common;
 	if (*slot == NULL) {
 		*slot = create(view);
 	}
@@ -85,6 +94,36 @@ void bt_pod_common_leave_out(struct bt_pod *pod)
 	set_common(pod, &empty);
 }
 
+struct bt_packed_common *bt_pod_common_share_packed(
+	struct bt_pod_common *common, struct bt_str bytes)
+{
+	struct bt_packed_common **place = &common->packed[common->next_packed];
+
+	for (uint32_t i = 0; i < PACKED_COMMONS; i++) {
+		struct bt_packed_common *known = common->packed[i];
+		if (known != NULL &&
+			bt_str_equal((struct bt_str){known->bytes, known->length}, bytes)) {
+			BT_ASSERT(known->reference_count < UINT32_MAX);
+			known->reference_count++;
+			return known;
+		}
+	}
+	bt_packed_common_release(*place);
+	*place = bt_malloc(sizeof(**place) + bytes.length);
+	(*place)->reference_count = 2;
+	(*place)->length = bytes.length;
+	memcpy((*place)->bytes, bytes.data, bytes.length);
+	common->next_packed = (common->next_packed + 1) % PACKED_COMMONS;
+	return *place;
+}
+
+void bt_packed_common_release(struct bt_packed_common *packed)
+{
+	if (packed != NULL && --packed->reference_count == 0) {
+		bt_free(packed);
+	}
+}
+
 struct bt_str bt_pod_common_namespace(const struct bt_pod_common *common)
 {
 	return common->pod.metadata.namespace_;
@@ -97,6 +136,9 @@ void bt_pod_common_release(struct bt_pod_common *common)
 	}
 	BT_ASSERT(common->reference_count > 0);
 	if (--common->reference_count == 0) {
+		for (uint32_t i = 0; i < PACKED_COMMONS; i++) {
+			bt_packed_common_release(common->packed[i]);
+		}
 		bt_arena_finish(&common->arena);
 		bt_free(common);
 	}

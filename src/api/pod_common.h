@@ -17,7 +17,8 @@
 
 struct bt_pod_common; /* counted; immutable */
 
-#define BT_POD_COMMONS 1024 /* common parts that are remembered; a power of two */
+#define BT_POD_COMMONS 1024   /* common parts that are remembered; a power of two */
+#define BT_POD_COMMONS_WAYS 8 /* places for one; divides it */
 
 /** All-zero memory is an empty one. */
 struct bt_pod_commons {
@@ -25,6 +26,14 @@ struct bt_pod_commons {
 		uint64_t hash;
 		struct bt_pod_common *common; /* owned; NULL: seen once */
 	} slots[BT_POD_COMMONS];
+	uint32_t next_way; /* to be forgotten */
+};
+
+/** What packed pods with a common part have equal beside it; counted. */
+struct bt_packed_common {
+	uint32_t reference_count;
+	uint32_t length;
+	char bytes[];
 };
 
 void bt_pod_commons_finish(struct bt_pod_commons *commons);
@@ -39,6 +48,11 @@ BT_MUST_USE struct bt_pod_common *bt_pod_commons_take_out(
 void bt_pod_common_put_in(const struct bt_pod_common *common, struct bt_pod *pod);
 /** The parts of a copy that were put in are empty again. */
 void bt_pod_common_leave_out(struct bt_pod *pod);
+/** Those bytes, if they were met lately or not; one reference for the caller. */
+BT_MUST_USE struct bt_packed_common *bt_pod_common_share_packed(
+	struct bt_pod_common *common, struct bt_str bytes);
+/** NULL accepted. */
+void bt_packed_common_release(struct bt_packed_common *packed);
 struct bt_str bt_pod_common_namespace(const struct bt_pod_common *common);
 /** NULL accepted. */
 void bt_pod_common_release(struct bt_pod_common *common);

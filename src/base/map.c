@@ -137,7 +137,7 @@ void bt_map_insert(struct bt_map *map, uint64_t hash, uint32_t value)
 	if (map->used >= used_max(map->capacity)) {
 		/* Twice the live entries, so that cleaning up alone pays for many insertions. */
 		uint32_t capacity = CAPACITY_MIN;
-		while (map->count >= used_max(capacity) / 2 && capacity < CAPACITY_MAX) {
+		while (map->count > used_max(capacity) / 2 && capacity < CAPACITY_MAX) {
 			capacity *= 2;
 		}
 		if (capacity < map->capacity) {
