@@ -273,6 +273,8 @@ struct bt_node_trait {
 	uint32_t reads;         /* enum bt_change_kind bits */
 	const uint32_t *values; /* by slot; NULL: ask the function */
 	uint64_t (*value)(const void *context, uint32_t slot);
+	/** The same for all slots below slot_count, when it fits; NULL: slot by slot. */
+	void (*column)(const void *context, uint32_t slot_count, uint32_t *values);
 	const void *context; /* good for the cycle */
 };
 

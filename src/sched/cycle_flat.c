@@ -53,8 +53,9 @@ static struct table_entry *entry_of(struct table_entry *table, uint64_t value, u
 	return &table[i];
 }
 
-/** Cells of cells so far and any values. */
-static bool part_by_table(struct flat *flat, const struct bt_node_trait *trait)
+/** Cells of cells so far and any values; values: by slot, NULL: the trait is asked. */
+static bool part_by_table(
+	struct flat *flat, const struct bt_node_trait *trait, const uint32_t *values)
 {
 	struct table_entry *table =
 		BT_ARENA_NEW_ARRAY(flat->run->cycle->arena, struct table_entry, TABLE_SIZE);
@@ -66,8 +67,7 @@ static bool part_by_table(struct flat *flat, const struct bt_node_trait *trait)
 		if (verdict[slot] == BT_VERDICT_OUTSIDE) {
 			continue;
 		}
-		uint64_t value = trait->values != NULL ? trait->values[slot]
-						       : trait->value(trait->context, slot);
+		uint64_t value = values != NULL ? values[slot] : trait->value(trait->context, slot);
 		struct table_entry *entry = entry_of(table, value, before);
 		if (entry->cell == 0) {
 			if (count == BT_CELLS_MAX) {
@@ -82,28 +82,52 @@ static bool part_by_table(struct flat *flat, const struct bt_node_trait *trait)
 	return true;
 }
 
+/** The trait's values by slot; NULL: they do not fit. */
+static const uint32_t *values_of(const struct flat *flat, const struct bt_node_trait *trait)
+{
+	const struct bt_plan *plan = flat->plan;
+	uint32_t *values = flat->cache->detail;
+	if (trait->values != NULL) {
+		return trait->values;
+	}
+	if (trait->column != NULL) {
+		trait->column(trait->context, plan->slot_count, values);
+		return values;
+	}
+	for (uint32_t slot = 0; slot < plan->slot_count; slot++) {
+		uint64_t value = plan->verdict[slot] == BT_VERDICT_OUTSIDE
+			? 0
+			: trait->value(trait->context, slot);
+		if (value > UINT32_MAX) {
+			return NULL;
+		}
+		values[slot] = (uint32_t)value;
+	}
+	return values;
+}
+
 /** Part the cells by one trait more. false: there are too many. */
 static bool part(struct flat *flat, const struct bt_node_trait *trait)
 {
 	const struct bt_plan_kernels *kernels = bt_plan_kernels_for_cpu();
 	uint32_t slot_count = flat->plan->slot_count;
-	uint64_t kinds = UINT64_MAX;
-	if (trait->values != NULL) {
-		kinds = (uint64_t)kernels->max_value(trait->values, slot_count) + 1;
+	uint32_t *cells = flat->cache->cells;
+	const uint32_t *values = values_of(flat, trait);
+	uint64_t kinds = values != NULL ? (uint64_t)kernels->max_value(values, slot_count) + 1 : 0;
+	if (values == NULL || kinds > BT_CELLS_MAX / flat->cell_count) {
+		return part_by_table(flat, trait, values);
 	}
-	if (kinds > BT_CELLS_MAX / flat->cell_count) {
-		return part_by_table(flat, trait);
-	}
-	if (flat->cell_of == NULL) {
-		flat->cell_of = trait->values;
+	if (flat->cell_of == NULL && values == trait->values) {
+		flat->cell_of = values;
+	} else if (flat->cell_of == NULL) {
+		memcpy(cells, values, slot_count * sizeof(*cells));
+		flat->cell_of = cells;
 	} else {
-		if (flat->cell_of != flat->cache->cells) {
-			memcpy(flat->cache->cells, flat->cell_of,
-				slot_count * sizeof(*flat->cell_of));
-			flat->cell_of = flat->cache->cells;
+		if (flat->cell_of != cells) {
+			memcpy(cells, flat->cell_of, slot_count * sizeof(*cells));
+			flat->cell_of = cells;
 		}
-		kernels->combine_cells(
-			flat->cache->cells, trait->values, (uint32_t)kinds, slot_count);
+		kernels->combine_cells(cells, values, (uint32_t)kinds, slot_count);
 	}
 	flat->cell_count *= (uint32_t)kinds;
 	return true;
@@ -287,36 +311,63 @@ static void compute_totals(
 	}
 }
 
+/** Nodes that are not feasible, by how far they come behind the start of the search. */
+struct gaps {
+	uint64_t *words;
+	uint32_t *before; /* by word: gaps in the words before it */
+};
+
+static uint32_t distance(const struct flat *flat, uint32_t slot)
+{
+	uint32_t position = flat->snapshot->position[slot];
+	uint32_t start = flat->run->start_index;
+	return position - start + (position < start ? flat->snapshot->count : 0);
+}
+
+/** slots: scratch with room for all. */
+static struct gaps find_gaps(const struct flat *flat, uint32_t *slots)
+{
+	struct bt_arena *arena = flat->run->cycle->arena;
+	uint32_t word_count = flat->snapshot->count / 64 + 1;
+	struct gaps gaps = {
+		.words = BT_ARENA_NEW_ARRAY(arena, uint64_t, word_count),
+		.before = BT_ARENA_NEW_ARRAY(arena, uint32_t, word_count),
+	};
+	uint32_t count = bt_plan_kernels_for_cpu()->find_equal(
+		flat->cache->totals, BT_TOTAL_INFEASIBLE, flat->plan->slot_count, slots);
+	for (uint32_t i = 0; i < count; i++) {
+		if (flat->plan->verdict[slots[i]] != BT_VERDICT_OUTSIDE) {
+			uint32_t at = distance(flat, slots[i]);
+			gaps.words[at / 64] |= UINT64_C(1) << (at % 64);
+		}
+	}
+	for (uint32_t i = 1; i < word_count; i++) {
+		gaps.before[i] = gaps.before[i - 1] + BT_POPCOUNT64(gaps.words[i - 1]);
+	}
+	return gaps;
+}
+
 /** Upstream's heap choice: the tie whose rank among the feasible nodes comes first in heap
  * pre-order. */
 static uint32_t choose_by_heap(
 	const struct flat *flat, const uint32_t *ties, uint32_t tie_count, bool all_feasible)
 {
-	const struct bt_snapshot *snapshot = flat->snapshot;
-	const int32_t *totals = flat->cache->totals;
-	uint32_t start = flat->run->start_index;
-	int32_t best_total = totals[ties[0]];
+	struct gaps gaps = {0};
 	uint64_t best_order = UINT64_MAX;
 	uint32_t best = ties[0];
-	for (uint32_t i = 0; all_feasible && i < tie_count; i++) {
-		uint32_t position = snapshot->position[ties[i]];
-		uint32_t rank = position - start + (position < start ? snapshot->count : 0);
+	if (!all_feasible) {
+		gaps = find_gaps(flat, flat->cache->detail);
+	}
+	for (uint32_t i = 0; i < tie_count; i++) {
+		uint32_t rank = distance(flat, ties[i]);
+		if (!all_feasible) {
+			uint64_t below = (UINT64_C(1) << (rank % 64)) - 1;
+			rank -= gaps.before[rank / 64] +
+				BT_POPCOUNT64(gaps.words[rank / 64] & below);
+		}
 		uint64_t order = bt_heap_order(rank);
 		best = order < best_order ? ties[i] : best;
 		best_order = order < best_order ? order : best_order;
-	}
-	uint32_t rank = 0;
-	uint32_t position = start;
-	for (uint32_t i = 0; !all_feasible && i < snapshot->count && tie_count != 0; i++) {
-		uint32_t slot = snapshot->list[position];
-		position = position + 1 == snapshot->count ? 0 : position + 1;
-		if (totals[slot] == best_total) {
-			uint64_t order = bt_heap_order(rank);
-			best = order < best_order ? slot : best;
-			best_order = order < best_order ? order : best_order;
-			tie_count = rank == 0 ? 0 : tie_count - 1;
-		}
-		rank += totals[slot] != BT_TOTAL_INFEASIBLE;
 	}
 	return best;
 }

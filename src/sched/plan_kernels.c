@@ -98,7 +98,7 @@ static int32_t max_total(const int32_t *totals, uint32_t count)
 }
 
 /** Slots that are looked at together before each of them is. */
-#define FIND_BLOCK 64
+#define FIND_BLOCK 32
 
 static uint32_t find_equal(
 	const int32_t *values, int32_t value, uint32_t count, uint32_t *out_slots)
@@ -106,11 +106,12 @@ static uint32_t find_equal(
 	uint32_t found = 0;
 	for (uint32_t first = 0; first < count; first += FIND_BLOCK) {
 		uint32_t size = count - first < FIND_BLOCK ? count - first : FIND_BLOCK;
-		uint32_t equal = 0;
-		for (uint32_t i = 0; i < size; i++) {
-			equal |= values[first + i] == value;
+		uint32_t some = size < FIND_BLOCK;
+		for (uint32_t i = 0; size == FIND_BLOCK && i < FIND_BLOCK; i++) {
+			some |= values[first + i] == value;
 		}
-		for (uint32_t i = 0; equal != 0 && i < size; i++) {
+		for (uint32_t i = 0; some != 0 && i < size; i++) {
+			/* Written in any case, kept if it counts. */
 			out_slots[found] = first + i;
 			found += values[first + i] == value;
 		}

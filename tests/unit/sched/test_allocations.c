@@ -13,8 +13,9 @@
 #define NODES 60
 #define WARM 200
 #define MEASURED 200
-/** Indexes over pods double now and then while pods are placed. */
-#define GROWTH_MAX 2
+/** Indexes over pods double now and then while pods are placed, and nodes of a kind that was not
+ * there before are a new cell. */
+#define GROWTH_MAX 12
 /** Buffers behind "0/60 nodes are available: ..." and its preemption part, per attempt. */
 #define MESSAGE_BUFFERS_MAX 20
 
