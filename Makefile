@@ -4,6 +4,7 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 FUZZ_SECONDS ?= 300
+BENCH_FLAGS ?=
 EXAMPLE ?= examples/cluster.yaml
 CLANG ?= clang-14
 
@@ -39,8 +40,10 @@ test-clang: deps-dev
 	@test -f build-clang/build.ninja || CC=$(CLANG) $(SETUP) -Dtests=enabled build-clang
 	@tools/run_tests.py build-clang
 
+# BENCH_FLAGS="--quick --only spread": less of it.
 bench: configure
 	ninja -C build
+	build/berth bench --suite $(BENCH_FLAGS)
 	meson test -C build --no-rebuild --benchmark --verbose
 
 fuzz: deps-dev

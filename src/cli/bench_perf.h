@@ -57,6 +57,17 @@ struct bt_perf_op {
 	struct bt_perf_op *pods;                     /* the same, read */
 };
 
+/** Read one operation of a list; its members borrow from value. Messages begin with "op 3 (churn)".
+ */
+BT_MUST_USE int bt_perf_op_read(struct bt_arena *arena, const struct bt_json_value *value,
+	uint32_t number, struct bt_perf_op *op, struct berth_error *err);
+/** "name: expected string, got number" */
+int bt_perf_wrong_type(const char *name, const char *wanted, const struct bt_json_value *value,
+	struct berth_error *err);
+/** *out borrows from value. */
+BT_MUST_USE int bt_perf_read_str(const struct bt_json_value *value, const char *name,
+	struct bt_str *out, struct berth_error *err);
+
 struct bt_perf_workload {
 	struct bt_str name;
 	const struct bt_json_value *params; /* an object, or NULL */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/bench_run.h"
 
+#include <stdio.h>
 #include <sys/resource.h>
 
 #include "cli/bench_cluster.h"
@@ -10,9 +11,35 @@ double bt_bench_rate(uint64_t count, double seconds)
 	return seconds > 0.0 ? (double)count / seconds : 0.0;
 }
 
+/** Of this program alone: what getrusage tells begins with the process that started it. */
+static double high_water_mb(void)
+{
+	char line[256];
+	double peak_mb = 0;
+	FILE *file = fopen("/proc/self/status", "r");
+	while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
+		struct bt_str value = bt_str_from(line);
+		int64_t kilobytes;
+		if (bt_str_equal_c(bt_str_cut(&value, ':'), "VmHWM")) {
+			value = bt_str_trim(value, BT_STR_SPACE);
+			if (bt_str_parse_int64(bt_str_cut(&value, ' '), &kilobytes)) {
+				peak_mb = (double)kilobytes / 1024.0;
+			}
+		}
+	}
+	if (file != NULL) {
+		(void)fclose(file); /* it was only read */
+	}
+	return peak_mb;
+}
+
 static double peak_rss_mb(void)
 {
 	struct rusage usage;
+	double peak_mb = high_water_mb();
+	if (peak_mb > 0) {
+		return peak_mb;
+	}
 	(void)getrusage(RUSAGE_SELF, &usage); /* cannot fail for this argument */
 	return (double)usage.ru_maxrss / 1024.0;
 }

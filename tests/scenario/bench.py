@@ -1,0 +1,431 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""berth bench: built-in workloads, the suite, files of scheduler_perf."""
+import collections
+import json
+import os
+import subprocess
+import sys
+
+import scenario
+
+# In the order of the members of a line.
+HEAD = ["workload", "seed", "nodes", "bound", "scheduled", "failed"]
+TAIL = ["seconds", "pods_per_s", "cpu_seconds", "pods_per_cpu_s", "load_seconds", "peak_rss_mb",
+        "decisions", "verify"]
+ORIGIN = ["threads", "commit", "compiler", "machine"]
+CHANGES = ["changes", "change_us", "decisions_per_s"]
+EVENTS = ["events", "event_ms", "event_median_ms", "settled_ms", "waiting_pod_bytes"]
+PREEMPTION = ["preempted", "victims", "preemptions_per_s"]
+NOT_RANDOM = ["basic", "nodeaffinity", "taints", "spread", "prefspread", "affinity", "antiaffinity",
+              "prefaffinity", "prefantiaffinity"]
+RANDOM = ["hetero", "mixed", "preemption"]
+NEW = ["churn", "backlog", "gated", "services", "daemonsets", "large", "worst"]
+CONFIG = os.path.join(scenario.EXAMPLES, "scheduler-perf", "performance-config.yaml")
+
+
+def sizes(nodes, bound, pending):
+    return ["--nodes", str(nodes), "--bound", str(bound), "--pending", str(pending)]
+
+
+def bench(program, *arguments, verify=False):
+    """One run; its line."""
+    return program.run("bench", *arguments, verify=verify).expect(0).json()
+
+
+def written(program, workload, nodes, bound, pending, *more):
+    """Objects of a built-in workload."""
+    answer = program.run("bench", "-w", workload, *sizes(nodes, bound, pending), "--write", "-",
+                         *more).expect(0)
+    return [json.loads(line) for line in answer.out.splitlines()]
+
+
+def generated(workload, nodes, bound, pending):
+    """The same of bench/generate.py."""
+    generator = os.path.join(scenario.ROOT, "bench", "generate.py")
+    text = subprocess.run([sys.executable, generator, workload, str(nodes), str(bound),
+                           str(pending)], stdout=subprocess.PIPE, check=True).stdout
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_same_objects_as_the_script(program):
+    for workload in NOT_RANDOM:
+        ours = written(program, workload, 12, 20, 15)
+        theirs = generated(workload, 12, 20, 15)
+        assert len(ours) == len(theirs) == 47
+        for mine, other in zip(ours, theirs):
+            assert mine == other, (workload, mine, other)
+
+
+def traits_of(item):
+    """What a random pod has, with no regard to which of many values it drew."""
+    spec = item["spec"]
+    affinity = spec.get("affinity", {})
+    return (item["kind"], "color" in item["metadata"]["labels"],
+            "app" in item["metadata"]["labels"], "topologySpreadConstraints" in spec,
+            tuple(sorted((name, tuple(sorted(affinity[name]))) for name in affinity)),
+            spec.get("priority"))
+
+
+def test_random_objects_are_of_the_same_kinds(program):
+    count = 3000
+    for workload in RANDOM:
+        ours = collections.Counter(map(traits_of, written(program, workload, 10, 40, count)))
+        theirs = collections.Counter(map(traits_of, generated(workload, 10, 40, count)))
+        for traits in set(ours) | set(theirs):
+            difference = abs(ours[traits] - theirs[traits])
+            # Four standard deviations of the difference of two such counts, and some for rare ones.
+            allowed = 4 * (2 * max(ours[traits], theirs[traits])) ** .5 + 4
+            assert difference <= allowed, (workload, traits, ours[traits], theirs[traits])
+
+
+def test_hetero_draws_what_the_script_draws(program):
+    def drawn(objects):
+        pods = [item for item in objects if item["kind"] == "Pod"]
+        requests = [pod["spec"]["containers"][0]["resources"]["requests"] for pod in pods]
+        memory = [int(request["memory"][:-2]) for request in requests]
+        assert 64 <= min(memory) < 200 and 1900 < max(memory) <= 2047, (min(memory), max(memory))
+        apps = {pod["metadata"]["labels"]["app"] for pod in pods}
+        assert 1400 < len(apps) < 2000, len(apps)
+        return {request["cpu"] for request in requests}
+
+    assert drawn(written(program, "hetero", 10, 0, 3000)) == drawn(generated("hetero", 10, 0, 3000))
+
+
+def test_counts_and_numbers(program):
+    for workload in NOT_RANDOM + RANDOM + NEW:
+        objects = written(program, workload, 7, 9, 11)
+        kinds = collections.Counter(item["kind"] for item in objects)
+        extra = {"Service": 2, "ReplicaSet": 2} if workload == "services" else {}
+        assert kinds == dict({"Node": 7, "Pod": 20}, **extra), (workload, kinds)
+        pods = [item for item in objects if item["kind"] == "Pod"]
+        names = [item["metadata"]["name"] for item in objects if item["kind"] == "Node"]
+        assert [pod["spec"].get("nodeName") for pod in pods] == \
+            [names[i % 7] for i in range(9)] + [None] * 11, workload
+        assert len({pod["metadata"]["uid"] for pod in pods}) == 20
+
+
+def test_new_objects(program):
+    for pod in written(program, "services", 3, 0, 40):
+        if pod["kind"] == "Pod":
+            owner = pod["metadata"]["ownerReferences"][0]
+            assert owner["kind"] == "ReplicaSet" and owner["controller"] is True, owner
+            assert owner["name"] == pod["metadata"]["labels"]["app"], pod
+    daemons = [item for item in written(program, "daemonsets", 3, 0, 6) if item["kind"] == "Pod"]
+    wanted = [item["spec"]["affinity"]["nodeAffinity"]
+              ["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"][0]
+              ["matchFields"][0]["values"] for item in daemons]
+    assert wanted == [["node-%05d" % (i % 3)] for i in range(6)], wanted
+    assert len({json.dumps(item["spec"]) for item in written(program, "worst", 1, 0, 50)}) == 51
+    waiting = {json.dumps(item["spec"]) for item in written(program, "backlog", 0, 0, 250)}
+    assert len(waiting) == 100
+    assert all(item["spec"]["schedulingGates"] for item in written(program, "gated", 0, 0, 3))
+    large = [len(json.dumps(item)) for item in written(program, "large", 2, 0, 2)]
+    assert min(large) > 10000, large
+
+
+def test_lines(program):
+    special = {"churn": CHANGES, "worst": CHANGES, "backlog": EVENTS, "preemption": PREEMPTION}
+    for workload in NOT_RANDOM + RANDOM + NEW:
+        run = bench(program, "-w", workload, *sizes(40, 40, 60))
+        assert list(run) == HEAD + special.get(workload, []) + TAIL + ORIGIN, (workload, run)
+        assert run["workload"] == workload and run["verify"] == "off" and run["threads"] == 1
+        assert [run["nodes"], run["bound"]] == [40, 40], run
+        assert list(run["machine"]) == ["cpu", "cores", "memory_mb", "system"], run
+        assert run["machine"]["cores"] >= 1 and run["commit"] != "" and run["compiler"] != ""
+        if workload not in ("antiaffinity", "backlog", "preemption"):
+            assert [run["scheduled"], run["failed"]] == [60, 0], run
+
+
+def test_outcomes(program):
+    run = bench(program, "-w", "antiaffinity", *sizes(40, 40, 60))
+    assert [run["scheduled"], run["failed"]] == [40, 20], run
+    run = bench(program, "-w", "preemption", *sizes(150, 600, 20))
+    assert [run["preempted"], run["victims"]] == [20, 60], run
+    run = bench(program, "-w", "worst", *sizes(40, 40, 60))
+    assert run["changes"] == 40 * 60, run
+    run = bench(program, "-w", "churn", *sizes(40, 80, 60), "--changes", "5")
+    assert 200 < run["changes"] < 800, run
+    assert "changes" not in bench(program, "-w", "churn", *sizes(40, 80, 60), "--changes", "0")
+    run = bench(program, "-w", "backlog", *sizes(40, 40, 300))
+    # Each of ten nodes has room for one pod of one shape.
+    assert [run["events"], run["scheduled"]] == [10, 10] and run["failed"] >= 300, run
+    assert 0 < run["event_median_ms"] <= run["event_ms"] <= run["settled_ms"], run
+
+
+def test_same_seed_same_decisions(program):
+    for workload in RANDOM + NEW:
+        first = bench(program, "-w", workload, *sizes(40, 40, 60))
+        again = bench(program, "-w", workload, *sizes(40, 40, 60))
+        assert first["decisions"] == again["decisions"], workload
+    decisions = {bench(program, "-w", "hetero", *sizes(40, 40, 60), "--seed", str(seed))
+                 ["decisions"] for seed in range(4)}
+    assert len(decisions) == 4, decisions
+
+
+def test_a_written_workload_is_the_same(program):
+    for workload in ["basic", "mixed", "spread", "services"]:
+        path = os.path.join(program.folder, workload + ".jsonl")
+        program.run("bench", "-w", workload, *sizes(30, 30, 40), "--write", path).expect(0)
+        replayed = bench(program, path)
+        assert replayed["file"] == path
+        assert replayed["decisions"] == \
+            bench(program, "-w", workload, *sizes(30, 30, 40))["decisions"], workload
+
+
+def test_a_second_run_must_agree(program):
+    for workload in NOT_RANDOM + RANDOM + NEW:
+        run = bench(program, "-w", workload, *sizes(30, 30, 30), "--verify")
+        assert run["verify"] == "agreed", run
+        assert run["verified_pods"] == run["scheduled"] + run["failed"], run
+        run = bench(program, "-w", workload, *sizes(30, 30, 30), "--verify-pods", "12")
+        assert run["verified_pods"] == 12, run
+        assert bench(program, "-w", workload, *sizes(30, 30, 30), verify=True)["verify"] == "inline"
+
+
+def test_many_pods_need_little_memory(program):
+    if program.sanitized:
+        return
+    few = bench(program, "-w", "basic", *sizes(500, 0, 10000))
+    many = bench(program, "-w", "basic", *sizes(500, 0, 50000))
+    # What is bound stays; what was pending goes.
+    assert many["peak_rss_mb"] - few["peak_rss_mb"] < 30, (few, many)
+
+
+def test_wrong_usage(program):
+    for arguments, message in [
+            (["-w", "basik"], "--workload: basik is none of basic, nodeaffinity, taints, hetero"),
+            (["-w", "basic", "file"], "--workload: takes no file, got file"),
+            (["-w", "basic", "--nodes", "-1"], "--nodes: must be at least 0"),
+            (["-w", "basic", "--pending", "1000000000"], "--pending: must be at most 100000000"),
+            (["-w", "basic", "--nodes", "0"], "--bound: bound pods need nodes"),
+            (["-w", "basic", "--write", "/nowhere/x"], "--write: /nowhere/x: No such file"),
+            (["--write", "x", "y"], "--write: needs --workload"),
+            (["-w", "basic", "--suite"], "exclude each other"),
+            (["-w", "basic", "--quick"], "--quick: needs --suite"),
+            (["-w", "basic", "--only", "x"], "--only: needs --suite"),
+            (["--suite", "file"], "--suite: takes no file, got file"),
+            (["--suite", "--only", "basic,nothing"], "--only: nothing is none of the suite's"),
+            (["--suite", "-o", "xml"], "--output: xml is none of table, json"),
+            (["--scheduler-perf", CONFIG, "x"], "--scheduler-perf: takes no other file, got x"),
+            (["--scheduler-perf", CONFIG, "--only", "x"], "no workload of that name (--only)"),
+            (["--scheduler-perf", "/nowhere"], "/nowhere: No such file")]:
+        answer = program.run("bench", *arguments).expect(2)
+        assert message in answer.err and answer.out == "", (arguments, answer.err)
+
+
+def test_suite(program):
+    flags = ["--suite", "--quick", "--only", "spread-2k,antiaffinity", "--only", "worst"]
+    answer = program.run("bench", *flags, "-o", "json", "--verify-pods", "5", verify=False)
+    report = answer.expect(0).json()
+    assert list(report) == ORIGIN + ["measurements"], report
+    names = [item["name"] for item in report["measurements"]]
+    assert names == ["spread-2k", "antiaffinity-2k", "antiaffinity-4k", "worst"], names
+    for item in report["measurements"]:
+        special = CHANGES if item["workload"] == "worst" else []
+        assert list(item) == ["name"] + HEAD + special + TAIL + [
+            "verified_pods", "runs", "pods_per_s_min", "pods_per_s_max"], item
+        assert item["verified_pods"] == 5 and item["runs"] == 1 and item["nodes"] == 500, item
+        assert item["name"] in answer.err
+    answer = program.run("bench", *flags, "--repeat", "3", verify=False).expect(0)
+    lines = answer.out.splitlines()
+    assert "commit" in lines[0] and lines[2].startswith("NAME"), lines
+    assert [line.split()[0] for line in lines[3:]] == names, lines
+
+
+def test_suite_in_full_compares_with_upstream(program):
+    if program.sanitized:
+        return
+    report = bench(program, "--suite", "--only", "basic-2k", "--repeat", "1", "-o", "json")
+    item = report["measurements"][0]
+    assert item["upstream_pods_per_s"] == 301, item
+    assert abs(item["ratio"] - item["pods_per_s"] / 301) < 1, item
+
+
+def perf(program, tests, **files):
+    """Run test cases (JSON is YAML, too) with templates beside them."""
+    for name, text in files.items():
+        program.write("perf/%s.yaml" % name.replace("_", "-"), text)
+    path = program.write("perf/config.yaml", json.dumps(tests) if tests is not None else "")
+    return program.run("bench", "--scheduler-perf", path)
+
+
+POD = ("apiVersion: v1\nkind: Pod\nmetadata: {generateName: p-}\nspec:\n  containers:\n"
+       "  - {name: c, image: i, resources: {requests: {cpu: '1'}}}\n")
+
+
+def case(*operations, **more):
+    test = {"name": "Case", "defaultPodTemplatePath": "pod.yaml",
+            "workloadTemplate": list(operations),
+            "workloads": [{"name": "Small", "params": {"n": 3, "word": "x"}}]}
+    test.update(more)
+    return [test]
+
+
+def nodes(count):
+    return {"opcode": "createNodes", "count": count}
+
+
+def pods(count, **more):
+    return dict({"opcode": "createPods", "count": count, "collectMetrics": True}, **more)
+
+
+def test_scheduler_perf_example(program):
+    only = ["SchedulingBasic/100Nodes", "SchedulingWhileThingsChange", "SchedulingInManyNamespaces",
+            "SchedulingWithVolumes,PodsMakeRoomForOthers"]
+    flags = [flag for name in only for flag in ("--only", name)]
+    answer = program.run("bench", "--scheduler-perf", CONFIG, *flags).expect(0)
+    runs = [json.loads(line) for line in answer.out.splitlines()]
+    assert [(run["test"], run["measured"], run["scheduled"]) for run in runs] == [
+        ("SchedulingBasic", 400, 500), ("SchedulingWhileThingsChange", 500, 500),
+        ("SchedulingInManyNamespaces", 100, 100), ("SchedulingWithVolumes", 200, 200),
+        ("PodsMakeRoomForOthers", 15, 55)], runs
+    assert runs[4]["victims"] == 10 and runs[4]["failed_attempts"] >= 5, runs[4]
+    for run in runs:
+        assert list(run) == [
+            "file", "test", "workload", "nodes", "measured", "scheduled", "failed_attempts",
+            "victims", "seconds", "pods_per_s", "cpu_seconds", "load_seconds", "decisions",
+            "verify"] + ORIGIN, run
+        assert run["verify"] == "inline"
+    again = program.run("bench", "--scheduler-perf", CONFIG, *flags, "--verify",
+                        verify=False).expect(0)
+    assert [json.loads(line)["decisions"] for line in again.out.splitlines()] == \
+        [run["decisions"] for run in runs]
+    assert json.loads(again.out.splitlines()[0])["verify"] == "agreed"
+
+
+def test_scheduler_perf_operations(program):
+    run = perf(program, case(nodes(2), pods(8)), pod=POD).expect(0).json()
+    assert [run["nodes"], run["measured"]] == [2, 8], run
+    run = perf(program, case(
+        {"opcode": "createNodes", "countParam": "$n"}, pods(None, countParam="$n")),
+               pod=POD).expect(0).json()
+    assert [run["nodes"], run["measured"]] == [3, 3], run
+    # The second four fit only when the first have been deleted.
+    run = perf(program, case(
+        nodes(1), pods(4, namespace="a", collectMetrics=False),
+        {"opcode": "deletePods", "namespace": "a"}, pods(4, namespace="b")),
+               pod=POD).expect(0).json()
+    assert [run["measured"], run["scheduled"]] == [4, 8], run
+    # A node that churn creates makes room for the last.
+    run = perf(program, case(
+        nodes(1), {"opcode": "churn", "mode": "create", "number": 1, "intervalMilliseconds": 1000,
+                   "templatePaths": ["node.yaml"]}, pods(8)), pod=POD,
+               node="apiVersion: v1\nkind: Node\nmetadata: {name: 'more-{{ .Index }}'}\n"
+                    "status: {capacity: {cpu: '4', memory: 8Gi, pods: '9'}}\n").expect(0).json()
+    assert [run["nodes"], run["scheduled"]] == [1, 8] and run["failed_attempts"] > 0, run
+
+
+def test_scheduler_perf_labels_of_nodes(program):
+    labelled = {"opcode": "createNodes", "count": 4,
+                "labelNodePrepareStrategy": {"labelKey": "zone", "labelValues": ["a", "b"]},
+                "uniqueNodeLabelStrategy": {"labelKey": "own"}}
+    spread = POD + ("  nodeSelector: {zone: b}\n  topologySpreadConstraints:\n"
+                    "  - {maxSkew: 1, topologyKey: own, whenUnsatisfiable: DoNotSchedule,\n"
+                    "     labelSelector: {}}\n")
+    run = perf(program, case(labelled, pods(8)), pod=spread).expect(0).json()
+    assert run["scheduled"] == 8, run
+    answer = perf(program, case(labelled, pods(9)), pod=spread).expect(2)
+    assert "op 2 (createPods): 1 pods fit nowhere, the first of them is namespace-2/p-" in \
+        answer.err, answer.err
+
+
+def test_scheduler_perf_threshold(program):
+    workloads = [{"name": "w", "threshold": 1e12}]
+    answer = perf(program, case(nodes(1), pods(1), workloads=workloads), pod=POD).expect(1)
+    assert answer.json()["threshold"] == 1000000000000, answer.out
+    workloads[0]["threshold"] = 0.001
+    perf(program, case(nodes(1), pods(1), workloads=workloads), pod=POD).expect(0)
+
+
+def test_scheduler_perf_configuration(program):
+    config = ("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+              "profiles: [{schedulerName: other}]\n")
+    tests = case(nodes(1), pods(1), schedulerConfigPath="config-of-it.yaml")
+    other = POD + "  schedulerName: other\n"
+    assert perf(program, tests, pod=other, config_of_it=config).expect(0).json()["scheduled"] == 1
+    answer = perf(program, case(nodes(1), pods(1), featureGates={"NoSuchGate": True}),
+                  pod=POD).expect(2)
+    assert "NoSuchGate" in answer.err, answer.err
+
+
+def test_scheduler_perf_errors(program):
+    known = "known are createNodes, createNamespaces, createPods, createPodSets, churn, barrier, " \
+        "sleep, deletePods"
+    barrier = {"opcode": "barrier"}
+    for operations, message in [
+            ([{"opcode": "createThings"}], "op 1: opcode: createThings is unknown; " + known),
+            ([barrier, {}], "op 2: opcode: missing"),
+            (["x"], "op 1: operation: expected object, got string"),
+            ([{"opcode": "createNodes"}],
+             "op 1 (createNodes): count: missing, and there is no countParam"),
+            ([{"opcode": "createNodes", "count": 1, "countParam": "$n"}],
+             "op 1 (createNodes): count: countParam is there as well"),
+            ([{"opcode": "createNodes", "countParam": "n"}], 'countParam: "n" must start with $'),
+            ([nodes("3")], "op 1 (createNodes): count: expected number, got string"),
+            ([nodes(-3)], "op 1 (createNodes): count: -3 is not a count"),
+            ([nodes(1.5)], "op 1 (createNodes): count: 1.5 is not a count"),
+            ([dict(nodes(1), podTemplatePath="x")],
+             "op 1 (createNodes): podTemplatePath: unknown field; known are count, countParam"),
+            ([{"opcode": "createNodes", "countParam": "$none"}],
+             "workload Small: op 1 (createNodes): countParam: the workload has no parameter none; "
+             "it has n, word"),
+            ([{"opcode": "createNodes", "countParam": "$word"}],
+             "countParam: the parameter word is not a count"),
+            ([{"opcode": "createNamespaces", "count": 1}], "prefix: missing"),
+            ([{"opcode": "createPodSets", "count": 1, "namespacePrefix": "x"}],
+             "op 1 (createPodSets): createPodsOp: missing"),
+            ([{"opcode": "createPodSets", "count": 1, "namespacePrefix": "x",
+               "createPodsOp": {"opcode": "createPods"}}],
+             "op 1 (createPodSets): createPodsOp: count: missing"),
+            ([pods(1, persistentVolumeTemplatePath="x")], "need each other"),
+            ([{"opcode": "churn", "mode": "often", "templatePaths": ["x"]}],
+             'op 1 (churn): mode: "often" is none of create, recreate'),
+            ([{"opcode": "churn", "mode": "create"}], "op 1 (churn): templatePaths: none"),
+            ([{"opcode": "churn", "mode": "create", "templatePaths": "x"}],
+             "templatePaths: expected array, got string"),
+            ([{"opcode": "churn", "mode": "recreate", "templatePaths": ["x"]}],
+             "number: missing, mode is recreate"),
+            ([{"opcode": "sleep"}], "one of duration and durationParam is needed"),
+            ([{"opcode": "sleep", "duration": "10"}], "missing unit in duration"),
+            ([{"opcode": "deletePods"}], "op 1 (deletePods): namespace: missing"),
+            ([dict(nodes(1), nodeTemplatePath="none.yaml")], "none.yaml: No such file"),
+            ([dict(nodes(1), nodeTemplatePath="pod.yaml")], "pod.yaml: a Pod, not a Node"),
+            ([dict(nodes(1), nodeTemplatePath="action.yaml")],
+             "action.yaml: template action {{.Name}} is not known, only {{.Index}}"),
+            ([dict(nodes(1), nodeTemplatePath="open.yaml")], "template action without its end"),
+            ([dict(nodes(1), nodeTemplatePath="nameless.yaml")],
+             "nameless.yaml: metadata: neither name nor generateName"),
+            ([nodes(1), pods(2, podTemplatePath="same.yaml")], "pod same is there already"),
+            ([pods(1)], "1 pods fit nowhere")]:
+        answer = perf(program, case(*operations), pod=POD, same=POD.replace("generateName: p-",
+                                                                           "name: same"),
+                      action="kind: Node\nmetadata: {name: '{{.Name}}'}\n", open="name: {{.Index\n",
+                      nameless="apiVersion: v1\nkind: Node\n").expect(2)
+        assert message in answer.err and "config.yaml: test case Case: " in answer.err, \
+            (operations, answer.err)
+
+
+def test_scheduler_perf_errors_of_the_file(program):
+    for tests, message in [
+            ({"name": "x"}, "config.yaml: expected a list of test cases, got object"),
+            ([{}], "test case 1: name: missing"),
+            ([{"name": "x"}], "test case x: workloadTemplate: missing"),
+            ([{"name": "x", "workloadTemplate": 3}],
+             "workloadTemplate: expected array, got number"),
+            ([{"name": "x", "workloadTemplate": []}], "test case x: workloads: missing"),
+            ([{"name": "x", "workloadTemplate": [], "workloads": [{}]}],
+             "test case x: workload 1: name: missing"),
+            ([{"name": "x", "workloadTemplate": [], "workloads": [{"name": "w", "params": 1}]}],
+             "workload w: params: expected object, got number"),
+            ([{"name": "x", "workloadTemplate": [pods(1)], "workloads": []}],
+             "op 1 (createPods): podTemplatePath: missing, and there is no defaultPodTemplatePath"),
+            (case(featureGates={"x": 1}), "featureGates: expected bool, got number"),
+            (case(defaultPodTemplatePath=1), "defaultPodTemplatePath: expected string, got number"),
+            (None, "config.yaml: expected a list of test cases, got null")]:
+        answer = perf(program, tests).expect(2)
+        assert message in answer.err, (tests, answer.err)
+
+
+if __name__ == "__main__":
+    scenario.main(globals())
