@@ -330,11 +330,19 @@ void bt_affinity_normalize_column(BT_UNUSED struct bt_plugin *plugin, BT_UNUSED 
 	int64_t low = INT64_MAX;
 	int64_t high = INT64_MIN;
 
+	int64_t last = 0;
+	int64_t last_normalized = 0;
+
 	for (uint32_t i = 0; i < count; i++) {
 		low = scores[i] < low ? scores[i] : low;
 		high = scores[i] > high ? scores[i] : high;
 	}
+	/* Neighbours are often equal: there is one division for all of them. */
 	for (uint32_t i = 0; i < count; i++) {
-		scores[i] = normalized(scores[i], low, bt_wrap_sub(high, low));
+		if (i == 0 || scores[i] != last) {
+			last = scores[i];
+			last_normalized = normalized(last, low, bt_wrap_sub(high, low));
+		}
+		scores[i] = last_normalized;
 	}
 }

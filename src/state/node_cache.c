@@ -76,12 +76,72 @@ void bt_state_add_node(struct bt_state *state, const struct bt_node *node)
 	join_order(state, slot, state->nodes.rows[slot].zone_key);
 }
 
+/** Updates often come in the order of the nodes: the slot after the last one is tried first. */
+static uint32_t find_next(struct bt_state *state, struct bt_str name)
+{
+	struct bt_node_table *nodes = &state->nodes;
+	uint32_t slot =
+		nodes->last_updated_slot + 1 < nodes->slot_count ? nodes->last_updated_slot + 1 : 0;
+
+	if (slot >= nodes->slot_count || !nodes->rows[slot].in_use ||
+		!bt_str_equal(bt_node_table_name(nodes, slot), name)) {
+		slot = bt_node_table_find(nodes, name);
+	}
+	nodes->last_updated_slot = slot != BT_SLOT_NONE ? slot : 0;
+	return slot;
+}
+
+#define LINE_BYTES 64
+
+BT_ALWAYS_INLINE void prefetch(const void *start, size_t bytes)
+{
+	for (size_t at = 0; at < bytes; at += LINE_BYTES) {
+		BT_PREFETCH((const char *)start + at);
+	}
+}
+
+/**
+ * What an update compares lies in many places, and is seldom in the cache when all nodes are
+ * updated in turn. Asked for together, it arrives in the time of one. Inlined: gcc takes a call
+ * that only prefetches for one without effect.
+ */
+BT_ALWAYS_INLINE void prefetch_node(const struct bt_node *node)
+{
+	BT_PREFETCH(node->metadata.name.data);
+	BT_PREFETCH(node->metadata.uid.data);
+	prefetch(node->metadata.labels.items,
+		node->metadata.labels.count * sizeof(*node->metadata.labels.items));
+	prefetch(node->status.allocatable.items,
+		node->status.allocatable.count * sizeof(*node->status.allocatable.items));
+	BT_PREFETCH(node->status.conditions.items);
+}
+
+/** The rows that are likely to come next. */
+BT_ALWAYS_INLINE void prefetch_rows(const struct bt_state *state, uint32_t slot)
+{
+	const struct bt_node_table *nodes = &state->nodes;
+	const struct bt_node_row *next;
+
+	if (slot >= nodes->slot_count || nodes->slot_count - slot <= 2) {
+		return;
+	}
+	next = &nodes->rows[slot + 1];
+	prefetch(next + 1, sizeof(*next));
+	prefetch(next->labels.items, next->labels.count * sizeof(*next->labels.items));
+	BT_PREFETCH(next->label_symbols);
+	BT_PREFETCH(&state->symbols.entries.items[next->name.id]);
+	BT_PREFETCH(&state->symbols.entries.items[next->uid.id]);
+}
+
 void bt_state_update_node(
 	struct bt_state *state, const struct bt_node *old_node, const struct bt_node *new_node)
 {
-	uint32_t slot = bt_node_table_find(&state->nodes, new_node->metadata.name);
+	uint32_t slot;
 	bt_sym old_zone;
 
+	prefetch_node(new_node);
+	slot = find_next(state, new_node->metadata.name);
+	prefetch_rows(state, slot);
 	if (slot == BT_SLOT_NONE || !state->nodes.rows[slot].in_cache) {
 		bt_state_add_node(state, new_node);
 		return;
