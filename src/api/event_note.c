@@ -100,11 +100,10 @@ static uint32_t format_sequence(struct bt_str text, uint32_t at, struct bt_strbu
 static void format(struct bt_str text, struct bt_strbuf *out)
 {
 	for (uint32_t i = 0; i < text.length;) {
-		if (text.data[i] == '%') {
-			i = format_sequence(text, i + 1, out);
-		} else {
-			bt_strbuf_append_char(out, text.data[i++]);
-		}
+		const char *percent = memchr(text.data + i, '%', text.length - i);
+		uint32_t end = percent != NULL ? (uint32_t)(percent - text.data) : text.length;
+		bt_strbuf_append(out, text.data + i, end - i);
+		i = end < text.length ? format_sequence(text, end + 1, out) : end;
 	}
 }
 

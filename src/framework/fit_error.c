@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "base/map.h"
 #include "framework/node_statuses.h"
 
@@ -48,20 +49,39 @@ static void count_status(
 	}
 }
 
+static void append_number(struct bt_strbuf *out, uint64_t number)
+{
+	char digits[20];
+	size_t at = sizeof(digits);
+
+	do {
+		digits[--at] = (char)('0' + number % 10);
+		number /= 10;
+	} while (number != 0);
+	bt_strbuf_append(out, &digits[at], sizeof(digits) - at);
+}
+
 /** The lines "<count> <reason>" sorted as byte strings, joined. */
 static void append_lines(const struct histogram *histogram, struct bt_strbuf *out)
 {
-	struct bt_arena arena;
-	bt_arena_init(&arena, 0);
+	struct bt_str some[16];
 	uint32_t count = histogram->reasons.count;
-	struct bt_str *lines = BT_ARENA_NEW_ARRAY(&arena, struct bt_str, count);
+	struct bt_str *lines =
+		count <= BT_ARRAY_LENGTH(some) ? some : BT_NEW_ARRAY(struct bt_str, count);
+	struct bt_strbuf text = {0};
+	uint32_t at = 0;
+
 	for (uint32_t i = 0; i < count; i++) {
-		struct bt_strbuf line = {0};
-		bt_strbuf_printf(
-			&line, "%llu ", (unsigned long long)histogram->reasons.items[i].count);
-		bt_strbuf_append_str(&line, histogram->reasons.items[i].reason);
-		lines[i] = bt_arena_str(&arena, bt_strbuf_str(&line));
-		bt_strbuf_finish(&line);
+		size_t start = text.length;
+		append_number(&text, histogram->reasons.items[i].count);
+		bt_strbuf_append_char(&text, ' ');
+		bt_strbuf_append_str(&text, histogram->reasons.items[i].reason);
+		lines[i].length = (uint32_t)(text.length - start);
+	}
+	/* From here on the text does not move. */
+	for (uint32_t i = 0; i < count; i++) {
+		lines[i].data = text.data + at;
+		at += lines[i].length;
 	}
 	qsort(lines, count, sizeof(lines[0]), bt_str_compare_qsort);
 	for (uint32_t i = 0; i < count; i++) {
@@ -71,7 +91,10 @@ static void append_lines(const struct histogram *histogram, struct bt_strbuf *ou
 	if (count != 0) {
 		bt_strbuf_append_char(out, '.');
 	}
-	bt_arena_finish(&arena);
+	bt_strbuf_finish(&text);
+	if (lines != some) {
+		bt_free(lines);
+	}
 }
 
 void bt_fit_error_append_reasons(
