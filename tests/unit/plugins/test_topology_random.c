@@ -10,6 +10,7 @@
 #include "base/prng.h"
 #include "state/affinity_index.h"
 #include "state/domain_counter.h"
+#include "state/pod_index.h"
 #include "test_main.h"
 #include "topology_fixture.h"
 #include "trait_checks.h"
@@ -28,7 +29,7 @@ struct world {
 	const struct bt_node *nodes[NODES]; /* NULL: not there */
 	const struct bt_pod *pods[PODS];
 	uint32_t uid;
-	struct kept_traits kept[PROBES];
+	struct kept_traits kept[PROBES][2]; /* by plugin */
 	uint64_t seed;
 	uint32_t step;
 };
@@ -334,53 +335,118 @@ static void check_scores(struct world *w, struct bt_plugin *plugin, const struct
 	}
 }
 
-/** Nodes that the traits do not tell apart get the same verdict and the same score. */
-static void check_cells(struct world *w, const struct bt_pod_info *pod,
-	const struct bt_trait_list *traits, struct answer *walked)
+/** The cells of the snapshot's nodes: one slot of each, and how many nodes it stands for. */
+struct cells {
+	uint32_t slots[NODES];
+	uint32_t sizes[NODES];
+	int64_t scores[NODES];
+	uint32_t count;
+	uint32_t cell_of[NODES]; /* by position in the list */
+};
+
+static void part_cells(struct world *w, const struct bt_trait_list *traits, struct cells *out_cells)
 {
-	const struct bt_plugin_ops *ops = w->affinity->ops;
+	const struct bt_snapshot *snapshot = &w->f.state->snapshot;
+
+	*out_cells = (struct cells){0};
+	for (uint32_t i = 0; i < snapshot->count; i++) {
+		uint32_t cell = 0;
+
+		while (cell < out_cells->count &&
+			!traits_agree(traits, snapshot->list[i], out_cells->slots[cell])) {
+			cell++;
+		}
+		if (cell == out_cells->count) {
+			out_cells->slots[out_cells->count++] = snapshot->list[i];
+		}
+		out_cells->sizes[cell]++;
+		out_cells->cell_of[i] = cell;
+	}
+}
+
+/** Nodes that the traits do not tell apart get the same verdict: the one of their cell. */
+static void check_cell_verdicts(struct world *w, struct bt_plugin *plugin,
+	const struct bt_pod_info *pod, const struct cells *cells, struct answer *walked)
+{
 	const struct bt_snapshot *snapshot = &w->f.state->snapshot;
 	struct bt_status verdicts[NODES];
-	int64_t scores[NODES] = {0};
 
+	for (uint32_t i = 0; i < snapshot->count; i++) {
+		uint32_t first = 0;
+		struct bt_node_info node;
+
+		bt_node_info_init(&node, w->f.state, snapshot->list[i]);
+		verdicts[i] = plugin->ops->filter(plugin, &walked->cycle, pod, &node);
+		while (cells->cell_of[first] != cells->cell_of[i]) {
+			first++;
+		}
+		check_same(w, "the verdict of a cell", snapshot->list[i],
+			bt_status_equal(&verdicts[i], &verdicts[first]));
+	}
+}
+
+/** Every node's score is what its cell's node gets when it stands for all of them. */
+static void check_cell_scores(struct world *w, struct bt_plugin *plugin,
+	const struct bt_pod_info *pod, struct cells *cells, struct answer *walked,
+	struct bt_cycle_state *cycle)
+{
+	const struct bt_plugin_ops *ops = plugin->ops;
+	const struct bt_snapshot *snapshot = &w->f.state->snapshot;
+	struct bt_node_score scores[NODES];
+	struct bt_status status = ops->pre_score_cells != NULL
+		? ops->pre_score_cells(plugin, cycle, pod, cells->slots, cells->sizes, cells->count)
+		: ops->pre_score(plugin, cycle, pod, cells->slots, cells->count);
+	const void *data = cycle->pre_score_data[plugin->index];
+
+	check_same(
+		w, "PreScore by cells", BT_SLOT_NONE, bt_status_equal(&status, &walked->pre_score));
+	if (!bt_status_is_success(&status)) {
+		return;
+	}
 	for (uint32_t i = 0; i < snapshot->count; i++) {
 		struct bt_node_info node;
 
 		bt_node_info_init(&node, w->f.state, snapshot->list[i]);
-		verdicts[i] = bt_status_is_success(&walked->pre_filter)
-			? ops->filter(w->affinity, &walked->cycle, pod, &node)
-			: BT_STATUS_OK;
-		if (bt_status_is_success(&walked->pre_score)) {
-			(void)ops->score(w->affinity, &walked->cycle, pod, &node,
-				&scores[i]); /* checked elsewhere */
-		}
-		for (uint32_t k = 0; k < i; k++) {
-			check_same(w, "a node of the same cell", snapshot->list[i],
-				!traits_agree(traits, snapshot->list[i], snapshot->list[k]) ||
-					(bt_status_equal(&verdicts[i], &verdicts[k]) &&
-						scores[i] == scores[k]));
-		}
+		scores[i].slot = snapshot->list[i];
+		(void)ops->score(plugin, &walked->cycle, pod, &node,
+			&scores[i].score); /* its status is checked elsewhere */
+	}
+	(void)ops->normalize_score(
+		plugin, &walked->cycle, pod, scores, snapshot->count); /* likewise */
+	ops->score_slots(plugin, data, pod, w->f.state, cells->slots, cells->count, cells->scores);
+	ops->normalize_column(plugin, data, w->f.state, cells->slots, cells->count, cells->scores);
+	for (uint32_t i = 0; i < snapshot->count; i++) {
+		check_same(w, "the score of a cell", scores[i].slot,
+			scores[i].score == cells->scores[cells->cell_of[i]]);
 	}
 }
 
-static void check_traits(struct world *w, struct kept_traits *kept, const struct bt_pod_info *pod)
+static void check_traits(struct world *w, struct bt_plugin *plugin, struct kept_traits *kept,
+	const struct bt_pod_info *pod)
 {
 	struct bt_trait_list traits = {.arena = &w->f.arena};
 	struct bt_pre_filter_result result = {0};
 	struct answer walked;
 	struct answer counted;
 
-	ask(w, w->affinity, pod, true, false, &walked);
+	ask(w, plugin, pod, true, false, &walked);
 	bt_cycle_state_init(&counted.cycle, &w->f.arena, 2);
 	counted.cycle.borrows_counters = true;
-	counted.pre_filter =
-		w->affinity->ops->pre_filter(w->affinity, &counted.cycle, pod, &result);
-	if (w->affinity->ops->cell_traits(w->affinity, &counted.cycle, pod, &traits)) {
-		bool skips = w->affinity->ops->pre_score_skips(w->affinity, &counted.cycle, pod);
+	counted.pre_filter = plugin->ops->pre_filter(plugin, &counted.cycle, pod, &result);
+	if (plugin->ops->cell_traits(plugin, &counted.cycle, pod, &traits)) {
+		bool skips = plugin->ops->pre_score_skips(plugin, &counted.cycle, pod);
+		struct cells cells;
 
 		check_same(w, "whether PreScore skips", BT_SLOT_NONE,
-			skips == (walked.pre_score.code == BT_STATUS_SKIP));
-		check_cells(w, pod, &traits, &walked);
+			w->f.state->snapshot.count == 0 ||
+				skips == (walked.pre_score.code == BT_STATUS_SKIP));
+		part_cells(w, &traits, &cells);
+		if (bt_status_is_success(&walked.pre_filter)) {
+			check_cell_verdicts(w, plugin, pod, &cells, &walked);
+		}
+		if (cells.count != 0) {
+			check_cell_scores(w, plugin, pod, &cells, &walked, &counted.cycle);
+		}
 		uint32_t wrong = traits_check_kept(kept, &traits, w->f.state);
 		check_same(w, "a trait without a change", wrong, wrong == BT_SLOT_NONE);
 	}
@@ -409,14 +475,15 @@ static void check_plugin(struct world *w, struct bt_plugin *plugin, const struct
 	bt_cycle_state_finish(&counted.cycle);
 }
 
-/** kept: of the probe; NULL: what it says is not remembered. */
+/** kept: of the probe, by plugin; NULL: what it says is not remembered. */
 static void check_pod(struct world *w, const struct bt_pod *object, struct kept_traits *kept)
 {
 	struct bt_pod_info pod;
 
 	bt_pod_info_init_pending(w->f.state, object, &pod);
 	if (kept != NULL) {
-		check_traits(w, kept, &pod);
+		check_traits(w, w->f.plugin, &kept[0], &pod);
+		check_traits(w, w->affinity, &kept[1], &pod);
 	}
 	check_plugin(w, w->f.plugin, &pod);
 	check_plugin(w, w->affinity, &pod);
@@ -428,6 +495,7 @@ static void check_counters(struct world *w)
 	struct bt_strbuf reason = {0};
 
 	if (!bt_domain_counters_validate(w->f.state, &reason) ||
+		!bt_pod_index_validate(w->f.state, &reason) ||
 		!bt_affinity_index_validate(w->f.state, &reason)) {
 		ck_abort_msg("seed %llu, step %u: %s", (unsigned long long)w->seed, w->step,
 			bt_strbuf_c(&reason));
@@ -491,7 +559,7 @@ static void run_seed(uint64_t seed)
 		ck_assert_int_eq(bt_state_refresh_snapshot(w.f.state, NULL), 0);
 		for (uint32_t i = 0; i < PROBES_PER_STEP; i++) {
 			uint32_t probe = below(&w, PROBES);
-			check_pod(&w, probes[probe], &w.kept[probe]);
+			check_pod(&w, probes[probe], w.kept[probe]);
 		}
 		if (below(&w, 8) == 0) {
 			check_with_assumed(&w, probes[below(&w, PROBES)]);
