@@ -48,6 +48,13 @@ struct bt_engine_options {
 	const struct bt_extender_observer *extender_observer;
 	/** Borrowed for the life of the engine. NULL: nothing is counted. */
 	struct bt_scheduler_metrics *metrics;
+	/**
+	 * Hands for passes over the columns of large clusters; results are the same without.
+	 * Borrowed for the life of the engine. NULL: everything on the caller's thread.
+	 */
+	const struct bt_workers *workers;
+	/** Slots that a worker takes at once; 0 = default. */
+	uint32_t part_slots;
 };
 
 #define BT_ENGINE_OPTIONS_INIT \
@@ -55,6 +62,7 @@ struct bt_engine_options {
 		.percentage_of_nodes_to_score = -1 \
 	}
 
+struct bt_workers; /* base/workers.h */
 struct bt_plan; /* sched/plan.h */
 struct bt_plan_cache;
 

@@ -5,6 +5,7 @@
 #include "base/cpu.h"
 #include "plugins/common_columns.h"
 #include "sched/plan_kernels.h"
+#include "sched/plan_parts.h"
 #include "sched/plan_private.h"
 
 /** A plan further behind than this share of the slots is computed anew: a full pass is cheaper than
@@ -31,27 +32,39 @@ static void reserve_columns(struct bt_plan_cache *cache, struct bt_plan *plan, u
 	plan->slot_count = slot_count;
 }
 
+/** What a pass over slots works at. */
+struct pass {
+	struct bt_plan *plan;
+	struct bt_engine *engine;
+	const struct bt_pod_info *pod;
+	uint32_t from; /* filters, by index */
+	uint32_t to;
+	enum { SCORES_ALL, SCORES_THAT_SPLIT, SCORES_THAT_DO_NOT } scores;
+	struct bt_parts parts; /* of a pass over all slots */
+};
+
 /** Verdicts of the slots in range, which the caller preset to 0 or OUTSIDE. */
-static void evaluate_filters(struct bt_plan *plan, struct bt_engine *engine,
-	const struct bt_pod_info *pod, struct bt_slot_range range)
+static void evaluate_filters(const struct pass *pass, struct bt_slot_range range)
 {
+	struct bt_plan *plan = pass->plan;
+	const struct bt_engine *engine = pass->engine;
 	uint32_t *detail = engine->plans->detail;
 	uint32_t *verdict = plan->verdict;
-	for (uint32_t i = 0; i < plan->filter_count; i++) {
+	for (uint32_t i = pass->from; i < pass->to; i++) {
 		const struct bt_plan_filter *filter = &plan->filters[i];
 		if (filter->form != BT_FILTER_COLUMN) {
 			continue;
 		}
 		uint32_t tag = (i + 1) << BT_VERDICT_DETAIL_BITS;
 		bool rejects = filter->plugin->ops->filter_column(filter->plugin,
-			plan->template.pre_filter_data[filter->plugin->index], pod, engine->state,
-			range, detail);
+			plan->template.pre_filter_data[filter->plugin->index], pass->pod,
+			engine->state, range, detail);
 		if (!rejects) {
 			continue;
 		}
 		if (range.slots == NULL) {
 			bt_plan_kernels_for_cpu()->merge_verdicts(
-				verdict, detail, tag, range.count);
+				verdict + range.first, detail + range.first, tag, range.count);
 		} else {
 			for (uint32_t k = 0; k < range.count; k++) {
 				uint32_t slot = range.slots[k];
@@ -59,6 +72,36 @@ static void evaluate_filters(struct bt_plan *plan, struct bt_engine *engine,
 					verdict[slot] = tag | detail[slot];
 				}
 			}
+		}
+	}
+}
+
+static void filter_part(void *argument, uint32_t part)
+{
+	const struct pass *pass = (const struct pass *)argument;
+	evaluate_filters(pass, bt_parts_range(&pass->parts, part));
+}
+
+static bool filter_splits(const struct bt_plan_filter *filter)
+{
+	return filter->form != BT_FILTER_COLUMN || filter->plugin->ops->columns_split;
+}
+
+/** All slots; filters in list order, neighbours that can be split together. */
+static void filter_all(struct pass *pass)
+{
+	const struct bt_plan *plan = pass->plan;
+	for (pass->from = 0; pass->from < plan->filter_count; pass->from = pass->to) {
+		pass->to = pass->from;
+		while (pass->to < plan->filter_count && filter_splits(&plan->filters[pass->to])) {
+			pass->to++;
+		}
+		if (pass->to != pass->from) {
+			bt_parts_run(&pass->parts, filter_part, pass);
+		} else {
+			pass->to++;
+			evaluate_filters(
+				pass, (struct bt_slot_range){.count = pass->parts.slot_count});
 		}
 	}
 }
@@ -99,28 +142,45 @@ static void recompute_verdicts(
 			plan->verdict[snapshot->list[i]] = 0;
 		}
 	}
-	evaluate_filters(plan, engine, pod, (struct bt_slot_range){.count = slot_count});
+	struct pass pass = {plan, engine, pod, .parts = bt_parts_of(engine, slot_count)};
+	filter_all(&pass);
 	plan->feasible_count = bt_plan_kernels_for_cpu()->count_feasible(plan->verdict, slot_count);
 	count_rejections(plan, snapshot->count);
 	plan->scored = false;
 	plan->columns_version++;
 }
 
-static void evaluate_scores(struct bt_plan *plan, struct bt_engine *engine,
-	const struct bt_pod_info *pod, struct bt_slot_range range)
+/** Whether the pass under way is about this plugin. */
+static bool is_scored(const struct pass *pass, const struct bt_plugin *plugin)
 {
-	const struct bt_state *state = engine->state;
-	int32_t *scores = engine->plans->scores;
-	int32_t base = (int32_t)plan->constant_score;
-	bt_fill_scores(range, plan->local, base);
+	switch (pass->scores) {
+	case SCORES_ALL:
+		break;
+	case SCORES_THAT_SPLIT:
+		return plugin->ops->columns_split;
+	case SCORES_THAT_DO_NOT:
+		return !plugin->ops->columns_split;
+	}
+	return true;
+}
+
+/** On top of what local has. */
+static void evaluate_scores(const struct pass *pass, struct bt_slot_range range)
+{
+	const struct bt_plan *plan = pass->plan;
+	const struct bt_state *state = pass->engine->state;
+	int32_t *scores = pass->engine->plans->scores;
 	for (uint32_t i = 0; i < plan->local_score_count; i++) {
 		struct bt_plugin *plugin = plan->local_scores[i].plugin;
 		int32_t weight = (int32_t)plan->local_scores[i].weight;
+		if (!is_scored(pass, plugin)) {
+			continue;
+		}
 		plugin->ops->score_column(
-			plugin, bt_plan_score_data(plan, plugin), pod, state, range, scores);
+			plugin, bt_plan_score_data(plan, plugin), pass->pod, state, range, scores);
 		if (range.slots == NULL) {
-			bt_plan_kernels_for_cpu()->add_weighted(
-				plan->local, scores, weight, range.count);
+			bt_plan_kernels_for_cpu()->add_weighted(plan->local + range.first,
+				scores + range.first, weight, range.count);
 		} else {
 			for (uint32_t k = 0; k < range.count; k++) {
 				plan->local[range.slots[k]] += weight * scores[range.slots[k]];
@@ -129,9 +189,19 @@ static void evaluate_scores(struct bt_plan *plan, struct bt_engine *engine,
 	}
 	for (uint32_t i = 0; i < plan->raw_count; i++) {
 		struct bt_plugin *plugin = plan->raws[i].plugin;
-		plugin->ops->score_column(plugin, bt_plan_score_data(plan, plugin), pod, state,
-			range, plan->raws[i].values);
+		if (is_scored(pass, plugin)) {
+			plugin->ops->score_column(plugin, bt_plan_score_data(plan, plugin),
+				pass->pod, state, range, plan->raws[i].values);
+		}
 	}
+}
+
+static void score_part(void *argument, uint32_t part)
+{
+	const struct pass *pass = (const struct pass *)argument;
+	struct bt_slot_range range = bt_parts_range(&pass->parts, part);
+	bt_fill_scores(range, pass->plan->local, (int32_t)pass->plan->constant_score);
+	evaluate_scores(pass, range);
 }
 
 static void recompute_scores(
@@ -143,7 +213,11 @@ static void recompute_scores(
 			plan->raws[i].values = bt_plan_take_block(engine->plans);
 		}
 	}
-	evaluate_scores(plan, engine, pod, (struct bt_slot_range){.count = plan->slot_count});
+	struct pass pass = {plan, engine, pod, .parts = bt_parts_of(engine, plan->slot_count)};
+	pass.scores = SCORES_THAT_SPLIT;
+	bt_parts_run(&pass.parts, score_part, &pass);
+	pass.scores = SCORES_THAT_DO_NOT;
+	evaluate_scores(&pass, (struct bt_slot_range){.count = plan->slot_count});
 	plan->node_count = engine->state->snapshot.count;
 	plan->scored = true;
 	plan->columns_version++;
@@ -159,13 +233,15 @@ static void repair_slots(struct bt_plan *plan, struct bt_engine *engine,
 		count_rejection(plan, *verdict, -1);
 		*verdict = engine->state->nodes.rows[slots[i]].in_snapshot ? 0 : BT_VERDICT_OUTSIDE;
 	}
-	evaluate_filters(plan, engine, pod, range);
+	struct pass pass = {plan, engine, pod, .to = plan->filter_count};
+	evaluate_filters(&pass, range);
 	for (uint32_t i = 0; i < count; i++) {
 		plan->feasible_count += plan->verdict[slots[i]] == 0;
 		count_rejection(plan, plan->verdict[slots[i]], 1);
 	}
 	if (plan->scored) {
-		evaluate_scores(plan, engine, pod, range);
+		bt_fill_scores(range, plan->local, (int32_t)plan->constant_score);
+		evaluate_scores(&pass, range);
 	}
 }
 
