@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Many pods that do not fit: an event wakes up those whose shape it helps, as many are placed as
+ * fit, the others wait again. Spec 04 section 8.9; every decision is verified.
+ */
+#include "life_world.h"
+#include "test_main.h"
+
+#define SHAPES 12
+#define PODS_OF_SHAPE 25
+
+static struct life life;
+
+static struct bt_queue *queue(void)
+{
+	return bt_scheduler_queue(life.scheduler);
+}
+
+static const char *name_of(int shape, int number)
+{
+	return bt_arena_printf(&life.arena, "p-%d-%d", shape, number).data;
+}
+
+/** Each shape wants a device of its own. */
+static void add_pod(int shape, int number)
+{
+	life_pod(&life, name_of(shape, number), "",
+		bt_arena_printf(&life.arena,
+			"'spec':{'containers':[{'name':'c','resources':{'requests':"
+			"{'example.com/d%d':'1'}}}]}",
+			shape)
+			.data);
+}
+
+static void add_node(const char *name, const char *devices)
+{
+	life_node(&life, name,
+		bt_arena_printf(&life.arena,
+			"'status':{'allocatable':{'cpu':'8','memory':'8Gi','pods':'110'%s}}",
+			devices)
+			.data);
+}
+
+static void init(void)
+{
+	struct bt_attempt attempt;
+
+	life_init(&life, "NodeResourcesFit, DefaultPreemption", NULL, 0);
+	add_node("n1", "");
+	add_node("n2", "");
+	add_node("n3", ",'example.com/d1':'0'");
+	for (int i = 0; i < SHAPES * PODS_OF_SHAPE; i++) {
+		add_pod(i % SHAPES, i / SHAPES);
+		life.now_ns++;
+	}
+	while ((attempt = life_schedule(&life)).outcome != BT_ATTEMPT_IDLE) {
+		ck_assert_int_eq(attempt.outcome, BT_ATTEMPT_FAILED);
+		life.now_ns++;
+	}
+	ck_assert_uint_eq(bt_queue_count(queue(), BT_QUEUE_UNSCHEDULABLE), SHAPES * PODS_OF_SHAPE);
+	/* Backoffs are over. */
+	life.now_ns += 30 * LIFE_SECOND;
+	(void)life_log(&life);
+}
+
+START_TEST(test_backlog__as_many_are_placed_as_fit)
+{
+	struct bt_attempt attempt;
+	int failed = 0;
+
+	init();
+	add_node("n4", ",'example.com/d7':'5'");
+	ck_assert_uint_eq(bt_queue_count(queue(), BT_QUEUE_ACTIVE), PODS_OF_SHAPE);
+	for (int i = 0; i < 5; i++) {
+		attempt = life_schedule(&life);
+		ck_assert_int_eq(attempt.outcome, BT_ATTEMPT_BOUND);
+		ck_assert(bt_str_equal_c(attempt.node_name, "n4"));
+		/* Those that came first. */
+		ck_assert(bt_str_equal_c(attempt.name, name_of(7, i)));
+	}
+	while ((attempt = life_schedule(&life)).outcome != BT_ATTEMPT_IDLE) {
+		ck_assert_int_eq(attempt.outcome, BT_ATTEMPT_FAILED);
+		failed++;
+	}
+	ck_assert_int_eq(failed, PODS_OF_SHAPE - 5);
+	ck_assert_uint_eq(
+		bt_queue_count(queue(), BT_QUEUE_UNSCHEDULABLE), SHAPES * PODS_OF_SHAPE - 5);
+	ck_assert_str_eq(life_place(&life, name_of(7, 5)), "unschedulable");
+	ck_assert_str_eq(life_rejectors(&life, name_of(7, 5), false), "NodeResourcesFit");
+	life_finish(&life);
+}
+END_TEST
+
+START_TEST(test_backlog__an_event_that_helps_nobody_wakes_nobody)
+{
+	init();
+	add_node("n4", ",'example.com/other':'5'");
+	add_node("n1", ",'example.com/other':'5'");
+	ck_assert_uint_eq(bt_queue_count(queue(), BT_QUEUE_ACTIVE), 0);
+	ck_assert_uint_eq(bt_queue_count(queue(), BT_QUEUE_UNSCHEDULABLE), SHAPES * PODS_OF_SHAPE);
+	ck_assert_int_eq(life_schedule(&life).outcome, BT_ATTEMPT_IDLE);
+	life_finish(&life);
+}
+END_TEST
+
+/** Of nodes that nobody looked at one by one, and of pods that nobody could evict. */
+START_TEST(test_backlog__the_message_counts_all_nodes)
+{
+	struct bt_attempt attempt;
+
+	init();
+	add_node("n4", ",'example.com/d1':'1'");
+	attempt = life_schedule(&life);
+	ck_assert_int_eq(attempt.outcome, BT_ATTEMPT_BOUND);
+	attempt = life_schedule(&life);
+	ck_assert_int_eq(attempt.outcome, BT_ATTEMPT_FAILED);
+	ck_assert_str_eq(attempt.message.data,
+		"0/4 nodes are available: 4 Insufficient example.com/d1. preemption: 0/4 nodes are "
+		"available: 1 No preemption victims found for incoming pod, 3 Preemption is not "
+		"helpful for scheduling.");
+	life_finish(&life);
+}
+END_TEST
+
+BT_TEST_MAIN("scheduler_backlog", test_backlog__as_many_are_placed_as_fit,
+	test_backlog__an_event_that_helps_nobody_wakes_nobody,
+	test_backlog__the_message_counts_all_nodes)
