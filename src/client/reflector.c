@@ -476,9 +476,18 @@ void *bt_reflector_find(
 void bt_reflector_for_each(const struct bt_reflector *reflector,
 	bool (*visit)(void *context, void *item), void *context)
 {
-	for (uint32_t i = 0; i < reflector->store.items.count; i++) {
-		if (!visit(context, reflector->store.items.items[i])) {
-			return;
+	const struct bt_reflector_resting *resting = reflector->options.codec->resting;
+	bool more = true;
+
+	for (uint32_t i = 0; more && i < reflector->store.items.count; i++) {
+		void *item = reflector->store.items.items[i];
+
+		if (resting != NULL) {
+			resting->wake(item);
+		}
+		more = visit(context, item);
+		if (resting != NULL) {
+			resting->rest(item);
 		}
 	}
 }

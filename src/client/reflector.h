@@ -17,6 +17,17 @@
 struct bt_reflector;
 
 /**
+ * Of items whose references can rest (api/object.h): those of the copy do, but while they are told
+ * of.
+ */
+struct bt_reflector_resting {
+	void (*rest)(void *item);
+	void (*wake)(void *item);
+	/** Also of an item that rests. */
+	void (*key)(const void *item, struct bt_str *out_namespace, struct bt_str *out_name);
+};
+
+/**
  * The kind of things it holds. Items are counted references. The codec of enum bt_kind's objects is
  * bt_reflector_object_codec.
  */
@@ -31,6 +42,7 @@ struct bt_reflector_codec {
 	void *(*share)(void *item);
 	void (*release)(void *item);
 	void *context;
+	const struct bt_reflector_resting *resting; /* NULL: items do not rest */
 };
 
 const struct bt_reflector_codec *bt_reflector_object_codec(enum bt_kind kind);
@@ -70,10 +82,10 @@ BT_MUST_USE struct bt_reflector *bt_reflector_create(const struct bt_reflector_o
 void bt_reflector_destroy(struct bt_reflector *reflector);
 bool bt_reflector_is_synced(const struct bt_reflector *reflector);
 uint32_t bt_reflector_count(const struct bt_reflector *reflector);
-/** Its copy of one object, borrowed; NULL: none. */
+/** Its copy of one object, borrowed; NULL: none. It may rest. */
 void *bt_reflector_find(
 	const struct bt_reflector *reflector, struct bt_str namespace_, struct bt_str name);
-/** Every item, in no order, until visit returns false. */
+/** Every item, in no order, until visit returns false; awake for the visit only. */
 void bt_reflector_for_each(const struct bt_reflector *reflector,
 	bool (*visit)(void *context, void *item), void *context);
 #endif

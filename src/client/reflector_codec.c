@@ -74,6 +74,24 @@ static void release(void *item)
 	bt_object_release(item);
 }
 
+static void rest(void *item)
+{
+	bt_object_rest(item);
+}
+
+static void wake(void *item)
+{
+	(void)bt_object_wake(item); /* the same */
+}
+
+static void key(const void *item, struct bt_str *out_namespace, struct bt_str *out_name)
+{
+	*out_namespace = bt_object_namespace(item);
+	*out_name = bt_object_name(item);
+}
+
+static const struct bt_reflector_resting resting = {rest, wake, key};
+
 /* The context of a codec is its kind; nothing writes to it. */
 static enum bt_kind kinds[BT_KIND__COUNT] = {
 #define BT_KIND(id, kind, group, versions, resource, namespaced, structure, message) BT_KIND_##id,
@@ -83,7 +101,7 @@ static enum bt_kind kinds[BT_KIND__COUNT] = {
 
 static const struct bt_reflector_codec codecs[BT_KIND__COUNT] = {
 #define BT_KIND(id, kind, group, versions, resource, namespaced, structure, message) \
-	{decode_kind_json, decode_kind_protobuf, meta, share, release, &kinds[BT_KIND_##id]},
+	{decode_kind_json, decode_kind_protobuf, meta, share, release, &kinds[BT_KIND_##id], NULL},
 #include "api/kinds.def"
 #undef BT_KIND
 };
@@ -96,5 +114,5 @@ const struct bt_reflector_codec *bt_reflector_object_codec(enum bt_kind kind)
 struct bt_reflector_codec bt_reflector_pod_codec(struct bt_pod_commons *commons)
 {
 	return (struct bt_reflector_codec){
-		decode_pod_json, decode_pod_protobuf, meta, share, release, commons};
+		decode_pod_json, decode_pod_protobuf, meta, share, release, commons, &resting};
 }

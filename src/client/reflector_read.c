@@ -20,27 +20,31 @@ static void tell(struct bt_reflector *reflector, void *old_item, void *new_item,
 /** item: consumed. */
 static void apply_item(struct bt_reflector *reflector, void *item)
 {
+	const struct bt_reflector_codec *codec = reflector->options.codec;
+	void *told = codec->share(item); /* the store's reference may rest */
 	void *old = bt_reflector_store_set(&reflector->store, item);
 
-	tell(reflector, old, item, false);
+	tell(reflector, old, told, false);
+	codec->release(told);
 	if (old != NULL) {
-		reflector->options.codec->release(old);
+		codec->release(old);
 	}
 }
 
 /** last: the state that the deletion shows, or NULL for a deletion that was missed. */
 static void apply_deletion(
-	struct bt_reflector *reflector, const struct bt_object_meta *meta, void *last)
+	struct bt_reflector *reflector, struct bt_str namespace_, struct bt_str name, void *last)
 {
-	void *old = bt_reflector_store_take(&reflector->store, meta->namespace_, meta->name);
+	const struct bt_reflector_codec *codec = reflector->options.codec;
+	void *old = bt_reflector_store_take(&reflector->store, namespace_, name);
 
 	if (old != NULL) {
 		/* of another one with its name: the deletion of ours was missed */
-		bool is_ours = last != NULL &&
-			bt_str_equal(reflector->options.codec->meta(old)->uid, meta->uid);
+		bool is_ours =
+			last != NULL && bt_str_equal(codec->meta(old)->uid, codec->meta(last)->uid);
 
 		tell(reflector, is_ours ? last : old, NULL, !is_ours);
-		reflector->options.codec->release(old);
+		codec->release(old);
 	}
 }
 
@@ -49,17 +53,24 @@ static void replace_copy(struct bt_reflector *reflector)
 {
 	const struct bt_reflector_codec *codec = reflector->options.codec;
 	struct bt_reflector_store *incoming = &reflector->incoming;
+	const struct bt_reflector_store *store = &reflector->store;
 
-	for (uint32_t i = reflector->store.items.count; i > 0; i--) {
-		const struct bt_object_meta *meta =
-			codec->meta(reflector->store.items.items[i - 1]);
+	for (uint32_t i = store->items.count; i > 0; i--) {
+		struct bt_str namespace_;
+		struct bt_str name;
 
-		if (bt_reflector_store_find(incoming, meta->namespace_, meta->name) == NULL) {
-			apply_deletion(reflector, meta, NULL);
+		bt_reflector_store_key(store, store->items.items[i - 1], &namespace_, &name);
+		if (bt_reflector_store_find(incoming, namespace_, name) == NULL) {
+			apply_deletion(reflector, namespace_, name, NULL);
 		}
 	}
 	for (uint32_t i = 0; i < incoming->items.count; i++) {
-		apply_item(reflector, incoming->items.items[i]);
+		void *item = incoming->items.items[i];
+
+		if (codec->resting != NULL) {
+			codec->resting->wake(item);
+		}
+		apply_item(reflector, item);
 	}
 	incoming->items.count = 0; /* consumed */
 	bt_reflector_store_finish(incoming);
@@ -215,7 +226,7 @@ static void take_change(struct bt_reflector *reflector, enum bt_watch_event_type
 		return;
 	}
 	if (is_watch) {
-		apply_deletion(reflector, meta, item);
+		apply_deletion(reflector, meta->namespace_, meta->name, item);
 	} else {
 		void *old =
 			bt_reflector_store_take(&reflector->incoming, meta->namespace_, meta->name);

@@ -6,12 +6,41 @@ static uint64_t hash_key(struct bt_str namespace_, struct bt_str name)
 	return bt_hash_bytes(name.data, name.length, bt_str_hash(namespace_));
 }
 
+void bt_reflector_store_key(const struct bt_reflector_store *store, const void *item,
+	struct bt_str *out_namespace, struct bt_str *out_name)
+{
+	if (store->codec->resting != NULL) {
+		store->codec->resting->key(item, out_namespace, out_name);
+	} else {
+		const struct bt_object_meta *meta = store->codec->meta(item);
+		*out_namespace = meta->namespace_;
+		*out_name = meta->name;
+	}
+}
+
 static uint64_t hash_of(const void *owner, uint32_t index)
 {
 	const struct bt_reflector_store *store = owner;
-	const struct bt_object_meta *meta = store->codec->meta(store->items.items[index]);
+	struct bt_str namespace_;
+	struct bt_str name;
 
-	return hash_key(meta->namespace_, meta->name);
+	bt_reflector_store_key(store, store->items.items[index], &namespace_, &name);
+	return hash_key(namespace_, name);
+}
+
+static void rest(const struct bt_reflector_store *store, void *item)
+{
+	if (store->codec->resting != NULL) {
+		store->codec->resting->rest(item);
+	}
+}
+
+static void *wake(const struct bt_reflector_store *store, void *item)
+{
+	if (store->codec->resting != NULL) {
+		store->codec->resting->wake(item);
+	}
+	return item;
 }
 
 void bt_reflector_store_init(
@@ -26,7 +55,7 @@ void bt_reflector_store_finish(struct bt_reflector_store *store)
 	const struct bt_reflector_codec *codec = store->codec;
 
 	for (uint32_t i = 0; i < store->items.count; i++) {
-		codec->release(store->items.items[i]);
+		codec->release(wake(store, store->items.items[i]));
 	}
 	bt_vec_finish(&store->items);
 	bt_map_finish(&store->map);
@@ -40,9 +69,12 @@ static uint32_t index_of(const struct bt_reflector_store *store, struct bt_str n
 	for (uint32_t at = bt_map_first(&store->map, hash); at != BT_MAP_NONE;
 		at = bt_map_next(&store->map, hash, at)) {
 		uint32_t index = bt_map_value(&store->map, at);
-		const struct bt_object_meta *meta = store->codec->meta(store->items.items[index]);
+		struct bt_str known_namespace;
+		struct bt_str known_name;
 
-		if (bt_str_equal(meta->name, name) && bt_str_equal(meta->namespace_, namespace_)) {
+		bt_reflector_store_key(
+			store, store->items.items[index], &known_namespace, &known_name);
+		if (bt_str_equal(known_name, name) && bt_str_equal(known_namespace, namespace_)) {
 			return index;
 		}
 	}
@@ -68,10 +100,12 @@ void *bt_reflector_store_set(struct bt_reflector_store *store, void *item)
 		index = store->items.count;
 		bt_vec_push(&store->items, item);
 		bt_map_insert(&store->map, hash, index);
+		rest(store, item);
 		return NULL;
 	}
-	old = store->items.items[index];
+	old = wake(store, store->items.items[index]);
 	store->items.items[index] = item;
+	rest(store, item);
 	return old;
 }
 
@@ -96,5 +130,5 @@ void *bt_reflector_store_take(
 		bt_map_insert(&store->map, last_hash, index);
 	}
 	store->items.count = last;
-	return item;
+	return wake(store, item);
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_CLIENT_REFLECTOR_STORE_H
 #define BT_CLIENT_REFLECTOR_STORE_H
-/** Items by namespace and name; keys are read from the items, not kept. Private to the reflector.
+/**
+ * Items by namespace and name; keys are read from the items, not kept. Items whose references can
+ * rest do, as long as they are in the store. Private to the reflector.
  */
 #include "base/map.h"
 #include "base/vec.h"
@@ -21,6 +23,9 @@ void bt_reflector_store_finish(struct bt_reflector_store *store);
 
 void *bt_reflector_store_find(
 	const struct bt_reflector_store *store, struct bt_str namespace_, struct bt_str name);
+/** Of an item that is in the store. */
+void bt_reflector_store_key(const struct bt_reflector_store *store, const void *item,
+	struct bt_str *out_namespace, struct bt_str *out_name);
 /** item: consumed. Returns what it replaces, owned, or NULL. */
 BT_MUST_USE void *bt_reflector_store_set(struct bt_reflector_store *store, void *item);
 /** Owned; NULL: there is none. */

@@ -9,6 +9,7 @@
 
 struct texts {
 	BT_VEC(struct bt_str) list;
+	struct bt_arena arena; /* of those that would not stay */
 };
 
 /** --- comparison --- */
@@ -25,7 +26,7 @@ static bool add_uid(void *context, void *item)
 {
 	struct texts *texts = context;
 	const struct bt_object *object = item;
-	bt_vec_push(&texts->list, object->meta->uid);
+	bt_vec_push(&texts->list, bt_arena_str(&texts->arena, object->meta->uid));
 	return true;
 }
 
@@ -81,6 +82,8 @@ static void report(
 	bt_vec_finish(&redundant.list);
 	bt_vec_finish(&api->list);
 	bt_vec_finish(&cache->list);
+	bt_arena_finish(&api->arena);
+	bt_arena_finish(&cache->arena);
 }
 
 static void list_known(const struct bt_reflector *reflector,

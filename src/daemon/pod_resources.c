@@ -7,12 +7,24 @@
 #include "base/vec.h"
 #include "metrics/metrics.h"
 
-struct pod_list {
-	BT_VEC(const struct bt_pod *) pods;
+#define LIMIT_NAME "kube_pod_resource_limit"
+#define REQUEST_NAME "kube_pod_resource_request"
+
+/** A pod's part of the page; the pod itself is there for the moment only. */
+struct pod_samples {
+	struct bt_str namespace_;
+	struct bt_str node_name;
+	struct bt_str name;
+	struct bt_str limits;
+	struct bt_str requests;
 };
 
-typedef struct bt_resource_list (*amounts_function)(
-	const struct bt_pod *pod, const struct bt_request_options *options, struct bt_arena *arena);
+struct pod_list {
+	BT_VEC(struct pod_samples) pods;
+	struct bt_arena arena; /* of their texts */
+	struct bt_arena scratch;
+	struct bt_strbuf text;
+};
 
 static bool is_over(const struct bt_pod *pod)
 {
@@ -21,26 +33,17 @@ static bool is_over(const struct bt_pod *pod)
 			bt_str_equal(pod->status.phase, BT_STR("Failed")));
 }
 
-static void add_pod(void *visitor, const struct bt_pod *pod)
-{
-	struct pod_list *list = visitor;
-
-	if (!is_over(pod)) {
-		bt_vec_push(&list->pods, pod);
-	}
-}
-
 /** In the order in which the labels are written. */
 static int compare_pods(const void *a, const void *b)
 {
-	const struct bt_pod *one = *(const struct bt_pod *const *)a;
-	const struct bt_pod *other = *(const struct bt_pod *const *)b;
-	int order = bt_str_compare(one->metadata.namespace_, other->metadata.namespace_);
+	const struct pod_samples *one = a;
+	const struct pod_samples *other = b;
+	int order = bt_str_compare(one->namespace_, other->namespace_);
 
 	if (order == 0) {
-		order = bt_str_compare(one->spec.node_name, other->spec.node_name);
+		order = bt_str_compare(one->node_name, other->node_name);
 	}
-	return order != 0 ? order : bt_str_compare(one->metadata.name, other->metadata.name);
+	return order != 0 ? order : bt_str_compare(one->name, other->name);
 }
 
 static const char *unit_of(struct bt_str resource)
@@ -93,50 +96,76 @@ static void write_sample(const struct bt_pod *pod, const char *name,
 	bt_strbuf_append_char(out, '\n');
 }
 
-static void write_family(const struct pod_list *list, const char *name, const char *help,
-	amounts_function amounts_of, struct bt_strbuf *out)
+static struct bt_str write_samples(struct pod_list *list, const struct bt_pod *pod,
+	const char *name, const struct bt_resource_list *amounts)
 {
-	static const struct bt_request_options options = {0};
-	struct bt_arena arena;
-	bool has_header = false;
-
-	bt_arena_init(&arena, 0);
-	for (uint32_t i = 0; i < list->pods.count; i++) {
-		const struct bt_pod *pod = list->pods.items[i];
-		struct bt_resource_list amounts;
-
-		bt_arena_reset(&arena);
-		amounts = amounts_of(pod, &options, &arena);
-		for (uint32_t k = 0; k < amounts.count; k++) {
-			if (bt_quantity_is_zero(&amounts.items[k].quantity)) {
-				continue;
-			}
-			if (!has_header) {
-				bt_strbuf_printf(out, "# HELP %s [STABLE] %s\n# TYPE %s gauge\n",
-					name, help, name);
-				has_header = true;
-			}
-			write_sample(pod, name, &amounts.items[k], out);
+	bt_strbuf_reset(&list->text);
+	for (uint32_t i = 0; i < amounts->count; i++) {
+		if (!bt_quantity_is_zero(&amounts->items[i].quantity)) {
+			write_sample(pod, name, &amounts->items[i], &list->text);
 		}
 	}
-	bt_arena_finish(&arena);
+	return bt_arena_str(&list->arena, bt_strbuf_str(&list->text));
+}
+
+static void add_pod(void *visitor, const struct bt_pod *pod)
+{
+	static const struct bt_request_options options = {0};
+	struct pod_list *list = visitor;
+	struct pod_samples samples;
+	struct bt_resource_list amounts;
+
+	if (is_over(pod)) {
+		return;
+	}
+	bt_arena_reset(&list->scratch);
+	samples.namespace_ = bt_arena_str(&list->arena, pod->metadata.namespace_);
+	samples.node_name = bt_arena_str(&list->arena, pod->spec.node_name);
+	samples.name = bt_arena_str(&list->arena, pod->metadata.name);
+	amounts = bt_pod_limits(pod, &options, &list->scratch);
+	samples.limits = write_samples(list, pod, LIMIT_NAME, &amounts);
+	amounts = bt_pod_requests(pod, &options, &list->scratch);
+	samples.requests = write_samples(list, pod, REQUEST_NAME, &amounts);
+	bt_vec_push(&list->pods, samples);
+}
+
+/** The header comes with the first sample. */
+static void write_family(const char *name, const char *help, struct bt_str samples,
+	bool *has_header, struct bt_strbuf *out)
+{
+	if (samples.length == 0) {
+		return;
+	}
+	if (!*has_header) {
+		bt_strbuf_printf(out, "# HELP %s [STABLE] %s\n# TYPE %s gauge\n", name, help, name);
+		*has_header = true;
+	}
+	bt_strbuf_append_str(out, samples);
 }
 
 void bt_pod_resources_write(const struct bt_pod_source *source, struct bt_strbuf *out)
 {
 	struct pod_list list = {0};
+	bool has_limits = false;
+	bool has_requests = false;
 
 	source->for_each(source->context, add_pod, &list);
 	if (list.pods.count != 0) {
 		qsort(list.pods.items, list.pods.count, sizeof(list.pods.items[0]), compare_pods);
 	}
-	write_family(&list, "kube_pod_resource_limit",
-		"What the pod may use at most, by resource, and its unit, if it has one.",
-		bt_pod_limits, out);
-	write_family(&list, "kube_pod_resource_request",
-		"What the pod counts for when it is scheduled, by resource, and its unit, if it "
-	        "has "
-		"one.",
-		bt_pod_requests, out);
+	for (uint32_t i = 0; i < list.pods.count; i++) {
+		write_family(LIMIT_NAME,
+			"What the pod may use at most, by resource, and its unit, if it has one.",
+			list.pods.items[i].limits, &has_limits, out);
+	}
+	for (uint32_t i = 0; i < list.pods.count; i++) {
+		write_family(REQUEST_NAME,
+			"What the pod counts for when it is scheduled, by resource, and its unit, "
+			"if it has one.",
+			list.pods.items[i].requests, &has_requests, out);
+	}
 	bt_vec_finish(&list.pods);
+	bt_arena_finish(&list.arena);
+	bt_arena_finish(&list.scratch);
+	bt_strbuf_finish(&list.text);
 }
