@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plugins/common_spread.h"
 
-#include "api/workload.h"
 #include "base/error.h"
 #include "plugins/common_plugin.h"
+#include "plugins/common_spread_selectors.h"
 #include "plugins/common_topology.h"
 #include "state/domain_counter.h"
 
@@ -15,166 +15,6 @@ const struct bt_topology_spread_constraint bt_spread_system_defaults[2] = {
 		.topology_key = BT_STR_INIT("topology.kubernetes.io/zone"),
 		.when_unsatisfiable = BT_STR_INIT("ScheduleAnyway")},
 };
-
-/* --- selectors as conjunctions of requirements --- */
-
-/** A list of requirements that grows in an arena. */
-struct requirements {
-	struct bt_arena *arena;
-	struct bt_requirement *items;
-	uint32_t count;
-	uint32_t capacity;
-};
-
-static void add_requirement(struct requirements *list, const struct bt_requirement *requirement)
-{
-	if (list->count == list->capacity) {
-		uint32_t capacity = list->capacity * 2 + 8;
-		struct bt_requirement *items =
-			BT_ARENA_NEW_ARRAY(list->arena, struct bt_requirement, capacity);
-		if (list->count != 0) {
-			memcpy(items, list->items, list->count * sizeof(*items));
-		}
-		list->items = items;
-		list->capacity = capacity;
-	}
-	list->items[list->count++] = *requirement;
-}
-
-static void add_selector(struct requirements *list, const struct bt_selector *selector)
-{
-	for (uint32_t i = 0; i < selector->requirement_count; i++) {
-		add_requirement(list, &selector->requirements[i]);
-	}
-}
-
-/** key == value; the value must outlive the list. */
-static void add_pair(struct requirements *list, struct bt_str key, const struct bt_str *value)
-{
-	struct bt_requirement requirement = {
-		.key = key, .operator_ = BT_SELECTOR_IN, .value_count = 1, .values = value};
-
-	add_requirement(list, &requirement);
-}
-
-static void add_pairs(struct requirements *list, const struct bt_str_map *map)
-{
-	for (uint32_t i = 0; i < map->count; i++) {
-		add_pair(list, map->items[i].key, &map->items[i].value);
-	}
-}
-
-/** As add_pairs, but earlier requirements on the same keys give way. */
-static void overwrite_pairs(struct requirements *list, const struct bt_str_map *map)
-{
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < list->count; i++) {
-		if (bt_str_map_find(map, list->items[i].key) == NULL) {
-			list->items[kept++] = list->items[i];
-		}
-	}
-	list->count = kept;
-	add_pairs(list, map);
-}
-
-static struct bt_selector selector_of(const struct requirements *list)
-{
-	return (struct bt_selector){.requirement_count = list->count, .requirements = list->items};
-}
-
-/* --- the selector of default constraints --- */
-
-static bool has_every_pair(const struct bt_str_map *labels, const struct bt_str_map *wanted)
-{
-	for (uint32_t i = 0; i < wanted->count; i++) {
-		const struct bt_str *value = bt_str_map_find(labels, wanted->items[i].key);
-
-		if (value == NULL || !bt_str_equal(*value, wanted->items[i].value)) {
-			return false;
-		}
-	}
-	return true;
-}
-
-static void add_services(
-	struct bt_state *state, const struct bt_pod_info *pod, struct requirements *pairs)
-{
-	uint32_t cursor = 0;
-
-	for (;;) {
-		const struct bt_service *service = bt_object_store_next(
-			&state->objects, BT_KIND_SERVICE, pod->namespace_, &cursor);
-
-		if (service == NULL) {
-			return;
-		}
-		if (service->spec.selector.present &&
-			has_every_pair(pod->labels, &service->spec.selector)) {
-			/* All of them agree with the pod's labels, so none overwrites another. */
-			add_pairs(pairs, &service->spec.selector);
-		}
-	}
-}
-
-/** The selector of a ReplicaSet or StatefulSet on top of the services'. */
-static void add_owner_selector(const struct bt_label_selector *source, struct requirements *list)
-{
-	struct bt_selector selector;
-
-	if (bt_selector_from_label_selector(source, list->arena, &selector, NULL) == 0) {
-		add_selector(list, &selector); /* `nothing` has no requirements */
-	}
-}
-
-static void add_owner(
-	struct bt_state *state, const struct bt_pod_info *pod, struct requirements *list)
-{
-	const struct bt_owner_reference *owner =
-		pod->object != NULL ? bt_object_controller(&pod->object->metadata) : NULL;
-	const void *found;
-	enum bt_kind kind;
-
-	if (owner == NULL) {
-		return;
-	}
-	/* One slash parts group and version: "/v1" is the core group too. */
-	if ((bt_str_equal_c(owner->api_version, "v1") ||
-		    bt_str_equal_c(owner->api_version, "/v1")) &&
-		bt_str_equal_c(owner->kind, "ReplicationController")) {
-		kind = BT_KIND_REPLICATION_CONTROLLER;
-	} else if (bt_str_equal_c(owner->api_version, "apps/v1") &&
-		bt_str_equal_c(owner->kind, "ReplicaSet")) {
-		kind = BT_KIND_REPLICA_SET;
-	} else if (bt_str_equal_c(owner->api_version, "apps/v1") &&
-		bt_str_equal_c(owner->kind, "StatefulSet")) {
-		kind = BT_KIND_STATEFUL_SET;
-	} else {
-		return;
-	}
-	found = bt_object_store_find(&state->objects, kind, pod->namespace_, owner->name);
-	if (found == NULL) {
-		return;
-	}
-	if (kind == BT_KIND_REPLICATION_CONTROLLER) {
-		overwrite_pairs(
-			list, &((const struct bt_replication_controller *)found)->spec.selector);
-	} else if (kind == BT_KIND_REPLICA_SET) {
-		add_owner_selector(((const struct bt_replica_set *)found)->spec.selector, list);
-	} else {
-		add_owner_selector(((const struct bt_stateful_set *)found)->spec.selector, list);
-	}
-}
-
-static struct bt_selector default_selector(
-	struct bt_state *state, const struct bt_pod_info *pod, struct bt_arena *arena)
-{
-	struct requirements list = {.arena = arena};
-
-	add_services(state, pod, &list);
-	add_owner(state, pod, &list);
-	return selector_of(&list);
-}
 
 /* --- constraints --- */
 
@@ -189,18 +29,18 @@ static bool has_action(
 static void narrow_to_own_labels(struct bt_selector *selector, const bt_str_list *keys,
 	const struct bt_pod_info *pod, struct bt_arena *arena)
 {
-	struct requirements own = {.arena = arena};
+	struct bt_requirements own = {.arena = arena};
 
 	for (uint32_t i = 0; i < keys->count; i++) {
 		const struct bt_str *value = bt_str_map_find(pod->labels, keys->items[i]);
 
 		if (value != NULL) {
-			add_pair(&own, keys->items[i], value);
+			bt_requirements_add_pair(&own, keys->items[i], value);
 		}
 	}
 	if (own.count != 0 && !selector->nothing) {
-		add_selector(&own, selector);
-		*selector = selector_of(&own);
+		bt_requirements_add_selector(&own, selector);
+		*selector = bt_requirements_selector(&own);
 	}
 }
 
@@ -272,7 +112,7 @@ static int resolve_defaults(const struct bt_spread_source *source, const struct 
 	if (out_list->count == 0) {
 		return 0;
 	}
-	selector = default_selector(source->state, pod, arena);
+	selector = bt_spread_default_selector(source->selectors, source->state, pod, arena);
 	if (selector.requirement_count == 0) {
 		out_list->count = 0;
 		return 0;

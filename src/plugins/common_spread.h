@@ -32,6 +32,7 @@ struct bt_spread_list {
 /** What resolution reads besides the pod; borrowed. */
 struct bt_spread_source {
 	struct bt_state *state;
+	struct bt_spread_selectors *selectors; /* common_spread_selectors.h */
 	const struct bt_gates *gates;
 	const struct bt_topology_spread_constraint *defaults;
 	uint32_t default_count;

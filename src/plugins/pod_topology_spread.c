@@ -9,6 +9,7 @@
 #include "plugins/common_plugin.h"
 #include "plugins/common_spread.h"
 #include "plugins/common_spread_plugin.h"
+#include "plugins/common_spread_selectors.h"
 #include "plugins/common_topology.h"
 #include "plugins/in_tree.h"
 
@@ -343,6 +344,7 @@ static int create(const struct bt_plugin_args *args, const struct bt_handle *han
 		bt_str_equal_c(args->pod_topology_spread.defaulting_type, "System");
 	instance->source = (struct bt_spread_source){
 		.state = handle->state,
+		.selectors = bt_spread_selectors_create(),
 		.gates = handle->gates,
 		.defaults = args->pod_topology_spread.default_constraints.items,
 		.default_count = args->pod_topology_spread.default_constraints.count,
@@ -359,6 +361,7 @@ static void destroy(struct bt_plugin *plugin)
 {
 	struct bt_spread_plugin *instance = (struct bt_spread_plugin *)plugin;
 
+	bt_spread_selectors_destroy(instance->source.selectors);
 	bt_vec_finish(&instance->verdicts);
 	bt_free(instance);
 }

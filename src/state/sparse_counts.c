@@ -6,17 +6,29 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 
+/** So many pages are cleared and kept, more are given back: they may be needed no more. */
+#define KEPT_PAGES 64U
+
 void bt_sparse_counts_finish(struct bt_sparse_counts *counts)
 {
-	bt_sparse_counts_clear(counts);
+	for (uint32_t i = 0; i < counts->page_count; i++) {
+		bt_free(counts->pages[i]);
+	}
 	bt_free(counts->pages);
 	*counts = (struct bt_sparse_counts){0};
 }
 
 void bt_sparse_counts_clear(struct bt_sparse_counts *counts)
 {
+	bool keeps = counts->used_pages <= KEPT_PAGES;
+
 	for (uint32_t i = 0; counts->used_pages != 0 && i < counts->page_count; i++) {
-		if (counts->pages[i] != NULL) {
+		if (counts->pages[i] == NULL) {
+			continue;
+		}
+		if (keeps) {
+			memset(counts->pages[i], 0, BT_COUNTS_PAGE * sizeof(uint32_t));
+		} else {
 			bt_free(counts->pages[i]);
 			counts->pages[i] = NULL;
 			counts->used_pages--;

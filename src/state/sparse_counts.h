@@ -32,13 +32,13 @@ static inline uint32_t bt_sparse_count(const struct bt_sparse_counts *counts, ui
 }
 
 void bt_sparse_counts_finish(struct bt_sparse_counts *counts);
-/** All zero; the directory stays. */
+/** All zero; the directory stays, and a few pages. */
 void bt_sparse_counts_clear(struct bt_sparse_counts *counts);
 /** Entries below `size` can be written from now on. The directory may move. */
 void bt_sparse_counts_reserve(struct bt_sparse_counts *counts, uint32_t size);
 /** The entry for writing; index < size reserved. */
 uint32_t *bt_sparse_counts_at(struct bt_sparse_counts *counts, uint32_t index);
-/** What clear and every page's allocation take, the structure itself excluded. */
+/** Directory and pages. */
 size_t bt_sparse_counts_bytes(const struct bt_sparse_counts *counts);
 /** The same numbers, whatever the pages. */
 bool bt_sparse_counts_equal(const struct bt_sparse_counts *a, const struct bt_sparse_counts *b);
