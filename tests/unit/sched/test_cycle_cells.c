@@ -1,0 +1,560 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Decisions by cells (sched/cycle_cells.h), verified: by the tree of a shape that comes again, in
+ * the columns of a new one, and without cells where there would be too many.
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/prng.h"
+#include "framework/node_statuses.h"
+#include "sched/cells.h"
+#include "sched/plan_cells.h"
+#include "sched_world.h"
+#include "test_main.h"
+
+#define SEEDS 24
+#define STEPS 160
+#define PODS_MAX 120
+#define NODES 40
+
+/**
+ * A plugin of every cycle whose verdict and score depend on the zone and on how many pods the node
+ * has, and whose scores depend on how many nodes are feasible.
+ */
+struct kinds {
+	struct script script; /* first */
+	struct world *world;
+	uint32_t pods_per_level;
+	bool dense;     /* the zone's index is told as a column, the level at once */
+	uint32_t asked; /* slots in the calls of Filter's column form */
+	uint32_t trait_calls;
+	uint32_t extra_traits; /* of no importance */
+	bool forgets_level;    /* a lie: the level is no trait */
+};
+
+static struct kinds *kinds_of(const void *ops)
+{
+	return (struct kinds *)(uintptr_t)ops;
+}
+
+static const struct bt_label_column *zone_column(const struct kinds *kinds)
+{
+	return bt_node_table_label_column(
+		&kinds->world->engine->state->nodes, BT_STR("topology.kubernetes.io/zone"));
+}
+
+static uint32_t level_of(const struct kinds *kinds, const struct bt_state *state, uint32_t slot)
+{
+	return (uint32_t)state->nodes.pod_count[slot] / kinds->pods_per_level;
+}
+
+static uint32_t verdict_of(const struct script *script, const struct bt_state *state, uint32_t slot)
+{
+	const struct kinds *kinds = kinds_of(script);
+	uint64_t zone = zone_column(kinds)->values[slot];
+	uint64_t mixed = bt_hash_u64(script->seed, zone * 64 + level_of(kinds, state, slot));
+
+	return mixed % 4 == 0 ? 1 + (uint32_t)zone : 0;
+}
+
+static int64_t score_of(const struct script *script, const struct bt_state *state, uint32_t slot)
+{
+	const struct kinds *kinds = kinds_of(script);
+	uint64_t zone = zone_column(kinds)->values[slot];
+
+	return (int64_t)((zone * 13 + level_of(kinds, state, slot) * 5 + script->seed) % 50);
+}
+
+static uint64_t zone_value(const void *context, uint32_t slot)
+{
+	return (uint64_t)zone_column(context)->values[slot] << 33;
+}
+
+static uint64_t level_value(const void *context, uint32_t slot)
+{
+	const struct kinds *kinds = context;
+
+	return kinds->forgets_level ? 0 : level_of(kinds, kinds->world->engine->state, slot);
+}
+
+static void level_column(const void *context, uint32_t slot_count, uint32_t *values)
+{
+	for (uint32_t slot = 0; slot < slot_count; slot++) {
+		values[slot] = (uint32_t)level_value(context, slot);
+	}
+}
+
+static uint64_t nothing(const void *context, uint32_t slot)
+{
+	(void)context;
+	return slot & 0;
+}
+
+static bool cell_traits(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, struct bt_trait_list *out)
+{
+	struct kinds *kinds = kinds_of(plugin->ops);
+	const struct bt_label_column *zones = zone_column(kinds);
+	struct bt_node_trait zone = {.identity = {1, zones->rebuild_count},
+		.reads = BT_CHANGE_LABELS | BT_CHANGE_EXISTENCE,
+		.values = kinds->dense ? zones->values : NULL,
+		.value = zone_value,
+		.context = kinds};
+	struct bt_node_trait level = {.identity = {2, kinds->pods_per_level},
+		.reads = BT_CHANGE_PODS | BT_CHANGE_EXISTENCE,
+		.value = level_value,
+		.column = kinds->dense ? level_column : NULL,
+		.context = kinds};
+	struct bt_node_trait extra = {.identity = {3}, .value = nothing};
+
+	(void)cycle;
+	(void)pod;
+	kinds->trait_calls++;
+	bt_trait_list_add(out, &zone);
+	bt_trait_list_add(out, &level);
+	for (uint32_t i = 0; i < kinds->extra_traits; i++) {
+		bt_trait_list_add(out, &extra);
+	}
+	return true;
+}
+
+static struct bt_status count_feasible(
+	struct bt_plugin *plugin, struct bt_cycle_state *cycle, uint64_t count)
+{
+	int64_t *shift = BT_ARENA_NEW(cycle->arena, int64_t);
+
+	*shift = (int64_t)(count % 7);
+	cycle->pre_score_data[plugin->index] = shift;
+	return BT_STATUS_OK;
+}
+
+static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const uint32_t *slots, uint32_t slot_count)
+{
+	(void)pod;
+	(void)slots;
+	return count_feasible(plugin, cycle, slot_count);
+}
+
+static struct bt_status pre_score_cells(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const uint32_t *slots, const uint32_t *counts,
+	uint32_t cell_count)
+{
+	uint64_t count = 0;
+
+	(void)pod;
+	(void)slots;
+	for (uint32_t i = 0; i < cell_count; i++) {
+		ck_assert_uint_ne(counts[i], 0);
+		count += counts[i];
+	}
+	return count_feasible(plugin, cycle, count);
+}
+
+static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score)
+{
+	const struct kinds *kinds = kinds_of(plugin->ops);
+	const int64_t *shift = cycle->pre_score_data[plugin->index];
+
+	(void)pod;
+	*out_score = *shift + score_of(&kinds->script, node->state, node->slot);
+	return BT_STATUS_OK;
+}
+
+static void score_slots(struct bt_plugin *plugin, const void *data, const struct bt_pod_info *pod,
+	const struct bt_state *state, const uint32_t *slots, uint32_t count, int64_t *scores)
+{
+	const struct kinds *kinds = kinds_of(plugin->ops);
+	const int64_t *shift = data;
+
+	(void)pod;
+	for (uint32_t i = 0; i < count; i++) {
+		scores[i] = *shift + score_of(&kinds->script, state, slots[i]);
+	}
+}
+
+static bool (*script_filter_column)(struct bt_plugin *plugin, const void *data,
+	const struct bt_pod_info *pod, const struct bt_state *state, struct bt_slot_range range,
+	uint32_t *detail);
+
+static bool filter_column(struct bt_plugin *plugin, const void *data, const struct bt_pod_info *pod,
+	const struct bt_state *state, struct bt_slot_range range, uint32_t *detail)
+{
+	kinds_of(plugin->ops)->asked += range.count;
+	return script_filter_column(plugin, data, pod, state, range, detail);
+}
+
+static void kinds_init(struct kinds *kinds, struct world *world, uint64_t seed)
+{
+	struct bt_plugin_ops *ops;
+
+	*kinds = (struct kinds){.world = world, .pods_per_level = 2, .dense = true};
+	kinds->script = script_make("K",
+		FAKE_ROLE(FAKE_FILTER) | FAKE_ROLE(FAKE_SCORE) | FAKE_ROLE(FAKE_PRE_SCORE),
+		SCRIPT_CYCLE_COLUMN);
+	kinds->script.seed = seed;
+	kinds->script.verdict_of = verdict_of;
+	kinds->script.score_of = score_of;
+	ops = &kinds->script.fake.ops;
+	script_filter_column = ops->filter_column;
+	ops->filter_column = filter_column;
+	ops->cell_traits = cell_traits;
+	ops->pre_score = pre_score;
+	ops->pre_score_cells = pre_score_cells;
+	ops->score = score;
+	ops->score_slots = score_slots;
+	ops->normalize = BT_NORMALIZE_DEFAULT;
+	ops->normalize_score = NULL;
+	ops->normalize_column = NULL;
+}
+
+/* --- random clusters --- */
+
+struct random_run {
+	struct bt_prng prng;
+	struct world world;
+	struct kinds kinds;
+	const char *nodes[NODES];
+	struct bt_pod pods[PODS_MAX];
+	uint32_t pod_count;
+	uint32_t scheduled;
+	uint32_t rejected;
+};
+
+static uint32_t below(struct random_run *run, uint32_t bound)
+{
+	return (uint32_t)bt_prng_below(&run->prng, bound);
+}
+
+static const char *random_node(struct random_run *run, uint32_t number)
+{
+	static const char *const taints[] = {"", "", "{'key':'a','effect':'NoSchedule'}",
+		"{'key':'b','effect':'PreferNoSchedule'}"};
+
+	return bt_arena_printf(&run->world.arena,
+		"{'metadata':{'name':'n%u','labels':{'topology.kubernetes.io/zone':'z%u','disk':"
+		"'d%u'}},'spec':{'unschedulable':%s,'taints':[%s]},'status':{'allocatable':{"
+		"'cpu':'%u','memory':'8Gi','pods':'20'}}}",
+		number, below(run, 4), below(run, 3), below(run, 9) == 0 ? "true" : "false",
+		taints[below(run, 4)], 1 + below(run, 4))
+		.data;
+}
+
+static void change_node(struct random_run *run)
+{
+	uint32_t number = below(run, NODES);
+	const char *before = run->nodes[number];
+
+	run->nodes[number] = before != NULL && below(run, 4) == 0 ? NULL : random_node(run, number);
+	if (before == NULL) {
+		world_add_node(&run->world, run->nodes[number]);
+	} else if (run->nodes[number] == NULL) {
+		struct berth_error err = BERTH_ERROR_INIT;
+
+		ck_assert_int_eq(bt_state_remove_node(run->world.engine->state,
+					 world_node(&run->world, before), &err),
+			0);
+	} else {
+		bt_state_update_node(run->world.engine->state, world_node(&run->world, before),
+			world_node(&run->world, run->nodes[number]));
+	}
+}
+
+static void remove_pod(struct random_run *run)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	uint32_t index;
+
+	if (run->pod_count == 0) {
+		return;
+	}
+	index = below(run, run->pod_count);
+	ck_assert_int_eq(bt_state_forget_pod(run->world.engine->state, &run->pods[index], &err), 0);
+	run->pods[index] = run->pods[--run->pod_count];
+}
+
+static const char *random_pod(struct random_run *run)
+{
+	static const char *const kinds[] = {
+		"{'spec':{'containers':[{'name':'c','resources':{'requests':{'cpu':'100m'}}}]}}",
+		"{'spec':{'tolerations':[{'key':'a','operator':'Exists'}],'containers':[{'name':"
+		"'c','resources':{'requests':{'cpu':'300m'}}}]}}",
+		"{'spec':{'affinity':{'nodeAffinity':{"
+		"'preferredDuringSchedulingIgnoredDuringExecution':[{'weight':3,'preference':{"
+		"'matchExpressions':[{'key':'disk','operator':'In','values':['d1']}]}},{'weight':"
+		"9,'preference':{'matchExpressions':[{'key':'disk','operator':'In','values':["
+		"'d2']}]}}]}},'containers':[{'name':'c'}]}}",
+		"{'spec':{'nodeSelector':{'disk':'d0'},'containers':[{'name':'c'}]}}",
+		"{'spec':{'nodeSelector':{'disk':'none'},'containers':[{'name':'c'}]}}",
+	};
+
+	if (below(run, 5) == 0) { /* a shape of its own */
+		return bt_arena_printf(&run->world.arena,
+			"{'spec':{'priority':%u,'containers':[{'name':'c','resources':{'requests':"
+			"{'cpu':'%um'}}}]}}",
+			below(run, 1000000), 50 + below(run, 400))
+			.data;
+	}
+	return kinds[below(run, BT_ARRAY_LENGTH(kinds))];
+}
+
+static void schedule(struct random_run *run)
+{
+	struct bt_engine *engine = run->world.engine;
+	const struct bt_pod_info *pod = world_pending(&run->world, random_pod(run));
+	struct bt_schedule_result result;
+
+	bt_engine_schedule(engine, run->world.framework, pod, &result);
+	if (result.outcome != BT_OUTCOME_SCHEDULED) {
+		run->rejected++;
+		return;
+	}
+	run->scheduled++;
+	if (run->pod_count < PODS_MAX) {
+		ck_assert(bt_engine_place(engine, pod, &result));
+		run->pods[run->pod_count] = *pod->object;
+		run->pods[run->pod_count++].spec.node_name =
+			bt_node_table_name(&engine->state->nodes, result.slot);
+	}
+}
+
+static void take_step(struct random_run *run)
+{
+	switch (below(run, 12)) {
+	case 0:
+		change_node(run);
+		break;
+	case 1:
+	case 2:
+		remove_pod(run);
+		break;
+	case 3:
+		run->kinds.script.seed += below(run, 8) == 0;
+		run->kinds.pods_per_level = 1 + below(run, 40) / 13;
+		break;
+	default:
+		schedule(run);
+	}
+}
+
+static void run_seed(uint64_t seed)
+{
+	static const char *const profiles[] = {
+		"NodeUnschedulable, TaintToleration:3, NodeAffinity:2, NodeResourcesFit, K:2",
+		"K:5, TaintToleration:3, NodeAffinity:2, NodeResourcesFit",
+		"NodeResourcesFit, K, NodeAffinity:2, TaintToleration:2, NodeUnschedulable"};
+	static struct random_run run;
+	struct bt_engine_options options = {.verify = true,
+		.seed = seed,
+		.tie_policy = (enum bt_tie_policy)(seed % 3),
+		.percentage_of_nodes_to_score = -1};
+
+	run = (struct random_run){0};
+	bt_prng_init(&run.prng, seed);
+	kinds_init(&run.kinds, &run.world, seed);
+	run.kinds.dense = seed % 2 == 0;
+	world_init(&run.world, profiles[seed / 3 % 3], &options,
+		(struct script *[]){&run.kinds.script}, 1);
+	for (uint32_t i = 0; i < NODES; i++) {
+		run.nodes[i] = random_node(&run, i);
+		world_add_node(&run.world, run.nodes[i]);
+	}
+	for (uint32_t i = 0; i < STEPS; i++) {
+		take_step(&run);
+	}
+	ck_assert_uint_gt(run.scheduled, STEPS / 8);
+	ck_assert_uint_gt(run.rejected, 0);
+	world_finish(&run.world);
+}
+
+START_TEST(test_cycle_cells__random_decisions_are_those_of_the_plain_forms)
+{
+	const char *one = getenv("BERTH_TEST_SEED");
+
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		run_seed(one != NULL ? strtoull(one, NULL, 10) : seed);
+	}
+}
+END_TEST
+
+/* --- which way a decision takes --- */
+
+#define POD "{'spec':{'containers':[{'name':'c'}]}}"
+
+/** Nodes n0 .. in so many zones, and no rejection. */
+static void same_init(
+	struct kinds *kinds, struct world *world, uint32_t nodes, uint32_t zones, bool verify)
+{
+	struct bt_engine_options options = {.verify = verify, .percentage_of_nodes_to_score = -1};
+
+	kinds_init(kinds, world, 1);
+	kinds->script.verdict_of = NULL;
+	kinds->pods_per_level = 1;
+	world_init(world, "NodeResourcesFit, K", &options, (struct script *[]){&kinds->script}, 1);
+	for (uint32_t i = 0; i < nodes; i++) {
+		world_add_node(world,
+			bt_arena_printf(&world->arena,
+				"{'metadata':{'name':'n%u','labels':{'topology.kubernetes.io/zone'"
+				":'z%u'}},'status':{'allocatable':{'cpu':'64','memory':'64Gi',"
+				"'pods':'900'}}}",
+				i, i % zones)
+				.data);
+	}
+}
+
+static void place_one(struct kinds *kinds, const char *json)
+{
+	struct world *world = kinds->world;
+	struct bt_schedule_result result;
+	const struct bt_pod_info *pod = world_pending(world, json);
+
+	bt_engine_schedule(world->engine, world->framework, pod, &result);
+	ck_assert_int_eq(result.outcome, BT_OUTCOME_SCHEDULED);
+	ck_assert(bt_engine_place(world->engine, pod, &result));
+}
+
+START_TEST(test_cycle_cells__one_node_of_each_kind_is_asked)
+{
+	static struct world world;
+	struct kinds kinds;
+
+	same_init(&kinds, &world, 300, 3, false);
+	for (uint32_t i = 0; i < 20; i++) {
+		place_one(&kinds, POD);
+	}
+	ck_assert_uint_eq(kinds.trait_calls, 20);
+	/* Three zones, each with nodes with and without pods: the score makes pods pile up. */
+	ck_assert_uint_le(kinds.asked, 20 * 8);
+	world_finish(&world);
+}
+END_TEST
+
+START_TEST(test_cycle_cells__more_kinds_than_cells)
+{
+	static struct world world;
+	struct kinds kinds;
+
+	same_init(&kinds, &world, BT_CELLS_MAX + 90, BT_CELLS_MAX + 5, true);
+	for (uint32_t i = 0; i < 6; i++) {
+		uint32_t before = kinds.asked;
+
+		place_one(&kinds, POD);
+		ck_assert_uint_ge(kinds.asked - before, BT_CELLS_MAX);
+	}
+	world_finish(&world);
+}
+END_TEST
+
+START_TEST(test_cycle_cells__more_traits_than_a_key)
+{
+	static struct world world;
+	struct kinds kinds;
+
+	same_init(&kinds, &world, 40, 3, true);
+	kinds.extra_traits = BT_CELL_TRAITS_MAX;
+	for (uint32_t i = 0; i < 4; i++) {
+		uint32_t before = kinds.asked;
+
+		place_one(&kinds, POD);
+		ck_assert_uint_ge(kinds.asked - before, 40);
+	}
+	kinds.extra_traits = BT_CELL_TRAITS_MAX - 2;
+	for (uint32_t i = 0; i < 4; i++) {
+		uint32_t before = kinds.asked;
+
+		place_one(&kinds, POD);
+		ck_assert_uint_le(kinds.asked - before, 2 * 8);
+	}
+	world_finish(&world);
+}
+END_TEST
+
+/* Nothing fits: groups, as many as there are kinds, by tree and in columns. */
+START_TEST(test_cycle_cells__rejections_stay_in_groups)
+{
+	static struct world world;
+	struct kinds kinds;
+
+	same_init(&kinds, &world, 60, 3, true);
+	for (uint32_t i = 0; i < 3; i++) {
+		struct bt_schedule_result result = world_schedule(&world,
+			"{'spec':{'containers':[{'name':'c','resources':{'requests':{'cpu':"
+			"'65'}}}]}}");
+		ck_assert_int_eq(result.outcome, BT_OUTCOME_FIT_ERROR);
+		ck_assert_ptr_nonnull(result.diagnosis.statuses.groups);
+		ck_assert_uint_eq(result.diagnosis.statuses.groups->count, 1);
+		ck_assert_uint_eq(bt_node_statuses_count(&result.diagnosis.statuses), 60);
+		ck_assert_uint_eq(result.evaluated_count, 60);
+		ck_assert_str_eq(world_plugins(&world, &result.diagnosis.unschedulable_plugins),
+			"NodeResourcesFit");
+	}
+	world_finish(&world);
+}
+END_TEST
+
+/* Each of the nodes that are equally good is as likely, by tree and in columns. */
+START_TEST(test_cycle_cells__random_ties_are_uniform)
+{
+	static struct world world;
+	struct bt_engine_options options = {
+		.tie_policy = BT_TIE_RANDOM, .seed = 5, .percentage_of_nodes_to_score = -1};
+	uint32_t chosen[2][8] = {{0}};
+
+	world_init(&world, "NodeResourcesFit", &options, NULL, 0);
+	world_add_nodes(&world, 0, 8);
+	for (uint32_t i = 0; i < 4000; i++) {
+		bool fresh = i % 2 == 0;
+		struct bt_schedule_result result = world_schedule(&world,
+			fresh ? bt_arena_printf(&world.arena, "{'spec':{'priority':%u}}", i).data
+			      : POD);
+		ck_assert_int_eq(result.outcome, BT_OUTCOME_SCHEDULED);
+		chosen[fresh][result.slot]++;
+	}
+	for (uint32_t i = 0; i < 16; i++) {
+		ck_assert_uint_gt(chosen[i / 8][i % 8], 180);
+		ck_assert_uint_lt(chosen[i / 8][i % 8], 320);
+	}
+	world_finish(&world);
+}
+END_TEST
+
+static void lie(void)
+{
+	static struct world world;
+	struct kinds kinds;
+
+	same_init(&kinds, &world, 9, 3, true);
+	kinds.forgets_level = true;
+	world_add_pod(&world, "{'spec':{'nodeName':'n0'}}");
+	world_add_pod(&world, "{'spec':{'nodeName':'n1'}}");
+	world_add_pod(&world, "{'spec':{'nodeName':'n2'}}");
+	(void)world_schedule(&world, POD);
+}
+
+/* A plugin that keeps a trait to itself: verification ends the process. */
+START_TEST(test_cycle_cells__traits_that_lie_are_found)
+{
+	int status = 0;
+	pid_t child;
+
+	(void)fflush(NULL);
+	child = fork();
+	ck_assert_int_ge(child, 0);
+	if (child == 0) {
+		(void)close(STDERR_FILENO);
+		lie();
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+}
+END_TEST
+
+BT_TEST_MAIN("cycle_cells", test_cycle_cells__random_decisions_are_those_of_the_plain_forms,
+	test_cycle_cells__one_node_of_each_kind_is_asked, test_cycle_cells__more_kinds_than_cells,
+	test_cycle_cells__more_traits_than_a_key, test_cycle_cells__rejections_stay_in_groups,
+	test_cycle_cells__random_ties_are_uniform, test_cycle_cells__traits_that_lie_are_found)
