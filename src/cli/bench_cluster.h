@@ -50,6 +50,13 @@ void bt_bench_note(struct bt_bench *bench, struct bt_str namespace_, struct bt_s
 /** How many pods are to be tried. */
 uint32_t bt_bench_pending_count(const struct bt_bench *bench);
 
+/**
+ * The first pods_max decisions of both runs, which kept their digests, are the same: timed's result
+ * says how many. BERTH_ERR_STATE otherwise.
+ */
+BT_MUST_USE int bt_bench_compare(const struct bt_bench *timed, const struct bt_bench *checking,
+	uint32_t pods_max, struct berth_error *err);
+
 /* The kinds of measurements; pods are tried up to pending_max. */
 
 BT_MUST_USE int bt_bench_place(struct bt_bench *bench, struct berth_error *err);

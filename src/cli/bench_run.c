@@ -86,8 +86,8 @@ static int run_once(struct bt_bench *bench, const struct bt_setup *setup, struct
 	return result;
 }
 
-static int compare(const struct bt_bench *timed, const struct bt_bench *checking, uint32_t pods_max,
-	struct berth_error *err)
+int bt_bench_compare(const struct bt_bench *timed, const struct bt_bench *checking,
+	uint32_t pods_max, struct berth_error *err)
 {
 	uint32_t count = timed->digests.count < pods_max ? timed->digests.count : pods_max;
 	if (checking->digests.count < count) {
@@ -118,7 +118,7 @@ static int check(const struct bt_bench *timed, struct berth_error *err)
 	setup.verify = true;
 	int code = run_once(&bench, &setup, err);
 	if (code == 0) {
-		code = compare(timed, &bench, pods_max, err);
+		code = bt_bench_compare(timed, &bench, pods_max, err);
 	}
 	finish(&bench);
 	return code;
