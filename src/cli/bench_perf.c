@@ -54,7 +54,7 @@ static void write_line(const struct bt_perf_options *options, const struct bt_pe
 		options->setup->verify   ? "inline"
 			: options->check ? "agreed"
 					 : "off");
-	bt_bench_write_origin(&writer);
+	bt_bench_write_origin(&writer, options->setup->threads);
 	bt_json_end_object(&writer);
 	(void)printf("%s\n", bt_strbuf_c(&line));
 	(void)fflush(stdout); /* failures show at the end of the program */

@@ -20,11 +20,11 @@ void bt_bench_write_number(
 	bt_json_write_raw(writer, bt_str_from(text));
 }
 
-void bt_bench_write_origin(struct bt_json_writer *writer)
+void bt_bench_write_origin(struct bt_json_writer *writer, int64_t threads)
 {
 	struct bt_bench_machine machine;
 	bt_bench_machine_init(&machine);
-	write_count(writer, "threads", 1);
+	write_count(writer, "threads", (uint64_t)threads);
 	bt_json_write_member_c(writer, "commit", bt_bench_commit());
 	bt_json_write_member_c(writer, "compiler", bt_bench_compiler());
 	bt_json_write_name_c(writer, "machine");
@@ -117,6 +117,6 @@ void bt_bench_write_line(
 	bt_json_writer_init(&writer, out, 0);
 	bt_json_begin_object(&writer);
 	bt_bench_write_members(&writer, run, result);
-	bt_bench_write_origin(&writer);
+	bt_bench_write_origin(&writer, run->setup->threads);
 	bt_json_end_object(&writer);
 }

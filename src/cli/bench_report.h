@@ -12,7 +12,7 @@ void bt_bench_write_line(const struct bt_bench_run *run, const struct bt_bench_r
 void bt_bench_write_members(struct bt_json_writer *writer, const struct bt_bench_run *run,
 	const struct bt_bench_result *result);
 /** Members "threads", "commit", "compiler" and "machine". */
-void bt_bench_write_origin(struct bt_json_writer *writer);
+void bt_bench_write_origin(struct bt_json_writer *writer, int64_t threads);
 /** A number with so many digits behind the point. */
 void bt_bench_write_number(
 	struct bt_json_writer *writer, const char *name, double value, int digits);

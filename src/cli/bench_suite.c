@@ -273,7 +273,7 @@ static void write_json(const struct outcome *outcomes, uint32_t count, struct bt
 	struct bt_json_writer writer;
 	bt_json_writer_init(&writer, out, 2);
 	bt_json_begin_object(&writer);
-	bt_bench_write_origin(&writer);
+	bt_bench_write_origin(&writer, 1);
 	bt_json_write_name_c(&writer, "measurements");
 	bt_json_begin_array(&writer);
 	for (uint32_t i = 0; i < count; i++) {

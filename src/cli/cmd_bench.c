@@ -255,6 +255,10 @@ static int check_way(const struct options *options, struct berth_error *err)
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"--suite, --workload and --scheduler-perf exclude each other");
 	}
+	if (options->suite && options->setup.threads != 1) {
+		return bt_error_set(
+			err, BERTH_ERR_INVALID, "--threads: --suite measures one thread");
+	}
 	if (strcmp(options->output, "json") != 0 && strcmp(options->output, "table") != 0) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "--output: %s is none of table, json",
 			options->output);
@@ -271,7 +275,7 @@ static int run_parsed(struct options *options, const struct bt_arguments *argume
 	}
 	options->setup.verify = bt_command_verify();
 	if (result == 0) {
-		result = bt_setup_load_plugins(&options->setup, err);
+		result = bt_setup_start(&options->setup, err);
 	}
 	if (result < 0) {
 		return result;

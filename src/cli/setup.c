@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/setup.h"
 
+#include "base/thread_pool.h"
 #include "cli/command.h"
 #include "cli/file.h"
 #include "lib/document.h"
@@ -38,7 +39,7 @@ static int load_config(const char *path, const struct bt_gates *gates,
 	return result < 0 ? bt_error_wrap(err, result, "%s", path) : 0;
 }
 
-int bt_setup_load_plugins(struct bt_setup *setup, struct berth_error *err)
+static int load_plugins(struct bt_setup *setup, struct berth_error *err)
 {
 	int result = 0;
 	if (setup->plugins.list.count == 0 && setup->plugin_folders.list.count == 0) {
@@ -57,6 +58,23 @@ int bt_setup_load_plugins(struct bt_setup *setup, struct berth_error *err)
 			setup->registry, setup->plugin_folders.list.items[i], err);
 	}
 	return result < 0 ? bt_error_wrap(err, result, "--plugin-dir") : 0;
+}
+
+static int start_threads(struct bt_setup *setup, struct berth_error *err)
+{
+	if (setup->threads < 1 || setup->threads > BT_THREADS_MAX) {
+		return bt_error_set(
+			err, BERTH_ERR_INVALID, "--threads: must be from 1 to %d", BT_THREADS_MAX);
+	}
+	return setup->threads == 1
+		? 0
+		: bt_thread_pool_create((uint32_t)setup->threads, &setup->pool, err);
+}
+
+int bt_setup_start(struct bt_setup *setup, struct berth_error *err)
+{
+	int result = load_plugins(setup, err);
+	return result < 0 ? result : start_threads(setup, err);
 }
 
 /** Their answers cannot be guessed: a decision without them would look like a real one. */
@@ -105,6 +123,7 @@ int bt_setup_engine_options(const struct bt_setup *setup, struct bt_engine_optio
 	options.max_pd_volumes = bt_command_max_pd_volumes();
 	options.percentage_of_nodes_to_score = (int32_t)setup->percentage;
 	options.extra_plugins = setup->registry != NULL ? &setup->registry->inside : NULL;
+	options.workers = setup->pool != NULL ? bt_thread_pool_workers(setup->pool) : NULL;
 	*out_options = options;
 	return 0;
 }
@@ -130,6 +149,8 @@ void bt_setup_finish(struct bt_setup *setup)
 	bt_vec_finish(&setup->feature_gates.list);
 	bt_vec_finish(&setup->plugins.list);
 	bt_vec_finish(&setup->plugin_folders.list);
+	bt_thread_pool_destroy(setup->pool);
+	setup->pool = NULL;
 	berth_registry_destroy(setup->registry);
 	setup->registry = NULL;
 }

@@ -16,11 +16,13 @@ struct bt_setup {
 	struct bt_arguments plugins;        /* shared objects to load */
 	struct bt_arguments plugin_folders; /* folders of such */
 	struct berth_registry *registry;    /* what was loaded; outlives the engine */
+	int64_t threads;                    /* 1 to BT_THREADS_MAX; 1: nobody but the caller */
+	struct bt_thread_pool *pool;        /* outlives the engine; NULL: one thread */
 };
 
 #define BT_SETUP_INIT \
 	{ \
-		.percentage = -1 \
+		.percentage = -1, .threads = 1 \
 	}
 
 /** The rows of a command's flag table for the fields above, verify left out. */
@@ -35,13 +37,15 @@ struct bt_setup {
 			"shared object with plugins for the configuration to enable"}, \
 		{"plugin-dir", 0, BT_FLAG_STRINGS, &(setup)->plugin_folders, "DIR", \
 			"load every *.so of a folder, in the order of names"}, \
+		{"threads", 0, BT_FLAG_INT, &(setup)->threads, "N", \
+			"share passes over many nodes among N threads (default 1)"}, \
 	{ \
 		"percentage-of-nodes-to-score", 0, BT_FLAG_INT, &(setup)->percentage, "P", \
 			"search until P % of the nodes fit; 100 scores every node" \
 	}
 
-/** Before any engine is made. Messages name the flag or the file. */
-BT_MUST_USE int bt_setup_load_plugins(struct bt_setup *setup, struct berth_error *err);
+/** Load plugins, start threads: before any engine is made. Messages name the flag or the file. */
+BT_MUST_USE int bt_setup_start(struct bt_setup *setup, struct berth_error *err);
 /** The configuration with its gates; owned: release with bt_config_unref. */
 BT_MUST_USE int bt_setup_load_config(
 	const struct bt_setup *setup, struct bt_config **out_config, struct berth_error *err);
@@ -50,6 +54,6 @@ BT_MUST_USE int bt_setup_engine_options(const struct bt_setup *setup,
 /** Both, made into an engine. */
 BT_MUST_USE int bt_setup_engine(
 	const struct bt_setup *setup, struct bt_engine **out_engine, struct berth_error *err);
-/** Release the flag lists and unload plugins: the engine must be gone. */
+/** Release the flag lists, unload plugins, end threads: the engine must be gone. */
 void bt_setup_finish(struct bt_setup *setup);
 #endif
