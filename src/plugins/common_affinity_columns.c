@@ -147,8 +147,7 @@ struct trait_source {
 
 /** First word of a trait's identity, beside the key. */
 enum trait_kind {
-	TRAIT_DOMAIN,
-	TRAIT_FILTER,
+	TRAIT_FILTER = 1,
 	TRAIT_WEIGHT,
 };
 
@@ -210,17 +209,6 @@ static void add_value_trait(struct bt_trait_list *out, const struct trait_source
 	bt_trait_list_add(out, &trait);
 }
 
-static void add_domain_trait(struct bt_trait_list *out, const struct bt_label_column *column)
-{
-	struct bt_node_trait trait = {
-		.identity = {(uint64_t)TRAIT_DOMAIN << 32 | column->key.id, column->rebuild_count},
-		.reads = BT_CHANGE_LABELS | BT_CHANGE_EXISTENCE,
-		.values = column->values,
-	};
-
-	bt_trait_list_add(out, &trait);
-}
-
 /** The traits of one key. */
 static void add_key(struct bt_trait_list *out, const struct bt_label_column *column,
 	const struct bt_affinity_tables *const *tables)
@@ -236,7 +224,7 @@ static void add_key(struct bt_trait_list *out, const struct bt_label_column *col
 	struct trait_source *kept;
 
 	if (!bt_label_column_is_unique(column)) {
-		add_domain_trait(out, column);
+		bt_topology_add_domain_trait(out, column);
 		return;
 	}
 	if (on_filter.near != NULL || on_filter.apart != NULL || on_filter.existing != NULL) {
