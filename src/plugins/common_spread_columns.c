@@ -153,9 +153,7 @@ enum trait_kind {
 	TRAIT_OWN_PODS,
 };
 
-/** No count is this large. */
-#define LACKS_LABEL UINT64_MAX
-
+/** Values of both: 0 without the label, else the count and 1. */
 struct count_source {
 	const struct bt_label_column *column;
 	struct bt_domain_sums sums;
@@ -166,14 +164,54 @@ static uint64_t domain_pods(const void *context, uint32_t slot)
 	const struct count_source *source = context;
 	uint32_t domain = source->column->values[slot];
 
-	return domain == 0 ? LACKS_LABEL : bt_domain_pods(&source->sums, domain);
+	return domain == 0 ? 0 : bt_domain_pods(&source->sums, domain) + UINT64_C(1);
 }
 
 static uint64_t own_pods(const void *context, uint32_t slot)
 {
 	const struct count_source *source = context;
 
-	return source->column->values[slot] == 0 ? LACKS_LABEL : bt_domain_own(&source->sums, slot);
+	return source->column->values[slot] == 0 ? 0
+						 : bt_domain_own(&source->sums, slot) + UINT64_C(1);
+}
+
+static void without_label(
+	const struct bt_label_column *column, uint32_t slot_count, uint32_t *values)
+{
+	for (uint32_t slot = 0; column->present_count != slot_count && slot < slot_count; slot++) {
+		values[slot] = column->values[slot] != 0 ? values[slot] : 0;
+	}
+}
+
+static void own_pods_column(const void *context, uint32_t slot_count, uint32_t *values)
+{
+	const struct count_source *source = context;
+	const struct bt_sparse_counts *own = &source->sums.own;
+
+	for (uint32_t first = 0; first < slot_count; first += BT_COUNTS_PAGE) {
+		uint32_t index = first / BT_COUNTS_PAGE;
+		const uint32_t *page = index < own->page_count ? own->pages[index] : NULL;
+		uint32_t left = slot_count - first;
+		uint32_t count = left < BT_COUNTS_PAGE ? left : BT_COUNTS_PAGE;
+
+		for (uint32_t i = 0; i < count; i++) {
+			values[first + i] = page != NULL ? page[i] + 1 : 1;
+		}
+	}
+	without_label(source->column, slot_count, values);
+}
+
+/** A domain is one node: without pods of the slot it has none. */
+static void domain_pods_column(const void *context, uint32_t slot_count, uint32_t *values)
+{
+	const struct count_source *source = context;
+
+	own_pods_column(context, slot_count, values);
+	for (uint32_t slot = 0; slot < slot_count; slot++) {
+		if (values[slot] > 1) {
+			values[slot] = (uint32_t)domain_pods(source, slot);
+		}
+	}
 }
 
 static void add_count_trait(struct bt_trait_list *out, const struct bt_label_column *column,
@@ -184,6 +222,7 @@ static void add_count_trait(struct bt_trait_list *out, const struct bt_label_col
 		.identity = {table->serial, kind},
 		.reads = BT_CHANGE_PODS | BT_CHANGE_LABELS | BT_CHANGE_TAINTS | BT_CHANGE_EXISTENCE,
 		.value = kind == TRAIT_OWN_PODS ? own_pods : domain_pods,
+		.column = kind == TRAIT_OWN_PODS ? own_pods_column : domain_pods_column,
 		.context = source,
 	};
 

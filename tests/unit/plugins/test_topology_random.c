@@ -421,6 +421,26 @@ static void check_cell_scores(struct world *w, struct bt_plugin *plugin,
 	}
 }
 
+/** A trait says the same of all slots at once. */
+static void check_columns(struct world *w, const struct bt_trait_list *traits)
+{
+	uint32_t slot_count = w->f.state->nodes.slot_count;
+	uint32_t *values = BT_ARENA_NEW_ARRAY(&w->f.arena, uint32_t, slot_count);
+
+	for (uint32_t i = 0; i < traits->count; i++) {
+		const struct bt_node_trait *trait = &traits->items[i];
+
+		if (trait->column == NULL) {
+			continue;
+		}
+		trait->column(trait->context, slot_count, values);
+		for (uint32_t slot = 0; slot < slot_count; slot++) {
+			check_same(w, "a trait's column", slot,
+				values[slot] == trait->value(trait->context, slot));
+		}
+	}
+}
+
 static void check_traits(struct world *w, struct bt_plugin *plugin, struct kept_traits *kept,
 	const struct bt_pod_info *pod)
 {
@@ -440,6 +460,7 @@ static void check_traits(struct world *w, struct bt_plugin *plugin, struct kept_
 		check_same(w, "whether PreScore skips", BT_SLOT_NONE,
 			w->f.state->snapshot.count == 0 ||
 				skips == (walked.pre_score.code == BT_STATUS_SKIP));
+		check_columns(w, &traits);
 		part_cells(w, &traits, &cells);
 		if (bt_status_is_success(&walked.pre_filter)) {
 			check_cell_verdicts(w, plugin, pod, &cells, &walked);
