@@ -243,6 +243,9 @@ enum bt_hint_scope {
 	BT_HINT_SCOPE_SHAPE,     /* the pod's shape */
 };
 
+/** Numbers that hints compare before anything else. */
+#define BT_HINT_NEEDS 2
+
 struct bt_event_registration {
 	struct bt_cluster_event event;
 	bt_hint_function hint; /* NULL: always Queue */
@@ -348,6 +351,16 @@ struct bt_plugin_ops {
 	enum bt_hint_scope (*hint_scope_of)(struct bt_plugin *plugin, const struct bt_shape *shape,
 		const struct bt_cluster_event *event, const void *old_object,
 		const void *new_object);
+	/**
+	 * What the hints compare first: numbers of a shape, and for an event the largest that it
+	 * can help. To a pod with a number above the limit every hint of the plugin for this event
+	 * says Skip; the queue then does not ask. false: this event has no such limits. Both or
+	 * neither; hints must not be about the pod that the event is about.
+	 */
+	void (*hint_needs)(struct bt_plugin *plugin, const struct bt_shape *shape,
+		int64_t out_needs[BT_HINT_NEEDS]);
+	bool (*hint_limits)(struct bt_plugin *plugin, const struct bt_cluster_event *event,
+		const void *old_object, const void *new_object, int64_t out_limits[BT_HINT_NEEDS]);
 	/** *out_events borrowed from the plugin. */
 	int (*events_to_register)(struct bt_plugin *plugin,
 		const struct bt_event_registration **out_events, uint32_t *out_count,

@@ -155,6 +155,27 @@ enum bt_queueing_hint bt_fit_hint_after_node_change(const struct bt_handle *hand
 	return helps ? BT_HINT_QUEUE : BT_HINT_SKIP;
 }
 
+void bt_fit_hint_needs(const struct bt_resource_gates *gates, const struct bt_shape *shape,
+	int64_t out_needs[BT_HINT_NEEDS])
+{
+	struct bt_arena arena = {0};
+	struct bt_resource request = bt_pod_fit_request(shape->pod, gates, &arena);
+
+	out_needs[0] = request.cpu_milli;
+	out_needs[1] = request.memory_bytes;
+	bt_arena_finish(&arena);
+}
+
+void bt_fit_hint_limits(const struct bt_node *node, int64_t out_limits[BT_HINT_NEEDS])
+{
+	struct bt_arena arena = {0};
+	struct bt_resource allocatable = allocatable_of(node, &arena);
+
+	out_limits[0] = allocatable.cpu_milli;
+	out_limits[1] = allocatable.memory_bytes;
+	bt_arena_finish(&arena);
+}
+
 /** The pod names this resource in its requests, be it with 0. Without status resources. */
 static bool names_resource(const struct bt_resource_gates *gates, const struct bt_pod_info *pod,
 	struct bt_str resource)

@@ -23,4 +23,8 @@ enum bt_queueing_hint bt_fit_hint_after_node_change(const struct bt_handle *hand
 enum bt_queueing_hint bt_fit_hint_after_class_change(const struct bt_resource_gates *gates,
 	const struct bt_pod_info *pod, const struct bt_device_class *old_class,
 	const struct bt_device_class *new_class);
+/** Requests of cpu and memory: on a node with less of either no such pod fits, be it empty. */
+void bt_fit_hint_needs(const struct bt_resource_gates *gates, const struct bt_shape *shape,
+	int64_t out_needs[BT_HINT_NEEDS]);
+void bt_fit_hint_limits(const struct bt_node *node, int64_t out_limits[BT_HINT_NEEDS]);
 #endif

@@ -431,6 +431,23 @@ static enum bt_queueing_hint after_node_change(struct bt_plugin *plugin,
 		&instance_of(plugin)->gates, pod, old_object, new_object);
 }
 
+static void hint_needs(
+	struct bt_plugin *plugin, const struct bt_shape *shape, int64_t out_needs[BT_HINT_NEEDS])
+{
+	bt_fit_hint_needs(&instance_of(plugin)->gates, shape, out_needs);
+}
+
+/** after_node_change, as far as it looks at cpu and memory of an empty node. */
+static bool hint_limits(BT_UNUSED struct bt_plugin *plugin, const struct bt_cluster_event *event,
+	BT_UNUSED const void *old_object, const void *new_object, int64_t out_limits[BT_HINT_NEEDS])
+{
+	if (!bt_str_equal_c(event->resource, "Node") || new_object == NULL) {
+		return false;
+	}
+	bt_fit_hint_limits(new_object, out_limits);
+	return true;
+}
+
 static enum bt_queueing_hint after_class_change(struct bt_plugin *plugin,
 	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
 	BT_UNUSED struct berth_error *err)
@@ -492,6 +509,8 @@ const struct bt_plugin_ops bt_node_resources_fit_plugin = {
 	.pure = true,
 	.columns_split = true,
 	.hint_scope = BT_HINT_SCOPE_SHAPE,
+	.hint_needs = hint_needs,
+	.hint_limits = hint_limits,
 	.events_to_register = events_to_register,
 	.sign = sign,
 	.pre_filter = pre_filter,

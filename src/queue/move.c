@@ -296,6 +296,63 @@ static void judge_group(const struct pass *pass, const struct bt_queue_group *gr
 	}
 }
 
+/** What the event can help at most, in the needs of groups. */
+struct limits {
+	struct bt_queue_listener *listener; /* whose they are; NULL: there are none */
+	int64_t most[BT_HINT_NEEDS];
+};
+
+/** Limits are of use where nobody else is asked. */
+static struct limits limits_for(
+	const struct pass *pass, uint32_t profile, const struct bt_rejectors *rejectors)
+{
+	struct bt_queue_listeners *listeners =
+		&pass->queue->events.items[pass->event].listeners[profile];
+	struct bt_plugin *plugin = pass->queue->measuring[profile];
+	struct limits limits = {0};
+
+	if (plugin == NULL || pass->self != NULL) {
+		return limits;
+	}
+	for (uint32_t i = 0; i < listeners->items.count; i++) {
+		struct bt_queue_listener *listener = &listeners->items.items[i];
+
+		if (!bt_rejectors_has(rejectors, listener->rejector)) {
+			continue;
+		}
+		if (limits.listener != NULL || listener->rejector != plugin->index ||
+			listener->hint->hint == NULL) {
+			return (struct limits){0};
+		}
+		limits.listener = listener;
+	}
+	if (limits.listener != NULL &&
+		!plugin->ops->hint_limits(
+			plugin, &pass->kind, pass->old_value, pass->new_value, limits.most)) {
+		limits.listener = NULL;
+	}
+	return limits;
+}
+
+/** The hint would say Skip; it counts as asked. */
+static bool is_above(
+	const struct pass *pass, const struct limits *limits, const struct bt_queue_group *group)
+{
+	bool above = false;
+
+	if (limits->listener == NULL) {
+		return false;
+	}
+	for (uint32_t i = 0; i < BT_HINT_NEEDS; i++) {
+		above |= group->needs[i] > limits->most[i];
+	}
+	if (above) {
+		count_hint(pass, limits->listener, HINT_SKIP,
+			bt_metrics_now(pass->queue->options.metrics));
+	}
+	return above;
+}
+
 static void judge_class(const struct pass *pass, const struct bt_queue_class *class)
 {
 	struct bt_queue *queue = pass->queue;
@@ -303,16 +360,22 @@ static void judge_class(const struct pass *pass, const struct bt_queue_class *cl
 	struct bt_rejectors rejectors =
 		bt_rejectors_union(&class->unschedulable_plugins, &class->pending_plugins);
 	bool asks = class->profile != BT_QUEUE_NONE && !bt_rejectors_is_empty(&rejectors);
+	struct limits limits = {0};
 
 	if (asks && !bt_rejectors_meet(&event->listeners[class->profile].rejectors, &rejectors)) {
 		return;
+	}
+	if (asks) {
+		limits = limits_for(pass, class->profile, &rejectors);
 	}
 	for (uint32_t id = class->first_group; id != BT_QUEUE_NONE;
 		id = queue->groups.items[id].next_in_class) {
 		const struct bt_queue_group *group = &queue->groups.items[id];
 
 		if (asks) {
-			judge_group(pass, group);
+			if (!is_above(pass, &limits, group)) {
+				judge_group(pass, group);
+			}
 			continue;
 		}
 		/* Nobody to ask: spec 04 section 8.8. */

@@ -48,6 +48,24 @@ static int create_hints(struct bt_queue *queue, struct berth_error *err)
 	return result;
 }
 
+static void find_measuring(struct bt_queue *queue)
+{
+	uint32_t count = queue->profiles->frameworks.count;
+
+	queue->measuring = bt_calloc(count, sizeof(*queue->measuring));
+	for (uint32_t p = 0; p < count; p++) {
+		const struct bt_framework *framework = queue->profiles->frameworks.items[p];
+
+		for (uint32_t i = 0; i < framework->instances.count; i++) {
+			struct bt_plugin *plugin = framework->instances.items[i];
+
+			if (plugin->ops->hint_needs != NULL && queue->measuring[p] == NULL) {
+				queue->measuring[p] = plugin;
+			}
+		}
+	}
+}
+
 static void init_gates(struct bt_queue *queue)
 {
 	const struct bt_gates *gates = queue->options.gates;
@@ -83,6 +101,7 @@ int bt_queue_create(const struct bt_queue_options *options, struct bt_state *sta
 	queue->unschedulable_gauge =
 		BT_NEW_ARRAY(int64_t, (size_t)profiles->frameworks.count * BT_REJECTOR__COUNT);
 	init_gates(queue);
+	find_measuring(queue);
 	bt_queue_entries_init(queue);
 	bt_heap_init(&queue->active,
 		queue->sort->ops->less_is_priority_then_time ? NULL : bt_queue_sorts_before, queue);
@@ -119,6 +138,7 @@ void bt_queue_destroy(struct bt_queue *queue)
 	bt_queue_entries_finish(queue);
 	bt_queue_events_finish(queue);
 	bt_free(queue->unschedulable_gauge);
+	bt_free(queue->measuring);
 	bt_arena_finish(&queue->arena);
 	bt_strbuf_finish(&queue->text);
 	bt_vec_finish(&queue->departures);

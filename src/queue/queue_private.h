@@ -77,6 +77,8 @@ struct bt_queue_group {
 	uint32_t first;    /* bt_queue_entry.next_in_group */
 	uint32_t previous_in_class;
 	uint32_t next_in_class;
+	/** What its shape needs, as the profile's plugin with such numbers says. */
+	int64_t needs[BT_HINT_NEEDS];
 };
 
 /** A pod whose Done has not been called, and from where on it sees the log. */
@@ -134,6 +136,8 @@ struct bt_queue {
 
 	/* Events. */
 	struct bt_event_hints *hints; /* by profile */
+	/** By profile: the first plugin with hint_needs, or NULL. */
+	struct bt_plugin **measuring;
 	BT_VEC(struct bt_queue_event) events;
 
 	/* In flight. */

@@ -128,6 +128,12 @@ static uint32_t find_or_add_group(
 		}
 	}
 	wanted.namespace_ = bt_symbol_ref_str(&queue->state->symbols, namespace_);
+	if (class->profile != BT_QUEUE_NONE && queue->measuring[class->profile] != NULL) {
+		struct bt_plugin *plugin = queue->measuring[class->profile];
+
+		plugin->ops->hint_needs(
+			plugin, bt_shape_at(&queue->state->shapes, shape_id), wanted.needs);
+	}
 	if (queue->free_groups.count > 0) {
 		id = queue->free_groups.items[--queue->free_groups.count];
 		queue->groups.items[id] = wanted;

@@ -3,6 +3,7 @@
  * Many pods that do not fit: an event wakes up those whose shape it helps, as many are placed as
  * fit, the others wait again. Spec 04 section 8.9; every decision is verified.
  */
+#include "base/prng.h"
 #include "life_world.h"
 #include "test_main.h"
 
@@ -122,6 +123,74 @@ START_TEST(test_backlog__the_message_counts_all_nodes)
 }
 END_TEST
 
+#define OWN_SHAPES 60
+
+struct own_shape {
+	int cpu;
+	int memory;
+	bool waits;
+};
+
+static bool waits(int number)
+{
+	return strcmp(life_place(&life, name_of(0, number)), "unschedulable") == 0;
+}
+
+/** A node comes, or grows: those wake up that fit on it when it is empty. */
+static void expect_wake_up(struct own_shape *pods, const char *node, int cpu, int memory)
+{
+	for (int i = 0; i < OWN_SHAPES; i++) {
+		pods[i].waits = waits(i);
+	}
+	life_node(&life, node,
+		bt_arena_printf(&life.arena,
+			"'status':{'allocatable':{'cpu':'%dm','memory':'%d','pods':'110'}}", cpu,
+			memory)
+			.data);
+	for (int i = 0; i < OWN_SHAPES; i++) {
+		bool fits = pods[i].cpu <= cpu && pods[i].memory <= memory;
+
+		if (pods[i].waits && waits(i) == fits) {
+			ck_abort_msg("pod %d of %dm, %d: node of %dm, %d", i, pods[i].cpu,
+				pods[i].memory, cpu, memory);
+		}
+	}
+}
+
+/** Each pod has a shape of its own: who is not asked would have said no. */
+START_TEST(test_backlog__own_shapes_wake_up_by_what_they_need)
+{
+	struct own_shape pods[OWN_SHAPES];
+	struct bt_prng prng;
+
+	bt_prng_init(&prng, 7);
+	life_init(&life, "NodeResourcesFit", NULL, 0);
+	life_node(&life, "n1", "'status':{'allocatable':{'cpu':'1m','pods':'110'}}");
+	for (int i = 0; i < OWN_SHAPES; i++) {
+		pods[i].cpu = 100 + (int)bt_prng_below(&prng, 20);
+		pods[i].memory = 1000 + (int)bt_prng_below(&prng, 20);
+		life_pod(&life, name_of(0, i), "",
+			bt_arena_printf(&life.arena,
+				"'spec':{'containers':[{'name':'c%d','resources':{'requests':"
+				"{'cpu':'%dm','memory':'%d'}}}]}",
+				i, pods[i].cpu, pods[i].memory)
+				.data);
+	}
+	for (int step = 0; step < 30; step++) {
+		const char *node = bt_arena_printf(&life.arena, "m%d", step / 2).data;
+		int more = step % 2 * 20;
+
+		while (life_schedule(&life).outcome != BT_ATTEMPT_IDLE) {
+		}
+		life.now_ns += 30 * LIFE_SECOND;
+		expect_wake_up(pods, node, 95 + more + (int)bt_prng_below(&prng, 15),
+			995 + more + (int)bt_prng_below(&prng, 15));
+	}
+	life_finish(&life);
+}
+END_TEST
+
 BT_TEST_MAIN("scheduler_backlog", test_backlog__as_many_are_placed_as_fit,
 	test_backlog__an_event_that_helps_nobody_wakes_nobody,
-	test_backlog__the_message_counts_all_nodes)
+	test_backlog__the_message_counts_all_nodes,
+	test_backlog__own_shapes_wake_up_by_what_they_need)
