@@ -18,7 +18,7 @@ const struct bt_topology_spread_constraint bt_spread_system_defaults[2] = {
 
 /* --- constraints --- */
 
-static bool has_action(
+bool bt_spread_has_action(
 	const struct bt_topology_spread_constraint *constraint, enum bt_spread_action action)
 {
 	return bt_str_equal_c(constraint->when_unsatisfiable,
@@ -76,7 +76,7 @@ static int parse_constraints(const struct bt_spread_source *source,
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < from_count; i++) {
-		count += has_action(&from[i], action);
+		count += bt_spread_has_action(&from[i], action);
 	}
 	if (count == 0) {
 		return 0;
@@ -85,7 +85,7 @@ static int parse_constraints(const struct bt_spread_source *source,
 	for (uint32_t i = 0; i < from_count; i++) {
 		int code;
 
-		if (!has_action(&from[i], action)) {
+		if (!bt_spread_has_action(&from[i], action)) {
 			continue;
 		}
 		code = parse_constraint(

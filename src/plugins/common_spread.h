@@ -45,6 +45,9 @@ enum bt_spread_action {
 
 extern const struct bt_topology_spread_constraint bt_spread_system_defaults[2];
 
+bool bt_spread_has_action(
+	const struct bt_topology_spread_constraint *constraint, enum bt_spread_action action);
+
 /**
  * The constraints of the action in list order. Texts are borrowed from the pod, the object store
  * and the source; the rest lives in the arena. err: `obtaining pod's hard topology spread

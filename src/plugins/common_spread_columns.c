@@ -254,7 +254,7 @@ static bool add_filter_traits(const struct bt_spread_filter_data *data, struct b
 	return true;
 }
 
-static bool add_score_traits(const struct bt_spread_score_data *data, struct bt_trait_list *out)
+static void add_score_traits(const struct bt_spread_score_data *data, struct bt_trait_list *out)
 {
 	for (uint32_t i = 0; i < data->count; i++) {
 		const struct bt_spread_term *term = &data->terms[i];
@@ -271,7 +271,6 @@ static bool add_score_traits(const struct bt_spread_score_data *data, struct bt_
 			bt_topology_add_domain_trait(out, term->column);
 		}
 	}
-	return true;
 }
 
 bool bt_spread_cell_traits(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
@@ -284,12 +283,12 @@ bool bt_spread_cell_traits(struct bt_plugin *plugin, struct bt_cycle_state *cycl
 		(filter != NULL && !add_filter_traits(filter, out))) {
 		return false;
 	}
-	if (bt_spread_pre_score_skips(plugin, cycle, pod)) {
-		return true;
-	}
 	if (!bt_spread_prepare_score(plugin, cycle, pod, &score)) {
 		return false;
 	}
 	bt_plugin_set_pre_score_data(plugin, cycle, score);
-	return add_score_traits(score, out);
+	if (score != NULL) {
+		add_score_traits(score, out);
+	}
+	return true;
 }

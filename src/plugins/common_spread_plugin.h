@@ -88,7 +88,8 @@ struct bt_status bt_spread_pre_score_cells(struct bt_plugin *plugin, struct bt_c
 	uint32_t cell_count);
 bool bt_spread_pre_score_skips(struct bt_plugin *plugin, const struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod);
-/** All of the pre-score data but the weights. false: there is no soft constraint, or no counter. */
+/** All of the pre-score data but the weights; NULL: nothing to score by. false: counters cannot
+ * tell. */
 bool bt_spread_prepare_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, struct bt_spread_score_data **out_data);
 struct bt_status bt_spread_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,

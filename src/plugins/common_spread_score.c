@@ -193,15 +193,14 @@ bool bt_spread_prepare_score(struct bt_plugin *plugin, struct bt_cycle_state *cy
 {
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_spread_score_data *data = prepare(plugin, cycle, pod, &err);
+	bool fails = data == NULL && err.code != 0;
 
 	berth_error_finish(&err);
 	for (uint32_t i = 0; data != NULL && i < data->count; i++) {
-		if (data->terms[i].table.serial == 0) {
-			return false;
-		}
+		fails = fails || data->terms[i].table.serial == 0;
 	}
 	*out_data = data;
-	return data != NULL;
+	return !fails;
 }
 
 /* --- weights --- */
@@ -342,13 +341,22 @@ struct bt_status bt_spread_pre_score_cells(struct bt_plugin *plugin, struct bt_c
 bool bt_spread_pre_score_skips(
 	struct bt_plugin *plugin, const struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
 {
-	const struct bt_spread_plugin *instance =
-		(const struct bt_spread_plugin *)(const void *)plugin;
+	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
 	struct bt_spread_list list;
 	struct berth_error err = BERTH_ERROR_INIT;
 
-	if (bt_spread_resolve(&instance->source, pod, BT_SPREAD_SOFT, cycle->arena, &list, &err) !=
-		0) {
+	/* Constraints of its own need not be parsed: an error in them is no reason to skip. */
+	for (uint32_t i = 0; i < spec->topology_spread_constraints.count; i++) {
+		if (bt_spread_has_action(
+			    &spec->topology_spread_constraints.items[i], BT_SPREAD_SOFT)) {
+			return false;
+		}
+	}
+	if (spec->topology_spread_constraints.count != 0) {
+		return true;
+	}
+	if (bt_spread_resolve(&bt_spread_instance(plugin)->source, pod, BT_SPREAD_SOFT,
+		    cycle->arena, &list, &err) != 0) {
 		berth_error_finish(&err);
 		return false;
 	}

@@ -244,6 +244,39 @@ START_TEST(test_pod_topology_spread__edge_06_40_one_node_and_list_defaults)
 }
 END_TEST
 
+/** What was found for one pod is not given to others, nor kept when an object changes. */
+START_TEST(test_pod_topology_spread__selector_follows_the_services)
+{
+	static const char *const foo = "{'metadata':{'labels':{'bar':'','foo':''}}}";
+	static const char *const other = "{'metadata':{'labels':{'foo':''}}}";
+	struct fixture f;
+
+	fixture_init(&f, &bt_pod_topology_spread_plugin);
+	add_hosts(&f, (uint32_t[4]){4, 3, 2, 1});
+	topology_expect_scores(&f, foo, "Skip");
+	for (uint32_t i = 0; i < 300; i++) {
+		topology_add_object(&f, BT_KIND_SERVICE,
+			bt_arena_printf(&f.arena,
+				"{'metadata':{'name':'s%u','namespace':'default'},'spec':{"
+				"'selector':{'app':'a%u'}}}",
+				i, i)
+				.data);
+	}
+	topology_expect_scores(&f, foo, "Skip");
+	topology_add_object(&f, BT_KIND_SERVICE,
+		"{'metadata':{'name':'s','namespace':'default'},'spec':{'selector':{'foo':''}}}");
+	topology_expect_scores(&f, foo, "a:9/44 b:7/66 c:6/77 d:4/100");
+	topology_add_object(&f, BT_KIND_SERVICE,
+		"{'metadata':{'name':'s','namespace':'default'},'spec':{'selector':{'bar':''}}}");
+	topology_expect_scores(&f, foo, "a:2/100 b:2/100 c:2/100 d:2/100");
+	topology_expect_scores(&f, other, "Skip");
+	ck_assert(bt_object_store_delete(
+		&f.state->objects, BT_KIND_SERVICE, BT_STR("default"), BT_STR("s")));
+	topology_expect_scores(&f, foo, "Skip");
+	fixture_finish(&f);
+}
+END_TEST
+
 START_TEST(test_pod_topology_spread__edge_06_41_invalid_soft_selector)
 {
 	static const char *const pod = POD(SOFT("zone", "1",
@@ -285,5 +318,6 @@ BT_TEST_MAIN("pod_topology_spread_score", test_pod_topology_spread__log_values,
 	test_pod_topology_spread__edge_06_38_null_selector_and_all_ignored,
 	test_pod_topology_spread__edge_06_39_min_domains_is_not_read,
 	test_pod_topology_spread__edge_06_40_one_node_and_list_defaults,
+	test_pod_topology_spread__selector_follows_the_services,
 	test_pod_topology_spread__edge_06_41_invalid_soft_selector,
 	test_pod_topology_spread__score_without_pre_score)
