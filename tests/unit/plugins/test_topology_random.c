@@ -306,6 +306,42 @@ static void check_filters(struct world *w, struct bt_plugin *plugin, const struc
 	}
 }
 
+/** Pods that a trial removes from a node, and one that it adds, count alike in both. */
+static void check_what_if(struct world *w, struct bt_plugin *plugin, const struct bt_pod_info *pod,
+	struct answer *walked, struct answer *counted)
+{
+	const struct bt_snapshot *snapshot = &w->f.state->snapshot;
+	struct bt_node_info node;
+	struct bt_pod_info other;
+
+	if (snapshot->count == 0) {
+		return;
+	}
+	bt_node_info_init(&node, w->f.state, snapshot->list[below(w, snapshot->count)]);
+	const struct bt_node_row *row = &w->f.state->nodes.rows[node.slot];
+	for (uint32_t i = 0; i < 2 * row->pods.count; i++) {
+		/* Twice around: each pod goes, and some come back. */
+		bool removes = i < row->pods.count;
+
+		if (!removes && below(w, 2) == 0) {
+			continue;
+		}
+		bt_pod_info_from_record(w->f.state, row->pods.items[i % row->pods.count], &other);
+		struct answer *const answers[] = {walked, counted};
+		for (uint32_t k = 0; k < 2; k++) {
+			struct bt_status status = removes
+				? plugin->ops->pre_filter_remove_pod(
+					  plugin, &answers[k]->cycle, pod, &other, &node)
+				: plugin->ops->pre_filter_add_pod(
+					  plugin, &answers[k]->cycle, pod, &other, &node);
+			ck_assert(bt_status_is_success(&status));
+		}
+		struct bt_status a = plugin->ops->filter(plugin, &walked->cycle, pod, &node);
+		struct bt_status b = plugin->ops->filter(plugin, &counted->cycle, pod, &node);
+		check_same(w, "Filter of a trial", node.slot, bt_status_equal(&a, &b));
+	}
+}
+
 static void check_scores(struct world *w, struct bt_plugin *plugin, const struct bt_pod_info *pod,
 	struct answer *walked, struct answer *counted)
 {
@@ -488,6 +524,7 @@ static void check_plugin(struct world *w, struct bt_plugin *plugin, const struct
 		bt_status_equal(&walked.pre_score, &counted.pre_score));
 	if (bt_status_is_success(&walked.pre_filter)) {
 		check_filters(w, plugin, pod, &walked, &counted);
+		check_what_if(w, plugin, pod, &walked, &counted);
 	}
 	if (bt_status_is_success(&walked.pre_score)) {
 		check_scores(w, plugin, pod, &walked, &counted);
