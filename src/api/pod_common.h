@@ -17,7 +17,7 @@
 
 struct bt_pod_common; /* counted; immutable */
 
-#define BT_POD_COMMONS 1024   /* common parts that are remembered; a power of two */
+#define BT_POD_COMMONS 4096   /* common parts that are remembered; a power of two */
 #define BT_POD_COMMONS_WAYS 8 /* places for one; divides it */
 
 /** All-zero memory is an empty one. */
