@@ -6,8 +6,12 @@
 /** A part's columns stay in the second-level cache, and working at it takes longer than handing it
  * out. */
 #define PART_SLOTS_DEFAULT 16384
-/** A pass over fewer parts is over before the workers are awake. */
-#define PARTS_MIN 4
+/**
+ * A pass over fewer parts is over before the workers are awake: with a second thread the first one
+ * spends 0.52 instead of 0.48 ms on a pod of its own shape among 66,000 nodes, 0.60 instead of 0.84
+ * among 100,000, and 3.3 instead of 5.3 among 400,000.
+ */
+#define PARTS_MIN 6
 
 struct bt_parts bt_parts_of(const struct bt_engine *engine, uint32_t slot_count)
 {

@@ -134,7 +134,36 @@ START_TEST(test_setup__extenders_are_not_passed_over)
 }
 END_TEST
 
-BT_TEST_MAIN("setup", test_setup__extenders_are_not_passed_over,
+START_TEST(test_setup__threads)
+{
+	static const struct {
+		int64_t threads;
+		bool fits;
+		bool pool;
+	} rows[] = {{-1, false, false}, {0, false, false}, {1, true, false}, {2, true, true},
+		{257, false, false}, {INT64_MAX, false, false}};
+
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		struct bt_setup setup = BT_SETUP_INIT;
+		struct bt_engine_options options;
+		struct berth_error err = BERTH_ERROR_INIT;
+		setup.threads = rows[i].threads;
+		int result = bt_setup_start(&setup, &err);
+		ck_assert_int_eq(result, rows[i].fits ? 0 : BERTH_ERR_INVALID);
+		if (rows[i].fits) {
+			ck_assert_int_eq(bt_setup_engine_options(&setup, &options, &err), 0);
+			ck_assert_int_eq(options.workers != NULL, rows[i].pool);
+		} else {
+			ck_assert_str_eq(
+				berth_error_message(&err), "--threads: must be from 1 to 256");
+		}
+		berth_error_finish(&err);
+		bt_setup_finish(&setup);
+	}
+}
+END_TEST
+
+BT_TEST_MAIN("setup", test_setup__extenders_are_not_passed_over, test_setup__threads,
 	test_setup__edge_10_37_unknown_plugin, test_setup__edge_10_38_plugin_without_the_role,
 	test_setup__edge_10_39_twice_at_a_point, test_setup__edge_10_40_twice_at_multi_point,
 	test_setup__edge_10_65_second_document)

@@ -177,7 +177,7 @@ static void note_part(void *argument, uint32_t part)
 
 START_TEST(test_workers__parts_cover_all_slots)
 {
-	static const uint32_t counts[] = {0, 1, 255, 256, 257, 1000, 4096, 4097};
+	static const uint32_t counts[] = {0, 1, 383, 384, 385, 1000, 4096, 4097};
 	struct bt_thread_pool *pool;
 	ck_assert_int_eq(bt_thread_pool_create(2, &pool, NULL), 0);
 	struct bt_engine engine = {
@@ -196,7 +196,7 @@ START_TEST(test_workers__parts_cover_all_slots)
 		}
 		ck_assert_uint_eq(next, counts[i]);
 		/* Few slots are not worth waking anybody for. */
-		ck_assert_int_eq(parts.count > 1, counts[i] >= 4 * PART_SLOTS);
+		ck_assert_int_eq(parts.count > 1, counts[i] >= 6 * PART_SLOTS);
 	}
 	bt_thread_pool_destroy(pool);
 }
