@@ -131,11 +131,12 @@ START_TEST(test_message_pack__the_same_comes_back)
 	static const char *const texts[] = {
 		"{}",
 		"{'metadata':{'labels':{},'finalizers':[],'name':''}}",
-		"{'spec':{'priority':-2147483648,'hostUsers':false,'preemptionPolicy':'',"
-		"'tolerations':[{},{'tolerationSeconds':-9223372036854775808}],'affinity':{},"
-		"'overhead':{'cpu':'1e3','example.com/x':'0.5'}}}",
-		"{'spec':{'nodeSelector':{'a':'','b':'c'},'resources':{},'containers':[{'ports':"
-		"[{'hostPort':-1}],'resources':{'limits':{'memory':'1.5Gi'}}}]}}",
+		/* The parentheses tell clang that no comma is missing. */
+		("{'spec':{'priority':-2147483648,'hostUsers':false,'preemptionPolicy':'',"
+		 "'tolerations':[{},{'tolerationSeconds':-9223372036854775808}],'affinity':{},"
+		 "'overhead':{'cpu':'1e3','example.com/x':'0.5'}}}"),
+		("{'spec':{'nodeSelector':{'a':'','b':'c'},'resources':{},'containers':[{'ports':"
+		 "[{'hostPort':-1}],'resources':{'limits':{'memory':'1.5Gi'}}}]}}"),
 	};
 
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(texts); i++) {
