@@ -73,17 +73,19 @@ static const char *draw_node(struct engines *engines, uint32_t number)
 /* Each pod its own shape, so that each makes its columns. */
 static const char *draw_pod(struct engines *engines, uint32_t number)
 {
+	static const char *const names[12] = {
+		"'nodeName':'n150',", "", "", "", "", "", "", "", "", "", "", ""};
 	static const char *const tolerations[] = {"", "{'key':'a','operator':'Exists'}"};
 	static const char *const ports[] = {"", "", "{'hostPort':80}"};
 	static const char *const disks[] = {"", "", "'disk':'d1'"};
 	static const char *const devices[] = {"", "", ",'example.com/a':'1'"};
 	return bt_arena_printf(&engines->worlds[0].arena,
-		"{'metadata':{'labels':{'app':'a%u'}},'spec':{'priority':%u,'nodeSelector':{%s},"
+		"{'metadata':{'labels':{'app':'a%u'}},'spec':{'priority':%u,%s'nodeSelector':{%s},"
 		"'tolerations':[%s],'containers':[{'name':'c','image':'x','ports':[%s],"
 		"'resources':{'requests':{'cpu':'%um','memory':'%uMi'%s}}}]}}",
-		below(engines, 3), number, disks[below(engines, 3)], tolerations[below(engines, 2)],
-		ports[below(engines, 3)], 100 * below(engines, 170), 100 * below(engines, 600),
-		devices[below(engines, 3)])
+		below(engines, 3), number, names[below(engines, 12)], disks[below(engines, 3)],
+		tolerations[below(engines, 2)], ports[below(engines, 3)], 100 * below(engines, 170),
+		100 * below(engines, 600), devices[below(engines, 3)])
 		.data;
 }
 
