@@ -185,7 +185,7 @@ static void churn_and_schedule(struct churn *churn, uint32_t number)
 	for (uint32_t i = 0; i < churn->changes.count; i++) {
 		apply(churn, &churn->changes.items[i]);
 	}
-	result->change_seconds += bt_bench_now_seconds() - watch.start;
+	bt_bench_watch_add(&watch, &result->change_seconds, &result->change_cpu_seconds);
 	bt_bench_schedule(churn->bench, made_pod(churn->bench));
 	bt_bench_watch_stop(&watch, result);
 	if (result->scheduled_count != scheduled_before) {
@@ -257,7 +257,8 @@ static int run_worst(
 			size_t turn = (i + 1) % BT_BENCH_TURNS;
 			struct bt_bench_watch watch = bt_bench_watch_start();
 			update_all(bench, &nodes[turn * node_count]);
-			counted->change_seconds += bt_bench_now_seconds() - watch.start;
+			bt_bench_watch_add(
+				&watch, &counted->change_seconds, &counted->change_cpu_seconds);
 			bt_bench_schedule(bench, made_pod(bench));
 			bt_bench_watch_stop(&watch, counted);
 		}

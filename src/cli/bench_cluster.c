@@ -33,8 +33,13 @@ struct bt_bench_watch bt_bench_watch_start(void)
 
 void bt_bench_watch_stop(const struct bt_bench_watch *watch, struct bt_bench_result *result)
 {
-	result->seconds += bt_bench_now_seconds() - watch->start;
-	result->cpu_seconds += cpu_now_seconds() - watch->cpu_start;
+	bt_bench_watch_add(watch, &result->seconds, &result->cpu_seconds);
+}
+
+void bt_bench_watch_add(const struct bt_bench_watch *watch, double *seconds, double *cpu_seconds)
+{
+	*seconds += bt_bench_now_seconds() - watch->start;
+	*cpu_seconds += cpu_now_seconds() - watch->cpu_start;
 }
 
 /** --- loading --- */

@@ -27,6 +27,8 @@ struct bt_bench_watch {
 };
 struct bt_bench_watch bt_bench_watch_start(void);
 void bt_bench_watch_stop(const struct bt_bench_watch *watch, struct bt_bench_result *result);
+/** The same for other sums. */
+void bt_bench_watch_add(const struct bt_bench_watch *watch, double *seconds, double *cpu_seconds);
 /** A node, a bound or pending pod, or anything else; object is consumed. */
 BT_MUST_USE int bt_bench_take(
 	struct bt_bench *bench, struct bt_object *object, struct berth_error *err);

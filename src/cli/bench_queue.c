@@ -108,7 +108,9 @@ static int relieve(
 		return result;
 	}
 	bt_living_pass(&queue->living, CALM_NS);
-	double start = bt_bench_now_seconds();
+	double cpu_seconds = 0;
+	double seconds = 0;
+	struct bt_bench_watch watch = bt_bench_watch_start();
 	result = bt_living_add(&queue->living, node, err);
 	bool more = true;
 	*out_ms = 0;
@@ -116,10 +118,14 @@ static int relieve(
 		bool bound;
 		result = step(queue, &bound, &more, err);
 		if (bound && *out_ms <= 0) {
-			*out_ms = (bt_bench_now_seconds() - start) * 1e3;
+			bt_bench_watch_add(&watch, &seconds, &cpu_seconds);
+			*out_ms = seconds * 1e3;
 		}
 	}
-	double settled_ms = (bt_bench_now_seconds() - start) * 1e3;
+	double settled_ms = (bt_bench_now_seconds() - watch.start) * 1e3;
+	if (cpu_seconds * 1e3 > bench->result->event_cpu_ms) {
+		bench->result->event_cpu_ms = cpu_seconds * 1e3;
+	}
 	if (settled_ms > bench->result->settled_ms) {
 		bench->result->settled_ms = settled_ms;
 	}

@@ -65,10 +65,15 @@ static void write_special(struct bt_json_writer *writer, const struct bt_bench_r
 			bt_bench_rate((uint64_t)result->scheduled_count + result->failed_count,
 				result->seconds - result->change_seconds),
 			0);
+		bt_bench_write_number(writer, "decisions_per_cpu_s",
+			bt_bench_rate((uint64_t)result->scheduled_count + result->failed_count,
+				result->cpu_seconds - result->change_cpu_seconds),
+			0);
 	}
 	if (result->event_count != 0) {
 		write_count(writer, "events", result->event_count);
 		bt_bench_write_number(writer, "event_ms", result->event_ms, 3);
+		bt_bench_write_number(writer, "event_cpu_ms", result->event_cpu_ms, 3);
 		bt_bench_write_number(writer, "event_median_ms", result->event_median_ms, 3);
 		bt_bench_write_number(writer, "settled_ms", result->settled_ms, 3);
 		bt_bench_write_number(writer, "waiting_pod_bytes", result->waiting_pod_bytes, 0);

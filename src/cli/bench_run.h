@@ -32,11 +32,13 @@ struct bt_bench_result {
 	uint64_t change_count;
 	double cpu_seconds;    /* the same by the processor's time: others may keep it busy */
 	double change_seconds; /* the part of seconds that changes took */
-	double peak_rss_mb;    /* of the process when the last pod was placed */
-	uint64_t decisions;    /* digest of pod and node of every decision, in order */
+	double change_cpu_seconds;
+	double peak_rss_mb; /* of the process when the last pod was placed */
+	uint64_t decisions; /* digest of pod and node of every decision, in order */
 	/* BT_BENCH_BACKLOG */
 	uint32_t event_count;     /* nodes that came */
 	double event_ms;          /* from a node's event to its pod's placement: the longest */
+	double event_cpu_ms;      /* the same by the processor's time */
 	double event_median_ms;   /* the median of all */
 	double settled_ms;        /* until every pod that woke up was tried: the longest */
 	double waiting_pod_bytes; /* of heap for each pod that waits; 0: not known */

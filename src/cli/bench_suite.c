@@ -304,8 +304,11 @@ static void append_note(const struct outcome *outcome, struct bt_strbuf *out)
 		separator = ", ";
 	}
 	if (result->event_count != 0) {
-		bt_strbuf_printf(out, "%splaced %.2f ms after the event, %.0f bytes a pod",
-			separator, result->event_ms, result->waiting_pod_bytes);
+		bt_strbuf_printf(out,
+			"%splaced %.2f ms (%.2f of the processor) after the event, %.0f bytes a "
+			"pod",
+			separator, result->event_ms, result->event_cpu_ms,
+			result->waiting_pod_bytes);
 		separator = ", ";
 	}
 	if (outcome->run.check) {

@@ -14,8 +14,9 @@ HEAD = ["workload", "seed", "nodes", "bound", "scheduled", "failed"]
 TAIL = ["seconds", "pods_per_s", "cpu_seconds", "pods_per_cpu_s", "load_seconds", "peak_rss_mb",
         "decisions", "verify"]
 ORIGIN = ["threads", "commit", "compiler", "machine"]
-CHANGES = ["changes", "change_us", "decisions_per_s"]
-EVENTS = ["events", "event_ms", "event_median_ms", "settled_ms", "waiting_pod_bytes"]
+CHANGES = ["changes", "change_us", "decisions_per_s", "decisions_per_cpu_s"]
+EVENTS = ["events", "event_ms", "event_cpu_ms", "event_median_ms", "settled_ms",
+          "waiting_pod_bytes"]
 PREEMPTION = ["preempted", "victims", "preemptions_per_s"]
 NOT_RANDOM = ["basic", "nodeaffinity", "taints", "spread", "prefspread", "affinity", "antiaffinity",
               "prefaffinity", "prefantiaffinity"]
