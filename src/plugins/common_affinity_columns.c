@@ -143,6 +143,7 @@ struct trait_source {
 	const struct bt_affinity_table *apart;
 	const struct bt_affinity_table *existing;
 	const struct bt_affinity_table *weights;
+	struct bt_arena *arena; /* of the cycle */
 };
 
 /** First word of a trait's identity, beside the key. */
@@ -180,6 +181,37 @@ static uint64_t filter_value(const void *context, uint32_t slot)
 				: 0);
 }
 
+/** values |= bit where the table's number is positive; sums: scratch for the key's domains. */
+static void add_bit(const struct trait_source *source, const struct bt_affinity_table *table,
+	int64_t *sums, uint32_t bit, uint32_t slot_count, uint32_t *values)
+{
+	const uint32_t *domains = source->column->values;
+
+	if (table == NULL) {
+		return;
+	}
+	bt_affinity_table_sum(table, sums);
+	sums[0] = 0;
+	for (uint32_t slot = 0; slot < slot_count; slot++) {
+		values[slot] |= sums[domains[slot]] > 0 ? bit : 0;
+	}
+}
+
+/** filter_value of all slots. */
+static void filter_values(const void *context, uint32_t slot_count, uint32_t *values)
+{
+	const struct trait_source *source = context;
+	int64_t *sums =
+		bt_arena_alloc(source->arena, source->column->dictionary.count * sizeof(*sums));
+
+	for (uint32_t slot = 0; slot < slot_count; slot++) {
+		values[slot] = source->column->values[slot] != 0;
+	}
+	add_bit(source, source->near, sums, 2, slot_count, values);
+	add_bit(source, source->apart, sums, 4, slot_count, values);
+	add_bit(source, source->existing, sums, 8, slot_count, values);
+}
+
 static uint64_t weight_value(const void *context, uint32_t slot)
 {
 	const struct trait_source *source = context;
@@ -197,6 +229,7 @@ static void add_value_trait(struct bt_trait_list *out, const struct trait_source
 		.reads = BT_CHANGE_PODS | BT_CHANGE_AFFINITY_PODS | BT_CHANGE_LABELS |
 			BT_CHANGE_EXISTENCE,
 		.value = value,
+		.column = kind == TRAIT_FILTER ? filter_values : NULL,
 		.context = source,
 	};
 
@@ -218,6 +251,7 @@ static void add_key(struct bt_trait_list *out, const struct bt_label_column *col
 		.near = find_table(tables[0], column),
 		.apart = find_table(tables[1], column),
 		.existing = find_table(tables[2], column),
+		.arena = out->arena,
 	};
 	struct trait_source on_weights = {
 		.column = column, .weights = find_table(tables[3], column)};

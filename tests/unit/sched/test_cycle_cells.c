@@ -496,6 +496,45 @@ START_TEST(test_cycle_cells__rejections_stay_in_groups)
 }
 END_TEST
 
+/* Scores are made when a second node fits: what the cells had before is stale. */
+START_TEST(test_cycle_cells__scores_come_late)
+{
+	static struct world world;
+	const struct bt_engine_options options = {
+		.verify = true, .percentage_of_nodes_to_score = -1};
+
+	world_init(&world, "NodeUnschedulable, NodeResourcesFit", &options, NULL, 0);
+	for (uint32_t round = 0; round < 2; round++) {
+		for (uint32_t i = 0; i < 4; i++) {
+			struct bt_node *nodes[2];
+
+			for (uint32_t after = 0; after < 2; after++) {
+				nodes[after] = world_node(&world,
+					bt_arena_printf(&world.arena,
+						"{'metadata':{'name':'n%u'},'spec':{'unschedulable'"
+				                ":%s},"
+						"'status':{'allocatable':{'cpu':'%u','pods':'9'}}}",
+						i, i != 0 && after == 0 ? "true" : "false", i + 1)
+						.data);
+			}
+			if (round == 0) {
+				bt_state_add_node(world.engine->state, nodes[0]);
+			} else {
+				bt_state_update_node(world.engine->state, nodes[0], nodes[1]);
+			}
+		}
+		for (uint32_t i = 0; i < 4; i++) {
+			struct bt_schedule_result result = world_schedule(&world,
+				"{'spec':{'containers':[{'name':'c','resources':{'requests':{"
+				"'cpu':'500m'}}}]}}");
+			ck_assert_uint_eq(result.feasible_count, round == 0 ? 1 : 4);
+			ck_assert_str_eq(world_chosen(&world, &result), round == 0 ? "n0" : "n3");
+		}
+	}
+	world_finish(&world);
+}
+END_TEST
+
 /* Each of the nodes that are equally good is as likely, by tree and in columns. */
 START_TEST(test_cycle_cells__random_ties_are_uniform)
 {
@@ -557,4 +596,5 @@ END_TEST
 BT_TEST_MAIN("cycle_cells", test_cycle_cells__random_decisions_are_those_of_the_plain_forms,
 	test_cycle_cells__one_node_of_each_kind_is_asked, test_cycle_cells__more_kinds_than_cells,
 	test_cycle_cells__more_traits_than_a_key, test_cycle_cells__rejections_stay_in_groups,
-	test_cycle_cells__random_ties_are_uniform, test_cycle_cells__traits_that_lie_are_found)
+	test_cycle_cells__scores_come_late, test_cycle_cells__random_ties_are_uniform,
+	test_cycle_cells__traits_that_lie_are_found)
