@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "api/object.h"
+#include "api/pod_common.h"
 #include "base/alloc.h"
 #include "base/nanoseconds.h"
 #include "base/vec.h"
@@ -45,6 +46,7 @@ struct bt_up_scheduler {
 	struct bt_up_writes writes;
 	BT_VEC(uint8_t) kinds;                  /* by collection: enum bt_kind, or KIND_NONE */
 	BT_VEC(struct bt_store_change) changes; /* not observed yet; entries are shared */
+	struct bt_pod_commons commons;
 	int64_t next_tick_ns;
 };
 
@@ -88,13 +90,27 @@ static struct bt_object *decode(enum bt_kind kind, const struct bt_stored *store
 	return object;
 }
 
+/** As the scheduler keeps it: a pod shares what it has in common with others, and can rest. */
+static struct bt_object *decode_kept(
+	struct bt_up_scheduler *up, enum bt_kind kind, const struct bt_stored *stored)
+{
+	struct bt_object *object = decode(kind, stored);
+	if (object == NULL || kind != BT_KIND_POD) {
+		return object;
+	}
+	struct bt_object *kept =
+		bt_object_create_pod(bt_object_value(object, BT_KIND_POD), &up->commons);
+	bt_object_release(object);
+	return kept;
+}
+
 static int observe(struct bt_up_scheduler *up, enum bt_kind kind,
 	const struct bt_store_change *change, int64_t now_ns, struct berth_error *err)
 {
 	struct bt_object *before = change->before != NULL ? decode(kind, change->before) : NULL;
 	/* A deletion is told with the last state as the old one. */
 	struct bt_object *after =
-		change->type != BT_CHANGE_DELETED ? decode(kind, change->after) : NULL;
+		change->type != BT_CHANGE_DELETED ? decode_kept(up, kind, change->after) : NULL;
 	int result = 0;
 	if (before != NULL || after != NULL) {
 		result = bt_scheduler_observe(up->scheduler, before, after, now_ns, err);
@@ -196,6 +212,7 @@ void bt_up_scheduler_destroy(struct bt_up_scheduler *up)
 		release_change(&up->changes.items[i]);
 	}
 	bt_vec_finish(&up->changes);
+	bt_pod_commons_finish(&up->commons);
 	bt_vec_finish(&up->kinds);
 	bt_free(up);
 }
