@@ -10,8 +10,11 @@
 #include "cli/bench_cluster.h"
 #include "cli/bench_living.h"
 
-/** Longer than the longest backoff: whoever an event wakes up is tried at once. */
-#define CALM_NS (60 * BT_NS_PER_SECOND)
+/**
+ * Longer than the longest backoff: whoever an event wakes up is tried at once. All events together
+ * are over before the pods have waited so long that they are tried without one.
+ */
+#define CALM_NS (11 * BT_NS_PER_SECOND)
 /** Nodes that come to the backlog, each for another shape. */
 #define EVENTS 10
 
