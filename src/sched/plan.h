@@ -27,6 +27,8 @@
 #include "sched/plan_cells.h"
 
 #define BT_VERDICT_OUTSIDE UINT32_MAX
+/** For one decision: somebody else's answer counts for this node of the snapshot; no. */
+#define BT_VERDICT_TAKEN_OUT (UINT32_MAX - 1)
 #define BT_VERDICT_DETAIL_BITS 24
 #define BT_TOTAL_INFEASIBLE INT32_MIN
 
@@ -74,7 +76,7 @@ struct bt_plan {
 	bool has_plain_filters;
 	bool has_plain_scores;
 	uint32_t reads; /* change kinds after which a slot must be evaluated again */
-	/* Scoring: what the total column is made of. */
+	/* Scoring. */
 	struct bt_plan_score *local_scores;
 	uint32_t local_score_count;
 	struct bt_plan_raw *raws;
@@ -139,6 +141,9 @@ void bt_plan_score_columns(
  */
 const uint32_t *bt_plan_cycle_verdicts(struct bt_plan *plan, struct bt_engine *engine,
 	const struct bt_cycle_state *cycle, const struct bt_pod_info *pod);
+
+/** The node's verdict is now this; returns what it was. For the time of a decision. */
+uint32_t bt_plan_replace_verdict(struct bt_plan *plan, uint32_t slot, uint32_t verdict);
 
 /** The status behind a verdict (not 0, not OUTSIDE); memory from the arena. */
 struct bt_status bt_plan_verdict_status(const struct bt_plan *plan,

@@ -126,7 +126,7 @@ static void reserve_scratch(struct bt_plan_cache *cache, uint32_t slot_count)
 	cache->marks = BT_NEW_ARRAY(uint64_t, cache->scratch_slots);
 }
 
-/** Every score weight and their sum fit the 32-bit total column. */
+/** Every score weight and their sum fit totals of 32 bits. */
 static bool weights_fit_columns(const struct bt_framework *framework)
 {
 	int64_t sum = 0;

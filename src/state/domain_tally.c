@@ -5,49 +5,50 @@
 #include "base/assert.h"
 #include "base/vec.h"
 
-#define CELLS_MIN 4
+#define ENTRIES_MIN 4
 
-/** The cell of the domain, or the free one where it belongs. */
-static struct bt_domain_sum *find_cell(const struct bt_domain_tally *tally, uint32_t domain)
+/** The entry of the domain, or the free one where it belongs. */
+static struct bt_domain_sum *find_entry(const struct bt_domain_tally *tally, uint32_t domain)
 {
-	uint32_t at = bt_domain_tally_cell(domain, tally->cell_capacity);
+	uint32_t at = bt_domain_tally_home(domain, tally->entry_capacity);
 
-	while (tally->cells[at].domain != 0 && tally->cells[at].domain != domain) {
-		at = (at + 1) & (tally->cell_capacity - 1);
+	while (tally->entries[at].domain != 0 && tally->entries[at].domain != domain) {
+		at = (at + 1) & (tally->entry_capacity - 1);
 	}
-	return &tally->cells[at];
+	return &tally->entries[at];
 }
 
-static void grow_cells(struct bt_domain_tally *tally)
+static void grow_entries(struct bt_domain_tally *tally)
 {
-	struct bt_domain_sum *old = tally->cells;
-	uint32_t old_capacity = tally->cell_capacity;
+	struct bt_domain_sum *old = tally->entries;
+	uint32_t old_capacity = tally->entry_capacity;
 
-	tally->cell_capacity = old_capacity == 0 ? CELLS_MIN : old_capacity * 2;
-	tally->cells = BT_NEW_ARRAY(struct bt_domain_sum, tally->cell_capacity);
+	tally->entry_capacity = old_capacity == 0 ? ENTRIES_MIN : old_capacity * 2;
+	tally->entries = BT_NEW_ARRAY(struct bt_domain_sum, tally->entry_capacity);
 	for (uint32_t i = 0; i < old_capacity; i++) {
 		if (old[i].domain != 0) {
-			*find_cell(tally, old[i].domain) = old[i];
+			*find_entry(tally, old[i].domain) = old[i];
 		}
 	}
 	bt_free(old);
 }
 
-/** Frees a cell; those behind it that probed past it move up. */
-static void free_cell(struct bt_domain_tally *tally, struct bt_domain_sum *cell)
+/** Frees an entry; those behind it that probed past it move up. */
+static void free_entry(struct bt_domain_tally *tally, struct bt_domain_sum *entry)
 {
-	uint32_t mask = tally->cell_capacity - 1;
-	uint32_t gap = (uint32_t)(cell - tally->cells);
+	uint32_t mask = tally->entry_capacity - 1;
+	uint32_t gap = (uint32_t)(entry - tally->entries);
 
-	for (uint32_t at = (gap + 1) & mask; tally->cells[at].domain != 0; at = (at + 1) & mask) {
-		uint32_t home = bt_domain_tally_cell(tally->cells[at].domain, tally->cell_capacity);
+	for (uint32_t at = (gap + 1) & mask; tally->entries[at].domain != 0; at = (at + 1) & mask) {
+		uint32_t home =
+			bt_domain_tally_home(tally->entries[at].domain, tally->entry_capacity);
 
 		if (((at - home) & mask) >= ((at - gap) & mask)) {
-			tally->cells[gap] = tally->cells[at];
+			tally->entries[gap] = tally->entries[at];
 			gap = at;
 		}
 	}
-	tally->cells[gap] = (struct bt_domain_sum){0};
+	tally->entries[gap] = (struct bt_domain_sum){0};
 }
 
 static void reserve_domains(struct bt_domain_tally *tally, uint32_t domain_count)
@@ -66,20 +67,20 @@ static void reserve_domains(struct bt_domain_tally *tally, uint32_t domain_count
 static void use_array(struct bt_domain_tally *tally, uint32_t domain_count)
 {
 	reserve_domains(tally, domain_count);
-	for (uint32_t i = 0; i < tally->cell_capacity; i++) {
-		if (tally->cells[i].domain != 0) {
-			tally->by_domain[tally->cells[i].domain] = tally->cells[i].count;
+	for (uint32_t i = 0; i < tally->entry_capacity; i++) {
+		if (tally->entries[i].domain != 0) {
+			tally->by_domain[tally->entries[i].domain] = tally->entries[i].count;
 		}
 	}
-	bt_free(tally->cells);
-	tally->cells = NULL;
-	tally->cell_capacity = 0;
+	bt_free(tally->entries);
+	tally->entries = NULL;
+	tally->entry_capacity = 0;
 }
 
 void bt_domain_tally_add(
 	struct bt_domain_tally *tally, uint32_t domain, int64_t delta, uint32_t domain_count)
 {
-	struct bt_domain_sum *cell = NULL;
+	struct bt_domain_sum *entry = NULL;
 	uint64_t *count;
 	uint64_t before;
 
@@ -94,12 +95,12 @@ void bt_domain_tally_add(
 		reserve_domains(tally, domain_count);
 		count = &tally->by_domain[domain];
 	} else {
-		if (tally->occupied_count * UINT64_C(2) >= tally->cell_capacity) {
-			grow_cells(tally);
+		if (tally->occupied_count * UINT64_C(2) >= tally->entry_capacity) {
+			grow_entries(tally);
 		}
-		cell = find_cell(tally, domain);
-		cell->domain = domain;
-		count = &cell->count;
+		entry = find_entry(tally, domain);
+		entry->domain = domain;
+		count = &entry->count;
 	}
 	before = *count;
 	BT_ASSERT(delta > 0 || before >= (uint64_t)-delta);
@@ -108,8 +109,8 @@ void bt_domain_tally_add(
 	tally->occupied_count += before == 0;
 	if (*count == 0) {
 		tally->occupied_count--;
-		if (cell != NULL) {
-			free_cell(tally, cell);
+		if (entry != NULL) {
+			free_entry(tally, entry);
 		}
 	}
 }
@@ -124,25 +125,25 @@ void bt_domain_tally_add_to(
 		sums[domain] = (int64_t)((uint64_t)sums[domain] +
 			(uint64_t)factor * tally->by_domain[domain]);
 	}
-	for (uint32_t i = 0; i < tally->cell_capacity; i++) {
-		const struct bt_domain_sum *cell = &tally->cells[i];
+	for (uint32_t i = 0; i < tally->entry_capacity; i++) {
+		const struct bt_domain_sum *entry = &tally->entries[i];
 
-		if (cell->domain != 0) {
-			sums[cell->domain] = (int64_t)((uint64_t)sums[cell->domain] +
-				(uint64_t)factor * cell->count);
+		if (entry->domain != 0) {
+			sums[entry->domain] = (int64_t)((uint64_t)sums[entry->domain] +
+				(uint64_t)factor * entry->count);
 		}
 	}
 }
 
 void bt_domain_tally_finish(struct bt_domain_tally *tally)
 {
-	bt_free(tally->cells);
+	bt_free(tally->entries);
 	bt_free(tally->by_domain);
 	*tally = (struct bt_domain_tally){0};
 }
 
 size_t bt_domain_tally_memory_bytes(const struct bt_domain_tally *tally)
 {
-	return tally->cell_capacity * sizeof(struct bt_domain_sum) +
+	return tally->entry_capacity * sizeof(struct bt_domain_sum) +
 		tally->domain_capacity * sizeof(uint64_t);
 }

@@ -3,8 +3,9 @@
 #define BT_STATE_DOMAIN_TALLY_H
 /**
  * A number of things per topology domain (an index into the dictionary of a label column). Domain
- * 0, the nodes without the label, is never counted. A few domains are kept in a small hash table;
- * once a quarter of the dictionary is occupied, in an array. All-zero memory is an empty tally.
+ * 0, the nodes without the label, is never counted. For many tallies of few domains each: those are
+ * kept in a small hash table; once a quarter of the dictionary is occupied, in an array. All-zero
+ * memory is an empty tally.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -12,21 +13,21 @@
 #include "base/compiler.h"
 
 struct bt_domain_sum {
-	uint32_t domain; /* 0: the cell is free */
+	uint32_t domain; /* 0: the entry is free */
 	uint64_t count;
 };
 
 struct bt_domain_tally {
-	struct bt_domain_sum *cells; /* linear probing, at most half full; NULL when by_domain is
+	struct bt_domain_sum *entries; /* linear probing, at most half full; NULL when by_domain is
 	                                used */
-	uint32_t cell_capacity;      /* power of two, or 0 */
+	uint32_t entry_capacity;       /* power of two, or 0 */
 	uint32_t domain_capacity;
 	uint64_t *by_domain;
 	uint64_t total;
 	uint32_t occupied_count; /* domains whose count is not 0 */
 };
 
-static inline uint32_t bt_domain_tally_cell(uint32_t domain, uint32_t capacity)
+static inline uint32_t bt_domain_tally_home(uint32_t domain, uint32_t capacity)
 {
 	return (uint32_t)(domain * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (capacity - 1);
 }
@@ -39,15 +40,15 @@ static inline uint64_t bt_domain_tally_at(const struct bt_domain_tally *tally, u
 	if (tally->by_domain != NULL) {
 		return domain < tally->domain_capacity ? tally->by_domain[domain] : 0;
 	}
-	if (tally->cell_capacity == 0) {
+	if (tally->entry_capacity == 0) {
 		return 0;
 	}
-	at = bt_domain_tally_cell(domain, tally->cell_capacity);
-	while (tally->cells[at].domain != 0 && tally->cells[at].domain != domain) {
-		at = (at + 1) & (tally->cell_capacity - 1);
+	at = bt_domain_tally_home(domain, tally->entry_capacity);
+	while (tally->entries[at].domain != 0 && tally->entries[at].domain != domain) {
+		at = (at + 1) & (tally->entry_capacity - 1);
 	}
-	/* A free cell has count 0. */
-	return tally->cells[at].count;
+	/* A free entry has count 0. */
+	return tally->entries[at].count;
 }
 
 /**

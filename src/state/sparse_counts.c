@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "state/sparse_counts.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -65,16 +66,4 @@ size_t bt_sparse_counts_bytes(const struct bt_sparse_counts *counts)
 {
 	return counts->page_count * sizeof(*counts->pages) +
 		(size_t)counts->used_pages * BT_COUNTS_PAGE * sizeof(uint32_t);
-}
-
-bool bt_sparse_counts_equal(const struct bt_sparse_counts *a, const struct bt_sparse_counts *b)
-{
-	uint32_t pages = a->page_count > b->page_count ? a->page_count : b->page_count;
-
-	for (uint32_t i = 0; i < pages * BT_COUNTS_PAGE; i++) {
-		if (bt_sparse_count(a, i) != bt_sparse_count(b, i)) {
-			return false;
-		}
-	}
-	return true;
 }

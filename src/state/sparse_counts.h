@@ -2,11 +2,10 @@
 #ifndef BT_STATE_SPARSE_COUNTS_H
 #define BT_STATE_SPARSE_COUNTS_H
 /**
- * An array of counts most of which may be 0: pages of 64, those without a count are not there.
- * Reading costs one look into the directory. At 500,000 entries an empty array takes 61 KiB, a full
- * one 2 MiB.
+ * An array of counts most of which may be 0, for readers that ask for many: pages of 64, those
+ * without a count are not there. Reading costs one look into the directory. At 500,000 entries an
+ * empty array takes 61 KiB, a full one 2 MiB.
  */
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,6 +39,4 @@ void bt_sparse_counts_reserve(struct bt_sparse_counts *counts, uint32_t size);
 uint32_t *bt_sparse_counts_at(struct bt_sparse_counts *counts, uint32_t index);
 /** Directory and pages. */
 size_t bt_sparse_counts_bytes(const struct bt_sparse_counts *counts);
-/** The same numbers, whatever the pages. */
-bool bt_sparse_counts_equal(const struct bt_sparse_counts *a, const struct bt_sparse_counts *b);
 #endif
