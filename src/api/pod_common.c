@@ -41,6 +41,32 @@ static struct bt_pod_common *create(const struct bt_pod *view)
 	return common;
 }
 
+static uint64_t bytes_of(const struct bt_pod_common *common)
+{
+	return sizeof(*common) + common->arena.total_bytes;
+}
+
+/** Who refers to it keeps it. */
+static void forget(struct bt_pod_commons *commons, uint32_t at)
+{
+	struct bt_pod_common *common = commons->slots[at].common;
+
+	if (common != NULL) {
+		commons->bytes -= bytes_of(common);
+		commons->slots[at].common = NULL;
+		bt_pod_common_release(common);
+	}
+}
+
+/** Maybe what was remembered just now is forgotten as well. */
+static void limit_bytes(struct bt_pod_commons *commons)
+{
+	while (commons->bytes > BT_POD_COMMONS_BYTES_MAX) {
+		forget(commons, commons->next_slot);
+		commons->next_slot = (commons->next_slot + 1) % BT_POD_COMMONS;
+	}
+}
+
 static struct bt_pod_common *find(struct bt_pod_commons *commons, const struct bt_pod *view)
 {
 	uint64_t hash = bt_message_hash(&bt_pod_message, HASH_SEED, view);
@@ -53,14 +79,14 @@ static struct bt_pod_common *find(struct bt_pod_commons *commons, const struct b
 	}
 	if (at == first + BT_POD_COMMONS_WAYS) {
 		at = first + commons->next_way++ % BT_POD_COMMONS_WAYS;
-		bt_pod_common_release(commons->slots[at].common);
-		commons->slots[at].common = NULL;
+		forget(commons, at);
 		commons->slots[at].hash = hash;
 		return NULL;
 	}
 	slot = &commons->slots[at].common;
 	if (*slot == NULL) {
 		*slot = create(view);
+		commons->bytes += bytes_of(*slot);
 	}
 	return bt_message_equal(&bt_pod_message, &(*slot)->pod, view) ? *slot : NULL;
 }
@@ -78,6 +104,7 @@ struct bt_pod_common *bt_pod_commons_take_out(struct bt_pod_commons *commons, st
 	}
 	BT_ASSERT(common->reference_count < UINT32_MAX);
 	common->reference_count++;
+	limit_bytes(commons);
 	set_common(pod, &empty);
 	return common;
 }
@@ -94,11 +121,24 @@ void bt_pod_common_leave_out(struct bt_pod *pod)
 	set_common(pod, &empty);
 }
 
+static struct bt_packed_common *create_packed(struct bt_str bytes)
+{
+	struct bt_packed_common *packed = bt_malloc(sizeof(*packed) + bytes.length);
+
+	packed->reference_count = 1;
+	packed->length = bytes.length;
+	memcpy(packed->bytes, bytes.data, bytes.length);
+	return packed;
+}
+
 struct bt_packed_common *bt_pod_common_share_packed(
 	struct bt_pod_common *common, struct bt_str bytes)
 {
 	struct bt_packed_common **place = &common->packed[common->next_packed];
 
+	if (bytes.length > BT_PACKED_COMMON_BYTES_MAX) {
+		return create_packed(bytes);
+	}
 	for (uint32_t i = 0; i < PACKED_COMMONS; i++) {
 		struct bt_packed_common *known = common->packed[i];
 		if (known != NULL &&
@@ -109,10 +149,8 @@ struct bt_packed_common *bt_pod_common_share_packed(
 		}
 	}
 	bt_packed_common_release(*place);
-	*place = bt_malloc(sizeof(**place) + bytes.length);
-	(*place)->reference_count = 2;
-	(*place)->length = bytes.length;
-	memcpy((*place)->bytes, bytes.data, bytes.length);
+	*place = create_packed(bytes);
+	(*place)->reference_count++;
 	common->next_packed = (common->next_packed + 1) % PACKED_COMMONS;
 	return *place;
 }

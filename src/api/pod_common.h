@@ -19,6 +19,10 @@ struct bt_pod_common; /* counted; immutable */
 
 #define BT_POD_COMMONS 4096   /* common parts that are remembered; a power of two */
 #define BT_POD_COMMONS_WAYS 8 /* places for one; divides it */
+/** Of remembered common parts, in use or not: a pod may be a megabyte. */
+#define BT_POD_COMMONS_BYTES_MAX (UINT64_C(16) << 20)
+/** Packed bytes that are worth remembering with a common part. */
+#define BT_PACKED_COMMON_BYTES_MAX 2048
 
 /** All-zero memory is an empty one. */
 struct bt_pod_commons {
@@ -26,7 +30,9 @@ struct bt_pod_commons {
 		uint64_t hash;
 		struct bt_pod_common *common; /* owned; NULL: seen once */
 	} slots[BT_POD_COMMONS];
-	uint32_t next_way; /* to be forgotten */
+	uint32_t next_way;  /* to be forgotten */
+	uint32_t next_slot; /* to be forgotten when they take too much memory */
+	uint64_t bytes;     /* of the common parts in slots */
 };
 
 /** What packed pods with a common part have equal beside it; counted. */
@@ -48,7 +54,8 @@ BT_MUST_USE struct bt_pod_common *bt_pod_commons_take_out(
 void bt_pod_common_put_in(const struct bt_pod_common *common, struct bt_pod *pod);
 /** The parts of a copy that were put in are empty again. */
 void bt_pod_common_leave_out(struct bt_pod *pod);
-/** Those bytes, if they were met lately or not; one reference for the caller. */
+/** Those bytes, if they were met lately or not; one reference for the caller. Many bytes are not
+ * remembered. */
 BT_MUST_USE struct bt_packed_common *bt_pod_common_share_packed(
 	struct bt_pod_common *common, struct bt_str bytes);
 /** NULL accepted. */

@@ -125,6 +125,69 @@ START_TEST(test_object_rest__what_shares_nothing_stays_as_it_is)
 }
 END_TEST
 
+/** Of one kind, whose spec takes a megabyte. */
+static struct bt_object *make_large(struct bt_pod_commons *commons, char *name, char kind)
+{
+	const struct bt_pod *small =
+		api_pod(&arena, "{'metadata':{'name':'p','namespace':'team'}}");
+	struct bt_pod pod = *small;
+
+	name[0] = kind;
+	pod.spec.scheduler_name = bt_str_from(name);
+	return bt_object_create_pod(&pod, commons);
+}
+
+START_TEST(test_pod_common__large_ones_are_not_remembered_for_ever)
+{
+	static char name[1 << 20];
+	struct bt_pod_commons commons = {0};
+	struct bt_object *first;
+	const struct bt_pod *pod;
+
+	memset(name, 'x', sizeof(name) - 1);
+	bt_object_release(make_large(&commons, name, 'A'));
+	first = make_large(&commons, name, 'A');
+	ck_assert_ptr_nonnull(first->common);
+	for (char kind = 'B'; kind < 'B' + 40; kind++) {
+		bt_object_release(make_large(&commons, name, kind));
+		bt_object_release(make_large(&commons, name, kind));
+		ck_assert_uint_le(commons.bytes, BT_POD_COMMONS_BYTES_MAX);
+	}
+	ck_assert_uint_gt(commons.bytes, BT_POD_COMMONS_BYTES_MAX / 2);
+	/* Whoever has one keeps it. */
+	bt_object_rest(first);
+	pod = bt_object_value(bt_object_wake(first), BT_KIND_POD);
+	ck_assert_uint_eq(pod->spec.scheduler_name.length, sizeof(name) - 1);
+	ck_assert_int_eq(pod->spec.scheduler_name.data[0], 'A');
+	bt_object_release(first);
+	bt_pod_commons_finish(&commons);
+	bt_arena_finish(&arena);
+}
+END_TEST
+
+START_TEST(test_pod_common__many_packed_bytes_are_not_remembered)
+{
+	static char text[BT_PACKED_COMMON_BYTES_MAX + 1];
+	struct case_ case_;
+	struct bt_packed_common *one;
+	struct bt_packed_common *other;
+
+	set_up(&case_);
+	for (uint32_t length = sizeof(text) - 1; length <= sizeof(text); length++) {
+		one = bt_pod_common_share_packed(
+			case_.object->common, (struct bt_str){text, length});
+		other = bt_pod_common_share_packed(
+			case_.object->common, (struct bt_str){text, length});
+		ck_assert((one == other) == (length <= BT_PACKED_COMMON_BYTES_MAX));
+		ck_assert_uint_eq(other->length, length);
+		bt_packed_common_release(one);
+		bt_packed_common_release(other);
+	}
+	bt_object_release(case_.object);
+	tear_down(&case_);
+}
+END_TEST
+
 /** Absent and empty are different things, and stay so. */
 START_TEST(test_message_pack__the_same_comes_back)
 {
@@ -159,4 +222,6 @@ END_TEST
 BT_TEST_MAIN("object_rest", test_object_rest__packed_when_all_references_rest,
 	test_object_rest__packed_when_the_last_who_looks_lets_go,
 	test_object_rest__what_shares_nothing_stays_as_it_is,
+	test_pod_common__large_ones_are_not_remembered_for_ever,
+	test_pod_common__many_packed_bytes_are_not_remembered,
 	test_message_pack__the_same_comes_back)
