@@ -64,7 +64,6 @@ static int parse_constraint(const struct bt_spread_source *source,
 	out->honors_affinity = from->node_affinity_policy.data == NULL ||
 		bt_str_equal_c(from->node_affinity_policy, "Honor");
 	out->honors_taints = bt_str_equal_c(from->node_taints_policy, "Honor");
-	out->column = bt_state_label_column(source->state, from->topology_key);
 	return 0;
 }
 
@@ -144,6 +143,11 @@ int bt_spread_resolve(const struct bt_spread_source *source, const struct bt_pod
 		if (code != 0) {
 			return code;
 		}
+	}
+	/* A column of a new key is a walk over all nodes: not for constraints that fell away. */
+	for (uint32_t i = 0; i < list.count; i++) {
+		list.items[i].column =
+			bt_state_label_column(source->state, list.items[i].topology_key);
 	}
 	if (list.count != 0) {
 		list.affinity = bt_required_node_affinity_parse(spec, arena);
