@@ -308,6 +308,13 @@ static uint32_t kinds_since(const struct bt_change_log *log, uint64_t sequence)
 	return kinds;
 }
 
+/** Whether there is nothing to know of any slot: no pods to count, and none counted so far. */
+static bool is_idle(const struct bt_affinity_index *index)
+{
+	return index->state->affinity_pod_count == 0 && index->group_map.count == 0 &&
+		index->unlisted_count == 0;
+}
+
 static void catch_up(struct bt_affinity_index *index)
 {
 	const struct bt_state *state = index->state;
@@ -315,8 +322,14 @@ static void catch_up(struct bt_affinity_index *index)
 	uint64_t behind = log->sequence - index->log_sequence;
 	bool everything = !index->filled || !bt_change_log_covers(log, index->log_sequence) ||
 		behind > 16 + (uint64_t)state->nodes.slot_count * REPAIR_FACTOR;
-	uint32_t kinds = everything ? BT_CHANGE_ALL : kinds_since(log, index->log_sequence);
+	uint32_t kinds;
 
+	if (is_idle(index)) {
+		index->filled = true;
+		index->log_sequence = log->sequence;
+		return;
+	}
+	kinds = everything ? BT_CHANGE_ALL : kinds_since(log, index->log_sequence);
 	bt_vec_reserve(&index->slots, state->nodes.slot_count);
 	for (; index->slots.count < state->nodes.slot_count; index->slots.count++) {
 		index->slots.items[index->slots.count] = (struct slot_list){0};

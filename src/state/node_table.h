@@ -105,8 +105,6 @@ struct bt_node_row {
 	bool in_cache;           /* the cache has an entry: real, imaginary or ghost */
 	bool has_node;           /* a node object is set */
 	bool in_snapshot;        /* listed by the snapshot */
-	bool in_snapshot_names;  /* found by name in the snapshot; differs from in_snapshot only
-	                            while caches disagree */
 	bool in_order;
 	bool changed;          /* waits in the snapshot's list of changed slots */
 	bool in_affinity_list; /* of the snapshot */

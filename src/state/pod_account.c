@@ -155,6 +155,7 @@ void bt_state_attach_pod(struct bt_state *state, uint32_t pod_id)
 	record->position = row->pods.count;
 	bt_vec_push(&row->pods, pod_id);
 	if (shape->has_affinity) {
+		state->affinity_pod_count++;
 		bt_vec_push(&row->pods_with_affinity, pod_id);
 	}
 	if (shape->has_required_anti_affinity) {
@@ -193,6 +194,7 @@ static void leave_lists(struct bt_state *state, const struct bt_pod_record *reco
 		state->pods.records.items[row->pods.items[at]].position = at;
 	}
 	if (shape->has_affinity) {
+		state->affinity_pod_count--;
 		at = find_in(row->pods_with_affinity.items, row->pods_with_affinity.count, pod_id);
 		bt_vec_remove_swap(&row->pods_with_affinity, at);
 	}

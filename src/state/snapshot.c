@@ -9,19 +9,17 @@
 /** More changed nodes than this, and the affinity lists are computed anew instead of edited. */
 #define EDITS_MAX 64
 
-static uint32_t *grown(uint32_t *items, uint32_t count)
-{
-	return bt_realloc_array(items, count, sizeof(*items));
-}
-
 static void reserve_list(struct bt_state *state)
 {
 	struct bt_snapshot *snapshot = &state->snapshot;
+	uint32_t capacity = state->nodes.slot_capacity;
 
-	if (snapshot->capacity < state->nodes.slot_capacity) {
-		snapshot->capacity = state->nodes.slot_capacity;
-		snapshot->list = grown(snapshot->list, snapshot->capacity);
-		snapshot->position = grown(snapshot->position, snapshot->capacity);
+	if (snapshot->capacity < capacity) {
+		snapshot->capacity = capacity;
+		snapshot->list = bt_realloc_array(snapshot->list, capacity, sizeof(uint32_t));
+		snapshot->spare = bt_realloc_array(snapshot->spare, capacity, sizeof(uint32_t));
+		snapshot->position =
+			bt_realloc_array(snapshot->position, capacity, sizeof(uint32_t));
 	}
 }
 
@@ -124,6 +122,10 @@ static void rebuild_affinity_lists(struct bt_state *state)
 {
 	struct bt_snapshot *snapshot = &state->snapshot;
 
+	snapshot->lists_stale = false;
+	if (state->affinity_pod_count == 0 && snapshot->affinity_list.count == 0) {
+		return; /* the walk over all rows would find nobody */
+	}
 	snapshot->affinity_list.count = 0;
 	snapshot->anti_affinity_list.count = 0;
 	for (uint32_t i = 0; i < snapshot->count; i++) {
@@ -144,7 +146,6 @@ static void rebuild_affinity_lists(struct bt_state *state)
 			bt_vec_push(&snapshot->anti_affinity_list, slot);
 		}
 	}
-	snapshot->lists_stale = false;
 }
 
 /* --- refresh --- */
@@ -156,18 +157,22 @@ static bool copy_changed(struct bt_state *state)
 	struct bt_snapshot *snapshot = &state->snapshot;
 	bool names_added = false;
 
+	bt_bitset_resize(&snapshot->names, state->nodes.slot_count);
+	bt_bitset_resize(&snapshot->nameless, state->nodes.slot_count);
 	for (uint32_t i = 0; i < snapshot->changed_slots.count; i++) {
 		uint32_t slot = snapshot->changed_slots.items[i];
 		struct bt_node_row *row = &state->nodes.rows[slot];
 		row->changed = false;
 		if (!row->in_cache || !row->has_node) {
+			bt_bitset_assign(
+				&snapshot->nameless, slot, bt_snapshot_has_name(snapshot, slot));
 			continue;
 		}
 		if (bt_state_capture_images(state, slot)) {
 			bt_change_log_append(&state->log, slot, BT_CHANGE_IMAGES);
 		}
-		if (!row->in_snapshot_names) {
-			row->in_snapshot_names = true;
+		if (!bt_snapshot_has_name(snapshot, slot)) {
+			bt_bitset_assign(&snapshot->names, slot, true);
 			row->instance = ++snapshot->next_instance;
 			snapshot->name_count++;
 			names_added = true;
@@ -180,62 +185,86 @@ static bool copy_changed(struct bt_state *state)
 
 static void drop_removed_names(struct bt_state *state)
 {
-	for (uint32_t slot = 0; slot < state->nodes.slot_count; slot++) {
-		struct bt_node_row *row = &state->nodes.rows[slot];
-		if (row->in_snapshot_names && !(row->in_cache && row->has_node)) {
-			row->in_snapshot_names = false;
-			state->snapshot.name_count--;
+	struct bt_snapshot *snapshot = &state->snapshot;
+	uint32_t slot = bt_bitset_next(&snapshot->nameless, 0);
+
+	for (; slot != UINT32_MAX; slot = bt_bitset_next(&snapshot->nameless, slot + 1)) {
+		const struct bt_node_row *row = &state->nodes.rows[slot];
+		/* The node may have come back. */
+		if (!row->in_cache || !row->has_node) {
+			bt_bitset_assign(&snapshot->names, slot, false);
+			snapshot->name_count--;
 		}
 	}
 }
 
-/* The node list from the tree: names the snapshot does not have are passed over. */
+/* After drop_removed_names and a new list, which does not have the slots any more either. */
+static void release_nameless(struct bt_state *state)
+{
+	struct bt_bitset *nameless = &state->snapshot.nameless;
+	uint32_t slot = bt_bitset_next(nameless, 0);
+
+	for (; slot != UINT32_MAX; slot = bt_bitset_next(nameless, slot + 1)) {
+		bt_state_release_if_unknown(state, slot);
+	}
+	bt_bitset_clear(nameless);
+}
+
+/* Slots of one set that the other does not have. */
+static void for_each_missing(struct bt_state *state, const struct bt_bitset *slots,
+	const struct bt_bitset *others, void (*visit)(struct bt_state *state, uint32_t slot))
+{
+	for (uint32_t i = 0; i < slots->word_count; i++) {
+		uint64_t left = slots->words[i] & ~others->words[i];
+		for (; left != 0; left &= left - 1) {
+			visit(state, i * 64 + BT_CTZ64(left));
+		}
+	}
+}
+
+/* The nodes of the tree in order, without names that the snapshot does not have. Returns whether
+ * the list is another one now. */
+static bool write_list(struct bt_state *state, struct bt_bitset *out_listed)
+{
+	struct bt_snapshot *snapshot = &state->snapshot;
+	uint32_t *list = snapshot->spare;
+	uint32_t count = 0;
+	bool same = true;
+
+	bt_node_order_list(&state->order, list);
+	for (uint32_t i = 0; i < state->order.count; i++) {
+		uint32_t slot = list[i];
+		if (bt_snapshot_has_name(snapshot, slot)) {
+			same = same && count < snapshot->count && snapshot->list[count] == slot;
+			bt_bitset_assign(out_listed, slot, true);
+			snapshot->position[slot] = count;
+			list[count++] = slot;
+		}
+	}
+	same = same && count == snapshot->count;
+	snapshot->spare = snapshot->list;
+	snapshot->list = list;
+	snapshot->count = count;
+	return !same;
+}
+
+/* Rows are looked at only where something changes: of many nodes, hardly one is in the cache. */
 static void rebuild_list(struct bt_state *state)
 {
 	struct bt_snapshot *snapshot = &state->snapshot;
 	struct bt_bitset listed = {0};
-	uint32_t *order;
-	uint32_t count = 0;
-	bool differs;
 
 	reserve_list(state);
 	bt_bitset_resize(&listed, state->nodes.slot_count);
-	order = BT_NEW_ARRAY(uint32_t, state->order.count);
-	bt_node_order_list(&state->order, order);
-	for (uint32_t i = 0; i < state->order.count; i++) {
-		if (state->nodes.rows[order[i]].in_snapshot_names) {
-			bt_bitset_assign(&listed, order[i], true);
-			order[count++] = order[i];
-		}
-	}
-	for (uint32_t i = 0; i < snapshot->count; i++) {
-		if (!bt_bitset_get(&listed, snapshot->list[i])) {
-			leave_list(state, snapshot->list[i]);
-		}
-	}
-	differs = count != snapshot->count;
-	for (uint32_t i = 0; i < count; i++) {
-		differs = differs || snapshot->list[i] != order[i];
-		snapshot->list[i] = order[i];
-		snapshot->position[order[i]] = i;
-		if (!state->nodes.rows[order[i]].in_snapshot) {
-			enter_list(state, order[i]);
-		}
-	}
-	snapshot->count = count;
-	if (differs) {
+	bt_bitset_resize(&snapshot->listed, state->nodes.slot_count);
+	if (write_list(state, &listed)) {
 		snapshot->list_version++;
 	}
+	for_each_missing(state, &snapshot->listed, &listed, leave_list);
+	for_each_missing(state, &listed, &snapshot->listed, enter_list);
+	bt_bitset_finish(&snapshot->listed);
+	snapshot->listed = listed;
 	rebuild_affinity_lists(state);
-	bt_bitset_finish(&listed);
-	bt_free(order);
-}
-
-static void release_unknown(struct bt_state *state)
-{
-	for (uint32_t slot = 0; slot < state->nodes.slot_count; slot++) {
-		bt_state_release_if_unknown(state, slot);
-	}
 }
 
 static int fail_inconsistent(
@@ -254,16 +283,17 @@ int bt_state_refresh_snapshot(struct bt_state *state, struct berth_error *err)
 	struct bt_snapshot *snapshot = &state->snapshot;
 	uint32_t list_count;
 	bool rebuild;
+	bool names_dropped;
 	int result = 0;
 
 	snapshot->refresh_count++;
 	bt_snapshot_forget_leftovers(state);
 	rebuild = copy_changed(state);
-	if (snapshot->name_count > state->order.count) {
+	names_dropped = snapshot->name_count > state->order.count;
+	if (names_dropped) {
 		drop_removed_names(state);
-		rebuild = true;
 	}
-	if (rebuild) {
+	if (rebuild || names_dropped) {
 		rebuild_list(state);
 	} else if (snapshot->lists_stale) {
 		rebuild_affinity_lists(state);
@@ -271,11 +301,10 @@ int bt_state_refresh_snapshot(struct bt_state *state, struct berth_error *err)
 	list_count = snapshot->count;
 	if (list_count != state->order.count) {
 		rebuild_list(state);
-		rebuild = true;
 		result = fail_inconsistent(state, list_count, err);
 	}
-	if (rebuild) {
-		release_unknown(state);
+	if (names_dropped) {
+		release_nameless(state);
 	}
 	snapshot->log_sequence = state->log.sequence;
 	return result;
@@ -285,6 +314,6 @@ uint32_t bt_state_snapshot_find(const struct bt_state *state, struct bt_str node
 {
 	uint32_t slot = bt_node_table_find(&state->nodes, node_name);
 
-	return slot != BT_SLOT_NONE && state->nodes.rows[slot].in_snapshot_names ? slot
-										 : BT_SLOT_NONE;
+	return slot != BT_SLOT_NONE && bt_snapshot_has_name(&state->snapshot, slot) ? slot
+										    : BT_SLOT_NONE;
 }

@@ -31,6 +31,10 @@ struct bt_state *bt_state_create(const struct bt_state_options *options)
 static void finish_snapshot(struct bt_snapshot *snapshot)
 {
 	bt_free(snapshot->list);
+	bt_free(snapshot->spare);
+	bt_bitset_finish(&snapshot->listed);
+	bt_bitset_finish(&snapshot->names);
+	bt_bitset_finish(&snapshot->nameless);
 	bt_free(snapshot->position);
 	bt_vec_finish(&snapshot->affinity_list);
 	bt_vec_finish(&snapshot->anti_affinity_list);
@@ -91,8 +95,9 @@ void bt_state_release_if_unknown(struct bt_state *state, uint32_t slot)
 {
 	const struct bt_node_row *row = &state->nodes.rows[slot];
 
-	if (!row->in_use || row->in_cache || row->in_snapshot || row->in_snapshot_names ||
-		row->in_order || row->pods.count != 0) {
+	if (!row->in_use || row->in_cache || row->in_snapshot ||
+		bt_snapshot_has_name(&state->snapshot, slot) || row->in_order ||
+		row->pods.count != 0) {
 		return;
 	}
 	(void)bt_state_set_images(

@@ -113,7 +113,9 @@ struct bt_placement_node {
  * columns, which do not change during a cycle. Spec 03b section 7.
  */
 struct bt_snapshot {
-	uint32_t *list; /* slots in list order */
+	uint32_t *list;          /* slots in list order */
+	uint32_t *spare;         /* memory for the next list */
+	struct bt_bitset listed; /* slots of the list: those with in_snapshot */
 	uint32_t count;
 	uint32_t capacity;
 	uint32_t *position;             /* by slot; only meaningful for slots in the snapshot */
@@ -124,7 +126,10 @@ struct bt_snapshot {
 	uint64_t refresh_count;              /* how often it was refreshed */
 	bool lists_stale;                    /* affinity lists must be recomputed */
 	BT_VEC(uint32_t) changed_slots;      /* touched since the last refresh, each once */
-	uint32_t name_count;                 /* rows with in_snapshot_names */
+	struct bt_bitset names;    /* slots found by name; differs from the list only while caches
+	                              disagree */
+	uint32_t name_count;       /* of names */
+	struct bt_bitset nameless; /* names whose node was seen to be gone, not dropped yet */
 	uint64_t next_instance;
 	BT_VEC(uint32_t) assumed_pods;    /* pod ids, snapshot_only */
 	BT_VEC(uint32_t) placement_slots; /* in the placement's order */
@@ -149,7 +154,8 @@ struct bt_state {
 	BT_VEC(struct bt_claim_ref)
 	used_claim_counts; /* count: nodes of the snapshot whose pods use the claim */
 	int64_t next_generation;
-	uint32_t node_entry_count; /* cache entries: real, imaginary, ghost */
+	uint32_t node_entry_count;   /* cache entries: real, imaginary, ghost */
+	uint32_t affinity_pod_count; /* pods in some row's pods_with_affinity */
 	struct bt_resource_gates gates;
 	bool gate_declared_features;                     /* NodeDeclaredFeatures */
 	struct bt_arena scratch;                         /* of one operation */
@@ -157,6 +163,12 @@ struct bt_state {
 	void (*warn)(void *context, struct bt_str line); /* NULL: nobody listens */
 	void *warn_context;
 };
+
+/** Whether the slot's name is one the snapshot knows. */
+static inline bool bt_snapshot_has_name(const struct bt_snapshot *snapshot, uint32_t slot)
+{
+	return bt_bitset_get(&snapshot->names, slot);
+}
 
 struct bt_state_options {
 	struct bt_resource_gates resource_gates;

@@ -111,7 +111,10 @@ static size_t order_bytes(const struct bt_node_order *order)
 
 static size_t snapshot_bytes(const struct bt_snapshot *snapshot)
 {
-	return 2 * (size_t)snapshot->capacity * sizeof(uint32_t) +
+	size_t words = (size_t)snapshot->listed.word_count + snapshot->names.word_count +
+		snapshot->nameless.word_count;
+
+	return 3 * (size_t)snapshot->capacity * sizeof(uint32_t) + words * sizeof(uint64_t) +
 		vec_bytes(&snapshot->affinity_list) + vec_bytes(&snapshot->anti_affinity_list) +
 		vec_bytes(&snapshot->changed_slots) + vec_bytes(&snapshot->assumed_pods) +
 		vec_bytes(&snapshot->placement_slots);
@@ -121,13 +124,13 @@ size_t bt_state_memory_bytes(const struct bt_state *state)
 {
 	return sizeof(*state) + bt_domain_counters_memory_bytes(state) +
 		bt_affinity_index_memory_bytes(state) + bt_pod_index_memory_bytes(state) +
-		symbol_bytes(&state->symbols) +
-		node_bytes(&state->nodes) + shape_bytes(&state->shapes) +
-		label_set_bytes(&state->label_sets) + vec_bytes(&state->pods.records) +
-		vec_bytes(&state->pods.free_ids) + vec_bytes(&state->pods.by_uid) +
-		map_bytes(&state->images.map) + vec_bytes(&state->images.images) +
-		vec_bytes(&state->images.free_ids) + order_bytes(&state->order) +
-		snapshot_bytes(&state->snapshot) + state->log.capacity * sizeof(struct bt_change) +
-		map_bytes(&state->used_claims) + vec_bytes(&state->used_claim_counts) +
-		state->scratch.total_bytes + state->text.capacity;
+		symbol_bytes(&state->symbols) + node_bytes(&state->nodes) +
+		shape_bytes(&state->shapes) + label_set_bytes(&state->label_sets) +
+		vec_bytes(&state->pods.records) + vec_bytes(&state->pods.free_ids) +
+		vec_bytes(&state->pods.by_uid) + map_bytes(&state->images.map) +
+		vec_bytes(&state->images.images) + vec_bytes(&state->images.free_ids) +
+		order_bytes(&state->order) + snapshot_bytes(&state->snapshot) +
+		state->log.capacity * sizeof(struct bt_change) + map_bytes(&state->used_claims) +
+		vec_bytes(&state->used_claim_counts) + state->scratch.total_bytes +
+		state->text.capacity;
 }

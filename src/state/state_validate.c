@@ -115,7 +115,8 @@ static bool check_label_columns(const struct bt_state *state, struct bt_strbuf *
 static bool check_flags(const struct bt_state *state, uint32_t slot, struct bt_strbuf *reason)
 {
 	const struct bt_node_row *row = &state->nodes.rows[slot];
-	bool known = row->in_cache || row->in_snapshot || row->in_snapshot_names || row->in_order ||
+	bool known = row->in_cache || row->in_snapshot ||
+		bt_snapshot_has_name(&state->snapshot, slot) || row->in_order ||
 		row->pods.count != 0;
 
 	check(row->in_use == known, "slot %u: in use %d, known %d", slot, row->in_use, known);
@@ -131,13 +132,15 @@ static bool check_nodes(const struct bt_state *state, struct bt_strbuf *reason)
 	uint32_t in_cache = 0;
 	uint32_t in_order = 0;
 	uint32_t names = 0;
+	uint32_t affinity = 0;
 	bool good = true;
 
 	for (uint32_t slot = 0; slot < state->nodes.slot_count && good; slot++) {
 		const struct bt_node_row *row = &state->nodes.rows[slot];
 		in_cache += row->in_cache;
 		in_order += row->in_order;
-		names += row->in_snapshot_names;
+		names += bt_snapshot_has_name(&state->snapshot, slot);
+		affinity += row->pods_with_affinity.count;
 		good = check_flags(state, slot, reason) && check_row(state, slot, scalars, reason);
 	}
 	bt_free(scalars);
@@ -150,6 +153,8 @@ static bool check_nodes(const struct bt_state *state, struct bt_strbuf *reason)
 		state->order.count);
 	check(names == state->snapshot.name_count, "%u names, counted %u", names,
 		state->snapshot.name_count);
+	check(affinity == state->affinity_pod_count, "%u pods with affinity, counted %u", affinity,
+		state->affinity_pod_count);
 	return check_label_columns(state, reason);
 }
 
@@ -216,6 +221,8 @@ static bool check_snapshot(const struct bt_state *state, struct bt_strbuf *reaso
 
 	for (uint32_t slot = 0; slot < state->nodes.slot_count; slot++) {
 		listed += state->nodes.rows[slot].in_snapshot;
+		check(state->nodes.rows[slot].in_snapshot == bt_bitset_get(&snapshot->listed, slot),
+			"slot %u: set of listed slots", slot);
 		claims += state->nodes.rows[slot].in_snapshot ? state->nodes.rows[slot].claims.count
 							      : 0;
 	}
@@ -223,8 +230,8 @@ static bool check_snapshot(const struct bt_state *state, struct bt_strbuf *reaso
 		snapshot->count);
 	for (uint32_t i = 0; i < snapshot->count; i++) {
 		const struct bt_node_row *row = &state->nodes.rows[snapshot->list[i]];
-		check(row->in_snapshot && row->in_snapshot_names, "listed slot %u",
-			snapshot->list[i]);
+		check(row->in_snapshot && bt_snapshot_has_name(snapshot, snapshot->list[i]),
+			"listed slot %u", snapshot->list[i]);
 		check(snapshot->position[snapshot->list[i]] == i, "position of slot %u",
 			snapshot->list[i]);
 	}
