@@ -5,7 +5,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "bench_commit.h"
+#include "cli/bench_commit.h"
 
 /** What stands behind the first "model name" (x86) or "Model" (some others). */
 static void read_cpu_model(struct bt_strbuf *out)

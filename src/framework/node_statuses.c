@@ -60,21 +60,6 @@ struct bt_node_status_entry bt_node_statuses_at(
 		state->snapshot.list[position], groups->statuses[groups->group_of[position]]};
 }
 
-void bt_node_statuses_expand(struct bt_node_statuses *statuses, const struct bt_state *state)
-{
-	uint32_t count = state->snapshot.count;
-
-	if (statuses->groups == NULL) {
-		return;
-	}
-	bt_vec_reserve(&statuses->entries, count);
-	for (uint32_t i = 0; i < count; i++) {
-		statuses->entries.items[i] = bt_node_statuses_at(statuses, state, i);
-	}
-	statuses->entries.count = count;
-	statuses->groups = NULL;
-}
-
 /** --- all nodes with a code --- */
 
 /** Every node of the snapshot but those whose own entry says otherwise. */

@@ -27,6 +27,4 @@ uint32_t bt_node_statuses_count(const struct bt_node_statuses *statuses);
 /** One of them, in search order; index < count. */
 struct bt_node_status_entry bt_node_statuses_at(
 	const struct bt_node_statuses *statuses, const struct bt_state *state, uint32_t index);
-/** Entries in place of groups, in search order; nothing if there are entries already. */
-void bt_node_statuses_expand(struct bt_node_statuses *statuses, const struct bt_state *state);
 #endif

@@ -123,9 +123,7 @@ bool bt_affinity_count_matching(struct bt_state *state, const struct bt_incoming
 	struct bt_counter_spec spec = {
 		.term_count = term_count,
 		.terms = counted,
-		.topology_key = key,
-		.label_count = 1,
-		.labels = &key,
+		.nodes = {.topology_key = key, .label_count = 1, .labels = &key},
 	};
 	const struct bt_domain_counter *counter;
 

@@ -92,21 +92,21 @@ bool bt_spread_count(struct bt_state *state, const struct bt_spread_list *list, 
 		.namespaces = &pod->namespace_,
 		.selector = &constraint->selector};
 	struct bt_str keys[BT_COUNTED_TERMS_MAX];
-	struct bt_counter_spec spec = {
-		.terms = &term,
-		.live_only = true,
+	struct bt_eligibility_spec nodes = {
 		.topology_key = constraint->topology_key,
 		.labels = keys,
 		.affinity_of = affinity_of(list, constraint, bt_plugin_pod_spec(pod)),
 		.tolerations_of = constraint->honors_taints ? list->tolerations : NULL,
 		.allow_comparison = list->allow_comparison,
 	};
+	struct bt_counter_spec spec = {.terms = &term, .live_only = true};
 	const struct bt_domain_counter *counter;
 
 	if (list->count > BT_COUNTED_TERMS_MAX) {
 		return false;
 	}
-	spec.label_count = with_all_keys ? other_keys(list, index, keys) : 0;
+	nodes.label_count = with_all_keys ? other_keys(list, index, keys) : 0;
+	spec.nodes = nodes;
 	spec.term_count = !constraint->selector.nothing && !bt_selector_is_empty(term.selector);
 	counter = bt_domain_counter_get(state, &spec);
 	if (counter == NULL) {

@@ -23,22 +23,8 @@ const struct bt_label_column *bt_state_label_column(struct bt_state *state, stru
 
 /* --- the question --- */
 
-static struct bt_eligibility_spec node_side(const struct bt_counter_spec *spec)
-{
-	return (struct bt_eligibility_spec){
-		.topology_key = spec->topology_key,
-		.label_count = spec->label_count,
-		.labels = spec->labels,
-		.affinity_of = spec->affinity_of,
-		.tolerations_of = spec->tolerations_of,
-		.allow_comparison = spec->allow_comparison,
-	};
-}
-
 static void append_identity(struct bt_strbuf *key, const struct bt_counter_spec *spec)
 {
-	struct bt_eligibility_spec nodes = node_side(spec);
-
 	bt_strbuf_reset(key);
 	bt_key_append_u32(key, spec->term_count);
 	for (uint32_t i = 0; i < spec->term_count; i++) {
@@ -52,7 +38,7 @@ static void append_identity(struct bt_strbuf *key, const struct bt_counter_spec 
 		bt_key_append_selector(key, term->selector);
 	}
 	bt_key_append_u32(key, spec->live_only);
-	bt_eligibility_append_identity(key, &nodes);
+	bt_eligibility_append_identity(key, &spec->nodes);
 }
 
 static int compare_symbols(const void *a, const void *b)
@@ -114,7 +100,6 @@ static struct bt_domain_counter *create_counter(struct bt_state *state,
 	struct bt_str identity, uint64_t hash)
 {
 	struct bt_domain_counter *counter = BT_NEW(struct bt_domain_counter);
-	struct bt_eligibility_spec nodes = node_side(spec);
 
 	bt_arena_init(&counter->arena, 512);
 	counter->identity = bt_arena_str(&counter->arena, identity);
@@ -126,7 +111,7 @@ static struct bt_domain_counter *create_counter(struct bt_state *state,
 		copy_term(state, counter, &spec->terms[i], &counter->terms[i]);
 	}
 	counter->live_only = spec->live_only;
-	counter->eligibility = bt_eligibility_ref(&counters->eligibilities, &nodes);
+	counter->eligibility = bt_eligibility_ref(&counters->eligibilities, &spec->nodes);
 	return counter;
 }
 

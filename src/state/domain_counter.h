@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "api/selector.h"
+#include "state/eligibility.h"
 #include "state/sparse_counts.h"
 #include "state/state.h"
 
@@ -38,13 +39,7 @@ struct bt_counter_spec {
 	uint32_t term_count;
 	const struct bt_counted_term *terms;
 	bool live_only; /* pods with a deletion timestamp do not count */
-	/* Nodes: of the snapshot, with all these labels. */
-	struct bt_str topology_key;
-	uint32_t label_count;
-	const struct bt_str *labels;
-	const struct bt_pod_spec *affinity_of; /* required node affinity of this pod; NULL: none */
-	const bt_toleration_list *tolerations_of; /* hard taints must be tolerated; NULL: none */
-	bool allow_comparison;                    /* of tolerations */
+	struct bt_eligibility_spec nodes;
 };
 
 struct bt_domain_counter;

@@ -3,7 +3,6 @@
 #define BT_STATE_DOMAIN_COUNTER_PRIVATE_H
 /** Between the files of the domain counters. */
 #include "state/domain_counter.h"
-#include "state/eligibility.h"
 #include "state/node_table_edit.h"
 
 /** With so few domains the least one is found by looking at all of them. */

@@ -186,25 +186,4 @@ START_TEST(test_node_statuses__groups_answer_as_entries)
 }
 END_TEST
 
-START_TEST(test_node_statuses__expand_makes_the_entries)
-{
-	for (uint64_t seed = SEEDS; seed < 2 * SEEDS; seed++) {
-		struct world world;
-
-		init(&world, seed);
-		bt_node_statuses_expand(&world.grouped, world.state);
-		ck_assert_ptr_null(world.grouped.groups);
-		ck_assert_uint_eq(world.grouped.entries.count, world.plain.entries.count);
-		expect_same_nodes(&world, &world.grouped);
-		expect_same_lists(&world);
-		expect_same_text(&world);
-		/* Entries stay as they are. */
-		bt_node_statuses_expand(&world.grouped, world.state);
-		ck_assert_uint_eq(world.grouped.entries.count, world.plain.entries.count);
-		finish(&world);
-	}
-}
-END_TEST
-
-BT_TEST_MAIN("node_statuses", test_node_statuses__groups_answer_as_entries,
-	test_node_statuses__expand_makes_the_entries)
+BT_TEST_MAIN("node_statuses", test_node_statuses__groups_answer_as_entries)

@@ -119,9 +119,9 @@ static const struct bt_domain_counter *ask(struct world *w, uint32_t n)
 		.term_count = n != 11,
 		.terms = &term,
 		.live_only = n % 2 == 0,
-		.topology_key = n % 2 == 0 ? BT_STR("host") : BT_STR("zone"),
-		.label_count = n % 5 == 4,
-		.labels = &labels[n % 2],
+		.nodes = {.topology_key = n % 2 == 0 ? BT_STR("host") : BT_STR("zone"),
+			.label_count = n % 5 == 4,
+			.labels = &labels[n % 2]},
 	};
 
 	if (selector.requirements == &requirements[2]) {
