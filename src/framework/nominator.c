@@ -302,14 +302,39 @@ bool bt_nominator_find(
 	return true;
 }
 
-void bt_nominator_for_each_node(const struct bt_nominator *nominator,
-	void (*visit)(void *context, struct bt_str node_name), void *context)
+bool bt_nominated_pod_counts(const struct bt_pod_info *nominated, const struct bt_pod_info *pod)
 {
-	for (uint32_t i = 0; i < nominator->nodes.count; i++) {
-		bt_sym name = nominator->nodes.items[i].node_name;
+	return nominated->priority >= pod->priority && !bt_str_equal(nominated->uid, pod->uid);
+}
 
-		if (!bt_sym_is_none(name) && !bt_sym_equal(name, BT_SYM_EMPTY)) {
-			visit(context, bt_symbol_text(&nominator->state->symbols, name));
+static const struct bt_pod_info *pod_of(const struct bt_nomination *nomination)
+{
+	return nomination->pod != NULL ? nomination->pod : &nomination->stub;
+}
+
+static bool has_rival(const struct bt_nominator *nominator, const struct bt_nominated_node *node,
+	const struct bt_pod_info *pod)
+{
+	for (uint32_t index = node->first; index != BT_NOMINATION_NONE;
+		index = at(nominator, index)->next_on_node) {
+		if (bt_nominated_pod_counts(pod_of(at(nominator, index)), pod)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void bt_nominator_for_each_rival_node(const struct bt_nominator *nominator,
+	const struct bt_pod_info *pod, void (*visit)(void *context, struct bt_str node_name),
+	void *context)
+{
+	for (uint32_t i = 0; nominator->count != 0 && i < nominator->nodes.count; i++) {
+		const struct bt_nominated_node *node = &nominator->nodes.items[i];
+
+		if (!bt_sym_is_none(node->node_name) &&
+			!bt_sym_equal(node->node_name, BT_SYM_EMPTY) &&
+			has_rival(nominator, node, pod)) {
+			visit(context, bt_symbol_text(&nominator->state->symbols, node->node_name));
 		}
 	}
 }
@@ -335,10 +360,8 @@ void bt_nominator_for_node(const struct bt_nominator *nominator, struct bt_str n
 	index = nominator->nodes.items[node_index].first;
 	while (index != BT_NOMINATION_NONE) {
 		const struct bt_nomination *nomination = at(nominator, index);
-		const struct bt_pod_info *pod =
-			nomination->pod != NULL ? nomination->pod : &nomination->stub;
 
-		if (!visit(context, pod)) {
+		if (!visit(context, pod_of(nomination))) {
 			return;
 		}
 		index = nomination->next_on_node;

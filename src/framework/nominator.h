@@ -72,9 +72,15 @@ void bt_nominator_delete(struct bt_nominator *nominator, struct bt_str uid);
 /** The pod entered (pod) or left (NULL) the queue. */
 void bt_nominator_set_queued(
 	struct bt_nominator *nominator, struct bt_str uid, const struct bt_pod_info *pod);
-/** Calls visit with the name of each node that pods are nominated on, once, in no order. */
-void bt_nominator_for_each_node(const struct bt_nominator *nominator,
-	void (*visit)(void *context, struct bt_str node_name), void *context);
+/**
+ * Calls visit with the name of each node, once, in no order, that other pods of this pod's priority
+ * or a higher one are nominated on: their room is not its own.
+ */
+void bt_nominator_for_each_rival_node(const struct bt_nominator *nominator,
+	const struct bt_pod_info *pod, void (*visit)(void *context, struct bt_str node_name),
+	void *context);
+/** Whether a pod that is nominated takes room from this one. Spec 02 section 5.4. */
+bool bt_nominated_pod_counts(const struct bt_pod_info *nominated, const struct bt_pod_info *pod);
 bool bt_nominator_is_empty(const struct bt_nominator *nominator);
 /** The node a pod is nominated on ("" when cleared by override); false when it has no nomination.
  * Borrowed until it ends. */

@@ -150,8 +150,7 @@ static bool add_nominated_pod(void *context, const struct bt_pod_info *nominated
 	const struct nominated_pass *pass = context;
 	struct bt_nominated_view *view = pass->view;
 
-	if (nominated->priority < pass->pod->priority ||
-		bt_str_equal(nominated->uid, pass->pod->uid)) {
+	if (!bt_nominated_pod_counts(nominated, pass->pod)) {
 		return true;
 	}
 	if (!view->added) {

@@ -152,6 +152,7 @@ static bool try_nominated_node(struct bt_cycle_run *run)
 	if (found.feasible_count == 0) {
 		/* Upstream quirk, spec 03 section 3.7: pending plugins of the trial are lost. */
 		run->result->diagnosis.pending_plugins = (struct bt_plugin_set){0};
+		bt_cycle_forget_nominated(run);
 		return false;
 	}
 	bt_cycle_set_scheduled(run->result, found.feasible[0], 0, 1,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sched/cycle_cells.h"
 
+#include <string.h>
+
 #include "sched/plan_private.h"
 
 /** --- may cells decide? --- */
@@ -75,16 +77,43 @@ static bool whole_list_counts(const struct bt_cycle_run *run)
 		!run->plan->has_plain_scores && !snapshot->has_placement &&
 		!run->pre_filter.result.restricted &&
 		bt_search_limit(engine, run->framework, snapshot->count) >= snapshot->count &&
-		run->pod->nominated_node_name.length == 0 &&
-		bt_nominator_is_empty(&engine->nominator) && engine->preferred_node.length == 0 &&
+		engine->preferred_node.length == 0 &&
 		run->framework->points[BT_POINT_FILTER].entries.count != 0;
+}
+
+/** Nodes that were taken out are where their verdicts say. false: the cells are given up. */
+static bool move_nominated(const struct bt_cycle_run *run, const struct bt_trait_list *traits)
+{
+	for (uint32_t i = 0; i < run->nominated_count; i++) {
+		if (!bt_status_is_success(&run->nominated[i].status) &&
+			!bt_plan_cells_update(
+				run->plan, run->engine, traits->items, run->nominated[i].slot)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/** NULL: decide in columns. */
+static struct bt_cells *find_tree(
+	const struct bt_cycle_run *run, const struct bt_trait_list *traits)
+{
+	struct bt_cells *tree =
+		bt_plan_cells_get(run->plan, run->engine, traits->items, traits->count);
+	if (tree == NULL || !move_nominated(run, traits)) {
+		return NULL;
+	}
+	if (run->engine->options.verify) {
+		bt_plan_cells_check(run->plan, run->engine, traits->items);
+	}
+	return tree;
 }
 
 bool bt_cycle_decide_by_cells(struct bt_cycle_run *run)
 {
 	struct bt_engine *engine = run->engine;
 	struct bt_plan *plan = run->plan;
-	if (!whole_list_counts(run)) {
+	if (!whole_list_counts(run) || !bt_cycle_ask_all_nominated(run)) {
 		return false;
 	}
 	struct bt_trait_list traits = {.arena = run->cycle->arena};
@@ -92,22 +121,30 @@ bool bt_cycle_decide_by_cells(struct bt_cycle_run *run)
 	if (!ask_filters(&collector) || !ask_scores(&collector)) {
 		return false;
 	}
+	bt_cycle_take_out_nominated(run);
 	if (plan->feasible_count > 1) {
 		bt_plan_score_columns(plan, engine, run->pod);
 	}
 	uint32_t start_before = run->start_index;
 	/* All positions are examined, so the rotation index comes round to where it was. */
 	run->start_index %= engine->state->snapshot.count;
-	struct bt_cells *tree = bt_plan_cells_get(plan, engine, traits.items, traits.count);
+	bool decided = true;
+	struct bt_cells *tree = find_tree(run, &traits);
 	if (tree != NULL) {
-		if (engine->options.verify) {
-			bt_plan_cells_check(plan, engine, traits.items);
-		}
 		bt_decide_by_tree(run, tree);
-	} else if (!bt_decide_in_columns(run, &traits)) {
+	} else {
+		decided = bt_decide_in_columns(run, &traits);
+	}
+	bt_cycle_put_back_nominated(run);
+	if (tree != NULL) {
+		(void)move_nominated(run, &traits);
+	}
+	if (!decided) {
 		run->start_index = start_before;
 		return false;
 	}
+	/* The trial of a single node left its entry: the search came to the node too. */
+	run->result->diagnosis.statuses.entries.count = 0;
 	engine->next_start_node_index = run->start_index;
 	return true;
 }
@@ -213,11 +250,9 @@ int64_t *bt_score_cells(
 /** --- no node fits --- */
 
 /** The status of each verdict; equal verdicts share theirs. */
-static struct bt_status *decode(
-	const struct bt_cycle_run *run, const uint32_t *verdicts, uint32_t count)
+static void decode(const struct bt_cycle_run *run, const uint32_t *verdicts, uint32_t count,
+	struct bt_status *statuses)
 {
-	struct bt_arena *arena = run->cycle->arena;
-	struct bt_status *statuses = BT_ARENA_NEW_ARRAY(arena, struct bt_status, count);
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t same = 0;
 		while (verdicts[same] != verdicts[i]) {
@@ -225,22 +260,46 @@ static struct bt_status *decode(
 		}
 		statuses[i] = same < i ? statuses[same]
 				       : bt_plan_verdict_status(run->plan, run->cycle, run->pod,
-						 verdicts[i], arena);
+						 verdicts[i], run->cycle->arena);
 	}
-	return statuses;
+}
+
+/** Each nominated node is a group of its own, after the others. */
+static void add_nominated(
+	const struct bt_cycle_run *run, struct bt_status *statuses, struct bt_status_groups *groups)
+{
+	struct bt_arena *arena = run->cycle->arena;
+	const struct bt_snapshot *snapshot = &run->engine->state->snapshot;
+	uint32_t count = groups->count;
+	uint32_t all = count + run->nominated_count;
+	if (run->nominated_count == 0) {
+		return;
+	}
+	uint32_t *sizes = bt_arena_alloc(arena, all * sizeof(*sizes));
+	uint16_t *group_of = bt_arena_alloc(arena, snapshot->count * sizeof(*group_of));
+	memcpy(group_of, groups->group_of, snapshot->count * sizeof(*group_of));
+	if (count != 0) {
+		memcpy(sizes, groups->sizes, count * sizeof(*sizes));
+	}
+	for (uint32_t i = 0; i < run->nominated_count; i++) {
+		statuses[count + i] = run->nominated[i].status;
+		sizes[count + i] = 1;
+		group_of[snapshot->position[run->nominated[i].slot]] = (uint16_t)(count + i);
+	}
+	groups->count = all;
+	groups->sizes = sizes;
+	groups->group_of = group_of;
 }
 
 void bt_fail_in_groups(struct bt_cycle_run *run, const uint32_t *verdicts, const uint32_t *sizes,
 	uint32_t count, const uint16_t *group_of)
 {
+	struct bt_arena *arena = run->cycle->arena;
 	struct bt_diagnosis *diagnosis = &run->result->diagnosis;
-	struct bt_status_groups *groups = BT_ARENA_NEW(run->cycle->arena, struct bt_status_groups);
-	struct bt_status *statuses = decode(run, verdicts, count);
-	for (uint32_t i = 0; i < count; i++) {
-		if (sizes[i] != 0) {
-			bt_diagnosis_add_plugin(diagnosis, &statuses[i]);
-		}
-	}
+	struct bt_status_groups *groups = BT_ARENA_NEW(arena, struct bt_status_groups);
+	struct bt_status *statuses =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_status, count + run->nominated_count);
+	decode(run, verdicts, count, statuses);
 	*groups = (struct bt_status_groups){
 		.count = count,
 		.statuses = statuses,
@@ -248,6 +307,12 @@ void bt_fail_in_groups(struct bt_cycle_run *run, const uint32_t *verdicts, const
 		.group_of = group_of,
 		.start = run->start_index,
 	};
+	add_nominated(run, statuses, groups);
+	for (uint32_t i = 0; i < groups->count; i++) {
+		if (groups->sizes[i] != 0) {
+			bt_diagnosis_add_plugin(diagnosis, &statuses[i]);
+		}
+	}
 	/* The trial of a single node has its entry here: its group has it too. */
 	diagnosis->statuses.entries.count = 0;
 	diagnosis->statuses.groups = groups;

@@ -45,7 +45,10 @@ void bt_keep_feasible_cells(struct bt_asked_cells *asked);
  */
 int64_t *bt_score_cells(
 	struct bt_cycle_run *run, const struct bt_asked_cells *asked, uint32_t node_count);
-/** No node fits: statuses by group; the arrays outlive the cycle's decision. */
+/**
+ * No node fits: statuses by group; the arrays outlive the cycle's decision. Nodes that were taken
+ * out get groups of their own.
+ */
 void bt_fail_in_groups(struct bt_cycle_run *run, const uint32_t *verdicts, const uint32_t *sizes,
 	uint32_t count, const uint16_t *group_of);
 

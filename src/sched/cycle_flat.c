@@ -209,6 +209,9 @@ static void judge_others(struct flat *flat)
 static inline uint32_t merged_verdict(const struct flat *flat, uint32_t slot)
 {
 	uint32_t own = flat->plan->verdict[slot];
+	if (own == BT_VERDICT_TAKEN_OUT) {
+		return own;
+	}
 	uint32_t cell = flat->verdicts[flat->cell_of != NULL ? flat->cell_of[slot] : 0];
 	/* Of none, 0, the predecessor is the largest. */
 	return own - 1 < cell - 1 ? own : cell;
@@ -233,13 +236,14 @@ static void count_filters(struct flat *flat)
 			BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, flat->plan->filter_count);
 		for (uint32_t i = 0; i < flat->snapshot->count; i++) {
 			uint32_t verdict = merged_verdict(flat, flat->snapshot->list[i]);
-			if (verdict != 0) {
+			if (verdict != 0 && verdict != BT_VERDICT_TAKEN_OUT) {
 				counts[(verdict >> BT_VERDICT_DETAIL_BITS) - 1]++;
 			}
 		}
 		rejected = counts;
 	}
-	bt_cycle_count_filters(run, flat->snapshot->count, rejected);
+	/* Nominated nodes were counted when they were asked. */
+	bt_cycle_count_filters(run, flat->snapshot->count - run->nominated_count, rejected);
 }
 
 /** --- no node fits --- */
@@ -258,6 +262,10 @@ static bool fail(struct flat *flat)
 	judge_others(flat);
 	for (uint32_t i = 0; i < flat->snapshot->count; i++) {
 		uint32_t verdict = merged_verdict(flat, flat->snapshot->list[i]);
+		group_of[i] = 0;
+		if (verdict == BT_VERDICT_TAKEN_OUT) {
+			continue;
+		}
 		if (count == 0 || verdicts[last] != verdict) {
 			struct table_entry *entry = entry_of(table, verdict, 0);
 			if (entry->cell == 0 && count == BT_CELLS_MAX) {

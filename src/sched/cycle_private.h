@@ -20,18 +20,28 @@ struct bt_cycle_extension {
 	struct bt_extender_candidates candidates; /* what the filter extenders left last */
 };
 
+/** A node with nominated pods that take room from the pod: asked by itself, with and without them.
+ * Spec 02 section 5.4. */
+struct bt_cycle_nominated {
+	uint32_t slot;
+	uint32_t distance; /* behind the start of the search */
+	bool is_known;
+	struct bt_status status; /* then */
+	uint32_t verdict;        /* the plan's, while it is taken out of it */
+};
+
 /** What the steps of one cycle share. */
 struct bt_cycle_run {
 	struct bt_engine *engine;
 	struct bt_framework *framework;
 	const struct bt_pod_info *pod;
 	struct bt_plan *plan; /* NULL: no columns for this profile */
-	/** Of this cycle: the plan's own or with per-cycle filters merged in. NULL: nobody asked
-	 * yet. */
+	/** Of the running search: the plan's own or with per-cycle filters merged in. */
 	const uint32_t *verdict;
 	struct bt_cycle_state *cycle;
-	/** By slot: pods are nominated on the node. NULL: on no node. */
-	const uint8_t *nominated;
+	struct bt_cycle_nominated *nominated;
+	uint32_t nominated_count;
+	uint32_t *nominated_at; /* by slot: index + 1. NULL: the list is walked */
 	struct bt_schedule_result *result;
 	struct bt_pre_filter_outcome pre_filter;
 	uint32_t start_index; /* rotation index at the start */
@@ -45,8 +55,25 @@ struct bt_cycle_run {
 	int64_t step_started_ns; /* the running extension point, by the clock of the metrics */
 };
 
+/* Nodes that pods are nominated on (cycle_nominated.c). */
+
 /** Fill run->nominated. */
 void bt_cycle_mark_nominated(struct bt_cycle_run *run);
+/** Many nodes will be looked up. */
+void bt_cycle_index_nominated(struct bt_cycle_run *run);
+/** NULL: nobody takes room on this node. */
+struct bt_cycle_nominated *bt_cycle_nominated_at(const struct bt_cycle_run *run, uint32_t slot);
+/** Status of such a node; its filters are asked once. */
+struct bt_status bt_cycle_ask_nominated(
+	struct bt_cycle_run *run, struct bt_cycle_nominated *nominated);
+/** The filters would be asked anew: another search begins. */
+void bt_cycle_forget_nominated(struct bt_cycle_run *run);
+/** Ask about all of them, in search order. false: too many, or a filter failed. */
+bool bt_cycle_ask_all_nominated(struct bt_cycle_run *run);
+/** Those that are known not to fit are no nodes of the plan until they are put back. */
+void bt_cycle_take_out_nominated(struct bt_cycle_run *run);
+void bt_cycle_put_back_nominated(struct bt_cycle_run *run);
+
 /**
  * Search in rotated order up to the limit: the reference outcome. Spec 03 section 3.5. Statuses of
  * rejected nodes go into the diagnosis only where somebody will read them: when nothing fits, or

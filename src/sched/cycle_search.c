@@ -104,45 +104,17 @@ static void record_rejection(
 	bt_diagnosis_add_plugin(diagnosis, status);
 }
 
-struct marking {
-	const struct bt_state *state;
-	uint8_t *nominated;
-};
-
-static void mark_node(void *context, struct bt_str node_name)
-{
-	const struct marking *marking = context;
-	uint32_t slot = bt_state_snapshot_find(marking->state, node_name);
-	if (slot != BT_SLOT_NONE) {
-		marking->nominated[slot] = 1;
-	}
-}
-
-void bt_cycle_mark_nominated(struct bt_cycle_run *run)
-{
-	const struct bt_state *state = run->engine->state;
-	if (bt_nominator_is_empty(&run->engine->nominator)) {
-		return;
-	}
-	struct marking marking = {
-		state, bt_arena_calloc(run->cycle->arena, state->nodes.slot_count, 1)};
-	bt_nominator_for_each_node(&run->engine->nominator, mark_node, &marking);
-	run->nominated = marking.nominated;
-}
-
-static bool has_nominations(const struct bt_cycle_run *run, uint32_t slot)
-{
-	return run->nominated != NULL && run->nominated[slot] != 0;
-}
-
 /** Verdict of one node, with what the plan knows already. */
 static struct bt_status filter_slot(struct bt_cycle_run *run, uint32_t slot)
 {
+	struct bt_cycle_nominated *nominated = bt_cycle_nominated_at(run, slot);
+	if (nominated != NULL) {
+		return bt_cycle_ask_nominated(run, nominated);
+	}
 	struct bt_node_info node;
 	bt_node_info_init(&node, run->engine->state, slot);
-	if (run->plan == NULL || has_nominations(run, slot)) {
-		return bt_run_filter_with_nominated_pods(
-			run->framework, run->cycle, run->pod, &node);
+	if (run->plan == NULL) {
+		return bt_run_filter(run->framework, run->cycle, run->pod, &node);
 	}
 	uint32_t verdict = run->verdict[slot];
 	uint32_t failing =
@@ -236,17 +208,15 @@ static void record_verdicts(struct bt_cycle_run *run, struct bt_search search, u
 {
 	struct decoded_verdicts known = {0};
 	struct bt_diagnosis *diagnosis = &run->result->diagnosis;
-	/* Nodes that pods are nominated on are asked a second time. */
-	struct bt_profile_metrics *metrics = run->framework->metrics;
-	run->framework->metrics = NULL;
 	bt_map_init(&known.map, decoded_hash, &known);
 	bt_vec_reserve(&diagnosis->statuses.entries,
 		(uint64_t)diagnosis->statuses.entries.count + examined);
 	for (uint32_t i = 0; i < examined; i++) {
 		uint32_t slot = search.slots[(search.start + i) % search.count];
+		struct bt_cycle_nominated *nominated = bt_cycle_nominated_at(run, slot);
 		struct bt_status status = BT_STATUS_OK;
-		if (has_nominations(run, slot)) {
-			status = filter_slot(run, slot);
+		if (nominated != NULL) {
+			status = bt_cycle_ask_nominated(run, nominated);
 		} else if (run->verdict[slot] != 0) {
 			status = decode_once(run, &known, run->verdict[slot]);
 		}
@@ -256,7 +226,6 @@ static void record_verdicts(struct bt_cycle_run *run, struct bt_search search, u
 	}
 	bt_vec_finish(&known.items);
 	bt_map_finish(&known.map);
-	run->framework->metrics = metrics;
 }
 
 /** By filter: how many of the first nodes of a search it rejects; nominated nodes were counted when
@@ -271,7 +240,7 @@ static uint32_t *tally(const struct bt_cycle_run *run, struct bt_search search, 
 	for (uint32_t i = 0; i < examined; i++) {
 		uint32_t slot = search.slots[position];
 		position = position + 1 == search.count ? 0 : position + 1;
-		if (has_nominations(run, slot)) {
+		if (bt_cycle_nominated_at(run, slot) != NULL) {
 			continue;
 		}
 		(*out_nodes)++;
@@ -291,9 +260,9 @@ static void count_verdicts(const struct bt_cycle_run *run, struct bt_search sear
 	if (run->framework->metrics == NULL) {
 		return;
 	}
-	if (run->nominated == NULL && found->rejected_count == 0) {
+	if (run->nominated_count == 0 && found->rejected_count == 0) {
 		rejected = NULL;
-	} else if (run->nominated != NULL || run->verdict != run->plan->verdict ||
+	} else if (run->nominated_count != 0 || run->verdict != run->plan->verdict ||
 		examined != snapshot->count) {
 		rejected = tally(run, search, examined, &examined);
 	}
@@ -311,8 +280,9 @@ static void search_verdicts(
 		position = position + 1 == search.count ? 0 : position + 1;
 		bool feasible = run->verdict[slot] == 0;
 		examined = i + 1;
-		if (has_nominations(run, slot)) {
-			struct bt_status status = filter_slot(run, slot);
+		struct bt_cycle_nominated *nominated = bt_cycle_nominated_at(run, slot);
+		if (nominated != NULL) {
+			struct bt_status status = bt_cycle_ask_nominated(run, nominated);
 			feasible = bt_status_is_success(&status);
 			if (!feasible && !bt_status_is_rejected(&status)) {
 				found->error = status;
@@ -339,6 +309,9 @@ struct bt_search_result bt_cycle_search(struct bt_cycle_run *run, struct bt_sear
 	struct bt_search_result found = {0};
 	if (run->plan != NULL && run->verdict == NULL) {
 		run->verdict = bt_plan_cycle_verdicts(run->plan, run->engine, run->cycle, run->pod);
+	}
+	if (search.count > 1) {
+		bt_cycle_index_nominated(run);
 	}
 	search.limit = search.limit < search.count ? search.limit : search.count;
 	found.feasible = bt_arena_alloc(run->cycle->arena, search.limit * sizeof(*found.feasible));

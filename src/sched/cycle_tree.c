@@ -2,7 +2,7 @@
 /** Decisions by the tree of a plan's cells: no node is visited. */
 #include "sched/cycle_cells.h"
 
-/** The cells that have nodes, with the plan's verdicts. */
+/** The cells that have nodes of the plan, with its verdicts. */
 static struct bt_asked_cells list_cells(const struct bt_cycle_run *run, struct bt_cells *tree)
 {
 	const uint32_t *list = run->engine->state->snapshot.list;
@@ -10,9 +10,10 @@ static struct bt_asked_cells list_cells(const struct bt_cycle_run *run, struct b
 	struct bt_asked_cells asked = bt_asked_cells_make(run->cycle->arena, count);
 	for (uint32_t cell = 0; cell < count; cell++) {
 		uint32_t size = bt_cells_size(tree, cell);
-		if (size != 0) {
-			bt_asked_cells_add(&asked, cell, list[bt_cells_member(tree, cell)], size,
-				bt_plan_cells_verdict(tree, cell));
+		uint32_t verdict = bt_plan_cells_verdict(tree, cell);
+		if (size != 0 && verdict != BT_VERDICT_TAKEN_OUT) {
+			bt_asked_cells_add(
+				&asked, cell, list[bt_cells_member(tree, cell)], size, verdict);
 		}
 	}
 	return asked;
@@ -31,14 +32,16 @@ static void count_filters(const struct bt_cycle_run *run, const struct bt_asked_
 				asked->sizes[i];
 		}
 	}
-	bt_cycle_count_filters(run, run->engine->state->snapshot.count, rejected);
+	/* Nominated nodes were counted when they were asked. */
+	bt_cycle_count_filters(
+		run, run->engine->state->snapshot.count - run->nominated_count, rejected);
 }
 
-/** A cell is a group. */
+/** A cell is a group; without cells all nodes were taken out. */
 static void fail(
 	struct bt_cycle_run *run, const struct bt_cells *tree, const struct bt_asked_cells *asked)
 {
-	uint32_t count = bt_cells_count(tree);
+	uint32_t count = asked->count != 0 ? bt_cells_count(tree) : 0;
 	uint32_t *sizes = BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, count);
 	uint32_t *verdicts = bt_arena_alloc(run->cycle->arena, count * sizeof(*verdicts));
 	for (uint32_t cell = 0; cell < count; cell++) {

@@ -59,8 +59,9 @@ static void make_key(const struct key_maker *maker, uint32_t slot, uint64_t *key
 	for (uint32_t i = 0; i < maker->raw_count; i++) {
 		key[KEY_RAWS + i] = verdict == 0 ? (uint32_t)maker->plan->raws[i].values[slot] : 0;
 	}
-	bool decided =
-		verdict != 0 && (verdict >> BT_VERDICT_DETAIL_BITS) - 1 < maker->first_cycle_filter;
+	bool decided = verdict == BT_VERDICT_TAKEN_OUT ||
+		(verdict != 0 &&
+			(verdict >> BT_VERDICT_DETAIL_BITS) - 1 < maker->first_cycle_filter);
 	for (uint32_t i = 0; i < maker->trait_count; i++) {
 		traits[i] = decided ? 0 : trait_value(&maker->traits[i], slot);
 	}
@@ -206,6 +207,13 @@ struct bt_cells *bt_plan_cells_get(struct bt_plan *plan, const struct bt_engine 
 	cells->log_sequence = state->log.sequence;
 	cells->served++;
 	return cells->tree;
+}
+
+bool bt_plan_cells_update(struct bt_plan *plan, const struct bt_engine *engine,
+	const struct bt_node_trait *traits, uint32_t slot)
+{
+	struct key_maker maker = key_maker_of(plan, traits);
+	return plan->cells.filled && move_slot(plan, &engine->state->snapshot, &maker, slot);
 }
 
 uint32_t bt_plan_cells_verdict(const struct bt_cells *cells, uint32_t cell)

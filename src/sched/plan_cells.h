@@ -41,6 +41,9 @@ struct bt_plan_cells {
  */
 struct bt_cells *bt_plan_cells_get(struct bt_plan *plan, const struct bt_engine *engine,
 	const struct bt_node_trait *traits, uint32_t trait_count);
+/** The plan's verdict of a node is another one. false: the cells are given up. */
+bool bt_plan_cells_update(struct bt_plan *plan, const struct bt_engine *engine,
+	const struct bt_node_trait *traits, uint32_t slot);
 /** The plan's verdict of a cell's nodes. */
 uint32_t bt_plan_cells_verdict(const struct bt_cells *cells, uint32_t cell);
 /** Aborts when a node is not where its columns and traits put it. For verification. */

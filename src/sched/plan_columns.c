@@ -109,7 +109,7 @@ static void filter_all(struct pass *pass)
 /** A verdict is there, or no longer is: one more or less of its filter's. */
 static inline void count_rejection(const struct bt_plan *plan, uint32_t verdict, int32_t by)
 {
-	if (plan->rejected != NULL && verdict != 0 && verdict != BT_VERDICT_OUTSIDE) {
+	if (plan->rejected != NULL && verdict != 0 && verdict < BT_VERDICT_TAKEN_OUT) {
 		plan->rejected[(verdict >> BT_VERDICT_DETAIL_BITS) - 1] += (uint32_t)by;
 	}
 }
@@ -243,6 +243,16 @@ static void repair_slots(struct bt_plan *plan, struct bt_engine *engine,
 		bt_fill_scores(range, plan->local, (int32_t)plan->constant_score);
 		evaluate_scores(&pass, range);
 	}
+}
+
+uint32_t bt_plan_replace_verdict(struct bt_plan *plan, uint32_t slot, uint32_t verdict)
+{
+	uint32_t before = plan->verdict[slot];
+	plan->verdict[slot] = verdict;
+	plan->feasible_count += (verdict == 0) - (uint32_t)(before == 0);
+	count_rejection(plan, before, -1);
+	count_rejection(plan, verdict, 1);
+	return before;
 }
 
 uint32_t bt_plan_changed_slots(struct bt_plan_cache *cache, const struct bt_change_log *log,

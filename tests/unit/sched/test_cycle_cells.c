@@ -19,6 +19,7 @@
 #define STEPS 160
 #define PODS_MAX 120
 #define NODES 40
+#define NOMINATED_MAX 12
 
 /**
  * A plugin of every cycle whose verdict and score depend on the zone and on how many pods the node
@@ -221,6 +222,9 @@ struct random_run {
 	const char *nodes[NODES];
 	struct bt_pod pods[PODS_MAX];
 	uint32_t pod_count;
+	bool with_nominations;
+	struct bt_str nominated[NOMINATED_MAX]; /* uids; some are nominated no longer */
+	uint32_t nominated_count;
 	uint32_t scheduled;
 	uint32_t rejected;
 };
@@ -302,6 +306,29 @@ static const char *random_pod(struct random_run *run)
 	return kinds[below(run, BT_ARRAY_LENGTH(kinds))];
 }
 
+/** A pod that waits for room on a node, which may be unknown; or an end of that. */
+static void nominate(struct random_run *run)
+{
+	struct bt_nominator *nominator = &run->world.engine->nominator;
+	const struct bt_pod_info *pod;
+
+	if (run->nominated_count == NOMINATED_MAX || below(run, 3) == 0) {
+		if (run->nominated_count != 0) {
+			bt_nominator_delete(nominator, run->nominated[--run->nominated_count]);
+		}
+		return;
+	}
+	pod = world_pending(&run->world,
+		bt_arena_printf(&run->world.arena,
+			"{'spec':{'priority':%u,'containers':[{'name':'c','resources':{'requests':"
+			"{'cpu':'%um'}}}]}}",
+			below(run, 3) * 500000, 300 + below(run, 3000))
+			.data);
+	bt_nominator_add(nominator, pod,
+		bt_arena_printf(&run->world.arena, "n%u", below(run, NODES + 2)), true);
+	run->nominated[run->nominated_count++] = pod->uid;
+}
+
 static void schedule(struct random_run *run)
 {
 	struct bt_engine *engine = run->world.engine;
@@ -336,12 +363,17 @@ static void take_step(struct random_run *run)
 		run->kinds.script.seed += below(run, 8) == 0;
 		run->kinds.pods_per_level = 1 + below(run, 40) / 13;
 		break;
+	case 4:
+		if (run->with_nominations) {
+			nominate(run);
+		}
+		break;
 	default:
 		schedule(run);
 	}
 }
 
-static void run_seed(uint64_t seed)
+static void run_seed(uint64_t seed, bool with_nominations)
 {
 	static const char *const profiles[] = {
 		"NodeUnschedulable, TaintToleration:3, NodeAffinity:2, NodeResourcesFit, K:2",
@@ -353,7 +385,7 @@ static void run_seed(uint64_t seed)
 		.tie_policy = (enum bt_tie_policy)(seed % 3),
 		.percentage_of_nodes_to_score = -1};
 
-	run = (struct random_run){0};
+	run = (struct random_run){.with_nominations = with_nominations};
 	bt_prng_init(&run.prng, seed);
 	kinds_init(&run.kinds, &run.world, seed);
 	run.kinds.dense = seed % 2 == 0;
@@ -376,7 +408,17 @@ START_TEST(test_cycle_cells__random_decisions_are_those_of_the_plain_forms)
 	const char *one = getenv("BERTH_TEST_SEED");
 
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-		run_seed(one != NULL ? strtoull(one, NULL, 10) : seed);
+		run_seed(one != NULL ? strtoull(one, NULL, 10) : seed, false);
+	}
+}
+END_TEST
+
+START_TEST(test_cycle_cells__random_decisions_with_nominated_pods)
+{
+	const char *one = getenv("BERTH_TEST_SEED");
+
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		run_seed(one != NULL ? strtoull(one, NULL, 10) : seed, true);
 	}
 }
 END_TEST
@@ -384,6 +426,10 @@ END_TEST
 /* --- which way a decision takes --- */
 
 #define POD "{'spec':{'containers':[{'name':'c'}]}}"
+#define WITH_CPU "{'spec':{'containers':[{'name':'c','resources':{'requests':{'cpu':'1m'}}}]}}"
+#define IMPORTANT \
+	"{'spec':{'priority':9,'containers':[{'name':'c','resources':{'requests':{'cpu':'1m'}}}]}" \
+	"}"
 
 /** Nodes n0 .. in so many zones, and no rejection. */
 static void same_init(
@@ -473,6 +519,100 @@ START_TEST(test_cycle_cells__more_traits_than_a_key)
 }
 END_TEST
 
+/* Nodes with nominations are asked by themselves; they do not make a walk over all nodes. */
+START_TEST(test_cycle_cells__nominated_nodes_are_exceptions)
+{
+	static struct world world;
+	struct kinds kinds;
+
+	same_init(&kinds, &world, 300, 3, true);
+	for (uint32_t i = 0; i < 9; i++) {
+		const struct bt_pod_info *pod = world_pending(&world,
+			"{'spec':{'priority':5,'containers':[{'name':'c','resources':{'requests':{"
+			"'cpu':'64'}}}]}}");
+		struct bt_str node = bt_arena_printf(&world.arena, "n%u", 7 * i);
+
+		bt_nominator_add(&world.engine->nominator, pod, node, true);
+	}
+	for (uint32_t i = 0; i < 20; i++) {
+		struct bt_schedule_result result;
+		uint32_t before = kinds.asked;
+		const struct bt_pod_info *pod =
+			world_pending(&world, i < 15 ? WITH_CPU : IMPORTANT);
+
+		bt_engine_schedule(world.engine, world.framework, pod, &result);
+		ck_assert_int_eq(result.outcome, BT_OUTCOME_SCHEDULED);
+		ck_assert_uint_eq(result.feasible_count, i < 15 ? 291 : 300);
+		ck_assert_uint_eq(result.evaluated_count, 300);
+		ck_assert(bt_engine_place(world.engine, pod, &result));
+		ck_assert_uint_le(kinds.asked - before, 8);
+	}
+	world_finish(&world);
+}
+END_TEST
+
+/* Above the bound the list is searched: the same decisions. */
+START_TEST(test_cycle_cells__more_nominated_nodes_than_exceptions)
+{
+	static struct world world;
+	struct kinds kinds;
+
+	same_init(&kinds, &world, 600, 3, true);
+	for (uint32_t i = 0; i < 513; i++) {
+		struct bt_schedule_result result;
+		uint32_t before = kinds.asked;
+		struct bt_str node = bt_arena_printf(&world.arena, "n%u", i);
+
+		bt_nominator_add(&world.engine->nominator,
+			world_pending(&world,
+				"{'spec':{'priority':5,'containers':[{'name':'c','resources':{"
+				"'requests':{'cpu':'64'}}}]}}"),
+			node, true);
+		if (i < 511) {
+			continue;
+		}
+		result = world_schedule(&world, WITH_CPU);
+		ck_assert_uint_eq(result.feasible_count, 600 - i - 1);
+		if (i == 511) {
+			ck_assert_uint_le(kinds.asked - before, 8);
+		} else {
+			ck_assert_uint_ge(kinds.asked - before, 600);
+		}
+	}
+	world_finish(&world);
+}
+END_TEST
+
+/* No node is left: each nominated one is a group with its own status. */
+START_TEST(test_cycle_cells__rejections_with_nominated_pods)
+{
+	static struct world world;
+	struct kinds kinds;
+
+	same_init(&kinds, &world, 60, 3, true);
+	for (uint32_t i = 0; i < 2; i++) {
+		bt_nominator_add(&world.engine->nominator,
+			world_pending(&world,
+				"{'spec':{'priority':5,'containers':[{'name':'c','ports':[{"
+				"'containerPort':80,'hostPort':80}]}]}}"),
+			bt_arena_printf(&world.arena, "n%u", 3 + i), true);
+	}
+	for (uint32_t i = 0; i < 4; i++) {
+		struct bt_schedule_result result = world_schedule(&world,
+			i % 2 == 0 ? "{'spec':{'containers':[{'name':'c','resources':{'requests':{"
+				     "'cpu':'65'}}}]}}"
+				   : "{'spec':{'priority':1,'containers':[{'name':'c','resources':{"
+				     "'requests':{'cpu':'66'}}}]}}");
+		ck_assert_int_eq(result.outcome, BT_OUTCOME_FIT_ERROR);
+		ck_assert_ptr_nonnull(result.diagnosis.statuses.groups);
+		ck_assert_uint_eq(bt_node_statuses_count(&result.diagnosis.statuses), 60);
+		ck_assert_str_eq(world_message(&world, &result),
+			"0/60 nodes are available: 60 Insufficient cpu.");
+	}
+	world_finish(&world);
+}
+END_TEST
+
 /* Nothing fits: groups, as many as there are kinds, by tree and in columns. */
 START_TEST(test_cycle_cells__rejections_stay_in_groups)
 {
@@ -512,7 +652,7 @@ START_TEST(test_cycle_cells__scores_come_late)
 				nodes[after] = world_node(&world,
 					bt_arena_printf(&world.arena,
 						"{'metadata':{'name':'n%u'},'spec':{'unschedulable'"
-				                ":%s},"
+						":%s},"
 						"'status':{'allocatable':{'cpu':'%u','pods':'9'}}}",
 						i, i != 0 && after == 0 ? "true" : "false", i + 1)
 						.data);
@@ -594,6 +734,10 @@ START_TEST(test_cycle_cells__traits_that_lie_are_found)
 END_TEST
 
 BT_TEST_MAIN("cycle_cells", test_cycle_cells__random_decisions_are_those_of_the_plain_forms,
+	test_cycle_cells__random_decisions_with_nominated_pods,
+	test_cycle_cells__nominated_nodes_are_exceptions,
+	test_cycle_cells__more_nominated_nodes_than_exceptions,
+	test_cycle_cells__rejections_with_nominated_pods,
 	test_cycle_cells__one_node_of_each_kind_is_asked, test_cycle_cells__more_kinds_than_cells,
 	test_cycle_cells__more_traits_than_a_key, test_cycle_cells__rejections_stay_in_groups,
 	test_cycle_cells__scores_come_late, test_cycle_cells__random_ties_are_uniform,

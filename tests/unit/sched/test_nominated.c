@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Nominated pods in the search: spec 02 section 5.4, spec 03 sections 3.4 and 3.7. */
+#include "framework/node_statuses.h"
 #include "sched_world.h"
 #include "test_main.h"
 
@@ -73,7 +74,7 @@ START_TEST(test_nominated__nomination_on_every_node_rejects_all)
 		ck_assert_int_eq(result.outcome, BT_OUTCOME_FIT_ERROR);
 		ck_assert_str_eq(
 			world_message(&test.world, &result), "0/3 nodes are available: 3 full.");
-		ck_assert_uint_eq(result.diagnosis.statuses.entries.count, 3);
+		ck_assert_uint_eq(bt_node_statuses_count(&result.diagnosis.statuses), 3);
 		ck_assert_str_eq(
 			world_plugins(&test.world, &result.diagnosis.unschedulable_plugins), "F");
 		world_finish(&test.world);
