@@ -240,6 +240,9 @@ struct bt_status bt_run_pre_enqueue_from(struct bt_framework *framework,
 	const struct bt_pod_info *pod, struct bt_arena *arena, struct bt_plugin *first,
 	struct bt_plugin **out_gating_plugin);
 
+/** PreEnqueue of a pod that pre_enqueue_passes: nobody is asked, but counted. */
+void bt_run_pre_enqueue_known(const struct bt_framework *framework);
+
 /* Placements of a pod group. Spec 02 section 5.15. Memory of results: arena. */
 
 struct bt_placement_outcome {

@@ -195,7 +195,7 @@ struct bt_status_groups {
 struct bt_node_statuses {
 	BT_VEC(struct bt_node_status_entry) entries;
 	struct bt_status absent;
-	/** Not NULL: there are no entries yet (framework/node_statuses.h makes them on demand). */
+	/** Not NULL: these in place of entries; framework/node_statuses.h answers for both. */
 	const struct bt_status_groups *groups;
 };
 
@@ -336,6 +336,11 @@ struct bt_plugin_ops {
 	/* Queueing */
 	struct bt_status (*pre_enqueue)(
 		struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_arena *arena);
+	/**
+	 * Now it would let every pod of this shape pass: many that wake up at once need not be
+	 * asked one by one. NULL: nobody knows.
+	 */
+	bool (*pre_enqueue_passes)(struct bt_plugin *plugin, const struct bt_shape *shape);
 	/** Its gate may open without an event: pods that waited too long ask it again (spec 08
 	 * section 12). */
 	bool gate_opens_silently;

@@ -96,3 +96,9 @@ struct bt_status bt_run_pre_enqueue_from(struct bt_framework *framework,
 		framework->metrics, BT_TIMED_PRE_ENQUEUE, BT_STATUS_SUCCESS, started_ns);
 	return status;
 }
+
+void bt_run_pre_enqueue_known(const struct bt_framework *framework)
+{
+	(void)bt_profile_point_ran(framework->metrics, BT_TIMED_PRE_ENQUEUE, BT_STATUS_SUCCESS,
+		bt_profile_now(framework->metrics));
+}

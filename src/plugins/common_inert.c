@@ -9,6 +9,12 @@ struct bt_status bt_inert_pre_enqueue(BT_UNUSED struct bt_plugin *plugin,
 	return BT_STATUS_OK;
 }
 
+bool bt_inert_pre_enqueue_passes(
+	BT_UNUSED struct bt_plugin *plugin, BT_UNUSED const struct bt_shape *shape)
+{
+	return true;
+}
+
 struct bt_status bt_inert_pre_filter(BT_UNUSED struct bt_plugin *plugin,
 	BT_UNUSED struct bt_cycle_state *cycle, BT_UNUSED const struct bt_pod_info *pod,
 	BT_UNUSED struct bt_pre_filter_result *out_result)

@@ -6,6 +6,7 @@
 #include "framework/plugin.h"
 
 /** Success. */
+bool bt_inert_pre_enqueue_passes(struct bt_plugin *plugin, const struct bt_shape *shape);
 struct bt_status bt_inert_pre_enqueue(
 	struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_arena *arena);
 /** Skip. */

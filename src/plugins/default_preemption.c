@@ -59,6 +59,12 @@ static struct bt_status pre_enqueue(
 	return BT_STATUS_OK;
 }
 
+/** Who preempts is known by uid. */
+static bool pre_enqueue_passes(struct bt_plugin *plugin, BT_UNUSED const struct bt_shape *shape)
+{
+	return instance_of(plugin)->evaluator.executor.tasks.count == 0;
+}
+
 /** --- PostFilter --- */
 
 /** Pods of a group that is placed or preempts as a whole do not preempt one by one. */
@@ -218,6 +224,7 @@ const struct bt_plugin_ops bt_default_preemption_plugin = {
 	.create = create,
 	.destroy = destroy,
 	.pre_enqueue = pre_enqueue,
+	.pre_enqueue_passes = pre_enqueue_passes,
 	.gate_opens_silently = true,
 	.hint_scope = BT_HINT_SCOPE_SHAPE,
 	.events_to_register = events_to_register,

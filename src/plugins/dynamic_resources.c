@@ -68,6 +68,7 @@ const struct bt_plugin_ops bt_dynamic_resources_plugin = {
 	.destroy = bt_plain_plugin_destroy,
 	.pure = true,
 	.pre_enqueue = bt_inert_pre_enqueue,
+	.pre_enqueue_passes = bt_inert_pre_enqueue_passes,
 	.hint_scope_of = bt_dynamic_resources_hint_scope,
 	.events_to_register = bt_dynamic_resources_events_to_register,
 	.sign = sign,

@@ -77,6 +77,7 @@ const struct bt_plugin_ops bt_gang_scheduling_plugin = {
 	.create = create,
 	.destroy = bt_plain_plugin_destroy,
 	.pre_enqueue = bt_inert_pre_enqueue,
+	.pre_enqueue_passes = bt_inert_pre_enqueue_passes,
 	.hint_scope = BT_HINT_SCOPE_NAMESPACE,
 	.events_to_register = events_to_register,
 	.permit = permit,

@@ -31,6 +31,11 @@ static struct bt_status pre_enqueue(
 	return status;
 }
 
+static bool pre_enqueue_passes(BT_UNUSED struct bt_plugin *plugin, const struct bt_shape *shape)
+{
+	return shape->pod->spec.scheduling_gates.count == 0;
+}
+
 static const struct bt_event_registration events[] = {
 	{{BT_RESOURCE_POD, BT_ACTION_UPDATE_POD_SCHEDULING_GATES_ELIMINATED},
 		bt_hint_if_pod_itself},
@@ -56,6 +61,7 @@ const struct bt_plugin_ops bt_scheduling_gates_plugin = {
 	.create = create,
 	.destroy = bt_plain_plugin_destroy,
 	.pre_enqueue = pre_enqueue,
+	.pre_enqueue_passes = pre_enqueue_passes,
 	.hint_scope = BT_HINT_SCOPE_SHAPE,
 	.events_to_register = events_to_register,
 };

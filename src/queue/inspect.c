@@ -29,7 +29,10 @@ uint32_t bt_queue_count(const struct bt_queue *queue, enum bt_queue_place place)
 	const struct bt_heap *heap = heap_of(queue, place);
 
 	BT_ASSERT(place < BT_QUEUE__PLACES);
-	return heap != NULL ? heap->slots.count : queue->unschedulable_count;
+	if (heap == NULL) {
+		return queue->unschedulable_count;
+	}
+	return heap->slots.count + (place == BT_QUEUE_ACTIVE ? queue->ready_count : 0);
 }
 
 const struct bt_queue_entry *bt_queue_find(
@@ -44,6 +47,9 @@ void bt_queue_for_each(struct bt_queue *queue, enum bt_queue_place place,
 	const struct bt_heap *heap = heap_of(queue, place);
 
 	BT_ASSERT(place < BT_QUEUE__PLACES);
+	if (place == BT_QUEUE_ACTIVE) {
+		bt_queue_call_all_ready(queue);
+	}
 	if (heap != NULL) {
 		for (uint32_t i = 0; i < heap->slots.count; i++) {
 			if (!visit(context, bt_queue_entry_at(queue, heap->slots.items[i].item))) {
@@ -53,7 +59,7 @@ void bt_queue_for_each(struct bt_queue *queue, enum bt_queue_place place,
 		return;
 	}
 	for (uint32_t g = 0; g < queue->groups.count; g++) {
-		if (queue->groups.items[g].count == 0) {
+		if (queue->groups.items[g].count == 0 || queue->groups.items[g].is_ready) {
 			continue;
 		}
 		for (uint32_t id = queue->groups.items[g].first; id != BT_QUEUE_NONE;
@@ -89,15 +95,15 @@ bool bt_queue_backoff_until(
 void bt_queue_summary(const struct bt_queue *queue, struct bt_strbuf *out)
 {
 	bt_strbuf_printf(out, "activeQ:%u; backoffQ:%u; unschedulablePods:%u",
-		queue->active.slots.count, bt_queue_pending(queue, BT_QUEUE_GAUGE_BACKOFF),
-		queue->unschedulable_count);
+		bt_queue_pending(queue, BT_QUEUE_GAUGE_ACTIVE),
+		bt_queue_pending(queue, BT_QUEUE_GAUGE_BACKOFF), queue->unschedulable_count);
 }
 
 uint32_t bt_queue_pending(const struct bt_queue *queue, enum bt_queue_gauge gauge)
 {
 	switch (gauge) {
 	case BT_QUEUE_GAUGE_ACTIVE:
-		return queue->active.slots.count;
+		return queue->active.slots.count + queue->ready_count;
 	case BT_QUEUE_GAUGE_BACKOFF:
 		return queue->backoff.slots.count + queue->error_backoff.slots.count;
 	case BT_QUEUE_GAUGE_UNSCHEDULABLE:
@@ -160,12 +166,51 @@ static const char *check_entry(struct bt_queue *queue, const struct bt_queue_ent
 	return NULL;
 }
 
+/** Groups that are active as a whole: counted, in their heap and in the order of their pods. */
+static const char *check_ready(const struct bt_queue *queue)
+{
+	uint32_t pods = 0;
+	uint32_t groups = 0;
+
+	for (uint32_t g = 0; g < queue->groups.count; g++) {
+		const struct bt_queue_group *group = &queue->groups.items[g];
+		uint32_t members = 0;
+		int64_t newer_ns = INT64_MAX;
+
+		if (group->count == 0 || !group->is_ready) {
+			continue;
+		}
+		for (uint32_t id = group->first; id != BT_QUEUE_NONE;
+			id = bt_queue_entry_at(queue, id)->next_in_group) {
+			if (bt_queue_entry_at(queue, id)->timestamp_ns > newer_ns) {
+				return "pods that are active as a whole are not in order";
+			}
+			newer_ns = bt_queue_entry_at(queue, id)->timestamp_ns;
+			members++;
+		}
+		if (members != group->count || !bt_heap_has(&queue->ready, g) ||
+			queue->ready.slots.items[queue->ready.positions.items[g]].minor !=
+				newer_ns) {
+			return "a group that is active as a whole is in the wrong place";
+		}
+		pods += members;
+		groups++;
+	}
+	return pods != queue->ready_count || groups != queue->ready.slots.count
+		? "pods that are active as a whole are counted wrong"
+		: NULL;
+}
+
 bool bt_queue_validate(struct bt_queue *queue, const char **out_reason)
 {
 	uint32_t queued = 0;
 	uint32_t unschedulable = 0;
 	uint32_t gated = 0;
 
+	*out_reason = check_ready(queue);
+	if (*out_reason != NULL) {
+		return false;
+	}
 	for (uint32_t id = 0; id < queue->entries.count; id++) {
 		const struct bt_queue_entry *entry = bt_queue_entry_at(queue, id);
 

@@ -14,6 +14,7 @@ struct pass {
 	const void *new_value;
 	const struct bt_queue_entry *self; /* the queued pod that the event is about, or NULL */
 	const struct bt_queue_check *check;
+	int64_t now_ns;
 };
 
 /** Which hints to ask. */
@@ -256,6 +257,28 @@ static enum bt_hint_scope least_scope(const struct pass *pass, const struct bt_q
 	return least;
 }
 
+/**
+ * Members that all get the same answer go as one, if they can. false: they are looked at one by
+ * one.
+ */
+static bool goes_whole(const struct pass *pass, const struct bt_queue_group *group,
+	enum bt_queue_strategy strategy)
+{
+	struct bt_queue *queue = pass->queue;
+
+	if (!bt_queue_may_go_whole(queue, group, strategy, pass->now_ns)) {
+		return false;
+	}
+	for (uint32_t id = group->first; pass->check != NULL && id != BT_QUEUE_NONE;
+		id = bt_queue_entry_at(queue, id)->next_in_group) {
+		if (!is_checked(pass, group, id)) {
+			return false;
+		}
+	}
+	bt_vec_push(&queue->whole, (uint32_t)(group - queue->groups.items));
+	return true;
+}
+
 static void judge_group(const struct pass *pass, const struct bt_queue_group *group)
 {
 	struct bt_queue *queue = pass->queue;
@@ -274,6 +297,10 @@ static void judge_group(const struct pass *pass, const struct bt_queue_group *gr
 		shared = ask(pass, first, ASK_SHARED, BT_STRATEGY_SKIP);
 	}
 	if (shared == BT_STRATEGY_SKIP && !has_own && !has_self) {
+		return;
+	}
+	if (!has_self && (!has_own || is_final(&pending, shared)) &&
+		goes_whole(pass, group, shared)) {
 		return;
 	}
 	for (uint32_t id = group->first; id != BT_QUEUE_NONE;) {
@@ -480,6 +507,7 @@ void bt_queue_move(struct bt_queue *queue, const struct bt_cluster_event *event,
 		.old_value = value_of(old_object),
 		.new_value = value_of(new_object),
 		.check = check,
+		.now_ns = now_ns,
 	};
 
 	/* Its only sources are the leftover flush and Activate. */
@@ -497,6 +525,10 @@ void bt_queue_move(struct bt_queue *queue, const struct bt_cluster_event *event,
 			judge_class(&pass, class);
 		}
 	}
+	for (uint32_t i = 0; i < queue->whole.count; i++) {
+		bt_queue_go_whole(queue, queue->whole.items[i], pass.event, now_ns);
+	}
+	queue->whole.count = 0;
 	bt_queue_depart(queue, pass.event, now_ns);
 	if (queue->in_flight_count > 0) {
 		bt_queue_log(queue, pass.event, old_object, new_object);

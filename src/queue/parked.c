@@ -30,15 +30,12 @@ static void park(const struct bt_queue *queue, struct bt_queue_entry *entry)
 	bt_object_rest(object);
 }
 
-struct bt_queue_entry *bt_queue_wake(struct bt_queue *queue, uint32_t id)
+static struct bt_queue_entry *unpark(struct bt_queue *queue, struct bt_queue_entry *entry)
 {
-	struct bt_queue_entry *entry = bt_queue_entry_at(queue, id);
+	uint32_t id = entry->id;
 	const struct bt_queue_group *group;
 	const struct bt_queue_class *class;
 
-	if (!entry->parked) {
-		return entry;
-	}
 	entry = bt_realloc_array(entry, 1, sizeof(*entry));
 	queue->entries.items[id] = entry;
 	group = &queue->groups.items[entry->group];
@@ -50,6 +47,19 @@ struct bt_queue_entry *bt_queue_wake(struct bt_queue *queue, uint32_t id)
 	bt_pod_info_restore_pending(queue->state, bt_object_value(entry->object, BT_KIND_POD),
 		group->shape_id, entry->label_set, &entry->pod);
 	bt_vec_push(&queue->awake, id);
+	return entry;
+}
+
+struct bt_queue_entry *bt_queue_wake(struct bt_queue *queue, uint32_t id)
+{
+	struct bt_queue_entry *entry = bt_queue_entry_at(queue, id);
+
+	if (entry->parked) {
+		entry = unpark(queue, entry);
+	}
+	if (entry->group != BT_QUEUE_NONE && queue->groups.items[entry->group].is_ready) {
+		bt_queue_enter_ready(queue, entry);
+	}
 	return entry;
 }
 

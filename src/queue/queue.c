@@ -133,6 +133,7 @@ void bt_queue_destroy(struct bt_queue *queue)
 	bt_queue_in_flight_finish(queue);
 	bt_queue_unschedulable_finish(queue);
 	bt_heap_finish(&queue->active);
+	bt_heap_finish(&queue->ready);
 	bt_heap_finish(&queue->backoff);
 	bt_heap_finish(&queue->error_backoff);
 	bt_queue_entries_finish(queue);
@@ -144,6 +145,7 @@ void bt_queue_destroy(struct bt_queue *queue)
 	bt_vec_finish(&queue->departures);
 	bt_vec_finish(&queue->merged);
 	bt_vec_finish(&queue->flushed);
+	bt_vec_finish(&queue->whole);
 	bt_free(queue);
 }
 
@@ -287,7 +289,7 @@ static bool is_duplicate(struct bt_queue *queue, struct bt_queue_entry *entry)
 
 bool bt_queue_can_pop(const struct bt_queue *queue)
 {
-	return queue->active.slots.count > 0 ||
+	return queue->active.slots.count > 0 || queue->ready_count > 0 ||
 		(queue->pops_backoff && queue->backoff.slots.count > 0);
 }
 
@@ -297,6 +299,7 @@ struct bt_queue_entry *bt_queue_pop(struct bt_queue *queue)
 	while (bt_queue_can_pop(queue)) {
 		struct bt_queue_entry *entry;
 
+		bt_queue_call_ready(queue);
 		if (queue->active.slots.count > 0) {
 			entry = bt_queue_entry_at(queue, bt_heap_top(&queue->active));
 		} else {

@@ -60,23 +60,29 @@ struct bt_queue_event {
 
 /** What rejected a pod, in which profile, and what gates it. */
 struct bt_queue_class {
-	uint32_t group_count; /* 0: free */
-	uint32_t first_group;
+	uint32_t group_count; /* ready ones, too; 0: free */
+	uint32_t first_group; /* of those that are not */
 	uint32_t profile;
 	uint32_t gating_plugin;
 	struct bt_rejectors unschedulable_plugins;
 	struct bt_rejectors pending_plugins;
 };
 
-/** Unschedulable pods of one class, one shape and one namespace. */
+/** Unschedulable pods of one class, one shape and one namespace; or pods that were, until an event
+ * sent them all off. */
 struct bt_queue_group {
 	uint32_t count; /* entries; 0: free */
 	uint32_t class_id;
 	uint32_t shape_id; /* held by the members */
 	bt_sym namespace_; /* reference held while count > 0 */
-	uint32_t first;    /* bt_queue_entry.next_in_group */
+	uint32_t first;    /* the newest; bt_queue_entry.next_in_group */
+	uint32_t last;
 	uint32_t previous_in_class;
 	uint32_t next_in_class;
+	bool is_ordered; /* timestamps never grow from first to last */
+	bool is_ready;   /* its pods are active ones, ready.c; then in no list and no map */
+	int64_t latest_expiration_ns; /* no member's backoff ends later */
+	int64_t ready_since_ns;
 	/** What its shape needs, as the profile's plugin with such numbers says. */
 	int64_t needs[BT_HINT_NEEDS];
 };
@@ -120,6 +126,8 @@ struct bt_queue {
 	struct bt_map by_name;  /* (namespace, name) -> entry in one of the places */
 
 	struct bt_heap active;
+	struct bt_heap ready; /* groups that are active as a whole, by their oldest pod */
+	uint32_t ready_count; /* pods in those */
 	struct bt_heap backoff;
 	struct bt_heap error_backoff;
 
@@ -162,6 +170,7 @@ struct bt_queue {
 	BT_VEC(struct bt_queue_departure) departures;
 	BT_VEC(struct bt_queue_departure) merged;
 	BT_VEC(uint32_t) flushed;
+	BT_VEC(uint32_t) whole; /* groups that go as a whole */
 };
 
 /* entry.c */
@@ -178,7 +187,7 @@ static inline struct bt_queue_entry *bt_queue_entry_at(const struct bt_queue *qu
 
 /**
  * The record, all of it. While it is parked only what stands in front of unschedulable_plugins is
- * there. Waking moves it.
+ * there. Waking moves it, and lets it leave a group that is active as a whole.
  */
 struct bt_queue_entry *bt_queue_wake(struct bt_queue *queue, uint32_t id);
 /** At the start of an operation: nobody holds an unschedulable record any more. */
@@ -235,6 +244,23 @@ void bt_queue_unschedulable_finish(struct bt_queue *queue);
 /** Into the group that its fields name now. */
 void bt_queue_link(struct bt_queue *queue, struct bt_queue_entry *entry);
 void bt_queue_unlink(struct bt_queue *queue, struct bt_queue_entry *entry);
+
+/** No event finds the group any more. */
+void bt_queue_detach_group(struct bt_queue *queue, uint32_t group_id);
+
+/* ready.c */
+
+/** All of the group's pods would become active ones now; nobody is backing off, nobody is gated. */
+bool bt_queue_may_go_whole(const struct bt_queue *queue, const struct bt_queue_group *group,
+	enum bt_queue_strategy strategy, int64_t now_ns);
+void bt_queue_go_whole(struct bt_queue *queue, uint32_t group_id, uint32_t event, int64_t now_ns);
+/** A member is gone. */
+void bt_queue_ready_lost(struct bt_queue *queue, uint32_t group_id);
+/** A member, awake, becomes one of the active heap. */
+void bt_queue_enter_ready(struct bt_queue *queue, struct bt_queue_entry *entry);
+/** Whoever is to be popped next is on top of the active heap. */
+void bt_queue_call_ready(struct bt_queue *queue);
+void bt_queue_call_all_ready(struct bt_queue *queue);
 
 /* events.c */
 

@@ -75,7 +75,7 @@ void bt_queue_flush_unschedulable(struct bt_queue *queue, int64_t now_ns)
 	bool any = false;
 
 	for (uint32_t g = 0; g < queue->groups.count; g++) {
-		if (queue->groups.items[g].count == 0) {
+		if (queue->groups.items[g].count == 0 || queue->groups.items[g].is_ready) {
 			continue;
 		}
 		for (uint32_t id = queue->groups.items[g].first; id != BT_QUEUE_NONE;

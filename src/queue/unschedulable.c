@@ -4,6 +4,7 @@
  * a class, by shape and namespace. An event skips whole classes by their rejectors, and whole
  * groups by one hint. Spec: 04 section 17.
  */
+#include "queue/backoff.h"
 #include "queue/queue_private.h"
 
 static uint64_t hash_of_rejectors(uint64_t hash, const struct bt_rejectors *set)
@@ -110,8 +111,11 @@ static uint32_t find_or_add_group(
 		.class_id = class_id,
 		.shape_id = shape_id,
 		.first = BT_QUEUE_NONE,
+		.last = BT_QUEUE_NONE,
 		.previous_in_class = BT_QUEUE_NONE,
 		.next_in_class = class->first_group,
+		.is_ordered = true,
+		.latest_expiration_ns = BT_BACKOFF_NEVER,
 	};
 	uint64_t hash = hash_group(class_id, shape_id, namespace_);
 	uint32_t id;
@@ -153,6 +157,7 @@ static uint32_t find_or_add_group(
 void bt_queue_link(struct bt_queue *queue, struct bt_queue_entry *entry)
 {
 	uint32_t class_id = find_or_add_class(queue, entry);
+	int64_t expiration_ns = bt_queue_expiration_ns(queue, entry);
 	struct bt_queue_group *group;
 
 	entry->group =
@@ -161,8 +166,16 @@ void bt_queue_link(struct bt_queue *queue, struct bt_queue_entry *entry)
 	entry->previous_in_group = BT_QUEUE_NONE;
 	entry->next_in_group = group->first;
 	if (group->first != BT_QUEUE_NONE) {
-		bt_queue_entry_at(queue, group->first)->previous_in_group = entry->id;
+		struct bt_queue_entry *newest = bt_queue_entry_at(queue, group->first);
+
+		newest->previous_in_group = entry->id;
+		group->is_ordered &= newest->timestamp_ns <= entry->timestamp_ns;
 		bt_vec_push(&queue->awake, group->first);
+	} else {
+		group->last = entry->id;
+	}
+	if (expiration_ns > group->latest_expiration_ns) {
+		group->latest_expiration_ns = expiration_ns;
 	}
 	group->first = entry->id;
 	group->count++;
@@ -183,14 +196,13 @@ static void drop_class(struct bt_queue *queue, uint32_t class_id)
 	bt_vec_push(&queue->free_classes, class_id);
 }
 
-static void drop_group(struct bt_queue *queue, uint32_t group_id)
+void bt_queue_detach_group(struct bt_queue *queue, uint32_t group_id)
 {
 	struct bt_queue_group *group = &queue->groups.items[group_id];
 	struct bt_queue_class *class = &queue->classes.items[group->class_id];
 	bool found = bt_map_remove(&queue->group_map, hash_of_group(queue, group_id), group_id);
 
 	BT_ASSERT(found);
-	bt_symbol_unref(&queue->state->symbols, group->namespace_);
 	if (group->previous_in_class != BT_QUEUE_NONE) {
 		queue->groups.items[group->previous_in_class].next_in_class = group->next_in_class;
 	} else {
@@ -200,7 +212,17 @@ static void drop_group(struct bt_queue *queue, uint32_t group_id)
 		queue->groups.items[group->next_in_class].previous_in_class =
 			group->previous_in_class;
 	}
-	if (--class->group_count == 0) {
+}
+
+static void drop_group(struct bt_queue *queue, uint32_t group_id)
+{
+	struct bt_queue_group *group = &queue->groups.items[group_id];
+
+	if (!group->is_ready) {
+		bt_queue_detach_group(queue, group_id);
+	}
+	bt_symbol_unref(&queue->state->symbols, group->namespace_);
+	if (--queue->classes.items[group->class_id].group_count == 0) {
 		drop_class(queue, group->class_id);
 	}
 	bt_vec_push(&queue->free_groups, group_id);
@@ -208,7 +230,8 @@ static void drop_group(struct bt_queue *queue, uint32_t group_id)
 
 void bt_queue_unlink(struct bt_queue *queue, struct bt_queue_entry *entry)
 {
-	struct bt_queue_group *group = &queue->groups.items[entry->group];
+	uint32_t group_id = entry->group;
+	struct bt_queue_group *group = &queue->groups.items[group_id];
 
 	if (entry->previous_in_group != BT_QUEUE_NONE) {
 		bt_queue_entry_at(queue, entry->previous_in_group)->next_in_group =
@@ -219,11 +242,18 @@ void bt_queue_unlink(struct bt_queue *queue, struct bt_queue_entry *entry)
 	if (entry->next_in_group != BT_QUEUE_NONE) {
 		bt_queue_entry_at(queue, entry->next_in_group)->previous_in_group =
 			entry->previous_in_group;
-	}
-	if (--group->count == 0) {
-		drop_group(queue, entry->group);
+	} else {
+		group->last = entry->previous_in_group;
 	}
 	entry->group = BT_QUEUE_NONE;
-	queue->gated_count -= entry->counted_gated;
-	queue->unschedulable_count--;
+	group->count--;
+	if (group->is_ready) {
+		bt_queue_ready_lost(queue, group_id);
+	} else {
+		queue->gated_count -= entry->counted_gated;
+		queue->unschedulable_count--;
+	}
+	if (group->count == 0) {
+		drop_group(queue, group_id);
+	}
 }

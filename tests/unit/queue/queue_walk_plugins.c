@@ -181,6 +181,11 @@ static struct bt_status pre_enqueue(
 		gated ? BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE : BT_STATUS_SUCCESS);
 }
 
+static bool pre_enqueue_passes(struct bt_plugin *plugin, BT_UNUSED const struct bt_shape *shape)
+{
+	return walk_gate_open[plugin->ops->name[0] == 'G' ? 0 : 1];
+}
+
 /** Of E: shared for nodes, each pod by itself for anything else. */
 static enum bt_hint_scope scope_of_e(BT_UNUSED struct bt_plugin *plugin,
 	BT_UNUSED const struct bt_shape *shape, const struct bt_cluster_event *event,
@@ -201,6 +206,7 @@ void walk_make_fakes(struct fake fakes[MODEL_PLUGINS])
 		fakes[i].ops.hint_scope = scopes[i];
 		if (walk_plugins[i].gates != NULL) {
 			fakes[i].ops.pre_enqueue = pre_enqueue;
+			fakes[i].ops.pre_enqueue_passes = pre_enqueue_passes;
 		}
 	}
 	fakes[4].ops.hint_scope_of = scope_of_e;
