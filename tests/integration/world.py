@@ -364,11 +364,12 @@ def test_budgets_daemons_and_drains(program):
     with program.up(*FAST, "--nodes", "3") as cluster:
         where = CORE + "/namespaces/default"
         path = APPS + "/namespaces/default"
-        create(cluster, path + "/deployments", deployment("web", 4, {"spec": pod("")["spec"]}))
+        made = create(cluster, path + "/deployments", deployment(
+            "web", 4, {"spec": pod("")["spec"]}))
         create(cluster, path + "/daemonsets", {"metadata": {"name": "agent"}, "spec": {
             "selector": {"matchLabels": {"app": "agent"}}, "template": {
                 "metadata": {"labels": {"app": "agent"}}, "spec": pod("")["spec"]}}})
-        made = create(cluster, "/apis/policy/v1/namespaces/default/poddisruptionbudgets", {
+        create(cluster, "/apis/policy/v1/namespaces/default/poddisruptionbudgets", {
             "metadata": {"name": "web"}, "spec": {
                 "minAvailable": 3, "selector": {"matchLabels": {"app": "web"}}}})
         wait_replicas(cluster, path + "/deployments/web", 4)
