@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "state/node_table_edit.h"
 
+/** How far ahead of the walk over all rows their labels are asked for. */
+#define PREFETCH_ROWS 8
+
 static uint64_t dictionary_hash(const void *owner, uint32_t index)
 {
 	const struct bt_label_column *column = owner;
@@ -37,19 +40,24 @@ uint32_t bt_label_column_find(const struct bt_label_column *column, bt_sym value
 	return 0;
 }
 
+/* Without an entry in the index. */
+static uint32_t add_value(struct bt_node_table *table, struct bt_label_column *column, bt_sym value)
+{
+	bt_vec_push(&column->dictionary, bt_symbol_ref(table->symbols, value));
+	bt_vec_push(&column->value_counts, 0);
+	return column->dictionary.count - 1;
+}
+
 /* Index of a value, added when new. */
 static uint32_t value_index(
 	struct bt_node_table *table, struct bt_label_column *column, bt_sym value)
 {
 	uint32_t index = bt_label_column_find(column, value);
 
-	if (index != 0) {
-		return index;
+	if (index == 0) {
+		index = add_value(table, column, value);
+		bt_map_insert(&column->index, bt_sym_hash(value), index);
 	}
-	index = column->dictionary.count;
-	bt_vec_push(&column->dictionary, bt_symbol_ref(table->symbols, value));
-	bt_vec_push(&column->value_counts, 0);
-	bt_map_insert(&column->index, bt_sym_hash(value), index);
 	return index;
 }
 
@@ -208,6 +216,44 @@ void bt_label_columns_grow(
 	}
 }
 
+static bt_sym label_of(const struct bt_node_row *row, bt_sym key)
+{
+	for (uint32_t i = 0; i < row->labels.count; i++) {
+		if (bt_sym_equal(row->label_symbols[i].key, key)) {
+			return row->label_symbols[i].value;
+		}
+	}
+	return BT_SYM_NONE;
+}
+
+/*
+ * All values of a new column. Values are told apart by the numbers of their symbols, which follow
+ * each other when nodes have values of their own; the index is made once the values are counted.
+ */
+static void fill_column(struct bt_node_table *table, struct bt_label_column *column)
+{
+	uint32_t *index_of = BT_NEW_ARRAY(uint32_t, table->symbols->entries.count);
+
+	for (uint32_t slot = 0; slot < table->slot_count; slot++) {
+		bt_sym value = label_of(&table->rows[slot], column->key);
+		if (table->slot_count - slot > PREFETCH_ROWS) {
+			BT_PREFETCH(table->rows[slot + PREFETCH_ROWS].label_symbols);
+		}
+		if (bt_sym_is_none(value)) {
+			continue;
+		}
+		if (index_of[value.id] == 0) {
+			index_of[value.id] = add_value(table, column, value);
+		}
+		set_value(table, column, slot, index_of[value.id]);
+	}
+	bt_free(index_of);
+	bt_map_reserve(&column->index, column->dictionary.count);
+	for (uint32_t i = 1; i < column->dictionary.count; i++) {
+		bt_map_insert(&column->index, bt_sym_hash(column->dictionary.items[i]), i);
+	}
+}
+
 const struct bt_label_column *bt_node_table_label_column(
 	struct bt_node_table *table, struct bt_str key)
 {
@@ -225,16 +271,7 @@ const struct bt_label_column *bt_node_table_label_column(
 	bt_vec_push(&table->label_columns, column);
 	bt_map_insert(
 		&table->label_column_index, bt_sym_hash(symbol), table->label_columns.count - 1);
-	for (uint32_t slot = 0; slot < table->slot_count; slot++) {
-		const struct bt_node_row *row = &table->rows[slot];
-		for (uint32_t i = 0; i < row->labels.count; i++) {
-			if (bt_sym_equal(row->label_symbols[i].key, symbol)) {
-				set_value(table, column, slot,
-					value_index(table, column, row->label_symbols[i].value));
-				break;
-			}
-		}
-	}
+	fill_column(table, column);
 	return column;
 }
 
