@@ -248,6 +248,20 @@ static void note_change(
 	}
 }
 
+/**
+ * What the scheduler is told of, owned: pods as nobody else has them, so that they are packed when
+ * it lets them rest.
+ */
+static struct bt_object *told_of(struct bt_sim *sim, struct bt_object *object)
+{
+	if (object == NULL) {
+		return NULL;
+	}
+	return object->kind == BT_KIND_POD
+		? bt_object_create_pod(bt_object_value(object, BT_KIND_POD), &sim->commons)
+		: bt_object_share(object);
+}
+
 static void observe(void *context, struct bt_object *old_object, struct bt_object *new_object)
 {
 	struct bt_sim *sim = context;
@@ -255,8 +269,10 @@ static void observe(void *context, struct bt_object *old_object, struct bt_objec
 	note_change(sim, old_object, new_object);
 	const char *what = old_object == NULL ? "add" : new_object != NULL ? "update" : "delete";
 	log_observation(sim, what, new_object != NULL ? new_object : old_object);
-	int result = bt_scheduler_observe(
-		sim->scheduler, old_object, new_object, sim->clock.now_ns, &err);
+	struct bt_object *told = told_of(sim, new_object);
+	int result =
+		bt_scheduler_observe(sim->scheduler, old_object, told, sim->clock.now_ns, &err);
+	bt_object_release(told);
 	take_answer(sim, result, &err);
 }
 
@@ -416,6 +432,7 @@ int bt_sim_init(struct bt_sim *sim, const struct bt_sim_options *options,
 void bt_sim_finish(struct bt_sim *sim)
 {
 	bt_scheduler_destroy(sim->scheduler);
+	bt_pod_commons_finish(&sim->commons);
 	bt_config_unref(sim->config);
 	for (uint32_t i = 0; i < sim->bindings.count; i++) {
 		bt_object_release(sim->bindings.items[i].pod);

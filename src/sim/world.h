@@ -2,6 +2,7 @@
 #ifndef BT_SIM_WORLD_H
 #define BT_SIM_WORLD_H
 /** The simulated cluster's insides: shared by the files of this folder only. */
+#include "api/pod_common.h"
 #include "sched/scheduler.h"
 #include "sim/check.h"
 #include "sim/sim.h"
@@ -65,6 +66,7 @@ struct bt_sim {
 	struct bt_prng changes; /* what users do */
 	struct bt_config *config;
 	struct bt_scheduler *scheduler;
+	struct bt_pod_commons commons; /* of the pods that it is told of */
 	struct bt_preemption_writer preemption;
 	struct bt_volume_writer volumes;
 	struct bt_sim_workload workload;
