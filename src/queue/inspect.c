@@ -217,6 +217,10 @@ bool bt_queue_validate(struct bt_queue *queue, const char **out_reason)
 		if (entry == NULL) {
 			continue;
 		}
+		if (entry->group != BT_QUEUE_NONE && queue->groups.items[entry->group].is_ready) {
+			queued++; /* waking it would break up its group */
+			continue;
+		}
 		bt_queue_settle(queue);
 		entry = bt_queue_wake(queue, id);
 		*out_reason = check_entry(queue, entry);
@@ -229,8 +233,8 @@ bool bt_queue_validate(struct bt_queue *queue, const char **out_reason)
 	}
 	if (queued != queue->by_name.count ||
 		queued !=
-			unschedulable + queue->active.slots.count + queue->backoff.slots.count +
-				queue->error_backoff.slots.count) {
+			unschedulable + queue->active.slots.count + queue->ready_count +
+				queue->backoff.slots.count + queue->error_backoff.slots.count) {
 		*out_reason = "pods and places do not add up";
 		return false;
 	}
