@@ -257,13 +257,11 @@ static void set_no_nodes(struct bt_schedule_result *result, struct bt_arena *are
 		(struct bt_post_filter_result){true, BT_NOMINATING_OVERRIDE, {NULL, 0}};
 }
 
-/** columns_ns: what was spent on columns of filters before PreFilter. */
-static void decide(struct bt_cycle_run *run, int64_t columns_ns)
+static void decide(struct bt_cycle_run *run)
 {
 	if (!run_pre_filter(run)) {
 		return;
 	}
-	run->step_started_ns -= columns_ns;
 	bt_cycle_mark_nominated(run);
 	bt_cycle_take_hint(run);
 	if (!try_nominated_node(run) && !bt_cycle_decide_by_cells(run)) {
@@ -323,10 +321,9 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
 		.start_index = engine->next_start_node_index,
 		.attempt = attempt,
 	};
-	int64_t started_ns = bt_profile_now(framework->metrics);
+	run.step_started_ns = bt_profile_now(framework->metrics);
 	run.plan = bt_plan_get(engine, framework, pod);
 	run.cycle->record_plugin_metrics = bt_profile_samples(framework->metrics);
-	run.step_started_ns = bt_profile_now(framework->metrics);
 	out_result->plan = run.plan;
 	if (run.plan != NULL) {
 		adopt_plan(run.cycle, run.plan);
@@ -336,7 +333,7 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
 	run.cycle->borrows_counters = true;
 	bt_cycle_extension_init(&run);
 	out_result->extended = run.extension.active;
-	decide(&run, run.step_started_ns - started_ns);
+	decide(&run);
 	if (out_result->outcome == BT_OUTCOME_SCHEDULED) {
 		bt_cycle_leave_ranking(&run);
 	}

@@ -55,7 +55,7 @@ void bt_cycle_column_totals(
  * differs. plan may be NULL. start_index: the rotation index the cycle started with.
  */
 void bt_verify_decision(struct bt_engine *engine, struct bt_framework *framework,
-	const struct bt_pod_info *pod, const struct bt_plan *plan,
+	const struct bt_pod_info *pod, struct bt_plan *plan,
 	const struct bt_schedule_result *result, uint32_t start_index);
 /** Verify mode: the plan's columns against an evaluation made by the plain runners. */
 void bt_verify_evaluation(struct bt_engine *engine, struct bt_framework *framework,

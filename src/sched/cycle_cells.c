@@ -121,6 +121,7 @@ bool bt_cycle_decide_by_cells(struct bt_cycle_run *run)
 	if (!ask_filters(&collector) || !ask_scores(&collector)) {
 		return false;
 	}
+	bt_plan_refresh(plan, engine, run->pod);
 	bt_cycle_take_out_nominated(run);
 	if (plan->feasible_count > 1) {
 		bt_plan_score_columns(plan, engine, run->pod);

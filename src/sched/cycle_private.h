@@ -36,7 +36,9 @@ struct bt_cycle_run {
 	struct bt_framework *framework;
 	const struct bt_pod_info *pod;
 	struct bt_plan *plan; /* NULL: no columns for this profile */
-	/** Of the running search: the plan's own or with per-cycle filters merged in. */
+	bool few_nodes; /* are searched: the plan's columns are left alone */
+	/** Of the running search: the plan's own, with per-cycle filters merged in, or of the few
+	 * nodes alone. */
 	const uint32_t *verdict;
 	struct bt_cycle_state *cycle;
 	struct bt_cycle_nominated *nominated;

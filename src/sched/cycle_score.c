@@ -63,15 +63,7 @@ void bt_cycle_add_normalized(
 	const struct bt_plan *plan, const uint32_t *slots, uint32_t count, int64_t *totals)
 {
 	for (uint32_t r = 0; r < plan->raw_count; r++) {
-		const struct bt_plan_raw *raw = &plan->raws[r];
-		int32_t max = 0;
-		for (uint32_t i = 0; i < count; i++) {
-			max = raw->values[slots[i]] > max ? raw->values[slots[i]] : max;
-		}
-		for (uint32_t i = 0; i < count; i++) {
-			totals[i] += (int64_t)raw->weight *
-				bt_plan_normalized(raw->values[slots[i]], max, raw->reverse);
-		}
+		bt_plan_add_normalized(&plan->raws[r], slots, count, totals);
 	}
 }
 
@@ -143,8 +135,12 @@ struct bt_status bt_cycle_score(
 	}
 	bt_cycle_count_scores(run, count);
 	if (plan != NULL && !plan->has_plain_scores && run->cycle->without_pods == NULL) {
-		bt_plan_score_columns(plan, run->engine, run->pod);
-		bt_cycle_column_totals(plan, slots, count, totals);
+		if (run->few_nodes) {
+			bt_plan_slot_totals(plan, run->engine, run->pod, slots, count, totals);
+		} else {
+			bt_plan_score_columns(plan, run->engine, run->pod);
+			bt_cycle_column_totals(plan, slots, count, totals);
+		}
 		bt_cycle_add_cycle_scores(run, slots, count, totals);
 		bt_cycle_point_ran(run, BT_TIMED_SCORE, &BT_STATUS_OK);
 		return BT_STATUS_OK;

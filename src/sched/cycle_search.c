@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Which nodes a cycle looks at, and what the filters say of each. Spec 03 sections 3.3 to 3.5. */
+#include <string.h>
+
 #include "base/bitset.h"
 #include "base/map.h"
 #include "sched/cycle_private.h"
+
+/** Below this share of the nodes they are asked without a look at the others. */
+#define FEW_NODES_SHARE 8
+/** So many names are put in order one by one. */
+#define FEW_NAMES 32
 
 struct bt_status bt_narrowed_status(const struct bt_framework *framework,
 	const struct bt_plugin_set *plugins, struct bt_arena *arena)
@@ -59,6 +66,33 @@ uint32_t bt_search_node_count(const struct bt_state *state)
 	return bt_snapshot_placement_slots(state, &slots);
 }
 
+/** The same without a walk over the list. */
+static uint32_t *few_candidates(const struct bt_state *state,
+	const struct bt_pre_filter_result *result, struct bt_arena *arena, uint32_t *out_count)
+{
+	const uint32_t *position = state->snapshot.position;
+	uint32_t *slots = BT_ARENA_NEW_ARRAY(arena, uint32_t, result->count);
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < result->count; i++) {
+		uint32_t slot = bt_state_snapshot_find(state, result->names[i]);
+		uint32_t at = count;
+		if (slot == BT_SLOT_NONE || !state->nodes.rows[slot].in_snapshot) {
+			continue;
+		}
+		while (at > 0 && position[slots[at - 1]] > position[slot]) {
+			at--;
+		}
+		if (at > 0 && slots[at - 1] == slot) {
+			continue;
+		}
+		memmove(&slots[at + 1], &slots[at], (count - at) * sizeof(*slots));
+		slots[at] = slot;
+		count++;
+	}
+	*out_count = count;
+	return slots;
+}
+
 void bt_search_candidates(const struct bt_engine *engine, const struct bt_pre_filter_result *result,
 	struct bt_arena *arena, const uint32_t **out_slots, uint32_t *out_count)
 {
@@ -67,6 +101,10 @@ void bt_search_candidates(const struct bt_engine *engine, const struct bt_pre_fi
 	if (!result->restricted) {
 		*out_slots = list;
 		*out_count = list_count;
+		return;
+	}
+	if (result->count <= FEW_NAMES && !engine->state->snapshot.has_placement) {
+		*out_slots = few_candidates(engine->state, result, arena, out_count);
 		return;
 	}
 	struct bt_bitset named = {0};
@@ -304,12 +342,26 @@ static void search_verdicts(
 	}
 }
 
+static void learn_verdicts(struct bt_cycle_run *run, const struct bt_search *search)
+{
+	uint32_t all = run->engine->state->snapshot.count;
+	if (run->plan == NULL) {
+		return;
+	}
+	run->few_nodes = search->count == 1 || search->count < all / FEW_NODES_SHARE;
+	if (run->few_nodes) {
+		run->verdict = bt_plan_slot_verdicts(
+			run->plan, run->engine, run->cycle, run->pod, search->slots, search->count);
+	} else {
+		bt_plan_refresh(run->plan, run->engine, run->pod);
+		run->verdict = bt_plan_cycle_verdicts(run->plan, run->engine, run->cycle, run->pod);
+	}
+}
+
 struct bt_search_result bt_cycle_search(struct bt_cycle_run *run, struct bt_search search)
 {
 	struct bt_search_result found = {0};
-	if (run->plan != NULL && run->verdict == NULL) {
-		run->verdict = bt_plan_cycle_verdicts(run->plan, run->engine, run->cycle, run->pod);
-	}
+	learn_verdicts(run, &search);
 	if (search.count > 1) {
 		bt_cycle_index_nominated(run);
 	}

@@ -120,9 +120,9 @@ struct bt_plan_cache *bt_plan_cache_create(size_t bytes_max);
 void bt_plan_cache_destroy(struct bt_plan_cache *cache);
 
 /**
- * The plan of a pod's shape, its verdict column valid for the current snapshot. NULL when the
- * profile's weights do not allow columns (negative, or a total beyond 31 bits): then the plain path
- * decides.
+ * The plan of a pod's shape; its columns are those of an earlier snapshot, or there are none yet.
+ * NULL when the profile's weights do not allow columns (negative, or a total beyond 31 bits): then
+ * the plain path decides.
  */
 struct bt_plan *bt_plan_get(
 	struct bt_engine *engine, struct bt_framework *framework, const struct bt_pod_info *pod);
@@ -131,7 +131,10 @@ struct bt_plan *bt_plan_get(
 void bt_plan_pin(struct bt_plan *plan);
 void bt_plan_unpin(struct bt_plan_cache *cache, struct bt_plan *plan);
 
-/** Make local and raws valid too. Only when at least two nodes are feasible. */
+/** Make the verdict column valid for the current snapshot, and the scores if there were any. */
+void bt_plan_refresh(struct bt_plan *plan, struct bt_engine *engine, const struct bt_pod_info *pod);
+
+/** Make local and raws valid too. Only when at least two nodes are feasible, after a refresh. */
 void bt_plan_score_columns(
 	struct bt_plan *plan, struct bt_engine *engine, const struct bt_pod_info *pod);
 
@@ -141,6 +144,19 @@ void bt_plan_score_columns(
  */
 const uint32_t *bt_plan_cycle_verdicts(struct bt_plan *plan, struct bt_engine *engine,
 	const struct bt_cycle_state *cycle, const struct bt_pod_info *pod);
+
+/* A few nodes of the snapshot, without the columns: nothing is kept. */
+
+/** Verdicts of these slots, all filters with a column form merged. Borrowed until the next call. */
+const uint32_t *bt_plan_slot_verdicts(const struct bt_plan *plan, const struct bt_engine *engine,
+	const struct bt_cycle_state *cycle, const struct bt_pod_info *pod, const uint32_t *slots,
+	uint32_t count);
+/** What the plugin's raw scores add to the totals when these nodes are the feasible ones. */
+void bt_plan_add_normalized(
+	const struct bt_plan_raw *raw, const uint32_t *slots, uint32_t count, int64_t *totals);
+/** Totals of the plan's own scores when these are the feasible nodes. */
+void bt_plan_slot_totals(const struct bt_plan *plan, const struct bt_engine *engine,
+	const struct bt_pod_info *pod, const uint32_t *slots, uint32_t count, int64_t *totals);
 
 /** The node's verdict is now this; returns what it was. For the time of a decision. */
 uint32_t bt_plan_replace_verdict(struct bt_plan *plan, uint32_t slot, uint32_t verdict);

@@ -157,7 +157,8 @@ static void unlink_plan(struct bt_plan *plan)
 	queue->bytes -= plan->bytes;
 }
 
-static void link_newest(struct plan_queue *queue, struct bt_plan *plan)
+/** block_slots: of columns that are made now. */
+static void link_newest(struct plan_queue *queue, struct bt_plan *plan, uint32_t block_slots)
 {
 	plan->queue = queue;
 	plan->newer = NULL;
@@ -169,10 +170,9 @@ static void link_newest(struct plan_queue *queue, struct bt_plan *plan)
 	}
 	queue->newest = plan;
 	queue->count++;
-	/* Score columns may still be added in this cycle: count them as if they were there. */
+	/* Columns may still be made in this cycle: count them as if they were there. */
 	plan->bytes = sizeof(*plan) + plan->arena.total_bytes +
-		(2 + (size_t)plan->raw_count) * plan->block_slots * 4 +
-		bt_plan_cells_bytes(&plan->cells);
+		(2 + (size_t)plan->raw_count) * block_slots * 4 + bt_plan_cells_bytes(&plan->cells);
 	queue->bytes += plan->bytes;
 }
 
@@ -268,8 +268,7 @@ struct bt_plan *bt_plan_get(
 		unlink_plan(plan);
 	}
 	plan->recurring = seen_before;
-	bt_plan_catch_up(plan, engine, pod);
-	link_newest(seen_before ? &cache->recurring : &cache->once, plan);
+	link_newest(seen_before ? &cache->recurring : &cache->once, plan, cache->block_slots);
 	make_room(cache);
 	return plan;
 }

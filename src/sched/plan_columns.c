@@ -43,6 +43,18 @@ struct pass {
 	struct bt_parts parts; /* of a pass over all slots */
 };
 
+/** On top of the verdicts so far; in the order of the list, so that the first to reject counts. */
+static void merge_slots(uint32_t *verdict, const uint32_t *detail, uint32_t tag,
+	const uint32_t *slots, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t slot = slots[i];
+		if (verdict[slot] == 0 && detail[slot] != 0) {
+			verdict[slot] = tag | detail[slot];
+		}
+	}
+}
+
 /** Verdicts of the slots in range, which the caller preset to 0 or OUTSIDE. */
 static void evaluate_filters(const struct pass *pass, struct bt_slot_range range)
 {
@@ -66,12 +78,7 @@ static void evaluate_filters(const struct pass *pass, struct bt_slot_range range
 			bt_plan_kernels_for_cpu()->merge_verdicts(
 				verdict + range.first, detail + range.first, tag, range.count);
 		} else {
-			for (uint32_t k = 0; k < range.count; k++) {
-				uint32_t slot = range.slots[k];
-				if (verdict[slot] == 0 && detail[slot] != 0) {
-					verdict[slot] = tag | detail[slot];
-				}
-			}
+			merge_slots(verdict, detail, tag, range.slots, range.count);
 		}
 	}
 }
@@ -270,7 +277,7 @@ uint32_t bt_plan_changed_slots(struct bt_plan_cache *cache, const struct bt_chan
 	return count;
 }
 
-void bt_plan_catch_up(struct bt_plan *plan, struct bt_engine *engine, const struct bt_pod_info *pod)
+void bt_plan_refresh(struct bt_plan *plan, struct bt_engine *engine, const struct bt_pod_info *pod)
 {
 	const struct bt_state *state = engine->state;
 	const struct bt_change_log *log = &state->log;
@@ -298,6 +305,72 @@ void bt_plan_score_columns(
 	if (!plan->scored ||
 		(plan->reads_node_count && plan->node_count != engine->state->snapshot.count)) {
 		recompute_scores(plan, engine, pod);
+	}
+}
+
+const uint32_t *bt_plan_slot_verdicts(const struct bt_plan *plan, const struct bt_engine *engine,
+	const struct bt_cycle_state *cycle, const struct bt_pod_info *pod, const uint32_t *slots,
+	uint32_t count)
+{
+	struct bt_plan_cache *cache = engine->plans;
+	struct bt_slot_range range = {.slots = slots, .count = count};
+	for (uint32_t i = 0; i < count; i++) {
+		cache->verdict[slots[i]] = 0;
+	}
+	for (uint32_t i = 0; i < plan->filter_count; i++) {
+		const struct bt_plan_filter *filter = &plan->filters[i];
+		uint32_t index = filter->plugin->index;
+		if (filter->form == BT_FILTER_PLAIN ||
+			bt_plugin_set_has(&cycle->skip_filter, index)) {
+			continue;
+		}
+		const void *data = filter->form == BT_FILTER_COLUMN
+			? plan->template.pre_filter_data[index]
+			: cycle->pre_filter_data[index];
+		if (filter->plugin->ops->filter_column(
+			    filter->plugin, data, pod, engine->state, range, cache->detail)) {
+			merge_slots(cache->verdict, cache->detail,
+				(i + 1) << BT_VERDICT_DETAIL_BITS, slots, count);
+		}
+	}
+	return cache->verdict;
+}
+
+void bt_plan_add_normalized(
+	const struct bt_plan_raw *raw, const uint32_t *slots, uint32_t count, int64_t *totals)
+{
+	int32_t max = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		max = raw->values[slots[i]] > max ? raw->values[slots[i]] : max;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		totals[i] += (int64_t)raw->weight *
+			bt_plan_normalized(raw->values[slots[i]], max, raw->reverse);
+	}
+}
+
+void bt_plan_slot_totals(const struct bt_plan *plan, const struct bt_engine *engine,
+	const struct bt_pod_info *pod, const uint32_t *slots, uint32_t count, int64_t *totals)
+{
+	int32_t *scores = engine->plans->scores;
+	struct bt_slot_range range = {.slots = slots, .count = count};
+	for (uint32_t k = 0; k < count; k++) {
+		totals[k] = plan->constant_score;
+	}
+	for (uint32_t i = 0; i < plan->local_score_count; i++) {
+		struct bt_plugin *plugin = plan->local_scores[i].plugin;
+		plugin->ops->score_column(plugin, bt_plan_score_data(plan, plugin), pod,
+			engine->state, range, scores);
+		for (uint32_t k = 0; k < count; k++) {
+			totals[k] += plan->local_scores[i].weight * scores[slots[k]];
+		}
+	}
+	for (uint32_t i = 0; i < plan->raw_count; i++) {
+		struct bt_plan_raw raw = plan->raws[i];
+		raw.plugin->ops->score_column(raw.plugin, bt_plan_score_data(plan, raw.plugin), pod,
+			engine->state, range, scores);
+		raw.values = scores;
+		bt_plan_add_normalized(&raw, slots, count, totals);
 	}
 }
 

@@ -43,10 +43,6 @@ struct bt_plan *bt_plan_create(
 	struct bt_engine *engine, struct bt_framework *framework, const struct bt_pod_info *pod);
 /** What the column form of a score plugin is given. */
 const void *bt_plan_score_data(const struct bt_plan *plan, const struct bt_plugin *plugin);
-/** Bring the verdicts (and scores, if there are any) up to the snapshot's place in the change log.
- */
-void bt_plan_catch_up(
-	struct bt_plan *plan, struct bt_engine *engine, const struct bt_pod_info *pod);
 /**
  * Slots with a change of these kinds since that place in the log, which it covers: cache->changed.
  * Returns their number.

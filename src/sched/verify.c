@@ -234,7 +234,7 @@ static void check_unschedulable(struct twin *twin, const struct bt_schedule_resu
 }
 
 void bt_verify_decision(struct bt_engine *engine, struct bt_framework *framework,
-	const struct bt_pod_info *pod, const struct bt_plan *plan,
+	const struct bt_pod_info *pod, struct bt_plan *plan,
 	const struct bt_schedule_result *result, uint32_t start_index)
 {
 	struct twin twin = {.engine = engine,
@@ -245,6 +245,9 @@ void bt_verify_decision(struct bt_engine *engine, struct bt_framework *framework
 	/* What is done twice counts once. */
 	struct bt_profile_metrics *metrics = framework->metrics;
 	framework->metrics = NULL;
+	if (plan != NULL) {
+		bt_plan_refresh(plan, engine, pod); /* a search of few nodes does without */
+	}
 	twin_begin(&twin);
 	if (bt_status_is_success(&twin.pre_filter.status)) {
 		twin_filter(&twin, start_index);
@@ -284,6 +287,7 @@ void bt_verify_evaluation(struct bt_engine *engine, struct bt_framework *framewo
 		!bt_status_is_success(&evaluation->pre_filter.status)) {
 		return;
 	}
+	bt_plan_refresh(plan, engine, pod);
 	struct twin twin = {.engine = engine,
 		.framework = framework,
 		.pod = pod,

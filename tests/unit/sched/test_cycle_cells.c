@@ -11,6 +11,7 @@
 #include "base/prng.h"
 #include "framework/node_statuses.h"
 #include "sched/cells.h"
+#include "sched/plan.h"
 #include "sched/plan_cells.h"
 #include "sched_world.h"
 #include "test_main.h"
@@ -303,6 +304,17 @@ static const char *random_pod(struct random_run *run)
 			below(run, 1000000), 50 + below(run, 400))
 			.data;
 	}
+	if (below(run, 6) == 0) { /* for few nodes: narrowed by PreFilter */
+		return bt_arena_printf(&run->world.arena,
+			"{'spec':{'affinity':{'nodeAffinity':{"
+			"'requiredDuringSchedulingIgnoredDuringExecution':{'nodeSelectorTerms':[{"
+			"'matchFields':[{'key':'metadata.name','operator':'In','values':['n%u']}]},"
+			"{'matchFields':[{'key':'metadata.name','operator':'In','values':['n%u']}]}"
+			",{'matchFields':[{'key':'metadata.name','operator':'In','values':['n%u']}]"
+			"}]}}},'containers':[{'name':'c'}]}}",
+			below(run, NODES + 3), below(run, NODES + 3), below(run, NODES + 3))
+			.data;
+	}
 	return kinds[below(run, BT_ARRAY_LENGTH(kinds))];
 }
 
@@ -440,7 +452,8 @@ static void same_init(
 	kinds_init(kinds, world, 1);
 	kinds->script.verdict_of = NULL;
 	kinds->pods_per_level = 1;
-	world_init(world, "NodeResourcesFit, K", &options, (struct script *[]){&kinds->script}, 1);
+	world_init(world, "NodeAffinity, NodeResourcesFit, K", &options,
+		(struct script *[]){&kinds->script}, 1);
 	for (uint32_t i = 0; i < nodes; i++) {
 		world_add_node(world,
 			bt_arena_printf(&world->arena,
@@ -462,6 +475,48 @@ static void place_one(struct kinds *kinds, const char *json)
 	ck_assert_int_eq(result.outcome, BT_OUTCOME_SCHEDULED);
 	ck_assert(bt_engine_place(world->engine, pod, &result));
 }
+
+static const char *pod_for(struct world *world, uint32_t from, uint32_t count)
+{
+	struct bt_strbuf text = {0};
+	const char *json;
+
+	bt_strbuf_append_c(&text,
+		"{'spec':{'affinity':{'nodeAffinity':{"
+		"'requiredDuringSchedulingIgnoredDuringExecution':{'nodeSelectorTerms':[");
+	for (uint32_t i = 0; i < count; i++) {
+		bt_strbuf_printf(&text,
+			"%s{'matchFields':[{'key':'metadata.name','operator':'In','values':['n%u']}"
+			"]}",
+			i == 0 ? "" : ",", from + 3 * i);
+	}
+	bt_strbuf_append_c(&text, "]}}},'containers':[{'name':'c'}]}}");
+	json = bt_arena_str(&world->arena, bt_strbuf_str(&text)).data;
+	bt_strbuf_finish(&text);
+	return json;
+}
+
+/* Pods that PreFilter narrows to few nodes: no column is made, the others are not asked. */
+START_TEST(test_cycle_cells__few_nodes_are_asked_alone)
+{
+	static struct world world;
+	static const uint32_t counts[] = {1, 2, 37, 38, 60};
+	struct kinds kinds;
+
+	same_init(&kinds, &world, 300, 3, false);
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(counts); i++) {
+		uint32_t before = kinds.asked;
+		struct bt_schedule_result result =
+			world_schedule(&world, pod_for(&world, i, counts[i]));
+
+		ck_assert_int_eq(result.outcome, BT_OUTCOME_SCHEDULED);
+		ck_assert_uint_eq(result.feasible_count, counts[i]);
+		ck_assert_uint_eq(kinds.asked - before, counts[i] < 300 / 8 ? counts[i] : 300);
+		ck_assert(counts[i] >= 300 / 8 || result.plan->verdict == NULL);
+	}
+	world_finish(&world);
+}
+END_TEST
 
 START_TEST(test_cycle_cells__one_node_of_each_kind_is_asked)
 {
@@ -736,6 +791,7 @@ END_TEST
 BT_TEST_MAIN("cycle_cells", test_cycle_cells__random_decisions_are_those_of_the_plain_forms,
 	test_cycle_cells__random_decisions_with_nominated_pods,
 	test_cycle_cells__nominated_nodes_are_exceptions,
+	test_cycle_cells__few_nodes_are_asked_alone,
 	test_cycle_cells__more_nominated_nodes_than_exceptions,
 	test_cycle_cells__rejections_with_nominated_pods,
 	test_cycle_cells__one_node_of_each_kind_is_asked, test_cycle_cells__more_kinds_than_cells,
