@@ -314,7 +314,7 @@ static void fill_level(struct bt_cells *cells, uint32_t cell, uint32_t level)
 	for (uint32_t i = 0; i < cells->level_size[level]; i++) {
 		uint32_t node = cells->first_node[level] + i;
 		const uint32_t *members =
-			own->members + cells->first_node[level - 1] + i * BT_CELLS_BLOCK;
+			own->members + cells->first_node[level - 1] + (size_t)i * BT_CELLS_BLOCK;
 		for (uint32_t j = 0; j < BT_CELLS_BLOCK; j++) {
 			own->members[node] += members[j];
 		}

@@ -325,7 +325,7 @@ static uint32_t select_feasible(struct search *search, uint32_t before)
 	}
 	const struct bt_cells *cells = search->cells;
 	uint32_t node = 0;
-	for (uint32_t level = cells->level_count - 1; level > 0; level--) {
+	for (uint32_t level = cells->level_count; level-- > 1;) {
 		uint32_t width = UINT32_C(1) << level * BT_CELLS_BLOCK_BITS;
 		const uint32_t *sums = sums_of(search, level, node, width);
 		/* The first is 0; among the padding sums are never as small again. */

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "base/assert.h"
 #include "sched/cycle_cells.h"
 #include "sched/node_choice.h"
 #include "sched/plan_kernels.h"
@@ -13,8 +14,10 @@
 
 /** Counts of neighbouring slots go to different places: one need not wait for the other. */
 #define LANES 4
-/** Slots of the table that tells cells by a value; a power of two above BT_CELLS_MAX. */
-#define TABLE_SIZE (4 * BT_CELLS_MAX)
+enum {
+	/** Entries of the table that tells cells by a value; a power of two above BT_CELLS_MAX. */
+	TABLE_SIZE = 4 * BT_CELLS_MAX,
+};
 
 struct flat {
 	struct bt_cycle_run *run;
@@ -77,6 +80,7 @@ static bool part_by_table(
 		}
 		flat->cache->cells[slot] = entry->cell - 1;
 	}
+	BT_ASSERT(count != 0); /* the snapshot has nodes */
 	flat->cell_of = flat->cache->cells;
 	flat->cell_count = count;
 	return true;

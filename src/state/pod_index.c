@@ -229,7 +229,7 @@ size_t bt_pod_index_memory_bytes(const struct bt_state *state)
 		bytes += index->sets.items[i].pods.capacity * sizeof(uint32_t);
 	}
 	for (uint32_t i = 0; i < index->pairs.count; i++) {
-		bytes += 2 * index->pairs.items[i].sets.capacity * sizeof(uint32_t);
+		bytes += (size_t)2 * index->pairs.items[i].sets.capacity * sizeof(uint32_t);
 	}
 	return bytes;
 }
