@@ -27,7 +27,7 @@
 #include "sched/plan_cells.h"
 
 #define BT_VERDICT_OUTSIDE UINT32_MAX
-/** For one decision: somebody else's answer counts for this node of the snapshot; no. */
+/** For one decision: a node of the snapshot that was asked by itself and does not fit. */
 #define BT_VERDICT_TAKEN_OUT (UINT32_MAX - 1)
 #define BT_VERDICT_DETAIL_BITS 24
 #define BT_TOTAL_INFEASIBLE INT32_MIN
