@@ -78,7 +78,9 @@ struct bt_cycle_state {
 	bool plain;
 	/**
 	 * The cycle ends before the state changes: plugins may keep pointers to counters instead of
-	 * copies. Set by the engine; cycles of others may outlive what they looked at.
+	 * copies. Set by the engine while it decides; then the data of plugins with
+	 * columns_per_cycle is forgotten, for those who go on with the cycle. Cycles of others may
+	 * outlive what they looked at.
 	 */
 	bool borrows_counters;
 	/**

@@ -283,6 +283,18 @@ static void begin_result(struct bt_engine *engine, struct bt_framework *framewor
 		bt_status_code_only(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE);
 }
 
+/** Counters go on counting and may be given up: who goes on with the cycle must not find them. */
+static void stop_borrowing(const struct bt_framework *framework, struct bt_cycle_state *cycle)
+{
+	cycle->borrows_counters = false;
+	for (uint32_t i = 0; i < framework->instances.count; i++) {
+		if (framework->instances.items[i]->ops->columns_per_cycle) {
+			cycle->pre_filter_data[i] = NULL;
+			cycle->pre_score_data[i] = NULL;
+		}
+	}
+}
+
 void bt_engine_schedule_queued(struct bt_engine *engine, struct bt_framework *framework,
 	const struct bt_pod_info *pod, const struct bt_queued_attempt *attempt,
 	struct bt_schedule_result *out_result)
@@ -328,8 +340,7 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
 	if (run.plan != NULL) {
 		adopt_plan(run.cycle, run.plan);
 	}
-	/* Nothing in the state changes before the end of this function, and nobody who goes on with
-	 * the cycle afterwards reads what Filter and Score counted. */
+	/* Nothing in the state changes before the end of this function. */
 	run.cycle->borrows_counters = true;
 	bt_cycle_extension_init(&run);
 	out_result->extended = run.extension.active;
@@ -337,7 +348,7 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
 	if (out_result->outcome == BT_OUTCOME_SCHEDULED) {
 		bt_cycle_leave_ranking(&run);
 	}
-	run.cycle->borrows_counters = false;
+	stop_borrowing(framework, run.cycle);
 	bt_cycle_extension_finish(&run);
 	/* The list may have moved while it grew; the engine keeps it for the next cycle. */
 	engine->statuses = out_result->diagnosis.statuses;

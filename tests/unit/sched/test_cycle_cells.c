@@ -756,6 +756,65 @@ START_TEST(test_cycle_cells__random_ties_are_uniform)
 }
 END_TEST
 
+/* A cycle that goes on after the decision finds no counters, which go on counting or are dropped.
+ */
+START_TEST(test_cycle_cells__counters_are_not_kept)
+{
+	static const char *const pod =
+		"{'metadata':{'labels':{'app':'a'}},'spec':{'affinity':{'podAntiAffinity':{"
+		"'requiredDuringSchedulingIgnoredDuringExecution':[{'labelSelector':{'matchLabels':"
+		"{'app':'a'}},'topologyKey':'kubernetes.io/hostname'}]}},"
+		"'topologySpreadConstraints':[{'maxSkew':1,'topologyKey':'kubernetes.io/hostname',"
+		"'whenUnsatisfiable':'DoNotSchedule','labelSelector':{'matchLabels':{'app':'a'}}}],"
+		"'containers':[{'name':'c'}]}}";
+	static struct world world;
+	const struct bt_engine_options options = {
+		.verify = true, .percentage_of_nodes_to_score = -1};
+	struct bt_schedule_result result;
+	const struct bt_pod_info *pending;
+	struct bt_node_info node;
+
+	world_init(&world, "PodTopologySpread:2, InterPodAffinity:2, NodeResourcesFit", &options,
+		NULL, 0);
+	for (uint32_t i = 0; i < 3; i++) {
+		world_add_node(&world,
+			bt_arena_printf(&world.arena,
+				"{'metadata':{'name':'n%u','labels':{'kubernetes.io/hostname':"
+				"'n%u'}},'status':{'allocatable':{'pods':'9'}}}",
+				i, i)
+				.data);
+	}
+	pending = world_pending(&world, pod);
+	bt_engine_schedule(world.engine, world.framework, pending, &result);
+	ck_assert_int_eq(result.outcome, BT_OUTCOME_SCHEDULED);
+	bt_node_info_init(&node, world.engine->state, result.slot);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct bt_plugin *plugin =
+			world.framework->points[BT_POINT_FILTER].entries.items[i].plugin;
+		struct bt_status status = plugin->ops->filter(plugin, result.cycle, pending, &node);
+
+		ck_assert_int_eq(status.code, BT_STATUS_ERROR);
+		ck_assert(bt_str_has_suffix(
+			bt_status_message_str(&status, &world.arena), BT_STR("not found")));
+	}
+	/* Asked anew, PreFilter counts for this cycle alone. */
+	(void)bt_run_pre_filter(world.framework, result.cycle, pending);
+	world_add_pod(&world,
+		"{'metadata':{'labels':{'app':'a'}},'spec':{'nodeName':'n0','containers':[]}}");
+	ck_assert_int_eq(bt_state_refresh_snapshot(world.engine->state, NULL), 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct bt_plugin *plugin =
+			world.framework->points[BT_POINT_FILTER].entries.items[i].plugin;
+		struct bt_status status;
+
+		bt_node_info_init(&node, world.engine->state, world_slot(&world, "n0"));
+		status = plugin->ops->filter(plugin, result.cycle, pending, &node);
+		ck_assert_int_eq(status.code, BT_STATUS_SUCCESS);
+	}
+	world_finish(&world);
+}
+END_TEST
+
 static void lie(void)
 {
 	static struct world world;
@@ -788,7 +847,8 @@ START_TEST(test_cycle_cells__traits_that_lie_are_found)
 }
 END_TEST
 
-BT_TEST_MAIN("cycle_cells", test_cycle_cells__random_decisions_are_those_of_the_plain_forms,
+BT_TEST_MAIN("cycle_cells", test_cycle_cells__counters_are_not_kept,
+	test_cycle_cells__random_decisions_are_those_of_the_plain_forms,
 	test_cycle_cells__random_decisions_with_nominated_pods,
 	test_cycle_cells__nominated_nodes_are_exceptions,
 	test_cycle_cells__few_nodes_are_asked_alone,
