@@ -4,7 +4,8 @@
  * some of them to their placement. One JSON line a case: event (the event alone), placed (until as
  * many are placed as fit), settled (until every pod that woke up was tried), each as median, p99
  * and maximum over the events. First every shape waits for a device of its own; then every other
- * one for a pool of nodes, where the nodes that came before let more shapes wake up than one.
+ * one for a pool of nodes, where the nodes that came before let more shapes wake up than one. The
+ * last case has events so close together that those who woke up in vain still back off.
  *
  * Usage: backlog_bench [PODS [SHAPES [NODES [EVENTS]]]]
  */
@@ -233,8 +234,11 @@ static void print_times(const char *what, double *times, uint32_t count)
 		times[count * 99 / 100], times[count - 1]);
 }
 
-/** Nodes come, each with room for `room` pods of one shape, or of none when room is 0. */
-static void time_case(struct bench *bench, const char *what, uint32_t room)
+/**
+ * Nodes come, each so many seconds after the one before and with room for `room` pods of one shape,
+ * or of none when room is 0.
+ */
+static void time_case(struct bench *bench, const char *what, uint32_t room, int64_t seconds)
 {
 	uint32_t count = bench->event_count;
 	struct times times = {BT_NEW_ARRAY(double, count), BT_NEW_ARRAY(double, count),
@@ -263,7 +267,7 @@ static void time_case(struct bench *bench, const char *what, uint32_t room)
 			add_pod(bench, shape);
 		}
 		(void)schedule(bench, UINT32_MAX);
-		bench->now_ns += 15 * NS_PER_SECOND;
+		bench->now_ns += seconds * NS_PER_SECOND;
 		bt_queue_flush_backoff(bt_scheduler_queue(bench->scheduler), bench->now_ns);
 		(void)schedule(bench, UINT32_MAX);
 	}
@@ -285,9 +289,10 @@ static uint32_t argument(int argc, char **argv, int index, uint32_t otherwise)
 static void time_all(struct bench bench)
 {
 	bench_init(&bench);
-	time_case(&bench, "a node that fits nobody", 0);
-	time_case(&bench, "a node for one pod of a shape", 1);
-	time_case(&bench, "a node for ten pods of a shape", 10);
+	time_case(&bench, "a node that fits nobody", 0, 15);
+	time_case(&bench, "a node for one pod of a shape", 1, 15);
+	time_case(&bench, "a node for ten pods of a shape", 10, 15);
+	time_case(&bench, "such a node a second later, while many back off", 10, 1);
 	bench_finish(&bench);
 }
 

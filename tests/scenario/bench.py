@@ -154,6 +154,18 @@ def test_outcomes(program):
     assert 0 < run["event_median_ms"] <= run["event_ms"] <= run["settled_ms"], run
 
 
+
+def test_a_backlog_does_not_delay_the_pod_that_fits(program):
+    """An event that wakes thousands of pods costs no more than trying a few of them."""
+    run = bench(program, "-w", "backlog", *sizes(50, 0, 50000))
+    attempts = run["scheduled"] + run["failed"]
+    woken = attempts - 50000
+    assert run["scheduled"] == 10 and woken > 10 * 500, run
+    # By processor time, and by the machine's own measure: 50 to 100 attempts; one by one, 1000.
+    assert run["event_cpu_ms"] / 1e3 <= 400 * run["cpu_seconds"] / 50000, run
+    assert run["waiting_pod_bytes"] <= 600, run
+
+
 def test_same_seed_same_decisions(program):
     for workload in RANDOM + NEW:
         first = bench(program, "-w", workload, *sizes(40, 40, 60))
