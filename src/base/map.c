@@ -16,6 +16,13 @@ static uint32_t tag_of(uint64_t hash)
 	return (uint32_t)(hash >> 32);
 }
 
+/* Where the chain of a tag begins. Its upper bits say so: a larger table has its entries in the
+ * same order, so that growing is one walk along both, and nobody is asked for hashes. */
+static uint32_t home_of(uint32_t capacity, uint32_t tag)
+{
+	return (uint32_t)((uint64_t)tag * capacity >> 32);
+}
+
 /* Linear probing degrades quickly above; deleted slots count, they lengthen searches too. */
 static uint32_t used_max(uint32_t capacity)
 {
@@ -56,14 +63,14 @@ void bt_map_reset(struct bt_map *map)
 }
 
 /* Put an entry into the first empty slot of its chain; there are no deleted slots. */
-static void place(struct bt_map_slot *slots, uint32_t capacity, uint64_t hash, uint32_t value)
+static void place(struct bt_map_slot *slots, uint32_t capacity, struct bt_map_slot entry)
 {
-	uint32_t position = (uint32_t)hash & (capacity - 1);
+	uint32_t position = home_of(capacity, entry.tag);
 
 	while (slots[position].value != SLOT_EMPTY) {
 		position = (position + 1) & (capacity - 1);
 	}
-	slots[position] = (struct bt_map_slot){tag_of(hash), value};
+	slots[position] = entry;
 }
 
 static void rehash(struct bt_map *map, uint32_t capacity)
@@ -72,11 +79,10 @@ static void rehash(struct bt_map *map, uint32_t capacity)
 
 	BT_ASSERT(map->count == 0 || map->hash_of != NULL);
 	for (uint32_t i = 0; i < map->capacity; i++) {
-		uint32_t value = map->slots[i].value;
-		if (value < SLOT_DELETED) {
-			uint64_t hash = map->hash_of(map->owner, value);
-			BT_ASSERT_SLOW(tag_of(hash) == map->slots[i].tag);
-			place(slots, capacity, hash, value);
+		struct bt_map_slot entry = map->slots[i];
+		if (entry.value < SLOT_DELETED) {
+			BT_ASSERT_SLOW(tag_of(map->hash_of(map->owner, entry.value)) == entry.tag);
+			place(slots, capacity, entry);
 		}
 	}
 	bt_free(map->slots);
@@ -121,7 +127,7 @@ uint32_t bt_map_first(const struct bt_map *map, uint64_t hash)
 	if (map->count == 0) {
 		return BT_MAP_NONE;
 	}
-	return probe(map, tag_of(hash), (uint32_t)hash & (map->capacity - 1));
+	return probe(map, tag_of(hash), home_of(map->capacity, tag_of(hash)));
 }
 
 uint32_t bt_map_next(const struct bt_map *map, uint64_t hash, uint32_t position)
@@ -149,7 +155,7 @@ void bt_map_insert(struct bt_map *map, uint64_t hash, uint32_t value)
 		}
 		rehash(map, capacity);
 	}
-	position = (uint32_t)hash & (map->capacity - 1);
+	position = home_of(map->capacity, tag_of(hash));
 	while (map->slots[position].value < SLOT_DELETED) {
 		position = (position + 1) & (map->capacity - 1);
 	}

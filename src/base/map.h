@@ -18,7 +18,7 @@
 #define BT_MAP_NONE UINT32_MAX
 
 struct bt_map_slot {
-	uint32_t tag;   /* upper half of the hash */
+	uint32_t tag;   /* upper half of the hash: all that the map knows of it */
 	uint32_t value; /* BT_MAP_EMPTY or BT_MAP_DELETED mark free slots */
 };
 
@@ -27,11 +27,11 @@ struct bt_map {
 	uint32_t capacity;                                      /* power of two, or 0 */
 	uint32_t count;                                         /* live entries */
 	uint32_t used;                                          /* live and deleted entries */
-	uint64_t (*hash_of)(const void *owner, uint32_t value); /* used when the table grows */
+	uint64_t (*hash_of)(const void *owner, uint32_t value); /* for slow assertions */
 	const void *owner;
 };
 
-/** hash_of recomputes the hash of a stored payload; owner is passed to it. */
+/** hash_of recomputes the hash of a stored payload, the one it came with; owner is passed to it. */
 void bt_map_init(struct bt_map *map, uint64_t (*hash_of)(const void *owner, uint32_t value),
 	const void *owner);
 void bt_map_finish(struct bt_map *map);

@@ -97,8 +97,8 @@ START_TEST(test_map__random_churn_equals_a_plain_set)
 {
 	const char *chosen = getenv("BERTH_TEST_SEED");
 	uint64_t seed = chosen != NULL ? strtoull(chosen, NULL, 10) : 20250101;
-	static const uint64_t masks[] = {
-		UINT64_MAX, UINT64_C(0xffffffff), UINT64_C(0xf), UINT64_C(0xff00000000000000)};
+	static const uint64_t masks[] = {UINT64_MAX, UINT64_C(0xffffffff), UINT64_C(0xf00000000),
+		UINT64_C(0xff00000000000000)};
 
 	(void)printf("seed %llu\n", (unsigned long long)seed);
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(masks); i++) {
