@@ -14,7 +14,9 @@
  * shape is asked once per shape (framework/plugin.h, hint_scope; spec 04 section 17).
  *
  * Cost: O(log n) for what moves one pod; a cluster event asks one hint per shape and namespace of
- * the pods that its listeners rejected.
+ * the pods that its listeners rejected, and moves the pods as a group when none of them backs off
+ * or may be gated, else one by one. Pods of a group that agree in priority and timestamp with
+ * others are popped after those of the active heap.
  */
 #include <stdbool.h>
 #include <stdint.h>
