@@ -283,7 +283,6 @@ static struct bt_affinity_index *create_index(struct bt_state *state)
 	struct bt_affinity_index *index = BT_NEW(struct bt_affinity_index);
 
 	index->state = state;
-	index->collect_count = state->nodes.label_collect_count;
 	bt_affinity_index_init_terms(index);
 	bt_map_init(&index->group_map, group_hash, index);
 	return index;
@@ -334,9 +333,7 @@ static void catch_up(struct bt_affinity_index *index)
 	for (; index->slots.count < state->nodes.slot_count; index->slots.count++) {
 		index->slots.items[index->slots.count] = (struct slot_list){0};
 	}
-	if (((kinds & CHANGES_OF_LABELS) != 0 ||
-		    index->collect_count != state->nodes.label_collect_count) &&
-		bt_affinity_index_look_up_keys(index)) {
+	if ((kinds & CHANGES_OF_LABELS) != 0 && bt_affinity_index_look_up_keys(index)) {
 		sum_stale_keys(index);
 	}
 	if (everything) {

@@ -118,7 +118,6 @@ struct bt_affinity_index {
 	BT_VEC(uint32_t) free_keys;
 	struct bt_map key_map;
 	BT_VEC(uint32_t) active_keys; /* those with a column */
-	uint32_t collect_count;       /* of the label columns, when the keys' were looked up */
 	uint64_t next_serial;
 	uint64_t term_mark;
 	struct bt_strbuf text;

@@ -78,10 +78,8 @@ static void reserve_slots(struct topology_key *key, uint32_t slot_capacity)
 bool bt_affinity_index_look_up_keys(struct bt_affinity_index *index)
 {
 	const struct bt_node_table *table = &index->state->nodes;
-	bool collected = index->collect_count != table->label_collect_count;
 	bool stale = false;
 
-	index->collect_count = table->label_collect_count;
 	index->active_keys.count = 0;
 	for (uint32_t i = 0; i < index->keys.count; i++) {
 		struct topology_key *key = &index->keys.items[i];
@@ -89,11 +87,9 @@ bool bt_affinity_index_look_up_keys(struct bt_affinity_index *index)
 		if (key->term_count == 0) {
 			continue;
 		}
-		if (collected || key->column == NULL) {
-			const struct bt_label_column *column =
-				bt_state_label_column(index->state, key->text);
-			key->stale = collected || column != NULL;
-			key->column = column;
+		if (key->column == NULL) {
+			key->column = bt_state_label_column(index->state, key->text);
+			key->stale = key->column != NULL;
 		} else {
 			key->stale = key->column->rebuild_count != key->rebuild_count;
 		}

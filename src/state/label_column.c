@@ -274,22 +274,3 @@ const struct bt_label_column *bt_node_table_label_column(
 	fill_column(table, column);
 	return column;
 }
-
-void bt_node_table_collect_label_columns(struct bt_node_table *table)
-{
-	uint32_t kept = 0;
-
-	table->label_collect_count++;
-	bt_map_reset(&table->label_column_index);
-	for (uint32_t i = 0; i < table->label_columns.count; i++) {
-		struct bt_label_column *column = table->label_columns.items[i];
-		if (column->present_count == 0) {
-			destroy_column(table, column);
-			continue;
-		}
-		table->label_columns.items[kept] = column;
-		bt_map_insert(&table->label_column_index, bt_sym_hash(column->key), kept);
-		kept++;
-	}
-	table->label_columns.count = kept;
-}

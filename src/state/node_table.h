@@ -134,7 +134,6 @@ struct bt_node_table {
 	BT_VEC(struct bt_label_column *) label_columns;
 	struct bt_map scalar_index;       /* name symbol -> index in scalars */
 	struct bt_map label_column_index; /* key symbol -> index in label_columns */
-	uint32_t label_collect_count;     /* times that columns were dropped */
 	int64_t *zero_amounts;            /* slot_capacity zeros behind columns without a value */
 	uint32_t *zero_values;
 	/**
@@ -158,8 +157,11 @@ struct bt_node_table {
 uint32_t bt_node_table_scalar(struct bt_node_table *table, struct bt_str name);
 /** Index of an existing column, or UINT32_MAX. */
 uint32_t bt_node_table_find_scalar(const struct bt_node_table *table, struct bt_str name);
-/** Column of a label key, created and filled when the key is new. It lives until
- * bt_node_table_collect_label_columns. */
+/**
+ * Column of a label key, created and filled when the key is new. It lives as long as the table:
+ * plans, cells and cycles of others name columns. One of a key that no node has is some hundred
+ * bytes, whatever the number of slots.
+ */
 const struct bt_label_column *bt_node_table_label_column(
 	struct bt_node_table *table, struct bt_str key);
 /** Index of a value in the dictionary; 0: it is not there. value may be BT_SYM_NONE. */
@@ -169,11 +171,6 @@ static inline bool bt_label_column_is_unique(const struct bt_label_column *colum
 {
 	return column->live_count == column->present_count;
 }
-/**
- * Drop the columns of keys that no node has; users can invent such keys without end. To be called
- * when no pointer to a label column is kept anywhere.
- */
-void bt_node_table_collect_label_columns(struct bt_node_table *table);
 /** Slot of a node name the cache or the snapshot knows, or BT_SLOT_NONE. */
 uint32_t bt_node_table_find(const struct bt_node_table *table, struct bt_str name);
 struct bt_str bt_node_table_name(const struct bt_node_table *table, uint32_t slot);

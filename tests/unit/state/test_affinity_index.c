@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The affinity index against a walk over all pods: nodes and pods come, change and go, labels get
- * values that nobody has had before, columns are dropped, and every question gets the answer that
- * the pods give.
+ * values that nobody has had before, and every question gets the answer that the pods give.
  */
 #include "base/prng.h"
 #include "state/affinity_index.h"
@@ -156,9 +155,6 @@ static void take_step(struct world *w)
 		} else {
 			change_pod(w);
 		}
-	}
-	if (below(w, 10) == 0) {
-		bt_node_table_collect_label_columns(&w->f.state->nodes);
 	}
 	ck_assert_int_eq(bt_state_refresh_snapshot(w->f.state, NULL), 0);
 }

@@ -482,8 +482,6 @@ START_TEST(test_node_table__label_column_follows_the_nodes)
 	ck_assert(bt_str_equal_c(column_value(&f, zone, "m90"), "b"));
 	ck_assert(absent->values == f.state->nodes.zero_values);
 	check_valid(&f);
-	bt_node_table_collect_label_columns(&f.state->nodes);
-	ck_assert_uint_eq(f.state->nodes.label_columns.count, 1);
 	ck_assert(bt_node_table_label_column(&f.state->nodes, BT_STR("zone")) == zone);
 	fixture_finish(&f);
 }
