@@ -189,13 +189,22 @@ static const char *draw_pod(struct history *history)
 		.data;
 }
 
+/* status: of pending pods. */
+static const char *pending_json(struct history *history, const char *pod, uint32_t number,
+	struct bt_str node, const char *status)
+{
+	return bt_arena_printf(&history->arena,
+		"{'metadata':{'name':'p%u','uid':'u%u','namespace':'%s',%s,'nodeName':'%.*s'},"
+		"'status':{%s}}",
+		number, number, number % 7 == 0 ? "other" : "default", pod, BT_STR_ARG(node),
+		status)
+		.data;
+}
+
 static const char *pod_json(
 	struct history *history, const char *pod, uint32_t number, struct bt_str node)
 {
-	return bt_arena_printf(&history->arena,
-		"{'metadata':{'name':'p%u','uid':'u%u','namespace':'%s',%s,'nodeName':'%.*s'}}",
-		number, number, number % 7 == 0 ? "other" : "default", pod, BT_STR_ARG(node))
-		.data;
+	return pending_json(history, pod, number, node, "");
 }
 
 static void keep_pod(
@@ -304,8 +313,11 @@ static void check_result(
 static void note_nomination(
 	struct history *history, const struct bt_pod_info *const *pods, struct bt_str node)
 {
-	if (!history->nominates || node.length == 0) {
+	if (!history->nominates) {
 		return;
+	}
+	if (node.length == 0) {
+		node = bt_arena_printf(&history->arena, "n%u", below(history, NODES_MAX));
 	}
 	node = bt_arena_str(&history->arena, node);
 	for (uint32_t i = 0; i < ENGINES; i++) {
@@ -333,11 +345,20 @@ static void schedule(struct history *history)
 	bool stays = history->pod_count < PODS_MAX && below(history, 6) != 0;
 	struct bt_schedule_result results[ENGINES];
 	const struct bt_pod_info *pods[ENGINES];
+	struct bt_str node = BT_STR("");
+	const char *status = "";
 
+	if (below(history, 30) == 0) {
+		node = bt_arena_printf(&history->arena, "n%u", below(history, history->node_limit));
+	} else if (below(history, 20) == 0) {
+		status = bt_arena_printf(&history->arena, "'nominatedNodeName':'n%u'",
+			below(history, history->node_limit))
+				 .data;
+	}
 	for (uint32_t i = 0; i < ENGINES; i++) {
 		struct world *world = &history->worlds[i];
 
-		pods[i] = world_pending(world, pod_json(history, pod, number, BT_STR("")));
+		pods[i] = world_pending(world, pending_json(history, pod, number, node, status));
 		world->framework = world->engine->profiles.frameworks.items[profile];
 		bt_engine_schedule(world->engine, world->framework, pods[i], &results[i]);
 	}
@@ -440,7 +461,7 @@ static void init(struct history *history, uint64_t seed)
 	history->node_limit =
 		below(history, 3) == 0 ? 101 + below(history, 39) : 2 + below(history, 30);
 	history->profile_count = 1 + below(history, 2);
-	history->nominates = below(history, 4) == 0;
+	history->nominates = below(history, 2) == 0;
 	bt_strbuf_append_c(&config, "{'profiles':[");
 	for (uint32_t i = 0; i < history->profile_count; i++) {
 		append_profile(history, &config, i);
