@@ -11,7 +11,7 @@
 /** Virtual time that passes when there is no pod to try. */
 #define IDLE_NS BT_NS_PER_SECOND
 /** Whoever waits longer than any backoff and flush without anybody being placed waits forever. */
-#define STUCK_NS (15 * 60 * BT_NS_PER_SECOND)
+#define STUCK_NS (INT64_C(15) * 60 * BT_NS_PER_SECOND)
 #define CHURN_INTERVAL_MS 500
 
 /** --- parameters --- */
