@@ -14,6 +14,8 @@
 #define MIB INT64_C(1048576)
 #define SUM_MIN (23 * MIB)
 #define SUM_MAX_PER_CONTAINER (1000 * MIB)
+/** Images of a pod that are looked for at once; of more, name by name on each node. */
+#define WANTED_MAX 128
 
 /** Image names of a pod, normalised, repeats kept: init containers, containers, image volumes. */
 struct image_locality_names {
@@ -109,16 +111,54 @@ static const void *score_column_data(
 	return names;
 }
 
-/** Image names of nodes are interned: a text that is no symbol is on no node. */
-static bool any_name_is_known(
-	const struct bt_state *state, const struct image_locality_names *names)
+/** The pod's images as nodes list them, each looked up once. */
+struct wanted_images {
+	uint32_t items[WANTED_MAX];
+	uint32_t count;
+	uint64_t filter; /* bit image % 64 of each: most images of a node are nobody's */
+};
+
+/** false: too many. */
+static bool find_images(const struct bt_state *state, const struct image_locality_names *names,
+	struct wanted_images *out)
 {
+	out->count = 0;
+	out->filter = 0;
+	if (names->count > WANTED_MAX) {
+		return false;
+	}
 	for (uint32_t i = 0; i < names->count; i++) {
-		if (!bt_sym_is_none(bt_symbol_find(&state->symbols, names->items[i]))) {
-			return true;
+		uint32_t image = bt_state_find_image(state, names->items[i]);
+
+		if (image != BT_IMAGE_NONE) {
+			out->items[out->count++] = image;
+			out->filter |= UINT64_C(1) << image % 64;
 		}
 	}
-	return false;
+	return true;
+}
+
+static int64_t sum_of_row(const struct wanted_images *wanted, const struct bt_state *state,
+	const struct bt_node_row *row)
+{
+	int64_t sum_bytes = 0;
+
+	for (uint32_t i = 0; i < row->images.count; i++) {
+		const struct bt_node_image *held = &row->images.items[i];
+
+		if ((wanted->filter >> held->image % 64 & 1) == 0) {
+			continue;
+		}
+		for (uint32_t k = 0; k < wanted->count; k++) {
+			if (wanted->items[k] == held->image) {
+				sum_bytes = bt_wrap_add(sum_bytes,
+					spread_size(
+						state->images.images.items[held->image].size_bytes,
+						held->node_count, state->snapshot.count));
+			}
+		}
+	}
+	return sum_bytes;
 }
 
 /** Most pods' images are on no node or on nodes without a list: those score as with a sum of 0. */
@@ -128,18 +168,26 @@ static void score_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
 {
 	const struct image_locality_names *names = data;
 	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
-	int32_t without = (int32_t)scaled_score(
-		0, (int64_t)spec->init_containers.count + spec->containers.count);
+	int64_t containers = (int64_t)spec->init_containers.count + spec->containers.count;
+	struct wanted_images wanted;
+	bool few = find_images(state, names, &wanted);
 
-	bt_fill_scores(range, scores, without);
-	if (!any_name_is_known(state, names)) {
+	bt_fill_scores(range, scores, (int32_t)scaled_score(0, containers));
+	if (few && wanted.count == 0) {
 		return;
 	}
 	for (uint32_t k = 0; k < range.count; k++) {
 		uint32_t slot = bt_slot_at(range, k);
+		const struct bt_node_row *row = &state->nodes.rows[slot];
 		struct bt_node_info node;
 
-		if (state->nodes.rows[slot].images.count != 0) {
+		if (row->images.count == 0) {
+			continue;
+		}
+		if (few) {
+			scores[slot] =
+				(int32_t)scaled_score(sum_of_row(&wanted, state, row), containers);
+		} else {
 			bt_node_info_init(&node, state, slot);
 			scores[slot] = (int32_t)score_of_node(names, spec, &node);
 		}

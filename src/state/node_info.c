@@ -396,13 +396,18 @@ uint32_t bt_node_info_port_count(const struct bt_node_info *info)
 	return info->ports_changed ? info->ports.count : row_of(info)->ports.count;
 }
 
+uint32_t bt_state_find_image(const struct bt_state *state, struct bt_str name)
+{
+	return bt_image_table_find(&state->images, &state->symbols, name);
+}
+
 bool bt_node_info_find_image(const struct bt_node_info *info, struct bt_str name,
 	int64_t *out_size_bytes, uint32_t *out_node_count)
 {
 	const struct bt_node_row *row = row_of(info);
-	uint32_t image = bt_image_table_find(&info->state->images, &info->state->symbols, name);
+	uint32_t image = bt_state_find_image(info->state, name);
 
-	for (uint32_t i = 0; i < row->images.count && image != UINT32_MAX; i++) {
+	for (uint32_t i = 0; i < row->images.count && image != BT_IMAGE_NONE; i++) {
 		if (row->images.items[i].image == image) {
 			*out_size_bytes = info->state->images.images.items[image].size_bytes;
 			*out_node_count = row->images.items[i].node_count;

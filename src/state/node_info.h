@@ -83,6 +83,10 @@ uint32_t bt_node_info_port_count(const struct bt_node_info *info);
  * it. */
 bool bt_node_info_find_image(const struct bt_node_info *info, struct bt_str name,
 	int64_t *out_size_bytes, uint32_t *out_node_count);
+/** Record of an image name in state->images, as nodes' rows have it; BT_IMAGE_NONE: no node has it.
+ */
+#define BT_IMAGE_NONE UINT32_MAX
+uint32_t bt_state_find_image(const struct bt_state *state, struct bt_str name);
 /** Pods on the node: remaining cache pods in order, then added ones. */
 uint32_t bt_node_info_pod_count(const struct bt_node_info *info);
 void bt_node_info_pod_at(

@@ -126,6 +126,45 @@ START_TEST(test_image_locality__pod_without_containers_and_absurd_size)
 }
 END_TEST
 
+/* More images than are looked for at once; numbers that are equal in their last six bits. */
+START_TEST(test_image_locality__many_images)
+{
+	static const uint32_t counts[] = {127, 128, 129, 200};
+	struct fixture fixture;
+
+	fixture_init(&fixture, &bt_image_locality_plugin);
+	for (uint32_t i = 0; i < 3; i++) {
+		struct bt_strbuf node = {0};
+
+		bt_strbuf_printf(&node, "{'metadata':{'name':'n%u'},'status':{'images':[", i);
+		for (uint32_t image = i; image < 300; image += 1 + i) {
+			bt_strbuf_printf(&node, "%s{'names':['i%u:1'],'sizeBytes':%u}",
+				image == i ? "" : ",", image, 300000000 + image);
+		}
+		bt_strbuf_append_c(&node, "]}}");
+		fixture_add_node(&fixture, bt_strbuf_c(&node));
+		bt_strbuf_finish(&node);
+	}
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(counts); i++) {
+		struct bt_strbuf pod = {0};
+
+		bt_strbuf_append_c(&pod, "{'spec':{'containers':[");
+		for (uint32_t k = 0; k < counts[i]; k++) {
+			bt_strbuf_printf(&pod, "%s{'name':'c','image':'i%u:1'}", k == 0 ? "" : ",",
+				k % 100 * 2);
+		}
+		bt_strbuf_append_c(&pod, "]}}");
+		/* The column form is compared in there. n0 came first: it knows no other holder of
+		 * its images, so each counts 100 MB of the 1000 MiB that are all. */
+		ck_assert_int_eq(fixture_score(&fixture, bt_strbuf_c(&pod), "n0"), 9);
+		ck_assert_int_eq(fixture_score(&fixture, bt_strbuf_c(&pod), "n1"), 0);
+		ck_assert_int_gt(fixture_score(&fixture, bt_strbuf_c(&pod), "n2"), 0);
+		bt_strbuf_finish(&pod);
+	}
+	fixture_finish(&fixture);
+}
+END_TEST
+
 START_TEST(test_image_locality__sign_is_the_set_of_names)
 {
 	struct fixture fixture;
@@ -143,4 +182,4 @@ BT_TEST_MAIN("image_locality", test_image_locality__edge_05_52_spread_images,
 	test_image_locality__edge_05_55_repeated_image,
 	test_image_locality__edge_05_56_normalised_names,
 	test_image_locality__pod_without_containers_and_absurd_size,
-	test_image_locality__sign_is_the_set_of_names)
+	test_image_locality__many_images, test_image_locality__sign_is_the_set_of_names)
