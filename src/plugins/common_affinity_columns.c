@@ -219,6 +219,57 @@ static uint64_t weight_value(const void *context, uint32_t slot)
 	return (uint64_t)bt_affinity_table_at(source->weights, source->column->values[slot]);
 }
 
+/** A number for each of the table's sums. Slots of the table that finds it; a power of two. */
+#define SUM_TABLE_SIZE 1024
+
+struct numbered_sum {
+	int64_t sum;
+	uint32_t number; /* + 1; 0: free */
+};
+
+/** The sum's number; a new one while there is room, BT_SLOT_NONE after that. */
+static uint32_t number_of(struct numbered_sum *table, int64_t sum, uint32_t *count)
+{
+	uint32_t at = (uint32_t)bt_hash_u64(0, (uint64_t)sum) % SUM_TABLE_SIZE;
+
+	while (table[at].number != 0 && table[at].sum != sum) {
+		at = (at + 1) % SUM_TABLE_SIZE;
+	}
+	if (table[at].number == 0) {
+		if (*count == SUM_TABLE_SIZE / 2) {
+			return BT_SLOT_NONE;
+		}
+		table[at] = (struct numbered_sum){sum, ++*count};
+	}
+	return table[at].number - 1;
+}
+
+/**
+ * Numbers that tell apart what weight_value tells apart. Small ones, unless there are more sums
+ * than anybody has cells for: then domains get numbers of their own.
+ */
+static void weight_values(const void *context, uint32_t slot_count, uint32_t *values)
+{
+	const struct trait_source *source = context;
+	uint32_t domain_count = source->column->dictionary.count;
+	int64_t *sums = bt_arena_alloc(source->arena, domain_count * sizeof(*sums));
+	uint32_t *numbers = bt_arena_alloc(source->arena, domain_count * sizeof(*numbers));
+	struct numbered_sum *table =
+		BT_ARENA_NEW_ARRAY(source->arena, struct numbered_sum, SUM_TABLE_SIZE);
+	uint32_t count = 0;
+
+	bt_affinity_table_sum(source->weights, sums);
+	sums[0] = bt_affinity_table_at(source->weights, 0);
+	for (uint32_t domain = 0; domain < domain_count; domain++) {
+		uint32_t number = number_of(table, sums[domain], &count);
+
+		numbers[domain] = number != BT_SLOT_NONE ? number : SUM_TABLE_SIZE + domain;
+	}
+	for (uint32_t slot = 0; slot < slot_count; slot++) {
+		values[slot] = numbers[source->column->values[slot]];
+	}
+}
+
 static void add_value_trait(struct bt_trait_list *out, const struct trait_source *source,
 	enum trait_kind kind, uint64_t (*value)(const void *, uint32_t))
 {
@@ -229,7 +280,7 @@ static void add_value_trait(struct bt_trait_list *out, const struct trait_source
 		.reads = BT_CHANGE_PODS | BT_CHANGE_AFFINITY_PODS | BT_CHANGE_LABELS |
 			BT_CHANGE_EXISTENCE,
 		.value = value,
-		.column = kind == TRAIT_FILTER ? filter_values : NULL,
+		.column = kind == TRAIT_FILTER ? filter_values : weight_values,
 		.context = source,
 	};
 
@@ -254,7 +305,10 @@ static void add_key(struct bt_trait_list *out, const struct bt_label_column *col
 		.arena = out->arena,
 	};
 	struct trait_source on_weights = {
-		.column = column, .weights = find_table(tables[3], column)};
+		.column = column,
+		.weights = find_table(tables[3], column),
+		.arena = out->arena,
+	};
 	struct trait_source *kept;
 
 	if (!bt_label_column_is_unique(column)) {
