@@ -118,31 +118,47 @@ static void update_affinity_lists(struct bt_state *state, uint32_t slot)
 	bt_change_log_append(&state->log, slot, BT_CHANGE_AFFINITY_PODS);
 }
 
+/* Slots of the old list that have no such pods any more. Those that left the snapshot have no
+ * flags.
+ */
+static void leave_affinity_lists(struct bt_state *state)
+{
+	const struct bt_snapshot *snapshot = &state->snapshot;
+
+	for (uint32_t i = 0; i < snapshot->affinity_list.count; i++) {
+		uint32_t slot = snapshot->affinity_list.items[i];
+		struct bt_node_row *row = &state->nodes.rows[slot];
+		if (row->in_affinity_list && !bt_bitset_get(&state->affinity_slots, slot)) {
+			row->in_affinity_list = false;
+			row->in_anti_affinity_list = false;
+			bt_change_log_append(&state->log, slot, BT_CHANGE_AFFINITY_PODS);
+		}
+	}
+}
+
+/* Only the rows of slots with such pods are looked at; required anti-affinity is affinity, too. */
 static void rebuild_affinity_lists(struct bt_state *state)
 {
 	struct bt_snapshot *snapshot = &state->snapshot;
 
-	snapshot->lists_stale = false;
-	if (state->affinity_pod_count == 0 && snapshot->affinity_list.count == 0) {
-		return; /* the walk over all rows would find nobody */
-	}
+	leave_affinity_lists(state);
 	snapshot->affinity_list.count = 0;
 	snapshot->anti_affinity_list.count = 0;
-	for (uint32_t i = 0; i < snapshot->count; i++) {
+	snapshot->lists_stale = false;
+	for (uint32_t i = 0; state->affinity_pod_count != 0 && i < snapshot->count; i++) {
 		uint32_t slot = snapshot->list[i];
+		if (!bt_bitset_get(&state->affinity_slots, slot)) {
+			continue;
+		}
 		struct bt_node_row *row = &state->nodes.rows[slot];
-		bool affinity = row->pods_with_affinity.count != 0;
 		bool anti_affinity = row->pods_with_required_anti_affinity.count != 0;
-		if (affinity != row->in_affinity_list ||
-			anti_affinity != row->in_anti_affinity_list) {
+		if (!row->in_affinity_list || anti_affinity != row->in_anti_affinity_list) {
 			bt_change_log_append(&state->log, slot, BT_CHANGE_AFFINITY_PODS);
 		}
-		row->in_affinity_list = affinity;
+		row->in_affinity_list = true;
 		row->in_anti_affinity_list = anti_affinity;
-		if (row->in_affinity_list) {
-			bt_vec_push(&snapshot->affinity_list, slot);
-		}
-		if (row->in_anti_affinity_list) {
+		bt_vec_push(&snapshot->affinity_list, slot);
+		if (anti_affinity) {
 			bt_vec_push(&snapshot->anti_affinity_list, slot);
 		}
 	}

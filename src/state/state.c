@@ -52,6 +52,7 @@ void bt_state_destroy(struct bt_state *state)
 	bt_affinity_index_destroy(state);
 	bt_pod_index_destroy(state);
 	finish_snapshot(&state->snapshot);
+	bt_bitset_finish(&state->affinity_slots);
 	bt_used_claims_finish(state);
 	bt_node_order_finish(&state->order);
 	bt_image_table_finish(&state->images, &state->symbols);

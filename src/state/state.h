@@ -154,8 +154,9 @@ struct bt_state {
 	BT_VEC(struct bt_claim_ref)
 	used_claim_counts; /* count: nodes of the snapshot whose pods use the claim */
 	int64_t next_generation;
-	uint32_t node_entry_count;   /* cache entries: real, imaginary, ghost */
-	uint32_t affinity_pod_count; /* pods in some row's pods_with_affinity */
+	uint32_t node_entry_count;       /* cache entries: real, imaginary, ghost */
+	uint32_t affinity_pod_count;     /* pods in some row's pods_with_affinity */
+	struct bt_bitset affinity_slots; /* slots with pods_with_affinity */
 	struct bt_resource_gates gates;
 	bool gate_declared_features;                     /* NodeDeclaredFeatures */
 	struct bt_arena scratch;                         /* of one operation */

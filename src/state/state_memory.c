@@ -109,10 +109,11 @@ static size_t order_bytes(const struct bt_node_order *order)
 	return bytes;
 }
 
-static size_t snapshot_bytes(const struct bt_snapshot *snapshot)
+static size_t snapshot_bytes(const struct bt_state *state)
 {
+	const struct bt_snapshot *snapshot = &state->snapshot;
 	size_t words = (size_t)snapshot->listed.word_count + snapshot->names.word_count +
-		snapshot->nameless.word_count;
+		snapshot->nameless.word_count + state->affinity_slots.word_count;
 
 	return 3 * (size_t)snapshot->capacity * sizeof(uint32_t) + words * sizeof(uint64_t) +
 		vec_bytes(&snapshot->affinity_list) + vec_bytes(&snapshot->anti_affinity_list) +
@@ -129,7 +130,7 @@ size_t bt_state_memory_bytes(const struct bt_state *state)
 		vec_bytes(&state->pods.records) + vec_bytes(&state->pods.free_ids) +
 		vec_bytes(&state->pods.by_uid) + map_bytes(&state->images.map) +
 		vec_bytes(&state->images.images) + vec_bytes(&state->images.free_ids) +
-		order_bytes(&state->order) + snapshot_bytes(&state->snapshot) +
+		order_bytes(&state->order) + snapshot_bytes(state) +
 		state->log.capacity * sizeof(struct bt_change) + map_bytes(&state->used_claims) +
 		vec_bytes(&state->used_claim_counts) + state->scratch.total_bytes +
 		state->text.capacity;

@@ -120,6 +120,8 @@ static bool check_flags(const struct bt_state *state, uint32_t slot, struct bt_s
 		row->pods.count != 0;
 
 	check(row->in_use == known, "slot %u: in use %d, known %d", slot, row->in_use, known);
+	check(bt_bitset_get(&state->affinity_slots, slot) == (row->pods_with_affinity.count != 0),
+		"slot %u: set of slots with affinity", slot);
 	check(!row->has_node || row->in_cache, "slot %u has a node outside the cache", slot);
 	check(!row->in_use || bt_node_table_find_symbol(&state->nodes, row->name) == slot,
 		"slot %u: name", slot);
