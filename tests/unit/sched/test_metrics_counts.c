@@ -243,8 +243,9 @@ END_TEST
 #define MIXED_PLUGINS 3
 #define MIXED_NODES 12
 
-/** Twelve pods; each plugin lets most nodes pass. forms: of the plugins. */
-static const char *evaluate_mixed(const enum script_form *forms)
+/** Twelve pods; each plugin lets most nodes pass. forms: of the plugins. rival_count: nodes that
+ * others are nominated on. */
+static const char *evaluate_mixed(const enum script_form *forms, uint32_t rival_count)
 {
 	static const char *const names[MIXED_PLUGINS] = {"A", "B", "C"};
 	static char node_names[MIXED_NODES][8];
@@ -270,6 +271,15 @@ static const char *evaluate_mixed(const enum script_form *forms)
 	}
 	init("", "A, B, C", scripts, MIXED_PLUGINS);
 	add_nodes(MIXED_NODES);
+	/* Rivals of every pod: these nodes are asked twice. */
+	for (uint32_t i = 0; i < rival_count; i++) {
+		struct bt_str uid = bt_arena_printf(&life.arena, "rival-%u", i);
+		struct bt_str node = bt_arena_printf(&life.arena, "n%u", 3 + 2 * i);
+
+		bt_nominator_add(&bt_scheduler_engine(life.scheduler)->nominator,
+			&(struct bt_pod_info){.uid = uid, .name = uid, .namespace_ = uid}, node,
+			false);
+	}
 	for (uint32_t i = 0; i < 12; i++) {
 		char name[16];
 
@@ -286,12 +296,13 @@ START_TEST(test_metrics_counts__evaluations_do_not_depend_on_the_forms)
 	static const enum script_form forms[] = {SCRIPT_PLAIN, SCRIPT_COLUMN, SCRIPT_CYCLE_COLUMN};
 	struct bt_strbuf expected = {0};
 
-	for (uint32_t i = 0; i < 27; i++) {
+	for (uint32_t i = 0; i < 27 * 2; i++) {
 		const enum script_form mixed[MIXED_PLUGINS] = {
-			forms[i % 3], forms[i / 3 % 3], forms[i / 9]};
-		const char *text = evaluate_mixed(mixed);
+			forms[i % 3], forms[i / 3 % 3], forms[i / 9 % 3]};
+		const char *text = evaluate_mixed(mixed, i / 27 * 4);
 
-		if (i == 0) {
+		if (i % 27 == 0) {
+			bt_strbuf_reset(&expected);
 			bt_strbuf_append_c(&expected, text);
 		}
 		ck_assert_str_eq(text, bt_strbuf_c(&expected));
