@@ -19,7 +19,12 @@
 /** Buffers behind "0/60 nodes are available: ..." and its preemption part, per attempt. */
 #define MESSAGE_BUFFERS_MAX 20
 
+/** What the first two decisions about pods of one shape take a node: the list of nodes three times,
+ * scratch and columns of the plan, cells: 76. A label column or a list by slot is 20 and more. */
+#define FIRST_BYTES_MAX 88
+
 static unsigned long allocations;
+static size_t allocated_bytes;
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -31,18 +36,21 @@ void *__wrap_realloc(void *memory, size_t size);
 void *__wrap_malloc(size_t size)
 {
 	allocations++;
+	allocated_bytes += size;
 	return __real_malloc(size);
 }
 
 void *__wrap_calloc(size_t count, size_t size)
 {
 	allocations++;
+	allocated_bytes += count * size;
 	return __real_calloc(count, size);
 }
 
 void *__wrap_realloc(void *memory, size_t size)
 {
 	allocations++;
+	allocated_bytes += size;
 	return __real_realloc(memory, size);
 }
 
@@ -56,13 +64,12 @@ static void put_object(struct world *world, const char *json)
 	bt_object_store_put(&world->engine->state->objects, object);
 }
 
-static void init(struct world *world)
-{
-	/* Without verification: its twin allocates as it likes. */
-	static const struct bt_engine_options options = {.percentage_of_nodes_to_score = -1};
+/** Without verification: its twin allocates as it likes. */
+static const struct bt_engine_options options = {.percentage_of_nodes_to_score = -1};
 
-	world_init(world, "{}", &options, NULL, 0);
-	for (int i = 0; i < NODES; i++) {
+static void add_nodes(struct world *world, int count)
+{
+	for (int i = 0; i < count; i++) {
 		world_add_node(world,
 			bt_arena_printf(&world->arena,
 				"{'metadata':{'name':'n%d','labels':{'kubernetes.io/"
@@ -72,6 +79,12 @@ static void init(struct world *world)
 				i, i, i % 3, i % 2 == 0 ? "ssd" : "hdd")
 				.data);
 	}
+}
+
+static void init(struct world *world)
+{
+	world_init(world, "{}", &options, NULL, 0);
+	add_nodes(world, NODES);
 	put_object(world,
 		"{'apiVersion':'storage.k8s.io/v1','kind':'StorageClass','metadata':{'name':'w'},"
 		"'provisioner':'p','volumeBindingMode':'WaitForFirstConsumer'}");
@@ -183,4 +196,39 @@ START_TEST(test_allocations__are_seen)
 }
 END_TEST
 
-BT_TEST_MAIN("allocations", test_allocations__none_in_a_decision, test_allocations__are_seen)
+/** Bytes that the first two decisions take in a cluster of this size. */
+static size_t first_bytes(int node_count)
+{
+	static struct world world;
+	size_t before = 0;
+
+	world_init(&world, "{}", &options, NULL, 0);
+	add_nodes(&world, node_count);
+	for (int i = 0; i < 2; i++) {
+		const struct bt_pod_info *pod = world_pending(&world, kinds[0].pod);
+		struct bt_schedule_result result;
+
+		before = i == 0 ? allocated_bytes : before;
+		bt_engine_schedule(world.engine, world.framework, pod, &result);
+		ck_assert_int_eq(result.outcome, BT_OUTCOME_SCHEDULED);
+		ck_assert(bt_engine_place(world.engine, pod, &result));
+	}
+	size_t bytes = allocated_bytes - before;
+	ck_assert_uint_eq(world.engine->state->nodes.label_columns.count, 0);
+	world_finish(&world);
+	return bytes;
+}
+
+/** A large cluster's first pod waits for all memory that is touched for it. */
+START_TEST(test_allocations__first_decisions_take_little_a_node)
+{
+	const int small = 1024;
+	size_t bytes = first_bytes(2 * small) - first_bytes(small);
+
+	ck_assert_msg(bytes <= (size_t)small * FIRST_BYTES_MAX, "%lu bytes a node",
+		(unsigned long)bytes / (unsigned long)small);
+}
+END_TEST
+
+BT_TEST_MAIN("allocations", test_allocations__none_in_a_decision, test_allocations__are_seen,
+	test_allocations__first_decisions_take_little_a_node)
