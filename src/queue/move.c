@@ -315,6 +315,9 @@ static void judge_group(const struct pass *pass, const struct bt_queue_group *gr
 			strategy = ask(pass, pass->self, ASK_ALL, BT_STRATEGY_SKIP);
 		} else if (has_own && !is_final(&pending, strategy)) {
 			strategy = ask_member(pass, id, strategy, &memo);
+			if (queue->awake.count > BT_QUEUE_AWAKE_MAX) {
+				bt_queue_settle_but(queue, pass->self);
+			}
 		}
 		if (strategy != BT_STRATEGY_SKIP) {
 			add_departure(queue, bt_queue_entry_at(queue, id), strategy);

@@ -63,16 +63,29 @@ struct bt_queue_entry *bt_queue_wake(struct bt_queue *queue, uint32_t id)
 	return entry;
 }
 
-void bt_queue_settle(struct bt_queue *queue)
+void bt_queue_settle_but(struct bt_queue *queue, const struct bt_queue_entry *held)
 {
-	for (uint32_t i = 0; i < queue->awake.count; i++) {
-		struct bt_queue_entry *entry = bt_queue_entry_at(queue, queue->awake.items[i]);
+	uint32_t kept = 0;
 
-		if (entry != NULL && may_park(queue, entry)) {
+	for (uint32_t i = 0; i < queue->awake.count; i++) {
+		uint32_t id = queue->awake.items[i];
+		struct bt_queue_entry *entry = bt_queue_entry_at(queue, id);
+
+		if (entry == NULL || !may_park(queue, entry)) {
+			continue;
+		}
+		if (entry == held) {
+			queue->awake.items[kept++] = id;
+		} else {
 			park(queue, entry);
 		}
 	}
-	queue->awake.count = 0;
+	queue->awake.count = kept;
+}
+
+void bt_queue_settle(struct bt_queue *queue)
+{
+	bt_queue_settle_but(queue, NULL);
 }
 
 bool bt_queue_has_name(

@@ -185,6 +185,9 @@ static inline struct bt_queue_entry *bt_queue_entry_at(const struct bt_queue *qu
 
 /* parked.c */
 
+/** A pass over unschedulable pods need not leave more of them awake. */
+#define BT_QUEUE_AWAKE_MAX 1024
+
 /**
  * The record, all of it. While it is parked only what stands in front of unschedulable_plugins is
  * there. Waking moves it, and lets it leave a group that is active as a whole.
@@ -192,6 +195,8 @@ static inline struct bt_queue_entry *bt_queue_entry_at(const struct bt_queue *qu
 struct bt_queue_entry *bt_queue_wake(struct bt_queue *queue, uint32_t id);
 /** At the start of an operation: nobody holds an unschedulable record any more. */
 void bt_queue_settle(struct bt_queue *queue);
+/** In the middle of one: nobody holds any but this. */
+void bt_queue_settle_but(struct bt_queue *queue, const struct bt_queue_entry *held);
 /** Also of a parked one. */
 bool bt_queue_has_name(
 	const struct bt_queue_entry *entry, struct bt_str namespace_, struct bt_str name);

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Unschedulable pods that every event wakes, one by one. */
+#include <stdio.h>
+
+#include "framework/cluster_event.h"
+#include "queue/queue_private.h"
+#include "queue_fixture.h"
+#include "test_main.h"
+
+#define PODS (BT_QUEUE_AWAKE_MAX + 200)
+
+static const struct bt_queue *watched;
+static uint32_t most_awake; /* that a hint has seen */
+
+static enum bt_queueing_hint skip(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const void *old_object,
+	BT_UNUSED const void *new_object, BT_UNUSED struct berth_error *err)
+{
+	if (watched->awake.count > most_awake) {
+		most_awake = watched->awake.count;
+	}
+	return BT_HINT_SKIP;
+}
+
+static const struct bt_event_registration events[] = {
+	{{BT_RESOURCE_NODE, BT_ACTION_ADD}, skip},
+	{{BT_RESOURCE_ASSIGNED_POD, BT_ACTION_ADD}, skip},
+};
+
+static const struct bt_cluster_event node_add = {BT_RESOURCE_NODE, BT_ACTION_ADD};
+static const struct bt_cluster_event pod_add = {BT_RESOURCE_ASSIGNED_POD, BT_ACTION_ADD};
+
+/** Rejected by a plugin whose hint may look at all of a pod. */
+static void open_many(struct queue_fixture *queue, struct fake *fake)
+{
+	const struct queue_setup setup = {
+		.config = queue_profiles("default-scheduler=R"), .fakes = fake, .fake_count = 1};
+
+	*fake = queue_rejector("R", events, BT_ARRAY_LENGTH(events), false);
+	fake->ops.hint_scope = BT_HINT_SCOPE_POD;
+	queue_init_with(queue, &setup);
+	watched = queue->queue;
+	most_awake = 0;
+	for (uint32_t i = 0; i < PODS; i++) {
+		char json[64];
+
+		(void)snprintf(json, sizeof(json), "{'metadata':{'name':'p%u'}}", i);
+		queue->now_ns++;
+		(void)queue_add_failed(queue, json, "R", NULL);
+	}
+}
+
+START_TEST(test_queue_parked__an_event_leaves_few_awake)
+{
+	struct queue_fixture queue;
+	struct fake fake;
+	const char *reason = "";
+	char asked[32];
+
+	open_many(&queue, &fake);
+	(void)snprintf(asked, sizeof(asked), "0 %d 0", PODS);
+	queue_move(&queue, &node_add, NULL,
+		queue_object(&queue, BT_KIND_NODE, "{'metadata':{'name':'n'}}"));
+	ck_assert_str_eq(queue_hints(&queue, "R", "NodeAdd"), asked);
+	ck_assert_uint_le(most_awake, BT_QUEUE_AWAKE_MAX + 2);
+	ck_assert_uint_eq(bt_queue_count(queue.queue, BT_QUEUE_UNSCHEDULABLE), PODS);
+	ck_assert_msg(bt_queue_validate(queue.queue, &reason), "%s", reason);
+	queue_finish(&queue);
+}
+END_TEST
+
+/** The event is about one that waits itself: it is held all the time. */
+START_TEST(test_queue_parked__one_is_held_meanwhile)
+{
+	struct queue_fixture queue;
+	struct fake fake;
+	const char *reason = "";
+
+	open_many(&queue, &fake);
+	for (uint32_t i = 1; i < PODS; i += PODS / 4) {
+		char json[96];
+
+		(void)snprintf(json, sizeof(json),
+			"{'metadata':{'name':'p%u'},'spec':{'nodeName':'n'}}", i);
+		queue_move(&queue, &pod_add, NULL, queue_object(&queue, BT_KIND_POD, json));
+		ck_assert_uint_le(most_awake, BT_QUEUE_AWAKE_MAX + 3);
+		ck_assert_msg(bt_queue_validate(queue.queue, &reason), "%s", reason);
+	}
+	queue_finish(&queue);
+}
+END_TEST
+
+BT_TEST_MAIN("queue_parked", test_queue_parked__an_event_leaves_few_awake,
+	test_queue_parked__one_is_held_meanwhile)
