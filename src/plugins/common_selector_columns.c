@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "state/domain_counter.h"
 
 /**
  * Which values of a label the requirement holds for, by index in the column's dictionary (0: no
@@ -41,11 +42,18 @@ static uint8_t *judge_values(const struct bt_requirement *requirement, const str
 static void and_requirement(const struct bt_requirement *requirement, struct bt_state *state,
 	uint32_t slot_count, uint8_t *restrict matches)
 {
-	const struct bt_label_column *column =
-		bt_node_table_label_column(&state->nodes, requirement->key);
-	const uint32_t *values = column->values;
-	uint8_t *holds = judge_values(requirement, state, column);
+	const struct bt_label_column *column = bt_state_label_column(state, requirement->key);
+	const uint32_t *values;
+	uint8_t *holds;
 
+	if (column == NULL) {
+		if (!bt_requirement_matches(requirement, NULL)) {
+			memset(matches, 0, slot_count);
+		}
+		return;
+	}
+	values = column->values;
+	holds = judge_values(requirement, state, column);
 	for (uint32_t slot = 0; slot < slot_count; slot++) {
 		matches[slot] &= holds[values[slot]];
 	}
@@ -121,12 +129,21 @@ void bt_required_affinity_column(const struct bt_required_node_affinity *require
 static void add_weights_of_requirement(const struct bt_requirement *requirement, int32_t weight,
 	struct bt_state *state, uint32_t slot_count, int32_t *restrict scores)
 {
-	const struct bt_label_column *column =
-		bt_node_table_label_column(&state->nodes, requirement->key);
-	const uint32_t *values = column->values;
-	uint8_t *holds = judge_values(requirement, state, column);
-	int32_t *weights = BT_NEW_ARRAY(int32_t, column->dictionary.count);
+	const struct bt_label_column *column = bt_state_label_column(state, requirement->key);
+	const uint32_t *values;
+	uint8_t *holds;
+	int32_t *weights;
 
+	if (column == NULL) {
+		weight = bt_requirement_matches(requirement, NULL) ? weight : 0;
+		for (uint32_t slot = 0; slot < slot_count; slot++) {
+			scores[slot] += weight;
+		}
+		return;
+	}
+	values = column->values;
+	holds = judge_values(requirement, state, column);
+	weights = BT_NEW_ARRAY(int32_t, column->dictionary.count);
 	for (uint32_t i = 0; i < column->dictionary.count; i++) {
 		weights[i] = holds[i] != 0 ? weight : 0;
 	}

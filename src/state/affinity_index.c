@@ -333,7 +333,9 @@ static void catch_up(struct bt_affinity_index *index)
 	for (; index->slots.count < state->nodes.slot_count; index->slots.count++) {
 		index->slots.items[index->slots.count] = (struct slot_list){0};
 	}
-	if ((kinds & CHANGES_OF_LABELS) != 0 && bt_affinity_index_look_up_keys(index)) {
+	if (((kinds & CHANGES_OF_LABELS) != 0 ||
+		    index->key_epoch != state->nodes.label_key_epoch) &&
+		bt_affinity_index_look_up_keys(index)) {
 		sum_stale_keys(index);
 	}
 	if (everything) {

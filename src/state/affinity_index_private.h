@@ -32,7 +32,7 @@ struct topology_key {
 	struct bt_str text; /* owned */
 	uint64_t hash;
 	uint32_t term_count;                  /* 0: free */
-	const struct bt_label_column *column; /* NULL: nobody has ever named the key */
+	const struct bt_label_column *column; /* NULL: no node has ever had the key */
 	uint32_t rebuild_count;               /* of the column, when the domains were taken */
 	uint32_t *domains;                    /* by slot; NULL: 0 everywhere */
 	uint32_t slot_capacity;
@@ -118,6 +118,7 @@ struct bt_affinity_index {
 	BT_VEC(uint32_t) free_keys;
 	struct bt_map key_map;
 	BT_VEC(uint32_t) active_keys; /* those with a column */
+	uint64_t key_epoch;           /* of the nodes' keys, when columns were looked up */
 	uint64_t next_serial;
 	uint64_t term_mark;
 	struct bt_strbuf text;

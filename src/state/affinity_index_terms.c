@@ -75,29 +75,45 @@ static void reserve_slots(struct topology_key *key, uint32_t slot_capacity)
 	key->slot_capacity = slot_capacity;
 }
 
-bool bt_affinity_index_look_up_keys(struct bt_affinity_index *index)
+/**
+ * Pods can name keys without end that no node has: they are looked up only when nodes got a key
+ * that none had. true: some got a column; they are stale.
+ */
+static bool find_new_columns(struct bt_affinity_index *index)
 {
-	const struct bt_node_table *table = &index->state->nodes;
-	bool stale = false;
+	bool found = false;
 
-	index->active_keys.count = 0;
+	if (index->key_epoch == index->state->nodes.label_key_epoch) {
+		return false;
+	}
+	index->key_epoch = index->state->nodes.label_key_epoch;
 	for (uint32_t i = 0; i < index->keys.count; i++) {
 		struct topology_key *key = &index->keys.items[i];
 
-		if (key->term_count == 0) {
+		if (key->term_count == 0 || key->column != NULL) {
 			continue;
 		}
-		if (key->column == NULL) {
-			key->column = bt_state_label_column(index->state, key->text);
-			key->stale = key->column != NULL;
-		} else {
-			key->stale = key->column->rebuild_count != key->rebuild_count;
-		}
-		stale = stale || key->stale;
+		key->column = bt_state_label_column(index->state, key->text);
 		if (key->column != NULL) {
 			bt_vec_push(&index->active_keys, i);
-			reserve_slots(key, table->slot_capacity);
+			key->stale = true;
+			found = true;
 		}
+	}
+	return found;
+}
+
+bool bt_affinity_index_look_up_keys(struct bt_affinity_index *index)
+{
+	const struct bt_node_table *table = &index->state->nodes;
+	bool stale = find_new_columns(index);
+
+	for (uint32_t i = 0; i < index->active_keys.count; i++) {
+		struct topology_key *key = &index->keys.items[index->active_keys.items[i]];
+
+		key->stale = key->stale || key->column->rebuild_count != key->rebuild_count;
+		stale = stale || key->stale;
+		reserve_slots(key, table->slot_capacity);
 	}
 	return stale;
 }

@@ -14,11 +14,10 @@
 
 const struct bt_label_column *bt_state_label_column(struct bt_state *state, struct bt_str key)
 {
-	/* Users can invent keys without end: no column for what nobody has ever named. */
-	if (key.length != 0 && bt_sym_is_none(bt_symbol_find(&state->symbols, key))) {
-		return NULL;
-	}
-	return bt_node_table_label_column(&state->nodes, key);
+	/* Users can invent keys without end: no column for what no node has. */
+	return bt_node_table_has_label_key(&state->nodes, bt_symbol_find(&state->symbols, key))
+		? bt_node_table_label_column(&state->nodes, key)
+		: NULL;
 }
 
 /* --- the question --- */

@@ -88,7 +88,7 @@ struct bt_domain_sums bt_domain_counter_sums(const struct bt_domain_counter *cou
 /** Of the question, never another's: two counters with the same serial are one. */
 uint64_t bt_domain_counter_serial(const struct bt_domain_counter *counter);
 
-/** Column of a label key; NULL when nobody has ever named it, so that no node can have it. */
+/** Column of a label key; NULL when no node has it. */
 const struct bt_label_column *bt_state_label_column(struct bt_state *state, struct bt_str key);
 
 /* What bt_state holds. */

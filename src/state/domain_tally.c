@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "state/domain_tally.h"
 
+#include <stdbool.h>
+
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/vec.h"
 
 #define ENTRIES_MIN 4
+/** An array once one domain of so many is occupied, entries again when fewer than one of these. */
+#define ARRAY_SHARE 4
+#define SPARSE_SHARE 32
 
 /** The entry of the domain, or the free one where it belongs. */
 static struct bt_domain_sum *find_entry(const struct bt_domain_tally *tally, uint32_t domain)
@@ -64,6 +69,34 @@ static void reserve_domains(struct bt_domain_tally *tally, uint32_t domain_count
 	memset(tally->by_domain + old, 0, (tally->domain_capacity - old) * sizeof(uint64_t));
 }
 
+/**
+ * The array would cost more than entries by far: few of many domains are left, or the key got many
+ * values since. Without this the terms of a few nodes' pods would all follow a cluster that grows.
+ */
+static bool array_is_sparse(const struct bt_domain_tally *tally, uint32_t domain_count)
+{
+	return tally->occupied_count < domain_count / SPARSE_SHARE;
+}
+
+static void use_entries(struct bt_domain_tally *tally)
+{
+	uint64_t *by_domain = tally->by_domain;
+	uint32_t domain_count = tally->domain_capacity;
+
+	tally->by_domain = NULL;
+	tally->domain_capacity = 0;
+	while (tally->entry_capacity < tally->occupied_count * UINT64_C(2) + 2) {
+		grow_entries(tally);
+	}
+	for (uint32_t domain = 1; domain < domain_count; domain++) {
+		if (by_domain[domain] != 0) {
+			*find_entry(tally, domain) =
+				(struct bt_domain_sum){domain, by_domain[domain]};
+		}
+	}
+	bt_free(by_domain);
+}
+
 static void use_array(struct bt_domain_tally *tally, uint32_t domain_count)
 {
 	reserve_domains(tally, domain_count);
@@ -88,8 +121,12 @@ void bt_domain_tally_add(
 		return;
 	}
 	BT_ASSERT(domain < domain_count);
-	if (tally->by_domain == NULL && tally->occupied_count >= domain_count / 4) {
-		use_array(tally, domain_count);
+	if (tally->by_domain == NULL) {
+		if (tally->occupied_count >= domain_count / ARRAY_SHARE) {
+			use_array(tally, domain_count);
+		}
+	} else if (array_is_sparse(tally, domain_count)) {
+		use_entries(tally);
 	}
 	if (tally->by_domain != NULL) {
 		reserve_domains(tally, domain_count);

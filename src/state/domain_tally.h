@@ -4,8 +4,8 @@
 /**
  * A number of things per topology domain (an index into the dictionary of a label column). Domain
  * 0, the nodes without the label, is never counted. For many tallies of few domains each: those are
- * kept in a small hash table; once a quarter of the dictionary is occupied, in an array. All-zero
- * memory is an empty tally.
+ * kept in a small hash table; once a quarter of the dictionary is occupied, in an array until far
+ * fewer are. All-zero memory is an empty tally.
  */
 #include <stddef.h>
 #include <stdint.h>

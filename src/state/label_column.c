@@ -11,6 +11,86 @@ static uint64_t dictionary_hash(const void *owner, uint32_t index)
 	return bt_sym_hash(column->dictionary.items[index]);
 }
 
+/* --- keys --- */
+
+static uint64_t label_key_hash(const void *owner, uint32_t index)
+{
+	const struct bt_node_table *table = owner;
+
+	return bt_sym_hash(table->label_keys.items[index].key);
+}
+
+void bt_label_keys_init(struct bt_node_table *table)
+{
+	bt_map_init(&table->label_key_index, label_key_hash, table);
+}
+
+static uint32_t find_key(const struct bt_node_table *table, bt_sym key)
+{
+	uint64_t hash = bt_sym_hash(key);
+	uint32_t at = bt_map_first(&table->label_key_index, hash);
+
+	for (; at != BT_MAP_NONE; at = bt_map_next(&table->label_key_index, hash, at)) {
+		uint32_t index = bt_map_value(&table->label_key_index, at);
+		if (bt_sym_equal(table->label_keys.items[index].key, key)) {
+			return index;
+		}
+	}
+	return UINT32_MAX;
+}
+
+bool bt_node_table_has_label_key(const struct bt_node_table *table, bt_sym key)
+{
+	return find_key(table, key) != UINT32_MAX;
+}
+
+static void count_key(struct bt_node_table *table, bt_sym key)
+{
+	struct bt_label_key fresh = {key, 1};
+	uint32_t index = find_key(table, key);
+
+	if (index != UINT32_MAX) {
+		table->label_keys.items[index].slot_count++;
+		return;
+	}
+	if (table->free_label_keys.count != 0) {
+		index = table->free_label_keys.items[--table->free_label_keys.count];
+		table->label_keys.items[index] = fresh;
+	} else {
+		index = table->label_keys.count;
+		bt_vec_push(&table->label_keys, fresh);
+	}
+	bt_map_insert(&table->label_key_index, bt_sym_hash(key), index);
+	table->label_key_epoch++;
+}
+
+static void discount_key(struct bt_node_table *table, bt_sym key)
+{
+	uint32_t index = find_key(table, key);
+	bool removed;
+
+	BT_ASSERT(index != UINT32_MAX);
+	if (--table->label_keys.items[index].slot_count == 0) {
+		removed = bt_map_remove(&table->label_key_index, bt_sym_hash(key), index);
+		BT_ASSERT(removed);
+		bt_vec_push(&table->free_label_keys, index);
+	}
+}
+
+/** New ones first: what stays never goes. */
+static void count_keys(struct bt_node_table *table, const struct bt_node_row *row,
+	const struct bt_label_pair *labels, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		count_key(table, labels[i].key);
+	}
+	for (uint32_t i = 0; i < row->labels.count; i++) {
+		discount_key(table, row->label_symbols[i].key);
+	}
+}
+
+/* --- columns --- */
+
 static struct bt_label_column *find_column(const struct bt_node_table *table, bt_sym key)
 {
 	uint64_t hash = bt_sym_hash(key);
@@ -168,6 +248,7 @@ void bt_label_columns_update(struct bt_node_table *table, uint32_t slot,
 {
 	const struct bt_node_row *row = &table->rows[slot];
 
+	count_keys(table, row, labels, count);
 	if (table->label_columns.count == 0) {
 		return;
 	}
@@ -198,6 +279,9 @@ void bt_label_columns_finish(struct bt_node_table *table)
 		destroy_column(table, table->label_columns.items[i]);
 	}
 	bt_vec_finish(&table->label_columns);
+	bt_vec_finish(&table->label_keys);
+	bt_vec_finish(&table->free_label_keys);
+	bt_map_finish(&table->label_key_index);
 }
 
 void bt_label_columns_grow(

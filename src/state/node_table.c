@@ -32,6 +32,7 @@ void bt_node_table_init(struct bt_node_table *table, struct bt_symbol_table *sym
 	bt_map_init(&table->names, name_hash, table);
 	bt_map_init(&table->scalar_index, scalar_hash, table);
 	bt_map_init(&table->label_column_index, label_column_hash, table);
+	bt_label_keys_init(table);
 	bt_taint_sets_init(table);
 }
 

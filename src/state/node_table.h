@@ -55,6 +55,12 @@ struct bt_label_pair {
 	bt_sym value;
 };
 
+/** A label key that nodes have; they hold its symbol. */
+struct bt_label_key {
+	bt_sym key;
+	uint32_t slot_count; /* 0: free */
+};
+
 /** An occupied host port triple. Spec 01b section 7: a set, not a multiset. */
 struct bt_used_port {
 	bt_sym ip;
@@ -134,7 +140,11 @@ struct bt_node_table {
 	BT_VEC(struct bt_label_column *) label_columns;
 	struct bt_map scalar_index;       /* name symbol -> index in scalars */
 	struct bt_map label_column_index; /* key symbol -> index in label_columns */
-	int64_t *zero_amounts;            /* slot_capacity zeros behind columns without a value */
+	BT_VEC(struct bt_label_key) label_keys;
+	BT_VEC(uint32_t) free_label_keys;
+	struct bt_map label_key_index; /* key symbol -> index in label_keys */
+	uint64_t label_key_epoch;      /* grows when nodes get a key that none had */
+	int64_t *zero_amounts;         /* slot_capacity zeros behind columns without a value */
 	uint32_t *zero_values;
 	/**
 	 * true once any amount in a column was negative or at least 2^44: kernels that compute in
@@ -159,11 +169,13 @@ uint32_t bt_node_table_scalar(struct bt_node_table *table, struct bt_str name);
 uint32_t bt_node_table_find_scalar(const struct bt_node_table *table, struct bt_str name);
 /**
  * Column of a label key, created and filled when the key is new. It lives as long as the table:
- * plans, cells and cycles of others name columns. One of a key that no node has is some hundred
- * bytes, whatever the number of slots.
+ * plans, cells and cycles of others name columns. Users can name keys without end: ask for those
+ * only that nodes have (bt_state_label_column).
  */
 const struct bt_label_column *bt_node_table_label_column(
 	struct bt_node_table *table, struct bt_str key);
+/** Some slot has the label. */
+bool bt_node_table_has_label_key(const struct bt_node_table *table, bt_sym key);
 /** Index of a value in the dictionary; 0: it is not there. value may be BT_SYM_NONE. */
 uint32_t bt_label_column_find(const struct bt_label_column *column, bt_sym value);
 /** No two slots share a value: every domain of the key is one node. */

@@ -38,12 +38,13 @@ uint32_t bt_node_table_set_node(struct bt_node_table *table, uint32_t slot,
 
 /* label_column.c */
 
+void bt_label_keys_init(struct bt_node_table *table);
 /** Labels of the slot change from its row's label_symbols to these. */
 void bt_label_columns_update(struct bt_node_table *table, uint32_t slot,
 	const struct bt_label_pair *labels, uint32_t count);
 /** One label of the slot has another value. */
-void bt_label_columns_set(
-	struct bt_node_table *table, uint32_t slot, struct bt_label_pair label);
+void bt_label_columns_set(struct bt_node_table *table, uint32_t slot, struct bt_label_pair label);
+/** Of columns and keys. */
 void bt_label_columns_finish(struct bt_node_table *table);
 /** The columns got longer; old_zeros is where unused ones pointed before. */
 void bt_label_columns_grow(

@@ -42,7 +42,8 @@ static size_t scalar_bytes(const struct bt_node_table *nodes)
 
 static size_t label_column_bytes(const struct bt_node_table *nodes)
 {
-	size_t bytes = vec_bytes(&nodes->label_columns) + map_bytes(&nodes->label_column_index);
+	size_t bytes = vec_bytes(&nodes->label_columns) + map_bytes(&nodes->label_column_index) +
+		vec_bytes(&nodes->label_keys) + map_bytes(&nodes->label_key_index);
 
 	for (uint32_t i = 0; i < nodes->label_columns.count; i++) {
 		const struct bt_label_column *column = nodes->label_columns.items[i];

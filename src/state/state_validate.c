@@ -112,6 +112,32 @@ static bool check_label_columns(const struct bt_state *state, struct bt_strbuf *
 	return true;
 }
 
+static bool check_label_keys(const struct bt_state *state, struct bt_strbuf *reason)
+{
+	const struct bt_node_table *nodes = &state->nodes;
+	uint32_t keys = 0;
+	uint64_t counted = 0;
+	uint64_t labels = 0;
+
+	for (uint32_t i = 0; i < nodes->label_keys.count; i++) {
+		keys += nodes->label_keys.items[i].slot_count != 0;
+		counted += nodes->label_keys.items[i].slot_count;
+	}
+	for (uint32_t slot = 0; slot < nodes->slot_count; slot++) {
+		const struct bt_node_row *row = &nodes->rows[slot];
+		labels += row->labels.count;
+		for (uint32_t k = 0; k < row->labels.count; k++) {
+			check(bt_node_table_has_label_key(nodes, row->label_symbols[k].key),
+				"slot %u, label %u: its key is not known", slot, k);
+		}
+	}
+	check(counted == labels, "label keys counted %u times, not %u", (unsigned)counted,
+		(unsigned)labels);
+	check(keys == nodes->label_key_index.count, "%u label keys, not %u",
+		nodes->label_key_index.count, keys);
+	return true;
+}
+
 static bool check_flags(const struct bt_state *state, uint32_t slot, struct bt_strbuf *reason)
 {
 	const struct bt_node_row *row = &state->nodes.rows[slot];
@@ -157,7 +183,7 @@ static bool check_nodes(const struct bt_state *state, struct bt_strbuf *reason)
 		state->snapshot.name_count);
 	check(affinity == state->affinity_pod_count, "%u pods with affinity, counted %u", affinity,
 		state->affinity_pod_count);
-	return check_label_columns(state, reason);
+	return check_label_columns(state, reason) && check_label_keys(state, reason);
 }
 
 static bool check_pods(const struct bt_state *state, struct bt_strbuf *reason)

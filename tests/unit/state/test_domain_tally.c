@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdbool.h>
+
 #include "base/prng.h"
 #include "state/domain_tally.h"
 #include "test_main.h"
@@ -66,6 +68,62 @@ START_TEST(test_domain_tally__few_domains_take_no_array)
 }
 END_TEST
 
+/** What was an array goes back to entries when the dictionary grows, and when pods leave. */
+START_TEST(test_domain_tally__sparse_arrays_are_given_up)
+{
+	struct bt_domain_tally tally = {0};
+
+	for (uint32_t domain = 1; domain < 8; domain++) {
+		bt_domain_tally_add(&tally, domain, domain, 8);
+	}
+	ck_assert_ptr_nonnull(tally.by_domain);
+	bt_domain_tally_add(&tally, 900000, 1, 1000000);
+	ck_assert_uint_lt(bt_domain_tally_memory_bytes(&tally), 512);
+	for (uint32_t domain = 1; domain < 8; domain++) {
+		ck_assert_uint_eq(bt_domain_tally_at(&tally, domain), domain);
+	}
+	bt_domain_tally_finish(&tally);
+	for (uint32_t domain = 1; domain < 1000; domain++) {
+		bt_domain_tally_add(&tally, domain, 1, 1000);
+	}
+	ck_assert_ptr_nonnull(tally.by_domain);
+	for (uint32_t domain = 999; domain > 2; domain--) {
+		bt_domain_tally_add(
+			&tally, domain, -(int64_t)bt_domain_tally_at(&tally, domain), 1000);
+	}
+	ck_assert_uint_lt(bt_domain_tally_memory_bytes(&tally), 4096);
+	ck_assert_uint_eq(bt_domain_tally_at(&tally, 1), 1);
+	ck_assert_uint_eq(bt_domain_tally_at(&tally, 3), 0);
+	ck_assert_uint_eq(tally.total, 2);
+	bt_domain_tally_finish(&tally);
+}
+END_TEST
+
+/** Counts that come and go all over: arrays become entries and entries arrays, many times. */
+START_TEST(test_domain_tally__filled_and_emptied)
+{
+	for (uint64_t seed = 1; seed <= 50; seed++) {
+		uint64_t expected[DOMAINS] = {0};
+		struct bt_domain_tally tally = {0};
+		struct bt_prng prng;
+
+		bt_prng_init(&prng, seed);
+		for (uint32_t step = 0; step < 4000; step++) {
+			bool fills = step / 500 % 2 == 0;
+			uint32_t domain = (uint32_t)bt_prng_below(&prng, DOMAINS);
+			int64_t delta = fills ? 1 : -(int64_t)expected[domain];
+
+			bt_domain_tally_add(&tally, domain, delta, DOMAINS);
+			expected[domain] += domain != 0 ? (uint64_t)delta : 0;
+			if (step % 250 == 0) {
+				check_against(&tally, expected, DOMAINS);
+			}
+		}
+		bt_domain_tally_finish(&tally);
+	}
+}
+END_TEST
+
 START_TEST(test_domain_tally__adds_to_sums)
 {
 	for (uint32_t domain_count = 8; domain_count <= 4096; domain_count *= 512) {
@@ -85,4 +143,5 @@ START_TEST(test_domain_tally__adds_to_sums)
 END_TEST
 
 BT_TEST_MAIN("domain_tally", test_domain_tally__random_counts,
-	test_domain_tally__few_domains_take_no_array, test_domain_tally__adds_to_sums)
+	test_domain_tally__few_domains_take_no_array, test_domain_tally__sparse_arrays_are_given_up,
+	test_domain_tally__filled_and_emptied, test_domain_tally__adds_to_sums)

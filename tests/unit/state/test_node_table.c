@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The node aggregate: spec 01b section 9, numbered edge cases of section 15; label columns,
  * scalars, slots. */
+#include "state/domain_counter.h"
 #include "state_fixture.h"
 
 #include "test_main.h"
@@ -487,6 +488,47 @@ START_TEST(test_node_table__label_column_follows_the_nodes)
 }
 END_TEST
 
+/* Users can invent keys without end: only those of nodes get a column. */
+START_TEST(test_node_table__keys_without_a_node_have_no_column)
+{
+	struct fixture f;
+	struct bt_node_table *nodes;
+	struct bt_pod *pod;
+	const struct bt_node *node;
+	uint64_t epoch;
+
+	fixture_init(&f);
+	nodes = &f.state->nodes;
+	node = make_node(&f, "n1", "'zone':'a'", "");
+	bt_state_add_node(f.state, node);
+	pod = make_pod(&f, "p", "n1", "");
+	pod->metadata.labels = make_node(&f, "p", "'rack':'r1','':'x'", "")->metadata.labels;
+	check_ok(bt_state_add_pod(f.state, pod, &err));
+	epoch = nodes->label_key_epoch;
+	ck_assert_ptr_null(bt_state_label_column(f.state, BT_STR("rack")));
+	ck_assert_ptr_null(bt_state_label_column(f.state, BT_STR("")));
+	ck_assert_ptr_null(bt_state_label_column(f.state, BT_STR("nobody")));
+	ck_assert_ptr_nonnull(bt_state_label_column(f.state, BT_STR("zone")));
+	ck_assert_uint_eq(nodes->label_columns.count, 1);
+	bt_state_update_node(f.state, node, make_node(&f, "n1", "'zone':'b'", ""));
+	ck_assert_uint_eq(nodes->label_key_epoch, epoch);
+	add_node(&f, "n2", "'zone':'a','rack':'r1','':'x'", "");
+	ck_assert_uint_eq(nodes->label_key_epoch, epoch + 2);
+	ck_assert_ptr_nonnull(bt_state_label_column(f.state, BT_STR("rack")));
+	ck_assert_ptr_nonnull(bt_state_label_column(f.state, BT_STR("")));
+	check_valid(&f);
+	bt_state_update_node(f.state, NULL, make_node(&f, "n2", "'zone':'a'", ""));
+	ck_assert_ptr_null(bt_state_label_column(f.state, BT_STR("rack")));
+	bt_state_update_node(f.state, NULL, make_node(&f, "n2", "", ""));
+	ck_assert_ptr_nonnull(bt_state_label_column(f.state, BT_STR("zone")));
+	bt_state_update_node(f.state, NULL, make_node(&f, "n1", "", ""));
+	ck_assert_ptr_null(bt_state_label_column(f.state, BT_STR("zone")));
+	ck_assert_uint_eq(nodes->label_key_index.count, 0);
+	check_valid(&f);
+	fixture_finish(&f);
+}
+END_TEST
+
 START_TEST(test_node_table__label_dictionary_is_bounded)
 {
 	struct fixture f;
@@ -576,5 +618,6 @@ BT_TEST_MAIN("node_table", test_node_table__edge_01b_35_three_pods,
 	test_node_table__edge_01b_48_ghost_continues,
 	test_node_table__scalar_columns_exist_only_while_used,
 	test_node_table__label_column_follows_the_nodes,
+	test_node_table__keys_without_a_node_have_no_column,
 	test_node_table__label_dictionary_is_bounded, test_node_table__equal_taints_share_a_set,
 	test_node_table__slots_are_reused_and_zeroed)

@@ -2,6 +2,7 @@
 /* Users choose names, labels and requests: after any amount of coming and going nothing may be left
  * behind. */
 #include "base/prng.h"
+#include "state/domain_counter.h"
 #include "state_fixture.h"
 #include "test_main.h"
 
@@ -189,6 +190,7 @@ START_TEST(test_state__churn_leaves_nothing_behind)
 		ck_assert_uint_eq(state->label_sets.map.count, 0);
 		ck_assert_uint_eq(state->nodes.taint_set_index.count, 0);
 		ck_assert_uint_eq(state->nodes.label_columns.count, 2);
+		ck_assert_uint_eq(state->nodes.label_key_index.count, 0);
 		ck_assert_uint_eq(state->nodes.names.count, 0);
 		ck_assert_uint_eq(state->images.map.count, 0);
 		ck_assert_uint_eq(state->pods.count, 0);
