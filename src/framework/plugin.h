@@ -276,7 +276,10 @@ struct bt_node_trait {
 	uint32_t reads;         /* enum bt_change_kind bits */
 	const uint32_t *values; /* by slot; NULL: ask the function */
 	uint64_t (*value)(const void *context, uint32_t slot);
-	/** The same for all slots below slot_count, when it fits; NULL: slot by slot. */
+	/**
+	 * For all slots below slot_count numbers that tell the same slots apart, if not the same
+	 * ones; when there are very many, some that the values do not. NULL: slot by slot.
+	 */
 	void (*column)(const void *context, uint32_t slot_count, uint32_t *values);
 	const void *context; /* good for the cycle */
 };

@@ -457,7 +457,7 @@ static void check_cell_scores(struct world *w, struct bt_plugin *plugin,
 	}
 }
 
-/** A trait says the same of all slots at once. */
+/** A trait tells the same slots apart when it is asked about all of them at once. */
 static void check_columns(struct world *w, const struct bt_trait_list *traits)
 {
 	uint32_t slot_count = w->f.state->nodes.slot_count;
@@ -470,9 +470,14 @@ static void check_columns(struct world *w, const struct bt_trait_list *traits)
 			continue;
 		}
 		trait->column(trait->context, slot_count, values);
-		for (uint32_t slot = 0; slot < slot_count; slot++) {
-			check_same(w, "a trait's column", slot,
-				values[slot] == trait->value(trait->context, slot));
+		for (uint32_t slot = 1; slot < slot_count; slot++) {
+			uint64_t value = trait->value(trait->context, slot);
+
+			for (uint32_t k = 0; k < slot; k++) {
+				check_same(w, "a trait's column", slot,
+					(values[slot] == values[k]) ==
+						(value == trait->value(trait->context, k)));
+			}
 		}
 	}
 }

@@ -2,7 +2,6 @@
 /* Users choose names, labels and requests: after any amount of coming and going nothing may be left
  * behind. */
 #include "base/prng.h"
-#include "state/domain_counter.h"
 #include "state_fixture.h"
 #include "test_main.h"
 
