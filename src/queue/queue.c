@@ -5,6 +5,8 @@
 #include "queue/queue_private.h"
 
 #define DEFAULT_MAX_IN_UNSCHEDULABLE_NS (300 * BT_NS_PER_SECOND)
+/** A hundred kinds of pods with fewer members each are moved in some 3 ms. */
+#define WHOLE_GROUP_MIN 32
 
 static const struct bt_str assigned_pod = BT_RESOURCE_ASSIGNED_POD;
 static const struct bt_str unschedulable_pod = BT_RESOURCE_UNSCHEDULABLE_POD;
@@ -20,6 +22,7 @@ struct bt_queue_options bt_queue_options_from_config(const struct bt_config *con
 		.max_backoff_ns = (int64_t)(max * (uint64_t)BT_NS_PER_SECOND),
 		.max_in_unschedulable_ns = DEFAULT_MAX_IN_UNSCHEDULABLE_NS,
 		.gates = bt_config_gates(config),
+		.whole_group_min = WHOLE_GROUP_MIN,
 	};
 }
 

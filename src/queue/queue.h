@@ -48,6 +48,12 @@ struct bt_queue_options {
 	void (*warn)(void *context, struct bt_str line);
 	void *warn_context;
 	struct bt_scheduler_metrics *metrics; /* how long hints take; NULL: nobody asks */
+	/**
+	 * An event moves so many pods of a kind, or more, as a whole. Fewer go one by one into the
+	 * heap, so that pods of equal priority and time come out as upstream's heap has them. At
+	 * least 1.
+	 */
+	uint32_t whole_group_min;
 };
 
 /**

@@ -38,8 +38,9 @@ bool bt_queue_may_go_whole(const struct bt_queue *queue, const struct bt_queue_g
 {
 	const struct bt_queue_class *class = &queue->classes.items[group->class_id];
 
-	if (!group->is_ordered || !queue->sort->ops->less_is_priority_then_time ||
-		class->profile == BT_QUEUE_NONE || class->gating_plugin != BT_QUEUE_NONE) {
+	if (group->count < queue->options.whole_group_min || !group->is_ordered ||
+		!queue->sort->ops->less_is_priority_then_time || class->profile == BT_QUEUE_NONE ||
+		class->gating_plugin != BT_QUEUE_NONE) {
 		return false;
 	}
 	if (strategy == BT_STRATEGY_AFTER_BACKOFF &&

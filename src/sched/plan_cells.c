@@ -195,7 +195,8 @@ struct bt_cells *bt_plan_cells_get(struct bt_plan *plan, const struct bt_engine 
 		return NULL;
 	}
 	bool current = same_question(plan, traits, trait_count) &&
-		state->log.sequence - cells->log_sequence <= moves_max;
+		state->log.sequence - cells->log_sequence <= moves_max &&
+		bt_change_log_covers(&state->log, cells->log_sequence);
 	if (current) {
 		current = catch_up(plan, engine, traits);
 	} else if (pays(cells)) {

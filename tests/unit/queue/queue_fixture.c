@@ -80,6 +80,7 @@ void queue_init_with(struct queue_fixture *fixture, const struct queue_setup *se
 	if (setup->max_backoff_is_zero) {
 		fixture->options.max_backoff_ns = 0;
 	}
+	fixture->options.whole_group_min = 1;
 	fixture->options.warn = remember_warning;
 	fixture->options.warn_context = fixture;
 	code = bt_queue_create(&fixture->options, fixture->state, &fixture->profiles,
