@@ -30,9 +30,9 @@ struct row {
 		workload "-20k", workload, 5000, 5000, 20000, 0, 2000, 0 \
 	}
 #define GROWTH(workload) \
-	{workload "-50k-nodes", workload, 50000, 50000, 2000, 3, 50, 0}, \
+	{workload "-50k-nodes", workload, 50000, 50000, 20000, 0, 50, 0}, \
 	{ \
-		workload "-500k-nodes", workload, 500000, 500000, 2000, 3, 5, 100 \
+		workload "-500k-nodes", workload, 500000, 500000, 20000, 0, 5, 100 \
 	}
 
 static const struct row rows[] = {

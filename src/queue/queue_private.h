@@ -79,7 +79,7 @@ struct bt_queue_group {
 	uint32_t last;
 	uint32_t previous_in_class;
 	uint32_t next_in_class;
-	bool is_ordered; /* each timestamp is below the one before, from first to last */
+	bool is_ordered; /* timestamps never grow from first to last */
 	bool is_ready;   /* its pods are active ones, ready.c; then in no list and no map */
 	int64_t latest_expiration_ns; /* no member's backoff ends later */
 	int64_t ready_since_ns;

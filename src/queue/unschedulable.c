@@ -169,7 +169,7 @@ void bt_queue_link(struct bt_queue *queue, struct bt_queue_entry *entry)
 		struct bt_queue_entry *newest = bt_queue_entry_at(queue, group->first);
 
 		newest->previous_in_group = entry->id;
-		group->is_ordered &= newest->timestamp_ns < entry->timestamp_ns;
+		group->is_ordered &= newest->timestamp_ns <= entry->timestamp_ns;
 		bt_vec_push(&queue->awake, group->first);
 	} else {
 		group->last = entry->id;
