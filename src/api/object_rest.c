@@ -8,16 +8,15 @@
 #include "base/assert.h"
 #include "codec/message_pack.h"
 
-/** What unpacking usually needs beside the structure: more comes in chunks. */
-#define UNPACKED_BYTES 1024
-/** For the conditions of a pod while it is packed. */
+/** For the conditions of a pod while it is packed, and for a trial of unpacking it. */
 #define SCRATCH_BYTES 2048
 
 struct bt_packed_pod {
 	struct bt_packed_common *rest; /* packed: what is likely the same in other pods */
 	uint32_t name_length;
 	uint32_t packed_bytes;
-	char bytes[]; /* the name, then packed: what no two pods have */
+	uint32_t unpacked_bytes; /* of an arena */
+	char bytes[];            /* the name, then packed: what no two pods have */
 };
 
 static struct bt_str packed_name(const struct bt_packed_pod *packed)
@@ -97,6 +96,37 @@ static void join(struct bt_pod *pod, struct bt_pod *own)
 	}
 }
 
+/** The pod without what it has in common with others. */
+static struct bt_pod *unpack_into(const struct bt_packed_pod *packed, struct bt_arena *arena)
+{
+	struct bt_str rest = {packed->rest->bytes, packed->rest->length};
+	struct bt_str bytes = {packed->bytes + packed->name_length, packed->packed_bytes};
+	struct bt_pod *pod = bt_arena_alloc(arena, sizeof(*pod));
+	struct bt_pod own;
+
+	bt_message_unpack(&bt_pod_message, rest, arena, pod);
+	bt_message_unpack(&bt_pod_message, bytes, arena, &own);
+	join(pod, &own);
+	pod->metadata.name = bt_arena_str(arena, packed_name(packed));
+	return pod;
+}
+
+/** The memory that unpacking takes, exactly: thousands of pods may be awake at once. */
+static uint32_t bytes_to_unpack(const struct bt_packed_pod *packed)
+{
+	_Alignas(max_align_t) char memory[SCRATCH_BYTES];
+	uint32_t bytes = SCRATCH_BYTES;
+	struct bt_arena trial;
+
+	bt_arena_init_with(&trial, memory, sizeof(memory));
+	(void)unpack_into(packed, &trial); /* only its size matters */
+	if (trial.chunks == NULL) {
+		bytes = (uint32_t)(trial.next - memory);
+	}
+	bt_arena_finish(&trial);
+	return bytes;
+}
+
 static struct bt_packed_pod *pack(const struct bt_object *object)
 {
 	_Alignas(max_align_t) char memory[SCRATCH_BYTES];
@@ -120,6 +150,7 @@ static struct bt_packed_pod *pack(const struct bt_object *object)
 	bt_strbuf_reset(&bytes);
 	bt_message_pack(&bt_pod_message, &rest, &bytes);
 	packed->rest = bt_pod_common_share_packed(object->common, bt_strbuf_str(&bytes));
+	packed->unpacked_bytes = bytes_to_unpack(packed);
 	bt_strbuf_finish(&bytes);
 	bt_arena_finish(&scratch);
 	return packed;
@@ -127,19 +158,10 @@ static struct bt_packed_pod *pack(const struct bt_object *object)
 
 static void unpack(struct bt_object *object)
 {
-	const struct bt_packed_pod *packed = object->packed;
-	struct bt_str rest = {packed->rest->bytes, packed->rest->length};
-	struct bt_str bytes = {packed->bytes + packed->name_length, packed->packed_bytes};
-	struct bt_pod own;
 	struct bt_pod *pod;
 
-	bt_arena_init(&object->arena, sizeof(*pod) + UNPACKED_BYTES);
-	pod = bt_arena_alloc(&object->arena, sizeof(*pod));
-	object->arena.chunk_bytes = UNPACKED_BYTES;
-	bt_message_unpack(&bt_pod_message, rest, &object->arena, pod);
-	bt_message_unpack(&bt_pod_message, bytes, &object->arena, &own);
-	join(pod, &own);
-	pod->metadata.name = bt_arena_str(&object->arena, packed_name(packed));
+	bt_arena_init(&object->arena, object->packed->unpacked_bytes);
+	pod = unpack_into(object->packed, &object->arena);
 	bt_pod_common_put_in(object->common, pod);
 	object->value = pod;
 	object->meta = &pod->metadata;

@@ -25,6 +25,9 @@ struct bt_reflector_resting {
 	void (*wake)(void *item);
 	/** Also of an item that rests. */
 	void (*key)(const void *item, struct bt_str *out_namespace, struct bt_str *out_name);
+	/** Whoever is told of it will keep it awake: there is no use in putting it to rest first.
+	 */
+	bool (*is_soon_awake)(const void *item);
 };
 
 /**

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/reflector.h"
 
+#include "api/pod.h"
+
 /* Objects of the table of kinds as a reflector's items. */
 
 static int decode_json(
@@ -90,7 +92,15 @@ static void key(const void *item, struct bt_str *out_namespace, struct bt_str *o
 	*out_name = bt_object_name(item);
 }
 
-static const struct bt_reflector_resting resting = {rest, wake, key};
+/** A pod without a node is about to be scheduled. */
+static bool is_soon_awake(const void *item)
+{
+	const struct bt_pod *pod = bt_object_value(item, BT_KIND_POD);
+
+	return pod->spec.node_name.length == 0;
+}
+
+static const struct bt_reflector_resting resting = {rest, wake, key, is_soon_awake};
 
 /* The context of a codec is its kind; nothing writes to it. */
 static enum bt_kind kinds[BT_KIND__COUNT] = {

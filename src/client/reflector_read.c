@@ -113,8 +113,13 @@ static int decode_item(struct bt_reflector *reflector, struct bt_str bytes, void
 
 static void collect(struct bt_reflector *reflector, void *item)
 {
-	void *old = bt_reflector_store_set(&reflector->incoming, item);
+	const struct bt_reflector_resting *resting = reflector->options.codec->resting;
+	void *old;
 
+	if (resting != NULL && resting->is_soon_awake(item)) {
+		bt_reflector_store_keep_awake(&reflector->incoming, item);
+	}
+	old = bt_reflector_store_set(&reflector->incoming, item);
 	if (old != NULL) {
 		reflector->options.codec->release(old);
 	}

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/reflector_store.h"
 
+/** Items of one list that need not rest: a few megabytes. */
+#define AWAKE_MAX 8192
+
 static uint64_t hash_key(struct bt_str namespace_, struct bt_str name)
 {
 	return bt_hash_bytes(name.data, name.length, bt_str_hash(namespace_));
@@ -57,9 +60,20 @@ void bt_reflector_store_finish(struct bt_reflector_store *store)
 	for (uint32_t i = 0; i < store->items.count; i++) {
 		codec->release(wake(store, store->items.items[i]));
 	}
+	for (uint32_t i = 0; i < store->awake.count; i++) {
+		codec->release(store->awake.items[i]);
+	}
 	bt_vec_finish(&store->items);
+	bt_vec_finish(&store->awake);
 	bt_map_finish(&store->map);
 	bt_reflector_store_init(store, codec);
+}
+
+void bt_reflector_store_keep_awake(struct bt_reflector_store *store, void *item)
+{
+	if (store->awake.count < AWAKE_MAX) {
+		bt_vec_push(&store->awake, store->codec->share(item));
+	}
 }
 
 /** Index, or UINT32_MAX. */

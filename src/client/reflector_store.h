@@ -14,6 +14,7 @@ struct bt_reflector_store {
 	const struct bt_reflector_codec *codec;
 	BT_VEC(void *) items; /* owned */
 	struct bt_map map;    /* key -> index */
+	BT_VEC(void *) awake; /* references that keep items from resting until the end */
 };
 
 void bt_reflector_store_init(
@@ -28,6 +29,9 @@ void bt_reflector_store_key(const struct bt_reflector_store *store, const void *
 	struct bt_str *out_namespace, struct bt_str *out_name);
 /** item: consumed. Returns what it replaces, owned, or NULL. */
 BT_MUST_USE void *bt_reflector_store_set(struct bt_reflector_store *store, void *item);
+/** The item, not in the store yet, does not rest before bt_reflector_store_finish; so many at most.
+ */
+void bt_reflector_store_keep_awake(struct bt_reflector_store *store, void *item);
 /** Owned; NULL: there is none. */
 BT_MUST_USE void *bt_reflector_store_take(
 	struct bt_reflector_store *store, struct bt_str namespace_, struct bt_str name);
