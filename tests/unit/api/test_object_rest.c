@@ -80,8 +80,8 @@ START_TEST(test_object_rest__packed_when_all_references_rest)
 	ck_assert(bt_str_equal_c(bt_object_namespace(case_.object), "team"));
 	ck_assert_ptr_eq(bt_object_wake(case_.object), case_.object);
 	assert_same(&case_);
-	/* Thousands may be awake: no memory to spare. */
-	ck_assert_ptr_eq(case_.object->arena.next, case_.object->arena.end);
+	/* Thousands may be awake: no memory to spare, where there are no red zones. */
+	ck_assert(BT_HAVE_ASAN || case_.object->arena.next == case_.object->arena.end);
 	ck_assert(bt_str_equal_c(bt_object_name(case_.object), "app-3"));
 	bt_object_rest(case_.object);
 	ck_assert_ptr_null(case_.object->value);
