@@ -211,6 +211,9 @@ struct bt_rest_call *bt_rest_start(
 	call->queued_at_ns = bt_loop_now_ns(client->loop);
 	if (call->is_watch) {
 		bt_rest_send(call);
+	} else if (call->may_send != NULL && !call->may_send(call->handler.context)) {
+		/* Refused in a turn of the loop: the caller is to have the call before its end. */
+		enqueue(call);
 	} else if (client->first == NULL &&
 		bt_limiter_take(&client->limiter, call->queued_at_ns, &at_ns)) {
 		send_with_token(call, call->queued_at_ns);

@@ -85,6 +85,7 @@ START_TEST(test_client_rest__what_may_not_go_out_any_more_ends)
 
 	start(NULL, 0);
 	ck_assert_ptr_nonnull(bt_rest_start(fixture.client, &request));
+	ck_assert_uint_eq(done_count, 0); /* nobody ends before its owner knows it */
 	fixture_wait(&fixture, &done_count, 1);
 	ck_assert_uint_eq(fixture.request_count, 0);
 	finish();
