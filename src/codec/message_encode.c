@@ -26,26 +26,6 @@ static bool value_is_zero(const struct bt_field *field, const void *value)
 	return true;
 }
 
-/** A nullable member that is not set. */
-static bool is_absent(const struct bt_field *field, const void *member)
-{
-	switch ((enum bt_field_type)field->type) {
-	case BT_FIELD_STR:
-	case BT_FIELD_RAW_JSON:
-		return bt_load_str(member).data == NULL;
-	case BT_FIELD_BOOL:
-		return !((const struct bt_opt_bool *)member)->present;
-	case BT_FIELD_I32:
-		return !((const struct bt_opt_i32 *)member)->present;
-	case BT_FIELD_I64:
-		return !((const struct bt_opt_i64 *)member)->present;
-	case BT_FIELD_MESSAGE:
-	case BT_FIELD_SCALAR:
-		return bt_load_pointer(member) == NULL;
-	}
-	return true;
-}
-
 /** Would be left out of the JSON form. */
 static bool field_is_zero(const struct bt_field *field, const void *member)
 {
@@ -53,7 +33,7 @@ static bool field_is_zero(const struct bt_field *field, const void *member)
 	case BT_SHAPE_SINGLE:
 		return value_is_zero(field, member);
 	case BT_SHAPE_NULLABLE:
-		return is_absent(field, member);
+		return bt_nullable_value(field, member) == NULL;
 	case BT_SHAPE_LIST:
 	case BT_SHAPE_MAP:
 		return bt_load_list(member).count == 0;
@@ -109,28 +89,11 @@ static void write_value(
 static void write_nullable(
 	const struct bt_field *field, struct bt_json_writer *writer, const void *member)
 {
-	if (is_absent(field, member)) {
+	const void *value = bt_nullable_value(field, member);
+	if (value == NULL) {
 		bt_json_write_null(writer);
-		return;
-	}
-	switch ((enum bt_field_type)field->type) {
-	case BT_FIELD_STR:
-	case BT_FIELD_RAW_JSON:
-		write_value(field, writer, member);
-		break;
-	case BT_FIELD_BOOL:
-		bt_json_write_bool(writer, ((const struct bt_opt_bool *)member)->value);
-		break;
-	case BT_FIELD_I32:
-		bt_json_write_int64(writer, ((const struct bt_opt_i32 *)member)->value);
-		break;
-	case BT_FIELD_I64:
-		bt_json_write_int64(writer, ((const struct bt_opt_i64 *)member)->value);
-		break;
-	case BT_FIELD_MESSAGE:
-	case BT_FIELD_SCALAR:
-		write_value(field, writer, bt_load_pointer(member));
-		break;
+	} else {
+		write_value(field, writer, value);
 	}
 }
 

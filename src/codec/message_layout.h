@@ -115,4 +115,30 @@ static inline size_t bt_nullable_size(const struct bt_field *field)
 	}
 	return 0;
 }
+
+/** Where the value of a nullable field lies; NULL: it is absent. */
+static inline const void *bt_nullable_value(const struct bt_field *field, const void *member)
+{
+	switch ((enum bt_field_type)field->type) {
+	case BT_FIELD_STR:
+	case BT_FIELD_RAW_JSON:
+		return bt_load_str(member).data != NULL ? member : NULL;
+	case BT_FIELD_BOOL: {
+		const struct bt_opt_bool *optional = member;
+		return optional->present ? &optional->value : NULL;
+	}
+	case BT_FIELD_I32: {
+		const struct bt_opt_i32 *optional = member;
+		return optional->present ? &optional->value : NULL;
+	}
+	case BT_FIELD_I64: {
+		const struct bt_opt_i64 *optional = member;
+		return optional->present ? &optional->value : NULL;
+	}
+	case BT_FIELD_MESSAGE:
+	case BT_FIELD_SCALAR:
+		return bt_load_pointer(member);
+	}
+	return NULL;
+}
 #endif

@@ -94,32 +94,6 @@ static bool is_zero(const struct bt_field *field, const void *value)
 	return false;
 }
 
-/** Where the value of a nullable field lies; NULL: it is absent. */
-static const void *nullable_value(const struct bt_field *field, const void *member)
-{
-	switch ((enum bt_field_type)field->type) {
-	case BT_FIELD_STR:
-	case BT_FIELD_RAW_JSON:
-		return bt_load_str(member).data != NULL ? member : NULL;
-	case BT_FIELD_BOOL: {
-		const struct bt_opt_bool *optional = member;
-		return optional->present ? &optional->value : NULL;
-	}
-	case BT_FIELD_I32: {
-		const struct bt_opt_i32 *optional = member;
-		return optional->present ? &optional->value : NULL;
-	}
-	case BT_FIELD_I64: {
-		const struct bt_opt_i64 *optional = member;
-		return optional->present ? &optional->value : NULL;
-	}
-	case BT_FIELD_MESSAGE:
-	case BT_FIELD_SCALAR:
-		return bt_load_pointer(member);
-	}
-	return NULL;
-}
-
 static void pack_items(const struct bt_field *field, const void *member, struct bt_strbuf *out)
 {
 	struct bt_any_list list = bt_load_list(member);
@@ -144,7 +118,7 @@ static void pack_field(
 		value = is_zero(field, member) ? NULL : member;
 		break;
 	case BT_SHAPE_NULLABLE:
-		value = nullable_value(field, member);
+		value = bt_nullable_value(field, member);
 		break;
 	case BT_SHAPE_LIST:
 	case BT_SHAPE_MAP:
