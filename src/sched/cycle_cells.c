@@ -215,6 +215,24 @@ uint32_t bt_feasible_nodes(const struct bt_asked_cells *asked)
 	return nodes;
 }
 
+void bt_count_verdicts(const struct bt_cycle_run *run, const uint32_t *verdicts,
+	const uint32_t *sizes, uint32_t count)
+{
+	if (run->framework->metrics == NULL) {
+		return;
+	}
+	uint32_t *rejected =
+		BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, run->plan->filter_count);
+	for (uint32_t i = 0; i < count; i++) {
+		if (verdicts[i] != 0) {
+			rejected[(verdicts[i] >> BT_VERDICT_DETAIL_BITS) - 1] += sizes[i];
+		}
+	}
+	/* Nominated nodes were counted when they were asked. */
+	bt_cycle_count_filters(
+		run, run->engine->state->snapshot.count - run->nominated_count, rejected);
+}
+
 void bt_keep_feasible_cells(struct bt_asked_cells *asked)
 {
 	uint32_t count = asked->count;

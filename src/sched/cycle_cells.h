@@ -37,6 +37,9 @@ static inline void bt_asked_cells_add(
 void bt_judge_cells(struct bt_cycle_run *run, struct bt_asked_cells *asked);
 /** Nodes of the feasible ones. */
 uint32_t bt_feasible_nodes(const struct bt_asked_cells *asked);
+/** Evaluations of the filters, in the metrics: so many nodes have each verdict. */
+void bt_count_verdicts(const struct bt_cycle_run *run, const uint32_t *verdicts,
+	const uint32_t *sizes, uint32_t count);
 /** Leave the feasible ones. */
 void bt_keep_feasible_cells(struct bt_asked_cells *asked);
 /**

@@ -285,7 +285,7 @@ static bool fail(struct flat *flat)
 		group_of[i] = (uint16_t)last;
 	}
 	bt_cycle_filters_ran(run, &BT_STATUS_OK);
-	count_filters(flat);
+	bt_count_verdicts(run, verdicts, sizes, count);
 	bt_fail_in_groups(run, verdicts, sizes, count, group_of);
 	return true;
 }

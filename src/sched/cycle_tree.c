@@ -19,24 +19,6 @@ static struct bt_asked_cells list_cells(const struct bt_cycle_run *run, struct b
 	return asked;
 }
 
-static void count_filters(const struct bt_cycle_run *run, const struct bt_asked_cells *asked)
-{
-	if (run->framework->metrics == NULL) {
-		return;
-	}
-	uint32_t *rejected =
-		BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, run->plan->filter_count);
-	for (uint32_t i = 0; i < asked->count; i++) {
-		if (asked->verdicts[i] != 0) {
-			rejected[(asked->verdicts[i] >> BT_VERDICT_DETAIL_BITS) - 1] +=
-				asked->sizes[i];
-		}
-	}
-	/* Nominated nodes were counted when they were asked. */
-	bt_cycle_count_filters(
-		run, run->engine->state->snapshot.count - run->nominated_count, rejected);
-}
-
 /** A cell is a group; without cells all nodes were taken out. */
 static void fail(
 	struct bt_cycle_run *run, const struct bt_cells *tree, const struct bt_asked_cells *asked)
@@ -158,7 +140,7 @@ void bt_decide_by_tree(struct bt_cycle_run *run, struct bt_cells *tree)
 	struct bt_asked_cells asked = list_cells(run, tree);
 	bt_judge_cells(run, &asked);
 	bt_cycle_filters_ran(run, &BT_STATUS_OK);
-	count_filters(run, &asked);
+	bt_count_verdicts(run, asked.verdicts, asked.sizes, asked.count);
 	uint32_t node_count = bt_feasible_nodes(&asked);
 	if (node_count == 0) {
 		fail(run, tree, &asked);
