@@ -17,6 +17,9 @@
 #include "base/error.h"
 #include "sched/scheduler.h"
 
+#define BENCH_NAME "backlog_bench"
+#include "bench_objects.h"
+
 #define NS_PER_SECOND INT64_C(1000000000)
 #define START_NS (1000000 * NS_PER_SECOND)
 #define NS_PER_MS 1e6
@@ -46,25 +49,6 @@ static int64_t clock_ns(void)
 
 	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
 	return now.tv_sec * NS_PER_SECOND + now.tv_nsec;
-}
-
-static void must(int code, struct berth_error *err)
-{
-	if (code != 0) {
-		(void)fprintf(stderr, "backlog_bench: %s\n", berth_error_message(err));
-		exit(1);
-	}
-}
-
-static struct bt_object *decode(enum bt_kind kind, const char *json)
-{
-	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_object *object = NULL;
-	struct bt_json_reader reader;
-
-	bt_json_reader_init(&reader, bt_str_from(json));
-	must(bt_object_decode_as(kind, &reader, &object, &err), &err);
-	return object;
 }
 
 static void observe(

@@ -16,6 +16,9 @@
 #include "base/error.h"
 #include "sched/scheduler.h"
 
+#define BENCH_NAME "backlog_memory"
+#include "bench_objects.h"
+
 #define NS_PER_SECOND INT64_C(1000000000)
 #define START_NS (1000000 * NS_PER_SECOND)
 #define NODES 20
@@ -33,14 +36,6 @@ struct bench {
 	struct bt_object *changed; /* by the attempt */
 };
 
-static void must(int code, struct berth_error *err)
-{
-	if (code != 0) {
-		(void)fprintf(stderr, "backlog_memory: %s\n", berth_error_message(err));
-		exit(1);
-	}
-}
-
 static double used_bytes(void)
 {
 	struct mallinfo2 info = mallinfo2();
@@ -48,19 +43,12 @@ static double used_bytes(void)
 	return (double)info.uordblks + (double)info.hblkhd;
 }
 
-static struct bt_object *decode(struct bench *bench, enum bt_kind kind, const char *json)
+/** As a reflector holds it. */
+static struct bt_object *decode_pod(struct bench *bench, const char *json)
 {
-	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_object *object = NULL;
-	struct bt_object *fitted;
-	struct bt_json_reader reader;
+	struct bt_object *object = decode(BT_KIND_POD, json);
+	struct bt_object *fitted = bt_object_create_pod(object->value, &bench->commons);
 
-	bt_json_reader_init(&reader, bt_str_from(json));
-	must(bt_object_decode_as(kind, &reader, &object, &err), &err);
-	if (kind != BT_KIND_POD) {
-		return object;
-	}
-	fitted = bt_object_create_pod(object->value, &bench->commons);
 	bt_object_release(object);
 	return fitted;
 }
@@ -78,24 +66,24 @@ static struct bt_object *make_pod(struct bench *bench, uint32_t number)
 		"{\"app\":\"deployment-%03u\",\"pod-template-hash\":\"7c5d%06x\"},"
 		"\"ownerReferences\":[{\"apiVersion\":\"apps/v1\",\"kind\":\"ReplicaSet\","
 		"\"name\":\"deployment-%03u-7c5d%06x\",\"uid\":\"%08x-aaaa-4222-8333-"
-	        "444455556666\","
+		"444455556666\","
 		"\"controller\":true,\"blockOwnerDeletion\":true}]},"
 		"\"spec\":{\"schedulerName\":\"default-scheduler\",\"priority\":0,"
 		"\"preemptionPolicy\":\"PreemptLowerPriority\",\"serviceAccountName\":\"default\","
 		"\"volumes\":[{\"name\":\"kube-api-access-%05x\",\"projected\":{\"sources\":[]}}],"
 		"\"tolerations\":[{\"key\":\"node.kubernetes.io/"
-	        "not-ready\",\"operator\":\"Exists\","
+		"not-ready\",\"operator\":\"Exists\","
 		"\"effect\":\"NoExecute\",\"tolerationSeconds\":300},"
 		"{\"key\":\"node.kubernetes.io/unreachable\",\"operator\":\"Exists\",\"effect\":"
 		"\"NoExecute\",\"tolerationSeconds\":300}],"
 		"\"containers\":[{\"name\":\"main\",\"image\":\"registry.example.com/team/"
-	        "app-%u:v1\""
+		"app-%u:v1\""
 		",\"resources\":{\"requests\":{\"cpu\":\"%u\",\"memory\":\"%uGi\"}},"
 		"\"volumeMounts\":[{\"name\":\"kube-api-access-%05x\",\"mountPath\":\"/x\"}]}]},"
 		"\"status\":{\"phase\":\"Pending\",\"qosClass\":\"Burstable\"}}",
 		shape, shape, number, shape, shape, shape % 10, number, ++bench->version, shape,
 		shape, shape, shape, shape, number, shape, 100 + shape, 100 + shape, number);
-	return decode(bench, BT_KIND_POD, json);
+	return decode_pod(bench, json);
 }
 
 static int bind(void *context BT_UNUSED, const struct bt_pod_info *pod BT_UNUSED,
@@ -149,7 +137,7 @@ static void add_nodes(struct bench *bench)
 			"hostname\":\"node-%u\"}},\"status\":{\"allocatable\":{\"cpu\":\"64\","
 			"\"memory\":\"64Gi\",\"pods\":\"110000\"}}}",
 			i, i);
-		node = decode(bench, BT_KIND_NODE, json);
+		node = decode(BT_KIND_NODE, json);
 		must(bt_scheduler_observe(bench->scheduler, NULL, node, bench->now_ns, &err), &err);
 		bt_object_release(node);
 	}

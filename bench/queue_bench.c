@@ -15,6 +15,9 @@
 #include "plugins/registry.h"
 #include "queue/queue.h"
 
+#define BENCH_NAME "queue_bench"
+#include "bench_objects.h"
+
 #define PODS_DEFAULT 100000
 #define SHAPES 100
 #define NS_PER_SECOND INT64_C(1000000000)
@@ -45,14 +48,6 @@ static int64_t clock_ns(void)
 
 	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
 	return now.tv_sec * NS_PER_SECOND + now.tv_nsec;
-}
-
-static void must(int code, struct berth_error *err)
-{
-	if (code != 0) {
-		(void)fprintf(stderr, "queue_bench: %s\n", berth_error_message(err));
-		exit(1);
-	}
 }
 
 static void bench_init(struct bench *bench)
@@ -86,17 +81,6 @@ static void bench_finish(struct bench *bench)
 	bt_nominator_finish(&bench->nominator);
 	bt_config_unref(bench->config);
 	bt_state_destroy(bench->state);
-}
-
-static struct bt_object *decode(enum bt_kind kind, const char *json)
-{
-	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_object *object = NULL;
-	struct bt_json_reader reader;
-
-	bt_json_reader_init(&reader, bt_str_from(json));
-	must(bt_object_decode_as(kind, &reader, &object, &err), &err);
-	return object;
 }
 
 /** Pod number i of a workload of `shapes` deployments; distinct_labels: each its own label too. */
