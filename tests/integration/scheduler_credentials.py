@@ -116,7 +116,7 @@ class Scene:
 def scene(program, policy=None, **more):
     with contextlib.ExitStack() as stack:
         api = stack.enter_context(harness.server(program))
-        harness.make_nodes(api, NODES)
+        harness.make_nodes(api, NODES, pods="1000")
         more.setdefault("token", api.token)
         proxy = fault_proxy.FaultProxy(api, policy, **more)
         stack.callback(proxy.close)
