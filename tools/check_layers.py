@@ -21,6 +21,8 @@ LAYERS = {
     "queue": ["framework", "state", "config", "metrics", "api", "codec", "base"],
     "sched": ["queue", "plugins", "framework", "state", "config", "metrics", "api", "codec",
               "base"],
+    "explain": ["sched", "queue", "plugins", "framework", "state", "config", "metrics", "api",
+                "codec", "base"],
     "lib": ["sched", "queue", "plugins", "framework", "state", "config", "metrics", "api",
             "codec", "base"],
     "schema": ["api", "codec", "base"],
@@ -32,8 +34,9 @@ LAYERS = {
             "framework", "state", "config", "api", "codec", "base"],
     "daemon": ["client", "server", "net", "schema", "metrics", "lib", "sched", "queue", "plugins",
                "framework", "state", "config", "api", "codec", "base"],
-    "cli": ["sim", "daemon", "controllers", "client", "server", "net", "schema", "metrics", "lib",
-            "sched", "queue", "plugins", "framework", "state", "config", "api", "codec", "base"],
+    "cli": ["explain", "sim", "daemon", "controllers", "client", "server", "net", "schema",
+            "metrics", "lib", "sched", "queue", "plugins", "framework", "state", "config", "api",
+            "codec", "base"],
 }
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)

@@ -1,109 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/setup.h"
 #include "cli/simulation.h"
-
-/** Warnings shown; the rest is only counted. */
-#define WARNINGS_SHOWN 20
-/** A progress line appears after this long, and is renewed this often. */
-#define PROGRESS_DELAY_MS 1000
-#define PROGRESS_INTERVAL_MS 200
+#include "cli/source.h"
+#include "cli/warnings.h"
 
 struct options {
 	struct bt_setup setup;
-	struct bt_arguments files;
-	bool recursive;
+	struct bt_source source;
 	bool preempt;
 	const char *format_name;
 	enum bt_output_format format;
 };
 
-/** --- warnings and progress --- */
-
-static void warn(void *context, const char *line)
-{
-	uint32_t *count = context;
-	if (++*count <= WARNINGS_SHOWN) {
-		(void)fprintf(stderr, "berth simulate: warning: %s\n", line);
-	}
-}
-
-static void warn_of_rest(uint32_t count)
-{
-	if (count > WARNINGS_SHOWN) {
-		(void)fprintf(
-			stderr, "berth simulate: and %u more warnings\n", count - WARNINGS_SHOWN);
-	}
-}
-
-struct progress {
-	int64_t next_ms;
-	bool shown;
-};
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-	(void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail for this clock */
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-static void show_progress(void *context, uint32_t done, uint32_t total)
-{
-	struct progress *progress = context;
-	int64_t now = now_ms();
-	if (now >= progress->next_ms) {
-		(void)fprintf(stderr, "\rplacing pods: %u of %u (%u%%)", done, total,
-			(uint32_t)((uint64_t)done * 100 / total));
-		progress->next_ms = now + PROGRESS_INTERVAL_MS;
-		progress->shown = true;
-	}
-}
-
-static void clear_progress(const struct progress *progress)
-{
-	if (progress->shown) {
-		(void)fputs("\r\033[K", stderr);
-	}
-}
-
 /** --- the run --- */
-
-static int read_files(
-	const struct options *options, struct bt_cluster *cluster, struct berth_error *err)
-{
-	cluster->input.recursive = options->recursive;
-	for (uint32_t i = 0; i < options->files.list.count; i++) {
-		int result = bt_cluster_read(cluster, options->files.list.items[i], err);
-		if (result < 0) {
-			return result;
-		}
-	}
-	if (cluster->objects.count == 0) {
-		return bt_error_set(err, BERTH_ERR_INVALID, "no objects in the input");
-	}
-	return 0;
-}
 
 static int simulate(const struct options *options, struct bt_simulation *simulation,
 	struct bt_strbuf *out, struct berth_error *err)
 {
-	struct progress progress = {.next_ms = now_ms() + PROGRESS_DELAY_MS};
+	struct bt_progress progress;
 	int result = bt_simulation_load(simulation, err);
 	if (result < 0) {
 		return result;
 	}
-	if (isatty(STDERR_FILENO)) {
-		simulation->progress = show_progress;
-		simulation->progress_context = &progress;
-	}
+	bt_progress_start(&progress, "placing pods", true);
+	simulation->progress = bt_progress_show;
+	simulation->progress_context = &progress;
 	bt_simulation_run(simulation);
-	clear_progress(&progress);
+	bt_progress_end(&progress);
 	return bt_output_write(simulation, options->format, out, err);
 }
 
@@ -124,7 +52,7 @@ static int run_on_cluster(
 	struct bt_engine *engine = NULL;
 	int result = bt_setup_engine(&options->setup, &engine, &err);
 	if (result == 0) {
-		result = read_files(options, cluster, &err);
+		result = bt_source_read(&options->source, cluster, &err);
 	}
 	if (result < 0) {
 		bt_engine_destroy(engine);
@@ -150,13 +78,13 @@ static int run_on_cluster(
 
 static int run_with_options(const struct bt_command *command, const struct options *options)
 {
-	uint32_t warning_count = 0;
+	struct bt_warnings warnings = {.command = command};
 	struct bt_cluster cluster;
 	bt_cluster_init(&cluster);
-	cluster.warn = warn;
-	cluster.warn_context = &warning_count;
+	cluster.warn = bt_warnings_take;
+	cluster.warn_context = &warnings;
 	int exit_status = run_on_cluster(command, options, &cluster);
-	warn_of_rest(warning_count);
+	bt_warnings_end(&warnings);
 	bt_cluster_finish(&cluster);
 	return exit_status;
 }
@@ -171,9 +99,9 @@ static int check_usage(
 			"unexpected argument %s: files are named with -f",
 			arguments->list.items[0]);
 	}
-	if (options->files.list.count == 0) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"no input: name files with -f (see \"berth simulate --help\")");
+	int result = bt_source_check(&options->source, &bt_command_simulate, err);
+	if (result < 0) {
+		return result;
 	}
 	if (!bt_output_format_find(options->format_name, &options->format)) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
@@ -188,10 +116,7 @@ static int run(const struct bt_command *command, int argc, char **argv)
 	struct options options = {.setup = BT_SETUP_INIT, .format_name = "table"};
 	struct bt_arguments arguments = {0};
 	const struct bt_flag flags[] = {
-		{"filename", 'f', BT_FLAG_STRINGS, &options.files, "FILE|DIR|-",
-			"what to read; may be given several times"},
-		{"recursive", 'R', BT_FLAG_BOOL, &options.recursive, NULL,
-			"read the folders within a directory, too"},
+		BT_SOURCE_FLAGS(&options.source),
 		{"preempt", 0, BT_FLAG_BOOL, &options.preempt, NULL,
 			"evict running pods of lower priority where that makes room"},
 		{"output", 'o', BT_FLAG_STRING, &options.format_name, "FORMAT",
@@ -211,7 +136,7 @@ static int run(const struct bt_command *command, int argc, char **argv)
 		}
 	}
 	bt_setup_finish(&options.setup);
-	bt_vec_finish(&options.files.list);
+	bt_source_finish(&options.source);
 	bt_vec_finish(&arguments.list);
 	return exit_status;
 }

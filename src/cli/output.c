@@ -178,20 +178,25 @@ static void write_json(
 	bt_json_end_object(&writer);
 }
 
-static int write_yaml(
-	const struct bt_simulation *simulation, struct bt_strbuf *out, struct berth_error *err)
+int bt_output_yaml_from_json(struct bt_str json, struct bt_strbuf *out, struct berth_error *err)
 {
 #if BT_HAVE_YAML
-	struct bt_strbuf json = {0};
-	write_json(simulation, 0, &json);
-	int result = bt_yaml_from_json(bt_strbuf_str(&json), out, err);
-	bt_strbuf_finish(&json);
-	return result;
+	return bt_yaml_from_json(json, out, err);
 #else
-	(void)simulation;
+	(void)json;
 	(void)out;
 	return bt_error_set(err, BERTH_ERR_INVALID, "this program was built without YAML");
 #endif
+}
+
+static int write_yaml(
+	const struct bt_simulation *simulation, struct bt_strbuf *out, struct berth_error *err)
+{
+	struct bt_strbuf json = {0};
+	write_json(simulation, 0, &json);
+	int result = bt_output_yaml_from_json(bt_strbuf_str(&json), out, err);
+	bt_strbuf_finish(&json);
+	return result;
 }
 
 /** --- names --- */

@@ -21,6 +21,10 @@ bool bt_output_format_find(const char *name, enum bt_output_format *out_format);
 BT_MUST_USE int bt_output_write(const struct bt_simulation *simulation,
 	enum bt_output_format format, struct bt_strbuf *out, struct berth_error *err);
 
+/** The same document as YAML, appended. BERTH_ERR_INVALID: this program was built without. */
+BT_MUST_USE int bt_output_yaml_from_json(
+	struct bt_str json, struct bt_strbuf *out, struct berth_error *err);
+
 /** Slots of the nodes in the input, ascending by name; owned: bt_free. */
 uint32_t *bt_output_node_slots(const struct bt_simulation *simulation);
 void bt_output_write_tables(

@@ -1,34 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/amount.h"
 #include "cli/output.h"
 #include "cli/table.h"
-
-#define KIB INT64_C(1024)
-
-static void append_cpu(struct bt_strbuf *out, int64_t milli)
-{
-	if (milli % 1000 == 0) {
-		bt_strbuf_printf(out, "%lld", (long long)(milli / 1000));
-	} else {
-		bt_strbuf_printf(out, "%lldm", (long long)milli);
-	}
-}
-
-/** The largest binary unit that leaves at least 1, with one decimal where it is not whole. */
-static void append_bytes(struct bt_strbuf *out, int64_t bytes)
-{
-	static const char *const units[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
-	size_t unit = 0;
-	int64_t factor = 1;
-	while (unit + 1 < BT_ARRAY_LENGTH(units) && bytes / factor >= KIB) {
-		factor *= KIB;
-		unit++;
-	}
-	if (bytes % factor == 0) {
-		bt_strbuf_printf(out, "%lld%s", (long long)(bytes / factor), units[unit]);
-	} else {
-		bt_strbuf_printf(out, "%.1f%s", (double)bytes / (double)factor, units[unit]);
-	}
-}
 
 static void append_share(struct bt_strbuf *out, int64_t requested, int64_t allocatable)
 {
@@ -62,9 +35,9 @@ static void add_wide_cells(struct bt_table *table, const struct bt_simulated_pod
 		}
 		return;
 	}
-	append_cpu(&table->text, entry->cpu_milli);
+	bt_amount_append_cpu(&table->text, entry->cpu_milli);
 	bt_table_end_cell(table);
-	append_bytes(&table->text, entry->memory_bytes);
+	bt_amount_append_bytes(&table->text, entry->memory_bytes);
 	bt_table_end_cell(table);
 	if (entry->fate == BT_FATE_SCHEDULED && entry->feasible_count > 1) {
 		bt_strbuf_printf(&table->text, "%lld", (long long)entry->score);
@@ -172,14 +145,14 @@ static void add_node(
 	bt_strbuf_printf(&table->text, "%lld/%lld", (long long)nodes->pod_count[slot],
 		(long long)nodes->allocatable_pods[slot]);
 	bt_table_end_cell(table);
-	append_cpu(&table->text, cpu);
+	bt_amount_append_cpu(&table->text, cpu);
 	bt_strbuf_append_char(&table->text, '/');
-	append_cpu(&table->text, nodes->allocatable_cpu_milli[slot]);
+	bt_amount_append_cpu(&table->text, nodes->allocatable_cpu_milli[slot]);
 	append_share(&table->text, cpu, nodes->allocatable_cpu_milli[slot]);
 	bt_table_end_cell(table);
-	append_bytes(&table->text, memory);
+	bt_amount_append_bytes(&table->text, memory);
 	bt_strbuf_append_char(&table->text, '/');
-	append_bytes(&table->text, nodes->allocatable_memory_bytes[slot]);
+	bt_amount_append_bytes(&table->text, nodes->allocatable_memory_bytes[slot]);
 	append_share(&table->text, memory, nodes->allocatable_memory_bytes[slot]);
 	bt_table_end_cell(table);
 	if (wide) {

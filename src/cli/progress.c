@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/progress.h"
+
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PROGRESS_DELAY_MS 1000
+#define PROGRESS_INTERVAL_MS 200
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+	(void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail for this clock */
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+void bt_progress_start(struct bt_progress *progress, const char *what, bool only_terminal)
+{
+	*progress = (struct bt_progress){
+		.what = what,
+		.wanted = !only_terminal || isatty(STDERR_FILENO) == 1,
+		.next_ms = now_ms() + PROGRESS_DELAY_MS,
+	};
+}
+
+void bt_progress_show(void *context, uint32_t done, uint32_t total)
+{
+	struct bt_progress *progress = context;
+	if (!progress->wanted) {
+		return;
+	}
+	int64_t now = now_ms();
+	if (now < progress->next_ms) {
+		return;
+	}
+	if (total == 0) {
+		(void)fprintf(stderr, "\r%s: %u", progress->what, done);
+	} else {
+		(void)fprintf(stderr, "\r%s: %u of %u (%u%%)", progress->what, done, total,
+			(uint32_t)((uint64_t)done * 100 / total));
+	}
+	progress->next_ms = now + PROGRESS_INTERVAL_MS;
+	progress->shown = true;
+}
+
+void bt_progress_end(struct bt_progress *progress)
+{
+	if (progress->shown) {
+		(void)fputs("\r\033[K", stderr);
+		progress->shown = false;
+	}
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CLI_SOURCE_H
+#define BT_CLI_SOURCE_H
+/**
+ * Where a command gets its cluster from: files (snapshots among them), a live API server, or both;
+ * files come on top of what the server has, so that "-f new.yaml" asks about a change.
+ */
+#include "base/flags.h"
+#include "cli/cluster.h"
+#include "cli/command.h"
+
+struct bt_source {
+	struct bt_arguments files;
+	bool recursive;
+	const char *kubeconfig; /* NULL: no server. "": where kubectl would look */
+	const char *context;    /* of the kubeconfig; NULL: its current one */
+};
+
+/** The rows of a command's flag table for the fields above. Without the client in the program,
+ * --kubeconfig is known and refused. */
+#define BT_SOURCE_FLAGS(source) \
+	{"filename", 'f', BT_FLAG_STRINGS, &(source)->files, "FILE|DIR|-", \
+		"what to read: manifests, lists, snapshots; may be given several times"}, \
+		{"recursive", 'R', BT_FLAG_BOOL, &(source)->recursive, NULL, \
+			"read the folders within a directory, too"}, \
+		{"kubeconfig", 0, BT_FLAG_STRING, &(source)->kubeconfig, "FILE", \
+			"read the cluster that this kubeconfig points to; nothing is written " \
+	                "there"}, \
+	{ \
+		"context", 0, BT_FLAG_STRING, &(source)->context, "NAME", \
+			"context of the kubeconfig (default: its current one)" \
+	}
+
+/** A message that says what to do when neither files nor a server are named. */
+BT_MUST_USE int bt_source_check(
+	const struct bt_source *source, const struct bt_command *command, struct berth_error *err);
+/**
+ * Server first, then the files in order. Kinds that the caller of the server may not list are left
+ * out with a warning; without nodes or pods it is an error (BERTH_ERR_IO, one sentence that names
+ * the server and what is wrong). "no objects in the input" when there are none.
+ */
+BT_MUST_USE int bt_source_read(
+	const struct bt_source *source, struct bt_cluster *cluster, struct berth_error *err);
+void bt_source_finish(struct bt_source *source);
+#endif

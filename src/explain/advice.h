@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_EXPLAIN_ADVICE_H
+#define BT_EXPLAIN_ADVICE_H
+/**
+ * What each plugin's rejection means and what would lift it: one adviser a plugin, found by the
+ * plugin's name. Advisers read what the plugin reads (state, pod, node, its PreFilter data where
+ * the plugin's header offers it) and never decide: a proposal counts only once the scheduler itself
+ * has agreed to it (explain/proposal.h).
+ */
+#include "base/vec.h"
+#include "explain/remedy.h"
+#include "sched/engine.h"
+
+/** One plugin's rejection of one node, or of the pod on all nodes. */
+struct bt_advice {
+	struct bt_engine *engine;
+	struct bt_framework *framework;
+	struct bt_cycle_state *cycle;
+	const struct bt_pod_info *pod;   /* pod->object: the whole pod */
+	const struct bt_node_info *node; /* with the pods nominated there; NULL: PreFilter */
+	const struct bt_plugin *plugin;
+	const struct bt_status *status;
+	struct bt_arena *arena; /* of the explanation */
+
+	/* The answer. */
+	BT_VEC(struct bt_remedy) remedies; /* all together lift the rejection */
+	/**
+	 * A half-sentence for people about this node: "needs 250m more cpu", "lacks label
+	 * disk=ssd";
+	 * "" leaves the status's own words.
+	 */
+	struct bt_str hint;
+	/** How far away, to order nodes with the same number of remedies: 0 nothing, 1 a whole
+	 * node's worth (share of allocatable that is missing), more is worse. */
+	double distance;
+	bool is_final; /* nothing known would help on this node */
+};
+
+struct bt_adviser {
+	const char *plugin_name;
+	void (*advise)(struct bt_advice *advice);
+};
+
+/** NULL: nobody knows this plugin. */
+const struct bt_adviser *bt_adviser_find(struct bt_str plugin_name);
+/** Texts of the remedy must live as long as advice->arena. */
+void bt_advice_add(struct bt_advice *advice, const struct bt_remedy *remedy);
+BT_PRINTF(2, 3)
+void bt_advice_hint(struct bt_advice *advice, const char *format, ...);
+/** "250m", "1.5Gi", "3": an amount of a resource as people write it. */
+void bt_advice_append_amount(struct bt_strbuf *out, struct bt_str resource, int64_t amount);
+
+/* advice_<area>.c: NULL-terminated tables, joined in advice.c. */
+extern const struct bt_adviser bt_advisers_resources[]; /* NodeResourcesFit, NodePorts */
+extern const struct bt_adviser
+	bt_advisers_nodes[]; /* names, taints, unschedulable, affinity, gates, declared features */
+extern const struct bt_adviser bt_advisers_topology[]; /* InterPodAffinity, PodTopologySpread */
+extern const struct bt_adviser bt_advisers_volumes[];
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_EXPLAIN_EXPLAIN_H
+#define BT_EXPLAIN_EXPLAIN_H
+/**
+ * Why a pod is where it is: for each node the rejection or the scores, alike ones together; what is
+ * missing on each node and which are nearest; the smallest changes that let the pod in, each of
+ * them tried out; what preemption makes of it. Spec: 03 sections 3 and 8, 08.
+ *
+ * No I/O. While bt_explain runs, changes are applied to the engine's state and taken back; when it
+ * returns the state is as it was.
+ */
+#include "explain/remedy.h"
+#include "sched/engine.h"
+
+#define BT_EXPLAIN_GROUP_NONE UINT32_MAX
+
+enum bt_explained_fate {
+	BT_EXPLAINED_FITS,          /* at least one node */
+	BT_EXPLAINED_UNSCHEDULABLE, /* no node */
+	BT_EXPLAINED_NO_NODES,
+	BT_EXPLAINED_GATED, /* a PreEnqueue plugin holds it back; nodes are told all the same */
+	BT_EXPLAINED_NOT_HANDLED, /* no profile has its schedulerName; nodes: the first profile's */
+	BT_EXPLAINED_ERROR,       /* a plugin failed: message */
+};
+
+/** One of the plugins that reject a node: the first is the scheduler's own answer. */
+struct bt_obstacle {
+	struct bt_str plugin;
+	struct bt_str reasons; /* joined with ", " */
+	struct bt_str hint; /* half-sentence for people: "needs 250m more cpu"; "" when unknown */
+};
+
+struct bt_explained_score {
+	struct bt_str plugin;
+	int64_t score; /* weighted */
+};
+
+struct bt_explained_node {
+	struct bt_str name;
+	uint32_t slot;
+	uint32_t group; /* BT_EXPLAIN_GROUP_NONE: it fits */
+	/** Nodes without PreFilter's consent (narrowed, or rejected as a whole) have their status
+	 * from there. */
+	bool in_pre_filter;
+	BT_LIST(struct bt_obstacle) obstacles; /* in the order of the profile's filters */
+	/** All of these together should let the pod in; absent when is_final. */
+	BT_LIST(struct bt_remedy) remedies;
+	bool is_final;
+	double distance;
+	/* Of nodes that fit. */
+	int64_t total_score;
+	BT_LIST(struct bt_explained_score) scores;
+};
+
+/** Nodes with the same status: what the message counts. */
+struct bt_explained_group {
+	enum bt_status_code code;
+	struct bt_str plugin;           /* "" when PreFilter rejected in nobody's name */
+	BT_LIST(struct bt_str) reasons; /* each counts once a node in the message */
+	BT_LIST(uint32_t) nodes;        /* indices in explanation.nodes, nearest first */
+	bool in_pre_filter;             /* the plugin was not asked node by node */
+};
+
+/** A change that was applied and made the scheduler accept the pod. */
+struct bt_proposal {
+	BT_LIST(struct bt_remedy) remedies;
+	struct bt_str node;    /* the nearest node that it opens */
+	uint32_t opened_count; /* nodes on which the pod fits then */
+};
+
+struct bt_explained_victim {
+	struct bt_str namespace_;
+	struct bt_str name;
+	int32_t priority;
+};
+
+struct bt_explained_candidate {
+	struct bt_str node;
+	BT_LIST(struct bt_explained_victim) victims; /* most important first */
+	int64_t pdb_violations;
+	bool selected;
+};
+
+/** "No preemption victims found for incoming pod": 3 nodes. */
+struct bt_explained_refusal {
+	struct bt_str reason;
+	uint32_t node_count;
+};
+
+struct bt_explained_preemption {
+	bool ran;              /* no node fits, and the profile preempts */
+	struct bt_str message; /* PostFilter's part of the message */
+	struct bt_str node;    /* nominated; "" none */
+	BT_LIST(struct bt_explained_candidate) candidates;
+	BT_LIST(struct bt_explained_refusal) refusals;
+};
+
+struct bt_explanation {
+	struct bt_arena arena;
+	enum bt_explained_fate fate;
+	struct bt_str profile;   /* schedulerName of the profile that was asked */
+	struct bt_str message;   /* as in the pod's condition; "" when it fits */
+	struct bt_str best_node; /* first by name among the best; "" when none fits */
+	uint32_t node_count;     /* nodes of the cluster */
+	uint32_t feasible_count;
+	BT_LIST(struct bt_explained_node) nodes;   /* ascending by name */
+	BT_LIST(struct bt_explained_group) groups; /* most nodes first, then by text */
+	BT_LIST(struct bt_proposal) proposals;     /* smallest first */
+	/** Nodes that no proposal was sought for, because that many nearer ones were tried. */
+	uint32_t untried_count;
+	/** Changes before any node is asked: gates, scheduler name. Part of every proposal too. */
+	BT_LIST(struct bt_remedy) entry_remedies;
+	struct bt_explained_preemption preemption;
+};
+
+/** What the state does not keep. All are asked for objects that are in the state. */
+struct bt_explain_objects {
+	/** The node as it was put into the state. */
+	const struct bt_node *(*node)(void *context, struct bt_str name);
+	void *context;
+};
+
+struct bt_explain_options {
+	uint32_t proposals_max; /* 0: none are sought */
+	bool preemption;        /* tell its view */
+	struct bt_explain_objects objects;
+};
+
+/**
+ * Explain a pod that is not in the state (a running one is taken out by the caller). The pod is
+ * defaulted and borrowed for the call. Returns 0 also when the pod fits nowhere; BERTH_ERR_INTERNAL
+ * when the state contradicts itself. out is initialised; finish it in any case.
+ */
+BT_MUST_USE int bt_explain(struct bt_engine *engine, const struct bt_pod *pod,
+	const struct bt_explain_options *options, struct bt_explanation *out,
+	struct berth_error *err);
+void bt_explanation_finish(struct bt_explanation *explanation);
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_EXPLAIN_REMEDY_H
+#define BT_EXPLAIN_REMEDY_H
+/**
+ * A change of the cluster or of the pod that takes one obstacle out of the way. What each kind does
+ * to objects is written in remedies.def: whoever applies one (the engine's own check, a program
+ * that reads our JSON) does just that.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "api/node.h"
+#include "api/pod.h"
+#include "base/arena.h"
+
+enum bt_remedy_kind {
+#define BT_REMEDY(name, text, members) BT_REMEDY_##name,
+#include "explain/remedies.def"
+#undef BT_REMEDY
+	BT_REMEDY__COUNT,
+};
+
+/** Members that count for a kind. */
+enum bt_remedy_member {
+	BT_REMEDY_HAS_NODE = 1,
+	BT_REMEDY_HAS_RESOURCE = 2,
+	BT_REMEDY_HAS_AMOUNT = 4,
+	BT_REMEDY_HAS_POD = 8,
+	BT_REMEDY_HAS_KEY = 16,
+	BT_REMEDY_HAS_VALUE = 32,
+	BT_REMEDY_HAS_EFFECT = 64,
+	BT_REMEDY_HAS_INDEX = 128,
+};
+
+/** Texts are the explanation's, or borrowed from whoever made it. */
+struct bt_remedy {
+	enum bt_remedy_kind kind;
+	struct bt_str node;
+	struct bt_str resource; /* "cpu": amount in milli; others: bytes, or units */
+	int64_t amount;
+	struct bt_str pod_namespace;
+	struct bt_str pod_name;
+	struct bt_str key;
+	struct bt_str value;
+	struct bt_str effect;
+	uint32_t index;
+};
+
+/** "FreeResource", ... */
+const char *bt_remedy_kind_name(enum bt_remedy_kind kind);
+/** Bits of enum bt_remedy_member. */
+uint32_t bt_remedy_members(enum bt_remedy_kind kind);
+bool bt_remedy_equal(const struct bt_remedy *a, const struct bt_remedy *b);
+/** It changes the pod to be scheduled; else a node or another pod. */
+bool bt_remedy_is_of_pod(enum bt_remedy_kind kind);
+/**
+ * Apply to a shallow copy whose changed parts are made in the arena. What concerns neither the pod
+ * nor this node is passed over. Later ones with an index count by the pod as it was given, so all
+ * remedies of a proposal are applied in one call.
+ */
+void bt_remedies_apply_to_pod(const struct bt_remedy *remedies, uint32_t count, struct bt_pod *pod,
+	struct bt_arena *arena);
+void bt_remedies_apply_to_node(const struct bt_remedy *remedies, uint32_t count,
+	struct bt_node *node, struct bt_arena *arena);
+#endif
