@@ -25,6 +25,11 @@ struct bt_advice {
 	/* The answer. */
 	BT_VEC(struct bt_remedy) remedies; /* all together lift the rejection */
 	/**
+	 * Where remedies change the node: what would lift the rejection by changing the pod alone,
+	 * and so on every node alike. Empty: nothing is known, or remedies are of the pod already.
+	 */
+	BT_VEC(struct bt_remedy) pod_remedies;
+	/**
 	 * A half-sentence for people about this node: "needs 250m more cpu", "lacks label
 	 * disk=ssd";
 	 * "" leaves the status's own words.
@@ -45,6 +50,8 @@ struct bt_adviser {
 const struct bt_adviser *bt_adviser_find(struct bt_str plugin_name);
 /** Texts of the remedy must live as long as advice->arena. */
 void bt_advice_add(struct bt_advice *advice, const struct bt_remedy *remedy);
+/** The same for pod_remedies. */
+void bt_advice_add_of_pod(struct bt_advice *advice, const struct bt_remedy *remedy);
 BT_PRINTF(2, 3)
 void bt_advice_hint(struct bt_advice *advice, const char *format, ...);
 /** "250m", "1.5Gi", "3": an amount of a resource as people write it. */
