@@ -233,6 +233,35 @@ int bt_flags_parse(const struct bt_flag *flags, uint32_t flag_count, int argc, c
 	return 0;
 }
 
+bool bt_flag_is_complete(const struct bt_flag *flag)
+{
+	return bare_value(flag) != NULL;
+}
+
+void bt_flags_help_row(
+	const char *head, size_t text_column, const char *text, struct bt_strbuf *out)
+{
+	size_t column = strlen(head);
+	bool starts_line = true;
+	bt_strbuf_append_c(out, head);
+	while (*text != '\0') {
+		size_t length = strcspn(text, " ");
+		bool is_full =
+			starts_line ? column >= text_column : column + 1 + length > BT_HELP_COLUMNS;
+		if (is_full) {
+			bt_strbuf_append_char(out, '\n');
+			column = 0;
+		}
+		size_t gap = column < text_column ? text_column - column : 1;
+		bt_strbuf_printf(out, "%*s%.*s", (int)gap, "", (int)length, text);
+		column += gap + length;
+		starts_line = false;
+		text += length;
+		text += strspn(text, " ");
+	}
+	bt_strbuf_append_char(out, '\n');
+}
+
 void bt_flags_help(const struct bt_flag *flags, uint32_t flag_count, struct bt_strbuf *out)
 {
 	for (uint32_t i = 0; i < flag_count; i++) {
@@ -246,7 +275,7 @@ void bt_flags_help(const struct bt_flag *flags, uint32_t flag_count, struct bt_s
 		if (flag->value_name != NULL) {
 			bt_strbuf_printf(&head, " %s", flag->value_name);
 		}
-		bt_strbuf_printf(out, "%-40s %s\n", bt_strbuf_c(&head), flag->help);
+		bt_flags_help_row(bt_strbuf_c(&head), BT_HELP_TEXT_COLUMN, flag->help, out);
 		bt_strbuf_finish(&head);
 	}
 }

@@ -39,7 +39,11 @@ struct bt_flag {
 	char shorthand;   /* 0: none */
 	enum bt_flag_type type;
 	void *target;
-	const char *value_name; /* for help; NULL for booleans */
+	/**
+	 * For help and completion; NULL for booleans. Alternatives are parted by "|": words in
+	 * capitals stand for something (FILE, DIR, N), others are typed as they stand ("on|off").
+	 */
+	const char *value_name;
 	const char *help;
 };
 
@@ -51,6 +55,18 @@ struct bt_flag {
  */
 BT_MUST_USE int bt_flags_parse(const struct bt_flag *flags, uint32_t flag_count, int argc,
 	char **argv, struct bt_arguments *out_arguments, bool *out_help, struct berth_error *err);
-/** One aligned line per flag. */
+/** --name alone means something: it takes a value behind "=" only. */
+bool bt_flag_is_complete(const struct bt_flag *flag);
+/** Help is written for windows of this width. */
+#define BT_HELP_COLUMNS 100
+/** Column at which the explanations of flags begin. */
+#define BT_HELP_TEXT_COLUMN 41
+/** The flags one below the other, with aligned explanations. */
 void bt_flags_help(const struct bt_flag *flags, uint32_t flag_count, struct bt_strbuf *out);
+/**
+ * Append a head and an explanation that begins at a column, in the next line if the head is longer,
+ * and is broken between words; ends with a newline.
+ */
+void bt_flags_help_row(
+	const char *head, size_t text_column, const char *text, struct bt_strbuf *out);
 #endif

@@ -302,7 +302,7 @@ static int run(const struct bt_command *command, int argc, char **argv)
 		.output = "table"};
 	struct bt_arguments arguments = {0};
 	const struct bt_flag flags[] = {
-		{"workload", 'w', BT_FLAG_STRING, &options.workload, "NAME",
+		{"workload", 'w', BT_FLAG_STRING, &options.workload, "WORKLOAD",
 			"a built-in workload instead of a file"},
 		{"nodes", 0, BT_FLAG_INT, &options.nodes, "N", "its nodes (default 5000)"},
 		{"bound", 0, BT_FLAG_INT, &options.bound, "N",
@@ -335,8 +335,8 @@ static int run(const struct bt_command *command, int argc, char **argv)
 			"with --suite: only these measurements or workloads; with "
 			"--scheduler-perf: "
 			"TEST or TEST/WORKLOAD"},
-		{"output", 'o', BT_FLAG_STRING, &options.output, "FORMAT",
-			"with --suite: table or json (default table)"},
+		{"output", 'o', BT_FLAG_STRING, &options.output, "table|json",
+			"with --suite: how the report is written (default table)"},
 		BT_SETUP_FLAGS(&options.setup),
 	};
 	int exit_status;
@@ -357,8 +357,11 @@ static int run(const struct bt_command *command, int argc, char **argv)
 
 const struct bt_command bt_command_bench = {
 	.name = "bench",
+	.group = BT_COMMAND_MEASURE,
 	.summary = "Measure how many pods a second are placed.",
-	.usage = "berth bench FILE... | --workload NAME | --suite | --scheduler-perf FILE [FLAGS]",
+	.usage = "berth bench FILE... | --workload WORKLOAD | --suite | --scheduler-perf FILE "
+                 "[FLAGS]",
+	.arguments = "FILE",
 	.help = "Four ways to say what is measured:\n"
 		"\n"
 		"  FILE              one API object a line. Pods without a spec.nodeName are\n"
@@ -400,9 +403,8 @@ const struct bt_command bt_command_bench = {
 		"\n"
 		"With --preempt a pod that fits nowhere preempts: its victims are removed at\n"
 		"once, the pod is tried again, and the line has preempted (pods placed that\n"
-		"way), victims and preemptions_per_s.\n"
-		"\n"
-		"Examples:\n"
+		"way), victims and preemptions_per_s.\n",
+	.examples =
 		"  berth bench -w spread --repeat 5 --percentage-of-nodes-to-score 100\n"
 		"  berth bench -w churn --pending 20000 --changes 10 --verify-pods 500\n"
 		"  berth bench -w basic --nodes 1000000 --bound 0 --pending 1000000\n"
@@ -410,5 +412,8 @@ const struct bt_command bt_command_bench = {
 		"  berth bench --suite --verify -o json > suite.json\n"
 		"  berth bench --suite --quick --only spread,million\n"
 		"  berth bench --scheduler-perf examples/scheduler-perf/performance-config.yaml\n",
+	.exit_status = "  0  everything was measured\n"
+		       "  1  a workload of a scheduler_perf file is below its threshold\n"
+		       "  2  the flags or files are wrong, or a check of --verify failed\n",
 	.run = run,
 };

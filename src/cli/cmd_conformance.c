@@ -201,13 +201,19 @@ static int run(const struct bt_command *command, int argc, char **argv)
 
 const struct bt_command bt_command_conformance = {
 	.name = "conformance",
+	.group = BT_COMMAND_MEASURE,
 	.summary = "Compare decisions with recorded answers of upstream's scheduling framework.",
-	.usage = "berth conformance CASES.jsonl[.gz] EXPECTED.jsonl[.gz] [--skip FIELD,...]",
-	.help = "Runs every case of CASES and compares each member of its results with EXPECTED. "
-		"The first differences are\n"
-		"printed; the last line is \"N passed, N failed\". With BERTH_VERIFY=1 the column "
-		"results are checked against\n"
-		"the plain plugins as well. Exit status: 0 all passed, 1 some failed, 2 unreadable "
-		"files.\n",
+	.usage = "berth conformance CASES [EXPECTED] [FLAGS]",
+	.arguments = "FILE",
+	.help = "Runs every case of CASES and compares each member of its results with EXPECTED; "
+                "both\n"
+		"are JSON lines, gzipped or not. The first differences are printed; the last line\n"
+		"is \"N passed, N failed\". With BERTH_VERIFY=1 the column results are checked\n"
+		"against the plain plugins as well.\n",
+	.examples = "  berth conformance cases.jsonl.gz expected.jsonl.gz --show 20\n"
+		    "  berth conformance cases.jsonl --answer > answers.jsonl\n",
+	.exit_status = "  0  all cases passed\n"
+		       "  1  some failed\n"
+		       "  2  the flags are wrong or a file cannot be read\n",
 	.run = run,
 };

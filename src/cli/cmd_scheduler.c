@@ -11,6 +11,7 @@ static int run(const struct bt_command *command, int argc, char **argv)
 
 const struct bt_command bt_command_scheduler = {
 	.name = "scheduler",
+	.group = BT_COMMAND_RUN,
 	.summary = "Schedule the pods of a cluster, in the place of kube-scheduler.",
 	.usage = "berth scheduler [FLAGS]",
 	.run = run,

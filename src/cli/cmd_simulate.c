@@ -119,8 +119,8 @@ static int run(const struct bt_command *command, int argc, char **argv)
 		BT_SOURCE_FLAGS(&options.source),
 		{"preempt", 0, BT_FLAG_BOOL, &options.preempt, NULL,
 			"evict running pods of lower priority where that makes room"},
-		{"output", 'o', BT_FLAG_STRING, &options.format_name, "FORMAT",
-			"table, wide, json, yaml or name (default table)"},
+		{"output", 'o', BT_FLAG_STRING, &options.format_name, "table|wide|json|yaml|name",
+			"how the answer is written (default table)"},
 		BT_SETUP_FLAGS(&options.setup),
 	};
 	int exit_status;
@@ -146,44 +146,37 @@ const struct bt_command bt_command_simulate = {
 	.summary = "Place pods on a cluster read from files, and say why some stay pending.",
 	.usage = "berth simulate -f FILE|DIR|- ... [FLAGS]",
 	.help = "Reads a cluster and the pods to place: manifests, lists, multi-document YAML, "
-		"JSON, JSON lines, all of\n"
-		"them gzipped or not. Pods with a spec.nodeName are running; every other pod is "
-		"placed, in the order a\n"
-		"scheduler's queue has them: higher priority first, then older, then as they stand "
-		"in the input.\n"
+                "JSON, JSON\n"
+		"lines, all of them gzipped or not. Pods with a spec.nodeName are running; every\n"
+		"other pod is placed, in the order a scheduler's queue has them: higher priority\n"
+		"first, then older, then as they stand in the input.\n"
+		"\n"
 		"Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs, CronJobs (one run) and\n"
-		"ReplicationControllers become the pods that their controllers would create, less "
-		"those that are in\n"
-		"the input already. Manifests get the defaults an API server would fill in.\n"
+		"ReplicationControllers become the pods that their controllers would create, less\n"
+		"those that are in the input already. Manifests get the defaults an API server\n"
+		"would fill in.\n"
 		"\n"
-		"A pod that fits nowhere may be nominated to a node where pods of lower priority "
-		"could make room; by\n"
-		"default it stays pending there, as after a scheduler's first attempt. With "
-		"--preempt "
-		"these victims leave,\n"
-		"the pod is placed, and the output says who was evicted for whom. Evicted pods are "
-		"gone: the controllers of\n"
-		"workloads, which would replace theirs, are not simulated.\n"
-		"\n"
-		"Examples:\n"
+		"A pod that fits nowhere may be nominated to a node where pods of lower priority\n"
+		"could make room; by default it stays pending there, as after a scheduler's first\n"
+		"attempt. With --preempt these victims leave, the pod is placed, and the output\n"
+		"says who was evicted for whom. Evicted pods are gone: the controllers of\n"
+		"workloads, which would replace theirs, are not simulated.\n",
+	.examples =
 		"  # Would this Deployment fit into the cluster as it is now?\n"
 		"  kubectl get nodes,pods,priorityclasses -A -o yaml > cluster.yaml\n"
 		"  berth simulate -f cluster.yaml -f deployment.yaml\n"
 		"\n"
 		"  # The same without a file in between, every node scored\n"
 		"  kubectl get nodes,pods,pc -A -o json |\n"
-		"    berth simulate -f - -f deployment.yaml --percentage-of-nodes-to-score 100 -o "
-		"wide\n"
+		"    berth simulate -f - -f deployment.yaml --percentage-of-nodes-to-score 100\n"
 		"\n"
 		"  # Who would have to leave for it?\n"
 		"  berth simulate -f cluster.yaml -f deployment.yaml --preempt\n"
 		"\n"
-		"  # A folder of manifests on a cluster yet to be built, packed tightly, for "
-		"another program to read\n"
-		"  berth simulate -f nodes.yaml -R -f manifests/ --config most-allocated.yaml -o "
-		"json\n"
-		"\n"
-		"Exit status: 0 all pods are placed, 1 some stay pending, 2 the input or the flags "
-		"are wrong.\n",
+		"  # A folder of manifests on a cluster yet to be built, packed tightly\n"
+		"  berth simulate -f nodes.yaml -R -f manifests/ --config most-allocated.yaml\n",
+	.exit_status = "  0  all pods were placed\n"
+		       "  1  some stay pending\n"
+		       "  2  the input or the flags are wrong\n",
 	.run = run,
 };

@@ -204,13 +204,13 @@ static int run(const struct bt_command *command, int argc, char **argv)
 	struct options options = {.seeds = 20, .first_seed = 1, .minutes = 10, .faults = "some"};
 	struct bt_arguments arguments = {0};
 	const struct bt_flag flags[] = {
-		{"seeds", 0, BT_FLAG_INT, &options.seeds, "N", "how many histories (20)"},
+		{"seeds", 0, BT_FLAG_INT, &options.seeds, "N", "how many histories (default 20)"},
 		{"first-seed", 0, BT_FLAG_INT, &options.first_seed, "S",
-			"the seed of the first one; the others count up from it (1)"},
+			"the seed of the first one; the others count up from it (default 1)"},
 		{"minutes", 0, BT_FLAG_INT, &options.minutes, "M",
-			"simulated minutes of changes in each (10)"},
-		{"faults", 0, BT_FLAG_STRING, &options.faults, "HOW",
-			"writes that fail, watches that break: none, some or all (some)"},
+			"simulated minutes of changes in each (default 10)"},
+		{"faults", 0, BT_FLAG_STRING, &options.faults, "none|some|all",
+			"writes that fail, watches that break (default some)"},
 		{"log", 0, BT_FLAG_STRING, &options.log_path, "FILE",
 			"write down all that happens; the same for the same seed"},
 		{"verify", 0, BT_FLAG_BOOL, &options.verify, NULL,
@@ -234,17 +234,18 @@ static int run(const struct bt_command *command, int argc, char **argv)
 
 const struct bt_command bt_command_soak = {
 	.name = "soak",
+	.group = BT_COMMAND_MEASURE,
 	.summary = "Run the scheduler in simulated clusters and look for mistakes.",
 	.usage = "berth soak [FLAGS]",
 	.help = "Each seed is one history: nodes and pods come, change and go, watches are late "
-		"and break, writes fail, and\n"
-		"the scheduler lives through it in virtual time. Checkers look on from outside: no "
-		"node is over-committed, each\n"
-		"pod is bound once at most, nobody who fits waits once things are quiet, the cache "
-		"equals the store, and nothing\n"
-		"is kept of what is gone. The first thing that is wrong ends a history.\n"
-		"\n"
-		"Example:\n"
-		"  berth soak --seeds 1000 --minutes 10 --faults all\n",
+                "and\n"
+		"break, writes fail, and the scheduler lives through it in virtual time. Checkers\n"
+		"look on from outside: no node is over-committed, each pod is bound once at most,\n"
+		"nobody who fits waits once things are quiet, the cache equals the store, and\n"
+		"nothing is kept of what is gone. The first thing that is wrong ends a history.\n",
+	.examples = "  berth soak --seeds 1000 --minutes 10 --faults all\n",
+	.exit_status = "  0  nothing was wrong in any history\n"
+		       "  1  something was; the seeds are printed\n"
+		       "  2  the flags are wrong, or the log cannot be written\n",
 	.run = run,
 };

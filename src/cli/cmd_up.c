@@ -591,8 +591,8 @@ static int run(const struct bt_command *command, int argc, char **argv)
 			"memory of such a node (default 32Gi)"},
 		{"node-pods", 0, BT_FLAG_STRING, &options->node_pods, "N",
 			"pods of such a node (default 110)"},
-		{"filename", 'f', BT_FLAG_STRINGS, &options->files, "FILE",
-			"objects to begin with: manifests, a dump of a cluster, a directory, -"},
+		{"filename", 'f', BT_FLAG_STRINGS, &options->files, "FILE|DIR|-",
+			"objects to begin with: manifests, a dump of a cluster"},
 		{"listen", 0, BT_FLAG_STRING, &options->listen, "ADDRESS:PORT",
 			"where to listen; port 0: any free one (default 127.0.0.1:6443)"},
 		{"data-dir", 0, BT_FLAG_STRING, &options->data_dir, "DIR",
@@ -643,6 +643,7 @@ static int run(const struct bt_command *command, int argc, char **argv)
 
 const struct bt_command bt_command_up = {
 	.name = "up",
+	.group = BT_COMMAND_RUN,
 	.summary = "Run a cluster in one process: API server, scheduler, simulated nodes.",
 	.usage = "berth up [--nodes N] [-f FILE]... [FLAGS]",
 	.help = "Serves the Kubernetes API to kubectl and to any client library, runs the\n"
@@ -651,10 +652,14 @@ const struct bt_command bt_command_up = {
 		"pods become Running after a while, and end when they are deleted.\n"
 		"\n"
 		"A kubeconfig is written with the server's CA and a token. Without --data-dir\n"
-		"everything is in memory.\n"
-		"\n"
-		"  berth up --nodes 5 --zones 2\n"
-		"  berth up -f dump.yaml --no-scheduler   (for a scheduler of your own)\n"
-		"  berth up --nodes 100 --data-dir ~/.local/share/berth --listen :6443\n",
+		"everything is in memory.\n",
+	.examples = "  berth up --nodes 5 --zones 2\n"
+		    "\n"
+		    "  # For a scheduler of your own\n"
+		    "  berth up -f dump.yaml --no-scheduler\n"
+		    "\n"
+		    "  berth up --nodes 100 --data-dir ~/.local/share/berth --listen :6443\n",
+	.exit_status = "  0  it was asked to stop (SIGINT, SIGTERM)\n"
+		       "  2  the flags or files are wrong, or the address is taken\n",
 	.run = run,
 };

@@ -22,6 +22,7 @@ static int run(const struct bt_command *command, int argc, char **argv)
 
 const struct bt_command bt_command_version = {
 	.name = "version",
+	.group = BT_COMMAND_OTHER,
 	.summary = "Print the version.",
 	.usage = "berth version",
 	.help = "Prints the version of berth and the Kubernetes version whose decisions it "

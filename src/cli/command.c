@@ -8,11 +8,18 @@
 static void print_help(
 	const struct bt_command *command, const struct bt_flag *flags, uint32_t flag_count)
 {
+	static const char no_finding[] = "  0  success\n"
+					 "  2  the flags or what they name are wrong\n";
 	struct bt_strbuf text = {0};
 	bt_strbuf_printf(&text, "%s\n\nUsage:\n  %s\n\n%s\nFlags:\n", command->summary,
 		command->usage, command->help);
 	bt_flags_help(flags, flag_count, &text);
-	bt_strbuf_printf(&text, "%-40s %s\n", "  -h, --help", "show this text");
+	bt_flags_help_row("  -h, --help", BT_HELP_TEXT_COLUMN, "show this text", &text);
+	if (command->examples != NULL) {
+		bt_strbuf_printf(&text, "\nExamples:\n%s", command->examples);
+	}
+	bt_strbuf_printf(&text, "\nExit status:\n%s",
+		command->exit_status != NULL ? command->exit_status : no_finding);
 	(void)fputs(bt_strbuf_c(&text), stdout);
 	bt_strbuf_finish(&text);
 }
@@ -23,6 +30,11 @@ bool bt_command_parse(const struct bt_command *command, const struct bt_flag *fl
 {
 	struct berth_error err = BERTH_ERROR_INIT;
 	bool help;
+	if (command->visitor != NULL) {
+		command->visitor->visit(command->visitor->context, flags, flag_count);
+		*out_exit = BT_EXIT_OK;
+		return false;
+	}
 	if (bt_flags_parse(flags, flag_count, argc, argv, out_arguments, &help, &err) < 0) {
 		*out_exit = bt_command_fail(command, &err);
 		(void)fprintf(stderr, "Run \"berth %s --help\" for its flags.\n", command->name);
@@ -34,6 +46,14 @@ bool bt_command_parse(const struct bt_command *command, const struct bt_flag *fl
 		return false;
 	}
 	return true;
+}
+
+void bt_command_visit_flags(
+	const struct bt_command *command, const struct bt_command_visitor *visitor)
+{
+	struct bt_command visited = *command;
+	visited.visitor = visitor;
+	(void)visited.run(&visited, 0, NULL); /* bt_command_parse has nothing else to tell */
 }
 
 int bt_command_fail(const struct bt_command *command, struct berth_error *err)

@@ -15,12 +15,38 @@ enum bt_exit {
 	BT_EXIT_BAD_INPUT = 2, /* flags, files or their content are wrong */
 };
 
+/** What a command is for: the headings of "berth help". */
+enum bt_command_group {
+	BT_COMMAND_ASK, /* questions about a cluster */
+	BT_COMMAND_RUN,
+	BT_COMMAND_MEASURE,
+	BT_COMMAND_OTHER,
+	BT_COMMAND_GROUP__COUNT,
+};
+
+/** Gets the flags of a command, which are borrowed for the call. */
+struct bt_command_visitor {
+	void (*visit)(void *context, const struct bt_flag *flags, uint32_t flag_count);
+	void *context;
+};
+
+/**
+ * Help is made of it in this order: summary, usage, help, flags, examples, exit status; its lines
+ * have at most BT_HELP_COLUMNS columns.
+ */
 struct bt_command {
 	const char *name;
-	const char *summary; /* one line */
-	const char *usage;   /* "berth NAME ..." */
-	const char *help;    /* paragraphs behind the usage line; for bt_command_parse */
+	enum bt_command_group group;
+	const char *summary;     /* one line */
+	const char *usage;       /* "berth NAME ..." */
+	const char *arguments;   /* what is no flag, as bt_flag.value_name; NULL: takes none */
+	const char *help;        /* paragraphs, each line with its newline; for bt_command_parse */
+	const char *examples;    /* indented by two; "#" lines say what the next ones do */
+	const char *exit_status; /* lines "  0  everything was placed"; NULL: 0 and 2 */
 	int (*run)(const struct bt_command *command, int argc, char **argv);
+	/** NULL in every command of the program. In a copy made by bt_command_visit_flags:
+	 * bt_command_parse hands the flags to it instead of reading any. */
+	const struct bt_command_visitor *visitor;
 };
 
 extern const struct bt_command bt_command_simulate;
@@ -40,6 +66,9 @@ extern const struct bt_command bt_command_version;
 bool bt_command_parse(const struct bt_command *command, const struct bt_flag *flags,
 	uint32_t flag_count, int argc, char **argv, struct bt_arguments *out_arguments,
 	int *out_exit);
+/** Hand the flags of a command to a visitor; the command does nothing else. */
+void bt_command_visit_flags(
+	const struct bt_command *command, const struct bt_command_visitor *visitor);
 /** "berth NAME: message" on standard error; the error is finished. Returns BT_EXIT_BAD_INPUT. */
 int bt_command_fail(const struct bt_command *command, struct berth_error *err);
 /** BERTH_VERIFY=1 is set. */

@@ -27,9 +27,14 @@ static const char intro[] = "berth decides on which node of a cluster each pod r
 			    "Kubernetes scheduler does.\n"
 			    "\n"
 			    "Usage:\n"
-			    "  berth COMMAND [FLAGS] [ARGUMENTS]\n"
-			    "\n"
-			    "Commands:\n";
+			    "  berth COMMAND [FLAGS] [ARGUMENTS]\n";
+
+static const char *const group_names[BT_COMMAND_GROUP__COUNT] = {
+	[BT_COMMAND_ASK] = "Ask about a cluster",
+	[BT_COMMAND_RUN] = "Run",
+	[BT_COMMAND_MEASURE] = "Measure and check",
+	[BT_COMMAND_OTHER] = "Other",
+};
 
 static const char outro[] = "\n"
 			    "Try it:\n"
@@ -44,8 +49,14 @@ static const char outro[] = "\n"
 static void print_overview(FILE *stream)
 {
 	(void)fputs(intro, stream);
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(commands); i++) {
-		(void)fprintf(stream, "  %-14s %s\n", commands[i]->name, commands[i]->summary);
+	for (int group = 0; group < BT_COMMAND_GROUP__COUNT; group++) {
+		(void)fprintf(stream, "\n%s:\n", group_names[group]);
+		for (size_t i = 0; i < BT_ARRAY_LENGTH(commands); i++) {
+			if (commands[i]->group == (enum bt_command_group)group) {
+				(void)fprintf(stream, "  %-14s %s\n", commands[i]->name,
+					commands[i]->summary);
+			}
+		}
 	}
 	(void)fprintf(stream, "  %-14s %s\n", "help", "Explain a command.");
 	(void)fputs(outro, stream);
