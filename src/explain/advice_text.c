@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "explain/advice_text.h"
+
+#include "base/strbuf.h"
+
+/** A selector's text is cut here. */
+#define SELECTOR_BYTES_MAX 80
+
+struct bt_str bt_advice_domain_name(
+	struct bt_advice *advice, const struct bt_label_column *column, uint32_t domain)
+{
+	return bt_arena_str(advice->arena,
+		bt_symbol_text(&advice->engine->state->symbols, column->dictionary.items[domain]));
+}
+
+static void append_values(struct bt_strbuf *out, const struct bt_requirement *requirement)
+{
+	bt_strbuf_append_char(out, '(');
+	for (uint32_t i = 0; i < requirement->value_count && out->length <= SELECTOR_BYTES_MAX;
+		i++) {
+		if (i != 0) {
+			bt_strbuf_append_char(out, ',');
+		}
+		bt_strbuf_append_str(out, requirement->values[i]);
+	}
+	bt_strbuf_append_char(out, ')');
+}
+
+static void append_requirement(struct bt_strbuf *out, const struct bt_requirement *requirement)
+{
+	if (requirement->operator_ == BT_SELECTOR_DOES_NOT_EXIST) {
+		bt_strbuf_append_char(out, '!');
+	}
+	bt_strbuf_append_str(out, requirement->key);
+	switch (requirement->operator_) {
+	case BT_SELECTOR_IN:
+		if (requirement->value_count == 1) {
+			bt_strbuf_append_char(out, '=');
+			bt_strbuf_append_str(out, requirement->values[0]);
+			return;
+		}
+		bt_strbuf_append_c(out, " in ");
+		append_values(out, requirement);
+		return;
+	case BT_SELECTOR_NOT_IN:
+		bt_strbuf_append_c(out, " notin ");
+		append_values(out, requirement);
+		return;
+	case BT_SELECTOR_GT:
+		bt_strbuf_printf(out, ">%lld", (long long)requirement->operand);
+		return;
+	case BT_SELECTOR_LT:
+		bt_strbuf_printf(out, "<%lld", (long long)requirement->operand);
+		return;
+	case BT_SELECTOR_EXISTS:
+	case BT_SELECTOR_DOES_NOT_EXIST:
+		return;
+	}
+}
+
+/** Not in the middle of a character. */
+static uint32_t cut_length(struct bt_str text, uint32_t length)
+{
+	while (length > 0 && ((unsigned char)text.data[length] & 0xC0) == 0x80) {
+		length--;
+	}
+	return length;
+}
+
+struct bt_str bt_advice_selector_text(struct bt_advice *advice, const struct bt_selector *selector)
+{
+	struct bt_strbuf text = {0};
+	struct bt_str shown;
+
+	if (selector->nothing) {
+		return BT_STR("no pod at all");
+	}
+	if (selector->requirement_count == 0) {
+		return BT_STR("every pod");
+	}
+	for (uint32_t i = 0; i < selector->requirement_count && text.length <= SELECTOR_BYTES_MAX;
+		i++) {
+		if (i != 0) {
+			bt_strbuf_append_char(&text, ',');
+		}
+		append_requirement(&text, &selector->requirements[i]);
+	}
+	shown = bt_strbuf_str(&text);
+	if (shown.length > SELECTOR_BYTES_MAX) {
+		shown = bt_arena_printf(advice->arena, "%.*s...",
+			(int)cut_length(shown, SELECTOR_BYTES_MAX), shown.data);
+	} else {
+		shown = bt_arena_str(advice->arena, shown);
+	}
+	bt_strbuf_finish(&text);
+	return shown;
+}
+
+struct bt_str bt_advice_pod_text(struct bt_advice *advice, uint32_t pod_id)
+{
+	struct bt_pod_info pod;
+
+	bt_pod_info_from_record(advice->engine->state, pod_id, &pod);
+	return bt_arena_printf(
+		advice->arena, "%.*s/%.*s", BT_STR_ARG(pod.namespace_), BT_STR_ARG(pod.name));
+}
+
+/** false: it is there already. */
+static bool add_once(struct bt_advice *advice, const struct bt_remedy *remedy)
+{
+	for (uint32_t i = 0; i < advice->remedies.count; i++) {
+		if (bt_remedy_equal(&advice->remedies.items[i], remedy)) {
+			return false;
+		}
+	}
+	bt_advice_add(advice, remedy);
+	return true;
+}
+
+void bt_advice_set_label(struct bt_advice *advice, struct bt_str key, struct bt_str value)
+{
+	struct bt_remedy remedy = {.kind = BT_REMEDY_SET_LABEL,
+		.node = bt_arena_str(advice->arena, bt_node_info_name(advice->node)),
+		.key = bt_arena_str(advice->arena, key),
+		.value = bt_arena_str(advice->arena, value)};
+
+	if (add_once(advice, &remedy)) {
+		advice->distance += 0.1;
+	}
+}
+
+void bt_advice_remove_pod(struct bt_advice *advice, uint32_t pod_id)
+{
+	struct bt_state *state = advice->engine->state;
+	struct bt_remedy remedy = {.kind = BT_REMEDY_REMOVE_POD};
+	struct bt_pod_info pod;
+
+	bt_pod_info_from_record(state, pod_id, &pod);
+	remedy.node = bt_arena_str(advice->arena, pod.node_name);
+	remedy.pod_namespace = bt_arena_str(advice->arena, pod.namespace_);
+	remedy.pod_name = bt_arena_str(advice->arena, pod.name);
+	if (add_once(advice, &remedy)) {
+		advice->distance += 0.25;
+	}
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_EXPLAIN_ADVICE_TEXT_H
+#define BT_EXPLAIN_ADVICE_TEXT_H
+/** What several advisers say alike: domains, selectors, pods. For the files of the advice only. */
+#include "api/selector.h"
+#include "explain/advice.h"
+
+/** "zone-a"; lives as long as the advice. domain: not 0. */
+struct bt_str bt_advice_domain_name(
+	struct bt_advice *advice, const struct bt_label_column *column, uint32_t domain);
+/** "app=db,tier in (a,b)", cut when it is long. */
+struct bt_str bt_advice_selector_text(struct bt_advice *advice, const struct bt_selector *selector);
+/** "shop/db-0" of a pod of the cache. */
+struct bt_str bt_advice_pod_text(struct bt_advice *advice, uint32_t pod_id);
+
+/* Remedies that are not there yet; distance follows. */
+
+void bt_advice_set_label(struct bt_advice *advice, struct bt_str key, struct bt_str value);
+/** A pod of the cache leaves its node. */
+void bt_advice_remove_pod(struct bt_advice *advice, uint32_t pod_id);
+
+/* advice_affinity.c */
+void bt_advise_pod_affinity(struct bt_advice *advice);
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * PodTopologySpread: which constraint is in the way, and how far. InterPodAffinity:
+ * advice_affinity.c. Spec: 06 section 2.
+ */
+#include "explain/advice.h"
+
+#include "explain/advice_text.h"
+#include "plugins/common_spread_plugin.h"
+
+/** The hard constraints of a pod on one node. */
+struct spread_view {
+	struct bt_advice *advice;
+	const struct bt_spread_filter_data *data;
+	bool from_defaults; /* the cluster's constraints, not the pod's */
+};
+
+/** Place of a hard constraint among all of the pod's. */
+static uint32_t place_in_spec(const struct spread_view *view, uint32_t index)
+{
+	const struct bt_pod_spec *spec = &view->advice->pod->object->spec;
+	uint32_t left = index;
+
+	for (uint32_t i = 0; i < spec->topology_spread_constraints.count; i++) {
+		if (bt_spread_has_action(
+			    &spec->topology_spread_constraints.items[i], BT_SPREAD_HARD) &&
+			left-- == 0) {
+			return i;
+		}
+	}
+	return UINT32_MAX;
+}
+
+/** Pods nominated to the node count there, also where the cycle does not know of them. */
+static int64_t nominated_matches(const struct spread_view *view, uint32_t index)
+{
+	const struct bt_node_info *node = view->advice->node;
+	const struct bt_spread_constraint *constraint = &view->data->list.items[index];
+	int64_t count = 0;
+
+	if (view->data->changes.count != 0 ||
+		!bt_spread_counts_node(&view->data->list, index, node->state, node->slot)) {
+		return 0;
+	}
+	for (uint32_t i = 0; i < node->added_pods.count; i++) {
+		const struct bt_pod_info *pod = &node->added_pods.items[i];
+
+		count += bt_str_equal(pod->namespace_, view->advice->pod->namespace_) &&
+			bt_selector_matches(&constraint->selector, pod->labels);
+	}
+	return count;
+}
+
+static struct bt_str domain_name(const struct spread_view *view, uint32_t index, uint32_t domain)
+{
+	return bt_advice_domain_name(view->advice, view->data->list.items[index].column, domain);
+}
+
+/**
+ * The emptiest domain that would take the pod, 0: none does. Whether it still does when the node is
+ * in it is for a trial to say.
+ */
+static uint32_t emptiest_domain(const struct spread_view *view, uint32_t index)
+{
+	const struct bt_spread_table *table = &view->data->limits[index].table;
+	int64_t least = bt_spread_highest_count(view->data, index) + 1;
+	uint32_t found = 0;
+
+	for (uint32_t i = 1; i < table->size; i++) {
+		if (bt_spread_table_at(table, i) != BT_SPREAD_NO_DOMAIN &&
+			bt_spread_count_at(view->data, index, i) < least) {
+			least = bt_spread_count_at(view->data, index, i);
+			found = i;
+		}
+	}
+	return found;
+}
+
+/** Nothing but giving the constraint up helps; only the pod's own can be. */
+static void allow_skew(const struct spread_view *view, uint32_t index)
+{
+	/* minDomains is legal with DoNotSchedule only. */
+	if (view->from_defaults ||
+		view->advice->pod->object->spec.topology_spread_constraints
+			.items[place_in_spec(view, index)]
+			.min_domains.present) {
+		view->advice->is_final = true;
+		return;
+	}
+	bt_advice_add(view->advice,
+		&(struct bt_remedy){
+			.kind = BT_REMEDY_ALLOW_SKEW, .index = place_in_spec(view, index)});
+	view->advice->distance += 1;
+}
+
+static void advise_missing_label(const struct spread_view *view, uint32_t index)
+{
+	struct bt_str key = view->data->list.items[index].topology_key;
+	struct bt_str value = {0};
+
+	if (bt_str_equal_c(key, "kubernetes.io/hostname")) {
+		value = bt_node_info_name(view->advice->node);
+	} else {
+		uint32_t domain = emptiest_domain(view, index);
+
+		if (domain != 0) {
+			value = domain_name(view, index, domain);
+		}
+	}
+	if (view->advice->hint.length == 0) {
+		bt_advice_hint(view->advice, "lacks label %.*s", BT_STR_ARG(key));
+	}
+	if (value.length == 0) {
+		allow_skew(view, index);
+		return;
+	}
+	bt_advice_set_label(view->advice, key, value);
+}
+
+static void hint_skew(const struct spread_view *view, uint32_t index, uint32_t domain,
+	int64_t would_have, int64_t least)
+{
+	const struct bt_spread_constraint *constraint = &view->data->list.items[index];
+	const struct bt_spread_table *table = &view->data->limits[index].table;
+	struct bt_str here = domain_name(view, index, domain);
+	const char *whose = view->from_defaults ? "the cluster's default " : "";
+
+	if (view->advice->hint.length != 0) {
+		return;
+	}
+	for (uint32_t i = 1; i < table->size; i++) {
+		if (bt_spread_table_at(table, i) != BT_SPREAD_NO_DOMAIN && i != domain &&
+			bt_spread_count_at(view->data, index, i) == least) {
+			bt_advice_hint(view->advice,
+				"%.*s would have %lld pod%s, the emptiest %.*s has %lld, "
+				"%smaxSkew %d",
+				BT_STR_ARG(here), (long long)would_have, would_have == 1 ? "" : "s",
+				BT_STR_ARG(domain_name(view, index, i)), (long long)least, whose,
+				constraint->max_skew);
+			return;
+		}
+	}
+	if (constraint->min_domains > 1) {
+		bt_advice_hint(view->advice,
+			"%.*s would have %lld pod%s with fewer than %d domains of %.*s, "
+			"%smaxSkew %d",
+			BT_STR_ARG(here), (long long)would_have, would_have == 1 ? "" : "s",
+			constraint->min_domains, BT_STR_ARG(constraint->topology_key), whose,
+			constraint->max_skew);
+		return;
+	}
+	bt_advice_hint(view->advice, "%.*s would have %lld pod%s, the least is %lld, %smaxSkew %d",
+		BT_STR_ARG(here), (long long)would_have, would_have == 1 ? "" : "s",
+		(long long)least, whose, constraint->max_skew);
+}
+
+static void advise_constraint(const struct spread_view *view, uint32_t index)
+{
+	const struct bt_spread_constraint *constraint = &view->data->list.items[index];
+	uint32_t domain = bt_topology_domain(constraint->column, view->advice->node->slot);
+	int64_t highest;
+	int64_t count;
+	int64_t self = view->data->limits[index].self_matches;
+	int64_t least;
+	int64_t needed;
+
+	if (domain == 0) {
+		advise_missing_label(view, index);
+		return;
+	}
+	highest = bt_spread_highest_count(view->data, index);
+	count = bt_spread_count_at(view->data, index, domain) + nominated_matches(view, index);
+	if (count <= highest) {
+		return;
+	}
+	least = highest - constraint->max_skew + self;
+	needed = count + self - least;
+	hint_skew(view, index, domain, count + self, least);
+	view->advice->distance += 0.1 * (double)(needed - constraint->max_skew);
+	if (view->from_defaults || needed > INT32_MAX) {
+		view->advice->is_final = true;
+		return;
+	}
+	bt_advice_add(view->advice,
+		&(struct bt_remedy){.kind = BT_REMEDY_RAISE_MAX_SKEW,
+			.amount = needed,
+			.index = place_in_spec(view, index)});
+}
+
+static void advise_spread(struct bt_advice *advice)
+{
+	struct spread_view view = {.advice = advice,
+		.data = bt_plugin_pre_filter_data(advice->plugin, advice->cycle),
+		.from_defaults = advice->pod->object->spec.topology_spread_constraints.count == 0};
+
+	if (advice->node == NULL || view.data == NULL) {
+		advice->is_final = true;
+		return;
+	}
+	for (uint32_t i = 0; i < view.data->list.count; i++) {
+		advise_constraint(&view, i);
+	}
+}
+
+const struct bt_adviser bt_advisers_topology[] = {
+	{"InterPodAffinity", bt_advise_pod_affinity},
+	{"PodTopologySpread", advise_spread},
+	{NULL, NULL},
+};
