@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "state/trial.h"
+
+#include "state/state_private.h"
+
+int bt_state_trial_begin(
+	struct bt_state_trial *trial, struct bt_state *state, struct berth_error *err)
+{
+	*trial = (struct bt_state_trial){.state = state};
+	return bt_state_refresh_snapshot(state, err);
+}
+
+#define COPY_LIST(to, from) \
+	do { \
+		bt_vec_reserve((to), (from)->count); \
+		for (uint32_t copied = 0; copied < (from)->count; copied++) { \
+			bt_vec_push((to), (from)->items[copied]); \
+		} \
+	} while (0)
+
+static void remember_ports(
+	struct bt_state_trial *trial, struct bt_trial_slot *saved, const struct bt_node_row *row)
+{
+	const struct bt_symbol_table *symbols = &trial->state->symbols;
+
+	saved->ports.items =
+		BT_ARENA_NEW_ARRAY(&trial->arena, struct bt_host_port, row->ports.count);
+	for (uint32_t i = 0; i < row->ports.count; i++) {
+		const struct bt_used_port *used = &row->ports.items[i];
+
+		/* Taking a pod may release the symbols. */
+		saved->ports.items[saved->ports.count++] = (struct bt_host_port){
+			.ip = bt_arena_str(&trial->arena, bt_symbol_text(symbols, used->ip)),
+			.protocol = bt_arena_str(
+				&trial->arena, bt_symbol_text(symbols, used->protocol)),
+			.port = used->port,
+		};
+	}
+}
+
+/** What is known of the slot from before the trial. */
+static struct bt_trial_slot *remember(struct bt_state_trial *trial, uint32_t slot)
+{
+	const struct bt_node_row *row = &trial->state->nodes.rows[slot];
+	struct bt_trial_slot saved = {.slot = slot, .images_version = row->images_version};
+
+	for (uint32_t i = 0; i < trial->slots.count; i++) {
+		if (trial->slots.items[i].slot == slot) {
+			return &trial->slots.items[i];
+		}
+	}
+	COPY_LIST(&saved.pods, &row->pods);
+	COPY_LIST(&saved.pods_with_affinity, &row->pods_with_affinity);
+	COPY_LIST(&saved.pods_with_required_anti_affinity, &row->pods_with_required_anti_affinity);
+	remember_ports(trial, &saved, row);
+	saved.image_counts = BT_ARENA_NEW_ARRAY(&trial->arena, uint32_t, row->images.count);
+	for (uint32_t i = 0; i < row->images.count; i++) {
+		saved.image_counts[i] = row->images.items[i].node_count;
+	}
+	bt_vec_push(&trial->slots, saved);
+	return &trial->slots.items[trial->slots.count - 1];
+}
+
+static void set_node(struct bt_state *state, uint32_t slot, const struct bt_node *node)
+{
+	uint32_t kinds = bt_node_table_set_node(&state->nodes, slot, node,
+		state->gate_declared_features, &state->scratch, &state->text);
+
+	bt_arena_reset(&state->scratch);
+	bt_state_touch(state, slot);
+	if (kinds != 0) {
+		bt_change_log_append(&state->log, slot, kinds);
+	}
+}
+
+void bt_state_trial_set_node(struct bt_state_trial *trial, uint32_t slot, const struct bt_node *was,
+	const struct bt_node *now)
+{
+	BT_ASSERT(trial->state->nodes.rows[slot].in_snapshot);
+	remember(trial, slot)->node = was;
+	set_node(trial->state, slot, now);
+}
+
+void bt_state_trial_take_pod(struct bt_state_trial *trial, uint32_t pod_id)
+{
+	const struct bt_pod_record *record = bt_state_pod_at(trial->state, pod_id);
+
+	BT_ASSERT(record->in_use && !record->snapshot_only);
+	(void)remember(trial, record->node);
+	bt_vec_push(&trial->pods, pod_id);
+	bt_state_detach_pod(trial->state, pod_id);
+}
+
+int bt_state_trial_show(struct bt_state_trial *trial, struct berth_error *err)
+{
+	return bt_state_refresh_snapshot(trial->state, err);
+}
+
+static bool has_port(const bt_host_port_list *ports, const struct bt_host_port *port)
+{
+	for (uint32_t i = 0; i < ports->count; i++) {
+		if (ports->items[i].port == port->port &&
+			bt_str_equal(ports->items[i].ip, port->ip) &&
+			bt_str_equal(ports->items[i].protocol, port->protocol)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** Pods that share a port: the set had it once, or not any more. It depends on who came and went,
+ * so it is set as it was. */
+static void restore_ports(struct bt_state *state, const struct bt_trial_slot *saved)
+{
+	struct bt_node_row *row = &state->nodes.rows[saved->slot];
+
+	for (uint32_t i = row->ports.count; i-- > 0;) {
+		struct bt_host_port port = {
+			.ip = bt_symbol_text(&state->symbols, row->ports.items[i].ip),
+			.protocol = bt_symbol_text(&state->symbols, row->ports.items[i].protocol),
+			.port = row->ports.items[i].port,
+		};
+
+		if (!has_port(&saved->ports, &port)) {
+			bt_row_port_remove(&state->symbols, row, &port);
+		}
+	}
+	for (uint32_t i = 0; i < saved->ports.count; i++) {
+		bt_row_port_add(&state->symbols, row, &saved->ports.items[i]);
+	}
+}
+
+/** The same pods are on the node again, at other places of its lists. */
+static void restore_pods(struct bt_state *state, const struct bt_trial_slot *saved)
+{
+	struct bt_node_row *row = &state->nodes.rows[saved->slot];
+
+	BT_ASSERT(row->pods.count == saved->pods.count);
+	for (uint32_t i = 0; i < saved->pods.count; i++) {
+		row->pods.items[i] = saved->pods.items[i];
+		state->pods.records.items[saved->pods.items[i]].position = i;
+	}
+	row->pods_with_affinity.count = 0;
+	COPY_LIST(&row->pods_with_affinity, &saved->pods_with_affinity);
+	row->pods_with_required_anti_affinity.count = 0;
+	COPY_LIST(&row->pods_with_required_anti_affinity, &saved->pods_with_required_anti_affinity);
+	restore_ports(state, saved);
+}
+
+/** Upstream's snapshot keeps old counts for nodes that nothing happens to. */
+static void restore_images(struct bt_state *state, const struct bt_trial_slot *saved)
+{
+	struct bt_node_row *row = &state->nodes.rows[saved->slot];
+	bool differs = false;
+
+	for (uint32_t i = 0; i < row->images.count; i++) {
+		differs = differs || row->images.items[i].node_count != saved->image_counts[i];
+		row->images.items[i].node_count = saved->image_counts[i];
+	}
+	row->images_version = saved->images_version;
+	if (differs) {
+		bt_change_log_append(&state->log, saved->slot, BT_CHANGE_IMAGES);
+	}
+}
+
+int bt_state_trial_end(struct bt_state_trial *trial, struct berth_error *err)
+{
+	struct bt_state *state = trial->state;
+	int result;
+
+	for (uint32_t i = trial->pods.count; i-- > 0;) {
+		bt_state_attach_pod(state, trial->pods.items[i]);
+	}
+	for (uint32_t i = 0; i < trial->slots.count; i++) {
+		const struct bt_trial_slot *saved = &trial->slots.items[i];
+
+		if (saved->node != NULL) {
+			set_node(state, saved->slot, saved->node);
+		}
+		restore_pods(state, saved);
+	}
+	result = bt_state_refresh_snapshot(state, err);
+	for (uint32_t i = 0; i < trial->slots.count; i++) {
+		struct bt_trial_slot *saved = &trial->slots.items[i];
+
+		restore_images(state, saved);
+		bt_vec_finish(&saved->pods);
+		bt_vec_finish(&saved->pods_with_affinity);
+		bt_vec_finish(&saved->pods_with_required_anti_affinity);
+	}
+	bt_vec_finish(&trial->slots);
+	bt_vec_finish(&trial->pods);
+	bt_arena_finish(&trial->arena);
+	return result;
+}
