@@ -264,6 +264,58 @@ int bt_cluster_read_text(
 	return bt_input_read_text(&cluster->input, name, text, err);
 }
 
+void bt_cluster_copy(
+	const struct bt_cluster *source, const bool *left_out, struct bt_cluster *out_copy)
+{
+	BT_ASSERT(out_copy->objects.count == 0);
+	for (uint32_t i = 0; i < source->input.sources.count; i++) {
+		const char *name = source->input.sources.items[i];
+		bt_vec_push(&out_copy->input.sources, bt_strndup(name, strlen(name)));
+	}
+	out_copy->uid_count = source->uid_count;
+	out_copy->object_bytes = source->object_bytes;
+	out_copy->warn = source->warn;
+	out_copy->warn_context = source->warn_context;
+	for (uint32_t i = 0; i < source->objects.count; i++) {
+		struct bt_cluster_object entry = source->objects.items[i];
+		if (left_out != NULL && left_out[i]) {
+			continue;
+		}
+		entry.object = bt_object_share(entry.object);
+		entry.namespace_ = bt_arena_str(&out_copy->arena, entry.namespace_);
+		entry.name = bt_arena_str(&out_copy->arena, entry.name);
+		entry.uid = bt_arena_str(&out_copy->arena, entry.uid);
+		entry.next_owned = BT_CLUSTER_NONE;
+		bt_vec_push(&out_copy->objects, entry);
+		bt_map_insert(&out_copy->names, name_hash(entry.kind, entry.namespace_, entry.name),
+			out_copy->objects.count - 1);
+	}
+}
+
+void bt_cluster_exchange(struct bt_cluster *cluster, uint32_t index, struct bt_object *object)
+{
+	struct bt_cluster_object *entry = &cluster->objects.items[index];
+	BT_ASSERT(object->kind == entry->kind);
+	cluster->object_bytes += object->arena.total_bytes;
+	cluster->object_bytes -= entry->object->arena.total_bytes;
+	bt_object_release(entry->object);
+	entry->object = object;
+}
+
+int bt_cluster_put(struct bt_cluster *cluster, const char *source, struct bt_object *object,
+	uint32_t *out_index, struct berth_error *err)
+{
+	struct bt_origin origin = {.source = cluster->input.sources.count, .document = 1};
+	uint32_t count = cluster->objects.count;
+	bt_vec_push(&cluster->input.sources, bt_strndup(source, strlen(source)));
+	int result = take(cluster, origin, object, err);
+	if (result == 0) {
+		BT_ASSERT(cluster->objects.count == count + 1);
+		*out_index = count;
+	}
+	return result;
+}
+
 void bt_cluster_release(struct bt_cluster *cluster, uint32_t index)
 {
 	bt_object_release(cluster->objects.items[index].object);
@@ -317,9 +369,22 @@ static struct bt_str deployment_of(const struct bt_object_meta *pod, struct bt_s
 	return bt_str_sub(replica_set, 0, replica_set.length - hash->length - 1);
 }
 
+static void forget_owners(struct bt_cluster *cluster)
+{
+	if (cluster->owners.count == 0) {
+		return;
+	}
+	cluster->owners.count = 0;
+	bt_map_reset(&cluster->owner_map);
+	for (uint32_t i = 0; i < cluster->objects.count; i++) {
+		cluster->objects.items[i].next_owned = BT_CLUSTER_NONE;
+	}
+}
+
 void bt_cluster_index_owners(struct bt_cluster *cluster)
 {
 	const struct bt_str replica_set = BT_STR("ReplicaSet");
+	forget_owners(cluster);
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
 		const struct bt_cluster_object *object = &cluster->objects.items[i];
 		const struct bt_owner_reference *controller =

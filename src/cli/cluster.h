@@ -57,8 +57,23 @@ BT_MUST_USE int bt_cluster_read(
 	struct bt_cluster *cluster, const char *path, struct berth_error *err);
 BT_MUST_USE int bt_cluster_read_text(
 	struct bt_cluster *cluster, const char *name, struct bt_str text, struct berth_error *err);
-/** After the last file: fill the lists of owners. */
+/** After the last file: fill the lists of owners, anew when they were filled before. */
 void bt_cluster_index_owners(struct bt_cluster *cluster);
+/**
+ * Fill an empty cluster with the objects of another, which it shares (nothing an object holds can
+ * be changed), under the same names and uids. left_out: by index, those that are not taken; NULL:
+ * all are. Owners are not indexed.
+ */
+void bt_cluster_copy(
+	const struct bt_cluster *source, const bool *left_out, struct bt_cluster *out_copy);
+/** Another version of the object at index, which keeps its name and uid. object: consumed. */
+void bt_cluster_exchange(struct bt_cluster *cluster, uint32_t index, struct bt_object *object);
+/**
+ * Add an object of a name that no other has; source names where it comes from in messages. object:
+ * consumed. Returns its index. Errors: as of bt_cluster_read.
+ */
+BT_MUST_USE int bt_cluster_put(struct bt_cluster *cluster, const char *source,
+	struct bt_object *object, uint32_t *out_index, struct berth_error *err);
 /** Index of an object, or BT_CLUSTER_NONE. */
 uint32_t bt_cluster_find(const struct bt_cluster *cluster, enum bt_kind kind,
 	struct bt_str namespace_, struct bt_str name);
