@@ -172,7 +172,8 @@ static int load_input_pod(struct loading *loading, uint32_t index, struct berth_
 	if (result < 0) {
 		return bt_cluster_wrap(cluster, index, result, err);
 	}
-	if (bt_pod_is_assigned(&pod) || bt_pod_is_terminal(&pod)) {
+	if (!loading->simulation->keep_bound &&
+		(bt_pod_is_assigned(&pod) || bt_pod_is_terminal(&pod))) {
 		bt_cluster_release(cluster, index);
 	}
 	return 0;
@@ -231,26 +232,41 @@ static int check_uids(const struct bt_simulation *simulation, struct berth_error
 	return result;
 }
 
-/** The order of the queue; see the header. */
-static int compare_pods(const void *a, const void *b)
+/** The order of the queue but for the input's; see the header. */
+static int compare_in_queue(const struct bt_pod *first, const struct bt_pod *second)
 {
-	const struct bt_simulated_pod *first = a;
-	const struct bt_simulated_pod *second = b;
-	int32_t first_priority = bt_pod_priority(first->pod);
-	int32_t second_priority = bt_pod_priority(second->pod);
-	const struct bt_time *first_time = &first->pod->metadata.creation_timestamp;
-	const struct bt_time *second_time = &second->pod->metadata.creation_timestamp;
+	int32_t first_priority = bt_pod_priority(first);
+	int32_t second_priority = bt_pod_priority(second);
+	const struct bt_time *first_time = &first->metadata.creation_timestamp;
+	const struct bt_time *second_time = &second->metadata.creation_timestamp;
 	if (first_priority != second_priority) {
 		return first_priority > second_priority ? -1 : 1;
 	}
 	if (first_time->set != second_time->set) {
 		return first_time->set ? -1 : 1;
 	}
-	int order = bt_time_compare(first_time, second_time);
+	return bt_time_compare(first_time, second_time);
+}
+
+static int compare_pods(const void *a, const void *b)
+{
+	const struct bt_simulated_pod *first = a;
+	const struct bt_simulated_pod *second = b;
+	int order = compare_in_queue(first->pod, second->pod);
 	if (order != 0) {
 		return order;
 	}
 	return first->sequence < second->sequence ? -1 : 1;
+}
+
+uint32_t bt_simulation_position(const struct bt_simulation *simulation, const struct bt_pod *pod)
+{
+	uint32_t position = 0;
+	while (position < simulation->pods.count && simulation->pods.items[position].pod != pod &&
+		compare_in_queue(simulation->pods.items[position].pod, pod) <= 0) {
+		position++;
+	}
+	return position;
 }
 
 /** Nominated pods hold their places from the start, in input order. */

@@ -79,7 +79,8 @@ struct bt_simulation {
 	BT_VEC(struct bt_simulated_pod) pods;           /* in the order they are decided */
 	BT_VEC(struct bt_simulated_eviction) evictions; /* in the order they happened */
 	bool preempt;                                   /* carry preemption out */
-	struct bt_waiting_pods waiting;                 /* on Permit */
+	bool keep_bound;                          /* bound pods stay in the cluster after loading */
+	struct bt_waiting_pods waiting;           /* on Permit */
 	BT_VEC(struct bt_simulated_wait *) waits; /* the same pods, in the order of attempts */
 	int64_t now_ns;                           /* moves when nothing is left to do but wait */
 	uint32_t release_count;                   /* pods that left a node, evicted or given up */
@@ -102,4 +103,8 @@ void bt_simulation_finish(struct bt_simulation *simulation);
 BT_MUST_USE int bt_simulation_load(struct bt_simulation *simulation, struct berth_error *err);
 /** Decide every pod. */
 void bt_simulation_run(struct bt_simulation *simulation);
+/** Decide the first count pods only: what an attempt of the next one would find. */
+void bt_simulation_run_first(struct bt_simulation *simulation, uint32_t count);
+/** How many of the pods come before this one in the queue, which need not be one of them. */
+uint32_t bt_simulation_position(const struct bt_simulation *simulation, const struct bt_pod *pod);
 #endif

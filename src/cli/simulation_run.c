@@ -276,20 +276,35 @@ static void try_again(struct bt_simulation *simulation, struct bt_arena *arena, 
 	}
 }
 
+static void decide_first(struct bt_simulation *simulation, uint32_t count, struct bt_arena *arena,
+	struct bt_str *last)
+{
+	BT_ASSERT(count <= simulation->pods.count);
+	for (uint32_t i = 0; i < count; i++) {
+		if (simulation->progress != NULL) {
+			simulation->progress(simulation->progress_context, i, count);
+		}
+		decide_and_keep(simulation, i, simulation->preempt, arena, last);
+	}
+	bt_simulation_end_waits(simulation, arena, last);
+}
+
 void bt_simulation_run(struct bt_simulation *simulation)
 {
 	struct bt_str last = BT_STR("");
 	struct bt_arena arena;
 	bt_arena_init(&arena, 0);
-	for (uint32_t i = 0; i < simulation->pods.count; i++) {
-		if (simulation->progress != NULL) {
-			simulation->progress(
-				simulation->progress_context, i, simulation->pods.count);
-		}
-		decide_and_keep(simulation, i, simulation->preempt, &arena, &last);
-	}
-	bt_simulation_end_waits(simulation, &arena, &last);
+	decide_first(simulation, simulation->pods.count, &arena, &last);
 	try_again(simulation, &arena, &last);
 	bt_simulation_end_waits(simulation, &arena, &last);
+	bt_arena_finish(&arena);
+}
+
+void bt_simulation_run_first(struct bt_simulation *simulation, uint32_t count)
+{
+	struct bt_str last = BT_STR("");
+	struct bt_arena arena;
+	bt_arena_init(&arena, 0);
+	decide_first(simulation, count, &arena, &last);
 	bt_arena_finish(&arena);
 }
