@@ -78,6 +78,13 @@ BT_MUST_USE int bt_client_config_load(const struct bt_client_config_input *input
 /** A kubeconfig's text; path: for messages, and what relative files are resolved against. */
 BT_MUST_USE int bt_client_config_parse(struct bt_str text, const char *path, const char *master,
 	struct bt_client_config *out_config, struct berth_error *err);
+/**
+ * As kubectl chooses: the file that the input names, or the files of KUBECONFIG as one, or
+ * ~/.kube/config, or what a pod finds. context NULL: the current one; master is not looked at.
+ * Messages are for people: they say which file and what to do.
+ */
+BT_MUST_USE int bt_client_config_load_context(const struct bt_client_config_input *input,
+	const char *context, struct bt_client_config *out_config, struct berth_error *err);
 /** Secrets are wiped. Zero memory accepted. */
 void bt_client_config_finish(struct bt_client_config *config);
 #endif

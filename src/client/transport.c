@@ -359,7 +359,8 @@ static int64_t work(void *context, int64_t now_ns)
 
 /* --- life --- */
 
-static int make_clients(struct bt_transport *transport, struct berth_error *err)
+static int make_clients(
+	struct bt_transport *transport, int64_t connect_timeout_ns, struct berth_error *err)
 {
 	struct bt_http_client_options options = BT_HTTP_CLIENT_OPTIONS_INIT;
 	const struct bt_client_config *config = transport->config;
@@ -367,6 +368,9 @@ static int make_clients(struct bt_transport *transport, struct berth_error *err)
 	int code;
 
 	options.tls = bt_tls_material_view(&transport->tls);
+	if (connect_timeout_ns != 0) {
+		options.connect_timeout_ns = connect_timeout_ns;
+	}
 	bt_strbuf_append_str(&proxy, config->proxy_url);
 	options.proxy_url = proxy.length != 0 ? bt_strbuf_c(&proxy) : NULL;
 	code = bt_http_client_create(transport->loop, &options, &transport->streams, err);
@@ -443,7 +447,7 @@ static int init(struct bt_transport *transport, const struct bt_transport_option
 	if (code == 0) {
 		code = init_exec(transport, err);
 	}
-	return code != 0 ? code : make_clients(transport, err);
+	return code != 0 ? code : make_clients(transport, options->connect_timeout_ns, err);
 }
 
 int bt_transport_create(const struct bt_transport_options *options,

@@ -17,6 +17,7 @@ struct bt_transport_options {
 	struct bt_loop *loop;
 	const struct bt_client_config *config; /* borrowed for the transport's life */
 	struct bt_metrics *metrics;            /* rest_client_exec_plugin_*, ...; NULL: none */
+	int64_t connect_timeout_ns;            /* 0: 30 s, as spec 13 section 7.1 */
 };
 
 /** BERTH_ERR_*: credentials that are fatal at start (spec 13 sections 6.2, 6.4). */
