@@ -204,6 +204,7 @@ static void advise_spread(struct bt_advice *advice)
 
 const struct bt_adviser bt_advisers_topology[] = {
 	{"InterPodAffinity", bt_advise_pod_affinity},
+	{"MatchInterPodAffinity", bt_advise_pod_affinity},
 	{"PodTopologySpread", advise_spread},
 	{NULL, NULL},
 };

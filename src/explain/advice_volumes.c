@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Volume plugins: which volumes they object to, found by asking them about the pod with fewer of
+ * its volumes, and who holds what it wants. Spec: 07, 07b, 05b B9.
+ */
+#include "explain/advice_text.h"
+#include "plugins/common_plugin.h"
+#include "plugins/common_volume.h"
+
+/** Volumes that are tried one by one; pods with more get no advice. */
+#define VOLUMES_MAX 32
+/** Pods of a node that are tried one by one. */
+#define HOLDERS_TRIED_MAX 256
+#define LEAVERS_TRIED_MAX 8
+/** Holders of exclusive claims that are remembered. */
+#define HOLDERS_MAX 4
+
+/* --- asking the plugin --- */
+
+static bool passes(const struct bt_status *status)
+{
+	return status->code == BT_STATUS_SUCCESS;
+}
+
+/** The plugin alone, in a cycle of its own; node NULL: its PreFilter. */
+static bool accepts(const struct bt_advice *advice, const struct bt_pod_info *pod,
+	const struct bt_node_info *node)
+{
+	struct bt_plugin *plugin = (struct bt_plugin *)(uintptr_t)advice->plugin;
+	struct bt_pre_filter_result narrowed = {0};
+	struct bt_cycle_state cycle;
+	struct bt_arena arena;
+	struct bt_status status = BT_STATUS_OK;
+
+	bt_arena_init(&arena, 0);
+	bt_cycle_state_init(&cycle, &arena, advice->cycle->plugin_count);
+	if (plugin->ops->pre_filter != NULL) {
+		status = plugin->ops->pre_filter(plugin, &cycle, pod, &narrowed);
+	}
+	if (passes(&status) && node != NULL && plugin->ops->filter != NULL) {
+		status = plugin->ops->filter(plugin, &cycle, pod, node);
+	}
+	bt_cycle_state_finish(&cycle);
+	bt_arena_finish(&arena);
+	return status.code == BT_STATUS_SUCCESS || status.code == BT_STATUS_SKIP;
+}
+
+/** The same for the pod with these volumes only. */
+static bool accepts_volumes(
+	const struct bt_advice *advice, struct bt_volume *volumes, uint32_t count)
+{
+	struct bt_pod pod = *advice->pod->object;
+	struct bt_pod_info info;
+	bool accepted;
+
+	pod.spec.volumes.items = volumes;
+	pod.spec.volumes.count = count;
+	bt_pod_info_init_pending(advice->engine->state, &pod, &info);
+	accepted = accepts(advice, &info, advice->node);
+	bt_pod_info_finish_pending(advice->engine->state, &info);
+	return accepted;
+}
+
+/* --- what is said of a volume --- */
+
+/** "zone-a" when the volume is in one zone only; "" when that is not so simple. */
+static struct bt_str only_zone(const struct bt_persistent_volume *volume)
+{
+	const struct bt_volume_node_affinity *affinity = volume->spec.node_affinity;
+	const struct bt_str *label =
+		bt_str_map_find(&volume->metadata.labels, (struct bt_str)BT_LABEL_ZONE);
+
+	if (affinity != NULL && affinity->required != NULL &&
+		affinity->required->terms.count == 1 &&
+		affinity->required->terms.items[0].match_expressions.count == 1 &&
+		affinity->required->terms.items[0].match_fields.count == 0) {
+		const struct bt_node_selector_requirement *requirement =
+			&affinity->required->terms.items[0].match_expressions.items[0];
+
+		if (bt_str_equal_c(requirement->operator_, "In") &&
+			requirement->values.count == 1) {
+			return requirement->values.items[0];
+		}
+	}
+	return label != NULL ? *label : BT_STR("");
+}
+
+static void hint_bound(
+	struct bt_advice *advice, struct bt_str claim_name, struct bt_str volume_name)
+{
+	const struct bt_persistent_volume *volume =
+		bt_find_volume(advice->engine->state, volume_name);
+	struct bt_str zone;
+
+	if (volume == NULL) {
+		bt_advice_hint(advice, "claim %.*s is bound to volume %.*s, which does not exist",
+			BT_STR_ARG(claim_name), BT_STR_ARG(volume_name));
+		return;
+	}
+	zone = only_zone(volume);
+	if (zone.length != 0) {
+		bt_advice_hint(advice, "claim %.*s is bound to volume %.*s, which is only in %.*s",
+			BT_STR_ARG(claim_name), BT_STR_ARG(volume_name), BT_STR_ARG(zone));
+	} else {
+		bt_advice_hint(advice,
+			"claim %.*s is bound to volume %.*s, which this node cannot reach",
+			BT_STR_ARG(claim_name), BT_STR_ARG(volume_name));
+	}
+}
+
+static void hint_unbound(struct bt_advice *advice, const struct bt_persistent_volume_claim *claim)
+{
+	struct bt_str name = claim->metadata.name;
+	struct bt_str class_name = bt_persistent_volume_claim_class(claim);
+	const struct bt_str *selected = bt_claim_selected_node(claim);
+	const struct bt_storage_class *class_ = class_name.length != 0
+		? bt_find_storage_class(advice->engine->state, class_name)
+		: NULL;
+
+	if (class_name.length == 0) {
+		bt_advice_hint(advice, "claim %.*s is not bound and has no storage class",
+			BT_STR_ARG(name));
+	} else if (class_ == NULL) {
+		bt_advice_hint(advice, "claim %.*s wants StorageClass %.*s, which does not exist",
+			BT_STR_ARG(name), BT_STR_ARG(class_name));
+	} else if (!bt_str_equal(class_->volume_binding_mode, BT_WAIT_FOR_FIRST_CONSUMER)) {
+		bt_advice_hint(advice, "claim %.*s of StorageClass %.*s is not bound yet",
+			BT_STR_ARG(name), BT_STR_ARG(class_name));
+	} else if (selected != NULL && advice->node != NULL &&
+		!bt_str_equal(*selected, bt_node_info_name(advice->node))) {
+		bt_advice_hint(advice, "the volume of claim %.*s is being made for node %.*s",
+			BT_STR_ARG(name), BT_STR_ARG(*selected));
+	} else {
+		bt_advice_hint(advice,
+			"no volume of StorageClass %.*s can be had here for claim %.*s",
+			BT_STR_ARG(class_name), BT_STR_ARG(name));
+	}
+}
+
+static void hint_claim(struct bt_advice *advice, const struct bt_volume_claim *named)
+{
+	const struct bt_persistent_volume_claim *claim =
+		bt_find_claim(advice->engine->state, advice->pod->namespace_, named->name);
+
+	if (claim == NULL) {
+		bt_advice_hint(advice, "PersistentVolumeClaim %.*s/%.*s does not exist%s",
+			BT_STR_ARG(advice->pod->namespace_), BT_STR_ARG(named->name),
+			named->ephemeral ? " yet" : "");
+	} else if (claim->metadata.deletion_timestamp != NULL) {
+		bt_advice_hint(advice, "claim %.*s is being deleted", BT_STR_ARG(named->name));
+	} else if (bt_str_equal_c(claim->status.phase, "Lost")) {
+		bt_advice_hint(advice, "claim %.*s has lost its volume %.*s",
+			BT_STR_ARG(named->name), BT_STR_ARG(claim->spec.volume_name));
+	} else if (claim->spec.volume_name.length != 0) {
+		hint_bound(advice, named->name, claim->spec.volume_name);
+	} else {
+		hint_unbound(advice, claim);
+	}
+}
+
+static void hint_volume(struct bt_advice *advice, const struct bt_volume *volume)
+{
+	struct bt_volume_claim named;
+
+	if (advice->hint.length != 0) {
+		return;
+	}
+	if (bt_volume_claim_of(advice->pod, volume, advice->arena, &named)) {
+		hint_claim(advice, &named);
+	} else {
+		bt_advice_hint(
+			advice, "volume %.*s is not to be had here", BT_STR_ARG(volume->name));
+	}
+}
+
+/* --- volumes go --- */
+
+/** Keeps as many volumes as the plugin accepts, in their order; the others go. */
+static void drop_volumes(struct bt_advice *advice)
+{
+	uint32_t count = advice->pod->object->spec.volumes.count;
+	struct bt_volume kept[VOLUMES_MAX];
+	uint32_t kept_count = 0;
+
+	if (count > VOLUMES_MAX || !accepts_volumes(advice, kept, 0)) {
+		advice->is_final = true;
+		return;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		const struct bt_volume *volume = &advice->pod->object->spec.volumes.items[i];
+
+		kept[kept_count] = *volume;
+		if (accepts_volumes(advice, kept, kept_count + 1)) {
+			kept_count++;
+			continue;
+		}
+		hint_volume(advice, volume);
+		bt_advice_add(advice,
+			&(struct bt_remedy){.kind = BT_REMEDY_DROP_VOLUME,
+				.key = bt_arena_str(advice->arena, volume->name)});
+		advice->distance += 1;
+	}
+}
+
+/* --- holders --- */
+
+/** Pods of the node that alone are reason enough. */
+static uint32_t find_disk_holders(const struct bt_advice *advice, uint32_t *out_pods)
+{
+	uint32_t pod_count = bt_node_info_pod_count(advice->node);
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < pod_count && i < HOLDERS_TRIED_MAX && count < 2; i++) {
+		struct bt_arena arena;
+		struct bt_node_info node;
+		struct bt_pod_info pod;
+
+		bt_node_info_pod_at(advice->node, i, &pod);
+		if (bt_plugin_pod_spec(&pod)->volumes.count == 0) {
+			continue;
+		}
+		bt_arena_init(&arena, 0);
+		bt_node_info_init_without_pods(
+			&node, advice->engine->state, advice->node->slot, &arena);
+		bt_node_info_add_pod(&node, &arena, &pod);
+		if (!accepts(advice, advice->pod, &node)) {
+			out_pods[count++] = pod.pod_id;
+		}
+		bt_arena_finish(&arena);
+	}
+	return count;
+}
+
+/** Pods that use a claim of the pod's that one pod at a time may use; of the whole cluster. */
+struct claim_holders {
+	uint32_t count;
+	uint32_t pods[HOLDERS_MAX];
+};
+
+static bool is_exclusive(const struct bt_persistent_volume_claim *claim)
+{
+	for (uint32_t i = 0; i < claim->spec.access_modes.count; i++) {
+		if (bt_str_equal_c(claim->spec.access_modes.items[i], "ReadWriteOncePod")) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** Names of the pod's claims that are exclusive. */
+static uint32_t exclusive_claims(const struct bt_advice *advice, struct bt_str *out_names)
+{
+	const struct bt_pod_spec *spec = &advice->pod->object->spec;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < spec->volumes.count && count < VOLUMES_MAX; i++) {
+		const struct bt_pvc_volume_source *source =
+			spec->volumes.items[i].persistent_volume_claim;
+		const struct bt_persistent_volume_claim *claim = source != NULL
+			? bt_find_claim(advice->engine->state, advice->pod->namespace_,
+				  source->claim_name)
+			: NULL;
+
+		if (claim != NULL && is_exclusive(claim)) {
+			out_names[count++] = source->claim_name;
+		}
+	}
+	return count;
+}
+
+static bool uses_claim(const struct bt_pod_info *pod, const struct bt_str *names, uint32_t count)
+{
+	for (uint32_t i = 0; i < pod->shape->claim_names.count; i++) {
+		for (uint32_t n = 0; n < count; n++) {
+			if (bt_str_equal(pod->shape->claim_names.items[i], names[n])) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static void find_claim_holders(const struct bt_advice *advice, struct claim_holders *out)
+{
+	const struct bt_state *state = advice->engine->state;
+	struct bt_str names[VOLUMES_MAX];
+	uint32_t name_count = exclusive_claims(advice, names);
+
+	for (uint32_t n = 0; name_count != 0 && n < state->snapshot.count; n++) {
+		const struct bt_node_row *row = &state->nodes.rows[state->snapshot.list[n]];
+
+		for (uint32_t i = 0; i < row->pods.count && out->count < HOLDERS_MAX; i++) {
+			struct bt_pod_info pod;
+
+			bt_pod_info_from_record(state, row->pods.items[i], &pod);
+			if (bt_str_equal(pod.namespace_, advice->pod->namespace_) &&
+				uses_claim(&pod, names, name_count)) {
+				out->pods[out->count++] = row->pods.items[i];
+			}
+		}
+	}
+}
+
+/** Found once in a cycle: it is the same for all nodes. */
+static const struct claim_holders *claim_holders_of(const struct bt_advice *advice)
+{
+	struct bt_str key = BT_STR("berth.dev/explain/VolumeRestrictions");
+	struct claim_holders *holders;
+	void *known;
+
+	if (bt_cycle_state_read(advice->cycle, key, &known, NULL) == 0) {
+		return known;
+	}
+	holders = BT_ARENA_NEW(advice->cycle->arena, struct claim_holders);
+	find_claim_holders(advice, holders);
+	bt_cycle_state_write(advice->cycle, key, holders, NULL);
+	return holders;
+}
+
+static bool has_reason(const struct bt_advice *advice, enum bt_reason reason)
+{
+	uint32_t count = bt_status_all_reason_count(advice->status);
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (bt_str_equal(
+			    bt_status_all_reason_at(advice->status, i), bt_reason_texts[reason])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void hint_holder(struct bt_advice *advice, uint32_t pod_id, const char *what)
+{
+	if (advice->hint.length == 0) {
+		bt_advice_hint(advice, "pod %.*s %s",
+			BT_STR_ARG(bt_advice_pod_text(advice, pod_id)), what);
+	}
+}
+
+static void advise_restrictions(struct bt_advice *advice)
+{
+	const struct claim_holders *holders;
+	uint32_t pods[2];
+	uint32_t count;
+
+	if (advice->node == NULL) {
+		drop_volumes(advice);
+		return;
+	}
+	holders = claim_holders_of(advice);
+	if (holders->count == 1) {
+		hint_holder(advice, holders->pods[0],
+			"uses a claim that one pod at a time may use (ReadWriteOncePod)");
+		bt_advice_remove_pod(advice, holders->pods[0]);
+	}
+	if (has_reason(advice, BT_REASON_VOLUME_DISK_CONFLICT)) {
+		/* A claim that is in use makes every pod look like a holder. */
+		count = holders->count == 0 ? find_disk_holders(advice, pods) : 0;
+		if (count == 1 && pods[0] != BT_POD_NONE) {
+			hint_holder(advice, pods[0], "has the same disk attached here");
+			bt_advice_remove_pod(advice, pods[0]);
+			return;
+		}
+		advice->remedies.count = 0;
+		drop_volumes(advice);
+	} else if (holders->count != 1) {
+		drop_volumes(advice);
+	}
+}
+
+/** One pod of the node whose leaving is enough, of the first ones that have volumes. */
+static uint32_t find_leaver(const struct bt_advice *advice)
+{
+	uint32_t pod_count = bt_node_info_pod_count(advice->node);
+	uint32_t tried = 0;
+
+	for (uint32_t i = 0; i < pod_count && tried < LEAVERS_TRIED_MAX; i++) {
+		struct berth_error err = BERTH_ERROR_INIT;
+		struct bt_arena arena;
+		struct bt_node_info node;
+		struct bt_pod_info pod;
+		bool enough;
+
+		bt_node_info_pod_at(advice->node, i, &pod);
+		if (pod.pod_id == BT_POD_NONE || bt_plugin_pod_spec(&pod)->volumes.count == 0) {
+			continue;
+		}
+		tried++;
+		bt_arena_init(&arena, 0);
+		bt_node_info_copy(&node, advice->node, &arena);
+		enough = bt_node_info_remove_pod(&node, &arena, &pod, &err) == 0 &&
+			accepts(advice, advice->pod, &node);
+		berth_error_finish(&err);
+		bt_arena_finish(&arena);
+		if (enough) {
+			return pod.pod_id;
+		}
+	}
+	return BT_POD_NONE;
+}
+
+static void advise_limits(struct bt_advice *advice)
+{
+	uint32_t leaver = BT_POD_NONE;
+
+	if (advice->node != NULL &&
+		(has_reason(advice, BT_REASON_VOLUME_MAX_COUNT) ||
+			has_reason(advice, BT_REASON_LEGACY_VOLUME_COUNT))) {
+		bt_advice_hint(advice, "as many volumes are attached as the node can have");
+		leaver = find_leaver(advice);
+	}
+	if (leaver != BT_POD_NONE) {
+		bt_advice_remove_pod(advice, leaver);
+	} else {
+		drop_volumes(advice);
+	}
+}
+
+const struct bt_adviser bt_advisers_volumes[] = {
+	{"VolumeBinding", drop_volumes},
+	{"CheckVolumeBinding", drop_volumes},
+	{"VolumeZone", drop_volumes},
+	{"NoVolumeZoneConflict", drop_volumes},
+	{"VolumeRestrictions", advise_restrictions},
+	{"NoDiskConflict", advise_restrictions},
+	{"NodeVolumeLimits", advise_limits},
+	{"MaxCSIVolumeCountPred", advise_limits},
+	{"MaxEBSVolumeCount", advise_limits},
+	{"MaxGCEPDVolumeCount", advise_limits},
+	{"MaxAzureDiskVolumeCount", advise_limits},
+	{"MaxCinderVolumeCount", advise_limits},
+	{NULL, NULL},
+};
