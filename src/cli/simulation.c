@@ -64,6 +64,7 @@ void bt_simulation_finish(struct bt_simulation *simulation)
 	bt_waiting_pods_finish(&simulation->waiting);
 	bt_vec_finish(&simulation->waits);
 	bt_vec_finish(&simulation->evictions);
+	bt_vec_finish(&simulation->extras);
 	bt_vec_finish(&simulation->pods);
 	bt_expansion_finish(&simulation->expansion);
 	bt_arena_finish(&simulation->arena);
@@ -132,8 +133,10 @@ static int load_running(struct loading *loading, const struct bt_pod *pod, struc
 	return bt_state_add_pod(state, pod, err);
 }
 
-/** pod: a shallow copy whose name, namespace and uid are set. */
-static int load_pod(struct loading *loading, const struct bt_pod *pod, struct berth_error *err)
+/** pod: a shallow copy whose name, namespace and uid are set. extra_of: BT_CLUSTER_NONE, or whose
+ * extra it is. */
+static int load_pod(struct loading *loading, const struct bt_pod *pod, uint32_t extra_of,
+	struct berth_error *err)
 {
 	struct bt_simulation *simulation = loading->simulation;
 	if (bt_pod_is_terminal(pod)) {
@@ -155,8 +158,13 @@ static int load_pod(struct loading *loading, const struct bt_pod *pod, struct be
 	}
 	struct bt_pod *copy = BT_ARENA_NEW(&simulation->arena, struct bt_pod);
 	*copy = *pod;
-	struct bt_simulated_pod entry = {.pod = copy, .sequence = simulation->pods.count};
-	bt_vec_push(&simulation->pods, entry);
+	if (extra_of != BT_CLUSTER_NONE) {
+		struct bt_simulated_extra extra = {.pod = copy, .owner = extra_of};
+		bt_vec_push(&simulation->extras, extra);
+	} else {
+		struct bt_simulated_pod entry = {.pod = copy, .sequence = simulation->pods.count};
+		bt_vec_push(&simulation->pods, entry);
+	}
 	return bt_admission_admit(&loading->admission, copy, &simulation->arena, err);
 }
 
@@ -168,7 +176,9 @@ static int load_input_pod(struct loading *loading, uint32_t index, struct berth_
 	pod.metadata.name = object->name;
 	pod.metadata.namespace_ = object->namespace_;
 	pod.metadata.uid = object->uid;
-	int result = load_pod(loading, &pod, err);
+	const uint32_t *extras = loading->simulation->extras_wanted;
+	bool is_extra = extras != NULL && extras[index] != 0;
+	int result = load_pod(loading, &pod, is_extra ? index : BT_CLUSTER_NONE, err);
 	if (result < 0) {
 		return bt_cluster_wrap(cluster, index, result, err);
 	}
@@ -184,8 +194,10 @@ static int load_expanded_pods(struct loading *loading, uint32_t owner, struct be
 	const struct bt_expansion *expansion = &loading->simulation->expansion;
 	while (loading->next_expanded < expansion->pods.count &&
 		expansion->pods.items[loading->next_expanded].owner == owner) {
-		const struct bt_pod *pod = expansion->pods.items[loading->next_expanded++].pod;
-		int result = load_pod(loading, pod, err);
+		const struct bt_workload_pod *entry =
+			&expansion->pods.items[loading->next_expanded++];
+		int result = load_pod(
+			loading, entry->pod, entry->is_extra ? owner : BT_CLUSTER_NONE, err);
 		if (result < 0) {
 			result = bt_error_wrap(err, result, "spec.template");
 			return bt_cluster_wrap(loading->simulation->cluster, owner, result, err);
@@ -294,6 +306,7 @@ int bt_simulation_load(struct bt_simulation *simulation, struct berth_error *err
 		bt_gate_enabled(gates, BT_GATE_POD_LEVEL_RESOURCES));
 	simulation->expansion.taint_comparison =
 		bt_gate_enabled(gates, BT_GATE_TAINT_TOLERATION_COMPARISON_OPERATORS);
+	simulation->expansion.extras = simulation->extras_wanted;
 	int result = bt_expansion_run(&simulation->expansion, err);
 	if (result == 0) {
 		load_nodes(&loading);

@@ -71,6 +71,12 @@ struct bt_simulated_eviction {
 	uint32_t preemptor; /* index in bt_simulation.pods */
 };
 
+/** A pod beyond those of the input: admitted, and not decided by bt_simulation_run. */
+struct bt_simulated_extra {
+	const struct bt_pod *pod;
+	uint32_t owner; /* index of its workload, or its own, in the cluster */
+};
+
 struct bt_simulation {
 	struct bt_cluster *cluster; /* borrowed */
 	struct bt_engine *engine;   /* borrowed */
@@ -78,7 +84,14 @@ struct bt_simulation {
 	struct bt_arena arena;
 	BT_VEC(struct bt_simulated_pod) pods;           /* in the order they are decided */
 	BT_VEC(struct bt_simulated_eviction) evictions; /* in the order they happened */
-	bool preempt;                                   /* carry preemption out */
+	/**
+	 * By object index, set before loading: pods that workloads make beyond their own
+	 * (bt_expansion.extras), and 1 for pods of the input without a node that are no part of the
+	 * cluster. NULL: none. Borrowed.
+	 */
+	const uint32_t *extras_wanted;
+	BT_VEC(struct bt_simulated_extra) extras; /* in input order */
+	bool preempt;                             /* carry preemption out */
 	bool keep_bound;                          /* bound pods stay in the cluster after loading */
 	struct bt_waiting_pods waiting;           /* on Permit */
 	BT_VEC(struct bt_simulated_wait *) waits; /* the same pods, in the order of attempts */

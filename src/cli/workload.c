@@ -138,7 +138,7 @@ int bt_expansion_add(struct bt_expansion *expansion, const struct bt_pod_maker *
 	pod->metadata.owner_references.items = reference;
 	pod->metadata.owner_references.count = 1;
 	pod->metadata.owner_references.present = true;
-	struct bt_workload_pod entry = {pod, maker->owner};
+	struct bt_workload_pod entry = {.pod = pod, .owner = maker->owner};
 	bt_vec_push(&expansion->pods, entry);
 	bt_map_insert(&expansion->names, pod_name_hash(maker->namespace_, name),
 		expansion->pods.count - 1);
@@ -199,17 +199,25 @@ static uint32_t count_active_pods(const struct bt_expansion *expansion, uint32_t
 
 /** --- replicas --- */
 
+uint32_t bt_expansion_extras(const struct bt_expansion *expansion, uint32_t owner)
+{
+	return expansion->extras != NULL ? expansion->extras[owner] : 0;
+}
+
 static int add_replicas(struct bt_expansion *expansion, struct bt_pod_maker *maker,
 	struct bt_opt_i32 replicas, uint32_t existing, struct berth_error *err)
 {
 	int64_t wanted = replicas.present ? replicas.value : 1;
-	for (int64_t i = existing; i < wanted; i++) {
+	int64_t missing = wanted > existing ? wanted - existing : 0;
+	int64_t total = missing + bt_expansion_extras(expansion, maker->owner);
+	for (int64_t i = 0; i < total; i++) {
 		struct bt_pod *pod;
 		struct bt_str name = bt_pod_maker_next_name(expansion, maker);
 		int result = bt_expansion_add(expansion, maker, name, &pod, err);
 		if (result < 0) {
 			return result;
 		}
+		expansion->pods.items[expansion->pods.count - 1].is_extra = i >= missing;
 	}
 	return 0;
 }
@@ -244,13 +252,14 @@ static int expand_replica_set(
 {
 	const struct bt_replica_set *set = bt_object_value(
 		expansion->cluster->objects.items[owner].object, BT_KIND_REPLICA_SET);
-	if (has_deployment(expansion, owner)) {
+	if (has_deployment(expansion, owner) && bt_expansion_extras(expansion, owner) == 0) {
 		return 0;
 	}
 	struct bt_pod_maker maker = bt_pod_maker_init(expansion, owner, BT_STR("apps/v1"),
 		&set->spec.template_.metadata, &set->spec.template_.spec);
-	return add_replicas(
-		expansion, &maker, set->spec.replicas, count_active_pods(expansion, owner), err);
+	uint32_t existing =
+		has_deployment(expansion, owner) ? UINT32_MAX : count_active_pods(expansion, owner);
+	return add_replicas(expansion, &maker, set->spec.replicas, existing, err);
 }
 
 /** --- deployments --- */
@@ -349,7 +358,7 @@ static int expand_deployment(
 	const struct bt_deployment *deployment = bt_object_value(
 		expansion->cluster->objects.items[owner].object, BT_KIND_DEPLOYMENT);
 	const struct bt_pod_template *template_ = &deployment->spec.template_;
-	if (deployment->spec.paused) {
+	if (deployment->spec.paused && bt_expansion_extras(expansion, owner) == 0) {
 		return 0;
 	}
 	struct rollout rollout = survey_deployment(expansion, owner);
@@ -369,7 +378,8 @@ static int expand_deployment(
 	if (rollout.replica_set == BT_CLUSTER_NONE) {
 		make_replica_set(expansion, deployment, &maker, rollout.template_hash);
 	}
-	return add_replicas(expansion, &maker, deployment->spec.replicas, rollout.active_pods, err);
+	uint32_t existing = deployment->spec.paused ? UINT32_MAX : rollout.active_pods;
+	return add_replicas(expansion, &maker, deployment->spec.replicas, existing, err);
 }
 
 /** --- all of them --- */

@@ -29,6 +29,7 @@
 struct bt_workload_pod {
 	struct bt_pod *pod; /* not defaulted; shares parts with its template */
 	uint32_t owner;     /* index of the workload in the cluster */
+	bool is_extra;      /* beyond what the workload asks for */
 };
 
 struct bt_expansion {
@@ -42,6 +43,10 @@ struct bt_expansion {
 	BT_VEC(uint32_t) nodes; /* object indexes */
 	uint32_t *covered_for;  /* by object index: 1 + the DaemonSet that has a pod on this node */
 	uint64_t daemon_checks;
+	/** By object index: pods that a Deployment, ReplicaSet, ReplicationController or
+	 * StatefulSet makes beyond those it should have, also when it is paused. NULL: none.
+	 * Borrowed. */
+	const uint32_t *extras;
 };
 
 void bt_expansion_init(struct bt_expansion *expansion, struct bt_cluster *cluster);

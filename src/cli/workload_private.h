@@ -31,6 +31,9 @@ bool bt_expansion_has_pod(
 BT_MUST_USE int bt_expansion_add(struct bt_expansion *expansion, const struct bt_pod_maker *maker,
 	struct bt_str name, struct bt_pod **out_pod, struct berth_error *err);
 
+/** Pods that the workload makes beyond those it should have. */
+uint32_t bt_expansion_extras(const struct bt_expansion *expansion, uint32_t owner);
+
 /** Walk the objects that the object at owner controls, uids compared where both are known. */
 uint32_t bt_expansion_next_owned(
 	const struct bt_expansion *expansion, uint32_t owner, uint32_t at, bool first);

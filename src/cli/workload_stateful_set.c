@@ -81,10 +81,16 @@ int bt_expand_stateful_set(struct bt_expansion *expansion, uint32_t owner, struc
 		bt_arena_printf(&expansion->arena, "%.*s-%s", BT_STR_ARG(object->name), hash);
 	int64_t start = spec->ordinals != NULL ? spec->ordinals->start : 0;
 	int64_t replicas = spec->replicas.present ? spec->replicas.value : 1;
-	for (int64_t i = 0; i < replicas; i++) {
+	uint32_t extras = bt_expansion_extras(expansion, owner);
+	for (int64_t i = 0; i < replicas || extras != 0; i++) {
+		uint32_t count = expansion->pods.count;
 		int result = add_ordinal(expansion, &maker, spec, revision, start + i, err);
 		if (result < 0) {
 			return result;
+		}
+		if (i >= replicas && expansion->pods.count > count) {
+			expansion->pods.items[count].is_extra = true;
+			extras--;
 		}
 	}
 	return 0;

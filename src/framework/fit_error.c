@@ -97,16 +97,16 @@ static void append_lines(const struct histogram *histogram, struct bt_strbuf *ou
 	}
 }
 
-void bt_fit_error_append_reasons(
-	const struct bt_node_statuses *statuses, uint32_t node_count, struct bt_strbuf *out)
+static void fill(
+	struct histogram *histogram, const struct bt_node_statuses *statuses, uint32_t node_count)
 {
 	const struct bt_status_groups *groups = statuses->groups;
 	uint32_t own_count = bt_node_statuses_count(statuses);
-	struct histogram histogram = {0};
-	bt_map_init(&histogram.map, reason_hash, &histogram);
+	*histogram = (struct histogram){0};
+	bt_map_init(&histogram->map, reason_hash, histogram);
 	for (uint32_t i = 0; groups != NULL && i < groups->count; i++) {
 		if (groups->sizes[i] != 0) {
-			count_status(&histogram, &groups->statuses[i], groups->sizes[i]);
+			count_status(histogram, &groups->statuses[i], groups->sizes[i]);
 		}
 	}
 	/* Runs of nodes with the very same reasons are the rule in big clusters: count them in one
@@ -120,13 +120,36 @@ void bt_fit_error_append_reasons(
 			!statuses->entries.items[end].status.has_error && !status->has_error) {
 			end++;
 		}
-		count_status(&histogram, status, end - i);
+		count_status(histogram, status, end - i);
 		i = end;
 	}
 	if (own_count < node_count) {
-		count_status(&histogram, &statuses->absent, node_count - own_count);
+		count_status(histogram, &statuses->absent, node_count - own_count);
 	}
+}
+
+static void finish(struct histogram *histogram)
+{
+	bt_vec_finish(&histogram->reasons);
+	bt_map_finish(&histogram->map);
+}
+
+void bt_fit_error_visit_reasons(const struct bt_node_statuses *statuses, uint32_t node_count,
+	void (*visit)(void *context, struct bt_str reason, uint64_t count), void *context)
+{
+	struct histogram histogram;
+	fill(&histogram, statuses, node_count);
+	for (uint32_t i = 0; i < histogram.reasons.count; i++) {
+		visit(context, histogram.reasons.items[i].reason, histogram.reasons.items[i].count);
+	}
+	finish(&histogram);
+}
+
+void bt_fit_error_append_reasons(
+	const struct bt_node_statuses *statuses, uint32_t node_count, struct bt_strbuf *out)
+{
+	struct histogram histogram;
+	fill(&histogram, statuses, node_count);
 	append_lines(&histogram, out);
-	bt_vec_finish(&histogram.reasons);
-	bt_map_finish(&histogram.map);
+	finish(&histogram);
 }
