@@ -21,4 +21,7 @@ void bt_advice_remove_pod(struct bt_advice *advice, uint32_t pod_id);
 
 /* advice_affinity.c */
 void bt_advise_pod_affinity(struct bt_advice *advice);
+
+/* advice_node_labels.c */
+void bt_advise_node_affinity(struct bt_advice *advice);
 #endif

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * NodeAffinity: the fewest labels that would make a node match. Of the terms, which are
+ * alternatives, the one with the fewest changes; nodeSelector holds beside each of them. Spec: 01
+ * section 5.8, 05 section 9.
+ */
+#include <inttypes.h>
+
+#include "explain/advice_text.h"
+
+/** Work per node: the pod's owner may write as many of each as the API server takes. */
+#define TERMS_MAX 64
+#define REQUIREMENTS_MAX 64
+#define VALUES_MAX 16
+#define VALUES_SHOWN 4
+
+/** Labels that tell what a machine is. To change them would be a lie. */
+static const char *const facts[] = {
+	"kubernetes.io/hostname",
+	"kubernetes.io/arch",
+	"kubernetes.io/os",
+	"node.kubernetes.io/instance-type",
+	"topology.kubernetes.io/region",
+	"topology.kubernetes.io/zone",
+	"failure-domain.beta.kubernetes.io/region",
+	"failure-domain.beta.kubernetes.io/zone",
+};
+
+static bool is_fact(struct bt_str key)
+{
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(facts); i++) {
+		if (bt_str_equal_c(key, facts[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** All that must hold at once. */
+struct demands {
+	struct bt_requirement items[REQUIREMENTS_MAX];
+	uint32_t count;
+	bool too_many;
+};
+
+struct label_change {
+	struct bt_str key;
+	bool remove;
+	struct bt_str value;
+	struct bt_requirement first; /* that is not met */
+};
+
+/** Changes that meet all demands. */
+struct plan {
+	struct label_change items[REQUIREMENTS_MAX];
+	uint32_t count;
+};
+
+static void demand(struct demands *demands, const struct bt_requirement *requirement)
+{
+	if (demands->count == REQUIREMENTS_MAX) {
+		demands->too_many = true;
+		return;
+	}
+	demands->items[demands->count++] = *requirement;
+}
+
+static bool meets(const struct demands *demands, struct bt_str key, const struct bt_str *value)
+{
+	for (uint32_t i = 0; i < demands->count; i++) {
+		if (bt_str_equal(demands->items[i].key, key) &&
+			!bt_requirement_matches(&demands->items[i], value)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/** value: one that the requirement allows, number `index`. */
+static bool value_for(const struct bt_requirement *requirement, uint32_t index,
+	struct bt_arena *arena, struct bt_str *value)
+{
+	if (requirement->operator_ == BT_SELECTOR_IN) {
+		if (index >= requirement->value_count || index >= VALUES_MAX) {
+			return false;
+		}
+		*value = requirement->values[index];
+		return true;
+	}
+	if (index != 0) {
+		return false;
+	}
+	switch (requirement->operator_) {
+	case BT_SELECTOR_EXISTS:
+		*value = BT_STR("");
+		return true;
+	case BT_SELECTOR_GT:
+		*value = bt_arena_printf(arena, "%" PRId64,
+			requirement->operand < INT64_MAX ? requirement->operand + 1 : INT64_MAX);
+		return true;
+	case BT_SELECTOR_LT:
+		*value = bt_arena_printf(arena, "%" PRId64,
+			requirement->operand > INT64_MIN ? requirement->operand - 1 : INT64_MIN);
+		return true;
+	case BT_SELECTOR_IN:
+	case BT_SELECTOR_NOT_IN:
+	case BT_SELECTOR_DOES_NOT_EXIST:
+		break;
+	}
+	return false;
+}
+
+/** What to do with one label so that every demand on its key is met. */
+static bool solve_key(const struct demands *demands, struct label_change *change,
+	const struct bt_str *now, struct bt_arena *arena)
+{
+	if (is_fact(change->key)) {
+		return false;
+	}
+	if (now != NULL && meets(demands, change->key, NULL)) {
+		change->remove = true;
+		return true;
+	}
+	for (uint32_t i = 0; i < demands->count; i++) {
+		if (!bt_str_equal(demands->items[i].key, change->key)) {
+			continue;
+		}
+		for (uint32_t k = 0; value_for(&demands->items[i], k, arena, &change->value); k++) {
+			if (meets(demands, change->key, &change->value)) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static bool has_key(const struct plan *plan, struct bt_str key)
+{
+	for (uint32_t i = 0; i < plan->count; i++) {
+		if (bt_str_equal(plan->items[i].key, key)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** false: labels cannot help. plan->count 0: nothing is missing. */
+static bool solve(const struct demands *demands, const struct bt_str_map *labels,
+	struct bt_arena *arena, struct plan *plan)
+{
+	plan->count = 0;
+	if (demands->too_many) {
+		return false;
+	}
+	for (uint32_t i = 0; i < demands->count; i++) {
+		const struct bt_requirement *requirement = &demands->items[i];
+		const struct bt_str *now = bt_str_map_find(labels, requirement->key);
+		struct label_change change = {.key = requirement->key, .first = *requirement};
+
+		if (bt_requirement_matches(requirement, now) || has_key(plan, requirement->key)) {
+			continue;
+		}
+		if (!solve_key(demands, &change, now, arena)) {
+			return false;
+		}
+		plan->items[plan->count++] = change;
+	}
+	return true;
+}
+
+/** --- words --- */
+
+static void append_values(struct bt_strbuf *out, const struct bt_requirement *requirement)
+{
+	for (uint32_t i = 0; i < requirement->value_count && i < VALUES_SHOWN; i++) {
+		bt_strbuf_append_c(out, i == 0 ? "" : " or ");
+		bt_strbuf_append_str(out, requirement->values[i]);
+	}
+	if (requirement->value_count > VALUES_SHOWN) {
+		bt_strbuf_printf(out, " or %u others",
+			(unsigned int)requirement->value_count - VALUES_SHOWN);
+	}
+}
+
+/** "lacks label disk=ssd", "label disk is hdd, not ssd", "has label spot" */
+static void hint_requirement(struct bt_advice *advice, const struct bt_requirement *requirement,
+	const struct bt_str *now)
+{
+	struct bt_strbuf text = {0};
+
+	if (now == NULL) {
+		bt_strbuf_printf(&text, "lacks label %.*s", BT_STR_ARG(requirement->key));
+	} else {
+		bt_strbuf_printf(&text, "label %.*s is %.*s", BT_STR_ARG(requirement->key),
+			BT_STR_ARG(*now));
+	}
+	switch (requirement->operator_) {
+	case BT_SELECTOR_IN:
+		bt_strbuf_append_c(&text, now == NULL ? "=" : ", not ");
+		append_values(&text, requirement);
+		break;
+	case BT_SELECTOR_GT:
+		bt_strbuf_printf(&text, "%s%" PRId64, now == NULL ? ">" : ", not above ",
+			requirement->operand);
+		break;
+	case BT_SELECTOR_LT:
+		bt_strbuf_printf(&text, "%s%" PRId64, now == NULL ? "<" : ", not below ",
+			requirement->operand);
+		break;
+	case BT_SELECTOR_EXISTS:
+		break;
+	case BT_SELECTOR_NOT_IN:
+		bt_strbuf_append_c(&text, ", which the pod avoids");
+		break;
+	case BT_SELECTOR_DOES_NOT_EXIST:
+		bt_strbuf_reset(&text);
+		bt_strbuf_printf(&text, "has label %.*s, which the pod avoids",
+			BT_STR_ARG(requirement->key));
+		break;
+	}
+	bt_advice_hint(advice, "%s", bt_strbuf_c(&text));
+	bt_strbuf_finish(&text);
+}
+
+static void take_plan(struct bt_advice *advice, const struct plan *plan)
+{
+	const struct bt_str_map *labels = bt_node_info_labels(advice->node);
+
+	for (uint32_t i = 0; i < plan->count; i++) {
+		const struct label_change *change = &plan->items[i];
+
+		hint_requirement(advice, &change->first, bt_str_map_find(labels, change->key));
+		if (!change->remove) {
+			bt_advice_set_label(advice, change->key, change->value);
+			continue;
+		}
+		bt_advice_add(advice,
+			&(struct bt_remedy){.kind = BT_REMEDY_REMOVE_LABEL,
+				.node = bt_arena_str(
+					advice->arena, bt_node_info_name(advice->node)),
+				.key = bt_arena_str(advice->arena, change->key)});
+		advice->distance += 0.1;
+	}
+}
+
+/** --- terms --- */
+
+static bool fields_match(const struct bt_advice *advice, const struct bt_node_term *term)
+{
+	struct bt_node_term fields = *term;
+
+	fields.label_count = 0;
+	return fields.errors.count == 0 &&
+		(fields.field_count == 0 ||
+			bt_node_term_matches(&fields, bt_node_info_name(advice->node),
+				bt_node_info_labels(advice->node)));
+}
+
+/** The term with the fewest changes, beside the demands that hold anyway. */
+static bool solve_terms(struct bt_advice *advice, const struct bt_parsed_node_selector *selector,
+	const struct demands *always, struct plan *best)
+{
+	const struct bt_str_map *labels = bt_node_info_labels(advice->node);
+	bool found = false;
+
+	for (uint32_t i = 0; i < selector->term_count && i < TERMS_MAX; i++) {
+		const struct bt_node_term *term = &selector->terms[i];
+		struct demands demands = *always;
+		struct plan plan;
+
+		if (!fields_match(advice, term)) {
+			continue;
+		}
+		for (uint32_t k = 0; k < term->label_count; k++) {
+			demand(&demands, &term->label_requirements[k]);
+		}
+		if (!solve(&demands, labels, advice->cycle->arena, &plan) ||
+			(found && plan.count >= best->count)) {
+			continue;
+		}
+		*best = plan;
+		found = true;
+	}
+	return found;
+}
+
+/** --- the pod's own --- */
+
+static void drop_affinity(struct bt_advice *advice, bool of_pod_only)
+{
+	const struct bt_remedy drop = {.kind = BT_REMEDY_DROP_NODE_AFFINITY};
+
+	bt_advice_add_of_pod(advice, &drop);
+	if (!of_pod_only) {
+		bt_advice_add(advice, &drop);
+		advice->distance += 0.5;
+	}
+}
+
+/** Pairs of nodeSelector that the node does not have; labels_help: it may get them. */
+static void drop_selectors(
+	struct bt_advice *advice, const struct bt_str_map *selector, bool of_pod_only)
+{
+	const struct bt_str_map *labels = bt_node_info_labels(advice->node);
+
+	for (uint32_t i = 0; i < selector->count; i++) {
+		const struct bt_str *now = bt_str_map_find(labels, selector->items[i].key);
+		const struct bt_requirement wanted = {.key = selector->items[i].key,
+			.operator_ = BT_SELECTOR_IN,
+			.value_count = 1,
+			.values = &selector->items[i].value};
+		const struct bt_remedy drop = {.kind = BT_REMEDY_DROP_NODE_SELECTOR,
+			.key = bt_arena_str(advice->arena, wanted.key)};
+
+		if (bt_requirement_matches(&wanted, now)) {
+			continue;
+		}
+		bt_advice_add_of_pod(advice, &drop);
+		if (!of_pod_only) {
+			hint_requirement(advice, &wanted, now);
+			bt_advice_add(advice, &drop);
+			advice->distance += 0.5;
+		}
+	}
+}
+
+static void demand_selector(struct demands *demands, const struct bt_str_map *selector)
+{
+	for (uint32_t i = 0; i < selector->count; i++) {
+		demand(demands,
+			&(struct bt_requirement){.key = selector->items[i].key,
+				.operator_ = BT_SELECTOR_IN,
+				.value_count = 1,
+				.values = &selector->items[i].value});
+	}
+}
+
+static void advise_own(struct bt_advice *advice)
+{
+	struct bt_required_node_affinity required = bt_required_node_affinity_parse(
+		&advice->pod->shape->pod->spec, advice->cycle->arena);
+	const struct bt_str_map *labels = bt_node_info_labels(advice->node);
+	struct demands demands = {0};
+	struct plan plan = {0};
+	bool labels_help;
+	bool affinity_fails = required.has_affinity &&
+		!bt_node_selector_matches(&required.affinity, bt_node_info_name(advice->node),
+			labels, advice->cycle->arena, NULL);
+
+	demand_selector(&demands, required.node_selector);
+	labels_help = required.has_affinity
+		? solve_terms(advice, &required.affinity, &demands, &plan)
+		: solve(&demands, labels, advice->cycle->arena, &plan);
+	if (labels_help) {
+		take_plan(advice, &plan);
+	}
+	drop_selectors(advice, required.node_selector, labels_help);
+	if (affinity_fails) {
+		if (!labels_help) {
+			bt_advice_hint(advice, "no term of the pod's node affinity can match");
+		}
+		drop_affinity(advice, labels_help);
+	}
+}
+
+/** --- the profile's --- */
+
+/** Arguments' affinity holds for every pod of the profile: only the node can follow. */
+static bool advise_added(struct bt_advice *advice)
+{
+	const struct bt_plugin_args *args =
+		bt_config_profile_find_args(advice->framework->profile, BT_STR("NodeAffinity"));
+	const struct bt_node_affinity *added =
+		args != NULL ? args->node_affinity.added_affinity : NULL;
+	struct demands none = {0};
+	struct plan plan = {0};
+	struct bt_parsed_node_selector selector;
+
+	if (added == NULL || added->required == NULL) {
+		return true;
+	}
+	selector = bt_node_selector_parse(added->required, BT_STR(""), advice->cycle->arena);
+	if (bt_node_selector_matches(&selector, bt_node_info_name(advice->node),
+		    bt_node_info_labels(advice->node), advice->cycle->arena, NULL)) {
+		return true;
+	}
+	if (solve_terms(advice, &selector, &none, &plan)) {
+		take_plan(advice, &plan);
+		return true;
+	}
+	bt_advice_hint(advice, "no term of the profile's addedAffinity can match");
+	advice->is_final = true;
+	return false;
+}
+
+void bt_advise_node_affinity(struct bt_advice *advice)
+{
+	if (advice->node == NULL) {
+		bt_advice_hint(advice, "the pod's node affinity names other nodes");
+		bt_advice_add(advice, &(struct bt_remedy){.kind = BT_REMEDY_DROP_NODE_AFFINITY});
+		advice->distance += 0.5;
+		return;
+	}
+	if (advise_added(advice)) {
+		bool added_is_met = advice->remedies.count == 0;
+
+		advise_own(advice);
+		if (!added_is_met) {
+			/* The pod cannot help with the profile's part. */
+			advice->pod_remedies.count = 0;
+		}
+	}
+}

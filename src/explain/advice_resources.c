@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** NodeResourcesFit and NodePorts: what a node has too little of, and who has taken it. */
+#include "api/resources.h"
+#include "explain/advice_text.h"
+
+/** --- NodeResourcesFit --- */
+
+/** One resource of the pod on one node. */
+struct need {
+	struct bt_str resource;
+	int64_t request;
+	int64_t allocatable;
+	int64_t used;
+};
+
+/** cpu and memory have units of their own, the rest is told as "2 example.com/gpu". */
+static void append_need(struct bt_strbuf *out, struct bt_str resource, int64_t amount)
+{
+	bt_advice_append_amount(out, resource, amount);
+	bt_strbuf_append_char(out, ' ');
+	bt_strbuf_append_str(out, resource);
+}
+
+static void hint_need(struct bt_advice *advice, const struct need *need, int64_t missing)
+{
+	struct bt_strbuf text = {0};
+
+	if (need->request > need->allocatable) {
+		bt_strbuf_append_c(&text, "asks for ");
+		append_need(&text, need->resource, need->request);
+		bt_strbuf_append_c(&text, ", the whole node has ");
+		bt_advice_append_amount(&text, need->resource, need->allocatable);
+	} else {
+		bt_strbuf_append_c(&text, "needs ");
+		bt_advice_append_amount(&text, need->resource, missing);
+		bt_strbuf_append_c(&text, " more ");
+		bt_strbuf_append_str(&text, need->resource);
+	}
+	bt_advice_hint(advice, "%s", bt_strbuf_c(&text));
+	bt_strbuf_finish(&text);
+}
+
+/** Sums of hostile amounts wrap: what is missing is computed as the filter does it. */
+static void advise_need(struct bt_advice *advice, const struct need *need)
+{
+	int64_t free = (int64_t)((uint64_t)need->allocatable - (uint64_t)need->used);
+	int64_t missing;
+
+	if (need->request <= free) {
+		return;
+	}
+	if (BT_SUB_OVERFLOW(need->request, free, &missing)) {
+		advice->is_final = true;
+		return;
+	}
+	hint_need(advice, need, missing);
+	bt_advice_add(advice,
+		&(struct bt_remedy){.kind = BT_REMEDY_FREE_RESOURCE,
+			.node = bt_arena_str(advice->arena, bt_node_info_name(advice->node)),
+			.resource = bt_arena_str(advice->arena, need->resource),
+			.amount = missing});
+	advice->distance += need->allocatable > 0 ? (double)missing / (double)need->allocatable
+						  : 1 + (double)missing / 1e18;
+}
+
+/** A slot for one more pod is a resource, too. */
+static void advise_pods(struct bt_advice *advice)
+{
+	const struct bt_node_info *node = advice->node;
+
+	if (node->pod_count < node->allocatable_pods) {
+		return;
+	}
+	bt_advice_hint(advice, "already runs %lld of %lld pods", (long long)node->pod_count,
+		(long long)node->allocatable_pods);
+	bt_advice_add(advice,
+		&(struct bt_remedy){.kind = BT_REMEDY_FREE_RESOURCE,
+			.node = bt_arena_str(advice->arena, bt_node_info_name(node)),
+			.resource = BT_STR("pods"),
+			.amount = node->pod_count + 1 - node->allocatable_pods});
+	advice->distance += node->allocatable_pods > 0
+		? (double)(node->pod_count + 1 - node->allocatable_pods) /
+			(double)node->allocatable_pods
+		: 1;
+}
+
+/** Amounts of the standard resources; a request of 0 fits everywhere. */
+static void advise_standard(struct bt_advice *advice, const struct bt_resource *request)
+{
+	const struct bt_node_info *node = advice->node;
+	const struct need needs[] = {
+		{BT_STR("cpu"), request->cpu_milli, node->allocatable_cpu_milli,
+			node->requested_cpu_milli},
+		{BT_STR("memory"), request->memory_bytes, node->allocatable_memory_bytes,
+			node->requested_memory_bytes},
+		{BT_STR("ephemeral-storage"), request->ephemeral_storage_bytes,
+			node->allocatable_ephemeral_bytes, node->requested_ephemeral_bytes},
+	};
+
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(needs); i++) {
+		if (needs[i].request > 0) {
+			advise_need(advice, &needs[i]);
+		}
+	}
+}
+
+/** The plugin's own words say which of the scalar resources count: some are ignored, some are left
+ * to others. */
+static bool is_named(const struct bt_status *status, struct bt_str resource)
+{
+	for (uint32_t i = 0; i < bt_status_all_reason_count(status); i++) {
+		struct bt_str reason = bt_status_all_reason_at(status, i);
+
+		if (bt_str_has_prefix(reason, BT_STR("Insufficient ")) &&
+			bt_str_equal(bt_str_sub(reason, 13, BT_STR_MAX), resource)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void advise_resources(struct bt_advice *advice)
+{
+	const struct bt_state *state = advice->engine->state;
+	struct bt_resource request;
+
+	if (advice->node == NULL) {
+		advice->is_final = true;
+		return;
+	}
+	request = bt_pod_fit_request(
+		advice->pod->shape->pod, &state->shapes.gates, advice->cycle->arena);
+	advise_pods(advice);
+	advise_standard(advice, &request);
+	for (uint32_t i = 0; i < request.scalar_count; i++) {
+		const struct bt_scalar_resource *scalar = &request.scalars[i];
+		uint32_t column = bt_node_table_find_scalar(&state->nodes, scalar->name);
+
+		if (is_named(advice->status, scalar->name)) {
+			advise_need(advice,
+				&(struct need){scalar->name, scalar->value,
+					bt_node_info_scalar_allocatable(advice->node, column),
+					bt_node_info_scalar_requested(advice->node, column)});
+		}
+	}
+}
+
+/** --- NodePorts --- */
+
+static bool holds_port(const struct bt_pod_info *pod, const struct bt_host_port *wanted)
+{
+	for (uint32_t i = 0; i < pod->shape->host_ports.count; i++) {
+		if (bt_host_port_conflicts(wanted, &pod->shape->host_ports.items[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** Pods on the node that hold the port; first: one of them. */
+static uint32_t count_holders(const struct bt_node_info *node, const struct bt_host_port *wanted,
+	struct bt_pod_info *out_first)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < bt_node_info_pod_count(node); i++) {
+		struct bt_pod_info pod;
+
+		bt_node_info_pod_at(node, i, &pod);
+		if (holds_port(&pod, wanted) && count++ == 0) {
+			*out_first = pod;
+		}
+	}
+	return count;
+}
+
+static void hint_port(struct bt_advice *advice, const struct bt_host_port *wanted,
+	const struct bt_pod_info *holder, uint32_t count)
+{
+	if (count == 0) {
+		bt_advice_hint(advice, "host port %d/%.*s is taken", wanted->port,
+			BT_STR_ARG(wanted->protocol));
+	} else if (count == 1) {
+		bt_advice_hint(advice, "host port %d/%.*s is taken by %.*s/%.*s", wanted->port,
+			BT_STR_ARG(wanted->protocol), BT_STR_ARG(holder->namespace_),
+			BT_STR_ARG(holder->name));
+	} else {
+		bt_advice_hint(advice, "host port %d/%.*s is taken by %u pods", wanted->port,
+			BT_STR_ARG(wanted->protocol), count);
+	}
+}
+
+static void advise_port(struct bt_advice *advice, const struct bt_host_port *wanted)
+{
+	struct bt_pod_info holder = {.pod_id = BT_POD_NONE};
+	uint32_t count = count_holders(advice->node, wanted, &holder);
+	const struct bt_remedy drop = {.kind = BT_REMEDY_DROP_HOST_PORT,
+		.amount = wanted->port,
+		.value = bt_arena_str(advice->arena, wanted->protocol)};
+
+	hint_port(advice, wanted, &holder, count);
+	/* A nominated pod has no place yet that it could leave. */
+	if (count == 1 && holder.pod_id != BT_POD_NONE) {
+		bt_advice_remove_pod(advice, holder.pod_id);
+		bt_advice_add_of_pod(advice, &drop);
+	} else {
+		bt_advice_add(advice, &drop);
+		bt_advice_add_of_pod(advice, &drop);
+		advice->distance += 0.5;
+	}
+}
+
+static void advise_ports(struct bt_advice *advice)
+{
+	const struct bt_shape *shape = advice->pod->shape;
+
+	if (advice->node == NULL) {
+		advice->is_final = true;
+		return;
+	}
+	for (uint32_t i = 0; i < shape->host_ports.count; i++) {
+		if (bt_node_info_port_conflicts(advice->node, &shape->host_ports.items[i])) {
+			advise_port(advice, &shape->host_ports.items[i]);
+		}
+	}
+}
+
+const struct bt_adviser bt_advisers_resources[] = {
+	{"NodePorts", advise_ports},
+	{"NodeResourcesFit", advise_resources},
+	{NULL, NULL},
+};
