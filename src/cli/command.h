@@ -51,6 +51,7 @@ struct bt_command {
 
 extern const struct bt_command bt_command_simulate;
 extern const struct bt_command bt_command_soak;
+extern const struct bt_command bt_command_completion;
 extern const struct bt_command bt_command_conformance;
 extern const struct bt_command bt_command_bench;
 /** Only where BT_HAVE_DAEMON is 1. */

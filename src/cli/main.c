@@ -7,10 +7,12 @@
 
 #include "base/str.h"
 #include "cli/command.h"
+#include "cli/complete.h"
 #include "cli/suggest.h"
 
 static const struct bt_command *const commands[] = {
 	&bt_command_bench,
+	&bt_command_completion,
 	&bt_command_conformance,
 #if BT_HAVE_DAEMON
 	&bt_command_scheduler,
@@ -128,6 +130,9 @@ static int run_named(int argc, char **argv)
 	}
 	if (strcmp(name, "--version") == 0) {
 		return bt_command_version.run(&bt_command_version, 0, NULL);
+	}
+	if (strcmp(name, "__complete") == 0) {
+		return bt_complete_run(commands, BT_ARRAY_LENGTH(commands), argc - 1, argv + 1);
 	}
 	const struct bt_command *command = find_command(name);
 	return command != NULL ? command->run(command, argc - 1, argv + 1) : unknown_command(name);

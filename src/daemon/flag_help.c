@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/flags.h"
 #include "config/gates.h"
 #include "daemon/flag_values.h"
 
@@ -72,10 +73,10 @@ static void write_default(const struct bt_flag_row *row, struct bt_strbuf *out)
 	}
 }
 
-static void write_gate(const char *name, enum bt_gate_stage stage, bool value, size_t indent,
-	struct bt_strbuf *out)
+static void write_gate(
+	const char *name, enum bt_gate_stage stage, bool value, struct bt_strbuf *out)
 {
-	bt_strbuf_printf(out, "\n%*skube:%s=true|false (%s - default=%s)", (int)indent, "", name,
+	bt_strbuf_printf(out, "        kube:%s=true|false (%s - default=%s)\n", name,
 		bt_gate_stage_name(stage), value ? "true" : "false");
 }
 
@@ -91,7 +92,7 @@ static int compare_gates(const void *a, const void *b)
 }
 
 /** Alpha and beta ones, by name: the others are there for good, or on their way out. */
-static void write_gates(size_t indent, struct bt_strbuf *out)
+static void write_gates(struct bt_strbuf *out)
 {
 	struct gate_line lines[BT_GATE__COUNT + 2] = {
 		{"AllAlpha", BT_GATE_STAGE_ALPHA, false},
@@ -107,13 +108,14 @@ static void write_gates(size_t indent, struct bt_strbuf *out)
 	}
 	qsort(lines, count, sizeof(lines[0]), compare_gates);
 	for (size_t i = 0; i < count; i++) {
-		write_gate(lines[i].name, lines[i].stage, lines[i].value, indent, out);
+		write_gate(lines[i].name, lines[i].stage, lines[i].value, out);
 	}
 }
 
 static void write_section(enum bt_flag_section section, struct bt_strbuf *out)
 {
 	struct bt_strbuf head = {0};
+	struct bt_strbuf text = {0};
 	size_t widest = 0;
 	for (uint32_t i = 0; i < BT_DAEMON_FLAG__COUNT; i++) {
 		if (bt_flag_rows[i].section == section) {
@@ -122,21 +124,24 @@ static void write_section(enum bt_flag_section section, struct bt_strbuf *out)
 			widest = head.length > widest ? head.length : widest;
 		}
 	}
+	/* Long ones have a line of their own, so that the texts of the others have room. */
+	size_t column = widest + 3 < BT_HELP_TEXT_COLUMN ? widest + 3 : BT_HELP_TEXT_COLUMN;
 	bt_strbuf_printf(out, "\n%s flags:\n\n", section_names[section]);
 	for (uint32_t i = 0; i < BT_DAEMON_FLAG__COUNT; i++) {
 		const struct bt_flag_row *row = &bt_flag_rows[i];
 		if (row->section == section) {
 			bt_strbuf_reset(&head);
 			write_head(row, &head);
-			bt_strbuf_printf(
-				out, "%-*s   %s", (int)widest, bt_strbuf_c(&head), row->help);
-			write_default(row, out);
+			bt_strbuf_reset(&text);
+			bt_strbuf_append_c(&text, row->help);
+			write_default(row, &text);
+			bt_flags_help_row(bt_strbuf_c(&head), column, bt_strbuf_c(&text), out);
 			if (row->kind == BT_FLAG_KIND_GATES) {
-				write_gates(widest + 3, out);
+				write_gates(out);
 			}
-			bt_strbuf_append_char(out, '\n');
 		}
 	}
+	bt_strbuf_finish(&text);
 	bt_strbuf_finish(&head);
 }
 
