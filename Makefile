@@ -13,7 +13,7 @@ SANITIZE = --buildtype=debug -Doptimization=1 -Db_sanitize=address,undefined -Db
 C_SOURCES = $(shell find src include tests fuzz bench -name '*.[ch]')
 
 .PHONY: build run test test-asan test-clang bench fuzz format tidy doc clean install deb \
-	deps-build deps-test deps-dev deps-deb configure
+	deps-build deps-test deps-install deps-dev deps-deb configure
 
 build: configure
 	ninja -C build berth example-plugins check_layers.stamp
@@ -67,7 +67,9 @@ doc: deps-test
 clean:
 	rm -rf build build-asan build-clang build-fuzz build-deb
 
-install: configure
+install: deps-install configure
+	@# A folder configured before scdoc was installed knows no manual pages.
+	@grep -q man_page.py build/build.ninja || meson setup --reconfigure build
 	ninja -C build installable
 	DESTDIR=$(DESTDIR) meson install -C build --no-rebuild
 
@@ -94,6 +96,9 @@ deps-build:
 
 deps-test:
 	@tools/install-deps.sh build test
+
+deps-install:
+	@tools/install-deps.sh build install
 
 deps-dev:
 	@tools/install-deps.sh build test dev

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Install the Debian packages that are missing: install-deps.sh build|test|dev|deb ...
+# Install the Debian packages that are missing: install-deps.sh build|test|install|dev|deb ...
 set -eu
 
 packages_of() {
@@ -9,7 +9,11 @@ packages_of() {
 		echo gcc libc6-dev meson ninja-build pkg-config python3 libyaml-dev zlib1g-dev \
 			libmicrohttpd-dev libgnutls28-dev libsqlite3-dev libcurl4-gnutls-dev
 		;;
-	test) echo check libjansson-dev python3-yaml python3-kubernetes openssl doxygen ;;
+	test)
+		echo check libjansson-dev python3-yaml python3-kubernetes openssl doxygen scdoc \
+			mandoc bash-completion zsh fish
+		;;
+	install) echo scdoc ;;
 	dev) echo g++ clang-14 libclang-rt-14-dev clang-tidy-14 clang-format-14 ;;
 	deb) echo binutils dpkg-dev scdoc ;;
 	*) echo "install-deps.sh: no package set '$1'" >&2; return 1 ;;

@@ -21,6 +21,10 @@ install -D -m 0644 "$here/copyright" "$root/usr/share/doc/berth/copyright"
 mkdir -p "$root/usr/share/doc/berth/kubernetes"
 install -m 0644 "$here"/../kubernetes/*.yaml "$root/usr/share/doc/berth/kubernetes/"
 install -m 0644 "$here/../README.md" "$root/usr/share/doc/berth/"
+# Debian's zsh looks for what packages bring in a folder of its own.
+mkdir -p "$root/usr/share/zsh/vendor-completions"
+mv "$root/usr/share/zsh/site-functions/_berth" "$root/usr/share/zsh/vendor-completions/"
+rmdir "$root/usr/share/zsh/site-functions"
 find "$root/usr/share/man" -name '*.1' -exec gzip -9 -n {} +
 strip --strip-unneeded "$root/usr/bin/berth"
 
