@@ -191,6 +191,13 @@ static void replace(
 	*old = *new_object;
 }
 
+static bool says_pods_exist(const struct bt_object_meta *meta)
+{
+	const struct bt_str *text =
+		bt_str_map_find(&meta->annotations, BT_STR(BT_ANNOTATION_PODS_EXIST));
+	return text != NULL && bt_str_equal_c(*text, "true");
+}
+
 static void add(struct bt_cluster *cluster, struct bt_origin origin, struct bt_object *object)
 {
 	const struct bt_object_meta *meta = object->meta;
@@ -201,6 +208,7 @@ static void add(struct bt_cluster *cluster, struct bt_origin origin, struct bt_o
 		.namespace_ = BT_STR(""),
 		.uid = meta->uid,
 		.uid_is_given = meta->uid.length != 0,
+		.pods_exist = origin.document == 0 || says_pods_exist(meta),
 		.next_owned = BT_CLUSTER_NONE,
 	};
 	if (bt_kind_info(object->kind)->namespaced) {
@@ -314,6 +322,21 @@ int bt_cluster_put(struct bt_cluster *cluster, const char *source, struct bt_obj
 		*out_index = count;
 	}
 	return result;
+}
+
+uint32_t bt_cluster_add_source(struct bt_cluster *cluster, const char *name)
+{
+	bt_vec_push(&cluster->input.sources, bt_strndup(name, strlen(name)));
+	return cluster->input.sources.count - 1;
+}
+
+int bt_cluster_take_live(struct bt_cluster *cluster, uint32_t source, struct bt_object *object,
+	struct berth_error *err)
+{
+	struct bt_origin origin = {source, 0};
+	int result = take(cluster, origin, object, err);
+	return result < 0 ? bt_error_wrap(err, result, "%s", cluster->input.sources.items[source])
+			  : 0;
 }
 
 void bt_cluster_release(struct bt_cluster *cluster, uint32_t index)

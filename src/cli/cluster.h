@@ -25,6 +25,7 @@ struct bt_cluster_object {
 	struct bt_str name;
 	struct bt_str uid;   /* never empty */
 	bool uid_is_given;   /* the input has it; otherwise it was made up */
+	bool pods_exist;     /* a workload whose controller is at work: it is not expanded */
 	uint32_t next_owned; /* of the same controller; BT_CLUSTER_NONE ends the list */
 };
 
@@ -57,6 +58,19 @@ BT_MUST_USE int bt_cluster_read(
 	struct bt_cluster *cluster, const char *path, struct berth_error *err);
 BT_MUST_USE int bt_cluster_read_text(
 	struct bt_cluster *cluster, const char *name, struct bt_str text, struct berth_error *err);
+/**
+ * From a live cluster, whose controllers have made the pods there are to be: workloads are not
+ * expanded. source: of bt_cluster_add_source. object: consumed.
+ */
+BT_MUST_USE int bt_cluster_take_live(struct bt_cluster *cluster, uint32_t source,
+	struct bt_object *object, struct berth_error *err);
+/** Something that is no file, under this name in messages. */
+uint32_t bt_cluster_add_source(struct bt_cluster *cluster, const char *name);
+/**
+ * Manifests say with this annotation, "true", what is true of all objects of a live cluster: that a
+ * workload's pods exist as far as they ever will. Snapshots carry it.
+ */
+#define BT_ANNOTATION_PODS_EXIST "berth.dev/pods-exist"
 /** After the last file: fill the lists of owners, anew when they were filled before. */
 void bt_cluster_index_owners(struct bt_cluster *cluster);
 /**

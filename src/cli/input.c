@@ -22,8 +22,10 @@ struct document {
 
 void bt_input_describe(const struct bt_input *input, struct bt_origin origin, struct bt_strbuf *out)
 {
-	bt_strbuf_printf(
-		out, "%s: document %u", input->sources.items[origin.source], origin.document);
+	bt_strbuf_append_c(out, input->sources.items[origin.source]);
+	if (origin.document != 0) {
+		bt_strbuf_printf(out, ": document %u", origin.document);
+	}
 }
 
 void bt_input_finish(struct bt_input *input)

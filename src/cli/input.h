@@ -21,7 +21,7 @@
 /** Where an object stands. */
 struct bt_origin {
 	uint32_t source;   /* index in bt_input.sources */
-	uint32_t document; /* 1-based */
+	uint32_t document; /* 1-based; 0: the source has no documents */
 };
 
 struct bt_input_sink {
@@ -51,7 +51,7 @@ BT_MUST_USE int bt_input_read(struct bt_input *input, const char *path, struct b
 /** The same for text in memory, under this name. */
 BT_MUST_USE int bt_input_read_text(
 	struct bt_input *input, const char *name, struct bt_str text, struct berth_error *err);
-/** "<file>: document <n>" */
+/** "<file>: document <n>", or the source alone. */
 void bt_input_describe(
 	const struct bt_input *input, struct bt_origin origin, struct bt_strbuf *out);
 void bt_input_finish(struct bt_input *input);

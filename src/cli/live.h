@@ -37,8 +37,8 @@ struct bt_live_sink {
 };
 
 /**
- * Every object of the kinds that the engine reads, in the order of the table of kinds and, within
- * a kind, of the server (by namespace and name); the sink hears of them when all have come. All
+ * Every object of the kinds that the engine reads, kind by kind, in the order of the server (by
+ * namespace and name); the sink hears of them when all have come. All
  * lists are of one state of the server where it still has that state. Nodes or pods that may not be
  * listed are an error, other kinds are left out.
  */

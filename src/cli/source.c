@@ -1,34 +1,102 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/source.h"
 
+#if BT_HAVE_DAEMON
+#include <stdio.h>
+
+#include "cli/live.h"
+#include "cli/progress.h"
+#endif
+
 int bt_source_check(
 	const struct bt_source *source, const struct bt_command *command, struct berth_error *err)
 {
+#if BT_HAVE_DAEMON
+	const char *what = "name files with -f, or a cluster with --kubeconfig";
+#else
+	const char *what = "name files with -f";
 	if (source->kubeconfig != NULL) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"--kubeconfig: this program was built without a client of API servers");
 	}
-	if (source->files.list.count == 0) {
+#endif
+	if (source->context != NULL && source->kubeconfig == NULL) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
-			"no input: name files with -f (see \"berth %s --help\")", command->name);
+			"--context: of which kubeconfig? name it with --kubeconfig (\"\" is the "
+			"one that kubectl uses)");
+	}
+	if (source->files.list.count == 0 && source->kubeconfig == NULL) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"no input: %s (see \"berth %s --help\")", what, command->name);
 	}
 	return 0;
 }
 
+#if BT_HAVE_DAEMON
+/** --- the server --- */
+
+struct live_reading {
+	struct bt_cluster *cluster;
+	uint32_t source;
+	struct bt_progress progress;
+	char what[64];
+};
+
+static int take(void *context, struct bt_object *object, struct berth_error *err)
+{
+	struct live_reading *reading = context;
+	return bt_cluster_take_live(reading->cluster, reading->source, object, err);
+}
+
+static void warn(void *context, const char *line)
+{
+	const struct live_reading *reading = context;
+	bt_cluster_warn(reading->cluster, "%s", line);
+}
+
+static void show_progress(void *context, const char *resource, uint32_t count)
+{
+	struct live_reading *reading = context;
+	(void)snprintf(reading->what, sizeof(reading->what), "reading %s", resource);
+	bt_progress_show(&reading->progress, count, 0);
+}
+
+static int read_server(
+	const struct bt_source *source, struct bt_cluster *cluster, struct berth_error *err)
+{
+	struct live_reading reading = {.cluster = cluster, .what = "reading"};
+	const struct bt_live_sink sink = {&reading, take, warn, show_progress};
+	struct bt_live *live;
+	int result = bt_live_open(source->kubeconfig, source->context, &live, err);
+	if (result < 0) {
+		return result;
+	}
+	reading.source = bt_cluster_add_source(cluster, bt_live_server(live));
+	bt_progress_start(&reading.progress, reading.what, true);
+	result = bt_live_read(live, &sink, err);
+	bt_progress_end(&reading.progress);
+	bt_live_close(live);
+	return result;
+}
+#endif
+
 int bt_source_read(
 	const struct bt_source *source, struct bt_cluster *cluster, struct berth_error *err)
 {
+	int result = 0;
+#if BT_HAVE_DAEMON
+	if (source->kubeconfig != NULL) {
+		result = read_server(source, cluster, err);
+	}
+#endif
 	cluster->input.recursive = source->recursive;
-	for (uint32_t i = 0; i < source->files.list.count; i++) {
-		int result = bt_cluster_read(cluster, source->files.list.items[i], err);
-		if (result < 0) {
-			return result;
-		}
+	for (uint32_t i = 0; i < source->files.list.count && result == 0; i++) {
+		result = bt_cluster_read(cluster, source->files.list.items[i], err);
 	}
-	if (cluster->objects.count == 0) {
-		return bt_error_set(err, BERTH_ERR_INVALID, "no objects in the input");
+	if (result == 0 && cluster->objects.count == 0) {
+		result = bt_error_set(err, BERTH_ERR_INVALID, "no objects in the input");
 	}
-	return 0;
+	return result;
 }
 
 void bt_source_finish(struct bt_source *source)

@@ -426,8 +426,8 @@ int bt_expansion_run(struct bt_expansion *expansion, struct berth_error *err)
 {
 	list_nodes(expansion);
 	for (uint32_t i = 0; i < expansion->cluster->objects.count; i++) {
-		const struct bt_object *object = expansion->cluster->objects.items[i].object;
-		if (object->meta->deletion_timestamp != NULL) {
+		const struct bt_cluster_object *entry = &expansion->cluster->objects.items[i];
+		if (entry->pods_exist || entry->object->meta->deletion_timestamp != NULL) {
 			continue; /* nothing new for a workload that is being deleted */
 		}
 		int result = expand_object(expansion, i, err);

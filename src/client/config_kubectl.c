@@ -63,8 +63,14 @@ static int read_file(struct merging *merging, const char *path, struct berth_err
 {
 	struct bt_kubeconfig file = {0};
 	struct bt_strbuf text = {0};
-	int code = bt_client_file_read_waiting(path, BT_CLIENT_FILE_BYTES_MAX, &text, err);
+	struct stat status;
+	int code;
 
+	if (stat(path, &status) != 0 && errno == ENOENT) {
+		return bt_error_set(err, BERTH_ERR_NOT_FOUND,
+			"there is no kubeconfig %s: name another with --kubeconfig FILE", path);
+	}
+	code = bt_client_file_read_waiting(path, BT_CLIENT_FILE_BYTES_MAX, &text, err);
 	if (code == 0) {
 		code = bt_kubeconfig_read(
 			bt_strbuf_str(&text), path, &merging->config.arena, &file, err);
@@ -132,7 +138,7 @@ static int read_where_kubectl_looks(struct merging *merging, struct berth_error 
 static void append_contexts(const struct bt_kubeconfig *file, struct bt_strbuf *out)
 {
 	for (uint32_t i = 0; i < file->contexts.count && i < CONTEXTS_SHOWN; i++) {
-		bt_strbuf_append_c(out, i == 0 ? " (there are " : ", ");
+		bt_strbuf_append_c(out, i == 0 ? " (it has " : ", ");
 		bt_strbuf_append_quoted(out, file->contexts.items[i].name);
 	}
 	if (file->contexts.count > CONTEXTS_SHOWN) {
