@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Each node's scores, or all that rejects the pod there. */
+#include <stdlib.h>
+
+#include "explain/explain_private.h"
+
+/** How often PreFilter is asked again with what kept it from naming nodes out of the way. */
+#define LEVELS_MAX 4
+
+struct named_slot {
+	struct bt_str name;
+	uint32_t slot;
+};
+
+static int compare_named(const void *a, const void *b)
+{
+	return bt_str_compare(
+		((const struct named_slot *)a)->name, ((const struct named_slot *)b)->name);
+}
+
+/** All nodes of the snapshot, ascending by name, without a word about them. */
+static void list_nodes(struct bt_explain_run *run)
+{
+	struct bt_explanation *out = run->out;
+	const struct bt_state *state = run->engine->state;
+	uint32_t count = state->snapshot.count;
+	struct named_slot *named = BT_NEW_ARRAY(struct named_slot, count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		named[i].slot = state->snapshot.list[i];
+		named[i].name = bt_node_table_name(&state->nodes, named[i].slot);
+	}
+	qsort(named, count, sizeof(named[0]), compare_named);
+	out->nodes.items = BT_ARENA_NEW_ARRAY(&out->arena, struct bt_explained_node, count);
+	out->nodes.count = count;
+	out->nodes.present = true;
+	run->outlooks = BT_ARENA_NEW_ARRAY(&out->arena, struct bt_outlook, count);
+	run->node_of_slot = BT_ARENA_NEW_ARRAY(&out->arena, uint32_t, state->nodes.slot_count);
+	for (uint32_t i = 0; i < count; i++) {
+		out->nodes.items[i] = (struct bt_explained_node){
+			.name = bt_arena_str(&out->arena, named[i].name),
+			.slot = named[i].slot,
+			.group = BT_EXPLAIN_GROUP_NONE,
+		};
+		run->node_of_slot[named[i].slot] = i;
+	}
+	bt_free(named);
+}
+
+/** --- one node --- */
+
+static bt_remedy_list keep_remedies(struct bt_arena *arena, const bt_remedy_vec *remedies)
+{
+	bt_remedy_list list = {.count = remedies->count, .present = true};
+
+	list.items = BT_ARENA_NEW_ARRAY(arena, struct bt_remedy, list.count);
+	for (uint32_t i = 0; i < list.count; i++) {
+		list.items[i] = remedies->items[i];
+	}
+	return list;
+}
+
+/** More obstacles behind those that are known. */
+static void append_obstacles(
+	struct bt_arena *arena, struct bt_explained_node *node, const struct bt_needs *needs)
+{
+	uint32_t known = node->obstacles.count;
+	struct bt_obstacle *items = BT_ARENA_NEW_ARRAY(
+		arena, struct bt_obstacle, (size_t)known + needs->obstacles.count);
+
+	for (uint32_t i = 0; i < known; i++) {
+		items[i] = node->obstacles.items[i];
+	}
+	for (uint32_t i = 0; i < needs->obstacles.count; i++) {
+		items[known + i] = needs->obstacles.items[i];
+	}
+	node->obstacles.items = items;
+	node->obstacles.count = known + needs->obstacles.count;
+	node->obstacles.present = true;
+}
+
+/** What the filters said; base: what had to be changed before they were asked. */
+static void keep_needs(struct bt_explain_run *run, uint32_t index, const struct bt_needs *needs,
+	const struct bt_needs *base)
+{
+	struct bt_arena *arena = &run->out->arena;
+	struct bt_explained_node *node = &run->out->nodes.items[index];
+	struct bt_outlook *outlook = &run->outlooks[index];
+	bt_remedy_vec remedies = {0};
+	bt_remedy_vec of_pod = {0};
+
+	append_obstacles(arena, node, needs);
+	node->is_final = needs->is_final || base->is_final;
+	node->distance = base->distance + needs->distance;
+	outlook->known = true;
+	outlook->of_pod_distance = base->of_pod_distance + needs->of_pod_distance;
+	if (!bt_remedies_unite(&remedies, base->remedies.items, base->remedies.count) ||
+		!bt_remedies_unite(&remedies, needs->remedies.items, needs->remedies.count) ||
+		!bt_remedies_unite(&of_pod, base->remedies.items, base->remedies.count) ||
+		!bt_remedies_unite(&of_pod, needs->of_pod.items, needs->of_pod.count)) {
+		node->is_final = true;
+	}
+	if (!node->is_final) {
+		outlook->of_pod = keep_remedies(arena, &of_pod);
+		bt_remedy_list kept = keep_remedies(arena, &remedies);
+		node->remedies.items = kept.items;
+		node->remedies.count = kept.count;
+		node->remedies.present = true;
+	}
+	bt_vec_finish(&remedies);
+	bt_vec_finish(&of_pod);
+}
+
+static void keep_scores(struct bt_explain_run *run, const struct bt_evaluation *evaluation)
+{
+	struct bt_explanation *out = run->out;
+	const struct bt_score_table *scores = &evaluation->scores;
+	struct bt_str *plugins;
+
+	if (evaluation->best == UINT32_MAX) {
+		return;
+	}
+	plugins = BT_ARENA_NEW_ARRAY(&out->arena, struct bt_str, scores->plugin_count);
+	for (uint32_t i = 0; i < scores->plugin_count; i++) {
+		plugins[i] = bt_arena_str(&out->arena,
+			bt_framework_plugin_name(run->framework, scores->plugins[i].plugin->index));
+	}
+	out->best_node =
+		out->nodes.items[run->node_of_slot[evaluation->feasible[evaluation->best]]].name;
+	for (uint32_t i = 0; i < evaluation->feasible_count; i++) {
+		struct bt_explained_node *node =
+			&out->nodes.items[run->node_of_slot[evaluation->feasible[i]]];
+
+		node->total_score = scores->totals[i];
+		node->scores.count = scores->plugin_count;
+		node->scores.present = true;
+		node->scores.items = BT_ARENA_NEW_ARRAY(
+			&out->arena, struct bt_explained_score, scores->plugin_count);
+		for (uint32_t k = 0; k < scores->plugin_count; k++) {
+			node->scores.items[k] = (struct bt_explained_score){
+				plugins[k], scores->plugins[k].scores[i].score};
+		}
+	}
+}
+
+/** --- all nodes --- */
+
+/** What the plain evaluation says: the scheduler's own first answers. */
+static void take_evaluation(struct bt_explain_run *run, struct bt_explain_groups *groups,
+	const struct bt_evaluation *evaluation)
+{
+	struct bt_explanation *out = run->out;
+	const struct bt_status *absent = &evaluation->diagnosis.statuses.absent;
+	uint32_t next = 0;
+
+	out->feasible_count = evaluation->feasible_count;
+	for (uint32_t i = 0; i < out->nodes.count; i++) {
+		struct bt_explained_node *node = &out->nodes.items[i];
+
+		/* Both are ascending by name. */
+		if (next == evaluation->node_count || evaluation->nodes[next].slot != node->slot) {
+			node->in_pre_filter = true;
+			node->group = bt_explain_groups_find(groups, absent, true);
+			continue;
+		}
+		const struct bt_status *status = &evaluation->nodes[next++].filter;
+		if (!bt_status_is_success(status)) {
+			node->group = bt_explain_groups_find(groups, status, false);
+		}
+	}
+}
+
+static void ask_filters(struct bt_explain_run *run, struct bt_needs *needs,
+	const struct bt_needs *base, uint32_t index)
+{
+	bt_needs_reset(needs);
+	bt_needs_of_slot(needs, run->out->nodes.items[index].slot);
+	keep_needs(run, index, needs, base);
+}
+
+/** The nodes that PreFilter left out, with what it said about them. true: there are some. */
+static bool note_left_out(struct bt_explain_run *run, const struct bt_needs *pre_filter)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < run->out->nodes.count; i++) {
+		struct bt_explained_node *node = &run->out->nodes.items[i];
+
+		if (node->group != BT_EXPLAIN_GROUP_NONE && !run->outlooks[i].known) {
+			append_obstacles(&run->out->arena, node, pre_filter);
+			node->is_final = true; /* until its filters are asked */
+			any = true;
+		}
+	}
+	return any;
+}
+
+/** Filters of nodes that PreFilter names now. */
+static void ask_again(struct bt_explain_run *run, struct bt_explain_world *world,
+	struct bt_needs *needs, const struct bt_needs *base)
+{
+	const uint32_t *slots;
+	uint32_t count;
+
+	needs->cycle = bt_explain_world_begin(world, &slots, &count);
+	needs->pod = &world->info;
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t index = run->node_of_slot[slots[i]];
+
+		if (run->out->nodes.items[index].group != BT_EXPLAIN_GROUP_NONE &&
+			!run->outlooks[index].known) {
+			ask_filters(run, needs, base, index);
+		}
+	}
+}
+
+/**
+ * With what PreFilter asks for out of the way, its nodes are asked after all: what else is missing
+ * there. needs: of PreFilter. base: grows by what was changed.
+ */
+static int look_behind_pre_filter(struct bt_explain_run *run, struct bt_needs *needs,
+	struct bt_needs *base, struct berth_error *err)
+{
+	for (uint32_t level = 0; level < LEVELS_MAX; level++) {
+		struct bt_explain_world world;
+		bool possible;
+		int result;
+
+		if (!note_left_out(run, needs) || needs->is_final || needs->remedies.count == 0 ||
+			!bt_remedies_unite(
+				&base->remedies, needs->remedies.items, needs->remedies.count)) {
+			return 0;
+		}
+		base->distance += needs->distance;
+		base->of_pod_distance += needs->distance;
+		result = bt_explain_world_open(&world, run->engine, run->pod, base->remedies.items,
+			base->remedies.count, &run->options->objects, &possible, err);
+		if (result < 0 || !possible) {
+			return result;
+		}
+		if (world.framework == NULL) {
+			world.framework = run->framework;
+		}
+		ask_again(run, &world, needs, base);
+		bt_needs_reset(needs);
+		bt_needs_of_pre_filter(needs, &world.pre_filter);
+		result = bt_explain_world_close(&world, err);
+		if (result < 0) {
+			return result;
+		}
+	}
+	return 0;
+}
+
+static int fill(struct bt_explain_run *run, const struct bt_pod_info *pod,
+	struct bt_explain_groups *groups, struct bt_needs *needs, struct bt_needs *base,
+	struct berth_error *err)
+{
+	struct bt_explanation *out = run->out;
+	struct bt_evaluation evaluation;
+
+	bt_engine_evaluate(run->engine, run->framework, pod, &evaluation);
+	if (!bt_status_is_success(&evaluation.error)) {
+		if (out->fate != BT_EXPLAINED_ERROR) {
+			out->fate = BT_EXPLAINED_ERROR;
+			out->message = bt_arena_str(&out->arena,
+				bt_status_message_str(&evaluation.error, evaluation.cycle->arena));
+		}
+		return 0;
+	}
+	list_nodes(run);
+	take_evaluation(run, groups, &evaluation);
+	keep_scores(run, &evaluation);
+	needs->cycle = evaluation.cycle;
+	needs->pod = pod;
+	for (uint32_t i = 0; i < out->nodes.count; i++) {
+		if (out->nodes.items[i].group != BT_EXPLAIN_GROUP_NONE &&
+			!out->nodes.items[i].in_pre_filter) {
+			ask_filters(run, needs, base, i);
+		}
+	}
+	bt_needs_reset(needs);
+	bt_needs_of_pre_filter(needs, &evaluation.pre_filter);
+	return look_behind_pre_filter(run, needs, base, err);
+}
+
+int bt_explain_nodes(
+	struct bt_explain_run *run, const struct bt_pod_info *pod, struct berth_error *err)
+{
+	struct bt_explain_groups groups;
+	struct bt_needs needs = {.run = run};
+	struct bt_needs base = {.run = run};
+	int result;
+
+	bt_explain_groups_init(&groups, run);
+	result = fill(run, pod, &groups, &needs, &base, err);
+	bt_explain_groups_close(&groups);
+	bt_explain_groups_finish(&groups);
+	bt_needs_finish(&needs);
+	bt_needs_finish(&base);
+	return result;
+}

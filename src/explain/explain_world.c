@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The cluster as some remedies would make it, for as long as somebody looks at it. */
+#include "explain/explain_private.h"
+#include "explain/proposal.h"
+#include "sched/cycle.h"
+
+/** --- applying changes --- */
+
+static uint32_t find_pod(const struct bt_state *state, const struct bt_remedy *remedy)
+{
+	uint32_t slot = bt_state_snapshot_find(state, remedy->node);
+	const struct bt_node_row *row;
+
+	if (slot == BT_SLOT_NONE || !state->nodes.rows[slot].in_snapshot) {
+		return BT_POD_NONE;
+	}
+	row = &state->nodes.rows[slot];
+	for (uint32_t i = 0; i < row->pods.count; i++) {
+		const struct bt_pod_record *record = bt_state_pod_at(state, row->pods.items[i]);
+
+		if (bt_str_equal(bt_symbol_text(&state->symbols, record->name), remedy->pod_name) &&
+			bt_str_equal(bt_symbol_text(&state->symbols, record->namespace_),
+				remedy->pod_namespace)) {
+			return row->pods.items[i];
+		}
+	}
+	return BT_POD_NONE;
+}
+
+/** All changes of the node that the remedy at `first` names; done once a node. */
+static bool change_node(struct bt_explain_world *world, const struct bt_remedy *remedies,
+	uint32_t count, uint32_t first, const struct bt_explain_objects *objects)
+{
+	struct bt_str name = remedies[first].node;
+	uint32_t slot = bt_state_snapshot_find(world->engine->state, name);
+	const struct bt_node *was =
+		objects->node != NULL ? objects->node(objects->context, name) : NULL;
+	struct bt_node *now;
+
+	if (was == NULL || slot == BT_SLOT_NONE ||
+		!world->engine->state->nodes.rows[slot].in_snapshot) {
+		return false;
+	}
+	for (uint32_t i = 0; i < first; i++) {
+		if (!bt_remedy_is_of_pod(remedies[i].kind) &&
+			remedies[i].kind != BT_REMEDY_REMOVE_POD &&
+			bt_str_equal(remedies[i].node, name)) {
+			return true;
+		}
+	}
+	now = BT_ARENA_NEW(&world->arena, struct bt_node);
+	*now = *was;
+	bt_remedies_apply_to_node(remedies, count, now, &world->arena);
+	bt_state_trial_set_node(&world->trial, slot, was, now);
+	return true;
+}
+
+static bool is_repeated(const struct bt_remedy *remedies, uint32_t index)
+{
+	for (uint32_t i = 0; i < index; i++) {
+		if (bt_remedy_equal(&remedies[i], &remedies[index])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool change_cluster(struct bt_explain_world *world, const struct bt_remedy *remedies,
+	uint32_t count, const struct bt_explain_objects *objects)
+{
+	bool possible = true;
+
+	for (uint32_t i = 0; i < count && possible; i++) {
+		if (remedies[i].kind == BT_REMEDY_REMOVE_POD && !is_repeated(remedies, i)) {
+			uint32_t pod_id = find_pod(world->engine->state, &remedies[i]);
+
+			possible = pod_id != BT_POD_NONE;
+			if (possible) {
+				bt_state_trial_take_pod(&world->trial, pod_id);
+			}
+		} else if (remedies[i].kind != BT_REMEDY_REMOVE_POD &&
+			!bt_remedy_is_of_pod(remedies[i].kind)) {
+			possible = change_node(world, remedies, count, i, objects);
+		}
+	}
+	return possible;
+}
+
+static void admit(struct bt_explain_world *world)
+{
+	struct bt_plugin *gate;
+	struct bt_status status;
+
+	world->framework = bt_engine_profile(world->engine, world->pod.spec.scheduler_name);
+	if (world->framework == NULL) {
+		return;
+	}
+	status = bt_run_pre_enqueue(world->framework, &world->info, &world->arena, &gate);
+	world->admitted = bt_status_is_success(&status);
+}
+
+int bt_explain_world_open(struct bt_explain_world *world, struct bt_engine *engine,
+	const struct bt_pod *pod, const struct bt_remedy *remedies, uint32_t count,
+	const struct bt_explain_objects *objects, bool *out_possible, struct berth_error *err)
+{
+	int result;
+
+	*world = (struct bt_explain_world){.engine = engine, .pod = *pod};
+	result = bt_state_trial_begin(&world->trial, engine->state, err);
+	if (result < 0) {
+		return result;
+	}
+	*out_possible = change_cluster(world, remedies, count, objects);
+	result = bt_state_trial_show(&world->trial, err);
+	if (result < 0 || !*out_possible) {
+		/* The first error is the one that is told. */
+		int ended = bt_state_trial_end(&world->trial, result < 0 ? NULL : err);
+
+		bt_arena_finish(&world->arena);
+		return result < 0 ? result : ended;
+	}
+	bt_remedies_apply_to_pod(remedies, count, &world->pod, &world->arena);
+	bt_pod_info_init_pending(engine->state, &world->pod, &world->info);
+	admit(world);
+	return 0;
+}
+
+int bt_explain_world_close(struct bt_explain_world *world, struct berth_error *err)
+{
+	int result;
+
+	bt_pod_info_finish_pending(world->engine->state, &world->info);
+	result = bt_state_trial_end(&world->trial, err);
+	bt_arena_finish(&world->arena);
+	return result;
+}
+
+/** --- asking --- */
+
+struct bt_cycle_state *bt_explain_world_begin(
+	struct bt_explain_world *world, const uint32_t **out_slots, uint32_t *out_count)
+{
+	struct bt_cycle_state *cycle = bt_engine_begin_cycle(world->engine, world->framework);
+
+	*out_slots = NULL;
+	*out_count = 0;
+	world->pre_filter = bt_run_pre_filter(world->framework, cycle, &world->info);
+	if (bt_status_is_success(&world->pre_filter.status)) {
+		bt_search_candidates(world->engine, &world->pre_filter.result, cycle->arena,
+			out_slots, out_count);
+	}
+	return cycle;
+}
+
+static bool is_error(const struct bt_status *status)
+{
+	return !bt_status_is_success(status) && !bt_status_is_rejected(status);
+}
+
+static void ask(struct bt_explain_world *world, struct bt_cycle_state *cycle, uint32_t slot,
+	struct bt_scan *scan)
+{
+	const struct bt_node_table *nodes = &world->engine->state->nodes;
+	struct bt_node_info node;
+	struct bt_status status;
+
+	bt_node_info_init(&node, world->engine->state, slot);
+	status = bt_run_filter_with_nominated_pods(world->framework, cycle, &world->info, &node);
+	scan->asked_count++;
+	scan->error = scan->error || is_error(&status);
+	if (!bt_status_is_success(&status)) {
+		return;
+	}
+	scan->feasible_count++;
+	if (scan->first_slot == BT_SLOT_NONE ||
+		bt_str_compare(bt_node_table_name(nodes, slot),
+			bt_node_table_name(nodes, scan->first_slot)) < 0) {
+		scan->first_slot = slot;
+	}
+}
+
+struct bt_scan bt_explain_world_scan(struct bt_explain_world *world, uint32_t wanted, bool stop)
+{
+	struct bt_scan scan = {.first_slot = BT_SLOT_NONE};
+	struct bt_cycle_state *cycle;
+	const uint32_t *slots;
+	uint32_t count;
+
+	if (!world->admitted) {
+		return scan;
+	}
+	cycle = bt_explain_world_begin(world, &slots, &count);
+	scan.error = is_error(&world->pre_filter.status);
+	for (uint32_t i = 0; i < count && !scan.error; i++) {
+		uint32_t before = scan.feasible_count;
+
+		ask(world, cycle, slots[i], &scan);
+		scan.slot_fits =
+			scan.slot_fits || (slots[i] == wanted && scan.feasible_count != before);
+		if (stop && scan.feasible_count != 0) {
+			break;
+		}
+	}
+	/* An error on one node ends the cycle of the pod, whatever other nodes say. */
+	if (scan.error) {
+		scan = (struct bt_scan){
+			.first_slot = BT_SLOT_NONE, .error = true, .asked_count = scan.asked_count};
+	}
+	return scan;
+}
+
+struct bt_scan bt_explain_world_ask(struct bt_explain_world *world, uint32_t slot)
+{
+	struct bt_scan scan = {.first_slot = BT_SLOT_NONE};
+	struct bt_cycle_state *cycle;
+	const uint32_t *slots;
+	uint32_t count;
+
+	if (!world->admitted) {
+		return scan;
+	}
+	cycle = bt_explain_world_begin(world, &slots, &count);
+	scan.error = is_error(&world->pre_filter.status);
+	for (uint32_t i = 0; i < count; i++) {
+		if (slots[i] == slot) {
+			ask(world, cycle, slot, &scan);
+			break;
+		}
+	}
+	scan.slot_fits = scan.feasible_count != 0;
+	return scan;
+}
+
+int bt_explain_try(struct bt_engine *engine, const struct bt_pod *pod,
+	const struct bt_remedy *remedies, uint32_t count, struct bt_str node,
+	const struct bt_explain_objects *objects, struct bt_trial *out, struct berth_error *err)
+{
+	struct bt_explain_world world;
+	struct bt_scan scan;
+	bool possible;
+	int result = bt_explain_world_open(
+		&world, engine, pod, remedies, count, objects, &possible, err);
+
+	*out = (struct bt_trial){0};
+	if (result < 0 || !possible) {
+		return result;
+	}
+	scan = bt_explain_world_scan(&world,
+		node.length != 0 ? bt_state_snapshot_find(engine->state, node) : BT_SLOT_NONE,
+		false);
+	*out = (struct bt_trial){scan.feasible_count, scan.slot_fits, scan.error};
+	return bt_explain_world_close(&world, err);
+}
