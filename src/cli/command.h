@@ -54,11 +54,13 @@ extern const struct bt_command bt_command_soak;
 extern const struct bt_command bt_command_completion;
 extern const struct bt_command bt_command_conformance;
 extern const struct bt_command bt_command_bench;
+extern const struct bt_command bt_command_explain;
 /** Only where BT_HAVE_DAEMON is 1. */
 extern const struct bt_command bt_command_scheduler;
 /** Only where BT_HAVE_SERVER is 1. */
 extern const struct bt_command bt_command_up;
 extern const struct bt_command bt_command_version;
+extern const struct bt_command bt_command_whatif;
 
 /**
  * Parse flags for a command. true: go on. false: *out_exit is what to return (help was printed, or

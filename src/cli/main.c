@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "base/str.h"
 #include "cli/command.h"
@@ -14,6 +16,7 @@ static const struct bt_command *const commands[] = {
 	&bt_command_bench,
 	&bt_command_completion,
 	&bt_command_conformance,
+	&bt_command_explain,
 #if BT_HAVE_DAEMON
 	&bt_command_scheduler,
 #endif
@@ -23,6 +26,7 @@ static const struct bt_command *const commands[] = {
 	&bt_command_up,
 #endif
 	&bt_command_version,
+	&bt_command_whatif,
 };
 
 static const char intro[] = "berth decides on which node of a cluster each pod runs, as the "
@@ -96,7 +100,7 @@ static int unknown_command(const char *name)
 
 static int run_help(int argc, char **argv)
 {
-	if (argc == 0) {
+	if (argc == 0 || strcmp(argv[0], "help") == 0) {
 		print_overview(stdout);
 		return BT_EXIT_OK;
 	}
@@ -161,6 +165,13 @@ static void draw_hash_secret(void)
 	}
 }
 
+/** What a write failed with is forgotten once it is followed by others. */
+static bool is_reader_gone(void)
+{
+	struct pollfd out = {.fd = STDOUT_FILENO};
+	return errno == EPIPE || (poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0);
+}
+
 int main(int argc, char **argv)
 {
 	/* A reader that goes away ("| head") shows as a failed write, which is looked at below. */
@@ -170,9 +181,10 @@ int main(int argc, char **argv)
 	int exit_status = run_program(argc, argv);
 	errno = 0;
 	bool failed = fflush(stdout) != 0;
-	if ((failed || ferror(stdout) != 0) && errno != EPIPE) {
+	int reason = errno;
+	if ((failed || ferror(stdout) != 0) && !is_reader_gone()) {
 		(void)fprintf(stderr, "berth: writing the output: %s\n",
-			errno != 0 ? strerror(errno) : "failed");
+			reason != 0 ? strerror(reason) : "failed");
 		return BT_EXIT_BAD_INPUT;
 	}
 	return exit_status;

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
+#include "api/defaulting.h"
+#include "api/identity.h"
+#include "cli/admission.h"
+#include "cli/command.h"
+#include "cli/explain_report.h"
+#include "cli/progress.h"
+#include "cli/setup.h"
+#include "cli/source.h"
+#include "cli/warnings.h"
+
+#define PROPOSALS_DEFAULT 3
+#define PROPOSALS_MAX 100
+
+struct options {
+	struct bt_setup setup;
+	struct bt_source source;
+	const char *argument; /* NULL: the only pending pod */
+	const char *namespace_;
+	struct bt_pod_reference reference;
+	bool after_queue;
+	int64_t proposals;
+	const char *format_name;
+	enum bt_output_format format;
+};
+
+/** --- nodes as the state has them --- */
+
+struct node_objects {
+	const struct bt_cluster *cluster;
+	const struct bt_node **nodes; /* by index in the cluster; NULL: not asked for yet */
+	struct bt_arena arena;
+};
+
+static const struct bt_node *node_object(void *context, struct bt_str name)
+{
+	struct node_objects *objects = context;
+	uint32_t index = bt_cluster_find(objects->cluster, BT_KIND_NODE, BT_STR(""), name);
+	if (index == BT_CLUSTER_NONE) {
+		return NULL;
+	}
+	if (objects->nodes[index] == NULL) {
+		const struct bt_cluster_object *object = &objects->cluster->objects.items[index];
+		struct bt_node *node = BT_ARENA_NEW(&objects->arena, struct bt_node);
+		*node = *(const struct bt_node *)bt_object_value(object->object, BT_KIND_NODE);
+		node->metadata.name = object->name;
+		node->metadata.uid = object->uid;
+		bt_node_default(node, &objects->arena);
+		objects->nodes[index] = node;
+	}
+	return objects->nodes[index];
+}
+
+/** --- the pod --- */
+
+/** A running pod leaves the cluster, and looks as if it had never been placed. */
+static int take_out(struct bt_simulation *simulation, uint32_t object_index, struct bt_pod *pod,
+	struct bt_str *out_node, struct berth_error *err)
+{
+	const struct bt_cluster *cluster = simulation->cluster;
+	const struct bt_cluster_object *object = &cluster->objects.items[object_index];
+	struct bt_admission admission;
+	*pod = *(const struct bt_pod *)bt_object_value(object->object, BT_KIND_POD);
+	pod->metadata.name = object->name;
+	pod->metadata.namespace_ = object->namespace_;
+	pod->metadata.uid = object->uid;
+	bt_admission_init(&admission, cluster,
+		bt_gate_enabled(
+			bt_config_gates(simulation->engine->config), BT_GATE_POD_LEVEL_RESOURCES));
+	int result = bt_admission_admit(&admission, pod, &simulation->arena, err);
+	if (result == 0) {
+		result = bt_state_remove_pod(simulation->engine->state, pod, err);
+	}
+	*out_node = pod->spec.node_name;
+	pod->spec.node_name = BT_STR("");
+	pod->status.nominated_node_name = BT_STR("");
+	return result;
+}
+
+/** The scheduler would try it: no gate holds it, it stays, and some profile has its name. */
+static bool is_queued(const struct bt_simulation *simulation, const struct bt_pod *pod)
+{
+	return pod->spec.scheduling_gates.count == 0 && !bt_pod_is_terminating(pod) &&
+		bt_engine_profile(simulation->engine, pod->spec.scheduler_name) != NULL;
+}
+
+static uint32_t count_queued(const struct bt_simulation *simulation, uint32_t position)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < position; i++) {
+		count += is_queued(simulation, simulation->pods.items[i].pod);
+	}
+	return count;
+}
+
+static void place_queue(
+	struct bt_simulation *simulation, uint32_t position, struct bt_explain_report *report)
+{
+	struct bt_progress progress;
+	bt_progress_start(&progress, "placing the pods before it", true);
+	simulation->progress = bt_progress_show;
+	simulation->progress_context = &progress;
+	bt_simulation_run_first(simulation, position);
+	bt_progress_end(&progress);
+	report->after_queue = true;
+	report->placed_count = simulation->counts[BT_FATE_SCHEDULED];
+}
+
+/** pod: memory for a running one. */
+static int prepare(const struct options *options, struct bt_simulation *simulation,
+	const struct bt_pod_choice *choice, struct bt_pod *pod, struct bt_explain_report *report,
+	struct berth_error *err)
+{
+	const struct bt_cluster *cluster = simulation->cluster;
+	report->choice = choice;
+	report->pending_count = simulation->pods.count;
+	report->proposals_wanted = options->proposals != 0;
+	if (choice->pending != UINT32_MAX) {
+		report->pod = simulation->pods.items[choice->pending].pod;
+	} else {
+		int result = take_out(simulation, choice->object, pod, &report->running_on, err);
+		if (result < 0) {
+			return bt_cluster_wrap(cluster, choice->object, result, err);
+		}
+		report->pod = pod;
+	}
+	report->in_input = bt_cluster_find(cluster, BT_KIND_POD, report->pod->metadata.namespace_,
+				   report->pod->metadata.name) != BT_CLUSTER_NONE;
+	uint32_t position = bt_simulation_position(simulation, report->pod);
+	report->ahead_count = count_queued(simulation, position);
+	if (options->after_queue) {
+		place_queue(simulation, position, report);
+	}
+	return 0;
+}
+
+/** --- the run --- */
+
+static int explain(const struct options *options, struct bt_simulation *simulation,
+	struct bt_explain_report *report, struct bt_strbuf *out, struct berth_error *err)
+{
+	const struct bt_cluster *cluster = simulation->cluster;
+	struct node_objects objects = {.cluster = cluster};
+	const struct bt_explain_options explain_options = {
+		.proposals_max = (uint32_t)options->proposals,
+		.preemption = true,
+		.objects = {.node = node_object, .context = &objects},
+	};
+	struct bt_explanation explanation;
+	objects.nodes = BT_NEW_ARRAY(const struct bt_node *, cluster->objects.count);
+	bt_arena_init(&objects.arena, 0);
+	int result =
+		bt_explain(simulation->engine, report->pod, &explain_options, &explanation, err);
+	if (result == 0) {
+		report->explanation = &explanation;
+		result = bt_explain_report_write(report, options->format, out, err);
+	}
+	if (result == 0 && explanation.fate != BT_EXPLAINED_FITS) {
+		result = BT_EXIT_FINDING;
+	}
+	bt_explanation_finish(&explanation);
+	bt_arena_finish(&objects.arena);
+	bt_free(objects.nodes);
+	return result;
+}
+
+/** The exit status, or a negative error. */
+static int answer(const struct options *options, struct bt_simulation *simulation,
+	struct bt_strbuf *out, struct berth_error *err)
+{
+	struct bt_pod_choice choice;
+	struct bt_explain_report report = {0};
+	struct bt_pod pod;
+	simulation->keep_bound = true;
+	int result = bt_simulation_load(simulation, err);
+	if (result == 0) {
+		result = bt_pod_choose(simulation,
+			options->argument != NULL ? &options->reference : NULL, options->namespace_,
+			&choice, err);
+	}
+	if (result == 0) {
+		result = prepare(options, simulation, &choice, &pod, &report, err);
+	}
+	if (result == 0) {
+		result = explain(options, simulation, &report, out, err);
+	}
+	if (result == BT_EXIT_FINDING && report.running_on.length != 0) {
+		return BT_EXIT_OK;
+	}
+	if (result == BT_EXIT_OK && bt_pod_is_terminating(report.pod) &&
+		report.running_on.length == 0) {
+		return BT_EXIT_FINDING;
+	}
+	return result;
+}
+
+static int run_on_cluster(
+	const struct bt_command *command, const struct options *options, struct bt_cluster *cluster)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_engine *engine = NULL;
+	int result = bt_setup_engine(&options->setup, &engine, &err);
+	if (result == 0) {
+		result = bt_source_read(&options->source, cluster, &err);
+	}
+	if (result < 0) {
+		bt_engine_destroy(engine);
+		return bt_command_fail(command, &err);
+	}
+	struct bt_simulation simulation;
+	struct bt_strbuf out = {0};
+	bt_simulation_init(&simulation, cluster, engine);
+	int exit_status = answer(options, &simulation, &out, &err);
+	if (exit_status < 0) {
+		exit_status = bt_command_fail(command, &err);
+	} else {
+		(void)fwrite(
+			bt_strbuf_c(&out), 1, out.length, stdout); /* main looks at the stream */
+	}
+	bt_strbuf_finish(&out);
+	bt_simulation_finish(&simulation);
+	bt_engine_destroy(engine);
+	return exit_status;
+}
+
+static int run_with_options(const struct bt_command *command, const struct options *options)
+{
+	struct bt_warnings warnings = {.command = command};
+	struct bt_cluster cluster;
+	bt_cluster_init(&cluster);
+	cluster.warn = bt_warnings_take;
+	cluster.warn_context = &warnings;
+	int exit_status = run_on_cluster(command, options, &cluster);
+	bt_warnings_end(&warnings);
+	bt_cluster_finish(&cluster);
+	return exit_status;
+}
+
+/** --- the command line --- */
+
+static int check_usage(
+	struct options *options, const struct bt_arguments *arguments, struct berth_error *err)
+{
+	if (arguments->list.count > 1) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"%u pods are named: one at a time can be explained", arguments->list.count);
+	}
+	if (arguments->list.count == 1) {
+		options->argument = arguments->list.items[0];
+		int result = bt_pod_reference_parse(
+			options->argument, options->namespace_, &options->reference, err);
+		if (result < 0) {
+			return result;
+		}
+	}
+	if (options->proposals < 0 || options->proposals > PROPOSALS_MAX) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"--proposals: from 0 to %d can be asked for", PROPOSALS_MAX);
+	}
+	if (!bt_output_format_find(options->format_name, &options->format) ||
+		options->format == BT_OUTPUT_NAME) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"--output: %s is none of table, wide, json, yaml", options->format_name);
+	}
+	return bt_source_check(&options->source, &bt_command_explain, err);
+}
+
+static int run(const struct bt_command *command, int argc, char **argv)
+{
+	struct options options = {
+		.setup = BT_SETUP_INIT, .proposals = PROPOSALS_DEFAULT, .format_name = "table"};
+	struct bt_arguments arguments = {0};
+	const struct bt_flag flags[] = {
+		{"namespace", 'n', BT_FLAG_STRING, &options.namespace_, "NAMESPACE",
+			"where the pod is (default: wherever there is one)"},
+		BT_SOURCE_FLAGS(&options.source),
+		{"after-queue", 0, BT_FLAG_BOOL, &options.after_queue, NULL,
+			"place the pending pods that come before it first"},
+		{"proposals", 0, BT_FLAG_INT, &options.proposals, "N",
+			"seek so many changes that let it in (default 3, 0: none)"},
+		{"output", 'o', BT_FLAG_STRING, &options.format_name, "FORMAT",
+			"table, wide, json or yaml (default table)"},
+		BT_SETUP_FLAGS(&options.setup),
+	};
+	int exit_status;
+	if (bt_command_parse(
+		    command, flags, BT_ARRAY_LENGTH(flags), argc, argv, &arguments, &exit_status)) {
+		struct berth_error err = BERTH_ERROR_INIT;
+		options.setup.verify = bt_command_verify();
+		if (check_usage(&options, &arguments, &err) < 0 ||
+			bt_setup_start(&options.setup, &err) < 0) {
+			exit_status = bt_command_fail(command, &err);
+		} else {
+			exit_status = run_with_options(command, &options);
+		}
+	}
+	bt_setup_finish(&options.setup);
+	bt_source_finish(&options.source);
+	bt_vec_finish(&arguments.list);
+	return exit_status;
+}
+
+const struct bt_command bt_command_explain = {
+	.name = "explain",
+	.summary = "Say why a pod is pending, or where it would go, node by node.",
+	.usage = "berth explain [POD] -f FILE|DIR|- ... | --kubeconfig FILE [FLAGS]",
+	.help = "POD is NAME, NAMESPACE/NAME, KIND/NAME or KIND/NAMESPACE/NAME. Of a workload "
+		"(deployment/web,\n"
+		"sts/shop/db, with kubectl's short names) its first pending pod is taken. Without "
+		"POD: the only\n"
+		"pending pod there is.\n"
+		"\n"
+		"Prints what the scheduler would say now, the nodes by what is in the way there "
+		"(the nearest ones first,\n"
+		"with what they lack), the smallest changes that would let the pod in, each of "
+		"them tried out, whom it\n"
+		"could evict, and what comes before it. Of a pod that fits: the best nodes with "
+		"their scores by plugin.\n"
+		"A running pod is looked at as if it were pending and not there.\n"
+		"\n"
+		"Other pending pods are not placed first, as in the scheduler's next attempt at "
+		"this one; nodes promised\n"
+		"to them by preemption stay promised. --after-queue places those that come before "
+		"it in the queue.\n"
+		"\n"
+		"Examples:\n"
+		"  # Why is this pod pending? (Against a cluster: nothing is written there.)\n"
+		"  berth explain shop/checkout-7d9f-x2k5p --kubeconfig ~/.kube/config\n"
+		"\n"
+		"  # The same from a dump, asked about a Deployment, every node with everything in "
+		"the way\n"
+		"  kubectl get nodes,pods,deployments,pc,pdb,pv,pvc,sc,csinodes -A -o yaml > "
+		"cluster.yaml\n"
+		"  berth explain deployment/checkout -n shop -f cluster.yaml -o wide\n"
+		"\n"
+		"  # Would it fit once the cluster looks as new.yaml says?\n"
+		"  berth explain shop/checkout -f cluster.yaml -f new.yaml\n"
+		"\n"
+		"  # For a program: the changes that would help, as JSON\n"
+		"  berth explain -f examples/pending.yaml shop/checkout -o json | jq .proposals\n"
+		"\n"
+		"Exit status: 0 it fits or runs already, 1 it does not fit, 2 the input or the "
+		"flags are wrong.\n",
+	.run = run,
+};

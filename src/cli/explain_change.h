@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CLI_EXPLAIN_CHANGE_H
+#define BT_CLI_EXPLAIN_CHANGE_H
+/** Changes that an explanation proposes, in words, as kubectl commands, and in JSON. */
+#include "codec/json.h"
+#include "explain/remedy.h"
+
+/** "uncordon node-7", "free 250m cpu on node-7"; hostile bytes are shown escaped. */
+void bt_change_append_text(
+	const struct bt_remedy *change, const struct bt_pod *pod, struct bt_strbuf *out);
+/**
+ * A line for a shell that carries the change out, words quoted; false, with nothing appended, when
+ * there is none, or when a name in it does not print. in_input: the pod is an object of its own
+ * that can be patched.
+ */
+bool bt_change_append_command(const struct bt_remedy *change, const struct bt_pod *pod,
+	bool in_input, struct bt_strbuf *out);
+/** The same for what may be done to the node in place of a change of the pod: its taint goes. */
+bool bt_change_append_alternative(
+	const struct bt_remedy *change, struct bt_str node, struct bt_strbuf *out);
+/** {"type": "Uncordon", "node": "node-7", "text": "uncordon node-7"} */
+void bt_change_write_json(
+	const struct bt_remedy *change, const struct bt_pod *pod, struct bt_json_writer *writer);
+#endif
