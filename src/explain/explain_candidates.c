@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Sets of changes that nodes want, each once, nearest first. */
+#include <stdlib.h>
+
+#include "explain/explain_search.h"
+
+/** --- sets --- */
+
+static int compare_remedies(const void *a, const void *b)
+{
+	const struct bt_remedy *x = a;
+	const struct bt_remedy *y = b;
+	const struct bt_str texts[][2] = {
+		{x->node, y->node},
+		{x->resource, y->resource},
+		{x->pod_namespace, y->pod_namespace},
+		{x->pod_name, y->pod_name},
+		{x->key, y->key},
+		{x->value, y->value},
+		{x->effect, y->effect},
+	};
+
+	if (x->kind != y->kind) {
+		return x->kind < y->kind ? -1 : 1;
+	}
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(texts); i++) {
+		int order = bt_str_compare(texts[i][0], texts[i][1]);
+
+		if (order != 0) {
+			return order;
+		}
+	}
+	if (x->index != y->index) {
+		return x->index < y->index ? -1 : 1;
+	}
+	return (x->amount > y->amount) - (x->amount < y->amount);
+}
+
+bt_remedy_list bt_remedies_sort(
+	struct bt_arena *arena, const struct bt_remedy *remedies, uint32_t count)
+{
+	bt_remedy_list list = {.count = count, .present = true};
+
+	list.items = BT_ARENA_NEW_ARRAY(arena, struct bt_remedy, count);
+	for (uint32_t i = 0; i < count; i++) {
+		list.items[i] = remedies[i];
+	}
+	qsort(list.items, count, sizeof(list.items[0]), compare_remedies);
+	return list;
+}
+
+bool bt_remedies_equal(const bt_remedy_list *a, const bt_remedy_list *b)
+{
+	bool equal = a->count == b->count;
+
+	for (uint32_t i = 0; i < a->count && equal; i++) {
+		equal = bt_remedy_equal(&a->items[i], &b->items[i]);
+	}
+	return equal;
+}
+
+bool bt_remedies_include(const bt_remedy_list *whole, const bt_remedy_list *part)
+{
+	for (uint32_t i = 0; i < part->count; i++) {
+		bool found = false;
+
+		for (uint32_t k = 0; k < whole->count && !found; k++) {
+			found = bt_remedy_equal(&part->items[i], &whole->items[k]);
+		}
+		if (!found) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/** --- collecting --- */
+
+struct collection {
+	struct bt_explain_search *search;
+	struct bt_map map;
+	BT_VEC(struct bt_candidate *) candidates;
+	BT_VEC(uint64_t) hashes;
+};
+
+static uint64_t candidate_hash(const void *owner, uint32_t value)
+{
+	return ((const struct collection *)owner)->hashes.items[value];
+}
+
+static uint64_t hash_set(const bt_remedy_list *remedies)
+{
+	uint64_t hash = remedies->count;
+
+	for (uint32_t i = 0; i < remedies->count; i++) {
+		const struct bt_remedy *remedy = &remedies->items[i];
+
+		hash = bt_hash_u64(hash, (uint64_t)remedy->kind);
+		hash = bt_hash_u64(hash, bt_str_hash(remedy->node));
+		hash = bt_hash_u64(hash, bt_str_hash(remedy->key));
+		hash = bt_hash_u64(hash, bt_str_hash(remedy->value));
+		hash = bt_hash_u64(hash, (uint64_t)remedy->amount);
+	}
+	return hash;
+}
+
+/** The candidate with this set, made when it is new. */
+static struct bt_candidate *collect(
+	struct collection *collection, const bt_remedy_list *wanted, double distance, uint32_t node)
+{
+	struct bt_arena *arena = &collection->search->arena;
+	const struct bt_explanation *out = collection->search->run->out;
+	bt_remedy_vec all = {0};
+	struct bt_candidate *candidate;
+	bt_remedy_list set;
+	uint64_t hash;
+	bool few = bt_remedies_unite(&all, out->entry_remedies.items, out->entry_remedies.count) &&
+		bt_remedies_unite(&all, wanted->items, wanted->count);
+
+	set = bt_remedies_sort(arena, all.items, few ? all.count : 0);
+	bt_vec_finish(&all);
+	if (set.count == 0) {
+		return NULL;
+	}
+	hash = hash_set(&set);
+	for (uint32_t it = bt_map_first(&collection->map, hash); it != BT_MAP_NONE;
+		it = bt_map_next(&collection->map, hash, it)) {
+		candidate = collection->candidates.items[bt_map_value(&collection->map, it)];
+		if (!bt_remedies_equal(&candidate->remedies, &set)) {
+			continue;
+		}
+		candidate->node_count++;
+		if (distance < candidate->distance) {
+			candidate->distance = distance;
+			candidate->node = node;
+		}
+		return candidate;
+	}
+	candidate = BT_ARENA_NEW(arena, struct bt_candidate);
+	*candidate = (struct bt_candidate){
+		.remedies = set, .distance = distance, .node = node, .node_count = 1};
+	bt_vec_push(&collection->candidates, candidate);
+	bt_vec_push(&collection->hashes, hash);
+	bt_map_insert(&collection->map, hash, collection->candidates.count - 1);
+	return candidate;
+}
+
+/** --- order --- */
+
+static int compare_candidates(const struct bt_candidate *x, const struct bt_candidate *y)
+{
+	/* What helps on many nodes at once is near. */
+	double x_distance = x->distance / (double)x->node_count;
+	double y_distance = y->distance / (double)y->node_count;
+
+	if (x->remedies.count != y->remedies.count) {
+		return x->remedies.count < y->remedies.count ? -1 : 1;
+	}
+	if (x_distance < y_distance || x_distance > y_distance) {
+		return x_distance < y_distance ? -1 : 1;
+	}
+	if (x->node_count != y->node_count) {
+		return x->node_count > y->node_count ? -1 : 1;
+	}
+	/* Nodes are ascending by name. */
+	if (x->node != y->node) {
+		return x->node < y->node ? -1 : 1;
+	}
+	for (uint32_t i = 0; i < x->remedies.count; i++) {
+		int order = compare_remedies(&x->remedies.items[i], &y->remedies.items[i]);
+
+		if (order != 0) {
+			return order;
+		}
+	}
+	return 0;
+}
+
+static int compare_pointers(const void *a, const void *b)
+{
+	return compare_candidates(
+		*(struct bt_candidate *const *)a, *(struct bt_candidate *const *)b);
+}
+
+void bt_candidates_collect(struct bt_explain_search *search)
+{
+	struct bt_explain_run *run = search->run;
+	uint32_t count = run->out->nodes.count;
+	struct collection collection = {.search = search};
+
+	bt_map_init(&collection.map, candidate_hash, &collection);
+	search->of_node =
+		BT_ARENA_NEW_ARRAY(&search->arena, struct bt_candidate *, (size_t)count * 2);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct bt_explained_node *node = &run->out->nodes.items[i];
+		const bt_remedy_list wanted = {node->remedies.items, node->remedies.count, true};
+
+		if (node->is_final) {
+			continue;
+		}
+		search->of_node[i * 2] = collect(&collection, &wanted, node->distance, i);
+		search->of_node[i * 2 + 1] = run->outlooks[i].of_pod.count != 0
+			? collect(&collection, &run->outlooks[i].of_pod,
+				  run->outlooks[i].of_pod_distance, i)
+			: NULL;
+		/* Twice the same is one wish. */
+		if (search->of_node[i * 2] != NULL &&
+			search->of_node[i * 2] == search->of_node[i * 2 + 1]) {
+			search->of_node[i * 2]->node_count--;
+		}
+	}
+	search->queue_count = collection.candidates.count;
+	search->queue =
+		BT_ARENA_NEW_ARRAY(&search->arena, struct bt_candidate *, search->queue_count);
+	for (uint32_t i = 0; i < search->queue_count; i++) {
+		search->queue[i] = collection.candidates.items[i];
+	}
+	qsort(search->queue, search->queue_count, sizeof(search->queue[0]), compare_pointers);
+	bt_map_finish(&collection.map);
+	bt_vec_finish(&collection.candidates);
+	bt_vec_finish(&collection.hashes);
+}
+
+void bt_candidates_requeue(struct bt_explain_search *search, struct bt_candidate *candidate)
+{
+	uint32_t at = search->next;
+
+	BT_ASSERT(at > 0);
+	/* Its old place, just before `next`, is free. */
+	while (at < search->queue_count && compare_candidates(search->queue[at], candidate) <= 0) {
+		search->queue[at - 1] = search->queue[at];
+		at++;
+	}
+	search->queue[at - 1] = candidate;
+	search->next--;
+}

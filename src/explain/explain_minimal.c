@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Making a set of changes that helps as small as it can be. */
+#include "explain/explain_search.h"
+
+/** Up to so many changes every proper part is tried; of more, one after the other is left out. */
+#define ALL_PARTS_MAX 5
+/** Nodes that trials may ask together: a few seconds of work. */
+#define WORK_MAX 8000000
+
+void bt_search_charge(struct bt_explain_search *search, uint32_t asked_count)
+{
+	/* Every cycle has a PreFilter, which may count over the whole cluster. */
+	search->work += asked_count + search->run->out->node_count / 4 + 100;
+	search->exhausted = search->exhausted || search->work > WORK_MAX;
+}
+
+int bt_search_fits(struct bt_explain_search *search, const bt_remedy_list *remedies, bool *out_fits,
+	struct berth_error *err)
+{
+	const struct bt_explain_run *run = search->run;
+	struct bt_tried tried = {.remedies = *remedies};
+	struct bt_explain_world world;
+	bool possible;
+	int result;
+
+	*out_fits = false;
+	for (uint32_t i = 0; i < search->memo.count; i++) {
+		if (bt_remedies_equal(&search->memo.items[i].remedies, remedies)) {
+			*out_fits = search->memo.items[i].fits;
+			return 0;
+		}
+	}
+	if (search->exhausted) {
+		return 0;
+	}
+	result = bt_explain_world_open(&world, run->engine, run->pod, remedies->items,
+		remedies->count, &run->options->objects, &possible, err);
+	if (result < 0) {
+		return result;
+	}
+	if (possible) {
+		struct bt_scan scan = bt_explain_world_scan(&world, BT_SLOT_NONE, true);
+
+		bt_search_charge(search, scan.asked_count);
+		tried.fits = scan.feasible_count != 0;
+		result = bt_explain_world_close(&world, err);
+	}
+	bt_vec_push(&search->memo, tried);
+	*out_fits = tried.fits;
+	return result;
+}
+
+/** The members whose bits are set. */
+static bt_remedy_list part_of(
+	struct bt_explain_search *search, const bt_remedy_list *whole, uint32_t bits)
+{
+	bt_remedy_list part = {.present = true};
+
+	part.items = BT_ARENA_NEW_ARRAY(&search->arena, struct bt_remedy, whole->count);
+	for (uint32_t i = 0; i < whole->count; i++) {
+		if ((bits >> i & 1) != 0) {
+			part.items[part.count++] = whole->items[i];
+		}
+	}
+	return part;
+}
+
+/** The smallest part that helps. The empty one does not: the pod is pending. */
+static int find_part(
+	struct bt_explain_search *search, bt_remedy_list *remedies, struct berth_error *err)
+{
+	uint32_t all = (1U << remedies->count) - 1;
+
+	for (uint32_t size = 1; size < remedies->count; size++) {
+		for (uint32_t bits = 1; bits < all; bits++) {
+			bt_remedy_list part;
+			bool fits;
+			int result;
+
+			if (BT_POPCOUNT64(bits) != size) {
+				continue;
+			}
+			part = part_of(search, remedies, bits);
+			result = bt_search_fits(search, &part, &fits, err);
+			if (result < 0 || fits) {
+				*remedies = result < 0 ? *remedies : part;
+				return result;
+			}
+		}
+	}
+	return 0;
+}
+
+static int drop_one_by_one(
+	struct bt_explain_search *search, bt_remedy_list *remedies, struct berth_error *err)
+{
+	for (uint32_t i = remedies->count; i-- > 0;) {
+		uint32_t all = remedies->count < 32 ? (1U << remedies->count) - 1 : UINT32_MAX;
+		bt_remedy_list part = part_of(search, remedies, all & ~(1U << i));
+		bool fits;
+		int result = bt_search_fits(search, &part, &fits, err);
+
+		if (result < 0) {
+			return result;
+		}
+		if (fits) {
+			*remedies = part;
+			i = part.count; /* what was needed may not be any more */
+		}
+	}
+	return 0;
+}
+
+/** As much as makes no difference at all. */
+static int64_t amount_of_nothing(const struct bt_explain_run *run, const struct bt_remedy *remedy)
+{
+	const struct bt_pod_spec *spec = &run->pod->spec;
+
+	if (remedy->kind == BT_REMEDY_RAISE_MAX_SKEW &&
+		remedy->index < spec->topology_spread_constraints.count) {
+		return spec->topology_spread_constraints.items[remedy->index].max_skew;
+	}
+	return 0;
+}
+
+static int fits_with(struct bt_explain_search *search, const bt_remedy_list *remedies,
+	uint32_t index, int64_t amount, bool *out_fits, struct berth_error *err)
+{
+	bt_remedy_list changed = bt_remedies_sort(&search->arena, remedies->items, remedies->count);
+
+	changed.items[index].amount = amount;
+	return bt_search_fits(search, &changed, out_fits, err);
+}
+
+/** The advice is mostly exact: one less is tried first. */
+static int reduce_amount(struct bt_explain_search *search, bt_remedy_list *remedies, uint32_t index,
+	struct berth_error *err)
+{
+	int64_t low = amount_of_nothing(search->run, &remedies->items[index]);
+	int64_t high = remedies->items[index].amount;
+	int64_t middle = high - 1;
+
+	while (high - low > 1) {
+		bool fits;
+		int result = fits_with(search, remedies, index, middle, &fits, err);
+
+		if (result < 0) {
+			return result;
+		}
+		if (!fits && high == remedies->items[index].amount) {
+			return 0;
+		}
+		if (fits) {
+			high = middle;
+		} else {
+			low = middle;
+		}
+		middle = low + (high - low) / 2;
+	}
+	remedies->items[index].amount = high;
+	return 0;
+}
+
+int bt_search_minimise(
+	struct bt_explain_search *search, bt_remedy_list *remedies, struct berth_error *err)
+{
+	int result = remedies->count <= ALL_PARTS_MAX ? find_part(search, remedies, err)
+						      : drop_one_by_one(search, remedies, err);
+
+	*remedies = bt_remedies_sort(&search->arena, remedies->items, remedies->count);
+	for (uint32_t i = 0; i < remedies->count && result == 0; i++) {
+		if (remedies->items[i].kind == BT_REMEDY_FREE_RESOURCE ||
+			remedies->items[i].kind == BT_REMEDY_RAISE_MAX_SKEW) {
+			result = reduce_amount(search, remedies, i, err);
+		}
+	}
+	return result;
+}

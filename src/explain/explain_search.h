@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_EXPLAIN_EXPLAIN_SEARCH_H
+#define BT_EXPLAIN_EXPLAIN_SEARCH_H
+/** Between the files that look for proposals: candidates are what might help, trials what does. */
+#include "explain/explain_private.h"
+
+/** Changes that should let the pod onto a node. */
+struct bt_candidate {
+	bt_remedy_list remedies; /* in the order of bt_remedies_sort */
+	double distance;
+	uint32_t node;       /* index in out->nodes: the nearest that wants them */
+	uint32_t node_count; /* how many nodes want just these */
+	uint32_t rounds;     /* how often it grew */
+	bool tried;
+};
+
+struct bt_explain_search {
+	struct bt_explain_run *run;
+	struct bt_arena arena;
+	struct bt_candidate **queue; /* nearest first */
+	uint32_t queue_count;
+	uint32_t next;
+	struct bt_candidate **of_node; /* two for each node; NULL: none */
+	BT_VEC(struct bt_tried) memo;
+	BT_VEC(struct bt_proposal) found;
+	BT_VEC(double) distances; /* of found */
+	uint64_t work;            /* nodes asked, trials made */
+	bool exhausted;           /* no more trials */
+};
+
+/** What came of a set of changes. */
+struct bt_tried {
+	bt_remedy_list remedies;
+	bool fits;
+};
+
+/* explain_candidates.c */
+
+/** A copy in one order, for sets of changes to be compared. */
+bt_remedy_list bt_remedies_sort(
+	struct bt_arena *arena, const struct bt_remedy *remedies, uint32_t count);
+bool bt_remedies_equal(const bt_remedy_list *a, const bt_remedy_list *b);
+/** Every one of `part` is among `whole`. */
+bool bt_remedies_include(const bt_remedy_list *whole, const bt_remedy_list *part);
+/** Fill the queue from what nodes want. */
+void bt_candidates_collect(struct bt_explain_search *search);
+/** It grew: put it where it belongs among those that are left. */
+void bt_candidates_requeue(struct bt_explain_search *search, struct bt_candidate *candidate);
+
+/* explain_minimal.c */
+
+/** Does any node take the pod? *out_fits false also when there is no more time to try. */
+BT_MUST_USE int bt_search_fits(struct bt_explain_search *search, const bt_remedy_list *remedies,
+	bool *out_fits, struct berth_error *err);
+/** Leave out what is not needed, and no amount is larger than it must be. */
+BT_MUST_USE int bt_search_minimise(
+	struct bt_explain_search *search, bt_remedy_list *remedies, struct berth_error *err);
+/** One trial that looked at so many nodes. */
+void bt_search_charge(struct bt_explain_search *search, uint32_t asked_count);
+#endif
