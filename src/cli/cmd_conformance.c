@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ struct options {
 	const char *skip_text;
 	int64_t show;
 	bool answer;
+	bool explain;
 	struct bt_conformance_skip skip;
 	struct bt_arena arena;
 };
@@ -20,6 +22,7 @@ struct options {
 struct tally {
 	unsigned long passed;
 	unsigned long failed;
+	struct bt_explain_tally explained;
 };
 
 static void split_skip(struct options *options)
@@ -41,9 +44,11 @@ static void split_skip(struct options *options)
 	options->skip = (struct bt_conformance_skip){members, found};
 }
 
-/** Compare an answer with the recorded one. */
+/** Compare an answer with the recorded one. complaints: about explanations, ends up in the same
+ * count. */
 static int compare_case(const struct options *options, struct bt_arena *arena, struct bt_str answer,
-	const struct bt_json_value *expected, struct tally *tally, struct berth_error *err)
+	struct bt_str complaints, const struct bt_json_value *expected, struct tally *tally,
+	struct berth_error *err)
 {
 	struct bt_json_value *got = NULL;
 	int result = bt_json_parse(arena, answer, false, &got, err);
@@ -58,13 +63,14 @@ static int compare_case(const struct options *options, struct bt_arena *arena, s
 			BT_STR_ARG(theirs));
 	}
 	struct bt_strbuf difference = {0};
-	if (bt_conformance_compare(expected, got, &options->skip, &difference)) {
+	if (bt_conformance_compare(expected, got, &options->skip, &difference) &&
+		complaints.length == 0) {
 		tally->passed++;
 	} else {
 		tally->failed++;
 		if (tally->failed <= (unsigned long)options->show) {
-			(void)printf("%.*s\n%s", BT_STR_ARG(bt_json_find_str(got, "name")),
-				bt_strbuf_c(&difference));
+			(void)printf("%.*s\n%s%.*s", BT_STR_ARG(bt_json_find_str(got, "name")),
+				bt_strbuf_c(&difference), BT_STR_ARG(complaints));
 		}
 	}
 	bt_strbuf_finish(&difference);
@@ -94,18 +100,23 @@ static int run_case(const struct options *options, struct bt_str case_json,
 	struct bt_arena arena;
 	bt_arena_init(&arena, 0);
 	struct bt_strbuf answer = {0};
+	struct bt_strbuf complaints = {0};
 	struct bt_json_value *expected;
 	int result = next_expected(options, expected_lines, &arena, &expected, err);
-	if (result == 0) {
+	if (result == 0 && options->explain) {
+		result = bt_conformance_explain(case_json, expected, bt_command_verify(),
+			&tally->explained, &complaints, &answer, err);
+	} else if (result == 0) {
 		result = bt_conformance_answer(
 			case_json, expected, bt_command_verify(), &answer, err);
 	}
 	if (result == 0 && options->answer) {
 		(void)printf("%s\n", bt_strbuf_c(&answer));
 	} else if (result == 0) {
-		result =
-			compare_case(options, &arena, bt_strbuf_str(&answer), expected, tally, err);
+		result = compare_case(options, &arena, bt_strbuf_str(&answer),
+			bt_strbuf_str(&complaints), expected, tally, err);
 	}
+	bt_strbuf_finish(&complaints);
 	bt_strbuf_finish(&answer);
 	bt_arena_finish(&arena);
 	return result;
@@ -150,7 +161,7 @@ static int run_files(const struct bt_command *command, const struct options *opt
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_line_reader *cases = NULL;
 	struct bt_line_reader *expected = NULL;
-	struct tally tally = {0, 0};
+	struct tally tally = {.passed = 0};
 	int result = bt_line_reader_open(arguments->list.items[0], &cases, &err);
 	if (result == 0 && !options->answer) {
 		result = bt_line_reader_open(arguments->list.items[1], &expected, &err);
@@ -162,6 +173,12 @@ static int run_files(const struct bt_command *command, const struct options *opt
 	bt_line_reader_close(expected);
 	if (result < 0) {
 		return bt_command_fail(command, &err);
+	}
+	if (options->explain) {
+		(void)printf("%" PRIu64 " pods explained, %" PRIu64 " proposals hold or are told "
+			     "above, %" PRIu64 " pods without any, %" PRIu64 " not tried\n",
+			tally.explained.pods, tally.explained.proposals,
+			tally.explained.without_proposal, tally.explained.skipped);
 	}
 	if (!options->answer) {
 		(void)printf("%lu passed, %lu failed\n", tally.passed, tally.failed);
@@ -179,11 +196,19 @@ static int run(const struct bt_command *command, int argc, char **argv)
 		{"show", 0, BT_FLAG_INT, &options.show, "N", "differences to print (default 5)"},
 		{"answer", 0, BT_FLAG_BOOL, &options.answer, NULL,
 			"print our answers as JSON lines instead of comparing; takes CASES only"},
+		{"explain", 0, BT_FLAG_BOOL, &options.explain, NULL,
+			"explain every pod too, and try out every change that is proposed"},
 	};
 	int exit_status;
 	if (bt_command_parse(
 		    command, flags, BT_ARRAY_LENGTH(flags), argc, argv, &arguments, &exit_status)) {
-		if (arguments.list.count != (options.answer ? 1U : 2U)) {
+		if (options.answer && options.explain) {
+			(void)fprintf(stderr,
+				"berth conformance: --explain compares with EXPECTED and cannot be "
+				"combined with --answer\nUsage: %s\n",
+				command->usage);
+			exit_status = BT_EXIT_BAD_INPUT;
+		} else if (arguments.list.count != (options.answer ? 1U : 2U)) {
 			(void)fprintf(stderr, "berth conformance: needs %s\nUsage: %s\n",
 				options.answer ? "the file CASES" : "two files, CASES and EXPECTED",
 				command->usage);
@@ -206,7 +231,7 @@ const struct bt_command bt_command_conformance = {
 	.usage = "berth conformance CASES [EXPECTED] [FLAGS]",
 	.arguments = "FILE",
 	.help = "Runs every case of CASES and compares each member of its results with EXPECTED; "
-                "both\n"
+		"both\n"
 		"are JSON lines, gzipped or not. The first differences are printed; the last line\n"
 		"is \"N passed, N failed\". With BERTH_VERIFY=1 the column results are checked\n"
 		"against the plain plugins as well.\n",

@@ -17,6 +17,23 @@
 BT_MUST_USE int bt_conformance_answer(struct bt_str case_json, const struct bt_json_value *expected,
 	bool verify, struct bt_strbuf *out, struct berth_error *err);
 
+/** What --explain did, over all cases. */
+struct bt_explain_tally {
+	uint64_t pods;
+	uint64_t proposals;
+	uint64_t without_proposal; /* pods that fit nowhere and get no proposal */
+	uint64_t skipped;          /* pods whose proposals could not be tried: assumed volumes */
+};
+
+/**
+ * The same, and every pod is explained as well, just before it is scheduled: what does not fit the
+ * recorded answer, and proposals that do not hold, are appended to complaints. Not for cases of the
+ * category life.
+ */
+BT_MUST_USE int bt_conformance_explain(struct bt_str case_json,
+	const struct bt_json_value *expected, bool verify, struct bt_explain_tally *tally,
+	struct bt_strbuf *complaints, struct bt_strbuf *out, struct berth_error *err);
+
 /** The same for a case of the category life: one with steps. */
 BT_MUST_USE int bt_life_answer(const struct bt_json_value *case_value,
 	const struct bt_json_value *expected, bool verify, struct bt_strbuf *out,

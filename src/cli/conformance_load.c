@@ -92,19 +92,19 @@ void bt_case_note_pod(struct bt_case_run *run, const struct bt_pod *pod, bool pl
 	bt_vec_push(&run->pods, entry);
 }
 
-static void note_node(struct bt_case_run *run, const struct bt_node *node)
+static void note_node(struct bt_case_run *run, const struct bt_node *node, struct bt_str json)
 {
+	struct bt_case_node entry = {node->metadata.name, node, json, false};
 	for (uint32_t i = 0; i < run->nodes.count; i++) {
 		if (bt_str_equal(run->nodes.items[i].name, node->metadata.name)) {
-			run->nodes.items[i].node = node;
+			run->nodes.items[i] = entry;
 			return;
 		}
 	}
-	struct bt_case_node entry = {node->metadata.name, node};
 	bt_vec_push(&run->nodes, entry);
 }
 
-static const struct bt_node *known_node(const struct bt_case_run *run, struct bt_str name)
+const struct bt_node *bt_case_find_node(const struct bt_case_run *run, struct bt_str name)
 {
 	for (uint32_t i = 0; i < run->nodes.count; i++) {
 		if (bt_str_equal(run->nodes.items[i].name, name)) {
@@ -151,14 +151,14 @@ static int add_node_object(struct bt_case_run *run, struct bt_str json, struct b
 	void *object = NULL;
 	int result = bt_case_decode(&bt_node_message, json, &run->arena, &object, err);
 	if (result == 0) {
-		note_node(run, object);
+		note_node(run, object, json);
 		bt_state_add_node(run->engine->state, object);
 	}
 	return result;
 }
 
 /** Everything that is neither pod nor node: what plugins look up by name. */
-static int add_stored_object(struct bt_case_run *run, struct bt_str json, struct berth_error *err)
+int bt_case_store_object(struct bt_engine *engine, struct bt_str json, struct berth_error *err)
 {
 	struct bt_object *object;
 	struct berth_error unknown = BERTH_ERROR_INIT;
@@ -171,7 +171,7 @@ static int add_stored_object(struct bt_case_run *run, struct bt_str json, struct
 	if (result < 0) {
 		return bt_error_move(err, &unknown);
 	}
-	bt_object_store_put(&run->engine->state->objects, object);
+	bt_object_store_put(&engine->state->objects, object);
 	return 0;
 }
 
@@ -188,7 +188,7 @@ int bt_case_load_objects(struct bt_case_run *run, struct berth_error *err)
 		} else if (result == 0 && bt_str_equal_c(kind, "Node")) {
 			result = add_node_object(run, json, err);
 		} else if (result == 0) {
-			result = add_stored_object(run, json, err);
+			result = bt_case_store_object(run->engine, json, err);
 		}
 		if (result < 0) {
 			return bt_error_wrap(err, result, "objects[%u]", i);
@@ -223,18 +223,23 @@ static int update_node(struct bt_case_run *run, struct bt_str json, struct berth
 	if (result == 0) {
 		const struct bt_node *node = object;
 		bt_state_update_node(
-			run->engine->state, known_node(run, node->metadata.name), node);
-		note_node(run, node);
+			run->engine->state, bt_case_find_node(run, node->metadata.name), node);
+		note_node(run, node, json);
 	}
 	return result;
 }
 
 static int delete_node(struct bt_case_run *run, struct bt_str name, struct berth_error *err)
 {
-	const struct bt_node *node = known_node(run, name);
+	const struct bt_node *node = bt_case_find_node(run, name);
 	if (node == NULL) {
 		return bt_error_set(
 			err, BERTH_ERR_NOT_FOUND, "deleteNode: no node %.*s", BT_STR_ARG(name));
+	}
+	for (uint32_t i = 0; i < run->nodes.count; i++) {
+		if (run->nodes.items[i].node == node) {
+			run->nodes.items[i].deleted = true;
+		}
 	}
 	return bt_state_remove_node(run->engine->state, node, err);
 }

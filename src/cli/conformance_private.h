@@ -31,6 +31,8 @@ struct bt_case_pod {
 struct bt_case_node {
 	struct bt_str name;
 	const struct bt_node *node;
+	struct bt_str json; /* what it was decoded from */
+	bool deleted;
 };
 
 struct bt_case_run {
@@ -42,6 +44,11 @@ struct bt_case_run {
 	BT_VEC(struct bt_pod_info *) queued; /* nominated pods that wait */
 	struct bt_json_writer writer;
 	bool writes_open; /* `writes` of the current result has been begun */
+	/* Explanations; tally NULL: none are asked for. */
+	struct bt_explain_tally *tally;
+	const struct bt_json_value *expected; /* the case's answer */
+	struct bt_strbuf *complaints;
+	uint32_t result_count; /* pods so far */
 };
 
 /* conformance_load.c */
@@ -54,6 +61,10 @@ int bt_case_load_objects(struct bt_case_run *run, struct berth_error *err);
 /** A step that changes the cluster. */
 int bt_case_apply_operation(struct bt_case_run *run, const struct bt_json_value *step,
 	struct bt_str json, struct berth_error *err);
+/** Put an object that is neither pod nor node into the engine's state. */
+int bt_case_store_object(struct bt_engine *engine, struct bt_str json, struct berth_error *err);
+/** The node as it is in the state; NULL: there was none. */
+const struct bt_node *bt_case_find_node(const struct bt_case_run *run, struct bt_str name);
 /** An object of one kind, in the arena. */
 int bt_case_decode(const struct bt_message *message, struct bt_str json, struct bt_arena *arena,
 	void **out, struct berth_error *err);
@@ -61,6 +72,18 @@ int bt_case_decode(const struct bt_message *message, struct bt_str json, struct 
 struct bt_str bt_case_object_key(struct bt_case_run *run, const struct bt_object_meta *meta);
 /** Remember where a pod is; steps name it by its key. */
 void bt_case_note_pod(struct bt_case_run *run, const struct bt_pod *pod, bool placed);
+
+/* conformance_run.c */
+
+/** With the case's configuration; refused: what is wrong with it. */
+int bt_case_create_engine(struct bt_case_run *run, bool verify, struct bt_engine **out_engine,
+	struct berth_error *refused);
+
+/* conformance_explain.c */
+
+/** Explain a pod before it is scheduled; what is wrong goes to the run's complaints. */
+int bt_case_explain(struct bt_case_run *run, const struct bt_pod *pod, struct bt_str json,
+	struct berth_error *err);
 
 /* conformance_write.c: members of a result, in the writer */
 

@@ -180,6 +180,10 @@ static int schedule_pod(struct bt_case_run *run, struct bt_str json, struct bert
 	if (run->engine->options.verify) {
 		result = check_cycle(run, framework, &info, err);
 	}
+	if (result == 0 && run->tally != NULL) {
+		result = bt_case_explain(run, pod, json, err);
+	}
+	run->result_count++;
 	bt_engine_evaluate(run->engine, framework, &info, &evaluation);
 	bt_json_begin_object(&run->writer);
 	bt_json_write_name_c(&run->writer, "pod");
@@ -213,8 +217,8 @@ static int run_steps(struct bt_case_run *run, struct berth_error *err)
 	return 0;
 }
 
-/** A configuration that upstream refuses makes `error` the whole answer. */
-static int create_engine(struct bt_case_run *run, bool verify, struct berth_error *refused)
+int bt_case_create_engine(struct bt_case_run *run, bool verify, struct bt_engine **out_engine,
+	struct berth_error *refused)
 {
 	struct bt_config *config = NULL;
 	int result = 0;
@@ -227,7 +231,7 @@ static int create_engine(struct bt_case_run *run, bool verify, struct berth_erro
 		struct bt_engine_options options = BT_ENGINE_OPTIONS_INIT;
 		options.tie_policy = BT_TIE_FIRST_BY_NAME;
 		options.verify = verify;
-		result = bt_engine_create(config, &options, &run->engine, refused);
+		result = bt_engine_create(config, &options, out_engine, refused);
 	}
 	bt_config_unref(config);
 	return result;
@@ -257,7 +261,8 @@ static int answer_case(struct bt_case_run *run, bool verify, struct berth_error 
 	bt_json_write_str(&run->writer, run->text.name);
 	struct berth_error refused = BERTH_ERROR_INIT;
 	int result = 0;
-	if (create_engine(run, verify, &refused) < 0) {
+	/* A configuration that upstream refuses makes `error` the whole answer. */
+	if (bt_case_create_engine(run, verify, &run->engine, &refused) < 0) {
 		bt_json_write_name_c(&run->writer, "error");
 		bt_json_write_c(&run->writer, berth_error_message(&refused));
 	} else {
@@ -284,10 +289,11 @@ static bool is_life_case(struct bt_arena *arena, struct bt_str case_json,
 		bt_json_find(*out_value, "steps") != NULL;
 }
 
-int bt_conformance_answer(struct bt_str case_json, const struct bt_json_value *expected,
-	bool verify, struct bt_strbuf *out, struct berth_error *err)
+static int answer(struct bt_str case_json, const struct bt_json_value *expected, bool verify,
+	struct bt_explain_tally *tally, struct bt_strbuf *complaints, struct bt_strbuf *out,
+	struct berth_error *err)
 {
-	struct bt_case_run run = {0};
+	struct bt_case_run run = {.tally = tally, .expected = expected, .complaints = complaints};
 	bt_arena_init(&run.arena, 64 * 1024);
 	bt_json_writer_init(&run.writer, out, 0);
 	struct bt_json_value *life;
@@ -305,4 +311,17 @@ int bt_conformance_answer(struct bt_str case_json, const struct bt_json_value *e
 	}
 	finish_case(&run);
 	return result;
+}
+
+int bt_conformance_answer(struct bt_str case_json, const struct bt_json_value *expected,
+	bool verify, struct bt_strbuf *out, struct berth_error *err)
+{
+	return answer(case_json, expected, verify, NULL, NULL, out, err);
+}
+
+int bt_conformance_explain(struct bt_str case_json, const struct bt_json_value *expected,
+	bool verify, struct bt_explain_tally *tally, struct bt_strbuf *complaints,
+	struct bt_strbuf *out, struct berth_error *err)
+{
+	return answer(case_json, expected, verify, tally, complaints, out, err);
 }
