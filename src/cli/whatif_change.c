@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/whatif_change.h"
+
+#include "api/selector.h"
+#include "cli/cluster.h"
+#include "cli/suggest.h"
+
+const char *bt_whatif_kind_name(enum bt_whatif_kind kind)
+{
+	static const char *const names[] = {
+		[BT_WHATIF_DRAIN] = "drain",
+		[BT_WHATIF_REMOVE] = "remove",
+		[BT_WHATIF_ADD] = "add",
+		[BT_WHATIF_CORDON] = "cordon",
+		[BT_WHATIF_UNCORDON] = "uncordon",
+		[BT_WHATIF_TAINT] = "taint",
+		[BT_WHATIF_LABEL] = "label",
+		[BT_WHATIF_SCALE] = "scale",
+		[BT_WHATIF_WITH] = "with",
+	};
+	return names[kind];
+}
+
+bool bt_whatif_is_of_nodes(enum bt_whatif_kind kind)
+{
+	return kind != BT_WHATIF_ADD && kind != BT_WHATIF_SCALE && kind != BT_WHATIF_WITH;
+}
+
+/** --- names of nodes --- */
+
+enum bt_whatif_target bt_whatif_target_of(struct bt_str target)
+{
+	if (target.length != 0 && target.data[0] == '[') {
+		return BT_WHATIF_SELECTOR;
+	}
+	return bt_str_find_char(target, '*') >= 0 || bt_str_find_char(target, '?') >= 0
+		? BT_WHATIF_PATTERN
+		: BT_WHATIF_NAME;
+}
+
+bool bt_whatif_pattern_matches(struct bt_str pattern, struct bt_str name)
+{
+	uint32_t p = 0;
+	uint32_t n = 0;
+	uint32_t star = UINT32_MAX;
+	uint32_t behind = 0; /* where the last star's text would end */
+	while (n < name.length) {
+		if (p < pattern.length && pattern.data[p] == '*') {
+			star = p++;
+			behind = n;
+		} else if (p < pattern.length &&
+			(pattern.data[p] == '?' || pattern.data[p] == name.data[n])) {
+			p++;
+			n++;
+		} else if (star != UINT32_MAX) {
+			p = star + 1;
+			n = ++behind;
+		} else {
+			return false;
+		}
+	}
+	while (p < pattern.length && pattern.data[p] == '*') {
+		p++;
+	}
+	return p == pattern.length;
+}
+
+/**
+ * The node part in front of separator (0: all of the text). A selector may hold the separator, and
+ * ends with its bracket.
+ */
+static int cut_nodes(
+	struct bt_str *rest, char separator, struct bt_str *out, struct berth_error *err)
+{
+	struct bt_str text = *rest;
+	if (text.length != 0 && text.data[0] == '[') {
+		int64_t end = bt_str_find_char(text, ']');
+		uint32_t length = end < 0 ? 0 : (uint32_t)end + 1;
+		if (end < 0) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"the bracket of the node selector is not closed: write "
+				"[key=value]");
+		}
+		*out = bt_str_sub(text, 0, length);
+		*rest = bt_str_sub(text, length, text.length);
+		if (rest->length != 0 && (separator == 0 || rest->data[0] != separator)) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"there is more behind the node selector than was expected");
+		}
+		*rest = rest->length == 0 ? (struct bt_str){NULL, 0}
+					  : bt_str_sub(*rest, 1, rest->length);
+		return 0;
+	}
+	*out = text;
+	if (separator != 0) {
+		*out = bt_str_cut(rest, separator);
+	}
+	if (out->length == 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"no node is named: write a name, a pattern such as 'node-a*', or a "
+			"selector such as '[key=value]'");
+	}
+	return 0;
+}
+
+/** --- taints and labels --- */
+
+static int check_key(struct bt_str key, struct berth_error *err)
+{
+	return bt_label_key_is_valid(key)
+		? 0
+		: bt_error_set(err, BERTH_ERR_INVALID,
+			  "the key is not valid: it is [PREFIX/]NAME, of letters, digits, '-', "
+			  "'_' and '.'");
+}
+
+static int check_value(struct bt_str value, struct berth_error *err)
+{
+	return bt_label_value_is_valid(value)
+		? 0
+		: bt_error_set(err, BERTH_ERR_INVALID,
+			  "the value is not valid: at most 63 letters, digits, '-', '_' and '.'");
+}
+
+static int check_effect(const struct bt_whatif_change *change, struct berth_error *err)
+{
+	static const char *const effects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute"};
+	char given[32];
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(effects); i++) {
+		if (bt_str_equal_c(change->effect, effects[i])) {
+			return 0;
+		}
+	}
+	const char *meant = NULL;
+	if (change->effect.length < sizeof(given)) {
+		memcpy(given, change->effect.data, change->effect.length);
+		given[change->effect.length] = 0;
+		meant = bt_suggest(given, effects, BT_ARRAY_LENGTH(effects));
+	}
+	return bt_error_set(err, BERTH_ERR_INVALID,
+		"the effect is none of NoSchedule, PreferNoSchedule, NoExecute%s%s%s",
+		meant != NULL ? ": did you mean " : "", meant != NULL ? meant : "",
+		meant != NULL ? "?" : "");
+}
+
+static bool take_minus(struct bt_str *text)
+{
+	if (text->length == 0 || text->data[text->length - 1] != '-') {
+		return false;
+	}
+	text->length--;
+	return true;
+}
+
+/** NODE=KEY[=VALUE]:EFFECT[-] or NODE=KEY- */
+static int parse_taint(struct bt_whatif_change *change, struct bt_str rest, struct berth_error *err)
+{
+	if (rest.data == NULL || rest.length == 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"no taint is given: write NODE=key=value:NoSchedule, or NODE=key- to "
+			"remove one");
+	}
+	change->removes = take_minus(&rest);
+	struct bt_str effect = rest;
+	struct bt_str pair = bt_str_cut(&effect, ':');
+	change->key = bt_str_cut(&pair, '=');
+	change->value = pair.data != NULL ? pair : BT_STR("");
+	change->effect = effect.data != NULL ? effect : BT_STR("");
+	int result = check_key(change->key, err);
+	if (result == 0) {
+		result = check_value(change->value, err);
+	}
+	if (result < 0 || (change->removes && effect.data == NULL)) {
+		return result;
+	}
+	if (effect.data == NULL) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"the taint has no effect: write key=value:NoSchedule (or :NoExecute, "
+			":PreferNoSchedule), or key- to remove it");
+	}
+	return check_effect(change, err);
+}
+
+/** NODE=KEY=VALUE or NODE=KEY- */
+static int parse_label(struct bt_whatif_change *change, struct bt_str rest, struct berth_error *err)
+{
+	if (rest.data != NULL && bt_str_find_char(rest, '=') < 0) {
+		change->removes = take_minus(&rest);
+	}
+	if (rest.data == NULL || (!change->removes && bt_str_find_char(rest, '=') < 0)) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"no label is given: write NODE=key=value, or NODE=key- to remove one");
+	}
+	change->key = bt_str_cut(&rest, '=');
+	change->value = rest.data != NULL ? rest : BT_STR("");
+	int result = check_key(change->key, err);
+	return result < 0 ? result : check_value(change->value, err);
+}
+
+/** --- numbers --- */
+
+static int parse_count(
+	struct bt_str text, int64_t min, int64_t max, int64_t *out_count, struct berth_error *err)
+{
+	if (!bt_str_parse_int64(text, out_count) || *out_count < min || *out_count > max) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"the number must be a whole one from %lld to %lld", (long long)min,
+			(long long)max);
+	}
+	return 0;
+}
+
+/** N=NODE */
+static int parse_add(struct bt_whatif_change *change, struct bt_str rest, struct berth_error *err)
+{
+	struct bt_str count = bt_str_cut(&rest, '=');
+	if (rest.data == NULL || rest.length == 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"write N=NODE, for N nodes like NODE, as in 3=node-a1");
+	}
+	change->target = rest;
+	if (bt_whatif_target_of(rest) != BT_WHATIF_NAME) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"new nodes are like one node: name it, as in 3=node-a1");
+	}
+	return parse_count(count, 1, BT_WHATIF_ADDED_MAX, &change->count, err);
+}
+
+/** --- workloads --- */
+
+struct workload_name {
+	const char *name;
+	enum bt_kind kind;
+};
+
+static const struct workload_name workload_names[] = {
+	{"deployment", BT_KIND_DEPLOYMENT},
+	{"deployments", BT_KIND_DEPLOYMENT},
+	{"deploy", BT_KIND_DEPLOYMENT},
+	{"replicaset", BT_KIND_REPLICA_SET},
+	{"replicasets", BT_KIND_REPLICA_SET},
+	{"rs", BT_KIND_REPLICA_SET},
+	{"statefulset", BT_KIND_STATEFUL_SET},
+	{"statefulsets", BT_KIND_STATEFUL_SET},
+	{"sts", BT_KIND_STATEFUL_SET},
+	{"replicationcontroller", BT_KIND_REPLICATION_CONTROLLER},
+	{"replicationcontrollers", BT_KIND_REPLICATION_CONTROLLER},
+	{"rc", BT_KIND_REPLICATION_CONTROLLER},
+};
+
+static int find_workload_kind(struct bt_str name, enum bt_kind *out_kind, struct berth_error *err)
+{
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(workload_names); i++) {
+		if (bt_str_equal_without_case(name, bt_str_from(workload_names[i].name))) {
+			*out_kind = workload_names[i].kind;
+			return 0;
+		}
+	}
+	return bt_error_set(err, BERTH_ERR_INVALID,
+		"only a deployment, replicaset, statefulset or replicationcontroller can be "
+		"scaled: write deployment/NAMESPACE/NAME=N");
+}
+
+/** KIND/[NAMESPACE/]NAME=N */
+static int parse_scale(struct bt_whatif_change *change, struct bt_str rest, struct berth_error *err)
+{
+	struct bt_str name = bt_str_cut(&rest, '=');
+	struct bt_str kind = bt_str_cut(&name, '/');
+	if (rest.data == NULL || name.data == NULL || name.length == 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"write KIND/[NAMESPACE/]NAME=N, as in deployment/shop/web=5");
+	}
+	int result = find_workload_kind(kind, &change->workload, err);
+	if (result < 0) {
+		return result;
+	}
+	change->namespace_ = bt_str_cut(&name, '/');
+	change->target = name;
+	if (name.data == NULL) {
+		change->target = change->namespace_;
+		change->namespace_ = BT_STR("default");
+	}
+	return parse_count(rest, 0, BT_WHATIF_REPLICAS_MAX, &change->count, err);
+}
+
+static int parse(struct bt_whatif_change *change, struct bt_str text, struct berth_error *err)
+{
+	int result;
+	struct bt_str rest = text;
+	if (text.length > 4 * BT_CLUSTER_NAME_BYTES_MAX) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "the value is too long");
+	}
+	switch (change->kind) {
+	case BT_WHATIF_ADD:
+		return parse_add(change, rest, err);
+	case BT_WHATIF_SCALE:
+		return parse_scale(change, rest, err);
+	case BT_WHATIF_TAINT:
+		result = cut_nodes(&rest, '=', &change->target, err);
+		return result < 0 ? result : parse_taint(change, rest, err);
+	case BT_WHATIF_LABEL:
+		result = cut_nodes(&rest, '=', &change->target, err);
+		return result < 0 ? result : parse_label(change, rest, err);
+	case BT_WHATIF_WITH:
+		change->target = text;
+		return 0;
+	case BT_WHATIF_DRAIN:
+	case BT_WHATIF_REMOVE:
+	case BT_WHATIF_CORDON:
+	case BT_WHATIF_UNCORDON:
+	case BT_WHATIF__COUNT:
+		break;
+	}
+	return cut_nodes(&rest, 0, &change->target, err);
+}
+
+int bt_whatif_change_parse(enum bt_whatif_kind kind, const char *text,
+	struct bt_whatif_change *out_change, struct berth_error *err)
+{
+	struct bt_whatif_change change = {.kind = kind, .text = text};
+	int result = parse(&change, bt_str_from(text), err);
+	if (result == 0) {
+		*out_change = change;
+	}
+	return result;
+}

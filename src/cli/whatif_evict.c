@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Pods that have to leave, and the budgets that have a say in it. */
+#include "api/identity.h"
+#include "api/policy.h"
+#include "api/selector.h"
+#include "api/toleration.h"
+#include "api/workload.h"
+#include "cli/whatif_private.h"
+
+static void set_gone(struct bt_whatif *whatif, uint32_t index, enum bt_departure departure)
+{
+	struct bt_whatif_mark *mark = &whatif->marks.items[index];
+	mark->gone = true;
+	mark->departure = (uint8_t)departure;
+}
+
+/** The pod comes back under its name, or does not. */
+static void evict(struct bt_whatif *whatif, uint32_t index, enum bt_departure departure)
+{
+	struct bt_whatif_mark *mark = &whatif->marks.items[index];
+	const struct bt_pod *pod =
+		bt_object_value(whatif->work.objects.items[index].object, BT_KIND_POD);
+	if (bt_pod_is_terminating(pod)) {
+		set_gone(whatif, index, BT_DEPARTURE_TERMINATING);
+		return;
+	}
+	if (bt_pod_keeper_of(pod) == BT_KEEPER_NOBODY && !whatif->recreate_bare) {
+		set_gone(whatif, index, departure);
+		mark->lost = true;
+		return;
+	}
+	struct bt_pod copy = bt_pod_recreated(pod);
+	bt_cluster_exchange(&whatif->work, index, bt_object_create(BT_KIND_POD, &copy));
+	mark->departure = (uint8_t)departure;
+}
+
+/** Index of the pod's node when it is one of the selected, else BT_CLUSTER_NONE. */
+static uint32_t selected_node(
+	const struct bt_whatif *whatif, const struct bt_pod *pod, const bool *selected)
+{
+	uint32_t node =
+		bt_cluster_find(&whatif->work, BT_KIND_NODE, BT_STR(""), pod->spec.node_name);
+	return node != BT_CLUSTER_NONE && selected[node] ? node : BT_CLUSTER_NONE;
+}
+
+/** --- budgets --- */
+
+static void list_budgets(struct bt_whatif *whatif)
+{
+	whatif->budgets_listed = true;
+	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
+		const struct bt_cluster_object *object = &whatif->work.objects.items[i];
+		if (object->kind != BT_KIND_POD_DISRUPTION_BUDGET || whatif->marks.items[i].gone) {
+			continue;
+		}
+		const struct bt_pod_disruption_budget *budget =
+			bt_object_value(object->object, BT_KIND_POD_DISRUPTION_BUDGET);
+		struct bt_whatif_budget entry = {
+			.namespace_ = object->namespace_,
+			.name = object->name,
+			.selector = BT_ARENA_NEW(&whatif->arena, struct bt_selector),
+			.allowed = budget->status.disruptions_allowed,
+		};
+		if (bt_selector_from_label_selector(
+			    budget->spec.selector, &whatif->arena, entry.selector, NULL) < 0) {
+			entry.selector->nothing = true;
+		}
+		bt_vec_push(&whatif->budgets, entry);
+	}
+}
+
+/** Budgets do not count pods that never ran. */
+static bool is_guarded(const struct bt_pod *pod)
+{
+	return !bt_pod_is_terminating(pod) && !bt_str_equal_c(pod->status.phase, "Pending");
+}
+
+/** What the budgets say about evicting the pod. */
+static void ask_budgets(struct bt_whatif *whatif, uint32_t index, const struct bt_pod *pod)
+{
+	struct bt_str namespace_ = whatif->work.objects.items[index].namespace_;
+	uint32_t first = UINT32_MAX;
+	uint32_t count = 0;
+	for (uint32_t i = 0; is_guarded(pod) && i < whatif->budgets.count; i++) {
+		struct bt_whatif_budget *budget = &whatif->budgets.items[i];
+		if (!bt_str_equal(budget->namespace_, namespace_) ||
+			!bt_selector_matches(budget->selector, &pod->metadata.labels)) {
+			continue;
+		}
+		first = count++ == 0 ? i : first;
+		budget->evictions++;
+		budget->shared += count > 1;
+	}
+	if (count == 0) {
+		return;
+	}
+	struct bt_whatif_budget *budget = &whatif->budgets.items[first];
+	budget->shared += count > 1;
+	if (budget->evictions > (budget->allowed > 0 ? (uint32_t)budget->allowed : 0)) {
+		budget->held++;
+	}
+	whatif->marks.items[index].budget = first + 1;
+}
+
+/** --- drained, removed, tainted --- */
+
+void bt_whatif_drain_pods(struct bt_whatif *whatif, const bool *selected)
+{
+	if (!whatif->budgets_listed) {
+		list_budgets(whatif);
+	}
+	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
+		const struct bt_pod *pod = bt_whatif_running_pod(whatif, i);
+		if (pod == NULL || selected_node(whatif, pod, selected) == BT_CLUSTER_NONE) {
+			continue;
+		}
+		enum bt_pod_keeper keeper = bt_pod_keeper_of(pod);
+		if (keeper != BT_KEEPER_DAEMON_SET && keeper != BT_KEEPER_NODE) {
+			ask_budgets(whatif, i, pod);
+			evict(whatif, i, BT_DEPARTURE_DRAINED);
+		}
+	}
+}
+
+void bt_whatif_remove_pods(struct bt_whatif *whatif, const bool *selected)
+{
+	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
+		const struct bt_pod *pod = bt_whatif_running_pod(whatif, i);
+		if (pod == NULL || selected_node(whatif, pod, selected) == BT_CLUSTER_NONE) {
+			continue;
+		}
+		enum bt_pod_keeper keeper = bt_pod_keeper_of(pod);
+		if (keeper == BT_KEEPER_DAEMON_SET || keeper == BT_KEEPER_NODE) {
+			set_gone(whatif, i, BT_DEPARTURE_NODE_REMOVED);
+		} else {
+			evict(whatif, i, BT_DEPARTURE_NODE_REMOVED);
+		}
+	}
+}
+
+static bool tolerates_all(
+	const struct bt_whatif *whatif, const struct bt_pod *pod, const struct bt_node *node)
+{
+	for (uint32_t i = 0; i < node->spec.taints.count; i++) {
+		const struct bt_taint *taint = &node->spec.taints.items[i];
+		bool tolerated = !bt_str_equal_c(taint->effect, "NoExecute");
+		/* One that tolerates it for a while only has to go as well. */
+		for (uint32_t k = 0; k < pod->spec.tolerations.count && !tolerated; k++) {
+			const struct bt_toleration *toleration = &pod->spec.tolerations.items[k];
+			tolerated = !toleration->toleration_seconds.present &&
+				bt_toleration_tolerates(
+					toleration, taint, whatif->taint_comparison);
+		}
+		if (!tolerated) {
+			return false;
+		}
+	}
+	return true;
+}
+
+void bt_whatif_evict_intolerant(struct bt_whatif *whatif, const bool *selected)
+{
+	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
+		const struct bt_pod *pod = bt_whatif_running_pod(whatif, i);
+		uint32_t node =
+			pod != NULL ? selected_node(whatif, pod, selected) : BT_CLUSTER_NONE;
+		if (node == BT_CLUSTER_NONE || bt_pod_keeper_of(pod) == BT_KEEPER_NODE ||
+			tolerates_all(whatif, pod,
+				bt_object_value(
+					whatif->work.objects.items[node].object, BT_KIND_NODE))) {
+			continue;
+		}
+		if (bt_pod_keeper_of(pod) == BT_KEEPER_DAEMON_SET) {
+			set_gone(whatif, i, BT_DEPARTURE_TAINTED);
+		} else {
+			evict(whatif, i, BT_DEPARTURE_TAINTED);
+		}
+	}
+}
+
+/** --- DaemonSets --- */
+
+static bool selects(struct bt_whatif *whatif, uint32_t set_index, uint32_t node_index)
+{
+	const struct bt_daemon_set *set =
+		bt_object_value(whatif->work.objects.items[set_index].object, BT_KIND_DAEMON_SET);
+	const struct bt_cluster_object *node = &whatif->work.objects.items[node_index];
+	struct bt_arena scratch;
+	bt_arena_init(&scratch, 0);
+	struct bt_required_node_affinity affinity =
+		bt_required_node_affinity_parse(&set->spec.template_.spec, &scratch);
+	bool matches = bt_required_node_affinity_matches(
+		&affinity, node->name, &node->object->meta->labels, &scratch, NULL);
+	bt_arena_finish(&scratch);
+	return matches;
+}
+
+void bt_whatif_evict_unselected(struct bt_whatif *whatif, const bool *selected)
+{
+	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
+		const struct bt_pod *pod = bt_whatif_running_pod(whatif, i);
+		uint32_t node =
+			pod != NULL ? selected_node(whatif, pod, selected) : BT_CLUSTER_NONE;
+		if (node == BT_CLUSTER_NONE || bt_pod_keeper_of(pod) != BT_KEEPER_DAEMON_SET) {
+			continue;
+		}
+		uint32_t set = bt_whatif_find(whatif, BT_KIND_DAEMON_SET,
+			whatif->work.objects.items[i].namespace_,
+			bt_object_controller(&pod->metadata)->name);
+		if (set != BT_CLUSTER_NONE && !selects(whatif, set, node)) {
+			set_gone(whatif, i, BT_DEPARTURE_UNSELECTED);
+		}
+	}
+}

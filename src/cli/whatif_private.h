@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CLI_WHATIF_PRIVATE_H
+#define BT_CLI_WHATIF_PRIVATE_H
+/** What the files of the changes share. */
+#include "api/node.h"
+#include "api/pod.h"
+#include "cli/whatif.h"
+
+/** Whose pod it is: what decides whether it stays, comes back or is gone. */
+enum bt_pod_keeper {
+	BT_KEEPER_NOBODY,
+	BT_KEEPER_CONTROLLER,
+	BT_KEEPER_DAEMON_SET,
+	BT_KEEPER_NODE, /* a mirror pod */
+};
+
+enum bt_pod_keeper bt_pod_keeper_of(const struct bt_pod *pod);
+/** Without a node and a status, as created just now. */
+struct bt_pod bt_pod_recreated(const struct bt_pod *pod);
+/** The marks grow with work. */
+void bt_whatif_sync_marks(struct bt_whatif *whatif);
+/** The pod at index, which is there, has a node and has not finished; NULL otherwise. */
+const struct bt_pod *bt_whatif_running_pod(const struct bt_whatif *whatif, uint32_t index);
+/** The object of an index that is there, or BT_CLUSTER_NONE. */
+uint32_t bt_whatif_find(const struct bt_whatif *whatif, enum bt_kind kind, struct bt_str namespace_,
+	struct bt_str name);
+/** "VERB: unknown; did you mean ...?", of the names of that kind (and namespace). */
+int bt_whatif_unknown(const struct bt_whatif *whatif, enum bt_kind kind, struct bt_str namespace_,
+	struct bt_str name, struct berth_error *err);
+/** One more object. */
+BT_MUST_USE int bt_whatif_put(struct bt_whatif *whatif, const struct bt_whatif_change *change,
+	enum bt_kind kind, const void *value, struct berth_error *err);
+
+/** whatif_evict.c: pods leave the selected nodes (by index in work). */
+void bt_whatif_drain_pods(struct bt_whatif *whatif, const bool *selected);
+void bt_whatif_remove_pods(struct bt_whatif *whatif, const bool *selected);
+/** Those that do not tolerate a NoExecute taint of their node. */
+void bt_whatif_evict_intolerant(struct bt_whatif *whatif, const bool *selected);
+/** Those of DaemonSets that do not select their node any more. */
+void bt_whatif_evict_unselected(struct bt_whatif *whatif, const bool *selected);
+
+/** whatif_node.c */
+BT_MUST_USE int bt_whatif_change_nodes(
+	struct bt_whatif *whatif, const struct bt_whatif_change *change, struct berth_error *err);
+BT_MUST_USE int bt_whatif_add_nodes(
+	struct bt_whatif *whatif, const struct bt_whatif_change *change, struct berth_error *err);
+
+/** whatif_workload.c */
+BT_MUST_USE int bt_whatif_scale(
+	struct bt_whatif *whatif, const struct bt_whatif_change *change, struct berth_error *err);
+BT_MUST_USE int bt_whatif_with(
+	struct bt_whatif *whatif, const struct bt_whatif_change *change, struct berth_error *err);
+#endif
