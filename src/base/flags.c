@@ -247,7 +247,7 @@ void bt_flags_help_row(
 	while (*text != '\0') {
 		size_t length = strcspn(text, " ");
 		bool is_full =
-			starts_line ? column >= text_column : column + 1 + length > BT_HELP_COLUMNS;
+			starts_line ? column + 2 > text_column : column + 1 + length > BT_HELP_COLUMNS;
 		if (is_full) {
 			bt_strbuf_append_char(out, '\n');
 			column = 0;

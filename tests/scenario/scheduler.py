@@ -42,17 +42,6 @@ def test_help(program):
     assert wrong.err.endswith("\nError: unknown flag: --nope\n")
 
 
-def test_manual_page_knows_every_flag(program):
-    flags = re.findall(r"^ .*?--([a-z0-9-]+)", program.run("scheduler", "--help").expect(0).out,
-                       re.MULTILINE)
-    assert len(flags) > 60, flags
-    page = os.path.join(scenario.ROOT, "docs", "man", "berth-scheduler.1.scd")
-    with open(page, encoding="utf-8") as file:
-        text = file.read()
-    for flag in flags:
-        assert "*--%s*" % flag in text, "the page lacks --%s" % flag
-
-
 def test_command_failed(program):
     answer = program.run("scheduler", "--config=/no/such/file").expect(1)
     assert answer.out == ""

@@ -11,7 +11,7 @@ function __berth_paths --argument-names what typed
 		set paths (__fish_complete_path $path)
 	end
 	for found in $paths
-		echo -- $flag$found
+		echo -- "$flag$found"
 	end
 end
 

@@ -1,0 +1,263 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Completion: what "berth __complete" offers, and lines typed into bash, zsh and fish.
+
+completion.py BERTH plain|sanitized [bash|zsh|fish]: without a shell, the program alone. Exit status
+77: the shell is not installed.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import scenario
+import terminal
+
+SCRIPTS = os.path.join(scenario.ROOT, "src", "cli", "completion")
+SCRIPT_OF = {"bash": "berth.bash", "zsh": "_berth", "fish": "berth.fish"}
+SHELL = sys.argv[3] if len(sys.argv) > 3 else None
+LIBRARY = "/usr/share/bash-completion/bash_completion"
+CLUSTER = """
+{kind: Node, apiVersion: v1, metadata: {name: node-a}}
+---
+{kind: Node, apiVersion: v1, metadata: {name: node-b}}
+---
+{kind: Pod, apiVersion: v1, metadata: {name: web-1, namespace: shop}}
+---
+{kind: Pod, apiVersion: v1, metadata: {name: db-0}, spec: {nodeName: node-a}}
+---
+{kind: Pod, apiVersion: v1, metadata: {name: "$(touch hacked)"}}
+"""
+# A line, and what it becomes with one press of the tabulator: everywhere the same.
+COMPLETED = {
+    "berth sim": "berth simulate ",
+    "berth help so": "berth help soak ",
+    "berth simulate --ignore-ext": "berth simulate --ignore-extenders ",
+    "berth simulate -f pods.yaml -o wi": "berth simulate -f pods.yaml -o wide ",
+    "berth simulate --output=js": "berth simulate --output=json ",
+    "berth simulate -f clu": "berth simulate -f cluster.yaml ",
+    "berth simulate --config=clu": "berth simulate --config=cluster.yaml ",
+    "berth simulate --plugin-dir fol": "berth simulate --plugin-dir folder/",
+    "berth soak --faults no": "berth soak --faults none ",
+    "berth bench -w backl": "berth bench -w backlog ",
+    "berth completion fi": "berth completion fish ",
+    "./berth vers": "./berth version ",
+    "berth bench --feature-gates AllAlpha=true,AllBeta=f":
+        "berth bench --feature-gates AllAlpha=true,AllBeta=false ",
+    "berth bench --feature-gates AllAl": "berth bench --feature-gates AllAlpha=",
+    "berth bench --nodes 5 no-such": "berth bench --nodes 5 no-such",
+    "berth nonsense --out": "berth nonsense --out",
+}
+COMPLETED_WITH_DAEMON = {
+    "kube-scheduler --write-conf": "kube-scheduler --write-config-to ",
+    "kube-scheduler --logging-format te": "kube-scheduler --logging-format text ",
+    "berth scheduler --kubeconfig=clu": "berth scheduler --kubeconfig=cluster.yaml ",
+}
+
+
+def offered(program, *words):
+    """Candidates and instructions for the last one of the words."""
+    answer = program.run("__complete", *words).expect(0)
+    assert answer.err == "", answer.err
+    return [line.split("\t")[0] for line in answer.out.splitlines()]
+
+
+def has_daemon(program):
+    return "scheduler" in offered(program, "")
+
+
+def prepare(program):
+    """A folder with files to complete, and the program under its name."""
+    program.write("cluster.yaml", CLUSTER)
+    program.write("pods.yaml", "")
+    program.write("folder/inside.yaml", "")
+    os.symlink(os.path.abspath(program.path), os.path.join(program.folder, "berth"))
+    environment = {"PATH": program.folder + ":/usr/bin:/bin", "HOME": program.folder,
+                   "TERM": "dumb", "LC_ALL": "C.UTF-8"}
+    for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
+        if name in os.environ:
+            environment[name] = os.environ[name]
+    return environment
+
+
+def expected(program):
+    return dict(COMPLETED, **(COMPLETED_WITH_DAEMON if has_daemon(program) else {}))
+
+
+def installed_script():
+    return os.path.join(SCRIPTS, SCRIPT_OF[SHELL])
+
+
+# --- the program ---
+
+
+def test_scripts_are_the_files(program):
+    for shell, name in SCRIPT_OF.items():
+        with open(os.path.join(SCRIPTS, name), encoding="utf-8") as file:
+            assert program.run("completion", shell).expect(0).out == file.read(), shell
+    assert "bash, zsh or fish" in program.run("completion").expect(2).err
+    assert '"tcsh" is none of bash, zsh, fish' in program.run("completion", "tcsh").expect(2).err
+
+
+def test_commands(program):
+    listed = re.findall(r"^  ([a-z]+) {2,}", program.run("help").expect(0).out, re.MULTILINE)
+    assert sorted(offered(program, "")) == sorted(listed)
+    assert offered(program) == offered(program, "")
+    assert offered(program, "help", "") == [name for name in offered(program, "")
+                                            if name != "help"]
+    assert offered(program, "help", "soak", "") == []
+    assert offered(program, "--v") == ["--version"]
+    assert offered(program, "no-such-command", "") == []
+
+
+def test_flags_of_every_command(program):
+    for command in offered(program, "help", ""):
+        text = program.run(command, "--help").expect(0).out
+        flags = re.findall(r"^ +(?:-[a-zA-Z], )?(--[a-z0-9-]+)", text, re.MULTILINE)
+        known = set(offered(program, command, "--"))
+        missing = {flag for flag in flags if re.search(
+            r"^ {2,6}(?:-[a-zA-Z], )?%s(?: |$)" % flag, text, re.MULTILINE)} - known
+        assert not missing, (command, missing)
+        assert "--help" in known and known <= set(re.findall(r"--[a-z0-9-]+", text)), command
+
+
+def test_values(program):
+    assert offered(program, "simulate", "-o", "") == ["table", "wide", "json", "yaml", "name"]
+    assert offered(program, "simulate", "-ow") == ["-owide"]
+    assert offered(program, "simulate", "-o=w") == ["-o=wide"]
+    assert offered(program, "simulate", "--output=") == [
+        "--output=" + name for name in offered(program, "simulate", "-o", "")]
+    assert offered(program, "simulate", "-f", "") == [":files", ":dirs", "-"]
+    assert offered(program, "simulate", "-Rf", "") == [":files", ":dirs", "-"]
+    assert offered(program, "simulate", "--threads", "") == []
+    assert offered(program, "simulate", "--threads=") == []
+    gates = offered(program, "simulate", "--feature-gates", "AllAlpha=true,A")
+    assert gates[:2] == ["AllAlpha=true,AllAlpha=", "AllAlpha=true,AllBeta="], gates
+    assert gates[-1] == ":nospace"
+    assert offered(program, "simulate", "--feature-gates=AllBeta=") == [
+        "--feature-gates=AllBeta=true", "--feature-gates=AllBeta=false"]
+
+
+def test_flags_come_once(program):
+    assert "--preempt" not in offered(program, "simulate", "--preempt", "--")
+    assert "--output" not in offered(program, "simulate", "-owide", "--")
+    assert "--filename" in offered(program, "simulate", "-f", "x", "--")
+    assert offered(program, "simulate", "-f", "--preempt", "--pree") == ["--preempt"]
+    assert offered(program, "bench", "--", "--pr") == [":files"]
+
+
+# --- shells ---
+
+
+def check_lines(program, complete):
+    for line, completed in expected(program).items():
+        found, _shown = complete(line)
+        assert found == completed, "%r became %r, not %r" % (line, found, completed)
+    for line in ("berth s", "berth soak --f"):
+        found, shown = complete(line)
+        words = offered(program, *line.split()[1:])
+        assert len(words) > 1
+        for word in words:
+            assert re.search(r"(?<![a-z-])%s(?![a-z-])" % re.escape(word), shown), (word, shown)
+
+
+def drive(program, arguments, setup, ready):
+    """Type lines and a tabulator into an interactive shell; setup has ^X^D show the line."""
+    environment = prepare(program)
+    screen = terminal.Terminal(arguments, program.folder, environment, scenario.TIMEOUT_SECONDS)
+    screen.type(setup + "\n")
+    screen.wait_for(ready)
+
+    def complete(line):
+        screen.type(line + "\t\x18\x04")
+        shown = screen.wait_for("LINE<")
+        found = screen.wait_for(">")[:-1]
+        screen.type("\x15")
+        return found, shown
+
+    check_lines(program, complete)
+    screen.close()
+
+
+def bash(program, before):
+    setup = " ".join([before, "PS1='$ ';", "bind 'set show-all-if-ambiguous on';",
+                      "bind 'set completion-query-items 0'; bind 'set page-completions off';",
+                      "bind 'set enable-bracketed-paste off';",
+                      "bind -x '\"\\C-x\\C-d\": printf \"\\nLINE<%s>\\n\" \"$READLINE_LINE\"';",
+                      "echo re''ady"])
+    drive(program, ["bash", "--norc", "--noprofile", "-i"], setup, "ready\r\n")
+
+
+def test_bash_alone(program):
+    bash(program, "source %s;" % installed_script())
+
+
+def test_bash_with_the_library(program):
+    if os.path.exists(LIBRARY):
+        bash(program, "source %s; source %s;" % (LIBRARY, installed_script()))
+
+
+def test_bash_loads_without_a_message(program):
+    prepare(program)
+    text = program.run("completion", "bash").expect(0).out
+    for before in ("", ". %s\n" % LIBRARY if os.path.exists(LIBRARY) else ""):
+        done = subprocess.run(["bash", "--norc", "--noprofile", "-eu"], input=before + text +
+                              "\ncomplete -p berth kube-scheduler\n", text=True, check=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert done.stderr == "", done.stderr
+        assert done.stdout == "complete -F _berth berth\ncomplete -F _berth kube-scheduler\n"
+
+
+def test_zsh_as_an_installed_function(program):
+    zsh(program, "fpath=(%s $fpath); autoload -Uz compinit; compinit -u -D;" % SCRIPTS)
+
+
+def test_zsh_sourced(program):
+    zsh(program, "autoload -Uz compinit; compinit -u -D; source %s;" % installed_script())
+
+
+def zsh(program, before):
+    setup = " ".join([before, "PS1='$ ';", "LISTMAX=10000; unsetopt beep list_beep prompt_cr;",
+                      "probe() { print -r -- \"\nLINE<$BUFFER>\" };", "zle -N probe;",
+                      "bindkey -e; bindkey '^X^D' probe; bindkey '^U' kill-whole-line;",
+                      "echo re''ady"])
+    drive(program, ["zsh", "-f", "-i"], setup, "ready\r\n")
+
+
+def fish(program, command):
+    done = subprocess.run(["fish", "--no-config", "--command", command], text=True, check=True,
+                          cwd=program.folder, env=program.environment, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE)
+    assert done.stderr == "", done.stderr
+    return done.stdout
+
+
+def test_fish(program):
+    program.environment = prepare(program)
+    load = "source %s\n" % installed_script()
+    assert fish(program, load) == ""
+    for line, completed in expected(program).items():
+        text = fish(program, load + "complete --do-complete=%s" % repr(line))
+        words = [found.split("\t")[0] for found in text.splitlines()]
+        last = completed.rstrip(" ").split(" ")[-1]
+        assert words == ([last] if completed != line else []), (line, text)
+    for line in ("berth s", "berth soak --f"):
+        text = fish(program, load + "complete --do-complete='%s'" % line)
+        words = sorted(found.split("\t")[0] for found in text.splitlines())
+        assert words == sorted(offered(program, *line.split()[1:])), text
+        assert all("\t" in found for found in text.splitlines()), text
+
+
+def main():
+    if SHELL is not None and shutil.which(SHELL) is None:
+        print("skipped: %s is not installed" % SHELL)
+        sys.exit(77)
+    prefixes = ("test_bash", "test_zsh", "test_fish")
+    scenario.main({name: value for name, value in globals().items() if name.startswith("test_") and
+                   (name.startswith("test_" + SHELL) if SHELL else
+                    not name.startswith(prefixes))})
+
+
+if __name__ == "__main__":
+    main()
