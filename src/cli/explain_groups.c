@@ -33,11 +33,22 @@ static bool says_more(const struct bt_explained_node *node)
 	return node->obstacles.count > 1;
 }
 
+/** The taint that comes with a cordon, behind the cordon itself. */
+static bool is_said_already(const struct bt_explained_node *node, uint32_t index)
+{
+	return index != 0 && bt_str_equal_c(node->obstacles.items[0].plugin, "NodeUnschedulable") &&
+		bt_str_equal_c(node->obstacles.items[index].hint,
+			"has taint node.kubernetes.io/unschedulable:NoSchedule");
+}
+
 void bt_explain_append_obstacles(
 	struct bt_strbuf *out, const struct bt_explained_node *node, bool with_plugins)
 {
 	for (uint32_t i = 0; i < node->obstacles.count; i++) {
 		const struct bt_obstacle *obstacle = &node->obstacles.items[i];
+		if (!with_plugins && is_said_already(node, i)) {
+			continue;
+		}
 		bt_strbuf_append_c(out, i != 0 ? "; " : "");
 		if (with_plugins && obstacle->plugin.length != 0) {
 			bt_printable_append(out, obstacle->plugin);

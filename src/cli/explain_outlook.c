@@ -90,10 +90,11 @@ static void write_victims(const struct bt_explained_candidate *candidate, struct
 
 static void write_selected(const struct bt_explained_candidate *candidate, struct bt_strbuf *out)
 {
-	bt_strbuf_append_c(out, "  it may evict ");
-	bt_explain_append_counted(out, candidate->victims.count, "pod", "pods");
-	bt_strbuf_append_c(out, " of lower priority from ");
+	bt_strbuf_append_c(out, "  it can make room on ");
 	bt_printable_append(out, candidate->node);
+	bt_strbuf_append_c(out, " by evicting ");
+	bt_explain_append_counted(out, candidate->victims.count, "pod", "pods");
+	bt_strbuf_append_c(out, " of lower priority");
 	if (candidate->pdb_violations != 0) {
 		bt_strbuf_append_c(out, ", against a disruption budget for ");
 		bt_explain_append_count(out, (uint64_t)candidate->pdb_violations);
@@ -142,6 +143,10 @@ static void write_refusals(const struct bt_explained_preemption *preemption, str
 		} else if (bt_str_equal(refusal->reason,
 				   bt_reason_texts[BT_REASON_PREEMPTION_NOT_HELPFUL])) {
 			bt_strbuf_append_c(out, " (no pod's leaving would change the reason)");
+		} else if (bt_str_equal_c(refusal->reason, "not found")) {
+			bt_strbuf_append_c(out, " (the pod was rejected for all nodes at once)");
+		} else if (bt_explain_is_of_filter(refusal->reason)) {
+			bt_strbuf_append_c(out, " (even without the pods of lower priority)");
 		}
 		bt_strbuf_append_char(out, '\n');
 	}
@@ -185,14 +190,14 @@ static void write_position(const struct bt_explain_report *report, struct bt_str
 	}
 	bt_explain_append_counted(
 		out, report->ahead_count, "pending pod comes", "pending pods come");
-	bt_strbuf_append_c(out, " before it");
+	bt_strbuf_append_c(out, " before it, and ");
+	bt_strbuf_append_c(out, report->ahead_count == 1 ? "is" : "are");
 	if (report->after_queue) {
-		bt_strbuf_append_c(out, " and were tried first: ");
+		bt_strbuf_append_c(out, " placed first in this answer: ");
 		bt_explain_append_count(out, report->placed_count);
 		bt_strbuf_append_c(out, " found a node\n");
 	} else {
-		bt_strbuf_append_c(
-			out, "; this answer is without them (--after-queue places them first)\n");
+		bt_strbuf_append_c(out, " not placed in this answer (--after-queue does that)\n");
 	}
 }
 

@@ -56,6 +56,8 @@ void bt_explain_append_name(struct bt_strbuf *out, struct bt_str namespace_, str
 /** "NodeResourcesFit: needs 250m more cpu; NodePorts: ..."; without plugins: the hints alone. */
 void bt_explain_append_obstacles(
 	struct bt_strbuf *out, const struct bt_explained_node *node, bool with_plugins);
+/** One of the reasons that the usual filters give. */
+bool bt_explain_is_of_filter(struct bt_str reason);
 /** Condition PodScheduled of the pod's status, or NULL. */
 const struct bt_pod_condition *bt_explain_condition(const struct bt_pod *pod);
 #endif

@@ -3,8 +3,8 @@
 #include "cli/explain_report.h"
 #include "cli/printable.h"
 
-/** Groups that the sentence names. */
-#define NAMED_GROUPS_MAX 4
+/** Groups that the sentence names; one more is not worth "other reasons". */
+#define NAMED_GROUPS_MAX 5
 /** Reasons of one group that it names; the groups below have all of them. */
 #define NAMED_REASONS_MAX 3
 
@@ -41,8 +41,8 @@ static const struct {
 	{BT_REASON_VOLUME_MAX_COUNT, "can attach no more volumes", "can attach no more volumes"},
 	{BT_REASON_TOPOLOGY_SPREAD_LABEL, "lacks a label that its spread constraints name",
 		"lack a label that its spread constraints name"},
-	{BT_REASON_TOPOLOGY_SPREAD, "would spread its pods too unevenly",
-		"would spread its pods too unevenly"},
+	{BT_REASON_TOPOLOGY_SPREAD, "would make its spread too uneven",
+		"would make its spread too uneven"},
 	{BT_REASON_POD_AFFINITY, "is not near the pods its affinity asks for",
 		"are not near the pods its affinity asks for"},
 	{BT_REASON_POD_ANTI_AFFINITY, "is near a pod its anti-affinity avoids",
@@ -104,6 +104,14 @@ static bool is_shortage(struct bt_str reason)
 	return bt_str_has_prefix(reason, BT_STR("Insufficient "));
 }
 
+bool bt_explain_is_of_filter(struct bt_str reason)
+{
+	struct bt_strbuf unused = {0};
+	bool known = is_shortage(reason) || append_plain(&unused, reason, true);
+	bt_strbuf_finish(&unused);
+	return known;
+}
+
 /** "cpu and memory" of "Insufficient cpu", "Insufficient memory" */
 static void append_shortages(struct bt_strbuf *out, const struct bt_explained_group *group)
 {
@@ -158,7 +166,7 @@ static void append_why_not(struct bt_strbuf *out, const struct bt_explanation *e
 		const struct bt_explained_group *group = &explanation->groups.items[i];
 		bool is_whole = group->in_pre_filter &&
 			group->nodes.count == explanation->nodes.count && group->reasons.count == 1;
-		if (i >= NAMED_GROUPS_MAX) {
+		if (i >= NAMED_GROUPS_MAX && explanation->groups.count > NAMED_GROUPS_MAX + 1) {
 			others += group->nodes.count;
 			continue;
 		}
