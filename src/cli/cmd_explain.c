@@ -280,8 +280,8 @@ static int run(const struct bt_command *command, int argc, char **argv)
 			"place the pending pods that come before it first"},
 		{"proposals", 0, BT_FLAG_INT, &options.proposals, "N",
 			"seek so many changes that let it in (default 3, 0: none)"},
-		{"output", 'o', BT_FLAG_STRING, &options.format_name, "FORMAT",
-			"table, wide, json or yaml (default table)"},
+		{"output", 'o', BT_FLAG_STRING, &options.format_name, "table|wide|json|yaml",
+			"how the answer is written (default table)"},
 		BT_SETUP_FLAGS(&options.setup),
 	};
 	int exit_status;
@@ -306,42 +306,43 @@ const struct bt_command bt_command_explain = {
 	.name = "explain",
 	.summary = "Say why a pod is pending, or where it would go, node by node.",
 	.usage = "berth explain [POD] -f FILE|DIR|- ... | --kubeconfig FILE [FLAGS]",
-	.help = "POD is NAME, NAMESPACE/NAME, KIND/NAME or KIND/NAMESPACE/NAME. Of a workload "
-		"(deployment/web,\n"
-		"sts/shop/db, with kubectl's short names) its first pending pod is taken. Without "
-		"POD: the only\n"
-		"pending pod there is.\n"
+	.arguments = "POD",
+	.help = "POD is NAME, NAMESPACE/NAME, KIND/NAME or KIND/NAMESPACE/NAME. Of a workload\n"
+		"(deployment/web, sts/shop/db, with kubectl's short names) its first pending pod "
+                "is\n"
+		"taken. Without POD: the only pending pod there is.\n"
 		"\n"
 		"Prints what the scheduler would say now, the nodes by what is in the way there "
-		"(the nearest ones first,\n"
-		"with what they lack), the smallest changes that would let the pod in, each of "
-		"them tried out, whom it\n"
-		"could evict, and what comes before it. Of a pod that fits: the best nodes with "
-		"their scores by plugin.\n"
-		"A running pod is looked at as if it were pending and not there.\n"
+                "(the\n"
+		"nearest ones first, with what they lack), the smallest changes that would let "
+                "the\n"
+		"pod in, each of them tried out, whom it could evict, and what comes before it. Of "
+                "a\n"
+		"pod that fits: the best nodes with their scores by plugin. A running pod is "
+                "looked\n"
+		"at as if it were pending and not there.\n"
 		"\n"
 		"Other pending pods are not placed first, as in the scheduler's next attempt at "
-		"this one; nodes promised\n"
-		"to them by preemption stay promised. --after-queue places those that come before "
-		"it in the queue.\n"
-		"\n"
-		"Examples:\n"
+                "this\n"
+		"one; nodes promised to them by preemption stay promised. --after-queue places "
+                "those\n"
+		"that come before it in the queue.\n",
+	.examples =
 		"  # Why is this pod pending? (Against a cluster: nothing is written there.)\n"
 		"  berth explain shop/checkout-7d9f-x2k5p --kubeconfig ~/.kube/config\n"
 		"\n"
-		"  # The same from a dump, asked about a Deployment, every node with everything in "
-		"the way\n"
+		"  # The same from a dump, asked about a Deployment, every node with all its ills\n"
 		"  kubectl get nodes,pods,deployments,pc,pdb,pv,pvc,sc,csinodes -A -o yaml > "
-		"cluster.yaml\n"
-		"  berth explain deployment/checkout -n shop -f cluster.yaml -o wide\n"
+                "c.yaml\n"
+		"  berth explain deployment/checkout -n shop -f c.yaml -o wide\n"
 		"\n"
 		"  # Would it fit once the cluster looks as new.yaml says?\n"
-		"  berth explain shop/checkout -f cluster.yaml -f new.yaml\n"
+		"  berth explain shop/checkout -f c.yaml -f new.yaml\n"
 		"\n"
 		"  # For a program: the changes that would help, as JSON\n"
-		"  berth explain -f examples/pending.yaml shop/checkout -o json | jq .proposals\n"
-		"\n"
-		"Exit status: 0 it fits or runs already, 1 it does not fit, 2 the input or the "
-		"flags are wrong.\n",
+		"  berth explain -f examples/pending.yaml shop/checkout -o json | jq .proposals\n",
+	.exit_status = "  0  it fits, or runs already\n"
+		       "  1  it does not fit\n"
+		       "  2  the input or the flags are wrong\n",
 	.run = run,
 };

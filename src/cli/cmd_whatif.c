@@ -228,8 +228,8 @@ static int run(const struct bt_command *command, int argc, char **argv)
 			"evicted pods without a controller come back, too"},
 		{"preempt", 0, BT_FLAG_BOOL, &options.preempt, NULL,
 			"evict running pods of lower priority where that makes room"},
-		{"output", 'o', BT_FLAG_STRING, &options.format_name, "FORMAT",
-			"table, wide, json or yaml (default table)"},
+		{"output", 'o', BT_FLAG_STRING, &options.format_name, "table|wide|json|yaml",
+			"how the answer is written (default table)"},
 		BT_SETUP_FLAGS(&options.setup),
 	};
 	int exit_status;
@@ -265,7 +265,7 @@ const struct bt_command bt_command_whatif = {
 		    "\n"
 		    "  # Replace the nodes of a zone by two of another kind\n"
 		    "  berth whatif -f cluster.yaml --remove "
-                    "'[topology.kubernetes.io/zone=zone-a]' \\\n"
+		    "'[topology.kubernetes.io/zone=zone-a]' \\\n"
 		    "    --add 2=node-b1\n"
 		    "\n"
 		    "  # Is there room for twice as many?\n"

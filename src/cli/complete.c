@@ -16,6 +16,7 @@ void bt_complete_offer(struct bt_complete *complete, const struct bt_complete_wo
 	}
 	bt_strbuf_append_str(&complete->out, word->prefix);
 	bt_strbuf_append_str(&complete->out, candidate);
+	bt_strbuf_append_c(&complete->out, word->suffix != NULL ? word->suffix : "");
 	if (description[0] != '\0') {
 		bt_strbuf_printf(&complete->out, "\t%s", description);
 	}
@@ -80,6 +81,8 @@ static void take_value(struct bt_complete *complete, const struct bt_flag *flag,
 {
 	if (strcmp(flag->name, "filename") == 0) {
 		bt_vec_push(&complete->files.list, value);
+	} else if (strcmp(flag->name, "namespace") == 0) {
+		complete->namespace_ = value;
 	}
 }
 
@@ -196,7 +199,8 @@ static bool complete_inline_value(struct bt_complete *complete, const struct fla
 	if (flag == NULL || flag->value_name == NULL) {
 		return false;
 	}
-	struct bt_complete_word word = {{current, (uint32_t)(value - current)}, value};
+	struct bt_complete_word word = {
+		.prefix = {current, (uint32_t)(value - current)}, .text = value};
 	bt_complete_value(complete, &word, flag->value_name);
 	return true;
 }

@@ -58,11 +58,13 @@ static void offer_pod(struct bt_complete *complete, const struct bt_complete_wor
 	const struct bt_cluster_object *object)
 {
 	const struct bt_pod *pod = object->object->value;
+	const char *given = complete->namespace_;
 	struct bt_strbuf name = {0};
-	if (!is_plain(object->name) || !is_plain(object->namespace_)) {
+	if (!is_plain(object->name) || !is_plain(object->namespace_) ||
+		(given != NULL && !bt_str_equal_c(object->namespace_, given))) {
 		return;
 	}
-	if (!bt_str_equal_c(object->namespace_, "default")) {
+	if (given == NULL && !bt_str_equal_c(object->namespace_, "default")) {
 		bt_strbuf_append_str(&name, object->namespace_);
 		bt_strbuf_append_char(&name, '/');
 	}

@@ -8,6 +8,7 @@
 struct bt_complete_word {
 	struct bt_str prefix; /* stays: "--output=", "-o", "" */
 	const char *text;     /* what a candidate must begin with */
+	const char *suffix;   /* put behind it; NULL: nothing */
 };
 
 struct bt_complete {
@@ -19,6 +20,7 @@ struct bt_complete {
 	/* Found in words. */
 	BT_VEC(const struct bt_flag *) given;
 	struct bt_arguments files;     /* values of --filename */
+	const char *namespace_;        /* value of --namespace; NULL: not given */
 	const struct bt_flag *waiting; /* the last word is a flag without its value */
 	bool only_arguments;           /* "--" came */
 	struct bt_strbuf out;

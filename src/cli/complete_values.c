@@ -59,7 +59,7 @@ static void offer_gates(struct bt_complete *complete, const struct bt_complete_w
 	struct bt_strbuf prefix = {0};
 	bt_strbuf_append_str(&prefix, word->prefix);
 	bt_strbuf_append(&prefix, word->text, (size_t)(typed - word->text));
-	struct bt_complete_word part = {bt_strbuf_str(&prefix), typed};
+	struct bt_complete_word part = {.prefix = bt_strbuf_str(&prefix), .text = typed};
 	if (equals != NULL) {
 		bt_complete_offer(complete, &part, BT_STR("true"), "");
 		bt_complete_offer(complete, &part, BT_STR("false"), "");
@@ -94,6 +94,9 @@ static bool is_placeholder(struct bt_str name)
 	return has_capital;
 }
 
+static void offer_pair(struct bt_complete *complete, const struct bt_complete_word *word,
+	struct bt_str left, struct bt_str right);
+
 static void offer_alternative(struct bt_complete *complete, const struct bt_complete_word *word,
 	struct bt_str alternative)
 {
@@ -103,9 +106,34 @@ static void offer_alternative(struct bt_complete *complete, const struct bt_comp
 			return;
 		}
 	}
-	if (!is_placeholder(alternative)) {
+	int64_t equals = bt_str_find_char(alternative, '=');
+	if (equals > 0) {
+		offer_pair(complete, word, bt_str_sub(alternative, 0, (uint32_t)equals),
+			bt_str_sub(alternative, (uint32_t)equals + 1, UINT32_MAX));
+	} else if (!is_placeholder(alternative)) {
 		bt_complete_offer(complete, word, alternative, "");
 	}
+}
+
+/** "NODE=TAINT": what stands before the sign, with the sign, until it is typed. */
+static void offer_pair(struct bt_complete *complete, const struct bt_complete_word *word,
+	struct bt_str left, struct bt_str right)
+{
+	const char *equals = strchr(word->text, '=');
+	struct bt_complete_word part = *word;
+	struct bt_strbuf prefix = {0};
+	if (equals == NULL) {
+		part.suffix = "=";
+		offer_alternative(complete, &part, left);
+		bt_complete_tell_shell(complete, ":nospace");
+		return;
+	}
+	bt_strbuf_append_str(&prefix, word->prefix);
+	bt_strbuf_append(&prefix, word->text, (size_t)(equals + 1 - word->text));
+	part.prefix = bt_strbuf_str(&prefix);
+	part.text = equals + 1;
+	offer_alternative(complete, &part, right);
+	bt_strbuf_finish(&prefix);
 }
 
 void bt_complete_value(
