@@ -22,7 +22,6 @@ struct bt_explain_tally {
 	uint64_t pods;
 	uint64_t proposals;
 	uint64_t without_proposal; /* pods that fit nowhere and get no proposal */
-	uint64_t skipped;          /* pods whose proposals could not be tried: assumed volumes */
 };
 
 /**

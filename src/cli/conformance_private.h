@@ -35,6 +35,15 @@ struct bt_case_node {
 	bool deleted;
 };
 
+/** What PreBind of a pod before wrote to a volume or a claim; texts in the run's arena. */
+struct bt_case_write {
+	struct bt_str volume; /* "": a claim */
+	struct bt_str claim_namespace;
+	struct bt_str claim;
+	struct bt_str claim_uid;
+	struct bt_str selected_node; /* of a claim */
+};
+
 struct bt_case_run {
 	struct bt_arena arena;
 	struct bt_case_text text;
@@ -42,6 +51,7 @@ struct bt_case_run {
 	BT_VEC(struct bt_case_pod) pods;
 	BT_VEC(struct bt_case_node) nodes;
 	BT_VEC(struct bt_pod_info *) queued; /* nominated pods that wait */
+	BT_VEC(struct bt_case_write) writes;
 	struct bt_json_writer writer;
 	bool writes_open; /* `writes` of the current result has been begun */
 	/* Explanations; tally NULL: none are asked for. */

@@ -22,6 +22,19 @@ static void begin_write(struct bt_case_run *run, const char *op)
 	bt_json_write_c(&run->writer, op);
 }
 
+static void note_write(struct bt_case_run *run, struct bt_str volume,
+	const struct bt_persistent_volume_claim *claim, struct bt_str selected_node)
+{
+	struct bt_case_write write = {
+		.volume = bt_arena_str(&run->arena, volume),
+		.claim_namespace = bt_arena_str(&run->arena, claim->metadata.namespace_),
+		.claim = bt_arena_str(&run->arena, claim->metadata.name),
+		.claim_uid = bt_arena_str(&run->arena, claim->metadata.uid),
+		.selected_node = bt_arena_str(&run->arena, selected_node),
+	};
+	bt_vec_push(&run->writes, write);
+}
+
 /** What VolumeBinding writes in PreBind; then it is told not to wait for the effect. */
 static int record_bind_volume(void *context, const struct bt_persistent_volume *volume,
 	const struct bt_persistent_volume_claim *claim,
@@ -34,6 +47,7 @@ static int record_bind_volume(void *context, const struct bt_persistent_volume *
 	bt_json_write_name_c(&run->writer, "pvc");
 	bt_json_write_str(&run->writer, bt_case_object_key(run, &claim->metadata));
 	bt_json_end_object(&run->writer);
+	note_write(run, volume->metadata.name, claim, BT_STR(""));
 	return 0;
 }
 
@@ -48,6 +62,7 @@ static int record_select_node(void *context, const struct bt_persistent_volume_c
 	bt_json_write_name_c(&run->writer, "selectedNode");
 	bt_json_write_str(&run->writer, node_name);
 	bt_json_end_object(&run->writer);
+	note_write(run, BT_STR(""), claim, node_name);
 	return 0;
 }
 
@@ -249,6 +264,7 @@ static void finish_case(struct bt_case_run *run)
 	bt_vec_finish(&run->queued);
 	bt_vec_finish(&run->pods);
 	bt_vec_finish(&run->nodes);
+	bt_vec_finish(&run->writes);
 	bt_vec_finish(&run->text.objects.items);
 	bt_vec_finish(&run->text.pending.items);
 	bt_arena_finish(&run->arena);

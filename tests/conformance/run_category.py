@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run one category of vectors and hold it to its standing.
 
-usage: run_category.py BERTH CATEGORY [FIELD,...]
+usage: run_category.py BERTH CATEGORY [FIELD,... | --explain]
 
 The last line is "N passed, N failed": N passed counts cases, N failed how many fewer pass than
-standing.json says. FIELD,... are members that are not compared.
+standing.json says. FIELD,... are members that are not compared. --explain: every pod is explained,
+too, and every change that is proposed must help.
 """
 import json
 import os
@@ -21,7 +22,9 @@ def main(berth, category, skip=""):
         standing = json.load(file)[category]
     base = os.path.join(HERE, "vectors", category)
     command = [berth, "conformance", base + ".cases.jsonl.gz", base + ".expected.jsonl.gz"]
-    if skip:
+    if skip == "--explain":
+        command.append(skip)
+    elif skip:
         command += ["--skip", skip]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     summary = re.search(r"^(\d+) passed, (\d+) failed$", done.stdout, re.MULTILINE)
@@ -31,7 +34,7 @@ def main(berth, category, skip=""):
         return 1
     passed, failed = int(summary.group(1)), int(summary.group(2))
     missing = max(0, standing - passed)
-    if missing:
+    if missing or skip == "--explain":
         print(done.stdout)
     print("%s: %d of %d cases pass, standing %d" % (category, passed, passed + failed, standing))
     if passed > standing:
