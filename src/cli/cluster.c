@@ -232,10 +232,9 @@ static void add(struct bt_cluster *cluster, struct bt_origin origin, struct bt_o
 		cluster->objects.count - 1);
 }
 
-static int take(
-	void *context, struct bt_origin origin, struct bt_object *object, struct berth_error *err)
+int bt_cluster_take(struct bt_cluster *cluster, struct bt_origin origin, struct bt_object *object,
+	struct berth_error *err)
 {
-	struct bt_cluster *cluster = context;
 	if (!is_simulated(object->kind)) {
 		bt_object_release(object);
 		return 0;
@@ -257,6 +256,12 @@ static int take(
 	}
 	add(cluster, origin, object);
 	return 0;
+}
+
+static int take(
+	void *context, struct bt_origin origin, struct bt_object *object, struct berth_error *err)
+{
+	return bt_cluster_take(context, origin, object, err);
 }
 
 int bt_cluster_read(struct bt_cluster *cluster, const char *path, struct berth_error *err)
@@ -316,7 +321,7 @@ int bt_cluster_put(struct bt_cluster *cluster, const char *source, struct bt_obj
 	struct bt_origin origin = {.source = cluster->input.sources.count, .document = 1};
 	uint32_t count = cluster->objects.count;
 	bt_vec_push(&cluster->input.sources, bt_strndup(source, strlen(source)));
-	int result = take(cluster, origin, object, err);
+	int result = bt_cluster_take(cluster, origin, object, err);
 	if (result == 0) {
 		BT_ASSERT(cluster->objects.count == count + 1);
 		*out_index = count;
@@ -334,7 +339,7 @@ int bt_cluster_take_live(struct bt_cluster *cluster, uint32_t source, struct bt_
 	struct berth_error *err)
 {
 	struct bt_origin origin = {source, 0};
-	int result = take(cluster, origin, object, err);
+	int result = bt_cluster_take(cluster, origin, object, err);
 	return result < 0 ? bt_error_wrap(err, result, "%s", cluster->input.sources.items[source])
 			  : 0;
 }

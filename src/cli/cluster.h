@@ -71,6 +71,12 @@ uint32_t bt_cluster_add_source(struct bt_cluster *cluster, const char *name);
  * workload's pods exist as far as they ever will. Snapshots carry it.
  */
 #define BT_ANNOTATION_PODS_EXIST "berth.dev/pods-exist"
+/**
+ * One object that a reader of its own (cluster->input with another sink) came across. object:
+ * consumed. Errors name the object, not its place.
+ */
+BT_MUST_USE int bt_cluster_take(struct bt_cluster *cluster, struct bt_origin origin,
+	struct bt_object *object, struct berth_error *err);
 /** After the last file: fill the lists of owners, anew when they were filled before. */
 void bt_cluster_index_owners(struct bt_cluster *cluster);
 /**

@@ -50,6 +50,8 @@ struct bt_command {
 };
 
 extern const struct bt_command bt_command_simulate;
+extern const struct bt_command bt_command_capacity;
+extern const struct bt_command bt_command_snapshot;
 extern const struct bt_command bt_command_soak;
 extern const struct bt_command bt_command_completion;
 extern const struct bt_command bt_command_conformance;

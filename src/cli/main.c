@@ -14,6 +14,7 @@
 
 static const struct bt_command *const commands[] = {
 	&bt_command_bench,
+	&bt_command_capacity,
 	&bt_command_completion,
 	&bt_command_conformance,
 	&bt_command_explain,
@@ -21,6 +22,7 @@ static const struct bt_command *const commands[] = {
 	&bt_command_scheduler,
 #endif
 	&bt_command_simulate,
+	&bt_command_snapshot,
 	&bt_command_soak,
 #if BT_HAVE_SERVER
 	&bt_command_up,

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/capacity_spec.h"
+
+#include "api/pod.h"
+#include "api/workload.h"
+#include "cli/printable.h"
+#include "cli/suggest.h"
+
+#define KINDS_SENTENCE \
+	"Pod, Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob and " \
+	"ReplicationController are taken"
+
+/** What kubectl calls the kinds that pods come from. */
+static const struct {
+	const char *word;
+	enum bt_kind kind;
+} kind_words[] = {
+	{"pod", BT_KIND_POD},
+	{"pods", BT_KIND_POD},
+	{"po", BT_KIND_POD},
+	{"deployment", BT_KIND_DEPLOYMENT},
+	{"deployments", BT_KIND_DEPLOYMENT},
+	{"deploy", BT_KIND_DEPLOYMENT},
+	{"replicaset", BT_KIND_REPLICA_SET},
+	{"replicasets", BT_KIND_REPLICA_SET},
+	{"rs", BT_KIND_REPLICA_SET},
+	{"statefulset", BT_KIND_STATEFUL_SET},
+	{"statefulsets", BT_KIND_STATEFUL_SET},
+	{"sts", BT_KIND_STATEFUL_SET},
+	{"daemonset", BT_KIND_DAEMON_SET},
+	{"daemonsets", BT_KIND_DAEMON_SET},
+	{"ds", BT_KIND_DAEMON_SET},
+	{"job", BT_KIND_JOB},
+	{"jobs", BT_KIND_JOB},
+	{"cronjob", BT_KIND_CRON_JOB},
+	{"cronjobs", BT_KIND_CRON_JOB},
+	{"cj", BT_KIND_CRON_JOB},
+	{"replicationcontroller", BT_KIND_REPLICATION_CONTROLLER},
+	{"replicationcontrollers", BT_KIND_REPLICATION_CONTROLLER},
+	{"rc", BT_KIND_REPLICATION_CONTROLLER},
+};
+
+void bt_capacity_specs_init(struct bt_capacity_specs *specs, struct bt_cluster *cluster)
+{
+	*specs = (struct bt_capacity_specs){.cluster = cluster};
+	bt_arena_init(&specs->arena, 0);
+}
+
+void bt_capacity_specs_finish(struct bt_capacity_specs *specs)
+{
+	for (uint32_t i = 0; i < specs->list.count; i++) {
+		bt_object_release(specs->list.items[i].object);
+	}
+	bt_vec_finish(&specs->list);
+	bt_arena_finish(&specs->arena);
+}
+
+bool bt_capacity_spec_has_own_claims(const struct bt_capacity_spec *spec)
+{
+	if (spec->object->kind != BT_KIND_STATEFUL_SET) {
+		return false;
+	}
+	const struct bt_stateful_set *set = bt_object_value(spec->object, BT_KIND_STATEFUL_SET);
+	return set->spec.volume_claim_templates.count != 0;
+}
+
+/** --- from an object to what is copied --- */
+
+/** The identity and the history of one pod are not its copies'. */
+static struct bt_object *make_pod(const struct bt_capacity_spec *spec,
+	const struct bt_object_meta *metadata, const struct bt_pod_spec *pod_spec)
+{
+	struct bt_pod pod = {.metadata = *metadata, .spec = *pod_spec};
+	pod.metadata.name = spec->name;
+	pod.metadata.generate_name = BT_STR("");
+	pod.metadata.namespace_ = spec->namespace_;
+	pod.metadata.uid = BT_STR("");
+	pod.metadata.creation_timestamp = (struct bt_time){0};
+	pod.metadata.deletion_timestamp = NULL;
+	pod.spec.node_name = BT_STR("");
+	return bt_object_create(BT_KIND_POD, &pod);
+}
+
+/** NULL: the kind makes no pods, or its object says nothing of them. */
+static const struct bt_pod_template *template_of(const struct bt_object *object)
+{
+	enum bt_kind kind = object->kind;
+	if (kind == BT_KIND_DAEMON_SET) {
+		const struct bt_daemon_set *set = bt_object_value(object, kind);
+		return &set->spec.template_;
+	}
+	if (kind == BT_KIND_JOB) {
+		const struct bt_job *job = bt_object_value(object, kind);
+		return &job->spec.template_;
+	}
+	if (kind == BT_KIND_CRON_JOB) {
+		const struct bt_cron_job *job = bt_object_value(object, kind);
+		return &job->spec.job_template.spec.template_;
+	}
+	return NULL;
+}
+
+static bool is_pod_maker(enum bt_kind kind)
+{
+	return kind == BT_KIND_DEPLOYMENT || kind == BT_KIND_REPLICA_SET ||
+		kind == BT_KIND_STATEFUL_SET || kind == BT_KIND_REPLICATION_CONTROLLER;
+}
+
+/** A workload that is going away makes no pods; its copies are asked for all the same. */
+static struct bt_object *make_maker(const struct bt_object *object)
+{
+	if (object->meta->deletion_timestamp == NULL) {
+		struct bt_object *shared = (struct bt_object *)(uintptr_t)object;
+		return bt_object_share(shared);
+	}
+	struct bt_arena arena = {0};
+	size_t size = bt_kind_info(object->kind)->size;
+	void *copy = bt_arena_alloc(&arena, size);
+	memcpy(copy, object->value, size);
+	struct bt_object_meta *meta = copy; /* every kind starts with its metadata */
+	meta->deletion_timestamp = NULL;
+	struct bt_object *made = bt_object_create(object->kind, copy);
+	bt_arena_finish(&arena);
+	return made;
+}
+
+static bool has_pods(enum bt_kind kind)
+{
+	return kind == BT_KIND_POD || kind == BT_KIND_DAEMON_SET || kind == BT_KIND_JOB ||
+		kind == BT_KIND_CRON_JOB || is_pod_maker(kind);
+}
+
+static void warn_of_node(const struct bt_capacity_specs *specs, const struct bt_capacity_spec *spec)
+{
+	struct bt_strbuf shown = {0};
+	bt_printable_append(&shown, spec->namespace_);
+	bt_strbuf_append_char(&shown, '/');
+	bt_printable_append(&shown, spec->name);
+	bt_cluster_warn(specs->cluster,
+		"Pod %s: its spec.nodeName is ignored: the scheduler places the copies",
+		bt_strbuf_c(&shown));
+	bt_strbuf_finish(&shown);
+}
+
+/** is_file: the object is a manifest, not taken from the cluster. */
+static int add(struct bt_capacity_specs *specs, const struct bt_object *object,
+	struct bt_str namespace_, struct bt_str name, struct bt_origin origin, bool is_file,
+	struct berth_error *err)
+{
+	if (specs->list.count >= BT_CAPACITY_SPECS_MAX) {
+		return bt_error_set(
+			err, BERTH_ERR_TOO_LARGE, "more than %d pod specs", BT_CAPACITY_SPECS_MAX);
+	}
+	struct bt_capacity_spec spec = {
+		.namespace_ = bt_arena_str(&specs->arena, namespace_),
+		.name = bt_arena_str(&specs->arena, name),
+		.kind = object->kind,
+		.origin = origin,
+		.weight = 1,
+	};
+	const struct bt_pod_template *template_ = template_of(object);
+	if (object->kind == BT_KIND_POD) {
+		const struct bt_pod *pod = bt_object_value(object, BT_KIND_POD);
+		if (is_file && pod->spec.node_name.length != 0) {
+			warn_of_node(specs, &spec);
+		}
+		spec.object = make_pod(&spec, &pod->metadata, &pod->spec);
+	} else if (template_ != NULL) {
+		spec.object = make_pod(&spec, &template_->metadata, &template_->spec);
+	} else {
+		spec.object = make_maker(object);
+	}
+	bt_vec_push(&specs->list, spec);
+	return 0;
+}
+
+/** --- files --- */
+
+/** Manifests for this purpose have no name now and then. */
+static struct bt_str name_of(const struct bt_object_meta *meta)
+{
+	if (meta->name.length != 0) {
+		return meta->name;
+	}
+	struct bt_str name = meta->generate_name;
+	if (name.length != 0 && name.data[name.length - 1] == '-') {
+		name.length--;
+	}
+	return name.length != 0 ? name : BT_STR("pod");
+}
+
+static int take_spec(struct bt_capacity_specs *specs, struct bt_origin origin,
+	const struct bt_object *object, struct berth_error *err)
+{
+	const struct bt_object_meta *meta = object->meta;
+	struct bt_str name = name_of(meta);
+	struct bt_str namespace_ =
+		meta->namespace_.length != 0 ? meta->namespace_ : BT_STR("default");
+	if (name.length > BT_CLUSTER_NAME_BYTES_MAX ||
+		namespace_.length > BT_CLUSTER_NAME_BYTES_MAX) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"metadata: name and namespace may have at most %d bytes",
+			BT_CLUSTER_NAME_BYTES_MAX);
+	}
+	return add(specs, object, namespace_, name, origin, true, err);
+}
+
+static int take(
+	void *context, struct bt_origin origin, struct bt_object *object, struct berth_error *err)
+{
+	struct bt_capacity_specs *specs = context;
+	if (!has_pods(object->kind)) {
+		return bt_cluster_take(specs->cluster, origin, object, err);
+	}
+	int result = take_spec(specs, origin, object, err);
+	bt_object_release(object);
+	return result;
+}
+
+int bt_capacity_specs_read(
+	struct bt_capacity_specs *specs, const char *path, struct berth_error *err)
+{
+	struct bt_input *input = &specs->cluster->input;
+	uint32_t count = specs->list.count;
+	input->sink = (struct bt_input_sink){.context = specs, .take = take};
+	int result = bt_input_read(input, path, err);
+	if (result == 0 && specs->list.count == count) {
+		result = bt_error_set(err, BERTH_ERR_INVALID,
+			"%s: no pod spec in it: " KINDS_SENTENCE,
+			strcmp(path, "-") == 0 ? "standard input" : path);
+	}
+	return result;
+}
+
+/** --- the cluster's own --- */
+
+static int find_kind(struct bt_str word, enum bt_kind *out_kind, struct berth_error *err)
+{
+	const char *words[BT_ARRAY_LENGTH(kind_words)];
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(kind_words); i++) {
+		words[i] = kind_words[i].word;
+		if (bt_str_equal_without_case(word, bt_str_from(kind_words[i].word))) {
+			*out_kind = kind_words[i].kind;
+			return 0;
+		}
+	}
+	struct bt_strbuf shown = {0};
+	bt_printable_append(&shown, bt_str_sub(word, 0, BT_CLUSTER_NAME_BYTES_MAX));
+	const char *near = bt_suggest(bt_strbuf_c(&shown), words, BT_ARRAY_LENGTH(words));
+	int result = bt_error_set(err, BERTH_ERR_INVALID, "unknown kind %s%s%s%s: " KINDS_SENTENCE,
+		bt_strbuf_c(&shown), near != NULL ? " (did you mean " : "",
+		near != NULL ? near : "", near != NULL ? "?)" : "");
+	bt_strbuf_finish(&shown);
+	return result;
+}
+
+/** The only object of this kind and name, wherever it is; BT_CLUSTER_NONE: none, or several. */
+static uint32_t find_anywhere(const struct bt_cluster *cluster, enum bt_kind kind,
+	struct bt_str name, uint32_t *out_count)
+{
+	uint32_t found = BT_CLUSTER_NONE;
+	*out_count = 0;
+	for (uint32_t i = 0; i < cluster->objects.count; i++) {
+		const struct bt_cluster_object *object = &cluster->objects.items[i];
+		if (object->kind == kind && bt_str_equal(object->name, name)) {
+			found = i;
+			(*out_count)++;
+		}
+	}
+	return *out_count == 1 ? found : BT_CLUSTER_NONE;
+}
+
+static int not_found(enum bt_kind kind, struct bt_str namespace_, struct bt_str name,
+	uint32_t elsewhere, struct berth_error *err)
+{
+	struct bt_strbuf shown = {0};
+	bt_strbuf_append_c(&shown, bt_kind_info(kind)->name);
+	bt_strbuf_append_char(&shown, ' ');
+	bt_printable_append(&shown, bt_str_sub(namespace_, 0, BT_CLUSTER_NAME_BYTES_MAX));
+	bt_strbuf_append_char(&shown, '/');
+	bt_printable_append(&shown, bt_str_sub(name, 0, BT_CLUSTER_NAME_BYTES_MAX));
+	int result = elsewhere > 1 ? bt_error_set(err, BERTH_ERR_NOT_FOUND,
+					     "%s is not in the input, but %u other namespaces have "
+					     "one: name one with -n",
+					     bt_strbuf_c(&shown), elsewhere)
+				   : bt_error_set(err, BERTH_ERR_NOT_FOUND,
+					     "%s is not in the input", bt_strbuf_c(&shown));
+	bt_strbuf_finish(&shown);
+	return result;
+}
+
+static int add_like(struct bt_capacity_specs *specs, enum bt_kind kind, struct bt_str namespace_,
+	struct bt_str name, bool anywhere, struct berth_error *err)
+{
+	const struct bt_cluster *cluster = specs->cluster;
+	uint32_t index = bt_cluster_find(cluster, kind, namespace_, name);
+	uint32_t elsewhere = 0;
+	if (index == BT_CLUSTER_NONE && anywhere) {
+		index = find_anywhere(cluster, kind, name, &elsewhere);
+	}
+	if (index == BT_CLUSTER_NONE) {
+		return not_found(kind, namespace_, name, elsewhere, err);
+	}
+	const struct bt_cluster_object *entry = &cluster->objects.items[index];
+	return add(specs, entry->object, entry->namespace_, entry->name, entry->origin, false, err);
+}
+
+int bt_capacity_specs_like(struct bt_capacity_specs *specs, const char *text,
+	const char *namespace_, struct berth_error *err)
+{
+	struct bt_str name = bt_str_from(text);
+	struct bt_str word = bt_str_cut(&name, '/');
+	struct bt_str space = namespace_ != NULL ? bt_str_from(namespace_) : BT_STR("default");
+	bool anywhere = namespace_ == NULL;
+	enum bt_kind kind = BT_KIND_POD;
+	if (bt_str_find_char(name, '/') >= 0) {
+		space = bt_str_cut(&name, '/');
+		anywhere = false;
+	}
+	if (word.length == 0 || name.length == 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"--like: name a kind and an object, as in deployment/web");
+	}
+	int result = find_kind(word, &kind, err);
+	if (result == 0) {
+		result = add_like(specs, kind, space, name, anywhere, err);
+	}
+	return result < 0 ? bt_error_wrap(err, result, "--like") : 0;
+}
+
+/** --- weights --- */
+
+static int unknown_member(
+	const struct bt_capacity_specs *specs, struct bt_str name, struct berth_error *err)
+{
+	struct bt_strbuf known = {0};
+	struct bt_strbuf shown = {0};
+	bt_printable_append(&shown, bt_str_sub(name, 0, BT_CLUSTER_NAME_BYTES_MAX));
+	for (uint32_t i = 0; i < specs->list.count && i < 10; i++) {
+		bt_strbuf_append_c(&known, i == 0 ? "" : ", ");
+		bt_printable_append(&known, specs->list.items[i].name);
+	}
+	int result = bt_error_set(err, BERTH_ERR_INVALID,
+		"--mix: %s is the name of no pod spec (there are: %s%s)", bt_strbuf_c(&shown),
+		bt_strbuf_c(&known), specs->list.count > 10 ? ", ..." : "");
+	bt_strbuf_finish(&known);
+	bt_strbuf_finish(&shown);
+	return result;
+}
+
+static bool is_called(const struct bt_capacity_spec *spec, struct bt_str text)
+{
+	struct bt_str name = text;
+	if (bt_str_find_char(text, '/') < 0) {
+		return bt_str_equal(spec->name, text);
+	}
+	struct bt_str namespace_ = bt_str_cut(&name, '/');
+	return bt_str_equal(spec->namespace_, namespace_) && bt_str_equal(spec->name, name);
+}
+
+static int weigh_one(struct bt_capacity_specs *specs, struct bt_str text, struct berth_error *err)
+{
+	struct bt_str amount = text;
+	struct bt_str name = bt_str_cut(&amount, '=');
+	int64_t weight;
+	bool found = false;
+	if (!bt_str_parse_int64(amount, &weight) || weight < 1 || weight > BT_CAPACITY_WEIGHT_MAX) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"--mix: weights are given as NAME=N with N from 1 to %d",
+			BT_CAPACITY_WEIGHT_MAX);
+	}
+	for (uint32_t i = 0; i < specs->list.count; i++) {
+		if (is_called(&specs->list.items[i], name)) {
+			specs->list.items[i].weight = weight;
+			found = true;
+		}
+	}
+	return found ? 0 : unknown_member(specs, name, err);
+}
+
+int bt_capacity_specs_weigh(
+	struct bt_capacity_specs *specs, const char *text, struct berth_error *err)
+{
+	struct bt_str rest = bt_str_from(text);
+	int result = 0;
+	while (rest.length != 0 && result == 0) {
+		result = weigh_one(specs, bt_str_cut(&rest, ','), err);
+	}
+	return result;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Answers about capacity for people: few lines, however many nodes there are. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/amount.h"
+#include "cli/capacity_output.h"
+#include "cli/printable.h"
+#include "cli/table.h"
+
+/** Lines "and N more nodes with M each" below a table. */
+#define GROUP_LINES 8
+/** Requests that a headline names. */
+#define REQUESTS_SHOWN 6
+
+void bt_capacity_append_amount(struct bt_strbuf *out, struct bt_str resource, int64_t amount)
+{
+	if (bt_str_equal_c(resource, "cpu")) {
+		bt_amount_append_cpu(out, amount);
+	} else if (bt_str_equal_c(resource, "memory") ||
+		bt_str_equal_c(resource, "ephemeral-storage") ||
+		bt_str_has_prefix(resource, BT_STR("hugepages-"))) {
+		bt_amount_append_bytes(out, amount);
+	} else {
+		bt_strbuf_printf(out, "%lld", (long long)amount);
+	}
+}
+
+/** "4,980" */
+static void append_count(struct bt_strbuf *out, uint64_t count)
+{
+	char digits[24];
+	int length = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)count);
+	for (int i = 0; i < length; i++) {
+		if (i != 0 && (length - i) % 3 == 0) {
+			bt_strbuf_append_char(out, ',');
+		}
+		bt_strbuf_append_char(out, digits[i]);
+	}
+}
+
+/** "1 copy", "4,980 copies" */
+static void append_counted(struct bt_strbuf *out, uint64_t count, const char *one, const char *many)
+{
+	append_count(out, count);
+	bt_strbuf_printf(out, " %s", count == 1 ? one : many);
+}
+
+/** --- headlines --- */
+
+static void append_requests(struct bt_strbuf *out, const struct bt_capacity_member *member)
+{
+	if (member->requests.count == 0) {
+		bt_strbuf_append_c(out, " (requests nothing)");
+		return;
+	}
+	for (uint32_t i = 0; i < member->requests.count && i < REQUESTS_SHOWN; i++) {
+		const struct bt_capacity_request *request = &member->requests.items[i];
+		bt_strbuf_append_c(out, i == 0 ? " (" : ", ");
+		bt_printable_append(out, request->resource);
+		bt_strbuf_append_char(out, ' ');
+		bt_capacity_append_amount(out, request->resource, request->amount);
+	}
+	bt_strbuf_append_c(out, member->requests.count > REQUESTS_SHOWN ? ", ...)" : ")");
+}
+
+static void append_spec_name(struct bt_strbuf *out, const struct bt_capacity_spec *spec)
+{
+	for (const char *at = bt_kind_info(spec->kind)->name; *at != '\0'; at++) {
+		bt_strbuf_append_char(out, (char)(*at >= 'A' && *at <= 'Z' ? *at + 32 : *at));
+	}
+	bt_strbuf_append_char(out, ' ');
+	bt_printable_append(out, spec->namespace_);
+	bt_strbuf_append_char(out, '/');
+	bt_printable_append(out, spec->name);
+}
+
+static void append_stop(struct bt_strbuf *out, const struct bt_capacity_answer *answer,
+	const struct bt_capacity_member *member)
+{
+	bt_strbuf_printf(out, "Termination reason: %s: ", member->stop.type);
+	bt_printable_append(out, member->stop.message);
+	bt_strbuf_append_char(out, '\n');
+	if (member->stop.hint.length != 0) {
+		bt_strbuf_append_c(out, "Tightest: ");
+		bt_printable_append(out, member->stop.hint);
+		bt_strbuf_append_char(out, '\n');
+	}
+	if (answer->member_count > 1 && member->stop.total < answer->copies) {
+		bt_strbuf_append_c(out, "It stopped when ");
+		append_counted(out, member->stop.total, "copy", "copies");
+		bt_strbuf_append_c(out, " of all members had a node; ");
+		append_count(out, answer->copies - member->stop.total);
+		bt_strbuf_append_c(out, " of others came after.\n");
+	}
+}
+
+/** --- nodes --- */
+
+struct share {
+	uint32_t copies;
+	uint32_t node; /* index in the answer's nodes */
+};
+
+/** Most copies first, then by name. */
+static int compare_shares(const void *a, const void *b)
+{
+	const struct share *first = a;
+	const struct share *second = b;
+	if (first->copies != second->copies) {
+		return first->copies > second->copies ? -1 : 1;
+	}
+	return first->node < second->node ? -1 : first->node > second->node;
+}
+
+static void add_change(struct bt_table *table, struct bt_str resource, int64_t before,
+	int64_t after, int64_t allocatable)
+{
+	bt_capacity_append_amount(&table->text, resource, before);
+	bt_strbuf_append_c(&table->text, " -> ");
+	bt_capacity_append_amount(&table->text, resource, after);
+	bt_strbuf_append_c(&table->text, " of ");
+	bt_capacity_append_amount(&table->text, resource, allocatable);
+	bt_table_end_cell(table);
+}
+
+static void add_node(
+	struct bt_table *table, const struct bt_capacity_node *node, uint32_t copies, bool wide)
+{
+	bt_table_add(table, node->name);
+	append_count(&table->text, copies);
+	bt_table_end_cell(table);
+	if (wide) {
+		add_change(table, BT_STR("pods"), node->before.pods, node->after.pods,
+			node->allocatable.pods);
+		add_change(table, BT_STR("cpu"), node->before.cpu_milli, node->after.cpu_milli,
+			node->allocatable.cpu_milli);
+		add_change(table, BT_STR("memory"), node->before.memory_bytes,
+			node->after.memory_bytes, node->allocatable.memory_bytes);
+	}
+}
+
+/** The nodes behind the table, a line for each number of copies; the last line tells of the rest.
+ */
+static void write_groups(
+	const struct share *shares, uint32_t first, uint32_t count, struct bt_strbuf *out)
+{
+	for (uint32_t line = 0; first < count; line++) {
+		uint32_t end = first;
+		bool is_last = line + 1 == GROUP_LINES;
+		while (end < count && (is_last || shares[end].copies == shares[first].copies)) {
+			end++;
+		}
+		bt_strbuf_append_c(out, "and ");
+		append_counted(out, end - first, "more node with ", "more nodes with ");
+		if (shares[end - 1].copies != shares[first].copies) {
+			append_count(out, shares[end - 1].copies);
+			bt_strbuf_append_c(out, " to ");
+		}
+		append_count(out, shares[first].copies);
+		bt_strbuf_append_c(out, end - first == 1 ? "\n" : " each\n");
+		first = end;
+	}
+}
+
+static void write_distribution(const struct bt_capacity_answer *answer,
+	const struct bt_capacity_member *member, bool wide, struct bt_strbuf *out)
+{
+	static const char *const headings[] = {"NODE", "COPIES", "PODS", "CPU", "MEMORY"};
+	struct bt_table table = {.column_count = wide ? 5 : 2};
+	struct share *shares = BT_NEW_ARRAY(struct share, answer->node_count);
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < answer->node_count; i++) {
+		if (wide || member->on_nodes[i] != 0) {
+			shares[count++] = (struct share){member->on_nodes[i], i};
+		}
+	}
+	if (count > 1) {
+		qsort(shares, count, sizeof(shares[0]), compare_shares);
+	}
+	uint32_t shown = wide || count <= BT_CAPACITY_ROWS + 1 ? count : BT_CAPACITY_ROWS;
+	for (uint32_t i = 0; i < table.column_count; i++) {
+		bt_table_add_c(&table, headings[i]);
+	}
+	for (uint32_t i = 0; i < shown; i++) {
+		add_node(&table, &answer->nodes[shares[i].node], shares[i].copies, wide);
+	}
+	if (count != 0) {
+		bt_strbuf_append_c(out, "Pod distribution among nodes:\n");
+		bt_table_write(&table, out);
+		write_groups(shares, shown, count, out);
+		if (count < answer->node_count) {
+			append_counted(out, answer->node_count - count, "node takes", "nodes take");
+			bt_strbuf_append_c(out, " none\n");
+		}
+	}
+	bt_table_finish(&table);
+	bt_free(shares);
+}
+
+/** --- the cluster --- */
+
+static void add_share(struct bt_table *table, const struct bt_capacity_total *total, int64_t amount)
+{
+	bt_capacity_append_amount(&table->text, total->resource, amount);
+	if (total->allocatable > 0) {
+		bt_strbuf_printf(&table->text, " (%.0f%%)",
+			100.0 * (double)amount / (double)total->allocatable);
+	}
+	bt_table_end_cell(table);
+}
+
+static void write_totals(const struct bt_capacity_answer *answer, struct bt_strbuf *out)
+{
+	static const char *const headings[] = {"RESOURCE", "BEFORE", "AFTER", "ALLOCATABLE"};
+	struct bt_table table = {.column_count = BT_ARRAY_LENGTH(headings)};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(headings); i++) {
+		bt_table_add_c(&table, headings[i]);
+	}
+	for (uint32_t i = 0; i < answer->total_count; i++) {
+		const struct bt_capacity_total *total = &answer->totals[i];
+		bt_table_add(&table, total->resource);
+		add_share(&table, total, total->before);
+		add_share(&table, total, total->after);
+		bt_capacity_append_amount(&table.text, total->resource, total->allocatable);
+		bt_table_end_cell(&table);
+	}
+	bt_strbuf_append_c(out, "\nUse of the cluster's ");
+	append_counted(out, answer->node_count, "node:\n", "nodes:\n");
+	bt_table_write(&table, out);
+	bt_table_finish(&table);
+}
+
+static void write_member(
+	const struct bt_capacity_answer *answer, uint32_t index, bool wide, struct bt_strbuf *out)
+{
+	const struct bt_capacity_member *member = &answer->members[index];
+	bt_strbuf_append_c(out, "The cluster can schedule ");
+	append_counted(out, member->copies, "instance of the ", "instances of the ");
+	append_spec_name(out, member->spec);
+	append_requests(out, member);
+	bt_strbuf_append_c(out, ".\n");
+	append_stop(out, answer, member);
+	if (member->copies != 0) {
+		bt_strbuf_append_char(out, '\n');
+		write_distribution(answer, member, wide, out);
+	}
+}
+
+void bt_capacity_write_table(
+	const struct bt_capacity_answer *answer, bool wide, struct bt_strbuf *out)
+{
+	if (answer->queue_placed != 0 || answer->queue_pending != 0) {
+		bt_strbuf_append_c(out, "Placed first: ");
+		append_counted(out, answer->queue_placed, "pending pod", "pending pods");
+		bt_strbuf_append_c(out, " of the input");
+		if (answer->queue_pending != 0) {
+			bt_strbuf_append_c(out, "; ");
+			append_count(out, answer->queue_pending);
+			bt_strbuf_append_c(out, " found no place");
+		}
+		bt_strbuf_append_c(out, ".\n");
+	}
+	if (answer->member_count > 1) {
+		bt_strbuf_append_c(out, "The mix: ");
+		append_counted(out, answer->copies, "copy", "copies");
+		bt_strbuf_append_c(out, " in all; every member had its share in ");
+		append_counted(out, answer->round_count, "round", "rounds");
+		bt_strbuf_append_c(out, ".\n\n");
+	}
+	for (uint32_t i = 0; i < answer->member_count; i++) {
+		bt_strbuf_append_c(out, i == 0 ? "" : "\n");
+		write_member(answer, i, wide, out);
+	}
+	write_totals(answer, out);
+}
