@@ -88,7 +88,7 @@ static void append_bytes(struct bt_strbuf *out, int64_t bytes)
 	static const char *const units[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
 	uint64_t left = bytes < 0 ? -(uint64_t)bytes : (uint64_t)bytes;
 	uint64_t unit = 1;
-	uint64_t tenths = 0;
+	uint64_t tenths;
 	uint64_t whole;
 	uint32_t index = 0;
 
@@ -97,12 +97,14 @@ static void append_bytes(struct bt_strbuf *out, int64_t bytes)
 		index++;
 	}
 	whole = left / unit;
-	if (left % unit != 0) {
-		tenths = (uint64_t)((double)(left % unit) * 10.0 / (double)unit) + 1;
-	}
+	tenths = (left % unit * 10 + unit - 1) / unit;
 	if (tenths == 10) {
 		whole++;
 		tenths = 0;
+	}
+	if (whole == 1024 && index + 1 < BT_ARRAY_LENGTH(units)) {
+		whole = 1;
+		index++;
 	}
 	bt_strbuf_printf(out, "%s%" PRIu64, bytes < 0 ? "-" : "", whole);
 	if (tenths != 0) {

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Fates, groups, proposals: small clusters by hand. */
+#include "test_main.h"
+#include "town.h"
+
+#define ROOM(cpu) "'status':{'allocatable':{'cpu':'" cpu "','memory':'8Gi','pods':'10'}}"
+#define ASK_CPU(cpu) "'containers':[{'resources':{'requests':{'cpu':'" cpu "'}}}]"
+
+START_TEST(test_explain__fits)
+{
+	struct town town;
+	struct bt_explanation explanation;
+	const struct bt_explained_node *node;
+	int64_t sum = 0;
+
+	town_init(&town, "{}");
+	town_add_node(&town, "{'metadata':{'name':'b'}," ROOM("4") "}");
+	town_add_node(&town, "{'metadata':{'name':'a'}," ROOM("4") "}");
+	town_add_node(&town, "{'metadata':{'name':'c'}," ROOM("1") "}");
+	town_explain(&town, town_pod(&town, "{'spec':{" ASK_CPU("2") "}}"), 5, &explanation);
+	ck_assert_int_eq(explanation.fate, BT_EXPLAINED_FITS);
+	ck_assert_uint_eq(explanation.message.length, 0);
+	ck_assert(bt_str_equal_c(explanation.best_node, "a"));
+	ck_assert(bt_str_equal_c(explanation.profile, "default-scheduler"));
+	ck_assert_uint_eq(explanation.node_count, 3);
+	ck_assert_uint_eq(explanation.feasible_count, 2);
+	ck_assert_uint_eq(explanation.proposals.count, 0);
+	ck_assert_str_eq(
+		town_groups(&town, &explanation), "NodeResourcesFit: Insufficient cpu: c\n");
+	node = town_node(&explanation, "a");
+	ck_assert_uint_eq(node->group, BT_EXPLAIN_GROUP_NONE);
+	ck_assert_uint_gt(node->scores.count, 0);
+	for (uint32_t i = 0; i < node->scores.count; i++) {
+		sum += node->scores.items[i].score;
+	}
+	ck_assert_int_eq(sum, node->total_score);
+	bt_explanation_finish(&explanation);
+	town_finish(&town);
+}
+END_TEST
+
+START_TEST(test_explain__no_nodes)
+{
+	struct town town;
+	struct bt_explanation explanation;
+
+	town_init(&town, "{}");
+	town_explain(&town, town_pod(&town, "{}"), 5, &explanation);
+	ck_assert_int_eq(explanation.fate, BT_EXPLAINED_NO_NODES);
+	ck_assert(bt_str_equal_c(explanation.message, "no nodes available to schedule pods"));
+	ck_assert_uint_eq(explanation.nodes.count, 0);
+	bt_explanation_finish(&explanation);
+	town_finish(&town);
+}
+END_TEST
+
+START_TEST(test_explain__gates_are_part_of_every_proposal)
+{
+	struct town town;
+	struct bt_explanation explanation;
+
+	town_init(&town, "{}");
+	town_add_node(&town, "{'metadata':{'name':'a'}," ROOM("4") "}");
+	town_explain(&town,
+		town_pod(&town,
+			"{'spec':{'schedulingGates':[{'name':'g1'},{'name':'g2'}]," ASK_CPU(
+				"2") "}}"),
+		5, &explanation);
+	ck_assert_int_eq(explanation.fate, BT_EXPLAINED_GATED);
+	ck_assert(bt_str_equal_c(explanation.message, "waiting for scheduling gates: [g1 g2]"));
+	ck_assert_uint_eq(explanation.feasible_count, 1);
+	ck_assert_str_eq(
+		town_proposals(&town, &explanation), "RemoveGate g1; RemoveGate g2 -> a (1)\n");
+	bt_explanation_finish(&explanation);
+	town_explain(&town,
+		town_pod(&town, "{'spec':{'schedulingGates':[{'name':'g'}]," ASK_CPU("5") "}}"), 5,
+		&explanation);
+	ck_assert_str_eq(town_remedies(&town, explanation.entry_remedies.items,
+				 explanation.entry_remedies.count),
+		"RemoveGate g");
+	ck_assert_str_eq(town_proposals(&town, &explanation),
+		"FreeResource a cpu 1000; RemoveGate g -> a (1)\n");
+	bt_explanation_finish(&explanation);
+	town_finish(&town);
+}
+END_TEST
+
+START_TEST(test_explain__nobody_handles_it)
+{
+	struct town town;
+	struct bt_explanation explanation;
+
+	town_init(&town, "{}");
+	town_add_node(&town, "{'metadata':{'name':'a'}," ROOM("4") "}");
+	town_explain(&town, town_pod(&town, "{'spec':{'schedulerName':'other'}}"), 5, &explanation);
+	ck_assert_int_eq(explanation.fate, BT_EXPLAINED_NOT_HANDLED);
+	ck_assert(bt_str_equal_c(
+		explanation.message, "profile not found for scheduler name \"other\""));
+	ck_assert_str_eq(town_proposals(&town, &explanation),
+		"SetSchedulerName default-scheduler -> a (1)\n");
+	bt_explanation_finish(&explanation);
+	town_finish(&town);
+}
+END_TEST
+
+START_TEST(test_explain__nearest_first)
+{
+	struct town town;
+	struct bt_explanation explanation;
+
+	town_init(&town, "{}");
+	town_add_node(&town, "{'metadata':{'name':'small'}," ROOM("1") "}");
+	town_add_node(&town, "{'metadata':{'name':'near'}," ROOM("3800m") "}");
+	town_add_node(&town, "{'metadata':{'name':'far'}," ROOM("2") "}");
+	town_add_node(&town,
+		"{'metadata':{'name':'tainted'},'spec':{'taints':[{'key':'k','effect':"
+		"'NoSchedule'}]}," ROOM("2") "}");
+	town_explain(&town, town_pod(&town, "{'spec':{" ASK_CPU("4") "}}"), 2, &explanation);
+	ck_assert_int_eq(explanation.fate, BT_EXPLAINED_UNSCHEDULABLE);
+	ck_assert_str_eq(town_groups(&town, &explanation),
+		"NodeResourcesFit: Insufficient cpu: near far small\n"
+		"TaintToleration: node(s) had untolerated taint(s): tainted\n");
+	ck_assert_str_eq(town_obstacles(&town, &explanation, "tainted"),
+		"TaintToleration: has taint k:NoSchedule\n"
+		"NodeResourcesFit: asks for 4 cpu, the whole node has 2\n");
+	ck_assert_str_eq(town_proposals(&town, &explanation),
+		"FreeResource near cpu 200 -> near (1)\nFreeResource far cpu 2000 -> far (1)\n");
+	ck_assert_uint_eq(explanation.untried_count, 2);
+	bt_explanation_finish(&explanation);
+	town_finish(&town);
+}
+END_TEST
+
+START_TEST(test_explain__one_toleration_opens_many)
+{
+	struct town town;
+	struct bt_explanation explanation;
+
+	town_init(&town, "{}");
+	for (uint32_t i = 0; i < 20; i++) {
+		town_add_node(&town,
+			bt_arena_printf(&town.world.arena,
+				"{'metadata':{'name':'t%02u'},'spec':{'taints':[{'key':'k',"
+				"'value':'v','effect':'NoSchedule'}]}," ROOM("4") "}",
+				i)
+				.data);
+	}
+	town_add_node(&town, "{'metadata':{'name':'near'}," ROOM("1900m") "}");
+	town_explain(&town, town_pod(&town, "{'spec':{" ASK_CPU("2") "}}"), 5, &explanation);
+	ck_assert_str_eq(town_proposals(&town, &explanation),
+		"Tolerate k v NoSchedule -> t00 (20)\nFreeResource near cpu 100 -> near (1)\n");
+	ck_assert_uint_eq(explanation.untried_count, 0);
+	bt_explanation_finish(&explanation);
+	town_finish(&town);
+}
+END_TEST
+
+START_TEST(test_explain__label_or_selector)
+{
+	struct town town;
+	struct bt_explanation explanation;
+
+	town_init(&town, "{}");
+	town_add_node(&town, "{'metadata':{'name':'a'}," ROOM("4") "}");
+	town_add_node(&town, "{'metadata':{'name':'b'}," ROOM("4") "}");
+	town_explain(&town, town_pod(&town, "{'spec':{'nodeSelector':{'disk':'ssd'}}}"), 5,
+		&explanation);
+	ck_assert_str_eq(town_proposals(&town, &explanation),
+		"DropNodeSelector disk -> a (2)\nSetLabel a disk ssd -> a (1)\n"
+		"SetLabel b disk ssd -> b (1)\n");
+	bt_explanation_finish(&explanation);
+	town_finish(&town);
+}
+END_TEST
+
+START_TEST(test_explain__behind_pre_filter)
+{
+	struct town town;
+	struct bt_explanation explanation;
+
+	town_init(&town, "{}");
+	town_add_node(&town, "{'metadata':{'name':'a'}," ROOM("4") "}");
+	town_add_node(&town, "{'metadata':{'name':'b'}," ROOM("1") "}");
+	town_explain(&town,
+		town_pod(&town,
+			"{'spec':{" ASK_CPU("2") ",'affinity':{'nodeAffinity':{"
+						 "'requiredDuringSchedulingIgnoredDuringExecution':"
+						 "{'nodeSelectorTerms':["
+						 "{'matchFields':[{'key':'metadata.name','operator'"
+						 ":'In','values':['b']}]}"
+						 "]}}}}}"),
+		5, &explanation);
+	ck_assert_str_eq(town_groups(&town, &explanation),
+		"NodeResourcesFit: Insufficient cpu: b\n"
+		"*: node(s) didn't satisfy plugin(s) [NodeAffinity]: a\n");
+	ck_assert_str_eq(explanation.message.data,
+		"0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't satisfy plugin(s) "
+		"[NodeAffinity]. no new claims to deallocate, preemption: 0/2 nodes are available: "
+	        "2 Preemption is not helpful "
+		"for scheduling.");
+	ck_assert_str_eq(town_obstacles(&town, &explanation, "a"),
+		"NodeAffinity: the pod's node affinity names other nodes\n");
+	ck_assert_str_eq(town_proposals(&town, &explanation),
+		"DropNodeAffinity -> a (1)\nFreeResource b cpu 1000 -> b (1)\n");
+	bt_explanation_finish(&explanation);
+	town_finish(&town);
+}
+END_TEST
+
+START_TEST(test_explain__what_cannot_be_tried_is_no_proposal)
+{
+	struct town town;
+	struct bt_explanation explanation;
+	struct bt_explain_options options = {.proposals_max = 5};
+	struct berth_error err = BERTH_ERROR_INIT;
+	int result;
+
+	town_init(&town, "{}");
+	town_add_node(&town, "{'metadata':{'name':'a'}," ROOM("1") "}");
+	result = bt_explain(town.world.engine, town_pod(&town, "{'spec':{" ASK_CPU("2") "}}"),
+		&options, &explanation, &err);
+	ck_assert_int_eq(result, 0);
+	ck_assert_uint_eq(explanation.proposals.count, 0);
+	bt_explanation_finish(&explanation);
+	bt_explanation_finish(&explanation);
+	bt_explanation_finish(NULL);
+	town_finish(&town);
+}
+END_TEST
+
+BT_TEST_MAIN("explain", test_explain__fits, test_explain__no_nodes,
+	test_explain__gates_are_part_of_every_proposal, test_explain__nobody_handles_it,
+	test_explain__nearest_first, test_explain__one_toleration_opens_many,
+	test_explain__label_or_selector, test_explain__behind_pre_filter,
+	test_explain__what_cannot_be_tried_is_no_proposal)
