@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/snapshot.h"
+
+#include <string.h>
+
+#define PIECE_BYTES 65536
+#define KNOWN_FIELDS 1024
+
+struct row {
+	const char *message;
+	const char *field;
+	enum bt_snapshot_action action;
+};
+
+static const struct row rows[] = {
+#define BT_SNAPSHOT_FIELD(message, field, what) {message, field, BT_SNAPSHOT_##what},
+#include "cli/snapshot_fields.def"
+#undef BT_SNAPSHOT_FIELD
+};
+
+/** Annotations that somebody reads; the others may hold anything. */
+enum note {
+	NOTE_NAME, /* its value is a name */
+	NOTE_KEEP, /* its value is a word of the API */
+	NOTE_PRIVATE,
+};
+static const struct {
+	const char *key;
+	enum note note;
+} notes[] = {
+	{BT_ANNOTATION_PODS_EXIST, NOTE_KEEP},
+	{"batch.kubernetes.io/job-completion-index", NOTE_KEEP},
+	{"controller.kubernetes.io/pod-deletion-cost", NOTE_KEEP},
+	{"kubernetes.io/config.mirror", NOTE_NAME},
+	{"pv.kubernetes.io/bind-completed", NOTE_KEEP},
+	{"pv.kubernetes.io/bound-by-controller", NOTE_KEEP},
+	{"scheduler.alpha.kubernetes.io/preferAvoidPods", NOTE_PRIVATE},
+	{"storage.alpha.kubernetes.io/migrated-plugins", NOTE_KEEP},
+	{"storageclass.kubernetes.io/is-default-class", NOTE_KEEP},
+	{"volume.beta.kubernetes.io/storage-class", NOTE_NAME},
+	{"volume.kubernetes.io/selected-node", NOTE_NAME},
+};
+
+/** Their controllers make pods. */
+static const enum bt_kind workloads[] = {BT_KIND_DEPLOYMENT, BT_KIND_REPLICA_SET,
+	BT_KIND_REPLICATION_CONTROLLER, BT_KIND_STATEFUL_SET, BT_KIND_DAEMON_SET, BT_KIND_JOB,
+	BT_KIND_CRON_JOB};
+
+bool bt_snapshot_find_action(
+	const char *message, const char *field, enum bt_snapshot_action *out_action)
+{
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		if (strcmp(rows[i].field, field) == 0 && strcmp(rows[i].message, message) == 0) {
+			*out_action = rows[i].action;
+			return true;
+		}
+	}
+	return false;
+}
+
+static enum bt_snapshot_action action_of(
+	const struct bt_message *message, const struct bt_field *field)
+{
+	enum bt_snapshot_action action;
+	return bt_snapshot_find_action(message->name, field->name, &action) ? action
+									    : BT_SNAPSHOT_DROP;
+}
+
+/** --- what is kept --- */
+
+/** One of the two is set. */
+struct pass {
+	struct bt_neutral_names *collecting;
+	const struct bt_neutral_names *renaming;
+	struct bt_arena *arena;
+	enum note note; /* of the annotation whose value comes next */
+	struct {
+		const struct bt_field *field; /* NULL: free */
+		enum bt_snapshot_action action;
+	} known[KNOWN_FIELDS]; /* found before; by address */
+};
+
+static bool is_plain(const struct pass *pass)
+{
+	return pass->renaming == NULL && pass->collecting == NULL;
+}
+
+static enum bt_snapshot_action look_up(
+	struct pass *pass, const struct bt_message *message, const struct bt_field *field)
+{
+	size_t slot = ((uintptr_t)field / sizeof(*field)) % KNOWN_FIELDS;
+	if (pass->known[slot].field != field) {
+		pass->known[slot].field = field;
+		pass->known[slot].action = action_of(message, field);
+	}
+	return pass->known[slot].action;
+}
+
+static bool keeps(void *context, const struct bt_message *message, const struct bt_field *field,
+	struct bt_str text)
+{
+	struct pass *pass = context;
+	enum bt_snapshot_action action = look_up(pass, message, field);
+	if (action != BT_SNAPSHOT_NOTES) {
+		return action != BT_SNAPSHOT_DROP &&
+			(action != BT_SNAPSHOT_PRIVATE || is_plain(pass));
+	}
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(notes); i++) {
+		if (bt_str_equal_c(text, notes[i].key)) {
+			pass->note = notes[i].note;
+			return pass->note != NOTE_PRIVATE || is_plain(pass);
+		}
+	}
+	return false;
+}
+
+static void rename_text(struct pass *pass, struct bt_str *text)
+{
+	if (pass->collecting != NULL) {
+		bt_neutral_names_collect(pass->collecting, *text);
+	} else if (pass->renaming != NULL) {
+		*text = bt_neutral_names_rename(pass->renaming, *text, pass->arena);
+	}
+}
+
+static void take_text(void *context, const struct bt_message *message, const struct bt_field *field,
+	bool is_key, struct bt_str *text)
+{
+	struct pass *pass = context;
+	switch (look_up(pass, message, field)) {
+	case BT_SNAPSHOT_NAME:
+	case BT_SNAPSHOT_KEY:
+		rename_text(pass, text);
+		break;
+	case BT_SNAPSHOT_KEEP:
+		break;
+	case BT_SNAPSHOT_PRIVATE:
+		*text = is_plain(pass) ? *text : (struct bt_str){0};
+		break;
+	case BT_SNAPSHOT_DROP:
+		*text = (struct bt_str){0};
+		break;
+	case BT_SNAPSHOT_NOTES:
+		if (!is_key && pass->note == NOTE_NAME) {
+			rename_text(pass, text);
+		}
+		break;
+	}
+}
+
+/** --- objects --- */
+
+static bool is_workload(enum bt_kind kind)
+{
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(workloads); i++) {
+		if (workloads[i] == kind) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void mark_pods_exist(struct bt_object_meta *meta, struct bt_arena *arena)
+{
+	const struct bt_str_map old = meta->annotations;
+	struct bt_str_pair *items =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_str_pair, (size_t)old.count + 1);
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < old.count; i++) {
+		if (!bt_str_equal_c(old.items[i].key, BT_ANNOTATION_PODS_EXIST)) {
+			items[count++] = old.items[i];
+		}
+	}
+	items[count++] = (struct bt_str_pair){BT_STR(BT_ANNOTATION_PODS_EXIST), BT_STR("true")};
+	meta->annotations = (struct bt_str_map){items, count, true};
+}
+
+/** A copy that may be changed, in the pass's arena. */
+static void *visit_object(const struct bt_cluster_object *object, struct pass *pass)
+{
+	const struct bt_kind_info *info = bt_kind_info(object->kind);
+	const struct bt_message_visitor visitor = {pass, take_text, keeps};
+	void *copy = bt_arena_alloc(pass->arena, info->size);
+	bt_message_copy(info->message, copy, object->object->value, pass->arena);
+	struct bt_object_meta *meta = copy; /* every kind starts with its metadata */
+	if (meta->name.length == 0) {
+		meta->name = object->name;
+	}
+	bt_message_visit(info->message, &visitor, copy);
+	if (object->pods_exist && is_workload(object->kind)) {
+		mark_pods_exist(meta, pass->arena);
+	}
+	return copy;
+}
+
+void bt_snapshot_collect_names(const struct bt_cluster *cluster, struct bt_neutral_names *names)
+{
+	struct bt_arena arena = {0};
+	struct pass pass = {.collecting = names, .arena = &arena};
+	bt_arena_init(&arena, 0);
+	for (uint32_t i = 0; i < cluster->objects.count; i++) {
+		(void)visit_object(&cluster->objects.items[i], &pass); /* for its texts alone */
+		bt_arena_reset(&arena);
+	}
+	bt_arena_finish(&arena);
+	bt_neutral_names_settle(names);
+}
+
+int bt_snapshot_write(struct bt_cluster *cluster, const struct bt_neutral_names *names,
+	int (*write)(void *context, struct bt_str text, struct berth_error *err), void *context,
+	struct berth_error *err)
+{
+	struct bt_arena arena;
+	struct bt_strbuf text = {0};
+	struct pass pass = {.renaming = names, .arena = &arena};
+	int result = 0;
+	bt_arena_init(&arena, 0);
+	bt_strbuf_append_c(&text, "{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[");
+	for (uint32_t i = 0; i < cluster->objects.count && result == 0; i++) {
+		const struct bt_cluster_object *object = &cluster->objects.items[i];
+		struct bt_json_writer writer;
+		const void *value = visit_object(object, &pass);
+		bt_strbuf_append_c(&text, i == 0 ? "\n" : ",\n");
+		bt_json_writer_init(&writer, &text, 0);
+		bt_object_encode_json(object->kind, value, &writer);
+		bt_arena_reset(&arena);
+		bt_cluster_release(cluster, i);
+		if (text.length >= PIECE_BYTES) {
+			result = write(context, bt_strbuf_str(&text), err);
+			bt_strbuf_reset(&text);
+		}
+	}
+	bt_strbuf_append_c(&text, "\n]}\n");
+	if (result == 0) {
+		result = write(context, bt_strbuf_str(&text), err);
+	}
+	bt_strbuf_finish(&text);
+	bt_arena_finish(&arena);
+	return result;
+}

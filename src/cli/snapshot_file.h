@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CLI_SNAPSHOT_FILE_H
+#define BT_CLI_SNAPSHOT_FILE_H
+/** Output that may be gzipped; a file appears whole or not at all. */
+#include "base/error.h"
+#include "base/str.h"
+#include "base/strbuf.h"
+
+struct bt_snapshot_file {
+	const char *path;           /* NULL: standard output */
+	struct bt_strbuf temporary; /* beside path; empty: written in place */
+	void *stream;               /* gzFile; NULL: closed */
+};
+
+/** path NULL: standard output. Something that is no regular file is written in place. */
+BT_MUST_USE int bt_snapshot_file_open(
+	const char *path, bool gzip, struct bt_snapshot_file *out_file, struct berth_error *err);
+/** context: struct bt_snapshot_file. */
+BT_MUST_USE int bt_snapshot_file_write(void *context, struct bt_str text, struct berth_error *err);
+/** Everything is written: now it is there. */
+BT_MUST_USE int bt_snapshot_file_commit(struct bt_snapshot_file *file, struct berth_error *err);
+/** What was not committed is removed. Zero memory accepted. */
+void bt_snapshot_file_finish(struct bt_snapshot_file *file);
+#endif
