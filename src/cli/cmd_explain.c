@@ -184,8 +184,13 @@ static int answer(const struct options *options, struct bt_simulation *simulatio
 		result = prepare(options, simulation, &choice, &pod, &report, err);
 	}
 	if (result == 0) {
+		if (report.in_input) {
+			bt_explain_events_read(
+				&report.events, &options->source, &report.pod->metadata);
+		}
 		result = explain(options, simulation, &report, out, err);
 	}
+	bt_explain_events_finish(&report.events);
 	if (result == BT_EXIT_FINDING && report.running_on.length != 0) {
 		return BT_EXIT_OK;
 	}
@@ -304,45 +309,39 @@ static int run(const struct bt_command *command, int argc, char **argv)
 
 const struct bt_command bt_command_explain = {
 	.name = "explain",
+	.group = BT_COMMAND_ASK,
 	.summary = "Say why a pod is pending, or where it would go, node by node.",
 	.usage = "berth explain [POD] -f FILE|DIR|- ... | --kubeconfig FILE [FLAGS]",
 	.arguments = "POD",
 	.help = "POD is NAME, NAMESPACE/NAME, KIND/NAME or KIND/NAMESPACE/NAME. Of a workload\n"
-		"(deployment/web, sts/shop/db, with kubectl's short names) its first pending pod "
-                "is\n"
-		"taken. Without POD: the only pending pod there is.\n"
+		"(deployment/web, sts/shop/db: kubectl's names) the first pending pod is taken.\n"
+		"Without POD: the only pod that is pending.\n"
 		"\n"
-		"Prints what the scheduler would say now, the nodes by what is in the way there "
-                "(the\n"
-		"nearest ones first, with what they lack), the smallest changes that would let "
-                "the\n"
-		"pod in, each of them tried out, whom it could evict, and what comes before it. Of "
-                "a\n"
-		"pod that fits: the best nodes with their scores by plugin. A running pod is "
-                "looked\n"
+		"Prints what the scheduler would say; the nodes by what is in the way there, the\n"
+		"nearest first, with what they lack; the smallest changes that would let the pod\n"
+		"in, each of them tried out; whom it could evict; what comes before it. Of a pod\n"
+		"that fits: the best nodes, with their scores by plugin. A running pod is looked\n"
 		"at as if it were pending and not there.\n"
 		"\n"
-		"Other pending pods are not placed first, as in the scheduler's next attempt at "
-                "this\n"
-		"one; nodes promised to them by preemption stay promised. --after-queue places "
-                "those\n"
-		"that come before it in the queue.\n",
-	.examples =
-		"  # Why is this pod pending? (Against a cluster: nothing is written there.)\n"
-		"  berth explain shop/checkout-7d9f-x2k5p --kubeconfig ~/.kube/config\n"
-		"\n"
-		"  # The same from a dump, asked about a Deployment, every node with all its ills\n"
-		"  kubectl get nodes,pods,deployments,pc,pdb,pv,pvc,sc,csinodes -A -o yaml > "
-                "c.yaml\n"
-		"  berth explain deployment/checkout -n shop -f c.yaml -o wide\n"
-		"\n"
-		"  # Would it fit once the cluster looks as new.yaml says?\n"
-		"  berth explain shop/checkout -f c.yaml -f new.yaml\n"
-		"\n"
-		"  # For a program: the changes that would help, as JSON\n"
-		"  berth explain -f examples/pending.yaml shop/checkout -o json | jq .proposals\n",
+		"Other pending pods are not placed, as in the scheduler's next attempt at this\n"
+		"one; what preemption promised to them stays promised. --after-queue places those\n"
+		"that come before it first.\n",
+	.examples = "  # Why is this pod pending? Nothing is written to the cluster\n"
+		    "  berth explain shop/checkout-7d9f-x2k5p --kubeconfig ~/.kube/config\n"
+		    "\n"
+		    "  # The same from a dump, about a Deployment, every node on a line\n"
+		    "  kubectl get nodes,pods,rs,deployments,pc,pdb,pv,pvc,sc,csinodes -A -o yaml "
+		    "> dump.yaml\n"
+		    "  berth explain deployment/checkout -n shop -f dump.yaml -o wide\n"
+		    "\n"
+		    "  # Would it fit if the cluster looked as new.yaml says?\n"
+		    "  berth explain shop/checkout-7d9f-x2k5p -f dump.yaml -f new.yaml\n"
+		    "\n"
+		    "  # For a program: the changes that would help\n"
+		    "  berth explain shop/checkout -f examples/pending.yaml -o json | jq "
+		    ".proposals\n",
 	.exit_status = "  0  it fits, or runs already\n"
-		       "  1  it does not fit\n"
+		       "  1  it does not fit, or nobody will try it\n"
 		       "  2  the input or the flags are wrong\n",
 	.run = run,
 };

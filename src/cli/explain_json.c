@@ -270,6 +270,8 @@ void bt_explain_report_write_json(
 	write_proposals(report, &writer);
 	write_preemption(&explanation->preemption, &writer);
 	write_queue(report, &writer);
+	bt_json_write_name_c(&writer, "events");
+	bt_explain_write_events_json(&report->events, &writer);
 	bt_json_end_object(&writer);
 }
 

@@ -2,6 +2,7 @@
 #ifndef BT_CLI_EXPLAIN_REPORT_H
 #define BT_CLI_EXPLAIN_REPORT_H
 /** The answer of "berth explain", for people and for programs. */
+#include "cli/explain_events.h"
 #include "cli/explain_pod.h"
 #include "cli/output.h"
 #include "codec/json.h"
@@ -18,6 +19,7 @@ struct bt_explain_report {
 	bool after_queue;       /* they were placed first */
 	uint32_t placed_count;  /* and so many of them found a node */
 	bool proposals_wanted;
+	struct bt_explain_events events;
 };
 
 /** "Fits", "Unschedulable", "NoNodes", "Gated", "NotHandled", "Error" */

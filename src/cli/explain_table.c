@@ -164,4 +164,5 @@ void bt_explain_report_write_table(
 	bt_explain_write_proposals(report, out);
 	bt_explain_write_preemption(report, out);
 	bt_explain_write_queue(report, out);
+	bt_explain_write_events(&report->events, out);
 }
