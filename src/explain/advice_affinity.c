@@ -211,8 +211,13 @@ static struct bt_str helpful_value(const struct affinity_view *view, uint32_t ta
 
 static void drop_term(const struct affinity_view *view, enum bt_remedy_kind kind, uint32_t index)
 {
-	bt_advice_add(view->advice, &(struct bt_remedy){.kind = kind, .index = index});
-	view->advice->distance += 1;
+	bt_advice_give_up(view->advice, &(struct bt_remedy){.kind = kind, .index = index});
+}
+
+/** Where the cluster changes for it: the term goes if the pod is to be changed alone. */
+static void drop_instead(const struct affinity_view *view, enum bt_remedy_kind kind, uint32_t index)
+{
+	bt_advice_add_of_pod(view->advice, &(struct bt_remedy){.kind = kind, .index = index});
 }
 
 static void advise_lacking(const struct affinity_view *view, uint32_t index)
@@ -229,6 +234,7 @@ static void advise_lacking(const struct affinity_view *view, uint32_t index)
 	}
 	if (value.length != 0) {
 		bt_advice_set_label(view->advice, key, value);
+		drop_instead(view, BT_REMEDY_DROP_POD_AFFINITY, index);
 	} else {
 		drop_term(view, BT_REMEDY_DROP_POD_AFFINITY, index);
 	}
@@ -315,18 +321,25 @@ static void advise_apart(const struct affinity_view *view)
 		hint_blockers(view, domain, place_of_key(view, key->column, value), true);
 		if (domain->count == 1) {
 			bt_advice_remove_pod(view->advice, domain->pods[0]);
-			continue;
 		}
 		for (uint32_t i = 0; i < TERMS_MAX; i++) {
-			if ((domain->terms >> i & 1) != 0) {
+			if ((domain->terms >> i & 1) == 0) {
+				continue;
+			}
+			if (domain->count == 1) {
+				drop_instead(view, BT_REMEDY_DROP_POD_ANTI_AFFINITY, i);
+			} else {
 				drop_term(view, BT_REMEDY_DROP_POD_ANTI_AFFINITY, i);
 			}
 		}
 	}
 }
 
-static void advise_existing(const struct affinity_view *view)
+/** false: there are none. */
+static bool advise_existing(const struct affinity_view *view)
 {
+	bool found = false;
+
 	for (uint32_t k = 0; k < view->survey->existing.count; k++) {
 		const struct blocked_key *key = &view->survey->existing.items[k];
 		uint32_t value = bt_topology_domain(key->column, view->advice->node->slot);
@@ -335,6 +348,7 @@ static void advise_existing(const struct affinity_view *view)
 		if (value == 0 || domain->count == 0) {
 			continue;
 		}
+		found = true;
 		hint_blockers(view, domain, place_of_key(view, key->column, value), false);
 		if (domain->count > BLOCKERS_MAX) {
 			view->advice->is_final = true;
@@ -343,6 +357,7 @@ static void advise_existing(const struct affinity_view *view)
 			bt_advice_remove_pod(view->advice, domain->pods[i]);
 		}
 	}
+	return found;
 }
 
 /** Pods nominated to this node count as if they were there, and cannot be removed from it. */
@@ -378,6 +393,7 @@ void bt_advise_pod_affinity(struct bt_advice *advice)
 {
 	struct affinity_view view = {
 		.advice = advice, .data = bt_plugin_pre_filter_data(advice->plugin, advice->cycle)};
+	bool existing;
 
 	if (advice->node == NULL || view.data == NULL) {
 		advice->is_final = true;
@@ -386,8 +402,9 @@ void bt_advise_pod_affinity(struct bt_advice *advice)
 	view.survey = survey_of(&view);
 	advise_affinity(&view);
 	advise_apart(&view);
-	advise_existing(&view);
+	existing = advise_existing(&view);
 	if (advice->remedies.count == 0) {
 		advise_nominated(&view);
 	}
+	bt_advice_close_pod_remedies(advice, !existing);
 }

@@ -143,3 +143,23 @@ void bt_advice_remove_pod(struct bt_advice *advice, uint32_t pod_id)
 		advice->distance += 0.25;
 	}
 }
+
+void bt_advice_give_up(struct bt_advice *advice, const struct bt_remedy *remedy)
+{
+	if (add_once(advice, remedy)) {
+		advice->distance += 1;
+	}
+	bt_advice_add_of_pod(advice, remedy);
+}
+
+void bt_advice_close_pod_remedies(struct bt_advice *advice, bool possible)
+{
+	bool all_of_pod = true;
+
+	for (uint32_t i = 0; i < advice->remedies.count; i++) {
+		all_of_pod = all_of_pod && bt_remedy_is_of_pod(advice->remedies.items[i].kind);
+	}
+	if (all_of_pod || !possible) {
+		advice->pod_remedies.count = 0;
+	}
+}

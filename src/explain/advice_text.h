@@ -16,6 +16,10 @@ struct bt_str bt_advice_pod_text(struct bt_advice *advice, uint32_t pod_id);
 /* Remedies that are not there yet; distance follows. */
 
 void bt_advice_set_label(struct bt_advice *advice, struct bt_str key, struct bt_str value);
+/** The pod gives something up: of the remedies, and of those that change the pod alone. */
+void bt_advice_give_up(struct bt_advice *advice, const struct bt_remedy *remedy);
+/** At the end: possible says whether the pod alone could be changed. */
+void bt_advice_close_pod_remedies(struct bt_advice *advice, bool possible);
 /** A pod of the cache leaves its node. */
 void bt_advice_remove_pod(struct bt_advice *advice, uint32_t pod_id);
 

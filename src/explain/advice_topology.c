@@ -76,25 +76,27 @@ static uint32_t emptiest_domain(const struct spread_view *view, uint32_t index)
 	return found;
 }
 
-/** Nothing but giving the constraint up helps; only the pod's own can be. */
-static void allow_skew(const struct spread_view *view, uint32_t index)
+/** The constraint is the pod's own and may be given up; minDomains is legal with DoNotSchedule
+ * only. */
+static bool may_allow_skew(const struct spread_view *view, uint32_t index)
 {
-	/* minDomains is legal with DoNotSchedule only. */
-	if (view->from_defaults ||
-		view->advice->pod->object->spec.topology_spread_constraints
-			.items[place_in_spec(view, index)]
-			.min_domains.present) {
-		view->advice->is_final = true;
-		return;
-	}
-	bt_advice_add(view->advice,
-		&(struct bt_remedy){
-			.kind = BT_REMEDY_ALLOW_SKEW, .index = place_in_spec(view, index)});
-	view->advice->distance += 1;
+	return !view->from_defaults &&
+		!view->advice->pod->object->spec.topology_spread_constraints
+			 .items[place_in_spec(view, index)]
+			 .min_domains.present;
 }
 
-static void advise_missing_label(const struct spread_view *view, uint32_t index)
+static struct bt_remedy allow_skew(const struct spread_view *view, uint32_t index)
 {
+	return (struct bt_remedy){
+		.kind = BT_REMEDY_ALLOW_SKEW, .index = place_in_spec(view, index)};
+}
+
+/** false: changing the pod alone does not help. */
+static bool advise_missing_label(const struct spread_view *view, uint32_t index)
+{
+	bool may_allow = may_allow_skew(view, index);
+	struct bt_remedy allow;
 	struct bt_str key = view->data->list.items[index].topology_key;
 	struct bt_str value = {0};
 
@@ -110,11 +112,20 @@ static void advise_missing_label(const struct spread_view *view, uint32_t index)
 	if (view->advice->hint.length == 0) {
 		bt_advice_hint(view->advice, "lacks label %.*s", BT_STR_ARG(key));
 	}
-	if (value.length == 0) {
-		allow_skew(view, index);
-		return;
+	if (may_allow) {
+		allow = allow_skew(view, index);
 	}
-	bt_advice_set_label(view->advice, key, value);
+	if (value.length != 0) {
+		bt_advice_set_label(view->advice, key, value);
+		if (may_allow) {
+			bt_advice_add_of_pod(view->advice, &allow);
+		}
+	} else if (may_allow) {
+		bt_advice_give_up(view->advice, &allow);
+	} else {
+		view->advice->is_final = true;
+	}
+	return may_allow;
 }
 
 static void hint_skew(const struct spread_view *view, uint32_t index, uint32_t domain,
@@ -154,7 +165,8 @@ static void hint_skew(const struct spread_view *view, uint32_t index, uint32_t d
 		(long long)least, whose, constraint->max_skew);
 }
 
-static void advise_constraint(const struct spread_view *view, uint32_t index)
+/** false: changing the pod alone does not help. */
+static bool advise_constraint(const struct spread_view *view, uint32_t index)
 {
 	const struct bt_spread_constraint *constraint = &view->data->list.items[index];
 	uint32_t domain = bt_topology_domain(constraint->column, view->advice->node->slot);
@@ -163,15 +175,15 @@ static void advise_constraint(const struct spread_view *view, uint32_t index)
 	int64_t self = view->data->limits[index].self_matches;
 	int64_t least;
 	int64_t needed;
+	struct bt_remedy raise;
 
 	if (domain == 0) {
-		advise_missing_label(view, index);
-		return;
+		return advise_missing_label(view, index);
 	}
 	highest = bt_spread_highest_count(view->data, index);
 	count = bt_spread_count_at(view->data, index, domain) + nominated_matches(view, index);
 	if (count <= highest) {
-		return;
+		return true;
 	}
 	least = highest - constraint->max_skew + self;
 	needed = count + self - least;
@@ -179,12 +191,14 @@ static void advise_constraint(const struct spread_view *view, uint32_t index)
 	view->advice->distance += 0.1 * (double)(needed - constraint->max_skew);
 	if (view->from_defaults || needed > INT32_MAX) {
 		view->advice->is_final = true;
-		return;
+		return false;
 	}
-	bt_advice_add(view->advice,
-		&(struct bt_remedy){.kind = BT_REMEDY_RAISE_MAX_SKEW,
-			.amount = needed,
-			.index = place_in_spec(view, index)});
+	raise = (struct bt_remedy){.kind = BT_REMEDY_RAISE_MAX_SKEW,
+		.amount = needed,
+		.index = place_in_spec(view, index)};
+	bt_advice_add(view->advice, &raise);
+	bt_advice_add_of_pod(view->advice, &raise);
+	return true;
 }
 
 static void advise_spread(struct bt_advice *advice)
@@ -192,14 +206,16 @@ static void advise_spread(struct bt_advice *advice)
 	struct spread_view view = {.advice = advice,
 		.data = bt_plugin_pre_filter_data(advice->plugin, advice->cycle),
 		.from_defaults = advice->pod->object->spec.topology_spread_constraints.count == 0};
+	bool pod_alone = true;
 
 	if (advice->node == NULL || view.data == NULL) {
 		advice->is_final = true;
 		return;
 	}
 	for (uint32_t i = 0; i < view.data->list.count; i++) {
-		advise_constraint(&view, i);
+		pod_alone = advise_constraint(&view, i) && pod_alone;
 	}
+	bt_advice_close_pod_remedies(advice, pod_alone);
 }
 
 const struct bt_adviser bt_advisers_topology[] = {
