@@ -81,6 +81,21 @@ void bt_state_trial_set_node(struct bt_state_trial *trial, uint32_t slot, const 
 	set_node(trial->state, slot, now);
 }
 
+/** Ports are a set: a pod that leaves takes along what others on the node hold, too. */
+static void keep_ports_of_others(struct bt_state *state, uint32_t slot)
+{
+	struct bt_node_row *row = &state->nodes.rows[slot];
+
+	for (uint32_t i = 0; i < row->pods.count; i++) {
+		const struct bt_pod_record *record = bt_state_pod_at(state, row->pods.items[i]);
+		const struct bt_shape *shape = bt_shape_at(&state->shapes, record->shape);
+
+		for (uint32_t k = 0; k < shape->host_ports.count; k++) {
+			bt_row_port_add(&state->symbols, row, &shape->host_ports.items[k]);
+		}
+	}
+}
+
 void bt_state_trial_take_pod(struct bt_state_trial *trial, uint32_t pod_id)
 {
 	const struct bt_pod_record *record = bt_state_pod_at(trial->state, pod_id);
@@ -89,6 +104,7 @@ void bt_state_trial_take_pod(struct bt_state_trial *trial, uint32_t pod_id)
 	(void)remember(trial, record->node);
 	bt_vec_push(&trial->pods, pod_id);
 	bt_state_detach_pod(trial->state, pod_id);
+	keep_ports_of_others(trial->state, record->node);
 }
 
 int bt_state_trial_show(struct bt_state_trial *trial, struct berth_error *err)

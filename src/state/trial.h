@@ -37,7 +37,10 @@ BT_MUST_USE int bt_state_trial_begin(
  */
 void bt_state_trial_set_node(struct bt_state_trial *trial, uint32_t slot, const struct bt_node *was,
 	const struct bt_node *now);
-/** The pod, which is on a node of the snapshot, does not count any more. Each only once. */
+/**
+ * The pod, which is on a node of the snapshot, does not count any more: as if it had never been
+ * there, so that other pods keep ports they share with it. Each only once.
+ */
 void bt_state_trial_take_pod(struct bt_state_trial *trial, uint32_t pod_id);
 /** What bt_state_trial_set_node and _take_pod did is seen by the next cycle only after this. */
 BT_MUST_USE int bt_state_trial_show(struct bt_state_trial *trial, struct berth_error *err);

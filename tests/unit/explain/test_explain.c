@@ -196,7 +196,7 @@ START_TEST(test_explain__behind_pre_filter)
 	ck_assert_str_eq(explanation.message.data,
 		"0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't satisfy plugin(s) "
 		"[NodeAffinity]. no new claims to deallocate, preemption: 0/2 nodes are available: "
-	        "2 Preemption is not helpful "
+		"2 Preemption is not helpful "
 		"for scheduling.");
 	ck_assert_str_eq(town_obstacles(&town, &explanation, "a"),
 		"NodeAffinity: the pod's node affinity names other nodes\n");
