@@ -31,7 +31,7 @@ static int load_config(const char *path, const struct bt_gates *gates,
 	struct bt_file file;
 	int result = bt_file_read(path, BT_CONFIG_BYTES_MAX, &file, err);
 	if (result < 0) {
-		return result;
+		return bt_error_wrap(err, result, "%s", path);
 	}
 	struct bt_str text = {file.data, (uint32_t)file.length};
 	result = bt_document_load_config(text, gates, NULL, out_config, err);

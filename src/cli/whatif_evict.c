@@ -138,34 +138,58 @@ void bt_whatif_remove_pods(struct bt_whatif *whatif, const bool *selected)
 	}
 }
 
-static bool tolerates_all(
-	const struct bt_whatif *whatif, const struct bt_pod *pod, const struct bt_node *node)
+static bool tolerates(
+	const struct bt_whatif *whatif, const struct bt_pod *pod, const struct bt_taint *taint)
+{
+	for (uint32_t i = 0; i < pod->spec.tolerations.count; i++) {
+		const struct bt_toleration *toleration = &pod->spec.tolerations.items[i];
+		/* One that tolerates it for a while only has to go as well. */
+		if (!toleration->toleration_seconds.present &&
+			bt_toleration_tolerates(toleration, taint, whatif->taint_comparison)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool has_taint(const struct bt_node *node, const struct bt_taint *taint)
 {
 	for (uint32_t i = 0; i < node->spec.taints.count; i++) {
-		const struct bt_taint *taint = &node->spec.taints.items[i];
-		bool tolerated = !bt_str_equal_c(taint->effect, "NoExecute");
-		/* One that tolerates it for a while only has to go as well. */
-		for (uint32_t k = 0; k < pod->spec.tolerations.count && !tolerated; k++) {
-			const struct bt_toleration *toleration = &pod->spec.tolerations.items[k];
-			tolerated = !toleration->toleration_seconds.present &&
-				bt_toleration_tolerates(
-					toleration, taint, whatif->taint_comparison);
+		const struct bt_taint *other = &node->spec.taints.items[i];
+		if (bt_str_equal(other->key, taint->key) &&
+			bt_str_equal(other->value, taint->value) &&
+			bt_str_equal(other->effect, taint->effect)) {
+			return true;
 		}
-		if (!tolerated) {
+	}
+	return false;
+}
+
+/** The pod may stay for all that is new on its node. */
+static bool may_stay(const struct bt_whatif *whatif, const struct bt_pod *pod,
+	const struct bt_node *old_node, const struct bt_node *new_node)
+{
+	for (uint32_t i = 0; i < new_node->spec.taints.count; i++) {
+		const struct bt_taint *taint = &new_node->spec.taints.items[i];
+		if (bt_str_equal_c(taint->effect, "NoExecute") && !has_taint(old_node, taint) &&
+			!tolerates(whatif, pod, taint)) {
 			return false;
 		}
 	}
 	return true;
 }
 
-void bt_whatif_evict_intolerant(struct bt_whatif *whatif, const bool *selected)
+void bt_whatif_evict_intolerant(struct bt_whatif *whatif, const struct bt_object *const *old_nodes)
 {
 	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
 		const struct bt_pod *pod = bt_whatif_running_pod(whatif, i);
+		if (pod == NULL || bt_pod_keeper_of(pod) == BT_KEEPER_NODE) {
+			continue;
+		}
 		uint32_t node =
-			pod != NULL ? selected_node(whatif, pod, selected) : BT_CLUSTER_NONE;
-		if (node == BT_CLUSTER_NONE || bt_pod_keeper_of(pod) == BT_KEEPER_NODE ||
-			tolerates_all(whatif, pod,
+			bt_whatif_find(whatif, BT_KIND_NODE, BT_STR(""), pod->spec.node_name);
+		if (node == BT_CLUSTER_NONE || old_nodes[node] == NULL ||
+			may_stay(whatif, pod, bt_object_value(old_nodes[node], BT_KIND_NODE),
 				bt_object_value(
 					whatif->work.objects.items[node].object, BT_KIND_NODE))) {
 			continue;

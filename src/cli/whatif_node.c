@@ -213,29 +213,54 @@ static void warn_of_no_effect(struct bt_whatif *whatif, const struct bt_whatif_c
 	bt_strbuf_finish(&shown);
 }
 
+/** What the selected nodes are, to be compared with what they become; owned. */
+static struct bt_object **keep_nodes(const struct bt_whatif *whatif, const bool *selected)
+{
+	struct bt_object **nodes = BT_NEW_ARRAY(struct bt_object *, whatif->work.objects.count);
+	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
+		nodes[i] =
+			selected[i] ? bt_object_share(whatif->work.objects.items[i].object) : NULL;
+	}
+	return nodes;
+}
+
+static void release_nodes(struct bt_object **nodes, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		bt_object_release(nodes[i]);
+	}
+	bt_free(nodes);
+}
+
+static void edit_selected(
+	struct bt_whatif *whatif, const struct bt_whatif_change *change, const bool *selected)
+{
+	struct bt_object **old_nodes = keep_nodes(whatif, selected);
+	if (edit_nodes(whatif, change, selected) == 0) {
+		warn_of_no_effect(whatif, change);
+	} else if (change->kind == BT_WHATIF_DRAIN) {
+		bt_whatif_drain_pods(whatif, selected);
+	} else if (change->kind == BT_WHATIF_TAINT) {
+		bt_whatif_evict_intolerant(whatif, (const struct bt_object *const *)old_nodes);
+	} else if (change->kind == BT_WHATIF_LABEL) {
+		bt_whatif_evict_unselected(whatif, selected);
+	}
+	release_nodes(old_nodes, whatif->work.objects.count);
+}
+
 int bt_whatif_change_nodes(
 	struct bt_whatif *whatif, const struct bt_whatif_change *change, struct berth_error *err)
 {
 	bool *selected = BT_NEW_ARRAY(bool, whatif->work.objects.count);
 	int result = select_nodes(whatif, change, selected, err);
-	if (result < 0) {
-		bt_free(selected);
-		return result;
-	}
-	if (change->kind == BT_WHATIF_REMOVE) {
+	if (result == 0 && change->kind == BT_WHATIF_REMOVE) {
 		remove_nodes(whatif, selected);
 		bt_whatif_remove_pods(whatif, selected);
-	} else if (edit_nodes(whatif, change, selected) == 0) {
-		warn_of_no_effect(whatif, change);
-	} else if (change->kind == BT_WHATIF_DRAIN) {
-		bt_whatif_drain_pods(whatif, selected);
-	} else if (change->kind == BT_WHATIF_TAINT && !change->removes) {
-		bt_whatif_evict_intolerant(whatif, selected);
-	} else if (change->kind == BT_WHATIF_LABEL) {
-		bt_whatif_evict_unselected(whatif, selected);
+	} else if (result == 0) {
+		edit_selected(whatif, change, selected);
 	}
 	bt_free(selected);
-	return 0;
+	return result;
 }
 
 /** --- new nodes --- */

@@ -34,8 +34,11 @@ BT_MUST_USE int bt_whatif_put(struct bt_whatif *whatif, const struct bt_whatif_c
 /** whatif_evict.c: pods leave the selected nodes (by index in work). */
 void bt_whatif_drain_pods(struct bt_whatif *whatif, const bool *selected);
 void bt_whatif_remove_pods(struct bt_whatif *whatif, const bool *selected);
-/** Those that do not tolerate a NoExecute taint of their node. */
-void bt_whatif_evict_intolerant(struct bt_whatif *whatif, const bool *selected);
+/**
+ * Those that do not tolerate a NoExecute taint that their node did not have before. old_nodes: by
+ * index in work what a node was; NULL: it has no new taints.
+ */
+void bt_whatif_evict_intolerant(struct bt_whatif *whatif, const struct bt_object *const *old_nodes);
 /** Those of DaemonSets that do not select their node any more. */
 void bt_whatif_evict_unselected(struct bt_whatif *whatif, const bool *selected);
 

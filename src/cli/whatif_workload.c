@@ -329,6 +329,19 @@ static void take_replaced(
 	}
 }
 
+/** From nodes that came with new taints. count: of old_objects. */
+static void evict_intolerant(
+	struct bt_whatif *whatif, struct bt_object *const *old_objects, uint32_t count)
+{
+	const struct bt_object **old_nodes =
+		BT_NEW_ARRAY(const struct bt_object *, whatif->work.objects.count);
+	for (uint32_t i = 0; i < count; i++) {
+		old_nodes[i] = old_objects[i]->kind == BT_KIND_NODE ? old_objects[i] : NULL;
+	}
+	bt_whatif_evict_intolerant(whatif, (const struct bt_object *const *)old_nodes);
+	bt_free(old_nodes);
+}
+
 int bt_whatif_with(
 	struct bt_whatif *whatif, const struct bt_whatif_change *change, struct berth_error *err)
 {
@@ -343,16 +356,17 @@ int bt_whatif_with(
 	int result = bt_cluster_read(&whatif->work, change->text, err);
 	whatif->work.warn = warn;
 	bt_whatif_sync_marks(whatif);
-	bool *changed_nodes = BT_NEW_ARRAY(bool, whatif->work.objects.count);
-	for (uint32_t i = 0; i < count; i++) {
-		if (result == 0 && whatif->work.objects.items[i].object != old_objects[i]) {
+	for (uint32_t i = 0; i < count && result == 0; i++) {
+		if (whatif->work.objects.items[i].object != old_objects[i]) {
 			take_replaced(whatif, i, old_objects[i]);
-			changed_nodes[i] = whatif->work.objects.items[i].kind == BT_KIND_NODE;
 		}
+	}
+	if (result == 0) {
+		evict_intolerant(whatif, old_objects, count);
+	}
+	for (uint32_t i = 0; i < count; i++) {
 		bt_object_release(old_objects[i]);
 	}
-	bt_whatif_evict_intolerant(whatif, changed_nodes);
-	bt_free(changed_nodes);
 	bt_free(old_objects);
 	return result;
 }
