@@ -13,6 +13,8 @@
 #include "sched/engine.h"
 
 #define BT_EXPLAIN_GROUP_NONE UINT32_MAX
+/** More than this many proposals are not sought. */
+#define BT_EXPLAIN_PROPOSALS_MAX 100
 
 enum bt_explained_fate {
 	BT_EXPLAINED_FITS,          /* at least one node */
@@ -42,8 +44,13 @@ struct bt_explained_node {
 	/** Nodes without PreFilter's consent (narrowed, or rejected as a whole) have their status
 	 * from there. */
 	bool in_pre_filter;
-	BT_LIST(struct bt_obstacle) obstacles; /* in the order of the profile's filters */
-	/** All of these together should let the pod in; absent when is_final. */
+	/**
+	 * In the order of the profile's filters. in_pre_filter: what PreFilter says, then what the
+	 * filters would say behind it.
+	 */
+	BT_LIST(struct bt_obstacle) obstacles;
+	/** All of these together, and entry_remedies, should let the pod in; absent when is_final.
+	 */
 	BT_LIST(struct bt_remedy) remedies;
 	bool is_final;
 	double distance;

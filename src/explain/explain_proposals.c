@@ -138,10 +138,6 @@ static int try_candidate(
 	bool grew = false;
 	int result;
 
-	candidate->tried = true;
-	if (is_known(search, &candidate->remedies)) {
-		return 0;
-	}
 	result = bt_explain_world_open(&world, run->engine, run->pod, candidate->remedies.items,
 		candidate->remedies.count, &run->options->objects, &possible, err);
 	if (result < 0 || !possible) {
@@ -164,14 +160,21 @@ static int try_candidate(
 
 static int try_candidates(struct bt_explain_search *search, struct berth_error *err)
 {
-	uint32_t wanted = search->run->options->proposals_max;
+	uint32_t wanted = search->run->options->proposals_max < BT_EXPLAIN_PROPOSALS_MAX
+		? search->run->options->proposals_max
+		: BT_EXPLAIN_PROPOSALS_MAX;
 	uint64_t left = CANDIDATES_MIN + (uint64_t)wanted * CANDIDATES_PER_PROPOSAL;
 
 	while (search->next < search->queue_count && search->found.count < wanted && left > 0 &&
 		!search->exhausted) {
 		struct bt_candidate *candidate = search->queue[search->next++];
-		int result = try_candidate(search, candidate, err);
+		int result;
 
+		candidate->tried = true;
+		if (is_known(search, &candidate->remedies)) {
+			continue; /* a part of it helps already */
+		}
+		result = try_candidate(search, candidate, err);
 		if (result < 0) {
 			return result;
 		}

@@ -65,7 +65,7 @@ static const char *make_running(struct plan *plan, uint32_t number)
 {
 	return bt_arena_printf(&plan->arena,
 		"{'metadata':{'name':'r%u','uid':'r%u','namespace':'default','labels':{'app':'%s'}}"
-	        ","
+		","
 		"'spec':{'nodeName':'n%u','priority':%s,'containers':[{'resources':{'requests':{"
 		"'cpu':'%s','memory':'%s'}}%s}]%s}}",
 		number, number, PICK(plan, "web", "db"), below(plan, plan->node_count),
@@ -76,7 +76,7 @@ static const char *make_running(struct plan *plan, uint32_t number)
 			",'affinity':{'podAntiAffinity':{"
 			"'requiredDuringSchedulingIgnoredDuringExecution':[{'topologyKey':"
 			"'kubernetes.io/"
-	                "hostname','labelSelector':{'matchLabels':{'app':'web'}}}]}}"))
+			"hostname','labelSelector':{'matchLabels':{'app':'web'}}}]}}"))
 		.data;
 }
 
@@ -94,7 +94,7 @@ static const char *make_pending(struct plan *plan, const char *name)
 		"'topologyKey':'topology.kubernetes.io/zone','labelSelector':{'matchLabels':{'app':"
 		"'db'}}}]}}",
 		",'affinity':{'podAntiAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':["
-	        "{"
+		"{"
 		"'topologyKey':'kubernetes.io/hostname','labelSelector':{'matchLabels':{'app':'web'"
 		"}}}]}}");
 
