@@ -1,0 +1,545 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""berth explain: which pod is meant, every fate, forms of output, and that it tells the truth."""
+import copy
+import json
+import os
+import random
+import re
+import time
+
+import yaml
+
+import scenario
+from objects import budget, deployment, lines, node, pod, priority_class
+
+SEED = int(os.environ.get("BERTH_TEST_SEED") or random.randrange(1 << 32))
+PENDING = os.path.join(scenario.EXAMPLES, "pending.yaml")
+
+
+def explain(program, text, *arguments, output="json"):
+    return program.run("explain", "-f", "-", "-o", output, *arguments, stdin=text)
+
+
+def told(program, text, *arguments, status=1):
+    """The JSON answer."""
+    answer = explain(program, text, *arguments).expect(status)
+    assert answer.err == "", answer.err
+    return answer.json()
+
+
+def in_namespace(namespace, item):
+    return dict(item, metadata=dict(item["metadata"], namespace=namespace))
+
+
+def refused(program, text, *arguments):
+    """The one sentence on standard error."""
+    answer = explain(program, text, *arguments).expect(2)
+    assert answer.out == "" and answer.err.count("\n") == 1, answer.err
+    assert answer.err.startswith("berth explain: "), answer.err
+    return answer.err[len("berth explain: "):-1]
+
+
+# --- which pod ---
+
+
+def test_the_only_pending_pod(program):
+    nodes = [node("n1"), pod("runs", node_name="n1")]
+    answer = told(program, lines(*nodes, pod("p")), status=0)
+    assert answer["pod"]["name"] == "p" and answer["fate"] == "Fits"
+    assert "no pod waits for a node (1 pod, 0 of them pending)" in refused(program, lines(*nodes))
+    many = refused(program, lines(*nodes, *[pod("p%02d" % i) for i in range(30)]))
+    assert many.startswith("30 pods wait for a node, name one of them: default/p00, default/p01")
+    assert many.endswith("and 22 more") and len(many) < 400, many
+    assert refused(program, lines(node("n1"))) == "there are no pods"
+    two = lines(*nodes, pod("p"), in_namespace("b", pod("q")))
+    assert told(program, two, "-n", "b", status=0)["pod"]["name"] == "q"
+    assert refused(program, two, "-n", "c") == "there are no pods in namespace c"
+
+
+def test_names(program):
+    text = lines(node("n1"), pod("p"), in_namespace("b", pod("q")), in_namespace("b", pod("p")))
+    for arguments, wanted in ((["q"], "b/q"), (["b/q"], "b/q"), (["q", "-n", "b"], "b/q"),
+                              (["pod/q"], "b/q"), (["po/b/p"], "b/p"), (["default/p"], "default/p"),
+                              (["pods/p", "--namespace=default"], "default/p")):
+        found = told(program, text, *arguments, status=0)["pod"]
+        assert found["namespace"] + "/" + found["name"] == wanted, (arguments, found)
+    several = refused(program, text, "p")
+    assert several == "pods named p are in several namespaces, say which with -n: default, b"
+    assert "another namespace" in refused(program, text, "b/q", "-n", "default")
+    for wrong in ("", "/p", "b/", "a/b/c/d", "pod//p"):
+        assert "write NAME, NAMESPACE/NAME" in refused(program, text, wrong), wrong
+    assert refused(program, text, "deploymnet/b/p") == \
+        "deploymnet is no kind that has pods; did you mean deployment?"
+    assert "use pod, deployment" in refused(program, text, "configuration/b/p")
+    assert "one at a time" in refused(program, text, "p", "q")
+
+
+def test_misspelt(program):
+    text = lines(node("n1"), in_namespace("shop", pod("checkout")), deployment("web", 2),
+                 pod("db-0", node_name="n1"))
+    wrong = refused(program, text, "shop/chekcout")
+    assert wrong == ("there is no pod shop/chekcout among the objects read (1 pod, 1 of them "
+                     "pending, in namespace shop); did you mean shop/checkout?"), wrong
+    assert refused(program, text, "default/checkout").endswith("; did you mean shop/checkout?")
+    assert refused(program, text, "web").endswith("; did you mean deployment/default/web?")
+    assert refused(program, text, "deploy/wbe").endswith("; did you mean default/web?")
+    assert refused(program, text, "something-else").endswith("(4 pods, 3 of them pending)")
+    assert refused(program, text, "dbs-0").endswith("; did you mean default/db-0?")
+
+
+def test_workloads(program):
+    sets = [{"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": name},
+             "spec": dict({"selector": {"matchLabels": {"app": name}}, "template": {
+                 "metadata": {"labels": {"app": name}}, "spec": pod("x")["spec"]}}, **more)}
+            for kind, name, more in (("StatefulSet", "db", {"replicas": 2}),
+                                     ("DaemonSet", "agent", {}), ("ReplicaSet", "old", {}))]
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "once"},
+           "spec": {"template": {"spec": pod("x", restartPolicy="Never")["spec"]}}}
+    cron = {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "daily"},
+            "spec": {"schedule": "0 0 * * *", "jobTemplate": {"spec": job["spec"]}}}
+    control = {"apiVersion": "v1", "kind": "ReplicationController", "metadata": {"name": "rc"},
+               "spec": {"template": {"spec": pod("x")["spec"]}}}
+    none = deployment("none", 0)
+    text = lines(node("n1", cpu="64"), *sets, job, cron, control, deployment("web", 3), none)
+    for argument, start in (("sts/db", "db-0"), ("StatefulSet/default/db", "db-0"),
+                            ("ds/agent", "agent-"), ("rs/old", "old-"), ("job/once", "once-"),
+                            ("cj/daily", "daily-00000000-"), ("rc/rc", "rc-"),
+                            ("deployments.apps/web", "web-"), ("deploy/default/web", "web-")):
+        answer = told(program, text, argument, status=0)
+        assert answer["pod"]["name"].startswith(start), (argument, answer["pod"])
+        assert answer["pod"]["workload"]["name"] == argument.split("/")[-1], answer["pod"]
+        assert answer["pod"]["workload"]["pendingPods"] == answer["pod"]["workload"]["pods"] > 0
+    assert refused(program, text, "deploy/none").startswith("Deployment default/none has no pods")
+    # A dump without ReplicaSets and Deployments: the pods' names tell.
+    made = pod("web-7f-abcde", node_name="n1", labels={"pod-template-hash": "7f"})
+    made["metadata"]["ownerReferences"] = [
+        {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-7f", "controller": True}]
+    answer = told(program, lines(node("n1"), made), "deployment/web", status=0)
+    assert answer["pod"]["name"] == "web-7f-abcde" and answer["pod"]["node"] == "n1"
+    # A namespace that is called like a kind.
+    text = lines(node("n1"), in_namespace("jobs", pod("p")))
+    assert told(program, text, "jobs/p", status=0)["pod"]["namespace"] == "jobs"
+
+
+def test_first_pending_pod_of_a_workload(program):
+    objects = [node("n1", cpu="2"), deployment("web", 3)]
+    for i, node_name in ((1, "n1"), (2, None)):
+        item = pod("web-7f-%d" % i, node_name=node_name, labels={"pod-template-hash": "7f"})
+        item["metadata"]["ownerReferences"] = [
+            {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-7f", "controller": True}]
+        item["metadata"]["creationTimestamp"] = "2026-01-01T00:00:0%dZ" % i
+        objects.append(item)
+    answer = told(program, lines(*objects), "deploy/web", status=0)
+    assert answer["pod"]["name"] == "web-7f-2", answer["pod"]
+    assert (answer["pod"]["workload"]["pods"], answer["pod"]["workload"]["pendingPods"]) == (3, 2)
+    table = explain(program, lines(*objects), "deploy/web", output="table").expect(0).out
+    assert "(of Deployment web, 2 of 3 pods pending)" in table, table
+
+
+# --- fates ---
+
+
+def test_running_pods_are_told_as_if_pending(program):
+    text = lines(node("n1", cpu="1"), node("n2", cpu="1"), pod("a", node_name="n1"),
+                 pod("b", node_name="n2"))
+    answer = told(program, text, "a", status=0)
+    assert answer["pod"]["node"] == "n1" and answer["fate"] == "Fits"
+    assert [item["name"] for item in answer["nodes"] if item["fits"]] == ["n1"]
+    table = explain(program, text, "a", output="table").expect(0).out
+    assert table.startswith("Pod default/a runs on n1; were it pending, and not there, "
+                            "it would fit on 1 of 2 nodes: n1.\n"), table
+    assert "Queue:" not in table
+    # Its node is not what its selector asks for any longer: it runs all the same.
+    moved = pod("c", node_name="n1", nodeSelector={"disk": "ssd"})
+    answer = told(program, lines(node("n1"), moved), "c", status=0)
+    assert answer["fate"] == "Unschedulable" and answer["pod"]["node"] == "n1"
+
+
+def test_pods_that_are_over(program):
+    for phase, word in (("Succeeded", "succeeded"), ("Failed", "failed")):
+        over = dict(pod("a", node_name="n1"), status={"phase": phase})
+        assert refused(program, lines(node("n1"), over), "a") == \
+            "Pod default/a has %s: nothing of it is left to schedule" % word
+
+
+def test_deleted_pods(program):
+    gone = pod("a")
+    gone["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    answer = explain(program, lines(node("n1"), gone), "a", output="table").expect(1)
+    assert "It is being deleted: schedulers leave it alone." in answer.out
+    assert told(program, lines(node("n1"), gone), "a")["queue"]["deleting"] is True
+
+
+def test_no_nodes(program):
+    answer = told(program, lines(pod("a")))
+    assert answer["fate"] == "NoNodes" and answer["nodeCount"] == 0 and answer["nodes"] == []
+    assert "no nodes available to schedule pods" in answer["message"]
+    table = explain(program, lines(pod("a")), output="table").expect(1).out
+    assert table.startswith("Pod default/a fits nowhere: the cluster has no nodes.\n"), table
+
+
+def test_gates_and_other_schedulers(program):
+    gated = pod("a", schedulingGates=[{"name": "x.example/one"}, {"name": "x.example/two"}])
+    answer = told(program, lines(node("n1"), gated))
+    assert answer["fate"] == "Gated" and answer["feasibleCount"] == 1
+    assert answer["queue"]["gates"] == ["x.example/one", "x.example/two"]
+    assert sorted(change["key"] for change in answer["entryChanges"]) == answer["queue"]["gates"]
+    table = explain(program, lines(node("n1"), gated), output="table").expect(1).out
+    assert table.startswith(
+        "Pod default/a is not tried on any node before its scheduling gates x.example/one, "
+        "x.example/two are removed; then it fits on 1 of 1 node: n1.\n"), table
+    answer = told(program, lines(node("n1"), pod("a", schedulerName="mine")))
+    assert answer["fate"] == "NotHandled" and answer["profile"] == "default-scheduler"
+    assert answer["entryChanges"][0]["type"] == "SetSchedulerName"
+
+
+def test_queue(program):
+    high = [pod("high%d" % i, priority=10) for i in range(3)]
+    same = pod("p", cpu="2", priority=5)
+    others = [pod("low"), pod("gated", priority=20, schedulingGates=[{"name": "g"}]),
+              pod("else", priority=20, schedulerName="mine")]
+    text = lines(node("n1"), *others, same, *high)
+    first = told(program, text, "p", status=0)
+    assert first["queue"]["podsBefore"] == 3 and first["queue"]["pendingPods"] == 7, first["queue"]
+    assert not first["queue"]["afterQueue"] and first["feasibleCount"] == 1
+    after = told(program, text, "p", "--after-queue")
+    assert after["queue"]["afterQueue"] and after["queue"]["placedBefore"] == 3
+    assert after["feasibleCount"] == 0 and "1 Insufficient cpu" in after["message"]
+    table = explain(program, text, "p", "--after-queue", output="table").expect(1).out
+    assert "3 pending pods come before it, and are placed first in this answer: " \
+        "3 found a node" in table, table
+
+
+def test_nominated_pods_keep_their_place(program):
+    holder = dict(pod("holder", cpu="4", priority=10), status={"nominatedNodeName": "n1"})
+    text = lines(node("n1"), holder, pod("p"))
+    assert told(program, text, "p")["feasibleCount"] == 0
+    mine = told(program, text, "holder", status=0)
+    assert mine["queue"]["nominatedNode"] == "n1"
+    table = explain(program, text, "holder", output="table").expect(0).out
+    assert "nominated to n1 by an earlier attempt" in table, table
+
+
+def test_condition(program):
+    waiting = pod("p", cpu="9")
+    message = "0/1 nodes are available: 1 Insufficient cpu."
+    waiting["status"] = {"conditions": [
+        {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message,
+         "lastTransitionTime": "2026-03-01T02:41:08Z"}]}
+    text = lines(node("n1"), waiting)
+    assert told(program, text)["queue"]["condition"] == {
+        "status": "False", "reason": "Unschedulable", "message": message,
+        "since": "2026-03-01T02:41:08Z"}
+    table = explain(program, text, output="table").expect(1).out
+    assert "status says Unschedulable since 2026-03-01T02:41:08Z" in table, table
+
+
+def test_preemption(program):
+    text = lines(priority_class("important", 1000), node("n1", cpu="2"), node("n2", cpu="2"),
+                 pod("v1", node_name="n1", labels={"app": "x"}), pod("v2", node_name="n1"),
+                 pod("w", cpu="2", node_name="n2", priority=2000),
+                 budget("b", {"app": "x"}, 0), pod("p", cpu="2", priorityClassName="important"))
+    view = told(program, text, "p")["preemption"]
+    assert view["ran"] and view["node"] == "n1"
+    assert [item["node"] for item in view["candidates"] if item["selected"]] == ["n1"]
+    assert sorted(item["name"] for item in view["candidates"][0]["victims"]) == ["v1", "v2"]
+    assert view["candidates"][0]["budgetViolations"] == 1
+    table = explain(program, text, "p", output="table").expect(1).out
+    assert "it can make room on n1 by evicting 2 pods of lower priority, against a " \
+        "disruption budget for 1 of them:" in table, table
+    assert "    default/v2 (priority 0)\n" in table, table
+    never = lines(priority_class("important", 1000, "Never"), *map(json.loads, text.split("\n")[1:-1]))
+    view = told(program, never, "p")["preemption"]
+    assert view["node"] == "" and view["candidates"] == [], view
+    table = explain(program, never, "p", output="table").expect(1).out
+    assert "preemptionPolicy=Never" in table.split("\nPreemption:\n")[1], table
+
+
+# --- output ---
+
+
+def test_formats_agree(program):
+    for name in ("shop/checkout", "sts/shop/cart", "shop/proxy", "research/notebook",
+                 "shop/invoice"):
+        arguments = ["explain", name, "-f", PENDING]
+        answer = program.run(*arguments, "-o", "json").expect(1).json()
+        assert yaml.safe_load(program.run(*arguments, "-o", "yaml").expect(1).out) == answer
+        table = program.run(*arguments).expect(1).out
+        wide = program.run(*arguments, "-o", "wide").expect(1).out
+        assert table.startswith("Pod %s/%s " % (answer["pod"]["namespace"], answer["pod"]["name"]))
+        assert "\nThe scheduler says:\n  %s\n" % answer["message"] in table, table
+        for group in answer["groups"]:
+            heading = "  %d node%s: %s" % (group["count"], "" if group["count"] == 1 else "s",
+                                           ", ".join(group["reasons"]))
+            assert heading in table, (heading, table)
+        for item in answer["nodes"]:
+            assert re.search(r"^  %s +\S" % item["name"], wide, re.MULTILINE), (item, wide)
+            for obstacle in item.get("obstacles", []):
+                assert obstacle["hint"] in wide, (obstacle, wide)
+        for i, proposal in enumerate(answer["proposals"]):
+            words = ", and ".join(change["text"] for change in proposal["changes"])
+            assert "  %d. %s: then it fits on " % (i + 1, words) in table, (words, table)
+        assert "NaN" not in json.dumps(answer) and not has_fractions(answer)
+
+
+def has_fractions(value):
+    if isinstance(value, dict):
+        return any(has_fractions(item) for item in value.values())
+    if isinstance(value, list):
+        return any(has_fractions(item) for item in value)
+    return isinstance(value, float)
+
+
+def test_scores(program):
+    text = lines(node("big", cpu="16", memory="64Gi"), node("small"), node("mid", cpu="8"), pod("p"))
+    answer = told(program, text, status=0)
+    totals = {item["name"]: item["total"] for item in answer["nodes"]}
+    assert answer["bestNode"] == max(totals, key=totals.get)
+    for item in answer["nodes"]:
+        assert sum(item["scores"].values()) == item["total"], item
+    table = explain(program, text, output="table").expect(0).out
+    ranking = re.findall(r"^  (big|small|mid) +(\d+)", table, re.MULTILINE)
+    assert ranking == [(name, str(totals[name]))
+                       for name in sorted(totals, key=lambda name: (-totals[name], name))], table
+    assert "What would let it in" not in table and "Preemption" not in table
+
+
+def test_commands(program):
+    text = lines(node("n1", spec={"unschedulable": True}), pod("p"))
+    table = explain(program, text, output="table").expect(1).out
+    assert "       kubectl uncordon n1\n" in table, table
+    text = lines(node("n1", labels={"disk": "hdd"}), pod("p", nodeSelector={"disk": "ssd"}))
+    table = explain(program, text, output="table").expect(1).out
+    assert "       kubectl label node n1 disk=ssd --overwrite\n" in table, table
+    taint = {"key": "team", "value": "x y'z", "effect": "NoSchedule"}
+    text = lines(node("n1", spec={"taints": [taint]}), pod("p"))
+    table = explain(program, text, output="table").expect(1).out
+    patch = re.search(r"kubectl patch pod p -n default --type=json -p '(.*)'\n", table)
+    assert patch, table
+    assert json.loads(patch.group(1).replace("'\\''", "'"))[0]["value"] == {
+        "key": "team", "operator": "Equal", "value": "x y'z", "effect": "NoSchedule"}
+    assert "       or: kubectl taint node n1 team:NoSchedule-\n" in table, table
+    # A pod that its controller has not made yet cannot be patched.
+    table = explain(program, lines(node("n1", spec={"taints": [taint]}), deployment("web", 1)),
+                    output="table").expect(1).out
+    assert "kubectl taint" in table and "kubectl patch" not in table, table
+
+
+def test_proposals_flag(program):
+    text = lines(*[node("n%d" % i, spec={"unschedulable": True}) for i in range(9)], pod("p"))
+    for count in (0, 1, 3, 9):
+        proposals = told(program, text, "--proposals", str(count))["proposals"]
+        assert len(proposals) == count, (count, proposals)
+    assert len(told(program, text)["proposals"]) == 3
+    for wrong in ("-1", "101"):
+        assert "from 0 to 100" in refused(program, text, "--proposals=" + wrong)
+    assert "is none of table, wide, json, yaml" in refused(program, text, "-oname")
+
+
+# --- the truth ---
+
+
+def random_node(rng, i):
+    labels = {"zone": rng.choice("abc"), "disk": rng.choice(["ssd", "hdd"]),
+              "kubernetes.io/hostname": "n%d" % i}
+    if rng.random() < 0.2:
+        del labels["zone"]
+    spec = {}
+    if rng.random() < 0.2:
+        spec["unschedulable"] = True
+        spec["taints"] = [{"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}]
+    elif rng.random() < 0.4:
+        spec["taints"] = [{"key": "team", "value": rng.choice("xy"), "effect": rng.choice(
+            ["NoSchedule", "NoExecute", "PreferNoSchedule"])}]
+    return node("n%d" % i, cpu=str(rng.randint(1, 3)), memory="%dGi" % rng.randint(1, 8),
+                spec=spec, labels=labels)
+
+
+def random_pod(rng, name, node_name=None):
+    labels = {"app": rng.choice("pq")}
+    spec = {"priority": rng.choice([0, 0, 10, 100])}
+    selector = {"matchLabels": {"app": rng.choice("pq")}}
+    if node_name is None and rng.random() < 0.4:
+        spec["nodeSelector"] = {"disk": rng.choice(["ssd", "hdd", "tape"])}
+    if rng.random() < 0.4:
+        spec["tolerations"] = [{"key": "team", "operator": "Equal", "value": rng.choice("xy")}]
+    if rng.random() < 0.3:
+        spec["topologySpreadConstraints"] = [
+            {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule",
+             "labelSelector": selector}]
+    if rng.random() < 0.3:
+        spec["affinity"] = {rng.choice(["podAffinity", "podAntiAffinity"]): {
+            "requiredDuringSchedulingIgnoredDuringExecution": [
+                {"labelSelector": selector,
+                 "topologyKey": rng.choice(["zone", "kubernetes.io/hostname"])}]}}
+    if node_name is None and rng.random() < 0.1:
+        spec["schedulingGates"] = [{"name": "g"}]
+    item = pod(name, cpu="%dm" % rng.choice([100, 500, 1000, 2500]), node_name=node_name,
+               labels=labels, **spec)
+    if rng.random() < 0.2:
+        item["spec"]["containers"][0]["ports"] = [{"containerPort": 80, "hostPort": 80}]
+    return item
+
+
+def random_cluster(rng):
+    nodes = [random_node(rng, i) for i in range(rng.randint(1, 8))]
+    running = [random_pod(rng, "r%d" % i, rng.choice(nodes)["metadata"]["name"])
+               for i in range(rng.randint(0, 8))]
+    return nodes + running + [random_pod(rng, "p%d" % i) for i in range(rng.randint(1, 4))]
+
+
+def changed(objects, name, changes):
+    """What documentation says that changes do to objects."""
+    objects = copy.deepcopy(objects)
+    by_name = {(item["kind"], item["metadata"]["name"]): item for item in objects}
+    target = by_name["Pod", name]["spec"]
+    gone = []
+    for change in changes:
+        kind = change["type"]
+        host = by_name.get(("Node", change.get("node")))
+        if kind == "FreeResource":
+            host["status"].setdefault("allocatable", dict(host["status"]["capacity"]))
+            more(host["status"]["allocatable"], change["resource"], change["amount"])
+        elif kind == "RemovePod":
+            gone.append(by_name["Pod", change["pod"]["name"]])
+        elif kind == "Tolerate":
+            target.setdefault("tolerations", []).append(
+                {"key": change["key"], "value": change["value"], "effect": change["effect"],
+                 "operator": "Equal" if change["value"] else "Exists"})
+        elif kind == "Uncordon":
+            host["spec"] = {"taints": [
+                taint for taint in host["spec"].get("taints", [])
+                if taint["key"] != "node.kubernetes.io/unschedulable"]}
+        elif kind == "SetLabel":
+            host["metadata"]["labels"][change["key"]] = change["value"]
+        elif kind == "RemoveLabel":
+            del host["metadata"]["labels"][change["key"]]
+        elif kind == "DropNodeSelector":
+            del target["nodeSelector"][change["key"]]
+        elif kind in ("DropPodAffinity", "DropPodAntiAffinity"):
+            terms = target["affinity"]["p" + kind[len("DropP"):]]
+            terms["requiredDuringSchedulingIgnoredDuringExecution"][change["index"]] = None
+        elif kind == "RaiseMaxSkew":
+            target["topologySpreadConstraints"][change["index"]]["maxSkew"] = change["amount"]
+        elif kind == "AllowSkew":
+            target["topologySpreadConstraints"][change["index"]]["whenUnsatisfiable"] = \
+                "ScheduleAnyway"
+        elif kind == "DropHostPort":
+            for container in target["containers"]:
+                container["ports"] = [port for port in container.get("ports", [])
+                                      if port["hostPort"] != change["amount"]]
+        elif kind == "RemoveGate":
+            target["schedulingGates"] = [gate for gate in target["schedulingGates"]
+                                         if gate["name"] != change["key"]]
+        else:
+            raise AssertionError("no random pod should need " + kind)
+    for terms in target.get("affinity", {}).values():
+        key = "requiredDuringSchedulingIgnoredDuringExecution"
+        terms[key] = [term for term in terms[key] if term is not None]
+    return [item for item in objects if item not in gone]
+
+
+def more(amounts, resource, amount):
+    if resource == "cpu":
+        amounts[resource] = "%dm" % (int(amounts[resource]) * 1000 + amount)
+    elif resource == "memory":
+        amounts[resource] = str(int(amounts[resource][:-2]) * 2 ** 30 + amount)
+    else:
+        amounts[resource] = str(int(amounts[resource]) + amount)
+
+
+def alone(objects, name):
+    """Without the other pending pods."""
+    return [item for item in objects if item["kind"] == "Node" or "nodeName" in item["spec"] or
+            item["metadata"]["name"] == name]
+
+
+def check_counts(answer):
+    """The groups hold every node that does not fit, once, as the message counts them."""
+    grouped = [name for group in answer["groups"] for name in group["nodes"]]
+    rejected = [item["name"] for item in answer["nodes"] if not item["fits"]]
+    assert sorted(grouped) == rejected and len(answer["nodes"]) == answer["nodeCount"]
+    assert answer["feasibleCount"] == answer["nodeCount"] - len(rejected)
+    if answer["fate"] == "Unschedulable":
+        for group in answer["groups"]:
+            assert all(reason in answer["message"] for reason in group["reasons"]), answer
+
+
+def check_against_simulate(program, objects, name, case):
+    for arguments, cluster in (([], alone(objects, name)), (["--after-queue"], objects)):
+        wanted = program.simulate(lines(*cluster)).pods()["default/" + name]
+        answer = explain(program, lines(*objects), name, *arguments).json()
+        assert answer["message"] == wanted["message"], (case, arguments, answer, wanted)
+        assert (answer["fate"] == "Fits") == (wanted["node"] != ""), (case, arguments)
+        check_counts(answer)
+        if wanted["node"] != "":
+            chosen = [item for item in answer["nodes"] if item["name"] == wanted["node"]][0]
+            assert chosen["fits"] and answer["feasibleCount"] == wanted["feasibleNodes"], case
+            if wanted["feasibleNodes"] > 1:
+                assert chosen["total"] == wanted["score"], (case, chosen, wanted)
+        elif not arguments:
+            check_proposals(program, cluster, name, answer, case)
+
+
+def check_proposals(program, cluster, name, answer, case):
+    for proposal in answer["proposals"]:
+        after = lines(*changed(cluster, name, proposal["changes"]))
+        fixed = program.simulate(after).pods()["default/" + name]
+        assert fixed["node"] != "", (case, proposal, fixed)
+        assert fixed["feasibleNodes"] == proposal["opens"], (case, proposal, fixed)
+
+
+def test_random_clusters_agree_with_simulate(program):
+    print("BERTH_TEST_SEED=%d" % SEED)
+    for i in range(20 if program.sanitized else 60):
+        rng = random.Random(SEED + i)
+        objects = random_cluster(rng)
+        pending = [item["metadata"]["name"] for item in objects
+                   if item["kind"] == "Pod" and "nodeName" not in item["spec"]]
+        check_against_simulate(program, objects, rng.choice(pending),
+                               "BERTH_TEST_SEED=%d, case %d" % (SEED, i))
+
+
+def test_large_cluster(program):
+    """Well below two seconds where nobody else works; here as much as any machine may need."""
+    objects = []
+    for i in range(5000):
+        spec = {"unschedulable": True} if i % 30 == 0 else {}
+        objects.append(node("n%d" % i, cpu="4", spec=spec))
+        objects.append(pod("r%d" % i, cpu="%dm" % (3100 + i % 700), node_name="n%d" % i))
+    text = lines(*objects, pod("p", cpu="1"))
+    began = time.monotonic()
+    answer = program.run("explain", "p", "-f", "-", stdin=text, verify=False).expect(1)
+    taken = time.monotonic() - began
+    assert program.sanitized or taken < 20, taken
+    assert "fits on none of 5,000 nodes: 4,833 have too little cpu left" in answer.out, answer.out
+    assert "needs 100m more cpu" in answer.out and " more, which are further away" in answer.out
+    assert len(answer.out.splitlines()) < 60 and len(answer.out) < 8000, answer.out
+    wide = program.run("explain", "p", "-f", "-", "-o", "wide", stdin=text, verify=False).expect(1)
+    assert len(re.findall(r"^  n\d+ ", wide.out, re.MULTILINE)) == 5000
+
+
+def test_hostile_names(program):
+    bad = "a\x1b[2Jb\u202e\n'$(reboot)"
+    text = lines(node(bad, labels={bad: bad}, spec={"taints": [
+        {"key": bad, "value": bad, "effect": "NoSchedule"}]}),
+                 node("-n", spec={"unschedulable": True}),
+                 pod(bad, schedulingGates=[{"name": bad}], nodeSelector={bad: "x"}))
+    for output in ("table", "wide"):
+        answer = explain(program, text, output=output).expect(1)
+        shown = answer.out
+        assert "a\\x1b[2Jb\\u202e\\n'$(reboot)" in shown, shown
+        assert all(byte == "\n" or byte.isprintable() for byte in shown), shown
+        assert "kubectl" not in shown, shown
+    assert told(program, text)["pod"]["name"] == bad
+    answer = explain(program, text, bad + "x").expect(2)
+    assert answer.err.count("\n") == 1 and "\x1b" not in answer.err, answer.err
+    long = explain(program, lines(node("n1"), pod("p")), "x" * 5000).expect(2)
+    assert len(long.err) < 1000, long.err
+    many = lines(node("n1"), pod("p", schedulingGates=[{"name": "g%d" % i} for i in range(3000)]))
+    assert told(program, many)["fate"] == "Gated"
+
+
+if __name__ == "__main__":
+    scenario.main(globals())
