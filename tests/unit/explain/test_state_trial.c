@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Trials (state/trial.h) take back what adding everything again would not give back. */
+#include "base/error.h"
+#include "base/prng.h"
+#include "state/trial.h"
+#include "test_main.h"
+#include "town.h"
+
+static const char *node_json(struct town *town, struct bt_prng *prng, uint32_t number)
+{
+	static const char *const zones[] = {"a", "b", "c"};
+	static const char *const images[] = {"", "{'names':['i1'],'sizeBytes':10}",
+		"{'names':['i1','i2'],'sizeBytes':20}", "{'names':['i2'],'sizeBytes':30}"};
+	static const char *const taints[] = {"", "{'key':'k','effect':'NoSchedule'}"};
+
+	return bt_arena_printf(&town->world.arena,
+		"{'metadata':{'name':'n%u','labels':{'topology.kubernetes.io/zone':'%s'}},'spec':{"
+		"'taints':[%s]},'status':{'allocatable':{'cpu':'%u','pods':'10'},'images':[%s]}}",
+		number, zones[bt_prng_below(prng, 3)], taints[bt_prng_below(prng, 2)],
+		(unsigned int)(1 + bt_prng_below(prng, 8)), images[bt_prng_below(prng, 4)])
+		.data;
+}
+
+static void add_pods(struct town *town, struct bt_prng *prng, uint32_t node_count, uint32_t count)
+{
+	static const char *const parts[] = {"", "'containers':[{'ports':[{'hostPort':80}]}],",
+		"'containers':[{'resources':{'requests':{'cpu':'1','example.com/x':'2'}}}],",
+		"'affinity':{'podAntiAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':[{"
+		"'topologyKey':'t','labelSelector':{}}]}},",
+		"'affinity':{'podAffinity':{'preferredDuringSchedulingIgnoredDuringExecution':[]}}"
+	        ",",
+		"'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'c'}}],"};
+
+	for (uint32_t i = 0; i < count; i++) {
+		world_add_pod(&town->world,
+			bt_arena_printf(&town->world.arena, "{'spec':{%s'nodeName':'n%u'}}",
+				parts[bt_prng_below(prng, BT_ARRAY_LENGTH(parts))],
+				(unsigned int)bt_prng_below(prng, node_count))
+				.data);
+	}
+}
+
+static void try_something(struct town *town, struct bt_prng *prng, uint64_t seed)
+{
+	struct bt_state *state = town->world.engine->state;
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_state_trial trial;
+	const char *before;
+	bool changed = false;
+
+	ck_assert_int_eq(bt_state_refresh_snapshot(state, &err), 0);
+	before = town_fingerprint(town);
+	ck_assert_int_eq(bt_state_trial_begin(&trial, state, &err), 0);
+	for (uint32_t i = 0; i < town->nodes.count; i++) {
+		const struct bt_node *was = town->nodes.items[i];
+		uint32_t slot = bt_state_snapshot_find(state, was->metadata.name);
+		const struct bt_node_row *row = &state->nodes.rows[slot];
+
+		if (bt_prng_below(prng, 3) == 0) {
+			struct bt_node *now = world_node(&town->world, node_json(town, prng, i));
+
+			bt_state_trial_set_node(&trial, slot, was, now);
+			changed = true;
+		}
+		while (row->pods.count != 0 && bt_prng_below(prng, 2) == 0) {
+			bt_state_trial_take_pod(
+				&trial, row->pods.items[bt_prng_below(prng, row->pods.count)]);
+			changed = true;
+		}
+	}
+	ck_assert_int_eq(bt_state_trial_show(&trial, &err), 0);
+	ck_assert_int_eq(bt_state_trial_end(&trial, &err), 0);
+	ck_assert_msg(strcmp(town_fingerprint(town), before) == 0, "seed %llu, changed %d:\n%s\n%s",
+		(unsigned long long)seed, (int)changed, before, town_fingerprint(town));
+}
+
+START_TEST(test_state_trial__random_changes_leave_no_trace)
+{
+	for (uint64_t seed = 1; seed <= 300; seed++) {
+		struct bt_strbuf reason = {0};
+		struct bt_prng prng;
+		struct town town;
+
+		bt_prng_init(&prng, seed);
+		town_init(&town, "{}");
+		for (uint32_t i = 0; i < 6; i++) {
+			town_add_node(&town, node_json(&town, &prng, i));
+		}
+		add_pods(&town, &prng, 6, (uint32_t)bt_prng_below(&prng, 30));
+		for (uint32_t round = 0; round < 3; round++) {
+			try_something(&town, &prng, seed);
+		}
+		ck_assert_msg(bt_state_validate(town.world.engine->state, &reason), "seed %llu: %s",
+			(unsigned long long)seed, bt_strbuf_c(&reason));
+		bt_strbuf_finish(&reason);
+		town_finish(&town);
+	}
+}
+END_TEST
+
+/** Two pods hold one port: it stays taken when one of them goes. */
+START_TEST(test_state_trial__shared_port_stays_taken)
+{
+	static const char *const json =
+		"{'spec':{'nodeName':'n1','containers':[{'ports':[{'hostPort':80}]}]}}";
+	struct town town;
+	struct bt_state *state;
+	struct bt_state_trial trial;
+	const struct bt_node_row *row;
+
+	town_init(&town, "{}");
+	state = town.world.engine->state;
+	town_add_node(&town, "{'metadata':{'name':'n1'}}");
+	world_add_pod(&town.world, json);
+	world_add_pod(&town.world, json);
+	ck_assert_int_eq(bt_state_trial_begin(&trial, state, NULL), 0);
+	row = &state->nodes.rows[world_slot(&town.world, "n1")];
+	bt_state_trial_take_pod(&trial, row->pods.items[0]);
+	ck_assert_uint_eq(row->ports.count, 1);
+	bt_state_trial_take_pod(&trial, row->pods.items[0]);
+	ck_assert_uint_eq(row->ports.count, 0);
+	ck_assert_int_eq(bt_state_trial_end(&trial, NULL), 0);
+	ck_assert_uint_eq(row->ports.count, 1);
+	town_finish(&town);
+}
+END_TEST
+
+BT_TEST_MAIN("state_trial", test_state_trial__random_changes_leave_no_trace,
+	test_state_trial__shared_port_stays_taken)
