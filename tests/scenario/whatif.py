@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""berth whatif: what changes of a cluster do, against berth simulate on input that Python edited."""
+"""berth whatif: what changes of a cluster do, against berth simulate on input edited in Python."""
 import copy
 import gzip
 import json
