@@ -54,17 +54,27 @@ static const char outro[] = "\n"
 			    "\n"
 			    "\"berth help COMMAND\" explains a command.\n";
 
+/** Nothing for a group whose commands this program was built without. */
+static void print_group(enum bt_command_group group, FILE *stream)
+{
+	bool has_heading = false;
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(commands); i++) {
+		if (commands[i]->group != group) {
+			continue;
+		}
+		if (!has_heading) {
+			(void)fprintf(stream, "\n%s:\n", group_names[group]);
+			has_heading = true;
+		}
+		(void)fprintf(stream, "  %-14s %s\n", commands[i]->name, commands[i]->summary);
+	}
+}
+
 static void print_overview(FILE *stream)
 {
 	(void)fputs(intro, stream);
 	for (int group = 0; group < BT_COMMAND_GROUP__COUNT; group++) {
-		(void)fprintf(stream, "\n%s:\n", group_names[group]);
-		for (size_t i = 0; i < BT_ARRAY_LENGTH(commands); i++) {
-			if (commands[i]->group == (enum bt_command_group)group) {
-				(void)fprintf(stream, "  %-14s %s\n", commands[i]->name,
-					commands[i]->summary);
-			}
-		}
+		print_group((enum bt_command_group)group, stream);
 	}
 	(void)fprintf(stream, "  %-14s %s\n", "help", "Explain a command.");
 	(void)fputs(outro, stream);

@@ -17,17 +17,14 @@ import terminal
 SCRIPTS = os.path.join(scenario.ROOT, "src", "cli", "completion")
 SCRIPT_OF = {"bash": "berth.bash", "zsh": "_berth", "fish": "berth.fish"}
 SHELL = sys.argv[3] if len(sys.argv) > 3 else None
+PROMPT = "berth-prompt "
 LIBRARY = "/usr/share/bash-completion/bash_completion"
 CLUSTER = """
-{kind: Node, apiVersion: v1, metadata: {name: node-a}}
----
-{kind: Node, apiVersion: v1, metadata: {name: node-b}}
----
-{kind: Pod, apiVersion: v1, metadata: {name: web-1, namespace: shop}}
----
-{kind: Pod, apiVersion: v1, metadata: {name: db-0}, spec: {nodeName: node-a}}
----
-{kind: Pod, apiVersion: v1, metadata: {name: "$(touch hacked)"}}
+{"kind":"Node","apiVersion":"v1","metadata":{"name":"node-a"}}
+{"kind":"Node","apiVersion":"v1","metadata":{"name":"node-b"}}
+{"kind":"Pod","apiVersion":"v1","metadata":{"name":"web-1","namespace":"shop"}}
+{"kind":"Pod","apiVersion":"v1","metadata":{"name":"db-0"},"spec":{"nodeName":"node-a"}}
+{"kind":"Pod","apiVersion":"v1","metadata":{"name":"$(touch hacked)"}}
 """
 # A line, and what it becomes with one press of the tabulator: everywhere the same.
 COMPLETED = {
@@ -147,6 +144,27 @@ def test_flags_come_once(program):
     assert offered(program, "bench", "--", "--pr") == [":files"]
 
 
+def test_names_in_files(program):
+    path = program.write("cluster.yaml", CLUSTER)
+    pods = ["shop/web-1", "db-0"]
+    assert offered(program, "explain", "-f", path, "") == pods
+    assert offered(program, "explain", "-f" + path, "s") == pods[:1]
+    assert offered(program, "explain", "--filename=" + path, "-n", "shop", "") == ["web-1"]
+    assert offered(program, "explain", "") == []
+    nearly = program.write("nearly.yaml", CLUSTER + " " * (15 << 20))
+    assert offered(program, "explain", "-f", nearly, "") == pods
+    assert offered(program, "whatif", "-f", path, "--drain=") == [
+        "--drain=node-a", "--drain=node-b"]
+    assert offered(program, "whatif", "-f", path, "--taint", "node-b") == ["node-b=", ":nospace"]
+    assert offered(program, "whatif", "-f", path, "--taint", "node-b=") == []
+    assert offered(program, "whatif", "-f", path, "--add", "3=") == ["3=node-a", "3=node-b"]
+    assert offered(program, "whatif", "-f", path, "--add", "3") == [":nospace"]
+    for wrong in ("no-such-file", "/dev/zero", program.folder, program.write("bad.yaml", "{")):
+        assert offered(program, "explain", "-f", path, "-f", wrong, "") == [], wrong
+    large = program.write("large.yaml", CLUSTER + " " * (16 << 20))
+    assert offered(program, "explain", "-f", large, "") == []
+
+
 # --- shells ---
 
 
@@ -162,12 +180,12 @@ def check_lines(program, complete):
             assert re.search(r"(?<![a-z-])%s(?![a-z-])" % re.escape(word), shown), (word, shown)
 
 
-def drive(program, arguments, setup, ready):
+def drive(program, arguments, setup):
     """Type lines and a tabulator into an interactive shell; setup has ^X^D show the line."""
     environment = prepare(program)
     screen = terminal.Terminal(arguments, program.folder, environment, scenario.TIMEOUT_SECONDS)
     screen.type(setup + "\n")
-    screen.wait_for(ready)
+    screen.wait_for(PROMPT)  # what is typed before is not the line editor's yet
 
     def complete(line):
         screen.type(line + "\t\x18\x04")
@@ -181,12 +199,11 @@ def drive(program, arguments, setup, ready):
 
 
 def bash(program, before):
-    setup = " ".join([before, "PS1='$ ';", "bind 'set show-all-if-ambiguous on';",
+    setup = " ".join([before, "PS1='ber''th-prompt ';", "bind 'set show-all-if-ambiguous on';",
                       "bind 'set completion-query-items 0'; bind 'set page-completions off';",
                       "bind 'set enable-bracketed-paste off';",
-                      "bind -x '\"\\C-x\\C-d\": printf \"\\nLINE<%s>\\n\" \"$READLINE_LINE\"';",
-                      "echo re''ady"])
-    drive(program, ["bash", "--norc", "--noprofile", "-i"], setup, "ready\r\n")
+                      "bind -x '\"\\C-x\\C-d\": printf \"\\nLINE<%s>\\n\" \"$READLINE_LINE\"'"])
+    drive(program, ["bash", "--norc", "--noprofile", "-i"], setup)
 
 
 def test_bash_alone(program):
@@ -218,11 +235,11 @@ def test_zsh_sourced(program):
 
 
 def zsh(program, before):
-    setup = " ".join([before, "PS1='$ ';", "LISTMAX=10000; unsetopt beep list_beep prompt_cr;",
+    setup = " ".join([before, "PS1='ber''th-prompt ';", "LISTMAX=10000;",
+                      "unsetopt beep list_beep prompt_cr;",
                       "probe() { print -r -- \"\nLINE<$BUFFER>\" };", "zle -N probe;",
-                      "bindkey -e; bindkey '^X^D' probe; bindkey '^U' kill-whole-line;",
-                      "echo re''ady"])
-    drive(program, ["zsh", "-f", "-i"], setup, "ready\r\n")
+                      "bindkey -e; bindkey '^X^D' probe; bindkey '^U' kill-whole-line"])
+    drive(program, ["zsh", "-f", "-i"], setup)
 
 
 def fish(program, command):

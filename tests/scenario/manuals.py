@@ -97,6 +97,7 @@ def test_overview_has_groups(program):
                  for heading in ("Ask about a cluster", "Run", "Measure and check", "Other")
                  if heading != "Run" or "\n  up " in text]
     assert positions == sorted(positions)
+    assert not re.search(r"^[A-Z][a-z ]+:\n\n", text, re.MULTILINE), "a heading without commands"
     assert text.index("\n  simulate ") < text.index("\n  bench ") < text.index("\n  version ")
 
 
