@@ -7,7 +7,9 @@
 #include "plugins/common_affinity.h"
 
 /** Pods in the way that a domain remembers. */
-#define BLOCKERS_MAX 4
+#define BLOCKERS_MAX 8
+/** And that a hint names. */
+#define SHOWN_MAX 3
 /** Terms that a domain remembers by bit. */
 #define TERMS_MAX 64
 /** Keys that blockers are kept for: memory is keys x values. */
@@ -282,12 +284,12 @@ static void hint_blockers(const struct affinity_view *view, const struct blocked
 	if (view->advice->hint.length != 0) {
 		return;
 	}
-	for (uint32_t i = 0; i < domain->count && i < BLOCKERS_MAX; i++) {
+	for (uint32_t i = 0; i < domain->count && i < SHOWN_MAX; i++) {
 		bt_strbuf_append_c(&text, i == 0 ? "" : ", ");
 		bt_strbuf_append_str(&text, bt_advice_pod_text(view->advice, domain->pods[i]));
 	}
-	if (domain->count > BLOCKERS_MAX) {
-		bt_strbuf_printf(&text, " and %u more", domain->count - BLOCKERS_MAX);
+	if (domain->count > SHOWN_MAX) {
+		bt_strbuf_printf(&text, " and %u more", domain->count - SHOWN_MAX);
 	}
 	if (is_own) {
 		bt_advice_hint(view->advice, "its anti-affinity keeps it from %s %.*s",
