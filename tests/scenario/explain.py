@@ -249,7 +249,8 @@ def test_preemption(program):
     assert "it can make room on n1 by evicting 2 pods of lower priority, against a " \
         "disruption budget for 1 of them:" in table, table
     assert "    default/v2 (priority 0)\n" in table, table
-    never = lines(priority_class("important", 1000, "Never"), *map(json.loads, text.split("\n")[1:-1]))
+    others = [json.loads(line) for line in text.split("\n")[1:-1]]
+    never = lines(priority_class("important", 1000, "Never"), *others)
     view = told(program, never, "p")["preemption"]
     assert view["node"] == "" and view["candidates"] == [], view
     table = explain(program, never, "p", output="table").expect(1).out
@@ -292,7 +293,8 @@ def has_fractions(value):
 
 
 def test_scores(program):
-    text = lines(node("big", cpu="16", memory="64Gi"), node("small"), node("mid", cpu="8"), pod("p"))
+    text = lines(node("big", cpu="16", memory="64Gi"), node("small"), node("mid", cpu="8"),
+                 pod("p"))
     answer = told(program, text, status=0)
     totals = {item["name"]: item["total"] for item in answer["nodes"]}
     assert answer["bestNode"] == max(totals, key=totals.get)
