@@ -3,42 +3,15 @@
 
 #include "api/pod.h"
 #include "api/workload.h"
+#include "cli/explain_pod.h"
 #include "cli/printable.h"
 #include "cli/suggest.h"
 
 #define KINDS_SENTENCE \
 	"Pod, Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob and " \
 	"ReplicationController are taken"
-
-/** What kubectl calls the kinds that pods come from. */
-static const struct {
-	const char *word;
-	enum bt_kind kind;
-} kind_words[] = {
-	{"pod", BT_KIND_POD},
-	{"pods", BT_KIND_POD},
-	{"po", BT_KIND_POD},
-	{"deployment", BT_KIND_DEPLOYMENT},
-	{"deployments", BT_KIND_DEPLOYMENT},
-	{"deploy", BT_KIND_DEPLOYMENT},
-	{"replicaset", BT_KIND_REPLICA_SET},
-	{"replicasets", BT_KIND_REPLICA_SET},
-	{"rs", BT_KIND_REPLICA_SET},
-	{"statefulset", BT_KIND_STATEFUL_SET},
-	{"statefulsets", BT_KIND_STATEFUL_SET},
-	{"sts", BT_KIND_STATEFUL_SET},
-	{"daemonset", BT_KIND_DAEMON_SET},
-	{"daemonsets", BT_KIND_DAEMON_SET},
-	{"ds", BT_KIND_DAEMON_SET},
-	{"job", BT_KIND_JOB},
-	{"jobs", BT_KIND_JOB},
-	{"cronjob", BT_KIND_CRON_JOB},
-	{"cronjobs", BT_KIND_CRON_JOB},
-	{"cj", BT_KIND_CRON_JOB},
-	{"replicationcontroller", BT_KIND_REPLICATION_CONTROLLER},
-	{"replicationcontrollers", BT_KIND_REPLICATION_CONTROLLER},
-	{"rc", BT_KIND_REPLICATION_CONTROLLER},
-};
+/** Names of the input that a mistyped one is compared with. */
+#define NAMES_COMPARED 10000
 
 void bt_capacity_specs_init(struct bt_capacity_specs *specs, struct bt_cluster *cluster)
 {
@@ -234,26 +207,6 @@ int bt_capacity_specs_read(
 
 /** --- the cluster's own --- */
 
-static int find_kind(struct bt_str word, enum bt_kind *out_kind, struct berth_error *err)
-{
-	const char *words[BT_ARRAY_LENGTH(kind_words)];
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(kind_words); i++) {
-		words[i] = kind_words[i].word;
-		if (bt_str_equal_without_case(word, bt_str_from(kind_words[i].word))) {
-			*out_kind = kind_words[i].kind;
-			return 0;
-		}
-	}
-	struct bt_strbuf shown = {0};
-	bt_printable_append(&shown, bt_str_sub(word, 0, BT_CLUSTER_NAME_BYTES_MAX));
-	const char *near = bt_suggest(bt_strbuf_c(&shown), words, BT_ARRAY_LENGTH(words));
-	int result = bt_error_set(err, BERTH_ERR_INVALID, "unknown kind %s%s%s%s: " KINDS_SENTENCE,
-		bt_strbuf_c(&shown), near != NULL ? " (did you mean " : "",
-		near != NULL ? near : "", near != NULL ? "?)" : "");
-	bt_strbuf_finish(&shown);
-	return result;
-}
-
 /** The only object of this kind and name, wherever it is; BT_CLUSTER_NONE: none, or several. */
 static uint32_t find_anywhere(const struct bt_cluster *cluster, enum bt_kind kind,
 	struct bt_str name, uint32_t *out_count)
@@ -270,62 +223,91 @@ static uint32_t find_anywhere(const struct bt_cluster *cluster, enum bt_kind kin
 	return *out_count == 1 ? found : BT_CLUSTER_NONE;
 }
 
-static int not_found(enum bt_kind kind, struct bt_str namespace_, struct bt_str name,
+/** The name of this kind that is closest to a mistyped one; "": none is. */
+static struct bt_str closest_name(
+	struct bt_capacity_specs *specs, enum bt_kind kind, struct bt_str name)
+{
+	struct {
+		BT_VEC(const char *) list;
+	} names = {0};
+	const struct bt_cluster *cluster = specs->cluster;
+	struct bt_str given = bt_arena_printf(&specs->arena, "%.*s", BT_STR_ARG(name));
+	for (uint32_t i = 0; i < cluster->objects.count && names.list.count < NAMES_COMPARED; i++) {
+		const struct bt_cluster_object *object = &cluster->objects.items[i];
+		if (object->kind == kind) {
+			bt_vec_push(&names.list,
+				bt_arena_printf(&specs->arena, "%.*s", BT_STR_ARG(object->name))
+					.data);
+		}
+	}
+	const char *near = bt_suggest(given.data, names.list.items, names.list.count);
+	bt_vec_finish(&names.list);
+	return bt_str_from(near != NULL ? near : "");
+}
+
+static int not_found(struct bt_capacity_specs *specs, const struct bt_pod_reference *wanted,
 	uint32_t elsewhere, struct berth_error *err)
 {
-	struct bt_strbuf shown = {0};
-	bt_strbuf_append_c(&shown, bt_kind_info(kind)->name);
-	bt_strbuf_append_char(&shown, ' ');
-	bt_printable_append(&shown, bt_str_sub(namespace_, 0, BT_CLUSTER_NAME_BYTES_MAX));
-	bt_strbuf_append_char(&shown, '/');
-	bt_printable_append(&shown, bt_str_sub(name, 0, BT_CLUSTER_NAME_BYTES_MAX));
-	int result = elsewhere > 1 ? bt_error_set(err, BERTH_ERR_NOT_FOUND,
-					     "%s is not in the input, but %u other namespaces have "
-					     "one: name one with -n",
-					     bt_strbuf_c(&shown), elsewhere)
-				   : bt_error_set(err, BERTH_ERR_NOT_FOUND,
-					     "%s is not in the input", bt_strbuf_c(&shown));
-	bt_strbuf_finish(&shown);
+	struct bt_strbuf text = {0};
+	struct bt_str name = bt_str_sub(wanted->name, 0, BT_CLUSTER_NAME_BYTES_MAX);
+	struct bt_str near = closest_name(specs, wanted->kind, name);
+	bt_strbuf_printf(&text, "no %s ", bt_kind_info(wanted->kind)->name);
+	bt_printable_append(&text, name);
+	bt_strbuf_append_c(&text, " is in the input");
+	if (wanted->namespace_.length != 0) {
+		bt_strbuf_append_c(&text, ", in namespace ");
+		bt_printable_append(
+			&text, bt_str_sub(wanted->namespace_, 0, BT_CLUSTER_NAME_BYTES_MAX));
+	}
+	if (elsewhere > 1) {
+		bt_strbuf_reset(&text);
+		bt_strbuf_printf(&text, "%u namespaces have a %s ", elsewhere,
+			bt_kind_info(wanted->kind)->name);
+		bt_printable_append(&text, name);
+		bt_strbuf_append_c(&text, ": name one with -n");
+	} else if (near.length != 0 && !bt_str_equal(near, name)) {
+		bt_strbuf_append_c(&text, "; did you mean ");
+		bt_printable_append(&text, near);
+		bt_strbuf_append_char(&text, '?');
+	}
+	int result = bt_error_set(err, BERTH_ERR_NOT_FOUND, "%s", bt_strbuf_c(&text));
+	bt_strbuf_finish(&text);
 	return result;
 }
 
-static int add_like(struct bt_capacity_specs *specs, enum bt_kind kind, struct bt_str namespace_,
-	struct bt_str name, bool anywhere, struct berth_error *err)
+static uint32_t find_like(const struct bt_cluster *cluster, const struct bt_pod_reference *wanted,
+	uint32_t *out_elsewhere)
 {
-	const struct bt_cluster *cluster = specs->cluster;
-	uint32_t index = bt_cluster_find(cluster, kind, namespace_, name);
-	uint32_t elsewhere = 0;
-	if (index == BT_CLUSTER_NONE && anywhere) {
-		index = find_anywhere(cluster, kind, name, &elsewhere);
+	struct bt_str namespace_ =
+		wanted->namespace_.length != 0 ? wanted->namespace_ : BT_STR("default");
+	uint32_t index = bt_cluster_find(cluster, wanted->kind, namespace_, wanted->name);
+	*out_elsewhere = 0;
+	if (index == BT_CLUSTER_NONE && wanted->namespace_.length == 0) {
+		index = find_anywhere(cluster, wanted->kind, wanted->name, out_elsewhere);
 	}
-	if (index == BT_CLUSTER_NONE) {
-		return not_found(kind, namespace_, name, elsewhere, err);
+	if (index == BT_CLUSTER_NONE && wanted->other_namespace.length != 0) {
+		index = bt_cluster_find(
+			cluster, BT_KIND_POD, wanted->other_namespace, wanted->name);
 	}
-	const struct bt_cluster_object *entry = &cluster->objects.items[index];
-	return add(specs, entry->object, entry->namespace_, entry->name, entry->origin, false, err);
+	return index;
 }
 
 int bt_capacity_specs_like(struct bt_capacity_specs *specs, const char *text,
 	const char *namespace_, struct berth_error *err)
 {
-	struct bt_str name = bt_str_from(text);
-	struct bt_str word = bt_str_cut(&name, '/');
-	struct bt_str space = namespace_ != NULL ? bt_str_from(namespace_) : BT_STR("default");
-	bool anywhere = namespace_ == NULL;
-	enum bt_kind kind = BT_KIND_POD;
-	if (bt_str_find_char(name, '/') >= 0) {
-		space = bt_str_cut(&name, '/');
-		anywhere = false;
+	struct bt_pod_reference wanted;
+	int result = bt_pod_reference_parse(text, namespace_, &wanted, err);
+	if (result < 0) {
+		return bt_error_wrap(err, result, "--like");
 	}
-	if (word.length == 0 || name.length == 0) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"--like: name a kind and an object, as in deployment/web");
+	uint32_t elsewhere;
+	uint32_t index = find_like(specs->cluster, &wanted, &elsewhere);
+	if (index == BT_CLUSTER_NONE) {
+		result = not_found(specs, &wanted, elsewhere, err);
+		return bt_error_wrap(err, result, "--like");
 	}
-	int result = find_kind(word, &kind, err);
-	if (result == 0) {
-		result = add_like(specs, kind, space, name, anywhere, err);
-	}
-	return result < 0 ? bt_error_wrap(err, result, "--like") : 0;
+	const struct bt_cluster_object *entry = &specs->cluster->objects.items[index];
+	return add(specs, entry->object, entry->namespace_, entry->name, entry->origin, false, err);
 }
 
 /** --- weights --- */

@@ -40,9 +40,9 @@ void bt_capacity_specs_finish(struct bt_capacity_specs *specs);
 BT_MUST_USE int bt_capacity_specs_read(
 	struct bt_capacity_specs *specs, const char *path, struct berth_error *err);
 /**
- * More of what the cluster has: KIND/NAME or KIND/NAMESPACE/NAME, kinds under the names that
- * kubectl takes. namespace_: where KIND/NAME is looked for first; found in one other namespace only
- * it is meant as well.
+ * More of what the cluster has, named as for cli/explain_pod.h. namespace_: the flag's, NULL
+ * without one; then the default namespace is looked at first, and after it the only one that has
+ * the object.
  */
 BT_MUST_USE int bt_capacity_specs_like(struct bt_capacity_specs *specs, const char *text,
 	const char *namespace_, struct berth_error *err);

@@ -265,7 +265,7 @@ void bt_capacity_write_table(
 		bt_strbuf_append_c(out, "The mix: ");
 		append_counted(out, answer->copies, "copy", "copies");
 		bt_strbuf_append_c(out, " in all; every member had its share in ");
-		append_counted(out, answer->round_count, "round", "rounds");
+		append_counted(out, answer->round_count, "full round", "full rounds");
 		bt_strbuf_append_c(out, ".\n\n");
 	}
 	for (uint32_t i = 0; i < answer->member_count; i++) {

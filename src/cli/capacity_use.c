@@ -157,11 +157,15 @@ struct bt_str bt_capacity_tightest(
 	struct bt_strbuf text = {0};
 	struct bt_str resource = tightest.request.resource;
 	bt_strbuf_append_str(&text, resource);
-	bt_strbuf_append_c(&text, ", of which ");
-	bt_strbuf_printf(&text, "%u of %u nodes have less than ", tightest.node_count,
-		session->answer->node_count);
-	bt_capacity_append_amount(&text, resource, tightest.request.amount);
-	bt_strbuf_append_c(&text, " left");
+	if (bt_str_equal_c(resource, "pods")) {
+		bt_strbuf_append_c(&text, ": no place for one more is left");
+	} else {
+		bt_strbuf_append_c(&text, ": less than ");
+		bt_capacity_append_amount(&text, resource, tightest.request.amount);
+		bt_strbuf_append_c(&text, " is left");
+	}
+	bt_strbuf_printf(
+		&text, " on %u of %u nodes", tightest.node_count, session->answer->node_count);
 	if (tightest.free_total > 0) {
 		bt_strbuf_append_c(&text, " (");
 		bt_capacity_append_amount(&text, resource, tightest.free_total);

@@ -255,6 +255,11 @@ static int check_numbers(const struct options *options, struct berth_error *err)
 static int check_usage(
 	struct options *options, const struct bt_arguments *arguments, struct berth_error *err)
 {
+	if (arguments->list.count != 0 && options->is_mix && options->weights[0] == '\0') {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"unexpected argument %s: weights follow behind \"=\", as in --mix=web=3",
+			arguments->list.items[0]);
+	}
 	if (arguments->list.count != 0) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"unexpected argument %s: pod specs are named with --pod, the cluster with "
@@ -300,7 +305,8 @@ static int run(const struct bt_command *command, int argc, char **argv)
 		{"namespace", 'n', BT_FLAG_STRING, &options.namespace_, "NAMESPACE",
 			"where --like looks"},
 		{"mix", 0, BT_FLAG_SETTER, &mix, "NAME=N,...",
-			"all pod specs together, taking turns, N copies a round (default 1)"},
+			"all pod specs together, taking turns; --mix=web=3: 3 copies of web a "
+	                "round"},
 		{"max", 0, BT_FLAG_INT, &options.max, "N", "stop after N copies"},
 		{"need", 0, BT_FLAG_INT, &options.need, "N",
 			"exit with 1 when fewer than N copies of a pod spec fit"},
@@ -333,9 +339,7 @@ static int run(const struct bt_command *command, int argc, char **argv)
 const struct bt_command bt_command_capacity = {
 	.name = "capacity",
 	.group = BT_COMMAND_ASK,
-	.summary =
-		"Say how many more copies of a pod fit into a cluster, where, and what stops the "
-		"next.",
+	.summary = "Say how many more copies of a pod fit, where, and what stops the next one.",
 	.usage = "berth capacity --pod FILE -f FILE|DIR|- ... [FLAGS]",
 	.help = "Copies of the pod are scheduled one by one onto the cluster as it is, each "
 		"counting\n"
@@ -358,7 +362,7 @@ const struct bt_command bt_command_capacity = {
 		"  berth capacity --like deployment/web -n shop --kubeconfig ~/.kube/config\n"
 		"\n"
 		"  # Three web pods to each worker, together\n"
-		"  berth capacity --pod web.yaml --pod worker.yaml --mix web=3 -f cluster.yaml\n"
+		"  berth capacity --pod web.yaml --pod worker.yaml --mix=web=3 -f cluster.yaml\n"
 		"\n"
 		"  # In CI: is there room for 20, without the spot nodes?\n"
 		"  berth capacity --pod pod.yaml -f cluster.yaml --need 20 --exclude-nodes "
