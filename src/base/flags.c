@@ -246,8 +246,8 @@ void bt_flags_help_row(
 	bt_strbuf_append_c(out, head);
 	while (*text != '\0') {
 		size_t length = strcspn(text, " ");
-		bool is_full =
-			starts_line ? column + 2 > text_column : column + 1 + length > BT_HELP_COLUMNS;
+		bool is_full = starts_line ? column + 2 > text_column
+					   : column + 1 + length > BT_HELP_COLUMNS;
 		if (is_full) {
 			bt_strbuf_append_char(out, '\n');
 			column = 0;
@@ -273,7 +273,8 @@ void bt_flags_help(const struct bt_flag *flags, uint32_t flag_count, struct bt_s
 			bt_strbuf_printf(&head, "      --%s", flag->name);
 		}
 		if (flag->value_name != NULL) {
-			bt_strbuf_printf(&head, " %s", flag->value_name);
+			bt_strbuf_printf(&head, bt_flag_is_complete(flag) ? "[=%s]" : " %s",
+				flag->value_name);
 		}
 		bt_flags_help_row(bt_strbuf_c(&head), BT_HELP_TEXT_COLUMN, flag->help, out);
 		bt_strbuf_finish(&head);

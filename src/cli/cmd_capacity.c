@@ -306,7 +306,7 @@ static int run(const struct bt_command *command, int argc, char **argv)
 			"where --like looks"},
 		{"mix", 0, BT_FLAG_SETTER, &mix, "NAME=N,...",
 			"all pod specs together, taking turns; --mix=web=3: 3 copies of web a "
-	                "round"},
+			"round"},
 		{"max", 0, BT_FLAG_INT, &options.max, "N", "stop after N copies"},
 		{"need", 0, BT_FLAG_INT, &options.need, "N",
 			"exit with 1 when fewer than N copies of a pod spec fit"},

@@ -55,8 +55,9 @@ def plain(text):
 def flags_of_help(text):
     """Value names by "-o, --output"."""
     part = text.split("\nFlags:\n")[1].split("\n\n")[0]
-    return {head: value for head, value in re.findall(
-        r"^ {2,6}((?:-[a-zA-Z], )?--[a-z0-9-]+)(?: (\S+))?(?: {2,}.*|$)", part, re.MULTILINE)}
+    return {head: value.strip() for head, value in re.findall(
+        r"^ {2,6}((?:-[a-zA-Z], )?--[a-z0-9-]+)( \S+|\[=\S+\])?(?: {2,}.*|$)", part,
+        re.MULTILINE)}
 
 
 def flags_of_page(text):
