@@ -121,6 +121,12 @@ static int compare_differences(const void *left, const void *right)
 		order = bt_str_compare(either(a)->namespace_, either(b)->namespace_);
 	}
 	if (order == 0) {
+		order = bt_str_compare(either(a)->owner_name, either(b)->owner_name);
+	}
+	if (order == 0) {
+		order = bt_str_compare(either(a)->owner_kind, either(b)->owner_kind);
+	}
+	if (order == 0) {
 		order = bt_str_compare(either(a)->name, either(b)->name);
 	}
 	return order != 0 ? order : bt_str_compare(either(a)->place, either(b)->place);

@@ -111,7 +111,7 @@ struct bt_whatif_report {
 	const struct bt_whatif_changes *changes;
 	const char *new_config; /* NULL: none */
 	bool from_scratch;
-	BT_VEC(struct bt_whatif_difference) pods;    /* by effect, then namespace and name */
+	BT_VEC(struct bt_whatif_difference) pods;    /* by effect, namespace, owner, name */
 	BT_VEC(struct bt_whatif_node) nodes;         /* that differ, by name */
 	BT_VEC(struct bt_whatif_resource) resources; /* by name */
 	struct bt_whatif_usage total_before;

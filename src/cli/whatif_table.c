@@ -3,9 +3,12 @@
 #include "cli/amount.h"
 #include "cli/table.h"
 #include "cli/whatif_report.h"
+#include "config/text_set.h"
 
-/** More pods than these are told by workload, more nodes are counted: -o wide shows all. */
+/** More pods than these are told by workload, more workloads and nodes are counted: -o wide shows
+ * all. */
 #define POD_ROWS_MAX 40
+#define WORKLOAD_ROWS_MAX 60
 #define NODE_ROWS_MAX 40
 
 /** --- pods --- */
@@ -94,18 +97,22 @@ static void add_pod_name(struct bt_table *table, const struct bt_whatif_pod *pod
 	bt_strbuf_finish(&cell);
 }
 
-/** The node that all of them have, or that they are several. */
+/** The node that all of them have, or how many these are. */
 static void add_nodes(struct bt_table *table, const struct bt_whatif_difference *group,
 	uint32_t count, struct bt_str (*node_of)(const struct bt_whatif_difference *))
 {
-	struct bt_str name = node_of(&group[0]);
-	for (uint32_t i = 1; i < count; i++) {
-		if (!bt_str_equal(node_of(&group[i]), name)) {
-			bt_table_add_c(table, "(several)");
-			return;
-		}
+	struct bt_text_set names = {0};
+	uint32_t name_count = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		name_count += bt_text_set_add(&names, node_of(&group[i]));
 	}
-	bt_table_add(table, name);
+	bt_text_set_finish(&names);
+	if (name_count > 1) {
+		bt_strbuf_printf(&table->text, "%u nodes", name_count);
+		bt_table_end_cell(table);
+	} else {
+		bt_table_add(table, node_of(&group[0]));
+	}
 }
 
 static void add_pods(
@@ -142,9 +149,11 @@ static void write_pods(const struct bt_whatif_report *report, bool wide, struct 
 			bt_table_add_c(&table, headings[i]);
 		}
 	}
-	for (uint32_t i = 0, end; i < report->pods.count; i = end) {
-		const struct bt_whatif_difference *first = &report->pods.items[i];
-		end = i + 1;
+	uint32_t end = 0;
+	for (uint32_t rows = 0; end < report->pods.count && (!grouped || rows < WORKLOAD_ROWS_MAX);
+		rows++) {
+		const struct bt_whatif_difference *first = &report->pods.items[end];
+		uint32_t i = end++;
 		while (grouped && end < report->pods.count &&
 			same_group(first, &report->pods.items[end])) {
 			end++;
@@ -153,6 +162,10 @@ static void write_pods(const struct bt_whatif_report *report, bool wide, struct 
 	}
 	bt_table_write(&table, out);
 	bt_table_finish(&table);
+	if (end < report->pods.count) {
+		bt_strbuf_printf(out, "%u more pods fare differently: -o wide lists them\n",
+			report->pods.count - end);
+	}
 }
 
 /** --- budgets --- */

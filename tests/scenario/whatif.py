@@ -386,6 +386,40 @@ def test_drain(program):
     assert found["default/bare"][0] in ("moved", "pending"), found
 
 
+def test_pods_that_nobody_evicts(program):
+    mirror = pod("static", "1", "n1")
+    mirror["metadata"]["annotations"] = {"kubernetes.io/config.mirror": "x"}
+    leaving = running("leaving", "1", "n1")
+    leaving["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    done = pod("done", "1", "n1")
+    done["status"] = {"phase": "Succeeded"}
+    objects = THREE + [mirror, leaving, done]
+    report = whatif(program, objects, "--drain", "n1", status=0)
+    assert changes(report) == {"default/leaving": ("gone", "n1", "")}, report["pods"]
+    assert report["pods"][0]["cause"] == "it was being deleted", report["pods"]
+    report = whatif(program, objects, "--remove", "n1", status=0)
+    assert changes(report) == {"default/leaving": ("gone", "n1", ""),
+                               "default/static": ("gone", "n1", "")}, report["pods"]
+
+
+def test_large_sets_are_grouped(program):
+    nodes = [node("n%03d" % i, cpu="64") for i in range(120)]
+    for item in nodes:
+        item["status"]["capacity"]["pods"] = "110"
+    pods = []
+    for i in range(900):
+        item = pod("w%d-%d" % (i % 90, i), "100m", "n%03d" % (i % 60))
+        pods.append(owned(item, "ReplicaSet", "w%d" % (i % 90)))
+    text = lines(*(nodes + pods))
+    out = program.run("whatif", "-f", "-", "--drain", "n0*", stdin=text).expect(0).out
+    rows = out.split("\n")
+    pods_told = [row for row in rows if row.startswith("moved ")]
+    assert len(pods_told) == 60 and " (10 pods of ReplicaSet) " in pods_told[0], pods_told[:2]
+    assert "300 more pods fare differently: -o wide lists them" in rows, rows[60:64]
+    assert any(row.endswith(" more nodes differ: -o wide lists them") for row in rows), rows[-8:]
+    assert len(rows) < 120, len(rows)
+
+
 def test_selectors_and_patterns(program):
     def nodes(*flags):
         return [item["name"] for item in whatif(program, THREE, *flags)["nodes"]]
@@ -590,7 +624,7 @@ def test_forms_of_output(program):
     rows = answer.out.split("\n")
     assert rows[0].split() == ["CHANGE", "POD", "FROM", "TO", "WHY"], rows
     assert rows[1].split() == ["moved", "default/rs", "(100", "pods", "of", "ReplicaSet)", "n1",
-                               "(several)", "its", "node", "is", "drained"], rows[1]
+                               "2", "nodes", "its", "node", "is", "drained"], rows[1]
     assert rows[-2] == "100 moved; 0 pods pending before, 0 after", rows[-2]
     wide = program.run("whatif", "-f", "-", "--drain", "n1", "-o", "wide", stdin=text).expect(0)
     assert "default/web-042" in wide.out and "ReplicaSet/rs" in wide.out, wide.out
