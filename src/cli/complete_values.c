@@ -96,6 +96,8 @@ static bool is_placeholder(struct bt_str name)
 
 static void offer_pair(struct bt_complete *complete, const struct bt_complete_word *word,
 	struct bt_str left, struct bt_str right);
+static void offer_last_of_list(
+	struct bt_complete *complete, const struct bt_complete_word *word, struct bt_str entry);
 
 static void offer_alternative(struct bt_complete *complete, const struct bt_complete_word *word,
 	struct bt_str alternative)
@@ -107,7 +109,10 @@ static void offer_alternative(struct bt_complete *complete, const struct bt_comp
 		}
 	}
 	int64_t equals = bt_str_find_char(alternative, '=');
-	if (equals > 0) {
+	if (bt_str_has_suffix(alternative, BT_STR(",..."))) {
+		offer_last_of_list(
+			complete, word, bt_str_sub(alternative, 0, alternative.length - 4));
+	} else if (equals > 0) {
 		offer_pair(complete, word, bt_str_sub(alternative, 0, (uint32_t)equals),
 			bt_str_sub(alternative, (uint32_t)equals + 1, UINT32_MAX));
 	} else if (!is_placeholder(alternative)) {
@@ -115,25 +120,40 @@ static void offer_alternative(struct bt_complete *complete, const struct bt_comp
 	}
 }
 
+/** The candidates, with the first bytes of the typed text in front of them. */
+static void offer_behind(struct bt_complete *complete, const struct bt_complete_word *word,
+	const char *typed, struct bt_str alternative)
+{
+	struct bt_complete_word part = *word;
+	struct bt_strbuf prefix = {0};
+	bt_strbuf_append_str(&prefix, word->prefix);
+	bt_strbuf_append(&prefix, word->text, (size_t)(typed - word->text));
+	part.prefix = bt_strbuf_str(&prefix);
+	part.text = typed;
+	offer_alternative(complete, &part, alternative);
+	bt_strbuf_finish(&prefix);
+}
+
+static void offer_last_of_list(
+	struct bt_complete *complete, const struct bt_complete_word *word, struct bt_str entry)
+{
+	const char *comma = strrchr(word->text, ',');
+	offer_behind(complete, word, comma != NULL ? comma + 1 : word->text, entry);
+}
+
 /** "NODE=TAINT": what stands before the sign, with the sign, until it is typed. */
 static void offer_pair(struct bt_complete *complete, const struct bt_complete_word *word,
 	struct bt_str left, struct bt_str right)
 {
 	const char *equals = strchr(word->text, '=');
-	struct bt_complete_word part = *word;
-	struct bt_strbuf prefix = {0};
-	if (equals == NULL) {
-		part.suffix = "=";
-		offer_alternative(complete, &part, left);
-		bt_complete_tell_shell(complete, ":nospace");
+	if (equals != NULL) {
+		offer_behind(complete, word, equals + 1, right);
 		return;
 	}
-	bt_strbuf_append_str(&prefix, word->prefix);
-	bt_strbuf_append(&prefix, word->text, (size_t)(equals + 1 - word->text));
-	part.prefix = bt_strbuf_str(&prefix);
-	part.text = equals + 1;
-	offer_alternative(complete, &part, right);
-	bt_strbuf_finish(&prefix);
+	struct bt_complete_word part = *word;
+	part.suffix = "=";
+	offer_alternative(complete, &part, left);
+	bt_complete_tell_shell(complete, ":nospace");
 }
 
 void bt_complete_value(

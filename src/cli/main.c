@@ -46,8 +46,17 @@ static const char *const group_names[BT_COMMAND_GROUP__COUNT] = {
 
 static const char outro[] = "\n"
 			    "Try it:\n"
-			    "  kubectl get nodes,pods,priorityclasses -A -o yaml > cluster.yaml\n"
-			    "  berth simulate -f cluster.yaml -f new-deployment.yaml\n"
+#if BT_HAVE_DAEMON
+			    "  berth snapshot --kubeconfig ~/.kube/config > cluster.json.gz\n"
+			    "  berth explain shop/web-0 -f cluster.json.gz\n"
+			    "  berth capacity --pod pod.yaml -f cluster.json.gz\n"
+			    "  berth whatif --drain node-1 -f cluster.json.gz\n"
+#else
+			    "  kubectl get nodes,pods,pc,pdb,pv,pvc,sc -A -o yaml > cluster.yaml\n"
+			    "  berth explain shop/web-0 -f cluster.yaml\n"
+			    "  berth capacity --pod pod.yaml -f cluster.yaml\n"
+			    "  berth whatif --drain node-1 -f cluster.yaml\n"
+#endif
 #if BT_HAVE_SERVER
 			    "  berth up --nodes 3\n"
 #endif

@@ -150,6 +150,8 @@ def test_names_in_files(program):
     assert offered(program, "explain", "-f", path, "") == pods
     assert offered(program, "explain", "-f" + path, "s") == pods[:1]
     assert offered(program, "explain", "--filename=" + path, "-n", "shop", "") == ["web-1"]
+    assert offered(program, "capacity", "-f", path, "--exclude-nodes=node-a,n") == [
+        "--exclude-nodes=node-a,node-a", "--exclude-nodes=node-a,node-b"]
     assert offered(program, "explain", "") == []
     nearly = program.write("nearly.yaml", CLUSTER + " " * (15 << 20))
     assert offered(program, "explain", "-f", nearly, "") == pods
