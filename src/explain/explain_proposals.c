@@ -158,6 +158,55 @@ static int try_candidate(
 	return result;
 }
 
+/** They change the same kinds of things: nobody needs three nodes to be told to free some cpu on.
+ */
+static bool is_alike(const struct bt_proposal *proposal, const bt_remedy_list *remedies)
+{
+	if (proposal->remedies.count != remedies->count) {
+		return false;
+	}
+	for (uint32_t i = 0; i < remedies->count; i++) {
+		const struct bt_remedy *a = &proposal->remedies.items[i];
+		const struct bt_remedy *b = &remedies->items[i];
+
+		if (a->kind != b->kind || !bt_str_equal(a->resource, b->resource)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool has_alike(const struct bt_explain_search *search, const bt_remedy_list *remedies)
+{
+	for (uint32_t i = 0; i < search->found.count; i++) {
+		if (is_alike(&search->found.items[i], remedies)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** The nearest one, but among those of equally many changes first one of each kind. NULL: none. */
+static struct bt_candidate *next_candidate(struct bt_explain_search *search)
+{
+	while (search->next < search->queue_count) {
+		struct bt_candidate *candidate = search->queue[search->next];
+
+		if (search->next_alike < search->alike.count &&
+			candidate->remedies.count >
+				search->alike.items[search->next_alike]->remedies.count) {
+			break;
+		}
+		search->next++;
+		if (!has_alike(search, &candidate->remedies)) {
+			return candidate;
+		}
+		bt_vec_push(&search->alike, candidate);
+	}
+	return search->next_alike < search->alike.count ? search->alike.items[search->next_alike++]
+							: NULL;
+}
+
 static int try_candidates(struct bt_explain_search *search, struct berth_error *err)
 {
 	uint32_t wanted = search->run->options->proposals_max < BT_EXPLAIN_PROPOSALS_MAX
@@ -165,11 +214,13 @@ static int try_candidates(struct bt_explain_search *search, struct berth_error *
 		: BT_EXPLAIN_PROPOSALS_MAX;
 	uint64_t left = CANDIDATES_MIN + (uint64_t)wanted * CANDIDATES_PER_PROPOSAL;
 
-	while (search->next < search->queue_count && search->found.count < wanted && left > 0 &&
-		!search->exhausted) {
-		struct bt_candidate *candidate = search->queue[search->next++];
+	while (search->found.count < wanted && left > 0 && !search->exhausted) {
+		struct bt_candidate *candidate = next_candidate(search);
 		int result;
 
+		if (candidate == NULL) {
+			break;
+		}
 		candidate->tried = true;
 		if (is_known(search, &candidate->remedies)) {
 			continue; /* a part of it helps already */
@@ -246,6 +297,7 @@ int bt_explain_propose(struct bt_explain_run *run, struct berth_error *err)
 	if (result == 0) {
 		hand_over(&search);
 	}
+	bt_vec_finish(&search.alike);
 	bt_vec_finish(&search.memo);
 	bt_vec_finish(&search.found);
 	bt_vec_finish(&search.distances);

@@ -20,6 +20,9 @@ struct bt_explain_search {
 	struct bt_candidate **queue; /* nearest first */
 	uint32_t queue_count;
 	uint32_t next;
+	/** Of the queue, but put off: a proposal of the same kind has been found. */
+	BT_VEC(struct bt_candidate *) alike;
+	uint32_t next_alike;
 	struct bt_candidate **of_node; /* two for each node; NULL: none */
 	BT_VEC(struct bt_tried) memo;
 	BT_VEC(struct bt_proposal) found;
