@@ -7,26 +7,30 @@
 
 /** Numbers with more digits are somebody's: accounts, dates. */
 #define SHORT_DIGITS 4
-#define LONG_DIGITS_MAX 17
 #define FIRST_LONG_NUMBER 10000
 #define UUID_LENGTH 36
 
-/** Texts that mean something to a scheduler, or are in every cluster. */
-static const char *const known_texts[] = {"", "0.0.0.0", "::", "metadata.name", "default-scheduler",
-	"system-cluster-critical", "system-node-critical", "cpu", "memory", "ephemeral-storage",
-	"pods", "storage", "v1", "apps/v1", "batch/v1", "policy/v1", "Pod", "Node", "ReplicaSet",
-	"Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicationController",
-	"Workload", "PodGroup", "ResourceClaim", "PodScheduled", "DisruptionTarget", "Ready",
-	"ContainersReady", "Initialized", "MemoryPressure", "DiskPressure", "PIDPressure",
-	"NetworkUnavailable", "Complete", "Failed", "Suspended", "FailureTarget",
-	"SuccessCriteriaMet", "Unschedulable", "SchedulingGated", "true", "false",
-	"kubernetes.io/aws-ebs", "kubernetes.io/gce-pd", "kubernetes.io/cinder",
-	"kubernetes.io/azure-disk", "kubernetes.io/azure-file", "kubernetes.io/vsphere-volume",
-	"kubernetes.io/portworx-volume", "kubernetes.io/no-provisioner", "pd.csi.storage.gke.io",
-	"topology.gke.io/zone", "ebs.csi.aws.com", "topology.ebs.csi.aws.com/zone",
-	"cinder.csi.openstack.org", "topology.cinder.csi.openstack.org/zone", "disk.csi.azure.com",
+/** Names and keys that mean something to a scheduler, or are in every cluster. None of them is ever
+ * a part of a name that is made of others. */
+static const char *const known_names[] = {"", "-9223372036854775808", "0.0.0.0",
+	"::", "metadata.name", "default-scheduler", "system-cluster-critical",
+	"system-node-critical", "kubernetes.io/aws-ebs", "kubernetes.io/gce-pd",
+	"kubernetes.io/cinder", "kubernetes.io/azure-disk", "kubernetes.io/azure-file",
+	"kubernetes.io/vsphere-volume", "kubernetes.io/portworx-volume",
+	"kubernetes.io/no-provisioner", "pd.csi.storage.gke.io", "topology.gke.io/zone",
+	"ebs.csi.aws.com", "topology.ebs.csi.aws.com/zone", "cinder.csi.openstack.org",
+	"topology.cinder.csi.openstack.org/zone", "disk.csi.azure.com",
 	"topology.disk.csi.azure.com/zone", "pxd.portworx.com", "file.csi.azure.com",
 	"csi.vsphere.vmware.com", "pod-template-hash"};
+
+/** Words of the API where it has words and users may add some. */
+static const char *const known_terms[] = {"cpu", "memory", "ephemeral-storage", "pods", "storage",
+	"v1", "apps/v1", "batch/v1", "policy/v1", "Pod", "Node", "ReplicaSet", "Deployment",
+	"StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicationController", "Workload",
+	"PodGroup", "ResourceClaim", "PodScheduled", "DisruptionTarget", "Ready", "ContainersReady",
+	"Initialized", "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable",
+	"Complete", "Failed", "Suspended", "FailureTarget", "SuccessCriteriaMet", "Unschedulable",
+	"SchedulingGated", "PodResizePending", "PodResizeInProgress", "Infeasible", "Deferred"};
 
 /** Domains of keys that Kubernetes defines, and the names that are known in them. */
 static const char *const known_domains[] = {"kubernetes.io/", "beta.kubernetes.io/",
@@ -143,16 +147,25 @@ static bool is_number(struct bt_str word)
 	return word.length != 0;
 }
 
+static bool is_short_number(struct bt_str word)
+{
+	struct bt_str rest = word;
+	while (rest.length > SHORT_DIGITS && rest.data[0] == '0') {
+		rest = bt_str_sub(rest, 1, rest.length);
+	}
+	return rest.length <= SHORT_DIGITS && is_number(word);
+}
+
 static bool is_kept(struct bt_str word)
 {
-	return (word.length <= SHORT_DIGITS && is_number(word)) ||
-		is_among(word, known_words, BT_ARRAY_LENGTH(known_words));
+	return is_short_number(word) || is_among(word, known_words, BT_ARRAY_LENGTH(known_words));
 }
 
 /** Bytes at the start of a text that stay as they are. */
-static uint32_t known_length(struct bt_str text)
+static uint32_t known_length(struct bt_str text, bool is_term)
 {
-	if (is_among(text, known_texts, BT_ARRAY_LENGTH(known_texts))) {
+	if (is_among(text, known_names, BT_ARRAY_LENGTH(known_names)) ||
+		(is_term && is_among(text, known_terms, BT_ARRAY_LENGTH(known_terms)))) {
 		return text.length;
 	}
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(known_domains); i++) {
@@ -204,9 +217,9 @@ static uint32_t find_word(const struct bt_neutral_names *names, struct bt_str wo
 	return BT_MAP_NONE;
 }
 
-void bt_neutral_names_collect(struct bt_neutral_names *names, struct bt_str text)
+void bt_neutral_names_collect(struct bt_neutral_names *names, struct bt_str text, bool is_term)
 {
-	uint32_t at = known_length(text);
+	uint32_t at = known_length(text, is_term);
 	while (at < text.length) {
 		if (!is_word_byte(text.data[at])) {
 			at++;
@@ -217,10 +230,11 @@ void bt_neutral_names_collect(struct bt_neutral_names *names, struct bt_str text
 		if (is_kept(word) || find_word(names, word) != BT_MAP_NONE) {
 			continue;
 		}
+		int64_t value; /* beyond it, nobody takes it for a number */
 		struct bt_neutral_word entry = {
 			.original = bt_arena_str(&names->arena, word),
-			.is_number = is_number(word) && word.length <= LONG_DIGITS_MAX &&
-				word.data[0] != '0',
+			.is_number = is_number(word) && word.data[0] != '0' &&
+				bt_str_parse_int64(word, &value),
 		};
 		bt_vec_push(&names->words, entry);
 		bt_map_insert(&names->map, bt_str_hash(word), names->words.count - 1);
@@ -301,11 +315,11 @@ static void append_word(const struct bt_neutral_names *names, const struct bt_ne
 	}
 }
 
-struct bt_str bt_neutral_names_rename(
-	const struct bt_neutral_names *names, struct bt_str text, struct bt_arena *arena)
+struct bt_str bt_neutral_names_rename(const struct bt_neutral_names *names, struct bt_str text,
+	bool is_term, struct bt_arena *arena)
 {
 	struct bt_strbuf out = {0};
-	uint32_t at = known_length(text);
+	uint32_t at = known_length(text, is_term);
 	bt_strbuf_append_str(&out, bt_str_sub(text, 0, at));
 	while (at < text.length) {
 		if (!is_word_byte(text.data[at])) {

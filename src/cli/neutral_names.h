@@ -34,12 +34,13 @@ struct bt_neutral_names {
 
 void bt_neutral_names_init(struct bt_neutral_names *names);
 void bt_neutral_names_finish(struct bt_neutral_names *names);
-void bt_neutral_names_collect(struct bt_neutral_names *names, struct bt_str text);
+/** is_term: where the API has words of its own (cpu, ReplicaSet), which stay. */
+void bt_neutral_names_collect(struct bt_neutral_names *names, struct bt_str text, bool is_term);
 /** No text may be collected any more. */
 void bt_neutral_names_settle(struct bt_neutral_names *names);
-/** The neutral text for one that was collected; lies in the arena. */
-struct bt_str bt_neutral_names_rename(
-	const struct bt_neutral_names *names, struct bt_str text, struct bt_arena *arena);
+/** The neutral text for one that was collected, with the same is_term; lies in the arena. */
+struct bt_str bt_neutral_names_rename(const struct bt_neutral_names *names, struct bt_str text,
+	bool is_term, struct bt_arena *arena);
 /** Append a JSON object: neutral word -> original one, and a newline. */
 void bt_neutral_names_append_map(const struct bt_neutral_names *names, struct bt_strbuf *out);
 #endif

@@ -114,12 +114,12 @@ static bool keeps(void *context, const struct bt_message *message, const struct 
 	return false;
 }
 
-static void rename_text(struct pass *pass, struct bt_str *text)
+static void rename_text(struct pass *pass, struct bt_str *text, bool is_term)
 {
 	if (pass->collecting != NULL) {
-		bt_neutral_names_collect(pass->collecting, *text);
+		bt_neutral_names_collect(pass->collecting, *text, is_term);
 	} else if (pass->renaming != NULL) {
-		*text = bt_neutral_names_rename(pass->renaming, *text, pass->arena);
+		*text = bt_neutral_names_rename(pass->renaming, *text, is_term, pass->arena);
 	}
 }
 
@@ -129,8 +129,10 @@ static void take_text(void *context, const struct bt_message *message, const str
 	struct pass *pass = context;
 	switch (look_up(pass, message, field)) {
 	case BT_SNAPSHOT_NAME:
-	case BT_SNAPSHOT_KEY:
-		rename_text(pass, text);
+		rename_text(pass, text, false);
+		break;
+	case BT_SNAPSHOT_TERM:
+		rename_text(pass, text, true);
 		break;
 	case BT_SNAPSHOT_KEEP:
 		break;
@@ -142,7 +144,7 @@ static void take_text(void *context, const struct bt_message *message, const str
 		break;
 	case BT_SNAPSHOT_NOTES:
 		if (!is_key && pass->note == NOTE_NAME) {
-			rename_text(pass, text);
+			rename_text(pass, text, false);
 		}
 		break;
 	}

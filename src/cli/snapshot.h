@@ -12,7 +12,7 @@
 /** What a snapshot does with a text; see snapshot_fields.def. */
 enum bt_snapshot_action {
 	BT_SNAPSHOT_NAME,
-	BT_SNAPSHOT_KEY,
+	BT_SNAPSHOT_TERM,
 	BT_SNAPSHOT_KEEP,
 	BT_SNAPSHOT_DROP,
 	BT_SNAPSHOT_PRIVATE,
