@@ -20,7 +20,7 @@ _berth_words() {
 
 _berth() {
 	local -a _berth_line
-	local program=${1:-berth} typed=${2-} answer word first
+	local program=${1:-berth} typed=${2-} answer word first i
 	_berth_words
 	local -a words=("${_berth_line[@]:1}")
 	# kube-scheduler may be upstream's: berth knows its flags, too.
