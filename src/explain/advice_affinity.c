@@ -186,7 +186,7 @@ static struct bt_str place_text(const struct affinity_view *view, struct bt_str 
 		return BT_STR("on this node");
 	}
 	return bt_arena_printf(view->advice->arena, "in %.*s",
-		BT_STR_ARG(bt_advice_domain_name(view->advice, column, domain)));
+		BT_STR_ARG(bt_advice_domain_text(view->advice, column, domain)));
 }
 
 /**

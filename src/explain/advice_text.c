@@ -13,6 +13,20 @@ struct bt_str bt_advice_domain_name(
 		bt_symbol_text(&advice->engine->state->symbols, column->dictionary.items[domain]));
 }
 
+struct bt_str bt_advice_domain_text(
+	struct bt_advice *advice, const struct bt_label_column *column, uint32_t domain)
+{
+	struct bt_str key = bt_symbol_text(&advice->engine->state->symbols, column->key);
+	struct bt_str value = bt_advice_domain_name(advice, column, domain);
+	int64_t slash = bt_str_find_last_char(key, '/');
+	struct bt_str what = bt_str_sub(key, (uint32_t)(slash + 1), key.length);
+
+	if (bt_str_equal_c(what, "hostname") || bt_str_find(value, what) >= 0) {
+		return value;
+	}
+	return bt_arena_printf(advice->arena, "%.*s %.*s", BT_STR_ARG(what), BT_STR_ARG(value));
+}
+
 static void append_values(struct bt_strbuf *out, const struct bt_requirement *requirement)
 {
 	bt_strbuf_append_char(out, '(');

@@ -8,6 +8,9 @@
 /** "zone-a"; lives as long as the advice. domain: not 0. */
 struct bt_str bt_advice_domain_name(
 	struct bt_advice *advice, const struct bt_label_column *column, uint32_t domain);
+/** The same for people: "zone-a", "rack 7" when the value does not say what it is. */
+struct bt_str bt_advice_domain_text(
+	struct bt_advice *advice, const struct bt_label_column *column, uint32_t domain);
 /** "app=db,tier in (a,b)", cut when it is long. */
 struct bt_str bt_advice_selector_text(struct bt_advice *advice, const struct bt_selector *selector);
 /** "shop/db-0" of a pod of the cache. */

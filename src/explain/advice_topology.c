@@ -56,6 +56,11 @@ static struct bt_str domain_name(const struct spread_view *view, uint32_t index,
 	return bt_advice_domain_name(view->advice, view->data->list.items[index].column, domain);
 }
 
+static struct bt_str domain_text(const struct spread_view *view, uint32_t index, uint32_t domain)
+{
+	return bt_advice_domain_text(view->advice, view->data->list.items[index].column, domain);
+}
+
 /**
  * The emptiest domain that would take the pod, 0: none does. Whether it still does when the node is
  * in it is for a trial to say.
@@ -133,7 +138,7 @@ static void hint_skew(const struct spread_view *view, uint32_t index, uint32_t d
 {
 	const struct bt_spread_constraint *constraint = &view->data->list.items[index];
 	const struct bt_spread_table *table = &view->data->limits[index].table;
-	struct bt_str here = domain_name(view, index, domain);
+	struct bt_str here = domain_text(view, index, domain);
 	const char *whose = view->from_defaults ? "the cluster's default " : "";
 
 	if (view->advice->hint.length != 0) {
@@ -146,7 +151,7 @@ static void hint_skew(const struct spread_view *view, uint32_t index, uint32_t d
 				"%.*s would have %lld pod%s, the emptiest %.*s has %lld, "
 				"%smaxSkew %d",
 				BT_STR_ARG(here), (long long)would_have, would_have == 1 ? "" : "s",
-				BT_STR_ARG(domain_name(view, index, i)), (long long)least, whose,
+				BT_STR_ARG(domain_text(view, index, i)), (long long)least, whose,
 				constraint->max_skew);
 			return;
 		}
