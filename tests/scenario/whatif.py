@@ -695,5 +695,31 @@ def test_errors_are_one_sentence(program):
     assert "--uncordon n1 changes nothing: it is so already" in answer.err, answer.err
 
 
+def test_random_values_of_flags(program):
+    source = random.Random(23)
+    text = lines(*(THREE + [running("a", "1", "n1"), deployment("web", 1)]))
+    valid = {"drain": "n1", "remove": "[zone=a]", "add": "2=n1", "cordon": "n*",
+             "uncordon": "n?", "taint": "n1=k=v:NoSchedule", "label": "n1=k=v",
+             "scale": "deployment/web=2"}
+    words = ["n1", "n", "1", "=", "=", ":", "-", "*", "?", "[", "]", "zone", "a", "k", "!", ",",
+             "NoSchedule", "NoExecute", "deployment", "web", "/", " ", "\x1b", "\u00e4", " in ("]
+    statuses = set()
+    for _ in range(100):
+        flags = []
+        for _ in range(source.randint(1, 2)):
+            kind = source.choice(sorted(valid))
+            value = valid[kind]
+            for _ in range(source.randint(0, 3)):
+                at, end = sorted([source.randint(0, len(value)), source.randint(0, len(value))])
+                value = value[:at] + source.choice(words) + value[end if end < at + 3 else at:]
+            flags.append("--%s=%s" % (kind, value))
+        answer = program.run("whatif", "-f", "-", *flags, stdin=text)
+        assert answer.status in (0, 1, 2), (flags, answer.err)
+        assert (answer.status == 2) == (answer.out == ""), (flags, answer.out)
+        assert "\x1b" not in answer.err, (flags, answer.err)
+        statuses.add(answer.status)
+    assert statuses == {0, 1, 2}, statuses
+
+
 if __name__ == "__main__":
     scenario.main(globals())
