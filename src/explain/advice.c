@@ -4,9 +4,9 @@
 #include <inttypes.h>
 
 /** A node that needs more changes than this is no answer to anybody. */
-#define REMEDIES_MAX 32
+#define REMEDIES_MAX 12
 /** Of one hint; names are users'. */
-#define HINT_BYTES_MAX 1024
+#define HINT_BYTES_MAX 300
 
 static const struct bt_adviser *find_in(const struct bt_adviser *table, struct bt_str name)
 {

@@ -9,9 +9,9 @@
 #include "explain/advice_text.h"
 
 /** Work per node: the pod's owner may write as many of each as the API server takes. */
-#define TERMS_MAX 64
-#define REQUIREMENTS_MAX 64
-#define VALUES_MAX 16
+#define TERMS_MAX 16
+#define REQUIREMENTS_MAX 16
+#define VALUES_MAX 8
 #define VALUES_SHOWN 4
 
 /** Labels that tell what a machine is. To change them would be a lie. */
@@ -144,8 +144,8 @@ static bool has_key(const struct plan *plan, struct bt_str key)
 	return false;
 }
 
-/** false: labels cannot help. plan->count 0: nothing is missing. */
-static bool solve(const struct demands *demands, const struct bt_str_map *labels,
+/** false: fewer than `limit` labels cannot help. plan->count 0: nothing is missing. */
+static bool solve(const struct demands *demands, const struct bt_str_map *labels, uint32_t limit,
 	struct bt_arena *arena, struct plan *plan)
 {
 	plan->count = 0;
@@ -160,7 +160,7 @@ static bool solve(const struct demands *demands, const struct bt_str_map *labels
 		if (bt_requirement_matches(requirement, now) || has_key(plan, requirement->key)) {
 			continue;
 		}
-		if (!solve_key(demands, &change, now, arena)) {
+		if (plan->count + 1 >= limit || !solve_key(demands, &change, now, arena)) {
 			return false;
 		}
 		plan->items[plan->count++] = change;
@@ -274,8 +274,8 @@ static bool solve_terms(struct bt_advice *advice, const struct bt_parsed_node_se
 		for (uint32_t k = 0; k < term->label_count; k++) {
 			demand(&demands, &term->label_requirements[k]);
 		}
-		if (!solve(&demands, labels, advice->cycle->arena, &plan) ||
-			(found && plan.count >= best->count)) {
+		if (!solve(&demands, labels, found ? best->count : UINT32_MAX, advice->arena,
+			    &plan)) {
 			continue;
 		}
 		*best = plan;
@@ -335,22 +335,52 @@ static void demand_selector(struct demands *demands, const struct bt_str_map *se
 	}
 }
 
+/** Parsed once a cycle. */
+struct affinities {
+	struct bt_required_node_affinity own;
+	bool has_added; /* the profile's arguments demand something */
+	struct bt_parsed_node_selector added;
+};
+
+static const struct affinities *affinities_of(struct bt_advice *advice)
+{
+	static const struct bt_str key = BT_STR_INIT("explain/NodeAffinity");
+	const struct bt_plugin_args *args =
+		bt_config_profile_find_args(advice->framework->profile, BT_STR("NodeAffinity"));
+	const struct bt_node_affinity *added =
+		args != NULL ? args->node_affinity.added_affinity : NULL;
+	struct bt_arena *arena = advice->cycle->arena;
+	struct affinities *affinities;
+	void *known;
+
+	if (bt_cycle_state_read(advice->cycle, key, &known, NULL) == 0) {
+		return known;
+	}
+	affinities = BT_ARENA_NEW(arena, struct affinities);
+	affinities->own = bt_required_node_affinity_parse(&advice->pod->shape->pod->spec, arena);
+	affinities->has_added = added != NULL && added->required != NULL;
+	if (affinities->has_added) {
+		affinities->added = bt_node_selector_parse(added->required, BT_STR(""), arena);
+	}
+	bt_cycle_state_write(advice->cycle, key, affinities, NULL);
+	return affinities;
+}
+
 static void advise_own(struct bt_advice *advice)
 {
-	struct bt_required_node_affinity required = bt_required_node_affinity_parse(
-		&advice->pod->shape->pod->spec, advice->cycle->arena);
+	struct bt_required_node_affinity required = affinities_of(advice)->own;
 	const struct bt_str_map *labels = bt_node_info_labels(advice->node);
 	struct demands demands = {0};
 	struct plan plan = {0};
 	bool labels_help;
 	bool affinity_fails = required.has_affinity &&
-		!bt_node_selector_matches(&required.affinity, bt_node_info_name(advice->node),
-			labels, advice->cycle->arena, NULL);
+		!bt_node_selector_matches(
+			&required.affinity, bt_node_info_name(advice->node), labels, NULL, NULL);
 
 	demand_selector(&demands, required.node_selector);
 	labels_help = required.has_affinity
 		? solve_terms(advice, &required.affinity, &demands, &plan)
-		: solve(&demands, labels, advice->cycle->arena, &plan);
+		: solve(&demands, labels, UINT32_MAX, advice->arena, &plan);
 	if (labels_help) {
 		take_plan(advice, &plan);
 	}
@@ -368,23 +398,16 @@ static void advise_own(struct bt_advice *advice)
 /** Arguments' affinity holds for every pod of the profile: only the node can follow. */
 static bool advise_added(struct bt_advice *advice)
 {
-	const struct bt_plugin_args *args =
-		bt_config_profile_find_args(advice->framework->profile, BT_STR("NodeAffinity"));
-	const struct bt_node_affinity *added =
-		args != NULL ? args->node_affinity.added_affinity : NULL;
+	const struct affinities *affinities = affinities_of(advice);
 	struct demands none = {0};
 	struct plan plan = {0};
-	struct bt_parsed_node_selector selector;
 
-	if (added == NULL || added->required == NULL) {
+	if (!affinities->has_added ||
+		bt_node_selector_matches(&affinities->added, bt_node_info_name(advice->node),
+			bt_node_info_labels(advice->node), NULL, NULL)) {
 		return true;
 	}
-	selector = bt_node_selector_parse(added->required, BT_STR(""), advice->cycle->arena);
-	if (bt_node_selector_matches(&selector, bt_node_info_name(advice->node),
-		    bt_node_info_labels(advice->node), advice->cycle->arena, NULL)) {
-		return true;
-	}
-	if (solve_terms(advice, &selector, &none, &plan)) {
+	if (solve_terms(advice, &affinities->added, &none, &plan)) {
 		take_plan(advice, &plan);
 		return true;
 	}

@@ -104,45 +104,77 @@ static void advise_standard(struct bt_advice *advice, const struct bt_resource *
 	}
 }
 
-/** The plugin's own words say which of the scalar resources count: some are ignored, some are left
- * to others. */
-static bool is_named(const struct bt_status *status, struct bt_str resource)
+/** What the pod asks for, computed once a cycle. */
+static const struct bt_resource *request_of(struct bt_advice *advice)
 {
-	for (uint32_t i = 0; i < bt_status_all_reason_count(status); i++) {
-		struct bt_str reason = bt_status_all_reason_at(status, i);
+	static const struct bt_str key = BT_STR_INIT("explain/NodeResourcesFit");
+	struct bt_resource *request;
+	void *known;
 
-		if (bt_str_has_prefix(reason, BT_STR("Insufficient ")) &&
-			bt_str_equal(bt_str_sub(reason, 13, BT_STR_MAX), resource)) {
-			return true;
-		}
+	if (bt_cycle_state_read(advice->cycle, key, &known, NULL) == 0) {
+		return known;
 	}
-	return false;
+	request = BT_ARENA_NEW(advice->cycle->arena, struct bt_resource);
+	*request = bt_pod_fit_request(advice->pod->shape->pod, &advice->engine->state->shapes.gates,
+		advice->cycle->arena);
+	bt_cycle_state_write(advice->cycle, key, request, NULL);
+	return request;
 }
 
-static void advise_resources(struct bt_advice *advice)
+static const struct bt_str insufficient = BT_STR_INIT("Insufficient ");
+
+/** The resource that a reason is about; "": none of those that a pod may name. */
+static struct bt_str resource_of(const struct bt_status *status, uint32_t index)
 {
-	const struct bt_state *state = advice->engine->state;
-	struct bt_resource request;
+	struct bt_str reason = bt_status_all_reason_at(status, index);
+	struct bt_str name = bt_str_has_prefix(reason, insufficient)
+		? bt_str_sub(reason, insufficient.length, BT_STR_MAX)
+		: BT_STR("");
 
-	if (advice->node == NULL) {
-		advice->is_final = true;
-		return;
-	}
-	request = bt_pod_fit_request(
-		advice->pod->shape->pod, &state->shapes.gates, advice->cycle->arena);
-	advise_pods(advice);
-	advise_standard(advice, &request);
-	for (uint32_t i = 0; i < request.scalar_count; i++) {
-		const struct bt_scalar_resource *scalar = &request.scalars[i];
-		uint32_t column = bt_node_table_find_scalar(&state->nodes, scalar->name);
+	return bt_resource_is_scalar(name) ? name : BT_STR("");
+}
 
-		if (is_named(advice->status, scalar->name)) {
+/**
+ * The plugin's own words say which of the scalar resources count: some are ignored, some are left
+ * to others. Both lists are ascending by name.
+ */
+static void advise_scalars(struct bt_advice *advice, const struct bt_resource *request)
+{
+	uint32_t reason_count = bt_status_all_reason_count(advice->status);
+	uint32_t reason = 0;
+
+	for (uint32_t i = 0; i < request->scalar_count && !advice->is_final; i++) {
+		const struct bt_scalar_resource *scalar = &request->scalars[i];
+
+		while (reason < reason_count &&
+			bt_str_compare(resource_of(advice->status, reason), scalar->name) < 0) {
+			reason++;
+		}
+		if (reason < reason_count &&
+			bt_str_equal(resource_of(advice->status, reason), scalar->name)) {
+			uint32_t column = bt_node_table_find_scalar(
+				&advice->engine->state->nodes, scalar->name);
+
 			advise_need(advice,
 				&(struct need){scalar->name, scalar->value,
 					bt_node_info_scalar_allocatable(advice->node, column),
 					bt_node_info_scalar_requested(advice->node, column)});
 		}
 	}
+}
+
+static void advise_resources(struct bt_advice *advice)
+{
+	const struct bt_resource *request;
+
+	if (advice->node == NULL) {
+		advice->is_final = true;
+		return;
+	}
+	request = request_of(advice);
+	advise_pods(advice);
+	advise_standard(advice, request);
+	advise_scalars(advice, request);
 }
 
 /** --- NodePorts --- */
@@ -218,7 +250,7 @@ static void advise_ports(struct bt_advice *advice)
 		advice->is_final = true;
 		return;
 	}
-	for (uint32_t i = 0; i < shape->host_ports.count; i++) {
+	for (uint32_t i = 0; i < shape->host_ports.count && !advice->is_final; i++) {
 		if (bt_node_info_port_conflicts(advice->node, &shape->host_ports.items[i])) {
 			advise_port(advice, &shape->host_ports.items[i]);
 		}

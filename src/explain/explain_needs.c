@@ -3,9 +3,9 @@
 #include "explain/explain_private.h"
 
 /** More changes than this are no answer to anybody, and every one of them costs a trial. */
-#define REMEDIES_MAX 32
+#define REMEDIES_MAX 12
 /** Of one obstacle's words: those of plugins may be any length. */
-#define REASONS_BYTES_MAX 4096
+#define REASONS_BYTES_MAX 1024
 
 void bt_needs_reset(struct bt_needs *needs)
 {

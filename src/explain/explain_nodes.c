@@ -60,6 +60,16 @@ static bt_remedy_list keep_remedies(struct bt_arena *arena, const bt_remedy_vec 
 	return list;
 }
 
+static bool same_remedies(const bt_remedy_vec *a, const bt_remedy_vec *b)
+{
+	bool same = a->count == b->count;
+
+	for (uint32_t i = 0; i < a->count && same; i++) {
+		same = bt_remedy_equal(&a->items[i], &b->items[i]);
+	}
+	return same;
+}
+
 /** More obstacles behind those that are known. */
 static void append_obstacles(
 	struct bt_arena *arena, struct bt_explained_node *node, const struct bt_needs *needs)
@@ -101,7 +111,10 @@ static void keep_needs(struct bt_explain_run *run, uint32_t index, const struct 
 		node->is_final = true;
 	}
 	if (!node->is_final) {
-		outlook->of_pod = keep_remedies(arena, &of_pod);
+		/* Mostly the same, and there may be many nodes. */
+		if (!same_remedies(&remedies, &of_pod)) {
+			outlook->of_pod = keep_remedies(arena, &of_pod);
+		}
 		bt_remedy_list kept = keep_remedies(arena, &remedies);
 		node->remedies.items = kept.items;
 		node->remedies.count = kept.count;

@@ -11,7 +11,8 @@ typedef BT_VEC(struct bt_remedy) bt_remedy_vec;
 
 /** What the search for proposals knows of a node beside the explanation: same index as there. */
 struct bt_outlook {
-	bt_remedy_list of_pod; /* as node->remedies, the pod changed wherever that helps, too */
+	/** As node->remedies, the pod changed wherever that helps, too; absent: the same. */
+	bt_remedy_list of_pod;
 	double of_pod_distance;
 	bool known; /* its filters were asked */
 };
