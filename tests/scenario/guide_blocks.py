@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Blocks of a page of the guide, and whether an output is what the page shows.
+
+What a fenced block is, its first line says:
+
+    ```console      commands behind "$ ", each with the output that follows; a command ends with its
+                    line, unless the line ends with a backslash or has a "<<EOF"
+    ```c, ```yaml   text; the comment before the block says what becomes of it
+
+A comment on the line before a block says more about it:
+
+    <!-- file: NAME -->         the reader saves the block as this file, which the text names
+    <!-- append: NAME -->       the reader adds the block to the end of this file
+    <!-- numbers vary -->       any number will do where the output has one, and any blanks between
+    <!-- not run: WHY -->       nobody runs it; such blocks are counted
+
+In an output "..." stands for anything within its line, and on a line of its own for any lines.
+"""
+import re
+
+COMMENT = re.compile(r"<!-- (file|append|numbers vary|not run)(?:: (.+))? -->$")
+FENCE = re.compile(r"( *)```(\S*)$")
+ANY_LINES = "..."
+
+
+class Block:
+    def __init__(self, page, line, language, indent):
+        self.page = page
+        self.line = line  # of the fence, from 1
+        self.language = language
+        self.indent = indent  # blanks before each of its lines
+        self.word = ""  # of the comment before it
+        self.argument = ""
+        self.lines = []
+        self.text_before = ""  # paragraphs between the last block and this one
+
+    def where(self):
+        return "%s:%d" % (self.page, self.line)
+
+    def text(self):
+        return "".join(line + "\n" for line in self.lines)
+
+    def is_run(self):
+        return self.language == "console" and self.word != "not run"
+
+    def is_saved(self):
+        return self.word in ("file", "append")
+
+
+class Command:
+    """A command of a block and the lines of the page that show what it prints."""
+
+    def __init__(self, block, line):
+        self.block = block
+        self.line = line  # of its first line in the page, from 1
+        self.words = []  # its lines
+        self.expected = []
+        self.end = line  # line of the page behind its output
+
+    def text(self):
+        return "\n".join(self.words)
+
+    def where(self):
+        return "%s:%d" % (self.block.page, self.line)
+
+
+class PageError(AssertionError):
+    """The page itself is wrong."""
+
+
+def read_blocks(page, text):
+    """All fenced blocks of a page, in order."""
+    blocks = []
+    block = None
+    before = []
+    for number, line in enumerate(text.split("\n"), 1):
+        fence = FENCE.match(line)
+        if block is None and fence:
+            block = Block(page, number, fence.group(2), fence.group(1))
+            comment = COMMENT.match(before[-1].strip()) if before else None
+            if comment:
+                block.word, block.argument = comment.group(1), comment.group(2) or ""
+            block.text_before = "\n".join(before)
+        elif block is not None and fence and not fence.group(2):
+            blocks.append(block)
+            block = None
+            before = []
+        elif block is not None:
+            block.lines.append(line[len(block.indent):])
+        else:
+            before.append(line)
+            if line.startswith("    ") and len(before) > 1 and before[-2] == "":
+                raise PageError("%s:%d: a block by indentation: nobody runs it" % (page, number))
+    if block is not None:
+        raise PageError("%s: the block is not closed" % block.where())
+    return blocks
+
+
+def heredoc_end(line):
+    found = re.search(r"<<'?(\w+)'?", line)
+    return found.group(1) if found else None
+
+
+def read_commands(block):
+    commands = []
+    open_until = None  # "" : the next line, else: a line with this word
+    for number, line in enumerate(block.lines, block.line + 1):
+        if open_until is not None:
+            commands[-1].words.append(line)
+            if open_until == "":
+                open_until = "" if line.endswith("\\") else None
+            elif line == open_until:
+                open_until = None
+        elif line.startswith("$ "):
+            commands.append(Command(block, number))
+            commands[-1].words.append(line[2:])
+            open_until = "" if line.endswith("\\") else heredoc_end(line)
+        elif commands:
+            commands[-1].expected.append(line)
+        else:
+            raise PageError("%s: begins with no command" % block.where())
+        commands[-1].end = number + 1
+    if not commands or open_until is not None:
+        raise PageError("%s: no command, or one that does not end" % block.where())
+    return commands
+
+
+def line_pattern(line, numbers_vary):
+    """A regular expression for what one line of an output may be."""
+    line = line.rstrip()
+    if not numbers_vary:
+        return ".*".join(re.escape(part) for part in line.split("..."))
+    pattern = ""
+    for word in re.findall(r"\.\.\.|\d+(?:\.\d+)?|\s+|[^\d\s.]+|\.", line):
+        if word == "...":
+            pattern += ".*"
+        elif word[0].isdigit():
+            pattern += r"\d+(?:\.\d+)?"
+        elif word.isspace():
+            pattern += r"\s+"
+        else:
+            pattern += re.escape(word)
+    return pattern
+
+
+def output_pattern(expected, numbers_vary):
+    """A regular expression for a whole output, each line of it ended by a newline."""
+    pattern = ""
+    for line in expected:
+        if line.strip() == ANY_LINES:
+            pattern += r"(?:[^\n]*\n)*?"
+        else:
+            pattern += line_pattern(line, numbers_vary) + r"\n"
+    return re.compile(pattern + r"\Z")
+
+
+def matches(command, output):
+    """Whether this output is what the page shows."""
+    lines = "".join(line.rstrip() + "\n" for line in output.rstrip("\n").split("\n"))
+    if output.strip() == "":
+        lines = ""
+    expected = list(command.expected)
+    while expected and expected[-1].strip() == "":
+        expected.pop()
+    return output_pattern(expected, command.block.word == "numbers vary").match(lines) is not None
