@@ -1,0 +1,318 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Reading a live cluster (--kubeconfig, `berth snapshot`) from an API server in another process."""
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+
+import daemon_harness
+import fault_proxy
+import up
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "scenario"))
+import scenario  # pylint: disable=wrong-import-position
+
+DEPLOYMENT = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: new, namespace: default}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: new}}
+  template:
+    metadata: {labels: {app: new}}
+    spec: {containers: [{name: c, image: x, resources: {requests: {cpu: 100m}}}]}
+"""
+
+
+def write_kubeconfig(folder, server, ca_file, token, name="kubeconfig"):
+    path = os.path.join(folder, name)
+    cluster = {"server": server}
+    if ca_file:
+        cluster["certificate-authority"] = ca_file
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({
+            "apiVersion": "v1", "kind": "Config", "current-context": "c",
+            "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+            "clusters": [{"name": "c", "cluster": cluster}],
+            "users": [{"name": "u", "user": {"token": token}}]}, file)
+    return path
+
+
+class Scene:
+    """A server with some objects, a proxy that records and can do wrong, the program."""
+
+    def __init__(self, program, api, folder):
+        self.api = api
+        self.folder = folder
+        self.runs = scenario.Program(program.path, program.sanitized, folder)
+        self.requests = []
+        self.fault = None
+        self.proxy = fault_proxy.FaultProxy(api, self._policy)
+        self.kubeconfig = write_kubeconfig(folder, self.proxy.server, self.proxy.ca_file,
+                                           api.token)
+
+    def _policy(self, request):
+        self.requests.append(request)
+        return self.fault(request) if self.fault is not None else None
+
+    def run(self, command, *arguments, kubeconfig=None):
+        self.requests.clear()
+        return self.runs.run(command, "--kubeconfig", kubeconfig or self.kubeconfig, *arguments)
+
+    def write(self, name, text):
+        return self.runs.write(name, text)
+
+
+@contextlib.contextmanager
+def scene(program):
+    with daemon_harness.server(program) as api, tempfile.TemporaryDirectory() as folder:
+        fill(api)
+        found = Scene(program, api, folder)
+        try:
+            yield found
+        finally:
+            found.proxy.close()
+
+
+def create(api, path, body):
+    status, _, answer = api.request("POST", path, json.dumps(body).encode(),
+                                    {"Content-Type": "application/json"})
+    assert status == 201, (status, answer)
+    return json.loads(answer)
+
+
+def fill(api):
+    for index in range(3):
+        create(api, "/api/v1/nodes", {
+            "metadata": {"name": "n%d" % index, "labels": {"kubernetes.io/hostname": "n%d" % index}},
+            "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "600"},
+                       "capacity": {"cpu": "4", "memory": "8Gi", "pods": "600"}}})
+    template = {"metadata": {"labels": {"app": "old"}},
+                "spec": {"containers": [{"name": "c", "image": "x"}]}}
+    create(api, "/apis/apps/v1/namespaces/default/deployments", {
+        "metadata": {"name": "old"},
+        "spec": {"replicas": 5, "selector": {"matchLabels": {"app": "old"}},
+                 "template": template}})
+    create(api, "/apis/batch/v1/namespaces/default/cronjobs", {
+        "metadata": {"name": "nightly"},
+        "spec": {"schedule": "0 1 * * *", "jobTemplate": {"spec": {"template": {
+            "spec": dict(template["spec"], restartPolicy="Never")}}}}})
+    for index in range(1201):
+        create(api, daemon_harness.PODS, {
+            "metadata": {"name": "p%d" % index, "labels": {"app": "x"}},
+            "spec": {"nodeName": "n%d" % (index % 3),
+                     "containers": [{"name": "c", "image": "x"}]}})
+    create(api, daemon_harness.PODS, {
+        "metadata": {"name": "waiting"},
+        "spec": {"containers": [{"name": "c", "image": "x", "resources": {
+            "requests": {"cpu": "100"}}}]}})
+    create(api, "/api/v1/namespaces/default/secrets", {
+        "metadata": {"name": "s"}, "stringData": {"password": "hunter2"}})
+
+
+def status_answer(code, reason, message):
+    return fault_proxy.Answer(code, fault_proxy.status_body(code, reason, message),
+                              {"Content-Type": "application/json"})
+
+
+def resource_of(request):
+    return request.path.rsplit("/", 1)[1]
+
+
+def test_live_cluster(program):
+    with scene(program) as cluster:
+        check_decisions(cluster)
+        check_snapshot(cluster)
+        check_json(cluster)
+        check_expired_pages(cluster)
+        check_left_out(cluster)
+        check_refusals(cluster)
+        check_bad_answers(cluster)
+
+
+def check_decisions(cluster):
+    """A new Deployment on top; nothing is made for the workloads that are there; GET only."""
+    path = cluster.write("new.yaml", DEPLOYMENT)
+    answer = cluster.run("simulate", "-f", path, "-o", "json").expect(1)
+    pods = answer.pods()
+    assert len(pods) == 4, sorted(pods)
+    assert pods["default/waiting"]["reason"] == "Unschedulable"
+    assert sum(node["pods"]["requested"] for node in answer.json()["nodes"]) == 1204
+    assert answer.err == "", answer.err
+    assert {request.method for request in cluster.requests} == {"GET"}
+    assert not any(request.is_watch for request in cluster.requests)
+    assert not any("secrets" in request.path for request in cluster.requests)
+    pages = [request.query for request in cluster.requests if resource_of(request) == "pods"]
+    assert len(pages) == 3, pages
+    assert "resourceVersionMatch=Exact" in pages[0] and "continue=" in pages[2], pages
+
+
+def check_snapshot(cluster):
+    """It decides the same, byte for byte."""
+    path = cluster.write("new.yaml", DEPLOYMENT)
+    kept = os.path.join(cluster.folder, "cluster.json.gz")
+    live = cluster.run("simulate", "-f", path, "-o", "json").expect(1)
+    answer = cluster.run("snapshot", "-o", kept).expect(0)
+    assert "3 nodes, 1202 pods" in answer.out, answer.out
+    again = cluster.runs.run("simulate", "-f", kept, "-f", path, "-o", "json").expect(1)
+    assert again.out == live.out
+    # The workload of a file makes what its namesake's controller has not.
+    old = cluster.write("old.yaml", DEPLOYMENT.replace("new", "old"))
+    for source in (["--kubeconfig", cluster.kubeconfig], ["-f", kept]):
+        answer = cluster.runs.run("simulate", *source, "-f", old, "-o", "json").expect(1)
+        assert len(answer.pods()) == 4, sorted(answer.pods())
+        assert "Deployment default/old replaces the one in " in answer.err, answer.err
+    plain = cluster.run("snapshot", "--no-gzip").expect(0).out
+    assert "hunter2" not in plain and "managedFields" not in plain
+
+
+def check_json(cluster):
+    """A server without protobuf."""
+    def answer(request):
+        status, _, body = cluster.api.request("GET", request.target)
+        return fault_proxy.Answer(status, body, {"Content-Type": "application/json"})
+    live = cluster.run("snapshot", "--no-gzip").expect(0)
+    cluster.fault = answer
+    plain = cluster.run("snapshot", "--no-gzip").expect(0)
+    assert json.loads(plain.out) == json.loads(live.out)
+    cluster.fault = None
+
+
+def check_expired_pages(cluster):
+    """A state that is gone between two pages, or before the first: the list begins anew."""
+    live = cluster.run("simulate", "-o", "json").expect(1)
+    for mark in ("continue=", "resourceVersionMatch=Exact"):
+        seen = []
+
+        def expire(request, mark=mark, seen=seen):
+            if resource_of(request) == "pods" and mark in request.query and not seen:
+                seen.append(request)
+                return status_answer(410, "Expired", "too old")
+            return None
+        cluster.fault = expire
+        answer = cluster.run("simulate", "-o", "json").expect(1)
+        assert seen and answer.out == live.out, mark
+    cluster.fault = lambda request: status_answer(410, "Expired", "too old") \
+        if resource_of(request) == "pods" else None
+    answer = cluster.run("simulate").expect(2)
+    assert "did not list pods: too old" in answer.err, answer.err
+    cluster.fault = None
+
+
+def check_left_out(cluster):
+    def forbid(request):
+        name = resource_of(request)
+        if name == "poddisruptionbudgets":
+            return status_answer(403, "Forbidden", "no")
+        if name in ("csinodes", "resourceclaims"):
+            return status_answer(404, "NotFound", "no")
+        return None
+    cluster.fault = forbid
+    answer = cluster.run("simulate").expect(1)
+    lines = answer.err.splitlines()
+    assert len(lines) == 2, lines
+    assert lines[0].endswith("csinodes.storage.k8s.io are not served: left out, limits of "
+                             "attached volumes are not respected"), lines
+    assert lines[1].endswith("poddisruptionbudgets.policy may not be listed: left out, "
+                             "preemption and drains ignore them"), lines
+    cluster.fault = None
+
+
+def check_refusals(cluster):
+    """One sentence each."""
+    cluster.fault = lambda request: status_answer(403, "Forbidden", "user u cannot list\x1b[31m") \
+        if resource_of(request) == "pods" else None
+    expect_sentence(cluster.run("simulate"), cluster.proxy.server,
+                    "does not allow to list pods: user u cannot list\\x1b[31m; ask for get and")
+    cluster.fault = None
+    stale = write_kubeconfig(cluster.folder, cluster.proxy.server, cluster.proxy.ca_file,
+                             "expired", "stale")
+    expect_sentence(cluster.run("simulate", kubeconfig=stale), cluster.proxy.server,
+                    "does not accept the kubeconfig's credentials (401 Unauthorized)")
+    own = os.path.join(cluster.folder, "own-ca")
+    with open(own, "w", encoding="utf-8") as file:
+        file.write(cluster.api.ca())
+    foreign = write_kubeconfig(cluster.folder, cluster.proxy.server, own, "t", "foreign")
+    expect_sentence(cluster.run("simulate", kubeconfig=foreign), cluster.proxy.server,
+                    "is not trusted: ")
+
+
+def expect_sentence(answer, *parts):
+    answer.expect(2)
+    assert len(answer.err.splitlines()) == 1, answer.err
+    for part in parts:
+        assert part in answer.err, (part, answer.err)
+
+
+def check_bad_answers(cluster):
+    """Lists that are none, are cut off or have no end."""
+    for answer, part in [
+            (fault_proxy.Answer(200, b"<html>", {"Content-Type": "application/json"}),
+             "sent a broken list of nodes"),
+            (fault_proxy.Answer(200, b"", {"Content-Type": "application/json"}),
+             "sent a broken list of nodes"),
+            (fault_proxy.Answer(200, b'{"kind":"Pod","apiVersion":"v1"}',
+                                {"Content-Type": "application/json"}),
+             "sent a broken list of nodes: the answer is no list"),
+            (fault_proxy.Answer(500, b"oops", {}), "did not list nodes"),
+            (fault_proxy.Answer(404, b"not here", {}), "has no nodes: is it a Kubernetes")]:
+        cluster.fault = lambda request, answer=answer: answer \
+            if resource_of(request) == "nodes" else None
+        expect_sentence(cluster.run("simulate"), part)
+    cluster.fault = None
+
+
+def test_unreachable(program):
+    with tempfile.TemporaryDirectory() as folder:
+        runs = scenario.Program(program.path, program.sanitized, folder)
+        server = "https://127.0.0.1:%d" % daemon_harness.free_port()
+        path = write_kubeconfig(folder, server, None, "t")
+        expect_sentence(runs.run("simulate", "--kubeconfig", path),
+                        "cannot reach the API server %s: connection refused" % server)
+        path = write_kubeconfig(folder, "https://no-such-host.invalid", None, "t")
+        expect_sentence(runs.run("simulate", "--kubeconfig", path), "its name is not known here")
+
+
+def test_silent_server(program):
+    """It takes connections and says nothing, not even for TLS."""
+    with tempfile.TemporaryDirectory() as folder, socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(16)
+        runs = scenario.Program(program.path, program.sanitized, folder)
+        path = write_kubeconfig(folder, "https://127.0.0.1:%d" % listener.getsockname()[1], None,
+                                "t")
+        answer = runs.run("snapshot", "--kubeconfig", path, "-o", os.path.join(folder, "out"))
+        expect_sentence(answer, "cannot reach the API server")
+        assert not os.path.exists(os.path.join(folder, "out"))
+
+
+def test_kubeconfigs(program):
+    with tempfile.TemporaryDirectory() as folder:
+        runs = scenario.Program(program.path, program.sanitized, folder)
+        missing = os.path.join(folder, "missing")
+        expect_sentence(runs.run("simulate", "--kubeconfig", missing),
+                        "there is no kubeconfig " + missing)
+        broken = runs.write("broken", "a: [")
+        expect_sentence(runs.run("simulate", "--kubeconfig", broken), broken)
+        empty = runs.write("empty", "")
+        expect_sentence(runs.run("simulate", "--kubeconfig", empty), "has no contexts")
+        path = write_kubeconfig(folder, "https://127.0.0.1:1", None, "t")
+        expect_sentence(runs.run("simulate", "--kubeconfig", path, "--context", "prod"),
+                        'has no context "prod" (it has "c")')
+        for variables, part in [
+                ({"KUBECONFIG": missing + ":" + path}, "connection refused"),
+                ({"KUBECONFIG": missing}, "no file that KUBECONFIG lists exists"),
+                ({"HOME": folder}, "KUBECONFIG is not set and ~/.kube/config does not exist")]:
+            done = subprocess.run([program.path, "simulate", "--kubeconfig", ""],
+                                  env=variables, capture_output=True, text=True, check=False,
+                                  timeout=scenario.TIMEOUT_SECONDS)
+            assert done.returncode == 2 and part in done.stderr, (variables, done.stderr)
+
+
+if __name__ == "__main__":
+    up.main(globals())
