@@ -75,7 +75,7 @@ START_TEST(test_flags__errors)
 		{"--count=x", "invalid argument \"x\" for \"--count\" flag: must be an integer"},
 		{"--verbose=maybe",
 			"invalid argument \"maybe\" for \"-v, --verbose\" flag: must be true or "
-	                "false"},
+			"false"},
 		{"--filename", "flag needs an argument: --filename"},
 		{"-f", "flag needs an argument: 'f' in -f"},
 		{"-vf", "flag needs an argument: 'f' in -vf"},
@@ -145,5 +145,33 @@ START_TEST(test_flags__setter)
 }
 END_TEST
 
+START_TEST(test_flags__help_is_aligned_and_broken)
+{
+	struct bt_flag_setter bare = {set_even, NULL, "2"};
+	const struct bt_flag flags[] = {
+		{"all", 'a', BT_FLAG_BOOL, NULL, NULL, "everything"},
+		{"even", 0, BT_FLAG_SETTER, &bare, "N", "a number"},
+		{"how", 0, BT_FLAG_STRING, NULL, "one|another|the-third-of-them|x", "a way"},
+		{"name", 0, BT_FLAG_STRING, NULL, "NAME",
+			"a text of many words that is longer than what is left of its line is "
+			"broken between two of them"},
+	};
+	struct bt_strbuf text = {0};
+	bt_flags_help(flags, BT_ARRAY_LENGTH(flags), &text);
+	ck_assert_str_eq(bt_strbuf_c(&text),
+		"  -a, --all                              everything\n"
+		"      --even[=N]                         a number\n"
+		"      --how one|another|the-third-of-them|x\n"
+		"                                         a way\n"
+		"      --name NAME                        a text of many words that is longer than "
+		"what is left of\n"
+		"                                         its line is broken between two of "
+	        "them\n");
+	ck_assert(bt_flag_is_complete(&flags[0]) && bt_flag_is_complete(&flags[1]));
+	ck_assert(!bt_flag_is_complete(&flags[2]));
+	bt_strbuf_finish(&text);
+}
+END_TEST
+
 BT_TEST_MAIN("flags", test_flags__forms, test_flags__underscores_equal_dashes, test_flags__errors,
-	test_flags__help, test_flags__setter)
+	test_flags__help, test_flags__setter, test_flags__help_is_aligned_and_broken)
