@@ -31,8 +31,8 @@ struct row {
 	"','whenUnsatisfiable':'DoNotSchedule'," SELECT("'app':'w'") "," more "}"
 #define SPREADS(constraints) \
 	"{'metadata':{'labels':{'app':'w'}},'spec':{'topologySpreadConstraints':[" constraints "]" \
-	                                                                                       "}" \
-	                                                                                       "}"
+	"}" \
+	"}"
 #define HOST "kubernetes.io/hostname"
 
 static const struct row rows[] = {
@@ -79,7 +79,7 @@ static const struct row rows[] = {
 		"RaiseMaxSkew #0 2"},
 	{"index of the pod as given", {ON("n1", "w1", "'app':'w'"), ON("n1", "w2", "'app':'w'")},
 		SPREADS("{'topologyKey':'zone','maxSkew':1,'whenUnsatisfiable':'ScheduleAnyway'}"
-                        "," SPREAD("zone", "'maxSkew':1")),
+			"," SPREAD("zone", "'maxSkew':1")),
 		"n1",
 		"PodTopologySpread: zone a would have 3 pods, the emptiest zone b has 0, maxSkew "
 		"1\n",

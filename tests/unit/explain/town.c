@@ -8,10 +8,16 @@
 static const struct bt_engine_options verifying = {
 	.verify = true, .tie_policy = BT_TIE_FIRST_BY_NAME, .percentage_of_nodes_to_score = -1};
 
-void town_init(struct town *town, const char *config)
+void town_init_scripted(
+	struct town *town, const char *config, struct script *const *scripts, uint32_t script_count)
 {
 	*town = (struct town){0};
-	world_init(&town->world, config, &verifying, NULL, 0);
+	world_init(&town->world, config, &verifying, scripts, script_count);
+}
+
+void town_init(struct town *town, const char *config)
+{
+	town_init_scripted(town, config, NULL, 0);
 }
 
 void town_finish(struct town *town)

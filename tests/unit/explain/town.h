@@ -13,6 +13,9 @@ struct town {
 
 /** config as for world_init; "{}": the default profile. */
 void town_init(struct town *town, const char *config);
+/** With plugins of the test. */
+void town_init_scripted(struct town *town, const char *config, struct script *const *scripts,
+	uint32_t script_count);
 void town_finish(struct town *town);
 /** JSON with ' for ". */
 void town_add_node(struct town *town, const char *json);
