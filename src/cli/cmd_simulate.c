@@ -143,10 +143,10 @@ static int run(const struct bt_command *command, int argc, char **argv)
 
 const struct bt_command bt_command_simulate = {
 	.name = "simulate",
-	.summary = "Place pods on a cluster read from files, and say why some stay pending.",
-	.usage = "berth simulate -f FILE|DIR|- ... [FLAGS]",
+	.summary = "Place pods on a cluster as it is, and say why some stay pending.",
+	.usage = "berth simulate [--kubeconfig FILE] [-f FILE|DIR|- ...] [FLAGS]",
 	.help = "Reads a cluster and the pods to place: manifests, lists, multi-document YAML, "
-                "JSON, JSON\n"
+		"JSON, JSON\n"
 		"lines, all of them gzipped or not. Pods with a spec.nodeName are running; every\n"
 		"other pod is placed, in the order a scheduler's queue has them: higher priority\n"
 		"first, then older, then as they stand in the input.\n"
@@ -163,6 +163,9 @@ const struct bt_command bt_command_simulate = {
 		"workloads, which would replace theirs, are not simulated.\n",
 	.examples =
 		"  # Would this Deployment fit into the cluster as it is now?\n"
+		"  berth simulate --kubeconfig ~/.kube/config -f deployment.yaml\n"
+		"\n"
+		"  # The same from a file\n"
 		"  kubectl get nodes,pods,priorityclasses -A -o yaml > cluster.yaml\n"
 		"  berth simulate -f cluster.yaml -f deployment.yaml\n"
 		"\n"
