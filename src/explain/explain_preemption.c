@@ -175,6 +175,19 @@ static void keep_refusals(struct preemption_view *view)
 	bt_vec_finish(&view->refusals);
 }
 
+/** The plugin is one of the profile's PostFilters, not only one that holds preemptors back. */
+static bool preempts(const struct bt_framework *framework)
+{
+	const struct bt_framework_point *point = &framework->points[BT_POINT_POST_FILTER];
+
+	for (uint32_t i = 0; i < point->entries.count; i++) {
+		if (strcmp(point->entries.items[i].plugin->ops->name, "DefaultPreemption") == 0) {
+			return bt_default_preemption_evaluator(framework) != NULL;
+		}
+	}
+	return false;
+}
+
 int bt_explain_preemption(struct bt_explain_run *run, const struct bt_pod_info *pod,
 	const struct bt_schedule_result *result, BT_UNUSED struct berth_error *err)
 {
@@ -188,7 +201,7 @@ int bt_explain_preemption(struct bt_explain_run *run, const struct bt_pod_info *
 	struct bt_status eligible;
 
 	*out = (struct bt_explained_preemption){0};
-	if (view.evaluator == NULL) {
+	if (!preempts(run->framework)) {
 		return 0;
 	}
 	out->ran = true;
