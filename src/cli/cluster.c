@@ -285,6 +285,8 @@ void bt_cluster_copy(
 		const char *name = source->input.sources.items[i];
 		bt_vec_push(&out_copy->input.sources, bt_strndup(name, strlen(name)));
 	}
+	out_copy->input.recursive = source->input.recursive;
+	out_copy->input.stdin_taken = source->input.stdin_taken;
 	out_copy->uid_count = source->uid_count;
 	out_copy->object_bytes = source->object_bytes;
 	out_copy->warn = source->warn;

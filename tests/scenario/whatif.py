@@ -546,8 +546,11 @@ def test_scale(program):
 def test_with(program):
     objects = THREE + [running("a", "1", "n1")]
     extra = [deployment("web", 2), node("n4", cpu="16")]
-    path = program.write("extra.json", lines(*extra))
+    path = program.write("extra/within/extra.json", lines(*extra))
     report = check(program, objects, objects + extra, ["--with", path])
+    folder = os.path.dirname(os.path.dirname(path))
+    assert check(program, objects, objects + extra, ["-R", "--with", folder])["pods"] == report[
+        "pods"]
     assert report["summary"]["placed"] == 2, report["summary"]
     assert "other" not in str(report["nodes"]), report["nodes"]
     # A workload that is there: fewer replicas, and then another template.
@@ -684,6 +687,7 @@ def test_errors_are_one_sentence(program):
             (["--scale", "deployment/web"], "write KIND/[NAMESPACE/]NAME=N"),
             (["--scale", "deploy/web=2", "--scale", "deploy/web=3"], "an earlier --scale scales"),
             (["--with", "no-such-file.yaml"], "no-such-file.yaml"),
+            (["--with", "-"], "standard input"),
             (["--new-config", "no-such-file.yaml"], "no-such-file.yaml"),
             (["--drain", "n1", "-o", "name"], "--output: name is none of table, wide, json, yaml"),
             (["--drain", "n1", "n2"], "unexpected argument n2: changes are flags")]:
