@@ -182,16 +182,20 @@ static bool complete_inline_value(struct bt_complete *complete, const struct fla
 	const char *current = complete->current;
 	const struct bt_flag *flag;
 	const char *value;
+	if (current[1] == '\0') {
+		return false;
+	}
 	if (current[1] == '-') {
-		value = strchr(current, '=');
-		flag = value == NULL
-			? NULL
-			: find_long(table,
-				  (struct bt_str){current + 2, (uint32_t)(value - current) - 2});
-		value += value != NULL;
+		const char *equals = strchr(current, '=');
+		if (equals == NULL) {
+			return false;
+		}
+		struct bt_str name = {current + 2, (uint32_t)(equals - current) - 2};
+		flag = find_long(table, name);
+		value = equals + 1;
 	} else {
 		flag = find_short(table, current[1]);
-		value = current + 2 + (current[1] != '\0' && current[2] == '=');
+		value = current + 2 + (current[2] == '=');
 		if (flag != NULL && (bt_flag_is_complete(flag) || current[2] == '\0')) {
 			flag = NULL;
 		}

@@ -136,6 +136,19 @@ def test_values(program):
         "--feature-gates=AllBeta=true", "--feature-gates=AllBeta=false"]
 
 
+def test_odd_words(program):
+    everything = offered(program, "simulate", "--")
+    assert offered(program, "simulate", "-") == everything
+    assert offered(program, "simulate", "-", "-", "-") == everything
+    for word in ("--=", "-=", "-=x", "--nonsense=", "-z", "--\xff", "=", "\n", "-o=", "-o\t", "---"):
+        assert set(offered(program, "simulate", word)) <= {
+            "-o=" + name for name in ("table", "wide", "json", "yaml", "name")}, word
+    for word in ("-", "-=", "--=", "---", "-z", ""):
+        assert offered(program, "simulate", word, "--pree") == ["--preempt"], word
+    assert offered(program, "simulate", "--feature-gates", ",,=,") != []
+    assert offered(program, "simulate", "--feature-gates", "=") == ["=true", "=false"]
+
+
 def test_flags_come_once(program):
     assert "--preempt" not in offered(program, "simulate", "--preempt", "--")
     assert "--output" not in offered(program, "simulate", "-owide", "--")
