@@ -140,7 +140,8 @@ def test_odd_words(program):
     everything = offered(program, "simulate", "--")
     assert offered(program, "simulate", "-") == everything
     assert offered(program, "simulate", "-", "-", "-") == everything
-    for word in ("--=", "-=", "-=x", "--nonsense=", "-z", "--\xff", "=", "\n", "-o=", "-o\t", "---"):
+    for word in ("--=", "-=", "-=x", "--nonsense=", "-z", "--\xff", "=", "\n", "-o=", "-o\t",
+                 "---"):
         assert set(offered(program, "simulate", word)) <= {
             "-o=" + name for name in ("table", "wide", "json", "yaml", "name")}, word
     for word in ("-", "-=", "--=", "---", "-z", ""):
