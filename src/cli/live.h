@@ -7,7 +7,8 @@
  *
  * Errors are BERTH_ERR_IO or BERTH_ERR_INVALID (the kubeconfig): one sentence that names the server
  * and says what to do. Nothing waits for ever: a server that cannot be reached is given up after 10
- * seconds, one that says nothing after 15, one that falls silent in the middle after 60.
+ * seconds, one that says nothing after 15 (300 with a credential plugin, which may ask for a
+ * login), one that falls silent in the middle after 60.
  */
 #include "api/object.h"
 #include "api/time.h"

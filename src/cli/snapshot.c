@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "api/int_or_string.h"
+
 #define PIECE_BYTES 65536
 #define KNOWN_FIELDS 1024
 
@@ -150,6 +152,23 @@ static void take_text(void *context, const struct bt_message *message, const str
 	}
 }
 
+static bool is_percentage(struct bt_str text)
+{
+	int64_t value;
+	return bt_str_has_suffix(text, BT_STR("%")) &&
+		bt_str_parse_int64(bt_str_sub(text, 0, text.length - 1), &value);
+}
+
+/** "50%" stays; API servers take nothing else there, files may hold a name. */
+static void take_scalar(void *context, const struct bt_field *field, void *value)
+{
+	struct bt_int_or_string *number = value;
+	if (field->scalar == &bt_int_or_string_scalar && number->is_string &&
+		!is_percentage(number->text)) {
+		rename_text(context, &number->text, false);
+	}
+}
+
 /** --- objects --- */
 
 static bool is_workload(enum bt_kind kind)
@@ -181,7 +200,7 @@ static void mark_pods_exist(struct bt_object_meta *meta, struct bt_arena *arena)
 static void *visit_object(const struct bt_cluster_object *object, struct pass *pass)
 {
 	const struct bt_kind_info *info = bt_kind_info(object->kind);
-	const struct bt_message_visitor visitor = {pass, take_text, keeps};
+	const struct bt_message_visitor visitor = {pass, take_text, take_scalar, keeps};
 	void *copy = bt_arena_alloc(pass->arena, info->size);
 	bt_message_copy(info->message, copy, object->object->value, pass->arena);
 	struct bt_object_meta *meta = copy; /* every kind starts with its metadata */

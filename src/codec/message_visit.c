@@ -36,15 +36,17 @@ static void visit_value(const struct bt_message *message, const struct bt_field 
 static void visit_nullable(const struct bt_message *message, const struct bt_field *field,
 	const struct bt_message_visitor *visitor, void *member)
 {
-	if (field->type == BT_FIELD_MESSAGE) {
-		const void *pointer = bt_load_pointer(member);
-		void *inner;
-		memcpy(&inner, &pointer, sizeof(inner)); /* the caller's own copy */
-		if (inner != NULL) {
-			bt_message_visit(field->message, visitor, inner);
-		}
-	} else {
+	if (!bt_field_is_pointer(field)) {
 		visit_value(message, field, visitor, member);
+		return;
+	}
+	const void *pointer = bt_load_pointer(member);
+	void *inner;
+	memcpy(&inner, &pointer, sizeof(inner)); /* the caller's own copy */
+	if (inner != NULL && field->type == BT_FIELD_MESSAGE) {
+		bt_message_visit(field->message, visitor, inner);
+	} else if (inner != NULL) {
+		visitor->scalar(visitor->context, field, inner);
 	}
 }
 

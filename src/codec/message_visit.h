@@ -13,6 +13,8 @@ struct bt_message_visitor {
 	 */
 	void (*text)(void *context, const struct bt_message *message, const struct bt_field *field,
 		bool is_key, struct bt_str *text);
+	/** A nullable scalar that is there: field->scalar says what it is. */
+	void (*scalar)(void *context, const struct bt_field *field, void *value);
 	/** Before the texts of an entry of a map (its key) or an element of a list of texts: false
 	 * takes it away. */
 	bool (*keeps)(void *context, const struct bt_message *message, const struct bt_field *field,
@@ -21,8 +23,8 @@ struct bt_message_visitor {
 
 /**
  * In the order of the tables. value: a deep copy of the caller's own (bt_message_copy), as lists
- * and inner messages are written to. Scalars have no texts of their own here, keys of their maps
- * do. Maps are no longer sorted when keys were replaced.
+ * and inner messages are written to. Of scalars the nullable ones are told, and
+ * the keys of maps. Maps are no longer sorted when keys were replaced.
  */
 void bt_message_visit(
 	const struct bt_message *message, const struct bt_message_visitor *visitor, void *value);

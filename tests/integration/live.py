@@ -89,7 +89,7 @@ def create(api, path, body):
 def fill(api):
     for index in range(3):
         create(api, "/api/v1/nodes", {
-            "metadata": {"name": "n%d" % index, "labels": {"kubernetes.io/hostname": "n%d" % index}},
+            "metadata": {"name": "n%d" % index, "labels": {"disk": "d%d" % index}},
             "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "600"},
                        "capacity": {"cpu": "4", "memory": "8Gi", "pods": "600"}}})
     template = {"metadata": {"labels": {"app": "old"}},

@@ -44,6 +44,11 @@ metadata: {name: ip-10-3-2-1.acme.example, labels: {acme.example/disk: ssd}}
 status:
   allocatable: {cpu: 4, memory: 8Gi, pods: 110, acme.example/card: 2}
 ---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: acme-budget, namespace: acme-prod}
+spec: {minAvailable: acme-wrong%, maxUnavailable: 50%, selector: {matchLabels: {app: acme-db}}}
+---
 apiVersion: v1
 kind: Secret
 metadata: {name: acme-secret}
@@ -174,7 +179,7 @@ def test_only_what_is_read(program):
     for word in ("hunter2", "aHVudGVyMg", "ACME_PASSWORD", "acme-secret", "jane"):
         assert word not in out, word
     assert "acme-db-0" in out
-    assert len(json.loads(out)["items"]) == 3
+    assert len(json.loads(out)["items"]) == 4
 
 
 def test_no_original_name_is_left(program):
@@ -182,7 +187,7 @@ def test_no_original_name_is_left(program):
     out = program.run("snapshot", "-f", path, "--no-gzip", "--strip-names").expect(0).out
     for word in ("acme", "registry", "10-3-2-1", "ssd", "prod", "web"):
         assert word not in out, word
-    assert "berth.dev/pods-exist" in out
+    assert "berth.dev/pods-exist" in out and "50%" in out
     before = program.run("simulate", "-f", path, "-o", "json").expect(0).json()
     after = program.run("simulate", "-f", program.write("out.json", out), "-o",
                         "json").expect(0).json()
@@ -203,7 +208,7 @@ def test_files_are_whole_or_absent(program):
     assert answer.err == ("berth snapshot: writing %s: No such file or directory\n" % target)
     os.makedirs(os.path.dirname(target))
     answer = program.run("snapshot", "-f", path, "-o", target).expect(0)
-    assert answer.out == target + ": 1 nodes, 1 pods, 3 objects in all\n", answer.out
+    assert answer.out == target + ": 1 nodes, 1 pods, 4 objects in all\n", answer.out
     program.run("snapshot", "-f", path, "--strip-names", "--map", "/nowhere/map", "-o",
                 target + "2").expect(2)
     assert os.listdir(os.path.dirname(target)) == ["snapshot.json.gz"]
