@@ -474,6 +474,26 @@ def test_add(program):
         "n1", "n1-1", "n1-2"], report["nodes"]
 
 
+def test_added_nodes_are_fresh(program):
+    old = node("n1", labels={"kubernetes.io/hostname": "n1"}, spec={
+        "unschedulable": True, "taints": [
+            {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}]})
+    old["status"]["images"] = [{"names": ["x/y:1"], "sizeBytes": 900 << 20}]
+    chooser = pod("chooser", "1")
+    chooser["spec"]["containers"][0]["image"] = "x/y:1"
+    # The larger node is the better one, unless the image is on the other.
+    objects = [old, node("n2", cpu="6"), chooser]
+    report = whatif(program, objects, "--add", "1=n1", status=0)
+    assert changes(report) == {}, report["pods"]
+    fixed = pod("fixed", "1", nodeSelector={"kubernetes.io/hostname": "n1-1"})
+    report = whatif(program, objects + [fixed], "--add", "1=n1", status=0)
+    assert changes(report) == {"default/fixed": ("placed", "", "n1-1")}, report["pods"]
+    # Uncordoned, the node loses the taint that came with the cordon.
+    fixed["spec"]["nodeSelector"] = {"kubernetes.io/hostname": "n1"}
+    report = whatif(program, objects + [fixed], "--uncordon", "n1", status=0)
+    assert changes(report)["default/fixed"] == ("placed", "", "n1"), report["pods"]
+
+
 def test_taint_evicts(program):
     objects = THREE + [running("a", "1", "n1"), running(
         "b", "1", "n1", tolerations=[{"key": "k", "operator": "Exists"}]), running(
@@ -529,7 +549,10 @@ def test_scale(program):
         report = whatif(program, objects, "--scale", "rs/web-1=%d" % count, status=0)
         assert {item["name"] for item in report["pods"] if item["change"] == "gone"} == set(
             gone[:5 - count]), (count, report["pods"])
-    state, _ = state_of(program, objects)
+    crowd = replicas(running("a", "1", "n1", status=ready), running("b", "1", "n1", status=ready),
+                     running("c", "1", "n2", status=ready))
+    report = whatif(program, crowd, "--scale", "rs/web-1=2", status=0)
+    assert [item["name"] for item in report["pods"]] == ["b"], report["pods"]
     more = copy.deepcopy(objects)
     next(item for item in more if item["kind"] == "ReplicaSet")["spec"]["replicas"] = 9
     report = check(program, objects, more, ["--scale", "replicaset/default/web-1=9"])
