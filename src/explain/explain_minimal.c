@@ -14,36 +14,115 @@ void bt_search_charge(struct bt_explain_search *search, uint32_t asked_count)
 	search->exhausted = search->exhausted || search->work > WORK_MAX;
 }
 
-int bt_search_fits(struct bt_explain_search *search, const bt_remedy_list *remedies, bool *out_fits,
+/** What the node has is seen by the filters of that node alone: others need not be asked again. */
+static bool is_local(const bt_remedy_list *remedies)
+{
+	bool frees = false;
+
+	for (uint32_t i = 0; i < remedies->count; i++) {
+		frees = frees || remedies->items[i].kind == BT_REMEDY_FREE_RESOURCE;
+		if (remedies->items[i].kind != BT_REMEDY_FREE_RESOURCE &&
+			!bt_remedy_is_of_pod(remedies->items[i].kind)) {
+			return false;
+		}
+	}
+	return frees;
+}
+
+/** The nodes where something is freed. */
+static bool fits_where_freed(struct bt_explain_search *search, struct bt_explain_world *world,
+	const bt_remedy_list *remedies)
+{
+	bool fits = false;
+
+	for (uint32_t i = 0; i < remedies->count && !fits; i++) {
+		struct bt_str node = remedies->items[i].node;
+
+		if (remedies->items[i].kind != BT_REMEDY_FREE_RESOURCE ||
+			(i > 0 && bt_str_equal(remedies->items[i - 1].node, node))) {
+			continue;
+		}
+		struct bt_scan scan = bt_explain_world_ask(
+			world, bt_state_snapshot_find(search->run->engine->state, node));
+		bt_search_charge(search, scan.asked_count);
+		fits = scan.slot_fits;
+	}
+	return fits;
+}
+
+static int try_set(struct bt_explain_search *search, const bt_remedy_list *remedies, bool *out_fits,
 	struct berth_error *err)
 {
 	const struct bt_explain_run *run = search->run;
-	struct bt_tried tried = {.remedies = *remedies};
 	struct bt_explain_world world;
 	bool possible;
-	int result;
+	int result = bt_explain_world_open(&world, run->engine, run->pod, remedies->items,
+		remedies->count, &run->options->objects, &possible, err);
 
 	*out_fits = false;
-	for (uint32_t i = 0; i < search->memo.count; i++) {
-		if (bt_remedies_equal(&search->memo.items[i].remedies, remedies)) {
-			*out_fits = search->memo.items[i].fits;
-			return 0;
-		}
-	}
-	if (search->exhausted) {
-		return 0;
-	}
-	result = bt_explain_world_open(&world, run->engine, run->pod, remedies->items,
-		remedies->count, &run->options->objects, &possible, err);
-	if (result < 0) {
+	if (result < 0 || !possible) {
 		return result;
 	}
-	if (possible) {
+	if (is_local(remedies)) {
+		*out_fits = fits_where_freed(search, &world, remedies);
+	} else {
 		struct bt_scan scan = bt_explain_world_scan(&world, BT_SLOT_NONE, true);
 
 		bt_search_charge(search, scan.asked_count);
-		tried.fits = scan.feasible_count != 0;
-		result = bt_explain_world_close(&world, err);
+		*out_fits = scan.feasible_count != 0;
+	}
+	return bt_explain_world_close(&world, err);
+}
+
+static bool is_remembered(
+	const struct bt_explain_search *search, const bt_remedy_list *remedies, bool *out_fits)
+{
+	for (uint32_t i = 0; i < search->memo.count; i++) {
+		if (bt_remedies_equal(&search->memo.items[i].remedies, remedies)) {
+			*out_fits = search->memo.items[i].fits;
+			return true;
+		}
+	}
+	return false;
+}
+
+/** Without what it frees; "no" for a set that changes nothing else. */
+static int fits_elsewhere(struct bt_explain_search *search, const bt_remedy_list *remedies,
+	bool *out_fits, struct berth_error *err)
+{
+	bt_remedy_list of_pod = {.present = true};
+
+	*out_fits = false;
+	of_pod.items = BT_ARENA_NEW_ARRAY(&search->arena, struct bt_remedy, remedies->count);
+	for (uint32_t i = 0; i < remedies->count; i++) {
+		if (bt_remedy_is_of_pod(remedies->items[i].kind)) {
+			of_pod.items[of_pod.count++] = remedies->items[i];
+		}
+	}
+	if (of_pod.count == 0 || search->exhausted || is_remembered(search, &of_pod, out_fits)) {
+		return 0;
+	}
+	struct bt_tried tried = {.remedies = of_pod};
+	int result = try_set(search, &of_pod, &tried.fits, err);
+
+	bt_vec_push(&search->memo, tried);
+	*out_fits = tried.fits;
+	return result;
+}
+
+int bt_search_fits(struct bt_explain_search *search, const bt_remedy_list *remedies, bool *out_fits,
+	struct berth_error *err)
+{
+	struct bt_tried tried = {.remedies = *remedies};
+	int result;
+
+	*out_fits = false;
+	if (is_remembered(search, remedies, out_fits) || search->exhausted) {
+		return 0;
+	}
+	result = try_set(search, remedies, &tried.fits, err);
+	if (result == 0 && !tried.fits && is_local(remedies)) {
+		result = fits_elsewhere(search, remedies, &tried.fits, err);
 	}
 	bt_vec_push(&search->memo, tried);
 	*out_fits = tried.fits;
