@@ -5,7 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PROGRESS_DELAY_MS 1000
+#define PROGRESS_DELAY_MS 300
 #define PROGRESS_INTERVAL_MS 200
 
 static int64_t now_ms(void)

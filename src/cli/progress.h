@@ -2,7 +2,7 @@
 #ifndef BT_CLI_PROGRESS_H
 #define BT_CLI_PROGRESS_H
 /**
- * One line on standard error that tells how far long work has come: it appears after a second, is
+ * One line on standard error that tells how far long work has come: it appears after a moment, is
  * renewed in place, and goes when the work is done.
  */
 #include <stdbool.h>
