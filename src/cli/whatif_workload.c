@@ -250,6 +250,8 @@ int bt_whatif_scale(
 			"the Deployment");
 	}
 	bt_cluster_exchange(&whatif->work, index, rescaled(object->object, change->count));
+	/* Also of a live cluster: its controller is yet to see this. */
+	whatif->work.objects.items[index].pods_exist = false;
 	whatif->marks.items[index].scaled = true;
 	shrink(whatif, index);
 	return 0;

@@ -201,6 +201,13 @@ def test_a_replaced_workload_makes_what_is_missing(program):
     assert len(pods) == 4, pods
 
 
+def test_a_scaled_workload_makes_pods(program):
+    """That its pods exist was said of the replicas it had."""
+    path = program.write("in.yaml", POD)
+    answer = program.run("whatif", "-f", path, "--scale", "deployment/default/web=2")
+    assert "2 newly placed" in answer.out, answer.out + answer.err
+
+
 def test_files_are_whole_or_absent(program):
     path = program.write("in.yaml", POD)
     target = os.path.join(program.folder, "folder", "snapshot.json.gz")
