@@ -18,6 +18,38 @@ BT_MUST_USE int bt_remedies_edit_node(struct bt_arena *arena, struct bt_json_val
 	struct bt_str name, const struct bt_remedy *remedies, uint32_t count,
 	struct berth_error *err);
 
+/* conformance_twin.c */
+
+/** A copy of the case's cluster at the moment of one pod. */
+struct bt_twin {
+	struct bt_case_run *run;
+	struct bt_str pod_json;
+	/* Pods that RemovePod names are not loaded. */
+	const struct bt_remedy *remedies;
+	uint32_t remedy_count;
+	struct bt_engine *engine;
+	struct bt_arena arena;
+	BT_VEC(struct bt_pod_info *) queued;
+	/* What the last change did, to take it back. */
+	BT_VEC(struct bt_case_node) changed; /* node: as it was */
+	BT_VEC(const struct bt_node *) now;
+};
+
+/** How the pod fares in the twin. */
+struct bt_twin_verdict {
+	bool node_fits;
+	uint32_t feasible_count;
+	const struct bt_str *feasible; /* names, unless pods were removed; in the twin's arena */
+	struct bt_str why_not;         /* of the node */
+};
+
+/** run and pod_json are set, everything else is zero. Finish it in any case. */
+BT_MUST_USE int bt_twin_load(struct bt_twin *twin, struct berth_error *err);
+void bt_twin_finish(struct bt_twin *twin);
+/** Errors: a remedy does not apply. */
+BT_MUST_USE int bt_twin_try(struct bt_twin *twin, const struct bt_remedy *remedies, uint32_t count,
+	struct bt_str node_name, struct bt_twin_verdict *out, struct berth_error *err);
+
 /* conformance_proposal.c */
 
 /** Check every proposal; what is wrong is appended to out as lines. json: of the pod. */
