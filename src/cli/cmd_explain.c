@@ -115,6 +115,7 @@ static int prepare(const struct options *options, struct bt_simulation *simulati
 {
 	const struct bt_cluster *cluster = simulation->cluster;
 	report->choice = choice;
+	report->nodes = &simulation->engine->state->nodes;
 	report->pending_count = simulation->pods.count;
 	report->proposals_wanted = options->proposals != 0;
 	if (choice->pending != UINT32_MAX) {

@@ -14,6 +14,7 @@ struct bt_explain_report {
 	struct bt_str running_on; /* its node; "": it is pending */
 	const struct bt_pod_choice *choice;
 	const struct bt_explanation *explanation;
+	const struct bt_node_table *nodes; /* of the cluster that was asked; NULL: not at hand */
 	uint32_t pending_count; /* pods without a node, this one among them when it has none */
 	uint32_t ahead_count;   /* those the scheduler would try before it */
 	bool after_queue;       /* they were placed first */

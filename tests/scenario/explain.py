@@ -328,6 +328,15 @@ def test_commands(program):
     assert "kubectl taint" in table and "kubectl patch" not in table, table
 
 
+def test_too_small_nodes_are_not_to_be_emptied(program):
+    text = lines(node("n1"), pod("old", cpu="2", node_name="n1"), pod("p", cpu="6"))
+    table = explain(program, text, output="table").expect(1).out
+    assert "1. free 4 cpu on n1 (more than is used there: the node is too small): " in table, table
+    text = text.replace('"6"', '"4"')
+    table = explain(program, text, output="table").expect(1).out
+    assert "1. free 2 cpu on n1: then it fits on n1\n" in table, table
+
+
 def test_proposals_flag(program):
     text = lines(*[node("n%d" % i, spec={"unschedulable": True}) for i in range(9)], pod("p"))
     for count in (0, 1, 3, 9):
