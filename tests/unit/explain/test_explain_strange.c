@@ -88,11 +88,11 @@ START_TEST(test_explain_strange__behind_a_rejection_of_all)
 		town_pod(&town,
 			"{'spec':{" ASK_CPU("2") ",'affinity':{'nodeAffinity':{"
 						 "'requiredDuringSchedulingIgnoredDuringExecution':"
-	                                         "{'nodeSelectorTerms':["
+						 "{'nodeSelectorTerms':["
 						 "{'matchFields':[{'key':'metadata.name','operator'"
-	                                         ":'In','values':['a']},"
+						 ":'In','values':['a']},"
 						 "{'key':'metadata.name','operator':'In','values':["
-	                                         "'b']}]}]}}}}}"),
+						 "'b']}]}]}}}}}"),
 		5, &explanation);
 	ck_assert_uint_eq(explanation.groups.count, 1);
 	ck_assert(explanation.groups.items[0].in_pre_filter);
