@@ -80,6 +80,10 @@ int bt_bench_take(struct bt_bench *bench, struct bt_object *object, struct berth
 static int take_line(struct bt_bench *bench, struct bt_str line, struct berth_error *err)
 {
 	struct bt_object *object = NULL;
+	if (line.length == 0 || line.data[0] != '{') {
+		return bt_error_set(err, BERTH_ERR_SYNTAX,
+			"expected one JSON object a line (of a List: jq -c '.items[]')");
+	}
 	int result = bt_object_decode(line, &object, err);
 	return result < 0 ? result : bt_bench_take(bench, object, err);
 }

@@ -2,6 +2,7 @@
 #include "cli/cluster.h"
 
 #include "api/pod.h"
+#include "cli/kind_hint.h"
 #include "cli/printable.h"
 #include "cli/suffix.h"
 
@@ -264,16 +265,38 @@ static int take(
 	return bt_cluster_take(context, origin, object, err);
 }
 
+/** Kinds that are none of ours go without a word; a typing mistake is told. */
+static void take_skipped(
+	void *context, struct bt_origin origin, struct bt_str api_version, struct bt_str kind)
+{
+	const struct bt_cluster *cluster = context;
+	struct bt_strbuf hint = {0};
+	if (cluster->warn != NULL && bt_kind_hint(api_version, kind, &hint)) {
+		struct bt_strbuf line = {0};
+		bt_input_describe(&cluster->input, origin, &line);
+		bt_strbuf_append_c(&line, ": ");
+		bt_printable_append(&line, api_version);
+		bt_strbuf_append_char(&line, ' ');
+		bt_printable_append(&line, kind);
+		bt_cluster_warn(
+			cluster, "%s is skipped: %s", bt_strbuf_c(&line), bt_strbuf_c(&hint));
+		bt_strbuf_finish(&line);
+	}
+	bt_strbuf_finish(&hint);
+}
+
 int bt_cluster_read(struct bt_cluster *cluster, const char *path, struct berth_error *err)
 {
-	cluster->input.sink = (struct bt_input_sink){.context = cluster, .take = take};
+	cluster->input.sink =
+		(struct bt_input_sink){.context = cluster, .take = take, .skipped = take_skipped};
 	return bt_input_read(&cluster->input, path, err);
 }
 
 int bt_cluster_read_text(
 	struct bt_cluster *cluster, const char *name, struct bt_str text, struct berth_error *err)
 {
-	cluster->input.sink = (struct bt_input_sink){.context = cluster, .take = take};
+	cluster->input.sink =
+		(struct bt_input_sink){.context = cluster, .take = take, .skipped = take_skipped};
 	return bt_input_read_text(&cluster->input, name, text, err);
 }
 

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
+#include "cli/suggest.h"
+
 static void print_help(
 	const struct bt_command *command, const struct bt_flag *flags, uint32_t flag_count)
 {
@@ -24,6 +27,35 @@ static void print_help(
 	bt_strbuf_finish(&text);
 }
 
+/** The flag meant by an error's `unknown flag: --NAME`, or NULL. */
+static const char *suggest_flag(
+	const struct bt_flag *flags, uint32_t flag_count, const char *message)
+{
+	static const char unknown[] = "unknown flag: --";
+	BT_VEC(const char *) names = {0};
+	if (strncmp(message, unknown, sizeof(unknown) - 1) != 0) {
+		return NULL;
+	}
+	for (uint32_t i = 0; i < flag_count; i++) {
+		bt_vec_push(&names, flags[i].name);
+	}
+	const char *meant = bt_suggest(message + sizeof(unknown) - 1, names.items, names.count);
+	bt_vec_finish(&names);
+	return meant;
+}
+
+static int fail_at_flags(const struct bt_command *command, const struct bt_flag *flags,
+	uint32_t flag_count, struct berth_error *err)
+{
+	const char *meant = suggest_flag(flags, flag_count, berth_error_message(err));
+	int status = bt_command_fail(command, err);
+	if (meant != NULL) {
+		(void)fprintf(stderr, "Did you mean --%s? ", meant);
+	}
+	(void)fprintf(stderr, "Run \"berth %s --help\" for its flags.\n", command->name);
+	return status;
+}
+
 bool bt_command_parse(const struct bt_command *command, const struct bt_flag *flags,
 	uint32_t flag_count, int argc, char **argv, struct bt_arguments *out_arguments,
 	int *out_exit)
@@ -36,8 +68,7 @@ bool bt_command_parse(const struct bt_command *command, const struct bt_flag *fl
 		return false;
 	}
 	if (bt_flags_parse(flags, flag_count, argc, argv, out_arguments, &help, &err) < 0) {
-		*out_exit = bt_command_fail(command, &err);
-		(void)fprintf(stderr, "Run \"berth %s --help\" for its flags.\n", command->name);
+		*out_exit = fail_at_flags(command, flags, flag_count, &err);
 		return false;
 	}
 	if (help) {

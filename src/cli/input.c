@@ -12,6 +12,9 @@
 #include "codec/yaml.h"
 #endif
 
+/** Where zeros are looked for. */
+#define BINARY_BYTES 512
+
 static const char *const suffixes[] = {".yaml", ".yml", ".json", ".jsonl"};
 
 /** The document being read. */
@@ -45,11 +48,21 @@ static int take_object(void *context, struct bt_object *object, struct berth_err
 	return sink->take(sink->context, document->origin, object, err);
 }
 
+static void skip_object(void *context, struct bt_str api_version, struct bt_str kind)
+{
+	struct document *document = context;
+	const struct bt_input_sink *sink = &document->input->sink;
+	if (sink->skipped != NULL) {
+		sink->skipped(sink->context, document->origin, api_version, kind);
+	}
+}
+
 /** The next JSON value, as objects or as it is. */
 static int read_value(
 	struct document *document, struct bt_json_reader *reader, struct berth_error *err)
 {
-	const struct bt_object_sink objects = {.context = document, .take = take_object};
+	const struct bt_object_sink objects = {
+		.context = document, .take = take_object, .skipped = skip_object};
 	const struct bt_input_sink *sink = &document->input->sink;
 	return sink->take_value != NULL
 		? sink->take_value(sink->context, document->origin, reader, err)
@@ -118,8 +131,25 @@ static int read_yaml_document(
 	struct document *document, struct bt_str json, struct berth_error *err)
 {
 	struct bt_json_reader reader;
+	if (json.length != 0 && json.data[0] == '"') {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"expected object, got string: a manifest begins with apiVersion and kind");
+	}
 	bt_json_reader_init(&reader, json);
 	return read_value(document, &reader, err);
+}
+
+/** The parser's words do not say what nobody sees. */
+static void point_at_tab(struct berth_error *err)
+{
+	if (err == NULL || strstr(berth_error_message(err), "cannot start any token") == NULL) {
+		return;
+	}
+	struct berth_error longer = BERTH_ERROR_INIT;
+	(void)bt_error_set(&longer, BERTH_ERR_SYNTAX, "%s (if it is a tab: indent with blanks)",
+		berth_error_message(err));
+	berth_error_finish(err);
+	(void)bt_error_move(err, &longer);
 }
 
 static int read_yaml(struct document *document, struct bt_str text, struct berth_error *err)
@@ -131,6 +161,9 @@ static int read_yaml(struct document *document, struct bt_str text, struct berth
 		bool more;
 		document->origin.document++;
 		result = bt_yaml_next_document(reader, &json, &more, NULL, err);
+		if (result == BERTH_ERR_SYNTAX) {
+			point_at_tab(err);
+		}
 		if (result == 0 && !more) {
 			break;
 		}
@@ -168,11 +201,47 @@ static struct bt_file without_byte_order_mark(const struct bt_file *file)
 	return rest;
 }
 
+/** What a wrong link saves: a page that says that nothing is there, or that wants a login. */
+static bool is_page(const struct bt_file *file)
+{
+	size_t i = 0;
+	while (i < file->length && strchr(" \t\r\n", file->data[i]) != NULL &&
+		file->data[i] != '\0') {
+		i++;
+	}
+	return file->length - i >= 2 && file->data[i] == '<' && file->data[i + 1] != '<';
+}
+
+/** UTF-16 has zeros as well, and begins with a mark that no other text begins with. */
+static bool is_binary(const struct bt_file *file)
+{
+	size_t length = file->length < BINARY_BYTES ? file->length : BINARY_BYTES;
+	return length != 0 && file->data[0] != '\xff' && file->data[0] != '\xfe' &&
+		memchr(file->data, '\0', length) != NULL;
+}
+
+static int refuse_other_files(
+	const struct document *document, const struct bt_file *file, struct berth_error *err)
+{
+	const char *what = is_page(file) ? "a page of a web site or XML"
+		: is_binary(file)        ? "binary data"
+					 : NULL;
+	return what == NULL
+		? 0
+		: bt_error_set(err, BERTH_ERR_SYNTAX,
+			  "%s: this is %s, not a manifest in YAML or JSON",
+			  document->input->sources.items[document->origin.source], what);
+}
+
 static int read_content(
 	struct document *document, const struct bt_file *whole, struct berth_error *err)
 {
 	struct bt_file file = without_byte_order_mark(whole);
 	struct bt_str text = {file.data, (uint32_t)file.length};
+	int result = refuse_other_files(document, &file, err);
+	if (result < 0) {
+		return result;
+	}
 	if (bt_file_is_json(&file)) {
 		return read_json(document, text, err);
 	}

@@ -29,6 +29,9 @@ struct bt_input_sink {
 	/** object is consumed. On an error err says what is wrong; the place is put in front. */
 	int (*take)(void *context, struct bt_origin origin, struct bt_object *object,
 		struct berth_error *err);
+	/** Something of a kind that is not in the table was left out; may be NULL. */
+	void (*skipped)(void *context, struct bt_origin origin, struct bt_str api_version,
+		struct bt_str kind);
 	/** Instead, for those who want every member of every kind: read the next JSON value, an
 	 * object, a list or null, as it is. */
 	int (*take_value)(void *context, struct bt_origin origin, struct bt_json_reader *reader,

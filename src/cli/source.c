@@ -94,7 +94,9 @@ int bt_source_read(
 		result = bt_cluster_read(cluster, source->files.list.items[i], err);
 	}
 	if (result == 0 && cluster->objects.count == 0) {
-		result = bt_error_set(err, BERTH_ERR_INVALID, "no objects in the input");
+		result = bt_error_set(err, BERTH_ERR_INVALID,
+			"%s: no objects that a scheduler reads: Nodes, Pods, workloads and the like",
+			source->files.list.count == 1 ? source->files.list.items[0] : "the input");
 	}
 	return result;
 }

@@ -37,7 +37,7 @@ BT_MUST_USE int bt_source_check(
 /**
  * Server first, then the files in order. Kinds that the caller of the server may not list are left
  * out with a warning; without nodes or pods it is an error (BERTH_ERR_IO, one sentence that names
- * the server and what is wrong). "no objects in the input" when there are none.
+ * the server and what is wrong). "no objects that a scheduler reads" when there are none.
  */
 BT_MUST_USE int bt_source_read(
 	const struct bt_source *source, struct bt_cluster *cluster, struct berth_error *err);

@@ -119,7 +119,7 @@ def test_wrong_types(program):
         ("apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n---\n- 1\n", "document 2: "),
         ("apiVersion: v1\nkind: Pod\nmetadata: {name: yes}\n",
          "document 1: Pod: metadata.name: expected string, got bool"),
-        ("\x00\x01\x02", "document 1: "),
+        ("\x00\x01\x02", "standard input: this is binary data, not a manifest"),
     ]
     for text, part in rows:
         refused(program, text, part)

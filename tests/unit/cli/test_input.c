@@ -85,7 +85,14 @@ START_TEST(test_input__messages)
 			"required"},
 		{"{\"a\":1}", "f: document 1: object has no kind"},
 		{"[1]", "f: document 1: expected object, got array"},
-		{"just text", "f: document 1: expected object, got string"},
+		{"just text",
+			"f: document 1: expected object, got string: a manifest begins "
+			"with apiVersion and kind"},
+		{"<html>",
+			"f: this is a page of a web site or XML, not a manifest in YAML or JSON"},
+		{"a:\n\t- b",
+			"f: document 1: yaml: line 2: found character that cannot start any "
+			"token (if it is a tab: indent with blanks)"},
 	};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
 		struct berth_error err = BERTH_ERROR_INIT;
