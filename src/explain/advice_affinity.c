@@ -248,7 +248,8 @@ static void advise_affinity(const struct affinity_view *view)
 	uint32_t slot = view->advice->node->slot;
 	bool first = bt_affinity_is_first_of_its_kind(data);
 
-	for (uint32_t i = 0; i < data->affinity.count; i++) {
+	/* Who writes terms without end gets no advice, and costs no time. */
+	for (uint32_t i = 0; i < data->affinity.count && !view->advice->is_final; i++) {
 		const struct bt_incoming_term *term = &data->affinity.items[i];
 		const struct bt_label_column *column =
 			term->table != BT_NO_TABLE ? data->near.items[term->table].column : NULL;

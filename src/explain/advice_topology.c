@@ -217,7 +217,8 @@ static void advise_spread(struct bt_advice *advice)
 		advice->is_final = true;
 		return;
 	}
-	for (uint32_t i = 0; i < view.data->list.count; i++) {
+	/* Who writes constraints without end gets no advice, and costs no time. */
+	for (uint32_t i = 0; i < view.data->list.count && !advice->is_final; i++) {
 		pod_alone = advise_constraint(&view, i) && pod_alone;
 	}
 	bt_advice_close_pod_remedies(advice, pod_alone);
