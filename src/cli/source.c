@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/source.h"
 
+#include <string.h>
+
 #if BT_HAVE_DAEMON
 #include <stdio.h>
 
@@ -94,9 +96,11 @@ int bt_source_read(
 		result = bt_cluster_read(cluster, source->files.list.items[i], err);
 	}
 	if (result == 0 && cluster->objects.count == 0) {
+		const char *only =
+			source->files.list.count == 1 ? source->files.list.items[0] : "the input";
 		result = bt_error_set(err, BERTH_ERR_INVALID,
-			"%s: no objects that a scheduler reads: Nodes, Pods, workloads and the like",
-			source->files.list.count == 1 ? source->files.list.items[0] : "the input");
+			"%s: no objects that a scheduler reads: Nodes, Pods, workloads",
+			strcmp(only, "-") == 0 ? "standard input" : only);
 	}
 	return result;
 }

@@ -56,8 +56,10 @@ def files(program):
         (write("words.yaml", "see the other file\n"), "a manifest begins with apiVersion and kind"),
         (write("colons.yaml", "a: b: c\n"), "yaml: mapping values are not allowed"),
         (write("tab.yaml", "kind: Node\nmetadata:\n\tname: x\n"),
-         "line 3: found character that cannot start any token (if it is a tab: indent with blanks)"),
-        (write("program.yaml", b"\x7fELF\x02\x01\x01\0\0\0\0"), "this is binary data, not a manifest"),
+         "line 3: found character that cannot start any token (if it is a tab: indent with "
+         "blanks)"),
+        (write("program.yaml", b"\x7fELF\x02\x01\x01\0\0\0\0"),
+         "this is binary data, not a manifest"),
         (write("page.yaml", page), "this is a page of a web site or XML, not a manifest"),
         (write("cut.yaml.gz", cut), "gzipped data ends too early"),
         (write("cut.json", '{"kind": "Pod",'), "unexpected end of JSON input"),
@@ -132,7 +134,7 @@ def test_nothing_to_read(program):
         for name, before in READERS.items():
             said = sentence(program.run(name, *before, path))
             assert said == "berth %s: %s: no objects that a scheduler reads: Nodes, Pods, " \
-                "workloads and the like" % (name, path), said
+                "workloads" % (name, path), said
     for name in READERS:
         said = sentence(program.run(name, *READERS[name][:-1]))
         assert "name files with -f, or a cluster with --kubeconfig" in said, said
