@@ -3,7 +3,7 @@
 """The path of somebody who has just cloned berth: two commands to an answer, and one clear sentence
 for each mistake that people make on the way, by every command that reads something.
 
-BERTH_TEST_CLONE=1: the first of the two commands is really run, which builds everything.
+BERTH_TEST_CLONE=1: the first of the two commands is really run, which builds everything anew.
 """
 import gzip
 import os
@@ -89,7 +89,9 @@ def test_two_commands(program):
         for name in names:
             os.makedirs(os.path.dirname(os.path.join(clone, name)), exist_ok=True)
             shutil.copy(os.path.join(scenario.ROOT, name), os.path.join(clone, name))
-        subprocess.run(["make", "build"], cwd=clone, check=True, stdout=subprocess.DEVNULL)
+        done = subprocess.run(["make", "build"], cwd=clone, text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, check=False)
+        assert done.returncode == 0, done.stdout[-5000:]
     else:
         os.makedirs(os.path.join(clone, "build"))
         shutil.copytree(scenario.EXAMPLES, os.path.join(clone, "examples"))

@@ -61,6 +61,7 @@ class Run:
     def run_command(self, command):
         text = command.text()
         if text.endswith("&"):
+            assert "..." not in command.expected[:1], command.where() + ": nothing to wait for"
             known = command.expected or "--update" not in sys.argv
             output = self.session.run_in_background(
                 text, lambda output: known and guide_blocks.matches(command, output))
