@@ -3,58 +3,82 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /** Longer text is never a number. */
 #define NUMBER_BYTES_MAX 1024
+/** Longer text is none of the words. */
+#define WORD_BYTES_MAX 5
 
 struct word {
-	const char *text;
+	char text[WORD_BYTES_MAX + 1];
+	uint8_t length;
 	enum bt_yaml_kind kind;
 	bool boolean;
 	double number;
 };
 
+#define WORD(text) text, sizeof(text) - 1
+
 static const struct word words[] = {
-	{"", BT_YAML_NULL, false, 0},
-	{"~", BT_YAML_NULL, false, 0},
-	{"null", BT_YAML_NULL, false, 0},
-	{"Null", BT_YAML_NULL, false, 0},
-	{"NULL", BT_YAML_NULL, false, 0},
-	{"y", BT_YAML_BOOL, true, 0},
-	{"Y", BT_YAML_BOOL, true, 0},
-	{"yes", BT_YAML_BOOL, true, 0},
-	{"Yes", BT_YAML_BOOL, true, 0},
-	{"YES", BT_YAML_BOOL, true, 0},
-	{"true", BT_YAML_BOOL, true, 0},
-	{"True", BT_YAML_BOOL, true, 0},
-	{"TRUE", BT_YAML_BOOL, true, 0},
-	{"on", BT_YAML_BOOL, true, 0},
-	{"On", BT_YAML_BOOL, true, 0},
-	{"ON", BT_YAML_BOOL, true, 0},
-	{"n", BT_YAML_BOOL, false, 0},
-	{"N", BT_YAML_BOOL, false, 0},
-	{"no", BT_YAML_BOOL, false, 0},
-	{"No", BT_YAML_BOOL, false, 0},
-	{"NO", BT_YAML_BOOL, false, 0},
-	{"false", BT_YAML_BOOL, false, 0},
-	{"False", BT_YAML_BOOL, false, 0},
-	{"FALSE", BT_YAML_BOOL, false, 0},
-	{"off", BT_YAML_BOOL, false, 0},
-	{"Off", BT_YAML_BOOL, false, 0},
-	{"OFF", BT_YAML_BOOL, false, 0},
-	{".nan", BT_YAML_FLOAT, false, (double)NAN},
-	{".NaN", BT_YAML_FLOAT, false, (double)NAN},
-	{".NAN", BT_YAML_FLOAT, false, (double)NAN},
-	{".inf", BT_YAML_FLOAT, false, (double)INFINITY},
-	{".Inf", BT_YAML_FLOAT, false, (double)INFINITY},
-	{".INF", BT_YAML_FLOAT, false, (double)INFINITY},
-	{"+.inf", BT_YAML_FLOAT, false, (double)INFINITY},
-	{"+.Inf", BT_YAML_FLOAT, false, (double)INFINITY},
-	{"+.INF", BT_YAML_FLOAT, false, (double)INFINITY},
-	{"-.inf", BT_YAML_FLOAT, false, -(double)INFINITY},
-	{"-.Inf", BT_YAML_FLOAT, false, -(double)INFINITY},
-	{"-.INF", BT_YAML_FLOAT, false, -(double)INFINITY},
+	{WORD(""), BT_YAML_NULL, false, 0},
+	{WORD("~"), BT_YAML_NULL, false, 0},
+	{WORD("null"), BT_YAML_NULL, false, 0},
+	{WORD("Null"), BT_YAML_NULL, false, 0},
+	{WORD("NULL"), BT_YAML_NULL, false, 0},
+	{WORD("y"), BT_YAML_BOOL, true, 0},
+	{WORD("Y"), BT_YAML_BOOL, true, 0},
+	{WORD("yes"), BT_YAML_BOOL, true, 0},
+	{WORD("Yes"), BT_YAML_BOOL, true, 0},
+	{WORD("YES"), BT_YAML_BOOL, true, 0},
+	{WORD("true"), BT_YAML_BOOL, true, 0},
+	{WORD("True"), BT_YAML_BOOL, true, 0},
+	{WORD("TRUE"), BT_YAML_BOOL, true, 0},
+	{WORD("on"), BT_YAML_BOOL, true, 0},
+	{WORD("On"), BT_YAML_BOOL, true, 0},
+	{WORD("ON"), BT_YAML_BOOL, true, 0},
+	{WORD("n"), BT_YAML_BOOL, false, 0},
+	{WORD("N"), BT_YAML_BOOL, false, 0},
+	{WORD("no"), BT_YAML_BOOL, false, 0},
+	{WORD("No"), BT_YAML_BOOL, false, 0},
+	{WORD("NO"), BT_YAML_BOOL, false, 0},
+	{WORD("false"), BT_YAML_BOOL, false, 0},
+	{WORD("False"), BT_YAML_BOOL, false, 0},
+	{WORD("FALSE"), BT_YAML_BOOL, false, 0},
+	{WORD("off"), BT_YAML_BOOL, false, 0},
+	{WORD("Off"), BT_YAML_BOOL, false, 0},
+	{WORD("OFF"), BT_YAML_BOOL, false, 0},
+	{WORD(".nan"), BT_YAML_FLOAT, false, (double)NAN},
+	{WORD(".NaN"), BT_YAML_FLOAT, false, (double)NAN},
+	{WORD(".NAN"), BT_YAML_FLOAT, false, (double)NAN},
+	{WORD(".inf"), BT_YAML_FLOAT, false, (double)INFINITY},
+	{WORD(".Inf"), BT_YAML_FLOAT, false, (double)INFINITY},
+	{WORD(".INF"), BT_YAML_FLOAT, false, (double)INFINITY},
+	{WORD("+.inf"), BT_YAML_FLOAT, false, (double)INFINITY},
+	{WORD("+.Inf"), BT_YAML_FLOAT, false, (double)INFINITY},
+	{WORD("+.INF"), BT_YAML_FLOAT, false, (double)INFINITY},
+	{WORD("-.inf"), BT_YAML_FLOAT, false, -(double)INFINITY},
+	{WORD("-.Inf"), BT_YAML_FLOAT, false, -(double)INFINITY},
+	{WORD("-.INF"), BT_YAML_FLOAT, false, -(double)INFINITY},
 };
+
+/** Every name and value of a document comes by here, and hardly any is one of the words. */
+static const struct word *find_word(struct bt_str text)
+{
+	if (text.length == 0) {
+		return &words[0];
+	}
+	if (text.length > WORD_BYTES_MAX) {
+		return NULL;
+	}
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(words); i++) {
+		if (words[i].length == text.length && words[i].text[0] == text.data[0] &&
+			memcmp(words[i].text, text.data, text.length) == 0) {
+			return &words[i];
+		}
+	}
+	return NULL;
+}
 
 static bool is_digit(char c)
 {
@@ -268,13 +292,12 @@ static bool is_timestamp(struct bt_str text)
 void bt_yaml_resolve(struct bt_str text, struct bt_yaml_scalar *out)
 {
 	*out = (struct bt_yaml_scalar){.kind = BT_YAML_STRING};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(words); i++) {
-		if (bt_str_equal_c(text, words[i].text)) {
-			out->kind = words[i].kind;
-			out->boolean = words[i].boolean;
-			out->number = words[i].number;
-			return;
-		}
+	const struct word *word = find_word(text);
+	if (word != NULL) {
+		out->kind = word->kind;
+		out->boolean = word->boolean;
+		out->number = word->number;
+		return;
 	}
 	char first = text.data[0];
 	bool number = is_digit(first) || first == '+' || first == '-' || first == '.';
