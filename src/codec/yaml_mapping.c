@@ -5,6 +5,9 @@
 
 /** Notes about repeated keys end here. */
 #define DUPLICATES_BYTES_MAX 8192
+/** The first keys of a mapping are compared one by one, by their hashes; the others have the map.
+ */
+#define KEYS_COMPARED 16
 
 static bool is_merge(const yaml_event_t *event)
 {
@@ -36,16 +39,33 @@ static int make_name(struct bt_yaml_reader *reader, size_t start, uint32_t line)
 	return 0;
 }
 
-static uint32_t find_key(const struct bt_yaml_reader *reader, uint64_t hash, const char *name,
-	size_t length, uint32_t first_key)
+static bool is_key(
+	const struct bt_yaml_reader *reader, uint32_t index, const struct bt_yaml_key *wanted)
 {
+	const struct bt_yaml_key *key = &reader->keys.items[index];
+	const char *text = reader->out->data;
+	return key->hash == wanted->hash && key->name_length == wanted->name_length &&
+		memcmp(text + key->name_start, text + wanted->name_start, key->name_length) == 0;
+}
+
+static uint32_t find_key(
+	const struct bt_yaml_reader *reader, const struct bt_yaml_key *wanted, uint32_t first_key)
+{
+	uint32_t count = reader->keys.count - first_key;
+	uint32_t end = first_key + (count < KEYS_COMPARED ? count : KEYS_COMPARED);
+	for (uint32_t index = first_key; index < end; index++) {
+		if (is_key(reader, index, wanted)) {
+			return index;
+		}
+	}
+	if (count <= KEYS_COMPARED) {
+		return BT_MAP_NONE;
+	}
 	const struct bt_map *map = &reader->key_map;
-	for (uint32_t it = bt_map_first(map, hash); it != BT_MAP_NONE;
-		it = bt_map_next(map, hash, it)) {
+	for (uint32_t it = bt_map_first(map, wanted->hash); it != BT_MAP_NONE;
+		it = bt_map_next(map, wanted->hash, it)) {
 		uint32_t index = bt_map_value(map, it);
-		const struct bt_yaml_key *key = &reader->keys.items[index];
-		if (index >= first_key && key->name_length == length &&
-			memcmp(reader->out->data + key->name_start, name, length) == 0) {
+		if (index >= first_key && is_key(reader, index, wanted)) {
 			return index;
 		}
 	}
@@ -100,12 +120,11 @@ struct mapping {
 static struct bt_yaml_key add_key(struct bt_yaml_reader *reader, const struct mapping *mapping,
 	size_t name_start, uint32_t line, uint32_t *out_earlier_line)
 {
-	const char *name = reader->out->data + name_start;
 	struct bt_yaml_key key = {.name_start = name_start,
 		.name_length = reader->out->length - name_start,
 		.line = line};
-	key.hash = bt_hash_bytes(name, key.name_length, mapping->seed);
-	uint32_t earlier = find_key(reader, key.hash, name, key.name_length, mapping->first_key);
+	key.hash = bt_hash_bytes(reader->out->data + name_start, key.name_length, mapping->seed);
+	uint32_t earlier = find_key(reader, &key, mapping->first_key);
 	*out_earlier_line = 0;
 	if (earlier != BT_MAP_NONE) {
 		*out_earlier_line = reader->keys.items[earlier].line;
@@ -113,7 +132,9 @@ static struct bt_yaml_key add_key(struct bt_yaml_reader *reader, const struct ma
 	}
 	uint32_t index = reader->keys.count;
 	bt_vec_push(&reader->keys, key);
-	bt_map_insert(&reader->key_map, key.hash, index);
+	if (index - mapping->first_key >= KEYS_COMPARED) {
+		bt_map_insert(&reader->key_map, key.hash, index);
+	}
 	return key;
 }
 
@@ -216,11 +237,12 @@ int bt_yaml_append_mapping(struct bt_yaml_reader *reader)
 		reader->copied_bytes += reader->out->length - start;
 		result = bt_yaml_check_budget(reader);
 	}
-	while (reader->keys.count > mapping.first_key) {
+	while (reader->keys.count - mapping.first_key > KEYS_COMPARED) {
 		uint32_t index = --reader->keys.count;
 		(void)bt_map_remove(&reader->key_map, reader->keys.items[index].hash,
-			index); /* all were inserted */
+			index); /* these were inserted */
 	}
+	reader->keys.count = mapping.first_key;
 	bt_strbuf_finish(&mapping.merged);
 	return result;
 }

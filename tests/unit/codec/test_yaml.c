@@ -315,6 +315,31 @@ START_TEST(test_yaml__duplicate_keys)
 }
 END_TEST
 
+START_TEST(test_yaml__duplicate_keys_in_large_mappings)
+{
+	/* each key in turn once more at the end, behind mappings with the same keys */
+	for (int count = 1; count < 40; count++) {
+		for (int repeated = 0; repeated < count; repeated++) {
+			struct bt_strbuf text = {0};
+			char message[100];
+			bt_strbuf_append_c(&text, "m: {k0: 1, k17: 1}\n");
+			for (int i = 0; i < count; i++) {
+				bt_strbuf_printf(&text, "k%d: {k%d: 1, k%d: 2}\n", i, i, i + 1);
+			}
+			struct bt_strbuf out = {0};
+			ck_assert_int_eq(first_document(bt_strbuf_str(&text), NULL, &out, NULL), 0);
+			bt_strbuf_finish(&out);
+			bt_strbuf_printf(&text, "k%d: 3\n", repeated);
+			(void)snprintf(message, sizeof(message),
+				"yaml: line %d: mapping key \"k%d\" already defined at line %d",
+				count + 2, repeated, repeated + 2);
+			check_error(bt_strbuf_c(&text), BERTH_ERR_INVALID, message);
+			bt_strbuf_finish(&text);
+		}
+	}
+}
+END_TEST
+
 START_TEST(test_yaml__errors)
 {
 	static const struct {
@@ -646,6 +671,7 @@ END_TEST
 
 BT_TEST_MAIN("yaml", test_yaml__scalars, test_yaml__structures, test_yaml__keys_become_strings,
 	test_yaml__documents, test_yaml__anchors_do_not_cross_documents, test_yaml__aliases,
-	test_yaml__merge_keys, test_yaml__duplicate_keys, test_yaml__errors, test_yaml__depth_limit,
+	test_yaml__merge_keys, test_yaml__duplicate_keys,
+	test_yaml__duplicate_keys_in_large_mappings, test_yaml__errors, test_yaml__depth_limit,
 	test_yaml__expansion_budget, test_yaml__other_ways_to_be_slow,
 	test_yaml__truncated_anywhere, test_yaml__from_json, test_yaml__from_json_reads_back)
