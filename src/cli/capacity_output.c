@@ -2,25 +2,9 @@
 /** Reviews: the fields that users of cluster-capacity know, and ours beside them. */
 #include "cli/capacity_output.h"
 
+#include "cli/json_members.h"
+
 #define JSON_INDENT 2
-
-static void write_int(struct bt_json_writer *writer, const char *name, int64_t value)
-{
-	bt_json_write_name_c(writer, name);
-	bt_json_write_int64(writer, value);
-}
-
-static void begin_object(struct bt_json_writer *writer, const char *name)
-{
-	bt_json_write_name_c(writer, name);
-	bt_json_begin_object(writer);
-}
-
-static void begin_array(struct bt_json_writer *writer, const char *name)
-{
-	bt_json_write_name_c(writer, name);
-	bt_json_begin_array(writer);
-}
 
 /** --- what was asked --- */
 
@@ -58,7 +42,7 @@ static void write_quantity(struct bt_json_writer *writer, const struct bt_capaci
 static void write_resources(
 	struct bt_json_writer *writer, const struct bt_capacity_member *member, bool primary)
 {
-	begin_object(writer, primary ? "primaryResources" : "scalarResources");
+	bt_json_begin_member_object(writer, primary ? "primaryResources" : "scalarResources");
 	for (uint32_t i = 0; i < member->requests.count; i++) {
 		const struct bt_capacity_request *request = &member->requests.items[i];
 		if (is_primary(request->resource) != primary) {
@@ -83,13 +67,13 @@ static void write_requirements(
 	bt_json_write_member(writer, "namespace", spec->namespace_);
 	bt_json_write_member_c(writer, "kind", bt_kind_info(spec->kind)->name);
 	if (is_mix) {
-		write_int(writer, "weight", spec->weight);
+		bt_json_write_member_int64(writer, "weight", spec->weight);
 	}
-	begin_object(writer, "resources");
+	bt_json_begin_member_object(writer, "resources");
 	write_resources(writer, member, true);
 	write_resources(writer, member, false);
 	bt_json_end_object(writer);
-	begin_object(writer, "nodeSelectors");
+	bt_json_begin_member_object(writer, "nodeSelectors");
 	for (uint32_t i = 0; i < member->node_selector.count; i++) {
 		bt_json_write_name(writer, member->node_selector.items[i].key);
 		bt_json_write_str(writer, member->node_selector.items[i].value);
@@ -106,30 +90,31 @@ static void write_pod(struct bt_json_writer *writer, const struct bt_capacity_an
 	bt_json_begin_object(writer);
 	bt_json_write_member(writer, "podName", member->spec->name);
 	bt_json_write_member(writer, "namespace", member->spec->namespace_);
-	write_int(writer, "replicas", member->copies);
-	begin_array(writer, "replicasOnNodes");
+	bt_json_write_member_int64(writer, "replicas", member->copies);
+	bt_json_begin_member_array(writer, "replicasOnNodes");
 	for (uint32_t i = 0; i < answer->node_count; i++) {
 		if (member->on_nodes[i] != 0) {
 			bt_json_begin_object(writer);
 			bt_json_write_member(writer, "nodeName", answer->nodes[i].name);
-			write_int(writer, "replicas", member->on_nodes[i]);
+			bt_json_write_member_int64(writer, "replicas", member->on_nodes[i]);
 			bt_json_end_object(writer);
 		}
 	}
 	bt_json_end_array(writer);
-	begin_array(writer, "summary");
+	bt_json_begin_member_array(writer, "summary");
 	for (uint32_t i = 0; i < member->stop.reasons.count; i++) {
 		bt_json_begin_object(writer);
 		bt_json_write_member(writer, "reason", member->stop.reasons.items[i].text);
-		write_int(writer, "count", (int64_t)member->stop.reasons.items[i].node_count);
+		bt_json_write_member_int64(
+			writer, "count", (int64_t)member->stop.reasons.items[i].node_count);
 		bt_json_end_object(writer);
 	}
 	bt_json_end_array(writer);
-	begin_object(writer, "stopped");
+	bt_json_begin_member_object(writer, "stopped");
 	bt_json_write_member_c(writer, "type", member->stop.type);
 	bt_json_write_member(writer, "message", member->stop.message);
 	bt_json_write_member(writer, "tightest", member->stop.hint);
-	write_int(writer, "atReplicas", member->stop.total);
+	bt_json_write_member_int64(writer, "atReplicas", member->stop.total);
 	bt_json_end_object(writer);
 	bt_json_end_object(writer);
 }
@@ -138,16 +123,16 @@ static void write_pod(struct bt_json_writer *writer, const struct bt_capacity_an
 static void write_utilization(
 	struct bt_json_writer *writer, const struct bt_capacity_answer *answer)
 {
-	begin_array(writer, "utilization");
+	bt_json_begin_member_array(writer, "utilization");
 	for (uint32_t i = 0; i < answer->total_count; i++) {
 		const struct bt_capacity_total *total = &answer->totals[i];
 		bt_json_begin_object(writer);
 		bt_json_write_member(writer, "resource", total->resource);
 		bt_json_write_member_c(
 			writer, "unit", bt_str_equal_c(total->resource, "cpu") ? "milli" : "1");
-		write_int(writer, "before", total->before);
-		write_int(writer, "after", total->after);
-		write_int(writer, "allocatable", total->allocatable);
+		bt_json_write_member_int64(writer, "before", total->before);
+		bt_json_write_member_int64(writer, "after", total->after);
+		bt_json_write_member_int64(writer, "allocatable", total->allocatable);
 		bt_json_end_object(writer);
 	}
 	bt_json_end_array(writer);
@@ -169,28 +154,28 @@ static void write_review(struct bt_json_writer *writer, const struct bt_capacity
 {
 	const struct bt_capacity_member *last = last_member(answer);
 	bt_json_begin_object(writer);
-	begin_object(writer, "spec");
-	begin_array(writer, "podRequirements");
+	bt_json_begin_member_object(writer, "spec");
+	bt_json_begin_member_array(writer, "podRequirements");
 	for (uint32_t i = 0; i < answer->member_count; i++) {
 		write_requirements(writer, &answer->members[i], answer->member_count > 1);
 	}
 	bt_json_end_array(writer);
 	bt_json_end_object(writer);
-	begin_object(writer, "status");
-	write_int(writer, "replicas", answer->copies);
-	begin_object(writer, "failReason");
+	bt_json_begin_member_object(writer, "status");
+	bt_json_write_member_int64(writer, "replicas", answer->copies);
+	bt_json_begin_member_object(writer, "failReason");
 	bt_json_write_member_c(writer, "failType", last->stop.type);
 	bt_json_write_member(writer, "failMessage", last->stop.message);
 	bt_json_end_object(writer);
-	begin_array(writer, "pods");
+	bt_json_begin_member_array(writer, "pods");
 	for (uint32_t i = 0; i < answer->member_count; i++) {
 		write_pod(writer, answer, &answer->members[i]);
 	}
 	bt_json_end_array(writer);
 	if (answer->member_count > 1) {
-		write_int(writer, "rounds", answer->round_count);
+		bt_json_write_member_int64(writer, "rounds", answer->round_count);
 	}
-	write_int(writer, "nodes", answer->node_count);
+	bt_json_write_member_int64(writer, "nodes", answer->node_count);
 	write_utilization(writer, answer);
 	bt_json_end_object(writer);
 	bt_json_end_object(writer);
@@ -206,7 +191,7 @@ static void write_json(const struct bt_capacity_answer *answers, uint32_t count,
 		return;
 	}
 	bt_json_begin_object(&writer);
-	begin_array(&writer, "items");
+	bt_json_begin_member_array(&writer, "items");
 	for (uint32_t i = 0; i < count; i++) {
 		write_review(&writer, &answers[i]);
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/explain_events.h"
 
+#include "cli/json_members.h"
 #include "cli/printable.h"
 
 /** The last ones, in a table. */
@@ -110,8 +111,7 @@ void bt_explain_write_events_json(
 		bt_json_write_member(writer, "reason", event->reason);
 		bt_json_write_member(writer, "message", event->message);
 		bt_json_write_member(writer, "source", event->source);
-		bt_json_write_name_c(writer, "count");
-		bt_json_write_int64(writer, event->count);
+		bt_json_write_member_int64(writer, "count", event->count);
 		write_time(writer, "first", &event->first);
 		write_time(writer, "last", &event->last);
 		bt_json_end_object(writer);

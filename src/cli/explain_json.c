@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/explain_change.h"
 #include "cli/explain_report.h"
+#include "cli/json_members.h"
 
 #define JSON_INDENT 2
 
@@ -23,36 +24,12 @@ const char *bt_explained_fate_name(enum bt_explained_fate fate)
 	return "";
 }
 
-static void write_int(struct bt_json_writer *writer, const char *name, int64_t value)
-{
-	bt_json_write_name_c(writer, name);
-	bt_json_write_int64(writer, value);
-}
-
-static void write_bool(struct bt_json_writer *writer, const char *name, bool value)
-{
-	bt_json_write_name_c(writer, name);
-	bt_json_write_bool(writer, value);
-}
-
-static void begin_array(struct bt_json_writer *writer, const char *name)
-{
-	bt_json_write_name_c(writer, name);
-	bt_json_begin_array(writer);
-}
-
-static void begin_object(struct bt_json_writer *writer, const char *name)
-{
-	bt_json_write_name_c(writer, name);
-	bt_json_begin_object(writer);
-}
-
 static void write_changes(const struct bt_explain_report *report, const char *name,
 	const struct bt_remedy *changes, uint32_t count, struct bt_json_writer *writer)
 {
-	begin_array(writer, name);
+	bt_json_begin_member_array(writer, name);
 	for (uint32_t i = 0; i < count; i++) {
-		bt_change_write_json(&changes[i], report->pod, writer);
+		bt_change_write_json(&changes[i], report->pod, report->nodes, writer);
 	}
 	bt_json_end_array(writer);
 }
@@ -62,20 +39,20 @@ static void write_changes(const struct bt_explain_report *report, const char *na
 static void write_pod(const struct bt_explain_report *report, struct bt_json_writer *writer)
 {
 	const struct bt_pod *pod = report->pod;
-	begin_object(writer, "pod");
+	bt_json_begin_member_object(writer, "pod");
 	bt_json_write_member(writer, "namespace", pod->metadata.namespace_);
 	bt_json_write_member(writer, "name", pod->metadata.name);
 	bt_json_write_member(writer, "node", report->running_on);
-	write_int(writer, "priority", bt_pod_priority(pod));
+	bt_json_write_member_int64(writer, "priority", bt_pod_priority(pod));
 	bt_json_write_member(writer, "schedulerName", pod->spec.scheduler_name);
 	if (report->choice->of_workload) {
-		begin_object(writer, "workload");
+		bt_json_begin_member_object(writer, "workload");
 		bt_json_write_member_c(
 			writer, "kind", bt_kind_info(report->choice->workload_kind)->name);
 		bt_json_write_member(writer, "namespace", report->choice->workload_namespace);
 		bt_json_write_member(writer, "name", report->choice->workload_name);
-		write_int(writer, "pods", report->choice->workload_pods);
-		write_int(writer, "pendingPods", report->choice->workload_pending);
+		bt_json_write_member_int64(writer, "pods", report->choice->workload_pods);
+		bt_json_write_member_int64(writer, "pendingPods", report->choice->workload_pending);
 		bt_json_end_object(writer);
 	}
 	bt_json_end_object(writer);
@@ -87,7 +64,7 @@ static void write_condition(const struct bt_pod_condition *condition, struct bt_
 	if (condition->last_transition_time.set) {
 		bt_time_format(&condition->last_transition_time, &since);
 	}
-	begin_object(writer, "condition");
+	bt_json_begin_member_object(writer, "condition");
 	bt_json_write_member(writer, "status", condition->status);
 	bt_json_write_member(writer, "reason", condition->reason);
 	bt_json_write_member(writer, "message", condition->message);
@@ -100,18 +77,18 @@ static void write_queue(const struct bt_explain_report *report, struct bt_json_w
 {
 	const struct bt_pod *pod = report->pod;
 	const struct bt_pod_condition *condition = bt_explain_condition(pod);
-	begin_object(writer, "queue");
-	write_int(writer, "pendingPods", report->pending_count);
-	write_int(writer, "podsBefore", report->ahead_count);
-	write_bool(writer, "afterQueue", report->after_queue);
-	write_int(writer, "placedBefore", report->placed_count);
-	begin_array(writer, "gates");
+	bt_json_begin_member_object(writer, "queue");
+	bt_json_write_member_int64(writer, "pendingPods", report->pending_count);
+	bt_json_write_member_int64(writer, "podsBefore", report->ahead_count);
+	bt_json_write_member_bool(writer, "afterQueue", report->after_queue);
+	bt_json_write_member_int64(writer, "placedBefore", report->placed_count);
+	bt_json_begin_member_array(writer, "gates");
 	for (uint32_t i = 0; i < pod->spec.scheduling_gates.count; i++) {
 		bt_json_write_str(writer, pod->spec.scheduling_gates.items[i].name);
 	}
 	bt_json_end_array(writer);
 	bt_json_write_member(writer, "nominatedNode", pod->status.nominated_node_name);
-	write_bool(writer, "deleting", pod->metadata.deletion_timestamp != NULL);
+	bt_json_write_member_bool(writer, "deleting", pod->metadata.deletion_timestamp != NULL);
 	if (condition != NULL) {
 		write_condition(condition, writer);
 	}
@@ -126,14 +103,14 @@ static void write_group(const struct bt_explanation *explanation,
 	bt_json_begin_object(writer);
 	bt_json_write_member_c(writer, "code", bt_status_code_name(group->code));
 	bt_json_write_member(writer, "plugin", group->plugin);
-	begin_array(writer, "reasons");
+	bt_json_begin_member_array(writer, "reasons");
 	for (uint32_t i = 0; i < group->reasons.count; i++) {
 		bt_json_write_str(writer, group->reasons.items[i]);
 	}
 	bt_json_end_array(writer);
-	write_bool(writer, "preFilter", group->in_pre_filter);
-	write_int(writer, "count", group->nodes.count);
-	begin_array(writer, "nodes");
+	bt_json_write_member_bool(writer, "preFilter", group->in_pre_filter);
+	bt_json_write_member_int64(writer, "count", group->nodes.count);
+	bt_json_begin_member_array(writer, "nodes");
 	for (uint32_t i = 0; i < group->nodes.count; i++) {
 		bt_json_write_str(writer, explanation->nodes.items[group->nodes.items[i]].name);
 	}
@@ -143,7 +120,7 @@ static void write_group(const struct bt_explanation *explanation,
 
 static void write_obstacles(const struct bt_explained_node *node, struct bt_json_writer *writer)
 {
-	begin_array(writer, "obstacles");
+	bt_json_begin_member_array(writer, "obstacles");
 	for (uint32_t i = 0; i < node->obstacles.count; i++) {
 		const struct bt_obstacle *obstacle = &node->obstacles.items[i];
 		bt_json_begin_object(writer);
@@ -161,10 +138,10 @@ static void write_node(const struct bt_explain_report *report, const struct bt_e
 	bool fits = node->group == BT_EXPLAIN_GROUP_NONE;
 	bt_json_begin_object(writer);
 	bt_json_write_member(writer, "name", node->name);
-	write_bool(writer, "fits", fits);
+	bt_json_write_member_bool(writer, "fits", fits);
 	if (fits) {
-		write_int(writer, "total", node->total_score);
-		begin_object(writer, "scores");
+		bt_json_write_member_int64(writer, "total", node->total_score);
+		bt_json_begin_member_object(writer, "scores");
 		for (uint32_t i = 0; i < node->scores.count; i++) {
 			bt_json_write_name(writer, node->scores.items[i].plugin);
 			bt_json_write_int64(writer, node->scores.items[i].score);
@@ -172,7 +149,7 @@ static void write_node(const struct bt_explain_report *report, const struct bt_e
 		bt_json_end_object(writer);
 	} else {
 		write_obstacles(node, writer);
-		write_bool(writer, "final", node->is_final);
+		bt_json_write_member_bool(writer, "final", node->is_final);
 		write_changes(
 			report, "changes", node->remedies.items, node->remedies.count, writer);
 	}
@@ -184,18 +161,18 @@ static void write_node(const struct bt_explain_report *report, const struct bt_e
 static void write_proposals(const struct bt_explain_report *report, struct bt_json_writer *writer)
 {
 	const struct bt_explanation *explanation = report->explanation;
-	begin_array(writer, "proposals");
+	bt_json_begin_member_array(writer, "proposals");
 	for (uint32_t i = 0; i < explanation->proposals.count; i++) {
 		const struct bt_proposal *proposal = &explanation->proposals.items[i];
 		bt_json_begin_object(writer);
 		write_changes(report, "changes", proposal->remedies.items, proposal->remedies.count,
 			writer);
 		bt_json_write_member(writer, "node", proposal->node);
-		write_int(writer, "opens", proposal->opened_count);
+		bt_json_write_member_int64(writer, "opens", proposal->opened_count);
 		bt_json_end_object(writer);
 	}
 	bt_json_end_array(writer);
-	write_int(writer, "untriedNodes", explanation->untried_count);
+	bt_json_write_member_int64(writer, "untriedNodes", explanation->untried_count);
 	write_changes(report, "entryChanges", explanation->entry_remedies.items,
 		explanation->entry_remedies.count, writer);
 }
@@ -205,15 +182,15 @@ static void write_candidate(
 {
 	bt_json_begin_object(writer);
 	bt_json_write_member(writer, "node", candidate->node);
-	write_bool(writer, "selected", candidate->selected);
-	write_int(writer, "budgetViolations", candidate->pdb_violations);
-	begin_array(writer, "victims");
+	bt_json_write_member_bool(writer, "selected", candidate->selected);
+	bt_json_write_member_int64(writer, "budgetViolations", candidate->pdb_violations);
+	bt_json_begin_member_array(writer, "victims");
 	for (uint32_t i = 0; i < candidate->victims.count; i++) {
 		const struct bt_explained_victim *victim = &candidate->victims.items[i];
 		bt_json_begin_object(writer);
 		bt_json_write_member(writer, "namespace", victim->namespace_);
 		bt_json_write_member(writer, "name", victim->name);
-		write_int(writer, "priority", victim->priority);
+		bt_json_write_member_int64(writer, "priority", victim->priority);
 		bt_json_end_object(writer);
 	}
 	bt_json_end_array(writer);
@@ -223,20 +200,21 @@ static void write_candidate(
 static void write_preemption(
 	const struct bt_explained_preemption *preemption, struct bt_json_writer *writer)
 {
-	begin_object(writer, "preemption");
-	write_bool(writer, "ran", preemption->ran);
+	bt_json_begin_member_object(writer, "preemption");
+	bt_json_write_member_bool(writer, "ran", preemption->ran);
 	bt_json_write_member(writer, "message", preemption->message);
 	bt_json_write_member(writer, "node", preemption->node);
-	begin_array(writer, "candidates");
+	bt_json_begin_member_array(writer, "candidates");
 	for (uint32_t i = 0; i < preemption->candidates.count; i++) {
 		write_candidate(&preemption->candidates.items[i], writer);
 	}
 	bt_json_end_array(writer);
-	begin_array(writer, "refusals");
+	bt_json_begin_member_array(writer, "refusals");
 	for (uint32_t i = 0; i < preemption->refusals.count; i++) {
 		bt_json_begin_object(writer);
 		bt_json_write_member(writer, "reason", preemption->refusals.items[i].reason);
-		write_int(writer, "nodes", preemption->refusals.items[i].node_count);
+		bt_json_write_member_int64(
+			writer, "nodes", preemption->refusals.items[i].node_count);
 		bt_json_end_object(writer);
 	}
 	bt_json_end_array(writer);
@@ -254,15 +232,15 @@ void bt_explain_report_write_json(
 	bt_json_write_member_c(&writer, "fate", bt_explained_fate_name(explanation->fate));
 	bt_json_write_member(&writer, "message", explanation->message);
 	bt_json_write_member(&writer, "profile", explanation->profile);
-	write_int(&writer, "nodeCount", explanation->node_count);
-	write_int(&writer, "feasibleCount", explanation->feasible_count);
+	bt_json_write_member_int64(&writer, "nodeCount", explanation->node_count);
+	bt_json_write_member_int64(&writer, "feasibleCount", explanation->feasible_count);
 	bt_json_write_member(&writer, "bestNode", explanation->best_node);
-	begin_array(&writer, "groups");
+	bt_json_begin_member_array(&writer, "groups");
 	for (uint32_t i = 0; i < explanation->groups.count; i++) {
 		write_group(explanation, &explanation->groups.items[i], &writer);
 	}
 	bt_json_end_array(&writer);
-	begin_array(&writer, "nodes");
+	bt_json_begin_member_array(&writer, "nodes");
 	for (uint32_t i = 0; i < explanation->nodes.count; i++) {
 		write_node(report, &explanation->nodes.items[i], &writer);
 	}

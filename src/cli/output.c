@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "cli/json_members.h"
 #include "cli/printable.h"
 #if BT_HAVE_YAML
 #include "codec/yaml.h"
@@ -69,30 +70,18 @@ uint32_t *bt_output_node_slots(const struct bt_simulation *simulation)
 
 /** --- JSON --- */
 
-static void write_int(struct bt_json_writer *writer, const char *name, int64_t value)
-{
-	bt_json_write_name_c(writer, name);
-	bt_json_write_int64(writer, value);
-}
-
-static void write_str(struct bt_json_writer *writer, const char *name, struct bt_str value)
-{
-	bt_json_write_name_c(writer, name);
-	bt_json_write_str(writer, value);
-}
-
 static void write_pod(struct bt_json_writer *writer, const struct bt_simulated_pod *entry)
 {
 	bt_json_begin_object(writer);
-	write_str(writer, "namespace", entry->pod->metadata.namespace_);
-	write_str(writer, "name", entry->pod->metadata.name);
-	write_str(writer, "reason", bt_str_from(bt_fate_name(entry->fate)));
-	write_str(writer, "node", entry->node_name);
-	write_str(writer, "nominatedNode", entry->nominated_node_name);
-	write_str(writer, "message", entry->message);
-	write_int(writer, "priority", bt_pod_priority(entry->pod));
-	write_int(writer, "score", entry->score);
-	write_int(writer, "feasibleNodes", entry->feasible_count);
+	bt_json_write_member(writer, "namespace", entry->pod->metadata.namespace_);
+	bt_json_write_member(writer, "name", entry->pod->metadata.name);
+	bt_json_write_member(writer, "reason", bt_str_from(bt_fate_name(entry->fate)));
+	bt_json_write_member(writer, "node", entry->node_name);
+	bt_json_write_member(writer, "nominatedNode", entry->nominated_node_name);
+	bt_json_write_member(writer, "message", entry->message);
+	bt_json_write_member_int64(writer, "priority", bt_pod_priority(entry->pod));
+	bt_json_write_member_int64(writer, "score", entry->score);
+	bt_json_write_member_int64(writer, "feasibleNodes", entry->feasible_count);
 	bt_json_end_object(writer);
 }
 
@@ -102,14 +91,13 @@ static void write_eviction(struct bt_json_writer *writer, const struct bt_simula
 	const struct bt_object_meta *preemptor =
 		&simulation->pods.items[eviction->preemptor].pod->metadata;
 	bt_json_begin_object(writer);
-	write_str(writer, "namespace", eviction->namespace_);
-	write_str(writer, "name", eviction->name);
-	write_str(writer, "node", eviction->node_name);
-	write_int(writer, "priority", eviction->priority);
-	bt_json_write_name_c(writer, "preemptor");
-	bt_json_begin_object(writer);
-	write_str(writer, "namespace", preemptor->namespace_);
-	write_str(writer, "name", preemptor->name);
+	bt_json_write_member(writer, "namespace", eviction->namespace_);
+	bt_json_write_member(writer, "name", eviction->name);
+	bt_json_write_member(writer, "node", eviction->node_name);
+	bt_json_write_member_int64(writer, "priority", eviction->priority);
+	bt_json_begin_member_object(writer, "preemptor");
+	bt_json_write_member(writer, "namespace", preemptor->namespace_);
+	bt_json_write_member(writer, "name", preemptor->name);
 	bt_json_end_object(writer);
 	bt_json_end_object(writer);
 }
@@ -119,8 +107,8 @@ static void write_usage(
 {
 	bt_json_write_name(writer, name);
 	bt_json_begin_object(writer);
-	write_int(writer, "requested", requested);
-	write_int(writer, "allocatable", allocatable);
+	bt_json_write_member_int64(writer, "requested", requested);
+	bt_json_write_member_int64(writer, "allocatable", allocatable);
 	bt_json_end_object(writer);
 }
 
@@ -128,7 +116,7 @@ static void write_node(
 	struct bt_json_writer *writer, const struct bt_node_table *nodes, uint32_t slot)
 {
 	bt_json_begin_object(writer);
-	write_str(writer, "name", bt_node_table_name(nodes, slot));
+	bt_json_write_member(writer, "name", bt_node_table_name(nodes, slot));
 	write_usage(writer, BT_STR("pods"), nodes->pod_count[slot], nodes->allocatable_pods[slot]);
 	write_usage(writer, BT_STR("cpuMilli"), nodes->requested_cpu_milli[slot],
 		nodes->allocatable_cpu_milli[slot]);
@@ -136,8 +124,7 @@ static void write_node(
 		nodes->allocatable_memory_bytes[slot]);
 	write_usage(writer, BT_STR("ephemeralStorageBytes"), nodes->requested_ephemeral_bytes[slot],
 		nodes->allocatable_ephemeral_bytes[slot]);
-	bt_json_write_name_c(writer, "resources");
-	bt_json_begin_object(writer);
+	bt_json_begin_member_object(writer, "resources");
 	for (uint32_t i = 0; i < nodes->scalars.count; i++) {
 		const struct bt_scalar_column *column = &nodes->scalars.items[i];
 		if (column->allocatable[slot] != 0 || column->requested[slot] != 0) {
@@ -155,20 +142,17 @@ static void write_json(
 	struct bt_json_writer writer;
 	bt_json_writer_init(&writer, out, indent);
 	bt_json_begin_object(&writer);
-	bt_json_write_name_c(&writer, "pods");
-	bt_json_begin_array(&writer);
+	bt_json_begin_member_array(&writer, "pods");
 	for (uint32_t i = 0; i < simulation->pods.count; i++) {
 		write_pod(&writer, &simulation->pods.items[i]);
 	}
 	bt_json_end_array(&writer);
-	bt_json_write_name_c(&writer, "evictions");
-	bt_json_begin_array(&writer);
+	bt_json_begin_member_array(&writer, "evictions");
 	for (uint32_t i = 0; i < simulation->evictions.count; i++) {
 		write_eviction(&writer, simulation, &simulation->evictions.items[i]);
 	}
 	bt_json_end_array(&writer);
-	bt_json_write_name_c(&writer, "nodes");
-	bt_json_begin_array(&writer);
+	bt_json_begin_member_array(&writer, "nodes");
 	uint32_t *slots = bt_output_node_slots(simulation);
 	for (uint32_t i = 0; i < simulation->node_count; i++) {
 		write_node(&writer, &simulation->engine->state->nodes, slots[i]);

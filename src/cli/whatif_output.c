@@ -1,25 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The report for programs: JSON and YAML; its members are documented in berth-whatif(1). */
+#include "cli/json_members.h"
 #include "cli/whatif_report.h"
 
 #define JSON_INDENT 2
 
-static void write_int(struct bt_json_writer *writer, const char *name, int64_t value)
-{
-	bt_json_write_name_c(writer, name);
-	bt_json_write_int64(writer, value);
-}
-
-static void write_bool(struct bt_json_writer *writer, const char *name, bool value)
-{
-	bt_json_write_name_c(writer, name);
-	bt_json_write_bool(writer, value);
-}
-
 static void write_changes(struct bt_json_writer *writer, const struct bt_whatif_report *report)
 {
-	bt_json_write_name_c(writer, "changes");
-	bt_json_begin_array(writer);
+	bt_json_begin_member_array(writer, "changes");
 	for (uint32_t i = 0; i < report->changes->list.count; i++) {
 		const struct bt_whatif_change *change = &report->changes->list.items[i];
 		bt_json_begin_object(writer);
@@ -38,18 +26,18 @@ static void write_changes(struct bt_json_writer *writer, const struct bt_whatif_
 
 static void write_summary(struct bt_json_writer *writer, const struct bt_whatif_report *report)
 {
-	bt_json_write_name_c(writer, "summary");
-	bt_json_begin_object(writer);
-	write_bool(writer, "worse", bt_whatif_is_worse(report));
-	write_bool(writer, "fromScratch", report->from_scratch);
+	bt_json_begin_member_object(writer, "summary");
+	bt_json_write_member_bool(writer, "worse", bt_whatif_is_worse(report));
+	bt_json_write_member_bool(writer, "fromScratch", report->from_scratch);
 	for (int effect = 0; effect < BT_EFFECT__COUNT; effect++) {
-		write_int(writer, bt_whatif_effect_name((enum bt_whatif_effect)effect),
+		bt_json_write_member_int64(writer,
+			bt_whatif_effect_name((enum bt_whatif_effect)effect),
 			report->counts[effect]);
 	}
-	write_int(writer, "pendingBefore", report->before->pending_count);
-	write_int(writer, "pendingAfter", report->after->pending_count);
-	write_int(writer, "nodesBefore", report->node_count_before);
-	write_int(writer, "nodesAfter", report->node_count_after);
+	bt_json_write_member_int64(writer, "pendingBefore", report->before->pending_count);
+	bt_json_write_member_int64(writer, "pendingAfter", report->after->pending_count);
+	bt_json_write_member_int64(writer, "nodesBefore", report->node_count_before);
+	bt_json_write_member_int64(writer, "nodesAfter", report->node_count_after);
 	bt_json_end_object(writer);
 }
 
@@ -57,8 +45,7 @@ static void write_summary(struct bt_json_writer *writer, const struct bt_whatif_
 
 static void write_preemptor(struct bt_json_writer *writer, const struct bt_whatif_pod *victim)
 {
-	bt_json_write_name_c(writer, "preemptor");
-	bt_json_begin_object(writer);
+	bt_json_begin_member_object(writer, "preemptor");
 	bt_json_write_member(writer, "namespace", victim->preemptor_namespace);
 	bt_json_write_member(writer, "name", victim->preemptor_name);
 	bt_json_end_object(writer);
@@ -78,13 +65,12 @@ static void write_pod(struct bt_json_writer *writer, const struct bt_whatif_diff
 	bt_json_write_member(writer, "nodeBefore",
 		before != NULL && !before->preempted ? before->node_name : BT_STR(""));
 	bt_json_write_member(writer, "nodeAfter", placed ? after->node_name : BT_STR(""));
-	write_bool(writer, "isNew", before == NULL);
+	bt_json_write_member_bool(writer, "isNew", before == NULL);
 	bt_json_write_member_c(writer, "cause", difference->reason);
 	bt_json_write_member_c(writer, "reason", pending ? bt_fate_name(after->fate) : "");
 	bt_json_write_member(writer, "message", pending ? after->message : BT_STR(""));
-	write_int(writer, "priority", pod->priority);
-	bt_json_write_name_c(writer, "owner");
-	bt_json_begin_object(writer);
+	bt_json_write_member_int64(writer, "priority", pod->priority);
+	bt_json_begin_member_object(writer, "owner");
 	bt_json_write_member(writer, "kind", pod->owner_kind);
 	bt_json_write_member(writer, "name", pod->owner_name);
 	bt_json_end_object(writer);
@@ -96,8 +82,7 @@ static void write_pod(struct bt_json_writer *writer, const struct bt_whatif_diff
 
 static void write_budgets(struct bt_json_writer *writer, const struct bt_whatif *whatif)
 {
-	bt_json_write_name_c(writer, "budgets");
-	bt_json_begin_array(writer);
+	bt_json_begin_member_array(writer, "budgets");
 	for (uint32_t i = 0; i < whatif->budgets.count; i++) {
 		const struct bt_whatif_budget *budget = &whatif->budgets.items[i];
 		if (budget->evictions == 0) {
@@ -106,11 +91,11 @@ static void write_budgets(struct bt_json_writer *writer, const struct bt_whatif 
 		bt_json_begin_object(writer);
 		bt_json_write_member(writer, "namespace", budget->namespace_);
 		bt_json_write_member(writer, "name", budget->name);
-		write_int(writer, "disruptionsAllowed", budget->allowed);
-		write_int(writer, "evictions", budget->evictions);
-		write_int(writer, "heldUp", budget->held);
-		write_int(writer, "inSeveralBudgets", budget->shared);
-		write_int(writer, "pendingReplacements", budget->still_pending);
+		bt_json_write_member_int64(writer, "disruptionsAllowed", budget->allowed);
+		bt_json_write_member_int64(writer, "evictions", budget->evictions);
+		bt_json_write_member_int64(writer, "heldUp", budget->held);
+		bt_json_write_member_int64(writer, "inSeveralBudgets", budget->shared);
+		bt_json_write_member_int64(writer, "pendingReplacements", budget->still_pending);
 		bt_json_end_object(writer);
 	}
 	bt_json_end_array(writer);
@@ -123,8 +108,8 @@ static void write_amount(
 {
 	bt_json_write_name(writer, name);
 	bt_json_begin_object(writer);
-	write_int(writer, "requested", amount.requested);
-	write_int(writer, "allocatable", amount.allocatable);
+	bt_json_write_member_int64(writer, "requested", amount.requested);
+	bt_json_write_member_int64(writer, "allocatable", amount.allocatable);
 	bt_json_end_object(writer);
 }
 
@@ -135,8 +120,7 @@ static void begin_usage(struct bt_json_writer *writer, const struct bt_whatif_us
 	write_amount(writer, BT_STR("cpuMilli"), usage->cpu_milli);
 	write_amount(writer, BT_STR("memoryBytes"), usage->memory_bytes);
 	write_amount(writer, BT_STR("ephemeralStorageBytes"), usage->ephemeral_bytes);
-	bt_json_write_name_c(writer, "resources");
-	bt_json_begin_object(writer);
+	bt_json_begin_member_object(writer, "resources");
 }
 
 static void write_other(
@@ -189,8 +173,7 @@ static void write_node_changes(struct bt_json_writer *writer, const struct bt_wh
 		{node->labels, "labels"},
 		{node->other, "other"},
 	};
-	bt_json_write_name_c(writer, "changes");
-	bt_json_begin_array(writer);
+	bt_json_begin_member_array(writer, "changes");
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
 		if (rows[i].holds) {
 			bt_json_write_c(writer, rows[i].name);
@@ -201,8 +184,7 @@ static void write_node_changes(struct bt_json_writer *writer, const struct bt_wh
 
 static void write_nodes(struct bt_json_writer *writer, const struct bt_whatif_report *report)
 {
-	bt_json_write_name_c(writer, "nodes");
-	bt_json_begin_array(writer);
+	bt_json_begin_member_array(writer, "nodes");
 	for (uint32_t i = 0; i < report->nodes.count; i++) {
 		const struct bt_whatif_node *node = &report->nodes.items[i];
 		bt_json_begin_object(writer);
@@ -236,16 +218,14 @@ static void write_json(
 	bt_json_begin_object(&writer);
 	write_changes(&writer, report);
 	write_summary(&writer, report);
-	bt_json_write_name_c(&writer, "pods");
-	bt_json_begin_array(&writer);
+	bt_json_begin_member_array(&writer, "pods");
 	for (uint32_t i = 0; i < report->pods.count; i++) {
 		write_pod(&writer, &report->pods.items[i]);
 	}
 	bt_json_end_array(&writer);
 	write_budgets(&writer, report->whatif);
 	write_nodes(&writer, report);
-	bt_json_write_name_c(&writer, "cluster");
-	bt_json_begin_object(&writer);
+	bt_json_begin_member_object(&writer, "cluster");
 	write_total(&writer, report, false);
 	write_total(&writer, report, true);
 	bt_json_end_object(&writer);
