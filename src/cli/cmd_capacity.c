@@ -195,8 +195,7 @@ static int answer(struct run *run, struct berth_error *err)
 			run->answers, run->answer_count, run->options->format, &out, err);
 	}
 	if (result == 0) {
-		(void)fwrite(
-			bt_strbuf_c(&out), 1, out.length, stdout); /* main looks at the stream */
+		bt_output_print(&out);
 	}
 	bt_strbuf_finish(&out);
 	return result;
@@ -275,12 +274,8 @@ static int check_usage(
 	if (result < 0) {
 		return result;
 	}
-	if (!bt_output_format_find(options->format_name, &options->format) ||
-		options->format == BT_OUTPUT_NAME) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"--output: %s is none of table, wide, json, yaml", options->format_name);
-	}
-	return check_numbers(options, err);
+	result = bt_output_format_parse(options->format_name, false, &options->format, err);
+	return result < 0 ? result : check_numbers(options, err);
 }
 
 static void finish_options(struct options *options)

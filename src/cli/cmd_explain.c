@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
-
 #include "api/defaulting.h"
 #include "api/identity.h"
 #include "cli/admission.h"
@@ -8,8 +6,8 @@
 #include "cli/explain_report.h"
 #include "cli/progress.h"
 #include "cli/setup.h"
+#include "cli/simulation_ask.h"
 #include "cli/source.h"
-#include "cli/warnings.h"
 
 #define PROPOSALS_DEFAULT 3
 #define PROPOSALS_MAX 100
@@ -167,10 +165,10 @@ static int explain(const struct options *options, struct bt_simulation *simulati
 	return result;
 }
 
-/** The exit status, or a negative error. */
-static int answer(const struct options *options, struct bt_simulation *simulation,
-	struct bt_strbuf *out, struct berth_error *err)
+static int answer(const void *context, struct bt_simulation *simulation, struct bt_strbuf *out,
+	struct berth_error *err)
 {
+	const struct options *options = context;
 	struct bt_pod_choice choice;
 	struct bt_explain_report report = {0};
 	struct bt_pod pod;
@@ -202,48 +200,6 @@ static int answer(const struct options *options, struct bt_simulation *simulatio
 	return result;
 }
 
-static int run_on_cluster(
-	const struct bt_command *command, const struct options *options, struct bt_cluster *cluster)
-{
-	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_engine *engine = NULL;
-	int result = bt_setup_engine(&options->setup, &engine, &err);
-	if (result == 0) {
-		result = bt_source_read(&options->source, cluster, &err);
-	}
-	if (result < 0) {
-		bt_engine_destroy(engine);
-		return bt_command_fail(command, &err);
-	}
-	struct bt_simulation simulation;
-	struct bt_strbuf out = {0};
-	bt_simulation_init(&simulation, cluster, engine);
-	int exit_status = answer(options, &simulation, &out, &err);
-	if (exit_status < 0) {
-		exit_status = bt_command_fail(command, &err);
-	} else {
-		(void)fwrite(
-			bt_strbuf_c(&out), 1, out.length, stdout); /* main looks at the stream */
-	}
-	bt_strbuf_finish(&out);
-	bt_simulation_finish(&simulation);
-	bt_engine_destroy(engine);
-	return exit_status;
-}
-
-static int run_with_options(const struct bt_command *command, const struct options *options)
-{
-	struct bt_warnings warnings = {.command = command};
-	struct bt_cluster cluster;
-	bt_cluster_init(&cluster);
-	cluster.warn = bt_warnings_take;
-	cluster.warn_context = &warnings;
-	int exit_status = run_on_cluster(command, options, &cluster);
-	bt_warnings_end(&warnings);
-	bt_cluster_finish(&cluster);
-	return exit_status;
-}
-
 /** --- the command line --- */
 
 static int check_usage(
@@ -265,10 +221,9 @@ static int check_usage(
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"--proposals: from 0 to %d can be asked for", PROPOSALS_MAX);
 	}
-	if (!bt_output_format_find(options->format_name, &options->format) ||
-		options->format == BT_OUTPUT_NAME) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"--output: %s is none of table, wide, json, yaml", options->format_name);
+	int result = bt_output_format_parse(options->format_name, false, &options->format, err);
+	if (result < 0) {
+		return result;
 	}
 	return bt_source_check(&options->source, &bt_command_explain, err);
 }
@@ -299,7 +254,8 @@ static int run(const struct bt_command *command, int argc, char **argv)
 			bt_setup_start(&options.setup, &err) < 0) {
 			exit_status = bt_command_fail(command, &err);
 		} else {
-			exit_status = run_with_options(command, &options);
+			exit_status = bt_simulation_ask(
+				command, &options.setup, &options.source, answer, &options);
 		}
 	}
 	bt_setup_finish(&options.setup);

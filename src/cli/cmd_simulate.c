@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
-
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/setup.h"
-#include "cli/simulation.h"
+#include "cli/simulation_ask.h"
 #include "cli/source.h"
-#include "cli/warnings.h"
 
 struct options {
 	struct bt_setup setup;
@@ -19,22 +16,6 @@ struct options {
 
 /** --- the run --- */
 
-static int simulate(const struct options *options, struct bt_simulation *simulation,
-	struct bt_strbuf *out, struct berth_error *err)
-{
-	struct bt_progress progress;
-	int result = bt_simulation_load(simulation, err);
-	if (result < 0) {
-		return result;
-	}
-	bt_progress_start(&progress, "placing pods", true);
-	simulation->progress = bt_progress_show;
-	simulation->progress_context = &progress;
-	bt_simulation_run(simulation);
-	bt_progress_end(&progress);
-	return bt_output_write(simulation, options->format, out, err);
-}
-
 static int exit_status_of(const struct bt_simulation *simulation)
 {
 	for (int fate = 0; fate < BT_FATE__COUNT; fate++) {
@@ -45,48 +26,23 @@ static int exit_status_of(const struct bt_simulation *simulation)
 	return BT_EXIT_OK;
 }
 
-static int run_on_cluster(
-	const struct bt_command *command, const struct options *options, struct bt_cluster *cluster)
+static int simulate(const void *context, struct bt_simulation *simulation, struct bt_strbuf *out,
+	struct berth_error *err)
 {
-	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_engine *engine = NULL;
-	int result = bt_setup_engine(&options->setup, &engine, &err);
-	if (result == 0) {
-		result = bt_source_read(&options->source, cluster, &err);
-	}
+	const struct options *options = context;
+	struct bt_progress progress;
+	simulation->preempt = options->preempt;
+	int result = bt_simulation_load(simulation, err);
 	if (result < 0) {
-		bt_engine_destroy(engine);
-		return bt_command_fail(command, &err);
+		return result;
 	}
-	struct bt_simulation simulation;
-	struct bt_strbuf out = {0};
-	bt_simulation_init(&simulation, cluster, engine);
-	simulation.preempt = options->preempt;
-	result = simulate(options, &simulation, &out, &err);
-	int exit_status = exit_status_of(&simulation);
-	if (result < 0) {
-		exit_status = bt_command_fail(command, &err);
-	} else {
-		(void)fwrite(
-			bt_strbuf_c(&out), 1, out.length, stdout); /* main looks at the stream */
-	}
-	bt_strbuf_finish(&out);
-	bt_simulation_finish(&simulation);
-	bt_engine_destroy(engine);
-	return exit_status;
-}
-
-static int run_with_options(const struct bt_command *command, const struct options *options)
-{
-	struct bt_warnings warnings = {.command = command};
-	struct bt_cluster cluster;
-	bt_cluster_init(&cluster);
-	cluster.warn = bt_warnings_take;
-	cluster.warn_context = &warnings;
-	int exit_status = run_on_cluster(command, options, &cluster);
-	bt_warnings_end(&warnings);
-	bt_cluster_finish(&cluster);
-	return exit_status;
+	bt_progress_start(&progress, "placing pods", true);
+	simulation->progress = bt_progress_show;
+	simulation->progress_context = &progress;
+	bt_simulation_run(simulation);
+	bt_progress_end(&progress);
+	result = bt_output_write(simulation, options->format, out, err);
+	return result < 0 ? result : exit_status_of(simulation);
 }
 
 /** --- the command line --- */
@@ -103,12 +59,7 @@ static int check_usage(
 	if (result < 0) {
 		return result;
 	}
-	if (!bt_output_format_find(options->format_name, &options->format)) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"--output: %s is none of table, wide, json, yaml, name",
-			options->format_name);
-	}
-	return 0;
+	return bt_output_format_parse(options->format_name, true, &options->format, err);
 }
 
 static int run(const struct bt_command *command, int argc, char **argv)
@@ -132,7 +83,8 @@ static int run(const struct bt_command *command, int argc, char **argv)
 			bt_setup_start(&options.setup, &err) < 0) {
 			exit_status = bt_command_fail(command, &err);
 		} else {
-			exit_status = run_with_options(command, &options);
+			exit_status = bt_simulation_ask(
+				command, &options.setup, &options.source, simulate, &options);
 		}
 	}
 	bt_setup_finish(&options.setup);

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
-
 #include "cli/command.h"
 #include "cli/setup.h"
 #include "cli/source.h"
@@ -69,8 +67,7 @@ static int compare(const struct options *options, struct bt_whatif *whatif,
 	bt_whatif_compare(&report);
 	int result = bt_whatif_write(&report, options->format, &out, err);
 	if (result == 0) {
-		(void)fwrite(
-			bt_strbuf_c(&out), 1, out.length, stdout); /* main looks at the stream */
+		bt_output_print(&out);
 		*out_exit_status = bt_whatif_is_worse(&report) ? BT_EXIT_FINDING : BT_EXIT_OK;
 	}
 	bt_strbuf_finish(&out);
@@ -170,12 +167,7 @@ static int check_usage(
 			"no change is given: name one, such as --drain NODE (see \"berth whatif "
 			"--help\")");
 	}
-	if (!bt_output_format_find(options->format_name, &options->format) ||
-		options->format == BT_OUTPUT_NAME) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"--output: %s is none of table, wide, json, yaml", options->format_name);
-	}
-	return 0;
+	return bt_output_format_parse(options->format_name, false, &options->format, err);
 }
 
 static int start(const struct bt_command *command, struct options *options,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/output.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "cli/json_members.h"
@@ -11,7 +12,8 @@
 
 #define JSON_INDENT 2
 
-bool bt_output_format_find(const char *name, enum bt_output_format *out_format)
+int bt_output_format_parse(const char *text, bool has_names, enum bt_output_format *out_format,
+	struct berth_error *err)
 {
 	static const struct {
 		const char *name;
@@ -24,12 +26,20 @@ bool bt_output_format_find(const char *name, enum bt_output_format *out_format)
 		{"name", BT_OUTPUT_NAME},
 	};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(formats); i++) {
-		if (strcmp(formats[i].name, name) == 0) {
+		if (strcmp(formats[i].name, text) == 0 &&
+			(has_names || formats[i].format != BT_OUTPUT_NAME)) {
 			*out_format = formats[i].format;
-			return true;
+			return 0;
 		}
 	}
-	return false;
+	return bt_error_set(err, BERTH_ERR_INVALID,
+		"--output: %s is none of table, wide, json, yaml%s", text,
+		has_names ? ", name" : "");
+}
+
+void bt_output_print(const struct bt_strbuf *text)
+{
+	(void)fwrite(bt_strbuf_c(text), 1, text->length, stdout);
 }
 
 struct named_slot {

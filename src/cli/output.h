@@ -15,8 +15,14 @@ enum bt_output_format {
 	                   preemptor */
 };
 
-/** false when there is no such format. */
-bool bt_output_format_find(const char *name, enum bt_output_format *out_format);
+/**
+ * What the flag --output says. has_names: the command has BT_OUTPUT_NAME, too. BERTH_ERR_INVALID
+ * names those there are.
+ */
+BT_MUST_USE int bt_output_format_parse(const char *text, bool has_names,
+	enum bt_output_format *out_format, struct berth_error *err);
+/** To standard output; that it could be written is looked at by main. */
+void bt_output_print(const struct bt_strbuf *text);
 /** Append the whole answer. BERTH_ERR_INVALID: YAML in a program built without it. */
 BT_MUST_USE int bt_output_write(const struct bt_simulation *simulation,
 	enum bt_output_format format, struct bt_strbuf *out, struct berth_error *err);
