@@ -3,7 +3,6 @@
 
 #include "api/pod.h"
 #include "api/workload.h"
-#include "cli/explain_pod.h"
 #include "cli/printable.h"
 #include "cli/suggest.h"
 

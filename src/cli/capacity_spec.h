@@ -40,7 +40,7 @@ void bt_capacity_specs_finish(struct bt_capacity_specs *specs);
 BT_MUST_USE int bt_capacity_specs_read(
 	struct bt_capacity_specs *specs, const char *path, struct berth_error *err);
 /**
- * More of what the cluster has, named as for cli/explain_pod.h. namespace_: the flag's, NULL
+ * More of what the cluster has, named as for cli/pod_reference.h. namespace_: the flag's, NULL
  * without one; then the default namespace is looked at first, and after it the only one that has
  * the object.
  */

@@ -2,27 +2,11 @@
 #ifndef BT_CLI_EXPLAIN_POD_H
 #define BT_CLI_EXPLAIN_POD_H
 /**
- * Which pod is meant: NAME, NAMESPACE/NAME, KIND/NAME or KIND/NAMESPACE/NAME, where KIND is a pod
- * or a workload under any of the names that kubectl takes for it. Of a workload the first pending
- * pod in the order of the queue counts, else its first one. Nothing given: the only pending pod.
+ * Which pod is meant. Of a workload the first pending pod in the order of the queue counts, else
+ * its first one. Nothing given: the only pending pod.
  */
+#include "cli/pod_reference.h"
 #include "cli/simulation.h"
-
-struct bt_pod_reference {
-	enum bt_kind kind;
-	struct bt_str namespace_; /* "": any */
-	struct bt_str name;
-	/** KIND/NAME whose KIND may be a namespace as well: the one to try next. "": there is none.
-	 */
-	struct bt_str other_namespace;
-};
-
-/**
- * Read an argument; namespace_ is the flag's, NULL without one. Texts are borrowed.
- * BERTH_ERR_INVALID: what is wrong with it, with the kinds there are.
- */
-BT_MUST_USE int bt_pod_reference_parse(const char *argument, const char *namespace_,
-	struct bt_pod_reference *out, struct berth_error *err);
 
 struct bt_pod_choice {
 	uint32_t pending; /* index in bt_simulation.pods; UINT32_MAX: it runs */

@@ -3,6 +3,7 @@
 
 #include "api/selector.h"
 #include "cli/cluster.h"
+#include "cli/pod_reference.h"
 #include "cli/suggest.h"
 
 const char *bt_whatif_kind_name(enum bt_whatif_kind kind)
@@ -228,33 +229,14 @@ static int parse_add(struct bt_whatif_change *change, struct bt_str rest, struct
 
 /** --- workloads --- */
 
-struct workload_name {
-	const char *name;
-	enum bt_kind kind;
-};
-
-static const struct workload_name workload_names[] = {
-	{"deployment", BT_KIND_DEPLOYMENT},
-	{"deployments", BT_KIND_DEPLOYMENT},
-	{"deploy", BT_KIND_DEPLOYMENT},
-	{"replicaset", BT_KIND_REPLICA_SET},
-	{"replicasets", BT_KIND_REPLICA_SET},
-	{"rs", BT_KIND_REPLICA_SET},
-	{"statefulset", BT_KIND_STATEFUL_SET},
-	{"statefulsets", BT_KIND_STATEFUL_SET},
-	{"sts", BT_KIND_STATEFUL_SET},
-	{"replicationcontroller", BT_KIND_REPLICATION_CONTROLLER},
-	{"replicationcontrollers", BT_KIND_REPLICATION_CONTROLLER},
-	{"rc", BT_KIND_REPLICATION_CONTROLLER},
-};
-
-static int find_workload_kind(struct bt_str name, enum bt_kind *out_kind, struct berth_error *err)
+static int find_workload_kind(struct bt_str word, enum bt_kind *out_kind, struct berth_error *err)
 {
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(workload_names); i++) {
-		if (bt_str_equal_without_case(name, bt_str_from(workload_names[i].name))) {
-			*out_kind = workload_names[i].kind;
-			return 0;
-		}
+	enum bt_kind kind;
+	if (bt_pod_reference_find_kind(word, &kind) &&
+		(kind == BT_KIND_DEPLOYMENT || kind == BT_KIND_REPLICA_SET ||
+			kind == BT_KIND_STATEFUL_SET || kind == BT_KIND_REPLICATION_CONTROLLER)) {
+		*out_kind = kind;
+		return 0;
 	}
 	return bt_error_set(err, BERTH_ERR_INVALID,
 		"only a deployment, replicaset, statefulset or replicationcontroller can be "
