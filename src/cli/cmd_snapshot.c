@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/command.h"
@@ -26,21 +27,15 @@ static bool is_gzipped(const struct options *options)
 
 /** --- the run --- */
 
-static int write_map(
-	const char *path, const struct bt_neutral_names *names, struct berth_error *err)
+static int write_map(struct bt_snapshot_file *file, const struct bt_neutral_names *names,
+	struct berth_error *err)
 {
-	struct bt_snapshot_file file;
 	struct bt_strbuf text = {0};
-	bool gzip = bt_str_has_suffix(bt_str_from(path), BT_STR(".gz"));
 	bt_neutral_names_append_map(names, &text);
-	int result = bt_snapshot_file_open(path, gzip, &file, err);
+	int result = bt_snapshot_file_write(file, bt_strbuf_str(&text), err);
 	if (result == 0) {
-		result = bt_snapshot_file_write(&file, bt_strbuf_str(&text), err);
+		result = bt_snapshot_file_close(file, err);
 	}
-	if (result == 0) {
-		result = bt_snapshot_file_commit(&file, err);
-	}
-	bt_snapshot_file_finish(&file);
 	bt_strbuf_finish(&text);
 	return result;
 }
@@ -55,21 +50,49 @@ static void count_objects(const struct bt_cluster *cluster, uint32_t *out_nodes,
 	}
 }
 
+/** Both files appear, or none does. */
+static int write_both(const struct options *options, struct bt_cluster *cluster,
+	const struct bt_neutral_names *names, struct bt_snapshot_file *snapshot,
+	struct bt_snapshot_file *map, struct berth_error *err)
+{
+	const char *map_path = options->map_path;
+	int result = bt_snapshot_file_open(
+		options->output_path, is_gzipped(options), false, snapshot, err);
+	if (result == 0 && map_path != NULL) {
+		bool gzip = bt_str_has_suffix(bt_str_from(map_path), BT_STR(".gz"));
+		result = bt_snapshot_file_open(map_path, gzip, true, map, err);
+	}
+	if (result == 0) {
+		result = bt_snapshot_write(cluster, names, bt_snapshot_file_write, snapshot, err);
+	}
+	if (result == 0 && map_path != NULL) {
+		result = write_map(map, names, err);
+	}
+	if (result == 0) {
+		result = bt_snapshot_file_close(snapshot, err);
+	}
+	if (result == 0 && map_path != NULL) {
+		result = bt_snapshot_file_publish(map, err);
+	}
+	return result == 0 ? bt_snapshot_file_publish(snapshot, err) : result;
+}
+
 static int write_snapshot(const struct options *options, struct bt_cluster *cluster,
 	const struct bt_neutral_names *names, struct berth_error *err)
 {
-	struct bt_snapshot_file file;
-	int result = bt_snapshot_file_open(options->output_path, is_gzipped(options), &file, err);
-	if (result == 0) {
-		result = bt_snapshot_write(cluster, names, bt_snapshot_file_write, &file, err);
+	struct bt_snapshot_file snapshot = {0};
+	struct bt_snapshot_file map = {0};
+	struct bt_snapshot_signals signals;
+	bool may_leave_something = options->output_path != NULL || options->map_path != NULL;
+	if (may_leave_something) {
+		bt_snapshot_signals_hold(&signals);
 	}
-	if (result == 0 && options->map_path != NULL) {
-		result = write_map(options->map_path, names, err);
+	int result = write_both(options, cluster, names, &snapshot, &map, err);
+	bt_snapshot_file_finish(&map);
+	bt_snapshot_file_finish(&snapshot);
+	if (may_leave_something) {
+		bt_snapshot_signals_let_go(&signals);
 	}
-	if (result == 0) {
-		result = bt_snapshot_file_commit(&file, err);
-	}
-	bt_snapshot_file_finish(&file);
 	return result;
 }
 
@@ -113,6 +136,38 @@ static int run_with_options(const struct bt_command *command, const struct optio
 
 /** --- the command line --- */
 
+static bool is_same_file(const char *one, const char *other)
+{
+	struct stat status;
+	struct stat of_other;
+	return strcmp(one, other) == 0 ||
+		(stat(one, &status) == 0 && stat(other, &of_other) == 0 &&
+			status.st_dev == of_other.st_dev && status.st_ino == of_other.st_ino);
+}
+
+static int check_map(const struct options *options, struct berth_error *err)
+{
+	const char *map = options->map_path;
+	if (map == NULL) {
+		return 0;
+	}
+	if (!options->strip_names) {
+		return bt_error_set(
+			err, BERTH_ERR_INVALID, "--map: there is none without --strip-names");
+	}
+	if (strcmp(map, "-") == 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"--map: name a file; whoever has it can undo --strip-names");
+	}
+	bool is_taken = options->output_path != NULL && is_same_file(map, options->output_path);
+	for (uint32_t i = 0; i < options->source.files.list.count && !is_taken; i++) {
+		is_taken = is_same_file(map, options->source.files.list.items[i]);
+	}
+	return is_taken ? bt_error_set(err, BERTH_ERR_INVALID,
+				  "--map: %s is the input or the output; name another file", map)
+			: 0;
+}
+
 static int check_usage(
 	struct options *options, const struct bt_arguments *arguments, struct berth_error *err)
 {
@@ -121,9 +176,8 @@ static int check_usage(
 			"unexpected argument %s: files are named with -f, the output with -o",
 			arguments->list.items[0]);
 	}
-	if (options->map_path != NULL && !options->strip_names) {
-		return bt_error_set(
-			err, BERTH_ERR_INVALID, "--map: there is none without --strip-names");
+	if (check_map(options, err) < 0) {
+		return BERTH_ERR_INVALID;
 	}
 	if (options->output_path != NULL && strcmp(options->output_path, "-") == 0) {
 		options->output_path = NULL;
@@ -170,14 +224,14 @@ const struct bt_command bt_command_snapshot = {
 	.summary = "Keep a cluster in a file that every command reads, names stripped if need be.",
 	.usage = "berth snapshot --kubeconfig FILE [FLAGS] > cluster.json.gz",
 	.help = "Collects what a scheduler reads of a cluster: nodes, pods, what pods refer to "
-                "and\n"
+		"and\n"
 		"who owns them, as one JSON List. Nothing else gets into it: no environment\n"
 		"variables, no commands, no secrets, no annotations but those that decide. With "
-                "-f\n"
+		"-f\n"
 		"it converts or strips what was dumped before.\n"
 		"\n"
 		"With --strip-names every name becomes a neutral one, the same everywhere, such "
-                "that\n"
+		"that\n"
 		"all decisions stay the same.\n",
 	.examples =
 		"  # The cluster that kubectl uses, into a file; then a question about it\n"

@@ -9,6 +9,8 @@
 #define SHORT_DIGITS 4
 #define FIRST_LONG_NUMBER 10000
 #define UUID_LENGTH 36
+/** "registry:5000" has less. */
+#define COLONS_OF_ADDRESS 2
 
 /** Names and keys that mean something to a scheduler, or are in every cluster. None of them is ever
  * a part of a name that is made of others. */
@@ -23,14 +25,30 @@ static const char *const known_names[] = {"", "-9223372036854775808", "0.0.0.0",
 	"topology.disk.csi.azure.com/zone", "pxd.portworx.com", "file.csi.azure.com",
 	"csi.vsphere.vmware.com", "pod-template-hash"};
 
-/** Words of the API where it has words and users may add some. */
+/** Words of the API where it has words and users may add some, or files hold what a server would
+ * not take. */
 static const char *const known_terms[] = {"cpu", "memory", "ephemeral-storage", "pods", "storage",
 	"v1", "apps/v1", "batch/v1", "policy/v1", "Pod", "Node", "ReplicaSet", "Deployment",
 	"StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicationController", "Workload",
 	"PodGroup", "ResourceClaim", "PodScheduled", "DisruptionTarget", "Ready", "ContainersReady",
 	"Initialized", "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable",
 	"Complete", "Failed", "Suspended", "FailureTarget", "SuccessCriteriaMet", "Unschedulable",
-	"SchedulingGated", "PodResizePending", "PodResizeInProgress", "Infeasible", "Deferred"};
+	"SchedulingGated", "PodResizePending", "PodResizeInProgress", "Infeasible", "Deferred",
+	"PersistentVolume", "PersistentVolumeClaim",
+	/* values */
+	"True", "False", "Unknown", "true", "false", "yes", "In", "NotIn", "Exists", "DoesNotExist",
+	"Equal", "Gt", "Lt", "NoSchedule", "PreferNoSchedule", "NoExecute", "None", "Always",
+	"IfNotPresent", "Never", "OnFailure", "Restart", "RestartAllContainers", "TCP", "UDP",
+	"SCTP", "PreemptLowerPriority", "DoNotSchedule", "ScheduleAnyway", "Honor", "Ignore",
+	"Pending", "Running", "Succeeded", "Guaranteed", "Burstable", "BestEffort", "Indexed",
+	"NonIndexed", "ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod",
+	"Filesystem", "Block", "Available", "Bound", "Released", "Lost", "Immediate",
+	"WaitForFirstConsumer", "Shared", "Dedicated", "Managed", "ExactCount", "All", "FromClass",
+	"FromClaim", "ExtendWebSocketsToKubelet", "InPlacePodLevelResourcesVerticalScaling",
+	"InPlacePodVerticalScalingInitContainers", "RestartAllContainersOnContainerExits",
+	"UserNamespacesHostNetworkSupport", "@hourly", "@daily", "@midnight", "@weekly", "@monthly",
+	"@yearly", "@annually", "MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN", "MON-FRI",
+	"SAT-SUN"};
 
 /** Domains of keys that Kubernetes defines, and the names that are known in them. */
 static const char *const known_domains[] = {"kubernetes.io/", "beta.kubernetes.io/",
@@ -62,11 +80,21 @@ static bool is_among(struct bt_str text, const char *const *list, size_t count)
 	return false;
 }
 
+bool bt_neutral_names_is_term(struct bt_str text)
+{
+	return is_among(text, known_terms, BT_ARRAY_LENGTH(known_terms));
+}
+
 /** --- words --- */
 
 static bool is_digit(char byte)
 {
 	return byte >= '0' && byte <= '9';
+}
+
+static bool is_hex_digit(char byte)
+{
+	return is_digit(byte) || (byte >= 'a' && byte <= 'f') || (byte >= 'A' && byte <= 'F');
 }
 
 static bool is_word_byte(char byte)
@@ -88,9 +116,7 @@ static bool is_uuid_at(struct bt_str text, uint32_t at)
 	for (uint32_t i = 0; i < UUID_LENGTH; i++) {
 		char byte = text.data[at + i];
 		bool is_dash = i == 8 || i == 13 || i == 18 || i == 23;
-		if (is_dash ? byte != '-'
-			    : !is_digit(byte) && !(byte >= 'a' && byte <= 'f') &&
-					!(byte >= 'A' && byte <= 'F')) {
+		if (is_dash ? byte != '-' : !is_hex_digit(byte)) {
 			return false;
 		}
 	}
@@ -123,6 +149,17 @@ static uint32_t address_length(struct bt_str text, uint32_t at)
 	return ends_at(text, end) ? end - at : 0;
 }
 
+/** Length of hexadecimal numbers with colons between them (IPv6, MAC), or 0. */
+static uint32_t colons_length(struct bt_str text, uint32_t at)
+{
+	uint32_t end = at;
+	uint32_t colons = 0;
+	while (end < text.length && (is_hex_digit(text.data[end]) || text.data[end] == ':')) {
+		colons += text.data[end++] == ':';
+	}
+	return colons >= COLONS_OF_ADDRESS && ends_at(text, end) ? end - at : 0;
+}
+
 /** Of the word that begins here. */
 static uint32_t word_length(struct bt_str text, uint32_t at)
 {
@@ -130,6 +167,9 @@ static uint32_t word_length(struct bt_str text, uint32_t at)
 		return UUID_LENGTH;
 	}
 	uint32_t address = address_length(text, at);
+	if (address == 0) {
+		address = colons_length(text, at);
+	}
 	uint32_t end = at;
 	while (end < text.length && is_word_byte(text.data[end])) {
 		end++;
@@ -161,11 +201,45 @@ static bool is_kept(struct bt_str word)
 	return is_short_number(word) || is_among(word, known_words, BT_ARRAY_LENGTH(known_words));
 }
 
+/** The next word at or behind `at` that does not stay. Zeros before a number are none of it, as its
+ * value may count. */
+static bool find_next(struct bt_str text, uint32_t at, struct bt_str *out_word)
+{
+	while (at < text.length) {
+		struct bt_str word = bt_str_sub(text, at, 1);
+		if (is_word_byte(text.data[at])) {
+			word.length = word_length(text, at);
+			if (!is_kept(word)) {
+				uint32_t zeros = 0;
+				while (is_number(word) && word.data[zeros] == '0') {
+					zeros++; /* not all are: that would stay */
+				}
+				*out_word = bt_str_sub(word, zeros, word.length);
+				return true;
+			}
+		}
+		at += word.length;
+	}
+	return false;
+}
+
+/** "2Mi" */
+static bool is_page_size(struct bt_str text)
+{
+	struct bt_str rest =
+		bt_str_has_suffix(text, BT_STR("i")) ? bt_str_sub(text, 0, text.length - 1) : text;
+	if (rest.length > 1 &&
+		bt_str_find_char(BT_STR("KMGTPE"), rest.data[rest.length - 1]) >= 0) {
+		rest.length--;
+	}
+	return is_short_number(rest);
+}
+
 /** Bytes at the start of a text that stay as they are. */
 static uint32_t known_length(struct bt_str text, bool is_term)
 {
 	if (is_among(text, known_names, BT_ARRAY_LENGTH(known_names)) ||
-		(is_term && is_among(text, known_terms, BT_ARRAY_LENGTH(known_terms)))) {
+		(is_term && bt_neutral_names_is_term(text))) {
 		return text.length;
 	}
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(known_domains); i++) {
@@ -173,8 +247,8 @@ static uint32_t known_length(struct bt_str text, bool is_term)
 		if (bt_str_has_prefix(text, domain)) {
 			struct bt_str rest = bt_str_sub(text, domain.length, text.length);
 			return is_among(rest, known_rests, BT_ARRAY_LENGTH(known_rests)) ||
-					bt_str_equal_c(domain, "hugepages-") ||
-					bt_str_equal_c(domain, "requests.hugepages-")
+					(bt_str_has_suffix(domain, BT_STR("hugepages-")) &&
+						is_page_size(rest))
 				? text.length
 				: domain.length;
 		}
@@ -217,24 +291,23 @@ static uint32_t find_word(const struct bt_neutral_names *names, struct bt_str wo
 	return BT_MAP_NONE;
 }
 
+static uint32_t end_of(struct bt_str text, struct bt_str word)
+{
+	return (uint32_t)(word.data - text.data) + word.length;
+}
+
 void bt_neutral_names_collect(struct bt_neutral_names *names, struct bt_str text, bool is_term)
 {
-	uint32_t at = known_length(text, is_term);
-	while (at < text.length) {
-		if (!is_word_byte(text.data[at])) {
-			at++;
-			continue;
-		}
-		struct bt_str word = bt_str_sub(text, at, word_length(text, at));
-		at += word.length;
-		if (is_kept(word) || find_word(names, word) != BT_MAP_NONE) {
+	struct bt_str word;
+	for (uint32_t at = known_length(text, is_term); find_next(text, at, &word);
+		at = end_of(text, word)) {
+		if (find_word(names, word) != BT_MAP_NONE) {
 			continue;
 		}
 		int64_t value; /* beyond it, nobody takes it for a number */
 		struct bt_neutral_word entry = {
 			.original = bt_arena_str(&names->arena, word),
-			.is_number = is_number(word) && word.data[0] != '0' &&
-				bt_str_parse_int64(word, &value),
+			.is_number = is_number(word) && bt_str_parse_int64(word, &value),
 		};
 		bt_vec_push(&names->words, entry);
 		bt_map_insert(&names->map, bt_str_hash(word), names->words.count - 1);
@@ -319,23 +392,18 @@ struct bt_str bt_neutral_names_rename(const struct bt_neutral_names *names, stru
 	bool is_term, struct bt_arena *arena)
 {
 	struct bt_strbuf out = {0};
-	uint32_t at = known_length(text, is_term);
-	bt_strbuf_append_str(&out, bt_str_sub(text, 0, at));
-	while (at < text.length) {
-		if (!is_word_byte(text.data[at])) {
-			bt_strbuf_append_char(&out, text.data[at++]);
-			continue;
-		}
-		struct bt_str word = bt_str_sub(text, at, word_length(text, at));
-		at += word.length;
-		if (is_kept(word)) {
-			bt_strbuf_append_str(&out, word);
-			continue;
-		}
+	struct bt_str word;
+	uint32_t done = 0;
+	for (uint32_t at = known_length(text, is_term); find_next(text, at, &word);
+		at = end_of(text, word)) {
 		uint32_t index = find_word(names, word);
 		BT_ASSERT(index != BT_MAP_NONE);
+		bt_strbuf_append_str(
+			&out, bt_str_sub(text, done, (uint32_t)(word.data - text.data) - done));
 		append_word(names, &names->words.items[index], &out);
+		done = end_of(text, word);
 	}
+	bt_strbuf_append_str(&out, bt_str_sub(text, done, text.length));
 	struct bt_str renamed = bt_arena_str(arena, bt_strbuf_str(&out));
 	bt_strbuf_finish(&out);
 	return renamed;

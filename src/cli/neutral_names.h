@@ -11,6 +11,7 @@
  *
  * First every text is collected, then all are settled, then they are renamed.
  */
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/arena.h"
@@ -34,6 +35,8 @@ struct bt_neutral_names {
 
 void bt_neutral_names_init(struct bt_neutral_names *names);
 void bt_neutral_names_finish(struct bt_neutral_names *names);
+/** A word of the API. */
+bool bt_neutral_names_is_term(struct bt_str text);
 /** is_term: where the API has words of its own (cpu, ReplicaSet), which stay. */
 void bt_neutral_names_collect(struct bt_neutral_names *names, struct bt_str text, bool is_term);
 /** No text may be collected any more. */

@@ -103,6 +103,9 @@ static bool keeps(void *context, const struct bt_message *message, const struct 
 {
 	struct pass *pass = context;
 	enum bt_snapshot_action action = look_up(pass, message, field);
+	if (action == BT_SNAPSHOT_WORDS) {
+		return is_plain(pass) || bt_neutral_names_is_term(text);
+	}
 	if (action != BT_SNAPSHOT_NOTES) {
 		return action != BT_SNAPSHOT_DROP &&
 			(action != BT_SNAPSHOT_PRIVATE || is_plain(pass));
@@ -125,6 +128,42 @@ static void rename_text(struct pass *pass, struct bt_str *text, bool is_term)
 	}
 }
 
+/** Numbers, ranges and patterns of them. */
+static bool is_numeric(struct bt_str text)
+{
+	for (uint32_t i = 0; i < text.length; i++) {
+		char byte = text.data[i];
+		if ((byte < '0' || byte > '9') && byte != '-' && byte != '*' && byte != '/') {
+			return false;
+		}
+	}
+	return true;
+}
+
+/** Words of the API and numbers, also in a list, stay; whatever else somebody wrote there is a
+ * name. */
+static void rename_value(struct pass *pass, struct bt_str *text)
+{
+	struct bt_strbuf out = {0};
+	uint32_t start = 0;
+	for (uint32_t i = 0; i <= text->length && !is_plain(pass); i++) {
+		if (i < text->length && text->data[i] != ',' && text->data[i] != ' ') {
+			continue;
+		}
+		struct bt_str part = bt_str_sub(*text, start, i - start);
+		if (!is_numeric(part)) {
+			rename_text(pass, &part, true);
+		}
+		bt_strbuf_append_str(&out, part);
+		bt_strbuf_append_str(&out, bt_str_sub(*text, i, 1));
+		start = i + 1;
+	}
+	if (pass->renaming != NULL) {
+		*text = bt_arena_str(pass->arena, bt_strbuf_str(&out));
+	}
+	bt_strbuf_finish(&out);
+}
+
 static void take_text(void *context, const struct bt_message *message, const struct bt_field *field,
 	bool is_key, struct bt_str *text)
 {
@@ -136,7 +175,10 @@ static void take_text(void *context, const struct bt_message *message, const str
 	case BT_SNAPSHOT_TERM:
 		rename_text(pass, text, true);
 		break;
+	case BT_SNAPSHOT_WORDS:
+		break; /* those that are left */
 	case BT_SNAPSHOT_KEEP:
+		rename_value(pass, text);
 		break;
 	case BT_SNAPSHOT_PRIVATE:
 		*text = is_plain(pass) ? *text : (struct bt_str){0};
@@ -147,6 +189,8 @@ static void take_text(void *context, const struct bt_message *message, const str
 	case BT_SNAPSHOT_NOTES:
 		if (!is_key && pass->note == NOTE_NAME) {
 			rename_text(pass, text, false);
+		} else if (!is_key) {
+			rename_value(pass, text);
 		}
 		break;
 	}

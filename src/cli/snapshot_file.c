@@ -22,35 +22,34 @@ static int failed(const struct bt_snapshot_file *file, int number, struct berth_
 		number != 0 ? strerror(number) : "failed");
 }
 
-/** A device or a pipe must not be replaced by a file. */
-static bool is_special(const char *path)
+static int open_descriptor(struct bt_snapshot_file *file, bool is_private)
 {
 	struct stat status;
-	return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
-}
-
-static int open_descriptor(struct bt_snapshot_file *file)
-{
 	if (file->path == NULL) {
 		return dup(STDOUT_FILENO);
 	}
-	if (is_special(file->path)) {
+	bool is_there = stat(file->path, &status) == 0;
+	if (is_there && !S_ISREG(status.st_mode)) {
+		/* A device or a pipe must not be replaced by a file. */
 		return open(file->path, O_WRONLY | O_CLOEXEC);
 	}
+	mode_t mode = is_private ? S_IRUSR | S_IWUSR : 0666;
 	bt_strbuf_printf(&file->temporary, "%s.%ld.tmp", file->path, (long)getpid());
 	int descriptor =
-		open(bt_strbuf_c(&file->temporary), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		open(bt_strbuf_c(&file->temporary), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 	if (descriptor < 0) {
 		bt_strbuf_reset(&file->temporary); /* nothing to remove */
+	} else if (is_there && !is_private) {
+		(void)fchmod(descriptor, status.st_mode & 0777); /* its own would do */
 	}
 	return descriptor;
 }
 
-int bt_snapshot_file_open(
-	const char *path, bool gzip, struct bt_snapshot_file *out_file, struct berth_error *err)
+int bt_snapshot_file_open(const char *path, bool gzip, bool is_private,
+	struct bt_snapshot_file *out_file, struct berth_error *err)
 {
 	*out_file = (struct bt_snapshot_file){.path = path};
-	int descriptor = open_descriptor(out_file);
+	int descriptor = open_descriptor(out_file, is_private);
 	if (descriptor < 0) {
 		return failed(out_file, errno, err);
 	}
@@ -64,23 +63,64 @@ int bt_snapshot_file_open(
 	return 0;
 }
 
+/** --- signals --- */
+
+static const int ending_signals[] = {SIGHUP, SIGINT, SIGTERM};
+
+void bt_snapshot_signals_hold(struct bt_snapshot_signals *out_signals)
+{
+	sigset_t held;
+	(void)sigemptyset(&held); /* cannot fail, as all below */
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(ending_signals); i++) {
+		struct sigaction action;
+		if (sigaction(ending_signals[i], NULL, &action) == 0 &&
+			action.sa_handler == SIG_DFL) {
+			(void)sigaddset(&held, ending_signals[i]);
+		}
+	}
+	(void)pthread_sigmask(SIG_BLOCK, &held, &out_signals->before);
+}
+
+void bt_snapshot_signals_let_go(const struct bt_snapshot_signals *signals)
+{
+	(void)pthread_sigmask(SIG_SETMASK, &signals->before, NULL);
+}
+
+static bool has_signal(void)
+{
+	sigset_t pending;
+	bool found = false;
+	(void)sigpending(&pending);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(ending_signals); i++) {
+		found = found || sigismember(&pending, ending_signals[i]) == 1;
+	}
+	return found;
+}
+
+/** --- writing --- */
+
 int bt_snapshot_file_write(void *context, struct bt_str text, struct berth_error *err)
 {
 	struct bt_snapshot_file *file = context;
+	if (has_signal()) {
+		return failed(file, EINTR, err);
+	}
 	errno = 0;
 	return text.length != 0 && gzwrite(file->stream, text.data, text.length) <= 0
 		? failed(file, errno, err)
 		: 0;
 }
 
-int bt_snapshot_file_commit(struct bt_snapshot_file *file, struct berth_error *err)
+int bt_snapshot_file_close(struct bt_snapshot_file *file, struct berth_error *err)
 {
 	errno = 0;
 	int code = gzclose(file->stream);
 	file->stream = NULL;
-	if (code != Z_OK) {
-		return failed(file, errno, err);
-	}
+	return code != Z_OK ? failed(file, errno, err) : 0;
+}
+
+int bt_snapshot_file_publish(struct bt_snapshot_file *file, struct berth_error *err)
+{
 	if (file->temporary.length != 0 && rename(bt_strbuf_c(&file->temporary), file->path) != 0) {
 		return failed(file, errno, err);
 	}

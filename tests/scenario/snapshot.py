@@ -7,6 +7,8 @@ import json
 import os
 import random
 import re
+import signal
+import stat
 import subprocess
 
 import scenario
@@ -223,10 +225,62 @@ def test_files_are_whole_or_absent(program):
         assert json.load(file)["kind"] == "List"
 
 
+def mode_of(path):
+    return stat.S_IMODE(os.stat(path).st_mode)
+
+
+def test_who_may_read_it(program):
+    """The map is its owner's alone; a file that is replaced stays as private as it was."""
+    path = program.write("in.yaml", POD)
+    target = program.write("kept.json.gz", "")
+    mapping = program.write("map.json", "")
+    os.chmod(target, 0o640)
+    os.chmod(mapping, 0o644)
+    for source in (path, target):  # the second time onto itself
+        program.run("snapshot", "-f", source, "-o", target, "--strip-names", "--map",
+                    mapping).expect(0)
+        assert (mode_of(target), mode_of(mapping)) == (0o640, 0o600)
+    subprocess.run(["gunzip", "--test", target], check=True)
+    for taken in (path, target, os.path.join(program.folder, ".", "in.yaml")):
+        answer = program.run("snapshot", "-f", path, "-o", target, "--strip-names", "--map",
+                             taken).expect(2)
+        assert "is the input or the output; name another file" in answer.err, answer.err
+    with open(path, encoding="utf-8") as file:
+        assert file.read() == POD
+
+
+def test_nothing_is_left_when_it_is_stopped(program):
+    """SIGTERM while the snapshot is written, into a pipe that nobody reads."""
+    pods = "".join("---\n" + POD.split("---")[0].replace("acme-db-0", "p%d" % i)
+                   for i in range(1500))  # more than a pipe holds
+    path = program.write("in.yaml", pods)
+    pipe = os.path.join(program.folder, "pipe")
+    mapping = os.path.join(program.folder, "map.json")
+    os.mkfifo(pipe)
+    before = set(os.listdir(program.folder))
+    process = subprocess.Popen([program.path, "snapshot", "-f", path, "-o", pipe, "--no-gzip",
+                                "--strip-names", "--map", mapping])
+    with open(pipe, "rb") as reader:
+        while not glob.glob(mapping + "*"):  # both are open
+            assert process.poll() is None
+        process.terminate()
+        reader.read()
+    assert process.wait(scenario.TIMEOUT_SECONDS) == -signal.SIGTERM
+    assert set(os.listdir(program.folder)) == before
+
+
+def test_full_disk(program):
+    path = program.write("in.yaml", POD)
+    answer = program.run("snapshot", "-f", path, "-o", "/dev/full").expect(2)
+    assert answer.err == "berth snapshot: writing /dev/full: No space left on device\n", answer.err
+
+
 def test_usage(program):
     path = program.write("in.yaml", POD)
     for arguments, message in [
             (["-f", path, "--map", "m"], "--map: there is none without --strip-names"),
+            (["-f", path, "--strip-names", "--map", "-"], "--map: name a file; whoever has it "
+             "can undo --strip-names"),
             ([path], "unexpected argument %s: files are named with -f, the output with -o" % path),
             (["-f", path, "--context", "c"], "--context: of which kubeconfig? name it with "
              "--kubeconfig (\"\" is the one that kubectl uses)")]:
