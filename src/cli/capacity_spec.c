@@ -3,6 +3,7 @@
 
 #include "api/pod.h"
 #include "api/workload.h"
+#include "cli/pod_reference.h"
 #include "cli/printable.h"
 #include "cli/suggest.h"
 

@@ -35,6 +35,7 @@ START_TEST(test_whatif_change__parse)
 		{BT_WHATIF_LABEL, "[z in (a,b)]=k=v", "[z in (a,b)]", "", "k", "v", "", 0, false},
 		{BT_WHATIF_SCALE, "Deployment/web=0", "web", "default", "", "", "", 0, false},
 		{BT_WHATIF_SCALE, "sts/shop/db=7", "db", "shop", "", "", "", 7, false},
+		{BT_WHATIF_SCALE, "deployments.apps/web=1", "web", "default", "", "", "", 1, false},
 		{BT_WHATIF_WITH, "a=b.yaml", "a=b.yaml", "", "", "", "", 0, false},
 	};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
@@ -89,6 +90,7 @@ START_TEST(test_whatif_change__refuse)
 		{BT_WHATIF_SCALE, "deployment/web=-1"},
 		{BT_WHATIF_SCALE, "deployment/web=1000001"},
 		{BT_WHATIF_SCALE, "pod/web=1"},
+		{BT_WHATIF_SCALE, "ds/web=1"},
 	};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
 		struct bt_whatif_change change;
