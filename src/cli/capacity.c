@@ -8,6 +8,8 @@
  * last. */
 #define OWN_PODS_AT_FIRST 256
 #define OWN_PODS_GROWTH 16
+/** Of all members together: room for the pods of other workloads is left. */
+#define OWN_PODS_MAX (BT_WORKLOAD_PODS_MAX / 2)
 /** Of a name, where something is put behind it. */
 #define NAME_PART_BYTES 200
 
@@ -67,6 +69,7 @@ static int put_spec(struct bt_capacity_session *session, struct bt_capacity_runn
 	int result = bt_cluster_put(cluster, "", object, &runner->object, err);
 	if (result == 0) {
 		cluster->objects.items[runner->object].origin = spec->origin;
+		cluster->objects.items[runner->object].pods_exist |= spec->pods_exist;
 	}
 	return result;
 }
@@ -154,6 +157,7 @@ static void start(struct bt_capacity_session *session, const struct bt_capacity_
 		bt_arena_init(&answer->members[i].stop_arena, 0);
 		answer->members[i].spec = &question->specs[i];
 		session->runners[i].member = &answer->members[i];
+		session->runners[i].uid_front = bt_arena_printf(&answer->arena, "copy-%u", i);
 	}
 }
 
@@ -198,6 +202,7 @@ static int run_loaded(struct bt_capacity_session *session, struct berth_error *e
 	}
 	bt_capacity_measure(session, false);
 	bt_capacity_place_all(session);
+	bt_capacity_tell_tightest(session);
 	bt_capacity_measure(session, true);
 	return 0;
 }
@@ -222,10 +227,21 @@ static int run(struct bt_capacity_session *session, uint32_t own_pods, struct be
 	return result;
 }
 
+/** Pods of its own that each member can have at most. */
+static uint32_t own_pods_most(const struct bt_capacity_question *question)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < question->spec_count; i++) {
+		count += bt_capacity_spec_has_own_claims(&question->specs[i]);
+	}
+	return count > 1 ? OWN_PODS_MAX / count : OWN_PODS_MAX;
+}
+
 int bt_capacity_ask(const struct bt_capacity_question *question,
 	struct bt_capacity_answer *out_answer, struct berth_error *err)
 {
 	uint32_t own_pods = OWN_PODS_AT_FIRST;
+	uint32_t own_most = own_pods_most(question);
 	struct bt_capacity_question asked = *question;
 	for (;;) {
 		struct bt_capacity_session session;
@@ -237,11 +253,16 @@ int bt_capacity_ask(const struct bt_capacity_question *question,
 		if (result == 0 && !ran_dry) {
 			return 0;
 		}
+		uint32_t copies = out_answer->copies;
 		bt_capacity_answer_finish(out_answer);
 		if (result < 0) {
 			return result;
 		}
-		own_pods *= OWN_PODS_GROWTH;
+		if (own_pods == own_most) {
+			asked.max = copies; /* the same again, and it ends there */
+		}
+		own_pods = own_pods < own_most / OWN_PODS_GROWTH ? own_pods * OWN_PODS_GROWTH
+								 : own_most;
 		asked.quiet = true;
 	}
 }

@@ -43,7 +43,7 @@ struct bt_capacity_stop {
 	 * LimitReached. */
 	const char *type;
 	struct bt_str message; /* the scheduler's own */
-	struct bt_str hint;    /* the tightest resource, a half-sentence; "": none is short */
+	struct bt_str hint;    /* what stops most nodes, a half-sentence; "": message says it */
 	BT_LIST(struct bt_capacity_reason) reasons;
 	uint32_t total; /* copies of all members when it was first passed over */
 };

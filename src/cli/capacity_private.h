@@ -15,7 +15,8 @@ struct bt_capacity_runner {
 	 * prototype's. */
 	BT_VEC(const struct bt_pod *) pods;
 	bool has_own_pods;
-	uint32_t next_number; /* of the next copy's name and uid */
+	struct bt_str uid_front;
+	uint32_t next_number; /* of the next copy's name and uid, behind "-" */
 	bool is_out;          /* nothing can change its stop any more */
 	bool is_passed_over;  /* its last attempt failed */
 	uint32_t failed_at;   /* copies of all members then */
@@ -42,9 +43,8 @@ void bt_capacity_place_all(struct bt_capacity_session *session);
 /** What a member asks for; before the first copy. */
 void bt_capacity_describe_requests(
 	struct bt_capacity_session *session, struct bt_capacity_runner *runner);
-/** Which resource is short on most nodes, for people, kept with the member's stop; "": none. */
-struct bt_str bt_capacity_tightest(
-	const struct bt_capacity_session *session, struct bt_capacity_member *member);
+/** What stops most nodes, for people, kept with each member's stop; after the last copy. */
+void bt_capacity_tell_tightest(const struct bt_capacity_session *session);
 /** Use of nodes and cluster, before the first copy or after the last one. */
 void bt_capacity_measure(struct bt_capacity_session *session, bool after);
 #endif

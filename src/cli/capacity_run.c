@@ -1,19 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Copies take their places one by one. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/capacity_private.h"
 #include "framework/fit_error.h"
 
+/** Of a 32-bit number. */
+#define NUMBER_DIGITS 10
+
 /** --- one copy --- */
+
+/** "FRONT-17", made twice for each copy: printf would take a sixth of all the time. */
+static struct bt_str numbered(struct bt_arena *arena, struct bt_str front, uint32_t number)
+{
+	char digits[NUMBER_DIGITS];
+	uint32_t first = NUMBER_DIGITS;
+	do {
+		digits[--first] = (char)('0' + number % 10);
+		number /= 10;
+	} while (number != 0);
+	uint32_t length = NUMBER_DIGITS - first;
+	char *text = bt_arena_alloc_bytes(arena, (size_t)front.length + 1 + length);
+	memcpy(text, front.data, front.length);
+	text[front.length] = '-';
+	memcpy(text + front.length + 1, digits + first, length);
+	return (struct bt_str){text, front.length + 1 + length};
+}
 
 /** The uid may be anybody's in the input. */
 static struct bt_str free_uid(
-	struct bt_capacity_session *session, uint32_t member, struct bt_capacity_runner *runner)
+	struct bt_capacity_session *session, struct bt_capacity_runner *runner)
 {
 	for (;;) {
-		struct bt_str uid = bt_arena_printf(
-			&session->copy_arena, "copy-%u-%u", member, runner->next_number);
+		struct bt_str uid =
+			numbered(&session->copy_arena, runner->uid_front, runner->next_number);
 		if (bt_state_find_pod(session->engine->state, uid) == BT_POD_NONE) {
 			return uid;
 		}
@@ -33,9 +54,9 @@ static bool next_copy(struct bt_capacity_session *session, uint32_t index, struc
 		return true;
 	}
 	*out_copy = runner->prototype;
-	out_copy->metadata.uid = free_uid(session, index, runner);
-	out_copy->metadata.name = bt_arena_printf(&session->copy_arena, "%.*s-%u",
-		BT_STR_ARG(runner->member->spec->name), runner->next_number++);
+	out_copy->metadata.uid = free_uid(session, runner);
+	out_copy->metadata.name =
+		numbered(&session->copy_arena, runner->member->spec->name, runner->next_number++);
 	return true;
 }
 
@@ -151,7 +172,6 @@ static void fail(struct bt_capacity_session *session, struct bt_capacity_runner 
 	stop_member(session, runner, bt_fate_name(fate), message);
 	if (result->outcome == BT_OUTCOME_FIT_ERROR) {
 		keep_reasons(member, &result->diagnosis);
-		member->stop.hint = bt_capacity_tightest(session, member);
 	}
 }
 

@@ -3,6 +3,7 @@
 
 #include "api/pod.h"
 #include "api/workload.h"
+#include "cli/kind_hint.h"
 #include "cli/pod_reference.h"
 #include "cli/printable.h"
 #include "cli/suggest.h"
@@ -25,6 +26,7 @@ void bt_capacity_specs_finish(struct bt_capacity_specs *specs)
 		bt_object_release(specs->list.items[i].object);
 	}
 	bt_vec_finish(&specs->list);
+	bt_strbuf_finish(&specs->skipped);
 	bt_arena_finish(&specs->arena);
 }
 
@@ -79,10 +81,14 @@ static bool is_pod_maker(enum bt_kind kind)
 		kind == BT_KIND_STATEFUL_SET || kind == BT_KIND_REPLICATION_CONTROLLER;
 }
 
-/** A workload that is going away makes no pods; its copies are asked for all the same. */
-static struct bt_object *make_maker(const struct bt_object *object)
+/**
+ * A workload that is going away makes no pods, and the cluster takes none without a name; their
+ * copies are asked for all the same.
+ */
+static struct bt_object *make_maker(
+	const struct bt_capacity_spec *spec, const struct bt_object *object)
 {
-	if (object->meta->deletion_timestamp == NULL) {
+	if (object->meta->deletion_timestamp == NULL && object->meta->name.length != 0) {
 		struct bt_object *shared = (struct bt_object *)(uintptr_t)object;
 		return bt_object_share(shared);
 	}
@@ -92,6 +98,7 @@ static struct bt_object *make_maker(const struct bt_object *object)
 	memcpy(copy, object->value, size);
 	struct bt_object_meta *meta = copy; /* every kind starts with its metadata */
 	meta->deletion_timestamp = NULL;
+	meta->name = spec->name;
 	struct bt_object *made = bt_object_create(object->kind, copy);
 	bt_arena_finish(&arena);
 	return made;
@@ -141,7 +148,7 @@ static int add(struct bt_capacity_specs *specs, const struct bt_object *object,
 	} else if (template_ != NULL) {
 		spec.object = make_pod(&spec, &template_->metadata, &template_->spec);
 	} else {
-		spec.object = make_maker(object);
+		spec.object = make_maker(&spec, object);
 	}
 	bt_vec_push(&specs->list, spec);
 	return 0;
@@ -190,17 +197,41 @@ static int take(
 	return result;
 }
 
+/** Told only when there is nothing else to be counted. */
+static void take_skipped(
+	void *context, struct bt_origin origin, struct bt_str api_version, struct bt_str kind)
+{
+	struct bt_capacity_specs *specs = context;
+	struct bt_strbuf hint = {0};
+	(void)origin; /* the file is named */
+	if (specs->skipped.length != 0) {
+		return;
+	}
+	bt_printable_append(&specs->skipped, bt_str_sub(api_version, 0, BT_CLUSTER_NAME_BYTES_MAX));
+	bt_strbuf_append_char(&specs->skipped, ' ');
+	bt_printable_append(&specs->skipped, bt_str_sub(kind, 0, BT_CLUSTER_NAME_BYTES_MAX));
+	if (bt_str_equal_c(kind, "PodTemplate")) {
+		bt_strbuf_append_c(&specs->skipped, " (write its template as a Pod)");
+	} else if (bt_kind_hint(api_version, kind, &hint)) {
+		bt_strbuf_printf(&specs->skipped, " (%s)", bt_strbuf_c(&hint));
+	}
+	bt_strbuf_finish(&hint);
+}
+
 int bt_capacity_specs_read(
 	struct bt_capacity_specs *specs, const char *path, struct berth_error *err)
 {
 	struct bt_input *input = &specs->cluster->input;
 	uint32_t count = specs->list.count;
-	input->sink = (struct bt_input_sink){.context = specs, .take = take};
+	bt_strbuf_reset(&specs->skipped);
+	input->sink =
+		(struct bt_input_sink){.context = specs, .take = take, .skipped = take_skipped};
 	int result = bt_input_read(input, path, err);
 	if (result == 0 && specs->list.count == count) {
 		result = bt_error_set(err, BERTH_ERR_INVALID,
-			"%s: no pod spec in it: " KINDS_SENTENCE,
-			strcmp(path, "-") == 0 ? "standard input" : path);
+			"%s: no pod spec in it%s%s: " KINDS_SENTENCE,
+			strcmp(path, "-") == 0 ? "standard input" : path,
+			specs->skipped.length != 0 ? ", but " : "", bt_strbuf_c(&specs->skipped));
 	}
 	return result;
 }
@@ -307,7 +338,12 @@ int bt_capacity_specs_like(struct bt_capacity_specs *specs, const char *text,
 		return bt_error_wrap(err, result, "--like");
 	}
 	const struct bt_cluster_object *entry = &specs->cluster->objects.items[index];
-	return add(specs, entry->object, entry->namespace_, entry->name, entry->origin, false, err);
+	result = add(
+		specs, entry->object, entry->namespace_, entry->name, entry->origin, false, err);
+	if (result == 0) {
+		specs->list.items[specs->list.count - 1].pods_exist = entry->pods_exist;
+	}
+	return result;
 }
 
 /** --- weights --- */

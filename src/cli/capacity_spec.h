@@ -21,13 +21,15 @@ struct bt_capacity_spec {
 	 */
 	struct bt_object *object;
 	struct bt_origin origin;
-	int64_t weight; /* copies a round, in a mix */
+	int64_t weight;  /* copies a round, in a mix */
+	bool pods_exist; /* of a live cluster or its snapshot, see bt_cluster_object */
 };
 
 struct bt_capacity_specs {
 	BT_VEC(struct bt_capacity_spec) list;
 	struct bt_arena arena;
 	struct bt_cluster *cluster; /* borrowed: gets what is no pod spec */
+	struct bt_strbuf skipped;   /* the first object of a file whose kind nobody knows */
 };
 
 void bt_capacity_specs_init(struct bt_capacity_specs *specs, struct bt_cluster *cluster);

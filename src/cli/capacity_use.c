@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What copies request, what nodes have left, and which resource runs out first. */
+/** What copies request, what nodes have left, and what stops most of them. */
 #include "cli/capacity_output.h"
 #include "cli/capacity_private.h"
 
@@ -105,9 +105,10 @@ static int64_t free_of(const struct amounts *amounts, uint32_t slot)
 
 struct shortage {
 	struct bt_capacity_request request;
-	uint32_t node_count; /* with less than a copy needs */
-	int64_t free_total;  /* on these nodes */
-	int64_t free_most;   /* on one of them */
+	uint64_t reason_count; /* nodes of which the scheduler said so */
+	uint32_t node_count;   /* with less than a copy needs */
+	int64_t free_total;    /* on these nodes */
+	int64_t free_most;     /* on one of them */
 };
 
 static struct shortage measure_shortage(
@@ -140,42 +141,100 @@ static bool is_tighter(const struct shortage *a, const struct shortage *b)
 		(double)b->free_total / (double)b->request.amount;
 }
 
-struct bt_str bt_capacity_tightest(
-	const struct bt_capacity_session *session, struct bt_capacity_member *member)
+/** What a reason of the scheduler says is short; NULL: it speaks of something else. */
+static const struct bt_capacity_request *short_resource(
+	const struct bt_capacity_member *member, struct bt_str reason)
 {
-	const struct bt_capacity_request pods = {BT_STR("pods"), 1};
-	struct shortage tightest = measure_shortage(session, &pods);
+	static const struct bt_capacity_request pods = {{"pods", 4}, 1};
+	struct bt_str insufficient = BT_STR("Insufficient ");
+	if (bt_str_equal_c(reason, "Too many pods")) {
+		return &pods;
+	}
+	if (!bt_str_has_prefix(reason, insufficient)) {
+		return NULL;
+	}
+	struct bt_str resource = bt_str_sub(reason, insufficient.length, reason.length);
 	for (uint32_t i = 0; i < member->requests.count; i++) {
-		struct shortage other = measure_shortage(session, &member->requests.items[i]);
-		if (is_tighter(&other, &tightest)) {
-			tightest = other;
+		if (bt_str_equal(member->requests.items[i].resource, resource)) {
+			return &member->requests.items[i];
 		}
 	}
-	if (tightest.node_count == 0) {
-		return BT_STR("");
+	return NULL;
+}
+
+/**
+ * The shortage that stops most nodes; node_count 0: none does. What the scheduler found short on
+ * more nodes than the requests explain (nominated pods hold room as well) is left to its words.
+ */
+static struct shortage find_tightest(
+	const struct bt_capacity_session *session, const struct bt_capacity_member *member)
+{
+	struct shortage tightest = {0};
+	for (uint32_t i = 0; i < member->stop.reasons.count; i++) {
+		const struct bt_capacity_reason *reason = &member->stop.reasons.items[i];
+		const struct bt_capacity_request *request = short_resource(member, reason->text);
+		if (request == NULL || reason->node_count < tightest.reason_count) {
+			continue;
+		}
+		struct shortage other = measure_shortage(session, request);
+		if (other.node_count >= reason->node_count &&
+			(tightest.node_count == 0 || is_tighter(&other, &tightest))) {
+			tightest = other;
+			tightest.reason_count = reason->node_count;
+		}
 	}
-	struct bt_strbuf text = {0};
-	struct bt_str resource = tightest.request.resource;
-	bt_strbuf_append_str(&text, resource);
+	return tightest;
+}
+
+static void append_shortage(const struct bt_capacity_session *session,
+	const struct shortage *shortage, struct bt_strbuf *text)
+{
+	struct bt_str resource = shortage->request.resource;
+	bt_strbuf_append_str(text, resource);
 	if (bt_str_equal_c(resource, "pods")) {
-		bt_strbuf_append_c(&text, ": no place for one more is left");
+		bt_strbuf_append_c(text, ": no place for one more is left");
 	} else {
-		bt_strbuf_append_c(&text, ": less than ");
-		bt_capacity_append_amount(&text, resource, tightest.request.amount);
-		bt_strbuf_append_c(&text, " is left");
+		bt_strbuf_append_c(text, ": less than ");
+		bt_capacity_append_amount(text, resource, shortage->request.amount);
+		bt_strbuf_append_c(text, " is left");
 	}
 	bt_strbuf_printf(
-		&text, " on %u of %u nodes", tightest.node_count, session->answer->node_count);
-	if (tightest.free_total > 0) {
-		bt_strbuf_append_c(&text, " (");
-		bt_capacity_append_amount(&text, resource, tightest.free_total);
-		bt_strbuf_append_c(&text, " together, at most ");
-		bt_capacity_append_amount(&text, resource, tightest.free_most);
-		bt_strbuf_append_c(&text, " on one)");
+		text, " on %u of %u nodes", shortage->node_count, session->answer->node_count);
+	if (shortage->free_total > 0) {
+		bt_strbuf_append_c(text, " (");
+		bt_capacity_append_amount(text, resource, shortage->free_total);
+		bt_strbuf_append_c(text, " together, at most ");
+		bt_capacity_append_amount(text, resource, shortage->free_most);
+		bt_strbuf_append_c(text, " on one)");
 	}
-	struct bt_str hint = bt_arena_str(&member->stop_arena, bt_strbuf_str(&text));
+}
+
+/** The reason of most nodes, where it is one of several, and the amounts behind a shortage. */
+static void tell_tightest(
+	const struct bt_capacity_session *session, struct bt_capacity_member *member)
+{
+	struct bt_strbuf text = {0};
+	struct shortage shortage = find_tightest(session, member);
+	const struct bt_capacity_reason *first =
+		member->stop.reasons.count > 1 ? &member->stop.reasons.items[0] : NULL;
+	if (first != NULL && shortage.reason_count < first->node_count) {
+		bt_strbuf_append_str(&text, first->text);
+		bt_strbuf_printf(&text, " (%llu of %u nodes)",
+			(unsigned long long)first->node_count, session->answer->node_count);
+	}
+	if (shortage.node_count != 0) {
+		bt_strbuf_append_c(&text, text.length != 0 ? "; " : "");
+		append_shortage(session, &shortage, &text);
+	}
+	member->stop.hint = bt_arena_str(&member->stop_arena, bt_strbuf_str(&text));
 	bt_strbuf_finish(&text);
-	return hint;
+}
+
+void bt_capacity_tell_tightest(const struct bt_capacity_session *session)
+{
+	for (uint32_t i = 0; i < session->answer->member_count; i++) {
+		tell_tightest(session, &session->answer->members[i]);
+	}
 }
 
 /** --- use --- */

@@ -46,18 +46,32 @@ static bool is_selector(struct bt_str text)
 		bt_str_find_char(text, ' ') >= 0;
 }
 
+static void warn_of_selector(const struct bt_cluster *cluster, struct bt_str text)
+{
+	struct bt_strbuf shown = {0};
+	bt_printable_append(&shown, text);
+	bt_cluster_warn(
+		cluster, "--exclude-nodes: no node has labels that match %s", bt_strbuf_c(&shown));
+	bt_strbuf_finish(&shown);
+}
+
 static int exclude_by_selector(struct run *run, struct bt_str text, struct berth_error *err)
 {
 	const struct bt_cluster *cluster = &run->cluster;
 	struct bt_selector selector;
 	struct bt_arena arena = {0};
 	int result = bt_selector_parse(text, &arena, &selector, err);
+	bool is_any = false;
 	for (uint32_t i = 0; result == 0 && i < cluster->objects.count; i++) {
 		const struct bt_cluster_object *entry = &cluster->objects.items[i];
 		if (entry->kind == BT_KIND_NODE &&
 			bt_selector_matches(&selector, &entry->object->meta->labels)) {
 			run->left_out[i] = true;
+			is_any = true;
 		}
+	}
+	if (result == 0 && !is_any) {
+		warn_of_selector(cluster, text);
 	}
 	bt_arena_finish(&arena);
 	return result;

@@ -208,7 +208,8 @@ static int add_replicas(struct bt_expansion *expansion, struct bt_pod_maker *mak
 	struct bt_opt_i32 replicas, uint32_t existing, struct berth_error *err)
 {
 	int64_t wanted = replicas.present ? replicas.value : 1;
-	int64_t missing = wanted > existing ? wanted - existing : 0;
+	bool none_missing = expansion->cluster->objects.items[maker->owner].pods_exist;
+	int64_t missing = !none_missing && wanted > existing ? wanted - existing : 0;
 	int64_t total = missing + bt_expansion_extras(expansion, maker->owner);
 	for (int64_t i = 0; i < total; i++) {
 		struct bt_pod *pod;
@@ -427,7 +428,8 @@ int bt_expansion_run(struct bt_expansion *expansion, struct berth_error *err)
 	list_nodes(expansion);
 	for (uint32_t i = 0; i < expansion->cluster->objects.count; i++) {
 		const struct bt_cluster_object *entry = &expansion->cluster->objects.items[i];
-		if (entry->pods_exist || entry->object->meta->deletion_timestamp != NULL) {
+		if ((entry->pods_exist && bt_expansion_extras(expansion, i) == 0) ||
+			entry->object->meta->deletion_timestamp != NULL) {
 			continue; /* nothing new for a workload that is being deleted */
 		}
 		int result = expand_object(expansion, i, err);

@@ -44,8 +44,8 @@ struct bt_expansion {
 	uint32_t *covered_for;  /* by object index: 1 + the DaemonSet that has a pod on this node */
 	uint64_t daemon_checks;
 	/** By object index: pods that a Deployment, ReplicaSet, ReplicationController or
-	 * StatefulSet makes beyond those it should have, also when it is paused. NULL: none.
-	 * Borrowed. */
+	 * StatefulSet makes beyond those it should have, also when it is paused or its pods exist.
+	 * NULL: none. Borrowed. */
 	const uint32_t *extras;
 };
 

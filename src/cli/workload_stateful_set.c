@@ -82,7 +82,7 @@ int bt_expand_stateful_set(struct bt_expansion *expansion, uint32_t owner, struc
 	int64_t start = spec->ordinals != NULL ? spec->ordinals->start : 0;
 	int64_t replicas = spec->replicas.present ? spec->replicas.value : 1;
 	uint32_t extras = bt_expansion_extras(expansion, owner);
-	for (int64_t i = 0; i < replicas || extras != 0; i++) {
+	for (int64_t i = object->pods_exist ? replicas : 0; i < replicas || extras != 0; i++) {
 		uint32_t count = expansion->pods.count;
 		int result = add_ordinal(expansion, &maker, spec, revision, start + i, err);
 		if (result < 0) {
