@@ -10,10 +10,24 @@
 #define SILENCE_NS (60 * BT_NS_PER_SECOND)
 /** A credential plugin may ask somebody to log in. */
 #define LOGIN_SILENCE_NS (300 * BT_NS_PER_SECOND)
+/** What a server may ask for before a list is asked for again. */
+#define WAIT_MAX_NS (20 * BT_NS_PER_SECOND)
 /** Text of a server that gets into a message. */
 #define MESSAGE_BYTES_MAX 300
 
 /** --- the connection --- */
+
+static bool may_wait(void *context, int64_t wait_ns)
+{
+	struct bt_live *live = context;
+	live->has_answered = true;
+	if (wait_ns > WAIT_MAX_NS) {
+		live->long_wait_ns = wait_ns;
+		return false;
+	}
+	live->heard_ns = bt_loop_now_ns(live->loop) + wait_ns;
+	return true;
+}
 
 static int connect(struct bt_live *live, struct berth_error *err)
 {
@@ -30,6 +44,8 @@ static int connect(struct bt_live *live, struct berth_error *err)
 		.loop = live->loop,
 		.user_agent = "berth/" BT_VERSION,
 		.qps = -1,
+		.may_wait = may_wait,
+		.may_wait_context = live,
 	};
 	return bt_rest_client_create(&options, &live->client, err);
 }
@@ -164,6 +180,13 @@ int bt_live_answer_error(const struct bt_live *live, const struct bt_live_list *
 			"the API server %s does not allow to list %s: %s; ask for get and list on "
 			"%s",
 			server, resource, message, resource);
+	} else if (live->long_wait_ns != 0 && answer->code != 0) {
+		result = bt_error_set(err, BERTH_ERR_IO,
+			"the API server %s is too busy to list %s: try again in %lld seconds, as "
+		        "it "
+			"asks for (HTTP %u)",
+			server, resource, (long long)(live->long_wait_ns / BT_NS_PER_SECOND),
+			answer->code);
 	} else {
 		result = bt_error_set(err, BERTH_ERR_IO,
 			"the API server %s did not list %s: %s (HTTP %u)", server, resource,

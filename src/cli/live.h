@@ -8,7 +8,8 @@
  * Errors are BERTH_ERR_IO or BERTH_ERR_INVALID (the kubeconfig): one sentence that names the server
  * and says what to do. Nothing waits for ever: a server that cannot be reached is given up after 10
  * seconds, one that says nothing after 15 (300 with a credential plugin, which may ask for a
- * login), one that falls silent in the middle after 60.
+ * login), one that falls silent in the middle after 60, one that asks for a wait of more than 20
+ * (Retry-After) at once.
  */
 #include "api/object.h"
 #include "api/time.h"

@@ -15,7 +15,8 @@ struct bt_live {
 	struct bt_rest_client *client;
 	struct bt_strbuf server; /* printable */
 	bool has_answered;
-	int64_t heard_ns; /* when something came last */
+	int64_t heard_ns;     /* when something came last, or may come again */
+	int64_t long_wait_ns; /* what the server asked for last, when that was too long */
 };
 
 struct bt_live_list;

@@ -293,6 +293,8 @@ int bt_rest_client_create(const struct bt_rest_options *options, struct bt_rest_
 	client->transport = options->transport;
 	client->loop = options->loop;
 	client->timeout_ns = options->timeout_ns;
+	client->may_wait = options->may_wait;
+	client->may_wait_context = options->may_wait_context;
 	make_headers(client, options);
 	make_timeout_query(client);
 	bt_limiter_init(&client->limiter, (double)options->qps, options->burst,

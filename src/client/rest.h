@@ -68,6 +68,10 @@ struct bt_rest_options {
 	int32_t burst;
 	int64_t timeout_ns; /* of each request that is no watch; 0: none. Also sent as ?timeout= */
 	struct bt_metrics *metrics; /* rest_client_*; NULL: none */
+	/** The server answered that a call is to be sent again after this wait (Retry-After); false:
+	 * the call ends with that answer. NULL: every wait is fine. */
+	bool (*may_wait)(void *context, int64_t wait_ns);
+	void *may_wait_context;
 };
 
 /** BERTH_ERR_INVALID: `burst is required to be greater than 0 when ...`. Options are copied. */

@@ -117,6 +117,11 @@ static bool resend_answered(struct bt_rest_call *call, uint16_t code)
 		!read_retry_after(call, &seconds)) {
 		return false;
 	}
+	if (call->client->may_wait != NULL &&
+		!call->client->may_wait(
+			call->client->may_wait_context, bt_ns_of_seconds(seconds))) {
+		return false;
+	}
 	log_retry_after(call, seconds);
 	bt_free(call->previous);
 	call->previous = NULL;

@@ -84,6 +84,8 @@ struct bt_rest_client {
 	struct bt_http_header headers[3]; /* User-Agent, Accept, Content-Type */
 	bool writes_protobuf;
 	int64_t timeout_ns;
+	bool (*may_wait)(void *context, int64_t wait_ns); /* NULL: any wait is fine */
+	void *may_wait_context;
 	struct bt_str timeout_query;         /* "timeout=5s", or "" */
 	BT_VEC(struct bt_rest_call *) slots; /* NULL: free */
 	BT_VEC(uint32_t) free_slots;

@@ -133,6 +133,10 @@ def test_live_cluster(program):
         check_left_out(cluster)
         check_refusals(cluster)
         check_bad_answers(cluster)
+        check_hurried_answers(cluster)
+        check_cut_lists(cluster)
+        check_exact_refused(cluster)
+        check_events(cluster)
 
 
 def check_decisions(cluster):
@@ -264,6 +268,97 @@ def check_bad_answers(cluster):
         cluster.fault = lambda request, answer=answer: answer \
             if resource_of(request) == "nodes" else None
         expect_sentence(cluster.run("simulate"), part)
+    cluster.fault = None
+
+
+def once(condition, fault):
+    """A policy that does it to the first request of these."""
+    seen = []
+
+    def policy(request):
+        if seen or not condition(request):
+            return None
+        seen.append(request)
+        return fault
+    return policy, seen
+
+
+def check_hurried_answers(cluster):
+    """Waits that a server asks for: short ones are waited, long ones are told."""
+    body = fault_proxy.status_body(429, "TooManyRequests", "slow down")
+    live = cluster.run("simulate", "-o", "json").expect(1)
+    cluster.fault, seen = once(lambda request: resource_of(request) == "services",
+                               fault_proxy.Answer(429, body, {"Retry-After": "1"}))
+    answer = cluster.run("simulate", "-o", "json").expect(1)
+    assert seen and answer.out == live.out
+    for code in (429, 503):
+        cluster.fault = lambda request, code=code: fault_proxy.Answer(
+            code, body, {"Retry-After": "3600"}) if resource_of(request) == "nodes" else None
+        expect_sentence(cluster.run("simulate"), "is too busy to list nodes: try again in 3600 "
+                        "seconds, as it asks for (HTTP %d)" % code)
+    cluster.fault = lambda request: fault_proxy.Answer(429, body, {}) \
+        if resource_of(request) == "nodes" else None
+    expect_sentence(cluster.run("simulate"), "did not list nodes: ", "slow down (HTTP 429)")
+    cluster.fault = None
+
+
+def check_cut_lists(cluster):
+    """A connection that ends before an answer is tried again; one within a list is told."""
+    live = cluster.run("simulate", "-o", "json").expect(1)
+    cluster.fault, seen = once(lambda request: "continue=" in request.query,
+                               fault_proxy.CutBefore())
+    answer = cluster.run("simulate", "-o", "json").expect(1)
+    assert seen and answer.out == live.out
+    for size in (1, 20, 3000):
+        cluster.fault = lambda request, size=size: fault_proxy.CutWithin(size) \
+            if resource_of(request) == "pods" else None
+        kept = os.path.join(cluster.folder, "cut.json.gz")
+        expect_sentence(cluster.run("snapshot", "-o", kept), cluster.proxy.server)
+        assert not os.path.exists(kept)
+    cluster.fault = None
+
+
+def check_exact_refused(cluster):
+    """Servers before resourceVersionMatch, and those that do not have that state."""
+    live = cluster.run("simulate", "-o", "json").expect(1)
+    for answer in (status_answer(400, "BadRequest", "resourceVersionMatch is unknown"),
+                   status_answer(422, "Invalid", "resourceVersionMatch is forbidden"),
+                   status_answer(504, "Timeout", "Too large resource version: 7, current: 5"),
+                   status_answer(410, "Expired", "too old resource version")):
+        cluster.fault = lambda request, answer=answer: answer \
+            if "resourceVersionMatch" in request.query else None
+        again = cluster.run("simulate", "-o", "json").expect(1)
+        assert again.out == live.out
+    cluster.fault = None
+
+
+def check_events(cluster):
+    """What a cluster says about a pod, oldest first; nothing of it can harm a terminal."""
+    name = "waiting"
+    uid = json.loads(cluster.api.request("GET", daemon_harness.PODS + "/" + name)[2])[
+        "metadata"]["uid"]
+    for index, (reason, message) in enumerate([("Second", "later\x1b[31m"), ("First", "sooner")]):
+        create(cluster.api, "/api/v1/namespaces/default/events", {
+            "metadata": {"name": "e%d" % index},
+            "involvedObject": {"kind": "Pod", "namespace": "default", "name": name, "uid": uid},
+            "type": "Warning", "reason": reason, "message": message, "count": 3,
+            "firstTimestamp": "2026-01-01T00:00:00Z",
+            "lastTimestamp": "2026-01-0%dT00:00:00Z" % (3 - index)})
+    for index, (other, of_uid) in enumerate([("p1", uid), (name, "of-one-that-is-gone")]):
+        create(cluster.api, "/api/v1/namespaces/default/events", {
+            "metadata": {"name": "other%d" % index}, "reason": "Other",
+            "message": "of another pod", "involvedObject": {
+                "kind": "Pod", "namespace": "default", "name": other, "uid": of_uid}})
+    answer = cluster.run("explain", name).expect(1)
+    assert answer.out.index("sooner") < answer.out.index("later"), answer.out
+    assert "\x1b" not in answer.out and "of another pod" not in answer.out, answer.out
+    asked = [request for request in cluster.requests if resource_of(request) == "events"]
+    assert len(asked) == 1 and "involvedObject.name" in asked[0].query, asked
+    cluster.fault = lambda request: status_answer(403, "Forbidden", "no events for you") \
+        if resource_of(request) == "events" else None
+    answer = cluster.run("explain", name).expect(1)
+    assert "sooner" not in answer.out, answer.out
+    assert "not read: the API server " in answer.out and "no events for you" in answer.out
     cluster.fault = None
 
 
