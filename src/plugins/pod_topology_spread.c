@@ -51,6 +51,27 @@ static void find_lows(struct bt_spread_limit *limit)
 
 /* --- PreFilter --- */
 
+/** Whether a node counts depends on a constraint's two policies alone: asked once for each of them.
+ * A pod may have any number of constraints, and of terms of its affinity. */
+struct node_verdicts {
+	bool known[4];
+	bool counts[4];
+};
+
+static bool counts_node(const struct bt_spread_filter_data *data, uint32_t index,
+	const struct bt_state *state, uint32_t slot, struct node_verdicts *verdicts)
+{
+	const struct bt_spread_constraint *constraint = &data->list.items[index];
+	uint32_t policies =
+		(constraint->honors_affinity ? 1U : 0U) | (constraint->honors_taints ? 2U : 0U);
+
+	if (!verdicts->known[policies]) {
+		verdicts->known[policies] = true;
+		verdicts->counts[policies] = bt_spread_counts_node(&data->list, index, state, slot);
+	}
+	return verdicts->counts[policies];
+}
+
 /** Section 2.7 to the letter: every pod of every eligible node. */
 static void count_by_walking(struct bt_spread_filter_data *data, const struct bt_state *state,
 	const struct bt_pod_info *pod, struct bt_arena *arena)
@@ -68,11 +89,12 @@ static void count_by_walking(struct bt_spread_filter_data *data, const struct bt
 		if (!bt_spread_has_all_keys(&data->list, slot)) {
 			continue;
 		}
+		struct node_verdicts verdicts = {0};
 		for (uint32_t i = 0; i < data->list.count; i++) {
 			const struct bt_spread_constraint *constraint = &data->list.items[i];
 			int64_t *count;
 
-			if (!bt_spread_counts_node(&data->list, i, state, slot)) {
+			if (!counts_node(data, i, state, slot, &verdicts)) {
 				continue;
 			}
 			count = &data->limits[i].table.counts[bt_topology_domain(
