@@ -155,6 +155,7 @@ static int explain(const struct options *options, struct bt_simulation *simulati
 	if (result == 0) {
 		report->explanation = &explanation;
 		result = bt_explain_report_write(report, options->format, out, err);
+		report->explanation = NULL;
 	}
 	if (result == 0 && explanation.fate != BT_EXPLAINED_FITS) {
 		result = BT_EXIT_FINDING;

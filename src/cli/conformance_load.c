@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/storage.h"
+#include "base/assert.h"
 #include "base/error.h"
 #include "cli/conformance_private.h"
 
@@ -134,6 +135,7 @@ static int add_pod_object(struct bt_case_run *run, struct bt_str json, struct be
 	if (result < 0) {
 		return result;
 	}
+	BT_ASSERT(object != NULL);
 	const struct bt_pod *pod = object;
 	if (bt_pod_is_terminal(pod)) {
 		return 0;

@@ -310,7 +310,7 @@ static int answer(struct bt_str case_json, const struct bt_json_value *expected,
 	struct berth_error *err)
 {
 	struct bt_case_run run = {.tally = tally, .expected = expected, .complaints = complaints};
-	bt_arena_init(&run.arena, 64 * 1024);
+	bt_arena_init(&run.arena, (size_t)64 * 1024);
 	bt_json_writer_init(&run.writer, out, 0);
 	struct bt_json_value *life;
 	if (is_life_case(&run.arena, case_json, &life, NULL)) {

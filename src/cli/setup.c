@@ -29,7 +29,7 @@ static int load_config(const char *path, const struct bt_gates *gates,
 		return 0;
 	}
 	struct bt_file file;
-	int result = bt_file_read(path, BT_CONFIG_BYTES_MAX, &file, err);
+	int result = bt_file_read(path, (size_t)BT_CONFIG_BYTES_MAX, &file, err);
 	if (result < 0) {
 		return bt_error_wrap(err, result, "%s", path);
 	}

@@ -4,6 +4,7 @@
 
 #include "api/change.h"
 #include "api/node.h"
+#include "base/assert.h"
 #include "cli/whatif_report.h"
 
 static const struct bt_node_table *table_of(const struct bt_whatif_side *side)
@@ -175,6 +176,7 @@ static bool differs(const struct bt_whatif_report *report, const struct bt_whati
 
 static void compare_node(struct bt_whatif_report *report, const uint32_t *had, const uint32_t *has)
 {
+	BT_ASSERT(had != NULL || has != NULL);
 	struct bt_whatif_node entry = {
 		.name = had != NULL ? bt_node_table_name(table_of(report->before), *had)
 				    : bt_node_table_name(table_of(report->after), *has),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The report for programs: JSON and YAML; its members are documented in berth-whatif(1). */
+#include "base/assert.h"
 #include "cli/json_members.h"
 #include "cli/whatif_report.h"
 
@@ -75,6 +76,7 @@ static void write_pod(struct bt_json_writer *writer, const struct bt_whatif_diff
 	bt_json_write_member(writer, "name", pod->owner_name);
 	bt_json_end_object(writer);
 	if (difference->effect == BT_EFFECT_PREEMPTED) {
+		BT_ASSERT(after != NULL);
 		write_preemptor(writer, after);
 	}
 	bt_json_end_object(writer);

@@ -113,17 +113,17 @@ static void hint_unbound(struct bt_advice *advice, const struct bt_persistent_vo
 	struct bt_str name = claim->metadata.name;
 	struct bt_str class_name = bt_persistent_volume_claim_class(claim);
 	const struct bt_str *selected = bt_claim_selected_node(claim);
-	const struct bt_storage_class *class_ = class_name.length != 0
+	const struct bt_storage_class *storage_class = class_name.length != 0
 		? bt_find_storage_class(advice->engine->state, class_name)
 		: NULL;
 
 	if (class_name.length == 0) {
 		bt_advice_hint(advice, "claim %.*s is not bound and has no storage class",
 			BT_STR_ARG(name));
-	} else if (class_ == NULL) {
+	} else if (storage_class == NULL) {
 		bt_advice_hint(advice, "claim %.*s wants StorageClass %.*s, which does not exist",
 			BT_STR_ARG(name), BT_STR_ARG(class_name));
-	} else if (!bt_str_equal(class_->volume_binding_mode, BT_WAIT_FOR_FIRST_CONSUMER)) {
+	} else if (!bt_str_equal(storage_class->volume_binding_mode, BT_WAIT_FOR_FIRST_CONSUMER)) {
 		bt_advice_hint(advice, "claim %.*s of StorageClass %.*s is not bound yet",
 			BT_STR_ARG(name), BT_STR_ARG(class_name));
 	} else if (selected != NULL && advice->node != NULL &&
