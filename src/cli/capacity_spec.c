@@ -218,14 +218,20 @@ static void take_skipped(
 	bt_strbuf_finish(&hint);
 }
 
+static void taken(void *context, struct bt_origin origin, struct bt_str json)
+{
+	const struct bt_capacity_specs *specs = context;
+	bt_cluster_check_fields(specs->cluster, origin, json);
+}
+
 int bt_capacity_specs_read(
 	struct bt_capacity_specs *specs, const char *path, struct berth_error *err)
 {
 	struct bt_input *input = &specs->cluster->input;
 	uint32_t count = specs->list.count;
 	bt_strbuf_reset(&specs->skipped);
-	input->sink =
-		(struct bt_input_sink){.context = specs, .take = take, .skipped = take_skipped};
+	input->sink = (struct bt_input_sink){
+		.context = specs, .take = take, .skipped = take_skipped, .taken = taken};
 	int result = bt_input_read(input, path, err);
 	if (result == 0 && specs->list.count == count) {
 		result = bt_error_set(err, BERTH_ERR_INVALID,

@@ -5,6 +5,9 @@
 #include "cli/kind_hint.h"
 #include "cli/printable.h"
 #include "cli/suffix.h"
+#if BT_HAVE_SERVER
+#include "cli/unknown_field.h"
+#endif
 
 static uint64_t name_hash(enum bt_kind kind, struct bt_str namespace_, struct bt_str name)
 {
@@ -173,10 +176,9 @@ static int check_limits(const struct bt_cluster *cluster, const struct bt_object
 	return 0;
 }
 
-static void replace(
-	struct bt_cluster *cluster, uint32_t index, struct bt_cluster_object *new_object)
+static void warn_of_earlier(const struct bt_cluster *cluster, const struct bt_cluster_object *old,
+	const struct bt_cluster_object *new_object)
 {
-	struct bt_cluster_object *old = &cluster->objects.items[index];
 	struct bt_strbuf shown = {0};
 	bt_input_describe(&cluster->input, old->origin, &shown);
 	struct bt_strbuf place = {0};
@@ -187,6 +189,15 @@ static void replace(
 		cluster, "%s replaces the one in %s", bt_strbuf_c(&place), bt_strbuf_c(&shown));
 	bt_strbuf_finish(&place);
 	bt_strbuf_finish(&shown);
+}
+
+static void replace(
+	struct bt_cluster *cluster, uint32_t index, struct bt_cluster_object *new_object)
+{
+	struct bt_cluster_object *old = &cluster->objects.items[index];
+	if (!cluster->replaces) {
+		warn_of_earlier(cluster, old, new_object);
+	}
 	cluster->object_bytes -= old->object->arena.total_bytes;
 	bt_object_release(old->object);
 	*old = *new_object;
@@ -285,18 +296,62 @@ static void take_skipped(
 	bt_strbuf_finish(&hint);
 }
 
+#if BT_HAVE_SERVER
+struct place {
+	const struct bt_cluster *cluster;
+	struct bt_origin origin;
+};
+
+static void warn_of_field(void *context, const char *what)
+{
+	const struct place *place = context;
+	struct bt_strbuf shown = {0};
+	bt_input_describe(&place->cluster->input, place->origin, &shown);
+	bt_cluster_warn(place->cluster, "%s: %s", bt_strbuf_c(&shown), what);
+	bt_strbuf_finish(&shown);
+}
+
+void bt_cluster_check_fields(
+	const struct bt_cluster *cluster, struct bt_origin origin, struct bt_str json)
+{
+	struct place place = {cluster, origin};
+	const struct bt_unknown_field_sink sink = {&place, warn_of_field};
+	if (cluster->warn != NULL && origin.document <= BT_UNKNOWN_FIELD_DOCUMENTS &&
+		json.length <= BT_UNKNOWN_FIELD_BYTES_MAX) {
+		bt_unknown_field_find(json, &sink);
+	}
+}
+#else
+void bt_cluster_check_fields(
+	const struct bt_cluster *cluster, struct bt_origin origin, struct bt_str json)
+{
+	(void)cluster;
+	(void)origin;
+	(void)json;
+}
+#endif
+
+static void taken(void *context, struct bt_origin origin, struct bt_str json)
+{
+	bt_cluster_check_fields(context, origin, json);
+}
+
+static struct bt_input_sink sink_of(struct bt_cluster *cluster)
+{
+	return (struct bt_input_sink){
+		.context = cluster, .take = take, .skipped = take_skipped, .taken = taken};
+}
+
 int bt_cluster_read(struct bt_cluster *cluster, const char *path, struct berth_error *err)
 {
-	cluster->input.sink =
-		(struct bt_input_sink){.context = cluster, .take = take, .skipped = take_skipped};
+	cluster->input.sink = sink_of(cluster);
 	return bt_input_read(&cluster->input, path, err);
 }
 
 int bt_cluster_read_text(
 	struct bt_cluster *cluster, const char *name, struct bt_str text, struct berth_error *err)
 {
-	cluster->input.sink =
-		(struct bt_input_sink){.context = cluster, .take = take, .skipped = take_skipped};
+	cluster->input.sink = sink_of(cluster);
 	return bt_input_read_text(&cluster->input, name, text, err);
 }
 

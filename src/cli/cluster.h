@@ -49,6 +49,7 @@ struct bt_cluster {
 	uint32_t uid_count;                            /* uids made up */
 	void (*warn)(void *context, const char *line); /* NULL: nobody listens */
 	void *warn_context;
+	bool replaces; /* objects of the input before may come once more: no warnings about it */
 };
 
 void bt_cluster_init(struct bt_cluster *cluster);
@@ -77,6 +78,9 @@ uint32_t bt_cluster_add_source(struct bt_cluster *cluster, const char *name);
  */
 BT_MUST_USE int bt_cluster_take(struct bt_cluster *cluster, struct bt_origin origin,
 	struct bt_object *object, struct berth_error *err);
+/** Warn about the misspelt fields of a manifest (cli/unknown_field.h); for bt_input_sink.taken. */
+void bt_cluster_check_fields(
+	const struct bt_cluster *cluster, struct bt_origin origin, struct bt_str json);
 /** After the last file: fill the lists of owners, anew when they were filled before. */
 void bt_cluster_index_owners(struct bt_cluster *cluster);
 /**

@@ -57,16 +57,29 @@ static void skip_object(void *context, struct bt_str api_version, struct bt_str 
 	}
 }
 
-/** The next JSON value, as objects or as it is. */
-static int read_value(
+/** The next JSON value as objects. */
+static int read_objects(
 	struct document *document, struct bt_json_reader *reader, struct berth_error *err)
 {
 	const struct bt_object_sink objects = {
 		.context = document, .take = take_object, .skipped = skip_object};
 	const struct bt_input_sink *sink = &document->input->sink;
+	const char *start = reader->position;
+	int result = bt_object_decode_reader(reader, &objects, err);
+	if (result == 0 && sink->taken != NULL) {
+		sink->taken(sink->context, document->origin,
+			(struct bt_str){start, (uint32_t)(reader->position - start)});
+	}
+	return result;
+}
+
+static int read_value(
+	struct document *document, struct bt_json_reader *reader, struct berth_error *err)
+{
+	const struct bt_input_sink *sink = &document->input->sink;
 	return sink->take_value != NULL
 		? sink->take_value(sink->context, document->origin, reader, err)
-		: bt_object_decode_reader(reader, &objects, err);
+		: read_objects(document, reader, err);
 }
 
 static int wrap_document(const struct document *document, int result, struct berth_error *err)

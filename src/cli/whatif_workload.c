@@ -352,11 +352,9 @@ int bt_whatif_with(
 	for (uint32_t i = 0; i < count; i++) {
 		old_objects[i] = bt_object_share(whatif->work.objects.items[i].object);
 	}
-	/* That objects are replaced is what this is for. */
-	void (*warn)(void *context, const char *line) = whatif->work.warn;
-	whatif->work.warn = NULL;
+	whatif->work.replaces = true; /* that is what the file is for */
 	int result = bt_cluster_read(&whatif->work, change->text, err);
-	whatif->work.warn = warn;
+	whatif->work.replaces = false;
 	bt_whatif_sync_marks(whatif);
 	for (uint32_t i = 0; i < count && result == 0; i++) {
 		if (whatif->work.objects.items[i].object != old_objects[i]) {

@@ -385,14 +385,34 @@ static int to_json(struct bt_str text, struct bt_strbuf *out, struct berth_error
 	return code;
 }
 
+/* What a wrong link saves. */
+static bool is_page(struct bt_str text)
+{
+	uint32_t i = 0;
+
+	while (i < text.length && (text.data[i] == ' ' || text.data[i] == '\n')) {
+		i++;
+	}
+	return i < text.length && text.data[i] == '<';
+}
+
+static int refuse(struct berth_error *err)
+{
+	return bt_error_set(err, BERTH_ERR_INVALID,
+		"this is no kubeconfig: that is YAML with clusters, users and contexts, as in "
+		"~/.kube/config");
+}
+
 int bt_kubeconfig_read(struct bt_str text, const char *path, struct bt_arena *arena,
 	struct bt_kubeconfig *out_file, struct berth_error *err)
 {
 	struct bt_kubeconfig file = {0};
 	struct bt_strbuf json = {0};
-	int code = to_json(text, &json, err);
+	int code = is_page(text) ? refuse(err) : to_json(text, &json, err);
 
-	if (code == 0 && json.length != 0) {
+	if (code == 0 && json.length != 0 && json.data[0] != '{' && json.data[0] != 'n') {
+		code = refuse(err);
+	} else if (code == 0 && json.length != 0) {
 		struct bt_json_reader reader;
 		bt_json_reader_init(&reader, bt_strbuf_str(&json));
 		code = bt_message_decode_json(&file_message, &reader, arena, &file, err);

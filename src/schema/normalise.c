@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "codec/json_edit.h"
 #include "schema/normalise_private.h"
 
@@ -43,15 +44,34 @@ static void append_path(const struct bt_normalise_at *at, struct bt_strbuf *out)
 	bt_strbuf_append_str(out, at->name);
 }
 
+static void tell_watcher(const struct bt_normalise *run, const char *what,
+	const struct bt_normalise_at *at, struct bt_str path)
+{
+	const struct bt_schema_problem problem = {
+		.what = what,
+		.path = path,
+		.name = at->name,
+		.message = at->owner,
+	};
+
+	run->watcher->take(run->watcher->context, &problem);
+}
+
 static void report(struct bt_normalise *run, const char *what, const struct bt_normalise_at *at)
 {
 	struct bt_strbuf path = {NULL, 0, 0};
 	struct bt_strbuf text = {NULL, 0, 0};
 
-	if (run->problems == NULL || run->problems->count >= BT_SCHEMA_PROBLEMS_MAX) {
+	if (run->watcher == NULL &&
+		(run->problems == NULL || run->problems->count >= BT_SCHEMA_PROBLEMS_MAX)) {
 		return;
 	}
 	append_path(at, &path);
+	if (run->watcher != NULL) {
+		tell_watcher(run, what, at, bt_strbuf_str(&path));
+		bt_strbuf_finish(&path);
+		return;
+	}
 	bt_strbuf_append_c(&text, what);
 	bt_strbuf_append_char(&text, ' ');
 	bt_strbuf_append_quoted(&text, bt_strbuf_str(&path));
@@ -395,6 +415,18 @@ int bt_schema_normalise(const struct bt_schema_message *message, struct bt_json_
 	}
 	code = message != NULL ? take_message(&run, message, NULL, object)
 			       : take_custom(&run, object);
+	bt_strbuf_finish(&run.scratch);
+	return code;
+}
+
+int bt_schema_check(const struct bt_schema_message *message, struct bt_json_value *object,
+	struct bt_arena *arena, const struct bt_schema_watcher *watcher, struct berth_error *err)
+{
+	struct bt_normalise run = {.arena = arena, .watcher = watcher, .err = err};
+	int code;
+
+	BT_ASSERT(object->type == BT_JSON_OBJECT);
+	code = take_message(&run, message, NULL, object);
 	bt_strbuf_finish(&run.scratch);
 	return code;
 }

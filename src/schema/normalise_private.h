@@ -21,7 +21,8 @@ struct bt_normalise_at {
 
 struct bt_normalise {
 	struct bt_arena *arena;
-	struct bt_json_value *problems; /* may be NULL */
+	struct bt_json_value *problems;          /* may be NULL */
+	const struct bt_schema_watcher *watcher; /* the same */
 	struct bt_strbuf scratch;
 	struct berth_error *err;
 };

@@ -131,6 +131,25 @@ BT_MUST_USE int bt_schema_normalise(const struct bt_schema_message *message,
 	struct bt_json_value *object, struct bt_arena *arena, struct bt_json_value *out_problems,
 	struct berth_error *err);
 
+/** A member that is unknown or repeated; borrowed for the call. */
+struct bt_schema_problem {
+	const char *what;                        /* "unknown field", "duplicate field" */
+	struct bt_str path;                      /* "spec.containers[0].imagee" */
+	struct bt_str name;                      /* "imagee", the last step of it */
+	const struct bt_schema_message *message; /* that has the member; NULL: a map has it */
+};
+struct bt_schema_watcher {
+	void *context;
+	void (*take)(void *context, const struct bt_schema_problem *problem);
+};
+/**
+ * bt_schema_normalise for those who say more of a problem than its text: every one goes to the
+ * watcher, in document order. object: an object.
+ */
+BT_MUST_USE int bt_schema_check(const struct bt_schema_message *message,
+	struct bt_json_value *object, struct bt_arena *arena,
+	const struct bt_schema_watcher *watcher, struct berth_error *err);
+
 /** --- protobuf; spec 13 section 8.3 --- */
 
 struct bt_envelope {

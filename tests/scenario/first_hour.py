@@ -168,6 +168,25 @@ def test_wrong_kinds(program):
         assert answer.expect(1).err == "", answer.err
 
 
+def test_misspelt_fields(program):
+    """As kubectl apply warns, with what was meant."""
+    misspelt = '"spec.nodeSelektor"; did you mean "nodeSelector"?'
+    wrong_level = '"tolerations"; did you mean "spec.tolerations"?'
+    for text, words in ((POD.replace("spec: {", "spec: {nodeSelektor: {a: b}, "), misspelt),
+                        (POD + "tolerations: [{operator: Exists}]\n", wrong_level)):
+        path = program.write("fields.yaml", text)
+        runs = [(name, before[:-1] + ["-f", NODES, "-f"]) for name, before in READERS.items()]
+        for name, before in runs + list(FILES_ONLY.items()):
+            answer = program.run(name, *before, path)
+            assert answer.status != 2, answer.err
+            warnings = [line for line in answer.err.split("\n") if "warning" in line]
+            assert warnings == ["berth %s: warning: %s: document 1: Pod default/worker: unknown "
+                                "field %s" % (name, path, words)], (name, answer.err)
+        dump = "apiVersion: v1\nkind: List\nitems:\n- " + text.strip().replace("\n", "\n  ")
+        answer = program.run("simulate", "-f", NODES, "-f", program.write("list.yaml", dump))
+        assert answer.status != 2 and answer.err == "", answer.err
+
+
 def test_misspelt_names(program):
     for arguments, words in (
             (["explain", "chekout"], "there is no pod chekout"),
@@ -204,6 +223,9 @@ def test_unreachable_servers(program):
                             (missing, "there is no kubeconfig " + missing)):
             said = sentence(program.run(name, *before[:-1], "--kubeconfig", path))
             assert said.startswith("berth %s: " % name) and words in said, said
+        page = program.write("page.html", "<!DOCTYPE html>\n<html>Please log in</html>\n")
+        said = sentence(program.run(name, *before[:-1], "--kubeconfig", page))
+        assert page + ": this is no kubeconfig: that is YAML with clusters, users" in said, said
         said = sentence(program.run(name, *before[:-1], "--kubeconfig", dead, "--context", "x"))
         assert 'no context "x" (it has "here")' in said, said
 
