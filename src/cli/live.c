@@ -177,8 +177,8 @@ int bt_live_answer_error(const struct bt_live *live, const struct bt_live_list *
 			server);
 	} else if (answer->class_ == BT_REST_FORBIDDEN) {
 		result = bt_error_set(err, BERTH_ERR_IO,
-			"the API server %s does not allow to list %s: %s; ask for get and list on "
-			"%s",
+			"the API server %s does not allow to list %s: %s; ask for the right "
+			"to list %s",
 			server, resource, message, resource);
 	} else if (live->long_wait_ns != 0 && answer->code != 0) {
 		result = bt_error_set(err, BERTH_ERR_IO,

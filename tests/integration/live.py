@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Reading a live cluster (--kubeconfig, `berth snapshot`) from an API server in another process."""
+import concurrent.futures
 import contextlib
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -125,7 +127,7 @@ def resource_of(request):
 
 
 def test_live_cluster(program):
-    with scene(program) as cluster:
+    with scene(program) as cluster, silent_servers(cluster) as silent:
         check_decisions(cluster)
         check_snapshot(cluster)
         check_json(cluster)
@@ -137,6 +139,33 @@ def test_live_cluster(program):
         check_cut_lists(cluster)
         check_exact_refused(cluster)
         check_events(cluster)
+        check_role(cluster)
+        expect_sentence(silent[0].result(), "cannot reach the API server https://127.0.0.1:",
+                        ": no connection within 10 seconds")
+        expect_sentence(silent[1].result(), "does not answer: nothing came for 15 seconds")
+        assert not os.path.exists(os.path.join(cluster.folder, "silent"))
+
+
+@contextlib.contextmanager
+def silent_servers(cluster):
+    """
+    Reading from one that takes connections and says nothing, not even for TLS, and from one that
+    does not answer, while the rest is tested: both take their time.
+    """
+    def read(server, ca_file, name):
+        path = write_kubeconfig(cluster.folder, server, ca_file, "t", name)
+        return cluster.runs.run("snapshot", "--kubeconfig", path, "-o",
+                                os.path.join(cluster.folder, "silent"))
+    mute = fault_proxy.FaultProxy(cluster.api, lambda request: fault_proxy.Delay(3600))
+    with socket.socket() as listener, concurrent.futures.ThreadPoolExecutor(2) as pool:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(16)
+        server = "https://127.0.0.1:%d" % listener.getsockname()[1]
+        try:
+            yield (pool.submit(read, server, None, "silent-kubeconfig"),
+                   pool.submit(read, mute.server, mute.ca_file, "mute-kubeconfig"))
+        finally:
+            mute.close()
 
 
 def check_decisions(cluster):
@@ -232,7 +261,7 @@ def check_refusals(cluster):
     cluster.fault = lambda request: status_answer(403, "Forbidden", "user u cannot list\x1b[31m") \
         if resource_of(request) == "pods" else None
     expect_sentence(cluster.run("simulate"), cluster.proxy.server,
-                    "does not allow to list pods: user u cannot list\\x1b[31m; ask for get and")
+                    "does not allow to list pods: user u cannot list\\x1b[31m; ask for the right to list pods")
     cluster.fault = None
     stale = write_kubeconfig(cluster.folder, cluster.proxy.server, cluster.proxy.ca_file,
                              "expired", "stale")
@@ -362,6 +391,23 @@ def check_events(cluster):
     cluster.fault = None
 
 
+def check_role(cluster):
+    """The role of packaging/ allows what is asked for, and nothing more."""
+    path = os.path.join(scenario.ROOT, "packaging", "kubernetes", "reader.yaml")
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    rules = re.findall(r"- apiGroups: \[(.*)\]\n  resources: \[(.*)\]\n  verbs: \[(.*)\]\n", text)
+    assert len(rules) == text.count("apiGroups") and {verbs for *_, verbs in rules} == {"list"}
+    allowed = {(group.strip('"'), name) for group, names, _ in rules for name in names.split(", ")}
+    cluster.run("explain", "waiting").expect(1)
+    asked = set()
+    for request in cluster.requests:
+        parts = request.path.split("/")
+        asked.add(("" if parts[1] == "api" else parts[2], parts[-1]))
+        assert request.method == "GET" and "limit=500" in request.query, request.target
+    assert asked == allowed, asked ^ allowed
+
+
 def test_unreachable(program):
     with tempfile.TemporaryDirectory() as folder:
         runs = scenario.Program(program.path, program.sanitized, folder)
@@ -371,19 +417,6 @@ def test_unreachable(program):
                         "cannot reach the API server %s: connection refused" % server)
         path = write_kubeconfig(folder, "https://no-such-host.invalid", None, "t")
         expect_sentence(runs.run("simulate", "--kubeconfig", path), "its name is not known here")
-
-
-def test_silent_server(program):
-    """It takes connections and says nothing, not even for TLS."""
-    with tempfile.TemporaryDirectory() as folder, socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen(16)
-        runs = scenario.Program(program.path, program.sanitized, folder)
-        path = write_kubeconfig(folder, "https://127.0.0.1:%d" % listener.getsockname()[1], None,
-                                "t")
-        answer = runs.run("snapshot", "--kubeconfig", path, "-o", os.path.join(folder, "out"))
-        expect_sentence(answer, "cannot reach the API server")
-        assert not os.path.exists(os.path.join(folder, "out"))
 
 
 def test_kubeconfigs(program):
