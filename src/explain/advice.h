@@ -38,6 +38,10 @@ struct bt_advice {
 	/** How far away, to order nodes with the same number of remedies: 0 nothing, 1 a whole
 	 * node's worth (share of allocatable that is missing), more is worse. */
 	double distance;
+	/** Remedies ask for more than the node has when it is empty: no pod's leaving would help.
+	 */
+	bool is_too_small;
+	bool pod_is_too_small; /* so do pod_remedies */
 	bool is_final; /* nothing known would help on this node */
 };
 

@@ -53,6 +53,7 @@ struct bt_explained_node {
 	 */
 	BT_LIST(struct bt_remedy) remedies;
 	bool is_final;
+	bool is_too_small; /* even empty; comes behind those that are not */
 	double distance;
 	/* Of nodes that fit. */
 	int64_t total_score;

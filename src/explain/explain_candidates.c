@@ -105,8 +105,8 @@ static uint64_t hash_set(const bt_remedy_list *remedies)
 }
 
 /** The candidate with this set, made when it is new. */
-static struct bt_candidate *collect(
-	struct collection *collection, const bt_remedy_list *wanted, double distance, uint32_t node)
+static struct bt_candidate *collect(struct collection *collection, const bt_remedy_list *wanted,
+	double distance, bool is_too_small, uint32_t node)
 {
 	struct bt_arena *arena = &collection->search->arena;
 	const struct bt_explanation *out = collection->search->run->out;
@@ -137,8 +137,11 @@ static struct bt_candidate *collect(
 		return candidate;
 	}
 	candidate = BT_ARENA_NEW(arena, struct bt_candidate);
-	*candidate = (struct bt_candidate){
-		.remedies = set, .distance = distance, .node = node, .node_count = 1};
+	*candidate = (struct bt_candidate){.remedies = set,
+		.distance = distance,
+		.node = node,
+		.node_count = 1,
+		.is_too_small = is_too_small};
 	bt_vec_push(&collection->candidates, candidate);
 	bt_vec_push(&collection->hashes, hash);
 	bt_map_insert(&collection->map, hash, collection->candidates.count - 1);
@@ -153,6 +156,9 @@ static int compare_candidates(const struct bt_candidate *x, const struct bt_cand
 	double x_distance = x->distance / (double)x->node_count;
 	double y_distance = y->distance / (double)y->node_count;
 
+	if (x->is_too_small != y->is_too_small) {
+		return x->is_too_small ? 1 : -1;
+	}
 	if (x->remedies.count != y->remedies.count) {
 		return x->remedies.count < y->remedies.count ? -1 : 1;
 	}
@@ -182,6 +188,40 @@ static int compare_pointers(const void *a, const void *b)
 		*(struct bt_candidate *const *)a, *(struct bt_candidate *const *)b);
 }
 
+/** What one node wants, in up to three ways. */
+static void collect_of_node(struct collection *collection, uint32_t index)
+{
+	struct bt_explain_search *search = collection->search;
+	const struct bt_explained_node *node = &search->run->out->nodes.items[index];
+	const struct bt_outlook *outlook = &search->run->outlooks[index];
+	struct bt_candidate **wishes = &search->of_node[(size_t)index * BT_WISHES_MAX];
+	const struct {
+		bt_remedy_list remedies;
+		double distance;
+		bool is_too_small;
+	} wanted[BT_WISHES_MAX] = {
+		{{node->remedies.items, node->remedies.count, true}, node->distance,
+			node->is_too_small},
+		{outlook->of_pod, outlook->of_pod_distance, outlook->of_pod_is_too_small},
+		{outlook->fewest, outlook->of_pod_distance, node->is_too_small},
+	};
+
+	for (uint32_t i = 0; i < BT_WISHES_MAX; i++) {
+		if (i != 0 && wanted[i].remedies.count == 0) {
+			continue;
+		}
+		wishes[i] = collect(collection, &wanted[i].remedies, wanted[i].distance,
+			wanted[i].is_too_small, index);
+		/* Twice the same is one wish. */
+		for (uint32_t k = 0; k < i && wishes[i] != NULL; k++) {
+			if (wishes[k] == wishes[i]) {
+				wishes[i]->node_count--;
+				break;
+			}
+		}
+	}
+}
+
 void bt_candidates_collect(struct bt_explain_search *search)
 {
 	struct bt_explain_run *run = search->run;
@@ -189,24 +229,11 @@ void bt_candidates_collect(struct bt_explain_search *search)
 	struct collection collection = {.search = search};
 
 	bt_map_init(&collection.map, candidate_hash, &collection);
-	search->of_node =
-		BT_ARENA_NEW_ARRAY(&search->arena, struct bt_candidate *, (size_t)count * 2);
+	search->of_node = BT_ARENA_NEW_ARRAY(
+		&search->arena, struct bt_candidate *, (size_t)count * BT_WISHES_MAX);
 	for (uint32_t i = 0; i < count; i++) {
-		const struct bt_explained_node *node = &run->out->nodes.items[i];
-		const bt_remedy_list wanted = {node->remedies.items, node->remedies.count, true};
-
-		if (node->is_final) {
-			continue;
-		}
-		search->of_node[i * 2] = collect(&collection, &wanted, node->distance, i);
-		search->of_node[i * 2 + 1] = run->outlooks[i].of_pod.count != 0
-			? collect(&collection, &run->outlooks[i].of_pod,
-				  run->outlooks[i].of_pod_distance, i)
-			: NULL;
-		/* Twice the same is one wish. */
-		if (search->of_node[i * 2] != NULL &&
-			search->of_node[i * 2] == search->of_node[i * 2 + 1]) {
-			search->of_node[i * 2]->node_count--;
+		if (!run->out->nodes.items[i].is_final) {
+			collect_of_node(&collection, i);
 		}
 	}
 	search->queue_count = collection.candidates.count;
@@ -233,4 +260,23 @@ void bt_candidates_requeue(struct bt_explain_search *search, struct bt_candidate
 	}
 	search->queue[at - 1] = candidate;
 	search->next--;
+}
+
+void bt_candidates_insert(
+	struct bt_explain_search *search, struct bt_candidate *const *candidates, uint32_t count)
+{
+	uint32_t rest = search->queue_count - search->next;
+	struct bt_candidate **queue =
+		BT_ARENA_NEW_ARRAY(&search->arena, struct bt_candidate *, (size_t)rest + count);
+
+	for (uint32_t i = 0; i < rest; i++) {
+		queue[i] = search->queue[search->next + i];
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		queue[rest + i] = candidates[i];
+	}
+	qsort(queue, (size_t)rest + count, sizeof(queue[0]), compare_pointers);
+	search->queue = queue;
+	search->queue_count = rest + count;
+	search->next = 0;
 }

@@ -12,9 +12,12 @@ void bt_needs_reset(struct bt_needs *needs)
 	needs->obstacles.count = 0;
 	needs->remedies.count = 0;
 	needs->of_pod.count = 0;
+	needs->fewest.count = 0;
 	needs->distance = 0;
 	needs->of_pod_distance = 0;
 	needs->is_final = false;
+	needs->is_too_small = false;
+	needs->of_pod_is_too_small = false;
 }
 
 void bt_needs_finish(struct bt_needs *needs)
@@ -22,6 +25,23 @@ void bt_needs_finish(struct bt_needs *needs)
 	bt_vec_finish(&needs->obstacles);
 	bt_vec_finish(&needs->remedies);
 	bt_vec_finish(&needs->of_pod);
+	bt_vec_finish(&needs->fewest);
+}
+
+/** One toleration does for all taints of a key: of any value where values differ, likewise of any
+ * effect. */
+static bool unite_tolerations(struct bt_remedy *known, const struct bt_remedy *remedy)
+{
+	if (!bt_str_equal(known->key, remedy->key)) {
+		return false;
+	}
+	if (!bt_str_equal(known->value, remedy->value)) {
+		known->value = BT_STR("");
+	}
+	if (!bt_str_equal(known->effect, remedy->effect)) {
+		known->effect = BT_STR("");
+	}
+	return true;
 }
 
 /** Another amount of the same. */
@@ -29,6 +49,9 @@ static bool unite(struct bt_remedy *known, const struct bt_remedy *remedy)
 {
 	struct bt_remedy same = *remedy;
 
+	if (known->kind == BT_REMEDY_TOLERATE && remedy->kind == BT_REMEDY_TOLERATE) {
+		return unite_tolerations(known, remedy);
+	}
 	same.amount = known->amount;
 	if (!bt_remedy_equal(known, &same)) {
 		return false;
@@ -66,15 +89,25 @@ bool bt_remedies_unite(bt_remedy_vec *into, const struct bt_remedy *remedies, ui
 
 static void take_remedies(struct bt_needs *needs, const struct bt_advice *advice)
 {
+	const bt_remedy_list of_node = {advice->remedies.items, advice->remedies.count, true};
+	bt_remedy_list of_pod = of_node;
+	const bt_remedy_list *fewest = &of_node;
 	bool has_pod_side = advice->pod_remedies.count != 0;
-	const struct bt_remedy *of_pod =
-		has_pod_side ? advice->pod_remedies.items : advice->remedies.items;
 
-	needs->is_final = needs->is_final || advice->is_final || advice->remedies.count == 0 ||
-		!bt_remedies_unite(
-			&needs->remedies, advice->remedies.items, advice->remedies.count) ||
-		!bt_remedies_unite(&needs->of_pod, of_pod,
-			has_pod_side ? advice->pod_remedies.count : advice->remedies.count);
+	if (has_pod_side) {
+		of_pod.items = advice->pod_remedies.items;
+		of_pod.count = advice->pod_remedies.count;
+	}
+	if (of_pod.count < of_node.count) {
+		fewest = &of_pod;
+	}
+	needs->is_final = needs->is_final || advice->is_final || of_node.count == 0 ||
+		!bt_remedies_unite(&needs->remedies, of_node.items, of_node.count) ||
+		!bt_remedies_unite(&needs->of_pod, of_pod.items, of_pod.count) ||
+		!bt_remedies_unite(&needs->fewest, fewest->items, fewest->count);
+	needs->is_too_small = needs->is_too_small || advice->is_too_small;
+	needs->of_pod_is_too_small = needs->of_pod_is_too_small ||
+		(has_pod_side ? advice->pod_is_too_small : advice->is_too_small);
 	needs->distance += advice->distance;
 	/* What changes the pod holds for all nodes: how far this one was does not matter. */
 	needs->of_pod_distance += has_pod_side ? 0.2 : advice->distance;

@@ -98,22 +98,30 @@ static void keep_needs(struct bt_explain_run *run, uint32_t index, const struct 
 	struct bt_outlook *outlook = &run->outlooks[index];
 	bt_remedy_vec remedies = {0};
 	bt_remedy_vec of_pod = {0};
+	bt_remedy_vec fewest = {0};
 
 	append_obstacles(arena, node, needs);
 	node->is_final = needs->is_final || base->is_final;
+	node->is_too_small = needs->is_too_small;
 	node->distance = base->distance + needs->distance;
 	outlook->known = true;
+	outlook->of_pod_is_too_small = needs->of_pod_is_too_small;
 	outlook->of_pod_distance = base->of_pod_distance + needs->of_pod_distance;
 	if (!bt_remedies_unite(&remedies, base->remedies.items, base->remedies.count) ||
 		!bt_remedies_unite(&remedies, needs->remedies.items, needs->remedies.count) ||
 		!bt_remedies_unite(&of_pod, base->remedies.items, base->remedies.count) ||
-		!bt_remedies_unite(&of_pod, needs->of_pod.items, needs->of_pod.count)) {
+		!bt_remedies_unite(&of_pod, needs->of_pod.items, needs->of_pod.count) ||
+		!bt_remedies_unite(&fewest, base->remedies.items, base->remedies.count) ||
+		!bt_remedies_unite(&fewest, needs->fewest.items, needs->fewest.count)) {
 		node->is_final = true;
 	}
 	if (!node->is_final) {
 		/* Mostly the same, and there may be many nodes. */
 		if (!same_remedies(&remedies, &of_pod)) {
 			outlook->of_pod = keep_remedies(arena, &of_pod);
+		}
+		if (fewest.count < remedies.count && fewest.count < of_pod.count) {
+			outlook->fewest = keep_remedies(arena, &fewest);
 		}
 		bt_remedy_list kept = keep_remedies(arena, &remedies);
 		node->remedies.items = kept.items;
@@ -122,6 +130,7 @@ static void keep_needs(struct bt_explain_run *run, uint32_t index, const struct 
 	}
 	bt_vec_finish(&remedies);
 	bt_vec_finish(&of_pod);
+	bt_vec_finish(&fewest);
 }
 
 static void keep_scores(struct bt_explain_run *run, const struct bt_evaluation *evaluation)

@@ -14,7 +14,9 @@ struct bt_outlook {
 	/** As node->remedies, the pod changed wherever that helps, too; absent: the same. */
 	bt_remedy_list of_pod;
 	double of_pod_distance;
-	bool known; /* its filters were asked */
+	bool of_pod_is_too_small;
+	bt_remedy_list fewest; /* absent: no fewer than those */
+	bool known;            /* its filters were asked */
 };
 
 /** One call of bt_explain. */
@@ -49,9 +51,12 @@ struct bt_needs {
 	BT_VEC(struct bt_obstacle) obstacles;
 	bt_remedy_vec remedies;
 	bt_remedy_vec of_pod; /* the pod changed in place of the node where that helps, too */
+	bt_remedy_vec fewest; /* of each obstacle, whichever of the two has fewer changes */
 	double distance;
 	double of_pod_distance;
 	bool is_final;
+	bool is_too_small;
+	bool of_pod_is_too_small;
 };
 
 void bt_needs_finish(struct bt_needs *needs);
@@ -63,7 +68,10 @@ void bt_needs_add(
 void bt_needs_of_slot(struct bt_needs *needs, uint32_t slot);
 /** What kept PreFilter from naming some or all nodes. */
 void bt_needs_of_pre_filter(struct bt_needs *needs, const struct bt_pre_filter_outcome *outcome);
-/** into += all of these: amounts of one thing become one amount. false: too many. */
+/**
+ * into += all of these: amounts of one thing become one amount, tolerations of one key one
+ * toleration. false: too many.
+ */
 bool bt_remedies_unite(bt_remedy_vec *into, const struct bt_remedy *remedies, uint32_t count);
 
 /* explain_nodes.c */

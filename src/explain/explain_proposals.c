@@ -33,15 +33,16 @@ static void ask_for_more(struct bt_explain_search *search, struct bt_explain_wor
 	} else {
 		bt_needs_of_pre_filter(&needs, &world->pre_filter);
 	}
-	*out_grew = !needs.is_final && needs.remedies.count != 0 &&
+	*out_grew = !needs.is_final && needs.fewest.count != 0 &&
 		bt_remedies_unite(&all, candidate->remedies.items, candidate->remedies.count) &&
-		bt_remedies_unite(&all, needs.remedies.items, needs.remedies.count);
+		bt_remedies_unite(&all, needs.fewest.items, needs.fewest.count);
 	if (*out_grew) {
 		bt_remedy_list grown = bt_remedies_sort(&search->arena, all.items, all.count);
 
 		*out_grew = !bt_remedies_equal(&grown, &candidate->remedies);
 		candidate->remedies = grown;
 		candidate->distance += needs.distance;
+		candidate->is_too_small = candidate->is_too_small || needs.is_too_small;
 		candidate->node_count = 1;
 		candidate->rounds++;
 	}
@@ -83,6 +84,7 @@ static void keep(struct bt_explain_search *search, const struct bt_candidate *ca
 	}
 	bt_vec_push(&search->found, proposal);
 	bt_vec_push(&search->distances, candidate->distance / (double)scan->feasible_count);
+	bt_vec_push(&search->too_small, candidate->is_too_small);
 }
 
 static bool is_known(const struct bt_explain_search *search, const bt_remedy_list *remedies)
@@ -186,6 +188,13 @@ static bool has_alike(const struct bt_explain_search *search, const bt_remedy_li
 	return false;
 }
 
+/** By more than the distance. */
+static bool is_further(const struct bt_candidate *a, const struct bt_candidate *b)
+{
+	return a->is_too_small != b->is_too_small ? a->is_too_small
+						  : a->remedies.count > b->remedies.count;
+}
+
 /** The nearest one, but among those of equally many changes first one of each kind. NULL: none. */
 static struct bt_candidate *next_candidate(struct bt_explain_search *search)
 {
@@ -193,8 +202,7 @@ static struct bt_candidate *next_candidate(struct bt_explain_search *search)
 		struct bt_candidate *candidate = search->queue[search->next];
 
 		if (search->next_alike < search->alike.count &&
-			candidate->remedies.count >
-				search->alike.items[search->next_alike]->remedies.count) {
+			is_further(candidate, search->alike.items[search->next_alike])) {
 			break;
 		}
 		search->next++;
@@ -207,6 +215,21 @@ static struct bt_candidate *next_candidate(struct bt_explain_search *search)
 							: NULL;
 }
 
+/** Before several changes are proposed: there may be one pod whose leaving does as much. */
+static int look_for_removals(struct bt_explain_search *search, struct berth_error *err)
+{
+	uint32_t one = search->run->out->entry_remedies.count + 1;
+	uint32_t fewest = search->next < search->queue_count
+		? search->queue[search->next]->remedies.count
+		: UINT32_MAX;
+
+	if (search->removals_sought || search->found.count != 0 || fewest <= one) {
+		return 0;
+	}
+	search->removals_sought = true;
+	return bt_search_removals(search, fewest, err);
+}
+
 static int try_candidates(struct bt_explain_search *search, struct berth_error *err)
 {
 	uint32_t wanted = search->run->options->proposals_max < BT_EXPLAIN_PROPOSALS_MAX
@@ -215,10 +238,17 @@ static int try_candidates(struct bt_explain_search *search, struct berth_error *
 	uint64_t left = CANDIDATES_MIN + (uint64_t)wanted * CANDIDATES_PER_PROPOSAL;
 
 	while (search->found.count < wanted && left > 0 && !search->exhausted) {
-		struct bt_candidate *candidate = next_candidate(search);
-		int result;
+		struct bt_candidate *candidate;
+		int result = look_for_removals(search, err);
 
-		if (candidate == NULL) {
+		if (result < 0) {
+			return result;
+		}
+		candidate = next_candidate(search);
+		/* Nobody buys nodes while something else helps. */
+		if (candidate == NULL ||
+			(candidate->is_too_small && search->found.count != 0 &&
+				!search->too_small.items[0])) {
 			break;
 		}
 		candidate->tried = true;
@@ -237,6 +267,7 @@ static int try_candidates(struct bt_explain_search *search, struct berth_error *
 struct ranked_proposal {
 	struct bt_proposal proposal;
 	double distance;
+	bool is_too_small;
 };
 
 static int compare_proposals(const void *a, const void *b)
@@ -244,6 +275,9 @@ static int compare_proposals(const void *a, const void *b)
 	const struct ranked_proposal *x = a;
 	const struct ranked_proposal *y = b;
 
+	if (x->is_too_small != y->is_too_small) {
+		return x->is_too_small ? 1 : -1;
+	}
 	if (x->proposal.remedies.count != y->proposal.remedies.count) {
 		return x->proposal.remedies.count < y->proposal.remedies.count ? -1 : 1;
 	}
@@ -256,6 +290,24 @@ static int compare_proposals(const void *a, const void *b)
 	return bt_str_compare(x->proposal.node, y->proposal.node);
 }
 
+/** Nodes that want something, and nothing of it was tried. */
+static void count_untried(struct bt_explain_search *search)
+{
+	struct bt_explanation *out = search->run->out;
+
+	for (uint32_t i = 0; i < out->nodes.count; i++) {
+		struct bt_candidate *const *wishes = &search->of_node[(size_t)i * BT_WISHES_MAX];
+		bool wants = false;
+		bool tried = false;
+
+		for (uint32_t k = 0; k < BT_WISHES_MAX; k++) {
+			wants = wants || wishes[k] != NULL;
+			tried = tried || (wishes[k] != NULL && wishes[k]->tried);
+		}
+		out->untried_count += wants && !tried;
+	}
+}
+
 static void hand_over(struct bt_explain_search *search)
 {
 	struct bt_explanation *out = search->run->out;
@@ -263,8 +315,8 @@ static void hand_over(struct bt_explain_search *search)
 	struct ranked_proposal *ranked = BT_NEW_ARRAY(struct ranked_proposal, count);
 
 	for (uint32_t i = 0; i < count; i++) {
-		ranked[i] = (struct ranked_proposal){
-			search->found.items[i], search->distances.items[i]};
+		ranked[i] = (struct ranked_proposal){search->found.items[i],
+			search->distances.items[i], search->too_small.items[i]};
 	}
 	qsort(ranked, count, sizeof(ranked[0]), compare_proposals);
 	out->proposals.items = BT_ARENA_NEW_ARRAY(&out->arena, struct bt_proposal, count);
@@ -274,14 +326,7 @@ static void hand_over(struct bt_explain_search *search)
 		out->proposals.items[i] = ranked[i].proposal;
 	}
 	bt_free(ranked);
-	for (uint32_t i = 0; i < out->nodes.count; i++) {
-		const struct bt_candidate *first = search->of_node[i * 2];
-		const struct bt_candidate *second = search->of_node[i * 2 + 1];
-		bool wants = first != NULL || second != NULL;
-
-		out->untried_count += wants && (first == NULL || !first->tried) &&
-			(second == NULL || !second->tried);
-	}
+	count_untried(search);
 }
 
 int bt_explain_propose(struct bt_explain_run *run, struct berth_error *err)
@@ -301,6 +346,7 @@ int bt_explain_propose(struct bt_explain_run *run, struct berth_error *err)
 	bt_vec_finish(&search.memo);
 	bt_vec_finish(&search.found);
 	bt_vec_finish(&search.distances);
+	bt_vec_finish(&search.too_small);
 	bt_arena_finish(&search.arena);
 	return result;
 }

@@ -4,6 +4,9 @@
 /** Between the files that look for proposals: candidates are what might help, trials what does. */
 #include "explain/explain_private.h"
 
+/** Sets of changes that one node may want. */
+#define BT_WISHES_MAX 3
+
 /** Changes that should let the pod onto a node. */
 struct bt_candidate {
 	bt_remedy_list remedies; /* in the order of bt_remedies_sort */
@@ -11,6 +14,7 @@ struct bt_candidate {
 	uint32_t node;       /* index in out->nodes: the nearest that wants them */
 	uint32_t node_count; /* how many nodes want just these */
 	uint32_t rounds;     /* how often it grew */
+	bool is_too_small;   /* the node would have to be a larger one; comes last */
 	bool tried;
 };
 
@@ -23,12 +27,14 @@ struct bt_explain_search {
 	/** Of the queue, but put off: a proposal of the same kind has been found. */
 	BT_VEC(struct bt_candidate *) alike;
 	uint32_t next_alike;
-	struct bt_candidate **of_node; /* two for each node; NULL: none */
+	struct bt_candidate **of_node; /* BT_WISHES_MAX for each node; NULL: none */
 	BT_VEC(struct bt_tried) memo;
 	BT_VEC(struct bt_proposal) found;
 	BT_VEC(double) distances; /* of found */
+	BT_VEC(bool) too_small;   /* likewise */
 	uint64_t work;            /* nodes asked, trials made */
-	bool exhausted;           /* no more trials */
+	bool removals_sought;
+	bool exhausted; /* no more trials */
 };
 
 /** What came of a set of changes. */
@@ -49,6 +55,19 @@ bool bt_remedies_include(const bt_remedy_list *whole, const bt_remedy_list *part
 void bt_candidates_collect(struct bt_explain_search *search);
 /** It grew: put it where it belongs among those that are left. */
 void bt_candidates_requeue(struct bt_explain_search *search, struct bt_candidate *candidate);
+
+/** More of them for the queue. */
+void bt_candidates_insert(
+	struct bt_explain_search *search, struct bt_candidate *const *candidates, uint32_t count);
+
+/* explain_removals.c */
+
+/**
+ * Queue sets of fewer than `limit` changes, one pod's leaving among them, that open a node as far
+ * as its filters say. Once in a search.
+ */
+BT_MUST_USE int bt_search_removals(
+	struct bt_explain_search *search, uint32_t limit, struct berth_error *err);
 
 /* explain_minimal.c */
 

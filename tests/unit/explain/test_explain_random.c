@@ -5,149 +5,10 @@
  * there had been none.
  */
 #include "base/error.h"
-#include "base/prng.h"
+#include "random_plan.h"
 #include "test_main.h"
-#include "town.h"
 
 #define SEED_COUNT 400
-#define NODES_MAX 12
-#define PODS_MAX 24
-
-/** Texts a cluster is made of. */
-struct plan {
-	struct bt_arena arena;
-	struct bt_prng prng;
-	const char *nodes[NODES_MAX];
-	uint32_t node_count;
-	const char *pods[PODS_MAX];
-	uint32_t pod_count;
-	const char *pending;
-	const char *next; /* decided before and after */
-};
-
-static uint32_t below(struct plan *plan, uint32_t bound)
-{
-	return (uint32_t)bt_prng_below(&plan->prng, bound);
-}
-
-static const char *pick(struct plan *plan, const char *const *texts, uint32_t count)
-{
-	return texts[below(plan, count)];
-}
-
-#define PICK(plan, ...) \
-	pick((plan), (const char *const[]){__VA_ARGS__}, \
-		BT_ARRAY_LENGTH(((const char *const[]){__VA_ARGS__})))
-
-static const char *make_node(struct plan *plan, uint32_t number)
-{
-	return bt_arena_printf(&plan->arena,
-		"{'metadata':{'name':'n%u','labels':{'kubernetes.io/hostname':'n%u',"
-		"'topology.kubernetes.io/zone':'%s'%s%s}},'spec':{%s},'status':{'allocatable':{"
-		"'cpu':'%s','memory':'%s','pods':'%u'%s},'images':[%s]}}",
-		number, number, PICK(plan, "a", "b", "c"),
-		PICK(plan, "", ",'disk':'ssd'", ",'disk':'hdd'"),
-		PICK(plan, "", "", ",'cores':'8'"),
-		PICK(plan, "", "", "", "'unschedulable':true",
-			"'unschedulable':true,'taints':[{'key':'node.kubernetes.io/unschedulable',"
-			"'effect':'NoSchedule'}]",
-			"'taints':[{'key':'k','value':'v','effect':'NoSchedule'}]",
-			"'taints':[{'key':'k','value':'v','effect':'NoSchedule'},{'key':'x',"
-			"'effect':'NoExecute'}]"),
-		PICK(plan, "1", "2", "2500m", "4"), PICK(plan, "1Gi", "2Gi", "3000M"),
-		2 + below(plan, 5), PICK(plan, "", "", ",'example.com/gpu':'1'"),
-		PICK(plan, "", "{'names':['i:1'],'sizeBytes':50000000}",
-			"{'names':['i:1','i:2'],'sizeBytes':400000000}"))
-		.data;
-}
-
-static const char *make_running(struct plan *plan, uint32_t number)
-{
-	return bt_arena_printf(&plan->arena,
-		"{'metadata':{'name':'r%u','uid':'r%u','namespace':'default','labels':{'app':'%s'}}"
-		","
-		"'spec':{'nodeName':'n%u','priority':%s,'containers':[{'resources':{'requests':{"
-		"'cpu':'%s','memory':'%s'}}%s}]%s}}",
-		number, number, PICK(plan, "web", "db"), below(plan, plan->node_count),
-		PICK(plan, "0", "10", "100"), PICK(plan, "100m", "500m", "1"),
-		PICK(plan, "64Mi", "500Mi"),
-		PICK(plan, "", "", ",'ports':[{'hostPort':80,'protocol':'TCP'}]"),
-		PICK(plan, "", "",
-			",'affinity':{'podAntiAffinity':{"
-			"'requiredDuringSchedulingIgnoredDuringExecution':[{'topologyKey':"
-			"'kubernetes.io/"
-			"hostname','labelSelector':{'matchLabels':{'app':'web'}}}]}}"))
-		.data;
-}
-
-static const char *make_pending(struct plan *plan, const char *name)
-{
-	const char *affinity = PICK(plan, "", "", "",
-		",'affinity':{'nodeAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':{"
-		"'nodeSelectorTerms':[{'matchExpressions':[{'key':'cores','operator':'Gt','values':"
-		"['4']},{'key':'disk','operator':'NotIn','values':['hdd']}]},{'matchExpressions':[{"
-		"'key':'disk','operator':'In','values':['nvme','ssd']}]}]}}}",
-		",'affinity':{'nodeAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':{"
-		"'nodeSelectorTerms':[{'matchFields':[{'key':'metadata.name','operator':'In',"
-		"'values':['n1']}]}]}}}",
-		",'affinity':{'podAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':[{"
-		"'topologyKey':'topology.kubernetes.io/zone','labelSelector':{'matchLabels':{'app':"
-		"'db'}}}]}}",
-		",'affinity':{'podAntiAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':["
-		"{"
-		"'topologyKey':'kubernetes.io/hostname','labelSelector':{'matchLabels':{'app':'web'"
-		"}}}]}}");
-
-	return bt_arena_printf(&plan->arena,
-		"{'metadata':{'name':'%s','uid':'%s','namespace':'default','labels':{'app':'web'}},"
-		"'spec':{'schedulerName':'%s','priority':%s,'preemptionPolicy':"
-		"'PreemptLowerPriority','containers':[{'image':'i:1','resources':{'requests':{"
-		"'cpu':'%s','memory':'%s'%s}}%s}]%s%s%s%s%s}}",
-		name, name,
-		PICK(plan, "default-scheduler", "default-scheduler", "default-scheduler",
-			"default-scheduler", "default-scheduler", "other"),
-		PICK(plan, "0", "50"), PICK(plan, "500m", "1500m", "3", "9"),
-		PICK(plan, "100Mi", "1Gi", "5Gi"), PICK(plan, "", "", "", ",'example.com/gpu':'1'"),
-		PICK(plan, "", "", ",'ports':[{'hostPort':80,'protocol':'TCP'}]"),
-		PICK(plan, "", "", ",'nodeSelector':{'disk':'ssd'}",
-			",'nodeSelector':{'disk':'ssd','cores':'8'}"),
-		affinity,
-		PICK(plan, "", "", ",'tolerations':[{'operator':'Exists'}]",
-			",'tolerations':[{'key':'k','operator':'Exists'}]"),
-		PICK(plan, "", "", "",
-			",'topologySpreadConstraints':[{'maxSkew':1,'topologyKey':"
-			"'topology.kubernetes.io/zone','whenUnsatisfiable':'DoNotSchedule',"
-			"'labelSelector':{'matchLabels':{'app':'web'}}}]"),
-		PICK(plan, "", "", "", "", "", ",'schedulingGates':[{'name':'g'}]"))
-		.data;
-}
-
-static void make_plan(struct plan *plan, uint64_t seed)
-{
-	*plan = (struct plan){0};
-	bt_prng_init(&plan->prng, seed);
-	plan->node_count = 2 + below(plan, NODES_MAX - 1);
-	for (uint32_t i = 0; i < plan->node_count; i++) {
-		plan->nodes[i] = make_node(plan, i);
-	}
-	plan->pod_count = below(plan, PODS_MAX + 1);
-	for (uint32_t i = 0; i < plan->pod_count; i++) {
-		plan->pods[i] = make_running(plan, i);
-	}
-	plan->pending = make_pending(plan, "p");
-	plan->next = make_pending(plan, "q");
-}
-
-static void build(const struct plan *plan, struct town *town)
-{
-	town_init(town, "{}");
-	for (uint32_t i = 0; i < plan->node_count; i++) {
-		town_add_node(town, plan->nodes[i]);
-	}
-	for (uint32_t i = 0; i < plan->pod_count; i++) {
-		world_add_pod(&town->world, plan->pods[i]);
-	}
-}
 
 /** --- groups --- */
 
@@ -222,56 +83,7 @@ static void expect_groups(const struct bt_explanation *explanation, uint64_t see
 
 /** --- proposals --- */
 
-/** The remedies carried out in a cluster of its own: what the scheduler says then. */
-static bool is_scheduled_after(
-	const struct plan *plan, const struct bt_remedy *remedies, uint32_t count)
-{
-	struct town town;
-	struct bt_schedule_result result;
-	struct bt_framework *framework;
-	struct bt_plugin *gate;
-	struct bt_pod_info info;
-	struct bt_pod *pod;
-	struct bt_status status;
-	bool scheduled = false;
-
-	town_init(&town, "{}");
-	for (uint32_t i = 0; i < plan->node_count; i++) {
-		struct bt_node *node = world_node(&town.world, plan->nodes[i]);
-
-		bt_remedies_apply_to_node(remedies, count, node, &town.world.arena);
-		bt_state_add_node(town.world.engine->state, node);
-	}
-	for (uint32_t i = 0; i < plan->pod_count; i++) {
-		bool removed = false;
-
-		pod = world_pod(&town.world, plan->pods[i]);
-		for (uint32_t k = 0; k < count; k++) {
-			removed = removed ||
-				(remedies[k].kind == BT_REMEDY_REMOVE_POD &&
-					bt_str_equal(remedies[k].pod_name, pod->metadata.name));
-		}
-		if (!removed) {
-			ck_assert_int_eq(bt_state_add_pod(town.world.engine->state, pod, NULL), 0);
-		}
-	}
-	pod = world_pod(&town.world, plan->pending);
-	bt_remedies_apply_to_pod(remedies, count, pod, &town.world.arena);
-	framework = bt_engine_profile(town.world.engine, pod->spec.scheduler_name);
-	if (framework != NULL) {
-		bt_pod_info_init_pending(town.world.engine->state, pod, &info);
-		status = bt_run_pre_enqueue(framework, &info, &town.world.arena, &gate);
-		if (bt_status_is_success(&status)) {
-			bt_engine_schedule(town.world.engine, framework, &info, &result);
-			scheduled = result.outcome == BT_OUTCOME_SCHEDULED;
-		}
-		bt_pod_info_finish_pending(town.world.engine->state, &info);
-	}
-	town_finish(&town);
-	return scheduled;
-}
-
-static void expect_minimal(struct town *town, const struct plan *plan,
+static void expect_minimal(struct town *town, const struct random_plan *plan,
 	const struct bt_proposal *proposal, uint64_t seed)
 {
 	struct bt_remedy part[32];
@@ -285,7 +97,7 @@ static void expect_minimal(struct town *town, const struct plan *plan,
 				part[part_count++] = proposal->remedies.items[i];
 			}
 		}
-		if (is_scheduled_after(plan, part, part_count)) {
+		if (random_plan_fits_after(plan, part, part_count)) {
 			ck_abort_msg("seed %llu: %s: enough is %s", (unsigned long long)seed,
 				town_remedies(town, proposal->remedies.items, count),
 				town_remedies(town, part, part_count));
@@ -299,15 +111,15 @@ static void expect_minimal(struct town *town, const struct plan *plan,
 			continue;
 		}
 		part[i].amount--;
-		if (is_scheduled_after(plan, part, count)) {
+		if (random_plan_fits_after(plan, part, count)) {
 			ck_abort_msg("seed %llu: less is enough: %s", (unsigned long long)seed,
 				town_remedies(town, part, count));
 		}
 	}
 }
 
-static void expect_proposals(struct town *town, const struct plan *plan, const struct bt_pod *pod,
-	const struct bt_explanation *explanation, uint64_t seed)
+static void expect_proposals(struct town *town, const struct random_plan *plan,
+	const struct bt_pod *pod, const struct bt_explanation *explanation, uint64_t seed)
 {
 	struct bt_explain_objects objects = town_objects(town);
 
@@ -324,7 +136,7 @@ static void expect_proposals(struct town *town, const struct plan *plan, const s
 			berth_error_message(&err));
 		ck_assert_msg(trial.node_fits && trial.feasible_count == proposal->opened_count,
 			"seed %llu: %s", (unsigned long long)seed, words);
-		ck_assert_msg(is_scheduled_after(
+		ck_assert_msg(random_plan_fits_after(
 				      plan, proposal->remedies.items, proposal->remedies.count),
 			"seed %llu: %s", (unsigned long long)seed, words);
 		if (proposal->remedies.count <= 5) {
@@ -336,7 +148,7 @@ static void expect_proposals(struct town *town, const struct plan *plan, const s
 /** --- before and after --- */
 
 /** What the scheduler says about the other pod, as if nobody had asked before. */
-static const char *decide(struct town *town, const struct plan *plan)
+static const char *decide(struct town *town, const struct random_plan *plan)
 {
 	struct bt_engine *engine = town->world.engine;
 	struct bt_schedule_result result;
@@ -362,13 +174,13 @@ START_TEST(test_explain_random__tried_minimal_and_without_a_trace)
 
 	for (uint64_t seed = 1; seed <= SEED_COUNT; seed++) {
 		struct bt_explanation explanation;
-		struct plan plan;
+		struct random_plan plan;
 		struct town town;
 		struct bt_pod *pod;
 		const char *before;
 
-		make_plan(&plan, seed);
-		build(&plan, &town);
+		random_plan_init(&plan, seed, RANDOM_PLAN_NODES_MAX, RANDOM_PLAN_PODS_MAX);
+		random_plan_build(&plan, &town);
 		pod = town_pod(&town, plan.pending);
 		before = decide(&town, &plan);
 		town_explain(&town, pod, 4, &explanation);
@@ -380,7 +192,7 @@ START_TEST(test_explain_random__tried_minimal_and_without_a_trace)
 		fates[explanation.fate]++;
 		bt_explanation_finish(&explanation);
 		town_finish(&town);
-		bt_arena_finish(&plan.arena);
+		random_plan_finish(&plan);
 	}
 	(void)printf("%d clusters: %u proposals, %u fit, %u unschedulable, %u gated, %u not "
 		     "handled\n",
