@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/amount.h"
+#include "api/amount.h"
 #include "cli/capacity_output.h"
 #include "cli/printable.h"
 #include "cli/table.h"
@@ -22,27 +22,14 @@ void bt_capacity_append_amount(struct bt_strbuf *out, struct bt_str resource, in
 		bt_str_has_prefix(resource, BT_STR("hugepages-"))) {
 		bt_amount_append_bytes(out, amount);
 	} else {
-		bt_strbuf_printf(out, "%lld", (long long)amount);
-	}
-}
-
-/** "4,980" */
-static void append_count(struct bt_strbuf *out, uint64_t count)
-{
-	char digits[24];
-	int length = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)count);
-	for (int i = 0; i < length; i++) {
-		if (i != 0 && (length - i) % 3 == 0) {
-			bt_strbuf_append_char(out, ',');
-		}
-		bt_strbuf_append_char(out, digits[i]);
+		bt_amount_append_count(out, amount);
 	}
 }
 
 /** "1 copy", "4,980 copies" */
 static void append_counted(struct bt_strbuf *out, uint64_t count, const char *one, const char *many)
 {
-	append_count(out, count);
+	bt_amount_append_count(out, (int64_t)count);
 	bt_strbuf_printf(out, " %s", count == 1 ? one : many);
 }
 
@@ -90,7 +77,7 @@ static void append_stop(struct bt_strbuf *out, const struct bt_capacity_answer *
 		bt_strbuf_append_c(out, "It stopped when ");
 		append_counted(out, member->stop.total, "copy", "copies");
 		bt_strbuf_append_c(out, " of all members had a node; ");
-		append_count(out, answer->copies - member->stop.total);
+		bt_amount_append_count(out, answer->copies - member->stop.total);
 		bt_strbuf_append_c(out, " of others came after.\n");
 	}
 }
@@ -128,7 +115,7 @@ static void add_node(
 	struct bt_table *table, const struct bt_capacity_node *node, uint32_t copies, bool wide)
 {
 	bt_table_add(table, node->name);
-	append_count(&table->text, copies);
+	bt_amount_append_count(&table->text, copies);
 	bt_table_end_cell(table);
 	if (wide) {
 		add_change(table, BT_STR("pods"), node->before.pods, node->after.pods,
@@ -154,10 +141,10 @@ static void write_groups(
 		bt_strbuf_append_c(out, "and ");
 		append_counted(out, end - first, "more node with ", "more nodes with ");
 		if (shares[end - 1].copies != shares[first].copies) {
-			append_count(out, shares[end - 1].copies);
+			bt_amount_append_count(out, shares[end - 1].copies);
 			bt_strbuf_append_c(out, " to ");
 		}
-		append_count(out, shares[first].copies);
+		bt_amount_append_count(out, shares[first].copies);
 		bt_strbuf_append_c(out, end - first == 1 ? "\n" : " each\n");
 		first = end;
 	}
@@ -256,7 +243,7 @@ void bt_capacity_write_table(
 		bt_strbuf_append_c(out, " of the input");
 		if (answer->queue_pending != 0) {
 			bt_strbuf_append_c(out, "; ");
-			append_count(out, answer->queue_pending);
+			bt_amount_append_count(out, answer->queue_pending);
 			bt_strbuf_append_c(out, " found no place");
 		}
 		bt_strbuf_append_c(out, ".\n");

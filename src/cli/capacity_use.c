@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** What copies request, what nodes have left, and what stops most of them. */
+#include "api/amount.h"
 #include "cli/capacity_output.h"
 #include "cli/capacity_private.h"
 
@@ -198,8 +199,11 @@ static void append_shortage(const struct bt_capacity_session *session,
 		bt_capacity_append_amount(text, resource, shortage->request.amount);
 		bt_strbuf_append_c(text, " is left");
 	}
-	bt_strbuf_printf(
-		text, " on %u of %u nodes", shortage->node_count, session->answer->node_count);
+	bt_strbuf_append_c(text, " on ");
+	bt_amount_append_count(text, shortage->node_count);
+	bt_strbuf_append_c(text, " of ");
+	bt_amount_append_count(text, session->answer->node_count);
+	bt_strbuf_append_c(text, " nodes");
 	if (shortage->free_total > 0) {
 		bt_strbuf_append_c(text, " (");
 		bt_capacity_append_amount(text, resource, shortage->free_total);

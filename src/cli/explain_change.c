@@ -26,9 +26,79 @@ static void append_word(struct bt_strbuf *out, const char *before, struct bt_str
 	bt_printable_append(out, word);
 }
 
-/** "free 250m cpu on node-7" */
-static void append_free(struct bt_strbuf *out, const struct bt_remedy *change)
+/** --- nodes --- */
+
+struct stock {
+	int64_t used;
+	int64_t allocatable;
+};
+
+static struct stock stock_of(
+	const struct bt_node_table *nodes, uint32_t slot, struct bt_str resource)
 {
+	if (bt_str_equal_c(resource, "cpu")) {
+		return (struct stock){
+			nodes->requested_cpu_milli[slot], nodes->allocatable_cpu_milli[slot]};
+	}
+	if (bt_str_equal_c(resource, "memory")) {
+		return (struct stock){
+			nodes->requested_memory_bytes[slot], nodes->allocatable_memory_bytes[slot]};
+	}
+	if (bt_str_equal_c(resource, "ephemeral-storage")) {
+		return (struct stock){nodes->requested_ephemeral_bytes[slot],
+			nodes->allocatable_ephemeral_bytes[slot]};
+	}
+	if (bt_str_equal_c(resource, "pods")) {
+		return (struct stock){nodes->pod_count[slot], nodes->allocatable_pods[slot]};
+	}
+	for (uint32_t i = 0; i < nodes->scalars.count; i++) {
+		const struct bt_scalar_column *column = &nodes->scalars.items[i];
+		if (bt_str_equal(bt_symbol_text(nodes->symbols, column->name), resource)) {
+			return (struct stock){column->requested[slot], column->allocatable[slot]};
+		}
+	}
+	return (struct stock){0};
+}
+
+/**
+ * Nobody's leaving would free as much: "replace node-7 by a node with 16 cpu (it has 8)". Nothing
+ * when the node itself is large enough, or not known.
+ */
+static bool append_larger(
+	struct bt_strbuf *out, const struct bt_remedy *change, const struct bt_node_table *nodes)
+{
+	uint32_t slot = nodes != NULL ? bt_node_table_find(nodes, change->node) : BT_SLOT_NONE;
+	struct stock stock;
+	int64_t wanted;
+	if (slot == BT_SLOT_NONE) {
+		return false;
+	}
+	stock = stock_of(nodes, slot, change->resource);
+	if (change->amount <= stock.used ||
+		BT_ADD_OVERFLOW(stock.allocatable, change->amount, &wanted)) {
+		return false;
+	}
+	append_word(out, "replace ", change->node);
+	bt_strbuf_append_c(out, " by a node with ");
+	bt_advice_append_amount(out, change->resource, wanted);
+	append_word(out, " ", change->resource);
+	bt_strbuf_append_c(out, " (it has ");
+	if (stock.allocatable == 0) {
+		bt_strbuf_append_c(out, "none)");
+	} else {
+		bt_advice_append_stock(out, change->resource, stock.allocatable);
+		bt_strbuf_append_char(out, ')');
+	}
+	return true;
+}
+
+/** "free 250m cpu on node-7" */
+static void append_free(
+	struct bt_strbuf *out, const struct bt_remedy *change, const struct bt_node_table *nodes)
+{
+	if (append_larger(out, change, nodes)) {
+		return;
+	}
 	if (bt_str_equal_c(change->resource, "pods")) {
 		bt_strbuf_printf(out, "make room for %lld more pod%s", (long long)change->amount,
 			change->amount == 1 ? "" : "s");
@@ -76,12 +146,12 @@ static void append_pod_affinity(
 	}
 }
 
-void bt_change_append_text(
-	const struct bt_remedy *change, const struct bt_pod *pod, struct bt_strbuf *out)
+void bt_change_append_text(const struct bt_remedy *change, const struct bt_pod *pod,
+	const struct bt_node_table *nodes, struct bt_strbuf *out)
 {
 	switch (change->kind) {
 	case BT_REMEDY_FREE_RESOURCE:
-		append_free(out, change);
+		append_free(out, change, nodes);
 		return;
 	case BT_REMEDY_REMOVE_POD:
 		append_word(out, "delete pod ", change->pod_namespace);
@@ -325,8 +395,8 @@ bool bt_change_append_alternative(
 
 /** --- JSON --- */
 
-void bt_change_write_json(
-	const struct bt_remedy *change, const struct bt_pod *pod, struct bt_json_writer *writer)
+void bt_change_write_json(const struct bt_remedy *change, const struct bt_pod *pod,
+	const struct bt_node_table *nodes, struct bt_json_writer *writer)
 {
 	uint32_t members = bt_remedy_members(change->kind);
 	const struct {
@@ -360,7 +430,7 @@ void bt_change_write_json(
 		bt_json_end_object(writer);
 	}
 	struct bt_strbuf text = {0};
-	bt_change_append_text(change, pod, &text);
+	bt_change_append_text(change, pod, nodes, &text);
 	bt_json_write_member(writer, "text", bt_strbuf_str(&text));
 	bt_strbuf_finish(&text);
 	bt_json_end_object(writer);

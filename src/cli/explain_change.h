@@ -4,10 +4,15 @@
 /** Changes that an explanation proposes, in words, as kubectl commands, and in JSON. */
 #include "codec/json.h"
 #include "explain/remedy.h"
+#include "state/node_table.h"
 
-/** "uncordon node-7", "free 250m cpu on node-7"; hostile bytes are shown escaped. */
-void bt_change_append_text(
-	const struct bt_remedy *change, const struct bt_pod *pod, struct bt_strbuf *out);
+/**
+ * "uncordon node-7", "free 250m cpu on node-7"; hostile bytes are shown escaped. nodes: may be
+ * NULL; what nobody could free on a node of that size is told as "replace node-7 by a node with 16
+ * cpu".
+ */
+void bt_change_append_text(const struct bt_remedy *change, const struct bt_pod *pod,
+	const struct bt_node_table *nodes, struct bt_strbuf *out);
 /**
  * A line for a shell that carries the change out, words quoted; false, with nothing appended, when
  * there is none, or when a name in it does not print. in_input: the pod is an object of its own
@@ -19,6 +24,6 @@ bool bt_change_append_command(const struct bt_remedy *change, const struct bt_po
 bool bt_change_append_alternative(
 	const struct bt_remedy *change, struct bt_str node, struct bt_strbuf *out);
 /** {"type": "Uncordon", "node": "node-7", "text": "uncordon node-7"} */
-void bt_change_write_json(
-	const struct bt_remedy *change, const struct bt_pod *pod, struct bt_json_writer *writer);
+void bt_change_write_json(const struct bt_remedy *change, const struct bt_pod *pod,
+	const struct bt_node_table *nodes, struct bt_json_writer *writer);
 #endif

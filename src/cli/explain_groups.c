@@ -8,8 +8,11 @@
 #define LINES_MAX 3
 /** Lines that a group's nodes are sorted into before the first ones are shown. */
 #define KINDS_MAX 32
-/** Node names on a line. */
+/** Node names on a line: as many as that, and only one when they are long. */
 #define NAMES_MAX 3
+#define NAMES_BYTES_MAX 45
+/** The taint that comes with a cordon. */
+#define CORDON_TAINT "has taint node.kubernetes.io/unschedulable:NoSchedule"
 
 /** Nodes of a group about which the same is to be said. */
 struct line {
@@ -33,12 +36,20 @@ static bool says_more(const struct bt_explained_node *node)
 	return node->obstacles.count > 1;
 }
 
-/** The taint that comes with a cordon, behind the cordon itself. */
-static bool is_said_already(const struct bt_explained_node *node, uint32_t index)
+/** Behind the cordon itself, its taint says nothing new; taints are told with ", " between them. */
+static struct bt_str news_of(const struct bt_explained_node *node, uint32_t index)
 {
-	return index != 0 && bt_str_equal_c(node->obstacles.items[0].plugin, "NodeUnschedulable") &&
-		bt_str_equal_c(node->obstacles.items[index].hint,
-			"has taint node.kubernetes.io/unschedulable:NoSchedule");
+	static const struct bt_str taint = BT_STR_INIT(CORDON_TAINT);
+	static const struct bt_str behind = BT_STR_INIT(", " CORDON_TAINT);
+	struct bt_str hint = node->obstacles.items[index].hint;
+	if (index == 0 || !bt_str_equal_c(node->obstacles.items[0].plugin, "NodeUnschedulable")) {
+		return hint;
+	}
+	if (bt_str_equal(hint, taint)) {
+		return BT_STR("");
+	}
+	return bt_str_has_suffix(hint, behind) ? bt_str_sub(hint, 0, hint.length - behind.length)
+					       : hint;
 }
 
 void bt_explain_append_obstacles(
@@ -46,7 +57,8 @@ void bt_explain_append_obstacles(
 {
 	for (uint32_t i = 0; i < node->obstacles.count; i++) {
 		const struct bt_obstacle *obstacle = &node->obstacles.items[i];
-		if (!with_plugins && is_said_already(node, i)) {
+		struct bt_str hint = with_plugins ? obstacle->hint : news_of(node, i);
+		if (hint.length == 0 && obstacle->hint.length != 0) {
 			continue;
 		}
 		bt_strbuf_append_c(out, i != 0 ? "; " : "");
@@ -54,8 +66,7 @@ void bt_explain_append_obstacles(
 			bt_printable_append(out, obstacle->plugin);
 			bt_strbuf_append_c(out, ": ");
 		}
-		bt_printable_append(
-			out, obstacle->hint.length != 0 ? obstacle->hint : obstacle->reasons);
+		bt_printable_append(out, hint.length != 0 ? hint : obstacle->reasons);
 	}
 }
 
@@ -89,14 +100,21 @@ static void sort_in(struct lines *lines, const struct bt_explained_node *node, u
 static void write_line(
 	const struct bt_explanation *explanation, const struct line *line, struct bt_strbuf *out)
 {
+	uint32_t named = 0;
+	size_t bytes = 0;
 	bt_strbuf_append_c(out, "    ");
-	for (uint32_t i = 0; i < line->node_count && i < NAMES_MAX; i++) {
-		bt_strbuf_append_c(out, i != 0 ? ", " : "");
-		bt_printable_append(out, explanation->nodes.items[line->names[i]].name);
+	while (named < line->node_count && named < NAMES_MAX) {
+		struct bt_str name = explanation->nodes.items[line->names[named]].name;
+		bytes += name.length;
+		if (named != 0 && bytes > NAMES_BYTES_MAX) {
+			break;
+		}
+		bt_strbuf_append_c(out, named++ != 0 ? ", " : "");
+		bt_printable_append(out, name);
 	}
-	if (line->node_count > NAMES_MAX) {
+	if (line->node_count > named) {
 		bt_strbuf_append_c(out, " and ");
-		bt_explain_append_count(out, line->node_count - NAMES_MAX);
+		bt_explain_append_count(out, line->node_count - named);
 		bt_strbuf_append_c(out, " more");
 	}
 	if (line->text.length != 0) {
@@ -143,7 +161,7 @@ static void write_group(const struct bt_explanation *explanation,
 	if (shown < group->nodes.count) {
 		bt_strbuf_append_c(out, "    and ");
 		bt_explain_append_count(out, group->nodes.count - shown);
-		bt_strbuf_append_c(out, " more, which are further away\n");
+		bt_strbuf_append_c(out, " more, none of them nearer\n");
 	}
 }
 

@@ -29,7 +29,7 @@ static void write_changes(const struct bt_explain_report *report, const char *na
 {
 	bt_json_begin_member_array(writer, name);
 	for (uint32_t i = 0; i < count; i++) {
-		bt_change_write_json(&changes[i], report->pod, writer);
+		bt_change_write_json(&changes[i], report->pod, report->nodes, writer);
 	}
 	bt_json_end_array(writer);
 }

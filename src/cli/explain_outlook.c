@@ -37,44 +37,16 @@ static void write_commands(const struct bt_explain_report *report,
 	}
 }
 
-static int64_t used_on(const struct bt_node_table *nodes, uint32_t slot, struct bt_str resource)
-{
-	if (bt_str_equal_c(resource, "cpu")) {
-		return nodes->requested_cpu_milli[slot];
-	}
-	if (bt_str_equal_c(resource, "memory")) {
-		return nodes->requested_memory_bytes[slot];
-	}
-	if (bt_str_equal_c(resource, "ephemeral-storage")) {
-		return nodes->requested_ephemeral_bytes[slot];
-	}
-	if (bt_str_equal_c(resource, "pods")) {
-		return nodes->pod_count[slot];
-	}
-	for (uint32_t i = 0; i < nodes->scalars.count; i++) {
-		const struct bt_scalar_column *column = &nodes->scalars.items[i];
-		if (bt_str_equal(bt_symbol_text(nodes->symbols, column->name), resource)) {
-			return column->requested[slot];
-		}
-	}
-	return 0;
-}
-
-/** Nobody's leaving would free as much: the node itself is too small. */
-static bool is_beyond_node(const struct bt_explain_report *report, const struct bt_remedy *change)
-{
-	uint32_t slot;
-	if (report->nodes == NULL || change->kind != BT_REMEDY_FREE_RESOURCE) {
-		return false;
-	}
-	slot = bt_node_table_find(report->nodes, change->node);
-	return slot != BT_SLOT_NONE &&
-		change->amount > used_on(report->nodes, slot, change->resource);
-}
-
 /** ": then it fits on node-7" */
 static void append_effect(const struct bt_proposal *proposal, struct bt_strbuf *out)
 {
+	for (uint32_t i = 0; proposal->opened_count == 1 && i < proposal->remedies.count; i++) {
+		if (proposal->node.length != 0 &&
+			bt_str_equal(proposal->remedies.items[i].node, proposal->node)) {
+			bt_strbuf_append_c(out, ": then it fits there");
+			return;
+		}
+	}
 	bt_strbuf_append_c(out, ": then it fits on ");
 	if (proposal->opened_count == 1 && proposal->node.length != 0) {
 		bt_printable_append(out, proposal->node);
@@ -101,11 +73,8 @@ void bt_explain_write_proposals(const struct bt_explain_report *report, struct b
 		bt_strbuf_printf(out, "  %u. ", i + 1);
 		for (uint32_t r = 0; r < proposal->remedies.count; r++) {
 			bt_strbuf_append_c(out, r != 0 ? ", and " : "");
-			bt_change_append_text(&proposal->remedies.items[r], report->pod, out);
-			if (is_beyond_node(report, &proposal->remedies.items[r])) {
-				bt_strbuf_append_c(
-					out, " (more than is used there: the node is too small)");
-			}
+			bt_change_append_text(
+				&proposal->remedies.items[r], report->pod, report->nodes, out);
 		}
 		append_effect(proposal, out);
 		bt_strbuf_append_char(out, '\n');

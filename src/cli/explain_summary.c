@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The first sentence of an explanation, in plain words, and the scheduler's own. */
+#include <stdlib.h>
+
 #include "cli/explain_report.h"
 #include "cli/printable.h"
 
@@ -158,12 +160,37 @@ static void append_reasons(struct bt_strbuf *out, const struct bt_explained_grou
 	}
 }
 
+static int compare_sizes(const void *a, const void *b)
+{
+	const struct bt_explained_group *x = *(const struct bt_explained_group *const *)a;
+	const struct bt_explained_group *y = *(const struct bt_explained_group *const *)b;
+	if (x->nodes.count != y->nodes.count) {
+		return x->nodes.count > y->nodes.count ? -1 : 1;
+	}
+	return x < y ? -1 : x > y;
+}
+
+/** Most nodes first: what keeps the pod from most of the cluster. */
+static const struct bt_explained_group **by_size(const struct bt_explanation *explanation)
+{
+	const struct bt_explained_group **groups =
+		BT_NEW_ARRAY(const struct bt_explained_group *, explanation->groups.count);
+	for (uint32_t i = 0; i < explanation->groups.count; i++) {
+		groups[i] = &explanation->groups.items[i];
+	}
+	if (explanation->groups.count != 0) {
+		qsort(groups, explanation->groups.count, sizeof(groups[0]), compare_sizes);
+	}
+	return groups;
+}
+
 /** ": 4,812 nodes have too little cpu left, 150 are cordoned" */
 static void append_why_not(struct bt_strbuf *out, const struct bt_explanation *explanation)
 {
+	const struct bt_explained_group **groups = by_size(explanation);
 	uint32_t others = 0;
 	for (uint32_t i = 0; i < explanation->groups.count; i++) {
-		const struct bt_explained_group *group = &explanation->groups.items[i];
+		const struct bt_explained_group *group = groups[i];
 		bool is_whole = group->in_pre_filter &&
 			group->nodes.count == explanation->nodes.count && group->reasons.count == 1;
 		if (i >= NAMED_GROUPS_MAX && explanation->groups.count > NAMED_GROUPS_MAX + 1) {
@@ -184,6 +211,7 @@ static void append_why_not(struct bt_strbuf *out, const struct bt_explanation *e
 		bt_explain_append_count(out, others);
 		bt_strbuf_append_c(out, " for other reasons");
 	}
+	bt_free(groups);
 }
 
 /** --- the sentence --- */

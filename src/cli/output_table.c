@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/amount.h"
+#include "api/amount.h"
 #include "cli/output.h"
 #include "cli/table.h"
 

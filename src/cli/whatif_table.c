@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The report for people. */
-#include "cli/amount.h"
+#include "api/amount.h"
 #include "cli/table.h"
 #include "cli/whatif_report.h"
 #include "config/text_set.h"
@@ -227,11 +227,6 @@ static bool write_budgets(const struct bt_whatif *whatif, struct bt_strbuf *out)
 
 typedef void (*append_amount)(struct bt_strbuf *out, int64_t amount);
 
-static void append_number(struct bt_strbuf *out, int64_t number)
-{
-	bt_strbuf_printf(out, "%lld", (long long)number);
-}
-
 static void append_share(struct bt_strbuf *out, struct bt_whatif_amount amount)
 {
 	if (amount.allocatable > 0) {
@@ -250,20 +245,31 @@ static void append_side(
 		return;
 	}
 	append(out, amount->requested);
-	bt_strbuf_append_char(out, '/');
+	bt_strbuf_append_c(out, " of ");
 	append(out, amount->allocatable);
 }
 
-/** "500m/4 -> 3500m/4 (12% -> 88%)"; NULL: the side has none. */
+/** "500m -> 3.5 of 4"; "500m of 4 -> 500m of 8" */
+static void append_sides(struct bt_strbuf *out, const struct bt_whatif_amount *before,
+	const struct bt_whatif_amount *after, append_amount append)
+{
+	if (before != NULL && after != NULL && before->allocatable == after->allocatable) {
+		if (before->requested != after->requested) {
+			append(out, before->requested);
+			bt_strbuf_append_c(out, " -> ");
+		}
+	} else {
+		append_side(out, before, append);
+		bt_strbuf_append_c(out, " -> ");
+	}
+	append_side(out, after, append);
+}
+
+/** "500m -> 3.5 of 4 (12% -> 88%)"; NULL: the side has none. */
 static void append_change(struct bt_strbuf *out, const struct bt_whatif_amount *before,
 	const struct bt_whatif_amount *after, append_amount append, bool shares)
 {
-	append_side(out, before, append);
-	if (before == NULL || after == NULL || before->requested != after->requested ||
-		before->allocatable != after->allocatable) {
-		bt_strbuf_append_c(out, " -> ");
-		append_side(out, after, append);
-	}
+	append_sides(out, before, after, append);
 	if (!shares) {
 		return;
 	}
@@ -288,7 +294,7 @@ static void add_usages(struct bt_table *table, const struct bt_whatif_usage *bef
 	const struct bt_whatif_usage *after)
 {
 	append_change(&table->text, before != NULL ? &before->pods : NULL,
-		after != NULL ? &after->pods : NULL, append_number, false);
+		after != NULL ? &after->pods : NULL, bt_amount_append_count, false);
 	bt_table_end_cell(table);
 	append_change(&table->text, before != NULL ? &before->cpu_milli : NULL,
 		after != NULL ? &after->cpu_milli : NULL, bt_amount_append_cpu, true);
@@ -308,7 +314,7 @@ static void append_other(struct bt_strbuf *cell, struct bt_str name, struct bt_w
 	bt_strbuf_append_c(cell, cell->length != 0 ? ", " : "");
 	bt_strbuf_append_str(cell, name);
 	bt_strbuf_append_char(cell, ' ');
-	append_change(cell, &before, &after, append_number, false);
+	append_change(cell, &before, &after, bt_amount_append_count, false);
 }
 
 static bool is_told(const struct bt_whatif_node *node)

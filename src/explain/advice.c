@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "explain/advice.h"
 
-#include <inttypes.h>
+#include "api/amount.h"
 
 /** A node that needs more changes than this is no answer to anybody. */
 #define REMEDIES_MAX 12
@@ -81,38 +81,6 @@ void bt_advice_hint(struct bt_advice *advice, const char *format, ...)
 	bt_strbuf_finish(&text);
 }
 
-/** The largest binary unit that leaves at least 1; one decimal, rounded up: what is asked for must
- * not look smaller than it is. */
-static void append_bytes(struct bt_strbuf *out, int64_t bytes)
-{
-	static const char *const units[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
-	uint64_t left = bytes < 0 ? -(uint64_t)bytes : (uint64_t)bytes;
-	uint64_t unit = 1;
-	uint64_t tenths;
-	uint64_t whole;
-	uint32_t index = 0;
-
-	while (index + 1 < BT_ARRAY_LENGTH(units) && left / unit >= 1024) {
-		unit *= 1024;
-		index++;
-	}
-	whole = left / unit;
-	tenths = (left % unit * 10 + unit - 1) / unit;
-	if (tenths == 10) {
-		whole++;
-		tenths = 0;
-	}
-	if (whole == 1024 && index + 1 < BT_ARRAY_LENGTH(units)) {
-		whole = 1;
-		index++;
-	}
-	bt_strbuf_printf(out, "%s%" PRIu64, bytes < 0 ? "-" : "", whole);
-	if (tenths != 0) {
-		bt_strbuf_printf(out, ".%" PRIu64, tenths);
-	}
-	bt_strbuf_append_c(out, units[index]);
-}
-
 static bool is_bytes(struct bt_str resource)
 {
 	return bt_str_equal_c(resource, "memory") ||
@@ -122,13 +90,20 @@ static bool is_bytes(struct bt_str resource)
 
 void bt_advice_append_amount(struct bt_strbuf *out, struct bt_str resource, int64_t amount)
 {
-	if (bt_str_equal_c(resource, "cpu") && amount % 1000 != 0) {
-		bt_strbuf_printf(out, "%" PRId64 "m", amount);
-	} else if (bt_str_equal_c(resource, "cpu")) {
-		bt_strbuf_printf(out, "%" PRId64, amount / 1000);
+	if (bt_str_equal_c(resource, "cpu")) {
+		bt_amount_append_cpu(out, amount);
 	} else if (is_bytes(resource)) {
-		append_bytes(out, amount);
+		bt_amount_append_bytes_up(out, amount);
 	} else {
-		bt_strbuf_printf(out, "%" PRId64, amount);
+		bt_amount_append_count(out, amount);
+	}
+}
+
+void bt_advice_append_stock(struct bt_strbuf *out, struct bt_str resource, int64_t amount)
+{
+	if (is_bytes(resource)) {
+		bt_amount_append_bytes_down(out, amount);
+	} else {
+		bt_advice_append_amount(out, resource, amount);
 	}
 }

@@ -38,11 +38,11 @@ struct bt_advice {
 	/** How far away, to order nodes with the same number of remedies: 0 nothing, 1 a whole
 	 * node's worth (share of allocatable that is missing), more is worse. */
 	double distance;
+	bool is_final; /* nothing known would help on this node */
 	/** Remedies ask for more than the node has when it is empty: no pod's leaving would help.
 	 */
 	bool is_too_small;
 	bool pod_is_too_small; /* so do pod_remedies */
-	bool is_final; /* nothing known would help on this node */
 };
 
 struct bt_adviser {
@@ -58,8 +58,12 @@ void bt_advice_add(struct bt_advice *advice, const struct bt_remedy *remedy);
 void bt_advice_add_of_pod(struct bt_advice *advice, const struct bt_remedy *remedy);
 BT_PRINTF(2, 3)
 void bt_advice_hint(struct bt_advice *advice, const char *format, ...);
-/** "250m", "1.5Gi", "3": an amount of a resource as people write it. */
+/**
+ * "250m", "1.5Gi", "3": an amount of a resource as people write it. What is asked for is not made
+ * to look smaller than it is, what there is (stock) not larger.
+ */
 void bt_advice_append_amount(struct bt_strbuf *out, struct bt_str resource, int64_t amount);
+void bt_advice_append_stock(struct bt_strbuf *out, struct bt_str resource, int64_t amount);
 
 /* advice_<area>.c: NULL-terminated tables, joined in advice.c. */
 extern const struct bt_adviser bt_advisers_resources[]; /* NodeResourcesFit, NodePorts */

@@ -13,23 +13,22 @@ struct need {
 	int64_t used;
 };
 
-/** cpu and memory have units of their own, the rest is told as "2 example.com/gpu". */
-static void append_need(struct bt_strbuf *out, struct bt_str resource, int64_t amount)
-{
-	bt_advice_append_amount(out, resource, amount);
-	bt_strbuf_append_char(out, ' ');
-	bt_strbuf_append_str(out, resource);
-}
-
+/** "needs 250m more cpu", "has only 15.91 of 16 cpu in all", "has no example.com/gpu" */
 static void hint_need(struct bt_advice *advice, const struct need *need, int64_t missing)
 {
 	struct bt_strbuf text = {0};
 
-	if (need->request > need->allocatable) {
-		bt_strbuf_append_c(&text, "asks for ");
-		append_need(&text, need->resource, need->request);
-		bt_strbuf_append_c(&text, ", the whole node has ");
-		bt_advice_append_amount(&text, need->resource, need->allocatable);
+	if (need->allocatable <= 0) {
+		bt_strbuf_append_c(&text, "has no ");
+		bt_strbuf_append_str(&text, need->resource);
+	} else if (need->request > need->allocatable) {
+		bt_strbuf_append_c(&text, "has only ");
+		bt_advice_append_stock(&text, need->resource, need->allocatable);
+		bt_strbuf_append_c(&text, " of ");
+		bt_advice_append_amount(&text, need->resource, need->request);
+		bt_strbuf_append_char(&text, ' ');
+		bt_strbuf_append_str(&text, need->resource);
+		bt_strbuf_append_c(&text, " in all");
 	} else {
 		bt_strbuf_append_c(&text, "needs ");
 		bt_advice_append_amount(&text, need->resource, missing);
@@ -54,6 +53,7 @@ static void advise_need(struct bt_advice *advice, const struct need *need)
 		return;
 	}
 	hint_need(advice, need, missing);
+	advice->is_too_small = advice->is_too_small || need->request > need->allocatable;
 	bt_advice_add(advice,
 		&(struct bt_remedy){.kind = BT_REMEDY_FREE_RESOURCE,
 			.node = bt_arena_str(advice->arena, bt_node_info_name(advice->node)),

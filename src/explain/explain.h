@@ -112,7 +112,7 @@ struct bt_explanation {
 	uint32_t node_count;     /* nodes of the cluster */
 	uint32_t feasible_count;
 	BT_LIST(struct bt_explained_node) nodes;   /* ascending by name */
-	BT_LIST(struct bt_explained_group) groups; /* most nodes first, then by text */
+	BT_LIST(struct bt_explained_group) groups; /* the one with the nearest node first */
 	BT_LIST(struct bt_proposal) proposals;     /* smallest first */
 	/** Nodes that no proposal was sought for, because that many nearer ones were tried. */
 	uint32_t untried_count;

@@ -86,13 +86,14 @@ struct ranked_node {
 	uint32_t index;
 };
 
-static int compare_nodes(const void *a, const void *b)
+/** How far away they are. */
+static int compare_distances(const struct bt_explained_node *x, const struct bt_explained_node *y)
 {
-	const struct bt_explained_node *x = ((const struct ranked_node *)a)->node;
-	const struct bt_explained_node *y = ((const struct ranked_node *)b)->node;
-
 	if (x->is_final != y->is_final) {
 		return x->is_final ? 1 : -1;
+	}
+	if (!x->is_final && x->is_too_small != y->is_too_small) {
+		return x->is_too_small ? 1 : -1;
 	}
 	if (!x->is_final && x->remedies.count != y->remedies.count) {
 		return x->remedies.count < y->remedies.count ? -1 : 1;
@@ -100,12 +101,21 @@ static int compare_nodes(const void *a, const void *b)
 	if (x->distance < y->distance || x->distance > y->distance) {
 		return x->distance < y->distance ? -1 : 1;
 	}
-	return bt_str_compare(x->name, y->name);
+	return 0;
+}
+
+static int compare_nodes(const void *a, const void *b)
+{
+	const struct bt_explained_node *x = ((const struct ranked_node *)a)->node;
+	const struct bt_explained_node *y = ((const struct ranked_node *)b)->node;
+	int order = compare_distances(x, y);
+
+	return order != 0 ? order : bt_str_compare(x->name, y->name);
 }
 
 struct ranked_group {
 	const struct bt_explained_group *group;
-	uint32_t index;
+	const struct bt_explained_node *nearest;
 };
 
 static int compare_reasons(const struct bt_explained_group *x, const struct bt_explained_group *y)
@@ -124,8 +134,12 @@ static int compare_groups(const void *a, const void *b)
 {
 	const struct bt_explained_group *x = ((const struct ranked_group *)a)->group;
 	const struct bt_explained_group *y = ((const struct ranked_group *)b)->group;
-	int order;
+	int order = compare_distances(((const struct ranked_group *)a)->nearest,
+		((const struct ranked_group *)b)->nearest);
 
+	if (order != 0) {
+		return order;
+	}
 	if (x->nodes.count != y->nodes.count) {
 		return x->nodes.count > y->nodes.count ? -1 : 1;
 	}
@@ -191,7 +205,10 @@ void bt_explain_groups_close(struct bt_explain_groups *groups)
 
 	add_members(groups);
 	for (uint32_t i = 0; i < count; i++) {
-		ranked[i] = (struct ranked_group){&groups->groups.items[i], i};
+		struct bt_explained_group *group = &groups->groups.items[i];
+
+		sort_members(groups, group);
+		ranked[i] = (struct ranked_group){group, &out->nodes.items[group->nodes.items[0]]};
 	}
 	qsort(ranked, count, sizeof(ranked[0]), compare_groups);
 	out->groups.items = BT_ARENA_NEW_ARRAY(&out->arena, struct bt_explained_group, count);
@@ -201,7 +218,6 @@ void bt_explain_groups_close(struct bt_explain_groups *groups)
 		struct bt_explained_group *group = &out->groups.items[i];
 
 		*group = *ranked[i].group;
-		sort_members(groups, group);
 		for (uint32_t k = 0; k < group->nodes.count; k++) {
 			out->nodes.items[group->nodes.items[k]].group = i;
 		}

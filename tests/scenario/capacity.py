@@ -551,17 +551,17 @@ def test_what_stops_most_nodes_is_told(program):
     assert tightest_of(program, tainted, pod("x", nodeSelector={"a": "b"})) == ""
     assert tightest_of(program, tainted, small) == ""
     assert tightest_of(program, [node("n1")], small) == \
-        "cpu: less than 1500m is left on 1 of 1 nodes (1 together, at most 1 on one)"
+        "cpu: less than 1.5 is left on 1 of 1 nodes (1 together, at most 1 on one)"
     # Several: that of most nodes, and the resource behind it.
     told = tightest_of(program, tainted + [node("n1"), node("n2", cpu="2")], small)
-    assert told == ("node(s) had untolerated taint(s) (3 of 5 nodes); cpu: less than 1500m is "
-                    "left on 2 of 5 nodes (1500m together, at most 1 on one)"), told
+    assert told == ("node(s) had untolerated taint(s) (3 of 5 nodes); cpu: less than 1.5 is "
+                    "left on 2 of 5 nodes (1.5 together, at most 1 on one)"), told
     spread = pod("x", {"cpu": "1500m"}, {"app": "a"}, topologySpreadConstraints=[
         {"maxSkew": 1, "topologyKey": "kubernetes.io/hostname",
          "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": "a"}}}])
     told = tightest_of(program, [node("n%d" % i) for i in range(3)] + [node("s", cpu="1")], spread)
     assert told.startswith("node(s) didn't match pod topology spread constraints (3 of 4 nodes); "
-                           "cpu: less than 1500m is left on 1 of 4 nodes"), told
+                           "cpu: less than 1.5 is left on 1 of 4 nodes"), told
     # Room that is promised to somebody is not short by the requests.
     promised = pod("p", {"cpu": "3"}, priority=10)
     promised["status"] = {"nominatedNodeName": "n1"}

@@ -93,7 +93,7 @@ START_TEST(test_change__every_kind)
 		struct bt_strbuf out = {0};
 		struct bt_json_writer writer;
 		seen[rows[i].change.kind] = true;
-		bt_change_append_text(&rows[i].change, &pod, &out);
+		bt_change_append_text(&rows[i].change, &pod, NULL, &out);
 		ck_assert_str_eq(bt_strbuf_c(&out), rows[i].text);
 		bt_strbuf_reset(&out);
 		bool has_command = bt_change_append_command(&rows[i].change, &pod, true, &out);
@@ -101,7 +101,7 @@ START_TEST(test_change__every_kind)
 		ck_assert(has_command == (rows[i].command[0] != '\0'));
 		bt_strbuf_reset(&out);
 		bt_json_writer_init(&writer, &out, 0);
-		bt_change_write_json(&rows[i].change, &pod, &writer);
+		bt_change_write_json(&rows[i].change, &pod, NULL, &writer);
 		ck_assert_msg(bt_str_has_prefix(bt_strbuf_str(&out), bt_str_from(rows[i].json)),
 			"%s", bt_strbuf_c(&out));
 		bt_strbuf_finish(&out);
@@ -216,7 +216,7 @@ START_TEST(test_report__groups_of_5000_nodes)
 		"    node-0: needs 1m more cpu\n"
 		"    node-1: needs 2m more cpu\n"
 		"    node-3: needs 4m more cpu\n"
-		"    and 3,331 more, which are further away\n"
+		"    and 3,331 more, none of them nearer\n"
 		"  1,666 nodes: node(s) had untolerated taint(s)\n"
 		"    node-2, node-5, node-8 and 1,663 more: has taint x\n"
 		"\n"

@@ -122,7 +122,7 @@ START_TEST(test_explain__nearest_first)
 		"TaintToleration: node(s) had untolerated taint(s): tainted\n");
 	ck_assert_str_eq(town_obstacles(&town, &explanation, "tainted"),
 		"TaintToleration: has taint k:NoSchedule\n"
-		"NodeResourcesFit: asks for 4 cpu, the whole node has 2\n");
+		"NodeResourcesFit: has only 2 of 4 cpu in all\n");
 	ck_assert_str_eq(town_proposals(&town, &explanation),
 		"FreeResource near cpu 200 -> near (1)\nFreeResource far cpu 2000 -> far (1)\n");
 	ck_assert_uint_eq(explanation.untried_count, 2);
@@ -145,7 +145,8 @@ START_TEST(test_explain__one_toleration_opens_many)
 				i)
 				.data);
 	}
-	town_add_node(&town, "{'metadata':{'name':'near'}," ROOM("1900m") "}");
+	town_add_node(&town, "{'metadata':{'name':'near'}," ROOM("2") "}");
+	world_add_pod(&town.world, "{'spec':{'nodeName':'near'," ASK_CPU("100m") "}}");
 	town_explain(&town, town_pod(&town, "{'spec':{" ASK_CPU("2") "}}"), 5, &explanation);
 	ck_assert_str_eq(town_proposals(&town, &explanation),
 		"Tolerate k v NoSchedule -> t00 (20)\nFreeResource near cpu 100 -> near (1)\n");
@@ -173,6 +174,29 @@ START_TEST(test_explain__label_or_selector)
 }
 END_TEST
 
+START_TEST(test_explain__nodes_that_are_too_small_come_last)
+{
+	struct town town;
+	struct bt_explanation explanation;
+
+	town_init(&town, "{}");
+	town_add_node(&town, "{'metadata':{'name':'a'}," ROOM("2") "}");
+	town_add_node(&town, "{'metadata':{'name':'b'}," ROOM("2") "}");
+	town_add_node(&town,
+		"{'metadata':{'name':'c'},'spec':{'taints':[{'key':'k','effect':'NoSchedule'},"
+		"{'key':'l','effect':'NoSchedule'}]}," ROOM("4") "}");
+	town_explain(&town, town_pod(&town, "{'spec':{" ASK_CPU("3") "}}"), 5, &explanation);
+	/* One change is fewer than two, but nobody can make it on a node of that size. */
+	ck_assert_str_eq(town_groups(&town, &explanation),
+		"TaintToleration: node(s) had untolerated taint(s): c\n"
+		"NodeResourcesFit: Insufficient cpu: a b\n");
+	ck_assert_str_eq(town_proposals(&town, &explanation),
+		"Tolerate k  NoSchedule; Tolerate l  NoSchedule -> c (1)\n");
+	bt_explanation_finish(&explanation);
+	town_finish(&town);
+}
+END_TEST
+
 START_TEST(test_explain__behind_pre_filter)
 {
 	struct town town;
@@ -191,8 +215,8 @@ START_TEST(test_explain__behind_pre_filter)
 						 "]}}}}}"),
 		5, &explanation);
 	ck_assert_str_eq(town_groups(&town, &explanation),
-		"NodeResourcesFit: Insufficient cpu: b\n"
-		"*: node(s) didn't satisfy plugin(s) [NodeAffinity]: a\n");
+		"*: node(s) didn't satisfy plugin(s) [NodeAffinity]: a\n"
+		"NodeResourcesFit: Insufficient cpu: b\n");
 	ck_assert_str_eq(explanation.message.data,
 		"0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't satisfy plugin(s) "
 		"[NodeAffinity]. no new claims to deallocate, preemption: 0/2 nodes are available: "
@@ -200,8 +224,7 @@ START_TEST(test_explain__behind_pre_filter)
 		"for scheduling.");
 	ck_assert_str_eq(town_obstacles(&town, &explanation, "a"),
 		"NodeAffinity: the pod's node affinity names other nodes\n");
-	ck_assert_str_eq(town_proposals(&town, &explanation),
-		"DropNodeAffinity -> a (1)\nFreeResource b cpu 1000 -> b (1)\n");
+	ck_assert_str_eq(town_proposals(&town, &explanation), "DropNodeAffinity -> a (1)\n");
 	bt_explanation_finish(&explanation);
 	town_finish(&town);
 }
@@ -231,5 +254,5 @@ END_TEST
 BT_TEST_MAIN("explain", test_explain__fits, test_explain__no_nodes,
 	test_explain__gates_are_part_of_every_proposal, test_explain__nobody_handles_it,
 	test_explain__nearest_first, test_explain__one_toleration_opens_many,
-	test_explain__label_or_selector, test_explain__behind_pre_filter,
-	test_explain__what_cannot_be_tried_is_no_proposal)
+	test_explain__label_or_selector, test_explain__nodes_that_are_too_small_come_last,
+	test_explain__behind_pre_filter, test_explain__what_cannot_be_tried_is_no_proposal)

@@ -98,7 +98,7 @@ START_TEST(test_explain_strange__behind_a_rejection_of_all)
 	ck_assert(explanation.groups.items[0].in_pre_filter);
 	ck_assert_str_eq(town_obstacles(&town, &explanation, "b"),
 		"NodeAffinity: the pod's node affinity names other nodes\n"
-		"NodeResourcesFit: asks for 2 cpu, the whole node has 1\n");
+		"NodeResourcesFit: has only 1 of 2 cpu in all\n");
 	ck_assert_str_eq(town_proposals(&town, &explanation), "DropNodeAffinity -> a (1)\n");
 	bt_explanation_finish(&explanation);
 	town_finish(&town);

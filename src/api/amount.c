@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/amount.h"
+
+#include <inttypes.h>
+
+#define KIB UINT64_C(1024)
+
+/** Its size, and "-" in front of the smaller ones. */
+static uint64_t take_sign(struct bt_strbuf *out, int64_t amount)
+{
+	if (amount < 0) {
+		bt_strbuf_append_char(out, '-');
+		return -(uint64_t)amount;
+	}
+	return (uint64_t)amount;
+}
+
+static void append_grouped(struct bt_strbuf *out, uint64_t number)
+{
+	if (number < 1000) {
+		bt_strbuf_printf(out, "%" PRIu64, number);
+		return;
+	}
+	append_grouped(out, number / 1000);
+	bt_strbuf_printf(out, ",%03" PRIu64, number % 1000);
+}
+
+void bt_amount_append_count(struct bt_strbuf *out, int64_t count)
+{
+	append_grouped(out, take_sign(out, count));
+}
+
+void bt_amount_append_cpu(struct bt_strbuf *out, int64_t milli)
+{
+	uint64_t size = take_sign(out, milli);
+	uint64_t rest = size % 1000;
+	int digits = 3;
+
+	if (size != 0 && size < 1000) {
+		bt_strbuf_printf(out, "%" PRIu64 "m", size);
+		return;
+	}
+	append_grouped(out, size / 1000);
+	if (rest != 0) {
+		while (rest % 10 == 0) {
+			rest /= 10;
+			digits--;
+		}
+		bt_strbuf_printf(out, ".%0*" PRIu64, digits, rest);
+	}
+}
+
+/** halves: 0 rounds down, 1 to the nearest tenth, 2 up. */
+static void append_bytes(struct bt_strbuf *out, int64_t bytes, uint64_t halves)
+{
+	static const char *const units[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
+	uint64_t size = take_sign(out, bytes);
+	uint64_t unit = 1;
+	uint64_t tenths;
+	size_t index = 0;
+
+	while (index + 1 < BT_ARRAY_LENGTH(units) && size / unit >= KIB) {
+		unit *= KIB;
+		index++;
+	}
+	tenths = (size % unit * 10 + halves * (unit - 1) / 2) / unit + size / unit * 10;
+	if (tenths == KIB * 10 && index + 1 < BT_ARRAY_LENGTH(units)) {
+		tenths = 10;
+		index++;
+	}
+	bt_strbuf_printf(out, "%" PRIu64, tenths / 10);
+	if (tenths % 10 != 0) {
+		bt_strbuf_printf(out, ".%" PRIu64, tenths % 10);
+	}
+	bt_strbuf_append_c(out, units[index]);
+}
+
+void bt_amount_append_bytes(struct bt_strbuf *out, int64_t bytes)
+{
+	append_bytes(out, bytes, 1);
+}
+
+void bt_amount_append_bytes_up(struct bt_strbuf *out, int64_t bytes)
+{
+	append_bytes(out, bytes, bytes < 0 ? 0 : 2);
+}
+
+void bt_amount_append_bytes_down(struct bt_strbuf *out, int64_t bytes)
+{
+	append_bytes(out, bytes, bytes < 0 ? 2 : 0);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_API_AMOUNT_H
+#define BT_API_AMOUNT_H
+/** Amounts of resources as people read them. For computing on, use the numbers themselves. */
+#include "base/strbuf.h"
+
+/** "4,812" */
+void bt_amount_append_count(struct bt_strbuf *out, int64_t count);
+/** "250m" below one; "4", "1.5", "38,563.5": exact to the millicore */
+void bt_amount_append_cpu(struct bt_strbuf *out, int64_t milli);
+/** The largest binary unit that leaves at least 1, with one decimal where it is not whole: "1.5Gi"
+ */
+void bt_amount_append_bytes(struct bt_strbuf *out, int64_t bytes);
+/** The same, rounded up or down: what is missing must not look smaller, nor what there is larger.
+ */
+void bt_amount_append_bytes_up(struct bt_strbuf *out, int64_t bytes);
+void bt_amount_append_bytes_down(struct bt_strbuf *out, int64_t bytes);
+#endif
