@@ -10,6 +10,8 @@ static const struct bt_field spec_rows[] = {
 		bt_label_selector, bt_label_selector_message),
 	BT_ROW_SCALAR_NULLABLE(bt_pod_disruption_budget_spec, max_unavailable, "maxUnavailable", 3,
 		struct bt_int_or_string, bt_int_or_string_scalar),
+	BT_ROW_STR_NULLABLE(bt_pod_disruption_budget_spec, unhealthy_pod_eviction_policy,
+		"unhealthyPodEvictionPolicy", 4),
 };
 static const struct bt_message spec_message =
 	BT_MESSAGE(bt_pod_disruption_budget_spec, "PodDisruptionBudgetSpec", spec_rows);

@@ -14,6 +14,7 @@ struct bt_pod_disruption_budget_spec {
 	const struct bt_int_or_string *min_available;
 	const struct bt_label_selector *selector; /* NULL or empty: matches no pod */
 	const struct bt_int_or_string *max_unavailable;
+	struct bt_str unhealthy_pod_eviction_policy; /* nullable: IfHealthyBudget */
 };
 
 struct bt_pod_disruption_budget_status {

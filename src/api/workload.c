@@ -73,6 +73,12 @@ static const struct bt_field deployment_rows[] = {
 const struct bt_message bt_deployment_message =
 	BT_MESSAGE(bt_deployment, "Deployment", deployment_rows);
 
+static const struct bt_field update_strategy_rows[] = {
+	BT_ROW_STR(bt_update_strategy, type, "type", 1),
+};
+static const struct bt_message update_strategy_message =
+	BT_MESSAGE(bt_update_strategy, "UpdateStrategy", update_strategy_rows);
+
 static const struct bt_field stateful_set_ordinals_rows[] = {
 	BT_ROW_I32_ALWAYS(bt_stateful_set_ordinals, start, "start", 1),
 };
@@ -88,6 +94,8 @@ static const struct bt_field stateful_set_spec_rows[] = {
 	BT_ROW_MSG_LIST(bt_stateful_set_spec, volume_claim_templates, "volumeClaimTemplates", 4,
 		bt_persistent_volume_claim, bt_persistent_volume_claim_message),
 	BT_ROW_STR(bt_stateful_set_spec, service_name, "serviceName", 5),
+	BT_ROW_MSG(bt_stateful_set_spec, update_strategy, "updateStrategy", 7, bt_update_strategy,
+		update_strategy_message),
 	BT_ROW_MSG_NULLABLE(bt_stateful_set_spec, ordinals, "ordinals", 11,
 		bt_stateful_set_ordinals, stateful_set_ordinals_message),
 };
@@ -108,6 +116,8 @@ static const struct bt_field daemon_set_spec_rows[] = {
 		bt_label_selector_message),
 	BT_ROW_MSG(bt_daemon_set_spec, template_, "template", 2, bt_pod_template,
 		bt_pod_template_message),
+	BT_ROW_MSG(bt_daemon_set_spec, update_strategy, "updateStrategy", 3, bt_update_strategy,
+		update_strategy_message),
 };
 static const struct bt_message daemon_set_spec_message =
 	BT_MESSAGE(bt_daemon_set_spec, "DaemonSetSpec", daemon_set_spec_rows);

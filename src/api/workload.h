@@ -56,6 +56,11 @@ struct bt_deployment {
 	struct bt_replica_set_spec spec;
 };
 
+/** How pods follow the template; of StatefulSets and DaemonSets. */
+struct bt_update_strategy {
+	struct bt_str type; /* "": RollingUpdate */
+};
+
 struct bt_stateful_set_ordinals {
 	int32_t start;
 };
@@ -66,6 +71,7 @@ struct bt_stateful_set_spec {
 	struct bt_pod_template template_;
 	BT_LIST(struct bt_persistent_volume_claim) volume_claim_templates;
 	struct bt_str service_name;
+	struct bt_update_strategy update_strategy;
 	const struct bt_stateful_set_ordinals *ordinals;
 };
 
@@ -77,6 +83,7 @@ struct bt_stateful_set {
 struct bt_daemon_set_spec {
 	const struct bt_label_selector *selector;
 	struct bt_pod_template template_;
+	struct bt_update_strategy update_strategy;
 };
 
 struct bt_daemon_set {

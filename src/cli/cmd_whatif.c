@@ -87,6 +87,7 @@ static int run_on_engines(const struct options *options, struct bt_cluster *inpu
 	if (options->from_scratch) {
 		bt_whatif_unplace(input);
 	}
+	bt_whatif_expand_daemon_sets(input);
 	bt_whatif_init(&whatif, input);
 	int result = make_sides(options, input, &whatif, &before, &after, err);
 	if (result == 0) {

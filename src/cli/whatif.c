@@ -34,13 +34,14 @@ void bt_whatif_init(struct bt_whatif *whatif, const struct bt_cluster *base)
 	bt_cluster_init(&whatif->work);
 	bt_cluster_copy(base, NULL, &whatif->work);
 	bt_whatif_sync_marks(whatif);
+	bt_whatif_budgets_init(whatif);
 }
 
 void bt_whatif_finish(struct bt_whatif *whatif)
 {
 	bt_cluster_finish(&whatif->work);
 	bt_vec_finish(&whatif->marks);
-	bt_vec_finish(&whatif->budgets);
+	bt_whatif_budgets_finish(whatif);
 	bt_arena_finish(&whatif->arena);
 }
 
@@ -116,6 +117,15 @@ void bt_whatif_unplace(struct bt_cluster *cluster)
 		struct bt_pod copy = bt_pod_recreated(pod);
 		copy.metadata.creation_timestamp = pod->metadata.creation_timestamp;
 		bt_cluster_exchange(cluster, i, bt_object_create(BT_KIND_POD, &copy));
+	}
+}
+
+void bt_whatif_expand_daemon_sets(struct bt_cluster *cluster)
+{
+	for (uint32_t i = 0; i < cluster->objects.count; i++) {
+		if (cluster->objects.items[i].kind == BT_KIND_DAEMON_SET) {
+			cluster->objects.items[i].pods_exist = false;
+		}
 	}
 }
 

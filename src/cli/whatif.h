@@ -30,22 +30,30 @@ enum bt_departure {
 
 /** What the changes did to an object. */
 struct bt_whatif_mark {
-	bool gone;     /* not in the cluster any more */
-	bool lost;     /* a pod that is gone though nobody wanted that */
-	bool drained;  /* a node */
-	bool scaled;   /* a workload */
-	bool is_added; /* by --add */
+	bool gone;      /* not in the cluster any more */
+	bool lost;      /* a pod that is gone though nobody wanted that */
+	bool drained;   /* a node */
+	bool scaled;    /* a workload */
+	bool is_added;  /* by --add */
+	bool is_shared; /* several budgets cover the evicted pod */
 	uint8_t departure;
-	uint32_t budget; /* 1 + index of the budget that holds the eviction up; 0: none does */
+	/** 1 + index of the first budget that covers the evicted pod, or of the one that this
+	 * object is; 0: none. */
+	uint32_t budget;
 };
 
 /** A PodDisruptionBudget that covers pods which a drain evicts. */
 struct bt_whatif_budget {
 	struct bt_str namespace_;
 	struct bt_str name;
+	struct bt_object *object;     /* shared */
 	struct bt_selector *selector; /* parsed; matches nothing when it cannot be */
+	uint32_t next;                /* of the same namespace; UINT32_MAX ends the list */
+	bool is_read;                 /* the next two are known */
+	bool is_met;                  /* as many pods are healthy as should be */
 	int32_t allowed;              /* disruptions, before the drain */
 	uint32_t evictions;
+	uint32_t taken;         /* of these: disruptions, since the pod was healthy */
 	uint32_t held;          /* of these: beyond what is allowed */
 	uint32_t shared;        /* of these: covered by another budget as well, which is refused */
 	uint32_t still_pending; /* evicted, and without a node on the after side */
@@ -56,7 +64,8 @@ struct bt_whatif {
 	struct bt_cluster work;              /* the after side; no object of it is ever dropped */
 	BT_VEC(struct bt_whatif_mark) marks; /* by index in work */
 	BT_VEC(struct bt_whatif_budget) budgets;
-	bool budgets_listed;
+	struct bt_map budget_map; /* namespace -> its first budget */
+	uint64_t budget_checks;
 	bool recreate_bare;
 	bool pod_level;        /* gate PodLevelResources */
 	bool taint_comparison; /* gate TaintTolerationComparisonOperators */
@@ -79,6 +88,11 @@ void bt_whatif_result(const struct bt_whatif *whatif, struct bt_cluster *out_clu
  * themselves aside: cluster is then a plan from scratch.
  */
 void bt_whatif_unplace(struct bt_cluster *cluster);
+/**
+ * DaemonSets of a live cluster follow changes of nodes. Before bt_whatif_init, so that what they
+ * lack anyway is no difference.
+ */
+void bt_whatif_expand_daemon_sets(struct bt_cluster *cluster);
 /** A word or two for people: "drained". "" for none. */
 const char *bt_departure_name(enum bt_departure departure);
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Pods that have to leave, and the budgets that have a say in it. */
+/** Pods that have to leave. */
 #include "api/identity.h"
-#include "api/policy.h"
 #include "api/selector.h"
 #include "api/toleration.h"
 #include "api/workload.h"
@@ -43,83 +42,24 @@ static uint32_t selected_node(
 	return node != BT_CLUSTER_NONE && selected[node] ? node : BT_CLUSTER_NONE;
 }
 
-/** --- budgets --- */
-
-static void list_budgets(struct bt_whatif *whatif)
-{
-	whatif->budgets_listed = true;
-	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
-		const struct bt_cluster_object *object = &whatif->work.objects.items[i];
-		if (object->kind != BT_KIND_POD_DISRUPTION_BUDGET || whatif->marks.items[i].gone) {
-			continue;
-		}
-		const struct bt_pod_disruption_budget *budget =
-			bt_object_value(object->object, BT_KIND_POD_DISRUPTION_BUDGET);
-		struct bt_whatif_budget entry = {
-			.namespace_ = object->namespace_,
-			.name = object->name,
-			.selector = BT_ARENA_NEW(&whatif->arena, struct bt_selector),
-			.allowed = budget->status.disruptions_allowed,
-		};
-		if (bt_selector_from_label_selector(
-			    budget->spec.selector, &whatif->arena, entry.selector, NULL) < 0) {
-			entry.selector->nothing = true;
-		}
-		bt_vec_push(&whatif->budgets, entry);
-	}
-}
-
-/** Budgets do not count pods that never ran. */
-static bool is_guarded(const struct bt_pod *pod)
-{
-	return !bt_pod_is_terminating(pod) && !bt_str_equal_c(pod->status.phase, "Pending");
-}
-
-/** What the budgets say about evicting the pod. */
-static void ask_budgets(struct bt_whatif *whatif, uint32_t index, const struct bt_pod *pod)
-{
-	struct bt_str namespace_ = whatif->work.objects.items[index].namespace_;
-	uint32_t first = UINT32_MAX;
-	uint32_t count = 0;
-	for (uint32_t i = 0; is_guarded(pod) && i < whatif->budgets.count; i++) {
-		struct bt_whatif_budget *budget = &whatif->budgets.items[i];
-		if (!bt_str_equal(budget->namespace_, namespace_) ||
-			!bt_selector_matches(budget->selector, &pod->metadata.labels)) {
-			continue;
-		}
-		first = count++ == 0 ? i : first;
-		budget->evictions++;
-		budget->shared += count > 1;
-	}
-	if (count == 0) {
-		return;
-	}
-	struct bt_whatif_budget *budget = &whatif->budgets.items[first];
-	budget->shared += count > 1;
-	if (budget->evictions > (budget->allowed > 0 ? (uint32_t)budget->allowed : 0)) {
-		budget->held++;
-	}
-	whatif->marks.items[index].budget = first + 1;
-}
-
 /** --- drained, removed, tainted --- */
 
-void bt_whatif_drain_pods(struct bt_whatif *whatif, const bool *selected)
+int bt_whatif_drain_pods(struct bt_whatif *whatif, const bool *selected, struct berth_error *err)
 {
-	if (!whatif->budgets_listed) {
-		list_budgets(whatif);
-	}
-	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
+	int result = 0;
+	bt_whatif_list_budgets(whatif);
+	for (uint32_t i = 0; i < whatif->work.objects.count && result == 0; i++) {
 		const struct bt_pod *pod = bt_whatif_running_pod(whatif, i);
 		if (pod == NULL || selected_node(whatif, pod, selected) == BT_CLUSTER_NONE) {
 			continue;
 		}
 		enum bt_pod_keeper keeper = bt_pod_keeper_of(pod);
 		if (keeper != BT_KEEPER_DAEMON_SET && keeper != BT_KEEPER_NODE) {
-			ask_budgets(whatif, i, pod);
+			result = bt_whatif_ask_budgets(whatif, i, err);
 			evict(whatif, i, BT_DEPARTURE_DRAINED);
 		}
 	}
+	return result;
 }
 
 void bt_whatif_remove_pods(struct bt_whatif *whatif, const bool *selected)

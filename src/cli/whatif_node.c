@@ -232,20 +232,22 @@ static void release_nodes(struct bt_object **nodes, uint32_t count)
 	bt_free(nodes);
 }
 
-static void edit_selected(
-	struct bt_whatif *whatif, const struct bt_whatif_change *change, const bool *selected)
+static int edit_selected(struct bt_whatif *whatif, const struct bt_whatif_change *change,
+	const bool *selected, struct berth_error *err)
 {
+	int result = 0;
 	struct bt_object **old_nodes = keep_nodes(whatif, selected);
 	if (edit_nodes(whatif, change, selected) == 0) {
 		warn_of_no_effect(whatif, change);
 	} else if (change->kind == BT_WHATIF_DRAIN) {
-		bt_whatif_drain_pods(whatif, selected);
+		result = bt_whatif_drain_pods(whatif, selected, err);
 	} else if (change->kind == BT_WHATIF_TAINT) {
 		bt_whatif_evict_intolerant(whatif, (const struct bt_object *const *)old_nodes);
 	} else if (change->kind == BT_WHATIF_LABEL) {
 		bt_whatif_evict_unselected(whatif, selected);
 	}
 	release_nodes(old_nodes, whatif->work.objects.count);
+	return result;
 }
 
 int bt_whatif_change_nodes(
@@ -257,7 +259,7 @@ int bt_whatif_change_nodes(
 		remove_nodes(whatif, selected);
 		bt_whatif_remove_pods(whatif, selected);
 	} else if (result == 0) {
-		edit_selected(whatif, change, selected);
+		result = edit_selected(whatif, change, selected, err);
 	}
 	bt_free(selected);
 	return result;

@@ -32,7 +32,8 @@ BT_MUST_USE int bt_whatif_put(struct bt_whatif *whatif, const struct bt_whatif_c
 	enum bt_kind kind, const void *value, struct berth_error *err);
 
 /** whatif_evict.c: pods leave the selected nodes (by index in work). */
-void bt_whatif_drain_pods(struct bt_whatif *whatif, const bool *selected);
+BT_MUST_USE int bt_whatif_drain_pods(
+	struct bt_whatif *whatif, const bool *selected, struct berth_error *err);
 void bt_whatif_remove_pods(struct bt_whatif *whatif, const bool *selected);
 /**
  * Those that do not tolerate a NoExecute taint that their node did not have before. old_nodes: by
@@ -42,6 +43,16 @@ void bt_whatif_evict_intolerant(struct bt_whatif *whatif, const struct bt_object
 /** Those of DaemonSets that do not select their node any more. */
 void bt_whatif_evict_unselected(struct bt_whatif *whatif, const bool *selected);
 
+/** whatif_budget.c */
+void bt_whatif_budgets_init(struct bt_whatif *whatif);
+void bt_whatif_budgets_finish(struct bt_whatif *whatif);
+/** Before evictions are asked for: take in all budgets that there are now. */
+void bt_whatif_list_budgets(struct bt_whatif *whatif);
+/** Note what the budgets say about evicting the pod at index. An error: it is too much to look at.
+ */
+BT_MUST_USE int bt_whatif_ask_budgets(
+	struct bt_whatif *whatif, uint32_t index, struct berth_error *err);
+
 /** whatif_node.c */
 BT_MUST_USE int bt_whatif_change_nodes(
 	struct bt_whatif *whatif, const struct bt_whatif_change *change, struct berth_error *err);
@@ -49,6 +60,11 @@ BT_MUST_USE int bt_whatif_add_nodes(
 	struct bt_whatif *whatif, const struct bt_whatif_change *change, struct berth_error *err);
 
 /** whatif_workload.c */
+/** spec.replicas; NULL for kinds that have none. */
+const struct bt_opt_i32 *bt_whatif_replicas_of(const struct bt_object *object);
+/** A controller that has replicas, or BT_CLUSTER_NONE. */
+uint32_t bt_whatif_find_workload(const struct bt_whatif *whatif,
+	const struct bt_owner_reference *controller, struct bt_str namespace_);
 BT_MUST_USE int bt_whatif_scale(
 	struct bt_whatif *whatif, const struct bt_whatif_change *change, struct berth_error *err);
 BT_MUST_USE int bt_whatif_with(

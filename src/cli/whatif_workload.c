@@ -1,69 +1,102 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Changes of workloads: --scale, and what a manifest of --with does to pods that run. */
-#include <stdlib.h>
-
 #include "api/defaulting.h"
+#include "api/deletion_order.h"
 #include "api/workload.h"
 #include "cli/whatif_private.h"
 #include "cli/workload_private.h"
 
 /** --- the pods of a workload --- */
 
-struct ranked_pod {
-	uint32_t index;
-	const struct bt_pod *pod;
-	bool ready;
-	struct bt_time ready_since;
-	int64_t deletion_cost;
-	uint32_t ready_on_node; /* how many of the list are ready on its node, this one included */
+/** Active pods, each with its index in the cluster. */
+struct workload_pods {
+	BT_VEC(struct bt_deletion_candidate) list;
+	int64_t now_seconds;
 };
 
-struct ranked_pods {
-	BT_VEC(struct ranked_pod) list;
-};
-
-static void add_pod(struct bt_whatif *whatif, uint32_t index, struct ranked_pods *pods)
+static uint32_t index_of(const struct bt_whatif *whatif, const struct bt_deletion_candidate *pod)
 {
-	struct ranked_pod entry = {.index = index};
-	if (whatif->marks.items[index].gone) {
+	const struct bt_cluster_object *object = pod->pod;
+	return (uint32_t)(object - whatif->work.objects.items);
+}
+
+static enum bt_deletion_phase phase_of(const struct bt_pod *pod)
+{
+	if (bt_str_equal_c(pod->status.phase, "Pending")) {
+		return BT_DELETION_PENDING;
+	}
+	return bt_str_equal_c(pod->status.phase, "Unknown") ? BT_DELETION_UNKNOWN
+							    : BT_DELETION_OTHER;
+}
+
+static int64_t deletion_cost_of(const struct bt_pod *pod)
+{
+	const struct bt_str *text = bt_str_map_find(
+		&pod->metadata.annotations, BT_STR("controller.kubernetes.io/pod-deletion-cost"));
+	int64_t cost;
+	return text != NULL && bt_str_parse_int64(*text, &cost) && cost >= INT32_MIN &&
+			cost <= INT32_MAX
+		? cost
+		: 0;
+}
+
+static void add_pod(struct bt_whatif *whatif, uint32_t index, struct workload_pods *pods)
+{
+	const struct bt_cluster_object *object = &whatif->work.objects.items[index];
+	if (object->kind != BT_KIND_POD || whatif->marks.items[index].gone) {
 		return;
 	}
-	entry.pod = bt_object_value(whatif->work.objects.items[index].object, BT_KIND_POD);
-	if (!bt_pod_is_active(entry.pod)) {
+	const struct bt_pod *pod = bt_object_value(object->object, BT_KIND_POD);
+	if (!bt_pod_is_active(pod)) {
 		return;
 	}
-	for (uint32_t i = 0; i < entry.pod->status.conditions.count; i++) {
-		const struct bt_pod_condition *condition = &entry.pod->status.conditions.items[i];
+	struct bt_deletion_candidate entry = {
+		.pod = object,
+		.uid = object->uid,
+		.node_name = pod->spec.node_name,
+		.phase = phase_of(pod),
+		.deletion_cost = deletion_cost_of(pod),
+		/* Without a time: created just now. */
+		.created_seconds = pod->metadata.creation_timestamp.set
+			? pod->metadata.creation_timestamp.seconds
+			: pods->now_seconds,
+	};
+	for (uint32_t i = 0; i < pod->status.conditions.count; i++) {
+		const struct bt_pod_condition *condition = &pod->status.conditions.items[i];
 		if (bt_str_equal_c(condition->type, "Ready")) {
 			entry.ready = bt_str_equal_c(condition->status, "True");
-			entry.ready_since = condition->last_transition_time;
+			entry.ready_since_seconds = condition->last_transition_time.seconds;
 		}
-	}
-	const struct bt_str *cost = bt_str_map_find(&entry.pod->metadata.annotations,
-		BT_STR("controller.kubernetes.io/pod-deletion-cost"));
-	if (cost != NULL && !bt_str_parse_int64(*cost, &entry.deletion_cost)) {
-		entry.deletion_cost = 0;
 	}
 	bt_vec_push(&pods->list, entry);
 }
 
-/** Those that the workload's controller counts; of a Deployment those of its ReplicaSets. */
-static void collect_pods(struct bt_whatif *whatif, uint32_t owner, struct ranked_pods *pods)
+/** Which of a workload's pods: of a Deployment's ReplicaSets all but the newest, or that one. */
+enum part {
+	PART_OLD,
+	PART_NEW,
+	PART_ALL,
+};
+
+/** Those that the workload's controller counts. */
+static void collect_pods(
+	struct bt_whatif *whatif, uint32_t owner, enum part part, struct workload_pods *pods)
 {
 	struct bt_expansion walk = {.cluster = &whatif->work};
 	bt_cluster_index_owners(&whatif->work);
+	uint32_t newest = bt_expansion_newest_set(&walk, owner);
 	BT_FOR_EACH_OWNED(&walk, owner, index)
 	{
-		enum bt_kind kind = whatif->work.objects.items[index].kind;
-		if (kind == BT_KIND_POD) {
+		if (part == PART_ALL || (part == PART_NEW) == (newest == BT_CLUSTER_NONE)) {
 			add_pod(whatif, index, pods);
-		} else if (kind == BT_KIND_REPLICA_SET) {
-			BT_FOR_EACH_OWNED(&walk, index, inner)
-			{
-				if (whatif->work.objects.items[inner].kind == BT_KIND_POD) {
-					add_pod(whatif, inner, pods);
-				}
-			}
+		}
+		if (whatif->work.objects.items[index].kind != BT_KIND_REPLICA_SET ||
+			(part != PART_ALL && (part == PART_NEW) != (index == newest))) {
+			continue;
+		}
+		BT_FOR_EACH_OWNED(&walk, index, inner)
+		{
+			add_pod(whatif, inner, pods);
 		}
 	}
 }
@@ -74,130 +107,124 @@ static void drop_pod(struct bt_whatif *whatif, uint32_t index, enum bt_departure
 	whatif->marks.items[index].departure = (uint8_t)departure;
 }
 
-/** --- which pods go first --- */
+/** --- which pods go --- */
 
-static int phase_rank(const struct bt_pod *pod)
+/** The newest point in time that the input knows: what ages are reckoned from. */
+static int64_t newest_seconds(const struct bt_cluster *cluster)
 {
-	if (bt_str_equal_c(pod->status.phase, "Pending")) {
-		return 0;
-	}
-	return bt_str_equal_c(pod->status.phase, "Unknown") ? 1 : 2;
-}
-
-static int compare_numbers(int64_t a, int64_t b)
-{
-	return (a > b) - (a < b);
-}
-
-/** As a ReplicaSet ranks them: those that go first come first. */
-static int compare_ranked(const void *left, const void *right)
-{
-	const struct ranked_pod *a = left;
-	const struct ranked_pod *b = right;
-	int order = (a->pod->spec.node_name.length != 0) - (b->pod->spec.node_name.length != 0);
-	if (order == 0) {
-		order = phase_rank(a->pod) - phase_rank(b->pod);
-	}
-	if (order == 0) {
-		order = (int)a->ready - (int)b->ready;
-	}
-	if (order == 0) {
-		order = compare_numbers(a->deletion_cost, b->deletion_cost);
-	}
-	if (order == 0) {
-		order = compare_numbers(b->ready_on_node, a->ready_on_node);
-	}
-	if (order == 0 && a->ready) {
-		order = bt_time_compare(&b->ready_since, &a->ready_since);
-	}
-	if (order == 0) {
-		order = bt_time_compare(
-			&b->pod->metadata.creation_timestamp, &a->pod->metadata.creation_timestamp);
-	}
-	/* Among equals the one that stands last in the input goes. */
-	return order != 0 ? order : compare_numbers(b->index, a->index);
-}
-
-static int compare_by_node(const void *left, const void *right)
-{
-	const struct ranked_pod *a = left;
-	const struct ranked_pod *b = right;
-	return bt_str_compare(a->pod->spec.node_name, b->pod->spec.node_name);
-}
-
-static void count_on_nodes(struct ranked_pods *pods)
-{
-	struct ranked_pod *items = pods->list.items;
-	uint32_t count = pods->list.count;
-	qsort(items, count, sizeof(items[0]), compare_by_node);
-	for (uint32_t first = 0, end = 0; first < count; first = end) {
-		uint32_t ready = 0;
-		for (end = first; end < count && compare_by_node(&items[end], &items[first]) == 0;
-			end++) {
-			ready += items[end].ready;
+	int64_t newest = 0;
+	for (uint32_t i = 0; i < cluster->objects.count; i++) {
+		const struct bt_cluster_object *object = &cluster->objects.items[i];
+		int64_t seconds = object->object->meta->creation_timestamp.seconds;
+		newest = seconds > newest ? seconds : newest;
+		if (object->kind != BT_KIND_POD) {
+			continue;
 		}
-		for (uint32_t i = first; i < end; i++) {
-			items[i].ready_on_node = ready;
+		const struct bt_pod *pod = bt_object_value(object->object, BT_KIND_POD);
+		for (uint32_t c = 0; c < pod->status.conditions.count; c++) {
+			seconds = pod->status.conditions.items[c].last_transition_time.seconds;
+			newest = seconds > newest ? seconds : newest;
 		}
 	}
+	return newest;
 }
 
-/** Down to this many; what is missing is made when the workload is expanded. */
+static uint32_t drop_first(
+	struct bt_whatif *whatif, const struct workload_pods *pods, uint32_t wanted)
+{
+	uint32_t count = wanted < pods->list.count ? wanted : pods->list.count;
+	for (uint32_t i = 0; i < count; i++) {
+		drop_pod(whatif, index_of(whatif, &pods->list.items[i]), BT_DEPARTURE_SCALED_DOWN);
+	}
+	return count;
+}
+
+/**
+ * Down to this many; what is missing is made when the workload is expanded. Of a rollout under way
+ * the old pods go first: they have to go anyway.
+ */
 static void shrink_replicas(struct bt_whatif *whatif, uint32_t owner, int64_t replicas)
 {
-	struct ranked_pods pods = {0};
-	collect_pods(whatif, owner, &pods);
-	if (pods.list.count > replicas) {
-		count_on_nodes(&pods);
-		qsort(pods.list.items, pods.list.count, sizeof(pods.list.items[0]), compare_ranked);
-		for (uint32_t i = 0; i < pods.list.count - (uint32_t)replicas; i++) {
-			drop_pod(whatif, pods.list.items[i].index, BT_DEPARTURE_SCALED_DOWN);
+	int64_t now = newest_seconds(&whatif->work);
+	struct workload_pods parts[] = {{.now_seconds = now}, {.now_seconds = now}};
+	collect_pods(whatif, owner, PART_OLD, &parts[0]);
+	collect_pods(whatif, owner, PART_NEW, &parts[1]);
+	int64_t excess = (int64_t)parts[0].list.count + parts[1].list.count - replicas;
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(parts); i++) {
+		if (excess > 0) {
+			bt_deletion_order_sort(parts[i].list.items, parts[i].list.count, now);
+			excess -= drop_first(whatif, &parts[i], (uint32_t)excess);
 		}
+		bt_vec_finish(&parts[i].list);
 	}
-	bt_vec_finish(&pods.list);
 }
 
 /** Pods NAME-N beyond the last one that is wanted. */
 static void shrink_stateful_set(struct bt_whatif *whatif, uint32_t owner, int64_t end)
 {
-	struct ranked_pods pods = {0};
-	collect_pods(whatif, owner, &pods);
+	struct workload_pods pods = {0};
+	collect_pods(whatif, owner, PART_ALL, &pods);
 	for (uint32_t i = 0; i < pods.list.count; i++) {
-		struct bt_str name = whatif->work.objects.items[pods.list.items[i].index].name;
+		uint32_t index = index_of(whatif, &pods.list.items[i]);
+		struct bt_str name = whatif->work.objects.items[index].name;
 		int64_t dash = bt_str_find_last_char(name, '-');
 		int64_t ordinal;
 		if (dash >= 0 &&
 			bt_str_parse_int64(
 				bt_str_sub(name, (uint32_t)dash + 1, name.length), &ordinal) &&
 			ordinal >= end) {
-			drop_pod(whatif, pods.list.items[i].index, BT_DEPARTURE_SCALED_DOWN);
+			drop_pod(whatif, index, BT_DEPARTURE_SCALED_DOWN);
 		}
 	}
 	bt_vec_finish(&pods.list);
+}
+
+const struct bt_opt_i32 *bt_whatif_replicas_of(const struct bt_object *object)
+{
+	if (object->kind == BT_KIND_DEPLOYMENT) {
+		return &((const struct bt_deployment *)object->value)->spec.replicas;
+	}
+	if (object->kind == BT_KIND_REPLICA_SET) {
+		return &((const struct bt_replica_set *)object->value)->spec.replicas;
+	}
+	if (object->kind == BT_KIND_STATEFUL_SET) {
+		return &((const struct bt_stateful_set *)object->value)->spec.replicas;
+	}
+	if (object->kind == BT_KIND_REPLICATION_CONTROLLER) {
+		return &((const struct bt_replication_controller *)object->value)->spec.replicas;
+	}
+	return NULL;
+}
+
+uint32_t bt_whatif_find_workload(const struct bt_whatif *whatif,
+	const struct bt_owner_reference *controller, struct bt_str namespace_)
+{
+	static const enum bt_kind kinds[] = {BT_KIND_DEPLOYMENT, BT_KIND_REPLICA_SET,
+		BT_KIND_STATEFUL_SET, BT_KIND_REPLICATION_CONTROLLER};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(kinds); i++) {
+		if (bt_str_equal_c(controller->kind, bt_kind_info(kinds[i])->name)) {
+			return bt_whatif_find(whatif, kinds[i], namespace_, controller->name);
+		}
+	}
+	return BT_CLUSTER_NONE;
 }
 
 /** After a change of the workload at index: pods that its controller would take away. */
 static void shrink(struct bt_whatif *whatif, uint32_t index)
 {
 	const struct bt_object *object = whatif->work.objects.items[index].object;
-	struct bt_opt_i32 replicas;
+	const struct bt_opt_i32 *replicas = bt_whatif_replicas_of(object);
+	if (replicas == NULL) {
+		return;
+	}
+	int64_t count = replicas->present ? replicas->value : 1;
 	if (object->kind == BT_KIND_STATEFUL_SET) {
 		const struct bt_stateful_set *set = object->value;
 		int64_t start = set->spec.ordinals != NULL ? set->spec.ordinals->start : 0;
-		replicas = set->spec.replicas;
-		shrink_stateful_set(whatif, index, start + (replicas.present ? replicas.value : 1));
-		return;
-	}
-	if (object->kind == BT_KIND_DEPLOYMENT) {
-		replicas = ((const struct bt_deployment *)object->value)->spec.replicas;
-	} else if (object->kind == BT_KIND_REPLICA_SET) {
-		replicas = ((const struct bt_replica_set *)object->value)->spec.replicas;
-	} else if (object->kind == BT_KIND_REPLICATION_CONTROLLER) {
-		replicas = ((const struct bt_replication_controller *)object->value)->spec.replicas;
+		shrink_stateful_set(whatif, index, start + count);
 	} else {
-		return;
+		shrink_replicas(whatif, index, count);
 	}
-	shrink_replicas(whatif, index, replicas.present ? replicas.value : 1);
 }
 
 /** --- scaling --- */
@@ -208,7 +235,6 @@ static struct bt_object *rescaled(const struct bt_object *object, int64_t replic
 	if (object->kind == BT_KIND_DEPLOYMENT) {
 		struct bt_deployment copy = *(const struct bt_deployment *)object->value;
 		copy.spec.replicas = wanted;
-		copy.spec.paused = false; /* that stops rollouts, not scaling */
 		return bt_object_create(object->kind, &copy);
 	}
 	if (object->kind == BT_KIND_REPLICA_SET) {
@@ -225,6 +251,17 @@ static struct bt_object *rescaled(const struct bt_object *object, int64_t replic
 		*(const struct bt_replication_controller *)object->value;
 	copy.spec.replicas = wanted;
 	return bt_object_create(object->kind, &copy);
+}
+
+/** A pause stops rollouts, not scaling. */
+static void resume(struct bt_whatif *whatif, uint32_t index)
+{
+	const struct bt_object *object = whatif->work.objects.items[index].object;
+	if (object->kind == BT_KIND_DEPLOYMENT) {
+		struct bt_deployment copy = *(const struct bt_deployment *)object->value;
+		copy.spec.paused = false;
+		bt_cluster_exchange(&whatif->work, index, bt_object_create(object->kind, &copy));
+	}
 }
 
 int bt_whatif_scale(
@@ -250,6 +287,7 @@ int bt_whatif_scale(
 			"the Deployment");
 	}
 	bt_cluster_exchange(&whatif->work, index, rescaled(object->object, change->count));
+	resume(whatif, index);
 	/* Also of a live cluster: its controller is yet to see this. */
 	whatif->work.objects.items[index].pods_exist = false;
 	whatif->marks.items[index].scaled = true;
@@ -259,13 +297,28 @@ int bt_whatif_scale(
 
 /** --- manifests --- */
 
+/** Whether the controller brings its pods in line with the template by itself. */
+static bool rolls_out(const struct bt_object *object)
+{
+	const struct bt_str *strategy = NULL;
+	if (object->kind == BT_KIND_DEPLOYMENT) {
+		return !((const struct bt_deployment *)object->value)->spec.paused;
+	}
+	if (object->kind == BT_KIND_STATEFUL_SET) {
+		strategy =
+			&((const struct bt_stateful_set *)object->value)->spec.update_strategy.type;
+	} else if (object->kind == BT_KIND_DAEMON_SET) {
+		strategy =
+			&((const struct bt_daemon_set *)object->value)->spec.update_strategy.type;
+	}
+	/* Those of a ReplicaSet or ReplicationController stay as they are. */
+	return strategy != NULL && !bt_str_equal_c(*strategy, "OnDelete");
+}
+
 static const struct bt_pod_template *template_of(const struct bt_object *object)
 {
 	if (object->kind == BT_KIND_DEPLOYMENT) {
 		return &((const struct bt_deployment *)object->value)->spec.template_;
-	}
-	if (object->kind == BT_KIND_REPLICA_SET) {
-		return &((const struct bt_replica_set *)object->value)->spec.template_;
 	}
 	if (object->kind == BT_KIND_STATEFUL_SET) {
 		return &((const struct bt_stateful_set *)object->value)->spec.template_;
@@ -306,12 +359,24 @@ static bool same_template(struct bt_whatif *whatif, const struct bt_object *old_
 /** The rollout of another template is over: its pods are there, all others are gone. */
 static void roll_out(struct bt_whatif *whatif, uint32_t owner)
 {
-	struct ranked_pods pods = {0};
-	collect_pods(whatif, owner, &pods);
+	struct workload_pods pods = {0};
+	collect_pods(whatif, owner, PART_ALL, &pods);
 	for (uint32_t i = 0; i < pods.list.count; i++) {
-		drop_pod(whatif, pods.list.items[i].index, BT_DEPARTURE_REPLACED);
+		drop_pod(whatif, index_of(whatif, &pods.list.items[i]), BT_DEPARTURE_REPLACED);
 	}
 	bt_vec_finish(&pods.list);
+}
+
+/** A manifest leaves the number out where something else sets it, such as an autoscaler. */
+static void keep_replicas(
+	struct bt_whatif *whatif, uint32_t index, const struct bt_object *old_object)
+{
+	const struct bt_object *new_object = whatif->work.objects.items[index].object;
+	const struct bt_opt_i32 *wanted = bt_whatif_replicas_of(new_object);
+	const struct bt_opt_i32 *had = bt_whatif_replicas_of(old_object);
+	if (wanted != NULL && !wanted->present && had->present) {
+		bt_cluster_exchange(&whatif->work, index, rescaled(new_object, had->value));
+	}
 }
 
 static void take_replaced(
@@ -320,28 +385,37 @@ static void take_replaced(
 	struct bt_whatif_mark *mark = &whatif->marks.items[index];
 	const struct bt_object *new_object = whatif->work.objects.items[index].object;
 	bool was_gone = mark->gone;
-	*mark = (struct bt_whatif_mark){.scaled = mark->scaled};
+	bool is_budget = new_object->kind == BT_KIND_POD_DISRUPTION_BUDGET;
+	*mark = (struct bt_whatif_mark){
+		.scaled = mark->scaled, .budget = is_budget ? mark->budget : 0};
 	if (was_gone) {
 		return;
 	}
-	if (!same_template(whatif, old_object, new_object)) {
+	keep_replicas(whatif, index, old_object);
+	new_object = whatif->work.objects.items[index].object;
+	if (rolls_out(new_object) && !same_template(whatif, old_object, new_object)) {
 		roll_out(whatif, index);
 	} else {
 		shrink(whatif, index);
 	}
 }
 
-/** From nodes that came with new taints. count: of old_objects. */
-static void evict_intolerant(
+/** From nodes that came with new taints or labels. count: of old_objects. */
+static void leave_nodes(
 	struct bt_whatif *whatif, struct bt_object *const *old_objects, uint32_t count)
 {
+	bool *changed = BT_NEW_ARRAY(bool, whatif->work.objects.count);
 	const struct bt_object **old_nodes =
 		BT_NEW_ARRAY(const struct bt_object *, whatif->work.objects.count);
 	for (uint32_t i = 0; i < count; i++) {
 		old_nodes[i] = old_objects[i]->kind == BT_KIND_NODE ? old_objects[i] : NULL;
+		changed[i] = old_nodes[i] != NULL &&
+			old_nodes[i] != whatif->work.objects.items[i].object;
 	}
 	bt_whatif_evict_intolerant(whatif, (const struct bt_object *const *)old_nodes);
+	bt_whatif_evict_unselected(whatif, changed);
 	bt_free(old_nodes);
+	bt_free(changed);
 }
 
 int bt_whatif_with(
@@ -362,7 +436,7 @@ int bt_whatif_with(
 		}
 	}
 	if (result == 0) {
-		evict_intolerant(whatif, old_objects, count);
+		leave_nodes(whatif, old_objects, count);
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		bt_object_release(old_objects[i]);

@@ -273,10 +273,44 @@ struct rollout {
 	struct bt_str template_hash;
 };
 
+/** A Deployment counts them up; one that it went back to has the highest number again. */
+static int64_t revision_of(const struct bt_object_meta *meta)
+{
+	const struct bt_str *text =
+		bt_str_map_find(&meta->annotations, BT_STR("deployment.kubernetes.io/revision"));
+	int64_t revision;
+	return text != NULL && bt_str_parse_int64(*text, &revision) ? revision : 0;
+}
+
+static bool is_newer(const struct bt_object_meta *a, const struct bt_object_meta *b)
+{
+	int64_t revision_a = revision_of(a);
+	int64_t revision_b = revision_of(b);
+	return revision_a != revision_b
+		? revision_a > revision_b
+		: bt_time_compare(&a->creation_timestamp, &b->creation_timestamp) >= 0;
+}
+
+uint32_t bt_expansion_newest_set(const struct bt_expansion *expansion, uint32_t owner)
+{
+	const struct bt_cluster_object *objects = expansion->cluster->objects.items;
+	uint32_t newest = BT_CLUSTER_NONE;
+	BT_FOR_EACH_OWNED(expansion, owner, index)
+	{
+		if (objects[index].kind == BT_KIND_REPLICA_SET &&
+			(newest == BT_CLUSTER_NONE ||
+				is_newer(objects[index].object->meta,
+					objects[newest].object->meta))) {
+			newest = index;
+		}
+	}
+	return newest;
+}
+
 static struct rollout survey_deployment(const struct bt_expansion *expansion, uint32_t owner)
 {
 	const struct bt_cluster *cluster = expansion->cluster;
-	struct rollout rollout = {.replica_set = BT_CLUSTER_NONE};
+	struct rollout rollout = {.replica_set = bt_expansion_newest_set(expansion, owner)};
 	BT_FOR_EACH_OWNED(expansion, owner, index)
 	{
 		const struct bt_cluster_object *object = &cluster->objects.items[index];
@@ -288,15 +322,8 @@ static struct rollout survey_deployment(const struct bt_expansion *expansion, ui
 			rollout.replica_set_name = bt_object_controller(&pod->metadata)->name;
 			rollout.template_hash = hash != NULL ? *hash : BT_STR("");
 		}
-		if (object->kind != BT_KIND_REPLICA_SET) {
-			continue;
-		}
-		rollout.active_pods += count_active_pods(expansion, index);
-		if (rollout.replica_set == BT_CLUSTER_NONE ||
-			bt_time_compare(&object->object->meta->creation_timestamp,
-				&cluster->objects.items[rollout.replica_set]
-					 .object->meta->creation_timestamp) >= 0) {
-			rollout.replica_set = index;
+		if (object->kind == BT_KIND_REPLICA_SET) {
+			rollout.active_pods += count_active_pods(expansion, index);
 		}
 	}
 	return rollout;

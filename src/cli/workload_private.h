@@ -41,6 +41,8 @@ uint32_t bt_expansion_next_owned(
 	for (uint32_t index = bt_expansion_next_owned((expansion), (owner), 0, true); \
 		index != BT_CLUSTER_NONE; \
 		index = bt_expansion_next_owned((expansion), (owner), index, false))
+/** The ReplicaSet that makes a Deployment's pods now, or BT_CLUSTER_NONE. */
+uint32_t bt_expansion_newest_set(const struct bt_expansion *expansion, uint32_t owner);
 /** The pod at index, or NULL when the object is of another kind. */
 const struct bt_pod *bt_expansion_pod_at(const struct bt_expansion *expansion, uint32_t index);
 /** Neither finished nor being deleted: what a controller counts. */

@@ -32,9 +32,9 @@ def priority_class(name, value, policy=None):
     return item
 
 
-def budget(name, labels, allowed):
+def budget(name, labels, allowed, **spec):
     return {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": name},
-            "spec": {"selector": {"matchLabels": labels}},
+            "spec": dict(spec, selector={"matchLabels": labels}),
             "status": {"disruptionsAllowed": allowed}}
 
 

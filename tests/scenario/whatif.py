@@ -432,9 +432,7 @@ def test_selectors_and_patterns(program):
 
 
 def test_budgets(program):
-    guarded = [running("db-%d" % i, "1", "n1", labels={"app": "db"}) for i in range(3)]
-    for item in guarded:
-        item["metadata"]["labels"] = {"app": "db"}
+    guarded = [guarded_pod("db-%d" % i, "n1") for i in range(3)]
     unready = copy.deepcopy(guarded[0])
     unready["metadata"]["name"] = "db-starting"
     unready["status"] = {"phase": "Pending"}
@@ -444,6 +442,8 @@ def test_budgets(program):
                                  (3, 0, "all at once")]:
         text = objects + [budget("db", {"app": "db"}, allowed),
                           budget("other", {"app": "other"}, 0)]
+        for item in text[-2:]:
+            item["status"].update(expectedPods=3, currentHealthy=3, desiredHealthy=3 - allowed)
         report = whatif(program, text, "--drain", "n1")
         assert report["budgets"] == [
             {"namespace": "default", "name": "db", "disruptionsAllowed": allowed,
@@ -456,6 +456,89 @@ def test_budgets(program):
     text = objects + [budget("db", {"app": "db"}, 3), budget("all", {"app": "db"}, 3)]
     report = whatif(program, text, "--drain", "n1")
     assert [item["inSeveralBudgets"] for item in report["budgets"]] == [3, 3], report["budgets"]
+
+
+def guarded_pod(name, node_name):
+    item = running(name, "1", node_name)
+    item["metadata"]["labels"] = {"app": "db"}
+    return item
+
+
+def ready(item, is_ready):
+    item["status"]["conditions"] = [{"type": "Ready", "status": str(is_ready)}]
+    return item
+
+
+def test_budgets_without_status(program):
+    """What the controller would write is worked out."""
+    replica_set = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "rs"},
+                   "spec": deployment("db", 4)["spec"]}
+    pods = [guarded_pod("db-%d" % i, "n%d" % (1 + i % 3)) for i in range(4)]
+
+    def verdict(objects, **rest):
+        text = THREE + [replica_set] + objects + [budget("db", {"app": "db"}, 0, **rest)]
+        text[-1].pop("status")
+        (found,) = whatif(program, text, "--drain", "n1")["budgets"]
+        return found["disruptionsAllowed"], found["evictions"], found["heldUp"]
+    assert verdict(pods, minAvailable=3) == (1, 2, 1)
+    assert verdict(pods, minAvailable="75%") == (1, 2, 1)
+    assert verdict(pods, maxUnavailable=2) == (2, 2, 0)
+    assert verdict(pods, maxUnavailable="10%") == (1, 2, 1)
+    assert verdict(pods, maxUnavailable=0) == (0, 2, 2)
+    assert verdict(pods, minAvailable=9) == (0, 2, 2)
+    # One that is not ready is no disruption while the others are enough.
+    pods = [ready(item, item["metadata"]["name"] != "db-0") for item in pods]
+    assert verdict(pods, minAvailable=3) == (0, 2, 1)
+    assert verdict(pods, minAvailable=4) == (0, 2, 2)
+    assert verdict(pods, minAvailable=4, unhealthyPodEvictionPolicy="AlwaysAllow") == (0, 2, 1)
+
+
+def test_budgets_that_come_late(program):
+    objects = THREE + [guarded_pod("db-%d" % i, "n%d" % i) for i in (1, 2)]
+    late = budget("db", {"app": "db"}, 0, minAvailable=2)
+    late.pop("status")
+    path = program.write("budget.json", lines(late))
+    (found,) = whatif(program, objects, "--drain", "n1", "--with", path, "--drain", "n2",
+                      "--with", path, "--cordon", "n3")["budgets"]
+    assert (found["evictions"], found["heldUp"]) == (1, 1), found
+
+
+def test_snapshots_daemon_sets_follow(program):
+    """Of a live cluster, whose workloads are not expanded."""
+    agents = {"apiVersion": "apps/v1", "kind": "DaemonSet",
+              "metadata": {"name": "agent", "annotations": {"berth.dev/pods-exist": "true"}},
+              "spec": {"selector": {"matchLabels": {"app": "agent"}},
+                       "template": {"metadata": {"labels": {"app": "agent"}},
+                                    "spec": dict(pod("x", "100m")["spec"],
+                                                 nodeSelector={"zone": "a"})}}}
+    objects = THREE + [agents] + [owned(pod("agent-" + name, "100m", name), "DaemonSet", "agent")
+                                  for name in ("n1", "n2")]
+    found = changes(whatif(program, objects, "--add", "1=n1", status=0))
+    assert list(found.values()) == [("placed", "", "n1-1")], found
+    found = changes(whatif(program, objects, "--label", "n3=zone=a", status=0))
+    assert list(found.values()) == [("placed", "", "n3")], found
+    path = program.write("node.json", lines(node("n1", labels={"zone": "c"})))
+    found = changes(whatif(program, objects, "--with", path, status=0))
+    assert found == {"default/agent-n1": ("gone", "n1", "")}, found
+
+
+def test_scale_during_a_rollout(program):
+    """Old pods go first: they have to go anyway. The revision says which are old."""
+    def replica_set(name, revision, day):
+        item = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {
+            "name": name, "creationTimestamp": "2026-01-0%dT00:00:00Z" % day,
+            "annotations": {"deployment.kubernetes.io/revision": revision}},
+                "spec": deployment("web", 2)["spec"]}
+        return owned(item, "Deployment", "web")
+    objects = THREE + [deployment("web", 4), replica_set("web-a", "3", 1),
+                       replica_set("web-b", "2", 2)]
+    for i in range(4):
+        item = running("web-%d" % i, "100m", "n1", status={"phase": "Running"})
+        objects.append(ready(owned(item, "ReplicaSet", "web-" + "ab"[i % 2]), i % 2 == 1))
+    for count, gone in [(3, {"web-1"}), (2, {"web-1", "web-3"}),
+                        (1, {"web-0", "web-1", "web-3"})]:
+        report = whatif(program, objects, "--scale", "deployment/web=%d" % count, status=0)
+        assert {item["name"] for item in report["pods"]} == gone, (count, report["pods"])
 
 
 def test_add(program):
@@ -552,7 +635,19 @@ def test_scale(program):
     crowd = replicas(running("a", "1", "n1", status=ready), running("b", "1", "n1", status=ready),
                      running("c", "1", "n2", status=ready))
     report = whatif(program, crowd, "--scale", "rs/web-1=2", status=0)
-    assert [item["name"] for item in report["pods"]] == ["b"], report["pods"]
+    assert [item["name"] for item in report["pods"]] == ["a"], report["pods"]
+    # Ages count on a logarithmic scale, so that of nearly equal ones the uid decides.
+    for name, age, uid in [("p", "00:00:00", "u2"), ("q", "00:00:20", "u1"),
+                           ("r", "20:00:00", "u3")]:
+        item = running(name, "1", {"p": "n1", "q": "n2", "r": "n3"}[name], status={
+            "conditions": [{"type": "Ready", "status": "True",
+                            "lastTransitionTime": "2026-01-01T%sZ" % age}]})
+        item["metadata"]["uid"] = uid
+        crowd = [item] if name == "p" else crowd + [item]
+    crowd = replicas(*crowd)
+    for count, gone in [(2, {"r"}), (1, {"r", "q"})]:
+        report = whatif(program, crowd, "--scale", "rs/web-1=%d" % count, status=0)
+        assert {item["name"] for item in report["pods"]} == gone, report["pods"]
     more = copy.deepcopy(objects)
     next(item for item in more if item["kind"] == "ReplicaSet")["spec"]["replicas"] = 9
     report = check(program, objects, more, ["--scale", "replicaset/default/web-1=9"])
@@ -586,8 +681,28 @@ def test_with(program):
     changed["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "3"
     path = program.write("larger.json", lines(changed))
     report = whatif(program, objects, "--with", path, status=0)
+    # A ReplicaSet leaves pods of another template alone.
+    assert [item["change"] for item in report["pods"]] == ["gone"], report["pods"]
+    web = deployment("web", 1)
+    for item in objects:
+        if item["kind"] == "ReplicaSet":
+            owned(item, "Deployment", "web")
+    objects.append(deployment("web", 2))
+    web["spec"]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "3"}}
+    path = program.write("larger.json", lines(web))
+    report = whatif(program, objects, "--with", path, status=0)
     assert sorted(item["change"] for item in report["pods"]) == ["gone", "gone", "placed"]
     assert report["pods"][-1]["cause"] == "its workload has another template", report["pods"]
+    # Not while it is paused; and the number stays when the manifest leaves it out.
+    web["spec"]["paused"] = True
+    del web["spec"]["replicas"]
+    path = program.write("paused.json", lines(web))
+    assert whatif(program, objects, "--with", path, status=0)["pods"] == []
+    del web["spec"]["paused"]
+    path = program.write("unnumbered.json", lines(web))
+    report = whatif(program, objects, "--with", path, status=0)
+    assert sorted(item["change"] for item in report["pods"]) == [
+        "gone", "gone", "placed", "placed"], report["pods"]
     # A node that is there, with a taint that its pod does not tolerate.
     path = program.write("node.json", lines(
         node("n1", spec={"taints": [{"key": "k", "effect": "NoExecute"}]})))

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/deletion_order.h"
+
+#include <stdlib.h>
+
+#include "base/compiler.h"
+
+/** Whole part of the logarithm of a number of seconds; -1 for none. */
+static int log_rank(int64_t seconds)
+{
+	return seconds > 0 ? 63 - (int)BT_CLZ64((uint64_t)seconds) : -1;
+}
+
+static int compare_int64(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/** On the scale of logarithms; equal ranks of different times: by uid. */
+static int compare_times(int64_t time_a, int64_t time_b, int rank_a, int rank_b,
+	struct bt_str uid_a, struct bt_str uid_b)
+{
+	if (time_a == time_b) {
+		return 0;
+	}
+	return rank_a != rank_b ? compare_int64(rank_a, rank_b) : bt_str_compare(uid_a, uid_b);
+}
+
+static int compare_candidates(const void *left, const void *right)
+{
+	const struct bt_deletion_candidate *a = left;
+	const struct bt_deletion_candidate *b = right;
+	int order = (a->node_name.length != 0) - (b->node_name.length != 0);
+
+	if (order == 0) {
+		order = (a->phase > b->phase) - (a->phase < b->phase);
+	}
+	if (order == 0) {
+		order = (int)a->ready - (int)b->ready;
+	}
+	if (order == 0) {
+		order = compare_int64(a->deletion_cost, b->deletion_cost);
+	}
+	if (order == 0) {
+		order = compare_int64(b->ready_on_node, a->ready_on_node);
+	}
+	if (order == 0 && a->ready) {
+		order = compare_times(a->ready_since_seconds, b->ready_since_seconds, a->ready_rank,
+			b->ready_rank, a->uid, b->uid);
+	}
+	if (order == 0) {
+		order = compare_int64(b->restart_count, a->restart_count);
+	}
+	if (order == 0) {
+		order = compare_times(a->created_seconds, b->created_seconds, a->age_rank,
+			b->age_rank, a->uid, b->uid);
+	}
+	return order != 0 ? order : bt_str_compare(a->uid, b->uid);
+}
+
+static int compare_nodes(const void *left, const void *right)
+{
+	const struct bt_deletion_candidate *a = left;
+	const struct bt_deletion_candidate *b = right;
+	return bt_str_compare(a->node_name, b->node_name);
+}
+
+/** How many ready ones stand on each one's node. */
+static void count_on_nodes(struct bt_deletion_candidate *candidates, uint32_t count)
+{
+	qsort(candidates, count, sizeof(*candidates), compare_nodes);
+	for (uint32_t first = 0, end; first < count; first = end) {
+		int64_t ready = 0;
+		for (end = first; end < count &&
+			bt_str_equal(candidates[end].node_name, candidates[first].node_name);
+			end++) {
+			ready += candidates[end].ready;
+		}
+		if (candidates[first].node_name.length == 0) {
+			ready = 0;
+		}
+		for (uint32_t i = first; i < end; i++) {
+			candidates[i].ready_on_node = ready;
+		}
+	}
+}
+
+void bt_deletion_order_sort(
+	struct bt_deletion_candidate *candidates, uint32_t count, int64_t now_seconds)
+{
+	if (count < 2) {
+		return;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		struct bt_deletion_candidate *candidate = &candidates[i];
+		candidate->ready_rank = log_rank(now_seconds - candidate->ready_since_seconds);
+		candidate->age_rank = log_rank(now_seconds - candidate->created_seconds);
+	}
+	count_on_nodes(candidates, count);
+	qsort(candidates, count, sizeof(*candidates), compare_candidates);
+}
