@@ -7,10 +7,51 @@
 /** Nodes that trials may ask together: a few seconds of work. */
 #define WORK_MAX 8000000
 
+/** Terms and constraints of a pod that are answered from kept counts; of more, pods are counted. */
+#define COUNTED_TERMS 16
+/** Terms that are as much work as the rest of a node's filters. */
+#define TERMS_OF_A_NODE 32
+
+static uint64_t topology_terms(const struct bt_pod_spec *spec)
+{
+	const struct bt_affinity *affinity = spec->affinity;
+	uint64_t count = spec->topology_spread_constraints.count;
+
+	if (affinity != NULL && affinity->pod_affinity != NULL) {
+		count += affinity->pod_affinity->required.count;
+	}
+	if (affinity != NULL && affinity->pod_anti_affinity != NULL) {
+		count += affinity->pod_anti_affinity->required.count;
+	}
+	return count;
+}
+
+static uint64_t node_terms(const struct bt_pod_spec *spec)
+{
+	const struct bt_node_affinity *affinity =
+		spec->affinity != NULL ? spec->affinity->node_affinity : NULL;
+
+	return affinity != NULL && affinity->required != NULL ? affinity->required->terms.count : 0;
+}
+
+void bt_search_weigh(struct bt_explain_search *search)
+{
+	const struct bt_explain_run *run = search->run;
+	uint64_t nodes = run->out->node_count;
+	uint64_t pods = bt_state_pod_count(run->engine->state);
+	uint64_t terms = topology_terms(&run->pod->spec);
+
+	search->node_work = 1 + (terms + node_terms(&run->pod->spec)) / TERMS_OF_A_NODE;
+	/* Every cycle has a PreFilter, which may count over the whole cluster. */
+	search->cycle_work = nodes / 4 * search->node_work + 100;
+	if (terms > COUNTED_TERMS) {
+		search->cycle_work += terms * (nodes + pods) / 64;
+	}
+}
+
 void bt_search_charge(struct bt_explain_search *search, uint32_t asked_count)
 {
-	/* Every cycle has a PreFilter, which may count over the whole cluster. */
-	search->work += asked_count + search->run->out->node_count / 4 + 100;
+	search->work += asked_count * search->node_work + search->cycle_work;
 	search->exhausted = search->exhausted || search->work > WORK_MAX;
 }
 

@@ -337,6 +337,7 @@ int bt_explain_propose(struct bt_explain_run *run, struct berth_error *err)
 	if (run->outlooks == NULL) {
 		return 0; /* an error ended the evaluation */
 	}
+	bt_search_weigh(&search);
 	bt_candidates_collect(&search);
 	result = try_candidates(&search, err);
 	if (result == 0) {

@@ -7,6 +7,8 @@
 
 /** Pods that are tried. */
 #define REMOVALS_MAX 200
+/** Of all the work there is for trials: what is left is for what advice says. */
+#define WORK_MAX 2000000
 /** Clusters of so many nodes: a pod that leaves may open another node than its own. */
 #define SMALL_CLUSTER_NODES 64
 
@@ -16,6 +18,8 @@ struct removal {
 	struct bt_candidate *best; /* NULL: none */
 	int32_t priority;          /* of the pod that leaves there */
 	uint32_t limit;            /* only fewer changes than this are of interest */
+	uint32_t left;             /* pods that may still be tried */
+	uint64_t work_end;
 };
 
 static struct bt_remedy remedy_of(struct bt_explain_search *search, uint32_t pod_id)
@@ -121,9 +125,15 @@ static int try_removal(
 	return result;
 }
 
-/** left: pods that may still be tried. */
-static int try_pods_of(
-	struct removal *removal, uint32_t node, uint32_t *left, struct berth_error *err)
+/** One more trial may be made, and leaves time for others. */
+static bool may_try(const struct removal *removal)
+{
+	const struct bt_explain_search *search = removal->search;
+
+	return removal->left > 0 && search->work + search->cycle_work <= removal->work_end;
+}
+
+static int try_pods_of(struct removal *removal, uint32_t node, struct berth_error *err)
 {
 	struct bt_explain_search *search = removal->search;
 	const struct bt_state *state = search->run->engine->state;
@@ -133,10 +143,9 @@ static int try_pods_of(
 
 	removal->best = NULL;
 	/* A trial leaves the list as it was. */
-	for (uint32_t i = 0; i<row->pods.count && * left> 0 && !search->exhausted && result == 0;
-		i++) {
+	for (uint32_t i = 0; i < row->pods.count && may_try(removal) && result == 0; i++) {
 		result = try_removal(removal, row->pods.items[i], node, err);
-		(*left)--;
+		removal->left--;
 	}
 	return result;
 }
@@ -144,24 +153,25 @@ static int try_pods_of(
 int bt_search_removals(struct bt_explain_search *search, uint32_t limit, struct berth_error *err)
 {
 	const struct bt_explain_run *run = search->run;
-	struct removal removal = {.search = search, .limit = limit};
+	struct removal removal = {.search = search,
+		.limit = limit,
+		.left = REMOVALS_MAX,
+		.work_end = search->work + WORK_MAX};
 	uint32_t count = run->out->nodes.count;
 	bool *seen = BT_ARENA_NEW_ARRAY(&search->arena, bool, count);
 	uint32_t rest = search->queue_count - search->next;
 	BT_VEC(struct bt_candidate *) found = {0};
-	uint32_t left = REMOVALS_MAX;
 	int result = 0;
 
 	/* The nearest nodes first, then those that nothing is known to help on. */
-	for (uint32_t i = 0; i < rest + count && left > 0 && !search->exhausted && result == 0;
-		i++) {
+	for (uint32_t i = 0; i < rest + count && may_try(&removal) && result == 0; i++) {
 		uint32_t node = i < rest ? search->queue[search->next + i]->node : i - rest;
 
 		if (seen[node]) {
 			continue;
 		}
 		seen[node] = true;
-		result = try_pods_of(&removal, node, &left, err);
+		result = try_pods_of(&removal, node, err);
 		if (removal.best != NULL) {
 			bt_vec_push(&found, removal.best);
 		}

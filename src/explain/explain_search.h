@@ -33,6 +33,8 @@ struct bt_explain_search {
 	BT_VEC(double) distances; /* of found */
 	BT_VEC(bool) too_small;   /* likewise */
 	uint64_t work;            /* nodes asked, trials made */
+	uint64_t node_work;       /* of one node asked */
+	uint64_t cycle_work;      /* of one trial */
 	bool removals_sought;
 	bool exhausted; /* no more trials */
 };
@@ -77,6 +79,8 @@ BT_MUST_USE int bt_search_fits(struct bt_explain_search *search, const bt_remedy
 /** Leave out what is not needed, and no amount is larger than it must be. */
 BT_MUST_USE int bt_search_minimise(
 	struct bt_explain_search *search, bt_remedy_list *remedies, struct berth_error *err);
+/** What this pod's trials cost: who writes terms without end gets fewer of them. */
+void bt_search_weigh(struct bt_explain_search *search);
 /** One trial that looked at so many nodes. */
 void bt_search_charge(struct bt_explain_search *search, uint32_t asked_count);
 #endif
