@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -70,6 +71,7 @@ static const int ending_signals[] = {SIGHUP, SIGINT, SIGTERM};
 void bt_snapshot_signals_hold(struct bt_snapshot_signals *out_signals)
 {
 	sigset_t held;
+	sigset_t before;
 	(void)sigemptyset(&held); /* cannot fail, as all below */
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(ending_signals); i++) {
 		struct sigaction action;
@@ -78,12 +80,26 @@ void bt_snapshot_signals_hold(struct bt_snapshot_signals *out_signals)
 			(void)sigaddset(&held, ending_signals[i]);
 		}
 	}
-	(void)pthread_sigmask(SIG_BLOCK, &held, &out_signals->before);
+	(void)pthread_sigmask(SIG_BLOCK, &held, &before);
+	out_signals->held = 0;
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(ending_signals); i++) {
+		if (sigismember(&held, ending_signals[i]) == 1 &&
+			sigismember(&before, ending_signals[i]) == 0) {
+			out_signals->held |= 1U << i;
+		}
+	}
 }
 
 void bt_snapshot_signals_let_go(const struct bt_snapshot_signals *signals)
 {
-	(void)pthread_sigmask(SIG_SETMASK, &signals->before, NULL);
+	sigset_t held;
+	(void)sigemptyset(&held);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(ending_signals); i++) {
+		if ((signals->held & 1U << i) != 0) {
+			(void)sigaddset(&held, ending_signals[i]);
+		}
+	}
+	(void)pthread_sigmask(SIG_UNBLOCK, &held, NULL);
 }
 
 static bool has_signal(void)

@@ -2,8 +2,6 @@
 #ifndef BT_CLI_SNAPSHOT_FILE_H
 #define BT_CLI_SNAPSHOT_FILE_H
 /** Output that may be gzipped; a file appears whole or not at all. */
-#include <signal.h>
-
 #include "base/error.h"
 #include "base/str.h"
 #include "base/strbuf.h"
@@ -34,7 +32,7 @@ void bt_snapshot_file_finish(struct bt_snapshot_file *file);
  * that nothing is left behind.
  */
 struct bt_snapshot_signals {
-	sigset_t before;
+	uint32_t held; /* a bit for each that was not held before */
 };
 void bt_snapshot_signals_hold(struct bt_snapshot_signals *out_signals);
 /** Does not return when one has come. */

@@ -66,7 +66,7 @@ struct bt_rest_options {
 	struct bt_str accept_content_types; /* "": the content type, then anything */
 	float qps;                          /* negative: no limit */
 	int32_t burst;
-	int64_t timeout_ns; /* of each request that is no watch; 0: none. Also sent as ?timeout= */
+	int64_t timeout_ns; /* of each request but watches; 0: none. Also sent as ?timeout= */
 	struct bt_metrics *metrics; /* rest_client_*; NULL: none */
 	/** The server answered that a call is to be sent again after this wait (Retry-After); false:
 	 * the call ends with that answer. NULL: every wait is fine. */
