@@ -106,6 +106,16 @@ static void place_queue(
 	report->placed_count = simulation->counts[BT_FATE_SCHEDULED];
 }
 
+/** API servers give new pods two tolerations, unless they are told not to. */
+static bool lacks_tolerations(const struct bt_cluster_object *object)
+{
+	if (!object->uid_is_given || object->object == NULL) {
+		return false;
+	}
+	const struct bt_pod *pod = bt_object_value(object->object, BT_KIND_POD);
+	return pod->spec.tolerations.count == 0;
+}
+
 /** pod: memory for a running one. */
 static int prepare(const struct options *options, struct bt_simulation *simulation,
 	const struct bt_pod_choice *choice, struct bt_pod *pod, struct bt_explain_report *report,
@@ -125,8 +135,11 @@ static int prepare(const struct options *options, struct bt_simulation *simulati
 		}
 		report->pod = pod;
 	}
-	report->in_input = bt_cluster_find(cluster, BT_KIND_POD, report->pod->metadata.namespace_,
-				   report->pod->metadata.name) != BT_CLUSTER_NONE;
+	uint32_t index = bt_cluster_find(
+		cluster, BT_KIND_POD, report->pod->metadata.namespace_, report->pod->metadata.name);
+	report->in_input = index != BT_CLUSTER_NONE;
+	report->lacks_tolerations =
+		report->in_input && lacks_tolerations(&cluster->objects.items[index]);
 	uint32_t position = bt_simulation_position(simulation, report->pod);
 	report->ahead_count = count_queued(simulation, position);
 	if (options->after_queue) {

@@ -278,8 +278,9 @@ static void append_patch(struct bt_strbuf *out, const struct bt_pod *pod, const 
 	append_quoted(out, bt_strbuf_str(patch));
 }
 
+/** lacks: there is no list yet that one could be appended to. */
 static void append_toleration_patch(
-	const struct bt_remedy *change, const struct bt_pod *pod, struct bt_strbuf *out)
+	const struct bt_remedy *change, const struct bt_pod *pod, bool lacks, struct bt_strbuf *out)
 {
 	struct bt_strbuf patch = {0};
 	struct bt_json_writer writer;
@@ -287,8 +288,13 @@ static void append_toleration_patch(
 	bt_json_begin_array(&writer);
 	bt_json_begin_object(&writer);
 	bt_json_write_member_c(&writer, "op", "add");
-	bt_json_write_member_c(&writer, "path", "/spec/tolerations/-");
-	bt_json_begin_member_object(&writer, "value");
+	bt_json_write_member_c(
+		&writer, "path", lacks ? "/spec/tolerations" : "/spec/tolerations/-");
+	bt_json_write_name_c(&writer, "value");
+	if (lacks) {
+		bt_json_begin_array(&writer);
+	}
+	bt_json_begin_object(&writer);
 	if (change->key.length != 0) {
 		bt_json_write_member(&writer, "key", change->key);
 	}
@@ -300,6 +306,9 @@ static void append_toleration_patch(
 		bt_json_write_member(&writer, "effect", change->effect);
 	}
 	bt_json_end_object(&writer);
+	if (lacks) {
+		bt_json_end_array(&writer);
+	}
 	bt_json_end_object(&writer);
 	bt_json_end_array(&writer);
 	append_patch(out, pod, " --type=json", &patch);
@@ -344,7 +353,7 @@ static void append_label_command(const struct bt_remedy *change, struct bt_strbu
 }
 
 bool bt_change_append_command(const struct bt_remedy *change, const struct bt_pod *pod,
-	bool in_input, struct bt_strbuf *out)
+	bool in_input, bool lacks_tolerations, struct bt_strbuf *out)
 {
 	size_t length = out->length;
 	if (!has_fit_words(change, pod)) {
@@ -361,7 +370,7 @@ bool bt_change_append_command(const struct bt_remedy *change, const struct bt_po
 		bt_strbuf_append_c(out, " -n ");
 		append_quoted(out, change->pod_namespace);
 	} else if (change->kind == BT_REMEDY_TOLERATE && in_input) {
-		append_toleration_patch(change, pod, out);
+		append_toleration_patch(change, pod, lacks_tolerations, out);
 	} else if (change->kind == BT_REMEDY_REMOVE_GATE && in_input) {
 		append_gate_patch(change, pod, out);
 	}

@@ -16,10 +16,10 @@ void bt_change_append_text(const struct bt_remedy *change, const struct bt_pod *
 /**
  * A line for a shell that carries the change out, words quoted; false, with nothing appended, when
  * there is none, or when a name in it does not print. in_input: the pod is an object of its own
- * that can be patched.
+ * that can be patched. lacks_tolerations: it has no list of them there.
  */
 bool bt_change_append_command(const struct bt_remedy *change, const struct bt_pod *pod,
-	bool in_input, struct bt_strbuf *out);
+	bool in_input, bool lacks_tolerations, struct bt_strbuf *out);
 /** The same for what may be done to the node in place of a change of the pod: its taint goes. */
 bool bt_change_append_alternative(
 	const struct bt_remedy *change, struct bt_str node, struct bt_strbuf *out);

@@ -26,7 +26,8 @@ static void write_commands(const struct bt_explain_report *report,
 	for (uint32_t i = 0; i < proposal->remedies.count; i++) {
 		const struct bt_remedy *change = &proposal->remedies.items[i];
 		struct bt_strbuf command = {0};
-		if (bt_change_append_command(change, report->pod, report->in_input, &command)) {
+		if (bt_change_append_command(change, report->pod, report->in_input,
+			    report->lacks_tolerations, &command)) {
 			bt_strbuf_printf(out, "       %s\n", bt_strbuf_c(&command));
 		}
 		bt_strbuf_reset(&command);

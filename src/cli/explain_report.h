@@ -11,6 +11,8 @@
 struct bt_explain_report {
 	const struct bt_pod *pod; /* as it was explained: defaulted, without a node */
 	bool in_input;            /* as an object of its own, not made from a workload */
+	/** It came from an API server, and without tolerations: a patch has none to append to. */
+	bool lacks_tolerations;
 	struct bt_str running_on; /* its node; "": it is pending */
 	const struct bt_pod_choice *choice;
 	const struct bt_explanation *explanation;

@@ -322,6 +322,12 @@ def test_commands(program):
     assert json.loads(patch.group(1).replace("'\\''", "'"))[0]["value"] == {
         "key": "team", "operator": "Equal", "value": "x y'z", "effect": "NoSchedule"}
     assert "       or: kubectl taint node n1 team:NoSchedule-\n" in table, table
+    # API servers give new pods tolerations, as a rule; this one has none to append to.
+    made = pod("p")
+    made["metadata"]["uid"] = "u"
+    text = lines(node("n1", spec={"taints": [taint]}), made)
+    table = explain(program, text, output="table").expect(1).out
+    assert '"path":"/spec/tolerations","value":[{"key":"team",' in table, table
     # A pod that its controller has not made yet cannot be patched.
     table = explain(program, lines(node("n1", spec={"taints": [taint]}), deployment("web", 1)),
                     output="table").expect(1).out

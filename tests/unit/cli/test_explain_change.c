@@ -96,7 +96,8 @@ START_TEST(test_change__every_kind)
 		bt_change_append_text(&rows[i].change, &pod, NULL, &out);
 		ck_assert_str_eq(bt_strbuf_c(&out), rows[i].text);
 		bt_strbuf_reset(&out);
-		bool has_command = bt_change_append_command(&rows[i].change, &pod, true, &out);
+		bool has_command =
+			bt_change_append_command(&rows[i].change, &pod, true, false, &out);
 		ck_assert_str_eq(bt_strbuf_c(&out), rows[i].command);
 		ck_assert(has_command == (rows[i].command[0] != '\0'));
 		bt_strbuf_reset(&out);
@@ -113,6 +114,21 @@ START_TEST(test_change__every_kind)
 }
 END_TEST
 
+START_TEST(test_change__first_toleration)
+{
+	const struct bt_pod pod = {
+		.metadata = {.name = BT_STR_INIT("p"), .namespace_ = BT_STR_INIT("shop")}};
+	const struct bt_remedy change = {.kind = BT_REMEDY_TOLERATE, .key = BT_STR_INIT("k")};
+	struct bt_strbuf out = {0};
+	ck_assert(bt_change_append_command(&change, &pod, true, true, &out));
+	ck_assert_str_eq(bt_strbuf_c(&out),
+		"kubectl patch pod p -n shop --type=json -p "
+		"'[{\"op\":\"add\",\"path\":\"/spec/tolerations\",\"value\":[{\"key\":\"k\","
+		"\"operator\":\"Exists\"}]}]'");
+	bt_strbuf_finish(&out);
+}
+END_TEST
+
 START_TEST(test_change__no_command_of_hostile_names)
 {
 	static const char *const names[] = {"-n", "a\nb", "a\x1b[2J", "\xe2\x80\xae", "\xff"};
@@ -125,7 +141,7 @@ START_TEST(test_change__no_command_of_hostile_names)
 			{.kind = BT_REMEDY_TOLERATE, .key = bt_str_from(names[i])},
 		};
 		for (size_t k = 0; k < BT_ARRAY_LENGTH(changes); k++) {
-			ck_assert(!bt_change_append_command(&changes[k], &pod, true, &out));
+			ck_assert(!bt_change_append_command(&changes[k], &pod, true, false, &out));
 		}
 		ck_assert(!bt_change_append_alternative(&changes[2], BT_STR("n"), &out));
 		ck_assert_uint_eq(out.length, 0);
@@ -244,6 +260,6 @@ START_TEST(test_report__counts_have_commas)
 }
 END_TEST
 
-BT_TEST_MAIN("explain_change", test_change__every_kind, test_change__no_command_of_hostile_names,
-	test_change__taints_that_come_back, test_report__groups_of_5000_nodes,
-	test_report__counts_have_commas)
+BT_TEST_MAIN("explain_change", test_change__first_toleration, test_change__every_kind,
+	test_change__no_command_of_hostile_names, test_change__taints_that_come_back,
+	test_report__groups_of_5000_nodes, test_report__counts_have_commas)
