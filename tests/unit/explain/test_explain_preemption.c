@@ -131,6 +131,32 @@ START_TEST(test_explain_preemption__budgets)
 }
 END_TEST
 
+/** Which node is tried first is drawn. */
+START_TEST(test_explain_preemption__not_all_nodes_are_tried)
+{
+	struct bt_explanation explanation;
+	struct town town;
+
+	town_init(&town,
+		"{'profiles':[{'pluginConfig':[{'name':'DefaultPreemption','args':{"
+		"'minCandidateNodesPercentage':0,'minCandidateNodesAbsolute':1}}]}]}");
+	add_node(&town, "n1", "");
+	add_node(&town, "n2", "");
+	add_node(&town, "n3", "");
+	add_node(&town, "n4", "'unschedulable':true");
+	add_pod(&town, "a", "n1", 1);
+	add_pod(&town, "b", "n2", 1);
+	add_pod(&town, "c", "n3", 1);
+	explain(&town, town_pod(&town, HIGH), &explanation);
+	ck_assert_uint_eq(explanation.preemption.candidates.count, 1);
+	ck_assert_ptr_nonnull(strstr(summary(&town, &explanation),
+		" | 2 not tried: there are candidates enough; 1 Preemption is not helpful for "
+		"scheduling; | n"));
+	bt_explanation_finish(&explanation);
+	town_finish(&town);
+}
+END_TEST
+
 START_TEST(test_explain_preemption__nobody_preempts)
 {
 	struct bt_explanation explanation;
@@ -148,4 +174,5 @@ START_TEST(test_explain_preemption__nobody_preempts)
 END_TEST
 
 BT_TEST_MAIN("explain_preemption", test_explain_preemption__candidates_and_refusals,
-	test_explain_preemption__budgets, test_explain_preemption__nobody_preempts)
+	test_explain_preemption__budgets, test_explain_preemption__not_all_nodes_are_tried,
+	test_explain_preemption__nobody_preempts)
