@@ -68,8 +68,10 @@ struct bt_rest_options {
 	int32_t burst;
 	int64_t timeout_ns; /* of each request but watches; 0: none. Also sent as ?timeout= */
 	struct bt_metrics *metrics; /* rest_client_*; NULL: none */
-	/** The server answered that a call is to be sent again after this wait (Retry-After); false:
-	 * the call ends with that answer. NULL: every wait is fine. */
+	/**
+	 * The server answered that a call is to be sent again after this wait (Retry-After); false:
+	 * the call ends with that answer. NULL: every wait is fine.
+	 */
 	bool (*may_wait)(void *context, int64_t wait_ns);
 	void *may_wait_context;
 };

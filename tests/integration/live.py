@@ -261,7 +261,8 @@ def check_refusals(cluster):
     cluster.fault = lambda request: status_answer(403, "Forbidden", "user u cannot list\x1b[31m") \
         if resource_of(request) == "pods" else None
     expect_sentence(cluster.run("simulate"), cluster.proxy.server,
-                    "does not allow to list pods: user u cannot list\\x1b[31m; ask for the right to list pods")
+                    "does not allow to list pods: user u cannot list\\x1b[31m; "
+                    "ask for the right to list pods")
     cluster.fault = None
     stale = write_kubeconfig(cluster.folder, cluster.proxy.server, cluster.proxy.ca_file,
                              "expired", "stale")
