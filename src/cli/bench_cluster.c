@@ -77,12 +77,27 @@ int bt_bench_take(struct bt_bench *bench, struct bt_object *object, struct berth
 	return 0;
 }
 
+/** Around the objects of a snapshot, which are one a line with commas between them. */
+static bool is_around(struct bt_str line)
+{
+	return bt_str_equal_c(line, "]}") ||
+		(bt_str_has_prefix(line, BT_STR("{\"apiVersion\":\"v1\",\"kind\":\"List\"")) &&
+			bt_str_has_suffix(line, BT_STR("\"items\":[")));
+}
+
 static int take_line(struct bt_bench *bench, struct bt_str line, struct berth_error *err)
 {
 	struct bt_object *object = NULL;
+	if (is_around(line)) {
+		return 0;
+	}
+	if (bt_str_has_suffix(line, BT_STR("},"))) {
+		line.length--;
+	}
 	if (line.length == 0 || line.data[0] != '{') {
 		return bt_error_set(err, BERTH_ERR_SYNTAX,
-			"expected one JSON object a line (of a List: jq -c '.items[]')");
+			"expected one JSON object a line, or a snapshot (of a List: jq -c "
+			"'.items[]')");
 	}
 	int result = bt_object_decode(line, &object, err);
 	return result < 0 ? result : bt_bench_take(bench, object, err);

@@ -364,9 +364,9 @@ const struct bt_command bt_command_bench = {
 	.arguments = "FILE",
 	.help = "Four ways to say what is measured:\n"
 		"\n"
-		"  FILE              one API object a line. Pods without a spec.nodeName are\n"
-		"                    scheduled in file order when everything else is loaded,\n"
-		"                    each assumed on its node before the next.\n"
+		"  FILE              a snapshot, or one API object a line. Pods without a\n"
+		"                    spec.nodeName are scheduled in file order when everything\n"
+		"                    else is loaded, each assumed on its node before the next.\n"
 		"  --workload NAME   the same with objects made on the spot: --nodes, --bound\n"
 		"                    (pods that have a node), --pending (pods to be placed).\n"
 		"                    --write shows them.\n"

@@ -269,6 +269,44 @@ def test_nothing_is_left_when_it_is_stopped(program):
     assert set(os.listdir(program.folder)) == before
 
 
+def test_every_command_reads_it(program):
+    """Gzipped; berth bench takes pods as a server has them."""
+    text = POD
+    for old, new in [
+            ("spec:\n  nodeSelector", "spec:\n  schedulerName: default-scheduler\n  nodeSelector"),
+            ("  name: acme-db-0\n", "  name: acme-db-0\n  uid: u1\n"),
+            ("acme.example/card: 1}", "acme.example/card: 1}, limits: {acme.example/card: 1}"),
+            ("minAvailable: acme-wrong%, ", "")]:
+        assert old in text
+        text = text.replace(old, new, 1)
+    path = program.write("in.yaml", text)
+    kept = os.path.join(program.folder, "kept.json.gz")
+    program.run("snapshot", "-f", path, "-o", kept).expect(0)
+    program.run("simulate", "-f", kept).expect(0)
+    program.run("explain", "acme-prod/acme-db-0", "-f", kept).expect(0)
+    program.run("capacity", "--pod", path, "-f", kept).expect(0)
+    program.run("whatif", "--drain", "ip-10-3-2-1.acme.example", "-f", kept).expect(1)
+    program.run("snapshot", "-f", kept, "--no-gzip").expect(0)
+    done = program.run("bench", kept).expect(0).json()
+    assert (done["nodes"], done["scheduled"], done["failed"]) == (1, 1, 0), done
+    if program.run("up", "--help").status == 0:  # the server may be left out of the program
+        check_up_reads(program, kept)
+
+
+def check_up_reads(program, path):
+    with subprocess.Popen(
+            [program.path, "up", "-f", path, "--listen", "127.0.0.1:0", "--kubeconfig-out",
+             os.path.join(program.folder, "kubeconfig")],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        lines = []
+        for line in process.stdout:
+            lines.append(line)
+            if "ready after" in line:
+                process.terminate()
+        assert process.wait(scenario.TIMEOUT_SECONDS) == 0, lines
+    assert any("loaded 4 objects" in line for line in lines), lines
+
+
 def test_full_disk(program):
     path = program.write("in.yaml", POD)
     answer = program.run("snapshot", "-f", path, "-o", "/dev/full").expect(2)
