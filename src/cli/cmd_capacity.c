@@ -349,7 +349,7 @@ const struct bt_command bt_command_capacity = {
 	.name = "capacity",
 	.group = BT_COMMAND_ASK,
 	.summary = "Say how many more copies of a pod fit, where, and what stops the next one.",
-	.usage = "berth capacity --pod FILE -f FILE|DIR|- ... [FLAGS]",
+	.usage = "berth capacity --pod FILE -f FILE|DIR|- ... | --kubeconfig FILE [FLAGS]",
 	.help = "Copies of the pod are scheduled one by one onto the cluster as it is, each "
 		"counting\n"
 		"for the next, until one finds no node: its message, the scheduler's own, says "
