@@ -44,7 +44,7 @@ static void append_path(const struct bt_normalise_at *at, struct bt_strbuf *out)
 	bt_strbuf_append_str(out, at->name);
 }
 
-static void tell_watcher(const struct bt_normalise *run, const char *what,
+static void tell_watcher(struct bt_normalise *run, const char *what,
 	const struct bt_normalise_at *at, struct bt_str path)
 {
 	const struct bt_schema_problem problem = {
@@ -54,7 +54,17 @@ static void tell_watcher(const struct bt_normalise *run, const char *what,
 		.message = at->owner,
 	};
 
+	run->told_count++;
 	run->watcher->take(run->watcher->context, &problem);
+}
+
+/* Or nobody listens. */
+static bool is_full(const struct bt_normalise *run)
+{
+	if (run->watcher != NULL) {
+		return run->told_count >= BT_SCHEMA_PROBLEMS_MAX;
+	}
+	return run->problems == NULL || run->problems->count >= BT_SCHEMA_PROBLEMS_MAX;
 }
 
 static void report(struct bt_normalise *run, const char *what, const struct bt_normalise_at *at)
@@ -62,8 +72,7 @@ static void report(struct bt_normalise *run, const char *what, const struct bt_n
 	struct bt_strbuf path = {NULL, 0, 0};
 	struct bt_strbuf text = {NULL, 0, 0};
 
-	if (run->watcher == NULL &&
-		(run->problems == NULL || run->problems->count >= BT_SCHEMA_PROBLEMS_MAX)) {
+	if (is_full(run)) {
 		return;
 	}
 	append_path(at, &path);

@@ -23,6 +23,7 @@ struct bt_normalise {
 	struct bt_arena *arena;
 	struct bt_json_value *problems;          /* may be NULL */
 	const struct bt_schema_watcher *watcher; /* the same */
+	uint32_t told_count;                     /* problems that the watcher was given */
 	struct bt_strbuf scratch;
 	struct berth_error *err;
 };

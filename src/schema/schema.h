@@ -143,8 +143,8 @@ struct bt_schema_watcher {
 	void (*take)(void *context, const struct bt_schema_problem *problem);
 };
 /**
- * bt_schema_normalise for those who say more of a problem than its text: every one goes to the
- * watcher, in document order. object: an object.
+ * bt_schema_normalise for those who say more of a problem than its text: the first
+ * BT_SCHEMA_PROBLEMS_MAX go to the watcher, in document order. object: an object.
  */
 BT_MUST_USE int bt_schema_check(const struct bt_schema_message *message,
 	struct bt_json_value *object, struct bt_arena *arena,
