@@ -49,6 +49,7 @@ struct bt_whatif_budget {
 	struct bt_object *object;     /* shared */
 	struct bt_selector *selector; /* parsed; matches nothing when it cannot be */
 	uint32_t next;                /* of the same namespace; UINT32_MAX ends the list */
+	uint32_t first_pod;           /* of the namespace, for its first budget only */
 	bool is_read;                 /* the next two are known */
 	bool is_met;                  /* as many pods are healthy as should be */
 	int32_t allowed;              /* disruptions, before the drain */
@@ -65,6 +66,7 @@ struct bt_whatif {
 	BT_VEC(struct bt_whatif_mark) marks; /* by index in work */
 	BT_VEC(struct bt_whatif_budget) budgets;
 	struct bt_map budget_map; /* namespace -> its first budget */
+	uint32_t *pod_next;       /* by index in work: pods of namespaces that have budgets */
 	uint64_t budget_checks;
 	bool recreate_bare;
 	bool pod_level;        /* gate PodLevelResources */

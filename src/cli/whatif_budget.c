@@ -76,21 +76,31 @@ struct headcount {
 	int32_t healthy;
 };
 
+/** The first budget of the namespace, which next leads on from; UINT32_MAX: none. */
+static uint32_t first_budget(const struct bt_whatif *whatif, struct bt_str namespace_)
+{
+	uint64_t hash = bt_str_hash(namespace_);
+	for (uint32_t at = bt_map_first(&whatif->budget_map, hash); at != BT_MAP_NONE;
+		at = bt_map_next(&whatif->budget_map, hash, at)) {
+		uint32_t index = bt_map_value(&whatif->budget_map, at);
+		if (bt_str_equal(whatif->budgets.items[index].namespace_, namespace_)) {
+			return index;
+		}
+	}
+	return UINT32_MAX;
+}
+
 static int count_pods(struct bt_whatif *whatif, const struct bt_whatif_budget *budget,
 	struct headcount *out_count, struct berth_error *err)
 {
 	struct bt_text_set owners = {0};
 	int result = 0;
 	*out_count = (struct headcount){0};
-	for (uint32_t i = 0; i < whatif->work.objects.count && result == 0; i++) {
-		const struct bt_cluster_object *object = &whatif->work.objects.items[i];
-		if (object->kind != BT_KIND_POD) {
-			continue;
-		}
+	uint32_t first = whatif->budgets.items[first_budget(whatif, budget->namespace_)].first_pod;
+	for (uint32_t i = first; i != BT_CLUSTER_NONE && result == 0; i = whatif->pod_next[i]) {
+		const struct bt_pod *pod = whatif->work.objects.items[i].object->value;
 		result = count_check(whatif, err);
-		const struct bt_pod *pod = object->object->value;
 		if (whatif->marks.items[i].gone || bt_pod_is_terminal(pod) ||
-			!bt_str_equal(budget->namespace_, object->namespace_) ||
 			!bt_selector_matches(budget->selector, &pod->metadata.labels)) {
 			continue;
 		}
@@ -176,20 +186,7 @@ void bt_whatif_budgets_finish(struct bt_whatif *whatif)
 	}
 	bt_vec_finish(&whatif->budgets);
 	bt_map_finish(&whatif->budget_map);
-}
-
-/** The first budget of the namespace, which next leads on from; UINT32_MAX: none. */
-static uint32_t first_budget(const struct bt_whatif *whatif, struct bt_str namespace_)
-{
-	uint64_t hash = bt_str_hash(namespace_);
-	for (uint32_t at = bt_map_first(&whatif->budget_map, hash); at != BT_MAP_NONE;
-		at = bt_map_next(&whatif->budget_map, hash, at)) {
-		uint32_t index = bt_map_value(&whatif->budget_map, at);
-		if (bt_str_equal(whatif->budgets.items[index].namespace_, namespace_)) {
-			return index;
-		}
-	}
-	return UINT32_MAX;
+	bt_free(whatif->pod_next);
 }
 
 /** What --with may replace. */
@@ -227,6 +224,26 @@ static void add_budget(struct bt_whatif *whatif, const struct bt_cluster_object 
 	}
 }
 
+/** All pods of the namespaces that have budgets: each list hangs on the first budget. */
+static void list_pods(struct bt_whatif *whatif)
+{
+	bt_free(whatif->pod_next);
+	whatif->pod_next = BT_NEW_ARRAY(uint32_t, whatif->work.objects.count);
+	for (uint32_t i = 0; i < whatif->budgets.count; i++) {
+		whatif->budgets.items[i].first_pod = BT_CLUSTER_NONE;
+	}
+	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
+		const struct bt_cluster_object *object = &whatif->work.objects.items[i];
+		uint32_t budget = object->kind == BT_KIND_POD
+			? first_budget(whatif, object->namespace_)
+			: UINT32_MAX;
+		if (budget != UINT32_MAX) {
+			whatif->pod_next[i] = whatif->budgets.items[budget].first_pod;
+			whatif->budgets.items[budget].first_pod = i;
+		}
+	}
+}
+
 /** Those that are new or replaced since an earlier drain are taken in. */
 void bt_whatif_list_budgets(struct bt_whatif *whatif)
 {
@@ -244,6 +261,7 @@ void bt_whatif_list_budgets(struct bt_whatif *whatif)
 				whatif, &whatif->budgets.items[mark->budget - 1], object->object);
 		}
 	}
+	list_pods(whatif);
 }
 
 /** --- evictions --- */
