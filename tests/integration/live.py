@@ -140,6 +140,7 @@ def test_live_cluster(program):
         check_exact_refused(cluster)
         check_events(cluster)
         check_role(cluster)
+        check_merged_kubeconfigs(cluster)
         expect_sentence(silent[0].result(), "cannot reach the API server https://127.0.0.1:",
                         ": no connection within 10 seconds")
         expect_sentence(silent[1].result(), "does not answer: nothing came for 15 seconds")
@@ -407,6 +408,38 @@ def check_role(cluster):
         asked.add(("" if parts[1] == "api" else parts[2], parts[-1]))
         assert request.method == "GET" and "limit=500" in request.query, request.target
     assert asked == allowed, asked ^ allowed
+
+
+def check_merged_kubeconfigs(cluster):
+    """As kubectl: of the first file that says it, paths relative to the file that has them."""
+    parts = {
+        "users": {"current-context": "c", "users": [{"name": "u", "user": {"tokenFile": "token"}}],
+                  "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}]},
+        "clusters": {"current-context": "other", "clusters": [{"name": "c", "cluster": {
+            "server": cluster.proxy.server, "certificate-authority": "../ca.crt"}}],
+                     "contexts": [{"name": "c", "context": {"cluster": "other", "user": "u"}},
+                                  {"name": "other", "context": {"cluster": "no", "user": "u"}}]}}
+    for name, content in parts.items():
+        cluster.write(os.path.join(name, "config"), json.dumps(
+            dict(content, apiVersion="v1", kind="Config")))
+    cluster.write(os.path.join("users", "token"), cluster.api.token)
+    with open(cluster.proxy.ca_file, encoding="utf-8") as file:
+        cluster.write("ca.crt", file.read())
+    paths = ":".join(os.path.join(cluster.folder, name, "config")
+                     for name in ("users", "missing", "clusters"))
+
+    def run(*arguments):
+        return subprocess.run(
+            [cluster.runs.path, "snapshot", "--kubeconfig", "", "--no-gzip", *arguments],
+            env=dict(os.environ, KUBECONFIG=paths), capture_output=True, text=True, check=False,
+            timeout=scenario.TIMEOUT_SECONDS)
+    done = run()
+    assert done.returncode == 0 and len(json.loads(done.stdout)["items"]) > 1200, done.stderr
+    done = run("--context", "misspelt")
+    assert done.returncode == 2 and 'has no context "misspelt" (it has "c", "other")' in \
+        done.stderr, done.stderr
+    done = run("--context", "other")
+    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1, done.stderr
 
 
 def test_unreachable(program):
