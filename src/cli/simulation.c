@@ -77,6 +77,7 @@ struct loading {
 	struct bt_admission admission;
 	struct bt_arena scratch; /* of one object */
 	uint32_t next_expanded;
+	bool warned_of_claims;
 };
 
 static void load_nodes(struct loading *loading)
@@ -109,6 +110,29 @@ static int same_uid(const struct bt_pod *pod, struct berth_error *err)
 	return result;
 }
 
+static void append_pod(struct bt_strbuf *out, const struct bt_pod *pod)
+{
+	bt_printable_append(out, pod->metadata.namespace_);
+	bt_strbuf_append_char(out, '/');
+	bt_printable_append(out, pod->metadata.name);
+}
+
+/** An answer that leaves something out says so; once for all pods. */
+static void warn_of_claims(struct loading *loading, const struct bt_pod *pod)
+{
+	struct bt_strbuf shown = {0};
+	if (loading->warned_of_claims || pod->spec.resource_claims.count == 0) {
+		return;
+	}
+	loading->warned_of_claims = true;
+	append_pod(&shown, pod);
+	bt_cluster_warn(loading->simulation->cluster,
+		"Pod %s: resource claims are not looked at yet; it may be said to fit where its "
+		"devices cannot be had, and so may others",
+		bt_strbuf_c(&shown));
+	bt_strbuf_finish(&shown);
+}
+
 static int load_running(struct loading *loading, const struct bt_pod *pod, struct berth_error *err)
 {
 	struct bt_simulation *simulation = loading->simulation;
@@ -119,9 +143,7 @@ static int load_running(struct loading *loading, const struct bt_pod *pod, struc
 	if (bt_cluster_find(simulation->cluster, BT_KIND_NODE, BT_STR(""), pod->spec.node_name) ==
 		BT_CLUSTER_NONE) {
 		struct bt_strbuf shown = {0};
-		bt_printable_append(&shown, pod->metadata.namespace_);
-		bt_strbuf_append_char(&shown, '/');
-		bt_printable_append(&shown, pod->metadata.name);
+		append_pod(&shown, pod);
 		bt_strbuf_append_c(&shown, ": its node ");
 		bt_printable_append(
 			&shown, bt_str_sub(pod->spec.node_name, 0, BT_CLUSTER_NAME_BYTES_MAX));
@@ -156,6 +178,7 @@ static int load_pod(struct loading *loading, const struct bt_pod *pod, uint32_t 
 			"the pods to be placed take more than %zu bytes of memory",
 			BT_SIMULATION_POD_BYTES_MAX);
 	}
+	warn_of_claims(loading, pod);
 	struct bt_pod *copy = BT_ARENA_NEW(&simulation->arena, struct bt_pod);
 	*copy = *pod;
 	if (extra_of != BT_CLUSTER_NONE) {

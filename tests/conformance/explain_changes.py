@@ -8,7 +8,9 @@ Of each category COUNT cases are drawn, of each case one pod that was recorded a
 objects as they are before that pod's turn go into a file, `berth explain -o json` reads it. Every
 proposal is carried out here, by the words of src/explain/remedies.def; then the model in reference/
 must let the pod in on the named node and on as many as the program says, and with any part of the
-proposal on none. The last line is "N passed, N failed"; N counts pods.
+proposal on none. Not for `resize` and `spread_default`: they have objects that no API server holds
+(pods without the defaults of limits and pod-level resources, controllers without a template), which
+files are given or refused for. The last line is "N passed, N failed"; N counts pods.
 """
 import copy
 import gzip
