@@ -14,7 +14,7 @@ from whatif import (apply_report, drained, is_running, keeper, key_of, owned, re
                     whatif)
 import scenario
 
-SEEDS = "1:14"
+SEEDS = "1:20"
 ZONES = ["a", "b", "c"]
 NOW = 60 * 24 * 30  # minutes: the newest time in a cluster
 
