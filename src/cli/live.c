@@ -183,7 +183,7 @@ int bt_live_answer_error(const struct bt_live *live, const struct bt_live_list *
 	} else if (live->long_wait_ns != 0 && answer->code != 0) {
 		result = bt_error_set(err, BERTH_ERR_IO,
 			"the API server %s is too busy to list %s: try again in %lld seconds, as "
-		        "it "
+			"it "
 			"asks for (HTTP %u)",
 			server, resource, (long long)(live->long_wait_ns / BT_NS_PER_SECOND),
 			answer->code);
