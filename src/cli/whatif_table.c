@@ -443,7 +443,8 @@ static void write_summary(const struct bt_whatif_report *report, struct bt_strbu
 	if (!any) {
 		bt_strbuf_append_c(out, "no pod is affected");
 	}
-	bt_strbuf_printf(out, "; %u pods pending before, %u after\n", report->before->pending_count,
+	bt_strbuf_printf(out, "; %u pod%s pending before, %u after\n",
+		report->before->pending_count, report->before->pending_count == 1 ? "" : "s",
 		report->after->pending_count);
 }
 
