@@ -10,6 +10,7 @@ import re
 import signal
 import stat
 import subprocess
+import time
 
 import scenario
 
@@ -262,10 +263,13 @@ def test_nothing_is_left_when_it_is_stopped(program):
     before = set(os.listdir(program.folder))
     process = subprocess.Popen([program.path, "snapshot", "-f", path, "-o", pipe, "--no-gzip",
                                 "--strip-names", "--map", mapping])
-    with open(pipe, "rb") as reader:
+    deadline = time.monotonic() + scenario.TIMEOUT_SECONDS
+    # Not blocking: nobody opens the other end when the program fails before.
+    with open(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), "rb") as reader:
         while not glob.glob(mapping + "*"):  # both are open
-            assert process.poll() is None
+            assert process.poll() is None and time.monotonic() < deadline
         process.terminate()
+        os.set_blocking(reader.fileno(), True)
         reader.read()
     assert process.wait(scenario.TIMEOUT_SECONDS) == -signal.SIGTERM
     assert set(os.listdir(program.folder)) == before
