@@ -6,13 +6,10 @@
 #include "cli/kind_hint.h"
 #include "cli/pod_reference.h"
 #include "cli/printable.h"
-#include "cli/suggest.h"
 
 #define KINDS_SENTENCE \
 	"Pod, Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob and " \
 	"ReplicationController are taken"
-/** Names of the input that a mistyped one is compared with. */
-#define NAMES_COMPARED 10000
 
 void bt_capacity_specs_init(struct bt_capacity_specs *specs, struct bt_cluster *cluster)
 {
@@ -260,34 +257,13 @@ static uint32_t find_anywhere(const struct bt_cluster *cluster, enum bt_kind kin
 	return *out_count == 1 ? found : BT_CLUSTER_NONE;
 }
 
-/** The name of this kind that is closest to a mistyped one; "": none is. */
-static struct bt_str closest_name(
-	struct bt_capacity_specs *specs, enum bt_kind kind, struct bt_str name)
-{
-	struct {
-		BT_VEC(const char *) list;
-	} names = {0};
-	const struct bt_cluster *cluster = specs->cluster;
-	struct bt_str given = bt_arena_printf(&specs->arena, "%.*s", BT_STR_ARG(name));
-	for (uint32_t i = 0; i < cluster->objects.count && names.list.count < NAMES_COMPARED; i++) {
-		const struct bt_cluster_object *object = &cluster->objects.items[i];
-		if (object->kind == kind) {
-			bt_vec_push(&names.list,
-				bt_arena_printf(&specs->arena, "%.*s", BT_STR_ARG(object->name))
-					.data);
-		}
-	}
-	const char *near = bt_suggest(given.data, names.list.items, names.list.count);
-	bt_vec_finish(&names.list);
-	return bt_str_from(near != NULL ? near : "");
-}
-
 static int not_found(struct bt_capacity_specs *specs, const struct bt_pod_reference *wanted,
 	uint32_t elsewhere, struct berth_error *err)
 {
 	struct bt_strbuf text = {0};
 	struct bt_str name = bt_str_sub(wanted->name, 0, BT_CLUSTER_NAME_BYTES_MAX);
-	struct bt_str near = closest_name(specs, wanted->kind, name);
+	const char *near = bt_cluster_suggest(
+		specs->cluster, wanted->kind, NULL, name, NULL, NULL, &specs->arena, NULL);
 	bt_strbuf_printf(&text, "no %s ", bt_kind_info(wanted->kind)->name);
 	bt_printable_append(&text, name);
 	bt_strbuf_append_c(&text, " is in the input");
@@ -302,9 +278,9 @@ static int not_found(struct bt_capacity_specs *specs, const struct bt_pod_refere
 			bt_kind_info(wanted->kind)->name);
 		bt_printable_append(&text, name);
 		bt_strbuf_append_c(&text, ": name one with -n");
-	} else if (near.length != 0 && !bt_str_equal(near, name)) {
+	} else if (near != NULL && !bt_str_equal_c(name, near)) {
 		bt_strbuf_append_c(&text, "; did you mean ");
-		bt_printable_append(&text, near);
+		bt_printable_append(&text, bt_str_from(near));
 		bt_strbuf_append_char(&text, '?');
 	}
 	int result = bt_error_set(err, BERTH_ERR_NOT_FOUND, "%s", bt_strbuf_c(&text));

@@ -102,6 +102,15 @@ BT_MUST_USE int bt_cluster_put(struct bt_cluster *cluster, const char *source,
 uint32_t bt_cluster_find(const struct bt_cluster *cluster, enum bt_kind kind,
 	struct bt_str namespace_, struct bt_str name);
 /**
+ * The name of an object of this kind, in this namespace (NULL: in any), that is closest to a
+ * mistyped one; NULL when none is. is_there NULL: all objects count. Borrowed from the arena.
+ * *out_count (may be NULL): objects of this kind there are.
+ */
+const char *bt_cluster_suggest(const struct bt_cluster *cluster, enum bt_kind kind,
+	const struct bt_str *namespace_, struct bt_str name,
+	bool (*is_there)(const void *context, uint32_t index), const void *context,
+	struct bt_arena *arena, uint32_t *out_count);
+/**
  * First object controlled by an object of this kind and name, or BT_CLUSTER_NONE; next_owned leads
  * on. uids are not compared. A pod of a ReplicaSet that is not in the input counts as the
  * Deployment's that the ReplicaSet's name and the label pod-template-hash point to.

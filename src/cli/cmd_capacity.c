@@ -3,9 +3,9 @@
 
 #include "api/node.h"
 #include "api/pod.h"
-#include "api/selector.h"
 #include "cli/capacity_output.h"
 #include "cli/command.h"
+#include "cli/node_reference.h"
 #include "cli/printable.h"
 #include "cli/progress.h"
 #include "cli/source.h"
@@ -40,60 +40,66 @@ struct run {
 
 /** --- nodes that are left out --- */
 
-static bool is_selector(struct bt_str text)
+static int no_such_node(
+	const struct bt_cluster *cluster, struct bt_str name, struct berth_error *err)
 {
-	return bt_str_find_char(text, '=') >= 0 || bt_str_find_char(text, '!') >= 0 ||
-		bt_str_find_char(text, ' ') >= 0;
-}
-
-static void warn_of_selector(const struct bt_cluster *cluster, struct bt_str text)
-{
-	struct bt_strbuf shown = {0};
-	bt_printable_append(&shown, text);
-	bt_cluster_warn(
-		cluster, "--exclude-nodes: no node has labels that match %s", bt_strbuf_c(&shown));
-	bt_strbuf_finish(&shown);
-}
-
-static int exclude_by_selector(struct run *run, struct bt_str text, struct berth_error *err)
-{
-	const struct bt_cluster *cluster = &run->cluster;
-	struct bt_selector selector;
 	struct bt_arena arena = {0};
-	int result = bt_selector_parse(text, &arena, &selector, err);
-	bool is_any = false;
-	for (uint32_t i = 0; result == 0 && i < cluster->objects.count; i++) {
-		const struct bt_cluster_object *entry = &cluster->objects.items[i];
-		if (entry->kind == BT_KIND_NODE &&
-			bt_selector_matches(&selector, &entry->object->meta->labels)) {
-			run->left_out[i] = true;
-			is_any = true;
-		}
+	struct bt_strbuf text = {0};
+	name = bt_str_sub(name, 0, BT_CLUSTER_NAME_BYTES_MAX);
+	const char *near =
+		bt_cluster_suggest(cluster, BT_KIND_NODE, NULL, name, NULL, NULL, &arena, NULL);
+	bt_strbuf_append_c(&text, "no node of the input is called ");
+	bt_printable_append(&text, name);
+	if (near != NULL) {
+		bt_strbuf_append_c(&text, "; did you mean ");
+		bt_printable_append(&text, bt_str_from(near));
+		bt_strbuf_append_char(&text, '?');
+	} else if (bt_str_find_char(name, '=') >= 0) {
+		bt_strbuf_append_c(&text, "; a label selector stands in brackets: '[key=value]'");
 	}
-	if (result == 0 && !is_any) {
-		warn_of_selector(cluster, text);
-	}
+	int result = bt_error_set(err, BERTH_ERR_NOT_FOUND, "%s", bt_strbuf_c(&text));
+	bt_strbuf_finish(&text);
 	bt_arena_finish(&arena);
 	return result;
 }
 
-static int exclude_by_name(struct run *run, struct bt_str text, struct berth_error *err)
+static void warn_of_nothing(const struct bt_cluster *cluster, struct bt_str reference)
 {
-	struct bt_str rest = text;
-	while (rest.length != 0) {
-		struct bt_str name = bt_str_cut(&rest, ',');
-		uint32_t index = bt_cluster_find(&run->cluster, BT_KIND_NODE, BT_STR(""), name);
+	struct bt_strbuf shown = {0};
+	bt_printable_append(&shown, reference);
+	bt_cluster_warn(cluster, "--exclude-nodes: no node matches %s", bt_strbuf_c(&shown));
+	bt_strbuf_finish(&shown);
+}
+
+static int exclude(struct run *run, struct bt_str reference, struct berth_error *err)
+{
+	const struct bt_cluster *cluster = &run->cluster;
+	if (bt_node_reference_of(reference) == BT_NODE_NAME) {
+		uint32_t index = bt_cluster_find(cluster, BT_KIND_NODE, BT_STR(""), reference);
 		if (index == BT_CLUSTER_NONE) {
-			struct bt_strbuf shown = {0};
-			bt_printable_append(&shown, bt_str_sub(name, 0, BT_CLUSTER_NAME_BYTES_MAX));
-			int result = bt_error_set(err, BERTH_ERR_NOT_FOUND,
-				"no node of the input is called %s", bt_strbuf_c(&shown));
-			bt_strbuf_finish(&shown);
-			return result;
+			return no_such_node(cluster, reference, err);
 		}
 		run->left_out[index] = true;
+		return 0;
 	}
-	return 0;
+	int64_t count = bt_node_reference_match(cluster, reference, NULL, NULL, run->left_out, err);
+	if (count == 0) {
+		warn_of_nothing(cluster, reference);
+	}
+	return count < 0 ? (int)count : 0;
+}
+
+static int exclude_list(struct run *run, struct bt_str list, struct berth_error *err)
+{
+	int result;
+	do {
+		struct bt_str reference;
+		result = bt_node_reference_cut(&list, ',', &reference, err);
+		if (result == 0) {
+			result = exclude(run, reference, err);
+		}
+	} while (result == 0 && list.length != 0);
+	return result;
 }
 
 /** As if the nodes and the pods on them were not there. */
@@ -106,9 +112,7 @@ static int exclude_nodes(struct run *run, struct berth_error *err)
 	}
 	run->left_out = BT_NEW_ARRAY(bool, cluster->objects.count);
 	for (uint32_t i = 0; i < excluded->list.count; i++) {
-		struct bt_str text = bt_str_from(excluded->list.items[i]);
-		int result = is_selector(text) ? exclude_by_selector(run, text, err)
-					       : exclude_by_name(run, text, err);
+		int result = exclude_list(run, bt_str_from(excluded->list.items[i]), err);
 		if (result < 0) {
 			return bt_error_wrap(err, result, "--exclude-nodes");
 		}
@@ -322,7 +326,7 @@ static int run(const struct bt_command *command, int argc, char **argv)
 		{"after-queue", 0, BT_FLAG_BOOL, &options.after_queue, NULL,
 			"place the pending pods of the input first"},
 		{"exclude-nodes", 0, BT_FLAG_STRINGS, &options.excluded, "NODE,...",
-			"count without these nodes and their pods; also a selector: pool=spot"},
+			"count without these nodes and their pods: names, patterns, '[key=value]'"},
 		{"output", 'o', BT_FLAG_STRING, &options.format_name, "table|wide|json|yaml",
 			"how the answer is written (default table)"},
 		BT_SOURCE_FLAGS(&options.source),
@@ -375,7 +379,7 @@ const struct bt_command bt_command_capacity = {
 		"\n"
 		"  # In CI: is there room for 20, without the spot nodes?\n"
 		"  berth capacity --pod pod.yaml -f cluster.yaml --need 20 --exclude-nodes "
-		"pool=spot\n",
+		"'[pool=spot]'\n",
 	.exit_status = "  0  the question was answered\n"
 		       "  1  fewer copies fit than --need asks for\n"
 		       "  2  the input or the flags are wrong\n",

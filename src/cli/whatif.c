@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/identity.h"
 #include "cli/printable.h"
-#include "cli/suggest.h"
 #include "cli/whatif_private.h"
 
 const char *bt_departure_name(enum bt_departure departure)
@@ -139,29 +138,28 @@ uint32_t bt_whatif_find(const struct bt_whatif *whatif, enum bt_kind kind, struc
 									    : BT_CLUSTER_NONE;
 }
 
+static bool is_there(const void *context, uint32_t index)
+{
+	const struct bt_whatif *whatif = context;
+	return !whatif->marks.items[index].gone;
+}
+
 int bt_whatif_unknown(const struct bt_whatif *whatif, enum bt_kind kind, struct bt_str namespace_,
 	struct bt_str name, struct berth_error *err)
 {
 	const char *kind_name = bt_kind_info(kind)->name;
-	BT_VEC(const char *) names = {0};
-	struct bt_strbuf given = {0};
+	struct bt_arena arena = {0};
 	struct bt_strbuf meant = {0};
-	bt_strbuf_append_str(&given, name);
-	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
-		const struct bt_cluster_object *object = &whatif->work.objects.items[i];
-		if (object->kind == kind && bt_str_equal(object->namespace_, namespace_) &&
-			!whatif->marks.items[i].gone) {
-			bt_vec_push(&names, object->name.data);
-		}
-	}
-	const char *near = bt_suggest(bt_strbuf_c(&given), names.items, names.count);
+	uint32_t count;
+	const char *near = bt_cluster_suggest(
+		&whatif->work, kind, &namespace_, name, is_there, whatif, &arena, &count);
 	int result;
 	if (near != NULL) {
 		bt_printable_append(&meant, bt_str_from(near));
 		result = bt_error_set(err, BERTH_ERR_INVALID,
 			"no such %s is in the input; did you mean %s?", kind_name,
 			bt_strbuf_c(&meant));
-	} else if (names.count == 0) {
+	} else if (count == 0) {
 		result = bt_error_set(err, BERTH_ERR_INVALID,
 			"there is no %s in the input: add the output of \"kubectl get %s -A -o "
 			"yaml\" with -f",
@@ -170,9 +168,8 @@ int bt_whatif_unknown(const struct bt_whatif *whatif, enum bt_kind kind, struct 
 		result = bt_error_set(
 			err, BERTH_ERR_INVALID, "no such %s is in the input", kind_name);
 	}
-	bt_strbuf_finish(&given);
 	bt_strbuf_finish(&meant);
-	bt_vec_finish(&names);
+	bt_arena_finish(&arena);
 	return result;
 }
 

@@ -3,6 +3,7 @@
 
 #include "api/selector.h"
 #include "cli/cluster.h"
+#include "cli/node_reference.h"
 #include "cli/pod_reference.h"
 #include "cli/suggest.h"
 
@@ -25,83 +26,6 @@ const char *bt_whatif_kind_name(enum bt_whatif_kind kind)
 bool bt_whatif_is_of_nodes(enum bt_whatif_kind kind)
 {
 	return kind != BT_WHATIF_ADD && kind != BT_WHATIF_SCALE && kind != BT_WHATIF_WITH;
-}
-
-/** --- names of nodes --- */
-
-enum bt_whatif_target bt_whatif_target_of(struct bt_str target)
-{
-	if (target.length != 0 && target.data[0] == '[') {
-		return BT_WHATIF_SELECTOR;
-	}
-	return bt_str_find_char(target, '*') >= 0 || bt_str_find_char(target, '?') >= 0
-		? BT_WHATIF_PATTERN
-		: BT_WHATIF_NAME;
-}
-
-bool bt_whatif_pattern_matches(struct bt_str pattern, struct bt_str name)
-{
-	uint32_t p = 0;
-	uint32_t n = 0;
-	uint32_t star = UINT32_MAX;
-	uint32_t behind = 0; /* where the last star's text would end */
-	while (n < name.length) {
-		if (p < pattern.length && pattern.data[p] == '*') {
-			star = p++;
-			behind = n;
-		} else if (p < pattern.length &&
-			(pattern.data[p] == '?' || pattern.data[p] == name.data[n])) {
-			p++;
-			n++;
-		} else if (star != UINT32_MAX) {
-			p = star + 1;
-			n = ++behind;
-		} else {
-			return false;
-		}
-	}
-	while (p < pattern.length && pattern.data[p] == '*') {
-		p++;
-	}
-	return p == pattern.length;
-}
-
-/**
- * The node part in front of separator (0: all of the text). A selector may hold the separator, and
- * ends with its bracket.
- */
-static int cut_nodes(
-	struct bt_str *rest, char separator, struct bt_str *out, struct berth_error *err)
-{
-	struct bt_str text = *rest;
-	if (text.length != 0 && text.data[0] == '[') {
-		int64_t end = bt_str_find_char(text, ']');
-		uint32_t length = end < 0 ? 0 : (uint32_t)end + 1;
-		if (end < 0) {
-			return bt_error_set(err, BERTH_ERR_INVALID,
-				"the bracket of the node selector is not closed: write "
-				"[key=value]");
-		}
-		*out = bt_str_sub(text, 0, length);
-		*rest = bt_str_sub(text, length, text.length);
-		if (rest->length != 0 && (separator == 0 || rest->data[0] != separator)) {
-			return bt_error_set(err, BERTH_ERR_INVALID,
-				"there is more behind the node selector than was expected");
-		}
-		*rest = rest->length == 0 ? (struct bt_str){NULL, 0}
-					  : bt_str_sub(*rest, 1, rest->length);
-		return 0;
-	}
-	*out = text;
-	if (separator != 0) {
-		*out = bt_str_cut(rest, separator);
-	}
-	if (out->length == 0) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"no node is named: write a name, a pattern such as 'node-a*', or a "
-			"selector such as '[key=value]'");
-	}
-	return 0;
 }
 
 /** --- taints and labels --- */
@@ -220,7 +144,7 @@ static int parse_add(struct bt_whatif_change *change, struct bt_str rest, struct
 			"write N=NODE, for N nodes like NODE, as in 3=node-a1");
 	}
 	change->target = rest;
-	if (bt_whatif_target_of(rest) != BT_WHATIF_NAME) {
+	if (bt_node_reference_of(rest) != BT_NODE_NAME) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"new nodes are like one node: name it, as in 3=node-a1");
 	}
@@ -278,10 +202,10 @@ static int parse(struct bt_whatif_change *change, struct bt_str text, struct ber
 	case BT_WHATIF_SCALE:
 		return parse_scale(change, rest, err);
 	case BT_WHATIF_TAINT:
-		result = cut_nodes(&rest, '=', &change->target, err);
+		result = bt_node_reference_cut(&rest, '=', &change->target, err);
 		return result < 0 ? result : parse_taint(change, rest, err);
 	case BT_WHATIF_LABEL:
-		result = cut_nodes(&rest, '=', &change->target, err);
+		result = bt_node_reference_cut(&rest, '=', &change->target, err);
 		return result < 0 ? result : parse_label(change, rest, err);
 	case BT_WHATIF_WITH:
 		change->target = text;
@@ -293,7 +217,7 @@ static int parse(struct bt_whatif_change *change, struct bt_str text, struct ber
 	case BT_WHATIF__COUNT:
 		break;
 	}
-	return cut_nodes(&rest, 0, &change->target, err);
+	return bt_node_reference_cut(&rest, 0, &change->target, err);
 }
 
 int bt_whatif_change_parse(enum bt_whatif_kind kind, const char *text,

@@ -29,7 +29,7 @@ enum bt_whatif_kind {
 struct bt_whatif_change {
 	enum bt_whatif_kind kind;
 	const char *text; /* the flag's value */
-	/** Node changes: a name, a pattern with * and ?, or a selector in brackets. ADD: a name.
+	/** Node changes: nodes (cli/node_reference.h). ADD: a name.
 	 * SCALE: the workload's. WITH: a file. */
 	struct bt_str target;
 	struct bt_str namespace_; /* SCALE; "default" when none is given */
@@ -56,14 +56,4 @@ bool bt_whatif_is_of_nodes(enum bt_whatif_kind kind);
  */
 BT_MUST_USE int bt_whatif_change_parse(enum bt_whatif_kind kind, const char *text,
 	struct bt_whatif_change *out_change, struct berth_error *err);
-
-enum bt_whatif_target {
-	BT_WHATIF_NAME,
-	BT_WHATIF_PATTERN,
-	BT_WHATIF_SELECTOR,
-};
-
-enum bt_whatif_target bt_whatif_target_of(struct bt_str target);
-/** "*" stands for any bytes, "?" for one. */
-bool bt_whatif_pattern_matches(struct bt_str pattern, struct bt_str name);
 #endif

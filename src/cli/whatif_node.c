@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Changes of nodes. */
 #include "api/identity.h"
-#include "api/selector.h"
 #include "api/storage.h"
+#include "cli/node_reference.h"
 #include "cli/printable.h"
 #include "cli/whatif_private.h"
 
@@ -31,39 +31,24 @@ static int select_one(const struct bt_whatif *whatif, const struct bt_whatif_cha
 	return 0;
 }
 
-static int select_matching(const struct bt_whatif *whatif, const struct bt_whatif_change *change,
-	const struct bt_selector *selector, bool *selected, struct berth_error *err)
+static bool is_there(const void *context, uint32_t index)
 {
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
-		const struct bt_cluster_object *object = &whatif->work.objects.items[i];
-		if (object->kind != BT_KIND_NODE || whatif->marks.items[i].gone) {
-			continue;
-		}
-		selected[i] = selector != NULL
-			? bt_selector_matches(selector, &object->object->meta->labels)
-			: bt_whatif_pattern_matches(change->target, object->name);
-		count += selected[i];
-	}
-	return count != 0 ? 0 : bt_error_set(err, BERTH_ERR_INVALID, "no node matches");
+	const struct bt_whatif *whatif = context;
+	return !whatif->marks.items[index].gone;
 }
 
-static int select_nodes(struct bt_whatif *whatif, const struct bt_whatif_change *change,
+static int select_nodes(const struct bt_whatif *whatif, const struct bt_whatif_change *change,
 	bool *selected, struct berth_error *err)
 {
-	struct bt_selector selector;
-	int result;
-	switch (bt_whatif_target_of(change->target)) {
-	case BT_WHATIF_NAME:
+	if (bt_node_reference_of(change->target) == BT_NODE_NAME) {
 		return select_one(whatif, change, selected, err);
-	case BT_WHATIF_PATTERN:
-		return select_matching(whatif, change, NULL, selected, err);
-	case BT_WHATIF_SELECTOR:
-		break;
 	}
-	result = bt_selector_parse(bt_str_sub(change->target, 1, change->target.length - 2),
-		&whatif->arena, &selector, err);
-	return result < 0 ? result : select_matching(whatif, change, &selector, selected, err);
+	int64_t count = bt_node_reference_match(
+		&whatif->work, change->target, is_there, whatif, selected, err);
+	if (count == 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "no node matches");
+	}
+	return count < 0 ? (int)count : 0;
 }
 
 /** --- one node --- */

@@ -476,17 +476,19 @@ def test_excluded_nodes_and_their_pods_are_not_there(program):
             {"topologyKey": "kubernetes.io/hostname",
              "labelSelector": {"matchLabels": {"app": "a"}}}]}})
     assert capacity(program, cluster, [spec]).json()["status"]["replicas"] == 4
-    for excluded in ("n1", "pool=spot", "pool in (spot)"):
+    for excluded in ("n1", "*1", "[pool=spot]", "[pool in (spot)]", "n1,[pool in (spot,x)]"):
         answer = capacity(program, cluster, [spec], "--exclude-nodes", excluded)
         assert answer.err == "" and answer.json()["status"]["nodes"] == 1, answer.err
         assert answer.json()["status"]["failReason"]["failMessage"].startswith("0/1 nodes")
-    answer = capacity(program, cluster, [spec], "--exclude-nodes", "pool=sopt")
+    answer = capacity(program, cluster, [spec], "--exclude-nodes", "[pool=sopt]")
     assert answer.json()["status"]["nodes"] == 2 and answer.err.endswith(
-        "warning: --exclude-nodes: no node has labels that match pool=sopt\n"), answer.err
+        "warning: --exclude-nodes: no node matches [pool=sopt]\n"), answer.err
     answer = capacity(program, cluster, [spec], "--exclude-nodes", "n1,n2", status=2)
     assert "the cluster has no nodes that are not excluded" in answer.err
     answer = capacity(program, cluster, [spec], "--exclude-nodes", "n3", status=2)
-    assert "no node of the input is called n3" in answer.err
+    assert "no node of the input is called n3; did you mean n" in answer.err
+    answer = capacity(program, cluster, [spec], "--exclude-nodes", "pool=spot", status=2)
+    assert "a label selector stands in brackets: '[key=value]'" in answer.err
 
 
 # --- what is printed ---

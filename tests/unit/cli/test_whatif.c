@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cluster.h"
+#include "cli/node_reference.h"
 #include "cli/whatif.h"
 #include "test_main.h"
 
@@ -129,7 +130,7 @@ static void text_of(uint32_t number, const char *letters, uint32_t letter_count,
 	*out = 0;
 }
 
-START_TEST(test_whatif_pattern__all_short_ones)
+START_TEST(test_node_pattern__all_short_ones)
 {
 	for (uint32_t p = 0; p < 1365; p++) {
 		for (uint32_t n = 0; n < 63; n++) {
@@ -137,7 +138,7 @@ START_TEST(test_whatif_pattern__all_short_ones)
 			char name[8];
 			text_of(p, "ab*?", 4, pattern);
 			text_of(n, "ab", 2, name);
-			if (bt_whatif_pattern_matches(bt_str_from(pattern), bt_str_from(name)) !=
+			if (bt_node_pattern_matches(bt_str_from(pattern), bt_str_from(name)) !=
 				matches_plainly(pattern, name)) {
 				ck_abort_msg("%s %s", pattern, name);
 			}
@@ -224,5 +225,5 @@ START_TEST(test_whatif__contradictions)
 END_TEST
 
 BT_TEST_MAIN("whatif", test_whatif_change__parse, test_whatif_change__refuse,
-	test_whatif_pattern__all_short_ones, test_whatif__input_is_shared_and_unchanged,
+	test_node_pattern__all_short_ones, test_whatif__input_is_shared_and_unchanged,
 	test_whatif__contradictions)

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CLI_NODE_REFERENCE_H
+#define BT_CLI_NODE_REFERENCE_H
+/**
+ * Nodes as flags name them: by name, by a pattern with * and ?, or by a label selector in brackets:
+ * node-1, 'node-a*', '[pool=spot,!gpu]'.
+ */
+#include "cli/cluster.h"
+
+enum bt_node_reference {
+	BT_NODE_NAME,
+	BT_NODE_PATTERN,
+	BT_NODE_SELECTOR,
+};
+
+enum bt_node_reference bt_node_reference_of(struct bt_str text);
+/** "*" stands for any bytes, "?" for one. */
+bool bt_node_pattern_matches(struct bt_str pattern, struct bt_str name);
+/**
+ * Cut the reference in front of a separator off rest (0: all of it is one). A selector may hold the
+ * separator, and ends with its bracket. BERTH_ERR_INVALID: it is not closed, or nothing is named.
+ */
+BT_MUST_USE int bt_node_reference_cut(
+	struct bt_str *rest, char separator, struct bt_str *out_reference, struct berth_error *err);
+/**
+ * Set selected[i] for each node (by object index) that a pattern or selector matches; is_there
+ * NULL: all of the cluster are there. Returns their number, or BERTH_ERR_INVALID for a selector
+ * that cannot be read.
+ */
+BT_MUST_USE int64_t bt_node_reference_match(const struct bt_cluster *cluster,
+	struct bt_str reference, bool (*is_there)(const void *context, uint32_t index),
+	const void *context, bool *selected, struct berth_error *err);
+#endif
