@@ -109,7 +109,7 @@ static void check_amounts(
 		struct berth_error refused = BERTH_ERROR_INIT;
 		struct bt_twin_verdict verdict;
 
-		if (kind != BT_REMEDY_FREE_RESOURCE && kind != BT_REMEDY_RAISE_MAX_SKEW) {
+		if (!bt_remedy_has_least_amount(kind)) {
 			continue;
 		}
 		memcpy(less, proposal->remedies.items, count * sizeof(*less));

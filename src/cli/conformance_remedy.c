@@ -137,6 +137,50 @@ static int drop_member(const struct edit *edit, const struct bt_remedy *remedy,
 	return 0;
 }
 
+/** The one container's request, or the limit that stands for it, made less. */
+static int lower_request(const struct edit *edit, const struct bt_remedy *remedy)
+{
+	struct bt_arena *arena = edit->arena;
+	const struct bt_json_value *containers = bt_json_array_at(edit->object, "spec.containers");
+	struct bt_json_value *resources;
+	struct bt_json_value *requests;
+	const struct bt_json_value *now;
+	struct bt_quantity less = bt_quantity_make(remedy->amount,
+		bt_str_equal_c(remedy->resource, "cpu") ? -3 : 0, BT_QUANTITY_DECIMAL_SI);
+	struct bt_quantity left;
+	struct bt_strbuf text = {0};
+	int result;
+
+	if (containers->count != 1 ||
+		bt_json_array_at(edit->object, "spec.initContainers")->count != 0 ||
+		bt_json_find_path(edit->object, "spec.resources") != NULL) {
+		return missing(edit, remedy, "single request");
+	}
+	resources = bt_json_ensure_object(arena, containers->elements[0], "resources");
+	requests = bt_json_ensure_object(arena, resources, "requests");
+	now = bt_json_get(requests, remedy->resource);
+	if (now == NULL) {
+		now = bt_json_get(
+			bt_json_ensure_object(arena, resources, "limits"), remedy->resource);
+	}
+	if (now == NULL || remedy->amount <= 0) {
+		return missing(edit, remedy, "request to lower");
+	}
+	result = bt_quantity_parse(now->text, arena, &left, edit->err);
+	if (result != 0) {
+		return result;
+	}
+	bt_quantity_sub(&left, &less, arena);
+	if (bt_quantity_value(&left) <= 0) {
+		return missing(edit, remedy, "request left");
+	}
+	bt_quantity_format(&left, &text);
+	bt_json_set(arena, requests, remedy->resource,
+		bt_json_new_str(arena, bt_arena_str(arena, bt_strbuf_str(&text))));
+	bt_strbuf_finish(&text);
+	return 0;
+}
+
 static int edit_pod(const struct edit *edit, const struct bt_remedy *remedy)
 {
 	bool found;
@@ -163,6 +207,8 @@ static int edit_pod(const struct edit *edit, const struct bt_remedy *remedy)
 		return found ? 0 : missing(edit, remedy, "such port");
 	case BT_REMEDY_DROP_VOLUME:
 		return drop_named(edit, remedy, "spec.volumes");
+	case BT_REMEDY_LOWER_REQUEST:
+		return lower_request(edit, remedy);
 	case BT_REMEDY_REMOVE_GATE:
 		return drop_named(edit, remedy, "spec.schedulingGates");
 	case BT_REMEDY_SET_SCHEDULER_NAME:

@@ -110,6 +110,24 @@ static void append_free(
 	append_word(out, " on ", change->node);
 }
 
+/** "ask for 7.9 cpu instead of 64" */
+static void append_lower(
+	struct bt_strbuf *out, const struct bt_remedy *change, const struct bt_pod *pod)
+{
+	int64_t requested = bt_remedy_requested_of(pod, change->resource);
+
+	bt_strbuf_append_c(out, "ask for ");
+	if (change->amount >= requested) {
+		bt_advice_append_amount(out, change->resource, change->amount);
+		append_word(out, " less ", change->resource);
+		return;
+	}
+	bt_advice_append_stock(out, change->resource, requested - change->amount);
+	append_word(out, " ", change->resource);
+	bt_strbuf_append_c(out, " instead of ");
+	bt_advice_append_amount(out, change->resource, requested);
+}
+
 static void append_label(struct bt_strbuf *out, const struct bt_remedy *change)
 {
 	append_word(out, "label ", change->node);
@@ -199,6 +217,9 @@ void bt_change_append_text(const struct bt_remedy *change, const struct bt_pod *
 		return;
 	case BT_REMEDY_DROP_VOLUME:
 		append_word(out, "do without the pod's volume ", change->key);
+		return;
+	case BT_REMEDY_LOWER_REQUEST:
+		append_lower(out, change, pod);
 		return;
 	case BT_REMEDY_REMOVE_GATE:
 		append_word(out, "remove the pod's scheduling gate ", change->key);

@@ -26,7 +26,8 @@ struct bt_advice {
 	BT_VEC(struct bt_remedy) remedies; /* all together lift the rejection */
 	/**
 	 * Where remedies change the node: what would lift the rejection by changing the pod alone,
-	 * and so on every node alike. Empty: nothing is known, or remedies are of the pod already.
+	 * and so on every node alike; a slot for one more pod has to be made all the same. Empty:
+	 * nothing is known, or remedies are of the pod already.
 	 */
 	BT_VEC(struct bt_remedy) pod_remedies;
 	/**
@@ -38,7 +39,8 @@ struct bt_advice {
 	/** How far away, to order nodes with the same number of remedies: 0 nothing, 1 a whole
 	 * node's worth (share of allocatable that is missing), more is worse. */
 	double distance;
-	bool is_final; /* nothing known would help on this node */
+	double pod_distance; /* the same of pod_remedies; 0: as far as most changes of a pod */
+	bool is_final;       /* nothing known would help on this node */
 	/** Remedies ask for more than the node has when it is empty: no pod's leaving would help.
 	 */
 	bool is_too_small;

@@ -39,6 +39,21 @@ static void hint_need(struct bt_advice *advice, const struct need *need, int64_t
 	bt_strbuf_finish(&text);
 }
 
+/** The pod could ask for less, where it would still ask for some. */
+static void lower_request(struct bt_advice *advice, const struct need *need, int64_t missing)
+{
+	int64_t requested = bt_remedy_requested_of(advice->pod->object, need->resource);
+
+	if (missing >= requested) {
+		return;
+	}
+	bt_advice_add_of_pod(advice,
+		&(struct bt_remedy){.kind = BT_REMEDY_LOWER_REQUEST,
+			.resource = bt_arena_str(advice->arena, need->resource),
+			.amount = missing});
+	advice->pod_distance += (double)missing / (double)requested;
+}
+
 /** Sums of hostile amounts wrap: what is missing is computed as the filter does it. */
 static void advise_need(struct bt_advice *advice, const struct need *need)
 {
@@ -61,23 +76,27 @@ static void advise_need(struct bt_advice *advice, const struct need *need)
 			.amount = missing});
 	advice->distance += need->allocatable > 0 ? (double)missing / (double)need->allocatable
 						  : 1 + (double)missing / 1e18;
+	lower_request(advice, need, missing);
 }
 
 /** A slot for one more pod is a resource, too. */
 static void advise_pods(struct bt_advice *advice)
 {
 	const struct bt_node_info *node = advice->node;
+	struct bt_remedy room;
 
 	if (node->pod_count < node->allocatable_pods) {
 		return;
 	}
 	bt_advice_hint(advice, "already runs %lld of %lld pods", (long long)node->pod_count,
 		(long long)node->allocatable_pods);
-	bt_advice_add(advice,
-		&(struct bt_remedy){.kind = BT_REMEDY_FREE_RESOURCE,
-			.node = bt_arena_str(advice->arena, bt_node_info_name(node)),
-			.resource = BT_STR("pods"),
-			.amount = node->pod_count + 1 - node->allocatable_pods});
+	room = (struct bt_remedy){.kind = BT_REMEDY_FREE_RESOURCE,
+		.node = bt_arena_str(advice->arena, bt_node_info_name(node)),
+		.resource = BT_STR("pods"),
+		.amount = node->pod_count + 1 - node->allocatable_pods};
+	bt_advice_add(advice, &room);
+	/* The pod itself can do nothing about that. */
+	bt_advice_add_of_pod(advice, &room);
 	advice->distance += node->allocatable_pods > 0
 		? (double)(node->pod_count + 1 - node->allocatable_pods) /
 			(double)node->allocatable_pods
@@ -175,6 +194,9 @@ static void advise_resources(struct bt_advice *advice)
 	advise_pods(advice);
 	advise_standard(advice, request);
 	advise_scalars(advice, request);
+	/* Of no use unless it asks for less of all that is missing. */
+	bt_advice_close_pod_remedies(advice,
+		advice->pod_distance > 0 && advice->pod_remedies.count == advice->remedies.count);
 }
 
 /** --- NodePorts --- */

@@ -59,13 +59,34 @@ bool bt_remedies_equal(const bt_remedy_list *a, const bt_remedy_list *b)
 	return equal;
 }
 
+bool bt_remedies_lower(const struct bt_remedy *remedies, uint32_t count)
+{
+	bool lower = false;
+
+	for (uint32_t i = 0; i < count && !lower; i++) {
+		lower = remedies[i].kind == BT_REMEDY_LOWER_REQUEST;
+	}
+	return lower;
+}
+
+/** Does as much as the other: the same, or a larger amount of it. */
+static bool does_as_much(const struct bt_remedy *remedy, const struct bt_remedy *other)
+{
+	struct bt_remedy same = *remedy;
+
+	if (remedy->kind == BT_REMEDY_LOWER_REQUEST && remedy->amount > other->amount) {
+		same.amount = other->amount;
+	}
+	return bt_remedy_equal(&same, other);
+}
+
 bool bt_remedies_include(const bt_remedy_list *whole, const bt_remedy_list *part)
 {
 	for (uint32_t i = 0; i < part->count; i++) {
 		bool found = false;
 
 		for (uint32_t k = 0; k < whole->count && !found; k++) {
-			found = bt_remedy_equal(&part->items[i], &whole->items[k]);
+			found = does_as_much(&whole->items[k], &part->items[i]);
 		}
 		if (!found) {
 			return false;
@@ -155,12 +176,18 @@ static int compare_candidates(const struct bt_candidate *x, const struct bt_cand
 	/* What helps on many nodes at once is near. */
 	double x_distance = x->distance / (double)x->node_count;
 	double y_distance = y->distance / (double)y->node_count;
+	bool x_lowers = bt_remedies_lower(x->remedies.items, x->remedies.count);
+	bool y_lowers = bt_remedies_lower(y->remedies.items, y->remedies.count);
 
 	if (x->is_too_small != y->is_too_small) {
 		return x->is_too_small ? 1 : -1;
 	}
 	if (x->remedies.count != y->remedies.count) {
 		return x->remedies.count < y->remedies.count ? -1 : 1;
+	}
+	/* What leaves the pod's requests as they are comes first. */
+	if (x_lowers != y_lowers) {
+		return x_lowers ? 1 : -1;
 	}
 	if (x_distance < y_distance || x_distance > y_distance) {
 		return x_distance < y_distance ? -1 : 1;
@@ -203,7 +230,7 @@ static void collect_of_node(struct collection *collection, uint32_t index)
 		{{node->remedies.items, node->remedies.count, true}, node->distance,
 			node->is_too_small},
 		{outlook->of_pod, outlook->of_pod_distance, outlook->of_pod_is_too_small},
-		{outlook->fewest, outlook->of_pod_distance, node->is_too_small},
+		{outlook->fewest, outlook->of_pod_distance, outlook->fewest_is_too_small},
 	};
 
 	for (uint32_t i = 0; i < BT_WISHES_MAX; i++) {

@@ -289,8 +289,7 @@ int bt_search_minimise(
 
 	*remedies = bt_remedies_sort(&search->arena, remedies->items, remedies->count);
 	for (uint32_t i = 0; i < remedies->count && result == 0; i++) {
-		if (remedies->items[i].kind == BT_REMEDY_FREE_RESOURCE ||
-			remedies->items[i].kind == BT_REMEDY_RAISE_MAX_SKEW) {
+		if (bt_remedy_has_least_amount(remedies->items[i].kind)) {
 			result = reduce_amount(search, remedies, i, err);
 		}
 	}

@@ -18,6 +18,7 @@ void bt_needs_reset(struct bt_needs *needs)
 	needs->is_final = false;
 	needs->is_too_small = false;
 	needs->of_pod_is_too_small = false;
+	needs->fewest_is_too_small = false;
 }
 
 void bt_needs_finish(struct bt_needs *needs)
@@ -56,7 +57,7 @@ static bool unite(struct bt_remedy *known, const struct bt_remedy *remedy)
 	if (!bt_remedy_equal(known, &same)) {
 		return false;
 	}
-	if (remedy->kind == BT_REMEDY_FREE_RESOURCE) {
+	if (remedy->kind == BT_REMEDY_FREE_RESOURCE || remedy->kind == BT_REMEDY_LOWER_REQUEST) {
 		if (BT_ADD_OVERFLOW(known->amount, remedy->amount, &known->amount)) {
 			known->amount = INT64_MAX;
 		}
@@ -93,12 +94,14 @@ static void take_remedies(struct bt_needs *needs, const struct bt_advice *advice
 	bt_remedy_list of_pod = of_node;
 	const bt_remedy_list *fewest = &of_node;
 	bool has_pod_side = advice->pod_remedies.count != 0;
+	bool pod_is_too_small = has_pod_side ? advice->pod_is_too_small : advice->is_too_small;
 
 	if (has_pod_side) {
 		of_pod.items = advice->pod_remedies.items;
 		of_pod.count = advice->pod_remedies.count;
 	}
-	if (of_pod.count < of_node.count) {
+	if (of_pod.count < of_node.count ||
+		(of_pod.count == of_node.count && advice->is_too_small && !pod_is_too_small)) {
 		fewest = &of_pod;
 	}
 	needs->is_final = needs->is_final || advice->is_final || of_node.count == 0 ||
@@ -106,11 +109,16 @@ static void take_remedies(struct bt_needs *needs, const struct bt_advice *advice
 		!bt_remedies_unite(&needs->of_pod, of_pod.items, of_pod.count) ||
 		!bt_remedies_unite(&needs->fewest, fewest->items, fewest->count);
 	needs->is_too_small = needs->is_too_small || advice->is_too_small;
-	needs->of_pod_is_too_small = needs->of_pod_is_too_small ||
-		(has_pod_side ? advice->pod_is_too_small : advice->is_too_small);
+	needs->of_pod_is_too_small = needs->of_pod_is_too_small || pod_is_too_small;
+	needs->fewest_is_too_small = needs->fewest_is_too_small ||
+		(fewest == &of_pod ? pod_is_too_small : advice->is_too_small);
 	needs->distance += advice->distance;
 	/* What changes the pod holds for all nodes: how far this one was does not matter. */
-	needs->of_pod_distance += has_pod_side ? 0.2 : advice->distance;
+	if (!has_pod_side) {
+		needs->of_pod_distance += advice->distance;
+	} else {
+		needs->of_pod_distance += advice->pod_distance > 0 ? advice->pod_distance : 0.2;
+	}
 }
 
 void bt_needs_add(

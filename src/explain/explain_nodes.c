@@ -120,8 +120,11 @@ static void keep_needs(struct bt_explain_run *run, uint32_t index, const struct 
 		if (!same_remedies(&remedies, &of_pod)) {
 			outlook->of_pod = keep_remedies(arena, &of_pod);
 		}
-		if (fewest.count < remedies.count && fewest.count < of_pod.count) {
+		if (fewest.count < of_pod.count &&
+			(fewest.count < remedies.count ||
+				(needs->is_too_small && !needs->fewest_is_too_small))) {
 			outlook->fewest = keep_remedies(arena, &fewest);
+			outlook->fewest_is_too_small = needs->fewest_is_too_small;
 		}
 		bt_remedy_list kept = keep_remedies(arena, &remedies);
 		node->remedies.items = kept.items;

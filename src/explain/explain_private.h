@@ -15,8 +15,9 @@ struct bt_outlook {
 	bt_remedy_list of_pod;
 	double of_pod_distance;
 	bool of_pod_is_too_small;
-	bt_remedy_list fewest; /* absent: no fewer than those */
-	bool known;            /* its filters were asked */
+	bt_remedy_list fewest; /* absent: no better than those */
+	bool fewest_is_too_small;
+	bool known; /* its filters were asked */
 };
 
 /** One call of bt_explain. */
@@ -51,12 +52,15 @@ struct bt_needs {
 	BT_VEC(struct bt_obstacle) obstacles;
 	bt_remedy_vec remedies;
 	bt_remedy_vec of_pod; /* the pod changed in place of the node where that helps, too */
-	bt_remedy_vec fewest; /* of each obstacle, whichever of the two has fewer changes */
+	/** Of each obstacle, whichever of the two has fewer changes; of as many, what this node can
+	 * do. */
+	bt_remedy_vec fewest;
 	double distance;
 	double of_pod_distance;
 	bool is_final;
 	bool is_too_small;
 	bool of_pod_is_too_small;
+	bool fewest_is_too_small;
 };
 
 void bt_needs_finish(struct bt_needs *needs);

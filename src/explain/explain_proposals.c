@@ -42,7 +42,7 @@ static void ask_for_more(struct bt_explain_search *search, struct bt_explain_wor
 		*out_grew = !bt_remedies_equal(&grown, &candidate->remedies);
 		candidate->remedies = grown;
 		candidate->distance += needs.distance;
-		candidate->is_too_small = candidate->is_too_small || needs.is_too_small;
+		candidate->is_too_small = candidate->is_too_small || needs.fewest_is_too_small;
 		candidate->node_count = 1;
 		candidate->rounds++;
 	}
@@ -215,6 +215,19 @@ static struct bt_candidate *next_candidate(struct bt_explain_search *search)
 							: NULL;
 }
 
+/** Something was found that leaves nodes the size they are, and the pod's requests. */
+static bool has_found_plain(const struct bt_explain_search *search)
+{
+	bool found = false;
+
+	for (uint32_t i = 0; i < search->found.count && !found; i++) {
+		found = !search->too_small.items[i] &&
+			!bt_remedies_lower(search->found.items[i].remedies.items,
+				search->found.items[i].remedies.count);
+	}
+	return found;
+}
+
 /** Before several changes are proposed: there may be one pod whose leaving does as much. */
 static int look_for_removals(struct bt_explain_search *search, struct berth_error *err)
 {
@@ -223,7 +236,7 @@ static int look_for_removals(struct bt_explain_search *search, struct berth_erro
 		? search->queue[search->next]->remedies.count
 		: UINT32_MAX;
 
-	if (search->removals_sought || search->found.count != 0 || fewest <= one) {
+	if (search->removals_sought || has_found_plain(search) || fewest <= one) {
 		return 0;
 	}
 	search->removals_sought = true;
@@ -245,16 +258,14 @@ static int try_candidates(struct bt_explain_search *search, struct berth_error *
 			return result;
 		}
 		candidate = next_candidate(search);
-		/* Nobody buys nodes while something else helps. */
-		if (candidate == NULL ||
-			(candidate->is_too_small && search->found.count != 0 &&
-				!search->too_small.items[0])) {
+		/* Nobody buys nodes while something else helps but asking for less. */
+		if (candidate == NULL || (candidate->is_too_small && has_found_plain(search))) {
 			break;
 		}
-		candidate->tried = true;
 		if (is_known(search, &candidate->remedies)) {
 			continue; /* a part of it helps already */
 		}
+		candidate->tried = true;
 		result = try_candidate(search, candidate, err);
 		if (result < 0) {
 			return result;
@@ -274,12 +285,17 @@ static int compare_proposals(const void *a, const void *b)
 {
 	const struct ranked_proposal *x = a;
 	const struct ranked_proposal *y = b;
+	bool x_lowers = bt_remedies_lower(x->proposal.remedies.items, x->proposal.remedies.count);
+	bool y_lowers = bt_remedies_lower(y->proposal.remedies.items, y->proposal.remedies.count);
 
 	if (x->is_too_small != y->is_too_small) {
 		return x->is_too_small ? 1 : -1;
 	}
 	if (x->proposal.remedies.count != y->proposal.remedies.count) {
 		return x->proposal.remedies.count < y->proposal.remedies.count ? -1 : 1;
+	}
+	if (x_lowers != y_lowers) {
+		return x_lowers ? 1 : -1;
 	}
 	if (x->distance < y->distance || x->distance > y->distance) {
 		return x->distance < y->distance ? -1 : 1;

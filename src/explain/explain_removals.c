@@ -54,7 +54,7 @@ static bool add_needs(struct bt_explain_search *search, struct bt_explain_world 
 		bt_needs_of_slot(&needs, slot);
 		possible = !needs.is_final &&
 			bt_remedies_unite(remedies, needs.fewest.items, needs.fewest.count);
-		*out_too_small = needs.is_too_small;
+		*out_too_small = needs.fewest_is_too_small;
 	}
 	bt_search_charge(search, 1);
 	bt_needs_finish(&needs);

@@ -51,7 +51,9 @@ struct bt_tried {
 bt_remedy_list bt_remedies_sort(
 	struct bt_arena *arena, const struct bt_remedy *remedies, uint32_t count);
 bool bt_remedies_equal(const bt_remedy_list *a, const bt_remedy_list *b);
-/** Every one of `part` is among `whole`. */
+/** They have the pod ask for less. */
+bool bt_remedies_lower(const struct bt_remedy *remedies, uint32_t count);
+/** Every one of `part` is among `whole`, or one that asks for more of the same. */
 bool bt_remedies_include(const bt_remedy_list *whole, const bt_remedy_list *part);
 /** Fill the queue from what nodes want. */
 void bt_candidates_collect(struct bt_explain_search *search);

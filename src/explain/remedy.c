@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "explain/remedy.h"
 
+#include "api/resources.h"
+
 #define NODE BT_REMEDY_HAS_NODE
 #define RESOURCE BT_REMEDY_HAS_RESOURCE
 #define AMOUNT BT_REMEDY_HAS_AMOUNT
@@ -42,4 +44,33 @@ bool bt_remedy_equal(const struct bt_remedy *a, const struct bt_remedy *b)
 bool bt_remedy_is_of_pod(enum bt_remedy_kind kind)
 {
 	return (kinds[kind].members & BT_REMEDY_HAS_NODE) == 0;
+}
+
+bool bt_remedy_has_least_amount(enum bt_remedy_kind kind)
+{
+	return kind == BT_REMEDY_FREE_RESOURCE || kind == BT_REMEDY_LOWER_REQUEST ||
+		kind == BT_REMEDY_RAISE_MAX_SKEW;
+}
+
+static const struct bt_quantity *find_request(const struct bt_pod *pod, struct bt_str resource)
+{
+	const struct bt_pod_spec *spec = &pod->spec;
+
+	/* Requests of what cannot be overcommitted have to equal the limits. */
+	if (spec->containers.count != 1 || spec->init_containers.count != 0 ||
+		spec->resources != NULL || !bt_resource_is_overcommit_allowed(resource)) {
+		return NULL;
+	}
+	return bt_resource_list_find(&spec->containers.items[0].resources.requests, resource);
+}
+
+int64_t bt_remedy_requested_of(const struct bt_pod *pod, struct bt_str resource)
+{
+	const struct bt_quantity *request = find_request(pod, resource);
+
+	if (request == NULL) {
+		return 0;
+	}
+	return bt_str_equal_c(resource, "cpu") ? bt_quantity_milli(request)
+					       : bt_quantity_value(request);
 }

@@ -53,6 +53,10 @@ uint32_t bt_remedy_members(enum bt_remedy_kind kind);
 bool bt_remedy_equal(const struct bt_remedy *a, const struct bt_remedy *b);
 /** It changes the pod to be scheduled; else a node or another pod. */
 bool bt_remedy_is_of_pod(enum bt_remedy_kind kind);
+/** Its amount is as small as it can be; with one less it does not help. */
+bool bt_remedy_has_least_amount(enum bt_remedy_kind kind);
+/** What LowerRequest makes less, in units of its amount; 0: the pod is not one that it is for. */
+int64_t bt_remedy_requested_of(const struct bt_pod *pod, struct bt_str resource);
 /**
  * Apply to a shallow copy whose changed parts are made in the arena. What concerns neither the pod
  * nor this node is passed over. Later ones with an index count by the pod as it was given, so all

@@ -210,9 +210,37 @@ static void relax_spread(
 	}
 }
 
-static void apply_one_to_pod(
-	const struct bt_remedy *remedy, struct bt_pod_spec *spec, struct bt_arena *arena)
+/** An amount of the resource as it stands in lists. */
+static struct bt_quantity quantity_of(const struct bt_remedy *remedy)
 {
+	return bt_quantity_make(remedy->amount, bt_str_equal_c(remedy->resource, "cpu") ? -3 : 0,
+		BT_QUANTITY_DECIMAL_SI);
+}
+
+static void lower_request(
+	const struct bt_remedy *remedy, struct bt_pod *pod, struct bt_arena *arena)
+{
+	struct bt_quantity amount = quantity_of(remedy);
+	struct bt_resource_list *requests;
+
+	if (remedy->amount >= bt_remedy_requested_of(pod, remedy->resource)) {
+		return;
+	}
+	COPY_LIST(arena, &pod->spec.containers, struct bt_container);
+	requests = &pod->spec.containers.items[0].resources.requests;
+	COPY_LIST(arena, requests, struct bt_resource_entry);
+	for (uint32_t i = 0; i < requests->count; i++) {
+		if (bt_str_equal(requests->items[i].name, remedy->resource)) {
+			bt_quantity_sub(&requests->items[i].quantity, &amount, arena);
+		}
+	}
+}
+
+static void apply_one_to_pod(
+	const struct bt_remedy *remedy, struct bt_pod *pod, struct bt_arena *arena)
+{
+	struct bt_pod_spec *spec = &pod->spec;
+
 	switch (remedy->kind) {
 	case BT_REMEDY_TOLERATE:
 		tolerate(remedy, &spec->tolerations, arena);
@@ -231,6 +259,9 @@ static void apply_one_to_pod(
 		break;
 	case BT_REMEDY_DROP_VOLUME:
 		drop_volume(spec, remedy->key, arena);
+		break;
+	case BT_REMEDY_LOWER_REQUEST:
+		lower_request(remedy, pod, arena);
 		break;
 	case BT_REMEDY_REMOVE_GATE:
 		remove_gate(spec, remedy->key, arena);
@@ -257,7 +288,7 @@ void bt_remedies_apply_to_pod(const struct bt_remedy *remedies, uint32_t count, 
 	struct bt_arena *arena)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		apply_one_to_pod(&remedies[i], &pod->spec, arena);
+		apply_one_to_pod(&remedies[i], pod, arena);
 	}
 	apply_to_affinity(remedies, count, &pod->spec, arena);
 }
@@ -267,8 +298,7 @@ void bt_remedies_apply_to_pod(const struct bt_remedy *remedies, uint32_t count, 
 static void free_resource(
 	const struct bt_remedy *remedy, struct bt_resource_list *list, struct bt_arena *arena)
 {
-	struct bt_quantity amount = bt_quantity_make(remedy->amount,
-		bt_str_equal_c(remedy->resource, "cpu") ? -3 : 0, BT_QUANTITY_DECIMAL_SI);
+	struct bt_quantity amount = quantity_of(remedy);
 	uint32_t at = 0;
 
 	COPY_LIST(arena, list, struct bt_resource_entry);

@@ -108,6 +108,21 @@ def drop_host_port(pod, change):
                 (change["amount"], change["value"])]
 
 
+def lower_request(pod, change):
+    container, = pod["spec"]["containers"]
+    if pod["spec"].get("initContainers") or pod["spec"].get("resources"):
+        raise Wrong("the request is not that of one container")
+    resources = container["resources"]
+    name = change["resource"]
+    unit = quantity.parse("1m") if name == "cpu" else quantity.parse("1")
+    now = (resources.get("requests") or {}).get(name) or resources["limits"][name]
+    left = (quantity.parse(str(now)) - unit * change["amount"]) / unit
+    if left <= 0:
+        raise Wrong("nothing is left of the request for " + name)
+    resources.setdefault("requests", {})[name] = "%d%s" % (
+        -(-left.numerator // left.denominator), "m" if name == "cpu" else "")
+
+
 def drop_named(member):
     def drop(pod, change):
         kept = [e for e in pod["spec"].get(member) or [] if e["name"] != change["key"]]
@@ -126,7 +141,7 @@ OF_NODE = {"FreeResource": free_resource, "Uncordon": uncordon, "SetLabel": set_
 OF_POD = {"Tolerate": tolerate, "DropNodeSelector": drop_node_selector,
           "DropNodeAffinity": drop_node_affinity, "DropPodAffinity": blank_term("podAffinity"),
           "DropPodAntiAffinity": blank_term("podAntiAffinity"), "RaiseMaxSkew": raise_max_skew,
-          "AllowSkew": allow_skew, "DropHostPort": drop_host_port,
+          "LowerRequest": lower_request, "AllowSkew": allow_skew, "DropHostPort": drop_host_port,
           "DropVolume": drop_named("volumes"), "RemoveGate": drop_named("schedulingGates"),
           "SetSchedulerName": set_scheduler_name}
 

@@ -9,6 +9,17 @@ static struct bt_pod make_pod(void)
 	static struct bt_topology_spread_constraint constraint = {
 		.max_skew = 1, .topology_key = BT_STR_INIT("zone")};
 	struct bt_pod pod = {.metadata = {.name = BT_STR("p"), .namespace_ = BT_STR("shop")}};
+	static struct bt_resource_entry requests[2];
+	static struct bt_container container;
+
+	requests[0] = (struct bt_resource_entry){
+		BT_STR("cpu"), bt_quantity_make(64, 0, BT_QUANTITY_DECIMAL_SI)};
+	requests[1] = (struct bt_resource_entry){
+		BT_STR("memory"), bt_quantity_make(INT64_C(1) << 33, 0, BT_QUANTITY_BINARY_SI)};
+	container.resources.requests.items = requests;
+	container.resources.requests.count = BT_ARRAY_LENGTH(requests);
+	pod.spec.containers.items = &container;
+	pod.spec.containers.count = 1;
 	pod.spec.topology_spread_constraints.items = &constraint;
 	pod.spec.topology_spread_constraints.count = 1;
 	return pod;
@@ -76,6 +87,15 @@ static const struct {
 		"{\"type\":\"DropHostPort\",\"value\":\"TCP\",\"amount\":80,"},
 	{OF(DROP_VOLUME, .key = BT_STR_INIT("v")), "do without the pod's volume v", "",
 		"{\"type\":\"DropVolume\",\"key\":\"v\","},
+	{OF(LOWER_REQUEST, .resource = BT_STR_INIT("cpu"), .amount = 56100),
+		"ask for 7.9 cpu instead of 64", "",
+		"{\"type\":\"LowerRequest\",\"resource\":\"cpu\",\"amount\":56100,"},
+	{OF(LOWER_REQUEST, .resource = BT_STR_INIT("memory"), .amount = 1),
+		"ask for 7.9Gi memory instead of 8Gi", "",
+		"{\"type\":\"LowerRequest\",\"resource\":\"memory\",\"amount\":1,"},
+	{OF(LOWER_REQUEST, .resource = BT_STR_INIT("hugepages-1Mi"), .amount = 1 << 20),
+		"ask for 1Mi less hugepages-1Mi", "",
+		"{\"type\":\"LowerRequest\",\"resource\":\"hugepages-1Mi\",\"amount\":1048576,"},
 	{OF(REMOVE_GATE, .key = BT_STR_INIT("g")), "remove the pod's scheduling gate g",
 		"kubectl patch pod p -n shop -p "
 		"'{\"spec\":{\"schedulingGates\":[{\"$patch\":\"delete\",\"name\":\"g\"}]}}'",

@@ -4,6 +4,7 @@
 #include "town.h"
 
 #define ROOM(cpu) "'status':{'allocatable':{'cpu':'" cpu "','memory':'8Gi','pods':'10'}}"
+#define ASKING(what) "{'resources':{'requests':{" what "}}}"
 #define ASK_CPU(cpu) "'containers':[{'resources':{'requests':{'cpu':'" cpu "'}}}]"
 
 START_TEST(test_explain__fits)
@@ -79,6 +80,7 @@ START_TEST(test_explain__gates_are_part_of_every_proposal)
 				 explanation.entry_remedies.count),
 		"RemoveGate g");
 	ck_assert_str_eq(town_proposals(&town, &explanation),
+		"LowerRequest cpu 1000; RemoveGate g -> a (1)\n"
 		"FreeResource a cpu 1000; RemoveGate g -> a (1)\n");
 	bt_explanation_finish(&explanation);
 	town_finish(&town);
@@ -124,8 +126,8 @@ START_TEST(test_explain__nearest_first)
 		"TaintToleration: has taint k:NoSchedule\n"
 		"NodeResourcesFit: has only 2 of 4 cpu in all\n");
 	ck_assert_str_eq(town_proposals(&town, &explanation),
-		"FreeResource near cpu 200 -> near (1)\nFreeResource far cpu 2000 -> far (1)\n");
-	ck_assert_uint_eq(explanation.untried_count, 2);
+		"LowerRequest cpu 200 -> near (1)\nFreeResource near cpu 200 -> near (1)\n");
+	ck_assert_uint_eq(explanation.untried_count, 3);
 	bt_explanation_finish(&explanation);
 	town_finish(&town);
 }
@@ -149,7 +151,8 @@ START_TEST(test_explain__one_toleration_opens_many)
 	world_add_pod(&town.world, "{'spec':{'nodeName':'near'," ASK_CPU("100m") "}}");
 	town_explain(&town, town_pod(&town, "{'spec':{" ASK_CPU("2") "}}"), 5, &explanation);
 	ck_assert_str_eq(town_proposals(&town, &explanation),
-		"Tolerate k v NoSchedule -> t00 (20)\nFreeResource near cpu 100 -> near (1)\n");
+		"Tolerate k v NoSchedule -> t00 (20)\nFreeResource near cpu 100 -> near (1)\n"
+		"LowerRequest cpu 100 -> near (1)\n");
 	ck_assert_uint_eq(explanation.untried_count, 0);
 	bt_explanation_finish(&explanation);
 	town_finish(&town);
@@ -191,6 +194,7 @@ START_TEST(test_explain__nodes_that_are_too_small_come_last)
 		"TaintToleration: node(s) had untolerated taint(s): c\n"
 		"NodeResourcesFit: Insufficient cpu: a b\n");
 	ck_assert_str_eq(town_proposals(&town, &explanation),
+		"LowerRequest cpu 1000 -> a (2)\n"
 		"Tolerate k  NoSchedule; Tolerate l  NoSchedule -> c (1)\n");
 	bt_explanation_finish(&explanation);
 	town_finish(&town);
@@ -224,7 +228,93 @@ START_TEST(test_explain__behind_pre_filter)
 		"for scheduling.");
 	ck_assert_str_eq(town_obstacles(&town, &explanation, "a"),
 		"NodeAffinity: the pod's node affinity names other nodes\n");
-	ck_assert_str_eq(town_proposals(&town, &explanation), "DropNodeAffinity -> a (1)\n");
+	ck_assert_str_eq(town_proposals(&town, &explanation),
+		"DropNodeAffinity -> a (1)\nLowerRequest cpu 1000 -> b (1)\n");
+	bt_explanation_finish(&explanation);
+	town_finish(&town);
+}
+END_TEST
+
+/** What a pod that is too much for its cluster could ask for instead. */
+START_TEST(test_explain__asking_for_less)
+{
+	static const struct {
+		const char *name;
+		const char *spec;
+		const char *proposals;
+	} rows[] = {
+		{"as much as the largest node has", "'containers':[" ASKING("'cpu':'64'") "]",
+			"LowerRequest cpu 56100 -> a (2)\nFreeResource a cpu 56100 -> a (1)\n"
+			"FreeResource b cpu 56100 -> b (1)\n"},
+		{"two at once", "'containers':[" ASKING("'cpu':'8','memory':'9Gi'") "]",
+			"LowerRequest cpu 100; LowerRequest memory 1073741824 -> a (2)\n"
+			"FreeResource a cpu 100; FreeResource a memory 1073741824 -> a (1)\n"
+			"FreeResource b cpu 100; FreeResource b memory 1073741824 -> b (1)\n"},
+		{"nothing would be left", "'containers':[" ASKING("'ephemeral-storage':'1'") "]",
+			"FreeResource a ephemeral-storage 1 -> a (1)\n"
+			"FreeResource b ephemeral-storage 1 -> b (1)\n"
+			"FreeResource c ephemeral-storage 1 -> c (1)\n"},
+		{"overhead is not the container's",
+			"'overhead':{'cpu':'9'},'containers':[" ASKING("'cpu':'1'") "]",
+			"FreeResource a cpu 2100 -> a (1)\nFreeResource b cpu 2100 -> b (1)\n"
+			"FreeResource c cpu 6000 -> c (1)\n"},
+		{"a request that has to equal its limit",
+			"'containers':[" ASKING("'example.com/gpu':'2'") "]",
+			"FreeResource a example.com/gpu 1 -> a (1)\n"
+			"FreeResource b example.com/gpu 2 -> b (1)\n"
+			"FreeResource c example.com/gpu 2 -> c (1)\n"},
+		{"two containers",
+			"'containers':[" ASKING("'cpu':'8'") "," ASKING("'cpu':'1m'") "]",
+			"FreeResource a cpu 101 -> a (1)\nFreeResource b cpu 101 -> b (1)\n"
+			"FreeResource c cpu 4001 -> c (1)\n"},
+		{"an init container",
+			"'initContainers':[{}],'containers':[" ASKING("'cpu':'8'") "]",
+			"FreeResource a cpu 100 -> a (1)\nFreeResource b cpu 100 -> b (1)\n"
+			"FreeResource c cpu 4000 -> c (1)\n"},
+		{"the pod as a whole",
+			"'resources':{'requests':{'cpu':'8'}},"
+			"'containers':[" ASKING("'cpu':'8'") "]",
+			"FreeResource a cpu 100 -> a (1)\nFreeResource b cpu 100 -> b (1)\n"
+			"FreeResource c cpu 4000 -> c (1)\n"},
+	};
+
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		struct town town;
+		struct bt_explanation explanation;
+		const char *said;
+
+		town_init(&town, "{}");
+		town_add_node(&town,
+			"{'metadata':{'name':'a'},'status':{'allocatable':{'cpu':'7900m','memory':"
+			"'8Gi','pods':'10','example.com/gpu':'1'}}}");
+		town_add_node(&town, "{'metadata':{'name':'b'}," ROOM("7900m") "}");
+		town_add_node(&town, "{'metadata':{'name':'c'}," ROOM("4") "}");
+		town_explain(&town,
+			town_pod(&town,
+				bt_arena_printf(&town.world.arena, "{'spec':{%s}}", rows[i].spec)
+					.data),
+			3, &explanation);
+		said = town_proposals(&town, &explanation);
+		ck_assert_msg(strcmp(said, rows[i].proposals) == 0, "%s:\n%s", rows[i].name, said);
+		bt_explanation_finish(&explanation);
+		town_finish(&town);
+	}
+}
+END_TEST
+
+/** The pod can do something about its request, and nothing about the place that it needs. */
+START_TEST(test_explain__asking_for_less_where_pods_are_many)
+{
+	struct town town;
+	struct bt_explanation explanation;
+
+	town_init(&town, "{}");
+	town_add_node(
+		&town, "{'metadata':{'name':'a'},'status':{'allocatable':{'cpu':'4','pods':'1'}}}");
+	world_add_pod(&town.world, "{'spec':{'nodeName':'a'}}");
+	town_explain(&town, town_pod(&town, "{'spec':{" ASK_CPU("5") "}}"), 1, &explanation);
+	ck_assert_str_eq(town_proposals(&town, &explanation),
+		"FreeResource a pods 1; LowerRequest cpu 1000 -> a (1)\n");
 	bt_explanation_finish(&explanation);
 	town_finish(&town);
 }
@@ -240,7 +330,10 @@ START_TEST(test_explain__what_cannot_be_tried_is_no_proposal)
 
 	town_init(&town, "{}");
 	town_add_node(&town, "{'metadata':{'name':'a'}," ROOM("1") "}");
-	result = bt_explain(town.world.engine, town_pod(&town, "{'spec':{" ASK_CPU("2") "}}"),
+	result = bt_explain(town.world.engine,
+		town_pod(&town,
+			"{'spec':{'containers':[" ASKING("'cpu':'1'") "," ASKING(
+				"'cpu':'1'") "]}}"),
 		&options, &explanation, &err);
 	ck_assert_int_eq(result, 0);
 	ck_assert_uint_eq(explanation.proposals.count, 0);
@@ -255,4 +348,6 @@ BT_TEST_MAIN("explain", test_explain__fits, test_explain__no_nodes,
 	test_explain__gates_are_part_of_every_proposal, test_explain__nobody_handles_it,
 	test_explain__nearest_first, test_explain__one_toleration_opens_many,
 	test_explain__label_or_selector, test_explain__nodes_that_are_too_small_come_last,
-	test_explain__behind_pre_filter, test_explain__what_cannot_be_tried_is_no_proposal)
+	test_explain__behind_pre_filter, test_explain__asking_for_less,
+	test_explain__asking_for_less_where_pods_are_many,
+	test_explain__what_cannot_be_tried_is_no_proposal)

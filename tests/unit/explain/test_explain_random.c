@@ -107,7 +107,7 @@ static void expect_minimal(struct town *town, const struct random_plan *plan,
 		for (uint32_t k = 0; k < count; k++) {
 			part[k] = proposal->remedies.items[k];
 		}
-		if (part[i].kind != BT_REMEDY_FREE_RESOURCE) {
+		if (!bt_remedy_has_least_amount(part[i].kind)) {
 			continue;
 		}
 		part[i].amount--;

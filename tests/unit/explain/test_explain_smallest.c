@@ -90,8 +90,16 @@ static void add_removals(struct town *town, const struct random_plan *plan, reme
 }
 
 /** Those that concern nothing the pod has change nothing. */
-static void add_of_pod(remedy_vec *out)
+static void add_of_pod(const struct bt_pod *pod, remedy_vec *out)
 {
+	static const struct bt_str resources[] = {BT_STR_INIT("cpu"), BT_STR_INIT("memory")};
+
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(resources); i++) {
+		bt_vec_push(out,
+			((struct bt_remedy){.kind = BT_REMEDY_LOWER_REQUEST,
+				.resource = resources[i],
+				.amount = bt_remedy_requested_of(pod, resources[i]) - 1}));
+	}
 	for (uint32_t i = 0; i < 2; i++) {
 		static const enum bt_remedy_kind kinds[] = {BT_REMEDY_DROP_POD_AFFINITY,
 			BT_REMEDY_DROP_POD_ANTI_AFFINITY, BT_REMEDY_RAISE_MAX_SKEW};
@@ -169,7 +177,7 @@ static void try_seeds(uint64_t first, uint32_t count, bool tiny)
 			pending++;
 			add_of_nodes(&town, pod, &all);
 			add_removals(&town, &plan, &all);
-			add_of_pod(&all);
+			add_of_pod(pod, &all);
 			expect_smallest(&town, pod, &explanation, &all, 1, seed);
 			if (tiny) {
 				expect_smallest(&town, pod, &explanation, &all, 2, seed);

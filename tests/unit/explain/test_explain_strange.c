@@ -31,7 +31,8 @@ START_TEST(test_explain_strange__foreign_filter)
 	ck_assert(bt_str_equal_c(
 		town_node(&explanation, "a")->obstacles.items[0].reasons, "not on a Tuesday"));
 	ck_assert(!explanation.preemption.ran);
-	ck_assert_str_eq(town_proposals(&town, &explanation), "FreeResource b cpu 1000 -> b (1)\n");
+	ck_assert_str_eq(town_proposals(&town, &explanation),
+		"LowerRequest cpu 1000 -> b (1)\nFreeResource b cpu 1000 -> b (1)\n");
 	bt_explanation_finish(&explanation);
 	town_finish(&town);
 }
@@ -139,7 +140,8 @@ START_TEST(test_explain_strange__nominated_pods_count)
 	town_explain(&town, town_pod(&town, "{'spec':{" ASK_CPU("2") "}}"), 5, &explanation);
 	ck_assert_str_eq(
 		town_obstacles(&town, &explanation, "a"), "NodeResourcesFit: needs 1 more cpu\n");
-	ck_assert_str_eq(town_proposals(&town, &explanation), "FreeResource a cpu 1000 -> a (1)\n");
+	ck_assert_str_eq(town_proposals(&town, &explanation),
+		"FreeResource a cpu 1000 -> a (1)\nLowerRequest cpu 1000 -> a (1)\n");
 	bt_explanation_finish(&explanation);
 	town_finish(&town);
 }

@@ -83,6 +83,43 @@ START_TEST(test_remedies__pod)
 }
 END_TEST
 
+START_TEST(test_remedies__lower_request)
+{
+	const struct bt_str memory = BT_STR("memory");
+	struct world world;
+	const struct bt_pod *pod;
+	struct bt_pod now;
+
+	world_init(&world, "{}", NULL, NULL, 0);
+	pod = world_pod(&world,
+		"{'spec':{'containers':[{'resources':{'requests':{'cpu':'1500m','memory':'1Ki',"
+		"'example.com/gpu':'2'},'limits':{'cpu':'2'}}}]}}");
+	now = APPLY(&world, pod,
+		{.kind = BT_REMEDY_LOWER_REQUEST, .resource = BT_STR("cpu"), .amount = 250},
+		{.kind = BT_REMEDY_LOWER_REQUEST, .resource = memory, .amount = 1023},
+		{.kind = BT_REMEDY_LOWER_REQUEST,
+			.resource = BT_STR("example.com/gpu"),
+			.amount = 1},
+		{.kind = BT_REMEDY_LOWER_REQUEST, .resource = BT_STR("none"), .amount = 1});
+	ck_assert_int_eq(bt_remedy_requested_of(&now, BT_STR("cpu")), 1250);
+	ck_assert_int_eq(bt_remedy_requested_of(&now, memory), 1);
+	ck_assert_int_eq(bt_quantity_value(bt_resource_list_find(
+				 &now.spec.containers.items[0].resources.requests,
+				 BT_STR("example.com/gpu"))),
+		2);
+	ck_assert_int_eq(bt_quantity_value(bt_resource_list_find(
+				 &now.spec.containers.items[0].resources.limits, BT_STR("cpu"))),
+		2);
+	/* Something is left. */
+	now = APPLY(
+		&world, pod, {.kind = BT_REMEDY_LOWER_REQUEST, .resource = memory, .amount = 1024});
+	ck_assert_int_eq(bt_remedy_requested_of(&now, memory), 1024);
+	ck_assert_int_eq(bt_remedy_requested_of(pod, BT_STR("cpu")), 1500);
+	ck_assert_int_eq(bt_remedy_requested_of(pod, memory), 1024);
+	world_finish(&world);
+}
+END_TEST
+
 START_TEST(test_remedies__indices_are_those_of_the_pod_as_given)
 {
 	struct world world;
@@ -176,5 +213,5 @@ START_TEST(test_remedies__node)
 }
 END_TEST
 
-BT_TEST_MAIN("remedies", test_remedies__pod, test_remedies__indices_are_those_of_the_pod_as_given,
-	test_remedies__node)
+BT_TEST_MAIN("remedies", test_remedies__pod, test_remedies__lower_request,
+	test_remedies__indices_are_those_of_the_pod_as_given, test_remedies__node)
