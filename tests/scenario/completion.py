@@ -3,7 +3,7 @@
 """Completion: what "berth __complete" offers, and lines typed into bash, zsh and fish.
 
 completion.py BERTH plain|sanitized [bash|zsh|fish]: without a shell, the program alone. Exit status
-77: the shell is not installed.
+77: the shell is not installed, or there is no terminal to type on.
 """
 import os
 import re
@@ -286,6 +286,12 @@ def main():
     if SHELL is not None and shutil.which(SHELL) is None:
         print("skipped: %s is not installed" % SHELL)
         sys.exit(77)
+    if SHELL in ("bash", "zsh"):
+        ends = scenario.open_terminal()
+        if ends is None:
+            sys.exit(77)
+        for end in ends:
+            os.close(end)
     prefixes = ("test_bash", "test_zsh", "test_fish")
     scenario.main({name: value for name, value in globals().items() if name.startswith("test_") and
                    (name.startswith("test_" + SHELL) if SHELL else

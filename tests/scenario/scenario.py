@@ -38,6 +38,15 @@ class Answer:
         return {pod["namespace"] + "/" + pod["name"]: pod for pod in self.json()["pods"]}
 
 
+def open_terminal():
+    """Both ends of a pseudo-terminal; None where there are none, as in a bare chroot."""
+    try:
+        return os.openpty()
+    except OSError as error:
+        print("no pseudo-terminal: %s" % error)
+        return None
+
+
 class Program:
     def __init__(self, path, sanitized, folder):
         self.path = path
