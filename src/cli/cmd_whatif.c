@@ -241,7 +241,7 @@ const struct bt_command bt_command_whatif = {
 	.name = "whatif",
 	.group = BT_COMMAND_ASK,
 	.summary = "Say what changes of a cluster would do to its pods.",
-	.usage = "berth whatif -f FILE|DIR|- ... CHANGES [FLAGS]",
+	.usage = "berth whatif -f FILE|DIR|- ... | --kubeconfig FILE CHANGES [FLAGS]",
 	.help = "Simulates the cluster twice, as it is and after the changes, and prints what\n"
 		"differs: pods that would move, stay pending or be lost, and how full the nodes\n"
 		"are before and after. Nothing is changed anywhere.\n"
