@@ -178,11 +178,7 @@ static void place_queue(struct bt_capacity_session *session)
 {
 	struct bt_simulation *simulation = &session->simulation;
 	bt_simulation_run(simulation);
-	for (int fate = 0; fate < BT_FATE__COUNT; fate++) {
-		if (bt_fate_is_pending((enum bt_fate)fate)) {
-			session->answer->queue_pending += simulation->counts[fate];
-		}
-	}
+	session->answer->queue_pending = bt_simulation_pending_count(simulation);
 	session->answer->queue_placed = simulation->counts[BT_FATE_SCHEDULED];
 }
 

@@ -53,9 +53,7 @@ static void append_requests(struct bt_strbuf *out, const struct bt_capacity_memb
 
 static void append_spec_name(struct bt_strbuf *out, const struct bt_capacity_spec *spec)
 {
-	for (const char *at = bt_kind_info(spec->kind)->name; *at != '\0'; at++) {
-		bt_strbuf_append_char(out, (char)(*at >= 'A' && *at <= 'Z' ? *at + 32 : *at));
-	}
+	bt_strbuf_append_lower(out, bt_str_from(bt_kind_info(spec->kind)->name));
 	bt_strbuf_append_char(out, ' ');
 	bt_printable_append(out, spec->namespace_);
 	bt_strbuf_append_char(out, '/');

@@ -465,8 +465,7 @@ static void add_owned(
 		&cluster->owner_map, owner_hash(namespace_, kind, name), cluster->owners.count - 1);
 }
 
-/** The Deployment whose ReplicaSet this would be: the name without "-" and the template's hash. */
-static struct bt_str deployment_of(const struct bt_object_meta *pod, struct bt_str replica_set)
+struct bt_str bt_cluster_deployment_of(const struct bt_object_meta *pod, struct bt_str replica_set)
 {
 	const struct bt_str *hash = bt_str_map_find(&pod->labels, BT_STR("pod-template-hash"));
 	if (hash == NULL || hash->length == 0 || replica_set.length < hash->length + 2 ||
@@ -505,7 +504,8 @@ void bt_cluster_index_owners(struct bt_cluster *cluster)
 		if (object->kind == BT_KIND_POD && bt_str_equal(kind, replica_set) &&
 			bt_cluster_find(cluster, BT_KIND_REPLICA_SET, object->namespace_, name) ==
 				BT_CLUSTER_NONE) {
-			struct bt_str deployment = deployment_of(object->object->meta, name);
+			struct bt_str deployment =
+				bt_cluster_deployment_of(object->object->meta, name);
 			if (deployment.length != 0 &&
 				bt_cluster_find(cluster, BT_KIND_DEPLOYMENT, object->namespace_,
 					deployment) != BT_CLUSTER_NONE) {

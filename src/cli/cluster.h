@@ -117,6 +117,11 @@ const char *bt_cluster_suggest(const struct bt_cluster *cluster, enum bt_kind ki
  */
 uint32_t bt_cluster_first_owned(const struct bt_cluster *cluster, struct bt_str namespace_,
 	struct bt_str kind, struct bt_str name);
+/**
+ * The Deployment whose ReplicaSet of this name made the pod: the name without "-" and the
+ * template's hash, which the pod's labels have; "" when they say otherwise.
+ */
+struct bt_str bt_cluster_deployment_of(const struct bt_object_meta *pod, struct bt_str replica_set);
 /** A uid that is the same in every run on the same input. */
 struct bt_str bt_cluster_make_uid(struct bt_cluster *cluster);
 /** Release the object itself; name, namespace and uid stay known. */

@@ -16,16 +16,6 @@ struct options {
 
 /** --- the run --- */
 
-static int exit_status_of(const struct bt_simulation *simulation)
-{
-	for (int fate = 0; fate < BT_FATE__COUNT; fate++) {
-		if (bt_fate_is_pending((enum bt_fate)fate) && simulation->counts[fate] != 0) {
-			return BT_EXIT_FINDING;
-		}
-	}
-	return BT_EXIT_OK;
-}
-
 static int simulate(const void *context, struct bt_simulation *simulation, struct bt_strbuf *out,
 	struct berth_error *err)
 {
@@ -42,7 +32,9 @@ static int simulate(const void *context, struct bt_simulation *simulation, struc
 	bt_simulation_run(simulation);
 	bt_progress_end(&progress);
 	result = bt_output_write(simulation, options->format, out, err);
-	return result < 0 ? result : exit_status_of(simulation);
+	return result < 0                                      ? result
+		: bt_simulation_pending_count(simulation) != 0 ? BT_EXIT_FINDING
+							       : BT_EXIT_OK;
 }
 
 /** --- the command line --- */

@@ -90,16 +90,6 @@ void bt_explain_write_events(const struct bt_explain_events *events, struct bt_s
 	}
 }
 
-static void write_time(struct bt_json_writer *writer, const char *name, const struct bt_time *time)
-{
-	struct bt_strbuf text = {0};
-	if (time->set) {
-		bt_time_format(time, &text);
-	}
-	bt_json_write_member(writer, name, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
-}
-
 void bt_explain_write_events_json(
 	const struct bt_explain_events *events, struct bt_json_writer *writer)
 {
@@ -112,8 +102,8 @@ void bt_explain_write_events_json(
 		bt_json_write_member(writer, "message", event->message);
 		bt_json_write_member(writer, "source", event->source);
 		bt_json_write_member_int64(writer, "count", event->count);
-		write_time(writer, "first", &event->first);
-		write_time(writer, "last", &event->last);
+		bt_json_write_member_time(writer, "first", &event->first);
+		bt_json_write_member_time(writer, "last", &event->last);
 		bt_json_end_object(writer);
 	}
 	bt_json_end_array(writer);

@@ -60,17 +60,12 @@ static void write_pod(const struct bt_explain_report *report, struct bt_json_wri
 
 static void write_condition(const struct bt_pod_condition *condition, struct bt_json_writer *writer)
 {
-	struct bt_strbuf since = {0};
-	if (condition->last_transition_time.set) {
-		bt_time_format(&condition->last_transition_time, &since);
-	}
 	bt_json_begin_member_object(writer, "condition");
 	bt_json_write_member(writer, "status", condition->status);
 	bt_json_write_member(writer, "reason", condition->reason);
 	bt_json_write_member(writer, "message", condition->message);
-	bt_json_write_member(writer, "since", bt_strbuf_str(&since));
+	bt_json_write_member_time(writer, "since", &condition->last_transition_time);
 	bt_json_end_object(writer);
-	bt_strbuf_finish(&since);
 }
 
 static void write_queue(const struct bt_explain_report *report, struct bt_json_writer *writer)

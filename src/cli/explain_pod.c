@@ -58,15 +58,13 @@ static bool is_number(struct bt_str text)
 static bool is_named_after(const struct bt_object_meta *pod,
 	const struct bt_owner_reference *controller, const struct bt_pod_reference *reference)
 {
-	struct bt_str ending = ending_of(controller->name, reference->name);
 	if (reference->kind == BT_KIND_DEPLOYMENT) {
-		const struct bt_str *hash =
-			bt_str_map_find(&pod->labels, BT_STR("pod-template-hash"));
-		return bt_str_equal_c(controller->kind, "ReplicaSet") && hash != NULL &&
-			ending.length != 0 && bt_str_equal(*hash, ending);
+		struct bt_str deployment = bt_cluster_deployment_of(pod, controller->name);
+		return bt_str_equal_c(controller->kind, "ReplicaSet") && deployment.length != 0 &&
+			bt_str_equal(deployment, reference->name);
 	}
 	return reference->kind == BT_KIND_CRON_JOB && bt_str_equal_c(controller->kind, "Job") &&
-		is_number(ending);
+		is_number(ending_of(controller->name, reference->name));
 }
 
 static bool belongs(const struct bt_cluster *cluster, const struct bt_object_meta *pod,

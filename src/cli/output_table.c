@@ -178,14 +178,8 @@ static void write_nodes(const struct bt_simulation *simulation, bool wide, struc
 
 static void write_summary(const struct bt_simulation *simulation, struct bt_strbuf *out)
 {
-	uint32_t pending = 0;
-	for (int fate = 0; fate < BT_FATE__COUNT; fate++) {
-		if (bt_fate_is_pending((enum bt_fate)fate)) {
-			pending += simulation->counts[fate];
-		}
-	}
-	bt_strbuf_printf(
-		out, "%u placed, %u pending", simulation->counts[BT_FATE_SCHEDULED], pending);
+	bt_strbuf_printf(out, "%u placed, %u pending", simulation->counts[BT_FATE_SCHEDULED],
+		bt_simulation_pending_count(simulation));
 	if (simulation->counts[BT_FATE_DELETING] != 0) {
 		bt_strbuf_printf(out, ", %u being deleted", simulation->counts[BT_FATE_DELETING]);
 	}

@@ -36,6 +36,17 @@ bool bt_fate_is_pending(enum bt_fate fate)
 	return fate != BT_FATE_SCHEDULED && fate != BT_FATE_DELETING;
 }
 
+uint32_t bt_simulation_pending_count(const struct bt_simulation *simulation)
+{
+	uint32_t count = 0;
+	for (int fate = 0; fate < BT_FATE__COUNT; fate++) {
+		if (bt_fate_is_pending((enum bt_fate)fate)) {
+			count += simulation->counts[fate];
+		}
+	}
+	return count;
+}
+
 void bt_simulation_init(
 	struct bt_simulation *simulation, struct bt_cluster *cluster, struct bt_engine *engine)
 {

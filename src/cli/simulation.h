@@ -114,6 +114,8 @@ void bt_simulation_finish(struct bt_simulation *simulation);
  * name file, document and object.
  */
 BT_MUST_USE int bt_simulation_load(struct bt_simulation *simulation, struct berth_error *err);
+/** Pods that stay pending, once all are decided. */
+uint32_t bt_simulation_pending_count(const struct bt_simulation *simulation);
 /** Decide every pod. */
 void bt_simulation_run(struct bt_simulation *simulation);
 /** Decide the first count pods only: what an attempt of the next one would find. */

@@ -138,7 +138,7 @@ uint32_t bt_whatif_find(const struct bt_whatif *whatif, enum bt_kind kind, struc
 									    : BT_CLUSTER_NONE;
 }
 
-static bool is_there(const void *context, uint32_t index)
+bool bt_whatif_is_there(const void *context, uint32_t index)
 {
 	const struct bt_whatif *whatif = context;
 	return !whatif->marks.items[index].gone;
@@ -152,7 +152,7 @@ int bt_whatif_unknown(const struct bt_whatif *whatif, enum bt_kind kind, struct 
 	struct bt_strbuf meant = {0};
 	uint32_t count;
 	const char *near = bt_cluster_suggest(
-		&whatif->work, kind, &namespace_, name, is_there, whatif, &arena, &count);
+		&whatif->work, kind, &namespace_, name, bt_whatif_is_there, whatif, &arena, &count);
 	int result;
 	if (near != NULL) {
 		bt_printable_append(&meant, bt_str_from(near));

@@ -31,12 +31,6 @@ static int select_one(const struct bt_whatif *whatif, const struct bt_whatif_cha
 	return 0;
 }
 
-static bool is_there(const void *context, uint32_t index)
-{
-	const struct bt_whatif *whatif = context;
-	return !whatif->marks.items[index].gone;
-}
-
 static int select_nodes(const struct bt_whatif *whatif, const struct bt_whatif_change *change,
 	bool *selected, struct berth_error *err)
 {
@@ -44,7 +38,7 @@ static int select_nodes(const struct bt_whatif *whatif, const struct bt_whatif_c
 		return select_one(whatif, change, selected, err);
 	}
 	int64_t count = bt_node_reference_match(
-		&whatif->work, change->target, is_there, whatif, selected, err);
+		&whatif->work, change->target, bt_whatif_is_there, whatif, selected, err);
 	if (count == 0) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "no node matches");
 	}

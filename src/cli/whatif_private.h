@@ -21,6 +21,8 @@ struct bt_pod bt_pod_recreated(const struct bt_pod *pod);
 void bt_whatif_sync_marks(struct bt_whatif *whatif);
 /** The pod at index, which is there, has a node and has not finished; NULL otherwise. */
 const struct bt_pod *bt_whatif_running_pod(const struct bt_whatif *whatif, uint32_t index);
+/** No change took the object at index away. context: the struct bt_whatif. */
+bool bt_whatif_is_there(const void *context, uint32_t index);
 /** The object of an index that is there, or BT_CLUSTER_NONE. */
 uint32_t bt_whatif_find(const struct bt_whatif *whatif, enum bt_kind kind, struct bt_str namespace_,
 	struct bt_str name);

@@ -73,26 +73,22 @@ static void add(struct bt_whatif_side *side, const struct bt_whatif_pod *pod)
 
 /** --- who it is --- */
 
-/** What people call the owner: the Deployment whose template's hash the ReplicaSet's name ends
- * with.
- */
+/** What people call the owner: the Deployment behind a ReplicaSet. */
 static void name_owner(struct bt_whatif_pod *entry, const struct bt_pod *pod)
 {
 	const struct bt_owner_reference *controller = bt_object_controller(&pod->metadata);
-	const struct bt_str *hash =
-		bt_str_map_find(&pod->metadata.labels, BT_STR("pod-template-hash"));
 	if (controller == NULL) {
 		return;
 	}
 	entry->owner_kind = controller->kind;
 	entry->owner_name = controller->name;
-	if (hash != NULL && hash->length != 0 && bt_str_equal_c(controller->kind, "ReplicaSet") &&
-		controller->name.length > hash->length + 1 &&
-		bt_str_has_suffix(controller->name, *hash) &&
-		controller->name.data[controller->name.length - hash->length - 1] == '-') {
-		entry->owner_kind = BT_STR("Deployment");
-		entry->owner_name =
-			bt_str_sub(controller->name, 0, controller->name.length - hash->length - 1);
+	if (bt_str_equal_c(controller->kind, "ReplicaSet")) {
+		struct bt_str deployment =
+			bt_cluster_deployment_of(&pod->metadata, controller->name);
+		if (deployment.length != 0) {
+			entry->owner_kind = BT_STR("Deployment");
+			entry->owner_name = deployment;
+		}
 	}
 }
 
