@@ -89,3 +89,28 @@ void bt_amount_append_bytes_down(struct bt_strbuf *out, int64_t bytes)
 {
 	append_bytes(out, bytes, bytes < 0 ? 2 : 0);
 }
+
+static bool is_bytes(struct bt_str resource)
+{
+	return bt_str_equal_c(resource, "memory") ||
+		bt_str_equal_c(resource, "ephemeral-storage") ||
+		bt_str_has_prefix(resource, BT_STR("hugepages-"));
+}
+
+void bt_amount_append_of(struct bt_strbuf *out, struct bt_str resource, int64_t amount,
+	enum bt_amount_rounding rounding)
+{
+	static void (*const append_rounded[])(struct bt_strbuf * out, int64_t bytes) = {
+		[BT_AMOUNT_NEAREST] = bt_amount_append_bytes,
+		[BT_AMOUNT_UP] = bt_amount_append_bytes_up,
+		[BT_AMOUNT_DOWN] = bt_amount_append_bytes_down,
+	};
+
+	if (bt_str_equal_c(resource, "cpu")) {
+		bt_amount_append_cpu(out, amount);
+	} else if (is_bytes(resource)) {
+		append_rounded[rounding](out, amount);
+	} else {
+		bt_amount_append_count(out, amount);
+	}
+}

@@ -15,4 +15,14 @@ void bt_amount_append_bytes(struct bt_strbuf *out, int64_t bytes);
  */
 void bt_amount_append_bytes_up(struct bt_strbuf *out, int64_t bytes);
 void bt_amount_append_bytes_down(struct bt_strbuf *out, int64_t bytes);
+
+enum bt_amount_rounding {
+	BT_AMOUNT_NEAREST,
+	BT_AMOUNT_UP,   /* what is asked for or missing */
+	BT_AMOUNT_DOWN, /* what there is */
+};
+
+/** In the unit of this resource: cpu (milli), memory and the like (bytes), or a count. */
+void bt_amount_append_of(struct bt_strbuf *out, struct bt_str resource, int64_t amount,
+	enum bt_amount_rounding rounding);
 #endif

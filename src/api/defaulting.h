@@ -10,6 +10,7 @@
  */
 #include "api/node.h"
 #include "api/pod.h"
+#include "api/resource_claim.h"
 #include "base/arena.h"
 
 /**
@@ -27,4 +28,6 @@ void bt_pod_spec_add_default_tolerations(struct bt_pod_spec *spec, struct bt_are
 void bt_pod_default_affinity(struct bt_pod *pod, struct bt_arena *arena);
 /** Allocatable from capacity, rounding: rules 4 and 5. */
 void bt_node_default(struct bt_node *node, struct bt_arena *arena);
+/** How many devices a request that says nothing asks for: exactly one. Spec: 12 section 3.2. */
+void bt_device_claim_default(struct bt_device_claim *devices, struct bt_arena *arena);
 #endif

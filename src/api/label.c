@@ -12,6 +12,20 @@
 	"alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for " \
 	"validation is '" NAME_PATTERN "')"
 
+const char bt_dns1123_label_rule[] =
+	"a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and "
+	"must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex "
+	"used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+const char bt_dns1123_subdomain_rule[] =
+	"a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
+	"'.', and must start and end with an alphanumeric character (e.g. 'example.com', regex "
+	"used for validation is "
+	"'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+const char bt_dns1035_label_rule[] =
+	"a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an "
+	"alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or "
+	"'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
+
 static bool is_alphanumeric(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');

@@ -13,4 +13,9 @@
 bool bt_label_name_matches(struct bt_str name);
 /** DNS-1123 subdomain, any length. */
 bool bt_label_prefix_matches(struct bt_str prefix);
+
+/** What is said of a name that breaks a rule of DNS. */
+extern const char bt_dns1123_label_rule[];
+extern const char bt_dns1123_subdomain_rule[];
+extern const char bt_dns1035_label_rule[];
 #endif

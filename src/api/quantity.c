@@ -202,6 +202,40 @@ void bt_quantity_sub(struct bt_quantity *difference, const struct bt_quantity *s
 	add_signed(difference, subtrahend, true, arena);
 }
 
+/** Within the small form; false when that overflows. */
+static bool small_multiply(struct bt_quantity *product, const struct bt_quantity *factor)
+{
+	int64_t mantissa;
+	int32_t exponent;
+
+	if (product->big != NULL || factor->big != NULL ||
+		BT_MUL_OVERFLOW(product->mantissa, factor->mantissa, &mantissa) ||
+		BT_ADD_OVERFLOW(product->exponent, factor->exponent, &exponent)) {
+		return false;
+	}
+	product->mantissa = mantissa;
+	product->exponent = mantissa != 0 ? exponent : 0;
+	return true;
+}
+
+void bt_quantity_multiply(
+	struct bt_quantity *product, const struct bt_quantity *factor, struct bt_arena *arena)
+{
+	struct bt_decimal left;
+	struct bt_decimal right;
+
+	product->text = (struct bt_str){NULL, 0};
+	if (small_multiply(product, factor)) {
+		return;
+	}
+	bt_decimal_load(&left, product);
+	bt_decimal_load(&right, factor);
+	bt_decimal_multiply(&left, &right);
+	product->big = bt_decimal_store(&left, arena);
+	product->mantissa = 0;
+	product->exponent = 0;
+}
+
 void bt_quantity_negate(struct bt_quantity *quantity, struct bt_arena *arena)
 {
 	struct bt_decimal decimal;

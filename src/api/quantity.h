@@ -59,6 +59,9 @@ void bt_quantity_add(
 	struct bt_quantity *sum, const struct bt_quantity *addend, struct bt_arena *arena);
 void bt_quantity_sub(struct bt_quantity *difference, const struct bt_quantity *subtrahend,
 	struct bt_arena *arena);
+/** *product *= factor. Digits that do not fit (see above) leave the operand of larger magnitude. */
+void bt_quantity_multiply(
+	struct bt_quantity *product, const struct bt_quantity *factor, struct bt_arena *arena);
 void bt_quantity_negate(struct bt_quantity *quantity, struct bt_arena *arena);
 /** Canonical text as upstream's String(). */
 void bt_quantity_format(const struct bt_quantity *quantity, struct bt_strbuf *out);

@@ -113,6 +113,45 @@ void bt_decimal_add(struct bt_decimal *sum, const struct bt_decimal *addend)
 	}
 }
 
+/** false: too many digits. */
+static bool multiply_magnitudes(
+	const struct bt_wide *a, const struct bt_wide *b, struct bt_wide *out_product)
+{
+	bt_wide_set(out_product, 0);
+	for (uint32_t i = b->count; i > 0; i--) {
+		struct bt_wide part = *a;
+
+		if (!bt_wide_multiply_add(out_product, 1U << 16, 0) ||
+			!bt_wide_multiply_add(out_product, 1U << 16, 0) ||
+			!bt_wide_multiply_add(&part, b->limbs[i - 1], 0) ||
+			!bt_wide_add(out_product, &part)) {
+			return false;
+		}
+	}
+	return out_product->count <= BT_WIDE_STORED_LIMBS;
+}
+
+void bt_decimal_multiply(struct bt_decimal *product, const struct bt_decimal *factor)
+{
+	struct bt_decimal left = *product;
+	struct bt_decimal right = *factor;
+	struct bt_decimal result = {
+		.scale = left.scale + right.scale,
+		.negative = left.negative != right.negative,
+	};
+
+	if (multiply_magnitudes(&left.magnitude, &right.magnitude, &result.magnitude) &&
+		result.scale >= INT32_MIN && result.scale <= INT32_MAX) {
+		*product = result;
+		return;
+	}
+	left.negative = false;
+	right.negative = false;
+	if (bt_decimal_compare(&left, &right) < 0) {
+		*product = *factor;
+	}
+}
+
 int64_t bt_big_decimal_to_int64(const struct bt_big_decimal *big, int32_t target)
 {
 	struct bt_wide magnitude;

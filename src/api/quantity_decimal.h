@@ -28,6 +28,8 @@ BT_MUST_USE const struct bt_big_decimal *bt_decimal_store(
 int bt_decimal_compare(const struct bt_decimal *a, const struct bt_decimal *b);
 /** *sum += addend; when the digits do not fit, the operand of larger magnitude is the result. */
 void bt_decimal_add(struct bt_decimal *sum, const struct bt_decimal *addend);
+/** *product *= factor; likewise. */
+void bt_decimal_multiply(struct bt_decimal *product, const struct bt_decimal *factor);
 /** Value at scale 10^target with upstream's overflow behaviour. */
 int64_t bt_big_decimal_to_int64(const struct bt_big_decimal *big, int32_t target);
 /** Remove factors of ten from the magnitude (equal values then have equal fields); zero gets scale

@@ -167,7 +167,7 @@ static const struct bt_field allocation_result_rows[] = {
 		bt_node_selector, bt_node_selector_message),
 	BT_ROW_TIME_NULLABLE(bt_allocation_result, allocation_timestamp, "allocationTimestamp", 5),
 };
-static const struct bt_message allocation_result_message =
+const struct bt_message bt_allocation_result_message =
 	BT_MESSAGE(bt_allocation_result, "AllocationResult", allocation_result_rows);
 
 static const struct bt_field resource_claim_consumer_reference_rows[] = {
@@ -193,7 +193,7 @@ static const struct bt_message allocated_device_status_message = BT_MESSAGE(
 
 static const struct bt_field resource_claim_status_rows[] = {
 	BT_ROW_MSG_NULLABLE(bt_resource_claim_status, allocation, "allocation", 1,
-		bt_allocation_result, allocation_result_message),
+		bt_allocation_result, bt_allocation_result_message),
 	BT_ROW_MSG_LIST(bt_resource_claim_status, reserved_for, "reservedFor", 2,
 		bt_resource_claim_consumer_reference, resource_claim_consumer_reference_message),
 	BT_ROW_MSG_LIST(bt_resource_claim_status, devices, "devices", 4, bt_allocated_device_status,
@@ -231,3 +231,46 @@ static const struct bt_field resource_claim_template_rows[] = {
 };
 const struct bt_message bt_resource_claim_template_message = BT_MESSAGE(
 	bt_resource_claim_template, "ResourceClaimTemplate", resource_claim_template_rows);
+
+bool bt_resource_claim_is_reserved_by(const struct bt_resource_claim *claim, struct bt_str uid)
+{
+	for (uint32_t i = 0; i < claim->status.reserved_for.count; i++) {
+		if (bt_str_equal(claim->status.reserved_for.items[i].uid, uid)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool bt_resource_claim_drop_user(
+	struct bt_resource_claim *claim, struct bt_str uid, struct bt_arena *arena)
+{
+	const struct bt_resource_claim_consumer_reference *users = claim->status.reserved_for.items;
+	uint32_t count = claim->status.reserved_for.count;
+	struct bt_resource_claim_consumer_reference *left =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_resource_claim_consumer_reference, count);
+	uint32_t left_count = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (!bt_str_equal(users[i].uid, uid)) {
+			left[left_count++] = users[i];
+		}
+	}
+	claim->status.reserved_for.items = left;
+	claim->status.reserved_for.count = left_count;
+	return left_count != count;
+}
+
+void bt_resource_claim_drop_finalizer(struct bt_resource_claim *claim, struct bt_arena *arena)
+{
+	bt_str_list old = claim->metadata.finalizers;
+	struct bt_str *kept = BT_ARENA_NEW_ARRAY(arena, struct bt_str, old.count);
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < old.count; i++) {
+		if (!bt_str_equal_c(old.items[i], BT_CLAIM_FINALIZER)) {
+			kept[count++] = old.items[i];
+		}
+	}
+	claim->metadata.finalizers = (bt_str_list){kept, count, count != 0};
+}

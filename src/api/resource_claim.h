@@ -149,9 +149,23 @@ struct bt_resource_claim_template {
 	struct bt_resource_claim_template_spec spec;
 };
 
+/** A claim with an allocation has this finalizer. */
+#define BT_CLAIM_FINALIZER "resource.kubernetes.io/delete-protection"
+/** Annotation of a claim that was made from a template: the entry of the pod that it is for. */
+#define BT_POD_CLAIM_NAME_ANNOTATION "resource.kubernetes.io/pod-claim-name"
+
+/** Some entry of status.reservedFor has this uid. */
+bool bt_resource_claim_is_reserved_by(const struct bt_resource_claim *claim, struct bt_str uid);
+/** Take its entries with this uid away; the new list is in the arena. false: there was none. */
+bool bt_resource_claim_drop_user(
+	struct bt_resource_claim *claim, struct bt_str uid, struct bt_arena *arena);
+/** Take BT_CLAIM_FINALIZER away, others stay; the new list is in the arena. */
+void bt_resource_claim_drop_finalizer(struct bt_resource_claim *claim, struct bt_arena *arena);
+
 extern const struct bt_message bt_device_selector_message;
 extern const struct bt_message bt_device_configuration_message;
 extern const struct bt_message bt_resource_claim_spec_message;
+extern const struct bt_message bt_allocation_result_message;
 extern const struct bt_message bt_resource_claim_message;
 extern const struct bt_message bt_resource_claim_template_message;
 #endif

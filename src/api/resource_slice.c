@@ -103,7 +103,7 @@ static const struct bt_field device_rows[] = {
 		"nodeAllocatableResourceMappings", 13, bt_node_allocatable_mapping_entry,
 		node_allocatable_mapping_message),
 };
-static const struct bt_message device_message = BT_MESSAGE(bt_device, "Device", device_rows);
+const struct bt_message bt_device_message = BT_MESSAGE(bt_device, "Device", device_rows);
 
 static const struct bt_field resource_pool_rows[] = {
 	BT_ROW_STR_ALWAYS(bt_resource_pool, name, "name", 1),
@@ -121,7 +121,8 @@ static const struct bt_field resource_slice_spec_rows[] = {
 	BT_ROW_MSG_NULLABLE(bt_resource_slice_spec, node_selector, "nodeSelector", 4,
 		bt_node_selector, bt_node_selector_message),
 	BT_ROW_BOOL_NULLABLE(bt_resource_slice_spec, all_nodes, "allNodes", 5),
-	BT_ROW_MSG_LIST(bt_resource_slice_spec, devices, "devices", 6, bt_device, device_message),
+	BT_ROW_MSG_LIST(
+		bt_resource_slice_spec, devices, "devices", 6, bt_device, bt_device_message),
 	BT_ROW_BOOL_NULLABLE(
 		bt_resource_slice_spec, per_device_node_selection, "perDeviceNodeSelection", 7),
 	BT_ROW_MSG_LIST(bt_resource_slice_spec, shared_counters, "sharedCounters", 8,

@@ -149,6 +149,7 @@ struct bt_device_taint_rule {
 	struct bt_device_taint_rule_spec spec;
 };
 
+extern const struct bt_message bt_device_message;
 extern const struct bt_message bt_resource_slice_message;
 extern const struct bt_message bt_device_class_message;
 extern const struct bt_message bt_device_taint_rule_message;

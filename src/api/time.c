@@ -10,8 +10,7 @@
 #define ZERO_SECONDS INT64_C(-62135596800)
 #define SECONDS_PER_DAY INT64_C(86400)
 
-/** Days since 1970-01-01 of a date in the proleptic Gregorian calendar. */
-static int64_t days_from_date(int64_t year, int64_t month, int64_t day)
+int64_t bt_days_from_date(int64_t year, int64_t month, int64_t day)
 {
 	int64_t era;
 	int64_t year_of_era;
@@ -26,7 +25,7 @@ static int64_t days_from_date(int64_t year, int64_t month, int64_t day)
 		day_of_year - 719468;
 }
 
-static void date_from_days(int64_t days, int64_t *out_year, int *out_month, int *out_day)
+void bt_date_from_days(int64_t days, int64_t *out_year, int *out_month, int *out_day)
 {
 	int64_t era;
 	int64_t day_of_era;
@@ -158,8 +157,8 @@ static bool parse(struct bt_str text, uint32_t fraction_digits, struct bt_time *
 		!take_offset(&text, &offset) || text.length != 0) {
 		return false;
 	}
-	time.seconds = days_from_date(year, month, day) * SECONDS_PER_DAY + (int64_t)hour * 3600 +
-		minute * 60 + second - offset;
+	time.seconds = bt_days_from_date(year, month, day) * SECONDS_PER_DAY +
+		(int64_t)hour * 3600 + minute * 60 + second - offset;
 	time.set = time.seconds != ZERO_SECONDS || time.nanoseconds != 0;
 	if (!time.set) {
 		time.seconds = 0;
@@ -206,7 +205,7 @@ static void format_seconds(const struct bt_time *time, struct bt_strbuf *out)
 		rest += SECONDS_PER_DAY;
 		days--;
 	}
-	date_from_days(days, &year, &month, &day);
+	bt_date_from_days(days, &year, &month, &day);
 	bt_strbuf_printf(out, "%04lld-%02d-%02dT%02d:%02d:%02d", (long long)year, month, day,
 		(int)(rest / 3600), (int)(rest / 60 % 60), (int)(rest % 60));
 }

@@ -33,6 +33,11 @@ struct bt_str bt_micro_time_text(struct bt_arena *arena, int64_t time_ns);
 /** Negative, 0, positive as a is before, at, after b; the zero time is before every other. */
 int bt_time_compare(const struct bt_time *a, const struct bt_time *b);
 
+/** Days since 1970-01-01 of a date in the proleptic Gregorian calendar, and back; month and day
+ * count from 1. */
+int64_t bt_days_from_date(int64_t year, int64_t month, int64_t day);
+void bt_date_from_days(int64_t days, int64_t *out_year, int *out_month, int *out_day);
+
 extern const struct bt_scalar_type bt_time_scalar;
 /** "2006-01-02T15:04:05.000000Z", exactly six fraction digits. */
 extern const struct bt_scalar_type bt_micro_time_scalar;

@@ -66,6 +66,30 @@ uint32_t bt_utf8_decode(const char *bytes, size_t length, uint32_t *out_rune)
 	return 4;
 }
 
+uint32_t bt_utf8_encode(uint32_t rune, char out[4])
+{
+	if (rune < 0x80) {
+		out[0] = (char)rune;
+		return 1;
+	}
+	if (rune < 0x800) {
+		out[0] = (char)(0xc0 | rune >> 6);
+		out[1] = (char)(0x80 | (rune & 0x3f));
+		return 2;
+	}
+	if (rune < 0x10000) {
+		out[0] = (char)(0xe0 | rune >> 12);
+		out[1] = (char)(0x80 | (rune >> 6 & 0x3f));
+		out[2] = (char)(0x80 | (rune & 0x3f));
+		return 3;
+	}
+	out[0] = (char)(0xf0 | rune >> 18);
+	out[1] = (char)(0x80 | (rune >> 12 & 0x3f));
+	out[2] = (char)(0x80 | (rune >> 6 & 0x3f));
+	out[3] = (char)(0x80 | (rune & 0x3f));
+	return 4;
+}
+
 bool bt_unicode_is_print(uint32_t rune)
 {
 	size_t low = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codec/json_scan.h"
 
+#include "base/unicode.h"
 #include "codec/json.h"
 
 static const char replacement[3] = {'\xef', '\xbf', '\xbd'}; /* U+FFFD */
@@ -49,30 +50,6 @@ static uint32_t hex4(const char *p)
 {
 	return hex_value(p[0]) << 12 | hex_value(p[1]) << 8 | hex_value(p[2]) << 4 |
 		hex_value(p[3]);
-}
-
-static unsigned int encode_rune(uint32_t rune, char out[4])
-{
-	if (rune < 0x80) {
-		out[0] = (char)rune;
-		return 1;
-	}
-	if (rune < 0x800) {
-		out[0] = (char)(0xc0 | rune >> 6);
-		out[1] = (char)(0x80 | (rune & 0x3f));
-		return 2;
-	}
-	if (rune < 0x10000) {
-		out[0] = (char)(0xe0 | rune >> 12);
-		out[1] = (char)(0x80 | (rune >> 6 & 0x3f));
-		out[2] = (char)(0x80 | (rune & 0x3f));
-		return 3;
-	}
-	out[0] = (char)(0xf0 | rune >> 18);
-	out[1] = (char)(0x80 | (rune >> 12 & 0x3f));
-	out[2] = (char)(0x80 | (rune >> 6 & 0x3f));
-	out[3] = (char)(0x80 | (rune & 0x3f));
-	return 4;
 }
 
 /**
@@ -139,7 +116,7 @@ size_t bt_json_unescape(const char *raw, size_t length, char *out)
 		if (*p == '\\' && p[1] == 'u') {
 			uint32_t rune;
 			p += decode_unicode_escape(p, end, &rune);
-			piece_length = encode_rune(rune, encoded);
+			piece_length = bt_utf8_encode(rune, encoded);
 		} else if (*p == '\\') {
 			encoded[0] = short_escape(p[1]);
 			piece_length = 1;

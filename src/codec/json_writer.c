@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codec/json.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/assert.h"
+#include "base/shortest.h"
 #include "codec/json_scan.h"
-
-/** Significant digits that always read back as the same double. */
-#define DOUBLE_DIGITS_MAX 17
 
 void bt_json_writer_init(struct bt_json_writer *writer, struct bt_strbuf *out, uint32_t indent)
 {
@@ -83,103 +79,6 @@ void bt_json_write_int64(struct bt_json_writer *writer, int64_t value)
 	write_token(writer, text, (size_t)length);
 }
 
-/** Decimal digits without dot and trailing zeros; value = 0.d1d2d3... * 10^point. */
-struct decimal {
-	char digits[DOUBLE_DIGITS_MAX + 1];
-	int count;
-	int point;
-};
-
-/** The count-digit decimal nearest to value (positive, finite). */
-static void round_to_digits(double value, int count, struct decimal *out)
-{
-	char text[48];
-	(void)snprintf(text, sizeof(text), "%.*e", count - 1, value);
-	const char *p = text;
-	out->count = 0;
-	for (; *p != 'e'; p++) {
-		/* whatever the locale uses as decimal point is passed over */
-		if (*p >= '0' && *p <= '9') {
-			out->digits[out->count++] = *p;
-		}
-	}
-	out->point = (int)strtol(p + 1, NULL, 10) + 1;
-}
-
-static bool reads_back(const struct decimal *decimal, double value)
-{
-	char text[48];
-	(void)snprintf(text, sizeof(text), "%.*se%d", decimal->count, decimal->digits,
-		decimal->point - decimal->count);
-	return strtod(text, NULL) == value;
-}
-
-/** Add one in the last place; false when that would carry out of the first digit. */
-static bool increment(struct decimal *decimal)
-{
-	for (int i = decimal->count - 1; i >= 0; i--) {
-		if (decimal->digits[i] != '9') {
-			decimal->digits[i]++;
-			return true;
-		}
-		decimal->digits[i] = '0';
-	}
-	return false;
-}
-
-/**
- * Fewest digits that read back. Every decimal of up to 15 digits survives the way through a normal
- * double, so 15 digits with their trailing zeros removed are the shortest form if they read back at
- * all; the few bits of a subnormal allow no such jump. With 16 digits the nearest decimal can miss
- * where the one above it hits: at powers of two the interval that reads back is wider above.
- */
-static void shortest_decimal(double value, struct decimal *out)
-{
-	int count = value < DBL_MIN ? 1 : DBL_DIG;
-	round_to_digits(value, count, out);
-	while (!reads_back(out, value) &&
-		!(count == DBL_DIG + 1 && increment(out) && reads_back(out, value))) {
-		count++;
-		round_to_digits(value, count, out);
-	}
-	while (out->count > 1 && out->digits[out->count - 1] == '0') {
-		out->count--;
-	}
-}
-
-static size_t format_exponent(const struct decimal *decimal, char *out)
-{
-	size_t length = 0;
-	out[length++] = decimal->digits[0];
-	if (decimal->count > 1) {
-		out[length++] = '.';
-		memcpy(out + length, decimal->digits + 1, (size_t)decimal->count - 1);
-		length += (size_t)decimal->count - 1;
-	}
-	int exponent = decimal->point - 1;
-	int written = snprintf(out + length, 8, "e%c%d", exponent < 0 ? '-' : '+', abs(exponent));
-	return length + (size_t)written;
-}
-
-static size_t format_fixed(const struct decimal *decimal, char *out)
-{
-	size_t length = 0;
-	if (decimal->point <= 0) {
-		out[length++] = '0';
-		out[length++] = '.';
-		for (int i = decimal->point; i < 0; i++) {
-			out[length++] = '0';
-		}
-	}
-	for (int i = 0; i < decimal->count || i < decimal->point; i++) {
-		if (i == decimal->point && i != 0) {
-			out[length++] = '.';
-		}
-		out[length++] = i < decimal->count ? decimal->digits[i] : '0';
-	}
-	return length;
-}
-
 void bt_json_write_double(struct bt_json_writer *writer, double value)
 {
 	if (!isfinite(value)) {
@@ -187,24 +86,24 @@ void bt_json_write_double(struct bt_json_writer *writer, double value)
 		bt_json_write_null(writer);
 		return;
 	}
-	char text[64];
-	size_t length = 0;
+	struct bt_strbuf text = {NULL, 0, 0};
 	if (signbit(value)) {
-		text[length++] = '-';
+		bt_strbuf_append_char(&text, '-');
 		value = -value;
 	}
 	if (value > 0) {
-		struct decimal decimal;
-		shortest_decimal(value, &decimal);
+		struct bt_shortest shortest;
+		bt_shortest_digits(value, &shortest);
 		if (value < 1e-6 || value >= 1e21) {
-			length += format_exponent(&decimal, text + length);
+			bt_shortest_append_exponent(&text, &shortest, 1);
 		} else {
-			length += format_fixed(&decimal, text + length);
+			bt_shortest_append_fixed(&text, &shortest);
 		}
 	} else {
-		text[length++] = '0';
+		bt_strbuf_append_char(&text, '0');
 	}
-	write_token(writer, text, length);
+	write_token(writer, bt_strbuf_c(&text), text.length);
+	bt_strbuf_finish(&text);
 }
 
 /** Escape text where plain bytes end at p; returns how many source bytes were consumed. */

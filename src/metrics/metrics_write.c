@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "base/shortest.h"
 #include "metrics/metrics.h"
 
 #include "metrics/metrics_private.h"
@@ -21,65 +21,13 @@ struct sample {
 
 /* --- Numbers --- */
 
-/** The fewest digits that read back as the value: "d.ddde+dd". 15 digits survive always. */
-static void shortest_digits(double value, char *text, size_t size)
-{
-	for (int digits = 15; digits <= 17; digits++) {
-		double back;
-
-		(void)snprintf(text, size, "%.*e", digits - 1, value);
-		back = strtod(text, NULL);
-		if (back == value) {
-			return;
-		}
-	}
-}
-
-/** Go's 'g' form with the fewest digits: an exponent below 1e-4 and from 1e+6 on. */
-static void append_general(struct bt_strbuf *out, double value)
-{
-	char text[40];
-	char *exponent_at;
-	const char *point;
-	char *end;
-	long exponent;
-	long decimals;
-
-	shortest_digits(value, text, sizeof(text));
-	point = strchr(text, '.');
-	exponent_at = strchr(text, 'e');
-	exponent = strtol(exponent_at + 1, NULL, 10);
-	for (end = exponent_at; end[-1] == '0';) {
-		end--;
-	}
-	decimals = end - point - 1;
-	if (exponent < -4 || exponent >= 6) {
-		bt_strbuf_append(out, text, (size_t)(decimals == 0 ? point - text : end - text));
-		bt_strbuf_append_c(out, exponent_at);
-		return;
-	}
-	decimals = decimals > exponent ? decimals - exponent : 0;
-	bt_strbuf_printf(out, "%.*f", (int)decimals, value);
-}
-
 static void append_number(const struct writer *writer, double value)
 {
 	size_t start = writer->out->length;
 
-	if (isnan(value)) {
-		bt_strbuf_append_c(writer->out, "NaN");
-		return;
-	}
-	if (isinf(value)) {
-		bt_strbuf_append_c(writer->out, value > 0 ? "+Inf" : "-Inf");
-		return;
-	}
-	if (fpclassify(value) == FP_ZERO) {
-		bt_strbuf_append_char(writer->out, '0');
-	} else {
-		append_general(writer->out, value);
-	}
-	if (writer->is_open && strpbrk(writer->out->data + start, ".e") == NULL) {
+	bt_shortest_append_general(writer->out, fpclassify(value) == FP_ZERO ? 0.0 : value);
+	if (writer->is_open && isfinite(value) &&
+		strpbrk(writer->out->data + start, ".e") == NULL) {
 		bt_strbuf_append_c(writer->out, ".0");
 	}
 }

@@ -60,4 +60,34 @@ START_TEST(test_amount__bytes)
 }
 END_TEST
 
-BT_TEST_MAIN("amount", test_amount__counts_have_commas, test_amount__cpu, test_amount__bytes)
+START_TEST(test_amount__of_a_resource)
+{
+	static const int64_t gib = INT64_C(1) << 30;
+	const struct {
+		const char *resource;
+		int64_t amount;
+		enum bt_amount_rounding rounding;
+		const char *text;
+	} rows[] = {
+		{"cpu", 250, BT_AMOUNT_UP, "250m"},
+		{"cpu", 3000, BT_AMOUNT_DOWN, "3"},
+		{"memory", gib + 1, BT_AMOUNT_NEAREST, "1Gi"},
+		{"memory", gib + 1, BT_AMOUNT_UP, "1.1Gi"},
+		{"ephemeral-storage", 2 * gib - 1, BT_AMOUNT_DOWN, "1.9Gi"},
+		{"hugepages-2Mi", 4 << 20, BT_AMOUNT_UP, "4Mi"},
+		{"example.com/gpu", 7000, BT_AMOUNT_UP, "7,000"},
+	};
+
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		struct bt_strbuf out = {0};
+
+		bt_amount_append_of(
+			&out, bt_str_from(rows[i].resource), rows[i].amount, rows[i].rounding);
+		ck_assert_str_eq(bt_strbuf_c(&out), rows[i].text);
+		bt_strbuf_finish(&out);
+	}
+}
+END_TEST
+
+BT_TEST_MAIN("amount", test_amount__of_a_resource, test_amount__counts_have_commas,
+	test_amount__cpu, test_amount__bytes)
