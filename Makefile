@@ -7,10 +7,11 @@ FUZZ_SECONDS ?= 300
 BENCH_FLAGS ?=
 EXAMPLE ?= examples/cluster.yaml
 CLANG ?= clang-14
+CLANGXX ?= clang++-14
 
 SETUP = meson setup --wrap-mode=nodownload
 SANITIZE = --buildtype=debug -Doptimization=1 -Db_sanitize=address,undefined -Db_lundef=false
-C_SOURCES = $(shell find src include tests fuzz bench -name '*.[ch]')
+C_SOURCES = $(shell find src include tests fuzz bench -name '*.[ch]' -o -name '*.cc')
 
 .PHONY: build run test test-asan test-clang bench fuzz format tidy doc clean install deb \
 	deps-build deps-test deps-install deps-dev deps-deb configure
@@ -37,7 +38,8 @@ test-asan: deps-test
 	@tools/run_tests.py build-asan
 
 test-clang: deps-dev
-	@test -f build-clang/build.ninja || CC=$(CLANG) $(SETUP) -Dtests=enabled build-clang
+	@test -f build-clang/build.ninja || \
+		CC=$(CLANG) CXX=$(CLANGXX) $(SETUP) -Dtests=enabled build-clang
 	@tools/run_tests.py build-clang
 
 # BENCH_FLAGS="--quick --only spread": less of it.
@@ -48,7 +50,8 @@ bench: configure
 
 fuzz: deps-dev
 	@test -f build-fuzz/build.ninja || \
-		CC=$(CLANG) $(SETUP) $(SANITIZE) -Dfuzzers=true -Dtests=enabled build-fuzz
+		CC=$(CLANG) CXX=$(CLANGXX) $(SETUP) $(SANITIZE) -Dfuzzers=true \
+			-Dtests=enabled build-fuzz
 	ninja -C build-fuzz
 	tools/run-fuzzers.sh build-fuzz $(FUZZ_SECONDS)
 
@@ -57,7 +60,8 @@ format: deps-dev
 
 tidy: deps-dev
 	tools/check_tidy.py .
-	@test -f build-clang/build.ninja || CC=$(CLANG) $(SETUP) -Dtests=enabled build-clang
+	@test -f build-clang/build.ninja || \
+		CC=$(CLANG) CXX=$(CLANGXX) $(SETUP) -Dtests=enabled build-clang
 	run-clang-tidy-14 -quiet -p build-clang '/src/.*\.c$$'
 
 doc: deps-test

@@ -40,8 +40,7 @@ COMPLETE = (
     List("03b-cache", "03b"),
     List("04-queue", "04"),
     List("04-queue-hints", "04h"),
-    List("05-plugins-node", "05", partial={
-        35: "resources that a device class backs: dynamic allocation is not built yet"}),
+    List("05-plugins-node", "05"),
     List("05b-plugins-node-legacy", "05b", missing={22: "Policy files are refused"}),
     List("06-plugins-topology", "06", "2.17", ("pod_topology_spread",)),
     List("06-plugins-topology", "06", "3.15", ("inter_pod_affinity",)),
@@ -52,9 +51,9 @@ COMPLETE = (
     List("08-preemption", "08"),
     List("10-config", "10"),
     List("11-daemon", "11"),
-    List("11b-client-and-extender", "11b", missing={
-        42: "claims are not written yet: dynamic allocation is not built",
-        43: "claims are not written yet: dynamic allocation is not built"}),
+    List("11b-client-and-extender", "11b"),
+    List("12-dra", "12"),
+    List("12b-cel", "12b"),
     List("13-api-client", "13", missing={
         43: "connections are HTTP/1.1: there is no GOAWAY"}),
     List("14-api-server", "14"),
@@ -64,7 +63,6 @@ COMPLETE = (
 # Lists whose tests are not all there yet, by file (and section), and why.
 UNFINISHED = {
     "09-podgroups": "pod groups are not scheduled yet",
-    "12-dra": "dynamic allocation is not built yet",
 }
 
 HEADING = re.compile(r"^(#+)\s+(?:Part\s+)?([0-9A-Z.]*?)\.?\s+(.*)$")

@@ -14,29 +14,31 @@ LAYERS = {
     "codec": ["base"],
     "api": ["codec", "base"],
     "metrics": ["base"],
+    "cel": ["api", "codec", "base"],
     "config": ["api", "codec", "base"],
     "state": ["api", "codec", "base"],
+    "dra": ["cel", "state", "config", "api", "codec", "base"],
     "framework": ["state", "config", "metrics", "api", "codec", "base"],
-    "plugins": ["framework", "state", "config", "metrics", "api", "codec", "base"],
+    "plugins": ["framework", "dra", "cel", "state", "config", "metrics", "api", "codec", "base"],
     "queue": ["framework", "state", "config", "metrics", "api", "codec", "base"],
-    "sched": ["queue", "plugins", "framework", "state", "config", "metrics", "api", "codec",
-              "base"],
-    "explain": ["sched", "queue", "plugins", "framework", "state", "config", "metrics", "api",
-                "codec", "base"],
-    "lib": ["sched", "queue", "plugins", "framework", "state", "config", "metrics", "api",
-            "codec", "base"],
+    "sched": ["queue", "plugins", "framework", "dra", "cel", "state", "config", "metrics",
+              "api", "codec", "base"],
+    "explain": ["sched", "queue", "plugins", "framework", "dra", "cel", "state", "config",
+                "metrics", "api", "codec", "base"],
+    "lib": ["sched", "queue", "plugins", "framework", "dra", "cel", "state", "config",
+            "metrics", "api", "codec", "base"],
     "schema": ["api", "codec", "base"],
     "net": ["codec", "base"],
     "client": ["net", "schema", "metrics", "api", "codec", "base"],
-    "server": ["net", "schema", "api", "codec", "base"],
+    "server": ["net", "schema", "cel", "api", "codec", "base"],
     "controllers": ["server", "schema", "config", "api", "codec", "base"],
     "sim": ["server", "client", "net", "schema", "metrics", "lib", "sched", "queue", "plugins",
-            "framework", "state", "config", "api", "codec", "base"],
-    "daemon": ["client", "server", "net", "schema", "metrics", "lib", "sched", "queue", "plugins",
-               "framework", "state", "config", "api", "codec", "base"],
+            "framework", "dra", "cel", "state", "config", "api", "codec", "base"],
+    "daemon": ["client", "server", "net", "schema", "metrics", "lib", "sched", "queue",
+               "plugins", "framework", "dra", "cel", "state", "config", "api", "codec", "base"],
     "cli": ["explain", "sim", "daemon", "controllers", "client", "server", "net", "schema",
-            "metrics", "lib", "sched", "queue", "plugins", "framework", "state", "config", "api",
-            "codec", "base"],
+            "metrics", "lib", "sched", "queue", "plugins", "framework", "dra", "cel", "state",
+            "config", "api", "codec", "base"],
 }
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
@@ -74,7 +76,7 @@ def sources_below(folder):
     for path, folders, names in os.walk(folder):
         folders.sort()
         for name in sorted(names):
-            if name.endswith((".c", ".h", ".def", ".inc")):
+            if name.endswith((".c", ".cc", ".h", ".def", ".inc")):
                 yield os.path.join(path, name)
 
 

@@ -103,7 +103,7 @@ def c_problems(path, text):
 def problems_of(path, text):
     """All problems of one file, as (line, text)."""
     lines = text.split("\n")
-    is_c = path.endswith((".c", ".h", ".def", ".inc"))
+    is_c = path.endswith((".c", ".cc", ".h", ".def", ".inc"))
     is_document = path.endswith(DOCUMENT_SUFFIXES)
     # One row, one line: a table is read by columns.
     is_table = path.endswith(".def") or path.startswith(WIDE_FOLDERS)
@@ -138,7 +138,8 @@ def files_of(root):
             continue
         seen.add(folder)
         suffixes = (".md",) if folder == "docs" else (
-            ".c", ".h", ".def", ".inc", ".py", ".sh", ".build", ".yaml", ".yml", ".md", ".scn")
+            ".c", ".cc", ".h", ".def", ".inc", ".py", ".sh", ".build", ".yaml", ".yml", ".md",
+            ".scn")
         for path, folders, names in os.walk(os.path.join(root, folder)):
             folders[:] = sorted(name for name in folders if name not in ("corpus", "__pycache__"))
             for name in sorted(names):

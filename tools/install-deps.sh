@@ -6,15 +6,16 @@ set -eu
 packages_of() {
 	case "$1" in
 	build)
-		echo gcc libc6-dev meson ninja-build pkg-config python3 libyaml-dev zlib1g-dev \
-			libmicrohttpd-dev libgnutls28-dev libsqlite3-dev libcurl4-gnutls-dev
+		echo gcc g++ libc6-dev meson ninja-build pkg-config python3 libyaml-dev zlib1g-dev \
+			libmicrohttpd-dev libgnutls28-dev libsqlite3-dev libcurl4-gnutls-dev \
+			libre2-dev
 		;;
 	test)
 		echo check libjansson-dev python3-yaml python3-kubernetes openssl doxygen scdoc \
 			mandoc bash-completion zsh fish
 		;;
 	install) echo scdoc ;;
-	dev) echo g++ clang-14 libclang-rt-14-dev clang-tidy-14 clang-format-14 ;;
+	dev) echo clang-14 libclang-rt-14-dev clang-tidy-14 clang-format-14 ;;
 	deb) echo binutils dpkg-dev scdoc ;;
 	*) echo "install-deps.sh: no package set '$1'" >&2; return 1 ;;
 	esac

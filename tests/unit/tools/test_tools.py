@@ -18,6 +18,7 @@ import check_edge_cases  # noqa: E402
 import check_exports  # noqa: E402
 import check_headers  # noqa: E402
 import check_layers  # noqa: E402
+import check_linking  # noqa: E402
 import check_seed_map  # noqa: E402
 import check_tidy  # noqa: E402
 import run_tests  # noqa: E402
@@ -195,6 +196,16 @@ class Exports(unittest.TestCase):
         names = ["berth_a", "bt_b", "__asan_c", "other"]
         self.assertEqual(["bt_b", "other"], check_exports.problems_of(names, r"berth_"))
         self.assertEqual(["other"], check_exports.problems_of(names, r"berth_|bt_"))
+
+
+class Linking(unittest.TestCase):
+    def test_needed(self):
+        text = (" 0x0000000000000001 (NEEDED)             Shared library: [libre2.so.9]\n"
+                " 0x0000000000000001 (NEEDED)             Shared library: [libc.so.6]\n"
+                " 0x000000000000000e (SONAME)             Library soname: [libx.so]\n")
+        needed = check_linking.needed_in(text)
+        self.assertEqual(["libre2.so.9", "libc.so.6"], needed)
+        self.assertEqual(["libre2.so.9"], check_linking.problems_of(needed, ["libre2", "libx"]))
 
 
 @unittest.skipUnless(shutil.which("doxygen"), "doxygen is not installed")

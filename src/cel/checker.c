@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/compiler.h"
+#include "cel/checker_private.h"
+#include "cel/device.h"
+
+/** Names that are types (spec 12b section 4). */
+static const struct {
+	const char *name;
+	enum bt_cel_kind kind;
+} type_names[] = {
+	{"bool", BT_CEL_BOOL},
+	{"bytes", BT_CEL_BYTES},
+	{"double", BT_CEL_DOUBLE},
+	{"google.protobuf.Duration", BT_CEL_DURATION},
+	{"google.protobuf.Timestamp", BT_CEL_TIMESTAMP},
+	{"int", BT_CEL_INT},
+	{"list", BT_CEL_LIST},
+	{"map", BT_CEL_MAP},
+	{"net.CIDR", BT_CEL_CIDR},
+	{"net.IP", BT_CEL_IP},
+	{"null_type", BT_CEL_NULL},
+	{"optional_type", BT_CEL_OPTIONAL},
+	{"string", BT_CEL_STRING},
+	{"type", BT_CEL_TYPE},
+	{"uint", BT_CEL_UINT},
+};
+
+struct bt_str bt_cel_type_text(struct bt_cel_checker *checker, const struct bt_cel_type *type)
+{
+	bt_strbuf_reset(&checker->text);
+	bt_cel_type_print(bt_cel_substitute(&checker->inference, type, true), &checker->text);
+	return bt_strbuf_str(&checker->text);
+}
+
+void bt_cel_report_type(struct bt_cel_issues *issues, uint32_t position,
+	const struct bt_cel_type *expected, const struct bt_cel_type *found)
+{
+	struct bt_strbuf texts[2] = {{0}, {0}};
+
+	bt_cel_type_print(expected, &texts[0]);
+	bt_cel_type_print(found, &texts[1]);
+	bt_cel_issue_add(issues, position, "expected type '%s' but found '%s'",
+		bt_strbuf_c(&texts[0]), bt_strbuf_c(&texts[1]));
+	bt_strbuf_finish(&texts[0]);
+	bt_strbuf_finish(&texts[1]);
+}
+
+void bt_cel_expect_bool(struct bt_cel_checker *checker, const struct bt_cel_node *node)
+{
+	const struct bt_cel_type *expected = &bt_cel_types[BT_CEL_BOOL];
+
+	if (!bt_cel_assign(&checker->inference, &node->type, &expected, 1)) {
+		bt_cel_report_type(checker->issues, node->position, expected,
+			bt_cel_substitute(&checker->inference, node->type, true));
+	}
+}
+
+const struct bt_cel_type *bt_cel_unwrap_optional(
+	struct bt_cel_checker *checker, const struct bt_cel_type *type, bool *out_is_optional)
+{
+	const struct bt_cel_type *known = bt_cel_substitute(&checker->inference, type, false);
+
+	*out_is_optional = known->kind == BT_CEL_OPTIONAL;
+	return *out_is_optional ? known->of[0] : known;
+}
+
+struct bt_str bt_cel_dotted_name(const struct bt_cel_node *node, char *buffer, bool *out_is_rooted)
+{
+	char *end = buffer + BT_CEL_DOTTED_NAME_MAX;
+	char *start = end;
+
+	for (;; node = node->select.operand) {
+		bool is_first = node->kind == BT_CEL_NODE_IDENTIFIER;
+		struct bt_str part;
+
+		if (!is_first &&
+			(node->kind != BT_CEL_NODE_SELECT || node->select.is_test ||
+				node->select.is_optional)) {
+			return (struct bt_str){0};
+		}
+		part = is_first ? node->identifier.name : node->select.field;
+		if (part.length + 1 > (size_t)(start - buffer)) {
+			return (struct bt_str){0};
+		}
+		if (start != end) {
+			*--start = '.';
+		}
+		start -= part.length;
+		memcpy(start, part.data, part.length);
+		if (is_first) {
+			*out_is_rooted = node->identifier.is_rooted;
+			return (struct bt_str){start, (uint32_t)(end - start)};
+		}
+	}
+}
+
+static const struct bt_cel_type *find_type_name(
+	struct bt_cel_checker *checker, struct bt_str name, const struct bt_cel_type **out_value)
+{
+	const struct bt_cel_type *dyn = &bt_cel_types[BT_CEL_DYN];
+
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(type_names); i++) {
+		enum bt_cel_kind kind = type_names[i].kind;
+		const struct bt_cel_type *of = &bt_cel_types[kind];
+
+		if (!bt_str_equal_c(name, type_names[i].name)) {
+			continue;
+		}
+		*out_value = of;
+		if (kind == BT_CEL_LIST || kind == BT_CEL_OPTIONAL || kind == BT_CEL_TYPE) {
+			of = bt_cel_type_make(&checker->inference, kind, dyn, NULL);
+		} else if (kind == BT_CEL_MAP) {
+			of = bt_cel_type_make(&checker->inference, kind, dyn, dyn);
+		}
+		return bt_cel_type_make(&checker->inference, BT_CEL_TYPE, of, NULL);
+	}
+	return NULL;
+}
+
+/** Make the node an identifier of what the name stands for. NULL: it stands for nothing. */
+static const struct bt_cel_type *find_identifier(
+	struct bt_cel_checker *checker, struct bt_cel_node *node, struct bt_str name)
+{
+	const struct bt_cel_environment *environment = checker->environment;
+	struct bt_cel_node found = {.kind = BT_CEL_NODE_IDENTIFIER,
+		.position = node->position,
+		.height = node->height,
+		.identifier.name = name};
+	const struct bt_cel_type *type = NULL;
+
+	for (uint32_t i = checker->scopes.count; i > 0 && type == NULL; i--) {
+		const struct bt_cel_scope *scope = &checker->scopes.items[i - 1];
+
+		if (bt_str_equal(scope->name, name)) {
+			found.identifier.reference = BT_CEL_REFERENCE_LOCAL;
+			found.identifier.index = scope->slot;
+			type = scope->type;
+		}
+	}
+	for (uint32_t i = 0; i < environment->variable_count && type == NULL; i++) {
+		if (bt_str_equal(environment->variables[i].name, name)) {
+			found.identifier.reference = BT_CEL_REFERENCE_VARIABLE;
+			found.identifier.index = i;
+			type = environment->variables[i].type;
+		}
+	}
+	if (type == NULL) {
+		found.identifier.reference = BT_CEL_REFERENCE_TYPE;
+		type = find_type_name(checker, name, &found.identifier.type_value);
+	}
+	if (type != NULL) {
+		*node = found;
+	}
+	return type;
+}
+
+static const struct bt_cel_type *check_identifier(
+	struct bt_cel_checker *checker, struct bt_cel_node *node)
+{
+	bool is_rooted = node->identifier.is_rooted;
+	const struct bt_cel_type *type = find_identifier(checker, node, node->identifier.name);
+
+	if (type == NULL) {
+		bt_cel_issue_add(checker->issues, node->position,
+			"undeclared reference to '%s%.*s' (in container '')", is_rooted ? "." : "",
+			BT_STR_ARG(node->identifier.name));
+		return &bt_cel_types[BT_CEL_ERROR];
+	}
+	node->identifier.is_rooted = is_rooted;
+	return type;
+}
+
+static const struct bt_cel_type *device_field(
+	struct bt_cel_checker *checker, const struct bt_cel_node *node)
+{
+	const struct bt_cel_device_field_info *fields =
+		bt_cel_device_fields(checker->environment->accepts_dyn);
+
+	for (uint32_t i = 0; i < BT_CEL_DEVICE_FIELD__COUNT; i++) {
+		if (bt_str_equal_c(node->select.field, fields[i].name)) {
+			return &fields[i].type;
+		}
+	}
+	bt_cel_issue_add(checker->issues, node->position, "undefined field '%.*s'",
+		BT_STR_ARG(node->select.field));
+	return &bt_cel_types[BT_CEL_ERROR];
+}
+
+static const struct bt_cel_type *field_type(struct bt_cel_checker *checker,
+	const struct bt_cel_node *node, const struct bt_cel_type *operand)
+{
+	const struct bt_cel_type *dyn = &bt_cel_types[BT_CEL_DYN];
+	struct bt_str text;
+
+	if (operand->kind == BT_CEL_MAP) {
+		return operand->of[1];
+	}
+	if (operand->kind == BT_CEL_DEVICE) {
+		return device_field(checker, node);
+	}
+	if (operand->kind == BT_CEL_PARAMETER) {
+		(void)bt_cel_assign(&checker->inference, &dyn, &operand, 1); /* it was free */
+		return dyn;
+	}
+	if (bt_cel_type_is_dyn(operand)) {
+		return dyn;
+	}
+	text = bt_cel_type_text(checker, operand);
+	bt_cel_issue_add(checker->issues, node->position,
+		"type '%.*s' does not support field selection", BT_STR_ARG(text));
+	return &bt_cel_types[BT_CEL_ERROR];
+}
+
+static const struct bt_cel_type *check_select(
+	struct bt_cel_checker *checker, struct bt_cel_node *node)
+{
+	char buffer[BT_CEL_DOTTED_NAME_MAX];
+	bool is_rooted;
+	bool is_optional;
+	struct bt_str name = bt_cel_dotted_name(node, buffer, &is_rooted);
+	const struct bt_cel_type *type = NULL;
+
+	if (name.data != NULL) {
+		type = find_identifier(checker, node, name);
+	}
+	if (type != NULL) {
+		node->identifier.name = bt_arena_str(checker->arena, name);
+		node->identifier.is_rooted = is_rooted;
+		return type;
+	}
+	type = bt_cel_unwrap_optional(
+		checker, bt_cel_check_node(checker, node->select.operand), &is_optional);
+	type = field_type(checker, node, type);
+	if (node->select.is_test) {
+		return &bt_cel_types[BT_CEL_BOOL];
+	}
+	if (is_optional || node->select.is_optional) {
+		type = bt_cel_type_make(&checker->inference, BT_CEL_OPTIONAL, type, NULL);
+	}
+	return type;
+}
+
+/** The type of an element, a key or a value of a literal, together with those before. */
+static const struct bt_cel_type *join_element(struct bt_cel_checker *checker,
+	const struct bt_cel_type *before, const struct bt_cel_type *type)
+{
+	const struct bt_cel_type *joined;
+
+	if (before == NULL) {
+		return type;
+	}
+	joined = bt_cel_join(&checker->inference, before, type);
+	/* Whether they may differ is asked by the validators: spec 12b sections 7.4, 7.5. */
+	return joined != NULL ? joined : &bt_cel_types[BT_CEL_DYN];
+}
+
+/** What `[?x]` or `{k: ?x}` adds. */
+static const struct bt_cel_type *check_element(
+	struct bt_cel_checker *checker, struct bt_cel_node *node, bool is_optional)
+{
+	const struct bt_cel_type *type = bt_cel_check_node(checker, node);
+	const struct bt_cel_type *inner;
+
+	if (!is_optional) {
+		return type;
+	}
+	inner = bt_cel_unwrap_optional(checker, type, &is_optional);
+	if (!is_optional && !bt_cel_type_is_dyn(inner)) {
+		type = bt_cel_substitute(&checker->inference, type, true);
+		bt_cel_report_type(checker->issues, node->position,
+			bt_cel_type_make(&checker->inference, BT_CEL_OPTIONAL, type, NULL), type);
+	}
+	return inner;
+}
+
+static const struct bt_cel_type *check_list(
+	struct bt_cel_checker *checker, struct bt_cel_node *node)
+{
+	const struct bt_cel_type *element = NULL;
+
+	for (uint32_t i = 0; i < node->list.count; i++) {
+		bool is_optional = node->list.is_optional != NULL && node->list.is_optional[i];
+		const struct bt_cel_type *type =
+			check_element(checker, node->list.items[i], is_optional);
+		element = join_element(checker, element, type);
+	}
+	if (element == NULL) {
+		element = bt_cel_fresh_parameter(&checker->inference);
+	}
+	return bt_cel_type_make(&checker->inference, BT_CEL_LIST, element, NULL);
+}
+
+static const struct bt_cel_type *check_map(struct bt_cel_checker *checker, struct bt_cel_node *node)
+{
+	const struct bt_cel_type *key = NULL;
+	const struct bt_cel_type *value = NULL;
+
+	for (uint32_t i = 0; i < node->map.count; i++) {
+		bool is_optional = node->map.is_optional != NULL && node->map.is_optional[i];
+		const struct bt_cel_type *type;
+
+		type = bt_cel_check_node(checker, node->map.keys[i]);
+		key = join_element(checker, key, type);
+		type = check_element(checker, node->map.values[i], is_optional);
+		value = join_element(checker, value, type);
+	}
+	if (key == NULL) {
+		key = bt_cel_fresh_parameter(&checker->inference);
+		value = bt_cel_fresh_parameter(&checker->inference);
+	}
+	return bt_cel_type_make(&checker->inference, BT_CEL_MAP, key, value);
+}
+
+static const struct bt_cel_type *check_by_kind(
+	struct bt_cel_checker *checker, struct bt_cel_node *node)
+{
+	switch (node->kind) {
+	case BT_CEL_NODE_LITERAL:
+		return &bt_cel_types[node->literal.kind];
+	case BT_CEL_NODE_IDENTIFIER:
+		return check_identifier(checker, node);
+	case BT_CEL_NODE_SELECT:
+		return check_select(checker, node);
+	case BT_CEL_NODE_CALL:
+		return bt_cel_check_call(checker, node);
+	case BT_CEL_NODE_LIST:
+		return check_list(checker, node);
+	case BT_CEL_NODE_MAP:
+		return check_map(checker, node);
+	case BT_CEL_NODE_MACRO:
+		return bt_cel_check_macro(checker, node);
+	}
+	return &bt_cel_types[BT_CEL_ERROR];
+}
+
+const struct bt_cel_type *bt_cel_check_node(
+	struct bt_cel_checker *checker, struct bt_cel_node *node)
+{
+	const struct bt_cel_type *type = &bt_cel_types[BT_CEL_ERROR];
+
+	if (!checker->inference.is_exhausted && checker->issues->items.count < BT_CEL_ISSUES_MAX) {
+		type = check_by_kind(checker, node);
+	}
+	node->type = type;
+	return type;
+}
+
+/** Write the types that are known only now, at the end, into the tree. */
+static void finish_types(struct bt_cel_inference *inference, struct bt_cel_node *node)
+{
+	struct bt_cel_node *child;
+
+	node->type = bt_cel_substitute(inference, node->type, true);
+	for (uint32_t i = 0; (child = bt_cel_node_child(node, i)) != NULL; i++) {
+		finish_types(inference, child);
+	}
+}
+
+bool bt_cel_check(struct bt_cel_node *root, const struct bt_cel_environment *environment,
+	struct bt_arena *arena, struct bt_arena *scratch, struct bt_cel_issues *issues,
+	uint32_t *out_local_count)
+{
+	struct bt_cel_checker checker = {.inference = {.arena = scratch},
+		.arena = arena,
+		.environment = environment,
+		.issues = issues};
+
+	(void)bt_cel_check_node(&checker, root);
+	if (issues->items.count == 0) {
+		finish_types(&checker.inference, root);
+	}
+	if (checker.inference.is_exhausted) {
+		issues->items.count = 0;
+		bt_cel_issue_add(issues, 0, "types of the expression are too large");
+	}
+	*out_local_count = checker.slot_count;
+	bt_cel_inference_finish(&checker.inference);
+	bt_vec_finish(&checker.scopes);
+	bt_strbuf_finish(&checker.text);
+	return issues->items.count == 0;
+}

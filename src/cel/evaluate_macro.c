@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Macros. Spec: 12b sections 6, 8.8 and 10. */
+#include "cel/evaluate_private.h"
+#include "cel/functions.h"
+
+/*
+ * Units of one step beside what is written in it: the hidden accumulator is read (1), the condition
+ * of going on is asked (all: 2, exists: 3), an element becomes a list (10) that is appended (1).
+ */
+#define ALL_UNITS 3
+#define EXISTS_UNITS 4
+#define SKIP_UNITS 1
+#define COUNT_UNITS 2
+#define APPEND_UNITS 12
+#define INSERT_UNITS 2
+
+/** A macro over the elements of a list or the keys of a map. */
+struct loop {
+	struct bt_cel_evaluation *evaluation;
+	const struct bt_cel_node *node;
+	struct bt_cel_value range;
+	uint32_t count; /* elements of the range */
+	uint32_t index; /* of the next step */
+	/** The first error of a step; it stays. BT_CEL_NULL: none. */
+	struct bt_cel_value error;
+};
+
+/** How Go's type of such a value is called. */
+static const char *type_name(enum bt_cel_kind kind)
+{
+	switch ((int)kind) {
+	case BT_CEL_NULL:
+		return "types.Null";
+	case BT_CEL_BOOL:
+		return "types.Bool";
+	case BT_CEL_INT:
+		return "types.Int";
+	case BT_CEL_UINT:
+		return "types.Uint";
+	case BT_CEL_DOUBLE:
+		return "types.Double";
+	case BT_CEL_STRING:
+		return "types.String";
+	case BT_CEL_BYTES:
+		return "types.Bytes";
+	case BT_CEL_DURATION:
+		return "types.Duration";
+	case BT_CEL_TIMESTAMP:
+		return "types.Timestamp";
+	case BT_CEL_TYPE:
+		return "*types.Type";
+	case BT_CEL_OPTIONAL:
+		return "*types.Optional";
+	case BT_CEL_QUANTITY:
+		return "cel.Quantity";
+	case BT_CEL_SEMVER:
+		return "cel.Semver";
+	case BT_CEL_URL:
+		return "cel.URL";
+	case BT_CEL_FORMAT:
+		return "*cel.Format";
+	case BT_CEL_IP:
+		return "cel.IP";
+	case BT_CEL_CIDR:
+		return "cel.CIDR";
+	default:
+		return bt_cel_kind_name(kind);
+	}
+}
+
+/** false: loop->error says what is wrong with the range. */
+static bool begin(
+	struct loop *loop, struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node)
+{
+	*loop = (struct loop){.evaluation = evaluation, .node = node};
+	loop->range = bt_cel_evaluate_node(evaluation, node->macro.range);
+	if (bt_cel_is_error(&loop->range)) {
+		loop->error = loop->range;
+		return false;
+	}
+	if (loop->range.kind == BT_CEL_LIST) {
+		loop->count = loop->range.list.count;
+	} else if (loop->range.kind == BT_CEL_MAP) {
+		loop->count = loop->range.map->count;
+	} else if (node->macro.has_two_variables) {
+		loop->error = bt_cel_fail(evaluation, "unsupported comprehension range type: %s",
+			type_name(loop->range.kind));
+	} else {
+		loop->error = bt_cel_fail(evaluation, "got '%s', expected iterable type",
+			type_name(loop->range.kind));
+	}
+	return loop->error.kind == BT_CEL_NULL;
+}
+
+/** Key (or index) and value of the present step. */
+static void read_step(
+	const struct loop *loop, struct bt_cel_value *out_key, struct bt_cel_value *out_value)
+{
+	uint32_t index = loop->index - 1;
+
+	if (loop->range.kind == BT_CEL_LIST) {
+		*out_key = bt_cel_int(index);
+		*out_value = loop->range.list.items[index];
+	} else {
+		*out_key = loop->range.map->entries[index].key;
+		*out_value = loop->range.map->entries[index].value;
+	}
+}
+
+/** The variable of a macro that has one. */
+static struct bt_cel_value element(const struct loop *loop)
+{
+	struct bt_cel_value key;
+	struct bt_cel_value value;
+
+	read_step(loop, &key, &value);
+	return loop->range.kind == BT_CEL_LIST ? value : key;
+}
+
+static void set_local(struct loop *loop, uint32_t index, struct bt_cel_value value)
+{
+	loop->evaluation->locals[loop->node->macro.slots[index]] =
+		(struct bt_cel_local){.value = value};
+}
+
+/** The variables of the next step; false: there is none, or the evaluation stops. */
+static bool next(struct loop *loop)
+{
+	struct bt_cel_value key;
+	struct bt_cel_value value;
+
+	if (loop->index == loop->count || !bt_cel_evaluation_iterate(loop->evaluation)) {
+		return false;
+	}
+	loop->index++;
+	if (loop->node->macro.has_two_variables) {
+		read_step(loop, &key, &value);
+		set_local(loop, 0, key);
+		set_local(loop, 1, value);
+	} else {
+		set_local(loop, 0, element(loop));
+	}
+	return true;
+}
+
+static void keep_error(struct loop *loop, const struct bt_cel_value *value)
+{
+	if (loop->error.kind == BT_CEL_NULL) {
+		loop->error = bt_cel_is_error(value) ? *value : bt_cel_error(BT_CEL_NO_OVERLOAD);
+	}
+}
+
+/** What the loop ends with when a step failed or the evaluation stops; otherwise result. */
+static struct bt_cel_value end(const struct loop *loop, struct bt_cel_value result)
+{
+	if (bt_cel_is_stopped(loop->evaluation)) {
+		return loop->evaluation->stop;
+	}
+	return loop->error.kind != BT_CEL_NULL ? loop->error : result;
+}
+
+/** all: false decides; exists: true does. */
+static struct bt_cel_value evaluate_quantifier(
+	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node, bool deciding)
+{
+	uint32_t units = deciding ? EXISTS_UNITS : ALL_UNITS;
+	struct loop loop;
+
+	if (!begin(&loop, evaluation, node)) {
+		return loop.error;
+	}
+	while (next(&loop) && bt_cel_charge(evaluation, units)) {
+		struct bt_cel_value holds = bt_cel_evaluate_node(evaluation, node->macro.condition);
+
+		if (holds.kind != BT_CEL_BOOL) {
+			keep_error(&loop, &holds);
+		} else if (holds.boolean == deciding) {
+			return holds;
+		}
+	}
+	return end(&loop, bt_cel_bool(!deciding));
+}
+
+/** The condition of this step, where there is one. An error counts as false, and is kept. */
+static bool holds_here(struct loop *loop)
+{
+	struct bt_cel_value holds;
+
+	if (loop->node->macro.condition == NULL) {
+		return true;
+	}
+	holds = bt_cel_evaluate_node(loop->evaluation, loop->node->macro.condition);
+	if (holds.kind != BT_CEL_BOOL) {
+		keep_error(loop, &holds);
+		return false;
+	}
+	return holds.boolean;
+}
+
+static struct bt_cel_value evaluate_exists_one(
+	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node)
+{
+	struct loop loop;
+	uint32_t found = 0;
+
+	if (!begin(&loop, evaluation, node)) {
+		return loop.error;
+	}
+	while (next(&loop)) {
+		bool holds = holds_here(&loop);
+
+		found += holds;
+		(void)bt_cel_charge(evaluation, holds ? COUNT_UNITS : SKIP_UNITS);
+	}
+	return end(&loop, bt_cel_bool(found == 1));
+}
+
+/** map, filter, transformList: result NULL keeps the elements themselves. */
+static struct bt_cel_value evaluate_list_macro(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_node *node, const struct bt_cel_node *result)
+{
+	struct loop loop;
+	struct bt_cel_value *items = NULL;
+	uint32_t count = 0;
+
+	if (!begin(&loop, evaluation, node)) {
+		return loop.error;
+	}
+	if (loop.count != 0) {
+		items = bt_cel_alloc(evaluation, loop.count, sizeof(*items));
+	}
+	while (next(&loop)) {
+		struct bt_cel_value item;
+
+		if (!holds_here(&loop)) {
+			(void)bt_cel_charge(evaluation, SKIP_UNITS);
+			continue;
+		}
+		item = result != NULL ? bt_cel_evaluate_node(evaluation, result) : element(&loop);
+		(void)bt_cel_charge(evaluation, APPEND_UNITS);
+		if (bt_cel_is_error(&item)) {
+			keep_error(&loop, &item);
+		} else {
+			items[count++] = item;
+		}
+	}
+	return end(&loop, (struct bt_cel_value){.kind = BT_CEL_LIST, .list = {items, count}});
+}
+
+/** A map that grows. */
+struct entries {
+	struct bt_cel_entry *items;
+	uint32_t count;
+	uint32_t capacity;
+};
+
+static bool append(
+	struct bt_cel_evaluation *evaluation, struct entries *entries, struct bt_cel_entry entry)
+{
+	if (entries->count == entries->capacity) {
+		uint32_t capacity = entries->capacity != 0 ? 2 * entries->capacity : 8;
+		struct bt_cel_entry *items = bt_cel_alloc(evaluation, capacity, sizeof(*items));
+
+		if (items == NULL) {
+			return false;
+		}
+		for (uint32_t i = 0; i < entries->count; i++) {
+			items[i] = entries->items[i];
+		}
+		entries->items = items;
+		entries->capacity = capacity;
+	}
+	entries->items[entries->count++] = entry;
+	return true;
+}
+
+/** All of a map that transformMapEntry made for one step; its keys must be new. */
+static void merge(struct loop *loop, struct entries *entries, const struct bt_cel_map *added)
+{
+	for (uint32_t i = 0; i < added->count; i++) {
+		struct bt_cel_map map = {.entries = entries->items, .count = entries->count};
+		const struct bt_cel_entry *entry = &added->entries[i];
+		struct bt_cel_value error;
+
+		if (!bt_cel_charge_find(loop->evaluation, &map, &entry->key)) {
+			return;
+		}
+		if (bt_cel_map_find(&map, &entry->key) != NULL) {
+			error = bt_cel_fail_with(loop->evaluation, BT_STR("insert failed: key "),
+				&entry->key, BT_STR(" already exists"));
+			keep_error(loop, &error);
+			return;
+		}
+		if (!append(loop->evaluation, entries, *entry)) {
+			return;
+		}
+	}
+}
+
+/** transformMap, transformMapEntry */
+static struct bt_cel_value evaluate_map_macro(
+	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node, bool is_entry)
+{
+	struct loop loop;
+	struct entries entries = {0};
+	struct bt_cel_map *map;
+
+	if (!begin(&loop, evaluation, node)) {
+		return loop.error;
+	}
+	while (next(&loop)) {
+		struct bt_cel_entry entry;
+		struct bt_cel_value old;
+
+		(void)bt_cel_charge(evaluation, INSERT_UNITS);
+		if (!holds_here(&loop)) {
+			continue;
+		}
+		read_step(&loop, &entry.key, &old);
+		entry.value = bt_cel_evaluate_node(evaluation, node->macro.result);
+		if (bt_cel_is_error(&entry.value) || (is_entry && entry.value.kind != BT_CEL_MAP)) {
+			keep_error(&loop, &entry.value);
+		} else if (is_entry) {
+			merge(&loop, &entries, entry.value.map);
+		} else {
+			(void)append(evaluation, &entries, entry);
+		}
+	}
+	map = bt_cel_alloc(evaluation, 1, sizeof(*map));
+	if (map == NULL) {
+		return evaluation->stop;
+	}
+	*map = (struct bt_cel_map){.entries = entries.items, .count = entries.count};
+	return end(&loop, (struct bt_cel_value){.kind = BT_CEL_MAP, .map = map});
+}
+
+static struct bt_cel_value evaluate_sort_by(
+	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node)
+{
+	struct loop loop;
+	struct bt_cel_value *keys = NULL;
+	uint32_t count = 0;
+
+	if (!begin(&loop, evaluation, node)) {
+		return loop.error;
+	}
+	if (loop.range.kind != BT_CEL_LIST) {
+		return bt_cel_error(BT_CEL_NO_OVERLOAD);
+	}
+	if (loop.count != 0) {
+		keys = bt_cel_alloc(evaluation, loop.count, sizeof(*keys));
+	}
+	while (next(&loop)) {
+		struct bt_cel_value key = bt_cel_evaluate_node(evaluation, node->macro.result);
+
+		(void)bt_cel_charge(evaluation, APPEND_UNITS);
+		if (bt_cel_is_error(&key)) {
+			keep_error(&loop, &key);
+		} else {
+			keys[count++] = key;
+		}
+	}
+	if (bt_cel_is_stopped(evaluation) || loop.error.kind != BT_CEL_NULL) {
+		return end(&loop, loop.error);
+	}
+	return bt_cel_sort(evaluation, &loop.range.list, &(const struct bt_cel_list){keys, count});
+}
+
+/** cel.bind: the value waits for its first use. */
+static struct bt_cel_value evaluate_bind(
+	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node)
+{
+	evaluation->locals[node->macro.slots[0]] =
+		(struct bt_cel_local){.pending = node->macro.range};
+	return bt_cel_evaluate_node(evaluation, node->macro.result);
+}
+
+/** optMap, optFlatMap */
+static struct bt_cel_value evaluate_optional_macro(
+	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node, bool is_flat)
+{
+	struct bt_cel_value range = bt_cel_evaluate_node(evaluation, node->macro.range);
+	struct bt_cel_value result;
+
+	if (bt_cel_is_error(&range)) {
+		return range;
+	}
+	if (range.kind != BT_CEL_OPTIONAL) {
+		return bt_cel_no_overload(evaluation, BT_STR("hasValue"), &range, 1);
+	}
+	if (!bt_cel_charge(evaluation, 1)) {
+		return evaluation->stop;
+	}
+	if (range.optional == NULL) {
+		return range;
+	}
+	evaluation->locals[node->macro.slots[0]] = (struct bt_cel_local){.value = *range.optional};
+	result = bt_cel_evaluate_node(evaluation, node->macro.result);
+	if (is_flat || bt_cel_is_error(&result)) {
+		return result;
+	}
+	return bt_cel_charge(evaluation, 1) ? bt_cel_optional(evaluation, &result)
+					    : evaluation->stop;
+}
+
+static struct bt_cel_value evaluate(
+	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node)
+{
+	switch (node->macro.macro) {
+	case BT_CEL_MACRO_ALL:
+		return evaluate_quantifier(evaluation, node, false);
+	case BT_CEL_MACRO_EXISTS:
+		return evaluate_quantifier(evaluation, node, true);
+	case BT_CEL_MACRO_EXISTS_ONE:
+		return evaluate_exists_one(evaluation, node);
+	case BT_CEL_MACRO_FILTER:
+		return evaluate_list_macro(evaluation, node, NULL);
+	case BT_CEL_MACRO_MAP:
+	case BT_CEL_MACRO_TRANSFORM_LIST:
+		return evaluate_list_macro(evaluation, node, node->macro.result);
+	case BT_CEL_MACRO_TRANSFORM_MAP:
+		return evaluate_map_macro(evaluation, node, false);
+	case BT_CEL_MACRO_TRANSFORM_MAP_ENTRY:
+		return evaluate_map_macro(evaluation, node, true);
+	case BT_CEL_MACRO_BIND:
+		return evaluate_bind(evaluation, node);
+	case BT_CEL_MACRO_OPT_MAP:
+		return evaluate_optional_macro(evaluation, node, false);
+	case BT_CEL_MACRO_OPT_FLAT_MAP:
+		return evaluate_optional_macro(evaluation, node, true);
+	case BT_CEL_MACRO_SORT_BY:
+		break;
+	}
+	return evaluate_sort_by(evaluation, node);
+}
+
+/**
+ * Slots are put back: what cel.bind put off runs in the middle of another macro, which may use the
+ * same ones.
+ */
+struct bt_cel_value bt_cel_evaluate_macro(
+	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node)
+{
+	uint32_t count = node->macro.has_two_variables ? 2 : 1;
+	struct bt_cel_local saved[2];
+	struct bt_cel_value result;
+
+	for (uint32_t i = 0; i < count; i++) {
+		saved[i] = evaluation->locals[node->macro.slots[i]];
+	}
+	result = evaluate(evaluation, node);
+	for (uint32_t i = count; i-- > 0;) {
+		evaluation->locals[node->macro.slots[i]] = saved[i];
+	}
+	return result;
+}

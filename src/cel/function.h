@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CEL_FUNCTION_H
+#define BT_CEL_FUNCTION_H
+/**
+ * Functions of the language: functions.def lists every overload with its signature, functions_*.c
+ * have their code. Operators have rows, too, for the checker; the evaluator runs them itself.
+ * Spec: 12b sections 7.3, 8.9 and 9.
+ */
+#include "base/arena.h"
+#include "base/compiler.h"
+#include "base/error.h"
+#include "cel/value.h"
+
+struct bt_cel_limits;
+struct bt_cel_program;
+struct bt_cel_regex;
+
+/** Bounds of what the units of spec 12b section 10 do not see (a text that doubles itself, a long
+ * text searched again and again): bytes of the arena, and bytes or elements handled. Far beyond
+ * every selector of a device. */
+#define BT_CEL_MEMORY_MAX ((size_t)32 << 20)
+#define BT_CEL_WORK_MAX (UINT64_C(16) << 20)
+/** Bytes of two texts that are compared in the time of one step of work. */
+#define BT_CEL_COMPARED_BYTES 16
+
+/** Evaluation in progress: what functions may use of it. */
+struct bt_cel_evaluation {
+	struct bt_arena *arena;
+	uint64_t cost;
+	uint64_t cost_max;
+	uint64_t work;       /* of BT_CEL_WORK_MAX */
+	size_t memory_start; /* bytes of the arena when the evaluation began */
+	const struct bt_cel_limits *limits;
+	const struct bt_cel_program *program;
+	const struct bt_cel_value *variables;
+	struct bt_cel_local *locals; /* evaluate_private.h */
+	uint32_t iterations;         /* since the caller was asked whether to go on */
+	uint32_t depth;              /* of values within values: bt_cel_enter */
+	uint32_t nesting;            /* levels of what cel.bind put off, one within another */
+	bool is_interrupted;
+	/** A bound was passed: everything ends with this. BT_CEL_NULL: not yet. */
+	struct bt_cel_value stop;
+};
+
+/**
+ * arguments: the target of a member call first; none of them is an error, and their kinds are those
+ * of the signature (any and parameters: any kind). Never fails by itself: problems are values.
+ * regex: of a constant pattern, or NULL.
+ */
+typedef struct bt_cel_value (*bt_cel_function)(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *arguments, uint32_t count, struct bt_cel_regex *regex);
+
+enum bt_cel_style {
+	BT_CEL_STYLE_GLOBAL,
+	BT_CEL_STYLE_MEMBER,
+};
+
+/** What run time asks of the arguments before the call. Spec 12b section 8.9. */
+enum bt_cel_guard {
+	BT_CEL_GUARD_KINDS, /* `no such overload: f(int, string)` unless the kinds are right */
+	BT_CEL_GUARD_NONE,  /* the function answers for any kind itself */
+};
+
+struct bt_cel_overload {
+	const char *function;
+	enum bt_cel_style style;
+	/**
+	 * Result, then parameters, each a type in the words bool int uint double string bytes null
+	 * any dyn duration timestamp quantity semver url format ip cidr, authorizer path_check
+	 * group_check resource_check decision, A B (parameters), list(T) map(K,V) optional(T)
+	 * type(T); separated by single blanks: "bool string string".
+	 */
+	const char *signature;
+	enum bt_cel_guard guard;
+	bt_cel_function call; /* NULL: the evaluator's own */
+};
+
+/** In the order in which the checker tries them. */
+extern const struct bt_cel_overload bt_cel_overloads[];
+extern const uint32_t bt_cel_overload_count;
+
+/* For functions. */
+
+/** Use up units; false: that was too much, and the evaluation stops. */
+bool bt_cel_charge(struct bt_cel_evaluation *evaluation, uint64_t units);
+/** ceil(length / 10) and the like: units for a text of this length, in tenths by unit. */
+bool bt_cel_charge_tenths(struct bt_cel_evaluation *evaluation, uint64_t length, uint64_t tenths);
+/**
+ * Before work that its units do not cover: how many bytes or elements it will handle. false: that
+ * was too much, the evaluation stops; return evaluation->stop.
+ */
+bool bt_cel_charge_work(struct bt_cel_evaluation *evaluation, uint64_t count);
+/**
+ * Memory of the arena (aligned for any type, not zeroed) whose size depends on the values. NULL:
+ * too much, the evaluation stops; return evaluation->stop. Every output that may be longer than its
+ * inputs is allocated so.
+ */
+void *bt_cel_alloc(struct bt_cel_evaluation *evaluation, uint64_t count, size_t size);
+/**
+ * Around whatever recurses into the elements of a value, because cel.bind makes deeper ones than
+ * can be written. false: too deep, the evaluation stops, and there is nothing to leave.
+ */
+bool bt_cel_enter(struct bt_cel_evaluation *evaluation);
+void bt_cel_leave(struct bt_cel_evaluation *evaluation);
+/** bt_cel_regex_find with its work charged; false, too, when that was too much. */
+bool bt_cel_search(struct bt_cel_evaluation *evaluation, const struct bt_cel_regex *regex,
+	struct bt_str text, uint32_t from, uint32_t *out_start, uint32_t *out_end);
+/**
+ * A pattern that is not constant. On failure *out_error is the value to return, with prefix
+ * ("Illegal regex: ", or "") before the text of bt_cel_regex_compile.
+ */
+BT_MUST_USE bool bt_cel_pattern_compile(struct bt_cel_evaluation *evaluation, struct bt_str pattern,
+	const char *prefix, struct bt_cel_regex **out_regex, struct bt_cel_value *out_error);
+/** An error value; the text is made in the arena. */
+BT_PRINTF(2, 3)
+struct bt_cel_value bt_cel_fail(struct bt_cel_evaluation *evaluation, const char *format, ...);
+/** `no such overload: f(int, kubernetes.Semver)` */
+struct bt_cel_value bt_cel_no_overload(struct bt_cel_evaluation *evaluation, struct bt_str function,
+	const struct bt_cel_value *arguments, uint32_t count);
+
+/* lookup.c */
+
+/** optional.of(value) */
+struct bt_cel_value bt_cel_optional(
+	struct bt_cel_evaluation *evaluation, const struct bt_cel_value *value);
+/** An error around a value: prefix, the value as format prints it, suffix. */
+struct bt_cel_value bt_cel_fail_with(struct bt_cel_evaluation *evaluation, struct bt_str prefix,
+	const struct bt_cel_value *value, struct bt_str suffix);
+
+/* equality.c: spec 12b sections 8.4 to 8.6 */
+
+/** true, false, or an error. */
+struct bt_cel_value bt_cel_equal(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *left, const struct bt_cel_value *right);
+/** left == right is exactly true; charges no units, only work. */
+bool bt_cel_is_equal(struct bt_cel_evaluation *evaluation, const struct bt_cel_value *left,
+	const struct bt_cel_value *right);
+/** -1, 0, 1 of two values of comparable kinds; false: they are not comparable (or NaN). */
+bool bt_cel_compare(
+	const struct bt_cel_value *left, const struct bt_cel_value *right, int *out_order);
+/** Before bt_cel_map_find: its work, which goes over all keys. */
+bool bt_cel_charge_find(struct bt_cel_evaluation *evaluation, const struct bt_cel_map *map,
+	const struct bt_cel_value *key);
+/** Value of a key, following numeric kinds; NULL: missing. `missing` is not looked at. */
+const struct bt_cel_value *bt_cel_map_find(
+	const struct bt_cel_map *map, const struct bt_cel_value *key);
+
+/** Text of a URL (functions_url.c). */
+struct bt_str bt_cel_url_text(const struct bt_cel_url *url);
+
+/* semver.c: spec 12b section 9.8, also used for attributes */
+
+/** err: the texts of the section. is_normalised: semver(s, true). The result borrows text; a
+ * normalised one keeps its new text in the arena. */
+BT_MUST_USE int bt_cel_semver_parse(struct bt_str text, bool is_normalised, struct bt_arena *arena,
+	struct bt_cel_semver *out_version, struct berth_error *err);
+int bt_cel_semver_compare(const struct bt_cel_semver *a, const struct bt_cel_semver *b);
+#endif

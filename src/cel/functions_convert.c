@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+
+#include "api/time.h"
+#include "base/duration.h"
+#include "base/shortest.h"
+#include "base/unicode.h"
+#include "cel/functions.h"
+#include "cel/ip.h"
+#include "cel/text.h"
+
+/* Conversions, type and dyn. They look at the kinds themselves. Spec: 12b section 9.1. */
+
+/** 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z */
+#define TIMESTAMP_SECONDS_MIN INT64_C(-62135596800)
+#define TIMESTAMP_SECONDS_MAX INT64_C(253402300799)
+
+static struct bt_cel_value refuse(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *value, enum bt_cel_kind target)
+{
+	return bt_cel_fail(evaluation, "type conversion error from '%s' to '%s'",
+		bt_cel_kind_name(value->kind), bt_cel_kind_name(target));
+}
+
+/* --- type, dyn --- */
+
+struct bt_cel_value bt_cel_fn_type(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
+	struct bt_cel_regex *regex BT_UNUSED)
+{
+	/* At run time a list is a list, whatever is in it. */
+	static const struct bt_cel_type containers[] = {
+		[BT_CEL_LIST] = {.kind = BT_CEL_LIST},
+		[BT_CEL_MAP] = {.kind = BT_CEL_MAP},
+		[BT_CEL_TYPE] = {.kind = BT_CEL_TYPE},
+		[BT_CEL_OPTIONAL] = {.kind = BT_CEL_OPTIONAL},
+	};
+	struct bt_cel_value result = {.kind = BT_CEL_TYPE};
+	enum bt_cel_kind kind = arguments[0].kind;
+
+	if (!bt_cel_charge(evaluation, 1)) {
+		return evaluation->stop;
+	}
+	kind = kind == BT_CEL_DEVICE ? BT_CEL_MAP : kind;
+	result.type = kind == BT_CEL_LIST || kind == BT_CEL_MAP || kind == BT_CEL_TYPE ||
+			kind == BT_CEL_OPTIONAL
+		? &containers[kind]
+		: &bt_cel_types[kind];
+	return result;
+}
+
+struct bt_cel_value bt_cel_fn_dyn(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
+	struct bt_cel_regex *regex BT_UNUSED)
+{
+	return bt_cel_charge(evaluation, 1) ? arguments[0] : evaluation->stop;
+}
+
+/* --- bool --- */
+
+struct bt_cel_value bt_cel_fn_to_bool(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
+	struct bt_cel_regex *regex BT_UNUSED)
+{
+	const struct bt_cel_value *value = &arguments[0];
+
+	if (!bt_cel_charge(evaluation, 1)) {
+		return evaluation->stop;
+	}
+	if (value->kind == BT_CEL_BOOL) {
+		return *value;
+	}
+	if (value->kind == BT_CEL_STRING && value->text.length != 0) {
+		if (bt_str_has_word(BT_STR("1 t T TRUE true True"), value->text)) {
+			return bt_cel_bool(true);
+		}
+		if (bt_str_has_word(BT_STR("0 f F FALSE false False"), value->text)) {
+			return bt_cel_bool(false);
+		}
+	}
+	return refuse(evaluation, value, BT_CEL_BOOL);
+}
+
+/* --- int, uint --- */
+
+static struct bt_cel_value int_of_text(
+	struct bt_cel_evaluation *evaluation, const struct bt_cel_value *value)
+{
+	int64_t number;
+
+	if (!bt_cel_charge_work(evaluation, value->text.length)) {
+		return evaluation->stop;
+	}
+	return bt_str_parse_int64(value->text, &number) ? bt_cel_int(number)
+							: refuse(evaluation, value, BT_CEL_INT);
+}
+
+struct bt_cel_value bt_cel_fn_to_int(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
+	struct bt_cel_regex *regex BT_UNUSED)
+{
+	const struct bt_cel_value *value = &arguments[0];
+
+	if (!bt_cel_charge(evaluation, 1)) {
+		return evaluation->stop;
+	}
+	switch ((int)value->kind) {
+	case BT_CEL_INT:
+	case BT_CEL_DURATION:
+		return bt_cel_int(value->integer);
+	case BT_CEL_TIMESTAMP:
+		return bt_cel_int(value->timestamp.seconds);
+	case BT_CEL_UINT:
+		return value->uinteger <= INT64_MAX ? bt_cel_int((int64_t)value->uinteger)
+						    : bt_cel_error(BT_STR("integer overflow"));
+	case BT_CEL_DOUBLE:
+		/* The lowest int is refused, too. */
+		return value->real > -0x1p63 && value->real < 0x1p63
+			? bt_cel_int((int64_t)value->real)
+			: bt_cel_error(BT_STR("integer overflow"));
+	case BT_CEL_STRING:
+		return int_of_text(evaluation, value);
+	default:
+		return refuse(evaluation, value, BT_CEL_INT);
+	}
+}
+
+/** Digits only, below 2^64. */
+static struct bt_cel_value uint_of_text(
+	struct bt_cel_evaluation *evaluation, const struct bt_cel_value *value)
+{
+	struct bt_str text = value->text;
+	uint64_t number = 0;
+
+	if (!bt_cel_charge_work(evaluation, text.length)) {
+		return evaluation->stop;
+	}
+	for (uint32_t i = 0; i < text.length; i++) {
+		unsigned int digit = (unsigned int)(unsigned char)text.data[i] - '0';
+
+		if (digit > 9 || BT_MUL_OVERFLOW(number, UINT64_C(10), &number) ||
+			BT_ADD_OVERFLOW(number, (uint64_t)digit, &number)) {
+			return refuse(evaluation, value, BT_CEL_UINT);
+		}
+	}
+	return text.length != 0 ? bt_cel_uint(number) : refuse(evaluation, value, BT_CEL_UINT);
+}
+
+struct bt_cel_value bt_cel_fn_to_uint(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
+	struct bt_cel_regex *regex BT_UNUSED)
+{
+	const struct bt_cel_value *value = &arguments[0];
+	const struct bt_str overflow = BT_STR("unsigned integer overflow");
+
+	if (!bt_cel_charge(evaluation, 1)) {
+		return evaluation->stop;
+	}
+	switch ((int)value->kind) {
+	case BT_CEL_UINT:
+		return *value;
+	case BT_CEL_INT:
+		return value->integer >= 0 ? bt_cel_uint((uint64_t)value->integer)
+					   : bt_cel_error(overflow);
+	case BT_CEL_DOUBLE:
+		return value->real >= 0 && value->real < 0x1p64 ? bt_cel_uint((uint64_t)value->real)
+								: bt_cel_error(overflow);
+	case BT_CEL_STRING:
+		return uint_of_text(evaluation, value);
+	default:
+		return refuse(evaluation, value, BT_CEL_UINT);
+	}
+}
+
+/* --- double --- */
+
+static uint32_t skip_digits(struct bt_str text, uint32_t at)
+{
+	while (at < text.length && text.data[at] >= '0' && text.data[at] <= '9') {
+		at++;
+	}
+	return at;
+}
+
+/** [sign] digits [. digits] [exponent], or a word for infinity or NaN. */
+static bool is_double(struct bt_str text)
+{
+	uint32_t start = text.length != 0 && (text.data[0] == '+' || text.data[0] == '-');
+	struct bt_str word = bt_str_sub(text, start, text.length);
+	uint32_t at = skip_digits(text, start);
+	uint32_t digits = at - start;
+
+	if (bt_str_equal_without_case(word, BT_STR("inf")) ||
+		bt_str_equal_without_case(word, BT_STR("infinity")) ||
+		bt_str_equal_without_case(text, BT_STR("nan"))) {
+		return true;
+	}
+	if (at < text.length && text.data[at] == '.') {
+		uint32_t fraction = at + 1;
+
+		at = skip_digits(text, fraction);
+		digits += at - fraction;
+	}
+	if (digits != 0 && at < text.length && (text.data[at] == 'e' || text.data[at] == 'E')) {
+		at++;
+		at += at < text.length && (text.data[at] == '+' || text.data[at] == '-');
+		start = at;
+		at = skip_digits(text, at);
+		digits = at - start;
+	}
+	return digits != 0 && at == text.length;
+}
+
+static struct bt_cel_value double_of_text(
+	struct bt_cel_evaluation *evaluation, const struct bt_cel_value *value)
+{
+	struct bt_strbuf copy = {NULL, 0, 0};
+	bool is_finite_text;
+	double number;
+
+	if (!bt_cel_charge_work(evaluation, value->text.length)) {
+		return evaluation->stop;
+	}
+	if (!is_double(value->text)) {
+		return refuse(evaluation, value, BT_CEL_DOUBLE);
+	}
+	bt_strbuf_append_str(&copy, value->text);
+	number = strtod(bt_strbuf_c(&copy), NULL);
+	is_finite_text = strpbrk(bt_strbuf_c(&copy), "nN") == NULL;
+	bt_strbuf_finish(&copy);
+	if (isinf(number) && is_finite_text) {
+		return refuse(evaluation, value, BT_CEL_DOUBLE);
+	}
+	return bt_cel_double(number);
+}
+
+struct bt_cel_value bt_cel_fn_to_double(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
+	struct bt_cel_regex *regex BT_UNUSED)
+{
+	const struct bt_cel_value *value = &arguments[0];
+
+	if (!bt_cel_charge(evaluation, 1)) {
+		return evaluation->stop;
+	}
+	switch ((int)value->kind) {
+	case BT_CEL_DOUBLE:
+		return *value;
+	case BT_CEL_INT:
+		return bt_cel_double((double)value->integer);
+	case BT_CEL_UINT:
+		return bt_cel_double((double)value->uinteger);
+	case BT_CEL_STRING:
+		return double_of_text(evaluation, value);
+	default:
+		return refuse(evaluation, value, BT_CEL_DOUBLE);
+	}
+}
+
+/* --- string, bytes --- */
+
+void bt_cel_duration_print(int64_t duration_ns, struct bt_strbuf *out)
+{
+	/* Seconds as a double, as upstream does: the digits behind the 15th or so get lost. */
+	int64_t whole = duration_ns / BT_NS_PER_SECOND;
+	double seconds = (double)whole + (double)(duration_ns % BT_NS_PER_SECOND) / 1e9;
+	struct bt_shortest shortest;
+
+	if (duration_ns == 0) {
+		bt_strbuf_append_c(out, "0s");
+		return;
+	}
+	if (seconds < 0) {
+		bt_strbuf_append_char(out, '-');
+	}
+	bt_shortest_digits(fabs(seconds), &shortest);
+	bt_shortest_append_fixed(out, &shortest);
+	bt_strbuf_append_char(out, 's');
+}
+
+static bool is_utf8(struct bt_str text)
+{
+	for (uint32_t i = 0; i < text.length;) {
+		uint32_t rune;
+		uint32_t size = bt_utf8_decode(text.data + i, text.length - i, &rune);
+
+		if (size == 0) {
+			return false;
+		}
+		i += size;
+	}
+	return true;
+}
+
+static struct bt_cel_value string_of_bytes(
+	struct bt_cel_evaluation *evaluation, const struct bt_cel_value *value)
+{
+	if (!bt_cel_charge_work(evaluation, value->text.length) ||
+		!bt_cel_charge_tenths(evaluation, value->text.length, 1)) {
+		return evaluation->stop;
+	}
+	return is_utf8(value->text)
+		? bt_cel_string(value->text)
+		: bt_cel_error(BT_STR("invalid UTF-8 in bytes, cannot convert to string"));
+}
+
+bool bt_cel_scalar_print(const struct bt_cel_value *value, struct bt_strbuf *out)
+{
+	switch ((int)value->kind) {
+	case BT_CEL_BOOL:
+		bt_strbuf_append_c(out, value->boolean ? "true" : "false");
+		return true;
+	case BT_CEL_INT:
+		bt_strbuf_printf(out, "%lld", (long long)value->integer);
+		return true;
+	case BT_CEL_UINT:
+		bt_strbuf_printf(out, "%llu", (unsigned long long)value->uinteger);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/** false: a kind that has no text. */
+static bool print(const struct bt_cel_value *value, struct bt_strbuf *out)
+{
+	switch ((int)value->kind) {
+	case BT_CEL_DOUBLE:
+		bt_shortest_append_general(out, value->real);
+		return true;
+	case BT_CEL_TIMESTAMP:
+		bt_cel_timestamp_print(&value->timestamp, out);
+		return true;
+	case BT_CEL_DURATION:
+		bt_cel_duration_print(value->integer, out);
+		return true;
+	case BT_CEL_IP:
+		bt_cel_ip_print(value->ip, out);
+		return true;
+	case BT_CEL_CIDR:
+		bt_cel_cidr_print(value->cidr, out);
+		return true;
+	default:
+		return bt_cel_scalar_print(value, out);
+	}
+}
+
+struct bt_cel_value bt_cel_fn_to_string(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
+	struct bt_cel_regex *regex BT_UNUSED)
+{
+	const struct bt_cel_value *value = &arguments[0];
+	struct bt_cel_output output = {.evaluation = evaluation};
+
+	if (value->kind == BT_CEL_BYTES) {
+		return string_of_bytes(evaluation, value);
+	}
+	if (!bt_cel_charge(evaluation, 1)) {
+		return evaluation->stop;
+	}
+	if (value->kind == BT_CEL_STRING) {
+		return *value;
+	}
+	if (!print(value, &output.buffer)) {
+		return refuse(evaluation, value, BT_CEL_STRING);
+	}
+	return bt_cel_output_finish(&output);
+}
+
+struct bt_cel_value bt_cel_fn_to_bytes(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
+	struct bt_cel_regex *regex BT_UNUSED)
+{
+	struct bt_cel_value result = arguments[0];
+
+	if (result.kind == BT_CEL_STRING) {
+		result.kind = BT_CEL_BYTES;
+		return bt_cel_charge_text(evaluation, result.text, 1) ? result : evaluation->stop;
+	}
+	if (!bt_cel_charge(evaluation, 1)) {
+		return evaluation->stop;
+	}
+	return result.kind == BT_CEL_BYTES ? result
+					   : refuse(evaluation, &arguments[0], BT_CEL_BYTES);
+}
+
+/* --- duration, timestamp --- */
+
+struct bt_cel_value bt_cel_fn_to_duration(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
+	struct bt_cel_regex *regex BT_UNUSED)
+{
+	const struct bt_cel_value *value = &arguments[0];
+	struct bt_cel_value result = {.kind = BT_CEL_DURATION};
+
+	if (!bt_cel_charge(evaluation, 1)) {
+		return evaluation->stop;
+	}
+	if (value->kind == BT_CEL_DURATION) {
+		return *value;
+	}
+	if (value->kind != BT_CEL_STRING || !bt_cel_charge_work(evaluation, value->text.length) ||
+		bt_duration_parse(value->text, &result.integer, NULL) != 0) {
+		return refuse(evaluation, value, BT_CEL_DURATION);
+	}
+	return result;
+}
+
+static struct bt_cel_value make_timestamp(int64_t seconds, int32_t nanoseconds)
+{
+	struct bt_cel_value result = {.kind = BT_CEL_TIMESTAMP};
+
+	if (seconds < TIMESTAMP_SECONDS_MIN || seconds > TIMESTAMP_SECONDS_MAX) {
+		return bt_cel_error(BT_STR("timestamp overflow"));
+	}
+	result.timestamp = (struct bt_cel_timestamp){seconds, nanoseconds};
+	return result;
+}
+
+struct bt_cel_value bt_cel_fn_to_timestamp(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
+	struct bt_cel_regex *regex BT_UNUSED)
+{
+	const struct bt_cel_value *value = &arguments[0];
+	struct bt_time time;
+
+	if (!bt_cel_charge(evaluation, 1)) {
+		return evaluation->stop;
+	}
+	if (value->kind == BT_CEL_TIMESTAMP) {
+		return *value;
+	}
+	if (value->kind == BT_CEL_INT) {
+		return make_timestamp(value->integer, 0);
+	}
+	if (value->kind != BT_CEL_STRING || !bt_cel_charge_work(evaluation, value->text.length) ||
+		bt_time_parse(value->text, &time, NULL) != 0) {
+		return refuse(evaluation, value, BT_CEL_TIMESTAMP);
+	}
+	return make_timestamp(time.set ? time.seconds : TIMESTAMP_SECONDS_MIN, time.nanoseconds);
+}

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/shortest.h"
+#include "cel/format_clause.h"
+#include "cel/functions.h"
+#include "cel/text.h"
+
+/*
+ * string.format. Spec: 12b section 9.2; the form of values within lists and maps, and of %e, is
+ * that of the documentation of version 2 of the strings extension.
+ */
+
+#define PRECISION_DEFAULT 6
+
+/** A formatting at work. */
+struct printer {
+	struct bt_cel_output output;
+	struct bt_cel_value failure; /* an error once something went wrong */
+};
+
+static bool append(struct bt_cel_output *output, const char *text)
+{
+	return bt_cel_output_append(output, bt_str_from(text));
+}
+
+/** Appends the buffer and empties it. */
+static bool append_buffer(struct bt_cel_output *output, struct bt_strbuf *buffer)
+{
+	bool fits = bt_cel_output_append(output, bt_strbuf_str(buffer));
+
+	bt_strbuf_finish(buffer);
+	return fits;
+}
+
+/* --- %s --- */
+
+static bool append_double(struct bt_cel_output *output, double value)
+{
+	struct bt_strbuf buffer = {NULL, 0, 0};
+	struct bt_shortest shortest;
+
+	if (isnan(value) || isinf(value)) {
+		return append(output, isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
+	}
+	if (signbit(value)) {
+		bt_strbuf_append_char(&buffer, '-');
+	}
+	if (fpclassify(value) == FP_ZERO) {
+		bt_strbuf_append_char(&buffer, '0');
+	} else {
+		bt_shortest_digits(fabs(value), &shortest);
+		bt_shortest_append_fixed(&buffer, &shortest);
+	}
+	return append_buffer(output, &buffer);
+}
+
+/** Kinds that print the same at the top and within lists; false: none of them. */
+static bool print_plain(const struct bt_cel_value *value, struct bt_strbuf *out)
+{
+	switch ((int)value->kind) {
+	case BT_CEL_NULL:
+		bt_strbuf_append_c(out, "null");
+		return true;
+	case BT_CEL_TYPE:
+		bt_strbuf_append_c(out, bt_cel_kind_name(value->type->kind));
+		return true;
+	default:
+		return bt_cel_scalar_print(value, out);
+	}
+}
+
+static bool output_list(struct bt_cel_output *output, const struct bt_cel_list *list)
+{
+	if (!append(output, "[")) {
+		return false;
+	}
+	for (uint32_t i = 0; i < list->count; i++) {
+		if ((i != 0 && !append(output, ", ")) ||
+			!bt_cel_output_value(output, &list->items[i])) {
+			return false;
+		}
+	}
+	return append(output, "]");
+}
+
+/** An entry and the text of its key, by which entries are sorted. */
+struct printed_entry {
+	struct bt_str key;
+	const struct bt_cel_value *value;
+};
+
+static int compare_printed(const void *a, const void *b)
+{
+	return bt_str_compare(
+		((const struct printed_entry *)a)->key, ((const struct printed_entry *)b)->key);
+}
+
+static bool output_map(struct bt_cel_output *output, const struct bt_cel_map *map)
+{
+	struct printed_entry *entries =
+		bt_cel_alloc(output->evaluation, map->count, sizeof(*entries));
+
+	if (entries == NULL || !bt_cel_charge_work(output->evaluation, map->count)) {
+		return false;
+	}
+	for (uint32_t i = 0; i < map->count; i++) {
+		struct bt_cel_output key = {.evaluation = output->evaluation};
+		struct bt_cel_value text;
+
+		(void)bt_cel_output_value(&key, &map->entries[i].key);
+		text = bt_cel_output_finish(&key);
+		if (bt_cel_is_error(&text)) {
+			return false;
+		}
+		entries[i] = (struct printed_entry){text.text, &map->entries[i].value};
+	}
+	qsort(entries, map->count, sizeof(*entries), compare_printed);
+	if (!append(output, "{")) {
+		return false;
+	}
+	for (uint32_t i = 0; i < map->count; i++) {
+		if ((i != 0 && !append(output, ", ")) ||
+			!bt_cel_output_append(output, entries[i].key) || !append(output, ":") ||
+			!bt_cel_output_value(output, entries[i].value)) {
+			return false;
+		}
+	}
+	return append(output, "}");
+}
+
+static bool output_elements(struct bt_cel_output *output, const struct bt_cel_value *value)
+{
+	bool is_done;
+
+	if (!bt_cel_enter(output->evaluation)) {
+		return false;
+	}
+	is_done = value->kind == BT_CEL_LIST ? output_list(output, &value->list)
+					     : output_map(output, value->map);
+	bt_cel_leave(output->evaluation);
+	return is_done;
+}
+
+bool bt_cel_output_value(struct bt_cel_output *output, const struct bt_cel_value *value)
+{
+	struct bt_strbuf buffer = {NULL, 0, 0};
+
+	switch ((int)value->kind) {
+	case BT_CEL_LIST:
+	case BT_CEL_MAP:
+		return output_elements(output, value);
+	case BT_CEL_STRING:
+	case BT_CEL_BYTES:
+		if (!bt_cel_charge_work(output->evaluation, value->text.length)) {
+			return false;
+		}
+		bt_strbuf_append_c(&buffer, value->kind == BT_CEL_BYTES ? "b" : "");
+		bt_strbuf_append_quoted(&buffer, value->text);
+		break;
+	case BT_CEL_DOUBLE:
+		bt_strbuf_printf(&buffer, "%.*f", PRECISION_DEFAULT, value->real);
+		break;
+	case BT_CEL_DURATION:
+		bt_strbuf_append_c(&buffer, "duration(\"");
+		bt_cel_duration_print(value->integer, &buffer);
+		bt_strbuf_append_c(&buffer, "\")");
+		break;
+	case BT_CEL_TIMESTAMP:
+		bt_strbuf_append_c(&buffer, "timestamp(\"");
+		bt_cel_timestamp_print(&value->timestamp, &buffer);
+		bt_strbuf_append_c(&buffer, "\")");
+		break;
+	default:
+		if (!print_plain(value, &buffer)) {
+			bt_strbuf_append_c(&buffer, bt_cel_kind_name(value->kind));
+		}
+		break;
+	}
+	return append_buffer(output, &buffer);
+}
+
+static void format_string(struct printer *printer, const struct bt_cel_value *value)
+{
+	struct bt_cel_output *output = &printer->output;
+	struct bt_strbuf buffer = {NULL, 0, 0};
+
+	switch ((int)value->kind) {
+	case BT_CEL_STRING:
+	case BT_CEL_BYTES:
+		(void)bt_cel_output_append(output, value->text);
+		return;
+	case BT_CEL_LIST:
+	case BT_CEL_MAP:
+		(void)bt_cel_output_value(output, value);
+		return;
+	case BT_CEL_DOUBLE:
+		(void)append_double(output, value->real);
+		return;
+	case BT_CEL_DURATION:
+		bt_cel_duration_print(value->integer, &buffer);
+		break;
+	case BT_CEL_TIMESTAMP:
+		bt_cel_timestamp_print(&value->timestamp, &buffer);
+		break;
+	default:
+		(void)print_plain(value, &buffer);
+		break;
+	}
+	(void)append_buffer(output, &buffer);
+}
+
+/* --- numbers --- */
+
+/** The text of a number, with commas between thousands. */
+static void group(const char *text, struct bt_strbuf *out)
+{
+	const char *point = strchr(text, '.');
+	const char *end = point != NULL ? point : text + strlen(text);
+
+	if (*text == '-') {
+		bt_strbuf_append_char(out, *text++);
+	}
+	for (const char *p = text; p < end; p++) {
+		if (p != text && (end - p) % 3 == 0) {
+			bt_strbuf_append_char(out, ',');
+		}
+		bt_strbuf_append_char(out, *p);
+	}
+	bt_strbuf_append_c(out, end);
+}
+
+/** "2.718280e+05" as people write it: x 10 with a raised exponent, narrow spaces around. */
+static void raise_exponent(const char *text, struct bt_strbuf *out)
+{
+	static const char *const raised[] = {"\u2070", "\u00b9", "\u00b2", "\u00b3", "\u2074",
+		"\u2075", "\u2076", "\u2077", "\u2078", "\u2079"};
+	const char *p = strchr(text, 'e');
+
+	bt_strbuf_append(out, text, (size_t)(p - text));
+	bt_strbuf_append_c(out, "\u202f\u00d7\u202f10");
+	for (p++; *p != '\0'; p++) {
+		if (*p == '-') {
+			bt_strbuf_append_c(out, "\u207b");
+		} else if (*p != '+') {
+			bt_strbuf_append_c(out, raised[*p - '0']);
+		}
+	}
+}
+
+static void format_real(struct printer *printer, struct bt_cel_format_clause clause,
+	const struct bt_cel_value *value)
+{
+	struct bt_strbuf plain = {NULL, 0, 0};
+	struct bt_strbuf pretty = {NULL, 0, 0};
+
+	if (isnan(value->real) || isinf(value->real)) {
+		(void)append(&printer->output,
+			isnan(value->real)        ? "NaN"
+				: value->real > 0 ? "\u221e"
+						  : "-\u221e");
+		return;
+	}
+	if (!bt_cel_charge_work(printer->output.evaluation, (uint64_t)clause.precision) ||
+		bt_cel_alloc(printer->output.evaluation, (uint64_t)clause.precision, 1) == NULL) {
+		return;
+	}
+	if (clause.verb == 'f') {
+		bt_strbuf_printf(&plain, "%.*f", clause.precision, value->real);
+		group(bt_strbuf_c(&plain), &pretty);
+	} else {
+		bt_strbuf_printf(&plain, "%.*e", clause.precision, value->real);
+		raise_exponent(bt_strbuf_c(&plain), &pretty);
+	}
+	bt_strbuf_finish(&plain);
+	(void)append_buffer(&printer->output, &pretty);
+}
+
+/** bits: per digit. */
+static void append_power(struct bt_strbuf *out, const struct bt_cel_value *value, unsigned int bits,
+	const char *digits)
+{
+	bool is_negative = value->kind == BT_CEL_INT && value->integer < 0;
+	uint64_t magnitude = is_negative ? 0 - (uint64_t)value->integer : value->uinteger;
+	char text[64];
+	size_t start = sizeof(text);
+
+	do {
+		text[--start] = digits[magnitude & ((1u << bits) - 1)];
+		magnitude >>= bits;
+	} while (magnitude != 0);
+	bt_strbuf_append_c(out, is_negative ? "-" : "");
+	bt_strbuf_append(out, text + start, sizeof(text) - start);
+}
+
+static void format_hex(
+	struct printer *printer, const struct bt_cel_value *value, const char *digits)
+{
+	struct bt_strbuf buffer = {NULL, 0, 0};
+
+	if (value->kind == BT_CEL_INT || value->kind == BT_CEL_UINT) {
+		append_power(&buffer, value, 4, digits);
+	} else {
+		if (!bt_cel_charge_work(printer->output.evaluation, value->text.length)) {
+			return;
+		}
+		for (uint32_t i = 0; i < value->text.length; i++) {
+			unsigned char byte = (unsigned char)value->text.data[i];
+
+			bt_strbuf_append_char(&buffer, digits[byte >> 4]);
+			bt_strbuf_append_char(&buffer, digits[byte & 15]);
+		}
+	}
+	(void)append_buffer(&printer->output, &buffer);
+}
+
+static void format_integer(struct printer *printer, struct bt_cel_format_clause clause,
+	const struct bt_cel_value *value)
+{
+	struct bt_strbuf buffer = {NULL, 0, 0};
+
+	if (value->kind == BT_CEL_BOOL) {
+		bt_strbuf_append_c(&buffer, value->boolean ? "1" : "0");
+	} else if (clause.verb == 'd') {
+		(void)print_plain(value, &buffer);
+	} else {
+		append_power(&buffer, value, clause.verb == 'b' ? 1 : 3, "01234567");
+	}
+	(void)append_buffer(&printer->output, &buffer);
+}
+
+/* --- clauses --- */
+
+static void format_clause(struct printer *printer, struct bt_cel_format_clause clause,
+	const struct bt_cel_value *value)
+{
+	const char *refusal = bt_cel_format_refusal(clause.verb, value->kind);
+
+	if (refusal != NULL) {
+		printer->failure = bt_cel_fail(
+			printer->output.evaluation, "%s%s", refusal, bt_cel_kind_name(value->kind));
+		return;
+	}
+	switch (clause.verb) {
+	case 's':
+		format_string(printer, value);
+		return;
+	case 'f':
+	case 'e':
+		format_real(printer, clause, value);
+		return;
+	case 'x':
+		format_hex(printer, value, "0123456789abcdef");
+		return;
+	case 'X':
+		format_hex(printer, value, "0123456789ABCDEF");
+		return;
+	default:
+		format_integer(printer, clause, value);
+		return;
+	}
+}
+
+/** All of the text; stops at the first failure. */
+static void format_text(
+	struct printer *printer, struct bt_str format, const struct bt_cel_list *values)
+{
+	struct bt_cel_evaluation *evaluation = printer->output.evaluation;
+	uint32_t used = 0;
+	uint32_t at = 0;
+	struct bt_str text;
+
+	while (!bt_cel_is_error(&printer->failure) && !bt_cel_is_error(&evaluation->stop) &&
+		bt_cel_format_next(format, &at, &text)) {
+		struct bt_cel_format_clause clause;
+
+		if (text.length != 0) {
+			(void)bt_cel_output_append(&printer->output, text);
+		} else if (used >= values->count) {
+			/* Upstream looks for the value before it reads the clause. */
+			printer->failure = bt_cel_fail(evaluation, "index %u out of range", used);
+		} else if (bt_cel_format_parse(
+				   evaluation, format, &at, &clause, &printer->failure)) {
+			format_clause(printer, clause, &values->items[used++]);
+		}
+	}
+}
+
+struct bt_cel_value bt_cel_fn_format(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
+	struct bt_cel_regex *regex BT_UNUSED)
+{
+	struct printer printer = {.output = {.evaluation = evaluation}};
+	struct bt_cel_value result;
+
+	if (!bt_cel_charge_text(evaluation, arguments[0].text, 1)) {
+		return evaluation->stop;
+	}
+	format_text(&printer, arguments[0].text, &arguments[1].list);
+	result = bt_cel_output_finish(&printer.output);
+	return bt_cel_is_error(&evaluation->stop)   ? evaluation->stop
+		: bt_cel_is_error(&printer.failure) ? printer.failure
+						    : result;
+}

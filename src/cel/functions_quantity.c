@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "api/quantity_decimal.h"
+#include "cel/functions.h"
+#include "cel/text.h"
+
+/* Functions of quantities. Spec: 12b section 9.7. */
+
+/**
+ * A zero forgets how it was held, which isInteger() asks for: "0.0" and "0Ei" are none, "0.0k" is
+ * one. Kept in the exponent, which nothing else looks at.
+ */
+static void keep_scale_of_zero(
+	struct bt_cel_evaluation *evaluation, struct bt_str text, struct bt_quantity *quantity)
+{
+	struct bt_quantity unit = {.exponent = -1};
+	uint32_t fraction = 0;
+	struct bt_str one;
+	uint32_t at = 0;
+
+	while (at < text.length &&
+		(text.data[at] == '+' || text.data[at] == '-' || text.data[at] == '0')) {
+		at++;
+	}
+	if (at < text.length && text.data[at] == '.') {
+		for (at++; at < text.length && text.data[at] == '0'; at++) {
+			fraction++;
+		}
+	}
+	/* What is left is the suffix; one of it tells the scale. */
+	one = bt_arena_printf(
+		evaluation->arena, "1%.*s", BT_STR_ARG(bt_str_sub(text, at, text.length)));
+	if (bt_quantity_parse(one, evaluation->arena, &unit, NULL) != 0 || unit.big != NULL ||
+		(quantity->format == BT_QUANTITY_BINARY_SI && fraction != 0)) {
+		quantity->exponent = -1;
+	} else if (quantity->format != BT_QUANTITY_BINARY_SI) {
+		quantity->exponent = unit.exponent - (int32_t)fraction;
+	}
+}
+
+static int parse(struct bt_cel_evaluation *evaluation, struct bt_str text, struct bt_quantity *out,
+	struct berth_error *err)
+{
+	int code = bt_quantity_parse(text, evaluation->arena, out, err);
+
+	if (code == 0 && bt_quantity_is_zero(out)) {
+		keep_scale_of_zero(evaluation, text, out);
+	}
+	return code;
+}
+
+struct bt_cel_value bt_cel_fn_quantity(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
+	struct bt_cel_regex *regex BT_UNUSED)
+{
+	struct bt_cel_value result = {.kind = BT_CEL_QUANTITY};
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_quantity *quantity;
+
+	if (!bt_cel_charge_text(evaluation, arguments[0].text, 1)) {
+		return evaluation->stop;
+	}
+	quantity = bt_cel_alloc(evaluation, 1, sizeof(*quantity));
+	if (quantity == NULL) {
+		return evaluation->stop;
+	}
+	if (parse(evaluation, arguments[0].text, quantity, &err) != 0) {
+		return bt_cel_fail_error(evaluation, &err);
+	}
+	result.quantity = quantity;
+	return result;
+}
+
+struct bt_cel_value bt_cel_fn_is_quantity(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
+	struct bt_cel_regex *regex BT_UNUSED)
+{
+	struct bt_quantity quantity;
+
+	if (!bt_cel_charge_text(evaluation, arguments[0].text, 1)) {
+		return evaluation->stop;
+	}
+	return bt_cel_bool(parse(evaluation, arguments[0].text, &quantity, NULL) == 0);
+}
+
+/* --- comparison --- */
+
+static int compare(const struct bt_cel_value *arguments)
+{
+	return bt_quantity_compare(arguments[0].quantity, arguments[1].quantity);
+}
+
+struct bt_cel_value bt_cel_fn_quantity_is_greater_than(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
+	struct bt_cel_regex *regex BT_UNUSED)
+{
+	return bt_cel_charge(evaluation, 1) ? bt_cel_bool(compare(arguments) > 0)
+					    : evaluation->stop;
+}
+
+struct bt_cel_value bt_cel_fn_quantity_is_less_than(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
+	struct bt_cel_regex *regex BT_UNUSED)
+{
+	return bt_cel_charge(evaluation, 1) ? bt_cel_bool(compare(arguments) < 0)
+					    : evaluation->stop;
+}
+
+struct bt_cel_value bt_cel_fn_quantity_compare_to(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
+	struct bt_cel_regex *regex BT_UNUSED)
+{
+	return bt_cel_charge(evaluation, 1) ? bt_cel_int(compare(arguments)) : evaluation->stop;
+}
+
+struct bt_cel_value bt_cel_fn_quantity_sign(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
+	struct bt_cel_regex *regex BT_UNUSED)
+{
+	static const struct bt_quantity zero = {.mantissa = 0};
+
+	return bt_cel_charge(evaluation, 1)
+		? bt_cel_int(bt_quantity_compare(arguments[0].quantity, &zero))
+		: evaluation->stop;
+}
+
+/* --- arithmetic --- */
+
+static struct bt_cel_value combine(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *arguments,
+	void (*operation)(struct bt_quantity *, const struct bt_quantity *, struct bt_arena *))
+{
+	struct bt_cel_value result = {.kind = BT_CEL_QUANTITY, .is_computed = true};
+	struct bt_quantity right = arguments[1].kind == BT_CEL_INT
+		? bt_quantity_make(arguments[1].integer, 0, BT_QUANTITY_DECIMAL_SI)
+		: *arguments[1].quantity;
+	struct bt_quantity *quantity;
+
+	if (!bt_cel_charge(evaluation, 1)) {
+		return evaluation->stop;
+	}
+	quantity = bt_cel_alloc(evaluation, 1, sizeof(*quantity));
+	if (quantity == NULL) {
+		return evaluation->stop;
+	}
+	*quantity = *arguments[0].quantity;
+	operation(quantity, &right, evaluation->arena);
+	result.quantity = quantity;
+	return result;
+}
+
+struct bt_cel_value bt_cel_fn_quantity_add(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
+	struct bt_cel_regex *regex BT_UNUSED)
+{
+	return combine(evaluation, arguments, bt_quantity_add);
+}
+
+struct bt_cel_value bt_cel_fn_quantity_sub(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
+	struct bt_cel_regex *regex BT_UNUSED)
+{
+	return combine(evaluation, arguments, bt_quantity_sub);
+}
+
+/* --- conversion --- */
+
+/** Held as integer x 10^s with s >= 0, and the product fits. */
+static bool to_integer(const struct bt_quantity *quantity, int64_t *out)
+{
+	int64_t value = quantity->mantissa;
+
+	if (quantity->big != NULL || quantity->exponent < 0) {
+		return false;
+	}
+	for (int32_t i = 0; i < quantity->exponent && value != 0; i++) {
+		if (BT_MUL_OVERFLOW(value, INT64_C(10), &value)) {
+			return false;
+		}
+	}
+	*out = value;
+	return true;
+}
+
+struct bt_cel_value bt_cel_fn_quantity_is_integer(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
+	struct bt_cel_regex *regex BT_UNUSED)
+{
+	int64_t value;
+
+	return bt_cel_charge(evaluation, 1) ? bt_cel_bool(to_integer(arguments[0].quantity, &value))
+					    : evaluation->stop;
+}
+
+struct bt_cel_value bt_cel_fn_quantity_as_integer(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
+	struct bt_cel_regex *regex BT_UNUSED)
+{
+	int64_t value;
+
+	if (!bt_cel_charge(evaluation, 1)) {
+		return evaluation->stop;
+	}
+	return to_integer(arguments[0].quantity, &value)
+		? bt_cel_int(value)
+		: bt_cel_error(BT_STR("cannot convert value to integer"));
+}
+
+/** 10^exponent, correctly rounded. */
+static double power10(int64_t exponent)
+{
+	char text[32];
+
+	(void)snprintf(text, sizeof(text), "1e%lld", (long long)exponent);
+	return strtod(text, NULL);
+}
+
+struct bt_cel_value bt_cel_fn_quantity_as_float(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_value *arguments, uint32_t count BT_UNUSED,
+	struct bt_cel_regex *regex BT_UNUSED)
+{
+	const struct bt_quantity *quantity = arguments[0].quantity;
+	char digits[BT_WIDE_DIGITS + 1];
+	struct bt_decimal decimal;
+	double value;
+
+	if (!bt_cel_charge(evaluation, 1)) {
+		return evaluation->stop;
+	}
+	if (bt_quantity_is_zero(quantity)) {
+		return bt_cel_double(0);
+	}
+	bt_decimal_load(&decimal, quantity);
+	value = strtod(bt_wide_digits(&decimal.magnitude, digits), NULL);
+	value *= power10(-decimal.scale);
+	return bt_cel_double(decimal.negative ? -value : value);
+}

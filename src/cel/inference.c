@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cel/inference.h"
+
+#include "base/assert.h"
+
+/** How deep types may be followed: parameters can stand for types with parameters in them. */
+#define DEPTH_MAX 1500
+
+void bt_cel_inference_finish(struct bt_cel_inference *inference)
+{
+	bt_vec_finish(&inference->bound);
+	bt_vec_finish(&inference->trail);
+}
+
+const struct bt_cel_type *bt_cel_fresh_parameter(struct bt_cel_inference *inference)
+{
+	struct bt_cel_type *type = BT_ARENA_NEW(inference->arena, struct bt_cel_type);
+
+	type->kind = BT_CEL_PARAMETER;
+	type->parameter = inference->bound.count;
+	bt_vec_push(&inference->bound, NULL);
+	return type;
+}
+
+static uint32_t parts(const struct bt_cel_type *type)
+{
+	return type->parts != 0 ? type->parts : 1;
+}
+
+const struct bt_cel_type *bt_cel_type_make(struct bt_cel_inference *inference,
+	enum bt_cel_kind kind, const struct bt_cel_type *first, const struct bt_cel_type *second)
+{
+	uint32_t count = 1 + parts(first) + (second != NULL ? parts(second) : 0);
+
+	if (count > BT_CEL_TYPE_PARTS_MAX) {
+		inference->is_exhausted = true;
+		return &bt_cel_types[BT_CEL_ERROR];
+	}
+
+	struct bt_cel_type *type = BT_ARENA_NEW(inference->arena, struct bt_cel_type);
+
+	*type = (struct bt_cel_type){.kind = kind, .parts = count, .of = {first, second}};
+	return type;
+}
+
+/** Every function that follows types begins with this; false: too far. */
+static bool enter(struct bt_cel_inference *inference)
+{
+	if (++inference->steps > BT_CEL_INFERENCE_STEPS_MAX || inference->depth >= DEPTH_MAX) {
+		inference->is_exhausted = true;
+	}
+	if (inference->is_exhausted) {
+		return false;
+	}
+	inference->depth++;
+	return true;
+}
+
+static const struct bt_cel_type *bound_type(
+	const struct bt_cel_inference *inference, const struct bt_cel_type *type)
+{
+	return type->kind == BT_CEL_PARAMETER ? inference->bound.items[type->parameter] : NULL;
+}
+
+static bool occurs(
+	struct bt_cel_inference *inference, uint32_t parameter, const struct bt_cel_type *type)
+{
+	bool found = false;
+
+	if (!enter(inference)) {
+		return true;
+	}
+	if (type->kind == BT_CEL_PARAMETER) {
+		const struct bt_cel_type *bound = bound_type(inference, type);
+
+		found = type->parameter == parameter ||
+			(bound != NULL && occurs(inference, parameter, bound));
+	}
+	for (uint32_t i = 0; i < 2 && type->of[i] != NULL && !found; i++) {
+		found = occurs(inference, parameter, type->of[i]);
+	}
+	inference->depth--;
+	return found;
+}
+
+static void bind(
+	struct bt_cel_inference *inference, uint32_t parameter, const struct bt_cel_type *type)
+{
+	struct bt_cel_binding binding = {parameter, inference->bound.items[parameter]};
+
+	bt_vec_push(&inference->trail, binding);
+	inference->bound.items[parameter] = type;
+}
+
+static void undo(struct bt_cel_inference *inference, uint32_t trail_count)
+{
+	while (inference->trail.count > trail_count) {
+		struct bt_cel_binding binding = inference->trail.items[--inference->trail.count];
+
+		inference->bound.items[binding.parameter] = binding.before;
+	}
+}
+
+/** a stands for every type that b stands for, and perhaps for more. */
+static bool is_more_general(const struct bt_cel_type *a, const struct bt_cel_type *b)
+{
+	if (a == b || bt_cel_type_is_dyn(a) || a->kind == BT_CEL_PARAMETER) {
+		return true;
+	}
+	if (a->kind != b->kind) {
+		return false;
+	}
+	for (uint32_t i = 0; i < 2 && a->of[i] != NULL && b->of[i] != NULL; i++) {
+		if (!is_more_general(a->of[i], b->of[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool is_assignable(struct bt_cel_inference *inference, const struct bt_cel_type *from,
+	const struct bt_cel_type *to);
+
+enum agreement {
+	AGREES,
+	DIFFERS,
+	UNDECIDED, /* the parameter would contain itself */
+};
+
+/** Let a parameter stand for a type, too. */
+static enum agreement agree(struct bt_cel_inference *inference, const struct bt_cel_type *parameter,
+	const struct bt_cel_type *type)
+{
+	const struct bt_cel_type *known = bound_type(inference, parameter);
+
+	if (known == NULL) {
+		if (occurs(inference, parameter->parameter, type)) {
+			return UNDECIDED;
+		}
+		bind(inference, parameter->parameter, type);
+		return AGREES;
+	}
+	if (known == type) {
+		return AGREES;
+	}
+	if (!is_assignable(inference, type, known)) {
+		return DIFFERS;
+	}
+	if (is_more_general(type, known) && !occurs(inference, parameter->parameter, type)) {
+		bind(inference, parameter->parameter, type);
+	}
+	return AGREES;
+}
+
+/** What null can be used as, beside null. */
+static bool takes_null(const struct bt_cel_type *type)
+{
+	switch (type->kind) {
+	case BT_CEL_DURATION:
+	case BT_CEL_TIMESTAMP:
+	case BT_CEL_OPTIONAL:
+	case BT_CEL_QUANTITY:
+	case BT_CEL_SEMVER:
+	case BT_CEL_URL:
+	case BT_CEL_FORMAT:
+	case BT_CEL_IP:
+	case BT_CEL_CIDR:
+	case BT_CEL_DEVICE:
+	case BT_CEL_AUTHORIZER:
+	case BT_CEL_PATH_CHECK:
+	case BT_CEL_GROUP_CHECK:
+	case BT_CEL_RESOURCE_CHECK:
+	case BT_CEL_DECISION:
+		return true;
+	case BT_CEL_NULL:
+	case BT_CEL_BOOL:
+	case BT_CEL_INT:
+	case BT_CEL_UINT:
+	case BT_CEL_DOUBLE:
+	case BT_CEL_STRING:
+	case BT_CEL_BYTES:
+	case BT_CEL_LIST:
+	case BT_CEL_MAP:
+	case BT_CEL_TYPE:
+	case BT_CEL_ERROR:
+	case BT_CEL_ANY:
+	case BT_CEL_DYN:
+	case BT_CEL_PARAMETER:
+	case BT_CEL_KIND__COUNT:
+		return false;
+	}
+	return false;
+}
+
+static bool are_parts_assignable(struct bt_cel_inference *inference, const struct bt_cel_type *from,
+	const struct bt_cel_type *to)
+{
+	if (from->kind == BT_CEL_NULL && takes_null(to)) {
+		return true;
+	}
+	if (from->kind != to->kind) {
+		return false;
+	}
+	/* `type(x) == string` is a question for run time whatever x is. */
+	if (from->kind == BT_CEL_TYPE) {
+		return true;
+	}
+	for (uint32_t i = 0; i < 2 && from->of[i] != NULL && to->of[i] != NULL; i++) {
+		if (!is_assignable(inference, from->of[i], to->of[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool is_assignable(struct bt_cel_inference *inference, const struct bt_cel_type *from,
+	const struct bt_cel_type *to)
+{
+	enum agreement agreement = UNDECIDED;
+
+	if (!enter(inference)) {
+		return false;
+	}
+	if (from->kind == BT_CEL_PARAMETER && to->kind == BT_CEL_PARAMETER &&
+		from->parameter == to->parameter) {
+		agreement = AGREES;
+	}
+	if (agreement == UNDECIDED && to->kind == BT_CEL_PARAMETER) {
+		agreement = agree(inference, to, from);
+	}
+	if (agreement == UNDECIDED && from->kind == BT_CEL_PARAMETER) {
+		agreement = agree(inference, from, to);
+	}
+
+	bool result = agreement != UNDECIDED ? agreement == AGREES
+		: bt_cel_type_is_dyn(from) || bt_cel_type_is_dyn(to)
+		? true
+		: are_parts_assignable(inference, from, to);
+
+	inference->depth--;
+	return result;
+}
+
+bool bt_cel_assign(struct bt_cel_inference *inference, const struct bt_cel_type *const *from,
+	const struct bt_cel_type *const *to, uint32_t count)
+{
+	BT_ASSERT(inference->trail.count == 0);
+
+	bool result = true;
+
+	for (uint32_t i = 0; i < count && result; i++) {
+		result = is_assignable(inference, from[i], to[i]);
+	}
+	if (!result) {
+		undo(inference, 0);
+	}
+	inference->trail.count = 0;
+	return result;
+}
+
+const struct bt_cel_type *bt_cel_substitute(
+	struct bt_cel_inference *inference, const struct bt_cel_type *type, bool is_final)
+{
+	const struct bt_cel_type *result = type;
+
+	if (!enter(inference)) {
+		return &bt_cel_types[BT_CEL_ERROR];
+	}
+	if (type->kind == BT_CEL_PARAMETER) {
+		const struct bt_cel_type *bound = bound_type(inference, type);
+
+		if (bound != NULL) {
+			result = bt_cel_substitute(inference, bound, is_final);
+		} else if (is_final) {
+			result = &bt_cel_types[BT_CEL_DYN];
+		}
+	} else if (type->of[0] != NULL) {
+		const struct bt_cel_type *of[2] = {NULL, NULL};
+
+		for (uint32_t i = 0; i < 2 && type->of[i] != NULL; i++) {
+			of[i] = bt_cel_substitute(inference, type->of[i], is_final);
+		}
+		if (of[0] != type->of[0] || of[1] != type->of[1]) {
+			result = bt_cel_type_make(inference, type->kind, of[0], of[1]);
+		}
+	}
+	inference->depth--;
+	return result;
+}
+
+const struct bt_cel_type *bt_cel_join(struct bt_cel_inference *inference,
+	const struct bt_cel_type *a, const struct bt_cel_type *b)
+{
+	if (!bt_cel_assign(inference, &a, &b, 1) && !bt_cel_assign(inference, &b, &a, 1)) {
+		return NULL;
+	}
+	return is_more_general(a, b) ? a : b;
+}
+
+bool bt_cel_type_is_same(const struct bt_cel_type *a, const struct bt_cel_type *b)
+{
+	if (a == b) {
+		return true;
+	}
+	if (a->kind != b->kind || a->parameter != b->parameter) {
+		return false;
+	}
+	for (uint32_t i = 0; i < 2; i++) {
+		if ((a->of[i] == NULL) != (b->of[i] == NULL) ||
+			(a->of[i] != NULL && !bt_cel_type_is_same(a->of[i], b->of[i]))) {
+			return false;
+		}
+	}
+	return true;
+}

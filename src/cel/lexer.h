@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CEL_LEXER_H
+#define BT_CEL_LEXER_H
+/** Tokens of an expression. Spec: 12b section 5. */
+#include "cel/ast.h"
+
+enum bt_cel_token_kind {
+	BT_CEL_TOKEN_END,
+	BT_CEL_TOKEN_IDENTIFIER, /* reserved words, too: after a dot they are names */
+	BT_CEL_TOKEN_QUOTED,     /* `name` */
+	BT_CEL_TOKEN_INT,
+	BT_CEL_TOKEN_UINT,
+	BT_CEL_TOKEN_DOUBLE,
+	BT_CEL_TOKEN_STRING,
+	BT_CEL_TOKEN_BYTES,
+	BT_CEL_TOKEN_TRUE,
+	BT_CEL_TOKEN_FALSE,
+	BT_CEL_TOKEN_NULL,
+	BT_CEL_TOKEN_IN,
+	BT_CEL_TOKEN_OR,
+	BT_CEL_TOKEN_AND,
+	BT_CEL_TOKEN_EQUAL,
+	BT_CEL_TOKEN_NOT_EQUAL,
+	BT_CEL_TOKEN_LESS_EQUAL,
+	BT_CEL_TOKEN_GREATER_EQUAL,
+	BT_CEL_TOKEN_LESS,
+	BT_CEL_TOKEN_GREATER,
+	BT_CEL_TOKEN_PLUS,
+	BT_CEL_TOKEN_MINUS,
+	BT_CEL_TOKEN_STAR,
+	BT_CEL_TOKEN_SLASH,
+	BT_CEL_TOKEN_PERCENT,
+	BT_CEL_TOKEN_NOT,
+	BT_CEL_TOKEN_QUESTION,
+	BT_CEL_TOKEN_COLON,
+	BT_CEL_TOKEN_DOT,
+	BT_CEL_TOKEN_COMMA,
+	BT_CEL_TOKEN_OPEN_PARENTHESIS,
+	BT_CEL_TOKEN_CLOSE_PARENTHESIS,
+	BT_CEL_TOKEN_OPEN_BRACKET,
+	BT_CEL_TOKEN_CLOSE_BRACKET,
+	BT_CEL_TOKEN_OPEN_BRACE,
+	BT_CEL_TOKEN_CLOSE_BRACE,
+	BT_CEL_TOKEN__COUNT,
+};
+
+struct bt_cel_token {
+	enum bt_cel_token_kind kind;
+	uint32_t position;  /* code points from the start */
+	struct bt_str text; /* as written, quotes and prefix included; borrows from the source */
+};
+
+struct bt_cel_lexer {
+	struct bt_str source; /* valid UTF-8 */
+	uint32_t offset;
+	uint32_t position; /* of offset, in code points */
+	struct bt_cel_issues *issues;
+	/** Too many syntax errors: only BT_CEL_TOKEN_END comes from here on. */
+	bool has_given_up;
+	uint32_t error_count;
+};
+
+/** Characters that begin no token are passed over, each with an issue. */
+struct bt_cel_token bt_cel_lexer_next(struct bt_cel_lexer *lexer);
+
+/** `Syntax error: <detail>`, and the end when there are too many. */
+BT_PRINTF(3, 4)
+void bt_cel_lexer_error(
+	struct bt_cel_lexer *lexer, uint32_t position, const char *detail_format, ...);
+
+/**
+ * literal.c: the value of a number, string or bytes token, which borrows from the token.
+ * is_negative: a minus stands in front of the number, at position. With an issue added when it is
+ * out of range or an escape is wrong.
+ */
+struct bt_cel_value bt_cel_literal_read(const struct bt_cel_token *token, bool is_negative,
+	uint32_t position, struct bt_cel_lexer *lexer, struct bt_arena *arena);
+#endif

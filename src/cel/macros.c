@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Macros: calls that mean more than a call, recognised while parsing. Spec: 12b section 6. */
+#include "cel/ast.h"
+
+/** A macro's call: what it is called on, variables, then one or two expressions. */
+static const struct macro_row {
+	const char *name;
+	uint32_t argument_count;
+	enum bt_cel_macro macro;
+	uint32_t variable_count;
+} rows[] = {
+	{"all", 2, BT_CEL_MACRO_ALL, 1},
+	{"all", 3, BT_CEL_MACRO_ALL, 2},
+	{"exists", 2, BT_CEL_MACRO_EXISTS, 1},
+	{"exists", 3, BT_CEL_MACRO_EXISTS, 2},
+	{"exists_one", 2, BT_CEL_MACRO_EXISTS_ONE, 1},
+	{"exists_one", 3, BT_CEL_MACRO_EXISTS_ONE, 2},
+	{"existsOne", 3, BT_CEL_MACRO_EXISTS_ONE, 2},
+	{"map", 2, BT_CEL_MACRO_MAP, 1},
+	{"map", 3, BT_CEL_MACRO_MAP, 1},
+	{"filter", 2, BT_CEL_MACRO_FILTER, 1},
+	{"transformList", 3, BT_CEL_MACRO_TRANSFORM_LIST, 2},
+	{"transformList", 4, BT_CEL_MACRO_TRANSFORM_LIST, 2},
+	{"transformMap", 3, BT_CEL_MACRO_TRANSFORM_MAP, 2},
+	{"transformMap", 4, BT_CEL_MACRO_TRANSFORM_MAP, 2},
+	{"transformMapEntry", 3, BT_CEL_MACRO_TRANSFORM_MAP_ENTRY, 2},
+	{"transformMapEntry", 4, BT_CEL_MACRO_TRANSFORM_MAP_ENTRY, 2},
+	{"optMap", 2, BT_CEL_MACRO_OPT_MAP, 1},
+	{"optFlatMap", 2, BT_CEL_MACRO_OPT_FLAT_MAP, 1},
+	{"sortBy", 2, BT_CEL_MACRO_SORT_BY, 1},
+};
+
+static const struct macro_row bind_row = {"bind", 3, BT_CEL_MACRO_BIND, 1};
+
+/** What is said of something else where the name of a variable belongs. */
+static const char *const not_a_name[] = {
+	[BT_CEL_MACRO_ALL] = "argument must be a simple name",
+	[BT_CEL_MACRO_EXISTS] = "argument must be a simple name",
+	[BT_CEL_MACRO_EXISTS_ONE] = "argument must be a simple name",
+	[BT_CEL_MACRO_MAP] = "argument is not an identifier",
+	[BT_CEL_MACRO_FILTER] = "argument is not an identifier",
+	[BT_CEL_MACRO_TRANSFORM_LIST] = "argument must be a simple name",
+	[BT_CEL_MACRO_TRANSFORM_MAP] = "argument must be a simple name",
+	[BT_CEL_MACRO_TRANSFORM_MAP_ENTRY] = "argument must be a simple name",
+	[BT_CEL_MACRO_BIND] = "cel.bind() variable names must be simple identifiers",
+	[BT_CEL_MACRO_OPT_MAP] = "optMap() variable name must be a simple identifier",
+	[BT_CEL_MACRO_OPT_FLAT_MAP] = "optFlatMap() variable name must be a simple identifier",
+	[BT_CEL_MACRO_SORT_BY] = "argument is not an identifier",
+};
+
+static const struct macro_row *find_row(const struct bt_cel_node *call)
+{
+	const struct bt_cel_node *target = call->call.target;
+
+	if (target == NULL) {
+		return NULL;
+	}
+	if (target->kind == BT_CEL_NODE_IDENTIFIER && !target->identifier.is_rooted &&
+		bt_str_equal_c(target->identifier.name, "cel") &&
+		bt_str_equal_c(call->call.function, bind_row.name) &&
+		call->call.count == bind_row.argument_count) {
+		return &bind_row;
+	}
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		if (call->call.count == rows[i].argument_count &&
+			bt_str_equal_c(call->call.function, rows[i].name)) {
+			return &rows[i];
+		}
+	}
+	return NULL;
+}
+
+/** Whether the variable goes over elements: the others are set once. */
+static bool is_iteration(enum bt_cel_macro macro)
+{
+	return macro != BT_CEL_MACRO_BIND && macro != BT_CEL_MACRO_OPT_MAP &&
+		macro != BT_CEL_MACRO_OPT_FLAT_MAP;
+}
+
+static bool read_variable(const struct bt_cel_node *argument, enum bt_cel_macro macro,
+	struct bt_cel_issues *issues, struct bt_str *out_name)
+{
+	if (argument->kind != BT_CEL_NODE_IDENTIFIER || argument->identifier.is_rooted) {
+		bt_cel_issue_add(issues, argument->position, "%s", not_a_name[macro]);
+		return false;
+	}
+	if (is_iteration(macro) && bt_str_equal_c(argument->identifier.name, "__result__")) {
+		bt_cel_issue_add(issues, argument->position,
+			"iteration variable overwrites accumulator variable");
+		return false;
+	}
+	*out_name = argument->identifier.name;
+	return true;
+}
+
+/** What sortBy is called on. */
+static bool can_be_sorted(const struct bt_cel_node *target)
+{
+	return target->kind != BT_CEL_NODE_LITERAL && target->kind != BT_CEL_NODE_MAP;
+}
+
+static void expand(
+	struct bt_cel_node *node, const struct macro_row *row, struct bt_cel_issues *issues)
+{
+	struct bt_cel_node **arguments = node->call.arguments;
+	struct bt_cel_node *range = node->call.target;
+	struct bt_cel_node *last = arguments[row->argument_count - 1];
+	uint32_t rest = row->argument_count - row->variable_count;
+	struct bt_str names[2] = {{0}};
+
+	for (uint32_t i = 0; i < row->variable_count; i++) {
+		if (!read_variable(arguments[i], row->macro, issues, &names[i])) {
+			return;
+		}
+	}
+	if (row->variable_count == 2 && bt_str_equal(names[0], names[1])) {
+		bt_cel_issue_add(issues, arguments[1]->position, "duplicate variable name: %.*s",
+			BT_STR_ARG(names[1]));
+		return;
+	}
+	if (row->macro == BT_CEL_MACRO_SORT_BY && !can_be_sorted(range)) {
+		bt_cel_issue_add(issues, range->position,
+			"sortBy can only be applied to a list, identifier, comprehension, call or "
+			"select expression");
+		return;
+	}
+	node->kind = BT_CEL_NODE_MACRO;
+	memset(&node->macro, 0, sizeof(node->macro));
+	node->macro.macro = row->macro;
+	node->macro.has_two_variables = row->variable_count == 2;
+	node->macro.names[0] = names[0];
+	node->macro.names[1] = names[1];
+	node->macro.range = row->macro == BT_CEL_MACRO_BIND ? arguments[1] : range;
+	if (row->macro == BT_CEL_MACRO_ALL || row->macro == BT_CEL_MACRO_EXISTS ||
+		row->macro == BT_CEL_MACRO_EXISTS_ONE || row->macro == BT_CEL_MACRO_FILTER) {
+		node->macro.condition = last;
+		return;
+	}
+	node->macro.result = last;
+	if (rest == 2 && row->macro != BT_CEL_MACRO_BIND) {
+		node->macro.condition = arguments[row->variable_count];
+	}
+}
+
+static bool is_has(const struct bt_cel_node *call)
+{
+	return call->call.target == NULL && !call->call.is_rooted && call->call.count == 1 &&
+		bt_str_equal_c(call->call.function, "has");
+}
+
+static void expand_has(struct bt_cel_node *node, struct bt_cel_issues *issues)
+{
+	const struct bt_cel_node *argument = node->call.arguments[0];
+	uint32_t position = node->position;
+
+	if (argument->kind != BT_CEL_NODE_SELECT || argument->select.is_test ||
+		argument->select.is_optional) {
+		bt_cel_issue_add(issues, argument->position, "invalid argument to has() macro");
+		return;
+	}
+	*node = *argument;
+	node->position = position;
+	node->select.is_test = true;
+}
+
+void bt_cel_macro_expand(struct bt_cel_node *call, struct bt_cel_issues *issues)
+{
+	const struct macro_row *row;
+
+	if (is_has(call)) {
+		expand_has(call, issues);
+		return;
+	}
+	row = find_row(call);
+	if (row != NULL) {
+		expand(call, row, issues);
+	}
+}

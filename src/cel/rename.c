@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cel/rename.h"
+
+#include "base/unicode.h"
+#include "cel/lexer.h"
+
+/** "Mi", "ms": what may follow the number of an amount. */
+#define UNIT_LETTERS_MAX 2
+
+struct renamer {
+	struct bt_cel_renaming *renaming;
+	struct bt_arena *arena;
+	struct bt_cel_lexer lexer;
+	struct bt_cel_issues issues;
+	BT_VEC(struct bt_cel_token) tokens;
+	struct bt_strbuf *out;
+};
+
+/** --- words that stay --- */
+
+static const char *const functions[] = {
+#define BT_CEL_FUNCTION(name, style, signature, guard, code) name,
+#define BT_CEL_OWN(name, style, signature) name,
+#include "cel/functions.def"
+#undef BT_CEL_FUNCTION
+#undef BT_CEL_OWN
+};
+
+static const char *const macros[] = {"has", "all", "exists", "exists_one", "existsOne", "map",
+	"filter", "transformList", "transformMap", "transformMapEntry", "bind", "optMap",
+	"optFlatMap", "sortBy"};
+
+/** Variables, types, and what stands before the dot of a function. */
+static const char *const roots[] = {"device", "int", "uint", "double", "bool", "string", "bytes",
+	"list", "map", "type", "null_type", "optional_type", "dyn", "cel", "optional", "sets",
+	"lists", "strings", "math", "format", "ip", "google", "kubernetes", "net"};
+
+static const char *const device_fields[] = {
+	"driver", "attributes", "capacity", "allowMultipleAllocations"};
+
+static const char *const of_parts[] = {"charAt", "contains", "endsWith", "find", "findAll",
+	"format", "indexOf", "join", "lastIndexOf", "lowerAscii", "matches", "quote", "replace",
+	"reverse", "size", "split", "startsWith", "substring", "trim", "upperAscii"};
+
+static const char *const of_amounts[] = {
+	"quantity", "isQuantity", "duration", "timestamp", "semver", "isSemver"};
+
+static bool is_among(struct bt_str text, const char *const *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (bt_str_equal_c(text, list[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+#define IS_AMONG(text, list) is_among((text), (list), BT_ARRAY_LENGTH(list))
+
+/** Also one that is called on something: optional.of. */
+static bool is_function(struct bt_str name)
+{
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(functions); i++) {
+		struct bt_str rest = bt_str_from(functions[i]);
+		do {
+			if (bt_str_equal(rest, name)) {
+				return true;
+			}
+			(void)bt_str_cut(&rest, '.');
+		} while (rest.data != NULL);
+	}
+	return IS_AMONG(name, macros);
+}
+
+static bool is_letter(char byte)
+{
+	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
+}
+
+/** "40Gi", "-1.5", "1e3": a number and its unit. */
+static bool is_amount(struct bt_str text)
+{
+	uint32_t letters = 0;
+	bool has_digit = false;
+	for (uint32_t i = 0; i < text.length; i++) {
+		char byte = text.data[i];
+		letters += is_letter(byte);
+		has_digit = has_digit || (byte >= '0' && byte <= '9');
+		if (!is_letter(byte) && (byte < '0' || byte > '9') && byte != '.' && byte != '+' &&
+			byte != '-') {
+			return false;
+		}
+	}
+	return has_digit && letters <= UNIT_LETTERS_MAX;
+}
+
+/** --- tokens --- */
+
+/** What the lexer takes. */
+static bool is_readable(struct bt_str source)
+{
+	for (uint32_t i = 0; i < source.length;) {
+		uint32_t rune;
+		uint32_t length = bt_utf8_decode(source.data + i, source.length - i, &rune);
+		if (length == 0) {
+			return false;
+		}
+		i += length;
+	}
+	return source.length <= BT_CEL_SIZE_MAX;
+}
+
+static bool read_tokens(struct renamer *renamer, struct bt_str source)
+{
+	renamer->issues = (struct bt_cel_issues){.source = source, .arena = renamer->arena};
+	renamer->lexer = (struct bt_cel_lexer){.source = source, .issues = &renamer->issues};
+	for (;;) {
+		struct bt_cel_token token = bt_cel_lexer_next(&renamer->lexer);
+		if (token.kind == BT_CEL_TOKEN_END) {
+			return renamer->issues.items.count == 0;
+		}
+		bt_vec_push(&renamer->tokens, token);
+	}
+}
+
+/** Of the token so far behind or before another; END: there is none. */
+static enum bt_cel_token_kind kind_at(const struct renamer *renamer, uint32_t index, int offset)
+{
+	int64_t at = (int64_t)index + offset;
+	return at >= 0 && at < renamer->tokens.count ? renamer->tokens.items[at].kind
+						     : BT_CEL_TOKEN_END;
+}
+
+static struct bt_str text_at(const struct renamer *renamer, uint32_t index, int offset)
+{
+	int64_t at = (int64_t)index + offset;
+	return at >= 0 && at < renamer->tokens.count ? renamer->tokens.items[at].text : BT_STR("");
+}
+
+/** Tokens before a field's name: "." or ".?"; 0: it is none. */
+static int dot_length(const struct renamer *renamer, uint32_t index)
+{
+	if (kind_at(renamer, index, -1) == BT_CEL_TOKEN_DOT) {
+		return 1;
+	}
+	return kind_at(renamer, index, -1) == BT_CEL_TOKEN_QUESTION &&
+			kind_at(renamer, index, -2) == BT_CEL_TOKEN_DOT
+		? 2
+		: 0;
+}
+
+static struct bt_str rename_name(const struct renamer *renamer, struct bt_str name)
+{
+	return renamer->renaming->rename(renamer->renaming->context, name, renamer->arena);
+}
+
+/** --- literals --- */
+
+/** false: an escape is wrong. */
+static bool read_literal(struct renamer *renamer, uint32_t index, struct bt_str *out_text)
+{
+	const struct bt_cel_token *token = &renamer->tokens.items[index];
+	uint32_t before = renamer->issues.items.count;
+	struct bt_cel_value value =
+		bt_cel_literal_read(token, false, token->position, &renamer->lexer, renamer->arena);
+	*out_text = value.text;
+	return renamer->issues.items.count == before;
+}
+
+static void append_quoted(struct bt_strbuf *out, struct bt_str text, bool is_bytes)
+{
+	bt_strbuf_append_c(out, is_bytes ? "b\"" : "\"");
+	for (uint32_t i = 0; i < text.length; i++) {
+		unsigned char byte = (unsigned char)text.data[i];
+		if (byte == '"' || byte == '\\') {
+			bt_strbuf_append_char(out, '\\');
+			bt_strbuf_append_char(out, (char)byte);
+		} else if (byte < 0x20 || byte == 0x7f || (is_bytes && byte > 0x7f)) {
+			bt_strbuf_printf(out, "\\x%02x", (unsigned)byte);
+		} else {
+			bt_strbuf_append_char(out, (char)byte);
+		}
+	}
+	bt_strbuf_append_char(out, '"');
+}
+
+/** What stands in brackets behind something: maybe a domain. */
+static bool is_index(const struct renamer *renamer, uint32_t index)
+{
+	enum bt_cel_token_kind before = kind_at(renamer, index, -2);
+	return kind_at(renamer, index, -1) == BT_CEL_TOKEN_OPEN_BRACKET &&
+		kind_at(renamer, index, 1) == BT_CEL_TOKEN_CLOSE_BRACKET &&
+		(before == BT_CEL_TOKEN_IDENTIFIER || before == BT_CEL_TOKEN_CLOSE_BRACKET ||
+			before == BT_CEL_TOKEN_CLOSE_PARENTHESIS);
+}
+
+/** The name behind ["domain"] and a dot; 0: there is none. */
+static int field_offset(const struct renamer *renamer, uint32_t index)
+{
+	if (!is_index(renamer, index) || kind_at(renamer, index, 2) != BT_CEL_TOKEN_DOT) {
+		return 0;
+	}
+	int offset = kind_at(renamer, index, 3) == BT_CEL_TOKEN_QUESTION ? 4 : 3;
+	return kind_at(renamer, index, offset) == BT_CEL_TOKEN_IDENTIFIER &&
+			kind_at(renamer, index, offset + 1) != BT_CEL_TOKEN_OPEN_PARENTHESIS
+		? offset
+		: 0;
+}
+
+/** "domain/name" with other names, cut at the last slash. */
+static void rename_pair(const struct renamer *renamer, struct bt_str domain, struct bt_str name,
+	struct bt_str *out_domain, struct bt_str *out_name)
+{
+	struct bt_str whole = rename_name(renamer,
+		bt_arena_printf(renamer->arena, "%.*s/%.*s", BT_STR_ARG(domain), BT_STR_ARG(name)));
+	int64_t found = bt_str_find_last_char(whole, '/');
+	BT_ASSERT(found >= 0);
+	uint32_t slash = (uint32_t)found;
+	*out_domain = bt_str_sub(whole, 0, slash);
+	*out_name = bt_str_sub(whole, slash + 1, whole.length);
+}
+
+static bool append_literal(struct renamer *renamer, uint32_t index)
+{
+	bool is_bytes = renamer->tokens.items[index].kind == BT_CEL_TOKEN_BYTES;
+	bool is_argument = kind_at(renamer, index, -1) == BT_CEL_TOKEN_OPEN_PARENTHESIS;
+	struct bt_str text;
+	struct bt_str rest;
+	if (!read_literal(renamer, index, &text)) {
+		return false;
+	}
+	if (is_index(renamer, index)) {
+		int field = field_offset(renamer, index);
+		rename_pair(renamer, text, field != 0 ? text_at(renamer, index, field) : BT_STR(""),
+			&text, &rest);
+	} else if (!is_argument || !IS_AMONG(text_at(renamer, index, -2), of_amounts) ||
+		!is_amount(text)) {
+		text = rename_name(renamer, text);
+	}
+	append_quoted(renamer->out, text, is_bytes);
+	return true;
+}
+
+/** --- identifiers --- */
+
+/** The domain of a field that is written behind ["domain"]. */
+static bool find_domain(
+	struct renamer *renamer, uint32_t index, int dots, struct bt_str *out_domain)
+{
+	int64_t literal = (int64_t)index - dots - 2;
+	return kind_at(renamer, index, -dots - 1) == BT_CEL_TOKEN_CLOSE_BRACKET &&
+		kind_at(renamer, index, -dots - 2) == BT_CEL_TOKEN_STRING &&
+		is_index(renamer, (uint32_t)literal) &&
+		read_literal(renamer, (uint32_t)literal, out_domain);
+}
+
+static struct bt_str rename_field(struct renamer *renamer, uint32_t index, int dots)
+{
+	struct bt_str name = text_at(renamer, index, 0);
+	struct bt_str domain;
+	bool is_devices = bt_str_equal_c(text_at(renamer, index, -dots - 1), "device") &&
+		kind_at(renamer, index, -dots - 2) != BT_CEL_TOKEN_DOT;
+	if (is_devices && IS_AMONG(name, device_fields)) {
+		return name;
+	}
+	if (find_domain(renamer, index, dots, &domain)) {
+		rename_pair(renamer, domain, name, &domain, &name);
+		return name;
+	}
+	return rename_name(renamer, name);
+}
+
+static struct bt_str rename_identifier(struct renamer *renamer, uint32_t index)
+{
+	struct bt_str name = text_at(renamer, index, 0);
+	int dots = dot_length(renamer, index);
+	bool is_call = kind_at(renamer, index, 1) == BT_CEL_TOKEN_OPEN_PARENTHESIS;
+	if (is_call && is_function(name)) {
+		renamer->renaming->has_parts =
+			renamer->renaming->has_parts || IS_AMONG(name, of_parts);
+		return name;
+	}
+	if (dots != 0 && !is_call) {
+		return rename_field(renamer, index, dots);
+	}
+	return dots == 0 && IS_AMONG(name, roots) ? name : rename_name(renamer, name);
+}
+
+/** --- parts of texts --- */
+
+/** "." function "(" literal ")" behind a variable or field, with the function at index. */
+static bool is_part_call(const struct renamer *renamer, uint32_t index)
+{
+	static const char *const known[] = {"startsWith", "endsWith", "contains"};
+	enum bt_cel_token_kind target = kind_at(renamer, index, -2);
+	return kind_at(renamer, index, 0) == BT_CEL_TOKEN_IDENTIFIER &&
+		kind_at(renamer, index, -1) == BT_CEL_TOKEN_DOT &&
+		(target == BT_CEL_TOKEN_IDENTIFIER || target == BT_CEL_TOKEN_CLOSE_BRACKET) &&
+		kind_at(renamer, index, 1) == BT_CEL_TOKEN_OPEN_PARENTHESIS &&
+		kind_at(renamer, index, 2) == BT_CEL_TOKEN_STRING &&
+		kind_at(renamer, index, 3) == BT_CEL_TOKEN_CLOSE_PARENTHESIS &&
+		IS_AMONG(text_at(renamer, index, 0), known);
+}
+
+/** It becomes the question whether the text is one of those. false: it is no such call. */
+static bool append_part_call(struct renamer *renamer, uint32_t index)
+{
+	struct bt_cel_renaming *renaming = renamer->renaming;
+	struct bt_str part;
+	struct bt_str pattern;
+	if (!is_part_call(renamer, index) || !read_literal(renamer, index + 2, &part)) {
+		return false;
+	}
+	pattern = renaming->find_texts(
+		renaming->context, text_at(renamer, index, 0), part, renamer->arena);
+	if (pattern.data == NULL) {
+		return false;
+	}
+	bt_strbuf_append_c(renamer->out, "matches(");
+	append_quoted(renamer->out, pattern, false);
+	bt_strbuf_append_char(renamer->out, ')');
+	return true;
+}
+
+/** --- all of them --- */
+
+static bool append_token(struct renamer *renamer, uint32_t index)
+{
+	const struct bt_cel_token *token = &renamer->tokens.items[index];
+	if (token->kind == BT_CEL_TOKEN_STRING || token->kind == BT_CEL_TOKEN_BYTES) {
+		return append_literal(renamer, index);
+	}
+	if (token->kind == BT_CEL_TOKEN_IDENTIFIER) {
+		bt_strbuf_append_str(renamer->out, rename_identifier(renamer, index));
+	} else if (token->kind == BT_CEL_TOKEN_QUOTED) {
+		bt_strbuf_append_char(renamer->out, '`');
+		bt_strbuf_append_str(renamer->out,
+			rename_name(renamer, bt_str_sub(token->text, 1, token->text.length - 2)));
+		bt_strbuf_append_char(renamer->out, '`');
+	} else { /* an operator or a number */
+		bt_strbuf_append_str(renamer->out, token->text);
+	}
+	return true;
+}
+
+/** Whatever was between two tokens becomes a blank. */
+static bool append_tokens(struct renamer *renamer)
+{
+	for (uint32_t i = 0; i < renamer->tokens.count; i++) {
+		const struct bt_cel_token *token = &renamer->tokens.items[i];
+		if (i != 0 && token[-1].text.data + token[-1].text.length != token->text.data) {
+			bt_strbuf_append_char(renamer->out, ' ');
+		}
+		if (append_part_call(renamer, i)) {
+			i += 3;
+		} else if (!append_token(renamer, i)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+bool bt_cel_rename(struct bt_str source, struct bt_cel_renaming *renaming, struct bt_arena *arena,
+	struct bt_strbuf *out)
+{
+	struct bt_strbuf text = {0};
+	struct renamer renamer = {.renaming = renaming, .arena = arena, .out = &text};
+	bool is_expression =
+		is_readable(source) && read_tokens(&renamer, source) && append_tokens(&renamer);
+	if (is_expression) {
+		bt_strbuf_append_str(out, bt_strbuf_str(&text));
+	}
+	bt_vec_finish(&renamer.tokens);
+	bt_vec_finish(&renamer.issues.items);
+	bt_strbuf_finish(&text);
+	return is_expression;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cel/text.h"
+
+#include <string.h>
+
+#include "base/unicode.h"
+
+/** Work of a byte that is quoted. */
+#define QUOTE_WORK 4
+
+uint32_t bt_cel_text_step(struct bt_str text, uint32_t offset)
+{
+	uint32_t rune;
+	uint32_t size;
+
+	if ((unsigned char)text.data[offset] < 0x80) {
+		return 1;
+	}
+	size = bt_utf8_decode(text.data + offset, text.length - offset, &rune);
+	return size != 0 ? size : 1;
+}
+
+uint32_t bt_cel_text_length(struct bt_str text)
+{
+	uint32_t length = 0;
+
+	for (uint32_t i = 0; i < text.length; i += bt_cel_text_step(text, i)) {
+		length++;
+	}
+	return length;
+}
+
+uint32_t bt_cel_text_offset(struct bt_str text, uint64_t index)
+{
+	uint32_t offset = 0;
+
+	while (index > 0 && offset < text.length) {
+		offset += bt_cel_text_step(text, offset);
+		index--;
+	}
+	return offset;
+}
+
+bool bt_cel_charge_text(struct bt_cel_evaluation *evaluation, struct bt_str text, uint64_t tenths)
+{
+	return bt_cel_charge_work(evaluation, text.length) &&
+		bt_cel_charge_tenths(evaluation, bt_cel_text_length(text), tenths);
+}
+
+bool bt_cel_charge_call(struct bt_cel_evaluation *evaluation, struct bt_str text)
+{
+	return bt_cel_charge_work(evaluation, text.length) && bt_cel_charge(evaluation, 1);
+}
+
+struct bt_cel_value bt_cel_fail_error(struct bt_cel_evaluation *evaluation, struct berth_error *err)
+{
+	const char *message = berth_error_message(err);
+	struct bt_cel_value result = bt_cel_charge_work(evaluation, strlen(message) * QUOTE_WORK)
+		? bt_cel_fail(evaluation, "%s", message)
+		: evaluation->stop;
+
+	berth_error_finish(err);
+	return result;
+}
+
+int bt_cel_refuse(
+	struct berth_error *err, const char *before, struct bt_str text, const char *after)
+{
+	struct bt_strbuf quoted = {NULL, 0, 0};
+	int code;
+
+	bt_strbuf_append_quoted(&quoted, text);
+	code = bt_error_set(err, BERTH_ERR_INVALID, "%s%s%s", before, bt_strbuf_c(&quoted), after);
+	bt_strbuf_finish(&quoted);
+	return code;
+}
+
+bool bt_cel_charge_search(
+	struct bt_cel_evaluation *evaluation, struct bt_str text, struct bt_str part)
+{
+	return bt_cel_charge_work(evaluation, (uint64_t)text.length * part.length + text.length);
+}
+
+bool bt_cel_output_append(struct bt_cel_output *output, struct bt_str text)
+{
+	/* Twice the bound on memory can not be had: this stops the evaluation. */
+	if (text.length + output->buffer.length > BT_CEL_MEMORY_MAX) {
+		return bt_cel_alloc(output->evaluation, 2, BT_CEL_MEMORY_MAX) != NULL;
+	}
+	if (!bt_cel_charge_work(output->evaluation, (uint64_t)text.length + 1)) {
+		return false;
+	}
+	bt_strbuf_append_str(&output->buffer, text);
+	return true;
+}
+
+struct bt_cel_value bt_cel_output_finish(struct bt_cel_output *output)
+{
+	struct bt_cel_evaluation *evaluation = output->evaluation;
+	struct bt_cel_value result = evaluation->stop;
+	size_t length = output->buffer.length;
+	char *bytes;
+
+	if (!bt_cel_is_error(&result)) {
+		bytes = bt_cel_alloc(evaluation, length, 1);
+		result = evaluation->stop;
+		if (bytes != NULL) {
+			memcpy(bytes, bt_strbuf_c(&output->buffer), length);
+			result = bt_cel_string((struct bt_str){bytes, (uint32_t)length});
+		}
+	}
+	bt_strbuf_finish(&output->buffer);
+	return result;
+}
+
+struct bt_cel_value bt_cel_fail_text(struct bt_cel_evaluation *evaluation, const char *before,
+	struct bt_str text, const char *after)
+{
+	struct bt_cel_output output = {.evaluation = evaluation};
+	struct bt_cel_value result;
+
+	if (bt_cel_output_append(&output, bt_str_from(before)) &&
+		bt_cel_output_append(&output, text)) {
+		(void)bt_cel_output_append(&output, bt_str_from(after));
+	}
+	result = bt_cel_output_finish(&output);
+	return bt_cel_is_error(&result) ? result : bt_cel_error(result.text);
+}

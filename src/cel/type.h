@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CEL_TYPE_H
+#define BT_CEL_TYPE_H
+/** Static types of the checker. Spec: 12b section 3. */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/strbuf.h"
+
+/** Kinds of types and, up to BT_CEL_DEVICE, of values. */
+enum bt_cel_kind {
+	BT_CEL_NULL, /* all-zero memory is the value null */
+	BT_CEL_BOOL,
+	BT_CEL_INT,
+	BT_CEL_UINT,
+	BT_CEL_DOUBLE,
+	BT_CEL_STRING,
+	BT_CEL_BYTES,
+	BT_CEL_LIST,
+	BT_CEL_MAP,
+	BT_CEL_DURATION,
+	BT_CEL_TIMESTAMP,
+	BT_CEL_TYPE,
+	BT_CEL_OPTIONAL,
+	BT_CEL_QUANTITY,
+	BT_CEL_SEMVER,
+	BT_CEL_URL,
+	BT_CEL_FORMAT,
+	BT_CEL_IP,
+	BT_CEL_CIDR,
+	BT_CEL_DEVICE,
+	BT_CEL_ERROR,
+	/* Types only. */
+	BT_CEL_ANY,
+	BT_CEL_DYN,
+	BT_CEL_PARAMETER, /* of an overload: A, B; unified for each call */
+	/* Of the authorization functions (spec 12b section 9.11): no value has them. */
+	BT_CEL_AUTHORIZER,
+	BT_CEL_PATH_CHECK,
+	BT_CEL_GROUP_CHECK,
+	BT_CEL_RESOURCE_CHECK,
+	BT_CEL_DECISION,
+	BT_CEL_KIND__COUNT,
+};
+
+struct bt_cel_type {
+	enum bt_cel_kind kind;
+	uint32_t parameter; /* BT_CEL_PARAMETER: which */
+	uint32_t parts;     /* types that it consists of, itself among them; 0: 1 */
+	/** list(T), optional(T), type(T): [0]; map(K, V): both. */
+	const struct bt_cel_type *of[2];
+};
+
+/** The types without parts, by kind: bt_cel_types[BT_CEL_STRING]; list, map, type and optional are
+ * what type() says of such a value. */
+extern const struct bt_cel_type bt_cel_types[BT_CEL_KIND__COUNT];
+
+/** How the checker prints a type: "map(string, any)", "kubernetes.Quantity". */
+void bt_cel_type_print(const struct bt_cel_type *type, struct bt_strbuf *out);
+/** How messages about the result do: "map(string, google.protobuf.Any)". */
+void bt_cel_type_print_output(const struct bt_cel_type *type, struct bt_strbuf *out);
+/** How messages at run time call a kind: "int", "list", "kubernetes.Quantity",
+ * "google.protobuf.Duration". */
+const char *bt_cel_kind_name(enum bt_cel_kind kind);
+#endif

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cel/url.h"
+
+#include <string.h>
+
+#include "cel/text.h"
+
+/** Where a text stands: what may be escaped and what must be. */
+enum place {
+	PLACE_PATH,
+	PLACE_HOST,
+	PLACE_ZONE, /* of an IPv6 address within a host */
+	PLACE_USER,
+	PLACE_QUERY,
+};
+
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_one_of(char c, const char *set)
+{
+	return c != '\0' && strchr(set, c) != NULL;
+}
+
+static int hex_digit(char c)
+{
+	return is_digit(c)             ? c - '0'
+		: c >= 'a' && c <= 'f' ? c - 'a' + 10
+		: c >= 'A' && c <= 'F' ? c - 'A' + 10
+				       : -1;
+}
+
+static bool must_be_escaped(char c, enum place place)
+{
+	if (is_letter(c) || is_digit(c) || is_one_of(c, "-_.~")) {
+		return false;
+	}
+	if (place == PLACE_HOST || place == PLACE_ZONE) {
+		return !is_one_of(c, "!$&'()*+,;=:[]<>\"");
+	}
+	return !is_one_of(c, "$&+,/:;=@");
+}
+
+/** The byte that a "%XX" at the start of text stands for; -1: it is none, or not here. */
+static int escaped_byte(struct bt_str text, enum place place)
+{
+	int high = text.length > 2 ? hex_digit(text.data[1]) : -1;
+	int low = text.length > 2 ? hex_digit(text.data[2]) : -1;
+	int byte;
+
+	if (high < 0 || low < 0) {
+		return -1;
+	}
+	byte = high << 4 | low;
+	/* Hosts escape what is not ASCII, zones what would need it; both may escape "%". */
+	if (byte != '%' && place == PLACE_HOST && byte < 0x80) {
+		return -1;
+	}
+	if (byte != '%' && place == PLACE_ZONE && byte != ' ' &&
+		must_be_escaped((char)byte, PLACE_HOST)) {
+		return -1;
+	}
+	return byte;
+}
+
+/** Appends the text without escapes. */
+static int unescape(
+	struct bt_str text, enum place place, struct bt_strbuf *out, struct berth_error *err)
+{
+	for (uint32_t i = 0; i < text.length; i++) {
+		char c = text.data[i];
+
+		if (c == '%') {
+			struct bt_str rest = bt_str_sub(text, i, text.length);
+			int byte = escaped_byte(rest, place);
+
+			if (byte < 0) {
+				return bt_cel_refuse(
+					err, "invalid URL escape ", bt_str_sub(rest, 0, 3), "");
+			}
+			bt_strbuf_append_char(out, (char)byte);
+			i += 2;
+			continue;
+		}
+		if ((place == PLACE_HOST || place == PLACE_ZONE) && (unsigned char)c < 0x80 &&
+			must_be_escaped(c, place)) {
+			return bt_cel_refuse(
+				err, "invalid character ", bt_str_sub(text, i, 1), " in host name");
+		}
+		bt_strbuf_append_char(out, c == '+' && place == PLACE_QUERY ? ' ' : c);
+	}
+	return 0;
+}
+
+bool bt_cel_url_unescape_query(struct bt_str text, struct bt_strbuf *out)
+{
+	return unescape(text, PLACE_QUERY, out, NULL) == 0;
+}
+
+/** "", ":" or ":8080" */
+static bool is_optional_port(struct bt_str text)
+{
+	if (text.length != 0 && text.data[0] != ':') {
+		return false;
+	}
+	for (uint32_t i = 1; i < text.length; i++) {
+		if (!is_digit(text.data[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static int check_port(struct bt_str port, struct berth_error *err)
+{
+	return is_optional_port(port) ? 0
+				      : bt_cel_refuse(err, "invalid port ", port, " after host");
+}
+
+/** "[fe80::1%25eth0]:80": unlike the rest, the zone may hold nearly everything, escaped. */
+static int parse_bracketed(struct bt_str host, struct bt_strbuf *out, struct berth_error *err)
+{
+	int64_t bracket = bt_str_find_last_char(host, ']');
+	struct bt_str inside;
+	int64_t zone;
+	int code;
+
+	if (bracket < 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "missing ']' in host");
+	}
+	code = check_port(bt_str_sub(host, (uint32_t)bracket + 1, host.length), err);
+	if (code != 0) {
+		return code;
+	}
+	inside = bt_str_sub(host, 0, (uint32_t)bracket);
+	zone = bt_str_find(inside, BT_STR("%25"));
+	if (zone < 0) {
+		return unescape(host, PLACE_HOST, out, err);
+	}
+	code = unescape(bt_str_sub(inside, 0, (uint32_t)zone), PLACE_HOST, out, err);
+	if (code == 0) {
+		code = unescape(
+			bt_str_sub(inside, (uint32_t)zone, inside.length), PLACE_ZONE, out, err);
+	}
+	if (code == 0) {
+		code = unescape(
+			bt_str_sub(host, (uint32_t)bracket, host.length), PLACE_HOST, out, err);
+	}
+	return code;
+}
+
+static int parse_host(struct bt_str host, struct bt_strbuf *out, struct berth_error *err)
+{
+	int64_t colon = bt_str_find_last_char(host, ':');
+	int code = 0;
+
+	if (host.length != 0 && host.data[0] == '[') {
+		return parse_bracketed(host, out, err);
+	}
+	if (colon >= 0) {
+		code = check_port(bt_str_sub(host, (uint32_t)colon, host.length), err);
+	}
+	return code != 0 ? code : unescape(host, PLACE_HOST, out, err);
+}
+
+static int check_user(struct bt_str user, struct berth_error *err)
+{
+	struct bt_strbuf plain = {NULL, 0, 0};
+	int code;
+
+	for (uint32_t i = 0; i < user.length; i++) {
+		if (!is_letter(user.data[i]) && !is_digit(user.data[i]) &&
+			!is_one_of(user.data[i], "-._:~!$&'()*+,;=%@")) {
+			return bt_error_set(err, BERTH_ERR_INVALID, "net/url: invalid userinfo");
+		}
+	}
+	code = unescape(user, PLACE_USER, &plain, err);
+	bt_strbuf_finish(&plain);
+	return code;
+}
+
+/** "user:password@host:port" */
+static int parse_authority(struct bt_str authority, struct bt_arena *arena, struct bt_str *out_host,
+	struct berth_error *err)
+{
+	int64_t at = bt_str_find_last_char(authority, '@');
+	struct bt_strbuf host = {NULL, 0, 0};
+	int code =
+		parse_host(bt_str_sub(authority, (uint32_t)(at + 1), authority.length), &host, err);
+
+	if (code == 0 && at >= 0) {
+		code = check_user(bt_str_sub(authority, 0, (uint32_t)at), err);
+	}
+	if (code == 0) {
+		*out_host = bt_arena_str(arena, bt_strbuf_str(&host));
+	}
+	bt_strbuf_finish(&host);
+	return code;
+}
+
+static int check_path(struct bt_str path, struct berth_error *err)
+{
+	struct bt_strbuf plain = {NULL, 0, 0};
+	int code = unescape(path, PLACE_PATH, &plain, err);
+
+	bt_strbuf_finish(&plain);
+	return code;
+}
+
+/** *out_length: bytes of the scheme, 0 for none. */
+static int find_scheme(struct bt_str text, uint32_t *out_length, struct berth_error *err)
+{
+	uint32_t i = 0;
+
+	*out_length = 0;
+	while (i < text.length &&
+		(is_letter(text.data[i]) ||
+			(i != 0 && (is_digit(text.data[i]) || is_one_of(text.data[i], "+-."))))) {
+		i++;
+	}
+	if (i < text.length && text.data[i] == ':') {
+		if (i == 0) {
+			return bt_error_set(err, BERTH_ERR_INVALID, "missing protocol scheme");
+		}
+		*out_length = i;
+	}
+	return 0;
+}
+
+static bool has_control_byte(struct bt_str text)
+{
+	for (uint32_t i = 0; i < text.length; i++) {
+		unsigned char byte = (unsigned char)text.data[i];
+
+		if (byte < ' ' || byte == 0x7f) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** Behind the scheme. */
+static int parse_rest(
+	struct bt_str rest, struct bt_arena *arena, struct bt_cel_url *out, struct berth_error *err)
+{
+	struct bt_str authority;
+	int64_t slash;
+	int code;
+
+	out->query = rest;
+	rest = bt_str_cut(&out->query, '?');
+	if (!bt_str_has_prefix(rest, BT_STR("/"))) {
+		/* With a scheme: opaque, like a mail address. */
+		return out->scheme.length != 0 || bt_str_equal(rest, BT_STR("*"))
+			? 0
+			: bt_error_set(err, BERTH_ERR_INVALID, "invalid URI for request");
+	}
+	if (out->scheme.length != 0 && bt_str_has_prefix(rest, BT_STR("//"))) {
+		authority = bt_str_sub(rest, 2, rest.length);
+		slash = bt_str_find_char(authority, '/');
+		rest = slash >= 0 ? bt_str_sub(authority, (uint32_t)slash, authority.length)
+				  : BT_STR("");
+		authority = slash >= 0 ? bt_str_sub(authority, 0, (uint32_t)slash) : authority;
+		code = parse_authority(authority, arena, &out->host, err);
+		if (code != 0) {
+			return code;
+		}
+	}
+	out->path = rest;
+	return check_path(rest, err);
+}
+
+static int parse(
+	struct bt_str text, struct bt_arena *arena, struct bt_cel_url *out, struct berth_error *err)
+{
+	struct bt_strbuf lower = {NULL, 0, 0};
+	uint32_t scheme_length;
+	int code;
+
+	if (has_control_byte(text)) {
+		return bt_error_set(
+			err, BERTH_ERR_INVALID, "net/url: invalid control character in URL");
+	}
+	if (text.length == 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "empty url");
+	}
+	code = find_scheme(text, &scheme_length, err);
+	if (code != 0) {
+		return code;
+	}
+	bt_strbuf_append_lower(&lower, bt_str_sub(text, 0, scheme_length));
+	bt_strbuf_append_str(&lower, bt_str_sub(text, scheme_length, text.length));
+	out->text = bt_arena_str(arena, bt_strbuf_str(&lower));
+	bt_strbuf_finish(&lower);
+	out->scheme = bt_str_sub(out->text, 0, scheme_length);
+	if (bt_str_equal(text, BT_STR("*"))) {
+		out->path = out->text;
+		return 0;
+	}
+	return parse_rest(
+		bt_str_sub(out->text, scheme_length != 0 ? scheme_length + 1 : 0, text.length),
+		arena, out, err);
+}
+
+int bt_cel_url_parse(struct bt_str text, struct bt_arena *arena, struct bt_cel_url *out_url,
+	struct berth_error *err)
+{
+	struct bt_cel_url url = {.host = BT_STR(""), .path = BT_STR(""), .query = BT_STR("")};
+	struct berth_error problem = BERTH_ERROR_INIT;
+	struct bt_strbuf after = {NULL, 0, 0};
+	int code = parse(text, arena, &url, &problem);
+
+	if (code == 0) {
+		*out_url = url;
+		return 0;
+	}
+	bt_strbuf_printf(&after, ": %s", berth_error_message(&problem));
+	code = bt_cel_refuse(err, "parse ", text, bt_strbuf_c(&after));
+	bt_strbuf_finish(&after);
+	berth_error_finish(&problem);
+	return code;
+}
+
+/** Length of the host without its port. */
+static uint32_t hostname_length(struct bt_str host)
+{
+	int64_t colon = bt_str_find_last_char(host, ':');
+
+	return colon >= 0 && is_optional_port(bt_str_sub(host, (uint32_t)colon, host.length))
+		? (uint32_t)colon
+		: host.length;
+}
+
+struct bt_str bt_cel_url_hostname(const struct bt_cel_url *url)
+{
+	struct bt_str name = bt_str_sub(url->host, 0, hostname_length(url->host));
+
+	if (bt_str_has_prefix(name, BT_STR("[")) && bt_str_has_suffix(name, BT_STR("]"))) {
+		name = bt_str_sub(name, 1, name.length - 2);
+	}
+	return name;
+}
+
+struct bt_str bt_cel_url_port(const struct bt_cel_url *url)
+{
+	return bt_str_sub(url->host, hostname_length(url->host) + 1, url->host.length);
+}
+
+void bt_cel_url_escaped_path(const struct bt_cel_url *url, struct bt_strbuf *out)
+{
+	struct bt_strbuf plain = {NULL, 0, 0};
+	bool is_escaped = true;
+
+	for (uint32_t i = 0; i < url->path.length; i++) {
+		char c = url->path.data[i];
+
+		is_escaped =
+			is_escaped && (!must_be_escaped(c, PLACE_PATH) || is_one_of(c, "!'()*[]%"));
+	}
+	if (is_escaped) {
+		bt_strbuf_append_str(out, url->path);
+		return;
+	}
+	(void)unescape(url->path, PLACE_PATH, &plain, NULL); /* it was checked */
+	for (size_t i = 0; i < plain.length; i++) {
+		if (must_be_escaped(plain.data[i], PLACE_PATH)) {
+			bt_strbuf_printf(out, "%%%02X", (unsigned char)plain.data[i]);
+		} else {
+			bt_strbuf_append_char(out, plain.data[i]);
+		}
+	}
+	bt_strbuf_finish(&plain);
+}

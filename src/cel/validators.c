@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Literals that cannot work, whatever the device. Spec: 12b sections 7.4 and 7.5. */
+#include "cel/checker_private.h"
+#include "cel/format_clause.h"
+#include "cel/functions.h"
+#include "cel/regex.h"
+
+struct validator {
+	struct bt_cel_inference inference;
+	struct bt_cel_issues *issues;
+	uint32_t format_depth; /* calls of format around: their lists may be mixed */
+	size_t pattern_bytes;  /* of the patterns so far */
+};
+
+static const struct bt_cel_node *literal_of(const struct bt_cel_node *node, enum bt_cel_kind kind)
+{
+	bool is_literal = node->kind == BT_CEL_NODE_LITERAL && node->literal.kind == kind;
+
+	return is_literal ? node : NULL;
+}
+
+static bool is_call(const struct bt_cel_node *node, const char *function, bool is_member)
+{
+	return node->call.operator_ == BT_CEL_OP_NONE && (node->call.target != NULL) == is_member &&
+		bt_str_equal_c(node->call.function, function);
+}
+
+/** A conversion that fails for a literal: `invalid duration argument`. */
+static void validate_conversion(struct validator *validator, const struct bt_cel_node *call,
+	bt_cel_function convert, const char *what)
+{
+	const struct bt_cel_node *literal = literal_of(call->call.arguments[0], BT_CEL_STRING);
+	struct bt_cel_evaluation evaluation = {
+		.arena = validator->inference.arena, .cost_max = BT_CEL_COST_MAX};
+	struct bt_cel_value result;
+
+	if (literal == NULL) {
+		return;
+	}
+	result = convert(&evaluation, &literal->literal, 1, NULL);
+	if (bt_cel_is_error(&result)) {
+		bt_cel_issue_add(validator->issues, literal->position, "invalid %s argument", what);
+	}
+}
+
+/** The first argument: of `matches(text, pattern)` that is the text, upstream's quirk. */
+static void validate_pattern(struct validator *validator, const struct bt_cel_node *call)
+{
+	const struct bt_cel_node *literal = literal_of(call->call.arguments[0], BT_CEL_STRING);
+	struct bt_cel_regex *regex = NULL;
+	int code = BERTH_ERR_TOO_LARGE;
+
+	if (literal == NULL) {
+		return;
+	}
+	if (validator->pattern_bytes < BT_CEL_REGEXES_BYTES_MAX) {
+		code = bt_cel_regex_compile(literal->literal.text, &regex, NULL);
+	}
+	if (code == 0) {
+		validator->pattern_bytes += bt_cel_regex_bytes(regex);
+	} else {
+		bt_cel_issue_add(validator->issues, literal->position, "invalid matches argument");
+		validator->pattern_bytes +=
+			code == BERTH_ERR_TOO_LARGE ? BT_CEL_REGEX_BYTES_MAX : 0;
+	}
+	bt_cel_regex_destroy(regex);
+}
+
+/** What a clause cannot print; absent: it can, or only run time knows. */
+static struct bt_str clause_problem(struct bt_cel_evaluation *evaluation,
+	const struct bt_cel_format_clause *clause, const struct bt_cel_node *item)
+{
+	const char *refusal = bt_cel_format_refusal(clause->verb, item->type->kind);
+
+	if (refusal == NULL || bt_cel_type_is_dyn(item->type)) {
+		return (struct bt_str){0};
+	}
+	return bt_arena_printf(
+		evaluation->arena, "%s%s", refusal, bt_cel_kind_name(item->type->kind));
+}
+
+/** The first thing wrong with a format and its values; absent: nothing. */
+static struct bt_str format_problem(
+	struct bt_cel_evaluation *evaluation, struct bt_str format, const struct bt_cel_node *list)
+{
+	struct bt_str problem = {0};
+	struct bt_str text;
+	uint32_t used = 0;
+	uint32_t at = 0;
+
+	while (problem.data == NULL && bt_cel_format_next(format, &at, &text)) {
+		struct bt_cel_format_clause clause;
+		struct bt_cel_value failure;
+
+		if (text.length != 0) {
+			continue;
+		}
+		if (used >= list->list.count) {
+			problem = bt_arena_printf(evaluation->arena, "index %u out of range", used);
+		} else if (bt_cel_format_parse(evaluation, format, &at, &clause, &failure)) {
+			problem = clause_problem(evaluation, &clause, list->list.items[used++]);
+		} else {
+			problem = failure.text;
+		}
+	}
+	if (problem.data == NULL && used < list->list.count) {
+		problem = bt_arena_printf(evaluation->arena,
+			"too many arguments supplied to string.format (expected %u, got %u)", used,
+			list->list.count);
+	}
+	return problem;
+}
+
+static void validate_format(struct validator *validator, const struct bt_cel_node *call)
+{
+	const struct bt_cel_node *literal = literal_of(call->call.target, BT_CEL_STRING);
+	const struct bt_cel_node *list = call->call.arguments[0];
+	struct bt_cel_evaluation evaluation = {
+		.arena = validator->inference.arena, .cost_max = BT_CEL_COST_MAX};
+	struct bt_str problem;
+
+	if (literal == NULL || list->kind != BT_CEL_NODE_LIST || list->list.is_optional != NULL) {
+		return;
+	}
+	problem = format_problem(&evaluation, literal->literal.text, list);
+	if (problem.data != NULL) {
+		bt_cel_issue_add(validator->issues, call->position, "%.*s", BT_STR_ARG(problem));
+	}
+}
+
+static void validate_call(struct validator *validator, const struct bt_cel_node *call)
+{
+	if (call->call.count == 0) {
+		return;
+	}
+	if (is_call(call, "duration", false)) {
+		validate_conversion(validator, call, bt_cel_fn_to_duration, "duration");
+	} else if (is_call(call, "timestamp", false)) {
+		validate_conversion(validator, call, bt_cel_fn_to_timestamp, "timestamp");
+	} else if (is_call(call, "matches", false) || is_call(call, "matches", true)) {
+		validate_pattern(validator, call);
+	} else if (is_call(call, "format", true)) {
+		validate_format(validator, call);
+	}
+}
+
+/** Elements, keys or values of a literal are of one type, or of some and any or dyn. */
+static void validate_elements(struct validator *validator, struct bt_cel_node *const *nodes,
+	const bool *is_optional, uint32_t count)
+{
+	const struct bt_cel_type *expected = NULL;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct bt_cel_type *type = nodes[i]->type;
+		const struct bt_cel_type *joined;
+
+		if (is_optional != NULL && is_optional[i] && type->kind == BT_CEL_OPTIONAL) {
+			type = type->of[0];
+		}
+		joined = expected == NULL ? type
+					  : bt_cel_join(&validator->inference, expected, type);
+		if (joined == NULL) {
+			bt_cel_report_type(validator->issues, nodes[i]->position, expected, type);
+			return;
+		}
+		expected = joined;
+	}
+}
+
+static void validate(struct validator *validator, const struct bt_cel_node *node)
+{
+	bool is_format = node->kind == BT_CEL_NODE_CALL && is_call(node, "format", true);
+	struct bt_cel_node *child;
+
+	if (node->kind == BT_CEL_NODE_CALL) {
+		validate_call(validator, node);
+	} else if (node->kind == BT_CEL_NODE_LIST && validator->format_depth == 0) {
+		validate_elements(
+			validator, node->list.items, node->list.is_optional, node->list.count);
+	} else if (node->kind == BT_CEL_NODE_MAP && validator->format_depth == 0) {
+		validate_elements(validator, node->map.keys, NULL, node->map.count);
+		validate_elements(
+			validator, node->map.values, node->map.is_optional, node->map.count);
+	}
+	validator->format_depth += is_format;
+	for (uint32_t i = 0; (child = bt_cel_node_child(node, i)) != NULL; i++) {
+		validate(validator, child);
+	}
+	validator->format_depth -= is_format;
+}
+
+bool bt_cel_validate(
+	const struct bt_cel_node *root, struct bt_arena *scratch, struct bt_cel_issues *issues)
+{
+	struct validator validator = {.inference = {.arena = scratch}, .issues = issues};
+
+	validate(&validator, root);
+	bt_cel_inference_finish(&validator.inference);
+	return issues->items.count == 0;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CEL_VALUE_H
+#define BT_CEL_VALUE_H
+/** Values of an evaluation: small, copied by assignment, what they point at lives in an arena or in
+ * the caller's memory. Spec: 12b sections 3 and 8. */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "api/quantity.h"
+#include "base/str.h"
+#include "cel/type.h"
+
+struct bt_cel_value;
+
+struct bt_cel_list {
+	const struct bt_cel_value *items;
+	uint32_t count;
+};
+
+/** An entry's key is a bool, int, uint or string. */
+struct bt_cel_entry;
+
+struct bt_cel_map {
+	const struct bt_cel_entry *entries; /* in order of iteration */
+	uint32_t count;
+	/** Not NULL: what indexing and selecting (not `in`, size, ==, macros) find for a missing
+	 * key: the rule of unknown domains, spec 12b section 4. */
+	const struct bt_cel_value *missing;
+};
+
+/** A version that was parsed (spec 12b section 9.8); texts point into the source. */
+struct bt_cel_semver {
+	uint64_t major;
+	uint64_t minor;
+	uint64_t patch;
+	struct bt_str prerelease; /* "1.rc" of "1.2.3-1.rc"; "" for none */
+	struct bt_str build;
+	struct bt_str text;
+};
+
+struct bt_cel_ip {
+	uint8_t bytes[16]; /* IPv4: the first four */
+	bool is_v6;
+};
+
+struct bt_cel_cidr {
+	struct bt_cel_ip ip;
+	uint8_t prefix_length;
+};
+
+/** UTC, within years 1 to 9999. */
+struct bt_cel_timestamp {
+	int64_t seconds;
+	int32_t nanoseconds;
+};
+
+struct bt_cel_url; /* functions_url.c */
+
+struct bt_cel_value {
+	enum bt_cel_kind kind;
+	/** Of a quantity: result of add or sub (spec 12b section 8.4, the detail at its end). */
+	bool is_computed;
+	union {
+		bool boolean;
+		int64_t integer; /* also a duration, in nanoseconds */
+		uint64_t uinteger;
+		double real;
+		struct bt_str text; /* string, bytes; an error's message; a format's name */
+		struct bt_cel_list list;
+		const struct bt_cel_map *map;
+		struct bt_cel_timestamp timestamp;
+		const struct bt_cel_type *type;
+		const struct bt_cel_value *optional; /* NULL: none */
+		const struct bt_quantity *quantity;
+		const struct bt_cel_semver *semver;
+		const struct bt_cel_url *url;
+		const struct bt_cel_ip *ip;
+		const struct bt_cel_cidr *cidr;
+		const struct bt_cel_value *fields; /* BT_CEL_DEVICE: by enum bt_cel_device_field */
+	};
+};
+
+struct bt_cel_entry {
+	struct bt_cel_value key;
+	struct bt_cel_value value;
+};
+
+static inline struct bt_cel_value bt_cel_bool(bool value)
+{
+	return (struct bt_cel_value){.kind = BT_CEL_BOOL, .boolean = value};
+}
+
+static inline struct bt_cel_value bt_cel_int(int64_t value)
+{
+	return (struct bt_cel_value){.kind = BT_CEL_INT, .integer = value};
+}
+
+static inline struct bt_cel_value bt_cel_uint(uint64_t value)
+{
+	return (struct bt_cel_value){.kind = BT_CEL_UINT, .uinteger = value};
+}
+
+static inline struct bt_cel_value bt_cel_double(double value)
+{
+	return (struct bt_cel_value){.kind = BT_CEL_DOUBLE, .real = value};
+}
+
+static inline struct bt_cel_value bt_cel_string(struct bt_str value)
+{
+	return (struct bt_cel_value){.kind = BT_CEL_STRING, .text = value};
+}
+
+/** text: borrowed; a literal, or in the evaluation's arena. */
+static inline struct bt_cel_value bt_cel_error(struct bt_str text)
+{
+	return (struct bt_cel_value){.kind = BT_CEL_ERROR, .text = text};
+}
+
+static inline bool bt_cel_is_number(const struct bt_cel_value *value)
+{
+	return value->kind == BT_CEL_INT || value->kind == BT_CEL_UINT ||
+		value->kind == BT_CEL_DOUBLE;
+}
+
+static inline bool bt_cel_is_error(const struct bt_cel_value *value)
+{
+	return value->kind == BT_CEL_ERROR;
+}
+#endif

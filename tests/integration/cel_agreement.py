@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Random expressions: src/cel and @bufbuild/cel, which npm brings from its registry, must agree.
+
+Usage: cel_agreement.py CEL_EVAL plain|sanitized BUILD_FOLDER [SEED]
+
+They agree when both give the same value, or both an error, whichever it is. Where they are known to
+differ, KNOWN says so, and why; cel_expressions.py says what is not asked.
+"""
+import json
+import math
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+
+import cel_expressions
+import up
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+QUESTIONS = {"plain": 2000, "sanitized": 500}
+
+
+def install(folder):
+    """The packages in a folder of the build; None when they cannot be had."""
+    if shutil.which("node") is None or shutil.which("npm") is None:
+        return None
+    os.makedirs(folder, exist_ok=True)
+    for name in ("package.json", "evaluate.mjs"):
+        shutil.copy(os.path.join(HERE, "cel_agreement", name), folder)
+    if not os.path.isdir(os.path.join(folder, "node_modules", "@bufbuild")):
+        done = subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--silent"],
+                              cwd=folder, check=False)
+        if done.returncode != 0:
+            return None
+    return folder
+
+
+def answers(command, questions, folder=None):
+    """What a program answers, one line for each question."""
+    text = "".join(json.dumps(question) + "\n" for question in questions)
+    done = subprocess.run(command, input=text, cwd=folder, stdout=subprocess.PIPE, text=True,
+                          timeout=600, check=False)
+    lines = done.stdout.splitlines()
+    if done.returncode != 0 or len(lines) != len(questions):
+        sys.exit("%s: exit status %d after %d answers; next question: %s" % (
+            command[0], done.returncode, len(lines),
+            json.dumps(questions[len(lines)]) if len(lines) < len(questions) else "none"))
+    return [json.loads(line) for line in lines]
+
+
+def same(ours, theirs):
+    """Equal values? Maps have no order, doubles compare by what they are."""
+    if isinstance(ours, list) and isinstance(theirs, list):
+        return len(ours) == len(theirs) and all(map(same, ours, theirs))
+    if not isinstance(ours, dict) or not isinstance(theirs, dict):
+        return type(ours) is type(theirs) and ours == theirs
+    if "double" in ours and "double" in theirs:
+        a, b = float(ours["double"]), float(theirs["double"])
+        return a == b and math.copysign(1, a) == math.copysign(1, b) or a != a and b != b
+    if "map" in ours and "map" in theirs:
+        return len(ours["map"]) == len(theirs["map"]) and all(
+            any(same(pair, other) for other in theirs["map"]) for pair in ours["map"])
+    return ours == theirs
+
+
+def agree(ours, theirs):
+    if "value" in ours and "value" in theirs:
+        return same(ours["value"], theirs["value"])
+    return "value" not in ours and "value" not in theirs
+
+
+CONSTANT = r'''(?:[br]*(?:""".*?"""|"[^"]*"|'[^']*')|[-+.\w]+)'''
+CONVERSION = r"\b(?:int|uint|double|bool|string|bytes|duration|timestamp)\(%s\)"
+FOLDED = CONVERSION % CONSTANT
+for _ in range(4):
+    FOLDED = CONVERSION % "(?:%s|%s)" % (CONSTANT, FOLDED)
+
+
+def folding_failed(question, ours, _, ask):
+    """Conversions of constants fail when compiled, in branches that are not taken, too."""
+    if not ours.get("refused", "").startswith("program instantiation failed: "):
+        return False
+    found = re.findall("(?=(%s))" % FOLDED, question["expression"])
+    return any("error" in answer for answer in ask([{"expression": text} for text in found]))
+
+
+def nan_has_no_order(_, ours, theirs, __):
+    """Comparing NaN with < and the like is an error; @bufbuild/cel says false."""
+    return ours.get("error") == "NaN values cannot be ordered" and "value" in theirs
+
+
+def no_key_of_a_map(_, ours, theirs, __):
+    """Asking a map for a key that none can have is false; @bufbuild/cel has no such overload."""
+    return "value" in ours and re.search(
+        r"'@in' applied to '\(\w+, map\)'", theirs.get("error", ""))
+
+
+def field_of_a_list(_, ours, theirs, __):
+    """has() of a list is an error; @bufbuild/cel says false."""
+    return ours.get("error") == "unsupported index type 'string' in list" and "value" in theirs
+
+
+def searched_list(_, ours, theirs, __):
+    """Lists have indexOf() and lastIndexOf() in Kubernetes; dyn variables are some."""
+    return "value" in ours and re.search(
+        r"'(?:lastI|i)ndexOf' applied to 'list", theirs.get("error", ""))
+
+
+def large_uint_quotient(_, ours, theirs, __):
+    """Dividing a uint above the largest int by 1 is an overflow of int in @bufbuild/cel."""
+    return "value" in ours and theirs.get("error", "").startswith("int overflow during divide")
+
+
+def text_for_number(question, ours, _, __):
+    """JavaScript takes more texts for numbers; only dyn variables are such."""
+    return re.fullmatch("type conversion error from 'string' to '(?:int|uint|double)'",
+                        ours.get("error", "")) is not None and any(
+        re.match(r"dyn\(r?[\"']", text) for text in question["variables"].values())
+
+
+KNOWN = (folding_failed, nan_has_no_order, no_key_of_a_map, field_of_a_list, searched_list,
+         large_uint_quotient, text_for_number)
+
+
+def main():
+    program, mode, build = sys.argv[1:4]
+    # Always the same: the oddities of somebody else's program should not fail ours at random.
+    seed = int(sys.argv[4] if len(sys.argv) > 4 else os.environ.get("BERTH_TEST_SEED", 9))
+    folder = install(os.path.join(build, "cel_agreement"))
+    if folder is None:
+        print("node, npm or the npm registry is not available")
+        return up.SKIPPED
+    print("seed %d" % seed)
+    generator = cel_expressions.Generator(random.Random(seed))
+    questions = [generator.question() for _ in range(QUESTIONS[mode])]
+
+    def ask(what):
+        return answers(["node", "evaluate.mjs"], what, folder)
+
+    return report(questions, answers([program], questions), ask(questions), ask)
+
+
+def told(question):
+    """The expression with the variables that it uses."""
+    words = set(re.findall(r"[a-z0-9]+", question["expression"]))
+    used = {name: text for name, text in question["variables"].items() if name in words}
+    return json.dumps({"expression": question["expression"], "variables": used})
+
+
+def report(questions, ours, theirs, ask):
+    failed, known, values = 0, {}, 0
+    for question, a, b in zip(questions, ours, theirs):
+        values += "value" in a and "value" in b
+        if agree(a, b):
+            continue
+        reason = next((is_so.__doc__ for is_so in KNOWN if is_so(question, a, b, ask)), None)
+        if reason is not None:
+            known[reason] = known.get(reason, 0) + 1
+            continue
+        failed += 1
+        if failed <= 20:
+            print("%s\n  src/cel %s\n  buf     %s" % (told(question), json.dumps(a), json.dumps(b)))
+    for reason, count in sorted(known.items()):
+        print("known difference, %d times: %s" % (count, reason))
+    print("%d of %d have a value" % (values, len(questions)))
+    if values < len(questions) // 4:
+        print("too few: the generator has gone wrong")
+        failed += 1
+    print("%d passed, %d failed" % (len(questions) - failed, failed))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
