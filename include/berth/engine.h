@@ -136,7 +136,10 @@ BERTH_API bool berth_engine_step(
 /** When step has something to do again by the clock alone, or earlier; INT64_MAX: never. */
 BERTH_API int64_t berth_engine_next_deadline_ns(const struct berth_engine *engine);
 
-/* Writes. */
+/*
+ * Writes. ResourceClaims are not among them: the engine takes allocations and reservations as made,
+ * in its memory, until it is told of a newer version of the claim.
+ */
 
 /** What the engine wants done. */
 enum berth_request_kind {

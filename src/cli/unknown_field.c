@@ -155,12 +155,12 @@ static void append_path(struct bt_str path, struct bt_strbuf *out)
 	bt_strbuf_append_c(out, path.length > PATH_BYTES_MAX ? "...\"" : "\"");
 }
 
-static void take_problem(void *context, const struct bt_schema_problem *problem)
+static bool take_problem(void *context, const struct bt_schema_problem *problem)
 {
 	struct checking *checking = context;
 	struct bt_strbuf line = {0};
 	if (++checking->warning_count > BT_UNKNOWN_FIELD_WARNINGS_MAX) {
-		return;
+		return true;
 	}
 	append_object(checking, &line);
 	bt_strbuf_printf(&line, ": %s ", problem->what);
@@ -171,6 +171,7 @@ static void take_problem(void *context, const struct bt_schema_problem *problem)
 	}
 	checking->sink->warn(checking->sink->context, bt_strbuf_c(&line));
 	bt_strbuf_finish(&line);
+	return true;
 }
 
 static struct bt_str shortened(struct bt_str text)

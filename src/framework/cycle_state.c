@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "api/object.h"
 #include "base/assert.h"
 
 /** At the key, or at count when there is none. Keys are few: a scan beats a hash. */
@@ -32,6 +33,10 @@ void bt_cycle_state_finish(struct bt_cycle_state *cycle)
 {
 	bt_vec_finish(&cycle->data);
 	bt_vec_finish(&cycle->pods_to_activate);
+	for (uint32_t i = 0; i < cycle->kept.count; i++) {
+		bt_object_release(cycle->kept.items[i]);
+	}
+	bt_vec_finish(&cycle->kept);
 	*cycle = (struct bt_cycle_state){0};
 }
 
@@ -61,6 +66,12 @@ void bt_cycle_state_clone(const struct bt_cycle_state *cycle, struct bt_cycle_st
 	out_clone->skip_all_post_filter = cycle->skip_all_post_filter;
 	out_clone->record_plugin_metrics = cycle->record_plugin_metrics;
 	out_clone->plain = cycle->plain;
+	out_clone->group = cycle->group;
+}
+
+void bt_cycle_state_keep(struct bt_cycle_state *cycle, struct bt_object *object)
+{
+	bt_vec_push(&cycle->kept, object);
 }
 
 int bt_cycle_state_read(const struct bt_cycle_state *cycle, struct bt_str key, void **out_data,

@@ -54,6 +54,14 @@ struct bt_cycle_memo {
 	void *pre_filter_data; /* put into the cycle when the plugin's turn comes */
 };
 
+struct bt_object; /* api/object.h */
+
+/** What the cycles of a pod group's pods share; outlives all of them, held ones too. */
+struct bt_group_state {
+	struct bt_arena *arena;
+	void **data; /* by plugin index; NULL = not written */
+};
+
 struct bt_cycle_state {
 	struct bt_arena *arena; /* the cycle's; reset when the cycle ends */
 	void **pre_filter_data; /* by plugin index; NULL = not written */
@@ -79,8 +87,8 @@ struct bt_cycle_state {
 	/**
 	 * The cycle ends before the state changes: plugins may keep pointers to counters instead of
 	 * copies. Set by the engine while it decides; then the data of plugins with
-	 * columns_per_cycle is forgotten, for those who go on with the cycle. Cycles of others may
-	 * outlive what they looked at.
+	 * columns_per_cycle is forgotten (unless keeps_cycle_data), for those who go on with the
+	 * cycle. Cycles of others may outlive what they looked at.
 	 */
 	bool borrows_counters;
 	/**
@@ -88,6 +96,10 @@ struct bt_cycle_state {
 	 * NULL: no such node.
 	 */
 	const uint8_t *without_pods;
+	/** In a pod-group scheduling cycle; NULL: in that of a pod. Borrowed. */
+	struct bt_group_state *group;
+	/** Objects that plugins go on looking at while the state changes: a reference to each. */
+	BT_VEC(struct bt_object *) kept;
 	/** Pods to activate at the end of a successful cycle: keys "namespace/name" (spec 02
 	 * section 3). */
 	BT_VEC(struct bt_str) pods_to_activate;
@@ -103,6 +115,9 @@ void bt_cycle_state_finish(struct bt_cycle_state *cycle);
  * what-if run activates nothing).
  */
 void bt_cycle_state_clone(const struct bt_cycle_state *cycle, struct bt_cycle_state *out_clone);
+
+/** Keep the object until the cycle is finished. consumed. */
+void bt_cycle_state_keep(struct bt_cycle_state *cycle, struct bt_object *object);
 
 /** BERTH_ERR_NOT_FOUND with text "not found". */
 BT_MUST_USE int bt_cycle_state_read(const struct bt_cycle_state *cycle, struct bt_str key,

@@ -95,6 +95,54 @@ struct bt_volume_writer {
 	void *context;
 };
 
+struct bt_object;
+struct bt_resource_claim;
+
+/** The API refused a write because somebody else was there first (HTTP 409). */
+#define BT_WRITE_CONFLICT 2
+
+/**
+ * Where DynamicResources sends its writes. Spec 12 sections 10 and 12 to 15. Each returns 0, a
+ * negative code with err set to the API's error text, BT_WRITE_CONFLICT with err set likewise, or
+ * BT_WRITE_PENDING: no answer yet, ask again with equal arguments (a call with others is another
+ * one: the answer to the first is then nobody's). *out_claim: the object the API answered with, a
+ * reference for the caller.
+ *
+ * pod: on whose behalf. base: the object of the API that claim was made from; what it has beyond
+ * our structures (its json) stays in what is written. must_end: the caller cannot come back; the
+ * answer is waited for (PostFilter) and never is BT_WRITE_PENDING.
+ */
+struct bt_claim_writer {
+	/** PUT of the claim: its finalizers are what changes. */
+	int (*update)(void *context, const struct bt_pod_info *pod, const struct bt_object *base,
+		const struct bt_resource_claim *claim, bool must_end, struct bt_object **out_claim,
+		struct berth_error *err);
+	/** PUT of its status. */
+	int (*update_status)(void *context, const struct bt_pod_info *pod,
+		const struct bt_object *base, const struct bt_resource_claim *claim, bool must_end,
+		struct bt_object **out_claim, struct berth_error *err);
+	int (*get)(void *context, const struct bt_pod_info *pod, struct bt_str namespace_,
+		struct bt_str name, bool must_end, struct bt_object **out_claim,
+		struct berth_error *err);
+	/** POST; metadata has generateName and no name. */
+	int (*create)(void *context, const struct bt_pod_info *pod,
+		const struct bt_resource_claim *claim, struct bt_object **out_claim,
+		struct berth_error *err);
+	/** DELETE of the claim with this uid. */
+	int (*remove)(void *context, const struct bt_pod_info *pod,
+		const struct bt_resource_claim *claim, bool must_end, struct berth_error *err);
+	/** PATCH of its status: this uid is taken out of reservedFor. Nobody waits for the end; a
+	 * failure is logged by the writer. */
+	void (*unreserve)(void *context, const struct bt_pod_info *pod,
+		const struct bt_resource_claim *claim, struct bt_str uid);
+	/** PATCH of the pod's status: what differs between the two in
+	 * extendedResourceClaimStatus and nodeAllocatableResourceClaimStatuses. */
+	int (*patch_pod_status)(void *context, const struct bt_pod_info *pod,
+		const struct bt_pod_status *old_status, const struct bt_pod_status *new_status,
+		bool must_end, struct berth_error *err);
+	void *context;
+};
+
 /** What the engine's owner offers to plugins outside of the tree; NULL members: not offered. */
 struct bt_handle_services {
 	void *context;
@@ -128,6 +176,8 @@ struct bt_handle {
 	const struct bt_binder *binder; /* NULL: every binding succeeds (simulation) */
 	const struct bt_volume_writer
 		*volume_writer; /* NULL: volumes count as bound once assumed (simulation) */
+	/** NULL: the claim cache takes every write as made (simulation). */
+	const struct bt_claim_writer *claim_writer;
 	const struct bt_pod_lister *pods; /* NULL: the versions in cycle and state are the newest */
 	/* Preemption. */
 	const struct bt_preemption_writer *preemption_writer; /* NULL: it only decides */
@@ -408,6 +458,11 @@ struct bt_plugin_ops {
 		const struct bt_pod_info *pod, struct bt_node_score *scores, uint32_t count);
 
 	/* After the choice. slot is the chosen node. */
+
+	/** What the assumed pod's status says beyond the pod's own, in the cycle's arena: spec 03
+	 * section 4. Only asked with gate DRANodeAllocatableResources. */
+	void (*assume_status)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+		const struct bt_pod_info *pod, uint32_t slot, struct bt_pod_status *status);
 	struct bt_status (*reserve)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 		const struct bt_pod_info *pod, uint32_t slot);
 	/** Idempotent; may be called without its reserve having run. */
@@ -453,6 +508,8 @@ struct bt_plugin_ops {
 	 * has the two functions at the end.
 	 */
 	bool columns_per_cycle;
+	/** With columns_per_cycle: its data has no counters, and is good as long as the cycle. */
+	bool keeps_cycle_data;
 	/**
 	 * The column forms may run for several parts of the slots at once, on any threads, while
 	 * nothing changes: they write the entries of their range alone, and neither the state nor
@@ -516,7 +573,8 @@ struct bt_plugin_ops {
 	bool (*pre_score_skips)(struct bt_plugin *plugin, const struct bt_cycle_state *cycle,
 		const struct bt_pod_info *pod);
 
-	/* Column form of Score with `columns_per_cycle`: both take the cycle's pre-score data. */
+	/* Column form of Score with `columns_per_cycle`: both take the cycle's pre-score data, of a
+	 * plugin without PreScore its pre-filter data. score_fits_column is asked without data. */
 
 	/** Raw scores of the feasible nodes; scores is indexed by position in slots. */
 	void (*score_slots)(struct bt_plugin *plugin, const void *data,

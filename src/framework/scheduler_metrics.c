@@ -351,6 +351,30 @@ void bt_metrics_volume_stage_failed(struct bt_scheduler_metrics *metrics, const 
 	}
 }
 
+void bt_metrics_claim_created(struct bt_scheduler_metrics *metrics, bool succeeded)
+{
+	if (metrics != NULL && metrics->families[BT_FAMILY_CLAIM_CREATES] != NULL) {
+		bt_metric_add(bt_scheduler_cell_of(metrics, BT_FAMILY_CLAIM_CREATES,
+				      succeeded ? "success" : "failure"),
+			1);
+	}
+}
+
+void bt_metrics_device_waited(struct bt_scheduler_metrics *metrics, struct bt_str profile,
+	struct bt_str driver, const char *status, int64_t waited_ns, bool has_conditions)
+{
+	const struct bt_str values[] = {profile, driver, bt_str_from(status)};
+
+	if (metrics == NULL || metrics->families[BT_FAMILY_DRA_WAIT] == NULL) {
+		return;
+	}
+	bt_metric_observe(bt_scheduler_cell(metrics, BT_FAMILY_DRA_WAIT, values),
+		bt_metrics_seconds(waited_ns));
+	if (has_conditions) {
+		bt_metric_add(bt_scheduler_cell(metrics, BT_FAMILY_DRA_ALLOCATIONS, values), 1);
+	}
+}
+
 void bt_metrics_api_call_ended(struct bt_scheduler_metrics *metrics, const char *call_type,
 	bool succeeded, int64_t duration_ns)
 {

@@ -182,6 +182,12 @@ void bt_metrics_preemption_attempted(struct bt_scheduler_metrics *metrics);
 void bt_metrics_preempted(struct bt_scheduler_metrics *metrics, uint32_t victims, bool beside);
 /** "predicate", "assume", "bind" */
 void bt_metrics_volume_stage_failed(struct bt_scheduler_metrics *metrics, const char *stage);
+/** A claim for extended resources was created, or that failed. */
+void bt_metrics_claim_created(struct bt_scheduler_metrics *metrics, bool succeeded);
+/** A device's binding conditions were waited for; status: success, failure, timeout, error.
+ * has_conditions: it has some. */
+void bt_metrics_device_waited(struct bt_scheduler_metrics *metrics, struct bt_str profile,
+	struct bt_str driver, const char *status, int64_t waited_ns, bool has_conditions);
 void bt_metrics_api_call_ended(struct bt_scheduler_metrics *metrics, const char *call_type,
 	bool succeeded, int64_t duration_ns);
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plugins/common_fit_hints.h"
 
-#include "plugins/common_device_class.h"
+#include "dra/dra.h"
 #include "plugins/common_plugin.h"
 
 bool bt_fit_is_delegated(const struct bt_handle *handle, struct bt_str name, int64_t allocatable)
 {
 	return allocatable <= 0 && bt_gate_enabled(handle->gates, BT_GATE_DRA_EXTENDED_RESOURCE) &&
-		bt_device_class_for_resource(handle->state, name);
+		bt_dra_class_of(handle->state, name) != NULL;
 }
 
 static int64_t scalar_of(const struct bt_resource *resource, struct bt_str name)
@@ -201,7 +201,7 @@ enum bt_queueing_hint bt_fit_hint_after_class_change(const struct bt_resource_ga
 		return BT_HINT_SKIP;
 	}
 	if (old_class == NULL) {
-		bt_strbuf_append_c(&implicit, "deviceclass.resource.kubernetes.io/");
+		bt_strbuf_append_c(&implicit, BT_DEVICE_CLASS_RESOURCE_PREFIX);
 		bt_strbuf_append_str(&implicit, new_class->metadata.name);
 		helps = names_resource(gates, pod, bt_strbuf_str(&implicit));
 		bt_strbuf_finish(&implicit);

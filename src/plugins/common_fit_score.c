@@ -10,10 +10,10 @@
 #define CUSTOM_SCORE_SCALE 10
 
 void bt_fit_scorer_init(struct bt_fit_scorer *scorer, const struct bt_scoring_strategy *strategy,
-	struct bt_state *state)
+	const struct bt_handle *handle)
 {
 	*scorer = (struct bt_fit_scorer){0};
-	bt_scored_resources_init(&scorer->resources, &strategy->resources, state);
+	bt_scored_resources_init(&scorer->resources, &strategy->resources, handle);
 	if (bt_str_equal_c(strategy->type, "MostAllocated")) {
 		scorer->strategy = BT_FIT_MOST_ALLOCATED;
 	}

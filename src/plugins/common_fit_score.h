@@ -26,7 +26,7 @@ struct bt_fit_scorer {
 
 /** strategy is valid (bt_plugin_args_validate). */
 void bt_fit_scorer_init(struct bt_fit_scorer *scorer, const struct bt_scoring_strategy *strategy,
-	struct bt_state *state);
+	const struct bt_handle *handle);
 void bt_fit_scorer_finish(struct bt_fit_scorer *scorer);
 
 /** requests: the pod's, one per configured resource. */

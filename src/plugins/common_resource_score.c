@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plugins/common_resource_score.h"
 
+#include <inttypes.h>
+
 #include "base/alloc.h"
+#include "dra/device_totals.h"
 #include "plugins/common_plugin.h"
 
 static enum bt_scored_kind kind_of(struct bt_str name)
@@ -19,8 +22,10 @@ static enum bt_scored_kind kind_of(struct bt_str name)
 }
 
 void bt_scored_resources_init(struct bt_scored_resources *resources,
-	const bt_resource_spec_list *list, struct bt_state *state)
+	const bt_resource_spec_list *list, const struct bt_handle *handle)
 {
+	struct bt_dra *dra = bt_dra_of(handle->state, handle->gates);
+
 	resources->count = list->count;
 	resources->items = BT_NEW_ARRAY(struct bt_scored_resource, list->count);
 	for (uint32_t i = 0; i < list->count; i++) {
@@ -30,8 +35,10 @@ void bt_scored_resources_init(struct bt_scored_resources *resources,
 		resource->weight = list->items[i].weight;
 		resource->kind = kind_of(resource->name);
 		resource->column = resource->kind == BT_SCORED_SCALAR
-			? bt_node_table_scalar(&state->nodes, resource->name)
+			? bt_node_table_scalar(&handle->state->nodes, resource->name)
 			: UINT32_MAX;
+		resource->dra = bt_resource_is_dra_extended(resource->name) ? dra : NULL;
+		resource->handle = handle;
 	}
 }
 
@@ -79,8 +86,6 @@ void bt_scored_resource_read(const struct bt_scored_resource *resource,
 		*out_used = node->requested_ephemeral_bytes;
 		return;
 	case BT_SCORED_SCALAR:
-		/* Devices of a backing class would count where capacity is 0; see
-		 * common_device_class.h. */
 		*out_capacity = bt_node_info_scalar_allocatable(node, resource->column);
 		*out_used = bt_node_info_scalar_requested(node, resource->column);
 		return;
@@ -89,6 +94,59 @@ void bt_scored_resource_read(const struct bt_scored_resource *resource,
 	}
 	*out_capacity = 0;
 	*out_used = 0;
+}
+
+static const struct bt_device_class *class_behind(const struct bt_scored_resource *resource)
+{
+	return resource->dra != NULL
+		? bt_device_class_for_resource(&resource->dra->classes, resource->name)
+		: NULL;
+}
+
+bool bt_scored_resources_need_devices(
+	const struct bt_scored_resources *resources, const int64_t *requests)
+{
+	for (uint32_t i = 0; i < resources->count; i++) {
+		if (requests[i] != 0 && class_behind(&resources->items[i]) != NULL) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void verify_devices(const struct bt_scored_resource *resource,
+	const struct bt_device_class *device_class, const struct bt_node_info *node,
+	struct bt_device_totals totals)
+{
+	struct bt_device_totals plain =
+		bt_dra_device_totals_anew(resource->dra, device_class, node->slot);
+
+	if (totals.devices != plain.devices || totals.allocated != plain.allocated) {
+		bt_panic("devices behind %.*s on node %.*s: %" PRId64 "/%" PRId64
+			 " are kept, %" PRId64 "/%" PRId64 " there",
+			BT_STR_ARG(resource->name), BT_STR_ARG(bt_node_info_name(node)),
+			totals.allocated, totals.devices, plain.allocated, plain.devices);
+	}
+}
+
+/** What devices make of a resource that the node itself has none of. */
+static void read_devices(const struct bt_scored_resource *resource, const struct bt_node_info *node,
+	int64_t *capacity, int64_t *used)
+{
+	const struct bt_device_class *device_class = class_behind(resource);
+	struct bt_device_totals totals;
+
+	if (device_class == NULL) {
+		return;
+	}
+	totals = bt_dra_device_totals(resource->dra, device_class, node->slot);
+	if (resource->handle->verify) {
+		verify_devices(resource, device_class, node, totals);
+	}
+	if (totals.devices > 0) {
+		*capacity = totals.devices;
+		*used = totals.allocated;
+	}
 }
 
 bool bt_score_entry_find(const struct bt_scored_resource *resource, int64_t pod_request,
@@ -102,6 +160,9 @@ bool bt_score_entry_find(const struct bt_scored_resource *resource, int64_t pod_
 		return false;
 	}
 	bt_scored_resource_read(resource, node, usage, &capacity, &used);
+	if (capacity == 0) {
+		read_devices(resource, node, &capacity, &used);
+	}
 	if (capacity == 0) {
 		return false;
 	}

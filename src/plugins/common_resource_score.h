@@ -11,6 +11,7 @@
 #include "api/resources.h"
 #include "config/config.h"
 #include "config/gates.h"
+#include "framework/plugin.h"
 #include "state/node_info.h"
 #include "state/state.h"
 
@@ -28,6 +29,9 @@ struct bt_scored_resource {
 	int64_t weight;
 	enum bt_scored_kind kind;
 	uint32_t column; /* BT_SCORED_SCALAR: column of the node table, else UINT32_MAX */
+	/** Where to look for devices behind it (spec 05 section 11.7); NULL: there can be none. */
+	struct bt_dra *dra;
+	const struct bt_handle *handle;
 };
 
 /** The configured list, in order. All-zero memory is the empty list. */
@@ -37,13 +41,20 @@ struct bt_scored_resources {
 };
 
 void bt_scored_resources_init(struct bt_scored_resources *resources,
-	const bt_resource_spec_list *list, struct bt_state *state);
+	const bt_resource_spec_list *list, const struct bt_handle *handle);
 void bt_scored_resources_finish(struct bt_scored_resources *resources);
 
 /** One value per configured resource, in milli for cpu; 0 for a name that is absent. In the arena.
  */
 int64_t *bt_scored_resources_request(const struct bt_scored_resources *resources,
 	const struct bt_resource_list *request, struct bt_arena *arena);
+
+/**
+ * Devices may stand behind something that the pod asks for: its scores then depend on more than the
+ * node's row, and there is no column form. Changes with the device classes only.
+ */
+bool bt_scored_resources_need_devices(
+	const struct bt_scored_resources *resources, const int64_t *requests);
 
 /** A resource that takes part in a node's score. */
 struct bt_score_entry {
@@ -58,11 +69,12 @@ enum bt_score_usage {
 	BT_SCORE_REQUESTED, /* NodeResourcesBalancedAllocation */
 };
 
-/** Total and use of a resource on a node; both 0 when nodes have no such resource. */
+/** Total and use of a resource on a node, without devices; both 0 when nodes have no such
+ * resource. */
 void bt_scored_resource_read(const struct bt_scored_resource *resource,
 	const struct bt_node_info *node, enum bt_score_usage usage, int64_t *out_capacity,
 	int64_t *out_used);
-/** The entry of one resource on a node; false when it is absent. */
+/** The entry of one resource on a node, devices included; false when it is absent. */
 bool bt_score_entry_find(const struct bt_scored_resource *resource, int64_t pod_request,
 	const struct bt_node_info *node, enum bt_score_usage usage,
 	struct bt_score_entry *out_entry);

@@ -8,7 +8,7 @@
 #include "api/resources.h"
 #include "codec/json.h"
 #include "codec/message.h"
-#include "plugins/common_device_class.h"
+#include "dra/dra.h"
 #include "plugins/common_plugin.h"
 #include "plugins/common_resource_score.h"
 
@@ -106,8 +106,8 @@ struct bt_status bt_sign_requests(const struct bt_plugin *plugin, const struct b
 	if (bt_plugin_gate(plugin, BT_GATE_DRA_EXTENDED_RESOURCE)) {
 		for (uint32_t i = 0; i < request.scalar_count; i++) {
 			if (request.scalars[i].value != 0 &&
-				bt_device_class_for_resource(
-					bt_plugin_handle(plugin)->state, request.scalars[i].name)) {
+				bt_dra_class_of(bt_plugin_handle(plugin)->state,
+					request.scalars[i].name) != NULL) {
 				return bt_status_reason(
 					BT_STATUS_UNSCHEDULABLE, BT_REASON_SIGN_DRA_EXTENDED);
 			}

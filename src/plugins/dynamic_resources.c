@@ -1,40 +1,452 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * DynamicResources (PreEnqueue, PreFilter, Filter, PostFilter, Score, Reserve, PreBind): devices
- * that a pod claims. Spec: 12.
+ * that a pod claims. Spec: 12. Here: the instance, PreEnqueue, PreFilter, Sign, and what the points
+ * have in common.
  *
- * Not yet restricted: resource claims of a pod have no effect until spec chapter 12 is implemented.
- * For pods without claims this is all there is: no PreScore, so every node is scored, with 0.
- * Nothing is rejected yet, so the hints (dynamic_resources_hints.c) are never asked.
+ * Pods without claims, whose extended resources no device class stands behind, pay for none of
+ * this: for them PreFilter is a function of the shape, and every node is scored with 0.
  */
-#include "plugins/common_inert.h"
-#include "plugins/common_plugin.h"
 #include "plugins/dynamic_resources.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "framework/framework.h"
+#include "plugins/common_inert.h"
 #include "plugins/in_tree.h"
 
-/** What a pod without claims leaves behind: that PreFilter was there. */
-static const char no_claims;
+/** Of a pod without claims; never changed. */
+static struct bt_dynamic_cycle no_claims;
+
+struct bt_status bt_dynamic_state_missing(struct bt_arena *arena)
+{
+	return bt_status_error_text(arena, BT_STR("not found"));
+}
+
+static struct bt_status unresolvable(struct bt_arena *arena, struct berth_error *err)
+{
+	struct bt_status status = bt_status_text(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena,
+		bt_str_from(berth_error_message(err)));
+
+	berth_error_finish(err);
+	return status;
+}
+
+/* --- pod groups --- */
+
+struct bt_dynamic_group *bt_dynamic_group_of(
+	const struct bt_plugin *plugin, struct bt_cycle_state *cycle)
+{
+	struct bt_group_state *group = cycle->group;
+
+	if (group == NULL) {
+		return NULL;
+	}
+	if (group->data[plugin->index] == NULL) {
+		group->data[plugin->index] = BT_ARENA_NEW(group->arena, struct bt_dynamic_group);
+	}
+	return group->data[plugin->index];
+}
+
+static uint32_t find_in_group(const struct bt_dynamic_group *group, struct bt_str uid)
+{
+	uint32_t i = 0;
+
+	while (i < group->count && !bt_str_equal(group->uids[i], uid)) {
+		i++;
+	}
+	return i;
+}
+
+bool bt_dynamic_group_has(const struct bt_dynamic_group *group, struct bt_str uid)
+{
+	return group != NULL && find_in_group(group, uid) < group->count;
+}
+
+void bt_dynamic_group_add(struct bt_dynamic_group *group, struct bt_str uid, struct bt_arena *arena)
+{
+	if (find_in_group(group, uid) < group->count) {
+		return;
+	}
+	if (group->count == group->capacity) {
+		uint32_t capacity = group->capacity == 0 ? 8 : group->capacity * 2;
+		struct bt_str *uids = BT_ARENA_NEW_ARRAY(arena, struct bt_str, capacity);
+
+		for (uint32_t i = 0; i < group->count; i++) {
+			uids[i] = group->uids[i];
+		}
+		group->uids = uids;
+		group->capacity = capacity;
+	}
+	group->uids[group->count++] = bt_arena_str(arena, uid);
+}
+
+void bt_dynamic_group_drop(struct bt_dynamic_group *group, struct bt_str uid)
+{
+	uint32_t i = group != NULL ? find_in_group(group, uid) : 0;
+
+	if (group != NULL && i < group->count) {
+		group->uids[i] = group->uids[--group->count];
+	}
+}
+
+/* --- claims of the cycle --- */
+
+void bt_dynamic_claim_set(
+	struct bt_dynamic_claim *claim, struct bt_cycle_state *cycle, struct bt_object *object)
+{
+	bt_cycle_state_keep(cycle, object);
+	claim->object = object;
+	claim->claim = bt_object_value(object, BT_KIND_RESOURCE_CLAIM);
+}
+
+bool bt_dynamic_is_wanted(const struct bt_dynamic_claim *claim, const struct bt_dynamic_node *node)
+{
+	return !claim->was_allocated && (!claim->is_special || node->special != NULL);
+}
+
+/* --- PreEnqueue --- */
+
+static struct bt_status pre_enqueue(
+	struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_arena *arena)
+{
+	uint32_t entry_count = pod->object->spec.resource_claims.count;
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_resolved_claim *claims;
+	uint32_t count;
+
+	if (entry_count == 0) {
+		return BT_STATUS_OK;
+	}
+	claims = BT_ARENA_NEW_ARRAY(arena, struct bt_resolved_claim, entry_count);
+	return bt_dynamic_resolve(
+		       bt_dynamic_resources_of(plugin), pod->object, claims, &count, &err) == 0
+		? BT_STATUS_OK
+		: unresolvable(arena, &err);
+}
+
+static bool pre_enqueue_passes(BT_UNUSED struct bt_plugin *plugin, const struct bt_shape *shape)
+{
+	return shape->pod->spec.resource_claims.count == 0;
+}
+
+/* --- PreFilter --- */
+
+/** What its functions pass on. */
+struct preparation {
+	struct bt_plugin *plugin;
+	struct bt_dynamic_resources *instance;
+	struct bt_cycle_state *cycle;
+	const struct bt_pod_info *pod;
+	struct bt_dynamic_cycle *data;
+	struct bt_dynamic_group *group;
+};
+
+static bool is_pure_for(struct bt_plugin *plugin, const struct bt_pod_info *pod)
+{
+	return bt_plugin_pod_spec(pod)->resource_claims.count == 0 &&
+		!bt_extended_is_wanted(bt_dynamic_resources_of(plugin), pod->shape);
+}
+
+static void add_claim(const struct preparation *preparation, struct bt_object *object,
+	const struct bt_resource_claim_consumer_reference *reference)
+{
+	struct bt_dynamic_claim *claim = &preparation->data->claims[preparation->data->count++];
+	struct bt_arena *arena = preparation->cycle->arena;
+
+	bt_dynamic_claim_set(claim, preparation->cycle, object);
+	claim->uid = object->meta->uid.length != 0
+		? object->meta->uid
+		: bt_arena_printf(arena, "%.*s/%.*s", BT_STR_ARG(object->meta->namespace_),
+			  BT_STR_ARG(object->meta->name));
+	claim->was_allocated = claim->claim->status.allocation != NULL;
+	claim->reference = *reference;
+	claim->reference.name = bt_arena_str(arena, reference->name);
+	claim->reference.uid = bt_arena_str(arena, reference->uid);
+}
+
+/** Steps 2, 4 and 5: claims of the entries. */
+static struct bt_status find_claims(const struct preparation *preparation)
+{
+	const struct bt_pod *pod = preparation->pod->object;
+	struct bt_arena *arena = preparation->cycle->arena;
+	struct berth_error err = BERTH_ERROR_INIT;
+	uint32_t entry_count = pod->spec.resource_claims.count;
+	struct bt_resource_claim_consumer_reference *references =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_resource_claim_consumer_reference, entry_count);
+	struct bt_resolved_claim *claims =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_resolved_claim, entry_count);
+	uint32_t count;
+
+	if (bt_dynamic_resolve(preparation->instance, pod, claims, &count, &err) != 0) {
+		return unresolvable(arena, &err);
+	}
+	for (uint32_t i = 0; i < entry_count; i++) {
+		if (bt_dynamic_binding(preparation->instance, pod, i, &references[i], &err) != 0) {
+			return unresolvable(arena, &err);
+		}
+	}
+	preparation->data->claims =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_dynamic_claim, (size_t)count + 1);
+	for (uint32_t i = 0; i < count; i++) {
+		add_claim(preparation, bt_object_share(claims[i].claim),
+			&references[claims[i].entry]);
+	}
+	preparation->data->user_count = count;
+	return BT_STATUS_OK;
+}
+
+static struct bt_status find_special_claim(const struct preparation *preparation)
+{
+	struct bt_dynamic_cycle *data = preparation->data;
+	struct bt_resource_claim_consumer_reference reference;
+	struct berth_error err = BERTH_ERROR_INIT;
+
+	data->extended = bt_extended_is_wanted(preparation->instance, preparation->pod->shape)
+		? bt_extended_begin(
+			  preparation->instance, preparation->pod, preparation->cycle->arena)
+		: NULL;
+	if (data->extended == NULL) {
+		return BT_STATUS_OK;
+	}
+	if (bt_dynamic_binding(preparation->instance, preparation->pod->object, UINT32_MAX,
+		    &reference, &err) != 0) {
+		return unresolvable(preparation->cycle->arena, &err);
+	}
+	add_claim(preparation, bt_extended_claim(data->extended), &reference);
+	data->claims[data->user_count].is_special = true;
+	return BT_STATUS_OK;
+}
+
+/** Step 6a. */
+static struct bt_status read_selector(
+	const struct preparation *preparation, struct bt_dynamic_claim *claim)
+{
+	const struct bt_node_selector *selector = claim->claim->status.allocation->node_selector;
+	struct bt_arena *arena = preparation->cycle->arena;
+	struct bt_error_list errors = {0};
+
+	if (selector == NULL) {
+		return BT_STATUS_OK;
+	}
+	claim->has_selector = true;
+	claim->selector = bt_node_selector_parse(selector, BT_STR(""), arena);
+	bt_node_selector_errors(&claim->selector, arena, &errors);
+	return errors.count == 0 ? BT_STATUS_OK
+				 : bt_status_error_text(arena, bt_error_list_text(&errors, arena));
+}
+
+/** name: "request" or "request/subrequest". */
+static struct bt_status check_class(const struct preparation *preparation, struct bt_str request,
+	struct bt_str subrequest, struct bt_str class_name)
+{
+	const struct bt_object_store *objects = &preparation->instance->base.handle->state->objects;
+	struct bt_arena *arena = preparation->cycle->arena;
+	const char *slash = subrequest.length != 0 ? "/" : "";
+
+	if (class_name.length == 0) {
+		return bt_status_error_text(arena,
+			bt_arena_printf(arena, "request %.*s%s%.*s: unsupported request type",
+				BT_STR_ARG(request), slash, BT_STR_ARG(subrequest)));
+	}
+	if (bt_object_store_find(objects, BT_KIND_DEVICE_CLASS, BT_STR(""), class_name) == NULL) {
+		return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena,
+			"request %.*s%s%.*s: device class %.*s does not exist", BT_STR_ARG(request),
+			slash, BT_STR_ARG(subrequest), BT_STR_ARG(class_name));
+	}
+	return BT_STATUS_OK;
+}
+
+static struct bt_status refuse_request(const struct preparation *preparation,
+	const struct bt_resource_claim *claim, struct bt_str request, const char *why)
+{
+	return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, preparation->cycle->arena,
+		"resource claim %.*s/%.*s, request %.*s: %s",
+		BT_STR_ARG(claim->metadata.namespace_), BT_STR_ARG(claim->metadata.name),
+		BT_STR_ARG(request), why);
+}
+
+static struct bt_status check_request(const struct preparation *preparation,
+	const struct bt_resource_claim *claim, const struct bt_device_request *request)
+{
+	struct bt_status status = BT_STATUS_OK;
+
+	if (request->exactly != NULL) {
+		return check_class(preparation, request->name, BT_STR(""),
+			request->exactly->device_class_name);
+	}
+	if (request->first_available.count == 0) {
+		return refuse_request(preparation, claim, request->name, "unknown request type");
+	}
+	if (!bt_plugin_gate(preparation->plugin, BT_GATE_DRA_PRIORITIZED_LIST)) {
+		return refuse_request(preparation, claim, request->name,
+			"has subrequests, but the DRAPrioritizedList feature is disabled");
+	}
+	preparation->data->has_alternatives = true;
+	for (uint32_t i = 0; i < request->first_available.count && bt_status_is_success(&status);
+		i++) {
+		const struct bt_device_sub_request *subrequest = &request->first_available.items[i];
+
+		status = check_class(preparation, request->name, subrequest->name,
+			subrequest->device_class_name);
+	}
+	return status;
+}
+
+/** Step 6b. */
+static struct bt_status check_unallocated(
+	const struct preparation *preparation, struct bt_dynamic_claim *claim)
+{
+	const struct bt_resource_claim *object = claim->claim;
+	const struct bt_allocation_result *pending =
+		bt_claim_cache_pending(&preparation->instance->dra->claims, claim->uid);
+	struct bt_status status = BT_STATUS_OK;
+
+	if (pending != NULL && bt_dynamic_group_has(preparation->group, claim->uid)) {
+		claim->pending = pending;
+		return status;
+	}
+	if (pending != NULL) {
+		return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
+			preparation->cycle->arena,
+			"resource claim %.*s/%.*s is in the process of being allocated",
+			BT_STR_ARG(object->metadata.namespace_), BT_STR_ARG(object->metadata.name));
+	}
+	for (uint32_t i = 0; !claim->is_special && i < object->spec.devices.requests.count &&
+		bt_status_is_success(&status);
+		i++) {
+		status =
+			check_request(preparation, object, &object->spec.devices.requests.items[i]);
+	}
+	return status;
+}
+
+static bool has_alternatives(const struct bt_resource_claim *claim)
+{
+	for (uint32_t i = 0; i < claim->spec.devices.requests.count; i++) {
+		if (claim->spec.devices.requests.items[i].exactly == NULL) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** Step 6. */
+static struct bt_status check_claims(const struct preparation *preparation)
+{
+	struct bt_dynamic_cycle *data = preparation->data;
+	struct bt_status status = BT_STATUS_OK;
+
+	for (uint32_t i = 0; i < data->count && bt_status_is_success(&status); i++) {
+		struct bt_dynamic_claim *claim = &data->claims[i];
+
+		if (claim->was_allocated) {
+			data->has_alternatives |= has_alternatives(claim->claim);
+			status = read_selector(preparation, claim);
+		} else {
+			data->unallocated_count++;
+			status = check_unallocated(preparation, claim);
+		}
+	}
+	return status;
+}
+
+/** Shares get ids that no other run of the scheduler has given, where its owner has random numbers.
+ */
+static struct bt_prng *share_ids(struct bt_dynamic_resources *instance)
+{
+	struct bt_prng *source = instance->base.handle->prng;
+
+	if (!instance->has_share_ids) {
+		instance->has_share_ids = true;
+		bt_prng_init(&instance->share_ids, source != NULL ? bt_prng_next(source) : 0);
+	}
+	return &instance->share_ids;
+}
+
+/** Step 7. */
+static void begin_allocation(const struct preparation *preparation)
+{
+	struct bt_dynamic_cycle *data = preparation->data;
+	struct bt_arena *arena = preparation->cycle->arena;
+	struct bt_allocator_options options = {
+		.prng = share_ids(preparation->instance),
+		.is_over = bt_dynamic_filter_is_over,
+		.context = &data->limit,
+		.verify = preparation->instance->base.handle->verify,
+	};
+
+	data->limit = (struct bt_filter_limit){
+		.handle = preparation->instance->base.handle, .cycle = preparation->cycle};
+	data->todo = BT_ARENA_NEW_ARRAY(arena, const struct bt_resource_claim *, data->count);
+	data->allocator = bt_allocator_create(preparation->instance->dra, &options, arena);
+}
+
+static void verify_shared_state(struct bt_dynamic_resources *instance)
+{
+	struct bt_strbuf reason = {0};
+
+	if (!bt_dra_validate(instance->dra, &reason)) {
+		bt_panic("dynamic resources: %s", bt_strbuf_c(&reason));
+	}
+	bt_strbuf_finish(&reason);
+}
+
+static struct bt_status prepare(const struct preparation *preparation)
+{
+	struct bt_dynamic_cycle *data = preparation->data;
+	struct bt_status status = find_claims(preparation);
+
+	if (bt_status_is_success(&status)) {
+		status = find_special_claim(preparation);
+	}
+	if (bt_status_is_success(&status) && data->count == 0) {
+		return bt_status_code_only(BT_STATUS_SKIP);
+	}
+	if (bt_status_is_success(&status)) {
+		status = check_claims(preparation);
+	}
+	if (bt_status_is_success(&status) && data->unallocated_count != 0) {
+		begin_allocation(preparation);
+	}
+	return status;
+}
 
 static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED struct bt_pre_filter_result *out_result)
+	const struct bt_pod_info *pod, BT_UNUSED struct bt_pre_filter_result *out_result)
 {
-	bt_plugin_set_pre_filter_data(plugin, cycle, (void *)(uintptr_t)&no_claims);
-	return bt_status_code_only(BT_STATUS_SKIP);
+	struct preparation preparation = {
+		.plugin = plugin,
+		.instance = bt_dynamic_resources_of(plugin),
+		.cycle = cycle,
+		.pod = pod,
+	};
+	struct bt_status status;
+
+	/* Until all went well the state holds no claims (step 8). */
+	bt_plugin_set_pre_filter_data(plugin, cycle, &no_claims);
+	if (is_pure_for(plugin, pod)) {
+		return bt_status_code_only(BT_STATUS_SKIP);
+	}
+	if (preparation.instance->base.handle->verify) {
+		verify_shared_state(preparation.instance);
+	}
+	preparation.data = BT_ARENA_NEW(cycle->arena, struct bt_dynamic_cycle);
+	preparation.group = bt_dynamic_group_of(plugin, cycle);
+	status = prepare(&preparation);
+	if (bt_status_is_success(&status)) {
+		preparation.data->slot_count =
+			preparation.instance->base.handle->state->nodes.slot_count;
+		preparation.data->nodes = BT_ARENA_NEW_ARRAY(
+			cycle->arena, struct bt_dynamic_node *, preparation.data->slot_count);
+		bt_plugin_set_pre_filter_data(plugin, cycle, preparation.data);
+	}
+	return status;
 }
 
-/**
- * Upstream quirk, spec 08 section 4.1: when an earlier plugin ended PreFilter for good, there is no
- * state to read, and the chain of PostFilter plugins ends here with that error.
- */
-static struct bt_status post_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const struct bt_node_statuses *statuses,
-	BT_UNUSED struct bt_post_filter_result *out_result)
-{
-	if (bt_plugin_pre_filter_data(plugin, cycle) == NULL) {
-		return bt_status_error_text(cycle->arena, BT_STR("not found"));
-	}
-	return bt_status_reason(BT_STATUS_UNSCHEDULABLE, BT_REASON_NO_NEW_CLAIMS);
-}
+/* --- column forms --- */
+
+/* Pods without claims have the same score everywhere, others are scored in every cycle. */
 
 static bool score_is_constant(BT_UNUSED struct bt_plugin *plugin, BT_UNUSED const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const struct bt_state *state,
@@ -42,6 +454,22 @@ static bool score_is_constant(BT_UNUSED struct bt_plugin *plugin, BT_UNUSED cons
 {
 	*out_score = 0;
 	return true;
+}
+
+/** Where a profile leaves its PreFilter out, Score has no state to read, and says so. */
+static bool score_fits_column(struct bt_plugin *plugin, BT_UNUSED const void *data,
+	BT_UNUSED const struct bt_pod_info *pod)
+{
+	const struct bt_framework *framework = bt_plugin_handle(plugin)->framework;
+	const struct bt_framework_point *point =
+		framework != NULL ? &framework->points[BT_POINT_PRE_FILTER] : NULL;
+
+	for (uint32_t i = 0; point != NULL && i < point->entries.count; i++) {
+		if (point->entries.items[i].plugin == plugin) {
+			return true;
+		}
+	}
+	return false;
 }
 
 static struct bt_status sign(BT_UNUSED struct bt_plugin *plugin, const struct bt_pod_info *pod,
@@ -53,33 +481,83 @@ static struct bt_status sign(BT_UNUSED struct bt_plugin *plugin, const struct bt
 	return BT_STATUS_OK;
 }
 
+static struct bt_status pre_bind_pre_flight(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED uint32_t slot,
+	struct bt_pre_bind_pre_flight *out_result)
+{
+	const struct bt_dynamic_cycle *data = bt_dynamic_cycle_of(plugin, cycle);
+
+	out_result->allow_parallel = true;
+	if (data == NULL) {
+		return bt_dynamic_state_missing(cycle->arena);
+	}
+	return data->count == 0 ? bt_status_code_only(BT_STATUS_SKIP) : BT_STATUS_OK;
+}
+
+/* --- instance --- */
+
+static int check_args(
+	const struct bt_plugin_args *args, const struct bt_handle *handle, struct berth_error *err)
+{
+	const char *given = args != NULL ? bt_plugin_args_kind_name(args->kind) : NULL;
+
+	if (args != NULL && args->kind == BT_ARGS_DYNAMIC_RESOURCES) {
+		return bt_plugin_args_validate(args, handle->gates, err);
+	}
+	if (given != NULL) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"got args of type *config.%s, want *DynamicResourcesArgs", given);
+	}
+	return bt_error_set(err, BERTH_ERR_INVALID,
+		"got args of type %s, want *DynamicResourcesArgs",
+		args != NULL && args->kind == BT_ARGS_OTHER ? "*runtime.Unknown" : "<nil>");
+}
+
 static int create(const struct bt_plugin_args *args, const struct bt_handle *handle,
 	struct bt_plugin **out_plugin, struct berth_error *err)
 {
-	int code = bt_plugin_check_args(args, handle, err);
+	int code = check_args(args, handle, err);
+	struct bt_dynamic_resources *instance;
 
-	return code != 0 ? code
-			 : bt_plain_plugin_create(&bt_dynamic_resources_plugin, handle, out_plugin);
+	if (code != 0) {
+		return code;
+	}
+	instance = BT_NEW(struct bt_dynamic_resources);
+	instance->base.base.ops = &bt_dynamic_resources_plugin;
+	instance->base.handle = handle;
+	instance->dra = bt_dra_of(handle->state, handle->gates);
+	instance->filter_timeout_ns =
+		bt_gate_enabled(handle->gates, BT_GATE_DRA_SCHEDULER_FILTER_TIMEOUT)
+		? args->dynamic_resources.filter_timeout_ns
+		: 0;
+	instance->binding_timeout_ns = args->dynamic_resources.binding_timeout_ns;
+	*out_plugin = &instance->base.base;
+	return 0;
 }
 
 const struct bt_plugin_ops bt_dynamic_resources_plugin = {
 	.name = "DynamicResources",
 	.create = create,
 	.destroy = bt_plain_plugin_destroy,
-	.pure = true,
-	.pre_enqueue = bt_inert_pre_enqueue,
-	.pre_enqueue_passes = bt_inert_pre_enqueue_passes,
+	.is_pure_for = is_pure_for,
+	.pre_enqueue = pre_enqueue,
+	.pre_enqueue_passes = pre_enqueue_passes,
 	.hint_scope_of = bt_dynamic_resources_hint_scope,
 	.events_to_register = bt_dynamic_resources_events_to_register,
 	.sign = sign,
 	.pre_filter = pre_filter,
-	.filter = bt_inert_filter,
-	.post_filter = post_filter,
-	.score = bt_inert_score,
+	.filter = bt_dynamic_filter,
+	.post_filter = bt_dynamic_post_filter,
+	.score = bt_dynamic_score,
+	.score_fits_column = score_fits_column,
 	.score_is_constant = score_is_constant,
+	.columns_per_cycle = true,
+	.keeps_cycle_data = true,
+	.score_slots = bt_dynamic_score_slots,
 	.normalize = BT_NORMALIZE_DEFAULT,
-	.reserve = bt_inert_slot,
-	.unreserve = bt_inert_unreserve,
-	.pre_bind_pre_flight = bt_inert_pre_bind_pre_flight,
-	.pre_bind = bt_inert_slot,
+	.assume_status = bt_dynamic_assume_status,
+	.reserve = bt_dynamic_reserve,
+	.unreserve = bt_dynamic_unreserve,
+	.pre_bind_pre_flight = pre_bind_pre_flight,
+	.pre_bind = bt_dynamic_pre_bind,
 };

@@ -1,79 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Queueing hints of DynamicResources. Spec: 04 (hints) section 6.15. */
-#include "api/resource_claim.h"
-#include "plugins/common_plugin.h"
+#include "base/alloc.h"
 #include "plugins/dynamic_resources.h"
 
-/** Names that belong together in a pod's spec and status. */
-static const struct bt_pod_resource_claim_status *find_status(
-	const struct bt_pod *pod, struct bt_str name)
+/** Pods with more claims than this need memory to be asked. */
+#define ENTRIES_USUAL 8
+
+/** By uid; those of files may have none. */
+static bool is_same_claim(const struct bt_object_meta *a, const struct bt_object_meta *b)
 {
-	for (uint32_t i = 0; i < pod->status.resource_claim_statuses.count; i++) {
-		if (bt_str_equal(pod->status.resource_claim_statuses.items[i].name, name)) {
-			return &pod->status.resource_claim_statuses.items[i];
-		}
-	}
-	return NULL;
+	return bt_str_equal(a->uid, b->uid) &&
+		(a->uid.length != 0 ||
+			(bt_str_equal(a->name, b->name) &&
+				bt_str_equal(a->namespace_, b->namespace_)));
 }
 
-/** The claim's controller is the pod or, with the gate for it, the pod's group. */
-static bool is_owner(const struct bt_plugin *plugin, const struct bt_pod *pod,
-	const struct bt_resource_claim *claim)
+/** resolve(pod); *out_has: the claim (NULL: none) is among them. */
+static bool resolve(const struct bt_plugin *plugin, const struct bt_pod *pod,
+	const struct bt_object_meta *claim, bool *out_has)
 {
-	const struct bt_owner_reference *owner = bt_object_controller(&claim->metadata);
-	const struct bt_pod_scheduling_group *group = pod->spec.scheduling_group;
+	uint32_t entry_count = pod->spec.resource_claims.count;
+	struct bt_resolved_claim few[ENTRIES_USUAL];
+	struct bt_resolved_claim *claims = entry_count <= ENTRIES_USUAL
+		? few
+		: BT_NEW_ARRAY(struct bt_resolved_claim, entry_count);
+	uint32_t count;
+	bool resolved =
+		bt_dynamic_resolve(bt_dynamic_resources_of(plugin), pod, claims, &count, NULL) == 0;
 
-	if (owner == NULL) {
-		return false;
-	}
-	return bt_str_equal(owner->uid, pod->metadata.uid) ||
-		(group != NULL && bt_plugin_gate(plugin, BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS) &&
-			bt_str_equal_c(owner->kind, "PodGroup") &&
-			bt_str_equal(owner->name, group->pod_group_name));
-}
-
-/**
- * One entry of spec.resourceClaims. *out_claim is NULL when the entry needs no claim. false: it
- * cannot be resolved.
- */
-static bool resolve_entry(const struct bt_plugin *plugin, const struct bt_pod *pod,
-	const struct bt_pod_resource_claim *entry, const struct bt_resource_claim **out_claim)
-{
-	bool generated = entry->resource_claim_name.data == NULL;
-	struct bt_str name = entry->resource_claim_name;
-
-	*out_claim = NULL;
-	if (generated) {
-		const struct bt_pod_resource_claim_status *status = find_status(pod, entry->name);
-
-		if (entry->resource_claim_template_name.data == NULL || status == NULL) {
-			return false;
-		}
-		if (status->resource_claim_name.data == NULL) {
-			return true;
-		}
-		name = status->resource_claim_name;
-	}
-	*out_claim = bt_object_store_find(&bt_plugin_handle(plugin)->state->objects,
-		BT_KIND_RESOURCE_CLAIM, pod->metadata.namespace_, name);
-	return *out_claim != NULL && (*out_claim)->metadata.deletion_timestamp == NULL &&
-		(!generated || is_owner(plugin, pod, *out_claim));
-}
-
-/** resolve(pod); *out_has: one of the claims has this uid ("" is nobody's). */
-static bool resolve(
-	const struct bt_plugin *plugin, const struct bt_pod *pod, struct bt_str uid, bool *out_has)
-{
 	*out_has = false;
-	for (uint32_t i = 0; i < pod->spec.resource_claims.count; i++) {
-		const struct bt_resource_claim *claim;
-
-		if (!resolve_entry(plugin, pod, &pod->spec.resource_claims.items[i], &claim)) {
-			return false;
-		}
-		*out_has |= claim != NULL && bt_str_equal(claim->metadata.uid, uid);
+	for (uint32_t i = 0; resolved && claim != NULL && i < count; i++) {
+		*out_has |= is_same_claim(claims[i].claim->meta, claim);
 	}
-	return true;
+	if (claims != few) {
+		bt_free(claims);
+	}
+	return resolved;
 }
 
 /** Absent and empty lists are equal. */
@@ -102,7 +64,7 @@ static enum bt_queueing_hint after_claim_change(struct bt_plugin *plugin,
 	const struct bt_resource_claim *new_claim = new_object;
 	bool is_own;
 
-	if (!resolve(plugin, pod->object, new_claim->metadata.uid, &is_own)) {
+	if (!resolve(plugin, pod->object, &new_claim->metadata, &is_own)) {
 		return BT_HINT_SKIP;
 	}
 	/* Whosever it was, its devices are free. */
@@ -123,7 +85,7 @@ static enum bt_queueing_hint after_pod_change(struct bt_plugin *plugin,
 	bool unused;
 
 	return bt_str_equal(changed->metadata.uid, pod->uid) &&
-			resolve(plugin, changed, BT_STR(""), &unused)
+			resolve(plugin, changed, NULL, &unused)
 		? BT_HINT_QUEUE
 		: BT_HINT_SKIP;
 }

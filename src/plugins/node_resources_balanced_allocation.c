@@ -162,8 +162,9 @@ static bool score_fits_column(
 	const struct balanced_plugin *instance = instance_of(plugin);
 	const int64_t *requests = ((const struct balanced_pre_score_data *)data)->requests;
 
-	return bt_score_amounts_are_narrow(
-		instance->handle->state, requests, instance->resources.count);
+	return !bt_scored_resources_need_devices(&instance->resources, requests) &&
+		bt_score_amounts_are_narrow(
+			instance->handle->state, requests, instance->resources.count);
 }
 
 static void score_column(struct bt_plugin *plugin, const void *data,
@@ -215,8 +216,8 @@ static int create(const struct bt_plugin_args *args, const struct bt_handle *han
 	instance = BT_NEW(struct balanced_plugin);
 	instance->base.ops = &bt_node_resources_balanced_allocation_plugin;
 	instance->handle = handle;
-	bt_scored_resources_init(&instance->resources,
-		&args->node_resources_balanced_allocation.resources, handle->state);
+	bt_scored_resources_init(
+		&instance->resources, &args->node_resources_balanced_allocation.resources, handle);
 	*out_plugin = &instance->base;
 	return 0;
 }

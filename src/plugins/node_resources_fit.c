@@ -7,7 +7,6 @@
 #include "api/resources.h"
 #include "base/alloc.h"
 #include "plugins/common_columns.h"
-#include "plugins/common_device_class.h"
 #include "plugins/common_fit_hints.h"
 #include "plugins/common_fit_score.h"
 #include "plugins/common_plugin.h"
@@ -30,6 +29,9 @@ struct fit_scalar {
 	struct bt_str reason; /* "Insufficient <name>" */
 	uint32_t column;      /* of the node table */
 	bool ignored;         /* by the arguments */
+	/** A device class stands behind it: the DynamicResources plugin decides where the node has
+	 * none of its own (spec 05 section 3.10). */
+	bool has_class;
 	int64_t value;
 };
 
@@ -98,6 +100,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 				cycle->arena, "Insufficient %.*s", BT_STR_ARG(name)),
 			.column = bt_node_table_scalar(&instance->handle->state->nodes, name),
 			.ignored = is_ignored(instance->args, name),
+			.has_class = bt_fit_is_delegated(instance->handle, name, 0),
 			.value = request.scalars[i].value,
 		};
 	}
@@ -130,15 +133,14 @@ static void check_standard(struct fit_failures *failures, enum bt_reason reason,
 	}
 }
 
-static void check_scalars(struct fit_plugin *instance, const struct fit_pre_filter_data *data,
-	const struct bt_node_info *node, struct fit_failures *failures)
+static void check_scalars(const struct fit_pre_filter_data *data, const struct bt_node_info *node,
+	struct fit_failures *failures)
 {
 	for (uint32_t i = 0; i < data->scalar_count; i++) {
 		const struct fit_scalar *scalar = &data->scalars[i];
 		int64_t allocatable = bt_node_info_scalar_allocatable(node, scalar->column);
 
-		if (scalar->ignored ||
-			bt_fit_is_delegated(instance->handle, scalar->name, allocatable)) {
+		if (scalar->ignored || (scalar->has_class && allocatable <= 0)) {
 			continue;
 		}
 		if (scalar->value > bt_wrap_sub(allocatable,
@@ -148,8 +150,8 @@ static void check_scalars(struct fit_plugin *instance, const struct fit_pre_filt
 	}
 }
 
-static void check_node(struct fit_plugin *instance, const struct fit_pre_filter_data *data,
-	const struct bt_node_info *node, struct fit_failures *failures)
+static void check_node(const struct fit_pre_filter_data *data, const struct bt_node_info *node,
+	struct fit_failures *failures)
 {
 	if (bt_wrap_add(node->pod_count, 1) > node->allocatable_pods) {
 		add_failure(failures, bt_reason_texts[BT_REASON_TOO_MANY_PODS], false);
@@ -160,7 +162,7 @@ static void check_node(struct fit_plugin *instance, const struct fit_pre_filter_
 		node->allocatable_memory_bytes, node->requested_memory_bytes);
 	check_standard(failures, BT_REASON_INSUFFICIENT_EPHEMERAL_STORAGE, data->ephemeral_bytes,
 		node->allocatable_ephemeral_bytes, node->requested_ephemeral_bytes);
-	check_scalars(instance, data, node, failures);
+	check_scalars(data, node, failures);
 }
 
 static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
@@ -176,12 +178,12 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 			BT_STR("error reading \"PreFilterNodeResourcesFit\" from cycleState: not "
 			       "found"));
 	}
-	check_node(instance_of(plugin), data, node, &counted);
+	check_node(data, node, &counted);
 	if (counted.count == 0) {
 		return BT_STATUS_OK;
 	}
 	failures.reasons = BT_ARENA_NEW_ARRAY(cycle->arena, struct bt_str, counted.count);
-	check_node(instance_of(plugin), data, node, &failures);
+	check_node(data, node, &failures);
 	code = failures.unresolvable ? BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE
 				     : BT_STATUS_UNSCHEDULABLE;
 	return (struct bt_status){
@@ -211,9 +213,8 @@ static bool filter_fits_column(BT_UNUSED struct bt_plugin *plugin, const void *d
 }
 
 /** true: on some node. */
-static bool add_scalar_lack(const struct fit_plugin *instance, const struct fit_scalar *scalar,
-	const struct bt_scalar_column *column, uint32_t bit, struct bt_slot_range range,
-	uint32_t *detail)
+static bool add_scalar_lack(const struct fit_scalar *scalar, const struct bt_scalar_column *column,
+	uint32_t bit, struct bt_slot_range range, uint32_t *detail)
 {
 	bool any = false;
 
@@ -222,7 +223,7 @@ static bool add_scalar_lack(const struct fit_plugin *instance, const struct fit_
 		int64_t allocatable = column->allocatable[slot];
 
 		if (scalar->value > bt_wrap_sub(allocatable, column->requested[slot]) &&
-			!bt_fit_is_delegated(instance->handle, scalar->name, allocatable)) {
+			!(scalar->has_class && allocatable <= 0)) {
 			detail[slot] |=
 				bit | (scalar->value > allocatable ? DETAIL_UNRESOLVABLE : 0);
 			any = true;
@@ -253,7 +254,7 @@ static uint32_t standard_columns(const struct fit_pre_filter_data *request,
 	return count;
 }
 
-static bool filter_column(struct bt_plugin *plugin, const void *data,
+static bool filter_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state,
 	struct bt_slot_range range, uint32_t *detail)
 {
@@ -269,8 +270,7 @@ static bool filter_column(struct bt_plugin *plugin, const void *data,
 		const struct fit_scalar *scalar = &request->scalars[i];
 
 		if (!scalar->ignored) {
-			any |= add_scalar_lack(instance_of(plugin), scalar,
-				&nodes->scalars.items[scalar->column],
+			any |= add_scalar_lack(scalar, &nodes->scalars.items[scalar->column],
 				1U << (DETAIL_SCALAR_SHIFT + i), range, detail);
 		}
 	}
@@ -356,6 +356,7 @@ static bool score_fits_column(
 	const int64_t *requests = ((const struct fit_pre_score_data *)data)->requests;
 
 	return instance->scorer.resources.count != 0 &&
+		!bt_scored_resources_need_devices(&instance->scorer.resources, requests) &&
 		bt_score_amounts_are_narrow(
 			instance->handle->state, requests, instance->scorer.resources.count);
 }
@@ -496,8 +497,7 @@ static int create(const struct bt_plugin_args *args, const struct bt_handle *han
 	instance->handle = handle;
 	instance->args = &args->node_resources_fit;
 	instance->gates = bt_resource_gates_of(handle->gates);
-	bt_fit_scorer_init(
-		&instance->scorer, args->node_resources_fit.scoring_strategy, handle->state);
+	bt_fit_scorer_init(&instance->scorer, args->node_resources_fit.scoring_strategy, handle);
 	*out_plugin = &instance->base;
 	return 0;
 }

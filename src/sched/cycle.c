@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "dra/dra.h"
 #include "framework/node_statuses.h"
 #include "sched/cycle_private.h"
 #include "sched/node_choice.h"
@@ -288,7 +289,8 @@ static void stop_borrowing(const struct bt_framework *framework, struct bt_cycle
 {
 	cycle->borrows_counters = false;
 	for (uint32_t i = 0; i < framework->instances.count; i++) {
-		if (framework->instances.items[i]->ops->columns_per_cycle) {
+		const struct bt_plugin_ops *ops = framework->instances.items[i]->ops;
+		if (ops->columns_per_cycle && !ops->keeps_cycle_data) {
 			cycle->pre_filter_data[i] = NULL;
 			cycle->pre_score_data[i] = NULL;
 		}
@@ -313,6 +315,11 @@ void bt_engine_schedule(struct bt_engine *engine, struct bt_framework *framework
 	const struct bt_pod_info *pod, struct bt_schedule_result *out_result)
 {
 	bt_engine_schedule_queued(engine, framework, pod, NULL, out_result);
+}
+
+static uint64_t claim_version_of(const struct bt_state *state)
+{
+	return state->dra != NULL ? state->dra->claims.version : 0;
 }
 
 void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framework *framework,
@@ -340,6 +347,7 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
 	if (run.plan != NULL) {
 		adopt_plan(run.cycle, run.plan);
 	}
+	uint64_t claim_version = claim_version_of(engine->state);
 	/* Nothing in the state changes before the end of this function. */
 	run.cycle->borrows_counters = true;
 	bt_cycle_extension_init(&run);
@@ -353,7 +361,8 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
 	/* The list may have moved while it grew; the engine keeps it for the next cycle. */
 	engine->statuses = out_result->diagnosis.statuses;
 	engine->statuses.groups = NULL;
-	if (engine->options.verify) {
+	/* A simulated PostFilter takes claims back at once: the decision cannot be made again. */
+	if (engine->options.verify && claim_version_of(engine->state) == claim_version) {
 		bt_verify_decision(engine, framework, pod, run.plan, out_result, run.start_index);
 	}
 }

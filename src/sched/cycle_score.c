@@ -76,14 +76,21 @@ void bt_cycle_column_totals(
 	bt_cycle_add_normalized(plan, slots, count, totals);
 }
 
+/** For the column forms of a plugin that is asked in every cycle. */
+static const void *cycle_score_data(const struct bt_cycle_run *run, const struct bt_plugin *plugin)
+{
+	return plugin->ops->pre_score != NULL ? run->cycle->pre_score_data[plugin->index]
+					      : run->cycle->pre_filter_data[plugin->index];
+}
+
 /** As bt_run_score normalises; custom normalisation is the plugin's normalize_column. */
 static void normalize_cycle_scores(struct bt_cycle_run *run, struct bt_plugin *plugin,
 	const uint32_t *slots, uint32_t count, int64_t *scores)
 {
 	const struct bt_plugin_ops *ops = plugin->ops;
 	if (ops->normalize_column != NULL) {
-		ops->normalize_column(plugin, run->cycle->pre_score_data[plugin->index],
-			run->engine->state, slots, count, scores);
+		ops->normalize_column(plugin, cycle_score_data(run, plugin), run->engine->state,
+			slots, count, scores);
 		return;
 	}
 	if (ops->normalize == BT_NORMALIZE_NONE) {
@@ -107,13 +114,12 @@ void bt_cycle_add_cycle_scores(
 	int64_t *scores = BT_ARENA_NEW_ARRAY(run->cycle->arena, int64_t, count);
 	for (uint32_t i = 0; i < run->plan->cycle_score_count; i++) {
 		struct bt_plugin *plugin = run->plan->cycle_scores[i].plugin;
-		const void *data = run->cycle->pre_score_data[plugin->index];
 		int64_t weight = run->plan->cycle_scores[i].weight;
 		if (bt_plugin_set_has(&run->cycle->skip_score, plugin->index)) {
 			continue;
 		}
-		plugin->ops->score_slots(
-			plugin, data, run->pod, run->engine->state, slots, count, scores);
+		plugin->ops->score_slots(plugin, cycle_score_data(run, plugin), run->pod,
+			run->engine->state, slots, count, scores);
 		normalize_cycle_scores(run, plugin, slots, count, scores);
 		for (uint32_t k = 0; k < count; k++) {
 			totals[k] += weight * scores[k];

@@ -212,13 +212,40 @@ static void fail_undone(
 	}
 }
 
+/** Step 1 of spec 03 section 4, for plugins that have something to say of the assumed pod. */
+static int assume_with_status(struct bt_engine *engine, const struct bt_pod_info *pod,
+	const struct bt_schedule_result *result, struct berth_error *err)
+{
+	const struct bt_framework *framework = result->framework;
+	struct bt_pod assumed = *pod->object;
+
+	assumed.spec.node_name = bt_node_table_name(&engine->state->nodes, result->slot);
+	for (uint32_t i = 0; i < framework->instances.count; i++) {
+		struct bt_plugin *plugin = framework->instances.items[i];
+
+		if (plugin->ops->assume_status != NULL) {
+			plugin->ops->assume_status(
+				plugin, result->cycle, pod, result->slot, &assumed.status);
+		}
+	}
+	return bt_state_assume_pod(engine->state, &assumed, err);
+}
+
+static int assume(struct bt_engine *engine, const struct bt_pod_info *pod,
+	const struct bt_schedule_result *result, struct berth_error *err)
+{
+	return engine->state->gates.dra_node_allocatable_resources
+		? assume_with_status(engine, pod, result, err)
+		: bt_state_assume_shaped(engine->state, pod->object, pod->shape->id, pod->label_set,
+			  result->slot, err);
+}
+
 bool bt_engine_reserve(
 	struct bt_engine *engine, const struct bt_pod_info *pod, struct bt_schedule_result *result)
 {
 	struct bt_cycle_state *cycle = result->cycle;
 	struct berth_error err = BERTH_ERROR_INIT;
-	if (bt_state_assume_shaped(engine->state, pod->object, pod->shape->id, pod->label_set,
-		    result->slot, &err) < 0) {
+	if (assume(engine, pod, result, &err) < 0) {
 		struct bt_status status = bt_status_from_error(cycle->arena, &err);
 		fail_with_status(result, &status);
 		return false;

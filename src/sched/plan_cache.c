@@ -231,11 +231,12 @@ static struct shape_entry *entry_of(struct bt_plan_cache *cache, uint32_t shape_
 }
 
 static struct bt_plan *cache_find(struct bt_plan_cache *cache, const struct bt_framework *framework,
-	const struct bt_shape *shape, bool wide_values)
+	const struct bt_shape *shape, bool wide_values, uint64_t class_version)
 {
 	for (struct bt_plan *plan = entry_of(cache, shape->id)->plans; plan != NULL;) {
 		struct bt_plan *next = plan->next_of_shape;
-		if (plan->shape_serial != shape->serial || plan->wide_values != wide_values) {
+		if (plan->shape_serial != shape->serial || plan->wide_values != wide_values ||
+			plan->class_version != class_version) {
 			/* The id names another shape now, or the plan's choice of column forms no
 			 * longer holds. */
 			cache_remove(cache, plan);
@@ -255,8 +256,8 @@ struct bt_plan *bt_plan_get(
 		return NULL;
 	}
 	reserve_scratch(cache, engine->state->nodes.slot_count);
-	struct bt_plan *plan =
-		cache_find(cache, framework, pod->shape, engine->state->nodes.has_wide_values);
+	struct bt_plan *plan = cache_find(cache, framework, pod->shape,
+		engine->state->nodes.has_wide_values, bt_plan_class_version(engine->state));
 	struct shape_entry *entry = entry_of(cache, pod->shape->id);
 	bool seen_before = entry->last_serial == pod->shape->serial;
 	entry->last_serial = pod->shape->serial;

@@ -98,13 +98,14 @@ static bool filter_has_cycle_column(
 		(ops->pre_filter == NULL || is_at_point(framework, BT_POINT_PRE_FILTER, plugin));
 }
 
-static bool score_has_cycle_column(
-	const struct bt_framework *framework, const struct bt_plugin *plugin)
+static bool score_has_cycle_column(const struct bt_framework *framework, struct bt_plugin *plugin,
+	const struct bt_pod_info *pod)
 {
 	const struct bt_plugin_ops *ops = plugin->ops;
 	return ops->columns_per_cycle && ops->score_slots != NULL &&
 		(ops->normalize_column != NULL || ops->normalize != BT_NORMALIZE_CUSTOM) &&
-		(ops->pre_score == NULL || is_at_point(framework, BT_POINT_PRE_SCORE, plugin));
+		(ops->pre_score == NULL || is_at_point(framework, BT_POINT_PRE_SCORE, plugin)) &&
+		(ops->score_fits_column == NULL || ops->score_fits_column(plugin, NULL, pod));
 }
 
 static void collect_filters(struct bt_plan *plan, const struct bt_pod_info *pod)
@@ -205,7 +206,7 @@ static void collect_scores(
 		}
 		if (score_has_column(plan, entry->plugin, pod)) {
 			add_column_score(plan, entry->plugin, entry->weight, pod, state);
-		} else if (score_has_cycle_column(framework, entry->plugin)) {
+		} else if (score_has_cycle_column(framework, entry->plugin, pod)) {
 			plan->cycle_scores[plan->cycle_score_count++] =
 				(struct bt_plan_score){entry->plugin, entry->weight};
 		} else {
@@ -222,6 +223,7 @@ struct bt_plan *bt_plan_create(
 	plan->shape = pod->shape->id;
 	plan->shape_serial = pod->shape->serial;
 	plan->wide_values = engine->state->nodes.has_wide_values;
+	plan->class_version = bt_plan_class_version(engine->state);
 	bt_arena_init(&plan->arena, 4096);
 	bt_cycle_state_init(&plan->template, &plan->arena, framework->instances.count);
 	plan->memo =

@@ -2,6 +2,7 @@
 #ifndef BT_SCHED_PLAN_PRIVATE_H
 #define BT_SCHED_PLAN_PRIVATE_H
 /** Shared by the files named plan_*.c, cycle_cells.c and cycle_flat.c only. */
+#include "dra/dra.h"
 #include "sched/plan.h"
 
 /** Plans in order of use, linked by newer / older. */
@@ -41,6 +42,12 @@ struct bt_plan_cache {
 /** Everything about the shape that needs no node: outcomes, active filters, kinds of scores. */
 struct bt_plan *bt_plan_create(
 	struct bt_engine *engine, struct bt_framework *framework, const struct bt_pod_info *pod);
+/** Of the device classes as they are. */
+static inline uint64_t bt_plan_class_version(const struct bt_state *state)
+{
+	return state->dra != NULL ? state->dra->classes.version : 0;
+}
+
 /** What the column form of a score plugin is given. */
 const void *bt_plan_score_data(const struct bt_plan *plan, const struct bt_plugin *plugin);
 /**

@@ -59,6 +59,7 @@ static void connect_handle(struct bt_scheduler *scheduler, struct bt_handle *han
 		: scheduler->writer.preemption;
 	handle->services = &scheduler->services;
 	handle->volume_writer = scheduler->writer.volumes;
+	handle->claim_writer = scheduler->writer.claims;
 }
 
 static int create_parts(struct bt_scheduler *scheduler, struct bt_config *config,
@@ -112,6 +113,7 @@ int bt_scheduler_create(struct bt_config *config, const struct bt_engine_options
 		bt_scheduler_destroy(scheduler);
 		return result;
 	}
+	bt_scheduler_listen_to_devices(scheduler);
 	bt_scheduler_start_collecting(scheduler);
 	*out_scheduler = scheduler;
 	return 0;
@@ -126,6 +128,8 @@ void bt_scheduler_destroy(struct bt_scheduler *scheduler)
 	bt_api_calls_finish(&scheduler->calls);
 	bt_fifo_finish(&scheduler->answered);
 	bt_scheduler_drop_bindings(scheduler);
+	bt_scheduler_drop_device_changes(scheduler);
+	bt_vec_finish(&scheduler->device_changes);
 	bt_queue_destroy(scheduler->queue);
 	bt_engine_destroy(scheduler->engine);
 	bt_waiting_pods_finish(&scheduler->waiting);
@@ -287,6 +291,8 @@ static void try_one(struct bt_scheduler *scheduler, int64_t now_ns, struct bt_at
 		bt_scheduler_start_binding(scheduler, entry, &result, now_ns, out_attempt);
 		return;
 	}
+	/* The pod is in flight still: it hears of them, too. */
+	bt_scheduler_announce_devices(scheduler, now_ns);
 	bt_scheduler_warn_of_forget(scheduler, &result);
 	bt_scheduler_fail(scheduler, entry, &result, now_ns, out_attempt);
 }

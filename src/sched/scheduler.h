@@ -38,9 +38,11 @@ struct bt_scheduler_writer {
 	 * bytes). */
 	void (*event)(void *context, const struct bt_pod *pod, const char *type, const char *reason,
 		const char *action, struct bt_str note);
-	/** Writes of preemption and of volume binding; NULL: they only decide. Borrowed. */
+	/** Writes of preemption, volume binding and DynamicResources; NULL: they only decide.
+	 * Borrowed. */
 	const struct bt_preemption_writer *preemption;
 	const struct bt_volume_writer *volumes;
+	const struct bt_claim_writer *claims;
 	/** A line that upstream logs as an error. */
 	void (*warn)(void *context, struct bt_str line);
 };
@@ -108,7 +110,8 @@ void bt_scheduler_prefer_node(struct bt_scheduler *scheduler, struct bt_str node
 void bt_scheduler_schedule_one(
 	struct bt_scheduler *scheduler, int64_t now_ns, struct bt_attempt *out_attempt);
 /**
- * An answer is there for the binding of this pod: of its bind, or of one of its volumes' writes.
+ * An answer is there for the binding of this pod: of its bind, or of one of the writes for its
+ * volumes and claims.
  * finish_waiting will repeat the call.
  */
 void bt_scheduler_resume(struct bt_scheduler *scheduler, struct bt_str uid);

@@ -231,12 +231,13 @@ static void release_held(struct bt_scheduler *scheduler, struct bt_held_pod *hel
 
 static enum bt_binding_outcome work_at(struct bt_scheduler *scheduler,
 	const struct bt_queue_entry *entry, const struct bt_status *pre_flights,
-	struct bt_binding_progress *progress, struct bt_schedule_result *result)
+	struct bt_binding_progress *progress, struct bt_schedule_result *result, int64_t now_ns)
 {
 	scheduler->binding_entry = entry;
 	enum bt_binding_outcome outcome =
 		bt_engine_bind(scheduler->engine, &entry->pod, pre_flights, progress, result);
 	scheduler->binding_entry = NULL;
+	bt_scheduler_announce_devices(scheduler, now_ns);
 	return outcome;
 }
 
@@ -251,7 +252,8 @@ static void bind_now(struct bt_scheduler *scheduler, struct bt_queue_entry *entr
 {
 	struct bt_binding_progress progress = {0};
 	bt_queue_done(scheduler->queue, entry->pod.uid);
-	enum bt_binding_outcome outcome = work_at(scheduler, entry, pre_flights, &progress, result);
+	enum bt_binding_outcome outcome =
+		work_at(scheduler, entry, pre_flights, &progress, result, now_ns);
 	if (outcome != BT_BINDING_PENDING) {
 		finish(scheduler, entry, outcome, result, now_ns, out_attempt);
 		return;
@@ -321,10 +323,11 @@ static bool continue_permitted(struct bt_scheduler *scheduler, struct bt_held_po
 	bt_metrics_permit_waited(scheduler->metrics, decision->code, held->permit_started_ns);
 	if (bt_status_is_success(decision)) {
 		bt_queue_done(scheduler->queue, pod->uid);
-		outcome = work_at(
-			scheduler, held->entry, &held->pre_flights, &held->progress, &held->result);
+		outcome = work_at(scheduler, held->entry, &held->pre_flights, &held->progress,
+			&held->result, now_ns);
 	} else {
 		bt_engine_reject_waiting(scheduler->engine, pod, decision, &held->result);
+		bt_scheduler_announce_devices(scheduler, now_ns);
 	}
 	if (outcome == BT_BINDING_PENDING) {
 		add_binding(scheduler, held);
@@ -341,8 +344,8 @@ static bool continue_binding(struct bt_scheduler *scheduler, struct bt_held_pod 
 {
 	held->ready = false;
 	bt_scheduler_name_attempt(scheduler, &held->entry->pod, out_attempt);
-	enum bt_binding_outcome outcome =
-		work_at(scheduler, held->entry, &held->pre_flights, &held->progress, &held->result);
+	enum bt_binding_outcome outcome = work_at(
+		scheduler, held->entry, &held->pre_flights, &held->progress, &held->result, now_ns);
 	if (outcome == BT_BINDING_PENDING) {
 		set_alarm(scheduler, held);
 		return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** From object changes to cache and queue. Spec 03 section 10. */
+/** From changes of pods and nodes to cache and queue. Spec 03 section 10. */
 #include <stdio.h>
 
 #include "api/identity.h"
@@ -11,33 +11,6 @@
 static const struct bt_str resource_assigned_pod = BT_RESOURCE_ASSIGNED_POD;
 static const struct bt_str resource_unschedulable_pod = BT_RESOURCE_UNSCHEDULABLE_POD;
 static const struct bt_str resource_node = BT_RESOURCE_NODE;
-
-/** Resource name of the events of other kinds; absent: nobody can register for it. */
-static struct bt_str event_resource(enum bt_kind kind)
-{
-	static const struct {
-		enum bt_kind kind;
-		struct bt_str resource;
-	} rows[] = {
-		{BT_KIND_PERSISTENT_VOLUME, BT_RESOURCE_PERSISTENT_VOLUME},
-		{BT_KIND_PERSISTENT_VOLUME_CLAIM, BT_RESOURCE_PERSISTENT_VOLUME_CLAIM},
-		{BT_KIND_STORAGE_CLASS, BT_RESOURCE_STORAGE_CLASS},
-		{BT_KIND_CSI_NODE, BT_RESOURCE_CSI_NODE},
-		{BT_KIND_CSI_DRIVER, BT_RESOURCE_CSI_DRIVER},
-		{BT_KIND_CSI_STORAGE_CAPACITY, BT_RESOURCE_CSI_STORAGE_CAPACITY},
-		{BT_KIND_VOLUME_ATTACHMENT, BT_RESOURCE_VOLUME_ATTACHMENT},
-		{BT_KIND_RESOURCE_CLAIM, BT_RESOURCE_RESOURCE_CLAIM},
-		{BT_KIND_RESOURCE_SLICE, BT_RESOURCE_RESOURCE_SLICE},
-		{BT_KIND_DEVICE_CLASS, BT_RESOURCE_DEVICE_CLASS},
-		{BT_KIND_POD_GROUP, BT_RESOURCE_POD_GROUP},
-	};
-	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
-		if (rows[i].kind == kind) {
-			return rows[i].resource;
-		}
-	}
-	return (struct bt_str){NULL, 0};
-}
 
 static void log_pod(const char *message, const struct bt_object *pod)
 {
@@ -57,10 +30,8 @@ static void move(struct bt_scheduler *scheduler, struct bt_str resource, uint32_
 	bt_queue_move(scheduler->queue, &event, old_object, new_object, check, now_ns);
 }
 
-/** What came of a change was done; started_ns: by the clock of the metrics. Spec 04 (hints)
- * section 4.6. */
-static void handled(const struct bt_scheduler *scheduler, struct bt_str resource, uint32_t action,
-	int64_t started_ns)
+void bt_scheduler_event_handled(const struct bt_scheduler *scheduler, struct bt_str resource,
+	uint32_t action, int64_t started_ns)
 {
 	char label[96];
 	if (scheduler->metrics == NULL) {
@@ -111,7 +82,7 @@ static int add_assigned(struct bt_scheduler *scheduler, struct bt_object *pod, i
 	int result = bt_state_add_pod(scheduler->engine->state, pod->value, &failure);
 	result = cache_result(scheduler, result, &failure, err);
 	move(scheduler, resource_assigned_pod, BT_ACTION_ADD, NULL, pod, NULL, now_ns);
-	handled(scheduler, resource_assigned_pod, BT_ACTION_ADD, started_ns);
+	bt_scheduler_event_handled(scheduler, resource_assigned_pod, BT_ACTION_ADD, started_ns);
 	return result;
 }
 
@@ -131,10 +102,10 @@ static int update_assigned(struct bt_scheduler *scheduler, struct bt_object *old
 		int64_t pass_started_ns = bt_metrics_now(scheduler->metrics);
 		move(scheduler, resource_assigned_pod, events.actions[i], old_pod, new_pod, NULL,
 			now_ns);
-		handled(scheduler, resource_assigned_pod, events.actions[i],
+		bt_scheduler_event_handled(scheduler, resource_assigned_pod, events.actions[i],
 			pass_started_ns - cached_ns);
 	}
-	handled(scheduler, resource_assigned_pod, BT_ACTION_UPDATE, started_ns);
+	bt_scheduler_event_handled(scheduler, resource_assigned_pod, BT_ACTION_UPDATE, started_ns);
 	return result;
 }
 
@@ -162,7 +133,7 @@ static int delete_assigned(struct bt_scheduler *scheduler, struct bt_object *pod
 	int result = bt_state_remove_pod(state, pod->value, &failure);
 	result = cache_result(scheduler, result, &failure, err);
 	bt_scheduler_announce_freed(scheduler, pod, node_name, NULL, now_ns);
-	handled(scheduler, resource_assigned_pod, BT_ACTION_DELETE, started_ns);
+	bt_scheduler_event_handled(scheduler, resource_assigned_pod, BT_ACTION_DELETE, started_ns);
 	return result;
 }
 
@@ -247,13 +218,14 @@ static void update_unassigned(struct bt_scheduler *scheduler, struct bt_object *
 	if (scheduler->metrics == NULL) {
 		return;
 	}
-	handled(scheduler, resource_unschedulable_pod, BT_ACTION_UPDATE, started_ns);
+	bt_scheduler_event_handled(
+		scheduler, resource_unschedulable_pod, BT_ACTION_UPDATE, started_ns);
 	struct bt_change_events events = bt_pod_change_events(
 		old_pod->value, new_pod->value, &scheduler->change_gates, &scheduler->scratch);
 	for (uint32_t i = 0; i < events.count; i++) {
 		if (events.actions[i] != BT_ACTION_UPDATE) {
-			handled(scheduler, resource_unschedulable_pod, events.actions[i],
-				started_ns);
+			bt_scheduler_event_handled(scheduler, resource_unschedulable_pod,
+				events.actions[i], started_ns);
 		}
 	}
 }
@@ -278,7 +250,8 @@ static void delete_unassigned(
 {
 	int64_t started_ns = bt_metrics_now(scheduler->metrics);
 	remove_unassigned(scheduler, pod, binding, now_ns);
-	handled(scheduler, resource_unschedulable_pod, BT_ACTION_DELETE, started_ns);
+	bt_scheduler_event_handled(
+		scheduler, resource_unschedulable_pod, BT_ACTION_DELETE, started_ns);
 }
 
 /** --- pods: spec 03 section 10.1 --- */
@@ -293,7 +266,8 @@ static int add_pod(struct bt_scheduler *scheduler, struct bt_object *pod, int64_
 		int64_t started_ns = bt_metrics_now(scheduler->metrics);
 		log_pod("Add event for unscheduled pod", pod);
 		bt_queue_add(scheduler->queue, pod, now_ns);
-		handled(scheduler, resource_unschedulable_pod, BT_ACTION_ADD, started_ns);
+		bt_scheduler_event_handled(
+			scheduler, resource_unschedulable_pod, BT_ACTION_ADD, started_ns);
 	}
 	return 0;
 }
@@ -371,7 +345,7 @@ static int observe_pod(struct bt_scheduler *scheduler, struct bt_object *old_pod
 	return delete_pod(scheduler, old_pod, now_ns, err);
 }
 
-/** --- nodes and everything else: spec 03 section 10.5 --- */
+/** --- nodes: spec 03 section 10.5 --- */
 
 static void observe_node(struct bt_scheduler *scheduler, struct bt_object *old_node,
 	struct bt_object *new_node, int64_t now_ns)
@@ -382,7 +356,7 @@ static void observe_node(struct bt_scheduler *scheduler, struct bt_object *old_n
 		log_node("Add event for node", new_node);
 		bt_state_add_node(state, new_node->value);
 		move(scheduler, resource_node, BT_ACTION_ADD, NULL, new_node, NULL, now_ns);
-		handled(scheduler, resource_node, BT_ACTION_ADD, started_ns);
+		bt_scheduler_event_handled(scheduler, resource_node, BT_ACTION_ADD, started_ns);
 		return;
 	}
 	if (new_node == NULL) {
@@ -392,7 +366,7 @@ static void observe_node(struct bt_scheduler *scheduler, struct bt_object *old_n
 		if (bt_state_remove_node(state, old_node->value, &err) < 0) {
 			bt_scheduler_warn(scheduler, &err);
 		}
-		handled(scheduler, resource_node, BT_ACTION_DELETE, started_ns);
+		bt_scheduler_event_handled(scheduler, resource_node, BT_ACTION_DELETE, started_ns);
 		return;
 	}
 	bt_state_update_node(state, old_node->value, new_node->value);
@@ -402,29 +376,8 @@ static void observe_node(struct bt_scheduler *scheduler, struct bt_object *old_n
 	for (uint32_t i = 0; i < events.count; i++) {
 		int64_t pass_started_ns = bt_metrics_now(scheduler->metrics);
 		move(scheduler, resource_node, events.actions[i], old_node, new_node, NULL, now_ns);
-		handled(scheduler, resource_node, events.actions[i], pass_started_ns - cached_ns);
-	}
-}
-
-static void observe_other(struct bt_scheduler *scheduler, struct bt_object *old_object,
-	struct bt_object *new_object, int64_t now_ns)
-{
-	int64_t started_ns = bt_metrics_now(scheduler->metrics);
-	struct bt_object_store *objects = &scheduler->engine->state->objects;
-	enum bt_kind kind = new_object != NULL ? new_object->kind : old_object->kind;
-	struct bt_str resource = event_resource(kind);
-	uint32_t action = BT_ACTION_UPDATE;
-	if (new_object != NULL) {
-		bt_object_store_put(objects, bt_object_share(new_object));
-		action = old_object == NULL ? BT_ACTION_ADD : BT_ACTION_UPDATE;
-	} else {
-		action = BT_ACTION_DELETE;
-		(void)bt_object_store_delete(objects, kind, old_object->meta->namespace_,
-			old_object->meta->name); /* absent already: nothing to undo */
-	}
-	if (resource.data != NULL) {
-		move(scheduler, resource, action, old_object, new_object, NULL, now_ns);
-		handled(scheduler, resource, action, started_ns);
+		bt_scheduler_event_handled(
+			scheduler, resource_node, events.actions[i], pass_started_ns - cached_ns);
 	}
 }
 
@@ -455,7 +408,7 @@ int bt_scheduler_observe(struct bt_scheduler *scheduler, struct bt_object *old_o
 	} else if (kind == BT_KIND_NODE) {
 		observe_node(scheduler, old_object, new_object, now_ns);
 	} else {
-		observe_other(scheduler, old_object, new_object, now_ns);
+		bt_scheduler_observe_other(scheduler, old_object, new_object, now_ns);
 	}
 	return result;
 }

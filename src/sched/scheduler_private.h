@@ -35,6 +35,12 @@ struct bt_collected_value {
 	double last;
 };
 
+/** Of a claim, or of a slice. NULL old_object: it is new; NULL new_object: it is gone. */
+struct bt_device_change {
+	struct bt_object *old_object;
+	struct bt_object *new_object;
+};
+
 /** Counters of one event label, in the order of bt_queue_for_each_label. */
 struct bt_collected_label {
 	struct bt_collected_value incoming[3]; /* active, backoff, unschedulable */
@@ -81,6 +87,11 @@ struct bt_scheduler {
 	/** Bindings under way: the writer has an answer; NULL: one that is over already. */
 	BT_FIFO(struct bt_api_call *) answered;
 	struct bt_preemption_writer preemption;
+	/**
+	 * What dra/dra.h tells of claims and slices, and the queue has not heard of: a plugin may
+	 * change them in the middle of anything. References to both objects.
+	 */
+	BT_VEC(struct bt_device_change) device_changes;
 	/* Pods to activate when no plugin is running. */
 	BT_VEC(char *) to_activate; /* "namespace/name", owned */
 	struct bt_handle_services services;
@@ -120,6 +131,18 @@ void bt_scheduler_drop_bindings(struct bt_scheduler *scheduler);
 /** The failure handler, spec 03 section 9. entry is consumed. */
 void bt_scheduler_fail(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 	const struct bt_schedule_result *result, int64_t now_ns, struct bt_attempt *out_attempt);
+/** The claim cache, and slices that rules of taints change, tell the scheduler from now on. */
+void bt_scheduler_listen_to_devices(struct bt_scheduler *scheduler);
+/** Tell the queue of the claims and slices that have changed; not while a plugin runs. */
+void bt_scheduler_announce_devices(struct bt_scheduler *scheduler, int64_t now_ns);
+void bt_scheduler_drop_device_changes(struct bt_scheduler *scheduler);
+/** What came of a change was done; started_ns: by the clock of the metrics. Spec 04 (hints)
+ * section 4.6. */
+void bt_scheduler_event_handled(const struct bt_scheduler *scheduler, struct bt_str resource,
+	uint32_t action, int64_t started_ns);
+/** An object that is no pod and no node was added, updated or deleted. */
+void bt_scheduler_observe_other(struct bt_scheduler *scheduler, struct bt_object *old_object,
+	struct bt_object *new_object, int64_t now_ns);
 /** --- calls that wait for their turn: spec 03 section 11.4 --- */
 
 void bt_scheduler_init_calls(struct bt_scheduler *scheduler);

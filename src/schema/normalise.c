@@ -44,53 +44,22 @@ static void append_path(const struct bt_normalise_at *at, struct bt_strbuf *out)
 	bt_strbuf_append_str(out, at->name);
 }
 
-static void tell_watcher(struct bt_normalise *run, const char *what,
-	const struct bt_normalise_at *at, struct bt_str path)
+static void report(struct bt_normalise *run, const char *what, const struct bt_normalise_at *at)
 {
-	const struct bt_schema_problem problem = {
+	struct bt_strbuf path = {NULL, 0, 0};
+	struct bt_schema_problem problem = {
 		.what = what,
-		.path = path,
 		.name = at->name,
 		.message = at->owner,
 	};
 
-	run->told_count++;
-	run->watcher->take(run->watcher->context, &problem);
-}
-
-/* Or nobody listens. */
-static bool is_full(const struct bt_normalise *run)
-{
-	if (run->watcher != NULL) {
-		return run->told_count >= BT_SCHEMA_PROBLEMS_MAX;
-	}
-	return run->problems == NULL || run->problems->count >= BT_SCHEMA_PROBLEMS_MAX;
-}
-
-static void report(struct bt_normalise *run, const char *what, const struct bt_normalise_at *at)
-{
-	struct bt_strbuf path = {NULL, 0, 0};
-	struct bt_strbuf text = {NULL, 0, 0};
-
-	if (is_full(run)) {
+	if (run->watcher == NULL || run->problem_count >= BT_SCHEMA_PROBLEMS_MAX) {
 		return;
 	}
 	append_path(at, &path);
-	if (run->watcher != NULL) {
-		tell_watcher(run, what, at, bt_strbuf_str(&path));
-		bt_strbuf_finish(&path);
-		return;
-	}
-	bt_strbuf_append_c(&text, what);
-	bt_strbuf_append_char(&text, ' ');
-	bt_strbuf_append_quoted(&text, bt_strbuf_str(&path));
-	if (!bt_json_has_text(run->problems, bt_strbuf_str(&text))) {
-		bt_json_append(run->arena, run->problems,
-			bt_json_new_str(
-				run->arena, bt_arena_str(run->arena, bt_strbuf_str(&text))));
-	}
+	problem.path = bt_strbuf_str(&path);
+	run->problem_count += run->watcher->take(run->watcher->context, &problem);
 	bt_strbuf_finish(&path);
-	bt_strbuf_finish(&text);
 }
 
 /* --- values --- */
@@ -408,11 +377,51 @@ static int take_custom(struct bt_normalise *run, struct bt_json_value *object)
 	return code;
 }
 
+/* --- from outside --- */
+
+/* Problems as texts, each once. */
+struct texts {
+	struct bt_arena *arena;
+	struct bt_json_value *array;
+};
+
+static bool take_text(void *context, const struct bt_schema_problem *problem)
+{
+	struct texts *texts = context;
+	struct bt_strbuf text = {NULL, 0, 0};
+	bool is_new;
+
+	bt_strbuf_append_c(&text, problem->what);
+	bt_strbuf_append_char(&text, ' ');
+	bt_strbuf_append_quoted(&text, problem->path);
+	is_new = !bt_json_has_text(texts->array, bt_strbuf_str(&text));
+	if (is_new) {
+		bt_json_append(texts->arena, texts->array,
+			bt_json_new_str(
+				texts->arena, bt_arena_str(texts->arena, bt_strbuf_str(&text))));
+	}
+	bt_strbuf_finish(&text);
+	return is_new;
+}
+
+static int run_on(const struct bt_schema_message *message, struct bt_json_value *object,
+	struct bt_arena *arena, const struct bt_schema_watcher *watcher, uint32_t problem_count,
+	struct berth_error *err)
+{
+	struct bt_normalise run = {
+		.arena = arena, .watcher = watcher, .problem_count = problem_count, .err = err};
+	int code = message != NULL ? take_message(&run, message, NULL, object)
+				   : take_custom(&run, object);
+
+	bt_strbuf_finish(&run.scratch);
+	return code;
+}
+
 int bt_schema_normalise(const struct bt_schema_message *message, struct bt_json_value *object,
 	struct bt_arena *arena, struct bt_json_value *out_problems, struct berth_error *err)
 {
-	struct bt_normalise run = {.arena = arena, .problems = out_problems, .err = err};
-	int code;
+	struct texts texts = {arena, out_problems};
+	const struct bt_schema_watcher watcher = {&texts, take_text};
 
 	if (object->type != BT_JSON_OBJECT) {
 		const char *version = message != NULL ? strchr(message->package, '/') : NULL;
@@ -422,20 +431,13 @@ int bt_schema_normalise(const struct bt_schema_message *message, struct bt_json_
 			version != NULL ? "." : "",
 			message != NULL ? message->name : "map[string]interface {}");
 	}
-	code = message != NULL ? take_message(&run, message, NULL, object)
-			       : take_custom(&run, object);
-	bt_strbuf_finish(&run.scratch);
-	return code;
+	return run_on(message, object, arena, out_problems != NULL ? &watcher : NULL,
+		out_problems != NULL ? out_problems->count : 0, err);
 }
 
 int bt_schema_check(const struct bt_schema_message *message, struct bt_json_value *object,
 	struct bt_arena *arena, const struct bt_schema_watcher *watcher, struct berth_error *err)
 {
-	struct bt_normalise run = {.arena = arena, .watcher = watcher, .err = err};
-	int code;
-
 	BT_ASSERT(object->type == BT_JSON_OBJECT);
-	code = take_message(&run, message, NULL, object);
-	bt_strbuf_finish(&run.scratch);
-	return code;
+	return run_on(message, object, arena, watcher, 0, err);
 }

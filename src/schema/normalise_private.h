@@ -21,9 +21,8 @@ struct bt_normalise_at {
 
 struct bt_normalise {
 	struct bt_arena *arena;
-	struct bt_json_value *problems;          /* may be NULL */
-	const struct bt_schema_watcher *watcher; /* the same */
-	uint32_t told_count;                     /* problems that the watcher was given */
+	const struct bt_schema_watcher *watcher; /* NULL: nobody listens */
+	uint32_t problem_count;                  /* that the watcher counts */
 	struct bt_strbuf scratch;
 	struct berth_error *err;
 };

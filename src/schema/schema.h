@@ -140,7 +140,8 @@ struct bt_schema_problem {
 };
 struct bt_schema_watcher {
 	void *context;
-	void (*take)(void *context, const struct bt_schema_problem *problem);
+	/** false: it does not count, as one told before. */
+	bool (*take)(void *context, const struct bt_schema_problem *problem);
 };
 /**
  * bt_schema_normalise for those who say more of a problem than its text: the first

@@ -78,6 +78,24 @@ void bt_object_store_settle(struct bt_object_store *store)
 	store->awake.count = 0;
 }
 
+void bt_object_store_listen(
+	struct bt_object_store *store, enum bt_kind kind, struct bt_object_listener listener)
+{
+	BT_ASSERT(store->listeners[kind].changed == NULL || listener.changed == NULL);
+	store->listeners[kind] = listener;
+}
+
+static void tell(const struct bt_object_store *store, struct bt_object *old_object,
+	struct bt_object *new_object)
+{
+	enum bt_kind kind = old_object != NULL ? old_object->kind : new_object->kind;
+	const struct bt_object_listener *listener = &store->listeners[kind];
+
+	if (listener->changed != NULL) {
+		listener->changed(listener->context, old_object, new_object);
+	}
+}
+
 static uint32_t find_id(
 	const struct bt_object_table *table, struct bt_str namespace_, struct bt_str name)
 {
@@ -100,8 +118,10 @@ void bt_object_store_put(struct bt_object_store *store, struct bt_object *object
 	uint32_t id = find_id(table, object->meta->namespace_, object->meta->name);
 	table->version++;
 	if (id != UINT32_MAX) {
-		let_go(store, &table->objects.items[id]);
+		struct bt_stored_object old = table->objects.items[id];
 		take_in(store, &table->objects.items[id], object);
+		tell(store, old.object, object);
+		let_go(store, &old);
 		return;
 	}
 	struct bt_stored_object stored = {
@@ -117,6 +137,7 @@ void bt_object_store_put(struct bt_object_store *store, struct bt_object *object
 	bt_map_insert(&table->map, stored.hash, id);
 	table->count++;
 	table->sorted_stale = true;
+	tell(store, NULL, object);
 }
 
 bool bt_object_store_delete(struct bt_object_store *store, enum bt_kind kind,
@@ -127,14 +148,15 @@ bool bt_object_store_delete(struct bt_object_store *store, enum bt_kind kind,
 	if (id == UINT32_MAX) {
 		return false;
 	}
-	(void)bt_map_remove(
-		&table->map, table->objects.items[id].hash, id); /* it was found just now */
-	let_go(store, &table->objects.items[id]);
+	struct bt_stored_object old = table->objects.items[id];
+	(void)bt_map_remove(&table->map, old.hash, id); /* it was found just now */
 	table->objects.items[id].object = NULL;
 	bt_vec_push(&table->free_ids, id);
 	table->count--;
 	table->version++;
 	table->sorted_stale = true;
+	tell(store, old.object, NULL);
+	let_go(store, &old);
 	return true;
 }
 

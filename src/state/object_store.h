@@ -31,8 +31,18 @@ struct bt_object_table {
 	uint32_t count;
 };
 
+/**
+ * Called after an object of a kind was put (old_object NULL: it is new) or deleted (new_object
+ * NULL). Both are borrowed for the call. Must not change the store's objects of that kind.
+ */
+struct bt_object_listener {
+	void (*changed)(void *context, struct bt_object *old_object, struct bt_object *new_object);
+	void *context;
+};
+
 struct bt_object_store {
 	struct bt_object_table kinds[BT_KIND__COUNT];
+	struct bt_object_listener listeners[BT_KIND__COUNT]; /* changed NULL: nobody listens */
 	/**
 	 * Pods only, which are looked up by name only: references rest (api/object.h), but those
 	 * of pods that were found since bt_object_store_settle.
@@ -43,6 +53,10 @@ struct bt_object_store {
 
 void bt_object_store_init(struct bt_object_store *store);
 void bt_object_store_finish(struct bt_object_store *store);
+/** Who keeps something made from a kind's objects, and repairs it with every change; one for each
+ * kind. */
+void bt_object_store_listen(
+	struct bt_object_store *store, enum bt_kind kind, struct bt_object_listener listener);
 /** Of a store that rests: what was found is borrowed until now. */
 void bt_object_store_settle(struct bt_object_store *store);
 /** Add, or replace the object of the same kind, namespace and name. object is consumed. */

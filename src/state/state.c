@@ -48,6 +48,9 @@ void bt_state_destroy(struct bt_state *state)
 	if (state == NULL) {
 		return;
 	}
+	if (state->dra != NULL) {
+		state->destroy_dra(state->dra);
+	}
 	bt_domain_counters_destroy(state);
 	bt_affinity_index_destroy(state);
 	bt_pod_index_destroy(state);

@@ -23,6 +23,8 @@
 
 #define BT_POD_NONE UINT32_MAX
 
+struct bt_dra; /* dra/dra.h */
+
 /** Interned label sets: pods with equal labels share one. */
 struct bt_label_set {
 	struct bt_str_map labels; /* text in the symbol table */
@@ -150,6 +152,10 @@ struct bt_state {
 	struct bt_domain_counters *domain_counters; /* domain_counter.h; NULL: nobody has asked */
 	struct bt_affinity_index *affinity_index;   /* affinity_index.h; likewise */
 	struct bt_pod_index *pod_index;             /* pod_index.h; likewise */
+	/** dra/dra.h, of a layer above; NULL: nobody has asked. */
+	struct bt_dra *dra;
+	void (*destroy_dra)(struct bt_dra *dra);
+	size_t (*dra_memory_bytes)(const struct bt_dra *dra);
 	struct bt_map used_claims; /* cluster-wide PVC references: key symbol -> counter index */
 	BT_VEC(struct bt_claim_ref)
 	used_claim_counts; /* count: nodes of the snapshot whose pods use the claim */

@@ -132,6 +132,7 @@ size_t bt_state_memory_bytes(const struct bt_state *state)
 		vec_bytes(&state->pods.by_uid) + map_bytes(&state->images.map) +
 		vec_bytes(&state->images.images) + vec_bytes(&state->images.free_ids) +
 		order_bytes(&state->order) + snapshot_bytes(state) +
+		(state->dra != NULL ? state->dra_memory_bytes(state->dra) : 0) +
 		state->log.capacity * sizeof(struct bt_change) + map_bytes(&state->used_claims) +
 		vec_bytes(&state->used_claim_counts) + state->scratch.total_bytes +
 		state->text.capacity;

@@ -176,6 +176,8 @@ void fixture_init_with(struct fixture *fixture, const struct bt_plugin_ops *ops,
 		bt_gate_enabled(&fixture->gates, BT_GATE_POD_LEVEL_RESOURCES);
 	options.resource_gates.in_place_pod_level_resources = bt_gate_enabled(
 		&fixture->gates, BT_GATE_IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING);
+	options.resource_gates.dra_node_allocatable_resources =
+		bt_gate_enabled(&fixture->gates, BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES);
 	options.declared_features =
 		bt_gate_enabled(&fixture->gates, BT_GATE_NODE_DECLARED_FEATURES);
 	fixture->state = bt_state_create(&options);

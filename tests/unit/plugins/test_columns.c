@@ -163,7 +163,6 @@ START_TEST(test_columns__taints_affinity_images)
 		"'preferredDuringSchedulingIgnoredDuringExecution':[{'weight':3,'preference':{"
 		"'matchExpressions':[{'key':'disk','operator':'In','values':['ssd']}]}}]}}");
 	check_plugin(&bt_image_locality_plugin, NULL);
-	check_plugin(&bt_dynamic_resources_plugin, NULL);
 }
 END_TEST
 

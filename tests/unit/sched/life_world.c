@@ -76,7 +76,8 @@ const char *life_log(struct life *life)
 
 static void init(struct life *life, const char *gates, const char *config,
 	struct script *const *scripts, uint32_t script_count,
-	const struct bt_extender_factory *extenders, struct bt_scheduler_metrics *metrics)
+	const struct bt_extender_factory *extenders, struct bt_scheduler_metrics *metrics,
+	const struct bt_scheduler_writer *writes)
 {
 	struct bt_engine_options options = BT_ENGINE_OPTIONS_INIT;
 	struct berth_error err = BERTH_ERROR_INIT;
@@ -87,6 +88,8 @@ static void init(struct life *life, const char *gates, const char *config,
 		.patch_status = note_patch,
 		.event = note_event,
 		.warn = note_warning,
+		.claims = writes != NULL ? writes->claims : NULL,
+		.preemption = writes != NULL ? writes->preemption : NULL,
 	};
 
 	*life = (struct life){.now_ns = 1000 * LIFE_SECOND};
@@ -110,25 +113,32 @@ static void init(struct life *life, const char *gates, const char *config,
 void life_init(
 	struct life *life, const char *config, struct script *const *scripts, uint32_t script_count)
 {
-	init(life, "", config, scripts, script_count, NULL, NULL);
+	init(life, "", config, scripts, script_count, NULL, NULL, NULL);
 }
 
 void life_init_extended(struct life *life, const char *config, struct script *const *scripts,
 	uint32_t script_count, const struct bt_extender_factory *extenders)
 {
-	init(life, "", config, scripts, script_count, extenders, NULL);
+	init(life, "", config, scripts, script_count, extenders, NULL, NULL);
 }
 
 void life_init_gated(struct life *life, const char *gates, const char *config,
 	struct script *const *scripts, uint32_t script_count)
 {
-	init(life, gates, config, scripts, script_count, NULL, NULL);
+	init(life, gates, config, scripts, script_count, NULL, NULL, NULL);
 }
 
 void life_init_counted(struct life *life, const char *gates, const char *config,
 	struct script *const *scripts, uint32_t script_count, struct bt_scheduler_metrics *metrics)
 {
-	init(life, gates, config, scripts, script_count, NULL, metrics);
+	init(life, gates, config, scripts, script_count, NULL, metrics, NULL);
+}
+
+void life_init_writing(struct life *life, const char *gates, const char *config,
+	struct script *const *scripts, uint32_t script_count,
+	const struct bt_scheduler_writer *writer)
+{
+	init(life, gates, config, scripts, script_count, NULL, NULL, writer);
 }
 
 void life_finish(struct life *life)
@@ -173,6 +183,24 @@ static struct bt_object *with_scheduler_name(struct bt_object *object)
 	return named;
 }
 
+static struct bt_object *observe(struct life *life, struct bt_object *object, struct bt_object *old)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+
+	object = with_scheduler_name(object);
+	ck_assert_int_eq(bt_scheduler_observe(life->scheduler, old, object, life->now_ns, &err), 0);
+	/* The last: the old version ends here. */
+	bt_object_store_put(&life->objects, object);
+	return object;
+}
+
+struct bt_object *life_observe(struct life *life, struct bt_object *object)
+{
+	return observe(life, object,
+		bt_object_store_find_object(&life->objects, object->kind, object->meta->namespace_,
+			object->meta->name));
+}
+
 struct bt_object *life_object(
 	struct life *life, enum bt_kind kind, const char *json, struct bt_object *old)
 {
@@ -183,11 +211,7 @@ struct bt_object *life_object(
 	bt_json_reader_init(&reader, world_json(&life->arena, json));
 	ck_assert_msg(bt_object_decode_as(kind, &reader, &object, &err) == 0, "%s: %s", json,
 		berth_error_message(&err));
-	object = with_scheduler_name(object);
-	ck_assert_int_eq(bt_scheduler_observe(life->scheduler, old, object, life->now_ns, &err), 0);
-	/* The last: the old version ends here. */
-	bt_object_store_put(&life->objects, object);
-	return object;
+	return observe(life, object, old);
 }
 
 static struct bt_object *newest(

@@ -39,6 +39,10 @@ void life_init_gated(struct life *life, const char *gates, const char *config,
 /** The same, counted. */
 void life_init_counted(struct life *life, const char *gates, const char *config,
 	struct script *const *scripts, uint32_t script_count, struct bt_scheduler_metrics *metrics);
+/** The same, with the writes of plugins of writer: claims, preemption. */
+void life_init_writing(struct life *life, const char *gates, const char *config,
+	struct script *const *scripts, uint32_t script_count,
+	const struct bt_scheduler_writer *writer);
 void life_finish(struct life *life);
 /** The log since the last call. */
 const char *life_log(struct life *life);
@@ -53,6 +57,8 @@ void life_pod(struct life *life, const char *name, const char *metadata, const c
 /** The same with all members of metadata given here. Without old: told as an addition. */
 struct bt_object *life_object(
 	struct life *life, enum bt_kind kind, const char *json, struct bt_object *old);
+/** The next version of an object, or the first one; consumed. */
+struct bt_object *life_observe(struct life *life, struct bt_object *object);
 void life_delete(struct life *life, enum bt_kind kind, const char *namespace_, const char *name);
 /** One attempt; its texts are of the arena. */
 struct bt_attempt life_schedule(struct life *life);

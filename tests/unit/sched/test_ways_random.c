@@ -19,7 +19,7 @@
 #include "sched_world.h"
 #include "test_main.h"
 
-enum { SEEDS = 60, STEPS = 140, NODES_MAX = 140, PODS_MAX = 300, RECURRING = 7 };
+enum { SEEDS = 60, STEPS = 140, NODES_MAX = 140, PODS_MAX = 300, RECURRING = 7, CLAIMS = 12 };
 enum { CELLS, LIST, SMALL, ENGINES };
 
 struct placed_pod {
@@ -41,12 +41,15 @@ struct history {
 	struct placed_pod pods[PODS_MAX];
 	uint32_t pod_count;
 	uint32_t pod_number;
+	uint32_t version; /* of the last claim or slice */
+	bool has_devices;
 	const char *recurring[RECURRING];
 	bool nominates;
 	uint32_t scheduled;
 	uint32_t rejected;
 	uint32_t by_groups;
 	uint32_t by_cells;
+	uint32_t with_claims; /* of the scheduled */
 };
 
 static uint32_t below(struct history *history, uint32_t bound)
@@ -128,6 +131,126 @@ static void change_node(struct history *history)
 	}
 }
 
+/* --- devices --- */
+
+static void put_object(struct history *history, enum bt_kind kind, const char *json)
+{
+	for (uint32_t i = 0; i < ENGINES; i++) {
+		struct world *world = &history->worlds[i];
+		struct bt_object *object = NULL;
+		struct bt_json_reader reader;
+
+		bt_json_reader_init(&reader, world_json(&world->arena, json));
+		ck_assert_int_eq(bt_object_decode_as(kind, &reader, &object, NULL), 0);
+		bt_object_store_put(&world->engine->state->objects, object);
+	}
+}
+
+/** Pools of single nodes, of a zone, of all nodes; sometimes of an old generation. */
+static void put_slice(struct history *history)
+{
+	static const char *const models[] = {"a", "b"};
+	static const char *const taints[] = {
+		"", "", "", ",'taints':[{'key':'t','effect':'NoSchedule'}]"};
+	static const char *const shares[] = {"", "", ",'allowMultipleAllocations':true"};
+	uint32_t pool = below(history, 10);
+	const char *where = bt_arena_printf(&history->arena, "'nodeName':'n%u'", pool).data;
+	struct bt_strbuf devices = {0};
+
+	if (pool == 9) {
+		where = "'allNodes':true";
+	} else if (pool == 8) {
+		where = "'nodeSelector':{'nodeSelectorTerms':[{'matchExpressions':[{'key':'zone',"
+			"'operator':'In','values':['a']}]}]}";
+	}
+	for (uint32_t i = 0, count = 1 + below(history, 3); i < count; i++) {
+		bt_strbuf_printf(&devices,
+			"%s{'name':'d%u','attributes':{'model':{'string':'%s'}},'capacity':{"
+			"'memory':{'value':'4','requestPolicy':{'default':'2'}}}%s%s}",
+			i != 0 ? "," : "", i, PICK(history, models), PICK(history, taints),
+			PICK(history, shares));
+	}
+	put_object(history, BT_KIND_RESOURCE_SLICE,
+		bt_arena_printf(&history->arena,
+			"{'metadata':{'name':'s%u'},'spec':{'driver':'d','pool':{'name':'p%u',"
+			"'generation':%u,'resourceSliceCount':%u},%s,'devices':[%s]}}",
+			pool, pool, 1 + below(history, 2), 1 + (below(history, 8) == 0), where,
+			bt_strbuf_c(&devices))
+			.data);
+	bt_strbuf_finish(&devices);
+}
+
+/** One that nobody has, also where somebody had it. */
+static void put_claim(struct history *history, uint32_t number)
+{
+	static const char *const requests[] = {
+		"'exactly':{'deviceClassName':'any','allocationMode':'ExactCount','count':1}",
+		"'exactly':{'deviceClassName':'any','allocationMode':'ExactCount','count':2}",
+		"'exactly':{'deviceClassName':'a','allocationMode':'ExactCount','count':1}",
+		"'exactly':{'deviceClassName':'a','allocationMode':'All'}",
+		"'exactly':{'deviceClassName':'any','allocationMode':'All','adminAccess':true}",
+		"'firstAvailable':[{'name':'s','deviceClassName':'a','allocationMode':'ExactCount',"
+		"'count':2},{'name':'t','deviceClassName':'any','allocationMode':'ExactCount',"
+		"'count':1}]"};
+
+	put_object(history, BT_KIND_RESOURCE_CLAIM,
+		bt_arena_printf(&history->arena,
+			"{'metadata':{'name':'c%u','namespace':'default','uid':'c%u',"
+			"'resourceVersion':'%u'},'spec':{'devices':{'requests':[{'name':'r',%s}]}}"
+			"}",
+			number, number, ++history->version, PICK(history, requests))
+			.data);
+}
+
+static void put_class(struct history *history, const char *name)
+{
+	static const char *const specs[] = {
+		"'selectors':[{'cel':{'expression':'device.attributes[\\\"d\\\"].model == "
+		"\\\"a\\\"'}}]",
+		"'selectors':[{'cel':{'expression':'device.attributes[\\\"d\\\"].model == "
+		"\\\"b\\\"'}}],'extendedResourceName':'example.com/a'"};
+
+	put_object(history, BT_KIND_DEVICE_CLASS,
+		bt_arena_printf(&history->arena, "{'metadata':{'name':'%s'},'spec':{%s}}", name,
+			strcmp(name, "any") == 0 ? "" : PICK(history, specs))
+			.data);
+}
+
+static void change_devices(struct history *history)
+{
+	switch (below(history, 8)) {
+	case 0:
+		put_class(history, "a");
+		break;
+	case 1:
+	case 2:
+		put_slice(history);
+		break;
+	case 3:
+		for (uint32_t i = 0; i < ENGINES; i++) {
+			(void)bt_object_store_delete(&history->worlds[i].engine->state->objects,
+				BT_KIND_RESOURCE_SLICE, BT_STR(""),
+				BT_STR("s9")); /* may not be there */
+		}
+		break;
+	default:
+		put_claim(history, below(history, CLAIMS));
+		break;
+	}
+}
+
+static void put_devices(struct history *history)
+{
+	put_class(history, "any");
+	put_class(history, "a");
+	for (uint32_t i = 0; i < 20; i++) {
+		put_slice(history);
+	}
+	for (uint32_t i = 0; i < CLAIMS; i++) {
+		put_claim(history, i);
+	}
+}
+
 /* --- pods --- */
 
 #define TERM(app, key) "{'labelSelector':{'matchLabels':{'app':'" app "'}},'topologyKey':'" key "'}"
@@ -178,14 +301,22 @@ static const char *draw_pod(struct history *history)
 	static const char *const apps[] = {"a", "b", "c"};
 	const char *near = PICK(history, pod_affinities);
 	const char *node = PICK(history, node_affinities);
+	const char *claims = "";
+
+	if (history->has_devices && below(history, 3) == 0) {
+		claims = bt_arena_printf(&history->arena,
+			",'resourceClaims':[{'name':'x','resourceClaimName':'c%u'}]",
+			below(history, CLAIMS))
+				 .data;
+	}
 
 	return bt_arena_printf(&history->arena,
 		"'labels':{'app':'%s'}},'spec':{'priority':%u,'tolerations':[%s],'affinity':{"
 		"%s%s%s},'topologySpreadConstraints':[%s],'containers':[{'name':'c','image':"
-		"'x','ports':[%s],'resources':{'requests':{%s}}}]",
+		"'x','ports':[%s],'resources':{'requests':{%s}}}]%s",
 		PICK(history, apps), below(history, 3) * 10, PICK(history, tolerations), near,
 		near[0] != '\0' && node[0] != '\0' ? "," : "", node, PICK(history, spreads),
-		PICK(history, ports), PICK(history, requests))
+		PICK(history, ports), PICK(history, requests), claims)
 		.data;
 }
 
@@ -374,6 +505,7 @@ static void schedule(struct history *history)
 		return;
 	}
 	history->scheduled++;
+	history->with_claims += strstr(pod, "resourceClaims") != NULL;
 	for (uint32_t i = 0; stays && i < ENGINES; i++) {
 		struct world *world = &history->worlds[i];
 
@@ -404,6 +536,14 @@ static void take_step(struct history *history)
 	case 4:
 		drop_nominations(history);
 		break;
+	case 5:
+	case 6:
+		if (history->has_devices) {
+			change_devices(history);
+			break;
+		}
+		schedule(history);
+		break;
 	default:
 		schedule(history);
 	}
@@ -417,7 +557,7 @@ static void append_profile(struct history *history, struct bt_strbuf *out, uint3
 		"NodeAffinity", "NodePorts", "NodeResourcesFit", "VolumeRestrictions",
 		"NodeVolumeLimits", "VolumeBinding", "VolumeZone", "PodTopologySpread",
 		"InterPodAffinity", "DefaultPreemption", "NodeResourcesBalancedAllocation",
-		"ImageLocality", "NodeDeclaredFeatures"};
+		"ImageLocality", "NodeDeclaredFeatures", "DynamicResources"};
 	static const char *const points[] = {"preFilter", "filter", "preScore", "score"};
 	static const int32_t percentages[] = {0, 1, 60, 100, 100, 100};
 	struct bt_strbuf plugins = {0};
@@ -462,6 +602,7 @@ static void init(struct history *history, uint64_t seed)
 		below(history, 3) == 0 ? 101 + below(history, 39) : 2 + below(history, 30);
 	history->profile_count = 1 + below(history, 2);
 	history->nominates = below(history, 2) == 0;
+	history->has_devices = below(history, 2) == 0;
 	bt_strbuf_append_c(&config, "{'profiles':[");
 	for (uint32_t i = 0; i < history->profile_count; i++) {
 		append_profile(history, &config, i);
@@ -491,6 +632,9 @@ static void init(struct history *history, uint64_t seed)
 		for (uint32_t k = 0; k < ENGINES; k++) {
 			world_add_node(&history->worlds[k], history->nodes[i]);
 		}
+	}
+	if (history->has_devices) {
+		put_devices(history);
 	}
 	for (uint32_t i = 0; i < RECURRING; i++) {
 		history->recurring[i] = draw_pod(history);
@@ -551,6 +695,7 @@ START_TEST(test_ways_random__the_way_does_not_matter)
 	uint64_t count = SEEDS * (factor != 0 ? factor : 1);
 	uint32_t groups = 0;
 	uint32_t cells = 0;
+	uint32_t with_claims = 0;
 
 	for (uint64_t seed = only != 0 ? only : 1; seed <= (only != 0 ? only : count); seed++) {
 		(void)printf("seed %" PRIu64 ":", seed);
@@ -562,15 +707,17 @@ START_TEST(test_ways_random__the_way_does_not_matter)
 				check_metrics(history);
 			}
 		}
-		(void)printf(" %u placed, %u rejected, %u by groups, %u by cells\n",
-			history->scheduled, history->rejected, history->by_groups,
-			history->by_cells);
+		(void)printf(" %u placed, %u with claims, %u rejected, %u by groups, %u by cells\n",
+			history->scheduled, history->with_claims, history->rejected,
+			history->by_groups, history->by_cells);
+		with_claims += history->with_claims;
 		groups += history->by_groups;
 		cells += history->by_cells;
 		finish(history);
 	}
 	ck_assert(only != 0 || groups > SEEDS);
 	ck_assert(only != 0 || cells > SEEDS);
+	ck_assert(only != 0 || with_claims > SEEDS);
 	bt_free(history);
 }
 END_TEST

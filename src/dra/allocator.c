@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "dra/allocator.h"
+
+#include "dra/allocator_private.h"
+
+struct bt_allocator *bt_allocator_create(
+	struct bt_dra *dra, const struct bt_allocator_options *options, struct bt_arena *arena)
+{
+	struct bt_allocator *allocator = BT_ARENA_NEW(arena, struct bt_allocator);
+
+	allocator->pools = dra->pools;
+	allocator->options = *options;
+	allocator->arena = arena;
+	bt_device_pools_catch_up(dra->pools);
+	if (dra->pools->search == NULL) {
+		dra->pools->search = BT_NEW(struct bt_search_memory);
+	}
+	return allocator;
+}
+
+/** A node selector that cannot be parsed ends it all. */
+static bool has_broken_pool(const struct bt_search *search)
+{
+	const struct bt_device_pools *pools = search->pools;
+
+	for (uint32_t i = 0; i < search->node->items.count; i++) {
+		const struct bt_pool_view *view = search->node->items.items[i].view;
+		struct bt_str slice;
+		if (view->state != BT_POOL_BROKEN) {
+			continue;
+		}
+		slice = pools->slices.items[view->slices.items[0]].object->meta->name;
+		if (view->broken_row != BT_DEVICE_NONE) {
+			(void)bt_error_set(search->err, BERTH_ERR_INVALID,
+				"gather pool information: failed to perform node selection for "
+				"device %.*s in slice %.*s: %.*s",
+				BT_STR_ARG(pools->rows.items[view->broken_row].spec->name),
+				BT_STR_ARG(slice),
+				BT_STR_ARG(pools->scopes.items[view->broken_scope].problem));
+		} else {
+			(void)bt_error_set(search->err, BERTH_ERR_INVALID,
+				"gather pool information: failed to perform node selection for "
+				"slice %.*s: failed to parse node selector: %.*s",
+				BT_STR_ARG(slice),
+				BT_STR_ARG(pools->scopes.items[view->broken_scope].problem));
+		}
+		return true;
+	}
+	return false;
+}
+
+static bool has_invalid_pool(const struct bt_node_pools *node)
+{
+	for (uint32_t i = 0; i < node->items.count; i++) {
+		if (node->items.items[i].view->state == BT_POOL_INVALID) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct bt_allocation_choice *create_choice(struct bt_allocator *allocator,
+	const struct bt_prepared *prepared, uint32_t slot, uint32_t device_count)
+{
+	struct bt_allocation_choice *choice = bt_arena_alloc(
+		allocator->arena, sizeof(*choice) + device_count * sizeof(choice->devices[0]));
+
+	choice->prepared = prepared;
+	choice->slot = slot;
+	choice->device_count = device_count;
+	return choice;
+}
+
+static const struct bt_allocation_choice *make_choice(const struct bt_search *search)
+{
+	const struct bt_search_memory *memory = search->memory;
+	struct bt_allocation_choice *choice = create_choice(
+		search->allocator, search->prepared, search->slot, memory->taken.count);
+
+	for (uint32_t i = 0; i < memory->taken.count; i++) {
+		choice->devices[i].row = memory->taken.items[i].row;
+		choice->devices[i].option = memory->taken.items[i].option;
+	}
+	return choice;
+}
+
+static void reset_constraints(const struct bt_prepared *prepared)
+{
+	for (uint32_t c = 0; c < prepared->count; c++) {
+		for (uint32_t i = 0; i < prepared->items[c].constraint_count; i++) {
+			struct bt_prepared_constraint *constraint =
+				&prepared->items[c].constraints[i];
+			constraint->count = 0;
+			constraint->value = NULL;
+			for (uint32_t k = 0; k < constraint->seen_count; k++) {
+				constraint->seen[k] = NULL;
+			}
+		}
+	}
+}
+
+/** Nothing is taken: as before the search. */
+static void give_all_back(struct bt_search *search)
+{
+	while (search->memory->taken.count != 0) {
+		bt_search_give_back(search);
+	}
+}
+
+static void verify_node(struct bt_search *search)
+{
+	struct bt_strbuf reason = {0};
+
+	bt_device_pools_verify_node(search->pools, search->slot);
+	if (!bt_search_verify_devices(search, &reason)) {
+		bt_panic("allocator: %s", bt_strbuf_c(&reason));
+	}
+	bt_strbuf_finish(&reason);
+	search->node = bt_device_pools_of_node(search->pools, search->slot);
+}
+
+void bt_search_begin(struct bt_search *search, struct bt_allocator *allocator, uint32_t slot,
+	const struct bt_resource_claim *const *claims, uint32_t count, struct berth_error *err)
+{
+	*search = (struct bt_search){
+		.allocator = allocator,
+		.pools = allocator->pools,
+		.memory = allocator->pools->search,
+		.prepared = bt_prepared_of(allocator, claims, count),
+		.node = bt_device_pools_of_node(allocator->pools, slot),
+		.slot = slot,
+		.err = err,
+	};
+	search->pools->call++;
+	if (search->prepared->has_constraints) {
+		reset_constraints(search->prepared);
+	}
+}
+
+/** The answer of a search. */
+static enum bt_allocation_outcome search_node(struct bt_allocator *allocator, uint32_t slot,
+	const struct bt_resource_claim *const *claims, uint32_t count,
+	const struct bt_allocation_choice **out_choice, struct berth_error *err)
+{
+	struct bt_search search;
+	enum bt_search_result result = BT_SEARCH_YES;
+
+	*out_choice = NULL;
+	bt_search_begin(&search, allocator, slot, claims, count, err);
+	if (BT_UNLIKELY(allocator->options.verify)) {
+		verify_node(&search);
+	}
+	if (BT_UNLIKELY(search.node->has_problem) && has_broken_pool(&search)) {
+		return BT_ALLOCATION_ERROR;
+	}
+	if (search.prepared->needs_walk) {
+		result = bt_search_validate(&search);
+	}
+	if (result == BT_SEARCH_YES) {
+		result = bt_search_run(&search);
+	}
+	if (result == BT_SEARCH_YES) {
+		*out_choice = make_choice(&search);
+	}
+	give_all_back(&search);
+	switch (result) {
+	case BT_SEARCH_YES:
+		return BT_ALLOCATION_FOUND;
+	case BT_SEARCH_ERROR:
+		return search.is_over ? BT_ALLOCATION_OVER : BT_ALLOCATION_ERROR;
+	case BT_SEARCH_NO:
+	case BT_SEARCH_TOO_MANY:
+		break;
+	}
+	return search.node->has_problem && has_invalid_pool(search.node)
+		? BT_ALLOCATION_INVALID_POOL
+		: BT_ALLOCATION_NONE;
+}
+
+/** What was found without a search against a search. */
+static void verify_quick(
+	struct bt_allocator *allocator, uint32_t slot, enum bt_quick_answer answer, uint32_t row)
+{
+	const struct bt_prepared *prepared = allocator->prepared;
+	const struct bt_allocation_choice *choice;
+	struct berth_error err = BERTH_ERROR_INIT;
+	enum bt_allocation_outcome outcome =
+		search_node(allocator, slot, prepared->claims, prepared->count, &choice, &err);
+
+	if (answer == BT_QUICK_FOUND
+			? outcome != BT_ALLOCATION_FOUND || choice->devices[0].row != row
+			: outcome != BT_ALLOCATION_NONE) {
+		bt_panic("allocator: a search finds another device than without");
+	}
+}
+
+enum bt_allocation_outcome bt_allocator_allocate(struct bt_allocator *allocator,
+	const struct bt_node_info *node, const struct bt_resource_claim *const *claims,
+	uint32_t count, const struct bt_allocation_choice **out_choice, struct berth_error *err)
+{
+	const struct bt_prepared *prepared = bt_prepared_of(allocator, claims, count);
+	struct bt_allocation_choice *choice;
+	enum bt_quick_answer answer = BT_QUICK_UNKNOWN;
+	uint32_t row = BT_DEVICE_NONE;
+
+	if (prepared->is_ordinary) {
+		answer = bt_allocate_quickly(allocator->pools, prepared,
+			bt_device_pools_of_node(allocator->pools, node->slot), &row);
+	}
+	if (answer == BT_QUICK_UNKNOWN) {
+		return search_node(allocator, node->slot, claims, count, out_choice, err);
+	}
+	if (BT_UNLIKELY(allocator->options.verify)) {
+		verify_quick(allocator, node->slot, answer, row);
+	}
+	*out_choice = NULL;
+	if (answer == BT_QUICK_NONE) {
+		return BT_ALLOCATION_NONE;
+	}
+	choice = create_choice(allocator, prepared, node->slot, 1);
+	choice->devices[0] = (struct bt_chosen_device){row, prepared->options};
+	*out_choice = choice;
+	return BT_ALLOCATION_FOUND;
+}
+
+uint32_t bt_allocation_choice_subrequest(
+	const struct bt_allocation_choice *choice, uint32_t claim, uint32_t request)
+{
+	const struct bt_prepared *prepared = choice->prepared;
+	const struct bt_prepared_request *item =
+		&prepared->requests[prepared->items[claim].first_request + request];
+
+	for (uint32_t i = 0; item->has_alternatives && i < choice->device_count; i++) {
+		const struct bt_option *option = choice->devices[i].option;
+		if (option->claim == claim && option->request == request) {
+			return (uint32_t)(option - &prepared->options[item->first_option]);
+		}
+	}
+	return UINT32_MAX;
+}

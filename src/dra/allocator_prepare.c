@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A list of claims as the allocator reads it: names become classes and programs, what is wrong in
+ * itself is worded. Spec: 12 section 9.3.
+ */
+#include "dra/allocator_private.h"
+
+/** The object the names of an option come from, whatever its form. */
+struct option_source {
+	struct bt_str base;
+	struct bt_str sub;
+	struct bt_str device_class_name;
+	const struct bt_device_selector *selectors;
+	uint32_t selector_count;
+	struct bt_str mode;
+	int64_t count;
+	struct bt_opt_bool admin_access;
+	const struct bt_device_toleration *tolerations;
+	uint32_t toleration_count;
+	const struct bt_capacity_requirements *capacity;
+};
+
+static struct option_source source_of_exact(const struct bt_device_request *request)
+{
+	const struct bt_exact_device_request *exactly = request->exactly;
+
+	return (struct option_source){
+		.base = request->name,
+		.device_class_name = exactly->device_class_name,
+		.selectors = exactly->selectors.items,
+		.selector_count = exactly->selectors.count,
+		.mode = exactly->allocation_mode,
+		.count = exactly->count,
+		.admin_access = exactly->admin_access,
+		.tolerations = exactly->tolerations.items,
+		.toleration_count = exactly->tolerations.count,
+		.capacity = exactly->capacity,
+	};
+}
+
+static struct option_source source_of_sub(
+	const struct bt_device_request *request, const struct bt_device_sub_request *sub)
+{
+	return (struct option_source){
+		.base = request->name,
+		.sub = sub->name.data != NULL ? sub->name : BT_STR(""),
+		.device_class_name = sub->device_class_name,
+		.selectors = sub->selectors.items,
+		.selector_count = sub->selectors.count,
+		.mode = sub->allocation_mode,
+		.count = sub->count,
+		.tolerations = sub->tolerations.items,
+		.toleration_count = sub->tolerations.count,
+		.capacity = sub->capacity,
+	};
+}
+
+static struct bt_str bare_name(const struct option_source *source)
+{
+	return source->sub.data != NULL ? source->sub : source->base;
+}
+
+/** "claim X, request Q: " and what is wrong. */
+#define OPTION_PROBLEM(allocator, key, source, format, ...) \
+	bt_arena_printf((allocator)->arena, "claim %.*s, request %.*s: " format, BT_STR_ARG(key), \
+		BT_STR_ARG(bare_name(source)), __VA_ARGS__)
+
+/** What is wrong with the request itself: spec 12 section 9.3, 3. Absent: nothing. */
+static struct bt_str find_problem(struct bt_allocator *allocator, struct bt_str key,
+	const struct option_source *source, const struct bt_device_class *device_class)
+{
+	const struct bt_gates *gates = allocator->pools->dra->gates;
+
+	for (uint32_t i = 0; i < source->selector_count; i++) {
+		if (source->selectors[i].cel == NULL) {
+			return bt_arena_printf(allocator->arena,
+				"claim %.*s, request %.*s, selector #%u: CEL expression empty "
+				"(unsupported selector type?)",
+				BT_STR_ARG(key), BT_STR_ARG(bare_name(source)), i);
+		}
+	}
+	if (source->admin_access.present && !bt_gate_enabled(gates, BT_GATE_DRA_ADMIN_ACCESS)) {
+		return OPTION_PROBLEM(allocator, key, source, "%s",
+			"admin access is requested, but the feature is disabled");
+	}
+	if (source->device_class_name.length == 0) {
+		return OPTION_PROBLEM(allocator, key, source, "%s",
+			"missing device class name (unsupported request type?)");
+	}
+	if (device_class == NULL) {
+		return OPTION_PROBLEM(allocator, key, source,
+			"could not retrieve device class %.*s: deviceclass.resource.k8s.io "
+			"\"%.*s\" not found",
+			BT_STR_ARG(source->device_class_name),
+			BT_STR_ARG(source->device_class_name));
+	}
+	if (!bt_str_equal(source->mode, BT_STR("ExactCount")) &&
+		!bt_str_equal(source->mode, BT_STR("All"))) {
+		return OPTION_PROBLEM(allocator, key, source, "unsupported count mode %.*s",
+			BT_STR_ARG(source->mode));
+	}
+	return (struct bt_str){0};
+}
+
+static struct bt_str expression_of(const struct bt_device_selector *selector)
+{
+	return selector->cel != NULL ? selector->cel->expression : BT_STR("");
+}
+
+static void intern_programs(struct bt_allocator *allocator, struct bt_option *option,
+	const struct option_source *source)
+{
+	const struct bt_device_class *device_class = option->device_class;
+
+	option->class_program_count = device_class->spec.selectors.count;
+	option->program_count = option->class_program_count + source->selector_count;
+	option->programs = BT_ARENA_NEW_ARRAY(allocator->arena, uint32_t, option->program_count);
+	for (uint32_t i = 0; i < option->class_program_count; i++) {
+		option->programs[i] = bt_selector_intern(
+			allocator->pools, expression_of(&device_class->spec.selectors.items[i]));
+	}
+	for (uint32_t i = 0; i < source->selector_count; i++) {
+		option->programs[option->class_program_count + i] =
+			bt_selector_intern(allocator->pools, expression_of(&source->selectors[i]));
+	}
+}
+
+static bool is_listed(const bt_str_list *names, struct bt_str name)
+{
+	for (uint32_t i = 0; i < names->count; i++) {
+		if (bt_str_equal(names->items[i], name)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** Spec 12 section 9.9: the requests of a constraint, or of a configuration, name this one. */
+bool bt_names_option(const bt_str_list *names, const struct bt_option *option, struct bt_str full)
+{
+	return is_listed(names, option->base) ||
+		(option->sub.data != NULL && is_listed(names, full));
+}
+
+static void find_constraints(struct bt_allocator *allocator, const struct bt_resource_claim *claim,
+	struct bt_option *option)
+{
+	uint32_t count = claim->spec.devices.constraints.count;
+	struct bt_str full;
+	bool *applies;
+
+	if (count == 0) {
+		return;
+	}
+	full = bt_option_name(option, allocator->arena);
+	applies = BT_ARENA_NEW_ARRAY(allocator->arena, bool, count);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct bt_device_constraint *spec = &claim->spec.devices.constraints.items[i];
+		applies[i] =
+			spec->requests.count == 0 || bt_names_option(&spec->requests, option, full);
+		option->leaves_traces =
+			option->leaves_traces || (applies[i] && spec->match_attribute.data == NULL);
+	}
+	option->constraints = applies;
+}
+
+struct bt_str bt_option_name(const struct bt_option *option, struct bt_arena *arena)
+{
+	if (option->sub.data == NULL) {
+		return option->base;
+	}
+	return bt_arena_printf(
+		arena, "%.*s/%.*s", BT_STR_ARG(option->base), BT_STR_ARG(option->sub));
+}
+
+static void prepare_option(struct bt_allocator *allocator, struct bt_option *option,
+	const struct bt_prepared_claim *claim, const struct option_source *source,
+	struct bt_str request_problem)
+{
+	option->base = source->base;
+	option->sub = source->sub;
+	option->selectors = source->selectors;
+	option->tolerations = source->tolerations;
+	option->toleration_count = source->toleration_count;
+	option->capacity = source->capacity != NULL && source->capacity->requests.count != 0
+		? &source->capacity->requests
+		: NULL;
+	option->is_admin = source->admin_access.present && source->admin_access.value;
+	option->wants_all = bt_str_equal(source->mode, BT_STR("All"));
+	option->count = source->count;
+	option->device_class = bt_object_store_find(&allocator->pools->dra->state->objects,
+		BT_KIND_DEVICE_CLASS, BT_STR(""), source->device_class_name);
+	option->problem = request_problem.data != NULL
+		? request_problem
+		: find_problem(allocator, claim->key, source, option->device_class);
+	if (option->problem.data == NULL) {
+		intern_programs(allocator, option, source);
+	}
+	find_constraints(allocator, claim->claim, option);
+}
+
+/** Spec 12 section 9.3, 1 and 2: features that the request uses as a whole. */
+static struct bt_str find_request_problem(
+	struct bt_allocator *allocator, struct bt_str key, const struct bt_device_request *request)
+{
+	const struct bt_gates *gates = allocator->pools->dra->gates;
+
+	if (request->exactly == NULL && request->first_available.count != 0 &&
+		!bt_gate_enabled(gates, BT_GATE_DRA_PRIORITIZED_LIST)) {
+		return bt_arena_printf(allocator->arena,
+			"claim %.*s, request %.*s: has subrequests, but the DRAPrioritizedList "
+			"feature is disabled",
+			BT_STR_ARG(key), BT_STR_ARG(request->name));
+	}
+	if (allocator->pools->with_capacity) {
+		return (struct bt_str){0};
+	}
+	if (request->exactly != NULL && request->exactly->capacity != NULL) {
+		return bt_arena_printf(allocator->arena,
+			"claim %.*s, request %.*s: has capacity requests, but the "
+			"DRAConsumableCapacity feature is disabled",
+			BT_STR_ARG(key), BT_STR_ARG(request->name));
+	}
+	for (uint32_t i = 0; request->exactly == NULL && i < request->first_available.count; i++) {
+		if (request->first_available.items[i].capacity != NULL) {
+			return bt_arena_printf(allocator->arena,
+				"claim %.*s, subrequest %.*s: has capacity requests, but the "
+				"DRAConsumableCapacity feature is disabled",
+				BT_STR_ARG(key),
+				BT_STR_ARG(request->first_available.items[i].name));
+		}
+	}
+	return (struct bt_str){0};
+}
+
+static void prepare_request(struct bt_allocator *allocator, struct bt_prepared *prepared,
+	uint32_t claim, uint32_t number)
+{
+	const struct bt_prepared_claim *owner = &prepared->items[claim];
+	struct bt_prepared_request *item = &prepared->requests[owner->first_request + number];
+	const struct bt_device_request *request =
+		&owner->claim->spec.devices.requests.items[number];
+	struct bt_str problem = find_request_problem(allocator, owner->key, request);
+
+	item->first_option = prepared->option_count;
+	item->has_alternatives = request->exactly == NULL && request->first_available.count != 0;
+	item->option_count = item->has_alternatives ? request->first_available.count : 1;
+	for (uint32_t i = 0; i < item->option_count; i++) {
+		struct option_source source = {.base = request->name};
+		struct bt_option *option = &prepared->options[prepared->option_count++];
+		if (item->has_alternatives) {
+			source = source_of_sub(request, &request->first_available.items[i]);
+		} else if (request->exactly != NULL) {
+			source = source_of_exact(request);
+		}
+		option->claim = claim;
+		option->request = number;
+		prepare_option(allocator, option, owner, &source, problem);
+		prepared->needs_walk =
+			prepared->needs_walk || option->wants_all || option->problem.data != NULL;
+	}
+}
+
+static void prepare_constraints(struct bt_allocator *allocator, struct bt_prepared_claim *item)
+{
+	const struct bt_resource_claim *claim = item->claim;
+
+	item->constraint_count = claim->spec.devices.constraints.count;
+	item->constraints = BT_ARENA_NEW_ARRAY(
+		allocator->arena, struct bt_prepared_constraint, item->constraint_count);
+	for (uint32_t i = 0; i < item->constraint_count; i++) {
+		struct bt_prepared_constraint *constraint = &item->constraints[i];
+		const struct bt_device_constraint *spec = &claim->spec.devices.constraints.items[i];
+		constraint->spec = spec;
+		constraint->is_match = spec->match_attribute.data != NULL;
+		if (!constraint->is_match) {
+			constraint->seen_count = item->request_count;
+			constraint->seen = BT_ARENA_NEW_ARRAY(allocator->arena,
+				const struct bt_device_attribute *, constraint->seen_count);
+		}
+		if (item->constraint_problem.data == NULL && !constraint->is_match &&
+			(spec->distinct_attribute.data == NULL ||
+				!allocator->pools->with_capacity)) {
+			item->constraint_problem = bt_arena_printf(allocator->arena,
+				"claim %.*s, constraint #%u: empty constraint (unsupported "
+				"constraint type?)",
+				BT_STR_ARG(item->key), i);
+		}
+	}
+}
+
+static uint32_t count_requests(
+	const struct bt_resource_claim *const *claims, uint32_t count, uint32_t *out_options)
+{
+	uint32_t requests = 0;
+
+	*out_options = 0;
+	for (uint32_t c = 0; c < count; c++) {
+		requests += claims[c]->spec.devices.requests.count;
+		for (uint32_t r = 0; r < claims[c]->spec.devices.requests.count; r++) {
+			const struct bt_device_request *request =
+				&claims[c]->spec.devices.requests.items[r];
+			*out_options += request->first_available.count + 1;
+		}
+	}
+	return requests;
+}
+
+static void prepare_claim(struct bt_allocator *allocator, struct bt_prepared *prepared,
+	uint32_t number, uint32_t first_request)
+{
+	struct bt_prepared_claim *item = &prepared->items[number];
+	const struct bt_object_meta *meta;
+	int64_t total = 0;
+
+	item->claim = prepared->claims[number];
+	meta = &item->claim->metadata;
+	item->key = bt_arena_printf(allocator->arena, "%.*s/%.*s", BT_STR_ARG(meta->namespace_),
+		BT_STR_ARG(meta->name));
+	item->first_request = first_request;
+	item->request_count = item->claim->spec.devices.requests.count;
+	prepare_constraints(allocator, item);
+	for (uint32_t r = 0; r < item->request_count; r++) {
+		const struct bt_prepared_request *request = &prepared->requests[first_request + r];
+		int64_t least = INT64_MAX;
+		prepare_request(allocator, prepared, number, r);
+		for (uint32_t i = 0; i < request->option_count; i++) {
+			int64_t wanted = prepared->options[request->first_option + i].count;
+			wanted = wanted < 0 ? 0 : wanted;
+			least = wanted < least ? wanted : least;
+		}
+		total += least > BT_CLAIM_DEVICES_MAX ? BT_CLAIM_DEVICES_MAX + 1 : least;
+		prepared->needs_walk = prepared->needs_walk || total > BT_CLAIM_DEVICES_MAX;
+	}
+	prepared->has_constraints = prepared->has_constraints || item->constraint_count != 0;
+	prepared->needs_walk = prepared->needs_walk || item->constraint_problem.data != NULL;
+}
+
+static struct bt_prepared *prepare(struct bt_allocator *allocator,
+	const struct bt_resource_claim *const *claims, uint32_t count)
+{
+	struct bt_prepared *prepared = BT_ARENA_NEW(allocator->arena, struct bt_prepared);
+	uint32_t option_count;
+	uint32_t request_count = count_requests(claims, count, &option_count);
+	uint32_t first_request = 0;
+
+	allocator->pools->tick++;
+	prepared->claims =
+		BT_ARENA_NEW_ARRAY(allocator->arena, const struct bt_resource_claim *, count);
+	prepared->count = count;
+	prepared->items = BT_ARENA_NEW_ARRAY(allocator->arena, struct bt_prepared_claim, count);
+	prepared->requests =
+		BT_ARENA_NEW_ARRAY(allocator->arena, struct bt_prepared_request, request_count);
+	prepared->options = BT_ARENA_NEW_ARRAY(allocator->arena, struct bt_option, option_count);
+	for (uint32_t c = 0; c < count; c++) {
+		prepared->claims[c] = claims[c];
+		prepare_claim(allocator, prepared, c, first_request);
+		first_request += prepared->items[c].request_count;
+	}
+	prepared->drop_count = allocator->pools->drop_count;
+	prepared->is_ordinary = bt_prepared_is_ordinary(prepared);
+	return prepared;
+}
+
+struct bt_prepared *bt_prepared_of(struct bt_allocator *allocator,
+	const struct bt_resource_claim *const *claims, uint32_t count)
+{
+	struct bt_prepared *prepared = allocator->prepared;
+
+	if (prepared != NULL && prepared->count == count &&
+		prepared->drop_count == allocator->pools->drop_count) {
+		uint32_t i = 0;
+		while (i < count && prepared->claims[i] == claims[i]) {
+			i++;
+		}
+		if (i == count) {
+			return prepared;
+		}
+	}
+	allocator->prepared = prepare(allocator, claims, count);
+	return allocator->prepared;
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Why requests found as many devices as they did: each request alone, device by device. */
+#include "dra/allocator_private.h"
+#include "dra/device_capacity.h"
+
+/** Taints that are told apart; the others are not named. */
+#define TAINTS_MAX 8U
+
+/** What one request finds. */
+struct tally {
+	struct bt_search *search;
+	const struct bt_option *option;
+	struct bt_request_report *report;
+	struct bt_arena *arena;
+	uint32_t *refusals; /* by program of the option */
+	const struct bt_device_taint *taints[TAINTS_MAX];
+	uint32_t taint_counts[TAINTS_MAX];
+	uint32_t taint_count;
+	uint32_t listed; /* All: devices that it must have */
+};
+
+/** The first program that does not say yes, or program_count. */
+static uint32_t refusing_program(const struct tally *tally, const struct bt_pool_device *device,
+	enum bt_verdict *out_verdict)
+{
+	const struct bt_cel_limits limits = {.cost_max = BT_CEL_COST_MAX};
+	const struct bt_option *option = tally->option;
+	uint32_t i = 0;
+
+	for (; i < option->program_count; i++) {
+		*out_verdict = bt_selector_verdict(
+			tally->search->pools, option->programs[i], device->row, &limits);
+		if (*out_verdict != BT_VERDICT_TRUE) {
+			break;
+		}
+	}
+	return i;
+}
+
+static void count_error(struct tally *tally, const struct bt_pool_device *device)
+{
+	struct berth_error err = {0};
+
+	if (tally->report->error.length != 0) {
+		return;
+	}
+	tally->search->err = &err;
+	(void)bt_search_select(tally->search, tally->option, device); /* fails with its text */
+	tally->report->error = bt_arena_str(tally->arena, bt_str_from(berth_error_message(&err)));
+	berth_error_finish(&err);
+	tally->search->err = NULL;
+}
+
+static bool is_same_taint(const struct bt_device_taint *a, const struct bt_device_taint *b)
+{
+	return bt_str_equal(a->key, b->key) && bt_str_equal(a->value, b->value) &&
+		bt_str_equal(a->effect, b->effect);
+}
+
+static void count_taint(struct tally *tally, const struct bt_pool_device *device)
+{
+	const struct bt_device *spec = tally->search->pools->rows.items[device->row].spec;
+	const struct bt_device_taint *taint = NULL;
+	uint32_t i;
+
+	for (i = 0; i < spec->taints.count && taint == NULL; i++) {
+		const struct bt_device_taint *each = &spec->taints.items[i];
+		if (bt_device_taint_blocks(each) &&
+			!bt_device_taint_is_tolerated(each, tally->option->tolerations,
+				tally->option->toleration_count)) {
+			taint = each;
+		}
+	}
+	for (i = 0; i < tally->taint_count && !is_same_taint(tally->taints[i], taint); i++) {
+	}
+	if (i < TAINTS_MAX) {
+		tally->taints[i] = taint;
+		tally->taint_count = i == tally->taint_count ? i + 1 : tally->taint_count;
+		tally->taint_counts[i]++;
+	}
+}
+
+static bool has_counters(
+	struct tally *tally, const struct bt_pool_view *view, const struct bt_pool_device *device)
+{
+	if ((device->flags & BT_DEVICE_COUNTERS) == 0) {
+		return true;
+	}
+	if (!tally->search->pools->with_partitions ||
+		!bt_pool_counters_take(
+			tally->search->pools, view->pool, view->counters, device->consumption)) {
+		return false;
+	}
+	bt_pool_counters_give_back(view->counters, device->consumption);
+	return true;
+}
+
+/** A device that the selectors have let through. */
+static void count_selected(
+	struct tally *tally, const struct bt_pool_view *view, const struct bt_pool_device *device)
+{
+	struct bt_request_report *report = tally->report;
+	struct bt_search *search = tally->search;
+
+	if (!bt_search_capacity_fits(search, tally->option, device)) {
+		report->no_capacity++;
+		return;
+	}
+	tally->listed++;
+	if (bt_search_is_busy(search, tally->option, device)) {
+		report->in_use++;
+	} else if (!has_counters(tally, view, device)) {
+		report->no_counters++;
+	} else if (!bt_search_is_tolerated(search, tally->option, device)) {
+		report->tainted++;
+		count_taint(tally, device);
+	} else {
+		report->usable++;
+	}
+}
+
+static void count_device(
+	struct tally *tally, const struct bt_pool_view *view, const struct bt_pool_device *device)
+{
+	struct bt_request_report *report = tally->report;
+	const struct bt_option *option = tally->option;
+	struct bt_device_pools *pools = tally->search->pools;
+	enum bt_verdict verdict = BT_VERDICT_TRUE;
+	uint32_t program;
+
+	report->considered++;
+	if ((device->flags & BT_DEVICE_NEVER) != 0) {
+		report->unsupported++;
+		return;
+	}
+	program = refusing_program(tally, device, &verdict);
+	/* A search does not look at devices of others: their errors are none. That they would not
+	 * do anyway is told all the same. */
+	if (verdict == BT_VERDICT_ERROR && !option->wants_all &&
+		bt_search_is_busy(tally->search, option, device)) {
+		report->in_use++;
+		return;
+	}
+	if (verdict == BT_VERDICT_ERROR) {
+		count_error(tally, device);
+	} else if (program < option->program_count) {
+		tally->refusals[program]++;
+		report->class_refused += program < option->class_program_count;
+		report->request_refused += program >= option->class_program_count;
+	} else if ((device->flags & BT_DEVICE_OWN_SCOPE) != 0 &&
+		!bt_node_scope_matches(
+			pools, pools->rows.items[device->row].scope, tally->search->slot)) {
+		report->other_node++;
+	} else {
+		count_selected(tally, view, device);
+	}
+}
+
+static struct bt_str taint_text(const struct bt_device_taint *taint, struct bt_arena *arena)
+{
+	if (taint->value.length == 0) {
+		return bt_arena_printf(
+			arena, "%.*s:%.*s", BT_STR_ARG(taint->key), BT_STR_ARG(taint->effect));
+	}
+	return bt_arena_printf(arena, "%.*s=%.*s:%.*s", BT_STR_ARG(taint->key),
+		BT_STR_ARG(taint->value), BT_STR_ARG(taint->effect));
+}
+
+static uint32_t index_of_largest(const uint32_t *counts, uint32_t count)
+{
+	uint32_t best = 0;
+
+	for (uint32_t i = 1; i < count; i++) {
+		best = counts[i] > counts[best] ? i : best;
+	}
+	return best;
+}
+
+static void name_reasons(struct tally *tally)
+{
+	const struct bt_option *option = tally->option;
+	struct bt_request_report *report = tally->report;
+	uint32_t best = index_of_largest(tally->refusals, option->program_count);
+
+	if (report->class_refused + report->request_refused != 0) {
+		const struct bt_device_selector *selector = best < option->class_program_count
+			? &option->device_class->spec.selectors.items[best]
+			: &option->selectors[best - option->class_program_count];
+		report->selector = selector->cel != NULL ? selector->cel->expression : BT_STR("");
+	}
+	if (tally->taint_count != 0) {
+		best = index_of_largest(tally->taint_counts, tally->taint_count);
+		report->taint = taint_text(tally->taints[best], tally->arena);
+	}
+}
+
+/** Returns: it finds enough. */
+static bool report_option(struct bt_search *search, const struct bt_option *option,
+	struct bt_arena *arena, struct bt_request_report *out_report)
+{
+	struct tally tally = {
+		.search = search, .option = option, .report = out_report, .arena = arena};
+
+	out_report->claim = bt_arena_str(arena, search->prepared->items[option->claim].key);
+	out_report->request = bt_option_name(option, arena);
+	out_report->wants_all = option->wants_all;
+	out_report->error = option->problem.data != NULL ? option->problem : BT_STR("");
+	if (option->problem.data != NULL) {
+		return false;
+	}
+	out_report->device_class = option->device_class->metadata.name;
+	tally.refusals = BT_ARENA_NEW_ARRAY(arena, uint32_t, option->program_count + 1);
+	for (uint32_t v = 0; v < search->node->items.count; v++) {
+		const struct bt_pool_view *view = search->node->items.items[v].view;
+		for (uint32_t i = 0; i < view->devices.count; i++) {
+			count_device(&tally, view, &view->devices.items[i]);
+		}
+	}
+	name_reasons(&tally);
+	out_report->wanted = option->wants_all ? tally.listed
+		: option->count > 0            ? (uint32_t)option->count
+					       : 0;
+	return out_report->usable >= out_report->wanted &&
+		!(option->wants_all && out_report->wanted == 0);
+}
+
+void bt_allocator_report(struct bt_allocator *allocator, const struct bt_node_info *node,
+	const struct bt_resource_claim *const *claims, uint32_t count, struct bt_arena *arena,
+	struct bt_allocation_report *out_report)
+{
+	struct bt_search search;
+	const struct bt_prepared *prepared;
+
+	bt_search_begin(&search, allocator, node->slot, claims, count, NULL);
+	prepared = search.prepared;
+	*out_report = (struct bt_allocation_report){.is_joint = true};
+	for (uint32_t v = 0; v < search.node->items.count; v++) {
+		enum bt_pool_state state = search.node->items.items[v].view->state;
+		out_report->incomplete_pools += state == BT_POOL_INCOMPLETE;
+		out_report->invalid_pools += state == BT_POOL_INVALID;
+	}
+	out_report->requests =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_request_report, prepared->option_count);
+	for (uint32_t c = 0; c < prepared->count; c++) {
+		const struct bt_prepared_claim *claim = &prepared->items[c];
+		for (uint32_t r = 0; r < claim->request_count; r++) {
+			const struct bt_prepared_request *request =
+				&prepared->requests[claim->first_request + r];
+			bool is_enough = false;
+			for (uint32_t i = 0; i < request->option_count; i++) {
+				is_enough |= report_option(&search,
+					&prepared->options[request->first_option + i], arena,
+					&out_report->requests[out_report->count++]);
+			}
+			out_report->is_joint = out_report->is_joint && is_enough;
+		}
+	}
+}

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From devices to status.allocation. Spec: 12 section 9.9. */
+#include "dra/allocator_private.h"
+#include "dra/device_capacity.h"
+
+struct making {
+	const struct bt_allocator *allocator;
+	const struct bt_allocation_choice *choice;
+	const struct bt_prepared_claim *claim;
+	uint32_t claim_number;
+	struct bt_arena *arena;
+};
+
+/** The claim's devices: from *first, so many. */
+static uint32_t devices_of_claim(const struct bt_allocation_choice *choice, uint32_t claim,
+	const struct bt_chosen_device **out_first)
+{
+	uint32_t first = 0;
+	uint32_t end;
+
+	while (first < choice->device_count && choice->devices[first].option->claim != claim) {
+		first++;
+	}
+	end = first;
+	while (end < choice->device_count && choice->devices[end].option->claim == claim) {
+		end++;
+	}
+	*out_first = &choice->devices[first];
+	return end - first;
+}
+
+/* --- devices --- */
+
+static struct bt_str make_share_id(const struct making *making)
+{
+	struct bt_prng *prng = making->allocator->options.prng;
+	struct bt_prng fixed;
+	struct bt_strbuf text = {0};
+	struct bt_str share_id;
+	uint64_t high;
+
+	if (prng == NULL) {
+		prng = &fixed;
+		bt_prng_init(prng, ++making->allocator->pools->share_count);
+	}
+	high = bt_prng_next(prng);
+	bt_strbuf_append_uuid(&text, high, bt_prng_next(prng));
+	share_id = bt_arena_str(making->arena, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+	return share_id;
+}
+
+static void set_consumed(const struct making *making, const struct bt_option *option,
+	const struct bt_device *device, struct bt_resource_list *out_list)
+{
+	uint32_t count = device->capacity.count;
+
+	if (count == 0) {
+		return;
+	}
+	out_list->items = BT_ARENA_NEW_ARRAY(making->arena, struct bt_resource_entry, count);
+	out_list->count = count;
+	out_list->present = true;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct bt_device_capacity_entry *entry = &device->capacity.items[i];
+		out_list->items[i].name = entry->key;
+		out_list->items[i].quantity = bt_device_capacity_consumed(option->capacity != NULL
+				? bt_resource_list_find(option->capacity, entry->key)
+				: NULL,
+			&entry->value);
+	}
+}
+
+static void make_device(const struct making *making, const struct bt_chosen_device *chosen,
+	struct bt_device_request_allocation_result *out)
+{
+	const struct bt_device_pools *pools = making->allocator->pools;
+	const struct bt_device_row *row = &pools->rows.items[chosen->row];
+	const struct bt_resource_slice *slice = bt_pool_slice_value(pools, row->slice);
+	const struct bt_option *option = chosen->option;
+
+	out->request = bt_option_name(option, making->arena);
+	out->driver = slice->spec.driver;
+	out->pool = slice->spec.pool.name;
+	out->device = row->spec->name;
+	if (option->is_admin) {
+		out->admin_access = (struct bt_opt_bool){.present = true, .value = true};
+	}
+	out->tolerations.items = (struct bt_device_toleration *)option->tolerations;
+	out->tolerations.count = option->toleration_count;
+	out->tolerations.present = option->toleration_count != 0;
+	if ((row->flags & BT_DEVICE_SHAREABLE) != 0) {
+		out->share_id = make_share_id(making);
+		set_consumed(making, option, row->spec, &out->consumed_capacity);
+	}
+	if (pools->with_binding) {
+		out->binding_conditions = row->spec->binding_conditions;
+		out->binding_failure_conditions = row->spec->binding_failure_conditions;
+	}
+}
+
+/* --- configuration --- */
+
+/** What the search chose for a request: its only option, or the alternative that has devices. */
+static const struct bt_option *option_of_request(const struct making *making, uint32_t request)
+{
+	const struct bt_prepared *prepared = making->choice->prepared;
+	const struct bt_prepared_request *item =
+		&prepared->requests[making->claim->first_request + request];
+	uint32_t alternative =
+		bt_allocation_choice_subrequest(making->choice, making->claim_number, request);
+
+	return &prepared->options[item->first_option +
+		(alternative != UINT32_MAX ? alternative : 0)];
+}
+
+/** Names of all requests of the class. */
+static bt_str_list requests_of_class(
+	const struct making *making, const struct bt_device_class *device_class)
+{
+	bt_str_list names = {0};
+
+	names.items =
+		BT_ARENA_NEW_ARRAY(making->arena, struct bt_str, making->claim->request_count);
+	names.present = true;
+	for (uint32_t r = 0; r < making->claim->request_count; r++) {
+		const struct bt_option *option = option_of_request(making, r);
+		if (option->device_class == device_class) {
+			names.items[names.count++] = bt_option_name(option, making->arena);
+		}
+	}
+	return names;
+}
+
+static bool is_first_of_class(const struct making *making, uint32_t request)
+{
+	const struct bt_device_class *device_class =
+		option_of_request(making, request)->device_class;
+
+	for (uint32_t r = 0; r < request; r++) {
+		if (option_of_request(making, r)->device_class == device_class) {
+			return false;
+		}
+	}
+	return true;
+}
+
+typedef BT_VEC(struct bt_device_allocation_configuration) configuration_vec;
+
+static void add_class_configs(const struct making *making, configuration_vec *out)
+{
+	for (uint32_t r = 0; r < making->claim->request_count; r++) {
+		const struct bt_device_class *device_class =
+			option_of_request(making, r)->device_class;
+		if (device_class->spec.config.count == 0 || !is_first_of_class(making, r)) {
+			continue;
+		}
+		for (uint32_t i = 0; i < device_class->spec.config.count; i++) {
+			struct bt_device_allocation_configuration entry = {
+				.source = BT_STR("FromClass"),
+				.requests = requests_of_class(making, device_class),
+				.configuration = device_class->spec.config.items[i].configuration,
+			};
+			bt_vec_push(out, entry);
+		}
+	}
+}
+
+static void add_claim_configs(const struct making *making, configuration_vec *out)
+{
+	const struct bt_device_claim *devices = &making->claim->claim->spec.devices;
+
+	for (uint32_t i = 0; i < devices->config.count; i++) {
+		const struct bt_device_claim_configuration *config = &devices->config.items[i];
+		struct bt_device_allocation_configuration entry = {
+			.source = BT_STR("FromClaim"),
+			.requests = config->requests,
+			.configuration = config->configuration,
+		};
+		if (config->requests.count == 0) {
+			bt_vec_push(out, entry);
+			continue;
+		}
+		for (uint32_t r = 0; r < making->claim->request_count; r++) {
+			const struct bt_option *option = option_of_request(making, r);
+			if (bt_names_option(&config->requests, option,
+				    bt_option_name(option, making->arena))) {
+				bt_vec_push(out, entry);
+			}
+		}
+	}
+}
+
+static void make_configs(const struct making *making, struct bt_device_allocation_result *out)
+{
+	configuration_vec configs = {0};
+	size_t bytes;
+
+	add_class_configs(making, &configs);
+	add_claim_configs(making, &configs);
+	if (configs.count != 0) {
+		bytes = configs.count * sizeof(configs.items[0]);
+		out->config.items = bt_arena_alloc(making->arena, bytes);
+		memcpy(out->config.items, configs.items, bytes);
+		out->config.count = configs.count;
+		out->config.present = true;
+	}
+	bt_vec_finish(&configs);
+}
+
+/* --- node selector --- */
+
+typedef BT_VEC(struct bt_node_selector_requirement) requirement_vec;
+
+/** Every value of a is among those of b. */
+static bool has_values(const bt_str_list *a, const bt_str_list *b)
+{
+	for (uint32_t i = 0; i < a->count; i++) {
+		uint32_t k = 0;
+		while (k < b->count && !bt_str_equal(a->items[i], b->items[k])) {
+			k++;
+		}
+		if (k == b->count) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void merge(
+	requirement_vec *out, const struct bt_node_selector_requirement *items, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		bool is_there = false;
+		for (uint32_t k = 0; k < out->count && !is_there; k++) {
+			const struct bt_node_selector_requirement *other = &out->items[k];
+			is_there = bt_str_equal(other->key, items[i].key) &&
+				bt_str_equal(other->operator_, items[i].operator_) &&
+				has_values(&other->values, &items[i].values) &&
+				has_values(&items[i].values, &other->values);
+		}
+		if (!is_there) {
+			bt_vec_push(out, items[i]);
+		}
+	}
+}
+
+static struct bt_node_selector *make_selector(const struct making *making,
+	const requirement_vec *expressions, const requirement_vec *fields)
+{
+	struct bt_node_selector *selector = BT_ARENA_NEW(making->arena, struct bt_node_selector);
+	struct bt_node_selector_term *term =
+		BT_ARENA_NEW(making->arena, struct bt_node_selector_term);
+	size_t item_bytes = sizeof(struct bt_node_selector_requirement);
+
+	selector->terms.items = term;
+	selector->terms.count = 1;
+	selector->terms.present = true;
+	if (expressions->count != 0) {
+		term->match_expressions.items =
+			bt_arena_alloc(making->arena, expressions->count * item_bytes);
+		memcpy(term->match_expressions.items, expressions->items,
+			expressions->count * item_bytes);
+		term->match_expressions.count = expressions->count;
+		term->match_expressions.present = true;
+	}
+	if (fields->count != 0) {
+		term->match_fields.items =
+			bt_arena_alloc(making->arena, fields->count * item_bytes);
+		memcpy(term->match_fields.items, fields->items, fields->count * item_bytes);
+		term->match_fields.count = fields->count;
+		term->match_fields.present = true;
+	}
+	return selector;
+}
+
+static struct bt_node_selector *make_name_selector(const struct making *making)
+{
+	struct bt_str *name = BT_ARENA_NEW(making->arena, struct bt_str);
+	requirement_vec none = {0};
+	requirement_vec fields = {0};
+	struct bt_node_selector *selector;
+	struct bt_node_selector_requirement requirement = {
+		.key = BT_STR("metadata.name"),
+		.operator_ = BT_STR("In"),
+		.values = {.items = name, .count = 1, .present = true},
+	};
+
+	*name = bt_arena_str(making->arena,
+		bt_node_table_name(
+			&making->allocator->pools->dra->state->nodes, making->choice->slot));
+	bt_vec_push(&fields, requirement);
+	selector = make_selector(making, &none, &fields);
+	bt_vec_finish(&fields);
+	return selector;
+}
+
+/** Requirements of one device: 0, BERTH_ERR_INVALID; *out_is_bound: to this node alone. */
+static int merge_device(const struct making *making, uint32_t row_number,
+	requirement_vec *expressions, requirement_vec *fields, bool *out_is_bound,
+	struct berth_error *err)
+{
+	const struct bt_device_pools *pools = making->allocator->pools;
+	const struct bt_device_row *row = &pools->rows.items[row_number];
+	const struct bt_resource_slice *slice = bt_pool_slice_value(pools, row->slice);
+	bool is_own = (row->flags & BT_DEVICE_OWN_SCOPE) != 0;
+	struct bt_str node_name = is_own ? row->spec->node_name : slice->spec.node_name;
+	const struct bt_node_selector *selector =
+		is_own ? row->spec->node_selector : slice->spec.node_selector;
+
+	*out_is_bound = node_name.length != 0 ||
+		(row->spec->binds_to_node.present && row->spec->binds_to_node.value);
+	if (*out_is_bound || selector == NULL || selector->terms.count == 0) {
+		return 0;
+	}
+	if (selector->terms.count > 1) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"create NodeSelector for claim %.*s: unsupported "
+			"ResourceSlice.NodeSelector with %u terms",
+			BT_STR_ARG(making->claim->claim->metadata.name), selector->terms.count);
+	}
+	merge(fields, selector->terms.items[0].match_fields.items,
+		selector->terms.items[0].match_fields.count);
+	merge(expressions, selector->terms.items[0].match_expressions.items,
+		selector->terms.items[0].match_expressions.count);
+	return 0;
+}
+
+static int make_node_selector(const struct making *making, const struct bt_chosen_device *devices,
+	uint32_t count, const struct bt_node_selector **out_selector, struct berth_error *err)
+{
+	requirement_vec expressions = {0};
+	requirement_vec fields = {0};
+	bool is_bound = false;
+	int result = 0;
+
+	for (uint32_t i = 0; i < count && result == 0 && !is_bound; i++) {
+		result =
+			merge_device(making, devices[i].row, &expressions, &fields, &is_bound, err);
+	}
+	if (is_bound) {
+		*out_selector = make_name_selector(making);
+	} else if (result == 0 && (expressions.count != 0 || fields.count != 0)) {
+		*out_selector = make_selector(making, &expressions, &fields);
+	}
+	bt_vec_finish(&expressions);
+	bt_vec_finish(&fields);
+	return result;
+}
+
+int bt_allocation_choice_result(const struct bt_allocator *allocator,
+	const struct bt_allocation_choice *choice, uint32_t claim, struct bt_arena *arena,
+	struct bt_allocation_result *out_result, struct berth_error *err)
+{
+	struct making making = {
+		.allocator = allocator,
+		.choice = choice,
+		.claim = &choice->prepared->items[claim],
+		.claim_number = claim,
+		.arena = arena,
+	};
+	struct bt_allocation_result result = {0};
+	const struct bt_chosen_device *devices;
+	uint32_t count = devices_of_claim(choice, claim, &devices);
+	int code;
+
+	if (count != 0) {
+		result.devices.results.items = BT_ARENA_NEW_ARRAY(
+			arena, struct bt_device_request_allocation_result, count);
+		result.devices.results.count = count;
+		result.devices.results.present = true;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		make_device(&making, &devices[i], &result.devices.results.items[i]);
+	}
+	make_configs(&making, &result.devices);
+	code = make_node_selector(&making, devices, count, &result.node_selector, err);
+	if (code == 0) {
+		*out_result = result;
+	}
+	return code;
+}

@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The validation pass and the search on one node. Spec: 12 sections 9.3 and 9.4. The recursion of
+ * the spec is a stack of frames here: claims, requests and devices come from users.
+ */
+#include "dra/allocator_private.h"
+
+/** The owner is asked once in so many steps. */
+#define STEPS_BETWEEN_QUESTIONS 256U
+
+bool bt_search_is_over(struct bt_search *search)
+{
+	const struct bt_allocator_options *options = &search->allocator->options;
+
+	if (++search->steps >= STEPS_BETWEEN_QUESTIONS && options->is_over != NULL) {
+		search->steps = 0;
+		search->is_over = search->is_over || options->is_over(options->context);
+	}
+	return search->is_over;
+}
+
+/* --- validation --- */
+
+/** An All request and a pool that is not complete. */
+static enum bt_search_result fail_pool(
+	struct bt_search *search, const struct bt_option *option, const struct bt_pool_view *view)
+{
+	(void)bt_error_set(search->err, BERTH_ERR_INVALID,
+		"claim %.*s, request %.*s: asks for all devices, but resource pool %.*s/%.*s is "
+		"currently %s",
+		BT_STR_ARG(search->prepared->items[option->claim].key),
+		BT_STR_ARG(option->sub.data != NULL ? option->sub : option->base),
+		BT_STR_ARG(bt_pool_driver(search->pools, view->pool)),
+		BT_STR_ARG(bt_pool_name(search->pools, view->pool)),
+		view->state == BT_POOL_INCOMPLETE ? "being updated" : "invalid");
+	return BT_SEARCH_ERROR;
+}
+
+/** The devices that an All request must get. */
+static enum bt_search_result collect_all(struct bt_search *search, struct bt_option *option)
+{
+	struct bt_search_memory *memory = search->memory;
+
+	option->all_first = memory->all_devices.count;
+	for (uint32_t v = 0; v < search->node->items.count; v++) {
+		const struct bt_pool_view *view = search->node->items.items[v].view;
+		if (view->state != BT_POOL_COMPLETE) {
+			return fail_pool(search, option, view);
+		}
+		for (uint32_t i = 0; i < view->devices.count; i++) {
+			const struct bt_pool_device *device = &view->devices.items[i];
+			enum bt_search_result selected = bt_search_is_over(search)
+				? BT_SEARCH_ERROR
+				: bt_search_select(search, option, device);
+			if (selected == BT_SEARCH_ERROR) {
+				return BT_SEARCH_ERROR;
+			}
+			if (selected == BT_SEARCH_YES &&
+				bt_search_capacity_fits(search, option, device)) {
+				struct bt_all_device all = {.view = view, .device = device};
+				bt_vec_push(&memory->all_devices, all);
+			}
+		}
+	}
+	return BT_SEARCH_YES;
+}
+
+static enum bt_search_result validate_option(struct bt_search *search, uint32_t number)
+{
+	struct bt_option *option = &search->prepared->options[number];
+	enum bt_search_result result;
+
+	if (option->problem.data != NULL) {
+		(void)bt_error_set(
+			search->err, BERTH_ERR_INVALID, "%.*s", BT_STR_ARG(option->problem));
+		return BT_SEARCH_ERROR;
+	}
+	if (option->wants_all) {
+		result = collect_all(search, option);
+		if (result != BT_SEARCH_YES) {
+			return result;
+		}
+		option->count = search->memory->all_devices.count - option->all_first;
+	}
+	return BT_SEARCH_YES;
+}
+
+static enum bt_search_result validate_request(
+	struct bt_search *search, const struct bt_prepared_request *request, int64_t *out_least)
+{
+	*out_least = INT64_MAX;
+	for (uint32_t i = 0; i < request->option_count; i++) {
+		uint32_t number = request->first_option + i;
+		enum bt_search_result result = validate_option(search, number);
+		int64_t count = search->prepared->options[number].count;
+		if (result != BT_SEARCH_YES) {
+			return result;
+		}
+		*out_least = count < *out_least ? count : *out_least;
+	}
+	return BT_SEARCH_YES;
+}
+
+static enum bt_search_result validate_claim(
+	struct bt_search *search, const struct bt_prepared_claim *claim)
+{
+	int64_t total = 0;
+
+	for (uint32_t r = 0; r < claim->request_count; r++) {
+		int64_t least;
+		enum bt_search_result result = validate_request(
+			search, &search->prepared->requests[claim->first_request + r], &least);
+		if (result != BT_SEARCH_YES) {
+			return result;
+		}
+		if (BT_ADD_OVERFLOW(total, least, &total)) {
+			total = INT64_MAX;
+			break;
+		}
+	}
+	if (total > BT_CLAIM_DEVICES_MAX) {
+		(void)bt_error_set(search->err, BERTH_ERR_INVALID,
+			"claim %.*s: number of requested devices %lld exceeds the claim limit of "
+			"%d",
+			BT_STR_ARG(claim->key), (long long)total, BT_CLAIM_DEVICES_MAX);
+		return BT_SEARCH_ERROR;
+	}
+	if (claim->constraint_problem.data != NULL) {
+		(void)bt_error_set(search->err, BERTH_ERR_INVALID, "%.*s",
+			BT_STR_ARG(claim->constraint_problem));
+		return BT_SEARCH_ERROR;
+	}
+	return BT_SEARCH_YES;
+}
+
+enum bt_search_result bt_search_validate(struct bt_search *search)
+{
+	search->memory->all_devices.count = 0;
+	for (uint32_t c = 0; c < search->prepared->count; c++) {
+		enum bt_search_result result = validate_claim(search, &search->prepared->items[c]);
+		if (result != BT_SEARCH_YES) {
+			return result;
+		}
+	}
+	return BT_SEARCH_YES;
+}
+
+/* --- pruning --- */
+
+/** The next device of the node's pools at or after a place; false at the end. */
+static bool device_at(const struct bt_search *search, uint32_t *view, uint32_t *device)
+{
+	while (*view < search->node->items.count) {
+		if (*device < search->node->items.items[*view].view->devices.count) {
+			return true;
+		}
+		(*view)++;
+		*device = 0;
+	}
+	return false;
+}
+
+/**
+ * From the frame's place on there are fewer devices than the request still wants, whatever is
+ * chosen among them: the answer is no. Exact, errors included: the search would come to every free
+ * device, because it never has enough, and none has a selector that fails. Where counters are
+ * consumed or a distinct constraint applies the search must run, since what it leaves behind
+ * counts (spec 12 section 21, D6 and D9).
+ */
+static bool is_hopeless(struct bt_search *search, const struct bt_search_frame *frame)
+{
+	const struct bt_option *option = &search->prepared->options[frame->option];
+	int64_t wanted = option->count - frame->number;
+	uint32_t view = frame->view;
+	uint32_t device = frame->device;
+
+	if (wanted < 2 || search->node->has_counters || option->leaves_traces ||
+		(frame->number != 0 && !search->has_backtracked)) {
+		return false;
+	}
+	for (; device_at(search, &view, &device); device++) {
+		const struct bt_pool_device *item =
+			&search->node->items.items[view].view->devices.items[device];
+		enum bt_search_result selected;
+		if (bt_search_is_over(search)) {
+			return false;
+		}
+		if (bt_search_is_busy(search, option, item)) {
+			continue;
+		}
+		selected = bt_search_select(search, option, item);
+		if (selected == BT_SEARCH_ERROR) {
+			berth_error_finish(search->err);
+			return false; /* the search will say it */
+		}
+		if (selected == BT_SEARCH_YES && bt_search_capacity_fits(search, option, item) &&
+			bt_search_is_tolerated(search, option, item) &&
+			(option->constraints == NULL ||
+				bt_search_may_match(search, option, item)) &&
+			--wanted == 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* --- the search --- */
+
+/** Where the search is about to go: claim, request, alternative, device. */
+struct position {
+	uint32_t claim;
+	uint32_t request;
+	uint32_t option; /* BT_DEVICE_NONE: not chosen yet */
+	int64_t number;
+	uint32_t view;
+	uint32_t device;
+};
+
+/** The result of a branch, and whose: too many is a matter of one claim. */
+struct outcome {
+	enum bt_search_result result;
+	uint32_t claim;
+};
+
+static void push_choice(struct bt_search *search, const struct position *at, uint32_t option)
+{
+	struct bt_search_frame frame = {
+		.claim = at->claim,
+		.request = at->request,
+		.option = option,
+		.is_choice = true,
+		.all_too_many = true,
+	};
+
+	bt_vec_push(&search->memory->frames, frame);
+}
+
+static void push_device(struct bt_search *search, const struct position *at)
+{
+	struct bt_search_frame frame = {
+		.claim = at->claim,
+		.request = at->request,
+		.option = at->option,
+		.number = at->number,
+		.view = at->view,
+		.device = at->device,
+	};
+
+	bt_vec_push(&search->memory->frames, frame);
+}
+
+static struct position start_of(uint32_t claim, uint32_t request)
+{
+	return (struct position){.claim = claim, .request = request, .option = BT_DEVICE_NONE};
+}
+
+/** Goes on until a device is to be chosen (true: its frame is on top) or there is a result. */
+static bool enter(struct bt_search *search, struct position *at, struct outcome *out_outcome)
+{
+	const struct bt_prepared *prepared = search->prepared;
+
+	for (;;) {
+		const struct bt_prepared_claim *claim = &prepared->items[at->claim];
+		const struct bt_prepared_request *request;
+		const struct bt_option *option;
+		out_outcome->claim = at->claim;
+		if (at->claim == prepared->count) {
+			out_outcome->result = BT_SEARCH_YES;
+			return false;
+		}
+		if (at->request == claim->request_count) {
+			*at = start_of(at->claim + 1, 0);
+			continue;
+		}
+		request = &prepared->requests[claim->first_request + at->request];
+		if (at->option == BT_DEVICE_NONE) {
+			at->option = request->first_option;
+			if (request->has_alternatives) {
+				push_choice(search, at, at->option);
+			}
+		}
+		option = &prepared->options[at->option];
+		if (option->wants_all && option->count == 0) {
+			out_outcome->result = BT_SEARCH_NO;
+			return false;
+		}
+		if (at->number >= option->count) {
+			*at = start_of(at->claim, at->request + 1);
+			continue;
+		}
+		if (option->count - at->number > BT_CLAIM_DEVICES_MAX -
+				(int64_t)search->memory->claim_counts.items[at->claim]) {
+			out_outcome->result = BT_SEARCH_TOO_MANY;
+			return false;
+		}
+		push_device(search, at);
+		return true;
+	}
+}
+
+/** YES: a device was taken, and the search goes on behind it. */
+static enum bt_search_result try_all_device(struct bt_search *search, struct bt_search_frame *frame)
+{
+	const struct bt_option *option = &search->prepared->options[frame->option];
+	const struct bt_all_device *all =
+		&search->memory->all_devices.items[option->all_first + (uint32_t)frame->number];
+
+	return bt_search_take(search, option, all->view, all->device, true);
+}
+
+static enum bt_search_result try_device(struct bt_search *search, const struct bt_option *option,
+	const struct bt_pool_view *view, const struct bt_pool_device *device)
+{
+	enum bt_search_result selected;
+
+	if (bt_search_is_busy(search, option, device)) {
+		return BT_SEARCH_NO;
+	}
+	selected = bt_search_select(search, option, device);
+	if (selected != BT_SEARCH_YES) {
+		return selected;
+	}
+	if (!bt_search_capacity_fits(search, option, device)) {
+		return BT_SEARCH_NO;
+	}
+	return bt_search_take(search, option, view, device, false);
+}
+
+static enum bt_search_result try_next_device(
+	struct bt_search *search, struct bt_search_frame *frame)
+{
+	const struct bt_option *option = &search->prepared->options[frame->option];
+
+	for (; device_at(search, &frame->view, &frame->device); frame->device++) {
+		const struct bt_pool_view *view = search->node->items.items[frame->view].view;
+		enum bt_search_result result;
+		if (bt_search_is_over(search)) {
+			return BT_SEARCH_ERROR;
+		}
+		result = try_device(search, option, view, &view->devices.items[frame->device]);
+		if (result != BT_SEARCH_NO) {
+			frame->device++;
+			return result;
+		}
+	}
+	return BT_SEARCH_NO;
+}
+
+/** The frame on top: its next device. YES: taken, *at is what comes behind it. */
+static enum bt_search_result advance(struct bt_search *search, struct position *at)
+{
+	struct bt_search_memory *memory = search->memory;
+	struct bt_search_frame *frame = &memory->frames.items[memory->frames.count - 1];
+	bool wants_all = search->prepared->options[frame->option].wants_all;
+	enum bt_search_result result =
+		wants_all ? try_all_device(search, frame) : try_next_device(search, frame);
+
+	if (result == BT_SEARCH_YES) {
+		frame->has_taken = true;
+		*at = (struct position){
+			.claim = frame->claim,
+			.request = frame->request,
+			.option = frame->option,
+			.number = frame->number + 1,
+			.view = wants_all ? 0 : frame->view,
+			.device = wants_all ? 0 : frame->device,
+		};
+	}
+	return result;
+}
+
+/** The next alternative: true; false: there is none, the outcome is that of all. */
+static bool next_alternative(struct bt_search *search, struct bt_search_frame *frame,
+	struct outcome *outcome, struct position *at)
+{
+	const struct bt_prepared *prepared = search->prepared;
+	const struct bt_prepared_request *request =
+		&prepared->requests[prepared->items[frame->claim].first_request + frame->request];
+
+	frame->all_too_many = frame->all_too_many && outcome->result == BT_SEARCH_TOO_MANY;
+	if (++frame->option == request->first_option + request->option_count) {
+		outcome->result = frame->all_too_many ? BT_SEARCH_TOO_MANY : BT_SEARCH_NO;
+		return false;
+	}
+	*at = (struct position){
+		.claim = frame->claim, .request = frame->request, .option = frame->option};
+	return true;
+}
+
+enum backtrack_result {
+	BACKTRACK_END,    /* there is nothing left to try */
+	BACKTRACK_ENTER,  /* at *at */
+	BACKTRACK_DEVICE, /* the frame on top has more devices */
+};
+
+/** A branch has failed: what is to be tried next. */
+static enum backtrack_result backtrack(
+	struct bt_search *search, struct outcome *outcome, struct position *at)
+{
+	struct bt_search_memory *memory = search->memory;
+
+	search->has_backtracked = true;
+	while (memory->frames.count != 0) {
+		struct bt_search_frame *frame = &memory->frames.items[memory->frames.count - 1];
+		if (frame->claim != outcome->claim && outcome->result == BT_SEARCH_TOO_MANY) {
+			outcome->result = BT_SEARCH_NO;
+		}
+		outcome->claim = frame->claim;
+		if (frame->is_choice) {
+			if (next_alternative(search, frame, outcome, at)) {
+				return BACKTRACK_ENTER;
+			}
+		} else {
+			bool has_more = frame->has_taken && outcome->result == BT_SEARCH_NO &&
+				!search->prepared->options[frame->option].wants_all;
+			if (frame->has_taken) {
+				bt_search_give_back(search);
+				frame->has_taken = false;
+			}
+			if (has_more) {
+				return BACKTRACK_DEVICE;
+			}
+		}
+		memory->frames.count--;
+	}
+	return BACKTRACK_END;
+}
+
+static void begin(struct bt_search *search)
+{
+	struct bt_search_memory *memory = search->memory;
+
+	memory->frames.count = 0;
+	memory->claim_counts.count = 0;
+	for (uint32_t c = 0; c < search->prepared->count; c++) {
+		bt_vec_push(&memory->claim_counts, 0);
+	}
+}
+
+enum bt_search_result bt_search_run(struct bt_search *search)
+{
+	struct bt_search_memory *memory = search->memory;
+	struct position at = start_of(0, 0);
+	struct outcome outcome = {0};
+	bool is_entering = true;
+
+	begin(search);
+	for (;;) {
+		if (is_entering) {
+			if (!enter(search, &at, &outcome)) {
+				if (outcome.result == BT_SEARCH_YES) {
+					return BT_SEARCH_YES;
+				}
+			} else {
+				struct bt_search_frame *frame =
+					&memory->frames.items[memory->frames.count - 1];
+				outcome.result =
+					!search->prepared->options[frame->option].wants_all &&
+						is_hopeless(search, frame)
+					? BT_SEARCH_NO
+					: advance(search, &at);
+			}
+		} else {
+			outcome.result = advance(search, &at);
+		}
+		if (outcome.result == BT_SEARCH_YES) {
+			is_entering = true;
+			continue;
+		}
+		if (outcome.result == BT_SEARCH_ERROR) {
+			return BT_SEARCH_ERROR;
+		}
+		switch (backtrack(search, &outcome, &at)) {
+		case BACKTRACK_END:
+			return outcome.result;
+		case BACKTRACK_ENTER:
+			is_entering = true;
+			break;
+		case BACKTRACK_DEVICE:
+			is_entering = false;
+			break;
+		}
+	}
+}
+
+/* --- memory --- */
+
+void bt_search_memory_destroy(struct bt_search_memory *memory)
+{
+	if (memory == NULL) {
+		return;
+	}
+	bt_vec_finish(&memory->frames);
+	bt_vec_finish(&memory->taken);
+	bt_vec_finish(&memory->taken_counts);
+	bt_vec_finish(&memory->claim_counts);
+	bt_vec_finish(&memory->all_devices);
+	bt_vec_finish(&memory->own);
+	bt_vec_finish(&memory->own_amounts);
+	bt_free(memory);
+}
+
+size_t bt_search_memory_bytes(const struct bt_search_memory *memory)
+{
+	if (memory == NULL) {
+		return 0;
+	}
+	return sizeof(*memory) + memory->frames.capacity * sizeof(memory->frames.items[0]) +
+		memory->taken.capacity * sizeof(memory->taken.items[0]) +
+		memory->taken_counts.capacity * sizeof(memory->taken_counts.items[0]) +
+		memory->claim_counts.capacity * sizeof(memory->claim_counts.items[0]) +
+		memory->all_devices.capacity * sizeof(memory->all_devices.items[0]) +
+		memory->own.capacity * sizeof(memory->own.items[0]) +
+		memory->own_amounts.capacity * sizeof(memory->own_amounts.items[0]);
+}

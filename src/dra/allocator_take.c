@@ -1,0 +1,535 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One device: may a request have it, taking it, giving it back. Spec: 12 sections 9.2, 9.5 to 9.9.
+ */
+#include "dra/allocator_private.h"
+#include "dra/device_amount.h"
+#include "dra/device_capacity.h"
+
+/* --- selectors --- */
+
+/** A verdict that is not known yet counts like so many other steps of a search: a hostile
+ * expression takes a tenth of a second before its bounds end it. */
+#define EVALUATION_STEPS 32U
+
+static bool is_interrupted(void *context, struct bt_str *out_cause)
+{
+	struct bt_search *search = context;
+	const struct bt_allocator_options *options = &search->allocator->options;
+
+	*out_cause = BT_STR("context canceled");
+	search->is_over = search->is_over || options->is_over(options->context);
+	return search->is_over;
+}
+
+/** Says whose selector fails, and how. */
+static enum bt_search_result fail_selector(struct bt_search *search, const struct bt_option *option,
+	uint32_t number, uint32_t row, const struct bt_cel_limits *limits)
+{
+	struct bt_device_pools *pools = search->pools;
+	const struct bt_device_row *item = &pools->rows.items[row];
+	bool is_of_class = number < option->class_program_count;
+	struct berth_error reason = {0};
+
+	if (bt_selector_compute(pools, &pools->programs.items[option->programs[number]],
+		    bt_pool_slice_value(pools, item->slice)->spec.driver, item->spec, limits,
+		    &reason) == BT_VERDICT_UNKNOWN) {
+		return BT_SEARCH_ERROR; /* interrupted */
+	}
+	if (is_of_class) {
+		(void)bt_error_wrap(&reason, BERTH_ERR_INVALID, "class %.*s: selector #%u",
+			BT_STR_ARG(option->device_class->metadata.name), number);
+	} else {
+		(void)bt_error_wrap(&reason, BERTH_ERR_INVALID, "claim %.*s: selector #%u",
+			BT_STR_ARG(search->prepared->items[option->claim].key),
+			number - option->class_program_count);
+	}
+	(void)bt_error_move(search->err, &reason);
+	return BT_SEARCH_ERROR;
+}
+
+/** All selectors of the request. */
+static enum bt_search_result ask_selectors(struct bt_search *search, const struct bt_option *option,
+	const struct bt_pool_device *device)
+{
+	struct bt_device_pools *pools = search->pools;
+	const struct bt_cel_limits limits = {
+		.cost_max = BT_CEL_COST_MAX,
+		.is_interrupted =
+			search->allocator->options.is_over != NULL ? is_interrupted : NULL,
+		.context = search,
+	};
+
+	for (uint32_t i = 0; i < option->program_count; i++) {
+		switch (bt_selector_verdict(pools, option->programs[i], device->row, &limits)) {
+		case BT_VERDICT_TRUE:
+			break;
+		case BT_VERDICT_FALSE:
+			return BT_SEARCH_NO;
+		case BT_VERDICT_UNKNOWN:
+			return BT_SEARCH_ERROR; /* interrupted */
+		case BT_VERDICT_ERROR:
+			return fail_selector(search, option, i, device->row, &limits);
+		}
+	}
+	return BT_SEARCH_YES;
+}
+
+enum bt_search_result bt_search_select(struct bt_search *search, const struct bt_option *option,
+	const struct bt_pool_device *device)
+{
+	struct bt_device_pools *pools = search->pools;
+	uint64_t evaluated = pools->evaluated;
+	enum bt_search_result result;
+
+	if ((device->flags & BT_DEVICE_NEVER) != 0) {
+		return BT_SEARCH_NO;
+	}
+	result = ask_selectors(search, option, device);
+	search->steps += (uint32_t)(pools->evaluated - evaluated) * EVALUATION_STEPS;
+	if (result != BT_SEARCH_YES) {
+		return result;
+	}
+	if ((device->flags & BT_DEVICE_OWN_SCOPE) != 0 &&
+		!bt_node_scope_matches(pools, pools->rows.items[device->row].scope, search->slot)) {
+		return BT_SEARCH_NO;
+	}
+	return BT_SEARCH_YES;
+}
+
+/* --- in use --- */
+
+static bool is_taken(const struct bt_search *search, uint32_t id)
+{
+	return id < search->memory->taken_counts.count &&
+		search->memory->taken_counts.items[id] != 0;
+}
+
+static bool is_taken_for(const struct bt_search *search, uint32_t id, uint32_t claim)
+{
+	if (!is_taken(search, id)) {
+		return false;
+	}
+	for (uint32_t i = 0; i < search->memory->taken.count; i++) {
+		const struct bt_taken_device *taken = &search->memory->taken.items[i];
+		if (taken->id == id && taken->option->claim == claim) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool is_in_use(const struct bt_search *search, uint32_t id)
+{
+	return bt_allocated_is_dedicated(&search->pools->dra->allocated, id) ||
+		is_taken(search, id);
+}
+
+bool bt_search_is_busy(const struct bt_search *search, const struct bt_option *option,
+	const struct bt_pool_device *device)
+{
+	return option->is_admin ? is_taken_for(search, device->id, option->claim)
+				: is_in_use(search, device->id);
+}
+
+/* --- capacity --- */
+
+static const struct bt_own_capacity *find_own(const struct bt_search *search, uint32_t id)
+{
+	for (uint32_t i = 0; i < search->memory->own.count; i++) {
+		const struct bt_own_capacity *own = &search->memory->own.items[i];
+		if (own->id == id && own->share_count != 0) {
+			return own;
+		}
+	}
+	return NULL;
+}
+
+/** Also for a device without capacities of which more than nothing is asked. */
+bool bt_search_capacity_fits(const struct bt_search *search, const struct bt_option *option,
+	const struct bt_pool_device *device)
+{
+	const struct bt_allocated_devices *allocated = &search->pools->dra->allocated;
+	const struct bt_own_capacity *own;
+
+	if (!search->pools->with_capacity) {
+		return true;
+	}
+	if ((device->flags & BT_DEVICE_CAPACITY) == 0) {
+		return option->capacity == NULL;
+	}
+	own = (device->flags & BT_DEVICE_SHAREABLE) != 0 ? find_own(search, device->id) : NULL;
+	if (option->capacity == NULL && own == NULL &&
+		!bt_allocated_is_held(allocated, device->id)) {
+		return (device->flags & BT_DEVICE_CAPACITY_FITS) != 0;
+	}
+	return bt_device_capacity_fits(search->pools->rows.items[device->row].spec,
+		option->capacity, bt_allocated_consumed(allocated, device->id),
+		own != NULL ? &search->memory->own_amounts.items[own->first] : NULL);
+}
+
+static bt_int128 amount_of(
+	const struct bt_option *option, const struct bt_device_capacity_entry *entry)
+{
+	struct bt_quantity amount = bt_device_capacity_consumed(option->capacity != NULL
+			? bt_resource_list_find(option->capacity, entry->key)
+			: NULL,
+		&entry->value);
+
+	return bt_device_amount(&amount);
+}
+
+/** Capacity for one more share; returns where it is counted. */
+static uint32_t add_share(struct bt_search *search, const struct bt_option *option,
+	const struct bt_pool_device *device)
+{
+	struct bt_search_memory *memory = search->memory;
+	const struct bt_device *spec = search->pools->rows.items[device->row].spec;
+	const struct bt_own_capacity *found = find_own(search, device->id);
+	uint32_t at;
+
+	if (found == NULL) {
+		struct bt_own_capacity own = {.id = device->id, .first = memory->own_amounts.count};
+		for (uint32_t i = 0; i < spec->capacity.count; i++) {
+			bt_vec_push(&memory->own_amounts, 0);
+		}
+		at = memory->own.count;
+		bt_vec_push(&memory->own, own);
+	} else {
+		at = (uint32_t)(found - memory->own.items);
+	}
+	memory->own.items[at].share_count++;
+	memory->own.items[at].is_consuming = spec->capacity.count != 0;
+	for (uint32_t i = 0; i < spec->capacity.count; i++) {
+		memory->own_amounts.items[memory->own.items[at].first + i] +=
+			amount_of(option, &spec->capacity.items[i]);
+	}
+	return at;
+}
+
+static void remove_share(struct bt_search *search, const struct bt_taken_device *taken)
+{
+	struct bt_search_memory *memory = search->memory;
+	const struct bt_device *spec = search->pools->rows.items[taken->row].spec;
+	struct bt_own_capacity *own = &memory->own.items[taken->own];
+
+	own->is_consuming = false;
+	for (uint32_t i = 0; i < spec->capacity.count; i++) {
+		bt_int128 *amount = &memory->own_amounts.items[own->first + i];
+
+		*amount -= amount_of(taken->option, &spec->capacity.items[i]);
+		own->is_consuming = own->is_consuming || *amount != 0;
+	}
+	own->share_count--;
+	/* Shares are given back in the opposite order: a device's sums are the last ones. */
+	if (own->share_count == 0) {
+		memory->own_amounts.count = own->first;
+		memory->own.count = taken->own;
+	}
+}
+
+/** "capInUse". */
+static bool has_consumed_capacity(
+	const struct bt_search *search, const struct bt_pool_device *device)
+{
+	const struct bt_own_capacity *own = find_own(search, device->id);
+
+	return bt_allocated_consumed(&search->pools->dra->allocated, device->id) != NULL ||
+		(own != NULL && own->is_consuming);
+}
+
+/* --- taints --- */
+
+bool bt_search_is_tolerated(const struct bt_search *search, const struct bt_option *option,
+	const struct bt_pool_device *device)
+{
+	const struct bt_device *spec;
+
+	if ((device->flags & BT_DEVICE_TAINTED) == 0) {
+		return true;
+	}
+	spec = search->pools->rows.items[device->row].spec;
+	for (uint32_t i = 0; i < spec->taints.count; i++) {
+		const struct bt_device_taint *taint = &spec->taints.items[i];
+		if (bt_device_taint_blocks(taint) &&
+			!bt_device_taint_is_tolerated(
+				taint, option->tolerations, option->toleration_count)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* --- constraints --- */
+
+static const struct bt_device_attribute *find_entry(
+	const struct bt_device *device, struct bt_str name)
+{
+	for (uint32_t i = 0; i < device->attributes.count; i++) {
+		if (bt_str_equal(device->attributes.items[i].key, name)) {
+			return &device->attributes.items[i].value;
+		}
+	}
+	return NULL;
+}
+
+/** By its full name, or without the domain when that is the driver. */
+static const struct bt_device_attribute *find_attribute(
+	const struct bt_search *search, uint32_t row, struct bt_str name)
+{
+	const struct bt_device_row *item = &search->pools->rows.items[row];
+	const struct bt_device_attribute *found = find_entry(item->spec, name);
+	struct bt_str domain;
+
+	if (found != NULL) {
+		return found;
+	}
+	domain = bt_str_cut(&name, '/');
+	if (name.data == NULL ||
+		!bt_str_equal(
+			domain, bt_pool_slice_value(search->pools, item->slice)->spec.driver)) {
+		return NULL;
+	}
+	return find_entry(item->spec, name);
+}
+
+/** Of one of the types that can be compared, and equal. */
+static bool is_same_value(const struct bt_device_attribute *a, const struct bt_device_attribute *b)
+{
+	if (a->string.data != NULL) {
+		return b->string.data != NULL && bt_str_equal(a->string, b->string);
+	}
+	if (a->int_.present) {
+		return b->int_.present && a->int_.value == b->int_.value;
+	}
+	if (a->bool_.present) {
+		return b->bool_.present && a->bool_.value == b->bool_.value;
+	}
+	return a->version.data != NULL && b->version.data != NULL &&
+		bt_str_equal(a->version, b->version);
+}
+
+static bool has_single_value(const struct bt_device_attribute *attribute)
+{
+	return attribute->string.data != NULL || attribute->int_.present ||
+		attribute->bool_.present || attribute->version.data != NULL;
+}
+
+/** The claim's first request of the same name: what a distinct constraint remembers by. */
+static uint32_t seen_index(const struct bt_search *search, const struct bt_option *option)
+{
+	const struct bt_prepared_claim *claim = &search->prepared->items[option->claim];
+	uint32_t i = 0;
+
+	while (!bt_str_equal(claim->claim->spec.devices.requests.items[i].name, option->base)) {
+		i++;
+	}
+	return i;
+}
+
+static bool add_distinct(const struct bt_search *search, const struct bt_option *option,
+	struct bt_prepared_constraint *constraint, uint32_t row)
+{
+	const struct bt_device_attribute *value =
+		find_attribute(search, row, constraint->spec->distinct_attribute);
+	bool can_differ;
+
+	if (value == NULL) {
+		return false;
+	}
+	can_differ = has_single_value(value);
+	for (uint32_t i = 0; i < constraint->seen_count; i++) {
+		if (constraint->seen[i] != NULL &&
+			(!can_differ || is_same_value(constraint->seen[i], value))) {
+			return false;
+		}
+	}
+	/* Upstream quirk, spec 12 section 21, D9: one value for each request name. */
+	constraint->seen[seen_index(search, option)] = value;
+	return true;
+}
+
+static bool add_match(
+	const struct bt_search *search, struct bt_prepared_constraint *constraint, uint32_t row)
+{
+	const struct bt_device_attribute *value =
+		find_attribute(search, row, constraint->spec->match_attribute);
+
+	if (value == NULL) {
+		return false;
+	}
+	if (constraint->count == 0) {
+		constraint->value = value;
+	} else if (!is_same_value(constraint->value, value)) {
+		return false;
+	}
+	constraint->count++;
+	return true;
+}
+
+bool bt_search_may_match(const struct bt_search *search, const struct bt_option *option,
+	const struct bt_pool_device *device)
+{
+	const struct bt_prepared_claim *claim = &search->prepared->items[option->claim];
+
+	for (uint32_t i = 0; i < claim->constraint_count; i++) {
+		const struct bt_prepared_constraint *constraint = &claim->constraints[i];
+		const struct bt_device_attribute *value;
+		if (!option->constraints[i] || !constraint->is_match) {
+			continue;
+		}
+		value = find_attribute(search, device->row, constraint->spec->match_attribute);
+		if (value == NULL ||
+			(constraint->count != 0 && !is_same_value(constraint->value, value))) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/** From the claim's first count constraints. */
+static void remove_constraints(
+	struct bt_search *search, const struct bt_option *option, uint32_t count)
+{
+	const struct bt_prepared_claim *claim = &search->prepared->items[option->claim];
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct bt_prepared_constraint *constraint = &claim->constraints[i];
+		if (!option->constraints[i]) {
+			continue;
+		}
+		if (constraint->is_match) {
+			constraint->count--;
+		} else {
+			constraint->seen[seen_index(search, option)] = NULL;
+		}
+	}
+}
+
+/** All of them take the device, or none. */
+static bool add_constraints(struct bt_search *search, const struct bt_option *option, uint32_t row)
+{
+	const struct bt_prepared_claim *claim = &search->prepared->items[option->claim];
+
+	for (uint32_t i = 0; i < claim->constraint_count; i++) {
+		struct bt_prepared_constraint *constraint = &claim->constraints[i];
+		if (option->constraints[i] &&
+			!(constraint->is_match ? add_match(search, constraint, row)
+					       : add_distinct(search, option, constraint, row))) {
+			remove_constraints(search, option, i);
+			return false;
+		}
+	}
+	return true;
+}
+
+static enum bt_search_result refuse(
+	struct bt_search *search, const struct bt_option *option, uint32_t row, bool must)
+{
+	const struct bt_device_row *item = &search->pools->rows.items[row];
+	const struct bt_resource_slice *slice = bt_pool_slice_value(search->pools, item->slice);
+
+	if (!must) {
+		return BT_SEARCH_NO;
+	}
+	(void)bt_error_set(search->err, BERTH_ERR_INVALID,
+		"claim %.*s, request %.*s: cannot add device %.*s/%.*s/%.*s because a claim "
+		"constraint would not be satisfied",
+		BT_STR_ARG(search->prepared->items[option->claim].key),
+		BT_STR_ARG(option->sub.data != NULL ? option->sub : option->base),
+		BT_STR_ARG(slice->spec.driver), BT_STR_ARG(slice->spec.pool.name),
+		BT_STR_ARG(item->spec->name));
+	return BT_SEARCH_ERROR;
+}
+
+/* --- taking and giving back --- */
+
+static void mark(struct bt_search *search, uint32_t id)
+{
+	struct bt_search_memory *memory = search->memory;
+
+	while (memory->taken_counts.count <= id) {
+		bt_vec_push(&memory->taken_counts, 0);
+	}
+	memory->taken_counts.items[id]++;
+}
+
+static bool take_counters(struct bt_search *search, const struct bt_pool_view *view,
+	const struct bt_pool_device *device)
+{
+	if ((device->flags & BT_DEVICE_COUNTERS) == 0) {
+		return true;
+	}
+	if (!search->pools->with_partitions) {
+		return false;
+	}
+	if ((device->flags & BT_DEVICE_SHAREABLE) != 0 && has_consumed_capacity(search, device)) {
+		return true;
+	}
+	return bt_pool_counters_take(
+		search->pools, view->pool, view->counters, device->consumption);
+}
+
+/*
+ * Upstream quirk, spec 12 section 21, D6: counters that were taken are not given back when
+ * something after them refuses the device.
+ */
+enum bt_search_result bt_search_take(struct bt_search *search, const struct bt_option *option,
+	const struct bt_pool_view *view, const struct bt_pool_device *device, bool must)
+{
+	bool is_shareable = (device->flags & BT_DEVICE_SHAREABLE) != 0;
+	struct bt_taken_device taken = {
+		.row = device->row,
+		.id = device->id,
+		.flags = device->flags,
+		.consumption = device->consumption,
+		.option = option,
+		.view = view,
+	};
+
+	if (option->is_admin ? !is_shareable && is_taken_for(search, device->id, option->claim)
+			     : is_in_use(search, device->id)) {
+		return BT_SEARCH_NO;
+	}
+	if (!take_counters(search, view, device) ||
+		!bt_search_is_tolerated(search, option, device)) {
+		return BT_SEARCH_NO;
+	}
+	if (option->constraints != NULL && !add_constraints(search, option, device->row)) {
+		return refuse(search, option, device->row, must);
+	}
+	if (!bt_search_capacity_fits(search, option, device)) {
+		if (option->constraints != NULL) {
+			remove_constraints(search, option,
+				search->prepared->items[option->claim].constraint_count);
+		}
+		return BT_SEARCH_NO;
+	}
+	if (is_shareable) {
+		taken.own = add_share(search, option, device);
+	} else {
+		mark(search, device->id);
+	}
+	search->memory->claim_counts.items[option->claim]++;
+	bt_vec_push(&search->memory->taken, taken);
+	return BT_SEARCH_YES;
+}
+
+void bt_search_give_back(struct bt_search *search)
+{
+	struct bt_search_memory *memory = search->memory;
+	struct bt_taken_device taken = memory->taken.items[--memory->taken.count];
+
+	memory->claim_counts.items[taken.option->claim]--;
+	if (taken.option->constraints != NULL) {
+		remove_constraints(search, taken.option,
+			search->prepared->items[taken.option->claim].constraint_count);
+	}
+	if ((taken.flags & BT_DEVICE_SHAREABLE) != 0) {
+		remove_share(search, &taken);
+		return;
+	}
+	memory->taken_counts.items[taken.id]--;
+	if ((taken.flags & BT_DEVICE_COUNTERS) != 0) {
+		bt_pool_counters_give_back(taken.view->counters, taken.consumption);
+	}
+}

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "dra/claim_cache.h"
+
+#include <inttypes.h>
+
+#include "base/alloc.h"
+#include "dra/dra.h"
+
+static uint64_t key_hash(struct bt_str namespace_, struct bt_str name)
+{
+	return bt_hash_bytes(name.data, name.length, bt_str_hash(namespace_));
+}
+
+static uint64_t claim_hash(const void *owner, uint32_t id)
+{
+	return ((const struct bt_claim_cache *)owner)->claims.items[id].hash;
+}
+
+static uint64_t owner_hash(const void *owner, uint32_t id)
+{
+	return ((const struct bt_claim_cache *)owner)->claims.items[id].owner_hash;
+}
+
+static uint64_t in_flight_hash(const void *owner, uint32_t id)
+{
+	return ((const struct bt_claim_cache *)owner)->in_flight.items[id].hash;
+}
+
+void bt_claim_cache_init(struct bt_claim_cache *cache, struct bt_dra *dra)
+{
+	*cache = (struct bt_claim_cache){.dra = dra};
+	bt_map_init(&cache->map, claim_hash, cache);
+	bt_map_init(&cache->special_map, owner_hash, cache);
+	bt_map_init(&cache->in_flight_map, in_flight_hash, cache);
+}
+
+void bt_claim_cache_finish(struct bt_claim_cache *cache)
+{
+	for (uint32_t id = 0; id < cache->claims.count; id++) {
+		bt_object_release(cache->claims.items[id].api);
+		bt_object_release(cache->claims.items[id].latest);
+	}
+	for (uint32_t id = 0; id < cache->in_flight.count; id++) {
+		bt_object_release(cache->in_flight.items[id].claim);
+		bt_free(cache->in_flight.items[id].uid);
+	}
+	bt_map_finish(&cache->map);
+	bt_map_finish(&cache->special_map);
+	bt_vec_finish(&cache->claims);
+	bt_vec_finish(&cache->free_ids);
+	bt_map_finish(&cache->in_flight_map);
+	bt_vec_finish(&cache->in_flight);
+	bt_vec_finish(&cache->in_flight_free);
+}
+
+static const struct bt_resource_claim *claim_of(const struct bt_object *object)
+{
+	return object != NULL ? bt_object_value(object, BT_KIND_RESOURCE_CLAIM) : NULL;
+}
+
+static uint32_t find_id(
+	const struct bt_claim_cache *cache, struct bt_str namespace_, struct bt_str name)
+{
+	uint64_t hash = key_hash(namespace_, name);
+
+	for (uint32_t at = bt_map_first(&cache->map, hash); at != BT_MAP_NONE;
+		at = bt_map_next(&cache->map, hash, at)) {
+		uint32_t id = bt_map_value(&cache->map, at);
+		const struct bt_object_meta *meta = cache->claims.items[id].latest->meta;
+		if (bt_str_equal(meta->name, name) && bt_str_equal(meta->namespace_, namespace_)) {
+			return id;
+		}
+	}
+	return UINT32_MAX;
+}
+
+static void changed(
+	struct bt_claim_cache *cache, struct bt_object *old_claim, struct bt_object *new_claim)
+{
+	cache->version++;
+	bt_allocated_devices_follow(
+		&cache->dra->allocated, claim_of(old_claim), claim_of(new_claim));
+	if (cache->listener.changed != NULL) {
+		cache->listener.changed(cache->listener.context, old_claim, new_claim);
+	}
+}
+
+/* --- special claims --- */
+
+/** Who controls a special claim; NULL: nobody, or it is none. */
+static const struct bt_owner_reference *special_owner(const struct bt_object_meta *meta)
+{
+	const struct bt_str annotation = BT_SPECIAL_CLAIM_ANNOTATION;
+
+	for (uint32_t i = 0; i < meta->annotations.count; i++) {
+		const struct bt_str_pair *pair = &meta->annotations.items[i];
+		if (bt_str_equal(pair->key, annotation)) {
+			return bt_str_equal_c(pair->value, "true") ? bt_object_controller(meta)
+								   : NULL;
+		}
+	}
+	return NULL;
+}
+
+/** After the latest object of id has changed. */
+static void index_special(struct bt_claim_cache *cache, uint32_t id)
+{
+	struct bt_cached_claim *claim = &cache->claims.items[id];
+	const struct bt_owner_reference *owner =
+		claim->latest != NULL ? special_owner(claim->latest->meta) : NULL;
+	/* Odd, so that no special claim has 0. */
+	uint64_t hash = owner != NULL ? bt_str_hash(owner->uid) | 1 : 0;
+
+	if (hash == claim->owner_hash) {
+		return;
+	}
+	if (claim->owner_hash != 0) {
+		(void)bt_map_remove(&cache->special_map, claim->owner_hash, id); /* it is there */
+	}
+	claim->owner_hash = hash;
+	if (hash != 0) {
+		bt_map_insert(&cache->special_map, hash, id);
+	}
+}
+
+static bool is_before(const struct bt_object_meta *a, const struct bt_object_meta *b)
+{
+	int order = bt_str_compare(a->namespace_, b->namespace_);
+
+	return order < 0 || (order == 0 && bt_str_compare(a->name, b->name) < 0);
+}
+
+struct bt_object *bt_claim_cache_find_special(
+	const struct bt_claim_cache *cache, struct bt_str pod_name, struct bt_str pod_uid)
+{
+	uint64_t hash = bt_str_hash(pod_uid) | 1;
+	struct bt_object *found = NULL;
+
+	for (uint32_t at = bt_map_first(&cache->special_map, hash); at != BT_MAP_NONE;
+		at = bt_map_next(&cache->special_map, hash, at)) {
+		struct bt_object *claim =
+			cache->claims.items[bt_map_value(&cache->special_map, at)].latest;
+		const struct bt_owner_reference *owner = special_owner(claim->meta);
+		if (owner != NULL && bt_str_equal(owner->name, pod_name) &&
+			bt_str_equal(owner->uid, pod_uid) &&
+			(found == NULL || is_before(claim->meta, found->meta))) {
+			found = claim;
+		}
+	}
+	return found;
+}
+
+/* --- changes --- */
+
+static void add(struct bt_claim_cache *cache, struct bt_object *object)
+{
+	struct bt_cached_claim claim = {
+		.api = bt_object_share(object),
+		.latest = bt_object_share(object),
+		.hash = key_hash(object->meta->namespace_, object->meta->name),
+	};
+	uint32_t id;
+
+	if (cache->free_ids.count != 0) {
+		id = cache->free_ids.items[--cache->free_ids.count];
+		cache->claims.items[id] = claim;
+	} else {
+		id = cache->claims.count;
+		bt_vec_push(&cache->claims, claim);
+	}
+	bt_map_insert(&cache->map, claim.hash, id);
+	index_special(cache, id);
+	changed(cache, NULL, object);
+}
+
+static void drop(struct bt_claim_cache *cache, uint32_t id)
+{
+	struct bt_cached_claim claim = cache->claims.items[id];
+
+	(void)bt_map_remove(&cache->map, claim.hash, id); /* it was found just now */
+	cache->claims.items[id].latest = NULL;
+	index_special(cache, id);
+	cache->claims.items[id] = (struct bt_cached_claim){0};
+	bt_vec_push(&cache->free_ids, id);
+	changed(cache, claim.latest, NULL);
+	bt_object_release(claim.api);
+	bt_object_release(claim.latest);
+}
+
+static void replace_latest(struct bt_claim_cache *cache, uint32_t id, struct bt_object *object)
+{
+	struct bt_object *old = cache->claims.items[id].latest;
+
+	cache->claims.items[id].latest = bt_object_share(object);
+	index_special(cache, id);
+	changed(cache, old, object);
+	bt_object_release(old);
+}
+
+/** false: the object has none (it comes from a file). */
+static bool version_of(const struct bt_object *object, int64_t *out_version)
+{
+	*out_version = 0;
+	return bt_str_parse_int64(object->meta->resource_version, out_version);
+}
+
+static bool is_newer(const struct bt_object *object, const struct bt_object *than)
+{
+	int64_t version;
+	int64_t other;
+
+	return !version_of(object, &version) || !version_of(than, &other) || version > other;
+}
+
+/**
+ * What this scheduler wrote and assumed comes back from the watch: the same, so nobody is told, but
+ * one copy of it is enough, and the watch keeps its own.
+ */
+static void share_copy(struct bt_cached_claim *claim, struct bt_object *object)
+{
+	if (object == claim->latest ||
+		!bt_str_equal(
+			object->meta->resource_version, claim->latest->meta->resource_version) ||
+		!bt_message_equal(
+			&bt_resource_claim_message, claim_of(object), claim_of(claim->latest))) {
+		return;
+	}
+	bt_object_release(claim->api);
+	bt_object_release(claim->latest);
+	claim->api = bt_object_share(object);
+	claim->latest = bt_object_share(object);
+}
+
+void bt_claim_cache_follow(
+	struct bt_claim_cache *cache, struct bt_object *old_claim, struct bt_object *new_claim)
+{
+	const struct bt_object_meta *meta = (new_claim != NULL ? new_claim : old_claim)->meta;
+	uint32_t id = find_id(cache, meta->namespace_, meta->name);
+
+	if (id == UINT32_MAX) {
+		if (new_claim != NULL) {
+			add(cache, new_claim);
+		}
+	} else if (new_claim == NULL) {
+		drop(cache, id);
+	} else if (is_newer(new_claim, cache->claims.items[id].latest)) {
+		bt_object_release(cache->claims.items[id].api);
+		cache->claims.items[id].api = bt_object_share(new_claim);
+		replace_latest(cache, id, new_claim);
+	} else {
+		share_copy(&cache->claims.items[id], new_claim);
+	}
+}
+
+struct bt_object *bt_claim_cache_find(
+	const struct bt_claim_cache *cache, struct bt_str namespace_, struct bt_str name)
+{
+	uint32_t id = find_id(cache, namespace_, name);
+
+	return id != UINT32_MAX ? cache->claims.items[id].latest : NULL;
+}
+
+struct bt_object *bt_claim_cache_next(const struct bt_claim_cache *cache, uint32_t *cursor)
+{
+	while (*cursor < cache->claims.count) {
+		struct bt_object *latest = cache->claims.items[(*cursor)++].latest;
+		if (latest != NULL) {
+			return latest;
+		}
+	}
+	return NULL;
+}
+
+int bt_claim_cache_assume(
+	struct bt_claim_cache *cache, struct bt_object *claim, struct berth_error *err)
+{
+	const struct bt_object_meta *meta = claim->meta;
+	uint32_t id = find_id(cache, meta->namespace_, meta->name);
+	int64_t stored;
+	int64_t assumed;
+
+	if (id == UINT32_MAX) {
+		return bt_error_set(err, BERTH_ERR_NOT_FOUND,
+			"could not find ResourceClaim \"%.*s/%.*s\"", BT_STR_ARG(meta->namespace_),
+			BT_STR_ARG(meta->name));
+	}
+	(void)version_of(cache->claims.items[id].latest, &stored); /* none counts as 0 */
+	(void)version_of(claim, &assumed);                         /* likewise */
+	if (assumed < stored) {
+		return bt_error_set(err, BERTH_ERR_STATE,
+			"ResourceClaim \"%.*s/%.*s\" is out of sync (stored: %" PRId64
+			", assume: %" PRId64 ")",
+			BT_STR_ARG(meta->namespace_), BT_STR_ARG(meta->name), stored, assumed);
+	}
+	replace_latest(cache, id, claim);
+	return 0;
+}
+
+void bt_claim_cache_restore(
+	struct bt_claim_cache *cache, struct bt_str namespace_, struct bt_str name)
+{
+	uint32_t id = find_id(cache, namespace_, name);
+
+	if (id != UINT32_MAX) {
+		replace_latest(cache, id, cache->claims.items[id].api);
+	}
+}
+
+/* --- in flight --- */
+
+static uint32_t find_in_flight(const struct bt_claim_cache *cache, struct bt_str uid)
+{
+	uint64_t hash = bt_str_hash(uid);
+
+	for (uint32_t at = bt_map_first(&cache->in_flight_map, hash); at != BT_MAP_NONE;
+		at = bt_map_next(&cache->in_flight_map, hash, at)) {
+		uint32_t id = bt_map_value(&cache->in_flight_map, at);
+		const struct bt_in_flight_claim *claim = &cache->in_flight.items[id];
+		if (bt_str_equal((struct bt_str){claim->uid, claim->uid_length}, uid)) {
+			return id;
+		}
+	}
+	return UINT32_MAX;
+}
+
+void bt_claim_cache_signal(struct bt_claim_cache *cache, struct bt_str uid, struct bt_object *claim)
+{
+	uint32_t id = find_in_flight(cache, uid);
+
+	if (id != UINT32_MAX) {
+		cache->in_flight.items[id].sharers++;
+		return;
+	}
+	struct bt_in_flight_claim entry = {
+		.uid = bt_strndup(uid.data, uid.length),
+		.uid_length = uid.length,
+		.claim = bt_object_share(claim),
+		.sharers = 1,
+		.hash = bt_str_hash(uid),
+	};
+	if (cache->in_flight_free.count != 0) {
+		id = cache->in_flight_free.items[--cache->in_flight_free.count];
+		cache->in_flight.items[id] = entry;
+	} else {
+		id = cache->in_flight.count;
+		bt_vec_push(&cache->in_flight, entry);
+	}
+	bt_map_insert(&cache->in_flight_map, entry.hash, id);
+	cache->version++;
+	bt_allocated_devices_signal(&cache->dra->allocated, claim_of(claim)->status.allocation);
+}
+
+const struct bt_allocation_result *bt_claim_cache_pending(
+	const struct bt_claim_cache *cache, struct bt_str uid)
+{
+	uint32_t id = find_in_flight(cache, uid);
+
+	return id != UINT32_MAX ? claim_of(cache->in_flight.items[id].claim)->status.allocation
+				: NULL;
+}
+
+bool bt_claim_cache_maybe_remove(struct bt_claim_cache *cache, struct bt_str uid, bool force)
+{
+	uint32_t id = find_in_flight(cache, uid);
+
+	if (id == UINT32_MAX) {
+		return false;
+	}
+	struct bt_in_flight_claim entry = cache->in_flight.items[id];
+	if (!force && entry.sharers != 1) {
+		cache->in_flight.items[id].sharers--;
+		return false;
+	}
+	(void)bt_map_remove(&cache->in_flight_map, entry.hash, id); /* it was found just now */
+	cache->in_flight.items[id] = (struct bt_in_flight_claim){0};
+	bt_vec_push(&cache->in_flight_free, id);
+	cache->version++;
+	bt_allocated_devices_land(&cache->dra->allocated, claim_of(entry.claim)->status.allocation);
+	bt_object_release(entry.claim);
+	bt_free(entry.uid);
+	return true;
+}
+
+/* --- as a whole --- */
+
+bool bt_claim_cache_validate(const struct bt_claim_cache *cache, struct bt_strbuf *out_reason)
+{
+	struct bt_object_store *store = &cache->dra->state->objects;
+	const struct bt_resource_claim *claim;
+	uint32_t cursor = 0;
+	bool valid = cache->map.count == bt_object_store_count(store, BT_KIND_RESOURCE_CLAIM);
+
+	while (valid &&
+		(claim = bt_object_store_next(store, BT_KIND_RESOURCE_CLAIM,
+			 (struct bt_str){NULL, 0}, &cursor)) != NULL) {
+		valid = find_id(cache, claim->metadata.namespace_, claim->metadata.name) !=
+			UINT32_MAX;
+	}
+	if (!valid) {
+		bt_strbuf_append_c(out_reason, "cache of claims is stale");
+	}
+	return valid;
+}
+
+size_t bt_claim_cache_memory_bytes(const struct bt_claim_cache *cache)
+{
+	size_t bytes = cache->map.capacity * sizeof(struct bt_map_slot) +
+		cache->special_map.capacity * sizeof(struct bt_map_slot) +
+		cache->in_flight_map.capacity * sizeof(struct bt_map_slot) +
+		cache->claims.capacity * sizeof(struct bt_cached_claim) +
+		cache->in_flight.capacity * sizeof(struct bt_in_flight_claim);
+
+	for (uint32_t i = 0; i < cache->claims.count; i++) {
+		const struct bt_cached_claim *claim = &cache->claims.items[i];
+		bytes += claim->latest != claim->api ? claim->latest->arena.total_bytes : 0;
+	}
+	for (uint32_t i = 0; i < cache->in_flight.count; i++) {
+		const struct bt_in_flight_claim *claim = &cache->in_flight.items[i];
+		bytes += claim->claim != NULL ? claim->claim->arena.total_bytes + claim->uid_length
+					      : 0;
+	}
+	return bytes;
+}

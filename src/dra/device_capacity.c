@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "dra/device_capacity.h"
+
+#include "dra/device_amount.h"
+
+static bt_int128 ceiling(const struct bt_quantity *quantity)
+{
+	return bt_quantity_value(quantity);
+}
+
+/** The smallest min + n x step that is not below the request, in whole units. */
+static struct bt_quantity round_to_step(
+	const struct bt_quantity *request, const struct bt_capacity_request_policy_range *range)
+{
+	bt_int128 min = ceiling(range->min);
+	bt_int128 step = ceiling(range->step);
+	bt_int128 distance = ceiling(request) - min;
+	bt_int128 value;
+
+	if (step == 0) {
+		return *request;
+	}
+	value = min + step * (distance / step + (distance % step != 0));
+	if (value > INT64_MAX || value < INT64_MIN) {
+		value = value > 0 ? INT64_MAX : INT64_MIN;
+	}
+	return bt_quantity_make((int64_t)value, 0, BT_QUANTITY_BINARY_SI);
+}
+
+struct bt_quantity bt_device_capacity_consumed(
+	const struct bt_quantity *request, const struct bt_device_capacity *capacity)
+{
+	const struct bt_capacity_request_policy *policy = capacity->request_policy;
+	const struct bt_capacity_request_policy_range *range =
+		policy != NULL ? policy->valid_range : NULL;
+
+	if (request == NULL) {
+		return policy != NULL && policy->default_ != NULL ? *policy->default_
+								  : capacity->value;
+	}
+	if (range != NULL && range->min != NULL) {
+		if (bt_quantity_compare(request, range->min) < 0) {
+			return *range->min;
+		}
+		return range->step != NULL ? round_to_step(request, range) : *request;
+	}
+	for (uint32_t i = 0; policy != NULL && i < policy->valid_values.count; i++) {
+		if (bt_quantity_compare(&policy->valid_values.items[i], request) >= 0) {
+			return policy->valid_values.items[i];
+		}
+	}
+	return *request;
+}
+
+static bool violates_range(
+	const struct bt_quantity *amount, const struct bt_capacity_request_policy_range *range)
+{
+	bt_int128 step;
+
+	if (range->max != NULL && bt_quantity_compare(amount, range->max) > 0) {
+		return true;
+	}
+	if (range->step == NULL) {
+		return false;
+	}
+	step = bt_device_amount(range->step);
+	return step != 0 &&
+		(bt_device_amount(amount) -
+			(range->min != NULL ? bt_device_amount(range->min) : 0)) %
+			step !=
+		0;
+}
+
+static bool violates(
+	const struct bt_quantity *amount, const struct bt_capacity_request_policy *policy)
+{
+	if (policy == NULL ||
+		(policy->default_ != NULL && bt_quantity_compare(amount, policy->default_) == 0)) {
+		return false;
+	}
+	if (policy->valid_range != NULL) {
+		return violates_range(amount, policy->valid_range);
+	}
+	for (uint32_t i = 0; i < policy->valid_values.count; i++) {
+		if (bt_quantity_compare(amount, &policy->valid_values.items[i]) == 0) {
+			return false;
+		}
+	}
+	return policy->valid_values.count != 0;
+}
+
+static const struct bt_device_capacity *find_capacity(
+	const struct bt_device *device, struct bt_str name)
+{
+	for (uint32_t i = 0; i < device->capacity.count; i++) {
+		if (bt_str_equal(device->capacity.items[i].key, name)) {
+			return &device->capacity.items[i].value;
+		}
+	}
+	return NULL;
+}
+
+bool bt_device_capacity_fits(const struct bt_device *device,
+	const struct bt_resource_list *requests, const struct bt_shared_device *consumed,
+	const bt_int128 *own)
+{
+	for (uint32_t i = 0; requests != NULL && i < requests->count; i++) {
+		if (find_capacity(device, requests->items[i].name) == NULL) {
+			return false;
+		}
+	}
+	for (uint32_t i = 0; i < device->capacity.count; i++) {
+		const struct bt_device_capacity_entry *entry = &device->capacity.items[i];
+		const struct bt_quantity *held =
+			consumed != NULL ? bt_shared_device_consumed(consumed, entry->key) : NULL;
+		struct bt_quantity amount = bt_device_capacity_consumed(
+			requests != NULL ? bt_resource_list_find(requests, entry->key) : NULL,
+			&entry->value);
+		bt_int128 sum = bt_device_amount(&amount);
+
+		if (held != NULL) {
+			sum += bt_device_amount(held);
+		}
+		if (own != NULL) {
+			sum += own[i];
+		}
+		if (violates(&amount, entry->value.request_policy) ||
+			sum > bt_device_amount(&entry->value.value)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+bool bt_device_taint_blocks(const struct bt_device_taint *taint)
+{
+	return bt_str_equal(taint->effect, BT_STR("NoSchedule")) ||
+		bt_str_equal(taint->effect, BT_STR("NoExecute"));
+}
+
+static bool tolerates(
+	const struct bt_device_toleration *toleration, const struct bt_device_taint *taint)
+{
+	if (toleration->effect.length != 0 && !bt_str_equal(toleration->effect, taint->effect)) {
+		return false;
+	}
+	if (toleration->key.length != 0 && !bt_str_equal(toleration->key, taint->key)) {
+		return false;
+	}
+	if (toleration->operator_.length == 0 ||
+		bt_str_equal(toleration->operator_, BT_STR("Equal"))) {
+		return bt_str_equal(toleration->value, taint->value);
+	}
+	return bt_str_equal(toleration->operator_, BT_STR("Exists"));
+}
+
+bool bt_device_taint_is_tolerated(const struct bt_device_taint *taint,
+	const struct bt_device_toleration *tolerations, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (tolerates(&tolerations[i], taint)) {
+			return true;
+		}
+	}
+	return false;
+}

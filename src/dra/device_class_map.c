@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "dra/device_class_map.h"
+
+#include "api/time.h"
+#include "base/alloc.h"
+#include "base/strbuf.h"
+#include "dra/dra.h"
+
+static uint64_t mapping_hash(const void *owner, uint32_t id)
+{
+	return ((const struct bt_device_class_map *)owner)->mappings.items[id].hash;
+}
+
+void bt_device_class_map_init(struct bt_device_class_map *map, struct bt_dra *dra)
+{
+	*map = (struct bt_device_class_map){.dra = dra};
+	bt_map_init(&map->map, mapping_hash, map);
+}
+
+void bt_device_class_map_finish(struct bt_device_class_map *map)
+{
+	for (uint32_t id = 0; id < map->mappings.count; id++) {
+		bt_free(map->mappings.items[id].resource);
+		bt_object_release(map->mappings.items[id].device_class);
+	}
+	bt_map_finish(&map->map);
+	bt_vec_finish(&map->mappings);
+	bt_vec_finish(&map->free_ids);
+}
+
+static uint32_t find_id(const struct bt_device_class_map *map, struct bt_str resource)
+{
+	uint64_t hash = bt_str_hash(resource);
+
+	for (uint32_t at = bt_map_first(&map->map, hash); at != BT_MAP_NONE;
+		at = bt_map_next(&map->map, hash, at)) {
+		uint32_t id = bt_map_value(&map->map, at);
+		const struct bt_device_class_mapping *mapping = &map->mappings.items[id];
+		if (bt_str_equal((struct bt_str){mapping->resource, mapping->resource_length},
+			    resource)) {
+			return id;
+		}
+	}
+	return UINT32_MAX;
+}
+
+static void set(
+	struct bt_device_class_map *map, struct bt_str resource, struct bt_object *device_class)
+{
+	uint32_t id = find_id(map, resource);
+
+	map->version++;
+	if (id != UINT32_MAX) {
+		struct bt_object *old = map->mappings.items[id].device_class;
+		map->has_history |= !bt_str_equal(old->meta->name, device_class->meta->name);
+		map->mappings.items[id].device_class = bt_object_share(device_class);
+		bt_object_release(old);
+		return;
+	}
+	struct bt_device_class_mapping mapping = {
+		.resource = bt_strndup(resource.data, resource.length),
+		.resource_length = resource.length,
+		.device_class = bt_object_share(device_class),
+		.hash = bt_str_hash(resource),
+	};
+	if (map->free_ids.count != 0) {
+		id = map->free_ids.items[--map->free_ids.count];
+		map->mappings.items[id] = mapping;
+	} else {
+		id = map->mappings.count;
+		bt_vec_push(&map->mappings, mapping);
+	}
+	bt_map_insert(&map->map, mapping.hash, id);
+}
+
+static void clear(struct bt_device_class_map *map, struct bt_str resource)
+{
+	uint32_t id = find_id(map, resource);
+
+	if (id == UINT32_MAX) {
+		return;
+	}
+	struct bt_device_class_mapping mapping = map->mappings.items[id];
+	map->version++;
+	(void)bt_map_remove(&map->map, mapping.hash, id); /* it was found just now */
+	map->mappings.items[id] = (struct bt_device_class_mapping){0};
+	bt_vec_push(&map->free_ids, id);
+	bt_free(mapping.resource);
+	bt_object_release(mapping.device_class);
+}
+
+static const struct bt_device_class *class_of(const struct bt_object *object)
+{
+	return bt_object_value(object, BT_KIND_DEVICE_CLASS);
+}
+
+/** The name every class has without asking. owned: a buffer. */
+static struct bt_strbuf implicit_name(const struct bt_object *device_class)
+{
+	struct bt_strbuf name = {0};
+
+	bt_strbuf_append_c(&name, BT_DEVICE_CLASS_RESOURCE_PREFIX);
+	bt_strbuf_append_str(&name, device_class->meta->name);
+	return name;
+}
+
+static void set_class(struct bt_device_class_map *map, struct bt_object *device_class)
+{
+	struct bt_strbuf implicit = implicit_name(device_class);
+	struct bt_str explicit_name = class_of(device_class)->spec.extended_resource_name;
+
+	if (explicit_name.length != 0) {
+		set(map, explicit_name, device_class);
+	}
+	set(map, bt_strbuf_str(&implicit), device_class);
+	bt_strbuf_finish(&implicit);
+}
+
+static void clear_class(struct bt_device_class_map *map, const struct bt_object *device_class)
+{
+	struct bt_strbuf implicit = implicit_name(device_class);
+	struct bt_str explicit_name = class_of(device_class)->spec.extended_resource_name;
+
+	clear(map, bt_strbuf_str(&implicit));
+	if (explicit_name.length != 0) {
+		clear(map, explicit_name);
+	}
+	bt_strbuf_finish(&implicit);
+}
+
+/**
+ * The class does not get the resource it names, and then nothing at all: the younger one holds it,
+ * and of two of the same age the first by name.
+ * Upstream also holds a class to lose against itself, and keeps its old object; this does not (D8).
+ */
+static bool loses(const struct bt_device_class_map *map, const struct bt_object *candidate)
+{
+	uint32_t id = find_id(map, class_of(candidate)->spec.extended_resource_name);
+	const struct bt_object_meta *meta = candidate->meta;
+
+	if (id == UINT32_MAX) {
+		return false;
+	}
+	const struct bt_object_meta *holder = map->mappings.items[id].device_class->meta;
+	if (bt_str_equal(holder->name, meta->name)) {
+		return false;
+	}
+	int order = bt_time_compare(&meta->creation_timestamp, &holder->creation_timestamp);
+	return order < 0 || (order == 0 && bt_str_compare(meta->name, holder->name) >= 0);
+}
+
+void bt_device_class_map_follow(
+	struct bt_device_class_map *map, struct bt_object *old_class, struct bt_object *new_class)
+{
+	if (new_class == NULL) {
+		clear_class(map, old_class);
+		return;
+	}
+	if (loses(map, new_class)) {
+		map->has_history = true;
+		return;
+	}
+	if (old_class != NULL) {
+		clear_class(map, old_class);
+	}
+	set_class(map, new_class);
+}
+
+const struct bt_device_class *bt_device_class_for_resource(
+	const struct bt_device_class_map *map, struct bt_str resource)
+{
+	uint32_t id;
+
+	if (map->map.count == 0 ||
+		!bt_gate_enabled(map->dra->gates, BT_GATE_DRA_EXTENDED_RESOURCE)) {
+		return NULL;
+	}
+	id = find_id(map, resource);
+	return id != UINT32_MAX ? class_of(map->mappings.items[id].device_class) : NULL;
+}
+
+static bool is_same(const struct bt_device_class_map *a, const struct bt_device_class_map *b)
+{
+	for (uint32_t i = 0; i < a->mappings.count; i++) {
+		const struct bt_device_class_mapping *mapping = &a->mappings.items[i];
+		if (mapping->resource == NULL) {
+			continue;
+		}
+		uint32_t id =
+			find_id(b, (struct bt_str){mapping->resource, mapping->resource_length});
+		if (id == UINT32_MAX ||
+			b->mappings.items[id].device_class != mapping->device_class) {
+			return false;
+		}
+	}
+	return a->map.count == b->map.count;
+}
+
+bool bt_device_class_map_validate(
+	const struct bt_device_class_map *map, struct bt_strbuf *out_reason)
+{
+	struct bt_object_store *store = &map->dra->state->objects;
+	struct bt_device_class_map fresh;
+	const struct bt_device_class *device_class;
+	uint32_t cursor = 0;
+
+	if (map->has_history) {
+		return true;
+	}
+	bt_device_class_map_init(&fresh, map->dra);
+	while ((device_class = bt_object_store_next(
+			store, BT_KIND_DEVICE_CLASS, (struct bt_str){NULL, 0}, &cursor)) != NULL) {
+		set_class(&fresh,
+			bt_object_store_find_object(store, BT_KIND_DEVICE_CLASS, BT_STR(""),
+				device_class->metadata.name));
+	}
+	bool valid = is_same(map, &fresh);
+	if (!valid) {
+		bt_strbuf_append_c(out_reason, "classes behind extended resources are stale");
+	}
+	bt_device_class_map_finish(&fresh);
+	return valid;
+}
+
+size_t bt_device_class_map_memory_bytes(const struct bt_device_class_map *map)
+{
+	size_t bytes = map->map.capacity * sizeof(struct bt_map_slot) +
+		map->mappings.capacity * sizeof(struct bt_device_class_mapping);
+
+	for (uint32_t i = 0; i < map->mappings.count; i++) {
+		bytes += map->mappings.items[i].resource_length;
+	}
+	return bytes;
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_DRA_DEVICE_POOLS_PRIVATE_H
+#define BT_DRA_DEVICE_POOLS_PRIVATE_H
+/**
+ * What the files of the pools and of the allocator share. Spec: 12 sections 9.1 and 9.8.
+ *
+ * A slice, a pool and a published device are numbers: places in the vectors below, used again once
+ * they are free. Two slices may publish one device (an old and a new generation), so verdicts
+ * belong to published devices ("rows") and not to identities.
+ *
+ * What a node sees of a pool depends on which of its slices are relevant there: a view. Nodes that
+ * see the same slices share it. Views are made when a node asks, and dropped when a slice of the
+ * pool changes; every node keeps the list of its views in the allocator's order and repairs it by
+ * the pools that changed since it was last asked.
+ */
+#include "api/selector.h"
+#include "base/int128.h"
+#include "base/map.h"
+#include "base/strbuf.h"
+#include "cel/cel.h"
+#include "dra/device_pools.h"
+#include "dra/dra.h"
+#include "dra/selectors.h"
+
+#define BT_POOL_NONE UINT32_MAX
+
+/** Where a slice, or a device of its own, can be used. Equal ones are one. */
+enum bt_node_scope_kind {
+	BT_NODE_SCOPE_NOWHERE, /* nothing is said */
+	BT_NODE_SCOPE_EVERYWHERE,
+	BT_NODE_SCOPE_NAME,
+	BT_NODE_SCOPE_SELECTOR,
+	BT_NODE_SCOPE_BROKEN, /* a selector that cannot be parsed */
+};
+
+struct bt_node_scope {
+	enum bt_node_scope_kind kind;
+	uint32_t ref_count; /* 0: free */
+	uint64_t hash;
+	bt_sym name;           /* NAME: reference held */
+	struct bt_arena arena; /* what follows: SELECTOR and BROKEN */
+	const struct bt_node_selector *selector;
+	struct bt_parsed_node_selector parsed;
+	struct bt_str problem;
+	/** The last answer: for this slot at this count of node changes. */
+	uint32_t asked_slot;
+	uint64_t asked_epoch;
+	bool answer;
+};
+
+struct bt_pool_slice {
+	struct bt_object *object; /* reference held; NULL: free */
+	uint64_t hash;            /* of its name */
+	uint32_t pool;
+	uint32_t scope; /* reference held */
+	bool per_device;
+	bool has_counters;     /* sharedCounters is not empty */
+	BT_VEC(uint32_t) rows; /* of its devices, in order */
+};
+
+enum {
+	BT_DEVICE_SHAREABLE = 1 << 0,     /* may be allocated several times */
+	BT_DEVICE_CAPACITY = 1 << 1,      /* has capacities, and they matter */
+	BT_DEVICE_CAPACITY_FITS = 1 << 2, /* who asks for none in particular finds enough */
+	BT_DEVICE_COUNTERS = 1 << 3,      /* consumes counters */
+	BT_DEVICE_TAINTED = 1 << 4,       /* by a taint that keeps requests away */
+	BT_DEVICE_BINDING = 1 << 5,       /* bindingConditions is there, perhaps empty */
+	BT_DEVICE_NEVER = 1 << 6,         /* has binding conditions, which are switched off */
+	BT_DEVICE_OWN_SCOPE = 1 << 7,     /* of a slice with perDeviceNodeSelection */
+};
+
+/** A published device. */
+struct bt_device_row {
+	const struct bt_device *spec; /* in the slice's object; NULL: free */
+	uint32_t id;                  /* reference held */
+	uint32_t slice;
+	uint32_t scope; /* its own, with OWN_SCOPE; reference held */
+	uint32_t flags;
+	uint32_t next; /* with the same id; BT_DEVICE_NONE: the last */
+};
+
+enum bt_pool_state {
+	BT_POOL_COMPLETE,
+	BT_POOL_INCOMPLETE,
+	BT_POOL_INVALID,
+	BT_POOL_OBSOLETE, /* a newer generation is elsewhere */
+	BT_POOL_BROKEN,   /* a node selector cannot be parsed */
+};
+
+struct bt_pool_device {
+	uint32_t row;
+	uint32_t id;
+	uint32_t flags;
+	uint32_t consumption; /* of counters: index in bt_pool_counters; BT_DEVICE_NONE */
+};
+
+struct bt_pool_counter {
+	struct bt_str set;
+	struct bt_str name;
+	bt_int128 value;
+	bt_int128 available; /* value without what allocated devices consume */
+	bt_int128 used;      /* by the call under way */
+};
+
+struct bt_counter_use {
+	uint32_t counter;
+	bt_int128 amount;
+};
+
+struct bt_counter_consumer {
+	uint32_t row;
+	uint32_t id;
+	uint32_t first; /* of uses */
+	uint32_t count;
+};
+
+/** Counters of a complete pool, made of a set of slices. */
+struct bt_pool_counters {
+	uint64_t hash;
+	BT_VEC(uint32_t) slices; /* ascending */
+	BT_VEC(struct bt_str) set_names;
+	BT_VEC(struct bt_pool_counter) counters;      /* by set and name */
+	BT_VEC(struct bt_counter_consumer) consumers; /* by row */
+	BT_VEC(struct bt_counter_use) uses;
+	bool is_invalid;  /* a counter set twice, a counter that is not there */
+	bool is_fresh;    /* available was computed */
+	uint64_t version; /* of the pool's allocated devices then */
+	uint64_t call;    /* that used belongs to */
+};
+
+/** A pool as the nodes see it for which just these slices are relevant. */
+struct bt_pool_view {
+	uint64_t hash;
+	BT_VEC(uint32_t) slices; /* ascending; of the highest generation among the relevant */
+	uint32_t pool;
+	enum bt_pool_state state;
+	bool is_binding; /* some device has binding conditions: comes after the others */
+	BT_VEC(struct bt_pool_device) devices;
+	struct bt_pool_counters *counters; /* NULL: no device consumes any */
+	uint32_t broken_scope;
+	uint32_t broken_row; /* BROKEN by a device's own; else BT_DEVICE_NONE */
+};
+
+struct bt_pool {
+	uint32_t id; /* in the dra's ids, reference held; BT_DEVICE_NONE: free */
+	BT_VEC(uint32_t) slices;
+	uint32_t shared_count; /* slices that more than the nodes of their name may see */
+	BT_VEC(struct bt_pool_view *) views;
+	BT_VEC(struct bt_pool_counters *) counters;
+	uint64_t mark; /* see bt_device_pools.mark */
+};
+
+/** Pools with a slice for a node of this name. */
+struct bt_named_pools {
+	bt_sym name; /* reference held; BT_SYM_NONE: free */
+	uint64_t hash;
+	BT_VEC(uint32_t) pools; /* once for each slice */
+};
+
+struct bt_node_pool {
+	uint32_t pool;
+	const struct bt_pool_view *view;
+};
+
+/** A node's views in the allocator's order; obsolete ones and those without anything left out. */
+struct bt_node_pools {
+	BT_VEC(struct bt_node_pool) items;
+	bt_sym name;
+	uint64_t sequence; /* of pool changes that it knows */
+	bool is_known;
+	bool has_problem;  /* some view is not complete */
+	bool has_counters; /* some device consumes counters */
+	uint32_t device_count;
+};
+
+/** One expression. */
+struct bt_selector_program {
+	char *text; /* owned; NULL: free */
+	uint32_t length;
+	uint64_t hash;
+	struct bt_cel_program *program; /* NULL: it does not compile */
+	char *problem;                  /* why; owned */
+	uint64_t *verdicts;             /* two bits a row */
+	uint32_t row_capacity;
+	uint32_t known_count;
+	uint64_t last_used; /* tick */
+	size_t bytes;
+};
+
+/** Memory of a search; belongs to nobody between two calls of the allocator. */
+struct bt_search_memory;
+
+/** Pool changes that nodes can follow one by one. A power of two. */
+#define BT_POOL_CHANGES_MAX 256U
+
+struct bt_device_pools {
+	struct bt_dra *dra;
+	/* gates */
+	bool with_partitions;
+	bool with_taints;
+	bool with_binding;
+	bool with_capacity;
+	bool with_list_attributes;
+	/* slices by name */
+	struct bt_map slice_map;
+	BT_VEC(struct bt_pool_slice) slices;
+	BT_VEC(uint32_t) free_slices;
+	/* published devices */
+	BT_VEC(struct bt_device_row) rows;
+	BT_VEC(uint32_t) free_rows;
+	BT_VEC(uint32_t) row_of_id; /* first one; BT_DEVICE_NONE */
+	/* pools */
+	BT_VEC(struct bt_pool) pools;
+	BT_VEC(uint32_t) free_pools;
+	BT_VEC(uint32_t) pool_of_id;   /* by id of the pool */
+	BT_VEC(uint32_t) shared_pools; /* shared_count is not 0 */
+	struct bt_map named_map;
+	BT_VEC(struct bt_named_pools) named;
+	BT_VEC(uint32_t) free_named;
+	/* scopes */
+	struct bt_map scope_map;
+	BT_VEC(struct bt_node_scope) scopes;
+	BT_VEC(uint32_t) free_scopes;
+	/* changes */
+	uint32_t changed[BT_POOL_CHANGES_MAX]; /* ring of pools */
+	uint64_t sequence;
+	uint64_t log_sequence;              /* of node changes in the state's log */
+	uint64_t node_epoch;                /* grows when labels of nodes change */
+	BT_VEC(struct bt_node_pools) nodes; /* by slot */
+	uint64_t mark;                      /* pools seen in the walk under way have it */
+	/* programs */
+	struct bt_map program_map;
+	BT_VEC(struct bt_selector_program) programs;
+	BT_VEC(uint32_t) free_programs;
+	uint32_t program_count;
+	size_t program_bytes;
+	uint64_t tick;
+	uint64_t drop_count; /* programs dropped so far */
+	uint64_t evaluated;
+	/* scratch */
+	BT_VEC(uint32_t) relevant;
+	BT_VEC(uint32_t) id_marks; /* by device id */
+	uint32_t id_mark;
+	struct bt_arena arena;
+	struct bt_strbuf text;
+	uint64_t call;        /* counts the calls of the allocator */
+	uint64_t share_count; /* shares named without a generator of random numbers */
+	struct bt_search_memory *search;
+};
+
+/* device_pools.c */
+
+struct bt_str bt_pool_driver(const struct bt_device_pools *pools, uint32_t pool);
+struct bt_str bt_pool_name(const struct bt_device_pools *pools, uint32_t pool);
+/** In named; BT_POOL_NONE: no slice is for a node of this name. */
+uint32_t bt_named_pools_find(const struct bt_device_pools *pools, bt_sym name);
+
+/* device_scopes.c */
+
+/** One reference taken. */
+uint32_t bt_node_scope_ref(struct bt_device_pools *pools, struct bt_str node_name,
+	const struct bt_opt_bool *all_nodes, const struct bt_node_selector *selector);
+void bt_node_scope_unref(struct bt_device_pools *pools, uint32_t scope);
+/** Not for a broken one. */
+bool bt_node_scope_matches(struct bt_device_pools *pools, uint32_t scope, uint32_t slot);
+
+/* device_rows.c */
+
+static inline const struct bt_resource_slice *bt_pool_slice_value(
+	const struct bt_device_pools *pools, uint32_t slice)
+{
+	return pools->slices.items[slice].object->value;
+}
+
+/**
+ * Rows for the devices of a slice that has its new object, scope and no rows. Those of its old
+ * object, which still lives, are taken over where the device is still there, with their verdicts
+ * where its content is the same; the others are dropped. old_rows: is written to.
+ */
+void bt_device_rows_make(
+	struct bt_device_pools *pools, uint32_t slice, uint32_t *old_rows, uint32_t old_count);
+void bt_device_rows_drop(struct bt_device_pools *pools, uint32_t row);
+/** The row of a device in the vector behind its slice; BT_DEVICE_NONE: it is not published. */
+uint32_t bt_device_rows_find(
+	const struct bt_device_pools *pools, uint32_t id, const struct bt_device *spec);
+
+/* device_views.c */
+
+/** Node changes since the last time; before nodes are asked. */
+void bt_device_pools_catch_up(struct bt_device_pools *pools);
+/** What the nodes know about the pool is outdated. */
+void bt_device_pools_changed(struct bt_device_pools *pools, uint32_t pool);
+void bt_pool_drop_views(struct bt_pool *pool);
+/** Repaired; borrowed until the next call or change. */
+const struct bt_node_pools *bt_device_pools_repair(struct bt_device_pools *pools, uint32_t slot);
+static inline const struct bt_node_pools *bt_device_pools_of_node(
+	struct bt_device_pools *pools, uint32_t slot)
+{
+	if (slot < pools->nodes.count) {
+		const struct bt_node_pools *node = &pools->nodes.items[slot];
+		if (node->is_known && node->sequence == pools->sequence &&
+			bt_sym_equal(node->name, pools->dra->state->nodes.rows[slot].name)) {
+			return node;
+		}
+	}
+	return bt_device_pools_repair(pools, slot);
+}
+/** The same made anew; owned: bt_node_pools_finish. */
+void bt_node_pools_compute(
+	struct bt_device_pools *pools, uint32_t slot, struct bt_node_pools *out_node);
+void bt_node_pools_finish(struct bt_node_pools *node);
+
+/* device_pools_validate.c */
+
+/** Ends the process when a node's pools are not those computed anew. */
+void bt_device_pools_verify_node(struct bt_device_pools *pools, uint32_t slot);
+
+/* device_counters.c */
+
+/** The counters of these slices of a pool (ascending), made once. */
+struct bt_pool_counters *bt_pool_counters_of(
+	struct bt_device_pools *pools, uint32_t pool, const uint32_t *slices, uint32_t count);
+void bt_pool_counters_destroy(struct bt_pool_counters *counters);
+/** Index in consumers; BT_DEVICE_NONE. */
+uint32_t bt_pool_counters_find(const struct bt_pool_counters *counters, uint32_t row);
+/** Room for what the device consumes, beside the allocated devices and this call's: taken. */
+bool bt_pool_counters_take(struct bt_device_pools *pools, uint32_t pool,
+	struct bt_pool_counters *counters, uint32_t consumption);
+void bt_pool_counters_give_back(struct bt_pool_counters *counters, uint32_t consumption);
+/** available as it is now. */
+void bt_pool_counters_refresh(
+	const struct bt_device_pools *pools, uint32_t pool, struct bt_pool_counters *counters);
+
+/* selectors.c */
+
+/** The program of an expression, compiled when it is new; used now. */
+uint32_t bt_selector_intern(struct bt_device_pools *pools, struct bt_str expression);
+/** Verdict of a program on a row. Interrupted: BT_VERDICT_UNKNOWN. */
+enum bt_verdict bt_selector_evaluate(struct bt_device_pools *pools, uint32_t program, uint32_t row,
+	const struct bt_cel_limits *limits);
+static inline enum bt_verdict bt_selector_known(
+	const struct bt_selector_program *program, uint32_t row)
+{
+	return (enum bt_verdict)(program->verdicts[row >> 5] >> ((row & 31) * 2) & 3);
+}
+static inline enum bt_verdict bt_selector_verdict(struct bt_device_pools *pools, uint32_t program,
+	uint32_t row, const struct bt_cel_limits *limits)
+{
+	const struct bt_selector_program *item = &pools->programs.items[program];
+	if (row < item->row_capacity) {
+		enum bt_verdict known = bt_selector_known(item, row);
+		if (known != BT_VERDICT_UNKNOWN) {
+			return known;
+		}
+	}
+	return bt_selector_evaluate(pools, program, row, limits);
+}
+/** The same without anything kept, with its text. */
+enum bt_verdict bt_selector_compute(struct bt_device_pools *pools,
+	const struct bt_selector_program *program, struct bt_str driver,
+	const struct bt_device *device, const struct bt_cel_limits *limits,
+	struct berth_error *err);
+/** The device has changed, or is gone. */
+void bt_selectors_forget_row(struct bt_device_pools *pools, uint32_t row);
+void bt_selectors_finish(struct bt_device_pools *pools);
+
+/* allocator_search.c */
+void bt_search_memory_destroy(struct bt_search_memory *memory);
+size_t bt_search_memory_bytes(const struct bt_search_memory *memory);
+#endif

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is kept of pools against the same made anew (BERTH_VERIFY=1), and what it costs. */
+#include "dra/device_pools_private.h"
+
+static bool is_same_view(const struct bt_pool_view *a, const struct bt_pool_view *b)
+{
+	if (a->pool != b->pool || a->state != b->state || a->is_binding != b->is_binding ||
+		a->devices.count != b->devices.count) {
+		return false;
+	}
+	for (uint32_t i = 0; i < a->devices.count; i++) {
+		if (a->devices.items[i].row != b->devices.items[i].row ||
+			a->devices.items[i].id != b->devices.items[i].id ||
+			a->devices.items[i].flags != b->devices.items[i].flags) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool is_same_node(const struct bt_node_pools *a, const struct bt_node_pools *b)
+{
+	if (a->items.count != b->items.count || a->has_problem != b->has_problem ||
+		a->has_counters != b->has_counters || a->device_count != b->device_count) {
+		return false;
+	}
+	for (uint32_t i = 0; i < a->items.count; i++) {
+		if (!is_same_view(a->items.items[i].view, b->items.items[i].view)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/** Pools made from the slices of these alone. */
+static struct bt_device_pools *make_anew(struct bt_device_pools *pools)
+{
+	struct bt_device_pools *fresh = bt_device_pools_create(pools->dra);
+
+	for (uint32_t i = 0; i < pools->slices.count; i++) {
+		if (pools->slices.items[i].object != NULL) {
+			bt_device_pools_follow(fresh, NULL, pools->slices.items[i].object);
+		}
+	}
+	return fresh;
+}
+
+/** The views of both, by what they are of: the numbers of rows and pools differ. */
+static bool is_equal_view(const struct bt_device_pools *pools, const struct bt_pool_view *a,
+	const struct bt_device_pools *fresh, const struct bt_pool_view *b)
+{
+	if (pools->pools.items[a->pool].id != fresh->pools.items[b->pool].id ||
+		a->state != b->state || a->is_binding != b->is_binding ||
+		a->devices.count != b->devices.count) {
+		return false;
+	}
+	for (uint32_t i = 0; i < a->devices.count; i++) {
+		const struct bt_pool_device *left = &a->devices.items[i];
+		const struct bt_pool_device *right = &b->devices.items[i];
+		if (left->id != right->id || left->flags != right->flags ||
+			pools->rows.items[left->row].spec != fresh->rows.items[right->row].spec) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool is_equal_node(const struct bt_device_pools *pools, const struct bt_node_pools *a,
+	const struct bt_device_pools *fresh, const struct bt_node_pools *b)
+{
+	if (a->items.count != b->items.count) {
+		return false;
+	}
+	for (uint32_t i = 0; i < a->items.count; i++) {
+		if (!is_equal_view(pools, a->items.items[i].view, fresh, b->items.items[i].view)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool validate_nodes(
+	struct bt_device_pools *pools, struct bt_device_pools *fresh, struct bt_strbuf *out_reason)
+{
+	for (uint32_t slot = 0; slot < pools->nodes.count; slot++) {
+		struct bt_node_pools plain;
+		bool is_equal;
+		if (!pools->nodes.items[slot].is_known ||
+			!pools->dra->state->nodes.rows[slot].in_snapshot) {
+			continue;
+		}
+		bt_node_pools_compute(fresh, slot, &plain);
+		is_equal =
+			is_equal_node(pools, bt_device_pools_of_node(pools, slot), fresh, &plain);
+		bt_node_pools_finish(&plain);
+		if (!is_equal) {
+			bt_strbuf_printf(out_reason, "pools of node %.*s differ",
+				BT_STR_ARG(bt_node_table_name(&pools->dra->state->nodes, slot)));
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool validate_verdict(struct bt_device_pools *pools,
+	const struct bt_selector_program *program, uint32_t row, struct bt_strbuf *out_reason)
+{
+	const struct bt_device_row *item = &pools->rows.items[row];
+	const struct bt_cel_limits limits = {.cost_max = BT_CEL_COST_MAX};
+	enum bt_verdict known = bt_selector_known(program, row);
+
+	if (known == BT_VERDICT_UNKNOWN ||
+		(item->spec != NULL &&
+			bt_selector_compute(pools, program,
+				bt_pool_slice_value(pools, item->slice)->spec.driver, item->spec,
+				&limits, NULL) == known)) {
+		return true;
+	}
+	bt_strbuf_printf(out_reason, "verdict of %.*s on device %u differs", (int)program->length,
+		program->text, item->id);
+	return false;
+}
+
+static bool validate_verdicts(struct bt_device_pools *pools, struct bt_strbuf *out_reason)
+{
+	for (uint32_t i = 0; i < pools->programs.count; i++) {
+		const struct bt_selector_program *program = &pools->programs.items[i];
+		for (uint32_t row = 0; row < program->row_capacity && row < pools->rows.count;
+			row++) {
+			if (!validate_verdict(pools, program, row, out_reason)) {
+				return false;
+			}
+		}
+	}
+	return true;
+}
+
+bool bt_device_pools_validate(struct bt_device_pools *pools, struct bt_strbuf *out_reason)
+{
+	struct bt_device_pools *fresh = make_anew(pools);
+	bool is_valid;
+
+	bt_device_pools_catch_up(pools);
+	is_valid = validate_nodes(pools, fresh, out_reason) && validate_verdicts(pools, out_reason);
+	bt_device_pools_destroy(fresh);
+	return is_valid;
+}
+
+void bt_device_pools_verify_node(struct bt_device_pools *pools, uint32_t slot)
+{
+	struct bt_node_pools plain;
+
+	bt_node_pools_compute(pools, slot, &plain);
+	if (!is_same_node(bt_device_pools_of_node(pools, slot), &plain)) {
+		bt_panic("pools of node %.*s are not what they should be",
+			BT_STR_ARG(bt_node_table_name(&pools->dra->state->nodes, slot)));
+	}
+	bt_node_pools_finish(&plain);
+}
+
+/* --- memory --- */
+
+static size_t pool_bytes(const struct bt_pool *pool)
+{
+	size_t bytes = pool->slices.capacity * sizeof(pool->slices.items[0]) +
+		pool->views.capacity * sizeof(pool->views.items[0]) +
+		pool->counters.capacity * sizeof(pool->counters.items[0]);
+
+	for (uint32_t i = 0; i < pool->views.count; i++) {
+		const struct bt_pool_view *view = pool->views.items[i];
+		bytes += sizeof(*view) + view->slices.capacity * sizeof(view->slices.items[0]) +
+			view->devices.capacity * sizeof(view->devices.items[0]);
+	}
+	for (uint32_t i = 0; i < pool->counters.count; i++) {
+		const struct bt_pool_counters *counters = pool->counters.items[i];
+		bytes += sizeof(*counters) +
+			counters->slices.capacity * sizeof(counters->slices.items[0]) +
+			counters->set_names.capacity * sizeof(counters->set_names.items[0]) +
+			counters->counters.capacity * sizeof(counters->counters.items[0]) +
+			counters->consumers.capacity * sizeof(counters->consumers.items[0]) +
+			counters->uses.capacity * sizeof(counters->uses.items[0]);
+	}
+	return bytes;
+}
+
+static size_t map_bytes(const struct bt_map *map)
+{
+	return map->capacity * sizeof(map->slots[0]);
+}
+
+/** Of what has parts of its own. */
+static size_t part_bytes(const struct bt_device_pools *pools)
+{
+	size_t bytes = 0;
+
+	for (uint32_t i = 0; i < pools->slices.count; i++) {
+		bytes += pools->slices.items[i].rows.capacity * sizeof(uint32_t);
+	}
+	for (uint32_t i = 0; i < pools->pools.count; i++) {
+		bytes += pool_bytes(&pools->pools.items[i]);
+	}
+	for (uint32_t i = 0; i < pools->named.count; i++) {
+		bytes += pools->named.items[i].pools.capacity * sizeof(uint32_t);
+	}
+	for (uint32_t i = 0; i < pools->nodes.count; i++) {
+		bytes += pools->nodes.items[i].items.capacity * sizeof(struct bt_node_pool);
+	}
+	for (uint32_t i = 0; i < pools->scopes.count; i++) {
+		bytes += pools->scopes.items[i].arena.total_bytes;
+	}
+	return bytes;
+}
+
+size_t bt_device_pools_memory_bytes(const struct bt_device_pools *pools)
+{
+	return sizeof(*pools) + map_bytes(&pools->slice_map) + map_bytes(&pools->named_map) +
+		map_bytes(&pools->scope_map) + map_bytes(&pools->program_map) +
+		pools->slices.capacity * sizeof(pools->slices.items[0]) +
+		pools->rows.capacity * sizeof(pools->rows.items[0]) +
+		(pools->row_of_id.capacity + pools->pool_of_id.capacity + pools->id_marks.capacity +
+			pools->free_rows.capacity) *
+		sizeof(uint32_t) +
+		pools->pools.capacity * sizeof(pools->pools.items[0]) +
+		pools->named.capacity * sizeof(pools->named.items[0]) +
+		pools->scopes.capacity * sizeof(pools->scopes.items[0]) +
+		pools->nodes.capacity * sizeof(pools->nodes.items[0]) + pools->program_bytes +
+		pools->arena.total_bytes + part_bytes(pools) +
+		bt_search_memory_bytes(pools->search);
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "dra/device_totals.h"
+
+#include "base/alloc.h"
+#include "dra/device_pools_private.h"
+
+/** Devices of a class. */
+struct reached_devices {
+	bool is_known;
+	bool is_broken;    /* some selector fails: counts as none */
+	uint64_t sequence; /* of the pools then */
+	uint64_t epoch;    /* of the nodes' labels then */
+	bt_sym node;
+	BT_VEC(uint32_t) ids; /* a device that is published twice counts twice */
+};
+
+struct class_totals {
+	const struct bt_device_class *device_class; /* of the map of classes */
+	struct reached_devices everywhere;
+	int64_t allocated_everywhere;
+	uint64_t allocated_version;           /* that this was counted at */
+	BT_VEC(struct reached_devices) nodes; /* by slot, without those that every node reaches */
+};
+
+struct bt_device_totals_cache {
+	uint64_t class_version; /* all classes are of this state of the map */
+	BT_VEC(struct class_totals) classes;
+	BT_VEC(uint32_t) programs; /* scratch: of the class at hand */
+};
+
+/* --- memory --- */
+
+static void finish_class(struct class_totals *totals)
+{
+	bt_vec_finish(&totals->everywhere.ids);
+	for (uint32_t i = 0; i < totals->nodes.count; i++) {
+		bt_vec_finish(&totals->nodes.items[i].ids);
+	}
+	bt_vec_finish(&totals->nodes);
+}
+
+static void forget_classes(struct bt_device_totals_cache *cache)
+{
+	for (uint32_t i = 0; i < cache->classes.count; i++) {
+		finish_class(&cache->classes.items[i]);
+	}
+	cache->classes.count = 0;
+}
+
+void bt_device_totals_destroy(struct bt_device_totals_cache *cache)
+{
+	if (cache != NULL) {
+		forget_classes(cache);
+		bt_vec_finish(&cache->classes);
+		bt_vec_finish(&cache->programs);
+		bt_free(cache);
+	}
+}
+
+size_t bt_device_totals_memory_bytes(const struct bt_device_totals_cache *cache)
+{
+	size_t bytes = 0;
+
+	for (uint32_t i = 0; cache != NULL && i < cache->classes.count; i++) {
+		const struct class_totals *totals = &cache->classes.items[i];
+		bytes += sizeof(*totals) + totals->everywhere.ids.capacity * sizeof(uint32_t) +
+			totals->nodes.capacity * sizeof(struct reached_devices);
+		for (uint32_t k = 0; k < totals->nodes.count; k++) {
+			bytes += totals->nodes.items[k].ids.capacity * sizeof(uint32_t);
+		}
+	}
+	return bytes;
+}
+
+static struct class_totals *totals_of(
+	struct bt_dra *dra, const struct bt_device_class *device_class)
+{
+	struct bt_device_totals_cache *cache = dra->totals;
+	struct class_totals added = {.device_class = device_class};
+
+	if (cache == NULL) {
+		cache = BT_NEW(struct bt_device_totals_cache);
+		dra->totals = cache;
+	}
+	if (cache->class_version != dra->classes.version) {
+		forget_classes(cache);
+		cache->class_version = dra->classes.version;
+	}
+	for (uint32_t i = 0; i < cache->classes.count; i++) {
+		if (cache->classes.items[i].device_class == device_class) {
+			return &cache->classes.items[i];
+		}
+	}
+	bt_vec_push(&cache->classes, added);
+	return &cache->classes.items[cache->classes.count - 1];
+}
+
+/* --- which devices --- */
+
+/** Every node reaches its devices, or fails to find out: also where a slice says nothing of nodes.
+ */
+static bool is_everywhere(const struct bt_device_pools *pools, const struct bt_pool_slice *slice)
+{
+	const struct bt_resource_slice *value =
+		bt_object_value(slice->object, BT_KIND_RESOURCE_SLICE);
+	enum bt_node_scope_kind kind = pools->scopes.items[slice->scope].kind;
+
+	return !slice->per_device &&
+		(value->spec.all_nodes.value || kind == BT_NODE_SCOPE_EVERYWHERE ||
+			kind == BT_NODE_SCOPE_NOWHERE || kind == BT_NODE_SCOPE_BROKEN);
+}
+
+/** Of a device with a scope of its own. */
+static bool reaches_device(struct bt_device_pools *pools, const struct bt_device_row *row,
+	uint32_t slot, struct reached_devices *reached)
+{
+	if (row->spec->all_nodes.value) {
+		return true;
+	}
+	if (pools->scopes.items[row->scope].kind == BT_NODE_SCOPE_BROKEN) {
+		reached->is_broken = true;
+		return false;
+	}
+	return bt_node_scope_matches(pools, row->scope, slot);
+}
+
+static void intern_selectors(struct bt_dra *dra, const struct bt_device_class *device_class)
+{
+	struct bt_device_totals_cache *cache = dra->totals;
+
+	cache->programs.count = 0;
+	for (uint32_t i = 0; i < device_class->spec.selectors.count; i++) {
+		const struct bt_device_selector *selector = &device_class->spec.selectors.items[i];
+
+		if (selector->cel != NULL) {
+			bt_vec_push(&cache->programs,
+				bt_selector_intern(dra->pools, selector->cel->expression));
+		}
+	}
+}
+
+static enum bt_verdict judge(struct bt_dra *dra, uint32_t row)
+{
+	const struct bt_cel_limits limits = {.cost_max = BT_CEL_COST_MAX};
+	const struct bt_device_totals_cache *cache = dra->totals;
+	enum bt_verdict verdict = BT_VERDICT_TRUE;
+
+	for (uint32_t i = 0; verdict == BT_VERDICT_TRUE && i < cache->programs.count; i++) {
+		verdict = bt_selector_verdict(dra->pools, cache->programs.items[i], row, &limits);
+	}
+	return verdict;
+}
+
+/** slot BT_SLOT_NONE: of a slice that every node reaches. */
+static void add_slice(struct bt_dra *dra, const struct bt_pool_slice *slice, uint32_t slot,
+	struct reached_devices *reached)
+{
+	struct bt_device_pools *pools = dra->pools;
+
+	for (uint32_t i = 0; i < slice->rows.count && !reached->is_broken; i++) {
+		uint32_t row = slice->rows.items[i];
+		enum bt_verdict verdict;
+
+		if (slice->per_device &&
+			!reaches_device(pools, &pools->rows.items[row], slot, reached)) {
+			continue;
+		}
+		verdict = judge(dra, row);
+		if (verdict == BT_VERDICT_TRUE) {
+			bt_vec_push(&reached->ids, pools->rows.items[row].id);
+		} else if (verdict != BT_VERDICT_FALSE) {
+			reached->is_broken = true;
+		}
+	}
+}
+
+static void begin(const struct bt_device_pools *pools, struct reached_devices *reached)
+{
+	reached->is_known = true;
+	reached->is_broken = false;
+	reached->sequence = pools->sequence;
+	reached->epoch = pools->node_epoch;
+	reached->ids.count = 0;
+}
+
+static void find_everywhere(struct bt_dra *dra, struct class_totals *totals)
+{
+	struct bt_device_pools *pools = dra->pools;
+	struct reached_devices *reached = &totals->everywhere;
+
+	begin(pools, reached);
+	intern_selectors(dra, totals->device_class);
+	for (uint32_t i = 0; i < pools->slices.count && !reached->is_broken; i++) {
+		const struct bt_pool_slice *slice = &pools->slices.items[i];
+
+		if (slice->object == NULL || !is_everywhere(pools, slice)) {
+			continue;
+		}
+		reached->is_broken |=
+			pools->scopes.items[slice->scope].kind == BT_NODE_SCOPE_BROKEN;
+		add_slice(dra, slice, BT_SLOT_NONE, reached);
+	}
+	totals->allocated_version = UINT64_MAX;
+}
+
+/** Each pool once, though it may be in several lists. */
+static void add_pool(
+	struct bt_dra *dra, uint32_t pool_index, uint32_t slot, struct reached_devices *reached)
+{
+	struct bt_device_pools *pools = dra->pools;
+	struct bt_pool *pool = &pools->pools.items[pool_index];
+
+	if (pool->mark == pools->mark) {
+		return;
+	}
+	pool->mark = pools->mark;
+	for (uint32_t i = 0; i < pool->slices.count && !reached->is_broken; i++) {
+		const struct bt_pool_slice *slice = &pools->slices.items[pool->slices.items[i]];
+
+		if (!is_everywhere(pools, slice) &&
+			(slice->per_device || bt_node_scope_matches(pools, slice->scope, slot))) {
+			add_slice(dra, slice, slot, reached);
+		}
+	}
+}
+
+static void find_on_node(struct bt_dra *dra, const struct bt_device_class *device_class,
+	uint32_t slot, struct reached_devices *reached)
+{
+	struct bt_device_pools *pools = dra->pools;
+	bt_sym name = dra->state->nodes.rows[slot].name;
+	uint32_t named = bt_named_pools_find(pools, name);
+
+	begin(pools, reached);
+	reached->node = name;
+	intern_selectors(dra, device_class);
+	pools->mark++;
+	for (uint32_t i = 0; named != BT_POOL_NONE && i < pools->named.items[named].pools.count;
+		i++) {
+		add_pool(dra, pools->named.items[named].pools.items[i], slot, reached);
+	}
+	for (uint32_t i = 0; i < pools->shared_pools.count; i++) {
+		add_pool(dra, pools->shared_pools.items[i], slot, reached);
+	}
+}
+
+/* --- counting --- */
+
+static int64_t count_allocated(const struct bt_dra *dra, const struct reached_devices *reached)
+{
+	int64_t count = 0;
+
+	for (uint32_t i = 0; i < reached->ids.count; i++) {
+		count += bt_allocated_is_held(&dra->allocated, reached->ids.items[i]);
+	}
+	return count;
+}
+
+static const struct reached_devices *on_node(
+	struct bt_dra *dra, struct class_totals *totals, uint32_t slot)
+{
+	struct bt_device_pools *pools = dra->pools;
+	struct reached_devices *reached;
+
+	while (totals->nodes.count <= slot) {
+		bt_vec_push(&totals->nodes, (struct reached_devices){0});
+	}
+	reached = &totals->nodes.items[slot];
+	if (!reached->is_known || reached->sequence != pools->sequence ||
+		reached->epoch != pools->node_epoch ||
+		!bt_sym_equal(reached->node, dra->state->nodes.rows[slot].name)) {
+		find_on_node(dra, totals->device_class, slot, reached);
+	}
+	return reached;
+}
+
+struct bt_device_totals bt_dra_device_totals(
+	struct bt_dra *dra, const struct bt_device_class *device_class, uint32_t slot)
+{
+	struct class_totals *totals = totals_of(dra, device_class);
+	const struct reached_devices *here;
+
+	bt_device_pools_catch_up(dra->pools);
+	if (!totals->everywhere.is_known || totals->everywhere.sequence != dra->pools->sequence) {
+		find_everywhere(dra, totals);
+	}
+	here = on_node(dra, totals, slot);
+	if (totals->everywhere.is_broken || here->is_broken) {
+		return (struct bt_device_totals){0, 0};
+	}
+	if (totals->allocated_version != dra->allocated.version) {
+		totals->allocated_version = dra->allocated.version;
+		totals->allocated_everywhere = count_allocated(dra, &totals->everywhere);
+	}
+	return (struct bt_device_totals){
+		.devices = (int64_t)totals->everywhere.ids.count + here->ids.count,
+		.allocated = totals->allocated_everywhere + count_allocated(dra, here),
+	};
+}

@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What nodes see of pools. Spec: 12 section 9.1. */
+#include <stdlib.h>
+
+#include "dra/device_pools_private.h"
+
+#define CHANGES_OF_NODES (BT_CHANGE_LABELS | BT_CHANGE_EXISTENCE)
+
+/* --- one view --- */
+
+static void destroy_view(struct bt_pool_view *view)
+{
+	bt_vec_finish(&view->slices);
+	bt_vec_finish(&view->devices);
+	bt_free(view);
+}
+
+void bt_pool_drop_views(struct bt_pool *pool)
+{
+	for (uint32_t i = 0; i < pool->views.count; i++) {
+		destroy_view(pool->views.items[i]);
+	}
+	pool->views.count = 0;
+	for (uint32_t i = 0; i < pool->counters.count; i++) {
+		bt_pool_counters_destroy(pool->counters.items[i]);
+	}
+	pool->counters.count = 0;
+}
+
+static int64_t generation_of(const struct bt_device_pools *pools, uint32_t slice)
+{
+	return bt_pool_slice_value(pools, slice)->spec.pool.generation;
+}
+
+static struct bt_str slice_name(const struct bt_device_pools *pools, uint32_t slice)
+{
+	return pools->slices.items[slice].object->meta->name;
+}
+
+/** The collected slice whose name comes first. */
+static uint32_t first_slice(const struct bt_device_pools *pools, const struct bt_pool_view *view)
+{
+	uint32_t first = view->slices.items[0];
+
+	for (uint32_t i = 1; i < view->slices.count; i++) {
+		if (bt_str_compare(slice_name(pools, view->slices.items[i]),
+			    slice_name(pools, first)) < 0) {
+			first = view->slices.items[i];
+		}
+	}
+	return first;
+}
+
+/**
+ * Complete, incomplete or obsolete; all: the slices that make the pool, ascending: those collected
+ * and, when they are not all, the others of their generation.
+ */
+static enum bt_pool_state completeness(const struct bt_device_pools *pools,
+	const struct bt_pool_view *view, uint32_t *all, uint32_t *out_count)
+{
+	const struct bt_pool *pool = &pools->pools.items[view->pool];
+	uint32_t first = first_slice(pools, view);
+	int64_t generation = generation_of(pools, first);
+	int64_t wanted = bt_pool_slice_value(pools, first)->spec.pool.resource_slice_count;
+	uint32_t count = 0;
+
+	if (view->slices.count == wanted) {
+		memcpy(all, view->slices.items, view->slices.count * sizeof(all[0]));
+		*out_count = view->slices.count;
+		return BT_POOL_COMPLETE;
+	}
+	for (uint32_t i = 0; i < pool->slices.count; i++) {
+		int64_t other = generation_of(pools, pool->slices.items[i]);
+		if (other > generation) {
+			return BT_POOL_OBSOLETE;
+		}
+		if (other == generation) {
+			all[count++] = pool->slices.items[i];
+		}
+	}
+	*out_count = count;
+	return count == wanted ? BT_POOL_COMPLETE : BT_POOL_INCOMPLETE;
+}
+
+static void add_devices(
+	struct bt_device_pools *pools, struct bt_pool_view *view, const struct bt_pool_slice *slice)
+{
+	for (uint32_t i = 0; i < slice->rows.count; i++) {
+		const struct bt_device_row *row = &pools->rows.items[slice->rows.items[i]];
+		struct bt_pool_device device = {
+			.row = slice->rows.items[i],
+			.id = row->id,
+			.flags = row->flags,
+			.consumption = BT_DEVICE_NONE,
+		};
+		view->is_binding = view->is_binding || (row->flags & BT_DEVICE_BINDING) != 0;
+		bt_vec_push(&view->devices, device);
+	}
+}
+
+static bool has_duplicate(struct bt_device_pools *pools, const struct bt_pool_view *view)
+{
+	uint32_t mark = ++pools->id_mark;
+
+	for (uint32_t i = 0; i < view->devices.count; i++) {
+		uint32_t id = view->devices.items[i].id;
+		while (pools->id_marks.count <= id) {
+			bt_vec_push(&pools->id_marks, 0);
+		}
+		if (pools->id_marks.items[id] == mark) {
+			return true;
+		}
+		pools->id_marks.items[id] = mark;
+	}
+	return false;
+}
+
+/** Devices of the collected slices by slice name; slices of counters have none. */
+static void collect_devices(struct bt_device_pools *pools, struct bt_pool_view *view)
+{
+	uint32_t count = view->slices.count;
+	uint32_t *order = bt_calloc(count, sizeof(*order));
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t slice = view->slices.items[i];
+		uint32_t at = i;
+		for (; at > 0 &&
+			bt_str_compare(slice_name(pools, order[at - 1]), slice_name(pools, slice)) >
+				0;
+			at--) {
+			order[at] = order[at - 1];
+		}
+		order[at] = slice;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		const struct bt_pool_slice *slice = &pools->slices.items[order[i]];
+		if (!pools->with_partitions || !slice->has_counters) {
+			add_devices(pools, view, slice);
+		}
+	}
+	bt_free(order);
+}
+
+static enum bt_pool_state fill_view(struct bt_device_pools *pools, struct bt_pool_view *view,
+	const uint32_t *all, uint32_t count)
+{
+	collect_devices(pools, view);
+	if (has_duplicate(pools, view)) {
+		return BT_POOL_INVALID;
+	}
+	if (!pools->with_partitions) {
+		return BT_POOL_COMPLETE;
+	}
+	view->counters = bt_pool_counters_of(pools, view->pool, all, count);
+	if (view->counters->is_invalid) {
+		return BT_POOL_INVALID;
+	}
+	for (uint32_t i = 0; i < view->devices.count; i++) {
+		struct bt_pool_device *device = &view->devices.items[i];
+		if ((device->flags & BT_DEVICE_COUNTERS) != 0) {
+			device->consumption = bt_pool_counters_find(view->counters, device->row);
+		}
+	}
+	return BT_POOL_COMPLETE;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	uint32_t left = *(const uint32_t *)a;
+	uint32_t right = *(const uint32_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+static void judge_view(struct bt_device_pools *pools, struct bt_pool_view *view)
+{
+	const struct bt_pool *pool = &pools->pools.items[view->pool];
+	uint32_t *all = bt_calloc(pool->slices.count, sizeof(*all));
+	uint32_t count = 0;
+
+	view->state = completeness(pools, view, all, &count);
+	if (view->state == BT_POOL_COMPLETE) {
+		qsort(all, count, sizeof(*all), compare_numbers);
+		view->state = fill_view(pools, view, all, count);
+	}
+	if (view->state != BT_POOL_COMPLETE) {
+		view->devices.count = 0;
+		view->is_binding = false;
+	}
+	bt_free(all);
+}
+
+static struct bt_pool_view *make_view(uint32_t pool, const uint32_t *slices, uint32_t count)
+{
+	struct bt_pool_view *view = BT_NEW(struct bt_pool_view);
+
+	view->pool = pool;
+	view->broken_scope = BT_POOL_NONE;
+	view->broken_row = BT_DEVICE_NONE;
+	for (uint32_t i = 0; i < count; i++) {
+		bt_vec_push(&view->slices, slices[i]);
+	}
+	return view;
+}
+
+/* --- which view a node has --- */
+
+/** What a slice is to a node: BROKEN with what cannot be parsed. */
+struct relevance {
+	bool is_relevant;
+	uint32_t broken_scope; /* BT_POOL_NONE: none */
+	uint32_t broken_row;
+};
+
+static bool is_broken(const struct bt_device_pools *pools, uint32_t scope)
+{
+	return pools->scopes.items[scope].kind == BT_NODE_SCOPE_BROKEN;
+}
+
+static struct relevance any_device_matches(
+	struct bt_device_pools *pools, const struct bt_pool_slice *slice, uint32_t slot)
+{
+	struct relevance result = {.broken_scope = BT_POOL_NONE, .broken_row = BT_DEVICE_NONE};
+
+	for (uint32_t i = 0; i < slice->rows.count && !result.is_relevant; i++) {
+		uint32_t row = slice->rows.items[i];
+		uint32_t scope = pools->rows.items[row].scope;
+		if (is_broken(pools, scope)) {
+			result.broken_scope = scope;
+			result.broken_row = row;
+			break;
+		}
+		result.is_relevant = bt_node_scope_matches(pools, scope, slot);
+	}
+	return result;
+}
+
+static struct relevance relevance_of(
+	struct bt_device_pools *pools, const struct bt_pool_slice *slice, uint32_t slot)
+{
+	struct relevance result = {.broken_scope = BT_POOL_NONE, .broken_row = BT_DEVICE_NONE};
+
+	if (!pools->with_partitions && (slice->per_device || slice->has_counters)) {
+		return result;
+	}
+	if (slice->has_counters) {
+		result.is_relevant = true;
+	} else if (is_broken(pools, slice->scope)) {
+		result.broken_scope = slice->scope;
+	} else if (pools->scopes.items[slice->scope].kind != BT_NODE_SCOPE_NOWHERE) {
+		result.is_relevant = bt_node_scope_matches(pools, slice->scope, slot);
+	} else if (slice->per_device) {
+		result = any_device_matches(pools, slice, slot);
+	}
+	return result;
+}
+
+static struct bt_pool_view *find_view(
+	struct bt_pool *pool, const uint32_t *slices, uint32_t count, uint64_t hash)
+{
+	for (uint32_t i = 0; i < pool->views.count; i++) {
+		struct bt_pool_view *view = pool->views.items[i];
+		if (view->hash == hash && view->state != BT_POOL_BROKEN &&
+			view->slices.count == count &&
+			memcmp(view->slices.items, slices, count * sizeof(slices[0])) == 0) {
+			return view;
+		}
+	}
+	return NULL;
+}
+
+static struct bt_pool_view *broken_view(
+	struct bt_device_pools *pools, uint32_t pool, uint32_t slice, struct relevance reason)
+{
+	struct bt_pool *owner = &pools->pools.items[pool];
+	struct bt_pool_view *view;
+
+	for (uint32_t i = 0; i < owner->views.count; i++) {
+		view = owner->views.items[i];
+		if (view->state == BT_POOL_BROKEN && view->slices.items[0] == slice &&
+			view->broken_row == reason.broken_row) {
+			return view;
+		}
+	}
+	view = make_view(pool, &slice, 1);
+	view->state = BT_POOL_BROKEN;
+	view->broken_scope = reason.broken_scope;
+	view->broken_row = reason.broken_row;
+	bt_vec_push(&owner->views, view);
+	return view;
+}
+
+/** The relevant slices of the highest generation among them, ascending, in pools->relevant. */
+static bool collect_slices(struct bt_device_pools *pools, uint32_t pool, uint32_t slot,
+	struct bt_pool_view **out_broken)
+{
+	const struct bt_pool *item = &pools->pools.items[pool];
+	int64_t highest = INT64_MIN;
+
+	pools->relevant.count = 0;
+	for (uint32_t i = 0; i < item->slices.count; i++) {
+		uint32_t slice = item->slices.items[i];
+		struct relevance relevance = relevance_of(pools, &pools->slices.items[slice], slot);
+		int64_t generation = generation_of(pools, slice);
+		if (relevance.broken_scope != BT_POOL_NONE) {
+			*out_broken = broken_view(pools, pool, slice, relevance);
+			return false;
+		}
+		if (!relevance.is_relevant || generation < highest) {
+			continue;
+		}
+		if (generation > highest) {
+			pools->relevant.count = 0;
+			highest = generation;
+		}
+		bt_vec_push(&pools->relevant, slice);
+	}
+	return true;
+}
+
+/** NULL: the node sees nothing of the pool. */
+static struct bt_pool_view *view_for(struct bt_device_pools *pools, uint32_t pool, uint32_t slot)
+{
+	struct bt_pool_view *view = NULL;
+	uint64_t hash;
+
+	if (!collect_slices(pools, pool, slot, &view) || pools->relevant.count == 0) {
+		return view;
+	}
+	if (pools->relevant.count > 1) {
+		qsort(pools->relevant.items, pools->relevant.count,
+			sizeof(pools->relevant.items[0]), compare_numbers);
+	}
+	hash = bt_hash_bytes(
+		pools->relevant.items, pools->relevant.count * sizeof(pools->relevant.items[0]), 0);
+	view = find_view(
+		&pools->pools.items[pool], pools->relevant.items, pools->relevant.count, hash);
+	if (view == NULL) {
+		view = make_view(pool, pools->relevant.items, pools->relevant.count);
+		view->hash = hash;
+		judge_view(pools, view);
+		bt_vec_push(&pools->pools.items[pool].views, view);
+	}
+	return view;
+}
+
+/* --- the views of a node --- */
+
+static bool comes_before(const struct bt_device_pools *pools, const struct bt_node_pool *a,
+	const struct bt_node_pool *b)
+{
+	int order;
+
+	if (a->view->is_binding != b->view->is_binding) {
+		return b->view->is_binding;
+	}
+	order = bt_str_compare(bt_pool_driver(pools, a->pool), bt_pool_driver(pools, b->pool));
+	return order != 0
+		? order < 0
+		: bt_str_compare(bt_pool_name(pools, a->pool), bt_pool_name(pools, b->pool)) < 0;
+}
+
+/** At its place. */
+static void add_view(struct bt_device_pools *pools, struct bt_node_pools *node, uint32_t pool,
+	const struct bt_pool_view *view)
+{
+	struct bt_node_pool item = {.pool = pool, .view = view};
+	uint32_t low = 0;
+	uint32_t high = node->items.count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (comes_before(pools, &node->items.items[middle], &item)) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	bt_vec_push(&node->items, item);
+	memmove(&node->items.items[low + 1], &node->items.items[low],
+		(node->items.count - 1 - low) * sizeof(item));
+	node->items.items[low] = item;
+}
+
+static void ask_pool(
+	struct bt_device_pools *pools, struct bt_node_pools *node, uint32_t pool, uint32_t slot)
+{
+	const struct bt_pool_view *view;
+
+	if (pools->pools.items[pool].id == BT_DEVICE_NONE) {
+		return;
+	}
+	view = view_for(pools, pool, slot);
+	if (view == NULL || view->state == BT_POOL_OBSOLETE ||
+		(view->state == BT_POOL_COMPLETE && view->devices.count == 0)) {
+		return;
+	}
+	add_view(pools, node, pool, view);
+}
+
+static void ask_pools(struct bt_device_pools *pools, struct bt_node_pools *node, uint32_t slot,
+	const uint32_t *items, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		struct bt_pool *pool = &pools->pools.items[items[i]];
+		if (pool->mark != pools->mark) {
+			pool->mark = pools->mark;
+			ask_pool(pools, node, items[i], slot);
+		}
+	}
+}
+
+static void ask_all(struct bt_device_pools *pools, struct bt_node_pools *node, uint32_t slot)
+{
+	uint32_t named = bt_named_pools_find(pools, pools->dra->state->nodes.rows[slot].name);
+
+	node->items.count = 0;
+	pools->mark++;
+	if (named != BT_POOL_NONE) {
+		ask_pools(pools, node, slot, pools->named.items[named].pools.items,
+			pools->named.items[named].pools.count);
+	}
+	ask_pools(pools, node, slot, pools->shared_pools.items, pools->shared_pools.count);
+}
+
+static void forget_pool(struct bt_node_pools *node, uint32_t pool)
+{
+	for (uint32_t i = 0; i < node->items.count; i++) {
+		if (node->items.items[i].pool == pool) {
+			bt_vec_remove_ordered(&node->items, i);
+			return;
+		}
+	}
+}
+
+/** Pools that changed since, one by one; first all of them go, since an order needs live ones. */
+static void ask_changed(struct bt_device_pools *pools, struct bt_node_pools *node, uint32_t slot)
+{
+	for (uint64_t i = node->sequence; i < pools->sequence; i++) {
+		forget_pool(node, pools->changed[i & (BT_POOL_CHANGES_MAX - 1)]);
+	}
+	pools->mark++;
+	for (uint64_t i = node->sequence; i < pools->sequence; i++) {
+		ask_pools(pools, node, slot, &pools->changed[i & (BT_POOL_CHANGES_MAX - 1)], 1);
+	}
+}
+
+static void sum_up(struct bt_node_pools *node)
+{
+	node->has_problem = false;
+	node->has_counters = false;
+	node->device_count = 0;
+	for (uint32_t i = 0; i < node->items.count; i++) {
+		const struct bt_pool_view *view = node->items.items[i].view;
+		node->has_problem = node->has_problem || view->state != BT_POOL_COMPLETE;
+		node->has_counters = node->has_counters ||
+			(view->counters != NULL && view->counters->consumers.count != 0);
+		node->device_count += view->devices.count;
+	}
+}
+
+const struct bt_node_pools *bt_device_pools_repair(struct bt_device_pools *pools, uint32_t slot)
+{
+	struct bt_node_pools *node;
+	bt_sym name = pools->dra->state->nodes.rows[slot].name;
+
+	while (pools->nodes.count <= slot) {
+		bt_vec_push(&pools->nodes, (struct bt_node_pools){0});
+	}
+	node = &pools->nodes.items[slot];
+	if (!node->is_known || !bt_sym_equal(node->name, name) ||
+		pools->sequence - node->sequence > BT_POOL_CHANGES_MAX) {
+		ask_all(pools, node, slot);
+	} else {
+		ask_changed(pools, node, slot);
+	}
+	node->name = name;
+	node->sequence = pools->sequence;
+	node->is_known = true;
+	sum_up(node);
+	bt_arena_reset(&pools->arena);
+	return node;
+}
+
+void bt_node_pools_compute(
+	struct bt_device_pools *pools, uint32_t slot, struct bt_node_pools *out_node)
+{
+	*out_node = (struct bt_node_pools){0};
+	ask_all(pools, out_node, slot);
+	sum_up(out_node);
+}
+
+void bt_node_pools_finish(struct bt_node_pools *node)
+{
+	bt_vec_finish(&node->items);
+}
+
+/* --- changes --- */
+
+void bt_device_pools_changed(struct bt_device_pools *pools, uint32_t pool)
+{
+	bt_pool_drop_views(&pools->pools.items[pool]);
+	pools->changed[pools->sequence++ & (BT_POOL_CHANGES_MAX - 1)] = pool;
+}
+
+static void forget_nodes(struct bt_device_pools *pools)
+{
+	for (uint32_t i = 0; i < pools->nodes.count; i++) {
+		pools->nodes.items[i].is_known = false;
+	}
+	pools->node_epoch++;
+}
+
+void bt_device_pools_catch_up(struct bt_device_pools *pools)
+{
+	const struct bt_change_log *log = &pools->dra->state->log;
+
+	if (!bt_change_log_covers(log, pools->log_sequence)) {
+		forget_nodes(pools);
+		pools->log_sequence = log->sequence;
+	}
+	for (; pools->log_sequence < log->sequence; pools->log_sequence++) {
+		struct bt_change change = bt_change_log_at(log, pools->log_sequence);
+		if ((change.kinds & CHANGES_OF_NODES) == 0) {
+			continue;
+		}
+		pools->node_epoch++;
+		if (change.slot < pools->nodes.count) {
+			pools->nodes.items[change.slot].is_known = false;
+		}
+	}
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "dra/dra.h"
+
+#include "base/alloc.h"
+#include "dra/device_pools.h"
+#include "dra/device_totals.h"
+
+static void claim_changed(void *context, struct bt_object *old_claim, struct bt_object *new_claim)
+{
+	bt_claim_cache_follow(&((struct bt_dra *)context)->claims, old_claim, new_claim);
+}
+
+static void slice_changed(void *context, struct bt_object *old_slice, struct bt_object *new_slice)
+{
+	bt_taint_rules_follow_slice(&((struct bt_dra *)context)->taint_rules, old_slice, new_slice);
+}
+
+static void class_changed(void *context, struct bt_object *old_class, struct bt_object *new_class)
+{
+	bt_device_class_map_follow(&((struct bt_dra *)context)->classes, old_class, new_class);
+}
+
+static void rule_changed(void *context, struct bt_object *old_rule, struct bt_object *new_rule)
+{
+	bt_taint_rules_follow_rule(&((struct bt_dra *)context)->taint_rules, old_rule, new_rule);
+}
+
+typedef void (*bt_object_changed)(
+	void *context, struct bt_object *old_object, struct bt_object *new_object);
+
+/** The rules are read before the slices that they patch: they find none yet. */
+static const struct {
+	enum bt_kind kind;
+	bt_object_changed changed;
+} followed[] = {
+	{BT_KIND_DEVICE_TAINT_RULE, rule_changed},
+	{BT_KIND_RESOURCE_SLICE, slice_changed},
+	{BT_KIND_DEVICE_CLASS, class_changed},
+	{BT_KIND_RESOURCE_CLAIM, claim_changed},
+};
+
+static void read_kind(struct bt_dra *dra, enum bt_kind kind, bt_object_changed changed)
+{
+	struct bt_object_store *store = &dra->state->objects;
+	const struct bt_object_meta *meta; /* every structure of a kind starts with it */
+	uint32_t cursor = 0;
+
+	while ((meta = bt_object_store_next(store, kind, (struct bt_str){NULL, 0}, &cursor)) !=
+		NULL) {
+		changed(dra, NULL,
+			bt_object_store_find_object(store, kind, meta->namespace_, meta->name));
+	}
+}
+
+static void destroy(struct bt_dra *dra)
+{
+	for (size_t i = 0; i < sizeof(followed) / sizeof(followed[0]); i++) {
+		bt_object_store_listen(&dra->state->objects, followed[i].kind,
+			(struct bt_object_listener){NULL, NULL});
+	}
+	bt_device_totals_destroy(dra->totals);
+	bt_device_pools_destroy(dra->pools);
+	bt_taint_rules_finish(&dra->taint_rules);
+	bt_device_class_map_finish(&dra->classes);
+	bt_allocated_devices_finish(&dra->allocated);
+	bt_claim_cache_finish(&dra->claims);
+	bt_device_ids_finish(&dra->ids);
+	bt_free(dra);
+}
+
+static size_t memory_bytes(const struct bt_dra *dra)
+{
+	return sizeof(*dra) + dra->ids.map.capacity * sizeof(struct bt_map_slot) +
+		dra->ids.items.capacity * sizeof(struct bt_device_identity) +
+		bt_claim_cache_memory_bytes(&dra->claims) +
+		bt_allocated_devices_memory_bytes(&dra->allocated) +
+		bt_device_class_map_memory_bytes(&dra->classes) +
+		bt_taint_rules_memory_bytes(&dra->taint_rules) +
+		bt_device_pools_memory_bytes(dra->pools) +
+		bt_device_totals_memory_bytes(dra->totals);
+}
+
+struct bt_dra *bt_dra_of(struct bt_state *state, const struct bt_gates *gates)
+{
+	struct bt_dra *dra = state->dra;
+
+	if (dra != NULL) {
+		return dra;
+	}
+	dra = BT_NEW(struct bt_dra);
+	dra->state = state;
+	dra->own_gates = *gates;
+	dra->gates = &dra->own_gates;
+	bt_device_ids_init(&dra->ids, &state->symbols);
+	bt_claim_cache_init(&dra->claims, dra);
+	bt_allocated_devices_init(&dra->allocated, dra);
+	bt_device_class_map_init(&dra->classes, dra);
+	bt_taint_rules_init(&dra->taint_rules, dra);
+	dra->pools = bt_device_pools_create(dra);
+	state->dra = dra;
+	state->destroy_dra = destroy;
+	state->dra_memory_bytes = memory_bytes;
+	for (size_t i = 0; i < sizeof(followed) / sizeof(followed[0]); i++) {
+		read_kind(dra, followed[i].kind, followed[i].changed);
+		bt_object_store_listen(&state->objects, followed[i].kind,
+			(struct bt_object_listener){followed[i].changed, dra});
+	}
+	return dra;
+}
+
+bool bt_dra_validate(struct bt_dra *dra, struct bt_strbuf *out_reason)
+{
+	return bt_claim_cache_validate(&dra->claims, out_reason) &&
+		bt_allocated_devices_validate(&dra->allocated, out_reason) &&
+		bt_device_class_map_validate(&dra->classes, out_reason) &&
+		bt_taint_rules_validate(&dra->taint_rules, out_reason) &&
+		bt_device_pools_validate(dra->pools, out_reason);
+}

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "dra/taint_rules.h"
+
+#include "api/resource_slice.h"
+#include "api/time.h"
+#include "base/arena.h"
+#include "dra/device_pools.h"
+#include "dra/dra.h"
+
+static uint64_t patched_hash(const void *owner, uint32_t id)
+{
+	return ((const struct bt_taint_rules *)owner)->patched.items[id].hash;
+}
+
+void bt_taint_rules_init(struct bt_taint_rules *rules, struct bt_dra *dra)
+{
+	*rules = (struct bt_taint_rules){.dra = dra};
+	bt_map_init(&rules->map, patched_hash, rules);
+}
+
+void bt_taint_rules_finish(struct bt_taint_rules *rules)
+{
+	for (uint32_t id = 0; id < rules->patched.count; id++) {
+		bt_object_release(rules->patched.items[id].slice);
+	}
+	bt_map_finish(&rules->map);
+	bt_vec_finish(&rules->patched);
+	bt_vec_finish(&rules->free_ids);
+}
+
+/* --- what a rule matches --- */
+
+static const struct bt_resource_slice *slice_of(const struct bt_object *object)
+{
+	return bt_object_value(object, BT_KIND_RESOURCE_SLICE);
+}
+
+static bool is_named(struct bt_str wanted, struct bt_str name)
+{
+	return wanted.data == NULL || bt_str_equal(wanted, name);
+}
+
+static bool matches_pool(
+	const struct bt_device_taint_rule *rule, const struct bt_resource_slice *slice)
+{
+	const struct bt_device_taint_selector *selector = rule->spec.device_selector;
+
+	return selector == NULL ||
+		(is_named(selector->driver, slice->spec.driver) &&
+			is_named(selector->pool, slice->spec.pool.name));
+}
+
+static bool matches_device(const struct bt_device_taint_rule *rule, const struct bt_device *device)
+{
+	const struct bt_device_taint_selector *selector = rule->spec.device_selector;
+
+	return selector == NULL || is_named(selector->device, device->name);
+}
+
+static const struct bt_device_taint_rule *next_rule(
+	const struct bt_taint_rules *rules, uint32_t *cursor)
+{
+	return bt_object_store_next(&rules->dra->state->objects, BT_KIND_DEVICE_TAINT_RULE,
+		(struct bt_str){NULL, 0}, cursor);
+}
+
+/** Rules of the slice's pool, in the order of their names; *out_rules is in the arena. */
+static uint32_t rules_of(const struct bt_taint_rules *rules, const struct bt_resource_slice *slice,
+	struct bt_arena *arena, const struct bt_device_taint_rule ***out_rules)
+{
+	uint32_t all =
+		bt_object_store_count(&rules->dra->state->objects, BT_KIND_DEVICE_TAINT_RULE);
+	const struct bt_device_taint_rule *rule;
+	uint32_t count = 0;
+	uint32_t cursor = 0;
+
+	*out_rules = BT_ARENA_NEW_ARRAY(arena, const struct bt_device_taint_rule *, all);
+	while ((rule = next_rule(rules, &cursor)) != NULL) {
+		if (matches_pool(rule, slice)) {
+			(*out_rules)[count++] = rule;
+		}
+	}
+	return count;
+}
+
+static bool patch_device(struct bt_device *device, const struct bt_device_taint_rule *const *rules,
+	uint32_t rule_count, struct bt_arena *arena)
+{
+	uint32_t count = device->taints.count;
+	struct bt_device_taint *taints =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_device_taint, count + rule_count);
+
+	if (count != 0) {
+		memcpy(taints, device->taints.items, count * sizeof(*taints));
+	}
+	for (uint32_t i = 0; i < rule_count; i++) {
+		if (matches_device(rules[i], device)) {
+			taints[count++] = rules[i]->spec.taint;
+		}
+	}
+	bool patched = count != device->taints.count;
+	device->taints.items = taints;
+	device->taints.count = count;
+	device->taints.present = count != 0;
+	return patched;
+}
+
+/** The slice with the rules' taints, a reference for the caller; without any the slice itself. */
+static struct bt_object *patch(const struct bt_taint_rules *rules, struct bt_object *object)
+{
+	struct bt_resource_slice slice = *slice_of(object);
+	const struct bt_device_taint_rule **matching;
+	struct bt_arena arena;
+	struct bt_object *result;
+	bool patched = false;
+
+	bt_arena_init(&arena, 4096);
+	uint32_t rule_count = rules_of(rules, &slice, &arena, &matching);
+	if (rule_count != 0 && slice.spec.devices.count != 0) {
+		struct bt_device *devices =
+			BT_ARENA_NEW_ARRAY(&arena, struct bt_device, slice.spec.devices.count);
+		memcpy(devices, slice.spec.devices.items,
+			slice.spec.devices.count * sizeof(*devices));
+		for (uint32_t i = 0; i < slice.spec.devices.count; i++) {
+			patched |= patch_device(&devices[i], matching, rule_count, &arena);
+		}
+		slice.spec.devices.items = devices;
+	}
+	result = patched ? bt_object_create(BT_KIND_RESOURCE_SLICE, &slice)
+			 : bt_object_share(object);
+	bt_arena_finish(&arena);
+	return result;
+}
+
+/* --- patched slices by name --- */
+
+static uint32_t find_id(const struct bt_taint_rules *rules, struct bt_str name)
+{
+	uint64_t hash = bt_str_hash(name);
+
+	for (uint32_t at = bt_map_first(&rules->map, hash); at != BT_MAP_NONE;
+		at = bt_map_next(&rules->map, hash, at)) {
+		uint32_t id = bt_map_value(&rules->map, at);
+		if (bt_str_equal(rules->patched.items[id].slice->meta->name, name)) {
+			return id;
+		}
+	}
+	return UINT32_MAX;
+}
+
+/** What was seen of a slice of the store until now; a reference for the caller. */
+static struct bt_object *seen(const struct bt_taint_rules *rules, struct bt_object *slice)
+{
+	uint32_t id = find_id(rules, slice->meta->name);
+
+	return bt_object_share(id != UINT32_MAX ? rules->patched.items[id].slice : slice);
+}
+
+static void forget(struct bt_taint_rules *rules, struct bt_str name)
+{
+	uint32_t id = find_id(rules, name);
+
+	if (id != UINT32_MAX) {
+		(void)bt_map_remove(
+			&rules->map, rules->patched.items[id].hash, id); /* it was found just now */
+		bt_object_release(rules->patched.items[id].slice);
+		rules->patched.items[id].slice = NULL;
+		bt_vec_push(&rules->free_ids, id);
+	}
+}
+
+static void remember(struct bt_taint_rules *rules, struct bt_object *slice)
+{
+	struct bt_patched_slice patched = {
+		.slice = bt_object_share(slice), .hash = bt_str_hash(slice->meta->name)};
+	uint32_t id;
+
+	forget(rules, slice->meta->name);
+	if (rules->free_ids.count != 0) {
+		id = rules->free_ids.items[--rules->free_ids.count];
+		rules->patched.items[id] = patched;
+	} else {
+		id = rules->patched.count;
+		bt_vec_push(&rules->patched, patched);
+	}
+	bt_map_insert(&rules->map, patched.hash, id);
+}
+
+/** slice is what is seen now of stored. */
+static void keep(struct bt_taint_rules *rules, struct bt_object *stored, struct bt_object *slice)
+{
+	if (slice != stored) {
+		remember(rules, slice);
+	} else {
+		forget(rules, stored->meta->name);
+	}
+}
+
+/* --- changes --- */
+
+static bool is_on(const struct bt_taint_rules *rules)
+{
+	return bt_gate_enabled(rules->dra->gates, BT_GATE_DRA_DEVICE_TAINT_RULES);
+}
+
+void bt_taint_rules_follow_slice(
+	struct bt_taint_rules *rules, struct bt_object *old_slice, struct bt_object *new_slice)
+{
+	struct bt_object *before;
+	struct bt_object *after;
+
+	if (!is_on(rules)) {
+		bt_device_pools_follow(rules->dra->pools, old_slice, new_slice);
+		return;
+	}
+	before = old_slice != NULL ? seen(rules, old_slice) : NULL;
+	after = new_slice != NULL ? patch(rules, new_slice) : NULL;
+	if (after != NULL) {
+		keep(rules, new_slice, after);
+	} else {
+		forget(rules, old_slice->meta->name);
+	}
+	bt_device_pools_follow(rules->dra->pools, before, after);
+	bt_object_release(before);
+	bt_object_release(after);
+}
+
+static bool are_same_taints(const struct bt_device *a, const struct bt_device *b)
+{
+	if (a->taints.count != b->taints.count) {
+		return false;
+	}
+	for (uint32_t i = 0; i < a->taints.count; i++) {
+		const struct bt_device_taint *one = &a->taints.items[i];
+		const struct bt_device_taint *other = &b->taints.items[i];
+		struct bt_time never = {0};
+		if (!bt_str_equal(one->key, other->key) ||
+			!bt_str_equal(one->value, other->value) ||
+			!bt_str_equal(one->effect, other->effect) ||
+			bt_time_compare(one->time_added != NULL ? one->time_added : &never,
+				other->time_added != NULL ? other->time_added : &never) != 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/** Of two views of one slice. */
+static bool are_same(const struct bt_object *a, const struct bt_object *b)
+{
+	const struct bt_resource_slice *one = slice_of(a);
+	const struct bt_resource_slice *other = slice_of(b);
+
+	for (uint32_t i = 0; a != b && i < one->spec.devices.count; i++) {
+		if (!are_same_taints(&one->spec.devices.items[i], &other->spec.devices.items[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void repair_slice(struct bt_taint_rules *rules, struct bt_object *stored)
+{
+	const struct bt_patched_slice_listener *listener = &rules->dra->patched_slice_listener;
+	struct bt_object *before = seen(rules, stored);
+	struct bt_object *after = patch(rules, stored);
+
+	if (!are_same(before, after)) {
+		keep(rules, stored, after);
+		bt_device_pools_follow(rules->dra->pools, before, after);
+		if (listener->changed != NULL) {
+			listener->changed(listener->context, before, after);
+		}
+	}
+	bt_object_release(before);
+	bt_object_release(after);
+}
+
+static const struct bt_device_taint_rule *rule_of(const struct bt_object *object)
+{
+	return object != NULL ? bt_object_value(object, BT_KIND_DEVICE_TAINT_RULE) : NULL;
+}
+
+void bt_taint_rules_follow_rule(
+	struct bt_taint_rules *rules, struct bt_object *old_rule, struct bt_object *new_rule)
+{
+	struct bt_object_store *store = &rules->dra->state->objects;
+	const struct bt_device_taint_rule *before = rule_of(old_rule);
+	const struct bt_device_taint_rule *after = rule_of(new_rule);
+	const struct bt_resource_slice *slice;
+	uint32_t cursor = 0;
+
+	if (!is_on(rules)) {
+		return;
+	}
+	while ((slice = bt_object_store_next(store, BT_KIND_RESOURCE_SLICE,
+			(struct bt_str){NULL, 0}, &cursor)) != NULL) {
+		if ((before != NULL && matches_pool(before, slice)) ||
+			(after != NULL && matches_pool(after, slice))) {
+			repair_slice(rules,
+				bt_object_store_find_object(store, BT_KIND_RESOURCE_SLICE,
+					BT_STR(""), slice->metadata.name));
+		}
+	}
+}
+
+bool bt_taint_rules_validate(const struct bt_taint_rules *rules, struct bt_strbuf *out_reason)
+{
+	struct bt_object_store *store = &rules->dra->state->objects;
+	const struct bt_resource_slice *slice;
+	uint32_t patched_count = 0;
+	uint32_t cursor = 0;
+	bool valid = true;
+
+	while (valid && is_on(rules) &&
+		(slice = bt_object_store_next(store, BT_KIND_RESOURCE_SLICE,
+			 (struct bt_str){NULL, 0}, &cursor)) != NULL) {
+		struct bt_object *stored = bt_object_store_find_object(
+			store, BT_KIND_RESOURCE_SLICE, BT_STR(""), slice->metadata.name);
+		struct bt_object *kept = seen(rules, stored);
+		struct bt_object *fresh = patch(rules, stored);
+		valid = (kept == stored) == (fresh == stored) && are_same(kept, fresh);
+		patched_count += fresh != stored;
+		bt_object_release(kept);
+		bt_object_release(fresh);
+	}
+	valid = valid && patched_count == rules->map.count;
+	if (!valid) {
+		bt_strbuf_append_c(out_reason, "slices with the taints of rules are stale");
+	}
+	return valid;
+}
+
+size_t bt_taint_rules_memory_bytes(const struct bt_taint_rules *rules)
+{
+	size_t bytes = rules->map.capacity * sizeof(struct bt_map_slot) +
+		rules->patched.capacity * sizeof(struct bt_patched_slice);
+
+	for (uint32_t i = 0; i < rules->patched.count; i++) {
+		const struct bt_object *slice = rules->patched.items[i].slice;
+		bytes += slice != NULL ? slice->arena.total_bytes : 0;
+	}
+	return bytes;
+}

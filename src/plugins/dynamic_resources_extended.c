@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * DynamicResources: the special claim, which asks for devices where a pod asks for an extended
+ * resource that a DeviceClass stands behind. Spec: 12 sections 14.1 to 14.3. What is written of it
+ * is in dynamic_resources_extended_write.c.
+ */
+#include <stdlib.h>
+
+#include "api/resources.h"
+#include "plugins/dynamic_resources.h"
+
+#define IN_MEMORY_NAME BT_STR("<extended-resources>")
+
+enum {
+	KNOWN_MAX = 16,
+};
+
+/** A scalar resource of the pod, not 0, that devices may stand behind. */
+struct extended_scalar {
+	struct bt_str name;
+	struct bt_str device_class; /* "": none */
+	uint32_t column;            /* of the node table */
+};
+
+/** Resources that devices serve on some node, and what is asked for there: most nodes agree. */
+struct known_node_claim {
+	const bool *by_devices; /* by scalar */
+	const struct bt_extended_node_claim *claim;
+};
+
+struct bt_extended_resources {
+	struct bt_object *found; /* in the claim cache, borrowed; NULL: made in memory */
+	struct bt_resource_claim claim;
+	bool is_stale; /* it has requests: from an earlier cycle */
+	struct extended_scalar *scalars;
+	uint32_t scalar_count;
+	bool *scratch; /* by scalar */
+	struct known_node_claim known[KNOWN_MAX];
+	uint32_t known_count;
+};
+
+/* --- 14.1 --- */
+
+static bool may_be_wanted(const struct bt_dynamic_resources *instance)
+{
+	return instance->dra->classes.map.count != 0 &&
+		bt_gate_enabled(instance->dra->gates, BT_GATE_DRA_EXTENDED_RESOURCE);
+}
+
+static bool is_wanted(
+	const struct bt_dynamic_resources *instance, const struct bt_resource_entry *request)
+{
+	return !bt_quantity_is_zero(&request->quantity) &&
+		bt_resource_is_dra_extended(request->name) &&
+		bt_device_class_for_resource(&instance->dra->classes, request->name) != NULL;
+}
+
+bool bt_extended_is_wanted(
+	const struct bt_dynamic_resources *instance, const struct bt_shape *shape)
+{
+	struct bt_request_options options = {0};
+	struct bt_arena arena = {0};
+	struct bt_resource_list requests;
+	bool wanted = false;
+
+	if (!may_be_wanted(instance)) {
+		return false;
+	}
+	requests = bt_pod_requests(shape->pod, &options, &arena);
+	for (uint32_t i = 0; !wanted && i < requests.count; i++) {
+		wanted = is_wanted(instance, &requests.items[i]);
+	}
+	bt_arena_finish(&arena);
+	return wanted;
+}
+
+static void remember_scalars(const struct bt_dynamic_resources *instance,
+	const struct bt_pod_info *pod, struct bt_extended_resources *extended,
+	struct bt_arena *arena)
+{
+	struct bt_request_options options = {0};
+	struct bt_resource_list requests = bt_pod_requests(pod->shape->pod, &options, arena);
+	struct bt_resource resource = {0};
+
+	bt_resource_add(&resource, &requests, arena);
+	extended->scalars =
+		BT_ARENA_NEW_ARRAY(arena, struct extended_scalar, resource.scalar_count);
+	extended->scratch = BT_ARENA_NEW_ARRAY(arena, bool, resource.scalar_count);
+	for (uint32_t i = 0; i < resource.scalar_count; i++) {
+		struct bt_str name = resource.scalars[i].name;
+		const struct bt_device_class *device_class;
+
+		if (resource.scalars[i].value == 0 || !bt_resource_is_dra_extended(name)) {
+			continue;
+		}
+		device_class = bt_device_class_for_resource(&instance->dra->classes, name);
+		extended->scalars[extended->scalar_count++] = (struct extended_scalar){
+			.name = bt_arena_str(arena, name),
+			.device_class = device_class != NULL
+				? bt_arena_str(arena, device_class->metadata.name)
+				: BT_STR(""),
+			.column = bt_node_table_scalar(&instance->base.handle->state->nodes, name),
+		};
+	}
+}
+
+static void set_annotation(struct bt_object_meta *meta, struct bt_arena *arena)
+{
+	struct bt_str_pair *pair = BT_ARENA_NEW(arena, struct bt_str_pair);
+
+	*pair = (struct bt_str_pair){BT_SPECIAL_CLAIM_ANNOTATION, BT_STR("true")};
+	meta->annotations.items = pair;
+	meta->annotations.count = 1;
+	meta->annotations.present = true;
+}
+
+static void set_owner(
+	struct bt_object_meta *meta, const struct bt_pod_info *pod, struct bt_arena *arena)
+{
+	struct bt_owner_reference *owner = BT_ARENA_NEW(arena, struct bt_owner_reference);
+
+	*owner = (struct bt_owner_reference){
+		.api_version = BT_STR("v1"),
+		.kind = BT_STR("Pod"),
+		.name = bt_arena_str(arena, pod->name),
+		.uid = bt_arena_str(arena, pod->uid),
+		.controller = {.present = true, .value = true},
+	};
+	meta->owner_references.items = owner;
+	meta->owner_references.count = 1;
+	meta->owner_references.present = true;
+}
+
+/** Its name and uid are never seen by the API: a name that no claim has, an uid that no other pod's
+ * has. */
+static void make_claim(
+	struct bt_resource_claim *claim, const struct bt_pod_info *pod, struct bt_arena *arena)
+{
+	claim->metadata.name = IN_MEMORY_NAME;
+	claim->metadata.namespace_ = bt_arena_str(arena, pod->namespace_);
+	claim->metadata.uid =
+		bt_arena_printf(arena, "<extended-resources>/%.*s", BT_STR_ARG(pod->uid));
+	claim->metadata.generate_name =
+		bt_arena_printf(arena, "%.*s-extended-resources-", BT_STR_ARG(pod->name));
+	set_annotation(&claim->metadata, arena);
+	set_owner(&claim->metadata, pod, arena);
+}
+
+struct bt_extended_resources *bt_extended_begin(const struct bt_dynamic_resources *instance,
+	const struct bt_pod_info *pod, struct bt_arena *arena)
+{
+	struct bt_extended_resources *extended;
+
+	if (!bt_extended_is_wanted(instance, pod->shape)) {
+		return NULL;
+	}
+	extended = BT_ARENA_NEW(arena, struct bt_extended_resources);
+	remember_scalars(instance, pod, extended, arena);
+	extended->found = bt_claim_cache_find_special(&instance->dra->claims, pod->name, pod->uid);
+	if (extended->found == NULL) {
+		make_claim(&extended->claim, pod, arena);
+	} else {
+		extended->claim = *(const struct bt_resource_claim *)bt_object_value(
+			extended->found, BT_KIND_RESOURCE_CLAIM);
+		extended->is_stale = extended->claim.spec.devices.requests.count != 0;
+	}
+	return extended;
+}
+
+struct bt_object *bt_extended_claim(const struct bt_extended_resources *extended)
+{
+	return extended->found != NULL ? bt_object_share(extended->found)
+				       : bt_object_create(BT_KIND_RESOURCE_CLAIM, &extended->claim);
+}
+
+bool bt_extended_is_in_memory(const struct bt_resource_claim *claim)
+{
+	return bt_str_equal(claim->metadata.name, IN_MEMORY_NAME);
+}
+
+/* --- 14.3: requests and mappings --- */
+
+struct container_request {
+	uint32_t container;
+	int64_t count;
+	struct bt_str name;
+};
+
+struct request_builder {
+	const struct bt_pod_spec *spec;
+	struct bt_arena *arena;
+	struct bt_str resource;
+	struct bt_str device_class;
+	struct bt_device_request *requests;
+	uint32_t request_count;
+	struct bt_container_extended_resource_request *mappings;
+	uint32_t mapping_count;
+	uint32_t mapping_capacity;
+	/** Of the resource at hand: what containers that live as long as the pod ask for. */
+	struct container_request *long_lived;
+	uint32_t long_lived_count;
+};
+
+static uint32_t container_count(const struct bt_pod_spec *spec)
+{
+	return spec->init_containers.count + spec->containers.count;
+}
+
+static const struct bt_container *container_at(const struct bt_pod_spec *spec, uint32_t index)
+{
+	return index < spec->init_containers.count
+		? &spec->init_containers.items[index]
+		: &spec->containers.items[index - spec->init_containers.count];
+}
+
+static bool is_short_lived(const struct bt_pod_spec *spec, uint32_t index)
+{
+	return index < spec->init_containers.count &&
+		!bt_container_is_sidecar(&spec->init_containers.items[index]);
+}
+
+/** false: none, or an amount that is no int64 exactly. */
+static bool request_of(const struct request_builder *builder, uint32_t index,
+	struct container_request *out_request)
+{
+	const struct bt_resource_list *list =
+		&container_at(builder->spec, index)->resources.requests;
+
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct bt_quantity *quantity = &list->items[i].quantity;
+		int64_t value = bt_quantity_value(quantity);
+		struct bt_quantity exact = bt_quantity_make(value, 0, BT_QUANTITY_DECIMAL_SI);
+
+		if (!bt_str_equal(list->items[i].name, builder->resource)) {
+			continue;
+		}
+		*out_request = (struct container_request){
+			.container = index,
+			.count = value,
+			.name = bt_arena_printf(
+				builder->arena, "container-%u-request-%u", index, i),
+		};
+		return value > 0 && bt_quantity_compare(quantity, &exact) == 0;
+	}
+	return false;
+}
+
+static void add_request(struct request_builder *builder, const struct container_request *request)
+{
+	struct bt_exact_device_request *exactly =
+		BT_ARENA_NEW(builder->arena, struct bt_exact_device_request);
+
+	exactly->device_class_name = builder->device_class;
+	exactly->allocation_mode = BT_STR("ExactCount");
+	exactly->count = request->count;
+	builder->requests[builder->request_count++] =
+		(struct bt_device_request){.name = request->name, .exactly = exactly};
+}
+
+static void add_mapping(struct request_builder *builder, uint32_t container, struct bt_str request)
+{
+	if (builder->mapping_count == builder->mapping_capacity) {
+		uint32_t capacity = 2 * builder->mapping_capacity + 8;
+		struct bt_container_extended_resource_request *mappings = BT_ARENA_NEW_ARRAY(
+			builder->arena, struct bt_container_extended_resource_request, capacity);
+		for (uint32_t i = 0; i < builder->mapping_count; i++) {
+			mappings[i] = builder->mappings[i];
+		}
+		builder->mappings = mappings;
+		builder->mapping_capacity = capacity;
+	}
+	builder->mappings[builder->mapping_count++] =
+		(struct bt_container_extended_resource_request){
+			.container_name = bt_arena_str(
+				builder->arena, container_at(builder->spec, container)->name),
+			.resource_name = builder->resource,
+			.request_name = request,
+		};
+}
+
+static void add_long_lived(struct request_builder *builder)
+{
+	struct container_request request;
+
+	builder->long_lived_count = 0;
+	for (uint32_t i = 0; i < container_count(builder->spec); i++) {
+		if (!is_short_lived(builder->spec, i) && request_of(builder, i, &request)) {
+			add_request(builder, &request);
+			add_mapping(builder, i, request.name);
+			builder->long_lived[builder->long_lived_count++] = request;
+		}
+	}
+}
+
+/** What later containers hold is there already for one that is gone by then; returns how much of
+ * wanted it is. */
+static int64_t borrow(struct request_builder *builder, const struct container_request *wanted)
+{
+	int64_t sum = 0;
+
+	for (uint32_t i = 0; i < builder->long_lived_count && sum < wanted->count; i++) {
+		const struct container_request *lender = &builder->long_lived[i];
+
+		if (lender->container >= wanted->container) {
+			add_mapping(builder, wanted->container, lender->name);
+			sum = lender->count > INT64_MAX - sum ? INT64_MAX : sum + lender->count;
+		}
+	}
+	return sum;
+}
+
+/** Init containers run one after the other: the largest of their own requests serves all. */
+static void add_short_lived(struct request_builder *builder)
+{
+	struct container_request largest = {0};
+	uint32_t *own =
+		BT_ARENA_NEW_ARRAY(builder->arena, uint32_t, builder->spec->init_containers.count);
+	uint32_t own_count = 0;
+
+	for (uint32_t i = 0; i < builder->spec->init_containers.count; i++) {
+		struct container_request request;
+
+		if (!is_short_lived(builder->spec, i) || !request_of(builder, i, &request)) {
+			continue;
+		}
+		request.count -= borrow(builder, &request);
+		if (request.count > 0) {
+			own[own_count++] = builder->mapping_count;
+			add_mapping(builder, i, request.name);
+			largest = request.count > largest.count ? request : largest;
+		}
+	}
+	for (uint32_t i = 0; i < own_count; i++) {
+		builder->mappings[own[i]].request_name = largest.name;
+	}
+	if (own_count != 0) {
+		add_request(builder, &largest);
+	}
+}
+
+static int compare_requests(const void *a, const void *b)
+{
+	return bt_str_compare(((const struct bt_device_request *)a)->name,
+		((const struct bt_device_request *)b)->name);
+}
+
+/** NULL: nothing is asked for. */
+static const struct bt_extended_node_claim *make_node_claim(
+	const struct bt_extended_resources *extended, const bool *by_devices,
+	const struct bt_pod_info *pod, struct bt_arena *arena)
+{
+	struct bt_extended_node_claim *result;
+	uint32_t containers = container_count(bt_plugin_pod_spec(pod));
+	struct request_builder builder = {
+		.spec = bt_plugin_pod_spec(pod),
+		.arena = arena,
+		.requests = BT_ARENA_NEW_ARRAY(arena, struct bt_device_request,
+			((size_t)containers + 1) * extended->scalar_count),
+		.long_lived = BT_ARENA_NEW_ARRAY(arena, struct container_request, containers),
+	};
+
+	for (uint32_t i = 0; i < extended->scalar_count; i++) {
+		if (by_devices[i]) {
+			builder.resource = extended->scalars[i].name;
+			builder.device_class = extended->scalars[i].device_class;
+			add_long_lived(&builder);
+			add_short_lived(&builder);
+		}
+	}
+	if (builder.request_count == 0) {
+		return NULL;
+	}
+	qsort(builder.requests, builder.request_count, sizeof(*builder.requests), compare_requests);
+	result = BT_ARENA_NEW(arena, struct bt_extended_node_claim);
+	result->claim = extended->claim;
+	result->claim.spec.devices.requests.items = builder.requests;
+	result->claim.spec.devices.requests.count = builder.request_count;
+	result->claim.spec.devices.requests.present = true;
+	result->mappings.items = builder.mappings;
+	result->mappings.count = builder.mapping_count;
+	result->mappings.present = true;
+	return result;
+}
+
+/* --- 14.2 --- */
+
+static bool are_same(const bool *a, const bool *b, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (a[i] != b[i]) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static const struct known_node_claim *find_known(
+	const struct bt_extended_resources *extended, const bool *by_devices)
+{
+	for (uint32_t i = 0; i < extended->known_count; i++) {
+		if (are_same(extended->known[i].by_devices, by_devices, extended->scalar_count)) {
+			return &extended->known[i];
+		}
+	}
+	return NULL;
+}
+
+static const struct bt_extended_node_claim *node_claim_for(struct bt_extended_resources *extended,
+	const bool *by_devices, const struct bt_pod_info *pod, struct bt_arena *arena)
+{
+	const struct known_node_claim *known = find_known(extended, by_devices);
+	bool *copy;
+	struct known_node_claim made;
+
+	if (known != NULL) {
+		return known->claim;
+	}
+	copy = BT_ARENA_NEW_ARRAY(arena, bool, extended->scalar_count);
+	for (uint32_t i = 0; i < extended->scalar_count; i++) {
+		copy[i] = by_devices[i];
+	}
+	made = (struct known_node_claim){copy, make_node_claim(extended, by_devices, pod, arena)};
+	if (extended->known_count < KNOWN_MAX) {
+		extended->known[extended->known_count++] = made;
+	}
+	return made.claim;
+}
+
+struct bt_status bt_extended_for_node(BT_UNUSED const struct bt_dynamic_resources *instance,
+	struct bt_extended_resources *extended, const struct bt_pod_info *pod,
+	const struct bt_node_info *node, struct bt_arena *arena,
+	const struct bt_extended_node_claim **out_claim)
+{
+	bool *by_devices = extended->scratch;
+	bool any = false;
+
+	*out_claim = NULL;
+	if (extended->is_stale) {
+		return bt_status_reason(
+			BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_SPECIAL_CLAIM_STALE);
+	}
+	for (uint32_t i = 0; i < extended->scalar_count; i++) {
+		const struct extended_scalar *scalar = &extended->scalars[i];
+		/* The state does not tell 0 from absent. With 0 and no class upstream leaves it to
+		 * NodeResourcesFit to refuse the pod. */
+		bool has_own = bt_node_info_scalar_allocatable(node, scalar->column) != 0;
+
+		by_devices[i] = !has_own && scalar->device_class.length != 0;
+		any |= by_devices[i];
+		if (!has_own && !by_devices[i]) {
+			return bt_status_reason(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
+				BT_REASON_RESOURCE_NOT_FITTING);
+		}
+	}
+	if (any) {
+		*out_claim = node_claim_for(extended, by_devices, pod, arena);
+	}
+	return BT_STATUS_OK;
+}

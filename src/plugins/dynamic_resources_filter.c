@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Filter and Score of DynamicResources. Spec: 12 sections 8 and 11. */
+#include "base/error.h"
+#include "framework/framework.h"
+#include "plugins/dynamic_resources.h"
+
+/** Questions of the allocator in one Filter where nobody has a clock: what a search of some seconds
+ * asks. */
+#define FILTER_QUESTIONS_MAX (UINT32_C(1) << 17)
+/** FirstAvailableMax: the score of the first alternative. */
+#define FIRST_AVAILABLE_SCORE 8
+
+static struct bt_status unresolvable(enum bt_reason reason)
+{
+	return bt_status_reason(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, reason);
+}
+
+/* --- time limit --- */
+
+static void start_limit(const struct bt_dynamic_resources *instance, struct bt_filter_limit *limit,
+	const struct bt_cycle_state *cycle)
+{
+	const struct bt_scheduler_metrics *metrics = bt_handle_metrics(limit->handle);
+
+	limit->cycle = cycle;
+	limit->is_timed_out = false;
+	limit->deadline_ns = 0;
+	limit->questions_left = 0;
+	if (instance->filter_timeout_ns != 0 && metrics != NULL) {
+		limit->deadline_ns = bt_metrics_now(metrics) + instance->filter_timeout_ns;
+	} else if (instance->filter_timeout_ns != 0) {
+		limit->questions_left = FILTER_QUESTIONS_MAX;
+	}
+}
+
+bool bt_dynamic_filter_is_over(void *context)
+{
+	struct bt_filter_limit *limit = context;
+
+	if (limit->deadline_ns != 0) {
+		limit->is_timed_out |=
+			bt_metrics_now(bt_handle_metrics(limit->handle)) >= limit->deadline_ns;
+	} else if (limit->questions_left != 0) {
+		limit->is_timed_out |= --limit->questions_left == 0;
+	}
+	return limit->is_timed_out || limit->cycle->cancel_cause.length != 0;
+}
+
+/* --- one node --- */
+
+/** What its functions pass on. */
+struct node_question {
+	struct bt_plugin *plugin;
+	struct bt_cycle_state *cycle;
+	struct bt_dynamic_cycle *data;
+	const struct bt_pod_info *pod;
+	const struct bt_node_info *node;
+	struct bt_dynamic_node found;
+};
+
+/** Step 3; *out_unavailable: of an allocated claim. */
+static struct bt_status check_allocated(const struct node_question *question,
+	const struct bt_dynamic_claim *claim, bool *out_unavailable)
+{
+	const struct bt_dynamic_resources *instance = bt_dynamic_resources_of(question->plugin);
+	struct bt_arena *arena = question->cycle->arena;
+	struct berth_error err = BERTH_ERROR_INIT;
+	bool ready = true;
+
+	*out_unavailable = claim->has_selector &&
+		!bt_node_selector_matches(&claim->selector, bt_node_info_name(question->node),
+			bt_node_info_labels(question->node), arena, NULL);
+	if (*out_unavailable) {
+		return BT_STATUS_OK;
+	}
+	if (bt_dynamic_binds_conditions(question->plugin)) {
+		bool failed = bt_dynamic_is_ready(claim->claim, &ready, &err) != 0;
+
+		berth_error_finish(&err);
+		*out_unavailable =
+			failed || (!ready && bt_dynamic_is_timed_out(instance, claim->claim));
+	}
+	return bt_plugin_gate(question->plugin, BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES)
+		? bt_node_allocatable_check_sharing(
+			  instance, question->pod, claim->claim, question->node, arena)
+		: BT_STATUS_OK;
+}
+
+/** Step 3 of all claims; *out_available false: some is not, see is_unavailable_here. */
+static struct bt_status check_available(const struct node_question *question, bool *out_available)
+{
+	struct bt_dynamic_cycle *data = question->data;
+
+	*out_available = true;
+	for (uint32_t i = 0; i < data->count; i++) {
+		struct bt_dynamic_claim *claim = &data->claims[i];
+		struct bt_status status;
+
+		claim->is_unavailable_here = false;
+		if (!claim->was_allocated) {
+			continue;
+		}
+		status = check_allocated(question, claim, &claim->is_unavailable_here);
+		if (!bt_status_is_success(&status)) {
+			return status;
+		}
+		*out_available &= !claim->is_unavailable_here;
+	}
+	return BT_STATUS_OK;
+}
+
+/** Step 5. */
+static struct bt_status refuse_unavailable(struct bt_dynamic_cycle *data)
+{
+	for (uint32_t i = 0; i < data->count; i++) {
+		data->claims[i].is_unavailable |= data->claims[i].is_unavailable_here;
+	}
+	return unresolvable(BT_REASON_CLAIM_NOT_AVAILABLE);
+}
+
+/** Claims for the allocator, in order. */
+static uint32_t collect_todo(const struct node_question *question)
+{
+	struct bt_dynamic_cycle *data = question->data;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < data->count; i++) {
+		const struct bt_dynamic_claim *claim = &data->claims[i];
+
+		if (claim->pending == NULL && bt_dynamic_is_wanted(claim, &question->found)) {
+			data->todo[count++] =
+				claim->is_special ? &question->found.special->claim : claim->claim;
+		}
+	}
+	return count;
+}
+
+/** The search was given up. */
+static struct bt_status over_status(const struct node_question *question)
+{
+	struct bt_arena *arena = question->cycle->arena;
+
+	if (question->data->limit.is_timed_out) {
+		return bt_status_error_text(arena,
+			bt_arena_printf(arena, "node %.*s: timed out trying to allocate devices",
+				BT_STR_ARG(bt_node_info_name(question->node))));
+	}
+	return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena,
+		"asked by caller to stop allocating devices: %.*s",
+		BT_STR_ARG(question->cycle->cancel_cause));
+}
+
+/** Steps 4b and 4c. */
+static struct bt_status allocate(struct node_question *question)
+{
+	struct bt_dynamic_cycle *data = question->data;
+	struct berth_error err = BERTH_ERROR_INIT;
+	enum bt_allocation_outcome outcome;
+	uint32_t count = collect_todo(question);
+
+	if (count == 0) {
+		return BT_STATUS_OK;
+	}
+	start_limit(bt_dynamic_resources_of(question->plugin), &data->limit, question->cycle);
+	/* A short search may be over before the allocator asks. */
+	if (question->cycle->cancel_cause.length != 0) {
+		return over_status(question);
+	}
+	outcome = bt_allocator_allocate(
+		data->allocator, question->node, data->todo, count, &question->found.choice, &err);
+	switch (outcome) {
+	case BT_ALLOCATION_FOUND:
+		return BT_STATUS_OK;
+	case BT_ALLOCATION_NONE:
+		return unresolvable(BT_REASON_CLAIMS_NOT_ALLOCATABLE);
+	case BT_ALLOCATION_INVALID_POOL:
+		return unresolvable(BT_REASON_INVALID_RESOURCE_POOLS);
+	case BT_ALLOCATION_OVER:
+		berth_error_finish(&err);
+		return over_status(question);
+	case BT_ALLOCATION_ERROR:
+		break;
+	}
+	return bt_status_from_error(question->cycle->arena, &err);
+}
+
+/** Step 4d. */
+static struct bt_status check_demand(struct node_question *question)
+{
+	struct bt_dynamic_cycle *data = question->data;
+	struct bt_arena *arena = question->cycle->arena;
+	struct bt_new_allocation *allocations =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_new_allocation, data->count);
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < data->count; i++) {
+		struct bt_allocation_result *result;
+		struct berth_error err = BERTH_ERROR_INIT;
+
+		if (!bt_dynamic_is_wanted(&data->claims[i], &question->found)) {
+			continue;
+		}
+		result = BT_ARENA_NEW(arena, struct bt_allocation_result);
+		if (bt_dynamic_allocation(data, &question->found, i, arena, result, &err) != 0) {
+			return bt_status_from_error(arena, &err);
+		}
+		allocations[count++] = (struct bt_new_allocation){&data->claims[i], result};
+	}
+	return bt_node_allocatable_check(bt_dynamic_resources_of(question->plugin), question->pod,
+		question->node, allocations, count, arena, &question->found.demand);
+}
+
+static struct bt_status special_claim(struct node_question *question)
+{
+	return question->data->extended == NULL
+		? BT_STATUS_OK
+		: bt_extended_for_node(bt_dynamic_resources_of(question->plugin),
+			  question->data->extended, question->pod, question->node,
+			  question->cycle->arena, &question->found.special);
+}
+
+static void store(struct node_question *question)
+{
+	struct bt_dynamic_cycle *data = question->data;
+	uint32_t slot = question->node->slot;
+
+	if (slot >= data->slot_count) {
+		return;
+	}
+	if (data->nodes[slot] == NULL) {
+		data->nodes[slot] = BT_ARENA_NEW(question->cycle->arena, struct bt_dynamic_node);
+	}
+	*data->nodes[slot] = question->found;
+}
+
+struct bt_status bt_dynamic_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_node_info *node)
+{
+	struct bt_dynamic_cycle *data = bt_dynamic_cycle_of(plugin, cycle);
+	struct node_question question = {plugin, cycle, data, pod, node, {0}};
+	struct bt_status status;
+	bool available;
+
+	if (data == NULL) {
+		return bt_dynamic_state_missing(cycle->arena);
+	}
+	if (data->count == 0) {
+		return BT_STATUS_OK;
+	}
+	status = special_claim(&question);
+	if (!bt_status_is_success(&status) ||
+		(question.found.special == NULL && data->user_count == 0)) {
+		return status;
+	}
+	status = check_available(&question, &available);
+	if (bt_status_is_success(&status) && data->allocator != NULL) {
+		status = allocate(&question);
+	}
+	if (bt_status_is_success(&status) && data->allocator != NULL &&
+		bt_plugin_gate(plugin, BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES)) {
+		status = check_demand(&question);
+	}
+	if (!bt_status_is_success(&status)) {
+		return status;
+	}
+	if (!available) {
+		return refuse_unavailable(data);
+	}
+	if (data->allocator != NULL) {
+		store(&question);
+	}
+	return BT_STATUS_OK;
+}
+
+/* --- Score --- */
+
+/** Place of a claim among those that the allocator was asked for. */
+static uint32_t place_in_choice(
+	const struct bt_dynamic_cycle *data, const struct bt_dynamic_node *node, uint32_t index)
+{
+	uint32_t place = 0;
+
+	for (uint32_t i = 0; i < index; i++) {
+		place += data->claims[i].pending == NULL &&
+			bt_dynamic_is_wanted(&data->claims[i], node);
+	}
+	return place;
+}
+
+int bt_dynamic_allocation(const struct bt_dynamic_cycle *data, const struct bt_dynamic_node *node,
+	uint32_t index, struct bt_arena *arena, struct bt_allocation_result *out_result,
+	struct berth_error *err)
+{
+	if (data->claims[index].pending != NULL) {
+		*out_result = *data->claims[index].pending;
+		return 0;
+	}
+	return bt_allocation_choice_result(data->allocator, node->choice,
+		place_in_choice(data, node, index), arena, out_result, err);
+}
+
+static bool is_named(const struct bt_allocation_result *allocation, struct bt_str request,
+	struct bt_str subrequest)
+{
+	for (uint32_t i = 0; i < allocation->devices.results.count; i++) {
+		struct bt_str subrequest_name = allocation->devices.results.items[i].request;
+		struct bt_str name = bt_str_cut(&subrequest_name, '/');
+
+		if (bt_str_equal(name, request) && subrequest_name.data != NULL &&
+			bt_str_equal(subrequest_name, subrequest)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static int64_t score_allocation(
+	const struct bt_device_request *request, const struct bt_allocation_result *allocation)
+{
+	int64_t sum = 0;
+
+	for (uint32_t i = 0; i < request->first_available.count; i++) {
+		if (is_named(allocation, request->name, request->first_available.items[i].name)) {
+			sum += FIRST_AVAILABLE_SCORE - (int64_t)i;
+		}
+	}
+	return sum;
+}
+
+/** place: of the claim in the choice; request: index of one with alternatives. */
+static int64_t score_choice(const struct bt_device_request *requests, uint32_t request,
+	const struct bt_allocation_choice *choice, uint32_t place)
+{
+	const struct bt_device_sub_request *alternatives = requests[request].first_available.items;
+	uint32_t selected = bt_allocation_choice_subrequest(choice, place, request);
+
+	/* One that asks for no device has no result that names it. */
+	return selected == UINT32_MAX ||
+			(alternatives[selected].count <= 0 &&
+				!bt_str_equal_c(alternatives[selected].allocation_mode, "All"))
+		? 0
+		: FIRST_AVAILABLE_SCORE - (int64_t)selected;
+}
+
+static int64_t score_claim(
+	const struct bt_dynamic_cycle *data, const struct bt_dynamic_node *node, uint32_t index)
+{
+	const struct bt_dynamic_claim *claim = &data->claims[index];
+	const struct bt_allocation_result *allocation =
+		claim->was_allocated ? claim->claim->status.allocation : claim->pending;
+	uint32_t place = allocation == NULL ? place_in_choice(data, node, index) : 0;
+	int64_t sum = 0;
+
+	for (uint32_t i = 0; i < claim->claim->spec.devices.requests.count; i++) {
+		const struct bt_device_request *requests =
+			claim->claim->spec.devices.requests.items;
+
+		if (requests[i].exactly != NULL) {
+			continue;
+		}
+		sum += allocation != NULL ? score_allocation(&requests[i], allocation)
+					  : score_choice(requests, i, node->choice, place);
+	}
+	return sum;
+}
+
+/** All that may differ between the nodes are the alternatives. */
+static bool scores_alternatives(const struct bt_plugin *plugin, const struct bt_dynamic_cycle *data)
+{
+	return data->has_alternatives && bt_plugin_gate(plugin, BT_GATE_DRA_PRIORITIZED_LIST);
+}
+
+static int64_t score_node(const struct bt_dynamic_cycle *data, uint32_t slot)
+{
+	const struct bt_dynamic_node *found = slot < data->slot_count ? data->nodes[slot] : NULL;
+	int64_t score = 0;
+
+	for (uint32_t i = 0; found != NULL && i < data->count; i++) {
+		score += score_claim(data, found, i);
+	}
+	return score;
+}
+
+struct bt_status bt_dynamic_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node,
+	int64_t *out_score)
+{
+	const struct bt_dynamic_cycle *data = bt_dynamic_cycle_of(plugin, cycle);
+
+	*out_score = 0;
+	if (!bt_plugin_gate(plugin, BT_GATE_DRA_PRIORITIZED_LIST)) {
+		return BT_STATUS_OK;
+	}
+	if (data == NULL) {
+		return bt_dynamic_state_missing(cycle->arena);
+	}
+	if (scores_alternatives(plugin, data)) {
+		*out_score = score_node(data, node->slot);
+	}
+	return BT_STATUS_OK;
+}
+
+void bt_dynamic_score_slots(struct bt_plugin *plugin, const void *data,
+	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const struct bt_state *state,
+	const uint32_t *slots, uint32_t count, int64_t *scores)
+{
+	const struct bt_dynamic_cycle *cycle_data = data;
+	bool differ = scores_alternatives(plugin, cycle_data);
+
+	for (uint32_t i = 0; i < count; i++) {
+		scores[i] = differ ? score_node(cycle_data, slots[i]) : 0;
+	}
+}

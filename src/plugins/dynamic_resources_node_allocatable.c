@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * DynamicResources: devices that also take cpu, memory or the like from their node. Spec: 12
+ * section 15. Alpha gate DRANodeAllocatableResources.
+ */
+#include <stdlib.h>
+
+#include "api/resources.h"
+#include "base/log.h"
+#include "dra/device_pools.h"
+#include "plugins/common_resource_score.h"
+#include "plugins/dynamic_resources.h"
+
+/** What the pod's status is to say; in the cycle's arena. */
+struct bt_node_allocatable {
+	struct bt_node_allocatable_claim_status *statuses; /* by name of the claim */
+	uint32_t count;
+};
+
+/** One question. */
+struct demand_question {
+	const struct bt_dynamic_resources *instance;
+	const struct bt_pod_info *pod;
+	const struct bt_node_info *node;
+	struct bt_arena *arena;
+	struct bt_node_allocatable *demand;
+};
+
+/* --- 15.1 --- */
+
+struct bt_status bt_node_allocatable_check_sharing(const struct bt_dynamic_resources *instance,
+	const struct bt_pod_info *pod, const struct bt_resource_claim *claim,
+	const struct bt_node_info *node, struct bt_arena *arena)
+{
+	const struct bt_state *state = instance->base.handle->state;
+	struct bt_str namespace_ = pod->namespace_;
+	struct bt_str name = claim->metadata.name;
+	uint32_t consumers = bt_state_claim_consumer_count(state, node->slot, namespace_, name);
+	uint32_t own;
+
+	if (consumers > 1) {
+		return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena,
+			"node allocatable resource claim %.*s shared by multiple pods",
+			BT_STR_ARG(name));
+	}
+	own = bt_state_find_pod(state, pod->uid);
+	if (consumers == 1 &&
+		(own == BT_POD_NONE || bt_state_pod_at(state, own)->node != node->slot ||
+			!bt_state_is_claim_consumer(state, own, namespace_, name))) {
+		return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena,
+			"node allocatable resource claim %.*s is already used by another pod",
+			BT_STR_ARG(name));
+	}
+	return BT_STATUS_OK;
+}
+
+/* --- 15.2: what the claims demand --- */
+
+static const struct bt_device *device_of(const struct demand_question *question,
+	const struct bt_device_request_allocation_result *result)
+{
+	return bt_device_pools_find_device(
+		question->instance->dra->pools, result->driver, result->pool, result->device);
+}
+
+/** Some device of it takes something from the node. */
+static bool has_mappings(
+	const struct demand_question *question, const struct bt_allocation_result *allocation)
+{
+	for (uint32_t i = 0; i < allocation->devices.results.count; i++) {
+		const struct bt_device *device =
+			device_of(question, &allocation->devices.results.items[i]);
+
+		if (device != NULL && device->node_allocatable_resource_mappings.count != 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+BT_PRINTF(4, 5)
+static struct bt_status fail(const struct demand_question *question,
+	const struct bt_resource_claim *claim, struct bt_str device, const char *format, ...)
+{
+	struct bt_strbuf text = {0};
+	struct bt_status status;
+	va_list arguments;
+
+	bt_strbuf_printf(&text,
+		"claim %.*s/%.*s, device %.*s: ", BT_STR_ARG(claim->metadata.namespace_),
+		BT_STR_ARG(claim->metadata.name), BT_STR_ARG(device));
+	va_start(arguments, format);
+	bt_strbuf_vprintf(&text, format, arguments);
+	va_end(arguments);
+	status = bt_status_error_text(question->arena, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+	return status;
+}
+
+static void add_amount(struct bt_resource_list *list, uint32_t room, struct bt_str name,
+	const struct bt_quantity *amount, struct bt_arena *arena)
+{
+	uint32_t at = 0;
+
+	while (at < list->count && bt_str_compare(list->items[at].name, name) < 0) {
+		at++;
+	}
+	if (at < list->count && bt_str_equal(list->items[at].name, name)) {
+		bt_quantity_add(&list->items[at].quantity, amount, arena);
+		return;
+	}
+	BT_ASSERT(list->count < room);
+	for (uint32_t i = list->count; i > at; i--) {
+		list->items[i] = list->items[i - 1];
+	}
+	list->items[at] = (struct bt_resource_entry){.name = name, .quantity = *amount};
+	list->count++;
+	list->present = true;
+}
+
+/** One mapping of an allocated device; *out_amount absent: nothing of it was consumed. */
+static struct bt_status amount_of(const struct demand_question *question,
+	const struct bt_resource_claim *claim,
+	const struct bt_device_request_allocation_result *result,
+	const struct bt_node_allocatable_mapping_entry *mapping,
+	const struct bt_quantity **out_amount)
+{
+	const struct bt_quantity *multiplier = mapping->value.allocation_multiplier;
+	struct bt_str key = mapping->value.capacity_key;
+	struct bt_quantity *amount = BT_ARENA_NEW(question->arena, struct bt_quantity);
+	const struct bt_quantity *consumed;
+
+	*out_amount = NULL;
+	if (key.length == 0) {
+		if (multiplier != NULL) {
+			*amount = *multiplier;
+		}
+		*out_amount = amount;
+		return BT_STATUS_OK;
+	}
+	if (result->consumed_capacity.count == 0) {
+		return fail(question, claim, result->device,
+			"ConsumedCapacity is nil, but Capacity key '%.*s' is set in "
+			"NodeAllocatableResourceMappings for resource %.*s",
+			BT_STR_ARG(key), BT_STR_ARG(mapping->key));
+	}
+	consumed = bt_resource_list_find(&result->consumed_capacity, key);
+	if (consumed != NULL) {
+		*amount = *consumed;
+		if (multiplier != NULL) {
+			bt_quantity_multiply(amount, multiplier, question->arena);
+		}
+		*out_amount = amount;
+	}
+	return BT_STATUS_OK;
+}
+
+static uint32_t mapping_count(
+	const struct demand_question *question, const struct bt_allocation_result *allocation)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < allocation->devices.results.count; i++) {
+		const struct bt_device *device =
+			device_of(question, &allocation->devices.results.items[i]);
+		count += device != NULL ? device->node_allocatable_resource_mappings.count : 0;
+	}
+	return count;
+}
+
+static struct bt_status sum_claim(const struct demand_question *question,
+	const struct bt_new_allocation *allocation, struct bt_resource_list *out_resources)
+{
+	const struct bt_resource_claim *claim = allocation->claim->claim;
+	uint32_t room = mapping_count(question, allocation->allocation);
+
+	*out_resources = (struct bt_resource_list){
+		.items = BT_ARENA_NEW_ARRAY(question->arena, struct bt_resource_entry, room)};
+	for (uint32_t i = 0; i < allocation->allocation->devices.results.count; i++) {
+		const struct bt_device_request_allocation_result *result =
+			&allocation->allocation->devices.results.items[i];
+		const struct bt_device *device = device_of(question, result);
+
+		if (device == NULL) {
+			return fail(question, claim, result->device,
+				"device %.*s not found in pool %.*s", BT_STR_ARG(result->device),
+				BT_STR_ARG(result->pool));
+		}
+		for (uint32_t k = 0; k < device->node_allocatable_resource_mappings.count; k++) {
+			const struct bt_node_allocatable_mapping_entry *mapping =
+				&device->node_allocatable_resource_mappings.items[k];
+			const struct bt_quantity *amount;
+			struct bt_status status =
+				amount_of(question, claim, result, mapping, &amount);
+
+			if (!bt_status_is_success(&status)) {
+				return status;
+			}
+			if (amount != NULL) {
+				add_amount(
+					out_resources, room, mapping->key, amount, question->arena);
+			}
+		}
+	}
+	return BT_STATUS_OK;
+}
+
+static bool is_entry_of(const struct bt_pod *pod, const struct bt_pod_resource_claim *entry,
+	struct bt_str claim_name)
+{
+	struct bt_str name;
+	bool generated;
+
+	return bt_dynamic_entry_name(pod, entry, &name, &generated, NULL) == 0 &&
+		bt_str_equal(name, claim_name);
+}
+
+/** The pod's own name for the claim is one that the container uses. */
+static bool container_uses(
+	const struct bt_pod *pod, const struct bt_container *container, struct bt_str claim_name)
+{
+	for (uint32_t i = 0; i < container->resources.claims.count; i++) {
+		struct bt_str name = container->resources.claims.items[i].name;
+
+		for (uint32_t k = 0; k < pod->spec.resource_claims.count; k++) {
+			const struct bt_pod_resource_claim *entry =
+				&pod->spec.resource_claims.items[k];
+
+			if (bt_str_equal(entry->name, name) &&
+				is_entry_of(pod, entry, claim_name)) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static bt_str_list containers_of(const struct demand_question *question, struct bt_str claim_name)
+{
+	const struct bt_pod *pod = question->pod->object;
+	const bt_container_list *const lists[] = {
+		&pod->spec.init_containers, &pod->spec.containers};
+	bt_str_list names = {.items = BT_ARENA_NEW_ARRAY(question->arena, struct bt_str,
+				     (size_t)lists[0]->count + lists[1]->count)};
+
+	for (size_t list = 0; list < BT_ARRAY_LENGTH(lists); list++) {
+		for (uint32_t i = 0; i < lists[list]->count; i++) {
+			const struct bt_container *container = &lists[list]->items[i];
+
+			if (container_uses(pod, container, claim_name)) {
+				names.items[names.count++] =
+					bt_arena_str(question->arena, container->name);
+			}
+		}
+	}
+	names.present = names.count != 0;
+	return names;
+}
+
+static struct bt_status add_status(
+	const struct demand_question *question, const struct bt_new_allocation *allocation)
+{
+	struct bt_node_allocatable *demand = question->demand;
+	struct bt_node_allocatable_claim_status *entry = &demand->statuses[demand->count];
+	struct bt_status status = sum_claim(question, allocation, &entry->resources);
+
+	if (!bt_status_is_success(&status)) {
+		return status;
+	}
+	entry->resource_claim_name =
+		bt_arena_str(question->arena, allocation->claim->claim->metadata.name);
+	entry->containers = containers_of(question, entry->resource_claim_name);
+	if (entry->containers.count == 0) {
+		return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, question->arena,
+			"claim %.*s: node-allocatable resource claim not referenced by any "
+			"container within the pod",
+			BT_STR_ARG(entry->resource_claim_name));
+	}
+	demand->count++;
+	return BT_STATUS_OK;
+}
+
+static int compare_statuses(const void *a, const void *b)
+{
+	const struct bt_node_allocatable_claim_status *left = a;
+	const struct bt_node_allocatable_claim_status *right = b;
+
+	return bt_str_compare(left->resource_claim_name, right->resource_claim_name);
+}
+
+/* --- 15.2: does the node have it --- */
+
+static void set_statuses(struct bt_pod_status *status, const struct bt_node_allocatable *demand)
+{
+	status->node_allocatable_resource_claim_statuses.items = demand->statuses;
+	status->node_allocatable_resource_claim_statuses.count = demand->count;
+	status->node_allocatable_resource_claim_statuses.present = true;
+}
+
+/** What the pod says it needs as a whole covers its parts. */
+static struct bt_status check_pod_level(const struct demand_question *question,
+	const struct bt_pod *pod, const struct bt_resource_list *demand)
+{
+	struct bt_request_options options = {.no_pod_level = true, .dra_status = true};
+	struct bt_resource_list parts;
+
+	if (!bt_pod_has_pod_level_requests(pod)) {
+		return BT_STATUS_OK;
+	}
+	parts = bt_pod_requests(pod, &options, question->arena);
+	for (uint32_t i = 0; i < parts.count; i++) {
+		const struct bt_quantity *whole =
+			bt_resource_list_find(demand, parts.items[i].name);
+
+		if (whole != NULL && bt_quantity_compare(&parts.items[i].quantity, whole) > 0) {
+			return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
+				question->arena,
+				"pod level request for %.*s is insufficient to cover the "
+				"aggregated "
+				"container and node-allocatable DRA requests",
+				BT_STR_ARG(parts.items[i].name));
+		}
+	}
+	return BT_STATUS_OK;
+}
+
+struct lacks {
+	struct bt_str *reasons;
+	uint32_t count;
+	bool is_unresolvable;
+};
+
+static void check_amount(struct lacks *lacks, struct bt_str reason, int64_t wanted,
+	int64_t allocatable, int64_t requested)
+{
+	if (wanted > 0 && wanted > bt_wrap_sub(allocatable, requested)) {
+		lacks->reasons[lacks->count++] = reason;
+		lacks->is_unresolvable |= wanted > allocatable;
+	}
+}
+
+static struct bt_status check_node(
+	const struct demand_question *question, const struct bt_resource *wanted)
+{
+	const struct bt_node_info *node = question->node;
+	struct lacks lacks = {.reasons = BT_ARENA_NEW_ARRAY(question->arena, struct bt_str,
+				      (size_t)wanted->scalar_count + 3)};
+
+	check_amount(&lacks, bt_reason_texts[BT_REASON_INSUFFICIENT_CPU], wanted->cpu_milli,
+		node->allocatable_cpu_milli, node->requested_cpu_milli);
+	check_amount(&lacks, bt_reason_texts[BT_REASON_INSUFFICIENT_MEMORY], wanted->memory_bytes,
+		node->allocatable_memory_bytes, node->requested_memory_bytes);
+	check_amount(&lacks, bt_reason_texts[BT_REASON_INSUFFICIENT_EPHEMERAL_STORAGE],
+		wanted->ephemeral_storage_bytes, node->allocatable_ephemeral_bytes,
+		node->requested_ephemeral_bytes);
+	for (uint32_t i = 0; i < wanted->scalar_count; i++) {
+		struct bt_str name = wanted->scalars[i].name;
+		uint32_t column = bt_node_table_find_scalar(
+			&question->instance->base.handle->state->nodes, name);
+
+		if (bt_resource_is_hugepage(name)) {
+			check_amount(&lacks,
+				bt_arena_printf(
+					question->arena, "Insufficient %.*s", BT_STR_ARG(name)),
+				wanted->scalars[i].value,
+				bt_node_info_scalar_allocatable(node, column),
+				bt_node_info_scalar_requested(node, column));
+		}
+	}
+	if (lacks.count == 0) {
+		return BT_STATUS_OK;
+	}
+	return (struct bt_status){
+		.code = lacks.is_unresolvable ? BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE
+					      : BT_STATUS_UNSCHEDULABLE,
+		.reason_count = lacks.count,
+		.reasons = lacks.reasons,
+	};
+}
+
+static struct bt_status check_demand(const struct demand_question *question)
+{
+	struct bt_pod pod = *question->pod->object;
+	struct bt_request_options options = {
+		.no_pod_level = !bt_gate_enabled(
+			question->instance->dra->gates, BT_GATE_POD_LEVEL_RESOURCES),
+		.dra_status = true,
+	};
+	struct bt_resource_list demand;
+	struct bt_resource wanted = {0};
+	struct bt_status status;
+
+	set_statuses(&pod.status, question->demand);
+	demand = bt_pod_requests(&pod, &options, question->arena);
+	status = check_pod_level(question, &pod, &demand);
+	if (!bt_status_is_success(&status)) {
+		return status;
+	}
+	bt_resource_add(&wanted, &demand, question->arena);
+	return check_node(question, &wanted);
+}
+
+struct bt_status bt_node_allocatable_check(const struct bt_dynamic_resources *instance,
+	const struct bt_pod_info *pod, const struct bt_node_info *node,
+	const struct bt_new_allocation *allocations, uint32_t count, struct bt_arena *arena,
+	const struct bt_node_allocatable **out_demand)
+{
+	struct bt_node_allocatable *demand = BT_ARENA_NEW(arena, struct bt_node_allocatable);
+	struct demand_question question = {instance, pod, node, arena, demand};
+	struct bt_status status = BT_STATUS_OK;
+
+	*out_demand = NULL;
+	demand->statuses =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_node_allocatable_claim_status, count);
+	for (uint32_t i = 0; i < count && bt_status_is_success(&status); i++) {
+		if (has_mappings(&question, allocations[i].allocation)) {
+			status = add_status(&question, &allocations[i]);
+		}
+	}
+	if (!bt_status_is_success(&status) || demand->count == 0) {
+		return status;
+	}
+	qsort(demand->statuses, demand->count, sizeof(*demand->statuses), compare_statuses);
+	status = check_demand(&question);
+	if (bt_status_is_success(&status)) {
+		*out_demand = demand;
+	}
+	return status;
+}
+
+/* --- 15.3 --- */
+
+void bt_dynamic_assume_status(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	BT_UNUSED const struct bt_pod_info *pod, uint32_t slot, struct bt_pod_status *status)
+{
+	const struct bt_dynamic_cycle *data = bt_dynamic_cycle_of(plugin, cycle);
+	const struct bt_dynamic_node *node =
+		data != NULL && slot < data->slot_count ? data->nodes[slot] : NULL;
+
+	if (node != NULL && node->demand != NULL) {
+		set_statuses(status, node->demand);
+	}
+}
+
+int bt_node_allocatable_patch(const struct bt_dynamic_resources *instance,
+	const struct bt_pod_info *pod, const struct bt_node_allocatable *demand,
+	BT_UNUSED struct bt_arena *arena, struct berth_error *err)
+{
+	const struct bt_claim_writer *writer = instance->base.handle->claim_writer;
+	struct bt_pod_status status = pod->object->status;
+	int code;
+
+	if (writer == NULL) {
+		return 0;
+	}
+	set_statuses(&status, demand);
+	code = writer->patch_pod_status(
+		writer->context, pod, &pod->object->status, &status, false, err);
+	return code == 0 || code == BT_WRITE_PENDING
+		? code
+		: bt_error_wrap(err, BERTH_ERR_STATE,
+			  "updating pod %.*s/%.*s NodeAllocatableResourceClaimStatuses",
+			  BT_STR_ARG(pod->namespace_), BT_STR_ARG(pod->name));
+}
+
+void bt_node_allocatable_clear(const struct bt_dynamic_resources *instance,
+	const struct bt_pod_info *pod, const struct bt_node_allocatable *demand,
+	BT_UNUSED struct bt_arena *arena)
+{
+	const struct bt_claim_writer *writer = instance->base.handle->claim_writer;
+	struct bt_pod_status status = pod->object->status;
+	struct bt_pod_status cleared = status;
+	struct berth_error err = BERTH_ERROR_INIT;
+
+	if (writer == NULL) {
+		return;
+	}
+	set_statuses(&status, demand);
+	set_statuses(&cleared, &(struct bt_node_allocatable){NULL, 0});
+	if (writer->patch_pod_status(writer->context, pod, &status, &cleared, true, &err) != 0) {
+		BT_LOG_ERROR(berth_error_message(&err),
+			"Failed to clear the statuses of node-allocatable resources",
+			BT_LOG_REF("pod", pod->namespace_, pod->name));
+		berth_error_finish(&err);
+	}
+}

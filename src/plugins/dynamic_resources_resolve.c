@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Which claims a pod has, and whom they are reserved for. Spec: 12 section 6. */
+#include "api/scheduling.h"
+#include "base/error.h"
+#include "plugins/dynamic_resources.h"
+
+#define NS_NAME "%.*s/%.*s"
+#define NS_NAME_ARG(meta) BT_STR_ARG((meta)->namespace_), BT_STR_ARG((meta)->name)
+#define GROUP_API "scheduling.k8s.io"
+
+static struct bt_str group_name_of(const struct bt_pod *pod)
+{
+	return bt_plugin_pod_group_name(&pod->spec);
+}
+
+/* --- resolve(pod) --- */
+
+/** Names that belong together in a pod's spec and status. */
+static const struct bt_pod_resource_claim_status *find_status(
+	const struct bt_pod *pod, struct bt_str name)
+{
+	for (uint32_t i = 0; i < pod->status.resource_claim_statuses.count; i++) {
+		if (bt_str_equal(pod->status.resource_claim_statuses.items[i].name, name)) {
+			return &pod->status.resource_claim_statuses.items[i];
+		}
+	}
+	return NULL;
+}
+
+int bt_dynamic_entry_name(const struct bt_pod *pod, const struct bt_pod_resource_claim *entry,
+	struct bt_str *out_name, bool *out_generated, struct berth_error *err)
+{
+	const struct bt_pod_resource_claim_status *status;
+
+	*out_generated = entry->resource_claim_name.data == NULL;
+	*out_name = entry->resource_claim_name;
+	if (!*out_generated) {
+		return 0;
+	}
+	if (entry->resource_claim_template_name.data == NULL) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"pod \"" NS_NAME "\", spec.resourceClaim \"%.*s\": none of the supported "
+			"fields are set",
+			NS_NAME_ARG(&pod->metadata), BT_STR_ARG(entry->name));
+	}
+	status = find_status(pod, entry->name);
+	if (status == NULL) {
+		return bt_error_set(err, BERTH_ERR_STATE,
+			"pod \"" NS_NAME "\": ResourceClaim not created yet",
+			NS_NAME_ARG(&pod->metadata));
+	}
+	*out_name = status->resource_claim_name;
+	return 0;
+}
+
+static bool is_owned_by_group(const struct bt_owner_reference *owner, struct bt_str group_name)
+{
+	return bt_str_equal_c(owner->kind, "PodGroup") && bt_str_equal(owner->name, group_name) &&
+		bt_str_has_prefix(owner->api_version, BT_STR(GROUP_API "/"));
+}
+
+static int check_owner(const struct bt_dynamic_resources *instance, const struct bt_pod *pod,
+	const struct bt_resource_claim *claim, struct berth_error *err)
+{
+	const struct bt_owner_reference *owner = bt_object_controller(&claim->metadata);
+	struct bt_str group = group_name_of(pod);
+	bool may_be_group = group.length != 0 &&
+		bt_plugin_gate(&instance->base.base, BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS);
+
+	if (owner != NULL &&
+		(bt_str_equal(owner->uid, pod->metadata.uid) ||
+			(may_be_group && is_owned_by_group(owner, group)))) {
+		return 0;
+	}
+	if (may_be_group) {
+		return bt_error_set(err, BERTH_ERR_STATE,
+			"ResourceClaim " NS_NAME " was not created for Pod " NS_NAME
+			" (neither Pod nor PodGroup %.*s is the owner)",
+			NS_NAME_ARG(&claim->metadata), NS_NAME_ARG(&pod->metadata),
+			BT_STR_ARG(group));
+	}
+	return bt_error_set(err, BERTH_ERR_STATE,
+		"ResourceClaim " NS_NAME " was not created for Pod " NS_NAME " (Pod is not owner)",
+		NS_NAME_ARG(&claim->metadata), NS_NAME_ARG(&pod->metadata));
+}
+
+/** *out_claim NULL: the entry needs none. */
+static int resolve_entry(const struct bt_dynamic_resources *instance, const struct bt_pod *pod,
+	const struct bt_pod_resource_claim *entry, struct bt_object **out_claim,
+	struct berth_error *err)
+{
+	struct bt_object *object;
+	struct bt_str name;
+	bool generated;
+	int code = bt_dynamic_entry_name(pod, entry, &name, &generated, err);
+
+	*out_claim = NULL;
+	if (code != 0 || name.data == NULL) {
+		return code;
+	}
+	object = bt_claim_cache_find(&instance->dra->claims, pod->metadata.namespace_, name);
+	if (object == NULL) {
+		return bt_error_set(err, BERTH_ERR_NOT_FOUND,
+			"could not find ResourceClaim \"" NS_NAME "\"",
+			BT_STR_ARG(pod->metadata.namespace_), BT_STR_ARG(name));
+	}
+	if (object->meta->deletion_timestamp != NULL) {
+		return bt_error_set(err, BERTH_ERR_STATE, "resourceclaim \"%.*s\" is being deleted",
+			BT_STR_ARG(name));
+	}
+	*out_claim = object;
+	return generated
+		? check_owner(instance, pod, bt_object_value(object, BT_KIND_RESOURCE_CLAIM), err)
+		: 0;
+}
+
+int bt_dynamic_resolve(const struct bt_dynamic_resources *instance, const struct bt_pod *pod,
+	struct bt_resolved_claim *claims, uint32_t *out_count, struct berth_error *err)
+{
+	*out_count = 0;
+	for (uint32_t i = 0; i < pod->spec.resource_claims.count; i++) {
+		struct bt_object *claim;
+		int code = resolve_entry(
+			instance, pod, &pod->spec.resource_claims.items[i], &claim, err);
+
+		if (code != 0) {
+			return code;
+		}
+		if (claim != NULL) {
+			claims[(*out_count)++] = (struct bt_resolved_claim){claim, i};
+		}
+	}
+	return 0;
+}
+
+/* --- bindings(pod) --- */
+
+static bool is_same_nullable(struct bt_str a, struct bt_str b)
+{
+	return (a.data == NULL) == (b.data == NULL) && bt_str_equal(a, b);
+}
+
+static struct bt_resource_claim_consumer_reference reference_to(
+	struct bt_str api_group, struct bt_str resource, const struct bt_object_meta *meta)
+{
+	return (struct bt_resource_claim_consumer_reference){
+		.api_group = api_group, .resource = resource, .name = meta->name, .uid = meta->uid};
+}
+
+/** *out_is_groups: one of the group's entries is the same claim. */
+static int find_in_group(const struct bt_pod_group *group,
+	const struct bt_pod_resource_claim *wanted, bool *out_is_groups, struct berth_error *err)
+{
+	*out_is_groups = false;
+	for (uint32_t i = 0; i < group->spec.resource_claims.count && !*out_is_groups; i++) {
+		const struct bt_pod_group_resource_claim *entry =
+			&group->spec.resource_claims.items[i];
+
+		if (entry->resource_claim_name.data == NULL &&
+			entry->resource_claim_template_name.data == NULL) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"PodGroup " NS_NAME
+				" claim %.*s: none of the supported fields are set",
+				NS_NAME_ARG(&group->metadata), BT_STR_ARG(entry->name));
+		}
+		*out_is_groups = bt_str_equal(entry->name, wanted->name) &&
+			is_same_nullable(entry->resource_claim_name, wanted->resource_claim_name) &&
+			is_same_nullable(entry->resource_claim_template_name,
+				wanted->resource_claim_template_name);
+	}
+	return 0;
+}
+
+int bt_dynamic_binding(const struct bt_dynamic_resources *instance, const struct bt_pod *pod,
+	uint32_t entry, struct bt_resource_claim_consumer_reference *out_reference,
+	struct berth_error *err)
+{
+	struct bt_str name = group_name_of(pod);
+	const struct bt_pod_group *group;
+	bool is_groups;
+	int code;
+
+	*out_reference = reference_to(BT_STR(""), BT_STR("pods"), &pod->metadata);
+	if (entry == UINT32_MAX || name.length == 0 ||
+		!bt_plugin_gate(&instance->base.base, BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS)) {
+		return 0;
+	}
+	group = bt_object_store_find(&instance->base.handle->state->objects, BT_KIND_POD_GROUP,
+		pod->metadata.namespace_, name);
+	if (group == NULL) {
+		return bt_error_set(err, BERTH_ERR_NOT_FOUND,
+			"podgroup.scheduling.k8s.io \"%.*s\" not found", BT_STR_ARG(name));
+	}
+	code = find_in_group(group, &pod->spec.resource_claims.items[entry], &is_groups, err);
+	if (code == 0 && is_groups) {
+		*out_reference =
+			reference_to(BT_STR(GROUP_API), BT_STR("podgroups"), &group->metadata);
+	}
+	return code;
+}
+
+static bool is_reserved_by_group(const struct bt_resource_claim *claim, struct bt_str group)
+{
+	for (uint32_t i = 0; i < claim->status.reserved_for.count; i++) {
+		const struct bt_resource_claim_consumer_reference *reference =
+			&claim->status.reserved_for.items[i];
+
+		if (bt_str_equal_c(reference->api_group, GROUP_API) &&
+			bt_str_equal_c(reference->resource, "podgroups") &&
+			bt_str_equal(reference->name, group)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool bt_dynamic_is_reserved_for(const struct bt_dynamic_resources *instance,
+	const struct bt_resource_claim *claim, const struct bt_pod *pod)
+{
+	struct bt_str group = group_name_of(pod);
+
+	return bt_resource_claim_is_reserved_by(claim, pod->metadata.uid) ||
+		(group.length != 0 &&
+			bt_plugin_gate(
+				&instance->base.base, BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS) &&
+			is_reserved_by_group(claim, group));
+}
