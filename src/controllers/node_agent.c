@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "controllers/pod_index.h"
+#include "controllers/resource_claim.h"
 #include "server/condition.h"
 
 bool bt_node_is_simulated(const struct bt_json_value *node)
@@ -306,23 +307,41 @@ static void observe_pod(struct bt_node_agent *agent, const struct bt_observed *o
 		pod->deleting = true;
 		pod->grace_seconds = grace;
 		bt_hub_enqueue(agent->hub, observed->key);
-	} else if (pod->has_gates && pod->stage == BT_AGENT_RUNNING) {
+	} else if ((pod->has_gates && pod->stage == BT_AGENT_RUNNING) ||
+		(pod->stage == BT_AGENT_STARTING &&
+			bt_str_has_prefix(
+				bt_groups_of(&agent->waiting, observed->key), BT_STR("#")))) {
 		bt_hub_enqueue(agent->hub, observed->key);
+	}
+}
+
+static void enqueue_waiting(struct bt_node_agent *agent, struct bt_str group)
+{
+	uint32_t entry;
+
+	for (entry = bt_groups_first(&agent->waiting, group); entry != BT_GROUPS_NONE;
+		entry = bt_groups_next(&agent->waiting, entry)) {
+		bt_hub_enqueue(agent->hub, bt_groups_key(&agent->waiting, entry));
 	}
 }
 
 /** A claim is bound: those who wait for it look again. */
 static void observe_claim(struct bt_node_agent *agent, const struct bt_observed *observed)
 {
-	uint32_t entry;
+	if (bt_str_equal_c(bt_json_text_at(observed->after, "status.phase"), "Bound")) {
+		enqueue_waiting(agent, observed->key);
+	}
+}
 
-	if (!bt_str_equal_c(bt_json_text_at(observed->after, "status.phase"), "Bound")) {
-		return;
+/** The same of a claim that has devices. */
+static void observe_devices(struct bt_node_agent *agent, const struct bt_observed *observed)
+{
+	struct bt_arena arena = {0};
+
+	if (bt_claim_is_allocated(observed->after)) {
+		enqueue_waiting(agent, bt_arena_printf(&arena, "#%.*s", BT_STR_ARG(observed->key)));
 	}
-	for (entry = bt_groups_first(&agent->waiting, observed->key); entry != BT_GROUPS_NONE;
-		entry = bt_groups_next(&agent->waiting, entry)) {
-		bt_hub_enqueue(agent->hub, bt_groups_key(&agent->waiting, entry));
-	}
+	bt_arena_finish(&arena);
 }
 
 /* --- the controller --- */
@@ -336,6 +355,8 @@ static void *create(struct bt_hub *hub)
 	agent->pods_resource = bt_resources_builtin(resources, "", "pods");
 	agent->nodes_resource = bt_resources_builtin(resources, "", "nodes");
 	agent->claims_resource = bt_resources_builtin(resources, "", "persistentvolumeclaims");
+	agent->devices_resource =
+		bt_resources_builtin(resources, "resource.k8s.io", "resourceclaims");
 	agent->leases_resource = bt_resources_builtin(resources, "coordination.k8s.io", "leases");
 	bt_map_init(&agent->nodes_by_name, node_hash, agent);
 	bt_map_init(&agent->pods_by_key, pod_hash, agent);
@@ -376,8 +397,10 @@ static void observe(void *self, BT_UNUSED struct bt_hub *hub, const struct bt_ob
 		observe_pod(agent, observed);
 	} else if (observed->resource == agent->nodes_resource) {
 		observe_node(agent, observed);
-	} else {
+	} else if (observed->resource == agent->claims_resource) {
 		observe_claim(agent, observed);
+	} else {
+		observe_devices(agent, observed);
 	}
 }
 
@@ -397,7 +420,8 @@ static bool sync(void *self, BT_UNUSED struct bt_hub *hub, struct bt_str key,
 	return slot == BT_AGENT_NONE || bt_agent_sync_pod(agent, slot, arena, now_ns);
 }
 
-static const char *const watched[] = {"pods", "nodes", "persistentvolumeclaims", NULL};
+static const char *const watched[] = {
+	"pods", "nodes", "persistentvolumeclaims", "resource.k8s.io/resourceclaims", NULL};
 
 const struct bt_controller_ops bt_node_agent_ops = {
 	.name = "node-agent",

@@ -92,6 +92,7 @@ struct bt_node_agent {
 	const struct bt_api_resource *pods_resource;
 	const struct bt_api_resource *nodes_resource;
 	const struct bt_api_resource *claims_resource;
+	const struct bt_api_resource *devices_resource; /* resourceclaims */
 	const struct bt_api_resource *leases_resource;
 
 	BT_VEC(struct bt_agent_node) nodes;
@@ -100,11 +101,12 @@ struct bt_node_agent {
 	BT_VEC(struct bt_agent_pod) pods;
 	struct bt_map pods_by_key;
 	uint32_t first_free;
-	struct bt_groups waiting; /* pods by the claim they wait for */
-	uint32_t *block_uses;     /* nodes of each block; owned */
-	uint32_t free_blocks;     /* those of no node */
-	uint32_t next_block;      /* to be tried first */
-	uint32_t next_lease;      /* node whose lease is renewed next */
+	/** Pods by the claim they wait for; claims of devices have a # before their key. */
+	struct bt_groups waiting;
+	uint32_t *block_uses; /* nodes of each block; owned */
+	uint32_t free_blocks; /* those of no node */
+	uint32_t next_block;  /* to be tried first */
+	uint32_t next_lease;  /* node whose lease is renewed next */
 	int64_t lease_due_ns;
 	int64_t event_tokens; /* thousandths */
 	int64_t event_updated_ns;

@@ -4,6 +4,7 @@
 #include "base/duration.h"
 #include "controllers/node_agent.h"
 #include "controllers/persistent_volume.h"
+#include "controllers/resource_claim.h"
 
 /** A container that failed runs again after this at the earliest. */
 #define RESTART_DELAY_NS (10 * BT_NS_PER_SECOND)
@@ -184,8 +185,8 @@ static bool tell_rest(struct pass *pass)
 			pass->agent, pass->record, pass->pod, pass->arena, pass->now_ns));
 }
 
-/** Key of the first claim that is not bound; "" when all are. */
-static struct bt_str missing_claim(struct pass *pass)
+/** Key of the first claim of a volume that is not bound; "" when all are. */
+static struct bt_str missing_volume(struct pass *pass)
 {
 	const struct bt_json_value *volumes = bt_json_array_at(pass->pod, "spec.volumes");
 
@@ -208,13 +209,45 @@ static struct bt_str missing_claim(struct pass *pass)
 	return BT_STR("");
 }
 
+/** "#" and the key of the first claim without devices that are this pod's; "" when there is none. A
+ * claim that is not made yet: "#" and the pod's key, since the pod will say its name. */
+static struct bt_str missing_devices(struct pass *pass)
+{
+	const struct bt_json_value *entries = bt_json_array_at(pass->pod, "spec.resourceClaims");
+	const struct bt_api *api = bt_hub_api(pass->agent->hub);
+
+	for (uint32_t i = 0; i < entries->count; i++) {
+		const struct bt_json_value *claim;
+		struct bt_str key = pass->key;
+		struct bt_str name;
+		bool is_made = bt_claim_of_entry(pass->pod, entries->elements[i], &name);
+
+		if (is_made && name.length == 0) {
+			continue;
+		}
+		if (is_made) {
+			key = bt_api_key(pass->arena, bt_key_namespace(pass->key), name);
+			claim = bt_api_read(api, pass->agent->devices_resource, key, pass->arena);
+			if (bt_claim_is_allocated(claim) &&
+				bt_claim_is_reserved(claim, bt_str_from(pass->record->uid))) {
+				continue;
+			}
+		}
+		return bt_arena_printf(pass->arena, "#%.*s", BT_STR_ARG(key));
+	}
+	return BT_STR("");
+}
+
 static bool start(struct pass *pass)
 {
 	struct bt_node_agent *agent = pass->agent;
-	struct bt_str claim = missing_claim(pass);
+	struct bt_str missing = missing_volume(pass);
 
-	if (claim.length != 0) {
-		bt_groups_put(&agent->waiting, pass->key, claim);
+	if (missing.length == 0) {
+		missing = missing_devices(pass);
+	}
+	if (missing.length != 0) {
+		bt_groups_put(&agent->waiting, pass->key, missing);
 		return true;
 	}
 	bt_groups_remove(&agent->waiting, pass->key);

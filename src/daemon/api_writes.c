@@ -17,21 +17,29 @@ bool bt_api_writes_may_write(const struct bt_api_writes *writes, struct berth_er
 	return false;
 }
 
-void bt_write_set_path(struct bt_write *write, const char *resource, const char *tail)
+void bt_write_set_path(struct bt_write *write, enum bt_kind kind, const char *tail)
 {
+	const struct bt_kind_info *info = bt_kind_info(kind);
 	struct bt_strbuf path = {0};
-	bt_strbuf_append_c(&path, "/api/v1/");
+	bt_strbuf_append_c(&path, info->group[0] == '\0' ? "/api/" : "/apis/");
+	bt_kind_append_api_version(kind, &path);
+	bt_strbuf_append_char(&path, '/');
 	if (write->namespace_[0] != '\0') {
 		bt_strbuf_append_c(&path, "namespaces/");
 		bt_rest_append_segment(&path, bt_str_from(write->namespace_));
 		bt_strbuf_append_char(&path, '/');
 	}
-	bt_strbuf_append_c(&path, resource);
-	bt_strbuf_append_char(&path, '/');
-	bt_rest_append_segment(&path, bt_str_from(write->name));
+	bt_strbuf_append_c(&path, info->resource);
+	if (write->name[0] != '\0') {
+		bt_strbuf_append_char(&path, '/');
+		bt_rest_append_segment(&path, bt_str_from(write->name));
+	}
 	bt_strbuf_append_c(&path, tail);
 	write->path = bt_strbuf_steal(&path);
-	write->resource = resource;
+	struct bt_strbuf resource = {0};
+	bt_strbuf_printf(&resource, "%s%s%s", info->resource, info->group[0] != '\0' ? "." : "",
+		info->group);
+	write->resource = bt_strbuf_steal(&resource);
 }
 
 /** --- bindings: spec 11b section 6.1 --- */
@@ -45,7 +53,7 @@ static void start_binding(
 		BT_LOG_REF("pod", pod->namespace_, pod->name), BT_LOG_STR("node", node_name));
 	bt_write_set_text(&write->subject, node_name);
 	write->method = "POST";
-	bt_write_set_path(write, "pods", "/binding");
+	bt_write_set_path(write, BT_KIND_POD, "/binding");
 	bt_strbuf_reset(&writes->scratch);
 	if (bt_rest_writes_protobuf(writes->options.client)) {
 		write->content_type = BT_STR(BT_MEDIA_PROTOBUF);
@@ -92,7 +100,7 @@ static int patch_status(void *context, const struct bt_pod *pod,
 	write->method = "PATCH";
 	write->content_type = BT_STR(BT_MEDIA_STRATEGIC_PATCH);
 	write->retries = true;
-	bt_write_set_path(write, "pods", "/status");
+	bt_write_set_path(write, BT_KIND_POD, "/status");
 	bt_write_set_body(write, bt_strbuf_str(&writes->scratch));
 	writes->attempt_patch = write->sequence;
 	bt_write_start(write);
@@ -139,6 +147,11 @@ static void tell(struct bt_write *write)
 	switch (write->kind) {
 	case BT_WRITE_BINDING:
 	case BT_WRITE_VOLUME:
+	case BT_WRITE_CLAIM:
+		if (write->subject == NULL) {
+			bt_write_destroy(write);
+			return;
+		}
 		write->state = BT_WRITE_TOLD;
 		writes->told++;
 		bt_scheduler_resume(writes->scheduler, bt_str_from(write->uid));
@@ -185,6 +198,7 @@ void bt_api_writes_init_pods(struct bt_api_writes *writes)
 		.event = event,
 		.preemption = &writes->preemption,
 		.volumes = &writes->volumes,
+		.claims = &writes->claims,
 		.warn = warn,
 	};
 }

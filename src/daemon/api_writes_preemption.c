@@ -71,7 +71,7 @@ static int patch_pod(struct bt_api_writes *writes, struct bt_preemption_ticket t
 	write->method = "PATCH";
 	write->content_type = BT_STR(BT_MEDIA_STRATEGIC_PATCH);
 	write->retries = true;
-	bt_write_set_path(write, "pods", "/status");
+	bt_write_set_path(write, BT_KIND_POD, "/status");
 	bt_write_set_body(write, bt_strbuf_str(&writes->scratch));
 	return evict(write, ticket, err);
 }
@@ -101,7 +101,7 @@ static int delete_pod(void *context, struct bt_preemption_ticket ticket,
 	struct bt_write *write = bt_write_create(
 		writes, BT_WRITE_EVICTION, victim->uid, victim->namespace_, victim->name);
 	write->method = "DELETE";
-	bt_write_set_path(write, "pods", "");
+	bt_write_set_path(write, BT_KIND_POD, "");
 	if (bt_rest_writes_protobuf(writes->options.client)) {
 		write->content_type = BT_STR(BT_MEDIA_PROTOBUF);
 		bt_write_set_body(write, bt_document_delete_protobuf);

@@ -12,6 +12,7 @@ enum bt_write_kind {
 	BT_WRITE_STATUS,   /* of the pod that is scheduled */
 	BT_WRITE_EVICTION, /* of others: their status, or their deletion */
 	BT_WRITE_VOLUME,   /* read, then written as a whole */
+	BT_WRITE_CLAIM,    /* of DynamicResources: claims, and what pods' statuses say of them */
 };
 
 enum bt_write_state {
@@ -29,7 +30,8 @@ struct bt_write {
 	uint32_t index;
 	uint64_t sequence;
 	char *uid; /* owned, as all texts here; whose turn is kept */
-	/** Tells calls for one pod apart: the node of a binding, the volume. */
+	/** Tells calls for one pod apart: the node of a binding, the volume, method and path.
+	 * NULL: nobody will ask for the answer. */
 	char *subject;
 	char *namespace_;
 	char *name;
@@ -38,7 +40,7 @@ struct bt_write {
 	char *body; /* kept while it may be sent again */
 	uint32_t body_length;
 	struct bt_str content_type; /* of literals, or "": the client's */
-	const char *resource;
+	char *resource;             /* "resourceclaims.resource.k8s.io" */
 	struct bt_rest_call *call;
 	uint32_t tries;
 	int64_t due_ns; /* PAUSED: loop time */
@@ -49,10 +51,15 @@ struct bt_write {
 	struct bt_object *volume;
 	struct bt_object *claim;
 	bool was_read;
+	/* Of a claim's write. */
+	enum bt_kind target;
+	uint64_t digest; /* of the body */
 	/* The answer. */
 	int result;
 	char *message;
 	char *resource_version;
+	struct bt_object *object; /* reference held; of a claim's write */
+	bool conflicts;
 };
 
 struct bt_api_writes {
@@ -61,6 +68,7 @@ struct bt_api_writes {
 	struct bt_scheduler_writer writer;
 	struct bt_preemption_writer preemption;
 	struct bt_volume_writer volumes;
+	struct bt_claim_writer claims;
 	struct bt_prng prng;
 	BT_VEC(struct bt_write *) list; /* a free place is NULL */
 	BT_VEC(uint32_t) free_places;
@@ -89,8 +97,8 @@ struct bt_write *bt_write_find(const struct bt_api_writes *writes, enum bt_write
 int bt_write_take(struct bt_write *write, struct berth_error *err);
 void bt_write_set_text(char **text, struct bt_str value);
 void bt_write_set_body(struct bt_write *write, struct bt_str body);
-/** Of the core group: "/api/v1/[namespaces/<ns>/]<resource>/<name>" and what follows. */
-void bt_write_set_path(struct bt_write *write, const char *resource, const char *tail);
+/** "/api/v1/[namespaces/<ns>/]<resource>[/<name>]" or "/apis/<group>/..." and what follows. */
+void bt_write_set_path(struct bt_write *write, enum bt_kind kind, const char *tail);
 bool bt_api_writes_may_write(const struct bt_api_writes *writes, struct berth_error *err);
 /** Send it (again). */
 void bt_write_send(struct bt_write *write);
@@ -100,11 +108,19 @@ void bt_write_end(struct bt_write *write, int result, struct berth_error *err);
 /** api_writes_volume.c: an answer to its read or its write. */
 void bt_write_volume_answered(struct bt_write *write, const struct bt_rest_answer *answer);
 void bt_api_writes_init_volumes(struct bt_api_writes *writes);
+/** api_writes_claim.c: the answer came. */
+void bt_write_claim_answered(struct bt_write *write, const struct bt_rest_answer *answer);
+void bt_api_writes_init_claims(struct bt_api_writes *writes);
 /** api_writes.c */
 void bt_api_writes_init_pods(struct bt_api_writes *writes);
 /** api_writes_preemption.c */
 void bt_api_writes_init_preemption(struct bt_api_writes *writes);
 
-/** Turn the loop until the write ended, in the middle of a call of the scheduler; it ends. */
+/** Turn the loop until the write ended, in the middle of a call of the scheduler. false: the
+ * process stops, or the loop failed. */
+bool bt_write_await(struct bt_write *write);
+/** The same, and take the answer; the write ends. */
 int bt_write_wait(struct bt_write *write, struct berth_error *err);
+/** Nobody will ask for its answer: what was not sent yet will not be. */
+void bt_write_abandon(struct bt_write *write);
 #endif

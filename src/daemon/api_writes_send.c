@@ -62,11 +62,13 @@ void bt_write_destroy(struct bt_write *write)
 	bt_free(write->namespace_);
 	bt_free(write->name);
 	bt_free(write->path);
+	bt_free(write->resource);
 	bt_free(write->body);
 	bt_free(write->message);
 	bt_free(write->resource_version);
 	bt_object_release(write->volume);
 	bt_object_release(write->claim);
+	bt_object_release(write->object);
 	bt_free(write);
 }
 
@@ -191,6 +193,8 @@ static void done(
 		pause_until_retry(write);
 	} else if (write->kind == BT_WRITE_VOLUME) {
 		bt_write_volume_answered(write, answer);
+	} else if (write->kind == BT_WRITE_CLAIM) {
+		bt_write_claim_answered(write, answer);
 	} else {
 		int result = bt_rest_answer_error(answer, &err);
 		bt_write_end(write, result, &err);
@@ -212,7 +216,8 @@ static bool may_send(void *context)
 
 void bt_write_send(struct bt_write *write)
 {
-	bool is_deletion = strcmp(write->method, "DELETE") == 0;
+	bool needs_lease = write->kind == BT_WRITE_BINDING || write->kind == BT_WRITE_CLAIM ||
+		strcmp(write->method, "DELETE") == 0;
 	struct bt_rest_request request = {
 		.method = write->method,
 		.path = bt_str_from(write->path),
@@ -221,10 +226,12 @@ void bt_write_send(struct bt_write *write)
 		.content_type = write->content_type,
 		.body = {write->body, write->body_length},
 		.handler = {.context = write, .done = done},
-		.may_send = write->kind == BT_WRITE_BINDING || is_deletion ? may_send : NULL,
+		.may_send = needs_lease ? may_send : NULL,
 	};
 	if (write->kind == BT_WRITE_VOLUME && !write->was_read) {
 		request.method = "GET";
+		request.accept = BT_STR(BT_MEDIA_JSON);
+	} else if (write->kind == BT_WRITE_CLAIM) {
 		request.accept = BT_STR(BT_MEDIA_JSON);
 	}
 	write->state = BT_WRITE_SENT;
@@ -274,7 +281,7 @@ int bt_write_take(struct bt_write *write, struct berth_error *err)
 	return result;
 }
 
-int bt_write_wait(struct bt_write *write, struct berth_error *err)
+bool bt_write_await(struct bt_write *write)
 {
 	const struct bt_api_writes_options *options = &write->writes->options;
 	struct berth_error failure = BERTH_ERROR_INIT;
@@ -283,13 +290,29 @@ int bt_write_wait(struct bt_write *write, struct berth_error *err)
 		(options->is_stopping == NULL || !options->is_stopping(options->context))) {
 		result = bt_loop_turn(options->loop, BT_NS_PER_SECOND, &failure);
 	}
-	if (result == 0 && is_over(write)) {
+	berth_error_finish(&failure);
+	return result == 0 && is_over(write);
+}
+
+int bt_write_wait(struct bt_write *write, struct berth_error *err)
+{
+	if (bt_write_await(write)) {
 		return bt_write_take(write, err);
 	}
-	berth_error_finish(&failure);
 	write->writes->in_flight -= !is_over(write);
 	bt_write_destroy(write);
 	return bt_error_set(err, BERTH_ERR_STATE, "context canceled");
+}
+
+void bt_write_abandon(struct bt_write *write)
+{
+	if (write->state == BT_WRITE_WAITS) {
+		write->writes->in_flight--;
+		bt_write_destroy(write);
+		return;
+	}
+	bt_free(write->subject);
+	write->subject = NULL;
 }
 
 /** --- life --- */
@@ -310,6 +333,7 @@ struct bt_api_writes *bt_api_writes_create(const struct bt_api_writes_options *o
 	bt_api_writes_init_pods(writes);
 	bt_api_writes_init_preemption(writes);
 	bt_api_writes_init_volumes(writes);
+	bt_api_writes_init_claims(writes);
 	bt_loop_add_worker(options->loop, send_again, writes);
 	return writes;
 }

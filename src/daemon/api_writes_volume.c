@@ -99,11 +99,11 @@ static int take(struct bt_write *write, struct bt_str *out_version, struct berth
 }
 
 static struct bt_write *start(struct bt_api_writes *writes, const struct bt_object_meta *meta,
-	struct bt_str subject, const char *resource)
+	struct bt_str subject, enum bt_kind kind)
 {
 	struct bt_write *write = bt_write_create(writes, BT_WRITE_VOLUME,
 		bt_scheduler_binding_uid(writes->scheduler), meta->namespace_, meta->name);
-	bt_write_set_path(write, resource, "");
+	bt_write_set_path(write, kind, "");
 	write->method = "PUT";
 	bt_write_set_text(&write->subject, subject);
 	return write;
@@ -128,7 +128,8 @@ static int bind_volume(void *context, const struct bt_persistent_volume *volume,
 	struct bt_api_writes *writes = context;
 	struct bt_write *write = find(writes, &volume->metadata, claim->metadata.uid);
 	if (write == NULL) {
-		write = start(writes, &volume->metadata, claim->metadata.uid, "persistentvolumes");
+		write = start(
+			writes, &volume->metadata, claim->metadata.uid, BT_KIND_PERSISTENT_VOLUME);
 		write->volume = bt_object_create(BT_KIND_PERSISTENT_VOLUME, volume);
 		write->claim = bt_object_create(BT_KIND_PERSISTENT_VOLUME_CLAIM, claim);
 		bt_write_start(write);
@@ -142,7 +143,7 @@ static int select_node(void *context, const struct bt_persistent_volume_claim *c
 	struct bt_api_writes *writes = context;
 	struct bt_write *write = find(writes, &claim->metadata, node_name);
 	if (write == NULL) {
-		write = start(writes, &claim->metadata, node_name, "persistentvolumeclaims");
+		write = start(writes, &claim->metadata, node_name, BT_KIND_PERSISTENT_VOLUME_CLAIM);
 		write->claim = bt_object_create(BT_KIND_PERSISTENT_VOLUME_CLAIM, claim);
 		bt_write_start(write);
 	}

@@ -172,7 +172,9 @@ static const struct bt_reflector_codec *codec_of(const struct source *source)
 	const struct bt_whole_object_needs *whole = &source->feed->options.whole;
 	enum bt_kind kind = source->watched->kind;
 
-	if ((kind == BT_KIND_POD && whole->pods) || (kind == BT_KIND_NODE && whole->nodes)) {
+	/* Claims are written back as a whole. */
+	if ((kind == BT_KIND_POD && whole->pods) || (kind == BT_KIND_NODE && whole->nodes) ||
+		kind == BT_KIND_RESOURCE_CLAIM) {
 		return bt_whole_object_codec(kind);
 	}
 	return kind == BT_KIND_POD ? &source->feed->pod_codec : bt_reflector_object_codec(kind);

@@ -3,7 +3,10 @@
 
 #include "codec/json_edit.h"
 
-/** As objects lie in upstream's caches: without kind and apiVersion, pods without managedFields. */
+/**
+ * As objects lie in upstream's caches: without kind and apiVersion, pods without managedFields.
+ * Claims are without them because the server keeps its own.
+ */
 static int write_stored_form(
 	enum bt_kind kind, struct bt_str json, struct bt_strbuf *out, struct berth_error *err)
 {
@@ -15,7 +18,7 @@ static int write_stored_form(
 		(void)bt_json_remove_c(value, "kind"); /* items of lists have neither */
 		(void)bt_json_remove_c(value, "apiVersion");
 		struct bt_json_value *metadata = bt_json_find(value, "metadata");
-		if (kind == BT_KIND_POD && metadata != NULL) {
+		if (kind != BT_KIND_NODE && metadata != NULL) {
 			(void)bt_json_remove_c(metadata, "managedFields");
 		}
 		bt_json_writer_init(&writer, out, 0);

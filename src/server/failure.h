@@ -82,6 +82,7 @@ struct bt_field_errors {
 	struct bt_field_error *first;
 	struct bt_field_error **last; /* NULL while empty */
 	uint32_t count;               /* further ones are dropped beyond 100 */
+	size_t expression_bytes;      /* of the object's expressions compiled so far */
 };
 
 /** detail: printf. value: NULL, or the offending value. */

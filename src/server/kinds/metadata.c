@@ -9,20 +9,6 @@
 #define SUBDOMAIN_BYTES_MAX 253
 #define ANNOTATION_BYTES_MAX 262144
 
-static const char label_text[] =
-	"a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and "
-	"must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex "
-	"used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
-static const char subdomain_text[] =
-	"a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
-	"'.', and must start and end with an alphanumeric character (e.g. 'example.com', regex "
-	"used for validation is "
-	"'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-static const char service_text[] =
-	"a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an "
-	"alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or "
-	"'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
-
 static bool looks_like_label(struct bt_str name)
 {
 	return bt_label_prefix_matches(name) && bt_str_find_char(name, '.') < 0;
@@ -74,21 +60,23 @@ void bt_kinds_check_name(struct bt_field_errors *errors, const struct bt_place *
 	case BT_NAME_SUBDOMAIN:
 		check_length(errors, place, value, SUBDOMAIN_BYTES_MAX);
 		if (!bt_label_prefix_matches(value->text)) {
-			bt_kinds_error(
-				errors, BT_FIELD_INVALID, place, value, "%s", subdomain_text);
+			bt_kinds_error(errors, BT_FIELD_INVALID, place, value, "%s",
+				bt_dns1123_subdomain_rule);
 		}
 		break;
 	case BT_NAME_LABEL:
 		check_length(errors, place, value, BT_LABEL_NAME_MAX);
 		if (!looks_like_label(value->text)) {
-			bt_kinds_error(errors, BT_FIELD_INVALID, place, value, "%s", label_text);
+			bt_kinds_error(errors, BT_FIELD_INVALID, place, value, "%s",
+				bt_dns1123_label_rule);
 		}
 		break;
 	case BT_NAME_SERVICE:
 		check_length(errors, place, value, BT_LABEL_NAME_MAX);
 		if (!looks_like_label(value->text) ||
 			(value->text.data[0] >= '0' && value->text.data[0] <= '9')) {
-			bt_kinds_error(errors, BT_FIELD_INVALID, place, value, "%s", service_text);
+			bt_kinds_error(errors, BT_FIELD_INVALID, place, value, "%s",
+				bt_dns1035_label_rule);
 		}
 		break;
 	case BT_NAME_PATH:

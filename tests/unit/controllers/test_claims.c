@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
 #include "cluster.h"
 #include "codec/json_edit.h"
 #include "test_main.h"
@@ -56,16 +58,35 @@ START_TEST(test_claims__made_from_templates)
 	cluster_patch(&cluster, "resourceclaims.resource.k8s.io/status", key, body.data);
 	cluster_run(&cluster, 0);
 	ck_assert_str_ne(cluster_json(&cluster, CLAIMS, key, "status.allocation"), "");
-	/* The pod ends: nothing is reserved or allocated any more. */
+	/* The pod ends: nobody will use what was made for it. */
 	cluster_patch(&cluster, "pods/status", "default/p", "{'status':{'phase':'Succeeded'}}");
 	cluster_run(&cluster, 0);
-	ck_assert(cluster_has(&cluster, CLAIMS, key));
-	ck_assert_str_eq(cluster_json(&cluster, CLAIMS, key, "status.reservedFor"), "");
-	ck_assert_str_eq(cluster_json(&cluster, CLAIMS, key, "status.allocation"), "");
-	ck_assert_str_eq(cluster_json(&cluster, CLAIMS, key, "metadata.finalizers"), "");
-	cluster_delete(&cluster, "pods", "default/p");
-	cluster_run(&cluster, 0);
 	ck_assert(!cluster_has(&cluster, CLAIMS, key));
+	cluster_run(&cluster, 1000);
+	ck_assert_str_eq(claim_key(&cluster), key);
+	cluster_finish(&cluster);
+}
+END_TEST
+
+START_TEST(test_claims__what_is_refused_is_said)
+{
+	struct cluster cluster;
+	cluster_init(&cluster, "resourceclaim-controller");
+	cluster_patch(&cluster, "namespaces", "default",
+		"{'metadata':{'labels':{'resource.kubernetes.io/admin-access':'true'}}}");
+	cluster_create(&cluster, "resourceclaimtemplates.resource.k8s.io", "default/",
+		"{'metadata':{'name':'t'},'spec':{'spec':{'devices':{'requests':[{'name':'r',"
+		"'exactly':{'deviceClassName':'x','adminAccess':true}}]}}}}");
+	cluster_patch(&cluster, "namespaces", "default",
+		"{'metadata':{'labels':{'resource.kubernetes.io/admin-access':null}}}");
+	cluster_create(&cluster, "pods", "default/", POD);
+	cluster_run(&cluster, 0);
+	ck_assert_uint_eq(cluster_events(&cluster, "FailedResourceClaimCreation"), 1);
+	/* It is tried again. */
+	cluster_patch(&cluster, "namespaces", "default",
+		"{'metadata':{'labels':{'resource.kubernetes.io/admin-access':'true'}}}");
+	cluster_run(&cluster, 60000);
+	ck_assert(cluster_has(&cluster, CLAIMS, claim_key(&cluster)));
 	cluster_finish(&cluster);
 }
 END_TEST
@@ -82,6 +103,172 @@ START_TEST(test_claims__deleted_claim_is_made_again)
 	cluster_delete(&cluster, CLAIMS, first);
 	cluster_run(&cluster, 0);
 	ck_assert_str_ne(claim_key(&cluster), first);
+	cluster_finish(&cluster);
+}
+END_TEST
+
+#define SHARED_CLAIM \
+	"{'metadata':{'name':'c','finalizers':['resource.kubernetes.io/delete-protection']}," \
+	"'spec':{'devices':{'requests':[{'name':'r','exactly':{'deviceClassName':'x'}}]}}}"
+#define USER(name) \
+	"{'metadata':{'name':'" name "'},'spec':{'containers':[{'name':'c','image':'i'}]," \
+	"'resourceClaims':[{'name':'gpu','resourceClaimName':'c'}]}}"
+#define ALLOCATION \
+	"'allocation':{'devices':{'results':[{'request':'r','driver':'d.x','pool':'p'," \
+	"'device':'g'}]}}"
+
+static const char *uid_of(struct cluster *cluster, const char *name)
+{
+	struct bt_str key = bt_arena_printf(&cluster->api.arena, "default/%s", name);
+	ck_assert_uint_eq(api_get(&cluster->api, "pods", key.data), 200);
+	return api_text(&cluster->api, "metadata.uid");
+}
+
+/** A claim with devices that these pods have. */
+static void make_shared_claim(struct cluster *cluster, const char *first, const char *second)
+{
+	struct bt_str body = bt_arena_printf(&cluster->api.arena,
+		"{'status':{" ALLOCATION ",'reservedFor':["
+		"{'resource':'pods','name':'p','uid':'%s'},"
+		"{'resource':'pods','name':'q','uid':'%s'}]}}",
+		first, second);
+	cluster_create(cluster, CLAIMS, "default/", SHARED_CLAIM);
+	cluster_patch(cluster, CLAIMS "/status", "default/c", body.data);
+}
+
+/* Devices are free when the last one who had them is gone, whoever made the claim. */
+START_TEST(test_claims__freed_by_the_last_user)
+{
+	struct cluster cluster;
+	cluster_init(&cluster, "resourceclaim-controller");
+	cluster_create(&cluster, "pods", "default/", USER("p"));
+	cluster_create(&cluster, "pods", "default/", USER("q"));
+	make_shared_claim(&cluster, uid_of(&cluster, "p"), uid_of(&cluster, "q"));
+	cluster_run(&cluster, 0);
+	cluster_delete(&cluster, "pods", "default/p");
+	cluster_run(&cluster, 0);
+	ck_assert_ptr_nonnull(
+		strstr(cluster_json(&cluster, CLAIMS, "default/c", "status.reservedFor"), "'q'"));
+	ck_assert_ptr_null(
+		strstr(cluster_json(&cluster, CLAIMS, "default/c", "status.reservedFor"), "'p'"));
+	ck_assert_str_ne(cluster_json(&cluster, CLAIMS, "default/c", "status.allocation"), "");
+	cluster_patch(&cluster, "pods/status", "default/q", "{'status':{'phase':'Failed'}}");
+	cluster_run(&cluster, 0);
+	ck_assert(cluster_has(&cluster, CLAIMS, "default/c"));
+	ck_assert_str_eq(cluster_json(&cluster, CLAIMS, "default/c", "status.reservedFor"), "");
+	ck_assert_str_eq(cluster_json(&cluster, CLAIMS, "default/c", "status.allocation"), "");
+	ck_assert_str_eq(cluster_json(&cluster, CLAIMS, "default/c", "metadata.finalizers"), "");
+	cluster_finish(&cluster);
+}
+END_TEST
+
+/* The scheduler wrote for a pod that was deleted meanwhile. */
+START_TEST(test_claims__reserved_for_a_pod_that_is_gone)
+{
+	struct cluster cluster;
+	cluster_init(&cluster, "resourceclaim-controller");
+	make_shared_claim(&cluster, "gone-1", "gone-2");
+	cluster_run(&cluster, 0);
+	ck_assert_str_eq(cluster_json(&cluster, CLAIMS, "default/c", "status.reservedFor"), "");
+	ck_assert_str_eq(cluster_json(&cluster, CLAIMS, "default/c", "status.allocation"), "");
+	cluster_finish(&cluster);
+}
+END_TEST
+
+/* What the scheduler took back itself it may give to the pod again. */
+START_TEST(test_claims__allocated_and_not_reserved_is_left_alone)
+{
+	struct cluster cluster;
+	cluster_init(&cluster, "resourceclaim-controller");
+	cluster_create(&cluster, CLAIMS, "default/", SHARED_CLAIM);
+	cluster_patch(&cluster, CLAIMS "/status", "default/c", "{'status':{" ALLOCATION "}}");
+	cluster_run(&cluster, 0);
+	ck_assert_str_ne(cluster_json(&cluster, CLAIMS, "default/c", "status.allocation"), "");
+	cluster_delete(&cluster, CLAIMS, "default/c");
+	cluster_run(&cluster, 0);
+	ck_assert(!cluster_has(&cluster, CLAIMS, "default/c"));
+	cluster_finish(&cluster);
+}
+END_TEST
+
+START_TEST(test_claims__special_claim_ends_with_its_pod)
+{
+	struct cluster cluster;
+	struct bt_str body;
+	cluster_init(&cluster, "resourceclaim-controller");
+	cluster_create(&cluster, "pods", "default/",
+		"{'metadata':{'name':'e'},'spec':{'containers':[{'name':'c','image':'i'}]}}");
+	body = bt_arena_printf(&cluster.api.arena,
+		"{'metadata':{'name':'c','finalizers':['resource.kubernetes.io/delete-protection'],"
+		"'ownerReferences':[{'apiVersion':'v1','kind':'Pod','name':'e','uid':'%s',"
+		"'controller':true}]},'spec':{'devices':{'requests':[{'name':'r','exactly':{"
+		"'deviceClassName':'x'}}]}}}",
+		uid_of(&cluster, "e"));
+	cluster_create(&cluster, CLAIMS, "default/", body.data);
+	body = bt_arena_printf(&cluster.api.arena,
+		"{'status':{" ALLOCATION
+		",'reservedFor':[{'resource':'pods','name':'e','uid':'%s'}]}}",
+		uid_of(&cluster, "e"));
+	cluster_patch(&cluster, CLAIMS "/status", "default/c", body.data);
+	cluster_patch(&cluster, "pods/status", "default/e",
+		"{'status':{'extendedResourceClaimStatus':{'resourceClaimName':'c',"
+		"'requestMappings':[{'containerName':'c','resourceName':'x.y/z','requestName':"
+		"'r'}]}}}");
+	cluster_run(&cluster, 0);
+	ck_assert_str_ne(cluster_json(&cluster, CLAIMS, "default/c", "status.allocation"), "");
+	cluster_patch(&cluster, "pods/status", "default/e", "{'status':{'phase':'Succeeded'}}");
+	cluster_run(&cluster, 0);
+	ck_assert(!cluster_has(&cluster, CLAIMS, "default/c"));
+	cluster_finish(&cluster);
+}
+END_TEST
+
+/* A pod that nobody scheduled gets the devices that its claim has, and starts then. */
+START_TEST(test_claims__reserved_for_pods_assigned_by_hand)
+{
+	struct cluster cluster;
+	cluster_init(&cluster, "resourceclaim-controller,node-agent");
+	cluster_add_node(&cluster, "n");
+	cluster_create(&cluster, "pods", "default/",
+		"{'metadata':{'name':'p'},'spec':{'nodeName':'n','containers':[{'name':'c','image':"
+		"'i'}],'resourceClaims':[{'name':'gpu','resourceClaimName':'c'}]}}");
+	cluster_run(&cluster, 1000);
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/p", "status.phase"), "Pending");
+	cluster_create(&cluster, CLAIMS, "default/", SHARED_CLAIM);
+	cluster_run(&cluster, 1000);
+	ck_assert_str_eq(cluster_json(&cluster, CLAIMS, "default/c", "status.reservedFor"), "");
+	cluster_patch(&cluster, CLAIMS "/status", "default/c", "{'status':{" ALLOCATION "}}");
+	cluster_run(&cluster, 1000);
+	ck_assert_ptr_nonnull(
+		strstr(cluster_json(&cluster, CLAIMS, "default/c", "status.reservedFor"), "'p'"));
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/p", "status.phase"), "Running");
+	cluster_finish(&cluster);
+}
+END_TEST
+
+/* Until its claim is made, allocated and reserved, a pod does not start. */
+START_TEST(test_claims__pods_wait_for_their_devices)
+{
+	struct cluster cluster;
+	struct bt_str body;
+	const char *key;
+	cluster_init(&cluster, "resourceclaim-controller,node-agent");
+	cluster_add_node(&cluster, "n");
+	cluster_create(&cluster, "pods", "default/",
+		"{'metadata':{'name':'p'},'spec':{'nodeName':'n','containers':[{'name':'c','image':"
+		"'i'}],'resourceClaims':[{'name':'gpu','resourceClaimTemplateName':'t'}]}}");
+	cluster_run(&cluster, 1000);
+	cluster_create(&cluster, "resourceclaimtemplates.resource.k8s.io", "default/", TEMPLATE);
+	cluster_run(&cluster, 1000);
+	key = claim_key(&cluster);
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/p", "status.phase"), "Pending");
+	body = bt_arena_printf(&cluster.api.arena,
+		"{'status':{" ALLOCATION
+		",'reservedFor':[{'resource':'pods','name':'p','uid':'%s'}]}}",
+		uid_of(&cluster, "p"));
+	cluster_patch(&cluster, CLAIMS "/status", key, body.data);
+	cluster_run(&cluster, 1000);
+	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/p", "status.phase"), "Running");
 	cluster_finish(&cluster);
 }
 END_TEST
@@ -135,5 +322,10 @@ START_TEST(test_claims__quotas_say_what_is_used)
 }
 END_TEST
 
-BT_TEST_MAIN("claims", test_claims__made_from_templates, test_claims__deleted_claim_is_made_again,
+BT_TEST_MAIN("claims", test_claims__made_from_templates, test_claims__what_is_refused_is_said,
+	test_claims__deleted_claim_is_made_again, test_claims__freed_by_the_last_user,
+	test_claims__reserved_for_a_pod_that_is_gone,
+	test_claims__allocated_and_not_reserved_is_left_alone,
+	test_claims__special_claim_ends_with_its_pod,
+	test_claims__reserved_for_pods_assigned_by_hand, test_claims__pods_wait_for_their_devices,
 	test_claims__pod_groups_are_protected, test_claims__quotas_say_what_is_used)

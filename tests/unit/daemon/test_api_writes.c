@@ -5,56 +5,10 @@
 #include "test_main.h"
 #include "writes_world.h"
 
-/** How a request whose method and path begin like this is answered, so many times. */
-struct row {
-	const char *begins; /* "POST /api" */
-	uint32_t times;
-	struct scripted_answer answer;
-};
-
-struct script {
-	struct row rows[8];
-	uint32_t count;
-};
-
-/** The first row that fits and is not used up; 200 {} without one. */
-static void answer_by_script(
-	void *context, const struct scripted_request *request, struct scripted_answer *out_answer)
-{
-	struct script *script = context;
-	char line[512];
-	(void)snprintf(line, sizeof(line), "%s %s", request->method, request->path);
-	for (uint32_t i = 0; i < script->count; i++) {
-		struct row *row = &script->rows[i];
-		if (row->times != 0 && strncmp(line, row->begins, strlen(row->begins)) == 0) {
-			row->times--;
-			*out_answer = row->answer;
-			return;
-		}
-	}
-}
-
-#define STATUS(code, reason, message) \
-	{ \
-		(code), NULL, \
-			BT_STR_INIT("{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{}," \
-				    "\"status\":\"Failure\",\"message\":\"" message \
-				    "\",\"reason\":\"" reason "\",\"code\":" #code "}"), \
-			false, false \
-	}
-
-#define CREATED \
-	{ \
-		201, NULL, \
-			BT_STR_INIT("{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{}," \
-				    "\"status\":\"Success\",\"code\":201}"), \
-			false, false \
-	}
-
 static void begin(struct writes_world *world, struct script *script, const char *gates)
 {
 	struct writes_world_options options = {
-		.answer = answer_by_script, .context = script, .gates = gates};
+		.answer = writes_world_answer_by_script, .context = script, .gates = gates};
 	writes_world_init(world, &options);
 }
 
@@ -91,7 +45,7 @@ START_TEST(test_api_writes__binding_in_protobuf)
 	struct script script = {{{"POST", 1, CREATED}}, 1};
 	struct writes_world_options options = {
 		.content_type = "application/vnd.kubernetes.protobuf",
-		.answer = answer_by_script,
+		.answer = writes_world_answer_by_script,
 		.context = &script,
 	};
 	struct writes_world world;
@@ -533,7 +487,7 @@ START_TEST(test_api_writes__volume_is_written_as_json)
 	struct script script = {{{"GET", 1, {.code = 200, .body = whole_volume}},
 					{"PUT", 1, {.code = 200, .body = whole_volume}}},
 		2};
-	struct writes_world_options options = {.answer = answer_by_script,
+	struct writes_world_options options = {.answer = writes_world_answer_by_script,
 		.context = &script,
 		.content_type = "application/vnd.kubernetes.protobuf"};
 	struct writes_world world;

@@ -3,6 +3,7 @@
 
 #include <check.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "config/gates.h"
 
@@ -80,6 +81,22 @@ static void create_scheduler(struct writes_world *world, const char *gate_text)
 		0);
 	bt_api_writes_attach(world->writes, world->scheduler);
 	bt_queue_start(bt_scheduler_queue(world->scheduler), world->now_ns);
+}
+
+void writes_world_answer_by_script(
+	void *context, const struct scripted_request *request, struct scripted_answer *out_answer)
+{
+	struct script *script = context;
+	char line[512];
+	(void)snprintf(line, sizeof(line), "%s %s", request->method, request->path);
+	for (uint32_t i = 0; i < script->count; i++) {
+		struct row *row = &script->rows[i];
+		if (row->times != 0 && strncmp(line, row->begins, strlen(row->begins)) == 0) {
+			row->times--;
+			*out_answer = row->answer;
+			return;
+		}
+	}
 }
 
 void writes_world_init(struct writes_world *world, const struct writes_world_options *options)

@@ -36,6 +36,41 @@ struct writes_world_options {
 	void *context;
 };
 
+/** How a request whose method and path begin like this is answered, so many times. */
+struct row {
+	const char *begins; /* "POST /api" */
+	uint32_t times;
+	struct scripted_answer answer;
+};
+
+struct script {
+	struct row rows[8];
+	uint32_t count;
+};
+
+/** For the options' answer; context: a struct script. The first row that fits and is not used up;
+ * 200
+ * {} without one. */
+void writes_world_answer_by_script(
+	void *context, const struct scripted_request *request, struct scripted_answer *out_answer);
+
+#define STATUS(code, reason, message) \
+	{ \
+		(code), NULL, \
+			BT_STR_INIT("{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{}," \
+				    "\"status\":\"Failure\",\"message\":\"" message \
+				    "\",\"reason\":\"" reason "\",\"code\":" #code "}"), \
+			false, false \
+	}
+
+#define CREATED \
+	{ \
+		201, NULL, \
+			BT_STR_INIT("{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{}," \
+				    "\"status\":\"Success\",\"code\":201}"), \
+			false, false \
+	}
+
 void writes_world_init(struct writes_world *world, const struct writes_world_options *options);
 void writes_world_finish(struct writes_world *world);
 /** A newer version of an object, told to the scheduler. */

@@ -118,6 +118,17 @@ static const struct {
 	{"resourceclaims.resource.k8s.io", "default/", "{" META ",'spec':" DEVICES "}"},
 	{"resourceclaimtemplates.resource.k8s.io", "default/",
 		"{" META ",'spec':{'spec':" DEVICES "}}"},
+	{"deviceclasses.resource.k8s.io", "",
+		"{" META ",'spec':{'selectors':[{'cel':{'expression':'true'}}],'config':[{'opaque':"
+		"{'driver':'d','parameters':{'a':1}}}],'extendedResourceName':'a.b/c'}}"},
+	{"resourceslices.resource.k8s.io", "",
+		"{" META ",'spec':{'driver':'d','pool':{'name':'p','resourceSliceCount':1},"
+		"'nodeName':'n','devices':[{'name':'a','attributes':{'b':{'int':1}},'capacity':{"
+		"'c':{'value':'1'}},'taints':[{'key':'k','effect':'None'}],'consumesCounters':[{"
+		"'counterSet':'s','counters':{'m':{'value':'1'}}}]}]}}"},
+	{"devicetaintrules.resource.k8s.io", "",
+		"{" META ",'spec':{'deviceSelector':{'driver':'d'},'taint':{'key':'k','effect':"
+		"'None'}}}"},
 	{"services", "default/",
 		"{" META ",'spec':{'ports':[{'port':1,'name':'a'},{'port':2,'name':'b'}],"
 		"'selector':{'a':'b'},'type':'NodePort','clusterIPs':['None']}}"},
