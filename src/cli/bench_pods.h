@@ -39,6 +39,11 @@ void bt_bench_pod_service(struct bt_bench_pod *pod);
 void bt_bench_pod_daemon(struct bt_bench_pod *pod);
 void bt_bench_pod_large(struct bt_bench_pod *pod);
 void bt_bench_pod_worst(struct bt_bench_pod *pod);
+/* bench_devices.c; its class, slices and claims: how many, and one of them. */
+void bt_bench_pod_device(struct bt_bench_pod *pod);
+uint32_t bt_bench_device_object_count(const struct bt_bench_source *source);
+void bt_bench_write_device_object(
+	const struct bt_bench_source *source, uint32_t index, struct bt_strbuf *out);
 
 /** Append "," unless nothing is there yet. */
 void bt_bench_comma(struct bt_strbuf *members);

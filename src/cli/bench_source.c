@@ -53,6 +53,8 @@ static const struct bt_bench_workload workloads[] = {
 		bt_bench_pod_daemon, .zones = 3},
 	{ROW("large", "pods and nodes with long lists of everything"), bt_bench_pod_basic,
 		bt_bench_pod_large, .zones = 3, .has_large_nodes = true},
+	{ROW("devices", "eight devices a node, each pod has a claim for one of them"),
+		bt_bench_pod_device, bt_bench_pod_device, .zones = 3, .has_devices = true},
 	{ROW("worst", "each pod a shape of its own, label changes on every node between pods"),
 		bt_bench_pod_basic, bt_bench_pod_worst, BT_BENCH_WORST, .zones = 3},
 };
@@ -219,6 +221,9 @@ void bt_bench_write_relief(uint32_t shape, uint32_t index, struct bt_strbuf *out
 uint32_t bt_bench_extra_count(const struct bt_bench_source *source)
 {
 	uint64_t services = ((uint64_t)source->bound_count + source->pending_count) / REPLICAS;
+	if (source->workload->has_devices) {
+		return bt_bench_device_object_count(source);
+	}
 	if (!source->workload->has_services) {
 		return 0;
 	}
@@ -233,6 +238,10 @@ void bt_bench_write_extra(
 {
 	uint32_t service = index / 2;
 	BT_ASSERT(index < bt_bench_extra_count(source));
+	if (source->workload->has_devices) {
+		bt_bench_write_device_object(source, index, out);
+		return;
+	}
 	bt_strbuf_printf(out,
 		"{\"apiVersion\":\"%s\",\"kind\":\"%s\",\"metadata\":{\"name\":\"service-%u\","
 		"\"namespace\":\"default\",\"uid\":\"%s-%u\"},",

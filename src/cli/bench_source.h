@@ -41,6 +41,7 @@ struct bt_bench_workload {
 	bool has_taints;
 	bool has_large_nodes;
 	bool has_services;
+	bool has_devices;
 	bool preempts; /* victims of pods that fit nowhere leave at once */
 };
 
@@ -66,7 +67,10 @@ void bt_bench_write_node_turn(
 /** Append pod number index: bound pods first, then the pending ones. */
 void bt_bench_write_pod(
 	const struct bt_bench_source *source, uint32_t index, struct bt_strbuf *out);
-/** Services and ReplicaSets: how many objects besides nodes and pods, and one of them. */
+/**
+ * Services and ReplicaSets, or devices and claims: how many objects besides nodes and pods, and one
+ * of them.
+ */
 uint32_t bt_bench_extra_count(const struct bt_bench_source *source);
 void bt_bench_write_extra(
 	const struct bt_bench_source *source, uint32_t index, struct bt_strbuf *out);

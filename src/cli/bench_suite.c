@@ -51,6 +51,8 @@ static const struct row rows[] = {
 	{"preemption", "preemption", 5000, 20000, 500, 0, 100, 0},
 	BOTH("services"),
 	BOTH("daemonsets"),
+	{"devices", "devices", 1000, 0, 5000, 0, 500, 0},
+	{"devices-5k-nodes", "devices", 5000, 5000, 20000, 0, 100, 0},
 	{"large", "large", 5000, 5000, 2000, 0, 200, 0},
 	{"gated", "gated", 5000, 5000, 20000, 0, 1000, 0},
 	{"churn", "churn", 5000, 5000, 20000, 0, 1000, 0},

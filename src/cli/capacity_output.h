@@ -17,6 +17,4 @@ BT_MUST_USE int bt_capacity_write(const struct bt_capacity_answer *answers, uint
 	enum bt_output_format format, struct bt_strbuf *out, struct berth_error *err);
 void bt_capacity_write_table(
 	const struct bt_capacity_answer *answer, bool wide, struct bt_strbuf *out);
-/** "250m", "1.5Gi": rounded, for people. */
-void bt_capacity_append_amount(struct bt_strbuf *out, struct bt_str resource, int64_t amount);
 #endif

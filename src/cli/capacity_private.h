@@ -15,6 +15,7 @@ struct bt_capacity_runner {
 	 * prototype's. */
 	BT_VEC(const struct bt_pod *) pods;
 	bool has_own_pods;
+	bool warned_of_template; /* that is not there */
 	struct bt_str uid_front;
 	uint32_t next_number; /* of the next copy's name and uid, behind "-" */
 	bool is_out;          /* nothing can change its stop any more */
@@ -43,8 +44,14 @@ void bt_capacity_place_all(struct bt_capacity_session *session);
 /** What a member asks for; before the first copy. */
 void bt_capacity_describe_requests(
 	struct bt_capacity_session *session, struct bt_capacity_runner *runner);
+/** How far devices are from what one more copy asks for, a half-sentence; "" when they are not. */
+void bt_capacity_append_device_shortage(struct bt_capacity_session *session,
+	struct bt_capacity_runner *runner, struct bt_strbuf *text);
+/** The pod of one more copy, in copy_arena; false: the workload was not asked for that many. */
+bool bt_capacity_next_copy(
+	struct bt_capacity_session *session, uint32_t index, struct bt_pod *out_copy);
 /** What stops most nodes, for people, kept with each member's stop; after the last copy. */
-void bt_capacity_tell_tightest(const struct bt_capacity_session *session);
+void bt_capacity_tell_tightest(struct bt_capacity_session *session);
 /** Use of nodes and cluster, before the first copy or after the last one. */
 void bt_capacity_measure(struct bt_capacity_session *session, bool after);
 #endif

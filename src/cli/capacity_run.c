@@ -4,8 +4,11 @@
 #include <string.h>
 
 #include "cli/capacity_private.h"
+#include "cli/pod_claims.h"
 #include "framework/fit_error.h"
 
+/** Of one copy, when claims are given back on the way. */
+#define ATTEMPTS_MAX 16
 /** Of a 32-bit number. */
 #define NUMBER_DIGITS 10
 
@@ -42,8 +45,8 @@ static struct bt_str free_uid(
 	}
 }
 
-/** false: the workload was not asked for that many. */
-static bool next_copy(struct bt_capacity_session *session, uint32_t index, struct bt_pod *out_copy)
+bool bt_capacity_next_copy(
+	struct bt_capacity_session *session, uint32_t index, struct bt_pod *out_copy)
 {
 	struct bt_capacity_runner *runner = &session->runners[index];
 	if (runner->has_own_pods) {
@@ -177,6 +180,18 @@ static void fail(struct bt_capacity_session *session, struct bt_capacity_runner 
 
 /** --- attempts --- */
 
+/** *out_freed: not placed, but a claim that had its devices in vain was given back. */
+static bool try_once(struct bt_capacity_session *session, const struct bt_pod_info *info,
+	struct bt_schedule_result *result, bool *out_freed)
+{
+	struct bt_engine *engine = session->engine;
+	uint64_t version = bt_pod_claims_version(engine->state);
+	bt_engine_schedule(engine, result->framework, info, result);
+	*out_freed = result->outcome == BT_OUTCOME_FIT_ERROR &&
+		bt_pod_claims_version(engine->state) != version;
+	return result->outcome == BT_OUTCOME_SCHEDULED && bt_engine_place(engine, info, result);
+}
+
 static bool attempt(struct bt_capacity_session *session, struct bt_capacity_runner *runner,
 	const struct bt_pod_info *info)
 {
@@ -190,11 +205,12 @@ static bool attempt(struct bt_capacity_session *session, struct bt_capacity_runn
 		runner->is_out = true;
 		return false;
 	}
-	bt_engine_schedule(session->engine, runner->framework, info, &result);
-	if (result.outcome != BT_OUTCOME_SCHEDULED ||
-		!bt_engine_place(session->engine, info, &result)) {
-		fail(session, runner, &result);
-		return false;
+	bool freed_claim;
+	for (int i = 0; !try_once(session, info, &result, &freed_claim); i++) {
+		if (!freed_claim || i + 1 == ATTEMPTS_MAX) {
+			fail(session, runner, &result);
+			return false;
+		}
 	}
 	runner->member->on_nodes[session->node_of_slot[result.slot]]++;
 	runner->member->copies++;
@@ -213,6 +229,19 @@ static void stop_unhandled(struct bt_capacity_session *session, struct bt_capaci
 	bt_strbuf_finish(&text);
 }
 
+/** Of its own, where its spec names templates. */
+static void make_claims(
+	struct bt_capacity_session *session, struct bt_capacity_runner *runner, struct bt_pod *copy)
+{
+	struct bt_str missing;
+	(void)bt_pod_claims_make(
+		&session->cluster, session->engine->state, copy, &session->copy_arena, &missing);
+	if (missing.length != 0 && !runner->warned_of_template) {
+		runner->warned_of_template = true;
+		bt_pod_claims_warn_missing(&session->cluster, copy, missing);
+	}
+}
+
 /** One more copy; false: there is none. */
 static bool place_one(struct bt_capacity_session *session, uint32_t index)
 {
@@ -223,13 +252,17 @@ static bool place_one(struct bt_capacity_session *session, uint32_t index)
 		stop_unhandled(session, runner);
 		return false;
 	}
-	if (!next_copy(session, index, &copy)) {
+	if (!bt_capacity_next_copy(session, index, &copy)) {
 		session->ran_dry = true;
 		return false;
 	}
+	make_claims(session, runner, &copy);
 	bt_pod_info_init_pending(session->engine->state, &copy, &info);
 	bool placed = attempt(session, runner, &info);
 	bt_pod_info_finish_pending(session->engine->state, &info);
+	if (!placed) {
+		bt_pod_claims_unmake(session->engine->state, &copy);
+	}
 	bt_arena_reset(&session->copy_arena);
 	if (!placed) {
 		runner->next_number--; /* the same pod when it is tried again */

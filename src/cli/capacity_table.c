@@ -13,19 +13,6 @@
 /** Requests that a headline names. */
 #define REQUESTS_SHOWN 6
 
-void bt_capacity_append_amount(struct bt_strbuf *out, struct bt_str resource, int64_t amount)
-{
-	if (bt_str_equal_c(resource, "cpu")) {
-		bt_amount_append_cpu(out, amount);
-	} else if (bt_str_equal_c(resource, "memory") ||
-		bt_str_equal_c(resource, "ephemeral-storage") ||
-		bt_str_has_prefix(resource, BT_STR("hugepages-"))) {
-		bt_amount_append_bytes(out, amount);
-	} else {
-		bt_amount_append_count(out, amount);
-	}
-}
-
 /** "1 copy", "4,980 copies" */
 static void append_counted(struct bt_strbuf *out, uint64_t count, const char *one, const char *many)
 {
@@ -46,7 +33,7 @@ static void append_requests(struct bt_strbuf *out, const struct bt_capacity_memb
 		bt_strbuf_append_c(out, i == 0 ? " (" : ", ");
 		bt_printable_append(out, request->resource);
 		bt_strbuf_append_char(out, ' ');
-		bt_capacity_append_amount(out, request->resource, request->amount);
+		bt_amount_append_of(out, request->resource, request->amount, BT_AMOUNT_NEAREST);
 	}
 	bt_strbuf_append_c(out, member->requests.count > REQUESTS_SHOWN ? ", ...)" : ")");
 }
@@ -101,11 +88,11 @@ static int compare_shares(const void *a, const void *b)
 static void add_change(struct bt_table *table, struct bt_str resource, int64_t before,
 	int64_t after, int64_t allocatable)
 {
-	bt_capacity_append_amount(&table->text, resource, before);
+	bt_amount_append_of(&table->text, resource, before, BT_AMOUNT_NEAREST);
 	bt_strbuf_append_c(&table->text, " -> ");
-	bt_capacity_append_amount(&table->text, resource, after);
+	bt_amount_append_of(&table->text, resource, after, BT_AMOUNT_NEAREST);
 	bt_strbuf_append_c(&table->text, " of ");
-	bt_capacity_append_amount(&table->text, resource, allocatable);
+	bt_amount_append_of(&table->text, resource, allocatable, BT_AMOUNT_NEAREST);
 	bt_table_end_cell(table);
 }
 
@@ -187,7 +174,7 @@ static void write_distribution(const struct bt_capacity_answer *answer,
 
 static void add_share(struct bt_table *table, const struct bt_capacity_total *total, int64_t amount)
 {
-	bt_capacity_append_amount(&table->text, total->resource, amount);
+	bt_amount_append_of(&table->text, total->resource, amount, BT_AMOUNT_NEAREST);
 	if (total->allocatable > 0) {
 		bt_strbuf_printf(&table->text, " (%.0f%%)",
 			100.0 * (double)amount / (double)total->allocatable);
@@ -207,7 +194,8 @@ static void write_totals(const struct bt_capacity_answer *answer, struct bt_strb
 		bt_table_add(&table, total->resource);
 		add_share(&table, total, total->before);
 		add_share(&table, total, total->after);
-		bt_capacity_append_amount(&table.text, total->resource, total->allocatable);
+		bt_amount_append_of(
+			&table.text, total->resource, total->allocatable, BT_AMOUNT_NEAREST);
 		bt_table_end_cell(&table);
 	}
 	bt_strbuf_append_c(out, "\nUse of the cluster's ");

@@ -85,7 +85,7 @@ static struct amounts find_amounts(const struct bt_node_table *table, struct bt_
 static int64_t add_clamped(int64_t a, int64_t b)
 {
 	int64_t sum;
-	if (__builtin_add_overflow(a, b, &sum)) {
+	if (BT_ADD_OVERFLOW(a, b, &sum)) {
 		return a > 0 ? INT64_MAX : INT64_MIN;
 	}
 	return sum;
@@ -96,7 +96,7 @@ static int64_t free_of(const struct amounts *amounts, uint32_t slot)
 {
 	int64_t requested = amounts->requested[slot];
 	int64_t rest;
-	if (__builtin_sub_overflow(amounts->allocatable[slot], requested, &rest) || rest < 0) {
+	if (BT_SUB_OVERFLOW(amounts->allocatable[slot], requested, &rest) || rest < 0) {
 		return 0;
 	}
 	return rest;
@@ -196,7 +196,7 @@ static void append_shortage(const struct bt_capacity_session *session,
 		bt_strbuf_append_c(text, ": no place for one more is left");
 	} else {
 		bt_strbuf_append_c(text, ": less than ");
-		bt_capacity_append_amount(text, resource, shortage->request.amount);
+		bt_amount_append_of(text, resource, shortage->request.amount, BT_AMOUNT_NEAREST);
 		bt_strbuf_append_c(text, " is left");
 	}
 	bt_strbuf_append_c(text, " on ");
@@ -206,19 +206,35 @@ static void append_shortage(const struct bt_capacity_session *session,
 	bt_strbuf_append_c(text, " nodes");
 	if (shortage->free_total > 0) {
 		bt_strbuf_append_c(text, " (");
-		bt_capacity_append_amount(text, resource, shortage->free_total);
+		bt_amount_append_of(text, resource, shortage->free_total, BT_AMOUNT_NEAREST);
 		bt_strbuf_append_c(text, " together, at most ");
-		bt_capacity_append_amount(text, resource, shortage->free_most);
+		bt_amount_append_of(text, resource, shortage->free_most, BT_AMOUNT_NEAREST);
 		bt_strbuf_append_c(text, " on one)");
 	}
 }
 
-/** The reason of most nodes, where it is one of several, and the amounts behind a shortage. */
-static void tell_tightest(
-	const struct bt_capacity_session *session, struct bt_capacity_member *member)
+/** How many nodes said so; 0: none did. */
+static uint64_t count_reason(const struct bt_capacity_member *member, const char *text)
 {
+	for (uint32_t i = 0; i < member->stop.reasons.count; i++) {
+		if (bt_str_equal_c(member->stop.reasons.items[i].text, text)) {
+			return member->stop.reasons.items[i].node_count;
+		}
+	}
+	return 0;
+}
+
+/** The reason of most nodes, where it is one of several, and the amounts behind a shortage. */
+static void tell_tightest(struct bt_capacity_session *session, struct bt_capacity_runner *runner)
+{
+	struct bt_capacity_member *member = runner->member;
 	struct bt_strbuf text = {0};
 	struct shortage shortage = find_tightest(session, member);
+	uint64_t without_devices = count_reason(member, "cannot allocate all claims");
+	bool is_devices = without_devices > shortage.reason_count;
+	if (is_devices) {
+		shortage = (struct shortage){.reason_count = without_devices};
+	}
 	const struct bt_capacity_reason *first =
 		member->stop.reasons.count > 1 ? &member->stop.reasons.items[0] : NULL;
 	if (first != NULL && shortage.reason_count < first->node_count) {
@@ -229,15 +245,21 @@ static void tell_tightest(
 	if (shortage.node_count != 0) {
 		bt_strbuf_append_c(&text, text.length != 0 ? "; " : "");
 		append_shortage(session, &shortage, &text);
+	} else if (is_devices) {
+		struct bt_strbuf devices = {0};
+		bt_capacity_append_device_shortage(session, runner, &devices);
+		bt_strbuf_append_c(&text, text.length != 0 && devices.length != 0 ? "; " : "");
+		bt_strbuf_append_str(&text, bt_strbuf_str(&devices));
+		bt_strbuf_finish(&devices);
 	}
 	member->stop.hint = bt_arena_str(&member->stop_arena, bt_strbuf_str(&text));
 	bt_strbuf_finish(&text);
 }
 
-void bt_capacity_tell_tightest(const struct bt_capacity_session *session)
+void bt_capacity_tell_tightest(struct bt_capacity_session *session)
 {
 	for (uint32_t i = 0; i < session->answer->member_count; i++) {
-		tell_tightest(session, &session->answer->members[i]);
+		tell_tightest(session, &session->runners[i]);
 	}
 }
 

@@ -391,6 +391,7 @@ const struct bt_command bt_command_bench = {
 		"  gated         scheduling gates are opened one after another\n"
 		"  services      500 services, spread by the default constraints\n"
 		"  daemonsets    each pod is for one node, by its name\n"
+		"  devices       eight devices a node, a claim for one of them by each pod\n"
 		"  large         objects with long lists of everything\n"
 		"  worst         no two pods alike, labels change on all nodes between pods\n"
 		"\n"

@@ -4,6 +4,7 @@
 #include "cli/admission.h"
 #include "cli/command.h"
 #include "cli/explain_report.h"
+#include "cli/pod_claims.h"
 #include "cli/progress.h"
 #include "cli/setup.h"
 #include "cli/simulation_ask.h"
@@ -71,6 +72,7 @@ static int take_out(struct bt_simulation *simulation, uint32_t object_index, str
 	if (result == 0) {
 		result = bt_state_remove_pod(simulation->engine->state, pod, err);
 	}
+	bt_pod_claims_unplace(simulation->engine->state, pod->metadata.uid);
 	*out_node = pod->spec.node_name;
 	pod->spec.node_name = BT_STR("");
 	pod->status.nominated_node_name = BT_STR("");

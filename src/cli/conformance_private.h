@@ -53,7 +53,9 @@ struct bt_case_run {
 	BT_VEC(struct bt_pod_info *) queued; /* nominated pods that wait */
 	BT_VEC(struct bt_case_write) writes;
 	struct bt_json_writer writer;
-	bool writes_open; /* `writes` of the current result has been begun */
+	bool writes_open;    /* `writes` of the current result has been begun */
+	bool records_writes; /* PreBind is running: writes of claims are part of the answer */
+	struct bt_claim_writer claim_writer;
 	/* Explanations; tally NULL: none are asked for. */
 	struct bt_explain_tally *tally;
 	const struct bt_json_value *expected; /* the case's answer */
@@ -88,6 +90,14 @@ void bt_case_note_pod(struct bt_case_run *run, const struct bt_pod *pod, bool pl
 /** With the case's configuration; refused: what is wrong with it. */
 int bt_case_create_engine(struct bt_case_run *run, bool verify, struct bt_engine **out_engine,
 	struct berth_error *refused);
+
+/** A member of `writes`, which is opened for the first one; the caller ends the object. */
+void bt_case_begin_write(struct bt_case_run *run, const char *op);
+
+/* conformance_claims.c */
+
+/** The engine of the case writes claims into its answer. */
+void bt_case_connect_claims(struct bt_case_run *run);
 
 /* conformance_explain.c */
 

@@ -9,8 +9,7 @@
 
 /** --- one pending pod --- */
 
-/** A member of `writes`, which is opened for the first one. */
-static void begin_write(struct bt_case_run *run, const char *op)
+void bt_case_begin_write(struct bt_case_run *run, const char *op)
 {
 	if (!run->writes_open) {
 		bt_json_write_name_c(&run->writer, "writes");
@@ -41,7 +40,7 @@ static int record_bind_volume(void *context, const struct bt_persistent_volume *
 	BT_UNUSED struct bt_str *out_resource_version, BT_UNUSED struct berth_error *err)
 {
 	struct bt_case_run *run = context;
-	begin_write(run, "bindPV");
+	bt_case_begin_write(run, "bindPV");
 	bt_json_write_name_c(&run->writer, "pv");
 	bt_json_write_str(&run->writer, volume->metadata.name);
 	bt_json_write_name_c(&run->writer, "pvc");
@@ -56,7 +55,7 @@ static int record_select_node(void *context, const struct bt_persistent_volume_c
 	BT_UNUSED struct berth_error *err)
 {
 	struct bt_case_run *run = context;
-	begin_write(run, "provision");
+	bt_case_begin_write(run, "provision");
 	bt_json_write_name_c(&run->writer, "pvc");
 	bt_json_write_str(&run->writer, bt_case_object_key(run, &claim->metadata));
 	bt_json_write_name_c(&run->writer, "selectedNode");
@@ -82,9 +81,11 @@ static void write_writes(struct bt_case_run *run, struct bt_framework *framework
 		.context = run};
 	framework->handle.volume_writer = &writer;
 	run->writes_open = false;
+	run->records_writes = true;
 	/* It fails where it would wait. */
 	(void)bt_run_pre_bind(framework, cycle, pod, slot);
 	framework->handle.volume_writer = NULL;
+	run->records_writes = false;
 	if (run->writes_open) {
 		bt_json_end_array(&run->writer);
 	}
@@ -282,6 +283,7 @@ static int answer_case(struct bt_case_run *run, bool verify, struct berth_error 
 		bt_json_write_name_c(&run->writer, "error");
 		bt_json_write_c(&run->writer, berth_error_message(&refused));
 	} else {
+		bt_case_connect_claims(run);
 		result = bt_case_load_objects(run, err);
 		bt_json_write_name_c(&run->writer, "results");
 		bt_json_begin_array(&run->writer);

@@ -3,6 +3,7 @@
 #include "cli/conformance_explain.h"
 
 #include "codec/json_edit.h"
+#include "dra/trial.h"
 
 /* --- loading --- */
 
@@ -69,7 +70,8 @@ static int load_stored(struct bt_twin *twin, struct berth_error *err)
 				write_back(twin, &run->writes.items[k], object);
 			}
 		}
-		if (result == 0 && !bt_str_equal_c(kind, "Pod") && !bt_str_equal_c(kind, "Node")) {
+		if (result == 0 && !bt_str_equal_c(kind, "Pod") && !bt_str_equal_c(kind, "Node") &&
+			!bt_str_equal_c(kind, "ResourceClaim")) {
 			result = bt_case_store_object(twin->engine, tree_text(twin, object), err);
 		}
 		if (result != 0) {
@@ -98,12 +100,38 @@ static bool is_removed(const struct bt_twin *twin, const struct bt_case_pod *ent
 	return false;
 }
 
+/** As the case's engine has them, its own writes assumed; those who are gone have none reserved. */
+static void load_claims(struct bt_twin *twin)
+{
+	const struct bt_case_run *run = twin->run;
+	uint32_t cursor = 0;
+	struct bt_object *object;
+
+	while (run->engine->state->dra != NULL &&
+		(object = bt_claim_cache_next(&run->engine->state->dra->claims, &cursor)) != NULL) {
+		struct bt_resource_claim claim = *(const struct bt_resource_claim *)bt_object_value(
+			object, BT_KIND_RESOURCE_CLAIM);
+
+		for (uint32_t i = 0; i < run->pods.count; i++) {
+			if (is_removed(twin, &run->pods.items[i])) {
+				struct bt_resource_claim was = claim;
+
+				(void)bt_claim_without_pod(&was,
+					run->pods.items[i].pod->metadata.uid, &twin->arena, &claim);
+			}
+		}
+		bt_object_store_put(&twin->engine->state->objects,
+			bt_object_create(BT_KIND_RESOURCE_CLAIM, &claim));
+	}
+}
+
 static int load_twin(struct bt_twin *twin, struct berth_error *err)
 {
 	const struct bt_case_run *run = twin->run;
 	struct bt_state *state = twin->engine->state;
 	int result = load_stored(twin, err);
 
+	load_claims(twin);
 	for (uint32_t i = 0; result == 0 && i < run->nodes.count; i++) {
 		if (!run->nodes.items[i].deleted) {
 			bt_state_add_node(state, run->nodes.items[i].node);

@@ -3,6 +3,7 @@
 
 #include "api/policy.h"
 #include "api/selector.h"
+#include "cli/pod_claims.h"
 #include "plugins/default_preemption.h"
 
 static void remove_pod(struct bt_engine *engine, const struct bt_pod_info *victim)
@@ -24,7 +25,11 @@ static void evict(struct bt_engine *engine, uint32_t pod_id, bt_eviction_visit v
 	if (visit != NULL) {
 		visit(context, &victim);
 	}
+	struct bt_strbuf uid = {0};
+	bt_strbuf_append_str(&uid, victim.uid); /* the state's own goes with the pod */
 	remove_pod(engine, &victim);
+	bt_pod_claims_release(engine->state, bt_strbuf_str(&uid));
+	bt_strbuf_finish(&uid);
 }
 
 /** The candidate that the last cycle nominated, or NULL. */

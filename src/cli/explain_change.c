@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "api/amount.h"
 #include "cli/explain_change.h"
 
 #include "cli/json_members.h"
@@ -80,13 +81,13 @@ static bool append_larger(
 	}
 	append_word(out, "replace ", change->node);
 	bt_strbuf_append_c(out, " by a node with ");
-	bt_advice_append_amount(out, change->resource, wanted);
+	bt_amount_append_of(out, change->resource, wanted, BT_AMOUNT_UP);
 	append_word(out, " ", change->resource);
 	bt_strbuf_append_c(out, " (it has ");
 	if (stock.allocatable == 0) {
 		bt_strbuf_append_c(out, "none)");
 	} else {
-		bt_advice_append_stock(out, change->resource, stock.allocatable);
+		bt_amount_append_of(out, change->resource, stock.allocatable, BT_AMOUNT_DOWN);
 		bt_strbuf_append_char(out, ')');
 	}
 	return true;
@@ -104,7 +105,7 @@ static void append_free(
 			change->amount == 1 ? "" : "s");
 	} else {
 		bt_strbuf_append_c(out, "free ");
-		bt_advice_append_amount(out, change->resource, change->amount);
+		bt_amount_append_of(out, change->resource, change->amount, BT_AMOUNT_UP);
 		append_word(out, " ", change->resource);
 	}
 	append_word(out, " on ", change->node);
@@ -118,14 +119,14 @@ static void append_lower(
 
 	bt_strbuf_append_c(out, "ask for ");
 	if (change->amount >= requested) {
-		bt_advice_append_amount(out, change->resource, change->amount);
+		bt_amount_append_of(out, change->resource, change->amount, BT_AMOUNT_UP);
 		append_word(out, " less ", change->resource);
 		return;
 	}
-	bt_advice_append_stock(out, change->resource, requested - change->amount);
+	bt_amount_append_of(out, change->resource, requested - change->amount, BT_AMOUNT_DOWN);
 	append_word(out, " ", change->resource);
 	bt_strbuf_append_c(out, " instead of ");
-	bt_advice_append_amount(out, change->resource, requested);
+	bt_amount_append_of(out, change->resource, requested, BT_AMOUNT_UP);
 }
 
 static void append_label(struct bt_strbuf *out, const struct bt_remedy *change)

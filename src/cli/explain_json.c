@@ -113,6 +113,44 @@ static void write_group(const struct bt_explanation *explanation,
 	bt_json_end_object(writer);
 }
 
+static void write_request(const struct bt_request_report *request, struct bt_json_writer *writer)
+{
+	bt_json_begin_object(writer);
+	bt_json_write_member(writer, "claim", request->claim);
+	bt_json_write_member(writer, "request", request->request);
+	bt_json_write_member(writer, "deviceClass", request->device_class);
+	bt_json_write_member_bool(writer, "all", request->wants_all);
+	bt_json_write_member_int64(writer, "wanted", request->wanted);
+	bt_json_write_member_int64(writer, "devices", request->considered);
+	bt_json_write_member_int64(writer, "usable", request->usable);
+	bt_json_write_member_int64(writer, "inUse", request->in_use);
+	bt_json_write_member_int64(writer, "refusedByClass", request->class_refused);
+	bt_json_write_member_int64(writer, "refusedByRequest", request->request_refused);
+	bt_json_write_member_int64(writer, "ofOtherNodes", request->other_node);
+	bt_json_write_member_int64(writer, "tainted", request->tainted);
+	bt_json_write_member_int64(writer, "withoutCapacity", request->no_capacity);
+	bt_json_write_member_int64(writer, "withoutCounters", request->no_counters);
+	bt_json_write_member_int64(writer, "unsupported", request->unsupported);
+	bt_json_write_member(writer, "selector", request->selector);
+	bt_json_write_member(writer, "taint", request->taint);
+	bt_json_write_member(writer, "error", request->error);
+	bt_json_end_object(writer);
+}
+
+static void write_devices(const struct bt_allocation_report *report, struct bt_json_writer *writer)
+{
+	bt_json_begin_member_object(writer, "devices");
+	bt_json_begin_member_array(writer, "requests");
+	for (uint32_t i = 0; i < report->count; i++) {
+		write_request(&report->requests[i], writer);
+	}
+	bt_json_end_array(writer);
+	bt_json_write_member_int64(writer, "incompletePools", report->incomplete_pools);
+	bt_json_write_member_int64(writer, "invalidPools", report->invalid_pools);
+	bt_json_write_member_bool(writer, "eachFindsEnough", report->is_joint);
+	bt_json_end_object(writer);
+}
+
 static void write_obstacles(const struct bt_explained_node *node, struct bt_json_writer *writer)
 {
 	bt_json_begin_member_array(writer, "obstacles");
@@ -122,6 +160,9 @@ static void write_obstacles(const struct bt_explained_node *node, struct bt_json
 		bt_json_write_member(writer, "plugin", obstacle->plugin);
 		bt_json_write_member(writer, "reasons", obstacle->reasons);
 		bt_json_write_member(writer, "hint", obstacle->hint);
+		if (obstacle->devices != NULL) {
+			write_devices(obstacle->devices, writer);
+		}
 		bt_json_end_object(writer);
 	}
 	bt_json_end_array(writer);

@@ -51,6 +51,12 @@ static const struct {
 		"are near pods its anti-affinity avoids"},
 	{BT_REASON_EXISTING_ANTI_AFFINITY, "is near a pod whose anti-affinity avoids it",
 		"are near pods whose anti-affinity avoids it"},
+	{BT_REASON_CLAIMS_NOT_ALLOCATABLE, "lacks devices for its claims",
+		"lack devices for its claims"},
+	{BT_REASON_CLAIM_NOT_AVAILABLE, "is out of reach of the devices of its claim",
+		"are out of reach of the devices of its claim"},
+	{BT_REASON_INVALID_RESOURCE_POOLS, "has devices that its driver publishes wrongly",
+		"have devices that their drivers publish wrongly"},
 };
 
 void bt_explain_append_count(struct bt_strbuf *out, uint64_t count)

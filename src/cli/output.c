@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cli/json_members.h"
+#include "cli/pod_claims.h"
 #include "cli/printable.h"
 #if BT_HAVE_YAML
 #include "codec/yaml.h"
@@ -80,7 +81,51 @@ uint32_t *bt_output_node_slots(const struct bt_simulation *simulation)
 
 /** --- JSON --- */
 
-static void write_pod(struct bt_json_writer *writer, const struct bt_simulated_pod *entry)
+struct device_list {
+	struct bt_json_writer *writer;
+	bool is_begun;
+};
+
+static void write_device(void *context, const struct bt_resource_claim *claim,
+	const struct bt_device_request_allocation_result *device)
+{
+	struct device_list *list = context;
+	struct bt_json_writer *writer = list->writer;
+	if (!list->is_begun) {
+		bt_json_begin_member_array(writer, "devices");
+		list->is_begun = true;
+	}
+	bt_json_begin_object(writer);
+	bt_json_write_member(writer, "claim", claim->metadata.name);
+	bt_json_write_member(writer, "request", device->request);
+	bt_json_write_member(writer, "driver", device->driver);
+	bt_json_write_member(writer, "pool", device->pool);
+	bt_json_write_member(writer, "device", device->device);
+	if (device->share_id.data != NULL) {
+		bt_json_write_member(writer, "shareID", device->share_id);
+	}
+	if (device->admin_access.present) {
+		bt_json_write_member_bool(writer, "adminAccess", device->admin_access.value);
+	}
+	bt_json_end_object(writer);
+}
+
+/** Only of pods that have some. */
+static void write_devices(struct bt_json_writer *writer, const struct bt_simulation *simulation,
+	const struct bt_simulated_pod *entry)
+{
+	struct device_list list = {.writer = writer};
+	if (entry->fate == BT_FATE_SCHEDULED) {
+		bt_pod_claims_for_devices(
+			simulation->engine->state, entry->pod, write_device, &list);
+	}
+	if (list.is_begun) {
+		bt_json_end_array(writer);
+	}
+}
+
+static void write_pod(struct bt_json_writer *writer, const struct bt_simulation *simulation,
+	const struct bt_simulated_pod *entry)
 {
 	bt_json_begin_object(writer);
 	bt_json_write_member(writer, "namespace", entry->pod->metadata.namespace_);
@@ -92,6 +137,7 @@ static void write_pod(struct bt_json_writer *writer, const struct bt_simulated_p
 	bt_json_write_member_int64(writer, "priority", bt_pod_priority(entry->pod));
 	bt_json_write_member_int64(writer, "score", entry->score);
 	bt_json_write_member_int64(writer, "feasibleNodes", entry->feasible_count);
+	write_devices(writer, simulation, entry);
 	bt_json_end_object(writer);
 }
 
@@ -154,7 +200,7 @@ static void write_json(
 	bt_json_begin_object(&writer);
 	bt_json_begin_member_array(&writer, "pods");
 	for (uint32_t i = 0; i < simulation->pods.count; i++) {
-		write_pod(&writer, &simulation->pods.items[i]);
+		write_pod(&writer, simulation, &simulation->pods.items[i]);
 	}
 	bt_json_end_array(&writer);
 	bt_json_begin_member_array(&writer, "evictions");

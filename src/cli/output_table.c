@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/amount.h"
 #include "cli/output.h"
+#include "cli/pod_claims.h"
 #include "cli/table.h"
 
 static void append_share(struct bt_strbuf *out, int64_t requested, int64_t allocatable)
@@ -83,6 +84,53 @@ static void write_pods(const struct bt_simulation *simulation, bool wide, struct
 	}
 	bt_table_write(&table, out);
 	bt_table_finish(&table);
+}
+
+/** --- devices --- */
+
+struct device_rows {
+	struct bt_table table;
+	const struct bt_pod *pod;
+};
+
+static void add_device(void *context, const struct bt_resource_claim *claim,
+	const struct bt_device_request_allocation_result *device)
+{
+	struct device_rows *rows = context;
+	struct bt_strbuf path = {0};
+	add_pod_name(&rows->table, rows->pod->metadata.namespace_, rows->pod->metadata.name);
+	bt_table_add(&rows->table, claim->metadata.name);
+	bt_table_add(&rows->table, device->request);
+	bt_strbuf_append_str(&path, device->driver);
+	bt_strbuf_append_char(&path, '/');
+	bt_strbuf_append_str(&path, device->pool);
+	bt_strbuf_append_char(&path, '/');
+	bt_strbuf_append_str(&path, device->device);
+	bt_table_add(&rows->table, bt_strbuf_str(&path));
+	bt_strbuf_finish(&path);
+}
+
+/** What placed pods got through their claims. */
+static void write_devices(const struct bt_simulation *simulation, struct bt_strbuf *out)
+{
+	static const char *const headings[] = {"POD", "CLAIM", "REQUEST", "DEVICE"};
+	struct device_rows rows = {.table.column_count = BT_ARRAY_LENGTH(headings)};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(headings); i++) {
+		bt_table_add_c(&rows.table, headings[i]);
+	}
+	for (uint32_t i = 0; i < simulation->pods.count; i++) {
+		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
+		rows.pod = entry->pod;
+		if (entry->fate == BT_FATE_SCHEDULED) {
+			bt_pod_claims_for_devices(
+				simulation->engine->state, entry->pod, add_device, &rows);
+		}
+	}
+	if (rows.table.cell_ends.count > BT_ARRAY_LENGTH(headings)) {
+		bt_table_write(&rows.table, out);
+		bt_strbuf_append_char(out, '\n');
+	}
+	bt_table_finish(&rows.table);
 }
 
 /** --- evictions --- */
@@ -196,6 +244,9 @@ void bt_output_write_tables(
 	if (simulation->pods.count != 0) {
 		write_pods(simulation, wide, out);
 		bt_strbuf_append_char(out, '\n');
+	}
+	if (wide) {
+		write_devices(simulation, out);
 	}
 	if (simulation->evictions.count != 0) {
 		write_evictions(simulation, wide, out);

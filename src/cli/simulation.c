@@ -6,6 +6,7 @@
 #include "api/defaulting.h"
 #include "api/identity.h"
 #include "cli/admission.h"
+#include "cli/pod_claims.h"
 #include "cli/printable.h"
 #include "cli/surroundings.h"
 #include "config/text_set.h"
@@ -88,7 +89,8 @@ struct loading {
 	struct bt_admission admission;
 	struct bt_arena scratch; /* of one object */
 	uint32_t next_expanded;
-	bool warned_of_claims;
+	size_t claim_bytes; /* made from templates */
+	struct bt_text_set missing_templates;
 };
 
 static void load_nodes(struct loading *loading)
@@ -128,20 +130,34 @@ static void append_pod(struct bt_strbuf *out, const struct bt_pod *pod)
 	bt_printable_append(out, pod->metadata.name);
 }
 
-/** An answer that leaves something out says so; once for all pods. */
-static void warn_of_claims(struct loading *loading, const struct bt_pod *pod)
+/** Once for each template. */
+static void warn_of_template(
+	struct loading *loading, const struct bt_pod *pod, struct bt_str template_name)
 {
-	struct bt_strbuf shown = {0};
-	if (loading->warned_of_claims || pod->spec.resource_claims.count == 0) {
-		return;
+	struct bt_str key = bt_arena_printf(&loading->simulation->arena, "%.*s/%.*s",
+		BT_STR_ARG(pod->metadata.namespace_), BT_STR_ARG(template_name));
+	if (bt_text_set_add(&loading->missing_templates, key)) {
+		bt_pod_claims_warn_missing(loading->simulation->cluster, pod, template_name);
 	}
-	loading->warned_of_claims = true;
-	append_pod(&shown, pod);
-	bt_cluster_warn(loading->simulation->cluster,
-		"Pod %s: resource claims are not looked at yet; it may be said to fit where its "
-		"devices cannot be had, and so may others",
-		bt_strbuf_c(&shown));
-	bt_strbuf_finish(&shown);
+}
+
+/** What the controllers of claims do before a scheduler looks at the pod. */
+static int make_claims(struct loading *loading, struct bt_pod *pod, struct berth_error *err)
+{
+	struct bt_simulation *simulation = loading->simulation;
+	struct bt_str missing;
+	if (bt_pod_is_terminating(pod)) {
+		return 0;
+	}
+	loading->claim_bytes += bt_pod_claims_make(
+		simulation->cluster, simulation->engine->state, pod, &simulation->arena, &missing);
+	if (missing.length != 0) {
+		warn_of_template(loading, pod, missing);
+	}
+	return loading->claim_bytes <= BT_WORKLOAD_BYTES_MAX
+		? 0
+		: bt_error_set(err, BERTH_ERR_TOO_LARGE,
+			  "the claims of pods take more than %zu bytes", BT_WORKLOAD_BYTES_MAX);
 }
 
 static int load_running(struct loading *loading, const struct bt_pod *pod, struct berth_error *err)
@@ -189,17 +205,18 @@ static int load_pod(struct loading *loading, const struct bt_pod *pod, uint32_t 
 			"the pods to be placed take more than %zu bytes of memory",
 			BT_SIMULATION_POD_BYTES_MAX);
 	}
-	warn_of_claims(loading, pod);
 	struct bt_pod *copy = BT_ARENA_NEW(&simulation->arena, struct bt_pod);
 	*copy = *pod;
+	int result = bt_admission_admit(&loading->admission, copy, &simulation->arena, err);
 	if (extra_of != BT_CLUSTER_NONE) {
 		struct bt_simulated_extra extra = {.pod = copy, .owner = extra_of};
 		bt_vec_push(&simulation->extras, extra);
 	} else {
 		struct bt_simulated_pod entry = {.pod = copy, .sequence = simulation->pods.count};
 		bt_vec_push(&simulation->pods, entry);
+		result = result == 0 ? make_claims(loading, copy, err) : result;
 	}
-	return bt_admission_admit(&loading->admission, copy, &simulation->arena, err);
+	return result;
 }
 
 static int load_input_pod(struct loading *loading, uint32_t index, struct berth_error *err)
@@ -354,6 +371,7 @@ int bt_simulation_load(struct bt_simulation *simulation, struct berth_error *err
 		result = check_uids(simulation, err);
 	}
 	bt_arena_finish(&loading.scratch);
+	bt_text_set_finish(&loading.missing_templates);
 	if (result == 0 && simulation->pods.count > 1) {
 		/* Moves entries, so it must come before anybody keeps a pointer to one. */
 		qsort(simulation->pods.items, simulation->pods.count,

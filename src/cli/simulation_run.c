@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/identity.h"
 #include "cli/eviction.h"
+#include "cli/pod_claims.h"
 #include "cli/simulation_private.h"
 
 /** A message beyond the budget of all messages. */
 #define CUT_MESSAGE_BYTES 256
 /**
  * Attempts of one pod. The second one nearly always finds the node that the first one had emptied;
- * more are needed when something else than the victims was in the way.
+ * more are needed when something else than the victims was in the way, and when claims are given
+ * back on the way.
  */
-#define PREEMPTION_ROUNDS_MAX 16
+#define ROUNDS_MAX 16
 
 /** Pods of one template fail with the same words: those are kept once. */
 static struct bt_str keep_message(
@@ -186,11 +188,15 @@ static void schedule(struct bt_simulation *simulation, struct bt_framework *fram
 	struct bt_schedule_result result = {.framework = framework};
 	entry->cpu_milli = entry->info.shape->requested_cpu_milli;
 	entry->memory_bytes = entry->info.shape->requested_memory_bytes;
-	for (int round = 0; round < PREEMPTION_ROUNDS_MAX; round++) {
+	for (int round = 0; round < ROUNDS_MAX; round++) {
+		uint64_t version = bt_pod_claims_version(simulation->engine->state);
 		if (try_to_place(simulation, index, &result)) {
 			return;
 		}
-		if (!may_preempt || !preempt(simulation, index, &result)) {
+		if (result.outcome == BT_OUTCOME_FIT_ERROR &&
+			bt_pod_claims_version(simulation->engine->state) != version) {
+			simulation->release_count++;
+		} else if (!may_preempt || !preempt(simulation, index, &result)) {
 			break;
 		}
 	}

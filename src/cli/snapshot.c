@@ -4,9 +4,14 @@
 #include <string.h>
 
 #include "api/int_or_string.h"
+#include "api/resource_slice.h"
+#include "cel/rename.h"
+#include "config/text_set.h"
 
 #define PIECE_BYTES 65536
 #define KNOWN_FIELDS 1024
+/** Of a regular expression in the place of a question about parts of texts. */
+#define PATTERN_BYTES_MAX 4096
 
 struct row {
 	const char *message;
@@ -75,7 +80,10 @@ struct pass {
 	struct bt_neutral_names *collecting;
 	const struct bt_neutral_names *renaming;
 	struct bt_arena *arena;
-	enum note note; /* of the annotation whose value comes next */
+	enum note note;    /* of the annotation whose value comes next */
+	uint32_t by_parts; /* expressions that look at parts of texts */
+	/** Strings, names and domains of attributes of devices, and drivers; with renaming. */
+	const struct bt_text_set *device_texts;
 	struct {
 		const struct bt_field *field; /* NULL: free */
 		enum bt_snapshot_action action;
@@ -164,6 +172,74 @@ static void rename_value(struct pass *pass, struct bt_str *text)
 	bt_strbuf_finish(&out);
 }
 
+static struct bt_str rename_in_expression(
+	void *context, struct bt_str name, BT_UNUSED struct bt_arena *arena)
+{
+	rename_text(context, &name, false);
+	return name;
+}
+
+static bool has_part(struct bt_str text, struct bt_str function, struct bt_str part)
+{
+	if (bt_str_equal_c(function, "startsWith")) {
+		return bt_str_has_prefix(text, part);
+	}
+	if (bt_str_equal_c(function, "endsWith")) {
+		return bt_str_has_suffix(text, part);
+	}
+	for (uint32_t i = 0; i <= text.length; i++) {
+		if (bt_str_has_prefix(bt_str_sub(text, i, text.length), part)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** Of all texts that devices have; absent when there would be too many. */
+static struct bt_str find_texts(
+	void *context, struct bt_str function, struct bt_str part, struct bt_arena *arena)
+{
+	const struct pass *pass = context;
+	struct bt_strbuf out = {0};
+	struct bt_str pattern = {0};
+	if (pass->collecting != NULL) {
+		return pattern; /* not all are known yet */
+	}
+	for (uint32_t i = 0; i < pass->device_texts->items.count; i++) {
+		struct bt_str text = pass->device_texts->items.items[i];
+		if (out.length <= PATTERN_BYTES_MAX && has_part(text, function, part)) {
+			bt_strbuf_append_c(&out, out.length == 0 ? "^(?:\\Q" : "|\\Q");
+			bt_strbuf_append_str(
+				&out, bt_neutral_names_rename(pass->renaming, text, false, arena));
+			bt_strbuf_append_c(&out, "\\E");
+		}
+	}
+	bt_strbuf_append_c(&out, out.length == 0 ? "^\\b$" /* nothing */ : ")$");
+	if (out.length <= PATTERN_BYTES_MAX) {
+		pattern = bt_arena_str(arena, bt_strbuf_str(&out));
+	}
+	bt_strbuf_finish(&out);
+	return pattern;
+}
+
+/** One that cannot be read is a name like any other: it fails either way. */
+static void rename_expression(struct pass *pass, struct bt_str *text)
+{
+	struct bt_cel_renaming renaming = {
+		.rename = rename_in_expression, .find_texts = find_texts, .context = pass};
+	struct bt_strbuf out = {0};
+	if (is_plain(pass)) {
+		return;
+	}
+	if (!bt_cel_rename(*text, &renaming, pass->arena, &out)) {
+		rename_text(pass, text, false);
+	} else if (pass->renaming != NULL) {
+		*text = bt_arena_str(pass->arena, bt_strbuf_str(&out));
+	}
+	pass->by_parts += renaming.has_parts;
+	bt_strbuf_finish(&out);
+}
+
 static void take_text(void *context, const struct bt_message *message, const struct bt_field *field,
 	bool is_key, struct bt_str *text)
 {
@@ -174,6 +250,9 @@ static void take_text(void *context, const struct bt_message *message, const str
 		break;
 	case BT_SNAPSHOT_TERM:
 		rename_text(pass, text, true);
+		break;
+	case BT_SNAPSHOT_EXPRESSION:
+		rename_expression(pass, text);
 		break;
 	case BT_SNAPSHOT_WORDS:
 		break; /* those that are left */
@@ -258,6 +337,58 @@ static void *visit_object(const struct bt_cluster_object *object, struct pass *p
 	return copy;
 }
 
+static void add_text(struct bt_text_set *texts, struct bt_str text, struct bt_arena *arena)
+{
+	/* One that would end the quotation in a regular expression is nobody's name. */
+	if (text.data != NULL && bt_str_find_char(text, '\\') < 0 &&
+		!bt_text_set_has(texts, text)) {
+		(void)bt_text_set_add(texts, bt_arena_str(arena, text)); /* it is new */
+	}
+}
+
+/** An expression may walk over domains and names. */
+static void add_key(struct bt_text_set *texts, struct bt_str key, struct bt_arena *arena)
+{
+	struct bt_str name = key;
+	struct bt_str domain = bt_str_cut(&name, '/');
+	add_text(texts, domain, arena);
+	add_text(texts, name, arena);
+}
+
+static void add_device_texts(
+	struct bt_text_set *texts, const struct bt_device *device, struct bt_arena *arena)
+{
+	for (uint32_t i = 0; i < device->attributes.count; i++) {
+		const struct bt_device_attribute *attribute = &device->attributes.items[i].value;
+		add_key(texts, device->attributes.items[i].key, arena);
+		add_text(texts, attribute->string, arena);
+		for (uint32_t n = 0; n < attribute->strings.count; n++) {
+			add_text(texts, attribute->strings.items[n], arena);
+		}
+	}
+	for (uint32_t i = 0; i < device->capacity.count; i++) {
+		add_key(texts, device->capacity.items[i].key, arena);
+	}
+}
+
+/** Copies: objects are released while they are written. */
+static void collect_device_texts(
+	const struct bt_cluster *cluster, struct bt_text_set *texts, struct bt_arena *arena)
+{
+	for (uint32_t i = 0; i < cluster->objects.count; i++) {
+		const struct bt_cluster_object *object = &cluster->objects.items[i];
+		if (object->kind != BT_KIND_RESOURCE_SLICE) {
+			continue;
+		}
+		const struct bt_resource_slice *slice =
+			bt_object_value(object->object, BT_KIND_RESOURCE_SLICE);
+		add_text(texts, slice->spec.driver, arena);
+		for (uint32_t n = 0; n < slice->spec.devices.count; n++) {
+			add_device_texts(texts, &slice->spec.devices.items[n], arena);
+		}
+	}
+}
+
 void bt_snapshot_collect_names(const struct bt_cluster *cluster, struct bt_neutral_names *names)
 {
 	struct bt_arena arena = {0};
@@ -267,8 +398,27 @@ void bt_snapshot_collect_names(const struct bt_cluster *cluster, struct bt_neutr
 		(void)visit_object(&cluster->objects.items[i], &pass); /* for its texts alone */
 		bt_arena_reset(&arena);
 	}
+	struct bt_text_set device_texts = {0};
+	collect_device_texts(cluster, &device_texts, &arena);
+	for (uint32_t i = 0; i < device_texts.items.count; i++) {
+		bt_neutral_names_collect(names, device_texts.items.items[i], false);
+	}
+	bt_text_set_finish(&device_texts);
 	bt_arena_finish(&arena);
 	bt_neutral_names_settle(names);
+}
+
+static void warn_of_parts(const struct bt_cluster *cluster, const struct pass *pass)
+{
+	if (pass->by_parts != 0) {
+		bt_cluster_warn(cluster,
+			"--strip-names: %u selector expression%s of devices look%s at parts of "
+			"texts "
+			"(matches, substring and the like); with neutral names the answer may be "
+			"another",
+			pass->by_parts, pass->by_parts == 1 ? "" : "s",
+			pass->by_parts == 1 ? "s" : "");
+	}
 }
 
 int bt_snapshot_write(struct bt_cluster *cluster, const struct bt_neutral_names *names,
@@ -277,9 +427,14 @@ int bt_snapshot_write(struct bt_cluster *cluster, const struct bt_neutral_names 
 {
 	struct bt_arena arena;
 	struct bt_strbuf text = {0};
-	struct pass pass = {.renaming = names, .arena = &arena};
+	struct bt_text_set device_texts = {0};
+	struct bt_arena text_arena = {0};
+	struct pass pass = {.renaming = names, .arena = &arena, .device_texts = &device_texts};
 	int result = 0;
 	bt_arena_init(&arena, 0);
+	if (names != NULL) {
+		collect_device_texts(cluster, &device_texts, &text_arena);
+	}
 	bt_strbuf_append_c(&text, "{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[");
 	for (uint32_t i = 0; i < cluster->objects.count && result == 0; i++) {
 		const struct bt_cluster_object *object = &cluster->objects.items[i];
@@ -299,6 +454,9 @@ int bt_snapshot_write(struct bt_cluster *cluster, const struct bt_neutral_names 
 	if (result == 0) {
 		result = write(context, bt_strbuf_str(&text), err);
 	}
+	warn_of_parts(cluster, &pass);
+	bt_text_set_finish(&device_texts);
+	bt_arena_finish(&text_arena);
 	bt_strbuf_finish(&text);
 	bt_arena_finish(&arena);
 	return result;

@@ -18,6 +18,7 @@ enum bt_snapshot_action {
 	BT_SNAPSHOT_DROP,
 	BT_SNAPSHOT_PRIVATE,
 	BT_SNAPSHOT_NOTES,
+	BT_SNAPSHOT_EXPRESSION,
 };
 
 /** false: the field has no row, and is dropped. */
@@ -28,8 +29,9 @@ bool bt_snapshot_find_action(
 void bt_snapshot_collect_names(const struct bt_cluster *cluster, struct bt_neutral_names *names);
 
 /**
- * Hands the JSON of the snapshot on piece by piece. names NULL: as they are. Objects are released
- * on the way. What write returns ends it, when it is not 0.
+ * Hands the JSON of the snapshot on piece by piece. names NULL: as they are; otherwise warns of
+ * expressions that look at parts of texts in ways that neutral names do not keep. Objects are
+ * released on the way. What write returns ends it, when it is not 0.
  */
 BT_MUST_USE int bt_snapshot_write(struct bt_cluster *cluster, const struct bt_neutral_names *names,
 	int (*write)(void *context, struct bt_str text, struct berth_error *err), void *context,

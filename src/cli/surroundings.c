@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/surroundings.h"
 
+#include "api/defaulting.h"
 #include "cli/workload_private.h"
 #include "config/text_set.h"
 
@@ -75,6 +76,9 @@ static void load_object(struct loading *loading, const struct bt_cluster_object 
 		default_namespace(loading, copy);
 	} else if (object->kind == BT_KIND_PERSISTENT_VOLUME_CLAIM) {
 		default_claim(loading, copy);
+	} else if (object->kind == BT_KIND_RESOURCE_CLAIM) {
+		struct bt_resource_claim *claim = copy;
+		bt_device_claim_default(&claim->spec.devices, &loading->arena);
 	} else if (object->kind == BT_KIND_STORAGE_CLASS) {
 		struct bt_storage_class *class = copy;
 		if (class->volume_binding_mode.data == NULL) {

@@ -6,7 +6,7 @@
  * pods. What an API server and its controllers would have added to manifests is added here:
  * namespaces that pods are in, with their name as a label; the ReplicaSets of Deployments; the
  * claims of StatefulSets; the default storage class of claims; immediate binding of storage classes
- * that say nothing.
+ * that say nothing; how many devices a ResourceClaim asks for.
  */
 #include "cli/workload.h"
 #include "state/state.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/up_writes.h"
+#include "cli/up_writes_private.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,13 +21,13 @@ static const struct bt_user scheduler_user = {
 
 /** --- one write --- */
 
-static const struct bt_api_resource *builtin(
+const struct bt_api_resource *bt_up_builtin(
 	const struct bt_up_writes *writes, const char *group, const char *name)
 {
 	return bt_resources_builtin(bt_api_resources(writes->api), group, name);
 }
 
-static struct bt_api_request request_for(
+struct bt_api_request bt_up_request(
 	const struct bt_api_resource *resource, struct bt_str namespace_, struct bt_str name)
 {
 	struct bt_api_request request = BT_API_REQUEST_INIT;
@@ -39,20 +39,22 @@ static struct bt_api_request request_for(
 	return request;
 }
 
-/** 0, or BERTH_ERR_* with the API's text. out_rv (may be NULL): of the object as it is now. */
-static int perform(struct bt_up_writes *writes, const struct bt_api_request *request,
-	uint64_t *out_rv, struct berth_error *err)
+int bt_up_perform(struct bt_up_writes *writes, const struct bt_api_request *request,
+	struct bt_stored **out_object, struct berth_error *err)
 {
 	struct bt_api_answer answer;
 	bt_api_perform(writes->api, request, &writes->arena, &answer);
 	int result = 0;
 	if (answer.code >= 300) {
+		bool exists = answer.failure.reason != NULL &&
+			strcmp(answer.failure.reason, "AlreadyExists") == 0;
 		int code = answer.code == 404 ? BERTH_ERR_NOT_FOUND
+			: exists              ? BERTH_ERR_EXISTS
 			: answer.code == 409  ? BERTH_ERR_STATE
 					      : BERTH_ERR_INTERNAL;
 		result = bt_error_set(err, code, "%.*s", BT_STR_ARG(answer.failure.message));
-	} else if (out_rv != NULL && answer.object != NULL) {
-		*out_rv = answer.object->rv;
+	} else if (out_object != NULL && answer.object != NULL) {
+		*out_object = bt_stored_share(answer.object);
 	}
 	bt_api_answer_finish(&answer);
 	return result;
@@ -67,7 +69,7 @@ static int bind(void *context, const struct bt_pod_info *pod, struct bt_str node
 	struct bt_arena *arena = &writes->arena;
 	bt_arena_reset(arena);
 	struct bt_api_request request =
-		request_for(builtin(writes, "", "pods"), pod->namespace_, pod->name);
+		bt_up_request(bt_up_builtin(writes, "", "pods"), pod->namespace_, pod->name);
 	request.verb = BT_VERB_CREATE;
 	request.subresource = BT_SUBRESOURCE_BINDING;
 	request.body = bt_json_new(arena, BT_JSON_OBJECT);
@@ -78,20 +80,20 @@ static int bind(void *context, const struct bt_pod_info *pod, struct bt_str node
 	struct bt_json_value *target = bt_json_ensure_object(arena, request.body, "target");
 	bt_json_set_c(arena, target, "kind", "Node");
 	bt_json_set_str(arena, target, "name", node_name);
-	return perform(writes, &request, NULL, err);
+	return bt_up_perform(writes, &request, NULL, err);
 }
 
-/** text: of the patch. */
-static int patch_pod_status(struct bt_up_writes *writes, struct bt_str namespace_,
+int bt_up_patch_pod_status(struct bt_up_writes *writes, struct bt_str namespace_,
 	struct bt_str name, struct bt_str text, struct berth_error *err)
 {
-	struct bt_api_request request = request_for(builtin(writes, "", "pods"), namespace_, name);
+	struct bt_api_request request =
+		bt_up_request(bt_up_builtin(writes, "", "pods"), namespace_, name);
 	request.verb = BT_VERB_PATCH;
 	request.subresource = BT_SUBRESOURCE_STATUS;
 	request.patch_type = BT_PATCH_STRATEGIC;
 	bt_arena_reset(&writes->arena);
 	int result = bt_json_parse(&writes->arena, text, true, &request.body, err);
-	return result == 0 ? perform(writes, &request, NULL, err) : result;
+	return result == 0 ? bt_up_perform(writes, &request, NULL, err) : result;
 }
 
 static int patch_status(void *context, const struct bt_pod *pod,
@@ -104,7 +106,7 @@ static int patch_status(void *context, const struct bt_pod *pod,
 		    pod, condition, nomination, bt_api_now_ns(writes->api), &writes->text)) {
 		return 0;
 	}
-	int result = patch_pod_status(writes, pod->metadata.namespace_, pod->metadata.name,
+	int result = bt_up_patch_pod_status(writes, pod->metadata.namespace_, pod->metadata.name,
 		bt_strbuf_str(&writes->text), err);
 	if (result == BERTH_ERR_NOT_FOUND) {
 		/* It has gone meanwhile, as the next change says. */
@@ -120,8 +122,8 @@ static void post_event(void *context, const struct bt_event_delivery *event)
 {
 	struct bt_up_writes *writes = context;
 	struct bt_str namespace_ = bt_event_record_namespace(event->record);
-	struct bt_api_request request =
-		request_for(builtin(writes, "events.k8s.io", "events"), namespace_, BT_STR(""));
+	struct bt_api_request request = bt_up_request(
+		bt_up_builtin(writes, "events.k8s.io", "events"), namespace_, BT_STR(""));
 	struct bt_api_answer answer;
 	bt_arena_reset(&writes->event_arena);
 	bt_strbuf_reset(&writes->event_text);
@@ -146,8 +148,9 @@ static bool patch_event(void *context, const struct bt_event_delivery *event)
 	bt_strbuf_reset(&writes->event_text);
 	bt_event_record_append_name(event->record, &name);
 	bt_event_record_write_series(event->series_count, event->series_ns, &writes->event_text);
-	struct bt_api_request request = request_for(builtin(writes, "events.k8s.io", "events"),
-		bt_event_record_namespace(event->record), bt_strbuf_str(&name));
+	struct bt_api_request request =
+		bt_up_request(bt_up_builtin(writes, "events.k8s.io", "events"),
+			bt_event_record_namespace(event->record), bt_strbuf_str(&name));
 	request.verb = BT_VERB_PATCH;
 	request.patch_type = BT_PATCH_STRATEGIC;
 	bool is_gone = false;
@@ -180,13 +183,14 @@ static void warn(void *context BT_UNUSED, struct bt_str line)
 static int perform_eviction(struct bt_up_writes *writes, struct bt_str namespace_,
 	struct bt_str name, struct bt_str status, struct berth_error *err)
 {
-	struct bt_api_request request = request_for(builtin(writes, "", "pods"), namespace_, name);
+	struct bt_api_request request =
+		bt_up_request(bt_up_builtin(writes, "", "pods"), namespace_, name);
 	if (status.length != 0) {
-		return patch_pod_status(writes, namespace_, name, status, err);
+		return bt_up_patch_pod_status(writes, namespace_, name, status, err);
 	}
 	bt_arena_reset(&writes->arena);
 	request.verb = BT_VERB_DELETE;
-	return perform(writes, &request, NULL, err);
+	return bt_up_perform(writes, &request, NULL, err);
 }
 
 /** At once in the synchronous form, else when the attempt is over: first the preemptor is told
@@ -291,13 +295,14 @@ static void activate(void *context, const struct bt_preemption_pod *pods, uint32
 static int patch_volume_object(struct bt_up_writes *writes, const struct bt_api_request *request,
 	struct bt_str *out_resource_version, struct berth_error *err)
 {
-	uint64_t rv = 0;
-	int result = perform(writes, request, &rv, err);
+	struct bt_stored *stored = NULL;
+	int result = bt_up_perform(writes, request, &stored, err);
 	if (result == 0) {
-		(void)snprintf(
-			writes->resource_version, sizeof(writes->resource_version), "%" PRIu64, rv);
+		(void)snprintf(writes->resource_version, sizeof(writes->resource_version),
+			"%" PRIu64, stored != NULL ? stored->rv : 0);
 		*out_resource_version = bt_str_from(writes->resource_version);
 	}
+	bt_stored_release(stored);
 	return result;
 }
 
@@ -308,7 +313,7 @@ static struct bt_api_request volume_request(
 	struct bt_arena *arena = &writes->arena;
 	bt_arena_reset(arena);
 	struct bt_api_request request =
-		request_for(builtin(writes, "", resource), meta->namespace_, meta->name);
+		bt_up_request(bt_up_builtin(writes, "", resource), meta->namespace_, meta->name);
 	request.verb = BT_VERB_PATCH;
 	request.patch_type = BT_PATCH_MERGE;
 	request.body = bt_json_new(arena, BT_JSON_OBJECT);
@@ -370,6 +375,7 @@ void bt_up_writes_init(struct bt_up_writes *writes, struct bt_api *api)
 		.select_node = select_node,
 		.pod_exists = pod_exists,
 	};
+	bt_up_writes_init_claims(writes);
 	writes->writer = (struct bt_scheduler_writer){
 		.context = writes,
 		.bind = bind,
@@ -377,6 +383,7 @@ void bt_up_writes_init(struct bt_up_writes *writes, struct bt_api *api)
 		.event = event,
 		.preemption = &writes->preemption,
 		.volumes = &writes->volumes,
+		.claims = &writes->claims,
 		.warn = warn,
 	};
 }

@@ -22,6 +22,7 @@ struct bt_up_writes {
 	struct bt_scheduler_writer writer;
 	struct bt_preemption_writer preemption;
 	struct bt_volume_writer volumes;
+	struct bt_claim_writer claims;
 	struct bt_event_recorder *events;
 	char host[256];              /* of reportingInstance */
 	struct bt_strbuf event_text; /* of the event that is being written */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/identity.h"
+#include "cli/pod_claims.h"
 #include "cli/printable.h"
 #include "cli/whatif_private.h"
 
@@ -57,7 +58,9 @@ void bt_whatif_result(const struct bt_whatif *whatif, struct bt_cluster *out_clu
 	for (uint32_t i = 0; i < whatif->marks.count; i++) {
 		gone[i] = whatif->marks.items[i].gone;
 	}
+	bt_whatif_drop_slices(whatif, gone);
 	bt_cluster_copy(&whatif->work, gone, out_cluster);
+	bt_whatif_release_claims(whatif, out_cluster);
 	bt_free(gone);
 }
 
@@ -101,6 +104,7 @@ const struct bt_pod *bt_whatif_running_pod(const struct bt_whatif *whatif, uint3
 
 void bt_whatif_unplace(struct bt_cluster *cluster)
 {
+	struct bt_text_set uids = {0};
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
 		const struct bt_cluster_object *object = &cluster->objects.items[i];
 		if (object->kind != BT_KIND_POD) {
@@ -116,7 +120,11 @@ void bt_whatif_unplace(struct bt_cluster *cluster)
 		struct bt_pod copy = bt_pod_recreated(pod);
 		copy.metadata.creation_timestamp = pod->metadata.creation_timestamp;
 		bt_cluster_exchange(cluster, i, bt_object_create(BT_KIND_POD, &copy));
+		(void)bt_text_set_add(
+			&uids, cluster->objects.items[i].uid); /* all have their own */
 	}
+	bt_pod_claims_release_all(cluster, &uids);
+	bt_text_set_finish(&uids);
 }
 
 void bt_whatif_expand_daemon_sets(struct bt_cluster *cluster)

@@ -372,9 +372,11 @@ int bt_whatif_add_nodes(
 	/* Not touched while objects are added: the model may have been removed, too. */
 	struct bt_object *model = bt_object_share(whatif->work.objects.items[index].object);
 	struct daemon_pods daemons = {0};
+	struct bt_whatif_slices slices = {0};
 	int64_t number = 1;
 	int result = 0;
 	collect_daemon_pods(whatif, change->target, &daemons);
+	bt_whatif_slices_collect(whatif, change->target, &slices);
 	for (int64_t i = 0; i < change->count && result == 0; i++) {
 		struct bt_str name;
 		do {
@@ -384,7 +386,11 @@ int bt_whatif_add_nodes(
 			BT_CLUSTER_NONE);
 		result = add_node(
 			whatif, change, bt_object_value(model, BT_KIND_NODE), &daemons, name, err);
+		if (result == 0) {
+			result = bt_whatif_add_slices(whatif, change, &slices, name, err);
+		}
 	}
+	bt_whatif_slices_release(&slices);
 	release_daemon_pods(&daemons);
 	bt_object_release(model);
 	return result;

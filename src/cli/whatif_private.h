@@ -61,6 +61,24 @@ BT_MUST_USE int bt_whatif_change_nodes(
 BT_MUST_USE int bt_whatif_add_nodes(
 	struct bt_whatif *whatif, const struct bt_whatif_change *change, struct berth_error *err);
 
+/** whatif_device.c */
+/** ResourceSlices of one node. All-zero memory has none. */
+struct bt_whatif_slices {
+	BT_VEC(struct bt_object *) list; /* references held */
+};
+void bt_whatif_slices_collect(
+	const struct bt_whatif *whatif, struct bt_str node_name, struct bt_whatif_slices *out);
+void bt_whatif_slices_release(struct bt_whatif_slices *slices);
+/** A new node has devices like those, in pools of its own. */
+BT_MUST_USE int bt_whatif_add_slices(struct bt_whatif *whatif,
+	const struct bt_whatif_change *change, const struct bt_whatif_slices *slices,
+	struct bt_str node_name, struct berth_error *err);
+/** Devices go with their nodes. gone: by index in work, is added to. */
+void bt_whatif_drop_slices(const struct bt_whatif *whatif, bool *gone);
+/** cluster: the after side's. Pods that left their node have given their devices back; one that
+ * comes back gets claims anew. */
+void bt_whatif_release_claims(const struct bt_whatif *whatif, struct bt_cluster *cluster);
+
 /** whatif_workload.c */
 /** spec.replicas; NULL for kinds that have none. */
 const struct bt_opt_i32 *bt_whatif_replicas_of(const struct bt_object *object);

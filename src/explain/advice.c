@@ -25,6 +25,7 @@ const struct bt_adviser *bt_adviser_find(struct bt_str plugin_name)
 		bt_advisers_nodes,
 		bt_advisers_topology,
 		bt_advisers_volumes,
+		bt_advisers_devices,
 	};
 	const struct bt_adviser *found = NULL;
 
@@ -79,31 +80,4 @@ void bt_advice_hint(struct bt_advice *advice, const char *format, ...)
 			advice->arena, bt_str_sub(bt_strbuf_str(&text), 0, HINT_BYTES_MAX));
 	}
 	bt_strbuf_finish(&text);
-}
-
-static bool is_bytes(struct bt_str resource)
-{
-	return bt_str_equal_c(resource, "memory") ||
-		bt_str_equal_c(resource, "ephemeral-storage") ||
-		bt_str_has_prefix(resource, BT_STR("hugepages-"));
-}
-
-void bt_advice_append_amount(struct bt_strbuf *out, struct bt_str resource, int64_t amount)
-{
-	if (bt_str_equal_c(resource, "cpu")) {
-		bt_amount_append_cpu(out, amount);
-	} else if (is_bytes(resource)) {
-		bt_amount_append_bytes_up(out, amount);
-	} else {
-		bt_amount_append_count(out, amount);
-	}
-}
-
-void bt_advice_append_stock(struct bt_strbuf *out, struct bt_str resource, int64_t amount)
-{
-	if (is_bytes(resource)) {
-		bt_amount_append_bytes_down(out, amount);
-	} else {
-		bt_advice_append_amount(out, resource, amount);
-	}
 }

@@ -45,6 +45,8 @@ struct bt_advice {
 	 */
 	bool is_too_small;
 	bool pod_is_too_small; /* so do pod_remedies */
+	/** Devices that were looked for in vain; in the arena. NULL: it is not about devices. */
+	const struct bt_allocation_report *devices;
 };
 
 struct bt_adviser {
@@ -60,12 +62,6 @@ void bt_advice_add(struct bt_advice *advice, const struct bt_remedy *remedy);
 void bt_advice_add_of_pod(struct bt_advice *advice, const struct bt_remedy *remedy);
 BT_PRINTF(2, 3)
 void bt_advice_hint(struct bt_advice *advice, const char *format, ...);
-/**
- * "250m", "1.5Gi", "3": an amount of a resource as people write it. What is asked for is not made
- * to look smaller than it is, what there is (stock) not larger.
- */
-void bt_advice_append_amount(struct bt_strbuf *out, struct bt_str resource, int64_t amount);
-void bt_advice_append_stock(struct bt_strbuf *out, struct bt_str resource, int64_t amount);
 
 /* advice_<area>.c: NULL-terminated tables, joined in advice.c. */
 extern const struct bt_adviser bt_advisers_resources[]; /* NodeResourcesFit, NodePorts */
@@ -73,4 +69,5 @@ extern const struct bt_adviser
 	bt_advisers_nodes[]; /* names, taints, unschedulable, affinity, gates, declared features */
 extern const struct bt_adviser bt_advisers_topology[]; /* InterPodAffinity, PodTopologySpread */
 extern const struct bt_adviser bt_advisers_volumes[];
+extern const struct bt_adviser bt_advisers_devices[]; /* DynamicResources */
 #endif

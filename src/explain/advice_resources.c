@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** NodeResourcesFit and NodePorts: what a node has too little of, and who has taken it. */
+#include "api/amount.h"
 #include "api/resources.h"
 #include "explain/advice_text.h"
 
@@ -23,15 +24,15 @@ static void hint_need(struct bt_advice *advice, const struct need *need, int64_t
 		bt_strbuf_append_str(&text, need->resource);
 	} else if (need->request > need->allocatable) {
 		bt_strbuf_append_c(&text, "has only ");
-		bt_advice_append_stock(&text, need->resource, need->allocatable);
+		bt_amount_append_of(&text, need->resource, need->allocatable, BT_AMOUNT_DOWN);
 		bt_strbuf_append_c(&text, " of ");
-		bt_advice_append_amount(&text, need->resource, need->request);
+		bt_amount_append_of(&text, need->resource, need->request, BT_AMOUNT_UP);
 		bt_strbuf_append_char(&text, ' ');
 		bt_strbuf_append_str(&text, need->resource);
 		bt_strbuf_append_c(&text, " in all");
 	} else {
 		bt_strbuf_append_c(&text, "needs ");
-		bt_advice_append_amount(&text, need->resource, missing);
+		bt_amount_append_of(&text, need->resource, missing, BT_AMOUNT_UP);
 		bt_strbuf_append_c(&text, " more ");
 		bt_strbuf_append_str(&text, need->resource);
 	}

@@ -110,6 +110,70 @@ struct bt_str bt_advice_selector_text(struct bt_advice *advice, const struct bt_
 	return shown;
 }
 
+bool bt_advice_has_reason(const struct bt_advice *advice, enum bt_reason reason)
+{
+	uint32_t count = bt_status_all_reason_count(advice->status);
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (bt_str_equal(
+			    bt_status_all_reason_at(advice->status, i), bt_reason_texts[reason])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool passes(const struct bt_status *status)
+{
+	return status->code == BT_STATUS_SUCCESS;
+}
+
+bool bt_advice_accepts(const struct bt_advice *advice, const struct bt_pod_info *pod,
+	const struct bt_node_info *node)
+{
+	struct bt_plugin *plugin = (struct bt_plugin *)(uintptr_t)advice->plugin;
+	struct bt_pre_filter_result narrowed = {0};
+	struct bt_cycle_state cycle;
+	struct bt_arena arena;
+	struct bt_status status = BT_STATUS_OK;
+
+	bt_arena_init(&arena, 0);
+	bt_cycle_state_init(&cycle, &arena, advice->cycle->plugin_count);
+	if (plugin->ops->pre_filter != NULL) {
+		status = plugin->ops->pre_filter(plugin, &cycle, pod, &narrowed);
+	}
+	if (passes(&status) && node != NULL && plugin->ops->filter != NULL) {
+		status = plugin->ops->filter(plugin, &cycle, pod, node);
+	}
+	bt_cycle_state_finish(&cycle);
+	bt_arena_finish(&arena);
+	return status.code == BT_STATUS_SUCCESS || status.code == BT_STATUS_SKIP;
+}
+
+struct bt_str bt_advice_cut_text(struct bt_arena *arena, struct bt_str text, uint32_t bytes_max)
+{
+	struct bt_strbuf line = {0};
+	struct bt_str shown;
+	bool space = false;
+
+	for (uint32_t i = 0; i < text.length && line.length <= bytes_max; i++) {
+		bool is_space = text.data[i] == ' ' || text.data[i] == '\n' ||
+			text.data[i] == '\t' || text.data[i] == '\r';
+
+		if (!is_space) {
+			bt_strbuf_append_c(&line, space && line.length != 0 ? " " : "");
+			bt_strbuf_append_char(&line, text.data[i]);
+		}
+		space = is_space;
+	}
+	shown = bt_strbuf_str(&line);
+	shown = shown.length > bytes_max
+		? bt_arena_printf(arena, "%.*s...", (int)cut_length(shown, bytes_max), shown.data)
+		: bt_arena_str(arena, shown);
+	bt_strbuf_finish(&line);
+	return shown;
+}
+
 struct bt_str bt_advice_pod_text(struct bt_advice *advice, uint32_t pod_id)
 {
 	struct bt_pod_info pod;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_EXPLAIN_ADVICE_TEXT_H
 #define BT_EXPLAIN_ADVICE_TEXT_H
-/** What several advisers say alike: domains, selectors, pods. For the files of the advice only. */
+/** What several advisers ask or say alike: domains, selectors, pods. For the files of the advice
+ * only. */
 #include "api/selector.h"
 #include "explain/advice.h"
 
@@ -15,6 +16,14 @@ struct bt_str bt_advice_domain_text(
 struct bt_str bt_advice_selector_text(struct bt_advice *advice, const struct bt_selector *selector);
 /** "shop/db-0" of a pod of the cache. */
 struct bt_str bt_advice_pod_text(struct bt_advice *advice, uint32_t pod_id);
+
+/** One of the reasons of the status. */
+bool bt_advice_has_reason(const struct bt_advice *advice, enum bt_reason reason);
+/** The plugin alone, in a cycle of its own; node NULL: its PreFilter. */
+bool bt_advice_accepts(const struct bt_advice *advice, const struct bt_pod_info *pod,
+	const struct bt_node_info *node);
+/** A text that users wrote, as one line, cut when it is longer than bytes_max. */
+struct bt_str bt_advice_cut_text(struct bt_arena *arena, struct bt_str text, uint32_t bytes_max);
 
 /* Remedies that are not there yet; distance follows. */
 

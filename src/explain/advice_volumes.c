@@ -17,35 +17,7 @@
 
 /* --- asking the plugin --- */
 
-static bool passes(const struct bt_status *status)
-{
-	return status->code == BT_STATUS_SUCCESS;
-}
-
-/** The plugin alone, in a cycle of its own; node NULL: its PreFilter. */
-static bool accepts(const struct bt_advice *advice, const struct bt_pod_info *pod,
-	const struct bt_node_info *node)
-{
-	struct bt_plugin *plugin = (struct bt_plugin *)(uintptr_t)advice->plugin;
-	struct bt_pre_filter_result narrowed = {0};
-	struct bt_cycle_state cycle;
-	struct bt_arena arena;
-	struct bt_status status = BT_STATUS_OK;
-
-	bt_arena_init(&arena, 0);
-	bt_cycle_state_init(&cycle, &arena, advice->cycle->plugin_count);
-	if (plugin->ops->pre_filter != NULL) {
-		status = plugin->ops->pre_filter(plugin, &cycle, pod, &narrowed);
-	}
-	if (passes(&status) && node != NULL && plugin->ops->filter != NULL) {
-		status = plugin->ops->filter(plugin, &cycle, pod, node);
-	}
-	bt_cycle_state_finish(&cycle);
-	bt_arena_finish(&arena);
-	return status.code == BT_STATUS_SUCCESS || status.code == BT_STATUS_SKIP;
-}
-
-/** The same for the pod with these volumes only. */
+/** bt_advice_accepts for the pod with these volumes only. */
 static bool accepts_volumes(
 	const struct bt_advice *advice, struct bt_volume *volumes, uint32_t count)
 {
@@ -56,7 +28,7 @@ static bool accepts_volumes(
 	pod.spec.volumes.items = volumes;
 	pod.spec.volumes.count = count;
 	bt_pod_info_init_pending(advice->engine->state, &pod, &info);
-	accepted = accepts(advice, &info, advice->node);
+	accepted = bt_advice_accepts(advice, &info, advice->node);
 	bt_pod_info_finish_pending(advice->engine->state, &info);
 	return accepted;
 }
@@ -223,7 +195,7 @@ static uint32_t find_disk_holders(const struct bt_advice *advice, uint32_t *out_
 		bt_node_info_init_without_pods(
 			&node, advice->engine->state, advice->node->slot, &arena);
 		bt_node_info_add_pod(&node, &arena, &pod);
-		if (!accepts(advice, advice->pod, &node)) {
+		if (!bt_advice_accepts(advice, advice->pod, &node)) {
 			out_pods[count++] = pod.pod_id;
 		}
 		bt_arena_finish(&arena);
@@ -317,19 +289,6 @@ static const struct claim_holders *claim_holders_of(const struct bt_advice *advi
 	return holders;
 }
 
-static bool has_reason(const struct bt_advice *advice, enum bt_reason reason)
-{
-	uint32_t count = bt_status_all_reason_count(advice->status);
-
-	for (uint32_t i = 0; i < count; i++) {
-		if (bt_str_equal(
-			    bt_status_all_reason_at(advice->status, i), bt_reason_texts[reason])) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static void hint_holder(struct bt_advice *advice, uint32_t pod_id, const char *what)
 {
 	if (advice->hint.length == 0) {
@@ -354,7 +313,7 @@ static void advise_restrictions(struct bt_advice *advice)
 			"uses a claim that one pod at a time may use (ReadWriteOncePod)");
 		bt_advice_remove_pod(advice, holders->pods[0]);
 	}
-	if (has_reason(advice, BT_REASON_VOLUME_DISK_CONFLICT)) {
+	if (bt_advice_has_reason(advice, BT_REASON_VOLUME_DISK_CONFLICT)) {
 		/* A claim that is in use makes every pod look like a holder. */
 		count = holders->count == 0 ? find_disk_holders(advice, pods) : 0;
 		if (count == 1 && pods[0] != BT_POD_NONE) {
@@ -390,7 +349,7 @@ static uint32_t find_leaver(const struct bt_advice *advice)
 		bt_arena_init(&arena, 0);
 		bt_node_info_copy(&node, advice->node, &arena);
 		enough = bt_node_info_remove_pod(&node, &arena, &pod, &err) == 0 &&
-			accepts(advice, advice->pod, &node);
+			bt_advice_accepts(advice, advice->pod, &node);
 		berth_error_finish(&err);
 		bt_arena_finish(&arena);
 		if (enough) {
@@ -405,8 +364,8 @@ static void advise_limits(struct bt_advice *advice)
 	uint32_t leaver = BT_POD_NONE;
 
 	if (advice->node != NULL &&
-		(has_reason(advice, BT_REASON_VOLUME_MAX_COUNT) ||
-			has_reason(advice, BT_REASON_LEGACY_VOLUME_COUNT))) {
+		(bt_advice_has_reason(advice, BT_REASON_VOLUME_MAX_COUNT) ||
+			bt_advice_has_reason(advice, BT_REASON_LEGACY_VOLUME_COUNT))) {
 		bt_advice_hint(advice, "as many volumes are attached as the node can have");
 		leaver = find_leaver(advice);
 	}

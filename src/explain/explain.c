@@ -8,18 +8,21 @@
 struct engine_memory {
 	struct bt_prng prng;
 	uint32_t next_start_node_index;
+	const struct bt_claim_writer **claim_writers;
 };
 
-static void remember(const struct bt_engine *engine, struct engine_memory *memory)
+static void remember(struct bt_engine *engine, struct engine_memory *memory)
 {
 	memory->prng = engine->prng;
 	memory->next_start_node_index = engine->next_start_node_index;
+	memory->claim_writers = bt_explain_silence_writes(engine);
 }
 
 static void put_back(struct bt_engine *engine, const struct engine_memory *memory)
 {
 	engine->prng = memory->prng;
 	engine->next_start_node_index = memory->next_start_node_index;
+	bt_explain_restore_writes(engine, memory->claim_writers);
 }
 
 static void add_entry_remedies(

@@ -9,6 +9,7 @@
  * No I/O. While bt_explain runs, changes are applied to the engine's state and taken back; when it
  * returns the state is as it was.
  */
+#include "dra/allocator.h"
 #include "explain/remedy.h"
 #include "sched/engine.h"
 
@@ -30,6 +31,11 @@ struct bt_obstacle {
 	struct bt_str plugin;
 	struct bt_str reasons; /* joined with ", " */
 	struct bt_str hint; /* half-sentence for people: "needs 250m more cpu"; "" when unknown */
+	/**
+	 * What each request for devices found on the node, the selectors cut when they are long;
+	 * NULL: none were looked for in vain.
+	 */
+	const struct bt_allocation_report *devices;
 };
 
 struct bt_explained_score {

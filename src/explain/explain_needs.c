@@ -148,6 +148,7 @@ void bt_needs_add(
 		bt_str_sub(
 			bt_status_message_str(status, needs->cycle->arena), 0, REASONS_BYTES_MAX));
 	obstacle.hint = advice.hint.data != NULL ? advice.hint : BT_STR("");
+	obstacle.devices = advice.devices;
 	bt_vec_push(&needs->obstacles, obstacle);
 	take_remedies(needs, &advice);
 	bt_vec_finish(&advice.remedies);

@@ -3,6 +3,7 @@
 #define BT_EXPLAIN_EXPLAIN_PRIVATE_H
 /** Between the files of src/explain that make up bt_explain. */
 #include "base/vec.h"
+#include "dra/trial.h"
 #include "explain/explain.h"
 #include "state/trial.h"
 
@@ -31,6 +32,13 @@ struct bt_explain_run {
 	uint32_t *node_of_slot;      /* index in out->nodes */
 	bool entry_is_final;         /* nothing known opens the way to the nodes */
 };
+
+/* explain_writes.c */
+
+/** Until restore nothing that plugins write reaches anybody. Returns what was there: owned. */
+BT_MUST_USE const struct bt_claim_writer **bt_explain_silence_writes(struct bt_engine *engine);
+/** writers: consumed. */
+void bt_explain_restore_writes(struct bt_engine *engine, const struct bt_claim_writer **writers);
 
 /* explain_preemption.c */
 
@@ -107,6 +115,7 @@ void bt_explain_groups_close(struct bt_explain_groups *groups);
 struct bt_explain_world {
 	struct bt_engine *engine;
 	struct bt_state_trial trial;
+	struct bt_dra_trial claims; /* of the pods that the trial takes away */
 	struct bt_arena arena;
 	struct bt_pod pod;
 	struct bt_pod_info info;
@@ -126,6 +135,9 @@ BT_MUST_USE int bt_explain_world_close(struct bt_explain_world *world, struct be
 /** A fresh cycle with PreFilter; its slots are those that Filter would see. */
 struct bt_cycle_state *bt_explain_world_begin(
 	struct bt_explain_world *world, const uint32_t **out_slots, uint32_t *out_count);
+/** The same for one slot; *out_named: Filter would see it. */
+struct bt_cycle_state *bt_explain_world_begin_on(
+	struct bt_explain_world *world, uint32_t slot, bool *out_named);
 
 /** Answers of Filter. */
 struct bt_scan {

@@ -20,14 +20,9 @@ static void ask_for_more(struct bt_explain_search *search, struct bt_explain_wor
 	uint32_t slot = run->out->nodes.items[candidate->node].slot;
 	struct bt_needs needs = {.run = run, .pod = &world->info};
 	bt_remedy_vec all = {0};
-	const uint32_t *slots;
-	uint32_t count;
-	bool named = false;
+	bool named;
 
-	needs.cycle = bt_explain_world_begin(world, &slots, &count);
-	for (uint32_t i = 0; i < count && !named; i++) {
-		named = slots[i] == slot;
-	}
+	needs.cycle = bt_explain_world_begin_on(world, slot, &named);
 	if (named) {
 		bt_needs_of_slot(&needs, slot);
 	} else {

@@ -41,15 +41,10 @@ static bool add_needs(struct bt_explain_search *search, struct bt_explain_world 
 	uint32_t slot, bt_remedy_vec *remedies, bool *out_too_small)
 {
 	struct bt_needs needs = {.run = search->run, .pod = &world->info};
-	const uint32_t *slots;
-	uint32_t count;
-	bool named = false;
+	bool named;
 	bool possible = false;
 
-	needs.cycle = bt_explain_world_begin(world, &slots, &count);
-	for (uint32_t i = 0; i < count && !named; i++) {
-		named = slots[i] == slot;
-	}
+	needs.cycle = bt_explain_world_begin_on(world, slot, &named);
 	if (named) {
 		bt_needs_of_slot(&needs, slot);
 		possible = !needs.is_final &&

@@ -65,6 +65,19 @@ static bool is_repeated(const struct bt_remedy *remedies, uint32_t index)
 	return false;
 }
 
+/** The pod and what it alone had reserved. */
+static bool take_pod(struct bt_explain_world *world, uint32_t pod_id)
+{
+	struct bt_pod_info pod;
+
+	bt_pod_info_from_record(world->engine->state, pod_id, &pod);
+	if (!bt_dra_trial_take_pod(&world->claims, pod.uid)) {
+		return false;
+	}
+	bt_state_trial_take_pod(&world->trial, pod_id);
+	return true;
+}
+
 static bool change_cluster(struct bt_explain_world *world, const struct bt_remedy *remedies,
 	uint32_t count, const struct bt_explain_objects *objects)
 {
@@ -76,7 +89,7 @@ static bool change_cluster(struct bt_explain_world *world, const struct bt_remed
 
 			possible = pod_id != BT_POD_NONE;
 			if (possible) {
-				bt_state_trial_take_pod(&world->trial, pod_id);
+				possible = take_pod(world, pod_id);
 			}
 		} else if (remedies[i].kind != BT_REMEDY_REMOVE_POD &&
 			!bt_remedy_is_of_pod(remedies[i].kind)) {
@@ -110,12 +123,14 @@ int bt_explain_world_open(struct bt_explain_world *world, struct bt_engine *engi
 	if (result < 0) {
 		return result;
 	}
+	bt_dra_trial_begin(&world->claims, engine->state->dra);
 	*out_possible = change_cluster(world, remedies, count, objects);
 	result = bt_state_trial_show(&world->trial, err);
 	if (result < 0 || !*out_possible) {
 		/* The first error is the one that is told. */
 		int ended = bt_state_trial_end(&world->trial, result < 0 ? NULL : err);
 
+		bt_dra_trial_end(&world->claims);
 		bt_arena_finish(&world->arena);
 		return result < 0 ? result : ended;
 	}
@@ -131,6 +146,7 @@ int bt_explain_world_close(struct bt_explain_world *world, struct berth_error *e
 
 	bt_pod_info_finish_pending(world->engine->state, &world->info);
 	result = bt_state_trial_end(&world->trial, err);
+	bt_dra_trial_end(&world->claims);
 	bt_arena_finish(&world->arena);
 	return result;
 }
@@ -148,6 +164,20 @@ struct bt_cycle_state *bt_explain_world_begin(
 	if (bt_status_is_success(&world->pre_filter.status)) {
 		bt_search_candidates(world->engine, &world->pre_filter.result, cycle->arena,
 			out_slots, out_count);
+	}
+	return cycle;
+}
+
+struct bt_cycle_state *bt_explain_world_begin_on(
+	struct bt_explain_world *world, uint32_t slot, bool *out_named)
+{
+	const uint32_t *slots;
+	uint32_t count;
+	struct bt_cycle_state *cycle = bt_explain_world_begin(world, &slots, &count);
+
+	*out_named = false;
+	for (uint32_t i = 0; i < count && !*out_named; i++) {
+		*out_named = slots[i] == slot;
 	}
 	return cycle;
 }
@@ -213,19 +243,15 @@ struct bt_scan bt_explain_world_ask(struct bt_explain_world *world, uint32_t slo
 {
 	struct bt_scan scan = {.first_slot = BT_SLOT_NONE};
 	struct bt_cycle_state *cycle;
-	const uint32_t *slots;
-	uint32_t count;
+	bool named;
 
 	if (!world->admitted) {
 		return scan;
 	}
-	cycle = bt_explain_world_begin(world, &slots, &count);
+	cycle = bt_explain_world_begin_on(world, slot, &named);
 	scan.error = is_error(&world->pre_filter.status);
-	for (uint32_t i = 0; i < count; i++) {
-		if (slots[i] == slot) {
-			ask(world, cycle, slot, &scan);
-			break;
-		}
+	if (named) {
+		ask(world, cycle, slot, &scan);
 	}
 	scan.slot_fits = scan.feasible_count != 0;
 	return scan;

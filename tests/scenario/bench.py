@@ -21,7 +21,10 @@ PREEMPTION = ["preempted", "victims", "preemptions_per_s"]
 NOT_RANDOM = ["basic", "nodeaffinity", "taints", "spread", "prefspread", "affinity", "antiaffinity",
               "prefaffinity", "prefantiaffinity"]
 RANDOM = ["hetero", "mixed", "preemption"]
-NEW = ["churn", "backlog", "gated", "services", "daemonsets", "large", "worst"]
+NEW = ["churn", "backlog", "gated", "services", "daemonsets", "devices", "large",
+       "worst"]
+EXTRA = {"services": {"Service": 2, "ReplicaSet": 2},
+         "devices": {"DeviceClass": 1, "ResourceSlice": 7, "ResourceClaim": 20}}
 CONFIG = os.path.join(scenario.EXAMPLES, "scheduler-perf", "performance-config.yaml")
 
 
@@ -97,7 +100,7 @@ def test_counts_and_numbers(program):
     for workload in NOT_RANDOM + RANDOM + NEW:
         objects = written(program, workload, 7, 9, 11)
         kinds = collections.Counter(item["kind"] for item in objects)
-        extra = {"Service": 2, "ReplicaSet": 2} if workload == "services" else {}
+        extra = EXTRA.get(workload, {})
         assert kinds == dict({"Node": 7, "Pod": 20}, **extra), (workload, kinds)
         pods = [item for item in objects if item["kind"] == "Pod"]
         names = [item["metadata"]["name"] for item in objects if item["kind"] == "Node"]
@@ -177,7 +180,7 @@ def test_same_seed_same_decisions(program):
 
 
 def test_a_written_workload_is_the_same(program):
-    for workload in ["basic", "mixed", "spread", "services"]:
+    for workload in ["basic", "mixed", "spread", "services", "devices"]:
         path = os.path.join(program.folder, workload + ".jsonl")
         program.run("bench", "-w", workload, *sizes(30, 30, 40), "--write", path).expect(0)
         replayed = bench(program, path)

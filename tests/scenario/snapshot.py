@@ -141,8 +141,9 @@ def test_decisions_are_the_same(program):
         assert after.out == before.out, name
         stripped = os.path.join(program.folder, "stripped.json")
         mapping = os.path.join(program.folder, "map.json")
-        program.run("snapshot", "-f", path, "--strip-names", "--map", mapping, "-o",
-                    stripped).expect(0)
+        done = program.run("snapshot", "-f", path, "--strip-names", "--map", mapping, "-o",
+                           stripped).expect(0)
+        assert "parts of texts" not in done.err, (name, done.err)
         with open(mapping, encoding="utf-8") as file:
             names = json.load(file)
         after = program.run("simulate", "-f", stripped, "-o", "json", "--preempt")

@@ -4,6 +4,7 @@ import gzip
 import json
 import sys
 
+from . import quantity
 from .cycle import answer
 
 USAGE = 'usage: python3 -m reference answer CASES.jsonl[.gz] | check CASES.jsonl[.gz] EXPECTED.jsonl[.gz]'
@@ -20,7 +21,7 @@ def lines(path):
 
 def canonical(result):
     """A result in the form in which two may be compared (README of the vectors): reasons about scalar resources come last, in any order;
-    share ids are random; an empty message counts as none."""
+    share ids are random; amounts count by their value; an empty message counts as none."""
     result = json.loads(json.dumps(result))
     for verdict in (result.get('filter') or {}).values():
         if verdict['plugin'] == 'NodeResourcesFit':
@@ -32,6 +33,8 @@ def canonical(result):
         for device in ((write.get('allocation') or {}).get('devices') or {}).get('results') or []:
             if 'shareID' in device:
                 device['shareID'] = '*'
+            for name, amount in (device.get('consumedCapacity') or {}).items():
+                device['consumedCapacity'][name] = str(quantity.parse(amount))
     return result
 
 

@@ -442,6 +442,8 @@ def evaluate(e, env):
         return not boolean(evaluate(e[1], env))
     if kind == 'negate':
         value = evaluate(e[1], env)
+        if isinstance(value, (list, dict, Semver)):
+            raise CelError('no such overload: -_')
         if not is_number(value):
             raise CelError('no such overload')
         return -value if isinstance(value, float) else in_range(-value)
@@ -480,6 +482,8 @@ def binary(operator, left, right, env):
         raise CelError('no such overload: _%s_' % operator)
     if operator == '+' and isinstance(a, (list, str)) and type_name(a) == type_name(b):
         return a + b
+    if operator != '+' and isinstance(a, list) or operator == '%' and isinstance(a, float):
+        raise CelError('no such overload: _%s_' % operator)
     if not is_number(a) or type_name(a) != type_name(b):
         raise CelError('no such overload')
     return arithmetic(operator, a, b)
@@ -566,17 +570,19 @@ def call(function, receiver, arguments, env):
         return macro(function, receiver, arguments, env)
     if receiver is not None and function in ('orValue', 'or', 'hasValue', 'value'):
         return optional_method(function, evaluate(receiver, env), arguments, env)
+    target = None if receiver is None or space in ('lists', 'sets') else evaluate(receiver, env)
     values = [evaluate(a, env) for a in arguments]
     if space == 'lists' and function == 'range':
         return list(range(values[0]))
     if space == 'sets' and function in ('contains', 'intersects'):
+        guard('sets.' + function, values, (list, list))
         found = [any(is_equal(a, b) for b in (values[0] if function == 'contains' else values[1]))
                  for a in (values[1] if function == 'contains' else values[0])]
         return all(found) if function == 'contains' else any(found)
     if receiver is None:
         return global_function(function, values)
     constant = bool(arguments) and arguments[0][0] == 'literal' and arguments[0][1] is not None
-    return method(function, evaluate(receiver, env), values, constant)
+    return method(function, target, values, constant)
 
 
 def optional_method(function, value, arguments, env):
@@ -594,6 +600,8 @@ def optional_method(function, value, arguments, env):
 
 def global_function(function, values):
     """12b 9.1, 9.7 to 9.9."""
+    if function in GLOBAL_PARAMETERS:
+        guard(function, values, GLOBAL_PARAMETERS[function])
     if function in ('quantity', 'semver'):
         return parse_quantity(*values) if function == 'quantity' else parse_semver(*values)
     if function in ('isQuantity', 'isSemver'):
@@ -629,7 +637,18 @@ def global_function(function, values):
     raise CelError("undeclared reference to '%s' (in container '')" % function)
 
 
-RECEIVERS = {'upperAscii': str, 'lowerAscii': str, 'reverse': list, 'substring': str, 'charAt': str, 'split': str, 'replace': str, 'trim': str, 'find': str}
+PARAMETERS = {'upperAscii': (str,), 'lowerAscii': (str,), 'reverse': (list,), 'substring': (str, int, int), 'charAt': (str, int), 'split': (str, str, int),
+              'replace': (str, str, str, int), 'trim': (str,), 'find': (str, str), 'add': (Quantity, (Quantity, int)), 'sub': (Quantity, (Quantity, int)),
+              'isInteger': (Quantity,), 'asInteger': (Quantity,), 'asApproximateFloat': (Quantity,), 'major': (Semver,), 'minor': (Semver,),
+              'patch': (Semver,)}
+GLOBAL_PARAMETERS = {'quantity': (str,), 'isQuantity': (str,), 'semver': (str, bool), 'isSemver': (str, bool), 'sign': (Quantity,)}
+
+
+def guard(function, arguments, kinds):
+    """12b 8.9."""
+    for value, kind in zip(arguments, kinds):
+        if not isinstance(value, kind) or kind is not bool and isinstance(value, (bool, Uint)):
+            raise CelError('no such overload: %s(%s)' % (function, ', '.join(type_name(v) for v in arguments)))
 
 
 def method(function, x, values, constant_argument):
@@ -661,13 +680,14 @@ def method(function, x, values, constant_argument):
             if is_equal(y, values[0]):
                 return True
         return False
-    if function in RECEIVERS and not isinstance(x, RECEIVERS[function]):
-        raise CelError('no such overload: %s(%s)' % (function, ', '.join(type_name(v) for v in [x] + values)))
+    if function in PARAMETERS:
+        guard(function, [x] + values, PARAMETERS[function])
     if isinstance(x, str):
         return string_method(function, x, values)
     if isinstance(x, Quantity) and function in ('add', 'sub'):
         other = values[0].amount if isinstance(values[0], Quantity) else values[0]
-        return Quantity(x.amount + other if function == 'add' else x.amount - other, True, True)
+        amount = x.amount + other if function == 'add' else x.amount - other
+        return Quantity(amount, amount == int(amount) and -2**63 <= amount < 2**63, True)
     if isinstance(x, Quantity) and function == 'isInteger':
         return x.is_integer
     if isinstance(x, Quantity) and function == 'asInteger':
@@ -748,8 +768,14 @@ def as_boolean(value):
     """The result of a selector (12b 8)."""
     if isinstance(value, bool):
         return value
-    text = {'int': "unsupported type conversion from 'int' to bool", 'kubernetes.Semver': "type conversion error from 'Semver' to 'bool'"}
-    raise CelError('CEL result of type %s could not be converted to bool: %s' % (type_name(value), text.get(type_name(value), '?')))
+    name = type_name(value)
+    opaque = {'kubernetes.Semver': "'Semver'", 'kubernetes.Quantity': "'Quantity'", 'double': 'Double', 'list': 'list', 'map': 'map'}
+    detail = "type conversion error from %s to 'bool'" % opaque.get(name, "'%s'" % name)
+    if name in ('int', 'uint'):
+        detail = "unsupported type conversion from '%s' to bool" % name
+    elif name == 'string':
+        detail = "unsupported native conversion from string to 'bool'"
+    raise CelError('CEL result of type %s could not be converted to bool: %s' % (name, detail))
 
 
 def device_matches(expression, driver, device):

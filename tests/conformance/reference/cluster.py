@@ -141,6 +141,7 @@ class Cluster:
 
     def __init__(self, listed):
         self.nodes, self.stores, self.nominated = {}, {}, {}
+        self.asked = 0          # pods up to this one: claims that are made have it in their names
         self.assumed = {'PersistentVolume': {}, 'PersistentVolumeClaim': {}}
         pods = []
         for o in listed:

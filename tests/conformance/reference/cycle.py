@@ -109,6 +109,7 @@ def answer(case):
         if 'op' in step:
             scheduler.cluster.apply(step)
             continue
+        scheduler.cluster.asked = len(results) + 1
         out = scheduler.schedule(step)
         if case.get('brief'):
             out['feasibleCount'] = len(out.pop('feasible', []))

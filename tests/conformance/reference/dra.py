@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The DynamicResources plugin (specification 12 6 to 13); the search for devices is in dra_allocator.py."""
-from . import objects, quantity, status
+from . import objects, quantity, resources, status
 from .dra_allocator import AllocationError, Allocator, InvalidPool
 from .framework import Plugin, PluginError, default_normalize
 from .selectors import node_selector_matches
 
+PREFIX = 'deviceclass.resource.kubernetes.io/'
 FINALIZER = 'resource.kubernetes.io/delete-protection'
 
 
@@ -14,6 +15,22 @@ class ClaimError(Exception):
 
 def allocation_of(claim):
     return objects.status(claim).get('allocation')
+
+
+def is_broken(claim):
+    """Whether a device of an allocated claim failed to get ready (12 13.2)."""
+    for r in allocation_of(claim)['devices'].get('results') or []:
+        if not r.get('bindingConditions'):
+            continue
+        said = next((d for d in objects.status(claim).get('devices') or [] if all(d[k] == r[k] for k in ('driver', 'pool', 'device'))), None)
+        if said is None:
+            return False
+        true = {c['type'] for c in said.get('conditions') or [] if c['status'] == 'True'}
+        if true & set(r.get('bindingFailureConditions') or []):
+            return True
+        if not true >= set(r['bindingConditions']):
+            return False
+    return False
 
 
 def subrequests(request):
@@ -45,12 +62,50 @@ class AllocatedDevices:
         return device in self.dedicated or device in self.shared or device in self.aggregate
 
 
+def class_for(cluster, resource):
+    """Name of the device class behind an extended resource (12 4.4, without classes that claim the same one)."""
+    for found in cluster.list('DeviceClass'):
+        if resource in (found['spec'].get('extendedResourceName'), PREFIX + objects.name(found)):
+            return objects.name(found)
+    return None
+
+
+def is_via_claim(cluster, resource, node):
+    """Whether a node has a resource only as devices (05 3.10, 12 14.2)."""
+    return node.allocatable.get(resource, 0) <= 0 and class_for(cluster, resource) is not None
+
+
+def special_requests(pod, by_class):
+    """What the claim for extended resources asks for; by_class: resource -> class (12 14.3)."""
+    spec, found = pod.spec, []
+    inits = spec.get('initContainers') or []
+    containers = list(enumerate(inits + spec['containers']))
+    is_short = {i: i < len(inits) and c.get('restartPolicy') != 'Always' for i, c in containers}
+    for resource in sorted(by_class, key=str.encode):
+        def request(i, container, count):
+            names = sorted((container.get('resources') or {}).get('requests') or {}, key=str.encode)
+            return {'name': 'container-%d-request-%d' % (i, names.index(resource)),
+                    'exactly': {'deviceClassName': by_class[resource], 'allocationMode': 'ExactCount', 'count': count}}
+        asked = [(i, c, int(quantity.parse(((c.get('resources') or {}).get('requests') or {}).get(resource, '0')))) for i, c in containers]
+        longs = [(i, n) for i, _, n in asked if not is_short[i] and n > 0]
+        found += [request(i, c, n) for i, c, n in asked if not is_short[i] and n > 0]
+        largest = None
+        for i, c, n in asked:
+            if is_short[i] and n > 0:
+                own = request(i, c, n - sum(m for k, m in longs if k >= i))
+                if own['exactly']['count'] > 0 and (largest is None or own['exactly']['count'] > largest['exactly']['count']):
+                    largest = own
+        found += [largest] if largest else []
+    return sorted(found, key=lambda r: r['name'].encode())
+
+
 class DraState:
     """Kept for one pod from PreFilter on (12 7)."""
 
-    def __init__(self, claims=()):
+    def __init__(self, claims=(), extended=None):
         self.claims, self.unallocated = list(claims), [c for c in claims if not allocation_of(c)]
         self.unavailable, self.by_node, self.allocated, self.classes = set(), {}, None, {}
+        self.extended, self.special = extended, {}      # scalar requests, node -> claim (12 14)
 
 
 class DynamicResources(Plugin):
@@ -99,9 +154,12 @@ class DynamicResources(Plugin):
             claims = self.resolve(pod)
         except ClaimError as e:
             return status.unresolvable(str(e)), DraState(), None
-        if not claims:
+        scalars = {n: q for n, q in resources.to_integers(resources.pod_requests(pod.obj)).items()
+                   if q != 0 and (resources.is_extended(n) or n.startswith(PREFIX))}
+        extended = scalars if any(class_for(self.cluster, n) for n in scalars) else None
+        if not claims and extended is None:
             return status.skip(), DraState(), None
-        own = DraState(claims)
+        own = DraState(claims, extended)
         for claim in own.unallocated:
             wrong = self.check_requests(claim)
             if wrong:
@@ -110,17 +168,37 @@ class DynamicResources(Plugin):
         own.classes = {objects.name(c): c for c in self.cluster.list('DeviceClass')}
         return status.success(), own, None
 
+    def special_claim(self, own, pod, node):
+        """What is to be allocated on the node for extended resources: a rejection, a claim or nothing (12 14.2)."""
+        via = {}
+        for name in own.extended or ():
+            if is_via_claim(self.cluster, name, node):
+                via[name] = class_for(self.cluster, name)
+            elif name not in node.allocatable:
+                return status.unresolvable('cannot fit resource'), None
+        if not via:
+            return None, None
+        return None, {'metadata': {'name': '<extended-resources>', 'namespace': pod.namespace},
+                      'spec': {'devices': {'requests': special_requests(pod, via)}}}
+
     def filter(self, own, pod, node):
         """12 8."""
         unavailable = set()
+        rejected, special = self.special_claim(own, pod, node)
+        if rejected:
+            return rejected
+        own.special[node.name] = special
+        wanted = own.unallocated + ([special] if special else [])
         for i, claim in enumerate(own.claims):
             selector = (allocation_of(claim) or {}).get('nodeSelector')
             if selector is not None and not node_selector_matches(selector, node.labels, node.name):
                 unavailable.add(i)
+            elif allocation_of(claim) and is_broken(claim):
+                unavailable.add(i)
         found = []
-        if own.unallocated:
+        if wanted:
             try:
-                found = Allocator(self.cluster.list('ResourceSlice'), own.classes, own.allocated, node, own.unallocated).allocate()
+                found = Allocator(self.cluster.list('ResourceSlice'), own.classes, own.allocated, node, wanted).allocate()
             except AllocationError as e:
                 raise PluginError(str(e))
             except InvalidPool:
@@ -130,7 +208,7 @@ class DynamicResources(Plugin):
         if unavailable:
             own.unavailable |= unavailable
             return status.unresolvable('resourceclaim not available on the node')
-        if own.unallocated:
+        if own.unallocated or own.extended is not None:     # also where the node has the resources itself
             own.by_node[node.name] = found
 
     def post_filter(self, state, pod, statuses, absent):
@@ -138,7 +216,7 @@ class DynamicResources(Plugin):
         own = state.own.get(self.name)
         if own is None:
             return status.ERROR, 'not found', None, {}
-        if not own.claims:
+        if not own.claims and own.extended is None:
             return status.UNSCHEDULABLE, 'no new claims to deallocate', None, {}
         for i in sorted(own.unavailable):
             reserved = objects.status(own.claims[i]).get('reservedFor') or []
@@ -166,12 +244,17 @@ class DynamicResources(Plugin):
 
     def reserve(self, own, pod, node_name):
         """Keep the allocations; the writes are those of 12 13.1 (12 12, 13)."""
-        if own is None or not own.claims:
+        if own is None:
             return status.success(), []
         if own.unallocated and not own.by_node.get(node_name):
             return status.error('claim allocation not found for node'), []
         new, writes = iter(own.by_node.get(node_name) or []), []
-        for claim in own.claims:
+        claims = list(own.claims)
+        if own.special.get(node_name):
+            made = objects.deep_copy(own.special[node_name])
+            made['metadata']['name'] = '%s-extended-resources-%d' % (pod.name, self.cluster.asked)
+            claims.append(made)
+        for claim in claims:
             written, key = objects.deep_copy(claim), objects.key(claim)
             if not written.get('status'):
                 written['status'] = {}
@@ -187,5 +270,5 @@ class DynamicResources(Plugin):
             reserved.append({'resource': 'pods', 'name': pod.name, 'uid': pod.uid})
             writes.append({'op': 'allocate', 'claim': key, 'allocation': written['status']['allocation'],
                            'reservedFor': ['%s/%s' % (r['resource'], r['name']) for r in reserved]})
-            self.cluster.stores['ResourceClaim'][key] = written
+            self.cluster.stores.setdefault('ResourceClaim', {})[key] = written
         return status.success(), writes

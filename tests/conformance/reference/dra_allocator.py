@@ -71,6 +71,11 @@ def counters_of(device):
     return {(c['counterSet'], name): quantity.parse(v['value']) for c in device.get('consumesCounters') or [] for name, v in c['counters'].items()}
 
 
+def same_requirement(a, b):
+    """12 9.9."""
+    return (a['key'], a['operator'], set(a.get('values') or [])) == (b['key'], b['operator'], set(b.get('values') or []))
+
+
 class Constraint:
     """matchAttribute or distinctAttribute of a claim (12 9.9)."""
 
@@ -124,7 +129,7 @@ class Allocator:
     def __init__(self, slices, classes, allocated, node, claims):
         self.slices, self.classes, self.allocated, self.node, self.claims = slices, classes, allocated, node, claims
         self.available, self.used = {}, {}              # counters per pool (12 9.8)
-        self.taken, self.taken_for = set(), set()       # dedicated devices of this call (12 9.2)
+        self.taken_for = set()                          # (dedicated device of this call, claim) (12 9.2)
         self.capacity_taken = {}
         self.answers = {}
 
@@ -220,7 +225,7 @@ class Allocator:
         return amounts
 
     def in_use(self, device):
-        return device.id in self.allocated.dedicated or device.id in self.taken
+        return device.id in self.allocated.dedicated or any(id_ == device.id for id_, _ in self.taken_for)
 
     # --- validation (12 9.3)
 
@@ -356,12 +361,13 @@ class Allocator:
                 for earlier in self.constraints[c][:i]:
                     earlier.remove(request)
                 return False
-        if not shareable:
-            self.taken.add(device.id)
-            self.taken_for.add((device.id, c))
         amounts = self.capacity_for(request, device)
-        if amounts is None:
+        if amounts is None:             # leaves nothing behind (defect D12 of 12 21)
+            for constraint in self.constraints[c]:
+                constraint.remove(request)
             return False
+        if not shareable:
+            self.taken_for.add((device.id, c))
         if shareable:
             own = self.capacity_taken.setdefault(device.id, {})
             for name, amount in amounts.items():
@@ -373,17 +379,17 @@ class Allocator:
         """12 9.6, undo."""
         for constraint in self.constraints[c]:
             constraint.remove(request)
-        self.taken.discard(device.id)
         self.taken_for.discard((device.id, c))
         amounts = self.chosen[c].pop().capacity
         if amounts is None:
             for counter, amount in counters_of(device.spec).items():
                 self.used[device.id[:2]][counter] -= amount
             return
+        own = self.capacity_taken.get(device.id, {})
         for name, amount in amounts.items():
-            self.capacity_taken[device.id][name] -= amount
-        if not any(self.capacity_taken[device.id].values()):
-            del self.capacity_taken[device.id]
+            own[name] = own.get(name, 0) - amount
+        if not any(own.values()):
+            self.capacity_taken.pop(device.id, None)
 
     # --- result (12 9.9)
 
@@ -400,7 +406,7 @@ class Allocator:
             if capacity is not None:
                 one['shareID'] = '*'        # random upstream
                 if capacity:
-                    one['consumedCapacity'] = {name: str(quantity.round_up(amount)) for name, amount in capacity.items()}
+                    one['consumedCapacity'] = {name: '%dm' % (amount * 1000) for name, amount in capacity.items()}
             results.append(one)
         allocation = {'devices': {'results': results}}
         config = self.result_config(c)
@@ -439,8 +445,10 @@ class Allocator:
             if source.get('nodeName') or device.spec.get('bindsToNode'):
                 return {'nodeSelectorTerms': [{'matchFields': [{'key': 'metadata.name', 'operator': 'In', 'values': [self.node.name]}]}]}
             for term in ((source.get('nodeSelector') or {}).get('nodeSelectorTerms') or [])[:1]:
-                fields += [r for r in term.get('matchFields') or [] if r not in fields]
-                expressions += [r for r in term.get('matchExpressions') or [] if r not in expressions]
+                for member, found in (('matchFields', fields), ('matchExpressions', expressions)):
+                    for r in term.get(member) or []:
+                        if not any(same_requirement(r, other) for other in found):
+                            found.append(r)
         term = {}
         if expressions:
             term['matchExpressions'] = expressions

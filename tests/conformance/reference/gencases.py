@@ -7,6 +7,8 @@ A case: {"name","config"?,"objects":[...],"pending":[Pod,...]}; objects hold eve
 """
 import sys, json, random
 
+from gendevices import c_devices  # noqa: F401 -- a category like those below
+
 seed, count = sys.argv[1], int(sys.argv[2])
 only = sys.argv[3:]
 CFG = {'apiVersion': 'kubescheduler.config.k8s.io/v1', 'kind': 'KubeSchedulerConfiguration'}

@@ -3,6 +3,7 @@
 import math
 
 from . import objects, quantity, resources, status
+from .dra import is_via_claim
 from .framework import Plugin, default_normalize
 from .selectors import (SelectorError, is_tolerated, node_affinity, node_selector_matches, parse_preferred_terms, required_affinity_matches,
                         required_node_affinity, term_matches, untolerated_hard_taint)
@@ -165,6 +166,8 @@ class NodeResourcesFit(Plugin):
             request, capacity = requests.get(name, 0), node.allocatable.get(name, 0)
             ignored = resources.is_extended(name) and (name in self.ignored or name.split('/')[0] in self.ignored_groups)
             if request == 0 or ignored or request < 0 and name in resources.STANDARD:
+                continue
+            if name not in resources.STANDARD and is_via_claim(self.cluster, name, node):
                 continue
             if request > capacity - used.get(name, 0):
                 reasons.append('Insufficient ' + name)

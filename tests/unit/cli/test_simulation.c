@@ -124,16 +124,17 @@ START_TEST(test_simulation__unknown_node)
 }
 END_TEST
 
-START_TEST(test_simulation__resource_claims_are_told_once)
+START_TEST(test_simulation__missing_templates_are_told_once)
 {
 	struct test_run run;
 	run_text(&run,
-		NODE("n1", "2") POD(
-			"a", "", ", resourceClaims: [{name: g, resourceClaimName: g}]", "")
-			POD("b", "", ", resourceClaims: [{name: g, resourceClaimName: g}]", ""));
+		NODE("n1", "2") POD("a", "",
+			", resourceClaims: [{name: g, resourceClaimTemplateName: t}]", "") POD("b",
+			"", ", resourceClaims: [{name: g, resourceClaimTemplateName: t}]", ""));
 	ck_assert_str_eq(bt_strbuf_c(&run.warnings),
-		"Pod default/a: resource claims are not looked at yet; it may be said to fit where "
-		"its devices cannot be had, and so may others\n");
+		"ResourceClaimTemplate default/t is not in the input: pods that name it get no "
+		"claim and stay pending, as does default/a\n");
+	ck_assert_int_eq(find(&run, "b")->fate, BT_FATE_SCHEDULING_GATED);
 	test_run_finish(&run);
 }
 END_TEST
@@ -212,6 +213,6 @@ END_TEST
 BT_TEST_MAIN("simulation", test_simulation__queue_order,
 	test_simulation__each_pod_counts_for_the_next, test_simulation__fates,
 	test_simulation__no_nodes, test_simulation__nominated_pod_keeps_its_node,
-	test_simulation__unknown_node, test_simulation__resource_claims_are_told_once,
+	test_simulation__unknown_node, test_simulation__missing_templates_are_told_once,
 	test_simulation__one_uid_for_two_pods, test_simulation__unknown_class_names_the_workload,
 	test_simulation__output_formats)

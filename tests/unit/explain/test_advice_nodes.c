@@ -128,35 +128,6 @@ START_TEST(test_advice_nodes__words_and_remedies)
 }
 END_TEST
 
-START_TEST(test_advice_nodes__amounts)
-{
-	static const struct {
-		const char *resource;
-		int64_t amount;
-		const char *text;
-	} amounts[] = {
-		{"cpu", 250, "250m"},
-		{"cpu", 3000, "3"},
-		{"cpu", 0, "0"},
-		{"memory", 1023, "1023"},
-		{"memory", 1536, "1.5Ki"},
-		{"memory", INT64_C(1) << 30, "1Gi"},
-		{"memory", (INT64_C(1) << 30) + 1, "1.1Gi"},
-		{"memory", (INT64_C(1) << 30) - 1, "1Gi"},
-		{"hugepages-2Mi", 4 << 20, "4Mi"},
-		{"example.com/gpu", 7, "7"},
-	};
-
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(amounts); i++) {
-		struct bt_strbuf text = {0};
-
-		bt_advice_append_amount(&text, bt_str_from(amounts[i].resource), amounts[i].amount);
-		ck_assert_str_eq(bt_strbuf_c(&text), amounts[i].text);
-		bt_strbuf_finish(&text);
-	}
-}
-END_TEST
-
 START_TEST(test_advice_nodes__added_affinity_is_the_profiles)
 {
 	struct town town;
@@ -178,5 +149,5 @@ START_TEST(test_advice_nodes__added_affinity_is_the_profiles)
 }
 END_TEST
 
-BT_TEST_MAIN("advice_nodes", test_advice_nodes__words_and_remedies, test_advice_nodes__amounts,
+BT_TEST_MAIN("advice_nodes", test_advice_nodes__words_and_remedies,
 	test_advice_nodes__added_affinity_is_the_profiles)

@@ -106,18 +106,6 @@ static const struct row rows[] = {
 		"RemovePod n1 default db", NULL},
 };
 
-static void add_object(struct town *town, const char *json)
-{
-	struct bt_object *object;
-
-	if (strncmp(json, "{'kind':'Pod'", 13) == 0) {
-		world_add_pod(&town->world, json);
-		return;
-	}
-	ck_assert_int_eq(bt_object_decode(world_json(&town->world.arena, json), &object, NULL), 0);
-	bt_object_store_put(&town->world.engine->state->objects, object);
-}
-
 static void init_two_nodes(struct town *town)
 {
 	town_init(town, "{}");
@@ -140,7 +128,7 @@ START_TEST(test_advice_volumes__words_and_remedies)
 
 		init_two_nodes(&town);
 		for (uint32_t k = 0; k < OBJECTS_MAX && row->objects[k] != NULL; k++) {
-			add_object(&town, row->objects[k]);
+			town_add_object(&town, row->objects[k]);
 		}
 		town_explain(&town, town_pod(&town, row->pod), 1, &explanation);
 		node = town_node(&explanation, "n1");

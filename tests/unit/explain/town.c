@@ -34,6 +34,18 @@ void town_add_node(struct town *town, const char *json)
 	bt_state_add_node(town->world.engine->state, node);
 }
 
+void town_add_object(struct town *town, const char *json)
+{
+	struct bt_object *object;
+
+	if (strncmp(json, "{'kind':'Pod'", 13) == 0) {
+		world_add_pod(&town->world, json);
+		return;
+	}
+	ck_assert_int_eq(bt_object_decode(world_json(&town->world.arena, json), &object, NULL), 0);
+	bt_object_store_put(&town->world.engine->state->objects, object);
+}
+
 struct bt_pod *town_pod(struct town *town, const char *json)
 {
 	struct bt_pod *pod = world_pod(&town->world, json);
@@ -78,6 +90,22 @@ static void append_ids(
 	}
 }
 
+/** Claims, each the very object that it was, and which devices are taken. */
+static void append_claims(struct bt_strbuf *text, const struct bt_dra *dra)
+{
+	uint32_t cursor = 0;
+	const struct bt_object *claim;
+
+	while ((claim = bt_claim_cache_next(&dra->claims, &cursor)) != NULL) {
+		bt_strbuf_printf(text, "\nclaim %.*s %p", BT_STR_ARG(claim->meta->name),
+			(const void *)claim);
+	}
+	for (uint32_t id = bt_bitset_next(&dra->allocated.held, 0); id != UINT32_MAX;
+		id = bt_bitset_next(&dra->allocated.held, id + 1)) {
+		bt_strbuf_printf(text, " %u", id);
+	}
+}
+
 const char *town_fingerprint(struct town *town)
 {
 	const struct bt_state *state = town->world.engine->state;
@@ -118,6 +146,9 @@ const char *town_fingerprint(struct town *town)
 				row->images.items[k].node_count);
 		}
 	}
+	if (state->dra != NULL) {
+		append_claims(&text, state->dra);
+	}
 	return keep(town, &text);
 }
 
@@ -127,6 +158,9 @@ static void expect_valid(struct town *town)
 
 	ck_assert_msg(
 		bt_state_validate(town->world.engine->state, &reason), "%s", bt_strbuf_c(&reason));
+	ck_assert_msg(town->world.engine->state->dra == NULL ||
+			bt_dra_validate(town->world.engine->state->dra, &reason),
+		"%s", bt_strbuf_c(&reason));
 	bt_strbuf_finish(&reason);
 }
 

@@ -19,6 +19,8 @@ void town_init_scripted(struct town *town, const char *config, struct script *co
 void town_finish(struct town *town);
 /** JSON with ' for ". */
 void town_add_node(struct town *town, const char *json);
+/** A pod on its node, or what is neither pod nor node. */
+void town_add_object(struct town *town, const char *json);
 /** A pod to be scheduled; the default scheduler's when it names none. */
 struct bt_pod *town_pod(struct town *town, const char *json);
 struct bt_explain_objects town_objects(struct town *town);

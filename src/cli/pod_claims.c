@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/pod_claims.h"
+
+#include "api/defaulting.h"
+#include "cli/printable.h"
+#include "cli/suffix.h"
+#include "dra/dra.h"
+
+/** Of a name, where an ending is made up for it: as an API server does it. */
+#define NAME_FRONT_BYTES 58
+
+/** --- claims of a pod --- */
+
+static bool names_template(const struct bt_pod_resource_claim *entry)
+{
+	return entry->resource_claim_name.data == NULL &&
+		entry->resource_claim_template_name.data != NULL;
+}
+
+bool bt_pod_claims_has_templates(const struct bt_pod_spec *spec)
+{
+	for (uint32_t i = 0; i < spec->resource_claims.count; i++) {
+		if (names_template(&spec->resource_claims.items[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** What the pod's status says of an entry; NULL: nothing. */
+static const struct bt_pod_resource_claim_status *find_status(
+	const struct bt_pod *pod, struct bt_str entry_name)
+{
+	for (uint32_t i = 0; i < pod->status.resource_claim_statuses.count; i++) {
+		const struct bt_pod_resource_claim_status *status =
+			&pod->status.resource_claim_statuses.items[i];
+		if (bt_str_equal(status->name, entry_name)) {
+			return status;
+		}
+	}
+	return NULL;
+}
+
+/** Of the claim of an entry; "" while it has none. */
+static struct bt_str claim_name_of(
+	const struct bt_pod *pod, const struct bt_pod_resource_claim *entry)
+{
+	if (!names_template(entry)) {
+		return entry->resource_claim_name;
+	}
+	const struct bt_pod_resource_claim_status *status = find_status(pod, entry->name);
+	return status != NULL ? status->resource_claim_name : BT_STR("");
+}
+
+/** --- made from a template --- */
+
+static bool claim_exists(const struct bt_state *state, struct bt_str namespace_, struct bt_str name)
+{
+	return bt_object_store_find(&state->objects, BT_KIND_RESOURCE_CLAIM, namespace_, name) !=
+		NULL;
+}
+
+static struct bt_str free_name(const struct bt_state *state, const struct bt_pod *pod,
+	struct bt_str entry_name, struct bt_arena *arena)
+{
+	struct bt_str prefix = bt_arena_printf(
+		arena, "%.*s-%.*s-", BT_STR_ARG(pod->metadata.name), BT_STR_ARG(entry_name));
+	struct bt_str name;
+	uint32_t index = 0;
+	do {
+		char suffix[BT_SUFFIX_LENGTH + 1];
+		bt_suffix_make(prefix, index++, suffix);
+		name = bt_arena_printf(arena, "%.*s%s",
+			BT_STR_ARG(bt_str_sub(prefix, 0, NAME_FRONT_BYTES)), suffix);
+	} while (claim_exists(state, pod->metadata.namespace_, name));
+	return name;
+}
+
+/** The template's, and which of the pod's entries it is for. */
+static struct bt_str_map annotations_of(const struct bt_resource_claim_template *template_,
+	struct bt_str entry_name, struct bt_arena *arena)
+{
+	const struct bt_str_map *given = &template_->spec.metadata.annotations;
+	struct bt_str_pair *pairs =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_str_pair, (size_t)given->count + 1);
+	uint32_t count = 0;
+	bool is_added = false;
+	for (uint32_t i = 0; i < given->count; i++) {
+		int order =
+			bt_str_compare(given->items[i].key, BT_STR(BT_POD_CLAIM_NAME_ANNOTATION));
+		if (order > 0 && !is_added) {
+			pairs[count++] = (struct bt_str_pair){
+				BT_STR(BT_POD_CLAIM_NAME_ANNOTATION), entry_name};
+			is_added = true;
+		}
+		if (order != 0) {
+			pairs[count++] = given->items[i];
+		}
+	}
+	if (!is_added) {
+		pairs[count++] =
+			(struct bt_str_pair){BT_STR(BT_POD_CLAIM_NAME_ANNOTATION), entry_name};
+	}
+	return (struct bt_str_map){pairs, count, true};
+}
+
+static struct bt_object *claim_from(const struct bt_resource_claim_template *template_,
+	const struct bt_pod *pod, struct bt_str entry_name, struct bt_str name, struct bt_str uid)
+{
+	struct bt_arena arena = {0};
+	struct bt_owner_reference owner = {
+		.api_version = BT_STR("v1"),
+		.kind = BT_STR("Pod"),
+		.name = pod->metadata.name,
+		.uid = pod->metadata.uid,
+		.controller = {true, true},
+	};
+	struct bt_resource_claim claim = {
+		.metadata =
+			{
+				.name = name,
+				.namespace_ = pod->metadata.namespace_,
+				.uid = uid,
+				.labels = template_->spec.metadata.labels,
+				.annotations = annotations_of(template_, entry_name, &arena),
+			},
+		.spec = template_->spec.spec,
+	};
+	claim.metadata.owner_references.items = &owner;
+	claim.metadata.owner_references.count = 1;
+	claim.metadata.owner_references.present = true;
+	bt_device_claim_default(&claim.spec.devices, &arena);
+	struct bt_object *object = bt_object_create(BT_KIND_RESOURCE_CLAIM, &claim);
+	bt_arena_finish(&arena);
+	return object;
+}
+
+/** One entry. *out_status: what the pod's status is to say of it; false: nothing. */
+static bool make_claim(struct bt_cluster *cluster, struct bt_state *state, const struct bt_pod *pod,
+	const struct bt_pod_resource_claim *entry, struct bt_arena *arena,
+	struct bt_pod_resource_claim_status *out_status, size_t *out_bytes,
+	struct bt_str *out_missing)
+{
+	const struct bt_pod_resource_claim_status *known = find_status(pod, entry->name);
+	if (known != NULL &&
+		(known->resource_claim_name.data == NULL ||
+			claim_exists(
+				state, pod->metadata.namespace_, known->resource_claim_name))) {
+		*out_status = *known;
+		return true;
+	}
+	const struct bt_resource_claim_template *template_ =
+		bt_object_store_find(&state->objects, BT_KIND_RESOURCE_CLAIM_TEMPLATE,
+			pod->metadata.namespace_, entry->resource_claim_template_name);
+	if (template_ == NULL) {
+		*out_missing = entry->resource_claim_template_name;
+		return false;
+	}
+	struct bt_str name = free_name(state, pod, entry->name, arena);
+	struct bt_object *claim =
+		claim_from(template_, pod, entry->name, name, bt_cluster_make_uid(cluster));
+	*out_bytes += claim->arena.total_bytes;
+	bt_object_store_put(&state->objects, claim);
+	out_status->name = entry->name;
+	out_status->resource_claim_name = name;
+	return true;
+}
+
+size_t bt_pod_claims_make(struct bt_cluster *cluster, struct bt_state *state, struct bt_pod *pod,
+	struct bt_arena *arena, struct bt_str *out_missing)
+{
+	size_t bytes = 0;
+	uint32_t count = 0;
+	*out_missing = BT_STR("");
+	if (!bt_pod_claims_has_templates(&pod->spec)) {
+		return 0;
+	}
+	struct bt_pod_resource_claim_status *statuses = BT_ARENA_NEW_ARRAY(
+		arena, struct bt_pod_resource_claim_status, pod->spec.resource_claims.count);
+	for (uint32_t i = 0; i < pod->spec.resource_claims.count; i++) {
+		const struct bt_pod_resource_claim *entry = &pod->spec.resource_claims.items[i];
+		if (names_template(entry) &&
+			make_claim(cluster, state, pod, entry, arena, &statuses[count], &bytes,
+				out_missing)) {
+			count++;
+		}
+	}
+	pod->status.resource_claim_statuses.items = statuses;
+	pod->status.resource_claim_statuses.count = count;
+	pod->status.resource_claim_statuses.present = count != 0;
+	return bytes;
+}
+
+void bt_pod_claims_warn_missing(
+	const struct bt_cluster *cluster, const struct bt_pod *pod, struct bt_str template_name)
+{
+	struct bt_strbuf shown = {0};
+	bt_printable_append(&shown, pod->metadata.namespace_);
+	bt_strbuf_append_char(&shown, '/');
+	bt_printable_append(&shown, bt_str_sub(template_name, 0, BT_CLUSTER_NAME_BYTES_MAX));
+	bt_strbuf_append_c(&shown,
+		" is not in the input: pods that name it get no claim and stay pending, as does ");
+	bt_printable_append(&shown, pod->metadata.namespace_);
+	bt_strbuf_append_char(&shown, '/');
+	bt_printable_append(&shown, pod->metadata.name);
+	bt_cluster_warn(cluster, "ResourceClaimTemplate %s", bt_strbuf_c(&shown));
+	bt_strbuf_finish(&shown);
+}
+
+void bt_pod_claims_unmake(struct bt_state *state, const struct bt_pod *pod)
+{
+	for (uint32_t i = 0; i < pod->status.resource_claim_statuses.count; i++) {
+		const struct bt_pod_resource_claim_status *status =
+			&pod->status.resource_claim_statuses.items[i];
+		if (status->resource_claim_name.data != NULL) {
+			/* It was made from a template that is there, so it is there. */
+			(void)bt_object_store_delete(&state->objects, BT_KIND_RESOURCE_CLAIM,
+				pod->metadata.namespace_, status->resource_claim_name);
+		}
+	}
+}
+
+/** --- pods that have gone --- */
+
+static bool was_made_for(const struct bt_object_meta *claim, const struct bt_text_set *pod_uids)
+{
+	const struct bt_owner_reference *owner = bt_object_controller(claim);
+	return owner != NULL && bt_str_equal_c(owner->kind, "Pod") &&
+		bt_text_set_has(pod_uids, owner->uid);
+}
+
+static bool is_gone(const struct bt_resource_claim_consumer_reference *consumer,
+	const struct bt_text_set *pod_uids)
+{
+	return consumer->api_group.length == 0 && bt_str_equal_c(consumer->resource, "pods") &&
+		bt_text_set_has(pod_uids, consumer->uid);
+}
+
+/** The claim without these users; NULL: none of them is one. */
+static struct bt_object *without_users(
+	const struct bt_resource_claim *claim, const struct bt_text_set *pod_uids)
+{
+	struct bt_resource_claim left = *claim;
+	struct bt_arena arena = {0};
+	struct bt_object *object = NULL;
+	uint32_t count = 0;
+	struct bt_resource_claim_consumer_reference *users = BT_ARENA_NEW_ARRAY(&arena,
+		struct bt_resource_claim_consumer_reference, claim->status.reserved_for.count);
+	for (uint32_t i = 0; i < claim->status.reserved_for.count; i++) {
+		if (!is_gone(&claim->status.reserved_for.items[i], pod_uids)) {
+			users[count++] = claim->status.reserved_for.items[i];
+		}
+	}
+	if (count < claim->status.reserved_for.count) {
+		left.status.reserved_for.items = users;
+		left.status.reserved_for.count = count;
+		left.status.reserved_for.present = count != 0;
+		if (count == 0) {
+			left.status = (struct bt_resource_claim_status){0};
+			bt_resource_claim_drop_finalizer(&left, &arena);
+		}
+		/* Newer than what the scheduler has seen. */
+		left.metadata.resource_version = BT_STR("");
+		object = bt_object_create(BT_KIND_RESOURCE_CLAIM, &left);
+	}
+	bt_arena_finish(&arena);
+	return object;
+}
+
+/** keeps_made: those made for the pod stay, for nobody. */
+static void release(struct bt_state *state, struct bt_str pod_uid, bool keeps_made)
+{
+	BT_VEC(struct bt_object *) deleted = {0};
+	BT_VEC(struct bt_object *) changed = {0};
+	struct bt_text_set uids = {0};
+	struct bt_object *claim;
+	uint32_t cursor = 0;
+	if (state->dra == NULL) {
+		return; /* nobody has looked at claims */
+	}
+	(void)bt_text_set_add(&uids, pod_uid);
+	while ((claim = bt_claim_cache_next(&state->dra->claims, &cursor)) != NULL) {
+		struct bt_object *left = NULL;
+		if (!keeps_made && was_made_for(claim->meta, &uids)) {
+			bt_vec_push(&deleted, bt_object_share(claim));
+		} else if ((left = without_users(bt_object_value(claim, BT_KIND_RESOURCE_CLAIM),
+				    &uids)) != NULL) {
+			bt_vec_push(&changed, left);
+		}
+	}
+	for (uint32_t i = 0; i < deleted.count; i++) {
+		const struct bt_object_meta *meta = deleted.items[i]->meta;
+		/* What is in the cache is in the store. */
+		(void)bt_object_store_delete(
+			&state->objects, BT_KIND_RESOURCE_CLAIM, meta->namespace_, meta->name);
+		bt_object_release(deleted.items[i]);
+	}
+	for (uint32_t i = 0; i < changed.count; i++) {
+		bt_object_store_put(&state->objects, changed.items[i]);
+	}
+	bt_vec_finish(&deleted);
+	bt_vec_finish(&changed);
+	bt_text_set_finish(&uids);
+}
+
+void bt_pod_claims_release(struct bt_state *state, struct bt_str pod_uid)
+{
+	release(state, pod_uid, false);
+}
+
+void bt_pod_claims_unplace(struct bt_state *state, struct bt_str pod_uid)
+{
+	release(state, pod_uid, true);
+}
+
+/** A claim of the same name that nobody has. */
+static struct bt_object *orphan(const struct bt_resource_claim *claim)
+{
+	struct bt_resource_claim left = {
+		.metadata = {.name = claim->metadata.name,
+			.namespace_ = claim->metadata.namespace_,
+			.uid = claim->metadata.uid},
+		.spec = claim->spec,
+	};
+	return bt_object_create(BT_KIND_RESOURCE_CLAIM, &left);
+}
+
+void bt_pod_claims_release_all(struct bt_cluster *cluster, const struct bt_text_set *pod_uids)
+{
+	for (uint32_t i = 0; i < cluster->objects.count && pod_uids->items.count != 0; i++) {
+		const struct bt_cluster_object *object = &cluster->objects.items[i];
+		if (object->kind != BT_KIND_RESOURCE_CLAIM) {
+			continue;
+		}
+		const struct bt_resource_claim *claim =
+			bt_object_value(object->object, BT_KIND_RESOURCE_CLAIM);
+		struct bt_object *left = was_made_for(&claim->metadata, pod_uids)
+			? orphan(claim)
+			: without_users(claim, pod_uids);
+		if (left != NULL) {
+			bt_cluster_exchange(cluster, i, left);
+		}
+	}
+}
+
+uint64_t bt_pod_claims_version(const struct bt_state *state)
+{
+	return state->dra != NULL ? state->dra->claims.version : 0;
+}
+
+/** --- what a pod has got --- */
+
+static void visit_devices(const struct bt_object *object, const struct bt_pod *pod,
+	bt_pod_claims_visit visit, void *context)
+{
+	const struct bt_resource_claim *claim = bt_object_value(object, BT_KIND_RESOURCE_CLAIM);
+	if (claim->status.allocation == NULL ||
+		!bt_resource_claim_is_reserved_by(claim, pod->metadata.uid)) {
+		return;
+	}
+	for (uint32_t i = 0; i < claim->status.allocation->devices.results.count; i++) {
+		visit(context, claim, &claim->status.allocation->devices.results.items[i]);
+	}
+}
+
+struct bt_object *bt_pod_claims_find(const struct bt_state *state, const struct bt_pod *pod,
+	const struct bt_pod_resource_claim *entry)
+{
+	struct bt_str name = claim_name_of(pod, entry);
+	return state->dra != NULL && name.length != 0
+		? bt_claim_cache_find(&state->dra->claims, pod->metadata.namespace_, name)
+		: NULL;
+}
+
+void bt_pod_claims_for_devices(const struct bt_state *state, const struct bt_pod *pod,
+	bt_pod_claims_visit visit, void *context)
+{
+	const struct bt_object *claim;
+	if (state->dra == NULL) {
+		return;
+	}
+	for (uint32_t i = 0; i < pod->spec.resource_claims.count; i++) {
+		struct bt_str name = claim_name_of(pod, &pod->spec.resource_claims.items[i]);
+		claim = name.length != 0
+			? bt_claim_cache_find(&state->dra->claims, pod->metadata.namespace_, name)
+			: NULL;
+		if (claim != NULL) {
+			visit_devices(claim, pod, visit, context);
+		}
+	}
+	claim = bt_claim_cache_find_special(
+		&state->dra->claims, pod->metadata.name, pod->metadata.uid);
+	if (claim != NULL) {
+		visit_devices(claim, pod, visit, context);
+	}
+}
