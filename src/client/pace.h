@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 /** Each connection is a TLS handshake and 40 to 90 kB. */
-#define BT_PACE_CALLS_MIN 16
+#define BT_PACE_CALLS_MIN 12
 /** At 25 ms an answer that is 5,000 calls a second. An API server takes 200 writes at a time. */
 #define BT_PACE_CALLS_MAX 128
 
