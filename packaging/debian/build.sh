@@ -18,6 +18,11 @@ find "$root/usr/lib" -type d -empty -delete 2>/dev/null || true
 install -D -m 0644 "$here/berth-scheduler.service" \
 	"$root/usr/lib/systemd/system/berth-scheduler.service"
 install -D -m 0644 "$here/copyright" "$root/usr/share/doc/berth/copyright"
+# What is part of the program has its licence in the package.
+if ! objdump -p "$root/usr/bin/berth" | grep -q 'NEEDED.*libre2'; then
+	install -m 0644 /usr/share/doc/libre2-[0-9]*/copyright \
+		"$root/usr/share/doc/berth/copyright.re2"
+fi
 mkdir -p "$root/usr/share/doc/berth/kubernetes"
 install -m 0644 "$here"/../kubernetes/*.yaml "$root/usr/share/doc/berth/kubernetes/"
 install -m 0644 "$here/../README.md" "$root/usr/share/doc/berth/"
