@@ -165,22 +165,36 @@ static int begin_status(const struct binding *binding)
 	return 0;
 }
 
+static bool has_same_devices(
+	const struct bt_allocation_result *a, const struct bt_allocation_result *b)
+{
+	struct bt_allocation_result ours = *a;
+	struct bt_allocation_result theirs = *b;
+
+	ours.allocation_timestamp = NULL;
+	theirs.allocation_timestamp = NULL;
+	return bt_message_equal(&bt_allocation_result_message, &ours, &theirs);
+}
+
 /** Another pod of the group has written what they share. */
 static bool is_written_by_group(const struct binding *binding)
 {
 	const struct bt_allocation_result *written = base_of(binding)->status.allocation;
-	struct bt_allocation_result ours;
-	struct bt_allocation_result theirs;
 
-	if (binding->cycle->group == NULL || binding->claim->allocation == NULL ||
-		written == NULL) {
-		return false;
-	}
-	ours = *binding->claim->allocation;
-	theirs = *written;
-	ours.allocation_timestamp = NULL;
-	theirs.allocation_timestamp = NULL;
-	return bt_message_equal(&bt_allocation_result_message, &ours, &theirs);
+	return binding->cycle->group != NULL && binding->claim->allocation != NULL &&
+		written != NULL && has_same_devices(binding->claim->allocation, written);
+}
+
+/**
+ * It had devices when the node was chosen, and now has others, which may be out of the node's
+ * reach: its users went, and somebody else came. Spec 12 section 21, D13.
+ */
+static bool has_moved(const struct binding *binding)
+{
+	const struct bt_allocation_result *chosen = binding->claim->claim->status.allocation;
+	const struct bt_allocation_result *now = base_of(binding)->status.allocation;
+
+	return chosen != NULL && now != NULL && !has_same_devices(chosen, now);
 }
 
 /** What the attempt begins with is in bind->base. */
@@ -196,7 +210,8 @@ static int begin_attempt(const struct binding *binding)
 	}
 	if (base->metadata.deletion_timestamp != NULL) {
 		why = "deleted";
-	} else if (binding->claim->allocation != NULL && base->status.allocation != NULL) {
+	} else if ((binding->claim->allocation != NULL && base->status.allocation != NULL) ||
+		has_moved(binding)) {
 		why = "allocated elsewhere";
 	}
 	if (why != NULL) {

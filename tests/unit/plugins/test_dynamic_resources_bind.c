@@ -169,6 +169,12 @@ START_TEST(test_dynamic_resources__edge_12_15_deallocated_meanwhile)
 	check_changed(NULL,
 		",'metadata':{'resourceVersion':'2','deletionTimestamp':'2026-01-01T00:00:00Z'}",
 		"Error: claim default/c got deleted in the meantime", "PUT c/status a {p};GET c;");
+	/* Freed, and allocated anew for somebody else, perhaps out of the node's reach. */
+	check_changed(NULL,
+		",'metadata':{'resourceVersion':'2'},'status':{'allocation':{'devices':{'results':"
+		"[{'request':'r','driver':'d','pool':'n2','device':'a'}]}}}",
+		"Error: claim default/c got allocated elsewhere in the meantime",
+		"PUT c/status a {p};GET c;");
 }
 END_TEST
 
