@@ -207,6 +207,41 @@ void bt_pod_claims_warn_missing(
 	bt_strbuf_finish(&shown);
 }
 
+/* An entry may have no claim because its template asked for none: its status then says so. */
+static bool is_unallocated(const struct bt_state *state, const struct bt_pod *pod,
+	const struct bt_pod_resource_claim *entry)
+{
+	struct bt_str name = claim_name_of(pod, entry);
+	if (name.length == 0) {
+		return find_status(pod, entry->name) == NULL;
+	}
+	const struct bt_resource_claim *claim = bt_object_store_find(
+		&state->objects, BT_KIND_RESOURCE_CLAIM, pod->metadata.namespace_, name);
+	return claim == NULL || claim->status.allocation == NULL;
+}
+
+void bt_pod_claims_warn_unallocated(
+	const struct bt_cluster *cluster, const struct bt_state *state, const struct bt_pod *pod)
+{
+	for (uint32_t i = 0; i < pod->spec.resource_claims.count; i++) {
+		const struct bt_pod_resource_claim *entry = &pod->spec.resource_claims.items[i];
+		if (!is_unallocated(state, pod, entry)) {
+			continue;
+		}
+		struct bt_strbuf shown = {0};
+		bt_printable_append(&shown, pod->metadata.namespace_);
+		bt_strbuf_append_char(&shown, '/');
+		bt_printable_append(&shown, pod->metadata.name);
+		bt_strbuf_append_c(&shown, ": no allocation for spec.resourceClaims ");
+		bt_printable_append(&shown, bt_str_sub(entry->name, 0, BT_CLUSTER_NAME_BYTES_MAX));
+		bt_cluster_warn(cluster,
+			"Pod %s is in the input: the devices it uses count as free",
+			bt_strbuf_c(&shown));
+		bt_strbuf_finish(&shown);
+		return;
+	}
+}
+
 void bt_pod_claims_unmake(struct bt_state *state, const struct bt_pod *pod)
 {
 	for (uint32_t i = 0; i < pod->status.resource_claim_statuses.count; i++) {

@@ -24,6 +24,9 @@ size_t bt_pod_claims_make(struct bt_cluster *cluster, struct bt_state *state, st
 /** Say what that means. template_name: *out_missing of this pod. */
 void bt_pod_claims_warn_missing(
 	const struct bt_cluster *cluster, const struct bt_pod *pod, struct bt_str template_name);
+/** A pod on a node has claims whose devices nothing tells, so that they count as free: say so. */
+void bt_pod_claims_warn_unallocated(
+	const struct bt_cluster *cluster, const struct bt_state *state, const struct bt_pod *pod);
 /** Nobody placed the pod after all: the claims that were made for it go. */
 void bt_pod_claims_unmake(struct bt_state *state, const struct bt_pod *pod);
 /**

@@ -178,6 +178,7 @@ static int load_running(struct loading *loading, const struct bt_pod *pod, struc
 			simulation->cluster, "Pod %s is not in the input", bt_strbuf_c(&shown));
 		bt_strbuf_finish(&shown);
 	}
+	bt_pod_claims_warn_unallocated(simulation->cluster, state, pod);
 	simulation->running_count++;
 	return bt_state_add_pod(state, pod, err);
 }

@@ -9,6 +9,11 @@
 	"---\napiVersion: v1\nkind: Pod\nmetadata: {name: " name meta "}\n" \
 	"spec: {containers: [{name: c, resources: {requests: {cpu: '1'}}}]" spec "}\n" \
 	"status: {" status "}\n"
+#define CLAIM_OF(name) "resourceClaims: [{name: g, resourceClaimName: " name "}]"
+#define CLAIM(name, status) \
+	"---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaim\n" \
+	"metadata: {name: " name ", namespace: default}\n" \
+	"spec: {devices: {requests: [{name: r, exactly: {deviceClassName: c}}]}}\n" status
 
 static const struct bt_simulated_pod *find(const struct test_run *run, const char *name)
 {
@@ -124,6 +129,29 @@ START_TEST(test_simulation__unknown_node)
 }
 END_TEST
 
+/* Its devices would otherwise be given away without a word. */
+START_TEST(test_simulation__running_pod_whose_devices_are_not_in_the_input)
+{
+	struct test_run run;
+	run_text(&run,
+		NODE("n1", "2") CLAIM("mine", "") CLAIM("good", "status: {allocation: {}}\n")
+			POD("absent", "", ", nodeName: n1, " CLAIM_OF("other"), "")
+				POD("unallocated", "", ", nodeName: n1, " CLAIM_OF("mine"), "")
+					POD("fine", "", ", nodeName: n1, " CLAIM_OF("good"), "")
+						POD("none", "",
+							", nodeName: n1, resourceClaims: "
+							"[{name: g, "
+							"resourceClaimTemplateName: t}]",
+							"resourceClaimStatuses: [{name: g}]"));
+	ck_assert_str_eq(bt_strbuf_c(&run.warnings),
+		"Pod default/absent: no allocation for spec.resourceClaims g is in the input: the "
+		"devices it uses count as free\n"
+		"Pod default/unallocated: no allocation for spec.resourceClaims g is in the input: "
+		"the devices it uses count as free\n");
+	test_run_finish(&run);
+}
+END_TEST
+
 START_TEST(test_simulation__missing_templates_are_told_once)
 {
 	struct test_run run;
@@ -213,6 +241,7 @@ END_TEST
 BT_TEST_MAIN("simulation", test_simulation__queue_order,
 	test_simulation__each_pod_counts_for_the_next, test_simulation__fates,
 	test_simulation__no_nodes, test_simulation__nominated_pod_keeps_its_node,
-	test_simulation__unknown_node, test_simulation__missing_templates_are_told_once,
-	test_simulation__one_uid_for_two_pods, test_simulation__unknown_class_names_the_workload,
-	test_simulation__output_formats)
+	test_simulation__unknown_node,
+	test_simulation__running_pod_whose_devices_are_not_in_the_input,
+	test_simulation__missing_templates_are_told_once, test_simulation__one_uid_for_two_pods,
+	test_simulation__unknown_class_names_the_workload, test_simulation__output_formats)
