@@ -293,6 +293,16 @@ static struct bt_status check_request(const struct preparation *preparation,
 	return status;
 }
 
+static bool has_alternatives(const struct bt_resource_claim *claim)
+{
+	for (uint32_t i = 0; i < claim->spec.devices.requests.count; i++) {
+		if (claim->spec.devices.requests.items[i].exactly == NULL) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /** Step 6b. */
 static struct bt_status check_unallocated(
 	const struct preparation *preparation, struct bt_dynamic_claim *claim)
@@ -304,6 +314,7 @@ static struct bt_status check_unallocated(
 
 	if (pending != NULL && bt_dynamic_group_has(preparation->group, claim->uid)) {
 		claim->pending = pending;
+		preparation->data->has_alternatives |= has_alternatives(object);
 		return status;
 	}
 	if (pending != NULL) {
@@ -319,16 +330,6 @@ static struct bt_status check_unallocated(
 			check_request(preparation, object, &object->spec.devices.requests.items[i]);
 	}
 	return status;
-}
-
-static bool has_alternatives(const struct bt_resource_claim *claim)
-{
-	for (uint32_t i = 0; i < claim->spec.devices.requests.count; i++) {
-		if (claim->spec.devices.requests.items[i].exactly == NULL) {
-			return true;
-		}
-	}
-	return false;
 }
 
 /** Step 6. */
@@ -526,10 +527,7 @@ static int create(const struct bt_plugin_args *args, const struct bt_handle *han
 	instance->base.base.ops = &bt_dynamic_resources_plugin;
 	instance->base.handle = handle;
 	instance->dra = bt_dra_of(handle->state, handle->gates);
-	instance->filter_timeout_ns =
-		bt_gate_enabled(handle->gates, BT_GATE_DRA_SCHEDULER_FILTER_TIMEOUT)
-		? args->dynamic_resources.filter_timeout_ns
-		: 0;
+	instance->filter_timeout_ns = args->dynamic_resources.filter_timeout_ns; /* 0: gate off */
 	instance->binding_timeout_ns = args->dynamic_resources.binding_timeout_ns;
 	*out_plugin = &instance->base.base;
 	return 0;

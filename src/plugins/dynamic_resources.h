@@ -259,6 +259,7 @@ bool bt_dynamic_binds_conditions(const struct bt_plugin *plugin);
 /** Negative: a device failed, err says which. */
 BT_MUST_USE int bt_dynamic_is_ready(
 	const struct bt_resource_claim *claim, bool *out_ready, struct berth_error *err);
+/** Of a claim that is not ready. */
 bool bt_dynamic_is_timed_out(
 	const struct bt_dynamic_resources *instance, const struct bt_resource_claim *claim);
 /** Wait until the devices of all claims are ready: 0, negative, or BT_WRITE_PENDING. */

@@ -41,12 +41,6 @@ struct bt_extended_resources {
 
 /* --- 14.1 --- */
 
-static bool may_be_wanted(const struct bt_dynamic_resources *instance)
-{
-	return instance->dra->classes.map.count != 0 &&
-		bt_gate_enabled(instance->dra->gates, BT_GATE_DRA_EXTENDED_RESOURCE);
-}
-
 static bool is_wanted(
 	const struct bt_dynamic_resources *instance, const struct bt_resource_entry *request)
 {
@@ -63,7 +57,7 @@ bool bt_extended_is_wanted(
 	struct bt_resource_list requests;
 	bool wanted = false;
 
-	if (!may_be_wanted(instance)) {
+	if (instance->dra->classes.map.count == 0) {
 		return false;
 	}
 	requests = bt_pod_requests(shape->pod, &options, &arena);
@@ -355,7 +349,7 @@ static const struct bt_extended_node_claim *make_node_claim(
 		.spec = bt_plugin_pod_spec(pod),
 		.arena = arena,
 		.requests = BT_ARENA_NEW_ARRAY(arena, struct bt_device_request,
-			((size_t)containers + 1) * extended->scalar_count),
+			(size_t)containers * extended->scalar_count),
 		.long_lived = BT_ARENA_NEW_ARRAY(arena, struct container_request, containers),
 	};
 

@@ -56,7 +56,6 @@ int bt_extended_create(const struct bt_dynamic_resources *instance, const struct
 
 	claim.metadata.name = BT_STR("");
 	claim.metadata.uid = BT_STR("");
-	claim.status = (struct bt_resource_claim_status){0};
 	if (writer == NULL) {
 		*out_claim = create_in_store(store_of(instance), &claim);
 		return 0;

@@ -96,7 +96,6 @@ static struct bt_status check_available(const struct node_question *question, bo
 		struct bt_dynamic_claim *claim = &data->claims[i];
 		struct bt_status status;
 
-		claim->is_unavailable_here = false;
 		if (!claim->was_allocated) {
 			continue;
 		}

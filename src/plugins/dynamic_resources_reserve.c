@@ -6,13 +6,12 @@
 
 /* --- Reserve --- */
 
-/** status.allocation and the finalizer are what is new. */
-static struct bt_object *allocated_claim(const struct bt_resource_claim *claim,
-	const struct bt_allocation_result *allocation, struct bt_arena *arena)
+/** What is in flight is its allocation: the finalizer comes with the writes of PreBind. */
+static struct bt_object *allocated_claim(
+	const struct bt_resource_claim *claim, const struct bt_allocation_result *allocation)
 {
 	struct bt_resource_claim allocated = *claim;
 
-	bt_dynamic_add_finalizer(&allocated, arena);
 	allocated.status.allocation = allocation;
 	return bt_object_create(BT_KIND_RESOURCE_CLAIM, &allocated);
 }
@@ -31,8 +30,7 @@ static int signal_claim(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	if (code != 0) {
 		return code;
 	}
-	object = allocated_claim(
-		claim->is_special ? &node->special->claim : claim->claim, &result, cycle->arena);
+	object = allocated_claim(claim->is_special ? &node->special->claim : claim->claim, &result);
 	bt_claim_cache_signal(&instance->dra->claims, claim->uid, object);
 	claim->is_signalled = true;
 	claim->allocation = ((const struct bt_resource_claim *)object->value)->status.allocation;
@@ -88,19 +86,23 @@ struct bt_status bt_dynamic_reserve(struct bt_plugin *plugin, struct bt_cycle_st
 
 /* --- Unreserve --- */
 
-/** What Reserve said is in flight is so no longer. */
+/** What Reserve said is in flight is so no longer. Without a writer nothing comes from a watch:
+ * what the cache was told to assume is all that there is. */
 static void take_back(
 	struct bt_plugin *plugin, struct bt_cycle_state *cycle, struct bt_dynamic_claim *claim)
 {
-	struct bt_claim_cache *claims = &bt_dynamic_resources_of(plugin)->dra->claims;
+	const struct bt_dynamic_resources *instance = bt_dynamic_resources_of(plugin);
+	struct bt_claim_cache *claims = &instance->dra->claims;
 
 	if (!claim->is_signalled) {
 		return;
 	}
 	claim->is_signalled = false;
 	if (bt_claim_cache_maybe_remove(claims, claim->uid, false)) {
-		bt_claim_cache_restore(
-			claims, claim->object->meta->namespace_, claim->object->meta->name);
+		if (instance->base.handle->claim_writer != NULL) {
+			bt_claim_cache_restore(
+				claims, claim->object->meta->namespace_, claim->object->meta->name);
+		}
 		bt_dynamic_group_drop(bt_dynamic_group_of(plugin, cycle), claim->uid);
 	}
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Devices that must be prepared before a pod is bound: their conditions. Spec: 12 section 13. */
 #include "base/error.h"
+#include "base/int128.h"
 #include "framework/framework.h"
 #include "plugins/dynamic_resources.h"
 
@@ -113,23 +114,13 @@ bool bt_dynamic_is_timed_out(
 	const struct bt_dynamic_resources *instance, const struct bt_resource_claim *claim)
 {
 	const struct bt_allocation_result *allocation = claim->status.allocation;
-	int64_t now_ns = instance->base.handle->now_ns;
-	int64_t timeout_ns = instance->binding_timeout_ns;
-	struct bt_time latest;
+	const struct bt_time *start = allocation != NULL ? allocation->allocation_timestamp : NULL;
 
-	if (allocation == NULL || allocation->allocation_timestamp == NULL ||
-		!has_conditions(claim)) {
-		return false;
-	}
-	/* The latest start that would be too long ago. */
-	latest = (struct bt_time){.seconds = (now_ns - timeout_ns) / NS_PER_S,
-		.nanoseconds = (int32_t)((now_ns - timeout_ns) % NS_PER_S),
-		.set = true};
-	if (latest.nanoseconds < 0) {
-		latest.nanoseconds += (int32_t)NS_PER_S;
-		latest.seconds--;
-	}
-	return bt_time_compare(allocation->allocation_timestamp, &latest) < 0;
+	/* A year that somebody else wrote may be beyond what int64 nanoseconds reach. */
+	return start != NULL &&
+		(bt_int128)start->seconds * NS_PER_S + start->nanoseconds +
+			instance->binding_timeout_ns <
+		instance->base.handle->now_ns;
 }
 
 /* --- all claims of a pod --- */

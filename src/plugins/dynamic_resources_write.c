@@ -122,7 +122,6 @@ void bt_dynamic_end_write(struct bt_plugin *plugin, struct bt_cycle_state *cycle
 		berth_error_finish(&err); /* the watch was faster */
 	}
 	bt_dynamic_claim_set(claim, cycle, object);
-	claim->is_signalled = false;
 	if (bt_claim_cache_maybe_remove(claims, claim->uid, true)) {
 		bt_dynamic_group_drop(bt_dynamic_group_of(plugin, cycle), claim->uid);
 	}

@@ -1,53 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* DynamicResources from Reserve on: writes, their failures, waiting for devices. Spec: 12 sections
- * 12 and 13; numbered cases of section 20. */
+/* DynamicResources from Reserve on: writes and their failures. Spec: 12 sections 12 and 13.1;
+ * numbered cases of section 20. */
 #include "base/error.h"
-#include "devices_fixture.h"
+#include "devices_world.h"
 #include "test_main.h"
-
-#define SECOND_NS (INT64_C(1000) * 1000 * 1000)
-#define RESULT_A "{'request':'r','driver':'d','pool':'n1','device':'a'}"
-#define FOR_P "{'resource':'pods','name':'p','uid':'uid-p'}"
-/** Binding conditions of device a. */
-#define CONDITIONS "'bindingConditions':['ready'],'bindingFailureConditions':['broken']"
-#define RESULT_CONDITIONS "{'request':'r','driver':'d','pool':'n1','device':'a'," CONDITIONS "}"
-
-/** A cycle of pod p for claim c, which gets device a of node n1, up to Reserve. */
-struct world {
-	struct fixture fixture;
-	struct claim_recorder api;
-	struct devices_cycle cycle;
-};
-
-static void world_init(struct world *world, const char *gates, const char *script)
-{
-	devices_fixture_init(&world->fixture, gates, NULL);
-	put_slice(&world->fixture, "n1", "{'name':'a'}");
-	claim_recorder_init(&world->api, &world->fixture, script);
-}
-
-static void world_place(struct world *world)
-{
-	devices_cycle_place(
-		&world->cycle, &world->fixture, devices_pod(&world->fixture, "p", "c"), "n1");
-}
-
-static void world_finish(struct world *world)
-{
-	devices_cycle_end(&world->cycle);
-	claim_recorder_finish(&world->api);
-	fixture_finish(&world->fixture);
-}
-
-static void expect_log(struct world *world, const char *expected)
-{
-	fixture_expect("writes", bt_strbuf_c(&world->api.log), expected);
-}
-
-static bool is_in_flight(struct world *world, const char *uid)
-{
-	return bt_claim_cache_pending(&world->fixture.state->dra->claims, bt_str_from(uid)) != NULL;
-}
 
 /* --- writes --- */
 
@@ -289,30 +245,7 @@ START_TEST(test_dynamic_resources__canceled_while_the_status_is_written)
 }
 END_TEST
 
-/* --- binding conditions --- */
-
-/** The watch tells of the claim with what the driver says of device a; version: newer than all. */
-static void tell(struct world *world, const char *version, const char *conditions)
-{
-	put_device_claim(&world->fixture, "c", ONE_REQUEST,
-		bt_arena_printf(&world->fixture.arena,
-			",'metadata':{'resourceVersion':'%s'},'status':{'allocation':{'devices':{"
-			"'results':[" RESULT_CONDITIONS
-			"]},'allocationTimestamp':'1970-01-01T00:00:00Z'},'reservedFor':[" FOR_P
-			"],'devices':[{'driver':'d','pool':'n1','device':'a','conditions':[%s]}]}",
-			version, conditions)
-			.data);
-}
-
-static void begin_wait(struct world *world)
-{
-	world_init(world, NULL, "");
-	put_slice(&world->fixture, "n1", "{'name':'a'," CONDITIONS "}");
-	put_device_claim(&world->fixture, "c", ONE_REQUEST, "");
-	world_place(world);
-	fixture_expect("not ready", devices_cycle_pre_bind(&world->cycle, "n1"), "Wait");
-	ck_assert_int_eq(world->cycle.state.wake_ns, 5 * SECOND_NS);
-}
+/* --- without a writer, and claims of files --- */
 
 START_TEST(test_dynamic_resources__simulation_keeps_what_others_write)
 {
@@ -382,153 +315,6 @@ START_TEST(test_dynamic_resources__claims_without_uid)
 }
 END_TEST
 
-START_TEST(test_dynamic_resources__edge_12_25_binding_conditions)
-{
-	struct devices_cycle next;
-	struct world world;
-
-	begin_wait(&world);
-	tell(&world, "200", "{'type':'ready','status':'True'}");
-	fixture_expect("asked too early", devices_cycle_pre_bind(&world.cycle, "n1"), "Wait");
-	fixture_expect("ready", devices_cycle_pre_bind_to_end(&world.cycle, "n1"), "Success");
-	ck_assert_int_eq(world.fixture.handle.now_ns, 5 * SECOND_NS);
-	world_finish(&world);
-
-	begin_wait(&world);
-	tell(&world, "200",
-		"{'type':'ready','status':'True'},"
-		"{'type':'broken','status':'True','reason':'R','message':'m'}");
-	fixture_expect("failed", devices_cycle_pre_bind_to_end(&world.cycle, "n1"),
-		"Error: device binding failed: claim=c, reason=R, message=\"m\"");
-	devices_cycle_begin(&next, &world.fixture, devices_pod(&world.fixture, "p", "c"));
-	fixture_expect("next cycle", devices_cycle_filter(&next, "n1"),
-		REFUSED "resourceclaim not available on the node");
-	fixture_expect("PostFilter", devices_cycle_post_filter(&next),
-		"Unschedulable: deallocation of ResourceClaim completed");
-	devices_cycle_end(&next);
-	expect_log(&world, "PUT c;PUT c/status a {p};PUT c/status - {} now;");
-	world_finish(&world);
-}
-END_TEST
-
-START_TEST(test_dynamic_resources__edge_12_26_not_ready_in_time)
-{
-	struct devices_cycle next;
-	struct world world;
-
-	begin_wait(&world);
-	fixture_expect("timeout", devices_cycle_pre_bind_to_end(&world.cycle, "n1"),
-		"Error: device binding timeout: context deadline exceeded");
-	ck_assert_int_eq(world.fixture.handle.now_ns, 600 * SECOND_NS);
-	tell(&world, "200", "");
-	world.fixture.handle.now_ns = 601 * SECOND_NS;
-	devices_cycle_begin(&next, &world.fixture, devices_pod(&world.fixture, "p", "c"));
-	fixture_expect("Filter", devices_cycle_filter(&next, "n1"),
-		REFUSED "resourceclaim not available on the node");
-	fixture_expect("PostFilter", devices_cycle_post_filter(&next),
-		"Unschedulable: deallocation of ResourceClaim completed");
-	devices_cycle_end(&next);
-	world_finish(&world);
-}
-END_TEST
-
-/** Neither ready nor failed: it is waited for, and the next cycle may wait, too. */
-START_TEST(test_dynamic_resources__conditions_that_are_false)
-{
-	struct devices_cycle next;
-	struct world world;
-
-	begin_wait(&world);
-	tell(&world, "200", "{'type':'ready','status':'False'},{'type':'broken','status':'False'}");
-	world.fixture.handle.now_ns = 5 * SECOND_NS;
-	fixture_expect("still", devices_cycle_pre_bind(&world.cycle, "n1"), "Wait");
-	devices_cycle_begin(&next, &world.fixture, devices_pod(&world.fixture, "p", "c"));
-	fixture_expect("next cycle", devices_cycle_filter(&next, "n1"), "Success");
-	devices_cycle_end(&next);
-	world_finish(&world);
-}
-END_TEST
-
-/** Another pod has begun to wait for the claim long before. */
-START_TEST(test_dynamic_resources__a_claim_runs_out_of_time_by_itself)
-{
-	struct world world;
-
-	world_init(&world, NULL, "");
-	world.fixture.handle.now_ns = 100 * SECOND_NS;
-	tell(&world, "1", "");
-	world_place(&world);
-	fixture_expect("timeout", devices_cycle_pre_bind_to_end(&world.cycle, "n1"),
-		"Error: device binding timeout: claim=c");
-	ck_assert_int_eq(world.fixture.handle.now_ns, 605 * SECOND_NS);
-	world_finish(&world);
-}
-END_TEST
-
-START_TEST(test_dynamic_resources__edge_12_27_first_failing_claim)
-{
-	struct world world;
-
-	world_init(&world, NULL, "");
-	put_slice(&world.fixture, "n1", "{'name':'a'," CONDITIONS "},{'name':'b'," CONDITIONS "}");
-	for (int i = 0; i < 2; i++) {
-		put_device_claim(&world.fixture, i == 0 ? "x" : "y", ONE_REQUEST,
-			bt_arena_printf(&world.fixture.arena,
-				",'status':{'allocation':{'devices':{'results':[{'request':'r',"
-				"'driver':'d','pool':'n1','device':'%s'," CONDITIONS
-				"}]}},'reservedFor':[" FOR_P
-				"],'devices':[{'driver':'d','pool':'n1','device':'%s',"
-				"'conditions':[{'type':'ready','status':'True'}]}]}",
-				i == 0 ? "a" : "b", i == 0 ? "a" : "b")
-				.data);
-	}
-	devices_cycle_begin(&world.cycle, &world.fixture, devices_pod(&world.fixture, "p", "x y"));
-	fixture_expect("Filter", devices_cycle_filter(&world.cycle, "n1"), "Success");
-	for (int i = 0; i < 2; i++) {
-		put_device_claim(&world.fixture, i == 0 ? "x" : "y", ONE_REQUEST,
-			bt_arena_printf(&world.fixture.arena,
-				",'metadata':{'resourceVersion':'2'},'status':{'allocation':{"
-				"'devices':{'results':[{'request':'r','driver':'d','pool':'n1',"
-				"'device':'%s'," CONDITIONS "}]}},'reservedFor':[" FOR_P
-				"],'devices':[{'driver':'d','pool':'n1','device':'%s','conditions':"
-				"[{'type':'broken','status':'%s'}]}]}",
-				i == 0 ? "a" : "b", i == 0 ? "a" : "b", "True")
-				.data);
-	}
-	fixture_expect("the first", devices_cycle_pre_bind(&world.cycle, "n1"),
-		"Error: device binding failed: claim=x, reason=, message=\"\"");
-	world_finish(&world);
-}
-END_TEST
-
-/** Notes of the events. */
-static void record_event(void *context, BT_UNUSED const struct bt_pod_info *pod, const char *type,
-	const char *reason, const char *action, struct bt_str note)
-{
-	bt_strbuf_printf(context, "%s %s %s: %.*s;", type, reason, action, BT_STR_ARG(note));
-}
-
-START_TEST(test_dynamic_resources__event_of_the_wait)
-{
-	struct bt_strbuf events = {0};
-	struct bt_handle_services services = {.context = &events, .event = record_event};
-	struct world world;
-
-	world_init(&world, NULL, "");
-	world.fixture.handle.services = &services;
-	put_slice(&world.fixture, "n1", "{'name':'a'," CONDITIONS "}");
-	put_device_claim(&world.fixture, "c", ONE_REQUEST, "");
-	world_place(&world);
-	fixture_expect("Wait", devices_cycle_pre_bind(&world.cycle, "n1"), "Wait");
-	fixture_expect("still", devices_cycle_pre_bind(&world.cycle, "n1"), "Wait");
-	fixture_expect("event", bt_strbuf_c(&events),
-		"Normal BindingConditionsPending Scheduling: waiting for binding conditions for "
-		"device on node n1;");
-	bt_strbuf_finish(&events);
-	world_finish(&world);
-}
-END_TEST
-
 BT_TEST_MAIN("dynamic_resources_bind", test_dynamic_resources__edge_12_12_reserved_already,
 	test_dynamic_resources__edge_12_13_finalizer_is_there,
 	test_dynamic_resources__edge_12_14_conflicts,
@@ -541,10 +327,4 @@ BT_TEST_MAIN("dynamic_resources_bind", test_dynamic_resources__edge_12_12_reserv
 	test_dynamic_resources__simulation_keeps_what_others_write,
 	test_dynamic_resources__canceled_while_the_status_is_written,
 	test_dynamic_resources__the_first_timestamp_stays,
-	test_dynamic_resources__claims_without_uid,
-	test_dynamic_resources__edge_12_25_binding_conditions,
-	test_dynamic_resources__edge_12_26_not_ready_in_time,
-	test_dynamic_resources__conditions_that_are_false,
-	test_dynamic_resources__a_claim_runs_out_of_time_by_itself,
-	test_dynamic_resources__edge_12_27_first_failing_claim,
-	test_dynamic_resources__event_of_the_wait)
+	test_dynamic_resources__claims_without_uid)
