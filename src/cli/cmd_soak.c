@@ -24,6 +24,7 @@ struct totals {
 	int64_t failed;
 	uint64_t attempts;
 	uint64_t bound;
+	uint64_t allocations;
 	uint64_t failed_writes;
 	uint64_t relists;
 	uint64_t checks;
@@ -104,6 +105,7 @@ static void add(struct totals *totals, const struct bt_sim_report *report)
 {
 	totals->attempts += report->attempts;
 	totals->bound += report->bound;
+	totals->allocations += report->allocations;
 	totals->failed_writes += report->failed_writes;
 	totals->relists += report->relists;
 	totals->checks += report->checks;
@@ -189,11 +191,12 @@ static int run_all(
 	if (result < 0) {
 		return bt_command_fail(command, &err);
 	}
-	(void)printf("%llu attempts, %llu bindings, %llu evictions, %llu failed writes, %llu "
-		     "relists, %llu quiet moments\n",
+	(void)printf("%llu attempts, %llu bindings, %llu device allocations, %llu evictions, %llu "
+		     "failed writes, %llu relists, %llu quiet moments\n",
 		(unsigned long long)totals.attempts, (unsigned long long)totals.bound,
-		(unsigned long long)totals.evictions, (unsigned long long)totals.failed_writes,
-		(unsigned long long)totals.relists, (unsigned long long)totals.checks);
+		(unsigned long long)totals.allocations, (unsigned long long)totals.evictions,
+		(unsigned long long)totals.failed_writes, (unsigned long long)totals.relists,
+		(unsigned long long)totals.checks);
 	(void)printf(
 		"%lld passed, %lld failed\n", (long long)totals.passed, (long long)totals.failed);
 	return totals.failed == 0 ? BT_EXIT_OK : BT_EXIT_FINDING;
@@ -237,12 +240,12 @@ const struct bt_command bt_command_soak = {
 	.group = BT_COMMAND_MEASURE,
 	.summary = "Run the scheduler in simulated clusters and look for mistakes.",
 	.usage = "berth soak [FLAGS]",
-	.help = "Each seed is one history: nodes and pods come, change and go, watches are late "
-                "and\n"
-		"break, writes fail, and the scheduler lives through it in virtual time. Checkers\n"
-		"look on from outside: no node is over-committed, each pod is bound once at most,\n"
-		"nobody who fits waits once things are quiet, the cache equals the store, and\n"
-		"nothing is kept of what is gone. The first thing that is wrong ends a history.\n",
+	.help = "Each seed is one history: nodes, devices and pods come, change and go, watches\n"
+		"are late and break, writes fail, and the scheduler lives through it in virtual\n"
+		"time. Checkers look on from outside: no node is over-committed, no device is\n"
+		"given twice, each pod is bound once at most, nobody who fits waits once things\n"
+		"are quiet, the cache equals the store, and nothing is kept of what is gone. The\n"
+		"first thing that is wrong ends a history.\n",
 	.examples = "  berth soak --seeds 1000 --minutes 10 --faults all\n",
 	.exit_status = "  0  nothing was wrong in any history\n"
 		       "  1  something was; the seeds are printed\n"

@@ -138,6 +138,9 @@ static bool fits_on(struct bt_object_store *objects, const struct bt_sim_pending
 		struct bt_sim_view view;
 		const char *reason;
 		bt_sim_view_init(&view, objects);
+		view.blurred = pending->blurred;
+		view.blurred_count = pending->blurred_count;
+		view.may_free = true;
 		if (preempting) {
 			remove_less_important(&view, pod, node->metadata.name);
 		}
@@ -164,6 +167,18 @@ static bool find_place(struct bt_object_store *objects, const struct bt_sim_pend
 	return false;
 }
 
+/** Who waits for claims lacks some. */
+static bool lacks_claims(
+	struct bt_object_store *objects, const struct bt_pod *pod, struct bt_strbuf *complaint)
+{
+	if (!bt_sim_claims_are_there(objects, pod)) {
+		return true;
+	}
+	name_pod(pod, complaint);
+	bt_strbuf_append_c(complaint, " has its claims, but is held back; no event let it go");
+	return false;
+}
+
 static bool check_waiting(struct bt_object_store *objects, const struct bt_sim_pending *pending,
 	const struct bt_pod *pod, struct bt_strbuf *complaint)
 {
@@ -175,6 +190,9 @@ static bool check_waiting(struct bt_object_store *objects, const struct bt_sim_p
 		return false;
 	}
 	bool gated = pod->spec.scheduling_gates.count != 0;
+	if (!gated && wait == BT_SIM_WAIT_CLAIM) {
+		return lacks_claims(objects, pod, complaint);
+	}
 	if (gated != (wait == BT_SIM_WAIT_GATE) && (gated || pending->is_final)) {
 		name_pod(pod, complaint);
 		bt_strbuf_printf(complaint,

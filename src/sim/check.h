@@ -31,7 +31,8 @@ enum bt_sim_wait {
 	BT_SIM_WAIT_NOWHERE, /* nobody knows it */
 	BT_SIM_WAIT_TURN,    /* its turn, or the end of its backoff */
 	BT_SIM_WAIT_EVENT,   /* a change of the cluster */
-	BT_SIM_WAIT_GATE,
+	BT_SIM_WAIT_GATE,    /* its gates, or the end of a preemption */
+	BT_SIM_WAIT_CLAIM,   /* claims for devices that are not there yet */
 };
 
 /** What the check of pending pods asks. */
@@ -39,6 +40,9 @@ struct bt_sim_pending {
 	/** Pods nominated to nodes: they take room from those who are not more important. */
 	struct bt_sim_placed *nominated;
 	uint32_t nominated_count;
+	/** Pools of devices that nobody knows enough of: they count as taken. */
+	const struct bt_sim_excused_pool *blurred;
+	uint32_t blurred_count;
 	/** Every timer had its time: nobody who fits may wait, nobody who may preempt either. */
 	bool is_final;
 	bool (*is_ours)(void *context, const struct bt_pod *pod);

@@ -59,7 +59,8 @@ static bool has_rejector(
  * Upstream's hints do not tell everything, and berth's say the same (spec 06 sections 2.15
  * and 3.12): that a node became one that does not count any more; that anti-affinity of others, or
  * the last pod that affinity is about, is gone from a node's domain; that a nomination ended which
- * the API never had; that a binding failed whose volumes others may have. Then only the clock
+ * the API never had; that a binding failed whose volumes or devices others may have; that a claim
+ * is gone before anybody saw it give back its devices (spec 12 section 16). Then only the clock
  * helps.
  */
 static bool is_untold(const struct bt_sim *sim, const struct bt_queue_entry *entry)
@@ -71,7 +72,10 @@ static bool is_untold(const struct bt_sim *sim, const struct bt_queue_entry *ent
 		affinity->pod_affinity->required.count != 0;
 	return sim->unseen_end_ns >= entry->timestamp_ns ||
 		(has_rejector(sim, entry, BT_STR("VolumeBinding")) &&
-			sim->volumes_freed_ns >= entry->timestamp_ns) ||
+			sim->freed_ns >= entry->timestamp_ns) ||
+		(has_rejector(sim, entry, BT_STR("DynamicResources")) &&
+			(sim->freed_ns >= entry->timestamp_ns ||
+				sim->claim_lost_ns >= entry->timestamp_ns)) ||
 		(has_rejector(sim, entry, BT_STR("PodTopologySpread")) && nodes_changed) ||
 		(has_rejector(sim, entry, BT_STR("InterPodAffinity")) &&
 			(nodes_changed || (wants_others && pods_changed)));
@@ -86,7 +90,10 @@ static enum bt_sim_wait wait_of(void *context, const struct bt_pod *pod)
 		return BT_SIM_WAIT_NOWHERE;
 	}
 	if (bt_queue_entry_is_gated(entry)) {
-		return BT_SIM_WAIT_GATE;
+		struct bt_str plugin = bt_queue_rejector_name(
+			bt_scheduler_queue(sim->scheduler), entry->profile, entry->gating_plugin);
+		return bt_str_equal_c(plugin, "DynamicResources") ? BT_SIM_WAIT_CLAIM
+								  : BT_SIM_WAIT_GATE;
 	}
 	return entry->place != BT_QUEUE_UNSCHEDULABLE || is_untold(sim, entry) ? BT_SIM_WAIT_TURN
 									       : BT_SIM_WAIT_EVENT;
@@ -133,6 +140,8 @@ static bool check_pending(struct bt_sim *sim, bool is_final, struct bt_strbuf *c
 		.is_final = is_final,
 		.is_ours = is_ours,
 		.wait_of = wait_of,
+		.blurred = sim->excused_pools.items,
+		.blurred_count = sim->excused_pools.count,
 		.context = sim,
 	};
 	bool good = bt_sim_check_pending(&sim->store.objects, &pending, complaint);
@@ -174,6 +183,7 @@ static void look(struct bt_sim *sim, bool is_final)
 			&sim->store.objects, &complaint) ||
 		!bt_sim_check_ages(
 			bt_scheduler_queue(sim->scheduler), sim->clock.now_ns, &complaint) ||
+		!bt_sim_check_devices(sim, &complaint) ||
 		!check_pending(sim, is_final, &complaint)) {
 		bt_sim_complain(sim, bt_strbuf_str(&complaint));
 	}
@@ -218,14 +228,17 @@ static void end_round(struct bt_sim *sim, struct rounds *rounds)
 		return;
 	}
 	sim->excused.count = 0;
+	sim->excused_pods.count = 0;
+	sim->excused_pools.count = 0;
 	bt_sim_forget_answers(sim);
 	struct bt_sim_memory memory = bt_sim_memory_of(engine->state);
 	bt_vec_push(&rounds->memory, memory);
 	/* Not the bytes: how full hash tables get depends on the secret of the run. */
 	bt_sim_log(sim, "empty: %u symbols, %u shapes, %u label sets", memory.symbols,
 		memory.shapes, memory.label_sets);
-	if (!bt_sim_check_empty(engine->state, bt_scheduler_queue(sim->scheduler),
-		    &engine->nominator, &complaint) ||
+	if (!bt_sim_check_devices(sim, &complaint) ||
+		!bt_sim_check_empty(engine->state, bt_scheduler_queue(sim->scheduler),
+			&engine->nominator, &complaint) ||
 		!bt_sim_check_memory(rounds->memory.items, rounds->memory.count, &complaint)) {
 		bt_sim_complain(sim, bt_strbuf_str(&complaint));
 	}

@@ -41,6 +41,7 @@ struct bt_sim_report {
 	uint64_t bound;
 	uint64_t failed_writes;
 	uint64_t evictions;
+	uint64_t allocations; /* of devices, by claim */
 	uint64_t relists;
 	uint64_t checks; /* times when things were quiet and everything was compared */
 	uint64_t decisions_checked;

@@ -48,24 +48,45 @@ static void put(
 	bt_object_release(before);
 }
 
-struct bt_object *bt_sim_store_create(struct bt_sim_store *store, struct bt_str json)
+static struct bt_object *decode(struct bt_str json)
 {
 	struct bt_object *decoded;
 	struct berth_error err = BERTH_ERROR_INIT;
 	if (bt_object_decode(json, &decoded, &err) < 0) {
 		bt_panic("simulator: %s: %.*s", berth_error_message(&err), BT_STR_ARG(json));
 	}
-	BT_ASSERT(bt_sim_store_find(store, decoded->kind, decoded->meta->namespace_,
-			  decoded->meta->name) == NULL);
-	struct bt_sim_identity identity = {decoded->kind,
-		bt_arena_str(&store->names, decoded->meta->namespace_),
-		bt_arena_str(&store->names, decoded->meta->name)};
+	return decoded;
+}
+
+struct bt_object *bt_sim_store_add(struct bt_sim_store *store, enum bt_kind kind, const void *value)
+{
+	const struct bt_object_meta *meta = value;
+	BT_ASSERT(bt_sim_store_find(store, kind, meta->namespace_, meta->name) == NULL);
+	struct bt_sim_identity identity = {kind, bt_arena_str(&store->names, meta->namespace_),
+		bt_arena_str(&store->names, meta->name)};
 	struct bt_str uid = bt_arena_printf(&store->names, "%u", store->identities.count);
 	bt_vec_push(&store->identities, identity);
-	struct bt_object *object = stamp(store, decoded->kind, decoded->value, uid);
-	bt_object_release(decoded);
+	struct bt_object *object = stamp(store, kind, value, uid);
 	put(store, NULL, object);
 	return object;
+}
+
+struct bt_object *bt_sim_store_create(struct bt_sim_store *store, struct bt_str json)
+{
+	struct bt_object *decoded = decode(json);
+	struct bt_object *object = bt_sim_store_add(store, decoded->kind, decoded->value);
+	bt_object_release(decoded);
+	return object;
+}
+
+void bt_sim_store_apply(struct bt_sim_store *store, struct bt_str json)
+{
+	struct bt_object *decoded = decode(json);
+	const struct bt_object_meta *meta = decoded->meta;
+	bool exists = bt_sim_store_find(store, decoded->kind, meta->namespace_, meta->name) != NULL;
+	(void)(exists ? bt_sim_store_replace(store, decoded->kind, decoded->value)
+		      : bt_sim_store_add(store, decoded->kind, decoded->value));
+	bt_object_release(decoded);
 }
 
 struct bt_object *bt_sim_store_replace(

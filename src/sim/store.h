@@ -31,6 +31,11 @@ void bt_sim_store_finish(struct bt_sim_store *store);
 /** From JSON that the simulator wrote itself: asserts that it is good. Borrowed until it changes.
  * An object of that name must not exist. */
 struct bt_object *bt_sim_store_create(struct bt_sim_store *store, struct bt_str json);
+/** Likewise, from a value; uid and version are set here. */
+struct bt_object *bt_sim_store_add(
+	struct bt_sim_store *store, enum bt_kind kind, const void *value);
+/** From JSON; the object of that name, if there is one, becomes this one. */
+void bt_sim_store_apply(struct bt_sim_store *store, struct bt_str json);
 /** The object of value's name, which must exist, becomes value; uid and version are set here. */
 struct bt_object *bt_sim_store_replace(
 	struct bt_sim_store *store, enum bt_kind kind, const void *value);

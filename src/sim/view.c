@@ -212,6 +212,13 @@ enum bt_sim_fit bt_sim_view_fits(struct bt_sim_view *view, const struct bt_pod *
 	} else if (!bt_sim_affinity_allows(view, pod, node)) {
 		*out_reason = "pod affinity or anti-affinity";
 	}
-	return *out_reason != NULL ? BT_SIM_FITS_NOT
-				   : bt_sim_volumes_fit(view, pod, node, out_reason);
+	if (*out_reason != NULL) {
+		return BT_SIM_FITS_NOT;
+	}
+	enum bt_sim_fit volumes = bt_sim_volumes_fit(view, pod, node, out_reason);
+	if (volumes == BT_SIM_FITS_NOT) {
+		return volumes;
+	}
+	enum bt_sim_fit devices = bt_sim_devices_fit(view, pod, node, out_reason);
+	return devices == BT_SIM_FITS ? volumes : devices;
 }

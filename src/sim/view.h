@@ -10,6 +10,13 @@
 #include "base/vec.h"
 #include "state/object_store.h"
 
+/** A pool of devices whose allocations the scheduler need not know. */
+struct bt_sim_excused_pool {
+	struct bt_str driver;
+	struct bt_str pool;
+	bool is_spoiled; /* devices were given twice: who knows which are free now */
+};
+
 /** A pod and the node it counts on; node_name may differ from what its object says. */
 struct bt_sim_placed {
 	const struct bt_pod *pod;
@@ -27,6 +34,16 @@ struct bt_sim_view {
 	 */
 	const struct bt_str *crowded;
 	uint32_t crowded_count;
+	/** What the API has by now: claims for devices that differ there may be known in their
+	 * newer form, too. NULL: nothing is newer. */
+	struct bt_object_store *truth;
+	/** Pools of which nobody can say who knows of which allocation: their devices are all free,
+	 * or none is. */
+	const struct bt_sim_excused_pool *blurred;
+	uint32_t blurred_count;
+	bool blurred_is_free;
+	/** A claim that is allocated elsewhere, in vain, is given back for the pod's sake. */
+	bool may_free;
 };
 
 /** Every pod of objects that has a node and is not terminal. */
@@ -38,7 +55,7 @@ void bt_sim_view_place(struct bt_sim_view *view, const struct bt_pod *pod, struc
 enum bt_sim_fit {
 	BT_SIM_FITS,
 	BT_SIM_FITS_NOT,    /* *out_reason says why */
-	BT_SIM_FIT_UNKNOWN, /* it hangs on volumes that are not bound yet */
+	BT_SIM_FIT_UNKNOWN, /* it hangs on volumes or devices that are on their way */
 };
 
 /** The pod itself does not count, should it be placed. */
@@ -63,5 +80,12 @@ bool bt_sim_affinity_allows(
 	struct bt_sim_view *view, const struct bt_pod *pod, const struct bt_node *node);
 enum bt_sim_fit bt_sim_volumes_fit(struct bt_sim_view *view, const struct bt_pod *pod,
 	const struct bt_node *node, const char **out_reason);
+enum bt_sim_fit bt_sim_devices_fit(struct bt_sim_view *view, const struct bt_pod *pod,
+	const struct bt_node *node, const char **out_reason);
+/** All claims for devices that the pod names are there and may be used by it. */
+bool bt_sim_claims_are_there(struct bt_object_store *objects, const struct bt_pod *pod);
+/** The claim of an entry of spec.resourceClaims; "": none yet. */
+struct bt_str bt_sim_claim_name(
+	const struct bt_pod *pod, const struct bt_pod_resource_claim *entry);
 const struct bt_node *bt_sim_view_node(const struct bt_sim_view *view, struct bt_str name);
 #endif

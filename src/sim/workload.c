@@ -30,11 +30,17 @@ void bt_sim_workload_change(struct bt_sim *sim)
 {
 	uint32_t pods = weight_of(bt_sim_pod_changes, bt_sim_pod_change_count);
 	uint32_t nodes = weight_of(bt_sim_node_changes, bt_sim_node_change_count);
-	uint64_t chosen = bt_prng_below(&sim->changes, pods + nodes);
+	uint32_t devices = sim->workload.has_devices
+		? weight_of(bt_sim_device_changes, bt_sim_device_change_count)
+		: 0;
+	uint64_t chosen = bt_prng_below(&sim->changes, pods + nodes + devices);
 	if (chosen < pods) {
 		run_change(sim, bt_sim_pod_changes, bt_sim_pod_change_count, chosen);
-	} else {
+	} else if (chosen < pods + nodes) {
 		run_change(sim, bt_sim_node_changes, bt_sim_node_change_count, chosen - pods);
+	} else {
+		run_change(sim, bt_sim_device_changes, bt_sim_device_change_count,
+			chosen - pods - nodes);
 	}
 }
 
@@ -98,6 +104,12 @@ static void create_basics(struct bt_sim *sim)
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(classes); i++) {
 		create_class(sim, &classes[i]);
 	}
+	if (sim->workload.has_devices) {
+		bt_sim_create_device_classes(sim);
+	}
+	if (sim->workload.has_fabric) {
+		bt_sim_create_fabric(sim);
+	}
 }
 
 void bt_sim_workload_toggle_class(struct bt_sim *sim)
@@ -122,6 +134,11 @@ void bt_sim_workload_start(struct bt_sim *sim)
 		workload->has_topology = bt_sim_chance(&sim->changes, 70);
 		workload->has_preemption = bt_sim_chance(&sim->changes, 70);
 		workload->has_gates = bt_sim_chance(&sim->changes, 50);
+		workload->has_devices = bt_sim_chance(&sim->changes, 50);
+		workload->has_shared_devices =
+			workload->has_devices && bt_sim_chance(&sim->changes, 50);
+		workload->has_parts = workload->has_devices && bt_sim_chance(&sim->changes, 50);
+		workload->has_fabric = workload->has_devices && bt_sim_chance(&sim->changes, 50);
 		change(sim, 0);
 	}
 	create_basics(sim);
@@ -133,6 +150,7 @@ void bt_sim_workload_start(struct bt_sim *sim)
 void bt_sim_workload_finish(struct bt_sim_workload *workload)
 {
 	bt_vec_finish(&workload->apps);
+	bt_vec_finish(&workload->pools);
 	bt_strbuf_finish(&workload->json);
 }
 

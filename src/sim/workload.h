@@ -5,9 +5,12 @@
 #include "base/str.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
+#include "sim/devices.h"
 
 struct bt_sim;
 struct bt_persistent_volume_claim;
+
+#define BT_SIM_APP_CLAIMS_MAX 2
 
 /** What replicas are made of. */
 struct bt_sim_app {
@@ -17,6 +20,8 @@ struct bt_sim_app {
 	struct bt_str spec;          /* likewise, without volumes */
 	struct bt_str storage_class; /* "": no claims */
 	bool is_stateful;            /* names are used again */
+	struct bt_sim_app_claim claims[BT_SIM_APP_CLAIMS_MAX];
+	uint32_t claim_count;
 	uint32_t replicas;
 };
 
@@ -32,6 +37,12 @@ struct bt_sim_workload {
 	bool has_topology;
 	bool has_preemption;
 	bool has_gates;
+	bool has_devices;
+	bool has_shared_devices;
+	bool has_parts;
+	bool has_fabric;
+	BT_VEC(struct bt_sim_pool) pools; /* those of zones first */
+	uint32_t fabric_count;            /* pools of zones */
 	struct bt_strbuf json;
 };
 
@@ -58,6 +69,8 @@ extern const struct bt_sim_change bt_sim_pod_changes[];
 extern const uint32_t bt_sim_pod_change_count;
 extern const struct bt_sim_change bt_sim_node_changes[];
 extern const uint32_t bt_sim_node_change_count;
+extern const struct bt_sim_change bt_sim_device_changes[];
+extern const uint32_t bt_sim_device_change_count;
 
 /** Of a new kind of pod; appended to the apps. */
 void bt_sim_workload_design_app(struct bt_sim *sim);

@@ -60,9 +60,13 @@ static void create_replica(struct bt_sim *sim, const struct bt_sim_app *app, str
 	struct bt_strbuf *json = &sim->workload.json;
 	bool has_claim = app->storage_class.length != 0;
 	bool claim_first = bt_sim_chance(&sim->changes, 70);
+	bool devices_first = app->claim_count == 0 || bt_sim_chance(&sim->changes, 70);
 	struct bt_str claim = bt_arena_printf(&sim->scratch, "c-%.*s", BT_STR_ARG(name));
 	if (has_claim && claim_first) {
 		create_claim(sim, app, claim);
+	}
+	if (devices_first) {
+		bt_sim_create_claims(sim, app, name);
 	}
 	bt_strbuf_reset(json);
 	bt_strbuf_printf(json,
@@ -76,11 +80,15 @@ static void create_replica(struct bt_sim *sim, const struct bt_sim_app *app, str
 			"\"%.*s\"}}]",
 			BT_STR_ARG(claim));
 	}
+	bt_sim_append_claims(app, name, json);
 	bt_strbuf_append_c(json, "},\"status\":{\"phase\":\"Pending\"}}");
 	bt_sim_log(sim, "pod %.*s/%.*s is created", BT_STR_ARG(app->namespace_), BT_STR_ARG(name));
 	(void)bt_sim_store_create(&sim->store, bt_strbuf_str(json));
 	if (has_claim && !claim_first) {
 		create_claim(sim, app, claim);
+	}
+	if (!devices_first) {
+		bt_sim_create_claims(sim, app, name);
 	}
 }
 
@@ -155,6 +163,7 @@ static void end_app(struct bt_sim *sim)
 	uint32_t index = (uint32_t)bt_prng_below(&sim->changes, workload->apps.count);
 	struct bt_sim_app app = workload->apps.items[index];
 	bt_vec_remove_ordered(&workload->apps, index);
+	bt_sim_delete_templates(sim, &app);
 	for (;;) {
 		const struct bt_pod *last;
 		(void)count_replicas(sim, &app, &last);
@@ -297,6 +306,7 @@ static void bind_elsewhere(struct bt_sim *sim)
 	struct bt_str uid = bt_arena_str(&sim->texts, pod.metadata.uid);
 	if (bt_sim_store_bind(sim, namespace_, name, uid, node_name, &err) == 0) {
 		bt_sim_excuse(sim, node_name);
+		bt_sim_excuse_pod(sim, uid);
 		bt_sim_log(sim, "pod %.*s/%.*s is bound to %.*s by somebody else",
 			BT_STR_ARG(namespace_), BT_STR_ARG(name), BT_STR_ARG(node_name));
 	}

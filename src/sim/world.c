@@ -79,6 +79,23 @@ void bt_sim_excuse(struct bt_sim *sim, struct bt_str node_name)
 	bt_vec_push(&sim->excused, bt_arena_str(&sim->texts, node_name));
 }
 
+bool bt_sim_pod_is_excused(const struct bt_sim *sim, struct bt_str uid)
+{
+	for (uint32_t i = 0; i < sim->excused_pods.count; i++) {
+		if (bt_str_equal(sim->excused_pods.items[i], uid)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void bt_sim_excuse_pod(struct bt_sim *sim, struct bt_str uid)
+{
+	if (uid.length != 0 && !bt_sim_pod_is_excused(sim, uid)) {
+		bt_vec_push(&sim->excused_pods, bt_arena_str(&sim->texts, uid));
+	}
+}
+
 /** --- attempts --- */
 
 static void log_attempt(struct bt_sim *sim, const struct bt_attempt *attempt)
@@ -145,7 +162,7 @@ static void attempt(void *context, uint64_t argument BT_UNUSED)
 	bt_scheduler_schedule_one(sim->scheduler, sim->clock.now_ns, &outcome);
 	log_attempt(sim, &outcome);
 	if (outcome.outcome == BT_ATTEMPT_FAILED && sim->is_decided) {
-		sim->volumes_freed_ns = sim->clock.now_ns;
+		sim->freed_ns = sim->clock.now_ns;
 	}
 	if (outcome.outcome == BT_ATTEMPT_WAITING) {
 		begin_waiting(sim, &outcome);
@@ -170,7 +187,7 @@ static void finish_waiting(struct bt_sim *sim)
 	while (bt_scheduler_finish_waiting(sim->scheduler, sim->clock.now_ns, &outcome)) {
 		log_attempt(sim, &outcome);
 		if (outcome.outcome == BT_ATTEMPT_FAILED) {
-			sim->volumes_freed_ns = sim->clock.now_ns;
+			sim->freed_ns = sim->clock.now_ns;
 		}
 		end_waiting(sim, &outcome);
 		sim->named_uid = BT_STR("");
@@ -246,6 +263,10 @@ static void note_change(
 	if (kind == BT_KIND_POD && old_object != NULL) {
 		sim->pod_change_ns = sim->clock.now_ns;
 	}
+	if (kind == BT_KIND_RESOURCE_CLAIM && new_object == NULL &&
+		((const struct bt_resource_claim *)old_object->value)->status.allocation != NULL) {
+		sim->claim_lost_ns = sim->clock.now_ns;
+	}
 }
 
 /**
@@ -298,6 +319,9 @@ static void store_changed(void *context, struct bt_object *old_object, struct bt
 	bt_sim_watch_changed(&sim->watch, old_object, new_object);
 	bt_sim_kubelet_changed(sim, old_object, new_object);
 	bt_sim_volume_controller_changed(sim, old_object, new_object);
+	bt_sim_device_driver_changed(sim, old_object, new_object);
+	bt_sim_claim_controller_changed(sim, old_object, new_object);
+	bt_sim_devices_changed(sim, old_object, new_object);
 }
 
 void bt_sim_view_of_scheduler(struct bt_sim *sim, struct bt_sim_view *out_view)
@@ -442,6 +466,8 @@ void bt_sim_finish(struct bt_sim *sim)
 	bt_vec_finish(&sim->answers);
 	bt_vec_finish(&sim->late_writes);
 	bt_vec_finish(&sim->excused);
+	bt_vec_finish(&sim->excused_pods);
+	bt_vec_finish(&sim->excused_pools);
 	bt_vec_finish(&sim->nominated);
 	bt_sim_workload_finish(&sim->workload);
 	bt_sim_watch_finish(&sim->watch);

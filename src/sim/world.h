@@ -3,6 +3,7 @@
 #define BT_SIM_WORLD_H
 /** The simulated cluster's insides: shared by the files of this folder only. */
 #include "api/pod_common.h"
+#include "api/resource_claim.h"
 #include "sched/scheduler.h"
 #include "sim/check.h"
 #include "sim/sim.h"
@@ -23,9 +24,15 @@ struct bt_sim_write {
 	enum {
 		BT_SIM_WRITE_BINDING,
 		BT_SIM_WRITE_OBJECT,
+		BT_SIM_WRITE_CLAIM, /* of devices, as the next two */
+		BT_SIM_WRITE_CLAIM_STATUS,
+		BT_SIM_READ_CLAIM,
+		BT_SIM_WRITE_UNRESERVE,
 	} what;
 	struct bt_object *object; /* pod to bind; new volume or claim */
 	struct bt_str node_name;
+	struct bt_str pod_uid; /* for whom a claim is written; "" for others */
+	bool must_end;         /* the answer is wanted now */
 };
 
 /** A write that is under way, or whose answer was not asked for yet. */
@@ -36,7 +43,7 @@ struct bt_sim_answer {
 	bool answered;
 	int result;
 	struct berth_error err;
-	struct bt_str version;
+	struct bt_object *object; /* as the API has it now; reference held; may be NULL */
 };
 
 /** A write that takes effect, or whose outcome is told, later. */
@@ -69,14 +76,17 @@ struct bt_sim {
 	struct bt_pod_commons commons; /* of the pods that it is told of */
 	struct bt_preemption_writer preemption;
 	struct bt_volume_writer volumes;
+	struct bt_claim_writer claims;
 	struct bt_sim_workload workload;
 	BT_VEC(struct bt_sim_binding) bindings;
 	BT_VEC(struct bt_sim_answer *) answers; /* in the order of the writes */
 	uint64_t next_answer;
 	BT_VEC(struct bt_sim_late_write) late_writes;
-	BT_VEC(struct bt_str) excused; /* nodes that others may have over-committed */
-	struct bt_arena texts;         /* for the whole run */
-	struct bt_arena scratch;       /* of one write or one action of a controller */
+	BT_VEC(struct bt_str) excused;      /* nodes that others may have over-committed */
+	BT_VEC(struct bt_str) excused_pods; /* uids: some write about them went wrong */
+	BT_VEC(struct bt_sim_excused_pool) excused_pools;
+	struct bt_arena texts;   /* for the whole run */
+	struct bt_arena scratch; /* of one write or one action of a controller */
 	struct bt_strbuf recent[BT_SIM_RECENT_LINES];
 	/** When the scheduler last heard of a node that came, went or has other labels, and of a
 	 * pod that went or has other labels. */
@@ -86,8 +96,10 @@ struct bt_sim {
 	 * watch has shown. */
 	BT_VEC(struct bt_str) nominated;
 	int64_t unseen_end_ns;
-	/** When a binding last failed, so that its volumes may be had by others. */
-	int64_t volumes_freed_ns;
+	/** When a binding last failed, so that its volumes and devices may be had by others. */
+	int64_t freed_ns;
+	/** When the scheduler last heard that a claim with devices is gone. */
+	int64_t claim_lost_ns;
 	uint32_t write_fault_one_in; /* 0: none */
 	uint32_t busy;               /* actions of kubelets and controllers that are to come */
 	bool is_changing;            /* users are at work */
@@ -132,22 +144,30 @@ static inline void bt_sim_action_done(struct bt_sim *sim)
 int64_t bt_sim_between_ms(struct bt_prng *prng, int64_t least_ms, int64_t most_ms);
 bool bt_sim_chance(struct bt_prng *prng, uint32_t percent);
 void bt_sim_excuse(struct bt_sim *sim, struct bt_str node_name);
+void bt_sim_excuse_pod(struct bt_sim *sim, struct bt_str uid);
+bool bt_sim_pod_is_excused(const struct bt_sim *sim, struct bt_str uid);
 /** What the scheduler can know: what the watch showed, and its own bindings. */
 void bt_sim_view_of_scheduler(struct bt_sim *sim, struct bt_sim_view *out_view);
 
 /** --- answers.c --- */
 
-/** BT_WRITE_PENDING, or the answer. out_resource_version may be NULL. */
+/** BT_WRITE_PENDING, or the answer. *out_object: what the API has then, owned; may be NULL. */
 int bt_sim_write(struct bt_sim *sim, const struct bt_sim_write *write,
-	struct bt_str *out_resource_version, struct berth_error *err);
+	struct bt_object **out_object, struct berth_error *err);
+/** A write whose answer nobody wants. */
+void bt_sim_write_blindly(struct bt_sim *sim, const struct bt_sim_write *write);
 /** Nobody will ask for them any more. */
 void bt_sim_forget_answers(struct bt_sim *sim);
 
-/** --- writes.c, write_pods.c, write_volumes.c --- */
+/** --- writes.c, write_pods.c, write_volumes.c, write_claims.c --- */
 
 struct bt_scheduler_writer bt_sim_writer(struct bt_sim *sim);
 void bt_sim_connect_preemption(struct bt_sim *sim);
 void bt_sim_connect_volumes(struct bt_sim *sim);
+void bt_sim_connect_claims(struct bt_sim *sim);
+/** What the API makes of a write about a claim; BT_WRITE_CONFLICT with err. */
+int bt_sim_store_claim(struct bt_sim *sim, const struct bt_sim_write *write,
+	struct bt_object **out_object, struct berth_error *err);
 
 enum bt_sim_fault {
 	BT_SIM_WRITE_GOOD,
@@ -171,10 +191,28 @@ int bt_sim_store_patch(struct bt_sim *sim, struct bt_str namespace_, struct bt_s
 int bt_sim_store_delete_pod(
 	struct bt_sim *sim, struct bt_str namespace_, struct bt_str name, struct berth_error *err);
 
-/** --- kubelet.c, volume_controller.c --- */
+/** --- check_devices.c: what must hold of devices --- */
+
+/** The pools of its devices. */
+void bt_sim_excuse_devices(struct bt_sim *sim, const struct bt_resource_claim *claim);
+/** A claim has changed in the store. */
+void bt_sim_devices_changed(
+	struct bt_sim *sim, const struct bt_object *old_object, const struct bt_object *new_object);
+/** The scheduler bound it, and nothing went wrong. */
+void bt_sim_devices_bound(struct bt_sim *sim, const struct bt_pod *pod, struct bt_str node_name);
+/** What the scheduler writes into a claim. */
+void bt_sim_devices_decided(struct bt_sim *sim, const struct bt_resource_claim *claim);
+/** Everything is known to everybody: false with a complaint. */
+bool bt_sim_check_devices(struct bt_sim *sim, struct bt_strbuf *complaint);
+
+/** --- kubelet.c, volume_controller.c, claim_controller.c, device_driver.c --- */
 
 void bt_sim_kubelet_changed(
 	struct bt_sim *sim, struct bt_object *old_object, struct bt_object *new_object);
 void bt_sim_volume_controller_changed(
+	struct bt_sim *sim, struct bt_object *old_object, struct bt_object *new_object);
+void bt_sim_claim_controller_changed(
+	struct bt_sim *sim, struct bt_object *old_object, struct bt_object *new_object);
+void bt_sim_device_driver_changed(
 	struct bt_sim *sim, struct bt_object *old_object, struct bt_object *new_object);
 #endif

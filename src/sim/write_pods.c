@@ -15,6 +15,10 @@ static void check_decision(struct bt_sim *sim, const struct bt_pod *pod, struct 
 	bt_sim_view_of_scheduler(sim, &view);
 	view.crowded = sim->excused.items;
 	view.crowded_count = sim->excused.count;
+	view.truth = &sim->store.objects;
+	view.blurred = sim->excused_pools.items;
+	view.blurred_count = sim->excused_pools.count;
+	view.blurred_is_free = true;
 	sim->report->decisions_checked++;
 	if (!bt_sim_check_decision(&view, pod, node_name, &complaint)) {
 		bt_sim_complain(sim, bt_strbuf_str(&complaint));
@@ -53,8 +57,9 @@ static int write_binding(void *context, const struct bt_pod_info *pod, struct bt
 	sim->named_uid = bt_arena_str(&sim->texts, pod->uid);
 	check_decision(sim, pod->object, node_name);
 	note_nomination(sim, &pod->object->metadata, BT_STR(""));
-	struct bt_sim_write write = {
-		BT_SIM_WRITE_BINDING, bt_object_create(BT_KIND_POD, pod->object), node_name};
+	struct bt_sim_write write = {.what = BT_SIM_WRITE_BINDING,
+		.object = bt_object_create(BT_KIND_POD, pod->object),
+		.node_name = node_name};
 	int result = bt_sim_write(sim, &write, NULL, err);
 	if (result == 0) {
 		/* It counts as what the scheduler took it for. */
@@ -131,6 +136,7 @@ struct bt_scheduler_writer bt_sim_writer(struct bt_sim *sim)
 {
 	bt_sim_connect_preemption(sim);
 	bt_sim_connect_volumes(sim);
+	bt_sim_connect_claims(sim);
 	return (struct bt_scheduler_writer){
 		.context = sim,
 		.bind = write_binding,
@@ -138,6 +144,7 @@ struct bt_scheduler_writer bt_sim_writer(struct bt_sim *sim)
 		.event = write_event,
 		.preemption = &sim->preemption,
 		.volumes = &sim->volumes,
+		.claims = &sim->claims,
 		.warn = write_warning,
 	};
 }

@@ -6,8 +6,15 @@
 static int write_object(struct bt_sim *sim, enum bt_kind kind, const void *value,
 	struct bt_str node_name, struct bt_str *out_resource_version, struct berth_error *err)
 {
-	struct bt_sim_write write = {BT_SIM_WRITE_OBJECT, bt_object_create(kind, value), node_name};
-	int result = bt_sim_write(sim, &write, out_resource_version, err);
+	struct bt_object *written = NULL;
+	struct bt_sim_write write = {.what = BT_SIM_WRITE_OBJECT,
+		.object = bt_object_create(kind, value),
+		.node_name = node_name};
+	int result = bt_sim_write(sim, &write, &written, err);
+	if (result == 0 && out_resource_version != NULL) {
+		*out_resource_version = bt_arena_str(&sim->texts, written->meta->resource_version);
+	}
+	bt_object_release(written);
 	bt_object_release(write.object);
 	return result;
 }

@@ -5,7 +5,7 @@ import re
 
 import scenario
 
-SEEDS = {"none": 6, "some": 12, "all": 24}
+SEEDS = {"none": 10, "some": 12, "all": 24}
 
 
 def totals(answer):
@@ -21,7 +21,7 @@ def soak(program, faults, seeds):
     assert answer.err == "", answer.err  # progress is for terminals
     counts = totals(answer)
     assert counts["bindings"] > 50 * seeds and counts["quiet moments"] > 4 * seeds, counts
-    assert counts["evictions"] > seeds, counts
+    assert counts["evictions"] > seeds and counts["device allocations"] > 5 * seeds, counts
     return counts
 
 

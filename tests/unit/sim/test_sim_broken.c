@@ -3,6 +3,7 @@
  * Whole histories with something broken behind the scheduler's back: the checkers must notice. The
  * same seeds without sabotage are good.
  */
+#include "dra/dra.h"
 #include "sim/world.h"
 #include "test_main.h"
 
@@ -273,6 +274,88 @@ START_TEST(test_sim_broken__leftovers_stay)
 }
 END_TEST
 
+/** --- devices: allocations under way that are forgotten, or never end --- */
+
+#define SHORT_WHILE (5 * BT_SIM_MILLISECOND)
+
+static struct bt_claim_cache *claims_of(struct bt_sim *sim)
+{
+	return &state_of(sim)->dra->claims;
+}
+
+static void forget_flights(void *context, uint64_t argument)
+{
+	struct bt_sim *sim = context;
+	const struct bt_resource_claim *claim;
+	uint32_t cursor = 0;
+
+	while ((claim = bt_object_store_next(&sim->store.objects, BT_KIND_RESOURCE_CLAIM,
+			(struct bt_str){NULL, 0}, &cursor)) != NULL) {
+		(void)bt_claim_cache_maybe_remove(claims_of(sim), claim->metadata.uid, true);
+	}
+	bt_sim_clock_after(&sim->clock, SHORT_WHILE, forget_flights, sim, argument);
+}
+
+static void start_forgetting_flights(struct bt_sim *sim)
+{
+	bt_sim_clock_after(&sim->clock, SHORT_WHILE, forget_flights, sim, 0);
+}
+
+START_TEST(test_sim_broken__allocations_under_way_are_forgotten)
+{
+	ck_assert_int_gt(count_complaints(start_forgetting_flights, "is allocated twice"), 0);
+}
+END_TEST
+
+static void start_a_flight(struct bt_sim *sim)
+{
+	const struct bt_resource_claim *claim;
+	uint32_t cursor = 0;
+
+	while ((claim = bt_object_store_next(&sim->watch.mirror, BT_KIND_RESOURCE_CLAIM,
+			(struct bt_str){NULL, 0}, &cursor)) != NULL) {
+		if (claim->status.allocation != NULL) {
+			bt_claim_cache_signal(claims_of(sim), BT_STR("nobody's"),
+				bt_object_store_find_object(&sim->watch.mirror,
+					BT_KIND_RESOURCE_CLAIM, claim->metadata.namespace_,
+					claim->metadata.name));
+			return;
+		}
+	}
+}
+
+START_TEST(test_sim_broken__allocations_under_way_never_end)
+{
+	mischief = start_a_flight;
+	ck_assert_int_gt(count_complaints(start_mischief, "allocations are in flight"), 1);
+}
+END_TEST
+
+/** --- reservations that are taken away --- */
+
+static void take_reservations(struct bt_sim *sim)
+{
+	const struct bt_resource_claim *claim;
+	uint32_t cursor = 0;
+
+	while ((claim = bt_object_store_next(&sim->store.objects, BT_KIND_RESOURCE_CLAIM,
+			(struct bt_str){NULL, 0}, &cursor)) != NULL) {
+		if (claim->status.reserved_for.count != 0) {
+			struct bt_resource_claim freed = *claim;
+			freed.status = (struct bt_resource_claim_status){0};
+			(void)bt_sim_store_replace(&sim->store, BT_KIND_RESOURCE_CLAIM, &freed);
+			return;
+		}
+	}
+}
+
+START_TEST(test_sim_broken__reservations_are_taken_away)
+{
+	mischief = take_reservations;
+	ck_assert_int_gt(count_complaints(start_mischief, "but one of its claims"), 1);
+}
+END_TEST
+
 /** --- an observer that misses a kind --- */
 
 static void observe_all_but_claims(
@@ -333,5 +416,7 @@ BT_TEST_MAIN("sim_broken", test_sim_broken__nothing, test_sim_broken__cache_forg
 	test_sim_broken__nodes_look_larger, test_sim_broken__queue_loses_pods,
 	test_sim_broken__pods_are_bound_twice, test_sim_broken__wake_ups_are_lost,
 	test_sim_broken__nominations_stay, test_sim_broken__pods_stay,
-	test_sim_broken__leftovers_stay, test_sim_broken__a_kind_is_missed,
+	test_sim_broken__leftovers_stay, test_sim_broken__allocations_under_way_are_forgotten,
+	test_sim_broken__allocations_under_way_never_end,
+	test_sim_broken__reservations_are_taken_away, test_sim_broken__a_kind_is_missed,
 	test_sim_broken__same_seed_same_bytes)
