@@ -59,6 +59,22 @@ void put_allocated_claim(struct fixture *fixture, const char *name, const char *
 			.data);
 }
 
+void put_vain_claim(struct fixture *fixture)
+{
+	struct bt_strbuf devices = {0};
+
+	for (int i = 0; i < 60; i++) {
+		bt_strbuf_printf(&devices, "%s{'name':'a%d','attributes':{'x':{'int':%d}}}",
+			i != 0 ? "," : "", i, i);
+	}
+	put_slice(fixture, "n1", bt_strbuf_c(&devices));
+	bt_strbuf_finish(&devices);
+	fixture_put(fixture,
+		"{'apiVersion':'resource.k8s.io/v1','kind':'ResourceClaim','metadata':{'name':'c'},"
+		"'spec':{'devices':{'requests':[{'name':'r','exactly':{" DEVICES_OF_C(
+			2) "}}],'constraints':[{'matchAttribute':'d/x'}]}}}");
+}
+
 const char *devices_pod(struct fixture *fixture, const char *name, const char *claims)
 {
 	struct bt_str rest = bt_str_from(claims);
@@ -118,6 +134,31 @@ const char *latest_claim(struct fixture *fixture, const char *name)
 	return result.data;
 }
 
+/* --- metrics --- */
+
+const char *metric_lines(struct fixture *fixture, struct bt_metrics *metrics, const char *start)
+{
+	struct bt_strbuf all = {0};
+	struct bt_strbuf out = {0};
+	struct bt_str rest;
+	struct bt_str result;
+
+	bt_metrics_write(metrics, BT_METRICS_TEXT, &all);
+	rest = bt_strbuf_str(&all);
+	while (rest.length != 0) {
+		struct bt_str line = bt_str_cut(&rest, '\n');
+
+		if (bt_str_has_prefix(line, bt_str_from(start))) {
+			bt_strbuf_append_str(&out, line);
+			bt_strbuf_append_char(&out, '\n');
+		}
+	}
+	result = bt_arena_str(&fixture->arena, bt_strbuf_str(&out));
+	bt_strbuf_finish(&all);
+	bt_strbuf_finish(&out);
+	return result.data;
+}
+
 /* --- writer --- */
 
 /** How the call ends: as the writer says it, and its error. */
@@ -157,14 +198,32 @@ static struct bt_object *store(
 	return bt_object_share(object);
 }
 
+/** What the API has made of a claim last; NULL: nothing yet. */
+static struct bt_object *find_made(const struct claim_recorder *recorder, struct bt_str name)
+{
+	struct bt_object *found = NULL;
+
+	for (uint32_t i = 0; i < recorder->objects.count; i++) {
+		if (bt_str_equal(recorder->objects.items[i]->meta->name, name)) {
+			found = recorder->objects.items[i];
+		}
+	}
+	return found;
+}
+
 static int update(void *context, BT_UNUSED const struct bt_pod_info *pod,
 	const struct bt_object *base, const struct bt_resource_claim *claim,
 	BT_UNUSED bool must_end, struct bt_object **out_claim, struct berth_error *err)
 {
 	struct claim_recorder *recorder = context;
+	const struct bt_object *made = find_made(recorder, base->meta->name);
 	int code;
 
 	ck_assert(bt_str_equal(base->meta->uid, claim->metadata.uid));
+	/* A real API would answer with a conflict. */
+	ck_assert_msg(made == NULL ||
+			bt_str_equal(made->meta->resource_version, base->meta->resource_version),
+		"an old version of %.*s is written", BT_STR_ARG(base->meta->name));
 	bt_strbuf_printf(&recorder->log, "PUT %.*s;", BT_STR_ARG(claim->metadata.name));
 	code = next_answer(recorder, claim->metadata.name, err);
 	if (code == 0) {
@@ -204,10 +263,8 @@ static int get(void *context, BT_UNUSED const struct bt_pod_info *pod, struct bt
 	if (code != 0) {
 		return code;
 	}
-	for (uint32_t i = 0; i < recorder->objects.count; i++) {
-		if (bt_str_equal(recorder->objects.items[i]->meta->name, name)) {
-			found = recorder->objects.items[i];
-		}
+	if (find_made(recorder, name) != NULL) {
+		found = find_made(recorder, name);
 	}
 	*out_claim = bt_object_share(found);
 	return 0;

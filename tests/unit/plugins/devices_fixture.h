@@ -23,10 +23,16 @@ void put_device_claim(
 /** The same with an allocation of devices (list items) on a node, NULL: anywhere. */
 void put_allocated_claim(struct fixture *fixture, const char *name, const char *node,
 	const char *results, const char *reserved_for);
+/** Claim c, and on n1 sixty devices of which no two agree, though two that do are asked for: 1,770
+ * pairs to be tried. */
+void put_vain_claim(struct fixture *fixture);
 /** Pod "p", uid "uid-p", with these claims, named by a list with blanks. */
 const char *devices_pod(struct fixture *fixture, const char *name, const char *claims);
 /** As the claim cache has it: "[finalizers] devices {reserved for}", "-" for no allocation. */
 const char *latest_claim(struct fixture *fixture, const char *name);
+
+/** Lines of the metrics that begin so. */
+const char *metric_lines(struct fixture *fixture, struct bt_metrics *metrics, const char *start);
 
 /** Keeps what is written, and answers: a letter of the script for each call. */
 struct claim_recorder {
@@ -36,6 +42,7 @@ struct claim_recorder {
 	/** '.' done, 'p' no answer yet, 'c' conflict, 'e' error; behind its end all is done. */
 	const char *script;
 	uint32_t calls;
+	bool watch_is_late;                 /* what is created is not told */
 	int64_t version;                    /* of the last object that the API has made */
 	BT_VEC(struct bt_object *) objects; /* what the API has beyond the store */
 };

@@ -337,23 +337,6 @@ static int64_t slow_clock(void *context)
 	return *now_ns;
 }
 
-/** No two of the sixty devices agree, and two that do are asked for: 1,770 pairs. */
-static void put_vain_claim(struct fixture *fixture)
-{
-	struct bt_strbuf devices = {0};
-
-	for (int i = 0; i < 60; i++) {
-		bt_strbuf_printf(&devices, "%s{'name':'a%d','attributes':{'x':{'int':%d}}}",
-			i != 0 ? "," : "", i, i);
-	}
-	put_slice(fixture, "n1", bt_strbuf_c(&devices));
-	bt_strbuf_finish(&devices);
-	fixture_put(fixture,
-		"{'apiVersion':'resource.k8s.io/v1','kind':'ResourceClaim','metadata':{'name':'c'},"
-		"'spec':{'devices':{'requests':[{'name':'r','exactly':{" DEVICES_OF_C(
-			2) "}}],'constraints':[{'matchAttribute':'d/x'}]}}}");
-}
-
 static void check_filter_by_clock(
 	const char *row, const char *gates, const char *args, const char *expected)
 {

@@ -1,46 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* DynamicResources: extended resources that devices stand behind. Spec: 12 section 14; numbered
- * cases 28 to 36 of section 20. */
-#include "devices_fixture.h"
+/* DynamicResources: extended resources that devices stand behind. Spec: 12 sections 14.1
+ * to 14.3; numbered cases 28 to 31 and 34 to 36 of section 20. */
+#include "extended_fixture.h"
 #include "test_main.h"
-
-#define RESOURCE(name, amount) "'" name "':'" amount "'"
-#define CONTAINER(name, requests) "{'name':'" name "','resources':{'requests':{" requests "}}}"
-#define POD_WITH(init_containers, containers) \
-	"{'metadata':{'name':'p','uid':'uid-p'},'spec':{'initContainers':[" init_containers \
-	"],'containers':[" containers "]}}"
-#define POD(requests) POD_WITH("", CONTAINER("main", requests))
-#define X "e.io/x"
-#define Y "e.io/y"
-#define STALE_CLAIM(requests) \
-	"{'apiVersion':'resource.k8s.io/v1','kind':'ResourceClaim','metadata':{'name':'stale'," \
-	"'uid':'uid-stale','annotations':{'resource.kubernetes.io/" \
-	"extended-resource-claim':'true'}," \
-	"'ownerReferences':[{'apiVersion':'v1','kind':'Pod','name':'p','uid':'uid-p','controller'" \
-	":" \
-	"true}]},'spec':{'devices':{'requests':[" requests "]}}}"
-
-static void put_class(struct fixture *fixture, const char *name, const char *resource)
-{
-	fixture_put(fixture,
-		bt_arena_printf(&fixture->arena,
-			"{'apiVersion':'resource.k8s.io/v1','kind':'DeviceClass','metadata':{"
-			"'name':'%s'},'spec':{'extendedResourceName':'%s'}}",
-			name, resource)
-			.data);
-}
-
-/** Nodes n1, n2 (neither has extended resources), own (2 of x) and none (0 of x); classes c (no
- * resource) and x (e.io/x). */
-static void init(struct fixture *fixture)
-{
-	devices_fixture_init(fixture, NULL, NULL);
-	fixture_add_node(fixture,
-		"{'metadata':{'name':'own'},'status':{'allocatable':{" RESOURCE(X, "2") "}}}");
-	fixture_add_node(fixture,
-		"{'metadata':{'name':'none'},'status':{'allocatable':{" RESOURCE(X, "0") "}}}");
-	put_class(fixture, "x", X);
-}
 
 /** "name=class*count ...; container/resource>request ..." of the claim for a node; "-": none. */
 static const char *node_claim(struct fixture *fixture, const char *pod_json, const char *node)
@@ -104,6 +66,41 @@ START_TEST(test_dynamic_resources_extended__edge_12_28_one_resource)
 		"main/deviceclass.resource.kubernetes.io/c>container-0-request-0");
 	fixture_expect("0 of it", node_claim(&fixture, POD(RESOURCE(X, "0")), "n1"), "not wanted");
 	fixture_expect("no class", node_claim(&fixture, POD(RESOURCE(Y, "1")), "n1"), "not wanted");
+	put_class(&fixture, "pages", "hugepages-2Mi");
+	fixture_expect("no extended resource",
+		node_claim(&fixture, POD(RESOURCE("hugepages-2Mi", "2Mi")), "n1"), "not wanted");
+	fixture_finish(&fixture);
+}
+END_TEST
+
+START_TEST(test_dynamic_resources_extended__spec_12_14_gate_off)
+{
+	struct fixture fixture;
+
+	devices_fixture_init(&fixture, "DRAExtendedResource=false", NULL);
+	put_class(&fixture, "x", X);
+	put_slice(&fixture, "n1", "{'name':'a'}");
+	fixture_expect("PreFilter", fixture_filter(&fixture, POD(RESOURCE(X, "1")), "n1"), "Skip");
+	fixture_finish(&fixture);
+}
+END_TEST
+
+/** The resources that devices serve differ from node to node within a cycle. */
+START_TEST(test_dynamic_resources_extended__spec_12_14_2_each_node_its_claim)
+{
+	struct devices_cycle cycle;
+	struct fixture fixture;
+
+	init(&fixture);
+	put_class(&fixture, "y", Y);
+	put_slice(&fixture, "own", "{'name':'a'}");
+	put_slice(&fixture, "n1", "{'name':'a'}");
+	devices_cycle_begin(&cycle, &fixture, POD(RESOURCE(X, "1") "," RESOURCE(Y, "1")));
+	fixture_expect("y alone", devices_cycle_filter(&cycle, "own"), "Success");
+	fixture_expect("both, and one device", devices_cycle_filter(&cycle, "n1"),
+		REFUSED "cannot allocate all claims");
+	fixture_expect("y alone again", devices_cycle_filter(&cycle, "own"), "Success");
+	devices_cycle_end(&cycle);
 	fixture_finish(&fixture);
 }
 END_TEST
@@ -139,6 +136,16 @@ START_TEST(test_dynamic_resources_extended__edge_12_30_what_is_missing)
 	fixture_expect("y has no class",
 		fixture_filter(&fixture, POD(RESOURCE(X, "1") "," RESOURCE(Y, "1")), "n1"),
 		REFUSED "cannot fit resource");
+	fixture_expect("y has no class, x is the node's own",
+		fixture_filter(&fixture, POD(RESOURCE(X, "1") "," RESOURCE(Y, "1")), "own"),
+		REFUSED "cannot fit resource");
+	fixture_expect("0 of y fits",
+		fixture_filter(&fixture, POD(RESOURCE(X, "1") "," RESOURCE(Y, "0")), "n1"),
+		"Success");
+	fixture_expect("huge pages are not devices",
+		fixture_filter(
+			&fixture, POD(RESOURCE(X, "1") "," RESOURCE("hugepages-2Mi", "2Mi")), "n1"),
+		"Success");
 	fixture_expect("nobody else makes a claim",
 		fixture_filter(&fixture, POD(RESOURCE(Y, "1")), "n1"), "Skip");
 	fixture_expect("the node's own", fixture_filter(&fixture, POD(RESOURCE(X, "1")), "own"),
@@ -168,6 +175,52 @@ START_TEST(test_dynamic_resources_extended__edge_12_31_stale_claim)
 		&fixture.state->dra->claims, BT_STR("default"), BT_STR("stale")));
 	fixture_expect(
 		"next cycle", fixture_filter(&fixture, POD(RESOURCE(X, "1")), "n1"), "Success");
+	fixture_finish(&fixture);
+}
+END_TEST
+
+/** Its class may be gone: what it asks for is not looked at. */
+START_TEST(test_dynamic_resources_extended__spec_12_07_class_of_a_stale_claim)
+{
+	struct devices_cycle cycle;
+	struct fixture fixture;
+
+	init(&fixture);
+	fixture_put(&fixture,
+		STALE_CLAIM("{'name':'r','exactly':{'deviceClassName':'gone','allocationMode':"
+			    "'ExactCount','count':1}}"));
+	devices_cycle_begin(&cycle, &fixture, POD(RESOURCE(X, "1")));
+	fixture_expect("PreFilter", cycle.pre_filter, "Success");
+	fixture_expect("Filter", devices_cycle_filter(&cycle, "n1"),
+		REFUSED "cannot schedule extended resource claim");
+	devices_cycle_end(&cycle);
+	fixture_finish(&fixture);
+}
+END_TEST
+
+/** One that asks for nothing is not stale; PostFilter comes to it behind the pod's own claims. */
+START_TEST(test_dynamic_resources_extended__spec_12_10_claim_without_requests)
+{
+	struct devices_cycle cycle;
+	struct fixture fixture;
+
+	init(&fixture);
+	put_slice(&fixture, "n1", "{'name':'a'}");
+	fixture_put(&fixture, STALE_CLAIM(""));
+	fixture_expect("Filter", fixture_filter(&fixture, POD(RESOURCE(X, "1")), "n1"), "Success");
+	put_allocated_claim(
+		&fixture, "c", "n2", "{'request':'r','driver':'d','pool':'n2','device':'a'}", "");
+	devices_cycle_begin(&cycle, &fixture,
+		"{'metadata':{'name':'p','uid':'uid-p'},'spec':{'resourceClaims':[{'name':'c',"
+		"'resourceClaimName':'c'}],'containers':[" CONTAINER(
+			"main", RESOURCE(X, "1")) "]}}");
+	fixture_expect("beside a claim of n2", devices_cycle_filter(&cycle, "n1"),
+		REFUSED "resourceclaim not available on the node");
+	fixture_expect("PostFilter", devices_cycle_post_filter(&cycle),
+		"Unschedulable: deallocation of ResourceClaim completed");
+	devices_cycle_end(&cycle);
+	fixture_expect("the claim of n2", latest_claim(&fixture, "c"), "[0] - {}");
+	fixture_expect("the special claim", latest_claim(&fixture, "stale"), "[0] - {}");
 	fixture_finish(&fixture);
 }
 END_TEST
@@ -246,6 +299,38 @@ START_TEST(test_dynamic_resources_extended__edge_12_34_35_36_containers)
 				CONTAINER("a", "")),
 			"container-0-request-0=x*2 container-1-request-0=x*1; "
 			"s/e.io/x>container-0-request-0 i/e.io/x>container-1-request-0"},
+		{"no more lenders than it takes",
+			POD_WITH(CONTAINER("i", RESOURCE(X, "2")),
+				CONTAINER("a", RESOURCE(X, "2")) "," CONTAINER(
+					"b", RESOURCE(X, "2"))),
+			"container-1-request-0=x*2 container-2-request-0=x*2; "
+			"a/e.io/x>container-1-request-0 b/e.io/x>container-2-request-0 "
+			"i/e.io/x>container-1-request-0"},
+		{"a sum beyond int64",
+			POD_WITH(CONTAINER("i", RESOURCE(X, INT64_MAX_TEXT)),
+				CONTAINER("a", RESOURCE(X, "9223372036854775806")) "," CONTAINER(
+					"b", RESOURCE(X, "9223372036854775806"))),
+			"container-1-request-0=x*9223372036854775806 "
+			"container-2-request-0=x*9223372036854775806; "
+			"a/e.io/x>container-1-request-0 b/e.io/x>container-2-request-0 "
+			"i/e.io/x>container-1-request-0 i/e.io/x>container-2-request-0"},
+		{"an amount that is not whole counts for nothing",
+			POD_WITH("",
+				CONTAINER("a", RESOURCE(X, "1500m")) "," CONTAINER(
+					"b", RESOURCE(X, "1"))),
+			"container-1-request-0=x*1; b/e.io/x>container-1-request-0"},
+		{"nor one beyond int64",
+			POD_WITH("",
+				CONTAINER("a", RESOURCE(X, "9223372036854775808")) "," CONTAINER(
+					"b", RESOURCE(X, "1"))),
+			"container-1-request-0=x*1; b/e.io/x>container-1-request-0"},
+		{"nothing that is whole: no claim (section 21, D10)", POD(RESOURCE(X, "500m")),
+			"-"},
+		{"none of it",
+			POD_WITH("",
+				CONTAINER("a", RESOURCE(X, "0")) "," CONTAINER(
+					"b", RESOURCE(X, "1"))),
+			"container-1-request-0=x*1; b/e.io/x>container-1-request-0"},
 		{"the index is of all names of the container",
 			POD(RESOURCE("cpu", "1") "," RESOURCE(X, "1") "," RESOURCE("memory", "1")),
 			"container-0-request-1=x*1; main/e.io/x>container-0-request-1"},
@@ -262,121 +347,13 @@ START_TEST(test_dynamic_resources_extended__edge_12_34_35_36_containers)
 }
 END_TEST
 
-/* --- writes --- */
-
-static int create_claim(void *context, BT_UNUSED const struct bt_pod_info *pod,
-	const struct bt_resource_claim *claim, struct bt_object **out_claim,
-	struct berth_error *err)
-{
-	struct claim_recorder *recorder = context;
-	struct bt_resource_claim created = *claim;
-
-	ck_assert_uint_eq(claim->metadata.name.length, 0);
-	ck_assert_uint_eq(claim->metadata.uid.length, 0);
-	ck_assert_ptr_null(claim->status.allocation);
-	ck_assert_uint_eq(claim->metadata.owner_references.count, 1);
-	bt_strbuf_printf(&recorder->log, "POST %.*s;", BT_STR_ARG(claim->metadata.generate_name));
-	if (recorder->script[recorder->calls++] == 'e') {
-		return bt_error_set(err, BERTH_ERR_STATE, "no API");
-	}
-	created.metadata.name = BT_STR("made");
-	created.metadata.uid = BT_STR("uid-made");
-	created.metadata.resource_version = BT_STR("50");
-	*out_claim = bt_object_create(BT_KIND_RESOURCE_CLAIM, &created);
-	bt_object_store_put(&recorder->fixture->state->objects, bt_object_share(*out_claim));
-	return 0;
-}
-
-static int remove_claim(void *context, BT_UNUSED const struct bt_pod_info *pod,
-	const struct bt_resource_claim *claim, bool must_end, BT_UNUSED struct berth_error *err)
-{
-	struct claim_recorder *recorder = context;
-
-	ck_assert(must_end);
-	bt_strbuf_printf(&recorder->log, "DELETE %.*s[%u];", BT_STR_ARG(claim->metadata.name),
-		claim->metadata.finalizers.count);
-	recorder->calls++;
-	return 0;
-}
-
-static int patch_pod(void *context, BT_UNUSED const struct bt_pod_info *pod,
-	const struct bt_pod_status *old_status, const struct bt_pod_status *new_status,
-	BT_UNUSED bool must_end, struct berth_error *err)
-{
-	struct claim_recorder *recorder = context;
-	const struct bt_pod_extended_resource_claim_status *status =
-		new_status->extended_resource_claim_status;
-
-	ck_assert_ptr_null(old_status->extended_resource_claim_status);
-	bt_strbuf_printf(&recorder->log, "PATCH %.*s*%u;", BT_STR_ARG(status->resource_claim_name),
-		status->request_mappings.count);
-	return recorder->script[recorder->calls++] == 'e'
-		? bt_error_set(err, BERTH_ERR_STATE, "no API")
-		: 0;
-}
-
-/** A pod that gets a on n1; PreBind, and Unreserve where that fails. */
-static void check_writes(const char *row, const char *script, const char *pre_bind, const char *log)
-{
-	struct devices_cycle cycle;
-	struct claim_recorder api;
-	struct fixture fixture;
-
-	init(&fixture);
-	put_slice(&fixture, "n1", "{'name':'a'}");
-	claim_recorder_init(&api, &fixture, script);
-	api.writer.create = create_claim;
-	api.writer.remove = remove_claim;
-	api.writer.patch_pod_status = patch_pod;
-	devices_cycle_place(&cycle, &fixture, POD(RESOURCE(X, "1")), "n1");
-	const char *status = devices_cycle_pre_bind_to_end(&cycle, "n1");
-	fixture_expect(row, status, pre_bind);
-	if (strcmp(status, "Success") != 0) {
-		devices_cycle_unreserve(&cycle, "n1");
-		devices_cycle_unreserve(&cycle, "n1");
-	}
-	fixture_expect(row, bt_strbuf_c(&api.log), log);
-	ck_assert_uint_eq(fixture.state->dra->claims.in_flight_map.count, 0);
-	devices_cycle_end(&cycle);
-	claim_recorder_finish(&api);
-	fixture_finish(&fixture);
-}
-
-START_TEST(test_dynamic_resources_extended__writes)
-{
-	check_writes("all goes well", "......", "Success",
-		"POST p-extended-resources-;PUT made;PUT made/status a {p};PATCH made*1;");
-}
-END_TEST
-
-START_TEST(test_dynamic_resources_extended__edge_12_32_post_fails)
-{
-	check_writes("POST fails", "e.....",
-		"Error: create claim for extended resources default/: no API",
-		"POST p-extended-resources-;");
-}
-END_TEST
-
-START_TEST(test_dynamic_resources_extended__edge_12_33_patch_fails)
-{
-	check_writes("PATCH fails", "...e...",
-		"Error: update pod default/p ExtendedResourceClaimStatus: no API",
-		"POST p-extended-resources-;PUT made;PUT made/status a {p};PATCH made*1;"
-		"PUT made;DELETE made[0];");
-	check_writes("and others are faster with the finalizer", "...ec.c.c.c...",
-		"Error: update pod default/p ExtendedResourceClaimStatus: no API",
-		"POST p-extended-resources-;PUT made;PUT made/status a {p};PATCH made*1;"
-		"PUT made;GET made;PUT made;GET made;PUT made;GET made;PUT made;GET made;PUT made;"
-		"DELETE made[0];");
-}
-END_TEST
-
 BT_TEST_MAIN("dynamic_resources_extended", test_dynamic_resources_extended__edge_12_28_one_resource,
+	test_dynamic_resources_extended__spec_12_14_gate_off,
+	test_dynamic_resources_extended__spec_12_14_2_each_node_its_claim,
 	test_dynamic_resources_extended__edge_12_29_devices_beside_a_device_plugin,
 	test_dynamic_resources_extended__edge_12_30_what_is_missing,
 	test_dynamic_resources_extended__edge_12_31_stale_claim,
+	test_dynamic_resources_extended__spec_12_07_class_of_a_stale_claim,
+	test_dynamic_resources_extended__spec_12_10_claim_without_requests,
 	test_dynamic_resources_extended__whose_claim_it_is,
-	test_dynamic_resources_extended__edge_12_34_35_36_containers,
-	test_dynamic_resources_extended__writes,
-	test_dynamic_resources_extended__edge_12_32_post_fails,
-	test_dynamic_resources_extended__edge_12_33_patch_fails)
+	test_dynamic_resources_extended__edge_12_34_35_36_containers)

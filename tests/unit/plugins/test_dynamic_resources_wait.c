@@ -330,32 +330,14 @@ static int64_t still_clock(void *context)
 	return *(const int64_t *)context;
 }
 
-/** The lines of the wait's counters, that of the histogram by its count. */
 static const char *counters(struct fixture *fixture, struct bt_metrics *metrics)
 {
-	struct bt_strbuf all = {0};
-	struct bt_strbuf out = {0};
-	struct bt_str rest;
-	struct bt_str result;
-
-	bt_metrics_write(metrics, BT_METRICS_TEXT, &all);
-	rest = bt_strbuf_str(&all);
-	while (rest.length != 0) {
-		struct bt_str line = bt_str_cut(&rest, '\n');
-
-		if (bt_str_has_prefix(
-			    line, BT_STR("scheduler_dra_bindingconditions_allocations_total{")) ||
-			bt_str_has_prefix(line,
-				BT_STR("scheduler_dra_bindingconditions_wait_duration_seconds_"
-				       "count{"))) {
-			bt_strbuf_append_str(&out, line);
-			bt_strbuf_append_char(&out, '\n');
-		}
-	}
-	result = bt_arena_str(&fixture->arena, bt_strbuf_str(&out));
-	bt_strbuf_finish(&all);
-	bt_strbuf_finish(&out);
-	return result.data;
+	return bt_arena_printf(&fixture->arena, "%s%s",
+		metric_lines(
+			fixture, metrics, "scheduler_dra_bindingconditions_allocations_total{"),
+		metric_lines(fixture, metrics,
+			"scheduler_dra_bindingconditions_wait_duration_seconds_count{"))
+		.data;
 }
 
 #define COUNTED(status) \

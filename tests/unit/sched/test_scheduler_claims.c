@@ -13,6 +13,12 @@
 	"'device':'a'}]},'nodeSelector':{'nodeSelectorTerms':[{'matchFields':[{'key':" \
 	"'metadata.name','operator':'In','values':['" node "']}]}]}}}"
 
+/** Name, uid, version; its pod's name and uid. */
+#define GENERATED(more) \
+	"{'metadata':{'name':'%s','namespace':'default','uid':'uid-%s','resourceVersion':'%s'," \
+	"'ownerReferences':[{'apiVersion':'v1','kind':'Pod','name':'%s','uid':'uid-%s'," \
+	"'controller':true}]}," CLAIM_SPEC more "}"
+
 static struct life life;
 
 /** One more version of a claim, or the first one. */
@@ -149,6 +155,43 @@ START_TEST(test_scheduler_claims__claims_without_uid)
 }
 END_TEST
 
+/** Pods of one shape, whose claims were generated: each hears of its own. */
+START_TEST(test_scheduler_claims__claims_of_pods_that_are_alike)
+{
+	static const char *const names[] = {"p", "q"};
+
+	init();
+	tell_claim("held", "1", HELD_ON("n1"));
+	for (int i = 0; i < 2; i++) {
+		const char *claim = i == 0 ? "of-p" : "of-q";
+
+		(void)life_object(&life, BT_KIND_RESOURCE_CLAIM,
+			bt_arena_printf(
+				&life.arena, GENERATED(""), claim, claim, "2", names[i], names[i])
+				.data,
+			NULL);
+		life_pod(&life, names[i], "",
+			bt_arena_printf(&life.arena,
+				"'spec':{'resourceClaims':[{'name':'x',"
+				"'resourceClaimTemplateName':'t'}]},'status':{"
+				"'resourceClaimStatuses':[{'name':'x','resourceClaimName':'%s'}]}",
+				claim)
+				.data);
+		expect_failed("cannot allocate all claims");
+		ck_assert_str_eq(life_place(&life, names[i]), "unschedulable");
+	}
+	(void)life_object(&life, BT_KIND_RESOURCE_CLAIM,
+		bt_arena_printf(&life.arena, GENERATED(",'status':{'reservedFor':[{'uid':'u'}]}"),
+			"of-q", "of-q", "3", "q", "q")
+			.data,
+		bt_object_store_find_object(
+			&life.objects, BT_KIND_RESOURCE_CLAIM, BT_STR("default"), BT_STR("of-q")));
+	ck_assert_str_eq(life_place(&life, "p"), "unschedulable");
+	ck_assert_str_eq(life_place(&life, "q"), "backoff");
+	life_finish(&life);
+}
+END_TEST
+
 /** A rule is a change of the slices that it taints, and of them alone. */
 START_TEST(test_scheduler_claims__rules_change_slices)
 {
@@ -181,4 +224,6 @@ BT_TEST_MAIN("scheduler_claims", test_scheduler_claims__a_claim_is_created,
 	test_scheduler_claims__assumed_claims_count_until_the_watch_is_newer,
 	test_scheduler_claims__devices_that_post_filter_frees,
 	test_scheduler_claims__a_deleted_claim_wakes_nobody,
-	test_scheduler_claims__claims_without_uid, test_scheduler_claims__rules_change_slices)
+	test_scheduler_claims__claims_without_uid,
+	test_scheduler_claims__claims_of_pods_that_are_alike,
+	test_scheduler_claims__rules_change_slices)
