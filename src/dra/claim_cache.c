@@ -218,17 +218,19 @@ static bool is_newer(const struct bt_object *object, const struct bt_object *tha
  */
 static void share_copy(struct bt_cached_claim *claim, struct bt_object *object)
 {
-	if (object == claim->latest ||
-		!bt_str_equal(
-			object->meta->resource_version, claim->latest->meta->resource_version) ||
-		!bt_message_equal(
-			&bt_resource_claim_message, claim_of(object), claim_of(claim->latest))) {
+	struct bt_object *api = claim->api;
+	struct bt_object *latest = claim->latest;
+
+	if (object != latest &&
+		(!bt_str_equal(object->meta->resource_version, latest->meta->resource_version) ||
+			!bt_message_equal(
+				&bt_resource_claim_message, claim_of(object), claim_of(latest)))) {
 		return;
 	}
-	bt_object_release(claim->api);
-	bt_object_release(claim->latest);
 	claim->api = bt_object_share(object);
 	claim->latest = bt_object_share(object);
+	bt_object_release(api);
+	bt_object_release(latest);
 }
 
 void bt_claim_cache_follow(

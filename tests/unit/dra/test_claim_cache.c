@@ -156,6 +156,23 @@ START_TEST(test_claim_cache__one_copy_of_what_was_written)
 }
 END_TEST
 
+/** Where watch and answers share objects the same one comes back: the API has it now. */
+START_TEST(test_claim_cache__the_same_object_comes_back)
+{
+	struct dra_fixture f;
+
+	dra_fixture_init(&f);
+	put_claim(&f, "9", "");
+	ck_assert_int_eq(assume(&f, "10", ALLOCATED("a"), NULL), 0);
+	struct bt_object *assumed = bt_object_share(latest(&f));
+	bt_object_store_put(&f.state->objects, assumed); /* takes the reference */
+	bt_claim_cache_restore(&f.dra->claims, BT_STR("n"), BT_STR("c"));
+	ck_assert_ptr_eq(latest(&f), assumed);
+	ck_assert(is_held(&f, "a"));
+	dra_fixture_finish(&f);
+}
+END_TEST
+
 START_TEST(test_claim_cache__in_flight)
 {
 	struct dra_fixture f;
@@ -211,5 +228,6 @@ START_TEST(test_claim_cache__reads_what_is_there)
 END_TEST
 
 BT_TEST_MAIN("claim_cache", test_claim_cache__follows_newer_objects_only,
-	test_claim_cache__assume_and_restore, test_claim_cache__one_copy_of_what_was_written,
-	test_claim_cache__in_flight, test_claim_cache__reads_what_is_there)
+	test_claim_cache__the_same_object_comes_back, test_claim_cache__assume_and_restore,
+	test_claim_cache__one_copy_of_what_was_written, test_claim_cache__in_flight,
+	test_claim_cache__reads_what_is_there)
