@@ -393,9 +393,13 @@ static bool check_cache(struct bt_sim *sim, struct bt_strbuf *complaint)
 		if (latest == NULL ||
 			!bt_str_equal(
 				latest->meta->resource_version, claim->metadata.resource_version)) {
-			bt_strbuf_printf(complaint, "cache: claim %.*s/%.*s is missing or stale",
+			struct bt_str version =
+				latest == NULL ? BT_STR("missing") : latest->meta->resource_version;
+			bt_strbuf_printf(complaint,
+				"cache: version of claim %.*s/%.*s is %.*s, should be %.*s",
 				BT_STR_ARG(claim->metadata.namespace_),
-				BT_STR_ARG(claim->metadata.name));
+				BT_STR_ARG(claim->metadata.name), BT_STR_ARG(version),
+				BT_STR_ARG(claim->metadata.resource_version));
 			return false;
 		}
 	}

@@ -147,7 +147,11 @@ static int update_status(void *context, const struct bt_pod_info *pod, const str
 	if (((const struct bt_resource_claim *)base->value)->status.allocation == NULL) {
 		bt_sim_devices_decided(sim, claim);
 	}
-	return write_claim(sim, write, claim, out_claim, err);
+	int result = write_claim(sim, write, claim, out_claim, err);
+	if (result != 0 && claim->status.allocation == NULL) {
+		sim->freed_ns = sim->clock.now_ns; /* nobody hears that they were to be free */
+	}
+	return result;
 }
 
 static int get(void *context, const struct bt_pod_info *pod, struct bt_str namespace_,
