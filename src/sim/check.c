@@ -200,7 +200,8 @@ static bool check_waiting(struct bt_object_store *objects, const struct bt_sim_p
 			      : " has no gate, but is held back");
 		return false;
 	}
-	if (gated || (wait != BT_SIM_WAIT_EVENT && !pending->is_final)) {
+	if (gated || wait == BT_SIM_WAIT_CLOCK ||
+		(wait != BT_SIM_WAIT_EVENT && !pending->is_final)) {
 		return true;
 	}
 	if (find_place(objects, pending, pod, false, &node_name)) {

@@ -30,6 +30,7 @@ bool bt_sim_check_victim(
 enum bt_sim_wait {
 	BT_SIM_WAIT_NOWHERE, /* nobody knows it */
 	BT_SIM_WAIT_TURN,    /* its turn, or the end of its backoff */
+	BT_SIM_WAIT_CLOCK,   /* the end of its patience: no event tells what it waits for */
 	BT_SIM_WAIT_EVENT,   /* a change of the cluster */
 	BT_SIM_WAIT_GATE,    /* its gates, or the end of a preemption */
 	BT_SIM_WAIT_CLAIM,   /* claims for devices that are not there yet */

@@ -95,8 +95,10 @@ static enum bt_sim_wait wait_of(void *context, const struct bt_pod *pod)
 		return bt_str_equal_c(plugin, "DynamicResources") ? BT_SIM_WAIT_CLAIM
 								  : BT_SIM_WAIT_GATE;
 	}
-	return entry->place != BT_QUEUE_UNSCHEDULABLE || is_untold(sim, entry) ? BT_SIM_WAIT_TURN
-									       : BT_SIM_WAIT_EVENT;
+	if (entry->place != BT_QUEUE_UNSCHEDULABLE) {
+		return BT_SIM_WAIT_TURN;
+	}
+	return is_untold(sim, entry) ? BT_SIM_WAIT_CLOCK : BT_SIM_WAIT_EVENT;
 }
 
 struct nominations {

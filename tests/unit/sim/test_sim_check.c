@@ -198,6 +198,9 @@ START_TEST(test_sim_check__pending_pods)
 	ck_assert_str_eq(look_at_pending(&bench, BT_SIM_WAIT_TURN, false, NULL, ""), "");
 	ck_assert_str_eq(look_at_pending(&bench, BT_SIM_WAIT_TURN, true, NULL, ""),
 		"pod a/p (uid p) is pending although it fits on node n0");
+	ck_assert_str_eq(look_at_pending(&bench, BT_SIM_WAIT_CLOCK, true, NULL, ""), "");
+	ck_assert_str_eq(look_at_pending(&bench, BT_SIM_WAIT_CLAIM, false, NULL, ""),
+		"pod a/p (uid p) has its claims, but is held back; no event let it go");
 	ck_assert_str_eq(look_at_pending(&bench, BT_SIM_WAIT_NOWHERE, false, NULL, ""),
 		"pod a/p (uid p) is pending, but in no queue");
 	ck_assert_str_eq(look_at_pending(&bench, BT_SIM_WAIT_GATE, true, NULL, ""),
@@ -205,6 +208,22 @@ START_TEST(test_sim_check__pending_pods)
 	sim_pod(&bench.store, "a", "n0", "1", "");
 	sim_pod(&bench.store, "b", "n1", "1", "");
 	ck_assert_str_eq(look_at_pending(&bench, BT_SIM_WAIT_EVENT, true, NULL, ""), "");
+	bench_finish(&bench);
+}
+END_TEST
+
+START_TEST(test_sim_check__pending_pods_that_lack_claims)
+{
+	struct bench bench;
+
+	bench_init(&bench);
+	sim_pod(&bench.store, "p", "", "1",
+		",'resourceClaims':[{'name':'e','resourceClaimName':'c'}]");
+	ck_assert_str_eq(look_at_pending(&bench, BT_SIM_WAIT_CLAIM, true, NULL, ""), "");
+	sim_object(&bench.store,
+		"{'apiVersion':'resource.k8s.io/v1','kind':'ResourceClaim','metadata':{'namespace':"
+		"'a','name':'c'}}");
+	ck_assert_str_ne(look_at_pending(&bench, BT_SIM_WAIT_CLAIM, false, NULL, ""), "");
 	bench_finish(&bench);
 }
 END_TEST
@@ -291,5 +310,6 @@ END_TEST
 
 BT_TEST_MAIN("sim_check", test_sim_check__decisions, test_sim_check__decisions_know_of_bindings,
 	test_sim_check__over_committed_nodes, test_sim_check__victims, test_sim_check__pending_pods,
+	test_sim_check__pending_pods_that_lack_claims,
 	test_sim_check__pending_pods_that_may_preempt, test_sim_check__pending_pods_and_nominations,
 	test_sim_check__gated_and_foreign_pods, test_sim_check__memory)
