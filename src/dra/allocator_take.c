@@ -137,7 +137,7 @@ static const struct bt_own_capacity *find_own(const struct bt_search *search, ui
 {
 	for (uint32_t i = 0; i < search->memory->own.count; i++) {
 		const struct bt_own_capacity *own = &search->memory->own.items[i];
-		if (own->id == id && own->share_count != 0) {
+		if (own->id == id) {
 			return own;
 		}
 	}
@@ -486,8 +486,7 @@ enum bt_search_result bt_search_take(struct bt_search *search, const struct bt_o
 		.view = view,
 	};
 
-	if (option->is_admin ? !is_shareable && is_taken_for(search, device->id, option->claim)
-			     : is_in_use(search, device->id)) {
+	if (bt_search_is_busy(search, option, device)) {
 		return BT_SEARCH_NO;
 	}
 	if (!take_counters(search, view, device) ||

@@ -3,8 +3,8 @@
 #define BT_DRA_DEVICE_AMOUNT_H
 /**
  * Amounts of counters and capacities as plain numbers: 10^-9 units, the finest a quantity can be,
- * so that a search adds and compares without memory. Exact up to BT_DEVICE_AMOUNT_MAX (10^27
- * units); beyond, everything is that much.
+ * so that a search adds and compares without memory. Exact up to BT_DEVICE_AMOUNT_MAX (10^30
+ * units, an amount of 10^21); beyond, everything is that much.
  */
 #include "api/quantity.h"
 #include "base/int128.h"

@@ -197,6 +197,42 @@ static inline const char *allocate(struct world *w, const char *node_name)
 	return allocate_as(w, node_name, false);
 }
 
+#define ON_N1 "'nodeName':'n1'"
+
+/** Pool d/p1 on node n1 with these devices, class c that matches all. */
+static inline void begin(struct world *w, const char *devices)
+{
+	world_init(w);
+	add_node(w, "n1", "");
+	add_class(w, "c", "");
+	add_slice(w, "s1", "d", "p1", 1, 1, ON_N1, devices);
+}
+
+static inline void begin_with_gate(
+	struct world *w, enum bt_gate gate, bool value, const char *devices)
+{
+	struct bt_gates gates = bt_gates_default();
+
+	gates.enabled[gate] = value;
+	world_init_with(w, &gates);
+	add_node(w, "n1", "");
+	add_class(w, "c", "");
+	add_slice(w, "s1", "d", "p1", 1, 1, ON_N1, devices);
+}
+
+static inline void expect(struct world *w, const char *wanted)
+{
+	ck_assert_str_eq(allocate(w, "n1"), wanted);
+}
+
+/** What one claim gets. */
+static inline void expect_for(struct world *w, const char *devices, const char *wanted)
+{
+	world_drop_claims(w);
+	add_claim(w, devices);
+	expect(w, wanted);
+}
+
 /* Requests of class c. */
 #define EXACT(name, count) \
 	"{'name':'" name "','exactly':{'deviceClassName':'c','allocationMode':'ExactCount'," \
@@ -210,5 +246,8 @@ static inline const char *allocate(struct world *w, const char *node_name)
 #define REQUESTS(...) "'requests':[" __VA_ARGS__ "]"
 #define HELD(pool, device) "{'request':'x','driver':'d','pool':'" pool "','device':'" device "'}"
 #define SELECTOR(expression) "'selectors':[{'cel':{'expression':'" expression "'}}]"
-#define ON_N1 "'nodeName':'n1'"
+#define MATCH(requests, attribute) \
+	"'constraints':[{'requests':[" requests "],'matchAttribute':'" attribute "'}]"
+#define DISTINCT(requests, attribute) \
+	"'constraints':[{'requests':[" requests "],'distinctAttribute':'" attribute "'}]"
 #endif

@@ -3,39 +3,6 @@
 #include "allocator_fixture.h"
 #include "test_main.h"
 
-/** Pool d/p1 on node n1 with these devices, class c that matches all. */
-static void begin(struct world *w, const char *devices)
-{
-	world_init(w);
-	add_node(w, "n1", "");
-	add_class(w, "c", "");
-	add_slice(w, "s1", "d", "p1", 1, 1, ON_N1, devices);
-}
-
-static void begin_with_gate(struct world *w, enum bt_gate gate, bool value, const char *devices)
-{
-	struct bt_gates gates = bt_gates_default();
-
-	gates.enabled[gate] = value;
-	world_init_with(w, &gates);
-	add_node(w, "n1", "");
-	add_class(w, "c", "");
-	add_slice(w, "s1", "d", "p1", 1, 1, ON_N1, devices);
-}
-
-static void expect(struct world *w, const char *wanted)
-{
-	ck_assert_str_eq(allocate(w, "n1"), wanted);
-}
-
-/** What one claim gets. */
-static void expect_for(struct world *w, const char *devices, const char *wanted)
-{
-	world_drop_claims(w);
-	add_claim(w, devices);
-	expect(w, wanted);
-}
-
 START_TEST(test_allocator__edge_12_37_no_devices_needed)
 {
 	struct world w;
@@ -302,10 +269,6 @@ START_TEST(test_allocator__edge_12_53_duplicate_device)
 END_TEST
 
 #define NUMA(name, number) "{'name':'" name "','attributes':{'d/numa':{'int':" number "}}}"
-#define MATCH(requests, attribute) \
-	"'constraints':[{'requests':[" requests "],'matchAttribute':'" attribute "'}]"
-#define DISTINCT(requests, attribute) \
-	"'constraints':[{'requests':[" requests "],'distinctAttribute':'" attribute "'}]"
 
 START_TEST(test_allocator__edge_12_54_match_attribute)
 {

@@ -208,6 +208,51 @@ START_TEST(test_claim_cache__in_flight)
 }
 END_TEST
 
+static void put_special(
+	struct dra_fixture *f, const char *namespace_, const char *name, const char *annotation)
+{
+	PUT(f, BT_KIND_RESOURCE_CLAIM,
+		"{'metadata':{'name':'%s','namespace':'%s','uid':'u-%s','annotations':{'other':"
+		"'true','resource.kubernetes.io/extended-resource-claim':'%s'},'ownerReferences':"
+		"[{'apiVersion':'v1','kind':'Pod','name':'p','uid':'uid-p','controller':true}]}}",
+		name, namespace_, name, annotation);
+}
+
+static void expect_special(struct dra_fixture *f, const char *name)
+{
+	struct bt_object *found =
+		bt_claim_cache_find_special(&f->dra->claims, BT_STR("p"), BT_STR("uid-p"));
+
+	ck_assert(found == NULL ? name == NULL
+				: name != NULL && bt_str_equal_c(found->meta->name, name));
+}
+
+/** Of several the first by namespace and name, so that the answer does not depend on their order.
+ */
+START_TEST(test_claim_cache__spec_12_14_1_special_claims)
+{
+	struct dra_fixture f;
+
+	dra_fixture_init(&f);
+	put_special(&f, "n", "said-no", "false");
+	put_special(&f, "n", "said-nothing", "");
+	expect_special(&f, NULL);
+	put_special(&f, "n", "second", "true");
+	expect_special(&f, "second");
+	put_special(&f, "n", "first", "true");
+	put_special(&f, "n", "third", "true");
+	expect_special(&f, "first");
+	put_special(&f, "m", "zero", "true");
+	expect_special(&f, "zero");
+	delete_object(&f, BT_KIND_RESOURCE_CLAIM, "m", "zero");
+	delete_object(&f, BT_KIND_RESOURCE_CLAIM, "n", "first");
+	expect_special(&f, "second");
+	put_special(&f, "n", "second", "false");
+	expect_special(&f, "third");
+	dra_fixture_finish(&f);
+}
+END_TEST
+
 START_TEST(test_claim_cache__reads_what_is_there)
 {
 	struct bt_state_options options = {.resource_gates = {.pod_level_resources = true}};
@@ -230,4 +275,4 @@ END_TEST
 BT_TEST_MAIN("claim_cache", test_claim_cache__follows_newer_objects_only,
 	test_claim_cache__the_same_object_comes_back, test_claim_cache__assume_and_restore,
 	test_claim_cache__one_copy_of_what_was_written, test_claim_cache__in_flight,
-	test_claim_cache__reads_what_is_there)
+	test_claim_cache__spec_12_14_1_special_claims, test_claim_cache__reads_what_is_there)

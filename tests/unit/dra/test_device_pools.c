@@ -7,7 +7,7 @@
 #define LARGE SELECTOR("device.attributes[\\\"d\\\"].size > 1")
 
 /** Three nodes with a pool of two devices each; a claim with a selector was asked on all. */
-static void begin(struct world *w)
+static void begin_on_three_nodes(struct world *w)
 {
 	char name[16];
 	char scope[32];
@@ -36,7 +36,7 @@ START_TEST(test_device_pools__verdicts_are_computed_once)
 {
 	struct world w;
 
-	begin(&w);
+	begin_on_three_nodes(&w);
 	ck_assert_uint_eq(figures(&w).evaluated, 6);
 	ck_assert_uint_eq(figures(&w).kept, 6);
 	(void)allocate(&w, "n1");
@@ -50,7 +50,7 @@ START_TEST(test_device_pools__slice_update_repairs_what_changed)
 {
 	struct world w;
 
-	begin(&w);
+	begin_on_three_nodes(&w);
 	/* The same devices in another order, one of them with a taint: nothing to ask again. */
 	add_slice(&w, "n2", "d", "n2", 2, 1, "'nodeName':'n2'",
 		SIZED("b", "2") ",{'name':'a','attributes':{'size':{'int':1}},'taints':[{'key':'k'"
@@ -80,7 +80,7 @@ START_TEST(test_device_pools__nodes_come_and_change)
 {
 	struct world w;
 
-	begin(&w);
+	begin_on_three_nodes(&w);
 	add_slice(&w, "net", "d", "net", 1, 1,
 		"'nodeSelector':{'nodeSelectorTerms':[{'matchExpressions':[{'key':'rack','operator'"
 		":'In','values':['r1']}]}]}",
@@ -106,7 +106,7 @@ START_TEST(test_device_pools__more_changes_than_are_remembered)
 {
 	struct world w;
 
-	begin(&w);
+	begin_on_three_nodes(&w);
 	for (int i = 0; i < 600; i++) {
 		char name[16];
 		(void)snprintf(name, sizeof(name), "x%d", i % 7);
@@ -125,7 +125,7 @@ START_TEST(test_device_pools__expressions_are_bounded)
 {
 	struct world w;
 
-	begin(&w);
+	begin_on_three_nodes(&w);
 	for (int i = 0; i < 2000; i++) {
 		struct bt_strbuf claim = {0};
 		world_drop_claims(&w);

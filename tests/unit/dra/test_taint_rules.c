@@ -95,6 +95,8 @@ START_TEST(test_taint_rules__what_a_rule_matches)
 		{"'deviceSelector':{'device':'b'},", "own|r"},
 		{"'deviceSelector':{'driver':'d','pool':'p1','device':'a'},", "own r|"},
 		{"'deviceSelector':{'driver':'d','pool':'p2','device':'a'},", "own|"},
+		/* No device is called so. */
+		{"'deviceSelector':{'device':''},", "own|"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -152,6 +154,33 @@ START_TEST(test_taint_rules__follow_changes)
 }
 END_TEST
 
+/** All that a taint says counts. */
+START_TEST(test_taint_rules__spec_12_04_5_another_taint)
+{
+	static const char *const taints[] = {
+		"'key':'k','effect':'NoExecute'",
+		"'key':'k','effect':'NoSchedule'",
+		"'key':'k','value':'v','effect':'NoSchedule'",
+		"'key':'j','value':'v','effect':'NoSchedule'",
+		"'key':'j','value':'v','effect':'NoSchedule','timeAdded':'2026-01-01T00:00:00Z'",
+		"'key':'j','value':'v','effect':'NoSchedule','timeAdded':'2026-01-01T00:00:01Z'",
+		"'key':'j','value':'v','effect':'NoSchedule'",
+	};
+	struct dra_fixture f;
+	struct heard heard;
+
+	init(&f, true, &heard);
+	put_slice(&f, "s1", "p1");
+	for (uint32_t i = 0; i < 2 * BT_ARRAY_LENGTH(taints); i++) {
+		/* Each twice: the second time nothing has changed. */
+		PUT(&f, BT_KIND_DEVICE_TAINT_RULE,
+			"{'metadata':{'name':'r'},'spec':{'taint':{%s}}}", taints[i / 2]);
+		ck_assert_uint_eq(heard.count, i / 2 + 1);
+	}
+	dra_fixture_finish(&f);
+}
+END_TEST
+
 START_TEST(test_taint_rules__gate_off)
 {
 	struct dra_fixture f;
@@ -168,4 +197,4 @@ START_TEST(test_taint_rules__gate_off)
 END_TEST
 
 BT_TEST_MAIN("taint_rules", test_taint_rules__what_a_rule_matches, test_taint_rules__follow_changes,
-	test_taint_rules__gate_off)
+	test_taint_rules__spec_12_04_5_another_taint, test_taint_rules__gate_off)
