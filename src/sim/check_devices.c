@@ -406,6 +406,15 @@ static bool check_cache(struct bt_sim *sim, struct bt_strbuf *complaint)
 	return bt_dra_validate(dra, complaint);
 }
 
+bool bt_sim_claim_has_devices(const struct bt_sim *sim, const struct bt_object_meta *claim)
+{
+	const struct bt_dra *dra = bt_scheduler_engine(sim->scheduler)->state->dra;
+	const struct bt_object *latest =
+		bt_claim_cache_find(&dra->claims, claim->namespace_, claim->name);
+	return latest != NULL &&
+		((const struct bt_resource_claim *)latest->value)->status.allocation != NULL;
+}
+
 bool bt_sim_check_devices(struct bt_sim *sim, struct bt_strbuf *complaint)
 {
 	uint32_t kept = 0;

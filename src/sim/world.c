@@ -264,7 +264,7 @@ static void note_change(
 		sim->pod_change_ns = sim->clock.now_ns;
 	}
 	if (kind == BT_KIND_RESOURCE_CLAIM && new_object == NULL &&
-		((const struct bt_resource_claim *)old_object->value)->status.allocation != NULL) {
+		bt_sim_claim_has_devices(sim, old_object->meta)) {
 		sim->claim_lost_ns = sim->clock.now_ns;
 	}
 }

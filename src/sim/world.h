@@ -202,6 +202,8 @@ void bt_sim_devices_changed(
 void bt_sim_devices_bound(struct bt_sim *sim, const struct bt_pod *pod, struct bt_str node_name);
 /** What the scheduler writes into a claim. */
 void bt_sim_devices_decided(struct bt_sim *sim, const struct bt_resource_claim *claim);
+/** As the scheduler takes it, which may count on a write that no watch has shown yet. */
+bool bt_sim_claim_has_devices(const struct bt_sim *sim, const struct bt_object_meta *claim);
 /** Everything is known to everybody: false with a complaint. */
 bool bt_sim_check_devices(struct bt_sim *sim, struct bt_strbuf *complaint);
 
