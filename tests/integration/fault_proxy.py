@@ -72,6 +72,14 @@ class Delay:
         self.seconds = seconds
 
 
+class Hold:
+    """It waits until a threading.Event is set: what is to happen meanwhile does, however long it
+    takes."""
+
+    def __init__(self, event):
+        self.event = event
+
+
 def make_certificate(folder, names="IP:127.0.0.1,DNS:localhost", subject="proxy"):
     """A pair that is its own CA: (certificate, key)."""
     certificate = os.path.join(folder, subject + ".crt")
@@ -174,6 +182,8 @@ class FaultProxy:
                     raise _Cut
                 if isinstance(fault, Delay):
                     await asyncio.sleep(fault.seconds)
+                while isinstance(fault, Hold) and not fault.event.is_set():
+                    await asyncio.sleep(0.01)
                 if upstream is None:
                     upstream = await asyncio.open_connection(
                         self._host, self._port, ssl=self._tls, limit=1 << 20)

@@ -17,15 +17,19 @@ CONFLICT = fault_proxy.status_body(
 
 
 @contextlib.contextmanager
-def scene(program, policy=None, gpus=(1, 2)):
-    """Nodes with so many devices, the class gpu and the template one."""
+def scene(program, policy=None, gpus=(1, 2), resource=None, prepare=lambda api, nodes: None):
+    """Nodes with so many devices, the class gpu, behind an extended resource, and the template one.
+    What prepare(api, nodes) makes is known to the daemon when it starts: kinds are watched each by
+    itself, so that of later changes a pod may be told first."""
     with program.up("--no-scheduler", "--nodes", str(len(gpus)), "--pod-start-delay", "0s") as api:
         nodes = sorted(item["metadata"]["name"] for item in devices.items(api, "/api/v1/nodes"))
-        devices.create(api, devices.GROUP + "/deviceclasses", devices.device_class())
+        devices.create(api, devices.GROUP + "/deviceclasses",
+                       devices.device_class(resource=resource))
         devices.create(api, devices.GROUP + "/resourceslices",
                        *[devices.slice_of(node, count) for node, count in zip(nodes, gpus)])
         devices.create(api, devices.GROUP + "/namespaces/default/resourceclaimtemplates",
                        devices.template())
+        prepare(api, nodes)
         proxy = fault_proxy.FaultProxy(api, policy)
         try:
             with harness.daemon(program, api, proxy=proxy,
@@ -37,10 +41,24 @@ def scene(program, policy=None, gpus=(1, 2)):
 
 def writes(proxy):
     """Methods and paths, names of claims left out."""
-    return [(request.method, re.sub(r"one?-gpu-\w+|p\d*-gpu-\w+", "CLAIM", request.path))
+    made = re.compile(r"p\d*-gpu-\w+|e-extended-resources-\w+")
+    return [(request.method, made.sub("CLAIM", request.path))
             for request in proxy.requests
             if request.method in ("PUT", "PATCH", "POST", "DELETE") and
             "/events" not in request.path and "review" not in request.path]
+
+
+def check_writes(proxy, pod, expected):
+    """In this order; the node that the scheduler means to take is said beside them, by a connection
+    of its own."""
+    found = writes(proxy)
+    meant = ("PATCH", devices.PODS + "/%s/status" % pod)
+    first = [json.loads(request.body) for request in proxy.requests
+             if (request.method, request.path) == meant][0]
+    assert first["status"]["nominatedNodeName"], first
+    assert meant in found[:found.index(("POST", devices.PODS + "/%s/binding" % pod))], found
+    found.remove(meant)
+    assert found == expected, found
 
 
 def make_pods(api, *names, **more):
@@ -52,10 +70,9 @@ def test_writes_in_order(program):
     with scene(program) as (api, proxy, daemon):
         make_pods(api, "p0")
         devices.wait_for_running(api, 1)
-        assert writes(proxy) == [
-            ("PATCH", devices.PODS + "/p0/status"), ("PUT", devices.CLAIMS + "/CLAIM"),
-            ("PUT", devices.CLAIMS + "/CLAIM/status"),
-            ("POST", devices.PODS + "/p0/binding")], writes(proxy)
+        check_writes(proxy, "p0", [
+            ("PUT", devices.CLAIMS + "/CLAIM"), ("PUT", devices.CLAIMS + "/CLAIM/status"),
+            ("POST", devices.PODS + "/p0/binding")])
         status = json.loads([request.body for request in proxy.requests
                              if request.path.endswith("/status") and request.method == "PUT"][0])
         assert status["kind"] == "ResourceClaim" and status["spec"], status
@@ -117,24 +134,25 @@ def test_conflicts_without_end(program):
 
 
 def test_pod_is_deleted_while_it_is_bound(program):
-    """Before, within and after each write for its claim: the device is free again."""
+    """Before each write for its claim and before the last one: the device is free again."""
     for part in ("claim", "status", "binding"):
-        held, seen = threading.Event(), threading.Event()
+        gone, seen = threading.Event(), threading.Event()
 
-        def policy(request, part=part, held=held, seen=seen):
+        def policy(request, part=part, gone=gone, seen=seen):
             parts = {"claim": request.method == "PUT" and not request.path.endswith("/status"),
                      "status": request.method == "PUT" and request.path.endswith("/status"),
                      "binding": request.is_binding}
-            if parts[part] and "/p0" in request.path and not held.is_set() and \
+            if parts[part] and "/p0" in request.path and not gone.is_set() and \
                     "/leases" not in request.path:
                 seen.set()
-                return fault_proxy.Delay(1)
+                return fault_proxy.Hold(gone)
             return None
         with scene(program, policy, gpus=(1,)) as (api, _, daemon):
             make_pods(api, "p0")
             up.wait_for("the write for " + part, seen.is_set)
-            held.set()
             devices.delete(api, devices.PODS + "/p0")
+            daemon.wait_for_line('"Delete event for')
+            gone.set()
             devices.wait_for_no_claims(api)
             # Who came earlier would wait: the end of an attempt wakes nobody when its claim is
             # gone (spec 12 section 16).
@@ -147,8 +165,9 @@ def test_pod_is_deleted_while_it_is_bound(program):
 
 def test_shared_claim_of_a_driver(program):
     """What the driver says of an allocated claim stays when another pod is added."""
-    with scene(program) as (api, proxy, _):
+    def prepare(api, _nodes):
         devices.create(api, devices.CLAIMS, devices.claim("both"))
+    with scene(program, prepare=prepare) as (api, proxy, _):
         make_pods(api, "a", claim_name="both")
         devices.wait_for_running(api, 1)
         _, found = api.json("GET", devices.CLAIMS + "/both")
@@ -163,13 +182,14 @@ def test_shared_claim_of_a_driver(program):
         _, found = api.json("GET", devices.CLAIMS + "/both")
         assert len(found["status"]["reservedFor"]) == 2, found
         assert found["status"]["devices"] == [said], found
-        assert [method for method, path in writes(proxy) if "resourceclaims" in path] == [
-            "PUT"], writes(proxy)
+        # More than one where the pod was told before what the driver says: a conflict.
+        assert {call for call in writes(proxy) if "resourceclaims" in call[1]} == {
+            ("PUT", devices.CLAIMS + "/both/status")}, writes(proxy)
 
 
-def allocate_elsewhere(api):
-    """Claim c has a device of the first node, pod p wants the second; its name."""
-    first, second = sorted(item["metadata"]["name"] for item in devices.items(api, "/api/v1/nodes"))
+def allocate_elsewhere(api, nodes):
+    """Claim c has a device of the first node."""
+    first = nodes[0]
     path = devices.CLAIMS + "/c"
     devices.create(api, devices.CLAIMS, devices.claim("c"))
     devices.change(api, "PATCH", path, {"metadata": {"finalizers": [devices.FINALIZER]}})
@@ -178,6 +198,11 @@ def allocate_elsewhere(api):
                                  "device": "gpu-0"}]},
         "nodeSelector": {"nodeSelectorTerms": [{"matchFields": [
             {"key": "metadata.name", "operator": "In", "values": [first]}]}]}}}})
+
+
+def make_pod_of_the_second(api):
+    """Pod p wants claim c on the second node; its name."""
+    second = max(item["metadata"]["name"] for item in devices.items(api, "/api/v1/nodes"))
     waiting = devices.pod("p", claim_name="c")
     waiting["spec"]["nodeSelector"] = {"kubernetes.io/hostname": second}
     devices.create(api, devices.PODS, waiting)
@@ -185,8 +210,8 @@ def allocate_elsewhere(api):
 
 
 def test_useless_allocation_is_taken_back(program):
-    with scene(program) as (api, proxy, _):
-        node = allocate_elsewhere(api)
+    with scene(program, prepare=allocate_elsewhere) as (api, proxy, _):
+        node = make_pod_of_the_second(api)
         devices.wait_for_running(api, 1)
         assert list(devices.check_claims(api)) == [node + "/gpu-0"]
         put = [request for request in proxy.requests
@@ -203,26 +228,21 @@ def test_stop_while_the_server_does_not_answer(program):
             seen.set()
             return fault_proxy.Delay(3600)
         return None
-    with scene(program, policy) as (api, _, daemon):
-        allocate_elsewhere(api)
+    with scene(program, policy, prepare=allocate_elsewhere) as (api, _, daemon):
+        make_pod_of_the_second(api)
         up.wait_for("the write", seen.is_set)
         daemon.process.terminate()
         daemon.process.wait(60)
 
 
 def test_extended_resource(program):
-    with scene(program) as (api, proxy, _):
-        devices.change(api, "PATCH", devices.GROUP + "/deviceclasses/gpu",
-                       {"spec": {"extendedResourceName": "example.com/gpu"}})
+    with scene(program, resource="example.com/gpu") as (api, proxy, _):
         make_pods(api, "e", resources={"example.com/gpu": "2"})
         devices.wait_for_running(api, 1)
-        made = [(method, re.sub(r"e-extended-resources-\w+", "CLAIM", path))
-                for method, path in writes(proxy)]
-        assert made == [
-            ("PATCH", devices.PODS + "/e/status"), ("POST", devices.CLAIMS),
-            ("PUT", devices.CLAIMS + "/CLAIM"),
+        check_writes(proxy, "e", [
+            ("POST", devices.CLAIMS), ("PUT", devices.CLAIMS + "/CLAIM"),
             ("PUT", devices.CLAIMS + "/CLAIM/status"), ("PATCH", devices.PODS + "/e/status"),
-            ("POST", devices.PODS + "/e/binding")], made
+            ("POST", devices.PODS + "/e/binding")])
         assert len(devices.check_claims(api)) == 2
         devices.delete(api, devices.PODS + "/e")
         devices.wait_for_no_claims(api)
