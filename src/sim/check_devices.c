@@ -11,7 +11,7 @@
 
 static const struct bt_str everywhere = {NULL, 0};
 
-typedef const struct bt_device_request_allocation_result result_t;
+typedef const struct bt_device_request_allocation_result device_result;
 
 /** --- excuses --- */
 
@@ -31,7 +31,7 @@ void bt_sim_excuse_devices(struct bt_sim *sim, const struct bt_resource_claim *c
 {
 	const struct bt_allocation_result *allocation = claim->status.allocation;
 	for (uint32_t i = 0; allocation != NULL && i < allocation->devices.results.count; i++) {
-		result_t *result = &allocation->devices.results.items[i];
+		device_result *result = &allocation->devices.results.items[i];
 		if (find_excuse(sim, result->driver, result->pool) == NULL) {
 			struct bt_sim_excused_pool excused = {
 				bt_arena_str(&sim->texts, result->driver),
@@ -45,10 +45,10 @@ void bt_sim_excuse_devices(struct bt_sim *sim, const struct bt_resource_claim *c
 
 /** All that claims of a store have of one pool. */
 struct holdings {
-	BT_VEC(result_t *) results;
+	BT_VEC(device_result *) results;
 };
 
-static void collect(struct bt_object_store *objects, result_t *of, struct holdings *out)
+static void collect(struct bt_object_store *objects, device_result *of, struct holdings *out)
 {
 	const struct bt_resource_claim *claim;
 	uint32_t cursor = 0;
@@ -57,7 +57,7 @@ static void collect(struct bt_object_store *objects, result_t *of, struct holdin
 		const struct bt_allocation_result *allocation = claim->status.allocation;
 		for (uint32_t i = 0; allocation != NULL && i < allocation->devices.results.count;
 			i++) {
-			result_t *result = &allocation->devices.results.items[i];
+			device_result *result = &allocation->devices.results.items[i];
 			if (bt_str_equal(result->driver, of->driver) &&
 				bt_str_equal(result->pool, of->pool) &&
 				!result->admin_access.value) {
@@ -68,7 +68,7 @@ static void collect(struct bt_object_store *objects, result_t *of, struct holdin
 }
 
 /** As it is published; NULL: it is not, for now. */
-static const struct bt_device *find_device(struct bt_object_store *objects, result_t *result)
+static const struct bt_device *find_device(struct bt_object_store *objects, device_result *result)
 {
 	const struct bt_resource_slice *slice;
 	const struct bt_device *found = NULL;
@@ -91,7 +91,7 @@ static const struct bt_device *find_device(struct bt_object_store *objects, resu
 #define SLOTS 4
 
 /** NULL: all is well with the result's device and its pool. */
-static const char *find_trouble(struct bt_object_store *objects, result_t *of)
+static const char *find_trouble(struct bt_object_store *objects, device_result *of)
 {
 	struct holdings holdings = {0};
 	uint32_t holders = 0;
@@ -99,7 +99,7 @@ static const char *find_trouble(struct bt_object_store *objects, result_t *of)
 	int64_t slots = 0;
 	collect(objects, of, &holdings);
 	for (uint32_t i = 0; i < holdings.results.count; i++) {
-		result_t *result = holdings.results.items[i];
+		device_result *result = holdings.results.items[i];
 		const struct bt_device *device = find_device(objects, result);
 		if (bt_str_equal(result->device, of->device)) {
 			holders++;
@@ -124,7 +124,7 @@ static bool check_claim(
 {
 	const struct bt_allocation_result *allocation = claim->status.allocation;
 	for (uint32_t i = 0; allocation != NULL && i < allocation->devices.results.count; i++) {
-		result_t *result = &allocation->devices.results.items[i];
+		device_result *result = &allocation->devices.results.items[i];
 		const char *trouble = find_trouble(&sim->store.objects, result);
 		struct bt_sim_excused_pool *excused =
 			find_excuse(sim, result->driver, result->pool);
@@ -175,7 +175,7 @@ static bool is_for(const struct bt_device_request *request, uint32_t sub, struct
 
 /** Which request, or alternative, the result is for: "r" or "r/sub". false: none. */
 static bool wish_for(
-	const struct bt_resource_claim *claim, result_t *result, struct bt_sim_wish *out_wish)
+	const struct bt_resource_claim *claim, device_result *result, struct bt_sim_wish *out_wish)
 {
 	for (uint32_t i = 0; i < claim->spec.devices.requests.count; i++) {
 		const struct bt_device_request *request = &claim->spec.devices.requests.items[i];
@@ -191,14 +191,15 @@ static bool wish_for(
 }
 
 static const char *find_mistake(struct bt_object_store *objects,
-	const struct bt_resource_claim *claim, result_t *result, const struct bt_sim_wish *wish)
+	const struct bt_resource_claim *claim, device_result *result,
+	const struct bt_sim_wish *wish)
 {
 	const struct bt_device *device = find_device(objects, result);
 	const struct bt_device_class *class_ =
 		bt_object_store_find(objects, BT_KIND_DEVICE_CLASS, BT_STR(""), wish->class_name);
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < claim->status.allocation->devices.results.count; i++) {
-		result_t *other = &claim->status.allocation->devices.results.items[i];
+		device_result *other = &claim->status.allocation->devices.results.items[i];
 		const struct bt_device *its = find_device(objects, other);
 		count += bt_str_equal(other->request, result->request);
 		if (other != result && bt_str_equal(other->driver, result->driver) &&
@@ -255,7 +256,7 @@ void bt_sim_devices_decided(struct bt_sim *sim, const struct bt_resource_claim *
 	}
 	for (uint32_t i = 0; mistake == NULL && i < claim->status.allocation->devices.results.count;
 		i++) {
-		result_t *result = &claim->status.allocation->devices.results.items[i];
+		device_result *result = &claim->status.allocation->devices.results.items[i];
 		struct bt_sim_wish wish;
 		mistake = wish_for(claim, result, &wish)
 			? find_mistake(&sim->watch.mirror, claim, result, &wish)
@@ -277,7 +278,7 @@ static bool is_near(const struct bt_resource_claim *claim, struct bt_str node_na
 {
 	bool near = true;
 	for (uint32_t i = 0; i < claim->status.allocation->devices.results.count; i++) {
-		result_t *result = &claim->status.allocation->devices.results.items[i];
+		device_result *result = &claim->status.allocation->devices.results.items[i];
 		near = near &&
 			(bt_str_equal_c(result->driver, "fabric.example.com") ||
 				bt_str_equal(result->pool, node_name));

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Claims and devices, naively: every way to choose devices is tried. Spec: 12 sections 6 to 9. */
+#include "base/assert.h"
 #include "sim/devices.h"
 #include "sim/view.h"
 
+/** Of one pod: the workloads give it fewer. */
 #define CLAIMS_MAX 4
 
 static const struct bt_str everywhere = {NULL, 0};
@@ -424,6 +426,7 @@ static enum bt_sim_fit look_at_claims(
 			*out_reason = "a device class is missing";
 			return BT_SIM_FITS_NOT;
 		}
+		BT_ASSERT(search->claim_count < CLAIMS_MAX);
 		search->claims[search->claim_count++] = claim;
 	}
 	return fit;
