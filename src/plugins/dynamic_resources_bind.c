@@ -393,7 +393,7 @@ static int step_assume(const struct binding *binding, struct berth_error *err)
 	if (code != 0) {
 		return code;
 	}
-	if (binding->claim->allocation != NULL || (assumed && !binding->claim->is_special)) {
+	if (binding->claim->allocation != NULL || assumed) {
 		land(binding);
 	}
 	if (bind->failure != 0) {

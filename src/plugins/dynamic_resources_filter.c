@@ -327,18 +327,13 @@ static int64_t score_allocation(
 }
 
 /** place: of the claim in the choice; request: index of one with alternatives. */
-static int64_t score_choice(const struct bt_device_request *requests, uint32_t request,
-	const struct bt_allocation_choice *choice, uint32_t place)
+static int64_t score_choice(
+	uint32_t request, const struct bt_allocation_choice *choice, uint32_t place)
 {
-	const struct bt_device_sub_request *alternatives = requests[request].first_available.items;
 	uint32_t selected = bt_allocation_choice_subrequest(choice, place, request);
 
 	/* One that asks for no device has no result that names it. */
-	return selected == UINT32_MAX ||
-			(alternatives[selected].count <= 0 &&
-				!bt_str_equal_c(alternatives[selected].allocation_mode, "All"))
-		? 0
-		: FIRST_AVAILABLE_SCORE - (int64_t)selected;
+	return selected == UINT32_MAX ? 0 : FIRST_AVAILABLE_SCORE - (int64_t)selected;
 }
 
 static int64_t score_claim(
@@ -358,7 +353,7 @@ static int64_t score_claim(
 			continue;
 		}
 		sum += allocation != NULL ? score_allocation(&requests[i], allocation)
-					  : score_choice(requests, i, node->choice, place);
+					  : score_choice(i, node->choice, place);
 	}
 	return sum;
 }

@@ -66,6 +66,10 @@ START_TEST(test_dynamic_resources__edge_12_03_nothing_generated)
 		"PreEnqueue", pre_enqueue(&fixture, TEMPLATE_POD("{'name':'x'}")), "Success");
 	fixture_expect("PreFilter",
 		fixture_pre_filter(&fixture, TEMPLATE_POD("{'name':'x'}"), NULL), "Skip");
+	/* Not the same: something was generated, and its name is empty. */
+	fixture_expect("an empty name",
+		pre_enqueue(&fixture, TEMPLATE_POD("{'name':'x','resourceClaimName':''}")),
+		REFUSED "could not find ResourceClaim \"default/\"");
 	fixture_finish(&fixture);
 }
 END_TEST

@@ -178,6 +178,11 @@ START_TEST(test_dynamic_resources_filter__spec_12_11_what_scores)
 			"{'name':'r','exactly':{" DEVICES_OF_C(1) "},'firstAvailable':[" FORMS(
 				"s", 1) "]}",
 			"r/s", 0},
+		{"both forms beside alternatives",
+			"{'name':'r','exactly':{" DEVICES_OF_C(1) "},'firstAvailable':[" FORMS(
+				"s", 1) "]},"
+					"{'name':'q','firstAvailable':[" FORMS("s", 1) "]}",
+			"r/s", 0},
 		{"new, the second",
 			"{'name':'r','firstAvailable':[" FORMS("s", 9) "," FORMS("t", 1) "]}", NULL,
 			7},

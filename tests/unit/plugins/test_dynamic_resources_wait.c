@@ -319,6 +319,36 @@ START_TEST(test_dynamic_resources__no_wait_for_a_claim_in_memory)
 		"own");
 	fixture_expect("Wait", devices_cycle_pre_bind(&world.cycle, "own"), "Wait");
 	expect_log(&world, "PUT c;PUT c/status a {p};");
+	tell_devices(&world, "200", SAID_OF("d", "n1", "a", READY("True")));
+	world.fixture.handle.now_ns = 5 * SECOND_NS;
+	fixture_expect("ready", devices_cycle_pre_bind(&world.cycle, "own"), "Success");
+	world_finish(&world);
+}
+END_TEST
+
+/** Spec 12 section 13.2: the time is over behind the timeout, to the nanosecond. */
+START_TEST(test_dynamic_resources__spec_12_13_2_when_the_time_is_over)
+{
+	static const struct {
+		int64_t now_ms;
+		const char *expected;
+	} rows[] = {
+		{600250, "Success"},
+		{600500, "Success"},
+		{600501, REFUSED "resourceclaim not available on the node"},
+	};
+	struct world world;
+
+	world_init(&world, NULL, "");
+	put_device_claim(&world.fixture, "c", ONE_REQUEST,
+		",'status':{'allocation':{'devices':{'results':[" RESULT_CONDITIONS
+		"]},'allocationTimestamp':'1970-01-01T00:00:00.5Z'}}");
+	devices_cycle_begin(&world.cycle, &world.fixture, devices_pod(&world.fixture, "p", "c"));
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		world.fixture.handle.now_ns = rows[i].now_ms * (SECOND_NS / 1000);
+		fixture_expect(
+			"Filter", devices_cycle_filter(&world.cycle, "n1"), rows[i].expected);
+	}
 	world_finish(&world);
 }
 END_TEST
@@ -418,4 +448,5 @@ BT_TEST_MAIN("dynamic_resources_wait", test_dynamic_resources__edge_12_25_bindin
 	test_dynamic_resources__spec_12_08_ready_after_the_time,
 	test_dynamic_resources__an_earlier_wake_of_others_stays,
 	test_dynamic_resources__no_wait_for_a_claim_in_memory,
+	test_dynamic_resources__spec_12_13_2_when_the_time_is_over,
 	test_dynamic_resources__spec_12_13_metrics_of_the_wait)
