@@ -101,6 +101,18 @@ START_TEST(test_dynamic_resources_extended__spec_12_14_2_each_node_its_claim)
 		REFUSED "cannot allocate all claims");
 	fixture_expect("y alone again", devices_cycle_filter(&cycle, "own"), "Success");
 	devices_cycle_end(&cycle);
+	/* The same behind a claim of the pod's own. */
+	put_slice(&fixture, "own", "{'name':'a'},{'name':'b'}");
+	put_slice(&fixture, "n1", "{'name':'a'},{'name':'b'}");
+	put_device_claim(&fixture, "c", ONE_REQUEST, "");
+	devices_cycle_begin(&cycle, &fixture,
+		"{'metadata':{'name':'p','uid':'uid-p'},'spec':{'resourceClaims':[{'name':'c',"
+		"'resourceClaimName':'c'}],'containers':[" CONTAINER(
+			"main", RESOURCE(X, "1") "," RESOURCE(Y, "1")) "]}}");
+	fixture_expect("c and y", devices_cycle_filter(&cycle, "own"), "Success");
+	fixture_expect("c, x and y", devices_cycle_filter(&cycle, "n1"),
+		REFUSED "cannot allocate all claims");
+	devices_cycle_end(&cycle);
 	fixture_finish(&fixture);
 }
 END_TEST
