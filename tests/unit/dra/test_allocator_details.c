@@ -408,6 +408,12 @@ START_TEST(test_allocator_details__spec_12_09_9_node_selectors)
 			"\"matchExpressions\":[{\"key\":\"k\",\"operator\":\"In\",\"values\":["
 			"\"v\","
 			"\"w\"]}]"},
+		{"'perDeviceNodeSelection':true",
+			WITH_SELECTOR("a", REQUIRES("n", "Gt", "'1'")) "," WITH_SELECTOR(
+				"b", REQUIRES("n", "NotIn", "'1'")),
+			"\"matchExpressions\":[{\"key\":\"n\",\"operator\":\"Gt\",\"values\":["
+			"\"1\"]"
+			"},{\"key\":\"n\",\"operator\":\"NotIn\",\"values\":[\"1\"]}]"},
 		{"'allNodes':true", "{'name':'a','bindsToNode':true},{'name':'b'}",
 			"\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"In\","
 			"\"values\":[\"n1\"]}]"},
@@ -427,7 +433,7 @@ START_TEST(test_allocator_details__spec_12_09_9_node_selectors)
 		const char *text;
 
 		world_init(&w);
-		add_node(&w, "n1", "'k':'v'");
+		add_node(&w, "n1", "'k':'v','n':'3'");
 		add_class(&w, "c", "");
 		add_slice(&w, "s1", "d", "p1", 1, 1, rows[i].scope, rows[i].devices);
 		add_claim(&w, REQUESTS(EXACT("r", "2")));
