@@ -290,6 +290,7 @@ static void draw_cluster(struct cluster *cluster, uint64_t seed)
 	}
 }
 
+BT_PRINTF(2, 3)
 static const char *format(struct town *town, const char *pattern, ...)
 {
 	struct bt_strbuf text = {0};
