@@ -66,6 +66,20 @@ uint32_t bt_utf8_decode(const char *bytes, size_t length, uint32_t *out_rune)
 	return 4;
 }
 
+bool bt_utf8_is_valid(const char *bytes, size_t length)
+{
+	for (size_t i = 0; i < length;) {
+		uint32_t rune;
+		uint32_t size = bt_utf8_decode(bytes + i, length - i, &rune);
+
+		if (size == 0) {
+			return false;
+		}
+		i += size;
+	}
+	return true;
+}
+
 uint32_t bt_utf8_encode(uint32_t rune, char out[4])
 {
 	if (rune < 0x80) {

@@ -279,20 +279,6 @@ void bt_cel_duration_print(int64_t duration_ns, struct bt_strbuf *out)
 	bt_strbuf_append_char(out, 's');
 }
 
-static bool is_utf8(struct bt_str text)
-{
-	for (uint32_t i = 0; i < text.length;) {
-		uint32_t rune;
-		uint32_t size = bt_utf8_decode(text.data + i, text.length - i, &rune);
-
-		if (size == 0) {
-			return false;
-		}
-		i += size;
-	}
-	return true;
-}
-
 static struct bt_cel_value string_of_bytes(
 	struct bt_cel_evaluation *evaluation, const struct bt_cel_value *value)
 {
@@ -300,7 +286,7 @@ static struct bt_cel_value string_of_bytes(
 		!bt_cel_charge_tenths(evaluation, value->text.length, 1)) {
 		return evaluation->stop;
 	}
-	return is_utf8(value->text)
+	return bt_utf8_is_valid(value->text.data, value->text.length)
 		? bt_cel_string(value->text)
 		: bt_cel_error(BT_STR("invalid UTF-8 in bytes, cannot convert to string"));
 }

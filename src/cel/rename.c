@@ -99,15 +99,7 @@ static bool is_amount(struct bt_str text)
 /** What the lexer takes. */
 static bool is_readable(struct bt_str source)
 {
-	for (uint32_t i = 0; i < source.length;) {
-		uint32_t rune;
-		uint32_t length = bt_utf8_decode(source.data + i, source.length - i, &rune);
-		if (length == 0) {
-			return false;
-		}
-		i += length;
-	}
-	return source.length <= BT_CEL_SIZE_MAX;
+	return bt_utf8_is_valid(source.data, source.length) && source.length <= BT_CEL_SIZE_MAX;
 }
 
 static bool read_tokens(struct renamer *renamer, struct bt_str source)

@@ -53,8 +53,12 @@ START_TEST(test_unicode__malformed_sequences)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		ck_assert_msg(bt_utf8_decode(rows[i], strlen(rows[i]), &rune) == 0, "row %zu", i);
+		ck_assert_msg(!bt_utf8_is_valid(rows[i], strlen(rows[i])), "row %zu", i);
 	}
 	ck_assert_uint_eq(bt_utf8_decode("", 0, &rune), 0);
+	ck_assert(bt_utf8_is_valid("", 0));
+	ck_assert(bt_utf8_is_valid("a\xc3\xa9\xf0\x9f\x98\x80", 7));
+	ck_assert(!bt_utf8_is_valid("a\xc3\xa9\xf0\x9f\x98\x80", 6));
 }
 END_TEST
 
