@@ -110,9 +110,7 @@ static bool has_pods(enum bt_kind kind)
 static void warn_of_node(const struct bt_capacity_specs *specs, const struct bt_capacity_spec *spec)
 {
 	struct bt_strbuf shown = {0};
-	bt_printable_append(&shown, spec->namespace_);
-	bt_strbuf_append_char(&shown, '/');
-	bt_printable_append(&shown, spec->name);
+	bt_printable_append_name(&shown, spec->namespace_, spec->name);
 	bt_cluster_warn(specs->cluster,
 		"Pod %s: its spec.nodeName is ignored: the scheduler places the copies",
 		bt_strbuf_c(&shown));

@@ -42,9 +42,7 @@ static void append_spec_name(struct bt_strbuf *out, const struct bt_capacity_spe
 {
 	bt_strbuf_append_lower(out, bt_str_from(bt_kind_info(spec->kind)->name));
 	bt_strbuf_append_char(out, ' ');
-	bt_printable_append(out, spec->namespace_);
-	bt_strbuf_append_char(out, '/');
-	bt_printable_append(out, spec->name);
+	bt_printable_append_name(out, spec->namespace_, spec->name);
 }
 
 static void append_stop(struct bt_strbuf *out, const struct bt_capacity_answer *answer,

@@ -188,9 +188,8 @@ static int judge(const struct run *run)
 				continue;
 			}
 			struct bt_strbuf shown = {0};
-			bt_printable_append(&shown, member->spec->namespace_);
-			bt_strbuf_append_char(&shown, '/');
-			bt_printable_append(&shown, member->spec->name);
+			bt_printable_append_name(
+				&shown, member->spec->namespace_, member->spec->name);
 			(void)fprintf(stderr, "berth %s: %s: %lld copies are needed, %u fit\n",
 				run->command->name, bt_strbuf_c(&shown),
 				(long long)run->options->need, member->copies);

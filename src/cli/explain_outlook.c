@@ -90,7 +90,7 @@ static void write_victims(const struct bt_explained_candidate *candidate, struct
 	for (uint32_t i = 0; i < candidate->victims.count && i < VICTIMS_MAX; i++) {
 		const struct bt_explained_victim *victim = &candidate->victims.items[i];
 		bt_strbuf_append_c(out, "    ");
-		bt_explain_append_name(out, victim->namespace_, victim->name);
+		bt_printable_append_name(out, victim->namespace_, victim->name);
 		bt_strbuf_printf(out, " (priority %d)\n", victim->priority);
 	}
 	end_list(VICTIMS_MAX, candidate->victims.count, "    ", out);

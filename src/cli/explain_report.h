@@ -56,8 +56,6 @@ void bt_explain_append_count(struct bt_strbuf *out, uint64_t count);
 /** "1 node", "4,812 nodes" */
 void bt_explain_append_counted(
 	struct bt_strbuf *out, uint64_t count, const char *one, const char *many);
-/** "NAMESPACE/NAME" */
-void bt_explain_append_name(struct bt_strbuf *out, struct bt_str namespace_, struct bt_str name);
 /** "NodeResourcesFit: needs 250m more cpu; NodePorts: ..."; without plugins: the hints alone. */
 void bt_explain_append_obstacles(
 	struct bt_strbuf *out, const struct bt_explained_node *node, bool with_plugins);

@@ -77,13 +77,6 @@ void bt_explain_append_counted(
 	bt_strbuf_append_c(out, count == 1 ? one : many);
 }
 
-void bt_explain_append_name(struct bt_strbuf *out, struct bt_str namespace_, struct bt_str name)
-{
-	bt_printable_append(out, namespace_);
-	bt_strbuf_append_char(out, '/');
-	bt_printable_append(out, name);
-}
-
 const struct bt_pod_condition *bt_explain_condition(const struct bt_pod *pod)
 {
 	for (uint32_t i = 0; i < pod->status.conditions.count; i++) {
@@ -283,7 +276,7 @@ static void append_subject(const struct bt_explain_report *report, struct bt_str
 	const struct bt_pod *pod = report->pod;
 	const struct bt_pod_choice *choice = report->choice;
 	bt_strbuf_append_c(out, "Pod ");
-	bt_explain_append_name(out, pod->metadata.namespace_, pod->metadata.name);
+	bt_printable_append_name(out, pod->metadata.namespace_, pod->metadata.name);
 	if (choice->of_workload) {
 		bt_strbuf_printf(out, " (of %s ", bt_kind_info(choice->workload_kind)->name);
 		bt_printable_append(out, choice->workload_name);

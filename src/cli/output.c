@@ -247,9 +247,7 @@ static void append_name(
 {
 	bt_strbuf_append_c(out, word);
 	bt_strbuf_append_char(out, '/');
-	bt_printable_append(out, namespace_);
-	bt_strbuf_append_char(out, '/');
-	bt_printable_append(out, name);
+	bt_printable_append_name(out, namespace_, name);
 }
 
 static void write_placed(const struct bt_simulation *simulation, struct bt_strbuf *out)

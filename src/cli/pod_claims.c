@@ -195,14 +195,11 @@ void bt_pod_claims_warn_missing(
 	const struct bt_cluster *cluster, const struct bt_pod *pod, struct bt_str template_name)
 {
 	struct bt_strbuf shown = {0};
-	bt_printable_append(&shown, pod->metadata.namespace_);
-	bt_strbuf_append_char(&shown, '/');
-	bt_printable_append(&shown, bt_str_sub(template_name, 0, BT_CLUSTER_NAME_BYTES_MAX));
+	bt_printable_append_name(&shown, pod->metadata.namespace_,
+		bt_str_sub(template_name, 0, BT_CLUSTER_NAME_BYTES_MAX));
 	bt_strbuf_append_c(&shown,
 		" is not in the input: pods that name it get no claim and stay pending, as does ");
-	bt_printable_append(&shown, pod->metadata.namespace_);
-	bt_strbuf_append_char(&shown, '/');
-	bt_printable_append(&shown, pod->metadata.name);
+	bt_printable_append_name(&shown, pod->metadata.namespace_, pod->metadata.name);
 	bt_cluster_warn(cluster, "ResourceClaimTemplate %s", bt_strbuf_c(&shown));
 	bt_strbuf_finish(&shown);
 }
@@ -229,9 +226,7 @@ void bt_pod_claims_warn_unallocated(
 			continue;
 		}
 		struct bt_strbuf shown = {0};
-		bt_printable_append(&shown, pod->metadata.namespace_);
-		bt_strbuf_append_char(&shown, '/');
-		bt_printable_append(&shown, pod->metadata.name);
+		bt_printable_append_name(&shown, pod->metadata.namespace_, pod->metadata.name);
 		bt_strbuf_append_c(&shown, ": no allocation for spec.resourceClaims ");
 		bt_printable_append(&shown, bt_str_sub(entry->name, 0, BT_CLUSTER_NAME_BYTES_MAX));
 		bt_cluster_warn(cluster,

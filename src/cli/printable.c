@@ -35,6 +35,13 @@ void bt_printable_append(struct bt_strbuf *out, struct bt_str text)
 	}
 }
 
+void bt_printable_append_name(struct bt_strbuf *out, struct bt_str namespace_, struct bt_str name)
+{
+	bt_printable_append(out, namespace_);
+	bt_strbuf_append_char(out, '/');
+	bt_printable_append(out, name);
+}
+
 uint32_t bt_printable_width(struct bt_str text)
 {
 	uint32_t width = 0;

@@ -7,6 +7,8 @@
 
 /** Append text; what does not print appears as \n, \t, \x1b, \u202e ... */
 void bt_printable_append(struct bt_strbuf *out, struct bt_str text);
+/** "NAMESPACE/NAME". */
+void bt_printable_append_name(struct bt_strbuf *out, struct bt_str namespace_, struct bt_str name);
 /** Columns that the UTF-8 text takes, one a code point. */
 uint32_t bt_printable_width(struct bt_str text);
 #endif

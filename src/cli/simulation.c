@@ -123,13 +123,6 @@ static int same_uid(const struct bt_pod *pod, struct berth_error *err)
 	return result;
 }
 
-static void append_pod(struct bt_strbuf *out, const struct bt_pod *pod)
-{
-	bt_printable_append(out, pod->metadata.namespace_);
-	bt_strbuf_append_char(out, '/');
-	bt_printable_append(out, pod->metadata.name);
-}
-
 /** Once for each template. */
 static void warn_of_template(
 	struct loading *loading, const struct bt_pod *pod, struct bt_str template_name)
@@ -170,7 +163,7 @@ static int load_running(struct loading *loading, const struct bt_pod *pod, struc
 	if (bt_cluster_find(simulation->cluster, BT_KIND_NODE, BT_STR(""), pod->spec.node_name) ==
 		BT_CLUSTER_NONE) {
 		struct bt_strbuf shown = {0};
-		append_pod(&shown, pod);
+		bt_printable_append_name(&shown, pod->metadata.namespace_, pod->metadata.name);
 		bt_strbuf_append_c(&shown, ": its node ");
 		bt_printable_append(
 			&shown, bt_str_sub(pod->spec.node_name, 0, BT_CLUSTER_NAME_BYTES_MAX));
