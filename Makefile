@@ -62,7 +62,7 @@ tidy: deps-dev
 	tools/check_tidy.py .
 	@test -f build-clang/build.ninja || \
 		CC=$(CLANG) CXX=$(CLANGXX) $(SETUP) -Dtests=enabled build-clang
-	run-clang-tidy-14 -quiet -p build-clang '/src/.*\.c$$'
+	run-clang-tidy-14 -quiet -p build-clang '/(src|bench|tests/(soak|conformance))/.*\.c$$'
 
 doc: deps-test
 	@tools/check_doc.py . build/doc

@@ -17,7 +17,7 @@
 #include "sched/scheduler.h"
 
 #define BENCH_NAME "backlog_memory"
-#include "bench_objects.h"
+#include "bench/bench_objects.h"
 
 #define NS_PER_SECOND INT64_C(1000000000)
 #define START_NS (1000000 * NS_PER_SECOND)

@@ -8,6 +8,10 @@
 #include "api/object.h"
 #include "base/error.h"
 
+#ifndef BENCH_NAME
+#define BENCH_NAME "bench"
+#endif
+
 /** Ends the program with the error's text when code is not 0. */
 static inline void must(int code, struct berth_error *err)
 {

@@ -16,7 +16,7 @@
 #include "queue/queue.h"
 
 #define BENCH_NAME "queue_bench"
-#include "bench_objects.h"
+#include "bench/bench_objects.h"
 
 #define PODS_DEFAULT 100000
 #define SHAPES 100

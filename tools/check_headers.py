@@ -12,6 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wundef", "-Wwrite-strings",
             "-Wconversion"]
 
+INTERNAL = ("src", "bench", "tests/soak", "tests/conformance")
+
 
 def headers_below(root, folder):
     for path, folders, names in os.walk(os.path.join(root, folder)):
@@ -25,7 +27,7 @@ def compile_alone(root, compiler, language, standard, header):
     """The compiler's complaints about a file that only includes header; empty when it is fine."""
     includes = ["-I" + os.path.join(root, "include")]
     if language == "c":
-        includes.insert(0, "-I" + os.path.join(root, "src"))
+        includes += ["-I" + os.path.join(root, folder) for folder in ("src", "tests", "")]
     # Twice: a header without a working guard breaks here. The typedef keeps the file non-empty.
     text = '#include "%s"\n#include "%s"\ntypedef int not_empty;\n' % (header, header)
     result = subprocess.run(
@@ -40,7 +42,8 @@ def compile_alone(root, compiler, language, standard, header):
 def check(root, cc, cxx):
     """(number of compilations, problems as text)."""
     public = list(headers_below(root, "include"))
-    work = [(root, cc, "c", "c17", header) for header in public + list(headers_below(root, "src"))]
+    internal = [header for folder in INTERNAL for header in headers_below(root, folder)]
+    work = [(root, cc, "c", "c17", header) for header in public + internal]
     if cxx:
         work += [(root, cxx, "c++", "c++17", header) for header in public]
     with ThreadPoolExecutor(max_workers=2) as pool:

@@ -8,6 +8,9 @@ import os
 import re
 import sys
 
+# Layers outside of src, and their folders.
+OUTSIDE = {"bench": "bench", "soak": "tests/soak", "conformance": "tests/conformance"}
+
 # layer -> the layers it may include besides itself and include/berth.
 LAYERS = {
     "base": [],
@@ -32,14 +35,15 @@ LAYERS = {
     "client": ["net", "schema", "metrics", "api", "codec", "base"],
     "server": ["net", "schema", "cel", "api", "codec", "base"],
     "controllers": ["server", "schema", "config", "api", "codec", "base"],
-    "sim": ["server", "client", "net", "schema", "metrics", "lib", "sched", "queue", "plugins",
-            "framework", "dra", "cel", "state", "config", "api", "codec", "base"],
     "daemon": ["client", "server", "net", "schema", "metrics", "lib", "sched", "queue",
                "plugins", "framework", "dra", "cel", "state", "config", "api", "codec", "base"],
-    "cli": ["explain", "sim", "daemon", "controllers", "client", "server", "net", "schema",
+    "cli": ["explain", "daemon", "controllers", "client", "server", "net", "schema",
             "metrics", "lib", "sched", "queue", "plugins", "framework", "dra", "cel", "state",
             "config", "api", "codec", "base"],
 }
+LAYERS["bench"] = ["cli"] + LAYERS["cli"]
+LAYERS["soak"] = ["cli"] + LAYERS["cli"]
+LAYERS["conformance"] = ["cli"] + LAYERS["cli"]
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 
@@ -80,13 +84,22 @@ def sources_below(folder):
                 yield os.path.join(path, name)
 
 
+def layered_sources(root):
+    """(layer, path) of every source file that belongs to a layer."""
+    src = os.path.join(root, "src")
+    for path in sources_below(src):
+        layer = os.path.relpath(path, src).split(os.sep)[0]
+        yield (layer if layer not in OUTSIDE else "src/" + layer), path
+    for layer, folder in OUTSIDE.items():
+        for path in sources_below(os.path.join(root, folder)):
+            yield layer, path
+
+
 def check(root):
     """All problems of the tree as printable lines."""
     problems = []
-    src = os.path.join(root, "src")
-    for path in sources_below(src):
+    for layer, path in layered_sources(root):
         relative = os.path.relpath(path, root)
-        layer = os.path.relpath(path, src).split(os.sep)[0]
         if layer not in LAYERS:
             problems.append("%s:1: folder is no known layer" % relative)
             continue

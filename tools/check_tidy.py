@@ -42,7 +42,8 @@ BANNED = {
     "gmtime": "code in api/time.h",
     "signal": "sigaction",
 }
-# Banned everywhere in src but in base/alloc.c and base/assert.c.
+# Banned everywhere in src but in base/alloc.c and base/assert.c, and in these files.
+ALLOC_RULED = ("src/", "bench/bench_", "bench/cmd_", "tests/soak/", "tests/conformance/")
 BANNED_OUTSIDE_ALLOC = {
     "malloc": "bt_malloc",
     "calloc": "bt_calloc",
@@ -92,7 +93,8 @@ def c_problems(path, text):
     for line in slashes:
         yield line, "comments are written /* so */"
     banned = dict(BANNED)
-    if path.startswith("src" + os.sep) and path.replace(os.sep, "/") not in ALLOC_FILES:
+    unix_path = path.replace(os.sep, "/")
+    if unix_path.startswith(ALLOC_RULED) and unix_path not in ALLOC_FILES:
         banned.update(BANNED_OUTSIDE_ALLOC)
     for number, line in enumerate(code.split("\n"), 1):
         for match in CALL.finditer(line):

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
 
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
 
+#include "base/str.h"
 #include "base/vec.h"
 #include "cli/suggest.h"
 
@@ -44,6 +50,11 @@ static const char *suggest_flag(
 	return meant;
 }
 
+static char separator(const struct bt_command *command)
+{
+	return command->is_program ? '-' : ' ';
+}
+
 static int fail_at_flags(const struct bt_command *command, const struct bt_flag *flags,
 	uint32_t flag_count, struct berth_error *err)
 {
@@ -52,7 +63,8 @@ static int fail_at_flags(const struct bt_command *command, const struct bt_flag 
 	if (meant != NULL) {
 		(void)fprintf(stderr, "Did you mean --%s? ", meant);
 	}
-	(void)fprintf(stderr, "Run \"berth %s --help\" for its flags.\n", command->name);
+	(void)fprintf(stderr, "Run \"berth%c%s --help\" for its flags.\n", separator(command),
+		command->name);
 	return status;
 }
 
@@ -89,9 +101,44 @@ void bt_command_visit_flags(
 
 int bt_command_fail(const struct bt_command *command, struct berth_error *err)
 {
-	(void)fprintf(stderr, "berth %s: %s\n", command->name, berth_error_message(err));
+	(void)fprintf(stderr, "berth%c%s: %s\n", separator(command), command->name,
+		berth_error_message(err));
 	berth_error_finish(err);
 	return BT_EXIT_BAD_INPUT;
+}
+
+/** Names in files are anybody's choice: they must not be able to collide on purpose. */
+static void draw_hash_secret(void)
+{
+	uint64_t secret;
+	if (getrandom(&secret, sizeof(secret), 0) == (ssize_t)sizeof(secret)) {
+		bt_hash_set_secret(secret);
+	}
+}
+
+/** What a write failed with is forgotten once it is followed by others. */
+static bool is_reader_gone(void)
+{
+	struct pollfd out = {.fd = STDOUT_FILENO};
+	return errno == EPIPE || (poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0);
+}
+
+int bt_command_main(int argc, char **argv, int (*run)(int argc, char **argv))
+{
+	/* A reader that goes away ("| head") shows as a failed write, which is looked at below. */
+	struct sigaction ignore = {.sa_handler = SIG_IGN};
+	(void)sigaction(SIGPIPE, &ignore, NULL); /* cannot fail for a valid signal */
+	draw_hash_secret();
+	int exit_status = run(argc, argv);
+	errno = 0;
+	bool failed = fflush(stdout) != 0;
+	int reason = errno;
+	if ((failed || ferror(stdout) != 0) && !is_reader_gone()) {
+		(void)fprintf(stderr, "berth: writing the output: %s\n",
+			reason != 0 ? strerror(reason) : "failed");
+		return BT_EXIT_BAD_INPUT;
+	}
+	return exit_status;
 }
 
 bool bt_command_verify(void)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_CLI_COMMAND_H
 #define BT_CLI_COMMAND_H
-/** Subcommands: one file each, listed in main.c. */
+/**
+ * Subcommands: one file each, listed in main.c. A test program that takes flags as they do
+ * ("berth-soak") is a command, too: is_program.
+ */
 #include <stdbool.h>
 
 #include "base/error.h"
@@ -36,6 +39,7 @@ struct bt_command_visitor {
  */
 struct bt_command {
 	const char *name;
+	bool is_program; /* the program "berth-NAME", no subcommand of berth */
 	enum bt_command_group group;
 	const char *summary;     /* one line */
 	const char *usage;       /* "berth NAME ..." */
@@ -44,6 +48,11 @@ struct bt_command {
 	const char *examples;    /* indented by two; "#" lines say what the next ones do */
 	const char *exit_status; /* lines "  0  everything was placed"; NULL: 0 and 2 */
 	int (*run)(const struct bt_command *command, int argc, char **argv);
+	/**
+	 * Completion of flags whose value_name is WORKLOAD: the name at index, NULL behind the last
+	 * one. NULL: the command has no such flag.
+	 */
+	const char *(*workload_at)(uint32_t index, const char **out_summary);
 	/** NULL in every command of the program. In a copy made by bt_command_visit_flags:
 	 * bt_command_parse hands the flags to it instead of reading any. */
 	const struct bt_command_visitor *visitor;
@@ -52,9 +61,8 @@ struct bt_command {
 extern const struct bt_command bt_command_simulate;
 extern const struct bt_command bt_command_capacity;
 extern const struct bt_command bt_command_snapshot;
-extern const struct bt_command bt_command_soak;
 extern const struct bt_command bt_command_completion;
-extern const struct bt_command bt_command_conformance;
+/** In bench/. */
 extern const struct bt_command bt_command_bench;
 extern const struct bt_command bt_command_explain;
 /** Only where BT_HAVE_DAEMON is 1. */
@@ -74,8 +82,15 @@ bool bt_command_parse(const struct bt_command *command, const struct bt_flag *fl
 /** Hand the flags of a command to a visitor; the command does nothing else. */
 void bt_command_visit_flags(
 	const struct bt_command *command, const struct bt_command_visitor *visitor);
-/** "berth NAME: message" on standard error; the error is finished. Returns BT_EXIT_BAD_INPUT. */
+/** "berth NAME: message" on standard error, "berth-NAME: " for is_program; the error is finished.
+ * Returns BT_EXIT_BAD_INPUT. */
 int bt_command_fail(const struct bt_command *command, struct berth_error *err);
+/**
+ * What every main does: ignores SIGPIPE, draws the secret of hashes, calls run, and flushes
+ * standard output. Returns the exit status of run, or BT_EXIT_BAD_INPUT with a message if the
+ * output could not be written.
+ */
+int bt_command_main(int argc, char **argv, int (*run)(int argc, char **argv));
 /** BERTH_VERIFY=1 is set. */
 bool bt_command_verify(void);
 /** KUBE_MAX_PD_VOLS, 0 when it is not set; what is no positive number is ignored with a warning. */

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "cli/bench_source.h"
 #include "cli/complete_private.h"
 #include "config/gates.h"
 
@@ -20,9 +19,13 @@ static void offer_folders(struct bt_complete *complete, const struct bt_complete
 
 static void offer_workloads(struct bt_complete *complete, const struct bt_complete_word *word)
 {
-	const struct bt_bench_workload *workload;
-	for (uint32_t i = 0; (workload = bt_bench_workload_at(i)) != NULL; i++) {
-		bt_complete_offer(complete, word, bt_str_from(workload->name), workload->summary);
+	const struct bt_command *command = complete->command;
+	const char *summary;
+	const char *name;
+	for (uint32_t i = 0;
+		command->workload_at != NULL && (name = command->workload_at(i, &summary)) != NULL;
+		i++) {
+		bt_complete_offer(complete, word, bt_str_from(name), summary);
 	}
 }
 

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
-#include <unistd.h>
 
 #include "base/str.h"
 #include "cli/command.h"
@@ -16,14 +11,12 @@ static const struct bt_command *const commands[] = {
 	&bt_command_bench,
 	&bt_command_capacity,
 	&bt_command_completion,
-	&bt_command_conformance,
 	&bt_command_explain,
 #if BT_HAVE_DAEMON
 	&bt_command_scheduler,
 #endif
 	&bt_command_simulate,
 	&bt_command_snapshot,
-	&bt_command_soak,
 #if BT_HAVE_SERVER
 	&bt_command_up,
 #endif
@@ -40,7 +33,7 @@ static const char intro[] = "berth decides on which node of a cluster each pod r
 static const char *const group_names[BT_COMMAND_GROUP__COUNT] = {
 	[BT_COMMAND_ASK] = "Ask about a cluster",
 	[BT_COMMAND_RUN] = "Run",
-	[BT_COMMAND_MEASURE] = "Measure and check",
+	[BT_COMMAND_MEASURE] = "Measure",
 	[BT_COMMAND_OTHER] = "Other",
 };
 
@@ -177,36 +170,7 @@ static int run_program(int argc, char **argv)
 	return run_named(argc - 1, argv + 1);
 }
 
-/** Names in files are anybody's choice: they must not be able to collide on purpose. */
-static void draw_hash_secret(void)
-{
-	uint64_t secret;
-	if (getrandom(&secret, sizeof(secret), 0) == (ssize_t)sizeof(secret)) {
-		bt_hash_set_secret(secret);
-	}
-}
-
-/** What a write failed with is forgotten once it is followed by others. */
-static bool is_reader_gone(void)
-{
-	struct pollfd out = {.fd = STDOUT_FILENO};
-	return errno == EPIPE || (poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0);
-}
-
 int main(int argc, char **argv)
 {
-	/* A reader that goes away ("| head") shows as a failed write, which is looked at below. */
-	struct sigaction ignore = {.sa_handler = SIG_IGN};
-	(void)sigaction(SIGPIPE, &ignore, NULL); /* cannot fail for a valid signal */
-	draw_hash_secret();
-	int exit_status = run_program(argc, argv);
-	errno = 0;
-	bool failed = fflush(stdout) != 0;
-	int reason = errno;
-	if ((failed || ferror(stdout) != 0) && !is_reader_gone()) {
-		(void)fprintf(stderr, "berth: writing the output: %s\n",
-			reason != 0 ? strerror(reason) : "failed");
-		return BT_EXIT_BAD_INPUT;
-	}
-	return exit_status;
+	return bt_command_main(argc, argv, run_program);
 }

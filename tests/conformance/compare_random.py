@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draw random cases, answer them with berth and with the reference model, compare.
 
-usage: compare_random.py BERTH SEED COUNT CATEGORY [CATEGORY ...] [--skip FIELD,...]
+usage: compare_random.py BERTH_CONFORMANCE SEED COUNT CATEGORY [CATEGORY ...] [--skip FIELD,...]
 
 The last line is "N passed, N failed".
 """
@@ -40,16 +40,16 @@ def main(arguments):
         at = arguments.index("--skip")
         skip = tuple(arguments[at + 1].split(","))
         arguments = arguments[:at] + arguments[at + 2:]
-    berth, seed, count, categories = arguments[0], arguments[1], arguments[2], arguments[3:]
+    program, seed, count, categories = arguments[0], arguments[1], arguments[2], arguments[3:]
     drawn = subprocess.run([sys.executable, os.path.join(HERE, "reference", "gencases.py"), seed,
                             count] + categories, stdout=subprocess.PIPE, check=True).stdout
     with tempfile.NamedTemporaryFile(suffix=".jsonl") as file:
         file.write(drawn)
         file.flush()
-        ours = subprocess.run([berth, "conformance", "--answer", file.name],
+        ours = subprocess.run([program, "--answer", file.name],
                               stdout=subprocess.PIPE, check=False)
     if ours.returncode != 0:
-        print("berth ended with status %d" % ours.returncode)
+        print("berth-conformance ended with status %d" % ours.returncode)
         print("0 passed, 1 failed")
         return 1
     passed = failed = 0

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run one category of vectors and hold it to its standing.
 
-usage: run_category.py BERTH CATEGORY [FIELD,... | --explain]
+usage: run_category.py BERTH_CONFORMANCE CATEGORY [FIELD,... | --explain]
 
 The last line is "N passed, N failed": N passed counts cases, N failed how many fewer pass than
 standing.json says. FIELD,... are members that are not compared. --explain: every pod is explained,
@@ -17,11 +17,11 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def main(berth, category, skip=""):
+def main(program, category, skip=""):
     with open(os.path.join(HERE, "standing.json"), encoding="utf-8") as file:
         standing = json.load(file)[category]
     base = os.path.join(HERE, "vectors", category)
-    command = [berth, "conformance", base + ".cases.jsonl.gz", base + ".expected.jsonl.gz"]
+    command = [program, base + ".cases.jsonl.gz", base + ".expected.jsonl.gz"]
     if skip == "--explain":
         command.append(skip)
     elif skip:

@@ -9,7 +9,7 @@ import sys
 import scenario
 
 BENCH_ORIGIN = ["threads", "commit", "compiler", "machine"]
-COMMANDS = ["bench", "conformance", "simulate", "soak", "version"]
+COMMANDS = ["bench", "simulate", "version"]
 
 
 def test_overview(program):

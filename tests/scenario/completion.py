@@ -29,14 +29,13 @@ CLUSTER = """
 # A line, and what it becomes with one press of the tabulator: everywhere the same.
 COMPLETED = {
     "berth sim": "berth simulate ",
-    "berth help so": "berth help soak ",
+    "berth help be": "berth help bench ",
     "berth simulate --ignore-ext": "berth simulate --ignore-extenders ",
     "berth simulate -f pods.yaml -o wi": "berth simulate -f pods.yaml -o wide ",
     "berth simulate --output=js": "berth simulate --output=json ",
     "berth simulate -f clu": "berth simulate -f cluster.yaml ",
     "berth simulate --config=clu": "berth simulate --config=cluster.yaml ",
     "berth simulate --plugin-dir fol": "berth simulate --plugin-dir folder/",
-    "berth soak --faults no": "berth soak --faults none ",
     "berth bench -w backl": "berth bench -w backlog ",
     "berth completion fi": "berth completion fish ",
     "./berth vers": "./berth version ",
@@ -103,7 +102,7 @@ def test_commands(program):
     assert offered(program) == offered(program, "")
     assert offered(program, "help", "") == [name for name in offered(program, "")
                                             if name != "help"]
-    assert offered(program, "help", "soak", "") == []
+    assert offered(program, "help", "bench", "") == []
     assert offered(program, "--v") == ["--version"]
     assert offered(program, "no-such-command", "") == []
 
@@ -188,7 +187,7 @@ def check_lines(program, complete):
     for line, completed in expected(program).items():
         found, _shown = complete(line)
         assert found == completed, "%r became %r, not %r" % (line, found, completed)
-    for line in ("berth s", "berth soak --f"):
+    for line in ("berth s", "berth simulate --f"):
         found, shown = complete(line)
         words = offered(program, *line.split()[1:])
         assert len(words) > 1
@@ -275,7 +274,7 @@ def test_fish(program):
         words = [found.split("\t")[0] for found in text.splitlines()]
         last = completed.rstrip(" ").split(" ")[-1]
         assert words == ([last] if completed != line else []), (line, text)
-    for line in ("berth s", "berth soak --f"):
+    for line in ("berth s", "berth simulate --f"):
         text = fish(program, load + "complete --do-complete='%s'" % line)
         words = sorted(found.split("\t")[0] for found in text.splitlines())
         assert words == sorted(offered(program, *line.split()[1:])), text

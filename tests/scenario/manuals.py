@@ -95,7 +95,7 @@ def test_width_and_shape_of_help(program):
 def test_overview_has_groups(program):
     text = program.run("help").expect(0).out
     positions = [text.index("\n%s:\n" % heading)
-                 for heading in ("Ask about a cluster", "Run", "Measure and check", "Other")
+                 for heading in ("Ask about a cluster", "Run", "Measure", "Other")
                  if heading != "Run" or "\n  up " in text]
     assert positions == sorted(positions)
     assert not re.search(r"^[A-Z][a-z ]+:\n\n", text, re.MULTILINE), "a heading without commands"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""berth soak: a few dozen histories without a complaint, and the same bytes for the same seed."""
+"""berth-soak: a few dozen histories without a complaint, and the same bytes for the same seed."""
 import re
 
 import scenario
@@ -15,7 +15,7 @@ def totals(answer):
 
 
 def soak(program, faults, seeds):
-    answer = program.run("soak", "--seeds", str(seeds), "--minutes", "5", "--faults", faults)
+    answer = program.run("--seeds", str(seeds), "--minutes", "5", "--faults", faults)
     answer.expect(0)
     assert answer.out.splitlines()[-1] == "%d passed, 0 failed" % seeds, answer.out
     assert answer.err == "", answer.err  # progress is for terminals
@@ -44,7 +44,7 @@ def test_same_seed_same_bytes(program):
     logs = []
     for name, seed in [("a", "7"), ("b", "7"), ("c", "8")]:
         path = program.write(name + ".log", "")
-        program.run("soak", "--seeds", "2", "--first-seed", seed, "--minutes", "6",
+        program.run("--seeds", "2", "--first-seed", seed, "--minutes", "6",
                     "--faults", "all", "--log", path).expect(0)
         with open(path, "rb") as file:
             logs.append(file.read())
@@ -52,18 +52,18 @@ def test_same_seed_same_bytes(program):
     assert logs[0] != logs[2]
     # The log has no trace of who looks on.
     path = program.write("d.log", "")
-    program.run("soak", "--seeds", "2", "--first-seed", "7", "--minutes", "6", "--faults", "all",
+    program.run("--seeds", "2", "--first-seed", "7", "--minutes", "6", "--faults", "all",
                 "--log", path, verify=False).expect(0)
     with open(path, "rb") as file:
         assert file.read() == logs[0]
 
 
 def test_wrong_usage(program):
-    assert "none, some or all" in program.run("soak", "--faults", "few").expect(2).err
-    assert "--minutes" in program.run("soak", "--minutes", "0").expect(2).err
-    assert "--seeds" in program.run("soak", "--seeds", "0").expect(2).err
-    assert "no arguments" in program.run("soak", "x").expect(2).err
-    assert "no/such" in program.run("soak", "--log", "/no/such/folder/log").expect(2).err
+    assert "none, some or all" in program.run("--faults", "few").expect(2).err
+    assert "--minutes" in program.run("--minutes", "0").expect(2).err
+    assert "--seeds" in program.run("--seeds", "0").expect(2).err
+    assert "no arguments" in program.run("x").expect(2).err
+    assert "no/such" in program.run("--log", "/no/such/folder/log").expect(2).err
 
 
 scenario.main(globals())

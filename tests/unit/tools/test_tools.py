@@ -57,6 +57,9 @@ class Layers(Tree):
             "src/api/pod.c": '#include "api/pod.h"\n#include <stdio.h>\n#include "base/str.h"\n'
                              '#include "berth/error.h"\n',
             "src/sched/engine.c": '#include "queue/queue.h"\n#include "plugins/registry.h"\n',
+            "bench/bench_run.c": '#include "bench/bench_run.h"\n#include "cli/setup.h"\n',
+            "tests/soak/run.c": '#include "soak/world.h"\n#include "sched/scheduler.h"\n',
+            "tests/conformance/life.c": '#include "conformance/life.h"\n',
             "include/berth/a.h": '#include "berth/b.h"\n#include <stdint.h>\n'}))
 
     def test_wrong_ways_fail(self):
@@ -70,7 +73,12 @@ class Layers(Tree):
             '#include <base/str.h>\n': "src/base/z.c",
             '#include "nowhere/x.h"\n': "src/base/w.c",
             '#include "base/str.h"\n': "include/berth/x.h",
+            '#include "bench/bench_run.h"\n': "src/cli/x.c",
+            '#include "soak/world.h"\n': "src/sched/x.c",
+            '#include "conformance/life.h"\n': "tests/soak/x.c",
+            '#include "world.h"\n': "tests/soak/y.c",
             "": "src/unknown/x.c",
+            "int soak;\n": "src/soak/x.c",
         }
         for text, path in rows.items():
             with tempfile.TemporaryDirectory() as root:
@@ -112,6 +120,12 @@ class Tidy(Tree):
     def test_rows_of_a_table_may_be_long(self):
         self.assertEqual([], self.problems("BT_ROW(%s)\n" % ("x" * 100), "src/api/x.def"))
 
+    def test_programs_of_the_tests_allocate_as_the_engine_does(self):
+        for path in ("tests/soak/x.c", "tests/conformance/x.c", "bench/bench_x.c"):
+            self.assertEqual(1, len(self.problems("free(a);\n", path)), path)
+        for path in ("tests/unit/api/x.c", "bench/x_bench.c"):
+            self.assertEqual([], self.problems("free(a);\n", path), path)
+
     def test_alloc_may_allocate(self):
         self.assertEqual([], self.problems("free(malloc(1));\n", "src/base/alloc.c"))
 
@@ -130,9 +144,11 @@ class Headers(Tree):
             "src/base/good.h": guard % (1, 1, "#include <stddef.h>\nsize_t f(void);\n"),
             "src/base/needy.h": guard % (2, 2, "size_t g(void);\n"),
             "src/base/unguarded.h": "struct s { int a; };\n",
+            "tests/soak/good.h": guard % (4, 4, '#include "soak/other.h"\n'),
+            "tests/soak/other.h": guard % (5, 5, "int i;\n"),
             "include/berth/good.h": guard % (3, 3, "int h(void);\n")})
         count, problems = check_headers.check(self.root, CC, None)
-        self.assertEqual(4, count)
+        self.assertEqual(6, count)
         self.assertEqual(2, len(problems))
 
 

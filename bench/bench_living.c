@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/bench_living.h"
+
+#include <stdio.h>
+
+#include "base/nanoseconds.h"
+
+/** 2026-01-01T00:00:00Z */
+#define START_NS (INT64_C(1767225600) * BT_NS_PER_SECOND)
+
+/** --- what the scheduler writes --- */
+
+static struct bt_living_write *begin_write(
+	struct bt_living *living, struct bt_str namespace_, struct bt_str name)
+{
+	struct bt_object *pod = bt_scheduler_find_pod(living->scheduler, namespace_, name);
+	if (pod == NULL) {
+		return NULL;
+	}
+	struct bt_living_write write = {.pod = bt_object_share(pod)};
+	bt_vec_push(&living->writes, write);
+	return &living->writes.items[living->writes.count - 1];
+}
+
+static int write_binding(void *context, const struct bt_pod_info *pod, struct bt_str node_name,
+	struct berth_error *err)
+{
+	struct bt_living *living = context;
+	struct bt_living_write *write = begin_write(living, pod->namespace_, pod->name);
+	if (write == NULL) {
+		return bt_error_set(
+			err, BERTH_ERR_NOT_FOUND, "pods \"%.*s\" not found", BT_STR_ARG(pod->name));
+	}
+	write->node_name = bt_arena_str(&living->texts, node_name);
+	return 0;
+}
+
+/** Nobody reads the conditions. */
+static int write_status(void *context, const struct bt_pod *pod,
+	const struct bt_pod_condition *condition BT_UNUSED,
+	const struct bt_post_filter_result *nomination, struct berth_error *err BT_UNUSED)
+{
+	struct bt_living *living = context;
+	if (nomination->present && nomination->mode == BT_NOMINATING_OVERRIDE &&
+		!bt_str_equal(pod->status.nominated_node_name, nomination->nominated_node_name)) {
+		struct bt_living_write *write =
+			begin_write(living, pod->metadata.namespace_, pod->metadata.name);
+		if (write != NULL) {
+			write->nomination = bt_arena_printf(&living->texts, "%.*s",
+				BT_STR_ARG(nomination->nominated_node_name));
+		}
+	}
+	return 0;
+}
+
+static int patch_victim(void *context BT_UNUSED, struct bt_preemption_ticket ticket BT_UNUSED,
+	const struct bt_preemption_pod *victim BT_UNUSED,
+	const struct bt_pod_condition *condition BT_UNUSED, struct berth_error *err BT_UNUSED)
+{
+	return 0; /* it is deleted next */
+}
+
+static int delete_victim(void *context, struct bt_preemption_ticket ticket BT_UNUSED,
+	const struct bt_preemption_pod *victim, struct berth_error *err BT_UNUSED)
+{
+	struct bt_living *living = context;
+	struct bt_living_write *write = begin_write(living, victim->namespace_, victim->name);
+	if (write != NULL) {
+		write->deleted = true;
+		living->victim_count++;
+	}
+	return 0;
+}
+
+static int clear_nomination(void *context, struct bt_preemption_ticket ticket BT_UNUSED,
+	const struct bt_preemption_pod *pod, struct berth_error *err BT_UNUSED)
+{
+	struct bt_living *living = context;
+	struct bt_living_write *write = begin_write(living, pod->namespace_, pod->name);
+	if (write != NULL) {
+		write->nomination = BT_STR("");
+	}
+	return 0;
+}
+
+/** --- what the scheduler is told --- */
+
+int bt_living_change(struct bt_living *living, struct bt_object *old_object,
+	struct bt_object *new_object, struct berth_error *err)
+{
+	int result = bt_scheduler_observe(
+		living->scheduler, old_object, new_object, living->now_ns, err);
+	bt_object_release(old_object);
+	bt_object_release(new_object);
+	return result;
+}
+
+int bt_living_add(struct bt_living *living, struct bt_object *object, struct berth_error *err)
+{
+	if (object->kind == BT_KIND_POD) {
+		struct bt_object *own = bt_object_create_pod(object->value, &living->commons);
+		bt_object_release(object);
+		object = own;
+		living->now_ns += BT_NS_PER_MS; /* no two are equally old */
+	}
+	return bt_living_change(living, NULL, object, err);
+}
+
+int bt_living_change_pod(struct bt_living *living, struct bt_object *old_object,
+	const struct bt_pod *value, struct berth_error *err)
+{
+	char version[24];
+	struct bt_pod changed = *value;
+	(void)snprintf(
+		version, sizeof(version), "%llu", (unsigned long long)++living->resource_version);
+	changed.metadata.resource_version = bt_str_from(version);
+	struct bt_object *object = bt_object_create_pod(&changed, &living->commons);
+	return bt_living_change(living, old_object, object, err);
+}
+
+static int tell_back(
+	struct bt_living *living, const struct bt_living_write *write, struct berth_error *err)
+{
+	const struct bt_object_meta *meta = write->pod->meta;
+	struct bt_object *now =
+		bt_scheduler_find_pod(living->scheduler, meta->namespace_, meta->name);
+	if (now == NULL) {
+		bt_object_release(write->pod);
+		return 0; /* deleted meanwhile */
+	}
+	now = bt_object_share(now); /* there may have been another write before */
+	bt_object_release(write->pod);
+	if (write->deleted) {
+		return bt_living_change(living, now, NULL, err);
+	}
+	struct bt_pod changed = *(const struct bt_pod *)now->value;
+	if (write->node_name.data != NULL) {
+		changed.spec.node_name = write->node_name;
+		changed.status.phase = BT_STR("Running");
+	}
+	if (write->nomination.data != NULL) {
+		changed.status.nominated_node_name = write->nomination;
+	}
+	return bt_living_change_pod(living, now, &changed, err);
+}
+
+static int tell_all_back(struct bt_living *living, struct berth_error *err)
+{
+	int result = 0;
+	for (uint32_t i = 0; i < living->writes.count; i++) {
+		if (result == 0) {
+			result = tell_back(living, &living->writes.items[i], err);
+		} else {
+			bt_object_release(living->writes.items[i].pod);
+		}
+	}
+	living->writes.count = 0;
+	return result;
+}
+
+static void keep_texts(struct bt_living *living, struct bt_attempt *attempt)
+{
+	attempt->namespace_ = bt_arena_str(&living->texts, attempt->namespace_);
+	attempt->name = bt_arena_str(&living->texts, attempt->name);
+	attempt->uid = bt_arena_str(&living->texts, attempt->uid);
+	attempt->node_name = bt_arena_str(&living->texts, attempt->node_name);
+	attempt->reason = bt_arena_str(&living->texts, attempt->reason);
+	attempt->message = bt_arena_str(&living->texts, attempt->message);
+}
+
+int bt_living_step(
+	struct bt_living *living, struct bt_attempt *out_attempt, struct berth_error *err)
+{
+	bt_arena_reset(&living->texts);
+	if (!bt_scheduler_finish_waiting(living->scheduler, living->now_ns, out_attempt)) {
+		bt_scheduler_schedule_one(living->scheduler, living->now_ns, out_attempt);
+	}
+	living->bound_count += out_attempt->outcome == BT_ATTEMPT_BOUND;
+	living->failed_count += out_attempt->outcome == BT_ATTEMPT_FAILED;
+	keep_texts(living, out_attempt);
+	return tell_all_back(living, err);
+}
+
+void bt_living_pass(struct bt_living *living, int64_t duration_ns)
+{
+	living->now_ns += duration_ns;
+	bt_queue_tick(bt_scheduler_queue(living->scheduler), living->now_ns);
+}
+
+int bt_living_init(struct bt_living *living, const struct bt_setup *setup, struct berth_error *err)
+{
+	struct bt_engine_options options;
+	struct bt_config *config = NULL;
+	*living = (struct bt_living){.now_ns = START_NS};
+	living->preemption = (struct bt_preemption_writer){
+		.patch_condition = patch_victim,
+		.delete_pod = delete_victim,
+		.clear_nomination = clear_nomination,
+		.context = living,
+	};
+	struct bt_scheduler_writer writer = {
+		.context = living,
+		.bind = write_binding,
+		.patch_status = write_status,
+		.preemption = &living->preemption,
+	};
+	int result = bt_setup_engine_options(setup, &options, err);
+	if (result == 0) {
+		result = bt_setup_load_config(setup, &config, err);
+	}
+	if (result == 0) {
+		result = bt_scheduler_create(config, &options, &writer, &living->scheduler, err);
+	}
+	bt_config_unref(config);
+	if (result == 0) {
+		bt_queue_start(bt_scheduler_queue(living->scheduler), living->now_ns);
+	}
+	return result;
+}
+
+void bt_living_finish(struct bt_living *living)
+{
+	for (uint32_t i = 0; i < living->writes.count; i++) {
+		bt_object_release(living->writes.items[i].pod);
+	}
+	bt_vec_finish(&living->writes);
+	bt_scheduler_destroy(living->scheduler);
+	bt_pod_commons_finish(&living->commons);
+	bt_arena_finish(&living->texts);
+}

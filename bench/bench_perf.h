@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_BENCH_PERF_H
+#define BT_BENCH_PERF_H
+/**
+ * Workload files of upstream's scheduler_perf, run on the living scheduler. A file is a list of
+ * test cases; each has a template of operations and workloads that fill in its parameters.
+ *
+ * Where upstream has a cluster and its time, here time is virtual: an attempt takes a millisecond
+ * of it, churn goes by it, and waiting costs nothing. The same file therefore gives the same
+ * decisions.
+ */
+#include "bench/bench_run.h"
+#include "codec/json.h"
+#include "codec/message.h"
+
+enum bt_perf_opcode {
+	BT_PERF_CREATE_NODES,
+	BT_PERF_CREATE_NAMESPACES,
+	BT_PERF_CREATE_PODS,
+	BT_PERF_CREATE_POD_SETS,
+	BT_PERF_CHURN,
+	BT_PERF_BARRIER,
+	BT_PERF_SLEEP,
+	BT_PERF_DELETE_PODS,
+	BT_PERF__OPCODES,
+};
+
+/** "createNodes" */
+const char *bt_perf_opcode_name(enum bt_perf_opcode opcode);
+
+/** One operation; which members mean something depends on the opcode. */
+struct bt_perf_op {
+	enum bt_perf_opcode opcode;
+	uint32_t number; /* from 1, for messages */
+	int64_t count;
+	struct bt_str count_param; /* "$name" instead of count */
+	struct bt_str node_template;
+	struct bt_str pod_template;
+	struct bt_str namespace_template;
+	struct bt_str volume_template;
+	struct bt_str claim_template;
+	struct bt_str namespace_;
+	struct bt_str prefix;
+	struct bt_str namespace_prefix;
+	bool collect_metrics;
+	bool skip_wait;
+	struct bt_str mode;
+	int64_t churn_number;
+	int64_t interval_ms;
+	bt_str_list template_paths;
+	bt_str_list namespaces;
+	struct bt_str duration;
+	struct bt_str duration_param;
+	const struct bt_json_value *label_strategy;  /* {labelKey, labelValues}; NULL: none */
+	const struct bt_json_value *unique_strategy; /* {labelKey} */
+	const struct bt_json_value *create_pods;     /* of createPodSets */
+	struct bt_perf_op *pods;                     /* the same, read */
+};
+
+/** Read one operation of a list; its members borrow from value. Messages begin with "op 3 (churn)".
+ */
+BT_MUST_USE int bt_perf_op_read(struct bt_arena *arena, const struct bt_json_value *value,
+	uint32_t number, struct bt_perf_op *op, struct berth_error *err);
+/** "name: expected string, got number" */
+int bt_perf_wrong_type(const char *name, const char *wanted, const struct bt_json_value *value,
+	struct berth_error *err);
+/** *out borrows from value. */
+BT_MUST_USE int bt_perf_read_str(const struct bt_json_value *value, const char *name,
+	struct bt_str *out, struct berth_error *err);
+
+struct bt_perf_workload {
+	struct bt_str name;
+	const struct bt_json_value *params; /* an object, or NULL */
+	double threshold;                   /* pods a second; 0: none */
+};
+
+struct bt_perf_test {
+	struct bt_str name;
+	struct bt_str pod_template; /* defaultPodTemplatePath */
+	struct bt_str config_path;
+	bt_str_list gates; /* "Name=true" */
+	struct bt_perf_op *ops;
+	uint32_t op_count;
+	struct bt_perf_workload *workloads;
+	uint32_t workload_count;
+};
+
+struct bt_perf_file {
+	struct bt_arena arena;
+	const char *path;
+	struct bt_str folder; /* templates are relative to it; ends with "/", or empty */
+	struct bt_perf_test *tests;
+	uint32_t test_count;
+};
+
+/** Read and check a whole file. Messages name file, test case, operation and field. */
+BT_MUST_USE int bt_perf_file_read(
+	const char *path, struct bt_perf_file *out_file, struct berth_error *err);
+void bt_perf_file_finish(struct bt_perf_file *file);
+
+/** What came of one workload. */
+struct bt_perf_result {
+	uint32_t node_count;
+	uint32_t pod_count;    /* placed while metrics were collected */
+	uint32_t bound_count;  /* placed altogether */
+	uint32_t failed_count; /* attempts that failed, altogether */
+	uint32_t victim_count;
+	double seconds; /* of scheduling while metrics were collected */
+	double cpu_seconds;
+	double load_seconds; /* everything else */
+	uint64_t decisions;  /* digest of all placements, in order */
+};
+
+/** Run one workload on a fresh scheduler. setup: flags; the test's configuration goes before. */
+BT_MUST_USE int bt_perf_run(const struct bt_perf_file *file, const struct bt_perf_test *test,
+	const struct bt_perf_workload *workload, const struct bt_setup *setup,
+	struct bt_perf_result *out_result, struct berth_error *err);
+
+struct bt_perf_options {
+	const struct bt_setup *setup;
+	const char *path;
+	const struct bt_arguments *only; /* TEST or TEST/WORKLOAD, commas allowed */
+	int64_t repeat;
+	bool check; /* a second run, verifying, must decide alike */
+};
+
+/**
+ * The whole file: one JSON line for each workload and repetition. *out_below: some did not reach
+ * their threshold.
+ */
+BT_MUST_USE int bt_perf_run_file(
+	const struct bt_perf_options *options, bool *out_below, struct berth_error *err);
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_BENCH_SOURCE_H
+#define BT_BENCH_SOURCE_H
+/**
+ * Built-in workloads of `berth bench`: each object by its number, as JSON. The same workload,
+ * counts and seed give the same bytes, in whatever order objects are asked for. Workloads that
+ * bench/generate.py has too are made of the same objects; what is drawn at random differs.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/prng.h"
+#include "base/strbuf.h"
+
+/** How a workload is run. */
+enum bt_bench_mode {
+	BT_BENCH_PLACE,   /* one pod after the other */
+	BT_BENCH_CHURN,   /* with changes between pods */
+	BT_BENCH_WORST,   /* with a label change on every node between pods */
+	BT_BENCH_BACKLOG, /* the living scheduler: none fits until a node comes */
+	BT_BENCH_GATED,   /* the living scheduler: gates are opened one after another */
+};
+
+/** Different specs in the backlog: one half waits for a pool, the other for a device. */
+#define BT_BENCH_BACKLOG_SHAPES 100
+/** Values of the label that BT_BENCH_WORST changes on every node. */
+#define BT_BENCH_TURNS 4
+/** Most services of the workload of that name. */
+#define BT_BENCH_SERVICES 500
+
+struct bt_bench_pod; /* bench_pods.h */
+
+struct bt_bench_workload {
+	const char *name;
+	const char *summary;
+	void (*bound)(struct bt_bench_pod *pod);
+	void (*pending)(struct bt_bench_pod *pod);
+	enum bt_bench_mode mode;
+	uint32_t zones;
+	bool has_mixed_sizes;
+	bool has_taints;
+	bool has_large_nodes;
+	bool has_services;
+	bool has_devices;
+	bool preempts; /* victims of pods that fit nowhere leave at once */
+};
+
+struct bt_bench_source {
+	const struct bt_bench_workload *workload;
+	uint32_t node_count;
+	uint32_t bound_count; /* 0 without nodes */
+	uint32_t pending_count;
+	uint64_t seed;
+};
+
+/** NULL: there is none of that name. */
+const struct bt_bench_workload *bt_bench_workload_find(const char *name);
+/** In the order of the help; NULL behind the last. */
+const struct bt_bench_workload *bt_bench_workload_at(uint32_t index);
+
+/** Append node number index; more than node_count of them can be made. */
+void bt_bench_write_node(
+	const struct bt_bench_source *source, uint32_t index, struct bt_strbuf *out);
+/** The same with another value of a label (BT_BENCH_WORST: one of BT_BENCH_TURNS). */
+void bt_bench_write_node_turn(
+	const struct bt_bench_source *source, uint32_t index, uint32_t turn, struct bt_strbuf *out);
+/** Append pod number index: bound pods first, then the pending ones. */
+void bt_bench_write_pod(
+	const struct bt_bench_source *source, uint32_t index, struct bt_strbuf *out);
+/**
+ * Services and ReplicaSets, or devices and claims: how many objects besides nodes and pods, and one
+ * of them.
+ */
+uint32_t bt_bench_extra_count(const struct bt_bench_source *source);
+void bt_bench_write_extra(
+	const struct bt_bench_source *source, uint32_t index, struct bt_strbuf *out);
+/** A node that pods of this shape of the backlog fit on, room for one. */
+void bt_bench_write_relief(uint32_t shape, uint32_t index, struct bt_strbuf *out);
+#endif

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/bench_perf.h"
+#include "bench/bench_report.h"
+#include "bench/bench_suite.h"
+#include "cli/command.h"
+
+/** More than any cluster has; pods and nodes are numbered with 32 bits. */
+#define COUNT_MAX 100000000
+#define NOT_GIVEN INT64_MIN
+
+struct options {
+	struct bt_setup setup;
+	const char *workload;
+	int64_t nodes;
+	int64_t bound;
+	int64_t pending;
+	int64_t seed;
+	int64_t changes;
+	const char *write;
+	int64_t repeat;
+	bool preempt;
+	bool verify;
+	int64_t verify_pods;
+	bool suite;
+	bool quick;
+	struct bt_arguments only;
+	const char *output;
+	const char *scheduler_perf;
+};
+
+static int check_count(const char *flag, int64_t value, int64_t least, struct berth_error *err)
+{
+	if (value >= least && value <= COUNT_MAX) {
+		return 0;
+	}
+	if (value < least) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "--%s: must be at least %lld", flag,
+			(long long)least);
+	}
+	return bt_error_set(err, BERTH_ERR_INVALID, "--%s: must be at most %d", flag, COUNT_MAX);
+}
+
+static int check_counts(const struct options *options, struct berth_error *err)
+{
+	const struct {
+		const char *flag;
+		int64_t value;
+		int64_t least;
+	} counts[] = {
+		{"repeat", options->repeat != NOT_GIVEN ? options->repeat : 1, 1},
+		{"nodes", options->nodes, 0},
+		{"bound", options->bound, 0},
+		{"pending", options->pending, 0},
+		{"seed", options->seed, 0},
+		{"changes", options->changes, 0},
+		{"verify-pods", options->verify_pods, 0},
+	};
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(counts); i++) {
+		int result = check_count(counts[i].flag, counts[i].value, counts[i].least, err);
+		if (result < 0) {
+			return result;
+		}
+	}
+	if (options->nodes == 0 && options->bound != 0) {
+		return bt_error_set(
+			err, BERTH_ERR_INVALID, "--bound: bound pods need nodes (--nodes)");
+	}
+	return 0;
+}
+
+static int find_workload(
+	const char *name, const struct bt_bench_workload **out_workload, struct berth_error *err)
+{
+	struct bt_strbuf names = {0};
+	const struct bt_bench_workload *workload;
+	*out_workload = bt_bench_workload_find(name);
+	if (*out_workload != NULL) {
+		return 0;
+	}
+	for (uint32_t i = 0; (workload = bt_bench_workload_at(i)) != NULL; i++) {
+		bt_strbuf_printf(&names, "%s%s", i != 0 ? ", " : "", workload->name);
+	}
+	int result = bt_error_set(
+		err, BERTH_ERR_INVALID, "--workload: %s is none of %s", name, bt_strbuf_c(&names));
+	bt_strbuf_finish(&names);
+	return result;
+}
+
+/** What the flags ask for, without a file. */
+static struct bt_bench_run run_of(
+	const struct options *options, const struct bt_bench_workload *workload)
+{
+	return (struct bt_bench_run){
+		.setup = &options->setup,
+		.source = {.workload = workload,
+			.node_count = (uint32_t)options->nodes,
+			.bound_count = (uint32_t)options->bound,
+			.pending_count = (uint32_t)options->pending,
+			.seed = (uint64_t)options->seed},
+		.preempt = options->preempt || (workload != NULL && workload->preempts),
+		.changes = (uint32_t)options->changes,
+		.check = options->verify || options->verify_pods != 0,
+		.check_pods = (uint32_t)options->verify_pods,
+	};
+}
+
+/** --- writing a workload --- */
+
+static void write_objects(const struct bt_bench_source *source, uint32_t count,
+	void (*append)(const struct bt_bench_source *source, uint32_t index, struct bt_strbuf *out),
+	FILE *file)
+{
+	struct bt_strbuf line = {0};
+	for (uint32_t i = 0; i < count && ferror(file) == 0; i++) {
+		append(source, i, &line);
+		bt_strbuf_append_char(&line, '\n');
+		(void)fwrite(line.data, 1, line.length, file); /* asked by ferror */
+		bt_strbuf_reset(&line);
+	}
+	bt_strbuf_finish(&line);
+}
+
+static int write_workload(
+	const struct bt_bench_source *source, const char *path, struct berth_error *err)
+{
+	bool to_stdout = strcmp(path, "-") == 0;
+	FILE *file = to_stdout ? stdout : fopen(path, "w");
+	if (file == NULL) {
+		return bt_error_set(err, BERTH_ERR_IO, "--write: %s: %s", path, strerror(errno));
+	}
+	write_objects(source, source->node_count, bt_bench_write_node, file);
+	write_objects(source, bt_bench_extra_count(source), bt_bench_write_extra, file);
+	write_objects(
+		source, source->bound_count + source->pending_count, bt_bench_write_pod, file);
+	if (to_stdout) {
+		return 0; /* failures show at the end of the program */
+	}
+	bool failed = ferror(file) != 0;
+	failed = fclose(file) != 0 || failed;
+	return failed ? bt_error_set(err, BERTH_ERR_IO, "--write: %s: cannot write", path) : 0;
+}
+
+/** --- measuring --- */
+
+static int run_repeatedly(
+	const struct options *options, const struct bt_bench_run *run, struct berth_error *err)
+{
+	int64_t count = options->repeat != NOT_GIVEN ? options->repeat : 1;
+	for (int64_t i = 0; i < count; i++) {
+		struct bt_bench_result measured;
+		struct bt_strbuf line = {0};
+		int result = bt_bench_run(run, &measured, err);
+		if (result < 0) {
+			return result;
+		}
+		bt_bench_write_line(run, &measured, &line);
+		(void)printf("%s\n", bt_strbuf_c(&line));
+		(void)fflush(stdout); /* failures show at the end of the program */
+		bt_strbuf_finish(&line);
+	}
+	return 0;
+}
+
+static int run_workload(const struct options *options, const struct bt_arguments *arguments,
+	struct berth_error *err)
+{
+	const struct bt_bench_workload *workload;
+	if (arguments->list.count != 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "--workload: takes no file, got %s",
+			arguments->list.items[0]);
+	}
+	int result = find_workload(options->workload, &workload, err);
+	if (result < 0) {
+		return result;
+	}
+	struct bt_bench_run run = run_of(options, workload);
+	return options->write != NULL ? write_workload(&run.source, options->write, err)
+				      : run_repeatedly(options, &run, err);
+}
+
+static int run_files(const struct options *options, const struct bt_arguments *arguments,
+	struct berth_error *err)
+{
+	int result = 0;
+	if (arguments->list.count == 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"needs a file or --workload (see \"berth bench --help\")");
+	}
+	if (options->write != NULL) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "--write: needs --workload");
+	}
+	for (uint32_t i = 0; i < arguments->list.count && result == 0; i++) {
+		struct bt_bench_run run = run_of(options, NULL);
+		run.path = arguments->list.items[i];
+		result = run_repeatedly(options, &run, err);
+	}
+	return result;
+}
+
+static int run_suite(
+	struct options *options, const struct bt_arguments *arguments, struct berth_error *err)
+{
+	if (arguments->list.count != 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "--suite: takes no file, got %s",
+			arguments->list.items[0]);
+	}
+	if (options->setup.percentage < 0) {
+		options->setup.percentage = 100;
+	}
+	struct bt_bench_suite_options suite = {
+		.setup = &options->setup,
+		.only = &options->only,
+		.repeat = options->repeat != NOT_GIVEN ? options->repeat : 0,
+		.seed = options->seed,
+		.changes = options->changes,
+		.check_pods = options->verify_pods,
+		.check = options->verify || options->verify_pods != 0,
+		.quick = options->quick,
+		.json = strcmp(options->output, "json") == 0,
+	};
+	return bt_bench_suite(&suite, err);
+}
+
+static int run_scheduler_perf(const struct options *options, const struct bt_arguments *arguments,
+	bool *out_below, struct berth_error *err)
+{
+	if (arguments->list.count != 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"--scheduler-perf: takes no other file, got %s", arguments->list.items[0]);
+	}
+	struct bt_perf_options perf = {
+		.setup = &options->setup,
+		.path = options->scheduler_perf,
+		.only = &options->only,
+		.repeat = options->repeat != NOT_GIVEN ? options->repeat : 1,
+		.check = options->verify,
+	};
+	return bt_perf_run_file(&perf, out_below, err);
+}
+
+/** Flags that mean something in one way of measuring only. */
+static int check_way(const struct options *options, struct berth_error *err)
+{
+	const char *flag = options->quick                                          ? "quick"
+		: options->only.list.count != 0 && options->scheduler_perf == NULL ? "only"
+										   : NULL;
+	if (flag != NULL && !options->suite) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "--%s: needs --suite", flag);
+	}
+	if (options->suite + (options->workload != NULL) + (options->scheduler_perf != NULL) > 1) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"--suite, --workload and --scheduler-perf exclude each other");
+	}
+	if (options->suite && options->setup.threads != 1) {
+		return bt_error_set(
+			err, BERTH_ERR_INVALID, "--threads: --suite measures one thread");
+	}
+	if (strcmp(options->output, "json") != 0 && strcmp(options->output, "table") != 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "--output: %s is none of table, json",
+			options->output);
+	}
+	return 0;
+}
+
+static int run_parsed(struct options *options, const struct bt_arguments *arguments,
+	bool *out_below, struct berth_error *err)
+{
+	int result = check_way(options, err);
+	if (result == 0) {
+		result = check_counts(options, err);
+	}
+	options->setup.verify = bt_command_verify();
+	if (result == 0) {
+		result = bt_setup_start(&options->setup, err);
+	}
+	if (result < 0) {
+		return result;
+	}
+	if (options->suite) {
+		return run_suite(options, arguments, err);
+	}
+	if (options->scheduler_perf != NULL) {
+		return run_scheduler_perf(options, arguments, out_below, err);
+	}
+	return options->workload != NULL ? run_workload(options, arguments, err)
+					 : run_files(options, arguments, err);
+}
+
+static int run(const struct bt_command *command, int argc, char **argv)
+{
+	struct options options = {.setup = BT_SETUP_INIT,
+		.nodes = 5000,
+		.bound = 5000,
+		.pending = 2000,
+		.seed = 7,
+		.changes = 2,
+		.repeat = NOT_GIVEN,
+		.output = "table"};
+	struct bt_arguments arguments = {0};
+	const struct bt_flag flags[] = {
+		{"workload", 'w', BT_FLAG_STRING, &options.workload, "WORKLOAD",
+			"a built-in workload instead of a file"},
+		{"nodes", 0, BT_FLAG_INT, &options.nodes, "N", "its nodes (default 5000)"},
+		{"bound", 0, BT_FLAG_INT, &options.bound, "N",
+			"its pods that have a node from the start (default 5000)"},
+		{"pending", 0, BT_FLAG_INT, &options.pending, "N",
+			"its pods to be scheduled (default 2000)"},
+		{"seed", 0, BT_FLAG_INT, &options.seed, "N",
+			"of what is drawn at random in it (default 7)"},
+		{"changes", 0, BT_FLAG_INT, &options.changes, "N",
+			"churn: changes of the cluster before each pod (default 2)"},
+		{"write", 0, BT_FLAG_STRING, &options.write, "FILE",
+			"write the workload as JSON lines (-: standard output) and measure "
+			"nothing"},
+		{"repeat", 0, BT_FLAG_INT, &options.repeat, "N",
+			"measure N times, each on a freshly loaded cluster"},
+		{"preempt", 0, BT_FLAG_BOOL, &options.preempt, NULL,
+			"remove the victims of pods that do not fit, and try those pods again"},
+		{"verify", 0, BT_FLAG_BOOL, &options.verify, NULL,
+			"then a second run that makes every decision the plain way, too, and must "
+			"agree"},
+		{"verify-pods", 0, BT_FLAG_INT, &options.verify_pods, "N",
+			"the same with the first N pending pods only"},
+		{"suite", 0, BT_FLAG_BOOL, &options.suite, NULL,
+			"measure a fixed list of workloads and print a report"},
+		{"quick", 0, BT_FLAG_BOOL, &options.quick, NULL,
+			"with --suite: a tenth of everything, once"},
+		{"scheduler-perf", 0, BT_FLAG_STRING, &options.scheduler_perf, "FILE",
+			"run the workloads of a scheduler_perf file"},
+		{"only", 0, BT_FLAG_STRINGS, &options.only, "NAME,...",
+			"with --suite: only these measurements or workloads; with "
+			"--scheduler-perf: "
+			"TEST or TEST/WORKLOAD"},
+		{"output", 'o', BT_FLAG_STRING, &options.output, "table|json",
+			"with --suite: how the report is written (default table)"},
+		BT_SETUP_FLAGS(&options.setup),
+	};
+	int exit_status;
+	if (bt_command_parse(
+		    command, flags, BT_ARRAY_LENGTH(flags), argc, argv, &arguments, &exit_status)) {
+		struct berth_error err = BERTH_ERROR_INIT;
+		bool below = false;
+		exit_status = run_parsed(&options, &arguments, &below, &err) < 0
+			? bt_command_fail(command, &err)
+			: below ? BT_EXIT_FINDING
+				: BT_EXIT_OK;
+	}
+	bt_setup_finish(&options.setup);
+	bt_vec_finish(&options.only.list);
+	bt_vec_finish(&arguments.list);
+	return exit_status;
+}
+
+static const char *workload_at(uint32_t index, const char **out_summary)
+{
+	const struct bt_bench_workload *workload = bt_bench_workload_at(index);
+	*out_summary = workload != NULL ? workload->summary : NULL;
+	return workload != NULL ? workload->name : NULL;
+}
+
+const struct bt_command bt_command_bench = {
+	.name = "bench",
+	.group = BT_COMMAND_MEASURE,
+	.summary = "Measure how many pods a second are placed.",
+	.usage = "berth bench FILE... | --workload WORKLOAD | --suite | --scheduler-perf FILE "
+		 "[FLAGS]",
+	.arguments = "FILE",
+	.help = "Four ways to say what is measured:\n"
+		"\n"
+		"  FILE              a snapshot, or one API object a line. Pods without a\n"
+		"                    spec.nodeName are scheduled in file order when everything\n"
+		"                    else is loaded, each assumed on its node before the next.\n"
+		"  --workload NAME   the same with objects made on the spot: --nodes, --bound\n"
+		"                    (pods that have a node), --pending (pods to be placed).\n"
+		"                    --write shows them.\n"
+		"  --suite           a fixed list of workloads and sizes, each run in a process\n"
+		"                    of its own: a table (or JSON) with the median of five\n"
+		"                    runs, memory, the ratio to upstream, machine and commit.\n"
+		"  --scheduler-perf  a workload file of upstream's scheduler_perf, on the\n"
+		"                    living scheduler with its queue.\n"
+		"\n"
+		"Workloads:\n"
+		"  basic         pods of one shape\n"
+		"  nodeaffinity  required node affinity for two of three zones\n"
+		"  taints        every third node has a taint that repels softly\n"
+		"  hetero        four sizes of nodes, 2,000 apps with random requests\n"
+		"  spread, prefspread              hard or soft spreading over ten zones\n"
+		"  affinity, antiaffinity          required, by zone or by host\n"
+		"  prefaffinity, prefantiaffinity  preferred, by host\n"
+		"  mixed         a random mix of these\n"
+		"  preemption    bound pods must leave for important ones\n"
+		"  churn         pods finish, nodes come, change and go between pods\n"
+		"  backlog       pods of 100 shapes that do not fit, then nodes for one each\n"
+		"  gated         scheduling gates are opened one after another\n"
+		"  services      500 services, spread by the default constraints\n"
+		"  daemonsets    each pod is for one node, by its name\n"
+		"  devices       eight devices a node, a claim for one of them by each pod\n"
+		"  large         objects with long lists of everything\n"
+		"  worst         no two pods alike, labels change on all nodes between pods\n"
+		"\n"
+		"One JSON line is printed a run. seconds are the decisions only, changes of the\n"
+		"cluster included, on one thread; cpu_seconds are the same by the processor's\n"
+		"time, for machines where others are busy; load_seconds cover making, reading\n"
+		"and decoding. decisions is a digest of which pod went where: equal digests,\n"
+		"equal decisions. With --verify a second run makes every decision the plain way\n"
+		"as well and must come to the same digest.\n"
+		"\n"
+		"With --preempt a pod that fits nowhere preempts: its victims are removed at\n"
+		"once, the pod is tried again, and the line has preempted (pods placed that\n"
+		"way), victims and preemptions_per_s.\n",
+	.examples =
+		"  berth bench -w spread --repeat 5 --percentage-of-nodes-to-score 100\n"
+		"  berth bench -w churn --pending 20000 --changes 10 --verify-pods 500\n"
+		"  berth bench -w basic --nodes 1000000 --bound 0 --pending 1000000\n"
+		"  berth bench -w mixed --write mixed.jsonl && berth bench mixed.jsonl\n"
+		"  berth bench --suite --verify -o json > suite.json\n"
+		"  berth bench --suite --quick --only spread,million\n"
+		"  berth bench --scheduler-perf examples/scheduler-perf/performance-config.yaml\n",
+	.exit_status = "  0  everything was measured\n"
+		       "  1  a workload of a scheduler_perf file is below its threshold\n"
+		       "  2  the flags or files are wrong, or a check of --verify failed\n",
+	.run = run,
+	.workload_at = workload_at,
+};

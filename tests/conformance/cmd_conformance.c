@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "conformance/conformance.h"
+#include "cli/line_reader.h"
+
+/** Differences shown unless --show says otherwise. */
+#define SHOWN_DEFAULT 5
+
+struct options {
+	const char *skip_text;
+	int64_t show;
+	bool answer;
+	bool explain;
+	struct bt_conformance_skip skip;
+	struct bt_arena arena;
+};
+
+struct tally {
+	unsigned long passed;
+	unsigned long failed;
+	struct bt_explain_tally explained;
+};
+
+static void split_skip(struct options *options)
+{
+	struct bt_str text = bt_str_from(options->skip_text);
+	uint32_t count = 1;
+	for (uint32_t i = 0; i < text.length; i++) {
+		count += text.data[i] == ',';
+	}
+	struct bt_str *members = BT_ARENA_NEW_ARRAY(&options->arena, struct bt_str, count);
+	uint32_t found = 0;
+	for (uint32_t start = 0; start < text.length;) {
+		struct bt_str rest = bt_str_sub(text, start, text.length);
+		int64_t comma = bt_str_find_char(rest, ',');
+		uint32_t length = comma < 0 ? rest.length : (uint32_t)comma;
+		members[found++] = bt_str_sub(rest, 0, length);
+		start += length + 1;
+	}
+	options->skip = (struct bt_conformance_skip){members, found};
+}
+
+/** Compare an answer with the recorded one. complaints: about explanations, ends up in the same
+ * count. */
+static int compare_case(const struct options *options, struct bt_arena *arena, struct bt_str answer,
+	struct bt_str complaints, const struct bt_json_value *expected, struct tally *tally,
+	struct berth_error *err)
+{
+	struct bt_json_value *got = NULL;
+	int result = bt_json_parse(arena, answer, false, &got, err);
+	if (result < 0) {
+		return result;
+	}
+	if (!bt_str_equal(bt_json_find_str(expected, "name"), bt_json_find_str(got, "name"))) {
+		struct bt_str ours = bt_json_find_str(got, "name");
+		struct bt_str theirs = bt_json_find_str(expected, "name");
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"case %.*s does not belong to answer %.*s", BT_STR_ARG(ours),
+			BT_STR_ARG(theirs));
+	}
+	struct bt_strbuf difference = {0};
+	if (bt_conformance_compare(expected, got, &options->skip, &difference) &&
+		complaints.length == 0) {
+		tally->passed++;
+	} else {
+		tally->failed++;
+		if (tally->failed <= (unsigned long)options->show) {
+			(void)printf("%.*s\n%s%.*s", BT_STR_ARG(bt_json_find_str(got, "name")),
+				bt_strbuf_c(&difference), BT_STR_ARG(complaints));
+		}
+	}
+	bt_strbuf_finish(&difference);
+	return 0;
+}
+
+/** The recorded answer that belongs to the next case; NULL when only answers are wanted. */
+static int next_expected(const struct options *options, struct bt_line_reader *reader,
+	struct bt_arena *arena, struct bt_json_value **out_expected, struct berth_error *err)
+{
+	struct bt_str line;
+	bool more;
+	*out_expected = NULL;
+	if (options->answer) {
+		return 0;
+	}
+	int result = bt_line_reader_next(reader, &line, &more, err);
+	if (result == 0 && !more) {
+		result = bt_error_set(err, BERTH_ERR_INVALID, "fewer answers than cases");
+	}
+	return result == 0 ? bt_json_parse(arena, line, true, out_expected, err) : result;
+}
+
+static int run_case(const struct options *options, struct bt_str case_json,
+	struct bt_line_reader *expected_lines, struct tally *tally, struct berth_error *err)
+{
+	struct bt_arena arena;
+	bt_arena_init(&arena, 0);
+	struct bt_strbuf answer = {0};
+	struct bt_strbuf complaints = {0};
+	struct bt_json_value *expected;
+	int result = next_expected(options, expected_lines, &arena, &expected, err);
+	if (result == 0 && options->explain) {
+		result = bt_conformance_explain(case_json, expected, bt_command_verify(),
+			&tally->explained, &complaints, &answer, err);
+	} else if (result == 0) {
+		result = bt_conformance_answer(
+			case_json, expected, bt_command_verify(), &answer, err);
+	}
+	if (result == 0 && options->answer) {
+		(void)printf("%s\n", bt_strbuf_c(&answer));
+	} else if (result == 0) {
+		result = compare_case(options, &arena, bt_strbuf_str(&answer),
+			bt_strbuf_str(&complaints), expected, tally, err);
+	}
+	bt_strbuf_finish(&complaints);
+	bt_strbuf_finish(&answer);
+	bt_arena_finish(&arena);
+	return result;
+}
+
+/** Answers without a case would be passed over silently. */
+static int check_no_more(
+	const struct options *options, struct bt_line_reader *expected, struct berth_error *err)
+{
+	struct bt_str line;
+	bool more = false;
+	int result = options->answer ? 0 : bt_line_reader_next(expected, &line, &more, err);
+	if (result == 0 && more) {
+		result = bt_error_set(err, BERTH_ERR_INVALID, "more answers than cases");
+	}
+	return result;
+}
+
+static int run_cases(const struct options *options, struct bt_line_reader *cases,
+	struct bt_line_reader *expected, struct tally *tally, struct berth_error *err)
+{
+	for (;;) {
+		struct bt_str line;
+		bool more;
+		int result = bt_line_reader_next(cases, &line, &more, err);
+		if (result == 0 && !more) {
+			result = check_no_more(options, expected, err);
+		}
+		if (result < 0 || !more) {
+			return result;
+		}
+		result = run_case(options, line, expected, tally, err);
+		if (result < 0) {
+			return bt_error_wrap(err, result, "line %lu", bt_line_reader_number(cases));
+		}
+	}
+}
+
+static int run_files(const struct bt_command *command, const struct options *options,
+	const struct bt_arguments *arguments)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_line_reader *cases = NULL;
+	struct bt_line_reader *expected = NULL;
+	struct tally tally = {.passed = 0};
+	int result = bt_line_reader_open(arguments->list.items[0], &cases, &err);
+	if (result == 0 && !options->answer) {
+		result = bt_line_reader_open(arguments->list.items[1], &expected, &err);
+	}
+	if (result == 0) {
+		result = run_cases(options, cases, expected, &tally, &err);
+	}
+	bt_line_reader_close(cases);
+	bt_line_reader_close(expected);
+	if (result < 0) {
+		return bt_command_fail(command, &err);
+	}
+	if (options->explain) {
+		(void)printf("%" PRIu64 " pods explained, %" PRIu64 " proposals, none for %" PRIu64
+			     " pods\n",
+			tally.explained.pods, tally.explained.proposals,
+			tally.explained.without_proposal);
+	}
+	if (!options->answer) {
+		(void)printf("%lu passed, %lu failed\n", tally.passed, tally.failed);
+	}
+	return tally.failed == 0 ? BT_EXIT_OK : BT_EXIT_FINDING;
+}
+
+static int run(const struct bt_command *command, int argc, char **argv)
+{
+	struct options options = {.skip_text = "", .show = SHOWN_DEFAULT};
+	struct bt_arguments arguments = {0};
+	const struct bt_flag flags[] = {
+		{"skip", 0, BT_FLAG_STRING, &options.skip_text, "FIELD,...",
+			"members of a result that are not compared"},
+		{"show", 0, BT_FLAG_INT, &options.show, "N", "differences to print (default 5)"},
+		{"answer", 0, BT_FLAG_BOOL, &options.answer, NULL,
+			"print our answers as JSON lines instead of comparing; takes CASES only"},
+		{"explain", 0, BT_FLAG_BOOL, &options.explain, NULL,
+			"explain every pod too, and try out every change that is proposed"},
+	};
+	int exit_status;
+	if (bt_command_parse(
+		    command, flags, BT_ARRAY_LENGTH(flags), argc, argv, &arguments, &exit_status)) {
+		if (options.answer && options.explain) {
+			(void)fprintf(stderr,
+				"berth-conformance: --explain compares with EXPECTED and cannot be "
+				"combined with --answer\nUsage: %s\n",
+				command->usage);
+			exit_status = BT_EXIT_BAD_INPUT;
+		} else if (arguments.list.count != (options.answer ? 1U : 2U)) {
+			(void)fprintf(stderr, "berth-conformance: needs %s\nUsage: %s\n",
+				options.answer ? "the file CASES" : "two files, CASES and EXPECTED",
+				command->usage);
+			exit_status = BT_EXIT_BAD_INPUT;
+		} else {
+			bt_arena_init(&options.arena, 0);
+			split_skip(&options);
+			exit_status = run_files(command, &options, &arguments);
+			bt_arena_finish(&options.arena);
+		}
+	}
+	bt_vec_finish(&arguments.list);
+	return exit_status;
+}
+
+static const struct bt_command command_conformance = {
+	.name = "conformance",
+	.is_program = true,
+	.summary = "Compare decisions with recorded answers of upstream's scheduling framework.",
+	.usage = "berth-conformance CASES [EXPECTED] [FLAGS]",
+	.arguments = "FILE",
+	.help = "Runs every case of CASES and compares each member of its results with EXPECTED; "
+		"both\n"
+		"are JSON lines, gzipped or not. The first differences are printed; the last line\n"
+		"is \"N passed, N failed\". With BERTH_VERIFY=1 the column results are checked\n"
+		"against the plain plugins as well.\n",
+	.examples = "  berth-conformance cases.jsonl.gz expected.jsonl.gz --show 20\n"
+		    "  berth-conformance cases.jsonl --answer > answers.jsonl\n",
+	.exit_status = "  0  all cases passed\n"
+		       "  1  some failed\n"
+		       "  2  the flags are wrong or a file cannot be read\n",
+	.run = run,
+};
+
+static int run_program(int argc, char **argv)
+{
+	return run(&command_conformance, argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+	return bt_command_main(argc, argv, run_program);
+}

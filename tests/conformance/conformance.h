@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CONFORMANCE_H
+#define BT_CONFORMANCE_H
+/**
+ * The vector runner: random clusters with upstream's own answers, run through the engine and
+ * compared member by member. The format is described in tests/conformance/README.md.
+ */
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "codec/json.h"
+
+/**
+ * Run one case (a line of CASES; expected: its recorded answer, or NULL) and append our answer to
+ * out as JSON in the format of EXPECTED. An error means that the line is not a case; a
+ * configuration that upstream would refuse is an answer.
+ */
+BT_MUST_USE int bt_conformance_answer(struct bt_str case_json, const struct bt_json_value *expected,
+	bool verify, struct bt_strbuf *out, struct berth_error *err);
+
+/** What --explain did, over all cases. */
+struct bt_explain_tally {
+	uint64_t pods;
+	uint64_t proposals;
+	uint64_t without_proposal; /* pods that fit nowhere and get no proposal */
+};
+
+/**
+ * The same, and every pod is explained as well, just before it is scheduled: what does not fit the
+ * recorded answer, and proposals that do not hold, are appended to complaints. Not for cases of the
+ * category life.
+ */
+BT_MUST_USE int bt_conformance_explain(struct bt_str case_json,
+	const struct bt_json_value *expected, bool verify, struct bt_explain_tally *tally,
+	struct bt_strbuf *complaints, struct bt_strbuf *out, struct berth_error *err);
+
+/** The same for a case of the category life: one with steps. */
+BT_MUST_USE int bt_life_answer(const struct bt_json_value *case_value,
+	const struct bt_json_value *expected, bool verify, struct bt_strbuf *out,
+	struct berth_error *err);
+
+/** Members of a result that are not compared. */
+struct bt_conformance_skip {
+	const struct bt_str *members;
+	uint32_t count;
+};
+
+/**
+ * Compare two answers. On a difference false, and readable lines (what, expected, got) in
+ * out_difference.
+ */
+bool bt_conformance_compare(const struct bt_json_value *expected, const struct bt_json_value *got,
+	const struct bt_conformance_skip *skip, struct bt_strbuf *out_difference);
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CONFORMANCE_PRIVATE_H
+#define BT_CONFORMANCE_PRIVATE_H
+/**
+ * One case of the vector runner, shared by its files: conformance_load.c has what is read,
+ * conformance_write.c what is answered, conformance_run.c what happens in between.
+ */
+#include "base/vec.h"
+#include "conformance/conformance.h"
+#include "sched/engine.h"
+
+struct bt_case_list {
+	BT_VEC(struct bt_str) items; /* JSON texts, borrowed from the line */
+};
+
+struct bt_case_text {
+	struct bt_str name;
+	struct bt_str config;
+	struct bt_case_list objects;
+	struct bt_case_list pending;
+	bool brief;
+};
+
+/** A pod of the case, wherever it is. */
+struct bt_case_pod {
+	struct bt_str key; /* "namespace/name" */
+	const struct bt_pod *pod;
+	bool placed;
+};
+
+struct bt_case_node {
+	struct bt_str name;
+	const struct bt_node *node;
+	struct bt_str json; /* what it was decoded from */
+	bool deleted;
+};
+
+/** What PreBind of a pod before wrote to a volume or a claim; texts in the run's arena. */
+struct bt_case_write {
+	struct bt_str volume; /* "": a claim */
+	struct bt_str claim_namespace;
+	struct bt_str claim;
+	struct bt_str claim_uid;
+	struct bt_str selected_node; /* of a claim */
+};
+
+struct bt_case_run {
+	struct bt_arena arena;
+	struct bt_case_text text;
+	struct bt_engine *engine;
+	BT_VEC(struct bt_case_pod) pods;
+	BT_VEC(struct bt_case_node) nodes;
+	BT_VEC(struct bt_pod_info *) queued; /* nominated pods that wait */
+	BT_VEC(struct bt_case_write) writes;
+	struct bt_json_writer writer;
+	bool writes_open;    /* `writes` of the current result has been begun */
+	bool records_writes; /* PreBind is running: writes of claims are part of the answer */
+	struct bt_claim_writer claim_writer;
+	/* Explanations; tally NULL: none are asked for. */
+	struct bt_explain_tally *tally;
+	const struct bt_json_value *expected; /* the case's answer */
+	struct bt_strbuf *complaints;
+	uint32_t result_count; /* pods so far */
+};
+
+/* conformance_load.c */
+
+/** Take a line of CASES apart; texts stay borrowed from it. */
+int bt_case_read(struct bt_str json, struct bt_arena *arena, struct bt_case_text *text,
+	struct berth_error *err);
+/** The cluster the case starts with. */
+int bt_case_load_objects(struct bt_case_run *run, struct berth_error *err);
+/** A step that changes the cluster. */
+int bt_case_apply_operation(struct bt_case_run *run, const struct bt_json_value *step,
+	struct bt_str json, struct berth_error *err);
+/** Put an object that is neither pod nor node into the engine's state. */
+int bt_case_store_object(struct bt_engine *engine, struct bt_str json, struct berth_error *err);
+/** The node as it is in the state; NULL: there was none. */
+const struct bt_node *bt_case_find_node(const struct bt_case_run *run, struct bt_str name);
+/** An object of one kind, in the arena. */
+int bt_case_decode(const struct bt_message *message, struct bt_str json, struct bt_arena *arena,
+	void **out, struct berth_error *err);
+/** "namespace/name", in the arena of the run. */
+struct bt_str bt_case_object_key(struct bt_case_run *run, const struct bt_object_meta *meta);
+/** Remember where a pod is; steps name it by its key. */
+void bt_case_note_pod(struct bt_case_run *run, const struct bt_pod *pod, bool placed);
+
+/* conformance_run.c */
+
+/** With the case's configuration; refused: what is wrong with it. */
+int bt_case_create_engine(struct bt_case_run *run, bool verify, struct bt_engine **out_engine,
+	struct berth_error *refused);
+
+/** A member of `writes`, which is opened for the first one; the caller ends the object. */
+void bt_case_begin_write(struct bt_case_run *run, const char *op);
+
+/* conformance_claims.c */
+
+/** The engine of the case writes claims into its answer. */
+void bt_case_connect_claims(struct bt_case_run *run);
+
+/* conformance_explain.c */
+
+/** Explain a pod before it is scheduled; what is wrong goes to the run's complaints. */
+int bt_case_explain(struct bt_case_run *run, const struct bt_pod *pod, struct bt_str json,
+	struct berth_error *err);
+
+/* conformance_write.c: members of a result, in the writer */
+
+void bt_case_write_status(struct bt_case_run *run, const struct bt_framework *framework,
+	const struct bt_status *status);
+void bt_case_write_pre_filter(struct bt_case_run *run, const struct bt_framework *framework,
+	const struct bt_evaluation *evaluation);
+void bt_case_write_filter(struct bt_case_run *run, const struct bt_framework *framework,
+	const struct bt_evaluation *evaluation);
+void bt_case_write_best(struct bt_case_run *run, const struct bt_evaluation *evaluation);
+void bt_case_write_error(struct bt_case_run *run, const struct bt_status *status);
+void bt_case_write_post_filter(struct bt_case_run *run, struct bt_framework *framework,
+	const struct bt_pod_info *pod, const struct bt_evaluation *evaluation);
+/** Borrowed from the state. */
+struct bt_str bt_case_slot_name(const struct bt_case_run *run, uint32_t slot);
+
+#endif

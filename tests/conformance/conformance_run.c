@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "conformance/conformance.h"
+
+#include "api/storage.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "conformance/conformance_private.h"
+#include "config/config.h"
+
+/** --- one pending pod --- */
+
+void bt_case_begin_write(struct bt_case_run *run, const char *op)
+{
+	if (!run->writes_open) {
+		bt_json_write_name_c(&run->writer, "writes");
+		bt_json_begin_array(&run->writer);
+		run->writes_open = true;
+	}
+	bt_json_begin_object(&run->writer);
+	bt_json_write_name_c(&run->writer, "op");
+	bt_json_write_c(&run->writer, op);
+}
+
+static void note_write(struct bt_case_run *run, struct bt_str volume,
+	const struct bt_persistent_volume_claim *claim, struct bt_str selected_node)
+{
+	struct bt_case_write write = {
+		.volume = bt_arena_str(&run->arena, volume),
+		.claim_namespace = bt_arena_str(&run->arena, claim->metadata.namespace_),
+		.claim = bt_arena_str(&run->arena, claim->metadata.name),
+		.claim_uid = bt_arena_str(&run->arena, claim->metadata.uid),
+		.selected_node = bt_arena_str(&run->arena, selected_node),
+	};
+	bt_vec_push(&run->writes, write);
+}
+
+/** What VolumeBinding writes in PreBind; then it is told not to wait for the effect. */
+static int record_bind_volume(void *context, const struct bt_persistent_volume *volume,
+	const struct bt_persistent_volume_claim *claim,
+	BT_UNUSED struct bt_str *out_resource_version, BT_UNUSED struct berth_error *err)
+{
+	struct bt_case_run *run = context;
+	bt_case_begin_write(run, "bindPV");
+	bt_json_write_name_c(&run->writer, "pv");
+	bt_json_write_str(&run->writer, volume->metadata.name);
+	bt_json_write_name_c(&run->writer, "pvc");
+	bt_json_write_str(&run->writer, bt_case_object_key(run, &claim->metadata));
+	bt_json_end_object(&run->writer);
+	note_write(run, volume->metadata.name, claim, BT_STR(""));
+	return 0;
+}
+
+static int record_select_node(void *context, const struct bt_persistent_volume_claim *claim,
+	struct bt_str node_name, BT_UNUSED struct bt_str *out_resource_version,
+	BT_UNUSED struct berth_error *err)
+{
+	struct bt_case_run *run = context;
+	bt_case_begin_write(run, "provision");
+	bt_json_write_name_c(&run->writer, "pvc");
+	bt_json_write_str(&run->writer, bt_case_object_key(run, &claim->metadata));
+	bt_json_write_name_c(&run->writer, "selectedNode");
+	bt_json_write_str(&run->writer, node_name);
+	bt_json_end_object(&run->writer);
+	note_write(run, BT_STR(""), claim, node_name);
+	return 0;
+}
+
+static int refuse_to_wait(
+	BT_UNUSED void *context, BT_UNUSED const struct bt_pod_info *pod, struct berth_error *err)
+{
+	return bt_error_set(err, BERTH_ERR_STATE, "binding volumes: context canceled");
+}
+
+/** PreBind as far as its writes; what Reserve assumed stays for the steps that follow. */
+static void write_writes(struct bt_case_run *run, struct bt_framework *framework,
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, uint32_t slot)
+{
+	struct bt_volume_writer writer = {.bind_volume = record_bind_volume,
+		.select_node = record_select_node,
+		.wait = refuse_to_wait,
+		.context = run};
+	framework->handle.volume_writer = &writer;
+	run->writes_open = false;
+	run->records_writes = true;
+	/* It fails where it would wait. */
+	(void)bt_run_pre_bind(framework, cycle, pod, slot);
+	framework->handle.volume_writer = NULL;
+	run->records_writes = false;
+	if (run->writes_open) {
+		bt_json_end_array(&run->writer);
+	}
+}
+
+static int place(struct bt_case_run *run, struct bt_framework *framework,
+	const struct bt_pod_info *pod, const struct bt_evaluation *evaluation,
+	struct berth_error *err)
+{
+	struct bt_state *state = run->engine->state;
+	uint32_t slot = evaluation->feasible[evaluation->best];
+	struct bt_pod *bound = BT_ARENA_NEW(&run->arena, struct bt_pod);
+	*bound = *pod->object;
+	bound->spec.node_name = bt_arena_str(&run->arena, bt_case_slot_name(run, slot));
+	int result = bt_state_assume_pod(state, bound, err);
+	if (result == 0) {
+		result = bt_state_add_pod(state, bound, err);
+	}
+	if (result < 0) {
+		return result;
+	}
+	struct bt_status status = bt_run_reserve(framework, evaluation->cycle, pod, slot);
+	if (bt_status_is_success(&status)) {
+		bt_case_note_pod(run, bound, true);
+		write_writes(run, framework, evaluation->cycle, pod, slot);
+		return 0;
+	}
+	bt_json_write_name_c(&run->writer, "reserve");
+	status.plugin = 0;
+	bt_case_write_status(run, framework, &status);
+	return bt_state_remove_pod(state, bound, err);
+}
+
+static int write_verdict(struct bt_case_run *run, struct bt_framework *framework,
+	const struct bt_pod_info *pod, const struct bt_evaluation *evaluation,
+	struct berth_error *err)
+{
+	struct bt_json_writer *writer = &run->writer;
+	if (!run->text.brief) {
+		bt_case_write_filter(run, framework, evaluation);
+	} else if (bt_status_is_success(&evaluation->pre_filter.status)) {
+		bt_json_write_name_c(writer, "feasibleCount");
+		bt_json_write_int64(writer, evaluation->feasible_count);
+	}
+	if (!bt_status_is_success(&evaluation->error)) {
+		bt_case_write_error(run, &evaluation->error);
+		return 0;
+	}
+	if (evaluation->feasible_count == 0) {
+		bt_case_write_post_filter(run, framework, pod, evaluation);
+		return 0;
+	}
+	bt_json_write_name_c(writer, "preScore");
+	bt_case_write_status(run, framework, &evaluation->pre_score);
+	if (!bt_status_is_success(&evaluation->pre_score)) {
+		bt_case_write_error(run, &evaluation->pre_score);
+		return 0;
+	}
+	if (!bt_status_is_success(&evaluation->score_status)) {
+		bt_case_write_error(run, &evaluation->score_status);
+		return 0;
+	}
+	bt_case_write_best(run, evaluation);
+	return place(run, framework, pod, evaluation, err);
+}
+
+/**
+ * The scheduling cycle itself on the same pod: verify mode compares it with the plain plugins, and
+ * its choice must be the evaluation's. A pod's own nomination makes the cycle try that node alone,
+ * which the vectors do not do.
+ */
+static int check_cycle(struct bt_case_run *run, struct bt_framework *framework,
+	const struct bt_pod_info *pod, struct berth_error *err)
+{
+	struct bt_schedule_result decision;
+	struct bt_evaluation evaluation;
+	bt_engine_schedule(run->engine, framework, pod, &decision);
+	uint32_t chosen = decision.outcome == BT_OUTCOME_SCHEDULED ? decision.slot : BT_SLOT_NONE;
+	bt_engine_evaluate(run->engine, framework, pod, &evaluation);
+	uint32_t best =
+		evaluation.best != UINT32_MAX ? evaluation.feasible[evaluation.best] : BT_SLOT_NONE;
+	/* The cycle takes an only node without scoring; the evaluation scores it, which may fail.
+	 */
+	if (chosen != best && evaluation.feasible_count != 1 &&
+		pod->nominated_node_name.length == 0) {
+		return bt_error_set(err, BERTH_ERR_INTERNAL,
+			"the cycle and the evaluation of pod %.*s/%.*s disagree",
+			BT_STR_ARG(pod->namespace_), BT_STR_ARG(pod->name));
+	}
+	return 0;
+}
+
+static int schedule_pod(struct bt_case_run *run, struct bt_str json, struct berth_error *err)
+{
+	void *object = NULL;
+	int result = bt_case_decode(&bt_pod_message, json, &run->arena, &object, err);
+	if (result < 0) {
+		return result;
+	}
+	const struct bt_pod *pod = object;
+	struct bt_framework *framework = bt_engine_profile(run->engine, pod->spec.scheduler_name);
+	if (framework == NULL) {
+		framework = run->engine->profiles.frameworks.items[0];
+	}
+	struct bt_pod_info info;
+	bt_pod_info_init_pending(run->engine->state, pod, &info);
+	struct bt_evaluation evaluation;
+	if (run->engine->options.verify) {
+		result = check_cycle(run, framework, &info, err);
+	}
+	if (result == 0 && run->tally != NULL) {
+		result = bt_case_explain(run, pod, json, err);
+	}
+	run->result_count++;
+	bt_engine_evaluate(run->engine, framework, &info, &evaluation);
+	bt_json_begin_object(&run->writer);
+	bt_json_write_name_c(&run->writer, "pod");
+	bt_json_write_str(&run->writer, bt_case_object_key(run, &pod->metadata));
+	bt_case_write_pre_filter(run, framework, &evaluation);
+	if (result == 0) {
+		result = write_verdict(run, framework, &info, &evaluation, err);
+	}
+	bt_json_end_object(&run->writer);
+	bt_pod_info_finish_pending(run->engine->state, &info);
+	return result;
+}
+
+/** --- a whole case --- */
+
+static int run_steps(struct bt_case_run *run, struct berth_error *err)
+{
+	for (uint32_t i = 0; i < run->text.pending.items.count; i++) {
+		struct bt_str json = run->text.pending.items.items[i];
+		struct bt_json_value *step;
+		int result = bt_json_parse(&run->arena, json, false, &step, err);
+		if (result == 0) {
+			result = bt_json_find(step, "op") != NULL
+				? bt_case_apply_operation(run, step, json, err)
+				: schedule_pod(run, json, err);
+		}
+		if (result < 0) {
+			return bt_error_wrap(err, result, "pending[%u]", i);
+		}
+	}
+	return 0;
+}
+
+int bt_case_create_engine(struct bt_case_run *run, bool verify, struct bt_engine **out_engine,
+	struct berth_error *refused)
+{
+	struct bt_config *config = NULL;
+	int result = 0;
+	if (run->text.config.length != 0 && !bt_str_equal_c(run->text.config, "null")) {
+		result = bt_config_load(run->text.config, NULL, &config, refused);
+	} else {
+		config = bt_config_create_default(NULL);
+	}
+	if (result == 0) {
+		struct bt_engine_options options = BT_ENGINE_OPTIONS_INIT;
+		options.tie_policy = BT_TIE_FIRST_BY_NAME;
+		options.verify = verify;
+		result = bt_engine_create(config, &options, out_engine, refused);
+	}
+	bt_config_unref(config);
+	return result;
+}
+
+static void finish_case(struct bt_case_run *run)
+{
+	if (run->engine != NULL) {
+		for (uint32_t i = 0; i < run->queued.count; i++) {
+			bt_nominator_delete(&run->engine->nominator, run->queued.items[i]->uid);
+			bt_pod_info_finish_pending(run->engine->state, run->queued.items[i]);
+		}
+	}
+	bt_engine_destroy(run->engine);
+	bt_vec_finish(&run->queued);
+	bt_vec_finish(&run->pods);
+	bt_vec_finish(&run->nodes);
+	bt_vec_finish(&run->writes);
+	bt_vec_finish(&run->text.objects.items);
+	bt_vec_finish(&run->text.pending.items);
+	bt_arena_finish(&run->arena);
+}
+
+static int answer_case(struct bt_case_run *run, bool verify, struct berth_error *err)
+{
+	bt_json_begin_object(&run->writer);
+	bt_json_write_name_c(&run->writer, "name");
+	bt_json_write_str(&run->writer, run->text.name);
+	struct berth_error refused = BERTH_ERROR_INIT;
+	int result = 0;
+	/* A configuration that upstream refuses makes `error` the whole answer. */
+	if (bt_case_create_engine(run, verify, &run->engine, &refused) < 0) {
+		bt_json_write_name_c(&run->writer, "error");
+		bt_json_write_c(&run->writer, berth_error_message(&refused));
+	} else {
+		bt_case_connect_claims(run);
+		result = bt_case_load_objects(run, err);
+		bt_json_write_name_c(&run->writer, "results");
+		bt_json_begin_array(&run->writer);
+		if (result == 0) {
+			result = run_steps(run, err);
+		}
+		bt_json_end_array(&run->writer);
+	}
+	berth_error_finish(&refused);
+	bt_json_end_object(&run->writer);
+	return result;
+}
+
+/** A case of the category life has steps in place of objects and pods. */
+static bool is_life_case(struct bt_arena *arena, struct bt_str case_json,
+	struct bt_json_value **out_value, struct berth_error *err)
+{
+	static const struct bt_str steps = BT_STR_INIT("\"steps\"");
+	return bt_str_find(case_json, steps) >= 0 &&
+		bt_json_parse(arena, case_json, false, out_value, err) == 0 &&
+		bt_json_find(*out_value, "steps") != NULL;
+}
+
+static int answer(struct bt_str case_json, const struct bt_json_value *expected, bool verify,
+	struct bt_explain_tally *tally, struct bt_strbuf *complaints, struct bt_strbuf *out,
+	struct berth_error *err)
+{
+	struct bt_case_run run = {.tally = tally, .expected = expected, .complaints = complaints};
+	bt_arena_init(&run.arena, (size_t)64 * 1024);
+	bt_json_writer_init(&run.writer, out, 0);
+	struct bt_json_value *life;
+	if (is_life_case(&run.arena, case_json, &life, NULL)) {
+		int answered = bt_life_answer(life, expected, verify, out, err);
+		finish_case(&run);
+		return answered;
+	}
+	int result = bt_case_read(case_json, &run.arena, &run.text, err);
+	if (result == 0) {
+		result = answer_case(&run, verify, err);
+		if (result < 0) {
+			result = bt_error_wrap(err, result, "case %.*s", BT_STR_ARG(run.text.name));
+		}
+	}
+	finish_case(&run);
+	return result;
+}
+
+int bt_conformance_answer(struct bt_str case_json, const struct bt_json_value *expected,
+	bool verify, struct bt_strbuf *out, struct berth_error *err)
+{
+	return answer(case_json, expected, verify, NULL, NULL, out, err);
+}
+
+int bt_conformance_explain(struct bt_str case_json, const struct bt_json_value *expected,
+	bool verify, struct bt_explain_tally *tally, struct bt_strbuf *complaints,
+	struct bt_strbuf *out, struct berth_error *err)
+{
+	return answer(case_json, expected, verify, tally, complaints, out, err);
+}

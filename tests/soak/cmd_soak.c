@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "soak/sim.h"
+
+#define SEEDS_MAX INT64_C(1000000000)
+
+struct options {
+	int64_t seeds;
+	int64_t first_seed;
+	int64_t minutes;
+	const char *faults;
+	const char *log_path;
+	bool verify;
+};
+
+struct totals {
+	int64_t passed;
+	int64_t failed;
+	uint64_t attempts;
+	uint64_t bound;
+	uint64_t allocations;
+	uint64_t failed_writes;
+	uint64_t relists;
+	uint64_t checks;
+	uint64_t evictions;
+};
+
+/** What is said when the scheduler crashes: made before each history, for a signal handler. */
+static char last_words[256];
+
+static void tell_crash(int number)
+{
+	/* Nothing is left to do about a failed write. */
+	if (write(STDERR_FILENO, last_words, strlen(last_words)) < 0) {
+		_exit(BT_EXIT_BAD_INPUT);
+	}
+	(void)raise(number); /* the handler is gone after its first call */
+}
+
+static void listen_for_crashes(void)
+{
+	static const int numbers[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE};
+	struct sigaction action = {.sa_handler = tell_crash, .sa_flags = (int)SA_RESETHAND};
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(numbers); i++) {
+		(void)sigaction(numbers[i], &action, NULL); /* cannot fail for these */
+	}
+}
+
+static void prepare_last_words(const struct options *options, uint64_t seed)
+{
+	(void)snprintf(last_words, sizeof(last_words),
+		"seed %llu: crashed\nrun it again: berth-soak --seeds 1 --first-seed %llu "
+		"--minutes "
+		"%lld --faults %s --log soak.log%s\n",
+		(unsigned long long)seed, (unsigned long long)seed, (long long)options->minutes,
+		options->faults, options->verify ? " --verify" : "");
+}
+
+static void write_line(void *context, struct bt_str line)
+{
+	FILE *file = context;
+	(void)fprintf(file, "%.*s\n", BT_STR_ARG(line)); /* looked at when it is closed */
+}
+
+static bool parse_faults(const char *text, enum bt_sim_faults *out_faults)
+{
+	static const char *const names[] = {"none", "some", "all"};
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(names); i++) {
+		if (strcmp(text, names[i]) == 0) {
+			*out_faults = (enum bt_sim_faults)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static int check_usage(const struct options *options, const struct bt_arguments *arguments,
+	enum bt_sim_faults *out_faults, struct berth_error *err)
+{
+	if (arguments->list.count != 0) {
+		return bt_error_set(
+			err, BERTH_ERR_INVALID, "takes no arguments (see \"berth-soak --help\")");
+	}
+	if (options->seeds < 1 || options->seeds > SEEDS_MAX || options->first_seed < 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"--seeds: must be at least 1; --first-seed: must not be negative");
+	}
+	if (options->minutes < 1 || options->minutes > BT_SIM_MINUTES_MAX) {
+		return bt_error_set(
+			err, BERTH_ERR_INVALID, "--minutes: must be 1 to %d", BT_SIM_MINUTES_MAX);
+	}
+	if (!parse_faults(options->faults, out_faults)) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "--faults: must be none, some or all");
+	}
+	return 0;
+}
+
+static void add(struct totals *totals, const struct bt_sim_report *report)
+{
+	totals->attempts += report->attempts;
+	totals->bound += report->bound;
+	totals->allocations += report->allocations;
+	totals->failed_writes += report->failed_writes;
+	totals->relists += report->relists;
+	totals->checks += report->checks;
+	totals->evictions += report->evictions;
+}
+
+static void tell_failure(
+	const struct options *options, uint64_t seed, const struct bt_sim_report *report)
+{
+	(void)printf("seed %llu: %s\nrun it again: berth-soak --seeds 1 --first-seed %llu "
+		     "--minutes %lld --faults %s --log soak.log%s\n",
+		(unsigned long long)seed, bt_strbuf_c(&report->complaint), (unsigned long long)seed,
+		(long long)options->minutes, options->faults, options->verify ? " --verify" : "");
+	(void)fflush(stdout); /* failures show at the end of the program */
+}
+
+static int run_seeds(const struct options *options, enum bt_sim_faults faults, FILE *log,
+	struct totals *totals, struct berth_error *err)
+{
+	listen_for_crashes();
+	bool shows_progress = isatty(STDERR_FILENO) != 0;
+	for (int64_t i = 0; i < options->seeds; i++) {
+		struct bt_sim_options sim = {
+			.seed = (uint64_t)(options->first_seed + i),
+			.minutes = options->minutes,
+			.faults = faults,
+			.verify = options->verify,
+			.log = log != NULL ? write_line : NULL,
+			.log_context = log,
+		};
+		struct bt_sim_report report;
+		prepare_last_words(options, sim.seed);
+		if (log != NULL) {
+			(void)fprintf(log, "seed %llu\n", (unsigned long long)sim.seed);
+		}
+		int result = bt_sim_run(&sim, &report, err);
+		if (result < 0) {
+			bt_sim_report_finish(&report);
+			return result;
+		}
+		add(totals, &report);
+		if (report.complaint.length != 0) {
+			totals->failed++;
+			tell_failure(options, sim.seed, &report);
+		} else {
+			totals->passed++;
+		}
+		bt_sim_report_finish(&report);
+		if (shows_progress) {
+			(void)fprintf(stderr, "\r%lld of %lld", (long long)(i + 1),
+				(long long)options->seeds);
+		}
+	}
+	if (shows_progress) {
+		(void)fputs("\r", stderr);
+	}
+	return 0;
+}
+
+static int run_all(
+	const struct bt_command *command, const struct options *options, enum bt_sim_faults faults)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct totals totals = {0};
+	FILE *log = NULL;
+	int result = 0;
+	if (options->log_path != NULL) {
+		log = fopen(options->log_path, "w");
+		if (log == NULL) {
+			(void)bt_error_set(
+				&err, BERTH_ERR_IO, "%s: %s", options->log_path, strerror(errno));
+			return bt_command_fail(command, &err);
+		}
+	}
+	result = run_seeds(options, faults, log, &totals, &err);
+	if (log != NULL) {
+		bool broken = ferror(log) != 0;
+		if ((fclose(log) != 0 || broken) && result == 0) {
+			result = bt_error_set(
+				&err, BERTH_ERR_IO, "%s: cannot be written", options->log_path);
+		}
+	}
+	if (result < 0) {
+		return bt_command_fail(command, &err);
+	}
+	(void)printf("%llu attempts, %llu bindings, %llu device allocations, %llu evictions, %llu "
+		     "failed writes, %llu relists, %llu quiet moments\n",
+		(unsigned long long)totals.attempts, (unsigned long long)totals.bound,
+		(unsigned long long)totals.allocations, (unsigned long long)totals.evictions,
+		(unsigned long long)totals.failed_writes, (unsigned long long)totals.relists,
+		(unsigned long long)totals.checks);
+	(void)printf(
+		"%lld passed, %lld failed\n", (long long)totals.passed, (long long)totals.failed);
+	return totals.failed == 0 ? BT_EXIT_OK : BT_EXIT_FINDING;
+}
+
+static int run(const struct bt_command *command, int argc, char **argv)
+{
+	struct options options = {.seeds = 20, .first_seed = 1, .minutes = 10, .faults = "some"};
+	struct bt_arguments arguments = {0};
+	const struct bt_flag flags[] = {
+		{"seeds", 0, BT_FLAG_INT, &options.seeds, "N", "how many histories (default 20)"},
+		{"first-seed", 0, BT_FLAG_INT, &options.first_seed, "S",
+			"the seed of the first one; the others count up from it (default 1)"},
+		{"minutes", 0, BT_FLAG_INT, &options.minutes, "M",
+			"simulated minutes of changes in each (default 10)"},
+		{"faults", 0, BT_FLAG_STRING, &options.faults, "none|some|all",
+			"writes that fail, watches that break (default some)"},
+		{"log", 0, BT_FLAG_STRING, &options.log_path, "FILE",
+			"write down all that happens; the same for the same seed"},
+		{"verify", 0, BT_FLAG_BOOL, &options.verify, NULL,
+			"recompute every decision the plain way and stop at a difference (slow)"},
+	};
+	int exit_status;
+	if (bt_command_parse(
+		    command, flags, BT_ARRAY_LENGTH(flags), argc, argv, &arguments, &exit_status)) {
+		struct berth_error err = BERTH_ERROR_INIT;
+		enum bt_sim_faults faults = BT_SIM_FAULTS_NONE;
+		options.verify = options.verify || bt_command_verify();
+		if (check_usage(&options, &arguments, &faults, &err) < 0) {
+			exit_status = bt_command_fail(command, &err);
+		} else {
+			exit_status = run_all(command, &options, faults);
+		}
+	}
+	bt_vec_finish(&arguments.list);
+	return exit_status;
+}
+
+static const struct bt_command command_soak = {
+	.name = "soak",
+	.is_program = true,
+	.summary = "Run the scheduler in simulated clusters and look for mistakes.",
+	.usage = "berth-soak [FLAGS]",
+	.help = "Each seed is one history: nodes, devices and pods come, change and go, watches\n"
+		"are late and break, writes fail, and the scheduler lives through it in virtual\n"
+		"time. Checkers look on from outside: no node is over-committed, no device is\n"
+		"given twice, each pod is bound once at most, nobody who fits waits once things\n"
+		"are quiet, the cache equals the store, and nothing is kept of what is gone. The\n"
+		"first thing that is wrong ends a history.\n",
+	.examples = "  berth-soak --seeds 1000 --minutes 10 --faults all\n",
+	.exit_status = "  0  nothing was wrong in any history\n"
+		       "  1  something was; the seeds are printed\n"
+		       "  2  the flags are wrong, or the log cannot be written\n",
+	.run = run,
+};
+
+static int run_program(int argc, char **argv)
+{
+	return run(&command_soak, argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+	return bt_command_main(argc, argv, run_program);
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Claims and volumes, naively. Spec: 07. */
+#include "api/storage.h"
+#include "soak/view.h"
+
+static bool is_bound(const struct bt_persistent_volume_claim *claim)
+{
+	return claim->spec.volume_name.length != 0 &&
+		bt_str_map_find(&claim->metadata.annotations,
+			BT_STR("pv.kubernetes.io/bind-completed")) != NULL;
+}
+
+static bool is_shared(const struct bt_persistent_volume_claim *claim)
+{
+	for (uint32_t i = 0; i < claim->spec.access_modes.count; i++) {
+		if (bt_str_equal_c(claim->spec.access_modes.items[i], "ReadWriteOncePod")) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool uses(const struct bt_pod *pod, const struct bt_persistent_volume_claim *claim)
+{
+	for (uint32_t i = 0; i < pod->spec.volumes.count; i++) {
+		const struct bt_pvc_volume_source *source =
+			pod->spec.volumes.items[i].persistent_volume_claim;
+		if (source != NULL && bt_str_equal(source->claim_name, claim->metadata.name) &&
+			bt_str_equal(pod->metadata.namespace_, claim->metadata.namespace_)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool used_elsewhere(const struct bt_sim_view *view, const struct bt_pod *pod,
+	const struct bt_persistent_volume_claim *claim)
+{
+	for (uint32_t i = 0; i < view->placed.count; i++) {
+		const struct bt_pod *other = view->placed.items[i].pod;
+		if (!bt_str_equal(other->metadata.uid, pod->metadata.uid) && uses(other, claim)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** The workloads restrict volumes to one zone by one expression, or not at all. */
+static bool volume_is_near(const struct bt_persistent_volume *volume, const struct bt_node *node)
+{
+	const struct bt_volume_node_affinity *affinity = volume->spec.node_affinity;
+	if (affinity == NULL || affinity->required == NULL) {
+		return true;
+	}
+	struct bt_node_affinity wrapped = {.required = affinity->required};
+	struct bt_affinity outer = {.node_affinity = &wrapped};
+	struct bt_pod stand_in = {.spec = {.affinity = &outer}};
+	return bt_sim_node_is_selected(&stand_in, node);
+}
+
+/** The one claim that a volume of the workloads is large enough for; all have the same modes. */
+static bool is_available(const struct bt_persistent_volume *volume,
+	const struct bt_persistent_volume_claim *claim, const struct bt_node *node)
+{
+	const struct bt_quantity *has =
+		bt_resource_list_find(&volume->spec.capacity, BT_STR("storage"));
+	const struct bt_quantity *wants =
+		bt_resource_list_find(&claim->spec.resources.requests, BT_STR("storage"));
+	return volume->spec.claim_ref == NULL && volume->metadata.deletion_timestamp == NULL &&
+		bt_str_equal_c(volume->status.phase, "Available") &&
+		bt_str_equal(bt_persistent_volume_class(volume),
+			bt_persistent_volume_claim_class(claim)) &&
+		has != NULL && wants != NULL && bt_quantity_compare(has, wants) >= 0 &&
+		volume_is_near(volume, node);
+}
+
+/** An unbound claim that is bound once its pod has a node. */
+static enum bt_sim_fit delayed_claim_fits(struct bt_sim_view *view,
+	const struct bt_persistent_volume_claim *claim, const struct bt_node *node,
+	const struct bt_storage_class *class_)
+{
+	const struct bt_str *selected = bt_str_map_find(
+		&claim->metadata.annotations, BT_STR("volume.kubernetes.io/selected-node"));
+	const struct bt_persistent_volume *volume;
+	uint32_t cursor = 0;
+	if (claim->spec.volume_name.length != 0) {
+		return BT_SIM_FIT_UNKNOWN; /* on its way */
+	}
+	if (!bt_str_equal_c(class_->provisioner, "kubernetes.io/no-provisioner")) {
+		return selected == NULL || bt_str_equal(*selected, node->metadata.name)
+			? BT_SIM_FITS
+			: BT_SIM_FIT_UNKNOWN;
+	}
+	while ((volume = bt_object_store_next(view->objects, BT_KIND_PERSISTENT_VOLUME,
+			(struct bt_str){NULL, 0}, &cursor)) != NULL) {
+		if (is_available(volume, claim, node)) {
+			return BT_SIM_FITS;
+		}
+	}
+	return BT_SIM_FIT_UNKNOWN; /* one may be reserved for it */
+}
+
+static enum bt_sim_fit claim_fits(struct bt_sim_view *view, const struct bt_pod *pod,
+	const struct bt_persistent_volume_claim *claim, const struct bt_node *node)
+{
+	if (claim == NULL || claim->metadata.deletion_timestamp != NULL) {
+		return BT_SIM_FITS_NOT;
+	}
+	if (!is_shared(claim) && used_elsewhere(view, pod, claim)) {
+		return BT_SIM_FITS_NOT;
+	}
+	if (!is_bound(claim)) {
+		/* Without delayed binding the pod waits for the claim. */
+		const struct bt_storage_class *class_ = bt_object_store_find(view->objects,
+			BT_KIND_STORAGE_CLASS, BT_STR(""), bt_persistent_volume_claim_class(claim));
+		return class_ != NULL &&
+				bt_str_equal_c(class_->volume_binding_mode, "WaitForFirstConsumer")
+			? delayed_claim_fits(view, claim, node, class_)
+			: BT_SIM_FITS_NOT;
+	}
+	const struct bt_persistent_volume *volume = bt_object_store_find(
+		view->objects, BT_KIND_PERSISTENT_VOLUME, BT_STR(""), claim->spec.volume_name);
+	return volume != NULL && volume_is_near(volume, node) ? BT_SIM_FITS : BT_SIM_FITS_NOT;
+}
+
+/** --- how many volumes of the one driver a node may have: spec 07b --- */
+
+#define DRIVER "example.com/disks"
+
+/** The node's limit; negative: none. */
+static int64_t limit_of(const struct bt_sim_view *view, const struct bt_node *node)
+{
+	const struct bt_csi_node *csi_node = bt_object_store_find(
+		view->objects, BT_KIND_CSI_NODE, BT_STR(""), node->metadata.name);
+	for (uint32_t i = 0; csi_node != NULL && i < csi_node->spec.drivers.count; i++) {
+		const struct bt_csi_node_driver *driver = &csi_node->spec.drivers.items[i];
+		if (bt_str_equal_c(driver->name, DRIVER) && driver->allocatable != NULL &&
+			driver->allocatable->count.present) {
+			return driver->allocatable->count.value;
+		}
+	}
+	return -1;
+}
+
+/** The claim has, or is to get, a volume of the driver. */
+static bool is_attached(
+	const struct bt_sim_view *view, const struct bt_persistent_volume_claim *claim)
+{
+	if (claim->spec.volume_name.length != 0 &&
+		bt_object_store_find(view->objects, BT_KIND_PERSISTENT_VOLUME, BT_STR(""),
+			claim->spec.volume_name) != NULL) {
+		return true;
+	}
+	const struct bt_storage_class *class_ = bt_object_store_find(view->objects,
+		BT_KIND_STORAGE_CLASS, BT_STR(""), bt_persistent_volume_claim_class(claim));
+	return class_ != NULL && bt_str_equal_c(class_->provisioner, DRIVER);
+}
+
+/** Claims with a volume that pods on the node use, and whether the pod is among their users. */
+static bool can_attach(
+	const struct bt_sim_view *view, const struct bt_pod *pod, const struct bt_node *node)
+{
+	const struct bt_persistent_volume_claim *claim;
+	int64_t limit = limit_of(view, node);
+	int64_t old = 0;
+	int64_t new = 0;
+	uint32_t cursor = 0;
+	while ((claim = bt_object_store_next(view->objects, BT_KIND_PERSISTENT_VOLUME_CLAIM,
+			(struct bt_str){NULL, 0}, &cursor)) != NULL) {
+		bool is_there = false;
+		for (uint32_t i = 0; i < view->placed.count; i++) {
+			const struct bt_sim_placed *placed = &view->placed.items[i];
+			is_there |= !bt_str_equal(placed->pod->metadata.uid, pod->metadata.uid) &&
+				bt_str_equal(placed->node_name, node->metadata.name) &&
+				uses(placed->pod, claim);
+		}
+		if (is_attached(view, claim)) {
+			old += is_there;
+			new += !is_there &&uses(pod, claim);
+		}
+	}
+	return limit < 0 || new == 0 || old + new <= limit;
+}
+
+enum bt_sim_fit bt_sim_volumes_fit(struct bt_sim_view *view, const struct bt_pod *pod,
+	const struct bt_node *node, const char **out_reason)
+{
+	enum bt_sim_fit fit = BT_SIM_FITS;
+	for (uint32_t i = 0; i < pod->spec.volumes.count; i++) {
+		const struct bt_pvc_volume_source *source =
+			pod->spec.volumes.items[i].persistent_volume_claim;
+		if (source == NULL) {
+			continue;
+		}
+		const struct bt_persistent_volume_claim *claim =
+			bt_object_store_find(view->objects, BT_KIND_PERSISTENT_VOLUME_CLAIM,
+				pod->metadata.namespace_, source->claim_name);
+		enum bt_sim_fit one = claim_fits(view, pod, claim, node);
+		if (one == BT_SIM_FITS_NOT) {
+			*out_reason = "a claim is missing, taken, unbound or bound far away";
+			return one;
+		}
+		fit = one == BT_SIM_FIT_UNKNOWN ? one : fit;
+	}
+	if (!can_attach(view, pod, node)) {
+		*out_reason = "too many volumes";
+		return BT_SIM_FITS_NOT;
+	}
+	return fit;
+}

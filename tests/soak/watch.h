@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_SOAK_WATCH_H
+#define BT_SOAK_WATCH_H
+/**
+ * List and watch, one stream per kind: events come late, in order within a kind and in any order
+ * between kinds. A stream may break: what was on its way is lost, and a later list shows only what
+ * is different by then (deletions are inferred, states in between are never seen, a name may have
+ * another uid). Spec 13 section 13.4, 11b section 5.
+ *
+ * The mirror is what the client knows: an informer's store. Pods that are terminal are outside of
+ * the selection, so they look deleted.
+ */
+#include "soak/clock.h"
+#include "soak/store.h"
+
+struct bt_sim_watch_event {
+	struct bt_object *object; /* reference held; the last state when it was deleted */
+	bool deleted;
+	int64_t due_ns;
+};
+
+struct bt_sim_stream {
+	BT_VEC(struct bt_sim_watch_event) events;
+	uint32_t first;
+	int64_t last_due_ns;
+	bool broken; /* until the next list */
+};
+
+struct bt_sim_watch {
+	struct bt_sim_clock *clock;
+	struct bt_sim_store *store;
+	struct bt_prng prng;
+	/** One event in so many comes late by seconds, and one in so many breaks its stream; 0:
+	 * none. */
+	uint32_t late_one_in;
+	uint32_t break_one_in;
+	struct bt_sim_stream streams[BT_KIND__COUNT];
+	struct bt_object_store mirror;
+	/** As bt_scheduler_observe; after the mirror has changed. */
+	void (*observe)(void *context, struct bt_object *old_object, struct bt_object *new_object);
+	/** A list does not have it any more; nobody saw it go. */
+	void (*lost)(void *context, struct bt_object *last_known);
+	/** A line for the log. */
+	void (*note)(void *context, enum bt_kind kind, const char *what);
+	void *context;
+	uint64_t relist_count;
+};
+
+void bt_sim_watch_init(struct bt_sim_watch *watch, struct bt_sim_clock *clock,
+	struct bt_sim_store *store, uint64_t seed);
+void bt_sim_watch_finish(struct bt_sim_watch *watch);
+/** The store changed. */
+void bt_sim_watch_changed(
+	struct bt_sim_watch *watch, struct bt_object *old_object, struct bt_object *new_object);
+/** Everything was delivered. */
+bool bt_sim_watch_is_quiet(const struct bt_sim_watch *watch);
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_SOAK_WORKLOAD_H
+#define BT_SOAK_WORKLOAD_H
+/** Users and controllers: they create, change and delete by chance. */
+#include "base/str.h"
+#include "base/strbuf.h"
+#include "base/vec.h"
+#include "soak/devices.h"
+
+struct bt_sim;
+struct bt_persistent_volume_claim;
+
+#define BT_SIM_APP_CLAIMS_MAX 2
+
+/** What replicas are made of. */
+struct bt_sim_app {
+	uint32_t serial;
+	struct bt_str namespace_;
+	struct bt_str labels;        /* JSON members */
+	struct bt_str spec;          /* likewise, without volumes */
+	struct bt_str storage_class; /* "": no claims */
+	bool is_stateful;            /* names are used again */
+	struct bt_sim_app_claim claims[BT_SIM_APP_CLAIMS_MAX];
+	uint32_t claim_count;
+	uint32_t replicas;
+};
+
+struct bt_sim_workload {
+	BT_VEC(struct bt_sim_app) apps;
+	uint32_t next_app;
+	uint32_t next_pod;
+	uint32_t next_node;
+	uint32_t next_volume;
+	uint32_t pods_max;
+	uint32_t nodes_max;
+	bool has_volumes; /* of the kinds of objects that a seed has */
+	bool has_topology;
+	bool has_preemption;
+	bool has_gates;
+	bool has_devices;
+	bool has_shared_devices;
+	bool has_parts;
+	bool has_fabric;
+	BT_VEC(struct bt_sim_pool) pools; /* those of zones first */
+	uint32_t fabric_count;            /* pools of zones */
+	struct bt_strbuf json;
+};
+
+/** First nodes, classes and namespaces; then a change now and then. */
+void bt_sim_workload_start(struct bt_sim *sim);
+/** One change by chance, now. */
+void bt_sim_workload_change(struct bt_sim *sim);
+void bt_sim_workload_finish(struct bt_sim_workload *workload);
+/** Delete everything. */
+void bt_sim_workload_drain(struct bt_sim *sim);
+
+/** A volume for the claim, bound to it; zone "": reachable from everywhere. */
+void bt_sim_workload_create_volume(struct bt_sim *sim, struct bt_str name, struct bt_str zone,
+	const struct bt_persistent_volume_claim *claim);
+
+/** --- the changes, by what they are about --- */
+
+struct bt_sim_change {
+	uint32_t weight;
+	void (*run)(struct bt_sim *sim);
+};
+
+extern const struct bt_sim_change bt_sim_pod_changes[];
+extern const uint32_t bt_sim_pod_change_count;
+extern const struct bt_sim_change bt_sim_node_changes[];
+extern const uint32_t bt_sim_node_change_count;
+extern const struct bt_sim_change bt_sim_device_changes[];
+extern const uint32_t bt_sim_device_change_count;
+
+/** Of a new kind of pod; appended to the apps. */
+void bt_sim_workload_design_app(struct bt_sim *sim);
+/** Create what an app lacks, delete what it has too much of; one pod at most. */
+void bt_sim_workload_reconcile(struct bt_sim *sim, uint32_t index);
+void bt_sim_workload_add_node(struct bt_sim *sim);
+void bt_sim_workload_add_volume(struct bt_sim *sim);
+/** A storage class goes, or comes back. */
+void bt_sim_workload_toggle_class(struct bt_sim *sim);
+#endif

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What happens to pods and claims. */
+#include "api/identity.h"
+#include "api/storage.h"
+#include "soak/world.h"
+
+#define APPS_MAX 14
+
+/** --- replicas --- */
+
+static bool is_of(const struct bt_pod *pod, const struct bt_sim_app *app)
+{
+	const struct bt_str *label = bt_str_map_find(&pod->metadata.labels, BT_STR("app"));
+	int64_t serial;
+	return label != NULL && bt_str_equal(pod->metadata.namespace_, app->namespace_) &&
+		bt_str_parse_int64(bt_str_sub(*label, 1, label->length), &serial) &&
+		serial == app->serial;
+}
+
+/** Some pod of the app that is neither over nor about to be. */
+static uint32_t count_replicas(
+	struct bt_sim *sim, const struct bt_sim_app *app, const struct bt_pod **out_last)
+{
+	const struct bt_pod *pod;
+	uint32_t cursor = 0;
+	uint32_t count = 0;
+	*out_last = NULL;
+	while ((pod = bt_object_store_next(
+			&sim->store.objects, BT_KIND_POD, app->namespace_, &cursor)) != NULL) {
+		if (is_of(pod, app) && !bt_pod_is_terminal(pod) &&
+			pod->metadata.deletion_timestamp == NULL) {
+			*out_last = pod;
+			count++;
+		}
+	}
+	return count;
+}
+
+static void create_claim(struct bt_sim *sim, const struct bt_sim_app *app, struct bt_str name)
+{
+	struct bt_strbuf *json = &sim->workload.json;
+	if (bt_sim_store_find(
+		    &sim->store, BT_KIND_PERSISTENT_VOLUME_CLAIM, app->namespace_, name) != NULL) {
+		return;
+	}
+	bt_strbuf_reset(json);
+	bt_strbuf_printf(json,
+		"{\"apiVersion\":\"v1\",\"kind\":\"PersistentVolumeClaim\",\"metadata\":{"
+		"\"namespace\":\"%.*s\",\"name\":\"%.*s\"},\"spec\":{\"accessModes\":[\"%s\"],"
+		"\"storageClassName\":\"%.*s\",\"resources\":{\"requests\":{\"storage\":\"%uGi\"}}}"
+		",\"status\":{\"phase\":\"Pending\"}}",
+		BT_STR_ARG(app->namespace_), BT_STR_ARG(name),
+		app->serial % 3 == 0 ? "ReadWriteOncePod" : "ReadWriteOnce",
+		BT_STR_ARG(app->storage_class), 1 + app->serial % 10);
+	(void)bt_sim_store_create(&sim->store, bt_strbuf_str(json));
+}
+
+static void create_replica(struct bt_sim *sim, const struct bt_sim_app *app, struct bt_str name)
+{
+	struct bt_strbuf *json = &sim->workload.json;
+	bool has_claim = app->storage_class.length != 0;
+	bool claim_first = bt_sim_chance(&sim->changes, 70);
+	bool devices_first = app->claim_count == 0 || bt_sim_chance(&sim->changes, 70);
+	struct bt_str claim = bt_arena_printf(&sim->scratch, "c-%.*s", BT_STR_ARG(name));
+	if (has_claim && claim_first) {
+		create_claim(sim, app, claim);
+	}
+	if (devices_first) {
+		bt_sim_create_claims(sim, app, name);
+	}
+	bt_strbuf_reset(json);
+	bt_strbuf_printf(json,
+		"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"namespace\":\"%.*s\","
+		"\"name\":\"%.*s\",\"labels\":{%.*s}},\"spec\":{%.*s",
+		BT_STR_ARG(app->namespace_), BT_STR_ARG(name), BT_STR_ARG(app->labels),
+		BT_STR_ARG(app->spec));
+	if (has_claim) {
+		bt_strbuf_printf(json,
+			",\"volumes\":[{\"name\":\"v\",\"persistentVolumeClaim\":{\"claimName\":"
+			"\"%.*s\"}}]",
+			BT_STR_ARG(claim));
+	}
+	bt_sim_append_claims(app, name, json);
+	bt_strbuf_append_c(json, "},\"status\":{\"phase\":\"Pending\"}}");
+	bt_sim_log(sim, "pod %.*s/%.*s is created", BT_STR_ARG(app->namespace_), BT_STR_ARG(name));
+	(void)bt_sim_store_create(&sim->store, bt_strbuf_str(json));
+	if (has_claim && !claim_first) {
+		create_claim(sim, app, claim);
+	}
+	if (!devices_first) {
+		bt_sim_create_claims(sim, app, name);
+	}
+}
+
+static void add_replica(struct bt_sim *sim, const struct bt_sim_app *app)
+{
+	if (!app->is_stateful) {
+		create_replica(sim, app,
+			bt_arena_printf(
+				&sim->scratch, "a%u-x%u", app->serial, sim->workload.next_pod++));
+		return;
+	}
+	for (uint32_t i = 0; i < app->replicas; i++) {
+		struct bt_str name = bt_arena_printf(&sim->scratch, "a%u-%u", app->serial, i);
+		if (bt_sim_store_find(&sim->store, BT_KIND_POD, app->namespace_, name) == NULL) {
+			create_replica(sim, app, name);
+			return;
+		}
+	}
+}
+
+static void remove_pod(struct bt_sim *sim, const struct bt_pod *pod)
+{
+	struct bt_str namespace_ = bt_arena_str(&sim->texts, pod->metadata.namespace_);
+	struct bt_str name = bt_arena_str(&sim->texts, pod->metadata.name);
+	bool at_once = bt_sim_chance(&sim->changes, 15);
+	bt_sim_log(sim, "pod %.*s/%.*s is deleted%s", BT_STR_ARG(namespace_), BT_STR_ARG(name),
+		at_once ? " at once" : "");
+	if (at_once) {
+		(void)bt_sim_store_delete(&sim->store, BT_KIND_POD, namespace_, name);
+	} else {
+		(void)bt_sim_store_delete_pod(sim, namespace_, name, NULL); /* it is there */
+	}
+}
+
+void bt_sim_workload_reconcile(struct bt_sim *sim, uint32_t index)
+{
+	struct bt_sim_workload *workload = &sim->workload;
+	const struct bt_sim_app *app = &workload->apps.items[index];
+	const struct bt_pod *last;
+	uint32_t count = count_replicas(sim, app, &last);
+	if (count < app->replicas &&
+		bt_object_store_count(&sim->store.objects, BT_KIND_POD) < workload->pods_max) {
+		add_replica(sim, app);
+	} else if (count > app->replicas) {
+		remove_pod(sim, last);
+	}
+}
+
+/** --- changes --- */
+
+static void new_app(struct bt_sim *sim)
+{
+	struct bt_sim_workload *workload = &sim->workload;
+	if (workload->apps.count >= APPS_MAX) {
+		return;
+	}
+	bt_sim_workload_design_app(sim);
+	/* A burst. */
+	uint32_t at_once = (uint32_t)bt_prng_below(&sim->changes, 6);
+	for (uint32_t i = 0; i < at_once; i++) {
+		bt_arena_reset(&sim->scratch);
+		bt_sim_workload_reconcile(sim, workload->apps.count - 1);
+	}
+}
+
+static void end_app(struct bt_sim *sim)
+{
+	struct bt_sim_workload *workload = &sim->workload;
+	if (workload->apps.count == 0) {
+		return;
+	}
+	uint32_t index = (uint32_t)bt_prng_below(&sim->changes, workload->apps.count);
+	struct bt_sim_app app = workload->apps.items[index];
+	bt_vec_remove_ordered(&workload->apps, index);
+	bt_sim_delete_templates(sim, &app);
+	for (;;) {
+		const struct bt_pod *last;
+		(void)count_replicas(sim, &app, &last);
+		if (last == NULL) {
+			return;
+		}
+		remove_pod(sim, last);
+	}
+}
+
+static void scale_app(struct bt_sim *sim)
+{
+	struct bt_sim_workload *workload = &sim->workload;
+	if (workload->apps.count != 0) {
+		uint32_t index = (uint32_t)bt_prng_below(&sim->changes, workload->apps.count);
+		workload->apps.items[index].replicas = (uint32_t)bt_prng_below(&sim->changes, 14);
+	}
+}
+
+static void delete_one(struct bt_sim *sim)
+{
+	struct bt_object *object = bt_sim_store_pick(&sim->store, BT_KIND_POD, &sim->changes);
+	if (object != NULL) {
+		remove_pod(sim, object->value);
+	}
+}
+
+static bool pick_pod(struct bt_sim *sim, struct bt_pod *out_pod)
+{
+	struct bt_object *object = bt_sim_store_pick(&sim->store, BT_KIND_POD, &sim->changes);
+	if (object == NULL) {
+		return false;
+	}
+	*out_pod = *(const struct bt_pod *)object->value;
+	return true;
+}
+
+static void put_pod(struct bt_sim *sim, const struct bt_pod *pod, const char *what)
+{
+	bt_sim_log(sim, "pod %.*s/%.*s %s", BT_STR_ARG(pod->metadata.namespace_),
+		BT_STR_ARG(pod->metadata.name), what);
+	(void)bt_sim_store_replace(&sim->store, BT_KIND_POD, pod);
+}
+
+static void relabel(struct bt_sim *sim)
+{
+	struct bt_pod pod;
+	if (!pick_pod(sim, &pod)) {
+		return;
+	}
+	struct bt_str_map copy = {.present = true, .count = pod.metadata.labels.count};
+	copy.items = BT_ARENA_NEW_ARRAY(&sim->scratch, struct bt_str_pair, copy.count);
+	for (uint32_t i = 0; i < copy.count; i++) {
+		copy.items[i] = pod.metadata.labels.items[i];
+		if (bt_str_equal_c(copy.items[i].key, "tier")) {
+			copy.items[i].value = bt_arena_printf(
+				&sim->scratch, "t%u", (unsigned)bt_prng_below(&sim->changes, 3));
+		}
+	}
+	pod.metadata.labels = copy;
+	put_pod(sim, &pod, "has other labels");
+}
+
+/** In place, up or down. */
+static void resize(struct bt_sim *sim)
+{
+	struct bt_pod pod;
+	if (!pick_pod(sim, &pod)) {
+		return;
+	}
+	struct bt_container first = pod.spec.containers.items[0];
+	struct bt_resource_list *requests = &first.resources.requests;
+	struct bt_resource_entry *entries =
+		BT_ARENA_NEW_ARRAY(&sim->scratch, struct bt_resource_entry, requests->count);
+	for (uint32_t i = 0; i < requests->count; i++) {
+		entries[i] = requests->items[i];
+		if (bt_str_equal_c(entries[i].name, "cpu")) {
+			entries[i].quantity = bt_quantity_make(
+				50 * (1 + (int64_t)bt_prng_below(&sim->changes, 20)), -3,
+				BT_QUANTITY_DECIMAL_SI);
+		}
+	}
+	requests->items = entries;
+	struct bt_container *containers =
+		BT_ARENA_NEW_ARRAY(&sim->scratch, struct bt_container, pod.spec.containers.count);
+	memcpy(containers, pod.spec.containers.items,
+		pod.spec.containers.count * sizeof(*containers));
+	containers[0] = first;
+	pod.spec.containers.items = containers;
+	bt_sim_excuse(sim, pod.spec.node_name);
+	put_pod(sim, &pod, "is resized");
+}
+
+static void remove_gate(struct bt_sim *sim)
+{
+	const struct bt_pod *pod;
+	uint32_t cursor = 0;
+	while ((pod = bt_object_store_next(&sim->store.objects, BT_KIND_POD,
+			(struct bt_str){NULL, 0}, &cursor)) != NULL) {
+		if (pod->spec.scheduling_gates.count != 0 && bt_sim_chance(&sim->changes, 40)) {
+			struct bt_pod open = *pod;
+			open.spec.scheduling_gates.count = 0;
+			open.spec.scheduling_gates.present = false;
+			put_pod(sim, &open, "has no gate any more");
+			return;
+		}
+	}
+}
+
+static void add_toleration(struct bt_sim *sim)
+{
+	struct bt_pod pod;
+	/* The API lets tolerations be added only. */
+	if (!pick_pod(sim, &pod) || pod.spec.tolerations.count != 0) {
+		return;
+	}
+	struct bt_toleration all = {.key = BT_STR("dedicated"), .operator_ = BT_STR("Exists")};
+	pod.spec.tolerations.items = &all;
+	pod.spec.tolerations.count = 1;
+	pod.spec.tolerations.present = true;
+	put_pod(sim, &pod, "tolerates");
+}
+
+/** Another scheduler, which does not look whether there is room; with faults also for our pods. */
+static void bind_elsewhere(struct bt_sim *sim)
+{
+	struct bt_object *node = bt_sim_store_pick(&sim->store, BT_KIND_NODE, &sim->changes);
+	struct bt_pod pod;
+	if (node == NULL || !pick_pod(sim, &pod)) {
+		return;
+	}
+	bool ours = !bt_str_equal_c(pod.spec.scheduler_name, "other");
+	if (ours && (sim->write_fault_one_in == 0 || !bt_sim_chance(&sim->changes, 25))) {
+		return;
+	}
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_str node_name = bt_arena_str(&sim->texts, node->meta->name);
+	struct bt_str namespace_ = bt_arena_str(&sim->texts, pod.metadata.namespace_);
+	struct bt_str name = bt_arena_str(&sim->texts, pod.metadata.name);
+	struct bt_str uid = bt_arena_str(&sim->texts, pod.metadata.uid);
+	if (bt_sim_store_bind(sim, namespace_, name, uid, node_name, &err) == 0) {
+		bt_sim_excuse(sim, node_name);
+		bt_sim_excuse_pod(sim, uid);
+		bt_sim_log(sim, "pod %.*s/%.*s is bound to %.*s by somebody else",
+			BT_STR_ARG(namespace_), BT_STR_ARG(name), BT_STR_ARG(node_name));
+	}
+	berth_error_finish(&err);
+}
+
+/** Some pod that has a node uses the claim: the API keeps it then. */
+static bool is_protected(struct bt_sim *sim, const struct bt_object_meta *claim)
+{
+	const struct bt_pod *pod;
+	uint32_t cursor = 0;
+	while ((pod = bt_object_store_next(
+			&sim->store.objects, BT_KIND_POD, claim->namespace_, &cursor)) != NULL) {
+		for (uint32_t i = 0; i < pod->spec.volumes.count; i++) {
+			const struct bt_pvc_volume_source *source =
+				pod->spec.volumes.items[i].persistent_volume_claim;
+			if (source != NULL && pod->spec.node_name.length != 0 &&
+				bt_str_equal(source->claim_name, claim->name)) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static void delete_claim(struct bt_sim *sim)
+{
+	struct bt_object *claim =
+		bt_sim_store_pick(&sim->store, BT_KIND_PERSISTENT_VOLUME_CLAIM, &sim->changes);
+	if (claim != NULL && !is_protected(sim, claim->meta)) {
+		struct bt_str namespace_ = bt_arena_str(&sim->texts, claim->meta->namespace_);
+		struct bt_str name = bt_arena_str(&sim->texts, claim->meta->name);
+		bt_sim_log(sim, "claim %.*s is deleted", BT_STR_ARG(name));
+		(void)bt_sim_store_delete(
+			&sim->store, BT_KIND_PERSISTENT_VOLUME_CLAIM, namespace_, name);
+	}
+}
+
+/** A budget for the pods of an app comes, or goes. */
+static void toggle_budget(struct bt_sim *sim)
+{
+	struct bt_strbuf *json = &sim->workload.json;
+	if (sim->workload.apps.count == 0) {
+		return;
+	}
+	const struct bt_sim_app *app =
+		&sim->workload.apps.items[bt_prng_below(&sim->changes, sim->workload.apps.count)];
+	struct bt_str name = bt_arena_printf(&sim->scratch, "b%u", app->serial);
+	if (!bt_sim_store_delete(
+		    &sim->store, BT_KIND_POD_DISRUPTION_BUDGET, app->namespace_, name)) {
+		bt_strbuf_reset(json);
+		bt_strbuf_printf(json,
+			"{\"apiVersion\":\"policy/v1\",\"kind\":\"PodDisruptionBudget\","
+			"\"metadata\":{\"namespace\":\"%.*s\",\"name\":\"%.*s\"},\"spec\":{"
+			"\"selector\":{\"matchLabels\":{\"app\":\"a%u\"}}},\"status\":{"
+			"\"disruptionsAllowed\":%u}}",
+			BT_STR_ARG(app->namespace_), BT_STR_ARG(name), app->serial,
+			(unsigned)bt_prng_below(&sim->changes, 3));
+		(void)bt_sim_store_create(&sim->store, bt_strbuf_str(json));
+	}
+}
+
+const struct bt_sim_change bt_sim_pod_changes[] = {
+	{14, new_app},
+	{4, end_app},
+	{6, scale_app},
+	{6, delete_one},
+	{3, relabel},
+	{4, resize},
+	{5, remove_gate},
+	{2, add_toleration},
+	{5, bind_elsewhere},
+	{2, delete_claim},
+	{2, toggle_budget},
+};
+const uint32_t bt_sim_pod_change_count = BT_ARRAY_LENGTH(bt_sim_pod_changes);

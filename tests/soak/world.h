@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_SOAK_WORLD_H
+#define BT_SOAK_WORLD_H
+/** The simulated cluster's insides: shared by the files of this folder only. */
+#include "api/pod_common.h"
+#include "api/resource_claim.h"
+#include "sched/scheduler.h"
+#include "soak/check.h"
+#include "soak/sim.h"
+#include "soak/watch.h"
+#include "soak/workload.h"
+
+#define BT_SIM_RECENT_LINES 40
+
+/** A pod that the scheduler counts on a node while the watch does not show it there. */
+struct bt_sim_binding {
+	struct bt_object *pod; /* as the scheduler saw it; reference held */
+	struct bt_str node_name;
+	bool is_waiting; /* the API has not said yet that it is bound */
+};
+
+/** A write of the binding cycle. */
+struct bt_sim_write {
+	enum {
+		BT_SIM_WRITE_BINDING,
+		BT_SIM_WRITE_OBJECT,
+		BT_SIM_WRITE_CLAIM, /* of devices, as the next two */
+		BT_SIM_WRITE_CLAIM_STATUS,
+		BT_SIM_READ_CLAIM,
+		BT_SIM_WRITE_UNRESERVE,
+	} what;
+	struct bt_object *object; /* pod to bind; new volume or claim */
+	struct bt_str node_name;
+	struct bt_str pod_uid; /* for whom a claim is written; "" for others */
+	bool must_end;         /* the answer is wanted now */
+};
+
+/** A write that is under way, or whose answer was not asked for yet. */
+struct bt_sim_answer {
+	struct bt_str key;
+	uint64_t serial;
+	struct bt_sim_write write; /* reference held */
+	bool answered;
+	int result;
+	struct berth_error err;
+	struct bt_object *object; /* as the API has it now; reference held; may be NULL */
+};
+
+/** A write that takes effect, or whose outcome is told, later. */
+struct bt_sim_late_write {
+	enum {
+		BT_SIM_LATE_BIND,
+		BT_SIM_LATE_CONDITION,
+		BT_SIM_LATE_DELETE,
+		BT_SIM_LATE_CLEAR,
+	} what;
+	struct bt_preemption_ticket ticket;
+	struct bt_str namespace_;
+	struct bt_str name;
+	struct bt_str uid;
+	struct bt_str node_name;
+	struct bt_pod_condition condition;
+};
+
+struct bt_sim {
+	struct bt_sim_options options;
+	struct bt_sim_report *report;
+	struct bt_sim_clock clock;
+	struct bt_sim_store store;
+	struct bt_sim_watch watch;
+	struct bt_prng faults;  /* of writes */
+	struct bt_prng times;   /* how long kubelets and controllers take */
+	struct bt_prng changes; /* what users do */
+	struct bt_config *config;
+	struct bt_scheduler *scheduler;
+	struct bt_pod_commons commons; /* of the pods that it is told of */
+	struct bt_preemption_writer preemption;
+	struct bt_volume_writer volumes;
+	struct bt_claim_writer claims;
+	struct bt_sim_workload workload;
+	BT_VEC(struct bt_sim_binding) bindings;
+	BT_VEC(struct bt_sim_answer *) answers; /* in the order of the writes */
+	uint64_t next_answer;
+	BT_VEC(struct bt_sim_late_write) late_writes;
+	BT_VEC(struct bt_str) excused;      /* nodes that others may have over-committed */
+	BT_VEC(struct bt_str) excused_pods; /* uids: some write about them went wrong */
+	BT_VEC(struct bt_sim_excused_pool) excused_pools;
+	struct bt_arena texts;   /* for the whole run */
+	struct bt_arena scratch; /* of one write or one action of a controller */
+	struct bt_strbuf recent[BT_SIM_RECENT_LINES];
+	/** When the scheduler last heard of a node that came, went or has other labels, and of a
+	 * pod that went or has other labels. */
+	int64_t node_change_ns;
+	int64_t pod_change_ns;
+	/** Uids of pods that the scheduler nominated, and when a nomination last ended that no
+	 * watch has shown. */
+	BT_VEC(struct bt_str) nominated;
+	int64_t unseen_end_ns;
+	/** When a binding last failed, so that its volumes and devices may be had by others. */
+	int64_t freed_ns;
+	/** When the scheduler last heard that a claim with devices is gone. */
+	int64_t claim_lost_ns;
+	uint32_t write_fault_one_in; /* 0: none */
+	uint32_t busy;               /* actions of kubelets and controllers that are to come */
+	bool is_changing;            /* users are at work */
+	bool has_faults;             /* writes fail */
+	struct bt_str named_uid;     /* of the pod that the scheduler wrote about last */
+	uint32_t waiting;            /* attempts whose end finish_waiting will tell */
+	bool is_asynchronous;        /* writes of the binding cycle are answered later */
+	int64_t deadline_ns;         /* of the scheduler, for which a timer is set */
+	bool attempt_is_due;
+	bool in_attempt;
+	bool is_decided;     /* its decision was checked, or what happened since has nothing to do
+	                        with it */
+	bool tick_is_broken; /* for tests: only backoffs end */
+	bool failed;
+};
+
+/** --- world.c --- */
+
+int bt_sim_init(struct bt_sim *sim, const struct bt_sim_options *options,
+	struct bt_sim_report *report, struct berth_error *err);
+/** Also after a failed init. */
+void bt_sim_finish(struct bt_sim *sim);
+
+/** A line of the log: "<seconds>.<millis> <text>". */
+BT_PRINTF(2, 3)
+void bt_sim_log(struct bt_sim *sim, const char *format, ...);
+/** The run ends with this; only the first one counts. */
+void bt_sim_complain(struct bt_sim *sim, struct bt_str complaint);
+/** Let the world go on until then; ends early once there is a complaint. */
+void bt_sim_run_until(struct bt_sim *sim, int64_t until_ns);
+/** The scheduler has heard of something: bindings that need not wait any longer end, and soon there
+ * is an attempt, if there is somebody to try. */
+void bt_sim_poke(struct bt_sim *sim);
+/** An action that keeps things from being quiet until it has happened; it calls
+ * bt_sim_action_done. */
+void bt_sim_after(struct bt_sim *sim, int64_t delay_ns, bt_sim_action action, uint64_t argument);
+static inline void bt_sim_action_done(struct bt_sim *sim)
+{
+	sim->busy--;
+}
+/** A time between the two. */
+int64_t bt_sim_between_ms(struct bt_prng *prng, int64_t least_ms, int64_t most_ms);
+bool bt_sim_chance(struct bt_prng *prng, uint32_t percent);
+void bt_sim_excuse(struct bt_sim *sim, struct bt_str node_name);
+void bt_sim_excuse_pod(struct bt_sim *sim, struct bt_str uid);
+bool bt_sim_pod_is_excused(const struct bt_sim *sim, struct bt_str uid);
+/** What the scheduler can know: what the watch showed, and its own bindings. */
+void bt_sim_view_of_scheduler(struct bt_sim *sim, struct bt_sim_view *out_view);
+
+/** --- answers.c --- */
+
+/** BT_WRITE_PENDING, or the answer. *out_object: what the API has then, owned; may be NULL. */
+int bt_sim_write(struct bt_sim *sim, const struct bt_sim_write *write,
+	struct bt_object **out_object, struct berth_error *err);
+/** A write whose answer nobody wants. */
+void bt_sim_write_blindly(struct bt_sim *sim, const struct bt_sim_write *write);
+/** Nobody will ask for them any more. */
+void bt_sim_forget_answers(struct bt_sim *sim);
+
+/** --- writes.c, write_pods.c, write_volumes.c, write_claims.c --- */
+
+struct bt_scheduler_writer bt_sim_writer(struct bt_sim *sim);
+void bt_sim_connect_preemption(struct bt_sim *sim);
+void bt_sim_connect_volumes(struct bt_sim *sim);
+void bt_sim_connect_claims(struct bt_sim *sim);
+/** What the API makes of a write about a claim; BT_WRITE_CONFLICT with err. */
+int bt_sim_store_claim(struct bt_sim *sim, const struct bt_sim_write *write,
+	struct bt_object **out_object, struct berth_error *err);
+
+enum bt_sim_fault {
+	BT_SIM_WRITE_GOOD,
+	BT_SIM_WRITE_LOST,    /* no effect, and an error */
+	BT_SIM_WRITE_UNHEARD, /* it takes effect, but the answer is an error */
+	BT_SIM_WRITE_LATE,    /* an error, and the effect comes later */
+};
+
+enum bt_sim_fault bt_sim_draw_fault(struct bt_sim *sim);
+/** Sets err to one of the API's texts. */
+int bt_sim_fail_write(struct bt_sim *sim, const char *what, struct berth_error *err);
+void bt_sim_add_late_write(struct bt_sim *sim, const struct bt_sim_late_write *write);
+/** POST of a binding as the server does it. */
+int bt_sim_store_bind(struct bt_sim *sim, struct bt_str namespace_, struct bt_str name,
+	struct bt_str uid, struct bt_str node_name, struct berth_error *err);
+/** PATCH of the status; condition and node_name may be NULL. */
+int bt_sim_store_patch(struct bt_sim *sim, struct bt_str namespace_, struct bt_str name,
+	const struct bt_pod_condition *condition, const struct bt_str *nominated_node_name,
+	struct berth_error *err);
+/** DELETE of a pod with its own grace period. */
+int bt_sim_store_delete_pod(
+	struct bt_sim *sim, struct bt_str namespace_, struct bt_str name, struct berth_error *err);
+
+/** --- check_devices.c: what must hold of devices --- */
+
+/** The pools of its devices. */
+void bt_sim_excuse_devices(struct bt_sim *sim, const struct bt_resource_claim *claim);
+/** A claim has changed in the store. */
+void bt_sim_devices_changed(
+	struct bt_sim *sim, const struct bt_object *old_object, const struct bt_object *new_object);
+/** The scheduler bound it, and nothing went wrong. */
+void bt_sim_devices_bound(struct bt_sim *sim, const struct bt_pod *pod, struct bt_str node_name);
+/** What the scheduler writes into a claim. */
+void bt_sim_devices_decided(struct bt_sim *sim, const struct bt_resource_claim *claim);
+/** As the scheduler takes it, which may count on a write that no watch has shown yet. */
+bool bt_sim_claim_has_devices(const struct bt_sim *sim, const struct bt_object_meta *claim);
+/** Everything is known to everybody: false with a complaint. */
+bool bt_sim_check_devices(struct bt_sim *sim, struct bt_strbuf *complaint);
+
+/** --- kubelet.c, volume_controller.c, claim_controller.c, device_driver.c --- */
+
+void bt_sim_kubelet_changed(
+	struct bt_sim *sim, struct bt_object *old_object, struct bt_object *new_object);
+void bt_sim_volume_controller_changed(
+	struct bt_sim *sim, struct bt_object *old_object, struct bt_object *new_object);
+void bt_sim_claim_controller_changed(
+	struct bt_sim *sim, struct bt_object *old_object, struct bt_object *new_object);
+void bt_sim_device_driver_changed(
+	struct bt_sim *sim, struct bt_object *old_object, struct bt_object *new_object);
+#endif

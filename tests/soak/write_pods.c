@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Bindings, status patches, victims, events: the scheduler's side. */
+#include "api/identity.h"
+#include "soak/world.h"
+
+/** A decision is looked at once, before anything is written. */
+static void check_decision(struct bt_sim *sim, const struct bt_pod *pod, struct bt_str node_name)
+{
+	struct bt_strbuf complaint = {0};
+	struct bt_sim_view view;
+	if (sim->is_decided) {
+		return;
+	}
+	sim->is_decided = true;
+	bt_sim_view_of_scheduler(sim, &view);
+	view.crowded = sim->excused.items;
+	view.crowded_count = sim->excused.count;
+	view.truth = &sim->store.objects;
+	view.blurred = sim->excused_pools.items;
+	view.blurred_count = sim->excused_pools.count;
+	view.blurred_is_free = true;
+	sim->report->decisions_checked++;
+	if (!bt_sim_check_decision(&view, pod, node_name, &complaint)) {
+		bt_sim_complain(sim, bt_strbuf_str(&complaint));
+	}
+	bt_sim_view_finish(&view);
+	bt_strbuf_finish(&complaint);
+}
+
+/** --- nominations, as far as the scheduler tells of them --- */
+
+/** The pod counts on that node from now on; "": on none. */
+static void note_nomination(
+	struct bt_sim *sim, const struct bt_object_meta *meta, struct bt_str node_name)
+{
+	const struct bt_pod *known =
+		bt_object_store_find(&sim->watch.mirror, BT_KIND_POD, meta->namespace_, meta->name);
+	for (uint32_t i = 0; i < sim->nominated.count; i++) {
+		if (bt_str_equal(sim->nominated.items[i], meta->uid)) {
+			bt_vec_remove_swap(&sim->nominated, i);
+			/* If the watch showed the nomination, it will show the end too. */
+			if (known == NULL || known->status.nominated_node_name.length == 0) {
+				sim->unseen_end_ns = sim->clock.now_ns;
+			}
+			break;
+		}
+	}
+	if (node_name.length != 0) {
+		bt_vec_push(&sim->nominated, bt_arena_str(&sim->texts, meta->uid));
+	}
+}
+
+static int write_binding(void *context, const struct bt_pod_info *pod, struct bt_str node_name,
+	struct berth_error *err)
+{
+	struct bt_sim *sim = context;
+	sim->named_uid = bt_arena_str(&sim->texts, pod->uid);
+	check_decision(sim, pod->object, node_name);
+	note_nomination(sim, &pod->object->metadata, BT_STR(""));
+	struct bt_sim_write write = {.what = BT_SIM_WRITE_BINDING,
+		.object = bt_object_create(BT_KIND_POD, pod->object),
+		.node_name = node_name};
+	int result = bt_sim_write(sim, &write, NULL, err);
+	if (result == 0) {
+		/* It counts as what the scheduler took it for. */
+		struct bt_sim_binding binding = {
+			bt_object_share(write.object), bt_arena_str(&sim->texts, node_name), false};
+		bt_vec_push(&sim->bindings, binding);
+		sim->report->bound++;
+	}
+	bt_sim_log(sim, "bind %.*s/%.*s (uid %.*s) to %.*s%s", BT_STR_ARG(pod->namespace_),
+		BT_STR_ARG(pod->name), BT_STR_ARG(pod->uid), BT_STR_ARG(node_name),
+		result == 0                          ? ""
+			: result == BT_WRITE_PENDING ? ": no answer yet"
+						     : ": failed");
+	bt_object_release(write.object);
+	return result;
+}
+
+static int write_status(void *context, const struct bt_pod *pod,
+	const struct bt_pod_condition *condition, const struct bt_post_filter_result *nomination,
+	struct berth_error *err)
+{
+	struct bt_sim *sim = context;
+	const struct bt_str *node_name = NULL;
+	if (nomination->present && nomination->mode == BT_NOMINATING_OVERRIDE) {
+		node_name = &nomination->nominated_node_name;
+	}
+	if (condition == NULL && node_name != NULL && node_name->length != 0) {
+		check_decision(sim, pod, *node_name);
+	}
+	if (condition != NULL && node_name != NULL) {
+		note_nomination(sim, &pod->metadata, *node_name);
+	}
+	/* A patch starts from the status that the scheduler saw. */
+	if (node_name != NULL && bt_str_equal(pod->status.nominated_node_name, *node_name)) {
+		node_name = NULL;
+	}
+	enum bt_sim_fault fault = bt_sim_draw_fault(sim);
+	int result = 0;
+	if (node_name != NULL || condition != NULL) {
+		bt_sim_log(sim, "patch %.*s/%.*s nominated=%.*s %.*s",
+			BT_STR_ARG(pod->metadata.namespace_), BT_STR_ARG(pod->metadata.name),
+			node_name != NULL ? (int)node_name->length : 1,
+			node_name != NULL && node_name->data != NULL ? node_name->data : "-",
+			condition != NULL ? (int)condition->message.length : 0,
+			condition != NULL && condition->message.data != NULL
+				? condition->message.data
+				: "");
+	}
+	if (fault == BT_SIM_WRITE_GOOD || fault == BT_SIM_WRITE_UNHEARD) {
+		result = bt_sim_store_patch(sim, pod->metadata.namespace_, pod->metadata.name,
+			condition, node_name, err);
+	}
+	if (fault != BT_SIM_WRITE_GOOD && result == 0) {
+		result = bt_sim_fail_write(sim, "patch", err);
+	}
+	return result;
+}
+
+static void write_event(void *context, const struct bt_pod *pod, const char *type,
+	const char *reason, const char *action, struct bt_str note BT_UNUSED)
+{
+	struct bt_sim *sim = context;
+	sim->named_uid = bt_arena_str(&sim->texts, pod->metadata.uid);
+	bt_sim_log(sim, "event %s %s %s %.*s/%.*s", type, reason, action,
+		BT_STR_ARG(pod->metadata.namespace_), BT_STR_ARG(pod->metadata.name));
+}
+
+static void write_warning(void *context, struct bt_str line)
+{
+	bt_sim_log(context, "warning: %.*s", BT_STR_ARG(line));
+}
+
+struct bt_scheduler_writer bt_sim_writer(struct bt_sim *sim)
+{
+	bt_sim_connect_preemption(sim);
+	bt_sim_connect_volumes(sim);
+	bt_sim_connect_claims(sim);
+	return (struct bt_scheduler_writer){
+		.context = sim,
+		.bind = write_binding,
+		.patch_status = write_status,
+		.event = write_event,
+		.preemption = &sim->preemption,
+		.volumes = &sim->volumes,
+		.claims = &sim->claims,
+		.warn = write_warning,
+	};
+}
+
+/** --- preemption --- */
+
+/** Now, or later when the scheduler can wait for it. */
+static int write_for_preemption(
+	struct bt_sim *sim, const struct bt_sim_late_write *write, struct berth_error *err)
+{
+	if (write->ticket.executor != NULL && bt_sim_chance(&sim->faults, 60)) {
+		bt_sim_add_late_write(sim, write);
+		return BT_PREEMPTION_PENDING;
+	}
+	enum bt_sim_fault fault = bt_sim_draw_fault(sim);
+	struct bt_str nowhere = BT_STR("");
+	int result = 0;
+	if (fault == BT_SIM_WRITE_GOOD || fault == BT_SIM_WRITE_UNHEARD) {
+		if (write->what == BT_SIM_LATE_DELETE) {
+			result = bt_sim_store_delete_pod(sim, write->namespace_, write->name, err);
+		} else {
+			bool clears = write->what == BT_SIM_LATE_CLEAR;
+			result = bt_sim_store_patch(sim, write->namespace_, write->name,
+				clears ? NULL : &write->condition, clears ? &nowhere : NULL, err);
+		}
+	}
+	if (fault != BT_SIM_WRITE_GOOD && result == 0) {
+		result = bt_sim_fail_write(sim, "preemption", err);
+	}
+	return result;
+}
+
+static struct bt_sim_late_write about(
+	struct bt_preemption_ticket ticket, const struct bt_preemption_pod *pod)
+{
+	return (struct bt_sim_late_write){.ticket = ticket,
+		.namespace_ = pod->namespace_,
+		.name = pod->name,
+		.uid = pod->uid,
+		.node_name = BT_STR("")};
+}
+
+static int patch_victim(void *context, struct bt_preemption_ticket ticket,
+	const struct bt_preemption_pod *victim, const struct bt_pod_condition *condition,
+	struct berth_error *err)
+{
+	struct bt_sim_late_write write = about(ticket, victim);
+	write.what = BT_SIM_LATE_CONDITION;
+	write.condition = *condition;
+	return write_for_preemption(context, &write, err);
+}
+
+static void check_victim(struct bt_sim *sim, const struct bt_preemption_pod *victim)
+{
+	struct bt_strbuf complaint = {0};
+	const struct bt_pod *pod = bt_object_store_find(
+		&sim->watch.mirror, BT_KIND_POD, victim->namespace_, victim->name);
+	bt_sim_log(
+		sim, "evict %.*s/%.*s", BT_STR_ARG(victim->namespace_), BT_STR_ARG(victim->name));
+	sim->report->evictions++;
+	/* Later steps of a preemption may come when the preemptor is gone. */
+	if (sim->in_attempt && !sim->is_decided && pod != NULL &&
+		bt_str_equal(pod->metadata.uid, victim->uid) &&
+		!bt_sim_check_victim(&sim->watch.mirror, pod, &complaint)) {
+		bt_sim_complain(sim, bt_strbuf_str(&complaint));
+	}
+	bt_strbuf_finish(&complaint);
+}
+
+static int delete_victim(void *context, struct bt_preemption_ticket ticket,
+	const struct bt_preemption_pod *victim, struct berth_error *err)
+{
+	struct bt_sim_late_write write = about(ticket, victim);
+	write.what = BT_SIM_LATE_DELETE;
+	check_victim(context, victim);
+	return write_for_preemption(context, &write, err);
+}
+
+static int clear_nomination(void *context, struct bt_preemption_ticket ticket,
+	const struct bt_preemption_pod *pod, struct berth_error *err)
+{
+	struct bt_sim_late_write write = about(ticket, pod);
+	write.what = BT_SIM_LATE_CLEAR;
+	return write_for_preemption(context, &write, err);
+}
+
+static void activate(void *context, const struct bt_preemption_pod *pods, uint32_t count)
+{
+	struct bt_sim *sim = context;
+	for (uint32_t i = 0; i < count; i++) {
+		struct bt_object *pod = bt_object_store_find_object(
+			&sim->watch.mirror, BT_KIND_POD, pods[i].namespace_, pods[i].name);
+		if (pod != NULL) {
+			(void)bt_queue_activate(
+				bt_scheduler_queue(sim->scheduler), pod, sim->clock.now_ns);
+		}
+	}
+	bt_sim_poke(sim);
+}
+
+void bt_sim_connect_preemption(struct bt_sim *sim)
+{
+	sim->preemption = (struct bt_preemption_writer){
+		.context = sim,
+		.patch_condition = patch_victim,
+		.delete_pod = delete_victim,
+		.clear_nomination = clear_nomination,
+		.activate = activate,
+	};
+}

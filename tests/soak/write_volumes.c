@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What VolumeBinding writes, and its waiting. Spec: 07 section 9, 13 section 14.6. */
+#include "api/storage.h"
+#include "soak/world.h"
+
+static int write_object(struct bt_sim *sim, enum bt_kind kind, const void *value,
+	struct bt_str node_name, struct bt_str *out_resource_version, struct berth_error *err)
+{
+	struct bt_object *written = NULL;
+	struct bt_sim_write write = {.what = BT_SIM_WRITE_OBJECT,
+		.object = bt_object_create(kind, value),
+		.node_name = node_name};
+	int result = bt_sim_write(sim, &write, &written, err);
+	if (result == 0 && out_resource_version != NULL) {
+		*out_resource_version = bt_arena_str(&sim->texts, written->meta->resource_version);
+	}
+	bt_object_release(written);
+	bt_object_release(write.object);
+	return result;
+}
+
+static int bind_volume(void *context, const struct bt_persistent_volume *volume,
+	const struct bt_persistent_volume_claim *claim, struct bt_str *out_resource_version,
+	struct berth_error *err)
+{
+	bt_sim_log(context, "volume %.*s for claim %.*s", BT_STR_ARG(volume->metadata.name),
+		BT_STR_ARG(claim->metadata.name));
+	return write_object(context, BT_KIND_PERSISTENT_VOLUME, volume, claim->metadata.uid,
+		out_resource_version, err);
+}
+
+static int select_node(void *context, const struct bt_persistent_volume_claim *claim,
+	struct bt_str node_name, struct bt_str *out_resource_version, struct berth_error *err)
+{
+	bt_sim_log(context, "claim %.*s is to be provisioned for node %.*s",
+		BT_STR_ARG(claim->metadata.name), BT_STR_ARG(node_name));
+	return write_object(context, BT_KIND_PERSISTENT_VOLUME_CLAIM, claim, node_name,
+		out_resource_version, err);
+}
+
+static int wait_a_second(
+	void *context, const struct bt_pod_info *pod BT_UNUSED, struct berth_error *err)
+{
+	struct bt_sim *sim = context;
+	/* Whatever changes now, the binding is to be tried: the API has the last word. */
+	sim->is_decided = true;
+	bt_sim_run_until(sim, sim->clock.now_ns + BT_SIM_SECOND);
+	return sim->failed ? bt_error_set(err, BERTH_ERR_STATE, "binding volumes: context canceled")
+			   : 0;
+}
+
+static bool pod_exists(void *context, const struct bt_pod_info *pod)
+{
+	struct bt_sim *sim = context;
+	const struct bt_pod *known =
+		bt_object_store_find(&sim->watch.mirror, BT_KIND_POD, pod->namespace_, pod->name);
+	return known != NULL && bt_str_equal(known->metadata.uid, pod->uid);
+}
+
+void bt_sim_connect_volumes(struct bt_sim *sim)
+{
+	sim->volumes = (struct bt_volume_writer){
+		.context = sim,
+		.bind_volume = bind_volume,
+		.select_node = select_node,
+		.wait = sim->is_asynchronous ? NULL : wait_a_second,
+		.pod_exists = pod_exists,
+	};
+}

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Whole histories with something broken behind the scheduler's back: the checkers must notice. The
+ * same seeds without sabotage are good.
+ */
+#include "dra/dra.h"
+#include "soak/world.h"
+#include "test_main.h"
+
+#define SEEDS 12
+#define SABOTAGE_SECONDS 20
+
+static struct bt_state *state_of(struct bt_sim *sim)
+{
+	return bt_scheduler_engine(sim->scheduler)->state;
+}
+
+/** The first pod of the mirror that is bound, or that is ours and is not; NULL: there is none. */
+static struct bt_object *find_pod(struct bt_sim *sim, bool bound)
+{
+	const struct bt_pod *pod;
+	uint32_t cursor = 0;
+
+	while ((pod = bt_object_store_next(&sim->watch.mirror, BT_KIND_POD,
+			(struct bt_str){NULL, 0}, &cursor)) != NULL) {
+		bool ours = !bt_str_equal_c(pod->spec.scheduler_name, "other");
+		if ((pod->spec.node_name.length != 0) == bound &&
+			pod->spec.scheduling_gates.count == 0 && (bound || ours)) {
+			return bt_object_store_find_object(&sim->watch.mirror, BT_KIND_POD,
+				pod->metadata.namespace_, pod->metadata.name);
+		}
+	}
+	return NULL;
+}
+
+/** Behind the scheduler's back; a second time it is gone already. */
+static void remove_from_cache(struct bt_sim *sim, const struct bt_pod *pod)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+
+	if (bt_state_remove_pod(state_of(sim), pod, &err) < 0) {
+		berth_error_finish(&err);
+	}
+}
+
+/** The sabotage of a test: again and again, from some time on. */
+static void (*mischief)(struct bt_sim *sim);
+
+static void do_mischief(void *context, uint64_t argument)
+{
+	struct bt_sim *sim = context;
+
+	mischief(sim);
+	bt_sim_clock_after(&sim->clock, BT_SIM_SECOND, do_mischief, sim, argument);
+}
+
+static void start_mischief(struct bt_sim *sim)
+{
+	bt_sim_clock_after(&sim->clock, SABOTAGE_SECONDS * BT_SIM_SECOND, do_mischief, sim, 0);
+}
+
+/** In how many of the seeds somebody complains, in these words. */
+static int count_complaints(void (*sabotage)(struct bt_sim *sim), const char *words)
+{
+	int count = 0;
+
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct bt_sim_options options = {.seed = seed,
+			.minutes = 3,
+			.faults = BT_SIM_FAULTS_SOME,
+			.sabotage = sabotage};
+		struct bt_sim_report report;
+		ck_assert_int_eq(bt_sim_run(&options, &report, NULL), 0);
+		count += strstr(bt_strbuf_c(&report.complaint), words) != NULL;
+		if (sabotage == NULL && report.complaint.length != 0) {
+			ck_abort_msg("seed %d: %s", (int)seed, bt_strbuf_c(&report.complaint));
+		}
+		bt_sim_report_finish(&report);
+	}
+	return count;
+}
+
+START_TEST(test_sim_broken__nothing)
+{
+	ck_assert_int_eq(count_complaints(NULL, " "), 0);
+}
+END_TEST
+
+/** --- a pod that the cache forgets --- */
+
+static void forget_a_pod(struct bt_sim *sim)
+{
+	struct bt_object *pod = find_pod(sim, true);
+
+	if (pod != NULL) {
+		remove_from_cache(sim, pod->value);
+	}
+}
+
+START_TEST(test_sim_broken__cache_forgets_pods)
+{
+	mischief = forget_a_pod;
+	ck_assert_int_gt(count_complaints(start_mischief, "cache: pod "), 0);
+	ck_assert_int_gt(count_complaints(start_mischief, ", but: not enough room"), 0);
+}
+END_TEST
+
+/** --- a node that looks larger than it is --- */
+
+static void enlarge_nodes(struct bt_sim *sim)
+{
+	const struct bt_node *node;
+	uint32_t cursor = 0;
+
+	while ((node = bt_object_store_next(&sim->watch.mirror, BT_KIND_NODE,
+			(struct bt_str){NULL, 0}, &cursor)) != NULL) {
+		struct bt_node large = *node;
+		struct bt_resource_entry entries[] = {
+			{BT_STR("cpu"), bt_quantity_make(64, 0, BT_QUANTITY_DECIMAL_SI)},
+			{BT_STR("memory"), bt_quantity_make(64, 9, BT_QUANTITY_DECIMAL_SI)},
+			{BT_STR("pods"), bt_quantity_make(99, 0, BT_QUANTITY_DECIMAL_SI)}};
+		large.status.allocatable.items = entries;
+		large.status.allocatable.count = 3;
+		bt_state_update_node(state_of(sim), node, &large);
+	}
+}
+
+START_TEST(test_sim_broken__nodes_look_larger)
+{
+	mischief = enlarge_nodes;
+	ck_assert_int_gt(count_complaints(start_mischief, ", but: not enough room"), 3);
+}
+END_TEST
+
+/** --- a pod that the queue loses --- */
+
+static void lose_a_pod(struct bt_sim *sim)
+{
+	struct bt_object *pod = find_pod(sim, false);
+
+	if (pod != NULL) {
+		bt_queue_delete(bt_scheduler_queue(sim->scheduler), pod);
+	}
+}
+
+START_TEST(test_sim_broken__queue_loses_pods)
+{
+	mischief = lose_a_pod;
+	ck_assert_int_gt(count_complaints(start_mischief, " is pending, but in no queue"), 3);
+}
+END_TEST
+
+/** --- a pod that is queued again although it is bound --- */
+
+static void queue_a_bound_pod(struct bt_sim *sim)
+{
+	struct bt_object *object = find_pod(sim, true);
+
+	if (object != NULL) {
+		struct bt_pod pod = *(const struct bt_pod *)object->value;
+		remove_from_cache(sim, &pod); /* else it is refused */
+		pod.spec.node_name = BT_STR("");
+		pod.spec.scheduler_name = BT_STR("default-scheduler");
+		struct bt_object *unbound = bt_object_create(BT_KIND_POD, &pod);
+		bt_queue_add(bt_scheduler_queue(sim->scheduler), unbound, sim->clock.now_ns);
+		bt_object_release(unbound);
+		bt_sim_poke(sim);
+	}
+}
+
+START_TEST(test_sim_broken__pods_are_bound_twice)
+{
+	mischief = queue_a_bound_pod;
+	ck_assert_int_gt(count_complaints(start_mischief, "is known to be on"), 3);
+}
+END_TEST
+
+/** --- deletions that reach the cache, but wake nobody up --- */
+
+static void (*real_observe)(
+	void *context, struct bt_object *old_object, struct bt_object *new_object);
+
+static void observe_in_silence(
+	void *context, struct bt_object *old_object, struct bt_object *new_object)
+{
+	struct bt_sim *sim = context;
+
+	if (new_object != NULL || old_object->kind != BT_KIND_POD ||
+		((const struct bt_pod *)old_object->value)->spec.node_name.length == 0) {
+		real_observe(context, old_object, new_object);
+		return;
+	}
+	remove_from_cache(sim, old_object->value);
+}
+
+static void silence_deletions(struct bt_sim *sim)
+{
+	real_observe = sim->watch.observe;
+	sim->watch.observe = observe_in_silence;
+}
+
+START_TEST(test_sim_broken__wake_ups_are_lost)
+{
+	ck_assert_int_gt(count_complaints(silence_deletions, "; no event woke it up"), 3);
+}
+END_TEST
+
+/** --- nominations that stay --- */
+
+static void observe_but_keep_nominations(
+	void *context, struct bt_object *old_object, struct bt_object *new_object)
+{
+	struct bt_sim *sim = context;
+	struct bt_engine *engine = bt_scheduler_engine(sim->scheduler);
+
+	real_observe(context, old_object, new_object);
+	if (new_object == NULL && old_object->kind == BT_KIND_POD) {
+		struct bt_pod_info info;
+		bt_pod_info_init_pending(engine->state, old_object->value, &info);
+		bt_nominator_add(&engine->nominator, &info, BT_STR("n0"), false);
+		bt_pod_info_finish_pending(engine->state, &info);
+	}
+}
+
+static void keep_nominations(struct bt_sim *sim)
+{
+	real_observe = sim->watch.observe;
+	sim->watch.observe = observe_but_keep_nominations;
+}
+
+START_TEST(test_sim_broken__nominations_stay)
+{
+	ck_assert_int_gt(count_complaints(keep_nominations, "is nominated, but not pending"), 3);
+}
+END_TEST
+
+/** --- pods that stay in the cache for ever --- */
+
+static void observe_but_keep_pods(
+	void *context, struct bt_object *old_object, struct bt_object *new_object)
+{
+	struct bt_sim *sim = context;
+
+	real_observe(context, old_object, new_object);
+	if (new_object == NULL && old_object->kind == BT_KIND_POD && !sim->is_changing &&
+		((const struct bt_pod *)old_object->value)->spec.node_name.length != 0 &&
+		bt_object_store_count(&sim->store.objects, BT_KIND_POD) == 0) {
+		ck_assert_int_eq(bt_state_add_pod(state_of(sim), old_object->value, NULL), 0);
+	}
+}
+
+static void keep_pods(struct bt_sim *sim)
+{
+	real_observe = sim->watch.observe;
+	sim->watch.observe = observe_but_keep_pods;
+}
+
+START_TEST(test_sim_broken__pods_stay)
+{
+	ck_assert_int_gt(count_complaints(keep_pods, "memory: every object is gone"), 3);
+}
+END_TEST
+
+/** --- a queue whose leftovers are never flushed --- */
+
+static void refuse_to_flush(struct bt_sim *sim)
+{
+	sim->tick_is_broken = true;
+}
+
+START_TEST(test_sim_broken__leftovers_stay)
+{
+	ck_assert_int_gt(count_complaints(refuse_to_flush, "was not tried for"), 3);
+}
+END_TEST
+
+/** --- devices: allocations under way that are forgotten, or never end --- */
+
+#define SHORT_WHILE (5 * BT_SIM_MILLISECOND)
+
+static struct bt_claim_cache *claims_of(struct bt_sim *sim)
+{
+	return &state_of(sim)->dra->claims;
+}
+
+static void forget_flights(void *context, uint64_t argument)
+{
+	struct bt_sim *sim = context;
+	const struct bt_resource_claim *claim;
+	uint32_t cursor = 0;
+
+	while ((claim = bt_object_store_next(&sim->store.objects, BT_KIND_RESOURCE_CLAIM,
+			(struct bt_str){NULL, 0}, &cursor)) != NULL) {
+		(void)bt_claim_cache_maybe_remove(claims_of(sim), claim->metadata.uid, true);
+	}
+	bt_sim_clock_after(&sim->clock, SHORT_WHILE, forget_flights, sim, argument);
+}
+
+static void start_forgetting_flights(struct bt_sim *sim)
+{
+	bt_sim_clock_after(&sim->clock, SHORT_WHILE, forget_flights, sim, 0);
+}
+
+START_TEST(test_sim_broken__allocations_under_way_are_forgotten)
+{
+	ck_assert_int_gt(count_complaints(start_forgetting_flights, "is allocated twice"), 0);
+}
+END_TEST
+
+static void start_a_flight(struct bt_sim *sim)
+{
+	const struct bt_resource_claim *claim;
+	uint32_t cursor = 0;
+
+	while ((claim = bt_object_store_next(&sim->watch.mirror, BT_KIND_RESOURCE_CLAIM,
+			(struct bt_str){NULL, 0}, &cursor)) != NULL) {
+		if (claim->status.allocation != NULL) {
+			bt_claim_cache_signal(claims_of(sim), BT_STR("nobody's"),
+				bt_object_store_find_object(&sim->watch.mirror,
+					BT_KIND_RESOURCE_CLAIM, claim->metadata.namespace_,
+					claim->metadata.name));
+			return;
+		}
+	}
+}
+
+START_TEST(test_sim_broken__allocations_under_way_never_end)
+{
+	mischief = start_a_flight;
+	ck_assert_int_gt(count_complaints(start_mischief, "allocations are in flight"), 1);
+}
+END_TEST
+
+/** --- reservations that are taken away --- */
+
+static void take_reservations(struct bt_sim *sim)
+{
+	const struct bt_resource_claim *claim;
+	uint32_t cursor = 0;
+
+	while ((claim = bt_object_store_next(&sim->store.objects, BT_KIND_RESOURCE_CLAIM,
+			(struct bt_str){NULL, 0}, &cursor)) != NULL) {
+		if (claim->status.reserved_for.count != 0) {
+			struct bt_resource_claim freed = *claim;
+			freed.status = (struct bt_resource_claim_status){0};
+			(void)bt_sim_store_replace(&sim->store, BT_KIND_RESOURCE_CLAIM, &freed);
+			return;
+		}
+	}
+}
+
+START_TEST(test_sim_broken__reservations_are_taken_away)
+{
+	mischief = take_reservations;
+	ck_assert_int_gt(count_complaints(start_mischief, "but one of its claims"), 1);
+}
+END_TEST
+
+/** --- an observer that misses a kind --- */
+
+static void observe_all_but_claims(
+	void *context, struct bt_object *old_object, struct bt_object *new_object)
+{
+	enum bt_kind kind = new_object != NULL ? new_object->kind : old_object->kind;
+
+	if (kind != BT_KIND_NAMESPACE) {
+		real_observe(context, old_object, new_object);
+	}
+}
+
+static void miss_a_kind(struct bt_sim *sim)
+{
+	real_observe = sim->watch.observe;
+	sim->watch.observe = observe_all_but_claims;
+}
+
+START_TEST(test_sim_broken__a_kind_is_missed)
+{
+	ck_assert_int_eq(count_complaints(miss_a_kind, "objects of kind Namespace"), SEEDS);
+}
+END_TEST
+
+/** --- same seed, same bytes --- */
+
+static void note_line(void *context, struct bt_str line)
+{
+	bt_strbuf_append_str(context, line);
+	bt_strbuf_append_char(context, '\n');
+}
+
+START_TEST(test_sim_broken__same_seed_same_bytes)
+{
+	struct bt_strbuf logs[3] = {0};
+
+	for (int i = 0; i < 3; i++) {
+		struct bt_sim_options options = {.seed = i < 2 ? 11 : 12,
+			.minutes = 3,
+			.faults = BT_SIM_FAULTS_ALL,
+			.log = note_line,
+			.log_context = &logs[i]};
+		struct bt_sim_report report;
+		bt_hash_set_secret((uint64_t)i * 77); /* hashes must not show */
+		ck_assert_int_eq(bt_sim_run(&options, &report, NULL), 0);
+		ck_assert_str_eq(bt_strbuf_c(&report.complaint), "");
+		bt_sim_report_finish(&report);
+	}
+	ck_assert(bt_str_equal(bt_strbuf_str(&logs[0]), bt_strbuf_str(&logs[1])));
+	ck_assert(!bt_str_equal(bt_strbuf_str(&logs[0]), bt_strbuf_str(&logs[2])));
+	for (int i = 0; i < 3; i++) {
+		bt_strbuf_finish(&logs[i]);
+	}
+}
+END_TEST
+
+BT_TEST_MAIN("sim_broken", test_sim_broken__nothing, test_sim_broken__cache_forgets_pods,
+	test_sim_broken__nodes_look_larger, test_sim_broken__queue_loses_pods,
+	test_sim_broken__pods_are_bound_twice, test_sim_broken__wake_ups_are_lost,
+	test_sim_broken__nominations_stay, test_sim_broken__pods_stay,
+	test_sim_broken__leftovers_stay, test_sim_broken__allocations_under_way_are_forgotten,
+	test_sim_broken__allocations_under_way_never_end,
+	test_sim_broken__reservations_are_taken_away, test_sim_broken__a_kind_is_missed,
+	test_sim_broken__same_seed_same_bytes)
