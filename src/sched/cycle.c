@@ -185,8 +185,10 @@ static void search_list(struct bt_cycle_run *run)
 	bt_search_candidates(
 		engine, &run->pre_filter.result, run->cycle->arena, &search.slots, &search.count);
 	if (run->pre_filter.result.restricted) {
+		/* Upstream quirk, spec 03 section 3.4: with the plugins of the nominated node's
+		 * trial. */
 		diagnosis->statuses.absent = bt_narrowed_status(
-			run->framework, &run->pre_filter.plugins_with_nodes, run->cycle->arena);
+			run->framework, &diagnosis->unschedulable_plugins, run->cycle->arena);
 	}
 	search.limit = bt_search_limit(engine, run->framework, search.count);
 	uint32_t trial_slot = diagnosis->statuses.entries.count != 0

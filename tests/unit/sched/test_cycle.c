@@ -377,7 +377,7 @@ START_TEST(test_cycle__nominated_node_outside_the_narrowing)
 	world_add_nodes(&world, 1, 3);
 	result = world_schedule(&world, "{'status':{'nominatedNodeName':'n1'}}");
 	ck_assert_str_eq(world_message(&world, &result),
-		"0/3 nodes are available: 1 f, 1 g, 1 node(s) didn't satisfy plugin(s) [P].");
+		"0/3 nodes are available: 1 f, 1 g, 1 node(s) didn't satisfy plugin(s) [F P].");
 	ck_assert_str_eq(world_plugins(&world, &result.diagnosis.unschedulable_plugins), "F P");
 	ck_assert_str_eq(world_plugins(&world, &result.diagnosis.pending_plugins), "");
 	world_finish(&world);

@@ -154,9 +154,47 @@ START_TEST(test_nominated__unknown_node_is_no_trouble)
 }
 END_TEST
 
+/**
+ * Spec 03 section 3.4: the plugins that rejected the nominated node stand in the text about the
+ * nodes outside of PreFilter's choice, too.
+ */
+START_TEST(test_nominated__failed_trial_is_named_in_the_narrowed_text)
+{
+	static const char *const nodes[] = {"n1"};
+
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(forms); i++) {
+		struct nominated_case test;
+		struct script narrow = script_make("N", FAKE_ROLE(FAKE_PRE_FILTER), SCRIPT_PLAIN);
+		struct script_row rows[] = {
+			{.node = "n1", .filter = {BT_STATUS_UNSCHEDULABLE, "f", NULL}}};
+		struct bt_schedule_result result;
+
+		narrow.fake.node_names = nodes;
+		narrow.fake.node_name_count = 1;
+		test.filter = script_make("F", FAKE_ROLE(FAKE_FILTER), forms[i]);
+		script_set_rows(&test.filter, rows, 1);
+		world_init(&test.world, "N,F", &(struct bt_engine_options){.verify = true},
+			(struct script *[]){&test.filter, &narrow}, 2);
+		world_add_nodes(&test.world, 1, 2);
+		result = world_schedule(&test.world, "{}");
+		ck_assert_str_eq(world_message(&test.world, &result),
+			"0/2 nodes are available: 1 f, 1 node(s) didn't satisfy plugin(s) [N].");
+		result = world_schedule(&test.world, "{'status':{'nominatedNodeName':'n1'}}");
+		ck_assert_str_eq(world_message(&test.world, &result),
+			"0/2 nodes are available: 1 f, 1 node(s) didn't satisfy plugin(s) [F N].");
+		/* A nominated node that is not there is not tried. */
+		result = world_schedule(&test.world, "{'status':{'nominatedNodeName':'n9'}}");
+		ck_assert_str_eq(world_message(&test.world, &result),
+			"0/2 nodes are available: 1 f, 1 node(s) didn't satisfy plugin(s) [N].");
+		world_finish(&test.world);
+	}
+}
+END_TEST
+
 BT_TEST_MAIN("nominated", test_nominated__higher_and_equal_priority_take_room,
 	test_nominated__nomination_on_every_node_rejects_all,
 	test_nominated__own_nomination_does_not_count,
 	test_nominated__node_must_fit_without_them_too,
 	test_nominated__error_on_a_nominated_node_ends_the_cycle,
-	test_nominated__unknown_node_is_no_trouble)
+	test_nominated__unknown_node_is_no_trouble,
+	test_nominated__failed_trial_is_named_in_the_narrowed_text)
