@@ -43,6 +43,10 @@ static int create_hints(struct bt_queue *queue, struct berth_error *err)
 			berth_error_finish(&cause);
 			result = code;
 		}
+		/* Spec 04 section 16: without hints a registration alone queues the pod. */
+		for (uint32_t h = 0; !queue->asks_hints && h < queue->hints[i].items.count; h++) {
+			queue->hints[i].items.items[h].hint = NULL;
+		}
 	}
 	if (result != BERTH_OK) {
 		(void)bt_error_set(err, result, "%s", bt_strbuf_c(&problems));
@@ -74,6 +78,7 @@ static void init_gates(struct bt_queue *queue)
 	const struct bt_gates *gates = queue->options.gates;
 
 	queue->pops_backoff = bt_gate_enabled(gates, BT_GATE_SCHEDULER_POP_FROM_BACKOFF_Q);
+	queue->asks_hints = bt_gate_enabled(gates, BT_GATE_SCHEDULER_QUEUEING_HINTS);
 	queue->has_groups = bt_gate_enabled(gates, BT_GATE_GENERIC_WORKLOAD);
 	queue->has_signatures = bt_gate_enabled(gates, BT_GATE_OPPORTUNISTIC_BATCHING);
 	queue->change_gates = (struct bt_change_gates){

@@ -39,7 +39,13 @@ static void load_config(struct queue_fixture *fixture, const struct queue_setup 
 
 	fixture->gates = bt_gates_default();
 	if (setup->gates != NULL) {
-		code = bt_gates_set(&fixture->gates, bt_str_from(setup->gates), &err);
+		struct bt_gate_release release = {
+			setup->emulated_minor != 0 ? setup->emulated_minor : BT_GATE_RELEASE_MINOR,
+			BT_GATE_RELEASE_OLDEST_MINOR};
+		bt_gate_warning_list warnings;
+
+		code = bt_gates_set_at(&release, bt_str_from(setup->gates), &fixture->gates,
+			&warnings, &fixture->arena, &err);
 		ck_assert_msg(code == 0, "%s", berth_error_message(&err));
 	}
 	code = bt_config_load(

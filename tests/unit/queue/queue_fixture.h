@@ -34,6 +34,7 @@ struct queue_fixture {
 
 struct queue_setup {
 	const char *gates;  /* as --feature-gates; NULL: defaults */
+	int emulated_minor; /* of the release that the gates are of; 0: this one */
 	const char *config; /* the configuration's members; NULL: none, i.e. the default profile */
 	struct fake *fakes; /* registered beside the in-tree plugins */
 	uint32_t fake_count;

@@ -341,7 +341,45 @@ START_TEST(test_queue_events__edge_04h_55_gated_pod_does_not_hear_of_nodes)
 }
 END_TEST
 
-BT_TEST_MAIN("queue_events", test_queue_events__edge_04h_01_one_of_two_actions,
+/**
+ * Spec 04 section 16: without the gate SchedulerQueueingHints no hint is asked. An event queues the
+ * pods that a plugin which registered for the event rejected, and no others.
+ */
+START_TEST(test_queue_events__hints_off)
+{
+	static const struct bt_event_registration skips[] = {
+		{{BT_RESOURCE_NODE, BT_ACTION_ADD}, queue_hint_skip}};
+	static const struct bt_event_registration fails[] = {
+		{{BT_RESOURCE_NODE, BT_ACTION_ADD}, queue_hint_error}};
+	static const struct bt_event_registration others[] = {
+		{{BT_RESOURCE_ASSIGNED_POD, BT_ACTION_DELETE}, queue_hint_queue}};
+	struct fake fakes[] = {queue_rejector("A", skips, 1, false),
+		queue_rejector("B", fails, 1, false), queue_rejector("C", others, 1, false)};
+	struct queue_setup setup = {
+		.gates = "SchedulerQueueingHints=false",
+		.emulated_minor = 33,
+		.config = queue_profiles("default-scheduler=A,B,C"),
+		.fakes = fakes,
+		.fake_count = 3,
+	};
+	struct queue_fixture queue;
+
+	queue_init_with(&queue, &setup);
+	(void)queue_add_failed(&queue, POD("a"), "A", NULL);
+	(void)queue_add_failed(&queue, POD("b"), "B", NULL);
+	(void)queue_add_failed(&queue, POD("c"), "C", NULL);
+	(void)queue_add_failed(&queue, POD("both"), "A,C", NULL);
+	queue_expect(&queue, "unschedulable a b both c");
+	queue_move(&queue, &node_add, NULL,
+		queue_object(&queue, BT_KIND_NODE, "{'metadata':{'name':'n'}}"));
+	queue_expect(&queue, "backoff a b both, unschedulable c");
+	ck_assert_str_eq(bt_strbuf_c(&queue.warnings), "");
+	queue_finish(&queue);
+}
+END_TEST
+
+BT_TEST_MAIN("queue_events", test_queue_events__hints_off,
+	test_queue_events__edge_04h_01_one_of_two_actions,
 	test_queue_events__edge_04h_02_update_is_more_than_one_action,
 	test_queue_events__edge_04h_03_any_resource,
 	test_queue_events__edge_04h_04_timeout_needs_no_registration,
