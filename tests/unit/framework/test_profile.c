@@ -189,8 +189,22 @@ START_TEST(test_profile__edge_02_39_explicit_zero_weight)
 {
 	expect_score("multiPoint=S:7; score=S:0", "S1");
 	expect_score("multiPoint=S:7; score=S:2", "S2");
-	/* Spec 02 section 8.6: a negative weight subtracts. */
+	/* Spec 02 section 8.6: a negative weight subtracts while the total stays above 0. */
 	expect_score("score=S:5,T:-3", "S5,T-3");
+	expect_score("score=S:5,T:-6", "S5,T-6");
+}
+END_TEST
+
+/** Spec 02 section 8.6: the rest of a negative total wraps around, so the next plugin is refused.
+ */
+START_TEST(test_profile__negative_weight)
+{
+	static const char text[] = "score plugins: total score of Score plugins could overflow";
+
+	expect_error("score=T:-1,U:5", text);
+	expect_error("score=T:-2147483648,U:-2147483648", text);
+	expect_error("multiPoint=T:5,U; score=U:-1", text);
+	expect_error("multiPoint=T:-1,U", text);
 }
 END_TEST
 
@@ -555,7 +569,7 @@ BT_TEST_MAIN("profile", test_profile__edge_02_31_multi_point_order,
 	test_profile__edge_02_34_weight_at_both, test_profile__edge_02_35_disabled_star,
 	test_profile__edge_02_36_two_queue_sorts, test_profile__edge_02_37_merge,
 	test_profile__edge_02_38_repeated_config, test_profile__edge_02_39_explicit_zero_weight,
-	test_profile__errors_in_order, test_profile__weight_overflow, test_profile__arguments,
-	test_profile__constructor_fails, test_profile__default_expansion,
+	test_profile__negative_weight, test_profile__errors_in_order, test_profile__weight_overflow,
+	test_profile__arguments, test_profile__constructor_fails, test_profile__default_expansion,
 	test_profile__gated_expansion, test_profile__profiles, test_profile__extender_resources,
 	test_registry__texts)
