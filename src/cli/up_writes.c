@@ -323,13 +323,13 @@ static struct bt_api_request volume_request(
 }
 
 static int bind_volume(void *context, const struct bt_persistent_volume *volume,
-	const struct bt_persistent_volume_claim *claim, struct bt_str *out_resource_version,
-	struct berth_error *err)
+	BT_UNUSED const struct bt_persistent_volume_claim *claim,
+	struct bt_str *out_resource_version, struct berth_error *err)
 {
 	struct bt_up_writes *writes = context;
 	struct bt_api_request request =
 		volume_request(writes, &volume->metadata, "persistentvolumes");
-	bt_document_bind_volume(&writes->arena, request.body, volume, claim);
+	bt_document_bind_volume(&writes->arena, request.body, volume);
 	return patch_volume_object(writes, &request, out_resource_version, err);
 }
 

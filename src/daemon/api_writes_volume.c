@@ -18,7 +18,7 @@ static void change_object(
 		const struct bt_persistent_volume *volume =
 			bt_object_value(write->volume, BT_KIND_PERSISTENT_VOLUME);
 		version = volume->metadata.resource_version;
-		bt_document_bind_volume(arena, object, volume, claim);
+		bt_document_bind_volume(arena, object, volume);
 	} else {
 		bt_document_select_node(arena, object, bt_str_from(write->subject));
 	}

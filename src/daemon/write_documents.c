@@ -228,7 +228,7 @@ static void set_annotation(
 }
 
 void bt_document_bind_volume(struct bt_arena *arena, struct bt_json_value *object,
-	const struct bt_persistent_volume *volume, const struct bt_persistent_volume_claim *claim)
+	const struct bt_persistent_volume *volume)
 {
 	static const char bound_by_controller[] = "pv.kubernetes.io/bound-by-controller";
 	const struct bt_str *by_controller =
@@ -236,18 +236,24 @@ void bt_document_bind_volume(struct bt_arena *arena, struct bt_json_value *objec
 	if (by_controller != NULL) {
 		set_annotation(arena, object, bound_by_controller, *by_controller);
 	}
+	const struct bt_object_reference *claim = volume->spec.claim_ref;
+	if (claim == NULL) {
+		return; /* VolumeBinding is not enabled at Reserve: spec 07 section 9.1 */
+	}
 	struct bt_json_value *spec = bt_json_ensure_object(arena, object, "spec");
 	struct bt_json_value *reference = bt_json_ensure_object(arena, spec, "claimRef");
 	bt_json_set_c(arena, reference, "kind", "PersistentVolumeClaim");
-	bt_json_set_str(arena, reference, "namespace", claim->metadata.namespace_);
-	bt_json_set_str(arena, reference, "name", claim->metadata.name);
-	bt_json_set_str(arena, reference, "uid", claim->metadata.uid);
+	bt_json_set_str(arena, reference, "namespace", claim->namespace_);
+	bt_json_set_str(arena, reference, "name", claim->name);
+	bt_json_set_str(arena, reference, "uid", claim->uid);
 	bt_json_set_c(arena, reference, "apiVersion", "v1");
-	bt_json_set_str(arena, reference, "resourceVersion", claim->metadata.resource_version);
+	bt_json_set_str(arena, reference, "resourceVersion", claim->resource_version);
 }
 
 void bt_document_select_node(
 	struct bt_arena *arena, struct bt_json_value *object, struct bt_str node_name)
 {
-	set_annotation(arena, object, "volume.kubernetes.io/selected-node", node_name);
+	if (node_name.length != 0) {
+		set_annotation(arena, object, "volume.kubernetes.io/selected-node", node_name);
+	}
 }

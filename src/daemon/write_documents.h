@@ -33,8 +33,8 @@ bool bt_document_pod_status(const struct bt_pod *pod, const struct bt_pod_condit
  * if the volume has it. object: the whole volume, or {} for a merge patch.
  */
 void bt_document_bind_volume(struct bt_arena *arena, struct bt_json_value *object,
-	const struct bt_persistent_volume *volume, const struct bt_persistent_volume_claim *claim);
-/** What provisioning changes in a claim: the annotation of the selected node. */
+	const struct bt_persistent_volume *volume);
+/** What provisioning changes in a claim: the annotation of the selected node; "": nothing. */
 void bt_document_select_node(
 	struct bt_arena *arena, struct bt_json_value *object, struct bt_str node_name);
 #endif

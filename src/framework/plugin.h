@@ -71,14 +71,16 @@ struct bt_persistent_volume_claim;
  */
 struct bt_volume_writer {
 	/**
-	 * Write the volume's claimRef and, if it is there, its annotation
-	 * pv.kubernetes.io/bound-by-controller, on condition that the API has the volume in the
-	 * resourceVersion given here. claim: whom it is bound to.
+	 * Write the volume's claimRef and annotation pv.kubernetes.io/bound-by-controller as far
+	 * as it has them (no claimRef: VolumeBinding is not enabled at Reserve), on condition that
+	 * the API has the volume in the resourceVersion given here. claim: the pod's claim.
 	 */
 	int (*bind_volume)(void *context, const struct bt_persistent_volume *volume,
 		const struct bt_persistent_volume_claim *claim, struct bt_str *out_resource_version,
 		struct berth_error *err);
-	/** Write the claim's annotation volume.kubernetes.io/selected-node, on the same condition.
+	/**
+	 * Write the claim's annotation volume.kubernetes.io/selected-node, on the same condition.
+	 * node_name "": the claim has no such annotation and stays without it.
 	 */
 	int (*select_node)(void *context, const struct bt_persistent_volume_claim *claim,
 		struct bt_str node_name, struct bt_str *out_resource_version,

@@ -137,9 +137,10 @@ static int bind(void *context, const struct bt_pod_info *pod, struct bt_str node
 }
 
 static int bind_volume(void *context, const struct bt_persistent_volume *volume,
-	const struct bt_persistent_volume_claim *claim, struct bt_str *out_resource_version,
-	struct berth_error *err)
+	BT_UNUSED const struct bt_persistent_volume_claim *claim,
+	struct bt_str *out_resource_version, struct berth_error *err)
 {
+	const struct bt_object_reference *bound = volume->spec.claim_ref;
 	static const struct bt_str annotation = BT_STR_INIT("pv.kubernetes.io/bound-by-controller");
 	struct bt_requests *requests = context;
 	struct bt_strbuf key = {0};
@@ -152,10 +153,12 @@ static int bind_volume(void *context, const struct bt_persistent_volume *volume,
 		struct berth_request *wanted = &request->request;
 		set_identity(request, BT_STR(""), volume->metadata.name, volume->metadata.uid);
 		wanted->resource_version = copy(request, *out_resource_version);
-		wanted->claim.claim_namespace = copy(request, claim->metadata.namespace_);
-		wanted->claim.claim_name = copy(request, claim->metadata.name);
-		wanted->claim.uid = copy(request, claim->metadata.uid);
-		wanted->claim.resource_version = copy(request, claim->metadata.resource_version);
+		if (bound != NULL) {
+			wanted->claim.claim_namespace = copy(request, bound->namespace_);
+			wanted->claim.claim_name = copy(request, bound->name);
+			wanted->claim.uid = copy(request, bound->uid);
+			wanted->claim.resource_version = copy(request, bound->resource_version);
+		}
 		wanted->bound_by_controller =
 			bt_str_map_find(&volume->metadata.annotations, annotation) != NULL;
 	} else if (code == 0) {

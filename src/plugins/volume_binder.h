@@ -127,7 +127,7 @@ uint64_t bt_volume_binder_stage_errors(
  * Assumptions of what was not written are taken back on failure. writes: zero memory at first.
  * BT_WRITE_PENDING: call again when the write was answered.
  */
-BT_MUST_USE int bt_volume_binder_write(struct bt_volume_binder *binder, struct bt_str node_name,
+BT_MUST_USE int bt_volume_binder_write(struct bt_volume_binder *binder,
 	struct bt_pod_volumes *volumes, struct bt_arena *arena, struct bt_volume_writes *writes,
 	struct berth_error *err);
 /** *out_bound: false = not yet. */

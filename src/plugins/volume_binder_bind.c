@@ -32,10 +32,12 @@ static int write_volume(struct bt_real_binder *binder, struct bt_static_binding 
 	return code;
 }
 
+/** As Reserve has left the claim; without Reserve it has no selected node. */
 static int write_claim(struct bt_real_binder *binder, const struct bt_dynamic_provision *provision,
-	struct bt_str node_name, struct bt_arena *arena, struct bt_str *out_version,
-	struct berth_error *err)
+	struct bt_arena *arena, struct bt_str *out_version, struct berth_error *err)
 {
+	const struct bt_str *selected = bt_claim_selected_node(provision->claim);
+	struct bt_str node_name = selected != NULL ? *selected : BT_STR("");
 	const struct bt_volume_writer *writer = binder->handle->volume_writer;
 	struct bt_str version = provision->claim->metadata.resource_version;
 	int code = writer->select_node(writer->context, provision->claim, node_name, &version, err);
@@ -47,9 +49,8 @@ static int write_claim(struct bt_real_binder *binder, const struct bt_dynamic_pr
 	return code;
 }
 
-int bt_volume_binder_write(struct bt_volume_binder *base, struct bt_str node_name,
-	struct bt_pod_volumes *volumes, struct bt_arena *arena, struct bt_volume_writes *writes,
-	struct berth_error *err)
+int bt_volume_binder_write(struct bt_volume_binder *base, struct bt_pod_volumes *volumes,
+	struct bt_arena *arena, struct bt_volume_writes *writes, struct berth_error *err)
 {
 	struct bt_real_binder *binder = bt_real_binder_of(base);
 	uint32_t count = volumes->static_count + volumes->dynamic_count;
@@ -64,11 +65,10 @@ int bt_volume_binder_write(struct bt_volume_binder *base, struct bt_str node_nam
 		uint32_t i = writes->done;
 		uint32_t claim = i - volumes->static_count;
 		bool is_volume = i < volumes->static_count;
-		int code = is_volume
-			? write_volume(binder, &volumes->static_bindings[i], arena,
-				  &writes->volume_versions[i], err)
-			: write_claim(binder, &volumes->dynamic_provisions[claim], node_name, arena,
-				  &writes->claim_versions[claim], err);
+		int code = is_volume ? write_volume(binder, &volumes->static_bindings[i], arena,
+					       &writes->volume_versions[i], err)
+				     : write_claim(binder, &volumes->dynamic_provisions[claim],
+					       arena, &writes->claim_versions[claim], err);
 
 		if (code < 0) {
 			restore_from(binder, volumes, is_volume ? i : volumes->static_count,
@@ -336,8 +336,7 @@ int bt_binder_bind_pod_volumes(struct bt_volume_binder *base, const struct bt_po
 	if (writer == NULL) {
 		return 0;
 	}
-	code = bt_volume_binder_write(
-		base, node_name, volumes, arena, &volumes->progress.writes, err);
+	code = bt_volume_binder_write(base, volumes, arena, &volumes->progress.writes, err);
 	if (code == 0) {
 		code = writer->wait != NULL ? poll_blocking(binder, pod, node_name, volumes, err)
 					    : poll(binder, pod, node_name, volumes, err);

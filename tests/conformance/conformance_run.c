@@ -40,13 +40,18 @@ static int record_bind_volume(void *context, const struct bt_persistent_volume *
 	BT_UNUSED struct bt_str *out_resource_version, BT_UNUSED struct berth_error *err)
 {
 	struct bt_case_run *run = context;
+	/* Without Reserve the volume refers to no claim. */
+	bool is_bound = volume->spec.claim_ref != NULL;
 	bt_case_begin_write(run, "bindPV");
 	bt_json_write_name_c(&run->writer, "pv");
 	bt_json_write_str(&run->writer, volume->metadata.name);
 	bt_json_write_name_c(&run->writer, "pvc");
-	bt_json_write_str(&run->writer, bt_case_object_key(run, &claim->metadata));
+	bt_json_write_str(
+		&run->writer, is_bound ? bt_case_object_key(run, &claim->metadata) : BT_STR(""));
 	bt_json_end_object(&run->writer);
-	note_write(run, volume->metadata.name, claim, BT_STR(""));
+	if (is_bound) {
+		note_write(run, volume->metadata.name, claim, BT_STR(""));
+	}
 	return 0;
 }
 
@@ -61,7 +66,9 @@ static int record_select_node(void *context, const struct bt_persistent_volume_c
 	bt_json_write_name_c(&run->writer, "selectedNode");
 	bt_json_write_str(&run->writer, node_name);
 	bt_json_end_object(&run->writer);
-	note_write(run, BT_STR(""), claim, node_name);
+	if (node_name.length != 0) {
+		note_write(run, BT_STR(""), claim, node_name);
+	}
 	return 0;
 }
 

@@ -215,10 +215,11 @@ START_TEST(test_write_documents__volume)
 {
 	struct bt_object *volume = object_of(BT_KIND_PERSISTENT_VOLUME,
 		"{\"metadata\":{\"name\":\"pv1\",\"annotations\":{"
-		"\"pv.kubernetes.io/bound-by-controller\":\"yes\"}}}");
-	struct bt_object *claim = object_of(BT_KIND_PERSISTENT_VOLUME_CLAIM,
-		"{\"metadata\":{\"name\":\"c-local\",\"namespace\":\"wire\",\"uid\":\"u\","
-		"\"resourceVersion\":\"334\"}}");
+		"\"pv.kubernetes.io/bound-by-controller\":\"yes\"}},\"spec\":{\"claimRef\":{"
+		"\"namespace\":\"wire\",\"name\":\"c-local\",\"uid\":\"u\","
+		"\"resourceVersion\":\"334\"}}}");
+	struct bt_object *unbound =
+		object_of(BT_KIND_PERSISTENT_VOLUME, "{\"metadata\":{\"name\":\"pv1\"}}");
 	struct bt_arena arena = {0};
 	struct bt_strbuf text = {0};
 	struct bt_json_writer writer;
@@ -228,7 +229,9 @@ START_TEST(test_write_documents__volume)
 				 BT_STR("{\"metadata\":{\"name\":\"pv1\"},\"spec\":{\"x\":1}}"),
 				 false, &object, &err),
 		0);
-	bt_document_bind_volume(&arena, object, volume->value, claim->value);
+	bt_document_bind_volume(&arena, object, unbound->value);
+	ck_assert_ptr_null(bt_json_find(bt_json_find(object, "spec"), "claimRef"));
+	bt_document_bind_volume(&arena, object, volume->value);
 	bt_json_writer_init(&writer, &text, 0);
 	bt_json_write_value(&writer, object);
 	ck_assert_str_eq(bt_strbuf_c(&text),
@@ -238,17 +241,19 @@ START_TEST(test_write_documents__volume)
 		"\"name\":\"c-local\",\"uid\":\"u\",\"apiVersion\":\"v1\","
 		"\"resourceVersion\":\"334\"}}}");
 	object = bt_json_new(&arena, BT_JSON_OBJECT);
+	bt_document_select_node(&arena, object, BT_STR(""));
+	ck_assert_ptr_null(bt_json_find(object, "metadata"));
 	bt_document_select_node(&arena, object, BT_STR("wn1"));
 	bt_strbuf_reset(&text);
 	bt_json_writer_init(&writer, &text, 0);
 	bt_json_write_value(&writer, object);
 	ck_assert_str_eq(bt_strbuf_c(&text),
 		"{\"metadata\":{\"annotations\":{\"volume.kubernetes.io/"
-	        "selected-node\":\"wn1\"}}}");
+		"selected-node\":\"wn1\"}}}");
 	bt_strbuf_finish(&text);
 	bt_arena_finish(&arena);
 	bt_object_release(volume);
-	bt_object_release(claim);
+	bt_object_release(unbound);
 }
 END_TEST
 

@@ -112,6 +112,34 @@ START_TEST(test_volume_binding__edge_07_59_reference_is_there)
 }
 END_TEST
 
+/** VolumeBinding is not enabled at Reserve: PreBind writes what Filter found, as it was. */
+START_TEST(test_volume_binding__no_reserve)
+{
+	struct volume_recorder recorder;
+	struct volume_cycle cycle;
+	struct fixture fixture;
+
+	init(&fixture, &recorder);
+	put_volume(&fixture, "pv", "W", "1G", NULL, "");
+	put_claim(&fixture, "c", "W", "1G", "");
+	volume_cycle_begin(&cycle, &fixture, claims_pod(&fixture, "c"));
+	ck_assert_str_eq(volume_cycle_filter(&cycle, "n1"), "Success");
+	(void)volume_cycle_pre_bind(&cycle, "n1"); /* it is cancelled */
+	ck_assert_str_eq(bt_strbuf_c(&recorder.log), "pv<-;");
+	ck_assert(!is_assumed(&fixture, "pv"));
+	volume_cycle_end(&cycle);
+	/* A claim that is to be provisioned has no selected node. */
+	put_claim(&fixture, "d", "P", "5G", "");
+	bt_strbuf_reset(&recorder.log);
+	volume_cycle_begin(&cycle, &fixture, claims_pod(&fixture, "d"));
+	ck_assert_str_eq(volume_cycle_filter(&cycle, "n1"), "Success");
+	(void)volume_cycle_pre_bind(&cycle, "n1");
+	ck_assert_str_eq(bt_strbuf_c(&recorder.log), "d@;");
+	volume_cycle_end(&cycle);
+	finish(&fixture, &recorder);
+}
+END_TEST
+
 START_TEST(test_volume_binding__edge_07_60_second_volume_vanished)
 {
 	struct volume_recorder recorder;
@@ -703,7 +731,7 @@ END_TEST
 
 BT_TEST_MAIN("volume_binder_bind", test_volume_binding__edge_07_57_all_bound_at_reserve,
 	test_volume_binding__edge_07_58_assumed_volume,
-	test_volume_binding__edge_07_59_reference_is_there,
+	test_volume_binding__edge_07_59_reference_is_there, test_volume_binding__no_reserve,
 	test_volume_binding__edge_07_60_second_volume_vanished,
 	test_volume_binding__edge_07_61_claim_changed,
 	test_assume_cache__edge_07_62_restore_of_an_old_version,

@@ -131,13 +131,14 @@ static int fails(struct volume_recorder *recorder, const char *resource, struct 
 }
 
 static int record_volume(void *context, const struct bt_persistent_volume *volume,
-	const struct bt_persistent_volume_claim *claim, struct bt_str *out_resource_version,
-	struct berth_error *err)
+	BT_UNUSED const struct bt_persistent_volume_claim *claim,
+	struct bt_str *out_resource_version, struct berth_error *err)
 {
 	struct volume_recorder *recorder = context;
 
 	bt_strbuf_printf(&recorder->log, "%.*s<-%.*s;", BT_STR_ARG(volume->metadata.name),
-		BT_STR_ARG(claim->metadata.name));
+		BT_STR_ARG(volume->spec.claim_ref != NULL ? volume->spec.claim_ref->name
+							  : BT_STR("")));
 	if (recorder->version != NULL) {
 		*out_resource_version = bt_str_from(recorder->version);
 	}
