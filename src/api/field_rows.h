@@ -60,9 +60,12 @@
 #define BT_ROW_I64_LIST(S, M, json, N) BT_ROW_PLAIN_LIST(S, M, json, N, int64_t, BT_FIELD_I64)
 
 /* Messages: type is the structure's name without "struct", msg its field table. */
-#define BT_ROW_MSG(S, M, json, N, type, msg) \
-	BT_FIELD_ROW(S, M, json, N, BT_FIELD_MESSAGE, BT_SHAPE_SINGLE, 0, \
+#define BT_ROW_MSG_FLAGS(S, M, json, N, flags, type, msg) \
+	BT_FIELD_ROW(S, M, json, N, BT_FIELD_MESSAGE, BT_SHAPE_SINGLE, flags, \
 		BT_ROW_SIZE(S, M, struct type), 0, &(msg), NULL)
+#define BT_ROW_MSG(S, M, json, N, type, msg) BT_ROW_MSG_FLAGS(S, M, json, N, 0, type, msg)
+#define BT_ROW_MSG_ALWAYS(S, M, json, N, type, msg) \
+	BT_ROW_MSG_FLAGS(S, M, json, N, BT_FIELD_ALWAYS, type, msg)
 /** The member is a structure of its own here and in protobuf; its fields sit in the parent object
  * in JSON. */
 #define BT_ROW_MSG_INLINE(S, M, N, type, msg) \

@@ -161,7 +161,7 @@ static const struct bt_message device_allocation_result_message = BT_MESSAGE(
 	bt_device_allocation_result, "DeviceAllocationResult", device_allocation_result_rows);
 
 static const struct bt_field allocation_result_rows[] = {
-	BT_ROW_MSG(bt_allocation_result, devices, "devices", 1, bt_device_allocation_result,
+	BT_ROW_MSG_ALWAYS(bt_allocation_result, devices, "devices", 1, bt_device_allocation_result,
 		device_allocation_result_message),
 	BT_ROW_MSG_NULLABLE(bt_allocation_result, node_selector, "nodeSelector", 3,
 		bt_node_selector, bt_node_selector_message),

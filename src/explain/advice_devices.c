@@ -272,7 +272,7 @@ static void advise_devices(struct bt_advice *advice, const struct bt_dynamic_cyc
 
 	if (data->extended != NULL) {
 		(void)bt_extended_for_node(bt_dynamic_resources_of(advice->plugin), data->extended,
-			advice->pod, advice->node, advice->cycle->arena,
+			advice->pod, advice->node, data->user_count != 0, advice->cycle->arena,
 			&node.special); /* it has accepted the node before */
 	}
 	count = collect_todo(data, &node, claims);

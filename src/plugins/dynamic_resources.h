@@ -289,12 +289,13 @@ struct bt_object *bt_extended_claim(const struct bt_extended_resources *extended
 /** It is only in memory. */
 bool bt_extended_is_in_memory(const struct bt_resource_claim *claim);
 /**
- * Filter (14.2): UnschedulableAndUnresolvable, or the node's claim; *out_claim NULL: all is served
- * by a device plugin there (also where the list of requests would be empty: section 21, D10).
+ * Filter (14.2): UnschedulableAndUnresolvable, or the node's claim. *out_claim NULL: a device
+ * plugin serves everything there, and the pod has no claims of its own. With such claims the node's
+ * claim has no requests then, and PreBind fails (section 21, D10).
  */
 struct bt_status bt_extended_for_node(const struct bt_dynamic_resources *instance,
 	struct bt_extended_resources *extended, const struct bt_pod_info *pod,
-	const struct bt_node_info *node, struct bt_arena *arena,
+	const struct bt_node_info *node, bool has_user_claims, struct bt_arena *arena,
 	const struct bt_extended_node_claim **out_claim);
 /**
  * PreBind (14.4): create it, with the error text and counter of 14.4. 0, negative, or

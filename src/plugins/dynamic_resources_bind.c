@@ -299,7 +299,7 @@ static int step_status(const struct binding *binding)
 
 /* --- around the attempts --- */
 
-/** Pods of a group that share a claim are bound one after the other. */
+/** What others wrote since PreFilter counts: a writer would answer with a conflict. */
 static void take_latest(const struct binding *binding)
 {
 	const struct bt_object_meta *meta = binding->claim->object->meta;
@@ -316,7 +316,8 @@ static int step_start(const struct binding *binding)
 	struct bt_claim_bind *bind = &binding->claim->bind;
 
 	bind->base = binding->claim->object;
-	if (binding->cycle->group != NULL) {
+	/* Pods of a group that share a claim are bound one after the other. */
+	if (binding->cycle->group != NULL || binding->instance->base.handle->claim_writer == NULL) {
 		take_latest(binding);
 	}
 	if (binding->claim->is_special && bt_extended_is_in_memory(binding->claim->claim)) {

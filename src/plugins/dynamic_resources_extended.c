@@ -338,7 +338,6 @@ static int compare_requests(const void *a, const void *b)
 		((const struct bt_device_request *)b)->name);
 }
 
-/** NULL: nothing is asked for. */
 static const struct bt_extended_node_claim *make_node_claim(
 	const struct bt_extended_resources *extended, const bool *by_devices,
 	const struct bt_pod_info *pod, struct bt_arena *arena)
@@ -361,10 +360,10 @@ static const struct bt_extended_node_claim *make_node_claim(
 			add_short_lived(&builder);
 		}
 	}
-	if (builder.request_count == 0) {
-		return NULL;
+	if (builder.request_count != 0) {
+		qsort(builder.requests, builder.request_count, sizeof(*builder.requests),
+			compare_requests);
 	}
-	qsort(builder.requests, builder.request_count, sizeof(*builder.requests), compare_requests);
 	result = BT_ARENA_NEW(arena, struct bt_extended_node_claim);
 	result->claim = extended->claim;
 	result->claim.spec.devices.requests.items = builder.requests;
@@ -422,11 +421,11 @@ static const struct bt_extended_node_claim *node_claim_for(struct bt_extended_re
 
 struct bt_status bt_extended_for_node(BT_UNUSED const struct bt_dynamic_resources *instance,
 	struct bt_extended_resources *extended, const struct bt_pod_info *pod,
-	const struct bt_node_info *node, struct bt_arena *arena,
+	const struct bt_node_info *node, bool has_user_claims, struct bt_arena *arena,
 	const struct bt_extended_node_claim **out_claim)
 {
 	bool *by_devices = extended->scratch;
-	bool any = false;
+	bool any = has_user_claims;
 
 	*out_claim = NULL;
 	if (extended->is_stale) {

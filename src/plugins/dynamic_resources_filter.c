@@ -215,7 +215,8 @@ static struct bt_status special_claim(struct node_question *question)
 		? BT_STATUS_OK
 		: bt_extended_for_node(bt_dynamic_resources_of(question->plugin),
 			  question->data->extended, question->pod, question->node,
-			  question->cycle->arena, &question->found.special);
+			  question->data->user_count != 0, question->cycle->arena,
+			  &question->found.special);
 }
 
 static void store(struct node_question *question)

@@ -10,6 +10,9 @@
 	"{'metadata':{'name':'p','uid':'uid-p'},'spec':{'initContainers':[" init_containers \
 	"],'containers':[" containers "]}}"
 #define POD(requests) POD_WITH("", CONTAINER("main", requests))
+#define POD_WITH_CLAIM_C \
+	"{'metadata':{'name':'p','uid':'uid-p'},'spec':{'resourceClaims':[{'name':'c'," \
+	"'resourceClaimName':'c'}],'containers':[" CONTAINER("main", RESOURCE(X, "1")) "]}}"
 #define X "e.io/x"
 #define Y "e.io/y"
 #define INT64_MAX_TEXT "9223372036854775807"

@@ -154,6 +154,70 @@ END_TEST
 
 /* --- Unreserve --- */
 
+/**
+ * One claim under two names is handled twice; the second time it has an allocation. The next
+ * attempt finds the claim allocated.
+ */
+START_TEST(test_dynamic_resources__one_claim_under_two_names)
+{
+	static const char *const modes[] = {"with an API", "without"};
+
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(modes); i++) {
+		struct world world;
+		const char *pod;
+
+		world_init(&world, NULL, "..c");
+		put_slice(&world.fixture, "n1", "{'name':'a'},{'name':'b'}");
+		put_device_claim(&world.fixture, "c", ONE_REQUEST, "");
+		if (i == 1) {
+			world.fixture.handle.claim_writer = NULL;
+		}
+		pod = devices_pod(&world.fixture, "p", "c c");
+		devices_cycle_place(&world.cycle, &world.fixture, pod, "n1");
+		fixture_expect(modes[i], devices_cycle_pre_bind_to_end(&world.cycle, "n1"),
+			"Error: claim default/c got allocated elsewhere in the meantime");
+		fixture_expect(modes[i], latest_claim(&world.fixture, "c"), "[1] a {p}");
+		expect_log(&world, i == 0 ? "PUT c;PUT c/status a {p};PUT c;GET c;" : "");
+		devices_cycle_unreserve(&world.cycle, "n1");
+		ck_assert(!is_in_flight(&world, "uid-c"));
+		if (i == 1) {
+			fixture_expect("undone", latest_claim(&world.fixture, "c"), "[1] a {}");
+			devices_cycle_end(&world.cycle);
+			devices_cycle_place(&world.cycle, &world.fixture, pod, "n1");
+			fixture_expect(
+				"again", devices_cycle_pre_bind(&world.cycle, "n1"), "Success");
+		}
+		world_finish(&world);
+	}
+}
+END_TEST
+
+/** A claim without requests gets an allocation without devices. */
+START_TEST(test_dynamic_resources__claim_without_requests)
+{
+	const struct bt_resource_claim *claim;
+	struct bt_strbuf text = {0};
+	struct bt_json_writer writer;
+	struct world world;
+
+	world_init(&world, NULL, "");
+	put_device_claim(&world.fixture, "c", "", "");
+	world_place(&world);
+	fixture_expect("PreBind", devices_cycle_pre_bind(&world.cycle, "n1"), "Success");
+	claim = bt_object_value(bt_claim_cache_find(&world.fixture.state->dra->claims,
+					BT_STR("default"), BT_STR("c")),
+		BT_KIND_RESOURCE_CLAIM);
+	ck_assert_ptr_nonnull(claim->status.allocation);
+	struct bt_allocation_result allocation = *claim->status.allocation;
+	allocation.allocation_timestamp = NULL;
+	bt_json_writer_init(&writer, &text, 0);
+	bt_message_encode_json(&bt_allocation_result_message, &writer, &allocation);
+	ck_assert_str_eq(bt_strbuf_c(&text), "{\"devices\":{}}");
+	bt_strbuf_finish(&text);
+	world_finish(&world);
+}
+END_TEST
+
 START_TEST(test_dynamic_resources__unreserve_undoes_what_reserve_did)
 {
 	struct devices_cycle other;
@@ -321,6 +385,8 @@ BT_TEST_MAIN("dynamic_resources_bind", test_dynamic_resources__edge_12_12_reserv
 	test_dynamic_resources__conflicts_are_ten_milliseconds_apart,
 	test_dynamic_resources__edge_12_15_deallocated_meanwhile,
 	test_dynamic_resources__edge_11b_43_allocated_elsewhere_meanwhile,
+	test_dynamic_resources__one_claim_under_two_names,
+	test_dynamic_resources__claim_without_requests,
 	test_dynamic_resources__unreserve_undoes_what_reserve_did,
 	test_dynamic_resources__unreserve_after_the_write,
 	test_dynamic_resources__simulation_writes_to_the_claim_cache,

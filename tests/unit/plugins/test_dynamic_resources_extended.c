@@ -20,8 +20,8 @@ static const char *node_claim(struct fixture *fixture, const char *pod_json, con
 		return "not wanted";
 	}
 	bt_node_info_init(&info, fixture->state, fixture_slot(fixture, node));
-	struct bt_status status =
-		bt_extended_for_node(instance, extended, pod, &info, &fixture->arena, &claim);
+	struct bt_status status = bt_extended_for_node(instance, extended, pod, &info,
+		pod->object->spec.resource_claims.count != 0, &fixture->arena, &claim);
 	if (!bt_status_is_success(&status)) {
 		return fixture_status_text(fixture, status);
 	}
@@ -130,6 +130,21 @@ START_TEST(test_dynamic_resources_extended__edge_12_29_devices_beside_a_device_p
 		node_claim(&fixture, POD(RESOURCE(X, "1") "," RESOURCE(Y, "2")), "n1"),
 		"container-0-request-0=x*1 container-0-request-1=y*2; "
 		"main/e.io/x>container-0-request-0 main/e.io/y>container-0-request-1");
+	fixture_finish(&fixture);
+}
+END_TEST
+
+/** Section 21, D10: beside claims of the pod's own there is a special claim all the same. */
+START_TEST(test_dynamic_resources_extended__d10_own_claims_beside_a_device_plugin)
+{
+	struct fixture fixture;
+
+	init(&fixture);
+	fixture_expect(
+		"no claims of its own", node_claim(&fixture, POD(RESOURCE(X, "1")), "own"), "-");
+	fixture_expect("with one", node_claim(&fixture, POD_WITH_CLAIM_C, "own"), ";");
+	fixture_expect("where devices serve x", node_claim(&fixture, POD_WITH_CLAIM_C, "none"),
+		"container-0-request-0=x*1; main/e.io/x>container-0-request-0");
 	fixture_finish(&fixture);
 }
 END_TEST
@@ -336,8 +351,8 @@ START_TEST(test_dynamic_resources_extended__edge_12_34_35_36_containers)
 				CONTAINER("a", RESOURCE(X, "9223372036854775808")) "," CONTAINER(
 					"b", RESOURCE(X, "1"))),
 			"container-1-request-0=x*1; b/e.io/x>container-1-request-0"},
-		{"nothing that is whole: no claim (section 21, D10)", POD(RESOURCE(X, "500m")),
-			"-"},
+		{"nothing that is whole: a claim without requests (section 21, D10)",
+			POD(RESOURCE(X, "500m")), ";"},
 		{"none of it",
 			POD_WITH("",
 				CONTAINER("a", RESOURCE(X, "0")) "," CONTAINER(
@@ -363,6 +378,7 @@ BT_TEST_MAIN("dynamic_resources_extended", test_dynamic_resources_extended__edge
 	test_dynamic_resources_extended__spec_12_14_gate_off,
 	test_dynamic_resources_extended__spec_12_14_2_each_node_its_claim,
 	test_dynamic_resources_extended__edge_12_29_devices_beside_a_device_plugin,
+	test_dynamic_resources_extended__d10_own_claims_beside_a_device_plugin,
 	test_dynamic_resources_extended__edge_12_30_what_is_missing,
 	test_dynamic_resources_extended__edge_12_31_stale_claim,
 	test_dynamic_resources_extended__spec_12_07_class_of_a_stale_claim,

@@ -288,10 +288,41 @@ START_TEST(test_dynamic_resources_extended_write__edge_12_33_patch_fails)
 }
 END_TEST
 
+/**
+ * Section 21, D10: the node serves x by a device plugin, and the pod has a claim of its own. The
+ * special claim without requests is written; the pod's status cannot name it.
+ */
+START_TEST(test_dynamic_resources_extended_write__d10_no_mappings)
+{
+	struct devices_cycle cycle;
+	struct claim_recorder api;
+	struct fixture fixture;
+
+	init(&fixture);
+	put_slice(&fixture, "own", "{'name':'a'}");
+	put_device_claim(&fixture, "c", ONE_REQUEST, "");
+	init_writer(&api, &fixture, "");
+	api.script = "...........";
+	devices_cycle_place(&cycle, &fixture, POD_WITH_CLAIM_C, "own");
+	fixture_expect("PreBind", devices_cycle_pre_bind_to_end(&cycle, "own"),
+		"Error: nil or empty request mappings, no update of pod default/p "
+		"ExtendedResourceClaimStatus");
+	devices_cycle_unreserve(&cycle, "own");
+	fixture_expect("writes", bt_strbuf_c(&api.log),
+		"PUT c;PUT c/status a {p};POST p-extended-resources-;PUT made;"
+		"PUT made/status  {p};-uid-p c;PUT made;DELETE made[0];");
+	fixture_expect("its own claim", latest_claim(&fixture, "c"), "[1] a {p}");
+	devices_cycle_end(&cycle);
+	claim_recorder_finish(&api);
+	fixture_finish(&fixture);
+}
+END_TEST
+
 BT_TEST_MAIN("dynamic_resources_extended_write", test_dynamic_resources_extended_write__writes,
 	test_dynamic_resources_extended_write__spec_12_13_1_until_the_watch_tells,
 	test_dynamic_resources_extended_write__spec_12_13_1_the_watch_is_ahead,
 	test_dynamic_resources_extended_write__spec_12_14_1_two_pods_at_once,
 	test_dynamic_resources_extended_write__simulation_names_the_claim,
 	test_dynamic_resources_extended_write__edge_12_32_post_fails,
-	test_dynamic_resources_extended_write__edge_12_33_patch_fails)
+	test_dynamic_resources_extended_write__edge_12_33_patch_fails,
+	test_dynamic_resources_extended_write__d10_no_mappings)

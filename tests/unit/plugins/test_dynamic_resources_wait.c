@@ -299,33 +299,6 @@ START_TEST(test_dynamic_resources__an_earlier_wake_of_others_stays)
 }
 END_TEST
 
-/** Section 21, D10: a special claim that nobody asks for on the node is not looked up. */
-START_TEST(test_dynamic_resources__no_wait_for_a_claim_in_memory)
-{
-	struct world world;
-
-	world_init(&world, NULL, "");
-	fixture_add_node(&world.fixture,
-		"{'metadata':{'name':'own'},'status':{'allocatable':{'e.io/x':'2'}}}");
-	fixture_put(&world.fixture,
-		"{'apiVersion':'resource.k8s.io/v1','kind':'DeviceClass','metadata':{'name':'x'},"
-		"'spec':{'extendedResourceName':'e.io/x'}}");
-	put_slice(&world.fixture, "own", "{'name':'a'," CONDITIONS "}");
-	put_device_claim(&world.fixture, "c", ONE_REQUEST, "");
-	devices_cycle_place(&world.cycle, &world.fixture,
-		"{'metadata':{'name':'p','uid':'uid-p'},'spec':{'resourceClaims':[{'name':'x',"
-		"'resourceClaimName':'c'}],'containers':[{'name':'main','resources':{'requests':{"
-		"'e.io/x':'1'}}}]}}",
-		"own");
-	fixture_expect("Wait", devices_cycle_pre_bind(&world.cycle, "own"), "Wait");
-	expect_log(&world, "PUT c;PUT c/status a {p};");
-	tell_devices(&world, "200", SAID_OF("d", "n1", "a", READY("True")));
-	world.fixture.handle.now_ns = 5 * SECOND_NS;
-	fixture_expect("ready", devices_cycle_pre_bind(&world.cycle, "own"), "Success");
-	world_finish(&world);
-}
-END_TEST
-
 /** Spec 12 section 13.2: the time is over behind the timeout, to the nanosecond. */
 START_TEST(test_dynamic_resources__spec_12_13_2_when_the_time_is_over)
 {
@@ -447,6 +420,5 @@ BT_TEST_MAIN("dynamic_resources_wait", test_dynamic_resources__edge_12_25_bindin
 	test_dynamic_resources__spec_12_13_the_binding_timeout_ends_the_wait,
 	test_dynamic_resources__spec_12_08_ready_after_the_time,
 	test_dynamic_resources__an_earlier_wake_of_others_stays,
-	test_dynamic_resources__no_wait_for_a_claim_in_memory,
 	test_dynamic_resources__spec_12_13_2_when_the_time_is_over,
 	test_dynamic_resources__spec_12_13_metrics_of_the_wait)
