@@ -166,9 +166,41 @@ END_TEST
 /** A cluster gives all of its components the same list. */
 START_TEST(test_gates__of_other_components)
 {
+	static const struct {
+		const char *name;
+		enum bt_gate_stage stage;
+		bool value;
+	} rows[] = {
+		{"CRDObservedGenerationTracking", BT_GATE_STAGE_BETA, true},
+		{"CRIListStreaming", BT_GATE_STAGE_ALPHA, false},
+		{"ControllerManagerReleaseLeaderElectionLockOnExit", BT_GATE_STAGE_ALPHA, false},
+		{"DeclarativeValidationBeta", BT_GATE_STAGE_BETA, true},
+		{"ExtendWebSocketsToKubelet", BT_GATE_STAGE_BETA, true},
+		{"ImageVolumeWithDigest", BT_GATE_STAGE_ALPHA, false},
+		{"ManifestBasedAdmissionControlConfig", BT_GATE_STAGE_ALPHA, false},
+		{"MaxUnavailableStatefulSet", BT_GATE_STAGE_BETA, false},
+		{"PLEGOnDemandRelist", BT_GATE_STAGE_BETA, true},
+		{"PersistentVolumeClaimUnusedSinceTime", BT_GATE_STAGE_ALPHA, false},
+		{"PodLevelResourceManagers", BT_GATE_STAGE_ALPHA, false},
+		{"PodsAPI", BT_GATE_STAGE_ALPHA, false},
+		{"ReloadKubeletClientCAFile", BT_GATE_STAGE_BETA, true},
+		{"ResourceHealthStatus", BT_GATE_STAGE_BETA, true},
+		{"ResourceHealthStatusMessage", BT_GATE_STAGE_BETA, true},
+		{"ShardedListAndWatch", BT_GATE_STAGE_ALPHA, false},
+		{"StaleControllerConsistencyDaemonSet", BT_GATE_STAGE_BETA, true},
+		{"StaleControllerConsistencyJob", BT_GATE_STAGE_BETA, true},
+		{"StaleControllerConsistencyReplicaSet", BT_GATE_STAGE_BETA, true},
+		{"StaleControllerConsistencyStatefulSet", BT_GATE_STAGE_BETA, true},
+	};
 	struct bt_gates gates = test_gates("UserNamespacesSupport=false,HPAScaleToZero=true");
 	ck_assert(!bt_gate_enabled(&gates, BT_GATE_USER_NAMESPACES_SUPPORT));
 	ck_assert(bt_gate_enabled(&gates, BT_GATE_HPA_SCALE_TO_ZERO));
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		enum bt_gate gate = bt_gate_find(bt_str_from(rows[i].name));
+		ck_assert_msg(gate != BT_GATE__COUNT, "%s", rows[i].name);
+		ck_assert_msg(bt_gate_stage(gate) == rows[i].stage, "%s", rows[i].name);
+		ck_assert_msg(bt_gate_default(gate) == rows[i].value, "%s", rows[i].name);
+	}
 }
 END_TEST
 
