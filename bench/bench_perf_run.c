@@ -380,6 +380,8 @@ static struct bt_setup setup_of(struct bt_perf *perf, const struct bt_setup *fla
 	struct bt_setup setup = *flags;
 	const struct bt_perf_test *test = perf->test;
 	memset(&setup.feature_gates, 0, sizeof(setup.feature_gates));
+	/* a test case that asks for an unknown gate would measure something else */
+	setup.strict_feature_gates = setup.strict_feature_gates || test->gates.count != 0;
 	for (uint32_t i = 0; i < test->gates.count; i++) {
 		bt_vec_push(&setup.feature_gates.list, test->gates.items[i].data);
 	}

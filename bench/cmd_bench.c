@@ -266,8 +266,8 @@ static int check_way(const struct options *options, struct berth_error *err)
 	return 0;
 }
 
-static int run_parsed(struct options *options, const struct bt_arguments *arguments,
-	bool *out_below, struct berth_error *err)
+static int run_parsed(const struct bt_command *command, struct options *options,
+	const struct bt_arguments *arguments, bool *out_below, struct berth_error *err)
 {
 	int result = check_way(options, err);
 	if (result == 0) {
@@ -275,7 +275,7 @@ static int run_parsed(struct options *options, const struct bt_arguments *argume
 	}
 	options->setup.verify = bt_command_verify();
 	if (result == 0) {
-		result = bt_setup_start(&options->setup, err);
+		result = bt_setup_start(command, &options->setup, err);
 	}
 	if (result < 0) {
 		return result;
@@ -344,7 +344,7 @@ static int run(const struct bt_command *command, int argc, char **argv)
 		    command, flags, BT_ARRAY_LENGTH(flags), argc, argv, &arguments, &exit_status)) {
 		struct berth_error err = BERTH_ERROR_INIT;
 		bool below = false;
-		exit_status = run_parsed(&options, &arguments, &below, &err) < 0
+		exit_status = run_parsed(command, &options, &arguments, &below, &err) < 0
 			? bt_command_fail(command, &err)
 			: below ? BT_EXIT_FINDING
 				: BT_EXIT_OK;

@@ -74,9 +74,10 @@ struct berth_plugin_config {
 
 /**
  * Decodes, defaults and validates a configuration given as JSON or YAML (borrowed for the call).
- * @p feature_gates: "Name=true,Other=false", or NULL for the defaults of v1.36. @p out_config is
- * owned: berth_config_release(). Errors: BERTH_ERR_SYNTAX, BERTH_ERR_INVALID (every complaint of
- * the validation, as upstream prints them), BERTH_ERR_TOO_LARGE.
+ * @p feature_gates: "Name=true,Other=false", or NULL for the defaults of v1.36; unknown gates are
+ * refused. @p out_config is owned: berth_config_release(). Errors: BERTH_ERR_SYNTAX,
+ * BERTH_ERR_INVALID (every complaint of the validation, as upstream prints them),
+ * BERTH_ERR_TOO_LARGE.
  */
 BERTH_API BERTH_MUST_USE int berth_config_load(struct berth_str text, const char *feature_gates,
 	struct berth_config **out_config, struct berth_error *err);

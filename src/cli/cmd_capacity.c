@@ -337,7 +337,7 @@ static int run(const struct bt_command *command, int argc, char **argv)
 		struct berth_error err = BERTH_ERROR_INIT;
 		options.setup.verify = bt_command_verify();
 		if (check_usage(&options, &arguments, &err) < 0 ||
-			bt_setup_start(&options.setup, &err) < 0) {
+			bt_setup_start(command, &options.setup, &err) < 0) {
 			exit_status = bt_command_fail(command, &err);
 		} else {
 			exit_status = run_with_options(command, &options);

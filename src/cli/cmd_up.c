@@ -307,7 +307,7 @@ static int create_scheduler(struct up *up, struct berth_error *err)
 	if (up->options.no_scheduler) {
 		return 0;
 	}
-	int result = bt_setup_start(&up->options.setup, err);
+	int result = bt_setup_start(&bt_command_up, &up->options.setup, err);
 	if (result == 0) {
 		result = bt_setup_engine_options(&up->options.setup, &options, err);
 	}

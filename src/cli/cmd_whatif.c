@@ -177,7 +177,7 @@ static int start(const struct bt_command *command, struct options *options,
 	struct berth_error err = BERTH_ERROR_INIT;
 	options->setup.verify = bt_command_verify();
 	if (check_usage(options, arguments, &err) < 0 ||
-		bt_setup_start(&options->setup, &err) < 0) {
+		bt_setup_start(command, &options->setup, &err) < 0) {
 		return bt_command_fail(command, &err);
 	}
 	return run_with_options(command, options);

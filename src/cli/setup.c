@@ -4,19 +4,21 @@
 #include "base/thread_pool.h"
 #include "cli/command.h"
 #include "cli/file.h"
+#include "cli/warnings.h"
 #include "lib/document.h"
 #include "lib/registry.h"
 
-static int read_gates(
-	const struct bt_setup *setup, struct bt_gates *out_gates, struct berth_error *err)
+/** out_warnings: in arena. */
+static int read_gates(const struct bt_setup *setup, struct bt_gates *out_gates,
+	bt_gate_warning_list *out_warnings, struct bt_arena *arena, struct berth_error *err)
 {
 	struct bt_strbuf text = {0};
 	for (uint32_t i = 0; i < setup->feature_gates.list.count; i++) {
 		bt_strbuf_append_c(&text, i != 0 ? "," : "");
 		bt_strbuf_append_c(&text, setup->feature_gates.list.items[i]);
 	}
-	*out_gates = bt_gates_default();
-	int result = text.length != 0 ? bt_gates_set(out_gates, bt_strbuf_str(&text), err) : 0;
+	int result = bt_gates_set_at(NULL, setup->strict_feature_gates, bt_strbuf_str(&text),
+		out_gates, out_warnings, arena, err);
 	bt_strbuf_finish(&text);
 	return result < 0 ? bt_error_wrap(err, result, "--feature-gates") : 0;
 }
@@ -71,9 +73,44 @@ static int start_threads(struct bt_setup *setup, struct berth_error *err)
 		: bt_thread_pool_create((uint32_t)setup->threads, &setup->pool, err);
 }
 
-int bt_setup_start(struct bt_setup *setup, struct berth_error *err)
+/** Without the warnings of gates that go away: these do not matter before a daemon is upgraded. */
+static int check_gates(
+	const struct bt_command *command, const struct bt_setup *setup, struct berth_error *err)
 {
-	int result = load_plugins(setup, err);
+	struct bt_arena arena = {0};
+	struct bt_gates gates;
+	bt_gate_warning_list found = {0};
+	struct bt_warnings warnings = {.command = command};
+	int result = read_gates(setup, &gates, &found, &arena, err);
+	for (uint32_t i = 0; i < found.count; i++) {
+		const struct bt_gate_warning *item = &found.items[i];
+		if (item->kind == BT_GATE_WARNING_UNKNOWN) {
+			bt_warnings_take(&warnings,
+				bt_arena_printf(&arena,
+					"--feature-gates: unknown feature gate %.*s is ignored",
+					BT_STR_ARG(item->gate))
+					.data);
+		} else if (item->kind == BT_GATE_WARNING_POD_GROUPS) {
+			bt_warnings_take(&warnings,
+				bt_arena_printf(&arena,
+					"--feature-gates: %.*s is on, but pod groups are not "
+					"scheduled as groups yet",
+					BT_STR_ARG(item->gate))
+					.data);
+		}
+	}
+	bt_warnings_end(&warnings);
+	bt_arena_finish(&arena);
+	return result;
+}
+
+int bt_setup_start(
+	const struct bt_command *command, struct bt_setup *setup, struct berth_error *err)
+{
+	int result = check_gates(command, setup, err);
+	if (result == 0) {
+		result = load_plugins(setup, err);
+	}
 	return result < 0 ? result : start_threads(setup, err);
 }
 
@@ -93,9 +130,12 @@ static int refuse_extenders(
 int bt_setup_load_config(
 	const struct bt_setup *setup, struct bt_config **out_config, struct berth_error *err)
 {
+	struct bt_arena arena = {0};
 	struct bt_gates gates;
+	bt_gate_warning_list warnings; /* bt_setup_start wrote them */
 	struct bt_config *config = NULL;
-	int result = read_gates(setup, &gates, err);
+	int result = read_gates(setup, &gates, &warnings, &arena, err);
+	bt_arena_finish(&arena);
 	if (result == 0) {
 		result = load_config(setup->config_path, &gates, &config, err);
 	}

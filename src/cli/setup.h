@@ -5,11 +5,13 @@
 #include "berth/registry.h"
 
 #include "base/flags.h"
+#include "cli/command.h"
 #include "sched/engine.h"
 
 struct bt_setup {
 	const char *config_path;           /* NULL: the default configuration */
 	struct bt_arguments feature_gates; /* each "A=true,B=false" */
+	bool strict_feature_gates;         /* an unknown gate is an error, not a warning */
 	int64_t percentage;                /* of nodes to score; -1: as configured */
 	bool ignore_extenders;             /* the configuration may have some: they are not asked */
 	bool verify;
@@ -33,6 +35,8 @@ struct bt_setup {
 			"schedule as if the configuration had no extenders"}, \
 		{"feature-gates", 0, BT_FLAG_STRINGS, &(setup)->feature_gates, "NAME=BOOL,...", \
 			"feature gates that differ from the defaults of v1.36"}, \
+		{"strict-feature-gates", 0, BT_FLAG_BOOL, &(setup)->strict_feature_gates, NULL, \
+			"refuse unknown feature gates instead of warning of them"}, \
 		{"plugin", 0, BT_FLAG_STRINGS, &(setup)->plugins, "FILE", \
 			"shared object with plugins for the configuration to enable"}, \
 		{"plugin-dir", 0, BT_FLAG_STRINGS, &(setup)->plugin_folders, "DIR", \
@@ -44,8 +48,12 @@ struct bt_setup {
 			"search until P % of the nodes fit; 100 scores every node" \
 	}
 
-/** Load plugins, start threads: before any engine is made. Messages name the flag or the file. */
-BT_MUST_USE int bt_setup_start(struct bt_setup *setup, struct berth_error *err);
+/**
+ * Check the gates, load plugins, start threads: before any engine is made. Messages name the flag
+ * or the file; gates that are ignored or without effect are warnings on standard error.
+ */
+BT_MUST_USE int bt_setup_start(
+	const struct bt_command *command, struct bt_setup *setup, struct berth_error *err);
 /** The configuration with its gates; owned: release with bt_config_unref. */
 BT_MUST_USE int bt_setup_load_config(
 	const struct bt_setup *setup, struct bt_config **out_config, struct berth_error *err);

@@ -2,6 +2,7 @@
 #include "config/gates.h"
 
 #include "base/strbuf.h"
+#include "base/vec.h"
 #include "config/error_list.h"
 
 struct gate_row {
@@ -114,12 +115,25 @@ struct bt_gates bt_gates_default(void)
 
 struct gate_change {
 	const struct bt_gate_release *release;
+	bool is_strict;
 	struct bt_gates gates;
 	bool named[BT_GATE__COUNT];
 	bool stage_given[BT_GATE_STAGE_BETA + 1]; /* AllAlpha, AllBeta */
 	bool stage_value[BT_GATE_STAGE_BETA + 1];
 	bool with_prefix;
 	bool without_prefix;
+	BT_VEC(struct bt_gate_warning) unknown; /* texts are borrowed from the flag */
+};
+
+static const struct bt_gate_release newest = {BT_GATE_RELEASE_MINOR, BT_GATE_RELEASE_MINOR - 1};
+
+/** Gates that promise scheduling of pod groups. */
+static const enum bt_gate pod_group_gates[] = {
+	BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS,
+	BT_GATE_GANG_SCHEDULING,
+	BT_GATE_GENERIC_WORKLOAD,
+	BT_GATE_TOPOLOGY_AWARE_WORKLOAD_SCHEDULING,
+	BT_GATE_WORKLOAD_AWARE_PREEMPTION,
 };
 
 static bool parse_bool(struct bt_str text, bool *out_value)
@@ -188,9 +202,14 @@ static int set_gate(
 		change->stage_value[stage] = value;
 		return 0;
 	}
-	if (gate == BT_GATE__COUNT) {
+	if (gate == BT_GATE__COUNT && change->is_strict) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "unrecognized feature gate: %.*s",
 			BT_STR_ARG(name));
+	}
+	if (gate == BT_GATE__COUNT) {
+		struct bt_gate_warning warning = {BT_GATE_WARNING_UNKNOWN, name, value};
+		bt_vec_push(&change->unknown, warning);
+		return 0;
 	}
 	state = bt_gate_state_at(gate, change->release->emulated_minor);
 	if (state.locked && value != state.value) {
@@ -301,9 +320,7 @@ static int parse_change(struct gate_change *change, struct bt_str text, struct b
 
 int bt_gates_set(struct bt_gates *gates, struct bt_str text, struct berth_error *err)
 {
-	static const struct bt_gate_release newest = {
-		BT_GATE_RELEASE_MINOR, BT_GATE_RELEASE_MINOR - 1};
-	struct gate_change change = {.release = &newest, .gates = *gates};
+	struct gate_change change = {.release = &newest, .is_strict = true, .gates = *gates};
 	int code = parse_change(&change, text, err);
 	if (code == 0) {
 		*gates = change.gates;
@@ -311,12 +328,11 @@ int bt_gates_set(struct bt_gates *gates, struct bt_str text, struct berth_error 
 	return code;
 }
 
-/** Gates that are there for good, or on their way out: whoever sets one will have to stop. */
 static void collect_warnings(const struct gate_change *change, bt_gate_warning_list *out_warnings,
 	struct bt_arena *arena)
 {
-	struct bt_gate_warning *items =
-		BT_ARENA_NEW_ARRAY(arena, struct bt_gate_warning, BT_GATE__COUNT);
+	struct bt_gate_warning *items = BT_ARENA_NEW_ARRAY(arena, struct bt_gate_warning,
+		BT_GATE__COUNT + change->unknown.count + BT_ARRAY_LENGTH(pod_group_gates));
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < BT_GATE__COUNT; i++) {
 		enum bt_gate gate = (enum bt_gate)i;
@@ -324,27 +340,56 @@ static void collect_warnings(const struct gate_change *change, bt_gate_warning_l
 			bt_gate_state_at(gate, change->release->emulated_minor).stage;
 		if (change->named[i] &&
 			(stage == BT_GATE_STAGE_GA || stage == BT_GATE_STAGE_DEPRECATED)) {
-			items[count++] = (struct bt_gate_warning){
-				.gate = bt_str_from(bt_gate_name(gate)),
-				.value = change->gates.enabled[i],
-				.is_deprecated = stage == BT_GATE_STAGE_DEPRECATED,
-			};
+			items[count++] = (struct bt_gate_warning){stage == BT_GATE_STAGE_GA
+					? BT_GATE_WARNING_GA
+					: BT_GATE_WARNING_DEPRECATED,
+				bt_str_from(bt_gate_name(gate)), change->gates.enabled[i]};
+		}
+	}
+	for (uint32_t i = 0; i < change->unknown.count; i++) {
+		items[count] = change->unknown.items[i];
+		items[count].gate = bt_arena_str(arena, items[count].gate);
+		count++;
+	}
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(pod_group_gates); i++) {
+		if (change->gates.enabled[pod_group_gates[i]]) {
+			items[count++] = (struct bt_gate_warning){BT_GATE_WARNING_POD_GROUPS,
+				bt_str_from(bt_gate_name(pod_group_gates[i])), true};
 		}
 	}
 	out_warnings->items = items;
 	out_warnings->count = count;
 }
 
-int bt_gates_set_at(const struct bt_gate_release *release, struct bt_str text,
+int bt_gates_set_at(const struct bt_gate_release *release, bool is_strict, struct bt_str text,
 	struct bt_gates *out_gates, bt_gate_warning_list *out_warnings, struct bt_arena *arena,
 	struct berth_error *err)
 {
 	struct gate_change change = {
-		.release = release, .gates = bt_gates_default_at(release->emulated_minor)};
-	int code = parse_change(&change, text, err);
+		.release = release != NULL ? release : &newest, .is_strict = is_strict};
+	int code;
+	change.gates = bt_gates_default_at(change.release->emulated_minor);
+	code = parse_change(&change, text, err);
 	if (code == 0) {
 		*out_gates = change.gates;
 		collect_warnings(&change, out_warnings, arena);
 	}
+	bt_vec_finish(&change.unknown);
 	return code;
+}
+
+const char *bt_gate_warning_text(enum bt_gate_warning_kind kind)
+{
+	switch (kind) {
+	case BT_GATE_WARNING_GA:
+		return "Warning: setting GA feature gate. It will be removed in a future release.";
+	case BT_GATE_WARNING_DEPRECATED:
+		return "Warning: setting deprecated feature gate. It will be removed in a future "
+		       "release.";
+	case BT_GATE_WARNING_UNKNOWN:
+		return "Warning: unknown feature gate is ignored.";
+	case BT_GATE_WARNING_POD_GROUPS:
+		break;
+	}
+	return "Warning: feature gate is on, but pod groups are not scheduled as groups yet.";
 }

@@ -44,11 +44,17 @@ struct bt_gate_release {
 #define BT_GATE_RELEASE_MINOR 36
 #define BT_GATE_RELEASE_OLDEST_MINOR 33
 
-/** A gate that will go away was set: "Warning: setting GA feature gate. ..." */
+enum bt_gate_warning_kind {
+	BT_GATE_WARNING_GA,         /* was set, and will go away */
+	BT_GATE_WARNING_DEPRECATED, /* likewise */
+	BT_GATE_WARNING_UNKNOWN,    /* is not in gates.def: ignored */
+	BT_GATE_WARNING_POD_GROUPS, /* is on, but pod groups are not scheduled as groups */
+};
+
 struct bt_gate_warning {
+	enum bt_gate_warning_kind kind;
 	struct bt_str gate;
 	bool value;
-	bool is_deprecated; /* otherwise GA */
 };
 
 typedef BT_LIST(struct bt_gate_warning) bt_gate_warning_list;
@@ -68,19 +74,24 @@ struct bt_gates bt_gates_default(void);
 /**
  * "Name=true,kube:Other=false" as --feature-gates takes it (several flags: joined by commas), with
  * upstream's messages; AllAlpha and AllBeta set the gates of their stage that text does not name.
- * gates is untouched on failure. Returns 0, BERTH_ERR_INVALID or BERTH_ERR_TOO_LARGE.
+ * Unknown gates are errors. gates is untouched on failure. Returns 0, BERTH_ERR_INVALID or
+ * BERTH_ERR_TOO_LARGE.
  */
 BT_MUST_USE int bt_gates_set(struct bt_gates *gates, struct bt_str text, struct berth_error *err);
 
 /** Defaults of release 1.minor. */
 struct bt_gates bt_gates_default_at(int minor);
 /**
- * The same under an emulated release: gates have the stage and default they had in it, starting
- * from its defaults. out_warnings: a list in arena, by name.
+ * The same under an emulated release (NULL: v1.36): gates have the stage and default they had in
+ * it, starting from its defaults. Unless is_strict, an unknown gate is a warning instead of an
+ * error. out_warnings: a list in arena; GA and deprecated gates by name, then unknown ones in the
+ * order of text, then gates of pod groups.
  */
-BT_MUST_USE int bt_gates_set_at(const struct bt_gate_release *release, struct bt_str text,
-	struct bt_gates *out_gates, bt_gate_warning_list *out_warnings, struct bt_arena *arena,
-	struct berth_error *err);
+BT_MUST_USE int bt_gates_set_at(const struct bt_gate_release *release, bool is_strict,
+	struct bt_str text, struct bt_gates *out_gates, bt_gate_warning_list *out_warnings,
+	struct bt_arena *arena, struct berth_error *err);
+/** "Warning: unknown feature gate is ignored." and the like, without the gate's name. */
+const char *bt_gate_warning_text(enum bt_gate_warning_kind kind);
 
 static inline bool bt_gate_enabled(const struct bt_gates *gates, enum bt_gate gate)
 {

@@ -116,7 +116,8 @@ static int apply_gates(struct bt_daemon_options *options, const struct command_l
 		&options->versions, bt_strbuf_str(&text), bt_strbuf_str(&second), err);
 	if (code == 0) {
 		join(&line->values[BT_DAEMON_FLAG_FEATURE_GATES], &text);
-		code = bt_gates_set_at(&options->versions.release, bt_strbuf_str(&text),
+		code = bt_gates_set_at(&options->versions.release,
+			is_given(line, BT_DAEMON_FLAG_STRICT_FEATURE_GATES), bt_strbuf_str(&text),
 			&options->gates, out_warnings, &options->arena, err);
 	}
 	bt_strbuf_finish(&second);
@@ -143,19 +144,9 @@ static void log_start(const struct bt_daemon_options *options, const bt_gate_war
 {
 	for (uint32_t i = 0; i < warnings->count; i++) {
 		const struct bt_gate_warning *warning = &warnings->items[i];
-		if (warning->is_deprecated) {
-			BT_LOG_INFO(0,
-				"Warning: setting deprecated feature gate. It will be removed in a "
-				"future release.",
-				BT_LOG_STR("featureGate", warning->gate),
-				BT_LOG_BOOL("value", warning->value));
-		} else {
-			BT_LOG_INFO(0,
-				"Warning: setting GA feature gate. It will be removed in a future "
-				"release.",
-				BT_LOG_STR("featureGate", warning->gate),
-				BT_LOG_BOOL("value", warning->value));
-		}
+		BT_LOG_INFO(0, bt_gate_warning_text(warning->kind),
+			BT_LOG_STR("featureGate", warning->gate),
+			BT_LOG_BOOL("value", warning->value));
 	}
 	for (uint32_t i = 0; i < options->flags.count && BT_LOG_ENABLED(1); i++) {
 		struct bt_strbuf quoted = {0};

@@ -179,7 +179,12 @@ def test_configuration(program):
     answer = program.simulate(text, "--config", broken).expect(2)
     assert "parallelism: Invalid value: -1" in answer.err, answer.err
     assert "unrecognized feature gate: Foo" in program.simulate(
-        text, "--feature-gates", "Foo=true").expect(2).err
+        text, "--feature-gates", "Foo=true", "--strict-feature-gates").expect(2).err
+    assert program.simulate(text, "--config", config, "--feature-gates",
+                            "Foo=true,GenericWorkload=true").expect(0).err == (
+        "berth simulate: warning: --feature-gates: unknown feature gate Foo is ignored\n"
+        "berth simulate: warning: --feature-gates: GenericWorkload is on, but pod groups are "
+        "not scheduled as groups yet\n")
     assert "must be from 0 to 100" in program.simulate(
         text, "--percentage-of-nodes-to-score=101").expect(2).err
 

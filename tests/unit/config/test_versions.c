@@ -125,7 +125,8 @@ static struct bt_gates gates_at(
 	struct bt_gate_release release = {minor, minor - 1};
 	struct bt_gates gates;
 	struct berth_error err = BERTH_ERROR_INIT;
-	int code = bt_gates_set_at(&release, bt_str_from(text), &gates, out_warnings, arena, &err);
+	int code = bt_gates_set_at(
+		&release, true, bt_str_from(text), &gates, out_warnings, arena, &err);
 	ck_assert_msg(code == 0, "1.%d %s: %s", minor, text, berth_error_message(&err));
 	return gates;
 }
@@ -138,7 +139,7 @@ static void refuse_gate_at(int minor, const char *text, const char *message)
 	struct bt_arena arena = {0};
 	struct berth_error err = BERTH_ERROR_INIT;
 	ck_assert_int_eq(
-		bt_gates_set_at(&release, bt_str_from(text), &gates, &warnings, &arena, &err),
+		bt_gates_set_at(&release, true, bt_str_from(text), &gates, &warnings, &arena, &err),
 		BERTH_ERR_INVALID);
 	ck_assert_str_eq(berth_error_message(&err), message);
 	berth_error_finish(&err);
@@ -215,9 +216,9 @@ START_TEST(test_versions__warnings)
 	(void)gates_at(36, "GitRepoVolumeDriver=true,NodeSwap=true", &warnings, &arena);
 	ck_assert_uint_eq(warnings.count, 2);
 	ck_assert(bt_str_equal_c(warnings.items[0].gate, "GitRepoVolumeDriver"));
-	ck_assert(warnings.items[0].is_deprecated);
+	ck_assert_int_eq(warnings.items[0].kind, BT_GATE_WARNING_DEPRECATED);
 	ck_assert(bt_str_equal_c(warnings.items[1].gate, "NodeSwap"));
-	ck_assert(!warnings.items[1].is_deprecated);
+	ck_assert_int_eq(warnings.items[1].kind, BT_GATE_WARNING_GA);
 	(void)gates_at(33, "VolumeAttributesClass=true", &warnings, &arena);
 	ck_assert_uint_eq(warnings.count, 0);
 	bt_arena_finish(&arena);

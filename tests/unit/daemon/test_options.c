@@ -122,9 +122,47 @@ END_TEST
 
 START_TEST(test_options__edge_11_09_unknown_gate)
 {
-	EXPECT_FAILED("\"unrecognized feature gate: Nope\"", "--feature-gates=Nope=true");
-	EXPECT_FAILED(
-		"\"unrecognized feature gate: Nope\"", "--version", "--feature-gates=Nope=true");
+	EXPECT_FAILED("\"unrecognized feature gate: Nope\"", "--strict-feature-gates",
+		"--feature-gates=Nope=true");
+	EXPECT_FAILED("\"unrecognized feature gate: Nope\"", "--version",
+		"--feature-gates=Nope=true", "--strict-feature-gates=true");
+}
+END_TEST
+
+/** One list of gates may serve a whole control plane, of which berth knows one release. */
+START_TEST(test_options__unknown_gate_is_a_warning)
+{
+	ACCEPT(&run, "--feature-gates=Nope=true,OpportunisticBatching=false,Later=false");
+	ck_assert_ptr_nonnull(strstr(run.error,
+		"] \"Warning: unknown feature gate is ignored.\" featureGate=\"Nope\" "
+		"value=true\n"));
+	ck_assert_ptr_nonnull(strstr(run.error, "featureGate=\"Later\" value=false\n"));
+	ck_assert(!bt_gate_enabled(&run.options.gates, BT_GATE_OPPORTUNISTIC_BATCHING));
+	finish_run(&run);
+	EXPECT_FAILED("\"missing bool value for Nope\"", "--feature-gates=Nope");
+	EXPECT_FAILED("\"invalid value of Nope=yes, err: strconv.ParseBool: parsing "
+		      "\\\"yes\\\": invalid syntax\"",
+		"--feature-gates=Nope=yes");
+}
+END_TEST
+
+/** Gates that were set, or that AllAlpha sets. */
+START_TEST(test_options__gates_of_pod_groups_warn)
+{
+	ACCEPT(&run, "--feature-gates=GenericWorkload=true,GangScheduling=true");
+	ck_assert_ptr_nonnull(strstr(run.error,
+		"] \"Warning: feature gate is on, but pod groups are not scheduled as groups "
+		"yet.\" featureGate=\"GangScheduling\" value=true\n"));
+	ck_assert_ptr_nonnull(strstr(run.error, "featureGate=\"GenericWorkload\" value=true\n"));
+	ck_assert_ptr_null(strstr(run.error, "TopologyAwareWorkloadScheduling"));
+	finish_run(&run);
+	ACCEPT(&run, "--feature-gates=AllAlpha=true");
+	ck_assert_ptr_nonnull(
+		strstr(run.error, "featureGate=\"TopologyAwareWorkloadScheduling\" value=true\n"));
+	finish_run(&run);
+	ACCEPT(&run, "--feature-gates=GenericWorkload=false");
+	ck_assert_str_eq(run.error, "");
+	finish_run(&run);
 }
 END_TEST
 
@@ -489,7 +527,8 @@ BT_TEST_MAIN("options", test_options__edge_11_01_argument, test_options__edge_11
 	test_options__edge_11_05_boolean_with_a_blank, test_options__edge_11_06_version,
 	test_options__edge_11_07_version_replaced,
 	test_options__edge_11_08_version_of_another_release, test_options__version_raw,
-	test_options__edge_11_09_unknown_gate, test_options__edge_11_10_locked_gate,
+	test_options__edge_11_09_unknown_gate, test_options__unknown_gate_is_a_warning,
+	test_options__gates_of_pod_groups_warn, test_options__edge_11_10_locked_gate,
 	test_options__edge_11_11_gate_without_value, test_options__edge_11_12_gate_without_boolean,
 	test_options__edge_11_13_gate_needs_another, test_options__edge_11_14_mixed_prefixes,
 	test_options__edge_11_15_component, test_options__edge_11_16_all_alpha,
