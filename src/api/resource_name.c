@@ -66,3 +66,26 @@ bool bt_resource_is_overcommit_allowed(struct bt_str name)
 {
 	return bt_resource_is_native(name) && !bt_resource_is_hugepage(name);
 }
+
+static bool is_whole(const struct bt_quantity *quantity)
+{
+	struct bt_quantity whole =
+		bt_quantity_make(bt_quantity_value(quantity), 0, BT_QUANTITY_DECIMAL_SI);
+	/* What does not fit int64 has no fraction that could matter. */
+	return bt_quantity_value(quantity) == INT64_MAX ||
+		bt_quantity_compare(&whole, quantity) == 0;
+}
+
+uint32_t bt_resource_amount_problems(struct bt_str name, const struct bt_quantity *amount,
+	const char *out_problems[BT_AMOUNT_PROBLEMS_MAX])
+{
+	static const struct bt_quantity zero = {0};
+	uint32_t count = 0;
+	if (bt_quantity_compare(amount, &zero) < 0) {
+		out_problems[count++] = "must be greater than or equal to 0";
+	}
+	if (!bt_resource_is_overcommit_allowed(name) && !is_whole(amount)) {
+		out_problems[count++] = "must be an integer";
+	}
+	return count;
+}

@@ -20,6 +20,14 @@ bool bt_resource_is_dra_extended(struct bt_str name);
 bool bt_resource_is_pod_level_supported(struct bt_str name);
 bool bt_resource_is_overcommit_allowed(struct bt_str name);
 
+#define BT_AMOUNT_PROBLEMS_MAX 2
+/**
+ * What an API server says of this amount in a container's requests or limits: "must be greater than
+ * or equal to 0", "must be an integer". Spec 14b section 5. Returns how many there are.
+ */
+uint32_t bt_resource_amount_problems(struct bt_str name, const struct bt_quantity *amount,
+	const char *out_problems[BT_AMOUNT_PROBLEMS_MAX]);
+
 #define BT_DEFAULT_CPU_MILLI 100
 #define BT_DEFAULT_MEMORY_BYTES (INT64_C(200) * 1024 * 1024)
 

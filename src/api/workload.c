@@ -185,3 +185,26 @@ static const struct bt_field cron_job_rows[] = {
 	BT_ROW_MSG(bt_cron_job, spec, "spec", 2, bt_cron_job_spec, cron_job_spec_message),
 };
 const struct bt_message bt_cron_job_message = BT_MESSAGE(bt_cron_job, "CronJob", cron_job_rows);
+
+const struct bt_pod_template *bt_workload_template(const struct bt_object *object)
+{
+	const void *value = object->value;
+	switch ((int)object->kind) {
+	case BT_KIND_DEPLOYMENT:
+		return &((const struct bt_deployment *)value)->spec.template_;
+	case BT_KIND_REPLICA_SET:
+		return &((const struct bt_replica_set *)value)->spec.template_;
+	case BT_KIND_REPLICATION_CONTROLLER:
+		return ((const struct bt_replication_controller *)value)->spec.template_;
+	case BT_KIND_STATEFUL_SET:
+		return &((const struct bt_stateful_set *)value)->spec.template_;
+	case BT_KIND_DAEMON_SET:
+		return &((const struct bt_daemon_set *)value)->spec.template_;
+	case BT_KIND_JOB:
+		return &((const struct bt_job *)value)->spec.template_;
+	case BT_KIND_CRON_JOB:
+		return &((const struct bt_cron_job *)value)->spec.job_template.spec.template_;
+	default:
+		return NULL;
+	}
+}

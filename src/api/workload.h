@@ -6,6 +6,7 @@
  * section 4.6); templates and counts are for simulation, which expands owners into pods.
  */
 #include "api/meta.h"
+#include "api/object.h"
 #include "api/pod.h"
 #include "api/storage.h"
 
@@ -143,4 +144,8 @@ extern const struct bt_message bt_stateful_set_message;
 extern const struct bt_message bt_daemon_set_message;
 extern const struct bt_message bt_job_message;
 extern const struct bt_message bt_cron_job_message;
+
+/** The template of a workload's pods; NULL: the kind makes no pods, or (ReplicationController)
+ * has no template. */
+const struct bt_pod_template *bt_workload_template(const struct bt_object *object);
 #endif

@@ -2,7 +2,9 @@
 #include "cli/admission.h"
 
 #include "api/defaulting.h"
+#include "api/resources.h"
 #include "api/scheduling.h"
+#include "api/workload.h"
 #include "cli/printable.h"
 
 #define SYSTEM_CLUSTER_CRITICAL 2000000000
@@ -97,4 +99,106 @@ int bt_admission_admit(const struct bt_admission *admission, struct bt_pod *pod,
 	bt_pod_spec_add_default_tolerations(&pod->spec, arena);
 	bt_pod_default_affinity(pod, arena);
 	return 0;
+}
+
+/** --- validation --- */
+
+/** The list stands at "PLACE[INDEX]NAME". */
+struct amounts {
+	const struct bt_resource_list *list;
+	const char *spec_place; /* "spec" */
+	const char *containers; /* ".initContainers"; NULL: not of a container */
+	uint32_t index;
+	const char *name; /* ".resources.limits" */
+};
+
+static int check_amounts(const struct amounts *amounts, struct berth_error *err)
+{
+	for (uint32_t i = 0; i < amounts->list->count; i++) {
+		const struct bt_resource_entry *entry = &amounts->list->items[i];
+		const char *problems[BT_AMOUNT_PROBLEMS_MAX];
+		if (bt_resource_amount_problems(entry->name, &entry->quantity, problems) == 0) {
+			continue;
+		}
+		struct bt_strbuf text = {0};
+		bt_strbuf_append_c(&text, amounts->spec_place);
+		if (amounts->containers != NULL) {
+			bt_strbuf_printf(&text, "%s[%u]", amounts->containers, amounts->index);
+		}
+		bt_strbuf_printf(&text, "%s[", amounts->name);
+		bt_printable_append(&text, bt_str_sub(entry->name, 0, BT_CLUSTER_NAME_BYTES_MAX));
+		bt_strbuf_append_c(&text, "]: Invalid value: \"");
+		bt_quantity_format(&entry->quantity, &text);
+		bt_strbuf_printf(&text, "\": %s", problems[0]);
+		int result = bt_error_set(err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&text));
+		bt_strbuf_finish(&text);
+		return result;
+	}
+	return 0;
+}
+
+static int check_resources(struct amounts amounts, const struct bt_resource_requirements *resources,
+	struct berth_error *err)
+{
+	amounts.list = &resources->limits;
+	amounts.name = ".resources.limits";
+	int result = check_amounts(&amounts, err);
+	if (result == 0) {
+		amounts.list = &resources->requests;
+		amounts.name = ".resources.requests";
+		result = check_amounts(&amounts, err);
+	}
+	return result;
+}
+
+static int check_containers(const bt_container_list *list, const char *spec_place,
+	const char *containers, struct berth_error *err)
+{
+	int result = 0;
+	for (uint32_t i = 0; i < list->count && result == 0; i++) {
+		struct amounts amounts = {
+			.spec_place = spec_place, .containers = containers, .index = i};
+		result = check_resources(amounts, &list->items[i].resources, err);
+	}
+	return result;
+}
+
+static int check_pod_spec(
+	const struct bt_pod_spec *spec, const char *spec_place, struct berth_error *err)
+{
+	struct amounts whole = {.spec_place = spec_place};
+	int result = check_containers(&spec->containers, spec_place, ".containers", err);
+	if (result == 0) {
+		result = check_containers(
+			&spec->init_containers, spec_place, ".initContainers", err);
+	}
+	if (result == 0 && spec->resources != NULL) {
+		result = check_resources(whole, spec->resources, err);
+	}
+	if (result == 0) {
+		whole.list = &spec->overhead;
+		whole.name = ".overhead";
+		result = check_amounts(&whole, err);
+	}
+	return result;
+}
+
+int bt_admission_validate(const struct bt_object *object, struct berth_error *err)
+{
+	const struct bt_pod_template *template_ = bt_workload_template(object);
+	const char *place = object->kind == BT_KIND_CRON_JOB ? "spec.jobTemplate.spec.template.spec"
+							     : "spec.template.spec";
+	if (object->kind == BT_KIND_POD) {
+		const struct bt_pod *pod = bt_object_value(object, BT_KIND_POD);
+		return check_pod_spec(&pod->spec, "spec", err);
+	}
+	if (template_ == NULL) {
+		return object->kind != BT_KIND_REPLICATION_CONTROLLER
+			? 0
+			: bt_error_set(err, BERTH_ERR_INVALID, "spec.template: Required value");
+	}
+	if (template_->spec.containers.count == 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "%s.containers: Required value", place);
+	}
+	return check_pod_spec(&template_->spec, place, err);
 }

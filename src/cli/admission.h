@@ -24,4 +24,11 @@ void bt_admission_init(
  */
 BT_MUST_USE int bt_admission_admit(const struct bt_admission *admission, struct bt_pod *pod,
 	struct bt_arena *arena, struct berth_error *err);
+/**
+ * Refuse what the API server refuses of a pod or of a workload's pod template and the scheduler
+ * cannot decide about: amounts of containers, of the pod and of its overhead that are negative or
+ * no whole number, and a template without containers. Other objects pass. BERTH_ERR_INVALID with
+ * the API server's words: "spec.template.spec.containers: Required value".
+ */
+BT_MUST_USE int bt_admission_validate(const struct bt_object *object, struct berth_error *err);
 #endif

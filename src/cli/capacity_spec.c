@@ -3,6 +3,7 @@
 
 #include "api/pod.h"
 #include "api/workload.h"
+#include "cli/admission.h"
 #include "cli/kind_hint.h"
 #include "cli/pod_reference.h"
 #include "cli/printable.h"
@@ -51,25 +52,6 @@ static struct bt_object *make_pod(const struct bt_capacity_spec *spec,
 	pod.metadata.deletion_timestamp = NULL;
 	pod.spec.node_name = BT_STR("");
 	return bt_object_create(BT_KIND_POD, &pod);
-}
-
-/** NULL: the kind makes no pods, or its object says nothing of them. */
-static const struct bt_pod_template *template_of(const struct bt_object *object)
-{
-	enum bt_kind kind = object->kind;
-	if (kind == BT_KIND_DAEMON_SET) {
-		const struct bt_daemon_set *set = bt_object_value(object, kind);
-		return &set->spec.template_;
-	}
-	if (kind == BT_KIND_JOB) {
-		const struct bt_job *job = bt_object_value(object, kind);
-		return &job->spec.template_;
-	}
-	if (kind == BT_KIND_CRON_JOB) {
-		const struct bt_cron_job *job = bt_object_value(object, kind);
-		return &job->spec.job_template.spec.template_;
-	}
-	return NULL;
 }
 
 static bool is_pod_maker(enum bt_kind kind)
@@ -133,14 +115,14 @@ static int add(struct bt_capacity_specs *specs, const struct bt_object *object,
 		.origin = origin,
 		.weight = 1,
 	};
-	const struct bt_pod_template *template_ = template_of(object);
+	const struct bt_pod_template *template_ = bt_workload_template(object);
 	if (object->kind == BT_KIND_POD) {
 		const struct bt_pod *pod = bt_object_value(object, BT_KIND_POD);
 		if (is_file && pod->spec.node_name.length != 0) {
 			warn_of_node(specs, &spec);
 		}
 		spec.object = make_pod(&spec, &pod->metadata, &pod->spec);
-	} else if (template_ != NULL) {
+	} else if (!is_pod_maker(object->kind)) {
 		spec.object = make_pod(&spec, &template_->metadata, &template_->spec);
 	} else {
 		spec.object = make_maker(&spec, object);
@@ -176,6 +158,15 @@ static int take_spec(struct bt_capacity_specs *specs, struct bt_origin origin,
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"metadata: name and namespace may have at most %d bytes",
 			BT_CLUSTER_NAME_BYTES_MAX);
+	}
+	int result = bt_admission_validate(object, err);
+	if (result < 0) {
+		struct bt_strbuf shown = {0};
+		bt_printable_append_name(&shown, namespace_, name);
+		result = bt_error_wrap(err, result, "%s %s", bt_kind_info(object->kind)->name,
+			bt_strbuf_c(&shown));
+		bt_strbuf_finish(&shown);
+		return result;
 	}
 	return add(specs, object, namespace_, name, origin, true, err);
 }

@@ -2,6 +2,7 @@
 #include "cli/cluster.h"
 
 #include "api/pod.h"
+#include "cli/admission.h"
 #include "cli/kind_hint.h"
 #include "cli/printable.h"
 #include "cli/suffix.h"
@@ -210,6 +211,14 @@ static bool says_pods_exist(const struct bt_object_meta *meta)
 	return text != NULL && bt_str_equal_c(*text, "true");
 }
 
+static struct bt_str namespace_of(const struct bt_object *object)
+{
+	if (!bt_kind_info(object->kind)->namespaced) {
+		return BT_STR("");
+	}
+	return object->meta->namespace_.length != 0 ? object->meta->namespace_ : BT_STR("default");
+}
+
 static void add(struct bt_cluster *cluster, struct bt_origin origin, struct bt_object *object)
 {
 	const struct bt_object_meta *meta = object->meta;
@@ -217,16 +226,12 @@ static void add(struct bt_cluster *cluster, struct bt_origin origin, struct bt_o
 		.object = object,
 		.kind = object->kind,
 		.origin = origin,
-		.namespace_ = BT_STR(""),
+		.namespace_ = namespace_of(object),
 		.uid = meta->uid,
 		.uid_is_given = meta->uid.length != 0,
 		.pods_exist = origin.document == 0 || says_pods_exist(meta),
 		.next_owned = BT_CLUSTER_NONE,
 	};
-	if (bt_kind_info(object->kind)->namespaced) {
-		entry.namespace_ =
-			meta->namespace_.length != 0 ? meta->namespace_ : BT_STR("default");
-	}
 	entry.name = choose_name(cluster, entry.kind, entry.namespace_, meta);
 	/* Copies, because the object itself may be released before the run ends. */
 	entry.namespace_ = bt_arena_str(&cluster->arena, entry.namespace_);
@@ -252,12 +257,15 @@ int bt_cluster_take(struct bt_cluster *cluster, struct bt_origin origin, struct 
 		return 0;
 	}
 	int result = check_limits(cluster, object->meta, err);
+	if (result == 0 && origin.document != 0) {
+		result = bt_admission_validate(object, err);
+	}
 	if (result < 0) {
 		struct bt_strbuf what = {0};
 		struct bt_cluster_object shown = {
 			.kind = object->kind,
 			.namespace_ =
-				bt_str_sub(object->meta->namespace_, 0, BT_CLUSTER_NAME_BYTES_MAX),
+				bt_str_sub(namespace_of(object), 0, BT_CLUSTER_NAME_BYTES_MAX),
 			.name = bt_str_sub(object->meta->name, 0, BT_CLUSTER_NAME_BYTES_MAX),
 		};
 		append_object(&shown, &what);

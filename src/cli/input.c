@@ -64,11 +64,14 @@ static int read_objects(
 	const struct bt_object_sink objects = {
 		.context = document, .take = take_object, .skipped = skip_object};
 	const struct bt_input_sink *sink = &document->input->sink;
-	const char *start = reader->position;
+	struct bt_json_reader again = *reader;
 	int result = bt_object_decode_reader(reader, &objects, err);
-	if (result == 0 && sink->taken != NULL) {
-		sink->taken(sink->context, document->origin,
-			(struct bt_str){start, (uint32_t)(reader->position - start)});
+	struct bt_str text = {again.position, (uint32_t)(reader->position - again.position)};
+	/* A misspelt field may be why an object is refused. */
+	bool is_whole = result == 0 ||
+		(result == BERTH_ERR_INVALID && bt_json_skip(&again, &text, NULL) == 0);
+	if (is_whole && sink->taken != NULL) {
+		sink->taken(sink->context, document->origin, text);
 	}
 	return result;
 }

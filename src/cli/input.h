@@ -32,7 +32,8 @@ struct bt_input_sink {
 	/** Something of a kind that is not in the table was left out; may be NULL. */
 	void (*skipped)(void *context, struct bt_origin origin, struct bt_str api_version,
 		struct bt_str kind);
-	/** The JSON text of each document of which all objects were taken; may be NULL. */
+	/** The JSON text of each document of which all objects were taken, or one was refused with
+	 * BERTH_ERR_INVALID; may be NULL. */
 	void (*taken)(void *context, struct bt_origin origin, struct bt_str json);
 	/** Instead, for those who want every member of every kind: read the next JSON value, an
 	 * object, a list or null, as it is. */

@@ -24,6 +24,6 @@ struct bt_unknown_field_sink {
 	void (*warn)(void *context, const char *what);
 };
 
-/** document: JSON text that was decoded without an error. */
+/** document: JSON text. */
 void bt_unknown_field_find(struct bt_str document, const struct bt_unknown_field_sink *sink);
 #endif

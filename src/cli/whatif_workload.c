@@ -315,26 +315,12 @@ static bool rolls_out(const struct bt_object *object)
 	return strategy != NULL && !bt_str_equal_c(*strategy, "OnDelete");
 }
 
-static const struct bt_pod_template *template_of(const struct bt_object *object)
-{
-	if (object->kind == BT_KIND_DEPLOYMENT) {
-		return &((const struct bt_deployment *)object->value)->spec.template_;
-	}
-	if (object->kind == BT_KIND_STATEFUL_SET) {
-		return &((const struct bt_stateful_set *)object->value)->spec.template_;
-	}
-	if (object->kind == BT_KIND_DAEMON_SET) {
-		return &((const struct bt_daemon_set *)object->value)->spec.template_;
-	}
-	return NULL;
-}
-
 /** Equal for a scheduler, once the defaults are filled in. */
 static bool same_template(struct bt_whatif *whatif, const struct bt_object *old_object,
 	const struct bt_object *new_object)
 {
-	const struct bt_pod_template *old_template = template_of(old_object);
-	const struct bt_pod_template *new_template = template_of(new_object);
+	const struct bt_pod_template *old_template = bt_workload_template(old_object);
+	const struct bt_pod_template *new_template = bt_workload_template(new_object);
 	if (old_template == NULL || new_template == NULL) {
 		return true;
 	}

@@ -5,6 +5,7 @@ import json
 import os
 
 import scenario
+from objects import lines, node, pod
 
 SMALL_MB = 150  # for inputs of a few MB at most
 HEAD = b'{"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"d","name":"web",'
@@ -128,8 +129,74 @@ def test_wrong_types(program):
 
 def test_too_many(program):
     refused(program, '{"kind":"ReplicaSet","apiVersion":"apps/v1","metadata":{"name":"a"},'
-            '"spec":{"replicas":2147483647}}', "ReplicaSet default/a: ", "more than 1000000 pods",
-            limit_mb=3000)
+            '"spec":{"replicas":2147483647,"template":{"spec":{"containers":[{"name":"c"}]}}}}',
+            "ReplicaSet default/a: ", "more than 1000000 pods", limit_mb=3000)
+
+
+def asking(amounts, which="requests"):
+    return {"containers": [{"name": "c"}, {"name": "d", "resources": {which: amounts}}]}
+
+
+def workload(api_version, kind, spec):
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": "w", "namespace": "a"},
+            "spec": spec}
+
+
+def with_template(spec):
+    """Workloads of each kind whose pods have this spec, and where it stands."""
+    template = {} if spec is None else {"template": {"spec": spec}}
+    kinds = [("apps/v1", kind) for kind in ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")]
+    for api_version, kind in kinds + [("batch/v1", "Job"), ("v1", "ReplicationController")]:
+        yield workload(api_version, kind, template), "spec.template"
+    yield workload("batch/v1", "CronJob", {"jobTemplate": {"spec": template}}), \
+        "spec.jobTemplate.spec.template"
+
+
+def refused_by_all(program, item, message):
+    """Simulate, whatif, explain and capacity (as cluster and as pod) refuse an object alike."""
+    nodes = program.write("nodes.json", lines(node("n1")))
+    path = program.write("refused.json", lines(item))
+    for command in (["simulate", "-f", nodes, "-f", path], ["explain", "-f", nodes, "-f", path],
+                    ["whatif", "-f", nodes, "-f", path, "--drain", "n1"],
+                    ["whatif", "-f", nodes, "--with", path],
+                    ["capacity", "-f", nodes, "-f", path, "--like", "pod/p"],
+                    ["capacity", "-f", nodes, "--pod", path]):
+        answer = program.run(*command).expect(2)
+        name = "%s %s/%s" % (item["kind"], item["metadata"].get("namespace", "default"),
+                             item["metadata"]["name"])
+        assert answer.out == "" and answer.err.endswith(
+            "refused.json: document 1: %s: %s\n" % (name, message)), (command, answer.err)
+
+
+def test_negative_requests(program):
+    negative = 'Invalid value: "-1": must be greater than or equal to 0'
+    whole = 'Invalid value: "500m": must be an integer'
+    init = {"initContainers": asking({"memory": "-1"})["containers"][1:],
+            "containers": [{"name": "c"}]}
+    rows = [
+        (asking({"cpu": "-1"}), "containers[1].resources.requests[cpu]: " + negative),
+        (asking({"x.com/y": "-1"}), "containers[1].resources.requests[x.com/y]: " + negative),
+        (asking({"x.com/y": "0.5"}), "containers[1].resources.requests[x.com/y]: " + whole),
+        (asking({"memory": "-1"}, "limits"),
+         "containers[1].resources.limits[memory]: " + negative),
+        (init, "initContainers[0].resources.requests[memory]: " + negative),
+        (dict(asking({}), resources={"requests": {"cpu": "-1"}}),
+         "resources.requests[cpu]: " + negative),
+        (dict(asking({}), overhead={"cpu": "-1"}), "overhead[cpu]: " + negative),
+    ]
+    for spec, message in rows:
+        item = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": spec}
+        refused_by_all(program, item, "spec." + message)
+    for item, place in with_template(rows[0][0]):
+        refused_by_all(program, item, place + ".spec." + rows[0][1])
+    for amount in ("0", "-0", "1e-3"):
+        program.simulate(lines(node("n1"), pod("p", cpu=amount))).expect(0)
+
+
+def test_workloads_without_a_template(program):
+    for item, place in with_template(None):
+        refused_by_all(program, item, place + (": Required value" if item["apiVersion"] == "v1"
+                                               else ".spec.containers: Required value"))
 
 
 def test_damaged_gzip(program):

@@ -13,15 +13,6 @@ static bool is_container_resource(struct bt_str name)
 		bt_str_find_char(name, '/') >= 0;
 }
 
-static bool is_whole(const struct bt_quantity *quantity)
-{
-	struct bt_quantity whole =
-		bt_quantity_make(bt_quantity_value(quantity), 0, BT_QUANTITY_DECIMAL_SI);
-	/* What does not fit int64 has no fraction that could matter. */
-	return bt_quantity_value(quantity) == INT64_MAX ||
-		bt_quantity_compare(&whole, quantity) == 0;
-}
-
 static bool is_too_long(const struct bt_json_value *list)
 {
 	return list != NULL && list->count > BT_KINDS_RESOURCES_MAX;
@@ -30,7 +21,6 @@ static bool is_too_long(const struct bt_json_value *list)
 static void check_list(struct bt_field_errors *errors, const struct bt_place *place,
 	const struct bt_json_value *list)
 {
-	static const struct bt_quantity zero = {0};
 	if (is_too_long(list)) {
 		bt_kinds_error(errors, BT_FIELD_TOO_MANY, place, NULL, "must have at most %d items",
 			BT_KINDS_RESOURCES_MAX);
@@ -50,13 +40,11 @@ static void check_list(struct bt_field_errors *errors, const struct bt_place *pl
 		if (!bt_kinds_quantity(member->value, errors->arena, &quantity)) {
 			continue;
 		}
-		if (bt_quantity_compare(&quantity, &zero) < 0) {
-			bt_kinds_error(errors, BT_FIELD_INVALID, &at, member->value,
-				"must be greater than or equal to 0");
-		}
-		if (!bt_resource_is_overcommit_allowed(member->name) && !is_whole(&quantity)) {
+		const char *problems[BT_AMOUNT_PROBLEMS_MAX];
+		uint32_t count = bt_resource_amount_problems(member->name, &quantity, problems);
+		for (uint32_t n = 0; n < count; n++) {
 			bt_kinds_error(
-				errors, BT_FIELD_INVALID, &at, member->value, "must be an integer");
+				errors, BT_FIELD_INVALID, &at, member->value, "%s", problems[n]);
 		}
 	}
 }

@@ -94,7 +94,7 @@ static const char cluster_text[] =
 	"---\n"
 	"{kind: ReplicaSet, apiVersion: apps/v1, metadata: {name: web-1, namespace: a, "
 	"ownerReferences: [{kind: Deployment, name: web, controller: true}]}, spec: {replicas: "
-	"3}}\n"
+	"3, template: {spec: {containers: [{name: c}]}}}}\n"
 	"---\n"
 	"{kind: Pod, apiVersion: v1, metadata: {name: runs, namespace: b}, spec: {nodeName: n1}}\n"
 	"---\n"

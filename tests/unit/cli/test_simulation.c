@@ -194,7 +194,8 @@ START_TEST(test_simulation__unknown_class_names_the_workload)
 	struct berth_error err = BERTH_ERROR_INIT;
 	ck_assert_int_eq(test_run_init(&run,
 				 "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: w}\n"
-				 "spec: {template: {spec: {priorityClassName: c}}}\n",
+				 "spec: {template: {spec: {priorityClassName: c, "
+				 "containers: [{name: c}]}}}\n",
 				 &err),
 		BERTH_ERR_INVALID);
 	ck_assert_str_eq(berth_error_message(&err),

@@ -56,7 +56,7 @@ START_TEST(test_surroundings__replica_set_of_a_deployment)
 	run_text(&run,
 		"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec:\n"
 		"  selector: {matchLabels: {app: a}}\n  template: {metadata: {labels: {app: "
-		"a}}}\n");
+		"a}}, spec: {containers: [{name: c}]}}\n");
 	const struct bt_pod *pod = run.simulation.pods.items[0].pod;
 	struct bt_str name = bt_object_controller(&pod->metadata)->name;
 	const struct bt_replica_set *set = bt_object_store_find(
@@ -82,7 +82,7 @@ START_TEST(test_surroundings__claims_and_classes)
 		"2\n"
 		"  volumeClaimTemplates: [{metadata: {name: data}, spec: {accessModes: "
 		"[ReadWriteOnce]}}]\n"
-		"  template: {spec: {}}\n"
+		"  template: {spec: {containers: [{name: c}]}}\n"
 		"---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data-a-1}\n"
 		"spec: {storageClassName: slow}\n"
 		"---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: bound}\n"

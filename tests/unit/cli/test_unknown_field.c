@@ -10,14 +10,15 @@
 #define OF_POD "test: document 1: Pod shop/web: "
 #define OF_DEPLOYMENT "test: document 1: Deployment default/web: "
 
-/** What reading the text warns of, a line each. */
+/** What reading the text warns of, a line each; objects may be refused. */
 static void read_warning(const char *text, struct bt_strbuf *out)
 {
 	struct bt_cluster cluster;
 	bt_cluster_init(&cluster);
 	cluster.warn = collect_warning;
 	cluster.warn_context = out;
-	read_text(&cluster, text);
+	int result = bt_cluster_read_text(&cluster, "test", bt_str_from(text), NULL);
+	ck_assert(result == 0 || result == BERTH_ERR_INVALID);
 	bt_cluster_finish(&cluster);
 }
 
@@ -47,6 +48,8 @@ static const struct {
 	{"of the template", DEPLOYMENT("{tolerations: [{key: a}]}"),
 		OF_DEPLOYMENT "unknown field \"spec.tolerations\"; did you mean "
 			      "\"spec.template.spec.tolerations\"?\n"},
+	{"refused for it", DEPLOYMENT("{tempalte: {spec: {containers: [{name: c}]}}}"),
+		OF_DEPLOYMENT "unknown field \"spec.tempalte\"; did you mean \"template\"?\n"},
 	{"the nearest one", DEPLOYMENT("{template: {labels: {a: b}}}"),
 		OF_DEPLOYMENT "unknown field \"spec.template.labels\"; did you mean "
 			      "\"spec.template.metadata.labels\"?\n"},
@@ -60,7 +63,7 @@ static const struct {
 	{"cluster-scoped",
 		"apiVersion: v1\nkind: Node\nmetadata: {name: node}\nspec: {taint: []}\n",
 		"test: document 1: Node node: unknown field \"spec.taint\"; did you mean "
-                "\"taints\"?"
+		"\"taints\"?"
 		"\n"},
 	{"second document", POD("{}") "---\n" DEPLOYMENT("{replica: 3}"),
 		"test: document 2: Deployment default/web: unknown field \"spec.replica\"; did "

@@ -153,12 +153,12 @@ static const struct row daemon_rows[] = {
 	{"node selector",
 		"apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: a}\nspec:\n  template:\n   "
 		" spec:\n"
-		"      nodeSelector: {disk: ssd}\n" NODES,
+		"      containers: [{name: c}]\n      nodeSelector: {disk: ssd}\n" NODES,
 		"a-* a-* "},
 	{"tolerates everything",
 		"apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: a}\nspec:\n  template:\n   "
 		" spec:\n"
-		"      tolerations: [{operator: Exists}]\n" NODES,
+		"      containers: [{name: c}]\n      tolerations: [{operator: Exists}]\n" NODES,
 		"a-* a-* a-* a-* "},
 	{"existing pods cover their nodes",
 		"apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: a, uid: "
@@ -235,7 +235,8 @@ START_TEST(test_workload__stateful_set_pod)
 	expand_text(&cluster, &expansion,
 		"apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: a}\nspec:\n"
 		"  volumeClaimTemplates: [{metadata: {name: data}}]\n"
-		"  template:\n    spec:\n      volumes: [{name: data, emptyDir: {}}, {name: tmp, "
+		"  template:\n    spec:\n      containers: [{name: c}]\n"
+		"      volumes: [{name: data, emptyDir: {}}, {name: tmp, "
 		"emptyDir: {}}]\n");
 	const struct bt_pod *pod = expansion.pods.items[0].pod;
 	assert_label(pod, "apps.kubernetes.io/pod-index", "0");
@@ -256,7 +257,7 @@ START_TEST(test_workload__daemon_pod)
 	expand_text(&cluster, &expansion,
 		"apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: a}\nspec:\n  template:\n   "
 		" spec:\n"
-		"      affinity:\n        nodeAffinity:\n"
+		"      containers: [{name: c}]\n      affinity:\n        nodeAffinity:\n"
 		"          requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: "
 		"[{matchExpressions: [{key: disk, operator: Exists}]}]}\n"
 		"          preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, "
@@ -301,7 +302,7 @@ START_TEST(test_workload__too_many_pods)
 	bt_cluster_init(&cluster);
 	read_text(&cluster,
 		"apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: a}\n"
-		"spec: {replicas: 2147483647}\n");
+		"spec: {replicas: 2147483647, template: {spec: {containers: [{name: c}]}}}\n");
 	bt_cluster_index_owners(&cluster);
 	bt_expansion_init(&expansion, &cluster);
 	ck_assert_int_eq(bt_expansion_run(&expansion, &err), BERTH_ERR_TOO_LARGE);
