@@ -17,6 +17,7 @@ import up
 
 SPEC = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "spec")
 AS_JSON = {"clientConnection": {"contentType": "application/json"}}
+EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events"
 # promtool does not like these names, but they are upstream's.
 UPSTREAM_NAMES = {name + ' counter metrics should have "_total" suffix' for name in (
     "authenticated_user_requests", "authentication_attempts")}
@@ -94,6 +95,12 @@ def test_the_same_in_protobuf(program):
     """The default content type: the server understands every body, whatever its bytes are."""
     with harness.server(program) as api:
         harness.make_nodes(api, 1)
+        # A kube-apiserver writes events of its own into this namespace.
+        harness.change(api, "POST", EVENTS, {
+            "apiVersion": "events.k8s.io/v1", "kind": "Event", "metadata": {"name": "a.0"},
+            "eventTime": "2026-01-01T00:00:00.000000Z", "type": "Normal", "note": "ready",
+            "reason": "Ready", "action": "Started", "reportingController": "test",
+            "reportingInstance": "test-0", "regarding": {"kind": "Namespace", "name": "default"}})
         proxy, running = proxied(program, api)
         with running:
             harness.make_pods(api, "p", 1)
@@ -110,10 +117,9 @@ def test_the_same_in_protobuf(program):
                 and asked.method == "POST"])
 
             def told():
-                return api.json("GET", "/apis/events.k8s.io/v1/namespaces/default/events")[1][
-                    "items"]
-            assert up.wait_for("the event", told)[0]["note"] == (
-                "Successfully assigned default/p0 to n0")
+                return [event["note"] for event in api.json("GET", EVENTS)[1]["items"]
+                        if event["regarding"].get("uid", "").encode() == uid]
+            assert up.wait_for("the event", told) == ["Successfully assigned default/p0 to n0"]
         proxy.close()
 
 
