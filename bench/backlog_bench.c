@@ -140,14 +140,11 @@ static uint32_t schedule(const struct bench *bench, uint32_t wanted)
 	uint32_t placed = 0;
 
 	while (placed < wanted) {
-		bt_scheduler_schedule_one(bench->scheduler, bench->now_ns, &attempt);
+		(void)bt_scheduler_step(bench->scheduler, bench->now_ns, &attempt);
 		if (attempt.outcome == BT_ATTEMPT_IDLE) {
 			break;
 		}
-		placed += attempt.outcome == BT_ATTEMPT_BOUND ||
-			attempt.outcome == BT_ATTEMPT_WAITING;
-		while (bt_scheduler_finish_waiting(bench->scheduler, bench->now_ns, &attempt)) {
-		}
+		placed += attempt.outcome == BT_ATTEMPT_BOUND;
 	}
 	return placed;
 }
@@ -173,7 +170,6 @@ static void bench_init(struct bench *bench)
 	options.percentage_of_nodes_to_score = 100;
 	must(bt_scheduler_create(bench->config, &options, &writer, &bench->scheduler, &err), &err);
 	bench->now_ns = START_NS;
-	bt_queue_start(bt_scheduler_queue(bench->scheduler), bench->now_ns);
 	for (uint32_t i = 0; i < bench->node_count; i++) {
 		struct bt_object *node = make_node(bench->next_node++, "none", 64, "");
 

@@ -149,7 +149,7 @@ static void add_waiting(struct bench *bench)
 
 	for (uint32_t i = 0; i < bench->pod_count; i++) {
 		tell(bench, i, make_pod(bench, i));
-		bt_scheduler_schedule_one(bench->scheduler, bench->now_ns, &attempt);
+		(void)bt_scheduler_step(bench->scheduler, bench->now_ns, &attempt);
 		if (attempt.outcome != BT_ATTEMPT_FAILED || bench->changed == NULL) {
 			(void)fprintf(stderr, "backlog_memory: a pod was placed\n");
 			exit(1);
@@ -158,7 +158,7 @@ static void add_waiting(struct bench *bench)
 		bench->changed = NULL;
 	}
 	/* What the last operation left awake is not the backlog's. */
-	bt_scheduler_schedule_one(bench->scheduler, bench->now_ns, &attempt);
+	(void)bt_scheduler_step(bench->scheduler, bench->now_ns, &attempt);
 }
 
 /** They are bound by somebody else, and run. */
@@ -178,7 +178,7 @@ static void bind_all(struct bench *bench)
 		bt_object_rest(bench->pods[i]);
 		tell(bench, i, object);
 	}
-	bt_scheduler_schedule_one(bench->scheduler, bench->now_ns, &attempt);
+	(void)bt_scheduler_step(bench->scheduler, bench->now_ns, &attempt);
 }
 
 int main(int argc, char **argv)
@@ -205,7 +205,6 @@ int main(int argc, char **argv)
 	}
 	bench.config = bt_config_create_default(&gates);
 	must(bt_scheduler_create(bench.config, &options, &writer, &bench.scheduler, &err), &err);
-	bt_queue_start(bt_scheduler_queue(bench.scheduler), bench.now_ns);
 	add_nodes(&bench);
 	before = used_bytes();
 	bench.pods = BT_NEW_ARRAY(struct bt_object *, bench.pod_count);

@@ -172,9 +172,7 @@ int bt_living_step(
 	struct bt_living *living, struct bt_attempt *out_attempt, struct berth_error *err)
 {
 	bt_arena_reset(&living->texts);
-	if (!bt_scheduler_finish_waiting(living->scheduler, living->now_ns, out_attempt)) {
-		bt_scheduler_schedule_one(living->scheduler, living->now_ns, out_attempt);
-	}
+	(void)bt_scheduler_step(living->scheduler, living->now_ns, out_attempt);
 	living->bound_count += out_attempt->outcome == BT_ATTEMPT_BOUND;
 	living->failed_count += out_attempt->outcome == BT_ATTEMPT_FAILED;
 	keep_texts(living, out_attempt);
@@ -184,7 +182,6 @@ int bt_living_step(
 void bt_living_pass(struct bt_living *living, int64_t duration_ns)
 {
 	living->now_ns += duration_ns;
-	bt_queue_tick(bt_scheduler_queue(living->scheduler), living->now_ns);
 }
 
 int bt_living_init(struct bt_living *living, const struct bt_setup *setup, struct berth_error *err)
@@ -212,9 +209,6 @@ int bt_living_init(struct bt_living *living, const struct bt_setup *setup, struc
 		result = bt_scheduler_create(config, &options, &writer, &living->scheduler, err);
 	}
 	bt_config_unref(config);
-	if (result == 0) {
-		bt_queue_start(bt_scheduler_queue(living->scheduler), living->now_ns);
-	}
 	return result;
 }
 

@@ -195,7 +195,6 @@ int bt_up_scheduler_create(struct bt_api *api, struct bt_config *config,
 		return result;
 	}
 	bt_store_on_change(bt_api_store(api), note_change, up);
-	bt_queue_start(bt_scheduler_queue(up->scheduler), now_ns);
 	up->next_tick_ns = now_ns + TICK_NS;
 	*out_scheduler = up;
 	return 0;
@@ -220,44 +219,25 @@ void bt_up_scheduler_destroy(struct bt_up_scheduler *up)
 
 /** --- work --- */
 
-static void tick(struct bt_up_scheduler *up, int64_t now_ns)
-{
-	if (now_ns < up->next_tick_ns) {
-		return;
-	}
-	bt_queue_tick(bt_scheduler_queue(up->scheduler), now_ns);
-	bt_up_writes_tick(&up->writes, now_ns);
-	up->next_tick_ns = now_ns + TICK_NS;
-}
-
-static int64_t earlier(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 int bt_up_scheduler_run(
 	struct bt_up_scheduler *up, int64_t now_ns, int64_t *out_next_ns, struct berth_error *err)
 {
-	struct bt_queue *queue = bt_scheduler_queue(up->scheduler);
-	struct bt_attempt attempt;
-	tick(up, now_ns);
+	int64_t next_ns = now_ns;
+	if (now_ns >= up->next_tick_ns) {
+		bt_up_writes_tick(&up->writes, now_ns);
+		up->next_tick_ns = now_ns + TICK_NS;
+	}
 	for (uint32_t i = 0; i < ATTEMPTS_PER_RUN; i++) {
 		int result = observe_changes(up, now_ns, err);
 		if (result < 0) {
 			return result;
 		}
-		if (bt_scheduler_finish_waiting(up->scheduler, now_ns, &attempt)) {
-			continue;
-		}
-		if (!bt_queue_can_pop(queue)) {
+		struct bt_attempt attempt;
+		next_ns = bt_scheduler_step(up->scheduler, now_ns, &attempt);
+		if (attempt.outcome == BT_ATTEMPT_IDLE) {
 			break;
 		}
-		bt_scheduler_schedule_one(up->scheduler, now_ns, &attempt);
-		bt_up_writes_evict(&up->writes);
 	}
-	bool has_more = up->changes.count != 0 || bt_queue_can_pop(queue);
-	*out_next_ns = has_more
-		? now_ns
-		: earlier(up->next_tick_ns, bt_scheduler_next_deadline_ns(up->scheduler));
+	*out_next_ns = next_ns < up->next_tick_ns ? next_ns : up->next_tick_ns;
 	return 0;
 }

@@ -216,8 +216,10 @@ static void free_eviction(struct bt_up_eviction *eviction)
 	bt_free(eviction->status);
 }
 
-void bt_up_writes_evict(struct bt_up_writes *writes)
+/** Carry out what preemptions wrote during the last attempt. */
+static void attempt_ended(void *context)
 {
+	struct bt_up_writes *writes = context;
 	/* The end of one may add the next. */
 	for (uint32_t i = 0; i < writes->evictions.count; i++) {
 		struct bt_up_eviction eviction = writes->evictions.items[i];
@@ -385,6 +387,7 @@ void bt_up_writes_init(struct bt_up_writes *writes, struct bt_api *api)
 		.volumes = &writes->volumes,
 		.claims = &writes->claims,
 		.warn = warn,
+		.attempt_ended = attempt_ended,
 	};
 }
 

@@ -36,8 +36,6 @@ struct bt_up_writes {
 /** writes must stay where it is: its tables point to it. */
 void bt_up_writes_init(struct bt_up_writes *writes, struct bt_api *api);
 void bt_up_writes_finish(struct bt_up_writes *writes);
-/** Carry out what preemptions wrote during the last attempt. */
-void bt_up_writes_evict(struct bt_up_writes *writes);
 /** Series of events that are due. */
 void bt_up_writes_tick(struct bt_up_writes *writes, int64_t now_ns);
 #endif

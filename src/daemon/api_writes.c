@@ -177,14 +177,19 @@ void bt_api_writes_deliver(struct bt_api_writes *writes)
 	bt_api_writes_flush(writes);
 }
 
-void bt_api_writes_settle(struct bt_api_writes *writes)
+/** No binding cycle has asked for the answers that are left: drop them. */
+static bool may_schedule(void *context)
 {
+	struct bt_api_writes *writes = context;
+	uint32_t in_flight_max = writes->options.in_flight_max;
 	for (uint32_t i = 0; i < writes->list.count && writes->told != 0; i++) {
 		struct bt_write *write = writes->list.items[i];
 		if (write != NULL && write->state == BT_WRITE_TOLD) {
 			bt_write_destroy(write);
 		}
 	}
+	return (in_flight_max == 0 || writes->in_flight < in_flight_max) &&
+		bt_api_writes_may_write(writes, NULL);
 }
 
 /** --- life --- */
@@ -200,6 +205,8 @@ void bt_api_writes_init_pods(struct bt_api_writes *writes)
 		.volumes = &writes->volumes,
 		.claims = &writes->claims,
 		.warn = warn,
+		.may_schedule = may_schedule,
+		.attempt_ended = bt_api_writes_flush,
 	};
 }
 

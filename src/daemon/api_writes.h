@@ -30,6 +30,12 @@ struct bt_api_writes_options {
 	bool (*is_stopping)(void *context);
 	int64_t (*now_ns)(void *context); /* wall clock */
 	void *context;
+	/**
+	 * No pod is tried while so many writes have no answer. Each held binding keeps its cycle,
+	 * and a longer queue of them would only grow when the API server or the limiter is slower
+	 * than the decisions are. 0: unlimited.
+	 */
+	uint32_t in_flight_max;
 	uint64_t seed; /* jitter of retries */
 };
 
@@ -40,12 +46,8 @@ void bt_api_writes_destroy(struct bt_api_writes *writes);
 const struct bt_scheduler_writer *bt_api_writes_writer(struct bt_api_writes *writes);
 /** Once it exists: answers are reported to it. */
 void bt_api_writes_attach(struct bt_api_writes *writes, struct bt_scheduler *scheduler);
-/** Tell the scheduler of the answers that came: before bt_scheduler_finish_waiting. */
+/** Pass the answers that arrived to the scheduler: before bt_scheduler_step. */
 void bt_api_writes_deliver(struct bt_api_writes *writes);
-/** After each attempt: what it left to be sent in order (preemption after nomination). */
-void bt_api_writes_flush(struct bt_api_writes *writes);
-/** bt_scheduler_finish_waiting found nobody: answers that nobody asked for are forgotten. */
-void bt_api_writes_settle(struct bt_api_writes *writes);
 /** Without an answer yet; those that wait for their turn count. */
 uint32_t bt_api_writes_in_flight(const struct bt_api_writes *writes);
 #endif

@@ -31,8 +31,9 @@ static int evict(
 	return BT_PREEMPTION_PENDING;
 }
 
-void bt_api_writes_flush(struct bt_api_writes *writes)
+void bt_api_writes_flush(void *context)
 {
+	struct bt_api_writes *writes = context;
 	const struct bt_write *patch = NULL;
 	for (uint32_t i = 0; i < writes->list.count && writes->evictions.count != 0; i++) {
 		const struct bt_write *write = writes->list.items[i];

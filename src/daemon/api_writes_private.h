@@ -99,6 +99,8 @@ void bt_write_set_text(char **text, struct bt_str value);
 void bt_write_set_body(struct bt_write *write, struct bt_str body);
 /** "/api/v1/[namespaces/<ns>/]<resource>[/<name>]" or "/apis/<group>/..." and what follows. */
 void bt_write_set_path(struct bt_write *write, enum bt_kind kind, const char *tail);
+/** Start the held evictions: after the patch of the attempt that made them. */
+void bt_api_writes_flush(void *context);
 bool bt_api_writes_may_write(const struct bt_api_writes *writes, struct berth_error *err);
 /** Send it (again). */
 void bt_write_send(struct bt_write *write);

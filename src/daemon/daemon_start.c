@@ -294,6 +294,7 @@ static void create_writes(struct bt_daemon *daemon)
 		.is_stopping = is_stopping,
 		.now_ns = bt_daemon_wall_ns,
 		.context = daemon,
+		.in_flight_max = bt_transport_calls_max(daemon->server.transport),
 		.seed = bt_prng_next(&daemon->prng),
 	};
 	daemon->writes = bt_api_writes_create(&options);

@@ -157,14 +157,6 @@ void berth_engine_destroy(struct berth_engine *engine)
 
 /* --- changes --- */
 
-static void start(struct berth_engine *engine, int64_t now_ns)
-{
-	if (!engine->started) {
-		engine->started = true;
-		bt_queue_start(bt_scheduler_queue(engine->scheduler), now_ns);
-	}
-}
-
 /** The version before; NULL: the engine has none. Borrowed. */
 static struct bt_object *find_known(
 	const struct berth_engine *engine, const struct bt_object *object)
@@ -188,7 +180,6 @@ int berth_engine_put(struct berth_engine *engine, struct berth_object *outside, 
 	struct bt_object *object = bt_object_of(outside);
 	struct bt_object *known = find_known(engine, object);
 
-	start(engine, now_ns);
 	known = known != NULL ? bt_object_share(known) : NULL;
 	int result = bt_scheduler_observe(engine->scheduler, known, object, now_ns, err);
 	if (object->kind == BT_KIND_NODE) {
@@ -208,7 +199,6 @@ int berth_engine_delete(struct berth_engine *engine, const struct berth_object *
 	struct bt_object *known = find_known(engine, object);
 	int result = BERTH_OK;
 
-	start(engine, now_ns);
 	if (known == NULL) {
 		return BERTH_OK;
 	}
@@ -242,12 +232,11 @@ static enum berth_decision_outcome outcome_of(enum bt_attempt_outcome outcome)
 	return BERTH_DECISION_SKIPPED;
 }
 
-/** waited: only such an attempt can leave requests behind that nobody will ask about again. */
-static void settle(struct berth_engine *engine, const struct bt_attempt *attempt, bool waited)
+static void settle(struct berth_engine *engine, const struct bt_attempt *attempt)
 {
 	if (attempt->outcome == BT_ATTEMPT_FAILED) {
 		note_failure(engine, attempt);
-		if (waited) {
+		if (attempt->has_waited) {
 			bt_requests_abandon(&engine->requests, attempt->uid);
 		}
 	} else if (attempt->outcome == BT_ATTEMPT_BOUND) {
@@ -260,16 +249,11 @@ bool berth_engine_step(
 {
 	struct bt_attempt attempt;
 
-	start(engine, now_ns);
-	bt_queue_tick(bt_scheduler_queue(engine->scheduler), now_ns);
-	bool waited = bt_scheduler_finish_waiting(engine->scheduler, now_ns, &attempt);
-	if (!waited) {
-		bt_scheduler_schedule_one(engine->scheduler, now_ns, &attempt);
-	}
+	(void)bt_scheduler_step(engine->scheduler, now_ns, &attempt);
 	if (attempt.outcome == BT_ATTEMPT_IDLE) {
 		return false;
 	}
-	settle(engine, &attempt, waited);
+	settle(engine, &attempt);
 	if (out_decision != NULL) {
 		*out_decision = (struct berth_decision){
 			.outcome = outcome_of(attempt.outcome),
@@ -285,10 +269,7 @@ bool berth_engine_step(
 
 int64_t berth_engine_next_deadline_ns(const struct berth_engine *engine)
 {
-	int64_t queue_ns = bt_queue_next_tick_ns(bt_scheduler_queue(engine->scheduler));
-	int64_t bindings_ns = bt_scheduler_next_deadline_ns(engine->scheduler);
-
-	return queue_ns < bindings_ns ? queue_ns : bindings_ns;
+	return bt_scheduler_next_step_ns(engine->scheduler);
 }
 
 /* --- writes --- */

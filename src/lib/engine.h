@@ -22,7 +22,6 @@ struct berth_engine {
 	BT_VEC(struct bt_failure_note) notes;
 	BT_VEC(uint32_t) free_notes;
 	struct bt_map notes_by_key;
-	bool started; /* the queue's clock runs */
 	struct berth_trace trace;
 	struct bt_lib_extenders extenders;
 };

@@ -258,7 +258,9 @@ void bt_scheduler_name_attempt(struct bt_scheduler *scheduler, const struct bt_p
 	out_attempt->uid = bt_str_sub(all, uid_at, BT_STR_MAX);
 }
 
-static void try_one(struct bt_scheduler *scheduler, int64_t now_ns, struct bt_attempt *out_attempt)
+/** Pop one pod and run its scheduling and binding cycle. */
+static void schedule_one(
+	struct bt_scheduler *scheduler, int64_t now_ns, struct bt_attempt *out_attempt)
 {
 	struct bt_queue_entry *entry = bt_queue_pop(scheduler->queue);
 	if (entry == NULL) {
@@ -297,13 +299,37 @@ static void try_one(struct bt_scheduler *scheduler, int64_t now_ns, struct bt_at
 	bt_scheduler_fail(scheduler, entry, &result, now_ns, out_attempt);
 }
 
-void bt_scheduler_schedule_one(
+int64_t bt_scheduler_step(
 	struct bt_scheduler *scheduler, int64_t now_ns, struct bt_attempt *out_attempt)
 {
+	const struct bt_scheduler_writer *writer = &scheduler->writer;
 	*out_attempt = (struct bt_attempt){.outcome = BT_ATTEMPT_IDLE};
+	if (!scheduler->has_started) {
+		scheduler->has_started = true;
+		bt_queue_start(scheduler->queue, now_ns);
+	}
 	bt_object_store_settle(&scheduler->pods);
+	bt_queue_tick(scheduler->queue, now_ns);
 	bt_scheduler_set_now(scheduler, now_ns);
 	bt_scheduler_activate_asked(scheduler, now_ns);
-	try_one(scheduler, now_ns, out_attempt);
-	bt_scheduler_run_calls(scheduler);
+	if (!bt_scheduler_finish_waiting(scheduler, now_ns, out_attempt) &&
+		(writer->may_schedule == NULL || writer->may_schedule(writer->context))) {
+		schedule_one(scheduler, now_ns, out_attempt);
+		bt_scheduler_run_calls(scheduler);
+	}
+	if (out_attempt->outcome == BT_ATTEMPT_IDLE) {
+		return bt_scheduler_next_step_ns(scheduler);
+	}
+	if (writer->attempt_ended != NULL) {
+		writer->attempt_ended(writer->context);
+	}
+	return now_ns;
+}
+
+int64_t bt_scheduler_next_step_ns(const struct bt_scheduler *scheduler)
+{
+	int64_t flush_ns = bt_queue_next_tick_ns(scheduler->queue);
+	int64_t permit_ns = bt_waiting_pods_next_deadline_ns(&scheduler->waiting);
+	int64_t next_ns = flush_ns < permit_ns ? flush_ns : permit_ns;
+	return next_ns < scheduler->next_wake_ns ? next_ns : scheduler->next_wake_ns;
 }

@@ -6,14 +6,13 @@
  * written goes out through an interface. It holds the queue beside the engine, classifies changes
  * into events, and handles failed attempts. Spec: 03 sections 2, 6, 9 and 10.
  *
- * One thread; time is a parameter. Nothing blocks: a writer that has no answer yet says
- * BT_WRITE_PENDING, and a binding that waits, on Permit, for volumes or for such an answer, is held
- * while other pods are tried. The effects of writes come back through observe, as a watch tells
- * them.
+ * One thread; time is a parameter; bt_scheduler_step is the only driver. Nothing blocks: a writer
+ * that has no answer yet returns BT_WRITE_PENDING, and a binding cycle that waits for Permit,
+ * volumes or an answer is held while other pods are tried. The effects of writes come back through
+ * observe, as a watch reports them.
  *
- * With the gate SchedulerAsyncAPICalls bindings and status patches wait for their turn: they are
- * written at the end of an attempt and by finish_waiting, one at a time for each pod. A binding
- * then always ends in finish_waiting.
+ * With the gate SchedulerAsyncAPICalls bindings and status patches are queued: each step writes
+ * them, one at a time per pod, and a binding cycle always ends in a later step.
  */
 #include "framework/preemption.h"
 #include "queue/queue.h"
@@ -45,6 +44,14 @@ struct bt_scheduler_writer {
 	const struct bt_claim_writer *claims;
 	/** A line that upstream logs as an error. */
 	void (*warn)(void *context, struct bt_str line);
+	/**
+	 * Called by each step after the bindings that can go on, before a pod is popped. false: pop
+	 * none now, the writer is full or may not write. NULL: always true.
+	 */
+	bool (*may_schedule)(void *context);
+	/** Called at the end of each step that did something: send what must follow its writes,
+	 * e.g. the deletion of victims. */
+	void (*attempt_ended)(void *context);
 };
 
 struct bt_api_calls; /* sched/api_calls.h */
@@ -85,16 +92,17 @@ BT_MUST_USE int bt_scheduler_observe_lost(struct bt_scheduler *scheduler,
 	struct bt_object *last_known, int64_t now_ns, struct berth_error *err);
 
 enum bt_attempt_outcome {
-	BT_ATTEMPT_IDLE,    /* no pod to try */
+	BT_ATTEMPT_IDLE,    /* nothing to do */
 	BT_ATTEMPT_BOUND,   /* node_name is set */
-	BT_ATTEMPT_WAITING, /* node_name is set; bt_scheduler_finish_waiting has the end */
+	BT_ATTEMPT_WAITING, /* node_name is set; a later step ends the binding cycle */
 	BT_ATTEMPT_FAILED,  /* reason and message as in the PodScheduled condition */
 	BT_ATTEMPT_SKIPPED, /* the popped pod is being deleted, assumed, or of no profile */
 };
 
-/** One pod, popped and tried to the end. Texts are borrowed until the next attempt. */
+/** What one step did. Texts are borrowed until the next step. */
 struct bt_attempt {
 	enum bt_attempt_outcome outcome;
+	bool has_waited; /* the end of an attempt that was BT_ATTEMPT_WAITING in an earlier step */
 	struct bt_str namespace_;
 	struct bt_str name;
 	struct bt_str uid;
@@ -106,13 +114,20 @@ struct bt_attempt {
 /** Replays: this node is taken where several are equally good; "" ends it. Borrowed until then. */
 void bt_scheduler_prefer_node(struct bt_scheduler *scheduler, struct bt_str node_name);
 
-/** Pop one pod and run its scheduling and binding cycle. */
-void bt_scheduler_schedule_one(
+/**
+ * Do the next thing there is to do: flush what is due in the queue, then finish one binding cycle
+ * that need not wait any longer (Permit decided, answer received, timeout, preempted), else pop one
+ * pod and run its scheduling and binding cycle. Returns when to call again: now_ns if something was
+ * done, else the next flush or timeout. Call also after a change, after an answer, and when
+ * may_schedule turns true. The first call starts the clock of the queue.
+ */
+int64_t bt_scheduler_step(
 	struct bt_scheduler *scheduler, int64_t now_ns, struct bt_attempt *out_attempt);
+/** The next flush of the queue or timeout of a waiting binding cycle, or earlier. */
+int64_t bt_scheduler_next_step_ns(const struct bt_scheduler *scheduler);
 /**
  * An answer is there for the binding of this pod: of its bind, or of one of the writes for its
- * volumes and claims.
- * finish_waiting will repeat the call.
+ * volumes and claims. The next step repeats the call.
  */
 void bt_scheduler_resume(struct bt_scheduler *scheduler, struct bt_str uid);
 /** Gate SchedulerAsyncAPICalls. */
@@ -127,13 +142,4 @@ bool bt_scheduler_patch_answered(
 const struct bt_api_calls *bt_scheduler_calls(const struct bt_scheduler *scheduler);
 /** While the writer is called for a binding: the uid of its pod, to resume later. "" otherwise. */
 struct bt_str bt_scheduler_binding_uid(const struct bt_scheduler *scheduler);
-/**
- * Finish the binding of one pod that need not wait any longer: its Permit is decided, an answer
- * came, its time is over, or preemption stops it. false: there is none. Ask until then after each
- * attempt, change, answer and deadline.
- */
-bool bt_scheduler_finish_waiting(
-	struct bt_scheduler *scheduler, int64_t now_ns, struct bt_attempt *out_attempt);
-/** When the next time of a waiting pod is over, or earlier; INT64_MAX: never. */
-int64_t bt_scheduler_next_deadline_ns(const struct bt_scheduler *scheduler);
 #endif

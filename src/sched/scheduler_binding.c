@@ -408,26 +408,19 @@ static bool finish_one(
 bool bt_scheduler_finish_waiting(
 	struct bt_scheduler *scheduler, int64_t now_ns, struct bt_attempt *out_attempt)
 {
-	bt_scheduler_set_now(scheduler, now_ns);
-	bt_scheduler_activate_asked(scheduler, now_ns);
 	bt_waiting_pods_expire(&scheduler->waiting, now_ns);
-	*out_attempt = (struct bt_attempt){.outcome = BT_ATTEMPT_IDLE};
 	bool finished;
 	do {
 		bt_scheduler_run_calls(scheduler);
 		finished = finish_one(scheduler, now_ns, out_attempt);
 	} while (!finished && bt_scheduler_can_run_calls(scheduler));
 	bt_scheduler_run_calls(scheduler);
+	/* A binding cycle that goes on waiting has named the attempt. */
 	if (!finished) {
 		*out_attempt = (struct bt_attempt){.outcome = BT_ATTEMPT_IDLE};
 	}
+	out_attempt->has_waited = finished;
 	return finished;
-}
-
-int64_t bt_scheduler_next_deadline_ns(const struct bt_scheduler *scheduler)
-{
-	int64_t permit_ns = bt_waiting_pods_next_deadline_ns(&scheduler->waiting);
-	return permit_ns < scheduler->next_wake_ns ? permit_ns : scheduler->next_wake_ns;
 }
 
 void bt_scheduler_drop_bindings(struct bt_scheduler *scheduler)

@@ -58,6 +58,7 @@ struct bt_collected {
 };
 
 struct bt_scheduler {
+	bool has_started;                     /* the queue's clock */
 	struct bt_scheduler_metrics *metrics; /* NULL: nothing is counted */
 	struct bt_collected collected;
 	struct bt_engine *engine;
@@ -120,6 +121,9 @@ void bt_scheduler_init_bindings(struct bt_scheduler *scheduler);
 /** Bind a reserved pod, or hold it while something makes it wait. entry is consumed. */
 void bt_scheduler_start_binding(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 	struct bt_schedule_result *result, int64_t now_ns, struct bt_attempt *out_attempt);
+/** Finish the binding of one pod that need not wait any longer. false: there is none. */
+bool bt_scheduler_finish_waiting(
+	struct bt_scheduler *scheduler, int64_t now_ns, struct bt_attempt *out_attempt);
 void bt_scheduler_warn_of_forget(
 	const struct bt_scheduler *scheduler, const struct bt_schedule_result *result);
 /** A binding in PreBind or Bind, or NULL. */

@@ -290,7 +290,7 @@ static int schedule(
 		node.length != 0 ? node : bt_json_find_str(expected, "nominatedNodeName"));
 	run->deleted.count = 0;
 	struct bt_attempt attempt;
-	bt_scheduler_schedule_one(run->scheduler, run->now_ns, &attempt);
+	(void)bt_scheduler_step(run->scheduler, run->now_ns, &attempt);
 	attempt.namespace_ = bt_arena_str(&run->arena, attempt.namespace_);
 	attempt.name = bt_arena_str(&run->arena, attempt.name);
 	attempt.node_name = bt_arena_str(&run->arena, attempt.node_name);

@@ -148,56 +148,45 @@ static void end_waiting(struct bt_sim *sim, const struct bt_attempt *attempt)
 	}
 }
 
+/** bt_scheduler_writer.may_schedule: an attempt takes a while to come. */
+static bool may_schedule(void *context)
+{
+	struct bt_sim *sim = context;
+	bool may = sim->may_attempt;
+	sim->may_attempt = false;
+	sim->is_decided = !may;
+	return may;
+}
+
 static void attempt(void *context, uint64_t argument BT_UNUSED)
 {
 	struct bt_sim *sim = context;
-	struct bt_attempt outcome;
 	sim->attempt_is_due = false;
 	if (sim->in_attempt) {
 		return; /* the one under way waits for volumes */
 	}
-	sim->in_attempt = true;
-	sim->is_decided = false;
-	sim->report->attempts++;
-	bt_scheduler_schedule_one(sim->scheduler, sim->clock.now_ns, &outcome);
-	log_attempt(sim, &outcome);
-	if (outcome.outcome == BT_ATTEMPT_FAILED && sim->is_decided) {
-		sim->freed_ns = sim->clock.now_ns;
-	}
-	if (outcome.outcome == BT_ATTEMPT_WAITING) {
-		begin_waiting(sim, &outcome);
-	}
-	sim->in_attempt = false;
+	sim->may_attempt = true;
 	bt_sim_poke(sim);
 }
 
-static void meet_deadline(void *context, uint64_t argument BT_UNUSED)
+static void wake(void *context, uint64_t argument BT_UNUSED)
 {
 	struct bt_sim *sim = context;
-	sim->deadline_ns = INT64_MAX;
+	sim->wake_ns = INT64_MAX;
 	bt_sim_poke(sim);
 }
 
-static void finish_waiting(struct bt_sim *sim)
+static void note_attempt(struct bt_sim *sim, const struct bt_attempt *attempt)
 {
-	struct bt_attempt outcome;
-	sim->in_attempt = true;
-	sim->is_decided = true; /* when it was tried first */
-	sim->named_uid = BT_STR("");
-	while (bt_scheduler_finish_waiting(sim->scheduler, sim->clock.now_ns, &outcome)) {
-		log_attempt(sim, &outcome);
-		if (outcome.outcome == BT_ATTEMPT_FAILED) {
-			sim->freed_ns = sim->clock.now_ns;
-		}
-		end_waiting(sim, &outcome);
-		sim->named_uid = BT_STR("");
+	log_attempt(sim, attempt);
+	sim->report->attempts += !attempt->has_waited;
+	if (attempt->outcome == BT_ATTEMPT_FAILED && sim->is_decided) {
+		sim->freed_ns = sim->clock.now_ns;
 	}
-	sim->in_attempt = false;
-	int64_t deadline_ns = bt_scheduler_next_deadline_ns(sim->scheduler);
-	if (deadline_ns < sim->deadline_ns) {
-		int64_t delay_ns = deadline_ns - sim->clock.now_ns;
-		sim->deadline_ns = deadline_ns;
-		bt_sim_clock_after(&sim->clock, delay_ns > 0 ? delay_ns : 0, meet_deadline, sim, 0);
+	if (attempt->has_waited) {
+		end_waiting(sim, attempt);
+	} else if (attempt->outcome == BT_ATTEMPT_WAITING) {
+		begin_waiting(sim, attempt);
 	}
 }
 
@@ -206,7 +195,23 @@ void bt_sim_poke(struct bt_sim *sim)
 	if (sim->in_attempt) {
 		return; /* it pokes when it is over */
 	}
-	finish_waiting(sim);
+	int64_t next_ns;
+	struct bt_attempt done;
+	sim->in_attempt = true;
+	do {
+		sim->is_decided = true; /* of a pod that waited: at its attempt */
+		sim->named_uid = BT_STR("");
+		next_ns = bt_scheduler_step(sim->scheduler, sim->clock.now_ns, &done);
+		if (done.outcome != BT_ATTEMPT_IDLE) {
+			note_attempt(sim, &done);
+		}
+	} while (done.outcome != BT_ATTEMPT_IDLE);
+	sim->in_attempt = false;
+	if (next_ns < sim->wake_ns) {
+		int64_t delay_ns = next_ns - sim->clock.now_ns;
+		sim->wake_ns = next_ns;
+		bt_sim_clock_after(&sim->clock, delay_ns > 0 ? delay_ns : 0, wake, sim, 0);
+	}
 	if (!sim->attempt_is_due && bt_queue_can_pop(bt_scheduler_queue(sim->scheduler))) {
 		sim->attempt_is_due = true;
 		bt_sim_clock_after(&sim->clock,
@@ -348,21 +353,6 @@ void bt_sim_view_of_scheduler(struct bt_sim *sim, struct bt_sim_view *out_view)
 	sim->bindings.count = kept;
 }
 
-/** --- the scheduler's clock --- */
-
-static void tick(void *context, uint64_t argument)
-{
-	struct bt_sim *sim = context;
-	struct bt_queue *queue = bt_scheduler_queue(sim->scheduler);
-	if (sim->tick_is_broken) {
-		bt_queue_flush_backoff(queue, sim->clock.now_ns);
-	} else {
-		bt_queue_tick(queue, sim->clock.now_ns);
-	}
-	bt_sim_poke(sim);
-	bt_sim_clock_after(&sim->clock, BT_SIM_SECOND, tick, sim, argument);
-}
-
 /** --- life --- */
 
 static int create_config(struct bt_sim *sim, struct berth_error *err)
@@ -401,6 +391,7 @@ static int create_scheduler(struct bt_sim *sim, struct berth_error *err)
 	options.verify = sim->options.verify;
 	sim->is_asynchronous = bt_sim_chance(&sim->changes, 75);
 	struct bt_scheduler_writer writer = bt_sim_writer(sim);
+	writer.may_schedule = may_schedule;
 	int result = create_config(sim, err);
 	if (result == 0) {
 		result = bt_scheduler_create(sim->config, &options, &writer, &sim->scheduler, err);
@@ -430,7 +421,7 @@ static void set_faults(struct bt_sim *sim)
 int bt_sim_init(struct bt_sim *sim, const struct bt_sim_options *options,
 	struct bt_sim_report *report, struct berth_error *err)
 {
-	*sim = (struct bt_sim){.options = *options, .report = report, .deadline_ns = INT64_MAX};
+	*sim = (struct bt_sim){.options = *options, .report = report, .wake_ns = INT64_MAX};
 	/* 2026-01-01T00:00:00Z */
 	bt_sim_clock_init(&sim->clock, INT64_C(1767225600) * BT_SIM_SECOND);
 	bt_sim_store_init(&sim->store);
@@ -447,8 +438,7 @@ int bt_sim_init(struct bt_sim *sim, const struct bt_sim_options *options,
 	if (result == 0) {
 		sim->store.changed = store_changed;
 		sim->store.context = sim;
-		bt_queue_start(bt_scheduler_queue(sim->scheduler), sim->clock.now_ns);
-		tick(sim, 0);
+		bt_sim_poke(sim);
 	}
 	return result;
 }

@@ -105,14 +105,14 @@ struct bt_sim {
 	bool is_changing;            /* users are at work */
 	bool has_faults;             /* writes fail */
 	struct bt_str named_uid;     /* of the pod that the scheduler wrote about last */
-	uint32_t waiting;            /* attempts whose end finish_waiting will tell */
+	uint32_t waiting;            /* binding cycles that later steps end */
 	bool is_asynchronous;        /* writes of the binding cycle are answered later */
-	int64_t deadline_ns;         /* of the scheduler, for which a timer is set */
+	int64_t wake_ns;             /* of the scheduler, for which a timer is set */
 	bool attempt_is_due;
+	bool may_attempt; /* its time has come */
 	bool in_attempt;
 	bool is_decided;     /* its decision was checked, or what happened since has nothing to do
 	                        with it */
-	bool tick_is_broken; /* for tests: only backoffs end */
 	bool failed;
 };
 

@@ -71,9 +71,52 @@ START_TEST(test_api_writes__nothing_is_bound_without_the_lease)
 	begin(&world, &script, NULL);
 	writes_world_node(&world, "wn1");
 	writes_world_observe(&world, BT_KIND_POD, pod_s1);
-	world.may_write = false;
+	world.loses_lease = true; /* between the decision and its binding */
 	ck_assert_int_eq(writes_world_run(&world), BT_ATTEMPT_FAILED);
 	ck_assert_ptr_null(strstr(writes_world_log(&world), "binding"));
+	writes_world_finish(&world);
+}
+END_TEST
+
+START_TEST(test_api_writes__no_pod_is_tried_without_the_lease)
+{
+	struct script script = {0};
+	struct writes_world world;
+	begin(&world, &script, NULL);
+	writes_world_node(&world, "wn1");
+	writes_world_observe(&world, BT_KIND_POD, pod_s1);
+	world.may_write = false;
+	ck_assert_int_eq(writes_world_run(&world), BT_ATTEMPT_IDLE);
+	ck_assert_str_eq(writes_world_log(&world), "");
+	world.may_write = true;
+	ck_assert_int_eq(writes_world_run(&world), BT_ATTEMPT_BOUND);
+	writes_world_finish(&world);
+}
+END_TEST
+
+START_TEST(test_api_writes__no_pod_is_tried_while_too_many_writes_wait)
+{
+	struct script script = {{{"POST", 1, {.hangs = true}}}, 1};
+	struct writes_world_options options = {
+		.answer = writes_world_answer_by_script, .context = &script, .in_flight_max = 1};
+	struct writes_world world;
+	struct bt_attempt attempt;
+	writes_world_init(&world, &options);
+	writes_world_node(&world, "wn1");
+	writes_world_observe(&world, BT_KIND_POD, pod_s1);
+	writes_world_observe(&world, BT_KIND_POD,
+		"{'metadata':{'name':'s2','namespace':'wire','uid':'227e'},"
+		"'spec':{'schedulerName':'default-scheduler','containers':[{'name':'c'}]}}");
+	while (world.server.request_count == 0) {
+		writes_world_turn(&world, &attempt);
+	}
+	writes_world_turn(&world, &attempt);
+	ck_assert_int_eq(attempt.outcome, BT_ATTEMPT_IDLE);
+	ck_assert(bt_queue_can_pop(bt_scheduler_queue(world.scheduler)));
+	scripted_server_answer_hanging(
+		&world.server, &(struct scripted_answer){.code = 201, .body = BT_STR("{}")});
+	ck_assert_int_eq(writes_world_run(&world), BT_ATTEMPT_BOUND);
+	ck_assert(!bt_queue_can_pop(bt_scheduler_queue(world.scheduler)));
 	writes_world_finish(&world);
 }
 END_TEST
@@ -522,6 +565,8 @@ END_TEST
 
 BT_TEST_MAIN("api_writes", test_api_writes__binding, test_api_writes__binding_in_protobuf,
 	test_api_writes__nothing_is_bound_without_the_lease,
+	test_api_writes__no_pod_is_tried_without_the_lease,
+	test_api_writes__no_pod_is_tried_while_too_many_writes_wait,
 	test_api_writes__edge_11b_34_binding_conflicts,
 	test_api_writes__edge_13_36_already_bound_as_asked,
 	test_api_writes__edge_13_34_lost_answer_is_a_failure,

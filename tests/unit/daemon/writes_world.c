@@ -24,8 +24,10 @@ static int64_t now_of(void *context)
 
 static bool may_write(void *context)
 {
-	const struct writes_world *world = context;
-	return world->may_write;
+	struct writes_world *world = context;
+	bool may = world->may_write;
+	world->may_write = may && !world->loses_lease;
+	return may;
 }
 
 static void post(void *context, const struct bt_event_delivery *event)
@@ -80,7 +82,6 @@ static void create_scheduler(struct writes_world *world, const char *gate_text)
 				 bt_api_writes_writer(world->writes), &world->scheduler, &err),
 		0);
 	bt_api_writes_attach(world->writes, world->scheduler);
-	bt_queue_start(bt_scheduler_queue(world->scheduler), world->now_ns);
 }
 
 void writes_world_answer_by_script(
@@ -118,6 +119,7 @@ void writes_world_init(struct writes_world *world, const struct writes_world_opt
 		.may_write = may_write,
 		.now_ns = now_of,
 		.context = world,
+		.in_flight_max = options->in_flight_max,
 		.seed = 1,
 	};
 	world->writes = bt_api_writes_create(&writes);
@@ -175,15 +177,8 @@ void writes_world_node(struct writes_world *world, const char *name)
 void writes_world_turn(struct writes_world *world, struct bt_attempt *out_attempt)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
-	*out_attempt = (struct bt_attempt){.outcome = BT_ATTEMPT_IDLE};
 	bt_api_writes_deliver(world->writes);
-	if (!bt_scheduler_finish_waiting(world->scheduler, world->now_ns, out_attempt)) {
-		bt_api_writes_settle(world->writes);
-		if (bt_queue_can_pop(bt_scheduler_queue(world->scheduler))) {
-			bt_scheduler_schedule_one(world->scheduler, world->now_ns, out_attempt);
-		}
-	}
-	bt_api_writes_flush(world->writes);
+	(void)bt_scheduler_step(world->scheduler, world->now_ns, out_attempt);
 	if (out_attempt->outcome == BT_ATTEMPT_IDLE) {
 		ck_assert_int_eq(bt_loop_turn(world->loop, 20 * WORLD_SECOND / 1000, &err), 0);
 	}

@@ -82,7 +82,7 @@ static enum bt_attempt_outcome try_one(struct world *world)
 {
 	struct bt_attempt attempt;
 
-	bt_scheduler_schedule_one(world->scheduler, world->now_ns++, &attempt);
+	(void)bt_scheduler_step(world->scheduler, world->now_ns++, &attempt);
 	return attempt.outcome;
 }
 

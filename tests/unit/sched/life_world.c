@@ -74,6 +74,13 @@ const char *life_log(struct life *life)
 
 /* --- life --- */
 
+static bool may_schedule(void *context)
+{
+	const struct life *life = context;
+
+	return !life->pops_nothing;
+}
+
 static void init(struct life *life, const char *gates, const char *config,
 	struct script *const *scripts, uint32_t script_count,
 	const struct bt_extender_factory *extenders, struct bt_scheduler_metrics *metrics,
@@ -88,6 +95,7 @@ static void init(struct life *life, const char *gates, const char *config,
 		.patch_status = note_patch,
 		.event = note_event,
 		.warn = note_warning,
+		.may_schedule = may_schedule,
 		.claims = writes != NULL ? writes->claims : NULL,
 		.preemption = writes != NULL ? writes->preemption : NULL,
 	};
@@ -267,7 +275,7 @@ struct bt_attempt life_schedule(struct life *life)
 {
 	struct bt_attempt attempt;
 
-	bt_scheduler_schedule_one(life->scheduler, life->now_ns, &attempt);
+	(void)bt_scheduler_step(life->scheduler, life->now_ns, &attempt);
 	keep_texts(life, &attempt);
 	return attempt;
 }
@@ -275,9 +283,11 @@ struct bt_attempt life_schedule(struct life *life)
 struct bt_attempt life_finish_waiting(struct life *life)
 {
 	struct bt_attempt attempt;
-	bool finished = bt_scheduler_finish_waiting(life->scheduler, life->now_ns, &attempt);
 
-	ck_assert(finished == (attempt.outcome != BT_ATTEMPT_IDLE));
+	life->pops_nothing = true;
+	(void)bt_scheduler_step(life->scheduler, life->now_ns, &attempt);
+	life->pops_nothing = false;
+	ck_assert(attempt.has_waited == (attempt.outcome != BT_ATTEMPT_IDLE));
 	keep_texts(life, &attempt);
 	return attempt;
 }

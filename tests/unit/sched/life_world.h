@@ -24,6 +24,7 @@ struct life {
 	const char *bind_error;
 	bool bind_is_pending; /* there is no answer yet */
 	bool patch_is_pending;
+	bool pops_nothing; /* steps only end binding cycles that wait */
 	/* Happens while the binding is under way. */
 	void (*during_bind)(struct life *life);
 };

@@ -103,7 +103,7 @@ START_TEST(test_scheduler__edge_03_26_wait_timeout)
 	plugin_p.fake.timeout_ns = LIFE_SECOND;
 	life_pod(&life, "p", "", "");
 	ck_assert_int_eq(life_schedule(&life).outcome, BT_ATTEMPT_WAITING);
-	ck_assert_int_eq(bt_scheduler_next_deadline_ns(life.scheduler), life.now_ns + LIFE_SECOND);
+	ck_assert_int_eq(bt_scheduler_next_step_ns(life.scheduler), life.now_ns + LIFE_SECOND);
 	life.now_ns += LIFE_SECOND - 1;
 	ck_assert_int_eq(life_finish_waiting(&life).outcome, BT_ATTEMPT_IDLE);
 	life.now_ns += 1;

@@ -102,12 +102,10 @@ static void schedule_all(void)
 		const char *reason;
 
 		world.now_ns++; /* so that there is an order */
-		bt_scheduler_schedule_one(world.scheduler, world.now_ns, &attempt);
+		(void)bt_scheduler_step(world.scheduler, world.now_ns, &attempt);
 		ck_assert_msg(bt_queue_validate(bt_scheduler_queue(world.scheduler), &reason), "%s",
 			reason);
 	} while (attempt.outcome != BT_ATTEMPT_IDLE);
-	while (bt_scheduler_finish_waiting(world.scheduler, world.now_ns, &attempt)) {
-	}
 }
 
 static uint32_t packed_count(void)
@@ -132,7 +130,6 @@ static void set_up(void)
 	world.config = bt_config_create_default(&gates);
 	ck_assert_int_eq(
 		bt_scheduler_create(world.config, &options, &writer, &world.scheduler, &err), 0);
-	bt_queue_start(bt_scheduler_queue(world.scheduler), world.now_ns);
 	add_node(0, "");
 	/* Met once, so that all that follow share. */
 	for (uint32_t i = 0; i < SHAPES; i++) {

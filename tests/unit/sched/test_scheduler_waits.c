@@ -56,7 +56,8 @@ START_TEST(test_scheduler__answers_in_any_order)
 	/* Nothing came: nobody is asked. */
 	ck_assert_int_eq(life_finish_waiting(&life).outcome, BT_ATTEMPT_IDLE);
 	ck_assert_str_eq(life_log(&life), "");
-	ck_assert_int_eq(bt_scheduler_next_deadline_ns(life.scheduler), INT64_MAX);
+	ck_assert_int_eq(bt_scheduler_next_step_ns(life.scheduler),
+		bt_queue_next_tick_ns(bt_scheduler_queue(life.scheduler)));
 	life.bind_is_pending = false;
 	answer("uid-q");
 	answer("uid-q");
@@ -69,6 +70,38 @@ START_TEST(test_scheduler__answers_in_any_order)
 	ck_assert_str_eq(life_finish_waiting(&life).name.data, "p");
 	ck_assert_str_eq(life_log(&life), BOUND("q") BOUND("p"));
 	ck_assert_uint_eq(plugin_p.fake.calls[FAKE_POST_BIND], 2);
+	life_finish(&life);
+}
+END_TEST
+
+START_TEST(test_scheduler__step_returns_when_to_call_again)
+{
+	struct bt_attempt attempt;
+	init();
+	int64_t created_ns = life.now_ns;
+	ck_assert_int_eq(bt_scheduler_step(life.scheduler, life.now_ns, &attempt),
+		created_ns + 30 * LIFE_SECOND);
+	ck_assert_int_eq(attempt.outcome, BT_ATTEMPT_IDLE);
+	life.bind_error = "the server says no";
+	life_pod(&life, "p", "", "");
+	ck_assert_int_eq(bt_scheduler_step(life.scheduler, life.now_ns, &attempt), life.now_ns);
+	ck_assert_int_eq(attempt.outcome, BT_ATTEMPT_FAILED);
+	ck_assert(!attempt.has_waited);
+	int64_t next_ns = bt_scheduler_step(life.scheduler, life.now_ns, &attempt);
+	ck_assert_int_eq(attempt.outcome, BT_ATTEMPT_IDLE);
+	ck_assert_int_eq(next_ns, created_ns + 2 * LIFE_SECOND); /* the backoff is over */
+	ck_assert_int_eq(bt_scheduler_next_step_ns(life.scheduler), next_ns);
+	life.now_ns = next_ns;
+	/* The step flushes the backoff; the writer takes no attempt yet. */
+	life.pops_nothing = true;
+	ck_assert_int_eq(bt_scheduler_step(life.scheduler, life.now_ns, &attempt),
+		created_ns + 30 * LIFE_SECOND);
+	ck_assert_int_eq(attempt.outcome, BT_ATTEMPT_IDLE);
+	ck_assert_str_eq(life_place(&life, "p"), "active");
+	life.pops_nothing = false;
+	life.bind_error = NULL;
+	(void)bt_scheduler_step(life.scheduler, life.now_ns, &attempt);
+	ck_assert_int_eq(attempt.outcome, BT_ATTEMPT_BOUND);
 	life_finish(&life);
 }
 END_TEST
@@ -217,7 +250,7 @@ START_TEST(test_scheduler__ends_while_pods_wait)
 END_TEST
 
 BT_TEST_MAIN("scheduler_waits", test_scheduler__answers_in_any_order,
-	test_scheduler__a_late_refusal, test_scheduler__pre_bind_waits_by_the_clock,
-	test_scheduler__pre_bind_is_stopped, test_scheduler__the_watch_is_first,
-	test_scheduler__deleted_while_it_waits, test_scheduler__waits_one_after_another,
-	test_scheduler__ends_while_pods_wait)
+	test_scheduler__step_returns_when_to_call_again, test_scheduler__a_late_refusal,
+	test_scheduler__pre_bind_waits_by_the_clock, test_scheduler__pre_bind_is_stopped,
+	test_scheduler__the_watch_is_first, test_scheduler__deleted_while_it_waits,
+	test_scheduler__waits_one_after_another, test_scheduler__ends_while_pods_wait)
