@@ -44,7 +44,7 @@ static void load_config(struct queue_fixture *fixture, const struct queue_setup 
 			BT_GATE_RELEASE_OLDEST_MINOR};
 		bt_gate_warning_list warnings;
 
-		code = bt_gates_set_at(&release, bt_str_from(setup->gates), &fixture->gates,
+		code = bt_gates_set_at(&release, true, bt_str_from(setup->gates), &fixture->gates,
 			&warnings, &fixture->arena, &err);
 		ck_assert_msg(code == 0, "%s", berth_error_message(&err));
 	}
