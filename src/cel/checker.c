@@ -45,14 +45,15 @@ void bt_cel_report_type(struct bt_cel_issues *issues, uint32_t position,
 	bt_strbuf_finish(&texts[1]);
 }
 
-void bt_cel_expect_bool(struct bt_cel_checker *checker, const struct bt_cel_node *node)
+bool bt_cel_expect_bool(struct bt_cel_checker *checker, const struct bt_cel_node *node)
 {
 	const struct bt_cel_type *expected = &bt_cel_types[BT_CEL_BOOL];
 
-	if (!bt_cel_assign(&checker->inference, &node->type, &expected, 1)) {
-		bt_cel_report_type(checker->issues, node->position, expected,
-			bt_cel_substitute(&checker->inference, node->type, true));
+	if (bt_cel_assign(&checker->inference, &node->type, &expected, 1)) {
+		return true;
 	}
+	bt_cel_report_type(checker->issues, node->position, expected, node->type);
+	return false;
 }
 
 const struct bt_cel_type *bt_cel_unwrap_optional(
@@ -190,7 +191,7 @@ static const struct bt_cel_type *field_type(struct bt_cel_checker *checker,
 	const struct bt_cel_node *node, const struct bt_cel_type *operand)
 {
 	const struct bt_cel_type *dyn = &bt_cel_types[BT_CEL_DYN];
-	struct bt_str text;
+	struct bt_strbuf text = {0};
 
 	if (operand->kind == BT_CEL_MAP) {
 		return operand->of[1];
@@ -205,10 +206,11 @@ static const struct bt_cel_type *field_type(struct bt_cel_checker *checker,
 	if (bt_cel_type_is_dyn(operand)) {
 		return dyn;
 	}
-	text = bt_cel_type_text(checker, operand);
+	bt_cel_type_print(operand, &text);
 	bt_cel_issue_add(checker->issues, node->position,
-		"type '%.*s' does not support field selection", BT_STR_ARG(text));
-	return &bt_cel_types[BT_CEL_ERROR];
+		"type '%s' does not support field selection", bt_strbuf_c(&text));
+	bt_strbuf_finish(&text);
+	return dyn;
 }
 
 static const struct bt_cel_type *check_select(
@@ -266,7 +268,6 @@ static const struct bt_cel_type *check_element(
 	}
 	inner = bt_cel_unwrap_optional(checker, type, &is_optional);
 	if (!is_optional && !bt_cel_type_is_dyn(inner)) {
-		type = bt_cel_substitute(&checker->inference, type, true);
 		bt_cel_report_type(checker->issues, node->position,
 			bt_cel_type_make(&checker->inference, BT_CEL_OPTIONAL, type, NULL), type);
 	}

@@ -90,13 +90,15 @@ bool bt_cel_resolve(struct bt_cel_checker *checker, const struct bt_cel_applicat
 			continue;
 		}
 		is_declared = true;
-		if (row->style != application->style ||
-			bt_cel_signature_arity(row->signature) != application->count) {
+		if (row->style != application->style) {
 			continue;
 		}
+		/* Parameters are numbered over all overloads of the style, whatever their arity:
+		 * messages show the numbers. */
 		bt_cel_signature_read(&checker->inference, row->signature, &signature);
-		if (bt_cel_assign(&checker->inference, application->arguments, signature.parameters,
-			    application->count)) {
+		if (signature.count == application->count &&
+			bt_cel_assign(&checker->inference, application->arguments,
+				signature.parameters, application->count)) {
 			add_overload(checker, row, &signature, out_resolution);
 		}
 	}
@@ -132,11 +134,15 @@ static void find_dotted_function(struct bt_cel_checker *checker, struct bt_cel_n
 static const struct bt_cel_type *check_logic(
 	struct bt_cel_checker *checker, struct bt_cel_node *node)
 {
+	bool is_right = true;
+
 	for (uint32_t i = 0; i < node->call.count; i++) {
 		(void)bt_cel_check_node(checker, node->call.arguments[i]);
-		bt_cel_expect_bool(checker, node->call.arguments[i]);
 	}
-	return &bt_cel_types[BT_CEL_BOOL];
+	for (uint32_t i = 0; i < node->call.count; i++) {
+		is_right = bt_cel_expect_bool(checker, node->call.arguments[i]) && is_right;
+	}
+	return &bt_cel_types[is_right ? BT_CEL_BOOL : BT_CEL_ERROR];
 }
 
 static void keep_overloads(struct bt_arena *arena, const struct bt_cel_resolution *resolution,
@@ -160,7 +166,7 @@ const struct bt_cel_type *bt_cel_check_call(
 {
 	struct bt_cel_resolution resolution;
 	const struct bt_cel_type **types;
-	uint32_t first = 0;
+	uint32_t first;
 
 	if (node->call.operator_ == BT_CEL_OP_AND || node->call.operator_ == BT_CEL_OP_OR) {
 		return check_logic(checker, node);
@@ -170,11 +176,13 @@ const struct bt_cel_type *bt_cel_check_call(
 	}
 	types = BT_ARENA_NEW_ARRAY(
 		checker->inference.arena, const struct bt_cel_type *, node->call.count + 1);
-	if (node->call.target != NULL) {
-		types[first++] = bt_cel_check_node(checker, node->call.target);
-	}
+	first = node->call.target != NULL;
+	/* The arguments first, then the target: the order in which parameters are numbered. */
 	for (uint32_t i = 0; i < node->call.count; i++) {
 		types[first + i] = bt_cel_check_node(checker, node->call.arguments[i]);
+	}
+	if (node->call.target != NULL) {
+		types[0] = bt_cel_check_node(checker, node->call.target);
 	}
 
 	struct bt_cel_application application = {.function = node->call.function,

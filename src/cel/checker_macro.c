@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Macros: complaints are those about the calls that they stand for (spec 12b section 6), e.g. about
- * the operand of && in all(), or about _?_:_ where a condition decides what is added.
+ * Macros are checked as the calls that they stand for (spec 12b section 6), in the same order,
+ * because messages show these calls and the numbers of type parameters: `[] .. _+_` of map() has
+ * parameters, too.
  */
 #include "base/compiler.h"
 #include "cel/checker_private.h"
@@ -59,7 +60,7 @@ static struct element element_of(struct bt_cel_checker *checker, const struct bt
 	const struct bt_cel_type *dyn = simple(BT_CEL_DYN);
 	const struct bt_cel_type *error = simple(BT_CEL_ERROR);
 	const struct bt_cel_type *type = bt_cel_substitute(&checker->inference, range->type, false);
-	struct bt_str text;
+	struct bt_strbuf text = {0};
 
 	if (type->kind == BT_CEL_LIST) {
 		return (struct element){simple(BT_CEL_INT), type->of[0], false};
@@ -74,95 +75,135 @@ static struct element element_of(struct bt_cel_checker *checker, const struct bt
 	if (type->kind == BT_CEL_DYN || type->kind == BT_CEL_ERROR) {
 		return (struct element){dyn, dyn, false};
 	}
-	text = bt_cel_type_text(checker, type);
+	bt_cel_type_print(type, &text);
 	bt_cel_issue_add(checker->issues, range->position,
-		"expression of type '%.*s' cannot be range of a comprehension (must be list, map, "
+		"expression of type '%s' cannot be range of a comprehension (must be list, map, "
 		"or dynamic)",
-		BT_STR_ARG(text));
+		bt_strbuf_c(&text));
+	bt_strbuf_finish(&text);
 	return (struct element){error, error, false};
 }
 
-/** The list that grows by what the macro makes of an element, perhaps under a condition. */
-static const struct bt_cel_type *grown_list(struct bt_cel_checker *checker,
-	const struct bt_cel_node *node, const struct bt_cel_type *element)
+static const struct bt_cel_type *new_list(struct bt_cel_checker *checker)
 {
-	const struct bt_cel_node *condition = node->macro.condition;
-	const struct bt_cel_type *list =
-		bt_cel_type_make(&checker->inference, BT_CEL_LIST, element, NULL);
-
-	return condition != NULL ? apply_conditional(checker, node, condition->type, list, list)
-				 : list;
+	return bt_cel_type_make(&checker->inference, BT_CEL_LIST,
+		bt_cel_fresh_parameter(&checker->inference), NULL);
 }
 
-/** The map that grows by a key and a value, or by a map. */
-static const struct bt_cel_type *grown_map(struct bt_cel_checker *checker,
-	const struct bt_cel_node *node, const struct element *element)
+/** What an iteration begins with: false, 0, [] or {}. */
+static const struct bt_cel_type *initial_type(
+	struct bt_cel_checker *checker, enum bt_cel_macro macro)
 {
-	struct bt_cel_inference *inference = &checker->inference;
-	const struct bt_cel_node *condition = node->macro.condition;
-	const struct bt_cel_type *map = bt_cel_type_make(inference, BT_CEL_MAP,
-		bt_cel_fresh_parameter(inference), bt_cel_fresh_parameter(inference));
-	const struct bt_cel_type *by_key[] = {map, element->key, node->macro.result->type};
-	const struct bt_cel_type *by_map[] = {map, node->macro.result->type};
-	bool is_entry = node->macro.macro == BT_CEL_MACRO_TRANSFORM_MAP_ENTRY;
-	const struct bt_cel_type *grown = apply(checker, node, BT_CEL_STYLE_GLOBAL,
-		BT_STR("cel.@mapInsert"), is_entry ? by_map : by_key, is_entry ? 2 : 3);
+	const struct bt_cel_type *key;
 
-	return condition != NULL ? apply_conditional(checker, node, condition->type, grown, map)
-				 : grown;
-}
-
-static const struct bt_cel_type *sorted_list(
-	struct bt_cel_checker *checker, const struct bt_cel_node *node)
-{
-	const struct bt_cel_type *keys =
-		bt_cel_type_make(&checker->inference, BT_CEL_LIST, node->macro.result->type, NULL);
-	const struct bt_cel_type *arguments[] = {node->macro.range->type, keys};
-
-	return apply(
-		checker, node, BT_CEL_STYLE_MEMBER, BT_STR("@sortByAssociatedKeys"), arguments, 2);
-}
-
-/** The result of a macro over elements, once its parts are checked. */
-static const struct bt_cel_type *iteration_result(struct bt_cel_checker *checker,
-	const struct bt_cel_node *node, const struct element *element)
-{
-	const struct bt_cel_type *integer = simple(BT_CEL_INT);
-
-	switch (node->macro.macro) {
+	switch (macro) {
 	case BT_CEL_MACRO_ALL:
 	case BT_CEL_MACRO_EXISTS:
-		bt_cel_expect_bool(checker, node->macro.condition);
 		return simple(BT_CEL_BOOL);
 	case BT_CEL_MACRO_EXISTS_ONE:
-		(void)apply_conditional(
-			checker, node, node->macro.condition->type, integer, integer);
-		return simple(BT_CEL_BOOL);
-	case BT_CEL_MACRO_FILTER:
-		return grown_list(checker, node, element->is_map ? element->key : element->value);
-	case BT_CEL_MACRO_MAP:
-	case BT_CEL_MACRO_TRANSFORM_LIST:
-		return grown_list(checker, node, node->macro.result->type);
+		return simple(BT_CEL_INT);
 	case BT_CEL_MACRO_TRANSFORM_MAP:
 	case BT_CEL_MACRO_TRANSFORM_MAP_ENTRY:
-		return grown_map(checker, node, element);
-	case BT_CEL_MACRO_SORT_BY:
-		return sorted_list(checker, node);
+		key = bt_cel_fresh_parameter(&checker->inference);
+		return bt_cel_type_make(&checker->inference, BT_CEL_MAP, key,
+			bt_cel_fresh_parameter(&checker->inference));
+	case BT_CEL_MACRO_MAP:
+	case BT_CEL_MACRO_FILTER:
+	case BT_CEL_MACRO_TRANSFORM_LIST:
 	case BT_CEL_MACRO_BIND:
 	case BT_CEL_MACRO_OPT_MAP:
 	case BT_CEL_MACRO_OPT_FLAT_MAP:
+	case BT_CEL_MACRO_SORT_BY:
 		break;
 	}
-	return simple(BT_CEL_ERROR);
+	return new_list(checker);
 }
 
-static const struct bt_cel_type *check_iteration(
-	struct bt_cel_checker *checker, struct bt_cel_node *node)
+/** `accumulator + [added]` or `accumulator + added` */
+static const struct bt_cel_type *add(struct bt_cel_checker *checker, const struct bt_cel_node *node,
+	const struct bt_cel_type *accumulator, const struct bt_cel_type *added)
 {
-	uint32_t outer = checker->scopes.count;
+	const struct bt_cel_type *arguments[] = {accumulator, added};
+
+	if (accumulator->kind == BT_CEL_LIST) {
+		arguments[1] = bt_cel_type_make(&checker->inference, BT_CEL_LIST, added, NULL);
+	}
+	return apply(checker, node, BT_CEL_STYLE_GLOBAL, BT_STR("_+_"), arguments, 2);
+}
+
+/** The map that grows by a key and a value, or by a map. */
+static const struct bt_cel_type *insert(struct bt_cel_checker *checker,
+	const struct bt_cel_node *node, const struct bt_cel_type *accumulator,
+	const struct element *element)
+{
+	const struct bt_cel_type *by_key[] = {accumulator, element->key, node->macro.result->type};
+	const struct bt_cel_type *by_map[] = {accumulator, node->macro.result->type};
+	bool is_entry = node->macro.macro == BT_CEL_MACRO_TRANSFORM_MAP_ENTRY;
+
+	return apply(checker, node, BT_CEL_STYLE_GLOBAL, BT_STR("cel.@mapInsert"),
+		is_entry ? by_map : by_key, is_entry ? 2 : 3);
+}
+
+/** What a step makes of the accumulator, the condition aside. */
+static const struct bt_cel_type *step(struct bt_cel_checker *checker,
+	const struct bt_cel_node *node, const struct bt_cel_type *accumulator,
+	const struct element *element)
+{
+	switch (node->macro.macro) {
+	case BT_CEL_MACRO_EXISTS_ONE:
+		return add(checker, node, accumulator, simple(BT_CEL_INT));
+	case BT_CEL_MACRO_FILTER:
+		return add(checker, node, accumulator,
+			element->is_map ? element->key : element->value);
+	case BT_CEL_MACRO_TRANSFORM_MAP:
+	case BT_CEL_MACRO_TRANSFORM_MAP_ENTRY:
+		return insert(checker, node, accumulator, element);
+	case BT_CEL_MACRO_ALL:
+	case BT_CEL_MACRO_EXISTS:
+	case BT_CEL_MACRO_MAP:
+	case BT_CEL_MACRO_TRANSFORM_LIST:
+	case BT_CEL_MACRO_BIND:
+	case BT_CEL_MACRO_OPT_MAP:
+	case BT_CEL_MACRO_OPT_FLAT_MAP:
+	case BT_CEL_MACRO_SORT_BY:
+		break;
+	}
+	return add(checker, node, accumulator, node->macro.result->type);
+}
+
+/** Step and result of an iteration whose parts are checked. */
+static const struct bt_cel_type *iteration_result(struct bt_cel_checker *checker,
+	const struct bt_cel_node *node, const struct bt_cel_type *accumulator,
+	const struct element *element)
+{
+	const struct bt_cel_node *condition = node->macro.condition;
+	const struct bt_cel_type *counted[] = {accumulator, simple(BT_CEL_INT)};
+	const struct bt_cel_type *grown;
+
+	if (accumulator->kind == BT_CEL_BOOL) {
+		(void)bt_cel_expect_bool(checker, condition);
+		return accumulator;
+	}
+	grown = step(checker, node, accumulator, element);
+	if (condition != NULL) {
+		grown = apply_conditional(checker, node, condition->type, grown, accumulator);
+	}
+	if (!bt_cel_assign(&checker->inference, &grown, &accumulator, 1)) {
+		bt_cel_report_type(checker->issues, node->position, accumulator, grown);
+	}
+	if (node->macro.macro == BT_CEL_MACRO_EXISTS_ONE) {
+		return apply(checker, node, BT_CEL_STYLE_GLOBAL, BT_STR("_==_"), counted, 2);
+	}
+	return bt_cel_substitute(&checker->inference, accumulator, false);
+}
+
+/** The range and the variables; what the caller does with them comes next. */
+static struct element open_iteration(struct bt_cel_checker *checker, struct bt_cel_node *node,
+	const struct bt_cel_type **out_accumulator)
+{
 	struct element element;
 
-	(void)bt_cel_check_node(checker, node->macro.range);
+	*out_accumulator = initial_type(checker, node->macro.macro);
 	element = element_of(checker, node->macro.range);
 	if (node->macro.has_two_variables) {
 		open_scope(checker, node, 0, element.key);
@@ -170,6 +211,18 @@ static const struct bt_cel_type *check_iteration(
 	} else {
 		open_scope(checker, node, 0, element.is_map ? element.key : element.value);
 	}
+	return element;
+}
+
+static const struct bt_cel_type *check_iteration(
+	struct bt_cel_checker *checker, struct bt_cel_node *node)
+{
+	uint32_t outer = checker->scopes.count;
+	const struct bt_cel_type *accumulator;
+	struct element element;
+
+	(void)bt_cel_check_node(checker, node->macro.range);
+	element = open_iteration(checker, node, &accumulator);
 	if (node->macro.condition != NULL) {
 		(void)bt_cel_check_node(checker, node->macro.condition);
 	}
@@ -177,10 +230,23 @@ static const struct bt_cel_type *check_iteration(
 		(void)bt_cel_check_node(checker, node->macro.result);
 	}
 	checker->scopes.count = outer;
-	return iteration_result(checker, node, &element);
+	return iteration_result(checker, node, accumulator, &element);
 }
 
-/** The result with its one variable. */
+/** `cel.bind(input, range, input.@sortByAssociatedKeys(input.map(x, key)))` */
+static const struct bt_cel_type *check_sort(
+	struct bt_cel_checker *checker, struct bt_cel_node *node)
+{
+	const struct bt_cel_type *arguments[2];
+
+	(void)new_list(checker); /* of cel.bind */
+	arguments[1] = check_iteration(checker, node);
+	arguments[0] = node->macro.range->type;
+	return apply(
+		checker, node, BT_CEL_STYLE_MEMBER, BT_STR("@sortByAssociatedKeys"), arguments, 2);
+}
+
+/** The result with its one variable; the caller made the list that it stands on. */
 static const struct bt_cel_type *check_bound(struct bt_cel_checker *checker,
 	struct bt_cel_node *node, const struct bt_cel_type *variable)
 {
@@ -192,24 +258,25 @@ static const struct bt_cel_type *check_bound(struct bt_cel_checker *checker,
 	return type;
 }
 
-/** `o.hasValue() ? <result> : optional.none()` */
+/** `o.hasValue() ? optional.of(<result>) : optional.none()`, without optional.of in optFlatMap */
 static const struct bt_cel_type *check_optional(
 	struct bt_cel_checker *checker, struct bt_cel_node *node)
 {
-	struct bt_cel_inference *inference = &checker->inference;
 	const struct bt_cel_type *optional = bt_cel_check_node(checker, node->macro.range);
 	const struct bt_cel_type *has_value =
 		apply(checker, node, BT_CEL_STYLE_MEMBER, BT_STR("hasValue"), &optional, 1);
-	const struct bt_cel_type *value =
-		apply(checker, node, BT_CEL_STYLE_MEMBER, BT_STR("value"), &optional, 1);
-	const struct bt_cel_type *result = check_bound(checker, node, value);
+	const struct bt_cel_type *value;
+	const struct bt_cel_type *result;
 	const struct bt_cel_type *none;
 
+	(void)new_list(checker);
+	value = apply(checker, node, BT_CEL_STYLE_MEMBER, BT_STR("value"), &optional, 1);
+	result = check_bound(checker, node, value);
 	if (node->macro.macro == BT_CEL_MACRO_OPT_MAP) {
-		result = bt_cel_type_make(inference, BT_CEL_OPTIONAL, result, NULL);
+		result = apply(
+			checker, node, BT_CEL_STYLE_GLOBAL, BT_STR("optional.of"), &result, 1);
 	}
-	none = bt_cel_type_make(
-		inference, BT_CEL_OPTIONAL, bt_cel_fresh_parameter(inference), NULL);
+	none = apply(checker, node, BT_CEL_STYLE_GLOBAL, BT_STR("optional.none"), NULL, 0);
 	return apply_conditional(checker, node, has_value, result, none);
 }
 
@@ -218,6 +285,7 @@ const struct bt_cel_type *bt_cel_check_macro(
 {
 	switch (node->macro.macro) {
 	case BT_CEL_MACRO_BIND:
+		(void)new_list(checker);
 		return check_bound(checker, node, bt_cel_check_node(checker, node->macro.range));
 	case BT_CEL_MACRO_OPT_MAP:
 	case BT_CEL_MACRO_OPT_FLAT_MAP:
@@ -230,8 +298,9 @@ const struct bt_cel_type *bt_cel_check_macro(
 	case BT_CEL_MACRO_TRANSFORM_LIST:
 	case BT_CEL_MACRO_TRANSFORM_MAP:
 	case BT_CEL_MACRO_TRANSFORM_MAP_ENTRY:
-	case BT_CEL_MACRO_SORT_BY:
 		return check_iteration(checker, node);
+	case BT_CEL_MACRO_SORT_BY:
+		return check_sort(checker, node);
 	}
 	return simple(BT_CEL_ERROR);
 }

@@ -47,12 +47,13 @@ struct bt_cel_resolution {
 /** The type of a node, which is written into it, and its issues. Never NULL. */
 const struct bt_cel_type *bt_cel_check_node(
 	struct bt_cel_checker *checker, struct bt_cel_node *node);
-/** `expected type 'bool' but found 'int'`; nothing is put in for parameters. */
+/** `expected type 'bool' but found 'int'`; parameters are printed as such, also bound ones. */
 void bt_cel_report_type(struct bt_cel_issues *issues, uint32_t position,
 	const struct bt_cel_type *expected, const struct bt_cel_type *found);
-/** The same unless the type of the node, which was checked, is bool or can be used so. */
-void bt_cel_expect_bool(struct bt_cel_checker *checker, const struct bt_cel_node *node);
-/** The text of a type with all that is known of it, valid until the next is asked for. */
+/** The same, and false, unless the type of the node, which was checked, can be used as bool. */
+bool bt_cel_expect_bool(struct bt_cel_checker *checker, const struct bt_cel_node *node);
+/** The text of a type with bound parameters replaced and free ones printed as dyn, valid until the
+ * next call. */
 struct bt_str bt_cel_type_text(struct bt_cel_checker *checker, const struct bt_cel_type *type);
 /** The type in an optional, or the type itself. */
 const struct bt_cel_type *bt_cel_unwrap_optional(

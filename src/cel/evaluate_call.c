@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operators and functions. Spec: 12b sections 8.1, 8.2, 8.5 and 8.9. */
 #include "cel/evaluate_private.h"
+#include "cel/functions.h"
+
+/** Where upstream panics: the whole evaluation ends, no || or && hides the error. */
+static struct bt_cel_value panic(struct bt_cel_evaluation *evaluation, struct bt_str text)
+{
+	if (!bt_cel_is_stopped(evaluation)) {
+		evaluation->stop = bt_cel_error(text);
+	}
+	return evaluation->stop;
+}
 
 /* --- logic --- */
 
@@ -79,7 +89,8 @@ static struct bt_cel_value search_constants(struct bt_cel_evaluation *evaluation
 	struct bt_cel_list list, const struct bt_cel_value *value)
 {
 	if (value->kind == BT_CEL_SEMVER || value->kind == BT_CEL_BYTES) {
-		return bt_cel_error(value->kind == BT_CEL_SEMVER
+		return panic(evaluation,
+			value->kind == BT_CEL_SEMVER
 				? BT_STR("internal error: runtime error: hash of unhashable type "
 					 "cel.Semver")
 				: BT_STR("internal error: runtime error: hash of unhashable type "
@@ -232,6 +243,15 @@ static const struct bt_cel_overload *choose(
 	return NULL;
 }
 
+/** Upstream charges the calls of these overloads by the elements of the target, and panics when the
+ * target is an error. */
+static bool counts_elements(const struct bt_cel_node *node)
+{
+	return node->call.overload_count == 1 &&
+		(node->call.overloads[0]->call == bt_cel_fn_distinct ||
+			node->call.overloads[0]->call == bt_cel_fn_sort);
+}
+
 static struct bt_cel_value evaluate_function(
 	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node)
 {
@@ -250,7 +270,11 @@ static struct bt_cel_value evaluate_function(
 		error = bt_cel_is_error(&arguments[i]) ? &arguments[i] : error;
 	}
 	if (error != NULL) {
-		return *error;
+		return counts_elements(node) && error == &arguments[0]
+			? panic(evaluation,
+				  BT_STR("internal error: interface conversion: *types.Err is not "
+					 "traits.Lister: missing method Add"))
+			: *error;
 	}
 	overload = choose(node, arguments, count);
 	if (overload == NULL || overload->call == NULL) {

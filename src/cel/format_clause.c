@@ -27,8 +27,8 @@ static const struct {
 		"error during formatting: scientific clause can only be used on doubles, was "
 		"given "},
 	{"b", BIT(BOOL) | BIT(INT) | BIT(UINT),
-		"error during formatting: binary clause can only be used on integers and bools, "
-		"was given "},
+		"error during formatting: only integers and bools can be formatted as binary, was "
+		"given "},
 	{"o", BIT(INT) | BIT(UINT),
 		"error during formatting: octal clause can only be used on integers, was given "},
 	{"xX", BIT(INT) | BIT(UINT) | BIT(STRING) | BIT(BYTES),

@@ -107,8 +107,8 @@ static bool is_more_general(const struct bt_cel_type *a, const struct bt_cel_typ
 	if (a == b || bt_cel_type_is_dyn(a) || a->kind == BT_CEL_PARAMETER) {
 		return true;
 	}
-	if (a->kind != b->kind) {
-		return false;
+	if (a->kind != b->kind || a->kind == BT_CEL_TYPE) {
+		return a->kind == b->kind;
 	}
 	for (uint32_t i = 0; i < 2 && a->of[i] != NULL && b->of[i] != NULL; i++) {
 		if (!is_more_general(a->of[i], b->of[i])) {
@@ -291,7 +291,7 @@ const struct bt_cel_type *bt_cel_substitute(
 const struct bt_cel_type *bt_cel_join(struct bt_cel_inference *inference,
 	const struct bt_cel_type *a, const struct bt_cel_type *b)
 {
-	if (!bt_cel_assign(inference, &a, &b, 1) && !bt_cel_assign(inference, &b, &a, 1)) {
+	if (!bt_cel_assign(inference, &a, &b, 1)) {
 		return NULL;
 	}
 	return is_more_general(a, b) ? a : b;

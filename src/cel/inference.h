@@ -46,7 +46,7 @@ bool bt_cel_assign(struct bt_cel_inference *inference, const struct bt_cel_type 
 /** The type with everything put in that is known; is_final: dyn for parameters that stayed free. */
 const struct bt_cel_type *bt_cel_substitute(
 	struct bt_cel_inference *inference, const struct bt_cel_type *type, bool is_final);
-/** The type that both can be used as; NULL: there is none. */
+/** The more general of two types if a can be used as b; NULL: it cannot. */
 const struct bt_cel_type *bt_cel_join(struct bt_cel_inference *inference,
 	const struct bt_cel_type *a, const struct bt_cel_type *b);
 /** The very same type. */
@@ -65,8 +65,6 @@ struct bt_cel_signature {
 	uint32_t count;
 };
 
-/** Parameters of a signature ("bool string string" has 2). */
-uint32_t bt_cel_signature_arity(const char *signature);
 /** The types of a row of functions.def, with fresh parameters. */
 void bt_cel_signature_read(struct bt_cel_inference *inference, const char *text,
 	struct bt_cel_signature *out_signature);

@@ -84,6 +84,20 @@ static void append_line(struct bt_str line, struct bt_strbuf *out)
 	}
 }
 
+/** The dots and the caret below a line: full-width ones below characters of several bytes. */
+static void append_marks(struct bt_str line, uint32_t column, struct bt_strbuf *out)
+{
+	uint32_t offset = 0;
+	uint32_t size = 0;
+
+	for (uint32_t i = 0; i < column && offset < line.length; i++, offset += size) {
+		size = step(line, offset);
+		bt_strbuf_append_c(out, size > 1 ? "\xef\xbc\x8e" : ".");
+	}
+	bt_strbuf_append_c(
+		out, offset < line.length && step(line, offset) > 1 ? "\xef\xbc\xbe" : "^");
+}
+
 static void append_issue(const struct bt_cel_issue *issue, struct bt_str source,
 	const struct place *place, struct bt_strbuf *out)
 {
@@ -99,10 +113,7 @@ static void append_issue(const struct bt_cel_issue *issue, struct bt_str source,
 	bt_strbuf_append_c(out, "\n | ");
 	append_line(line, out);
 	bt_strbuf_append_c(out, "\n | ");
-	for (uint32_t i = 0; i < column; i++) {
-		bt_strbuf_append_char(out, '.');
-	}
-	bt_strbuf_append_char(out, '^');
+	append_marks(line, column, out);
 }
 
 void bt_cel_issues_format(struct bt_cel_issues *issues, struct bt_strbuf *out)

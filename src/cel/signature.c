@@ -86,16 +86,6 @@ static const struct bt_cel_type *read_type(struct reader *reader)
 	return bt_cel_type_make(reader->inference, kind, of[0], of[1]);
 }
 
-uint32_t bt_cel_signature_arity(const char *signature)
-{
-	uint32_t count = 0;
-
-	for (const char *byte = signature; *byte != '\0'; byte++) {
-		count += *byte == ' ';
-	}
-	return count;
-}
-
 void bt_cel_signature_read(struct bt_cel_inference *inference, const char *text,
 	struct bt_cel_signature *out_signature)
 {

@@ -69,7 +69,6 @@ static const struct {
 	[BT_CEL_ERROR] = {"!error!", "!error!"},
 	[BT_CEL_ANY] = {"any", "google.protobuf.Any"},
 	[BT_CEL_DYN] = {"dyn", "dyn"},
-	[BT_CEL_PARAMETER] = {"dyn", "dyn"}, /* nothing has pinned it down */
 	[BT_CEL_AUTHORIZER] = AUTHORIZATION("Authorizer"),
 	[BT_CEL_PATH_CHECK] = AUTHORIZATION("PathCheck"),
 	[BT_CEL_GROUP_CHECK] = AUTHORIZATION("GroupCheck"),
@@ -79,6 +78,10 @@ static const struct {
 
 static void print(const struct bt_cel_type *type, bool is_checker, struct bt_strbuf *out)
 {
+	if (type->kind == BT_CEL_PARAMETER) {
+		bt_strbuf_printf(out, "_var%u", type->parameter);
+		return;
+	}
 	bt_strbuf_append_c(out, is_checker ? names[type->kind].checked : names[type->kind].other);
 	for (uint32_t i = 0; i < 2 && type->of[i] != NULL; i++) {
 		bt_strbuf_append_c(out, i == 0 ? "(" : ", ");

@@ -55,7 +55,8 @@ struct bt_cel_type {
  * what type() says of such a value. */
 extern const struct bt_cel_type bt_cel_types[BT_CEL_KIND__COUNT];
 
-/** How the checker prints a type: "map(string, any)", "kubernetes.Quantity". */
+/** How the checker prints a type: "map(string, any)", "kubernetes.Quantity"; a type parameter is
+ * "_var" and its number. */
 void bt_cel_type_print(const struct bt_cel_type *type, struct bt_strbuf *out);
 /** How messages about the result do: "map(string, google.protobuf.Any)". */
 void bt_cel_type_print_output(const struct bt_cel_type *type, struct bt_strbuf *out);

@@ -66,29 +66,55 @@ static void validate_pattern(struct validator *validator, const struct bt_cel_no
 	bt_cel_regex_destroy(regex);
 }
 
-/** What a clause cannot print; absent: it can, or only run time knows. */
-static struct bt_str clause_problem(struct bt_cel_evaluation *evaluation,
-	const struct bt_cel_format_clause *clause, const struct bt_cel_node *item)
+/** The first part of an item that a verb cannot print; NULL: there is none, or only run time knows.
+ * %s looks into literals. */
+static const struct bt_cel_node *unprintable_part(char verb, const struct bt_cel_node *item)
 {
-	const char *refusal = bt_cel_format_refusal(clause->verb, item->type->kind);
+	const struct bt_cel_node *found = NULL;
+	const struct bt_cel_node *child;
 
-	if (refusal == NULL || bt_cel_type_is_dyn(item->type)) {
-		return (struct bt_str){0};
+	if (item->type->kind == BT_CEL_DYN) {
+		return NULL;
 	}
-	return bt_arena_printf(
-		evaluation->arena, "%s%s", refusal, bt_cel_kind_name(item->type->kind));
+	if (bt_cel_format_refusal(verb, item->type->kind) != NULL) {
+		return item;
+	}
+	if (verb != 's' || (item->kind != BT_CEL_NODE_LIST && item->kind != BT_CEL_NODE_MAP)) {
+		return NULL;
+	}
+	for (uint32_t i = 0; found == NULL && (child = bt_cel_node_child(item, i)) != NULL; i++) {
+		found = unprintable_part(verb, child);
+	}
+	return found;
 }
 
-/** The first thing wrong with a format and its values; absent: nothing. */
-static struct bt_str format_problem(
-	struct bt_cel_evaluation *evaluation, struct bt_str format, const struct bt_cel_node *list)
+/** false with an issue: the verb cannot print the item. */
+static bool validate_item(struct validator *validator, char verb, const struct bt_cel_node *item)
 {
-	struct bt_str problem = {0};
+	const struct bt_cel_node *part = unprintable_part(verb, item);
+	struct bt_strbuf name = {0};
+
+	if (part == NULL) {
+		return true;
+	}
+	bt_cel_type_print_output(&bt_cel_types[part->type->kind], &name);
+	bt_cel_issue_add(validator->issues, part->position, "%s%s",
+		bt_cel_format_refusal(verb, part->type->kind), bt_strbuf_c(&name));
+	bt_strbuf_finish(&name);
+	return false;
+}
+
+/** The first thing that is wrong with a format and its values becomes an issue. */
+static void validate_clauses(struct validator *validator, const struct bt_cel_node *call,
+	struct bt_str format, const struct bt_cel_node *list)
+{
+	struct bt_cel_evaluation evaluation = {
+		.arena = validator->inference.arena, .cost_max = BT_CEL_COST_MAX};
 	struct bt_str text;
 	uint32_t used = 0;
 	uint32_t at = 0;
 
-	while (problem.data == NULL && bt_cel_format_next(format, &at, &text)) {
+	while (bt_cel_format_next(format, &at, &text)) {
 		struct bt_cel_format_clause clause;
 		struct bt_cel_value failure;
 
@@ -96,35 +122,33 @@ static struct bt_str format_problem(
 			continue;
 		}
 		if (used >= list->list.count) {
-			problem = bt_arena_printf(evaluation->arena, "index %u out of range", used);
-		} else if (bt_cel_format_parse(evaluation, format, &at, &clause, &failure)) {
-			problem = clause_problem(evaluation, &clause, list->list.items[used++]);
-		} else {
-			problem = failure.text;
+			bt_cel_issue_add(
+				validator->issues, call->position, "index %u out of range", used);
+			return;
+		}
+		if (!bt_cel_format_parse(&evaluation, format, &at, &clause, &failure)) {
+			bt_cel_issue_add(validator->issues, call->position, "%.*s",
+				BT_STR_ARG(failure.text));
+			return;
+		}
+		if (!validate_item(validator, clause.verb, list->list.items[used++])) {
+			return;
 		}
 	}
-	if (problem.data == NULL && used < list->list.count) {
-		problem = bt_arena_printf(evaluation->arena,
+	if (used < list->list.count) {
+		bt_cel_issue_add(validator->issues, call->position,
 			"too many arguments supplied to string.format (expected %u, got %u)", used,
 			list->list.count);
 	}
-	return problem;
 }
 
 static void validate_format(struct validator *validator, const struct bt_cel_node *call)
 {
 	const struct bt_cel_node *literal = literal_of(call->call.target, BT_CEL_STRING);
 	const struct bt_cel_node *list = call->call.arguments[0];
-	struct bt_cel_evaluation evaluation = {
-		.arena = validator->inference.arena, .cost_max = BT_CEL_COST_MAX};
-	struct bt_str problem;
 
-	if (literal == NULL || list->kind != BT_CEL_NODE_LIST || list->list.is_optional != NULL) {
-		return;
-	}
-	problem = format_problem(&evaluation, literal->literal.text, list);
-	if (problem.data != NULL) {
-		bt_cel_issue_add(validator->issues, call->position, "%.*s", BT_STR_ARG(problem));
+	if (literal != NULL && list->kind == BT_CEL_NODE_LIST && list->list.is_optional == NULL) {
+		validate_clauses(validator, call, literal->literal.text, list);
 	}
 }
 
@@ -144,26 +168,32 @@ static void validate_call(struct validator *validator, const struct bt_cel_node 
 	}
 }
 
-/** Elements, keys or values of a literal are of one type, or of some and any or dyn. */
-static void validate_elements(struct validator *validator, struct bt_cel_node *const *nodes,
-	const bool *is_optional, uint32_t count)
+/** The type of an element or a value, the optional around it aside. */
+static const struct bt_cel_type *element_type(
+	struct bt_cel_node *const *nodes, const bool *is_optional, uint32_t index)
 {
-	const struct bt_cel_type *expected = NULL;
+	const struct bt_cel_type *type = nodes[index]->type;
 
-	for (uint32_t i = 0; i < count; i++) {
-		const struct bt_cel_type *type = nodes[i]->type;
-		const struct bt_cel_type *joined;
+	return is_optional != NULL && is_optional[index] && type->kind == BT_CEL_OPTIONAL
+		? type->of[0]
+		: type;
+}
 
-		if (is_optional != NULL && is_optional[i] && type->kind == BT_CEL_OPTIONAL) {
-			type = type->of[0];
-		}
-		joined = expected == NULL ? type
-					  : bt_cel_join(&validator->inference, expected, type);
-		if (joined == NULL) {
+/** Elements, keys or values of a literal have the type of the first; is_map: each that has not is
+ * reported, otherwise the first. */
+static void validate_elements(struct validator *validator, struct bt_cel_node *const *nodes,
+	const bool *is_optional, uint32_t count, bool is_map)
+{
+	for (uint32_t i = 1; i < count; i++) {
+		const struct bt_cel_type *expected = element_type(nodes, is_optional, 0);
+		const struct bt_cel_type *type = element_type(nodes, is_optional, i);
+
+		if (!bt_cel_type_is_same(expected, type)) {
 			bt_cel_report_type(validator->issues, nodes[i]->position, expected, type);
-			return;
+			if (!is_map) {
+				return;
+			}
 		}
-		expected = joined;
 	}
 }
 
@@ -175,12 +205,12 @@ static void validate(struct validator *validator, const struct bt_cel_node *node
 	if (node->kind == BT_CEL_NODE_CALL) {
 		validate_call(validator, node);
 	} else if (node->kind == BT_CEL_NODE_LIST && validator->format_depth == 0) {
-		validate_elements(
-			validator, node->list.items, node->list.is_optional, node->list.count);
+		validate_elements(validator, node->list.items, node->list.is_optional,
+			node->list.count, false);
 	} else if (node->kind == BT_CEL_NODE_MAP && validator->format_depth == 0) {
-		validate_elements(validator, node->map.keys, NULL, node->map.count);
+		validate_elements(validator, node->map.keys, NULL, node->map.count, true);
 		validate_elements(
-			validator, node->map.values, node->map.is_optional, node->map.count);
+			validator, node->map.values, node->map.is_optional, node->map.count, true);
 	}
 	validator->format_depth += is_format;
 	for (uint32_t i = 0; (child = bt_cel_node_child(node, i)) != NULL; i++) {

@@ -147,13 +147,24 @@ static const struct row rule_rows[] = {
 	{"7.4", "{\"a\": 1}.exists(k, v, k == \"a\" && v == 1)", NULL},
 	{"7.4", "[\"a\"].exists(i, v, i == \"a\")", "applied to '(int, string)'"},
 	{"7.4", "[1, 2u] == []", "expected type 'int' but found 'uint'"},
-	{"7.4", "[1, dyn(2u), \"a\"].size() == 3", NULL},
+	{"7.4", "[1, dyn(2u), \"a\"].size() == 3", "expected type 'int' but found 'dyn'"},
+	{"7.4", "[dyn(1), dyn(2u), dyn(\"a\")].size() == 3", NULL},
+	{"7.4", "[0, " A ".i].size() == 2", "1:41: expected type 'int' but found 'any'"},
+	{"7.4", "[" A ".i, 0].size() == 2", "expected type 'any' but found 'int'"},
+	{"7.4", "[" A ".i, " A ".s].size() == 2", NULL},
+	{"7.4", "[" A ".i, " A ".i.x].size() == 2", "expected type 'any' but found 'dyn'"},
+	{"7.4", "[1, -(" A ".i)].size() == 2", "expected type 'int' but found 'dyn'"},
+	{"7.4", "[(true ? 1 : " A ".i), 1].size() == 2", "expected type 'any' but found 'int'"},
+	{"7.4", "[int, string].size() == 2", "expected type 'type(int)' but found 'type(string)'"},
+	{"7.4", "[[], [" A ".i]].size() == 2 && [{}, {1: 2}].size() == 2", NULL},
+	{"7.4", "[[1], [" A ".i]].size() == 2", "expected type 'list(int)' but found 'list(any)'"},
+	{"7.4", "{" A ".s: 1, \"b\": 2}.size() == 2", "expected type 'any' but found 'string'"},
 	{"7.4", "{1: \"a\", \"b\": \"c\"}.size() == 2", "expected type 'int' but found 'string'"},
 	{"7.4", "{1: \"a\", 2: 3}.size() == 2", "expected type 'string' but found 'int'"},
 	{"7.4", "[[1], [\"a\"]].size() == 2", "expected type 'list(int)' but found 'list(string)'"},
 	{"7.4", "[[], [\"a\"], [\"b\"]].size() == 3", NULL},
-	{"7.4", "[null, duration(\"1s\")].size() == 2 && [duration(\"1s\"), null].size() == 2",
-		NULL},
+	{"7.4", "[null, duration(\"1s\")].size() == 2",
+		"expected type 'null' but found 'duration'"},
 	{"7.4", "[?1].size() == 1", "expected type 'optional_type(int)' but found 'int'"},
 	{"7.4",
 		"[?optional.of(1), 2].size() == 2 && {?\"a\": optional.of(1), \"b\": 2}.size() == "
@@ -207,7 +218,23 @@ static const struct row rule_rows[] = {
 		"invalid timestamp argument"},
 	{"7.5", "matches(\"[\", device.driver)", "invalid matches argument"},
 	{"7.5", "device.driver.matches(\"^a+$\") && matches(device.driver, \"a\")", NULL},
-	{"7.5", "\"%s %d\".format([" A ".s, 1]) == \"%% %.3f\".format([1.5])", NULL},
+	{"7.5", "\"%s %d\".format([dyn(" A ".s), 1]) == \"%% %.3f\".format([1.5])", NULL},
+	{"7.5", "\"%s\".format([" A ".s]) == \"\"",
+		"1:50: error during formatting: string clause can only be used on strings, bools, "
+		"bytes, ints, doubles, maps, lists, types, durations, and timestamps, was given "
+		"google.protobuf.Any"},
+	{"7.5", "\"%s\".format([[1, " A ".s]]) == \"\"", "was given google.protobuf.Any"},
+	{"7.5", "\"%s\".format([{\"a\": [" A ".s]}]) == \"\"", "was given google.protobuf.Any"},
+	{"7.5", "\"%d\".format([" A ".i]) == \"\"",
+		"decimal clause can only be used on integers, was given google.protobuf.Any"},
+	{"7.5", "\"%b\".format([" A ".i]) == \"\"",
+		"only integers and bools can be formatted as binary, was given "
+		"google.protobuf.Any"},
+	{"7.5", "\"%x\".format([" A ".i]) == \"\"",
+		"only integers, byte buffers, and strings can be formatted as hex, was given "
+		"google.protobuf.Any"},
+	{"7.5", "\"%s\".format([device]) == \"\"", "was given kubernetes.DRADevice"},
+	{"7.5", "\"%d %x\".format([[][" A ".i], -(" A ".i)]) == \"\"", NULL},
 	{"7.5", "\"%s %% \".format([1, 2]) == \"\"",
 		"too many arguments supplied to string.format (expected 1, got 2)"},
 	{"7.5", "\"a\".format([" A ".s]) == \"\"",
@@ -221,6 +248,27 @@ static const struct row rule_rows[] = {
 	{"7.5", "\"%q\".format([1]) == \"\"", "unrecognized formatting clause \"q\""},
 	{"7.5", "\"%\".format([1]) == \"\"", "unexpected end of string"},
 	{"7.5", "device.driver.format([1]) == \"\" && \"%d\".format([\"a\"] + []) == \"\"", NULL},
+	/* Free type parameters: the first overload that fits decides, bool before int, int before
+         * double. */
+	{"7.3", "sets.contains([].filter(e, e > " A ".i), lists.range(3))",
+		"applied to '(list(bool), list(int))'"},
+	{"7.3", "[].map(e, e > 1, e + 1) == [].filter(e, e > 1.5)", NULL},
+	{"7.3", "[].map(e, e + e) == [1]", "applied to '(list(bytes), list(int))'"},
+	{"7.3", "[].map(e, -e) == [1]", "applied to '(list(double), list(int))'"},
+	{"7.3", "[].filter(e, e.size() > 1) == [1]", "applied to '(list(bytes), list(int))'"},
+	{"7.3", "([] || 1) == 2", "expected type 'bool' but found 'list(_var0)'"},
+	{"7.3", "(sets.contains([], [1]) || {})",
+		"expected type 'bool' but found 'map(_var2, _var3)'"},
+	/* Numbered: in (1 + 2), the argument before the target, _[_] (1 + 2 + 1 + 2). */
+	{"7.3", "1 in [1] && []", "expected type 'bool' but found 'list(_var3)'"},
+	{"7.3", "[[1].indexOf([1][0]) == 0 && [], true].size() == 0",
+		"expected type 'bool' but found 'list(_var8)'"},
+	{"7.3", "cel.bind(x, [], [] && true)", "expected type 'bool' but found 'list(_var2)'"},
+	{"7.3", "[1].map(x, x) == [2] && []", "expected type 'bool' but found 'list(_var3)'"},
+	{"7.3", "[1].exists_one(x, x == 1) && []", "expected type 'bool' but found 'list(_var4)'"},
+	{"7.2", "[].x == 1", "type 'list(_var0)' does not support field selection"},
+	{"7.4", "optional.none().map(x, x) == [1]",
+		"expression of type 'optional_type(_var0)' cannot be range"},
 	/* Result */
 	{"7.6", "dyn(true)", "not dyn"},
 	{"7.6", "type(1)", "not type(int)"},
@@ -233,6 +281,9 @@ static const struct row rule_rows[] = {
 	{"9.1", "int(1u) == int(\"1\") && string(ip(\"1.2.3.4\")) == bytes(\"a\")",
 		"applied to '(string, bytes)'"},
 	{"9.3", "[[1]].flatten() == [1] && [1].sort() == lists.range(1)", NULL},
+	{"9.3", "[1, 2].reverse()", "not list(int)"},
+	{"9.3", "[1, 2].slice(0, 1).distinct().sort().reverse()", "not list(int)"},
+	{"9.3", "[[1], [2]].flatten().filter(x, x > 1)", "not list(int)"},
 	{"9.3", "[[1]].sort() == [[1]]",
 		"found no matching overload for 'sort' applied to 'list(list(int)).()'"},
 	{"9.3", "[\"a\"].sum() == \"a\"",
@@ -280,6 +331,17 @@ static const struct row whole_rows[] = {
 		"container '')\n | device.driver.fun(1) && device.nope\n | .................^\n"
 		"ERROR: <input>:1:31: undefined field 'nope'\n"
 		" | device.driver.fun(1) && device.nope\n | ..............................^"},
+	{"7.3", "(sets.contains(false, [7]) || {})",
+		"compilation failed: ERROR: <input>:1:15: found no matching overload for "
+		"'sets.contains' applied to '(bool, list(int))'\n"
+		" | (sets.contains(false, [7]) || {})\n | ..............^\n"
+		"ERROR: <input>:1:31: expected type 'bool' but found 'map(_var1, _var2)'\n"
+		" | (sets.contains(false, [7]) || {})\n | ..............................^"},
+	{"7.4", "{1: 2, \"a\": 3u} == {}",
+		"compilation failed: ERROR: <input>:1:8: expected type 'int' but found 'string'\n"
+		" | {1: 2, \"a\": 3u} == {}\n | .......^\n"
+		"ERROR: <input>:1:13: expected type 'int' but found 'uint'\n"
+		" | {1: 2, \"a\": 3u} == {}\n | ............^"},
 	{"12", "1 + 1", "must evaluate to bool or the unknown type, not int"},
 };
 

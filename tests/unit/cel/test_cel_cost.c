@@ -291,7 +291,7 @@ START_TEST(test_cel_cost__long_texts_are_work)
 {
 	static const char *const rows[] = {"int(s) == 0", "uint(s) == 0u", "v == v", "u == u",
 		"m[t] == 1", "t in m", "m == n", "m[?t].hasValue()", "[b, b].max().size() > 0",
-		"[b, b].sort() == []", "[s, s].sort() == []", "{s: 1, dyn(t): 2} == m"};
+		"[b, b].sort() == []", "[s, s].sort() == []", "{dyn(s): 1, dyn(t): 2} == m"};
 	uint64_t nothing;
 
 	cel_fixture_init(&fixture);
@@ -359,11 +359,11 @@ START_TEST(test_cel_cost__what_doubles_ends)
 		{"{\"a\": 0}", "{\"a\": @, \"b\": @}", "@ == @"},
 		{"{\"a\": 0}", "{\"a\": @, \"b\": @}", "\"%s\".format([@]) != \"\""},
 		{"optional.of(dyn([0]))", "optional.of(dyn([@, @]))", "@ == @"},
-		{"[dyn(0)]", "[dyn(@), @]", "@.flatten(200).size() > 0"},
-		{"[dyn(0)]", "[dyn(@), @]", "sets.equivalent(@, @)"},
-		{"[dyn(0)]", "[dyn(@), @]", "@.distinct().size() > 0"},
-		{"[dyn(0)]", "[dyn(@), @]", "@.indexOf(@[0]) > 0"},
-		{"[dyn(0)]", "[dyn(@), @]", "@.includes(@[0])"},
+		{"[dyn(0)]", "[dyn(@), dyn(@)]", "@.flatten(200).size() > 0"},
+		{"[dyn(0)]", "[dyn(@), dyn(@)]", "sets.equivalent(@, @)"},
+		{"[dyn(0)]", "[dyn(@), dyn(@)]", "@.distinct().size() > 0"},
+		{"[dyn(0)]", "[dyn(@), dyn(@)]", "@.indexOf(@[0]) > 0"},
+		{"[dyn(0)]", "[dyn(@), dyn(@)]", "@.includes(@[0])"},
 	};
 
 	cel_fixture_init(&fixture);

@@ -309,8 +309,8 @@ START_TEST(test_cel_functions__format)
 			"error during formatting: decimal clause can only be used on integers, "
 			"was given string"},
 		{"('%b' + '').format([dyn('x')]) == ''",
-			"error during formatting: binary clause can only be used on integers and "
-			"bools, was given string"},
+			"error during formatting: only integers and bools can be formatted as "
+			"binary, was given string"},
 		{"('%o' + '').format([dyn(1.0)]) == ''",
 			"error during formatting: octal clause can only be used on integers, was "
 			"given double"},
@@ -387,7 +387,7 @@ START_TEST(test_cel_functions__lists)
 		{"[1].slice(0, 0).max() == 1", "max called on empty list"},
 		{"[1].slice(0, 0).sum() == 0", NULL},
 		{"[duration('1s')].slice(0, 0).sum() == duration('0s') && type([0.5].slice(0, "
-	         "0).sum()) == double",
+		 "0).sum()) == double",
 			NULL},
 		{"[1, 2, 1].indexOf(1) == 0 && [1, 2, 1].lastIndexOf(1) == 2", NULL},
 		{"[1].indexOf(2) == -1 && [1].lastIndexOf(2) == -1", NULL},

@@ -509,10 +509,10 @@ START_TEST(test_cel_parser__issues_show_the_line)
 	check_text(BT_STR("a +\n\t\xc3\xa9'x' + package\n+ 1"),
 		"ERROR: <input>:2:2: Syntax error: unexpected character '\xc3\xa9'\n"
 		" |  \xc3\xa9'x' + package\n"
-		" | .^\n"
+		" | .\xef\xbc\xbe\n"
 		"ERROR: <input>:2:9: reserved identifier: package\n"
 		" |  \xc3\xa9'x' + package\n"
-		" | ........^");
+		" | .\xef\xbc\x8e......^");
 	check_text(BT_STR("if + has(a) +\nfor"),
 		"ERROR: <input>:1:1: reserved identifier: if\n | if + has(a) +\n | ^\n"
 		"ERROR: <input>:1:10: invalid argument to has() macro\n"
