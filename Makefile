@@ -13,8 +13,8 @@ SETUP = meson setup --wrap-mode=nodownload
 SANITIZE = --buildtype=debug -Doptimization=1 -Db_sanitize=address,undefined -Db_lundef=false
 C_SOURCES = $(shell find src include tests fuzz bench -name '*.[ch]' -o -name '*.cc')
 
-.PHONY: build run test test-asan test-clang bench fuzz format tidy doc clean install deb \
-	deps-build deps-test deps-install deps-dev deps-deb configure
+.PHONY: build run check test test-long test-asan test-clang bench fuzz format tidy doc clean \
+	install deb deps-build deps-test deps-install deps-dev deps-deb configure
 
 build: configure
 	ninja -C build berth example-plugins check_layers.stamp
@@ -30,8 +30,25 @@ run: build
 	@echo "  kubectl create deployment web --image=nginx --replicas=3"
 	@echo "  kubectl get pods -o wide"
 
+# What to run before each commit: about a minute. It builds what these tests need and no more.
+check: build/tests-enabled
+	@tools/check_layers.py .
+	@tools/run_tests.py build --suite unit --suite conformance --no-suite slow
+
 test: build/tests-enabled
 	@tools/run_tests.py build
+
+# About ten minutes: more seeds than the tests have, for rare mistakes.
+LONG_SEEDS ?= 1000
+test-long: build/tests-enabled
+	ninja -C build tests/soak/berth-soak tests/unit/plugins/test_plugins \
+		tests/conformance/berth-conformance
+	BERTH_VERIFY=1 build/tests/soak/berth-soak --seeds $(LONG_SEEDS) --faults all
+	CK_FORK=no BERTH_RANDOM_SEEDS=$(LONG_SEEDS)0 \
+		build/tests/unit/plugins/test_plugins topology_random
+	BERTH_VERIFY=1 tests/conformance/compare_random.py \
+		build/tests/conformance/berth-conformance $$(date +%s) 200 \
+		mixed preempt evict churn dra devices
 
 test-asan: deps-test
 	@test -f build-asan/build.ninja || $(SETUP) $(SANITIZE) -Dtests=enabled build-asan

@@ -2,7 +2,7 @@
 /*
  * Random clusters under the plugins of spec 06: nodes, pods and namespaces come, change and go, and
  * after every step counters and columns say what a walk over all pods says. BERTH_RANDOM_FIRST and
- * BERTH_RANDOM_SEEDS choose the seeds: CI runs ten thousand, in parts side by side.
+ * BERTH_RANDOM_SEEDS choose the seeds: tests/unit/plugins/meson.build says how many are run.
  */
 #include <stdlib.h>
 
