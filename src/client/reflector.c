@@ -391,8 +391,7 @@ static struct bt_metric_cell *make_version_cell(const struct bt_reflector_option
 {
 	static const struct bt_metric_description description = {
 		.name = "informer_store_resource_version",
-		.help = "Resource version of the last event or list that the copy of a resource "
-			"has taken in.",
+		.help = "The 15 least significant digits of the resource version of the store.",
 		.type = BT_METRIC_GAUGE,
 		.stability = BT_METRIC_ALPHA,
 		.labels = {"name"},

@@ -82,7 +82,8 @@ static void note_version(struct bt_reflector *reflector)
 
 	if (reflector->version_cell != NULL &&
 		bt_str_parse_int64(bt_strbuf_str(&reflector->state.resource_version), &version)) {
-		bt_metric_set(reflector->version_cell, (double)version);
+		/* a double holds no more digits exactly */
+		bt_metric_set(reflector->version_cell, (double)(version % 1000000000000000));
 	}
 }
 

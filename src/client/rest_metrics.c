@@ -175,9 +175,7 @@ void bt_rest_metrics_ended(struct bt_rest_metrics *rest, uint8_t verb, uint16_t 
 		return;
 	}
 	bt_metric_observe(cells->duration, (double)duration_ns / (double)BT_NS_PER_SECOND);
-	if (request_bytes != 0) {
-		bt_metric_observe(cells->request_size, (double)request_bytes);
-	}
+	bt_metric_observe(cells->request_size, (double)request_bytes);
 	if (code != 0) {
 		bt_metric_observe(cells->response_size, (double)response_bytes);
 	}

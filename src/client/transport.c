@@ -418,9 +418,10 @@ static void register_metrics(struct bt_transport *transport, struct bt_metrics *
 	};
 	static const struct bt_metric_description create_calls = {
 		.name = "rest_client_transport_create_calls_total",
-		.help = "Number of calls to get a new transport, partitioned by the result of the "
-			"operation hit: obtained from the cache, miss: created and added to the "
-			"cache, uncacheable: created and not cached",
+		.help = "Number of calls to get a new transport, partitioned by the result of "
+			"the operation hit: obtained from the cache, miss: created and added to "
+			"the cache, miss-gc: recreated and added back to the cache after being "
+			"garbage collected, uncacheable: created and not cached",
 		.type = BT_METRIC_COUNTER,
 		.stability = BT_METRIC_ALPHA,
 		.labels = {"result"},

@@ -334,15 +334,18 @@ static void make_metrics(struct bt_leader_election *election)
 {
 	static const struct bt_metric_description status = {
 		.name = "leader_election_master_status",
-		.help = "1 while this process leads by the lease called name, 0 while it stands "
-			"by.",
+		.help = "Gauge of if the reporting system is master of the relevant lease, 0 "
+			"indicates backup, 1 indicates master. 'name' is the string used to "
+			"identify the lease. Please make sure to group by name.",
 		.type = BT_METRIC_GAUGE,
 		.stability = BT_METRIC_ALPHA,
 		.labels = {"name"},
 	};
 	static const struct bt_metric_description slow_paths = {
 		.name = "leader_election_slowpath_total",
-		.help = "Renewals of the lease called name that had to read it first.",
+		.help = "Total number of slow path exercised in renewing leader leases. 'name' "
+			"is the string used to identify the lease. Please make sure to group by "
+			"name.",
 		.type = BT_METRIC_COUNTER,
 		.stability = BT_METRIC_ALPHA,
 		.labels = {"name"},

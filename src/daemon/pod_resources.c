@@ -155,13 +155,16 @@ void bt_pod_resources_write(const struct bt_pod_source *source, struct bt_strbuf
 	}
 	for (uint32_t i = 0; i < list.pods.count; i++) {
 		write_family(LIMIT_NAME,
-			"What the pod may use at most, by resource, and its unit, if it has one.",
+			"Resources limit for workloads on the cluster, broken down by pod. This "
+			"shows the resource usage the scheduler and kubelet expect per pod for "
+			"resources along with the unit for the resource if any.",
 			list.pods.items[i].limits, &has_limits, out);
 	}
 	for (uint32_t i = 0; i < list.pods.count; i++) {
 		write_family(REQUEST_NAME,
-			"What the pod counts for when it is scheduled, by resource, and its unit, "
-			"if it has one.",
+			"Resources requested by workloads on the cluster, broken down by pod. "
+			"This shows the resource usage the scheduler and kubelet expect per pod "
+			"for resources along with the unit for the resource if any.",
 			list.pods.items[i].requests, &has_requests, out);
 	}
 	bt_vec_finish(&list.pods);

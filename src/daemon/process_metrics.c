@@ -24,43 +24,43 @@ static const struct bt_metric_description process_families[] = {
 	[PROCESS_CPU] =
 		{
 			.name = "process_cpu_seconds_total",
-			.help = "Seconds of processor time, of user and system.",
+			.help = "Total user and system CPU time spent in seconds.",
 			.type = BT_METRIC_COUNTER,
 		},
 	[PROCESS_OPEN_FILES] =
 		{
 			.name = "process_open_fds",
-			.help = "Open file descriptors.",
+			.help = "Number of open file descriptors.",
 			.type = BT_METRIC_GAUGE,
 		},
 	[PROCESS_MAX_FILES] =
 		{
 			.name = "process_max_fds",
-			.help = "How many file descriptors may be open.",
+			.help = "Maximum number of open file descriptors.",
 			.type = BT_METRIC_GAUGE,
 		},
 	[PROCESS_VIRTUAL] =
 		{
 			.name = "process_virtual_memory_bytes",
-			.help = "Virtual memory in bytes.",
+			.help = "Virtual memory size in bytes.",
 			.type = BT_METRIC_GAUGE,
 		},
 	[PROCESS_MAX_VIRTUAL] =
 		{
 			.name = "process_virtual_memory_max_bytes",
-			.help = "How much virtual memory there may be, in bytes.",
+			.help = "Maximum amount of virtual memory available in bytes.",
 			.type = BT_METRIC_GAUGE,
 		},
 	[PROCESS_RESIDENT] =
 		{
 			.name = "process_resident_memory_bytes",
-			.help = "Resident memory in bytes.",
+			.help = "Resident memory size in bytes.",
 			.type = BT_METRIC_GAUGE,
 		},
 	[PROCESS_START] =
 		{
 			.name = "process_start_time_seconds",
-			.help = "When the process began, in seconds since 1970.",
+			.help = "Start time of the process since unix epoch in seconds.",
 			.type = BT_METRIC_GAUGE,
 		},
 };
@@ -196,7 +196,9 @@ static void collect_process(void *context)
 
 static const struct bt_metric_description build_family = {
 	.name = "kubernetes_build_info",
-	.help = "What was built, from which commit, when, with which compiler; always 1.",
+	.help = "A metric with a constant '1' value labeled by major, minor, git version, git "
+		"commit, git tree state, build date, Go version, and compiler from which "
+		"Kubernetes was built, and platform on which it is running.",
 	.type = BT_METRIC_GAUGE,
 	.stability = BT_METRIC_BETA,
 	.labels = {"major", "minor", "git_version", "git_commit", "git_tree_state", "build_date",
@@ -206,7 +208,9 @@ static const struct bt_metric_description build_family = {
 
 static const struct bt_metric_description version_family = {
 	.name = "version_info",
-	.help = "The versions that a component has, emulates and is compatible with; always 1.",
+	.help = "Provides the compatibility version info of the component. The component label "
+		"is the name of the component, usually kube, but is relevant for "
+		"aggregated-apiservers.",
 	.type = BT_METRIC_GAUGE,
 	.stability = BT_METRIC_ALPHA,
 	.labels = {"component", "binary", "emulation", "min_compat"},
@@ -215,7 +219,7 @@ static const struct bt_metric_description version_family = {
 
 static const struct bt_metric_description feature_family = {
 	.name = "kubernetes_feature_enabled",
-	.help = "The feature gates, by name and stage, and whether they are on.",
+	.help = "This metric records the data about the stage and enablement of a k8s feature.",
 	.type = BT_METRIC_GAUGE,
 	.stability = BT_METRIC_BETA,
 	.labels = {"name", "stage"},
@@ -244,16 +248,14 @@ static void set_build(struct bt_metrics *metrics, const struct bt_build *build,
 
 static void set_version(struct bt_metrics *metrics, const struct bt_versions *versions)
 {
-	char binary[16];
 	char emulation[16];
 	char compatibility[16];
 	struct bt_str values[4] = {BT_STR("kube")};
 
-	(void)snprintf(binary, sizeof(binary), "1.%d", BT_KUBERNETES_MINOR);
 	(void)snprintf(emulation, sizeof(emulation), "1.%d", versions->release.emulated_minor);
 	(void)snprintf(compatibility, sizeof(compatibility), "1.%d",
 		versions->release.min_compatibility_minor);
-	values[1] = bt_str_from(binary);
+	values[1] = bt_versions_binary(versions);
 	values[2] = bt_str_from(emulation);
 	values[3] = bt_str_from(compatibility);
 	bt_metric_set(bt_metric_cell(bt_metrics_register(metrics, &version_family), values), 1);

@@ -38,6 +38,7 @@ static const char *const point_names[] = {
 	[BT_TIMED_FILTER] = "Filter",
 	[BT_TIMED_PRE_SCORE] = "PreScore",
 	[BT_TIMED_SCORE] = "Score",
+	[BT_TIMED_SIGN] = "Sign",
 	[BT_TIMED_PRE_ENQUEUE] = "PreEnqueue",
 	[BT_TIMED_PRE_FILTER_ADD_POD] = "PreFilterExtensionAddPod",
 	[BT_TIMED_PRE_FILTER_REMOVE_POD] = "PreFilterExtensionRemovePod",
@@ -50,7 +51,6 @@ static const char *const point_names[] = {
 	[BT_TIMED_RESERVE] = "Reserve",
 	[BT_TIMED_UNRESERVE] = "Unreserve",
 	[BT_TIMED_PERMIT] = "Permit",
-	[BT_TIMED_SIGN] = "Sign",
 	[BT_TIMED_PLACEMENT_GENERATE] = "PlacementGenerate",
 	[BT_TIMED_PLACEMENT_SCORE] = "PlacementScore",
 	[BT_TIMED_PLACEMENT_NORMALIZE] = "PlacementScoreExtensionNormalize",
@@ -203,7 +203,7 @@ void bt_profile_plugin_ran(struct bt_profile_metrics *profile, const struct bt_p
 void bt_profile_evaluated(struct bt_profile_metrics *profile, const struct bt_plugin *plugin,
 	enum bt_timed_point point, uint64_t calls)
 {
-	if (profile != NULL && calls != 0) {
+	if (profile != NULL) {
 		bt_metric_add(keep(&profile->evaluations[point][plugin->index], profile,
 				      BT_FAMILY_PLUGIN_EVALUATIONS, plugin->ops->name,
 				      point_names[point], profile->name),

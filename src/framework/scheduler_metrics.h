@@ -27,12 +27,13 @@ enum bt_scheduler_family {
 	BT_FAMILY__COUNT,
 };
 
-/** Label values of extension_point. Those up to BT_TIMED__EVALUATED are counted per call, too. */
+/** Label values of extension_point. Those before BT_TIMED__EVALUATED are counted per call, too. */
 enum bt_timed_point {
 	BT_TIMED_PRE_FILTER,
 	BT_TIMED_FILTER,
 	BT_TIMED_PRE_SCORE,
 	BT_TIMED_SCORE,
+	BT_TIMED_SIGN,
 	BT_TIMED__EVALUATED,
 	BT_TIMED_PRE_ENQUEUE = BT_TIMED__EVALUATED,
 	BT_TIMED_PRE_FILTER_ADD_POD,
@@ -46,7 +47,6 @@ enum bt_timed_point {
 	BT_TIMED_RESERVE,
 	BT_TIMED_UNRESERVE,
 	BT_TIMED_PERMIT,
-	BT_TIMED_SIGN,
 	BT_TIMED_PLACEMENT_GENERATE,
 	BT_TIMED_PLACEMENT_SCORE,
 	BT_TIMED_PLACEMENT_NORMALIZE,
@@ -156,7 +156,7 @@ static inline int64_t bt_profile_point_ran(struct bt_profile_metrics *profile,
 /** One plugin ran in a sampled cycle. */
 void bt_profile_plugin_ran(struct bt_profile_metrics *profile, const struct bt_plugin *plugin,
 	enum bt_timed_point point, uint8_t status_code, int64_t started_ns);
-/** The plugin was called for so many nodes, or once for the pod. */
+/** The plugin was called for so many nodes, or once for the pod. calls 0 makes the series. */
 void bt_profile_evaluated(struct bt_profile_metrics *profile, const struct bt_plugin *plugin,
 	enum bt_timed_point point, uint64_t calls);
 void bt_profile_attempted(

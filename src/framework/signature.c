@@ -66,6 +66,7 @@ static bool sign_pod(const struct bt_framework *framework, const struct bt_pod_i
 		struct bt_status status = plugin->ops->sign(plugin, pod, &fragments);
 
 		bt_runner_plugin_ran(framework, plugin, BT_TIMED_SIGN, &status, started_ns);
+		bt_profile_evaluated(framework->metrics, plugin, BT_TIMED_SIGN, 1);
 		signable = bt_status_is_success(&status);
 		if (!signable && out_refusal != NULL) {
 			*out_refusal = bt_runner_with_plugin(status, plugin);

@@ -5,7 +5,8 @@
 
 static const struct bt_metric_description registered_description = {
 	.name = "registered_metrics_total",
-	.help = "Registered metrics by stability level and deprecation version.",
+	.help = "The count of registered metrics broken by stability level and deprecation "
+		"version.",
 	.type = BT_METRIC_COUNTER,
 	.stability = BT_METRIC_BETA,
 	.labels = {"stability_level", "deprecated_version"},
@@ -13,14 +14,14 @@ static const struct bt_metric_description registered_description = {
 
 static const struct bt_metric_description disabled_description = {
 	.name = "disabled_metrics_total",
-	.help = "Metrics that were disabled.",
+	.help = "The count of disabled metrics.",
 	.type = BT_METRIC_COUNTER,
 	.stability = BT_METRIC_BETA,
 };
 
 static const struct bt_metric_description hidden_description = {
 	.name = "hidden_metrics_total",
-	.help = "Metrics that are hidden since they are deprecated.",
+	.help = "The count of hidden metrics.",
 	.type = BT_METRIC_COUNTER,
 	.stability = BT_METRIC_BETA,
 };

@@ -30,6 +30,32 @@ struct bt_state_options bt_engine_state_options(const struct bt_gates *gates)
 	};
 }
 
+/** plugin_evaluation_total begins at 0 for every call that can be counted: spec 11 section 10.2. */
+static void create_evaluation_series(const struct bt_framework *framework)
+{
+	static const struct {
+		enum bt_extension_point list;
+		enum bt_timed_point label;
+	} points[] = {
+		{BT_POINT_PRE_FILTER, BT_TIMED_PRE_FILTER},
+		{BT_POINT_FILTER, BT_TIMED_FILTER},
+		{BT_POINT_PRE_SCORE, BT_TIMED_PRE_SCORE},
+		{BT_POINT_SCORE, BT_TIMED_SCORE},
+	};
+	for (size_t p = 0; p < BT_ARRAY_LENGTH(points); p++) {
+		const struct bt_framework_point *point = &framework->points[points[p].list];
+		for (uint32_t i = 0; i < point->entries.count; i++) {
+			bt_profile_evaluated(framework->metrics, point->entries.items[i].plugin,
+				points[p].label, 0);
+		}
+	}
+	for (uint32_t i = 0; framework->signatures_enabled && i < framework->sign_plugin_count;
+		i++) {
+		bt_profile_evaluated(
+			framework->metrics, framework->sign_plugins[i], BT_TIMED_SIGN, 0);
+	}
+}
+
 static int build_profiles(struct bt_engine *engine, struct berth_error *err)
 {
 	int result = bt_register_in_tree_plugins(&engine->registry, err);
@@ -45,11 +71,12 @@ static int build_profiles(struct bt_engine *engine, struct berth_error *err)
 			&engine->nominator, &engine->profiles, err);
 	}
 	for (uint32_t i = 0; result == 0 && i < engine->profiles.frameworks.count; i++) {
-		struct bt_handle *handle = &engine->profiles.frameworks.items[i]->handle;
+		struct bt_framework *framework = engine->profiles.frameworks.items[i];
+		struct bt_handle *handle = &framework->handle;
 		if (engine->options.metrics != NULL) {
-			engine->profiles.frameworks.items[i]->metrics =
-				bt_scheduler_metrics_profile(
-					engine->options.metrics, handle->scheduler_name);
+			framework->metrics = bt_scheduler_metrics_profile(
+				engine->options.metrics, handle->scheduler_name);
+			create_evaluation_series(framework);
 		}
 		handle->prng = &engine->prng;
 		handle->verify = engine->options.verify;

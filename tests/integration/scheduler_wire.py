@@ -217,6 +217,18 @@ def families_of(text):
     return {name: (kind, labels.get(name), stability.get(name)) for name, kind in kinds.items()}
 
 
+def helps_of_the_spec():
+    """Table of spec 11 section 10.7: {family: text}."""
+    with open(os.path.join(SPEC, "11-daemon.md"), encoding="utf-8") as file:
+        part = file.read().split("### 10.7")[1].split("\n## ")[0]
+    return dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", part, re.M))
+
+
+def helps_of(text):
+    return {name: help_text for name, help_text in re.findall(
+        r"^# HELP (\S+) (?:\[[A-Z]+\] )?(.*)$", text, re.M)}
+
+
 def test_metrics(program):
     with harness.server(program) as api:
         harness.make_nodes(api, 2)
@@ -236,6 +248,10 @@ def test_metrics(program):
                     assert name in spec, name
                     assert (kind, stability) == (spec[name][0], spec[name][2]), name
                     assert labels is None or labels == spec[name][1], (name, labels)
+            helps = helps_of_the_spec()
+            for path in ("/metrics", "/metrics/resources", "/metrics/slis"):
+                for name, help_text in helps_of(ask(daemon, path, token=api.token)[2]).items():
+                    assert help_text == helps.get(name), (name, help_text)
             assert ('scheduler_schedule_attempts_total{profile="default-scheduler",'
                     'result="scheduled"} 5') in text
             assert 'scheduler_pending_pods{queue="unschedulable"} 1' in text

@@ -672,6 +672,24 @@ START_TEST(test_client_rest__metrics)
 }
 END_TEST
 
+/** A request without a body has the size 0. */
+START_TEST(test_client_rest__size_of_a_get)
+{
+	struct bt_strbuf text = {0};
+	const struct fixture_answer answers[] = {{.code = 200, .body = "{}"}};
+
+	start(answers, 1);
+	(void)fixture_call(&fixture, "GET", "/a", "", &result);
+	fixture_wait(&fixture, &result.done_count, 1);
+	bt_metrics_write(fixture.metrics, BT_METRICS_TEXT, &text);
+	ck_assert_ptr_nonnull(
+		strstr(bt_strbuf_c(&text), "\nrest_client_request_size_bytes_bucket{"));
+	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&text), "verb=\"GET\",le=\"64\"} 1\n"));
+	bt_strbuf_finish(&text);
+	finish();
+}
+END_TEST
+
 START_TEST(test_client_rest__parts_of_urls)
 {
 	struct bt_strbuf text = {0};
@@ -719,4 +737,5 @@ BT_TEST_MAIN("client_rest", test_client_rest__headers_and_body,
 	test_client_rest__a_post_on_a_used_connection_is_never_sent_twice,
 	test_client_rest__gets_are_sent_again_after_a_cut,
 	test_client_rest__cancelled_in_every_state, test_client_rest__metrics,
-	test_client_rest__parts_of_urls, test_client_rest__burst_without_room)
+	test_client_rest__size_of_a_get, test_client_rest__parts_of_urls,
+	test_client_rest__burst_without_room)

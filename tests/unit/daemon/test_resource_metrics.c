@@ -69,12 +69,16 @@ static void check(struct pods *pods, const char *expected)
 	bt_free(text);
 }
 
+#define EXPECTED_PER_POD \
+	", broken down by pod. This shows the resource usage the scheduler and kubelet expect " \
+	"per " \
+	"pod for resources along with the unit for the resource if any.\n"
 #define LIMIT_HEADER \
-	"# HELP kube_pod_resource_limit [STABLE] What the pod may use at most, by resource, and " \
-	"its unit, if it has one.\n# TYPE kube_pod_resource_limit gauge\n"
+	"# HELP kube_pod_resource_limit [STABLE] Resources limit for workloads on the " \
+	"cluster" EXPECTED_PER_POD "# TYPE kube_pod_resource_limit gauge\n"
 #define REQUEST_HEADER \
-	"# HELP kube_pod_resource_request [STABLE] What the pod counts for when it is scheduled, " \
-	"by resource, and its unit, if it has one.\n# TYPE kube_pod_resource_request gauge\n"
+	"# HELP kube_pod_resource_request [STABLE] Resources requested by workloads on the " \
+	"cluster" EXPECTED_PER_POD "# TYPE kube_pod_resource_request gauge\n"
 #define SAMPLE(kind, pod, node, priority, scheduler, resource, unit, value) \
 	"kube_pod_resource_" kind "{namespace=\"a\",node=\"" node "\",pod=\"" pod \
 	"\",priority=\"" priority "\",resource=\"" resource "\",scheduler=\"" scheduler \
@@ -203,7 +207,7 @@ START_TEST(test_process_metrics__what_the_program_tells)
 		"git_commit=\"0123\",git_tree_state=\"clean\",git_version=\"v1.36.2\",go_version="
 		"\"gcc 12\",major=\"1\",minor=\"36\",platform=\"linux/amd64\"} 1\n"));
 	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&text),
-		"\nversion_info{binary=\"1.36\",component=\"kube\",emulation=\"1.36\",min_compat="
+		"\nversion_info{binary=\"1.36.2\",component=\"kube\",emulation=\"1.36\",min_compat="
 		"\"1.35\"} 1\n"));
 	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&text),
 		"\nkubernetes_feature_enabled{name=\"SchedulerAsyncAPICalls\",stage=\"BETA\"} "
@@ -213,7 +217,8 @@ START_TEST(test_process_metrics__what_the_program_tells)
 	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&text),
 		"\nkubernetes_feature_enabled{name=\"AllAlpha\",stage=\"ALPHA\"} 0\n"
 		"kubernetes_feature_enabled{name=\"AllBeta\",stage=\"BETA\"} 0\n"));
-	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&text), "\n# HELP process_open_fds Open"));
+	ck_assert_ptr_nonnull(
+		strstr(bt_strbuf_c(&text), "\n# HELP process_open_fds Number of open"));
 	ck_assert_double_gt(value_of(&text, "\nprocess_resident_memory_bytes"), 100000);
 	ck_assert_double_ge(value_of(&text, "\nprocess_virtual_memory_bytes"),
 		value_of(&text, "\nprocess_resident_memory_bytes"));
@@ -262,7 +267,7 @@ START_TEST(test_process_metrics__emulated_release)
 	bt_process_metrics_register(metrics, &build, &versions, &gates);
 	bt_metrics_write(metrics, BT_METRICS_TEXT, &text);
 	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&text),
-		"\nversion_info{binary=\"1.36\",component=\"kube\",emulation=\"1.34\",min_compat="
+		"\nversion_info{binary=\"1.36.2\",component=\"kube\",emulation=\"1.34\",min_compat="
 		"\"1.33\"} 1\n"));
 	for (uint32_t i = 0; i < BT_GATE__COUNT; i++) {
 		struct bt_strbuf line = {0};

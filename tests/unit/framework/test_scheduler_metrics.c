@@ -61,7 +61,7 @@ static bool next_row(FILE *file, struct row *out)
 	return false;
 }
 
-static FILE *open_table(void)
+static FILE *open_section(const char *heading)
 {
 	static char line[2000];
 	const char *path = getenv("BERTH_TEST_SPEC_DAEMON");
@@ -71,11 +71,11 @@ static FILE *open_table(void)
 	file = fopen(path, "r");
 	ck_assert_ptr_nonnull(file);
 	while (fgets(line, sizeof(line), file) != NULL) {
-		if (strncmp(line, "### 10.2", 8) == 0) {
+		if (strncmp(line, heading, strlen(heading)) == 0) {
 			return file;
 		}
 	}
-	ck_abort_msg("there is no section 10.2");
+	ck_abort_msg("there is no section %s", heading);
 	return NULL;
 }
 
@@ -122,6 +122,24 @@ static void check_row(const struct bt_metrics *metrics, const struct row *row)
 	bt_strbuf_finish(&text);
 }
 
+/** The rows of section 10.7 begin with the whole name and end with the text. */
+static bool next_help(
+	FILE *file, char *out_name, size_t name_size, char *out_help, size_t help_size)
+{
+	static char line[2000];
+
+	while (fgets(line, sizeof(line), file) != NULL && strncmp(line, "## 11.", 6) != 0) {
+		const char *at = line + 1;
+
+		if (strncmp(line, "| `scheduler_", 13) == 0) {
+			copy_cell(&at, out_name, name_size);
+			copy_cell(&at, out_help, help_size);
+			return true;
+		}
+	}
+	return false;
+}
+
 static struct bt_gates all_gates(bool enabled)
 {
 	struct bt_gates gates;
@@ -138,7 +156,7 @@ START_TEST(test_scheduler_metrics__are_those_of_the_table)
 	struct bt_metrics *metrics = bt_metrics_create();
 	struct bt_scheduler_metrics *scheduler =
 		bt_scheduler_metrics_create(metrics, &gates, no_clock, NULL);
-	FILE *file = open_table();
+	FILE *file = open_section("### 10.2");
 	uint32_t count = 0;
 	struct row row;
 
@@ -159,7 +177,7 @@ START_TEST(test_scheduler_metrics__gated_ones_need_their_gate)
 	struct bt_metrics *metrics = bt_metrics_create();
 	struct bt_scheduler_metrics *scheduler =
 		bt_scheduler_metrics_create(metrics, &gates, no_clock, NULL);
-	FILE *file = open_table();
+	FILE *file = open_section("### 10.2");
 	bool gated = false; /* "same gate": as the row before */
 	struct row row;
 
@@ -182,5 +200,30 @@ START_TEST(test_scheduler_metrics__gated_ones_need_their_gate)
 }
 END_TEST
 
+START_TEST(test_scheduler_metrics__help_is_that_of_the_table)
+{
+	struct bt_gates gates = all_gates(true);
+	struct bt_metrics *metrics = bt_metrics_create();
+	struct bt_scheduler_metrics *scheduler =
+		bt_scheduler_metrics_create(metrics, &gates, no_clock, NULL);
+	FILE *file = open_section("### 10.7");
+	uint32_t count = 0;
+	char name[80];
+	char help[500];
+
+	while (next_help(file, name, sizeof(name), help, sizeof(help))) {
+		const struct bt_metric_description *description = bt_metrics_find(metrics, name);
+		ck_assert_msg(description != NULL, "%s is missing", name);
+		ck_assert_str_eq(description->help, help);
+		count++;
+	}
+	ck_assert_uint_eq(count, BT_FAMILY__COUNT);
+	(void)fclose(file);
+	bt_scheduler_metrics_destroy(scheduler);
+	bt_metrics_destroy(metrics);
+}
+END_TEST
+
 BT_TEST_MAIN("scheduler_metrics", test_scheduler_metrics__are_those_of_the_table,
+	test_scheduler_metrics__help_is_that_of_the_table,
 	test_scheduler_metrics__gated_ones_need_their_gate)

@@ -69,9 +69,22 @@ static const char *lines(const char *start)
 	return text;
 }
 
+/** Those that are not 0. */
 static const char *evaluations(void)
 {
-	return lines("scheduler_plugin_evaluation_total{");
+	struct bt_strbuf out = {0};
+	const char *text;
+
+	for (const char *line = lines("scheduler_plugin_evaluation_total{"); *line != '\0';
+		line = strchr(line, '\n') + 1) {
+		const char *end = strchr(line, '\n');
+		if (end[-1] != '0' || end[-2] != ' ') {
+			bt_strbuf_append(&out, line, (size_t)(end - line) + 1);
+		}
+	}
+	text = bt_arena_str(&life.arena, bt_strbuf_str(&out)).data;
+	bt_strbuf_finish(&out);
+	return text;
 }
 
 static void add_nodes(uint32_t count)
@@ -237,6 +250,37 @@ START_TEST(test_metrics_counts__evaluations_when_nothing_fits)
 			"\"B\",profile=\"default-scheduler\"} 3\n");
 		finish();
 	}
+}
+END_TEST
+
+#define EVALUATED(point, plugin, count) \
+	"scheduler_plugin_evaluation_total{extension_point=\"" point "\",plugin=\"" plugin \
+	"\",profile=\"default-scheduler\"} " count "\n"
+
+/** Sign is asked once for each entry of the queue, and only where every plugin answers. */
+START_TEST(test_metrics_counts__evaluations_begin_at_zero)
+{
+	struct script a = script_make("A", FILTERS | FAKE_ROLE(FAKE_SIGN), SCRIPT_PLAIN);
+	struct script b = script_make("B",
+		FAKE_ROLE(FAKE_PRE_FILTER) | FAKE_ROLE(FAKE_PRE_SCORE) | FAKE_ROLE(FAKE_SCORE) |
+			FAKE_ROLE(FAKE_SIGN),
+		SCRIPT_PLAIN);
+	struct script c = script_make("C", FILTERS, SCRIPT_PLAIN);
+
+	init("", "A, B", (struct script *[]){&a, &b}, 2);
+	ck_assert_str_eq(lines("scheduler_plugin_evaluation_total{"),
+		EVALUATED("Filter", "A", "0") EVALUATED("PreFilter", "B", "0")
+			EVALUATED("PreScore", "B", "0") EVALUATED("Score", "B", "0")
+				EVALUATED("Sign", "A", "0") EVALUATED("Sign", "B", "0"));
+	add_nodes(2);
+	(void)schedule("p");
+	ck_assert_str_eq(lines("scheduler_plugin_evaluation_total{extension_point=\"Sign\""),
+		EVALUATED("Sign", "A", "1") EVALUATED("Sign", "B", "1"));
+	finish();
+	init("", "A, C", (struct script *[]){&a, &c}, 2);
+	ck_assert_str_eq(lines("scheduler_plugin_evaluation_total{"),
+		EVALUATED("Filter", "A", "0") EVALUATED("Filter", "C", "0"));
+	finish();
 }
 END_TEST
 
@@ -619,6 +663,7 @@ BT_TEST_MAIN("metrics_counts", test_metrics_counts__attempts,
 	test_metrics_counts__many_attempts_share_a_label,
 	test_metrics_counts__evaluations_are_those_of_asking_node_by_node,
 	test_metrics_counts__evaluations_when_nothing_fits,
+	test_metrics_counts__evaluations_begin_at_zero,
 	test_metrics_counts__evaluations_do_not_depend_on_the_forms,
 	test_metrics_counts__skipping_is_no_evaluation,
 	test_metrics_counts__a_plugin_that_ends_pre_filter_is_the_last,
