@@ -49,7 +49,7 @@ static bool is_large_workload(const struct bt_object *object)
 	return false;
 }
 
-static bool is_small(const struct bt_cluster *cluster)
+static bool is_small(const struct bt_manifests *cluster)
 {
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
 		if (is_large_workload(cluster->objects.items[i].object)) {
@@ -78,7 +78,7 @@ static void write_all(const struct bt_simulation *simulation)
 	}
 }
 
-static void simulate(struct bt_cluster *cluster)
+static void simulate(struct bt_manifests *cluster)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_config *config = bt_config_create_default(NULL);
@@ -104,15 +104,15 @@ static void simulate(struct bt_cluster *cluster)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_cluster cluster;
+	struct bt_manifests cluster;
 	struct bt_str text = {(const char *)data, (uint32_t)size};
-	bt_cluster_init(&cluster);
-	int code = bt_cluster_read_text(&cluster, "input", text, &err);
+	bt_manifests_init(&cluster);
+	int code = bt_manifests_read_text(&cluster, "input", text, &err);
 	BT_ASSERT((code == 0) == (err.code == 0));
 	if (code == 0 && is_small(&cluster)) {
 		simulate(&cluster);
 	}
 	berth_error_finish(&err);
-	bt_cluster_finish(&cluster);
+	bt_manifests_finish(&cluster);
 	return 0;
 }

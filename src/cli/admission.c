@@ -11,11 +11,11 @@
 #define SYSTEM_NODE_CRITICAL 2000001000
 
 void bt_admission_init(
-	struct bt_admission *admission, const struct bt_cluster *cluster, bool pod_level)
+	struct bt_admission *admission, const struct bt_manifests *cluster, bool pod_level)
 {
 	*admission = (struct bt_admission){.cluster = cluster, .pod_level = pod_level};
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
-		const struct bt_cluster_object *object = &cluster->objects.items[i];
+		const struct bt_manifests_object *object = &cluster->objects.items[i];
 		if (object->kind != BT_KIND_PRIORITY_CLASS) {
 			continue;
 		}
@@ -68,8 +68,8 @@ static int resolve_priority(
 		return 0;
 	}
 	uint32_t index =
-		bt_cluster_find(admission->cluster, BT_KIND_PRIORITY_CLASS, BT_STR(""), name);
-	if (index != BT_CLUSTER_NONE) {
+		bt_manifests_find(admission->cluster, BT_KIND_PRIORITY_CLASS, BT_STR(""), name);
+	if (index != BT_MANIFESTS_NONE) {
 		apply_class(spec,
 			bt_object_value(admission->cluster->objects.items[index].object,
 				BT_KIND_PRIORITY_CLASS));
@@ -80,7 +80,7 @@ static int resolve_priority(
 		return 0;
 	}
 	struct bt_strbuf shown = {0};
-	bt_printable_append(&shown, bt_str_sub(name, 0, BT_CLUSTER_NAME_BYTES_MAX));
+	bt_printable_append(&shown, bt_str_sub(name, 0, BT_MANIFESTS_NAME_BYTES_MAX));
 	int result = bt_error_set(err, BERTH_ERR_INVALID,
 		"spec.priorityClassName: no PriorityClass with name %s is in the input",
 		bt_strbuf_c(&shown));
@@ -126,7 +126,7 @@ static int check_amounts(const struct amounts *amounts, struct berth_error *err)
 			bt_strbuf_printf(&text, "%s[%u]", amounts->containers, amounts->index);
 		}
 		bt_strbuf_printf(&text, "%s[", amounts->name);
-		bt_printable_append(&text, bt_str_sub(entry->name, 0, BT_CLUSTER_NAME_BYTES_MAX));
+		bt_printable_append(&text, bt_str_sub(entry->name, 0, BT_MANIFESTS_NAME_BYTES_MAX));
 		bt_strbuf_append_c(&text, "]: Invalid value: \"");
 		bt_quantity_format(&entry->quantity, &text);
 		bt_strbuf_printf(&text, "\": %s", problems[0]);

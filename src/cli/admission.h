@@ -6,17 +6,17 @@
  * a live cluster come out as they were. Spec: 01b section 12, 01 sections 4.14 and 5.13.
  */
 #include "api/pod.h"
-#include "cli/cluster.h"
+#include "cli/manifests.h"
 
 struct bt_admission {
-	const struct bt_cluster *cluster;
+	const struct bt_manifests *cluster;
 	const struct bt_priority_class *default_class; /* NULL: priority 0 */
 	bool pod_level;                                /* gate PodLevelResources */
 };
 
 /** Look for the default priority class: of several globalDefault ones that of the lowest value. */
 void bt_admission_init(
-	struct bt_admission *admission, const struct bt_cluster *cluster, bool pod_level);
+	struct bt_admission *admission, const struct bt_manifests *cluster, bool pod_level);
 /**
  * Fill in defaults, tolerations, priority and preemption policy. pod is a shallow copy that may be
  * changed; what it shares with others is not. namespace and uid are set already. BERTH_ERR_INVALID:

@@ -18,7 +18,7 @@
 /** A workload that is asked about takes the place of its namesake. */
 static bool *objects_left_out(const struct bt_capacity_question *question)
 {
-	const struct bt_cluster *cluster = question->cluster;
+	const struct bt_manifests *cluster = question->cluster;
 	bool *left_out = BT_NEW_ARRAY(bool, cluster->objects.count);
 	for (uint32_t i = 0; question->left_out != NULL && i < cluster->objects.count; i++) {
 		left_out[i] = question->left_out[i];
@@ -26,9 +26,10 @@ static bool *objects_left_out(const struct bt_capacity_question *question)
 	for (uint32_t i = 0; i < question->spec_count; i++) {
 		const struct bt_capacity_spec *spec = &question->specs[i];
 		uint32_t index = spec->object->kind != BT_KIND_POD
-			? bt_cluster_find(cluster, spec->object->kind, spec->namespace_, spec->name)
-			: BT_CLUSTER_NONE;
-		if (index != BT_CLUSTER_NONE) {
+			? bt_manifests_find(
+				  cluster, spec->object->kind, spec->namespace_, spec->name)
+			: BT_MANIFESTS_NONE;
+		if (index != BT_MANIFESTS_NONE) {
 			left_out[index] = true;
 		}
 	}
@@ -42,8 +43,8 @@ static struct bt_object *stand_in(
 	struct bt_pod pod = *(const struct bt_pod *)bt_object_value(spec->object, BT_KIND_POD);
 	pod.metadata.owner_references.items = NULL;
 	pod.metadata.owner_references.count = 0;
-	for (uint32_t i = 0; bt_cluster_find(&session->cluster, BT_KIND_POD, spec->namespace_,
-				     pod.metadata.name) != BT_CLUSTER_NONE;
+	for (uint32_t i = 0; bt_manifests_find(&session->cluster, BT_KIND_POD, spec->namespace_,
+				     pod.metadata.name) != BT_MANIFESTS_NONE;
 		i++) {
 		pod.metadata.name = bt_arena_printf(&session->copy_arena, "%.*s-copy-%u",
 			BT_STR_ARG(bt_str_sub(spec->name, 0, NAME_PART_BYTES)), i);
@@ -54,11 +55,11 @@ static struct bt_object *stand_in(
 static int put_spec(struct bt_capacity_session *session, struct bt_capacity_runner *runner,
 	struct berth_error *err)
 {
-	struct bt_cluster *cluster = &session->cluster;
+	struct bt_manifests *cluster = &session->cluster;
 	const struct bt_capacity_spec *spec = runner->member->spec;
 	if (spec->object->kind != BT_KIND_POD &&
-		bt_cluster_find(cluster, spec->object->kind, spec->namespace_, spec->name) !=
-			BT_CLUSTER_NONE) {
+		bt_manifests_find(cluster, spec->object->kind, spec->namespace_, spec->name) !=
+			BT_MANIFESTS_NONE) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"two pod specs of a mix are the same %s: give it a larger weight instead",
 			bt_kind_info(spec->object->kind)->name);
@@ -66,7 +67,7 @@ static int put_spec(struct bt_capacity_session *session, struct bt_capacity_runn
 	struct bt_object *object = spec->object->kind == BT_KIND_POD
 		? stand_in(session, spec)
 		: bt_object_share(spec->object);
-	int result = bt_cluster_put(cluster, "", object, &runner->object, err);
+	int result = bt_manifests_put(cluster, "", object, &runner->object, err);
 	if (result == 0) {
 		cluster->objects.items[runner->object].origin = spec->origin;
 		cluster->objects.items[runner->object].pods_exist |= spec->pods_exist;
@@ -79,7 +80,7 @@ static int make_cluster(
 {
 	const struct bt_capacity_question *question = session->question;
 	bool *left_out = objects_left_out(question);
-	bt_cluster_copy(question->cluster, left_out, &session->cluster);
+	bt_manifests_copy(question->cluster, left_out, &session->cluster);
 	bt_free(left_out);
 	if (question->quiet) {
 		session->cluster.warn = NULL;
@@ -149,7 +150,7 @@ static void start(struct bt_capacity_session *session, const struct bt_capacity_
 	*answer = (struct bt_capacity_answer){.member_count = question->spec_count};
 	bt_arena_init(&answer->arena, 0);
 	bt_arena_init(&session->copy_arena, 0);
-	bt_cluster_init(&session->cluster);
+	bt_manifests_init(&session->cluster);
 	answer->members =
 		BT_ARENA_NEW_ARRAY(&answer->arena, struct bt_capacity_member, question->spec_count);
 	session->runners = BT_NEW_ARRAY(struct bt_capacity_runner, question->spec_count);
@@ -170,7 +171,7 @@ static void finish(struct bt_capacity_session *session)
 	bt_free(session->slots);
 	bt_free(session->node_of_slot);
 	bt_free(session->extras);
-	bt_cluster_finish(&session->cluster);
+	bt_manifests_finish(&session->cluster);
 	bt_arena_finish(&session->copy_arena);
 }
 

@@ -20,7 +20,7 @@
 #define BT_CAPACITY_TOTALS_MAX 64
 
 struct bt_capacity_question {
-	const struct bt_cluster *cluster;
+	const struct bt_manifests *cluster;
 	const bool *left_out; /* by object index: no part of it; NULL: all are */
 	const struct bt_setup *setup;
 	const struct bt_capacity_spec *specs;

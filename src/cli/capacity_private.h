@@ -27,7 +27,7 @@ struct bt_capacity_runner {
 struct bt_capacity_session {
 	const struct bt_capacity_question *question;
 	struct bt_capacity_answer *answer;
-	struct bt_cluster cluster;
+	struct bt_manifests cluster;
 	struct bt_engine *engine;
 	struct bt_simulation simulation;
 	uint32_t *extras; /* by object index */

@@ -12,7 +12,7 @@
 	"Pod, Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob and " \
 	"ReplicationController are taken"
 
-void bt_capacity_specs_init(struct bt_capacity_specs *specs, struct bt_cluster *cluster)
+void bt_capacity_specs_init(struct bt_capacity_specs *specs, struct bt_manifests *cluster)
 {
 	*specs = (struct bt_capacity_specs){.cluster = cluster};
 	bt_arena_init(&specs->arena, 0);
@@ -93,7 +93,7 @@ static void warn_of_node(const struct bt_capacity_specs *specs, const struct bt_
 {
 	struct bt_strbuf shown = {0};
 	bt_printable_append_name(&shown, spec->namespace_, spec->name);
-	bt_cluster_warn(specs->cluster,
+	bt_manifests_warn(specs->cluster,
 		"Pod %s: its spec.nodeName is ignored: the scheduler places the copies",
 		bt_strbuf_c(&shown));
 	bt_strbuf_finish(&shown);
@@ -153,11 +153,11 @@ static int take_spec(struct bt_capacity_specs *specs, struct bt_origin origin,
 	struct bt_str name = name_of(meta);
 	struct bt_str namespace_ =
 		meta->namespace_.length != 0 ? meta->namespace_ : BT_STR("default");
-	if (name.length > BT_CLUSTER_NAME_BYTES_MAX ||
-		namespace_.length > BT_CLUSTER_NAME_BYTES_MAX) {
+	if (name.length > BT_MANIFESTS_NAME_BYTES_MAX ||
+		namespace_.length > BT_MANIFESTS_NAME_BYTES_MAX) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"metadata: name and namespace may have at most %d bytes",
-			BT_CLUSTER_NAME_BYTES_MAX);
+			BT_MANIFESTS_NAME_BYTES_MAX);
 	}
 	int result = bt_admission_validate(object, err);
 	if (result < 0) {
@@ -176,7 +176,7 @@ static int take(
 {
 	struct bt_capacity_specs *specs = context;
 	if (!has_pods(object->kind)) {
-		return bt_cluster_take(specs->cluster, origin, object, err);
+		return bt_manifests_take(specs->cluster, origin, object, err);
 	}
 	int result = take_spec(specs, origin, object, err);
 	bt_object_release(object);
@@ -193,9 +193,10 @@ static void take_skipped(
 	if (specs->skipped.length != 0) {
 		return;
 	}
-	bt_printable_append(&specs->skipped, bt_str_sub(api_version, 0, BT_CLUSTER_NAME_BYTES_MAX));
+	bt_printable_append(
+		&specs->skipped, bt_str_sub(api_version, 0, BT_MANIFESTS_NAME_BYTES_MAX));
 	bt_strbuf_append_char(&specs->skipped, ' ');
-	bt_printable_append(&specs->skipped, bt_str_sub(kind, 0, BT_CLUSTER_NAME_BYTES_MAX));
+	bt_printable_append(&specs->skipped, bt_str_sub(kind, 0, BT_MANIFESTS_NAME_BYTES_MAX));
 	if (bt_str_equal_c(kind, "PodTemplate")) {
 		bt_strbuf_append_c(&specs->skipped, " (write its template as a Pod)");
 	} else if (bt_kind_hint(api_version, kind, &hint)) {
@@ -207,7 +208,7 @@ static void take_skipped(
 static void taken(void *context, struct bt_origin origin, struct bt_str json)
 {
 	const struct bt_capacity_specs *specs = context;
-	bt_cluster_check_fields(specs->cluster, origin, json);
+	bt_manifests_check_fields(specs->cluster, origin, json);
 }
 
 int bt_capacity_specs_read(
@@ -230,28 +231,28 @@ int bt_capacity_specs_read(
 
 /** --- the cluster's own --- */
 
-/** The only object of this kind and name, wherever it is; BT_CLUSTER_NONE: none, or several. */
-static uint32_t find_anywhere(const struct bt_cluster *cluster, enum bt_kind kind,
+/** The only object of this kind and name, wherever it is; BT_MANIFESTS_NONE: none, or several. */
+static uint32_t find_anywhere(const struct bt_manifests *cluster, enum bt_kind kind,
 	struct bt_str name, uint32_t *out_count)
 {
-	uint32_t found = BT_CLUSTER_NONE;
+	uint32_t found = BT_MANIFESTS_NONE;
 	*out_count = 0;
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
-		const struct bt_cluster_object *object = &cluster->objects.items[i];
+		const struct bt_manifests_object *object = &cluster->objects.items[i];
 		if (object->kind == kind && bt_str_equal(object->name, name)) {
 			found = i;
 			(*out_count)++;
 		}
 	}
-	return *out_count == 1 ? found : BT_CLUSTER_NONE;
+	return *out_count == 1 ? found : BT_MANIFESTS_NONE;
 }
 
 static int not_found(struct bt_capacity_specs *specs, const struct bt_pod_reference *wanted,
 	uint32_t elsewhere, struct berth_error *err)
 {
 	struct bt_strbuf text = {0};
-	struct bt_str name = bt_str_sub(wanted->name, 0, BT_CLUSTER_NAME_BYTES_MAX);
-	const char *near = bt_cluster_suggest(
+	struct bt_str name = bt_str_sub(wanted->name, 0, BT_MANIFESTS_NAME_BYTES_MAX);
+	const char *near = bt_manifests_suggest(
 		specs->cluster, wanted->kind, NULL, name, NULL, NULL, &specs->arena, NULL);
 	bt_strbuf_printf(&text, "no %s ", bt_kind_info(wanted->kind)->name);
 	bt_printable_append(&text, name);
@@ -259,7 +260,7 @@ static int not_found(struct bt_capacity_specs *specs, const struct bt_pod_refere
 	if (wanted->namespace_.length != 0) {
 		bt_strbuf_append_c(&text, ", in namespace ");
 		bt_printable_append(
-			&text, bt_str_sub(wanted->namespace_, 0, BT_CLUSTER_NAME_BYTES_MAX));
+			&text, bt_str_sub(wanted->namespace_, 0, BT_MANIFESTS_NAME_BYTES_MAX));
 	}
 	if (elsewhere > 1) {
 		bt_strbuf_reset(&text);
@@ -277,18 +278,18 @@ static int not_found(struct bt_capacity_specs *specs, const struct bt_pod_refere
 	return result;
 }
 
-static uint32_t find_like(const struct bt_cluster *cluster, const struct bt_pod_reference *wanted,
+static uint32_t find_like(const struct bt_manifests *cluster, const struct bt_pod_reference *wanted,
 	uint32_t *out_elsewhere)
 {
 	struct bt_str namespace_ =
 		wanted->namespace_.length != 0 ? wanted->namespace_ : BT_STR("default");
-	uint32_t index = bt_cluster_find(cluster, wanted->kind, namespace_, wanted->name);
+	uint32_t index = bt_manifests_find(cluster, wanted->kind, namespace_, wanted->name);
 	*out_elsewhere = 0;
-	if (index == BT_CLUSTER_NONE && wanted->namespace_.length == 0) {
+	if (index == BT_MANIFESTS_NONE && wanted->namespace_.length == 0) {
 		index = find_anywhere(cluster, wanted->kind, wanted->name, out_elsewhere);
 	}
-	if (index == BT_CLUSTER_NONE && wanted->other_namespace.length != 0) {
-		index = bt_cluster_find(
+	if (index == BT_MANIFESTS_NONE && wanted->other_namespace.length != 0) {
+		index = bt_manifests_find(
 			cluster, BT_KIND_POD, wanted->other_namespace, wanted->name);
 	}
 	return index;
@@ -304,11 +305,11 @@ int bt_capacity_specs_like(struct bt_capacity_specs *specs, const char *text,
 	}
 	uint32_t elsewhere;
 	uint32_t index = find_like(specs->cluster, &wanted, &elsewhere);
-	if (index == BT_CLUSTER_NONE) {
+	if (index == BT_MANIFESTS_NONE) {
 		result = not_found(specs, &wanted, elsewhere, err);
 		return bt_error_wrap(err, result, "--like");
 	}
-	const struct bt_cluster_object *entry = &specs->cluster->objects.items[index];
+	const struct bt_manifests_object *entry = &specs->cluster->objects.items[index];
 	result = add(
 		specs, entry->object, entry->namespace_, entry->name, entry->origin, false, err);
 	if (result == 0) {
@@ -324,7 +325,7 @@ static int unknown_member(
 {
 	struct bt_strbuf known = {0};
 	struct bt_strbuf shown = {0};
-	bt_printable_append(&shown, bt_str_sub(name, 0, BT_CLUSTER_NAME_BYTES_MAX));
+	bt_printable_append(&shown, bt_str_sub(name, 0, BT_MANIFESTS_NAME_BYTES_MAX));
 	for (uint32_t i = 0; i < specs->list.count && i < 10; i++) {
 		bt_strbuf_append_c(&known, i == 0 ? "" : ", ");
 		bt_printable_append(&known, specs->list.items[i].name);

@@ -5,7 +5,7 @@
  * What a question about capacity makes copies of: pods of manifests, the pods of workloads, more of
  * what the cluster has already.
  */
-#include "cli/cluster.h"
+#include "cli/manifests.h"
 
 /** Pod specs of one run, and the largest weight of one in a mix. */
 #define BT_CAPACITY_SPECS_MAX 1000
@@ -22,17 +22,17 @@ struct bt_capacity_spec {
 	struct bt_object *object;
 	struct bt_origin origin;
 	int64_t weight;  /* copies a round, in a mix */
-	bool pods_exist; /* of a live cluster or its snapshot, see bt_cluster_object */
+	bool pods_exist; /* of a live cluster or its snapshot, see bt_manifests_object */
 };
 
 struct bt_capacity_specs {
 	BT_VEC(struct bt_capacity_spec) list;
 	struct bt_arena arena;
-	struct bt_cluster *cluster; /* borrowed: gets what is no pod spec */
-	struct bt_strbuf skipped;   /* the first object of a file whose kind nobody knows */
+	struct bt_manifests *cluster; /* borrowed: gets what is no pod spec */
+	struct bt_strbuf skipped;     /* the first object of a file whose kind nobody knows */
 };
 
-void bt_capacity_specs_init(struct bt_capacity_specs *specs, struct bt_cluster *cluster);
+void bt_capacity_specs_init(struct bt_capacity_specs *specs, struct bt_manifests *cluster);
 void bt_capacity_specs_finish(struct bt_capacity_specs *specs);
 /**
  * Pods and workloads of a file, folder or "-", in their order; objects of other kinds (claims,

@@ -31,7 +31,7 @@ struct options {
 struct run {
 	const struct bt_command *command;
 	const struct options *options;
-	struct bt_cluster cluster;
+	struct bt_manifests cluster;
 	struct bt_capacity_specs specs;
 	bool *left_out; /* by object index */
 	struct bt_capacity_answer *answers;
@@ -41,13 +41,13 @@ struct run {
 /** --- nodes that are left out --- */
 
 static int no_such_node(
-	const struct bt_cluster *cluster, struct bt_str name, struct berth_error *err)
+	const struct bt_manifests *cluster, struct bt_str name, struct berth_error *err)
 {
 	struct bt_arena arena = {0};
 	struct bt_strbuf text = {0};
-	name = bt_str_sub(name, 0, BT_CLUSTER_NAME_BYTES_MAX);
+	name = bt_str_sub(name, 0, BT_MANIFESTS_NAME_BYTES_MAX);
 	const char *near =
-		bt_cluster_suggest(cluster, BT_KIND_NODE, NULL, name, NULL, NULL, &arena, NULL);
+		bt_manifests_suggest(cluster, BT_KIND_NODE, NULL, name, NULL, NULL, &arena, NULL);
 	bt_strbuf_append_c(&text, "no node of the input is called ");
 	bt_printable_append(&text, name);
 	if (near != NULL) {
@@ -63,20 +63,20 @@ static int no_such_node(
 	return result;
 }
 
-static void warn_of_nothing(const struct bt_cluster *cluster, struct bt_str reference)
+static void warn_of_nothing(const struct bt_manifests *cluster, struct bt_str reference)
 {
 	struct bt_strbuf shown = {0};
 	bt_printable_append(&shown, reference);
-	bt_cluster_warn(cluster, "--exclude-nodes: no node matches %s", bt_strbuf_c(&shown));
+	bt_manifests_warn(cluster, "--exclude-nodes: no node matches %s", bt_strbuf_c(&shown));
 	bt_strbuf_finish(&shown);
 }
 
 static int exclude(struct run *run, struct bt_str reference, struct berth_error *err)
 {
-	const struct bt_cluster *cluster = &run->cluster;
+	const struct bt_manifests *cluster = &run->cluster;
 	if (bt_node_reference_of(reference) == BT_NODE_NAME) {
-		uint32_t index = bt_cluster_find(cluster, BT_KIND_NODE, BT_STR(""), reference);
-		if (index == BT_CLUSTER_NONE) {
+		uint32_t index = bt_manifests_find(cluster, BT_KIND_NODE, BT_STR(""), reference);
+		if (index == BT_MANIFESTS_NONE) {
 			return no_such_node(cluster, reference, err);
 		}
 		run->left_out[index] = true;
@@ -106,7 +106,7 @@ static int exclude_list(struct run *run, struct bt_str list, struct berth_error 
 static int exclude_nodes(struct run *run, struct berth_error *err)
 {
 	const struct bt_arguments *excluded = &run->options->excluded;
-	const struct bt_cluster *cluster = &run->cluster;
+	const struct bt_manifests *cluster = &run->cluster;
 	if (excluded->list.count == 0) {
 		return 0;
 	}
@@ -118,12 +118,12 @@ static int exclude_nodes(struct run *run, struct berth_error *err)
 		}
 	}
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
-		const struct bt_cluster_object *entry = &cluster->objects.items[i];
+		const struct bt_manifests_object *entry = &cluster->objects.items[i];
 		if (entry->kind == BT_KIND_POD) {
 			const struct bt_pod *pod = bt_object_value(entry->object, BT_KIND_POD);
-			uint32_t node = bt_cluster_find(
+			uint32_t node = bt_manifests_find(
 				cluster, BT_KIND_NODE, BT_STR(""), pod->spec.node_name);
-			run->left_out[i] = node != BT_CLUSTER_NONE && run->left_out[node];
+			run->left_out[i] = node != BT_MANIFESTS_NONE && run->left_out[node];
 		}
 	}
 	return 0;
@@ -223,7 +223,7 @@ static int run_with_options(const struct bt_command *command, const struct optio
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_warnings warnings = {.command = command};
 	struct run run = {.command = command, .options = options};
-	bt_cluster_init(&run.cluster);
+	bt_manifests_init(&run.cluster);
 	run.cluster.warn = bt_warnings_take;
 	run.cluster.warn_context = &warnings;
 	bt_capacity_specs_init(&run.specs, &run.cluster);
@@ -235,7 +235,7 @@ static int run_with_options(const struct bt_command *command, const struct optio
 	bt_free(run.answers);
 	bt_free(run.left_out);
 	bt_capacity_specs_finish(&run.specs);
-	bt_cluster_finish(&run.cluster);
+	bt_manifests_finish(&run.cluster);
 	return exit_status;
 }
 

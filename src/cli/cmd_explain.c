@@ -28,7 +28,7 @@ struct options {
 /** --- nodes as the state has them --- */
 
 struct node_objects {
-	const struct bt_cluster *cluster;
+	const struct bt_manifests *cluster;
 	const struct bt_node **nodes; /* by index in the cluster; NULL: not asked for yet */
 	struct bt_arena arena;
 };
@@ -36,12 +36,12 @@ struct node_objects {
 static const struct bt_node *node_object(void *context, struct bt_str name)
 {
 	struct node_objects *objects = context;
-	uint32_t index = bt_cluster_find(objects->cluster, BT_KIND_NODE, BT_STR(""), name);
-	if (index == BT_CLUSTER_NONE) {
+	uint32_t index = bt_manifests_find(objects->cluster, BT_KIND_NODE, BT_STR(""), name);
+	if (index == BT_MANIFESTS_NONE) {
 		return NULL;
 	}
 	if (objects->nodes[index] == NULL) {
-		const struct bt_cluster_object *object = &objects->cluster->objects.items[index];
+		const struct bt_manifests_object *object = &objects->cluster->objects.items[index];
 		struct bt_node *node = BT_ARENA_NEW(&objects->arena, struct bt_node);
 		*node = *(const struct bt_node *)bt_object_value(object->object, BT_KIND_NODE);
 		node->metadata.name = object->name;
@@ -58,8 +58,8 @@ static const struct bt_node *node_object(void *context, struct bt_str name)
 static int take_out(struct bt_simulation *simulation, uint32_t object_index, struct bt_pod *pod,
 	struct bt_str *out_node, struct berth_error *err)
 {
-	const struct bt_cluster *cluster = simulation->cluster;
-	const struct bt_cluster_object *object = &cluster->objects.items[object_index];
+	const struct bt_manifests *cluster = simulation->cluster;
+	const struct bt_manifests_object *object = &cluster->objects.items[object_index];
 	struct bt_admission admission;
 	*pod = *(const struct bt_pod *)bt_object_value(object->object, BT_KIND_POD);
 	pod->metadata.name = object->name;
@@ -109,7 +109,7 @@ static void place_queue(
 }
 
 /** API servers give new pods two tolerations, unless they are told not to. */
-static bool lacks_tolerations(const struct bt_cluster_object *object)
+static bool lacks_tolerations(const struct bt_manifests_object *object)
 {
 	if (!object->uid_is_given || object->object == NULL) {
 		return false;
@@ -123,7 +123,7 @@ static int prepare(const struct options *options, struct bt_simulation *simulati
 	const struct bt_pod_choice *choice, struct bt_pod *pod, struct bt_explain_report *report,
 	struct berth_error *err)
 {
-	const struct bt_cluster *cluster = simulation->cluster;
+	const struct bt_manifests *cluster = simulation->cluster;
 	report->choice = choice;
 	report->nodes = &simulation->engine->state->nodes;
 	report->pending_count = simulation->pods.count;
@@ -133,13 +133,13 @@ static int prepare(const struct options *options, struct bt_simulation *simulati
 	} else {
 		int result = take_out(simulation, choice->object, pod, &report->running_on, err);
 		if (result < 0) {
-			return bt_cluster_wrap(cluster, choice->object, result, err);
+			return bt_manifests_wrap(cluster, choice->object, result, err);
 		}
 		report->pod = pod;
 	}
-	uint32_t index = bt_cluster_find(
+	uint32_t index = bt_manifests_find(
 		cluster, BT_KIND_POD, report->pod->metadata.namespace_, report->pod->metadata.name);
-	report->in_input = index != BT_CLUSTER_NONE;
+	report->in_input = index != BT_MANIFESTS_NONE;
 	report->lacks_tolerations =
 		report->in_input && lacks_tolerations(&cluster->objects.items[index]);
 	uint32_t position = bt_simulation_position(simulation, report->pod);
@@ -155,7 +155,7 @@ static int prepare(const struct options *options, struct bt_simulation *simulati
 static int explain(const struct options *options, struct bt_simulation *simulation,
 	struct bt_explain_report *report, struct bt_strbuf *out, struct berth_error *err)
 {
-	const struct bt_cluster *cluster = simulation->cluster;
+	const struct bt_manifests *cluster = simulation->cluster;
 	struct node_objects objects = {.cluster = cluster};
 	const struct bt_explain_options explain_options = {
 		.proposals_max = (uint32_t)options->proposals,

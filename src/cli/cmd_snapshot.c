@@ -40,7 +40,8 @@ static int write_map(struct bt_snapshot_file *file, const struct bt_neutral_name
 	return result;
 }
 
-static void count_objects(const struct bt_cluster *cluster, uint32_t *out_nodes, uint32_t *out_pods)
+static void count_objects(
+	const struct bt_manifests *cluster, uint32_t *out_nodes, uint32_t *out_pods)
 {
 	*out_nodes = 0;
 	*out_pods = 0;
@@ -51,7 +52,7 @@ static void count_objects(const struct bt_cluster *cluster, uint32_t *out_nodes,
 }
 
 /** Both files appear, or none does. */
-static int write_both(const struct options *options, struct bt_cluster *cluster,
+static int write_both(const struct options *options, struct bt_manifests *cluster,
 	const struct bt_neutral_names *names, struct bt_snapshot_file *snapshot,
 	struct bt_snapshot_file *map, struct berth_error *err)
 {
@@ -77,7 +78,7 @@ static int write_both(const struct options *options, struct bt_cluster *cluster,
 	return result == 0 ? bt_snapshot_file_publish(snapshot, err) : result;
 }
 
-static int write_snapshot(const struct options *options, struct bt_cluster *cluster,
+static int write_snapshot(const struct options *options, struct bt_manifests *cluster,
 	const struct bt_neutral_names *names, struct berth_error *err)
 {
 	struct bt_snapshot_file snapshot = {0};
@@ -97,7 +98,7 @@ static int write_snapshot(const struct options *options, struct bt_cluster *clus
 }
 
 static int take_snapshot(
-	const struct options *options, struct bt_cluster *cluster, struct berth_error *err)
+	const struct options *options, struct bt_manifests *cluster, struct berth_error *err)
 {
 	struct bt_neutral_names names;
 	uint32_t node_count;
@@ -124,13 +125,13 @@ static int run_with_options(const struct bt_command *command, const struct optio
 {
 	struct bt_warnings warnings = {.command = command};
 	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_cluster cluster;
-	bt_cluster_init(&cluster);
+	struct bt_manifests cluster;
+	bt_manifests_init(&cluster);
 	cluster.warn = bt_warnings_take;
 	cluster.warn_context = &warnings;
 	int result = take_snapshot(options, &cluster, &err);
 	bt_warnings_end(&warnings);
-	bt_cluster_finish(&cluster);
+	bt_manifests_finish(&cluster);
 	return result < 0 ? bt_command_fail(command, &err) : BT_EXIT_OK;
 }
 

@@ -25,7 +25,7 @@ struct options {
 
 /** --- the run --- */
 
-static int make_sides(const struct options *options, const struct bt_cluster *input,
+static int make_sides(const struct options *options, const struct bt_manifests *input,
 	struct bt_whatif *whatif, struct bt_whatif_side *before, struct bt_whatif_side *after,
 	struct berth_error *err)
 {
@@ -40,7 +40,7 @@ static int make_sides(const struct options *options, const struct bt_cluster *in
 			return result;
 		}
 	}
-	bt_cluster_copy(input, NULL, &before->cluster);
+	bt_manifests_copy(input, NULL, &before->cluster);
 	bt_whatif_result(whatif, &after->cluster);
 	/* What is wrong with both sides is told once. */
 	after->cluster.warn = NULL;
@@ -76,7 +76,7 @@ static int compare(const struct options *options, struct bt_whatif *whatif,
 }
 
 /** engines: of the before and the after side; consumed. */
-static int run_on_engines(const struct options *options, struct bt_cluster *input,
+static int run_on_engines(const struct options *options, struct bt_manifests *input,
 	struct bt_engine *const engines[2], int *out_exit_status, struct berth_error *err)
 {
 	struct bt_whatif whatif;
@@ -100,7 +100,7 @@ static int run_on_engines(const struct options *options, struct bt_cluster *inpu
 }
 
 static int run_on_cluster(
-	const struct bt_command *command, const struct options *options, struct bt_cluster *input)
+	const struct bt_command *command, const struct options *options, struct bt_manifests *input)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_engine *engines[2] = {NULL, NULL};
@@ -128,13 +128,13 @@ static int run_on_cluster(
 static int run_with_options(const struct bt_command *command, const struct options *options)
 {
 	struct bt_warnings warnings = {.command = command};
-	struct bt_cluster input;
-	bt_cluster_init(&input);
+	struct bt_manifests input;
+	bt_manifests_init(&input);
 	input.warn = bt_warnings_take;
 	input.warn_context = &warnings;
 	int exit_status = run_on_cluster(command, options, &input);
 	bt_warnings_end(&warnings);
-	bt_cluster_finish(&input);
+	bt_manifests_finish(&input);
 	return exit_status;
 }
 

@@ -4,7 +4,7 @@
 
 #include "api/pod.h"
 #include "base/str.h"
-#include "cli/cluster.h"
+#include "cli/manifests.h"
 #include "cli/complete_private.h"
 
 /** Somebody waits with a finger on the key: about a second of reading, less for what is packed. */
@@ -47,7 +47,7 @@ static bool is_plain(struct bt_str name)
 }
 
 static void offer_node(struct bt_complete *complete, const struct bt_complete_word *word,
-	const struct bt_cluster_object *object)
+	const struct bt_manifests_object *object)
 {
 	if (is_plain(object->name)) {
 		bt_complete_offer(complete, word, object->name, "node");
@@ -55,7 +55,7 @@ static void offer_node(struct bt_complete *complete, const struct bt_complete_wo
 }
 
 static void offer_pod(struct bt_complete *complete, const struct bt_complete_word *word,
-	const struct bt_cluster_object *object)
+	const struct bt_manifests_object *object)
 {
 	const struct bt_pod *pod = object->object->value;
 	const char *given = complete->namespace_;
@@ -78,17 +78,17 @@ static void offer_objects(
 	struct bt_complete *complete, const struct bt_complete_word *word, enum bt_kind kind)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_cluster cluster;
+	struct bt_manifests cluster;
 	int result = 0;
 	if (!is_quick(&complete->files)) {
 		return;
 	}
-	bt_cluster_init(&cluster);
+	bt_manifests_init(&cluster);
 	for (uint32_t i = 0; i < complete->files.list.count && result == 0; i++) {
-		result = bt_cluster_read(&cluster, complete->files.list.items[i], &err);
+		result = bt_manifests_read(&cluster, complete->files.list.items[i], &err);
 	}
 	for (uint32_t i = 0; i < cluster.objects.count && result == 0; i++) {
-		const struct bt_cluster_object *object = &cluster.objects.items[i];
+		const struct bt_manifests_object *object = &cluster.objects.items[i];
 		if (object->kind != kind || object->object == NULL) {
 			continue;
 		}
@@ -99,7 +99,7 @@ static void offer_objects(
 		}
 	}
 	berth_error_finish(&err);
-	bt_cluster_finish(&cluster);
+	bt_manifests_finish(&cluster);
 }
 
 void bt_complete_nodes(struct bt_complete *complete, const struct bt_complete_word *word)

@@ -59,7 +59,7 @@ static bool is_named_after(const struct bt_object_meta *pod,
 	const struct bt_owner_reference *controller, const struct bt_pod_reference *reference)
 {
 	if (reference->kind == BT_KIND_DEPLOYMENT) {
-		struct bt_str deployment = bt_cluster_deployment_of(pod, controller->name);
+		struct bt_str deployment = bt_manifests_deployment_of(pod, controller->name);
 		return bt_str_equal_c(controller->kind, "ReplicaSet") && deployment.length != 0 &&
 			bt_str_equal(deployment, reference->name);
 	}
@@ -67,7 +67,7 @@ static bool is_named_after(const struct bt_object_meta *pod,
 		is_number(ending_of(controller->name, reference->name));
 }
 
-static bool belongs(const struct bt_cluster *cluster, const struct bt_object_meta *pod,
+static bool belongs(const struct bt_manifests *cluster, const struct bt_object_meta *pod,
 	const struct bt_pod_reference *reference)
 {
 	const struct bt_object_meta *owned = pod;
@@ -85,9 +85,9 @@ static bool belongs(const struct bt_cluster *cluster, const struct bt_object_met
 			return false;
 		}
 		uint32_t owner =
-			bt_cluster_find(cluster, is_job ? BT_KIND_JOB : BT_KIND_REPLICA_SET,
+			bt_manifests_find(cluster, is_job ? BT_KIND_JOB : BT_KIND_REPLICA_SET,
 				pod->namespace_, controller->name);
-		if (owner == BT_CLUSTER_NONE) {
+		if (owner == BT_MANIFESTS_NONE) {
 			return is_named_after(pod, controller, reference);
 		}
 		owned = cluster->objects.items[owner].object->meta;
@@ -124,7 +124,7 @@ static void consider(struct search *search, const struct bt_pod *pod, struct can
 static void look(struct search *search)
 {
 	const struct bt_simulation *simulation = search->simulation;
-	const struct bt_cluster *cluster = simulation->cluster;
+	const struct bt_manifests *cluster = simulation->cluster;
 	search->found.count = 0;
 	search->pod_count = 0;
 	search->pending_count = 0;
@@ -136,7 +136,7 @@ static void look(struct search *search)
 				.pending = i});
 	}
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
-		const struct bt_cluster_object *object = &cluster->objects.items[i];
+		const struct bt_manifests_object *object = &cluster->objects.items[i];
 		if (object->kind != BT_KIND_POD) {
 			continue;
 		}
@@ -158,10 +158,10 @@ static void look(struct search *search)
 static void append_name(struct bt_strbuf *out, struct bt_str namespace_, struct bt_str name)
 {
 	if (namespace_.length != 0) {
-		bt_printable_append(out, bt_str_sub(namespace_, 0, BT_CLUSTER_NAME_BYTES_MAX));
+		bt_printable_append(out, bt_str_sub(namespace_, 0, BT_MANIFESTS_NAME_BYTES_MAX));
 		bt_strbuf_append_char(out, '/');
 	}
-	bt_printable_append(out, bt_str_sub(name, 0, BT_CLUSTER_NAME_BYTES_MAX));
+	bt_printable_append(out, bt_str_sub(name, 0, BT_MANIFESTS_NAME_BYTES_MAX));
 }
 
 static int fail(struct bt_strbuf *text, struct berth_error *err)
@@ -214,13 +214,13 @@ static void add_word(struct words *words, struct bt_str namespace_, struct bt_st
 static void collect_words(
 	const struct bt_simulation *simulation, enum bt_kind kind, struct words *words)
 {
-	const struct bt_cluster *cluster = simulation->cluster;
+	const struct bt_manifests *cluster = simulation->cluster;
 	for (uint32_t i = 0; kind == BT_KIND_POD && i < simulation->pods.count; i++) {
 		const struct bt_object_meta *meta = &simulation->pods.items[i].pod->metadata;
 		add_word(words, meta->namespace_, meta->name);
 	}
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
-		const struct bt_cluster_object *object = &cluster->objects.items[i];
+		const struct bt_manifests_object *object = &cluster->objects.items[i];
 		if (object->kind == kind) {
 			add_word(words, object->namespace_, object->name);
 		}
@@ -249,11 +249,11 @@ static const struct candidate *find_alike(const struct words *words, struct bt_s
 }
 
 /** A workload of exactly this name: people name those when they mean their pods. */
-static const struct bt_cluster_object *find_workload(
-	const struct bt_cluster *cluster, struct bt_str namespace_, struct bt_str name)
+static const struct bt_manifests_object *find_workload(
+	const struct bt_manifests *cluster, struct bt_str namespace_, struct bt_str name)
 {
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
-		const struct bt_cluster_object *object = &cluster->objects.items[i];
+		const struct bt_manifests_object *object = &cluster->objects.items[i];
 		bool has_pods = object->kind == BT_KIND_DEPLOYMENT ||
 			object->kind == BT_KIND_STATEFUL_SET ||
 			object->kind == BT_KIND_DAEMON_SET || object->kind == BT_KIND_JOB ||
@@ -271,7 +271,7 @@ static void append_suggestion(const struct search *search, struct bt_strbuf *tex
 {
 	const struct bt_simulation *simulation = search->simulation;
 	const struct bt_pod_reference *reference = search->reference;
-	const struct bt_cluster_object *workload = reference->kind == BT_KIND_POD
+	const struct bt_manifests_object *workload = reference->kind == BT_KIND_POD
 		? find_workload(simulation->cluster, search->namespace_, reference->name)
 		: NULL;
 	if (workload != NULL) {
@@ -298,7 +298,7 @@ static int not_found(const struct search *search, struct berth_error *err)
 {
 	const struct bt_pod_reference *reference = search->reference;
 	struct bt_strbuf text = {0};
-	const struct bt_cluster_object *workload = reference->kind != BT_KIND_POD
+	const struct bt_manifests_object *workload = reference->kind != BT_KIND_POD
 		? find_workload(search->simulation->cluster, search->namespace_, reference->name)
 		: NULL;
 	if (workload != NULL && workload->kind == reference->kind) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/live_private.h"
 
-#include "cli/cluster.h"
+#include "cli/manifests.h"
 #include "client/watch_event.h"
 
 /* One list in pages. Its state may be forgotten by the server between two of them (410): then it
@@ -60,9 +60,9 @@ static int take_item(struct bt_live_list *list, struct bt_str bytes, struct bert
 	}
 	bt_vec_push(&list->objects, object);
 	list->object_bytes += object->arena.total_bytes;
-	return list->object_bytes > BT_CLUSTER_BYTES_MAX
+	return list->object_bytes > BT_MANIFESTS_BYTES_MAX
 		? bt_error_set(err, BERTH_ERR_TOO_LARGE, "more than %zu bytes of memory",
-			  BT_CLUSTER_BYTES_MAX)
+			  BT_MANIFESTS_BYTES_MAX)
 		: 0;
 }
 

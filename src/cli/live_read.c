@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/live_private.h"
 
-#include "cli/cluster.h"
+#include "cli/manifests.h"
 
 /* All kinds: the nodes' first page tells which state of the server the other lists are to be of. */
 
@@ -70,7 +70,7 @@ static void start_list(struct reading *reading)
 	struct bt_live_list *list = &reading->lists[reading->started];
 	list->live = reading->live;
 	list->kind = wanted[reading->started].kind;
-	list->objects_max = BT_CLUSTER_OBJECTS_MAX + 1;
+	list->objects_max = BT_MANIFESTS_OBJECTS_MAX + 1;
 	if (reading->started != 0) {
 		list->at_version = bt_strbuf_str(&reading->version);
 	}

@@ -74,7 +74,7 @@ int bt_node_reference_cut(
 	return 0;
 }
 
-int64_t bt_node_reference_match(const struct bt_cluster *cluster, struct bt_str reference,
+int64_t bt_node_reference_match(const struct bt_manifests *cluster, struct bt_str reference,
 	bool (*is_there)(const void *context, uint32_t index), const void *context, bool *selected,
 	struct berth_error *err)
 {
@@ -88,7 +88,7 @@ int64_t bt_node_reference_match(const struct bt_cluster *cluster, struct bt_str 
 			bt_str_sub(reference, 1, reference.length - 2), &arena, &selector, err);
 	}
 	for (uint32_t i = 0; result == 0 && i < cluster->objects.count; i++) {
-		const struct bt_cluster_object *object = &cluster->objects.items[i];
+		const struct bt_manifests_object *object = &cluster->objects.items[i];
 		bool matches = object->kind == BT_KIND_NODE &&
 			(is_there == NULL || is_there(context, i)) &&
 			(by_labels ? bt_selector_matches(&selector, &object->object->meta->labels)

@@ -5,7 +5,7 @@
  * Nodes as flags name them: by name, by a pattern with * and ?, or by a label selector in brackets:
  * node-1, 'node-a*', '[pool=spot,!gpu]'.
  */
-#include "cli/cluster.h"
+#include "cli/manifests.h"
 
 enum bt_node_reference {
 	BT_NODE_NAME,
@@ -27,7 +27,7 @@ BT_MUST_USE int bt_node_reference_cut(
  * NULL: all of the cluster are there. Returns their number, or BERTH_ERR_INVALID for a selector
  * that cannot be read.
  */
-BT_MUST_USE int64_t bt_node_reference_match(const struct bt_cluster *cluster,
+BT_MUST_USE int64_t bt_node_reference_match(const struct bt_manifests *cluster,
 	struct bt_str reference, bool (*is_there)(const void *context, uint32_t index),
 	const void *context, bool *selected, struct berth_error *err);
 #endif

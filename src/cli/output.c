@@ -62,7 +62,7 @@ uint32_t *bt_output_node_slots(const struct bt_simulation *simulation)
 	uint32_t *slots = BT_NEW_ARRAY(uint32_t, simulation->node_count);
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < simulation->cluster->objects.count; i++) {
-		const struct bt_cluster_object *object = &simulation->cluster->objects.items[i];
+		const struct bt_manifests_object *object = &simulation->cluster->objects.items[i];
 		if (object->kind == BT_KIND_NODE) {
 			named[count++] = (struct named_slot){
 				object->name, bt_node_table_find(table, object->name)};

@@ -136,8 +136,8 @@ static struct bt_object *claim_from(const struct bt_resource_claim_template *tem
 }
 
 /** One entry. *out_status: what the pod's status is to say of it; false: nothing. */
-static bool make_claim(struct bt_cluster *cluster, struct bt_state *state, const struct bt_pod *pod,
-	const struct bt_pod_resource_claim *entry, struct bt_arena *arena,
+static bool make_claim(struct bt_manifests *cluster, struct bt_state *state,
+	const struct bt_pod *pod, const struct bt_pod_resource_claim *entry, struct bt_arena *arena,
 	struct bt_pod_resource_claim_status *out_status, size_t *out_bytes,
 	struct bt_str *out_missing)
 {
@@ -158,7 +158,7 @@ static bool make_claim(struct bt_cluster *cluster, struct bt_state *state, const
 	}
 	struct bt_str name = free_name(state, pod, entry->name, arena);
 	struct bt_object *claim =
-		claim_from(template_, pod, entry->name, name, bt_cluster_make_uid(cluster));
+		claim_from(template_, pod, entry->name, name, bt_manifests_make_uid(cluster));
 	*out_bytes += claim->arena.total_bytes;
 	bt_object_store_put(&state->objects, claim);
 	out_status->name = entry->name;
@@ -166,7 +166,7 @@ static bool make_claim(struct bt_cluster *cluster, struct bt_state *state, const
 	return true;
 }
 
-size_t bt_pod_claims_make(struct bt_cluster *cluster, struct bt_state *state, struct bt_pod *pod,
+size_t bt_pod_claims_make(struct bt_manifests *cluster, struct bt_state *state, struct bt_pod *pod,
 	struct bt_arena *arena, struct bt_str *out_missing)
 {
 	size_t bytes = 0;
@@ -192,15 +192,15 @@ size_t bt_pod_claims_make(struct bt_cluster *cluster, struct bt_state *state, st
 }
 
 void bt_pod_claims_warn_missing(
-	const struct bt_cluster *cluster, const struct bt_pod *pod, struct bt_str template_name)
+	const struct bt_manifests *cluster, const struct bt_pod *pod, struct bt_str template_name)
 {
 	struct bt_strbuf shown = {0};
 	bt_printable_append_name(&shown, pod->metadata.namespace_,
-		bt_str_sub(template_name, 0, BT_CLUSTER_NAME_BYTES_MAX));
+		bt_str_sub(template_name, 0, BT_MANIFESTS_NAME_BYTES_MAX));
 	bt_strbuf_append_c(&shown,
 		" is not in the input: pods that name it get no claim and stay pending, as does ");
 	bt_printable_append_name(&shown, pod->metadata.namespace_, pod->metadata.name);
-	bt_cluster_warn(cluster, "ResourceClaimTemplate %s", bt_strbuf_c(&shown));
+	bt_manifests_warn(cluster, "ResourceClaimTemplate %s", bt_strbuf_c(&shown));
 	bt_strbuf_finish(&shown);
 }
 
@@ -218,7 +218,7 @@ static bool is_unallocated(const struct bt_state *state, const struct bt_pod *po
 }
 
 void bt_pod_claims_warn_unallocated(
-	const struct bt_cluster *cluster, const struct bt_state *state, const struct bt_pod *pod)
+	const struct bt_manifests *cluster, const struct bt_state *state, const struct bt_pod *pod)
 {
 	for (uint32_t i = 0; i < pod->spec.resource_claims.count; i++) {
 		const struct bt_pod_resource_claim *entry = &pod->spec.resource_claims.items[i];
@@ -228,8 +228,9 @@ void bt_pod_claims_warn_unallocated(
 		struct bt_strbuf shown = {0};
 		bt_printable_append_name(&shown, pod->metadata.namespace_, pod->metadata.name);
 		bt_strbuf_append_c(&shown, ": no allocation for spec.resourceClaims ");
-		bt_printable_append(&shown, bt_str_sub(entry->name, 0, BT_CLUSTER_NAME_BYTES_MAX));
-		bt_cluster_warn(cluster,
+		bt_printable_append(
+			&shown, bt_str_sub(entry->name, 0, BT_MANIFESTS_NAME_BYTES_MAX));
+		bt_manifests_warn(cluster,
 			"Pod %s is in the input: the devices it uses count as free",
 			bt_strbuf_c(&shown));
 		bt_strbuf_finish(&shown);
@@ -355,10 +356,10 @@ static struct bt_object *orphan(const struct bt_resource_claim *claim)
 	return bt_object_create(BT_KIND_RESOURCE_CLAIM, &left);
 }
 
-void bt_pod_claims_release_all(struct bt_cluster *cluster, const struct bt_text_set *pod_uids)
+void bt_pod_claims_release_all(struct bt_manifests *cluster, const struct bt_text_set *pod_uids)
 {
 	for (uint32_t i = 0; i < cluster->objects.count && pod_uids->items.count != 0; i++) {
-		const struct bt_cluster_object *object = &cluster->objects.items[i];
+		const struct bt_manifests_object *object = &cluster->objects.items[i];
 		if (object->kind != BT_KIND_RESOURCE_CLAIM) {
 			continue;
 		}
@@ -368,7 +369,7 @@ void bt_pod_claims_release_all(struct bt_cluster *cluster, const struct bt_text_
 			? orphan(claim)
 			: without_users(claim, pod_uids);
 		if (left != NULL) {
-			bt_cluster_exchange(cluster, i, left);
+			bt_manifests_exchange(cluster, i, left);
 		}
 	}
 }

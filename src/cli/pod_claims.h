@@ -7,7 +7,7 @@
  * src/controllers/resource_claim_controller.c does with the objects of an API server over time is
  * the same. Spec: 12 section 3, 14b section 6.8.
  */
-#include "cli/cluster.h"
+#include "cli/manifests.h"
 #include "api/pod.h"
 #include "api/resource_claim.h"
 #include "config/text_set.h"
@@ -19,14 +19,14 @@
  * it is in arena. cluster: of the uids. Returns the bytes of memory that the claims take.
  * *out_missing: a template that is not there ("": all are); the pod stays without that claim.
  */
-size_t bt_pod_claims_make(struct bt_cluster *cluster, struct bt_state *state, struct bt_pod *pod,
+size_t bt_pod_claims_make(struct bt_manifests *cluster, struct bt_state *state, struct bt_pod *pod,
 	struct bt_arena *arena, struct bt_str *out_missing);
 /** Say what that means. template_name: *out_missing of this pod. */
 void bt_pod_claims_warn_missing(
-	const struct bt_cluster *cluster, const struct bt_pod *pod, struct bt_str template_name);
+	const struct bt_manifests *cluster, const struct bt_pod *pod, struct bt_str template_name);
 /** A pod on a node has claims whose devices nothing tells, so that they count as free: say so. */
 void bt_pod_claims_warn_unallocated(
-	const struct bt_cluster *cluster, const struct bt_state *state, const struct bt_pod *pod);
+	const struct bt_manifests *cluster, const struct bt_state *state, const struct bt_pod *pod);
 /** Nobody placed the pod after all: the claims that were made for it go. */
 void bt_pod_claims_unmake(struct bt_state *state, const struct bt_pod *pod);
 /**
@@ -41,7 +41,7 @@ void bt_pod_claims_unplace(struct bt_state *state, struct bt_str pod_uid);
  * claim that was made for one of them is left without owner, mark and devices, where nobody finds
  * it.
  */
-void bt_pod_claims_release_all(struct bt_cluster *cluster, const struct bt_text_set *pod_uids);
+void bt_pod_claims_release_all(struct bt_manifests *cluster, const struct bt_text_set *pod_uids);
 
 /** The claim of one of the pod's entries, borrowed until claims change; NULL: there is none. */
 struct bt_object *bt_pod_claims_find(const struct bt_state *state, const struct bt_pod *pod,

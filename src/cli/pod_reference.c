@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/pod_reference.h"
 
-#include "cli/cluster.h"
+#include "cli/manifests.h"
 #include "cli/printable.h"
 #include "cli/suggest.h"
 
@@ -53,7 +53,7 @@ static int wrong_argument(const char *argument, const char *what, struct berth_e
 {
 	struct bt_strbuf shown = {0};
 	bt_printable_append(
-		&shown, bt_str_sub(bt_str_from(argument), 0, BT_CLUSTER_NAME_BYTES_MAX));
+		&shown, bt_str_sub(bt_str_from(argument), 0, BT_MANIFESTS_NAME_BYTES_MAX));
 	int result = bt_error_set(err, BERTH_ERR_INVALID, "%s: %s", bt_strbuf_c(&shown), what);
 	bt_strbuf_finish(&shown);
 	return result;
@@ -66,7 +66,7 @@ static int unknown_kind(struct bt_str word, struct berth_error *err)
 		words[i] = kind_words[i].word;
 	}
 	struct bt_strbuf text = {0};
-	bt_printable_append(&text, bt_str_sub(word, 0, BT_CLUSTER_NAME_BYTES_MAX));
+	bt_printable_append(&text, bt_str_sub(word, 0, BT_MANIFESTS_NAME_BYTES_MAX));
 	const char *close = bt_suggest(bt_strbuf_c(&text), words, BT_ARRAY_LENGTH(words));
 	bt_strbuf_append_c(&text, " is no kind that has pods");
 	if (close != NULL) {

@@ -49,7 +49,7 @@ uint32_t bt_simulation_pending_count(const struct bt_simulation *simulation)
 }
 
 void bt_simulation_init(
-	struct bt_simulation *simulation, struct bt_cluster *cluster, struct bt_engine *engine)
+	struct bt_simulation *simulation, struct bt_manifests *cluster, struct bt_engine *engine)
 {
 	*simulation = (struct bt_simulation){.cluster = cluster, .engine = engine};
 	bt_waiting_pods_init(&simulation->waiting);
@@ -96,9 +96,9 @@ struct loading {
 static void load_nodes(struct loading *loading)
 {
 	struct bt_simulation *simulation = loading->simulation;
-	const struct bt_cluster *cluster = simulation->cluster;
+	const struct bt_manifests *cluster = simulation->cluster;
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
-		const struct bt_cluster_object *object = &cluster->objects.items[i];
+		const struct bt_manifests_object *object = &cluster->objects.items[i];
 		if (object->kind != BT_KIND_NODE) {
 			continue;
 		}
@@ -160,14 +160,14 @@ static int load_running(struct loading *loading, const struct bt_pod *pod, struc
 	if (bt_state_find_pod(state, pod->metadata.uid) != BT_POD_NONE) {
 		return same_uid(pod, err);
 	}
-	if (bt_cluster_find(simulation->cluster, BT_KIND_NODE, BT_STR(""), pod->spec.node_name) ==
-		BT_CLUSTER_NONE) {
+	if (bt_manifests_find(simulation->cluster, BT_KIND_NODE, BT_STR(""), pod->spec.node_name) ==
+		BT_MANIFESTS_NONE) {
 		struct bt_strbuf shown = {0};
 		bt_printable_append_name(&shown, pod->metadata.namespace_, pod->metadata.name);
 		bt_strbuf_append_c(&shown, ": its node ");
 		bt_printable_append(
-			&shown, bt_str_sub(pod->spec.node_name, 0, BT_CLUSTER_NAME_BYTES_MAX));
-		bt_cluster_warn(
+			&shown, bt_str_sub(pod->spec.node_name, 0, BT_MANIFESTS_NAME_BYTES_MAX));
+		bt_manifests_warn(
 			simulation->cluster, "Pod %s is not in the input", bt_strbuf_c(&shown));
 		bt_strbuf_finish(&shown);
 	}
@@ -176,7 +176,7 @@ static int load_running(struct loading *loading, const struct bt_pod *pod, struc
 	return bt_state_add_pod(state, pod, err);
 }
 
-/** pod: a shallow copy whose name, namespace and uid are set. extra_of: BT_CLUSTER_NONE, or whose
+/** pod: a shallow copy whose name, namespace and uid are set. extra_of: BT_MANIFESTS_NONE, or whose
  * extra it is. */
 static int load_pod(struct loading *loading, const struct bt_pod *pod, uint32_t extra_of,
 	struct berth_error *err)
@@ -202,7 +202,7 @@ static int load_pod(struct loading *loading, const struct bt_pod *pod, uint32_t 
 	struct bt_pod *copy = BT_ARENA_NEW(&simulation->arena, struct bt_pod);
 	*copy = *pod;
 	int result = bt_admission_admit(&loading->admission, copy, &simulation->arena, err);
-	if (extra_of != BT_CLUSTER_NONE) {
+	if (extra_of != BT_MANIFESTS_NONE) {
 		struct bt_simulated_extra extra = {.pod = copy, .owner = extra_of};
 		bt_vec_push(&simulation->extras, extra);
 	} else {
@@ -215,21 +215,21 @@ static int load_pod(struct loading *loading, const struct bt_pod *pod, uint32_t 
 
 static int load_input_pod(struct loading *loading, uint32_t index, struct berth_error *err)
 {
-	struct bt_cluster *cluster = loading->simulation->cluster;
-	const struct bt_cluster_object *object = &cluster->objects.items[index];
+	struct bt_manifests *cluster = loading->simulation->cluster;
+	const struct bt_manifests_object *object = &cluster->objects.items[index];
 	struct bt_pod pod = *(const struct bt_pod *)bt_object_value(object->object, BT_KIND_POD);
 	pod.metadata.name = object->name;
 	pod.metadata.namespace_ = object->namespace_;
 	pod.metadata.uid = object->uid;
 	const uint32_t *extras = loading->simulation->extras_wanted;
 	bool is_extra = extras != NULL && extras[index] != 0;
-	int result = load_pod(loading, &pod, is_extra ? index : BT_CLUSTER_NONE, err);
+	int result = load_pod(loading, &pod, is_extra ? index : BT_MANIFESTS_NONE, err);
 	if (result < 0) {
-		return bt_cluster_wrap(cluster, index, result, err);
+		return bt_manifests_wrap(cluster, index, result, err);
 	}
 	if (!loading->simulation->keep_bound &&
 		(bt_pod_is_assigned(&pod) || bt_pod_is_terminal(&pod))) {
-		bt_cluster_release(cluster, index);
+		bt_manifests_release(cluster, index);
 	}
 	return 0;
 }
@@ -242,10 +242,10 @@ static int load_expanded_pods(struct loading *loading, uint32_t owner, struct be
 		const struct bt_workload_pod *entry =
 			&expansion->pods.items[loading->next_expanded++];
 		int result = load_pod(
-			loading, entry->pod, entry->is_extra ? owner : BT_CLUSTER_NONE, err);
+			loading, entry->pod, entry->is_extra ? owner : BT_MANIFESTS_NONE, err);
 		if (result < 0) {
 			result = bt_error_wrap(err, result, "spec.template");
-			return bt_cluster_wrap(loading->simulation->cluster, owner, result, err);
+			return bt_manifests_wrap(loading->simulation->cluster, owner, result, err);
 		}
 	}
 	return 0;
@@ -253,7 +253,7 @@ static int load_expanded_pods(struct loading *loading, uint32_t owner, struct be
 
 static int load_pods(struct loading *loading, struct berth_error *err)
 {
-	const struct bt_cluster *cluster = loading->simulation->cluster;
+	const struct bt_manifests *cluster = loading->simulation->cluster;
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
 		int result;
 		if (cluster->objects.items[i].kind == BT_KIND_POD) {
@@ -278,10 +278,10 @@ static int check_uids(const struct bt_simulation *simulation, struct berth_error
 			bt_state_find_pod(simulation->engine->state, pod->metadata.uid) !=
 				BT_POD_NONE) {
 			result = same_uid(pod, err);
-			uint32_t index = bt_cluster_find(simulation->cluster, BT_KIND_POD,
+			uint32_t index = bt_manifests_find(simulation->cluster, BT_KIND_POD,
 				pod->metadata.namespace_, pod->metadata.name);
-			if (index != BT_CLUSTER_NONE) {
-				result = bt_cluster_wrap(simulation->cluster, index, result, err);
+			if (index != BT_MANIFESTS_NONE) {
+				result = bt_manifests_wrap(simulation->cluster, index, result, err);
 			}
 		}
 	}
@@ -346,7 +346,7 @@ int bt_simulation_load(struct bt_simulation *simulation, struct berth_error *err
 	const struct bt_gates *gates = bt_config_gates(simulation->engine->config);
 	struct loading loading = {.simulation = simulation};
 	bt_arena_init(&loading.scratch, 0);
-	bt_cluster_index_owners(simulation->cluster);
+	bt_manifests_index_owners(simulation->cluster);
 	bt_admission_init(&loading.admission, simulation->cluster,
 		bt_gate_enabled(gates, BT_GATE_POD_LEVEL_RESOURCES));
 	simulation->expansion.taint_comparison =

@@ -78,8 +78,8 @@ struct bt_simulated_extra {
 };
 
 struct bt_simulation {
-	struct bt_cluster *cluster; /* borrowed */
-	struct bt_engine *engine;   /* borrowed */
+	struct bt_manifests *cluster; /* borrowed */
+	struct bt_engine *engine;     /* borrowed */
 	struct bt_expansion expansion;
 	struct bt_arena arena;
 	BT_VEC(struct bt_simulated_pod) pods;           /* in the order they are decided */
@@ -107,7 +107,7 @@ struct bt_simulation {
 };
 
 void bt_simulation_init(
-	struct bt_simulation *simulation, struct bt_cluster *cluster, struct bt_engine *engine);
+	struct bt_simulation *simulation, struct bt_manifests *cluster, struct bt_engine *engine);
 void bt_simulation_finish(struct bt_simulation *simulation);
 /**
  * Expand workloads, admit pods, fill the engine's state; bound pods are released on the way. Errors

@@ -10,8 +10,8 @@ int bt_simulation_ask(const struct bt_command *command, const struct bt_setup *s
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_warnings warnings = {.command = command};
 	struct bt_engine *engine = NULL;
-	struct bt_cluster cluster;
-	bt_cluster_init(&cluster);
+	struct bt_manifests cluster;
+	bt_manifests_init(&cluster);
 	cluster.warn = bt_warnings_take;
 	cluster.warn_context = &warnings;
 	int result = bt_setup_engine(setup, &engine, &err);
@@ -32,6 +32,6 @@ int bt_simulation_ask(const struct bt_command *command, const struct bt_setup *s
 	bt_engine_destroy(engine);
 	int exit_status = result < 0 ? bt_command_fail(command, &err) : result;
 	bt_warnings_end(&warnings);
-	bt_cluster_finish(&cluster);
+	bt_manifests_finish(&cluster);
 	return exit_status;
 }

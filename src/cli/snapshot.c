@@ -320,7 +320,7 @@ static void mark_pods_exist(struct bt_object_meta *meta, struct bt_arena *arena)
 }
 
 /** A copy that may be changed, in the pass's arena. */
-static void *visit_object(const struct bt_cluster_object *object, struct pass *pass)
+static void *visit_object(const struct bt_manifests_object *object, struct pass *pass)
 {
 	const struct bt_kind_info *info = bt_kind_info(object->kind);
 	const struct bt_message_visitor visitor = {pass, take_text, take_scalar, keeps};
@@ -373,10 +373,10 @@ static void add_device_texts(
 
 /** Copies: objects are released while they are written. */
 static void collect_device_texts(
-	const struct bt_cluster *cluster, struct bt_text_set *texts, struct bt_arena *arena)
+	const struct bt_manifests *cluster, struct bt_text_set *texts, struct bt_arena *arena)
 {
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
-		const struct bt_cluster_object *object = &cluster->objects.items[i];
+		const struct bt_manifests_object *object = &cluster->objects.items[i];
 		if (object->kind != BT_KIND_RESOURCE_SLICE) {
 			continue;
 		}
@@ -389,7 +389,7 @@ static void collect_device_texts(
 	}
 }
 
-void bt_snapshot_collect_names(const struct bt_cluster *cluster, struct bt_neutral_names *names)
+void bt_snapshot_collect_names(const struct bt_manifests *cluster, struct bt_neutral_names *names)
 {
 	struct bt_arena arena = {0};
 	struct pass pass = {.collecting = names, .arena = &arena};
@@ -408,10 +408,10 @@ void bt_snapshot_collect_names(const struct bt_cluster *cluster, struct bt_neutr
 	bt_neutral_names_settle(names);
 }
 
-static void warn_of_parts(const struct bt_cluster *cluster, const struct pass *pass)
+static void warn_of_parts(const struct bt_manifests *cluster, const struct pass *pass)
 {
 	if (pass->by_parts != 0) {
-		bt_cluster_warn(cluster,
+		bt_manifests_warn(cluster,
 			"--strip-names: %u selector expression%s of devices look%s at parts of "
 			"texts "
 			"(matches, substring and the like); with neutral names the answer may be "
@@ -421,7 +421,7 @@ static void warn_of_parts(const struct bt_cluster *cluster, const struct pass *p
 	}
 }
 
-int bt_snapshot_write(struct bt_cluster *cluster, const struct bt_neutral_names *names,
+int bt_snapshot_write(struct bt_manifests *cluster, const struct bt_neutral_names *names,
 	int (*write)(void *context, struct bt_str text, struct berth_error *err), void *context,
 	struct berth_error *err)
 {
@@ -437,14 +437,14 @@ int bt_snapshot_write(struct bt_cluster *cluster, const struct bt_neutral_names 
 	}
 	bt_strbuf_append_c(&text, "{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[");
 	for (uint32_t i = 0; i < cluster->objects.count && result == 0; i++) {
-		const struct bt_cluster_object *object = &cluster->objects.items[i];
+		const struct bt_manifests_object *object = &cluster->objects.items[i];
 		struct bt_json_writer writer;
 		const void *value = visit_object(object, &pass);
 		bt_strbuf_append_c(&text, i == 0 ? "\n" : ",\n");
 		bt_json_writer_init(&writer, &text, 0);
 		bt_object_encode_json(object->kind, value, &writer);
 		bt_arena_reset(&arena);
-		bt_cluster_release(cluster, i);
+		bt_manifests_release(cluster, i);
 		if (text.length >= PIECE_BYTES) {
 			result = write(context, bt_strbuf_str(&text), err);
 			bt_strbuf_reset(&text);

@@ -38,7 +38,7 @@ int bt_source_check(
 /** --- the server --- */
 
 struct live_reading {
-	struct bt_cluster *cluster;
+	struct bt_manifests *cluster;
 	uint32_t source;
 	struct bt_progress progress;
 	char what[64];
@@ -47,13 +47,13 @@ struct live_reading {
 static int take(void *context, struct bt_object *object, struct berth_error *err)
 {
 	struct live_reading *reading = context;
-	return bt_cluster_take_live(reading->cluster, reading->source, object, err);
+	return bt_manifests_take_live(reading->cluster, reading->source, object, err);
 }
 
 static void warn(void *context, const char *line)
 {
 	const struct live_reading *reading = context;
-	bt_cluster_warn(reading->cluster, "%s", line);
+	bt_manifests_warn(reading->cluster, "%s", line);
 }
 
 static void show_progress(void *context, const char *resource, uint32_t count)
@@ -64,7 +64,7 @@ static void show_progress(void *context, const char *resource, uint32_t count)
 }
 
 static int read_server(
-	const struct bt_source *source, struct bt_cluster *cluster, struct berth_error *err)
+	const struct bt_source *source, struct bt_manifests *cluster, struct berth_error *err)
 {
 	struct live_reading reading = {.cluster = cluster, .what = "reading"};
 	const struct bt_live_sink sink = {&reading, take, warn, show_progress};
@@ -73,7 +73,7 @@ static int read_server(
 	if (result < 0) {
 		return result;
 	}
-	reading.source = bt_cluster_add_source(cluster, bt_live_server(live));
+	reading.source = bt_manifests_add_source(cluster, bt_live_server(live));
 	bt_progress_start(&reading.progress, reading.what, true);
 	result = bt_live_read(live, &sink, err);
 	bt_progress_end(&reading.progress);
@@ -83,7 +83,7 @@ static int read_server(
 #endif
 
 int bt_source_read(
-	const struct bt_source *source, struct bt_cluster *cluster, struct berth_error *err)
+	const struct bt_source *source, struct bt_manifests *cluster, struct berth_error *err)
 {
 	int result = 0;
 #if BT_HAVE_DAEMON
@@ -93,7 +93,7 @@ int bt_source_read(
 #endif
 	cluster->input.recursive = source->recursive;
 	for (uint32_t i = 0; i < source->files.list.count && result == 0; i++) {
-		result = bt_cluster_read(cluster, source->files.list.items[i], err);
+		result = bt_manifests_read(cluster, source->files.list.items[i], err);
 	}
 	if (result == 0 && cluster->objects.count == 0) {
 		const char *only =

@@ -6,7 +6,7 @@
  * files come on top of what the server has, so that "-f new.yaml" asks about a change.
  */
 #include "base/flags.h"
-#include "cli/cluster.h"
+#include "cli/manifests.h"
 #include "cli/command.h"
 
 struct bt_source {
@@ -25,7 +25,7 @@ struct bt_source {
 			"read the folders within a directory, too"}, \
 		{"kubeconfig", 0, BT_FLAG_STRING, &(source)->kubeconfig, "FILE", \
 			"read the cluster that this kubeconfig points to; nothing is written " \
-	                "there"}, \
+			"there"}, \
 	{ \
 		"context", 0, BT_FLAG_STRING, &(source)->context, "NAME", \
 			"context of the kubeconfig (default: its current one)" \
@@ -40,6 +40,6 @@ BT_MUST_USE int bt_source_check(
  * the server and what is wrong). "no objects that a scheduler reads" when there are none.
  */
 BT_MUST_USE int bt_source_read(
-	const struct bt_source *source, struct bt_cluster *cluster, struct berth_error *err);
+	const struct bt_source *source, struct bt_manifests *cluster, struct berth_error *err);
 void bt_source_finish(struct bt_source *source);
 #endif

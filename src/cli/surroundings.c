@@ -10,7 +10,7 @@
 #define CLASS_ANNOTATION "volume.beta.kubernetes.io/storage-class"
 
 struct loading {
-	struct bt_cluster *cluster;
+	struct bt_manifests *cluster;
 	struct bt_state *state;
 	struct bt_str default_class; /* "": none */
 	struct bt_arena arena;       /* of one object */
@@ -26,11 +26,11 @@ static void put(struct loading *loading, enum bt_kind kind, const void *value)
 }
 
 /** Of several default classes the one created last counts. */
-static struct bt_str find_default_class(const struct bt_cluster *cluster)
+static struct bt_str find_default_class(const struct bt_manifests *cluster)
 {
 	const struct bt_object_meta *best = NULL;
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
-		const struct bt_cluster_object *object = &cluster->objects.items[i];
+		const struct bt_manifests_object *object = &cluster->objects.items[i];
 		if (object->kind != BT_KIND_STORAGE_CLASS) {
 			continue;
 		}
@@ -63,7 +63,7 @@ static void default_namespace(struct loading *loading, struct bt_namespace *name
 		bt_labels_with(&namespace_->metadata.labels, &pair, 1, &loading->arena);
 }
 
-static void load_object(struct loading *loading, const struct bt_cluster_object *object)
+static void load_object(struct loading *loading, const struct bt_manifests_object *object)
 {
 	const struct bt_kind_info *info = bt_kind_info(object->kind);
 	void *copy = bt_arena_alloc(&loading->arena, info->size);
@@ -90,7 +90,7 @@ static void load_object(struct loading *loading, const struct bt_cluster_object 
 
 static void load_claims(struct loading *loading, const struct bt_workload_pod *entry)
 {
-	const struct bt_cluster_object *owner = &loading->cluster->objects.items[entry->owner];
+	const struct bt_manifests_object *owner = &loading->cluster->objects.items[entry->owner];
 	if (owner->kind != BT_KIND_STATEFUL_SET) {
 		return;
 	}
@@ -100,11 +100,11 @@ static void load_claims(struct loading *loading, const struct bt_workload_pod *e
 		claim.metadata.name = bt_arena_printf(&loading->arena, "%.*s-%.*s",
 			BT_STR_ARG(claim.metadata.name), BT_STR_ARG(entry->pod->metadata.name));
 		claim.metadata.namespace_ = owner->namespace_;
-		if (bt_cluster_find(loading->cluster, BT_KIND_PERSISTENT_VOLUME_CLAIM,
-			    owner->namespace_, claim.metadata.name) != BT_CLUSTER_NONE) {
+		if (bt_manifests_find(loading->cluster, BT_KIND_PERSISTENT_VOLUME_CLAIM,
+			    owner->namespace_, claim.metadata.name) != BT_MANIFESTS_NONE) {
 			continue;
 		}
-		claim.metadata.uid = bt_cluster_make_uid(loading->cluster);
+		claim.metadata.uid = bt_manifests_make_uid(loading->cluster);
 		default_claim(loading, &claim);
 		put(loading, BT_KIND_PERSISTENT_VOLUME_CLAIM, &claim);
 	}
@@ -113,12 +113,12 @@ static void load_claims(struct loading *loading, const struct bt_workload_pod *e
 static void load_namespace(struct loading *loading, struct bt_text_set *seen, struct bt_str name)
 {
 	if (!bt_text_set_add(seen, name) ||
-		bt_cluster_find(loading->cluster, BT_KIND_NAMESPACE, BT_STR(""), name) !=
-			BT_CLUSTER_NONE) {
+		bt_manifests_find(loading->cluster, BT_KIND_NAMESPACE, BT_STR(""), name) !=
+			BT_MANIFESTS_NONE) {
 		return;
 	}
 	struct bt_namespace namespace_ = {.metadata.name = name};
-	namespace_.metadata.uid = bt_cluster_make_uid(loading->cluster);
+	namespace_.metadata.uid = bt_manifests_make_uid(loading->cluster);
 	default_namespace(loading, &namespace_);
 	put(loading, BT_KIND_NAMESPACE, &namespace_);
 }
@@ -138,14 +138,14 @@ static int load_all_claims(
 	return 0;
 }
 
-int bt_surroundings_load(struct bt_cluster *cluster, const struct bt_expansion *expansion,
+int bt_surroundings_load(struct bt_manifests *cluster, const struct bt_expansion *expansion,
 	struct bt_state *state, struct berth_error *err)
 {
 	struct loading loading = {
 		.cluster = cluster, .state = state, .default_class = find_default_class(cluster)};
 	struct bt_text_set namespaces = {0};
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
-		const struct bt_cluster_object *object = &cluster->objects.items[i];
+		const struct bt_manifests_object *object = &cluster->objects.items[i];
 		if (object->kind != BT_KIND_POD && object->kind != BT_KIND_NODE) {
 			load_object(&loading, object);
 		}

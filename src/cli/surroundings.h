@@ -15,6 +15,6 @@
  * Workloads are expanded, and no object is released yet. BERTH_ERR_TOO_LARGE: the claims of
  * StatefulSets take more than BT_WORKLOAD_BYTES_MAX.
  */
-BT_MUST_USE int bt_surroundings_load(struct bt_cluster *cluster,
+BT_MUST_USE int bt_surroundings_load(struct bt_manifests *cluster,
 	const struct bt_expansion *expansion, struct bt_state *state, struct berth_error *err);
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "api/object.h"
-#include "cli/cluster.h"
+#include "cli/manifests.h"
 #include "cli/printable.h"
 #include "cli/suggest.h"
 #include "schema/schema.h"
@@ -176,7 +176,7 @@ static bool take_problem(void *context, const struct bt_schema_problem *problem)
 
 static struct bt_str shortened(struct bt_str text)
 {
-	return bt_str_sub(text, 0, BT_CLUSTER_NAME_BYTES_MAX);
+	return bt_str_sub(text, 0, BT_MANIFESTS_NAME_BYTES_MAX);
 }
 
 static void check(struct checking *checking, struct bt_json_value *object, struct bt_arena *arena)

@@ -13,7 +13,7 @@ struct bt_warnings {
 	uint32_t count;
 };
 
-/** "berth NAME: warning: LINE". context: struct bt_warnings; fits struct bt_cluster's warn. */
+/** "berth NAME: warning: LINE". context: struct bt_warnings; fits struct bt_manifests's warn. */
 void bt_warnings_take(void *context, const char *line);
 void bt_warnings_end(const struct bt_warnings *warnings);
 #endif

@@ -27,19 +27,19 @@ const char *bt_departure_name(enum bt_departure departure)
 	return "";
 }
 
-void bt_whatif_init(struct bt_whatif *whatif, const struct bt_cluster *base)
+void bt_whatif_init(struct bt_whatif *whatif, const struct bt_manifests *base)
 {
 	*whatif = (struct bt_whatif){.base = base};
 	bt_arena_init(&whatif->arena, 0);
-	bt_cluster_init(&whatif->work);
-	bt_cluster_copy(base, NULL, &whatif->work);
+	bt_manifests_init(&whatif->work);
+	bt_manifests_copy(base, NULL, &whatif->work);
 	bt_whatif_sync_marks(whatif);
 	bt_whatif_budgets_init(whatif);
 }
 
 void bt_whatif_finish(struct bt_whatif *whatif)
 {
-	bt_cluster_finish(&whatif->work);
+	bt_manifests_finish(&whatif->work);
 	bt_vec_finish(&whatif->marks);
 	bt_whatif_budgets_finish(whatif);
 	bt_arena_finish(&whatif->arena);
@@ -52,14 +52,14 @@ void bt_whatif_sync_marks(struct bt_whatif *whatif)
 	}
 }
 
-void bt_whatif_result(const struct bt_whatif *whatif, struct bt_cluster *out_cluster)
+void bt_whatif_result(const struct bt_whatif *whatif, struct bt_manifests *out_cluster)
 {
 	bool *gone = BT_NEW_ARRAY(bool, whatif->marks.count);
 	for (uint32_t i = 0; i < whatif->marks.count; i++) {
 		gone[i] = whatif->marks.items[i].gone;
 	}
 	bt_whatif_drop_slices(whatif, gone);
-	bt_cluster_copy(&whatif->work, gone, out_cluster);
+	bt_manifests_copy(&whatif->work, gone, out_cluster);
 	bt_whatif_release_claims(whatif, out_cluster);
 	bt_free(gone);
 }
@@ -94,7 +94,7 @@ struct bt_pod bt_pod_recreated(const struct bt_pod *pod)
 
 const struct bt_pod *bt_whatif_running_pod(const struct bt_whatif *whatif, uint32_t index)
 {
-	const struct bt_cluster_object *object = &whatif->work.objects.items[index];
+	const struct bt_manifests_object *object = &whatif->work.objects.items[index];
 	if (object->kind != BT_KIND_POD || whatif->marks.items[index].gone) {
 		return NULL;
 	}
@@ -102,11 +102,11 @@ const struct bt_pod *bt_whatif_running_pod(const struct bt_whatif *whatif, uint3
 	return bt_pod_is_assigned(pod) && !bt_pod_is_terminal(pod) ? pod : NULL;
 }
 
-void bt_whatif_unplace(struct bt_cluster *cluster)
+void bt_whatif_unplace(struct bt_manifests *cluster)
 {
 	struct bt_text_set uids = {0};
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
-		const struct bt_cluster_object *object = &cluster->objects.items[i];
+		const struct bt_manifests_object *object = &cluster->objects.items[i];
 		if (object->kind != BT_KIND_POD) {
 			continue;
 		}
@@ -119,7 +119,7 @@ void bt_whatif_unplace(struct bt_cluster *cluster)
 		}
 		struct bt_pod copy = bt_pod_recreated(pod);
 		copy.metadata.creation_timestamp = pod->metadata.creation_timestamp;
-		bt_cluster_exchange(cluster, i, bt_object_create(BT_KIND_POD, &copy));
+		bt_manifests_exchange(cluster, i, bt_object_create(BT_KIND_POD, &copy));
 		(void)bt_text_set_add(
 			&uids, cluster->objects.items[i].uid); /* all have their own */
 	}
@@ -127,7 +127,7 @@ void bt_whatif_unplace(struct bt_cluster *cluster)
 	bt_text_set_finish(&uids);
 }
 
-void bt_whatif_expand_daemon_sets(struct bt_cluster *cluster)
+void bt_whatif_expand_daemon_sets(struct bt_manifests *cluster)
 {
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
 		if (cluster->objects.items[i].kind == BT_KIND_DAEMON_SET) {
@@ -141,9 +141,9 @@ void bt_whatif_expand_daemon_sets(struct bt_cluster *cluster)
 uint32_t bt_whatif_find(const struct bt_whatif *whatif, enum bt_kind kind, struct bt_str namespace_,
 	struct bt_str name)
 {
-	uint32_t index = bt_cluster_find(&whatif->work, kind, namespace_, name);
-	return index != BT_CLUSTER_NONE && !whatif->marks.items[index].gone ? index
-									    : BT_CLUSTER_NONE;
+	uint32_t index = bt_manifests_find(&whatif->work, kind, namespace_, name);
+	return index != BT_MANIFESTS_NONE && !whatif->marks.items[index].gone ? index
+									      : BT_MANIFESTS_NONE;
 }
 
 bool bt_whatif_is_there(const void *context, uint32_t index)
@@ -159,7 +159,7 @@ int bt_whatif_unknown(const struct bt_whatif *whatif, enum bt_kind kind, struct 
 	struct bt_arena arena = {0};
 	struct bt_strbuf meant = {0};
 	uint32_t count;
-	const char *near = bt_cluster_suggest(
+	const char *near = bt_manifests_suggest(
 		&whatif->work, kind, &namespace_, name, bt_whatif_is_there, whatif, &arena, &count);
 	int result;
 	if (near != NULL) {
@@ -187,7 +187,7 @@ int bt_whatif_put(struct bt_whatif *whatif, const struct bt_whatif_change *chang
 	uint32_t index;
 	struct bt_strbuf source = {0};
 	bt_strbuf_printf(&source, "--%s %s", bt_whatif_kind_name(change->kind), change->text);
-	int result = bt_cluster_put(
+	int result = bt_manifests_put(
 		&whatif->work, bt_strbuf_c(&source), bt_object_create(kind, value), &index, err);
 	bt_strbuf_finish(&source);
 	bt_whatif_sync_marks(whatif);

@@ -6,14 +6,14 @@
  * the same settings (cli/simulation.h), and what differs is reported.
  *
  * Objects are never changed: the two sides share those of the input, and a change makes another
- * object in the place of one (cli/cluster.h). A pod that has to leave its node and has a controller
- * comes back under its own name as a pod without a node, as if created just now, so that it can be
- * followed; a bare pod is gone, unless recreate_bare is set.
+ * object in the place of one (cli/manifests.h). A pod that has to leave its node and has a
+ * controller comes back under its own name as a pod without a node, as if created just now, so that
+ * it can be followed; a bare pod is gone, unless recreate_bare is set.
  *
  * A run: bt_whatif_init on a cluster that was read, bt_whatif_apply for each change, a
  * bt_whatif_side for each side (whatif_side.h), bt_whatif_compare (whatif_report.h).
  */
-#include "cli/cluster.h"
+#include "cli/manifests.h"
 #include "cli/whatif_change.h"
 
 /** Why a pod left its node, or is gone. */
@@ -61,8 +61,8 @@ struct bt_whatif_budget {
 };
 
 struct bt_whatif {
-	const struct bt_cluster *base;       /* borrowed: the before side */
-	struct bt_cluster work;              /* the after side; no object of it is ever dropped */
+	const struct bt_manifests *base;     /* borrowed: the before side */
+	struct bt_manifests work;            /* the after side; no object of it is ever dropped */
 	BT_VEC(struct bt_whatif_mark) marks; /* by index in work */
 	BT_VEC(struct bt_whatif_budget) budgets;
 	struct bt_map budget_map; /* namespace -> its first budget */
@@ -78,23 +78,23 @@ struct bt_whatif {
  * base is borrowed, until finish; the objects of its first indexes are those of work, under the
  * same index.
  */
-void bt_whatif_init(struct bt_whatif *whatif, const struct bt_cluster *base);
+void bt_whatif_init(struct bt_whatif *whatif, const struct bt_manifests *base);
 void bt_whatif_finish(struct bt_whatif *whatif);
 /** Errors name the flag: "--drain node-a9: ...". A change without effect is a warning. */
 BT_MUST_USE int bt_whatif_apply(
 	struct bt_whatif *whatif, const struct bt_whatif_change *change, struct berth_error *err);
 /** The after side's objects, into an empty cluster. */
-void bt_whatif_result(const struct bt_whatif *whatif, struct bt_cluster *out_cluster);
+void bt_whatif_result(const struct bt_whatif *whatif, struct bt_manifests *out_cluster);
 /**
  * Running pods that a scheduler had placed lose their node, those of DaemonSets and of nodes
  * themselves aside: cluster is then a plan from scratch.
  */
-void bt_whatif_unplace(struct bt_cluster *cluster);
+void bt_whatif_unplace(struct bt_manifests *cluster);
 /**
  * DaemonSets of a live cluster follow changes of nodes. Before bt_whatif_init, so that what they
  * lack anyway is no difference.
  */
-void bt_whatif_expand_daemon_sets(struct bt_cluster *cluster);
+void bt_whatif_expand_daemon_sets(struct bt_manifests *cluster);
 /** A word or two for people: "drained". "" for none. */
 const char *bt_departure_name(enum bt_departure departure);
 #endif

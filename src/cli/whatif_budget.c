@@ -46,22 +46,22 @@ static int count_check(struct bt_whatif *whatif, struct berth_error *err)
 static int64_t scale_of(
 	const struct bt_whatif *whatif, const struct bt_pod *pod, struct bt_text_set *owners)
 {
-	const struct bt_cluster_object *objects = whatif->work.objects.items;
+	const struct bt_manifests_object *objects = whatif->work.objects.items;
 	const struct bt_owner_reference *controller = bt_object_controller(&pod->metadata);
 	struct bt_str namespace_ =
 		pod->metadata.namespace_.length != 0 ? pod->metadata.namespace_ : BT_STR("default");
 	uint32_t owner = controller != NULL
 		? bt_whatif_find_workload(whatif, controller, namespace_)
-		: BT_CLUSTER_NONE;
-	if (owner == BT_CLUSTER_NONE) {
+		: BT_MANIFESTS_NONE;
+	if (owner == BT_MANIFESTS_NONE) {
 		return controller != NULL;
 	}
 	if (objects[owner].kind == BT_KIND_REPLICA_SET) {
 		controller = bt_object_controller(objects[owner].object->meta);
 		uint32_t above = controller != NULL
 			? bt_whatif_find_workload(whatif, controller, namespace_)
-			: BT_CLUSTER_NONE;
-		owner = above != BT_CLUSTER_NONE ? above : owner;
+			: BT_MANIFESTS_NONE;
+		owner = above != BT_MANIFESTS_NONE ? above : owner;
 	}
 	if (!bt_text_set_add(owners, objects[owner].uid)) {
 		return 0;
@@ -97,7 +97,7 @@ static int count_pods(struct bt_whatif *whatif, const struct bt_whatif_budget *b
 	int result = 0;
 	*out_count = (struct headcount){0};
 	uint32_t first = whatif->budgets.items[first_budget(whatif, budget->namespace_)].first_pod;
-	for (uint32_t i = first; i != BT_CLUSTER_NONE && result == 0; i = whatif->pod_next[i]) {
+	for (uint32_t i = first; i != BT_MANIFESTS_NONE && result == 0; i = whatif->pod_next[i]) {
 		const struct bt_pod *pod = whatif->work.objects.items[i].object->value;
 		result = count_check(whatif, err);
 		if (whatif->marks.items[i].gone || bt_pod_is_terminal(pod) ||
@@ -204,7 +204,7 @@ static void take_object(
 	}
 }
 
-static void add_budget(struct bt_whatif *whatif, const struct bt_cluster_object *object)
+static void add_budget(struct bt_whatif *whatif, const struct bt_manifests_object *object)
 {
 	struct bt_whatif_budget entry = {
 		.namespace_ = bt_arena_str(&whatif->arena, object->namespace_),
@@ -230,10 +230,10 @@ static void list_pods(struct bt_whatif *whatif)
 	bt_free(whatif->pod_next);
 	whatif->pod_next = BT_NEW_ARRAY(uint32_t, whatif->work.objects.count);
 	for (uint32_t i = 0; i < whatif->budgets.count; i++) {
-		whatif->budgets.items[i].first_pod = BT_CLUSTER_NONE;
+		whatif->budgets.items[i].first_pod = BT_MANIFESTS_NONE;
 	}
 	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
-		const struct bt_cluster_object *object = &whatif->work.objects.items[i];
+		const struct bt_manifests_object *object = &whatif->work.objects.items[i];
 		uint32_t budget = object->kind == BT_KIND_POD
 			? first_budget(whatif, object->namespace_)
 			: UINT32_MAX;
@@ -248,7 +248,7 @@ static void list_pods(struct bt_whatif *whatif)
 void bt_whatif_list_budgets(struct bt_whatif *whatif)
 {
 	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
-		const struct bt_cluster_object *object = &whatif->work.objects.items[i];
+		const struct bt_manifests_object *object = &whatif->work.objects.items[i];
 		struct bt_whatif_mark *mark = &whatif->marks.items[i];
 		if (object->kind != BT_KIND_POD_DISRUPTION_BUDGET) {
 			continue;
@@ -288,7 +288,7 @@ static int cover(struct bt_whatif *whatif, struct bt_whatif_budget *budget,
 
 int bt_whatif_ask_budgets(struct bt_whatif *whatif, uint32_t index, struct berth_error *err)
 {
-	const struct bt_cluster_object *object = &whatif->work.objects.items[index];
+	const struct bt_manifests_object *object = &whatif->work.objects.items[index];
 	const struct bt_pod *pod = object->object->value;
 	struct bt_whatif_budget *first = NULL;
 	uint32_t next = is_guarded(pod) ? first_budget(whatif, object->namespace_) : UINT32_MAX;

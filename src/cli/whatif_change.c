@@ -2,7 +2,7 @@
 #include "cli/whatif_change.h"
 
 #include "api/selector.h"
-#include "cli/cluster.h"
+#include "cli/manifests.h"
 #include "cli/node_reference.h"
 #include "cli/pod_reference.h"
 #include "cli/suggest.h"
@@ -193,7 +193,7 @@ static int parse(struct bt_whatif_change *change, struct bt_str text, struct ber
 {
 	int result;
 	struct bt_str rest = text;
-	if (text.length > 4 * BT_CLUSTER_NAME_BYTES_MAX) {
+	if (text.length > 4 * BT_MANIFESTS_NAME_BYTES_MAX) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "the value is too long");
 	}
 	switch (change->kind) {

@@ -6,7 +6,7 @@
 
 static const struct bt_resource_slice *slice_at(const struct bt_whatif *whatif, uint32_t index)
 {
-	const struct bt_cluster_object *object = &whatif->work.objects.items[index];
+	const struct bt_manifests_object *object = &whatif->work.objects.items[index];
 	return object->kind == BT_KIND_RESOURCE_SLICE
 		? bt_object_value(object->object, BT_KIND_RESOURCE_SLICE)
 		: NULL;
@@ -40,8 +40,8 @@ static struct bt_str free_name(
 {
 	struct bt_str name = bt_arena_printf(
 		&whatif->arena, "%.*s-%.*s", BT_STR_ARG(slice_name), BT_STR_ARG(node_name));
-	while (bt_cluster_find(&whatif->work, BT_KIND_RESOURCE_SLICE, BT_STR(""), name) !=
-		BT_CLUSTER_NONE) {
+	while (bt_manifests_find(&whatif->work, BT_KIND_RESOURCE_SLICE, BT_STR(""), name) !=
+		BT_MANIFESTS_NONE) {
 		name = bt_arena_printf(&whatif->arena, "%.*s-", BT_STR_ARG(name));
 	}
 	return name;
@@ -78,20 +78,20 @@ void bt_whatif_drop_slices(const struct bt_whatif *whatif, bool *gone)
 	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
 		const struct bt_resource_slice *slice = slice_at(whatif, i);
 		uint32_t node = slice != NULL && slice->spec.node_name.length != 0
-			? bt_cluster_find(
+			? bt_manifests_find(
 				  &whatif->work, BT_KIND_NODE, BT_STR(""), slice->spec.node_name)
-			: BT_CLUSTER_NONE;
-		if (node != BT_CLUSTER_NONE && whatif->marks.items[node].gone) {
+			: BT_MANIFESTS_NONE;
+		if (node != BT_MANIFESTS_NONE && whatif->marks.items[node].gone) {
 			gone[i] = true;
 		}
 	}
 }
 
-void bt_whatif_release_claims(const struct bt_whatif *whatif, struct bt_cluster *cluster)
+void bt_whatif_release_claims(const struct bt_whatif *whatif, struct bt_manifests *cluster)
 {
 	struct bt_text_set uids = {0};
 	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
-		const struct bt_cluster_object *object = &whatif->work.objects.items[i];
+		const struct bt_manifests_object *object = &whatif->work.objects.items[i];
 		if (object->kind == BT_KIND_POD &&
 			whatif->marks.items[i].departure != BT_DEPARTURE_NONE) {
 			(void)bt_text_set_add(&uids, object->uid); /* all have their own */

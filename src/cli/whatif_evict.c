@@ -29,17 +29,17 @@ static void evict(struct bt_whatif *whatif, uint32_t index, enum bt_departure de
 		return;
 	}
 	struct bt_pod copy = bt_pod_recreated(pod);
-	bt_cluster_exchange(&whatif->work, index, bt_object_create(BT_KIND_POD, &copy));
+	bt_manifests_exchange(&whatif->work, index, bt_object_create(BT_KIND_POD, &copy));
 	mark->departure = (uint8_t)departure;
 }
 
-/** Index of the pod's node when it is one of the selected, else BT_CLUSTER_NONE. */
+/** Index of the pod's node when it is one of the selected, else BT_MANIFESTS_NONE. */
 static uint32_t selected_node(
 	const struct bt_whatif *whatif, const struct bt_pod *pod, const bool *selected)
 {
 	uint32_t node =
-		bt_cluster_find(&whatif->work, BT_KIND_NODE, BT_STR(""), pod->spec.node_name);
-	return node != BT_CLUSTER_NONE && selected[node] ? node : BT_CLUSTER_NONE;
+		bt_manifests_find(&whatif->work, BT_KIND_NODE, BT_STR(""), pod->spec.node_name);
+	return node != BT_MANIFESTS_NONE && selected[node] ? node : BT_MANIFESTS_NONE;
 }
 
 /** --- drained, removed, tainted --- */
@@ -50,7 +50,7 @@ int bt_whatif_drain_pods(struct bt_whatif *whatif, const bool *selected, struct 
 	bt_whatif_list_budgets(whatif);
 	for (uint32_t i = 0; i < whatif->work.objects.count && result == 0; i++) {
 		const struct bt_pod *pod = bt_whatif_running_pod(whatif, i);
-		if (pod == NULL || selected_node(whatif, pod, selected) == BT_CLUSTER_NONE) {
+		if (pod == NULL || selected_node(whatif, pod, selected) == BT_MANIFESTS_NONE) {
 			continue;
 		}
 		enum bt_pod_keeper keeper = bt_pod_keeper_of(pod);
@@ -66,7 +66,7 @@ void bt_whatif_remove_pods(struct bt_whatif *whatif, const bool *selected)
 {
 	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
 		const struct bt_pod *pod = bt_whatif_running_pod(whatif, i);
-		if (pod == NULL || selected_node(whatif, pod, selected) == BT_CLUSTER_NONE) {
+		if (pod == NULL || selected_node(whatif, pod, selected) == BT_MANIFESTS_NONE) {
 			continue;
 		}
 		enum bt_pod_keeper keeper = bt_pod_keeper_of(pod);
@@ -128,7 +128,7 @@ void bt_whatif_evict_intolerant(struct bt_whatif *whatif, const struct bt_object
 		}
 		uint32_t node =
 			bt_whatif_find(whatif, BT_KIND_NODE, BT_STR(""), pod->spec.node_name);
-		if (node == BT_CLUSTER_NONE || old_nodes[node] == NULL ||
+		if (node == BT_MANIFESTS_NONE || old_nodes[node] == NULL ||
 			may_stay(whatif, pod, bt_object_value(old_nodes[node], BT_KIND_NODE),
 				bt_object_value(
 					whatif->work.objects.items[node].object, BT_KIND_NODE))) {
@@ -148,7 +148,7 @@ static bool selects(struct bt_whatif *whatif, uint32_t set_index, uint32_t node_
 {
 	const struct bt_daemon_set *set =
 		bt_object_value(whatif->work.objects.items[set_index].object, BT_KIND_DAEMON_SET);
-	const struct bt_cluster_object *node = &whatif->work.objects.items[node_index];
+	const struct bt_manifests_object *node = &whatif->work.objects.items[node_index];
 	struct bt_arena scratch;
 	bt_arena_init(&scratch, 0);
 	struct bt_required_node_affinity affinity =
@@ -164,14 +164,14 @@ void bt_whatif_evict_unselected(struct bt_whatif *whatif, const bool *selected)
 	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
 		const struct bt_pod *pod = bt_whatif_running_pod(whatif, i);
 		uint32_t node =
-			pod != NULL ? selected_node(whatif, pod, selected) : BT_CLUSTER_NONE;
-		if (node == BT_CLUSTER_NONE || bt_pod_keeper_of(pod) != BT_KEEPER_DAEMON_SET) {
+			pod != NULL ? selected_node(whatif, pod, selected) : BT_MANIFESTS_NONE;
+		if (node == BT_MANIFESTS_NONE || bt_pod_keeper_of(pod) != BT_KEEPER_DAEMON_SET) {
 			continue;
 		}
 		uint32_t set = bt_whatif_find(whatif, BT_KIND_DAEMON_SET,
 			whatif->work.objects.items[i].namespace_,
 			bt_object_controller(&pod->metadata)->name);
-		if (set != BT_CLUSTER_NONE && !selects(whatif, set, node)) {
+		if (set != BT_MANIFESTS_NONE && !selects(whatif, set, node)) {
 			set_gone(whatif, i, BT_DEPARTURE_UNSELECTED);
 		}
 	}

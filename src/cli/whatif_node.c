@@ -14,8 +14,8 @@
 static int select_one(const struct bt_whatif *whatif, const struct bt_whatif_change *change,
 	bool *selected, struct berth_error *err)
 {
-	uint32_t index = bt_cluster_find(&whatif->work, BT_KIND_NODE, BT_STR(""), change->target);
-	if (index == BT_CLUSTER_NONE) {
+	uint32_t index = bt_manifests_find(&whatif->work, BT_KIND_NODE, BT_STR(""), change->target);
+	if (index == BT_MANIFESTS_NONE) {
 		return bt_whatif_unknown(whatif, BT_KIND_NODE, BT_STR(""), change->target, err);
 	}
 	if (whatif->marks.items[index].gone) {
@@ -159,7 +159,7 @@ static uint32_t edit_nodes(
 		struct bt_node node = *old;
 		edit_node(&node, change, &whatif->arena);
 		if (!bt_message_equal(&bt_node_message, old, &node)) {
-			bt_cluster_exchange(
+			bt_manifests_exchange(
 				&whatif->work, i, bt_object_create(BT_KIND_NODE, &node));
 			changed++;
 		}
@@ -187,7 +187,7 @@ static void warn_of_no_effect(struct bt_whatif *whatif, const struct bt_whatif_c
 {
 	struct bt_strbuf shown = {0};
 	bt_printable_append(&shown, bt_str_from(change->text));
-	bt_cluster_warn(&whatif->work, "--%s %s changes nothing: it is so already",
+	bt_manifests_warn(&whatif->work, "--%s %s changes nothing: it is so already",
 		bt_whatif_kind_name(change->kind), bt_strbuf_c(&shown));
 	bt_strbuf_finish(&shown);
 }
@@ -278,10 +278,10 @@ static int add_csi_node(struct bt_whatif *whatif, const struct bt_whatif_change 
 	struct bt_str name, struct berth_error *err)
 {
 	uint32_t index =
-		bt_cluster_find(&whatif->work, BT_KIND_CSI_NODE, BT_STR(""), change->target);
-	if (index == BT_CLUSTER_NONE ||
-		bt_cluster_find(&whatif->work, BT_KIND_CSI_NODE, BT_STR(""), name) !=
-			BT_CLUSTER_NONE) {
+		bt_manifests_find(&whatif->work, BT_KIND_CSI_NODE, BT_STR(""), change->target);
+	if (index == BT_MANIFESTS_NONE ||
+		bt_manifests_find(&whatif->work, BT_KIND_CSI_NODE, BT_STR(""), name) !=
+			BT_MANIFESTS_NONE) {
 		return 0;
 	}
 	struct bt_csi_node copy = *(const struct bt_csi_node *)bt_object_value(
@@ -301,7 +301,7 @@ static void collect_daemon_pods(
 	const struct bt_whatif *whatif, struct bt_str model, struct daemon_pods *out)
 {
 	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
-		const struct bt_cluster_object *object = &whatif->work.objects.items[i];
+		const struct bt_manifests_object *object = &whatif->work.objects.items[i];
 		if (object->kind != BT_KIND_POD ||
 			whatif->marks.items[i].departure == BT_DEPARTURE_TAINTED) {
 			continue;
@@ -311,7 +311,7 @@ static void collect_daemon_pods(
 			!bt_str_equal(pod->spec.node_name, model) ||
 			bt_pod_keeper_of(pod) != BT_KEEPER_DAEMON_SET ||
 			bt_whatif_find(whatif, BT_KIND_DAEMON_SET, object->namespace_,
-				bt_object_controller(&pod->metadata)->name) != BT_CLUSTER_NONE) {
+				bt_object_controller(&pod->metadata)->name) != BT_MANIFESTS_NONE) {
 			continue;
 		}
 		bt_vec_push(&out->list, bt_object_share(object->object));
@@ -342,8 +342,8 @@ static int add_daemon_pods(struct bt_whatif *whatif, const struct bt_whatif_chan
 		copy.metadata.namespace_ = namespace_;
 		copy.metadata.uid = BT_STR("");
 		copy.spec.node_name = node_name;
-		if (bt_cluster_find(&whatif->work, BT_KIND_POD, namespace_, copy.metadata.name) ==
-			BT_CLUSTER_NONE) {
+		if (bt_manifests_find(&whatif->work, BT_KIND_POD, namespace_, copy.metadata.name) ==
+			BT_MANIFESTS_NONE) {
 			result = bt_whatif_put(whatif, change, BT_KIND_POD, &copy, err);
 		}
 	}
@@ -365,8 +365,8 @@ static int add_node(struct bt_whatif *whatif, const struct bt_whatif_change *cha
 int bt_whatif_add_nodes(
 	struct bt_whatif *whatif, const struct bt_whatif_change *change, struct berth_error *err)
 {
-	uint32_t index = bt_cluster_find(&whatif->work, BT_KIND_NODE, BT_STR(""), change->target);
-	if (index == BT_CLUSTER_NONE) {
+	uint32_t index = bt_manifests_find(&whatif->work, BT_KIND_NODE, BT_STR(""), change->target);
+	if (index == BT_MANIFESTS_NONE) {
 		return bt_whatif_unknown(whatif, BT_KIND_NODE, BT_STR(""), change->target, err);
 	}
 	/* Not touched while objects are added: the model may have been removed, too. */
@@ -382,8 +382,8 @@ int bt_whatif_add_nodes(
 		do {
 			name = bt_arena_printf(&whatif->arena, "%.*s-%lld",
 				BT_STR_ARG(change->target), (long long)number++);
-		} while (bt_cluster_find(&whatif->work, BT_KIND_NODE, BT_STR(""), name) !=
-			BT_CLUSTER_NONE);
+		} while (bt_manifests_find(&whatif->work, BT_KIND_NODE, BT_STR(""), name) !=
+			BT_MANIFESTS_NONE);
 		result = add_node(
 			whatif, change, bt_object_value(model, BT_KIND_NODE), &daemons, name, err);
 		if (result == 0) {

@@ -125,9 +125,9 @@ static void list_resources(struct bt_whatif_report *report)
 
 static void compare_objects(struct bt_whatif_report *report, struct bt_whatif_node *entry)
 {
-	const struct bt_cluster *base = report->whatif->base;
-	const struct bt_cluster *work = &report->whatif->work;
-	uint32_t index = bt_cluster_find(work, BT_KIND_NODE, BT_STR(""), entry->name);
+	const struct bt_manifests *base = report->whatif->base;
+	const struct bt_manifests *work = &report->whatif->work;
+	uint32_t index = bt_manifests_find(work, BT_KIND_NODE, BT_STR(""), entry->name);
 	entry->drained = report->whatif->marks.items[index].drained;
 	if (entry->before_slot == BT_SLOT_NONE ||
 		base->objects.items[index].object == work->objects.items[index].object) {

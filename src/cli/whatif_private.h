@@ -23,7 +23,7 @@ void bt_whatif_sync_marks(struct bt_whatif *whatif);
 const struct bt_pod *bt_whatif_running_pod(const struct bt_whatif *whatif, uint32_t index);
 /** No change took the object at index away. context: the struct bt_whatif. */
 bool bt_whatif_is_there(const void *context, uint32_t index);
-/** The object of an index that is there, or BT_CLUSTER_NONE. */
+/** The object of an index that is there, or BT_MANIFESTS_NONE. */
 uint32_t bt_whatif_find(const struct bt_whatif *whatif, enum bt_kind kind, struct bt_str namespace_,
 	struct bt_str name);
 /** "VERB: unknown; did you mean ...?", of the names of that kind (and namespace). */
@@ -77,12 +77,12 @@ BT_MUST_USE int bt_whatif_add_slices(struct bt_whatif *whatif,
 void bt_whatif_drop_slices(const struct bt_whatif *whatif, bool *gone);
 /** cluster: the after side's. Pods that left their node have given their devices back; one that
  * comes back gets claims anew. */
-void bt_whatif_release_claims(const struct bt_whatif *whatif, struct bt_cluster *cluster);
+void bt_whatif_release_claims(const struct bt_whatif *whatif, struct bt_manifests *cluster);
 
 /** whatif_workload.c */
 /** spec.replicas; NULL for kinds that have none. */
 const struct bt_opt_i32 *bt_whatif_replicas_of(const struct bt_object *object);
-/** A controller that has replicas, or BT_CLUSTER_NONE. */
+/** A controller that has replicas, or BT_MANIFESTS_NONE. */
 uint32_t bt_whatif_find_workload(const struct bt_whatif *whatif,
 	const struct bt_owner_reference *controller, struct bt_str namespace_);
 BT_MUST_USE int bt_whatif_scale(

@@ -28,7 +28,7 @@ static void add(struct bt_whatif_report *report, enum bt_whatif_effect effect,
 static const struct bt_whatif_mark *mark_of(
 	const struct bt_whatif_report *report, const struct bt_whatif_pod *pod)
 {
-	return pod->object != BT_CLUSTER_NONE ? &report->whatif->marks.items[pod->object] : NULL;
+	return pod->object != BT_MANIFESTS_NONE ? &report->whatif->marks.items[pod->object] : NULL;
 }
 
 static const char *departure_of(
@@ -48,12 +48,12 @@ static bool is_placed(const struct bt_whatif_pod *pod)
 static const char *expanded_reason(
 	const struct bt_whatif_report *report, const struct bt_whatif_pod *before)
 {
-	const struct bt_cluster *work = &report->whatif->work;
+	const struct bt_manifests *work = &report->whatif->work;
 	if (before->place.length == 0) {
 		return bt_departure_name(BT_DEPARTURE_SCALED_DOWN);
 	}
-	uint32_t node = bt_cluster_find(work, BT_KIND_NODE, BT_STR(""), before->place);
-	bool removed = node == BT_CLUSTER_NONE || report->whatif->marks.items[node].gone;
+	uint32_t node = bt_manifests_find(work, BT_KIND_NODE, BT_STR(""), before->place);
+	bool removed = node == BT_MANIFESTS_NONE || report->whatif->marks.items[node].gone;
 	return removed ? bt_departure_name(BT_DEPARTURE_NODE_REMOVED)
 		       : "its DaemonSet does not want it there any more";
 }

@@ -20,13 +20,14 @@ struct bt_whatif_pod {
 	int32_t priority;
 	bool running;    /* had its node before anything was simulated */
 	bool preempted;  /* node_name is where it was */
-	uint32_t object; /* in the cluster that the side was made from; BT_CLUSTER_NONE: expanded */
+	uint32_t object; /* in the cluster that the side was made from; BT_MANIFESTS_NONE: expanded
+	                  */
 };
 
 /** A side is made from a cluster that outlives it. Does not move. */
 struct bt_whatif_side {
-	struct bt_cluster cluster; /* a copy, which the simulation uses up */
-	struct bt_engine *engine;  /* owned */
+	struct bt_manifests cluster; /* a copy, which the simulation uses up */
+	struct bt_engine *engine;    /* owned */
 	struct bt_simulation simulation;
 	BT_VEC(struct bt_whatif_pod) pods; /* running ones in input order, then by decision */
 	struct bt_map names;
@@ -41,7 +42,7 @@ void bt_whatif_side_finish(struct bt_whatif_side *side);
  * Simulate. source: the cluster that side->cluster is a copy of; marks: what is left out of it
  * (NULL: nothing).
  */
-BT_MUST_USE int bt_whatif_side_run(struct bt_whatif_side *side, const struct bt_cluster *source,
+BT_MUST_USE int bt_whatif_side_run(struct bt_whatif_side *side, const struct bt_manifests *source,
 	const struct bt_whatif_mark *marks, bool preempt, const char *what,
 	struct berth_error *err);
 /** The pod of the same name (or the same DaemonSet and node), or NULL. */

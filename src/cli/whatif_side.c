@@ -22,7 +22,7 @@ static uint64_t pod_hash_of(const void *owner, uint32_t value)
 void bt_whatif_side_init(struct bt_whatif_side *side, struct bt_engine *engine)
 {
 	*side = (struct bt_whatif_side){.engine = engine};
-	bt_cluster_init(&side->cluster);
+	bt_manifests_init(&side->cluster);
 	bt_map_init(&side->names, pod_hash_of, side);
 	bt_arena_init(&side->arena, 0);
 	bt_simulation_init(&side->simulation, &side->cluster, engine);
@@ -32,7 +32,7 @@ void bt_whatif_side_finish(struct bt_whatif_side *side)
 {
 	bt_simulation_finish(&side->simulation);
 	bt_engine_destroy(side->engine);
-	bt_cluster_finish(&side->cluster);
+	bt_manifests_finish(&side->cluster);
 	bt_vec_finish(&side->pods);
 	bt_map_finish(&side->names);
 	bt_arena_finish(&side->arena);
@@ -84,7 +84,7 @@ static void name_owner(struct bt_whatif_pod *entry, const struct bt_pod *pod)
 	entry->owner_name = controller->name;
 	if (bt_str_equal_c(controller->kind, "ReplicaSet")) {
 		struct bt_str deployment =
-			bt_cluster_deployment_of(&pod->metadata, controller->name);
+			bt_manifests_deployment_of(&pod->metadata, controller->name);
 		if (deployment.length != 0) {
 			entry->owner_kind = BT_STR("Deployment");
 			entry->owner_name = deployment;
@@ -113,9 +113,9 @@ static struct bt_str daemon_place(const struct bt_whatif_pod *entry, const struc
 }
 
 static void add_running(
-	struct bt_whatif_side *side, const struct bt_cluster *source, uint32_t index)
+	struct bt_whatif_side *side, const struct bt_manifests *source, uint32_t index)
 {
-	const struct bt_cluster_object *object = &source->objects.items[index];
+	const struct bt_manifests_object *object = &source->objects.items[index];
 	const struct bt_pod *pod = bt_object_value(object->object, BT_KIND_POD);
 	struct bt_whatif_pod entry = {
 		.namespace_ = object->namespace_,
@@ -130,7 +130,7 @@ static void add_running(
 	add(side, &entry);
 }
 
-static void add_decided(struct bt_whatif_side *side, const struct bt_cluster *source,
+static void add_decided(struct bt_whatif_side *side, const struct bt_manifests *source,
 	const struct bt_simulated_pod *decided)
 {
 	const struct bt_pod *pod = decided->pod;
@@ -141,11 +141,11 @@ static void add_decided(struct bt_whatif_side *side, const struct bt_cluster *so
 		.message = decided->message,
 		.priority = bt_pod_priority(pod),
 		.fate = decided->fate,
-		.object = bt_cluster_find(
+		.object = bt_manifests_find(
 			source, BT_KIND_POD, pod->metadata.namespace_, pod->metadata.name),
 	};
 	name_owner(&entry, pod);
-	if (entry.object == BT_CLUSTER_NONE) {
+	if (entry.object == BT_MANIFESTS_NONE) {
 		entry.place = daemon_place(&entry, pod);
 	}
 	side->pending_count += bt_fate_is_pending(decided->fate);
@@ -169,7 +169,7 @@ static void mark_evicted(struct bt_whatif_side *side)
 	}
 }
 
-int bt_whatif_side_run(struct bt_whatif_side *side, const struct bt_cluster *source,
+int bt_whatif_side_run(struct bt_whatif_side *side, const struct bt_manifests *source,
 	const struct bt_whatif_mark *marks, bool preempt, const char *what, struct berth_error *err)
 {
 	struct bt_progress progress;

@@ -16,7 +16,7 @@ struct workload_pods {
 
 static uint32_t index_of(const struct bt_whatif *whatif, const struct bt_deletion_candidate *pod)
 {
-	const struct bt_cluster_object *object = pod->pod;
+	const struct bt_manifests_object *object = pod->pod;
 	return (uint32_t)(object - whatif->work.objects.items);
 }
 
@@ -42,7 +42,7 @@ static int64_t deletion_cost_of(const struct bt_pod *pod)
 
 static void add_pod(struct bt_whatif *whatif, uint32_t index, struct workload_pods *pods)
 {
-	const struct bt_cluster_object *object = &whatif->work.objects.items[index];
+	const struct bt_manifests_object *object = &whatif->work.objects.items[index];
 	if (object->kind != BT_KIND_POD || whatif->marks.items[index].gone) {
 		return;
 	}
@@ -83,11 +83,11 @@ static void collect_pods(
 	struct bt_whatif *whatif, uint32_t owner, enum part part, struct workload_pods *pods)
 {
 	struct bt_expansion walk = {.cluster = &whatif->work};
-	bt_cluster_index_owners(&whatif->work);
+	bt_manifests_index_owners(&whatif->work);
 	uint32_t newest = bt_expansion_newest_set(&walk, owner);
 	BT_FOR_EACH_OWNED(&walk, owner, index)
 	{
-		if (part == PART_ALL || (part == PART_NEW) == (newest == BT_CLUSTER_NONE)) {
+		if (part == PART_ALL || (part == PART_NEW) == (newest == BT_MANIFESTS_NONE)) {
 			add_pod(whatif, index, pods);
 		}
 		if (whatif->work.objects.items[index].kind != BT_KIND_REPLICA_SET ||
@@ -110,11 +110,11 @@ static void drop_pod(struct bt_whatif *whatif, uint32_t index, enum bt_departure
 /** --- which pods go --- */
 
 /** The newest point in time that the input knows: what ages are reckoned from. */
-static int64_t newest_seconds(const struct bt_cluster *cluster)
+static int64_t newest_seconds(const struct bt_manifests *cluster)
 {
 	int64_t newest = 0;
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
-		const struct bt_cluster_object *object = &cluster->objects.items[i];
+		const struct bt_manifests_object *object = &cluster->objects.items[i];
 		int64_t seconds = object->object->meta->creation_timestamp.seconds;
 		newest = seconds > newest ? seconds : newest;
 		if (object->kind != BT_KIND_POD) {
@@ -206,7 +206,7 @@ uint32_t bt_whatif_find_workload(const struct bt_whatif *whatif,
 			return bt_whatif_find(whatif, kinds[i], namespace_, controller->name);
 		}
 	}
-	return BT_CLUSTER_NONE;
+	return BT_MANIFESTS_NONE;
 }
 
 /** After a change of the workload at index: pods that its controller would take away. */
@@ -260,7 +260,7 @@ static void resume(struct bt_whatif *whatif, uint32_t index)
 	if (object->kind == BT_KIND_DEPLOYMENT) {
 		struct bt_deployment copy = *(const struct bt_deployment *)object->value;
 		copy.spec.paused = false;
-		bt_cluster_exchange(&whatif->work, index, bt_object_create(object->kind, &copy));
+		bt_manifests_exchange(&whatif->work, index, bt_object_create(object->kind, &copy));
 	}
 }
 
@@ -269,7 +269,7 @@ int bt_whatif_scale(
 {
 	uint32_t index =
 		bt_whatif_find(whatif, change->workload, change->namespace_, change->target);
-	if (index == BT_CLUSTER_NONE) {
+	if (index == BT_MANIFESTS_NONE) {
 		return bt_whatif_unknown(
 			whatif, change->workload, change->namespace_, change->target, err);
 	}
@@ -277,16 +277,16 @@ int bt_whatif_scale(
 		return bt_error_set(
 			err, BERTH_ERR_INVALID, "an earlier --scale scales this workload already");
 	}
-	const struct bt_cluster_object *object = &whatif->work.objects.items[index];
+	const struct bt_manifests_object *object = &whatif->work.objects.items[index];
 	const struct bt_owner_reference *controller = bt_object_controller(object->object->meta);
 	if (controller != NULL && bt_str_equal_c(controller->kind, "Deployment") &&
 		bt_whatif_find(whatif, BT_KIND_DEPLOYMENT, object->namespace_, controller->name) !=
-			BT_CLUSTER_NONE) {
+			BT_MANIFESTS_NONE) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"the ReplicaSet belongs to a Deployment, which would set it back: scale "
 			"the Deployment");
 	}
-	bt_cluster_exchange(&whatif->work, index, rescaled(object->object, change->count));
+	bt_manifests_exchange(&whatif->work, index, rescaled(object->object, change->count));
 	resume(whatif, index);
 	/* Also of a live cluster: its controller is yet to see this. */
 	whatif->work.objects.items[index].pods_exist = false;
@@ -361,7 +361,7 @@ static void keep_replicas(
 	const struct bt_opt_i32 *wanted = bt_whatif_replicas_of(new_object);
 	const struct bt_opt_i32 *had = bt_whatif_replicas_of(old_object);
 	if (wanted != NULL && !wanted->present && had->present) {
-		bt_cluster_exchange(&whatif->work, index, rescaled(new_object, had->value));
+		bt_manifests_exchange(&whatif->work, index, rescaled(new_object, had->value));
 	}
 }
 
@@ -413,7 +413,7 @@ int bt_whatif_with(
 		old_objects[i] = bt_object_share(whatif->work.objects.items[i].object);
 	}
 	whatif->work.replaces = true; /* that is what the file is for */
-	int result = bt_cluster_read(&whatif->work, change->text, err);
+	int result = bt_manifests_read(&whatif->work, change->text, err);
 	whatif->work.replaces = false;
 	bt_whatif_sync_marks(whatif);
 	for (uint32_t i = 0; i < count && result == 0; i++) {

@@ -17,7 +17,7 @@ static uint64_t pod_name_hash_of(const void *owner, uint32_t value)
 	return pod_name_hash(meta->namespace_, meta->name);
 }
 
-void bt_expansion_init(struct bt_expansion *expansion, struct bt_cluster *cluster)
+void bt_expansion_init(struct bt_expansion *expansion, struct bt_manifests *cluster)
 {
 	*expansion = (struct bt_expansion){.cluster = cluster};
 	bt_arena_init(&expansion->arena, 0);
@@ -63,7 +63,7 @@ struct bt_pod_maker bt_pod_maker_init(struct bt_expansion *expansion, uint32_t o
 	struct bt_str api_version, const struct bt_object_meta *template_metadata,
 	const struct bt_pod_spec *template_spec)
 {
-	const struct bt_cluster_object *object = &expansion->cluster->objects.items[owner];
+	const struct bt_manifests_object *object = &expansion->cluster->objects.items[owner];
 	return (struct bt_pod_maker){
 		.owner = owner,
 		.namespace_ = object->namespace_,
@@ -86,7 +86,8 @@ bool bt_expansion_has_pod(
 	const struct bt_expansion *expansion, struct bt_str namespace_, struct bt_str name)
 {
 	uint64_t hash = pod_name_hash(namespace_, name);
-	if (bt_cluster_find(expansion->cluster, BT_KIND_POD, namespace_, name) != BT_CLUSTER_NONE) {
+	if (bt_manifests_find(expansion->cluster, BT_KIND_POD, namespace_, name) !=
+		BT_MANIFESTS_NONE) {
 		return true;
 	}
 	for (uint32_t at = bt_map_first(&expansion->names, hash); at != BT_MAP_NONE;
@@ -131,7 +132,7 @@ int bt_expansion_add(struct bt_expansion *expansion, const struct bt_pod_maker *
 		.name = name,
 		.generate_name = maker->prefix,
 		.namespace_ = maker->namespace_,
-		.uid = bt_cluster_make_uid(expansion->cluster),
+		.uid = bt_manifests_make_uid(expansion->cluster),
 		.labels = maker->labels,
 		.annotations = maker->metadata->annotations,
 	};
@@ -150,7 +151,7 @@ int bt_expansion_add(struct bt_expansion *expansion, const struct bt_pod_maker *
 
 /** The reference may be of a namesake that is long gone: then the uids differ. */
 static bool is_same_owner(
-	const struct bt_cluster_object *owner, const struct bt_cluster_object *owned)
+	const struct bt_manifests_object *owner, const struct bt_manifests_object *owned)
 {
 	const struct bt_owner_reference *reference = bt_object_controller(owned->object->meta);
 	if (reference == NULL || !bt_str_equal(reference->name, owner->name)) {
@@ -164,12 +165,13 @@ static bool is_same_owner(
 uint32_t bt_expansion_next_owned(
 	const struct bt_expansion *expansion, uint32_t owner_index, uint32_t at, bool first)
 {
-	const struct bt_cluster *cluster = expansion->cluster;
-	const struct bt_cluster_object *owner = &cluster->objects.items[owner_index];
-	uint32_t index = first ? bt_cluster_first_owned(cluster, owner->namespace_,
+	const struct bt_manifests *cluster = expansion->cluster;
+	const struct bt_manifests_object *owner = &cluster->objects.items[owner_index];
+	uint32_t index = first ? bt_manifests_first_owned(cluster, owner->namespace_,
 					 bt_str_from(bt_kind_info(owner->kind)->name), owner->name)
 			       : cluster->objects.items[at].next_owned;
-	while (index != BT_CLUSTER_NONE && !is_same_owner(owner, &cluster->objects.items[index])) {
+	while (index != BT_MANIFESTS_NONE &&
+		!is_same_owner(owner, &cluster->objects.items[index])) {
 		index = cluster->objects.items[index].next_owned;
 	}
 	return index;
@@ -177,7 +179,7 @@ uint32_t bt_expansion_next_owned(
 
 const struct bt_pod *bt_expansion_pod_at(const struct bt_expansion *expansion, uint32_t index)
 {
-	const struct bt_cluster_object *object = &expansion->cluster->objects.items[index];
+	const struct bt_manifests_object *object = &expansion->cluster->objects.items[index];
 	return object->kind == BT_KIND_POD ? bt_object_value(object->object, BT_KIND_POD) : NULL;
 }
 
@@ -241,11 +243,11 @@ static int expand_replication_controller(
 /** The Deployment that makes the pods of this ReplicaSet is in the input. */
 static bool has_deployment(const struct bt_expansion *expansion, uint32_t index)
 {
-	const struct bt_cluster_object *object = &expansion->cluster->objects.items[index];
+	const struct bt_manifests_object *object = &expansion->cluster->objects.items[index];
 	const struct bt_owner_reference *controller = bt_object_controller(object->object->meta);
 	return controller != NULL && bt_str_equal_c(controller->kind, "Deployment") &&
-		bt_cluster_find(expansion->cluster, BT_KIND_DEPLOYMENT, object->namespace_,
-			controller->name) != BT_CLUSTER_NONE;
+		bt_manifests_find(expansion->cluster, BT_KIND_DEPLOYMENT, object->namespace_,
+			controller->name) != BT_MANIFESTS_NONE;
 }
 
 static int expand_replica_set(
@@ -268,7 +270,7 @@ static int expand_replica_set(
 /** What the input tells about a Deployment's pods. */
 struct rollout {
 	uint32_t active_pods;
-	uint32_t replica_set;           /* newest one in the input, or BT_CLUSTER_NONE */
+	uint32_t replica_set;           /* newest one in the input, or BT_MANIFESTS_NONE */
 	struct bt_str replica_set_name; /* of some pod, when no ReplicaSet is in the input */
 	struct bt_str template_hash;
 };
@@ -293,12 +295,12 @@ static bool is_newer(const struct bt_object_meta *a, const struct bt_object_meta
 
 uint32_t bt_expansion_newest_set(const struct bt_expansion *expansion, uint32_t owner)
 {
-	const struct bt_cluster_object *objects = expansion->cluster->objects.items;
-	uint32_t newest = BT_CLUSTER_NONE;
+	const struct bt_manifests_object *objects = expansion->cluster->objects.items;
+	uint32_t newest = BT_MANIFESTS_NONE;
 	BT_FOR_EACH_OWNED(expansion, owner, index)
 	{
 		if (objects[index].kind == BT_KIND_REPLICA_SET &&
-			(newest == BT_CLUSTER_NONE ||
+			(newest == BT_MANIFESTS_NONE ||
 				is_newer(objects[index].object->meta,
 					objects[newest].object->meta))) {
 			newest = index;
@@ -309,11 +311,11 @@ uint32_t bt_expansion_newest_set(const struct bt_expansion *expansion, uint32_t 
 
 static struct rollout survey_deployment(const struct bt_expansion *expansion, uint32_t owner)
 {
-	const struct bt_cluster *cluster = expansion->cluster;
+	const struct bt_manifests *cluster = expansion->cluster;
 	struct rollout rollout = {.replica_set = bt_expansion_newest_set(expansion, owner)};
 	BT_FOR_EACH_OWNED(expansion, owner, index)
 	{
-		const struct bt_cluster_object *object = &cluster->objects.items[index];
+		const struct bt_manifests_object *object = &cluster->objects.items[index];
 		const struct bt_pod *pod = bt_expansion_pod_at(expansion, index);
 		const struct bt_str *hash =
 			bt_str_map_find(&object->object->meta->labels, BT_STR("pod-template-hash"));
@@ -332,9 +334,10 @@ static struct rollout survey_deployment(const struct bt_expansion *expansion, ui
 static void name_replica_set(struct bt_expansion *expansion, uint32_t owner,
 	struct rollout *rollout, struct bt_str *out_uid)
 {
-	struct bt_cluster *cluster = expansion->cluster;
-	if (rollout->replica_set != BT_CLUSTER_NONE) {
-		const struct bt_cluster_object *set = &cluster->objects.items[rollout->replica_set];
+	struct bt_manifests *cluster = expansion->cluster;
+	if (rollout->replica_set != BT_MANIFESTS_NONE) {
+		const struct bt_manifests_object *set =
+			&cluster->objects.items[rollout->replica_set];
 		const struct bt_str *hash =
 			bt_str_map_find(&set->object->meta->labels, BT_STR("pod-template-hash"));
 		rollout->replica_set_name = set->name;
@@ -342,14 +345,14 @@ static void name_replica_set(struct bt_expansion *expansion, uint32_t owner,
 		*out_uid = set->uid;
 		return;
 	}
-	*out_uid = bt_cluster_make_uid(cluster);
+	*out_uid = bt_manifests_make_uid(cluster);
 	if (rollout->replica_set_name.length != 0) {
 		/* Of a pod that will not be kept once it is counted. */
 		rollout->replica_set_name =
 			bt_arena_str(&expansion->arena, rollout->replica_set_name);
 		rollout->template_hash = bt_arena_str(&expansion->arena, rollout->template_hash);
 	} else {
-		const struct bt_cluster_object *object = &cluster->objects.items[owner];
+		const struct bt_manifests_object *object = &cluster->objects.items[owner];
 		char hash[BT_HASH_SUFFIX_LENGTH + 1];
 		bt_suffix_make_hash(object->name, hash);
 		rollout->template_hash = bt_arena_printf(&expansion->arena, "%s", hash);
@@ -403,7 +406,7 @@ static int expand_deployment(
 		struct bt_str_pair pair = {BT_STR("pod-template-hash"), rollout.template_hash};
 		maker.labels = bt_labels_with(&maker.labels, &pair, 1, &expansion->arena);
 	}
-	if (rollout.replica_set == BT_CLUSTER_NONE) {
+	if (rollout.replica_set == BT_MANIFESTS_NONE) {
 		make_replica_set(expansion, deployment, &maker, rollout.template_hash);
 	}
 	uint32_t existing = deployment->spec.paused ? UINT32_MAX : rollout.active_pods;
@@ -441,7 +444,7 @@ static int expand_object(struct bt_expansion *expansion, uint32_t owner, struct 
 
 static void list_nodes(struct bt_expansion *expansion)
 {
-	const struct bt_cluster *cluster = expansion->cluster;
+	const struct bt_manifests *cluster = expansion->cluster;
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
 		if (cluster->objects.items[i].kind == BT_KIND_NODE) {
 			bt_vec_push(&expansion->nodes, i);
@@ -454,14 +457,14 @@ int bt_expansion_run(struct bt_expansion *expansion, struct berth_error *err)
 {
 	list_nodes(expansion);
 	for (uint32_t i = 0; i < expansion->cluster->objects.count; i++) {
-		const struct bt_cluster_object *entry = &expansion->cluster->objects.items[i];
+		const struct bt_manifests_object *entry = &expansion->cluster->objects.items[i];
 		if ((entry->pods_exist && bt_expansion_extras(expansion, i) == 0) ||
 			entry->object->meta->deletion_timestamp != NULL) {
 			continue; /* nothing new for a workload that is being deleted */
 		}
 		int result = expand_object(expansion, i, err);
 		if (result < 0) {
-			return bt_cluster_wrap(expansion->cluster, i, result, err);
+			return bt_manifests_wrap(expansion->cluster, i, result, err);
 		}
 	}
 	return 0;

@@ -18,7 +18,7 @@
  */
 #include "api/pod.h"
 #include "api/workload.h"
-#include "cli/cluster.h"
+#include "cli/manifests.h"
 
 /** Pods of all workloads together, and the memory they take. */
 #define BT_WORKLOAD_PODS_MAX 1000000
@@ -33,7 +33,7 @@ struct bt_workload_pod {
 };
 
 struct bt_expansion {
-	struct bt_cluster *cluster;
+	struct bt_manifests *cluster;
 	bool taint_comparison;               /* gate TaintTolerationComparisonOperators */
 	BT_VEC(struct bt_workload_pod) pods; /* in input order of the workloads */
 	struct bt_arena arena;
@@ -49,8 +49,8 @@ struct bt_expansion {
 	const uint32_t *extras;
 };
 
-void bt_expansion_init(struct bt_expansion *expansion, struct bt_cluster *cluster);
+void bt_expansion_init(struct bt_expansion *expansion, struct bt_manifests *cluster);
 void bt_expansion_finish(struct bt_expansion *expansion);
-/** Owners are indexed (bt_cluster_index_owners). Errors name file, document and workload. */
+/** Owners are indexed (bt_manifests_index_owners). Errors name file, document and workload. */
 BT_MUST_USE int bt_expansion_run(struct bt_expansion *expansion, struct berth_error *err);
 #endif

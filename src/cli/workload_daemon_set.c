@@ -119,9 +119,9 @@ static void mark_covered_nodes(struct daemon *daemon)
 		if (pod == NULL || !bt_pod_is_active(pod)) {
 			continue;
 		}
-		uint32_t node = bt_cluster_find(
+		uint32_t node = bt_manifests_find(
 			expansion->cluster, BT_KIND_NODE, BT_STR(""), target_node(pod));
-		if (node != BT_CLUSTER_NONE) {
+		if (node != BT_MANIFESTS_NONE) {
 			expansion->covered_for[node] = daemon->maker.owner + 1;
 		}
 	}
@@ -180,7 +180,7 @@ static int visit_nodes(struct daemon *daemon, struct berth_error *err)
 
 int bt_expand_daemon_set(struct bt_expansion *expansion, uint32_t owner, struct berth_error *err)
 {
-	const struct bt_cluster_object *object = &expansion->cluster->objects.items[owner];
+	const struct bt_manifests_object *object = &expansion->cluster->objects.items[owner];
 	const struct bt_daemon_set *set = bt_object_value(object->object, BT_KIND_DAEMON_SET);
 	const struct bt_pod_template *template_ = &set->spec.template_;
 	struct daemon daemon = {.expansion = expansion, .spec = template_->spec};

@@ -202,7 +202,7 @@ static bool is_suspended(struct bt_opt_bool suspend)
 
 int bt_expand_job(struct bt_expansion *expansion, uint32_t owner, struct berth_error *err)
 {
-	const struct bt_cluster_object *object = &expansion->cluster->objects.items[owner];
+	const struct bt_manifests_object *object = &expansion->cluster->objects.items[owner];
 	const struct bt_job *value = bt_object_value(object->object, BT_KIND_JOB);
 	const struct bt_pod_template *template_ = &value->spec.template_;
 	if (is_suspended(value->spec.suspend) || is_finished(&value->status)) {
@@ -225,7 +225,7 @@ int bt_expand_job(struct bt_expansion *expansion, uint32_t owner, struct berth_e
 
 int bt_expand_cron_job(struct bt_expansion *expansion, uint32_t owner, struct berth_error *err)
 {
-	const struct bt_cluster_object *object = &expansion->cluster->objects.items[owner];
+	const struct bt_manifests_object *object = &expansion->cluster->objects.items[owner];
 	const struct bt_cron_job *value = bt_object_value(object->object, BT_KIND_CRON_JOB);
 	const struct bt_job_spec *spec = &value->spec.job_template.spec;
 	if (is_suspended(value->spec.suspend) || is_suspended(spec->suspend)) {
@@ -233,7 +233,7 @@ int bt_expand_cron_job(struct bt_expansion *expansion, uint32_t owner, struct be
 	}
 	BT_FOR_EACH_OWNED(expansion, owner, index)
 	{
-		const struct bt_cluster_object *owned = &expansion->cluster->objects.items[index];
+		const struct bt_manifests_object *owned = &expansion->cluster->objects.items[index];
 		if (owned->kind != BT_KIND_JOB) {
 			continue;
 		}
@@ -252,7 +252,7 @@ int bt_expand_cron_job(struct bt_expansion *expansion, uint32_t owner, struct be
 	};
 	job.maker.reference.kind = BT_STR("Job");
 	job.maker.reference.name = job.name;
-	job.maker.reference.uid = bt_cluster_make_uid(expansion->cluster);
+	job.maker.reference.uid = bt_manifests_make_uid(expansion->cluster);
 	job.maker.prefix = bt_arena_printf(&expansion->arena, "%.*s-", BT_STR_ARG(job.name));
 	return add_pods(&job, err);
 }

@@ -39,9 +39,9 @@ uint32_t bt_expansion_next_owned(
 	const struct bt_expansion *expansion, uint32_t owner, uint32_t at, bool first);
 #define BT_FOR_EACH_OWNED(expansion, owner, index) \
 	for (uint32_t index = bt_expansion_next_owned((expansion), (owner), 0, true); \
-		index != BT_CLUSTER_NONE; \
+		index != BT_MANIFESTS_NONE; \
 		index = bt_expansion_next_owned((expansion), (owner), index, false))
-/** The ReplicaSet that makes a Deployment's pods now, or BT_CLUSTER_NONE. */
+/** The ReplicaSet that makes a Deployment's pods now, or BT_MANIFESTS_NONE. */
 uint32_t bt_expansion_newest_set(const struct bt_expansion *expansion, uint32_t owner);
 /** The pod at index, or NULL when the object is of another kind. */
 const struct bt_pod *bt_expansion_pod_at(const struct bt_expansion *expansion, uint32_t index);

@@ -70,7 +70,7 @@ static int add_ordinal(struct bt_expansion *expansion, const struct bt_pod_maker
 
 int bt_expand_stateful_set(struct bt_expansion *expansion, uint32_t owner, struct berth_error *err)
 {
-	const struct bt_cluster_object *object = &expansion->cluster->objects.items[owner];
+	const struct bt_manifests_object *object = &expansion->cluster->objects.items[owner];
 	const struct bt_stateful_set *set = bt_object_value(object->object, BT_KIND_STATEFUL_SET);
 	const struct bt_stateful_set_spec *spec = &set->spec;
 	struct bt_pod_maker maker = bt_pod_maker_init(expansion, owner, BT_STR("apps/v1"),

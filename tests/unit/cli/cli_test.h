@@ -13,20 +13,20 @@ static inline void collect_warning(void *context, const char *line)
 	bt_strbuf_append_char(lines, '\n');
 }
 
-static inline void read_text(struct bt_cluster *cluster, const char *text)
+static inline void read_text(struct bt_manifests *cluster, const char *text)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
-	int result = bt_cluster_read_text(cluster, "test", bt_str_from(text), &err);
+	int result = bt_manifests_read_text(cluster, "test", bt_str_from(text), &err);
 	ck_assert_msg(result == 0, "%s", berth_error_message(&err));
 }
 
 static inline void expand_text(
-	struct bt_cluster *cluster, struct bt_expansion *expansion, const char *text)
+	struct bt_manifests *cluster, struct bt_expansion *expansion, const char *text)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
-	bt_cluster_init(cluster);
+	bt_manifests_init(cluster);
 	read_text(cluster, text);
-	bt_cluster_index_owners(cluster);
+	bt_manifests_index_owners(cluster);
 	bt_expansion_init(expansion, cluster);
 	int result = bt_expansion_run(expansion, &err);
 	ck_assert_msg(result == 0, "%s", berth_error_message(&err));
@@ -60,7 +60,7 @@ static inline void assert_label(const struct bt_pod *pod, const char *key, const
 
 /** A finished simulation. */
 struct test_run {
-	struct bt_cluster cluster;
+	struct bt_manifests cluster;
 	struct bt_engine *engine;
 	struct bt_simulation simulation;
 	struct bt_strbuf warnings;
@@ -76,11 +76,11 @@ static inline int test_run_init(struct test_run *run, const char *text, struct b
 	options.verify = true;
 	ck_assert_int_eq(bt_engine_create(config, &options, &run->engine, err), 0);
 	bt_config_unref(config);
-	bt_cluster_init(&run->cluster);
+	bt_manifests_init(&run->cluster);
 	run->cluster.warn = collect_warning;
 	run->cluster.warn_context = &run->warnings;
 	bt_simulation_init(&run->simulation, &run->cluster, run->engine);
-	int result = bt_cluster_read_text(&run->cluster, "test", bt_str_from(text), err);
+	int result = bt_manifests_read_text(&run->cluster, "test", bt_str_from(text), err);
 	if (result == 0) {
 		result = bt_simulation_load(&run->simulation, err);
 	}
@@ -94,7 +94,7 @@ static inline void test_run_finish(struct test_run *run)
 {
 	bt_simulation_finish(&run->simulation);
 	bt_engine_destroy(run->engine);
-	bt_cluster_finish(&run->cluster);
+	bt_manifests_finish(&run->cluster);
 	bt_strbuf_finish(&run->warnings);
 }
 #endif

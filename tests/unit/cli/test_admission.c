@@ -14,18 +14,18 @@
 	"globalDefault: true\n"
 
 /** Admit a pod with this spec (YAML flow mapping); the result lives in the arena. */
-static int admit(const char *classes, const char *spec, struct bt_cluster *cluster,
+static int admit(const char *classes, const char *spec, struct bt_manifests *cluster,
 	struct bt_arena *arena, struct bt_pod *out_pod, struct berth_error *err)
 {
 	struct bt_admission admission;
 	struct bt_strbuf text = {0};
-	bt_cluster_init(cluster);
+	bt_manifests_init(cluster);
 	bt_strbuf_printf(&text, "%s---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: %s\n",
 		classes, spec);
 	read_text(cluster, bt_strbuf_c(&text));
 	bt_strbuf_finish(&text);
 	bt_admission_init(&admission, cluster, true);
-	uint32_t index = bt_cluster_find(cluster, BT_KIND_POD, BT_STR("default"), BT_STR("p"));
+	uint32_t index = bt_manifests_find(cluster, BT_KIND_POD, BT_STR("default"), BT_STR("p"));
 	*out_pod = *(const struct bt_pod *)bt_object_value(
 		cluster->objects.items[index].object, BT_KIND_POD);
 	return bt_admission_admit(&admission, out_pod, arena, err);
@@ -53,7 +53,7 @@ START_TEST(test_admission__priority)
 		{"built in, node", "", "{priorityClassName: system-node-critical}", 2000001000, ""},
 	};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
-		struct bt_cluster cluster;
+		struct bt_manifests cluster;
 		struct bt_arena arena = {0};
 		struct bt_pod pod;
 		ck_assert_int_eq(
@@ -63,14 +63,14 @@ START_TEST(test_admission__priority)
 		ck_assert_msg(bt_str_equal_c(pod.spec.preemption_policy, rows[i].policy), "%s",
 			rows[i].name);
 		bt_arena_finish(&arena);
-		bt_cluster_finish(&cluster);
+		bt_manifests_finish(&cluster);
 	}
 }
 END_TEST
 
 START_TEST(test_admission__unknown_class)
 {
-	struct bt_cluster cluster;
+	struct bt_manifests cluster;
 	struct bt_arena arena = {0};
 	struct bt_pod pod;
 	struct berth_error err = BERTH_ERROR_INIT;
@@ -81,13 +81,13 @@ START_TEST(test_admission__unknown_class)
 		"spec.priorityClassName: no PriorityClass with name none\\x1b is in the input");
 	berth_error_finish(&err);
 	bt_arena_finish(&arena);
-	bt_cluster_finish(&cluster);
+	bt_manifests_finish(&cluster);
 }
 END_TEST
 
 START_TEST(test_admission__defaults_are_applied)
 {
-	struct bt_cluster cluster;
+	struct bt_manifests cluster;
 	struct bt_arena arena = {0};
 	struct bt_pod pod;
 	ck_assert_int_eq(admit("", "{containers: [{name: c, resources: {limits: {cpu: 1}}}]}",
@@ -97,7 +97,7 @@ START_TEST(test_admission__defaults_are_applied)
 	ck_assert_uint_eq(pod.spec.containers.items[0].resources.requests.count, 1);
 	ck_assert_uint_eq(pod.spec.tolerations.count, 2);
 	bt_arena_finish(&arena);
-	bt_cluster_finish(&cluster);
+	bt_manifests_finish(&cluster);
 }
 END_TEST
 

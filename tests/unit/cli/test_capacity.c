@@ -16,7 +16,7 @@
 
 /** A cluster, and more of what it has. */
 struct fixture {
-	struct bt_cluster cluster;
+	struct bt_manifests cluster;
 	struct bt_capacity_specs specs;
 	struct bt_setup setup;
 	struct bt_capacity_answer answer;
@@ -26,7 +26,7 @@ static void start(struct fixture *fixture, const char *text)
 {
 	const struct bt_setup setup = BT_SETUP_INIT;
 	*fixture = (struct fixture){.setup = setup};
-	bt_cluster_init(&fixture->cluster);
+	bt_manifests_init(&fixture->cluster);
 	bt_capacity_specs_init(&fixture->specs, &fixture->cluster);
 	read_text(&fixture->cluster, text);
 }
@@ -54,7 +54,7 @@ static void finish(struct fixture *fixture)
 {
 	bt_capacity_answer_finish(&fixture->answer);
 	bt_capacity_specs_finish(&fixture->specs);
-	bt_cluster_finish(&fixture->cluster);
+	bt_manifests_finish(&fixture->cluster);
 	bt_setup_finish(&fixture->setup);
 }
 

@@ -102,7 +102,7 @@ static const char cluster_text[] =
 	"status: {phase: Failed}}\n";
 
 struct loaded {
-	struct bt_cluster cluster;
+	struct bt_manifests cluster;
 	struct bt_engine *engine;
 	struct bt_simulation simulation;
 };
@@ -114,7 +114,7 @@ static void load(struct loaded *loaded)
 	struct bt_engine_options options = BT_ENGINE_OPTIONS_INIT;
 	ck_assert_int_eq(bt_engine_create(config, &options, &loaded->engine, &err), 0);
 	bt_config_unref(config);
-	bt_cluster_init(&loaded->cluster);
+	bt_manifests_init(&loaded->cluster);
 	read_text(&loaded->cluster, cluster_text);
 	bt_simulation_init(&loaded->simulation, &loaded->cluster, loaded->engine);
 	loaded->simulation.keep_bound = true;
@@ -126,7 +126,7 @@ static void unload(struct loaded *loaded)
 {
 	bt_simulation_finish(&loaded->simulation);
 	bt_engine_destroy(loaded->engine);
-	bt_cluster_finish(&loaded->cluster);
+	bt_manifests_finish(&loaded->cluster);
 }
 
 /** "a/early", or the message. */
@@ -146,7 +146,7 @@ static const char *choose(struct loaded *loaded, const char *argument, struct bt
 	} else if (choice.pending != UINT32_MAX) {
 		bt_object_ref(&loaded->simulation.pods.items[choice.pending].pod->metadata, out);
 	} else {
-		const struct bt_cluster_object *object =
+		const struct bt_manifests_object *object =
 			&loaded->cluster.objects.items[choice.object];
 		bt_strbuf_printf(
 			out, "%.*s/%.*s", BT_STR_ARG(object->namespace_), BT_STR_ARG(object->name));

@@ -4,12 +4,12 @@
 /** The message that reading this text ends with, or "" when it is accepted; count of objects. */
 static const char *message_of(const char *text, struct berth_error *err, uint32_t *out_count)
 {
-	struct bt_cluster cluster;
-	bt_cluster_init(&cluster);
-	int result = bt_cluster_read_text(&cluster, "f", bt_str_from(text), err);
+	struct bt_manifests cluster;
+	bt_manifests_init(&cluster);
+	int result = bt_manifests_read_text(&cluster, "f", bt_str_from(text), err);
 	ck_assert_int_eq(result == 0, berth_error_message(err)[0] == '\0');
 	*out_count = cluster.objects.count;
-	bt_cluster_finish(&cluster);
+	bt_manifests_finish(&cluster);
 	return berth_error_message(err);
 }
 
@@ -123,9 +123,9 @@ END_TEST
 
 START_TEST(test_input__later_object_replaces_earlier)
 {
-	struct bt_cluster cluster;
+	struct bt_manifests cluster;
 	struct bt_strbuf warnings = {0};
-	bt_cluster_init(&cluster);
+	bt_manifests_init(&cluster);
 	cluster.warn = collect_warning;
 	cluster.warn_context = &warnings;
 	read_text(&cluster,
@@ -138,20 +138,20 @@ START_TEST(test_input__later_object_replaces_earlier)
 	ck_assert(bt_str_equal_c(pod->spec.node_name, "two"));
 	ck_assert_str_eq(bt_strbuf_c(&warnings),
 		"test: document 3: Pod default/a replaces the one in test: document 1\n");
-	bt_cluster_finish(&cluster);
+	bt_manifests_finish(&cluster);
 	bt_strbuf_finish(&warnings);
 }
 END_TEST
 
 START_TEST(test_input__uids_are_made_up_in_order)
 {
-	struct bt_cluster cluster;
-	bt_cluster_init(&cluster);
+	struct bt_manifests cluster;
+	bt_manifests_init(&cluster);
 	read_text(&cluster, POD("a") POD("b"));
 	ck_assert(bt_str_equal_c(
 		cluster.objects.items[1].uid, "00000000-0000-4000-8000-000000000002"));
 	ck_assert(!cluster.objects.items[1].uid_is_given);
-	bt_cluster_finish(&cluster);
+	bt_manifests_finish(&cluster);
 }
 END_TEST
 

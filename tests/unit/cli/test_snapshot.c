@@ -194,13 +194,13 @@ static void fill_message(
 	}
 }
 
-static void add_filled(struct fill *fill, struct bt_cluster *cluster, enum bt_kind kind)
+static void add_filled(struct fill *fill, struct bt_manifests *cluster, enum bt_kind kind)
 {
 	const struct bt_kind_info *info = bt_kind_info(kind);
 	void *value = bt_arena_alloc(&fill->arena, info->size);
 	memset(value, 0, info->size);
 	fill_message(fill, info->message, value, 0);
-	struct bt_cluster_object entry = {
+	struct bt_manifests_object entry = {
 		.object = bt_object_create(kind, value),
 		.kind = kind,
 		.pods_exist = true,
@@ -220,8 +220,8 @@ static int append_piece(void *context, struct bt_str text, struct berth_error *e
 static void snapshot_of_secrets(struct fill *fill, bool strips, struct bt_strbuf *out)
 {
 	struct bt_neutral_names names;
-	struct bt_cluster cluster;
-	bt_cluster_init(&cluster);
+	struct bt_manifests cluster;
+	bt_manifests_init(&cluster);
 	bt_neutral_names_init(&names);
 	for (int kind = 0; kind < BT_KIND__COUNT; kind++) {
 		if (kind != BT_KIND_EVENT && kind != BT_KIND_CORE_EVENT && kind != BT_KIND_LEASE) {
@@ -232,7 +232,7 @@ static void snapshot_of_secrets(struct fill *fill, bool strips, struct bt_strbuf
 	ck_assert_int_eq(
 		bt_snapshot_write(&cluster, strips ? &names : NULL, append_piece, out, NULL), 0);
 	bt_neutral_names_finish(&names);
-	bt_cluster_finish(&cluster);
+	bt_manifests_finish(&cluster);
 }
 
 static void check_stripped(const char *shape)

@@ -13,13 +13,13 @@
 /** What reading the text warns of, a line each; objects may be refused. */
 static void read_warning(const char *text, struct bt_strbuf *out)
 {
-	struct bt_cluster cluster;
-	bt_cluster_init(&cluster);
+	struct bt_manifests cluster;
+	bt_manifests_init(&cluster);
 	cluster.warn = collect_warning;
 	cluster.warn_context = out;
-	int result = bt_cluster_read_text(&cluster, "test", bt_str_from(text), NULL);
+	int result = bt_manifests_read_text(&cluster, "test", bt_str_from(text), NULL);
 	ck_assert(result == 0 || result == BERTH_ERR_INVALID);
-	bt_cluster_finish(&cluster);
+	bt_manifests_finish(&cluster);
 }
 
 static const struct {

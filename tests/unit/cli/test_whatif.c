@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/cluster.h"
+#include "cli/manifests.h"
 #include "cli/node_reference.h"
 #include "cli/whatif.h"
 #include "test_main.h"
@@ -149,10 +149,10 @@ END_TEST
 
 /** --- objects --- */
 
-static void read_text(struct bt_cluster *cluster, const char *json)
+static void read_text(struct bt_manifests *cluster, const char *json)
 {
-	bt_cluster_init(cluster);
-	ck_assert_int_eq(bt_cluster_read_text(cluster, "input", bt_str_from(json), NULL), 0);
+	bt_manifests_init(cluster);
+	ck_assert_int_eq(bt_manifests_read_text(cluster, "input", bt_str_from(json), NULL), 0);
 }
 
 static int apply(struct bt_whatif *whatif, enum bt_whatif_kind kind, const char *text)
@@ -171,8 +171,8 @@ static int apply(struct bt_whatif *whatif, enum bt_whatif_kind kind, const char 
 /** Every object of the input is the very one it was, by address and by content. */
 START_TEST(test_whatif__input_is_shared_and_unchanged)
 {
-	struct bt_cluster input;
-	struct bt_cluster result;
+	struct bt_manifests input;
+	struct bt_manifests result;
 	struct bt_whatif whatif;
 	const struct bt_object *objects[4];
 	read_text(&input, NODE("n1") NODE("n2") POD("a", "n1") POD("b", "n2"));
@@ -186,27 +186,27 @@ START_TEST(test_whatif__input_is_shared_and_unchanged)
 	ck_assert_int_eq(apply(&whatif, BT_WHATIF_DRAIN, "n1"), 0);
 	ck_assert_int_eq(apply(&whatif, BT_WHATIF_TAINT, "n2=k=v:NoExecute"), 0);
 	ck_assert_int_eq(apply(&whatif, BT_WHATIF_ADD, "2=n2"), 0);
-	bt_cluster_init(&result);
+	bt_manifests_init(&result);
 	bt_whatif_result(&whatif, &result);
 	ck_assert_uint_eq(result.objects.count, 4);
 	for (uint32_t i = 0; i < 4; i++) {
 		ck_assert_ptr_eq(input.objects.items[i].object, objects[i]);
 		ck_assert_uint_eq(
-			bt_cluster_find(&result, BT_KIND_POD, BT_STR("default"), BT_STR("a")),
-			BT_CLUSTER_NONE);
+			bt_manifests_find(&result, BT_KIND_POD, BT_STR("default"), BT_STR("a")),
+			BT_MANIFESTS_NONE);
 	}
-	bt_cluster_finish(&result);
+	bt_manifests_finish(&result);
 	bt_whatif_finish(&whatif);
 	for (uint32_t i = 0; i < 4; i++) {
 		ck_assert_uint_eq(objects[i]->reference_count, 1);
 	}
-	bt_cluster_finish(&input);
+	bt_manifests_finish(&input);
 }
 END_TEST
 
 START_TEST(test_whatif__contradictions)
 {
-	struct bt_cluster input;
+	struct bt_manifests input;
 	struct bt_whatif whatif;
 	read_text(&input, NODE("n1") NODE("n2"));
 	bt_whatif_init(&whatif, &input);
@@ -220,7 +220,7 @@ START_TEST(test_whatif__contradictions)
 	ck_assert_int_eq(apply(&whatif, BT_WHATIF_CORDON, "n1-1"), 0);
 	ck_assert_int_lt(apply(&whatif, BT_WHATIF_ADD, "1=n3"), 0);
 	bt_whatif_finish(&whatif);
-	bt_cluster_finish(&input);
+	bt_manifests_finish(&input);
 }
 END_TEST
 

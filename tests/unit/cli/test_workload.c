@@ -176,14 +176,14 @@ static void check_rows(const struct row *rows, size_t count)
 {
 	struct bt_strbuf names = {0};
 	for (size_t i = 0; i < count; i++) {
-		struct bt_cluster cluster;
+		struct bt_manifests cluster;
 		struct bt_expansion expansion;
 		expand_text(&cluster, &expansion, rows[i].text);
 		const char *got = expanded_names(&expansion, &names);
 		ck_assert_msg(strcmp(got, rows[i].expected) == 0, "%s: \"%s\", not \"%s\"",
 			rows[i].name, got, rows[i].expected);
 		bt_expansion_finish(&expansion);
-		bt_cluster_finish(&cluster);
+		bt_manifests_finish(&cluster);
 	}
 	bt_strbuf_finish(&names);
 }
@@ -208,7 +208,7 @@ END_TEST
 
 START_TEST(test_workload__deployment_pod)
 {
-	struct bt_cluster cluster;
+	struct bt_manifests cluster;
 	struct bt_expansion expansion;
 	expand_text(&cluster, &expansion,
 		"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, namespace: "
@@ -224,13 +224,13 @@ START_TEST(test_workload__deployment_pod)
 	ck_assert_uint_eq(pod->metadata.annotations.count, 1);
 	ck_assert_uint_eq(pod->spec.containers.count, 1);
 	bt_expansion_finish(&expansion);
-	bt_cluster_finish(&cluster);
+	bt_manifests_finish(&cluster);
 }
 END_TEST
 
 START_TEST(test_workload__stateful_set_pod)
 {
-	struct bt_cluster cluster;
+	struct bt_manifests cluster;
 	struct bt_expansion expansion;
 	expand_text(&cluster, &expansion,
 		"apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: a}\nspec:\n"
@@ -246,13 +246,13 @@ START_TEST(test_workload__stateful_set_pod)
 		pod->spec.volumes.items[0].persistent_volume_claim->claim_name, "data-a-0"));
 	ck_assert(bt_str_equal_c(pod->spec.volumes.items[1].name, "tmp"));
 	bt_expansion_finish(&expansion);
-	bt_cluster_finish(&cluster);
+	bt_manifests_finish(&cluster);
 }
 END_TEST
 
 START_TEST(test_workload__daemon_pod)
 {
-	struct bt_cluster cluster;
+	struct bt_manifests cluster;
 	struct bt_expansion expansion;
 	expand_text(&cluster, &expansion,
 		"apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: a}\nspec:\n  template:\n   "
@@ -271,13 +271,13 @@ START_TEST(test_workload__daemon_pod)
 	ck_assert_uint_eq(affinity->preferred.count, 1);
 	ck_assert_uint_eq(pod->spec.tolerations.count, 6);
 	bt_expansion_finish(&expansion);
-	bt_cluster_finish(&cluster);
+	bt_manifests_finish(&cluster);
 }
 END_TEST
 
 START_TEST(test_workload__indexed_job_pod)
 {
-	struct bt_cluster cluster;
+	struct bt_manifests cluster;
 	struct bt_expansion expansion;
 	expand_text(&cluster, &expansion,
 		"apiVersion: batch/v1\nkind: Job\nmetadata: {name: a, uid: u7}\nspec:\n  "
@@ -290,27 +290,27 @@ START_TEST(test_workload__indexed_job_pod)
 	assert_label(pod, "batch.kubernetes.io/job-completion-index", "0");
 	ck_assert_uint_eq(pod->metadata.annotations.count, 2);
 	bt_expansion_finish(&expansion);
-	bt_cluster_finish(&cluster);
+	bt_manifests_finish(&cluster);
 }
 END_TEST
 
 START_TEST(test_workload__too_many_pods)
 {
-	struct bt_cluster cluster;
+	struct bt_manifests cluster;
 	struct bt_expansion expansion;
 	struct berth_error err = BERTH_ERROR_INIT;
-	bt_cluster_init(&cluster);
+	bt_manifests_init(&cluster);
 	read_text(&cluster,
 		"apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: a}\n"
 		"spec: {replicas: 2147483647, template: {spec: {containers: [{name: c}]}}}\n");
-	bt_cluster_index_owners(&cluster);
+	bt_manifests_index_owners(&cluster);
 	bt_expansion_init(&expansion, &cluster);
 	ck_assert_int_eq(bt_expansion_run(&expansion, &err), BERTH_ERR_TOO_LARGE);
 	ck_assert(strstr(berth_error_message(&err), "test: document 1: ReplicaSet default/a: ") !=
 		NULL);
 	berth_error_finish(&err);
 	bt_expansion_finish(&expansion);
-	bt_cluster_finish(&cluster);
+	bt_manifests_finish(&cluster);
 }
 END_TEST
 

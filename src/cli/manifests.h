@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef BT_CLI_CLUSTER_H
-#define BT_CLI_CLUSTER_H
+#ifndef BT_CLI_MANIFESTS_H
+#define BT_CLI_MANIFESTS_H
 /**
  * The objects of all input files, as a simulation needs them: by name, and by owner. Kinds that no
  * scheduler reads are dropped on arrival.
@@ -9,14 +9,14 @@
 #include "base/map.h"
 
 /** Objects, and the memory they take once decoded. */
-#define BT_CLUSTER_OBJECTS_MAX 1000000
-#define BT_CLUSTER_BYTES_MAX ((size_t)4 << 30)
+#define BT_MANIFESTS_OBJECTS_MAX 1000000
+#define BT_MANIFESTS_BYTES_MAX ((size_t)4 << 30)
 /** Names are DNS names; longer ones would only make messages and derived names long. */
-#define BT_CLUSTER_NAME_BYTES_MAX 253
+#define BT_MANIFESTS_NAME_BYTES_MAX 253
 
-#define BT_CLUSTER_NONE UINT32_MAX
+#define BT_MANIFESTS_NONE UINT32_MAX
 
-struct bt_cluster_object {
+struct bt_manifests_object {
 	struct bt_object *object; /* NULL once released */
 	enum bt_kind kind;
 	struct bt_origin origin;
@@ -26,11 +26,11 @@ struct bt_cluster_object {
 	struct bt_str uid;   /* never empty */
 	bool uid_is_given;   /* the input has it; otherwise it was made up */
 	bool pods_exist;     /* a workload whose controller is at work: it is not expanded */
-	uint32_t next_owned; /* of the same controller; BT_CLUSTER_NONE ends the list */
+	uint32_t next_owned; /* of the same controller; BT_MANIFESTS_NONE ends the list */
 };
 
 /** Everything controlled by one object, which need not be in the input itself. */
-struct bt_cluster_owner {
+struct bt_manifests_owner {
 	struct bt_str namespace_;
 	struct bt_str kind;
 	struct bt_str name;
@@ -38,10 +38,10 @@ struct bt_cluster_owner {
 	uint32_t last;
 };
 
-struct bt_cluster {
+struct bt_manifests {
 	struct bt_input input;
-	BT_VEC(struct bt_cluster_object) objects; /* in input order */
-	BT_VEC(struct bt_cluster_owner) owners;
+	BT_VEC(struct bt_manifests_object) objects; /* in input order */
+	BT_VEC(struct bt_manifests_owner) owners;
 	struct bt_map names;     /* kind, namespace, name -> object */
 	struct bt_map owner_map; /* namespace, kind, name -> owner */
 	struct bt_arena arena;   /* names and uids that were made up */
@@ -52,21 +52,21 @@ struct bt_cluster {
 	bool replaces; /* objects of the input before may come once more: no warnings about it */
 };
 
-void bt_cluster_init(struct bt_cluster *cluster);
-void bt_cluster_finish(struct bt_cluster *cluster);
+void bt_manifests_init(struct bt_manifests *cluster);
+void bt_manifests_finish(struct bt_manifests *cluster);
 /** bt_input_read; an object that was in the input before is replaced, with a warning. */
-BT_MUST_USE int bt_cluster_read(
-	struct bt_cluster *cluster, const char *path, struct berth_error *err);
-BT_MUST_USE int bt_cluster_read_text(
-	struct bt_cluster *cluster, const char *name, struct bt_str text, struct berth_error *err);
+BT_MUST_USE int bt_manifests_read(
+	struct bt_manifests *cluster, const char *path, struct berth_error *err);
+BT_MUST_USE int bt_manifests_read_text(struct bt_manifests *cluster, const char *name,
+	struct bt_str text, struct berth_error *err);
 /**
  * From a live cluster, whose controllers have made the pods there are to be: workloads are not
- * expanded. source: of bt_cluster_add_source. object: consumed.
+ * expanded. source: of bt_manifests_add_source. object: consumed.
  */
-BT_MUST_USE int bt_cluster_take_live(struct bt_cluster *cluster, uint32_t source,
+BT_MUST_USE int bt_manifests_take_live(struct bt_manifests *cluster, uint32_t source,
 	struct bt_object *object, struct berth_error *err);
 /** Something that is no file, under this name in messages. */
-uint32_t bt_cluster_add_source(struct bt_cluster *cluster, const char *name);
+uint32_t bt_manifests_add_source(struct bt_manifests *cluster, const char *name);
 /**
  * Manifests say with this annotation, "true", what is true of all objects of a live cluster: that a
  * workload's pods exist as far as they ever will. Snapshots carry it.
@@ -76,61 +76,63 @@ uint32_t bt_cluster_add_source(struct bt_cluster *cluster, const char *name);
  * One object that a reader of its own (cluster->input with another sink) came across. object:
  * consumed. Errors name the object, not its place.
  */
-BT_MUST_USE int bt_cluster_take(struct bt_cluster *cluster, struct bt_origin origin,
+BT_MUST_USE int bt_manifests_take(struct bt_manifests *cluster, struct bt_origin origin,
 	struct bt_object *object, struct berth_error *err);
 /** Warn about the misspelt fields of a manifest (cli/unknown_field.h); for bt_input_sink.taken. */
-void bt_cluster_check_fields(
-	const struct bt_cluster *cluster, struct bt_origin origin, struct bt_str json);
+void bt_manifests_check_fields(
+	const struct bt_manifests *cluster, struct bt_origin origin, struct bt_str json);
 /** After the last file: fill the lists of owners, anew when they were filled before. */
-void bt_cluster_index_owners(struct bt_cluster *cluster);
+void bt_manifests_index_owners(struct bt_manifests *cluster);
 /**
  * Fill an empty cluster with the objects of another, which it shares (nothing an object holds can
  * be changed), under the same names and uids. left_out: by index, those that are not taken; NULL:
  * all are. Owners are not indexed.
  */
-void bt_cluster_copy(
-	const struct bt_cluster *source, const bool *left_out, struct bt_cluster *out_copy);
+void bt_manifests_copy(
+	const struct bt_manifests *source, const bool *left_out, struct bt_manifests *out_copy);
 /** Another version of the object at index, which keeps its name and uid. object: consumed. */
-void bt_cluster_exchange(struct bt_cluster *cluster, uint32_t index, struct bt_object *object);
+void bt_manifests_exchange(struct bt_manifests *cluster, uint32_t index, struct bt_object *object);
 /**
  * Add an object of a name that no other has; source names where it comes from in messages. object:
- * consumed. Returns its index. Errors: as of bt_cluster_read.
+ * consumed. Returns its index. Errors: as of bt_manifests_read.
  */
-BT_MUST_USE int bt_cluster_put(struct bt_cluster *cluster, const char *source,
+BT_MUST_USE int bt_manifests_put(struct bt_manifests *cluster, const char *source,
 	struct bt_object *object, uint32_t *out_index, struct berth_error *err);
-/** Index of an object, or BT_CLUSTER_NONE. */
-uint32_t bt_cluster_find(const struct bt_cluster *cluster, enum bt_kind kind,
+/** Index of an object, or BT_MANIFESTS_NONE. */
+uint32_t bt_manifests_find(const struct bt_manifests *cluster, enum bt_kind kind,
 	struct bt_str namespace_, struct bt_str name);
 /**
  * The name of an object of this kind, in this namespace (NULL: in any), that is closest to a
  * mistyped one; NULL when none is. is_there NULL: all objects count. Borrowed from the arena.
  * *out_count (may be NULL): objects of this kind there are.
  */
-const char *bt_cluster_suggest(const struct bt_cluster *cluster, enum bt_kind kind,
+const char *bt_manifests_suggest(const struct bt_manifests *cluster, enum bt_kind kind,
 	const struct bt_str *namespace_, struct bt_str name,
 	bool (*is_there)(const void *context, uint32_t index), const void *context,
 	struct bt_arena *arena, uint32_t *out_count);
 /**
- * First object controlled by an object of this kind and name, or BT_CLUSTER_NONE; next_owned leads
- * on. uids are not compared. A pod of a ReplicaSet that is not in the input counts as the
+ * First object controlled by an object of this kind and name, or BT_MANIFESTS_NONE; next_owned
+ * leads on. uids are not compared. A pod of a ReplicaSet that is not in the input counts as the
  * Deployment's that the ReplicaSet's name and the label pod-template-hash point to.
  */
-uint32_t bt_cluster_first_owned(const struct bt_cluster *cluster, struct bt_str namespace_,
+uint32_t bt_manifests_first_owned(const struct bt_manifests *cluster, struct bt_str namespace_,
 	struct bt_str kind, struct bt_str name);
 /**
  * The Deployment whose ReplicaSet of this name made the pod: the name without "-" and the
  * template's hash, which the pod's labels have; "" when they say otherwise.
  */
-struct bt_str bt_cluster_deployment_of(const struct bt_object_meta *pod, struct bt_str replica_set);
+struct bt_str bt_manifests_deployment_of(
+	const struct bt_object_meta *pod, struct bt_str replica_set);
 /** A uid that is the same in every run on the same input. */
-struct bt_str bt_cluster_make_uid(struct bt_cluster *cluster);
+struct bt_str bt_manifests_make_uid(struct bt_manifests *cluster);
 /** Release the object itself; name, namespace and uid stay known. */
-void bt_cluster_release(struct bt_cluster *cluster, uint32_t index);
+void bt_manifests_release(struct bt_manifests *cluster, uint32_t index);
 /** "<file>: document <n>: <Kind> <namespace>/<name>" */
-void bt_cluster_describe(const struct bt_cluster *cluster, uint32_t index, struct bt_strbuf *out);
+void bt_manifests_describe(
+	const struct bt_manifests *cluster, uint32_t index, struct bt_strbuf *out);
 /** Put that in front of an error. Returns its code. */
-int bt_cluster_wrap(
-	const struct bt_cluster *cluster, uint32_t index, int result, struct berth_error *err);
+int bt_manifests_wrap(
+	const struct bt_manifests *cluster, uint32_t index, int result, struct berth_error *err);
 BT_PRINTF(2, 3)
-void bt_cluster_warn(const struct bt_cluster *cluster, const char *format, ...);
+void bt_manifests_warn(const struct bt_manifests *cluster, const char *format, ...);
 #endif

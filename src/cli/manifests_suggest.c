@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/cluster.h"
+#include "cli/manifests.h"
 #include "cli/suggest.h"
 
 /** More names than this are not compared. */
 #define NAMES_COMPARED 10000
 
-const char *bt_cluster_suggest(const struct bt_cluster *cluster, enum bt_kind kind,
+const char *bt_manifests_suggest(const struct bt_manifests *cluster, enum bt_kind kind,
 	const struct bt_str *namespace_, struct bt_str name,
 	bool (*is_there)(const void *context, uint32_t index), const void *context,
 	struct bt_arena *arena, uint32_t *out_count)
@@ -13,7 +13,7 @@ const char *bt_cluster_suggest(const struct bt_cluster *cluster, enum bt_kind ki
 	BT_VEC(const char *) names = {0};
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
-		const struct bt_cluster_object *object = &cluster->objects.items[i];
+		const struct bt_manifests_object *object = &cluster->objects.items[i];
 		if (object->kind != kind ||
 			(namespace_ != NULL && !bt_str_equal(object->namespace_, *namespace_)) ||
 			(is_there != NULL && !is_there(context, i))) {

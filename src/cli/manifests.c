@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/cluster.h"
+#include "cli/manifests.h"
 
 #include "api/pod.h"
 #include "cli/admission.h"
@@ -18,8 +18,8 @@ static uint64_t name_hash(enum bt_kind kind, struct bt_str namespace_, struct bt
 
 static uint64_t object_hash_of(const void *owner, uint32_t value)
 {
-	const struct bt_cluster *cluster = owner;
-	const struct bt_cluster_object *object = &cluster->objects.items[value];
+	const struct bt_manifests *cluster = owner;
+	const struct bt_manifests_object *object = &cluster->objects.items[value];
 	return name_hash(object->kind, object->namespace_, object->name);
 }
 
@@ -31,20 +31,20 @@ static uint64_t owner_hash(struct bt_str namespace_, struct bt_str kind, struct 
 
 static uint64_t owner_hash_of(const void *owner, uint32_t value)
 {
-	const struct bt_cluster *cluster = owner;
-	const struct bt_cluster_owner *entry = &cluster->owners.items[value];
+	const struct bt_manifests *cluster = owner;
+	const struct bt_manifests_owner *entry = &cluster->owners.items[value];
 	return owner_hash(entry->namespace_, entry->kind, entry->name);
 }
 
-void bt_cluster_init(struct bt_cluster *cluster)
+void bt_manifests_init(struct bt_manifests *cluster)
 {
-	*cluster = (struct bt_cluster){0};
+	*cluster = (struct bt_manifests){0};
 	bt_map_init(&cluster->names, object_hash_of, cluster);
 	bt_map_init(&cluster->owner_map, owner_hash_of, cluster);
 	bt_arena_init(&cluster->arena, 0);
 }
 
-void bt_cluster_finish(struct bt_cluster *cluster)
+void bt_manifests_finish(struct bt_manifests *cluster)
 {
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
 		bt_object_release(cluster->objects.items[i].object);
@@ -59,7 +59,7 @@ void bt_cluster_finish(struct bt_cluster *cluster)
 
 /** --- messages --- */
 
-static void append_object(const struct bt_cluster_object *object, struct bt_strbuf *out)
+static void append_object(const struct bt_manifests_object *object, struct bt_strbuf *out)
 {
 	bt_strbuf_append_c(out, bt_kind_info(object->kind)->name);
 	if (object->name.length != 0) {
@@ -72,25 +72,26 @@ static void append_object(const struct bt_cluster_object *object, struct bt_strb
 	bt_printable_append(out, object->name);
 }
 
-void bt_cluster_describe(const struct bt_cluster *cluster, uint32_t index, struct bt_strbuf *out)
+void bt_manifests_describe(
+	const struct bt_manifests *cluster, uint32_t index, struct bt_strbuf *out)
 {
-	const struct bt_cluster_object *object = &cluster->objects.items[index];
+	const struct bt_manifests_object *object = &cluster->objects.items[index];
 	bt_input_describe(&cluster->input, object->origin, out);
 	bt_strbuf_append_c(out, ": ");
 	append_object(object, out);
 }
 
-int bt_cluster_wrap(
-	const struct bt_cluster *cluster, uint32_t index, int result, struct berth_error *err)
+int bt_manifests_wrap(
+	const struct bt_manifests *cluster, uint32_t index, int result, struct berth_error *err)
 {
 	struct bt_strbuf place = {0};
-	bt_cluster_describe(cluster, index, &place);
+	bt_manifests_describe(cluster, index, &place);
 	result = bt_error_wrap(err, result, "%s", bt_strbuf_c(&place));
 	bt_strbuf_finish(&place);
 	return result;
 }
 
-void bt_cluster_warn(const struct bt_cluster *cluster, const char *format, ...)
+void bt_manifests_warn(const struct bt_manifests *cluster, const char *format, ...)
 {
 	if (cluster->warn == NULL) {
 		return;
@@ -111,30 +112,30 @@ static bool is_simulated(enum bt_kind kind)
 	return kind != BT_KIND_EVENT && kind != BT_KIND_CORE_EVENT && kind != BT_KIND_LEASE;
 }
 
-struct bt_str bt_cluster_make_uid(struct bt_cluster *cluster)
+struct bt_str bt_manifests_make_uid(struct bt_manifests *cluster)
 {
 	return bt_arena_printf(
 		&cluster->arena, "00000000-0000-4000-8000-%012x", ++cluster->uid_count);
 }
 
-uint32_t bt_cluster_find(const struct bt_cluster *cluster, enum bt_kind kind,
+uint32_t bt_manifests_find(const struct bt_manifests *cluster, enum bt_kind kind,
 	struct bt_str namespace_, struct bt_str name)
 {
 	uint64_t hash = name_hash(kind, namespace_, name);
 	for (uint32_t at = bt_map_first(&cluster->names, hash); at != BT_MAP_NONE;
 		at = bt_map_next(&cluster->names, hash, at)) {
 		uint32_t index = bt_map_value(&cluster->names, at);
-		const struct bt_cluster_object *object = &cluster->objects.items[index];
+		const struct bt_manifests_object *object = &cluster->objects.items[index];
 		if (object->kind == kind && bt_str_equal(object->namespace_, namespace_) &&
 			bt_str_equal(object->name, name)) {
 			return index;
 		}
 	}
-	return BT_CLUSTER_NONE;
+	return BT_MANIFESTS_NONE;
 }
 
 /** The name, or one made from metadata.generateName that no object has yet. */
-static struct bt_str choose_name(struct bt_cluster *cluster, enum bt_kind kind,
+static struct bt_str choose_name(struct bt_manifests *cluster, enum bt_kind kind,
 	struct bt_str namespace_, const struct bt_object_meta *meta)
 {
 	if (meta->name.length != 0 || meta->generate_name.length == 0) {
@@ -145,40 +146,40 @@ static struct bt_str choose_name(struct bt_cluster *cluster, enum bt_kind kind,
 		bt_suffix_make(meta->generate_name, i, suffix);
 		struct bt_str name = bt_arena_printf(
 			&cluster->arena, "%.*s%s", BT_STR_ARG(meta->generate_name), suffix);
-		if (bt_cluster_find(cluster, kind, namespace_, name) == BT_CLUSTER_NONE) {
+		if (bt_manifests_find(cluster, kind, namespace_, name) == BT_MANIFESTS_NONE) {
 			return name;
 		}
 	}
 }
 
-static int check_limits(const struct bt_cluster *cluster, const struct bt_object_meta *meta,
+static int check_limits(const struct bt_manifests *cluster, const struct bt_object_meta *meta,
 	struct berth_error *err)
 {
 	if (meta->name.length == 0 && meta->generate_name.length == 0) {
 		return bt_error_set(
 			err, BERTH_ERR_INVALID, "metadata.name: name or generateName is required");
 	}
-	if (meta->name.length > BT_CLUSTER_NAME_BYTES_MAX ||
-		meta->generate_name.length > BT_CLUSTER_NAME_BYTES_MAX ||
-		meta->namespace_.length > BT_CLUSTER_NAME_BYTES_MAX ||
-		meta->uid.length > BT_CLUSTER_NAME_BYTES_MAX) {
+	if (meta->name.length > BT_MANIFESTS_NAME_BYTES_MAX ||
+		meta->generate_name.length > BT_MANIFESTS_NAME_BYTES_MAX ||
+		meta->namespace_.length > BT_MANIFESTS_NAME_BYTES_MAX ||
+		meta->uid.length > BT_MANIFESTS_NAME_BYTES_MAX) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"metadata: name, namespace and uid may have at most %d bytes",
-			BT_CLUSTER_NAME_BYTES_MAX);
+			BT_MANIFESTS_NAME_BYTES_MAX);
 	}
-	if (cluster->objects.count >= BT_CLUSTER_OBJECTS_MAX) {
+	if (cluster->objects.count >= BT_MANIFESTS_OBJECTS_MAX) {
 		return bt_error_set(err, BERTH_ERR_TOO_LARGE, "the input has more than %d objects",
-			BT_CLUSTER_OBJECTS_MAX);
+			BT_MANIFESTS_OBJECTS_MAX);
 	}
-	if (cluster->object_bytes > BT_CLUSTER_BYTES_MAX) {
+	if (cluster->object_bytes > BT_MANIFESTS_BYTES_MAX) {
 		return bt_error_set(err, BERTH_ERR_TOO_LARGE,
-			"the input takes more than %zu bytes of memory", BT_CLUSTER_BYTES_MAX);
+			"the input takes more than %zu bytes of memory", BT_MANIFESTS_BYTES_MAX);
 	}
 	return 0;
 }
 
-static void warn_of_earlier(const struct bt_cluster *cluster, const struct bt_cluster_object *old,
-	const struct bt_cluster_object *new_object)
+static void warn_of_earlier(const struct bt_manifests *cluster,
+	const struct bt_manifests_object *old, const struct bt_manifests_object *new_object)
 {
 	struct bt_strbuf shown = {0};
 	bt_input_describe(&cluster->input, old->origin, &shown);
@@ -186,16 +187,16 @@ static void warn_of_earlier(const struct bt_cluster *cluster, const struct bt_cl
 	bt_input_describe(&cluster->input, new_object->origin, &place);
 	bt_strbuf_append_c(&place, ": ");
 	append_object(new_object, &place);
-	bt_cluster_warn(
+	bt_manifests_warn(
 		cluster, "%s replaces the one in %s", bt_strbuf_c(&place), bt_strbuf_c(&shown));
 	bt_strbuf_finish(&place);
 	bt_strbuf_finish(&shown);
 }
 
 static void replace(
-	struct bt_cluster *cluster, uint32_t index, struct bt_cluster_object *new_object)
+	struct bt_manifests *cluster, uint32_t index, struct bt_manifests_object *new_object)
 {
-	struct bt_cluster_object *old = &cluster->objects.items[index];
+	struct bt_manifests_object *old = &cluster->objects.items[index];
 	if (!cluster->replaces) {
 		warn_of_earlier(cluster, old, new_object);
 	}
@@ -219,10 +220,10 @@ static struct bt_str namespace_of(const struct bt_object *object)
 	return object->meta->namespace_.length != 0 ? object->meta->namespace_ : BT_STR("default");
 }
 
-static void add(struct bt_cluster *cluster, struct bt_origin origin, struct bt_object *object)
+static void add(struct bt_manifests *cluster, struct bt_origin origin, struct bt_object *object)
 {
 	const struct bt_object_meta *meta = object->meta;
-	struct bt_cluster_object entry = {
+	struct bt_manifests_object entry = {
 		.object = object,
 		.kind = object->kind,
 		.origin = origin,
@@ -230,17 +231,17 @@ static void add(struct bt_cluster *cluster, struct bt_origin origin, struct bt_o
 		.uid = meta->uid,
 		.uid_is_given = meta->uid.length != 0,
 		.pods_exist = origin.document == 0 || says_pods_exist(meta),
-		.next_owned = BT_CLUSTER_NONE,
+		.next_owned = BT_MANIFESTS_NONE,
 	};
 	entry.name = choose_name(cluster, entry.kind, entry.namespace_, meta);
 	/* Copies, because the object itself may be released before the run ends. */
 	entry.namespace_ = bt_arena_str(&cluster->arena, entry.namespace_);
 	entry.name = bt_arena_str(&cluster->arena, entry.name);
 	entry.uid = entry.uid_is_given ? bt_arena_str(&cluster->arena, entry.uid)
-				       : bt_cluster_make_uid(cluster);
+				       : bt_manifests_make_uid(cluster);
 	cluster->object_bytes += object->arena.total_bytes;
-	uint32_t earlier = bt_cluster_find(cluster, entry.kind, entry.namespace_, entry.name);
-	if (earlier != BT_CLUSTER_NONE) {
+	uint32_t earlier = bt_manifests_find(cluster, entry.kind, entry.namespace_, entry.name);
+	if (earlier != BT_MANIFESTS_NONE) {
 		replace(cluster, earlier, &entry);
 		return;
 	}
@@ -249,8 +250,8 @@ static void add(struct bt_cluster *cluster, struct bt_origin origin, struct bt_o
 		cluster->objects.count - 1);
 }
 
-int bt_cluster_take(struct bt_cluster *cluster, struct bt_origin origin, struct bt_object *object,
-	struct berth_error *err)
+int bt_manifests_take(struct bt_manifests *cluster, struct bt_origin origin,
+	struct bt_object *object, struct berth_error *err)
 {
 	if (!is_simulated(object->kind)) {
 		bt_object_release(object);
@@ -262,11 +263,11 @@ int bt_cluster_take(struct bt_cluster *cluster, struct bt_origin origin, struct 
 	}
 	if (result < 0) {
 		struct bt_strbuf what = {0};
-		struct bt_cluster_object shown = {
+		struct bt_manifests_object shown = {
 			.kind = object->kind,
 			.namespace_ =
-				bt_str_sub(namespace_of(object), 0, BT_CLUSTER_NAME_BYTES_MAX),
-			.name = bt_str_sub(object->meta->name, 0, BT_CLUSTER_NAME_BYTES_MAX),
+				bt_str_sub(namespace_of(object), 0, BT_MANIFESTS_NAME_BYTES_MAX),
+			.name = bt_str_sub(object->meta->name, 0, BT_MANIFESTS_NAME_BYTES_MAX),
 		};
 		append_object(&shown, &what);
 		result = bt_error_wrap(err, result, "%s", bt_strbuf_c(&what));
@@ -281,14 +282,14 @@ int bt_cluster_take(struct bt_cluster *cluster, struct bt_origin origin, struct 
 static int take(
 	void *context, struct bt_origin origin, struct bt_object *object, struct berth_error *err)
 {
-	return bt_cluster_take(context, origin, object, err);
+	return bt_manifests_take(context, origin, object, err);
 }
 
 /** Kinds that are none of ours go without a word; a typing mistake is told. */
 static void take_skipped(
 	void *context, struct bt_origin origin, struct bt_str api_version, struct bt_str kind)
 {
-	const struct bt_cluster *cluster = context;
+	const struct bt_manifests *cluster = context;
 	struct bt_strbuf hint = {0};
 	if (cluster->warn != NULL && bt_kind_hint(api_version, kind, &hint)) {
 		struct bt_strbuf line = {0};
@@ -297,7 +298,7 @@ static void take_skipped(
 		bt_printable_append(&line, api_version);
 		bt_strbuf_append_char(&line, ' ');
 		bt_printable_append(&line, kind);
-		bt_cluster_warn(
+		bt_manifests_warn(
 			cluster, "%s is skipped: %s", bt_strbuf_c(&line), bt_strbuf_c(&hint));
 		bt_strbuf_finish(&line);
 	}
@@ -306,7 +307,7 @@ static void take_skipped(
 
 #if BT_HAVE_SERVER
 struct place {
-	const struct bt_cluster *cluster;
+	const struct bt_manifests *cluster;
 	struct bt_origin origin;
 };
 
@@ -315,12 +316,12 @@ static void warn_of_field(void *context, const char *what)
 	const struct place *place = context;
 	struct bt_strbuf shown = {0};
 	bt_input_describe(&place->cluster->input, place->origin, &shown);
-	bt_cluster_warn(place->cluster, "%s: %s", bt_strbuf_c(&shown), what);
+	bt_manifests_warn(place->cluster, "%s: %s", bt_strbuf_c(&shown), what);
 	bt_strbuf_finish(&shown);
 }
 
-void bt_cluster_check_fields(
-	const struct bt_cluster *cluster, struct bt_origin origin, struct bt_str json)
+void bt_manifests_check_fields(
+	const struct bt_manifests *cluster, struct bt_origin origin, struct bt_str json)
 {
 	struct place place = {cluster, origin};
 	const struct bt_unknown_field_sink sink = {&place, warn_of_field};
@@ -330,8 +331,8 @@ void bt_cluster_check_fields(
 	}
 }
 #else
-void bt_cluster_check_fields(
-	const struct bt_cluster *cluster, struct bt_origin origin, struct bt_str json)
+void bt_manifests_check_fields(
+	const struct bt_manifests *cluster, struct bt_origin origin, struct bt_str json)
 {
 	(void)cluster;
 	(void)origin;
@@ -341,30 +342,30 @@ void bt_cluster_check_fields(
 
 static void taken(void *context, struct bt_origin origin, struct bt_str json)
 {
-	bt_cluster_check_fields(context, origin, json);
+	bt_manifests_check_fields(context, origin, json);
 }
 
-static struct bt_input_sink sink_of(struct bt_cluster *cluster)
+static struct bt_input_sink sink_of(struct bt_manifests *cluster)
 {
 	return (struct bt_input_sink){
 		.context = cluster, .take = take, .skipped = take_skipped, .taken = taken};
 }
 
-int bt_cluster_read(struct bt_cluster *cluster, const char *path, struct berth_error *err)
+int bt_manifests_read(struct bt_manifests *cluster, const char *path, struct berth_error *err)
 {
 	cluster->input.sink = sink_of(cluster);
 	return bt_input_read(&cluster->input, path, err);
 }
 
-int bt_cluster_read_text(
-	struct bt_cluster *cluster, const char *name, struct bt_str text, struct berth_error *err)
+int bt_manifests_read_text(
+	struct bt_manifests *cluster, const char *name, struct bt_str text, struct berth_error *err)
 {
 	cluster->input.sink = sink_of(cluster);
 	return bt_input_read_text(&cluster->input, name, text, err);
 }
 
-void bt_cluster_copy(
-	const struct bt_cluster *source, const bool *left_out, struct bt_cluster *out_copy)
+void bt_manifests_copy(
+	const struct bt_manifests *source, const bool *left_out, struct bt_manifests *out_copy)
 {
 	BT_ASSERT(out_copy->objects.count == 0);
 	for (uint32_t i = 0; i < source->input.sources.count; i++) {
@@ -378,7 +379,7 @@ void bt_cluster_copy(
 	out_copy->warn = source->warn;
 	out_copy->warn_context = source->warn_context;
 	for (uint32_t i = 0; i < source->objects.count; i++) {
-		struct bt_cluster_object entry = source->objects.items[i];
+		struct bt_manifests_object entry = source->objects.items[i];
 		if (left_out != NULL && left_out[i]) {
 			continue;
 		}
@@ -386,16 +387,16 @@ void bt_cluster_copy(
 		entry.namespace_ = bt_arena_str(&out_copy->arena, entry.namespace_);
 		entry.name = bt_arena_str(&out_copy->arena, entry.name);
 		entry.uid = bt_arena_str(&out_copy->arena, entry.uid);
-		entry.next_owned = BT_CLUSTER_NONE;
+		entry.next_owned = BT_MANIFESTS_NONE;
 		bt_vec_push(&out_copy->objects, entry);
 		bt_map_insert(&out_copy->names, name_hash(entry.kind, entry.namespace_, entry.name),
 			out_copy->objects.count - 1);
 	}
 }
 
-void bt_cluster_exchange(struct bt_cluster *cluster, uint32_t index, struct bt_object *object)
+void bt_manifests_exchange(struct bt_manifests *cluster, uint32_t index, struct bt_object *object)
 {
-	struct bt_cluster_object *entry = &cluster->objects.items[index];
+	struct bt_manifests_object *entry = &cluster->objects.items[index];
 	BT_ASSERT(object->kind == entry->kind);
 	cluster->object_bytes += object->arena.total_bytes;
 	cluster->object_bytes -= entry->object->arena.total_bytes;
@@ -403,13 +404,13 @@ void bt_cluster_exchange(struct bt_cluster *cluster, uint32_t index, struct bt_o
 	entry->object = object;
 }
 
-int bt_cluster_put(struct bt_cluster *cluster, const char *source, struct bt_object *object,
+int bt_manifests_put(struct bt_manifests *cluster, const char *source, struct bt_object *object,
 	uint32_t *out_index, struct berth_error *err)
 {
 	struct bt_origin origin = {.source = cluster->input.sources.count, .document = 1};
 	uint32_t count = cluster->objects.count;
 	bt_vec_push(&cluster->input.sources, bt_strndup(source, strlen(source)));
-	int result = bt_cluster_take(cluster, origin, object, err);
+	int result = bt_manifests_take(cluster, origin, object, err);
 	if (result == 0) {
 		BT_ASSERT(cluster->objects.count == count + 1);
 		*out_index = count;
@@ -417,22 +418,22 @@ int bt_cluster_put(struct bt_cluster *cluster, const char *source, struct bt_obj
 	return result;
 }
 
-uint32_t bt_cluster_add_source(struct bt_cluster *cluster, const char *name)
+uint32_t bt_manifests_add_source(struct bt_manifests *cluster, const char *name)
 {
 	bt_vec_push(&cluster->input.sources, bt_strndup(name, strlen(name)));
 	return cluster->input.sources.count - 1;
 }
 
-int bt_cluster_take_live(struct bt_cluster *cluster, uint32_t source, struct bt_object *object,
+int bt_manifests_take_live(struct bt_manifests *cluster, uint32_t source, struct bt_object *object,
 	struct berth_error *err)
 {
 	struct bt_origin origin = {source, 0};
-	int result = bt_cluster_take(cluster, origin, object, err);
+	int result = bt_manifests_take(cluster, origin, object, err);
 	return result < 0 ? bt_error_wrap(err, result, "%s", cluster->input.sources.items[source])
 			  : 0;
 }
 
-void bt_cluster_release(struct bt_cluster *cluster, uint32_t index)
+void bt_manifests_release(struct bt_manifests *cluster, uint32_t index)
 {
 	bt_object_release(cluster->objects.items[index].object);
 	cluster->objects.items[index].object = NULL;
@@ -440,13 +441,13 @@ void bt_cluster_release(struct bt_cluster *cluster, uint32_t index)
 
 /** --- owners --- */
 
-static struct bt_cluster_owner *find_owner(const struct bt_cluster *cluster,
+static struct bt_manifests_owner *find_owner(const struct bt_manifests *cluster,
 	struct bt_str namespace_, struct bt_str kind, struct bt_str name)
 {
 	uint64_t hash = owner_hash(namespace_, kind, name);
 	for (uint32_t at = bt_map_first(&cluster->owner_map, hash); at != BT_MAP_NONE;
 		at = bt_map_next(&cluster->owner_map, hash, at)) {
-		struct bt_cluster_owner *owner =
+		struct bt_manifests_owner *owner =
 			&cluster->owners.items[bt_map_value(&cluster->owner_map, at)];
 		if (bt_str_equal(owner->namespace_, namespace_) &&
 			bt_str_equal(owner->kind, kind) && bt_str_equal(owner->name, name)) {
@@ -457,23 +458,24 @@ static struct bt_cluster_owner *find_owner(const struct bt_cluster *cluster,
 }
 
 static void add_owned(
-	struct bt_cluster *cluster, struct bt_str kind, struct bt_str name, uint32_t index)
+	struct bt_manifests *cluster, struct bt_str kind, struct bt_str name, uint32_t index)
 {
 	struct bt_str namespace_ = cluster->objects.items[index].namespace_;
-	struct bt_cluster_owner *owner = find_owner(cluster, namespace_, kind, name);
+	struct bt_manifests_owner *owner = find_owner(cluster, namespace_, kind, name);
 	if (owner != NULL) {
 		cluster->objects.items[owner->last].next_owned = index;
 		owner->last = index;
 		return;
 	}
-	struct bt_cluster_owner entry = {namespace_, bt_arena_str(&cluster->arena, kind),
+	struct bt_manifests_owner entry = {namespace_, bt_arena_str(&cluster->arena, kind),
 		bt_arena_str(&cluster->arena, name), index, index};
 	bt_vec_push(&cluster->owners, entry);
 	bt_map_insert(
 		&cluster->owner_map, owner_hash(namespace_, kind, name), cluster->owners.count - 1);
 }
 
-struct bt_str bt_cluster_deployment_of(const struct bt_object_meta *pod, struct bt_str replica_set)
+struct bt_str bt_manifests_deployment_of(
+	const struct bt_object_meta *pod, struct bt_str replica_set)
 {
 	const struct bt_str *hash = bt_str_map_find(&pod->labels, BT_STR("pod-template-hash"));
 	if (hash == NULL || hash->length == 0 || replica_set.length < hash->length + 2 ||
@@ -484,7 +486,7 @@ struct bt_str bt_cluster_deployment_of(const struct bt_object_meta *pod, struct 
 	return bt_str_sub(replica_set, 0, replica_set.length - hash->length - 1);
 }
 
-static void forget_owners(struct bt_cluster *cluster)
+static void forget_owners(struct bt_manifests *cluster)
 {
 	if (cluster->owners.count == 0) {
 		return;
@@ -492,16 +494,16 @@ static void forget_owners(struct bt_cluster *cluster)
 	cluster->owners.count = 0;
 	bt_map_reset(&cluster->owner_map);
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
-		cluster->objects.items[i].next_owned = BT_CLUSTER_NONE;
+		cluster->objects.items[i].next_owned = BT_MANIFESTS_NONE;
 	}
 }
 
-void bt_cluster_index_owners(struct bt_cluster *cluster)
+void bt_manifests_index_owners(struct bt_manifests *cluster)
 {
 	const struct bt_str replica_set = BT_STR("ReplicaSet");
 	forget_owners(cluster);
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
-		const struct bt_cluster_object *object = &cluster->objects.items[i];
+		const struct bt_manifests_object *object = &cluster->objects.items[i];
 		const struct bt_owner_reference *controller =
 			bt_object_controller(object->object->meta);
 		if (controller == NULL) {
@@ -510,13 +512,13 @@ void bt_cluster_index_owners(struct bt_cluster *cluster)
 		struct bt_str kind = controller->kind;
 		struct bt_str name = controller->name;
 		if (object->kind == BT_KIND_POD && bt_str_equal(kind, replica_set) &&
-			bt_cluster_find(cluster, BT_KIND_REPLICA_SET, object->namespace_, name) ==
-				BT_CLUSTER_NONE) {
+			bt_manifests_find(cluster, BT_KIND_REPLICA_SET, object->namespace_, name) ==
+				BT_MANIFESTS_NONE) {
 			struct bt_str deployment =
-				bt_cluster_deployment_of(object->object->meta, name);
+				bt_manifests_deployment_of(object->object->meta, name);
 			if (deployment.length != 0 &&
-				bt_cluster_find(cluster, BT_KIND_DEPLOYMENT, object->namespace_,
-					deployment) != BT_CLUSTER_NONE) {
+				bt_manifests_find(cluster, BT_KIND_DEPLOYMENT, object->namespace_,
+					deployment) != BT_MANIFESTS_NONE) {
 				kind = BT_STR("Deployment");
 				name = deployment;
 			}
@@ -525,9 +527,9 @@ void bt_cluster_index_owners(struct bt_cluster *cluster)
 	}
 }
 
-uint32_t bt_cluster_first_owned(const struct bt_cluster *cluster, struct bt_str namespace_,
+uint32_t bt_manifests_first_owned(const struct bt_manifests *cluster, struct bt_str namespace_,
 	struct bt_str kind, struct bt_str name)
 {
-	const struct bt_cluster_owner *owner = find_owner(cluster, namespace_, kind, name);
-	return owner != NULL ? owner->first : BT_CLUSTER_NONE;
+	const struct bt_manifests_owner *owner = find_owner(cluster, namespace_, kind, name);
+	return owner != NULL ? owner->first : BT_MANIFESTS_NONE;
 }
