@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "cli/eviction.h"
-#include "cli/line_reader.h"
+#include "cluster/line_reader.h"
 
 /* FNV-1a: the same on every machine, unlike bt_hash_bytes. */
 #define DIGEST_START UINT64_C(0xcbf29ce484222325)

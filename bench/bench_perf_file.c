@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "bench/bench_perf.h"
-#include "cli/file.h"
+#include "cluster/file.h"
 #include "lib/document.h"
 
 #define FILE_BYTES_MAX ((size_t)16 << 20)

@@ -5,7 +5,7 @@
 
 #include "api/defaulting.h"
 #include "base/alloc.h"
-#include "cli/file.h"
+#include "cluster/file.h"
 #include "lib/document.h"
 
 #define FILE_BYTES_MAX ((size_t)4 << 20)

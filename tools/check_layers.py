@@ -34,10 +34,11 @@ LAYERS = {
     "net": ["codec", "base"],
     "client": ["net", "schema", "metrics", "api", "codec", "base"],
     "server": ["net", "schema", "cel", "api", "codec", "base"],
-    "controllers": ["server", "schema", "config", "api", "codec", "base"],
     "daemon": ["client", "server", "net", "schema", "metrics", "lib", "sched", "queue",
                "plugins", "framework", "dra", "cel", "state", "config", "api", "codec", "base"],
-    "cli": ["explain", "daemon", "controllers", "client", "server", "net", "schema",
+    "cluster": ["daemon", "server", "schema", "sched", "queue", "plugins", "framework", "dra",
+                "cel", "state", "config", "net", "api", "codec", "base"],
+    "cli": ["explain", "cluster", "daemon", "client", "server", "net", "schema",
             "metrics", "lib", "sched", "queue", "plugins", "framework", "dra", "cel", "state",
             "config", "api", "codec", "base"],
 }

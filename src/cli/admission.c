@@ -5,7 +5,7 @@
 #include "api/resources.h"
 #include "api/scheduling.h"
 #include "api/workload.h"
-#include "cli/printable.h"
+#include "cluster/printable.h"
 
 #define SYSTEM_CLUSTER_CRITICAL 2000000000
 #define SYSTEM_NODE_CRITICAL 2000001000

@@ -6,7 +6,7 @@
 #include "cli/admission.h"
 #include "cli/kind_hint.h"
 #include "cli/pod_reference.h"
-#include "cli/printable.h"
+#include "cluster/printable.h"
 
 #define KINDS_SENTENCE \
 	"Pod, Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob and " \

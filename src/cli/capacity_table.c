@@ -5,7 +5,7 @@
 
 #include "api/amount.h"
 #include "cli/capacity_output.h"
-#include "cli/printable.h"
+#include "cluster/printable.h"
 #include "cli/table.h"
 
 /** Lines "and N more nodes with M each" below a table. */

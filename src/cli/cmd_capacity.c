@@ -6,7 +6,7 @@
 #include "cli/capacity_output.h"
 #include "cli/command.h"
 #include "cli/node_reference.h"
-#include "cli/printable.h"
+#include "cluster/printable.h"
 #include "cli/progress.h"
 #include "cli/source.h"
 #include "cli/warnings.h"

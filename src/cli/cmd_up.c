@@ -13,13 +13,9 @@
 #include "base/nanoseconds.h"
 #include "cli/command.h"
 #include "cli/setup.h"
-#include "cli/up_clock.h"
 #include "cli/up_identity.h"
-#include "cli/up_load.h"
-#include "cli/up_scheduler.h"
-#include "controllers/controllers.h"
+#include "cluster/cluster.h"
 #include "net/clock.h"
-#include "server/event_expiry.h"
 #include "server/front.h"
 
 #define NODES_MAX 100000
@@ -57,23 +53,14 @@ struct options {
 
 struct up {
 	struct options options;
-	struct bt_up_clock clock;
 	struct bt_loop *loop;
-	struct bt_store *store;
-	struct bt_api *api;
-	struct bt_event_expiry *event_expiry;
-	struct bt_controllers *controllers;
-	struct bt_up_scheduler *scheduler;
-	struct bt_config *config;
+	struct bt_cluster *cluster;
 	struct bt_up_identity identity;
 	struct bt_front *front;
 	int64_t started_ns;
-	bool is_continued; /* the data folder had a cluster already */
-	int result;        /* why the loop was stopped: 0, or BERTH_ERR_* with err */
+	int result; /* why the loop was stopped: 0, or BERTH_ERR_* with err */
 	struct berth_error err;
 };
-
-/** --- time --- */
 
 /** --- flags --- */
 
@@ -210,66 +197,18 @@ static uint64_t draw_seed(void)
 	return seed;
 }
 
-static int open_data(struct up *up, struct berth_error *err)
-{
-	const char *folder = up->options.data_dir;
-	if (folder == NULL) {
-		return bt_up_clock_start(&up->clock, up->options.time_scale, NULL, err);
-	}
-	if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
-		return bt_error_set(
-			err, BERTH_ERR_IO, "--data-dir: %s: %s", folder, strerror(errno));
-	}
-	struct bt_strbuf path = {0};
-	bt_strbuf_printf(&path, "%s/store.db", folder);
-	int result = bt_store_open(up->store, bt_strbuf_c(&path), err);
-	if (result == 0) {
-		bt_strbuf_reset(&path);
-		bt_strbuf_printf(&path, "%s/clock", folder);
-		result = bt_up_clock_start(
-			&up->clock, up->options.time_scale, bt_strbuf_c(&path), err);
-	}
-	bt_strbuf_finish(&path);
-	for (uint32_t i = 0; i < bt_store_collection_count(up->store); i++) {
-		up->is_continued = up->is_continued || bt_store_count(up->store, i) != 0;
-	}
-	return result < 0 ? bt_error_wrap(err, result, "--data-dir") : 0;
-}
-
-static void create_api(struct up *up, const struct bt_controllers_options *controllers)
-{
-	struct bt_api_options options = {
-		.store = up->store,
-		.now_ns = bt_up_clock_now_ns,
-		.clock_context = &up->clock,
-		.seed = draw_seed(),
-		.admit_service_account =
-			bt_controllers_has(controllers, "serviceaccount-controller"),
-		.admit_taint_nodes = bt_controllers_has(controllers, "node-lifecycle-controller"),
-		.admit_storage_protection =
-			bt_controllers_has(controllers, "persistentvolume-binder-controller") &&
-			bt_controllers_has(
-				controllers, "persistentvolumeclaim-protection-controller") &&
-			bt_controllers_has(controllers, "persistentvolume-protection-controller"),
-		.admit_pod_group_protection =
-			bt_controllers_has(controllers, "podgroup-protection-controller"),
-	};
-	up->api = bt_api_create(&options);
-	up->event_expiry = bt_event_expiry_create(up->api);
-}
-
 static int load_objects(struct up *up, struct berth_error *err)
 {
 	if (up->options.files.list.count == 0) {
 		return 0;
 	}
-	if (up->is_continued) {
+	if (bt_cluster_is_continued(up->cluster)) {
 		(void)fprintf(stderr, "berth up: %s has a cluster already: -f is not read again\n",
 			up->options.data_dir);
 		return 0;
 	}
-	struct bt_up_load_report report;
-	int result = bt_up_load(up->api, &up->options.files, &report, err);
+	struct bt_cluster_load_report report;
+	int result = bt_cluster_load(bt_cluster_api(up->cluster), &up->options.files, &report, err);
 	if (result < 0) {
 		return result;
 	}
@@ -287,37 +226,36 @@ static int load_objects(struct up *up, struct berth_error *err)
 	return 0;
 }
 
-static int add_nodes(struct up *up, struct berth_error *err)
+static int create_cluster(struct up *up, struct berth_error *err)
 {
-	struct bt_node_template template_ = {
-		.count = (uint32_t)up->options.nodes,
-		.zone_count = (uint32_t)up->options.zones,
-		.cpu = up->options.node_cpu,
-		.memory = up->options.node_memory,
-		.pods = up->options.node_pods,
-		.name_prefix = "node-",
+	const struct options *options = &up->options;
+	struct bt_cluster_options cluster = {
+		.data_dir = options->data_dir,
+		.time_scale = options->time_scale,
+		.nodes = {.count = (uint32_t)options->nodes,
+			.zone_count = (uint32_t)options->zones,
+			.cpu = options->node_cpu,
+			.memory = options->node_memory,
+			.pods = options->node_pods,
+			.name_prefix = "node-"},
+		.seed = draw_seed(),
 	};
-	return template_.count == 0 ? 0
-				    : bt_controllers_add_nodes(up->controllers, &template_, err);
-}
-
-static int create_scheduler(struct up *up, struct berth_error *err)
-{
-	struct bt_engine_options options;
-	if (up->options.no_scheduler) {
-		return 0;
-	}
-	int result = bt_setup_start(&bt_command_up, &up->options.setup, err);
-	if (result == 0) {
-		result = bt_setup_engine_options(&up->options.setup, &options, err);
+	int result = controllers_options(options, &cluster.controllers, err);
+	cluster.controllers.seed = draw_seed();
+	if (result == 0 && !options->no_scheduler) {
+		result = bt_setup_start(&bt_command_up, &up->options.setup, err);
+		if (result == 0) {
+			result = bt_setup_engine_options(&options->setup, &cluster.engine, err);
+		}
+		if (result == 0) {
+			result = bt_setup_load_config(&options->setup, &cluster.config, err);
+		}
+		cluster.engine.seed = draw_seed();
 	}
 	if (result == 0) {
-		result = bt_setup_load_config(&up->options.setup, &up->config, err);
+		result = bt_cluster_create(&cluster, &up->cluster, err);
 	}
-	if (result == 0) {
-		options.seed = draw_seed();
-		result = bt_up_scheduler_create(up->api, up->config, &options, &up->scheduler, err);
-	}
+	bt_config_unref(cluster.config);
 	return result;
 }
 
@@ -342,7 +280,7 @@ static int create_front(struct up *up, struct berth_error *err)
 		.user = {.name = BT_STR("admin"), .group_count = 1, .groups = masters},
 	};
 	struct bt_front_options front = {
-		.api = up->api,
+		.api = bt_cluster_api(up->cluster),
 		.address = options->address,
 		.port = options->port,
 		.certificate_pem =
@@ -379,37 +317,23 @@ static int64_t settle(void *context, int64_t now_ns BT_UNUSED)
 	return INT64_MAX;
 }
 
-static int64_t run_controllers(void *context, int64_t now_ns BT_UNUSED)
-{
-	struct up *up = context;
-	int64_t next_ns = bt_controllers_run(up->controllers, bt_up_clock_now_ns(&up->clock));
-	return bt_up_clock_monotonic_of(&up->clock, next_ns);
-}
-
-static int64_t expire_events(void *context, int64_t now_ns BT_UNUSED)
-{
-	struct up *up = context;
-	return bt_up_clock_monotonic_of(&up->clock, bt_event_expiry_run(up->event_expiry));
-}
-
-static int64_t run_scheduler(void *context, int64_t now_ns BT_UNUSED)
+static int64_t run_cluster(void *context, int64_t now_ns BT_UNUSED)
 {
 	struct up *up = context;
 	int64_t next_ns = INT64_MAX;
 	if (up->result == 0) {
-		int result = bt_up_scheduler_run(
-			up->scheduler, bt_up_clock_now_ns(&up->clock), &next_ns, &up->err);
+		int result = bt_cluster_run(up->cluster, &next_ns, &up->err);
 		if (result < 0) {
 			stop_with(up, result);
 		}
 	}
-	return bt_up_clock_monotonic_of(&up->clock, next_ns);
+	return bt_cluster_clock_monotonic_of(bt_cluster_get_clock(up->cluster), next_ns);
 }
 
 static int64_t save_clock(void *context, int64_t now_ns BT_UNUSED)
 {
 	struct up *up = context;
-	return bt_up_clock_save(&up->clock);
+	return bt_cluster_clock_save(bt_cluster_get_clock(up->cluster));
 }
 
 static void take_signal(void *context, int number BT_UNUSED)
@@ -426,11 +350,7 @@ static void add_workers(struct up *up)
 {
 	bt_loop_add_worker(up->loop, save_clock, up);
 	bt_loop_add_worker(up->loop, settle, up);
-	bt_loop_add_worker(up->loop, run_controllers, up);
-	bt_loop_add_worker(up->loop, expire_events, up);
-	if (up->scheduler != NULL) {
-		bt_loop_add_worker(up->loop, run_scheduler, up);
-	}
+	bt_loop_add_worker(up->loop, run_cluster, up);
 	bt_loop_add_worker(up->loop, settle, up);
 }
 
@@ -444,12 +364,6 @@ static void write_url(const struct up *up, struct bt_strbuf *out)
 	bool is_v6 = strchr(host, ':') != NULL;
 	bt_strbuf_printf(out, "%s://%s%s%s:%u", is_plain(&up->options) ? "http" : "https",
 		is_v6 ? "[" : "", host, is_v6 ? "]" : "", bt_front_port(up->front));
-}
-
-static uint64_t node_count(const struct up *up)
-{
-	return bt_store_count(up->store,
-		bt_resources_builtin(bt_api_resources(up->api), "", "nodes")->collection);
 }
 
 static int tell_where(struct up *up, struct berth_error *err)
@@ -468,7 +382,7 @@ static int tell_where(struct up *up, struct berth_error *err)
 			     "  kubectl create deployment web --image=nginx --replicas=3\n"
 			     "\n"
 			     "Ctrl-C ends it%s.\n",
-			bt_strbuf_c(&url), node_count(up), seconds, path,
+			bt_strbuf_c(&url), bt_cluster_node_count(up->cluster), seconds, path,
 			up->options.data_dir != NULL ? "; its state is kept" : "; nothing is kept");
 		(void)fflush(stdout); /* looked at when the program ends */
 	}
@@ -478,51 +392,12 @@ static int tell_where(struct up *up, struct berth_error *err)
 
 /** --- life --- */
 
-static int build(struct up *up, struct berth_error *err)
-{
-	struct bt_controllers_options controllers;
-	int result = controllers_options(&up->options, &controllers, err);
-	if (result == 0) {
-		result = bt_loop_create(&up->loop, err);
-	}
-	if (result < 0) {
-		return result;
-	}
-	controllers.seed = draw_seed();
-	up->store = bt_store_create(&bt_store_default_options);
-	result = open_data(up, err);
-	if (result < 0) {
-		return result;
-	}
-	create_api(up, &controllers);
-	result = load_objects(up, err);
-	if (result == 0) {
-		result = bt_controllers_create(up->api, &controllers, &up->controllers, err);
-	}
-	if (result == 0) {
-		result = add_nodes(up, err);
-	}
-	if (result == 0) {
-		result = create_scheduler(up, err);
-	}
-	if (result == 0) {
-		result = create_front(up, err);
-	}
-	return result;
-}
-
 static void finish(struct up *up)
 {
 	bt_front_destroy(up->front);
-	bt_up_scheduler_destroy(up->scheduler);
-	bt_config_unref(up->config);
-	bt_controllers_destroy(up->controllers);
-	bt_event_expiry_destroy(up->event_expiry);
-	bt_api_destroy(up->api);
-	bt_store_destroy(up->store);
+	bt_cluster_destroy(up->cluster);
 	bt_up_identity_finish(&up->identity);
 	bt_loop_destroy(up->loop);
-	bt_up_clock_finish(&up->clock);
 	bt_vec_finish(&up->options.files.list);
 	bt_vec_finish(&up->options.controllers.list);
 	bt_setup_finish(&up->options.setup);
@@ -533,12 +408,24 @@ static int serve(struct up *up, struct berth_error *err)
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, 0};
 	struct sigaction ignore = {.sa_handler = SIG_IGN};
 	(void)sigaction(SIGXFSZ, &ignore, NULL); /* a file at its limit is an error like others */
-	int result = build(up, err);
+	int result = bt_loop_create(&up->loop, err);
+	if (result == 0) {
+		result = create_cluster(up, err);
+	}
+	if (result == 0) {
+		result = load_objects(up, err);
+	}
+	if (result == 0) {
+		result = bt_cluster_start(up->cluster, err);
+	}
+	if (result == 0) {
+		result = create_front(up, err);
+	}
 	if (result == 0) {
 		result = bt_loop_on_signals(up->loop, signals, take_signal, up, err);
 	}
 	if (result == 0) {
-		result = bt_store_sync(up->store, err);
+		result = bt_store_sync(bt_cluster_store(up->cluster), err);
 	}
 	if (result == 0) {
 		add_workers(up);
@@ -557,7 +444,7 @@ static int serve(struct up *up, struct berth_error *err)
 		result = up->result;
 	}
 	if (result == 0) {
-		result = bt_store_sync(up->store, err);
+		result = bt_store_sync(bt_cluster_store(up->cluster), err);
 	}
 	return result;
 }
@@ -577,7 +464,6 @@ static int run(const struct bt_command *command, int argc, char **argv)
 			.stop_delay_text = "1s",
 			.job_time_text = "5s",
 			.setup = BT_SETUP_INIT},
-		.clock = BT_UP_CLOCK_INIT,
 		.err = BERTH_ERROR_INIT,
 	};
 	struct options *options = &up.options;

@@ -3,7 +3,7 @@
 #include "cli/explain_change.h"
 
 #include "cli/json_members.h"
-#include "cli/printable.h"
+#include "cluster/printable.h"
 #include "explain/advice.h"
 
 /** --- words --- */

@@ -2,7 +2,7 @@
 #include "cli/explain_events.h"
 
 #include "cli/json_members.h"
-#include "cli/printable.h"
+#include "cluster/printable.h"
 
 /** The last ones, in a table. */
 #define EVENTS_SHOWN 5

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Why not: the nodes that reject the pod, alike ones together, nearest first. */
 #include "cli/explain_report.h"
-#include "cli/printable.h"
+#include "cluster/printable.h"
 
 #define GROUPS_MAX 8
 /** Lines of a group. */

@@ -2,7 +2,7 @@
 /** What would let the pod in, whom it could evict, what it waits for. */
 #include "cli/explain_change.h"
 #include "cli/explain_report.h"
-#include "cli/printable.h"
+#include "cluster/printable.h"
 
 /** Victims and candidates that are listed. */
 #define VICTIMS_MAX 5

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "api/identity.h"
-#include "cli/printable.h"
+#include "cluster/printable.h"
 #include "cli/suggest.h"
 
 /** Names that one message lists. */

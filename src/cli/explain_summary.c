@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "cli/explain_report.h"
-#include "cli/printable.h"
+#include "cluster/printable.h"
 
 /** Groups that the sentence names; one more is not worth "other reasons". */
 #define NAMED_GROUPS_MAX 5

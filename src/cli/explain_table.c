@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "cli/explain_report.h"
-#include "cli/printable.h"
+#include "cluster/printable.h"
 #include "cli/table.h"
 
 /** Nodes that fit and are listed when not all are asked for. */

@@ -2,7 +2,7 @@
 #include "cli/live_private.h"
 
 #include "base/nanoseconds.h"
-#include "cli/printable.h"
+#include "cluster/printable.h"
 
 #define CONNECT_TIMEOUT_NS (10 * BT_NS_PER_SECOND)
 /** Until the first answer, and from then on between one part and the next. */

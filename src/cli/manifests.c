@@ -4,7 +4,7 @@
 #include "api/pod.h"
 #include "cli/admission.h"
 #include "cli/kind_hint.h"
-#include "cli/printable.h"
+#include "cluster/printable.h"
 #include "cli/suffix.h"
 #if BT_HAVE_SERVER
 #include "cli/unknown_field.h"

@@ -5,7 +5,7 @@
  * The objects of all input files, as a simulation needs them: by name, and by owner. Kinds that no
  * scheduler reads are dropped on arrival.
  */
-#include "cli/input.h"
+#include "cluster/input.h"
 #include "base/map.h"
 
 /** Objects, and the memory they take once decoded. */

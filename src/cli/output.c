@@ -6,7 +6,7 @@
 
 #include "cli/json_members.h"
 #include "cli/pod_claims.h"
-#include "cli/printable.h"
+#include "cluster/printable.h"
 #if BT_HAVE_YAML
 #include "codec/yaml.h"
 #endif

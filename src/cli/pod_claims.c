@@ -2,7 +2,7 @@
 #include "cli/pod_claims.h"
 
 #include "api/defaulting.h"
-#include "cli/printable.h"
+#include "cluster/printable.h"
 #include "cli/suffix.h"
 #include "dra/dra.h"
 

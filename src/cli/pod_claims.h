@@ -4,7 +4,7 @@
 /**
  * The ResourceClaims of pods, as the controllers of a cluster look after them: made from templates
  * when a pod comes, given back when it has gone. On a state that nobody else changes, at once. What
- * src/controllers/resource_claim_controller.c does with the objects of an API server over time is
+ * src/cluster/resource_claim_controller.c does with the objects of an API server over time is
  * the same. Spec: 12 section 3, 14b section 6.8.
  */
 #include "cli/manifests.h"

@@ -2,7 +2,7 @@
 #include "cli/pod_reference.h"
 
 #include "cli/manifests.h"
-#include "cli/printable.h"
+#include "cluster/printable.h"
 #include "cli/suggest.h"
 
 /** Words for the kinds, as kubectl knows them; the first of a kind is shown. */

@@ -3,8 +3,8 @@
 
 #include "base/thread_pool.h"
 #include "cli/command.h"
-#include "cli/file.h"
 #include "cli/warnings.h"
+#include "cluster/file.h"
 #include "lib/document.h"
 #include "lib/registry.h"
 

@@ -7,7 +7,7 @@
 #include "api/identity.h"
 #include "cli/admission.h"
 #include "cli/pod_claims.h"
-#include "cli/printable.h"
+#include "cluster/printable.h"
 #include "cli/surroundings.h"
 #include "config/text_set.h"
 

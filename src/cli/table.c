@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/table.h"
 
-#include "cli/printable.h"
+#include "cluster/printable.h"
 
 static struct bt_str cell_at(const struct bt_table *table, uint32_t index)
 {

@@ -5,7 +5,7 @@
 
 #include "api/object.h"
 #include "cli/manifests.h"
-#include "cli/printable.h"
+#include "cluster/printable.h"
 #include "cli/suggest.h"
 #include "schema/schema.h"
 

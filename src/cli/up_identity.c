@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/file.h"
+#include "cluster/file.h"
 #include "codec/base64.h"
 #include "net/file_replace.h"
 

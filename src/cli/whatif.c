@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/identity.h"
 #include "cli/pod_claims.h"
-#include "cli/printable.h"
+#include "cluster/printable.h"
 #include "cli/whatif_private.h"
 
 const char *bt_departure_name(enum bt_departure departure)

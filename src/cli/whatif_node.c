@@ -3,7 +3,7 @@
 #include "api/identity.h"
 #include "api/storage.h"
 #include "cli/node_reference.h"
-#include "cli/printable.h"
+#include "cluster/printable.h"
 #include "cli/whatif_private.h"
 
 #define TAINT_UNSCHEDULABLE "node.kubernetes.io/unschedulable"

@@ -5,7 +5,7 @@
 
 #include "cli/command.h"
 #include "conformance/conformance.h"
-#include "cli/line_reader.h"
+#include "cluster/line_reader.h"
 
 /** Differences shown unless --show says otherwise. */
 #define SHOWN_DEFAULT 5

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "cli/printable.h"
+#include "cluster/printable.h"
 #include "cli/suffix.h"
 #include "cli/table.h"
 #include "test_main.h"

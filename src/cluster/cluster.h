@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CLUSTER_CLUSTER_H
+#define BT_CLUSTER_CLUSTER_H
+/**
+ * One cluster in memory: the API server's store and verbs, the controllers, an agent for each node,
+ * and the scheduler, on one clock. `berth up` serves it over HTTP; other commands run it in virtual
+ * time until nothing moves. One thread. Spec: 14, 14b.
+ *
+ *     bt_cluster_create(&options, &cluster, err)   -> store, API
+ *     bt_cluster_load(cluster, &files, ...)        -> objects to begin with
+ *     bt_cluster_start(cluster, err)               -> controllers, node agents, scheduler
+ *     bt_cluster_run(cluster, &next_ns, err)       -> a bounded amount of work, again and again
+ */
+#include "cluster/clock.h"
+#include "cluster/controllers.h"
+#include "cluster/load.h"
+#include "sched/scheduler.h"
+#include "server/api.h"
+
+struct bt_cluster_options {
+	/** Folder that keeps the store and the clock between runs; made when missing. NULL: memory
+	 * only. */
+	const char *data_dir;
+	/** Cluster seconds per second of the machine; 0: virtual time, which moves only by
+	 * bt_cluster_run_until_idle. */
+	double time_scale;
+	/** Virtual time begins here, nanoseconds since 1970. */
+	int64_t start_ns;
+	struct bt_controllers_options controllers;
+	struct bt_node_template nodes;
+	/** NULL: no scheduler. A reference is taken. */
+	struct bt_config *config;
+	struct bt_engine_options engine;
+	/** Of uids, generated names and the choices of controllers. */
+	uint64_t seed;
+};
+
+struct bt_cluster;
+
+BT_MUST_USE int bt_cluster_create(const struct bt_cluster_options *options,
+	struct bt_cluster **out_cluster, struct berth_error *err);
+/** NULL accepted. */
+void bt_cluster_destroy(struct bt_cluster *cluster);
+/** The data folder had objects already: bt_cluster_load would mix two clusters. */
+bool bt_cluster_is_continued(const struct bt_cluster *cluster);
+/** Start controllers, add the nodes of the options, and start the scheduler, which first sees every
+ * object. An error names the option that is wrong. */
+BT_MUST_USE int bt_cluster_start(struct bt_cluster *cluster, struct berth_error *err);
+/**
+ * Let controllers, event expiry and scheduler do what is due, a bounded amount of it.
+ * *out_next_ns: when to call again at the latest, cluster time; now or earlier: there is more to
+ * do. An error: the scheduler's cache is corrupted, the process must end.
+ */
+BT_MUST_USE int bt_cluster_run(
+	struct bt_cluster *cluster, int64_t *out_next_ns, struct berth_error *err);
+
+struct bt_api *bt_cluster_api(struct bt_cluster *cluster);
+struct bt_store *bt_cluster_store(struct bt_cluster *cluster);
+struct bt_cluster_clock *bt_cluster_get_clock(struct bt_cluster *cluster);
+uint64_t bt_cluster_node_count(const struct bt_cluster *cluster);
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CLUSTER_CONTROLLERS_H
+#define BT_CLUSTER_CONTROLLERS_H
+/**
+ * The simulated world around the API: the controllers of kube-controller-manager and an agent for
+ * each node in place of kubelets. They see changes as watches tell them and write as every client
+ * does, never inside of a request. Spec: 14b sections 6 to 10.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "server/api.h"
+
+struct bt_controllers;
+
+struct bt_controllers_options {
+	/** Names as in kube-controller-manager's --controllers: "*" all, "-foo" all but foo. NULL:
+	 * all. Turning persistent volume, node life cycle or protection controllers off is told by
+	 * bt_controllers_has, so that admission adds nothing nobody takes away. */
+	const char *const *names;
+	uint32_t name_count;
+	/** Of the agents, in the cluster's time. */
+	int64_t pod_start_delay_ns;
+	int64_t pod_stop_delay_ns;
+	int64_t provision_delay_ns;
+	/** Pods of Jobs end after this; a pod's annotation "berth.dev/run-time" (a duration) says
+	 * otherwise. 0: at once when started. */
+	int64_t job_run_time_ns;
+	uint64_t seed;
+};
+
+extern const struct bt_controllers_options bt_controllers_default_options;
+
+/** Subscribes to the store's changes and looks at everything there is. api: borrowed. An unknown
+ * name is an error. */
+BT_MUST_USE int bt_controllers_create(struct bt_api *api,
+	const struct bt_controllers_options *options, struct bt_controllers **out_controllers,
+	struct berth_error *err);
+/** The store must not change any more: it would call what is gone. */
+void bt_controllers_destroy(struct bt_controllers *controllers);
+bool bt_controllers_has(const struct bt_controllers_options *options, const char *name);
+/** Do what is due, a bounded amount of it. Returns when to be called again at the latest, in the
+ * cluster's time: now or earlier when more is due, INT64_MAX: when something changes. */
+int64_t bt_controllers_run(struct bt_controllers *controllers, int64_t now_ns);
+
+/** --- nodes --- */
+
+/** What --nodes makes. */
+struct bt_node_template {
+	uint32_t count;
+	uint32_t zone_count;     /* topology.kubernetes.io/zone "zone-a", ...; 0: no label */
+	const char *cpu;         /* "8" */
+	const char *memory;      /* "32Gi" */
+	const char *pods;        /* "110" */
+	const char *name_prefix; /* "node-" */
+};
+
+/** Create the nodes that are missing, ready, with their leases. */
+BT_MUST_USE int bt_controllers_add_nodes(struct bt_controllers *controllers,
+	const struct bt_node_template *template_, struct berth_error *err);
+#endif

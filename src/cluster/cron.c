@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cluster/cron.h"
+
+#include <inttypes.h>
+
+#include "api/time.h"
+#include "base/compiler.h"
+
+#define MINUTE 60
+#define HOUR 3600
+#define DAY 86400
+#define YEARS_MAX 5
+
+struct field {
+	int64_t low;
+	int64_t high;
+	const char *const *names; /* of low, low + 1, ...; NULL: none */
+	uint32_t name_count;
+};
+
+static const char *const month_names[] = {
+	"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"};
+static const char *const weekday_names[] = {"sun", "mon", "tue", "wed", "thu", "fri", "sat"};
+
+static const struct field fields[] = {
+	{0, 59, NULL, 0},
+	{0, 23, NULL, 0},
+	{1, 31, NULL, 0},
+	{1, 12, month_names, 12},
+	{0, 6, weekday_names, 7},
+};
+
+static bool equals_name(struct bt_str text, const char *name)
+{
+	for (uint32_t i = 0; i < text.length; i++) {
+		char letter = text.data[i];
+		if (letter >= 'A' && letter <= 'Z') {
+			letter = (char)(letter - 'A' + 'a');
+		}
+		if (name[i] == '\0' || letter != name[i]) {
+			return false;
+		}
+	}
+	return text.length == 3;
+}
+
+static bool parse_number(struct bt_str text, const struct field *field, int64_t *out)
+{
+	for (uint32_t i = 0; i < field->name_count; i++) {
+		if (equals_name(text, field->names[i])) {
+			*out = field->low + i;
+			return true;
+		}
+	}
+	return text.length != 0 && text.data[0] >= '0' && text.data[0] <= '9' &&
+		bt_str_parse_int64(text, out);
+}
+
+/** Cut text at the first separator; the part behind it is absent when there is none. */
+static struct bt_str take(struct bt_str *text, char separator)
+{
+	int64_t at = bt_str_find_char(*text, separator);
+	struct bt_str head = *text;
+
+	if (at < 0) {
+		*text = (struct bt_str){NULL, 0};
+		return head;
+	}
+	head = bt_str_sub(*text, 0, (uint32_t)at);
+	*text = (struct bt_str){text->data + at + 1, text->length - (uint32_t)at - 1};
+	return head;
+}
+
+/** "*", "5", "1-5", each with "/step". */
+static bool parse_range(
+	struct bt_str text, const struct field *field, uint64_t *bits, bool *out_star)
+{
+	struct bt_str step_text = text;
+	struct bt_str range = take(&step_text, '/');
+	struct bt_str end_text = range;
+	struct bt_str start_text = take(&end_text, '-');
+	int64_t step = 1;
+	int64_t first = field->low;
+	int64_t last = field->high;
+
+	if (bt_str_equal_c(range, "*") || bt_str_equal_c(range, "?")) {
+		*out_star = *out_star || step_text.data == NULL;
+	} else if (!parse_number(start_text, field, &first)) {
+		return false;
+	} else if (end_text.data != NULL) {
+		if (!parse_number(end_text, field, &last)) {
+			return false;
+		}
+	} else if (step_text.data == NULL) {
+		last = first;
+	}
+	if (step_text.data != NULL && (!bt_str_parse_int64(step_text, &step) || step < 1)) {
+		return false;
+	}
+	if (first < field->low || last > field->high || first > last) {
+		return false;
+	}
+	step = step <= field->high ? step : field->high + 1;
+	for (int64_t i = first; i <= last; i += step) {
+		*bits |= UINT64_C(1) << i;
+	}
+	return true;
+}
+
+static bool parse_field(
+	struct bt_str text, const struct field *field, uint64_t *out_bits, bool *out_star)
+{
+	*out_bits = 0;
+	*out_star = false;
+	do {
+		if (!parse_range(take(&text, ','), field, out_bits, out_star)) {
+			return false;
+		}
+	} while (text.data != NULL);
+	return true;
+}
+
+/** "1h30m": hours, minutes and seconds. */
+static bool parse_every(struct bt_str text, int64_t *out_seconds)
+{
+	int64_t total = 0;
+	int64_t number = -1;
+
+	for (uint32_t i = 0; i < text.length; i++) {
+		char letter = text.data[i];
+		int64_t unit = letter == 'h' ? HOUR
+			: letter == 'm'      ? MINUTE
+			: letter == 's'      ? 1
+					     : 0;
+		if (letter >= '0' && letter <= '9') {
+			number = (number < 0 ? 0 : number) * 10 + (letter - '0');
+			if (number > INT32_MAX) {
+				return false;
+			}
+			continue;
+		}
+		if (unit == 0 || number < 0) {
+			return false;
+		}
+		total += number * unit;
+		number = -1;
+	}
+	*out_seconds = total;
+	return total > 0 && number < 0 && total < INT32_MAX;
+}
+
+static struct bt_str expand_macro(struct bt_str text)
+{
+	static const struct {
+		const char *name;
+		const char *meaning;
+	} macros[] = {
+		{"@yearly", "0 0 1 1 *"},
+		{"@annually", "0 0 1 1 *"},
+		{"@monthly", "0 0 1 * *"},
+		{"@weekly", "0 0 * * 0"},
+		{"@daily", "0 0 * * *"},
+		{"@midnight", "0 0 * * *"},
+		{"@hourly", "0 * * * *"},
+	};
+
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(macros); i++) {
+		if (bt_str_equal_c(text, macros[i].name)) {
+			return bt_str_from(macros[i].meaning);
+		}
+	}
+	return text;
+}
+
+bool bt_cron_parse(struct bt_str text, struct bt_cron *out_cron)
+{
+	struct bt_cron cron = {.every_seconds = 0};
+	uint64_t bits[BT_ARRAY_LENGTH(fields)];
+	bool stars[BT_ARRAY_LENGTH(fields)];
+	size_t count = 0;
+
+	if (bt_str_has_prefix(text, BT_STR("@every "))) {
+		if (!parse_every(bt_str_sub(text, 7, text.length), &cron.every_seconds)) {
+			return false;
+		}
+		*out_cron = cron;
+		return true;
+	}
+	text = expand_macro(text);
+	while (text.data != NULL) {
+		struct bt_str word = take(&text, ' ');
+		if (word.length == 0) {
+			continue;
+		}
+		if (count == BT_ARRAY_LENGTH(fields) ||
+			!parse_field(word, &fields[count], &bits[count], &stars[count])) {
+			return false;
+		}
+		count++;
+	}
+	if (count != BT_ARRAY_LENGTH(fields)) {
+		return false;
+	}
+	cron.minutes = bits[0];
+	cron.hours = (uint32_t)bits[1];
+	cron.days = (uint32_t)bits[2];
+	cron.months = (uint16_t)bits[3];
+	cron.weekdays = (uint8_t)bits[4];
+	cron.any_day = stars[2];
+	cron.any_weekday = stars[4];
+	*out_cron = cron;
+	return true;
+}
+
+/** "2006-01-02" of a day's first second. */
+static void date_of(int64_t seconds, int64_t *out_month, int64_t *out_day)
+{
+	struct bt_time time = {.seconds = seconds, .set = true};
+	struct bt_strbuf text = {0};
+	struct bt_str formatted;
+
+	bt_time_format(&time, &text);
+	formatted = bt_strbuf_str(&text);
+	*out_month = 1;
+	*out_day = 1;
+	(void)bt_str_parse_int64(bt_str_sub(formatted, 5, 2), out_month);
+	(void)bt_str_parse_int64(bt_str_sub(formatted, 8, 2), out_day);
+	bt_strbuf_finish(&text);
+}
+
+static bool day_fits(const struct bt_cron *cron, int64_t day_start)
+{
+	/* 1970-01-01 was a Thursday. */
+	int64_t weekday = (day_start / DAY + 4) % 7;
+	int64_t month;
+	int64_t day;
+	bool day_ok;
+	bool weekday_ok;
+
+	date_of(day_start, &month, &day);
+	if ((cron->months >> month & 1) == 0) {
+		return false;
+	}
+	day_ok = (cron->days >> day & 1) != 0;
+	weekday_ok = (cron->weekdays >> weekday & 1) != 0;
+	return cron->any_day || cron->any_weekday ? day_ok && weekday_ok : day_ok || weekday_ok;
+}
+
+int64_t bt_cron_next(const struct bt_cron *cron, int64_t after)
+{
+	int64_t time = (after / MINUTE + 1) * MINUTE;
+	int64_t day = time / DAY * DAY;
+
+	if (cron->every_seconds != 0) {
+		return after + cron->every_seconds;
+	}
+	for (int i = 0; i < YEARS_MAX * 366; i++, day += DAY, time = day) {
+		if (!day_fits(cron, day)) {
+			continue;
+		}
+		for (; time < day + DAY; time += MINUTE) {
+			int64_t hour = (time - day) / HOUR;
+			int64_t minute = (time - day) % HOUR / MINUTE;
+			if ((cron->hours >> hour & 1) != 0 && (cron->minutes >> minute & 1) != 0) {
+				return time;
+			}
+		}
+	}
+	return 0;
+}
+
+int64_t bt_cron_last(const struct bt_cron *cron, int64_t from, int64_t until)
+{
+	int64_t best = 0;
+
+	if (cron->every_seconds != 0) {
+		int64_t count = (until - from) / cron->every_seconds;
+		return count > 0 ? from + count * cron->every_seconds : 0;
+	}
+	/* Widening looks back, so that a long pause does not mean a walk through every minute. */
+	for (int64_t window = HOUR; best == 0; window *= 24) {
+		bool whole = until - window <= from;
+		int64_t time = bt_cron_next(cron, whole ? from : until - window);
+		while (time != 0 && time <= until) {
+			best = time;
+			time = bt_cron_next(cron, time);
+		}
+		if (whole) {
+			break;
+		}
+	}
+	return best;
+}

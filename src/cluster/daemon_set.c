@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** DaemonSets: a pod for each node that fits. Spec: 14b section 6.3. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "api/toleration.h"
+#include "cluster/daemon_set.h"
+#include "cluster/pod_index.h"
+#include "cluster/replicas.h"
+
+/** A failed pod is replaced at most that often. */
+#define REPLACE_SECONDS 10
+
+/* --- nodes --- */
+
+static struct bt_daemon_node *find_node(struct bt_daemon_sets *self, struct bt_str name)
+{
+	for (uint32_t low = 0, high = self->nodes.count; low < high;) {
+		uint32_t middle = low + (high - low) / 2;
+		int order = bt_str_compare(self->nodes.items[middle]->name, name);
+		if (order == 0) {
+			return self->nodes.items[middle];
+		}
+		if (order < 0) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return NULL;
+}
+
+static void destroy_node(struct bt_daemon_node *node)
+{
+	bt_arena_finish(&node->arena);
+	bt_free(node);
+}
+
+static void forget_node(struct bt_daemon_sets *self, struct bt_str name)
+{
+	for (uint32_t i = 0; i < self->nodes.count; i++) {
+		if (bt_str_equal(self->nodes.items[i]->name, name)) {
+			destroy_node(self->nodes.items[i]);
+			bt_vec_remove_ordered(&self->nodes, i);
+			return;
+		}
+	}
+}
+
+/** Only what decides about pods is kept. */
+static void keep_node(
+	struct bt_daemon_sets *self, struct bt_str name, const struct bt_json_value *object)
+{
+	struct bt_daemon_node *node = BT_NEW(struct bt_daemon_node);
+	struct bt_json_value *part = bt_json_new(&node->arena, BT_JSON_OBJECT);
+	struct bt_json_value *metadata = bt_json_ensure_object(&node->arena, part, "metadata");
+	uint32_t place;
+
+	bt_json_set_value(&node->arena, metadata, "labels",
+		bt_json_clone(&node->arena, bt_json_object_at(object, "metadata.labels"), true));
+	bt_json_set_value(&node->arena, bt_json_ensure_object(&node->arena, part, "spec"), "taints",
+		bt_json_clone(&node->arena, bt_json_array_at(object, "spec.taints"), true));
+	node->name = bt_arena_str(&node->arena, name);
+	if (!bt_tree_decode(&node->arena, part, &bt_node_message, &node->node)) {
+		destroy_node(node);
+		return;
+	}
+	forget_node(self, name);
+	bt_vec_push(&self->nodes, node);
+	for (place = self->nodes.count - 1;
+		place > 0 && bt_str_compare(self->nodes.items[place - 1]->name, name) > 0;
+		place--) {
+		self->nodes.items[place] = self->nodes.items[place - 1];
+	}
+	self->nodes.items[place] = node;
+}
+
+static bool differs(const struct bt_observed *observed)
+{
+	return observed->type != BT_CHANGE_MODIFIED ||
+		!bt_json_equal(bt_json_object_at(observed->before, "metadata.labels"),
+			bt_json_object_at(observed->after, "metadata.labels")) ||
+		!bt_json_equal(bt_json_array_at(observed->before, "spec.taints"),
+			bt_json_array_at(observed->after, "spec.taints"));
+}
+
+static void observe_node(
+	struct bt_daemon_sets *self, struct bt_hub *hub, const struct bt_observed *observed)
+{
+	if (!differs(observed)) {
+		return;
+	}
+	if (observed->type == BT_CHANGE_DELETED) {
+		forget_node(self, observed->key);
+	} else {
+		keep_node(self, observed->key, observed->after);
+	}
+	for (uint32_t i = 0; i < self->selectors.entries.count; i++) {
+		if (self->selectors.entries.items[i] != NULL) {
+			bt_hub_enqueue(hub, self->selectors.entries.items[i]->key);
+		}
+	}
+}
+
+/* --- pods --- */
+
+/** The node named by the term the controller put in; "" without. */
+static struct bt_str target_of(const struct bt_json_value *pod)
+{
+	const struct bt_json_value *terms = bt_json_array_at(pod,
+		"spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."
+		"nodeSelectorTerms");
+
+	for (uint32_t i = 0; i < terms->count; i++) {
+		const struct bt_json_value *fields =
+			bt_json_array_at(terms->elements[i], "matchFields");
+		for (uint32_t j = 0; j < fields->count; j++) {
+			const struct bt_json_value *values =
+				bt_json_array_at(fields->elements[j], "values");
+			if (values->count == 1 &&
+				bt_str_equal_c(bt_json_text_at(fields->elements[j], "key"),
+					"metadata.name") &&
+				values->elements[0]->type == BT_JSON_STRING) {
+				return values->elements[0]->text;
+			}
+		}
+	}
+	return BT_STR("");
+}
+
+static void observe_pod(
+	struct bt_daemon_sets *self, struct bt_hub *hub, const struct bt_observed *observed)
+{
+	const struct bt_json_value *owner = bt_controller_owner_of(observed->after);
+
+	bt_owners_enqueue(hub, observed, "DaemonSet", &self->selectors);
+	if (!bt_str_equal_c(bt_json_text_at(owner, "kind"), "DaemonSet")) {
+		return;
+	}
+	/* The index knows where assigned pods are. */
+	if (observed->type == BT_CHANGE_DELETED ||
+		bt_json_text_at(observed->after, "spec.nodeName").length != 0) {
+		bt_groups_remove(&self->targets, observed->key);
+	} else {
+		bt_groups_put(&self->targets, observed->key, target_of(observed->after));
+	}
+}
+
+static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
+{
+	struct bt_daemon_sets *self = data;
+
+	if (observed->resource == self->sets) {
+		bt_owners_observe(hub, observed, &self->selectors, false);
+	} else if (observed->resource == self->pods) {
+		observe_pod(self, hub, observed);
+	} else {
+		observe_node(self, hub, observed);
+	}
+}
+
+static void *create(struct bt_hub *hub)
+{
+	struct bt_daemon_sets *self = BT_NEW(struct bt_daemon_sets);
+	const struct bt_resources *resources = bt_api_resources(bt_hub_api(hub));
+
+	self->sets = bt_resources_builtin(resources, "apps", "daemonsets");
+	self->pods = bt_resources_builtin(resources, "", "pods");
+	bt_selector_table_init(&self->selectors);
+	bt_groups_init(&self->targets);
+	return self;
+}
+
+static void destroy(void *data)
+{
+	struct bt_daemon_sets *self = data;
+
+	for (uint32_t i = 0; i < self->nodes.count; i++) {
+		destroy_node(self->nodes.items[i]);
+	}
+	bt_vec_finish(&self->nodes);
+	bt_selector_table_finish(&self->selectors);
+	bt_groups_finish(&self->targets);
+	bt_free(self);
+}
+
+/* --- one set --- */
+
+static void tell(
+	struct bt_daemon_pass *pass, const char *type, const char *reason, struct bt_str message)
+{
+	bt_hub_event(pass->hub, "daemonset-controller", pass->self->sets, pass->set, type, reason,
+		message);
+}
+
+/** Pods of nodes that are gone and were never assigned: nobody else takes them away. */
+static void drop_homeless(struct bt_daemon_pass *pass)
+{
+	for (uint32_t i = 0; i < pass->pod_count; i++) {
+		const struct bt_daemon_pod *pod = &pass->pods[i];
+		if (pod->record->node_name.length == 0 && !pod->record->deleting &&
+			find_node(pass->self, pod->target) == NULL) {
+			bt_daemon_remove_pod(pass, pod->record);
+		}
+	}
+}
+
+static int compare_pods(const void *left, const void *right)
+{
+	const struct bt_daemon_pod *a = left;
+	const struct bt_daemon_pod *b = right;
+	int order = bt_str_compare(a->target, b->target);
+
+	if (order == 0) {
+		order = (a->record->created_seconds > b->record->created_seconds) -
+			(a->record->created_seconds < b->record->created_seconds);
+	}
+	return order != 0 ? order : bt_str_compare(a->record->key, b->record->key);
+}
+
+static void collect_pods(struct bt_daemon_pass *pass)
+{
+	const struct bt_pod_record *first =
+		bt_pod_index_of_owner(pass->hub, bt_json_text_at(pass->set, "metadata.uid"));
+	const struct bt_pod_record *record;
+	uint32_t count = 0;
+
+	for (record = first; record != NULL; record = record->next_of_owner) {
+		count++;
+	}
+	pass->pods = BT_ARENA_NEW_ARRAY(pass->arena, struct bt_daemon_pod, count);
+	for (record = first; record != NULL; record = record->next_of_owner) {
+		struct bt_str target = record->node_name.length != 0
+			? record->node_name
+			: bt_groups_of(&pass->self->targets, record->key);
+		pass->pods[pass->pod_count++] = (struct bt_daemon_pod){record, target};
+	}
+	qsort(pass->pods, pass->pod_count, sizeof(*pass->pods), compare_pods);
+}
+
+static void judge_node(struct bt_daemon_pass *pass, const struct bt_daemon_node *node,
+	struct bt_daemon_place *place)
+{
+	const struct bt_pod_spec *spec = &pass->spec;
+	bool execute_only = true;
+
+	place->node = node;
+	if ((spec->node_name.length != 0 && !bt_str_equal(spec->node_name, node->name)) ||
+		!bt_required_node_affinity_matches(&pass->affinity, node->name,
+			&node->node.metadata.labels, pass->arena, NULL)) {
+		return;
+	}
+	place->should_run = true;
+	for (uint32_t i = 0; i < node->node.spec.taints.count; i++) {
+		const struct bt_taint *taint = &node->node.spec.taints.items[i];
+		if (!bt_taint_in_filter(taint, BT_TAINT_HARD) ||
+			bt_tolerations_tolerate(&spec->tolerations, taint, false)) {
+			continue;
+		}
+		place->should_run = false;
+		if (bt_str_equal_c(taint->effect, "NoExecute")) {
+			execute_only = false;
+		}
+	}
+	place->should_stay = execute_only;
+}
+
+/** Nodes and the pods meant for them. */
+static void collect_places(struct bt_daemon_pass *pass)
+{
+	struct bt_daemon_sets *self = pass->self;
+	uint32_t at = 0;
+
+	pass->place_count = self->nodes.count;
+	pass->places = BT_ARENA_NEW_ARRAY(pass->arena, struct bt_daemon_place, pass->place_count);
+	for (uint32_t i = 0; i < pass->place_count; i++) {
+		struct bt_daemon_place *place = &pass->places[i];
+		judge_node(pass, self->nodes.items[i], place);
+		while (at < pass->pod_count &&
+			bt_str_compare(pass->pods[at].target, place->node->name) < 0) {
+			at++;
+		}
+		place->pods = &pass->pods[at];
+		while (at < pass->pod_count &&
+			bt_str_equal(pass->pods[at].target, place->node->name)) {
+			place->pod_count++;
+			at++;
+		}
+	}
+}
+
+/** A failed pod goes, but not in a tight circle. */
+static void replace_failed(struct bt_daemon_pass *pass, const struct bt_pod_record *pod)
+{
+	int64_t due = pod->created_seconds + REPLACE_SECONDS;
+	struct bt_str name = bt_key_name(pod->key);
+	struct bt_str node = pod->node_name;
+
+	if (due > pass->now_seconds) {
+		bt_hub_enqueue_at(pass->hub, pass->key, bt_ns_of_seconds(due));
+		return;
+	}
+	tell(pass, "Warning", "FailedDaemonPod",
+		bt_arena_printf(pass->arena,
+			"Found failed daemon pod %.*s on node %.*s, will try to kill it",
+			BT_STR_ARG(name), BT_STR_ARG(node)));
+	bt_daemon_remove_pod(pass, pod);
+}
+
+static void manage_place(struct bt_daemon_pass *pass, const struct bt_daemon_place *place)
+{
+	const struct bt_pod_record *kept = NULL;
+	bool occupied = false;
+
+	for (uint32_t i = 0; i < place->pod_count; i++) {
+		const struct bt_pod_record *pod = place->pods[i].record;
+		occupied = true;
+		if (pod->deleting) {
+			continue;
+		}
+		if (!place->should_stay) {
+			bt_daemon_remove_pod(pass, pod);
+		} else if (pod->phase == BT_POD_FAILED || pod->phase == BT_POD_SUCCEEDED) {
+			replace_failed(pass, pod);
+		} else if (kept == NULL) {
+			kept = pod;
+		} else if (bt_str_equal(kept->hash, pod->hash) || pass->max_surge == 0) {
+			/* The oldest stays. */
+			bt_daemon_remove_pod(pass, pod);
+		}
+	}
+	if (place->should_run && !occupied) {
+		bt_daemon_make_pod(pass, place->node->name);
+	}
+}
+
+static bool write_status(struct bt_daemon_pass *pass)
+{
+	struct bt_arena *arena = pass->arena;
+	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
+	int64_t desired = 0;
+	int64_t current = 0;
+	int64_t misscheduled = 0;
+	int64_t ready = 0;
+	int64_t available = 0;
+	int64_t updated = 0;
+
+	for (uint32_t i = 0; i < pass->place_count; i++) {
+		const struct bt_daemon_place *place = &pass->places[i];
+		const struct bt_pod_record *pod =
+			place->pod_count != 0 ? place->pods[0].record : NULL;
+		if (!place->should_run) {
+			misscheduled += pod != NULL;
+			continue;
+		}
+		desired++;
+		if (pod == NULL) {
+			continue;
+		}
+		current++;
+		if (pod->ready) {
+			ready++;
+			available += bt_replicas_is_available(pod, pass->min_ready_seconds,
+				pass->now_seconds, &pass->wait_until_seconds);
+		}
+		updated += bt_str_equal(pod->hash, pass->hash);
+	}
+	bt_json_set_int64(arena, status, "currentNumberScheduled", current);
+	bt_json_set_int64(arena, status, "numberMisscheduled", misscheduled);
+	bt_json_set_int64(arena, status, "desiredNumberScheduled", desired);
+	bt_json_set_int64(arena, status, "numberReady", ready);
+	bt_json_set_int64(arena, status, "observedGeneration",
+		bt_json_int64_at(pass->set, "metadata.generation", 0));
+	bt_json_set_int64(arena, status, "updatedNumberScheduled", updated);
+	bt_json_set_int64(arena, status, "numberAvailable", available);
+	bt_json_set_int64(arena, status, "numberUnavailable", desired - available);
+	return bt_tree_write_status(pass->hub, pass->self->sets, pass->set, status, arena);
+}
+
+static bool sync(
+	void *data, struct bt_hub *hub, struct bt_str key, struct bt_arena *arena, int64_t now_ns)
+{
+	struct bt_daemon_sets *self = data;
+	struct bt_daemon_pass pass = {
+		.self = self,
+		.hub = hub,
+		.arena = arena,
+		.key = key,
+		.now_seconds = now_ns / BT_NS_PER_SECOND,
+		.wait_until_seconds = INT64_MAX,
+	};
+	bool written;
+
+	pass.set = bt_api_read(bt_hub_api(hub), self->sets, key, arena);
+	if (pass.set == NULL || bt_selector_table_find(&self->selectors, key) == NULL) {
+		return true;
+	}
+	pass.owner_reference = bt_controller_owner_reference(arena, self->sets, pass.set);
+	if (!bt_tree_is_deleting(pass.set) &&
+		bt_owners_adopt_pods(
+			hub, &self->selectors, key, pass.owner_reference, NULL, arena)) {
+		return true;
+	}
+	if (!bt_daemon_read_spec(&pass)) {
+		return true;
+	}
+	collect_pods(&pass);
+	collect_places(&pass);
+	if (!bt_tree_is_deleting(pass.set)) {
+		drop_homeless(&pass);
+		for (uint32_t i = 0; i < pass.place_count && pass.writes < BT_DAEMON_BURST; i++) {
+			manage_place(&pass, &pass.places[i]);
+		}
+		if (pass.writes == 0) {
+			bt_daemon_update(&pass);
+		}
+	}
+	written = write_status(&pass);
+	if (pass.wait_until_seconds != INT64_MAX) {
+		bt_hub_enqueue_at(hub, key, bt_ns_of_seconds(pass.wait_until_seconds));
+	}
+	return written && !pass.failed;
+}
+
+static const char *const resources[] = {"apps/daemonsets", "pods", "nodes", NULL};
+
+const struct bt_controller_ops bt_daemon_set_controller = {
+	.name = "daemonset-controller",
+	.resources = resources,
+	.create = create,
+	.destroy = destroy,
+	.observe = observe,
+	.sync = sync,
+};

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cluster/deployment.h"
+
+#include <stdlib.h>
+
+#include "cluster/owners.h"
+#include "server/condition.h"
+
+struct deployments {
+	const struct bt_api_resource *deployments;
+	const struct bt_api_resource *sets;
+	/** Keys of ReplicaSets by the uid of their owner, those without one by "/" and namespace.
+	 */
+	struct bt_groups owned;
+	struct bt_selector_table selectors;
+};
+
+static void *create(struct bt_hub *hub)
+{
+	struct deployments *self = BT_NEW(struct deployments);
+	const struct bt_resources *resources = bt_api_resources(bt_hub_api(hub));
+
+	self->deployments = bt_resources_builtin(resources, "apps", "deployments");
+	self->sets = bt_resources_builtin(resources, "apps", "replicasets");
+	bt_groups_init(&self->owned);
+	bt_selector_table_init(&self->selectors);
+	return self;
+}
+
+static void destroy(void *data)
+{
+	struct deployments *self = data;
+
+	bt_groups_finish(&self->owned);
+	bt_selector_table_finish(&self->selectors);
+	bt_free(self);
+}
+
+/* --- changes --- */
+
+static void observe_set(
+	struct deployments *self, struct bt_hub *hub, const struct bt_observed *observed)
+{
+	const struct bt_json_value *owner = bt_controller_owner_of(observed->after);
+	struct bt_strbuf group = {0};
+
+	bt_owners_enqueue(hub, observed, "Deployment", &self->selectors);
+	if (observed->type == BT_CHANGE_DELETED) {
+		bt_groups_remove(&self->owned, observed->key);
+		return;
+	}
+	if (owner == NULL) {
+		bt_strbuf_append_char(&group, '/');
+	}
+	bt_strbuf_append_str(&group,
+		owner != NULL ? bt_json_text_at(owner, "uid") : bt_key_namespace(observed->key));
+	bt_groups_put(&self->owned, observed->key, bt_strbuf_str(&group));
+	bt_strbuf_finish(&group);
+}
+
+/** Recreate waits for the last pod of the old sets to go. */
+static void observe_pod(
+	struct deployments *self, struct bt_hub *hub, const struct bt_observed *observed)
+{
+	const struct bt_json_value *owner = bt_controller_owner_of(observed->after);
+	struct bt_arena arena = {0};
+	struct bt_observed set = {.type = BT_CHANGE_ADDED};
+
+	if (observed->type != BT_CHANGE_DELETED ||
+		!bt_str_equal_c(bt_json_text_at(owner, "kind"), "ReplicaSet")) {
+		return;
+	}
+	set.key =
+		bt_api_key(&arena, bt_key_namespace(observed->key), bt_json_text_at(owner, "name"));
+	set.after = bt_api_read(bt_hub_api(hub), self->sets, set.key, &arena);
+	if (set.after != NULL) {
+		bt_owners_enqueue(hub, &set, "Deployment", NULL);
+	}
+	bt_arena_finish(&arena);
+}
+
+static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
+{
+	struct deployments *self = data;
+
+	if (observed->resource == self->sets) {
+		observe_set(self, hub, observed);
+	} else if (observed->resource != self->deployments) {
+		observe_pod(self, hub, observed);
+	} else {
+		bt_owners_observe(hub, observed, &self->selectors, false);
+	}
+}
+
+/* --- one deployment --- */
+
+void bt_rollout_event(
+	struct bt_rollout *rollout, const char *type, const char *reason, struct bt_str message)
+{
+	bt_hub_event(rollout->hub, "deployment-controller", rollout->deployments,
+		rollout->deployment, type, reason, message);
+}
+
+void bt_rollout_read_set(
+	struct bt_rollout *rollout, struct bt_rollout_set *set, struct bt_json_value *object)
+{
+	int64_t revision = 0;
+
+	(void)bt_str_parse_int64(bt_tree_annotation(object, BT_ANNOTATION_REVISION), &revision);
+	*set = (struct bt_rollout_set){
+		.object = object,
+		.key = bt_tree_key(rollout->arena, object),
+		.name = bt_json_text_at(object, "metadata.name"),
+		.uid = bt_json_text_at(object, "metadata.uid"),
+		.created_seconds = bt_tree_seconds(object, "metadata.creationTimestamp"),
+		.revision = revision,
+		.replicas = bt_json_int64_at(object, "spec.replicas", 1),
+		.status_replicas = bt_json_int64_at(object, "status.replicas", 0),
+		.ready = bt_json_int64_at(object, "status.readyReplicas", 0),
+		.available = bt_json_int64_at(object, "status.availableReplicas", 0),
+	};
+}
+
+static int compare_age(const void *left, const void *right)
+{
+	const struct bt_rollout_set *a = left;
+	const struct bt_rollout_set *b = right;
+
+	if (a->created_seconds != b->created_seconds) {
+		return a->created_seconds < b->created_seconds ? -1 : 1;
+	}
+	return bt_str_compare(a->name, b->name);
+}
+
+/** Sets without owner that are selected become ours. */
+static void adopt(struct deployments *self, struct bt_rollout *rollout)
+{
+	const struct bt_selector_entry *entry =
+		bt_selector_table_find(&self->selectors, rollout->key);
+	struct bt_str namespace_ = bt_key_namespace(rollout->key);
+	struct bt_str group = bt_arena_printf(rollout->arena, "/%.*s", BT_STR_ARG(namespace_));
+	uint32_t at = bt_groups_first(&self->owned, group);
+
+	for (; entry != NULL && at != BT_GROUPS_NONE; at = bt_groups_next(&self->owned, at)) {
+		struct bt_json_value *set = bt_api_read(bt_hub_api(rollout->hub), self->sets,
+			bt_groups_key(&self->owned, at), rollout->arena);
+		if (set == NULL || bt_tree_is_deleting(set) ||
+			bt_controller_owner_of(set) != NULL ||
+			!bt_tree_matches(rollout->arena, &entry->selector,
+				bt_json_object_at(set, "metadata.labels"))) {
+			continue;
+		}
+		(void)bt_tree_adopt(rollout->hub, self->sets, set,
+			bt_controller_owner_reference(
+				rollout->arena, self->deployments, rollout->deployment),
+			rollout->arena);
+	}
+}
+
+static void collect_sets(struct deployments *self, struct bt_rollout *rollout)
+{
+	struct bt_str uid = bt_json_text_at(rollout->deployment, "metadata.uid");
+	uint32_t count = 0;
+	uint32_t at;
+
+	for (at = bt_groups_first(&self->owned, uid); at != BT_GROUPS_NONE;
+		at = bt_groups_next(&self->owned, at)) {
+		count++;
+	}
+	/* One more, should the new set be made. */
+	rollout->old_sets = BT_ARENA_NEW_ARRAY(rollout->arena, struct bt_rollout_set, count + 1);
+	for (at = bt_groups_first(&self->owned, uid); at != BT_GROUPS_NONE;
+		at = bt_groups_next(&self->owned, at)) {
+		struct bt_json_value *set = bt_api_read(bt_hub_api(rollout->hub), self->sets,
+			bt_groups_key(&self->owned, at), rollout->arena);
+		if (set != NULL &&
+			bt_str_equal(bt_json_text_at(bt_controller_owner_of(set), "uid"), uid)) {
+			bt_rollout_read_set(rollout, &rollout->old_sets[rollout->old_count++], set);
+		}
+	}
+	qsort(rollout->old_sets, rollout->old_count, sizeof(*rollout->old_sets), compare_age);
+}
+
+static void read_strategy(struct bt_rollout *rollout)
+{
+	const struct bt_json_value *deployment = rollout->deployment;
+	int32_t total;
+
+	rollout->replicas = bt_json_int64_at(deployment, "spec.replicas", 1);
+	total = rollout->replicas < INT32_MAX ? (int32_t)rollout->replicas : INT32_MAX;
+	rollout->recreate =
+		bt_str_equal_c(bt_json_text_at(deployment, "spec.strategy.type"), "Recreate");
+	if (rollout->recreate) {
+		return;
+	}
+	rollout->surge = bt_tree_scaled(
+		bt_json_find_path(deployment, "spec.strategy.rollingUpdate.maxSurge"), total, true);
+	rollout->unavailable = bt_tree_scaled(
+		bt_json_find_path(deployment, "spec.strategy.rollingUpdate.maxUnavailable"), total,
+		false);
+	if (rollout->surge == 0 && rollout->unavailable == 0) {
+		/* Else nothing would ever move. */
+		rollout->unavailable = 1;
+	}
+	if (rollout->unavailable > rollout->replicas) {
+		rollout->unavailable = rollout->replicas;
+	}
+}
+
+/** Paused and resumed are told by the condition, so that the deadline does not run meanwhile. */
+static void note_pause(struct bt_rollout *rollout, bool paused)
+{
+	struct bt_str reason =
+		bt_json_text_at(bt_condition_find(rollout->conditions, "Progressing"), "reason");
+	bool was_paused = bt_str_equal_c(reason, "DeploymentPaused");
+
+	if (bt_json_find_path(rollout->deployment, "spec.progressDeadlineSeconds") == NULL ||
+		bt_str_equal_c(reason, "ProgressDeadlineExceeded")) {
+		return;
+	}
+	if (paused && !was_paused) {
+		bt_rollout_set_progressing(
+			rollout, "Unknown", "DeploymentPaused", BT_STR("Deployment is paused"));
+	} else if (!paused && was_paused) {
+		bt_rollout_set_progressing(
+			rollout, "Unknown", "DeploymentResumed", BT_STR("Deployment is resumed"));
+	}
+}
+
+static void bring_in_order(struct bt_rollout *rollout)
+{
+	bool paused = bt_json_bool_at(rollout->deployment, "spec.paused", false);
+
+	note_pause(rollout, paused);
+	if (bt_tree_is_deleting(rollout->deployment)) {
+		bt_rollout_find_new_set(rollout, false);
+	} else if (paused) {
+		bt_rollout_find_new_set(rollout, false);
+		bt_rollout_scale(rollout);
+		bt_rollout_clean_up(rollout);
+	} else {
+		bt_rollout_find_new_set(rollout, false);
+		if (bt_rollout_needs_scale(rollout)) {
+			bt_rollout_scale(rollout);
+		} else if (rollout->recreate) {
+			bt_rollout_recreate(rollout);
+		} else {
+			bt_rollout_roll(rollout);
+		}
+	}
+	bt_rollout_write_status(rollout);
+}
+
+static bool sync(
+	void *data, struct bt_hub *hub, struct bt_str key, struct bt_arena *arena, int64_t now_ns)
+{
+	struct deployments *self = data;
+	struct bt_rollout rollout = {
+		.hub = hub,
+		.arena = arena,
+		.deployments = self->deployments,
+		.sets = self->sets,
+		.key = key,
+		.now_ns = now_ns,
+	};
+
+	rollout.deployment = bt_api_read(bt_hub_api(hub), self->deployments, key, arena);
+	if (rollout.deployment == NULL || bt_selector_table_find(&self->selectors, key) == NULL) {
+		return true;
+	}
+	rollout.conditions = bt_json_clone(
+		arena, bt_json_array_at(rollout.deployment, "status.conditions"), false);
+	rollout.collision_count = bt_json_int64_at(rollout.deployment, "status.collisionCount", 0);
+	read_strategy(&rollout);
+	if (!bt_tree_is_deleting(rollout.deployment)) {
+		adopt(self, &rollout);
+	}
+	collect_sets(self, &rollout);
+	bring_in_order(&rollout);
+	return !rollout.failed;
+}
+
+static const char *const resources[] = {"apps/deployments", "apps/replicasets", "pods", NULL};
+
+const struct bt_controller_ops bt_deployment_controller = {
+	.name = "deployment-controller",
+	.resources = resources,
+	.create = create,
+	.destroy = destroy,
+	.observe = observe,
+	.sync = sync,
+};

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cluster/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/alloc.h"
+#include "base/strbuf.h"
+
+#define CHUNK_BYTES (1024 * 1024)
+
+/** Somebody cut a mapped file short: there is nothing to go on with, but it is no crash either. */
+static void report_shrunk_file(int signal_number)
+{
+	static const char text[] = "berth: an input file became shorter while it was read\n";
+	(void)signal_number;
+	ssize_t written = write(STDERR_FILENO, text, sizeof(text) - 1);
+	(void)written; /* nobody is left to be told */
+	_exit(2);
+}
+
+static int system_error(struct berth_error *err)
+{
+	return bt_error_set(err, BERTH_ERR_IO, "%s", strerror(errno));
+}
+
+static int too_large(size_t bytes_max, struct berth_error *err)
+{
+	return bt_error_set(err, BERTH_ERR_TOO_LARGE, "more than %zu bytes", bytes_max);
+}
+
+static int map_file(
+	int descriptor, size_t length, struct bt_file *out_file, struct berth_error *err)
+{
+	struct sigaction action = {.sa_handler = report_shrunk_file};
+	(void)sigaction(SIGBUS, &action, NULL); /* cannot fail for a valid signal */
+	void *data = mmap(NULL, length, PROT_READ, MAP_PRIVATE, descriptor, 0);
+	if (data == MAP_FAILED) {
+		return system_error(err);
+	}
+	(void)posix_madvise(data, length, POSIX_MADV_SEQUENTIAL); /* only a hint */
+	*out_file = (struct bt_file){data, length, true};
+	return 0;
+}
+
+/** 0 when the stream simply ended. */
+static int stream_error(gzFile stream, int length, struct berth_error *err)
+{
+	int code = Z_OK;
+	const char *text = gzerror(stream, &code);
+	if (length == 0 && (code == Z_OK || code == Z_STREAM_END)) {
+		return 0;
+	}
+	if (code == Z_ERRNO) {
+		return system_error(err);
+	}
+	if (code == Z_BUF_ERROR) {
+		return bt_error_set(err, BERTH_ERR_IO, "gzipped data ends too early");
+	}
+	/* zlib puts the name it knows in front: "<fd:3>: ...". */
+	const char *colon = strstr(text, ">: ");
+	return bt_error_set(
+		err, BERTH_ERR_IO, "damaged gzipped data: %s", colon != NULL ? colon + 3 : text);
+}
+
+/** zlib passes through what is not gzipped. Takes over the descriptor. */
+static int read_stream(
+	int descriptor, size_t bytes_max, struct bt_file *out_file, struct berth_error *err)
+{
+	gzFile stream = gzdopen(descriptor, "rb");
+	if (stream == NULL) {
+		(void)close(descriptor); /* read only: nothing can be lost */
+		return bt_error_set(err, BERTH_ERR_IO, "cannot be opened as a stream");
+	}
+	(void)gzbuffer(stream, CHUNK_BYTES); /* only a hint */
+	struct bt_strbuf text = {0};
+	int result = 0;
+	for (;;) {
+		bt_strbuf_reserve(&text, CHUNK_BYTES);
+		int length = gzread(stream, text.data + text.length, CHUNK_BYTES);
+		if (length <= 0) {
+			result = stream_error(stream, length, err);
+			break;
+		}
+		text.length += (size_t)length;
+		if (text.length > bytes_max) {
+			result = too_large(bytes_max, err);
+			break;
+		}
+	}
+	(void)gzclose(stream); /* read only: nothing can be lost */
+	if (result < 0) {
+		bt_strbuf_finish(&text);
+		return result;
+	}
+	*out_file = (struct bt_file){text.data, text.length, false};
+	return 0;
+}
+
+static bool is_gzipped(int descriptor)
+{
+	unsigned char magic[2];
+	return pread(descriptor, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
+		magic[0] == 0x1f && magic[1] == 0x8b;
+}
+
+static int read_descriptor(
+	int descriptor, size_t bytes_max, struct bt_file *out_file, struct berth_error *err)
+{
+	struct stat status;
+	int result;
+	size_t read_max = bytes_max < BT_FILE_READ_BYTES_MAX ? bytes_max : BT_FILE_READ_BYTES_MAX;
+	size_t mapped_max =
+		bytes_max < BT_FILE_MAPPED_BYTES_MAX ? bytes_max : BT_FILE_MAPPED_BYTES_MAX;
+	if (fstat(descriptor, &status) != 0) {
+		result = system_error(err);
+	} else if (S_ISDIR(status.st_mode)) {
+		result = bt_error_set(err, BERTH_ERR_IO, "is a directory");
+	} else if (!S_ISREG(status.st_mode) || is_gzipped(descriptor) || status.st_size == 0) {
+		/* Files of size 0 may have content all the same (/proc). */
+		return read_stream(descriptor, read_max, out_file, err);
+	} else if ((uintmax_t)status.st_size > mapped_max) {
+		result = too_large(mapped_max, err);
+	} else {
+		result = map_file(descriptor, (size_t)status.st_size, out_file, err);
+	}
+	(void)close(descriptor); /* read only: nothing can be lost */
+	return result;
+}
+
+int bt_file_read(
+	const char *path, size_t bytes_max, struct bt_file *out_file, struct berth_error *err)
+{
+	int descriptor;
+	if (strcmp(path, "-") == 0) {
+		/* A copy, because closing the stream would close the number, which the next open
+		 * would get. */
+		descriptor = dup(STDIN_FILENO);
+	} else {
+		descriptor = open(path, O_RDONLY | O_CLOEXEC);
+	}
+	if (descriptor < 0) {
+		return system_error(err);
+	}
+	return read_descriptor(descriptor, bytes_max, out_file, err);
+}
+
+void bt_file_finish(struct bt_file *file)
+{
+	if (file->mapped) {
+		(void)munmap((void *)(uintptr_t)file->data, file->length); /* the mapping is ours */
+	} else {
+		bt_free((void *)(uintptr_t)file->data);
+	}
+	*file = (struct bt_file){"", 0, false};
+}
+
+bool bt_file_is_json(const struct bt_file *file)
+{
+	for (size_t i = 0; i < file->length; i++) {
+		switch (file->data[i]) {
+		case ' ':
+		case '\t':
+		case '\r':
+		case '\n':
+			continue;
+		case '{':
+		case '[':
+			return true;
+		default:
+			return false;
+		}
+	}
+	return false;
+}

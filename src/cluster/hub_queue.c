@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cluster/hub.h"
+
+#define NONE UINT32_MAX
+#define BACKOFF_FIRST_NS INT64_C(5000000)
+#define BACKOFF_MAX_NS INT64_C(1000000000000)
+
+static struct bt_str key_of(const struct bt_hub_item *item)
+{
+	return (struct bt_str){item->key, item->key_length};
+}
+
+static uint64_t hash_of(uint32_t controller, struct bt_str key)
+{
+	return bt_hash_u64(bt_str_hash(key), controller);
+}
+
+static uint64_t item_hash(const void *owner, uint32_t value)
+{
+	const struct bt_hub_queue *queue = owner;
+	const struct bt_hub_item *item = &queue->items.items[value];
+	return hash_of(item->controller, key_of(item));
+}
+
+void bt_hub_queue_init(struct bt_hub_queue *queue)
+{
+	bt_map_init(&queue->by_key, item_hash, queue);
+	bt_heap_init(&queue->delayed, NULL, queue);
+	queue->first_free = NONE;
+	for (uint32_t i = 0; i < BT_HUB_CONTROLLERS_MAX; i++) {
+		queue->first[i] = NONE;
+		queue->last[i] = NONE;
+	}
+}
+
+void bt_hub_queue_finish(struct bt_hub_queue *queue)
+{
+	for (uint32_t i = 0; i < queue->items.count; i++) {
+		bt_free(queue->items.items[i].key);
+	}
+	bt_vec_finish(&queue->items);
+	bt_map_finish(&queue->by_key);
+	bt_heap_finish(&queue->delayed);
+}
+
+static uint32_t find_item(
+	const struct bt_hub_queue *queue, uint32_t controller, struct bt_str key, uint64_t hash)
+{
+	const struct bt_map *map = &queue->by_key;
+	for (uint32_t at = bt_map_first(map, hash); at != BT_MAP_NONE;
+		at = bt_map_next(map, hash, at)) {
+		const struct bt_hub_item *item = &queue->items.items[bt_map_value(map, at)];
+		if (item->controller == controller && bt_str_equal(key_of(item), key)) {
+			return bt_map_value(map, at);
+		}
+	}
+	return NONE;
+}
+
+static uint32_t find_or_add(struct bt_hub_queue *queue, uint32_t controller, struct bt_str key)
+{
+	uint64_t hash = hash_of(controller, key);
+	uint32_t slot = find_item(queue, controller, key, hash);
+	struct bt_hub_item item = {.controller = controller, .next = NONE};
+
+	if (slot != NONE) {
+		return slot;
+	}
+	item.key = bt_strndup(key.data, key.length);
+	item.key_length = key.length;
+	if (queue->first_free != NONE) {
+		slot = queue->first_free;
+		queue->first_free = queue->items.items[slot].next;
+		queue->items.items[slot] = item;
+	} else {
+		slot = queue->items.count;
+		bt_vec_push(&queue->items, item);
+	}
+	bt_map_insert(&queue->by_key, hash, slot);
+	return slot;
+}
+
+/** Nothing is left to remember about it. */
+static void forget_if_idle(struct bt_hub_queue *queue, uint32_t slot)
+{
+	struct bt_hub_item *item = &queue->items.items[slot];
+
+	if (item->ready || item->running || bt_heap_has(&queue->delayed, slot)) {
+		return;
+	}
+	(void)bt_map_remove(&queue->by_key, hash_of(item->controller, key_of(item)), slot);
+	bt_free(item->key);
+	*item = (struct bt_hub_item){.next = queue->first_free};
+	queue->first_free = slot;
+}
+
+static void make_ready(struct bt_hub_queue *queue, uint32_t slot)
+{
+	struct bt_hub_item *item = &queue->items.items[slot];
+	uint32_t controller = item->controller;
+
+	if (item->ready) {
+		return;
+	}
+	item->ready = true;
+	item->next = NONE;
+	if (queue->last[controller] == NONE) {
+		queue->first[controller] = slot;
+	} else {
+		queue->items.items[queue->last[controller]].next = slot;
+	}
+	queue->last[controller] = slot;
+	queue->ready_count[controller]++;
+}
+
+void bt_hub_queue_add(struct bt_hub_queue *queue, uint32_t controller, struct bt_str key)
+{
+	make_ready(queue, find_or_add(queue, controller, key));
+}
+
+static void delay(struct bt_hub_queue *queue, uint32_t slot, int64_t at_ns)
+{
+	if (!bt_heap_has(&queue->delayed, slot)) {
+		bt_heap_push(&queue->delayed, slot, at_ns, queue->next_sequence++);
+		return;
+	}
+	if (queue->delayed.slots.items[queue->delayed.positions.items[slot]].major > at_ns) {
+		bt_heap_update(&queue->delayed, slot, at_ns, queue->next_sequence++);
+	}
+}
+
+void bt_hub_queue_add_at(
+	struct bt_hub_queue *queue, uint32_t controller, struct bt_str key, int64_t at_ns)
+{
+	delay(queue, find_or_add(queue, controller, key), at_ns);
+}
+
+void bt_hub_queue_promote(struct bt_hub_queue *queue, int64_t now_ns)
+{
+	while (bt_hub_queue_next_due(queue) <= now_ns && queue->delayed.slots.count != 0) {
+		make_ready(queue, bt_heap_pop(&queue->delayed));
+	}
+}
+
+uint32_t bt_hub_queue_take(struct bt_hub_queue *queue, uint32_t controller)
+{
+	uint32_t slot = queue->first[controller];
+	struct bt_hub_item *item;
+
+	BT_ASSERT(slot != NONE);
+	item = &queue->items.items[slot];
+	queue->first[controller] = item->next;
+	if (queue->first[controller] == NONE) {
+		queue->last[controller] = NONE;
+	}
+	queue->ready_count[controller]--;
+	item->next = NONE;
+	item->ready = false;
+	item->running = true;
+	return slot;
+}
+
+void bt_hub_queue_done(struct bt_hub_queue *queue, uint32_t slot, bool succeeded, int64_t now_ns)
+{
+	struct bt_hub_item *item = &queue->items.items[slot];
+
+	item->running = false;
+	if (succeeded) {
+		item->failures = 0;
+	} else {
+		uint32_t doublings = item->failures < 18 ? item->failures : 18;
+		int64_t wait = BACKOFF_FIRST_NS << doublings;
+		item->failures++;
+		delay(queue, slot, now_ns + (wait < BACKOFF_MAX_NS ? wait : BACKOFF_MAX_NS));
+	}
+	forget_if_idle(queue, slot);
+}
+
+int64_t bt_hub_queue_next_due(const struct bt_hub_queue *queue)
+{
+	return queue->delayed.slots.count != 0 ? queue->delayed.slots.items[0].major : INT64_MAX;
+}

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cluster/input.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cluster/file.h"
+#if BT_HAVE_YAML
+#include "codec/yaml.h"
+#endif
+
+/** Where zeros are looked for. */
+#define BINARY_BYTES 512
+
+static const char *const suffixes[] = {".yaml", ".yml", ".json", ".jsonl"};
+
+/** The document being read. */
+struct document {
+	struct bt_input *input;
+	struct bt_origin origin;
+};
+
+void bt_input_describe(const struct bt_input *input, struct bt_origin origin, struct bt_strbuf *out)
+{
+	bt_strbuf_append_c(out, input->sources.items[origin.source]);
+	if (origin.document != 0) {
+		bt_strbuf_printf(out, ": document %u", origin.document);
+	}
+}
+
+void bt_input_finish(struct bt_input *input)
+{
+	for (uint32_t i = 0; i < input->sources.count; i++) {
+		bt_free(input->sources.items[i]);
+	}
+	bt_vec_finish(&input->sources);
+}
+
+/** --- documents --- */
+
+static int take_object(void *context, struct bt_object *object, struct berth_error *err)
+{
+	struct document *document = context;
+	const struct bt_input_sink *sink = &document->input->sink;
+	return sink->take(sink->context, document->origin, object, err);
+}
+
+static void skip_object(void *context, struct bt_str api_version, struct bt_str kind)
+{
+	struct document *document = context;
+	const struct bt_input_sink *sink = &document->input->sink;
+	if (sink->skipped != NULL) {
+		sink->skipped(sink->context, document->origin, api_version, kind);
+	}
+}
+
+/** The next JSON value as objects. */
+static int read_objects(
+	struct document *document, struct bt_json_reader *reader, struct berth_error *err)
+{
+	const struct bt_object_sink objects = {
+		.context = document, .take = take_object, .skipped = skip_object};
+	const struct bt_input_sink *sink = &document->input->sink;
+	struct bt_json_reader again = *reader;
+	int result = bt_object_decode_reader(reader, &objects, err);
+	struct bt_str text = {again.position, (uint32_t)(reader->position - again.position)};
+	/* A misspelt field may be why an object is refused. */
+	bool is_whole = result == 0 ||
+		(result == BERTH_ERR_INVALID && bt_json_skip(&again, &text, NULL) == 0);
+	if (is_whole && sink->taken != NULL) {
+		sink->taken(sink->context, document->origin, text);
+	}
+	return result;
+}
+
+static int read_value(
+	struct document *document, struct bt_json_reader *reader, struct berth_error *err)
+{
+	const struct bt_input_sink *sink = &document->input->sink;
+	return sink->take_value != NULL
+		? sink->take_value(sink->context, document->origin, reader, err)
+		: read_objects(document, reader, err);
+}
+
+static int wrap_document(const struct document *document, int result, struct berth_error *err)
+{
+	struct bt_strbuf place = {0};
+	bt_input_describe(document->input, document->origin, &place);
+	result = bt_error_wrap(err, result, "%s", bt_strbuf_c(&place));
+	bt_strbuf_finish(&place);
+	return result;
+}
+
+static unsigned long line_of(const struct bt_json_reader *reader)
+{
+	unsigned long line = 1;
+	const char *position = reader->start;
+	while (position < reader->position) {
+		position = memchr(position, '\n', (size_t)(reader->position - position));
+		if (position == NULL) {
+			break;
+		}
+		position++;
+		line++;
+	}
+	return line;
+}
+
+/** Blanks, and the "---" lines that some tools put between JSON documents as well. */
+static void skip_separators(struct bt_json_reader *reader)
+{
+	while (reader->position < reader->end) {
+		char byte = *reader->position;
+		if (byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n') {
+			reader->position++;
+		} else if (reader->end - reader->position >= 3 &&
+			memcmp(reader->position, "---", 3) == 0) {
+			reader->position += 3;
+		} else {
+			return;
+		}
+	}
+}
+
+static int read_json(struct document *document, struct bt_str text, struct berth_error *err)
+{
+	struct bt_json_reader reader;
+	bt_json_reader_init(&reader, text);
+	for (skip_separators(&reader); reader.position < reader.end; skip_separators(&reader)) {
+		document->origin.document++;
+		int result = read_value(document, &reader, err);
+		if (result == BERTH_ERR_SYNTAX) {
+			result = bt_error_wrap(err, result, "line %lu", line_of(&reader));
+		}
+		if (result < 0) {
+			return wrap_document(document, result, err);
+		}
+	}
+	return 0;
+}
+
+#if BT_HAVE_YAML
+static int read_yaml_document(
+	struct document *document, struct bt_str json, struct berth_error *err)
+{
+	struct bt_json_reader reader;
+	if (json.length != 0 && json.data[0] == '"') {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"expected object, got string: a manifest begins with apiVersion and kind");
+	}
+	bt_json_reader_init(&reader, json);
+	return read_value(document, &reader, err);
+}
+
+/** The parser's words do not say what nobody sees. */
+static void point_at_tab(struct berth_error *err)
+{
+	if (err == NULL || strstr(berth_error_message(err), "cannot start any token") == NULL) {
+		return;
+	}
+	struct berth_error longer = BERTH_ERROR_INIT;
+	(void)bt_error_set(&longer, BERTH_ERR_SYNTAX, "%s (if it is a tab: indent with blanks)",
+		berth_error_message(err));
+	berth_error_finish(err);
+	(void)bt_error_move(err, &longer);
+}
+
+static int read_yaml(struct document *document, struct bt_str text, struct berth_error *err)
+{
+	struct bt_yaml_reader *reader = bt_yaml_reader_create(text, NULL);
+	struct bt_strbuf json = {0};
+	int result = 0;
+	for (;;) {
+		bool more;
+		document->origin.document++;
+		result = bt_yaml_next_document(reader, &json, &more, NULL, err);
+		if (result == BERTH_ERR_SYNTAX) {
+			point_at_tab(err);
+		}
+		if (result == 0 && !more) {
+			break;
+		}
+		if (result == 0) {
+			result = read_yaml_document(document, bt_strbuf_str(&json), err);
+		}
+		if (result < 0) {
+			result = wrap_document(document, result, err);
+			break;
+		}
+		bt_strbuf_reset(&json);
+	}
+	bt_strbuf_finish(&json);
+	bt_yaml_reader_destroy(reader);
+	return result;
+}
+#else
+static int read_yaml(struct document *document, struct bt_str text, struct berth_error *err)
+{
+	(void)text;
+	document->origin.document = 1;
+	(void)bt_error_set(
+		err, BERTH_ERR_INVALID, "not JSON, and this program was built without YAML");
+	return wrap_document(document, BERTH_ERR_INVALID, err);
+}
+#endif
+
+static struct bt_file without_byte_order_mark(const struct bt_file *file)
+{
+	struct bt_file rest = *file;
+	if (rest.length >= 3 && memcmp(rest.data, "\xef\xbb\xbf", 3) == 0) {
+		rest.data += 3;
+		rest.length -= 3;
+	}
+	return rest;
+}
+
+/** What a wrong link saves: a page that says that nothing is there, or that wants a login. */
+static bool is_page(const struct bt_file *file)
+{
+	size_t i = 0;
+	while (i < file->length && strchr(" \t\r\n", file->data[i]) != NULL &&
+		file->data[i] != '\0') {
+		i++;
+	}
+	return file->length - i >= 2 && file->data[i] == '<' && file->data[i + 1] != '<';
+}
+
+/** UTF-16 has zeros as well, and begins with a mark that no other text begins with. */
+static bool is_binary(const struct bt_file *file)
+{
+	size_t length = file->length < BINARY_BYTES ? file->length : BINARY_BYTES;
+	return length != 0 && file->data[0] != '\xff' && file->data[0] != '\xfe' &&
+		memchr(file->data, '\0', length) != NULL;
+}
+
+static int refuse_other_files(
+	const struct document *document, const struct bt_file *file, struct berth_error *err)
+{
+	const char *what = is_page(file) ? "a page of a web site or XML"
+		: is_binary(file)        ? "binary data"
+					 : NULL;
+	return what == NULL
+		? 0
+		: bt_error_set(err, BERTH_ERR_SYNTAX,
+			  "%s: this is %s, not a manifest in YAML or JSON",
+			  document->input->sources.items[document->origin.source], what);
+}
+
+static int read_content(
+	struct document *document, const struct bt_file *whole, struct berth_error *err)
+{
+	struct bt_file file = without_byte_order_mark(whole);
+	struct bt_str text = {file.data, (uint32_t)file.length};
+	int result = refuse_other_files(document, &file, err);
+	if (result < 0) {
+		return result;
+	}
+	if (bt_file_is_json(&file)) {
+		return read_json(document, text, err);
+	}
+	if (file.length > BT_INPUT_YAML_BYTES_MAX) {
+		return bt_error_set(err, BERTH_ERR_TOO_LARGE, "%s: more than %zu bytes of YAML",
+			document->input->sources.items[document->origin.source],
+			BT_INPUT_YAML_BYTES_MAX);
+	}
+	return read_yaml(document, text, err);
+}
+
+static struct document open_document(struct bt_input *input, const char *name)
+{
+	struct bt_strbuf shown = {0};
+	bt_strbuf_append_c(&shown, name);
+	bt_vec_push(&input->sources, bt_strbuf_steal(&shown));
+	return (struct document){input, {input->sources.count - 1, 0}};
+}
+
+int bt_input_read_text(
+	struct bt_input *input, const char *name, struct bt_str text, struct berth_error *err)
+{
+	struct document document = open_document(input, name);
+	struct bt_file file = {text.data != NULL ? text.data : "", text.length, false};
+	return read_content(&document, &file, err);
+}
+
+/** --- files and directories --- */
+
+static int read_file(
+	struct bt_input *input, const char *path, const char *name, struct berth_error *err)
+{
+	struct bt_file file;
+	int result;
+	if (input->sources.count >= BT_INPUT_FILES_MAX) {
+		return bt_error_set(err, BERTH_ERR_TOO_LARGE, "%s: more than %d files", name,
+			BT_INPUT_FILES_MAX);
+	}
+	result = bt_file_read(path, BT_FILE_MAPPED_BYTES_MAX, &file, err);
+	if (result < 0) {
+		return bt_error_wrap(err, result, "%s", name);
+	}
+	struct document document = open_document(input, name);
+	result = read_content(&document, &file, err);
+	bt_file_finish(&file);
+	return result;
+}
+
+static bool has_input_suffix(const char *name)
+{
+	struct bt_str text = bt_str_from(name);
+	if (bt_str_has_suffix(text, BT_STR(".gz"))) {
+		text.length -= 3;
+	}
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(suffixes); i++) {
+		if (bt_str_has_suffix(text, bt_str_from(suffixes[i]))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+struct name_list {
+	BT_VEC(char *) names; /* owned */
+};
+
+static int compare_names(const void *a, const void *b)
+{
+	const char *const *first = a;
+	const char *const *second = b;
+	return strcmp(*first, *second);
+}
+
+static int list_directory(const char *path, struct name_list *out, struct berth_error *err)
+{
+	DIR *directory = opendir(path);
+	if (directory == NULL) {
+		return bt_error_set(err, BERTH_ERR_IO, "%s: %s", path, strerror(errno));
+	}
+	int result = 0;
+	for (;;) {
+		errno = 0;
+		const struct dirent *entry = readdir(directory);
+		if (entry == NULL) {
+			if (errno != 0) {
+				result = bt_error_set(
+					err, BERTH_ERR_IO, "%s: %s", path, strerror(errno));
+			}
+			break;
+		}
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) {
+			continue;
+		}
+		if (out->names.count >= BT_INPUT_FILES_MAX) {
+			result = bt_error_set(err, BERTH_ERR_TOO_LARGE, "%s: more than %d entries",
+				path, BT_INPUT_FILES_MAX);
+			break;
+		}
+		bt_vec_push(&out->names, bt_strndup(entry->d_name, strlen(entry->d_name)));
+	}
+	(void)closedir(directory); /* read only: nothing can be lost */
+	if (out->names.count > 1) {
+		qsort(out->names.items, out->names.count, sizeof(out->names.items[0]),
+			compare_names);
+	}
+	return result;
+}
+
+static int read_directory(struct bt_input *input, const char *path, uint32_t depth,
+	uint32_t *file_count, struct berth_error *err);
+
+/** Links to folders are not followed: they may lead back. */
+static int read_entry(struct bt_input *input, const char *path, const char *name, uint32_t depth,
+	uint32_t *file_count, struct berth_error *err)
+{
+	struct stat status;
+	if (lstat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
+		return input->recursive ? read_directory(input, path, depth + 1, file_count, err)
+					: 0;
+	}
+	if (!has_input_suffix(name)) {
+		return 0;
+	}
+	if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
+		return 0;
+	}
+	(*file_count)++;
+	return read_file(input, path, path, err);
+}
+
+static int read_directory(struct bt_input *input, const char *path, uint32_t depth,
+	uint32_t *file_count, struct berth_error *err)
+{
+	if (depth > BT_INPUT_FOLDER_DEPTH_MAX) {
+		return bt_error_set(
+			err, BERTH_ERR_TOO_LARGE, "%s: folders are nested too deeply", path);
+	}
+	struct name_list list = {0};
+	int result = list_directory(path, &list, err);
+	size_t length = strlen(path);
+	const char *slash = length != 0 && path[length - 1] == '/' ? "" : "/";
+	for (uint32_t i = 0; i < list.names.count; i++) {
+		if (result == 0) {
+			struct bt_strbuf inner = {0};
+			bt_strbuf_printf(&inner, "%s%s%s", path, slash, list.names.items[i]);
+			result = read_entry(input, bt_strbuf_c(&inner), list.names.items[i], depth,
+				file_count, err);
+			bt_strbuf_finish(&inner);
+		}
+		bt_free(list.names.items[i]);
+	}
+	bt_vec_finish(&list.names);
+	return result;
+}
+
+int bt_input_read(struct bt_input *input, const char *path, struct berth_error *err)
+{
+	struct stat status;
+	if (strcmp(path, "-") == 0) {
+		if (input->stdin_taken) {
+			return bt_error_set(
+				err, BERTH_ERR_INVALID, "standard input can be read only once");
+		}
+		input->stdin_taken = true;
+		return read_file(input, path, "standard input", err);
+	}
+	if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
+		uint32_t file_count = 0;
+		int result = read_directory(input, path, 0, &file_count, err);
+		if (result == 0 && file_count == 0) {
+			result = bt_error_set(err, BERTH_ERR_NOT_FOUND,
+				"%s: no .yaml, .yml, .json or .jsonl files%s", path,
+				input->recursive ? "" : " (folders within are read with -R)");
+		}
+		return result;
+	}
+	return read_file(input, path, path, err);
+}

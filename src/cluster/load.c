@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cluster/load.h"
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "cluster/input.h"
+#include "cluster/printable.h"
+#include "codec/json_edit.h"
+
+/** An object that has owners, to be looked at when all objects are there. */
+struct dependent {
+	const struct bt_api_resource *resource;
+	struct bt_str key;
+};
+
+/** Its kind is not served, or not yet: a CustomResourceDefinition may come later. */
+struct deferred {
+	struct bt_origin origin;
+	struct bt_str text;
+};
+
+struct loading {
+	struct bt_api *api;
+	struct bt_input input;
+	struct bt_cluster_load_report *report;
+	struct bt_arena arena; /* of one object */
+	struct bt_arena kept;  /* texts of the lists below */
+	BT_VEC(struct dependent) dependents;
+	BT_VEC(struct deferred) deferred;
+	BT_VEC(struct bt_str) uids;
+	struct bt_map by_uid;
+	bool is_last_round;
+};
+
+/** --- uids --- */
+
+static uint64_t hash_of_uid(const void *owner, uint32_t index)
+{
+	const struct loading *loading = owner;
+	return bt_str_hash(loading->uids.items[index]);
+}
+
+static bool has_uid(const struct loading *loading, struct bt_str uid)
+{
+	uint64_t hash = bt_str_hash(uid);
+	for (uint32_t at = bt_map_first(&loading->by_uid, hash); at != BT_MAP_NONE;
+		at = bt_map_next(&loading->by_uid, hash, at)) {
+		if (bt_str_equal(loading->uids.items[bt_map_value(&loading->by_uid, at)], uid)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void note_uid(struct loading *loading, struct bt_str uid)
+{
+	if (uid.length != 0 && !has_uid(loading, uid)) {
+		bt_vec_push(&loading->uids, bt_arena_str(&loading->kept, uid));
+		bt_map_insert(&loading->by_uid, bt_str_hash(uid), loading->uids.count - 1);
+	}
+}
+
+/** --- objects --- */
+
+static int refuse(const struct bt_json_value *object, int code, struct bt_str message,
+	struct berth_error *err)
+{
+	struct bt_strbuf shown = {0};
+	struct bt_str namespace_ = bt_json_text_at(object, "metadata.namespace");
+	bt_printable_append(&shown, bt_json_text_at(object, "kind"));
+	bt_strbuf_append_char(&shown, ' ');
+	if (namespace_.length != 0) {
+		bt_printable_append(&shown, namespace_);
+		bt_strbuf_append_char(&shown, '/');
+	}
+	bt_printable_append(&shown, bt_json_text_at(object, "metadata.name"));
+	bt_strbuf_append_c(&shown, ": ");
+	bt_printable_append(&shown, message);
+	int result = bt_error_set(err, code, "%s", bt_strbuf_c(&shown));
+	bt_strbuf_finish(&shown);
+	return result;
+}
+
+static void ensure_namespace(struct loading *loading, struct bt_str name)
+{
+	const struct bt_api_resource *resource =
+		bt_resources_builtin(bt_api_resources(loading->api), "", "namespaces");
+	if (bt_store_find(bt_api_store(loading->api), resource->collection, name) != NULL) {
+		return;
+	}
+	struct bt_api_request request = BT_API_REQUEST_INIT;
+	struct bt_api_answer answer;
+	request.verb = BT_VERB_CREATE;
+	request.resource = resource;
+	request.body = bt_json_new(&loading->arena, BT_JSON_OBJECT);
+	bt_json_set_str(&loading->arena,
+		bt_json_ensure_object(&loading->arena, request.body, "metadata"), "name", name);
+	/* If that is no name for a namespace, the object itself is refused. */
+	bt_api_perform(loading->api, &request, &loading->arena, &answer);
+	loading->report->namespace_count += answer.code == 201 ? 1 : 0;
+	bt_api_answer_finish(&answer);
+}
+
+static int restore(struct loading *loading, const struct bt_api_resource *resource,
+	struct bt_json_value *object, struct berth_error *err)
+{
+	struct bt_api_request request = BT_API_REQUEST_INIT;
+	struct bt_api_answer answer;
+	struct bt_json_value *shown = bt_json_clone(&loading->arena, object, false);
+	bool has_owners = bt_json_array_at(object, "metadata.ownerReferences")->count != 0;
+	request.verb = BT_VERB_CREATE;
+	request.resource = resource;
+	request.body = object;
+	request.restore = true;
+	if (resource->namespaced) {
+		struct bt_str namespace_ = bt_json_text_at(object, "metadata.namespace");
+		request.namespace_ = namespace_.length != 0 ? namespace_ : BT_STR("default");
+		ensure_namespace(loading, request.namespace_);
+	}
+	bt_api_perform(loading->api, &request, &loading->arena, &answer);
+	int result = 0;
+	if (answer.code >= 300) {
+		result = refuse(shown, BERTH_ERR_INVALID, answer.failure.message, err);
+	} else if (answer.object != NULL) {
+		struct bt_json_value *stored = bt_api_parse_stored(answer.object, &loading->arena);
+		note_uid(loading, bt_json_text_at(stored, "metadata.uid"));
+		if (has_owners) {
+			struct dependent dependent = {resource,
+				bt_arena_str(&loading->kept, bt_stored_key(answer.object))};
+			bt_vec_push(&loading->dependents, dependent);
+		}
+		loading->report->object_count++;
+	}
+	bt_api_answer_finish(&answer);
+	return result;
+}
+
+static int take_object(struct loading *loading, struct bt_origin origin, struct bt_str text,
+	struct bt_str api_version, struct bt_str kind, struct berth_error *err)
+{
+	struct bt_json_value *object;
+	bt_arena_reset(&loading->arena);
+	int result = bt_json_parse(&loading->arena, text, false, &object, err);
+	if (result < 0) {
+		return result;
+	}
+	if (object->type != BT_JSON_OBJECT) {
+		return object->type == BT_JSON_NULL
+			? 0
+			: bt_error_set(err, BERTH_ERR_INVALID, "expected an object, got %s",
+				  bt_json_type_name(object->type));
+	}
+	/* Items of typed lists do not say what they are. */
+	if (bt_json_find_str(object, "kind").length == 0) {
+		bt_json_set_str(&loading->arena, object, "kind", kind);
+		bt_json_set_str(&loading->arena, object, "apiVersion", api_version);
+	}
+	const struct bt_api_resource *resource =
+		bt_resources_find_kind(bt_api_resources(loading->api),
+			bt_json_find_str(object, "apiVersion"), bt_json_find_str(object, "kind"));
+	if (resource != NULL) {
+		return restore(loading, resource, object, err);
+	}
+	if (!loading->is_last_round) {
+		struct bt_strbuf whole = {0};
+		struct bt_json_writer writer;
+		bt_json_writer_init(&writer, &whole, 0);
+		bt_json_write_value(&writer, object);
+		struct deferred deferred = {
+			origin, bt_arena_str(&loading->kept, bt_strbuf_str(&whole))};
+		bt_strbuf_finish(&whole);
+		bt_vec_push(&loading->deferred, deferred);
+		return 0;
+	}
+	return refuse(object, BERTH_ERR_NOT_FOUND,
+		BT_STR("this kind is not served (a CustomResourceDefinition would add it)"), err);
+}
+
+/** --- documents --- */
+
+/** What a document says at its top; items is the text of the list's array, absent without. */
+struct outline {
+	struct bt_str api_version;
+	struct bt_str kind;
+	struct bt_str items;
+};
+
+static int read_outline(
+	struct loading *loading, struct bt_str text, struct outline *out, struct berth_error *err)
+{
+	struct bt_json_reader reader;
+	bool first = true;
+	bool more;
+	*out = (struct outline){.api_version = BT_STR(""), .kind = BT_STR("")};
+	bt_json_reader_init(&reader, text);
+	int result = bt_json_enter_object(&reader, err);
+	while (result == 0) {
+		struct bt_str name;
+		struct bt_str value;
+		enum bt_json_type type;
+		result = bt_json_next_member(&reader, &first, &loading->arena, &more, &name, err);
+		if (result < 0 || !more) {
+			break;
+		}
+		result = bt_json_peek(&reader, &type, err);
+		if (result == 0 && type == BT_JSON_STRING &&
+			(bt_str_equal_c(name, "kind") || bt_str_equal_c(name, "apiVersion"))) {
+			result = bt_json_read_string(&reader, &loading->kept, &value, NULL, err);
+			*(bt_str_equal_c(name, "kind") ? &out->kind : &out->api_version) = value;
+		} else if (result == 0) {
+			result = bt_json_skip(&reader, &value, err);
+			if (result == 0 && type == BT_JSON_ARRAY && bt_str_equal_c(name, "items")) {
+				out->items = value;
+			}
+		}
+	}
+	return result;
+}
+
+/** Item by item, so that a long list is never a tree as a whole. */
+static int take_list(struct loading *loading, struct bt_origin origin,
+	const struct outline *outline, struct berth_error *err)
+{
+	struct bt_str kind = outline->kind;
+	bool first = true;
+	bool more;
+	struct bt_json_reader reader;
+	kind.length -= 4; /* "List" */
+	bt_json_reader_init(&reader, outline->items);
+	int result = bt_json_enter_array(&reader, err);
+	while (result == 0) {
+		struct bt_str item;
+		result = bt_json_next_element(&reader, &first, &more, err);
+		if (result < 0 || !more) {
+			break;
+		}
+		result = bt_json_skip(&reader, &item, err);
+		if (result == 0) {
+			result =
+				take_object(loading, origin, item, outline->api_version, kind, err);
+		}
+	}
+	return result;
+}
+
+static int take_value(void *context, struct bt_origin origin, struct bt_json_reader *reader,
+	struct berth_error *err)
+{
+	struct loading *loading = context;
+	struct outline outline;
+	struct bt_str text;
+	enum bt_json_type type;
+	int result = bt_json_peek(reader, &type, err);
+	if (result == 0) {
+		result = bt_json_skip(reader, &text, err);
+	}
+	if (result < 0 || type == BT_JSON_NULL) {
+		return result;
+	}
+	if (type != BT_JSON_OBJECT) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "expected an object, got %s",
+			bt_json_type_name(type));
+	}
+	result = read_outline(loading, text, &outline, err);
+	if (result < 0) {
+		return result;
+	}
+	return outline.items.data != NULL && bt_str_has_suffix(outline.kind, BT_STR("List"))
+		? take_list(loading, origin, &outline, err)
+		: take_object(loading, origin, text, BT_STR(""), BT_STR(""), err);
+}
+
+/** --- what is left at the end --- */
+
+static int take_deferred(struct loading *loading, struct berth_error *err)
+{
+	loading->is_last_round = true;
+	for (uint32_t i = 0; i < loading->deferred.count; i++) {
+		const struct deferred *deferred = &loading->deferred.items[i];
+		int result = take_object(
+			loading, deferred->origin, deferred->text, BT_STR(""), BT_STR(""), err);
+		if (result < 0) {
+			struct bt_strbuf place = {0};
+			bt_input_describe(&loading->input, deferred->origin, &place);
+			result = bt_error_wrap(err, result, "%s", bt_strbuf_c(&place));
+			bt_strbuf_finish(&place);
+			return result;
+		}
+	}
+	return 0;
+}
+
+/**
+ * The garbage collector takes what refers to owners that do not exist, and dumps are seldom
+ * complete: such references are dropped.
+ */
+static void adopt_orphan(struct loading *loading, const struct dependent *dependent)
+{
+	struct bt_arena *arena = &loading->arena;
+	bt_arena_reset(arena);
+	struct bt_json_value *object =
+		bt_api_read(loading->api, dependent->resource, dependent->key, arena);
+	const struct bt_json_value *owners = bt_json_array_at(object, "metadata.ownerReferences");
+	struct bt_json_value *kept = bt_json_new(arena, BT_JSON_ARRAY);
+	for (uint32_t i = 0; i < owners->count; i++) {
+		if (has_uid(loading, bt_json_text_at(owners->elements[i], "uid"))) {
+			bt_json_append(arena, kept, owners->elements[i]);
+		}
+	}
+	if (kept->count == owners->count) {
+		return;
+	}
+	struct bt_api_request request = BT_API_REQUEST_INIT;
+	struct bt_api_answer answer;
+	request.verb = BT_VERB_PATCH;
+	request.patch_type = BT_PATCH_MERGE;
+	request.resource = dependent->resource;
+	request.namespace_ = bt_json_text_at(object, "metadata.namespace");
+	request.name = bt_json_text_at(object, "metadata.name");
+	request.body = bt_json_new(arena, BT_JSON_OBJECT);
+	bt_json_set_value(arena, bt_json_ensure_object(arena, request.body, "metadata"),
+		"ownerReferences", kept);
+	bt_api_perform(loading->api, &request, arena, &answer); /* it exists: nothing refuses it */
+	loading->report->orphan_count += answer.code == 200 ? 1 : 0;
+	bt_api_answer_finish(&answer);
+}
+
+int bt_cluster_load(struct bt_api *api, const struct bt_arguments *paths,
+	struct bt_cluster_load_report *out_report, struct berth_error *err)
+{
+	struct loading loading = {.api = api, .report = out_report};
+	int result = 0;
+	*out_report = (struct bt_cluster_load_report){0};
+	bt_arena_init(&loading.arena, 0);
+	bt_arena_init(&loading.kept, 0);
+	bt_map_init(&loading.by_uid, hash_of_uid, &loading);
+	loading.input.sink = (struct bt_input_sink){.context = &loading, .take_value = take_value};
+	for (uint32_t i = 0; i < paths->list.count && result == 0; i++) {
+		result = bt_input_read(&loading.input, paths->list.items[i], err);
+	}
+	if (result == 0) {
+		result = take_deferred(&loading, err);
+	}
+	for (uint32_t i = 0; i < loading.dependents.count && result == 0; i++) {
+		adopt_orphan(&loading, &loading.dependents.items[i]);
+	}
+	bt_input_finish(&loading.input);
+	bt_vec_finish(&loading.dependents);
+	bt_vec_finish(&loading.deferred);
+	bt_vec_finish(&loading.uids);
+	bt_map_finish(&loading.by_uid);
+	bt_arena_finish(&loading.arena);
+	bt_arena_finish(&loading.kept);
+	return result;
+}

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Statuses of pods, as an agent tells them. Spec: 14b section 9, 3 and 5. */
+#include <stdio.h>
+
+#include "api/time.h"
+#include "cluster/node_agent.h"
+#include "server/condition.h"
+
+/** How a pod's containers are. */
+struct picture {
+	struct bt_arena *arena;
+	const struct bt_json_value *pod;
+	struct bt_str now;
+	bool running;
+	int64_t exit_code; /* of those that ended */
+};
+
+static struct picture picture_of(
+	const struct bt_json_value *pod, struct bt_arena *arena, int64_t now_ns)
+{
+	return (struct picture){
+		.arena = arena, .pod = pod, .now = bt_time_text(arena, now_ns), .running = true};
+}
+
+/* --- conditions --- */
+
+struct condition {
+	const char *type;
+	bool is_true;
+	const char *reason; /* NULL: none */
+	const char *message;
+};
+
+static void set_condition(const struct picture *picture, struct bt_json_value *conditions,
+	const struct condition *condition)
+{
+	struct bt_arena *arena = picture->arena;
+	struct bt_json_value *entry = bt_condition_find(conditions, condition->type);
+	const char *status = condition->is_true ? "True" : "False";
+	int64_t generation = bt_json_int64_at(picture->pod, "metadata.generation", 0);
+
+	if (entry == NULL) {
+		entry = bt_json_new(arena, BT_JSON_OBJECT);
+		bt_json_set_c(arena, entry, "type", condition->type);
+		bt_json_append(arena, conditions, entry);
+	}
+	if (!bt_str_equal_c(bt_json_text_at(entry, "status"), status)) {
+		bt_json_set_c(arena, entry, "status", status);
+		bt_json_set_str(arena, entry, "lastTransitionTime", picture->now);
+	}
+	if (generation > 0) {
+		bt_json_set_int64(arena, entry, "observedGeneration", generation);
+	}
+	(void)bt_json_remove_c(entry, "reason");
+	(void)bt_json_remove_c(entry, "message");
+	if (condition->reason != NULL) {
+		bt_json_set_c(arena, entry, "reason", condition->reason);
+	}
+	if (condition->message != NULL) {
+		bt_json_set_c(arena, entry, "message", condition->message);
+	}
+}
+
+static bool gates_are_open(const struct bt_json_value *pod, const struct bt_json_value *conditions)
+{
+	const struct bt_json_value *gates = bt_json_array_at(pod, "spec.readinessGates");
+
+	for (uint32_t i = 0; i < gates->count; i++) {
+		struct bt_str type = bt_json_text_at(gates->elements[i], "conditionType");
+		bool open = false;
+
+		for (uint32_t j = 0; j < conditions->count; j++) {
+			const struct bt_json_value *entry = conditions->elements[j];
+			open = open ||
+				(bt_str_equal(bt_json_text_at(entry, "type"), type) &&
+					bt_str_equal_c(bt_json_text_at(entry, "status"), "True"));
+		}
+		if (!open) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void set_ready(const struct picture *picture, struct bt_json_value *conditions)
+{
+	struct condition ready = {.type = "Ready", .is_true = true};
+
+	if (!gates_are_open(picture->pod, conditions)) {
+		ready.is_true = false;
+		ready.reason = "ReadinessGatesNotReady";
+		ready.message = "the status of a readiness gate's condition is not \"True\"";
+	}
+	set_condition(picture, conditions, &ready);
+}
+
+static struct bt_json_value *copy_conditions(const struct picture *picture)
+{
+	return bt_json_clone(
+		picture->arena, bt_json_array_at(picture->pod, "status.conditions"), false);
+}
+
+static void set_ended_conditions(const struct picture *picture, struct bt_json_value *conditions)
+{
+	const char *reason = picture->exit_code == 0 ? "PodCompleted" : "PodFailed";
+	const struct condition ended[] = {
+		{"PodReadyToStartContainers", false, NULL, NULL},
+		{"Initialized", true, picture->exit_code == 0 ? reason : NULL, NULL},
+		{"Ready", false, reason, NULL},
+		{"ContainersReady", false, reason, NULL},
+	};
+
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(ended); i++) {
+		set_condition(picture, conditions, &ended[i]);
+	}
+}
+
+struct bt_json_value *bt_agent_gated_conditions(
+	const struct bt_json_value *pod, struct bt_arena *arena, int64_t now_ns)
+{
+	struct picture picture = picture_of(pod, arena, now_ns);
+	struct bt_json_value *conditions = copy_conditions(&picture);
+
+	set_ready(&picture, conditions);
+	return conditions;
+}
+
+/* --- containers --- */
+
+static struct bt_json_value *terminated(
+	const struct picture *picture, struct bt_str started, int64_t exit_code)
+{
+	struct bt_arena *arena = picture->arena;
+	struct bt_json_value *state = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *ended = bt_json_ensure_object(arena, state, "terminated");
+
+	bt_json_set_int64(arena, ended, "exitCode", exit_code);
+	bt_json_set_c(arena, ended, "reason", exit_code == 0 ? "Completed" : "Error");
+	bt_json_set_str(arena, ended, "startedAt", started.length != 0 ? started : picture->now);
+	bt_json_set_str(arena, ended, "finishedAt", picture->now);
+	return state;
+}
+
+static struct bt_json_value *running(const struct picture *picture)
+{
+	struct bt_json_value *state = bt_json_new(picture->arena, BT_JSON_OBJECT);
+
+	bt_json_set_str(picture->arena, bt_json_ensure_object(picture->arena, state, "running"),
+		"startedAt", picture->now);
+	return state;
+}
+
+/** Entry of a list of container statuses, or NULL. */
+static const struct bt_json_value *status_named(
+	const struct bt_json_value *statuses, struct bt_str name)
+{
+	for (uint32_t i = 0; i < statuses->count; i++) {
+		if (bt_str_equal(bt_json_text_at(statuses->elements[i], "name"), name)) {
+			return statuses->elements[i];
+		}
+	}
+	return NULL;
+}
+
+static struct bt_json_value *container_status(const struct picture *picture,
+	const struct bt_json_value *container, const struct bt_json_value *before, bool runs,
+	int64_t exit_code)
+{
+	struct bt_arena *arena = picture->arena;
+	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_str name = bt_json_text_at(container, "name");
+	struct bt_str image = bt_json_text_at(container, "image");
+	struct bt_str started = bt_json_text_at(before, "state.running.startedAt");
+	int64_t restarts = bt_json_int64_at(before, "restartCount", 0);
+	bool again = runs && before != NULL;
+	struct bt_json_value *last = again
+		? terminated(picture, started, exit_code)
+		: bt_json_clone(arena, bt_json_object_at(before, "lastState"), false);
+
+	bt_json_set_str(arena, status, "name", name);
+	bt_json_set_value(arena, status, "state",
+		runs ? running(picture) : terminated(picture, started, exit_code));
+	bt_json_set_value(arena, status, "lastState", last);
+	bt_json_set_bool(arena, status, "ready", runs);
+	bt_json_set_int64(arena, status, "restartCount", again ? restarts + 1 : restarts);
+	bt_json_set_str(arena, status, "image", image);
+	bt_json_set_str(arena, status, "imageID", image);
+	bt_json_set_str(arena, status, "containerID",
+		bt_arena_printf(arena, "berth://%.*s/%.*s",
+			BT_STR_ARG(bt_json_text_at(picture->pod, "metadata.uid")),
+			BT_STR_ARG(name)));
+	bt_json_set_bool(arena, status, "started", runs);
+	return status;
+}
+
+static void set_containers(const struct picture *picture, struct bt_json_value *status)
+{
+	const struct bt_json_value *containers = bt_json_array_at(picture->pod, "spec.containers");
+	const struct bt_json_value *before =
+		bt_json_array_at(picture->pod, "status.containerStatuses");
+	const struct bt_json_value *init = bt_json_array_at(picture->pod, "spec.initContainers");
+	struct bt_json_value *list =
+		bt_json_ensure_array(picture->arena, status, "containerStatuses");
+
+	for (uint32_t i = 0; i < containers->count; i++) {
+		const struct bt_json_value *container = containers->elements[i];
+		bt_json_append(picture->arena, list,
+			container_status(picture, container,
+				status_named(before, bt_json_text_at(container, "name")),
+				picture->running, picture->exit_code));
+	}
+	if (init->count == 0) {
+		return;
+	}
+	list = bt_json_ensure_array(picture->arena, status, "initContainerStatuses");
+	for (uint32_t i = 0; i < init->count; i++) {
+		const struct bt_json_value *container = init->elements[i];
+		bool sidecar =
+			bt_str_equal_c(bt_json_text_at(container, "restartPolicy"), "Always");
+		struct bt_json_value *entry =
+			container_status(picture, container, NULL, sidecar && picture->running, 0);
+		bt_json_set_bool(picture->arena, entry, "ready", true);
+		bt_json_append(picture->arena, list, entry);
+	}
+}
+
+/* --- whole statuses --- */
+
+static void set_ips(const struct picture *picture, struct bt_json_value *status, const char *list,
+	struct bt_str ip)
+{
+	struct bt_json_value *entry = bt_json_new(picture->arena, BT_JSON_OBJECT);
+
+	bt_json_set_str(picture->arena, entry, "ip", ip);
+	bt_json_append(picture->arena, bt_json_ensure_array(picture->arena, status, list), entry);
+}
+
+/** The pod's address, one that no other pod of the node has while there are any left. */
+static struct bt_str pod_ip(const struct picture *picture, struct bt_node_agent *agent,
+	struct bt_agent_node *node, struct bt_agent_pod *record)
+{
+	bt_agent_ensure_subnet(agent, node);
+	for (uint32_t i = 0; record->host == 0 && i < BT_AGENT_HOSTS_MAX; i++) {
+		uint8_t host = (uint8_t)(node->last_host % BT_AGENT_HOSTS_MAX + 1);
+		node->last_host = host;
+		if ((node->hosts[host >> 6] >> (host & 63) & 1) == 0) {
+			node->hosts[host >> 6] |= UINT64_C(1) << (host & 63);
+			record->host = host;
+		}
+	}
+	return bt_arena_printf(picture->arena, "%u.%u.%u.%u", node->subnet[0], node->subnet[1],
+		node->subnet[2], record->host != 0 ? record->host : 255u);
+}
+
+struct bt_json_value *bt_agent_running_status(struct bt_node_agent *agent,
+	struct bt_agent_pod *record, const struct bt_json_value *pod, struct bt_arena *arena,
+	int64_t now_ns)
+{
+	static const struct condition started[] = {
+		{"PodReadyToStartContainers", true, NULL, NULL},
+		{"Initialized", true, NULL, NULL},
+		{"ContainersReady", true, NULL, NULL},
+		{"PodScheduled", true, NULL, NULL},
+	};
+	struct picture picture = picture_of(pod, arena, now_ns);
+	struct bt_agent_node *node = &agent->nodes.items[record->node];
+	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *conditions = copy_conditions(&picture);
+	struct bt_str host_ip = bt_arena_str(arena, bt_str_from(node->address));
+	struct bt_str ip = bt_json_bool_at(pod, "spec.hostNetwork", false)
+		? host_ip
+		: pod_ip(&picture, agent, node, record);
+	int64_t generation = bt_json_int64_at(pod, "metadata.generation", 0);
+
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(started); i++) {
+		set_condition(&picture, conditions, &started[i]);
+	}
+	set_ready(&picture, conditions);
+	if (generation > 0) {
+		bt_json_set_int64(arena, status, "observedGeneration", generation);
+	}
+	bt_json_set_c(arena, status, "phase", "Running");
+	bt_json_set_value(arena, status, "conditions", conditions);
+	bt_json_set_str(arena, status, "hostIP", host_ip);
+	set_ips(&picture, status, "hostIPs", host_ip);
+	bt_json_set_str(arena, status, "podIP", ip);
+	set_ips(&picture, status, "podIPs", ip);
+	bt_json_set_str(arena, status, "startTime", bt_time_text(arena, record->accepted_ns));
+	set_containers(&picture, status);
+	return status;
+}
+
+static bool is_told(const struct bt_json_value *value)
+{
+	if (value == NULL || value->type == BT_JSON_NULL) {
+		return false;
+	}
+	if (value->type == BT_JSON_STRING) {
+		return value->text.length != 0;
+	}
+	return (value->type != BT_JSON_ARRAY && value->type != BT_JSON_OBJECT) || value->count != 0;
+}
+
+struct bt_json_value *bt_agent_missing_status(struct bt_node_agent *agent,
+	struct bt_agent_pod *record, const struct bt_json_value *pod, struct bt_arena *arena,
+	int64_t now_ns)
+{
+	struct bt_json_value *whole = bt_agent_running_status(agent, record, pod, arena, now_ns);
+	const struct bt_json_value *told = bt_json_object_at(pod, "status");
+	struct bt_json_value *missing = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *conditions =
+		bt_json_clone(arena, bt_json_array_at(told, "conditions"), false);
+	const struct bt_json_value *all = bt_json_array_at(whole, "conditions");
+
+	for (uint32_t i = 0; i < all->count; i++) {
+		struct bt_str type = bt_json_text_at(all->elements[i], "type");
+		if (bt_condition_find(conditions, bt_arena_str(arena, type).data) == NULL) {
+			bt_json_append(arena, conditions, all->elements[i]);
+		}
+	}
+	bt_json_set_value(arena, missing, "conditions", conditions);
+	for (uint32_t i = 0; i < whole->count; i++) {
+		const struct bt_json_member *member = &whole->members[i];
+		if (!is_told(bt_json_get(told, member->name))) {
+			bt_json_set(arena, missing, member->name, member->value);
+		}
+	}
+	if (bt_json_text_at(told, "podIP").length != 0) {
+		(void)bt_json_remove_c(missing, "podIPs");
+	}
+	return missing;
+}
+
+struct bt_json_value *bt_agent_ended_status(
+	const struct bt_json_value *pod, int64_t exit_code, struct bt_arena *arena, int64_t now_ns)
+{
+	struct picture picture = picture_of(pod, arena, now_ns);
+	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *conditions = copy_conditions(&picture);
+
+	picture.running = false;
+	picture.exit_code = exit_code;
+	set_ended_conditions(&picture, conditions);
+	bt_json_set_c(arena, status, "phase", exit_code == 0 ? "Succeeded" : "Failed");
+	bt_json_set_value(arena, status, "conditions", conditions);
+	set_containers(&picture, status);
+	return status;
+}
+
+struct bt_json_value *bt_agent_restarted_status(
+	const struct bt_json_value *pod, int64_t exit_code, struct bt_arena *arena, int64_t now_ns)
+{
+	struct picture picture = picture_of(pod, arena, now_ns);
+	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
+
+	picture.exit_code = exit_code;
+	set_containers(&picture, status);
+	return status;
+}

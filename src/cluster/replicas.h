@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CLUSTER_REPLICAS_H
+#define BT_CLUSTER_REPLICAS_H
+/** Keeping a number of equal pods: what ReplicaSets and ReplicationControllers share. Spec: 14b
+ * section 6.1. */
+#include "cluster/controller.h"
+#include "cluster/pod_index.h"
+
+struct bt_replicas_kind {
+	const char *group;
+	const char *resource;
+	const char *component; /* of events */
+	bool selector_is_map;
+};
+
+void *bt_replicas_create(struct bt_hub *hub, const struct bt_replicas_kind *kind);
+void bt_replicas_destroy(void *self);
+void bt_replicas_observe(void *self, struct bt_hub *hub, const struct bt_observed *observed);
+bool bt_replicas_sync(
+	void *self, struct bt_hub *hub, struct bt_str key, struct bt_arena *arena, int64_t now_ns);
+
+/** Sort active pods of one owner so that those to be deleted first come first. */
+void bt_replicas_sort_for_deletion(const struct bt_pod_record **pods, uint32_t count,
+	struct bt_arena *arena, int64_t now_seconds);
+/** Ready, and for as long as it must be. *out_wait_until (seconds; may be NULL) is lowered to when
+ * a ready one will be. */
+bool bt_replicas_is_available(const struct bt_pod_record *pod, int64_t min_ready_seconds,
+	int64_t now_seconds, int64_t *out_wait_until);
+#endif

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cluster/tree.h"
+
+#include <stdlib.h>
+
+#include "api/int_or_string.h"
+#include "api/time.h"
+#include "codec/json_edit.h"
+#include "server/condition.h"
+
+struct bt_str bt_tree_key(struct bt_arena *arena, const struct bt_json_value *object)
+{
+	return bt_api_key(arena, bt_json_text_at(object, "metadata.namespace"),
+		bt_json_text_at(object, "metadata.name"));
+}
+
+bool bt_tree_is_deleting(const struct bt_json_value *object)
+{
+	return bt_json_text_at(object, "metadata.deletionTimestamp").length != 0;
+}
+
+int64_t bt_tree_seconds(const struct bt_json_value *object, const char *dotted_path)
+{
+	struct bt_str text = bt_json_text_at(object, dotted_path);
+	struct bt_time time;
+
+	return text.length != 0 && bt_time_parse(text, &time, NULL) == 0 ? time.seconds : 0;
+}
+
+struct bt_str bt_tree_text(const struct bt_json_value *texts, const char *name)
+{
+	const struct bt_json_value *value = bt_json_get(texts, bt_str_from(name));
+	return value != NULL && value->type == BT_JSON_STRING ? value->text : BT_STR("");
+}
+
+struct bt_str bt_tree_label(const struct bt_json_value *object, const char *name)
+{
+	return bt_tree_text(bt_json_object_at(object, "metadata.labels"), name);
+}
+
+struct bt_str bt_tree_annotation(const struct bt_json_value *object, const char *name)
+{
+	return bt_tree_text(bt_json_object_at(object, "metadata.annotations"), name);
+}
+
+/* --- selectors --- */
+
+static int compare_pairs(const void *a, const void *b)
+{
+	const struct bt_str_pair *left = a;
+	const struct bt_str_pair *right = b;
+	return bt_str_compare(left->key, right->key);
+}
+
+struct bt_str_map bt_tree_map(struct bt_arena *arena, const struct bt_json_value *texts)
+{
+	struct bt_str_map map = {.present = texts != NULL};
+
+	if (texts == NULL || texts->type != BT_JSON_OBJECT || texts->count == 0) {
+		return map;
+	}
+	map.items = BT_ARENA_NEW_ARRAY(arena, struct bt_str_pair, texts->count);
+	for (uint32_t i = 0; i < texts->count; i++) {
+		map.items[map.count++] =
+			(struct bt_str_pair){texts->members[i].name, texts->members[i].value->text};
+	}
+	qsort(map.items, map.count, sizeof(*map.items), compare_pairs);
+	return map;
+}
+
+bool bt_tree_decode(struct bt_arena *arena, const struct bt_json_value *tree,
+	const struct bt_message *message, void *out)
+{
+	struct bt_strbuf text = {0};
+	struct bt_json_writer writer;
+	struct bt_json_reader reader;
+	bool decoded;
+
+	bt_json_writer_init(&writer, &text, 0);
+	bt_json_write_value(&writer, tree);
+	bt_json_reader_init(&reader, bt_arena_str(arena, bt_strbuf_str(&text)));
+	decoded = bt_message_decode_json(message, &reader, arena, out, NULL) == 0;
+	bt_strbuf_finish(&text);
+	return decoded;
+}
+
+bool bt_tree_selector(struct bt_arena *arena, const struct bt_json_value *selector, bool is_map,
+	struct bt_selector *out_selector)
+{
+	struct bt_label_selector decoded = {.match_labels = {0}};
+
+	if (selector == NULL || selector->type != BT_JSON_OBJECT) {
+		return false;
+	}
+	if (is_map) {
+		struct bt_str_map *map = BT_ARENA_NEW(arena, struct bt_str_map);
+		*map = bt_tree_map(arena, selector);
+		*out_selector = bt_selector_from_map(map, arena);
+	} else if (!bt_tree_decode(arena, selector, &bt_label_selector_message, &decoded) ||
+		bt_selector_from_label_selector(&decoded, arena, out_selector, NULL) != 0) {
+		return false;
+	}
+	return !out_selector->nothing && !bt_selector_is_empty(out_selector);
+}
+
+bool bt_tree_matches(struct bt_arena *arena, const struct bt_selector *selector,
+	const struct bt_json_value *labels)
+{
+	struct bt_str_map map = bt_tree_map(arena, labels);
+	return bt_selector_matches(selector, &map);
+}
+
+/* --- conditions --- */
+
+bool bt_tree_set_condition(struct bt_arena *arena, struct bt_json_value *conditions,
+	const struct bt_tree_condition *condition, bool update_time, int64_t now_ns)
+{
+	struct bt_json_value *entry = bt_condition_find(conditions, condition->type);
+	struct bt_str now = bt_time_text(arena, now_ns);
+	bool same_status = bt_str_equal_c(bt_json_text_at(entry, "status"), condition->status);
+
+	if (same_status && bt_str_equal_c(bt_json_text_at(entry, "reason"), condition->reason)) {
+		return false;
+	}
+	if (entry == NULL) {
+		entry = bt_json_new(arena, BT_JSON_OBJECT);
+		bt_json_set_c(arena, entry, "type", condition->type);
+		bt_json_append(arena, conditions, entry);
+	}
+	bt_json_set_c(arena, entry, "status", condition->status);
+	if (update_time) {
+		bt_json_set_str(arena, entry, "lastUpdateTime", now);
+	}
+	if (!same_status) {
+		bt_json_set_str(arena, entry, "lastTransitionTime", now);
+	}
+	bt_json_set_c(arena, entry, "reason", condition->reason);
+	bt_json_set_str(arena, entry, "message", condition->message);
+	return true;
+}
+
+void bt_tree_drop_condition(struct bt_json_value *conditions, const char *type)
+{
+	for (uint32_t i = conditions->count; i > 0; i--) {
+		if (bt_str_equal_c(bt_json_text_at(conditions->elements[i - 1], "type"), type)) {
+			bt_json_remove_at(conditions, i - 1);
+		}
+	}
+}
+
+/* --- writes --- */
+
+bool bt_tree_covers(const struct bt_json_value *stored, const struct bt_json_value *wanted)
+{
+	for (uint32_t i = 0; i < wanted->count; i++) {
+		const struct bt_json_value *value = wanted->members[i].value;
+		const struct bt_json_value *old = bt_json_get(stored, wanted->members[i].name);
+
+		if (bt_json_is_zero(value) && bt_json_is_zero(old)) {
+			continue;
+		}
+		if (old == NULL || !bt_json_equal(value, old)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+bool bt_tree_write_status(struct bt_hub *hub, const struct bt_api_resource *resource,
+	const struct bt_json_value *object, struct bt_json_value *status, struct bt_arena *arena)
+{
+	struct bt_json_value *patch;
+	uint16_t code;
+
+	if (bt_tree_covers(bt_json_object_at(object, "status"), status)) {
+		return true;
+	}
+	patch = bt_json_new(arena, BT_JSON_OBJECT);
+	bt_json_set_value(arena, patch, "status", status);
+	code = bt_hub_patch(hub, resource, BT_SUBRESOURCE_STATUS, bt_tree_key(arena, object), patch,
+		arena, NULL);
+	return code == 200 || code == 404;
+}
+
+struct bt_json_value *bt_tree_from_template(struct bt_arena *arena,
+	const struct bt_json_value *template_, struct bt_json_value *owner_reference,
+	struct bt_str name, bool generated)
+{
+	static const char *const copied[] = {"labels", "annotations", "finalizers"};
+	struct bt_json_value *object = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *metadata = bt_json_ensure_object(arena, object, "metadata");
+	const struct bt_json_value *from = bt_json_object_at(template_, "metadata");
+
+	bt_json_set_str(arena, metadata, generated ? "generateName" : "name", name);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(copied); i++) {
+		const struct bt_json_value *member = bt_json_find(from, copied[i]);
+		if (member != NULL) {
+			bt_json_set_value(
+				arena, metadata, copied[i], bt_json_clone(arena, member, false));
+		}
+	}
+	bt_json_append(arena, bt_json_ensure_array(arena, metadata, "ownerReferences"),
+		bt_json_clone(arena, owner_reference, false));
+	bt_json_set_value(arena, object, "spec",
+		bt_json_clone(arena, bt_json_object_at(template_, "spec"), false));
+	return object;
+}
+
+/** Write the owners; another object of that name is left alone. */
+static bool write_owners(struct bt_hub *hub, const struct bt_api_resource *resource,
+	const struct bt_json_value *object, struct bt_json_value *owners, struct bt_arena *arena)
+{
+	struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *metadata = bt_json_ensure_object(arena, patch, "metadata");
+
+	bt_json_set_str(arena, metadata, "uid", bt_json_text_at(object, "metadata.uid"));
+	bt_json_set_value(arena, metadata, "ownerReferences", owners);
+	return bt_hub_patch(hub, resource, BT_SUBRESOURCE_NONE, bt_tree_key(arena, object), patch,
+		       arena, NULL) == 200;
+}
+
+bool bt_tree_adopt(struct bt_hub *hub, const struct bt_api_resource *resource,
+	const struct bt_json_value *object, struct bt_json_value *owner_reference,
+	struct bt_arena *arena)
+{
+	struct bt_json_value *owners =
+		bt_json_clone(arena, bt_json_array_at(object, "metadata.ownerReferences"), false);
+
+	bt_json_append(arena, owners, bt_json_clone(arena, owner_reference, false));
+	return write_owners(hub, resource, object, owners, arena);
+}
+
+bool bt_tree_release(struct bt_hub *hub, const struct bt_api_resource *resource,
+	const struct bt_json_value *object, struct bt_str owner_uid, struct bt_arena *arena)
+{
+	struct bt_json_value *owners =
+		bt_json_clone(arena, bt_json_array_at(object, "metadata.ownerReferences"), false);
+
+	for (uint32_t i = owners->count; i > 0; i--) {
+		if (bt_str_equal(bt_json_text_at(owners->elements[i - 1], "uid"), owner_uid)) {
+			bt_json_remove_at(owners, i - 1);
+		}
+	}
+	return write_owners(hub, resource, object, owners, arena);
+}
+
+/* --- templates --- */
+
+static struct bt_json_value *without_label(
+	struct bt_arena *arena, const struct bt_json_value *template_, const char *ignored_label)
+{
+	struct bt_json_value *copy = bt_json_clone(arena, template_, false);
+
+	if (ignored_label != NULL) {
+		(void)bt_json_remove_c(bt_json_find_path(copy, "metadata.labels"), ignored_label);
+	}
+	return copy;
+}
+
+struct bt_str bt_tree_template_hash(struct bt_arena *arena, const struct bt_json_value *template_,
+	const char *ignored_label, int64_t collisions)
+{
+	static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
+	struct bt_strbuf text = {0};
+	struct bt_json_writer writer;
+	uint64_t hash = UINT64_C(14695981039346656037);
+	char *name = bt_arena_alloc_bytes(arena, 10);
+
+	bt_json_writer_init(&writer, &text, 0);
+	bt_json_write_value(&writer, without_label(arena, template_, ignored_label));
+	bt_json_write_int64(&writer, collisions);
+	/* FNV-1a: the name must be the same in every run, which bt_hash_bytes does not promise. */
+	for (size_t i = 0; i < text.length; i++) {
+		hash = (hash ^ (unsigned char)text.data[i]) * UINT64_C(1099511628211);
+	}
+	bt_strbuf_finish(&text);
+	for (int i = 0; i < 10; i++) {
+		name[i] = letters[hash % (sizeof(letters) - 1)];
+		hash /= sizeof(letters) - 1;
+	}
+	return (struct bt_str){name, 10};
+}
+
+bool bt_tree_templates_equal(struct bt_arena *arena, const struct bt_json_value *a,
+	const struct bt_json_value *b, const char *ignored_label)
+{
+	return bt_json_equal(
+		without_label(arena, a, ignored_label), without_label(arena, b, ignored_label));
+}
+
+int32_t bt_tree_scaled(const struct bt_json_value *value, int32_t total, bool round_up)
+{
+	struct bt_int_or_string number = {.number = 0};
+	int64_t parsed;
+	int32_t scaled;
+
+	if (value == NULL) {
+		return 0;
+	}
+	if (value->type == BT_JSON_STRING) {
+		number.is_string = true;
+		number.text = value->text;
+	} else if (value->type == BT_JSON_NUMBER && bt_json_number_int64(value->text, &parsed) &&
+		parsed >= 0 && parsed <= INT32_MAX) {
+		number.number = (int32_t)parsed;
+	}
+	return bt_int_or_string_scaled(&number, total, round_up, &scaled, NULL) == 0 ? scaled : 0;
+}

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cluster/writes_private.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "api/identity.h"
+#include "api/storage.h"
+#include "base/alloc.h"
+#include "base/nanoseconds.h"
+#include "codec/json_edit.h"
+#include "daemon/write_documents.h"
+#include "plugins/preemption_executor.h"
+
+static const struct bt_user scheduler_user = {
+	.name = BT_STR_INIT("system:kube-scheduler"),
+	.group_count = 1,
+	.groups = (const struct bt_str[]){BT_STR_INIT("system:masters")},
+};
+
+/** --- one write --- */
+
+const struct bt_api_resource *bt_cluster_writes_builtin(
+	const struct bt_cluster_writes *writes, const char *group, const char *name)
+{
+	return bt_resources_builtin(bt_api_resources(writes->api), group, name);
+}
+
+struct bt_api_request bt_cluster_writes_request(
+	const struct bt_api_resource *resource, struct bt_str namespace_, struct bt_str name)
+{
+	struct bt_api_request request = BT_API_REQUEST_INIT;
+	request.resource = resource;
+	request.namespace_ = namespace_;
+	request.name = name;
+	request.user = &scheduler_user;
+	request.field_manager = BT_STR("kube-scheduler");
+	return request;
+}
+
+int bt_cluster_writes_perform(struct bt_cluster_writes *writes,
+	const struct bt_api_request *request, struct bt_stored **out_object,
+	struct berth_error *err)
+{
+	struct bt_api_answer answer;
+	bt_api_perform(writes->api, request, &writes->arena, &answer);
+	int result = 0;
+	if (answer.code >= 300) {
+		bool exists = answer.failure.reason != NULL &&
+			strcmp(answer.failure.reason, "AlreadyExists") == 0;
+		int code = answer.code == 404 ? BERTH_ERR_NOT_FOUND
+			: exists              ? BERTH_ERR_EXISTS
+			: answer.code == 409  ? BERTH_ERR_STATE
+					      : BERTH_ERR_INTERNAL;
+		result = bt_error_set(err, code, "%.*s", BT_STR_ARG(answer.failure.message));
+	} else if (out_object != NULL && answer.object != NULL) {
+		*out_object = bt_stored_share(answer.object);
+	}
+	bt_api_answer_finish(&answer);
+	return result;
+}
+
+/** --- pods --- */
+
+static int bind(void *context, const struct bt_pod_info *pod, struct bt_str node_name,
+	struct berth_error *err)
+{
+	struct bt_cluster_writes *writes = context;
+	struct bt_arena *arena = &writes->arena;
+	bt_arena_reset(arena);
+	struct bt_api_request request = bt_cluster_writes_request(
+		bt_cluster_writes_builtin(writes, "", "pods"), pod->namespace_, pod->name);
+	request.verb = BT_VERB_CREATE;
+	request.subresource = BT_SUBRESOURCE_BINDING;
+	request.body = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *metadata = bt_json_ensure_object(arena, request.body, "metadata");
+	bt_json_set_str(arena, metadata, "name", pod->name);
+	bt_json_set_str(arena, metadata, "namespace", pod->namespace_);
+	bt_json_set_str(arena, metadata, "uid", pod->uid);
+	struct bt_json_value *target = bt_json_ensure_object(arena, request.body, "target");
+	bt_json_set_c(arena, target, "kind", "Node");
+	bt_json_set_str(arena, target, "name", node_name);
+	return bt_cluster_writes_perform(writes, &request, NULL, err);
+}
+
+int bt_cluster_writes_patch_pod_status(struct bt_cluster_writes *writes, struct bt_str namespace_,
+	struct bt_str name, struct bt_str text, struct berth_error *err)
+{
+	struct bt_api_request request = bt_cluster_writes_request(
+		bt_cluster_writes_builtin(writes, "", "pods"), namespace_, name);
+	request.verb = BT_VERB_PATCH;
+	request.subresource = BT_SUBRESOURCE_STATUS;
+	request.patch_type = BT_PATCH_STRATEGIC;
+	bt_arena_reset(&writes->arena);
+	int result = bt_json_parse(&writes->arena, text, true, &request.body, err);
+	return result == 0 ? bt_cluster_writes_perform(writes, &request, NULL, err) : result;
+}
+
+static int patch_status(void *context, const struct bt_pod *pod,
+	const struct bt_pod_condition *condition, const struct bt_post_filter_result *nomination,
+	struct berth_error *err)
+{
+	struct bt_cluster_writes *writes = context;
+	bt_strbuf_reset(&writes->text);
+	if (!bt_document_pod_status(
+		    pod, condition, nomination, bt_api_now_ns(writes->api), &writes->text)) {
+		return 0;
+	}
+	int result = bt_cluster_writes_patch_pod_status(writes, pod->metadata.namespace_,
+		pod->metadata.name, bt_strbuf_str(&writes->text), err);
+	if (result == BERTH_ERR_NOT_FOUND) {
+		/* It has gone meanwhile, as the next change says. */
+		berth_error_finish(err);
+		return 0;
+	}
+	return result;
+}
+
+/** --- events --- */
+
+static void post_event(void *context, const struct bt_event_delivery *event)
+{
+	struct bt_cluster_writes *writes = context;
+	struct bt_str namespace_ = bt_event_record_namespace(event->record);
+	struct bt_api_request request = bt_cluster_writes_request(
+		bt_cluster_writes_builtin(writes, "events.k8s.io", "events"), namespace_,
+		BT_STR(""));
+	struct bt_api_answer answer;
+	bt_arena_reset(&writes->event_arena);
+	bt_strbuf_reset(&writes->event_text);
+	bt_event_record_write(event->record, bt_str_from(writes->host), event->series_count,
+		event->series_ns, &writes->event_text);
+	if (bt_json_parse(&writes->event_arena, bt_strbuf_str(&writes->event_text), false,
+		    &request.body, NULL) < 0) {
+		return; /* what the writer makes can be parsed */
+	}
+	request.verb = BT_VERB_CREATE;
+	bt_api_perform(
+		writes->api, &request, &writes->event_arena, &answer); /* refused: not retried */
+	bt_api_answer_finish(&answer);
+}
+
+static bool patch_event(void *context, const struct bt_event_delivery *event)
+{
+	struct bt_cluster_writes *writes = context;
+	struct bt_strbuf name = {0};
+	struct bt_api_answer answer;
+	bt_arena_reset(&writes->event_arena);
+	bt_strbuf_reset(&writes->event_text);
+	bt_event_record_append_name(event->record, &name);
+	bt_event_record_write_series(event->series_count, event->series_ns, &writes->event_text);
+	struct bt_api_request request = bt_cluster_writes_request(
+		bt_cluster_writes_builtin(writes, "events.k8s.io", "events"),
+		bt_event_record_namespace(event->record), bt_strbuf_str(&name));
+	request.verb = BT_VERB_PATCH;
+	request.patch_type = BT_PATCH_STRATEGIC;
+	bool is_gone = false;
+	if (bt_json_parse(&writes->event_arena, bt_strbuf_str(&writes->event_text), false,
+		    &request.body, NULL) == 0) {
+		bt_api_perform(writes->api, &request, &writes->event_arena, &answer);
+		is_gone = answer.code == 404;
+		bt_api_answer_finish(&answer);
+	}
+	bt_strbuf_finish(&name);
+	return !is_gone;
+}
+
+static void event(void *context, const struct bt_pod *pod, const char *type, const char *reason,
+	const char *action, struct bt_str note)
+{
+	struct bt_cluster_writes *writes = context;
+	bt_event_recorder_record_pod(
+		writes->events, pod, type, reason, action, note, bt_api_now_ns(writes->api));
+}
+
+static void warn(void *context BT_UNUSED, struct bt_str line)
+{
+	(void)fprintf(stderr, "berth up: scheduler: %.*s\n", BT_STR_ARG(line));
+}
+
+/** --- preemption --- */
+
+/** status: the patch; "": delete it. */
+static int perform_eviction(struct bt_cluster_writes *writes, struct bt_str namespace_,
+	struct bt_str name, struct bt_str status, struct berth_error *err)
+{
+	struct bt_api_request request = bt_cluster_writes_request(
+		bt_cluster_writes_builtin(writes, "", "pods"), namespace_, name);
+	if (status.length != 0) {
+		return bt_cluster_writes_patch_pod_status(writes, namespace_, name, status, err);
+	}
+	bt_arena_reset(&writes->arena);
+	request.verb = BT_VERB_DELETE;
+	return bt_cluster_writes_perform(writes, &request, NULL, err);
+}
+
+/** At once in the synchronous form, else when the attempt is over: first the preemptor is told
+ * where it will go, then victims leave (spec 13 section 14.9). */
+static int evict(struct bt_cluster_writes *writes, struct bt_preemption_ticket ticket,
+	const struct bt_preemption_pod *pod, struct bt_str status, struct berth_error *err)
+{
+	struct bt_cluster_writes_eviction eviction = {.ticket = ticket};
+	struct bt_strbuf text = {0};
+	if (ticket.executor == NULL) {
+		return perform_eviction(writes, pod->namespace_, pod->name, status, err);
+	}
+	bt_strbuf_printf(&text, "%.*s/%.*s", BT_STR_ARG(pod->namespace_), BT_STR_ARG(pod->name));
+	eviction.key = bt_strbuf_steal(&text);
+	eviction.status = bt_strndup(status.length != 0 ? status.data : "", status.length);
+	bt_vec_push(&writes->evictions, eviction);
+	return BT_PREEMPTION_PENDING;
+}
+
+static void free_eviction(struct bt_cluster_writes_eviction *eviction)
+{
+	bt_free(eviction->key);
+	bt_free(eviction->status);
+}
+
+/** Carry out what preemptions wrote during the last attempt. */
+static void attempt_ended(void *context)
+{
+	struct bt_cluster_writes *writes = context;
+	/* The end of one may add the next. */
+	for (uint32_t i = 0; i < writes->evictions.count; i++) {
+		struct bt_cluster_writes_eviction eviction = writes->evictions.items[i];
+		struct bt_str key = bt_str_from(eviction.key);
+		uint32_t slash = (uint32_t)bt_str_find_char(key, '/');
+		struct berth_error err = BERTH_ERROR_INIT;
+		int result = perform_eviction(writes, bt_str_sub(key, 0, slash),
+			bt_str_sub(key, slash + 1, key.length), bt_str_from(eviction.status), &err);
+		berth_error_finish(&err);
+		bt_preemption_complete(eviction.ticket.executor, eviction.ticket.id, result);
+		free_eviction(&eviction);
+	}
+	writes->evictions.count = 0;
+}
+
+/** What differs from the pod's status. */
+static int patch_pod(struct bt_cluster_writes *writes, struct bt_preemption_ticket ticket,
+	const struct bt_preemption_pod *target, const struct bt_pod_condition *condition,
+	const struct bt_post_filter_result *nomination, struct berth_error *err)
+{
+	const struct bt_pod *pod = bt_scheduler_find_same_pod(
+		writes->scheduler, target->namespace_, target->name, target->uid);
+	if (pod == NULL) {
+		return bt_error_set(err, BERTH_ERR_NOT_FOUND, "pod \"%.*s\" not found",
+			BT_STR_ARG(target->name));
+	}
+	bt_strbuf_reset(&writes->text);
+	if (!bt_document_pod_status(
+		    pod, condition, nomination, bt_api_now_ns(writes->api), &writes->text)) {
+		return 0;
+	}
+	return evict(writes, ticket, target, bt_strbuf_str(&writes->text), err);
+}
+
+static int patch_condition(void *context, struct bt_preemption_ticket ticket,
+	const struct bt_preemption_pod *victim, const struct bt_pod_condition *condition,
+	struct berth_error *err)
+{
+	static const struct bt_post_filter_result as_it_is = {0};
+	return patch_pod(context, ticket, victim, condition, &as_it_is, err);
+}
+
+static int delete_pod(void *context, struct bt_preemption_ticket ticket,
+	const struct bt_preemption_pod *victim, struct berth_error *err)
+{
+	return evict(context, ticket, victim, BT_STR(""), err);
+}
+
+static int clear_nomination(void *context, struct bt_preemption_ticket ticket,
+	const struct bt_preemption_pod *pod, struct berth_error *err)
+{
+	struct bt_post_filter_result nothing = {true, BT_NOMINATING_OVERRIDE, BT_STR("")};
+	return patch_pod(context, ticket, pod, NULL, &nothing, err);
+}
+
+static void preemption_event(void *context, const struct bt_preemption_event *preempted)
+{
+	struct bt_cluster_writes *writes = context;
+	struct bt_object *victim = bt_scheduler_find_pod(
+		writes->scheduler, preempted->victim.namespace_, preempted->victim.name);
+	if (victim != NULL) {
+		event(writes, bt_object_value(victim, BT_KIND_POD), "Normal", "Preempted",
+			"Preempting", preempted->note);
+	}
+}
+
+static void activate(void *context, const struct bt_preemption_pod *pods, uint32_t count)
+{
+	struct bt_cluster_writes *writes = context;
+	bt_scheduler_activate_now(writes->scheduler, pods, count, bt_api_now_ns(writes->api));
+}
+
+/** --- volumes --- */
+
+static int patch_volume_object(struct bt_cluster_writes *writes,
+	const struct bt_api_request *request, struct bt_str *out_resource_version,
+	struct berth_error *err)
+{
+	struct bt_stored *stored = NULL;
+	int result = bt_cluster_writes_perform(writes, request, &stored, err);
+	if (result == 0) {
+		(void)snprintf(writes->resource_version, sizeof(writes->resource_version),
+			"%" PRIu64, stored != NULL ? stored->rv : 0);
+		*out_resource_version = bt_str_from(writes->resource_version);
+	}
+	bt_stored_release(stored);
+	return result;
+}
+
+/** A merge patch that holds on to the version that is known. */
+static struct bt_api_request volume_request(
+	struct bt_cluster_writes *writes, const struct bt_object_meta *meta, const char *resource)
+{
+	struct bt_arena *arena = &writes->arena;
+	bt_arena_reset(arena);
+	struct bt_api_request request = bt_cluster_writes_request(
+		bt_cluster_writes_builtin(writes, "", resource), meta->namespace_, meta->name);
+	request.verb = BT_VERB_PATCH;
+	request.patch_type = BT_PATCH_MERGE;
+	request.body = bt_json_new(arena, BT_JSON_OBJECT);
+	bt_json_set_str(arena, bt_json_ensure_object(arena, request.body, "metadata"),
+		"resourceVersion", meta->resource_version);
+	return request;
+}
+
+static int bind_volume(void *context, const struct bt_persistent_volume *volume,
+	BT_UNUSED const struct bt_persistent_volume_claim *claim,
+	struct bt_str *out_resource_version, struct berth_error *err)
+{
+	struct bt_cluster_writes *writes = context;
+	struct bt_api_request request =
+		volume_request(writes, &volume->metadata, "persistentvolumes");
+	bt_document_bind_volume(&writes->arena, request.body, volume);
+	return patch_volume_object(writes, &request, out_resource_version, err);
+}
+
+static int select_node(void *context, const struct bt_persistent_volume_claim *claim,
+	struct bt_str node_name, struct bt_str *out_resource_version, struct berth_error *err)
+{
+	struct bt_cluster_writes *writes = context;
+	struct bt_api_request request =
+		volume_request(writes, &claim->metadata, "persistentvolumeclaims");
+	bt_document_select_node(&writes->arena, request.body, node_name);
+	return patch_volume_object(writes, &request, out_resource_version, err);
+}
+
+static bool pod_exists(void *context, const struct bt_pod_info *pod)
+{
+	struct bt_cluster_writes *writes = context;
+	return bt_scheduler_find_same_pod(
+		       writes->scheduler, pod->namespace_, pod->name, pod->uid) != NULL;
+}
+
+/** --- life --- */
+
+void bt_cluster_writes_init(struct bt_cluster_writes *writes, struct bt_api *api)
+{
+	*writes = (struct bt_cluster_writes){.api = api, .host = "localhost"};
+	/* A name that is too long is cut. */
+	(void)gethostname(writes->host, sizeof(writes->host) - 1);
+	bt_arena_init(&writes->arena, 0);
+	bt_arena_init(&writes->event_arena, 0);
+	struct bt_event_sink sink = {.context = writes, .post = post_event, .patch = patch_event};
+	writes->events = bt_event_recorder_create(&sink);
+	writes->preemption = (struct bt_preemption_writer){
+		.context = writes,
+		.patch_condition = patch_condition,
+		.delete_pod = delete_pod,
+		.clear_nomination = clear_nomination,
+		.event = preemption_event,
+		.activate = activate,
+	};
+	writes->volumes = (struct bt_volume_writer){
+		.context = writes,
+		.bind_volume = bind_volume,
+		.select_node = select_node,
+		.pod_exists = pod_exists,
+	};
+	bt_cluster_writes_init_claims(writes);
+	writes->writer = (struct bt_scheduler_writer){
+		.context = writes,
+		.bind = bind,
+		.patch_status = patch_status,
+		.event = event,
+		.preemption = &writes->preemption,
+		.volumes = &writes->volumes,
+		.claims = &writes->claims,
+		.warn = warn,
+		.attempt_ended = attempt_ended,
+	};
+}
+
+void bt_cluster_writes_finish(struct bt_cluster_writes *writes)
+{
+	for (uint32_t i = 0; i < writes->evictions.count; i++) {
+		free_eviction(&writes->evictions.items[i]);
+	}
+	bt_vec_finish(&writes->evictions);
+	bt_event_recorder_destroy(writes->events);
+	bt_strbuf_finish(&writes->event_text);
+	bt_arena_finish(&writes->event_arena);
+	bt_strbuf_finish(&writes->text);
+	bt_arena_finish(&writes->arena);
+}
+
+void bt_cluster_writes_tick(struct bt_cluster_writes *writes, int64_t now_ns)
+{
+	(void)bt_event_recorder_tick(writes->events, now_ns); /* asked every second anyway */
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "test_main.h"
+
+#include "cluster/cron.h"
+#include "cluster/tree.h"
+#include "workload_world.h"
+
+#define KEY "default/work"
+#define JOB(more) \
+	"{'metadata':{'name':'work'},'spec':{" more "'template':{'spec':{" \
+	"'restartPolicy':'Never','containers':[{'name':'c','image':'i:1'}]}}}}"
+
+static int64_t number(struct world *world, const char *path)
+{
+	return world_int(world, "batch", "jobs", KEY, path);
+}
+
+static struct bt_str condition(struct world *world, const char *type, const char *member)
+{
+	return world_condition(world, "batch", "jobs", KEY, type, member);
+}
+
+/** End up to count running pods with this phase. */
+static uint32_t end_pods(struct world *world, const char *phase, uint32_t count)
+{
+	struct bt_str keys[2048];
+	uint32_t all = world_list(world, "", "pods", NULL, NULL, keys, 2048);
+	uint32_t ended = 0;
+
+	for (uint32_t i = 0; i < all && ended < count; i++) {
+		const struct bt_json_value *pod = world_get(world, "", "pods", keys[i].data);
+		if (bt_str_equal_c(bt_json_text_at(pod, "status.phase"), "Running")) {
+			world_set_pod(world, keys[i].data, phase, false);
+			ended++;
+		}
+	}
+	return ended;
+}
+
+START_TEST(test_job__edge_14b_29_three_completions_two_at_a_time)
+{
+	struct world world;
+	struct bt_str keys[4];
+	const struct bt_json_value *pod;
+
+	world_init(&world);
+	world_create(&world, "batch", "jobs", JOB("'completions':3,'parallelism':2,"), 201);
+	world_settle(&world);
+	ck_assert_uint_eq(world_active_pods(&world), 2);
+	ck_assert_int_eq(number(&world, "status.active"), 2);
+	ck_assert_int_eq(number(&world, "status.ready"), 2);
+	ck_assert_uint_eq(world_list(&world, "", "pods", NULL, NULL, keys, 4), 2);
+	pod = world_get(&world, "", "pods", keys[0].data);
+	ck_assert(bt_str_equal_c(bt_tree_label(pod, "batch.kubernetes.io/job-name"), "work"));
+	ck_assert_uint_eq(bt_json_array_at(pod, "metadata.finalizers")->count, 1);
+	ck_assert_uint_eq(end_pods(&world, "Succeeded", 2), 2);
+	world_settle(&world);
+	ck_assert_uint_eq(world_active_pods(&world), 1);
+	ck_assert_int_eq(number(&world, "status.succeeded"), 2);
+	ck_assert_uint_eq(end_pods(&world, "Succeeded", 1), 1);
+	world_settle(&world);
+	ck_assert_int_eq(number(&world, "status.succeeded"), 3);
+	ck_assert_int_eq(number(&world, "status.active"), 0);
+	ck_assert(bt_str_equal_c(condition(&world, "Complete", "status"), "True"));
+	ck_assert(bt_str_equal_c(condition(&world, "SuccessCriteriaMet", "status"), "True"));
+	ck_assert_uint_ne(
+		bt_json_text_at(world_get(&world, "batch", "jobs", KEY), "status.completionTime")
+			.length,
+		0);
+	/* Finished pods stay, without our finalizer. */
+	ck_assert_uint_eq(world_list(&world, "", "pods", NULL, NULL, keys, 4), 3);
+	pod = world_get(&world, "", "pods", keys[0].data);
+	ck_assert_uint_eq(bt_json_array_at(pod, "metadata.finalizers")->count, 0);
+	world_finish(&world);
+}
+END_TEST
+
+START_TEST(test_job__fails_beyond_the_limit_and_waits_between)
+{
+	struct world world;
+
+	world_init(&world);
+	world_create(&world, "batch", "jobs", JOB("'backoffLimit':2,"), 201);
+	world_settle(&world);
+	for (int64_t wait = 10, i = 1; i <= 2; i++, wait *= 2) {
+		ck_assert_uint_eq(end_pods(&world, "Failed", 1), 1);
+		world_settle(&world);
+		ck_assert_int_eq(number(&world, "status.failed"), i);
+		ck_assert_uint_eq(world_active_pods(&world), 0);
+		world_advance(&world, wait - 1);
+		world_settle(&world);
+		ck_assert_uint_eq(world_active_pods(&world), 0);
+		world_advance(&world, 1);
+		world_settle(&world);
+		ck_assert_uint_eq(world_active_pods(&world), 1);
+	}
+	ck_assert_uint_eq(end_pods(&world, "Failed", 1), 1);
+	world_settle(&world);
+	ck_assert(bt_str_equal_c(condition(&world, "Failed", "reason"), "BackoffLimitExceeded"));
+	ck_assert(bt_str_equal_c(condition(&world, "FailureTarget", "status"), "True"));
+	world_finish(&world);
+}
+END_TEST
+
+START_TEST(test_job__many_at_once_are_each_counted)
+{
+	struct world world;
+
+	world_init(&world);
+	world_create(&world, "batch", "jobs", JOB("'completions':1200,'parallelism':1200,"), 201);
+	world_settle(&world);
+	ck_assert_int_eq(number(&world, "status.active"), 1200);
+	ck_assert_uint_eq(end_pods(&world, "Succeeded", 1100), 1100);
+	world_settle(&world);
+	ck_assert_int_eq(number(&world, "status.succeeded"), 1100);
+	ck_assert_int_eq(number(&world, "status.active"), 100);
+	ck_assert_uint_eq(end_pods(&world, "Succeeded", 100), 100);
+	world_settle(&world);
+	ck_assert_int_eq(number(&world, "status.succeeded"), 1200);
+	ck_assert(bt_str_equal_c(condition(&world, "Complete", "status"), "True"));
+	world_finish(&world);
+}
+END_TEST
+
+START_TEST(test_job__indexes_are_each_done_once)
+{
+	struct world world;
+
+	world_init(&world);
+	world_create(&world, "batch", "jobs",
+		JOB("'completionMode':'Indexed','completions':4,'parallelism':3,"), 201);
+	world_settle(&world);
+	ck_assert_uint_eq(end_pods(&world, "Succeeded", 1), 1);
+	world_settle(&world);
+	ck_assert(bt_str_equal_c(
+		bt_json_text_at(world_get(&world, "batch", "jobs", KEY), "status.completedIndexes"),
+		"0"));
+	ck_assert_uint_eq(end_pods(&world, "Succeeded", 3), 3);
+	world_settle(&world);
+	ck_assert(bt_str_equal_c(
+		bt_json_text_at(world_get(&world, "batch", "jobs", KEY), "status.completedIndexes"),
+		"0-3"));
+	ck_assert(bt_str_equal_c(condition(&world, "Complete", "status"), "True"));
+	world_finish(&world);
+}
+END_TEST
+
+START_TEST(test_job__suspended_has_no_pods)
+{
+	struct world world;
+
+	world_init(&world);
+	world_create(&world, "batch", "jobs", JOB("'suspend':true,"), 201);
+	world_settle(&world);
+	ck_assert_uint_eq(world_active_pods(&world), 0);
+	ck_assert(bt_str_equal_c(condition(&world, "Suspended", "status"), "True"));
+	world_patch(
+		&world, "batch", "jobs", KEY, BT_SUBRESOURCE_NONE, "{'spec':{'suspend':false}}");
+	world_settle(&world);
+	ck_assert_uint_eq(world_active_pods(&world), 1);
+	ck_assert(bt_str_equal_c(condition(&world, "Suspended", "status"), "False"));
+	world_finish(&world);
+}
+END_TEST
+
+START_TEST(test_job__deadline_and_time_to_live)
+{
+	struct world world;
+
+	world_init(&world);
+	world_create(&world, "batch", "jobs",
+		JOB("'activeDeadlineSeconds':30,'ttlSecondsAfterFinished':5,"), 201);
+	world_settle(&world);
+	world_advance(&world, 30);
+	world_settle(&world);
+	ck_assert(bt_str_equal_c(condition(&world, "Failed", "reason"), "DeadlineExceeded"));
+	ck_assert_uint_eq(world_active_pods(&world), 0);
+	world_advance(&world, 5);
+	world_settle(&world);
+	ck_assert_ptr_null(world_get(&world, "batch", "jobs", KEY));
+	world_finish(&world);
+}
+END_TEST
+
+START_TEST(test_job__pods_of_a_deleted_job_can_go)
+{
+	struct world world;
+	struct bt_str keys[4];
+
+	world_init(&world);
+	world_create(&world, "batch", "jobs", JOB(""), 201);
+	world_settle(&world);
+	ck_assert_uint_eq(world_list(&world, "", "pods", NULL, NULL, keys, 4), 1);
+	world_delete(&world, "batch", "jobs", KEY);
+	world_delete(&world, "", "pods", keys[0].data);
+	world_settle(&world);
+	ck_assert_uint_eq(world_list(&world, "", "pods", NULL, NULL, keys, 4), 0);
+	world_finish(&world);
+}
+END_TEST
+
+START_TEST(test_cron_job__makes_jobs_on_time)
+{
+	struct world world;
+	struct bt_str jobs[8];
+
+	world_init(&world);
+	/* 2027-01-15T08:00:00Z */
+	world_create(&world, "batch", "cronjobs",
+		"{'metadata':{'name':'tick'},'spec':{'schedule':'*/10 * * * *',"
+		"'concurrencyPolicy':'Forbid','jobTemplate':{'spec':{'template':{'spec':"
+		"{'restartPolicy':'Never','containers':[{'name':'c','image':'i:1'}]}}}}}}",
+		201);
+	world_settle(&world);
+	ck_assert_uint_eq(world_list(&world, "batch", "jobs", NULL, NULL, jobs, 8), 0);
+	world_advance(&world, 600);
+	world_settle(&world);
+	ck_assert_uint_eq(world_list(&world, "batch", "jobs", NULL, NULL, jobs, 8), 1);
+	ck_assert(bt_str_equal_c(jobs[0], "default/tick-30000010"));
+	/* Forbidden while it runs. */
+	world_advance(&world, 600);
+	world_settle(&world);
+	ck_assert_uint_eq(world_list(&world, "batch", "jobs", NULL, NULL, jobs, 8), 1);
+	for (uint32_t i = 0; i < 5; i++) {
+		ck_assert_uint_eq(end_pods(&world, "Succeeded", 1), 1);
+		world_settle(&world);
+		world_advance(&world, 600);
+		world_settle(&world);
+	}
+	/* Three that are done, one that runs. */
+	ck_assert_uint_eq(world_list(&world, "batch", "jobs", NULL, NULL, jobs, 8), 4);
+	ck_assert_uint_eq(bt_json_array_at(world_get(&world, "batch", "cronjobs", "default/tick"),
+				  "status.active")
+				  ->count,
+		1);
+	world_finish(&world);
+}
+END_TEST
+
+START_TEST(test_cron__next_times)
+{
+	/* 2027-01-15T08:00:00Z, a Friday. */
+	const int64_t start = INT64_C(1800000000);
+	static const struct {
+		const char *schedule;
+		int64_t wait; /* -1: no schedule */
+	} rows[] = {
+		{"* * * * *", 60},
+		{"*/15 * * * *", 900},
+		{"5 8 * * *", 300},
+		{"0 8 * * *", 86400},
+		{"0 9-17/4 * * MON-FRI", 3600},
+		{"0 0 * * sun", 144000},
+		{"0 0 1 feb *", 1440000},
+		{"0 0 1 * 0", 144000},
+		{"30 8,9 * * *", 1800},
+		{"@hourly", 3600},
+		{"@daily", 57600},
+		{"@every 1h30m", 5400},
+		{"0 0 31 2 *", -2},
+		{"", -1},
+		{"* * * *", -1},
+		{"60 * * * *", -1},
+		{"* * * * * *", -1},
+		{"5-1 * * * *", -1},
+		{"*/0 * * * *", -1},
+		{"a * * * *", -1},
+		{"1, * * * *", -1},
+		{"@never", -1},
+		{"@every 0s", -1},
+	};
+
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		struct bt_cron cron;
+		bool parsed = bt_cron_parse(bt_str_from(rows[i].schedule), &cron);
+		int64_t next;
+		ck_assert_msg(parsed == (rows[i].wait != -1), "%s", rows[i].schedule);
+		if (!parsed) {
+			continue;
+		}
+		next = bt_cron_next(&cron, start);
+		ck_assert_msg(next == (rows[i].wait == -2 ? 0 : start + rows[i].wait), "%s: %lld",
+			rows[i].schedule, (long long)(next - start));
+	}
+}
+END_TEST
+
+START_TEST(test_cron__last_of_a_long_pause)
+{
+	const int64_t now = INT64_C(1800000000) + 59;
+	struct bt_cron cron;
+
+	ck_assert(bt_cron_parse(BT_STR("* * * * *"), &cron));
+	ck_assert_int_eq(bt_cron_last(&cron, 0, now), INT64_C(1800000000));
+	ck_assert(bt_cron_parse(BT_STR("0 0 1 1 *"), &cron));
+	ck_assert_int_eq(bt_cron_last(&cron, 0, now), INT64_C(1798761600));
+	ck_assert_int_eq(bt_cron_last(&cron, INT64_C(1798761600), now), 0);
+}
+END_TEST
+
+BT_TEST_MAIN("job", test_job__edge_14b_29_three_completions_two_at_a_time,
+	test_job__fails_beyond_the_limit_and_waits_between, test_job__many_at_once_are_each_counted,
+	test_job__indexes_are_each_done_once, test_job__suspended_has_no_pods,
+	test_job__deadline_and_time_to_live, test_job__pods_of_a_deleted_job_can_go,
+	test_cron_job__makes_jobs_on_time, test_cron__next_times, test_cron__last_of_a_long_pause)
