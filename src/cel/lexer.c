@@ -21,7 +21,7 @@ static bool is_letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-static bool is_space(char c)
+bool bt_cel_lexer_is_space(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f';
 }
@@ -68,7 +68,7 @@ static void skip_space(struct bt_cel_lexer *lexer)
 	uint32_t i = lexer->offset;
 
 	for (;;) {
-		while (is_space(at(lexer, i))) {
+		while (bt_cel_lexer_is_space(at(lexer, i))) {
 			i++;
 		}
 		if (at(lexer, i) != '/' || at(lexer, i + 1) != '/') {
@@ -136,31 +136,74 @@ static uint32_t scan_number(const struct bt_cel_lexer *lexer, enum bt_cel_token_
 	return end;
 }
 
-/** End of the text behind its opening quote at i; 0 when it is never closed. */
-static uint32_t quoted_end(
-	const struct bt_cel_lexer *lexer, uint32_t i, char quote, bool is_raw, bool is_triple)
+/** Digits of an escape, at i: as many of them as there are, up to count. */
+static uint32_t escape_digits_end(
+	const struct bt_cel_lexer *lexer, uint32_t i, uint32_t count, bool is_octal)
 {
-	for (; i < lexer->source.length; i++) {
-		char c = at(lexer, i);
-		if (c == '\\' && !is_raw) {
-			i++; /* a quote behind it ends nothing */
-			c = at(lexer, i);
-		} else if (c == quote && !is_triple) {
-			return i + 1;
-		} else if (c == quote && at(lexer, i + 1) == quote && at(lexer, i + 2) == quote) {
-			return i + 3;
-		}
-		if (!is_triple && (c == '\n' || c == '\r')) {
-			return 0;
-		}
+	uint32_t end = i + count;
+
+	while (i < end &&
+		(is_octal ? at(lexer, i) >= '0' && at(lexer, i) <= '7'
+			  : is_hex_digit(at(lexer, i)))) {
+		i++;
 	}
-	return 0;
+	return i;
+}
+
+/** An escape whose backslash stands at i. true: *out_end is behind it; false: at the character that
+ * is wrong. */
+static bool scan_escape(const struct bt_cel_lexer *lexer, uint32_t i, uint32_t *out_end)
+{
+	char c = at(lexer, i + 1);
+	uint32_t digits = c == 'x' || c == 'X' ? 2 : c == 'u' ? 4 : c == 'U' ? 8 : 0;
+
+	if (c >= '0' && c <= '3') {
+		*out_end = escape_digits_end(lexer, i + 2, 2, true);
+		return *out_end == i + 4;
+	}
+	if (digits != 0) {
+		*out_end = escape_digits_end(lexer, i + 2, digits, false);
+		return *out_end == i + 2 + digits;
+	}
+	if (c != '\0' && strchr("abfnrtv\\?\"'`", c) != NULL) {
+		*out_end = i + 2;
+		return true;
+	}
+	*out_end = i + 1;
+	return false;
+}
+
+/** The text behind its opening quote at i. true: *out_end is behind it; false: at the character
+ * that is wrong, or the end. */
+static bool scan_quoted(const struct bt_cel_lexer *lexer, uint32_t i, char quote, bool is_raw,
+	bool is_triple, uint32_t *out_end)
+{
+	while (i < lexer->source.length) {
+		char c = at(lexer, i);
+
+		if (c == quote && !is_triple) {
+			*out_end = i + 1;
+			return true;
+		}
+		if (c == quote && at(lexer, i + 1) == quote && at(lexer, i + 2) == quote) {
+			*out_end = i + 3;
+			return true;
+		}
+		if ((!is_triple && (c == '\n' || c == '\r')) ||
+			(c == '\\' && !is_raw && !scan_escape(lexer, i, &i))) {
+			break;
+		}
+		i += c != '\\' || is_raw;
+	}
+	*out_end = i;
+	return false;
 }
 
 /** End of the string or bytes literal that begins here; 0: there is none. */
 static uint32_t scan_string(const struct bt_cel_lexer *lexer, enum bt_cel_token_kind *out_kind)
 {
 	uint32_t i = lexer->offset;
+	uint32_t end;
 	bool is_raw = false;
 	char quote;
 
@@ -177,13 +220,11 @@ static uint32_t scan_string(const struct bt_cel_lexer *lexer, enum bt_cel_token_
 	if (quote != '"' && quote != '\'') {
 		return 0;
 	}
-	if (at(lexer, i + 1) == quote && at(lexer, i + 2) == quote) {
-		uint32_t end = quoted_end(lexer, i + 3, quote, is_raw, true);
-		if (end != 0) {
-			return end;
-		}
+	if (at(lexer, i + 1) == quote && at(lexer, i + 2) == quote &&
+		scan_quoted(lexer, i + 3, quote, is_raw, true, &end)) {
+		return end;
 	}
-	return quoted_end(lexer, i + 1, quote, is_raw, false);
+	return scan_quoted(lexer, i + 1, quote, is_raw, false, &end) ? end : 0;
 }
 
 static uint32_t scan_word(const struct bt_cel_lexer *lexer, enum bt_cel_token_kind *out_kind)
@@ -213,16 +254,20 @@ static uint32_t scan_word(const struct bt_cel_lexer *lexer, enum bt_cel_token_ki
 	return end;
 }
 
+static bool is_back_quoted(char c)
+{
+	return is_letter(c) || is_digit(c) || c == '.' || c == '-' || c == '/' || c == ' ';
+}
+
 /** End of a name in back-quotes; 0: it is none. */
 static uint32_t scan_back_quoted(const struct bt_cel_lexer *lexer)
 {
 	uint32_t end = lexer->offset + 1;
-	char c = at(lexer, end);
 
-	while (is_letter(c) || is_digit(c) || c == '.' || c == '-' || c == '/' || c == ' ') {
-		c = at(lexer, ++end);
+	while (is_back_quoted(at(lexer, end))) {
+		end++;
 	}
-	return c == '`' && end != lexer->offset + 1 ? end + 1 : 0;
+	return at(lexer, end) == '`' && end != lexer->offset + 1 ? end + 1 : 0;
 }
 
 /** End of an operator or bracket; 0: there is none. */
@@ -293,20 +338,52 @@ static uint32_t scan(const struct bt_cel_lexer *lexer, enum bt_cel_token_kind *o
 	return scan_sign(lexer, out_kind);
 }
 
-/** Complain of the character here, and pass over it. */
-static void skip_character(struct bt_cel_lexer *lexer)
+/** Where a text that begins like a token turns out to be none. */
+static uint32_t find_failure(const struct bt_cel_lexer *lexer)
 {
-	uint32_t rune = 0;
-	const char *here = lexer->source.data + lexer->offset;
-	uint32_t length = bt_utf8_decode(here, lexer->source.length - lexer->offset, &rune);
+	uint32_t end = lexer->offset + 1;
 
-	if (bt_unicode_is_print(rune)) {
-		bt_cel_lexer_error(
-			lexer, lexer->position, "unexpected character '%.*s'", (int)length, here);
-	} else {
-		bt_cel_lexer_error(lexer, lexer->position, "unexpected character U+%04X", rune);
+	switch (at(lexer, lexer->offset)) {
+	case '=':
+	case '&':
+	case '|':
+		break;
+	case '`':
+		while (is_back_quoted(at(lexer, end))) {
+			end++;
+		}
+		break;
+	case '"':
+	case '\'':
+		(void)scan_quoted(lexer, end, at(lexer, lexer->offset), false, false, &end);
+		break;
+	default:
+		end = lexer->offset;
+		break;
 	}
-	advance(lexer, lexer->offset + length);
+	return end;
+}
+
+/** Report what is no token, up to the character that shows it, and pass over it. */
+static void skip_failure(struct bt_cel_lexer *lexer)
+{
+	uint32_t end = find_failure(lexer);
+	struct bt_strbuf text = {0};
+	uint32_t rune;
+
+	if (end < lexer->source.length) {
+		end += bt_utf8_decode(lexer->source.data + end, lexer->source.length - end, &rune);
+	}
+	for (uint32_t i = lexer->offset; i < end; i++) {
+		/* Messages hold no zero bytes. */
+		bt_strbuf_append(&text,
+			at(lexer, i) != '\0' ? &lexer->source.data[i] : "\xef\xbf\xbd",
+			at(lexer, i) != '\0' ? 1 : 3);
+	}
+	bt_cel_lexer_error(
+		lexer, lexer->position, "token recognition error at: '%s'", bt_strbuf_c(&text));
+	bt_strbuf_finish(&text);
+	advance(lexer, end);
 }
 
 struct bt_cel_token bt_cel_lexer_next(struct bt_cel_lexer *lexer)
@@ -324,7 +401,7 @@ struct bt_cel_token bt_cel_lexer_next(struct bt_cel_lexer *lexer)
 			break;
 		}
 		token.kind = BT_CEL_TOKEN_END;
-		skip_character(lexer);
+		skip_failure(lexer);
 	}
 	token.position = lexer->position;
 	if (token.kind != BT_CEL_TOKEN_END) {

@@ -4,43 +4,44 @@
 /** Tokens of an expression. Spec: 12b section 5. */
 #include "cel/ast.h"
 
+/** In the order in which messages list expected tokens. */
 enum bt_cel_token_kind {
 	BT_CEL_TOKEN_END,
-	BT_CEL_TOKEN_IDENTIFIER, /* reserved words, too: after a dot they are names */
-	BT_CEL_TOKEN_QUOTED,     /* `name` */
-	BT_CEL_TOKEN_INT,
-	BT_CEL_TOKEN_UINT,
-	BT_CEL_TOKEN_DOUBLE,
-	BT_CEL_TOKEN_STRING,
-	BT_CEL_TOKEN_BYTES,
-	BT_CEL_TOKEN_TRUE,
-	BT_CEL_TOKEN_FALSE,
-	BT_CEL_TOKEN_NULL,
-	BT_CEL_TOKEN_IN,
-	BT_CEL_TOKEN_OR,
-	BT_CEL_TOKEN_AND,
 	BT_CEL_TOKEN_EQUAL,
 	BT_CEL_TOKEN_NOT_EQUAL,
+	BT_CEL_TOKEN_IN,
+	BT_CEL_TOKEN_LESS,
 	BT_CEL_TOKEN_LESS_EQUAL,
 	BT_CEL_TOKEN_GREATER_EQUAL,
-	BT_CEL_TOKEN_LESS,
 	BT_CEL_TOKEN_GREATER,
-	BT_CEL_TOKEN_PLUS,
-	BT_CEL_TOKEN_MINUS,
-	BT_CEL_TOKEN_STAR,
-	BT_CEL_TOKEN_SLASH,
-	BT_CEL_TOKEN_PERCENT,
-	BT_CEL_TOKEN_NOT,
-	BT_CEL_TOKEN_QUESTION,
-	BT_CEL_TOKEN_COLON,
-	BT_CEL_TOKEN_DOT,
-	BT_CEL_TOKEN_COMMA,
-	BT_CEL_TOKEN_OPEN_PARENTHESIS,
-	BT_CEL_TOKEN_CLOSE_PARENTHESIS,
+	BT_CEL_TOKEN_AND,
+	BT_CEL_TOKEN_OR,
 	BT_CEL_TOKEN_OPEN_BRACKET,
 	BT_CEL_TOKEN_CLOSE_BRACKET,
 	BT_CEL_TOKEN_OPEN_BRACE,
 	BT_CEL_TOKEN_CLOSE_BRACE,
+	BT_CEL_TOKEN_OPEN_PARENTHESIS,
+	BT_CEL_TOKEN_CLOSE_PARENTHESIS,
+	BT_CEL_TOKEN_DOT,
+	BT_CEL_TOKEN_COMMA,
+	BT_CEL_TOKEN_MINUS,
+	BT_CEL_TOKEN_NOT,
+	BT_CEL_TOKEN_QUESTION,
+	BT_CEL_TOKEN_COLON,
+	BT_CEL_TOKEN_PLUS,
+	BT_CEL_TOKEN_STAR,
+	BT_CEL_TOKEN_SLASH,
+	BT_CEL_TOKEN_PERCENT,
+	BT_CEL_TOKEN_TRUE,
+	BT_CEL_TOKEN_FALSE,
+	BT_CEL_TOKEN_NULL,
+	BT_CEL_TOKEN_DOUBLE,
+	BT_CEL_TOKEN_INT,
+	BT_CEL_TOKEN_UINT,
+	BT_CEL_TOKEN_STRING,
+	BT_CEL_TOKEN_BYTES,
+	BT_CEL_TOKEN_IDENTIFIER, /* reserved words, too: after a dot they are names */
+	BT_CEL_TOKEN_QUOTED,     /* `name` */
 	BT_CEL_TOKEN__COUNT,
 };
 
@@ -60,7 +61,9 @@ struct bt_cel_lexer {
 	uint32_t error_count;
 };
 
-/** Characters that begin no token are passed over, each with an issue. */
+/** Space between tokens. */
+bool bt_cel_lexer_is_space(char c);
+/** What is no token is passed over, with an issue. */
 struct bt_cel_token bt_cel_lexer_next(struct bt_cel_lexer *lexer);
 
 /** `Syntax error: <detail>`, and the end when there are too many. */

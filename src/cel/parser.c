@@ -228,6 +228,19 @@ static bool check_source(struct bt_str source, struct bt_cel_issues *issues)
 	return true;
 }
 
+static void read_tokens(struct bt_cel_parser *parser)
+{
+	struct bt_cel_token token;
+
+	do {
+		token = bt_cel_lexer_next(&parser->lexer);
+		bt_vec_push(&parser->tokens, token);
+	} while (token.kind != BT_CEL_TOKEN_END);
+	bt_vec_push(&parser->tokens, token);
+	parser->token = parser->tokens.items[0];
+	parser->following = parser->tokens.items[1];
+}
+
 struct bt_cel_node *bt_cel_parse(
 	struct bt_str source, struct bt_arena *arena, struct bt_cel_issues *issues)
 {
@@ -239,12 +252,15 @@ struct bt_cel_node *bt_cel_parse(
 	}
 	parser.lexer.source = bt_arena_str(arena, source);
 	parser.lexer.issues = issues;
-	parser.token = bt_cel_lexer_next(&parser.lexer);
-	parser.following = bt_cel_lexer_next(&parser.lexer);
+	read_tokens(&parser);
 	root = bt_cel_parse_expression(&parser);
 	if (root != NULL) {
 		(void)bt_cel_parser_expect(&parser, BT_CEL_TOKEN_END);
 	}
+	if (parser.is_refused) {
+		bt_cel_syntax_report(&parser.lexer, parser.tokens.items, parser.tokens.count - 1);
+	}
 	bt_vec_finish(&parser.elements);
+	bt_vec_finish(&parser.tokens);
 	return issues->items.count == 0 ? root : NULL;
 }

@@ -4,8 +4,8 @@
 /**
  * Between the files of the parser: parser.c has operators and members, parser_primary.c what they
  * stand between, parser_tree.c makes the nodes. By recursive descent, which ends at the first thing
- * that the grammar refuses: every function here then returns NULL or false with an issue added, and
- * nothing more is read. Spec: 12b section 5.
+ * that the grammar refuses: every function here then returns NULL or false and nothing more is
+ * read. syntax.c reads the tokens once more to say what is wrong. Spec: 12b section 5.
  */
 #include "cel/lexer.h"
 
@@ -17,8 +17,11 @@ struct bt_cel_element {
 
 struct bt_cel_parser {
 	struct bt_cel_lexer lexer;
-	struct bt_cel_token token; /* to be taken next */
+	BT_VEC(struct bt_cel_token) tokens; /* of the whole text, BT_CEL_TOKEN_END twice */
+	uint32_t index;                     /* of token, which is to be taken next */
+	struct bt_cel_token token;
 	struct bt_cel_token following;
+	bool is_refused; /* by the grammar */
 	struct bt_arena *arena;
 	struct bt_cel_issues *issues;
 	uint32_t depth;
@@ -47,8 +50,6 @@ bool bt_cel_parser_is_negative_number(const struct bt_cel_parser *parser);
 struct bt_cel_token bt_cel_parser_take(struct bt_cel_parser *parser);
 bool bt_cel_parser_take_if(struct bt_cel_parser *parser, enum bt_cel_token_kind kind);
 bool bt_cel_parser_expect(struct bt_cel_parser *parser, enum bt_cel_token_kind kind);
-/** The next token should not be here. */
-void bt_cel_parser_complain(struct bt_cel_parser *parser);
 void bt_cel_parser_complain_of_depth(struct bt_cel_parser *parser, uint32_t position);
 /** below: height of the highest node under the new one. NULL when it is too high. */
 struct bt_cel_node *bt_cel_parser_new_node(struct bt_cel_parser *parser, enum bt_cel_node_kind kind,
@@ -66,4 +67,10 @@ struct bt_cel_node *bt_cel_parser_make_call(struct bt_cel_parser *parser, uint32
 	struct bt_cel_node *target, struct bt_str function, uint32_t mark);
 struct bt_cel_node *bt_cel_parser_make_operator(struct bt_cel_parser *parser, uint32_t position,
 	enum bt_cel_operator operator_, const char *function, uint32_t mark);
+
+/* syntax.c */
+
+/** Issues for tokens, the last one being BT_CEL_TOKEN_END, that the grammar refuses. */
+void bt_cel_syntax_report(
+	struct bt_cel_lexer *lexer, const struct bt_cel_token *tokens, uint32_t count);
 #endif

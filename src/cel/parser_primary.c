@@ -225,7 +225,7 @@ struct bt_cel_node *bt_cel_parse_primary(struct bt_cel_parser *parser)
 		if (bt_cel_parser_is_negative_number(parser)) {
 			return parse_literal(parser);
 		}
-		bt_cel_parser_complain(parser);
+		parser->is_refused = true;
 		return NULL;
 	}
 }

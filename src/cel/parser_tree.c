@@ -7,7 +7,9 @@ struct bt_cel_token bt_cel_parser_take(struct bt_cel_parser *parser)
 	struct bt_cel_token token = parser->token;
 
 	parser->token = parser->following;
-	parser->following = bt_cel_lexer_next(&parser->lexer);
+	if (parser->index + 2 < parser->tokens.count) {
+		parser->following = parser->tokens.items[++parser->index + 1];
+	}
 	return token;
 }
 
@@ -20,27 +22,12 @@ bool bt_cel_parser_take_if(struct bt_cel_parser *parser, enum bt_cel_token_kind 
 	return true;
 }
 
-void bt_cel_parser_complain(struct bt_cel_parser *parser)
-{
-	enum { SHOWN_MAX = 32 };
-	const struct bt_cel_token *token = &parser->token;
-
-	if (token->kind == BT_CEL_TOKEN_END) {
-		bt_cel_lexer_error(&parser->lexer, token->position, "unexpected end of expression");
-	} else if (token->kind == BT_CEL_TOKEN_STRING || token->kind == BT_CEL_TOKEN_BYTES) {
-		bt_cel_lexer_error(&parser->lexer, token->position, "unexpected string");
-	} else {
-		bt_cel_lexer_error(&parser->lexer, token->position, "unexpected '%.*s'",
-			BT_STR_ARG(bt_str_sub(token->text, 0, SHOWN_MAX)));
-	}
-}
-
 bool bt_cel_parser_expect(struct bt_cel_parser *parser, enum bt_cel_token_kind kind)
 {
 	if (bt_cel_parser_take_if(parser, kind)) {
 		return true;
 	}
-	bt_cel_parser_complain(parser);
+	parser->is_refused = true;
 	return false;
 }
 

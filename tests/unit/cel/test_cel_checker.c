@@ -331,6 +331,15 @@ static const struct row whole_rows[] = {
 		"container '')\n | device.driver.fun(1) && device.nope\n | .................^\n"
 		"ERROR: <input>:1:31: undefined field 'nope'\n"
 		" | device.driver.fun(1) && device.nope\n | ..............................^"},
+	{"7.7", "\"\u00fc\" == \"\u00fc\" + \u4e16",
+		"compilation failed: ERROR: <input>:1:14: Syntax error: token recognition error "
+		"at: '\u4e16'\n | \"\u00fc\" == \"\u00fc\" + \u4e16\n"
+		" | .\uff0e......\uff0e....\uff3e\n"
+		"ERROR: <input>:1:15: Syntax error: mismatched input '<EOF>' expecting {'[', '{', "
+		"'(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, "
+                "STRING, "
+		"BYTES, IDENTIFIER}\n | \"\u00fc\" == \"\u00fc\" + \u4e16\n"
+		" | .\uff0e......\uff0e....\uff0e^"},
 	{"7.3", "(sets.contains(false, [7]) || {})",
 		"compilation failed: ERROR: <input>:1:15: found no matching overload for "
 		"'sets.contains' applied to '(bool, list(int))'\n"

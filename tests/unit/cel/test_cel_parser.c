@@ -5,6 +5,7 @@
 #include "print_tree.h"
 #include "test_main.h"
 
+#include "base/unicode.h"
 /** The tree of the text, or its issues without source line and caret, one behind the other. */
 static void parse(struct bt_str text, struct bt_strbuf *out)
 {
@@ -337,94 +338,137 @@ static void check_refusals(const struct refusal *rows, size_t count)
 	}
 }
 
+/** The tokens that an argument begins with, or the list of them ends. */
+#define ARGUMENT \
+	"{'[', '{', '(', ')', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, " \
+	"NUM_UINT, STRING, BYTES, IDENTIFIER}"
+/** The tokens that an expression begins with. */
+#define EXPRESSION \
+	"{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, " \
+	"STRING, BYTES, IDENTIFIER}"
+
 START_TEST(test_cel_parser__syntax_errors)
 {
 	static const struct refusal rows[] = {
-		{"?!", 1, "Syntax error: unexpected '?'"},
-		{"", 1, "Syntax error: unexpected end of expression"},
-		{"  ", 3, "Syntax error: unexpected end of expression"},
-		{"// a", 5, "Syntax error: unexpected end of expression"},
-		{"a b", 3, "Syntax error: unexpected 'b'"},
-		{"\"a\" \"b\"", 5, "Syntax error: unexpected string"},
-		{"a +", 4, "Syntax error: unexpected end of expression"},
-		{"* a", 1, "Syntax error: unexpected '*'"},
-		{"a in", 5, "Syntax error: unexpected end of expression"},
-		{"in", 1, "Syntax error: unexpected 'in'"},
-		{"!-x", 2, "Syntax error: unexpected '-'"},
-		{"-!x", 2, "Syntax error: unexpected '!'"},
-		{"a ? b", 6, "Syntax error: unexpected end of expression"},
-		{"a ? b ? c : d : e", 7, "Syntax error: unexpected '?'"},
-		{"a : b", 3, "Syntax error: unexpected ':'"},
-		{"(a", 3, "Syntax error: unexpected end of expression"},
-		{"a)", 2, "Syntax error: unexpected ')'"},
-		{"()", 2, "Syntax error: unexpected ')'"},
-		{"f(a,)", 5, "Syntax error: unexpected ')'"},
-		{"f(,)", 3, "Syntax error: unexpected ','"},
-		{"f(?a)", 3, "Syntax error: unexpected '?'"},
-		{"(a)(b)", 4, "Syntax error: unexpected '('"},
-		{"a[0](b)", 5, "Syntax error: unexpected '('"},
-		{"a.?f(b)", 5, "Syntax error: unexpected '('"},
-		{"a.", 3, "Syntax error: unexpected end of expression"},
-		{"a.true", 3, "Syntax error: unexpected 'true'"},
-		{"a.in", 3, "Syntax error: unexpected 'in'"},
-		{"a.null", 3, "Syntax error: unexpected 'null'"},
-		{"a.1", 2, "Syntax error: unexpected '.1'"},
-		{"a[]", 3, "Syntax error: unexpected ']'"},
-		{"a[1, 2]", 4, "Syntax error: unexpected ','"},
-		{"[1,,]", 4, "Syntax error: unexpected ','"},
-		{"[,,]", 3, "Syntax error: unexpected ','"},
-		{"[,1]", 3, "Syntax error: unexpected '1'"},
-		{"[1 2]", 4, "Syntax error: unexpected '2'"},
-		{"[1", 3, "Syntax error: unexpected end of expression"},
-		{"{1}", 3, "Syntax error: unexpected '}'"},
-		{"{1:}", 4, "Syntax error: unexpected '}'"},
-		{"{1: 2, ?}", 9, "Syntax error: unexpected '}'"},
-		{"{1: 2", 6, "Syntax error: unexpected end of expression"},
-		{"a = b", 3, "Syntax error: unexpected character '='"},
-		{"a & b", 3, "Syntax error: unexpected character '&'"},
-		{"a | b", 3, "Syntax error: unexpected character '|'"},
-		{"a # b", 3, "Syntax error: unexpected character '#'"},
-		{"a\x01", 2, "Syntax error: unexpected character U+0001"},
-		{"a\v", 2, "Syntax error: unexpected character U+000B"},
-		{"\xc3\xa9", 1, "Syntax error: unexpected character '\xc3\xa9'"},
-		{"\xc2\xa0", 1, "Syntax error: unexpected character U+00A0"},
-		{"1.", 3, "Syntax error: unexpected end of expression"},
-		{"1e", 2, "Syntax error: unexpected 'e'"},
-		{"1.5u", 4, "Syntax error: unexpected 'u'"},
-		{"0xg", 2, "Syntax error: unexpected 'xg'"},
-		{"0X1", 2, "Syntax error: unexpected 'X1'"},
-		{"1a", 2, "Syntax error: unexpected 'a'"},
-		{"'a", 1, "Syntax error: unexpected character '''"},
-		{"\"a'", 1, "Syntax error: unexpected character '\"'"},
-		{"'a\nb'", 1, "Syntax error: unexpected character '''"},
-		{"'a\rb'", 1, "Syntax error: unexpected character '''"},
-		{"'a\\\nb'", 1, "Syntax error: unexpected character '''"},
-		{"'a\\'", 1, "Syntax error: unexpected character '''"},
-		{"'''a", 3, "Syntax error: unexpected character '''"},
-		{"r'''a\nb", 4, "Syntax error: unexpected character '''"},
-		{"rb'a'", 3, "Syntax error: unexpected string"},
-		{"'\\d'", 1, "Syntax error: invalid escape sequence"},
-		{"'\\8'", 1, "Syntax error: invalid escape sequence"},
-		{"'\\400'", 1, "Syntax error: invalid escape sequence"},
-		{"'\\18'", 1, "Syntax error: invalid escape sequence"},
-		{"'\\x4'", 1, "Syntax error: invalid escape sequence"},
-		{"'\\xg0'", 1, "Syntax error: invalid escape sequence"},
-		{"'\\u00e'", 1, "Syntax error: invalid escape sequence"},
-		{"'\\U0001F60'", 1, "Syntax error: invalid escape sequence"},
+		{"?!", 1, "Syntax error: extraneous input '?' expecting " EXPRESSION},
+		{"", 1, "Syntax error: mismatched input '<EOF>' expecting " EXPRESSION},
+		{"  ", 3, "Syntax error: mismatched input '<EOF>' expecting " EXPRESSION},
+		{"// a", 5, "Syntax error: mismatched input '<EOF>' expecting " EXPRESSION},
+		{"a b", 3, "Syntax error: extraneous input 'b' expecting <EOF>"},
+		{"\"a\" \"b\"", 5, "Syntax error: extraneous input '\"b\"' expecting <EOF>"},
+		{"a +", 4, "Syntax error: mismatched input '<EOF>' expecting " EXPRESSION},
+		{"* a", 1, "Syntax error: extraneous input '*' expecting " EXPRESSION},
+		{"a in", 5, "Syntax error: mismatched input '<EOF>' expecting " EXPRESSION},
+		{"in", 1, "Syntax error: mismatched input 'in' expecting " EXPRESSION},
+		{"!-x", 3, "Syntax error: no viable alternative at input '-x'"},
+		{"-!x", 2, "Syntax error: no viable alternative at input '-!'"},
+		{"a ? b", 6, "Syntax error: mismatched input '<EOF>' expecting ':'"},
+		{"a ? b ? c : d : e", 7, "Syntax error: mismatched input '?' expecting ':'"},
+		{"a : b", 3, "Syntax error: mismatched input ':' expecting <EOF>"},
+		{"(a", 3, "Syntax error: missing ')' at '<EOF>'"},
+		{"a)", 2, "Syntax error: extraneous input ')' expecting <EOF>"},
+		{"()", 2, "Syntax error: mismatched input ')' expecting " EXPRESSION},
+		{"f(a,)", 5, "Syntax error: mismatched input ')' expecting " EXPRESSION},
+		{"f(,)", 3, "Syntax error: extraneous input ',' expecting " ARGUMENT},
+		{"f(?a)", 3, "Syntax error: extraneous input '?' expecting " ARGUMENT},
+		{"(a)(b)", 4, "Syntax error: mismatched input '(' expecting <EOF>"},
+		{"a[0](b)", 5, "Syntax error: mismatched input '(' expecting <EOF>"},
+		{"a.?f(b)", 5, "Syntax error: mismatched input '(' expecting <EOF>"},
+		{"a.", 3, "Syntax error: no viable alternative at input '.'"},
+		{"a.true", 3, "Syntax error: mismatched input 'true' expecting IDENTIFIER"},
+		{"a.in", 3, "Syntax error: mismatched input 'in' expecting IDENTIFIER"},
+		{"a.null", 3, "Syntax error: mismatched input 'null' expecting IDENTIFIER"},
+		{"a.1", 2, "Syntax error: extraneous input '.1' expecting <EOF>"},
+		{"a[]", 3,
+			"Syntax error: mismatched input ']' expecting {'[', '{', '(', '.', '-', "
+			"'!', '?', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, "
+			"BYTES, IDENTIFIER}"},
+		{"a[1, 2]", 4, "Syntax error: mismatched input ',' expecting ']'"},
+		{"[1,,]", 4, "Syntax error: extraneous input ',' expecting ']'"},
+		{"[,,]", 3, "Syntax error: extraneous input ',' expecting ']'"},
+		{"[,1]", 3, "Syntax error: extraneous input '1' expecting ']'"},
+		{"[1 2]", 4, "Syntax error: extraneous input '2' expecting {']', ','}"},
+		{"[1", 3, "Syntax error: mismatched input '<EOF>' expecting {']', ','}"},
+		{"{1}", 3, "Syntax error: mismatched input '}' expecting ':'"},
+		{"{1:}", 4, "Syntax error: mismatched input '}' expecting " EXPRESSION},
+		{"{1: 2, ?}", 9, "Syntax error: mismatched input '}' expecting " EXPRESSION},
+		{"{1: 2", 6, "Syntax error: mismatched input '<EOF>' expecting {'}', ','}"},
+		{"a = b", 3, "Syntax error: token recognition error at: '= '"},
+		{"a & b", 3, "Syntax error: token recognition error at: '& '"},
+		{"a | b", 3, "Syntax error: token recognition error at: '| '"},
+		{"a # b", 3, "Syntax error: token recognition error at: '#'"},
+		{"a\x01", 2, "Syntax error: token recognition error at: '\001'"},
+		{"a\v", 2, "Syntax error: token recognition error at: '\013'"},
+		{"\xc3\xa9", 1, "Syntax error: token recognition error at: '\303\251'"},
+		{"\xc2\xa0", 1, "Syntax error: token recognition error at: '\302\240'"},
+		{"1.", 3, "Syntax error: no viable alternative at input '.'"},
+		{"1e", 2, "Syntax error: extraneous input 'e' expecting <EOF>"},
+		{"1.5u", 4, "Syntax error: extraneous input 'u' expecting <EOF>"},
+		{"0xg", 2, "Syntax error: extraneous input 'xg' expecting <EOF>"},
+		{"0X1", 2, "Syntax error: extraneous input 'X1' expecting <EOF>"},
+		{"1a", 2, "Syntax error: extraneous input 'a' expecting <EOF>"},
+		{"'a", 1, "Syntax error: token recognition error at: ''a'"},
+		{"\"a'", 1, "Syntax error: token recognition error at: '\"a''"},
+		{"'a\nb'", 1, "Syntax error: token recognition error at: ''a\n'"},
+		{"'a\rb'", 1, "Syntax error: token recognition error at: ''a\r'"},
+		{"'a\\\nb'", 1, "Syntax error: token recognition error at: ''a\\\n'"},
+		{"'a\\'", 1, "Syntax error: token recognition error at: ''a\\''"},
+		{"'''a", 3, "Syntax error: token recognition error at: ''a'"},
+		{"r'''a\nb", 4, "Syntax error: token recognition error at: ''a\n'"},
+		{"rb'a'", 3, "Syntax error: extraneous input ''a'' expecting <EOF>"},
+		{"'\\d'", 1, "Syntax error: token recognition error at: ''\\d'"},
+		{"'\\8'", 1, "Syntax error: token recognition error at: ''\\8'"},
+		{"'\\400'", 1, "Syntax error: token recognition error at: ''\\4'"},
+		{"'\\18'", 1, "Syntax error: token recognition error at: ''\\18'"},
+		{"'\\x4'", 1, "Syntax error: token recognition error at: ''\\x4''"},
+		{"'\\xg0'", 1, "Syntax error: token recognition error at: ''\\xg'"},
+		{"'\\u00e'", 1, "Syntax error: token recognition error at: ''\\u00e''"},
+		{"'\\U0001F60'", 1, "Syntax error: token recognition error at: ''\\U0001F60''"},
 		{"'\\U00110000'", 1, "Syntax error: invalid escape sequence"},
 		{"'\\uD800'", 1, "Syntax error: invalid escape sequence"},
 		{"'\\U0000DFFF'", 1, "Syntax error: invalid escape sequence"},
 		{"b'\\u0041'", 1, "Syntax error: invalid escape sequence"},
 		{"b'\\U00000041'", 1, "Syntax error: invalid escape sequence"},
-		{"`a`", 1, "Syntax error: unexpected '`a`'"},
-		{"a.`b", 3, "Syntax error: unexpected character '`'"},
-		{"a.``", 3, "Syntax error: unexpected character '`'"},
-		{"a.b{c}", 6, "Syntax error: unexpected '}'"},
-		{"(a){b: 1}", 4, "Syntax error: unexpected '{'"},
-		{"a.?b{c: 1}", 5, "Syntax error: unexpected '{'"},
+		{"`a`", 1, "Syntax error: mismatched input '`a`' expecting " EXPRESSION},
+		{"a.`b", 3, "Syntax error: token recognition error at: '`b'"},
+		{"a.``", 3, "Syntax error: token recognition error at: '``'"},
+		{"a.b{c}", 6, "Syntax error: mismatched input '}' expecting ':'"},
+		{"(a){b: 1}", 4, "Syntax error: mismatched input '{' expecting <EOF>"},
+		{"a.?b{c: 1}", 5, "Syntax error: mismatched input '{' expecting <EOF>"},
 		{"a\x80", 2, "Syntax error: invalid UTF-8"},
 		{"'a\xed\xa0\x80'", 3, "Syntax error: invalid UTF-8"},
 		{"'\xc3\xa9' + '\xff'", 8, "Syntax error: invalid UTF-8"},
+		{"a. in", 4, "Syntax error: no viable alternative at input '. in'"},
+		{"a.b{c", 6, "Syntax error: mismatched input '<EOF>' expecting ':'"},
+		{"-x(", 4, "Syntax error: mismatched input '<EOF>' expecting " ARGUMENT},
+		{"--", 3, "Syntax error: no viable alternative at input '-'"},
+		{"-1[*]", 4, "Syntax error: no viable alternative at input '-1[*'"},
+		{"a ? b : ", 9, "Syntax error: mismatched input '<EOF>' expecting " EXPRESSION},
+		{"[1, 2", 6, "Syntax error: mismatched input '<EOF>' expecting {']', ','}"},
+		{"{1: 2, 3}", 9, "Syntax error: mismatched input '}' expecting ':'"},
+		{"syntax (", 9, "Syntax error: mismatched input '<EOF>' expecting " ARGUMENT},
+		{"a == == b", 6, "Syntax error: extraneous input '==' expecting " EXPRESSION},
+		{"(1))", 4, "Syntax error: extraneous input ')' expecting <EOF>"},
+		{"f(a b)", 5, "Syntax error: extraneous input 'b' expecting ')'"},
+		{"a.\"b\"", 3, "Syntax error: no viable alternative at input '.\"b\"'"},
+		{"a &b", 3, "Syntax error: token recognition error at: '&b'"},
+		{"x[?", 4, "Syntax error: mismatched input '<EOF>' expecting " EXPRESSION},
+		{"{", 2,
+			"Syntax error: mismatched input '<EOF>' expecting {'[', '{', '}', '(', "
+			"'.', ',', '-', '!', '?', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, "
+			"NUM_UINT, STRING, BYTES, IDENTIFIER}"},
+		{"[", 2,
+			"Syntax error: mismatched input '<EOF>' expecting {'[', ']', '{', '(', "
+			"'.', ',', '-', '!', '?', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, "
+			"NUM_UINT, STRING, BYTES, IDENTIFIER}"},
+		{"!", 2, "Syntax error: extraneous input '<EOF>' expecting " EXPRESSION},
+		{"- )", 3, "Syntax error: no viable alternative at input '- )'"},
+		{"[*, 1]", 2,
+			"Syntax error: extraneous input '*' expecting {'[', ']', '{', '(', '.', "
+			"',', '-', '!', '?', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, "
+			"NUM_UINT, STRING, BYTES, IDENTIFIER}"},
+		{"a.b.c{d: 1 e: 2}", 12, "Syntax error: mismatched input 'e' expecting {'}', ','}"},
+		{"f(1", 4, "Syntax error: missing ')' at '<EOF>'"},
 	};
 
 	check_refusals(rows, BT_ARRAY_LENGTH(rows));
@@ -507,7 +551,7 @@ static void check_text(struct bt_str text, const char *want)
 START_TEST(test_cel_parser__issues_show_the_line)
 {
 	check_text(BT_STR("a +\n\t\xc3\xa9'x' + package\n+ 1"),
-		"ERROR: <input>:2:2: Syntax error: unexpected character '\xc3\xa9'\n"
+		"ERROR: <input>:2:2: Syntax error: token recognition error at: '\xc3\xa9'\n"
 		" |  \xc3\xa9'x' + package\n"
 		" | .\xef\xbc\xbe\n"
 		"ERROR: <input>:2:9: reserved identifier: package\n"
@@ -524,6 +568,71 @@ START_TEST(test_cel_parser__issues_show_the_line)
 		" | x.all(1, y.all(2, z))\n | ......^\n"
 		"ERROR: <input>:1:16: argument must be a simple name\n"
 		" | x.all(1, y.all(2, z))\n | ...............^");
+}
+END_TEST
+
+/** Every error that recovery leads to, with its place. */
+START_TEST(test_cel_parser__recovery)
+{
+	static const struct {
+		const char *text;
+		const char *errors; /* "column:message" of each, a newline behind it */
+	} rows[] = {
+		{"*@a | b",
+			"1:extraneous input '*' expecting " EXPRESSION "\n"
+			"2:token recognition error at: '@'\n"
+			"5:token recognition error at: '| '\n"
+			"7:extraneous input 'b' expecting <EOF>\n"},
+		{"1 + $",
+			"5:token recognition error at: '$'\n"
+			"6:mismatched input '<EOF>' expecting " EXPRESSION "\n"},
+		{"?!",
+			"1:extraneous input '?' expecting " EXPRESSION "\n"
+			"3:extraneous input '<EOF>' expecting " EXPRESSION "\n"},
+		{"\"\\xFh\"",
+			"1:token recognition error at: '\"\\xFh'\n"
+			"6:token recognition error at: '\"'\n"
+			"7:mismatched input '<EOF>' expecting " EXPRESSION "\n"},
+		{"a && in.\xf0\x9f\x98\x81",
+			"6:extraneous input 'in' expecting " EXPRESSION "\n"
+			"9:token recognition error at: '\xf0\x9f\x98\x81'\n"
+			"10:no viable alternative at input '.'\n"},
+		{"a.in",
+			"3:mismatched input 'in' expecting IDENTIFIER\n"
+			"5:mismatched input '<EOF>' expecting " EXPRESSION "\n"},
+		{"f(a +) || (b == )",
+			"6:mismatched input ')' expecting " EXPRESSION "\n"
+			"17:mismatched input ')' expecting " EXPRESSION "\n"},
+		{"[a b, c d]",
+			"4:extraneous input 'b' expecting {']', ','}\n"
+			"7:mismatched input 'c' expecting ']'\n"},
+		{"(a || (b && c)", "15:missing ')' at '<EOF>'\n"},
+		{"a.\n1", "4:no viable alternative at input '.\\n1'\n"},
+		{"f(a) g(b)", "6:mismatched input 'g' expecting <EOF>\n"},
+	};
+
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		struct bt_arena arena = {0};
+		struct bt_cel_issues issues = {
+			.source = bt_str_from(rows[i].text), .arena = &arena};
+		struct bt_strbuf text = {0};
+		struct bt_strbuf got = {0};
+
+		ck_assert_ptr_null(bt_cel_parse(issues.source, &arena, &issues));
+		bt_cel_issues_format(&issues, &text); /* which sorts them */
+		for (uint32_t j = 0; j < issues.items.count; j++) {
+			struct bt_str message = issues.items.items[j].message;
+
+			ck_assert(bt_str_has_prefix(message, BT_STR("Syntax error: ")));
+			bt_strbuf_printf(&got, "%u:%.*s\n", issues.items.items[j].position + 1,
+				BT_STR_ARG(bt_str_sub(message, 14, message.length)));
+		}
+		ck_assert_str_eq(bt_strbuf_c(&got), rows[i].errors);
+		bt_strbuf_finish(&got);
+		bt_strbuf_finish(&text);
+		bt_vec_finish(&issues.items);
+		bt_arena_finish(&arena);
+	}
 }
 END_TEST
 
@@ -720,7 +829,7 @@ START_TEST(test_cel_parser__many_syntax_errors)
 
 	nest(&text, "# ", "a", "", 100);
 	ck_assert(!is_accepted(bt_strbuf_str(&text),
-		"ERROR: <input>:1:199: Syntax error: unexpected character '#'"));
+		"ERROR: <input>:1:199: Syntax error: token recognition error at: '#'"));
 	bt_strbuf_reset(&text);
 	nest(&text, "# ", "a", "", 49999);
 	ck_assert(!is_accepted(bt_strbuf_str(&text), "More than 100 syntax errors"));
@@ -729,8 +838,9 @@ START_TEST(test_cel_parser__many_syntax_errors)
 	nest(&text, "if+", "if", "", 119);
 	ck_assert(!is_accepted(bt_strbuf_str(&text), "^\n20 more errors were truncated"));
 	bt_strbuf_reset(&text);
+	/* Of syntax errors 30 are recovered from. */
 	nest(&text, "[if,", "", "", 119);
-	ck_assert(!is_accepted(bt_strbuf_str(&text), "^\n20 more errors were truncated"));
+	ck_assert(!is_accepted(bt_strbuf_str(&text), "^\n21 more errors were truncated"));
 	bt_strbuf_finish(&text);
 }
 END_TEST
@@ -740,17 +850,25 @@ START_TEST(test_cel_parser__zero_bytes)
 {
 	check_text(BT_STR("'a\0b'"), "\"a\\x00b\"");
 	check_text(BT_STR("a\0b"),
-		"ERROR: <input>:1:2: Syntax error: unexpected character U+0000\n"
+		"ERROR: <input>:1:2: Syntax error: token recognition error at: '\xef\xbf\xbd'\n"
 		" | a\xef\xbf\xbd"
 		"b\n | .^\n"
-		"ERROR: <input>:1:3: Syntax error: unexpected 'b'\n"
+		"ERROR: <input>:1:3: Syntax error: extraneous input 'b' expecting <EOF>\n"
 		" | a\xef\xbf\xbd"
 		"b\n | ..^");
 	check_text(BT_STR("'\\\0'"),
-		"ERROR: <input>:1:1: Syntax error: invalid escape sequence\n"
-		" | '\\\xef\xbf\xbd'\n | ^");
+		"ERROR: <input>:1:1: Syntax error: token recognition error at: "
+		"''\\\xef\xbf\xbd'\n | '\\\xef\xbf\xbd'\n | ^\n"
+		"ERROR: <input>:1:4: Syntax error: token recognition error at: '''\n"
+		" | '\\\xef\xbf\xbd'\n | ...^\n"
+		"ERROR: <input>:1:5: Syntax error: mismatched input '<EOF>' expecting " EXPRESSION
+		"\n | '\\\xef\xbf\xbd'\n | ....^");
+	check_text(BT_STR("a '\0'"),
+		"ERROR: <input>:1:3: Syntax error: extraneous input ''\xef\xbf\xbd'' expecting "
+		"<EOF>\n | a '\xef\xbf\xbd'\n | ..^");
 	check_text((struct bt_str){NULL, 0},
-		"ERROR: <input>:1:1: Syntax error: unexpected end of expression\n | \n | ^");
+		"ERROR: <input>:1:1: Syntax error: mismatched input '<EOF>' expecting " EXPRESSION
+		"\n | \n | ^");
 }
 END_TEST
 
@@ -765,12 +883,22 @@ START_TEST(test_cel_parser__long_lines)
 	bt_strbuf_reset(&text);
 	nest(&text, "a||", "?\nb", "", 20000);
 	parse(bt_strbuf_str(&text), &out);
-	ck_assert_str_eq(bt_strbuf_c(&out), "ERROR: <input>:1:60001: Syntax error: unexpected '?'");
+	ck_assert_str_eq(bt_strbuf_c(&out),
+		"ERROR: <input>:1:60001: Syntax error: extraneous input '?' expecting " EXPRESSION);
 	bt_strbuf_reset(&text);
 	bt_strbuf_reset(&out);
 	nest(&text, "x", " x", "", 50000);
 	parse(bt_strbuf_str(&text), &out);
-	ck_assert_str_eq(bt_strbuf_c(&out), "ERROR: <input>:1:50002: Syntax error: unexpected 'x'");
+	ck_assert_str_eq(bt_strbuf_c(&out),
+		"ERROR: <input>:1:50002: Syntax error: extraneous input 'x' expecting <EOF>");
+	bt_strbuf_reset(&text);
+	bt_strbuf_reset(&out);
+	nest(&text, "\xc3\xa9", "'", "", 50000);
+	bt_strbuf_printf(&out, "a '%s", bt_strbuf_c(&text));
+	bt_strbuf_reset(&text);
+	parse(bt_strbuf_str(&out), &text);
+	ck_assert_uint_lt(bt_strbuf_str(&text).length, 25000);
+	ck_assert(bt_utf8_is_valid(bt_strbuf_c(&text), bt_strbuf_str(&text).length));
 	bt_strbuf_finish(&text);
 	bt_strbuf_finish(&out);
 }
@@ -780,7 +908,7 @@ BT_TEST_MAIN("cel_parser", test_cel_parser__operators, test_cel_parser__members,
 	test_cel_parser__lists_and_maps, test_cel_parser__numbers, test_cel_parser__strings,
 	test_cel_parser__space_and_comments, test_cel_parser__macros,
 	test_cel_parser__syntax_errors, test_cel_parser__refused,
-	test_cel_parser__issues_show_the_line, test_cel_parser__positions, test_cel_parser__nesting,
-	test_cel_parser__wide_is_not_deep, test_cel_parser__size,
-	test_cel_parser__many_syntax_errors, test_cel_parser__zero_bytes,
+	test_cel_parser__issues_show_the_line, test_cel_parser__recovery,
+	test_cel_parser__positions, test_cel_parser__nesting, test_cel_parser__wide_is_not_deep,
+	test_cel_parser__size, test_cel_parser__many_syntax_errors, test_cel_parser__zero_bytes,
 	test_cel_parser__long_lines)
