@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "cli/command.h"
 #include "conformance/conformance.h"
@@ -23,6 +26,8 @@ struct tally {
 	unsigned long passed;
 	unsigned long failed;
 	struct bt_explain_tally explained;
+	int result; /* of the last case; negative: the line is not a case, see error */
+	char error[1024];
 };
 
 static void split_skip(struct options *options)
@@ -77,41 +82,43 @@ static int compare_case(const struct options *options, struct bt_arena *arena, s
 	return 0;
 }
 
-/** The recorded answer that belongs to the next case; NULL when only answers are wanted. */
+/** The recorded answer that belongs to the next case; "" when only answers are wanted. */
 static int next_expected(const struct options *options, struct bt_line_reader *reader,
-	struct bt_arena *arena, struct bt_json_value **out_expected, struct berth_error *err)
+	struct bt_str *out_line, struct berth_error *err)
 {
-	struct bt_str line;
 	bool more;
-	*out_expected = NULL;
+	*out_line = BT_STR("");
 	if (options->answer) {
 		return 0;
 	}
-	int result = bt_line_reader_next(reader, &line, &more, err);
+	int result = bt_line_reader_next(reader, out_line, &more, err);
 	if (result == 0 && !more) {
 		result = bt_error_set(err, BERTH_ERR_INVALID, "fewer answers than cases");
 	}
-	return result == 0 ? bt_json_parse(arena, line, true, out_expected, err) : result;
+	return result;
 }
 
 static int run_case(const struct options *options, struct bt_str case_json,
-	struct bt_line_reader *expected_lines, struct tally *tally, struct berth_error *err)
+	struct bt_str expected_json, struct tally *tally, struct berth_error *err)
 {
 	struct bt_arena arena;
 	bt_arena_init(&arena, 0);
 	struct bt_strbuf answer = {0};
 	struct bt_strbuf complaints = {0};
-	struct bt_json_value *expected;
-	int result = next_expected(options, expected_lines, &arena, &expected, err);
+	struct bt_json_value *expected = NULL;
+	int result =
+		options->answer ? 0 : bt_json_parse(&arena, expected_json, true, &expected, err);
 	if (result == 0 && options->explain) {
 		result = bt_conformance_explain(case_json, expected, bt_command_verify(),
 			&tally->explained, &complaints, &answer, err);
 	} else if (result == 0) {
 		result = bt_conformance_answer(
-			case_json, expected, bt_command_verify(), &answer, err);
+			case_json, expected, bt_command_verify(), &complaints, &answer, err);
 	}
 	if (result == 0 && options->answer) {
 		(void)printf("%s\n", bt_strbuf_c(&answer));
+		(void)fprintf(stderr, "%s", bt_strbuf_c(&complaints));
+		tally->failed += complaints.length != 0;
 	} else if (result == 0) {
 		result = compare_case(options, &arena, bt_strbuf_str(&answer),
 			bt_strbuf_str(&complaints), expected, tally, err);
@@ -120,6 +127,68 @@ static int run_case(const struct options *options, struct bt_str case_json,
 	bt_strbuf_finish(&answer);
 	bt_arena_finish(&arena);
 	return result;
+}
+
+static void report_death(
+	const struct options *options, struct bt_str case_json, int status, struct tally *tally)
+{
+	struct bt_arena arena;
+	bt_arena_init(&arena, 0);
+	struct bt_json_value *value = NULL;
+	/* A line that is no case does not end the process. */
+	int result = bt_json_parse(&arena, case_json, false, &value, NULL);
+	struct bt_str name = result == 0 ? bt_json_find_str(value, "name") : BT_STR("");
+	FILE *file = options->answer ? stderr : stdout;
+	tally->failed++;
+	(void)fprintf(file, "%.*s\n  the process that ran the case died: %s %d\n", BT_STR_ARG(name),
+		WIFSIGNALED(status) ? "signal" : "status",
+		WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+	bt_arena_finish(&arena);
+}
+
+/** The child's part: what came of the case goes through the pipe, at once since it is short. */
+BT_NORETURN static void run_and_exit(const struct options *options, struct bt_str case_json,
+	struct bt_str expected_json, struct tally *tally, int file)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	tally->result = run_case(options, case_json, expected_json, tally, &err);
+	if (tally->result < 0) {
+		(void)snprintf(tally->error, sizeof(tally->error), "%s", berth_error_message(&err));
+	}
+	(void)fflush(stdout);
+	_exit(write(file, tally, sizeof(*tally)) == (ssize_t)sizeof(*tally) ? 0 : 1);
+}
+
+/**
+ * Each case has a process of its own: what verification or an assertion finds ends that process,
+ * and is one failed case.
+ */
+static int run_case_apart(const struct options *options, struct bt_str case_json,
+	struct bt_str expected_json, struct tally *tally, struct berth_error *err)
+{
+	struct tally after;
+	int status = 0;
+	int ends[2];
+	if (pipe(ends) != 0) {
+		return bt_error_set(err, BERTH_ERR_IO, "pipe: %s", strerror(errno));
+	}
+	(void)fflush(stdout);
+	pid_t child = fork();
+	if (child == 0) {
+		run_and_exit(options, case_json, expected_json, tally, ends[1]);
+	}
+	(void)close(ends[1]);
+	ssize_t got = child < 0 ? -1 : read(ends[0], &after, sizeof(after));
+	(void)close(ends[0]);
+	if (child < 0 || waitpid(child, &status, 0) < 0) {
+		return bt_error_set(err, BERTH_ERR_IO, "a process for a case: %s", strerror(errno));
+	}
+	if (got != (ssize_t)sizeof(after)) {
+		report_death(options, case_json, status, tally);
+		return 0;
+	}
+	*tally = after;
+	return after.result < 0 ? bt_error_set(err, after.result, "%s", after.error) : 0;
 }
 
 /** Answers without a case would be passed over silently. */
@@ -148,7 +217,11 @@ static int run_cases(const struct options *options, struct bt_line_reader *cases
 		if (result < 0 || !more) {
 			return result;
 		}
-		result = run_case(options, line, expected, tally, err);
+		struct bt_str answer;
+		result = next_expected(options, expected, &answer, err);
+		if (result == 0) {
+			result = run_case_apart(options, line, answer, tally, err);
+		}
 		if (result < 0) {
 			return bt_error_wrap(err, result, "line %lu", bt_line_reader_number(cases));
 		}
@@ -234,11 +307,12 @@ static const struct bt_command command_conformance = {
 		"both\n"
 		"are JSON lines, gzipped or not. The first differences are printed; the last line\n"
 		"is \"N passed, N failed\". With BERTH_VERIFY=1 the column results are checked\n"
-		"against the plain plugins as well.\n",
+		"against the plain plugins as well. Each case runs in a process of its own: one\n"
+		"that dies is a failed case.\n",
 	.examples = "  berth-conformance cases.jsonl.gz expected.jsonl.gz --show 20\n"
 		    "  berth-conformance cases.jsonl --answer > answers.jsonl\n",
 	.exit_status = "  0  all cases passed\n"
-		       "  1  some failed\n"
+		       "  1  some failed, or with --answer: verification found a difference\n"
 		       "  2  the flags are wrong or a file cannot be read\n",
 	.run = run,
 };

@@ -12,10 +12,11 @@
 /**
  * Run one case (a line of CASES; expected: its recorded answer, or NULL) and append our answer to
  * out as JSON in the format of EXPECTED. An error means that the line is not a case; a
- * configuration that upstream would refuse is an answer.
+ * configuration that upstream would refuse is an answer, and so is the reason why the case cannot
+ * be run. What is wrong beside the answer (verify) goes to complaints.
  */
 BT_MUST_USE int bt_conformance_answer(struct bt_str case_json, const struct bt_json_value *expected,
-	bool verify, struct bt_strbuf *out, struct berth_error *err);
+	bool verify, struct bt_strbuf *complaints, struct bt_strbuf *out, struct berth_error *err);
 
 /** What --explain did, over all cases. */
 struct bt_explain_tally {

@@ -59,7 +59,7 @@ struct bt_case_run {
 	/* Explanations; tally NULL: none are asked for. */
 	struct bt_explain_tally *tally;
 	const struct bt_json_value *expected; /* the case's answer */
-	struct bt_strbuf *complaints;
+	struct bt_strbuf *complaints; /* beside the answer: lines with their ends */
 	uint32_t result_count; /* pods so far */
 };
 

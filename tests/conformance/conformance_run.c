@@ -159,13 +159,23 @@ static int write_verdict(struct bt_case_run *run, struct bt_framework *framework
 	return place(run, framework, pod, evaluation, err);
 }
 
+static bool is_feasible(const struct bt_evaluation *evaluation, uint32_t slot)
+{
+	for (uint32_t i = 0; i < evaluation->feasible_count; i++) {
+		if (evaluation->feasible[i] == slot) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /**
  * The scheduling cycle itself on the same pod: verify mode compares it with the plain plugins, and
  * its choice must be the evaluation's. A pod's own nomination makes the cycle try that node alone,
  * which the vectors do not do.
  */
-static int check_cycle(struct bt_case_run *run, struct bt_framework *framework,
-	const struct bt_pod_info *pod, struct berth_error *err)
+static void check_cycle(
+	struct bt_case_run *run, struct bt_framework *framework, const struct bt_pod_info *pod)
 {
 	struct bt_schedule_result decision;
 	struct bt_evaluation evaluation;
@@ -174,15 +184,21 @@ static int check_cycle(struct bt_case_run *run, struct bt_framework *framework,
 	bt_engine_evaluate(run->engine, framework, pod, &evaluation);
 	uint32_t best =
 		evaluation.best != UINT32_MAX ? evaluation.feasible[evaluation.best] : BT_SLOT_NONE;
-	/* The cycle takes an only node without scoring; the evaluation scores it, which may fail.
-	 */
-	if (chosen != best && evaluation.feasible_count != 1 &&
-		pod->nominated_node_name.length == 0) {
-		return bt_error_set(err, BERTH_ERR_INTERNAL,
-			"the cycle and the evaluation of pod %.*s/%.*s disagree",
+	bool agree = chosen == best || pod->nominated_node_name.length != 0;
+	if (!agree && chosen != BT_SLOT_NONE && is_feasible(&evaluation, chosen)) {
+		/* The cycle takes an only node without scoring, which may fail; and a search that
+		 * has found enough nodes, one without Score plugins, takes its own best. */
+		agree = evaluation.feasible_count == 1 ||
+			decision.feasible_count < evaluation.feasible_count;
+	} else if (!agree && chosen != BT_SLOT_NONE) {
+		/* The evaluation goes over all nodes by name and stops at an error. */
+		agree = !bt_status_is_success(&evaluation.error);
+	}
+	if (!agree) {
+		bt_strbuf_printf(run->complaints,
+			"  pod %.*s/%.*s: the cycle and the evaluation disagree\n",
 			BT_STR_ARG(pod->namespace_), BT_STR_ARG(pod->name));
 	}
-	return 0;
 }
 
 static int schedule_pod(struct bt_case_run *run, struct bt_str json, struct berth_error *err)
@@ -201,9 +217,9 @@ static int schedule_pod(struct bt_case_run *run, struct bt_str json, struct bert
 	bt_pod_info_init_pending(run->engine->state, pod, &info);
 	struct bt_evaluation evaluation;
 	if (run->engine->options.verify) {
-		result = check_cycle(run, framework, &info, err);
+		check_cycle(run, framework, &info);
 	}
-	if (result == 0 && run->tally != NULL) {
+	if (run->tally != NULL) {
 		result = bt_case_explain(run, pod, json, err);
 	}
 	run->result_count++;
@@ -314,6 +330,20 @@ static bool is_life_case(struct bt_arena *arena, struct bt_str case_json,
 		bt_json_find(*out_value, "steps") != NULL;
 }
 
+/** The whole answer of a case that cannot be answered. */
+static void answer_error(
+	struct bt_str name, size_t start, struct bt_strbuf *out, struct berth_error *err)
+{
+	struct bt_json_writer writer;
+	out->length = start;
+	bt_json_writer_init(&writer, out, 0);
+	bt_json_begin_object(&writer);
+	bt_json_write_member(&writer, "name", name);
+	bt_json_write_member(&writer, "error", bt_str_from(berth_error_message(err)));
+	bt_json_end_object(&writer);
+	berth_error_finish(err);
+}
+
 static int answer(struct bt_str case_json, const struct bt_json_value *expected, bool verify,
 	struct bt_explain_tally *tally, struct bt_strbuf *complaints, struct bt_strbuf *out,
 	struct berth_error *err)
@@ -322,16 +352,17 @@ static int answer(struct bt_str case_json, const struct bt_json_value *expected,
 	bt_arena_init(&run.arena, (size_t)64 * 1024);
 	bt_json_writer_init(&run.writer, out, 0);
 	struct bt_json_value *life;
+	struct berth_error failure = BERTH_ERROR_INIT;
+	size_t start = out->length;
+	int result = 0;
 	if (is_life_case(&run.arena, case_json, &life, NULL)) {
-		int answered = bt_life_answer(life, expected, verify, out, err);
-		finish_case(&run);
-		return answered;
-	}
-	int result = bt_case_read(case_json, &run.arena, &run.text, err);
-	if (result == 0) {
-		result = answer_case(&run, verify, err);
-		if (result < 0) {
-			result = bt_error_wrap(err, result, "case %.*s", BT_STR_ARG(run.text.name));
+		if (bt_life_answer(life, expected, verify, out, &failure) < 0) {
+			answer_error(bt_json_find_str(life, "name"), start, out, &failure);
+		}
+	} else {
+		result = bt_case_read(case_json, &run.arena, &run.text, err);
+		if (result == 0 && answer_case(&run, verify, &failure) < 0) {
+			answer_error(run.text.name, start, out, &failure);
 		}
 	}
 	finish_case(&run);
@@ -339,9 +370,9 @@ static int answer(struct bt_str case_json, const struct bt_json_value *expected,
 }
 
 int bt_conformance_answer(struct bt_str case_json, const struct bt_json_value *expected,
-	bool verify, struct bt_strbuf *out, struct berth_error *err)
+	bool verify, struct bt_strbuf *complaints, struct bt_strbuf *out, struct berth_error *err)
 {
-	return answer(case_json, expected, verify, NULL, NULL, out, err);
+	return answer(case_json, expected, verify, NULL, complaints, out, err);
 }
 
 int bt_conformance_explain(struct bt_str case_json, const struct bt_json_value *expected,
