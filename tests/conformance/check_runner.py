@@ -31,7 +31,7 @@ def run(berth, cases, expected, *more):
             names.append(os.path.join(folder, name + ".jsonl"))
             with open(names[-1], "w", encoding="utf-8") as file:
                 file.writelines(json.dumps(row) + "\n" for row in rows)
-        return subprocess.run([berth, "conformance"] + names[:1 if more else 2] + list(more),
+        return subprocess.run([berth] + names[:1 if more else 2] + list(more),
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                               check=False)
 
