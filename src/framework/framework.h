@@ -29,6 +29,9 @@ struct bt_framework {
 	bool signatures_enabled;
 	struct bt_plugin **sign_plugins; /* candidates of spec 02 section 6.1, in order */
 	uint32_t sign_plugin_count;
+	/** So many of these up to the first that refuses every pod (never_signs): signing is then
+	 * counted but not carried out. 0: none does, or signatures are off for another reason. */
+	uint32_t sign_refusal_count;
 	/** Gate WorkloadAwarePreemption: DefaultPreemption, if it can; else NULL. */
 	struct bt_plugin *pod_group_post_filter;
 	/** NodeResourcesFit's arguments with the resources that extenders manage ignored (spec 10

@@ -245,9 +245,9 @@ static void set_up_signatures(struct bt_framework *framework)
 	struct bt_plugin_set seen = {0};
 
 	framework->sign_plugins = BT_NEW_ARRAY(struct bt_plugin *, framework->instances.count);
-	framework->signatures_enabled =
-		bt_gate_enabled(framework->handle.gates, BT_GATE_OPPORTUNISTIC_BATCHING) &&
+	bool is_asked = bt_gate_enabled(framework->handle.gates, BT_GATE_OPPORTUNISTIC_BATCHING) &&
 		bt_config_extender_count(framework->config) == 0;
+	uint32_t refusal_count = 0;
 	for (size_t p = 0; p < BT_ARRAY_LENGTH(points); p++) {
 		const struct bt_framework_point *point = &framework->points[points[p]];
 
@@ -259,13 +259,15 @@ static void set_up_signatures(struct bt_framework *framework)
 			}
 			bt_plugin_set_add(&seen, plugin->index);
 			framework->sign_plugins[framework->sign_plugin_count++] = plugin;
-			if (plugin->ops->sign == NULL ||
-				(plugin->ops->never_signs != NULL &&
-					plugin->ops->never_signs(plugin))) {
-				framework->signatures_enabled = false;
+			is_asked = is_asked && plugin->ops->sign != NULL;
+			if (refusal_count == 0 && plugin->ops->never_signs != NULL &&
+				plugin->ops->never_signs(plugin)) {
+				refusal_count = framework->sign_plugin_count;
 			}
 		}
 	}
+	framework->signatures_enabled = is_asked && refusal_count == 0;
+	framework->sign_refusal_count = is_asked ? refusal_count : 0;
 }
 
 static void set_up_pod_group_post_filter(struct bt_framework *framework)

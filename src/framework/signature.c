@@ -79,6 +79,20 @@ static bool sign_pod(const struct bt_framework *framework, const struct bt_pod_i
 	return signable;
 }
 
+/** As if the plugins up to the one that refuses had been called. */
+static void count_refusal(const struct bt_framework *framework)
+{
+	if (framework->metrics == NULL || framework->sign_refusal_count == 0) {
+		return;
+	}
+	for (uint32_t i = 0; i < framework->sign_refusal_count; i++) {
+		bt_profile_evaluated(
+			framework->metrics, framework->sign_plugins[i], BT_TIMED_SIGN, 1);
+	}
+	(void)bt_profile_point_ran(framework->metrics, BT_TIMED_SIGN, BT_STATUS_SUCCESS,
+		bt_profile_now(framework->metrics));
+}
+
 bool bt_sign_pod(const struct bt_framework *framework, const struct bt_pod_info *pod,
 	struct bt_arena *arena, struct bt_strbuf *out, struct bt_status *out_refusal)
 {
@@ -89,6 +103,7 @@ bool bt_sign_pod(const struct bt_framework *framework, const struct bt_pod_info 
 		*out_refusal = BT_STATUS_OK;
 	}
 	if (!framework->signatures_enabled) {
+		count_refusal(framework);
 		return false;
 	}
 	started_ns = bt_profile_now(framework->metrics);

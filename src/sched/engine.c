@@ -49,8 +49,8 @@ static void create_evaluation_series(const struct bt_framework *framework)
 				points[p].label, 0);
 		}
 	}
-	for (uint32_t i = 0; framework->signatures_enabled && i < framework->sign_plugin_count;
-		i++) {
+	bool is_sign_asked = framework->signatures_enabled || framework->sign_refusal_count != 0;
+	for (uint32_t i = 0; is_sign_asked && i < framework->sign_plugin_count; i++) {
 		bt_profile_evaluated(
 			framework->metrics, framework->sign_plugins[i], BT_TIMED_SIGN, 0);
 	}

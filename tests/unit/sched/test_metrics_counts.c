@@ -284,6 +284,37 @@ START_TEST(test_metrics_counts__evaluations_begin_at_zero)
 }
 END_TEST
 
+static bool always(const struct bt_plugin *plugin)
+{
+	(void)plugin;
+	return true;
+}
+
+/** Signing that a plugin refuses for every pod is not carried out, and counts all the same. */
+START_TEST(test_metrics_counts__signing_that_is_always_refused)
+{
+	struct script a = script_make("A", FILTERS | FAKE_ROLE(FAKE_SIGN), SCRIPT_PLAIN);
+	struct script b = script_make("B", FILTERS | FAKE_ROLE(FAKE_SIGN), SCRIPT_PLAIN);
+	struct script c = script_make("C", FILTERS | FAKE_ROLE(FAKE_SIGN), SCRIPT_PLAIN);
+
+	b.fake.ops.never_signs = always;
+	init("", "A, B, C", (struct script *[]){&a, &b, &c}, 3);
+	ck_assert_str_eq(lines("scheduler_plugin_evaluation_total{extension_point=\"Sign\""),
+		EVALUATED("Sign", "A", "0") EVALUATED("Sign", "B", "0")
+			EVALUATED("Sign", "C", "0"));
+	add_nodes(2);
+	(void)schedule("p");
+	ck_assert_str_eq(lines("scheduler_plugin_evaluation_total{extension_point=\"Sign\""),
+		EVALUATED("Sign", "A", "1") EVALUATED("Sign", "B", "1")
+			EVALUATED("Sign", "C", "0"));
+	ck_assert_str_eq(lines("scheduler_framework_extension_point_duration_seconds_count{"
+			       "extension_point=\"Sign\""),
+		"scheduler_framework_extension_point_duration_seconds_count{extension_point="
+		"\"Sign\",profile=\"default-scheduler\",status=\"Success\"} 1\n");
+	finish();
+}
+END_TEST
+
 #define MIXED_PLUGINS 3
 #define MIXED_NODES 12
 
@@ -664,6 +695,7 @@ BT_TEST_MAIN("metrics_counts", test_metrics_counts__attempts,
 	test_metrics_counts__evaluations_are_those_of_asking_node_by_node,
 	test_metrics_counts__evaluations_when_nothing_fits,
 	test_metrics_counts__evaluations_begin_at_zero,
+	test_metrics_counts__signing_that_is_always_refused,
 	test_metrics_counts__evaluations_do_not_depend_on_the_forms,
 	test_metrics_counts__skipping_is_no_evaluation,
 	test_metrics_counts__a_plugin_that_ends_pre_filter_is_the_last,
