@@ -254,6 +254,10 @@ static int first_pair(const struct bt_serving_options *options, struct pair *pai
 {
 	bool has_changed;
 	if (options->cert_file.length != 0 || options->key_file.length != 0) {
+		if (options->cert_file.length == 0 || options->key_file.length == 0) {
+			return bt_error_set(
+				err, BERTH_ERR_INVALID, "missing filename for serving cert");
+		}
 		pair->certificate_file = copy_text(options->cert_file);
 		pair->key_file = copy_text(options->key_file);
 		return pair_read(pair, &has_changed, err);

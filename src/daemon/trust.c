@@ -68,7 +68,7 @@ static int bundle_read(
 	}
 	bt_strbuf_finish(&pem);
 	bt_free(path);
-	return result == 0 ? 0 : bt_error_wrap(err, result, "%s", bundle->flag);
+	return result;
 }
 
 /** Again, when the file is another one or a minute is over. */
@@ -87,7 +87,8 @@ static void bundle_refresh(struct bt_trust *trust, struct bt_trust_bundle *bundl
 		}
 	}
 	if (bundle_read(trust, bundle, &err) != 0) {
-		BT_LOG_TEXT(BT_LOG_SEVERITY_ERROR, "%s", berth_error_message(&err));
+		BT_LOG_TEXT(
+			BT_LOG_SEVERITY_ERROR, "%s: %s", bundle->flag, berth_error_message(&err));
 		berth_error_finish(&err);
 	}
 }
@@ -162,9 +163,13 @@ int bt_trust_create(
 	take_flags(trust);
 	if (trust->client.path.length != 0) {
 		result = bundle_read(trust, &trust->client, err);
+		result = result == 0
+			? 0
+			: bt_error_wrap(err, result, "unable to load client CA provider");
 	}
 	if (result == 0 && trust->front.path.length != 0) {
 		result = bundle_read(trust, &trust->front, err);
+		result = result == 0 ? 0 : bt_error_wrap(err, result, "%s", trust->front.flag);
 	}
 	bt_loop_add_worker(setup->loop, work, trust);
 	if (result != 0) {

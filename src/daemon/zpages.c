@@ -15,6 +15,15 @@ enum form {
 	FORM_TEXT,
 	FORM_JSON,
 	FORM_YAML,
+	FORM_CBOR,
+	FORM__COUNT,
+};
+
+static const char *const media_types[FORM__COUNT] = {
+	[FORM_TEXT] = "text/plain",
+	[FORM_JSON] = "application/json",
+	[FORM_YAML] = "application/yaml",
+	[FORM_CBOR] = "application/cbor",
 };
 
 struct wanted {
@@ -22,15 +31,27 @@ struct wanted {
 	bool is_old; /* v1alpha1 */
 };
 
-static bool is_structured(
-	const struct bt_accept_clause *clause, const char *kind, struct wanted *out_wanted)
+/** The forms of documents are those from FORM_JSON to before this one. */
+static enum form forms_end(const struct bt_zpage_facts *facts)
+{
+	return bt_gate_enabled(&facts->options->gates, BT_GATE_CBOR_SERVING_AND_STORAGE)
+		? FORM__COUNT
+		: FORM_CBOR;
+}
+
+static bool is_structured(const struct bt_zpage_facts *facts, const struct bt_accept_clause *clause,
+	const char *kind, struct wanted *out_wanted)
 {
 	struct bt_str version = bt_accept_parameter(clause, "v");
-	bool is_json = bt_str_equal_without_case(clause->type, BT_STR("application/json"));
-	if (!is_json && !bt_str_equal_without_case(clause->type, BT_STR("application/yaml"))) {
+	enum form form = FORM_JSON;
+	while (form < forms_end(facts) &&
+		!bt_str_equal_without_case(clause->type, bt_str_from(media_types[form]))) {
+		form++;
+	}
+	if (form == forms_end(facts)) {
 		return false;
 	}
-	out_wanted->form = is_json ? FORM_JSON : FORM_YAML;
+	out_wanted->form = form;
 	out_wanted->is_old = bt_str_equal(version, BT_STR("v1alpha1"));
 	return bt_str_equal(bt_accept_parameter(clause, "g"), BT_STR("config.k8s.io")) &&
 		bt_str_equal_c(bt_accept_parameter(clause, "as"), kind) &&
@@ -44,7 +65,8 @@ static bool is_text(struct bt_str type)
 }
 
 /** false: nothing that there is. */
-static bool negotiate(struct bt_str header, const char *kind, struct wanted *out_wanted)
+static bool negotiate(const struct bt_zpage_facts *facts, struct bt_str header, const char *kind,
+	struct wanted *out_wanted)
 {
 	struct bt_accept accept = {0};
 	bool found = false;
@@ -57,27 +79,134 @@ static bool negotiate(struct bt_str header, const char *kind, struct wanted *out
 		const struct bt_accept_clause *clause = &accept.clauses.items[i];
 		struct wanted wanted = {FORM_TEXT, false};
 		found = clause->quality != 0 &&
-			(is_text(clause->type) || is_structured(clause, kind, &wanted));
+			(is_text(clause->type) || is_structured(facts, clause, kind, &wanted));
 		*out_wanted = found ? wanted : *out_wanted;
 	}
 	bt_accept_finish(&accept);
 	return found;
 }
 
-static void refuse(const struct bt_page_request *request, const char *kind, struct bt_reply *reply)
+static void refuse(const struct bt_zpage_facts *facts, const struct bt_page_request *request,
+	const char *kind, struct bt_reply *reply)
 {
-	struct bt_str message = bt_arena_printf(request->arena,
-		"only the following media types are accepted: text/plain, "
-		"application/json;as=%s;g=config.k8s.io;v=v1beta1, "
-		"application/yaml;as=%s;g=config.k8s.io;v=v1beta1",
-		kind, kind);
-	bt_reply_status(reply, request, 406, "NotAcceptable", message, false);
+	struct bt_strbuf message = {0};
+	bt_strbuf_append_c(&message, "only the following media types are accepted: text/plain");
+	for (enum form form = FORM_JSON; form < forms_end(facts); form++) {
+		bt_strbuf_printf(
+			&message, ", %s;as=%s;g=config.k8s.io;v=v1beta1", media_types[form], kind);
+	}
+	bt_reply_status(reply, request, 406, "NotAcceptable", bt_strbuf_str(&message), false);
+	bt_strbuf_finish(&message);
 }
 
-static const char *pick_delimiter(struct bt_prng *prng)
+/** --- CBOR: KEP-4222. Strings are byte strings, and so are names. --- */
+
+#define CBOR_SELF_DESCRIBED BT_STR("\xd9\xd9\xf7")
+
+enum cbor_type {
+	CBOR_UNSIGNED = 0,
+	CBOR_NEGATIVE = 1,
+	CBOR_BYTES = 2,
+	CBOR_ARRAY = 4,
+	CBOR_MAP = 5,
+};
+
+/** The type and its argument in as few bytes as possible. */
+static void write_cbor_head(enum cbor_type type, uint64_t argument, struct bt_strbuf *out)
 {
-	static const char *const delimiters[] = {":", ": ", "=", " "};
-	return delimiters[bt_prng_below(prng, BT_ARRAY_LENGTH(delimiters))];
+	unsigned int first = (unsigned int)type << 5;
+	int size = 0; /* of the argument behind the first byte */
+	if (argument < 24) {
+		bt_strbuf_append_char(out, (char)(first | (unsigned int)argument));
+		return;
+	}
+	if (argument <= UINT8_MAX) {
+		first |= 24;
+		size = 1;
+	} else if (argument <= UINT16_MAX) {
+		first |= 25;
+		size = 2;
+	} else if (argument <= UINT32_MAX) {
+		first |= 26;
+		size = 4;
+	} else {
+		first |= 27;
+		size = 8;
+	}
+	bt_strbuf_append_char(out, (char)first);
+	while (size > 0) {
+		size--;
+		bt_strbuf_append_char(out, (char)(argument >> (8 * size) & 0xff));
+	}
+}
+
+static void write_cbor_bytes(struct bt_str text, struct bt_strbuf *out)
+{
+	write_cbor_head(CBOR_BYTES, text.length, out);
+	bt_strbuf_append_str(out, text);
+}
+
+/** The order of the encoded names: a shorter one has a lower first byte. */
+static int compare_names(const void *a, const void *b)
+{
+	struct bt_str left = ((const struct bt_json_member *)a)->name;
+	struct bt_str right = ((const struct bt_json_member *)b)->name;
+	return left.length != right.length ? (left.length < right.length ? -1 : 1)
+					   : bt_str_compare(left, right);
+}
+
+/** value: of begin_document and its callers, so without floating point; its members get sorted. */
+static void write_cbor(struct bt_json_value *value, struct bt_strbuf *out)
+{
+	int64_t number = 0;
+	switch (value->type) {
+	case BT_JSON_STRING:
+		write_cbor_bytes(value->text, out);
+		return;
+	case BT_JSON_NUMBER:
+		BT_ASSERT(bt_json_number_int64(value->text, &number));
+		write_cbor_head(number < 0 ? CBOR_NEGATIVE : CBOR_UNSIGNED,
+			(uint64_t)(number < 0 ? -1 - number : number), out);
+		return;
+	case BT_JSON_ARRAY:
+		write_cbor_head(CBOR_ARRAY, value->count, out);
+		for (uint32_t i = 0; i < value->count; i++) {
+			write_cbor(value->elements[i], out);
+		}
+		return;
+	case BT_JSON_OBJECT:
+		if (value->count != 0) {
+			qsort(value->members, value->count, sizeof(value->members[0]),
+				compare_names);
+		}
+		write_cbor_head(CBOR_MAP, value->count, out);
+		for (uint32_t i = 0; i < value->count; i++) {
+			write_cbor_bytes(value->members[i].name, out);
+			write_cbor(value->members[i].value, out);
+		}
+		return;
+	case BT_JSON_NULL:
+		bt_strbuf_append_char(out, (char)0xf6);
+		return;
+	case BT_JSON_BOOL:
+		bt_strbuf_append_char(out, (char)(value->boolean ? 0xf5 : 0xf4));
+		return;
+	case BT_JSON__COUNT:
+		break;
+	}
+	BT_ASSERT(false);
+}
+
+static int cbor_from_json(
+	struct bt_str json, struct bt_arena *arena, struct bt_strbuf *out, struct berth_error *err)
+{
+	struct bt_json_value *value;
+	int result = bt_json_parse(arena, json, false, &value, err);
+	if (result == 0) {
+		bt_strbuf_append_str(out, CBOR_SELF_DESCRIBED);
+		write_cbor(value, out);
+	}
+	return result;
 }
 
 static void write_heading(const char *page, struct bt_strbuf *out)
@@ -109,6 +238,7 @@ static void answer_document(struct wanted wanted, const struct bt_page_request *
 	const char *page, struct bt_strbuf *json, struct bt_reply *reply)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
+	int result = 0;
 	reply->code = 200;
 	if (wanted.is_old) {
 		bt_reply_add_header(reply, "Warning",
@@ -118,11 +248,15 @@ static void answer_document(struct wanted wanted, const struct bt_page_request *
 				page));
 	}
 	if (wanted.form == FORM_JSON) {
-		bt_reply_add_header(reply, "Content-Type", BT_STR("application/json"));
 		bt_strbuf_append_str(&reply->body, bt_strbuf_str(json));
 		bt_strbuf_append_char(&reply->body, '\n');
-	} else if (bt_yaml_from_json(bt_strbuf_str(json), &reply->body, &err) == 0) {
-		bt_reply_add_header(reply, "Content-Type", BT_STR("application/yaml"));
+	} else if (wanted.form == FORM_CBOR) {
+		result = cbor_from_json(bt_strbuf_str(json), request->arena, &reply->body, &err);
+	} else {
+		result = bt_yaml_from_json(bt_strbuf_str(json), &reply->body, &err);
+	}
+	if (result == 0) {
+		bt_reply_add_header(reply, "Content-Type", bt_str_from(media_types[wanted.form]));
 	} else {
 		bt_strbuf_reset(&reply->body);
 		bt_reply_error(reply, 500, "%s", berth_error_message(&err));
@@ -136,7 +270,9 @@ static void answer_document(struct wanted wanted, const struct bt_page_request *
 static void compute_flagz(struct bt_zpage_facts *facts)
 {
 	const struct bt_daemon_options *options = facts->options;
-	const char *delimiter = pick_delimiter(&facts->prng);
+	static const char *const delimiters[] = {":", ": ", "=", " "};
+	const char *delimiter =
+		delimiters[bt_prng_below(&facts->prng, BT_ARRAY_LENGTH(delimiters))];
 	write_heading("flagz", &facts->flagz);
 	for (uint32_t i = 0; i < options->flags.count; i++) {
 		const struct bt_flag_value *flag = &options->flags.items[i];
@@ -152,8 +288,8 @@ void bt_flagz_answer(
 	struct bt_json_writer writer;
 	struct bt_strbuf json = {0};
 	struct wanted wanted;
-	if (!negotiate(request->accept, "Flagz", &wanted)) {
-		refuse(request, "Flagz", reply);
+	if (!negotiate(facts, request->accept, "Flagz", &wanted)) {
+		refuse(facts, request, "Flagz", reply);
 		return;
 	}
 	if (wanted.form == FORM_TEXT) {
@@ -215,20 +351,18 @@ static uint32_t list_paths(const struct bt_gates *gates, const char **out_paths)
 	return count;
 }
 
-static void write_line(
-	const char *name, const char *delimiter, struct bt_str value, struct bt_strbuf *out)
+static void write_line(const char *name, struct bt_str value, struct bt_strbuf *out)
 {
-	bt_strbuf_printf(out, "%s%s ", name, delimiter);
+	bt_strbuf_printf(out, "%s:  ", name);
 	bt_html_escape(value, true, out);
 	bt_strbuf_append_char(out, '\n');
 }
 
-static void write_statusz_text(struct bt_zpage_facts *facts, struct bt_arena *arena,
+static void write_statusz_text(const struct bt_zpage_facts *facts, struct bt_arena *arena,
 	int64_t up_seconds, struct bt_strbuf *out)
 {
 	const struct bt_daemon_options *options = facts->options;
 	const char *paths[PATHS_MAX];
-	const char *delimiter = pick_delimiter(&facts->prng);
 	uint32_t count = list_paths(&options->gates, paths);
 	struct bt_strbuf joined = {0};
 	for (uint32_t i = 0; i < count; i++) {
@@ -236,17 +370,17 @@ static void write_statusz_text(struct bt_zpage_facts *facts, struct bt_arena *ar
 	}
 	write_heading("statusz", out);
 	bt_strbuf_append_char(out, '\n');
-	write_line("Started", delimiter, date_text(facts->started_ns, arena), out);
-	write_line("Up", delimiter,
+	write_line("Started", date_text(facts->started_ns, arena), out);
+	write_line("Up",
 		bt_arena_printf(arena, "%" PRId64 " hr %02" PRId64 " min %02" PRId64 " sec",
 			up_seconds / 3600, up_seconds / 60 % 60, up_seconds % 60),
 		out);
 	/* there is no runtime of a language but what the compiler made */
-	write_line("Go version", delimiter, bt_str_from(bt_build_about(arena).toolchain), out);
-	write_line("Binary version", delimiter, bt_versions_binary(&options->versions), out);
-	write_line("Emulation version", delimiter,
+	write_line("Go version", bt_str_from(bt_build_about(arena).toolchain), out);
+	write_line("Binary version", bt_versions_binary(&options->versions), out);
+	write_line("Emulation version",
 		bt_arena_printf(arena, "1.%d", options->versions.release.emulated_minor), out);
-	write_line("Paths", delimiter, bt_strbuf_str(&joined), out);
+	write_line("Paths", bt_strbuf_str(&joined), out);
 	bt_strbuf_finish(&joined);
 }
 
@@ -282,8 +416,8 @@ void bt_statusz_answer(struct bt_zpage_facts *facts, const struct bt_page_reques
 	/* the wall clock may have been set back */
 	int64_t up_ns = wall_now_ns > facts->started_ns ? wall_now_ns - facts->started_ns : 0;
 	int64_t up_seconds = up_ns / BT_NS_PER_SECOND;
-	if (!negotiate(request->accept, "Statusz", &wanted)) {
-		refuse(request, "Statusz", reply);
+	if (!negotiate(facts, request->accept, "Statusz", &wanted)) {
+		refuse(facts, request, "Statusz", reply);
 		return;
 	}
 	if (wanted.form == FORM_TEXT) {

@@ -263,6 +263,11 @@ def test_metrics(program):
                          "rest_client_requests_total", "process_cpu_seconds_total",
                          "kubernetes_build_info", "kubernetes_feature_enabled"):
                 assert found[name][1] is not None, name
+            assert re.search(r'^scheduler_plugin_evaluation_total\{extension_point="Sign",'
+                             r'plugin="NodeAffinity",', text, re.M)
+            assert re.search(r'^version_info\{binary="1\.36\.\d+",.*emulation="1\.36",', text, re.M)
+            assert re.search(r'^rest_client_request_size_bytes_bucket\{host="[^"]+",verb="GET",'
+                             r'le="64"\} [1-9]', text, re.M)
             # Watches count when they are opened, not when they end.
             watches = re.search(r'^rest_client_requests_total\{code="200",host="[^"]+",'
                                 r'method="GET"\} (\d+)$', text, re.M)
