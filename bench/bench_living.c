@@ -3,7 +3,9 @@
 
 #include <stdio.h>
 
+#include "api/identity.h"
 #include "base/nanoseconds.h"
+#include "cli/pod_claims.h"
 
 /** 2026-01-01T00:00:00Z */
 #define START_NS (INT64_C(1767225600) * BT_NS_PER_SECOND)
@@ -106,6 +108,44 @@ int bt_living_add(struct bt_living *living, struct bt_object *object, struct ber
 	return bt_living_change(living, NULL, object, err);
 }
 
+/** Claims made for the pod from templates. *out_others: it may have others, too. */
+static int delete_claims(struct bt_living *living, const struct bt_pod *pod, bool *out_others,
+	struct berth_error *err)
+{
+	const struct bt_state *state = bt_scheduler_engine(living->scheduler)->state;
+	int result = 0;
+	*out_others = pod->spec.resource_claims.count == 0;
+	for (uint32_t i = 0; i < pod->spec.resource_claims.count && result == 0; i++) {
+		struct bt_object *claim =
+			bt_pod_claims_find(state, pod, &pod->spec.resource_claims.items[i]);
+		const struct bt_owner_reference *owner =
+			claim != NULL ? bt_object_controller(claim->meta) : NULL;
+		if (owner != NULL && bt_str_equal(owner->uid, pod->metadata.uid)) {
+			result = bt_living_change(living, bt_object_share(claim), NULL, err);
+		} else {
+			*out_others = true;
+		}
+	}
+	return result;
+}
+
+int bt_living_delete_pod(
+	struct bt_living *living, struct bt_object *object, struct berth_error *err)
+{
+	struct bt_object *pod = bt_object_share(object);
+	bool has_others = false;
+	int result = bt_living_change(living, object, NULL, err);
+	if (result == 0) {
+		result = delete_claims(living, pod->value, &has_others, err);
+	}
+	if (has_others) {
+		bt_pod_claims_release(
+			bt_scheduler_engine(living->scheduler)->state, pod->meta->uid);
+	}
+	bt_object_release(pod);
+	return result;
+}
+
 int bt_living_change_pod(struct bt_living *living, struct bt_object *old_object,
 	const struct bt_pod *value, struct berth_error *err)
 {
@@ -131,7 +171,7 @@ static int tell_back(
 	now = bt_object_share(now); /* there may have been another write before */
 	bt_object_release(write->pod);
 	if (write->deleted) {
-		return bt_living_change(living, now, NULL, err);
+		return bt_living_delete_pod(living, now, err);
 	}
 	struct bt_pod changed = *(const struct bt_pod *)now->value;
 	if (write->node_name.data != NULL) {

@@ -41,6 +41,9 @@ BT_MUST_USE int bt_living_add(
 /** Both are consumed; new_object NULL: deleted. */
 BT_MUST_USE int bt_living_change(struct bt_living *living, struct bt_object *old_object,
 	struct bt_object *new_object, struct berth_error *err);
+/** object, consumed, is gone: its claims are deleted, or have one user less. */
+BT_MUST_USE int bt_living_delete_pod(
+	struct bt_living *living, struct bt_object *object, struct berth_error *err);
 /** A changed pod, its resource version apart; value is copied. */
 BT_MUST_USE int bt_living_change_pod(struct bt_living *living, struct bt_object *old_object,
 	const struct bt_pod *value, struct berth_error *err);

@@ -96,38 +96,84 @@ static int run_workload(const struct bt_perf_options *options, const struct bt_p
 	return 0;
 }
 
-static int run_wanted(const struct bt_perf_options *options, const struct bt_perf_file *file,
-	bool *below, struct berth_error *err)
+/** The test case is wanted as a whole or in part. */
+static bool is_test_wanted(const struct bt_arguments *only, const struct bt_perf_test *test)
 {
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < file->test_count; i++) {
-		const struct bt_perf_test *test = &file->tests[i];
-		for (uint32_t k = 0; k < test->workload_count; k++) {
-			const struct bt_perf_workload *workload = &test->workloads[k];
-			if (!is_wanted(options->only, test, workload)) {
-				continue;
-			}
-			count++;
-			int result = run_workload(options, file, test, workload, below, err);
-			if (result < 0) {
-				return result;
-			}
+	bool wanted = only->list.count == 0;
+	for (uint32_t i = 0; i < only->list.count && !wanted; i++) {
+		struct bt_str rest = bt_str_from(only->list.items[i]);
+		while (rest.data != NULL && !wanted) {
+			struct bt_str name = bt_str_cut(&rest, ',');
+			wanted = bt_str_equal(bt_str_cut(&name, '/'), test->name);
 		}
 	}
-	return count != 0 ? 0
-			  : bt_error_set(err, BERTH_ERR_INVALID,
-				    "%s: no workload of that name (--only)", options->path);
+	return wanted;
+}
+
+/** What has been run, and what went wrong. */
+struct tally {
+	uint32_t count;
+	uint32_t failed_count;
+	bool below;
+};
+
+static void fail(struct tally *tally, struct berth_error *err)
+{
+	(void)fprintf(stderr, "berth bench: %s\n", berth_error_message(err));
+	berth_error_finish(err);
+	tally->count++;
+	tally->failed_count++;
+}
+
+static void run_test(const struct bt_perf_options *options, const struct bt_perf_file *file,
+	const struct bt_perf_test *test, struct tally *tally)
+{
+	for (uint32_t k = 0; k < test->workload_count; k++) {
+		const struct bt_perf_workload *workload = &test->workloads[k];
+		struct berth_error err = BERTH_ERROR_INIT;
+		if (!is_wanted(options->only, test, workload)) {
+			continue;
+		}
+		if (run_workload(options, file, test, workload, &tally->below, &err) < 0) {
+			fail(tally, &err);
+		} else {
+			tally->count++;
+		}
+	}
+}
+
+static int run_wanted(const struct bt_perf_options *options, struct bt_perf_file *file,
+	struct tally *tally, struct berth_error *err)
+{
+	for (uint32_t i = 0; i < file->test_count; i++) {
+		struct bt_perf_test *test = &file->tests[i];
+		if (test->error.code == 0) {
+			run_test(options, file, test, tally);
+		} else if (is_test_wanted(options->only, test)) {
+			(void)bt_error_wrap(&test->error, test->error.code, "%s", options->path);
+			fail(tally, &test->error);
+		}
+	}
+	if (tally->count == 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "%s: no workload of that name (--only)",
+			options->path);
+	}
+	return tally->failed_count == 0
+		? 0
+		: bt_error_set(err, BERTH_ERR_INVALID, "%s: %u of %u failed", options->path,
+			  tally->failed_count, tally->count);
 }
 
 int bt_perf_run_file(
 	const struct bt_perf_options *options, bool *out_below, struct berth_error *err)
 {
 	struct bt_perf_file file;
+	struct tally tally = {.count = 0};
 	int result = bt_perf_file_read(options->path, &file, err);
-	*out_below = false;
 	if (result == 0) {
-		result = run_wanted(options, &file, out_below, err);
+		result = run_wanted(options, &file, &tally, err);
 		bt_perf_file_finish(&file);
 	}
+	*out_below = tally.below;
 	return result;
 }

@@ -22,6 +22,12 @@ enum bt_perf_opcode {
 	BT_PERF_BARRIER,
 	BT_PERF_SLEEP,
 	BT_PERF_DELETE_PODS,
+	BT_PERF_CREATE_ANY,
+	BT_PERF_UPDATE_ANY,
+	BT_PERF_CREATE_RESOURCE_DRIVER,
+	BT_PERF_ALLOC_RESOURCE_CLAIMS,
+	BT_PERF_START_COLLECTING_METRICS,
+	BT_PERF_STOP_COLLECTING_METRICS,
 	BT_PERF__OPCODES,
 };
 
@@ -32,47 +38,61 @@ const char *bt_perf_opcode_name(enum bt_perf_opcode opcode);
 struct bt_perf_op {
 	enum bt_perf_opcode opcode;
 	uint32_t number; /* from 1, for messages */
+	const struct bt_json_value *source;
 	int64_t count;
-	struct bt_str count_param; /* "$name" instead of count */
+	bool has_count;
 	struct bt_str node_template;
 	struct bt_str pod_template;
 	struct bt_str namespace_template;
 	struct bt_str volume_template;
 	struct bt_str claim_template;
+	struct bt_str any_template;
 	struct bt_str namespace_;
 	struct bt_str prefix;
 	struct bt_str namespace_prefix;
 	bool collect_metrics;
 	bool skip_wait;
+	bool steady_state;
 	struct bt_str mode;
 	int64_t churn_number;
 	int64_t interval_ms;
+	int64_t per_second; /* updates or deletions; 0: all at once (of createPods: none) */
+	int64_t claims_per_node;
 	bt_str_list template_paths;
 	bt_str_list namespaces;
+	struct bt_str stage; /* "Attempted"; else until they are scheduled */
 	struct bt_str duration;
-	struct bt_str duration_param;
-	const struct bt_json_value *label_strategy;  /* {labelKey, labelValues}; NULL: none */
-	const struct bt_json_value *unique_strategy; /* {labelKey} */
-	const struct bt_json_value *create_pods;     /* of createPodSets */
-	struct bt_perf_op *pods;                     /* the same, read */
+	struct bt_str driver;
+	struct bt_str nodes; /* pattern */
+	struct bt_str metrics_name;
+	const struct bt_json_value *label_strategy;       /* {labelKey, labelValues}; NULL: none */
+	const struct bt_json_value *unique_strategy;      /* {labelKey} */
+	const struct bt_json_value *allocatable_strategy; /* {nodeAllocatable, ...} */
+	const struct bt_json_value *label_selector;
+	const struct bt_json_value *create_pods; /* of createPodSets */
+	struct bt_perf_op *pods;                 /* the same, read */
 };
 
-/** Read one operation of a list; its members borrow from value. Messages begin with "op 3 (churn)".
+struct bt_perf_workload {
+	struct bt_str name;
+	const struct bt_json_value *params; /* an object, or NULL */
+	bt_str_list gates;                  /* "Name=true" */
+	double threshold;                   /* pods a second; 0: none */
+};
+
+/**
+ * Read one operation of a list; its members borrow from value. workload: of the parameters; NULL:
+ * what comes from one is left out. Messages begin with "op 3 (churn)".
  */
 BT_MUST_USE int bt_perf_op_read(struct bt_arena *arena, const struct bt_json_value *value,
-	uint32_t number, struct bt_perf_op *op, struct berth_error *err);
+	uint32_t number, const struct bt_perf_workload *workload, struct bt_perf_op *op,
+	struct berth_error *err);
 /** "name: expected string, got number" */
 int bt_perf_wrong_type(const char *name, const char *wanted, const struct bt_json_value *value,
 	struct berth_error *err);
 /** *out borrows from value. */
 BT_MUST_USE int bt_perf_read_str(const struct bt_json_value *value, const char *name,
 	struct bt_str *out, struct berth_error *err);
-
-struct bt_perf_workload {
-	struct bt_str name;
-	const struct bt_json_value *params; /* an object, or NULL */
-	double threshold;                   /* pods a second; 0: none */
-};
 
 struct bt_perf_test {
 	struct bt_str name;
@@ -83,6 +103,7 @@ struct bt_perf_test {
 	uint32_t op_count;
 	struct bt_perf_workload *workloads;
 	uint32_t workload_count;
+	struct berth_error error; /* what is wrong with it; none of it is run then */
 };
 
 struct bt_perf_file {
@@ -93,7 +114,10 @@ struct bt_perf_file {
 	uint32_t test_count;
 };
 
-/** Read and check a whole file. Messages name file, test case, operation and field. */
+/**
+ * Read and check a whole file. A test case that is wrong has its error; messages name test case,
+ * operation and field.
+ */
 BT_MUST_USE int bt_perf_file_read(
 	const char *path, struct bt_perf_file *out_file, struct berth_error *err);
 void bt_perf_file_finish(struct bt_perf_file *file);
@@ -125,8 +149,9 @@ struct bt_perf_options {
 };
 
 /**
- * The whole file: one JSON line for each workload and repetition. *out_below: some did not reach
- * their threshold.
+ * The whole file: one JSON line for each workload and repetition. What is wrong with a test case is
+ * printed to standard error, and the others run; the result is then BERTH_ERR_INVALID. *out_below:
+ * some did not reach their threshold.
  */
 BT_MUST_USE int bt_perf_run_file(
 	const struct bt_perf_options *options, bool *out_below, struct berth_error *err);

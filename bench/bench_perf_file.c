@@ -23,7 +23,8 @@ static int read_ops(struct bt_arena *arena, const struct bt_json_value *value,
 	test->ops = BT_ARENA_NEW_ARRAY(arena, struct bt_perf_op, value->count);
 	test->op_count = value->count;
 	for (uint32_t i = 0; i < value->count; i++) {
-		int result = bt_perf_op_read(arena, value->elements[i], i + 1, &test->ops[i], err);
+		int result =
+			bt_perf_op_read(arena, value->elements[i], i + 1, NULL, &test->ops[i], err);
 		if (result < 0) {
 			return result;
 		}
@@ -55,6 +56,28 @@ static void read_threshold(struct bt_arena *arena, const struct bt_json_value *v
 	}
 }
 
+static int read_gates(struct bt_arena *arena, const struct bt_json_value *value,
+	bt_str_list *out_gates, struct berth_error *err)
+{
+	if (value == NULL || value->type == BT_JSON_NULL) {
+		return 0;
+	}
+	if (value->type != BT_JSON_OBJECT) {
+		return bt_perf_wrong_type("featureGates", "object", value, err);
+	}
+	out_gates->items = BT_ARENA_NEW_ARRAY(arena, struct bt_str, value->count);
+	out_gates->count = value->count;
+	for (uint32_t i = 0; i < value->count; i++) {
+		const struct bt_json_member *member = &value->members[i];
+		if (member->value->type != BT_JSON_BOOL) {
+			return bt_perf_wrong_type("featureGates", "bool", member->value, err);
+		}
+		out_gates->items[i] = bt_arena_printf(arena, "%.*s=%s", BT_STR_ARG(member->name),
+			member->value->boolean ? "true" : "false");
+	}
+	return 0;
+}
+
 static int read_workloads(struct bt_arena *arena, const struct bt_json_value *value,
 	struct bt_perf_test *test, struct berth_error *err)
 {
@@ -73,59 +96,18 @@ static int read_workloads(struct bt_arena *arena, const struct bt_json_value *va
 		workload->params = bt_json_find(value->elements[i], "params");
 		if (workload->params != NULL && workload->params->type != BT_JSON_OBJECT) {
 			result = bt_perf_wrong_type("params", "object", workload->params, err);
+		}
+		if (result == 0) {
+			result = read_gates(arena, bt_json_find(value->elements[i], "featureGates"),
+				&workload->gates, err);
+		}
+		if (result < 0) {
 			return bt_error_wrap(
 				err, result, "workload %.*s", BT_STR_ARG(workload->name));
 		}
 		read_threshold(arena, value->elements[i], workload);
 	}
 	return 0;
-}
-
-static int read_gates(struct bt_arena *arena, const struct bt_json_value *value,
-	struct bt_perf_test *test, struct berth_error *err)
-{
-	if (value == NULL || value->type == BT_JSON_NULL) {
-		return 0;
-	}
-	if (value->type != BT_JSON_OBJECT) {
-		return bt_perf_wrong_type("featureGates", "object", value, err);
-	}
-	test->gates.items = BT_ARENA_NEW_ARRAY(arena, struct bt_str, value->count);
-	test->gates.count = value->count;
-	for (uint32_t i = 0; i < value->count; i++) {
-		const struct bt_json_member *member = &value->members[i];
-		if (member->value->type != BT_JSON_BOOL) {
-			return bt_perf_wrong_type("featureGates", "bool", member->value, err);
-		}
-		test->gates.items[i] = bt_arena_printf(arena, "%.*s=%s", BT_STR_ARG(member->name),
-			member->value->boolean ? "true" : "false");
-	}
-	return 0;
-}
-
-static int check_pod_template(
-	const struct bt_perf_test *test, const struct bt_perf_op *op, struct berth_error *err)
-{
-	if (op->pod_template.length != 0 || test->pod_template.length != 0) {
-		return 0;
-	}
-	return bt_error_set(err, BERTH_ERR_INVALID,
-		"op %u (%s): podTemplatePath: missing, and there is no defaultPodTemplatePath",
-		op->number, bt_perf_opcode_name(op->opcode));
-}
-
-static int check_pod_templates(const struct bt_perf_test *test, struct berth_error *err)
-{
-	int result = 0;
-	for (uint32_t i = 0; i < test->op_count && result == 0; i++) {
-		const struct bt_perf_op *op = &test->ops[i];
-		if (op->opcode == BT_PERF_CREATE_PODS) {
-			result = check_pod_template(test, op, err);
-		} else if (op->pods != NULL) {
-			result = check_pod_template(test, op->pods, err);
-		}
-	}
-	return result;
 }
 
 static int read_test(struct bt_arena *arena, const struct bt_json_value *value,
@@ -147,10 +129,7 @@ static int read_test(struct bt_arena *arena, const struct bt_json_value *value,
 		}
 	}
 	if (result == 0) {
-		result = check_pod_templates(test, err);
-	}
-	if (result == 0) {
-		result = read_gates(arena, bt_json_find(value, "featureGates"), test, err);
+		result = read_gates(arena, bt_json_find(value, "featureGates"), &test->gates, err);
 	}
 	return result == 0 ? read_workloads(arena, bt_json_find(value, "workloads"), test, err)
 			   : result;
@@ -167,13 +146,15 @@ static int read_tests(
 	file->test_count = list->count;
 	for (uint32_t i = 0; i < list->count; i++) {
 		struct bt_perf_test *test = &file->tests[i];
-		int result = read_name(list->elements[i], &test->name, err);
+		int result = read_name(list->elements[i], &test->name, &test->error);
 		if (result < 0) {
-			return bt_error_wrap(err, result, "test case %u", i + 1);
+			(void)bt_error_wrap(&test->error, result, "test case %u", i + 1);
+			continue;
 		}
-		result = read_test(&file->arena, list->elements[i], test, err);
+		result = read_test(&file->arena, list->elements[i], test, &test->error);
 		if (result < 0) {
-			return bt_error_wrap(err, result, "test case %.*s", BT_STR_ARG(test->name));
+			(void)bt_error_wrap(
+				&test->error, result, "test case %.*s", BT_STR_ARG(test->name));
 		}
 	}
 	return 0;
@@ -218,5 +199,8 @@ int bt_perf_file_read(const char *path, struct bt_perf_file *out_file, struct be
 
 void bt_perf_file_finish(struct bt_perf_file *file)
 {
+	for (uint32_t i = 0; i < file->test_count; i++) {
+		berth_error_finish(&file->tests[i].error);
+	}
 	bt_arena_finish(&file->arena);
 }

@@ -6,6 +6,7 @@
 #include "api/workload.h"
 #include "base/alloc.h"
 #include "bench/bench_perf_private.h"
+#include "cli/pod_claims.h"
 
 /** Where an operation names none. */
 static const char default_node[] =
@@ -15,7 +16,15 @@ static const char default_node[] =
 
 #define DEFAULT_NODE_NAME "default node"
 
-static struct bt_bench_template *find_template(const struct bt_perf *perf, const char *path)
+static const char default_pod[] =
+	"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"generateName\":\"pod-\"},\"spec\":"
+	"{\"containers\":[{\"name\":\"pause\",\"image\":\"registry.k8s.io/pause:3.10\",\"ports\":"
+	"[{\"containerPort\":80}],\"resources\":{\"requests\":{\"cpu\":\"100m\",\"memory\":"
+	"\"500Mi\"},\"limits\":{\"cpu\":\"100m\",\"memory\":\"500Mi\"}}}]}}";
+
+#define DEFAULT_POD_NAME "default pod"
+
+static struct bt_bench_template *find_read(const struct bt_perf *perf, const char *path)
 {
 	for (uint32_t i = 0; i < perf->templates.count; i++) {
 		if (strcmp(bt_bench_template_path(perf->templates.items[i]), path) == 0) {
@@ -25,24 +34,24 @@ static struct bt_bench_template *find_template(const struct bt_perf *perf, const
 	return NULL;
 }
 
-int bt_perf_template(struct bt_perf *perf, struct bt_str path,
-	struct bt_bench_template **out_template, struct berth_error *err)
+static int find_or_read(struct bt_perf *perf, struct bt_str path, const char *default_name,
+	const char *default_text, struct bt_bench_template **out_template, struct berth_error *err)
 {
 	struct bt_strbuf full = {0};
 	int result = 0;
 	if (path.length == 0) {
-		bt_strbuf_append_c(&full, DEFAULT_NODE_NAME);
+		bt_strbuf_append_c(&full, default_name);
 	} else {
 		if (path.data[0] != '/') {
 			bt_strbuf_append_str(&full, perf->file->folder);
 		}
 		bt_strbuf_append_str(&full, path);
 	}
-	*out_template = find_template(perf, bt_strbuf_c(&full));
+	*out_template = find_read(perf, bt_strbuf_c(&full));
 	if (*out_template == NULL) {
 		result = path.length == 0
 			? bt_bench_template_from_text(
-				  DEFAULT_NODE_NAME, bt_str_from(default_node), out_template, err)
+				  default_name, bt_str_from(default_text), out_template, err)
 			: bt_bench_template_read(bt_strbuf_c(&full), out_template, err);
 		if (result == 0) {
 			bt_vec_push(&perf->templates, *out_template);
@@ -52,19 +61,19 @@ int bt_perf_template(struct bt_perf *perf, struct bt_str path,
 	return result;
 }
 
-static struct bt_bench_stamp next_stamp(
-	struct bt_perf *perf, uint64_t index, struct bt_str namespace_)
+/** Paths are relative to the workload file. */
+static int find_template(struct bt_perf *perf, struct bt_str path,
+	struct bt_bench_template **out_template, struct berth_error *err)
 {
-	return (struct bt_bench_stamp){
-		.index = index, .serial = ++perf->serial, .namespace_ = namespace_};
+	return find_or_read(perf, path, DEFAULT_NODE_NAME, default_node, out_template, err);
 }
 
+/** stamp: but for its serial number. */
 static int make(struct bt_perf *perf, struct bt_bench_template *template_, enum bt_kind kind,
-	uint64_t index, struct bt_str namespace_, struct bt_object **out_object,
-	struct berth_error *err)
+	struct bt_bench_stamp stamp, struct bt_object **out_object, struct berth_error *err)
 {
-	struct bt_bench_stamp stamp = next_stamp(perf, index, namespace_);
 	struct bt_object *object;
+	stamp.serial = ++perf->serial;
 	int result = bt_bench_template_make(template_, &stamp, &object, err);
 	if (result == 0 && object->kind != kind) {
 		result = bt_error_set(err, BERTH_ERR_INVALID, "%s: a %s, not a %s",
@@ -145,27 +154,188 @@ static int add_labels(struct bt_arena *arena, const struct bt_perf_op *op, uint3
 	return 0;
 }
 
+/** An upstream node has its name as label, which anti-affinity by host needs. */
+static void label_host(struct bt_arena *arena, struct bt_object_meta *meta)
+{
+	const struct bt_str key = BT_STR("kubernetes.io/hostname");
+	if (bt_str_map_find(&meta->labels, key) == NULL) {
+		meta->labels = with_pair(arena, &meta->labels, key, meta->name);
+	}
+}
+
+/** The amount of a resource in a list; the list is made anew. */
+static void set_amount(struct bt_arena *arena, struct bt_resource_list *list, struct bt_str name,
+	const struct bt_quantity *amount)
+{
+	struct bt_resource_entry *items =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_resource_entry, list->count + 1);
+	uint32_t count = 0;
+	bool placed = false;
+	for (uint32_t i = 0; i < list->count; i++) {
+		int order = bt_str_compare(list->items[i].name, name);
+		if (order >= 0 && !placed) {
+			items[count++] = (struct bt_resource_entry){name, *amount};
+			placed = true;
+		}
+		if (order != 0) {
+			items[count++] = list->items[i];
+		}
+	}
+	if (!placed) {
+		items[count++] = (struct bt_resource_entry){name, *amount};
+	}
+	*list = (struct bt_resource_list){items, count, true};
+}
+
+#define STRATEGY "nodeAllocatableStrategy: "
+
+static int set_allocatable(struct bt_arena *arena, const struct bt_json_value *amounts,
+	struct bt_node *node, struct berth_error *err)
+{
+	if (amounts == NULL) {
+		return 0;
+	}
+	if (amounts->type != BT_JSON_OBJECT) {
+		return bt_perf_wrong_type(STRATEGY "nodeAllocatable", "object", amounts, err);
+	}
+	for (uint32_t i = 0; i < amounts->count; i++) {
+		const struct bt_json_member *member = &amounts->members[i];
+		struct bt_quantity amount;
+		if (member->value->type != BT_JSON_STRING &&
+			member->value->type != BT_JSON_NUMBER) {
+			return bt_perf_wrong_type(
+				STRATEGY "nodeAllocatable", "string", member->value, err);
+		}
+		int result = bt_quantity_parse(member->value->text, arena, &amount, err);
+		if (result < 0) {
+			return bt_error_wrap(err, result, STRATEGY "nodeAllocatable[%.*s]",
+				BT_STR_ARG(member->name));
+		}
+		set_amount(arena, &node->status.capacity, member->name, &amount);
+		set_amount(arena, &node->status.allocatable, member->name, &amount);
+	}
+	return 0;
+}
+
+/** "a,b" of a list of strings. */
+static int join_texts(struct bt_arena *arena, const struct bt_json_value *list, struct bt_str *out,
+	struct berth_error *err)
+{
+	struct bt_strbuf text = {0};
+	int result = list->type == BT_JSON_ARRAY
+		? 0
+		: bt_perf_wrong_type(STRATEGY "migratedPlugins", "array", list, err);
+	for (uint32_t i = 0; result == 0 && i < list->count; i++) {
+		struct bt_str name;
+		result =
+			bt_perf_read_str(list->elements[i], STRATEGY "migratedPlugins", &name, err);
+		if (result == 0) {
+			bt_strbuf_printf(&text, "%s%.*s", i != 0 ? "," : "", BT_STR_ARG(name));
+		}
+	}
+	*out = bt_arena_str(arena, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+	return result;
+}
+
+/** {"ebs.csi.aws.com": {"count": 39}} */
+static int read_drivers(struct bt_arena *arena, const struct bt_json_value *limits,
+	struct bt_str node_name, struct bt_csi_node *csi_node, struct berth_error *err)
+{
+	if (limits->type != BT_JSON_OBJECT) {
+		return bt_perf_wrong_type(STRATEGY "csiNodeAllocatable", "object", limits, err);
+	}
+	csi_node->spec.drivers.items =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_csi_node_driver, limits->count);
+	csi_node->spec.drivers.count = limits->count;
+	csi_node->spec.drivers.present = true;
+	for (uint32_t i = 0; i < limits->count; i++) {
+		const struct bt_json_member *member = &limits->members[i];
+		const struct bt_json_value *limit = bt_json_find(member->value, "count");
+		struct bt_volume_node_resources *resources =
+			BT_ARENA_NEW(arena, struct bt_volume_node_resources);
+		int64_t count;
+		if (limit == NULL || limit->type != BT_JSON_NUMBER ||
+			!bt_json_number_int64(limit->text, &count) || count < 0 ||
+			count > INT32_MAX) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				STRATEGY "csiNodeAllocatable[%.*s]: count: a number is needed",
+				BT_STR_ARG(member->name));
+		}
+		resources->count = (struct bt_opt_i32){true, (int32_t)count};
+		csi_node->spec.drivers.items[i] = (struct bt_csi_node_driver){
+			.name = member->name, .node_id = node_name, .allocatable = resources};
+	}
+	return 0;
+}
+
+/** The CSINode beside the node; NULL: the strategy says nothing of one. */
+static int make_csi_node(struct bt_arena *arena, const struct bt_json_value *strategy,
+	const struct bt_object_meta *node, struct bt_object **out_object, struct berth_error *err)
+{
+	const struct bt_json_value *limits = bt_json_find(strategy, "csiNodeAllocatable");
+	const struct bt_json_value *migrated = bt_json_find(strategy, "migratedPlugins");
+	struct bt_csi_node csi_node = {.metadata = {.name = node->name, .uid = node->uid}};
+	int result = 0;
+	*out_object = NULL;
+	if (limits != NULL) {
+		result = read_drivers(arena, limits, node->name, &csi_node, err);
+	}
+	if (result == 0 && migrated != NULL) {
+		struct bt_str names;
+		result = join_texts(arena, migrated, &names, err);
+		csi_node.metadata.annotations = with_pair(arena, &csi_node.metadata.annotations,
+			BT_STR("storage.alpha.kubernetes.io/migrated-plugins"), names);
+	}
+	if (result == 0 && (limits != NULL || migrated != NULL)) {
+		*out_object = bt_object_create(BT_KIND_CSI_NODE, &csi_node);
+	}
+	return result;
+}
+
+static int create_node(struct bt_perf *perf, const struct bt_perf_op *op,
+	const struct bt_object *made, uint32_t index, struct bt_arena *arena,
+	struct berth_error *err)
+{
+	struct bt_node node = *(const struct bt_node *)made->value;
+	struct bt_object *csi_node = NULL;
+	label_host(arena, &node.metadata);
+	int result = add_labels(arena, op, index, &node.metadata, err);
+	if (result == 0 && op->allocatable_strategy != NULL) {
+		result = set_allocatable(arena,
+			bt_json_find(op->allocatable_strategy, "nodeAllocatable"), &node, err);
+		if (result == 0) {
+			result = make_csi_node(
+				arena, op->allocatable_strategy, &node.metadata, &csi_node, err);
+		}
+	}
+	if (result < 0) {
+		return result;
+	}
+	struct bt_object *object = bt_object_create(BT_KIND_NODE, &node);
+	bt_vec_push(&perf->nodes, bt_object_share(object));
+	perf->result->node_count++;
+	result = bt_living_add(&perf->living, object, err);
+	if (csi_node != NULL) {
+		result = result == 0 ? bt_living_add(&perf->living, csi_node, err) : result;
+	}
+	return result;
+}
+
 int bt_perf_create_nodes(
 	struct bt_perf *perf, const struct bt_perf_op *op, uint32_t count, struct berth_error *err)
 {
 	struct bt_bench_template *template_;
 	struct bt_arena arena = {0};
-	int result = bt_perf_template(perf, op->node_template, &template_, err);
+	int result = find_template(perf, op->node_template, &template_, err);
 	for (uint32_t i = 0; i < count && result == 0; i++) {
 		struct bt_object *object;
-		result = make(
-			perf, template_, BT_KIND_NODE, i, (struct bt_str){NULL, 0}, &object, err);
-		if (result < 0) {
-			break;
-		}
-		struct bt_node node = *(const struct bt_node *)object->value;
-		result = add_labels(&arena, op, i, &node.metadata, err);
+		result = make(perf, template_, BT_KIND_NODE,
+			(struct bt_bench_stamp){.index = i, .count = count}, &object, err);
 		if (result == 0) {
-			result = bt_living_add(
-				&perf->living, bt_object_create(BT_KIND_NODE, &node), err);
-			perf->result->node_count++;
+			result = create_node(perf, op, object, i, &arena, err);
+			bt_object_release(object);
 		}
-		bt_object_release(object);
 		bt_arena_reset(&arena);
 	}
 	bt_arena_finish(&arena);
@@ -196,15 +366,16 @@ int bt_perf_create_namespaces(
 	struct bt_bench_template *template_ = NULL;
 	int result = 0;
 	if (op->namespace_template.length != 0) {
-		result = bt_perf_template(perf, op->namespace_template, &template_, err);
+		result = find_template(perf, op->namespace_template, &template_, err);
 	}
 	for (uint32_t i = 0; i < count && result == 0; i++) {
 		struct bt_str name =
 			bt_arena_printf(&perf->arena, "%.*s-%u", BT_STR_ARG(op->prefix), i);
 		struct bt_object *object = NULL;
 		if (template_ != NULL) {
-			result = make(perf, template_, BT_KIND_NAMESPACE, i,
-				(struct bt_str){NULL, 0}, &object, err);
+			const struct bt_bench_stamp stamp = {
+				.index = i, .count = count, .name = name};
+			result = make(perf, template_, BT_KIND_NAMESPACE, stamp, &object, err);
 		}
 		if (result == 0) {
 			result = add_namespace(
@@ -253,17 +424,20 @@ static int add_volume(struct bt_perf *perf, const struct bt_perf_op *op, uint32_
 {
 	struct bt_bench_template *templates[2];
 	struct bt_object *objects[2] = {NULL, NULL};
-	int result = bt_perf_template(perf, op->volume_template, &templates[0], err);
+	int result = find_template(perf, op->volume_template, &templates[0], err);
 	if (result == 0) {
-		result = bt_perf_template(perf, op->claim_template, &templates[1], err);
+		result = find_template(perf, op->claim_template, &templates[1], err);
+	}
+	struct bt_bench_stamp stamp = {
+		.index = index, .count = (uint64_t)op->count, .name = claim_name};
+	if (result == 0) {
+		result = make(
+			perf, templates[0], BT_KIND_PERSISTENT_VOLUME, stamp, &objects[0], err);
 	}
 	if (result == 0) {
-		result = make(perf, templates[0], BT_KIND_PERSISTENT_VOLUME, index,
-			(struct bt_str){NULL, 0}, &objects[0], err);
-	}
-	if (result == 0) {
-		result = make(perf, templates[1], BT_KIND_PERSISTENT_VOLUME_CLAIM, index,
-			namespace_, &objects[1], err);
+		stamp.namespace_ = namespace_;
+		result = make(perf, templates[1], BT_KIND_PERSISTENT_VOLUME_CLAIM, stamp,
+			&objects[1], err);
 	}
 	if (result == 0) {
 		result = add_bound(perf, objects[0], objects[1], claim_name, arena, err);
@@ -289,6 +463,26 @@ static void use_claim(struct bt_pod *pod, struct bt_str claim_name, struct bt_ar
 	pod->spec.volumes.present = true;
 }
 
+uint64_t bt_perf_pod_hash(const void *perf, uint32_t index)
+{
+	const struct bt_perf_pod *pod = &((const struct bt_perf *)perf)->pods.items[index];
+	return bt_hash_u64(bt_str_hash(pod->name), bt_str_hash(pod->namespace_));
+}
+
+uint32_t bt_perf_find_pod(const struct bt_perf *perf, struct bt_str namespace_, struct bt_str name)
+{
+	uint64_t hash = bt_hash_u64(bt_str_hash(name), bt_str_hash(namespace_));
+	for (uint32_t at = bt_map_first(&perf->pods_by_name, hash); at != BT_MAP_NONE;
+		at = bt_map_next(&perf->pods_by_name, hash, at)) {
+		uint32_t index = bt_map_value(&perf->pods_by_name, at);
+		const struct bt_perf_pod *pod = &perf->pods.items[index];
+		if (bt_str_equal(pod->namespace_, namespace_) && bt_str_equal(pod->name, name)) {
+			return index;
+		}
+	}
+	return UINT32_MAX;
+}
+
 /** Known to the workload from here on: waited for, deleted. */
 static void note_pod(struct bt_perf *perf, const struct bt_object_meta *meta)
 {
@@ -298,32 +492,54 @@ static void note_pod(struct bt_perf *perf, const struct bt_object_meta *meta)
 	if (!bt_str_equal(namespace_, meta->namespace_)) {
 		namespace_ = bt_arena_str(&perf->arena, meta->namespace_);
 	}
-	struct bt_perf_pod pod = {namespace_, bt_arena_str(&perf->arena, meta->name)};
+	struct bt_perf_pod pod = {namespace_, bt_arena_str(&perf->arena, meta->name), false};
 	bt_vec_push(&perf->pods, pod);
+	bt_map_insert(&perf->pods_by_name, bt_perf_pod_hash(perf, perf->pods.count - 1),
+		perf->pods.count - 1);
 }
 
-static int add_pod(struct bt_perf *perf, const struct bt_perf_op *op, struct bt_object *object,
-	uint32_t index, struct bt_arena *arena, struct berth_error *err)
+/** With the claims that its templates of claims ask for. */
+static int add_pod(
+	struct bt_perf *perf, struct bt_pod *pod, struct bt_arena *arena, struct berth_error *err)
 {
-	struct bt_pod pod = *(const struct bt_pod *)object->value;
+	struct bt_str missing;
 	if (bt_scheduler_find_pod(
-		    perf->living.scheduler, pod.metadata.namespace_, pod.metadata.name) != NULL) {
+		    perf->living.scheduler, pod->metadata.namespace_, pod->metadata.name) != NULL) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"pod %.*s is there already: templates need a generateName or {{.Index}}",
-			BT_STR_ARG(pod.metadata.name));
+			BT_STR_ARG(pod->metadata.name));
 	}
+	(void)bt_pod_claims_make(&perf->uids, bt_scheduler_engine(perf->living.scheduler)->state,
+		pod, arena, &missing);
+	if (missing.length != 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"pod %.*s/%.*s: there is no ResourceClaimTemplate %.*s",
+			BT_STR_ARG(pod->metadata.namespace_), BT_STR_ARG(pod->metadata.name),
+			BT_STR_ARG(missing));
+	}
+	return bt_living_add(&perf->living, bt_object_create(BT_KIND_POD, pod), err);
+}
+
+static int create_pod(struct bt_perf *perf, const struct bt_perf_op *op,
+	const struct bt_object *object, uint32_t index, struct bt_arena *arena,
+	struct berth_error *err)
+{
+	struct bt_pod pod = *(const struct bt_pod *)object->value;
+	int result = 0;
 	if (op->claim_template.length != 0) {
 		struct bt_str claim_name =
 			bt_arena_printf(arena, "claim-of-%.*s", BT_STR_ARG(pod.metadata.name));
-		int result = add_volume(
+		result = add_volume(
 			perf, op, index, pod.metadata.namespace_, claim_name, arena, err);
-		if (result < 0) {
-			return result;
-		}
 		use_claim(&pod, claim_name, arena);
 	}
-	note_pod(perf, &pod.metadata);
-	return bt_living_add(&perf->living, bt_object_create(BT_KIND_POD, &pod), err);
+	if (result == 0) {
+		result = add_pod(perf, &pod, arena, err);
+	}
+	if (result == 0) {
+		note_pod(perf, &pod.metadata);
+	}
+	return result;
 }
 
 int bt_perf_create_pods(struct bt_perf *perf, const struct bt_perf_op *op, struct bt_str namespace_,
@@ -331,21 +547,157 @@ int bt_perf_create_pods(struct bt_perf *perf, const struct bt_perf_op *op, struc
 {
 	struct bt_bench_template *template_;
 	struct bt_arena arena = {0};
-	int result = bt_perf_template(perf,
+	int result = find_or_read(perf,
 		op->pod_template.length != 0 ? op->pod_template : perf->test->pod_template,
-		&template_, err);
+		DEFAULT_POD_NAME, default_pod, &template_, err);
 	if (result == 0) {
 		result = add_namespace(perf, namespace_, NULL, err);
 	}
 	for (uint32_t i = 0; i < count && result == 0; i++) {
 		struct bt_object *object;
-		result = make(perf, template_, BT_KIND_POD, i, namespace_, &object, err);
+		result = make(perf, template_, BT_KIND_POD,
+			(struct bt_bench_stamp){
+				.index = i, .count = count, .namespace_ = namespace_},
+			&object, err);
 		if (result == 0) {
-			result = add_pod(perf, op, object, i, &arena, err);
+			result = create_pod(perf, op, object, i, &arena, err);
 			bt_object_release(object);
 		}
 		bt_arena_reset(&arena);
 	}
+	bt_arena_finish(&arena);
+	return result;
+}
+
+/** --- objects of any kind --- */
+
+/** object: consumed. Pods are not among those that are waited for. */
+static int add_any(struct bt_perf *perf, struct bt_object *object, struct berth_error *err)
+{
+	if (object->kind != BT_KIND_POD) {
+		return bt_living_add(&perf->living, object, err);
+	}
+	struct bt_arena arena = {0};
+	struct bt_pod pod = *(const struct bt_pod *)object->value;
+	int result = add_pod(perf, &pod, &arena, err);
+	bt_arena_finish(&arena);
+	bt_object_release(object);
+	return result;
+}
+
+static struct bt_str namespace_of(const struct bt_perf_op *op)
+{
+	return op->namespace_.length != 0 ? op->namespace_ : BT_STR("default");
+}
+
+static int make_any(struct bt_perf *perf, const struct bt_perf_op *op, uint32_t index,
+	uint32_t count, struct bt_object **out_object, struct berth_error *err)
+{
+	struct bt_bench_template *template_;
+	const struct bt_bench_stamp stamp = {.index = index,
+		.count = count,
+		.serial = ++perf->serial,
+		.namespace_ = namespace_of(op)};
+	int result = find_template(perf, op->any_template, &template_, err);
+	return result == 0 ? bt_bench_template_make(template_, &stamp, out_object, err) : result;
+}
+
+int bt_perf_create_any(
+	struct bt_perf *perf, const struct bt_perf_op *op, uint32_t count, struct berth_error *err)
+{
+	int result = 0;
+	for (uint32_t i = 0; i < count && result == 0; i++) {
+		struct bt_object *object;
+		result = make_any(perf, op, i, count, &object, err);
+		if (result < 0) {
+			break;
+		}
+		if (bt_kind_info(object->kind)->namespaced) {
+			result = add_namespace(perf, object->meta->namespace_, NULL, err);
+		}
+		if (object->kind == BT_KIND_NODE) {
+			bt_vec_push(&perf->nodes, bt_object_share(object));
+			perf->result->node_count++;
+		} else if (object->kind == BT_KIND_POD) {
+			note_pod(perf, object->meta);
+		}
+		if (result == 0) {
+			result = add_any(perf, object, err);
+		} else {
+			bt_object_release(object);
+		}
+	}
+	return result;
+}
+
+/** The object of the same kind and name, borrowed; *out_node: its place in nodes. */
+static struct bt_object *find_same(
+	const struct bt_perf *perf, const struct bt_object *object, uint32_t *out_node)
+{
+	const struct bt_object_meta *meta = object->meta;
+	*out_node = UINT32_MAX;
+	if (object->kind == BT_KIND_POD) {
+		return bt_scheduler_find_pod(perf->living.scheduler, meta->namespace_, meta->name);
+	}
+	for (uint32_t i = 0; object->kind == BT_KIND_NODE && i < perf->nodes.count; i++) {
+		if (bt_str_equal(perf->nodes.items[i]->meta->name, meta->name)) {
+			*out_node = i;
+			return perf->nodes.items[i];
+		}
+	}
+	return object->kind == BT_KIND_NODE
+		? NULL
+		: bt_object_store_find_object(
+			  &bt_scheduler_engine(perf->living.scheduler)->state->objects,
+			  object->kind, meta->namespace_, meta->name);
+}
+
+/** An update keeps what the object is, and where a pod is. */
+static int update_object(struct bt_perf *perf, struct bt_object *old, uint32_t node,
+	const struct bt_object *wanted, struct bt_arena *arena, struct berth_error *err)
+{
+	const struct bt_kind_info *info = bt_kind_info(wanted->kind);
+	void *value = bt_arena_alloc(arena, info->size);
+	struct bt_object_meta *meta = value; /* metadata comes first in all of them */
+	memcpy(value, wanted->value, info->size);
+	meta->uid = old->meta->uid;
+	meta->creation_timestamp = old->meta->creation_timestamp;
+	if (wanted->kind == BT_KIND_POD) {
+		const struct bt_pod *before = old->value;
+		struct bt_pod *pod = value;
+		pod->spec.node_name = before->spec.node_name;
+		pod->status = before->status;
+		return bt_living_change_pod(&perf->living, bt_object_share(old), pod, err);
+	}
+	meta->resource_version = bt_arena_printf(
+		arena, "%llu", (unsigned long long)++perf->living.resource_version + UINT32_MAX);
+	struct bt_object *changed = bt_object_create(wanted->kind, value);
+	if (node != UINT32_MAX) {
+		perf->nodes.items[node] = bt_object_share(changed);
+	} else {
+		old = bt_object_share(old);
+	}
+	return bt_living_change(&perf->living, old, changed, err);
+}
+
+int bt_perf_update_any(struct bt_perf *perf, const struct bt_perf_op *op, uint32_t index,
+	uint32_t count, struct berth_error *err)
+{
+	struct bt_object *wanted;
+	struct bt_arena arena = {0};
+	uint32_t node;
+	int result = make_any(perf, op, index, count, &wanted, err);
+	if (result < 0) {
+		return result;
+	}
+	struct bt_object *old = find_same(perf, wanted, &node);
+	result = old != NULL
+		? update_object(perf, old, node, wanted, &arena, err)
+		: bt_error_set(err, BERTH_ERR_INVALID, "there is no %s %.*s%s%.*s",
+			  bt_kind_info(wanted->kind)->name, BT_STR_ARG(wanted->meta->namespace_),
+			  wanted->meta->namespace_.length != 0 ? "/" : "",
+			  BT_STR_ARG(wanted->meta->name));
+	bt_object_release(wanted);
 	bt_arena_finish(&arena);
 	return result;
 }
@@ -360,14 +712,17 @@ static int churn_create(struct bt_perf *perf, struct bt_perf_churn *churn, struc
 	for (uint32_t i = 0; i < paths->count && result == 0; i++) {
 		struct bt_bench_template *template_;
 		struct bt_object *object;
-		struct bt_bench_stamp stamp = next_stamp(perf, churn->made_count, namespace_);
-		result = bt_perf_template(perf, paths->items[i], &template_, err);
+		const struct bt_bench_stamp stamp = {.index = churn->made_count,
+			.count = (uint64_t)churn->op->churn_number,
+			.serial = ++perf->serial,
+			.namespace_ = namespace_};
+		result = find_template(perf, paths->items[i], &template_, err);
 		if (result == 0) {
 			result = bt_bench_template_make(template_, &stamp, &object, err);
 		}
 		if (result == 0) {
 			bt_vec_push(&churn->objects, bt_object_share(object));
-			result = bt_living_add(&perf->living, object, err);
+			result = add_any(perf, object, err);
 		}
 	}
 	churn->made_count++;
@@ -386,9 +741,10 @@ static int churn_delete(struct bt_perf *perf, struct bt_perf_churn *churn, struc
 				object->meta->namespace_, object->meta->name);
 			now = now != NULL ? bt_object_share(now) : NULL;
 			bt_object_release(object);
-			object = now; /* NULL: preempted meanwhile */
-		}
-		if (object != NULL) {
+			if (now != NULL) { /* NULL: preempted meanwhile */
+				result = bt_living_delete_pod(&perf->living, now, err);
+			}
+		} else {
 			result = bt_living_change(&perf->living, object, NULL, err);
 		}
 	}

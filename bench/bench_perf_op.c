@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Operations of a workload file: which there are, and the fields of each. */
 #include <stddef.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "bench/bench_perf.h"
@@ -14,6 +15,12 @@ static const char *const opcode_names[BT_PERF__OPCODES] = {
 	[BT_PERF_BARRIER] = "barrier",
 	[BT_PERF_SLEEP] = "sleep",
 	[BT_PERF_DELETE_PODS] = "deletePods",
+	[BT_PERF_CREATE_ANY] = "createAny",
+	[BT_PERF_UPDATE_ANY] = "updateAny",
+	[BT_PERF_CREATE_RESOURCE_DRIVER] = "createResourceDriver",
+	[BT_PERF_ALLOC_RESOURCE_CLAIMS] = "allocResourceClaims",
+	[BT_PERF_START_COLLECTING_METRICS] = "startCollectingMetrics",
+	[BT_PERF_STOP_COLLECTING_METRICS] = "stopCollectingMetrics",
 };
 
 enum field_type {
@@ -22,7 +29,6 @@ enum field_type {
 	FIELD_BOOL,
 	FIELD_STRS,
 	FIELD_OBJECT,
-	FIELD_IGNORED, /* known, and without a meaning here */
 };
 
 #define NODES (1U << BT_PERF_CREATE_NODES)
@@ -33,6 +39,11 @@ enum field_type {
 #define BARRIER (1U << BT_PERF_BARRIER)
 #define SLEEP (1U << BT_PERF_SLEEP)
 #define DELETE_PODS (1U << BT_PERF_DELETE_PODS)
+#define CREATE_ANY (1U << BT_PERF_CREATE_ANY)
+#define UPDATE_ANY (1U << BT_PERF_UPDATE_ANY)
+#define DRIVER (1U << BT_PERF_CREATE_RESOURCE_DRIVER)
+#define ALLOC_CLAIMS (1U << BT_PERF_ALLOC_RESOURCE_CLAIMS)
+#define START_METRICS (1U << BT_PERF_START_COLLECTING_METRICS)
 
 struct field {
 	const char *name;
@@ -43,18 +54,25 @@ struct field {
 
 #define AT(member) offsetof(struct bt_perf_op, member)
 
+/**
+ * The value of each may come from a parameter of the workload: "count: $nodes", or "countParam:
+ * $nodes" for all but lists and objects.
+ */
 static const struct field fields[] = {
-	{"count", FIELD_INT, NODES | NAMESPACES | PODS | POD_SETS, AT(count)},
-	{"countParam", FIELD_STR, NODES | NAMESPACES | PODS | POD_SETS, AT(count_param)},
+	{"count", FIELD_INT, NODES | NAMESPACES | PODS | POD_SETS | CREATE_ANY | UPDATE_ANY,
+		AT(count)},
 	{"nodeTemplatePath", FIELD_STR, NODES, AT(node_template)},
+	{"nodeAllocatableStrategy", FIELD_OBJECT, NODES, AT(allocatable_strategy)},
 	{"labelNodePrepareStrategy", FIELD_OBJECT, NODES, AT(label_strategy)},
 	{"uniqueNodeLabelStrategy", FIELD_OBJECT, NODES, AT(unique_strategy)},
 	{"prefix", FIELD_STR, NAMESPACES, AT(prefix)},
 	{"namespaceTemplatePath", FIELD_STR, NAMESPACES, AT(namespace_template)},
 	{"podTemplatePath", FIELD_STR, PODS, AT(pod_template)},
-	{"namespace", FIELD_STR, PODS | DELETE_PODS, AT(namespace_)},
+	{"namespace", FIELD_STR, PODS | DELETE_PODS | CREATE_ANY | UPDATE_ANY | ALLOC_CLAIMS,
+		AT(namespace_)},
 	{"collectMetrics", FIELD_BOOL, PODS, AT(collect_metrics)},
 	{"skipWaitToCompletion", FIELD_BOOL, PODS | DELETE_PODS, AT(skip_wait)},
+	{"steadyState", FIELD_BOOL, PODS, AT(steady_state)},
 	{"persistentVolumeTemplatePath", FIELD_STR, PODS, AT(volume_template)},
 	{"persistentVolumeClaimTemplatePath", FIELD_STR, PODS, AT(claim_template)},
 	{"namespacePrefix", FIELD_STR, POD_SETS, AT(namespace_prefix)},
@@ -63,11 +81,23 @@ static const struct field fields[] = {
 	{"number", FIELD_INT, CHURN, AT(churn_number)},
 	{"intervalMilliseconds", FIELD_INT, CHURN, AT(interval_ms)},
 	{"templatePaths", FIELD_STRS, CHURN, AT(template_paths)},
-	{"namespaces", FIELD_STRS, BARRIER, AT(namespaces)},
-	{"stageRequirement", FIELD_IGNORED, BARRIER, 0},
-	{"duration", FIELD_STR, SLEEP, AT(duration)},
-	{"durationParam", FIELD_STR, SLEEP, AT(duration_param)},
-	{"deletePodsPerSecond", FIELD_IGNORED, DELETE_PODS, 0},
+	{"templatePath", FIELD_STR, CREATE_ANY | UPDATE_ANY, AT(any_template)},
+	{"updatePerSecond", FIELD_INT, UPDATE_ANY, AT(per_second)},
+	{"namespaces", FIELD_STRS, BARRIER | START_METRICS, AT(namespaces)},
+	{"labelSelector", FIELD_OBJECT, BARRIER | DELETE_PODS | START_METRICS, AT(label_selector)},
+	{"stageRequirement", FIELD_STR, BARRIER, AT(stage)},
+	{"duration", FIELD_STR, SLEEP | PODS, AT(duration)},
+	{"deletePodsPerSecond", FIELD_INT, DELETE_PODS | PODS, AT(per_second)},
+	{"driverName", FIELD_STR, DRIVER, AT(driver)},
+	{"nodes", FIELD_STR, DRIVER, AT(nodes)},
+	{"maxClaimsPerNode", FIELD_INT, DRIVER, AT(claims_per_node)},
+	{"name", FIELD_STR, START_METRICS, AT(metrics_name)},
+};
+
+/** Of one operation. */
+struct reading {
+	struct bt_arena *arena;
+	const struct bt_perf_workload *workload; /* NULL: parameters are not looked up */
 };
 
 const char *bt_perf_opcode_name(enum bt_perf_opcode opcode)
@@ -134,38 +164,104 @@ static int read_strs(struct bt_arena *arena, const struct bt_json_value *value, 
 	return 0;
 }
 
-static int read_field(struct bt_arena *arena, const struct field *field,
+static int read_field(struct bt_arena *arena, const struct field *field, const char *name,
 	const struct bt_json_value *value, struct bt_perf_op *op, struct berth_error *err)
 {
 	void *target = (char *)op + field->offset;
 	switch (field->type) {
 	case FIELD_STR:
-		return bt_perf_read_str(value, field->name, target, err);
+		return bt_perf_read_str(value, name, target, err);
 	case FIELD_INT:
-		return read_int(value, field->name, target, err);
+		return read_int(value, name, target, err);
 	case FIELD_BOOL:
-		return read_bool(value, field->name, target, err);
+		return read_bool(value, name, target, err);
 	case FIELD_STRS:
-		return read_strs(arena, value, field->name, target, err);
+		return read_strs(arena, value, name, target, err);
 	case FIELD_OBJECT:
 		if (value->type != BT_JSON_OBJECT) {
-			return bt_perf_wrong_type(field->name, "object", value, err);
+			return bt_perf_wrong_type(name, "object", value, err);
 		}
 		*(const struct bt_json_value **)target = value;
-		return 0;
-	case FIELD_IGNORED:
 		return 0;
 	}
 	return 0;
 }
 
+/** --- parameters --- */
+
+static bool is_param(const struct bt_json_value *value)
+{
+	return value->type == BT_JSON_STRING && value->text.length > 1 &&
+		value->text.data[0] == '$';
+}
+
+static int no_param(const struct bt_perf_workload *workload, struct bt_str wanted, const char *name,
+	struct berth_error *err)
+{
+	struct bt_strbuf known = {0};
+	for (uint32_t i = 0; workload->params != NULL && i < workload->params->count; i++) {
+		bt_strbuf_printf(&known, "%s%.*s", i != 0 ? ", " : "",
+			BT_STR_ARG(workload->params->members[i].name));
+	}
+	int result = bt_error_set(err, BERTH_ERR_INVALID,
+		"%s: the workload has no parameter %.*s; it has %s", name, BT_STR_ARG(wanted),
+		known.length != 0 ? bt_strbuf_c(&known) : "none");
+	bt_strbuf_finish(&known);
+	return result;
+}
+
+/** value: "$name". */
+static int read_param(const struct reading *reading, const struct field *field, const char *name,
+	const struct bt_json_value *value, struct bt_perf_op *op, struct berth_error *err)
+{
+	static const char *const words[] = {
+		[FIELD_STR] = "string",
+		[FIELD_INT] = "count",
+		[FIELD_BOOL] = "bool",
+		[FIELD_STRS] = "list of strings",
+		[FIELD_OBJECT] = "object",
+	};
+	const struct bt_perf_workload *workload = reading->workload;
+	struct bt_str wanted = bt_str_sub(value->text, 1, UINT32_MAX);
+	const struct bt_json_value *found = NULL;
+	if (workload == NULL) {
+		return 0;
+	}
+	for (uint32_t i = 0; workload->params != NULL && i < workload->params->count; i++) {
+		if (bt_str_equal(workload->params->members[i].name, wanted)) {
+			found = workload->params->members[i].value;
+		}
+	}
+	if (found == NULL) {
+		return no_param(workload, wanted, name, err);
+	}
+	return read_field(reading->arena, field, name, found, op, NULL) == 0
+		? 0
+		: bt_error_set(err, BERTH_ERR_INVALID, "%s: the parameter %.*s is not a %s", name,
+			  BT_STR_ARG(wanted), words[field->type]);
+}
+
 /** --- operations --- */
 
-static const struct field *find_field(enum bt_perf_opcode opcode, struct bt_str name)
+#define PARAM_SUFFIX "Param"
+
+/** As Go decodes: the case of letters makes no difference. *out_param: it is NAMEParam. */
+static const struct field *find_field(
+	enum bt_perf_opcode opcode, struct bt_str name, bool *out_param)
 {
+	uint32_t suffix = sizeof(PARAM_SUFFIX) - 1;
+	struct bt_str stem = bt_str_sub(name, 0, name.length > suffix ? name.length - suffix : 0);
+	bool may_be_param = name.length > suffix &&
+		bt_str_equal_without_case(
+			bt_str_sub(name, stem.length, UINT32_MAX), BT_STR(PARAM_SUFFIX));
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(fields); i++) {
-		if ((fields[i].opcodes >> opcode & 1) != 0 &&
-			bt_str_equal_c(name, fields[i].name)) {
+		struct bt_str known = bt_str_from(fields[i].name);
+		if ((fields[i].opcodes >> opcode & 1) == 0) {
+			continue;
+		}
+		*out_param = may_be_param && fields[i].type <= FIELD_BOOL &&
+			bt_str_equal_without_case(stem, known);
+		if (*out_param || bt_str_equal_without_case(name, known)) {
 			return &fields[i];
 		}
 	}
@@ -179,10 +275,13 @@ static int unknown_field(enum bt_perf_opcode opcode, struct bt_str name, struct 
 		if ((fields[i].opcodes >> opcode & 1) != 0) {
 			bt_strbuf_printf(
 				&known, "%s%s", known.length != 0 ? ", " : "", fields[i].name);
+			if (fields[i].type == FIELD_INT) {
+				bt_strbuf_printf(&known, ", %s" PARAM_SUFFIX, fields[i].name);
+			}
 		}
 	}
 	int result = bt_error_set(err, BERTH_ERR_INVALID, "%.*s: unknown field; known are %s",
-		BT_STR_ARG(name), bt_strbuf_c(&known));
+		BT_STR_ARG(name), known.length != 0 ? bt_strbuf_c(&known) : "none");
 	bt_strbuf_finish(&known);
 	return result;
 }
@@ -215,113 +314,176 @@ static int read_opcode(
 	return result;
 }
 
-static int check_param(struct bt_str param, const char *name, struct berth_error *err)
+/** What was said, other than null. */
+struct said {
+	const struct field *fields[BT_ARRAY_LENGTH(fields)];
+	uint32_t count;
+};
+
+static bool is_said(const struct said *said, const char *name)
 {
-	if (param.length == 0 || (param.data[0] == '$' && param.length > 1)) {
-		return 0;
+	for (uint32_t i = 0; i < said->count; i++) {
+		if (strcmp(said->fields[i]->name, name) == 0) {
+			return true;
+		}
 	}
-	return bt_error_set(
-		err, BERTH_ERR_INVALID, "%s: \"%.*s\" must start with $", name, BT_STR_ARG(param));
+	return false;
 }
 
-/** "$" followed by a name, or nothing; count or countParam is there. */
-static int check_count(
-	const struct bt_json_value *value, const struct bt_perf_op *op, struct berth_error *err)
+static int check_given(const struct said *said, const char *name, struct berth_error *err)
 {
-	const struct bt_json_value *count = bt_json_find(value, "count");
-	bool has_count = count != NULL && count->type != BT_JSON_NULL;
-	if (has_count == (op->count_param.length != 0)) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			has_count ? "count: countParam is there as well"
-				  : "count: missing, and there is no countParam");
-	}
-	return check_param(op->count_param, "countParam", err);
+	return is_said(said, name) ? 0 : bt_error_set(err, BERTH_ERR_INVALID, "%s: missing", name);
 }
 
-static int check_churn(struct bt_perf_op *op, struct berth_error *err)
+static int check_count(const struct said *said, struct berth_error *err)
 {
-	if (!bt_str_equal_c(op->mode, "create") && !bt_str_equal_c(op->mode, "recreate")) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"mode: \"%.*s\" is none of create, recreate", BT_STR_ARG(op->mode));
-	}
-	if (op->template_paths.count == 0) {
+	return is_said(said, "count") ? 0
+				      : bt_error_set(err, BERTH_ERR_INVALID,
+						"count: missing, and there is no countParam");
+}
+
+static int check_word(struct bt_str text, const char *name, const char *first, const char *second,
+	struct berth_error *err)
+{
+	return bt_str_equal_c(text, first) || bt_str_equal_c(text, second)
+		? 0
+		: bt_error_set(err, BERTH_ERR_INVALID, "%s: \"%.*s\" is none of %s, %s", name,
+			  BT_STR_ARG(text), first, second);
+}
+
+static int check_churn(
+	const struct said *said, const struct bt_perf_op *op, struct berth_error *err)
+{
+	int result = check_word(op->mode, "mode", "create", "recreate", err);
+	if (result == 0 && op->template_paths.count == 0) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "templatePaths: none");
 	}
-	if (bt_str_equal_c(op->mode, "recreate") && op->churn_number == 0) {
+	if (result == 0 && bt_str_equal_c(op->mode, "recreate") && !is_said(said, "number")) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "number: missing, mode is recreate");
 	}
-	return 0;
+	return result;
 }
 
-static int check_op(
-	const struct bt_json_value *value, struct bt_perf_op *op, struct berth_error *err)
+static int check_pods(const struct said *said, struct berth_error *err)
 {
+	if (is_said(said, "persistentVolumeTemplatePath") !=
+		is_said(said, "persistentVolumeClaimTemplatePath")) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"persistentVolumeTemplatePath and persistentVolumeClaimTemplatePath need "
+			"each other");
+	}
+	if (is_said(said, "steadyState") && !is_said(said, "duration")) {
+		return bt_error_set(
+			err, BERTH_ERR_INVALID, "duration: missing, steadyState needs it");
+	}
+	return check_count(said, err);
+}
+
+static int check_op(const struct said *said, const struct bt_perf_op *op, struct berth_error *err)
+{
+	int result = 0;
 	switch (op->opcode) {
 	case BT_PERF_CREATE_NAMESPACES:
-		if (op->prefix.length == 0) {
-			return bt_error_set(err, BERTH_ERR_INVALID, "prefix: missing");
-		}
-		return check_count(value, op, err);
+		result = check_given(said, "prefix", err);
+		return result == 0 ? check_count(said, err) : result;
 	case BT_PERF_CREATE_PODS:
-		if ((op->volume_template.length != 0) != (op->claim_template.length != 0)) {
-			return bt_error_set(err, BERTH_ERR_INVALID,
-				"persistentVolumeTemplatePath and "
-				"persistentVolumeClaimTemplatePath "
-				"need each other");
-		}
-		return check_count(value, op, err);
+		return check_pods(said, err);
 	case BT_PERF_CREATE_NODES:
-		return check_count(value, op, err);
+		return check_count(said, err);
 	case BT_PERF_CREATE_POD_SETS:
-		if (op->namespace_prefix.length == 0) {
-			return bt_error_set(err, BERTH_ERR_INVALID, "namespacePrefix: missing");
+		result = check_given(said, "namespacePrefix", err);
+		if (result == 0) {
+			result = check_given(said, "createPodsOp", err);
 		}
-		if (op->create_pods == NULL) {
-			return bt_error_set(err, BERTH_ERR_INVALID, "createPodsOp: missing");
-		}
-		return check_count(value, op, err);
+		return result == 0 ? check_count(said, err) : result;
 	case BT_PERF_CHURN:
-		return check_churn(op, err);
+		return check_churn(said, op, err);
 	case BT_PERF_SLEEP:
-		if ((op->duration.length != 0) == (op->duration_param.length != 0)) {
-			return bt_error_set(err, BERTH_ERR_INVALID,
-				"duration: one of duration and durationParam is needed");
-		}
-		return check_param(op->duration_param, "durationParam", err);
+		return is_said(said, "duration")
+			? 0
+			: bt_error_set(err, BERTH_ERR_INVALID,
+				  "duration: one of duration and durationParam is needed");
 	case BT_PERF_DELETE_PODS:
-		if (op->namespace_.length == 0) {
-			return bt_error_set(err, BERTH_ERR_INVALID, "namespace: missing");
+	case BT_PERF_ALLOC_RESOURCE_CLAIMS:
+		return check_given(said, "namespace", err);
+	case BT_PERF_CREATE_ANY:
+	case BT_PERF_UPDATE_ANY:
+		return check_given(said, "templatePath", err);
+	case BT_PERF_CREATE_RESOURCE_DRIVER:
+		result = check_given(said, "driverName", err);
+		if (result == 0) {
+			result = check_given(said, "nodes", err);
 		}
-		return 0;
+		return result == 0 ? check_given(said, "maxClaimsPerNode", err) : result;
 	case BT_PERF_BARRIER:
+		return is_said(said, "stageRequirement")
+			? check_word(op->stage, "stageRequirement", "Attempted", "Scheduled", err)
+			: 0;
+	case BT_PERF_START_COLLECTING_METRICS:
+	case BT_PERF_STOP_COLLECTING_METRICS:
 	case BT_PERF__OPCODES:
 		break;
 	}
 	return 0;
 }
 
-static int read_members(struct bt_arena *arena, const struct bt_json_value *value,
+/** field: of a member that is not null. */
+static int read_member(const struct reading *reading, const struct field *field, bool names_param,
+	const struct bt_json_member *member, struct bt_perf_op *op, struct berth_error *err)
+{
+	if (is_param(member->value)) {
+		const char *name = names_param
+			? bt_arena_printf(reading->arena, "%s" PARAM_SUFFIX, field->name).data
+			: field->name;
+		return read_param(reading, field, name, member->value, op, err);
+	}
+	if (!names_param) {
+		return read_field(reading->arena, field, field->name, member->value, op, err);
+	}
+	return member->value->type == BT_JSON_STRING
+		? bt_error_set(err, BERTH_ERR_INVALID,
+			  "%s" PARAM_SUFFIX ": \"%.*s\" must start with $", field->name,
+			  BT_STR_ARG(member->value->text))
+		: bt_perf_wrong_type(
+			  bt_arena_printf(reading->arena, "%s" PARAM_SUFFIX, field->name).data,
+			  "string", member->value, err);
+}
+
+static int read_members(const struct reading *reading, const struct bt_json_value *value,
 	struct bt_perf_op *op, struct berth_error *err)
 {
+	struct said said = {.count = 0};
 	for (uint32_t i = 0; i < value->count; i++) {
 		const struct bt_json_member *member = &value->members[i];
-		if (bt_str_equal_c(member->name, "opcode") || member->value->type == BT_JSON_NULL) {
+		bool names_param;
+		if (bt_str_equal_without_case(member->name, BT_STR("opcode")) ||
+			member->value->type == BT_JSON_NULL) {
 			continue;
 		}
-		const struct field *field = find_field(op->opcode, member->name);
-		int result = field != NULL ? read_field(arena, field, member->value, op, err)
-					   : unknown_field(op->opcode, member->name, err);
+		const struct field *field = find_field(op->opcode, member->name, &names_param);
+		if (field == NULL) {
+			return unknown_field(op->opcode, member->name, err);
+		}
+		if (is_said(&said, field->name)) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"%s: %s" PARAM_SUFFIX " is there as well", field->name,
+				field->name);
+		}
+		int result = read_member(reading, field, names_param, member, op, err);
 		if (result < 0) {
 			return result;
 		}
+		said.fields[said.count++] = field;
 	}
-	return check_op(value, op, err);
+	op->has_count = is_said(&said, "count");
+	return check_op(&said, op, err);
 }
 
 int bt_perf_op_read(struct bt_arena *arena, const struct bt_json_value *value, uint32_t number,
-	struct bt_perf_op *op, struct berth_error *err)
+	const struct bt_perf_workload *workload, struct bt_perf_op *op, struct berth_error *err)
 {
-	*op = (struct bt_perf_op){.number = number};
+	const struct reading reading = {arena, workload};
+	*op = (struct bt_perf_op){.number = number, .source = value};
 	if (value->type != BT_JSON_OBJECT) {
 		int result = bt_perf_wrong_type("operation", "object", value, err);
 		return bt_error_wrap(err, result, "op %u", number);
@@ -330,11 +492,11 @@ int bt_perf_op_read(struct bt_arena *arena, const struct bt_json_value *value, u
 	if (result < 0) {
 		return bt_error_wrap(err, result, "op %u", number);
 	}
-	result = read_members(arena, value, op, err);
+	result = read_members(&reading, value, op, err);
 	if (result == 0 && op->create_pods != NULL) {
 		op->pods = BT_ARENA_NEW(arena, struct bt_perf_op);
 		*op->pods = (struct bt_perf_op){.number = number, .opcode = BT_PERF_CREATE_PODS};
-		result = read_members(arena, op->create_pods, op->pods, err);
+		result = read_members(&reading, op->create_pods, op->pods, err);
 		result = result < 0 ? bt_error_wrap(err, result, "createPodsOp") : 0;
 	}
 	return result < 0

@@ -14,79 +14,64 @@
 #define STUCK_NS (INT64_C(15) * 60 * BT_NS_PER_SECOND)
 #define CHURN_INTERVAL_MS 500
 
-/** --- parameters --- */
+/** --- which pods --- */
 
-static const struct bt_json_value *find_param(
-	const struct bt_perf_workload *workload, struct bt_str name)
-{
-	const struct bt_json_value *params = workload->params;
-	for (uint32_t i = 0; params != NULL && i < params->count; i++) {
-		if (bt_str_equal(params->members[i].name, name)) {
-			return params->members[i].value;
-		}
-	}
-	return NULL;
-}
-
-/** param: "$name". */
-static int look_up(const struct bt_perf_workload *workload, struct bt_str param, const char *field,
-	const struct bt_json_value **out_value, struct berth_error *err)
-{
-	*out_value = find_param(workload, bt_str_sub(param, 1, UINT32_MAX));
-	if (*out_value != NULL) {
-		return 0;
-	}
-	struct bt_strbuf known = {0};
-	for (uint32_t i = 0; workload->params != NULL && i < workload->params->count; i++) {
-		bt_strbuf_printf(&known, "%s%.*s", i != 0 ? ", " : "",
-			BT_STR_ARG(workload->params->members[i].name));
-	}
-	int result = bt_error_set(err, BERTH_ERR_INVALID,
-		"%s: the workload has no parameter %.*s; it has %s", field,
-		BT_STR_ARG(bt_str_sub(param, 1, UINT32_MAX)),
-		known.length != 0 ? bt_strbuf_c(&known) : "none");
-	bt_strbuf_finish(&known);
-	return result;
-}
-
-static int count_of(const struct bt_perf *perf, const struct bt_perf_op *op, uint32_t *out_count,
+static int make_filter(struct bt_perf *perf, const bt_str_list *namespaces,
+	const struct bt_json_value *selector, struct bt_perf_filter *out_filter,
 	struct berth_error *err)
 {
-	const struct bt_json_value *value;
-	int64_t count;
-	*out_count = (uint32_t)op->count;
-	if (op->count_param.length == 0) {
+	struct bt_label_selector *decoded = BT_ARENA_NEW(&perf->arena, struct bt_label_selector);
+	struct bt_strbuf text = {0};
+	struct bt_json_writer writer;
+	struct bt_json_reader reader;
+	*out_filter = (struct bt_perf_filter){
+		.namespaces = *namespaces, .has_selector = selector != NULL};
+	if (selector == NULL) {
 		return 0;
 	}
-	int result = look_up(perf->workload, op->count_param, "countParam", &value, err);
-	if (result < 0) {
-		return result;
+	bt_json_writer_init(&writer, &text, 0);
+	bt_json_write_value(&writer, selector);
+	bt_json_reader_init(&reader, bt_arena_str(&perf->arena, bt_strbuf_str(&text)));
+	bt_strbuf_finish(&text);
+	int result = bt_message_decode_json(
+		&bt_label_selector_message, &reader, &perf->arena, decoded, err);
+	if (result == 0) {
+		result = bt_selector_from_label_selector(
+			decoded, &perf->arena, &out_filter->selector, err);
 	}
-	if (value->type != BT_JSON_NUMBER || !bt_json_number_int64(value->text, &count) ||
-		count < 0 || count > UINT32_MAX / 4) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"countParam: the parameter %.*s is not a count",
-			BT_STR_ARG(bt_str_sub(op->count_param, 1, UINT32_MAX)));
-	}
-	*out_count = (uint32_t)count;
-	return 0;
+	return result < 0 ? bt_error_wrap(err, result, "labelSelector") : 0;
 }
 
-static int duration_of(const struct bt_perf *perf, const struct bt_perf_op *op, int64_t *out_ns,
-	struct berth_error *err)
+static bool is_in(const struct bt_perf_filter *filter, struct bt_str namespace_)
 {
-	struct bt_str text = op->duration;
-	if (op->duration_param.length != 0) {
-		const struct bt_json_value *value;
-		int result =
-			look_up(perf->workload, op->duration_param, "durationParam", &value, err);
-		if (result < 0) {
-			return result;
+	for (uint32_t i = 0; i < filter->namespaces.count; i++) {
+		if (bt_str_equal(filter->namespaces.items[i], namespace_)) {
+			return true;
 		}
-		text = value->type == BT_JSON_STRING ? value->text : BT_STR("");
 	}
-	int result = bt_duration_parse(text, out_ns, err);
-	return result < 0 ? bt_error_wrap(err, result, "duration") : 0;
+	return filter->namespaces.count == 0;
+}
+
+/** object: NULL, or the pod. */
+static bool is_meant(const struct bt_perf_filter *filter, const struct bt_object *object)
+{
+	return object != NULL && is_in(filter, object->meta->namespace_) &&
+		(!filter->has_selector ||
+			bt_selector_matches(&filter->selector, &object->meta->labels));
+}
+
+static struct bt_object *find_pod(const struct bt_perf *perf, uint32_t index)
+{
+	const struct bt_perf_pod *pod = &perf->pods.items[index];
+	return bt_scheduler_find_pod(perf->living.scheduler, pod->namespace_, pod->name);
+}
+
+/** A pod that is gone already is left alone. */
+static int delete_pod(struct bt_perf *perf, uint32_t index, struct berth_error *err)
+{
+	struct bt_object *object = find_pod(perf, index);
+	return object != NULL ? bt_living_delete_pod(&perf->living, bt_object_share(object), err)
+			      : 0;
 }
 
 /** --- attempts --- */
@@ -108,6 +93,23 @@ static void stop_watch(struct bt_perf *perf)
 	}
 }
 
+/** The pods whose turn it is. */
+static int remove_pods(
+	struct bt_perf *perf, struct bt_perf_removal *removal, struct berth_error *err)
+{
+	int result = 0;
+	while (result == 0 && removal->at < removal->end &&
+		removal->next_ns <= perf->living.now_ns) {
+		struct bt_object *object = find_pod(perf, removal->at);
+		if (is_meant(&removal->filter, object)) {
+			result = delete_pod(perf, removal->at, err);
+			removal->next_ns += removal->interval_ns;
+		}
+		removal->at++;
+	}
+	return result;
+}
+
 /** Time passes, and with it come the changes that are due. They are not measured. */
 static int pass(struct bt_perf *perf, int64_t duration_ns, struct berth_error *err)
 {
@@ -125,122 +127,216 @@ static int pass(struct bt_perf *perf, int64_t duration_ns, struct berth_error *e
 			return bt_error_wrap(err, result, "op %u (churn)", churn->op->number);
 		}
 	}
+	for (uint32_t i = 0; i < perf->removals.count; i++) {
+		struct bt_perf_removal *removal = &perf->removals.items[i];
+		if (removal->at == removal->end || removal->next_ns > perf->living.now_ns) {
+			continue;
+		}
+		stop_watch(perf);
+		int result = remove_pods(perf, removal, err);
+		start_watch(perf);
+		if (result < 0) {
+			return result;
+		}
+	}
 	return 0;
 }
 
-static int attempt(
-	struct bt_perf *perf, enum bt_attempt_outcome *out_outcome, struct berth_error *err)
+static void note_attempt(struct bt_perf *perf, const struct bt_attempt *tried)
 {
-	struct bt_attempt tried;
-	int result = bt_living_step(&perf->living, &tried, err);
-	*out_outcome = tried.outcome;
-	if (tried.outcome == BT_ATTEMPT_BOUND) {
+	if (tried->outcome == BT_ATTEMPT_BOUND) {
 		perf->result->decisions = bt_bench_digest(
-			perf->result->decisions, tried.namespace_, tried.name, tried.node_name);
+			perf->result->decisions, tried->namespace_, tried->name, tried->node_name);
+		if (perf->is_collecting &&
+			is_meant(&perf->collected,
+				bt_scheduler_find_pod(
+					perf->living.scheduler, tried->namespace_, tried->name))) {
+			perf->result->pod_count++;
+		}
+	} else if (tried->outcome == BT_ATTEMPT_FAILED) {
+		uint32_t index = bt_perf_find_pod(perf, tried->namespace_, tried->name);
+		if (index != UINT32_MAX) {
+			perf->pods.items[index].is_attempted = true;
+		}
 	}
-	return result;
 }
 
-/** It has a node, or it is gone. */
-static bool is_settled(const struct bt_perf *perf, const struct bt_perf_pod *pod)
+/** Try a pod, and let the time pass that this takes: limit_ns at most. */
+static int attempt(struct bt_perf *perf, int64_t limit_ns, struct bt_attempt *out_tried,
+	struct berth_error *err)
 {
-	const struct bt_object *object =
-		bt_scheduler_find_pod(perf->living.scheduler, pod->namespace_, pod->name);
-	if (object == NULL) {
+	int result = bt_living_step(&perf->living, out_tried, err);
+	if (result < 0) {
+		return result;
+	}
+	note_attempt(perf, out_tried);
+	int64_t step_ns = out_tried->outcome == BT_ATTEMPT_IDLE ? IDLE_NS : ATTEMPT_NS;
+	return pass(perf, step_ns < limit_ns ? step_ns : limit_ns, err);
+}
+
+/** The pod is not waited for: it has a node, is gone, or may not be tried. */
+static bool is_settled(const struct bt_perf *perf, uint32_t index, bool only_attempted)
+{
+	const struct bt_object *object = find_pod(perf, index);
+	if (object == NULL || (only_attempted && perf->pods.items[index].is_attempted)) {
 		return true;
 	}
 	const struct bt_pod *value = bt_object_value(object, BT_KIND_POD);
-	return value->spec.node_name.length != 0;
+	return value->spec.node_name.length != 0 || value->spec.scheduling_gates.count != 0;
 }
 
-static bool is_among(const bt_str_list *namespaces, struct bt_str namespace_)
-{
-	for (uint32_t i = 0; i < namespaces->count; i++) {
-		if (bt_str_equal(namespaces->items[i], namespace_)) {
-			return true;
-		}
-	}
-	return namespaces->count == 0;
-}
+/** What is waited for. */
+struct wait {
+	uint32_t first; /* pods from here to end */
+	uint32_t end;
+	struct bt_perf_filter filter;
+	bool only_attempted; /* it is enough that they were tried */
+};
 
 /** Moves on to the first pod that is waited for, or to the end. */
-static uint32_t skip_settled(
-	const struct bt_perf *perf, uint32_t at, uint32_t end, const bt_str_list *namespaces)
+static uint32_t skip_settled(const struct bt_perf *perf, uint32_t at, const struct wait *wait)
 {
-	while (at < end &&
-		(!is_among(namespaces, perf->pods.items[at].namespace_) ||
-			is_settled(perf, &perf->pods.items[at]))) {
+	while (at < wait->end &&
+		(is_settled(perf, at, wait->only_attempted) ||
+			!is_meant(&wait->filter, find_pod(perf, at)))) {
 		at++;
 	}
 	return at;
 }
 
-static int stuck(const struct bt_perf *perf, uint32_t at, uint32_t end,
-	const bt_str_list *namespaces, struct berth_error *err)
+static int stuck(
+	const struct bt_perf *perf, uint32_t at, const struct wait *wait, struct berth_error *err)
 {
 	const struct bt_perf_pod *first = &perf->pods.items[at];
 	uint32_t count = 0;
-	while (at < end) {
+	while (at < wait->end) {
 		count++;
-		at = skip_settled(perf, at + 1, end, namespaces);
+		at = skip_settled(perf, at + 1, wait);
 	}
 	return bt_error_set(err, BERTH_ERR_STATE,
 		"%u pods fit nowhere, the first of them is %.*s/%.*s", count,
 		BT_STR_ARG(first->namespace_), BT_STR_ARG(first->name));
 }
 
-/** Pods number first to end, those of these namespaces (none: all), are placed. */
-static int wait_for(struct bt_perf *perf, uint32_t first, uint32_t end,
-	const bt_str_list *namespaces, struct berth_error *err)
+/** Until the pods are placed or, with only_attempted, have been tried. */
+static int wait_for(struct bt_perf *perf, const struct wait *wait, struct berth_error *err)
 {
 	int64_t placed_ns = perf->living.now_ns;
-	uint32_t at = skip_settled(perf, first, end, namespaces);
-	while (at < end) {
-		enum bt_attempt_outcome outcome;
-		int result = attempt(perf, &outcome, err);
-		if (result == 0) {
-			result = pass(perf, outcome == BT_ATTEMPT_IDLE ? IDLE_NS : ATTEMPT_NS, err);
-		}
+	uint32_t at = skip_settled(perf, wait->first, wait);
+	while (at < wait->end) {
+		struct bt_attempt tried;
+		int result = attempt(perf, IDLE_NS, &tried, err);
 		if (result < 0) {
 			return result;
 		}
-		if (outcome == BT_ATTEMPT_BOUND || outcome == BT_ATTEMPT_IDLE) {
+		if (tried.outcome != BT_ATTEMPT_FAILED || wait->only_attempted) {
 			uint32_t before = at;
-			at = skip_settled(perf, at, end, namespaces);
-			placed_ns = at != before || outcome == BT_ATTEMPT_BOUND
+			at = skip_settled(perf, at, wait);
+			placed_ns = at != before || tried.outcome == BT_ATTEMPT_BOUND
 				? perf->living.now_ns
 				: placed_ns;
 		}
-		if (perf->living.now_ns - placed_ns > STUCK_NS) {
-			return stuck(perf, at, end, namespaces, err);
+		if (at < wait->end && perf->living.now_ns - placed_ns > STUCK_NS) {
+			return stuck(perf, at, wait, err);
 		}
 	}
 	return 0;
 }
 
+/** For so long. */
+static int run_for(struct bt_perf *perf, int64_t duration_ns, struct berth_error *err)
+{
+	int64_t end_ns = perf->living.now_ns + duration_ns;
+	int result = 0;
+	while (result == 0 && perf->living.now_ns < end_ns) {
+		struct bt_attempt tried;
+		result = attempt(perf, end_ns - perf->living.now_ns, &tried, err);
+	}
+	return result;
+}
+
 /** --- operations --- */
 
-static const bt_str_list all_namespaces = {NULL, 0, false};
+static uint32_t count_of(const struct bt_perf_op *op)
+{
+	return op->has_count ? (uint32_t)op->count : 1;
+}
+
+static int duration_of(const struct bt_perf_op *op, int64_t *out_ns, struct berth_error *err)
+{
+	int result = bt_duration_parse(op->duration, out_ns, err);
+	return result < 0 ? bt_error_wrap(err, result, "duration") : 0;
+}
+
+/** Each pod that gets a node is deleted, and another one comes in its place. */
+static int run_steady(struct bt_perf *perf, const struct bt_perf_op *op, struct bt_str namespace_,
+	int64_t duration_ns, uint32_t *out_placed, struct berth_error *err)
+{
+	uint32_t first = perf->pods.count - count_of(op);
+	int64_t end_ns = perf->living.now_ns + duration_ns;
+	int result = 0;
+	*out_placed = 0;
+	while (result == 0 && perf->living.now_ns < end_ns) {
+		struct bt_attempt tried;
+		result = attempt(perf, end_ns - perf->living.now_ns, &tried, err);
+		uint32_t index = result == 0 && tried.outcome == BT_ATTEMPT_BOUND
+			? bt_perf_find_pod(perf, tried.namespace_, tried.name)
+			: UINT32_MAX;
+		if (index == UINT32_MAX || index < first) {
+			continue;
+		}
+		stop_watch(perf);
+		(*out_placed)++;
+		result = delete_pod(perf, index, err);
+		if (result == 0) {
+			result = bt_perf_create_pods(perf, op, namespace_, 1, err);
+		}
+		start_watch(perf);
+	}
+	return result == 0 && *out_placed == 0
+		? bt_error_set(err, BERTH_ERR_STATE, "no pod got a node")
+		: result;
+}
+
+static int place_pods(struct bt_perf *perf, const struct bt_perf_op *op, struct bt_str namespace_,
+	uint32_t first, uint32_t *out_placed, struct berth_error *err)
+{
+	const struct wait wait = {.first = first, .end = perf->pods.count};
+	int64_t duration_ns = 0;
+	*out_placed = perf->pods.count - first;
+	int result = op->steady_state ? duration_of(op, &duration_ns, err) : 0;
+	if (result < 0) {
+		return result;
+	}
+	return duration_ns > 0 ? run_steady(perf, op, namespace_, duration_ns, out_placed, err)
+			       : wait_for(perf, &wait, err);
+}
 
 static int run_pods(struct bt_perf *perf, const struct bt_perf_op *op, struct bt_str namespace_,
 	struct berth_error *err)
 {
 	uint32_t first = perf->pods.count;
-	uint32_t count;
-	int result = count_of(perf, op, &count, err);
-	if (result == 0) {
-		result = bt_perf_create_pods(perf, op, namespace_, count, err);
+	uint32_t placed = 0;
+	if (op->collect_metrics && perf->is_collecting) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"collectMetrics: startCollectingMetrics came before, and no "
+			"stopCollectingMetrics");
 	}
-	if (result < 0 || op->skip_wait) {
-		return result;
+	int result = bt_perf_create_pods(perf, op, namespace_, count_of(op), err);
+	if (result == 0 && !op->skip_wait) {
+		perf->is_timed = op->collect_metrics || perf->is_collecting;
+		start_watch(perf);
+		result = place_pods(perf, op, namespace_, first, &placed, err);
+		stop_watch(perf);
+		perf->is_timed = perf->is_collecting;
+		perf->result->pod_count += op->collect_metrics ? placed : 0;
 	}
-	perf->is_timed = op->collect_metrics;
-	start_watch(perf);
-	result = wait_for(perf, first, perf->pods.count, &all_namespaces, err);
-	stop_watch(perf);
-	perf->is_timed = false;
-	if (op->collect_metrics) {
-		perf->result->pod_count += count;
+	if (result == 0 && op->per_second != 0) {
+		struct bt_perf_removal removal = {.at = first,
+			.end = perf->pods.count,
+			.next_ns = perf->living.now_ns,
+			.interval_ns = BT_NS_PER_SECOND / op->per_second};
+		bt_vec_push(&perf->removals, removal);
 	}
 	return result;
 }
@@ -257,9 +353,8 @@ static int run_create_pods(
 static int run_create_pod_sets(
 	struct bt_perf *perf, const struct bt_perf_op *op, struct berth_error *err)
 {
-	uint32_t count;
-	int result = count_of(perf, op, &count, err);
-	for (uint32_t i = 0; i < count && result == 0; i++) {
+	int result = 0;
+	for (uint32_t i = 0; i < count_of(op) && result == 0; i++) {
 		struct bt_str namespace_ = bt_arena_printf(
 			&perf->arena, "%.*s-%u", BT_STR_ARG(op->namespace_prefix), i);
 		result = run_pods(perf, op->pods, namespace_, err);
@@ -277,51 +372,99 @@ static void start_churn(struct bt_perf *perf, struct bt_perf_op *op)
 	bt_vec_push(&perf->churns, churn);
 }
 
+static int run_barrier(struct bt_perf *perf, const struct bt_perf_op *op, struct berth_error *err)
+{
+	struct wait wait = {
+		.end = perf->pods.count, .only_attempted = bt_str_equal_c(op->stage, "Attempted")};
+	int result = make_filter(perf, &op->namespaces, op->label_selector, &wait.filter, err);
+	start_watch(perf);
+	if (result == 0) {
+		result = wait_for(perf, &wait, err);
+	}
+	stop_watch(perf);
+	return result;
+}
+
 static int run_sleep(struct bt_perf *perf, const struct bt_perf_op *op, struct berth_error *err)
 {
-	int64_t duration_ns;
-	int result = duration_of(perf, op, &duration_ns, err);
-	int64_t end_ns = perf->living.now_ns + (result == 0 ? duration_ns : 0);
-	while (result == 0 && perf->living.now_ns < end_ns) {
-		enum bt_attempt_outcome outcome;
-		result = attempt(perf, &outcome, err);
-		if (result == 0) {
-			int64_t rest_ns = end_ns - perf->living.now_ns;
-			int64_t step_ns = outcome == BT_ATTEMPT_IDLE ? IDLE_NS : ATTEMPT_NS;
-			result = pass(perf, step_ns < rest_ns ? step_ns : rest_ns, err);
+	int64_t duration_ns = 0;
+	int result = duration_of(op, &duration_ns, err);
+	start_watch(perf);
+	if (result == 0) {
+		result = run_for(perf, duration_ns, err);
+	}
+	stop_watch(perf);
+	return result;
+}
+
+/** All at once, or one after another while pods are tried; with skip_wait while others run. */
+static int run_delete_pods(
+	struct bt_perf *perf, const struct bt_perf_op *op, struct berth_error *err)
+{
+	struct bt_perf_removal removal = {.end = perf->pods.count, .next_ns = perf->living.now_ns};
+	bt_str_list namespaces = {BT_ARENA_NEW(&perf->arena, struct bt_str), 1, true};
+	namespaces.items[0] = op->namespace_;
+	int result = make_filter(perf, &namespaces, op->label_selector, &removal.filter, err);
+	if (result < 0 || op->per_second == 0) {
+		return result < 0 ? result : remove_pods(perf, &removal, err);
+	}
+	removal.interval_ns = BT_NS_PER_SECOND / op->per_second;
+	bt_vec_push(&perf->removals, removal);
+	uint32_t index = perf->removals.count - 1;
+	start_watch(perf);
+	while (result == 0 && !op->skip_wait &&
+		perf->removals.items[index].at < perf->removals.items[index].end) {
+		int64_t pause_ns = perf->removals.items[index].next_ns - perf->living.now_ns;
+		result = run_for(perf, pause_ns > ATTEMPT_NS ? pause_ns : ATTEMPT_NS, err);
+	}
+	stop_watch(perf);
+	return result;
+}
+
+static int run_update_any(
+	struct bt_perf *perf, const struct bt_perf_op *op, struct berth_error *err)
+{
+	uint32_t count = count_of(op);
+	int result = 0;
+	for (uint32_t i = 0; i < count && result == 0; i++) {
+		result = bt_perf_update_any(perf, op, i, count, err);
+		if (result == 0 && op->per_second != 0) {
+			start_watch(perf);
+			result = run_for(perf, BT_NS_PER_SECOND / op->per_second, err);
+			stop_watch(perf);
 		}
 	}
 	return result;
 }
 
-static int run_delete_pods(
+static int start_collecting(
 	struct bt_perf *perf, const struct bt_perf_op *op, struct berth_error *err)
 {
-	int result = 0;
-	for (uint32_t i = 0; i < perf->pods.count && result == 0; i++) {
-		const struct bt_perf_pod *pod = &perf->pods.items[i];
-		struct bt_object *object = bt_str_equal(pod->namespace_, op->namespace_)
-			? bt_scheduler_find_pod(perf->living.scheduler, pod->namespace_, pod->name)
-			: NULL;
-		if (object != NULL) {
-			result =
-				bt_living_change(&perf->living, bt_object_share(object), NULL, err);
-		}
+	if (perf->is_collecting) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "metrics are collected already");
 	}
-	return result;
+	perf->is_collecting = true;
+	perf->is_timed = true;
+	return make_filter(perf, &op->namespaces, op->label_selector, &perf->collected, err);
+}
+
+static int stop_collecting(struct bt_perf *perf, struct berth_error *err)
+{
+	if (!perf->is_collecting) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "no metrics are collected");
+	}
+	perf->is_collecting = false;
+	perf->is_timed = false;
+	return 0;
 }
 
 static int run_op(struct bt_perf *perf, struct bt_perf_op *op, struct berth_error *err)
 {
-	uint32_t count;
-	int result;
 	switch (op->opcode) {
 	case BT_PERF_CREATE_NODES:
-		result = count_of(perf, op, &count, err);
-		return result == 0 ? bt_perf_create_nodes(perf, op, count, err) : result;
+		return bt_perf_create_nodes(perf, op, count_of(op), err);
 	case BT_PERF_CREATE_NAMESPACES:
-		result = count_of(perf, op, &count, err);
-		return result == 0 ? bt_perf_create_namespaces(perf, op, count, err) : result;
+		return bt_perf_create_namespaces(perf, op, count_of(op), err);
 	case BT_PERF_CREATE_PODS:
 		return run_create_pods(perf, op, err);
 	case BT_PERF_CREATE_POD_SETS:
@@ -330,11 +473,23 @@ static int run_op(struct bt_perf *perf, struct bt_perf_op *op, struct berth_erro
 		start_churn(perf, op);
 		return 0;
 	case BT_PERF_BARRIER:
-		return wait_for(perf, 0, perf->pods.count, &op->namespaces, err);
+		return run_barrier(perf, op, err);
 	case BT_PERF_SLEEP:
 		return run_sleep(perf, op, err);
 	case BT_PERF_DELETE_PODS:
 		return run_delete_pods(perf, op, err);
+	case BT_PERF_CREATE_ANY:
+		return bt_perf_create_any(perf, op, count_of(op), err);
+	case BT_PERF_UPDATE_ANY:
+		return run_update_any(perf, op, err);
+	case BT_PERF_CREATE_RESOURCE_DRIVER:
+		return bt_perf_create_driver(perf, op, err);
+	case BT_PERF_ALLOC_RESOURCE_CLAIMS:
+		return bt_perf_allocate_claims(perf, op, err);
+	case BT_PERF_START_COLLECTING_METRICS:
+		return start_collecting(perf, op, err);
+	case BT_PERF_STOP_COLLECTING_METRICS:
+		return stop_collecting(perf, err);
 	case BT_PERF__OPCODES:
 		break;
 	}
@@ -345,11 +500,16 @@ static int run_ops(struct bt_perf *perf, struct berth_error *err)
 {
 	int result = 0;
 	for (uint32_t i = 0; i < perf->test->op_count && result == 0; i++) {
-		struct bt_perf_op op = perf->test->ops[i];
-		result = run_op(perf, &perf->test->ops[i], err);
+		struct bt_perf_op *op = BT_ARENA_NEW(&perf->arena, struct bt_perf_op);
+		result = bt_perf_op_read(
+			&perf->arena, perf->test->ops[i].source, i + 1, perf->workload, op, err);
 		if (result < 0) {
-			return bt_error_wrap(err, result, "op %u (%s)", op.number,
-				bt_perf_opcode_name(op.opcode));
+			return result;
+		}
+		result = run_op(perf, op, err);
+		if (result < 0) {
+			return bt_error_wrap(err, result, "op %u (%s)", op->number,
+				bt_perf_opcode_name(op->opcode));
 		}
 	}
 	return result;
@@ -369,7 +529,14 @@ static void finish(struct bt_perf *perf)
 		bt_bench_template_destroy(perf->templates.items[i]);
 	}
 	bt_vec_finish(&perf->templates);
+	for (uint32_t i = 0; i < perf->nodes.count; i++) {
+		bt_object_release(perf->nodes.items[i]);
+	}
+	bt_vec_finish(&perf->nodes);
+	bt_vec_finish(&perf->removals);
+	bt_map_finish(&perf->pods_by_name);
 	bt_vec_finish(&perf->pods);
+	bt_manifests_finish(&perf->uids);
 	bt_arena_finish(&perf->arena);
 	bt_living_finish(&perf->living);
 }
@@ -384,6 +551,9 @@ static struct bt_setup setup_of(struct bt_perf *perf, const struct bt_setup *fla
 	setup.strict_feature_gates = setup.strict_feature_gates || test->gates.count != 0;
 	for (uint32_t i = 0; i < test->gates.count; i++) {
 		bt_vec_push(&setup.feature_gates.list, test->gates.items[i].data);
+	}
+	for (uint32_t i = 0; i < perf->workload->gates.count; i++) {
+		bt_vec_push(&setup.feature_gates.list, perf->workload->gates.items[i].data);
 	}
 	for (uint32_t i = 0; i < flags->feature_gates.list.count; i++) {
 		bt_vec_push(&setup.feature_gates.list, flags->feature_gates.list.items[i]);
@@ -406,6 +576,9 @@ int bt_perf_run(const struct bt_perf_file *file, const struct bt_perf_test *test
 		.file = file, .test = test, .workload = workload, .result = out_result};
 	double start = bt_bench_now_seconds();
 	*out_result = (struct bt_perf_result){0};
+	bt_map_init(&perf.pods_by_name, bt_perf_pod_hash, &perf);
+	bt_manifests_init(&perf.uids);
+	perf.uids.uid_count = UINT32_C(1) << 31; /* apart from those of templates */
 	struct bt_setup own = setup_of(&perf, setup);
 	int result = bt_living_init(&perf.living, &own, err);
 	bt_vec_finish(&own.feature_gates.list);

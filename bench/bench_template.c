@@ -4,26 +4,59 @@
 #include <string.h>
 
 #include "api/defaulting.h"
+#include "api/resource_claim.h"
 #include "base/alloc.h"
 #include "cluster/file.h"
 #include "lib/document.h"
 
 #define FILE_BYTES_MAX ((size_t)4 << 20)
-#define PLACEHOLDER "{{.Index}}"
+/** As actions are kept, however they were written. */
+#define INDEX_ACTION "{{.Index}}"
+#define COUNT_ACTION "{{.Count}}"
 
 struct bt_bench_template {
 	char *path;
-	struct bt_strbuf text; /* with PLACEHOLDER, however it was written */
-	bool has_placeholder;
-	struct bt_strbuf json; /* of the last object, or of all without a placeholder */
+	struct bt_strbuf text; /* of its actions only the two above */
+	bool has_actions;
+	bool has_exact_names;  /* of fields; false: nobody has looked, or not all of them */
+	struct bt_strbuf json; /* of the last object, or of all without actions */
 	struct bt_arena arena; /* of one object in the making */
 };
 
-/** Copy the text; every action becomes PLACEHOLDER or an error. */
+/** The text between "{{" and "}}", blanks and what "{{-" and "-}}" ask for apart. */
+static int read_action(
+	struct bt_bench_template *made, struct bt_str action, struct berth_error *err)
+{
+	struct bt_str word = bt_str_trim(action, BT_STR_SPACE);
+	if (bt_str_equal_c(word, ".Index") || bt_str_equal_c(word, ".Count")) {
+		bt_strbuf_append_c(
+			&made->text, bt_str_equal_c(word, ".Index") ? INDEX_ACTION : COUNT_ACTION);
+		made->has_actions = true;
+		return 0;
+	}
+	if (bt_str_has_prefix(word, BT_STR("/*")) && bt_str_has_suffix(word, BT_STR("*/"))) {
+		return 0;
+	}
+	return bt_error_set(err, BERTH_ERR_INVALID,
+		"template action {{%.*s}} is not known, only {{.Index}} and {{.Count}}",
+		BT_STR_ARG(action));
+}
+
+static void trim_end(struct bt_strbuf *text)
+{
+	struct bt_str rest = bt_strbuf_str(text);
+	while (rest.length != 0 && memchr(" \t\r\n", rest.data[rest.length - 1], 4) != NULL) {
+		rest.length--;
+	}
+	text->length = rest.length;
+}
+
+/** Copy the text; every action becomes one of the two above, or an error. */
 static int read_actions(struct bt_bench_template *made, struct bt_str text, struct berth_error *err)
 {
 	int64_t start;
-	while ((start = bt_str_find(text, BT_STR("{{"))) >= 0) {
+	int result = 0;
+	while (result == 0 && (start = bt_str_find(text, BT_STR("{{"))) >= 0) {
 		struct bt_str rest = bt_str_sub(text, (uint32_t)start + 2, UINT32_MAX);
 		int64_t end = bt_str_find(rest, BT_STR("}}"));
 		if (end < 0) {
@@ -31,19 +64,121 @@ static int read_actions(struct bt_bench_template *made, struct bt_str text, stru
 				err, BERTH_ERR_INVALID, "template action without its end");
 		}
 		struct bt_str action = bt_str_sub(rest, 0, (uint32_t)end);
-		if (!bt_str_equal_c(bt_str_trim(action, BT_STR_SPACE), ".Index")) {
-			return bt_error_set(err, BERTH_ERR_INVALID,
-				"template action {{%.*s}} is not known, only {{.Index}}",
-				BT_STR_ARG(action));
-		}
+		bool trims_after = bt_str_has_suffix(action, BT_STR(" -"));
 		bt_strbuf_append_str(&made->text, bt_str_sub(text, 0, (uint32_t)start));
-		bt_strbuf_append_c(&made->text, PLACEHOLDER);
-		made->has_placeholder = true;
+		if (bt_str_has_prefix(action, BT_STR("- "))) {
+			trim_end(&made->text);
+			action = bt_str_sub(action, 2, UINT32_MAX);
+		}
+		if (trims_after && action.length >= 2) {
+			action = bt_str_sub(action, 0, action.length - 2);
+		}
+		result = read_action(made, action, err);
 		text = bt_str_sub(rest, (uint32_t)end + 2, UINT32_MAX);
+		while (trims_after && text.length != 0 &&
+			memchr(" \t\r\n", text.data[0], 4) != NULL) {
+			text = bt_str_sub(text, 1, UINT32_MAX);
+		}
 	}
 	bt_strbuf_append_str(&made->text, text);
+	return result;
+}
+
+/** --- names of fields --- */
+
+static const struct bt_field *find_field(const struct bt_message *message, struct bt_str name)
+{
+	const struct bt_field *found = NULL;
+	for (uint32_t i = 0; i < message->field_count; i++) {
+		struct bt_str known = {message->fields[i].name, message->fields[i].name_length};
+		if (bt_str_equal(known, name)) {
+			return &message->fields[i];
+		}
+		if (bt_str_equal_without_case(known, name)) {
+			found = &message->fields[i];
+		}
+	}
+	return found;
+}
+
+/** Spell the names of fields as the API does; true: some were spelt otherwise. */
+static bool spell_fields(struct bt_json_value *value, const struct bt_message *message)
+{
+	bool changed = false;
+	if (value->type == BT_JSON_ARRAY) {
+		for (uint32_t i = 0; i < value->count; i++) {
+			changed = spell_fields(value->elements[i], message) || changed;
+		}
+		return changed;
+	}
+	for (uint32_t i = 0; value->type == BT_JSON_OBJECT && i < value->count; i++) {
+		struct bt_json_member *member = &value->members[i];
+		const struct bt_field *field = find_field(message, member->name);
+		if (field == NULL) {
+			continue;
+		}
+		struct bt_str known = {field->name, field->name_length};
+		changed = changed || !bt_str_equal(known, member->name);
+		member->name = known;
+		if (field->message == NULL) {
+			continue;
+		}
+		if (field->shape != BT_SHAPE_MAP) {
+			changed = spell_fields(member->value, field->message) || changed;
+			continue;
+		}
+		for (uint32_t k = 0;
+			member->value->type == BT_JSON_OBJECT && k < member->value->count; k++) {
+			changed = spell_fields(member->value->members[k].value, field->message) ||
+				changed;
+		}
+	}
+	return changed;
+}
+
+/** The text of a manifest's member, which is left out of the tables; spelt as the API does. */
+static struct bt_str spell_member(struct bt_json_value *object, struct bt_str known, bool *changed)
+{
+	for (uint32_t i = 0; i < object->count; i++) {
+		struct bt_json_member *member = &object->members[i];
+		if (bt_str_equal_without_case(member->name, known)) {
+			*changed = *changed || !bt_str_equal(member->name, known);
+			member->name = known;
+			return member->value->type == BT_JSON_STRING ? member->value->text
+								     : BT_STR("");
+		}
+	}
+	return BT_STR("");
+}
+
+/** made->json with the names of fields as the API spells them. */
+static int spell_names(struct bt_bench_template *made, struct berth_error *err)
+{
+	struct bt_json_value *object;
+	enum bt_kind kind;
+	int result = made->has_exact_names
+		? 0
+		: bt_json_parse(&made->arena, bt_strbuf_str(&made->json), true, &object, err);
+	if (made->has_exact_names || result < 0 || object->type != BT_JSON_OBJECT) {
+		return result;
+	}
+	bool changed = false;
+	struct bt_str api_version = spell_member(object, BT_STR("apiVersion"), &changed);
+	struct bt_str name = spell_member(object, BT_STR("kind"), &changed);
+	if (bt_kind_find(api_version, name, &kind)) {
+		changed = spell_fields(object, bt_kind_info(kind)->message) || changed;
+	}
+	made->has_exact_names = !changed;
+	if (changed) {
+		struct bt_json_writer writer;
+		bt_strbuf_reset(&made->json);
+		bt_json_writer_init(&writer, &made->json, 0);
+		bt_json_write_value(&writer, object);
+	}
 	return 0;
 }
+
+/** --- objects --- */
 
 static int to_json(struct bt_bench_template *made, struct bt_str text, struct berth_error *err)
 {
@@ -55,24 +190,28 @@ static int to_json(struct bt_bench_template *made, struct bt_str text, struct be
 	return bt_document_from_yaml(text, NULL, &made->json, err);
 }
 
-/** The manifest with a number in place of each placeholder. */
-static int render(struct bt_bench_template *made, uint64_t index, struct berth_error *err)
+/** The manifest with numbers in place of its actions, as JSON. */
+static int render(
+	struct bt_bench_template *made, const struct bt_bench_stamp *stamp, struct berth_error *err)
 {
 	struct bt_strbuf text = {0};
 	struct bt_str rest = bt_strbuf_str(&made->text);
 	int64_t at;
-	if (!made->has_placeholder) {
-		return made->json.length != 0 ? 0 : to_json(made, rest, err);
+	if (!made->has_actions && made->json.length != 0) {
+		return 0;
 	}
-	while ((at = bt_str_find(rest, BT_STR(PLACEHOLDER))) >= 0) {
+	while (made->has_actions && (at = bt_str_find(rest, BT_STR("{{"))) >= 0) {
+		struct bt_str action = bt_str_sub(rest, (uint32_t)at, sizeof(INDEX_ACTION) - 1);
 		bt_strbuf_append_str(&text, bt_str_sub(rest, 0, (uint32_t)at));
-		bt_strbuf_printf(&text, "%llu", (unsigned long long)index);
-		rest = bt_str_sub(rest, (uint32_t)at + sizeof(PLACEHOLDER) - 1, UINT32_MAX);
+		bt_strbuf_printf(&text, "%llu",
+			(unsigned long long)(bt_str_equal_c(action, INDEX_ACTION) ? stamp->index
+										  : stamp->count));
+		rest = bt_str_sub(rest, (uint32_t)at + sizeof(INDEX_ACTION) - 1, UINT32_MAX);
 	}
 	bt_strbuf_append_str(&text, rest);
 	int result = to_json(made, bt_strbuf_str(&text), err);
 	bt_strbuf_finish(&text);
-	return result;
+	return result == 0 ? spell_names(made, err) : result;
 }
 
 int bt_bench_template_from_text(const char *name, struct bt_str text,
@@ -124,7 +263,9 @@ static int stamp_meta(struct bt_arena *arena, const struct bt_bench_stamp *stamp
 	struct bt_object_meta *meta, struct berth_error *err)
 {
 	unsigned long long serial = stamp->serial;
-	if (meta->name.length == 0) {
+	if (stamp->name.length != 0) {
+		meta->name = stamp->name;
+	} else if (meta->name.length == 0) {
 		if (meta->generate_name.length == 0) {
 			return bt_error_set(
 				err, BERTH_ERR_INVALID, "metadata: neither name nor generateName");
@@ -152,6 +293,9 @@ static void fill_in(enum bt_kind kind, void *value, struct bt_arena *arena)
 		}
 	} else if (kind == BT_KIND_NODE) {
 		bt_node_default(value, arena);
+	} else if (kind == BT_KIND_RESOURCE_CLAIM) {
+		struct bt_resource_claim *claim = value;
+		bt_device_claim_default(&claim->spec.devices, arena);
 	}
 }
 
@@ -160,7 +304,7 @@ int bt_bench_template_make(struct bt_bench_template *template_, const struct bt_
 {
 	struct bt_object *plain = NULL;
 	struct bt_arena *arena = &template_->arena;
-	int result = render(template_, stamp->index, err);
+	int result = render(template_, stamp, err);
 	if (result == 0) {
 		result = bt_object_decode(bt_strbuf_str(&template_->json), &plain, err);
 	}

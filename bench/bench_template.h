@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_BENCH_TEMPLATE_H
 #define BT_BENCH_TEMPLATE_H
-/** Objects made from manifests in which {{.Index}} stands for a number. */
+/** Objects made from manifests in which {{.Index}} and {{.Count}} stand for numbers. */
 #include "api/object.h"
 
 struct bt_bench_template;
@@ -9,13 +9,15 @@ struct bt_bench_template;
 /** What a new object gets. */
 struct bt_bench_stamp {
 	uint64_t index;           /* for {{.Index}} */
+	uint64_t count;           /* for {{.Count}}: how many of them are made */
+	struct bt_str name;       /* in place of the manifest's; "": as it says */
 	uint64_t serial;          /* for generated names and for the uid; of no other object */
 	struct bt_str namespace_; /* where the manifest names none; "": none */
 };
 
 /**
  * Read a manifest of one object, YAML or JSON. BERTH_ERR_INVALID: another template action than
- * {{.Index}}. Messages name the file. owned: release with bt_bench_template_destroy.
+ * these and comments. Messages name the file. owned: release with bt_bench_template_destroy.
  */
 BT_MUST_USE int bt_bench_template_read(
 	const char *path, struct bt_bench_template **out_template, struct berth_error *err);
@@ -27,7 +29,8 @@ void bt_bench_template_destroy(struct bt_bench_template *template_);
 /** Its file. */
 const char *bt_bench_template_path(const struct bt_bench_template *template_);
 /**
- * The next object, with name, namespace, uid and the defaults that an API server would fill in.
+ * The next object, with name, namespace, uid and the defaults that an API server would fill in. As
+ * Go decodes, the case of letters in the names of fields makes no difference.
  * BERTH_ERR_INVALID when it is of no known kind, or has no name. *out_object is owned.
  */
 BT_MUST_USE int bt_bench_template_make(struct bt_bench_template *template_,

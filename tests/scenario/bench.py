@@ -286,6 +286,281 @@ def pods(count, **more):
     return dict({"opcode": "createPods", "count": count, "collectMetrics": True}, **more)
 
 
+def claim_spec(**request):
+    exactly = dict({"deviceClassName": "test-class"}, **request)
+    return {"devices": {"requests": [{"name": "r", "exactly": exactly}]}}
+
+
+def manifest(kind, name, group="resource.k8s.io/v1", **fields):
+    return json.dumps(dict({"apiVersion": group, "kind": kind, "metadata": {"name": name}},
+                           **fields))
+
+
+def template_pod(name):
+    return POD + "  resourceClaims: [{name: x, resourceClaimTemplateName: %s}]\n" % name
+
+
+CLAIM = manifest("ResourceClaim", "c-{{.Index}}", spec=claim_spec())
+DEVICES = {
+    "claim": CLAIM,
+    "class_": manifest("DeviceClass", "test-class", spec={"selectors": [{"cel": {
+        "expression": 'device.driver == "test-driver.cdi.k8s.io"'}}]}),
+    "template": manifest("ResourceClaimTemplate", "t", spec={"spec": claim_spec(selectors=[
+        {"cel": {"expression": 'device.attributes["test-driver.cdi.k8s.io"].driverVersion'
+                               '.major() >= 1 && device.capacity["test-driver.cdi.k8s.io"]'
+                               '.memory.isGreaterThan(quantity("1Mi"))'}}])}),
+    "node": "apiVersion: v1\nkind: Node\nmetadata: {generateName: scheduler-perf-dra-}\n"
+            "status: {capacity: {cpu: '90', memory: 9Gi, pods: '90'}}\n",
+}
+
+
+def anything(path, **more):
+    return dict({"opcode": "createAny", "templatePath": path}, **more)
+
+
+def driver(devices, pattern="scheduler-perf-dra-*"):
+    return {"opcode": "createResourceDriver", "driverName": "test-driver.cdi.k8s.io",
+            "nodes": pattern, "maxClaimsPerNodeParam": devices}
+
+
+def gated(text):
+    return text + "  schedulingGates: [{name: wait}]\n"
+
+
+def labelled(text, label):
+    return text.replace("generateName: p-", "generateName: %s-, labels: {app: %s}" % (label, label))
+
+
+def test_scheduler_perf_unknown_operation_fails_its_test_case(program):
+    tests = case({"opcode": "createThings"}) + case(nodes(1), pods(2), name="Other") + \
+        case(nodes(1), pods(9), name="TooMany") + [{}]
+    answer = perf(program, tests, pod=POD).expect(2)
+    run = answer.json()
+    assert [run["test"], run["scheduled"]] == ["Other", 2], run
+    for message in ["test case Case: op 1: opcode: createThings is unknown; known are createNodes,",
+                    "test case TooMany: workload Small: op 2 (createPods): 5 pods fit nowhere",
+                    "test case 4: name: missing", "config.yaml: 3 of 4 failed"]:
+        assert message in answer.err, answer.err
+    path = os.path.join(program.folder, "perf", "config.yaml")
+    program.run("bench", "--scheduler-perf", path, "--only", "Other").expect(0)
+    answer = program.run("bench", "--scheduler-perf", path, "--only", "Case/Small").expect(2)
+    assert "createThings is unknown" in answer.err and answer.out == "", answer.err
+
+
+def test_scheduler_perf_host_names(program):
+    apart = labelled(POD, "apart") + (
+        "  affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [\n"
+        "    {topologyKey: kubernetes.io/hostname,\n"
+        "     labelSelector: {matchLabels: {app: apart}}}]}}\n")
+    assert perf(program, case(nodes(3), pods(3)), pod=apart).expect(0).json()["scheduled"] == 3
+    answer = perf(program, case(nodes(3), pods(9)), pod=apart).expect(2)
+    assert "6 pods fit nowhere" in answer.err, answer.err
+    # What a template or a strategy says goes first.
+    one = "apiVersion: v1\nkind: Node\nmetadata: {generateName: n-, labels: {" \
+        "kubernetes.io/hostname: one}}\nstatus: {capacity: {cpu: '4', memory: 8Gi, pods: '9'}}\n"
+    same = dict(nodes(3), nodeTemplatePath="one.yaml")
+    answer = perf(program, case(same, pods(2)), pod=apart, one=one).expect(2)
+    assert "1 pods fit nowhere" in answer.err, answer.err
+    same["uniqueNodeLabelStrategy"] = {"labelKey": "kubernetes.io/hostname"}
+    perf(program, case(same, pods(3)), pod=apart, one=one).expect(0)
+
+
+def test_scheduler_perf_default_pod(program):
+    tests = case(nodes(1), pods(40))
+    del tests[0]["defaultPodTemplatePath"]
+    assert perf(program, tests).expect(0).json()["scheduled"] == 40
+    tests[0]["workloadTemplate"][1]["count"] = 41  # of 100m each
+    assert "1 pods fit nowhere" in perf(program, tests).expect(2).err
+
+
+def test_scheduler_perf_parameters(program):
+    for name in ("count", "countParam", "COUNTPARAM"):
+        tests = case(dict({"opcode": "createNodes"}, **{name: "$n"}), pods(2, **{
+            "collectMetrics": "$yes"}))
+        tests[0]["workloads"] = [{"name": "w%d" % i, "params": {"n": i, "yes": i == 2},
+                                  "labels": ["short"], "threshold": {"a": 1e12},
+                                  "featureGates": {"SchedulerAsyncPreemption": True}}
+                                 for i in (1, 2)]
+        runs = [json.loads(line) for line in
+                perf(program, tests, pod=POD).expect(0).out.splitlines()]
+        assert [(run["nodes"], run["measured"]) for run in runs] == [(1, 0), (2, 2)], runs
+
+
+def test_scheduler_perf_templates(program):
+    node = ("{{/* a comment */}}apiVersion: v1\nKind: Node\n"
+            "metadata: {name: 'n-{{ .Index }}-of-{{- .Count -}} ',\n"
+            "  Labels: {place: 'p{{.Index}}'}}\n"
+            "Status: {Capacity: {cpu: '4', memory: 8Gi, pods: '9'}}\n")
+    pod = POD + "  NODESELECTOR: {place: p1}\n"
+    made = dict(nodes(3), nodeTemplatePath="node.yaml")
+    perf(program, case(made, pods(4)), pod=pod, node=node).expect(0)
+    answer = perf(program, case(made, pods(5)), pod=pod, node=node).expect(2)
+    assert "1 pods fit nowhere" in answer.err, answer.err
+    named = POD + (
+        "  affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {\n"
+        "    nodeSelectorTerms: [{matchFields: [\n"
+        "      {key: metadata.name, operator: In, values: [n-2-of-3]}]}]}}}\n")
+    perf(program, case(made, pods(4)), pod=named, node=node).expect(0)
+    perf(program, case(made, pods(5)), pod=named, node=node).expect(2)
+
+
+def test_scheduler_perf_barriers(program):
+    huge = labelled(POD, "huge").replace("cpu: '1'", "cpu: '99'")
+    flags = dict(pod=labelled(POD, "plain"), huge=huge, gated=gated(POD))
+    stuck = pods(2, podTemplatePath="huge.yaml", skipWaitToCompletion=True, collectMetrics=False)
+    waiting = pods(3, podTemplatePath="gated.yaml", skipWaitToCompletion=True,
+                   collectMetrics=False, namespace="g")
+    attempted = {"opcode": "barrier", "stageRequirement": "Attempted"}
+    run = perf(program, case(nodes(1), stuck, waiting, attempted, pods(4)), **flags)
+    run = run.expect(0).json()
+    assert [run["scheduled"], run["measured"]] == [4, 4] and run["failed_attempts"] >= 2, run
+    plain = {"opcode": "barrier", "stageRequirement": "Scheduled",
+             "labelSelector": {"matchLabels": {"app": "plain"}}}
+    perf(program, case(nodes(1), stuck, pods(4, skipWaitToCompletion=True), plain),
+         **flags).expect(0)
+    answer = perf(program, case(nodes(1), stuck, waiting, {"opcode": "barrier"}), **flags).expect(2)
+    assert "op 4 (barrier): 2 pods fit nowhere" in answer.err, answer.err
+    # Gated pods are not waited for.
+    perf(program, case(nodes(1), dict(waiting, skipWaitToCompletion=False)), **flags).expect(0)
+
+
+def test_scheduler_perf_metrics_between(program):
+    start = {"opcode": "startCollectingMetrics", "name": "x", "namespaces": ["a", "b"],
+             "labelSelector": {"matchLabels": {"app": "plain"}}}
+    some = [pods(1, namespace=name, podTemplatePath=path, collectMetrics=False)
+            for name in "abc" for path in ("plain.yaml", "other.yaml")]
+    flags = dict(plain=labelled(POD, "plain"), other=labelled(POD, "other"))
+    stop = {"opcode": "stopCollectingMetrics"}
+    run = perf(program, case(nodes(3), some[0], start, *some, stop, some[2]), **flags)
+    run = run.expect(0).json()
+    assert [run["measured"], run["scheduled"]] == [2, 8] and run["seconds"] > 0, run
+    # Pods that a barrier, a sleep or deletions wait for count as well.
+    run = perf(program, case(nodes(1), {"opcode": "startCollectingMetrics"},
+                             dict(some[0], skipWaitToCompletion=True), {"opcode": "barrier"},
+                             dict(some[2], skipWaitToCompletion=True),
+                             {"opcode": "sleep", "duration": "1s"}, stop), **flags)
+    assert run.expect(0).json()["measured"] == 2, run.out
+
+
+def test_scheduler_perf_steady_state(program):
+    steady = pods(3, steadyState=True, durationParam="$time")
+    tests = case(nodes(1), steady)
+    tests[0]["workloads"] = [{"name": "w", "params": {"time": "2s"}},
+                             {"name": "none", "params": {"time": "0s"}}]
+    runs = [json.loads(line) for line in perf(program, tests, pod=POD).expect(0).out.splitlines()]
+    # An attempt takes a millisecond, and so does a new pod; four fit at once.
+    assert 900 < runs[0]["measured"] <= runs[0]["scheduled"] <= 2000, runs[0]
+    assert [runs[1]["measured"], runs[1]["scheduled"]] == [3, 3], runs[1]
+
+
+def test_scheduler_perf_gradual_deletion(program):
+    # Four fit at once; two leave each second.
+    run = perf(program, case(nodes(1), pods(4, deletePodsPerSecond=2, collectMetrics=False),
+                             pods(3)), pod=POD).expect(0).json()
+    assert run["scheduled"] == 7 and run["failed_attempts"] > 0, run
+    delete = {"opcode": "deletePods", "namespace": "a", "deletePodsPerSecond": 2}
+    for skip in (False, True):
+        run = perf(program, case(nodes(1), pods(4, namespace="a", collectMetrics=False),
+                                 dict(delete, skipWaitToCompletion=skip), pods(4)), pod=POD)
+        run = run.expect(0).json()
+        assert (run["failed_attempts"] > 0) == skip and run["scheduled"] == 8, run
+    # Only these.
+    delete = {"opcode": "deletePods", "namespace": "a",
+              "labelSelector": {"matchLabels": {"app": "other"}}}
+    first = [pods(2, namespace="a", podTemplatePath=path, collectMetrics=False)
+             for path in ("plain.yaml", "other.yaml")]
+    flags = dict(plain=labelled(POD, "plain"), other=labelled(POD, "other"), pod=POD)
+    perf(program, case(nodes(1), *first, delete, pods(2)), **flags).expect(0)
+    perf(program, case(nodes(1), *first, delete, pods(3)), **flags).expect(2)
+
+
+def test_scheduler_perf_any_object(program):
+    node = "apiVersion: v1\nkind: Node\nmetadata: {name: 'n-{{.Index}}'}\n" \
+        "status: {capacity: {cpu: '%d', memory: 8Gi, pods: '9'}}\n"
+    flags = dict(pod=POD, node=node % 1, larger=node % 4, gated=gated(POD).replace(
+        "generateName: p-", "name: 'g-{{.Index}}'"))
+    flags["ungated"] = flags["gated"].replace("  schedulingGates: [{name: wait}]\n", "")
+    update = {"opcode": "updateAny", "templatePath": "larger.yaml", "count": 2}
+    create = anything("node.yaml", countParam="$n")
+    run = perf(program, case(create, pods(3)), **flags).expect(0).json()
+    assert [run["nodes"], run["scheduled"]] == [3, 3], run
+    perf(program, case(create, pods(9)), **flags).expect(2)
+    perf(program, case(create, update, pods(9)), **flags).expect(0)
+    run = perf(program, case(create, pods(9, skipWaitToCompletion=True),
+                             dict(update, updatePerSecond=1), {"opcode": "barrier"}), **flags)
+    assert run.expect(0).json()["failed_attempts"] > 0, run.out
+    answer = perf(program, case(create, dict(update, count=4)), **flags).expect(2)
+    assert "op 2 (updateAny): there is no Node n-3" in answer.err, answer.err
+    # Gates of pods are taken away by updates.
+    run = perf(program, case(
+        create, anything("gated.yaml", namespace="g", count=3),
+        {"opcode": "barrier", "stageRequirement": "Attempted"},
+        {"opcode": "updateAny", "templatePath": "ungated.yaml", "namespace": "g", "count": 2},
+        {"opcode": "barrier", "namespaces": ["g"]}), **flags).expect(0).json()
+    assert run["scheduled"] == 2, run
+    # A namespace is looked at by selectors, a budget by preemption: any kind goes.
+    budget = manifest("PodDisruptionBudget", "b", "policy/v1", spec={"minAvailable": 1})
+    perf(program, case(create, anything("budget.yaml", namespace="new"), pods(1)),
+         budget=budget, **flags).expect(0)
+
+
+def test_scheduler_perf_allocatable(program):
+    strategy = {"nodeAllocatable": {"attachable-volumes-csi-x": "2", "example.com/foo": "2"},
+                "csiNodeAllocatable": {"csi.example.com": {"count": 2}},
+                "migratedPlugins": ["kubernetes.io/aws-ebs", "kubernetes.io/gce-pd"]}
+    made = dict(nodes(2), nodeAllocatableStrategy=strategy)
+    foo = POD.replace("{cpu: '1'}", "{example.com/foo: '1'}")
+    assert perf(program, case(made, pods(4)), pod=foo).expect(0).json()["scheduled"] == 4
+    perf(program, case(nodes(2), pods(4)), pod=foo).expect(2)
+    # Volumes: two a node, by the driver's limit. Templates of volumes need no names.
+    volume = json.dumps({"apiVersion": "v1", "kind": "PersistentVolume", "spec": {
+        "accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"},
+        "csi": {"driver": "csi.example.com", "volumeHandle": "v-{{.Index}}"}}})
+    claim = json.dumps({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "spec": {
+        "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}})
+    with_volumes = {"persistentVolumeTemplatePath": "volume.yaml",
+                    "persistentVolumeClaimTemplatePath": "claim.yaml"}
+    flags = {"pod": POD, "volume": volume, "claim": claim}
+    perf(program, case(made, pods(4, **with_volumes)), **flags).expect(0)
+    answer = perf(program, case(made, pods(5, **with_volumes)), **flags).expect(2)
+    assert "1 pods fit nowhere" in answer.err, answer.err
+    perf(program, case(nodes(2), pods(5, **with_volumes)), **flags).expect(0)
+
+
+def test_scheduler_perf_devices(program):
+    made = dict(nodes(2), nodeTemplatePath="node.yaml")
+    start = [made, nodes(1), driver("$n"), anything("class-.yaml"),
+             anything("template.yaml", namespace="test")]
+    flags = dict(DEVICES, pod=template_pod("t"))
+
+    def measured(count, **more):
+        return pods(count, namespace="test", **more)
+    run = perf(program, case(*start, measured(6)), **flags).expect(0).json()
+    assert run["scheduled"] == 6, run
+    answer = perf(program, case(*start, measured(7)), **flags).expect(2)
+    assert "1 pods fit nowhere" in answer.err, answer.err
+    # Claims that are allocated beforehand have devices that others do not get.
+    before = [anything("claim.yaml", namespace="init", count=4),
+              {"opcode": "allocResourceClaims", "namespace": "init"}]
+    perf(program, case(*start, *before, measured(2)), **flags).expect(0)
+    answer = perf(program, case(*start, *before, measured(3)), **flags).expect(2)
+    assert "1 pods fit nowhere" in answer.err, answer.err
+    before[0]["count"] = 7
+    answer = perf(program, case(*start, *before), **flags).expect(2)
+    assert "ResourceClaim init/c-6: no node has free devices for it" in answer.err, answer.err
+    # A pod that is deleted gives its devices back, also while others wait for them.
+    steady = measured(6, steadyState=True, duration="1s")
+    run = perf(program, case(*start, steady), **flags).expect(0).json()
+    assert run["measured"] > 300, run
+    run = perf(program, case(*start, measured(6, collectMetrics=False, deletePodsPerSecond=1),
+                             measured(4)), **flags).expect(0).json()
+    assert run["scheduled"] == 10 and run["failed_attempts"] > 0, run
+    # More devices than a slice may have.
+    tests = case(*start, measured(80))
+    tests[0]["workloads"][0]["params"]["n"] = 300
+    perf(program, tests, **flags).expect(0)
+
+
 def test_scheduler_perf_example(program):
     only = ["SchedulingBasic/100Nodes", "SchedulingWhileThingsChange", "SchedulingInManyNamespaces",
             "SchedulingWithVolumes,PodsMakeRoomForOthers"]
@@ -367,7 +642,8 @@ def test_scheduler_perf_configuration(program):
 
 def test_scheduler_perf_errors(program):
     known = "known are createNodes, createNamespaces, createPods, createPodSets, churn, barrier, " \
-        "sleep, deletePods"
+        "sleep, deletePods, createAny, updateAny, createResourceDriver, allocResourceClaims, " \
+        "startCollectingMetrics, stopCollectingMetrics"
     barrier = {"opcode": "barrier"}
     for operations, message in [
             ([{"opcode": "createThings"}], "op 1: opcode: createThings is unknown; " + known),
@@ -408,16 +684,53 @@ def test_scheduler_perf_errors(program):
             ([dict(nodes(1), nodeTemplatePath="none.yaml")], "none.yaml: No such file"),
             ([dict(nodes(1), nodeTemplatePath="pod.yaml")], "pod.yaml: a Pod, not a Node"),
             ([dict(nodes(1), nodeTemplatePath="action.yaml")],
-             "action.yaml: template action {{.Name}} is not known, only {{.Index}}"),
+             "action.yaml: template action {{.Name}} is not known, only {{.Index}} and {{.Count}}"),
             ([dict(nodes(1), nodeTemplatePath="open.yaml")], "template action without its end"),
             ([dict(nodes(1), nodeTemplatePath="nameless.yaml")],
              "nameless.yaml: metadata: neither name nor generateName"),
             ([nodes(1), pods(2, podTemplatePath="same.yaml")], "pod same is there already"),
-            ([pods(1)], "1 pods fit nowhere")]:
+            ([pods(1)], "1 pods fit nowhere"),
+            ([{"opcode": "barrier", "stageRequirement": "Bound"}],
+             'op 1 (barrier): stageRequirement: "Bound" is none of Attempted, Scheduled'),
+            ([{"opcode": "barrier", "labelSelector": {"matchLabels": 1}}],
+             "op 1 (barrier): labelSelector: matchLabels: expected object, got number"),
+            ([pods(1, steadyState=True)], "duration: missing, steadyState needs it"),
+            ([pods(1, steadyState="$word", duration="1s")],
+             "op 1 (createPods): steadyState: the parameter word is not a bool"),
+            ([nodes(1), pods(1, podTemplatePath="huge.yaml", steadyState=True, duration="1s")],
+             "op 2 (createPods): no pod got a node"),
+            ([{"opcode": "createAny"}], "op 1 (createAny): templatePath: missing"),
+            ([{"opcode": "createAny", "templatePath": "thing.yaml"}], "thing.yaml: "),
+            ([{"opcode": "updateAny", "templatePath": "same.yaml", "namespace": "a"}],
+             "op 1 (updateAny): there is no Pod a/same"),
+            ([{"opcode": "createResourceDriver", "nodes": "*", "maxClaimsPerNode": 1}],
+             "op 1 (createResourceDriver): driverName: missing"),
+            ([{"opcode": "createResourceDriver", "driverName": "d", "nodes": "none-*",
+               "maxClaimsPerNode": 1}], 'nodes: no node is called "none-*"'),
+            ([{"opcode": "allocResourceClaims"}], "namespace: missing"),
+            ([nodes(1), {"opcode": "createAny", "templatePath": "claim.yaml", "namespace": "a"},
+              {"opcode": "allocResourceClaims", "namespace": "a"}],
+             "op 3 (allocResourceClaims): ResourceClaim a/c-0: "),
+            ([nodes(1), pods(1, podTemplatePath="with-template.yaml")],
+             "there is no ResourceClaimTemplate none"),
+            ([{"opcode": "stopCollectingMetrics"}], "no metrics are collected"),
+            ([{"opcode": "startCollectingMetrics"}, {"opcode": "startCollectingMetrics"}],
+             "op 2 (startCollectingMetrics): metrics are collected already"),
+            ([{"opcode": "startCollectingMetrics"}, nodes(1), pods(1)],
+             "op 3 (createPods): collectMetrics: startCollectingMetrics came before"),
+            ([dict(nodes(1), nodeAllocatableStrategy={"nodeAllocatable": {"cpu": "x"}})],
+             "nodeAllocatableStrategy: nodeAllocatable[cpu]: "),
+            ([dict(nodes(1), nodeAllocatableStrategy={"csiNodeAllocatable": {"d": {}}})],
+             "nodeAllocatableStrategy: csiNodeAllocatable[d]: count: a number is needed"),
+            ([dict(nodes(1), nodeAllocatableStrategy={"migratedPlugins": [1]})],
+             "nodeAllocatableStrategy: migratedPlugins: expected string, got number")]:
         answer = perf(program, case(*operations), pod=POD, same=POD.replace("generateName: p-",
                                                                            "name: same"),
                       action="kind: Node\nmetadata: {name: '{{.Name}}'}\n", open="name: {{.Index\n",
-                      nameless="apiVersion: v1\nkind: Node\n").expect(2)
+                      nameless="apiVersion: v1\nkind: Node\n",
+                      huge=POD.replace("cpu: '1'", "cpu: '99'"), claim=CLAIM,
+                      thing="apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: x}\n",
+                      with_template=template_pod("none")).expect(2)
         assert message in answer.err and "config.yaml: test case Case: " in answer.err, \
             (operations, answer.err)
 
@@ -434,8 +747,9 @@ def test_scheduler_perf_errors_of_the_file(program):
              "test case x: workload 1: name: missing"),
             ([{"name": "x", "workloadTemplate": [], "workloads": [{"name": "w", "params": 1}]}],
              "workload w: params: expected object, got number"),
-            ([{"name": "x", "workloadTemplate": [pods(1)], "workloads": []}],
-             "op 1 (createPods): podTemplatePath: missing, and there is no defaultPodTemplatePath"),
+            ([{"name": "x", "workloadTemplate": [], "workloads": [
+                {"name": "w", "featureGates": {"x": 1}}]}],
+             "workload w: featureGates: expected bool, got number"),
             (case(featureGates={"x": 1}), "featureGates: expected bool, got number"),
             (case(defaultPodTemplatePath=1), "defaultPodTemplatePath: expected string, got number"),
             (None, "config.yaml: expected a list of test cases, got null")]:

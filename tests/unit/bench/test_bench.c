@@ -170,7 +170,8 @@ static struct bt_bench_template *template_of(const char *text)
 
 static struct bt_object *make(struct bt_bench_template *template_, uint64_t index, uint64_t serial)
 {
-	struct bt_bench_stamp stamp = {index, serial, BT_STR("team")};
+	const struct bt_bench_stamp stamp = {
+		.index = index, .count = 12, .serial = serial, .namespace_ = BT_STR("team")};
 	struct bt_object *object = NULL;
 	struct berth_error err = BERTH_ERROR_INIT;
 	int result = bt_bench_template_make(template_, &stamp, &object, &err);
@@ -218,6 +219,27 @@ START_TEST(test_bench_template__generated_names)
 }
 END_TEST
 
+START_TEST(test_bench_template__trimmed_actions_and_any_case)
+{
+	struct bt_bench_template *made = template_of(
+		"{{- /* nothing */ -}}\n apiversion: v1\nKIND: Pod\nMetaData:\n"
+		"  Name: p- {{- .Count -}}\n   -{{.Index}}\n  labels: {App: a}\n"
+		"SPEC: {NodeSelector: {Disk: ssd}, initcontainers: [{NAME: i}], containers:\n"
+		"  [{name: c, Resources: {REQUESTS: {cpu: 2}}}]}\n");
+	for (uint32_t i = 0; i < 2; i++) {
+		struct bt_object *object = make(made, i, i + 1);
+		const struct bt_pod *pod = bt_object_value(object, BT_KIND_POD);
+		ck_assert(bt_str_equal_c(pod->metadata.name, i == 0 ? "p-12-0" : "p-12-1"));
+		ck_assert(bt_str_equal_c(pod->metadata.labels.items[0].key, "App"));
+		ck_assert(bt_str_equal_c(pod->spec.node_selector.items[0].key, "Disk"));
+		ck_assert(bt_str_equal_c(pod->spec.init_containers.items[0].name, "i"));
+		ck_assert_uint_eq(pod->spec.containers.items[0].resources.requests.count, 1);
+		bt_object_release(object);
+	}
+	bt_bench_template_destroy(made);
+}
+END_TEST
+
 START_TEST(test_bench_template__errors)
 {
 	static const struct {
@@ -226,6 +248,9 @@ START_TEST(test_bench_template__errors)
 	} rows[] = {
 		{"{{.Name}}", "t.yaml: template action {{.Name}} is not known, only {{.Index}}"},
 		{"{{}}", "t.yaml: template action {{}} is not known, only {{.Index}}"},
+		{"{{-}}", "t.yaml: template action {{-}} is not known"},
+		{"{{- -}}", "t.yaml: template action {{"},
+		{"{{/*}}", "t.yaml: template action {{/*}} is not known"},
 		{"x {{.Index}", "t.yaml: template action without its end"},
 		{"{{ range }}{{.Index}}", "t.yaml: template action {{ range }} is not known"},
 		{"a: [", "t.yaml: yaml: line"},
@@ -236,7 +261,7 @@ START_TEST(test_bench_template__errors)
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
 		struct bt_bench_template *made = NULL;
 		struct bt_object *object = NULL;
-		struct bt_bench_stamp stamp = {0, 1, BT_STR("")};
+		const struct bt_bench_stamp stamp = {.serial = 1};
 		struct berth_error err = BERTH_ERROR_INIT;
 		int result = bt_bench_template_from_text(
 			"t.yaml", bt_str_from(rows[i].text), &made, &err);
@@ -318,4 +343,5 @@ BT_TEST_MAIN("bench", test_bench_source__every_object_can_be_read,
 	test_bench_source__order_does_not_matter, test_bench_source__services, test_bench__digest,
 	test_bench__compare, test_bench__child_decides_alike,
 	test_bench_template__numbers_and_defaults, test_bench_template__generated_names,
-	test_bench_template__errors, test_bench_living__carries_out_what_is_written)
+	test_bench_template__trimmed_actions_and_any_case, test_bench_template__errors,
+	test_bench_living__carries_out_what_is_written)
