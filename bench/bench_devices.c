@@ -15,6 +15,8 @@
 #define DEVICES_OF_A_SOCKET 4
 /** Most devices of a slice: spec 12 section 3. */
 #define SLICE_DEVICES_MAX 128
+/** Most devices that a driver of a scheduler_perf file has on a node. */
+#define NODE_DEVICES_MAX 65536
 
 static bool is_large(uint32_t node)
 {
@@ -197,7 +199,10 @@ int bt_perf_create_driver(
 	uint32_t slice_count =
 		(uint32_t)((op->claims_per_node + SLICE_DEVICES_MAX - 1) / SLICE_DEVICES_MAX);
 	uint32_t node_count = 0;
-	int result = 0;
+	int result = op->claims_per_node <= NODE_DEVICES_MAX
+		? 0
+		: bt_error_set(err, BERTH_ERR_TOO_LARGE, "maxClaimsPerNode: at most %d",
+			  NODE_DEVICES_MAX);
 	for (uint32_t i = 0; i < perf->nodes.count && result == 0; i++) {
 		struct bt_str name = perf->nodes.items[i]->meta->name;
 		if (!bt_node_pattern_matches(op->nodes, name)) {
