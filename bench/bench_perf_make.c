@@ -24,6 +24,8 @@ static const char default_pod[] =
 
 #define DEFAULT_POD_NAME "default pod"
 
+#define HOST_LABEL "kubernetes.io/hostname"
+
 static struct bt_bench_template *find_read(const struct bt_perf *perf, const char *path)
 {
 	for (uint32_t i = 0; i < perf->templates.count; i++) {
@@ -157,9 +159,8 @@ static int add_labels(struct bt_arena *arena, const struct bt_perf_op *op, uint3
 /** An upstream node has its name as label, which anti-affinity by host needs. */
 static void label_host(struct bt_arena *arena, struct bt_object_meta *meta)
 {
-	const struct bt_str key = BT_STR("kubernetes.io/hostname");
-	if (bt_str_map_find(&meta->labels, key) == NULL) {
-		meta->labels = with_pair(arena, &meta->labels, key, meta->name);
+	if (bt_str_map_find(&meta->labels, BT_STR(HOST_LABEL)) == NULL) {
+		meta->labels = with_pair(arena, &meta->labels, BT_STR(HOST_LABEL), meta->name);
 	}
 }
 
@@ -652,7 +653,7 @@ static struct bt_object *find_same(
 			  object->kind, meta->namespace_, meta->name);
 }
 
-/** An update keeps what the object is, and where a pod is. */
+/** An update keeps the identity of an object, and a pod's node and status. */
 static int update_object(struct bt_perf *perf, struct bt_object *old, uint32_t node,
 	const struct bt_object *wanted, struct bt_arena *arena, struct berth_error *err)
 {
@@ -668,6 +669,10 @@ static int update_object(struct bt_perf *perf, struct bt_object *old, uint32_t n
 		pod->spec.node_name = before->spec.node_name;
 		pod->status = before->status;
 		return bt_living_change_pod(&perf->living, bt_object_share(old), pod, err);
+	}
+	if (wanted->kind == BT_KIND_NODE &&
+		bt_str_map_find(&old->meta->labels, BT_STR(HOST_LABEL)) != NULL) {
+		label_host(arena, meta);
 	}
 	meta->resource_version = bt_arena_printf(
 		arena, "%llu", (unsigned long long)++perf->living.resource_version + UINT32_MAX);

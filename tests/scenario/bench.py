@@ -486,6 +486,12 @@ def test_scheduler_perf_any_object(program):
     assert [run["nodes"], run["scheduled"]] == [3, 3], run
     perf(program, case(create, pods(9)), **flags).expect(2)
     perf(program, case(create, update, pods(9)), **flags).expect(0)
+    named = POD + "  nodeSelector: {kubernetes.io/hostname: n-1}\n"
+    perf(program, case(nodes(1), create, pods(1, podTemplatePath="named.yaml")), named=named,
+         **flags).expect(2)
+    two = dict(nodes(2), nodeTemplatePath="node.yaml")
+    perf(program, case(two, update, pods(4, podTemplatePath="named.yaml")), named=named,
+         **flags).expect(0)
     run = perf(program, case(create, pods(9, skipWaitToCompletion=True),
                              dict(update, updatePerSecond=1), {"opcode": "barrier"}), **flags)
     assert run.expect(0).json()["failed_attempts"] > 0, run.out
@@ -563,15 +569,25 @@ def test_scheduler_perf_devices(program):
 
 def test_scheduler_perf_example(program):
     only = ["SchedulingBasic/100Nodes", "SchedulingWhileThingsChange", "SchedulingInManyNamespaces",
-            "SchedulingWithVolumes,PodsMakeRoomForOthers"]
+            "SchedulingWithVolumes,PodsMakeRoomForOthers",
+            "SchedulingWithDevices,PodsWaitForNodesToGrow"]
     flags = [flag for name in only for flag in ("--only", name)]
     answer = program.run("bench", "--scheduler-perf", CONFIG, *flags).expect(0)
     runs = [json.loads(line) for line in answer.out.splitlines()]
     assert [(run["test"], run["measured"], run["scheduled"]) for run in runs] == [
         ("SchedulingBasic", 400, 500), ("SchedulingWhileThingsChange", 500, 500),
         ("SchedulingInManyNamespaces", 100, 100), ("SchedulingWithVolumes", 200, 200),
-        ("PodsMakeRoomForOthers", 15, 55)], runs
+        ("PodsMakeRoomForOthers", 15, 55), ("SchedulingWithDevices", 500, 500),
+        ("PodsWaitForNodesToGrow", 40, 60)], runs
     assert runs[4]["victims"] == 10 and runs[4]["failed_attempts"] >= 5, runs[4]
+    assert runs[6]["failed_attempts"] >= 40, runs[6]
+    with open(CONFIG, encoding="utf-8") as file:
+        text = file.read()
+    for opcode in ["createNodes", "createNamespaces", "createPods", "createPodSets", "churn",
+                   "barrier", "sleep", "deletePods", "createAny", "updateAny",
+                   "createResourceDriver", "allocResourceClaims", "startCollectingMetrics",
+                   "stopCollectingMetrics"]:
+        assert "opcode: %s " % opcode in text.replace("\n", " "), opcode
     for run in runs:
         assert list(run) == [
             "file", "test", "workload", "nodes", "measured", "scheduled", "failed_attempts",
