@@ -108,7 +108,7 @@ static const struct bt_cel_type *find_type_name(
 			continue;
 		}
 		*out_value = of;
-		if (kind == BT_CEL_LIST || kind == BT_CEL_OPTIONAL || kind == BT_CEL_TYPE) {
+		if (kind == BT_CEL_LIST || kind == BT_CEL_OPTIONAL) {
 			of = bt_cel_type_make(&checker->inference, kind, dyn, NULL);
 		} else if (kind == BT_CEL_MAP) {
 			of = bt_cel_type_make(&checker->inference, kind, dyn, dyn);

@@ -266,6 +266,8 @@ static const struct row rule_rows[] = {
 	{"7.3", "cel.bind(x, [], [] && true)", "expected type 'bool' but found 'list(_var2)'"},
 	{"7.3", "[1].map(x, x) == [2] && []", "expected type 'bool' but found 'list(_var3)'"},
 	{"7.3", "[1].exists_one(x, x == 1) && []", "expected type 'bool' but found 'list(_var4)'"},
+	{"7.6", "type", "not type(type)"},
+	{"7.6", "list", "not type(list(dyn))"},
 	{"7.2", "[].x == 1", "type 'list(_var0)' does not support field selection"},
 	{"7.4", "optional.none().map(x, x) == [1]",
 		"expression of type 'optional_type(_var0)' cannot be range"},
