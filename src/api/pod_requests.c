@@ -245,11 +245,19 @@ static void row_add(
 	bt_quantity_add(sum, value, arena);
 }
 
-static void row_max(struct bt_quantity *maximum, bool *has, const struct bt_quantity *value)
+/** Upstream quirk, spec 01 section 5.1: a value that was compared with a big one is big, too. */
+static void row_max(struct bt_quantity *maximum, bool *has, const struct bt_quantity *value,
+	struct bt_arena *arena)
 {
-	if (!*has || bt_quantity_compare(value, maximum) > 0) {
-		*maximum = *value;
-		*has = true;
+	bool becomes_big = *has && maximum->big != NULL;
+
+	if (*has && bt_quantity_compare(value, maximum) <= 0) {
+		return;
+	}
+	*maximum = *value;
+	*has = true;
+	if (becomes_big) {
+		bt_quantity_make_big(maximum, arena);
 	}
 }
 
@@ -269,7 +277,7 @@ static void merge_own(
 				(uint32_t)(row - computation->rows);
 		}
 		if (!has || !keep_existing) {
-			row_max(&row->own, &has, &list->items[i].quantity);
+			row_max(&row->own, &has, &list->items[i].quantity, computation->arena);
 		}
 	}
 }
@@ -406,12 +414,12 @@ static void add_containers(struct computation *computation)
 			if (sidecar) {
 				row_add(&row->total, &row->has_total, &row->own, arena);
 				row_add(&row->side, &row->has_side, &row->own, arena);
-				row_max(&row->init, &row->has_init, &row->side);
+				row_max(&row->init, &row->has_init, &row->side, arena);
 			} else {
 				if (row->has_side) {
 					bt_quantity_add(&row->own, &row->side, arena);
 				}
-				row_max(&row->init, &row->has_init, &row->own);
+				row_max(&row->init, &row->has_init, &row->own, arena);
 			}
 		}
 	}
@@ -419,7 +427,7 @@ static void add_containers(struct computation *computation)
 		struct row *row = &computation->rows[i];
 
 		if (row->has_init) {
-			row_max(&row->total, &row->has_total, &row->init);
+			row_max(&row->total, &row->has_total, &row->init, arena);
 		}
 	}
 }
@@ -468,13 +476,13 @@ static struct bt_quantity pod_level_effective(const struct computation *computat
 	bool has = false;
 
 	if (!computation->infeasible) {
-		row_max(&result, &has, desired);
+		row_max(&result, &has, desired, computation->arena);
 	}
 	if (actual != NULL) {
-		row_max(&result, &has, actual);
+		row_max(&result, &has, actual, computation->arena);
 	}
 	if (allocated != NULL) {
-		row_max(&result, &has, allocated);
+		row_max(&result, &has, allocated, computation->arena);
 	}
 	return result;
 }

@@ -130,6 +130,14 @@ int bt_quantity_compare(const struct bt_quantity *a, const struct bt_quantity *b
 	return bt_decimal_compare(&left, &right);
 }
 
+static void set_big(
+	struct bt_quantity *quantity, const struct bt_decimal *decimal, struct bt_arena *arena)
+{
+	quantity->big = bt_decimal_store(decimal, arena);
+	quantity->mantissa = 0;
+	quantity->exponent = 0;
+}
+
 /** *sum = *sum + addend within the small form; false when that overflows int64. */
 static bool small_add(struct bt_quantity *sum, int64_t mantissa, int32_t exponent)
 {
@@ -185,9 +193,7 @@ static void add_signed(struct bt_quantity *sum, const struct bt_quantity *addend
 	bt_decimal_load(&right, addend);
 	right.negative ^= negate;
 	bt_decimal_add(&left, &right);
-	sum->big = bt_decimal_store(&left, arena);
-	sum->mantissa = 0;
-	sum->exponent = 0;
+	set_big(sum, &left, arena);
 }
 
 void bt_quantity_add(
@@ -231,9 +237,17 @@ void bt_quantity_multiply(
 	bt_decimal_load(&left, product);
 	bt_decimal_load(&right, factor);
 	bt_decimal_multiply(&left, &right);
-	product->big = bt_decimal_store(&left, arena);
-	product->mantissa = 0;
-	product->exponent = 0;
+	set_big(product, &left, arena);
+}
+
+void bt_quantity_make_big(struct bt_quantity *quantity, struct bt_arena *arena)
+{
+	struct bt_decimal decimal;
+
+	if (quantity->big == NULL) {
+		bt_decimal_load(&decimal, quantity);
+		set_big(quantity, &decimal, arena);
+	}
 }
 
 void bt_quantity_negate(struct bt_quantity *quantity, struct bt_arena *arena)
@@ -247,9 +261,7 @@ void bt_quantity_negate(struct bt_quantity *quantity, struct bt_arena *arena)
 	}
 	bt_decimal_load(&decimal, quantity);
 	decimal.negative = !decimal.negative;
-	quantity->big = bt_decimal_store(&decimal, arena);
-	quantity->mantissa = 0;
-	quantity->exponent = 0;
+	set_big(quantity, &decimal, arena);
 }
 
 const struct bt_quantity *bt_resource_list_find(

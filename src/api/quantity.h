@@ -63,6 +63,8 @@ void bt_quantity_sub(struct bt_quantity *difference, const struct bt_quantity *s
 void bt_quantity_multiply(
 	struct bt_quantity *product, const struct bt_quantity *factor, struct bt_arena *arena);
 void bt_quantity_negate(struct bt_quantity *quantity, struct bt_arena *arena);
+/** The same number in the big form: what does not fit int64 is converted in another way. */
+void bt_quantity_make_big(struct bt_quantity *quantity, struct bt_arena *arena);
 /** Canonical text as upstream's String(). */
 void bt_quantity_format(const struct bt_quantity *quantity, struct bt_strbuf *out);
 

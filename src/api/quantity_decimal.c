@@ -162,8 +162,11 @@ int64_t bt_big_decimal_to_int64(const struct bt_big_decimal *big, int32_t target
 	memcpy(magnitude.limbs, big->limbs, big->limb_count * sizeof(big->limbs[0]));
 	if (shift <= 0) {
 		low = bt_wide_low64(&magnitude);
-		/* 10^64 is a multiple of 2^64. */
-		for (uint64_t i = shift < -64 ? 64 : (uint64_t)-shift; i > 0; i--) {
+		/* Upstream quirk, spec 01 section 5.1: a power beyond int64 is taken for -2^63. */
+		if (shift < -18) {
+			return (int64_t)(low << 63);
+		}
+		for (int64_t i = shift; i < 0; i++) {
 			low *= 10;
 		}
 		return (int64_t)(big->negative ? 0 - low : low);

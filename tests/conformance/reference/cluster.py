@@ -99,7 +99,7 @@ class NodeInfo:
         """01b 9.4."""
         self.node, self.labels = node, objects.labels(node)
         self.taints = objects.spec(node).get('taints') or []
-        self.allocatable = resources.to_integers(quantity.parse_map(objects.status(node).get('allocatable')))
+        self.allocatable = resources.to_integers(quantity.amount_map(objects.status(node).get('allocatable')))
 
     def copy(self):
         other = NodeInfo(self.name)

@@ -4,7 +4,7 @@ from . import plugins_node, plugins_topology, plugins_volume, status
 from .cluster import Cluster, PodInfo
 from .config import Profile
 from .dra import DynamicResources
-from .framework import Framework, Plugin
+from .framework import Framework, Plugin, PluginError
 from .preemption import DefaultPreemption, fit_error
 
 
@@ -70,7 +70,11 @@ class Scheduler:
         if not result.ok:
             out['error'] = result.message
             return out
-        scores = framework.run_score(state, pod, feasible)
+        try:
+            scores = framework.run_score(state, pod, feasible)
+        except PluginError as e:
+            out['error'] = str(e)
+            return out
         out['scores'] = {name: {'total': sum(by.values()), 'plugins': by} for name, by in scores.items()}
         highest = max(s['total'] for s in out['scores'].values())
         out['best'] = [n.name for n in feasible if out['scores'][n.name]['total'] == highest]

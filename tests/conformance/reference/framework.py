@@ -139,6 +139,12 @@ class Framework:
             own = state.own.get(name) if prepared is None else prepared
             raw = [plugin.score(own, pod, node) for node in nodes]
             for node, points in zip(nodes, plugin.normalize(own, nodes, raw)):
+                scores[node.name][name] = points
+        for node in nodes:
+            for name, points in scores[node.name].items():
+                if not 0 <= points <= 100:
+                    raise PluginError('applying score defaultWeights on Score plugins: plugin "%s" returns an invalid score %d, '
+                                      'it should in the range of [0, 100] after normalizing' % (name, points))
                 scores[node.name][name] = points * self.profile.weights[name]
         return scores
 

@@ -512,6 +512,26 @@ def c_resize(g):
     g.bound(nodes, g.r.randint(3, 25), ext=g.p(.3), containers=g.r.randint(1, 3))
     return [dec(g.pod('pend-%d' % i, containers=g.r.randint(1, 3), ext=g.p(.3)), False) for i in range(g.r.randint(1, 5))], None
 
+AMOUNTS = {'cpu': ['1e19', '3e19', '1E', '3E', '30E', '1e20', '9223372036854775807', '9223372036854775808', '8Ei', '1Ei', '0.0000000001', '9223372036854776', '1n'],
+           'memory': ['1e19', '3e19', '1e20', '30E', '12e19', '9223372036854775807', '9223372036854775808', '8Ei', '9e18', '4611686018427387904', '1', '1m']}
+
+def c_amounts(g):
+    """Quantities at and beyond the limits of int64, in every place that requests come from."""
+    pend, cfg = c_resize(g)
+    def odd(q):
+        for n in AMOUNTS:
+            if n in q and g.p(.12): q[n] = g.r.choice(AMOUNTS[n])
+    for o in g.objs + pend:
+        if o['kind'] == 'Node':
+            if g.p(.3): odd(o['status']['allocatable'])
+        if o['kind'] != 'Pod': continue
+        sp = o['spec']
+        for c in sp['containers'] + sp.get('initContainers', []) + [sp] + o['status'].get('containerStatuses', []):
+            odd((c.get('resources') or {}).get('requests', {}))
+            odd(c.get('allocatedResources', {}))
+        odd(sp.get('overhead', {}))
+    return pend, cfg
+
 def c_odd(g):
     """Legal but unusual selectors, tolerations, images and names."""
     g.namespaces()

@@ -136,7 +136,7 @@ def scoring_inputs(amounts, node, names, nonzero):
         request, capacity = requests.get(name, 0), node.allocatable.get(name, 0)
         if name != 'pods' and capacity != 0 and not (request == 0 and resources.is_scalar(name)):
             used = requested.get(name, 0)
-            inputs.append((capacity, used, used + request, weight))
+            inputs.append((capacity, used, quantity.wrap(used + request), weight))
     return inputs
 
 
@@ -169,7 +169,7 @@ class NodeResourcesFit(Plugin):
                 continue
             if name not in resources.STANDARD and is_via_claim(self.cluster, name, node):
                 continue
-            if request > capacity - used.get(name, 0):
+            if request > quantity.wrap(capacity - used.get(name, 0)):
                 reasons.append('Insufficient ' + name)
                 hopeless |= request > capacity
         if reasons:
@@ -194,14 +194,14 @@ class NodeResourcesFit(Plugin):
         total, weights = 0, 0
         for capacity, _, requested, weight in scoring_inputs(amounts, node, self.resources, nonzero=True):
             if self.strategy == 'LeastAllocated':
-                points = 0 if requested > capacity else quantity.divide((capacity - requested) * 100, capacity)
+                points = 0 if requested > capacity else quantity.divide(quantity.wrap(quantity.wrap(capacity - requested) * 100), capacity)
             elif self.strategy == 'MostAllocated':
-                points = quantity.divide(min(requested, capacity) * 100, capacity)
+                points = quantity.divide(quantity.wrap(min(requested, capacity) * 100), capacity)
             else:
-                points = self.on_shape(100 if requested > capacity else quantity.divide(requested * 100, capacity))
+                points = self.on_shape(100 if requested > capacity else quantity.divide(quantity.wrap(requested * 100), capacity))
                 if points <= 0:
                     continue
-            total, weights = total + points * weight, weights + weight
+            total, weights = quantity.wrap(total + points * weight), weights + weight
         if weights == 0:
             return 0
         if self.strategy == 'RequestedToCapacityRatio':
@@ -245,7 +245,8 @@ class NodeResourcesBalancedAllocation(Plugin):
             for f in fractions:
                 squares += (f - mean) * (f - mean)
             deviation = math.sqrt(squares / len(fractions))
-        return int((1 - deviation) * 100)
+        points = int((1 - deviation) * 100)
+        return points if -2**63 <= points < 2**63 else -2**63       # as amd64 converts
 
 
 class ImageLocality(Plugin):

@@ -38,6 +38,75 @@ def parse_map(quantities):
     return {name: parse(text) for name, text in (quantities or {}).items()}
 
 
+class Amount:
+    """A quantity with its form, on which the conversion of what does not fit int64 depends (01 5.1): the number is
+    `digits` x 10^`exponent`; small: as upstream keeps it in an int64."""
+    SMALL_BINARY_DIGITS = {10: 11, 20: 8, 30: 5, 40: 2}
+
+    def __init__(self, digits, exponent, small):
+        self.digits, self.exponent, self.small = digits, exponent, small
+
+    @staticmethod
+    @functools.lru_cache(maxsize=None)
+    def of(text):
+        sign, whole, digits, suffix = FORM.match(text).groups()
+        whole, digits = (whole or '').lstrip('0') or '0', digits or ''
+        if suffix in BINARY_SUFFIX:
+            small = not digits and len(whole) <= Amount.SMALL_BINARY_DIGITS.get(BINARY_SUFFIX[suffix], 0)
+            exponent = 0 if small else -len(digits)
+        else:
+            exponent = DECIMAL_SUFFIX[suffix] if suffix in DECIMAL_SUFFIX else int(suffix[1:])
+            small = len(whole) + len(digits) <= 18 and exponent - len(digits) >= -9
+            exponent -= len(digits)
+        exact = _parse(text)
+        exponent = max(exponent, -9)
+        if (exact / Fraction(10)**exponent).denominator != 1:       # 1.5Ki has fewer digits than its parts
+            exponent = -9
+        return Amount(int(exact / Fraction(10)**exponent), 0 if exact == 0 else exponent, small or exact == 0)
+
+    @property
+    def exact(self):
+        return self.digits * Fraction(10)**self.exponent
+
+    def __add__(self, other):
+        if not self.digits or not other.digits:
+            return self if self.digits else other
+        exponent = min(self.exponent, other.exponent)
+        scaled = [a.digits * 10**(a.exponent - exponent) for a in (self, other)]
+        small = self.small and other.small and all(-2**63 <= n < 2**63 for n in scaled + [sum(scaled)])
+        if not small:                       # a big sum has the finer scale of the two, never a coarser one
+            return Amount(sum(scaled), exponent, False)
+        return Amount(sum(scaled), exponent, True)
+
+    def larger(self, other):
+        """The maximum of this and another that comes later; compared with a big one it is big."""
+        return self if other.exact <= self.exact else Amount(other.digits, other.exponent, other.small and self.small)
+
+    def integer(self, scale):
+        """In units of 10^scale, rounded up, as int64."""
+        shift = self.exponent - scale
+        if shift <= 0:
+            quotient = Fraction(self.digits, 10**-shift)
+            if self.small:
+                return -round_up(-quotient) if quotient < 0 else round_up(quotient)
+            if quotient.denominator == 1:
+                return wrap(quotient.numerator)
+            if quotient < 0:
+                return wrap((-(-quotient.numerator // quotient.denominator) if -shift < 19 else quotient.numerator // quotient.denominator) + 1)
+            return wrap(round_up(quotient))
+        number = self.digits * 10**shift
+        if self.small:
+            if shift in (1, 2, 3, 6, 9):
+                return 0 if self.digits == -2**63 else wrap(number)
+            return number if -2**63 <= number < 2**63 else 0
+        return wrap(number if shift <= 18 else self.digits * -2**63)
+
+
+def amount_map(quantities):
+    """A ResourceList as name -> Amount; absent is empty."""
+    return {name: Amount.of(str(text).strip()) for name, text in (quantities or {}).items()}
+
+
 def round_up(amount):
     """Ceiling of a fraction (01 5.1, Value)."""
     return -((-amount.numerator) // amount.denominator)
@@ -51,11 +120,15 @@ def wrap(number):
 
 def value(amount):
     """Value(): whole units, rounded up (01 5.1)."""
+    if isinstance(amount, Amount):
+        return amount.integer(0)
     return wrap(round_up(Fraction(amount)))
 
 
 def milli_value(amount):
     """MilliValue(): thousandths, rounded up (01 5.1)."""
+    if isinstance(amount, Amount):
+        return amount.integer(-3)
     return wrap(round_up(Fraction(amount) * 1000))
 
 

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Resource names, requests of a pod, host ports (specification 01b)."""
-from fractions import Fraction
-
 from . import quantity
 from .selectors import label_key_errors
 
-DEFAULT_REQUESTS = {'cpu': Fraction(1, 10), 'memory': Fraction(200 * 2**20)}       # 01b 6
+DEFAULT_REQUESTS = quantity.amount_map({'cpu': '100m', 'memory': '200Mi'})       # 01b 6
+NOTHING = quantity.Amount(0, 0, True)
 STANDARD = ('cpu', 'memory', 'ephemeral-storage')
 
 
@@ -31,11 +30,11 @@ def is_pod_level(name): return name in ('cpu', 'memory') or is_hugepages(name)
 # --- requests (01b 3)
 
 def _add(a, b):
-    return {name: a.get(name, 0) + b.get(name, 0) for name in {**a, **b}}
+    return {name: a[name] + b[name] if name in a and name in b else {**a, **b}[name] for name in {**a, **b}}
 
 
 def _maximum(a, b):
-    return {name: max(m[name] for m in (a, b) if name in m) for name in {**a, **b}}
+    return {name: a[name].larger(b[name]) if name in a and name in b else {**a, **b}[name] for name in {**a, **b}}
 
 
 def _resize_is_infeasible(pod):
@@ -47,13 +46,13 @@ def _resize_is_infeasible(pod):
 
 def _with_status(pod, desired, actual, allocated):
     """The larger of desired, actual and allocated; an infeasible resize leaves out desired (01b 3.1)."""
-    running = _maximum(quantity.parse_map(actual), quantity.parse_map(allocated))
-    return running if _resize_is_infeasible(pod) else _maximum(desired, running)
+    first = {} if _resize_is_infeasible(pod) else desired
+    return _maximum(_maximum(first, quantity.amount_map(actual)), quantity.amount_map(allocated))
 
 
 def container_requests(pod, container, missing, use_status):
     """Effective requests of one container (01b 3.1)."""
-    requests = quantity.parse_map((container.get('resources') or {}).get('requests'))
+    requests = quantity.amount_map((container.get('resources') or {}).get('requests'))
     if use_status:
         status = pod.get('status') or {}
         by_name = {s['name']: s for s in (status.get('containerStatuses') or []) + (status.get('initContainerStatuses') or [])}
@@ -85,14 +84,14 @@ def pod_requests(pod, pod_level=True, missing={}, use_status=False):
         peak = _maximum(peak, step)
     total = _maximum(total, peak)
     if pod_level and has_pod_level_requests(pod):
-        desired = quantity.parse_map(spec['resources']['requests'])
+        desired = quantity.amount_map(spec['resources']['requests'])
         effective = desired
         if use_status and status.get('resources') is not None:
             effective = _with_status(pod, desired, status['resources'].get('requests'), status.get('allocatedResources'))
         for name in desired:
             if is_pod_level(name):
-                total[name] = effective.get(name, Fraction(0))
-    return _add(total, quantity.parse_map(spec.get('overhead')))
+                total[name] = effective.get(name, NOTHING)
+    return _add(total, quantity.amount_map(spec.get('overhead')))
 
 
 def to_integers(amounts):

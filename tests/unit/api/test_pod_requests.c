@@ -429,6 +429,42 @@ START_TEST(test_pod_requests__edge_01b_46_overflow)
 }
 END_TEST
 
+/**
+ * Spec 01 section 5.1: what does not fit int64 is converted by its form, and a value that was
+ * compared with a big one is big.
+ */
+START_TEST(test_pod_requests__small_and_big_quantities)
+{
+	static const struct {
+		const char *containers;
+		const char *init;
+		int64_t memory_bytes;
+	} rows[] = {
+		{C("'memory':'30E'"), "", 0},
+		{C("'memory':'1'"), INIT("'memory':'30E'"), 0},
+		{C("'memory':'8Ei'"), INIT("'memory':'30E'"), INT64_C(-6893488147419103232)},
+		{C("'memory':'30E'"), INIT("'memory':'8Ei'"), 0},
+		{C("'memory':'8Ei'"), SIDECAR("'memory':'30E'"), INT64_C(2329883889435672575)},
+		{C("'memory':'1'"), INIT("'memory':'8Ei'") "," INIT("'memory':'1e19'"), INT64_MIN},
+		{C("'memory':'1'"), INIT("'memory':'8Ei'") "," INIT("'memory':'2e19'"), 0},
+		{C("'memory':'1e19'") "," C("'memory':'1'"), "", INT64_C(-8446744073709551615)},
+		{C("'memory':'1e19'") "," C("'memory':'1e20'"), "", 0},
+	};
+
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		struct bt_strbuf pod = {0};
+		struct bt_resource_list list;
+
+		bt_strbuf_printf(&pod, POD("%s", "%s", ""), rows[i].containers, rows[i].init);
+		list = full_requests(bt_strbuf_c(&pod), &default_gates);
+		ck_assert_msg(entry(&list, "memory", false) == rows[i].memory_bytes,
+			"memory %lld of %s", (long long)entry(&list, "memory", false),
+			bt_strbuf_c(&pod));
+		bt_strbuf_finish(&pod);
+	}
+}
+END_TEST
+
 START_TEST(test_pod_requests__edge_01b_35_pods_of_one_node)
 {
 	/* The three pods of the case, one by one; the node's sums belong to the node. */
@@ -565,6 +601,7 @@ BT_TEST_MAIN("pod_requests", test_pod_requests__edge_01b_01_no_requests,
 	test_pod_requests__edge_01b_28_dra_claims,
 	test_pod_requests__edge_01b_29_overhead_on_pod_level,
 	test_pod_requests__edge_01b_30_limits_do_not_count, test_pod_requests__edge_01b_46_overflow,
+	test_pod_requests__small_and_big_quantities,
 	test_pod_requests__edge_01b_35_pods_of_one_node,
 	test_pod_requests__fit_request_ignores_status, test_pod_requests__limits,
 	test_pod_requests__many_names_and_containers)
