@@ -176,7 +176,7 @@ class DynamicResources(Plugin):
                 via[name] = class_for(self.cluster, name)
             elif name not in node.allocatable:
                 return status.unresolvable('cannot fit resource'), None
-        if not via:
+        if not via and not (own.claims and own.extended):       # beside claims of the pod's own there is one without requests (D10)
             return None, None
         return None, {'metadata': {'name': '<extended-resources>', 'namespace': pod.namespace},
                       'spec': {'devices': {'requests': special_requests(pod, via)}}}
@@ -268,7 +268,10 @@ class DynamicResources(Plugin):
             if any(r.get('uid') == pod.uid for r in reserved):
                 continue
             reserved.append({'resource': 'pods', 'name': pod.name, 'uid': pod.uid})
-            writes.append({'op': 'allocate', 'claim': key, 'allocation': written['status']['allocation'],
+            allocation = dict(written['status']['allocation'])
+            if not allocation['devices'].get('results'):
+                allocation['devices'] = {k: v for k, v in allocation['devices'].items() if k != 'results'}
+            writes.append({'op': 'allocate', 'claim': key, 'allocation': allocation,
                            'reservedFor': ['%s/%s' % (r['resource'], r['name']) for r in reserved]})
             self.cluster.stores.setdefault('ResourceClaim', {})[key] = written
         return status.success(), writes
