@@ -3,10 +3,11 @@
 """Figures of `berth scheduler` against `berth up --no-scheduler` in another process, over TLS: its
 own CPU time for each pod it binds, its peak memory, pods a second.
 
-Usage: daemon_figures.py BERTH [--nodes N] [--pods N] [--latency MS] [--json]
+Usage: daemon_figures.py BERTH [--nodes N] [--pods N] [--latency MS [--gap US]] [--json]
 
 The pods wait when the daemon starts. BERTH: of a release build. --latency: every byte between the
-two takes so long, either way; bench/delay_line of the same build is needed for it.
+two takes so long, either way; bench/delay_line of the same build is needed for it. --gap: and the
+server's answers and events come one by one, so many microseconds apart.
 """
 import argparse
 import contextlib
@@ -48,14 +49,15 @@ class Line:
 
 
 @contextlib.contextmanager
-def line_to(berth, api, folder, latency_ms):
+def line_to(berth, api, folder, latency_ms, gap_us):
     """What the daemon reaches its server by: None for the server's own port."""
     if latency_ms == 0:
         yield None
         return
     tool = os.path.join(os.path.dirname(os.path.abspath(berth)), "bench", "delay_line")
     port = str(urllib.parse.urlsplit(api.server).port)
-    line = subprocess.Popen([tool, port, str(latency_ms)], stdout=subprocess.PIPE, text=True)
+    line = subprocess.Popen([tool, port, str(latency_ms), str(gap_us)],
+                            stdout=subprocess.PIPE, text=True)
     ca_file = os.path.join(folder, "ca.crt")
     with open(ca_file, "w", encoding="utf-8") as file:
         file.write(api.ca())
@@ -72,13 +74,14 @@ def main():
     parser.add_argument("--nodes", type=int, default=1000)
     parser.add_argument("--pods", type=int, default=5000)
     parser.add_argument("--latency", type=int, default=0, metavar="MS")
+    parser.add_argument("--gap", type=int, default=0, metavar="US")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     program = up.Program(options.berth, "plain")
     harness.VERIFY["BERTH_VERIFY"] = "0"
     with program.up("--no-scheduler", harness.NO_CONTROLLERS) as api, \
             tempfile.TemporaryDirectory() as folder, \
-            line_to(options.berth, api, folder, options.latency) as line:
+            line_to(options.berth, api, folder, options.latency, options.gap) as line:
         make(api, options.nodes, options.pods)
         daemon = harness.Daemon(program, folder, api, "-v", "0", proxy=line)
         started = time.monotonic()
@@ -95,6 +98,7 @@ def main():
         peak = harness.memory_bytes(daemon.process)
         daemon.stop()
     figures = {"nodes": options.nodes, "pods": options.pods, "latency_ms": options.latency,
+               "gap_us": options.gap,
                "seconds": round(seconds, 2), "pods_per_s": round(options.pods / seconds),
                "cpu_ms_per_pod": round(cpu / options.pods * 1000, 4),
                "peak_rss_mb": round(peak / 1e6, 1), "descriptors": descriptors}

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A line between a client and a server on loopback that takes its time: delay_line PORT MS. Every
- * byte is passed on MS later, either way. The port it listens on is its only output; it runs until
- * it is killed.
+ * A line between a client and a server on loopback that takes its time: delay_line PORT MS
+ * [GAP_US]. Every byte is passed on MS later, either way. With GAP_US the client gets the server's
+ * answers and events one by one, at least so many microseconds apart on all connections together,
+ * as from a server that finishes them one by one. The port it listens on is its only output; it
+ * runs until it is killed.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -11,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -46,8 +49,11 @@ struct pair {
 struct line {
 	struct bt_loop *loop;
 	int listener;
+	int timer; /* the loop counts in milliseconds */
 	struct sockaddr_in server;
 	int64_t delay_ns;
+	int64_t gap_ns;
+	int64_t free_ns; /* the next chunk from the server may leave then */
 	struct pair *pairs;
 };
 
@@ -63,13 +69,16 @@ static void push(struct half *half, const char *bytes, size_t size)
 {
 	struct chunk *chunk = bt_calloc(1, sizeof(*chunk) + size);
 	chunk->due_ns = bt_loop_now_ns(line.loop) + line.delay_ns;
+	if (half == &half->pair->halves[1] && line.gap_ns != 0) {
+		chunk->due_ns = chunk->due_ns > line.free_ns ? chunk->due_ns : line.free_ns;
+		line.free_ns = chunk->due_ns + line.gap_ns;
+	}
 	chunk->size = size;
 	if (size != 0) {
 		memcpy(chunk->bytes, bytes, size);
 	}
 	*(half->last != NULL ? &half->last->next : &half->first) = chunk;
 	half->last = chunk;
-	bt_loop_call_at(line.loop, chunk->due_ns);
 }
 
 static void on_bytes(void *context)
@@ -124,6 +133,7 @@ static void end_pair(struct pair *pair)
 static int64_t work(void *context, int64_t now_ns)
 {
 	int64_t next_ns = INT64_MAX;
+	struct itimerspec timer = {0};
 	(void)context;
 	for (struct pair **link = &line.pairs; *link != NULL;) {
 		struct pair *pair = *link;
@@ -138,7 +148,19 @@ static int64_t work(void *context, int64_t now_ns)
 			link = &pair->next;
 		}
 	}
-	return next_ns;
+	if (next_ns != INT64_MAX) {
+		timer.it_value.tv_sec = next_ns / BT_NS_PER_SECOND;
+		timer.it_value.tv_nsec = next_ns % BT_NS_PER_SECOND;
+		(void)timerfd_settime(line.timer, TFD_TIMER_ABSTIME, &timer, NULL); /* valid */
+	}
+	return INT64_MAX;
+}
+
+static void on_timer(void *context)
+{
+	uint64_t count;
+	(void)context;
+	(void)!read(line.timer, &count, sizeof(count)); /* the work follows */
 }
 
 static void on_client(void *context)
@@ -171,18 +193,23 @@ int main(int argc, char **argv)
 	struct sockaddr_in own = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t length = sizeof(own);
 	struct bt_loop_source *source;
-	if (argc != 3) {
-		die("usage: delay_line PORT MS");
+	struct bt_loop_source *timer_source;
+	if (argc != 3 && argc != 4) {
+		die("usage: delay_line PORT MS [GAP_US]");
 	}
 	line.server = own;
 	line.server.sin_port = htons((uint16_t)strtoul(argv[1], NULL, 10));
 	line.delay_ns = strtol(argv[2], NULL, 10) * BT_NS_PER_MS;
+	line.gap_ns = argc == 4 ? strtol(argv[3], NULL, 10) * 1000 : 0;
+	line.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	line.listener = socket(AF_INET, SOCK_STREAM, 0);
 	if (line.listener < 0 || bind(line.listener, (const void *)&own, length) != 0 ||
 		listen(line.listener, SOMAXCONN) != 0 ||
 		getsockname(line.listener, (void *)&own, &length) != 0 ||
 		bt_loop_create(&line.loop, NULL) != 0 ||
-		bt_loop_add_fd(line.loop, line.listener, on_client, NULL, &source, NULL) != 0) {
+		bt_loop_add_fd(line.loop, line.listener, on_client, NULL, &source, NULL) != 0 ||
+		line.timer < 0 ||
+		bt_loop_add_fd(line.loop, line.timer, on_timer, NULL, &timer_source, NULL) != 0) {
 		die("no listener");
 	}
 	bt_loop_add_worker(line.loop, work, NULL);
