@@ -7,7 +7,9 @@
  *
  * What counts is the shortest answer of late. Answers that wait for each other, in the server or
  * here, do not make it longer: a busy server gets no more calls than an idle one. Two answers allow
- * one call more, so the first ones, slow as they often are, say little. Time is a parameter, in
+ * one call more, so the first ones, slow as they often are, say little. An answer that takes more
+ * than twice the shortest has queued in the server: it allows none, since more calls would only
+ * queue longer, each on a connection that costs a TLS handshake. Time is a parameter, in
  * nanoseconds.
  */
 #include <stdbool.h>

@@ -72,6 +72,21 @@ START_TEST(test_pace__answers_that_wait_for_each_other_do_not_count)
 }
 END_TEST
 
+START_TEST(test_pace__answers_that_queue_allow_no_more_calls)
+{
+	struct bt_pace pace = make();
+	answer(&pace, 1, 10, 10);
+	/* 12 calls under way, 300 answers a second: more calls would only wait longer. */
+	answer(&pace, 1000, 40, 3000);
+	ck_assert_uint_eq(calls_at(&pace, 3000), BT_PACE_CALLS_MIN);
+	/* Twice the shortest: the server is as fast with one call more. */
+	answer(&pace, 16, 20, 3100);
+	ck_assert_uint_eq(calls_at(&pace, 3100), BT_PACE_CALLS_MIN + 8);
+	answer(&pace, 1000, 21, 3200);
+	ck_assert_uint_eq(calls_at(&pace, 3200), BT_PACE_CALLS_MIN + 8);
+}
+END_TEST
+
 START_TEST(test_pace__follows_a_server_that_becomes_slow_and_fast_again)
 {
 	struct bt_pace pace = make();
@@ -103,5 +118,6 @@ END_TEST
 BT_TEST_MAIN("pace", test_pace__few_calls_to_a_fast_server,
 	test_pace__more_calls_the_longer_answers_take, test_pace__two_answers_allow_one_more,
 	test_pace__answers_that_wait_for_each_other_do_not_count,
+	test_pace__answers_that_queue_allow_no_more_calls,
 	test_pace__follows_a_server_that_becomes_slow_and_fast_again,
 	test_pace__begins_anew_after_idle_seconds)
