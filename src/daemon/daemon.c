@@ -14,7 +14,6 @@
 #include "base/nanoseconds.h"
 #include "daemon/daemon_dump.h"
 #include "daemon/daemon_private.h"
-#include "daemon/memory.h"
 #include "daemon/start_log.h"
 #include "net/clock.h"
 

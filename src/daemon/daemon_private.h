@@ -9,6 +9,7 @@
 #include "daemon/event_sender.h"
 #include "daemon/extender_http.h"
 #include "daemon/leader_election.h"
+#include "daemon/memory.h"
 #include "daemon/options.h"
 #include "daemon/serving_tls.h"
 
@@ -46,9 +47,9 @@ struct bt_daemon {
 	struct bt_endpoints *endpoints;
 	/** Wall time when the process began, minus monotonic time then. */
 	int64_t steady_offset_ns;
-	int64_t started_ns;      /* wall clock */
-	int64_t code_dropped_ns; /* for bt_daemon_drop_idle_code */
-	bool leads;              /* the scheduling loops run */
+	int64_t started_ns; /* wall clock */
+	struct bt_daemon_idle_code idle_code;
+	bool leads; /* the scheduling loops run */
 	bool election_started;
 	bool stopping;       /* a signal came */
 	bool has_terminated; /* the lease is given back, or there was none */

@@ -7,7 +7,6 @@
 #include "base/nanoseconds.h"
 #include "daemon/daemon_private.h"
 #include "daemon/klog.h"
-#include "daemon/memory.h"
 #include "daemon/pod_resources.h"
 #include "daemon/process_metrics.h"
 #include "daemon/start_log.h"

@@ -3,7 +3,6 @@
 #include "base/log.h"
 #include "base/nanoseconds.h"
 #include "daemon/daemon_private.h"
-#include "daemon/memory.h"
 
 /** Attempts of one turn: then answers and changes have theirs. */
 #define ATTEMPTS_PER_TURN 32
@@ -48,5 +47,5 @@ void bt_daemon_lead(struct bt_daemon *daemon)
 void bt_daemon_add_worker(struct bt_daemon *daemon)
 {
 	bt_loop_add_worker(daemon->loop, work, daemon);
-	bt_loop_add_worker(daemon->loop, bt_daemon_drop_idle_code, &daemon->code_dropped_ns);
+	bt_loop_add_worker(daemon->loop, bt_daemon_drop_idle_code, &daemon->idle_code);
 }

@@ -55,14 +55,19 @@ static void drop_code(void)
 	}
 }
 
-int64_t bt_daemon_drop_idle_code(void *context, int64_t now_ns BT_UNUSED)
+int64_t bt_daemon_drop_idle_code(void *context, int64_t now_ns)
 {
-	int64_t *dropped_ns = context;
+	struct bt_daemon_idle_code *idle = context;
 	struct timespec time = {0};
-	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time); /* cannot fail for this clock */
+	/* the one thread that works uses no more processor time than goes by */
+	if (now_ns - idle->looked_ns < CPU_NS_PER_DROP) {
+		return INT64_MAX;
+	}
+	idle->looked_ns = now_ns;
+	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time); /* cannot fail; a system call */
 	int64_t used_ns = (int64_t)time.tv_sec * BT_NS_PER_SECOND + time.tv_nsec;
-	if (used_ns - *dropped_ns >= CPU_NS_PER_DROP) {
-		*dropped_ns = used_ns;
+	if (used_ns - idle->dropped_ns >= CPU_NS_PER_DROP) {
+		idle->dropped_ns = used_ns;
 		drop_code();
 	}
 	return INT64_MAX;

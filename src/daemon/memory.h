@@ -17,7 +17,11 @@ void bt_daemon_tune_memory(void);
 void bt_daemon_trim_memory(void);
 /**
  * A worker of the loop: code that was used now and then is let go after so much work that this does
- * not count. What opens connections is 2 MB, for example. context: int64_t, 0 first.
+ * not count. What opens connections is 2 MB, for example. context: struct bt_daemon_idle_code.
  */
+struct bt_daemon_idle_code {
+	int64_t looked_ns;  /* of the loop's clock */
+	int64_t dropped_ns; /* of processor time */
+};
 int64_t bt_daemon_drop_idle_code(void *context, int64_t now_ns);
 #endif
