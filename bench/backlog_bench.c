@@ -248,7 +248,8 @@ static void time_case(struct bench *bench, const char *what, uint32_t room, int6
 		}
 		(void)schedule(bench, UINT32_MAX);
 		bench->now_ns += seconds * NS_PER_SECOND;
-		bt_queue_flush_backoff(bt_scheduler_queue(bench->scheduler), bench->now_ns);
+		bt_queue_flush_backoff_completed(
+			bt_scheduler_queue(bench->scheduler), bench->now_ns);
 		(void)schedule(bench, UINT32_MAX);
 	}
 	(void)printf("{\"case\":\"%s\",\"events\":%u", what, count);

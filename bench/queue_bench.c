@@ -152,7 +152,9 @@ static void requeue(struct bench *bench, struct bt_queue_entry *entry,
 {
 	struct berth_error err = BERTH_ERROR_INIT;
 
-	must(bt_queue_add_unschedulable(bench->queue, entry, rejection, bench->now_ns, &err), &err);
+	must(bt_queue_add_unschedulable_if_not_present(
+		     bench->queue, entry, rejection, bench->now_ns, &err),
+		&err);
 }
 
 static void time_operations(uint32_t count)
@@ -190,7 +192,7 @@ static void time_operations(uint32_t count)
 	/* By error: through the error backoff, and back when its time is over. */
 	bench.now_ns += 400 * NS_PER_SECOND;
 	start = clock_ns();
-	bt_queue_flush_unschedulable(bench.queue, bench.now_ns);
+	bt_queue_flush_unschedulable_leftover(bench.queue, bench.now_ns);
 	seconds = (double)(clock_ns() - start) / 1e9;
 	report("leftover flush of pods", "per_s", 2.0 * count / seconds, 2.0 * count);
 	start = clock_ns();
@@ -202,7 +204,7 @@ static void time_operations(uint32_t count)
 	report("pop and requeue into backoff", "per_s", 2.0 * count / seconds, 2.0 * count);
 	bench.now_ns += 400 * NS_PER_SECOND;
 	start = clock_ns();
-	bt_queue_flush_backoff(bench.queue, bench.now_ns);
+	bt_queue_flush_backoff_completed(bench.queue, bench.now_ns);
 	seconds = (double)(clock_ns() - start) / 1e9;
 	report("backoff flush of pods", "per_s", count / seconds, count);
 	bench_finish(&bench);
@@ -276,7 +278,8 @@ static void time_event(uint32_t count, uint32_t shapes, const struct event_row *
 	}
 	for (uint32_t i = 0; i < EVENT_ROUNDS; i++) {
 		start = clock_ns();
-		bt_queue_move(bench.queue, row->event, old_object, new_object, NULL, bench.now_ns);
+		bt_queue_move_all_to_active_or_backoff_queue(
+			bench.queue, row->event, old_object, new_object, NULL, bench.now_ns);
 		start = clock_ns() - start;
 		best = start < best ? start : best;
 	}

@@ -3,6 +3,7 @@
 
 #include "base/compiler.h"
 #include "base/nanoseconds.h"
+#include "queue/queue_private.h"
 
 int64_t bt_backoff_count(int64_t unschedulable_count, int64_t consecutive_errors)
 {
@@ -53,4 +54,155 @@ bool bt_is_backing_off(int64_t expiration_ns, int64_t now_ns, bool windows)
 {
 	return expiration_ns >= (windows ? bt_floor_to_second_ns(now_ns) : now_ns) &&
 		expiration_ns != BT_BACKOFF_NEVER;
+}
+
+/** --- flushes: spec 04 sections 5.5 and 8.9 --- */
+
+#define BACKOFF_INTERVAL_NS BT_NS_PER_SECOND
+#define LEFTOVER_INTERVAL_NS (30 * BT_NS_PER_SECOND)
+
+static int64_t later(int64_t time_ns, int64_t by_ns)
+{
+	int64_t sum;
+
+	return BT_ADD_OVERFLOW(time_ns, by_ns, &sum) ? INT64_MAX : sum;
+}
+
+void bt_queue_start(struct bt_queue *queue, int64_t now_ns)
+{
+	int64_t first = later(now_ns, BACKOFF_INTERVAL_NS);
+
+	queue->next_backoff_flush_ns = queue->pops_backoff ? bt_floor_to_second_ns(first) : first;
+	queue->next_leftover_flush_ns = now_ns;
+}
+
+static void collect_complete(struct bt_queue *queue, struct bt_heap *heap, int64_t now_ns)
+{
+	while (heap->slots.count > 0) {
+		struct bt_queue_entry *entry = bt_queue_entry_at(queue, bt_heap_top(heap));
+
+		if (bt_is_backing_off(
+			    bt_queue_expiration_ns(queue, entry), now_ns, queue->pops_backoff)) {
+			return;
+		}
+		bt_queue_take_out(queue, entry);
+		bt_vec_push(&queue->flushed, entry->id);
+	}
+}
+
+void bt_queue_flush_backoff_completed(struct bt_queue *queue, int64_t now_ns)
+{
+	collect_complete(queue, &queue->backoff_queue, now_ns);
+	collect_complete(queue, &queue->error_backoff_queue, now_ns);
+	for (uint32_t i = 0; i < queue->flushed.count; i++) {
+		struct bt_queue_entry *entry = bt_queue_entry_at(queue, queue->flushed.items[i]);
+
+		(void)bt_queue_move_to_active_queue(
+			queue, entry, BT_EVENT_BACKOFF_COMPLETE, true, now_ns);
+	}
+	queue->flushed.count = 0;
+}
+
+static bool waited_too_long(
+	const struct bt_queue *queue, const struct bt_queue_entry *entry, int64_t now_ns)
+{
+	int64_t waited;
+
+	return BT_SUB_OVERFLOW(now_ns, entry->timestamp_ns, &waited) ||
+		waited > queue->options.max_in_unschedulable_ns;
+}
+
+/**
+ * No plugin's gate listens to the wildcard event (spec 04 section 8.7). A pod whose attempt failed
+ * by an error while its preemption was under way has no rejector but that gate, and nothing else
+ * would ever ask it again.
+ */
+static bool may_be_open(const struct bt_queue *queue, const struct bt_queue_entry *entry)
+{
+	const struct bt_framework *framework = queue->profiles->frameworks.items[entry->profile];
+
+	return framework->instances.items[entry->gating_plugin]->ops->gate_opens_silently;
+}
+
+void bt_queue_flush_unschedulable_leftover(struct bt_queue *queue, int64_t now_ns)
+{
+	bool any = false;
+
+	for (uint32_t g = 0; g < queue->groups.count; g++) {
+		if (queue->groups.items[g].count == 0 || queue->groups.items[g].is_ready) {
+			continue;
+		}
+		for (uint32_t id = queue->groups.items[g].first; id != BT_QUEUE_NONE;
+			id = bt_queue_entry_at(queue, id)->next_in_group) {
+			struct bt_queue_entry *entry = bt_queue_entry_at(queue, id);
+			struct bt_queue_departure departure = {
+				entry->sequence, id, BT_STRATEGY_AFTER_BACKOFF};
+
+			if (!waited_too_long(queue, entry, now_ns)) {
+				continue;
+			}
+			any = true;
+			entry->flushed = true;
+			if (!bt_queue_entry_is_gated(entry) || may_be_open(queue, entry)) {
+				bt_vec_push(&queue->departures, departure);
+			}
+		}
+	}
+	if (!any) {
+		return;
+	}
+	bt_queue_depart(queue, BT_EVENT_UNSCHEDULABLE_TIMEOUT, now_ns);
+	if (queue->in_flight_count > 0) {
+		bt_queue_log(queue, BT_EVENT_UNSCHEDULABLE_TIMEOUT, NULL, NULL);
+	}
+}
+
+void bt_queue_tick(struct bt_queue *queue, int64_t now_ns)
+{
+	bt_queue_settle(queue);
+	if (now_ns >= queue->next_backoff_flush_ns) {
+		/* Seconds that were missed are dropped, as tickers do. */
+		int64_t missed =
+			(int64_t)(((uint64_t)now_ns - (uint64_t)queue->next_backoff_flush_ns) /
+				(uint64_t)BACKOFF_INTERVAL_NS);
+
+		bt_queue_flush_backoff_completed(queue, now_ns);
+		queue->next_backoff_flush_ns =
+			later(queue->next_backoff_flush_ns, (missed + 1) * BACKOFF_INTERVAL_NS);
+	}
+	if (now_ns >= queue->next_leftover_flush_ns) {
+		bt_queue_flush_unschedulable_leftover(queue, now_ns);
+		queue->next_leftover_flush_ns = later(now_ns, LEFTOVER_INTERVAL_NS);
+	}
+}
+
+/** The first flush that can release the top of the heap. */
+static int64_t release_ns(const struct bt_queue *queue, const struct bt_heap *heap)
+{
+	int64_t expiration_ns = heap->slots.items[0].major;
+	int64_t from_ns = later(expiration_ns, queue->pops_backoff ? BT_NS_PER_SECOND : 1);
+	int64_t next_ns = queue->next_backoff_flush_ns;
+
+	if (from_ns <= next_ns) {
+		return next_ns;
+	}
+	from_ns = later(from_ns, BACKOFF_INTERVAL_NS - 1);
+	return later(next_ns, (from_ns - next_ns) / BACKOFF_INTERVAL_NS * BACKOFF_INTERVAL_NS);
+}
+
+int64_t bt_queue_next_tick_ns(const struct bt_queue *queue)
+{
+	int64_t next_ns = queue->next_leftover_flush_ns;
+
+	if (queue->backoff_queue.slots.count > 0) {
+		int64_t at_ns = release_ns(queue, &queue->backoff_queue);
+
+		next_ns = at_ns < next_ns ? at_ns : next_ns;
+	}
+	if (queue->error_backoff_queue.slots.count > 0) {
+		int64_t at_ns = release_ns(queue, &queue->error_backoff_queue);
+
+		next_ns = at_ns < next_ns ? at_ns : next_ns;
+	}
+	return next_ns;
 }

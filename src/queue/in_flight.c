@@ -172,7 +172,7 @@ void bt_queue_log(struct bt_queue *queue, uint32_t event, struct bt_object *old_
 	queue->events.items[event].in_flight++;
 }
 
-enum bt_queue_strategy bt_queue_hint_for_in_flight(
+enum bt_queue_strategy bt_queue_hint_for_in_flight_pod(
 	struct bt_queue *queue, const struct bt_queue_entry *entry)
 {
 	struct bt_rejectors rejectors = bt_queue_entry_rejectors(entry);
@@ -196,7 +196,7 @@ enum bt_queue_strategy bt_queue_hint_for_in_flight(
 		position++) {
 		const struct bt_queue_log_entry *logged = &queue->log.items[queue->log_head +
 			(uint32_t)(position - queue->log_head_position)];
-		enum bt_queue_strategy strategy = bt_queue_worth(
+		enum bt_queue_strategy strategy = bt_queue_is_pod_worth_requeuing(
 			queue, entry, logged->event, logged->old_object, logged->new_object);
 
 		if (strategy > best) {

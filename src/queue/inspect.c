@@ -7,11 +7,11 @@ static const struct bt_heap *heap_of(const struct bt_queue *queue, enum bt_queue
 {
 	switch (place) {
 	case BT_QUEUE_ACTIVE:
-		return &queue->active;
+		return &queue->active_queue;
 	case BT_QUEUE_BACKOFF:
-		return &queue->backoff;
+		return &queue->backoff_queue;
 	case BT_QUEUE_ERROR_BACKOFF:
-		return &queue->error_backoff;
+		return &queue->error_backoff_queue;
 	case BT_QUEUE_UNSCHEDULABLE:
 	case BT_QUEUE_OUT:
 		break;
@@ -103,9 +103,9 @@ uint32_t bt_queue_pending(const struct bt_queue *queue, enum bt_queue_gauge gaug
 {
 	switch (gauge) {
 	case BT_QUEUE_GAUGE_ACTIVE:
-		return queue->active.slots.count + queue->ready_count;
+		return queue->active_queue.slots.count + queue->ready_count;
 	case BT_QUEUE_GAUGE_BACKOFF:
-		return queue->backoff.slots.count + queue->error_backoff.slots.count;
+		return queue->backoff_queue.slots.count + queue->error_backoff_queue.slots.count;
 	case BT_QUEUE_GAUGE_UNSCHEDULABLE:
 		return queue->unschedulable_count - queue->gated_count;
 	case BT_QUEUE_GAUGE_GATED:
@@ -233,8 +233,9 @@ bool bt_queue_validate(struct bt_queue *queue, const char **out_reason)
 	}
 	if (queued != queue->by_name.count ||
 		queued !=
-			unschedulable + queue->active.slots.count + queue->ready_count +
-				queue->backoff.slots.count + queue->error_backoff.slots.count) {
+			unschedulable + queue->active_queue.slots.count + queue->ready_count +
+				queue->backoff_queue.slots.count +
+				queue->error_backoff_queue.slots.count) {
 		*out_reason = "pods and places do not add up";
 		return false;
 	}

@@ -159,8 +159,9 @@ static enum bt_queue_strategy ask(const struct pass *pass, const struct bt_queue
 	return best;
 }
 
-enum bt_queue_strategy bt_queue_worth(struct bt_queue *queue, const struct bt_queue_entry *entry,
-	uint32_t event, const struct bt_object *old_object, const struct bt_object *new_object)
+enum bt_queue_strategy bt_queue_is_pod_worth_requeuing(struct bt_queue *queue,
+	const struct bt_queue_entry *entry, uint32_t event, const struct bt_object *old_object,
+	const struct bt_object *new_object)
 {
 	const struct pass pass = {
 		.queue = queue,
@@ -494,14 +495,15 @@ void bt_queue_depart(struct bt_queue *queue, uint32_t event, int64_t now_ns)
 
 		/* First out, so that a pod that is still gated comes back as a newcomer. */
 		bt_queue_take_out(queue, entry);
-		(void)bt_queue_requeue(queue, entry, departure.strategy, event, now_ns);
+		(void)bt_queue_requeue_with_strategy(
+			queue, entry, departure.strategy, event, now_ns);
 	}
 	queue->departures.count = 0;
 }
 
-void bt_queue_move(struct bt_queue *queue, const struct bt_cluster_event *event,
-	struct bt_object *old_object, struct bt_object *new_object,
-	const struct bt_queue_check *check, int64_t now_ns)
+void bt_queue_move_all_to_active_or_backoff_queue(struct bt_queue *queue,
+	const struct bt_cluster_event *event, struct bt_object *old_object,
+	struct bt_object *new_object, const struct bt_queue_check *check, int64_t now_ns)
 {
 	struct pass pass = {
 		.queue = queue,

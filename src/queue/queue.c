@@ -111,9 +111,10 @@ int bt_queue_create(const struct bt_queue_options *options, struct bt_state *sta
 	init_gates(queue);
 	find_measuring(queue);
 	bt_queue_entries_init(queue);
-	bt_heap_init(&queue->active,
+	bt_heap_init(&queue->active_queue,
 		queue->sort->ops->less_is_priority_then_time ? NULL : bt_queue_sorts_before, queue);
-	bt_heap_init(&queue->backoff, queue->pops_backoff ? bt_queue_sorts_before : NULL, queue);
+	bt_heap_init(
+		&queue->backoff_queue, queue->pops_backoff ? bt_queue_sorts_before : NULL, queue);
 	bt_queue_unschedulable_init(queue);
 	bt_queue_in_flight_init(queue);
 	queue->hints = BT_NEW_ARRAY(struct bt_event_hints, profiles->frameworks.count);
@@ -140,10 +141,10 @@ void bt_queue_destroy(struct bt_queue *queue)
 	}
 	bt_queue_in_flight_finish(queue);
 	bt_queue_unschedulable_finish(queue);
-	bt_heap_finish(&queue->active);
+	bt_heap_finish(&queue->active_queue);
 	bt_heap_finish(&queue->ready);
-	bt_heap_finish(&queue->backoff);
-	bt_heap_finish(&queue->error_backoff);
+	bt_heap_finish(&queue->backoff_queue);
+	bt_heap_finish(&queue->error_backoff_queue);
 	bt_queue_entries_finish(queue);
 	bt_queue_events_finish(queue);
 	bt_free(queue->unschedulable_gauge);
@@ -163,7 +164,7 @@ static void add_record(
 {
 	struct bt_queue_entry *entry = bt_queue_entry_create(queue, pod, now_ns);
 
-	(void)bt_queue_to_active(queue, entry, event, false, now_ns);
+	(void)bt_queue_move_to_active_queue(queue, entry, event, false, now_ns);
 	if (entry->place == BT_QUEUE_OUT) {
 		bt_queue_entry_destroy(queue, entry);
 	}
@@ -209,9 +210,9 @@ static void update_unschedulable(struct bt_queue *queue, struct bt_queue_entry *
 {
 	for (uint32_t i = 0; i < event_count; i++) {
 		enum bt_queue_strategy strategy =
-			bt_queue_worth(queue, entry, events[i], old_pod, new_pod);
+			bt_queue_is_pod_worth_requeuing(queue, entry, events[i], old_pod, new_pod);
 
-		if (bt_queue_requeue(queue, entry, strategy, events[i], now_ns) !=
+		if (bt_queue_requeue_with_strategy(queue, entry, strategy, events[i], now_ns) !=
 			BT_QUEUE_UNSCHEDULABLE) {
 			break;
 		}
@@ -297,8 +298,8 @@ static bool is_duplicate(struct bt_queue *queue, struct bt_queue_entry *entry)
 
 bool bt_queue_can_pop(const struct bt_queue *queue)
 {
-	return queue->active.slots.count > 0 || queue->ready_count > 0 ||
-		(queue->pops_backoff && queue->backoff.slots.count > 0);
+	return queue->active_queue.slots.count > 0 || queue->ready_count > 0 ||
+		(queue->pops_backoff && queue->backoff_queue.slots.count > 0);
 }
 
 struct bt_queue_entry *bt_queue_pop(struct bt_queue *queue)
@@ -308,11 +309,11 @@ struct bt_queue_entry *bt_queue_pop(struct bt_queue *queue)
 		struct bt_queue_entry *entry;
 
 		bt_queue_call_ready(queue);
-		if (queue->active.slots.count > 0) {
-			entry = bt_queue_entry_at(queue, bt_heap_top(&queue->active));
+		if (queue->active_queue.slots.count > 0) {
+			entry = bt_queue_entry_at(queue, bt_heap_top(&queue->active_queue));
 		} else {
 			/* Idle: rejected pods that an event helps need not sit out their time. */
-			entry = bt_queue_entry_at(queue, bt_heap_top(&queue->backoff));
+			entry = bt_queue_entry_at(queue, bt_heap_top(&queue->backoff_queue));
 			queue->events.items[BT_EVENT_POP_FROM_BACKOFF].incoming[BT_QUEUE_ACTIVE]++;
 		}
 		bt_queue_take_out(queue, entry);
@@ -340,7 +341,8 @@ static bool activate(struct bt_queue *queue, struct bt_queue_entry *entry, int64
 	case BT_QUEUE_UNSCHEDULABLE:
 		break;
 	}
-	return bt_queue_to_active(queue, entry, BT_EVENT_FORCE_ACTIVATE, from_backoff, now_ns);
+	return bt_queue_move_to_active_queue(
+		queue, entry, BT_EVENT_FORCE_ACTIVATE, from_backoff, now_ns);
 }
 
 bool bt_queue_activate(struct bt_queue *queue, struct bt_object *pod, int64_t now_ns)
@@ -402,7 +404,7 @@ static int refuse_second(
 		bt_queue_pod_text(queue, &present->pod), names[present->place]);
 }
 
-int bt_queue_add_unschedulable(struct bt_queue *queue, struct bt_queue_entry *entry,
+int bt_queue_add_unschedulable_if_not_present(struct bt_queue *queue, struct bt_queue_entry *entry,
 	const struct bt_queue_rejection *rejection, int64_t now_ns, struct berth_error *err)
 {
 	static const struct bt_queue_rejection none;
@@ -430,9 +432,10 @@ int bt_queue_add_unschedulable(struct bt_queue *queue, struct bt_queue_entry *en
 	entry->backoff_expiration_ns = BT_QUEUE_TIME_UNSET;
 	entry->flushed = false;
 	bt_queue_count_rejectors(queue, entry, 1);
-	strategy = bt_queue_hint_for_in_flight(queue, entry);
+	strategy = bt_queue_hint_for_in_flight_pod(queue, entry);
 	bt_queue_done(queue, entry->pod.uid);
-	(void)bt_queue_requeue(queue, entry, strategy, BT_EVENT_ATTEMPT_FAILURE, now_ns);
+	(void)bt_queue_requeue_with_strategy(
+		queue, entry, strategy, BT_EVENT_ATTEMPT_FAILURE, now_ns);
 	return BERTH_OK;
 }
 

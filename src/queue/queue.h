@@ -26,7 +26,107 @@
 #include "base/symbol.h"
 #include "config/config.h"
 #include "framework/framework.h"
-#include "queue/rejectors.h"
+
+/*
+ * Sets of what can reject a pod of one profile: its plugins by index, and two that have no
+ * instance. Spec: 04 sections 3.1 and 11.
+ */
+
+/** All extenders together (spec 04 section 11). */
+#define BT_REJECTOR_EXTENDER BT_PLUGINS_MAX
+/** The empty plugin name: a waiting pod whose deletion began (spec 04 section 11). */
+#define BT_REJECTOR_NAMELESS (BT_PLUGINS_MAX + 1)
+#define BT_REJECTOR__COUNT (BT_PLUGINS_MAX + 2)
+
+#define BT_REJECTOR_WORDS ((BT_REJECTOR__COUNT + 63) / 64)
+
+struct bt_rejectors {
+	uint64_t words[BT_REJECTOR_WORDS];
+};
+
+/** The same plugins. */
+static inline struct bt_rejectors bt_rejectors_of_plugins(const struct bt_plugin_set *plugins)
+{
+	struct bt_rejectors set = {{0}};
+
+	for (uint32_t i = 0; i < BT_PLUGINS_MAX / 64; i++) {
+		set.words[i] = plugins->words[i];
+	}
+	return set;
+}
+
+/** rejector: below BT_REJECTOR__COUNT. */
+static inline bool bt_rejectors_has(const struct bt_rejectors *set, uint32_t rejector)
+{
+	return (set->words[rejector >> 6] >> (rejector & 63) & 1) != 0;
+}
+
+/** Also when it is a member already. */
+static inline void bt_rejectors_add(struct bt_rejectors *set, uint32_t rejector)
+{
+	set->words[rejector >> 6] |= UINT64_C(1) << (rejector & 63);
+}
+
+/** An empty set of rejectors: the attempt failed by an error (spec 04 section 11). */
+static inline bool bt_rejectors_is_empty(const struct bt_rejectors *set)
+{
+	uint64_t any = 0;
+
+	for (uint32_t i = 0; i < BT_REJECTOR_WORDS; i++) {
+		any |= set->words[i];
+	}
+	return any == 0;
+}
+
+/** The same members. */
+static inline bool bt_rejectors_equal(const struct bt_rejectors *a, const struct bt_rejectors *b)
+{
+	uint64_t difference = 0;
+
+	for (uint32_t i = 0; i < BT_REJECTOR_WORDS; i++) {
+		difference |= a->words[i] ^ b->words[i];
+	}
+	return difference == 0;
+}
+
+/** They have a member in common. */
+static inline bool bt_rejectors_meet(const struct bt_rejectors *a, const struct bt_rejectors *b)
+{
+	uint64_t common = 0;
+
+	for (uint32_t i = 0; i < BT_REJECTOR_WORDS; i++) {
+		common |= a->words[i] & b->words[i];
+	}
+	return common != 0;
+}
+
+/** Members of either. */
+static inline struct bt_rejectors bt_rejectors_union(
+	const struct bt_rejectors *a, const struct bt_rejectors *b)
+{
+	struct bt_rejectors set;
+
+	for (uint32_t i = 0; i < BT_REJECTOR_WORDS; i++) {
+		set.words[i] = a->words[i] | b->words[i];
+	}
+	return set;
+}
+
+/** The first member at or after `from`, or BT_REJECTOR__COUNT. */
+static inline uint32_t bt_rejectors_next(const struct bt_rejectors *set, uint32_t from)
+{
+	for (uint32_t word = from >> 6; word < BT_REJECTOR_WORDS; word++) {
+		uint64_t rest = set->words[word];
+
+		if (word == from >> 6) {
+			rest &= ~UINT64_C(0) << (from & 63);
+		}
+		if (rest != 0) {
+			return word * 64 + BT_CTZ64(rest);
+		}
+	}
+	return BT_REJECTOR__COUNT;
+}
 
 /** Spec 04 section 3.2. */
 enum bt_queue_place {
@@ -149,7 +249,8 @@ void bt_queue_delete(struct bt_queue *queue, const struct bt_object *pod);
 
 /**
  * The next pod to try, now in flight; NULL when Pop would block. The entry is the caller's to hold
- * until bt_queue_add_unschedulable succeeds or bt_queue_release. Spec 04 section 8.2.
+ * until bt_queue_add_unschedulable_if_not_present succeeds or bt_queue_release. Spec 04
+ * section 8.2.
  */
 struct bt_queue_entry *bt_queue_pop(struct bt_queue *queue);
 /** This pod, wherever it waits (members of a pod group); NULL: unknown, gated or in flight. Spec 04
@@ -174,8 +275,9 @@ struct bt_queue_rejection {
  * BERTH_ERR_EXISTS when a pod of that name is queued already; the entry then stays the caller's.
  * Spec 04 section 8.5.
  */
-BT_MUST_USE int bt_queue_add_unschedulable(struct bt_queue *queue, struct bt_queue_entry *entry,
-	const struct bt_queue_rejection *rejection, int64_t now_ns, struct berth_error *err);
+BT_MUST_USE int bt_queue_add_unschedulable_if_not_present(struct bt_queue *queue,
+	struct bt_queue_entry *entry, const struct bt_queue_rejection *rejection, int64_t now_ns,
+	struct berth_error *err);
 /**
  * Nominator.Add for a pod that comes from the queue or still is in it. can_nominate: the pod
  * informer has the pod, without spec.nodeName; false only ends a nomination. info may be NULL: what
@@ -199,11 +301,11 @@ struct bt_queue_check {
  * are of the kind that the event's resource names, and are shared. Not for the wildcard event.
  * check NULL: every pod. Spec 04 section 8.7.
  */
-void bt_queue_move(struct bt_queue *queue, const struct bt_cluster_event *event,
-	struct bt_object *old_object, struct bt_object *new_object,
-	const struct bt_queue_check *check, int64_t now_ns);
-/** Some plugin of some profile registered for it: else bt_queue_move does nothing. Spec 04 (hints)
- * section 4.5. */
+void bt_queue_move_all_to_active_or_backoff_queue(struct bt_queue *queue,
+	const struct bt_cluster_event *event, struct bt_object *old_object,
+	struct bt_object *new_object, const struct bt_queue_check *check, int64_t now_ns);
+/** Some plugin of some profile registered for it: else bt_queue_move_all_to_active_or_backoff_queue
+ * does nothing. Spec 04 (hints) section 4.5. */
 bool bt_queue_is_of_interest(struct bt_queue *queue, const struct bt_cluster_event *event);
 /** All actions (enum bt_action) registered for a resource, over all profiles and plugins; wildcards
  * included. Spec 04 (hints) section 3.2. */
@@ -223,8 +325,8 @@ void bt_queue_tick(struct bt_queue *queue, int64_t now_ns);
  * are left out. */
 int64_t bt_queue_next_tick_ns(const struct bt_queue *queue);
 /** The two flushes by themselves, for owners with a rhythm of their own. */
-void bt_queue_flush_backoff(struct bt_queue *queue, int64_t now_ns);
-void bt_queue_flush_unschedulable(struct bt_queue *queue, int64_t now_ns);
+void bt_queue_flush_backoff_completed(struct bt_queue *queue, int64_t now_ns);
+void bt_queue_flush_unschedulable_leftover(struct bt_queue *queue, int64_t now_ns);
 /** Done for everything in flight. What is queued can still be popped. Spec 04 section 8.14. */
 void bt_queue_close(struct bt_queue *queue);
 

@@ -126,11 +126,11 @@ struct bt_queue {
 	BT_VEC(uint32_t) awake; /* became unschedulable, or were woken, since bt_queue_settle */
 	struct bt_map by_name;  /* (namespace, name) -> entry in one of the places */
 
-	struct bt_heap active;
+	struct bt_heap active_queue;
 	struct bt_heap ready; /* groups that are active as a whole, by their oldest pod */
 	uint32_t ready_count; /* pods in those */
-	struct bt_heap backoff;
-	struct bt_heap error_backoff;
+	struct bt_heap backoff_queue;
+	struct bt_heap error_backoff_queue;
 
 	/* Unschedulable pods. */
 	BT_VEC(struct bt_queue_class) classes;
@@ -232,11 +232,12 @@ void bt_queue_warn(struct bt_queue *queue, const char *format, ...);
 
 int64_t bt_queue_expiration_ns(const struct bt_queue *queue, struct bt_queue_entry *entry);
 /** Spec 04 section 7. event: index in events, for its label. false: gated, or nothing to do. */
-bool bt_queue_to_active(struct bt_queue *queue, struct bt_queue_entry *entry, uint32_t event,
-	bool from_backoff, int64_t now_ns);
+bool bt_queue_move_to_active_queue(struct bt_queue *queue, struct bt_queue_entry *entry,
+	uint32_t event, bool from_backoff, int64_t now_ns);
 /** The entry must be out, or among the unschedulable. */
-enum bt_queue_place bt_queue_requeue(struct bt_queue *queue, struct bt_queue_entry *entry,
-	enum bt_queue_strategy strategy, uint32_t event, int64_t now_ns);
+enum bt_queue_place bt_queue_requeue_with_strategy(struct bt_queue *queue,
+	struct bt_queue_entry *entry, enum bt_queue_strategy strategy, uint32_t event,
+	int64_t now_ns);
 /** Out of whatever place it is in; the record lives on. */
 void bt_queue_take_out(struct bt_queue *queue, struct bt_queue_entry *entry);
 /** The keys of the heap it is in may have changed. */
@@ -278,8 +279,9 @@ uint32_t bt_queue_event_index(struct bt_queue *queue, const struct bt_cluster_ev
 /* move.c */
 
 /** Spec 04 section 8.8. */
-enum bt_queue_strategy bt_queue_worth(struct bt_queue *queue, const struct bt_queue_entry *entry,
-	uint32_t event, const struct bt_object *old_object, const struct bt_object *new_object);
+enum bt_queue_strategy bt_queue_is_pod_worth_requeuing(struct bt_queue *queue,
+	const struct bt_queue_entry *entry, uint32_t event, const struct bt_object *old_object,
+	const struct bt_object *new_object);
 /** By order of arrival. */
 void bt_queue_sort_departures(struct bt_queue *queue);
 /** Requeue what stands in departures, in the order of its arrival. */
@@ -295,6 +297,6 @@ bool bt_queue_is_in_flight(const struct bt_queue *queue, struct bt_str uid);
 void bt_queue_log(struct bt_queue *queue, uint32_t event, struct bt_object *old_object,
 	struct bt_object *new_object);
 /** Spec 04 section 8.6. */
-enum bt_queue_strategy bt_queue_hint_for_in_flight(
+enum bt_queue_strategy bt_queue_hint_for_in_flight_pod(
 	struct bt_queue *queue, const struct bt_queue_entry *entry);
 #endif

@@ -88,19 +88,20 @@ void bt_queue_enter_ready(struct bt_queue *queue, struct bt_queue_entry *entry)
 		entry->initial_attempt_ns = since_ns;
 	}
 	entry->place = BT_QUEUE_ACTIVE;
-	bt_heap_push(&queue->active, entry->id, -(int64_t)entry->pod.priority, entry->timestamp_ns);
+	bt_heap_push(&queue->active_queue, entry->id, -(int64_t)entry->pod.priority,
+		entry->timestamp_ns);
 	bt_run_pre_enqueue_known(queue->profiles->frameworks.items[entry->profile]);
 }
 
 void bt_queue_call_ready(struct bt_queue *queue)
 {
 	const struct bt_heap_slot *ready = queue->ready.slots.items;
-	const struct bt_heap_slot *active = queue->active.slots.items;
+	const struct bt_heap_slot *active = queue->active_queue.slots.items;
 
 	if (queue->ready.slots.count == 0) {
 		return;
 	}
-	if (queue->active.slots.count == 0 || ready->major < active->major ||
+	if (queue->active_queue.slots.count == 0 || ready->major < active->major ||
 		(ready->major == active->major && ready->minor < active->minor)) {
 		(void)bt_queue_wake(queue, queue->groups.items[ready->item].last);
 	}

@@ -53,13 +53,14 @@ void bt_queue_resift(struct bt_queue *queue, struct bt_queue_entry *entry)
 	switch (entry->place) {
 	case BT_QUEUE_ACTIVE:
 		key = active_key(queue, entry);
-		bt_heap_update(&queue->active, entry->id, key.major, key.minor);
+		bt_heap_update(&queue->active_queue, entry->id, key.major, key.minor);
 		break;
 	case BT_QUEUE_BACKOFF:
-		bt_heap_update(&queue->backoff, entry->id, entry->backoff_expiration_ns, 0);
+		bt_heap_update(&queue->backoff_queue, entry->id, entry->backoff_expiration_ns, 0);
 		break;
 	case BT_QUEUE_ERROR_BACKOFF:
-		bt_heap_update(&queue->error_backoff, entry->id, entry->backoff_expiration_ns, 0);
+		bt_heap_update(
+			&queue->error_backoff_queue, entry->id, entry->backoff_expiration_ns, 0);
 		break;
 	case BT_QUEUE_UNSCHEDULABLE:
 	case BT_QUEUE_OUT:
@@ -80,13 +81,13 @@ void bt_queue_take_out(struct bt_queue *queue, struct bt_queue_entry *entry)
 {
 	switch (entry->place) {
 	case BT_QUEUE_ACTIVE:
-		bt_heap_remove(&queue->active, entry->id);
+		bt_heap_remove(&queue->active_queue, entry->id);
 		break;
 	case BT_QUEUE_BACKOFF:
-		bt_heap_remove(&queue->backoff, entry->id);
+		bt_heap_remove(&queue->backoff_queue, entry->id);
 		break;
 	case BT_QUEUE_ERROR_BACKOFF:
-		bt_heap_remove(&queue->error_backoff, entry->id);
+		bt_heap_remove(&queue->error_backoff_queue, entry->id);
 		break;
 	case BT_QUEUE_UNSCHEDULABLE:
 		bt_queue_unlink(queue, entry);
@@ -167,8 +168,8 @@ static void run_pre_enqueue(struct bt_queue *queue, struct bt_queue_entry *entry
 	bt_arena_reset(&queue->arena);
 }
 
-bool bt_queue_to_active(struct bt_queue *queue, struct bt_queue_entry *entry, uint32_t event,
-	bool from_backoff, int64_t now_ns)
+bool bt_queue_move_to_active_queue(struct bt_queue *queue, struct bt_queue_entry *entry,
+	uint32_t event, bool from_backoff, int64_t now_ns)
 {
 	struct bt_queue_entry *other = find_other(queue, entry);
 	struct heap_key key = active_key(queue, entry);
@@ -188,7 +189,7 @@ bool bt_queue_to_active(struct bt_queue *queue, struct bt_queue_entry *entry, ui
 	bt_queue_take_out(queue, entry);
 	if (other != NULL && other->place == BT_QUEUE_ACTIVE) {
 		/* The newer record takes the older one's position in the heap. */
-		bt_heap_replace(&queue->active, other->id, entry->id, key.major, key.minor);
+		bt_heap_replace(&queue->active_queue, other->id, entry->id, key.major, key.minor);
 		bt_queue_unindex(queue, other);
 		other->place = BT_QUEUE_OUT;
 		bt_nominator_set_queued(queue->nominator, other->pod.uid, NULL);
@@ -198,7 +199,7 @@ bool bt_queue_to_active(struct bt_queue *queue, struct bt_queue_entry *entry, ui
 			bt_queue_take_out(queue, other);
 			bt_queue_entry_destroy(queue, other);
 		}
-		bt_heap_push(&queue->active, entry->id, key.major, key.minor);
+		bt_heap_push(&queue->active_queue, entry->id, key.major, key.minor);
 	}
 	came_in(queue, entry, BT_QUEUE_ACTIVE);
 	queue->events.items[event].incoming[BT_QUEUE_ACTIVE]++;
@@ -209,7 +210,8 @@ bool bt_queue_to_active(struct bt_queue *queue, struct bt_queue_entry *entry, ui
 	return true;
 }
 
-static void to_backoff(struct bt_queue *queue, struct bt_queue_entry *entry, uint32_t event)
+static void move_to_backoff_queue(
+	struct bt_queue *queue, struct bt_queue_entry *entry, uint32_t event)
 {
 	struct bt_rejectors rejectors;
 	int64_t expiration_ns;
@@ -225,17 +227,18 @@ static void to_backoff(struct bt_queue *queue, struct bt_queue_entry *entry, uin
 	rejectors = bt_queue_entry_rejectors(entry);
 	bt_queue_take_out(queue, entry);
 	if (bt_rejectors_is_empty(&rejectors)) {
-		bt_heap_push(&queue->error_backoff, entry->id, expiration_ns, 0);
+		bt_heap_push(&queue->error_backoff_queue, entry->id, expiration_ns, 0);
 		came_in(queue, entry, BT_QUEUE_ERROR_BACKOFF);
 	} else {
-		bt_heap_push(&queue->backoff, entry->id, expiration_ns, 0);
+		bt_heap_push(&queue->backoff_queue, entry->id, expiration_ns, 0);
 		came_in(queue, entry, BT_QUEUE_BACKOFF);
 	}
 	queue->events.items[event].incoming[BT_QUEUE_BACKOFF]++;
 }
 
-enum bt_queue_place bt_queue_requeue(struct bt_queue *queue, struct bt_queue_entry *entry,
-	enum bt_queue_strategy strategy, uint32_t event, int64_t now_ns)
+enum bt_queue_place bt_queue_requeue_with_strategy(struct bt_queue *queue,
+	struct bt_queue_entry *entry, enum bt_queue_strategy strategy, uint32_t event,
+	int64_t now_ns)
 {
 	switch (strategy) {
 	case BT_STRATEGY_SKIP:
@@ -244,13 +247,13 @@ enum bt_queue_place bt_queue_requeue(struct bt_queue *queue, struct bt_queue_ent
 	case BT_STRATEGY_AFTER_BACKOFF:
 		if (bt_is_backing_off(
 			    bt_queue_expiration_ns(queue, entry), now_ns, queue->pops_backoff)) {
-			to_backoff(queue, entry, event);
+			move_to_backoff_queue(queue, entry, event);
 			break;
 		}
-		(void)bt_queue_to_active(queue, entry, event, false, now_ns);
+		(void)bt_queue_move_to_active_queue(queue, entry, event, false, now_ns);
 		break;
 	case BT_STRATEGY_IMMEDIATELY:
-		(void)bt_queue_to_active(queue, entry, event, false, now_ns);
+		(void)bt_queue_move_to_active_queue(queue, entry, event, false, now_ns);
 		break;
 	}
 	return entry->place;

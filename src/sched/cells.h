@@ -72,7 +72,7 @@ struct bt_cells_choice {
 uint64_t bt_cells_tie_count(const struct bt_cells *cells, const struct bt_cells_choice *choice);
 /**
  * Upstream's heap choice: the tie whose rank among the feasible nodes, counted from `start` and
- * around, comes first in heap pre-order (sched/node_choice.h). Spec 03 section 7.
+ * around, comes first in heap pre-order (sched/select_host.h). Spec 03 section 7.
  */
 uint32_t bt_cells_choose_by_heap(
 	const struct bt_cells *cells, const struct bt_cells_choice *choice);

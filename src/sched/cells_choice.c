@@ -6,7 +6,7 @@
 #include "base/compiler.h"
 #include "sched/cells.h"
 #include "sched/cells_private.h"
-#include "sched/node_choice.h"
+#include "sched/select_host.h"
 
 enum {
 	IS_BEST = 1,

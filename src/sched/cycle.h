@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_SCHED_CYCLE_H
 #define BT_SCHED_CYCLE_H
-/** Parts of the scheduling cycle that cycle.c and verify.c share. Spec: 03 sections 3 and 5. */
+/** Parts of the scheduling cycle that schedule_pod.c and verify.c share. Spec: 03 sections 3 and 5.
+ */
 #include "sched/engine.h"
 #include "sched/plan.h"
 
@@ -39,11 +40,9 @@ struct bt_status bt_narrowed_status(const struct bt_framework *framework,
 /** AddPluginStatus of spec 03 section 3.4. */
 void bt_diagnosis_add_plugin(struct bt_diagnosis *diagnosis, const struct bt_status *status);
 
-/** Position in `slots` of the node that the tie policy picks; totals by position, count > 0. */
-uint32_t bt_choose_node(
-	struct bt_engine *engine, const uint32_t *slots, const int64_t *totals, uint32_t count);
-/** The same with random numbers that extenders' scores bring along; NULL: none. */
-uint32_t bt_choose_node_by(struct bt_engine *engine, const uint32_t *slots, const int64_t *totals,
+/** Position in `slots` of the node that the tie policy picks; totals by position, count > 0.
+ * numbers: random ones that extenders' scores bring along; NULL: none. */
+uint32_t bt_select_host(struct bt_engine *engine, const uint32_t *slots, const int64_t *totals,
 	const uint64_t *numbers, uint32_t count);
 
 /** Totals of the plan's own scores when these nodes are the feasible ones. */

@@ -8,7 +8,7 @@
 
 #include "base/assert.h"
 #include "sched/cycle_cells.h"
-#include "sched/node_choice.h"
+#include "sched/select_host.h"
 #include "sched/plan_kernels.h"
 #include "sched/plan_private.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_SCHED_CYCLE_PRIVATE_H
 #define BT_SCHED_CYCLE_PRIVATE_H
-/** Shared by the files named cycle*.c only. */
+/** Shared by the files of the scheduling cycle only. */
 #include "base/map.h"
 #include "sched/cycle.h"
 
@@ -36,7 +36,7 @@ struct bt_cycle_run {
 	struct bt_framework *framework;
 	const struct bt_pod_info *pod;
 	struct bt_plan *plan; /* NULL: no columns for this profile */
-	bool few_nodes; /* are searched: the plan's columns are left alone */
+	bool few_nodes;       /* are searched: the plan's columns are left alone */
 	/** Of the running search: the plan's own, with per-cycle filters merged in, or of the few
 	 * nodes alone. */
 	const uint32_t *verdict;
@@ -81,10 +81,14 @@ void bt_cycle_put_back_nominated(struct bt_cycle_run *run);
  * rejected nodes go into the diagnosis only where somebody will read them: when nothing fits, or
  * when they had to be made anyway.
  */
-struct bt_search_result bt_cycle_search(struct bt_cycle_run *run, struct bt_search search);
-/** Totals of the feasible nodes; a status that is not Success ends the cycle. Spec 03 section 5. */
-struct bt_status bt_cycle_score(
-	struct bt_cycle_run *run, const uint32_t *slots, uint32_t count, int64_t *totals);
+struct bt_search_result bt_find_nodes_that_pass_filters(
+	struct bt_cycle_run *run, struct bt_search search);
+/**
+ * Totals of the feasible nodes, extenders' scores included; a status that is not Success ends the
+ * cycle. *out_numbers: for bt_select_host. Spec 03 section 5.
+ */
+struct bt_status bt_prioritize_nodes(struct bt_cycle_run *run, const uint32_t *slots,
+	uint32_t count, int64_t *totals, const uint64_t **out_numbers);
 
 /** The plugins that score anew in every cycle, on top of the plan's columns. */
 void bt_cycle_add_cycle_scores(
@@ -107,10 +111,6 @@ void bt_cycle_fail(struct bt_cycle_run *run);
  */
 bool bt_cycle_decide_by_cells(struct bt_cycle_run *run);
 
-/** Opportunistic batching: what the attempt before left for this pod. After PreFilter. */
-void bt_cycle_take_hint(struct bt_cycle_run *run);
-/** Leave the ranking for the next attempt. After a node was chosen. */
-void bt_cycle_leave_ranking(struct bt_cycle_run *run);
 /** Somebody may want to know how the nodes were ranked. */
 bool bt_cycle_wants_ranking(const struct bt_cycle_run *run);
 
@@ -139,11 +139,7 @@ void bt_cycle_count_scores(const struct bt_cycle_run *run, uint32_t count);
 
 void bt_cycle_extension_init(struct bt_cycle_run *run);
 void bt_cycle_extension_finish(struct bt_cycle_run *run);
-/** The status of a node in the diagnosis; slot BT_SLOT_NONE: of a name that is no node. */
-void bt_cycle_set_status(struct bt_cycle_run *run, uint32_t slot, struct bt_str stranger,
-	const struct bt_status *status);
 /** Leave of the feasible nodes what the filter extenders leave. Success or Error. */
-struct bt_status bt_cycle_ask_filters(struct bt_cycle_run *run, struct bt_search_result *found);
-/** Add the extenders' scores to the totals; returns what comes before the rank among equals. */
-const uint64_t *bt_cycle_ask_priorities(struct bt_cycle_run *run, int64_t *totals);
+struct bt_status bt_find_nodes_that_pass_extenders(
+	struct bt_cycle_run *run, struct bt_search_result *found);
 #endif

@@ -213,7 +213,7 @@ static struct bt_status reserve_and_permit(
 }
 
 /** Unreserve and forget: spec 03 section 4.1. */
-static void undo(
+static void unreserve_and_forget(
 	struct bt_engine *engine, const struct bt_pod_info *pod, struct bt_schedule_result *result)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
@@ -284,7 +284,7 @@ bool bt_engine_reserve(
 	if (bt_status_is_success(&status)) {
 		return true;
 	}
-	undo(engine, pod, result);
+	unreserve_and_forget(engine, pod, result);
 	fail_undone(engine, result, &status);
 	return false;
 }
@@ -315,7 +315,7 @@ void bt_engine_reject_waiting(struct bt_engine *engine, const struct bt_pod_info
 {
 	/* Other cycles have used the list since. */
 	result->diagnosis = (struct bt_diagnosis){.statuses = engine->statuses};
-	undo(engine, pod, result);
+	unreserve_and_forget(engine, pod, result);
 	fail_undone(engine, result, status);
 	result->diagnosis.nameless_plugin = status->plugin == 0;
 }
@@ -419,7 +419,7 @@ enum bt_binding_outcome bt_engine_bind(struct bt_engine *engine, const struct bt
 		return BT_BINDING_PENDING;
 	}
 	if (!bt_status_is_success(&status)) {
-		undo(engine, pod, result);
+		unreserve_and_forget(engine, pod, result);
 		fail_with_status(result, &status);
 		return BT_BINDING_FAILED;
 	}

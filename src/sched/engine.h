@@ -63,7 +63,7 @@ struct bt_engine_options {
 	}
 
 struct bt_workers; /* base/workers.h */
-struct bt_plan; /* sched/plan.h */
+struct bt_plan;    /* sched/plan.h */
 struct bt_plan_cache;
 
 struct bt_engine {
@@ -236,7 +236,7 @@ bool bt_engine_finish_place(
 void bt_diagnosis_message(const struct bt_diagnosis *diagnosis, struct bt_strbuf *out);
 
 /** Spec 03 section 3.3. percentage 0 = adaptive. */
-uint32_t bt_feasible_nodes_to_find(uint32_t node_count, int32_t percentage);
+uint32_t bt_num_feasible_nodes_to_find(uint32_t node_count, int32_t percentage);
 
 /**
  * Everything about one pod on every node, the plain way: what conformance vectors record and

@@ -2,6 +2,7 @@
 #ifndef BT_SCHED_PLAN_PRIVATE_H
 #define BT_SCHED_PLAN_PRIVATE_H
 /** Shared by the files named plan_*.c, cycle_cells.c and cycle_flat.c only. */
+#include "base/workers.h"
 #include "dra/dra.h"
 #include "sched/plan.h"
 
@@ -60,4 +61,22 @@ uint32_t bt_plan_changed_slots(struct bt_plan_cache *cache, const struct bt_chan
 void *bt_plan_take_block(struct bt_plan_cache *cache);
 /** Give all columns back to the cache. */
 void bt_plan_drop_columns(struct bt_plan_cache *cache, struct bt_plan *plan);
+
+/**
+ * A pass over all slots in parts, for workers that the engine's owner lends. The parts depend on
+ * the number of slots alone and each writes its own slots, so the columns are the same without
+ * workers and with any number of them.
+ */
+struct bt_parts {
+	const struct bt_workers *workers; /* NULL: one part, on the caller's thread */
+	uint32_t count;
+	uint32_t slots_each; /* the last part may have fewer */
+	uint32_t slot_count;
+};
+
+struct bt_parts bt_parts_of(const struct bt_engine *engine, uint32_t slot_count);
+struct bt_slot_range bt_parts_range(const struct bt_parts *parts, uint32_t part);
+/** job(argument, part) for each part; returns when all are done. */
+void bt_parts_run(
+	const struct bt_parts *parts, void (*job)(void *argument, uint32_t part), void *argument);
 #endif

@@ -86,7 +86,7 @@ static void report_bound(struct bt_scheduler *scheduler, const struct bt_pod *po
  * Spec 03 section 6.1: the assumed pod's resources are free again. Others hear of it before the pod
  * is queued again, or after it when the pod was rejected.
  */
-static void fail_binding(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
+static void handle_binding_cycle_error(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 	const struct bt_schedule_result *result, int64_t now_ns, struct bt_attempt *out_attempt)
 {
 	struct bt_object *pod = bt_object_share(entry->object);
@@ -97,7 +97,7 @@ static void fail_binding(struct bt_scheduler *scheduler, struct bt_queue_entry *
 	if (freed && !rejected) {
 		bt_scheduler_announce_freed(scheduler, pod, result->node_name, NULL, now_ns);
 	}
-	bt_scheduler_fail(scheduler, entry, result, now_ns, out_attempt);
+	bt_handle_scheduling_failure(scheduler, entry, result, now_ns, out_attempt);
 	if (freed && rejected) {
 		bt_scheduler_announce_freed(scheduler, pod, result->node_name, &others, now_ns);
 	}
@@ -110,7 +110,7 @@ static void finish(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 	struct bt_attempt *out_attempt)
 {
 	if (outcome == BT_BINDING_FAILED) {
-		fail_binding(scheduler, entry, result, now_ns, out_attempt);
+		handle_binding_cycle_error(scheduler, entry, result, now_ns, out_attempt);
 		return;
 	}
 	report_bound(scheduler, entry->pod.object, result, out_attempt);
@@ -277,7 +277,7 @@ static void wait_on_permit(struct bt_scheduler *scheduler, struct bt_queue_entry
 	out_attempt->outcome = BT_ATTEMPT_WAITING;
 }
 
-void bt_scheduler_start_binding(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
+void bt_scheduler_run_binding_cycle(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 	struct bt_schedule_result *result, int64_t now_ns, struct bt_attempt *out_attempt)
 {
 	const struct bt_gates *gates = bt_config_gates(scheduler->engine->config);
@@ -405,7 +405,7 @@ static bool finish_one(
 	return false;
 }
 
-bool bt_scheduler_finish_waiting(
+bool bt_scheduler_continue_binding_cycles(
 	struct bt_scheduler *scheduler, int64_t now_ns, struct bt_attempt *out_attempt)
 {
 	bt_waiting_pods_expire(&scheduler->waiting, now_ns);

@@ -119,10 +119,10 @@ void bt_scheduler_activate_asked(struct bt_scheduler *scheduler, int64_t now_ns)
 void bt_scheduler_set_now(const struct bt_scheduler *scheduler, int64_t now_ns);
 void bt_scheduler_init_bindings(struct bt_scheduler *scheduler);
 /** Bind a reserved pod, or hold it while something makes it wait. entry is consumed. */
-void bt_scheduler_start_binding(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
+void bt_scheduler_run_binding_cycle(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 	struct bt_schedule_result *result, int64_t now_ns, struct bt_attempt *out_attempt);
 /** Finish the binding of one pod that need not wait any longer. false: there is none. */
-bool bt_scheduler_finish_waiting(
+bool bt_scheduler_continue_binding_cycles(
 	struct bt_scheduler *scheduler, int64_t now_ns, struct bt_attempt *out_attempt);
 void bt_scheduler_warn_of_forget(
 	const struct bt_scheduler *scheduler, const struct bt_schedule_result *result);
@@ -133,7 +133,7 @@ void bt_scheduler_make_ready(struct bt_held_pod *held);
 /** Whoever still waits at the end is not told. */
 void bt_scheduler_drop_bindings(struct bt_scheduler *scheduler);
 /** The failure handler, spec 03 section 9. entry is consumed. */
-void bt_scheduler_fail(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
+void bt_handle_scheduling_failure(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 	const struct bt_schedule_result *result, int64_t now_ns, struct bt_attempt *out_attempt);
 /** The claim cache, and slices that rules of taints change, tell the scheduler from now on. */
 void bt_scheduler_listen_to_devices(struct bt_scheduler *scheduler);
@@ -144,9 +144,6 @@ void bt_scheduler_drop_device_changes(struct bt_scheduler *scheduler);
  * section 4.6. */
 void bt_scheduler_event_handled(const struct bt_scheduler *scheduler, struct bt_str resource,
 	uint32_t action, int64_t started_ns);
-/** An object that is no pod and no node was added, updated or deleted. */
-void bt_scheduler_observe_other(struct bt_scheduler *scheduler, struct bt_object *old_object,
-	struct bt_object *new_object, int64_t now_ns);
 /** --- calls that wait for their turn: spec 03 section 11.4 --- */
 
 void bt_scheduler_init_calls(struct bt_scheduler *scheduler);

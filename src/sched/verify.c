@@ -8,7 +8,7 @@
 #include "base/assert.h"
 #include "framework/node_statuses.h"
 #include "sched/cycle.h"
-#include "sched/node_choice.h"
+#include "sched/select_host.h"
 
 /** The plain twin of a cycle. */
 struct twin {
@@ -146,8 +146,8 @@ static void check_choice(struct twin *twin, const struct bt_schedule_result *res
 	check_number(twin, "total of the chosen node", result->slot, chosen, result->total_score);
 	check_number(twin, "best total", result->slot, best, chosen);
 	if (twin->engine->options.tie_policy != BT_TIE_RANDOM) {
-		uint32_t expected = bt_choose_node(
-			twin->engine, twin->feasible, twin->totals, twin->feasible_count);
+		uint32_t expected = bt_select_host(
+			twin->engine, twin->feasible, twin->totals, NULL, twin->feasible_count);
 		if (twin->feasible[expected] != result->slot) {
 			fail(twin, "choice among the best", result->slot,
 				bt_node_table_name(

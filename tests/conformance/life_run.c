@@ -228,8 +228,8 @@ static int advance(struct life_run *run, const struct bt_json_value *step, struc
 	}
 	run->now_ns += bt_quantity_milli(&amount) * 1000000;
 	struct bt_queue *queue = bt_scheduler_queue(run->scheduler);
-	bt_queue_flush_backoff(queue, run->now_ns);
-	bt_queue_flush_unschedulable(queue, run->now_ns);
+	bt_queue_flush_backoff_completed(queue, run->now_ns);
+	bt_queue_flush_unschedulable_leftover(queue, run->now_ns);
 	return 0;
 }
 

@@ -299,7 +299,7 @@ void queue_fail(struct queue_fixture *fixture, struct bt_queue_entry *entry, con
 		.unschedulable_plugins = rejectors(fixture, entry->profile, plugins),
 		.pending_plugins = rejectors(fixture, entry->profile, pending),
 	};
-	int code = bt_queue_add_unschedulable(fixture->queue, entry,
+	int code = bt_queue_add_unschedulable_if_not_present(fixture->queue, entry,
 		plugins != NULL || pending != NULL ? &rejection : NULL, fixture->now_ns, &err);
 
 	ck_assert_msg(code == 0, "%s", berth_error_message(&err));
@@ -334,7 +334,8 @@ void queue_update(
 void queue_move(struct queue_fixture *fixture, const struct bt_cluster_event *event,
 	struct bt_object *old_object, struct bt_object *new_object)
 {
-	bt_queue_move(fixture->queue, event, old_object, new_object, NULL, fixture->now_ns);
+	bt_queue_move_all_to_active_or_backoff_queue(
+		fixture->queue, event, old_object, new_object, NULL, fixture->now_ns);
 	validate(fixture);
 }
 

@@ -74,9 +74,9 @@ START_TEST(test_queue_backoff__edge_04_03_window_of_a_fraction)
 	queue_init(&queue);
 	add_rejected(&queue, "{'metadata':{'name':'a'}}", 100 * QUEUE_SECOND + 300 * QUEUE_MS);
 	ck_assert_int_eq(until(&queue, "a"), 101 * QUEUE_SECOND);
-	bt_queue_flush_backoff(queue.queue, 101 * QUEUE_SECOND + 999 * QUEUE_MS);
+	bt_queue_flush_backoff_completed(queue.queue, 101 * QUEUE_SECOND + 999 * QUEUE_MS);
 	queue_expect(&queue, "backoff a");
-	bt_queue_flush_backoff(queue.queue, 102 * QUEUE_SECOND);
+	bt_queue_flush_backoff_completed(queue.queue, 102 * QUEUE_SECOND);
 	queue_expect(&queue, "active a");
 	ck_assert_uint_eq(queue_incoming(&queue, BT_QUEUE_ACTIVE, "BackoffComplete"), 1);
 	queue_finish(&queue);
@@ -99,9 +99,9 @@ START_TEST(test_queue_backoff__edge_04_04_window_of_whole_and_late)
 		queue_init(&queue);
 		add_rejected(&queue, "{'metadata':{'name':'a'}}", rows[i].failed_ns);
 		ck_assert_int_eq(until(&queue, "a"), rows[i].until_ns);
-		bt_queue_flush_backoff(queue.queue, 102 * QUEUE_SECOND - 1);
+		bt_queue_flush_backoff_completed(queue.queue, 102 * QUEUE_SECOND - 1);
 		queue_expect(&queue, "backoff a");
-		bt_queue_flush_backoff(queue.queue, 102 * QUEUE_SECOND);
+		bt_queue_flush_backoff_completed(queue.queue, 102 * QUEUE_SECOND);
 		queue_expect(&queue, "active a");
 		queue_finish(&queue);
 	}
@@ -117,9 +117,9 @@ START_TEST(test_queue_backoff__edge_04_05_exact_without_windows)
 	queue_init_with(&queue, &setup);
 	add_rejected(&queue, "{'metadata':{'name':'a'}}", 100 * QUEUE_SECOND + 300 * QUEUE_MS);
 	ck_assert_int_eq(until(&queue, "a"), end_ns);
-	bt_queue_flush_backoff(queue.queue, end_ns);
+	bt_queue_flush_backoff_completed(queue.queue, end_ns);
 	queue_expect(&queue, "backoff a");
-	bt_queue_flush_backoff(queue.queue, end_ns + 1);
+	bt_queue_flush_backoff_completed(queue.queue, end_ns + 1);
 	queue_expect(&queue, "active a");
 	queue_finish(&queue);
 }
@@ -131,7 +131,7 @@ static int64_t fail_again(struct queue_fixture *queue, const char *plugins)
 	struct bt_queue_entry *entry;
 
 	queue->now_ns += 1000 * QUEUE_SECOND;
-	bt_queue_flush_backoff(queue->queue, queue->now_ns);
+	bt_queue_flush_backoff_completed(queue->queue, queue->now_ns);
 	entry = queue_pop_expect(queue, "a");
 	queue_move(queue, &node_add, NULL,
 		queue_object(queue, BT_KIND_NODE, "{'metadata':{'name':'n'}}"));
@@ -213,7 +213,7 @@ START_TEST(test_queue_backoff__edge_04_09_order_within_a_window)
 		queue_release(&queue, queue_pop_expect(&queue, order[i]));
 	}
 	add_six(&queue);
-	bt_queue_flush_backoff(queue.queue, N_NS);
+	bt_queue_flush_backoff_completed(queue.queue, N_NS);
 	queue_expect(&queue, "active p2 p3 p4 p5, backoff p0 p1");
 	queue_finish(&queue);
 }
@@ -227,11 +227,11 @@ START_TEST(test_queue_backoff__edge_04_10_order_without_windows)
 	queue_init_with(&queue, &setup);
 	add_six(&queue);
 	ck_assert_ptr_null(queue_pop(&queue));
-	bt_queue_flush_backoff(queue.queue, N_NS - 2 * QUEUE_SECOND + 1);
+	bt_queue_flush_backoff_completed(queue.queue, N_NS - 2 * QUEUE_SECOND + 1);
 	queue_expect(&queue, "active p5, backoff p0 p1 p2 p3 p4");
-	bt_queue_flush_backoff(queue.queue, N_NS - QUEUE_SECOND + 1);
+	bt_queue_flush_backoff_completed(queue.queue, N_NS - QUEUE_SECOND + 1);
 	queue_expect(&queue, "active p3 p4 p5, backoff p0 p1 p2");
-	bt_queue_flush_backoff(queue.queue, N_NS);
+	bt_queue_flush_backoff_completed(queue.queue, N_NS);
 	queue_expect(&queue, "active p2 p3 p4 p5, backoff p0 p1");
 	queue_finish(&queue);
 }

@@ -49,7 +49,7 @@ START_TEST(test_queue_events__edge_04h_04_timeout_needs_no_registration)
 		false);
 	queue_init(&queue);
 	(void)queue_add_failed(&queue, POD("a"), "NodeName", NULL);
-	bt_queue_flush_unschedulable(queue.queue, queue.now_ns + 301 * QUEUE_SECOND);
+	bt_queue_flush_unschedulable_leftover(queue.queue, queue.now_ns + 301 * QUEUE_SECOND);
 	queue_expect(&queue, "active a");
 	queue_finish(&queue);
 }

@@ -133,7 +133,7 @@ START_TEST(test_queue_gates__edge_04_19_leftover_flush_leaves_gated_pods)
 	queue_init(&queue);
 	(void)queue_add(&queue, GATED("a", GATE("x")));
 	queue.now_ns += 400 * QUEUE_SECOND;
-	bt_queue_flush_unschedulable(queue.queue, queue.now_ns);
+	bt_queue_flush_unschedulable_leftover(queue.queue, queue.now_ns);
 	queue_expect(&queue, "gated a");
 	ck_assert(queue_entry(&queue, "a")->flushed);
 	ck_assert_uint_eq(
@@ -150,10 +150,10 @@ START_TEST(test_queue_gates__edge_04_20_exactly_five_minutes)
 	queue_init(&queue);
 	(void)queue_add_failed(&queue, POD("a"), "NodeName", NULL);
 	failed_ns = queue.now_ns;
-	bt_queue_flush_unschedulable(queue.queue, failed_ns + 300 * QUEUE_SECOND);
+	bt_queue_flush_unschedulable_leftover(queue.queue, failed_ns + 300 * QUEUE_SECOND);
 	queue_expect(&queue, "unschedulable a");
 	ck_assert(!queue_entry(&queue, "a")->flushed);
-	bt_queue_flush_unschedulable(queue.queue, failed_ns + 300 * QUEUE_SECOND + 1);
+	bt_queue_flush_unschedulable_leftover(queue.queue, failed_ns + 300 * QUEUE_SECOND + 1);
 	queue_expect(&queue, "active a");
 	ck_assert(queue_entry(&queue, "a")->flushed);
 	ck_assert_uint_eq(queue_incoming(&queue, BT_QUEUE_ACTIVE, "UnschedulableTimeout"), 1);
@@ -171,7 +171,7 @@ START_TEST(test_queue_gates__edge_04_21_leftover_flush_helps_pods_in_flight)
 	queue.now_ns += 400 * QUEUE_SECOND;
 	(void)queue_add(&queue, POD("a"));
 	entry = queue_pop_expect(&queue, "a");
-	bt_queue_flush_unschedulable(queue.queue, queue.now_ns);
+	bt_queue_flush_unschedulable_leftover(queue.queue, queue.now_ns);
 	queue_expect(&queue, "active z");
 	ck_assert_str_eq(queue_log(&queue), "UnschedulableTimeout 1, PodPopped 1");
 	queue_fail(&queue, entry, "NodeName", NULL);
@@ -293,11 +293,11 @@ START_TEST(test_queue_gates__leftover_flush_asks_gates_that_open_silently)
 	queue_init_with(&queue, &setup);
 	(void)queue_add(&queue, POD("a"));
 	queue.now_ns += 400 * QUEUE_SECOND;
-	bt_queue_flush_unschedulable(queue.queue, queue.now_ns);
+	bt_queue_flush_unschedulable_leftover(queue.queue, queue.now_ns);
 	queue_expect(&queue, "gated a"); /* asked, and still closed */
 	fake_answer(&fakes[0], FAKE_PRE_ENQUEUE, BT_STATUS_SUCCESS, NULL);
 	queue.now_ns += 400 * QUEUE_SECOND;
-	bt_queue_flush_unschedulable(queue.queue, queue.now_ns);
+	bt_queue_flush_unschedulable_leftover(queue.queue, queue.now_ns);
 	queue_expect(&queue, "active a");
 	queue_finish(&queue);
 }

@@ -190,7 +190,7 @@ START_TEST(test_queue_in_flight__edge_04_38_check_does_not_bind_pods_in_flight)
 	(void)queue_add_failed(&queue, low, "NodeResourcesFit", NULL);
 	(void)queue_add(&queue, flying);
 	entry = queue_pop_expect(&queue, "flying");
-	bt_queue_move(queue.queue, &pod_delete,
+	bt_queue_move_all_to_active_or_backoff_queue(queue.queue, &pod_delete,
 		queue_pod(
 			&queue, "{'metadata':{'name':'gone'},'status':{'nominatedNodeName':'n'}}"),
 		NULL, &check, queue.now_ns);

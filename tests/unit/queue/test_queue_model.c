@@ -307,7 +307,7 @@ static void do_fail(struct world *world)
 		.unschedulable_plugins = set_of(world, flight.entry->profile, unschedulable),
 		.pending_plugins = set_of(world, flight.entry->profile, pending),
 	};
-	code = bt_queue_add_unschedulable(
+	code = bt_queue_add_unschedulable_if_not_present(
 		world->queue.queue, flight.entry, &rejection, world->queue.now_ns, NULL);
 	MUST(world,
 		model_add_unschedulable(&world->model, flight.record, unschedulable, pending,
@@ -396,8 +396,9 @@ static void do_move(struct world *world)
 	} else if (below(world, 4) == 0 && world->informer[known] != NULL) {
 		check.excluded_uid = world->informer[known]->meta->uid;
 	}
-	bt_queue_move(world->queue.queue, &moves[row].event, moves[row].has_old ? object : NULL,
-		moves[row].has_new ? object : NULL, &check, world->queue.now_ns);
+	bt_queue_move_all_to_active_or_backoff_queue(world->queue.queue, &moves[row].event,
+		moves[row].has_old ? object : NULL, moves[row].has_new ? object : NULL, &check,
+		world->queue.now_ns);
 	model_move(&world->model, &moves[row].event, moves[row].has_old ? object : NULL,
 		moves[row].has_new ? object : NULL, &check, world->queue.now_ns);
 }
@@ -419,10 +420,10 @@ static void do_flush(struct world *world)
 	world->queue.now_ns += (int64_t)bt_prng_below(&world->prng, 3 * QUEUE_SECOND);
 	if (below(world, 10) == 0) {
 		world->queue.now_ns += 400 * QUEUE_SECOND;
-		bt_queue_flush_unschedulable(world->queue.queue, world->queue.now_ns);
+		bt_queue_flush_unschedulable_leftover(world->queue.queue, world->queue.now_ns);
 		model_flush_unschedulable(&world->model, world->queue.now_ns);
 	} else {
-		bt_queue_flush_backoff(world->queue.queue, world->queue.now_ns);
+		bt_queue_flush_backoff_completed(world->queue.queue, world->queue.now_ns);
 		model_flush_backoff(&world->model, world->queue.now_ns);
 	}
 }

@@ -114,7 +114,7 @@ START_TEST(test_queue_order__edge_04_43_no_nodes_backs_off_by_errors)
 		ck_assert(bt_queue_backoff_until(queue.queue, queue_entry(&queue, "a"), &until_ns));
 		ck_assert_int_eq(until_ns - queue.now_ns, seconds[i] * QUEUE_SECOND);
 		queue.now_ns = until_ns + QUEUE_SECOND;
-		bt_queue_flush_backoff(queue.queue, queue.now_ns);
+		bt_queue_flush_backoff_completed(queue.queue, queue.now_ns);
 	}
 	queue_finish(&queue);
 }
@@ -186,8 +186,8 @@ START_TEST(test_queue_order__section_8_5_second_record_is_refused)
 		if (rows[i].plugins == NULL || rows[i].plugins[0] != '\0') {
 			queue_fail(&queue, queue_pop_expect(&queue, "a"), rows[i].plugins, NULL);
 		}
-		ck_assert_int_eq(
-			bt_queue_add_unschedulable(queue.queue, first, NULL, queue.now_ns, &err),
+		ck_assert_int_eq(bt_queue_add_unschedulable_if_not_present(
+					 queue.queue, first, NULL, queue.now_ns, &err),
 			BERTH_ERR_EXISTS);
 		ck_assert_str_eq(berth_error_message(&err), rows[i].message);
 		ck_assert_uint_eq(bt_queue_in_flight_count(queue.queue), 0);

@@ -254,8 +254,8 @@ static struct bt_object *add_rejected(struct world *world, const char *json)
 	observe(world, NULL, added);
 	entry = bt_queue_pop(world->queue);
 	ck_assert_ptr_eq(entry->object, added);
-	ck_assert_int_eq(
-		bt_queue_add_unschedulable(world->queue, entry, &rejection, world->now_ns++, &err),
+	ck_assert_int_eq(bt_queue_add_unschedulable_if_not_present(
+				 world->queue, entry, &rejection, world->now_ns++, &err),
 		0);
 	return added;
 }

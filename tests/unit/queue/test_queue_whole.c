@@ -199,14 +199,16 @@ START_TEST(test_queue_whole__one_is_excluded)
 
 	open_three(&queue);
 	node = queue_object(&queue, BT_KIND_NODE, "{'metadata':{'name':'n'}}");
-	bt_queue_move(queue.queue, &node_add, NULL, node, &check, queue.now_ns);
+	bt_queue_move_all_to_active_or_backoff_queue(
+		queue.queue, &node_add, NULL, node, &check, queue.now_ns);
 	ck_assert_uint_eq(queue.queue->ready_count, 0);
 	queue_expect(&queue, "active a c, unschedulable b");
 	check.excluded_uid = BT_STR("somebody else");
 	fail_after(&queue, PRIORITY("z1", "9"));
 	fail_after(&queue, PRIORITY("z2", "9"));
 	queue.now_ns += 60 * QUEUE_SECOND;
-	bt_queue_move(queue.queue, &node_add, NULL, node, &check, queue.now_ns);
+	bt_queue_move_all_to_active_or_backoff_queue(
+		queue.queue, &node_add, NULL, node, &check, queue.now_ns);
 	ck_assert_uint_eq(queue.queue->ready_count, 3);
 	queue_expect(&queue, "active a b c z1 z2");
 	queue_finish(&queue);
@@ -220,7 +222,7 @@ START_TEST(test_queue_whole__end_of_the_queue)
 
 	open_three(&queue);
 	add_node(&queue);
-	bt_queue_flush_unschedulable(queue.queue, queue.now_ns + 1000 * QUEUE_SECOND);
+	bt_queue_flush_unschedulable_leftover(queue.queue, queue.now_ns + 1000 * QUEUE_SECOND);
 	ck_assert_uint_eq(queue.queue->ready_count, 3);
 	bt_queue_close(queue.queue);
 	(void)queue_pop_expect(&queue, "a");

@@ -297,8 +297,8 @@ void life_advance(struct life *life, int64_t seconds)
 	struct bt_queue *queue = bt_scheduler_queue(life->scheduler);
 
 	life->now_ns += seconds * LIFE_SECOND;
-	bt_queue_flush_backoff(queue, life->now_ns);
-	bt_queue_flush_unschedulable(queue, life->now_ns);
+	bt_queue_flush_backoff_completed(queue, life->now_ns);
+	bt_queue_flush_unschedulable_leftover(queue, life->now_ns);
 }
 
 /* --- what can be seen --- */

@@ -7,7 +7,7 @@
 #include "base/prng.h"
 #include "sched/cells.h"
 #include "sched/cells_private.h"
-#include "sched/node_choice.h"
+#include "sched/select_host.h"
 #include "test_main.h"
 
 enum { POSITIONS_MAX = 300000, KEY_WORDS = 2 };

@@ -6,7 +6,7 @@
 #include "base/prng.h"
 #include "base/thread_pool.h"
 #include "sched/plan.h"
-#include "sched/plan_parts.h"
+#include "sched/plan_private.h"
 #include "sched_world.h"
 #include "test_main.h"
 

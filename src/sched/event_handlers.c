@@ -7,6 +7,7 @@
 #include "framework/cluster_event.h"
 #include "framework/events.h"
 #include "sched/scheduler_private.h"
+#include "dra/dra.h"
 
 static const struct bt_str resource_assigned_pod = BT_RESOURCE_ASSIGNED_POD;
 static const struct bt_str resource_unschedulable_pod = BT_RESOURCE_UNSCHEDULABLE_POD;
@@ -22,12 +23,13 @@ static void log_node(const char *message, const struct bt_object *node)
 	BT_LOG_INFO(3, message, BT_LOG_STR("node", node->meta->name));
 }
 
-static void move(struct bt_scheduler *scheduler, struct bt_str resource, uint32_t action,
+static void move_all(struct bt_scheduler *scheduler, struct bt_str resource, uint32_t action,
 	struct bt_object *old_object, struct bt_object *new_object,
 	const struct bt_queue_check *check, int64_t now_ns)
 {
 	struct bt_cluster_event event = {resource, action};
-	bt_queue_move(scheduler->queue, &event, old_object, new_object, check, now_ns);
+	bt_queue_move_all_to_active_or_backoff_queue(
+		scheduler->queue, &event, old_object, new_object, check, now_ns);
 }
 
 void bt_scheduler_event_handled(const struct bt_scheduler *scheduler, struct bt_str resource,
@@ -54,7 +56,7 @@ void bt_scheduler_announce_freed(struct bt_scheduler *scheduler, struct bt_objec
 		placed.spec.node_name = node_name;
 		object = bt_object_create(BT_KIND_POD, &placed);
 	}
-	move(scheduler, resource_assigned_pod, BT_ACTION_DELETE, object, NULL, check, now_ns);
+	move_all(scheduler, resource_assigned_pod, BT_ACTION_DELETE, object, NULL, check, now_ns);
 	bt_object_release(object);
 }
 
@@ -73,7 +75,7 @@ static int cache_result(struct bt_scheduler *scheduler, int result, struct berth
 
 /** --- assigned pods: spec 03 section 10.2 --- */
 
-static int add_assigned(struct bt_scheduler *scheduler, struct bt_object *pod, int64_t now_ns,
+static int add_pod_to_cache(struct bt_scheduler *scheduler, struct bt_object *pod, int64_t now_ns,
 	struct berth_error *err)
 {
 	int64_t started_ns = bt_metrics_now(scheduler->metrics);
@@ -81,12 +83,12 @@ static int add_assigned(struct bt_scheduler *scheduler, struct bt_object *pod, i
 	log_pod("Add event for scheduled pod", pod);
 	int result = bt_state_add_pod(scheduler->engine->state, pod->value, &failure);
 	result = cache_result(scheduler, result, &failure, err);
-	move(scheduler, resource_assigned_pod, BT_ACTION_ADD, NULL, pod, NULL, now_ns);
+	move_all(scheduler, resource_assigned_pod, BT_ACTION_ADD, NULL, pod, NULL, now_ns);
 	bt_scheduler_event_handled(scheduler, resource_assigned_pod, BT_ACTION_ADD, started_ns);
 	return result;
 }
 
-static int update_assigned(struct bt_scheduler *scheduler, struct bt_object *old_pod,
+static int update_pod_in_cache(struct bt_scheduler *scheduler, struct bt_object *old_pod,
 	struct bt_object *new_pod, int64_t now_ns, struct berth_error *err)
 {
 	int64_t started_ns = bt_metrics_now(scheduler->metrics);
@@ -100,8 +102,8 @@ static int update_assigned(struct bt_scheduler *scheduler, struct bt_object *old
 	int64_t cached_ns = bt_metrics_now(scheduler->metrics) - started_ns;
 	for (uint32_t i = 0; i < events.count; i++) {
 		int64_t pass_started_ns = bt_metrics_now(scheduler->metrics);
-		move(scheduler, resource_assigned_pod, events.actions[i], old_pod, new_pod, NULL,
-			now_ns);
+		move_all(scheduler, resource_assigned_pod, events.actions[i], old_pod, new_pod,
+			NULL, now_ns);
 		bt_scheduler_event_handled(scheduler, resource_assigned_pod, events.actions[i],
 			pass_started_ns - cached_ns);
 	}
@@ -122,8 +124,8 @@ static struct bt_str node_name_of_cached(
 		bt_node_table_name(&state->nodes, bt_state_pod_at(state, id)->node));
 }
 
-static int delete_assigned(struct bt_scheduler *scheduler, struct bt_object *pod, int64_t now_ns,
-	struct berth_error *err)
+static int delete_pod_from_cache(struct bt_scheduler *scheduler, struct bt_object *pod,
+	int64_t now_ns, struct berth_error *err)
 {
 	int64_t started_ns = bt_metrics_now(scheduler->metrics);
 	struct bt_state *state = scheduler->engine->state;
@@ -139,7 +141,8 @@ static int delete_assigned(struct bt_scheduler *scheduler, struct bt_object *pod
 
 /** --- unassigned pods of ours: spec 03 sections 10.3 and 10.4 --- */
 
-static bool is_ours(const struct bt_scheduler *scheduler, const struct bt_object *pod)
+static bool is_responsible_for_pod(
+	const struct bt_scheduler *scheduler, const struct bt_object *pod)
 {
 	const struct bt_pod *value = pod->value;
 	return bt_engine_profile(scheduler->engine, value->spec.scheduler_name) != NULL;
@@ -207,8 +210,8 @@ static void change_unassigned(struct bt_scheduler *scheduler, struct bt_object *
 	}
 }
 
-static void update_unassigned(struct bt_scheduler *scheduler, struct bt_object *old_pod,
-	struct bt_object *new_pod, int64_t now_ns)
+static void update_pod_in_scheduling_queue(struct bt_scheduler *scheduler,
+	struct bt_object *old_pod, struct bt_object *new_pod, int64_t now_ns)
 {
 	int64_t started_ns = bt_metrics_now(scheduler->metrics);
 	if (bt_str_equal(old_pod->meta->resource_version, new_pod->meta->resource_version)) {
@@ -245,7 +248,7 @@ static void remove_unassigned(
 	}
 }
 
-static void delete_unassigned(
+static void delete_pod_from_scheduling_queue(
 	struct bt_scheduler *scheduler, struct bt_object *pod, bool binding, int64_t now_ns)
 {
 	int64_t started_ns = bt_metrics_now(scheduler->metrics);
@@ -260,9 +263,9 @@ static int add_pod(struct bt_scheduler *scheduler, struct bt_object *pod, int64_
 	struct berth_error *err)
 {
 	if (bt_pod_is_assigned(pod->value)) {
-		return add_assigned(scheduler, pod, now_ns, err);
+		return add_pod_to_cache(scheduler, pod, now_ns, err);
 	}
-	if (is_ours(scheduler, pod)) {
+	if (is_responsible_for_pod(scheduler, pod)) {
 		int64_t started_ns = bt_metrics_now(scheduler->metrics);
 		log_pod("Add event for unscheduled pod", pod);
 		bt_queue_add(scheduler->queue, pod, now_ns);
@@ -276,17 +279,17 @@ static int update_pod(struct bt_scheduler *scheduler, struct bt_object *old_pod,
 	struct bt_object *new_pod, int64_t now_ns, struct berth_error *err)
 {
 	if (bt_pod_is_assigned(old_pod->value)) {
-		return update_assigned(scheduler, old_pod, new_pod, now_ns, err);
+		return update_pod_in_cache(scheduler, old_pod, new_pod, now_ns, err);
 	}
 	if (bt_pod_is_assigned(new_pod->value)) {
-		int result = add_assigned(scheduler, new_pod, now_ns, err);
-		if (is_ours(scheduler, old_pod)) {
-			delete_unassigned(scheduler, old_pod, true, now_ns);
+		int result = add_pod_to_cache(scheduler, new_pod, now_ns, err);
+		if (is_responsible_for_pod(scheduler, old_pod)) {
+			delete_pod_from_scheduling_queue(scheduler, old_pod, true, now_ns);
 		}
 		return result;
 	}
-	if (is_ours(scheduler, old_pod)) {
-		update_unassigned(scheduler, old_pod, new_pod, now_ns);
+	if (is_responsible_for_pod(scheduler, old_pod)) {
+		update_pod_in_scheduling_queue(scheduler, old_pod, new_pod, now_ns);
 	}
 	return 0;
 }
@@ -295,10 +298,10 @@ static int delete_pod(struct bt_scheduler *scheduler, struct bt_object *pod, int
 	struct berth_error *err)
 {
 	if (bt_pod_is_assigned(pod->value)) {
-		return delete_assigned(scheduler, pod, now_ns, err);
+		return delete_pod_from_cache(scheduler, pod, now_ns, err);
 	}
-	if (is_ours(scheduler, pod)) {
-		delete_unassigned(scheduler, pod, false, now_ns);
+	if (is_responsible_for_pod(scheduler, pod)) {
+		delete_pod_from_scheduling_queue(scheduler, pod, false, now_ns);
 	}
 	return 0;
 }
@@ -307,9 +310,9 @@ static int delete_pod(struct bt_scheduler *scheduler, struct bt_object *pod, int
 static int delete_lost_pod(struct bt_scheduler *scheduler, struct bt_object *pod, int64_t now_ns,
 	struct berth_error *err)
 {
-	int result = delete_assigned(scheduler, pod, now_ns, err);
-	if (is_ours(scheduler, pod)) {
-		delete_unassigned(scheduler, pod, false, now_ns);
+	int result = delete_pod_from_cache(scheduler, pod, now_ns, err);
+	if (is_responsible_for_pod(scheduler, pod)) {
+		delete_pod_from_scheduling_queue(scheduler, pod, false, now_ns);
 	}
 	return result;
 }
@@ -347,39 +350,158 @@ static int observe_pod(struct bt_scheduler *scheduler, struct bt_object *old_pod
 
 /** --- nodes: spec 03 section 10.5 --- */
 
-static void observe_node(struct bt_scheduler *scheduler, struct bt_object *old_node,
+static void add_node_to_cache(
+	struct bt_scheduler *scheduler, struct bt_object *node, int64_t now_ns)
+{
+	int64_t started_ns = bt_metrics_now(scheduler->metrics);
+	log_node("Add event for node", node);
+	bt_state_add_node(scheduler->engine->state, node->value);
+	move_all(scheduler, resource_node, BT_ACTION_ADD, NULL, node, NULL, now_ns);
+	bt_scheduler_event_handled(scheduler, resource_node, BT_ACTION_ADD, started_ns);
+}
+
+static void update_node_in_cache(struct bt_scheduler *scheduler, struct bt_object *old_node,
 	struct bt_object *new_node, int64_t now_ns)
 {
-	struct bt_state *state = scheduler->engine->state;
 	int64_t started_ns = bt_metrics_now(scheduler->metrics);
-	if (old_node == NULL) {
-		log_node("Add event for node", new_node);
-		bt_state_add_node(state, new_node->value);
-		move(scheduler, resource_node, BT_ACTION_ADD, NULL, new_node, NULL, now_ns);
-		bt_scheduler_event_handled(scheduler, resource_node, BT_ACTION_ADD, started_ns);
-		return;
-	}
-	if (new_node == NULL) {
-		struct berth_error err = BERTH_ERROR_INIT;
-		log_node("Delete event for node", old_node);
-		move(scheduler, resource_node, BT_ACTION_DELETE, old_node, NULL, NULL, now_ns);
-		if (bt_state_remove_node(state, old_node->value, &err) < 0) {
-			bt_scheduler_warn(scheduler, &err);
-		}
-		bt_scheduler_event_handled(scheduler, resource_node, BT_ACTION_DELETE, started_ns);
-		return;
-	}
-	bt_state_update_node(state, old_node->value, new_node->value);
+	bt_state_update_node(scheduler->engine->state, old_node->value, new_node->value);
 	struct bt_change_events events = bt_node_change_events(
 		old_node->value, new_node->value, &scheduler->change_gates, &scheduler->scratch);
 	int64_t cached_ns = bt_metrics_now(scheduler->metrics) - started_ns;
 	for (uint32_t i = 0; i < events.count; i++) {
 		int64_t pass_started_ns = bt_metrics_now(scheduler->metrics);
-		move(scheduler, resource_node, events.actions[i], old_node, new_node, NULL, now_ns);
+		move_all(scheduler, resource_node, events.actions[i], old_node, new_node, NULL,
+			now_ns);
 		bt_scheduler_event_handled(
 			scheduler, resource_node, events.actions[i], pass_started_ns - cached_ns);
 	}
 }
+
+static void delete_node_from_cache(
+	struct bt_scheduler *scheduler, struct bt_object *node, int64_t now_ns)
+{
+	int64_t started_ns = bt_metrics_now(scheduler->metrics);
+	struct berth_error err = BERTH_ERROR_INIT;
+	log_node("Delete event for node", node);
+	move_all(scheduler, resource_node, BT_ACTION_DELETE, node, NULL, NULL, now_ns);
+	if (bt_state_remove_node(scheduler->engine->state, node->value, &err) < 0) {
+		bt_scheduler_warn(scheduler, &err);
+	}
+	bt_scheduler_event_handled(scheduler, resource_node, BT_ACTION_DELETE, started_ns);
+}
+
+/** --- other kinds --- */
+
+/** Resource name of the events of other kinds; absent: nobody can register for it. */
+static struct bt_str event_resource(enum bt_kind kind)
+{
+	static const struct {
+		enum bt_kind kind;
+		struct bt_str resource;
+	} rows[] = {
+		{BT_KIND_PERSISTENT_VOLUME, BT_RESOURCE_PERSISTENT_VOLUME},
+		{BT_KIND_PERSISTENT_VOLUME_CLAIM, BT_RESOURCE_PERSISTENT_VOLUME_CLAIM},
+		{BT_KIND_STORAGE_CLASS, BT_RESOURCE_STORAGE_CLASS},
+		{BT_KIND_CSI_NODE, BT_RESOURCE_CSI_NODE},
+		{BT_KIND_CSI_DRIVER, BT_RESOURCE_CSI_DRIVER},
+		{BT_KIND_CSI_STORAGE_CAPACITY, BT_RESOURCE_CSI_STORAGE_CAPACITY},
+		{BT_KIND_VOLUME_ATTACHMENT, BT_RESOURCE_VOLUME_ATTACHMENT},
+		{BT_KIND_RESOURCE_CLAIM, BT_RESOURCE_RESOURCE_CLAIM},
+		{BT_KIND_RESOURCE_SLICE, BT_RESOURCE_RESOURCE_SLICE},
+		{BT_KIND_DEVICE_CLASS, BT_RESOURCE_DEVICE_CLASS},
+		{BT_KIND_POD_GROUP, BT_RESOURCE_POD_GROUP},
+	};
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		if (rows[i].kind == kind) {
+			return rows[i].resource;
+		}
+	}
+	return (struct bt_str){NULL, 0};
+}
+
+static void move_by_kind(struct bt_scheduler *scheduler, struct bt_object *old_object,
+	struct bt_object *new_object, int64_t started_ns, int64_t now_ns)
+{
+	enum bt_kind kind = new_object != NULL ? new_object->kind : old_object->kind;
+	struct bt_cluster_event event = {event_resource(kind), BT_ACTION_UPDATE};
+	if (event.resource.data == NULL) {
+		return;
+	}
+	if (old_object == NULL) {
+		event.action = BT_ACTION_ADD;
+	} else if (new_object == NULL) {
+		event.action = BT_ACTION_DELETE;
+	}
+	bt_queue_move_all_to_active_or_backoff_queue(
+		scheduler->queue, &event, old_object, new_object, NULL, now_ns);
+	bt_scheduler_event_handled(scheduler, event.resource, event.action, started_ns);
+}
+
+/**
+ * --- devices: what the claim cache says, assumptions included (spec 12 sections 4.1 and 16), and
+ * slices that rules of taints change (4.5) ---
+ */
+
+static void device_state_changed(
+	void *context, struct bt_object *old_object, struct bt_object *new_object)
+{
+	struct bt_scheduler *scheduler = context;
+	struct bt_device_change change = {
+		.old_object = old_object != NULL ? bt_object_share(old_object) : NULL,
+		.new_object = new_object != NULL ? bt_object_share(new_object) : NULL,
+	};
+	bt_vec_push(&scheduler->device_changes, change);
+}
+
+void bt_scheduler_listen_to_devices(struct bt_scheduler *scheduler)
+{
+	struct bt_dra *dra = scheduler->engine->state->dra;
+	if (dra != NULL) {
+		dra->claims.listener = (struct bt_claim_listener){
+			.changed = device_state_changed, .context = scheduler};
+		dra->patched_slice_listener = (struct bt_patched_slice_listener){
+			.changed = device_state_changed, .context = scheduler};
+	}
+}
+
+void bt_scheduler_announce_devices(struct bt_scheduler *scheduler, int64_t now_ns)
+{
+	for (uint32_t i = 0; i < scheduler->device_changes.count; i++) {
+		const struct bt_device_change *change = &scheduler->device_changes.items[i];
+		move_by_kind(scheduler, change->old_object, change->new_object,
+			bt_metrics_now(scheduler->metrics), now_ns);
+	}
+	bt_scheduler_drop_device_changes(scheduler);
+}
+
+void bt_scheduler_drop_device_changes(struct bt_scheduler *scheduler)
+{
+	for (uint32_t i = 0; i < scheduler->device_changes.count; i++) {
+		bt_object_release(scheduler->device_changes.items[i].old_object);
+		bt_object_release(scheduler->device_changes.items[i].new_object);
+	}
+	scheduler->device_changes.count = 0;
+}
+
+static void observe_other(struct bt_scheduler *scheduler, struct bt_object *old_object,
+	struct bt_object *new_object, int64_t now_ns)
+{
+	int64_t started_ns = bt_metrics_now(scheduler->metrics);
+	struct bt_object_store *objects = &scheduler->engine->state->objects;
+	enum bt_kind kind = new_object != NULL ? new_object->kind : old_object->kind;
+	if (new_object != NULL) {
+		bt_object_store_put(objects, bt_object_share(new_object));
+	} else {
+		(void)bt_object_store_delete(objects, kind, old_object->meta->namespace_,
+			old_object->meta->name); /* absent already: nothing to undo */
+	}
+	bt_scheduler_announce_devices(scheduler, now_ns);
+	if (kind != BT_KIND_RESOURCE_CLAIM || scheduler->engine->state->dra == NULL) {
+		move_by_kind(scheduler, old_object, new_object, started_ns, now_ns);
+	}
+}
+
+/** --- the watch --- */
 
 int bt_scheduler_observe_lost(struct bt_scheduler *scheduler, struct bt_object *last_known,
 	int64_t now_ns, struct berth_error *err)
@@ -405,10 +527,14 @@ int bt_scheduler_observe(struct bt_scheduler *scheduler, struct bt_object *old_o
 	bt_scheduler_set_now(scheduler, now_ns);
 	if (kind == BT_KIND_POD) {
 		result = observe_pod(scheduler, old_object, new_object, now_ns, err);
-	} else if (kind == BT_KIND_NODE) {
-		observe_node(scheduler, old_object, new_object, now_ns);
+	} else if (kind != BT_KIND_NODE) {
+		observe_other(scheduler, old_object, new_object, now_ns);
+	} else if (old_object == NULL) {
+		add_node_to_cache(scheduler, new_object, now_ns);
+	} else if (new_object == NULL) {
+		delete_node_from_cache(scheduler, old_object, now_ns);
 	} else {
-		bt_scheduler_observe_other(scheduler, old_object, new_object, now_ns);
+		update_node_in_cache(scheduler, old_object, new_object, now_ns);
 	}
 	return result;
 }

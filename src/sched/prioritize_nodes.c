@@ -1,63 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Scores of a list of feasible nodes, and which of them is taken. Spec 03 sections 5 and 7. */
+/** Scores of a list of feasible nodes. Spec 03 section 5. */
 #include "sched/cycle_private.h"
-#include "sched/node_choice.h"
-
-/** Position of the preferred node if it is among the best, else UINT32_MAX. */
-static uint32_t find_preferred(const struct bt_engine *engine, const uint32_t *slots,
-	const int64_t *totals, uint32_t count)
-{
-	uint32_t found = UINT32_MAX;
-	if (engine->preferred_node.length == 0) {
-		return found;
-	}
-	uint32_t wanted = bt_node_table_find(&engine->state->nodes, engine->preferred_node);
-	for (uint32_t i = 0; i < count; i++) {
-		found = slots[i] == wanted ? i : found;
-	}
-	for (uint32_t i = 0; found != UINT32_MAX && i < count; i++) {
-		found = totals[i] > totals[found] ? UINT32_MAX : found;
-	}
-	return found;
-}
-
-uint32_t bt_choose_node(
-	struct bt_engine *engine, const uint32_t *slots, const int64_t *totals, uint32_t count)
-{
-	return bt_choose_node_by(engine, slots, totals, NULL, count);
-}
-
-uint32_t bt_choose_node_by(struct bt_engine *engine, const uint32_t *slots, const int64_t *totals,
-	const uint64_t *numbers, uint32_t count)
-{
-	uint32_t preferred = find_preferred(engine, slots, totals, count);
-	if (preferred != UINT32_MAX) {
-		return preferred;
-	}
-	if (engine->options.tie_policy == BT_TIE_HEAP) {
-		return bt_heap_choose_by(totals, numbers, count);
-	}
-	uint32_t best = 0;
-	uint64_t ties = 1;
-	for (uint32_t i = 1; i < count; i++) {
-		if (totals[i] > totals[best]) {
-			best = i;
-			ties = 1;
-			continue;
-		}
-		if (totals[i] < totals[best]) {
-			continue;
-		}
-		ties++;
-		if (engine->options.tie_policy == BT_TIE_RANDOM) {
-			best = bt_prng_below(&engine->prng, ties) == 0 ? i : best;
-		} else if (bt_str_compare(bt_node_table_name(&engine->state->nodes, slots[i]),
-				   bt_node_table_name(&engine->state->nodes, slots[best])) < 0) {
-			best = i;
-		}
-	}
-	return best;
-}
 
 void bt_cycle_add_normalized(
 	const struct bt_plan *plan, const uint32_t *slots, uint32_t count, int64_t *totals)
@@ -127,7 +70,25 @@ void bt_cycle_add_cycle_scores(
 	}
 }
 
-struct bt_status bt_cycle_score(
+/** Add the extenders' scores to the totals; returns what comes before the rank among equals. */
+static const uint64_t *prioritize_by_extenders(struct bt_cycle_run *run, int64_t *totals)
+{
+	const struct bt_extender_candidates *candidates = &run->extension.candidates;
+	struct bt_arena *arena = run->cycle->arena;
+	bool *scored = BT_ARENA_NEW_ARRAY(arena, bool, candidates->count);
+	uint64_t *numbers = BT_ARENA_NEW_ARRAY(arena, uint64_t, candidates->count);
+
+	bt_extenders_prioritize(
+		&run->engine->extenders, run->pod, arena, candidates, totals, scored);
+	for (uint32_t i = 0; i < candidates->count; i++) {
+		/* 63 bits, as upstream draws them. */
+		numbers[i] = scored[i] ? bt_prng_next(&run->engine->prng) >> 1 : 0;
+	}
+	return numbers;
+}
+
+/** Totals of the plugins; a status that is not Success ends the cycle. */
+static struct bt_status score_nodes(
 	struct bt_cycle_run *run, const uint32_t *slots, uint32_t count, int64_t *totals)
 {
 	struct bt_plan *plan = run->plan;
@@ -159,5 +120,15 @@ struct bt_status bt_cycle_score(
 			totals[i] = table.totals[i];
 		}
 	}
+	return status;
+}
+
+struct bt_status bt_prioritize_nodes(struct bt_cycle_run *run, const uint32_t *slots,
+	uint32_t count, int64_t *totals, const uint64_t **out_numbers)
+{
+	struct bt_status status = score_nodes(run, slots, count, totals);
+	*out_numbers = bt_status_is_success(&status) && run->extension.active
+		? prioritize_by_extenders(run, totals)
+		: NULL;
 	return status;
 }

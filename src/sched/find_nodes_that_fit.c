@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Which nodes a cycle looks at, and what the filters say of each. Spec 03 sections 3.3 to 3.5. */
+/** Which nodes a cycle looks at, and what filters and extenders say of each. Spec 03 sections 3.3
+ * to 3.6. */
 #include <string.h>
 
 #include "base/bitset.h"
@@ -22,7 +23,7 @@ struct bt_status bt_narrowed_status(const struct bt_framework *framework,
 	return status;
 }
 
-uint32_t bt_feasible_nodes_to_find(uint32_t node_count, int32_t percentage)
+uint32_t bt_num_feasible_nodes_to_find(uint32_t node_count, int32_t percentage)
 {
 	if (node_count < 100) {
 		return node_count;
@@ -46,15 +47,15 @@ uint32_t bt_search_limit(
 	}
 	int32_t option = engine->options.percentage_of_nodes_to_score;
 	if (option >= 0) {
-		return bt_feasible_nodes_to_find(node_count, option);
+		return bt_num_feasible_nodes_to_find(node_count, option);
 	}
 	const struct bt_config_profile *profile = framework->profile;
 	if (profile->percentage_of_nodes_to_score.present) {
-		return bt_feasible_nodes_to_find(
+		return bt_num_feasible_nodes_to_find(
 			node_count, profile->percentage_of_nodes_to_score.value);
 	}
 	if (bt_config_percentage_is_explicit(engine->config)) {
-		return bt_feasible_nodes_to_find(
+		return bt_num_feasible_nodes_to_find(
 			node_count, bt_config_percentage_of_nodes_to_score(engine->config));
 	}
 	return node_count;
@@ -129,12 +130,75 @@ void bt_search_candidates(const struct bt_engine *engine, const struct bt_pre_fi
 	*out_count = found;
 }
 
+/** --- with extenders: statuses as a map by node --- */
+
+static uint64_t stranger_hash(const void *owner, uint32_t value)
+{
+	return bt_str_hash(((const struct bt_cycle_extension *)owner)->strangers.items[value].name);
+}
+
+void bt_cycle_extension_init(struct bt_cycle_run *run)
+{
+	struct bt_cycle_extension *extension = &run->extension;
+	if (!bt_extenders_care(&run->engine->extenders, run->pod)) {
+		return;
+	}
+	extension->active = true;
+	extension->entry_by_slot = BT_ARENA_NEW_ARRAY(
+		run->cycle->arena, uint32_t, run->engine->state->nodes.slot_count);
+	bt_map_init(&extension->stranger_index, stranger_hash, extension);
+}
+
+void bt_cycle_extension_finish(struct bt_cycle_run *run)
+{
+	if (run->extension.active) {
+		bt_map_finish(&run->extension.stranger_index);
+		bt_vec_finish(&run->extension.strangers);
+	}
+}
+
+/** Position + 1 of a name that is no node of the snapshot; 0 at first. */
+static uint32_t *entry_of_stranger(struct bt_cycle_extension *extension, struct bt_str name)
+{
+	uint64_t hash = bt_str_hash(name);
+	for (uint32_t it = bt_map_first(&extension->stranger_index, hash); it != BT_MAP_NONE;
+		it = bt_map_next(&extension->stranger_index, hash, it)) {
+		struct bt_cycle_stranger *known =
+			&extension->strangers.items[bt_map_value(&extension->stranger_index, it)];
+		if (bt_str_equal(known->name, name)) {
+			return &known->entry;
+		}
+	}
+	struct bt_cycle_stranger stranger = {.name = name};
+	bt_vec_push(&extension->strangers, stranger);
+	bt_map_insert(&extension->stranger_index, hash, extension->strangers.count - 1);
+	return &extension->strangers.items[extension->strangers.count - 1].entry;
+}
+
+/** slot BT_SLOT_NONE: of a name that is no node. */
+static void set_status(struct bt_cycle_run *run, uint32_t slot, struct bt_str stranger,
+	const struct bt_status *status)
+{
+	struct bt_node_statuses *statuses = &run->result->diagnosis.statuses;
+	struct bt_node_status_entry entry = {slot, *status};
+	uint32_t *position = slot != BT_SLOT_NONE ? &run->extension.entry_by_slot[slot]
+						  : entry_of_stranger(&run->extension, stranger);
+	if (*position != 0) {
+		statuses->entries.items[*position - 1] = entry;
+		return;
+	}
+	bt_vec_push(&statuses->entries, entry);
+	*position = statuses->entries.count;
+}
+
+/** --- filters --- */
+
 static void record_rejection(
 	struct bt_cycle_run *run, uint32_t slot, const struct bt_status *status)
 {
 	struct bt_diagnosis *diagnosis = &run->result->diagnosis;
 	if (run->extension.active) {
-		bt_cycle_set_status(run, slot, BT_STR(""), status);
+		set_status(run, slot, BT_STR(""), status);
 	} else {
 		struct bt_node_status_entry entry = {slot, *status};
 		bt_vec_push(&diagnosis->statuses.entries, entry);
@@ -358,7 +422,8 @@ static void learn_verdicts(struct bt_cycle_run *run, const struct bt_search *sea
 	}
 }
 
-struct bt_search_result bt_cycle_search(struct bt_cycle_run *run, struct bt_search search)
+struct bt_search_result bt_find_nodes_that_pass_filters(
+	struct bt_cycle_run *run, struct bt_search search)
 {
 	struct bt_search_result found = {0};
 	learn_verdicts(run, &search);
@@ -374,4 +439,39 @@ struct bt_search_result bt_cycle_search(struct bt_cycle_run *run, struct bt_sear
 	}
 	bt_cycle_filters_ran(run, &found.error);
 	return found;
+}
+
+/** --- extenders --- */
+
+static void reject(void *context, uint32_t slot, struct bt_str node_name, enum bt_status_code code,
+	struct bt_str reason)
+{
+	struct bt_cycle_run *run = context;
+	struct bt_status status = bt_status_text(code, run->cycle->arena, reason);
+	set_status(run, slot, node_name, &status);
+}
+
+struct bt_status bt_find_nodes_that_pass_extenders(
+	struct bt_cycle_run *run, struct bt_search_result *found)
+{
+	struct bt_arena *arena = run->cycle->arena;
+	const struct bt_state *state = run->engine->state;
+	struct bt_extender_candidates candidates = {
+		.nodes = BT_ARENA_NEW_ARRAY(arena, struct bt_extender_node, found->feasible_count),
+		.slots = found->feasible,
+		.count = found->feasible_count,
+	};
+	for (uint32_t i = 0; i < candidates.count; i++) {
+		candidates.nodes[i].name = bt_node_table_name(&state->nodes, found->feasible[i]);
+	}
+	struct bt_extender_sink sink = {reject, run};
+	struct bt_status status =
+		bt_extenders_filter(&run->engine->extenders, run->pod, arena, &candidates, &sink);
+	if (bt_status_is_success(&status)) {
+		found->feasible = candidates.slots;
+		found->feasible_count = candidates.count;
+		run->extension.candidates = candidates;
+		run->cycle->without_pods = candidates.without_pods;
+	}
+	return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef BT_SCHED_NODE_CHOICE_H
-#define BT_SCHED_NODE_CHOICE_H
+#ifndef BT_SCHED_SELECT_HOST_H
+#define BT_SCHED_SELECT_HOST_H
 /**
  * Which of the equally good nodes is taken. Upstream builds a binary heap over the feasible nodes
  * in search order and pops it (spec 03 section 7). Without extenders the popped node is the first

@@ -2,10 +2,10 @@
 /** How many nodes are searched and which of the best is taken: spec 03 sections 3.3 and 7. */
 #include "base/prng.h"
 #include "sched/engine.h"
-#include "sched/node_choice.h"
+#include "sched/select_host.h"
 #include "test_main.h"
 
-START_TEST(test_feasible_nodes_to_find__table)
+START_TEST(test_num_feasible_nodes_to_find__table)
 {
 	static const struct {
 		uint32_t node_count;
@@ -17,7 +17,8 @@ START_TEST(test_feasible_nodes_to_find__table)
 		{100000, 0, 5000}};
 
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
-		uint32_t got = bt_feasible_nodes_to_find(rows[i].node_count, rows[i].percentage);
+		uint32_t got =
+			bt_num_feasible_nodes_to_find(rows[i].node_count, rows[i].percentage);
 
 		ck_assert_msg(got == rows[i].expected, "%u nodes, %d %%: %u instead of %u",
 			rows[i].node_count, (int)rows[i].percentage, got, rows[i].expected);
@@ -80,7 +81,7 @@ static uint32_t pop_of(const int64_t *totals, uint32_t count)
 	return heap.items[count - 1];
 }
 
-START_TEST(test_node_choice__edge_03_21_second_of_two)
+START_TEST(test_select_host__edge_03_21_second_of_two)
 {
 	static const int64_t two[] = {1, 2};
 	static const int64_t four[] = {3, 2, 1, 3};
@@ -90,7 +91,7 @@ START_TEST(test_node_choice__edge_03_21_second_of_two)
 }
 END_TEST
 
-START_TEST(test_node_choice__edge_03_21_random_numbers)
+START_TEST(test_select_host__edge_03_21_random_numbers)
 {
 	static const uint64_t numbers[] = {1, 0, 0, 2};
 	static const uint32_t order[] = {3, 0, 1, 2};
@@ -106,7 +107,7 @@ START_TEST(test_node_choice__edge_03_21_random_numbers)
 }
 END_TEST
 
-START_TEST(test_node_choice__all_equal_takes_the_first)
+START_TEST(test_select_host__all_equal_takes_the_first)
 {
 	int64_t totals[64] = {0};
 
@@ -116,7 +117,7 @@ START_TEST(test_node_choice__all_equal_takes_the_first)
 }
 END_TEST
 
-START_TEST(test_node_choice__as_the_literal_heap)
+START_TEST(test_select_host__as_the_literal_heap)
 {
 	struct bt_prng prng;
 
@@ -137,7 +138,7 @@ START_TEST(test_node_choice__as_the_literal_heap)
 }
 END_TEST
 
-START_TEST(test_node_choice__every_subset_of_a_small_heap)
+START_TEST(test_select_host__every_subset_of_a_small_heap)
 {
 	for (uint32_t count = 1; count <= 12; count++) {
 		for (uint32_t best = 1; best < UINT32_C(1) << count; best++) {
@@ -154,7 +155,7 @@ START_TEST(test_node_choice__every_subset_of_a_small_heap)
 }
 END_TEST
 
-START_TEST(test_node_choice__totals_are_64_bit)
+START_TEST(test_select_host__totals_are_64_bit)
 {
 	static const int64_t totals[] = {INT64_C(1) << 32, (INT64_C(1) << 32) + 1, -1, INT64_MIN};
 
@@ -163,7 +164,7 @@ START_TEST(test_node_choice__totals_are_64_bit)
 }
 END_TEST
 
-BT_TEST_MAIN("node_choice", test_feasible_nodes_to_find__table,
-	test_node_choice__edge_03_21_second_of_two, test_node_choice__edge_03_21_random_numbers,
-	test_node_choice__all_equal_takes_the_first, test_node_choice__as_the_literal_heap,
-	test_node_choice__every_subset_of_a_small_heap, test_node_choice__totals_are_64_bit)
+BT_TEST_MAIN("select_host", test_num_feasible_nodes_to_find__table,
+	test_select_host__edge_03_21_second_of_two, test_select_host__edge_03_21_random_numbers,
+	test_select_host__all_equal_takes_the_first, test_select_host__as_the_literal_heap,
+	test_select_host__every_subset_of_a_small_heap, test_select_host__totals_are_64_bit)

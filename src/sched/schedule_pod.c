@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "dra/dra.h"
+#include "framework/fit_error.h"
 #include "framework/node_statuses.h"
 #include "sched/cycle_private.h"
-#include "sched/node_choice.h"
 
 struct bt_cycle_state *bt_engine_begin_cycle(
 	struct bt_engine *engine, const struct bt_framework *framework)
@@ -69,29 +69,23 @@ void bt_cycle_set_error(struct bt_schedule_result *result, const struct bt_statu
 		(struct bt_post_filter_result){true, BT_NOMINATING_OVERRIDE, {NULL, 0}};
 }
 
-static void choose_from_list(
-	struct bt_cycle_run *run, const uint32_t *slots, uint32_t count, uint32_t explicit_count)
-{
-	if (count == 1) {
-		bt_cycle_set_scheduled(run->result, slots[0], 0, 1, explicit_count);
-		return;
-	}
-	int64_t *totals = bt_arena_alloc(run->cycle->arena, count * sizeof(*totals));
-	struct bt_status status = bt_cycle_score(run, slots, count, totals);
-	if (!bt_status_is_success(&status)) {
-		bt_cycle_set_error(run->result, &status);
-		return;
-	}
-	const uint64_t *numbers =
-		run->extension.active ? bt_cycle_ask_priorities(run, totals) : NULL;
-	uint32_t best = bt_choose_node_by(run->engine, slots, totals, numbers, count);
-	run->ranked = slots;
-	run->totals = totals;
-	run->ranked_count = count;
-	bt_cycle_set_scheduled(run->result, slots[best], totals[best], count, explicit_count);
-}
+/** --- no node fits: spec 03 section 8 --- */
 
-/** --- no node fits --- */
+void bt_diagnosis_message(const struct bt_diagnosis *diagnosis, struct bt_strbuf *out)
+{
+	bt_strbuf_printf(out, "0/%u nodes are available:", diagnosis->node_count);
+	if (diagnosis->pre_filter_message.length != 0) {
+		bt_strbuf_append_char(out, ' ');
+		bt_strbuf_append_str(out, diagnosis->pre_filter_message);
+		bt_strbuf_append_char(out, '.');
+	} else {
+		bt_fit_error_append_reasons(&diagnosis->statuses, diagnosis->node_count, out);
+	}
+	if (diagnosis->post_filter_message.length != 0) {
+		bt_strbuf_append_char(out, ' ');
+		bt_strbuf_append_str(out, diagnosis->post_filter_message);
+	}
+}
 
 void bt_cycle_fail(struct bt_cycle_run *run)
 {
@@ -113,6 +107,97 @@ void bt_cycle_fail(struct bt_cycle_run *run)
 	result->status = bt_status_error_text(run->cycle->arena, bt_strbuf_str(&text));
 	result->status.code = BT_STATUS_UNSCHEDULABLE;
 	bt_strbuf_finish(&text);
+}
+
+/** --- opportunistic batching: spec 03 sections 3.2 and 3.4, spec 09 section 12 --- */
+
+/** The profile's; NULL: no hints are taken or left. */
+static struct bt_batch *batch_of(const struct bt_cycle_run *run)
+{
+	const struct bt_engine *engine = run->engine;
+	if (run->attempt == NULL || engine->batches == NULL) {
+		return NULL;
+	}
+	uint32_t profile = 0;
+	while (engine->profiles.frameworks.items[profile] != run->framework) {
+		profile++;
+	}
+	return &engine->batches[profile];
+}
+
+/** What the attempt before left for this pod. */
+static void take_hint(struct bt_cycle_run *run)
+{
+	const struct bt_queued_attempt *attempt = run->attempt;
+	struct bt_profile_metrics *metrics = run->framework->metrics;
+	struct bt_batch *batch = batch_of(run);
+	enum bt_batch_flush flush = BT_BATCH_FLUSH_NONE;
+	if (batch == NULL) {
+		return;
+	}
+	int64_t started_ns = bt_profile_now(metrics);
+	if (batch->has_list) {
+		run->hint = bt_batch_get_hint(batch, run->framework, run->cycle, run->pod,
+			attempt->signature, attempt->cycle_count, attempt->now_ns, &flush);
+		run->hint = bt_arena_str(run->cycle->arena, run->hint);
+		run->result->hinted = run->hint.length != 0;
+	}
+	bt_profile_batch_flushed(metrics, flush);
+	bt_profile_hint_taken(metrics, run->result->hinted, started_ns);
+	if (!run->result->hinted) {
+		bt_profile_batch_attempted(metrics, BT_BATCH_NO_HINT);
+	}
+}
+
+bool bt_cycle_wants_ranking(const struct bt_cycle_run *run)
+{
+	return run->attempt != NULL && run->engine->batches != NULL &&
+		run->attempt->signature.data != NULL;
+}
+
+/** Why nothing was kept, if so. */
+static enum bt_batch_flush store(struct bt_cycle_run *run, struct bt_batch *batch)
+{
+	const struct bt_node_table *nodes = &run->engine->state->nodes;
+	const struct bt_queued_attempt *attempt = run->attempt;
+	enum bt_batch_flush flush;
+	if (attempt->signature.data == NULL && !batch->has_list) {
+		/* There is nothing to forget, and nothing to keep. */
+		return run->result->feasible_count > 1 ? BT_BATCH_FLUSH_POD_NOT_BATCHABLE
+						       : BT_BATCH_FLUSH_EMPTY_LIST;
+	}
+	struct bt_batch_result result = {
+		.signature = attempt->signature,
+		.hint = run->hint,
+		.chosen = bt_node_table_name(nodes, run->result->slot),
+		.cycle_count = attempt->cycle_count,
+	};
+	if (attempt->signature.data != NULL && run->ranked_count != 0) {
+		bt_sym *names = BT_ARENA_NEW_ARRAY(run->cycle->arena, bt_sym, run->ranked_count);
+		for (uint32_t i = 0; i < run->ranked_count; i++) {
+			names[i] = nodes->rows[run->ranked[i]].name;
+		}
+		result.others = names;
+		result.totals = run->totals;
+		result.other_count = run->ranked_count;
+	}
+	enum bt_batch_attempt end = bt_batch_store(batch, &result, attempt->now_ns, &flush);
+	if (end != BT_BATCH_NO_HINT) {
+		bt_profile_batch_attempted(run->framework->metrics, end);
+	}
+	return flush;
+}
+
+/** Leave the ranking for the next attempt. */
+static void leave_ranking(struct bt_cycle_run *run)
+{
+	struct bt_profile_metrics *metrics = run->framework->metrics;
+	struct bt_batch *batch = batch_of(run);
+	if (batch != NULL) {
+		int64_t started_ns = bt_profile_now(metrics);
+		bt_profile_batch_flushed(metrics, store(run, batch));
+		bt_profile_results_stored(metrics, started_ns);
+	}
 }
 
 /** --- the search of spec 03 section 3.4 --- */
@@ -138,16 +223,17 @@ static uint32_t find_nominated_node(const struct bt_cycle_run *run)
 
 /** A nominated pod, or one with a hint, tries its node alone first. true: that decided the cycle.
  */
-static bool try_nominated_node(struct bt_cycle_run *run)
+static bool evaluate_nominated_node(struct bt_cycle_run *run)
 {
 	uint32_t slot = find_nominated_node(run);
 	if (slot == BT_SLOT_NONE) {
 		return false;
 	}
-	struct bt_search_result found = bt_cycle_search(run, (struct bt_search){&slot, 1, 0, 1});
+	struct bt_search_result found =
+		bt_find_nodes_that_pass_filters(run, (struct bt_search){&slot, 1, 0, 1});
 	/* A failing Filter or extender here is only logged upstream; the full search decides. */
 	if (found.feasible_count != 0 && run->extension.active) {
-		struct bt_status status = bt_cycle_ask_filters(run, &found);
+		struct bt_status status = bt_find_nodes_that_pass_extenders(run, &found);
 		found.feasible_count = bt_status_is_success(&status) ? found.feasible_count : 0;
 	}
 	if (found.feasible_count == 0) {
@@ -177,7 +263,12 @@ static bool trial_stands_alone(struct bt_diagnosis *diagnosis, uint32_t trial_sl
 	return true;
 }
 
-static void search_list(struct bt_cycle_run *run)
+/**
+ * The list in rotated order, then the extenders. out_explicit_count: nodes with a status of their
+ * own.
+ */
+static struct bt_search_result find_nodes_that_fit(
+	struct bt_cycle_run *run, uint32_t *out_explicit_count)
 {
 	struct bt_engine *engine = run->engine;
 	struct bt_diagnosis *diagnosis = &run->result->diagnosis;
@@ -197,7 +288,7 @@ static void search_list(struct bt_cycle_run *run)
 	struct bt_search_result found = {0};
 	if (search.count != 0) {
 		search.start %= search.count;
-		found = bt_cycle_search(run, search);
+		found = bt_find_nodes_that_pass_filters(run, search);
 	}
 	/* All explicit entries count for the rotation, the nominated node's trial included. */
 	uint32_t explicit_count = found.rejected_count;
@@ -211,19 +302,12 @@ static void search_list(struct bt_cycle_run *run)
 	engine->next_start_node_index = (uint32_t)(advanced % bt_search_node_count(engine->state));
 	if (bt_status_is_success(&found.error) && run->extension.active) {
 		uint32_t before = found.feasible_count;
-		found.error = bt_cycle_ask_filters(run, &found);
+		found.error = bt_find_nodes_that_pass_extenders(run, &found);
 		diagnosis->rejected_by_extender = found.feasible_count != before;
 		explicit_count = diagnosis->statuses.entries.count;
 	}
-	if (!bt_status_is_success(&found.error)) {
-		struct bt_status error = bt_status_error_text(
-			run->cycle->arena, bt_status_message_str(&found.error, run->cycle->arena));
-		bt_cycle_set_error(run->result, &error);
-	} else if (found.feasible_count == 0) {
-		bt_cycle_fail(run);
-	} else {
-		choose_from_list(run, found.feasible, found.feasible_count, explicit_count);
-	}
+	*out_explicit_count = explicit_count;
+	return found;
 }
 
 /** PreFilter; false when it decided the cycle. */
@@ -251,25 +335,47 @@ static bool run_pre_filter(struct bt_cycle_run *run)
 	return false;
 }
 
-static void set_no_nodes(struct bt_schedule_result *result, struct bt_arena *arena)
+static void schedule_pod(struct bt_cycle_run *run)
 {
-	result->outcome = BT_OUTCOME_NO_NODES;
-	result->status = bt_status_error_text(arena, BT_STR("no nodes available to schedule pods"));
-	result->status.code = BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE;
-	result->nomination =
-		(struct bt_post_filter_result){true, BT_NOMINATING_OVERRIDE, {NULL, 0}};
-}
-
-static void decide(struct bt_cycle_run *run)
-{
+	struct bt_arena *arena = run->cycle->arena;
 	if (!run_pre_filter(run)) {
 		return;
 	}
 	bt_cycle_mark_nominated(run);
-	bt_cycle_take_hint(run);
-	if (!try_nominated_node(run) && !bt_cycle_decide_by_cells(run)) {
-		search_list(run);
+	take_hint(run);
+	if (evaluate_nominated_node(run) || bt_cycle_decide_by_cells(run)) {
+		return;
 	}
+	uint32_t explicit_count;
+	struct bt_search_result found = find_nodes_that_fit(run, &explicit_count);
+	uint32_t count = found.feasible_count;
+	if (!bt_status_is_success(&found.error)) {
+		struct bt_status error =
+			bt_status_error_text(arena, bt_status_message_str(&found.error, arena));
+		bt_cycle_set_error(run->result, &error);
+		return;
+	}
+	if (count == 0) {
+		bt_cycle_fail(run);
+		return;
+	}
+	if (count == 1) {
+		bt_cycle_set_scheduled(run->result, found.feasible[0], 0, 1, explicit_count);
+		return;
+	}
+	const uint64_t *numbers;
+	int64_t *totals = bt_arena_alloc(arena, count * sizeof(*totals));
+	struct bt_status status = bt_prioritize_nodes(run, found.feasible, count, totals, &numbers);
+	if (!bt_status_is_success(&status)) {
+		bt_cycle_set_error(run->result, &status);
+		return;
+	}
+	uint32_t best = bt_select_host(run->engine, found.feasible, totals, numbers, count);
+	run->ranked = found.feasible;
+	run->totals = totals;
+	run->ranked_count = count;
+	bt_cycle_set_scheduled(
+		run->result, found.feasible[best], totals[best], count, explicit_count);
 }
 
 static void begin_result(struct bt_engine *engine, struct bt_framework *framework,
@@ -330,7 +436,11 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
 {
 	begin_result(engine, framework, out_result);
 	if (bt_search_node_count(engine->state) == 0) {
-		set_no_nodes(out_result, out_result->cycle->arena);
+		struct bt_status status = bt_status_error_text(
+			out_result->cycle->arena, BT_STR("no nodes available to schedule pods"));
+		status.code = BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE;
+		bt_cycle_set_error(out_result, &status);
+		out_result->outcome = BT_OUTCOME_NO_NODES;
 		return;
 	}
 	struct bt_cycle_run run = {
@@ -354,9 +464,9 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
 	run.cycle->borrows_counters = true;
 	bt_cycle_extension_init(&run);
 	out_result->extended = run.extension.active;
-	decide(&run);
+	schedule_pod(&run);
 	if (out_result->outcome == BT_OUTCOME_SCHEDULED) {
-		bt_cycle_leave_ranking(&run);
+		leave_ranking(&run);
 	}
 	stop_borrowing(framework, run.cycle);
 	bt_cycle_extension_finish(&run);
