@@ -55,13 +55,6 @@ static int write_status(void *context, const struct bt_pod *pod,
 	return 0;
 }
 
-static int patch_victim(void *context BT_UNUSED, struct bt_preemption_ticket ticket BT_UNUSED,
-	const struct bt_preemption_pod *victim BT_UNUSED,
-	const struct bt_pod_condition *condition BT_UNUSED, struct berth_error *err BT_UNUSED)
-{
-	return 0; /* it is deleted next */
-}
-
 static int delete_victim(void *context, struct bt_preemption_ticket ticket BT_UNUSED,
 	const struct bt_preemption_pod *victim, struct berth_error *err BT_UNUSED)
 {
@@ -70,17 +63,6 @@ static int delete_victim(void *context, struct bt_preemption_ticket ticket BT_UN
 	if (write != NULL) {
 		write->deleted = true;
 		living->victim_count++;
-	}
-	return 0;
-}
-
-static int clear_nomination(void *context, struct bt_preemption_ticket ticket BT_UNUSED,
-	const struct bt_preemption_pod *pod, struct berth_error *err BT_UNUSED)
-{
-	struct bt_living *living = context;
-	struct bt_living_write *write = begin_write(living, pod->namespace_, pod->name);
-	if (write != NULL) {
-		write->nomination = BT_STR("");
 	}
 	return 0;
 }
@@ -231,17 +213,11 @@ int bt_living_init(struct bt_living *living, const struct bt_setup *setup, struc
 	struct bt_engine_options options;
 	struct bt_config *config = NULL;
 	*living = (struct bt_living){.now_ns = START_NS};
-	living->preemption = (struct bt_preemption_writer){
-		.patch_condition = patch_victim,
-		.delete_pod = delete_victim,
-		.clear_nomination = clear_nomination,
-		.context = living,
-	};
 	struct bt_scheduler_writer writer = {
 		.context = living,
 		.bind = write_binding,
 		.patch_status = write_status,
-		.preemption = &living->preemption,
+		.delete_pod = delete_victim,
 	};
 	int result = bt_setup_engine_options(setup, &options, err);
 	if (result == 0) {

@@ -22,7 +22,6 @@ struct bt_living {
 	struct bt_scheduler *scheduler;
 	int64_t now_ns;
 	struct bt_pod_commons commons;
-	struct bt_preemption_writer preemption;
 	BT_VEC(struct bt_living_write) writes;
 	struct bt_arena texts; /* of the writes and of the last attempt */
 	uint64_t resource_version;

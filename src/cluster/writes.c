@@ -198,14 +198,14 @@ static int perform_eviction(struct bt_cluster_writes *writes, struct bt_str name
 /** At once in the synchronous form, else when the attempt is over: first the preemptor is told
  * where it will go, then victims leave (spec 13 section 14.9). */
 static int evict(struct bt_cluster_writes *writes, struct bt_preemption_ticket ticket,
-	const struct bt_preemption_pod *pod, struct bt_str status, struct berth_error *err)
+	struct bt_str namespace_, struct bt_str name, struct bt_str status, struct berth_error *err)
 {
 	struct bt_cluster_writes_eviction eviction = {.ticket = ticket};
 	struct bt_strbuf text = {0};
 	if (ticket.executor == NULL) {
-		return perform_eviction(writes, pod->namespace_, pod->name, status, err);
+		return perform_eviction(writes, namespace_, name, status, err);
 	}
-	bt_strbuf_printf(&text, "%.*s/%.*s", BT_STR_ARG(pod->namespace_), BT_STR_ARG(pod->name));
+	bt_strbuf_printf(&text, "%.*s/%.*s", BT_STR_ARG(namespace_), BT_STR_ARG(name));
 	eviction.key = bt_strbuf_steal(&text);
 	eviction.status = bt_strndup(status.length != 0 ? status.data : "", status.length);
 	bt_vec_push(&writes->evictions, eviction);
@@ -237,61 +237,24 @@ static void attempt_ended(void *context)
 	writes->evictions.count = 0;
 }
 
-/** What differs from the pod's status. */
-static int patch_pod(struct bt_cluster_writes *writes, struct bt_preemption_ticket ticket,
-	const struct bt_preemption_pod *target, const struct bt_pod_condition *condition,
-	const struct bt_post_filter_result *nomination, struct berth_error *err)
+static int patch_other(void *context, struct bt_preemption_ticket ticket, const struct bt_pod *pod,
+	const struct bt_pod_condition *condition, const struct bt_post_filter_result *nomination,
+	struct berth_error *err)
 {
-	const struct bt_pod *pod = bt_scheduler_find_same_pod(
-		writes->scheduler, target->namespace_, target->name, target->uid);
-	if (pod == NULL) {
-		return bt_error_set(err, BERTH_ERR_NOT_FOUND, "pod \"%.*s\" not found",
-			BT_STR_ARG(target->name));
-	}
+	struct bt_cluster_writes *writes = context;
 	bt_strbuf_reset(&writes->text);
 	if (!bt_document_pod_status(
 		    pod, condition, nomination, bt_api_now_ns(writes->api), &writes->text)) {
 		return 0;
 	}
-	return evict(writes, ticket, target, bt_strbuf_str(&writes->text), err);
-}
-
-static int patch_condition(void *context, struct bt_preemption_ticket ticket,
-	const struct bt_preemption_pod *victim, const struct bt_pod_condition *condition,
-	struct berth_error *err)
-{
-	static const struct bt_post_filter_result as_it_is = {0};
-	return patch_pod(context, ticket, victim, condition, &as_it_is, err);
+	return evict(writes, ticket, pod->metadata.namespace_, pod->metadata.name,
+		bt_strbuf_str(&writes->text), err);
 }
 
 static int delete_pod(void *context, struct bt_preemption_ticket ticket,
 	const struct bt_preemption_pod *victim, struct berth_error *err)
 {
-	return evict(context, ticket, victim, BT_STR(""), err);
-}
-
-static int clear_nomination(void *context, struct bt_preemption_ticket ticket,
-	const struct bt_preemption_pod *pod, struct berth_error *err)
-{
-	struct bt_post_filter_result nothing = {true, BT_NOMINATING_OVERRIDE, BT_STR("")};
-	return patch_pod(context, ticket, pod, NULL, &nothing, err);
-}
-
-static void preemption_event(void *context, const struct bt_preemption_event *preempted)
-{
-	struct bt_cluster_writes *writes = context;
-	struct bt_object *victim = bt_scheduler_find_pod(
-		writes->scheduler, preempted->victim.namespace_, preempted->victim.name);
-	if (victim != NULL) {
-		event(writes, bt_object_value(victim, BT_KIND_POD), "Normal", "Preempted",
-			"Preempting", preempted->note);
-	}
-}
-
-static void activate(void *context, const struct bt_preemption_pod *pods, uint32_t count)
-{
-	struct bt_cluster_writes *writes = context;
-	bt_scheduler_activate_now(writes->scheduler, pods, count, bt_api_now_ns(writes->api));
+	return evict(context, ticket, victim->namespace_, victim->name, BT_STR(""), err);
 }
 
 /** --- volumes --- */
@@ -366,14 +329,6 @@ void bt_cluster_writes_init(struct bt_cluster_writes *writes, struct bt_api *api
 	bt_arena_init(&writes->event_arena, 0);
 	struct bt_event_sink sink = {.context = writes, .post = post_event, .patch = patch_event};
 	writes->events = bt_event_recorder_create(&sink);
-	writes->preemption = (struct bt_preemption_writer){
-		.context = writes,
-		.patch_condition = patch_condition,
-		.delete_pod = delete_pod,
-		.clear_nomination = clear_nomination,
-		.event = preemption_event,
-		.activate = activate,
-	};
 	writes->volumes = (struct bt_volume_writer){
 		.context = writes,
 		.bind_volume = bind_volume,
@@ -386,7 +341,8 @@ void bt_cluster_writes_init(struct bt_cluster_writes *writes, struct bt_api *api
 		.bind = bind,
 		.patch_status = patch_status,
 		.event = event,
-		.preemption = &writes->preemption,
+		.patch_other = patch_other,
+		.delete_pod = delete_pod,
 		.volumes = &writes->volumes,
 		.claims = &writes->claims,
 		.warn = warn,

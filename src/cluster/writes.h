@@ -20,7 +20,6 @@ struct bt_cluster_writes {
 	struct bt_api *api;
 	struct bt_scheduler *scheduler; /* set once it exists */
 	struct bt_scheduler_writer writer;
-	struct bt_preemption_writer preemption;
 	struct bt_volume_writer volumes;
 	struct bt_claim_writer claims;
 	struct bt_event_recorder *events;

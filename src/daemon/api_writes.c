@@ -201,12 +201,10 @@ void bt_api_writes_init_pods(struct bt_api_writes *writes)
 		.bind = bind,
 		.patch_status = patch_status,
 		.event = event,
-		.preemption = &writes->preemption,
 		.volumes = &writes->volumes,
 		.claims = &writes->claims,
 		.warn = warn,
 		.may_schedule = may_schedule,
-		.attempt_ended = bt_api_writes_flush,
 	};
 }
 

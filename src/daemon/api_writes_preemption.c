@@ -6,12 +6,6 @@
 #include "daemon/write_documents.h"
 #include "plugins/preemption_executor.h"
 
-static const struct bt_pod *find_pod(
-	const struct bt_api_writes *writes, const struct bt_preemption_pod *pod)
-{
-	return bt_scheduler_find_same_pod(writes->scheduler, pod->namespace_, pod->name, pod->uid);
-}
-
 /**
  * In the synchronous form the answer is waited for; else the write begins when the attempt is over
  * and its own patch is answered: first the preemptor is told where it will go, then victims leave
@@ -51,45 +45,26 @@ void bt_api_writes_flush(void *context)
 	writes->attempt_patch = 0;
 }
 
-/** Of a pod whose status is as document's arguments say; 0: there is nothing to write. */
-static int patch_pod(struct bt_api_writes *writes, struct bt_preemption_ticket ticket,
-	const struct bt_preemption_pod *target, const struct bt_pod_condition *condition,
-	const struct bt_post_filter_result *nomination, struct berth_error *err)
+static int patch_other(void *context, struct bt_preemption_ticket ticket, const struct bt_pod *pod,
+	const struct bt_pod_condition *condition, const struct bt_post_filter_result *nomination,
+	struct berth_error *err)
 {
+	struct bt_api_writes *writes = context;
 	const struct bt_api_writes_options *options = &writes->options;
-	const struct bt_pod *pod = find_pod(writes, target);
-	if (pod == NULL) {
-		return bt_error_set(err, BERTH_ERR_NOT_FOUND, "pod \"%.*s\" not found",
-			BT_STR_ARG(target->name));
-	}
+	const struct bt_object_meta *meta = &pod->metadata;
 	bt_strbuf_reset(&writes->scratch);
 	if (!bt_document_pod_status(pod, condition, nomination, options->now_ns(options->context),
 		    &writes->scratch)) {
 		return 0;
 	}
-	struct bt_write *write = bt_write_create(
-		writes, BT_WRITE_EVICTION, target->uid, target->namespace_, target->name);
+	struct bt_write *write =
+		bt_write_create(writes, BT_WRITE_EVICTION, meta->uid, meta->namespace_, meta->name);
 	write->method = "PATCH";
 	write->content_type = BT_STR(BT_MEDIA_STRATEGIC_PATCH);
 	write->retries = true;
 	bt_write_set_path(write, BT_KIND_POD, "/status");
 	bt_write_set_body(write, bt_strbuf_str(&writes->scratch));
 	return evict(write, ticket, err);
-}
-
-static int patch_condition(void *context, struct bt_preemption_ticket ticket,
-	const struct bt_preemption_pod *victim, const struct bt_pod_condition *condition,
-	struct berth_error *err)
-{
-	static const struct bt_post_filter_result as_it_is = {0};
-	return patch_pod(context, ticket, victim, condition, &as_it_is, err);
-}
-
-static int clear_nomination(void *context, struct bt_preemption_ticket ticket,
-	const struct bt_preemption_pod *pod, struct berth_error *err)
-{
-	struct bt_post_filter_result nothing = {true, BT_NOMINATING_OVERRIDE, BT_STR("")};
-	return patch_pod(context, ticket, pod, NULL, &nothing, err);
 }
 
 static int delete_pod(void *context, struct bt_preemption_ticket ticket,
@@ -113,32 +88,9 @@ static int delete_pod(void *context, struct bt_preemption_ticket ticket,
 	return evict(write, ticket, err);
 }
 
-static void tell_event(void *context, const struct bt_preemption_event *preempted)
-{
-	struct bt_api_writes *writes = context;
-	const struct bt_pod *pod = find_pod(writes, &preempted->victim);
-	if (pod != NULL) {
-		writes->writer.event(
-			writes, pod, "Normal", "Preempted", "Preempting", preempted->note);
-	}
-}
-
-static void activate(void *context, const struct bt_preemption_pod *pods, uint32_t count)
-{
-	struct bt_api_writes *writes = context;
-	const struct bt_api_writes_options *options = &writes->options;
-	bt_scheduler_activate_now(
-		writes->scheduler, pods, count, options->now_ns(options->context));
-}
-
 void bt_api_writes_init_preemption(struct bt_api_writes *writes)
 {
-	writes->preemption = (struct bt_preemption_writer){
-		.context = writes,
-		.patch_condition = patch_condition,
-		.delete_pod = delete_pod,
-		.clear_nomination = clear_nomination,
-		.event = tell_event,
-		.activate = activate,
-	};
+	writes->writer.patch_other = patch_other;
+	writes->writer.delete_pod = delete_pod;
+	writes->writer.attempt_ended = bt_api_writes_flush;
 }

@@ -66,7 +66,6 @@ struct bt_api_writes {
 	struct bt_api_writes_options options;
 	struct bt_scheduler *scheduler;
 	struct bt_scheduler_writer writer;
-	struct bt_preemption_writer preemption;
 	struct bt_volume_writer volumes;
 	struct bt_claim_writer claims;
 	struct bt_prng prng;

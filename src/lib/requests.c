@@ -211,14 +211,9 @@ static void set_condition(struct bt_request *request, const struct bt_pod_condit
 	};
 }
 
-static int patch_status(void *context, const struct bt_pod *pod,
-	const struct bt_pod_condition *condition, const struct bt_post_filter_result *nomination,
-	BT_UNUSED struct berth_error *err)
+static void set_status(struct bt_request *request, const struct bt_pod *pod,
+	const struct bt_pod_condition *condition, const struct bt_post_filter_result *nomination)
 {
-	struct bt_requests *requests = context;
-	struct bt_request *request = add(requests, BERTH_REQUEST_PATCH_STATUS);
-
-	request->awaited = bt_scheduler_queues_calls(requests->scheduler);
 	set_identity(request, pod->metadata.namespace_, pod->metadata.name, pod->metadata.uid);
 	if (condition != NULL) {
 		set_condition(request, condition);
@@ -228,70 +223,56 @@ static int patch_status(void *context, const struct bt_pod *pod,
 		request->request.nominated_node_name =
 			copy(request, nomination->nominated_node_name);
 	}
-	return request->awaited ? BT_WRITE_PENDING : 0;
 }
 
-static void add_event(struct bt_requests *requests, struct bt_str namespace_, struct bt_str name,
-	struct bt_str uid, const char *const texts[3], struct bt_str note)
+static int patch_status(void *context, const struct bt_pod *pod,
+	const struct bt_pod_condition *condition, const struct bt_post_filter_result *nomination,
+	BT_UNUSED struct berth_error *err)
 {
-	struct bt_request *request = add(requests, BERTH_REQUEST_EVENT);
+	struct bt_requests *requests = context;
+	struct bt_request *request = add(requests, BERTH_REQUEST_PATCH_STATUS);
 
-	set_identity(request, namespace_, name, uid);
-	request->request.event_type = copy(request, bt_str_from(texts[0]));
-	request->request.event_reason = copy(request, bt_str_from(texts[1]));
-	request->request.event_action = copy(request, bt_str_from(texts[2]));
-	request->request.event_note = copy(request, note);
+	request->awaited = bt_scheduler_queues_calls(requests->scheduler);
+	set_status(request, pod, condition, nomination);
+	return request->awaited ? BT_WRITE_PENDING : 0;
 }
 
 static void event(void *context, const struct bt_pod *pod, const char *type, const char *reason,
 	const char *action, struct bt_str note)
 {
-	const struct bt_object_meta *meta = &pod->metadata;
+	struct bt_request *request = add(context, BERTH_REQUEST_EVENT);
 
-	add_event(context, meta->namespace_, meta->name, meta->uid,
-		(const char *const[]){type, reason, action}, note);
-}
-
-static void preemption_event(void *context, const struct bt_preemption_event *preempted)
-{
-	add_event(context, preempted->victim.namespace_, preempted->victim.name,
-		preempted->victim.uid, (const char *const[]){"Normal", "Preempted", "Preempting"},
-		preempted->note);
+	set_identity(request, pod->metadata.namespace_, pod->metadata.name, pod->metadata.uid);
+	request->request.event_type = copy(request, bt_str_from(type));
+	request->request.event_reason = copy(request, bt_str_from(reason));
+	request->request.event_action = copy(request, bt_str_from(action));
+	request->request.event_note = copy(request, note);
 }
 
 /** Without a ticket the caller wants to know at once: it counts as done. */
-static int send_for(struct bt_request *request, struct bt_preemption_ticket ticket,
-	const struct bt_preemption_pod *pod)
+static int send_for(struct bt_request *request, struct bt_preemption_ticket ticket)
 {
-	set_identity(request, pod->namespace_, pod->name, pod->uid);
 	request->ticket = ticket;
 	return ticket.executor != NULL ? BT_PREEMPTION_PENDING : 0;
 }
 
-static int patch_victim(void *context, struct bt_preemption_ticket ticket,
-	const struct bt_preemption_pod *victim, const struct bt_pod_condition *condition,
+static int patch_other(void *context, struct bt_preemption_ticket ticket, const struct bt_pod *pod,
+	const struct bt_pod_condition *condition, const struct bt_post_filter_result *nomination,
 	BT_UNUSED struct berth_error *err)
 {
 	struct bt_request *request = add(context, BERTH_REQUEST_PATCH_STATUS);
 
-	set_condition(request, condition);
-	return send_for(request, ticket, victim);
+	set_status(request, pod, condition, nomination);
+	return send_for(request, ticket);
 }
 
-static int delete_victim(void *context, struct bt_preemption_ticket ticket,
+static int delete_pod(void *context, struct bt_preemption_ticket ticket,
 	const struct bt_preemption_pod *victim, BT_UNUSED struct berth_error *err)
 {
-	return send_for(add(context, BERTH_REQUEST_DELETE_POD), ticket, victim);
-}
+	struct bt_request *request = add(context, BERTH_REQUEST_DELETE_POD);
 
-static int clear_nomination(void *context, struct bt_preemption_ticket ticket,
-	const struct bt_preemption_pod *pod, BT_UNUSED struct berth_error *err)
-{
-	struct bt_request *request = add(context, BERTH_REQUEST_PATCH_STATUS);
-
-	request->request.has_nominated_node_name = true;
-	request->request.nominated_node_name = BT_STR("");
-	return send_for(request, ticket, pod);
+	set_identity(request, victim->namespace_, victim->name, victim->uid);
+	return send_for(request, ticket);
 }
 
 static void warn(void *context, struct bt_str line)
@@ -309,13 +290,6 @@ void bt_requests_init(struct bt_requests *requests, berth_warn_fn warn_function,
 {
 	*requests = (struct bt_requests){.warn = warn_function, .warn_context = warn_context};
 	bt_map_init(&requests->by_key, hash_of_request, requests);
-	requests->preemption = (struct bt_preemption_writer){
-		.patch_condition = patch_victim,
-		.delete_pod = delete_victim,
-		.clear_nomination = clear_nomination,
-		.event = preemption_event,
-		.context = requests,
-	};
 	requests->volumes = (struct bt_volume_writer){
 		.bind_volume = bind_volume,
 		.select_node = select_node,
@@ -327,7 +301,8 @@ void bt_requests_init(struct bt_requests *requests, berth_warn_fn warn_function,
 		.bind = bind,
 		.patch_status = patch_status,
 		.event = event,
-		.preemption = &requests->preemption,
+		.patch_other = patch_other,
+		.delete_pod = delete_pod,
 		.volumes = &requests->volumes,
 		.warn = warn,
 	};

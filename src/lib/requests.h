@@ -39,13 +39,12 @@ struct bt_requests {
 	struct bt_request *event;  /* the last one taken */
 	struct bt_request *result; /* the last one that was over when asked for; holds its texts */
 	struct bt_scheduler_writer writer;
-	struct bt_preemption_writer preemption;
 	struct bt_volume_writer volumes;
 	berth_warn_fn warn;
 	void *warn_context;
 };
 
-/** requests must not move: writer, preemption and volumes point to it. */
+/** requests must not move: writer and volumes point to it. */
 void bt_requests_init(struct bt_requests *requests, berth_warn_fn warn, void *warn_context);
 void bt_requests_finish(struct bt_requests *requests);
 bool bt_requests_take(struct bt_requests *requests, struct berth_request *out_request);

@@ -56,9 +56,8 @@ static void connect_handle(struct bt_scheduler *scheduler, struct bt_handle *han
 	handle->pods = &scheduler->lister;
 	handle->waiting_pods = &scheduler->waiting;
 	handle->binding_pods = &scheduler->binding;
-	handle->preemption_writer = scheduler->writer.preemption != NULL && scheduler->queues_calls
-		? &scheduler->preemption
-		: scheduler->writer.preemption;
+	handle->preemption_writer =
+		scheduler->writer.delete_pod != NULL ? &scheduler->preemption : NULL;
 	handle->services = &scheduler->services;
 	handle->volume_writer = scheduler->writer.volumes;
 	handle->claim_writer = scheduler->writer.claims;
@@ -171,18 +170,6 @@ const struct bt_pod *bt_scheduler_find_same_pod(struct bt_scheduler *scheduler,
 	return known != NULL && bt_str_equal(known->meta->uid, uid)
 		? bt_object_value(known, BT_KIND_POD)
 		: NULL;
-}
-
-void bt_scheduler_activate_now(struct bt_scheduler *scheduler, const struct bt_preemption_pod *pods,
-	uint32_t count, int64_t now_ns)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		struct bt_object *pod =
-			bt_scheduler_find_pod(scheduler, pods[i].namespace_, pods[i].name);
-		if (pod != NULL) {
-			(void)bt_queue_activate(scheduler->queue, pod, now_ns);
-		}
-	}
 }
 
 void bt_scheduler_set_now(const struct bt_scheduler *scheduler, int64_t now_ns)

@@ -37,9 +37,17 @@ struct bt_scheduler_writer {
 	 * bytes). */
 	void (*event)(void *context, const struct bt_pod *pod, const char *type, const char *reason,
 		const char *action, struct bt_str note);
-	/** Writes of preemption, volume binding and DynamicResources; NULL: they only decide.
-	 * Borrowed. */
-	const struct bt_preemption_writer *preemption;
+	/**
+	 * The same PATCH for preemption: a victim's condition, or a lower nomination that ends.
+	 * Results and ticket as in struct bt_preemption_writer. NULL: patch_status.
+	 */
+	int (*patch_other)(void *context, struct bt_preemption_ticket ticket,
+		const struct bt_pod *pod, const struct bt_pod_condition *condition,
+		const struct bt_post_filter_result *nomination, struct berth_error *err);
+	/** DELETE a victim, as struct bt_preemption_writer says. NULL: preemption only decides. */
+	int (*delete_pod)(void *context, struct bt_preemption_ticket ticket,
+		const struct bt_preemption_pod *victim, struct berth_error *err);
+	/** Writes of volume binding and DynamicResources; NULL: they only decide. Borrowed. */
 	const struct bt_volume_writer *volumes;
 	const struct bt_claim_writer *claims;
 	/** A line that upstream logs as an error. */
@@ -72,9 +80,6 @@ struct bt_object *bt_scheduler_find_pod(
 /** The same, if it is still the pod of this uid. */
 const struct bt_pod *bt_scheduler_find_same_pod(struct bt_scheduler *scheduler,
 	struct bt_str namespace_, struct bt_str name, struct bt_str uid);
-/** Those that are known go to the active queue at once; not while a plugin runs. */
-void bt_scheduler_activate_now(struct bt_scheduler *scheduler, const struct bt_preemption_pod *pods,
-	uint32_t count, int64_t now_ns);
 
 /**
  * An object was added (old NULL), updated, or deleted (new NULL), as a watch tells it; both are of

@@ -207,52 +207,68 @@ void bt_scheduler_patch(struct bt_scheduler *scheduler, struct bt_object *pod,
 	}
 }
 
-/** --- preemption: the nominations that it clears wait, too (spec 08 section 11.4) --- */
+/**
+ * --- preemption: spec 08 section 11; nominations that it clears wait for their turn, too (11.4)
+ * ---
+ */
+
+static int patch_other(struct bt_scheduler *scheduler, struct bt_preemption_ticket ticket,
+	const struct bt_preemption_pod *pod, const struct bt_pod_condition *condition,
+	const struct bt_post_filter_result *nomination, struct berth_error *err)
+{
+	const struct bt_scheduler_writer *writer = &scheduler->writer;
+	struct bt_object *known = bt_scheduler_find_pod(scheduler, pod->namespace_, pod->name);
+	if (known == NULL || !bt_str_equal(known->meta->uid, pod->uid)) {
+		return bt_error_set(
+			err, BERTH_ERR_NOT_FOUND, "pod \"%.*s\" not found", BT_STR_ARG(pod->name));
+	}
+	if (condition == NULL && scheduler->queues_calls) {
+		bt_scheduler_patch(scheduler, known, NULL, nomination);
+		return 0;
+	}
+	if (writer->patch_other != NULL) {
+		return writer->patch_other(
+			writer->context, ticket, known->value, condition, nomination, err);
+	}
+	return writer->patch_status(writer->context, known->value, condition, nomination, err);
+}
 
 static int patch_condition(void *context, struct bt_preemption_ticket ticket,
 	const struct bt_preemption_pod *victim, const struct bt_pod_condition *condition,
 	struct berth_error *err)
 {
-	const struct bt_scheduler *scheduler = context;
-	const struct bt_preemption_writer *writer = scheduler->writer.preemption;
-	return writer->patch_condition(writer->context, ticket, victim, condition, err);
+	static const struct bt_post_filter_result as_it_is = {0};
+	return patch_other(context, ticket, victim, condition, &as_it_is, err);
+}
+
+static int clear_nomination(void *context, struct bt_preemption_ticket ticket,
+	const struct bt_preemption_pod *pod, struct berth_error *err)
+{
+	struct bt_post_filter_result none = {true, BT_NOMINATING_OVERRIDE, BT_STR("")};
+	return patch_other(context, ticket, pod, NULL, &none, err);
 }
 
 static int delete_pod(void *context, struct bt_preemption_ticket ticket,
 	const struct bt_preemption_pod *victim, struct berth_error *err)
 {
 	const struct bt_scheduler *scheduler = context;
-	const struct bt_preemption_writer *writer = scheduler->writer.preemption;
-	return writer->delete_pod(writer->context, ticket, victim, err);
+	return scheduler->writer.delete_pod(scheduler->writer.context, ticket, victim, err);
 }
 
-static int clear_nomination(void *context, struct bt_preemption_ticket ticket BT_UNUSED,
-	const struct bt_preemption_pod *pod, struct berth_error *err BT_UNUSED)
+/** The watch may have reported the victim's deletion before its answer arrived. */
+static void send_preempted(void *context, const struct bt_preemption_event *event)
 {
-	struct bt_post_filter_result nomination = {true, BT_NOMINATING_OVERRIDE, BT_STR("")};
 	struct bt_scheduler *scheduler = context;
-	struct bt_object *known =
-		bt_object_store_wake(&scheduler->pods, pod->namespace_, pod->name);
-	if (known != NULL && bt_str_equal(known->meta->uid, pod->uid)) {
-		bt_scheduler_patch(scheduler, known, NULL, &nomination);
+	const struct bt_preemption_pod *victim = &event->victim;
+	struct bt_pod gone = {.metadata = {.namespace_ = victim->namespace_,
+				      .name = victim->name,
+				      .uid = victim->uid}};
+	const struct bt_pod *pod = bt_scheduler_find_same_pod(
+		scheduler, victim->namespace_, victim->name, victim->uid);
+	if (scheduler->writer.event != NULL) {
+		scheduler->writer.event(scheduler->writer.context, pod != NULL ? pod : &gone,
+			"Normal", "Preempted", "Preempting", event->note);
 	}
-	return 0;
-}
-
-static void send_event(void *context, const struct bt_preemption_event *event)
-{
-	const struct bt_scheduler *scheduler = context;
-	const struct bt_preemption_writer *writer = scheduler->writer.preemption;
-	if (writer->event != NULL) {
-		writer->event(writer->context, event);
-	}
-}
-
-static void activate(void *context, const struct bt_preemption_pod *pods, uint32_t count)
-{
-	const struct bt_scheduler *scheduler = context;
-	const struct bt_preemption_writer *writer = scheduler->writer.preemption;
-	writer->activate(writer->context, pods, count);
 }
 
 /** --- life --- */
@@ -260,14 +276,12 @@ static void activate(void *context, const struct bt_preemption_pod *pods, uint32
 void bt_scheduler_init_calls(struct bt_scheduler *scheduler)
 {
 	struct bt_api_calls_observer observer = {scheduler, call_finished};
-	const struct bt_preemption_writer *writer = scheduler->writer.preemption;
 	bt_api_calls_init(&scheduler->calls, &observer);
 	scheduler->preemption = (struct bt_preemption_writer){
 		.patch_condition = patch_condition,
 		.delete_pod = delete_pod,
 		.clear_nomination = clear_nomination,
-		.event = send_event,
-		.activate = writer != NULL && writer->activate != NULL ? activate : NULL,
+		.event = send_preempted,
 		.context = scheduler,
 	};
 }

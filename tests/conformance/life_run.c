@@ -23,7 +23,6 @@ struct watch_event {
 struct life_run {
 	struct bt_arena arena;
 	struct bt_json_writer writer;
-	struct bt_preemption_writer preemption;
 	struct bt_object_store store;
 	struct bt_scheduler *scheduler;
 	BT_VEC(struct watch_event) pending;
@@ -144,16 +143,6 @@ static int write_status(void *context, const struct bt_pod *pod,
 	return 0;
 }
 
-static int patch_victim(void *context, struct bt_preemption_ticket ticket BT_UNUSED,
-	const struct bt_preemption_pod *victim, const struct bt_pod_condition *condition,
-	struct berth_error *err)
-{
-	struct life_run *run = context;
-	struct bt_object *object = find_pod(run, victim->namespace_, victim->name);
-	struct bt_post_filter_result unchanged = {0};
-	return object != NULL ? write_status(run, object->value, condition, &unchanged, err) : 0;
-}
-
 static int delete_victim(void *context, struct bt_preemption_ticket ticket BT_UNUSED,
 	const struct bt_preemption_pod *victim, struct berth_error *err BT_UNUSED)
 {
@@ -161,15 +150,6 @@ static int delete_victim(void *context, struct bt_preemption_ticket ticket BT_UN
 	bt_vec_push(&run->deleted, pod_key(run, victim->namespace_, victim->name));
 	remove_object(run, BT_KIND_POD, victim->namespace_, victim->name);
 	return 0;
-}
-
-static int clear_nomination(void *context, struct bt_preemption_ticket ticket BT_UNUSED,
-	const struct bt_preemption_pod *pod, struct berth_error *err)
-{
-	struct life_run *run = context;
-	struct bt_object *object = find_pod(run, pod->namespace_, pod->name);
-	struct bt_post_filter_result cleared = {true, BT_NOMINATING_OVERRIDE, {NULL, 0}};
-	return object != NULL ? write_status(run, object->value, NULL, &cleared, err) : 0;
 }
 
 /** --- steps --- */
@@ -473,17 +453,11 @@ static int create_scheduler(struct life_run *run, const struct bt_json_value *co
 		struct bt_engine_options options = BT_ENGINE_OPTIONS_INIT;
 		options.tie_policy = BT_TIE_FIRST_BY_NAME;
 		options.verify = verify;
-		run->preemption = (struct bt_preemption_writer){
-			.context = run,
-			.patch_condition = patch_victim,
-			.delete_pod = delete_victim,
-			.clear_nomination = clear_nomination,
-		};
 		struct bt_scheduler_writer writer = {
 			.context = run,
 			.bind = write_binding,
 			.patch_status = write_status,
-			.preemption = &run->preemption,
+			.delete_pod = delete_victim,
 		};
 		result = bt_scheduler_create(config, &options, &writer, &run->scheduler, refused);
 	}

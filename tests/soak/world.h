@@ -74,7 +74,6 @@ struct bt_sim {
 	struct bt_config *config;
 	struct bt_scheduler *scheduler;
 	struct bt_pod_commons commons; /* of the pods that it is told of */
-	struct bt_preemption_writer preemption;
 	struct bt_volume_writer volumes;
 	struct bt_claim_writer claims;
 	struct bt_sim_workload workload;
@@ -111,8 +110,8 @@ struct bt_sim {
 	bool attempt_is_due;
 	bool may_attempt; /* its time has come */
 	bool in_attempt;
-	bool is_decided;     /* its decision was checked, or what happened since has nothing to do
-	                        with it */
+	bool is_decided; /* its decision was checked, or what happened since has nothing to do
+	                    with it */
 	bool failed;
 };
 
@@ -162,7 +161,6 @@ void bt_sim_forget_answers(struct bt_sim *sim);
 /** --- writes.c, write_pods.c, write_volumes.c, write_claims.c --- */
 
 struct bt_scheduler_writer bt_sim_writer(struct bt_sim *sim);
-void bt_sim_connect_preemption(struct bt_sim *sim);
 void bt_sim_connect_volumes(struct bt_sim *sim);
 void bt_sim_connect_claims(struct bt_sim *sim);
 /** What the API makes of a write about a claim; BT_WRITE_CONFLICT with err. */

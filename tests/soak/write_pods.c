@@ -122,7 +122,9 @@ static void write_event(void *context, const struct bt_pod *pod, const char *typ
 	const char *reason, const char *action, struct bt_str note BT_UNUSED)
 {
 	struct bt_sim *sim = context;
-	sim->named_uid = bt_arena_str(&sim->texts, pod->metadata.uid);
+	if (strcmp(reason, "Preempted") != 0) {
+		sim->named_uid = bt_arena_str(&sim->texts, pod->metadata.uid);
+	}
 	bt_sim_log(sim, "event %s %s %s %.*s/%.*s", type, reason, action,
 		BT_STR_ARG(pod->metadata.namespace_), BT_STR_ARG(pod->metadata.name));
 }
@@ -130,23 +132,6 @@ static void write_event(void *context, const struct bt_pod *pod, const char *typ
 static void write_warning(void *context, struct bt_str line)
 {
 	bt_sim_log(context, "warning: %.*s", BT_STR_ARG(line));
-}
-
-struct bt_scheduler_writer bt_sim_writer(struct bt_sim *sim)
-{
-	bt_sim_connect_preemption(sim);
-	bt_sim_connect_volumes(sim);
-	bt_sim_connect_claims(sim);
-	return (struct bt_scheduler_writer){
-		.context = sim,
-		.bind = write_binding,
-		.patch_status = write_status,
-		.event = write_event,
-		.preemption = &sim->preemption,
-		.volumes = &sim->volumes,
-		.claims = &sim->claims,
-		.warn = write_warning,
-	};
 }
 
 /** --- preemption --- */
@@ -177,23 +162,21 @@ static int write_for_preemption(
 	return result;
 }
 
-static struct bt_sim_late_write about(
-	struct bt_preemption_ticket ticket, const struct bt_preemption_pod *pod)
+static int patch_other(void *context, struct bt_preemption_ticket ticket, const struct bt_pod *pod,
+	const struct bt_pod_condition *condition,
+	const struct bt_post_filter_result *nomination BT_UNUSED, struct berth_error *err)
 {
-	return (struct bt_sim_late_write){.ticket = ticket,
-		.namespace_ = pod->namespace_,
-		.name = pod->name,
-		.uid = pod->uid,
-		.node_name = BT_STR("")};
-}
-
-static int patch_victim(void *context, struct bt_preemption_ticket ticket,
-	const struct bt_preemption_pod *victim, const struct bt_pod_condition *condition,
-	struct berth_error *err)
-{
-	struct bt_sim_late_write write = about(ticket, victim);
-	write.what = BT_SIM_LATE_CONDITION;
-	write.condition = *condition;
+	struct bt_sim_late_write write = {
+		.what = condition != NULL ? BT_SIM_LATE_CONDITION : BT_SIM_LATE_CLEAR,
+		.ticket = ticket,
+		.namespace_ = pod->metadata.namespace_,
+		.name = pod->metadata.name,
+		.uid = pod->metadata.uid,
+		.node_name = BT_STR(""),
+	};
+	if (condition != NULL) {
+		write.condition = *condition;
+	}
 	return write_for_preemption(context, &write, err);
 }
 
@@ -217,41 +200,31 @@ static void check_victim(struct bt_sim *sim, const struct bt_preemption_pod *vic
 static int delete_victim(void *context, struct bt_preemption_ticket ticket,
 	const struct bt_preemption_pod *victim, struct berth_error *err)
 {
-	struct bt_sim_late_write write = about(ticket, victim);
-	write.what = BT_SIM_LATE_DELETE;
+	struct bt_sim_late_write write = {
+		.what = BT_SIM_LATE_DELETE,
+		.ticket = ticket,
+		.namespace_ = victim->namespace_,
+		.name = victim->name,
+		.uid = victim->uid,
+		.node_name = BT_STR(""),
+	};
 	check_victim(context, victim);
 	return write_for_preemption(context, &write, err);
 }
 
-static int clear_nomination(void *context, struct bt_preemption_ticket ticket,
-	const struct bt_preemption_pod *pod, struct berth_error *err)
+struct bt_scheduler_writer bt_sim_writer(struct bt_sim *sim)
 {
-	struct bt_sim_late_write write = about(ticket, pod);
-	write.what = BT_SIM_LATE_CLEAR;
-	return write_for_preemption(context, &write, err);
-}
-
-static void activate(void *context, const struct bt_preemption_pod *pods, uint32_t count)
-{
-	struct bt_sim *sim = context;
-	for (uint32_t i = 0; i < count; i++) {
-		struct bt_object *pod = bt_object_store_find_object(
-			&sim->watch.mirror, BT_KIND_POD, pods[i].namespace_, pods[i].name);
-		if (pod != NULL) {
-			(void)bt_queue_activate(
-				bt_scheduler_queue(sim->scheduler), pod, sim->clock.now_ns);
-		}
-	}
-	bt_sim_poke(sim);
-}
-
-void bt_sim_connect_preemption(struct bt_sim *sim)
-{
-	sim->preemption = (struct bt_preemption_writer){
+	bt_sim_connect_volumes(sim);
+	bt_sim_connect_claims(sim);
+	return (struct bt_scheduler_writer){
 		.context = sim,
-		.patch_condition = patch_victim,
+		.bind = write_binding,
+		.patch_status = write_status,
+		.event = write_event,
+		.patch_other = patch_other,
 		.delete_pod = delete_victim,
-		.clear_nomination = clear_nomination,
-		.activate = activate,
+		.volumes = &sim->volumes,
+		.claims = &sim->claims,
+		.warn = write_warning,
 	};
 }

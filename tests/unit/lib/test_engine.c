@@ -383,6 +383,30 @@ START_TEST(test_engine__preemption_goes_on_by_answers)
 }
 END_TEST
 
+START_TEST(test_engine__victim_is_gone_before_its_answer)
+{
+	struct berth_request request;
+	struct berth_answer fine = {BERTH_OK, {NULL, 0}, {NULL, 0}};
+
+	init(DEFAULT_CONFIG);
+	put_node("n1", "2");
+	put_pod("low", "2", ",'nodeName':'n1'");
+	put_pod("vip", "2", ",'priority':10");
+	while (berth_engine_step(world.engine, world.now_ns, NULL)) {
+	}
+	while (berth_engine_take_request(world.engine, &request)) {
+		note_request(&request);
+		if (request.kind == BERTH_REQUEST_DELETE_POD) {
+			delete ("{'apiVersion':'v1','kind':'Pod','metadata':{'name':'low',"
+				"'namespace':'d'}}");
+		}
+		berth_engine_answer(world.engine, request.id, &fine);
+	}
+	ck_assert_ptr_nonnull(strstr(world.log, "event d/low Normal Preempted\n"));
+	finish();
+}
+END_TEST
+
 #define CLAIM_POD ",'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'c'}}]"
 
 static void put_volume_objects(void)
@@ -477,5 +501,6 @@ END_TEST
 BT_TEST_MAIN("lib_engine", test_engine__a_pod_is_bound, test_engine__a_binding_is_refused,
 	test_engine__writes_of_a_pod_go_one_by_one, test_engine__why_a_pod_waits,
 	test_engine__queue_and_nodes, test_engine__preemption,
-	test_engine__preemption_goes_on_by_answers, test_engine__volumes_are_bound_first,
-	test_engine__a_volume_is_refused, test_engine__bad_input)
+	test_engine__preemption_goes_on_by_answers, test_engine__victim_is_gone_before_its_answer,
+	test_engine__volumes_are_bound_first, test_engine__a_volume_is_refused,
+	test_engine__bad_input)

@@ -461,23 +461,10 @@ static int patch_pod_status(void *context, const struct bt_pod_info *pod,
 
 /* --- preemption --- */
 
-static int patch_condition(BT_UNUSED void *context, BT_UNUSED struct bt_preemption_ticket ticket,
-	BT_UNUSED const struct bt_preemption_pod *victim,
-	BT_UNUSED const struct bt_pod_condition *condition, BT_UNUSED struct berth_error *err)
-{
-	return 0;
-}
-
-static int delete_pod(void *context, BT_UNUSED struct bt_preemption_ticket ticket,
+int devices_api_delete_victim(void *context, BT_UNUSED struct bt_preemption_ticket ticket,
 	const struct bt_preemption_pod *victim, BT_UNUSED struct berth_error *err)
 {
 	devices_api_delete(context, BT_KIND_POD, victim->namespace_, victim->name);
-	return 0;
-}
-
-static int clear_nomination(BT_UNUSED void *context, BT_UNUSED struct bt_preemption_ticket ticket,
-	BT_UNUSED const struct bt_preemption_pod *pod, BT_UNUSED struct berth_error *err)
-{
 	return 0;
 }
 
@@ -493,10 +480,6 @@ void devices_api_init(struct devices_api *api, struct life *life, struct bt_prng
 			.remove = remove_claim,
 			.unreserve = unreserve,
 			.patch_pod_status = patch_pod_status,
-			.context = api},
-		.preemption = {.patch_condition = patch_condition,
-			.delete_pod = delete_pod,
-			.clear_nomination = clear_nomination,
 			.context = api},
 	};
 	bt_object_store_init(&api->objects);

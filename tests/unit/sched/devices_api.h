@@ -35,7 +35,6 @@ struct devices_api {
 	bool is_calm;   /* every write is carried out at once */
 	bool is_urgent; /* the scheduler does not know of a write that was carried out */
 	struct bt_claim_writer claims;
-	struct bt_preemption_writer preemption;
 	uint32_t counts[6]; /* done, late, failed, failed after all, conflicts, refused */
 };
 
@@ -58,6 +57,10 @@ void devices_api_delete(
 const struct bt_resource_claim *devices_api_claim(
 	const struct devices_api *api, struct bt_str namespace_, struct bt_str name);
 const struct bt_pod *devices_api_pod(const struct devices_api *api, struct bt_str uid);
+
+/** bt_scheduler_writer.delete_pod. */
+int devices_api_delete_victim(void *context, struct bt_preemption_ticket ticket,
+	const struct bt_preemption_pod *victim, struct berth_error *err);
 
 /** Tell the scheduler of one change; those of one kind keep their order. false: it knows all. */
 bool devices_api_tell(struct devices_api *api);

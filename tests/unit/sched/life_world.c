@@ -81,6 +81,21 @@ static bool may_schedule(void *context)
 	return !life->pops_nothing;
 }
 
+static int ignore_patch(BT_UNUSED void *context, BT_UNUSED struct bt_preemption_ticket ticket,
+	BT_UNUSED const struct bt_pod *pod, BT_UNUSED const struct bt_pod_condition *condition,
+	BT_UNUSED const struct bt_post_filter_result *nomination, BT_UNUSED struct berth_error *err)
+{
+	return 0;
+}
+
+static int delete_victim(void *context, struct bt_preemption_ticket ticket,
+	const struct bt_preemption_pod *victim, struct berth_error *err)
+{
+	const struct bt_scheduler_writer *writes = &((struct life *)context)->writes;
+
+	return writes->delete_pod(writes->context, ticket, victim, err);
+}
+
 static void init(struct life *life, const char *gates, const char *config,
 	struct script *const *scripts, uint32_t script_count,
 	const struct bt_extender_factory *extenders, struct bt_scheduler_metrics *metrics,
@@ -97,10 +112,14 @@ static void init(struct life *life, const char *gates, const char *config,
 		.warn = note_warning,
 		.may_schedule = may_schedule,
 		.claims = writes != NULL ? writes->claims : NULL,
-		.preemption = writes != NULL ? writes->preemption : NULL,
+		.patch_other = ignore_patch,
+		.delete_pod = writes != NULL && writes->delete_pod != NULL ? delete_victim : NULL,
 	};
 
 	*life = (struct life){.now_ns = 1000 * LIFE_SECOND};
+	if (writes != NULL) {
+		life->writes = *writes;
+	}
 	bt_object_store_init(&life->objects);
 	life->config = world_load_config_gated(&life->arena, gates, config);
 	bt_registry_init(&registry);

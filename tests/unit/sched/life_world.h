@@ -24,7 +24,8 @@ struct life {
 	const char *bind_error;
 	bool bind_is_pending; /* there is no answer yet */
 	bool patch_is_pending;
-	bool pops_nothing; /* steps only end binding cycles that wait */
+	bool pops_nothing;                 /* steps only end binding cycles that wait */
+	struct bt_scheduler_writer writes; /* of life_init_writing */
 	/* Happens while the binding is under way. */
 	void (*during_bind)(struct life *life);
 };
@@ -40,7 +41,7 @@ void life_init_gated(struct life *life, const char *gates, const char *config,
 /** The same, counted. */
 void life_init_counted(struct life *life, const char *gates, const char *config,
 	struct script *const *scripts, uint32_t script_count, struct bt_scheduler_metrics *metrics);
-/** The same, with the writes of plugins of writer: claims, preemption. */
+/** The same, with claims and delete_pod of writer; conditions of victims go nowhere. */
 void life_init_writing(struct life *life, const char *gates, const char *config,
 	struct script *const *scripts, uint32_t script_count,
 	const struct bt_scheduler_writer *writer);

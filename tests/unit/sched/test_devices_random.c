@@ -875,7 +875,8 @@ static void take_step(struct run *run)
 
 static void init(struct run *run, uint64_t seed)
 {
-	struct bt_scheduler_writer writer = {.preemption = &run->api.preemption};
+	struct bt_scheduler_writer writer = {
+		.delete_pod = devices_api_delete_victim, .context = &run->api};
 	struct script *scripts[] = {&run->script};
 
 	*run = (struct run){.seed = seed};
