@@ -50,7 +50,8 @@ static void read_threshold(struct bt_arena *arena, const struct bt_json_value *v
 	struct bt_perf_workload *workload)
 {
 	const struct bt_json_value *threshold = bt_json_find(value, "threshold");
-	if (threshold != NULL && threshold->type == BT_JSON_NUMBER) {
+	const struct bt_json_value *selector = bt_json_find(value, "thresholdMetricSelector");
+	if (threshold != NULL && threshold->type == BT_JSON_NUMBER && selector == NULL) {
 		struct bt_str text = bt_arena_str(arena, threshold->text);
 		workload->threshold = strtod(text.data, NULL);
 	}

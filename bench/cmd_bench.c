@@ -422,7 +422,8 @@ const struct bt_command bt_command_bench = {
 		"  berth bench --scheduler-perf examples/scheduler-perf/performance-config.yaml\n",
 	.exit_status = "  0  everything was measured\n"
 		       "  1  a workload of a scheduler_perf file is below its threshold\n"
-		       "  2  the flags or files are wrong, or a check of --verify failed\n",
+		       "  2  the flags or files are wrong, a workload of a scheduler_perf file\n"
+		       "     failed, or a check of --verify did\n",
 	.run = run,
 	.workload_at = workload_at,
 };

@@ -561,6 +561,25 @@ def test_scheduler_perf_devices(program):
     run = perf(program, case(*start, measured(6, collectMetrics=False, deletePodsPerSecond=1),
                              measured(4)), **flags).expect(0).json()
     assert run["scheduled"] == 10 and run["failed_attempts"] > 0, run
+    # A claim that several pods share, and devices behind an extended resource.
+    shared = POD + "  resourceClaims: [{name: x, resourceClaimName: c-0}]\n"
+    extended = POD.replace("requests: {cpu: '1'}", "limits: {example.com/gpu: '1'}")
+    class_ = json.loads(DEVICES["class_"])
+    class_["spec"]["extendedResourceName"] = "example.com/gpu"
+    more = dict(flags, shared=shared, extended=extended, class_=json.dumps(class_))
+    one = anything("claim.yaml", namespace="test")
+    gate = {"featureGates": {"DRAExtendedResource": True}}
+    for path in ("shared.yaml", "extended.yaml"):
+        some = dict(measured(6, podTemplatePath=path))
+        run = perf(program, case(*start, one if path == "shared.yaml" else nodes(1), some, **gate),
+                   **more).expect(0).json()
+        assert run["scheduled"] == 6, run
+        run = perf(program, case(*start, one, dict(some, count=2, steadyState=True, duration="1s"),
+                                 **gate), **more).expect(0).json()
+        assert run["measured"] > 300, run
+    answer = perf(program, case(*start, measured(7, podTemplatePath="extended.yaml"), **gate),
+                  **more).expect(2)
+    assert "1 pods fit nowhere" in answer.err, answer.err
     # More devices than a slice may have.
     tests = case(*start, measured(80))
     tests[0]["workloads"][0]["params"]["n"] = 300
@@ -641,6 +660,10 @@ def test_scheduler_perf_threshold(program):
     workloads = [{"name": "w", "threshold": 1e12}]
     answer = perf(program, case(nodes(1), pods(1), workloads=workloads), pod=POD).expect(1)
     assert answer.json()["threshold"] == 1000000000000, answer.out
+    # Those about other metrics are not looked at.
+    for more in ({"thresholdMetricSelector": {"name": "x"}}, {"threshold": {"x": 1e12}}):
+        other = [dict(workloads[0], **more)]
+        perf(program, case(nodes(1), pods(1), workloads=other), pod=POD).expect(0)
     workloads[0]["threshold"] = 0.001
     perf(program, case(nodes(1), pods(1), workloads=workloads), pod=POD).expect(0)
 
