@@ -125,8 +125,17 @@ static void survey_existing(const struct affinity_view *view, struct affinity_su
 	}
 }
 
-static void survey_nodes(const struct affinity_view *view, struct affinity_survey *survey)
+static const struct affinity_survey *survey_of(const struct affinity_view *view)
 {
+	struct bt_str key = BT_STR("berth.dev/explain/InterPodAffinity");
+	struct bt_cycle_state *cycle = view->advice->cycle;
+	struct affinity_survey *survey;
+	void *known;
+
+	if (bt_cycle_state_read(cycle, key, &known, NULL) == 0) {
+		return known;
+	}
+	survey = BT_ARENA_NEW(cycle->arena, struct affinity_survey);
 	const struct bt_state *state = view->advice->engine->state;
 	const struct bt_snapshot *snapshot = &state->snapshot;
 	struct bt_pod_info pod;
@@ -146,32 +155,11 @@ static void survey_nodes(const struct affinity_view *view, struct affinity_surve
 			survey_existing(view, survey, &pod, slot);
 		}
 	}
-}
-
-static const struct affinity_survey *survey_of(const struct affinity_view *view)
-{
-	struct bt_str key = BT_STR("berth.dev/explain/InterPodAffinity");
-	struct bt_cycle_state *cycle = view->advice->cycle;
-	struct affinity_survey *survey;
-	void *known;
-
-	if (bt_cycle_state_read(cycle, key, &known, NULL) == 0) {
-		return known;
-	}
-	survey = BT_ARENA_NEW(cycle->arena, struct affinity_survey);
-	survey_nodes(view, survey);
 	bt_cycle_state_write(cycle, key, survey, NULL);
 	return survey;
 }
 
 /* --- the pod's affinity --- */
-
-static void hint_lacks(const struct affinity_view *view, struct bt_str key)
-{
-	if (view->advice->hint.length == 0) {
-		bt_advice_hint(view->advice, "lacks label %.*s", BT_STR_ARG(key));
-	}
-}
 
 static bool is_hostname(struct bt_str key)
 {
@@ -228,7 +216,9 @@ static void advise_lacking(const struct affinity_view *view, uint32_t index)
 	struct bt_str key = term->term->topology_key;
 	struct bt_str value = {0};
 
-	hint_lacks(view, key);
+	if (view->advice->hint.length == 0) {
+		bt_advice_hint(view->advice, "lacks label %.*s", BT_STR_ARG(key));
+	}
 	if (!is_hostname(key)) {
 		value = helpful_value(view, term->table);
 	} else if (bt_affinity_is_first_of_its_kind(view->data)) {
@@ -338,31 +328,6 @@ static void advise_apart(const struct affinity_view *view)
 	}
 }
 
-/** false: there are none. */
-static bool advise_existing(const struct affinity_view *view)
-{
-	bool found = false;
-
-	for (uint32_t k = 0; k < view->survey->existing.count; k++) {
-		const struct blocked_key *key = &view->survey->existing.items[k];
-		uint32_t value = bt_topology_domain(key->column, view->advice->node->slot);
-		const struct blocked_domain *domain = &key->domains[value];
-
-		if (value == 0 || domain->count == 0) {
-			continue;
-		}
-		found = true;
-		hint_blockers(view, domain, place_of_key(view, key->column, value), false);
-		if (domain->count > BLOCKERS_MAX) {
-			view->advice->is_final = true;
-		}
-		for (uint32_t i = 0; i < domain->count && i < BLOCKERS_MAX; i++) {
-			bt_advice_remove_pod(view->advice, domain->pods[i]);
-		}
-	}
-	return found;
-}
-
 /** Pods nominated to this node count as if they were there, and cannot be removed from it. */
 static void advise_nominated(const struct affinity_view *view)
 {
@@ -405,7 +370,27 @@ void bt_advise_pod_affinity(struct bt_advice *advice)
 	view.survey = survey_of(&view);
 	advise_affinity(&view);
 	advise_apart(&view);
-	existing = advise_existing(&view);
+	/* false: there are none. */
+	bool found = false;
+
+	for (uint32_t k = 0; k < view.survey->existing.count; k++) {
+		const struct blocked_key *key = &view.survey->existing.items[k];
+		uint32_t value = bt_topology_domain(key->column, view.advice->node->slot);
+		const struct blocked_domain *domain = &key->domains[value];
+
+		if (value == 0 || domain->count == 0) {
+			continue;
+		}
+		found = true;
+		hint_blockers(&view, domain, place_of_key(&view, key->column, value), false);
+		if (domain->count > BLOCKERS_MAX) {
+			view.advice->is_final = true;
+		}
+		for (uint32_t i = 0; i < domain->count && i < BLOCKERS_MAX; i++) {
+			bt_advice_remove_pod(view.advice, domain->pods[i]);
+		}
+	}
+	existing = found;
 	if (advice->remedies.count == 0) {
 		advise_nominated(&view);
 	}

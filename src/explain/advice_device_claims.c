@@ -5,15 +5,6 @@
 #include "explain/advice_devices.h"
 #include "plugins/dynamic_resources.h"
 
-static const struct bt_resource_claim *find_claim(
-	const struct bt_dynamic_resources *instance, struct bt_str namespace_, struct bt_str name)
-{
-	const struct bt_object *object =
-		bt_claim_cache_find(&instance->dra->claims, namespace_, name);
-
-	return object != NULL ? bt_object_value(object, BT_KIND_RESOURCE_CLAIM) : NULL;
-}
-
 static void hint_not_created(struct bt_advice *advice, const struct bt_pod_resource_claim *entry)
 {
 	struct bt_str name = entry->resource_claim_template_name;
@@ -51,32 +42,16 @@ static void hint_missing_class(struct bt_advice *advice, struct bt_str claim, st
 	}
 }
 
-static void hint_classes(struct bt_advice *advice, const struct bt_resource_claim *claim)
-{
-	for (uint32_t i = 0; i < claim->spec.devices.requests.count && advice->hint.length == 0;
-		i++) {
-		const struct bt_device_request *request = &claim->spec.devices.requests.items[i];
-
-		if (request->exactly != NULL) {
-			hint_missing_class(advice, claim->metadata.name, request->name,
-				request->exactly->device_class_name);
-		}
-		for (uint32_t k = 0; request->exactly == NULL &&
-			k < request->first_available.count && advice->hint.length == 0;
-			k++) {
-			hint_missing_class(advice, claim->metadata.name, request->name,
-				request->first_available.items[k].device_class_name);
-		}
-	}
-}
-
 /** generated: made from a template, so that it has to be the pod's own. */
 static void hint_claim(struct bt_advice *advice, struct bt_str name, bool generated)
 {
 	const struct bt_dynamic_resources *instance = bt_dynamic_resources_of(advice->plugin);
 	const struct bt_pod *pod = advice->pod->object;
+	struct bt_str namespace_ = pod->metadata.namespace_;
+	const struct bt_object *object =
+		bt_claim_cache_find(&instance->dra->claims, namespace_, name);
 	const struct bt_resource_claim *claim =
-		find_claim(instance, pod->metadata.namespace_, name);
+		object != NULL ? bt_object_value(object, BT_KIND_RESOURCE_CLAIM) : NULL;
 	const struct bt_owner_reference *owner =
 		claim != NULL ? bt_object_controller(&claim->metadata) : NULL;
 
@@ -103,7 +78,22 @@ static void hint_claim(struct bt_advice *advice, struct bt_str name, bool genera
 			"again when that is done",
 			BT_STR_ARG(name));
 	} else if (claim->status.allocation == NULL) {
-		hint_classes(advice, claim);
+		for (uint32_t i = 0;
+			i < claim->spec.devices.requests.count && advice->hint.length == 0; i++) {
+			const struct bt_device_request *request =
+				&claim->spec.devices.requests.items[i];
+
+			if (request->exactly != NULL) {
+				hint_missing_class(advice, claim->metadata.name, request->name,
+					request->exactly->device_class_name);
+			}
+			for (uint32_t k = 0; request->exactly == NULL &&
+				k < request->first_available.count && advice->hint.length == 0;
+				k++) {
+				hint_missing_class(advice, claim->metadata.name, request->name,
+					request->first_available.items[k].device_class_name);
+			}
+		}
 	}
 }
 

@@ -49,21 +49,6 @@ static void hint_not_ready(struct bt_advice *advice, const struct bt_resource_cl
 	berth_error_finish(&err);
 }
 
-static void hint_unavailable(struct bt_advice *advice, const struct bt_dynamic_cycle *data)
-{
-	for (uint32_t i = 0; i < data->count; i++) {
-		const struct bt_dynamic_claim *claim = &data->claims[i];
-
-		if (claim->has_selector &&
-			!bt_node_selector_matches(&claim->selector, bt_node_info_name(advice->node),
-				bt_node_info_labels(advice->node), advice->cycle->arena, NULL)) {
-			hint_elsewhere(advice, claim->claim);
-		} else if (claim->was_allocated && bt_dynamic_binds_conditions(advice->plugin)) {
-			hint_not_ready(advice, claim->claim);
-		}
-	}
-}
-
 /* --- devices of a node --- */
 
 /** "train" of "shop/train"; claims are in the pod's namespace. */
@@ -82,12 +67,6 @@ static struct bt_str base_name(const struct bt_request_report *request)
 	return bt_str_cut(&rest, '/');
 }
 
-static bool finds_enough(const struct bt_request_report *request)
-{
-	return request->error.length == 0 && request->usable >= request->wanted &&
-		!(request->wants_all && request->wanted == 0);
-}
-
 /** It, or another alternative of the same request. */
 static bool is_served(const struct bt_allocation_report *report, uint32_t index)
 {
@@ -96,7 +75,9 @@ static bool is_served(const struct bt_allocation_report *report, uint32_t index)
 	for (uint32_t i = 0; i < report->count; i++) {
 		const struct bt_request_report *request = &report->requests[i];
 
-		if (finds_enough(request) && bt_str_equal(request->claim, wanted->claim) &&
+		if ((request->error.length == 0 && request->usable >= request->wanted &&
+			    !(request->wants_all && request->wanted == 0)) &&
+			bt_str_equal(request->claim, wanted->claim) &&
 			bt_str_equal(base_name(request), base_name(wanted))) {
 			return true;
 		}
@@ -111,9 +92,11 @@ static void append_count(struct bt_strbuf *out, uint32_t count, const char *one,
 	}
 }
 
-/** The selector behind the last of what it refused. */
-static void append_refused(struct bt_strbuf *out, const struct bt_request_report *request)
+static void append_reasons(struct bt_strbuf *out, const struct bt_request_report *request)
 {
+	append_count(
+		out, request->in_use, "is in use by another claim", "are in use by other claims");
+	/* The selector behind the last of what it refused. */
 	append_count(out, request->class_refused, "is not what the class selects",
 		"are not what the class selects");
 	append_count(out, request->request_refused, "is not what the request selects",
@@ -121,13 +104,6 @@ static void append_refused(struct bt_strbuf *out, const struct bt_request_report
 	if (request->selector.length != 0) {
 		bt_strbuf_printf(out, " (%.*s)", BT_STR_ARG(request->selector));
 	}
-}
-
-static void append_reasons(struct bt_strbuf *out, const struct bt_request_report *request)
-{
-	append_count(
-		out, request->in_use, "is in use by another claim", "are in use by other claims");
-	append_refused(out, request);
 	append_count(out, request->tainted, "has a taint that is not tolerated",
 		"have a taint that is not tolerated");
 	if (request->taint.length != 0) {
@@ -142,25 +118,20 @@ static void append_reasons(struct bt_strbuf *out, const struct bt_request_report
 		"wait for conditions, which is switched off");
 }
 
-/** "request gpus of claim train" */
-static void append_request(struct bt_strbuf *out, const struct bt_request_report *request)
-{
-	struct bt_resource_claim claim = {.metadata.name = claim_name(request)};
-
-	bt_strbuf_printf(out, "request %.*s of ", BT_STR_ARG(request->request));
-	if (bt_extended_is_in_memory(&claim)) {
-		bt_strbuf_printf(out, "its extended resources (class %.*s)",
-			BT_STR_ARG(request->device_class));
-	} else {
-		bt_strbuf_printf(out, "claim %.*s", BT_STR_ARG(claim.metadata.name));
-	}
-}
-
 static void hint_request(struct bt_advice *advice, const struct bt_request_report *request)
 {
 	struct bt_strbuf text = {0};
 
-	append_request(&text, request);
+	/* "request gpus of claim train" */
+	struct bt_resource_claim claim = {.metadata.name = claim_name(request)};
+
+	bt_strbuf_printf(&text, "request %.*s of ", BT_STR_ARG(request->request));
+	if (bt_extended_is_in_memory(&claim)) {
+		bt_strbuf_printf(&text, "its extended resources (class %.*s)",
+			BT_STR_ARG(request->device_class));
+	} else {
+		bt_strbuf_printf(&text, "claim %.*s", BT_STR_ARG(claim.metadata.name));
+	}
 	if (request->error.length != 0) {
 		bt_strbuf_printf(&text, " cannot be answered: %.*s", BT_STR_ARG(request->error));
 	} else if (request->considered == 0) {
@@ -191,20 +162,6 @@ static double distance_of(const struct bt_request_report *request)
 	return there >= request->wanted && there != 0 ? missing / 2 : (1.0 + missing) / 2;
 }
 
-static void hint_pools(struct bt_advice *advice, const struct bt_allocation_report *report)
-{
-	if (report->incomplete_pools != 0) {
-		bt_advice_hint(advice, "%u pool%s of devices %s being updated by the driver",
-			report->incomplete_pools, report->incomplete_pools == 1 ? "" : "s",
-			report->incomplete_pools == 1 ? "is" : "are");
-	}
-	if (report->invalid_pools != 0) {
-		bt_advice_hint(advice, "%u pool%s of devices %s invalid: correct the driver",
-			report->invalid_pools, report->invalid_pools == 1 ? "" : "s",
-			report->invalid_pools == 1 ? "is" : "are");
-	}
-}
-
 static void hint_report(struct bt_advice *advice, const struct bt_allocation_report *report)
 {
 	bool any = false;
@@ -215,7 +172,16 @@ static void hint_report(struct bt_advice *advice, const struct bt_allocation_rep
 			any = true;
 		}
 	}
-	hint_pools(advice, report);
+	if (report->incomplete_pools != 0) {
+		bt_advice_hint(advice, "%u pool%s of devices %s being updated by the driver",
+			report->incomplete_pools, report->incomplete_pools == 1 ? "" : "s",
+			report->incomplete_pools == 1 ? "is" : "are");
+	}
+	if (report->invalid_pools != 0) {
+		bt_advice_hint(advice, "%u pool%s of devices %s invalid: correct the driver",
+			report->invalid_pools, report->invalid_pools == 1 ? "" : "s",
+			report->invalid_pools == 1 ? "is" : "are");
+	}
 	if (!any && report->count != 0 && advice->hint.length == 0) {
 		bt_advice_hint(advice,
 			"each request finds devices enough, and all of them together do not: they "
@@ -293,7 +259,20 @@ static void advise_node(struct bt_advice *advice, const struct bt_dynamic_cycle 
 {
 	advice->is_final = true;
 	if (bt_advice_has_reason(advice, BT_REASON_CLAIM_NOT_AVAILABLE)) {
-		hint_unavailable(advice, data);
+		for (uint32_t i = 0; i < data->count; i++) {
+			const struct bt_dynamic_claim *claim = &data->claims[i];
+
+			if (claim->has_selector &&
+				!bt_node_selector_matches(&claim->selector,
+					bt_node_info_name(advice->node),
+					bt_node_info_labels(advice->node), advice->cycle->arena,
+					NULL)) {
+				hint_elsewhere(advice, claim->claim);
+			} else if (claim->was_allocated &&
+				bt_dynamic_binds_conditions(advice->plugin)) {
+				hint_not_ready(advice, claim->claim);
+			}
+		}
 	} else if (bt_advice_has_reason(advice, BT_REASON_SPECIAL_CLAIM_STALE)) {
 		bt_advice_hint(advice,
 			"an older claim for its extended resources is left: the scheduler deletes "

@@ -170,18 +170,6 @@ static bool solve(const struct demands *demands, const struct bt_str_map *labels
 
 /** --- words --- */
 
-static void append_values(struct bt_strbuf *out, const struct bt_requirement *requirement)
-{
-	for (uint32_t i = 0; i < requirement->value_count && i < VALUES_SHOWN; i++) {
-		bt_strbuf_append_c(out, i == 0 ? "" : " or ");
-		bt_strbuf_append_str(out, requirement->values[i]);
-	}
-	if (requirement->value_count > VALUES_SHOWN) {
-		bt_strbuf_printf(out, " or %u others",
-			(unsigned int)requirement->value_count - VALUES_SHOWN);
-	}
-}
-
 /** "lacks label disk=ssd", "label disk is hdd, not ssd", "has label spot" */
 static void hint_requirement(struct bt_advice *advice, const struct bt_requirement *requirement,
 	const struct bt_str *now)
@@ -197,7 +185,14 @@ static void hint_requirement(struct bt_advice *advice, const struct bt_requireme
 	switch (requirement->operator_) {
 	case BT_SELECTOR_IN:
 		bt_strbuf_append_c(&text, now == NULL ? "=" : ", not ");
-		append_values(&text, requirement);
+		for (uint32_t i = 0; i < requirement->value_count && i < VALUES_SHOWN; i++) {
+			bt_strbuf_append_c(&text, i == 0 ? "" : " or ");
+			bt_strbuf_append_str(&text, requirement->values[i]);
+		}
+		if (requirement->value_count > VALUES_SHOWN) {
+			bt_strbuf_printf(&text, " or %u others",
+				(unsigned int)requirement->value_count - VALUES_SHOWN);
+		}
 		break;
 	case BT_SELECTOR_GT:
 		bt_strbuf_printf(&text, "%s%" PRId64, now == NULL ? ">" : ", not above ",
@@ -286,17 +281,6 @@ static bool solve_terms(struct bt_advice *advice, const struct bt_parsed_node_se
 
 /** --- the pod's own --- */
 
-static void drop_affinity(struct bt_advice *advice, bool of_pod_only)
-{
-	const struct bt_remedy drop = {.kind = BT_REMEDY_DROP_NODE_AFFINITY};
-
-	bt_advice_add_of_pod(advice, &drop);
-	if (!of_pod_only) {
-		bt_advice_add(advice, &drop);
-		advice->distance += 0.5;
-	}
-}
-
 /** Pairs of nodeSelector that the node does not have; labels_help: it may get them. */
 static void drop_selectors(
 	struct bt_advice *advice, const struct bt_str_map *selector, bool of_pod_only)
@@ -321,17 +305,6 @@ static void drop_selectors(
 			bt_advice_add(advice, &drop);
 			advice->distance += 0.5;
 		}
-	}
-}
-
-static void demand_selector(struct demands *demands, const struct bt_str_map *selector)
-{
-	for (uint32_t i = 0; i < selector->count; i++) {
-		demand(demands,
-			&(struct bt_requirement){.key = selector->items[i].key,
-				.operator_ = BT_SELECTOR_IN,
-				.value_count = 1,
-				.values = &selector->items[i].value});
 	}
 }
 
@@ -377,7 +350,14 @@ static void advise_own(struct bt_advice *advice)
 		!bt_node_selector_matches(
 			&required.affinity, bt_node_info_name(advice->node), labels, NULL, NULL);
 
-	demand_selector(&demands, required.node_selector);
+	const struct bt_str_map *selector = required.node_selector;
+	for (uint32_t i = 0; i < selector->count; i++) {
+		demand(&demands,
+			&(struct bt_requirement){.key = selector->items[i].key,
+				.operator_ = BT_SELECTOR_IN,
+				.value_count = 1,
+				.values = &selector->items[i].value});
+	}
 	labels_help = required.has_affinity
 		? solve_terms(advice, &required.affinity, &demands, &plan)
 		: solve(&demands, labels, UINT32_MAX, advice->arena, &plan);
@@ -389,7 +369,13 @@ static void advise_own(struct bt_advice *advice)
 		if (!labels_help) {
 			bt_advice_hint(advice, "no term of the pod's node affinity can match");
 		}
-		drop_affinity(advice, labels_help);
+		const struct bt_remedy drop = {.kind = BT_REMEDY_DROP_NODE_AFFINITY};
+
+		bt_advice_add_of_pod(advice, &drop);
+		if (!labels_help) {
+			bt_advice_add(advice, &drop);
+			advice->distance += 0.5;
+		}
 	}
 }
 

@@ -32,15 +32,6 @@ static void advise_unschedulable(struct bt_advice *advice)
 	add_uncordon(advice);
 }
 
-static void hint_taint(struct bt_advice *advice, const struct bt_taint *taint)
-{
-	struct bt_strbuf text = {0};
-
-	bt_taint_format(taint, &text);
-	bt_advice_hint(advice, "has taint %s", bt_strbuf_c(&text));
-	bt_strbuf_finish(&text);
-}
-
 static void advise_taint(struct bt_advice *advice, const struct bt_taint *taint)
 {
 	struct bt_remedy remedy = {.kind = BT_REMEDY_TOLERATE,
@@ -48,7 +39,11 @@ static void advise_taint(struct bt_advice *advice, const struct bt_taint *taint)
 		.value = bt_arena_str(advice->arena, taint->value),
 		.effect = bt_arena_str(advice->arena, taint->effect)};
 
-	hint_taint(advice, taint);
+	struct bt_strbuf text = {0};
+
+	bt_taint_format(taint, &text);
+	bt_advice_hint(advice, "has taint %s", bt_strbuf_c(&text));
+	bt_strbuf_finish(&text);
 	/* What cordons the node goes with the cordon. */
 	if (bt_str_equal_c(taint->key, UNSCHEDULABLE_TAINT) &&
 		bt_node_info_unschedulable(advice->node)) {

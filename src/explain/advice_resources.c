@@ -40,21 +40,6 @@ static void hint_need(struct bt_advice *advice, const struct need *need, int64_t
 	bt_strbuf_finish(&text);
 }
 
-/** The pod could ask for less, where it would still ask for some. */
-static void lower_request(struct bt_advice *advice, const struct need *need, int64_t missing)
-{
-	int64_t requested = bt_remedy_requested_of(advice->pod->object, need->resource);
-
-	if (missing >= requested) {
-		return;
-	}
-	bt_advice_add_of_pod(advice,
-		&(struct bt_remedy){.kind = BT_REMEDY_LOWER_REQUEST,
-			.resource = bt_arena_str(advice->arena, need->resource),
-			.amount = missing});
-	advice->pod_distance += (double)missing / (double)requested;
-}
-
 /** Sums of hostile amounts wrap: what is missing is computed as the filter does it. */
 static void advise_need(struct bt_advice *advice, const struct need *need)
 {
@@ -77,7 +62,17 @@ static void advise_need(struct bt_advice *advice, const struct need *need)
 			.amount = missing});
 	advice->distance += need->allocatable > 0 ? (double)missing / (double)need->allocatable
 						  : 1 + (double)missing / 1e18;
-	lower_request(advice, need, missing);
+	/* The pod could ask for less, where it would still ask for some. */
+	int64_t requested = bt_remedy_requested_of(advice->pod->object, need->resource);
+
+	if (missing >= requested) {
+		return;
+	}
+	bt_advice_add_of_pod(advice,
+		&(struct bt_remedy){.kind = BT_REMEDY_LOWER_REQUEST,
+			.resource = bt_arena_str(advice->arena, need->resource),
+			.amount = missing});
+	advice->pod_distance += (double)missing / (double)requested;
 }
 
 /** A slot for one more pod is a resource, too. */
@@ -102,26 +97,6 @@ static void advise_pods(struct bt_advice *advice)
 		? (double)(node->pod_count + 1 - node->allocatable_pods) /
 			(double)node->allocatable_pods
 		: 1;
-}
-
-/** Amounts of the standard resources; a request of 0 fits everywhere. */
-static void advise_standard(struct bt_advice *advice, const struct bt_resource *request)
-{
-	const struct bt_node_info *node = advice->node;
-	const struct need needs[] = {
-		{BT_STR("cpu"), request->cpu_milli, node->allocatable_cpu_milli,
-			node->requested_cpu_milli},
-		{BT_STR("memory"), request->memory_bytes, node->allocatable_memory_bytes,
-			node->requested_memory_bytes},
-		{BT_STR("ephemeral-storage"), request->ephemeral_storage_bytes,
-			node->allocatable_ephemeral_bytes, node->requested_ephemeral_bytes},
-	};
-
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(needs); i++) {
-		if (needs[i].request > 0) {
-			advise_need(advice, &needs[i]);
-		}
-	}
 }
 
 /** What the pod asks for, computed once a cycle. */
@@ -193,7 +168,22 @@ static void advise_resources(struct bt_advice *advice)
 	}
 	request = request_of(advice);
 	advise_pods(advice);
-	advise_standard(advice, request);
+	/* Amounts of the standard resources; a request of 0 fits everywhere. */
+	const struct bt_node_info *node = advice->node;
+	const struct need needs[] = {
+		{BT_STR("cpu"), request->cpu_milli, node->allocatable_cpu_milli,
+			node->requested_cpu_milli},
+		{BT_STR("memory"), request->memory_bytes, node->allocatable_memory_bytes,
+			node->requested_memory_bytes},
+		{BT_STR("ephemeral-storage"), request->ephemeral_storage_bytes,
+			node->allocatable_ephemeral_bytes, node->requested_ephemeral_bytes},
+	};
+
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(needs); i++) {
+		if (needs[i].request > 0) {
+			advise_need(advice, &needs[i]);
+		}
+	}
 	advise_scalars(advice, request);
 	/* Of no use unless it asks for less of all that is missing. */
 	bt_advice_close_pod_remedies(advice,
@@ -229,22 +219,6 @@ static uint32_t count_holders(const struct bt_node_info *node, const struct bt_h
 	return count;
 }
 
-static void hint_port(struct bt_advice *advice, const struct bt_host_port *wanted,
-	const struct bt_pod_info *holder, uint32_t count)
-{
-	if (count == 0) {
-		bt_advice_hint(advice, "host port %d/%.*s is taken", wanted->port,
-			BT_STR_ARG(wanted->protocol));
-	} else if (count == 1) {
-		bt_advice_hint(advice, "host port %d/%.*s is taken by %.*s/%.*s", wanted->port,
-			BT_STR_ARG(wanted->protocol), BT_STR_ARG(holder->namespace_),
-			BT_STR_ARG(holder->name));
-	} else {
-		bt_advice_hint(advice, "host port %d/%.*s is taken by %u pods", wanted->port,
-			BT_STR_ARG(wanted->protocol), count);
-	}
-}
-
 static void advise_port(struct bt_advice *advice, const struct bt_host_port *wanted)
 {
 	struct bt_pod_info holder = {.pod_id = BT_POD_NONE};
@@ -253,7 +227,17 @@ static void advise_port(struct bt_advice *advice, const struct bt_host_port *wan
 		.amount = wanted->port,
 		.value = bt_arena_str(advice->arena, wanted->protocol)};
 
-	hint_port(advice, wanted, &holder, count);
+	if (count == 0) {
+		bt_advice_hint(advice, "host port %d/%.*s is taken", wanted->port,
+			BT_STR_ARG(wanted->protocol));
+	} else if (count == 1) {
+		bt_advice_hint(advice, "host port %d/%.*s is taken by %.*s/%.*s", wanted->port,
+			BT_STR_ARG(wanted->protocol), BT_STR_ARG(holder.namespace_),
+			BT_STR_ARG(holder.name));
+	} else {
+		bt_advice_hint(advice, "host port %d/%.*s is taken by %u pods", wanted->port,
+			BT_STR_ARG(wanted->protocol), count);
+	}
 	/* A nominated pod has no place yet that it could leave. */
 	if (count == 1 && holder.pod_id != BT_POD_NONE) {
 		bt_advice_remove_pod(advice, holder.pod_id);

@@ -123,11 +123,6 @@ bool bt_advice_has_reason(const struct bt_advice *advice, enum bt_reason reason)
 	return false;
 }
 
-static bool passes(const struct bt_status *status)
-{
-	return status->code == BT_STATUS_SUCCESS;
-}
-
 bool bt_advice_accepts(const struct bt_advice *advice, const struct bt_pod_info *pod,
 	const struct bt_node_info *node)
 {
@@ -142,7 +137,7 @@ bool bt_advice_accepts(const struct bt_advice *advice, const struct bt_pod_info 
 	if (plugin->ops->pre_filter != NULL) {
 		status = plugin->ops->pre_filter(plugin, &cycle, pod, &narrowed);
 	}
-	if (passes(&status) && node != NULL && plugin->ops->filter != NULL) {
+	if ((status.code == BT_STATUS_SUCCESS) && node != NULL && plugin->ops->filter != NULL) {
 		status = plugin->ops->filter(plugin, &cycle, pod, node);
 	}
 	bt_cycle_state_finish(&cycle);

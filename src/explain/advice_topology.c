@@ -51,56 +51,20 @@ static int64_t nominated_matches(const struct spread_view *view, uint32_t index)
 	return count;
 }
 
-static struct bt_str domain_name(const struct spread_view *view, uint32_t index, uint32_t domain)
-{
-	return bt_advice_domain_name(view->advice, view->data->list.items[index].column, domain);
-}
-
 static struct bt_str domain_text(const struct spread_view *view, uint32_t index, uint32_t domain)
 {
 	return bt_advice_domain_text(view->advice, view->data->list.items[index].column, domain);
 }
 
-/**
- * The emptiest domain that would take the pod, 0: none does. Whether it still does when the node is
- * in it is for a trial to say.
- */
-static uint32_t emptiest_domain(const struct spread_view *view, uint32_t index)
-{
-	const struct bt_spread_table *table = &view->data->limits[index].table;
-	int64_t least = bt_spread_highest_count(view->data, index) + 1;
-	uint32_t found = 0;
-
-	for (uint32_t i = 1; i < table->size; i++) {
-		if (bt_spread_table_at(table, i) != BT_SPREAD_NO_DOMAIN &&
-			bt_spread_count_at(view->data, index, i) < least) {
-			least = bt_spread_count_at(view->data, index, i);
-			found = i;
-		}
-	}
-	return found;
-}
-
-/** The constraint is the pod's own and may be given up; minDomains is legal with DoNotSchedule
- * only. */
-static bool may_allow_skew(const struct spread_view *view, uint32_t index)
-{
-	return !view->from_defaults &&
-		!view->advice->pod->object->spec.topology_spread_constraints
-			 .items[place_in_spec(view, index)]
-			 .min_domains.present;
-}
-
-static struct bt_remedy allow_skew(const struct spread_view *view, uint32_t index)
-{
-	return (struct bt_remedy){
-		.kind = BT_REMEDY_ALLOW_SKEW, .index = place_in_spec(view, index)};
-}
-
 /** false: changing the pod alone does not help. */
 static bool advise_missing_label(const struct spread_view *view, uint32_t index)
 {
-	bool may_allow = may_allow_skew(view, index);
+	/* The constraint is the pod's own and may be given up; minDomains is legal with
+	 * DoNotSchedule only. */
+	bool may_allow = !view->from_defaults &&
+		!view->advice->pod->object->spec.topology_spread_constraints
+			 .items[place_in_spec(view, index)]
+			 .min_domains.present;
 	struct bt_remedy allow;
 	struct bt_str key = view->data->list.items[index].topology_key;
 	struct bt_str value = {0};
@@ -108,17 +72,33 @@ static bool advise_missing_label(const struct spread_view *view, uint32_t index)
 	if (bt_str_equal_c(key, "kubernetes.io/hostname")) {
 		value = bt_node_info_name(view->advice->node);
 	} else {
-		uint32_t domain = emptiest_domain(view, index);
+		/*
+		 * The emptiest domain that would take the pod, 0: none does. Whether it still does
+		 * when the node is in it is for a trial to say.
+		 */
+		const struct bt_spread_table *table = &view->data->limits[index].table;
+		int64_t least = bt_spread_highest_count(view->data, index) + 1;
+		uint32_t domain = 0;
+
+		for (uint32_t i = 1; i < table->size; i++) {
+			if (bt_spread_table_at(table, i) != BT_SPREAD_NO_DOMAIN &&
+				bt_spread_count_at(view->data, index, i) < least) {
+				least = bt_spread_count_at(view->data, index, i);
+				domain = i;
+			}
+		}
 
 		if (domain != 0) {
-			value = domain_name(view, index, domain);
+			value = bt_advice_domain_name(
+				view->advice, view->data->list.items[index].column, domain);
 		}
 	}
 	if (view->advice->hint.length == 0) {
 		bt_advice_hint(view->advice, "lacks label %.*s", BT_STR_ARG(key));
 	}
 	if (may_allow) {
-		allow = allow_skew(view, index);
+		allow = (struct bt_remedy){
+			.kind = BT_REMEDY_ALLOW_SKEW, .index = place_in_spec(view, index)};
 	}
 	if (value.length != 0) {
 		bt_advice_set_label(view->advice, key, value);

@@ -109,27 +109,6 @@ static void hint_unbound(struct bt_advice *advice, const struct bt_persistent_vo
 	}
 }
 
-static void hint_claim(struct bt_advice *advice, const struct bt_volume_claim *named)
-{
-	const struct bt_persistent_volume_claim *claim =
-		bt_find_claim(advice->engine->state, advice->pod->namespace_, named->name);
-
-	if (claim == NULL) {
-		bt_advice_hint(advice, "PersistentVolumeClaim %.*s/%.*s does not exist%s",
-			BT_STR_ARG(advice->pod->namespace_), BT_STR_ARG(named->name),
-			named->ephemeral ? " yet" : "");
-	} else if (claim->metadata.deletion_timestamp != NULL) {
-		bt_advice_hint(advice, "claim %.*s is being deleted", BT_STR_ARG(named->name));
-	} else if (bt_str_equal_c(claim->status.phase, "Lost")) {
-		bt_advice_hint(advice, "claim %.*s has lost its volume %.*s",
-			BT_STR_ARG(named->name), BT_STR_ARG(claim->spec.volume_name));
-	} else if (claim->spec.volume_name.length != 0) {
-		hint_bound(advice, named->name, claim->spec.volume_name);
-	} else {
-		hint_unbound(advice, claim);
-	}
-}
-
 static void hint_volume(struct bt_advice *advice, const struct bt_volume *volume)
 {
 	struct bt_volume_claim named;
@@ -138,7 +117,24 @@ static void hint_volume(struct bt_advice *advice, const struct bt_volume *volume
 		return;
 	}
 	if (bt_volume_claim_of(advice->pod, volume, advice->arena, &named)) {
-		hint_claim(advice, &named);
+		const struct bt_persistent_volume_claim *claim =
+			bt_find_claim(advice->engine->state, advice->pod->namespace_, named.name);
+
+		if (claim == NULL) {
+			bt_advice_hint(advice, "PersistentVolumeClaim %.*s/%.*s does not exist%s",
+				BT_STR_ARG(advice->pod->namespace_), BT_STR_ARG(named.name),
+				named.ephemeral ? " yet" : "");
+		} else if (claim->metadata.deletion_timestamp != NULL) {
+			bt_advice_hint(
+				advice, "claim %.*s is being deleted", BT_STR_ARG(named.name));
+		} else if (bt_str_equal_c(claim->status.phase, "Lost")) {
+			bt_advice_hint(advice, "claim %.*s has lost its volume %.*s",
+				BT_STR_ARG(named.name), BT_STR_ARG(claim->spec.volume_name));
+		} else if (claim->spec.volume_name.length != 0) {
+			hint_bound(advice, named.name, claim->spec.volume_name);
+		} else {
+			hint_unbound(advice, claim);
+		}
 	} else {
 		bt_advice_hint(
 			advice, "volume %.*s is not to be had here", BT_STR_ARG(volume->name));
@@ -252,27 +248,6 @@ static bool uses_claim(const struct bt_pod_info *pod, const struct bt_str *names
 	return false;
 }
 
-static void find_claim_holders(const struct bt_advice *advice, struct claim_holders *out)
-{
-	const struct bt_state *state = advice->engine->state;
-	struct bt_str names[VOLUMES_MAX];
-	uint32_t name_count = exclusive_claims(advice, names);
-
-	for (uint32_t n = 0; name_count != 0 && n < state->snapshot.count; n++) {
-		const struct bt_node_row *row = &state->nodes.rows[state->snapshot.list[n]];
-
-		for (uint32_t i = 0; i < row->pods.count && out->count < HOLDERS_MAX; i++) {
-			struct bt_pod_info pod;
-
-			bt_pod_info_from_record(state, row->pods.items[i], &pod);
-			if (bt_str_equal(pod.namespace_, advice->pod->namespace_) &&
-				uses_claim(&pod, names, name_count)) {
-				out->pods[out->count++] = row->pods.items[i];
-			}
-		}
-	}
-}
-
 /** Found once in a cycle: it is the same for all nodes. */
 static const struct claim_holders *claim_holders_of(const struct bt_advice *advice)
 {
@@ -284,7 +259,23 @@ static const struct claim_holders *claim_holders_of(const struct bt_advice *advi
 		return known;
 	}
 	holders = BT_ARENA_NEW(advice->cycle->arena, struct claim_holders);
-	find_claim_holders(advice, holders);
+	const struct bt_state *state = advice->engine->state;
+	struct bt_str names[VOLUMES_MAX];
+	uint32_t name_count = exclusive_claims(advice, names);
+
+	for (uint32_t n = 0; name_count != 0 && n < state->snapshot.count; n++) {
+		const struct bt_node_row *row = &state->nodes.rows[state->snapshot.list[n]];
+
+		for (uint32_t i = 0; i < row->pods.count && holders->count < HOLDERS_MAX; i++) {
+			struct bt_pod_info pod;
+
+			bt_pod_info_from_record(state, row->pods.items[i], &pod);
+			if (bt_str_equal(pod.namespace_, advice->pod->namespace_) &&
+				uses_claim(&pod, names, name_count)) {
+				holders->pods[holders->count++] = row->pods.items[i];
+			}
+		}
+	}
 	bt_cycle_state_write(advice->cycle, key, holders, NULL);
 	return holders;
 }

@@ -11,20 +11,6 @@ struct engine_memory {
 	const struct bt_claim_writer **claim_writers;
 };
 
-static void remember(struct bt_engine *engine, struct engine_memory *memory)
-{
-	memory->prng = engine->prng;
-	memory->next_start_node_index = engine->next_start_node_index;
-	memory->claim_writers = bt_explain_silence_writes(engine);
-}
-
-static void put_back(struct bt_engine *engine, const struct engine_memory *memory)
-{
-	engine->prng = memory->prng;
-	engine->next_start_node_index = memory->next_start_node_index;
-	bt_explain_restore_writes(engine, memory->claim_writers);
-}
-
 static void add_entry_remedies(
 	struct bt_explanation *out, const struct bt_remedy *remedies, uint32_t count)
 {
@@ -162,12 +148,16 @@ int bt_explain(struct bt_engine *engine, const struct bt_pod *pod,
 	int result;
 
 	*out = (struct bt_explanation){0};
-	remember(engine, &memory);
+	memory.prng = engine->prng;
+	memory.next_start_node_index = engine->next_start_node_index;
+	memory.claim_writers = bt_explain_silence_writes(engine);
 	find_profile(&run);
 	bt_pod_info_init_pending(engine->state, pod, &info);
 	result = explain(&run, &info, err);
 	bt_pod_info_finish_pending(engine->state, &info);
-	put_back(engine, &memory);
+	engine->prng = memory.prng;
+	engine->next_start_node_index = memory.next_start_node_index;
+	bt_explain_restore_writes(engine, memory.claim_writers);
 	return result;
 }
 

@@ -69,24 +69,22 @@ bool bt_remedies_lower(const struct bt_remedy *remedies, uint32_t count)
 	return lower;
 }
 
-/** Does as much as the other: the same, or a larger amount of it. */
-static bool does_as_much(const struct bt_remedy *remedy, const struct bt_remedy *other)
-{
-	struct bt_remedy same = *remedy;
-
-	if (remedy->kind == BT_REMEDY_LOWER_REQUEST && remedy->amount > other->amount) {
-		same.amount = other->amount;
-	}
-	return bt_remedy_equal(&same, other);
-}
-
 bool bt_remedies_include(const bt_remedy_list *whole, const bt_remedy_list *part)
 {
 	for (uint32_t i = 0; i < part->count; i++) {
 		bool found = false;
 
 		for (uint32_t k = 0; k < whole->count && !found; k++) {
-			found = does_as_much(&whole->items[k], &part->items[i]);
+			/* Does as much as the other: the same, or a larger amount of it. */
+			const struct bt_remedy *remedy = &whole->items[k];
+			const struct bt_remedy *other = &part->items[i];
+			struct bt_remedy same = *remedy;
+
+			if (remedy->kind == BT_REMEDY_LOWER_REQUEST &&
+				remedy->amount > other->amount) {
+				same.amount = other->amount;
+			}
+			found = bt_remedy_equal(&same, other);
 		}
 		if (!found) {
 			return false;

@@ -12,20 +12,6 @@
 /** Terms that are as much work as the rest of a node's filters. */
 #define TERMS_OF_A_NODE 32
 
-static uint64_t topology_terms(const struct bt_pod_spec *spec)
-{
-	const struct bt_affinity *affinity = spec->affinity;
-	uint64_t count = spec->topology_spread_constraints.count;
-
-	if (affinity != NULL && affinity->pod_affinity != NULL) {
-		count += affinity->pod_affinity->required.count;
-	}
-	if (affinity != NULL && affinity->pod_anti_affinity != NULL) {
-		count += affinity->pod_anti_affinity->required.count;
-	}
-	return count;
-}
-
 static uint64_t node_terms(const struct bt_pod_spec *spec)
 {
 	const struct bt_node_affinity *affinity =
@@ -39,7 +25,15 @@ void bt_search_weigh(struct bt_explain_search *search)
 	const struct bt_explain_run *run = search->run;
 	uint64_t nodes = run->out->node_count;
 	uint64_t pods = bt_state_pod_count(run->engine->state);
-	uint64_t terms = topology_terms(&run->pod->spec);
+	const struct bt_affinity *affinity = run->pod->spec.affinity;
+	uint64_t terms = run->pod->spec.topology_spread_constraints.count;
+
+	if (affinity != NULL && affinity->pod_affinity != NULL) {
+		terms += affinity->pod_affinity->required.count;
+	}
+	if (affinity != NULL && affinity->pod_anti_affinity != NULL) {
+		terms += affinity->pod_anti_affinity->required.count;
+	}
 
 	search->node_work = 1 + (terms + node_terms(&run->pod->spec)) / TERMS_OF_A_NODE;
 	/* Every cycle has a PreFilter, which may count over the whole cluster. */
@@ -70,27 +64,6 @@ static bool is_local(const bt_remedy_list *remedies)
 	return frees;
 }
 
-/** The nodes where something is freed. */
-static bool fits_where_freed(struct bt_explain_search *search, struct bt_explain_world *world,
-	const bt_remedy_list *remedies)
-{
-	bool fits = false;
-
-	for (uint32_t i = 0; i < remedies->count && !fits; i++) {
-		struct bt_str node = remedies->items[i].node;
-
-		if (remedies->items[i].kind != BT_REMEDY_FREE_RESOURCE ||
-			(i > 0 && bt_str_equal(remedies->items[i - 1].node, node))) {
-			continue;
-		}
-		struct bt_scan scan = bt_explain_world_ask(
-			world, bt_state_snapshot_find(search->run->engine->state, node));
-		bt_search_charge(search, scan.asked_count);
-		fits = scan.slot_fits;
-	}
-	return fits;
-}
-
 static int try_set(struct bt_explain_search *search, const bt_remedy_list *remedies, bool *out_fits,
 	struct berth_error *err)
 {
@@ -105,7 +78,22 @@ static int try_set(struct bt_explain_search *search, const bt_remedy_list *remed
 		return result;
 	}
 	if (is_local(remedies)) {
-		*out_fits = fits_where_freed(search, &world, remedies);
+		/* The nodes where something is freed. */
+		bool fits = false;
+
+		for (uint32_t i = 0; i < remedies->count && !fits; i++) {
+			struct bt_str node = remedies->items[i].node;
+
+			if (remedies->items[i].kind != BT_REMEDY_FREE_RESOURCE ||
+				(i > 0 && bt_str_equal(remedies->items[i - 1].node, node))) {
+				continue;
+			}
+			struct bt_scan scan = bt_explain_world_ask(
+				&world, bt_state_snapshot_find(search->run->engine->state, node));
+			bt_search_charge(search, scan.asked_count);
+			fits = scan.slot_fits;
+		}
+		*out_fits = fits;
 	} else {
 		struct bt_scan scan = bt_explain_world_scan(&world, BT_SLOT_NONE, true);
 
@@ -243,15 +231,6 @@ static int64_t amount_of_nothing(const struct bt_explain_run *run, const struct 
 	return 0;
 }
 
-static int fits_with(struct bt_explain_search *search, const bt_remedy_list *remedies,
-	uint32_t index, int64_t amount, bool *out_fits, struct berth_error *err)
-{
-	bt_remedy_list changed = bt_remedies_sort(&search->arena, remedies->items, remedies->count);
-
-	changed.items[index].amount = amount;
-	return bt_search_fits(search, &changed, out_fits, err);
-}
-
 /** The advice is mostly exact: one less is tried first. */
 static int reduce_amount(struct bt_explain_search *search, bt_remedy_list *remedies, uint32_t index,
 	struct berth_error *err)
@@ -262,7 +241,11 @@ static int reduce_amount(struct bt_explain_search *search, bt_remedy_list *remed
 
 	while (high - low > 1) {
 		bool fits;
-		int result = fits_with(search, remedies, index, middle, &fits, err);
+		bt_remedy_list changed =
+			bt_remedies_sort(&search->arena, remedies->items, remedies->count);
+
+		changed.items[index].amount = middle;
+		int result = bt_search_fits(search, &changed, &fits, err);
 
 		if (result < 0) {
 			return result;

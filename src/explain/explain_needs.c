@@ -29,29 +29,24 @@ void bt_needs_finish(struct bt_needs *needs)
 	bt_vec_finish(&needs->fewest);
 }
 
-/** One toleration does for all taints of a key: of any value where values differ, likewise of any
- * effect. */
-static bool unite_tolerations(struct bt_remedy *known, const struct bt_remedy *remedy)
-{
-	if (!bt_str_equal(known->key, remedy->key)) {
-		return false;
-	}
-	if (!bt_str_equal(known->value, remedy->value)) {
-		known->value = BT_STR("");
-	}
-	if (!bt_str_equal(known->effect, remedy->effect)) {
-		known->effect = BT_STR("");
-	}
-	return true;
-}
-
 /** Another amount of the same. */
 static bool unite(struct bt_remedy *known, const struct bt_remedy *remedy)
 {
 	struct bt_remedy same = *remedy;
 
 	if (known->kind == BT_REMEDY_TOLERATE && remedy->kind == BT_REMEDY_TOLERATE) {
-		return unite_tolerations(known, remedy);
+		/* One toleration does for all taints of a key: of any value where values differ,
+		 * likewise of any effect. */
+		if (!bt_str_equal(known->key, remedy->key)) {
+			return false;
+		}
+		if (!bt_str_equal(known->value, remedy->value)) {
+			known->value = BT_STR("");
+		}
+		if (!bt_str_equal(known->effect, remedy->effect)) {
+			known->effect = BT_STR("");
+		}
+		return true;
 	}
 	same.amount = known->amount;
 	if (!bt_remedy_equal(known, &same)) {

@@ -220,25 +220,6 @@ static bool note_left_out(struct bt_explain_run *run, const struct bt_needs *pre
 	return any;
 }
 
-/** Filters of nodes that PreFilter names now. */
-static void ask_again(struct bt_explain_run *run, struct bt_explain_world *world,
-	struct bt_needs *needs, const struct bt_needs *base)
-{
-	const uint32_t *slots;
-	uint32_t count;
-
-	needs->cycle = bt_explain_world_begin(world, &slots, &count);
-	needs->pod = &world->info;
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t index = run->node_of_slot[slots[i]];
-
-		if (run->out->nodes.items[index].group != BT_EXPLAIN_GROUP_NONE &&
-			!run->outlooks[index].known) {
-			ask_filters(run, needs, base, index);
-		}
-	}
-}
-
 /**
  * With what PreFilter asks for out of the way, its nodes are asked after all: what else is missing
  * there. needs: of PreFilter. base: grows by what was changed.
@@ -266,7 +247,20 @@ static int look_behind_pre_filter(struct bt_explain_run *run, struct bt_needs *n
 		if (world.framework == NULL) {
 			world.framework = run->framework;
 		}
-		ask_again(run, &world, needs, base);
+		/* Filters of nodes that PreFilter names now. */
+		const uint32_t *slots;
+		uint32_t count;
+
+		needs->cycle = bt_explain_world_begin(&world, &slots, &count);
+		needs->pod = &world.info;
+		for (uint32_t i = 0; i < count; i++) {
+			uint32_t index = run->node_of_slot[slots[i]];
+
+			if (run->out->nodes.items[index].group != BT_EXPLAIN_GROUP_NONE &&
+				!run->outlooks[index].known) {
+				ask_filters(run, needs, base, index);
+			}
+		}
 		bt_needs_reset(needs);
 		bt_needs_of_pre_filter(needs, &world.pre_filter);
 		result = bt_explain_world_close(&world, err);

@@ -127,25 +127,6 @@ static uint32_t explain_dry_runs(struct preemption_view *view)
 	return count;
 }
 
-static void explain_search(struct preemption_view *view)
-{
-	const struct bt_state *state = view->run->engine->state;
-	const struct bt_node_statuses *statuses = &view->result->diagnosis.statuses;
-	uint32_t potential =
-		bt_node_statuses_count_for_code(statuses, BT_STATUS_UNSCHEDULABLE, state);
-	uint32_t tried = view->decision->candidate_count;
-
-	if (potential != 0) {
-		/* Without any, nothing was tried, and the statuses are older. */
-		tried += explain_dry_runs(view);
-	}
-	if (potential > tried) {
-		refuse(view, BT_STR("not tried: there are candidates enough"), potential - tried);
-	}
-	refuse(view, bt_reason_texts[BT_REASON_PREEMPTION_NOT_HELPFUL],
-		state->snapshot.count - potential);
-}
-
 /** Most nodes first, then by text. */
 static int compare_refusals(const void *a, const void *b)
 {
@@ -216,7 +197,22 @@ int bt_explain_preemption(struct bt_explain_run *run, const struct bt_pod_info *
 		refuse_by_status(&view, &eligible, run->engine->state->snapshot.count);
 	} else {
 		explain_candidates(&view);
-		explain_search(&view);
+		const struct bt_state *state = view.run->engine->state;
+		const struct bt_node_statuses *statuses = &view.result->diagnosis.statuses;
+		uint32_t potential =
+			bt_node_statuses_count_for_code(statuses, BT_STATUS_UNSCHEDULABLE, state);
+		uint32_t tried = view.decision->candidate_count;
+
+		if (potential != 0) {
+			/* Without any, nothing was tried, and the statuses are older. */
+			tried += explain_dry_runs(&view);
+		}
+		if (potential > tried) {
+			refuse(&view, BT_STR("not tried: there are candidates enough"),
+				potential - tried);
+		}
+		refuse(&view, bt_reason_texts[BT_REASON_PREEMPTION_NOT_HELPFUL],
+			state->snapshot.count - potential);
 	}
 	keep_refusals(&view);
 	return 0;

@@ -47,20 +47,6 @@ static void ask_for_more(struct bt_explain_search *search, struct bt_explain_wor
 
 /** --- a candidate that works --- */
 
-static struct bt_remedy copy_remedy(struct bt_arena *arena, const struct bt_remedy *remedy)
-{
-	struct bt_remedy copy = *remedy;
-
-	copy.node = bt_arena_str(arena, remedy->node);
-	copy.resource = bt_arena_str(arena, remedy->resource);
-	copy.pod_namespace = bt_arena_str(arena, remedy->pod_namespace);
-	copy.pod_name = bt_arena_str(arena, remedy->pod_name);
-	copy.key = bt_arena_str(arena, remedy->key);
-	copy.value = bt_arena_str(arena, remedy->value);
-	copy.effect = bt_arena_str(arena, remedy->effect);
-	return copy;
-}
-
 static void keep(struct bt_explain_search *search, const struct bt_candidate *candidate,
 	const bt_remedy_list *remedies, const struct bt_scan *scan)
 {
@@ -75,7 +61,18 @@ static void keep(struct bt_explain_search *search, const struct bt_candidate *ca
 	proposal.remedies.count = remedies->count;
 	proposal.remedies.present = true;
 	for (uint32_t i = 0; i < remedies->count; i++) {
-		proposal.remedies.items[i] = copy_remedy(&out->arena, &remedies->items[i]);
+		struct bt_arena *arena = &out->arena;
+		const struct bt_remedy *remedy = &remedies->items[i];
+		struct bt_remedy copy = *remedy;
+
+		copy.node = bt_arena_str(arena, remedy->node);
+		copy.resource = bt_arena_str(arena, remedy->resource);
+		copy.pod_namespace = bt_arena_str(arena, remedy->pod_namespace);
+		copy.pod_name = bt_arena_str(arena, remedy->pod_name);
+		copy.key = bt_arena_str(arena, remedy->key);
+		copy.value = bt_arena_str(arena, remedy->value);
+		copy.effect = bt_arena_str(arena, remedy->effect);
+		proposal.remedies.items[i] = copy;
 	}
 	bt_vec_push(&search->found, proposal);
 	bt_vec_push(&search->distances, candidate->distance / (double)scan->feasible_count);
@@ -319,27 +316,6 @@ static void count_untried(struct bt_explain_search *search)
 	}
 }
 
-static void hand_over(struct bt_explain_search *search)
-{
-	struct bt_explanation *out = search->run->out;
-	uint32_t count = search->found.count;
-	struct ranked_proposal *ranked = BT_NEW_ARRAY(struct ranked_proposal, count);
-
-	for (uint32_t i = 0; i < count; i++) {
-		ranked[i] = (struct ranked_proposal){search->found.items[i],
-			search->distances.items[i], search->too_small.items[i]};
-	}
-	qsort(ranked, count, sizeof(ranked[0]), compare_proposals);
-	out->proposals.items = BT_ARENA_NEW_ARRAY(&out->arena, struct bt_proposal, count);
-	out->proposals.count = count;
-	out->proposals.present = true;
-	for (uint32_t i = 0; i < count; i++) {
-		out->proposals.items[i] = ranked[i].proposal;
-	}
-	bt_free(ranked);
-	count_untried(search);
-}
-
 int bt_explain_propose(struct bt_explain_run *run, struct berth_error *err)
 {
 	struct bt_explain_search search = {.run = run};
@@ -352,7 +328,23 @@ int bt_explain_propose(struct bt_explain_run *run, struct berth_error *err)
 	bt_candidates_collect(&search);
 	result = try_candidates(&search, err);
 	if (result == 0) {
-		hand_over(&search);
+		struct bt_explanation *out = search.run->out;
+		uint32_t count = search.found.count;
+		struct ranked_proposal *ranked = BT_NEW_ARRAY(struct ranked_proposal, count);
+
+		for (uint32_t i = 0; i < count; i++) {
+			ranked[i] = (struct ranked_proposal){search.found.items[i],
+				search.distances.items[i], search.too_small.items[i]};
+		}
+		qsort(ranked, count, sizeof(ranked[0]), compare_proposals);
+		out->proposals.items = BT_ARENA_NEW_ARRAY(&out->arena, struct bt_proposal, count);
+		out->proposals.count = count;
+		out->proposals.present = true;
+		for (uint32_t i = 0; i < count; i++) {
+			out->proposals.items[i] = ranked[i].proposal;
+		}
+		bt_free(ranked);
+		count_untried(&search);
 	}
 	bt_vec_finish(&search.alike);
 	bt_vec_finish(&search.memo);

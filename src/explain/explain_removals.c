@@ -22,20 +22,6 @@ struct removal {
 	uint64_t work_end;
 };
 
-static struct bt_remedy remedy_of(struct bt_explain_search *search, uint32_t pod_id)
-{
-	struct bt_arena *arena = &search->arena;
-	struct bt_pod_info pod;
-
-	bt_pod_info_from_record(search->run->engine->state, pod_id, &pod);
-	return (struct bt_remedy){
-		.kind = BT_REMEDY_REMOVE_POD,
-		.node = bt_arena_str(arena, pod.node_name),
-		.pod_namespace = bt_arena_str(arena, pod.namespace_),
-		.pod_name = bt_arena_str(arena, pod.name),
-	};
-}
-
 /** What the pod's own node still asks for is added. false: nothing known helps there. */
 static bool add_needs(struct bt_explain_search *search, struct bt_explain_world *world,
 	uint32_t slot, bt_remedy_vec *remedies, bool *out_too_small)
@@ -89,7 +75,16 @@ static int try_removal(
 	const bt_remedy_list *entry = &(const bt_remedy_list){
 		run->out->entry_remedies.items, run->out->entry_remedies.count, true};
 	uint32_t slot = run->out->nodes.items[node].slot;
-	const struct bt_remedy leave = remedy_of(search, pod_id);
+	struct bt_arena *arena = &search->arena;
+	struct bt_pod_info pod;
+
+	bt_pod_info_from_record(search->run->engine->state, pod_id, &pod);
+	const struct bt_remedy leave = (struct bt_remedy){
+		.kind = BT_REMEDY_REMOVE_POD,
+		.node = bt_arena_str(arena, pod.node_name),
+		.pod_namespace = bt_arena_str(arena, pod.namespace_),
+		.pod_name = bt_arena_str(arena, pod.name),
+	};
 	int32_t priority = bt_state_pod_at(run->engine->state, pod_id)->priority;
 	struct bt_explain_world world;
 	bt_remedy_vec remedies = {0};

@@ -78,27 +78,6 @@ static bool take_pod(struct bt_explain_world *world, uint32_t pod_id)
 	return true;
 }
 
-static bool change_cluster(struct bt_explain_world *world, const struct bt_remedy *remedies,
-	uint32_t count, const struct bt_explain_objects *objects)
-{
-	bool possible = true;
-
-	for (uint32_t i = 0; i < count && possible; i++) {
-		if (remedies[i].kind == BT_REMEDY_REMOVE_POD && !is_repeated(remedies, i)) {
-			uint32_t pod_id = find_pod(world->engine->state, &remedies[i]);
-
-			possible = pod_id != BT_POD_NONE;
-			if (possible) {
-				possible = take_pod(world, pod_id);
-			}
-		} else if (remedies[i].kind != BT_REMEDY_REMOVE_POD &&
-			!bt_remedy_is_of_pod(remedies[i].kind)) {
-			possible = change_node(world, remedies, count, i, objects);
-		}
-	}
-	return possible;
-}
-
 static void admit(struct bt_explain_world *world)
 {
 	struct bt_plugin *gate;
@@ -124,7 +103,22 @@ int bt_explain_world_open(struct bt_explain_world *world, struct bt_engine *engi
 		return result;
 	}
 	bt_dra_trial_begin(&world->claims, engine->state->dra);
-	*out_possible = change_cluster(world, remedies, count, objects);
+	bool possible = true;
+
+	for (uint32_t i = 0; i < count && possible; i++) {
+		if (remedies[i].kind == BT_REMEDY_REMOVE_POD && !is_repeated(remedies, i)) {
+			uint32_t pod_id = find_pod(world->engine->state, &remedies[i]);
+
+			possible = pod_id != BT_POD_NONE;
+			if (possible) {
+				possible = take_pod(world, pod_id);
+			}
+		} else if (remedies[i].kind != BT_REMEDY_REMOVE_POD &&
+			!bt_remedy_is_of_pod(remedies[i].kind)) {
+			possible = change_node(world, remedies, count, i, objects);
+		}
+	}
+	*out_possible = possible;
 	result = bt_state_trial_show(&world->trial, err);
 	if (result < 0 || !*out_possible) {
 		/* The first error is the one that is told. */

@@ -114,26 +114,6 @@ static const struct bt_node_affinity *without_required(
 	return copy;
 }
 
-static void apply_to_affinity(const struct bt_remedy *remedies, uint32_t count,
-	struct bt_pod_spec *spec, struct bt_arena *arena)
-{
-	struct bt_affinity *copy;
-
-	if (spec->affinity == NULL) {
-		return;
-	}
-	copy = BT_ARENA_NEW(arena, struct bt_affinity);
-	*copy = *spec->affinity;
-	if (has_kind(remedies, count, BT_REMEDY_DROP_NODE_AFFINITY)) {
-		copy->node_affinity = without_required(copy->node_affinity, arena);
-	}
-	copy->pod_affinity = without_terms(
-		copy->pod_affinity, remedies, count, BT_REMEDY_DROP_POD_AFFINITY, arena);
-	copy->pod_anti_affinity = without_terms(
-		copy->pod_anti_affinity, remedies, count, BT_REMEDY_DROP_POD_ANTI_AFFINITY, arena);
-	spec->affinity = copy;
-}
-
 /** --- other parts of the pod --- */
 
 static void tolerate(
@@ -290,7 +270,21 @@ void bt_remedies_apply_to_pod(const struct bt_remedy *remedies, uint32_t count, 
 	for (uint32_t i = 0; i < count; i++) {
 		apply_one_to_pod(&remedies[i], pod, arena);
 	}
-	apply_to_affinity(remedies, count, &pod->spec, arena);
+	struct bt_affinity *copy;
+
+	if (pod->spec.affinity == NULL) {
+		return;
+	}
+	copy = BT_ARENA_NEW(arena, struct bt_affinity);
+	*copy = *pod->spec.affinity;
+	if (has_kind(remedies, count, BT_REMEDY_DROP_NODE_AFFINITY)) {
+		copy->node_affinity = without_required(copy->node_affinity, arena);
+	}
+	copy->pod_affinity = without_terms(
+		copy->pod_affinity, remedies, count, BT_REMEDY_DROP_POD_AFFINITY, arena);
+	copy->pod_anti_affinity = without_terms(
+		copy->pod_anti_affinity, remedies, count, BT_REMEDY_DROP_POD_ANTI_AFFINITY, arena);
+	pod->spec.affinity = copy;
 }
 
 /** --- the node --- */
