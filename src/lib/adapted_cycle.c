@@ -177,13 +177,6 @@ static enum bt_normalize_kind normalize_kind(enum berth_normalize normalize)
 	return BT_NORMALIZE_NONE;
 }
 
-/** The promise of score_reads is of use: nothing runs before Score that depends on the cycle. */
-static bool has_score_column(const struct berth_plugin_ops *outside)
-{
-	return outside->score_reads != 0 && outside->score != NULL && outside->pre_filter == NULL &&
-		outside->pre_score == NULL && outside->score_extensions == NULL;
-}
-
 _Static_assert((int)BERTH_READS_PODS == (int)BT_CHANGE_PODS &&
 		(int)BERTH_READS_PORTS == (int)BT_CHANGE_PORTS &&
 		(int)BERTH_READS_ALLOCATABLE == (int)BT_CHANGE_ALLOCATABLE &&
@@ -212,7 +205,10 @@ void bt_adapted_fill_cycle(struct bt_adapted *adapted)
 	BT_ADAPTED_FILL(adapted, pre_score, pre_score);
 	BT_ADAPTED_FILL(adapted, score, score);
 	inside->normalize = normalize_kind(outside->normalize);
-	if (has_score_column(outside)) {
+	/* The promise of score_reads is of use: nothing runs before Score that depends on the
+	 * cycle. */
+	if (outside->score_reads != 0 && outside->score != NULL && outside->pre_filter == NULL &&
+		outside->pre_score == NULL && outside->score_extensions == NULL) {
 		inside->pure = true;
 		inside->score_column = score_column;
 		inside->score_reads = outside->score_reads & BT_CHANGE_ALL;

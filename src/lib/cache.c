@@ -5,18 +5,6 @@
 #include "base/alloc.h"
 #include "lib/convert.h"
 
-/** What the caller's version of the structure has; the rest keeps its defaults. */
-static void read_options(
-	const struct berth_cache_options *options, struct berth_cache_options *out_options)
-{
-	size_t size = options->size;
-
-	if (size > sizeof(*out_options)) {
-		size = sizeof(*out_options);
-	}
-	memcpy(out_options, options, size);
-}
-
 struct berth_cache *berth_cache_create(const struct berth_cache_options *options)
 {
 	struct berth_cache_options wanted = BERTH_CACHE_OPTIONS_INIT;
@@ -25,7 +13,13 @@ struct berth_cache *berth_cache_create(const struct berth_cache_options *options
 	struct berth_cache *cache = BT_NEW(struct berth_cache);
 
 	if (options != NULL) {
-		read_options(options, &wanted);
+		/* What the caller's version of the structure has; the rest keeps its defaults. */
+		size_t size = options->size;
+
+		if (size > sizeof(wanted)) {
+			size = sizeof(wanted);
+		}
+		memcpy(&wanted, options, size);
 	}
 	cache->state = bt_state_create(&state_options);
 	berth_cache_set_assume_ttl_ns(cache, wanted.assume_expiry_ns);

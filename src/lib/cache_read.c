@@ -90,19 +90,6 @@ static void copy_pods(
 	}
 }
 
-/** A set, not a multiset: the ports are what the row says, not what its pods say. */
-static void copy_ports(struct bt_aggregate *copy, const struct bt_symbol_table *symbols,
-	const struct bt_node_row *row)
-{
-	berth_host_port_info_finish(&copy->ports);
-	for (uint32_t i = 0; i < row->ports.count; i++) {
-		berth_host_port_info_add(&copy->ports,
-			bt_symbol_text(symbols, row->ports.items[i].ip),
-			bt_symbol_text(symbols, row->ports.items[i].protocol),
-			row->ports.items[i].port);
-	}
-}
-
 static int compare_images(const void *a, const void *b)
 {
 	return bt_str_compare(((const struct bt_aggregate_image *)a)->name,
@@ -141,7 +128,14 @@ struct bt_aggregate *bt_cache_copy_node(struct berth_cache *cache, uint32_t slot
 	struct bt_aggregate *copy = bt_aggregate_create();
 
 	copy_pods(copy, cache, row);
-	copy_ports(copy, &cache->state->symbols, row);
+	/* A set, not a multiset: the ports are what the row says, not what its pods say. */
+	berth_host_port_info_finish(&copy->ports);
+	for (uint32_t i = 0; i < row->ports.count; i++) {
+		berth_host_port_info_add(&copy->ports,
+			bt_symbol_text(&cache->state->symbols, row->ports.items[i].ip),
+			bt_symbol_text(&cache->state->symbols, row->ports.items[i].protocol),
+			row->ports.items[i].port);
+	}
 	if (row->has_node) {
 		bt_aggregate_set_node(copy, node->node);
 		copy_images(copy, cache->state, row);

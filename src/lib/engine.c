@@ -232,18 +232,6 @@ static enum berth_decision_outcome outcome_of(enum bt_attempt_outcome outcome)
 	return BERTH_DECISION_SKIPPED;
 }
 
-static void settle(struct berth_engine *engine, const struct bt_attempt *attempt)
-{
-	if (attempt->outcome == BT_ATTEMPT_FAILED) {
-		note_failure(engine, attempt);
-		if (attempt->has_waited) {
-			bt_requests_abandon(&engine->requests, attempt->uid);
-		}
-	} else if (attempt->outcome == BT_ATTEMPT_BOUND) {
-		forget_failure(engine, attempt->namespace_, attempt->name);
-	}
-}
-
 bool berth_engine_step(
 	struct berth_engine *engine, int64_t now_ns, struct berth_decision *out_decision)
 {
@@ -253,7 +241,14 @@ bool berth_engine_step(
 	if (attempt.outcome == BT_ATTEMPT_IDLE) {
 		return false;
 	}
-	settle(engine, &attempt);
+	if (attempt.outcome == BT_ATTEMPT_FAILED) {
+		note_failure(engine, &attempt);
+		if (attempt.has_waited) {
+			bt_requests_abandon(&engine->requests, attempt.uid);
+		}
+	} else if (attempt.outcome == BT_ATTEMPT_BOUND) {
+		forget_failure(engine, attempt.namespace_, attempt.name);
+	}
 	if (out_decision != NULL) {
 		*out_decision = (struct berth_decision){
 			.outcome = outcome_of(attempt.outcome),

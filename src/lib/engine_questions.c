@@ -41,23 +41,6 @@ static enum berth_pod_place place_of(const struct bt_queue_entry *entry)
 	return BERTH_PLACE_UNKNOWN;
 }
 
-static void list_rejectors(const struct bt_queue *queue, const struct bt_queue_entry *entry,
-	struct bt_arena *arena, struct berth_pod_wait *out_wait)
-{
-	struct bt_rejectors set = bt_queue_entry_rejectors(entry);
-	struct berth_str *names = BT_ARENA_NEW_ARRAY(arena, struct berth_str, BT_REJECTOR__COUNT);
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; entry->profile != BT_QUEUE_NONE && i < BT_REJECTOR__COUNT; i++) {
-		if (bt_rejectors_has(&set, i)) {
-			names[count++] = bt_arena_str(
-				arena, bt_queue_rejector_name(queue, entry->profile, i));
-		}
-	}
-	out_wait->rejected_by = names;
-	out_wait->rejected_by_count = count;
-}
-
 static void describe_queued(struct berth_engine *engine, const struct bt_queue_entry *entry,
 	struct bt_arena *arena, struct berth_pod_wait *out_wait)
 {
@@ -73,7 +56,18 @@ static void describe_queued(struct berth_engine *engine, const struct bt_queue_e
 		out_wait->gated_by = bt_arena_str(
 			arena, bt_queue_rejector_name(queue, entry->profile, entry->gating_plugin));
 	}
-	list_rejectors(queue, entry, arena, out_wait);
+	struct bt_rejectors set = bt_queue_entry_rejectors(entry);
+	struct berth_str *names = BT_ARENA_NEW_ARRAY(arena, struct berth_str, BT_REJECTOR__COUNT);
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; entry->profile != BT_QUEUE_NONE && i < BT_REJECTOR__COUNT; i++) {
+		if (bt_rejectors_has(&set, i)) {
+			names[count++] = bt_arena_str(
+				arena, bt_queue_rejector_name(queue, entry->profile, i));
+		}
+	}
+	out_wait->rejected_by = names;
+	out_wait->rejected_by_count = count;
 }
 
 /** Not queued: bound, assumed on its node, or nothing of this scheduler. */

@@ -282,12 +282,6 @@ static bool is_local(enum berth_predicate predicate)
 	return false;
 }
 
-/** The node's own content has a number; a what-if inside the scheduler has only its original's. */
-static bool has_generation(const struct berth_node_info *node)
-{
-	return bt_aggregate_of(node) != NULL || bt_const_node_info_of(node)->arena == NULL;
-}
-
 /** Drops what is out of date. false: the node is not this cache's. */
 static bool open_node(
 	struct berth_equivalence_node_cache *node_cache, const struct berth_node_info *node)
@@ -295,7 +289,10 @@ static bool open_node(
 	const struct bt_state *state = bt_const_node_info_of(node)->state;
 	int64_t generation = berth_node_info_generation(node);
 
-	if (!has_generation(node) || !bt_str_equal(node_cache->name, berth_node_info_name(node))) {
+	/* The node's own content has a number; a what-if inside the scheduler has only its
+	 * original's. */
+	if (!(bt_aggregate_of(node) != NULL || bt_const_node_info_of(node)->arena == NULL) ||
+		!bt_str_equal(node_cache->name, berth_node_info_name(node))) {
 		return false;
 	}
 	if (node_cache->state != state || node_cache->generation != generation ||

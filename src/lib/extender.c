@@ -8,20 +8,6 @@
 
 /* --- how questions travel --- */
 
-static struct berth_extender_tls tls_of(const struct bt_config_extender_tls *tls)
-{
-	return (struct berth_extender_tls){
-		.insecure = tls->insecure,
-		.server_name = tls->server_name,
-		.cert_file = tls->cert_file,
-		.key_file = tls->key_file,
-		.ca_file = tls->ca_file,
-		.cert_data = tls->cert_data,
-		.key_data = tls->key_data,
-		.ca_data = tls->ca_data,
-	};
-}
-
 static int post(void *context, const struct bt_extender_request *request, struct bt_arena *arena,
 	struct bt_extender_response *out_response, struct berth_error *err)
 {
@@ -31,7 +17,16 @@ static int post(void *context, const struct bt_extender_request *request, struct
 	struct berth_extender_response response = {0};
 
 	if (config->tls_config != NULL) {
-		tls = tls_of(config->tls_config);
+		tls = (struct berth_extender_tls){
+			.insecure = config->tls_config->insecure,
+			.server_name = config->tls_config->server_name,
+			.cert_file = config->tls_config->cert_file,
+			.key_file = config->tls_config->key_file,
+			.ca_file = config->tls_config->ca_file,
+			.cert_data = config->tls_config->cert_data,
+			.key_data = config->tls_config->key_data,
+			.ca_data = config->tls_config->ca_data,
+		};
 	}
 	struct berth_extender_request outside = {
 		.url = request->url,

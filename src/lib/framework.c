@@ -30,17 +30,6 @@ static void destroy_own(struct own_framework *own)
 	bt_free(own);
 }
 
-/** Today the binder is VolumeBinding's own: spec 07 section 16.4. */
-static void hand_over_binder(struct bt_framework *framework, struct own_framework *own)
-{
-	struct bt_plugin *plugin = bt_framework_find_plugin(framework, BT_STR("VolumeBinding"));
-
-	if (own->volume_binder != NULL && plugin != NULL &&
-		plugin->ops == &bt_volume_binding_plugin) {
-		bt_volume_binding_set_binder(plugin, bt_outside_binder_create(&own->volume_binder));
-	}
-}
-
 int berth_framework_create(const struct berth_registry *registry, struct berth_config *config,
 	uint32_t profile_index, const struct berth_framework_options *given,
 	struct berth_framework **out_framework, struct berth_error *err)
@@ -85,7 +74,13 @@ int berth_framework_create(const struct berth_registry *registry, struct berth_c
 		return result;
 	}
 	own->volume_binder = options.volume_binder;
-	hand_over_binder(framework, own);
+	/* Today the binder is VolumeBinding's own: spec 07 section 16.4. */
+	struct bt_plugin *plugin = bt_framework_find_plugin(framework, BT_STR("VolumeBinding"));
+
+	if (own->volume_binder != NULL && plugin != NULL &&
+		plugin->ops == &bt_volume_binding_plugin) {
+		bt_volume_binding_set_binder(plugin, bt_outside_binder_create(&own->volume_binder));
+	}
 	framework->run_all_filters = options.run_all_filters;
 	framework->handle.services = &own->services;
 	framework->handle.waiting_pods = &own->waiting;

@@ -95,19 +95,6 @@ struct berth_str berth_assume_cache_index_name(const struct berth_assume_cache *
 
 /* --- handlers --- */
 
-static void tell_one(const struct berth_assume_cache_handler *handler, const struct event *event)
-{
-	bool is_initial = event->handler != UINT32_MAX;
-
-	if (event->before == NULL && handler->on_add != NULL) {
-		handler->on_add(handler->context, event->after, is_initial);
-	} else if (event->before != NULL && event->after == NULL && handler->on_delete != NULL) {
-		handler->on_delete(handler->context, event->before);
-	} else if (event->before != NULL && event->after != NULL && handler->on_update != NULL) {
-		handler->on_update(handler->context, event->before, event->after);
-	}
-}
-
 /** A handler that changes the cache adds events: they come after those that are there. */
 static void tell(struct berth_assume_cache *cache)
 {
@@ -122,7 +109,18 @@ static void tell(struct berth_assume_cache *cache)
 			struct berth_assume_cache_handler handler = cache->handlers.items[i];
 
 			if (event.handler == UINT32_MAX || event.handler == i) {
-				tell_one(&handler, &event);
+				bool is_initial = event.handler != UINT32_MAX;
+
+				if (event.before == NULL && handler.on_add != NULL) {
+					handler.on_add(handler.context, event.after, is_initial);
+				} else if (event.before != NULL && event.after == NULL &&
+					handler.on_delete != NULL) {
+					handler.on_delete(handler.context, event.before);
+				} else if (event.before != NULL && event.after != NULL &&
+					handler.on_update != NULL) {
+					handler.on_update(
+						handler.context, event.before, event.after);
+				}
 			}
 		}
 		finish_event(&event);

@@ -73,22 +73,17 @@ static int register_module(struct berth_registry *registry,
 	return bt_error_wrap(err, result, "%s", path);
 }
 
-/** A path without "/" would be looked for in the system's folders. */
-static char *explicit_path(const char *path)
+int berth_registry_load_plugin(
+	struct berth_registry *registry, const char *path, struct berth_error *err)
 {
+	/* A path without "/" would be looked for in the system's folders. */
 	struct bt_strbuf text = {0};
 
 	if (strchr(path, '/') == NULL) {
 		bt_strbuf_append_c(&text, "./");
 	}
 	bt_strbuf_append_c(&text, path);
-	return bt_strbuf_steal(&text);
-}
-
-int berth_registry_load_plugin(
-	struct berth_registry *registry, const char *path, struct berth_error *err)
-{
-	char *full = explicit_path(path);
+	char *full = bt_strbuf_steal(&text);
 	void *object = dlopen(full, RTLD_NOW | RTLD_LOCAL);
 
 	if (object == NULL) {

@@ -95,27 +95,6 @@ const struct berth_pod_info *const *berth_node_info_pods_with_affinity(
 	return kept != 0 ? list : NULL;
 }
 
-static bool has_pod(const struct bt_aggregate *alone, const struct berth_node_info *node,
-	const struct bt_object_meta *meta)
-{
-	uint32_t count = berth_node_info_pod_count(node);
-
-	for (uint32_t i = 0; i < count; i++) {
-		struct bt_pod_info info;
-
-		if (alone != NULL) {
-			info = alone->pods.items[i]->info;
-		} else {
-			bt_node_info_pod_at(bt_const_node_info_of(node), i, &info);
-		}
-		if (bt_str_equal(info.name, meta->name) &&
-			bt_str_equal(info.namespace_, meta->namespace_)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 bool berth_node_info_filter(const void *node_info, const struct berth_pod *pod)
 {
 	const struct berth_node_info *node = node_info;
@@ -126,7 +105,22 @@ bool berth_node_info_filter(const void *node_info, const struct berth_pod *pod)
 		!bt_str_equal(inside->spec.node_name, berth_node_info_name(node))) {
 		return true;
 	}
-	return has_pod(alone, node, &inside->metadata);
+	uint32_t count = berth_node_info_pod_count(node);
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct bt_pod_info info;
+
+		if (alone != NULL) {
+			info = alone->pods.items[i]->info;
+		} else {
+			bt_node_info_pod_at(bt_const_node_info_of(node), i, &info);
+		}
+		if (bt_str_equal(info.name, inside->metadata.name) &&
+			bt_str_equal(info.namespace_, inside->metadata.namespace_)) {
+			return true;
+		}
+	}
+	return false;
 }
 
 const struct berth_pod *const *berth_node_info_filter_out_pods(const struct berth_node_info *node,

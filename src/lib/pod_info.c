@@ -7,11 +7,6 @@
 #include "lib/convert.h"
 #include "state/shape.h"
 
-static const struct bt_pod_spec *spec_of(const struct berth_pod_info *pod)
-{
-	return &bt_const_pod_info_of(pod)->shape->pod->spec;
-}
-
 struct berth_str berth_pod_info_name(const struct berth_pod_info *pod)
 {
 	return bt_const_pod_info_of(pod)->name;
@@ -70,7 +65,7 @@ struct berth_str berth_pod_info_nominated_node_name(const struct berth_pod_info 
 
 struct berth_str berth_pod_info_scheduler_name(const struct berth_pod_info *pod)
 {
-	return spec_of(pod)->scheduler_name;
+	return (&bt_const_pod_info_of(pod)->shape->pod->spec)->scheduler_name;
 }
 
 int64_t berth_pod_info_cpu_milli(const struct berth_pod_info *pod)

@@ -11,21 +11,6 @@
 
 /* --- the cluster --- */
 
-/** Pods as the cluster knows them: those it would refuse are not there for other nodes. */
-static void put_pods(struct bt_state *state, const struct bt_aggregate *aggregate)
-{
-	for (uint32_t i = 0; i < aggregate->pods.count; i++) {
-		struct bt_pod pod = *aggregate->pods.items[i]->pod;
-		struct berth_error err = BERTH_ERROR_INIT;
-
-		pod.spec.node_name = bt_aggregate_node(aggregate)->metadata.name;
-		int result = bt_state_add_pod(state, &pod, &err);
-
-		(void)result; /* see above */
-		berth_error_finish(&err);
-	}
-}
-
 static void refresh(const struct berth_predicates *predicates)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
@@ -52,34 +37,23 @@ uint32_t bt_predicates_put_node(
 		bt_vec_push(&predicates->generations, 0);
 	}
 	if (predicates->generations.items[slot] == 0) {
-		put_pods(predicates->state, aggregate);
+		/* Pods as the cluster knows them: those it would refuse are not there for other
+		 * nodes. */
+		struct bt_state *state = predicates->state;
+		for (uint32_t i = 0; i < aggregate->pods.count; i++) {
+			struct bt_pod pod = *aggregate->pods.items[i]->pod;
+			struct berth_error err = BERTH_ERROR_INIT;
+
+			pod.spec.node_name = bt_aggregate_node(aggregate)->metadata.name;
+			int result = bt_state_add_pod(state, &pod, &err);
+
+			(void)result; /* see above */
+			berth_error_finish(&err);
+		}
 	}
 	predicates->generations.items[slot] = aggregate->generation;
 	refresh(predicates);
 	return slot;
-}
-
-static void collect_ignored(struct berth_predicates *predicates)
-{
-	for (uint32_t e = 0; e < bt_config_extender_count(predicates->config); e++) {
-		const struct bt_config_extender *extender =
-			bt_config_extender_at(predicates->config, e);
-
-		for (uint32_t i = 0; i < extender->managed_resources.count; i++) {
-			if (extender->managed_resources.items[i].ignored_by_scheduler) {
-				bt_vec_push(&predicates->ignored,
-					extender->managed_resources.items[i].name);
-			}
-		}
-	}
-}
-
-static void create_state(struct berth_predicates *predicates)
-{
-	struct bt_state_options options = {.resource_gates = bt_aggregate_default_gates};
-
-	predicates->state = bt_state_create(&options);
-	predicates->owns_state = true;
 }
 
 /** state NULL: an empty one. */
@@ -92,7 +66,10 @@ static struct berth_predicates *create(struct bt_state *state, struct bt_config 
 					    : berth_config_create_default());
 	predicates->state = state;
 	if (state == NULL) {
-		create_state(predicates);
+		struct bt_state_options options = {.resource_gates = bt_aggregate_default_gates};
+
+		predicates->state = bt_state_create(&options);
+		predicates->owns_state = true;
 	}
 	predicates->framework.config = predicates->config;
 	predicates->framework.profile = bt_config_profile_at(predicates->config, 0);
@@ -102,7 +79,17 @@ static struct berth_predicates *create(struct bt_state *state, struct bt_config 
 		.framework = &predicates->framework,
 		.snapshot = {.state = predicates->state},
 	};
-	collect_ignored(predicates);
+	for (uint32_t e = 0; e < bt_config_extender_count(predicates->config); e++) {
+		const struct bt_config_extender *extender =
+			bt_config_extender_at(predicates->config, e);
+
+		for (uint32_t i = 0; i < extender->managed_resources.count; i++) {
+			if (extender->managed_resources.items[i].ignored_by_scheduler) {
+				bt_vec_push(&predicates->ignored,
+					extender->managed_resources.items[i].name);
+			}
+		}
+	}
 	return predicates;
 }
 

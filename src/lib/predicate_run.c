@@ -38,23 +38,6 @@ static struct bt_plugin *plugin_of(struct berth_predicates *predicates,
 
 /* --- nodes --- */
 
-/** A view of the slot with the aggregate's pods in place of the cluster's. */
-static void view_aggregate(const struct berth_predicates *predicates,
-	const struct bt_aggregate *aggregate, uint32_t slot, struct bt_arena *arena,
-	struct judged_node *out_node)
-{
-	struct bt_node_info *info = &out_node->memory;
-
-	bt_node_info_init_without_pods(info, predicates->state, slot, arena);
-	out_node->pods = BT_ARENA_NEW_ARRAY(arena, struct bt_pod_info, aggregate->pods.count);
-	for (uint32_t i = 0; i < aggregate->pods.count; i++) {
-		bt_pod_info_init_pending(predicates->state, aggregate->pods.items[i]->pod,
-			&out_node->pods[out_node->pod_count]);
-		bt_node_info_add_pod(info, arena, &out_node->pods[out_node->pod_count++]);
-	}
-	out_node->info = info;
-}
-
 static int not_found(struct berth_error *err)
 {
 	return bt_error_set(err, BERTH_ERR_NODE_NOT_FOUND, "node not found");
@@ -86,7 +69,17 @@ static int open_node(struct berth_predicates *predicates, const struct berth_nod
 	if (slot == BT_SLOT_NONE || !predicates->state->nodes.rows[slot].has_node) {
 		return not_found(err);
 	}
-	view_aggregate(predicates, aggregate, slot, arena, out_node);
+	/* A view of the slot with the aggregate's pods in place of the cluster's. */
+	struct bt_node_info *info = &out_node->memory;
+
+	bt_node_info_init_without_pods(info, predicates->state, slot, arena);
+	out_node->pods = BT_ARENA_NEW_ARRAY(arena, struct bt_pod_info, aggregate->pods.count);
+	for (uint32_t i = 0; i < aggregate->pods.count; i++) {
+		bt_pod_info_init_pending(predicates->state, aggregate->pods.items[i]->pod,
+			&out_node->pods[out_node->pod_count]);
+		bt_node_info_add_pod(info, arena, &out_node->pods[out_node->pod_count++]);
+	}
+	out_node->info = info;
 	return BERTH_OK;
 }
 
@@ -128,13 +121,6 @@ static struct berth_insufficient_resource numbers_of(struct berth_str name,
 		bt_node_info_scalar_allocatable(node, column));
 }
 
-/** A reason that removing pods cannot change; a status has one code for all of them. */
-static bool is_unresolvable(const struct bt_status *status, bool insufficient, struct bt_str text)
-{
-	return status->code == BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE && !insufficient &&
-		!bt_str_equal(text, bt_reason_texts[BT_REASON_NODE_PORTS]);
-}
-
 static void set_result(const struct bt_status *status,
 	const struct berth_predicate_metadata *metadata, const struct bt_node_info *node,
 	struct berth_arena *outside, struct berth_predicate_result *out_result)
@@ -157,8 +143,12 @@ static void set_result(const struct bt_status *status,
 			reasons[i].is_insufficient_resource = true;
 			reasons[i].insufficient = numbers_of(name, metadata, node);
 		}
+		/* A reason that removing pods cannot change; a status has one code for all of them.
+		 */
 		reasons[i].unresolvable =
-			is_unresolvable(status, reasons[i].is_insufficient_resource, text);
+			status->code == BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE &&
+			!reasons[i].is_insufficient_resource &&
+			!bt_str_equal(text, bt_reason_texts[BT_REASON_NODE_PORTS]);
 	}
 	*out_result = (struct berth_predicate_result){false, reasons, count};
 }
@@ -198,16 +188,6 @@ static struct bt_status ask(struct bt_plugin *plugin, struct berth_predicate_dat
 	return plugin->ops->filter(plugin, &data->cycle, &data->info, node);
 }
 
-/** An aggregate without node object has unknown conditions: spec 05b B1. */
-static void set_unknown_conditions(
-	struct berth_arena *arena, struct berth_predicate_result *out_result)
-{
-	struct bt_status status = bt_status_text(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
-		bt_arena_of(arena), BT_STR("node(s) had unknown conditions"));
-
-	set_result(&status, NULL, NULL, arena, out_result);
-}
-
 static int run(enum berth_predicate predicate, const struct berth_predicate_metadata *metadata,
 	const struct berth_node_info *outside, struct berth_arena *arena,
 	struct berth_predicate_result *out_result, struct berth_error *err)
@@ -243,7 +223,11 @@ int bt_predicate_run(enum berth_predicate predicate, BERTH_PREDICATE_PARAMETERS)
 
 	if (predicate == BERTH_PREDICATE_CHECK_NODE_CONDITION && alone != NULL &&
 		bt_aggregate_node(alone) == NULL) {
-		set_unknown_conditions(arena, out_result);
+		/* An aggregate without node object has unknown conditions: spec 05b B1. */
+		struct bt_status status = bt_status_text(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
+			bt_arena_of(arena), BT_STR("node(s) had unknown conditions"));
+
+		set_result(&status, NULL, NULL, arena, out_result);
 		return BERTH_OK;
 	}
 	if (metadata != NULL) {

@@ -233,27 +233,6 @@ static struct bt_status ask_extenders(struct attempt *attempt)
 	return BT_STATUS_OK;
 }
 
-static struct bt_status choose_and_evict(struct attempt *attempt)
-{
-	struct bt_arena *arena = attempt->cycle->arena;
-	const struct berth_preemption_candidate *chosen;
-	struct bt_status status = ask_extenders(attempt);
-
-	if (!bt_status_is_success(&status)) {
-		return status;
-	}
-	chosen = berth_preemption_select_candidate(attempt->preemption, attempt->candidates,
-		attempt->candidate_count, berth_arena_of(arena));
-	if (chosen == NULL || chosen->name.length == 0) {
-		return bt_status_reason(BT_STATUS_UNSCHEDULABLE, BT_REASON_PREEMPTION_NO_CANDIDATE);
-	}
-	status = bt_lib_evict(attempt->preemption, attempt->pod, chosen, arena);
-	if (bt_status_is_success(&status)) {
-		nominate(attempt, bt_arena_str(arena, chosen->name));
-	}
-	return status;
-}
-
 static bool is_eligible(struct attempt *attempt, struct bt_str *out_reason)
 {
 	struct berth_preemption *preemption = attempt->preemption;
@@ -322,7 +301,23 @@ static struct bt_status preempt(struct attempt *attempt)
 	}
 	attempt->candidates = found.candidates;
 	attempt->candidate_count = found.candidate_count;
-	return choose_and_evict(attempt);
+	arena = attempt->cycle->arena;
+	const struct berth_preemption_candidate *chosen;
+	struct bt_status status = ask_extenders(attempt);
+
+	if (!bt_status_is_success(&status)) {
+		return status;
+	}
+	chosen = berth_preemption_select_candidate(attempt->preemption, attempt->candidates,
+		attempt->candidate_count, berth_arena_of(arena));
+	if (chosen == NULL || chosen->name.length == 0) {
+		return bt_status_reason(BT_STATUS_UNSCHEDULABLE, BT_REASON_PREEMPTION_NO_CANDIDATE);
+	}
+	status = bt_lib_evict(attempt->preemption, attempt->pod, chosen, arena);
+	if (bt_status_is_success(&status)) {
+		nominate(attempt, bt_arena_str(arena, chosen->name));
+	}
+	return status;
 }
 
 static struct bt_status pod_not_found(struct bt_str name, struct bt_arena *arena)

@@ -287,38 +287,32 @@ static void clear_nominations(struct berth_preemption *preemption, const struct 
 	bt_vec_finish(&lower.pods);
 }
 
-static struct bt_status evict_by_function(struct berth_preemption *preemption,
-	const struct bt_pod_info *pod, const struct berth_preemption_candidate *candidate,
-	struct bt_arena *arena)
-{
-	struct bt_evaluator *evaluator = bt_lib_evaluator(preemption);
-	const struct bt_state *state = evaluator->handle->state;
-
-	bt_eviction_observe(&evaluator->executor.metrics, candidate->victims.pod_count);
-	for (uint32_t i = 0; i < candidate->victims.pod_count; i++) {
-		const struct bt_pod_info *victim = bt_const_pod_info_of(candidate->victims.pods[i]);
-		uint32_t pod_id = bt_state_find_pod(state, victim->uid);
-		struct berth_error err = BERTH_ERROR_INIT;
-
-		if (pod_id != BT_POD_NONE && bt_state_pod_at(state, pod_id)->terminating) {
-			continue;
-		}
-		if (preemption->preempt_pod(preemption, berth_const_pod_info_of(pod),
-			    candidate->victims.pods[i], candidate->name, &err) < 0) {
-			return bt_status_from_error(arena, &err);
-		}
-	}
-	clear_nominations(preemption, pod, candidate->name, arena);
-	return BT_STATUS_OK;
-}
-
 struct bt_status bt_lib_evict(struct berth_preemption *preemption, const struct bt_pod_info *pod,
 	const struct berth_preemption_candidate *candidate, struct bt_arena *arena)
 {
 	struct bt_evaluator *evaluator = bt_lib_evaluator(preemption);
 
 	if (preemption->preempt_pod != NULL) {
-		return evict_by_function(preemption, pod, candidate, arena);
+		evaluator = bt_lib_evaluator(preemption);
+		const struct bt_state *state = evaluator->handle->state;
+
+		bt_eviction_observe(&evaluator->executor.metrics, candidate->victims.pod_count);
+		for (uint32_t i = 0; i < candidate->victims.pod_count; i++) {
+			const struct bt_pod_info *victim =
+				bt_const_pod_info_of(candidate->victims.pods[i]);
+			uint32_t pod_id = bt_state_find_pod(state, victim->uid);
+			struct berth_error err = BERTH_ERROR_INIT;
+
+			if (pod_id != BT_POD_NONE && bt_state_pod_at(state, pod_id)->terminating) {
+				continue;
+			}
+			if (preemption->preempt_pod(preemption, berth_const_pod_info_of(pod),
+				    candidate->victims.pods[i], candidate->name, &err) < 0) {
+				return bt_status_from_error(arena, &err);
+			}
+		}
+		clear_nominations(preemption, pod, candidate->name, arena);
+		return BT_STATUS_OK;
 	}
 	struct bt_preemption_candidate inside = bt_lib_candidate_of(
 		evaluator->handle->state, candidate->name, &candidate->victims, arena);

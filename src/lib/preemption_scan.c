@@ -110,29 +110,23 @@ static void keep_status(
 	}
 }
 
-/** The list of its kind may be full: then it is nothing at all. */
-static void keep_candidate(struct dry_run *run, const struct berth_node_info *node,
-	const struct berth_victims *victims)
-{
-	struct berth_preemption_candidate candidate = {
-		.name = berth_node_info_name(node), .victims = *victims};
-
-	if (victims->num_pdb_violations == 0) {
-		if (run->clean_count < run->limit) {
-			run->clean[run->clean_count++] = candidate;
-		}
-	} else if (run->violating_count < run->limit) {
-		run->violating[run->violating_count++] = candidate;
-	}
-}
-
 static void look_at_node(struct dry_run *run, const struct berth_node_info *node)
 {
 	struct berth_victims victims = {0};
 	struct bt_status status = select_victims(run, node, &victims);
 
 	if (bt_status_is_success(&status) && victims.pod_count != 0) {
-		keep_candidate(run, node, &victims);
+		/* The list of its kind may be full: then it is nothing at all. */
+		struct berth_preemption_candidate candidate = {
+			.name = berth_node_info_name(node), .victims = victims};
+
+		if (victims.num_pdb_violations == 0) {
+			if (run->clean_count < run->limit) {
+				run->clean[run->clean_count++] = candidate;
+			}
+		} else if (run->violating_count < run->limit) {
+			run->violating[run->violating_count++] = candidate;
+		}
 		return;
 	}
 	if (bt_status_is_success(&status)) {
@@ -144,12 +138,6 @@ static void look_at_node(struct dry_run *run, const struct berth_node_info *node
 		bt_strbuf_finish(&text);
 	}
 	keep_status(run, node, status);
-}
-
-/** Also with a limit of 0 the scan ends only when a clean candidate was kept: never. */
-static bool is_enough(const struct dry_run *run)
-{
-	return run->clean_count != 0 && run->clean_count + run->violating_count >= run->limit;
 }
 
 void berth_preemption_dry_run(struct berth_preemption *preemption,
@@ -181,7 +169,11 @@ void berth_preemption_dry_run(struct berth_preemption *preemption,
 	bt_lib_load_budgets(preemption, pdbs, pdb_count);
 	own->loaded = pdbs;
 	own->loaded_count = pdb_count;
-	for (uint32_t i = 0; i < node_count && !is_enough(&run); i++) {
+	for (uint32_t i = 0; /* Also with a limit of 0 the scan ends only when a clean candidate was
+	                        kept: never. */
+		i < node_count &&
+		!(run.clean_count != 0 && run.clean_count + run.violating_count >= run.limit);
+		i++) {
 		look_at_node(&run, potential_nodes[((uint64_t)offset + i) % node_count]);
 	}
 	own->loaded = NULL;

@@ -94,23 +94,6 @@ static uint32_t find(
 	return BT_MAP_NONE;
 }
 
-/** Out of the store; the object is the caller's. */
-static struct bt_object *take_out(struct berth_reflector *reflector, uint32_t place)
-{
-	struct bt_object *object = reflector->items.items[place].object;
-	uint32_t last = reflector->items.count - 1;
-
-	(void)bt_map_remove(&reflector->index, hash_of(reflector, place), place);
-	if (place != last) {
-		(void)bt_map_remove(&reflector->index, hash_of(reflector, last), last);
-	}
-	bt_vec_remove_swap(&reflector->items, place);
-	if (place != last) {
-		bt_map_insert(&reflector->index, hash_of(reflector, place), place);
-	}
-	return object;
-}
-
 /* --- the cache --- */
 
 /** Remembers the first error of several operations. */
@@ -199,7 +182,19 @@ static int put(struct berth_reflector *reflector, struct bt_object *object, stru
 
 static int drop(struct berth_reflector *reflector, uint32_t place, struct berth_error *err)
 {
-	struct bt_object *before = take_out(reflector, place);
+	/* Out of the store; the object is the caller's. */
+	struct bt_object *before = reflector->items.items[place].object;
+	uint32_t last = reflector->items.count - 1;
+
+	(void)bt_map_remove(&reflector->index, hash_of(reflector, place), place);
+	if (place != last) {
+		(void)bt_map_remove(&reflector->index, hash_of(reflector, last), last);
+	}
+	bt_vec_remove_swap(&reflector->items, place);
+	if (place != last) {
+		bt_map_insert(&reflector->index, hash_of(reflector, place), place);
+	}
+
 	int result = change(reflector, before, NULL, err);
 
 	bt_object_release(before);

@@ -199,24 +199,19 @@ static bool pod_exists(void *context, const struct bt_pod_info *pod)
 
 /* --- writes whose end is reported, or does not matter --- */
 
-static void set_condition(struct bt_request *request, const struct bt_pod_condition *condition)
-{
-	request->request.has_condition = true;
-	request->request.condition = (struct berth_pod_condition){
-		.type = copy(request, condition->type),
-		.status = copy(request, condition->status),
-		.reason = copy(request, condition->reason),
-		.message = copy(request, condition->message),
-		.observed_generation = condition->observed_generation,
-	};
-}
-
 static void set_status(struct bt_request *request, const struct bt_pod *pod,
 	const struct bt_pod_condition *condition, const struct bt_post_filter_result *nomination)
 {
 	set_identity(request, pod->metadata.namespace_, pod->metadata.name, pod->metadata.uid);
 	if (condition != NULL) {
-		set_condition(request, condition);
+		request->request.has_condition = true;
+		request->request.condition = (struct berth_pod_condition){
+			.type = copy(request, condition->type),
+			.status = copy(request, condition->status),
+			.reason = copy(request, condition->reason),
+			.message = copy(request, condition->message),
+			.observed_generation = condition->observed_generation,
+		};
 	}
 	if (nomination->present && nomination->mode == BT_NOMINATING_OVERRIDE) {
 		request->request.has_nominated_node_name = true;

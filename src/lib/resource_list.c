@@ -92,24 +92,6 @@ struct berth_resource_list *berth_resource_list_create(struct berth_arena *arena
 	return berth_resource_list_of(list);
 }
 
-/** Index of the first entry whose name is not below name. */
-static uint32_t lower_bound(const struct bt_resource_list *list, struct bt_str name)
-{
-	uint32_t low = 0;
-	uint32_t high = list->count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (bt_str_compare(list->items[middle].name, name) < 0) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
-}
-
 /** Room for one entry more. The room of a list follows from its count: the next power of two. */
 static void reserve(struct bt_resource_list *list, struct bt_arena *arena)
 {
@@ -131,7 +113,19 @@ void berth_resource_list_set(struct berth_resource_list *list, struct berth_str 
 	berth_quantity quantity, struct berth_arena *arena)
 {
 	struct bt_resource_list *inside = bt_resource_list_of(list);
-	uint32_t at = lower_bound(inside, name);
+	/* Index of the first entry whose name is not below name. */
+	uint32_t at = 0;
+	uint32_t high = inside->count;
+
+	while (at < high) {
+		uint32_t middle = at + (high - at) / 2;
+
+		if (bt_str_compare(inside->items[middle].name, name) < 0) {
+			at = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
 
 	if (at == inside->count || !bt_str_equal(inside->items[at].name, name)) {
 		reserve(inside, bt_arena_of(arena));

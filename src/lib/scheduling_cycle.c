@@ -278,27 +278,6 @@ static bool try_nominated_node(struct search *search)
 	return search->feasible_count != 0;
 }
 
-static struct bt_status search_all(
-	struct search *search, const struct bt_pre_filter_outcome *pre_filter)
-{
-	struct bt_engine *engine = search->engine;
-	const uint32_t *slots = NULL;
-	uint32_t count = 0;
-
-	bt_search_candidates(engine, &pre_filter->result, search->cycle->arena, &slots, &count);
-	if (pre_filter->result.restricted) {
-		search->statuses.absent = bt_narrowed_status(
-			search->framework, &pre_filter->plugins_with_nodes, search->cycle->arena);
-	}
-	struct bt_status status = search_slots(search, slots, count, engine->next_start_node_index,
-		bt_search_limit(engine, search->framework, count));
-	uint64_t advanced = (uint64_t)engine->next_start_node_index + search->feasible_count +
-		search->statuses.entries.count;
-
-	engine->next_start_node_index = (uint32_t)(advanced % engine->state->snapshot.count);
-	return bt_status_is_success(&status) ? ask_extenders(search) : status;
-}
-
 static struct bt_status find_nodes(struct search *search, struct berth_fit_error *out_diagnosis)
 {
 	struct bt_pre_filter_outcome pre_filter =
@@ -316,7 +295,22 @@ static struct bt_status find_nodes(struct search *search, struct berth_fit_error
 	if (search->engine->state->snapshot.count == 0 || try_nominated_node(search)) {
 		return BT_STATUS_OK;
 	}
-	return search_all(search, &pre_filter);
+	struct bt_engine *engine = search->engine;
+	const uint32_t *slots = NULL;
+	uint32_t count = 0;
+
+	bt_search_candidates(engine, &pre_filter.result, search->cycle->arena, &slots, &count);
+	if (pre_filter.result.restricted) {
+		search->statuses.absent = bt_narrowed_status(
+			search->framework, &pre_filter.plugins_with_nodes, search->cycle->arena);
+	}
+	struct bt_status status = search_slots(search, slots, count, engine->next_start_node_index,
+		bt_search_limit(engine, search->framework, count));
+	uint64_t advanced = (uint64_t)engine->next_start_node_index + search->feasible_count +
+		search->statuses.entries.count;
+
+	engine->next_start_node_index = (uint32_t)(advanced % engine->state->snapshot.count);
+	return bt_status_is_success(&status) ? ask_extenders(search) : status;
 }
 
 int berth_engine_find_nodes_that_fit(struct berth_engine *engine, struct berth_framework *framework,

@@ -46,28 +46,6 @@ void berth_conflict_reasons_swap(struct berth_conflict_reasons *reasons, uint32_
 	reasons->items[j] = kept;
 }
 
-/** In the order of spec 07 section 7.1. */
-static struct berth_conflict_reasons reasons_of(uint32_t conflicts)
-{
-	static const struct {
-		enum bt_volume_conflict conflict;
-		enum berth_conflict_reason reason;
-	} table[] = {
-		{BT_VOLUME_CONFLICT_NODE, BERTH_CONFLICT_REASON_NODE_CONFLICT},
-		{BT_VOLUME_CONFLICT_BIND, BERTH_CONFLICT_REASON_BIND_CONFLICT},
-		{BT_VOLUME_CONFLICT_SPACE, BERTH_CONFLICT_REASON_NOT_ENOUGH_SPACE},
-		{BT_VOLUME_CONFLICT_NOT_EXIST, BERTH_CONFLICT_REASON_PV_NOT_EXIST},
-	};
-	struct berth_conflict_reasons reasons = {.count = 0};
-
-	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(table); i++) {
-		if ((conflicts & (uint32_t)table[i].conflict) != 0) {
-			reasons.items[reasons.count++] = table[i].reason;
-		}
-	}
-	return reasons;
-}
-
 /* --- bindings --- */
 
 struct berth_str berth_binding_info_storage_class_name(const struct berth_binding_info *binding)
@@ -119,28 +97,6 @@ static struct berth_class_volumes class_volumes(
 		.storage_class = class_name, .volumes = list, .volume_count = count};
 }
 
-static void list_classes(struct bt_lib_binder *own, const struct bt_claim_list *claims,
-	struct bt_arena *arena, struct berth_pod_volume_claims *out_claims)
-{
-	struct berth_class_volumes *classes =
-		BT_ARENA_NEW_ARRAY(arena, struct berth_class_volumes, claims->count);
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < claims->count; i++) {
-		struct bt_str class_name = bt_persistent_volume_claim_class(claims->items[i]);
-		uint32_t known = 0;
-
-		while (known < count && !bt_str_equal(classes[known].storage_class, class_name)) {
-			known++;
-		}
-		if (known == count) {
-			classes[count++] = class_volumes(own, class_name, arena);
-		}
-	}
-	out_claims->volumes_by_class = classes;
-	out_claims->class_count = count;
-}
-
 static int get_pod_volume_claims(struct berth_volume_binder *binder,
 	const struct berth_pod_info *pod, struct berth_arena *arena,
 	struct berth_pod_volume_claims *out_claims, struct berth_error *err)
@@ -162,7 +118,24 @@ static int get_pod_volume_claims(struct berth_volume_binder *binder,
 		.immediate = bt_lib_pvc_list(&inside->immediate, memory),
 		.work = inside,
 	};
-	list_classes(own, &inside->delayed, memory, out_claims);
+	struct berth_class_volumes *classes =
+		BT_ARENA_NEW_ARRAY(memory, struct berth_class_volumes, inside->delayed.count);
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < inside->delayed.count; i++) {
+		struct bt_str class_name =
+			bt_persistent_volume_claim_class(inside->delayed.items[i]);
+		uint32_t known = 0;
+
+		while (known < count && !bt_str_equal(classes[known].storage_class, class_name)) {
+			known++;
+		}
+		if (known == count) {
+			classes[count++] = class_volumes(own, class_name, memory);
+		}
+	}
+	out_claims->volumes_by_class = classes;
+	out_claims->class_count = count;
 	return BERTH_OK;
 }
 
@@ -207,7 +180,24 @@ static int find_pod_volumes(struct berth_volume_binder *binder, const struct ber
 		return result;
 	}
 	*out_volumes = NULL;
-	*out_reasons = reasons_of(conflicts);
+	/* In the order of spec 07 section 7.1. */
+	static const struct {
+		enum bt_volume_conflict conflict;
+		enum berth_conflict_reason reason;
+	} table[] = {
+		{BT_VOLUME_CONFLICT_NODE, BERTH_CONFLICT_REASON_NODE_CONFLICT},
+		{BT_VOLUME_CONFLICT_BIND, BERTH_CONFLICT_REASON_BIND_CONFLICT},
+		{BT_VOLUME_CONFLICT_SPACE, BERTH_CONFLICT_REASON_NOT_ENOUGH_SPACE},
+		{BT_VOLUME_CONFLICT_NOT_EXIST, BERTH_CONFLICT_REASON_PV_NOT_EXIST},
+	};
+	struct berth_conflict_reasons reasons = {.count = 0};
+
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(table); i++) {
+		if ((conflicts & (uint32_t)table[i].conflict) != 0) {
+			reasons.items[reasons.count++] = table[i].reason;
+		}
+	}
+	*out_reasons = reasons;
 	if (inside != NULL) {
 		*out_volumes = BT_ARENA_NEW(memory, struct berth_pod_volumes);
 		bt_lib_show_volumes(inside, *out_volumes, memory);

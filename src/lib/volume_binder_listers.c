@@ -81,28 +81,6 @@ static bool put_object(void *context, const void *value)
 	return true;
 }
 
-static void drop_gone(const struct copying *copying, const struct berth_lister *lister)
-{
-	struct bt_arena arena = {0};
-	BT_VEC(struct bt_str) gone = {0};
-	const struct bt_object_meta *meta;
-	uint32_t cursor = 0;
-
-	while ((meta = bt_object_store_next(copying->store, copying->kind, (struct bt_str){NULL, 0},
-			&cursor)) != NULL) {
-		if (berth_lister_get(lister, meta->namespace_, meta->name) == NULL) {
-			bt_vec_push(&gone, bt_arena_str(&arena, meta->namespace_));
-			bt_vec_push(&gone, bt_arena_str(&arena, meta->name));
-		}
-	}
-	for (uint32_t i = 0; i < gone.count; i += 2) {
-		(void)bt_object_store_delete(
-			copying->store, copying->kind, gone.items[i], gone.items[i + 1]);
-	}
-	bt_vec_finish(&gone);
-	bt_arena_finish(&arena);
-}
-
 static void follow_lister(
 	struct bt_lib_binder *binder, const struct berth_lister *given, enum bt_kind kind)
 {
@@ -113,7 +91,24 @@ static void follow_lister(
 		lister = berth_handle_lister(
 			berth_const_handle_of(binder->handle), bt_kind_info(kind)->name);
 	}
-	drop_gone(&copying, &lister);
+	struct bt_arena arena = {0};
+	BT_VEC(struct bt_str) gone = {0};
+	const struct bt_object_meta *meta;
+	uint32_t cursor = 0;
+
+	while ((meta = bt_object_store_next(
+			copying.store, copying.kind, (struct bt_str){NULL, 0}, &cursor)) != NULL) {
+		if (berth_lister_get(&lister, meta->namespace_, meta->name) == NULL) {
+			bt_vec_push(&gone, bt_arena_str(&arena, meta->namespace_));
+			bt_vec_push(&gone, bt_arena_str(&arena, meta->name));
+		}
+	}
+	for (uint32_t i = 0; i < gone.count; i += 2) {
+		(void)bt_object_store_delete(
+			copying.store, copying.kind, gone.items[i], gone.items[i + 1]);
+	}
+	bt_vec_finish(&gone);
+	bt_arena_finish(&arena);
 	berth_lister_list(&lister, (struct bt_str){NULL, 0}, put_object, &copying);
 }
 
