@@ -175,14 +175,6 @@ static void finish(struct bt_capacity_session *session)
 	bt_arena_finish(&session->copy_arena);
 }
 
-static void place_queue(struct bt_capacity_session *session)
-{
-	struct bt_simulation *simulation = &session->simulation;
-	bt_simulation_run(simulation);
-	session->answer->queue_pending = bt_simulation_pending_count(simulation);
-	session->answer->queue_placed = simulation->counts[BT_FATE_SCHEDULED];
-}
-
 static int run_loaded(struct bt_capacity_session *session, struct berth_error *err)
 {
 	if (session->simulation.node_count == 0) {
@@ -191,7 +183,10 @@ static int run_loaded(struct bt_capacity_session *session, struct berth_error *e
 			session->question->left_out != NULL ? " that are not excluded" : "");
 	}
 	if (session->question->after_queue) {
-		place_queue(session);
+		struct bt_simulation *simulation = &session->simulation;
+		bt_simulation_run(simulation);
+		session->answer->queue_pending = bt_simulation_pending_count(simulation);
+		session->answer->queue_placed = simulation->counts[BT_FATE_SCHEDULED];
 	}
 	list_nodes(session);
 	for (uint32_t i = 0; i < session->question->spec_count; i++) {
@@ -224,21 +219,16 @@ static int run(struct bt_capacity_session *session, uint32_t own_pods, struct be
 	return result;
 }
 
-/** Pods of its own that each member can have at most. */
-static uint32_t own_pods_most(const struct bt_capacity_question *question)
-{
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < question->spec_count; i++) {
-		count += bt_capacity_spec_has_own_claims(&question->specs[i]);
-	}
-	return count > 1 ? OWN_PODS_MAX / count : OWN_PODS_MAX;
-}
-
 int bt_capacity_ask(const struct bt_capacity_question *question,
 	struct bt_capacity_answer *out_answer, struct berth_error *err)
 {
 	uint32_t own_pods = OWN_PODS_AT_FIRST;
-	uint32_t own_most = own_pods_most(question);
+	/* Pods of its own that each member can have at most. */
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < question->spec_count; i++) {
+		count += bt_capacity_spec_has_own_claims(&question->specs[i]);
+	}
+	uint32_t own_most = count > 1 ? OWN_PODS_MAX / count : OWN_PODS_MAX;
 	struct bt_capacity_question asked = *question;
 	for (;;) {
 		struct bt_capacity_session session;

@@ -195,19 +195,6 @@ static void append_shortage(const struct bt_capacity_session *session,
 	}
 }
 
-static void append_measured(const struct measuring *measuring, struct bt_strbuf *text)
-{
-	const struct device_shortage *worst = find_worst(measuring);
-	if (worst != NULL && worst->node_count >= measuring->joint_count) {
-		append_shortage(measuring->session, worst, text);
-	} else if (measuring->joint_count != 0) {
-		bt_strbuf_append_c(text,
-			"devices: there are enough for each request alone, but not for all of them "
-			"together,");
-		append_nodes(measuring->session, measuring->joint_count, text);
-	}
-}
-
 void bt_capacity_append_device_shortage(struct bt_capacity_session *session,
 	struct bt_capacity_runner *runner, struct bt_strbuf *text)
 {
@@ -224,7 +211,15 @@ void bt_capacity_append_device_shortage(struct bt_capacity_session *session,
 	(void)bt_pod_claims_make(&session->cluster, state, &copy, &arena, &missing);
 	collect_claims(&measuring, runner->member, &copy);
 	measure_nodes(&measuring);
-	append_measured(&measuring, text);
+	const struct device_shortage *worst = find_worst(&measuring);
+	if (worst != NULL && worst->node_count >= measuring.joint_count) {
+		append_shortage(measuring.session, worst, text);
+	} else if (measuring.joint_count != 0) {
+		bt_strbuf_append_c(text,
+			"devices: there are enough for each request alone, but not for all of them "
+			"together,");
+		append_nodes(measuring.session, measuring.joint_count, text);
+	}
 	bt_pod_claims_unmake(state, &copy);
 	bt_vec_finish(&measuring.shortages);
 	bt_arena_finish(&arena);

@@ -15,30 +15,6 @@ static bool is_primary(struct bt_str resource)
 		bt_str_equal_c(resource, "ephemeral-storage");
 }
 
-/** As a quantity that is exactly the amount: "150m", "100Mi", "1234". */
-static void write_quantity(struct bt_json_writer *writer, const struct bt_capacity_request *request)
-{
-	static const char *const units[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi"};
-	struct bt_strbuf text = {0};
-	int64_t amount = request->amount;
-	uint32_t unit = 0;
-	if (bt_str_equal_c(request->resource, "cpu")) {
-		bool is_whole = amount % 1000 == 0;
-		bt_strbuf_printf(&text, "%lld%s", (long long)(is_whole ? amount / 1000 : amount),
-			is_whole ? "" : "m");
-	} else {
-		while (is_primary(request->resource) && amount != 0 && amount % 1024 == 0 &&
-			unit + 1 < BT_ARRAY_LENGTH(units)) {
-			amount /= 1024;
-			unit++;
-		}
-		bt_strbuf_printf(&text, "%lld%s", (long long)amount, units[unit]);
-	}
-	bt_json_write_name(writer, request->resource);
-	bt_json_write_str(writer, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
-}
-
 static void write_resources(
 	struct bt_json_writer *writer, const struct bt_capacity_member *member, bool primary)
 {
@@ -49,7 +25,27 @@ static void write_resources(
 			continue;
 		}
 		if (primary) {
-			write_quantity(writer, request);
+			/* As a quantity that is exactly the amount: "150m", "100Mi", "1234". */
+			static const char *const units[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi"};
+			struct bt_strbuf text = {0};
+			int64_t amount = request->amount;
+			uint32_t unit = 0;
+			if (bt_str_equal_c(request->resource, "cpu")) {
+				bool is_whole = amount % 1000 == 0;
+				bt_strbuf_printf(&text, "%lld%s",
+					(long long)(is_whole ? amount / 1000 : amount),
+					is_whole ? "" : "m");
+			} else {
+				while (is_primary(request->resource) && amount != 0 &&
+					amount % 1024 == 0 && unit + 1 < BT_ARRAY_LENGTH(units)) {
+					amount /= 1024;
+					unit++;
+				}
+				bt_strbuf_printf(&text, "%lld%s", (long long)amount, units[unit]);
+			}
+			bt_json_write_name(writer, request->resource);
+			bt_json_write_str(writer, bt_strbuf_str(&text));
+			bt_strbuf_finish(&text);
 		} else {
 			bt_json_write_name(writer, request->resource);
 			bt_json_write_int64(writer, request->amount);

@@ -85,30 +85,6 @@ static int compare_reasons(const void *a, const void *b)
 	return bt_str_compare(first->text, second->text);
 }
 
-/** Most nodes first. */
-static void keep_reasons(struct bt_capacity_member *member, const struct bt_diagnosis *diagnosis)
-{
-	struct reason_list list = {.arena = &member->stop_arena};
-	if (diagnosis->pre_filter_message.length != 0) {
-		take_reason(&list, diagnosis->pre_filter_message, diagnosis->node_count);
-	} else {
-		bt_fit_error_visit_reasons(
-			&diagnosis->statuses, diagnosis->node_count, take_reason, &list);
-	}
-	if (list.reasons.count > 1) {
-		qsort(list.reasons.items, list.reasons.count, sizeof(list.reasons.items[0]),
-			compare_reasons);
-	}
-	struct bt_capacity_reason *kept = BT_ARENA_NEW_ARRAY(
-		&member->stop_arena, struct bt_capacity_reason, list.reasons.count);
-	for (uint32_t i = 0; i < list.reasons.count; i++) {
-		kept[i] = list.reasons.items[i];
-	}
-	member->stop.reasons.items = kept;
-	member->stop.reasons.count = list.reasons.count;
-	bt_vec_finish(&list.reasons);
-}
-
 /** --- what happens when a copy finds no node --- */
 
 /** Of these plugins no further pod can change the mind in the cluster's favour. */
@@ -174,7 +150,27 @@ static void fail(struct bt_capacity_session *session, struct bt_capacity_runner 
 	}
 	stop_member(session, runner, bt_fate_name(fate), message);
 	if (result->outcome == BT_OUTCOME_FIT_ERROR) {
-		keep_reasons(member, &result->diagnosis);
+		/* Most nodes first. */
+		const struct bt_diagnosis *diagnosis = &result->diagnosis;
+		struct reason_list list = {.arena = &member->stop_arena};
+		if (diagnosis->pre_filter_message.length != 0) {
+			take_reason(&list, diagnosis->pre_filter_message, diagnosis->node_count);
+		} else {
+			bt_fit_error_visit_reasons(
+				&diagnosis->statuses, diagnosis->node_count, take_reason, &list);
+		}
+		if (list.reasons.count > 1) {
+			qsort(list.reasons.items, list.reasons.count, sizeof(list.reasons.items[0]),
+				compare_reasons);
+		}
+		struct bt_capacity_reason *kept = BT_ARENA_NEW_ARRAY(
+			&member->stop_arena, struct bt_capacity_reason, list.reasons.count);
+		for (uint32_t i = 0; i < list.reasons.count; i++) {
+			kept[i] = list.reasons.items[i];
+		}
+		member->stop.reasons.items = kept;
+		member->stop.reasons.count = list.reasons.count;
+		bt_vec_finish(&list.reasons);
 	}
 }
 
@@ -219,29 +215,6 @@ static bool attempt(struct bt_capacity_session *session, struct bt_capacity_runn
 	return true;
 }
 
-static void stop_unhandled(struct bt_capacity_session *session, struct bt_capacity_runner *runner)
-{
-	struct bt_strbuf text = {0};
-	bt_strbuf_append_c(&text, "profile not found for scheduler name ");
-	bt_strbuf_append_quoted(&text, runner->prototype.spec.scheduler_name);
-	stop_member(session, runner, bt_fate_name(BT_FATE_NOT_HANDLED), bt_strbuf_str(&text));
-	runner->is_out = true;
-	bt_strbuf_finish(&text);
-}
-
-/** Of its own, where its spec names templates. */
-static void make_claims(
-	struct bt_capacity_session *session, struct bt_capacity_runner *runner, struct bt_pod *copy)
-{
-	struct bt_str missing;
-	(void)bt_pod_claims_make(
-		&session->cluster, session->engine->state, copy, &session->copy_arena, &missing);
-	if (missing.length != 0 && !runner->warned_of_template) {
-		runner->warned_of_template = true;
-		bt_pod_claims_warn_missing(&session->cluster, copy, missing);
-	}
-}
-
 /** One more copy; false: there is none. */
 static bool place_one(struct bt_capacity_session *session, uint32_t index)
 {
@@ -249,14 +222,27 @@ static bool place_one(struct bt_capacity_session *session, uint32_t index)
 	struct bt_pod copy;
 	struct bt_pod_info info;
 	if (runner->framework == NULL) {
-		stop_unhandled(session, runner);
+		struct bt_strbuf text = {0};
+		bt_strbuf_append_c(&text, "profile not found for scheduler name ");
+		bt_strbuf_append_quoted(&text, runner->prototype.spec.scheduler_name);
+		stop_member(
+			session, runner, bt_fate_name(BT_FATE_NOT_HANDLED), bt_strbuf_str(&text));
+		runner->is_out = true;
+		bt_strbuf_finish(&text);
 		return false;
 	}
 	if (!bt_capacity_next_copy(session, index, &copy)) {
 		session->ran_dry = true;
 		return false;
 	}
-	make_claims(session, runner, &copy);
+	/* Of its own, where its spec names templates. */
+	struct bt_str missing;
+	(void)bt_pod_claims_make(
+		&session->cluster, session->engine->state, &copy, &session->copy_arena, &missing);
+	if (missing.length != 0 && !runner->warned_of_template) {
+		runner->warned_of_template = true;
+		bt_pod_claims_warn_missing(&session->cluster, &copy, missing);
+	}
 	bt_pod_info_init_pending(session->engine->state, &copy, &info);
 	bool placed = attempt(session, runner, &info);
 	bt_pod_info_finish_pending(session->engine->state, &info);

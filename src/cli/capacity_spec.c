@@ -83,22 +83,6 @@ static struct bt_object *make_maker(
 	return made;
 }
 
-static bool has_pods(enum bt_kind kind)
-{
-	return kind == BT_KIND_POD || kind == BT_KIND_DAEMON_SET || kind == BT_KIND_JOB ||
-		kind == BT_KIND_CRON_JOB || is_pod_maker(kind);
-}
-
-static void warn_of_node(const struct bt_capacity_specs *specs, const struct bt_capacity_spec *spec)
-{
-	struct bt_strbuf shown = {0};
-	bt_printable_append_name(&shown, spec->namespace_, spec->name);
-	bt_manifests_warn(specs->cluster,
-		"Pod %s: its spec.nodeName is ignored: the scheduler places the copies",
-		bt_strbuf_c(&shown));
-	bt_strbuf_finish(&shown);
-}
-
 /** is_file: the object is a manifest, not taken from the cluster. */
 static int add(struct bt_capacity_specs *specs, const struct bt_object *object,
 	struct bt_str namespace_, struct bt_str name, struct bt_origin origin, bool is_file,
@@ -119,7 +103,13 @@ static int add(struct bt_capacity_specs *specs, const struct bt_object *object,
 	if (object->kind == BT_KIND_POD) {
 		const struct bt_pod *pod = bt_object_value(object, BT_KIND_POD);
 		if (is_file && pod->spec.node_name.length != 0) {
-			warn_of_node(specs, &spec);
+			struct bt_strbuf shown = {0};
+			bt_printable_append_name(&shown, spec.namespace_, spec.name);
+			bt_manifests_warn(specs->cluster,
+				"Pod %s: its spec.nodeName is ignored: the scheduler places the "
+			        "copies",
+				bt_strbuf_c(&shown));
+			bt_strbuf_finish(&shown);
 		}
 		spec.object = make_pod(&spec, &pod->metadata, &pod->spec);
 	} else if (!is_pod_maker(object->kind)) {
@@ -175,7 +165,9 @@ static int take(
 	void *context, struct bt_origin origin, struct bt_object *object, struct berth_error *err)
 {
 	struct bt_capacity_specs *specs = context;
-	if (!has_pods(object->kind)) {
+	if (!(object->kind == BT_KIND_POD || object->kind == BT_KIND_DAEMON_SET ||
+		    object->kind == BT_KIND_JOB || object->kind == BT_KIND_CRON_JOB ||
+		    is_pod_maker(object->kind))) {
 		return bt_manifests_take(specs->cluster, origin, object, err);
 	}
 	int result = take_spec(specs, origin, object, err);
@@ -231,22 +223,6 @@ int bt_capacity_specs_read(
 
 /** --- the cluster's own --- */
 
-/** The only object of this kind and name, wherever it is; BT_MANIFESTS_NONE: none, or several. */
-static uint32_t find_anywhere(const struct bt_manifests *cluster, enum bt_kind kind,
-	struct bt_str name, uint32_t *out_count)
-{
-	uint32_t found = BT_MANIFESTS_NONE;
-	*out_count = 0;
-	for (uint32_t i = 0; i < cluster->objects.count; i++) {
-		const struct bt_manifests_object *object = &cluster->objects.items[i];
-		if (object->kind == kind && bt_str_equal(object->name, name)) {
-			found = i;
-			(*out_count)++;
-		}
-	}
-	return *out_count == 1 ? found : BT_MANIFESTS_NONE;
-}
-
 static int not_found(struct bt_capacity_specs *specs, const struct bt_pod_reference *wanted,
 	uint32_t elsewhere, struct berth_error *err)
 {
@@ -286,7 +262,20 @@ static uint32_t find_like(const struct bt_manifests *cluster, const struct bt_po
 	uint32_t index = bt_manifests_find(cluster, wanted->kind, namespace_, wanted->name);
 	*out_elsewhere = 0;
 	if (index == BT_MANIFESTS_NONE && wanted->namespace_.length == 0) {
-		index = find_anywhere(cluster, wanted->kind, wanted->name, out_elsewhere);
+		/* The only object of this kind and name, wherever it is; BT_MANIFESTS_NONE: none,
+		 * or several. */
+		enum bt_kind kind = wanted->kind;
+		struct bt_str name = wanted->name;
+		uint32_t found = BT_MANIFESTS_NONE;
+		*out_elsewhere = 0;
+		for (uint32_t i = 0; i < cluster->objects.count; i++) {
+			const struct bt_manifests_object *object = &cluster->objects.items[i];
+			if (object->kind == kind && bt_str_equal(object->name, name)) {
+				found = i;
+				(*out_elsewhere)++;
+			}
+		}
+		index = *out_elsewhere == 1 ? found : BT_MANIFESTS_NONE;
 	}
 	if (index == BT_MANIFESTS_NONE && wanted->other_namespace.length != 0) {
 		index = bt_manifests_find(

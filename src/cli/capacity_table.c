@@ -38,33 +38,6 @@ static void append_requests(struct bt_strbuf *out, const struct bt_capacity_memb
 	bt_strbuf_append_c(out, member->requests.count > REQUESTS_SHOWN ? ", ...)" : ")");
 }
 
-static void append_spec_name(struct bt_strbuf *out, const struct bt_capacity_spec *spec)
-{
-	bt_strbuf_append_lower(out, bt_str_from(bt_kind_info(spec->kind)->name));
-	bt_strbuf_append_char(out, ' ');
-	bt_printable_append_name(out, spec->namespace_, spec->name);
-}
-
-static void append_stop(struct bt_strbuf *out, const struct bt_capacity_answer *answer,
-	const struct bt_capacity_member *member)
-{
-	bt_strbuf_printf(out, "Termination reason: %s: ", member->stop.type);
-	bt_printable_append(out, member->stop.message);
-	bt_strbuf_append_char(out, '\n');
-	if (member->stop.hint.length != 0) {
-		bt_strbuf_append_c(out, "Tightest: ");
-		bt_printable_append(out, member->stop.hint);
-		bt_strbuf_append_char(out, '\n');
-	}
-	if (answer->member_count > 1 && member->stop.total < answer->copies) {
-		bt_strbuf_append_c(out, "It stopped when ");
-		append_counted(out, member->stop.total, "copy", "copies");
-		bt_strbuf_append_c(out, " of all members had a node; ");
-		bt_amount_append_count(out, answer->copies - member->stop.total);
-		bt_strbuf_append_c(out, " of others came after.\n");
-	}
-}
-
 /** --- nodes --- */
 
 struct share {
@@ -94,45 +67,6 @@ static void add_change(struct bt_table *table, struct bt_str resource, int64_t b
 	bt_table_end_cell(table);
 }
 
-static void add_node(
-	struct bt_table *table, const struct bt_capacity_node *node, uint32_t copies, bool wide)
-{
-	bt_table_add(table, node->name);
-	bt_amount_append_count(&table->text, copies);
-	bt_table_end_cell(table);
-	if (wide) {
-		add_change(table, BT_STR("pods"), node->before.pods, node->after.pods,
-			node->allocatable.pods);
-		add_change(table, BT_STR("cpu"), node->before.cpu_milli, node->after.cpu_milli,
-			node->allocatable.cpu_milli);
-		add_change(table, BT_STR("memory"), node->before.memory_bytes,
-			node->after.memory_bytes, node->allocatable.memory_bytes);
-	}
-}
-
-/** The nodes behind the table, a line for each number of copies; the last line tells of the rest.
- */
-static void write_groups(
-	const struct share *shares, uint32_t first, uint32_t count, struct bt_strbuf *out)
-{
-	for (uint32_t line = 0; first < count; line++) {
-		uint32_t end = first;
-		bool is_last = line + 1 == GROUP_LINES;
-		while (end < count && (is_last || shares[end].copies == shares[first].copies)) {
-			end++;
-		}
-		bt_strbuf_append_c(out, "and ");
-		append_counted(out, end - first, "more node with ", "more nodes with ");
-		if (shares[end - 1].copies != shares[first].copies) {
-			bt_amount_append_count(out, shares[end - 1].copies);
-			bt_strbuf_append_c(out, " to ");
-		}
-		bt_amount_append_count(out, shares[first].copies);
-		bt_strbuf_append_c(out, end - first == 1 ? "\n" : " each\n");
-		first = end;
-	}
-}
-
 static void write_distribution(const struct bt_capacity_answer *answer,
 	const struct bt_capacity_member *member, bool wide, struct bt_strbuf *out)
 {
@@ -153,12 +87,44 @@ static void write_distribution(const struct bt_capacity_answer *answer,
 		bt_table_add_c(&table, headings[i]);
 	}
 	for (uint32_t i = 0; i < shown; i++) {
-		add_node(&table, &answer->nodes[shares[i].node], shares[i].copies, wide);
+		const struct bt_capacity_node *node = &answer->nodes[shares[i].node];
+		uint32_t copies = shares[i].copies;
+		bt_table_add(&table, node->name);
+		bt_amount_append_count(&table.text, copies);
+		bt_table_end_cell(&table);
+		if (wide) {
+			add_change(&table, BT_STR("pods"), node->before.pods, node->after.pods,
+				node->allocatable.pods);
+			add_change(&table, BT_STR("cpu"), node->before.cpu_milli,
+				node->after.cpu_milli, node->allocatable.cpu_milli);
+			add_change(&table, BT_STR("memory"), node->before.memory_bytes,
+				node->after.memory_bytes, node->allocatable.memory_bytes);
+		}
 	}
 	if (count != 0) {
 		bt_strbuf_append_c(out, "Pod distribution among nodes:\n");
 		bt_table_write(&table, out);
-		write_groups(shares, shown, count, out);
+		/* The nodes behind the table, a line for each number of copies; the last line tells
+		 * of the rest.
+		 */
+		uint32_t first = shown;
+		for (uint32_t line = 0; first < count; line++) {
+			uint32_t end = first;
+			bool is_last = line + 1 == GROUP_LINES;
+			while (end < count &&
+				(is_last || shares[end].copies == shares[first].copies)) {
+				end++;
+			}
+			bt_strbuf_append_c(out, "and ");
+			append_counted(out, end - first, "more node with ", "more nodes with ");
+			if (shares[end - 1].copies != shares[first].copies) {
+				bt_amount_append_count(out, shares[end - 1].copies);
+				bt_strbuf_append_c(out, " to ");
+			}
+			bt_amount_append_count(out, shares[first].copies);
+			bt_strbuf_append_c(out, end - first == 1 ? "\n" : " each\n");
+			first = end;
+		}
 		if (count < answer->node_count) {
 			append_counted(out, answer->node_count - count, "node takes", "nodes take");
 			bt_strbuf_append_c(out, " none\n");
@@ -202,22 +168,6 @@ static void write_totals(const struct bt_capacity_answer *answer, struct bt_strb
 	bt_table_finish(&table);
 }
 
-static void write_member(
-	const struct bt_capacity_answer *answer, uint32_t index, bool wide, struct bt_strbuf *out)
-{
-	const struct bt_capacity_member *member = &answer->members[index];
-	bt_strbuf_append_c(out, "The cluster can schedule ");
-	append_counted(out, member->copies, "instance of the ", "instances of the ");
-	append_spec_name(out, member->spec);
-	append_requests(out, member);
-	bt_strbuf_append_c(out, ".\n");
-	append_stop(out, answer, member);
-	if (member->copies != 0) {
-		bt_strbuf_append_char(out, '\n');
-		write_distribution(answer, member, wide, out);
-	}
-}
-
 void bt_capacity_write_table(
 	const struct bt_capacity_answer *answer, bool wide, struct bt_strbuf *out)
 {
@@ -241,7 +191,34 @@ void bt_capacity_write_table(
 	}
 	for (uint32_t i = 0; i < answer->member_count; i++) {
 		bt_strbuf_append_c(out, i == 0 ? "" : "\n");
-		write_member(answer, i, wide, out);
+		const struct bt_capacity_member *member = &answer->members[i];
+		bt_strbuf_append_c(out, "The cluster can schedule ");
+		append_counted(out, member->copies, "instance of the ", "instances of the ");
+		const struct bt_capacity_spec *spec = member->spec;
+		bt_strbuf_append_lower(out, bt_str_from(bt_kind_info(spec->kind)->name));
+		bt_strbuf_append_char(out, ' ');
+		bt_printable_append_name(out, spec->namespace_, spec->name);
+		append_requests(out, member);
+		bt_strbuf_append_c(out, ".\n");
+		bt_strbuf_printf(out, "Termination reason: %s: ", member->stop.type);
+		bt_printable_append(out, member->stop.message);
+		bt_strbuf_append_char(out, '\n');
+		if (member->stop.hint.length != 0) {
+			bt_strbuf_append_c(out, "Tightest: ");
+			bt_printable_append(out, member->stop.hint);
+			bt_strbuf_append_char(out, '\n');
+		}
+		if (answer->member_count > 1 && member->stop.total < answer->copies) {
+			bt_strbuf_append_c(out, "It stopped when ");
+			append_counted(out, member->stop.total, "copy", "copies");
+			bt_strbuf_append_c(out, " of all members had a node; ");
+			bt_amount_append_count(out, answer->copies - member->stop.total);
+			bt_strbuf_append_c(out, " of others came after.\n");
+		}
+		if (member->copies != 0) {
+			bt_strbuf_append_char(out, '\n');
+			write_distribution(answer, member, wide, out);
+		}
 	}
 	write_totals(answer, out);
 }

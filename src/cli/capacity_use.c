@@ -163,30 +163,6 @@ static const struct bt_capacity_request *short_resource(
 	return NULL;
 }
 
-/**
- * The shortage that stops most nodes; node_count 0: none does. What the scheduler found short on
- * more nodes than the requests explain (nominated pods hold room as well) is left to its words.
- */
-static struct shortage find_tightest(
-	const struct bt_capacity_session *session, const struct bt_capacity_member *member)
-{
-	struct shortage tightest = {0};
-	for (uint32_t i = 0; i < member->stop.reasons.count; i++) {
-		const struct bt_capacity_reason *reason = &member->stop.reasons.items[i];
-		const struct bt_capacity_request *request = short_resource(member, reason->text);
-		if (request == NULL || reason->node_count < tightest.reason_count) {
-			continue;
-		}
-		struct shortage other = measure_shortage(session, request);
-		if (other.node_count >= reason->node_count &&
-			(tightest.node_count == 0 || is_tighter(&other, &tightest))) {
-			tightest = other;
-			tightest.reason_count = reason->node_count;
-		}
-	}
-	return tightest;
-}
-
 static void append_shortage(const struct bt_capacity_session *session,
 	const struct shortage *shortage, struct bt_strbuf *text)
 {
@@ -229,7 +205,26 @@ static void tell_tightest(struct bt_capacity_session *session, struct bt_capacit
 {
 	struct bt_capacity_member *member = runner->member;
 	struct bt_strbuf text = {0};
-	struct shortage shortage = find_tightest(session, member);
+	/*
+	 * The shortage that stops most nodes; node_count 0: none does. What the scheduler found
+	 * short on more nodes than the requests explain (nominated pods hold room as well) is left
+	 * to its words.
+	 */
+	struct shortage tightest = {0};
+	for (uint32_t i = 0; i < member->stop.reasons.count; i++) {
+		const struct bt_capacity_reason *reason = &member->stop.reasons.items[i];
+		const struct bt_capacity_request *request = short_resource(member, reason->text);
+		if (request == NULL || reason->node_count < tightest.reason_count) {
+			continue;
+		}
+		struct shortage other = measure_shortage(session, request);
+		if (other.node_count >= reason->node_count &&
+			(tightest.node_count == 0 || is_tighter(&other, &tightest))) {
+			tightest = other;
+			tightest.reason_count = reason->node_count;
+		}
+	}
+	struct shortage shortage = tightest;
 	uint64_t without_devices = count_reason(member, "cannot allocate all claims");
 	bool is_devices = without_devices > shortage.reason_count;
 	if (is_devices) {

@@ -40,51 +40,44 @@ struct run {
 
 /** --- nodes that are left out --- */
 
-static int no_such_node(
-	const struct bt_manifests *cluster, struct bt_str name, struct berth_error *err)
-{
-	struct bt_arena arena = {0};
-	struct bt_strbuf text = {0};
-	name = bt_str_sub(name, 0, BT_MANIFESTS_NAME_BYTES_MAX);
-	const char *near =
-		bt_manifests_suggest(cluster, BT_KIND_NODE, NULL, name, NULL, NULL, &arena, NULL);
-	bt_strbuf_append_c(&text, "no node of the input is called ");
-	bt_printable_append(&text, name);
-	if (near != NULL) {
-		bt_strbuf_append_c(&text, "; did you mean ");
-		bt_printable_append(&text, bt_str_from(near));
-		bt_strbuf_append_char(&text, '?');
-	} else if (bt_str_find_char(name, '=') >= 0) {
-		bt_strbuf_append_c(&text, "; a label selector stands in brackets: '[key=value]'");
-	}
-	int result = bt_error_set(err, BERTH_ERR_NOT_FOUND, "%s", bt_strbuf_c(&text));
-	bt_strbuf_finish(&text);
-	bt_arena_finish(&arena);
-	return result;
-}
-
-static void warn_of_nothing(const struct bt_manifests *cluster, struct bt_str reference)
-{
-	struct bt_strbuf shown = {0};
-	bt_printable_append(&shown, reference);
-	bt_manifests_warn(cluster, "--exclude-nodes: no node matches %s", bt_strbuf_c(&shown));
-	bt_strbuf_finish(&shown);
-}
-
 static int exclude(struct run *run, struct bt_str reference, struct berth_error *err)
 {
 	const struct bt_manifests *cluster = &run->cluster;
 	if (bt_node_reference_of(reference) == BT_NODE_NAME) {
 		uint32_t index = bt_manifests_find(cluster, BT_KIND_NODE, BT_STR(""), reference);
 		if (index == BT_MANIFESTS_NONE) {
-			return no_such_node(cluster, reference, err);
+			struct bt_str name = reference;
+			struct bt_arena arena = {0};
+			struct bt_strbuf text = {0};
+			name = bt_str_sub(name, 0, BT_MANIFESTS_NAME_BYTES_MAX);
+			const char *near = bt_manifests_suggest(
+				cluster, BT_KIND_NODE, NULL, name, NULL, NULL, &arena, NULL);
+			bt_strbuf_append_c(&text, "no node of the input is called ");
+			bt_printable_append(&text, name);
+			if (near != NULL) {
+				bt_strbuf_append_c(&text, "; did you mean ");
+				bt_printable_append(&text, bt_str_from(near));
+				bt_strbuf_append_char(&text, '?');
+			} else if (bt_str_find_char(name, '=') >= 0) {
+				bt_strbuf_append_c(&text,
+					"; a label selector stands in brackets: '[key=value]'");
+			}
+			int result =
+				bt_error_set(err, BERTH_ERR_NOT_FOUND, "%s", bt_strbuf_c(&text));
+			bt_strbuf_finish(&text);
+			bt_arena_finish(&arena);
+			return result;
 		}
 		run->left_out[index] = true;
 		return 0;
 	}
 	int64_t count = bt_node_reference_match(cluster, reference, NULL, NULL, run->left_out, err);
 	if (count == 0) {
-		warn_of_nothing(cluster, reference);
+		struct bt_strbuf shown = {0};
+		bt_printable_append(&shown, reference);
+		bt_manifests_warn(
+			cluster, "--exclude-nodes: no node matches %s", bt_strbuf_c(&shown));
+		bt_strbuf_finish(&shown);
 	}
 	return count < 0 ? (int)count : 0;
 }
@@ -295,15 +288,6 @@ static int check_usage(
 	return result < 0 ? result : check_numbers(options, err);
 }
 
-static void finish_options(struct options *options)
-{
-	bt_setup_finish(&options->setup);
-	bt_source_finish(&options->source);
-	bt_vec_finish(&options->pods.list);
-	bt_vec_finish(&options->likes.list);
-	bt_vec_finish(&options->excluded.list);
-}
-
 static int run(const struct bt_command *command, int argc, char **argv)
 {
 	struct options options = {.setup = BT_SETUP_INIT, .format_name = "table", .weights = ""};
@@ -343,7 +327,11 @@ static int run(const struct bt_command *command, int argc, char **argv)
 			exit_status = run_with_options(command, &options);
 		}
 	}
-	finish_options(&options);
+	bt_setup_finish(&options.setup);
+	bt_source_finish(&options.source);
+	bt_vec_finish(&options.pods.list);
+	bt_vec_finish(&options.likes.list);
+	bt_vec_finish(&options.excluded.list);
 	bt_vec_finish(&arguments.list);
 	return exit_status;
 }

@@ -86,28 +86,6 @@ static bool is_queued(const struct bt_simulation *simulation, const struct bt_po
 		bt_engine_profile(simulation->engine, pod->spec.scheduler_name) != NULL;
 }
 
-static uint32_t count_queued(const struct bt_simulation *simulation, uint32_t position)
-{
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < position; i++) {
-		count += is_queued(simulation, simulation->pods.items[i].pod);
-	}
-	return count;
-}
-
-static void place_queue(
-	struct bt_simulation *simulation, uint32_t position, struct bt_explain_report *report)
-{
-	struct bt_progress progress;
-	bt_progress_start(&progress, "placing the pods before it", true);
-	simulation->progress = bt_progress_show;
-	simulation->progress_context = &progress;
-	bt_simulation_run_first(simulation, position);
-	bt_progress_end(&progress);
-	report->after_queue = true;
-	report->placed_count = simulation->counts[BT_FATE_SCHEDULED];
-}
-
 /** API servers give new pods two tolerations, unless they are told not to. */
 static bool lacks_tolerations(const struct bt_manifests_object *object)
 {
@@ -143,9 +121,20 @@ static int prepare(const struct options *options, struct bt_simulation *simulati
 	report->lacks_tolerations =
 		report->in_input && lacks_tolerations(&cluster->objects.items[index]);
 	uint32_t position = bt_simulation_position(simulation, report->pod);
-	report->ahead_count = count_queued(simulation, position);
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < position; i++) {
+		count += is_queued(simulation, simulation->pods.items[i].pod);
+	}
+	report->ahead_count = count;
 	if (options->after_queue) {
-		place_queue(simulation, position, report);
+		struct bt_progress progress;
+		bt_progress_start(&progress, "placing the pods before it", true);
+		simulation->progress = bt_progress_show;
+		simulation->progress_context = &progress;
+		bt_simulation_run_first(simulation, position);
+		bt_progress_end(&progress);
+		report->after_queue = true;
+		report->placed_count = simulation->counts[BT_FATE_SCHEDULED];
 	}
 	return 0;
 }

@@ -37,26 +37,22 @@ static const char *value_name_of(const struct bt_flag_row *row)
 	return "VALUE";
 }
 
-static void visit_flags(const struct bt_command_visitor *visitor)
-{
-	struct bt_flag flags[BT_DAEMON_FLAG__COUNT];
-	for (uint32_t i = 0; i < BT_DAEMON_FLAG__COUNT; i++) {
-		const struct bt_flag_row *row = &bt_flag_rows[i];
-		const char *value_name = value_name_of(row);
-		flags[i] = (struct bt_flag){.name = row->name,
-			.shorthand = row->shorthand,
-			.type = value_name == NULL ? BT_FLAG_BOOL : BT_FLAG_STRING,
-			.value_name = value_name,
-			.help = row->help};
-	}
-	visitor->visit(visitor->context, flags, BT_DAEMON_FLAG__COUNT);
-}
-
 /** Its flags, help and messages are kube-scheduler's, and not read as those of other commands. */
 static int run(const struct bt_command *command, int argc, char **argv)
 {
 	if (command->visitor != NULL) {
-		visit_flags(command->visitor);
+		const struct bt_command_visitor *visitor = command->visitor;
+		struct bt_flag flags[BT_DAEMON_FLAG__COUNT];
+		for (uint32_t i = 0; i < BT_DAEMON_FLAG__COUNT; i++) {
+			const struct bt_flag_row *row = &bt_flag_rows[i];
+			const char *value_name = value_name_of(row);
+			flags[i] = (struct bt_flag){.name = row->name,
+				.shorthand = row->shorthand,
+				.type = value_name == NULL ? BT_FLAG_BOOL : BT_FLAG_STRING,
+				.value_name = value_name,
+				.help = row->help};
+		}
+		visitor->visit(visitor->context, flags, BT_DAEMON_FLAG__COUNT);
 		return BT_EXIT_OK;
 	}
 	return bt_daemon_main(argc, argv);

@@ -18,13 +18,6 @@ struct options {
 	bool no_gzip;
 };
 
-static bool is_gzipped(const struct options *options)
-{
-	return !options->no_gzip &&
-		(options->output_path == NULL ||
-			bt_str_has_suffix(bt_str_from(options->output_path), BT_STR(".gz")));
-}
-
 /** --- the run --- */
 
 static int write_map(struct bt_snapshot_file *file, const struct bt_neutral_names *names,
@@ -40,25 +33,18 @@ static int write_map(struct bt_snapshot_file *file, const struct bt_neutral_name
 	return result;
 }
 
-static void count_objects(
-	const struct bt_manifests *cluster, uint32_t *out_nodes, uint32_t *out_pods)
-{
-	*out_nodes = 0;
-	*out_pods = 0;
-	for (uint32_t i = 0; i < cluster->objects.count; i++) {
-		*out_nodes += cluster->objects.items[i].kind == BT_KIND_NODE;
-		*out_pods += cluster->objects.items[i].kind == BT_KIND_POD;
-	}
-}
-
 /** Both files appear, or none does. */
 static int write_both(const struct options *options, struct bt_manifests *cluster,
 	const struct bt_neutral_names *names, struct bt_snapshot_file *snapshot,
 	struct bt_snapshot_file *map, struct berth_error *err)
 {
 	const char *map_path = options->map_path;
-	int result = bt_snapshot_file_open(
-		options->output_path, is_gzipped(options), false, snapshot, err);
+	int result = bt_snapshot_file_open(options->output_path,
+		!options->no_gzip &&
+			(options->output_path == NULL ||
+				bt_str_has_suffix(
+					bt_str_from(options->output_path), BT_STR(".gz"))),
+		false, snapshot, err);
 	if (result == 0 && map_path != NULL) {
 		bool gzip = bt_str_has_suffix(bt_str_from(map_path), BT_STR(".gz"));
 		result = bt_snapshot_file_open(map_path, gzip, true, map, err);
@@ -107,7 +93,12 @@ static int take_snapshot(
 	if (result < 0) {
 		return result;
 	}
-	count_objects(cluster, &node_count, &pod_count);
+	node_count = 0;
+	pod_count = 0;
+	for (uint32_t i = 0; i < cluster->objects.count; i++) {
+		node_count += cluster->objects.items[i].kind == BT_KIND_NODE;
+		pod_count += cluster->objects.items[i].kind == BT_KIND_POD;
+	}
 	bt_neutral_names_init(&names);
 	if (options->strip_names) {
 		bt_snapshot_collect_names(cluster, &names);

@@ -111,17 +111,14 @@ static bool is_plain(const struct options *options)
 	return strcmp(options->tls, "off") == 0;
 }
 
-static bool is_loopback(const char *address)
-{
-	return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
-}
-
 static int check_tls(const struct options *options, struct berth_error *err)
 {
 	if (strcmp(options->tls, "on") != 0 && !is_plain(options)) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "--tls: must be on or off");
 	}
-	if (is_plain(options) && !is_loopback(options->address)) {
+	if (is_plain(options) &&
+		!(strncmp(options->address, "127.", 4) == 0 ||
+			strcmp(options->address, "::1") == 0)) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"--tls=off: everybody who reaches the server is its admin then, so it must "
 			"listen on loopback, not on %s",
@@ -342,35 +339,18 @@ static void take_signal(void *context, int number BT_UNUSED)
 	bt_loop_stop(up->loop);
 }
 
-/**
- * Requests are answered before controllers and scheduler react to them, so that nobody waits for
- * what he did not ask for; what those write is made durable and shown to watches after.
- */
-static void add_workers(struct up *up)
-{
-	bt_loop_add_worker(up->loop, save_clock, up);
-	bt_loop_add_worker(up->loop, settle, up);
-	bt_loop_add_worker(up->loop, run_cluster, up);
-	bt_loop_add_worker(up->loop, settle, up);
-}
-
 /** --- the words --- */
-
-static void write_url(const struct up *up, struct bt_strbuf *out)
-{
-	const char *address = up->options.address;
-	bool is_any = strcmp(address, "0.0.0.0") == 0 || strcmp(address, "::") == 0;
-	const char *host = is_any ? "127.0.0.1" : address;
-	bool is_v6 = strchr(host, ':') != NULL;
-	bt_strbuf_printf(out, "%s://%s%s%s:%u", is_plain(&up->options) ? "http" : "https",
-		is_v6 ? "[" : "", host, is_v6 ? "]" : "", bt_front_port(up->front));
-}
 
 static int tell_where(struct up *up, struct berth_error *err)
 {
 	const char *path = up->options.kubeconfig;
 	struct bt_strbuf url = {0};
-	write_url(up, &url);
+	const char *address = up->options.address;
+	bool is_any = strcmp(address, "0.0.0.0") == 0 || strcmp(address, "::") == 0;
+	const char *host = is_any ? "127.0.0.1" : address;
+	bool is_v6 = strchr(host, ':') != NULL;
+	bt_strbuf_printf(&url, "%s://%s%s%s:%u", is_plain(&up->options) ? "http" : "https",
+		is_v6 ? "[" : "", host, is_v6 ? "]" : "", bt_front_port(up->front));
 	int result = bt_up_kubeconfig_write(&up->identity, bt_strbuf_c(&url), path, err);
 	if (result == 0) {
 		double seconds = (double)(bt_clock_steady_ns() - up->started_ns) / 1e9;
@@ -428,7 +408,15 @@ static int serve(struct up *up, struct berth_error *err)
 		result = bt_store_sync(bt_cluster_store(up->cluster), err);
 	}
 	if (result == 0) {
-		add_workers(up);
+		/*
+		 * Requests are answered before controllers and scheduler react to them, so that
+		 * nobody waits for what he did not ask for; what those write is made durable and
+		 * shown to watches after.
+		 */
+		bt_loop_add_worker(up->loop, save_clock, up);
+		bt_loop_add_worker(up->loop, settle, up);
+		bt_loop_add_worker(up->loop, run_cluster, up);
+		bt_loop_add_worker(up->loop, settle, up);
 		bt_front_set_ready(up->front);
 		result = tell_where(up, err);
 	}

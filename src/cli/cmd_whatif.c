@@ -125,19 +125,6 @@ static int run_on_cluster(
 	return result < 0 ? bt_command_fail(command, &err) : exit_status;
 }
 
-static int run_with_options(const struct bt_command *command, const struct options *options)
-{
-	struct bt_warnings warnings = {.command = command};
-	struct bt_manifests input;
-	bt_manifests_init(&input);
-	input.warn = bt_warnings_take;
-	input.warn_context = &warnings;
-	int exit_status = run_on_cluster(command, options, &input);
-	bt_warnings_end(&warnings);
-	bt_manifests_finish(&input);
-	return exit_status;
-}
-
 /** --- the command line --- */
 
 static int collect(void *context, const char *text, struct berth_error *err)
@@ -180,7 +167,15 @@ static int start(const struct bt_command *command, struct options *options,
 		bt_setup_start(command, &options->setup, &err) < 0) {
 		return bt_command_fail(command, &err);
 	}
-	return run_with_options(command, options);
+	struct bt_warnings warnings = {.command = command};
+	struct bt_manifests input;
+	bt_manifests_init(&input);
+	input.warn = bt_warnings_take;
+	input.warn_context = &warnings;
+	int exit_status = run_on_cluster(command, options, &input);
+	bt_warnings_end(&warnings);
+	bt_manifests_finish(&input);
+	return exit_status;
 }
 
 static int run(const struct bt_command *command, int argc, char **argv)

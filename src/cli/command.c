@@ -14,25 +14,6 @@
 #include "base/vec.h"
 #include "cli/suggest.h"
 
-static void print_help(
-	const struct bt_command *command, const struct bt_flag *flags, uint32_t flag_count)
-{
-	static const char no_finding[] = "  0  success\n"
-					 "  2  the flags or what they name are wrong\n";
-	struct bt_strbuf text = {0};
-	bt_strbuf_printf(&text, "%s\n\nUsage:\n  %s\n\n%s\nFlags:\n", command->summary,
-		command->usage, command->help);
-	bt_flags_help(flags, flag_count, &text);
-	bt_flags_help_row("  -h, --help", BT_HELP_TEXT_COLUMN, "show this text", &text);
-	if (command->examples != NULL) {
-		bt_strbuf_printf(&text, "\nExamples:\n%s", command->examples);
-	}
-	bt_strbuf_printf(&text, "\nExit status:\n%s",
-		command->exit_status != NULL ? command->exit_status : no_finding);
-	(void)fputs(bt_strbuf_c(&text), stdout);
-	bt_strbuf_finish(&text);
-}
-
 /** The flag meant by an error's `unknown flag: --NAME`, or NULL. */
 static const char *suggest_flag(
 	const struct bt_flag *flags, uint32_t flag_count, const char *message)
@@ -55,19 +36,6 @@ static char separator(const struct bt_command *command)
 	return command->is_program ? '-' : ' ';
 }
 
-static int fail_at_flags(const struct bt_command *command, const struct bt_flag *flags,
-	uint32_t flag_count, struct berth_error *err)
-{
-	const char *meant = suggest_flag(flags, flag_count, berth_error_message(err));
-	int status = bt_command_fail(command, err);
-	if (meant != NULL) {
-		(void)fprintf(stderr, "Did you mean --%s? ", meant);
-	}
-	(void)fprintf(stderr, "Run \"berth%c%s --help\" for its flags.\n", separator(command),
-		command->name);
-	return status;
-}
-
 bool bt_command_parse(const struct bt_command *command, const struct bt_flag *flags,
 	uint32_t flag_count, int argc, char **argv, struct bt_arguments *out_arguments,
 	int *out_exit)
@@ -80,11 +48,31 @@ bool bt_command_parse(const struct bt_command *command, const struct bt_flag *fl
 		return false;
 	}
 	if (bt_flags_parse(flags, flag_count, argc, argv, out_arguments, &help, &err) < 0) {
-		*out_exit = fail_at_flags(command, flags, flag_count, &err);
+		const char *meant = suggest_flag(flags, flag_count, berth_error_message(&err));
+		int status = bt_command_fail(command, &err);
+		if (meant != NULL) {
+			(void)fprintf(stderr, "Did you mean --%s? ", meant);
+		}
+		(void)fprintf(stderr, "Run \"berth%c%s --help\" for its flags.\n",
+			separator(command), command->name);
+		*out_exit = status;
 		return false;
 	}
 	if (help) {
-		print_help(command, flags, flag_count);
+		static const char no_finding[] = "  0  success\n"
+						 "  2  the flags or what they name are wrong\n";
+		struct bt_strbuf text = {0};
+		bt_strbuf_printf(&text, "%s\n\nUsage:\n  %s\n\n%s\nFlags:\n", command->summary,
+			command->usage, command->help);
+		bt_flags_help(flags, flag_count, &text);
+		bt_flags_help_row("  -h, --help", BT_HELP_TEXT_COLUMN, "show this text", &text);
+		if (command->examples != NULL) {
+			bt_strbuf_printf(&text, "\nExamples:\n%s", command->examples);
+		}
+		bt_strbuf_printf(&text, "\nExit status:\n%s",
+			command->exit_status != NULL ? command->exit_status : no_finding);
+		(void)fputs(bt_strbuf_c(&text), stdout);
+		bt_strbuf_finish(&text);
 		*out_exit = BT_EXIT_OK;
 		return false;
 	}
@@ -107,15 +95,6 @@ int bt_command_fail(const struct bt_command *command, struct berth_error *err)
 	return BT_EXIT_BAD_INPUT;
 }
 
-/** Names in files are anybody's choice: they must not be able to collide on purpose. */
-static void draw_hash_secret(void)
-{
-	uint64_t secret;
-	if (getrandom(&secret, sizeof(secret), 0) == (ssize_t)sizeof(secret)) {
-		bt_hash_set_secret(secret);
-	}
-}
-
 /** What a write failed with is forgotten once it is followed by others. */
 static bool is_reader_gone(void)
 {
@@ -128,7 +107,11 @@ int bt_command_main(int argc, char **argv, int (*run)(int argc, char **argv))
 	/* A reader that goes away ("| head") shows as a failed write, which is looked at below. */
 	struct sigaction ignore = {.sa_handler = SIG_IGN};
 	(void)sigaction(SIGPIPE, &ignore, NULL); /* cannot fail for a valid signal */
-	draw_hash_secret();
+	/* Names in files are anybody's choice: they must not be able to collide on purpose. */
+	uint64_t secret;
+	if (getrandom(&secret, sizeof(secret), 0) == (ssize_t)sizeof(secret)) {
+		bt_hash_set_secret(secret);
+	}
 	int exit_status = run(argc, argv);
 	errno = 0;
 	bool failed = fflush(stdout) != 0;

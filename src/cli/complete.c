@@ -39,17 +39,6 @@ static void offer_commands(struct bt_complete *complete)
 	}
 }
 
-static void complete_command(struct bt_complete *complete)
-{
-	struct bt_complete_word word = {.text = complete->current};
-	offer_commands(complete);
-	bt_complete_offer(complete, &word, BT_STR("help"), "Explain a command.");
-	if (complete->current[0] == '-') {
-		bt_complete_offer(complete, &word, BT_STR("--help"), "list the commands");
-		bt_complete_offer(complete, &word, BT_STR("--version"), "print the version");
-	}
-}
-
 /** --- what the words before say --- */
 
 struct flag_table {
@@ -209,16 +198,6 @@ static bool complete_inline_value(struct bt_complete *complete, const struct fla
 	return true;
 }
 
-static void complete_argument(struct bt_complete *complete, const struct flag_table *table)
-{
-	struct bt_complete_word word = {.text = complete->current};
-	if (complete->command->arguments != NULL) {
-		bt_complete_value(complete, &word, complete->command->arguments);
-	} else if (!complete->only_arguments) {
-		offer_flags(complete, table);
-	}
-}
-
 static void visit(void *context, const struct bt_flag *flags, uint32_t flag_count)
 {
 	struct bt_complete *complete = context;
@@ -232,7 +211,12 @@ static void visit(void *context, const struct bt_flag *flags, uint32_t flag_coun
 			bt_complete_value(complete, &word, complete->waiting->value_name);
 		}
 	} else if (complete->only_arguments || complete->current[0] != '-') {
-		complete_argument(complete, &table);
+		struct bt_complete_word word = {.text = complete->current};
+		if (complete->command->arguments != NULL) {
+			bt_complete_value(complete, &word, complete->command->arguments);
+		} else if (!complete->only_arguments) {
+			offer_flags(complete, &table);
+		}
 	} else if (!complete_inline_value(complete, &table)) {
 		offer_flags(complete, &table);
 	}
@@ -244,7 +228,14 @@ static void complete_line(struct bt_complete *complete, int argc, char **argv)
 {
 	complete->current = argc > 0 ? argv[argc - 1] : "";
 	if (argc <= 1) {
-		complete_command(complete);
+		struct bt_complete_word word = {.text = complete->current};
+		offer_commands(complete);
+		bt_complete_offer(complete, &word, BT_STR("help"), "Explain a command.");
+		if (complete->current[0] == '-') {
+			bt_complete_offer(complete, &word, BT_STR("--help"), "list the commands");
+			bt_complete_offer(
+				complete, &word, BT_STR("--version"), "print the version");
+		}
 		return;
 	}
 	if (strcmp(argv[0], "help") == 0) {

@@ -46,14 +46,6 @@ static bool is_plain(struct bt_str name)
 	return name.length != 0;
 }
 
-static void offer_node(struct bt_complete *complete, const struct bt_complete_word *word,
-	const struct bt_manifests_object *object)
-{
-	if (is_plain(object->name)) {
-		bt_complete_offer(complete, word, object->name, "node");
-	}
-}
-
 static void offer_pod(struct bt_complete *complete, const struct bt_complete_word *word,
 	const struct bt_manifests_object *object)
 {
@@ -93,7 +85,9 @@ static void offer_objects(
 			continue;
 		}
 		if (kind == BT_KIND_NODE) {
-			offer_node(complete, word, object);
+			if (is_plain(object->name)) {
+				bt_complete_offer(complete, word, object->name, "node");
+			}
 		} else {
 			offer_pod(complete, word, object);
 		}

@@ -29,29 +29,6 @@ static void offer_workloads(struct bt_complete *complete, const struct bt_comple
 	}
 }
 
-static void offer_gate_names(struct bt_complete *complete, const struct bt_complete_word *word)
-{
-	struct bt_strbuf text = {0};
-	struct bt_strbuf description = {0};
-	bt_complete_offer(complete, word, BT_STR("AllAlpha="), "every gate that is alpha");
-	bt_complete_offer(complete, word, BT_STR("AllBeta="), "every gate that is beta");
-	for (uint32_t i = 0; i < BT_GATE__COUNT; i++) {
-		enum bt_gate gate = (enum bt_gate)i;
-		if (bt_gate_is_locked(gate)) {
-			continue;
-		}
-		bt_strbuf_reset(&text);
-		bt_strbuf_reset(&description);
-		bt_strbuf_printf(&text, "%s=", bt_gate_name(gate));
-		bt_strbuf_printf(
-			&description, "default %s", bt_gate_default(gate) ? "true" : "false");
-		bt_complete_offer(complete, word, bt_strbuf_str(&text), bt_strbuf_c(&description));
-	}
-	bt_strbuf_finish(&text);
-	bt_strbuf_finish(&description);
-	bt_complete_tell_shell(complete, ":nospace");
-}
-
 /** "A=true,B=fa": what is typed of the last entry is completed. */
 static void offer_gates(struct bt_complete *complete, const struct bt_complete_word *word)
 {
@@ -67,7 +44,26 @@ static void offer_gates(struct bt_complete *complete, const struct bt_complete_w
 		bt_complete_offer(complete, &part, BT_STR("true"), "");
 		bt_complete_offer(complete, &part, BT_STR("false"), "");
 	} else {
-		offer_gate_names(complete, &part);
+		struct bt_strbuf text = {0};
+		struct bt_strbuf description = {0};
+		bt_complete_offer(complete, &part, BT_STR("AllAlpha="), "every gate that is alpha");
+		bt_complete_offer(complete, &part, BT_STR("AllBeta="), "every gate that is beta");
+		for (uint32_t i = 0; i < BT_GATE__COUNT; i++) {
+			enum bt_gate gate = (enum bt_gate)i;
+			if (bt_gate_is_locked(gate)) {
+				continue;
+			}
+			bt_strbuf_reset(&text);
+			bt_strbuf_reset(&description);
+			bt_strbuf_printf(&text, "%s=", bt_gate_name(gate));
+			bt_strbuf_printf(&description, "default %s",
+				bt_gate_default(gate) ? "true" : "false");
+			bt_complete_offer(
+				complete, &part, bt_strbuf_str(&text), bt_strbuf_c(&description));
+		}
+		bt_strbuf_finish(&text);
+		bt_strbuf_finish(&description);
+		bt_complete_tell_shell(complete, ":nospace");
 	}
 	bt_strbuf_finish(&prefix);
 }

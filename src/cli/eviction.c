@@ -6,18 +6,6 @@
 #include "cli/pod_claims.h"
 #include "plugins/default_preemption.h"
 
-static void remove_pod(struct bt_engine *engine, const struct bt_pod_info *victim)
-{
-	struct bt_pod pod = {
-		.metadata = {.name = victim->name,
-			.namespace_ = victim->namespace_,
-			.uid = victim->uid},
-		.spec.node_name = victim->node_name,
-	};
-	int result = bt_state_remove_pod(engine->state, &pod, NULL);
-	BT_ASSERT(result == 0); /* it was found on this node a moment ago */
-}
-
 static void evict(struct bt_engine *engine, uint32_t pod_id, bt_eviction_visit visit, void *context)
 {
 	struct bt_pod_info victim;
@@ -27,7 +15,14 @@ static void evict(struct bt_engine *engine, uint32_t pod_id, bt_eviction_visit v
 	}
 	struct bt_strbuf uid = {0};
 	bt_strbuf_append_str(&uid, victim.uid); /* the state's own goes with the pod */
-	remove_pod(engine, &victim);
+	struct bt_pod pod = {
+		.metadata = {.name = victim.name,
+			.namespace_ = victim.namespace_,
+			.uid = victim.uid},
+		.spec.node_name = victim.node_name,
+	};
+	int result = bt_state_remove_pod(engine->state, &pod, NULL);
+	BT_ASSERT(result == 0); /* it was found on this node a moment ago */
 	bt_pod_claims_release(engine->state, bt_strbuf_str(&uid));
 	bt_strbuf_finish(&uid);
 }

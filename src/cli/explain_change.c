@@ -129,13 +129,6 @@ static void append_lower(
 	bt_amount_append_of(out, change->resource, requested, BT_AMOUNT_UP);
 }
 
-static void append_label(struct bt_strbuf *out, const struct bt_remedy *change)
-{
-	append_word(out, "label ", change->node);
-	append_word(out, " with ", change->key);
-	append_word(out, "=", change->value);
-}
-
 /** "topologySpreadConstraints[1] (topology.kubernetes.io/zone)" */
 static void append_constraint(
 	struct bt_strbuf *out, const struct bt_remedy *change, const struct bt_pod *pod)
@@ -185,7 +178,9 @@ void bt_change_append_text(const struct bt_remedy *change, const struct bt_pod *
 		append_word(out, "uncordon ", change->node);
 		return;
 	case BT_REMEDY_SET_LABEL:
-		append_label(out, change);
+		append_word(out, "label ", change->node);
+		append_word(out, " with ", change->key);
+		append_word(out, "=", change->value);
 		return;
 	case BT_REMEDY_REMOVE_LABEL:
 		append_word(out, "take label ", change->key);
@@ -337,43 +332,6 @@ static void append_toleration_patch(
 	bt_strbuf_finish(&patch);
 }
 
-/** By name, so that several gates can be removed one after another. */
-static void append_gate_patch(
-	const struct bt_remedy *change, const struct bt_pod *pod, struct bt_strbuf *out)
-{
-	struct bt_strbuf patch = {0};
-	struct bt_json_writer writer;
-	bt_strbuf_append_c(&patch, "{\"spec\":{\"schedulingGates\":[");
-	bt_json_writer_init(&writer, &patch, 0);
-	bt_json_begin_object(&writer);
-	bt_json_write_member_c(&writer, "$patch", "delete");
-	bt_json_write_member(&writer, "name", change->key);
-	bt_json_end_object(&writer);
-	bt_strbuf_append_c(&patch, "]}}");
-	append_patch(out, pod, "", &patch);
-	bt_strbuf_finish(&patch);
-}
-
-static void append_label_command(const struct bt_remedy *change, struct bt_strbuf *out)
-{
-	struct bt_strbuf word = {0};
-	bt_strbuf_append_c(out, "kubectl label node ");
-	append_quoted(out, change->node);
-	bt_strbuf_append_char(out, ' ');
-	bt_strbuf_append_str(&word, change->key);
-	if (change->kind == BT_REMEDY_SET_LABEL) {
-		bt_strbuf_append_char(&word, '=');
-		bt_strbuf_append_str(&word, change->value);
-	} else {
-		bt_strbuf_append_char(&word, '-');
-	}
-	append_quoted(out, bt_strbuf_str(&word));
-	if (change->kind == BT_REMEDY_SET_LABEL) {
-		bt_strbuf_append_c(out, " --overwrite");
-	}
-	bt_strbuf_finish(&word);
-}
-
 bool bt_change_append_command(const struct bt_remedy *change, const struct bt_pod *pod,
 	bool in_input, bool lacks_tolerations, struct bt_strbuf *out)
 {
@@ -385,7 +343,22 @@ bool bt_change_append_command(const struct bt_remedy *change, const struct bt_po
 		bt_strbuf_append_c(out, "kubectl uncordon ");
 		append_quoted(out, change->node);
 	} else if (change->kind == BT_REMEDY_SET_LABEL || change->kind == BT_REMEDY_REMOVE_LABEL) {
-		append_label_command(change, out);
+		struct bt_strbuf word = {0};
+		bt_strbuf_append_c(out, "kubectl label node ");
+		append_quoted(out, change->node);
+		bt_strbuf_append_char(out, ' ');
+		bt_strbuf_append_str(&word, change->key);
+		if (change->kind == BT_REMEDY_SET_LABEL) {
+			bt_strbuf_append_char(&word, '=');
+			bt_strbuf_append_str(&word, change->value);
+		} else {
+			bt_strbuf_append_char(&word, '-');
+		}
+		append_quoted(out, bt_strbuf_str(&word));
+		if (change->kind == BT_REMEDY_SET_LABEL) {
+			bt_strbuf_append_c(out, " --overwrite");
+		}
+		bt_strbuf_finish(&word);
 	} else if (change->kind == BT_REMEDY_REMOVE_POD) {
 		bt_strbuf_append_c(out, "kubectl delete pod ");
 		append_quoted(out, change->pod_name);
@@ -394,7 +367,18 @@ bool bt_change_append_command(const struct bt_remedy *change, const struct bt_po
 	} else if (change->kind == BT_REMEDY_TOLERATE && in_input) {
 		append_toleration_patch(change, pod, lacks_tolerations, out);
 	} else if (change->kind == BT_REMEDY_REMOVE_GATE && in_input) {
-		append_gate_patch(change, pod, out);
+		/* By name, so that several gates can be removed one after another. */
+		struct bt_strbuf patch = {0};
+		struct bt_json_writer writer;
+		bt_strbuf_append_c(&patch, "{\"spec\":{\"schedulingGates\":[");
+		bt_json_writer_init(&writer, &patch, 0);
+		bt_json_begin_object(&writer);
+		bt_json_write_member_c(&writer, "$patch", "delete");
+		bt_json_write_member(&writer, "name", change->key);
+		bt_json_end_object(&writer);
+		bt_strbuf_append_c(&patch, "]}}");
+		append_patch(out, pod, "", &patch);
+		bt_strbuf_finish(&patch);
 	}
 	return out->length != length;
 }

@@ -51,22 +51,6 @@ void bt_explain_events_finish(struct bt_explain_events *events)
 }
 #endif
 
-static void write_event(const struct bt_live_event *event, struct bt_strbuf *out)
-{
-	bt_strbuf_append_c(out, "  ");
-	bt_time_format(&event->last, out);
-	bt_strbuf_append_char(out, ' ');
-	bt_printable_append(out, event->reason);
-	if (event->count > 1) {
-		bt_strbuf_printf(out, " (%lld times since ", (long long)event->count);
-		bt_time_format(&event->first, out);
-		bt_strbuf_append_char(out, ')');
-	}
-	bt_strbuf_append_c(out, ": ");
-	bt_printable_append(out, bt_str_sub(event->message, 0, MESSAGE_BYTES_MAX));
-	bt_strbuf_append_char(out, '\n');
-}
-
 void bt_explain_write_events(const struct bt_explain_events *events, struct bt_strbuf *out)
 {
 	uint32_t first = 0;
@@ -86,7 +70,19 @@ void bt_explain_write_events(const struct bt_explain_events *events, struct bt_s
 		bt_strbuf_printf(out, "  %u older ones\n", first);
 	}
 	for (uint32_t i = first; i < events->list.count; i++) {
-		write_event(&events->list.items[i], out);
+		const struct bt_live_event *event = &events->list.items[i];
+		bt_strbuf_append_c(out, "  ");
+		bt_time_format(&event->last, out);
+		bt_strbuf_append_char(out, ' ');
+		bt_printable_append(out, event->reason);
+		if (event->count > 1) {
+			bt_strbuf_printf(out, " (%lld times since ", (long long)event->count);
+			bt_time_format(&event->first, out);
+			bt_strbuf_append_char(out, ')');
+		}
+		bt_strbuf_append_c(out, ": ");
+		bt_printable_append(out, bt_str_sub(event->message, 0, MESSAGE_BYTES_MAX));
+		bt_strbuf_append_char(out, '\n');
 	}
 }
 

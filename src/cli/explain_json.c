@@ -36,38 +36,6 @@ static void write_changes(const struct bt_explain_report *report, const char *na
 
 /** --- the pod and where it waits --- */
 
-static void write_pod(const struct bt_explain_report *report, struct bt_json_writer *writer)
-{
-	const struct bt_pod *pod = report->pod;
-	bt_json_begin_member_object(writer, "pod");
-	bt_json_write_member(writer, "namespace", pod->metadata.namespace_);
-	bt_json_write_member(writer, "name", pod->metadata.name);
-	bt_json_write_member(writer, "node", report->running_on);
-	bt_json_write_member_int64(writer, "priority", bt_pod_priority(pod));
-	bt_json_write_member(writer, "schedulerName", pod->spec.scheduler_name);
-	if (report->choice->of_workload) {
-		bt_json_begin_member_object(writer, "workload");
-		bt_json_write_member_c(
-			writer, "kind", bt_kind_info(report->choice->workload_kind)->name);
-		bt_json_write_member(writer, "namespace", report->choice->workload_namespace);
-		bt_json_write_member(writer, "name", report->choice->workload_name);
-		bt_json_write_member_int64(writer, "pods", report->choice->workload_pods);
-		bt_json_write_member_int64(writer, "pendingPods", report->choice->workload_pending);
-		bt_json_end_object(writer);
-	}
-	bt_json_end_object(writer);
-}
-
-static void write_condition(const struct bt_pod_condition *condition, struct bt_json_writer *writer)
-{
-	bt_json_begin_member_object(writer, "condition");
-	bt_json_write_member(writer, "status", condition->status);
-	bt_json_write_member(writer, "reason", condition->reason);
-	bt_json_write_member(writer, "message", condition->message);
-	bt_json_write_member_time(writer, "since", &condition->last_transition_time);
-	bt_json_end_object(writer);
-}
-
 static void write_queue(const struct bt_explain_report *report, struct bt_json_writer *writer)
 {
 	const struct bt_pod *pod = report->pod;
@@ -85,7 +53,12 @@ static void write_queue(const struct bt_explain_report *report, struct bt_json_w
 	bt_json_write_member(writer, "nominatedNode", pod->status.nominated_node_name);
 	bt_json_write_member_bool(writer, "deleting", pod->metadata.deletion_timestamp != NULL);
 	if (condition != NULL) {
-		write_condition(condition, writer);
+		bt_json_begin_member_object(writer, "condition");
+		bt_json_write_member(writer, "status", condition->status);
+		bt_json_write_member(writer, "reason", condition->reason);
+		bt_json_write_member(writer, "message", condition->message);
+		bt_json_write_member_time(writer, "since", &condition->last_transition_time);
+		bt_json_end_object(writer);
 	}
 	bt_json_end_object(writer);
 }
@@ -113,59 +86,38 @@ static void write_group(const struct bt_explanation *explanation,
 	bt_json_end_object(writer);
 }
 
-static void write_request(const struct bt_request_report *request, struct bt_json_writer *writer)
-{
-	bt_json_begin_object(writer);
-	bt_json_write_member(writer, "claim", request->claim);
-	bt_json_write_member(writer, "request", request->request);
-	bt_json_write_member(writer, "deviceClass", request->device_class);
-	bt_json_write_member_bool(writer, "all", request->wants_all);
-	bt_json_write_member_int64(writer, "wanted", request->wanted);
-	bt_json_write_member_int64(writer, "devices", request->considered);
-	bt_json_write_member_int64(writer, "usable", request->usable);
-	bt_json_write_member_int64(writer, "inUse", request->in_use);
-	bt_json_write_member_int64(writer, "refusedByClass", request->class_refused);
-	bt_json_write_member_int64(writer, "refusedByRequest", request->request_refused);
-	bt_json_write_member_int64(writer, "ofOtherNodes", request->other_node);
-	bt_json_write_member_int64(writer, "tainted", request->tainted);
-	bt_json_write_member_int64(writer, "withoutCapacity", request->no_capacity);
-	bt_json_write_member_int64(writer, "withoutCounters", request->no_counters);
-	bt_json_write_member_int64(writer, "unsupported", request->unsupported);
-	bt_json_write_member(writer, "selector", request->selector);
-	bt_json_write_member(writer, "taint", request->taint);
-	bt_json_write_member(writer, "error", request->error);
-	bt_json_end_object(writer);
-}
-
 static void write_devices(const struct bt_allocation_report *report, struct bt_json_writer *writer)
 {
 	bt_json_begin_member_object(writer, "devices");
 	bt_json_begin_member_array(writer, "requests");
 	for (uint32_t i = 0; i < report->count; i++) {
-		write_request(&report->requests[i], writer);
+		const struct bt_request_report *request = &report->requests[i];
+		bt_json_begin_object(writer);
+		bt_json_write_member(writer, "claim", request->claim);
+		bt_json_write_member(writer, "request", request->request);
+		bt_json_write_member(writer, "deviceClass", request->device_class);
+		bt_json_write_member_bool(writer, "all", request->wants_all);
+		bt_json_write_member_int64(writer, "wanted", request->wanted);
+		bt_json_write_member_int64(writer, "devices", request->considered);
+		bt_json_write_member_int64(writer, "usable", request->usable);
+		bt_json_write_member_int64(writer, "inUse", request->in_use);
+		bt_json_write_member_int64(writer, "refusedByClass", request->class_refused);
+		bt_json_write_member_int64(writer, "refusedByRequest", request->request_refused);
+		bt_json_write_member_int64(writer, "ofOtherNodes", request->other_node);
+		bt_json_write_member_int64(writer, "tainted", request->tainted);
+		bt_json_write_member_int64(writer, "withoutCapacity", request->no_capacity);
+		bt_json_write_member_int64(writer, "withoutCounters", request->no_counters);
+		bt_json_write_member_int64(writer, "unsupported", request->unsupported);
+		bt_json_write_member(writer, "selector", request->selector);
+		bt_json_write_member(writer, "taint", request->taint);
+		bt_json_write_member(writer, "error", request->error);
+		bt_json_end_object(writer);
 	}
 	bt_json_end_array(writer);
 	bt_json_write_member_int64(writer, "incompletePools", report->incomplete_pools);
 	bt_json_write_member_int64(writer, "invalidPools", report->invalid_pools);
 	bt_json_write_member_bool(writer, "eachFindsEnough", report->is_joint);
 	bt_json_end_object(writer);
-}
-
-static void write_obstacles(const struct bt_explained_node *node, struct bt_json_writer *writer)
-{
-	bt_json_begin_member_array(writer, "obstacles");
-	for (uint32_t i = 0; i < node->obstacles.count; i++) {
-		const struct bt_obstacle *obstacle = &node->obstacles.items[i];
-		bt_json_begin_object(writer);
-		bt_json_write_member(writer, "plugin", obstacle->plugin);
-		bt_json_write_member(writer, "reasons", obstacle->reasons);
-		bt_json_write_member(writer, "hint", obstacle->hint);
-		if (obstacle->devices != NULL) {
-			write_devices(obstacle->devices, writer);
-		}
-		bt_json_end_object(writer);
-	}
-	bt_json_end_array(writer);
 }
 
 static void write_node(const struct bt_explain_report *report, const struct bt_explained_node *node,
@@ -184,7 +136,19 @@ static void write_node(const struct bt_explain_report *report, const struct bt_e
 		}
 		bt_json_end_object(writer);
 	} else {
-		write_obstacles(node, writer);
+		bt_json_begin_member_array(writer, "obstacles");
+		for (uint32_t i = 0; i < node->obstacles.count; i++) {
+			const struct bt_obstacle *obstacle = &node->obstacles.items[i];
+			bt_json_begin_object(writer);
+			bt_json_write_member(writer, "plugin", obstacle->plugin);
+			bt_json_write_member(writer, "reasons", obstacle->reasons);
+			bt_json_write_member(writer, "hint", obstacle->hint);
+			if (obstacle->devices != NULL) {
+				write_devices(obstacle->devices, writer);
+			}
+			bt_json_end_object(writer);
+		}
+		bt_json_end_array(writer);
 		bt_json_write_member_bool(writer, "final", node->is_final);
 		write_changes(
 			report, "changes", node->remedies.items, node->remedies.count, writer);
@@ -264,7 +228,25 @@ void bt_explain_report_write_json(
 	struct bt_json_writer writer;
 	bt_json_writer_init(&writer, out, indent);
 	bt_json_begin_object(&writer);
-	write_pod(report, &writer);
+	const struct bt_pod *pod = report->pod;
+	bt_json_begin_member_object(&writer, "pod");
+	bt_json_write_member(&writer, "namespace", pod->metadata.namespace_);
+	bt_json_write_member(&writer, "name", pod->metadata.name);
+	bt_json_write_member(&writer, "node", report->running_on);
+	bt_json_write_member_int64(&writer, "priority", bt_pod_priority(pod));
+	bt_json_write_member(&writer, "schedulerName", pod->spec.scheduler_name);
+	if (report->choice->of_workload) {
+		bt_json_begin_member_object(&writer, "workload");
+		bt_json_write_member_c(
+			&writer, "kind", bt_kind_info(report->choice->workload_kind)->name);
+		bt_json_write_member(&writer, "namespace", report->choice->workload_namespace);
+		bt_json_write_member(&writer, "name", report->choice->workload_name);
+		bt_json_write_member_int64(&writer, "pods", report->choice->workload_pods);
+		bt_json_write_member_int64(
+			&writer, "pendingPods", report->choice->workload_pending);
+		bt_json_end_object(&writer);
+	}
+	bt_json_end_object(&writer);
 	bt_json_write_member_c(&writer, "fate", bt_explained_fate_name(explanation->fate));
 	bt_json_write_member(&writer, "message", explanation->message);
 	bt_json_write_member(&writer, "profile", explanation->profile);
@@ -289,21 +271,15 @@ void bt_explain_report_write_json(
 	bt_json_end_object(&writer);
 }
 
-static int write_yaml(
-	const struct bt_explain_report *report, struct bt_strbuf *out, struct berth_error *err)
-{
-	struct bt_strbuf json = {0};
-	bt_explain_report_write_json(report, 0, &json);
-	int result = bt_output_yaml_from_json(bt_strbuf_str(&json), out, err);
-	bt_strbuf_finish(&json);
-	return result;
-}
-
 int bt_explain_report_write(const struct bt_explain_report *report, enum bt_output_format format,
 	struct bt_strbuf *out, struct berth_error *err)
 {
 	if (format == BT_OUTPUT_YAML) {
-		return write_yaml(report, out, err);
+		struct bt_strbuf json = {0};
+		bt_explain_report_write_json(report, 0, &json);
+		int result = bt_output_yaml_from_json(bt_strbuf_str(&json), out, err);
+		bt_strbuf_finish(&json);
+		return result;
 	}
 	if (format == BT_OUTPUT_JSON) {
 		bt_explain_report_write_json(report, JSON_INDENT, out);

@@ -85,17 +85,6 @@ void bt_explain_write_proposals(const struct bt_explain_report *report, struct b
 
 /** --- preemption --- */
 
-static void write_victims(const struct bt_explained_candidate *candidate, struct bt_strbuf *out)
-{
-	for (uint32_t i = 0; i < candidate->victims.count && i < VICTIMS_MAX; i++) {
-		const struct bt_explained_victim *victim = &candidate->victims.items[i];
-		bt_strbuf_append_c(out, "    ");
-		bt_printable_append_name(out, victim->namespace_, victim->name);
-		bt_strbuf_printf(out, " (priority %d)\n", victim->priority);
-	}
-	end_list(VICTIMS_MAX, candidate->victims.count, "    ", out);
-}
-
 static void write_selected(const struct bt_explained_candidate *candidate, struct bt_strbuf *out)
 {
 	bt_strbuf_append_c(out, "  it can make room on ");
@@ -109,7 +98,13 @@ static void write_selected(const struct bt_explained_candidate *candidate, struc
 		bt_strbuf_append_c(out, " of them");
 	}
 	bt_strbuf_append_c(out, ":\n");
-	write_victims(candidate, out);
+	for (uint32_t i = 0; i < candidate->victims.count && i < VICTIMS_MAX; i++) {
+		const struct bt_explained_victim *victim = &candidate->victims.items[i];
+		bt_strbuf_append_c(out, "    ");
+		bt_printable_append_name(out, victim->namespace_, victim->name);
+		bt_strbuf_printf(out, " (priority %d)\n", victim->priority);
+	}
+	end_list(VICTIMS_MAX, candidate->victims.count, "    ", out);
 }
 
 static void write_other_candidates(
@@ -209,30 +204,6 @@ static void write_position(const struct bt_explain_report *report, struct bt_str
 	}
 }
 
-/** When the last attempt said what this one says, it is not repeated. */
-static void write_condition(const struct bt_explain_report *report, struct bt_strbuf *out)
-{
-	const struct bt_pod_condition *condition = bt_explain_condition(report->pod);
-	if (condition == NULL || bt_str_equal_c(condition->status, "True")) {
-		return;
-	}
-	bt_strbuf_append_c(out, "  status says ");
-	bt_printable_append(
-		out, condition->reason.length != 0 ? condition->reason : condition->status);
-	if (condition->last_transition_time.set) {
-		bt_strbuf_append_c(out, " since ");
-		bt_time_format(&condition->last_transition_time, out);
-	}
-	if (condition->message.length != 0 &&
-		bt_str_equal(condition->message, report->explanation->message)) {
-		bt_strbuf_append_c(out, ", with the same message");
-	} else if (condition->message.length != 0) {
-		bt_strbuf_append_c(out, ": ");
-		bt_printable_append(out, condition->message);
-	}
-	bt_strbuf_append_char(out, '\n');
-}
-
 void bt_explain_write_queue(const struct bt_explain_report *report, struct bt_strbuf *out)
 {
 	const struct bt_pod *pod = report->pod;
@@ -253,5 +224,24 @@ void bt_explain_write_queue(const struct bt_explain_report *report, struct bt_st
 		bt_printable_append(out, pod->status.nominated_node_name);
 		bt_strbuf_append_c(out, " by an earlier attempt\n");
 	}
-	write_condition(report, out);
+	/* When the last attempt said what this one says, it is not repeated. */
+	const struct bt_pod_condition *condition = bt_explain_condition(report->pod);
+	if (condition == NULL || bt_str_equal_c(condition->status, "True")) {
+		return;
+	}
+	bt_strbuf_append_c(out, "  status says ");
+	bt_printable_append(
+		out, condition->reason.length != 0 ? condition->reason : condition->status);
+	if (condition->last_transition_time.set) {
+		bt_strbuf_append_c(out, " since ");
+		bt_time_format(&condition->last_transition_time, out);
+	}
+	if (condition->message.length != 0 &&
+		bt_str_equal(condition->message, report->explanation->message)) {
+		bt_strbuf_append_c(out, ", with the same message");
+	} else if (condition->message.length != 0) {
+		bt_strbuf_append_c(out, ": ");
+		bt_printable_append(out, condition->message);
+	}
+	bt_strbuf_append_char(out, '\n');
 }

@@ -54,19 +54,6 @@ static bool is_number(struct bt_str text)
 	return text.length != 0;
 }
 
-/** Controllers name what they make after themselves: for owners that are not in the input. */
-static bool is_named_after(const struct bt_object_meta *pod,
-	const struct bt_owner_reference *controller, const struct bt_pod_reference *reference)
-{
-	if (reference->kind == BT_KIND_DEPLOYMENT) {
-		struct bt_str deployment = bt_manifests_deployment_of(pod, controller->name);
-		return bt_str_equal_c(controller->kind, "ReplicaSet") && deployment.length != 0 &&
-			bt_str_equal(deployment, reference->name);
-	}
-	return reference->kind == BT_KIND_CRON_JOB && bt_str_equal_c(controller->kind, "Job") &&
-		is_number(ending_of(controller->name, reference->name));
-}
-
 static bool belongs(const struct bt_manifests *cluster, const struct bt_object_meta *pod,
 	const struct bt_pod_reference *reference)
 {
@@ -88,7 +75,18 @@ static bool belongs(const struct bt_manifests *cluster, const struct bt_object_m
 			bt_manifests_find(cluster, is_job ? BT_KIND_JOB : BT_KIND_REPLICA_SET,
 				pod->namespace_, controller->name);
 		if (owner == BT_MANIFESTS_NONE) {
-			return is_named_after(pod, controller, reference);
+			/* Controllers name what they make after themselves: for owners that are not
+			 * in the input. */
+			if (reference->kind == BT_KIND_DEPLOYMENT) {
+				struct bt_str deployment =
+					bt_manifests_deployment_of(pod, controller->name);
+				return bt_str_equal_c(controller->kind, "ReplicaSet") &&
+					deployment.length != 0 &&
+					bt_str_equal(deployment, reference->name);
+			}
+			return reference->kind == BT_KIND_CRON_JOB &&
+				bt_str_equal_c(controller->kind, "Job") &&
+				is_number(ending_of(controller->name, reference->name));
 		}
 		owned = cluster->objects.items[owner].object->meta;
 	}
@@ -211,22 +209,6 @@ static void add_word(struct words *words, struct bt_str namespace_, struct bt_st
 	}
 }
 
-static void collect_words(
-	const struct bt_simulation *simulation, enum bt_kind kind, struct words *words)
-{
-	const struct bt_manifests *cluster = simulation->cluster;
-	for (uint32_t i = 0; kind == BT_KIND_POD && i < simulation->pods.count; i++) {
-		const struct bt_object_meta *meta = &simulation->pods.items[i].pod->metadata;
-		add_word(words, meta->namespace_, meta->name);
-	}
-	for (uint32_t i = 0; i < cluster->objects.count; i++) {
-		const struct bt_manifests_object *object = &cluster->objects.items[i];
-		if (object->kind == kind) {
-			add_word(words, object->namespace_, object->name);
-		}
-	}
-}
-
 /** One that is spelt alike, in any namespace: the same name elsewhere is the closest there is. */
 static const struct candidate *find_alike(const struct words *words, struct bt_str name)
 {
@@ -283,7 +265,18 @@ static void append_suggestion(const struct search *search, struct bt_strbuf *tex
 		return;
 	}
 	struct words words = {0};
-	collect_words(simulation, reference->kind, &words);
+	enum bt_kind kind = reference->kind;
+	const struct bt_manifests *cluster = simulation->cluster;
+	for (uint32_t i = 0; kind == BT_KIND_POD && i < simulation->pods.count; i++) {
+		const struct bt_object_meta *meta = &simulation->pods.items[i].pod->metadata;
+		add_word(&words, meta->namespace_, meta->name);
+	}
+	for (uint32_t i = 0; i < cluster->objects.count; i++) {
+		const struct bt_manifests_object *object = &cluster->objects.items[i];
+		if (object->kind == kind) {
+			add_word(&words, object->namespace_, object->name);
+		}
+	}
 	const struct candidate *alike = find_alike(&words, reference->name);
 	if (alike != NULL) {
 		bt_strbuf_append_c(text, "; did you mean ");
@@ -394,28 +387,6 @@ static const struct candidate *best_of(const struct search *search)
 	return best;
 }
 
-static int choose_of_workload(
-	struct search *search, struct bt_pod_choice *out, struct berth_error *err)
-{
-	const struct candidate best = *best_of(search);
-	uint32_t namespace_count;
-	out->of_workload = true;
-	out->workload_kind = search->reference->kind;
-	out->workload_namespace = best.namespace_;
-	out->workload_name = search->reference->name;
-	for (uint32_t i = 0; i < search->found.count; i++) {
-		out->workload_pods += !search->found.items[i].over;
-		out->workload_pending += search->found.items[i].pending != UINT32_MAX;
-	}
-	take(&best, out);
-	namespace_count = keep_one_of_each_namespace(search);
-	if (namespace_count > 1) {
-		return in_several_namespaces(search, namespace_count, err);
-	}
-	search->found.items[0] = best;
-	return best.over ? is_over(search, err) : 0;
-}
-
 static int choose_the_only_one(
 	const struct search *search, struct bt_pod_choice *out, struct berth_error *err)
 {
@@ -448,7 +419,23 @@ static int choose(struct search *search, struct bt_pod_choice *out, struct berth
 		return not_found(search, err);
 	}
 	if (search->reference->kind != BT_KIND_POD) {
-		return choose_of_workload(search, out, err);
+		const struct candidate best = *best_of(search);
+		uint32_t namespace_count;
+		out->of_workload = true;
+		out->workload_kind = search->reference->kind;
+		out->workload_namespace = best.namespace_;
+		out->workload_name = search->reference->name;
+		for (uint32_t i = 0; i < search->found.count; i++) {
+			out->workload_pods += !search->found.items[i].over;
+			out->workload_pending += search->found.items[i].pending != UINT32_MAX;
+		}
+		take(&best, out);
+		namespace_count = keep_one_of_each_namespace(search);
+		if (namespace_count > 1) {
+			return in_several_namespaces(search, namespace_count, err);
+		}
+		search->found.items[0] = best;
+		return best.over ? is_over(search, err) : 0;
 	}
 	if (search->found.count > 1) {
 		return in_several_namespaces(search, search->found.count, err);

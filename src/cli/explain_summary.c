@@ -271,7 +271,7 @@ static void append_not_handled(const struct bt_explain_report *report, struct bt
 	}
 }
 
-static void append_subject(const struct bt_explain_report *report, struct bt_strbuf *out)
+static void append_sentence(const struct bt_explain_report *report, struct bt_strbuf *out)
 {
 	const struct bt_pod *pod = report->pod;
 	const struct bt_pod_choice *choice = report->choice;
@@ -291,11 +291,6 @@ static void append_subject(const struct bt_explain_report *report, struct bt_str
 		bt_printable_append(out, report->running_on);
 		bt_strbuf_append_c(out, "; were it pending, and not there, it");
 	}
-}
-
-static void append_sentence(const struct bt_explain_report *report, struct bt_strbuf *out)
-{
-	append_subject(report, out);
 	switch (report->explanation->fate) {
 	case BT_EXPLAINED_FITS:
 	case BT_EXPLAINED_UNSCHEDULABLE:

@@ -64,21 +64,6 @@ static void rank(const struct bt_explanation *explanation, struct ranking *ranki
 	}
 }
 
-static void write_equal_scores(const struct ranking *ranking, struct bt_strbuf *out)
-{
-	const struct bt_explained_node *best = ranking->nodes[0];
-	bool any = false;
-	for (uint32_t c = 0; c < best->scores.count && ranking->count > 1; c++) {
-		if (best->scores.items[c].score != 0 && is_equal_everywhere(ranking, c)) {
-			bt_strbuf_append_c(out, any ? ", " : "  the same on all: ");
-			bt_printable_append(out, best->scores.items[c].plugin);
-			bt_strbuf_printf(out, " %lld", (long long)best->scores.items[c].score);
-			any = true;
-		}
-	}
-	bt_strbuf_append_c(out, any ? "\n" : "");
-}
-
 static void write_scores(const struct ranking *ranking, uint32_t shown, struct bt_strbuf *out)
 {
 	struct bt_table table = {.column_count = ranking->column_count + 2};
@@ -120,7 +105,18 @@ static void write_fits(const struct bt_explanation *explanation, bool all, struc
 			bt_explain_append_count(out, ranking.count - shown);
 			bt_strbuf_append_c(out, " more\n");
 		}
-		write_equal_scores(&ranking, out);
+		const struct bt_explained_node *best = ranking.nodes[0];
+		bool any = false;
+		for (uint32_t c = 0; c < best->scores.count && ranking.count > 1; c++) {
+			if (best->scores.items[c].score != 0 && is_equal_everywhere(&ranking, c)) {
+				bt_strbuf_append_c(out, any ? ", " : "  the same on all: ");
+				bt_printable_append(out, best->scores.items[c].plugin);
+				bt_strbuf_printf(
+					out, " %lld", (long long)best->scores.items[c].score);
+				any = true;
+			}
+		}
+		bt_strbuf_append_c(out, any ? "\n" : "");
 	}
 	bt_free(ranking.nodes);
 }

@@ -36,21 +36,6 @@ static int64_t count_of(const struct bt_core_event *event)
 	return count > 1 ? count : 1;
 }
 
-static struct bt_live_event event_of(const struct bt_core_event *event, struct bt_arena *arena)
-{
-	struct bt_str source = event->reporting_component.length != 0 ? event->reporting_component
-								      : event->source.component;
-	return (struct bt_live_event){
-		.type = bt_arena_str(arena, event->type),
-		.reason = bt_arena_str(arena, event->reason),
-		.message = bt_arena_str(arena, event->message),
-		.source = bt_arena_str(arena, source),
-		.count = count_of(event),
-		.first = first_of(event),
-		.last = last_of(event),
-	};
-}
-
 static int compare_events(const void *a, const void *b)
 {
 	const struct bt_live_event *first = a;
@@ -60,31 +45,6 @@ static int compare_events(const void *a, const void *b)
 		order = bt_str_compare(first->reason, second->reason);
 	}
 	return order != 0 ? order : bt_str_compare(first->message, second->message);
-}
-
-static void take_events(const struct bt_live_list *list, struct bt_live_events *out)
-{
-	out->items = BT_ARENA_NEW_ARRAY(&out->arena, struct bt_live_event, list->objects.count);
-	out->count = list->objects.count;
-	out->is_cut = list->is_cut;
-	for (uint32_t i = 0; i < out->count; i++) {
-		out->items[i] = event_of(
-			bt_object_value(list->objects.items[i], BT_KIND_CORE_EVENT), &out->arena);
-	}
-	if (out->count > 1) {
-		qsort(out->items, out->count, sizeof(out->items[0]), compare_events);
-	}
-}
-
-static void append_selector(
-	struct bt_str namespace_, struct bt_str name, struct bt_str uid, struct bt_strbuf *out)
-{
-	bt_strbuf_printf(out,
-		"involvedObject.kind=Pod,involvedObject.name=%.*s,involvedObject.namespace=%.*s",
-		BT_STR_ARG(name), BT_STR_ARG(namespace_));
-	if (uid.length != 0) {
-		bt_strbuf_printf(out, ",involvedObject.uid=%.*s", BT_STR_ARG(uid));
-	}
 }
 
 static int run(struct bt_live_list *list, struct berth_error *err)
@@ -105,7 +65,12 @@ int bt_live_pod_events(struct bt_live *live, struct bt_str namespace_, struct bt
 	struct bt_str uid, struct bt_live_events *out_events, struct berth_error *err)
 {
 	struct bt_strbuf selector = {0};
-	append_selector(namespace_, name, uid, &selector);
+	bt_strbuf_printf(&selector,
+		"involvedObject.kind=Pod,involvedObject.name=%.*s,involvedObject.namespace=%.*s",
+		BT_STR_ARG(name), BT_STR_ARG(namespace_));
+	if (uid.length != 0) {
+		bt_strbuf_printf(&selector, ",involvedObject.uid=%.*s", BT_STR_ARG(uid));
+	}
 	struct bt_live_list list = {
 		.live = live,
 		.kind = BT_KIND_CORE_EVENT,
@@ -118,7 +83,31 @@ int bt_live_pod_events(struct bt_live *live, struct bt_str namespace_, struct bt
 	bt_arena_init(&out_events->arena, 0);
 	int result = run(&list, err);
 	if (result == 0) {
-		take_events(&list, out_events);
+		out_events->items = BT_ARENA_NEW_ARRAY(
+			&out_events->arena, struct bt_live_event, list.objects.count);
+		out_events->count = list.objects.count;
+		out_events->is_cut = list.is_cut;
+		for (uint32_t i = 0; i < out_events->count; i++) {
+			const struct bt_core_event *event =
+				bt_object_value(list.objects.items[i], BT_KIND_CORE_EVENT);
+			struct bt_arena *arena = &out_events->arena;
+			struct bt_str source = event->reporting_component.length != 0
+				? event->reporting_component
+				: event->source.component;
+			out_events->items[i] = (struct bt_live_event){
+				.type = bt_arena_str(arena, event->type),
+				.reason = bt_arena_str(arena, event->reason),
+				.message = bt_arena_str(arena, event->message),
+				.source = bt_arena_str(arena, source),
+				.count = count_of(event),
+				.first = first_of(event),
+				.last = last_of(event),
+			};
+		}
+		if (out_events->count > 1) {
+			qsort(out_events->items, out_events->count, sizeof(out_events->items[0]),
+				compare_events);
+		}
 	}
 	bt_live_list_finish(&list);
 	bt_strbuf_finish(&selector);

@@ -143,15 +143,6 @@ static bool is_of_version(const struct bt_live_list *list, const struct bt_rest_
 			answer->class_ == BT_REST_TIMEOUT);
 }
 
-static void restart(struct bt_live_list *list)
-{
-	list->restarts++;
-	list->at_version = BT_STR("");
-	bt_strbuf_reset(&list->continue_token);
-	drop_objects(list);
-	ask_page(list);
-}
-
 /** "v1 v1beta1": the one with this index; "" behind the last. */
 static struct bt_str version_at(enum bt_kind kind, uint32_t index)
 {
@@ -181,7 +172,11 @@ static void end_refused(struct bt_live_list *list, const struct bt_rest_answer *
 		return;
 	}
 	if (is_of_version(list, answer) && list->restarts < RESTARTS_MAX) {
-		restart(list);
+		list->restarts++;
+		list->at_version = BT_STR("");
+		bt_strbuf_reset(&list->continue_token);
+		drop_objects(list);
+		ask_page(list);
 		return;
 	}
 	(void)bt_live_answer_error(list->live, list, answer, &list->err);
@@ -234,42 +229,32 @@ static void on_done(void *context, struct bt_rest_call *call, const struct bt_re
 
 /** --- asking --- */
 
-static void append_path(const struct bt_live_list *list, struct bt_strbuf *out)
-{
-	const struct bt_kind_info *info = bt_kind_info(list->kind);
-	struct bt_str version = version_at(list->kind, list->version_index);
-	if (info->group[0] == '\0') {
-		bt_strbuf_printf(out, "/api/%.*s", BT_STR_ARG(version));
-	} else {
-		bt_strbuf_printf(out, "/apis/%s/%.*s", info->group, BT_STR_ARG(version));
-	}
-	if (list->namespace_.length != 0) {
-		bt_strbuf_append_c(out, "/namespaces/");
-		bt_rest_append_segment(out, list->namespace_);
-	}
-	bt_strbuf_printf(out, "/%s", info->resource);
-}
-
-static void append_query(const struct bt_live_list *list, struct bt_strbuf *out)
-{
-	bt_rest_append_query(out, "limit", BT_STR(PAGE_ITEMS));
-	if (list->field_selector.length != 0) {
-		bt_rest_append_query(out, "fieldSelector", list->field_selector);
-	}
-	if (list->continue_token.length != 0) {
-		bt_rest_append_query(out, "continue", bt_strbuf_str(&list->continue_token));
-	} else if (list->at_version.length != 0) {
-		bt_rest_append_query(out, "resourceVersion", list->at_version);
-		bt_rest_append_query(out, "resourceVersionMatch", BT_STR("Exact"));
-	}
-}
-
 static void ask_page(struct bt_live_list *list)
 {
 	struct bt_strbuf path = {0};
 	struct bt_strbuf query = {0};
-	append_path(list, &path);
-	append_query(list, &query);
+	const struct bt_kind_info *info = bt_kind_info(list->kind);
+	struct bt_str version = version_at(list->kind, list->version_index);
+	if (info->group[0] == '\0') {
+		bt_strbuf_printf(&path, "/api/%.*s", BT_STR_ARG(version));
+	} else {
+		bt_strbuf_printf(&path, "/apis/%s/%.*s", info->group, BT_STR_ARG(version));
+	}
+	if (list->namespace_.length != 0) {
+		bt_strbuf_append_c(&path, "/namespaces/");
+		bt_rest_append_segment(&path, list->namespace_);
+	}
+	bt_strbuf_printf(&path, "/%s", info->resource);
+	bt_rest_append_query(&query, "limit", BT_STR(PAGE_ITEMS));
+	if (list->field_selector.length != 0) {
+		bt_rest_append_query(&query, "fieldSelector", list->field_selector);
+	}
+	if (list->continue_token.length != 0) {
+		bt_rest_append_query(&query, "continue", bt_strbuf_str(&list->continue_token));
+	} else if (list->at_version.length != 0) {
+		bt_rest_append_query(&query, "resourceVersion", list->at_version);
+		bt_rest_append_query(&query, "resourceVersionMatch", BT_STR("Exact"));
+	}
 	struct bt_rest_request request = {
 		.method = "GET",
 		.path = bt_strbuf_str(&path),

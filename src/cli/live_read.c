@@ -65,19 +65,6 @@ struct reading {
 	uint32_t told[BT_ARRAY_LENGTH(wanted)]; /* counts, of progress */
 };
 
-static void start_list(struct reading *reading)
-{
-	struct bt_live_list *list = &reading->lists[reading->started];
-	list->live = reading->live;
-	list->kind = wanted[reading->started].kind;
-	list->objects_max = BT_MANIFESTS_OBJECTS_MAX + 1;
-	if (reading->started != 0) {
-		list->at_version = bt_strbuf_str(&reading->version);
-	}
-	reading->started++;
-	bt_live_list_start(list);
-}
-
 /** More lists, when others are over; the first one is alone until it knows its version. */
 static bool start_more(struct reading *reading)
 {
@@ -91,7 +78,15 @@ static bool start_more(struct reading *reading)
 	bool may_start =
 		reading->started == 0 || reading->version.length != 0 || reading->lists[0].is_over;
 	while (may_start && running < LISTS_AT_ONCE && reading->started < BT_ARRAY_LENGTH(wanted)) {
-		start_list(reading);
+		struct bt_live_list *list = &reading->lists[reading->started];
+		list->live = reading->live;
+		list->kind = wanted[reading->started].kind;
+		list->objects_max = BT_MANIFESTS_OBJECTS_MAX + 1;
+		if (reading->started != 0) {
+			list->at_version = bt_strbuf_str(&reading->version);
+		}
+		reading->started++;
+		bt_live_list_start(list);
 		running++;
 		may_start = reading->started > 1;
 	}

@@ -107,11 +107,6 @@ void bt_manifests_warn(const struct bt_manifests *cluster, const char *format, .
 
 /** --- taking objects in --- */
 
-static bool is_simulated(enum bt_kind kind)
-{
-	return kind != BT_KIND_EVENT && kind != BT_KIND_CORE_EVENT && kind != BT_KIND_LEASE;
-}
-
 struct bt_str bt_manifests_make_uid(struct bt_manifests *cluster)
 {
 	return bt_arena_printf(
@@ -178,33 +173,6 @@ static int check_limits(const struct bt_manifests *cluster, const struct bt_obje
 	return 0;
 }
 
-static void warn_of_earlier(const struct bt_manifests *cluster,
-	const struct bt_manifests_object *old, const struct bt_manifests_object *new_object)
-{
-	struct bt_strbuf shown = {0};
-	bt_input_describe(&cluster->input, old->origin, &shown);
-	struct bt_strbuf place = {0};
-	bt_input_describe(&cluster->input, new_object->origin, &place);
-	bt_strbuf_append_c(&place, ": ");
-	append_object(new_object, &place);
-	bt_manifests_warn(
-		cluster, "%s replaces the one in %s", bt_strbuf_c(&place), bt_strbuf_c(&shown));
-	bt_strbuf_finish(&place);
-	bt_strbuf_finish(&shown);
-}
-
-static void replace(
-	struct bt_manifests *cluster, uint32_t index, struct bt_manifests_object *new_object)
-{
-	struct bt_manifests_object *old = &cluster->objects.items[index];
-	if (!cluster->replaces) {
-		warn_of_earlier(cluster, old, new_object);
-	}
-	cluster->object_bytes -= old->object->arena.total_bytes;
-	bt_object_release(old->object);
-	*old = *new_object;
-}
-
 static bool says_pods_exist(const struct bt_object_meta *meta)
 {
 	const struct bt_str *text =
@@ -242,7 +210,22 @@ static void add(struct bt_manifests *cluster, struct bt_origin origin, struct bt
 	cluster->object_bytes += object->arena.total_bytes;
 	uint32_t earlier = bt_manifests_find(cluster, entry.kind, entry.namespace_, entry.name);
 	if (earlier != BT_MANIFESTS_NONE) {
-		replace(cluster, earlier, &entry);
+		struct bt_manifests_object *old = &cluster->objects.items[earlier];
+		if (!cluster->replaces) {
+			struct bt_strbuf shown = {0};
+			bt_input_describe(&cluster->input, old->origin, &shown);
+			struct bt_strbuf place = {0};
+			bt_input_describe(&cluster->input, entry.origin, &place);
+			bt_strbuf_append_c(&place, ": ");
+			append_object(&entry, &place);
+			bt_manifests_warn(cluster, "%s replaces the one in %s", bt_strbuf_c(&place),
+				bt_strbuf_c(&shown));
+			bt_strbuf_finish(&place);
+			bt_strbuf_finish(&shown);
+		}
+		cluster->object_bytes -= old->object->arena.total_bytes;
+		bt_object_release(old->object);
+		*old = entry;
 		return;
 	}
 	bt_vec_push(&cluster->objects, entry);
@@ -253,7 +236,8 @@ static void add(struct bt_manifests *cluster, struct bt_origin origin, struct bt
 int bt_manifests_take(struct bt_manifests *cluster, struct bt_origin origin,
 	struct bt_object *object, struct berth_error *err)
 {
-	if (!is_simulated(object->kind)) {
+	if (!(object->kind != BT_KIND_EVENT && object->kind != BT_KIND_CORE_EVENT &&
+		    object->kind != BT_KIND_LEASE)) {
 		bt_object_release(object);
 		return 0;
 	}

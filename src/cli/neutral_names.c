@@ -197,11 +197,6 @@ static bool is_short_number(struct bt_str word)
 	return rest.length <= SHORT_DIGITS && is_number(word);
 }
 
-static bool is_kept(struct bt_str word)
-{
-	return is_short_number(word) || is_among(word, known_words, BT_ARRAY_LENGTH(known_words));
-}
-
 /** The next word at or behind `at` that does not stay. Zeros before a number are none of it, as its
  * value may count. */
 static bool find_next(struct bt_str text, uint32_t at, struct bt_str *out_word)
@@ -210,7 +205,8 @@ static bool find_next(struct bt_str text, uint32_t at, struct bt_str *out_word)
 		struct bt_str word = bt_str_sub(text, at, 1);
 		if (is_word_byte(text.data[at])) {
 			word.length = word_length(text, at);
-			if (!is_kept(word)) {
+			if (!(is_short_number(word) ||
+				    is_among(word, known_words, BT_ARRAY_LENGTH(known_words)))) {
 				uint32_t zeros = 0;
 				while (is_number(word) && word.data[zeros] == '0') {
 					zeros++; /* not all are: that would stay */
@@ -344,8 +340,9 @@ static bool is_taken(const struct bt_neutral_names *names, struct bt_str prefix)
 	return false;
 }
 
-static void choose_prefix(struct bt_neutral_names *names)
+void bt_neutral_names_settle(struct bt_neutral_names *names)
 {
+	uint32_t number_count = 0;
 	struct bt_strbuf prefix = {0};
 	bt_strbuf_append_c(&prefix, "x");
 	while (is_taken(names, bt_strbuf_str(&prefix))) {
@@ -353,12 +350,6 @@ static void choose_prefix(struct bt_neutral_names *names)
 	}
 	names->prefix = bt_arena_str(&names->arena, bt_strbuf_str(&prefix));
 	bt_strbuf_finish(&prefix);
-}
-
-void bt_neutral_names_settle(struct bt_neutral_names *names)
-{
-	uint32_t number_count = 0;
-	choose_prefix(names);
 	if (names->words.count > 1) {
 		qsort(names->words.items, names->words.count, sizeof(names->words.items[0]),
 			compare_words);

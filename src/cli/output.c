@@ -110,54 +110,6 @@ static void write_device(void *context, const struct bt_resource_claim *claim,
 	bt_json_end_object(writer);
 }
 
-/** Only of pods that have some. */
-static void write_devices(struct bt_json_writer *writer, const struct bt_simulation *simulation,
-	const struct bt_simulated_pod *entry)
-{
-	struct device_list list = {.writer = writer};
-	if (entry->fate == BT_FATE_SCHEDULED) {
-		bt_pod_claims_for_devices(
-			simulation->engine->state, entry->pod, write_device, &list);
-	}
-	if (list.is_begun) {
-		bt_json_end_array(writer);
-	}
-}
-
-static void write_pod(struct bt_json_writer *writer, const struct bt_simulation *simulation,
-	const struct bt_simulated_pod *entry)
-{
-	bt_json_begin_object(writer);
-	bt_json_write_member(writer, "namespace", entry->pod->metadata.namespace_);
-	bt_json_write_member(writer, "name", entry->pod->metadata.name);
-	bt_json_write_member(writer, "reason", bt_str_from(bt_fate_name(entry->fate)));
-	bt_json_write_member(writer, "node", entry->node_name);
-	bt_json_write_member(writer, "nominatedNode", entry->nominated_node_name);
-	bt_json_write_member(writer, "message", entry->message);
-	bt_json_write_member_int64(writer, "priority", bt_pod_priority(entry->pod));
-	bt_json_write_member_int64(writer, "score", entry->score);
-	bt_json_write_member_int64(writer, "feasibleNodes", entry->feasible_count);
-	write_devices(writer, simulation, entry);
-	bt_json_end_object(writer);
-}
-
-static void write_eviction(struct bt_json_writer *writer, const struct bt_simulation *simulation,
-	const struct bt_simulated_eviction *eviction)
-{
-	const struct bt_object_meta *preemptor =
-		&simulation->pods.items[eviction->preemptor].pod->metadata;
-	bt_json_begin_object(writer);
-	bt_json_write_member(writer, "namespace", eviction->namespace_);
-	bt_json_write_member(writer, "name", eviction->name);
-	bt_json_write_member(writer, "node", eviction->node_name);
-	bt_json_write_member_int64(writer, "priority", eviction->priority);
-	bt_json_begin_member_object(writer, "preemptor");
-	bt_json_write_member(writer, "namespace", preemptor->namespace_);
-	bt_json_write_member(writer, "name", preemptor->name);
-	bt_json_end_object(writer);
-	bt_json_end_object(writer);
-}
-
 static void write_usage(
 	struct bt_json_writer *writer, struct bt_str name, int64_t requested, int64_t allocatable)
 {
@@ -200,12 +152,44 @@ static void write_json(
 	bt_json_begin_object(&writer);
 	bt_json_begin_member_array(&writer, "pods");
 	for (uint32_t i = 0; i < simulation->pods.count; i++) {
-		write_pod(&writer, simulation, &simulation->pods.items[i]);
+		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
+		bt_json_begin_object(&writer);
+		bt_json_write_member(&writer, "namespace", entry->pod->metadata.namespace_);
+		bt_json_write_member(&writer, "name", entry->pod->metadata.name);
+		bt_json_write_member(&writer, "reason", bt_str_from(bt_fate_name(entry->fate)));
+		bt_json_write_member(&writer, "node", entry->node_name);
+		bt_json_write_member(&writer, "nominatedNode", entry->nominated_node_name);
+		bt_json_write_member(&writer, "message", entry->message);
+		bt_json_write_member_int64(&writer, "priority", bt_pod_priority(entry->pod));
+		bt_json_write_member_int64(&writer, "score", entry->score);
+		bt_json_write_member_int64(&writer, "feasibleNodes", entry->feasible_count);
+		/* Only of pods that have some. */
+		struct device_list list = {.writer = &writer};
+		if (entry->fate == BT_FATE_SCHEDULED) {
+			bt_pod_claims_for_devices(
+				simulation->engine->state, entry->pod, write_device, &list);
+		}
+		if (list.is_begun) {
+			bt_json_end_array(&writer);
+		}
+		bt_json_end_object(&writer);
 	}
 	bt_json_end_array(&writer);
 	bt_json_begin_member_array(&writer, "evictions");
 	for (uint32_t i = 0; i < simulation->evictions.count; i++) {
-		write_eviction(&writer, simulation, &simulation->evictions.items[i]);
+		const struct bt_simulated_eviction *eviction = &simulation->evictions.items[i];
+		const struct bt_object_meta *preemptor =
+			&simulation->pods.items[eviction->preemptor].pod->metadata;
+		bt_json_begin_object(&writer);
+		bt_json_write_member(&writer, "namespace", eviction->namespace_);
+		bt_json_write_member(&writer, "name", eviction->name);
+		bt_json_write_member(&writer, "node", eviction->node_name);
+		bt_json_write_member_int64(&writer, "priority", eviction->priority);
+		bt_json_begin_member_object(&writer, "preemptor");
+		bt_json_write_member(&writer, "namespace", preemptor->namespace_);
+		bt_json_write_member(&writer, "name", preemptor->name);
+		bt_json_end_object(&writer);
+		bt_json_end_object(&writer);
 	}
 	bt_json_end_array(&writer);
 	bt_json_begin_member_array(&writer, "nodes");
@@ -264,22 +248,6 @@ static void write_placed(const struct bt_simulation *simulation, struct bt_strbu
 	}
 }
 
-static void write_names(const struct bt_simulation *simulation, struct bt_strbuf *out)
-{
-	write_placed(simulation, out);
-	for (uint32_t i = 0; i < simulation->evictions.count; i++) {
-		const struct bt_simulated_eviction *eviction = &simulation->evictions.items[i];
-		const struct bt_object_meta *preemptor =
-			&simulation->pods.items[eviction->preemptor].pod->metadata;
-		append_name(out, "evicted", eviction->namespace_, eviction->name);
-		bt_strbuf_append_char(out, ' ');
-		bt_printable_append(out, eviction->node_name);
-		bt_strbuf_append_char(out, ' ');
-		append_name(out, "pod", preemptor->namespace_, preemptor->name);
-		bt_strbuf_append_char(out, '\n');
-	}
-}
-
 int bt_output_write(const struct bt_simulation *simulation, enum bt_output_format format,
 	struct bt_strbuf *out, struct berth_error *err)
 {
@@ -295,7 +263,19 @@ int bt_output_write(const struct bt_simulation *simulation, enum bt_output_forma
 	case BT_OUTPUT_YAML:
 		return write_yaml(simulation, out, err);
 	case BT_OUTPUT_NAME:
-		write_names(simulation, out);
+		write_placed(simulation, out);
+		for (uint32_t i = 0; i < simulation->evictions.count; i++) {
+			const struct bt_simulated_eviction *eviction =
+				&simulation->evictions.items[i];
+			const struct bt_object_meta *preemptor =
+				&simulation->pods.items[eviction->preemptor].pod->metadata;
+			append_name(out, "evicted", eviction->namespace_, eviction->name);
+			bt_strbuf_append_char(out, ' ');
+			bt_printable_append(out, eviction->node_name);
+			bt_strbuf_append_char(out, ' ');
+			append_name(out, "pod", preemptor->namespace_, preemptor->name);
+			bt_strbuf_append_char(out, '\n');
+		}
 		return 0;
 	}
 	return 0;

@@ -110,29 +110,6 @@ static void add_device(void *context, const struct bt_resource_claim *claim,
 	bt_strbuf_finish(&path);
 }
 
-/** What placed pods got through their claims. */
-static void write_devices(const struct bt_simulation *simulation, struct bt_strbuf *out)
-{
-	static const char *const headings[] = {"POD", "CLAIM", "REQUEST", "DEVICE"};
-	struct device_rows rows = {.table.column_count = BT_ARRAY_LENGTH(headings)};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(headings); i++) {
-		bt_table_add_c(&rows.table, headings[i]);
-	}
-	for (uint32_t i = 0; i < simulation->pods.count; i++) {
-		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
-		rows.pod = entry->pod;
-		if (entry->fate == BT_FATE_SCHEDULED) {
-			bt_pod_claims_for_devices(
-				simulation->engine->state, entry->pod, add_device, &rows);
-		}
-	}
-	if (rows.table.cell_ends.count > BT_ARRAY_LENGTH(headings)) {
-		bt_table_write(&rows.table, out);
-		bt_strbuf_append_char(out, '\n');
-	}
-	bt_table_finish(&rows.table);
-}
-
 /** --- evictions --- */
 
 static void write_evictions(
@@ -163,27 +140,6 @@ static void write_evictions(
 
 /** --- nodes --- */
 
-/** Extended and other resources that the node has or that are requested on it: "NAME=used/total".
- */
-static void add_other_resources(
-	struct bt_table *table, const struct bt_node_table *nodes, uint32_t slot)
-{
-	struct bt_strbuf cell = {0};
-	for (uint32_t i = 0; i < nodes->scalars.count; i++) {
-		const struct bt_scalar_column *column = &nodes->scalars.items[i];
-		int64_t allocatable = column->allocatable[slot];
-		int64_t requested = column->requested[slot];
-		if (allocatable == 0 && requested == 0) {
-			continue;
-		}
-		bt_strbuf_append_c(&cell, cell.length != 0 ? "," : "");
-		bt_strbuf_append_str(&cell, bt_symbol_text(nodes->symbols, column->name));
-		bt_strbuf_printf(&cell, "=%lld/%lld", (long long)requested, (long long)allocatable);
-	}
-	bt_table_add(table, bt_strbuf_str(&cell));
-	bt_strbuf_finish(&cell);
-}
-
 static void add_node(
 	struct bt_table *table, const struct bt_node_table *nodes, uint32_t slot, bool wide)
 {
@@ -204,38 +160,25 @@ static void add_node(
 	append_share(&table->text, memory, nodes->allocatable_memory_bytes[slot]);
 	bt_table_end_cell(table);
 	if (wide) {
-		add_other_resources(table, nodes, slot);
+		/* Extended and other resources that the node has or that are requested on it:
+		 * "NAME=used/total".
+		 */
+		struct bt_strbuf cell = {0};
+		for (uint32_t i = 0; i < nodes->scalars.count; i++) {
+			const struct bt_scalar_column *column = &nodes->scalars.items[i];
+			int64_t allocatable = column->allocatable[slot];
+			int64_t requested = column->requested[slot];
+			if (allocatable == 0 && requested == 0) {
+				continue;
+			}
+			bt_strbuf_append_c(&cell, cell.length != 0 ? "," : "");
+			bt_strbuf_append_str(&cell, bt_symbol_text(nodes->symbols, column->name));
+			bt_strbuf_printf(
+				&cell, "=%lld/%lld", (long long)requested, (long long)allocatable);
+		}
+		bt_table_add(table, bt_strbuf_str(&cell));
+		bt_strbuf_finish(&cell);
 	}
-}
-
-static void write_nodes(const struct bt_simulation *simulation, bool wide, struct bt_strbuf *out)
-{
-	static const char *const headings[] = {"NODE", "PODS", "CPU", "MEMORY", "OTHER"};
-	struct bt_table table = {.column_count = wide ? 5 : 4};
-	uint32_t *slots = bt_output_node_slots(simulation);
-	for (uint32_t i = 0; i < table.column_count; i++) {
-		bt_table_add_c(&table, headings[i]);
-	}
-	for (uint32_t i = 0; i < simulation->node_count; i++) {
-		add_node(&table, &simulation->engine->state->nodes, slots[i], wide);
-	}
-	bt_table_write(&table, out);
-	bt_table_finish(&table);
-	bt_free(slots);
-}
-
-static void write_summary(const struct bt_simulation *simulation, struct bt_strbuf *out)
-{
-	bt_strbuf_printf(out, "%u placed, %u pending", simulation->counts[BT_FATE_SCHEDULED],
-		bt_simulation_pending_count(simulation));
-	if (simulation->counts[BT_FATE_DELETING] != 0) {
-		bt_strbuf_printf(out, ", %u being deleted", simulation->counts[BT_FATE_DELETING]);
-	}
-	if (simulation->evictions.count != 0) {
-		bt_strbuf_printf(out, ", %u evicted", simulation->evictions.count);
-	}
-	bt_strbuf_printf(out, "; %u running before, %u nodes\n", simulation->running_count,
-		simulation->node_count);
 }
 
 void bt_output_write_tables(
@@ -246,15 +189,53 @@ void bt_output_write_tables(
 		bt_strbuf_append_char(out, '\n');
 	}
 	if (wide) {
-		write_devices(simulation, out);
+		/* What placed pods got through their claims. */
+		static const char *const headings[] = {"POD", "CLAIM", "REQUEST", "DEVICE"};
+		struct device_rows rows = {.table.column_count = BT_ARRAY_LENGTH(headings)};
+		for (size_t i = 0; i < BT_ARRAY_LENGTH(headings); i++) {
+			bt_table_add_c(&rows.table, headings[i]);
+		}
+		for (uint32_t i = 0; i < simulation->pods.count; i++) {
+			const struct bt_simulated_pod *entry = &simulation->pods.items[i];
+			rows.pod = entry->pod;
+			if (entry->fate == BT_FATE_SCHEDULED) {
+				bt_pod_claims_for_devices(
+					simulation->engine->state, entry->pod, add_device, &rows);
+			}
+		}
+		if (rows.table.cell_ends.count > BT_ARRAY_LENGTH(headings)) {
+			bt_table_write(&rows.table, out);
+			bt_strbuf_append_char(out, '\n');
+		}
+		bt_table_finish(&rows.table);
 	}
 	if (simulation->evictions.count != 0) {
 		write_evictions(simulation, wide, out);
 		bt_strbuf_append_char(out, '\n');
 	}
 	if (simulation->node_count != 0) {
-		write_nodes(simulation, wide, out);
+		static const char *const headings[] = {"NODE", "PODS", "CPU", "MEMORY", "OTHER"};
+		struct bt_table table = {.column_count = wide ? 5 : 4};
+		uint32_t *slots = bt_output_node_slots(simulation);
+		for (uint32_t i = 0; i < table.column_count; i++) {
+			bt_table_add_c(&table, headings[i]);
+		}
+		for (uint32_t i = 0; i < simulation->node_count; i++) {
+			add_node(&table, &simulation->engine->state->nodes, slots[i], wide);
+		}
+		bt_table_write(&table, out);
+		bt_table_finish(&table);
+		bt_free(slots);
 		bt_strbuf_append_char(out, '\n');
 	}
-	write_summary(simulation, out);
+	bt_strbuf_printf(out, "%u placed, %u pending", simulation->counts[BT_FATE_SCHEDULED],
+		bt_simulation_pending_count(simulation));
+	if (simulation->counts[BT_FATE_DELETING] != 0) {
+		bt_strbuf_printf(out, ", %u being deleted", simulation->counts[BT_FATE_DELETING]);
+	}
+	if (simulation->evictions.count != 0) {
+		bt_strbuf_printf(out, ", %u evicted", simulation->evictions.count);
+	}
+	bt_strbuf_printf(out, "; %u running before, %u nodes\n", simulation->running_count,
+		simulation->node_count);
 }

@@ -99,18 +99,6 @@ static uint32_t split(struct bt_str text, struct bt_str parts[PARTS_MAX])
 	}
 }
 
-/** The flag and the argument must not name two namespaces. */
-static int take_namespace(const char *argument, const char *flag, struct bt_str named,
-	struct bt_pod_reference *out, struct berth_error *err)
-{
-	if (flag != NULL && named.length != 0 && !bt_str_equal_c(named, flag)) {
-		return wrong_argument(
-			argument, "names another namespace than --namespace does", err);
-	}
-	out->namespace_ = named.length != 0 ? named : bt_str_from(flag != NULL ? flag : "");
-	return 0;
-}
-
 bool bt_pod_reference_find_kind(struct bt_str word, enum bt_kind *out_kind)
 {
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(kind_words); i++) {
@@ -150,5 +138,12 @@ int bt_pod_reference_parse(const char *argument, const char *namespace_,
 			out->other_namespace = parts[0];
 		}
 	}
-	return take_namespace(argument, namespace_, named, out, err);
+	/* The flag and the argument must not name two namespaces. */
+	if (namespace_ != NULL && named.length != 0 && !bt_str_equal_c(named, namespace_)) {
+		return wrong_argument(
+			argument, "names another namespace than --namespace does", err);
+	}
+	out->namespace_ =
+		named.length != 0 ? named : bt_str_from(namespace_ != NULL ? namespace_ : "");
+	return 0;
 }

@@ -123,17 +123,6 @@ static int same_uid(const struct bt_pod *pod, struct berth_error *err)
 	return result;
 }
 
-/** Once for each template. */
-static void warn_of_template(
-	struct loading *loading, const struct bt_pod *pod, struct bt_str template_name)
-{
-	struct bt_str key = bt_arena_printf(&loading->simulation->arena, "%.*s/%.*s",
-		BT_STR_ARG(pod->metadata.namespace_), BT_STR_ARG(template_name));
-	if (bt_text_set_add(&loading->missing_templates, key)) {
-		bt_pod_claims_warn_missing(loading->simulation->cluster, pod, template_name);
-	}
-}
-
 /** What the controllers of claims do before a scheduler looks at the pod. */
 static int make_claims(struct loading *loading, struct bt_pod *pod, struct berth_error *err)
 {
@@ -145,7 +134,12 @@ static int make_claims(struct loading *loading, struct bt_pod *pod, struct berth
 	loading->claim_bytes += bt_pod_claims_make(
 		simulation->cluster, simulation->engine->state, pod, &simulation->arena, &missing);
 	if (missing.length != 0) {
-		warn_of_template(loading, pod, missing);
+		/* Once for each template. */
+		struct bt_str key = bt_arena_printf(&loading->simulation->arena, "%.*s/%.*s",
+			BT_STR_ARG(pod->metadata.namespace_), BT_STR_ARG(missing));
+		if (bt_text_set_add(&loading->missing_templates, key)) {
+			bt_pod_claims_warn_missing(loading->simulation->cluster, pod, missing);
+		}
 	}
 	return loading->claim_bytes <= BT_WORKLOAD_BYTES_MAX
 		? 0
@@ -326,21 +320,6 @@ uint32_t bt_simulation_position(const struct bt_simulation *simulation, const st
 	return position;
 }
 
-/** Nominated pods hold their places from the start, in input order. */
-static void nominate(struct bt_simulation *simulation)
-{
-	struct bt_engine *engine = simulation->engine;
-	for (uint32_t i = 0; i < simulation->pods.count; i++) {
-		struct bt_simulated_pod *entry = &simulation->pods.items[i];
-		struct bt_str node_name = entry->pod->status.nominated_node_name;
-		if (node_name.length != 0 && !bt_pod_is_terminating(entry->pod) &&
-			bt_engine_profile(engine, entry->pod->spec.scheduler_name) != NULL) {
-			bt_pod_info_init_pending(engine->state, entry->pod, &entry->info);
-			bt_nominator_add(&engine->nominator, &entry->info, node_name, true);
-		}
-	}
-}
-
 int bt_simulation_load(struct bt_simulation *simulation, struct berth_error *err)
 {
 	const struct bt_gates *gates = bt_config_gates(simulation->engine->config);
@@ -372,7 +351,18 @@ int bt_simulation_load(struct bt_simulation *simulation, struct berth_error *err
 			sizeof(simulation->pods.items[0]), compare_pods);
 	}
 	if (result == 0) {
-		nominate(simulation);
+		/* Nominated pods hold their places from the start, in input order. */
+		struct bt_engine *engine = simulation->engine;
+		for (uint32_t i = 0; i < simulation->pods.count; i++) {
+			struct bt_simulated_pod *entry = &simulation->pods.items[i];
+			struct bt_str node_name = entry->pod->status.nominated_node_name;
+			if (node_name.length != 0 && !bt_pod_is_terminating(entry->pod) &&
+				bt_engine_profile(engine, entry->pod->spec.scheduler_name) !=
+					NULL) {
+				bt_pod_info_init_pending(engine->state, entry->pod, &entry->info);
+				bt_nominator_add(&engine->nominator, &entry->info, node_name, true);
+			}
+		}
 	}
 	return result;
 }

@@ -118,24 +118,6 @@ static bool preempt(
 
 /** --- one pod --- */
 
-/** Spec 03 section 9: what a failed cycle does to the pod's nomination. */
-static void renominate(struct bt_simulation *simulation, struct bt_simulated_pod *entry,
-	const struct bt_schedule_result *result)
-{
-	struct bt_engine *engine = simulation->engine;
-	struct bt_str node_name = BT_STR("");
-	bt_nominator_nominate(&engine->nominator, &entry->info,
-		result->nomination.present ? &result->nomination : NULL, true, true);
-	if (bt_nominator_find(&engine->nominator, entry->info.uid, &node_name)) {
-		/* The nominator's copy would go with the nomination. */
-		node_name = bt_arena_str(&simulation->arena, node_name);
-		entry->info.nominated_node_name = node_name;
-	} else {
-		bt_pod_info_finish_pending(engine->state, &entry->info);
-	}
-	entry->nominated_node_name = node_name;
-}
-
 void bt_simulation_set_placed(struct bt_simulation *simulation, struct bt_simulated_pod *entry,
 	const struct bt_schedule_result *result)
 {
@@ -152,7 +134,19 @@ void bt_simulation_set_failed(struct bt_simulation *simulation, struct bt_simula
 	enum bt_fate fate = bt_status_is_rejected(&result->status) ? BT_FATE_UNSCHEDULABLE
 								   : BT_FATE_SCHEDULER_ERROR;
 	reject(entry, fate, bt_status_message_str(&result->status, arena));
-	renominate(simulation, entry, result);
+	/* Spec 03 section 9: what a failed cycle does to the pod's nomination. */
+	struct bt_engine *engine = simulation->engine;
+	struct bt_str node_name = BT_STR("");
+	bt_nominator_nominate(&engine->nominator, &entry->info,
+		result->nomination.present ? &result->nomination : NULL, true, true);
+	if (bt_nominator_find(&engine->nominator, entry->info.uid, &node_name)) {
+		/* The nominator's copy would go with the nomination. */
+		node_name = bt_arena_str(&simulation->arena, node_name);
+		entry->info.nominated_node_name = node_name;
+	} else {
+		bt_pod_info_finish_pending(engine->state, &entry->info);
+	}
+	entry->nominated_node_name = node_name;
 }
 
 /** One attempt; true: the pod is on its node, or waits for it. */
@@ -269,19 +263,6 @@ static void decide_and_keep(struct bt_simulation *simulation, uint32_t index, bo
 	bt_simulation_settle_waits(simulation, arena, last);
 }
 
-/** What the last ones to leave left behind may be enough for a pod that found nothing before. */
-static void try_again(struct bt_simulation *simulation, struct bt_arena *arena, struct bt_str *last)
-{
-	for (uint32_t i = 0; i < simulation->pods.count; i++) {
-		struct bt_simulated_pod *entry = &simulation->pods.items[i];
-		if (entry->fate == BT_FATE_UNSCHEDULABLE &&
-			entry->release_count < simulation->release_count) {
-			simulation->counts[entry->fate]--;
-			decide_and_keep(simulation, i, false, arena, last);
-		}
-	}
-}
-
 static void decide_first(struct bt_simulation *simulation, uint32_t count, struct bt_arena *arena,
 	struct bt_str *last)
 {
@@ -301,7 +282,16 @@ void bt_simulation_run(struct bt_simulation *simulation)
 	struct bt_arena arena;
 	bt_arena_init(&arena, 0);
 	decide_first(simulation, simulation->pods.count, &arena, &last);
-	try_again(simulation, &arena, &last);
+	/* What the last ones to leave left behind may be enough for a pod that found nothing
+	 * before. */
+	for (uint32_t i = 0; i < simulation->pods.count; i++) {
+		struct bt_simulated_pod *entry = &simulation->pods.items[i];
+		if (entry->fate == BT_FATE_UNSCHEDULABLE &&
+			entry->release_count < simulation->release_count) {
+			simulation->counts[entry->fate]--;
+			decide_and_keep(simulation, i, false, &arena, &last);
+		}
+	}
 	bt_simulation_end_waits(simulation, &arena, &last);
 	bt_arena_finish(&arena);
 }

@@ -3,14 +3,6 @@
 #include "base/alloc.h"
 #include "cli/simulation_private.h"
 
-static void set_now(struct bt_simulation *simulation, int64_t now_ns)
-{
-	simulation->now_ns = now_ns;
-	for (uint32_t i = 0; i < simulation->engine->profiles.frameworks.count; i++) {
-		simulation->engine->profiles.frameworks.items[i]->handle.now_ns = now_ns;
-	}
-}
-
 void bt_simulation_wait(
 	struct bt_simulation *simulation, uint32_t index, const struct bt_schedule_result *result)
 {
@@ -81,7 +73,11 @@ void bt_simulation_end_waits(
 	struct bt_simulation *simulation, struct bt_arena *arena, struct bt_str *last)
 {
 	while (simulation->waits.count != 0) {
-		set_now(simulation, bt_waiting_pods_next_deadline_ns(&simulation->waiting));
+		int64_t now_ns = bt_waiting_pods_next_deadline_ns(&simulation->waiting);
+		simulation->now_ns = now_ns;
+		for (uint32_t i = 0; i < simulation->engine->profiles.frameworks.count; i++) {
+			simulation->engine->profiles.frameworks.items[i]->handle.now_ns = now_ns;
+		}
 		bt_waiting_pods_expire(&simulation->waiting, simulation->now_ns);
 		bt_simulation_settle_waits(simulation, arena, last);
 	}

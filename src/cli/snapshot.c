@@ -65,14 +65,6 @@ bool bt_snapshot_find_action(
 	return false;
 }
 
-static enum bt_snapshot_action action_of(
-	const struct bt_message *message, const struct bt_field *field)
-{
-	enum bt_snapshot_action action;
-	return bt_snapshot_find_action(message->name, field->name, &action) ? action
-									    : BT_SNAPSHOT_DROP;
-}
-
 /** --- what is kept --- */
 
 /** One of the two is set. */
@@ -101,7 +93,11 @@ static enum bt_snapshot_action look_up(
 	size_t slot = ((uintptr_t)field / sizeof(*field)) % KNOWN_FIELDS;
 	if (pass->known[slot].field != field) {
 		pass->known[slot].field = field;
-		pass->known[slot].action = action_of(message, field);
+		enum bt_snapshot_action action;
+		pass->known[slot].action =
+			bt_snapshot_find_action(message->name, field->name, &action)
+			? action
+			: BT_SNAPSHOT_DROP;
 	}
 	return pass->known[slot].action;
 }
@@ -304,21 +300,6 @@ static bool is_workload(enum bt_kind kind)
 	return false;
 }
 
-static void mark_pods_exist(struct bt_object_meta *meta, struct bt_arena *arena)
-{
-	const struct bt_str_map old = meta->annotations;
-	struct bt_str_pair *items =
-		BT_ARENA_NEW_ARRAY(arena, struct bt_str_pair, (size_t)old.count + 1);
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < old.count; i++) {
-		if (!bt_str_equal_c(old.items[i].key, BT_ANNOTATION_PODS_EXIST)) {
-			items[count++] = old.items[i];
-		}
-	}
-	items[count++] = (struct bt_str_pair){BT_STR(BT_ANNOTATION_PODS_EXIST), BT_STR("true")};
-	meta->annotations = (struct bt_str_map){items, count, true};
-}
-
 /** A copy that may be changed, in the pass's arena. */
 static void *visit_object(const struct bt_manifests_object *object, struct pass *pass)
 {
@@ -332,7 +313,19 @@ static void *visit_object(const struct bt_manifests_object *object, struct pass 
 	}
 	bt_message_visit(info->message, &visitor, copy);
 	if (object->pods_exist && is_workload(object->kind)) {
-		mark_pods_exist(meta, pass->arena);
+		struct bt_arena *arena = pass->arena;
+		const struct bt_str_map old = meta->annotations;
+		struct bt_str_pair *items =
+			BT_ARENA_NEW_ARRAY(arena, struct bt_str_pair, (size_t)old.count + 1);
+		uint32_t count = 0;
+		for (uint32_t i = 0; i < old.count; i++) {
+			if (!bt_str_equal_c(old.items[i].key, BT_ANNOTATION_PODS_EXIST)) {
+				items[count++] = old.items[i];
+			}
+		}
+		items[count++] =
+			(struct bt_str_pair){BT_STR(BT_ANNOTATION_PODS_EXIST), BT_STR("true")};
+		meta->annotations = (struct bt_str_map){items, count, true};
 	}
 	return copy;
 }
@@ -408,19 +401,6 @@ void bt_snapshot_collect_names(const struct bt_manifests *cluster, struct bt_neu
 	bt_neutral_names_settle(names);
 }
 
-static void warn_of_parts(const struct bt_manifests *cluster, const struct pass *pass)
-{
-	if (pass->by_parts != 0) {
-		bt_manifests_warn(cluster,
-			"--strip-names: %u selector expression%s of devices look%s at parts of "
-			"texts "
-			"(matches, substring and the like); with neutral names the answer may be "
-			"another",
-			pass->by_parts, pass->by_parts == 1 ? "" : "s",
-			pass->by_parts == 1 ? "s" : "");
-	}
-}
-
 int bt_snapshot_write(struct bt_manifests *cluster, const struct bt_neutral_names *names,
 	int (*write)(void *context, struct bt_str text, struct berth_error *err), void *context,
 	struct berth_error *err)
@@ -454,7 +434,15 @@ int bt_snapshot_write(struct bt_manifests *cluster, const struct bt_neutral_name
 	if (result == 0) {
 		result = write(context, bt_strbuf_str(&text), err);
 	}
-	warn_of_parts(cluster, &pass);
+	if (pass.by_parts != 0) {
+		bt_manifests_warn(cluster,
+			"--strip-names: %u selector expression%s of devices look%s at parts of "
+			"texts "
+			"(matches, substring and the like); with neutral names the answer may be "
+			"another",
+			pass.by_parts, pass.by_parts == 1 ? "" : "s",
+			pass.by_parts == 1 ? "s" : "");
+	}
 	bt_text_set_finish(&device_texts);
 	bt_arena_finish(&text_arena);
 	bt_strbuf_finish(&text);

@@ -12,14 +12,10 @@
 
 #define CHUNK_BYTES 131072
 
-static const char *name_of(const struct bt_snapshot_file *file)
-{
-	return file->path != NULL ? file->path : "standard output";
-}
-
 static int failed(const struct bt_snapshot_file *file, int number, struct berth_error *err)
 {
-	return bt_error_set(err, BERTH_ERR_IO, "writing %s: %s", name_of(file),
+	return bt_error_set(err, BERTH_ERR_IO, "writing %s: %s",
+		file->path != NULL ? file->path : "standard output",
 		number != 0 ? strerror(number) : "failed");
 }
 

@@ -112,22 +112,6 @@ static bool append_place(const struct checking *checking, const struct bt_schema
 		append_below(checking->message, BT_STR(""), problem->name, out);
 }
 
-static void append_suggestion(const struct checking *checking,
-	const struct bt_schema_problem *problem, struct bt_strbuf *out)
-{
-	struct bt_strbuf place = {0};
-	const char *near = near_field(problem->message, problem->name);
-	if (near != NULL) {
-		bt_strbuf_printf(out, "; did you mean \"%s\"?", near);
-	} else if (problem->path.length <= PATH_BYTES_MAX &&
-		append_place(checking, problem, &place)) {
-		bt_strbuf_append_c(out, "; did you mean \"");
-		bt_strbuf_append_str(out, bt_strbuf_str(&place));
-		bt_strbuf_append_c(out, "\"?");
-	}
-	bt_strbuf_finish(&place);
-}
-
 /** --- warnings --- */
 
 static void append_object(const struct checking *checking, struct bt_strbuf *out)
@@ -148,13 +132,6 @@ static void append_object(const struct checking *checking, struct bt_strbuf *out
 	bt_printable_append(out, checking->name);
 }
 
-static void append_path(struct bt_str path, struct bt_strbuf *out)
-{
-	bt_strbuf_append_char(out, '"');
-	bt_printable_append(out, bt_str_sub(path, 0, PATH_BYTES_MAX));
-	bt_strbuf_append_c(out, path.length > PATH_BYTES_MAX ? "...\"" : "\"");
-}
-
 static bool take_problem(void *context, const struct bt_schema_problem *problem)
 {
 	struct checking *checking = context;
@@ -164,10 +141,23 @@ static bool take_problem(void *context, const struct bt_schema_problem *problem)
 	}
 	append_object(checking, &line);
 	bt_strbuf_printf(&line, ": %s ", problem->what);
-	append_path(problem->path, &line);
+	struct bt_str path = problem->path;
+	bt_strbuf_append_char(&line, '"');
+	bt_printable_append(&line, bt_str_sub(path, 0, PATH_BYTES_MAX));
+	bt_strbuf_append_c(&line, path.length > PATH_BYTES_MAX ? "...\"" : "\"");
 	if (problem->message != NULL &&
 		bt_schema_field_find(problem->message, problem->name, NULL) == NULL) {
-		append_suggestion(checking, problem, &line);
+		struct bt_strbuf place = {0};
+		const char *near = near_field(problem->message, problem->name);
+		if (near != NULL) {
+			bt_strbuf_printf(&line, "; did you mean \"%s\"?", near);
+		} else if (problem->path.length <= PATH_BYTES_MAX &&
+			append_place(checking, problem, &place)) {
+			bt_strbuf_append_c(&line, "; did you mean \"");
+			bt_strbuf_append_str(&line, bt_strbuf_str(&place));
+			bt_strbuf_append_c(&line, "\"?");
+		}
+		bt_strbuf_finish(&place);
 	}
 	checking->sink->warn(checking->sink->context, bt_strbuf_c(&line));
 	bt_strbuf_finish(&line);

@@ -53,24 +53,6 @@ struct kept_files {
 	struct bt_strbuf token;
 };
 
-static void name_kept_files(const char *data_dir, struct kept_files *files)
-{
-	bt_strbuf_printf(&files->ca_certificate, "%s/ca.crt", data_dir);
-	bt_strbuf_printf(&files->ca_key, "%s/ca.key", data_dir);
-	bt_strbuf_printf(&files->certificate, "%s/apiserver.crt", data_dir);
-	bt_strbuf_printf(&files->key, "%s/apiserver.key", data_dir);
-	bt_strbuf_printf(&files->token, "%s/token", data_dir);
-}
-
-static void finish_kept_files(struct kept_files *files)
-{
-	bt_strbuf_finish(&files->ca_certificate);
-	bt_strbuf_finish(&files->ca_key);
-	bt_strbuf_finish(&files->certificate);
-	bt_strbuf_finish(&files->key);
-	bt_strbuf_finish(&files->token);
-}
-
 static int read_pair(const struct bt_strbuf *certificate_path, const struct bt_strbuf *key_path,
 	struct bt_certificate_pair *out_pair, struct berth_error *err)
 {
@@ -89,21 +71,6 @@ static int write_pair(const struct bt_strbuf *certificate_path, const struct bt_
 }
 
 /** --- making --- */
-
-static int make_server_pair(const struct bt_up_identity_options *options,
-	struct bt_up_identity *identity, struct berth_error *err)
-{
-	const char *names[] = {"localhost", "127.0.0.1", "::1", "kubernetes", "kubernetes.default",
-		"kubernetes.default.svc", options->address};
-	/* Every address is none to be named. */
-	bool is_any =
-		strcmp(options->address, "0.0.0.0") == 0 || strcmp(options->address, "::") == 0;
-	char host[256] = "localhost";
-	(void)gethostname(host, sizeof(host) - 1); /* a name that is too long stays as it is */
-	names[BT_ARRAY_LENGTH(names) - 1] = is_any ? host : options->address;
-	return bt_certificate_make_server(&identity->ca, names, BT_ARRAY_LENGTH(names),
-		options->now_seconds, &identity->server, err);
-}
 
 static int make_authority(const struct bt_up_identity_options *options,
 	const struct kept_files *files, struct bt_up_identity *identity, struct berth_error *err)
@@ -135,7 +102,16 @@ static int make_pair(const struct bt_up_identity_options *options, const struct 
 		bt_certificate_pair_finish(&identity->server);
 		identity->server = (struct bt_certificate_pair){0};
 	}
-	result = make_server_pair(options, identity, err);
+	const char *names[] = {"localhost", "127.0.0.1", "::1", "kubernetes", "kubernetes.default",
+		"kubernetes.default.svc", options->address};
+	/* Every address is none to be named. */
+	bool is_any =
+		strcmp(options->address, "0.0.0.0") == 0 || strcmp(options->address, "::") == 0;
+	char host[256] = "localhost";
+	(void)gethostname(host, sizeof(host) - 1); /* a name that is too long stays as it is */
+	names[BT_ARRAY_LENGTH(names) - 1] = is_any ? host : options->address;
+	result = bt_certificate_make_server(&identity->ca, names, BT_ARRAY_LENGTH(names),
+		options->now_seconds, &identity->server, err);
 	if (result == 0 && options->data_dir != NULL) {
 		result = write_pair(&files->certificate, &files->key, &identity->server, err);
 	}
@@ -208,14 +184,23 @@ int bt_up_identity_create(const struct bt_up_identity_options *options,
 		return 0;
 	}
 	if (options->data_dir != NULL) {
-		name_kept_files(options->data_dir, &files);
+		const char *data_dir = options->data_dir;
+		bt_strbuf_printf(&files.ca_certificate, "%s/ca.crt", data_dir);
+		bt_strbuf_printf(&files.ca_key, "%s/ca.key", data_dir);
+		bt_strbuf_printf(&files.certificate, "%s/apiserver.crt", data_dir);
+		bt_strbuf_printf(&files.key, "%s/apiserver.key", data_dir);
+		bt_strbuf_printf(&files.token, "%s/token", data_dir);
 	}
 	result = options->certificate_path != NULL ? read_given_pair(options, &identity, err)
 						   : make_pair(options, &files, &identity, err);
 	if (result == 0) {
 		result = make_token(options, &files, &identity, err);
 	}
-	finish_kept_files(&files);
+	bt_strbuf_finish(&files.ca_certificate);
+	bt_strbuf_finish(&files.ca_key);
+	bt_strbuf_finish(&files.certificate);
+	bt_strbuf_finish(&files.key);
+	bt_strbuf_finish(&files.token);
 	if (result < 0) {
 		bt_up_identity_finish(&identity);
 		return result;

@@ -24,12 +24,6 @@ static bool is_healthy(const struct bt_pod *pod)
 		!bt_str_equal_c(pod->status.phase, "Pending");
 }
 
-/** Nobody asks about pods that never ran, or that are going. */
-static bool is_guarded(const struct bt_pod *pod)
-{
-	return !bt_pod_is_terminating(pod) && !bt_str_equal_c(pod->status.phase, "Pending");
-}
-
 static int count_check(struct bt_whatif *whatif, struct berth_error *err)
 {
 	return ++whatif->budget_checks <= CHECKS_MAX
@@ -204,26 +198,6 @@ static void take_object(
 	}
 }
 
-static void add_budget(struct bt_whatif *whatif, const struct bt_manifests_object *object)
-{
-	struct bt_whatif_budget entry = {
-		.namespace_ = bt_arena_str(&whatif->arena, object->namespace_),
-		.name = bt_arena_str(&whatif->arena, object->name),
-		.next = UINT32_MAX,
-	};
-	take_object(whatif, &entry, object->object);
-	uint32_t first = first_budget(whatif, entry.namespace_);
-	uint32_t index = whatif->budgets.count;
-	if (first != UINT32_MAX) {
-		entry.next = whatif->budgets.items[first].next;
-		whatif->budgets.items[first].next = index;
-	}
-	bt_vec_push(&whatif->budgets, entry);
-	if (first == UINT32_MAX) {
-		bt_map_insert(&whatif->budget_map, bt_str_hash(entry.namespace_), index);
-	}
-}
-
 /** All pods of the namespaces that have budgets: each list hangs on the first budget. */
 static void list_pods(struct bt_whatif *whatif)
 {
@@ -254,7 +228,23 @@ void bt_whatif_list_budgets(struct bt_whatif *whatif)
 			continue;
 		}
 		if (mark->budget == 0) {
-			add_budget(whatif, object);
+			struct bt_whatif_budget entry = {
+				.namespace_ = bt_arena_str(&whatif->arena, object->namespace_),
+				.name = bt_arena_str(&whatif->arena, object->name),
+				.next = UINT32_MAX,
+			};
+			take_object(whatif, &entry, object->object);
+			uint32_t first = first_budget(whatif, entry.namespace_);
+			uint32_t index = whatif->budgets.count;
+			if (first != UINT32_MAX) {
+				entry.next = whatif->budgets.items[first].next;
+				whatif->budgets.items[first].next = index;
+			}
+			bt_vec_push(&whatif->budgets, entry);
+			if (first == UINT32_MAX) {
+				bt_map_insert(
+					&whatif->budget_map, bt_str_hash(entry.namespace_), index);
+			}
 			mark->budget = whatif->budgets.count;
 		} else if (whatif->budgets.items[mark->budget - 1].object != object->object) {
 			take_object(
@@ -291,7 +281,11 @@ int bt_whatif_ask_budgets(struct bt_whatif *whatif, uint32_t index, struct berth
 	const struct bt_manifests_object *object = &whatif->work.objects.items[index];
 	const struct bt_pod *pod = object->object->value;
 	struct bt_whatif_budget *first = NULL;
-	uint32_t next = is_guarded(pod) ? first_budget(whatif, object->namespace_) : UINT32_MAX;
+	/* Nobody asks about pods that never ran, or that are going. */
+	uint32_t next =
+		(!bt_pod_is_terminating(pod) && !bt_str_equal_c(pod->status.phase, "Pending"))
+		? first_budget(whatif, object->namespace_)
+		: UINT32_MAX;
 	while (next != UINT32_MAX) {
 		struct bt_whatif_budget *budget = &whatif->budgets.items[next];
 		next = budget->next;

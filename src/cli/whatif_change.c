@@ -47,27 +47,6 @@ static int check_value(struct bt_str value, struct berth_error *err)
 			  "the value is not valid: at most 63 letters, digits, '-', '_' and '.'");
 }
 
-static int check_effect(const struct bt_whatif_change *change, struct berth_error *err)
-{
-	static const char *const effects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute"};
-	char given[32];
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(effects); i++) {
-		if (bt_str_equal_c(change->effect, effects[i])) {
-			return 0;
-		}
-	}
-	const char *meant = NULL;
-	if (change->effect.length < sizeof(given)) {
-		memcpy(given, change->effect.data, change->effect.length);
-		given[change->effect.length] = 0;
-		meant = bt_suggest(given, effects, BT_ARRAY_LENGTH(effects));
-	}
-	return bt_error_set(err, BERTH_ERR_INVALID,
-		"the effect is none of NoSchedule, PreferNoSchedule, NoExecute%s%s%s",
-		meant != NULL ? ": did you mean " : "", meant != NULL ? meant : "",
-		meant != NULL ? "?" : "");
-}
-
 static bool take_minus(struct bt_str *text)
 {
 	if (text->length == 0 || text->data[text->length - 1] != '-') {
@@ -103,7 +82,23 @@ static int parse_taint(struct bt_whatif_change *change, struct bt_str rest, stru
 			"the taint has no effect: write key=value:NoSchedule (or :NoExecute, "
 			":PreferNoSchedule), or key- to remove it");
 	}
-	return check_effect(change, err);
+	static const char *const effects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute"};
+	char given[32];
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(effects); i++) {
+		if (bt_str_equal_c(change->effect, effects[i])) {
+			return 0;
+		}
+	}
+	const char *meant = NULL;
+	if (change->effect.length < sizeof(given)) {
+		memcpy(given, change->effect.data, change->effect.length);
+		given[change->effect.length] = 0;
+		meant = bt_suggest(given, effects, BT_ARRAY_LENGTH(effects));
+	}
+	return bt_error_set(err, BERTH_ERR_INVALID,
+		"the effect is none of NoSchedule, PreferNoSchedule, NoExecute%s%s%s",
+		meant != NULL ? ": did you mean " : "", meant != NULL ? meant : "",
+		meant != NULL ? "?" : "");
 }
 
 /** NODE=KEY=VALUE or NODE=KEY- */

@@ -11,31 +11,28 @@
 
 /** --- which nodes --- */
 
-static int select_one(const struct bt_whatif *whatif, const struct bt_whatif_change *change,
-	bool *selected, struct berth_error *err)
-{
-	uint32_t index = bt_manifests_find(&whatif->work, BT_KIND_NODE, BT_STR(""), change->target);
-	if (index == BT_MANIFESTS_NONE) {
-		return bt_whatif_unknown(whatif, BT_KIND_NODE, BT_STR(""), change->target, err);
-	}
-	if (whatif->marks.items[index].gone) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"an earlier --remove takes the node away: changes apply in the order they "
-			"are given");
-	}
-	if (change->kind == BT_WHATIF_DRAIN && whatif->marks.items[index].drained) {
-		return bt_error_set(
-			err, BERTH_ERR_INVALID, "an earlier --drain empties the node already");
-	}
-	selected[index] = true;
-	return 0;
-}
-
 static int select_nodes(const struct bt_whatif *whatif, const struct bt_whatif_change *change,
 	bool *selected, struct berth_error *err)
 {
 	if (bt_node_reference_of(change->target) == BT_NODE_NAME) {
-		return select_one(whatif, change, selected, err);
+		uint32_t index =
+			bt_manifests_find(&whatif->work, BT_KIND_NODE, BT_STR(""), change->target);
+		if (index == BT_MANIFESTS_NONE) {
+			return bt_whatif_unknown(
+				whatif, BT_KIND_NODE, BT_STR(""), change->target, err);
+		}
+		if (whatif->marks.items[index].gone) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"an earlier --remove takes the node away: changes apply in the "
+			        "order they "
+				"are given");
+		}
+		if (change->kind == BT_WHATIF_DRAIN && whatif->marks.items[index].drained) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"an earlier --drain empties the node already");
+		}
+		selected[index] = true;
+		return 0;
 	}
 	int64_t count = bt_node_reference_match(
 		&whatif->work, change->target, bt_whatif_is_there, whatif, selected, err);
@@ -174,24 +171,6 @@ static uint32_t edit_nodes(
 	return changed;
 }
 
-static void remove_nodes(struct bt_whatif *whatif, const bool *selected)
-{
-	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
-		if (selected[i]) {
-			whatif->marks.items[i].gone = true;
-		}
-	}
-}
-
-static void warn_of_no_effect(struct bt_whatif *whatif, const struct bt_whatif_change *change)
-{
-	struct bt_strbuf shown = {0};
-	bt_printable_append(&shown, bt_str_from(change->text));
-	bt_manifests_warn(&whatif->work, "--%s %s changes nothing: it is so already",
-		bt_whatif_kind_name(change->kind), bt_strbuf_c(&shown));
-	bt_strbuf_finish(&shown);
-}
-
 /** What the selected nodes are, to be compared with what they become; owned. */
 static struct bt_object **keep_nodes(const struct bt_whatif *whatif, const bool *selected)
 {
@@ -203,21 +182,17 @@ static struct bt_object **keep_nodes(const struct bt_whatif *whatif, const bool 
 	return nodes;
 }
 
-static void release_nodes(struct bt_object **nodes, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		bt_object_release(nodes[i]);
-	}
-	bt_free(nodes);
-}
-
 static int edit_selected(struct bt_whatif *whatif, const struct bt_whatif_change *change,
 	const bool *selected, struct berth_error *err)
 {
 	int result = 0;
 	struct bt_object **old_nodes = keep_nodes(whatif, selected);
 	if (edit_nodes(whatif, change, selected) == 0) {
-		warn_of_no_effect(whatif, change);
+		struct bt_strbuf shown = {0};
+		bt_printable_append(&shown, bt_str_from(change->text));
+		bt_manifests_warn(&whatif->work, "--%s %s changes nothing: it is so already",
+			bt_whatif_kind_name(change->kind), bt_strbuf_c(&shown));
+		bt_strbuf_finish(&shown);
 	} else if (change->kind == BT_WHATIF_DRAIN) {
 		result = bt_whatif_drain_pods(whatif, selected, err);
 	} else if (change->kind == BT_WHATIF_TAINT) {
@@ -225,7 +200,11 @@ static int edit_selected(struct bt_whatif *whatif, const struct bt_whatif_change
 	} else if (change->kind == BT_WHATIF_LABEL) {
 		bt_whatif_evict_unselected(whatif, selected);
 	}
-	release_nodes(old_nodes, whatif->work.objects.count);
+	uint32_t count = whatif->work.objects.count;
+	for (uint32_t i = 0; i < count; i++) {
+		bt_object_release(old_nodes[i]);
+	}
+	bt_free(old_nodes);
 	return result;
 }
 
@@ -235,7 +214,11 @@ int bt_whatif_change_nodes(
 	bool *selected = BT_NEW_ARRAY(bool, whatif->work.objects.count);
 	int result = select_nodes(whatif, change, selected, err);
 	if (result == 0 && change->kind == BT_WHATIF_REMOVE) {
-		remove_nodes(whatif, selected);
+		for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
+			if (selected[i]) {
+				whatif->marks.items[i].gone = true;
+			}
+		}
 		bt_whatif_remove_pods(whatif, selected);
 	} else if (result == 0) {
 		result = edit_selected(whatif, change, selected, err);

@@ -147,33 +147,6 @@ static void compare_objects(struct bt_whatif_report *report, struct bt_whatif_no
 	entry->other = !bt_message_equal(&bt_node_message, before, &like);
 }
 
-static void total_up(struct bt_whatif_report *report, const struct bt_whatif_node *node)
-{
-	if (node->before_slot != BT_SLOT_NONE) {
-		struct bt_whatif_usage usage =
-			bt_whatif_usage_of(report->before, node->before_slot);
-		add_usage(&report->total_before, &usage);
-	}
-	if (node->after_slot != BT_SLOT_NONE) {
-		struct bt_whatif_usage usage = bt_whatif_usage_of(report->after, node->after_slot);
-		add_usage(&report->total_after, &usage);
-	}
-	for (uint32_t i = 0; i < report->resources.count; i++) {
-		struct bt_whatif_resource *resource = &report->resources.items[i];
-		add_amount(&resource->total_before,
-			bt_whatif_amount_of(resource->before, node->before_slot));
-		add_amount(&resource->total_after,
-			bt_whatif_amount_of(resource->after, node->after_slot));
-	}
-}
-
-static bool differs(const struct bt_whatif_report *report, const struct bt_whatif_node *node)
-{
-	return node->before_slot == BT_SLOT_NONE || node->after_slot == BT_SLOT_NONE ||
-		node->drained || node->cordoned || node->uncordoned || node->taints ||
-		node->labels || node->other || !same_usage(report, node);
-}
-
 static void compare_node(struct bt_whatif_report *report, const uint32_t *had, const uint32_t *has)
 {
 	BT_ASSERT(had != NULL || has != NULL);
@@ -186,8 +159,25 @@ static void compare_node(struct bt_whatif_report *report, const uint32_t *had, c
 	if (has != NULL) {
 		compare_objects(report, &entry);
 	}
-	total_up(report, &entry);
-	if (differs(report, &entry)) {
+	if (entry.before_slot != BT_SLOT_NONE) {
+		struct bt_whatif_usage usage =
+			bt_whatif_usage_of(report->before, entry.before_slot);
+		add_usage(&report->total_before, &usage);
+	}
+	if (entry.after_slot != BT_SLOT_NONE) {
+		struct bt_whatif_usage usage = bt_whatif_usage_of(report->after, entry.after_slot);
+		add_usage(&report->total_after, &usage);
+	}
+	for (uint32_t i = 0; i < report->resources.count; i++) {
+		struct bt_whatif_resource *resource = &report->resources.items[i];
+		add_amount(&resource->total_before,
+			bt_whatif_amount_of(resource->before, entry.before_slot));
+		add_amount(&resource->total_after,
+			bt_whatif_amount_of(resource->after, entry.after_slot));
+	}
+	if (entry.before_slot == BT_SLOT_NONE || entry.after_slot == BT_SLOT_NONE ||
+		entry.drained || entry.cordoned || entry.uncordoned || entry.taints ||
+		entry.labels || entry.other || !same_usage(report, &entry)) {
 		bt_vec_push(&report->nodes, entry);
 	}
 }

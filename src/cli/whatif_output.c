@@ -25,32 +25,7 @@ static void write_changes(struct bt_json_writer *writer, const struct bt_whatif_
 	bt_json_end_array(writer);
 }
 
-static void write_summary(struct bt_json_writer *writer, const struct bt_whatif_report *report)
-{
-	bt_json_begin_member_object(writer, "summary");
-	bt_json_write_member_bool(writer, "worse", bt_whatif_is_worse(report));
-	bt_json_write_member_bool(writer, "fromScratch", report->from_scratch);
-	for (int effect = 0; effect < BT_EFFECT__COUNT; effect++) {
-		bt_json_write_member_int64(writer,
-			bt_whatif_effect_name((enum bt_whatif_effect)effect),
-			report->counts[effect]);
-	}
-	bt_json_write_member_int64(writer, "pendingBefore", report->before->pending_count);
-	bt_json_write_member_int64(writer, "pendingAfter", report->after->pending_count);
-	bt_json_write_member_int64(writer, "nodesBefore", report->node_count_before);
-	bt_json_write_member_int64(writer, "nodesAfter", report->node_count_after);
-	bt_json_end_object(writer);
-}
-
 /** --- pods --- */
-
-static void write_preemptor(struct bt_json_writer *writer, const struct bt_whatif_pod *victim)
-{
-	bt_json_begin_member_object(writer, "preemptor");
-	bt_json_write_member(writer, "namespace", victim->preemptor_namespace);
-	bt_json_write_member(writer, "name", victim->preemptor_name);
-	bt_json_end_object(writer);
-}
 
 static void write_pod(struct bt_json_writer *writer, const struct bt_whatif_difference *difference)
 {
@@ -77,7 +52,10 @@ static void write_pod(struct bt_json_writer *writer, const struct bt_whatif_diff
 	bt_json_end_object(writer);
 	if (difference->effect == BT_EFFECT_PREEMPTED) {
 		BT_ASSERT(after != NULL);
-		write_preemptor(writer, after);
+		bt_json_begin_member_object(writer, "preemptor");
+		bt_json_write_member(writer, "namespace", after->preemptor_namespace);
+		bt_json_write_member(writer, "name", after->preemptor_name);
+		bt_json_end_object(writer);
 	}
 	bt_json_end_object(writer);
 }
@@ -219,7 +197,19 @@ static void write_json(
 	bt_json_writer_init(&writer, out, indent);
 	bt_json_begin_object(&writer);
 	write_changes(&writer, report);
-	write_summary(&writer, report);
+	bt_json_begin_member_object(&writer, "summary");
+	bt_json_write_member_bool(&writer, "worse", bt_whatif_is_worse(report));
+	bt_json_write_member_bool(&writer, "fromScratch", report->from_scratch);
+	for (int effect = 0; effect < BT_EFFECT__COUNT; effect++) {
+		bt_json_write_member_int64(&writer,
+			bt_whatif_effect_name((enum bt_whatif_effect)effect),
+			report->counts[effect]);
+	}
+	bt_json_write_member_int64(&writer, "pendingBefore", report->before->pending_count);
+	bt_json_write_member_int64(&writer, "pendingAfter", report->after->pending_count);
+	bt_json_write_member_int64(&writer, "nodesBefore", report->node_count_before);
+	bt_json_write_member_int64(&writer, "nodesAfter", report->node_count_after);
+	bt_json_end_object(&writer);
 	bt_json_begin_member_array(&writer, "pods");
 	for (uint32_t i = 0; i < report->pods.count; i++) {
 		write_pod(&writer, &report->pods.items[i]);

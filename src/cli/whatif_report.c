@@ -73,40 +73,6 @@ static void compare_gone(struct bt_whatif_report *report, const struct bt_whatif
 		reason[0] != 0 ? reason : expanded_reason(report, before));
 }
 
-static void compare_placed(struct bt_whatif_report *report, const struct bt_whatif_pod *before,
-	const struct bt_whatif_pod *after)
-{
-	if (!is_placed(before)) {
-		add(report, BT_EFFECT_PLACED, before, after,
-			before != NULL && before->preempted ? "it is not preempted any more" : "");
-	} else if (!bt_str_equal(before->node_name, after->node_name)) {
-		bool moved = before->running || report->from_scratch;
-		add(report, moved ? BT_EFFECT_MOVED : BT_EFFECT_REPLANNED, before, after,
-			departure_of(report, after));
-	}
-}
-
-static void compare_unplaced(struct bt_whatif_report *report, const struct bt_whatif_pod *before,
-	const struct bt_whatif_pod *after)
-{
-	if (after->preempted) {
-		if (before == NULL || !before->preempted) {
-			add(report, BT_EFFECT_PREEMPTED, before, after, "");
-		}
-	} else if (bt_fate_is_pending(after->fate) &&
-		(before == NULL || is_placed(before) || before->preempted)) {
-		add(report, BT_EFFECT_PENDING, before, after, departure_of(report, after));
-	}
-}
-
-static void count_held(struct bt_whatif_report *report, const struct bt_whatif_pod *after)
-{
-	const struct bt_whatif_mark *mark = mark_of(report, after);
-	if (mark != NULL && mark->budget != 0 && after->node_name.length == 0) {
-		report->whatif->budgets.items[mark->budget - 1].still_pending++;
-	}
-}
-
 static const struct bt_whatif_pod *either(const struct bt_whatif_difference *difference)
 {
 	return difference->after != NULL ? difference->after : difference->before;
@@ -139,11 +105,31 @@ void bt_whatif_compare(struct bt_whatif_report *report)
 		const struct bt_whatif_pod *after = &report->after->pods.items[i];
 		const struct bt_whatif_pod *before = bt_whatif_side_find(report->before, after);
 		if (is_placed(after)) {
-			compare_placed(report, before, after);
+			if (!is_placed(before)) {
+				add(report, BT_EFFECT_PLACED, before, after,
+					before != NULL && before->preempted
+						? "it is not preempted any more"
+						: "");
+			} else if (!bt_str_equal(before->node_name, after->node_name)) {
+				bool moved = before->running || report->from_scratch;
+				add(report, moved ? BT_EFFECT_MOVED : BT_EFFECT_REPLANNED, before,
+					after, departure_of(report, after));
+			}
 		} else {
-			compare_unplaced(report, before, after);
+			if (after->preempted) {
+				if (before == NULL || !before->preempted) {
+					add(report, BT_EFFECT_PREEMPTED, before, after, "");
+				}
+			} else if (bt_fate_is_pending(after->fate) &&
+				(before == NULL || is_placed(before) || before->preempted)) {
+				add(report, BT_EFFECT_PENDING, before, after,
+					departure_of(report, after));
+			}
 		}
-		count_held(report, after);
+		const struct bt_whatif_mark *mark = mark_of(report, after);
+		if (mark != NULL && mark->budget != 0 && after->node_name.length == 0) {
+			report->whatif->budgets.items[mark->budget - 1].still_pending++;
+		}
 	}
 	for (uint32_t i = 0; i < report->before->pods.count; i++) {
 		const struct bt_whatif_pod *before = &report->before->pods.items[i];

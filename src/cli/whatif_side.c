@@ -38,13 +38,6 @@ void bt_whatif_side_finish(struct bt_whatif_side *side)
 	bt_arena_finish(&side->arena);
 }
 
-static bool same_pod(const struct bt_whatif_pod *a, const struct bt_whatif_pod *b)
-{
-	return bt_str_equal(a->namespace_, b->namespace_) && bt_str_equal(a->place, b->place) &&
-		(a->place.length != 0 ? bt_str_equal(a->owner_name, b->owner_name)
-				      : bt_str_equal(a->name, b->name));
-}
-
 static struct bt_whatif_pod *find(
 	const struct bt_whatif_side *side, const struct bt_whatif_pod *pod)
 {
@@ -52,7 +45,10 @@ static struct bt_whatif_pod *find(
 	for (uint32_t at = bt_map_first(&side->names, hash); at != BT_MAP_NONE;
 		at = bt_map_next(&side->names, hash, at)) {
 		struct bt_whatif_pod *other = &side->pods.items[bt_map_value(&side->names, at)];
-		if (same_pod(other, pod)) {
+		if (bt_str_equal(other->namespace_, pod->namespace_) &&
+			bt_str_equal(other->place, pod->place) &&
+			(other->place.length != 0 ? bt_str_equal(other->owner_name, pod->owner_name)
+						  : bt_str_equal(other->name, pod->name))) {
 			return other;
 		}
 	}
@@ -130,28 +126,6 @@ static void add_running(
 	add(side, &entry);
 }
 
-static void add_decided(struct bt_whatif_side *side, const struct bt_manifests *source,
-	const struct bt_simulated_pod *decided)
-{
-	const struct bt_pod *pod = decided->pod;
-	struct bt_whatif_pod entry = {
-		.namespace_ = pod->metadata.namespace_,
-		.name = pod->metadata.name,
-		.node_name = decided->node_name,
-		.message = decided->message,
-		.priority = bt_pod_priority(pod),
-		.fate = decided->fate,
-		.object = bt_manifests_find(
-			source, BT_KIND_POD, pod->metadata.namespace_, pod->metadata.name),
-	};
-	name_owner(&entry, pod);
-	if (entry.object == BT_MANIFESTS_NONE) {
-		entry.place = daemon_place(&entry, pod);
-	}
-	side->pending_count += bt_fate_is_pending(decided->fate);
-	add(side, &entry);
-}
-
 static void mark_evicted(struct bt_whatif_side *side)
 {
 	for (uint32_t i = 0; i < side->simulation.evictions.count; i++) {
@@ -192,7 +166,24 @@ int bt_whatif_side_run(struct bt_whatif_side *side, const struct bt_manifests *s
 	bt_simulation_run(simulation);
 	bt_progress_end(&progress);
 	for (uint32_t i = 0; i < simulation->pods.count; i++) {
-		add_decided(side, source, &simulation->pods.items[i]);
+		const struct bt_simulated_pod *decided = &simulation->pods.items[i];
+		const struct bt_pod *pod = decided->pod;
+		struct bt_whatif_pod entry = {
+			.namespace_ = pod->metadata.namespace_,
+			.name = pod->metadata.name,
+			.node_name = decided->node_name,
+			.message = decided->message,
+			.priority = bt_pod_priority(pod),
+			.fate = decided->fate,
+			.object = bt_manifests_find(
+				source, BT_KIND_POD, pod->metadata.namespace_, pod->metadata.name),
+		};
+		name_owner(&entry, pod);
+		if (entry.object == BT_MANIFESTS_NONE) {
+			entry.place = daemon_place(&entry, pod);
+		}
+		side->pending_count += bt_fate_is_pending(decided->fate);
+		add(side, &entry);
 	}
 	mark_evicted(side);
 	return 0;

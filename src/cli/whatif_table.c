@@ -80,23 +80,6 @@ static bool same_group(
 		bt_str_equal(a->preemptor_name, b->preemptor_name);
 }
 
-static void add_pod_name(struct bt_table *table, const struct bt_whatif_pod *pod, uint32_t count)
-{
-	struct bt_strbuf cell = {0};
-	bt_strbuf_append_str(&cell, pod->namespace_);
-	bt_strbuf_append_char(&cell, '/');
-	if (count == 1) {
-		bt_strbuf_append_str(&cell, pod->name);
-	} else {
-		bt_strbuf_append_str(&cell, pod->owner_name);
-		bt_strbuf_printf(&cell, " (%u pods of ", count);
-		bt_strbuf_append_str(&cell, pod->owner_kind);
-		bt_strbuf_append_char(&cell, ')');
-	}
-	bt_table_add(table, bt_strbuf_str(&cell));
-	bt_strbuf_finish(&cell);
-}
-
 /** The node that all of them have, or how many these are. */
 static void add_nodes(struct bt_table *table, const struct bt_whatif_difference *group,
 	uint32_t count, struct bt_str (*node_of)(const struct bt_whatif_difference *))
@@ -121,7 +104,19 @@ static void add_pods(
 	const struct bt_whatif_pod *pod = pod_of(&group[0]);
 	struct bt_strbuf why = {0};
 	bt_table_add_c(table, bt_whatif_effect_name(group[0].effect));
-	add_pod_name(table, pod, count);
+	struct bt_strbuf cell = {0};
+	bt_strbuf_append_str(&cell, pod->namespace_);
+	bt_strbuf_append_char(&cell, '/');
+	if (count == 1) {
+		bt_strbuf_append_str(&cell, pod->name);
+	} else {
+		bt_strbuf_append_str(&cell, pod->owner_name);
+		bt_strbuf_printf(&cell, " (%u pods of ", count);
+		bt_strbuf_append_str(&cell, pod->owner_kind);
+		bt_strbuf_append_char(&cell, ')');
+	}
+	bt_table_add(table, bt_strbuf_str(&cell));
+	bt_strbuf_finish(&cell);
 	add_nodes(table, group, count, node_before);
 	add_nodes(table, group, count, node_after);
 	if (wide) {
@@ -249,10 +244,11 @@ static void append_side(
 	append(out, amount->allocatable);
 }
 
-/** "500m -> 3.5 of 4"; "500m of 4 -> 500m of 8" */
-static void append_sides(struct bt_strbuf *out, const struct bt_whatif_amount *before,
-	const struct bt_whatif_amount *after, append_amount append)
+/** "500m -> 3.5 of 4 (12% -> 88%)"; NULL: the side has none. */
+static void append_change(struct bt_strbuf *out, const struct bt_whatif_amount *before,
+	const struct bt_whatif_amount *after, append_amount append, bool shares)
 {
+	/* "500m -> 3.5 of 4"; "500m of 4 -> 500m of 8" */
 	if (before != NULL && after != NULL && before->allocatable == after->allocatable) {
 		if (before->requested != after->requested) {
 			append(out, before->requested);
@@ -263,13 +259,6 @@ static void append_sides(struct bt_strbuf *out, const struct bt_whatif_amount *b
 		bt_strbuf_append_c(out, " -> ");
 	}
 	append_side(out, after, append);
-}
-
-/** "500m -> 3.5 of 4 (12% -> 88%)"; NULL: the side has none. */
-static void append_change(struct bt_strbuf *out, const struct bt_whatif_amount *before,
-	const struct bt_whatif_amount *after, append_amount append, bool shares)
-{
-	append_sides(out, before, after, append);
 	if (!shares) {
 		return;
 	}
@@ -315,13 +304,6 @@ static void append_other(struct bt_strbuf *cell, struct bt_str name, struct bt_w
 	bt_strbuf_append_str(cell, name);
 	bt_strbuf_append_char(cell, ' ');
 	append_change(cell, &before, &after, bt_amount_append_count, false);
-}
-
-static bool is_told(const struct bt_whatif_node *node)
-{
-	return node->before_slot == BT_SLOT_NONE || node->after_slot == BT_SLOT_NONE ||
-		node->drained || node->cordoned || node->uncordoned || node->taints ||
-		node->labels || node->other;
 }
 
 static void append_word(struct bt_strbuf *cell, bool holds, const char *word)
@@ -401,7 +383,11 @@ static void write_nodes(const struct bt_whatif_report *report, bool wide, struct
 	for (int told = 1; told >= 0; told--) {
 		for (uint32_t i = 0; i < report->nodes.count; i++) {
 			const struct bt_whatif_node *node = &report->nodes.items[i];
-			if (is_told(node) == (told == 1) && (wide || rows < NODE_ROWS_MAX)) {
+			if ((node->before_slot == BT_SLOT_NONE ||
+				    node->after_slot == BT_SLOT_NONE || node->drained ||
+				    node->cordoned || node->uncordoned || node->taints ||
+				    node->labels || node->other) == (told == 1) &&
+				(wide || rows < NODE_ROWS_MAX)) {
 				add_node(&table, report, node);
 				rows++;
 			}

@@ -139,26 +139,6 @@ static uint32_t drop_first(
 	return count;
 }
 
-/**
- * Down to this many; what is missing is made when the workload is expanded. Of a rollout under way
- * the old pods go first: they have to go anyway.
- */
-static void shrink_replicas(struct bt_whatif *whatif, uint32_t owner, int64_t replicas)
-{
-	int64_t now = newest_seconds(&whatif->work);
-	struct workload_pods parts[] = {{.now_seconds = now}, {.now_seconds = now}};
-	collect_pods(whatif, owner, PART_OLD, &parts[0]);
-	collect_pods(whatif, owner, PART_NEW, &parts[1]);
-	int64_t excess = (int64_t)parts[0].list.count + parts[1].list.count - replicas;
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(parts); i++) {
-		if (excess > 0) {
-			bt_deletion_order_sort(parts[i].list.items, parts[i].list.count, now);
-			excess -= drop_first(whatif, &parts[i], (uint32_t)excess);
-		}
-		bt_vec_finish(&parts[i].list);
-	}
-}
-
 /** Pods NAME-N beyond the last one that is wanted. */
 static void shrink_stateful_set(struct bt_whatif *whatif, uint32_t owner, int64_t end)
 {
@@ -223,7 +203,23 @@ static void shrink(struct bt_whatif *whatif, uint32_t index)
 		int64_t start = set->spec.ordinals != NULL ? set->spec.ordinals->start : 0;
 		shrink_stateful_set(whatif, index, start + count);
 	} else {
-		shrink_replicas(whatif, index, count);
+		/*
+		 * Down to this many; what is missing is made when the workload is expanded. Of a
+		 * rollout under way the old pods go first: they have to go anyway.
+		 */
+		int64_t now = newest_seconds(&whatif->work);
+		struct workload_pods parts[] = {{.now_seconds = now}, {.now_seconds = now}};
+		collect_pods(whatif, index, PART_OLD, &parts[0]);
+		collect_pods(whatif, index, PART_NEW, &parts[1]);
+		int64_t excess = (int64_t)parts[0].list.count + parts[1].list.count - count;
+		for (size_t i = 0; i < BT_ARRAY_LENGTH(parts); i++) {
+			if (excess > 0) {
+				bt_deletion_order_sort(
+					parts[i].list.items, parts[i].list.count, now);
+				excess -= drop_first(whatif, &parts[i], (uint32_t)excess);
+			}
+			bt_vec_finish(&parts[i].list);
+		}
 	}
 }
 
@@ -342,17 +338,6 @@ static bool same_template(struct bt_whatif *whatif, const struct bt_object *old_
 	return same;
 }
 
-/** The rollout of another template is over: its pods are there, all others are gone. */
-static void roll_out(struct bt_whatif *whatif, uint32_t owner)
-{
-	struct workload_pods pods = {0};
-	collect_pods(whatif, owner, PART_ALL, &pods);
-	for (uint32_t i = 0; i < pods.list.count; i++) {
-		drop_pod(whatif, index_of(whatif, &pods.list.items[i]), BT_DEPARTURE_REPLACED);
-	}
-	bt_vec_finish(&pods.list);
-}
-
 /** A manifest leaves the number out where something else sets it, such as an autoscaler. */
 static void keep_replicas(
 	struct bt_whatif *whatif, uint32_t index, const struct bt_object *old_object)
@@ -380,7 +365,15 @@ static void take_replaced(
 	keep_replicas(whatif, index, old_object);
 	new_object = whatif->work.objects.items[index].object;
 	if (rolls_out(new_object) && !same_template(whatif, old_object, new_object)) {
-		roll_out(whatif, index);
+		/* The rollout of another template is over: its pods are there, all others are gone.
+		 */
+		struct workload_pods pods = {0};
+		collect_pods(whatif, index, PART_ALL, &pods);
+		for (uint32_t i = 0; i < pods.list.count; i++) {
+			drop_pod(whatif, index_of(whatif, &pods.list.items[i]),
+				BT_DEPARTURE_REPLACED);
+		}
+		bt_vec_finish(&pods.list);
 	} else {
 		shrink(whatif, index);
 	}

@@ -225,21 +225,6 @@ static int add_replicas(struct bt_expansion *expansion, struct bt_pod_maker *mak
 	return 0;
 }
 
-static int expand_replication_controller(
-	struct bt_expansion *expansion, uint32_t owner, struct berth_error *err)
-{
-	const struct bt_replication_controller *controller = bt_object_value(
-		expansion->cluster->objects.items[owner].object, BT_KIND_REPLICATION_CONTROLLER);
-	const struct bt_pod_template *template_ = controller->spec.template_;
-	if (template_ == NULL) {
-		return bt_error_set(err, BERTH_ERR_INVALID, "spec.template: is required");
-	}
-	struct bt_pod_maker maker = bt_pod_maker_init(
-		expansion, owner, BT_STR("v1"), &template_->metadata, &template_->spec);
-	return add_replicas(expansion, &maker, controller->spec.replicas,
-		count_active_pods(expansion, owner), err);
-}
-
 /** The Deployment that makes the pods of this ReplicaSet is in the input. */
 static bool has_deployment(const struct bt_expansion *expansion, uint32_t index)
 {
@@ -248,21 +233,6 @@ static bool has_deployment(const struct bt_expansion *expansion, uint32_t index)
 	return controller != NULL && bt_str_equal_c(controller->kind, "Deployment") &&
 		bt_manifests_find(expansion->cluster, BT_KIND_DEPLOYMENT, object->namespace_,
 			controller->name) != BT_MANIFESTS_NONE;
-}
-
-static int expand_replica_set(
-	struct bt_expansion *expansion, uint32_t owner, struct berth_error *err)
-{
-	const struct bt_replica_set *set = bt_object_value(
-		expansion->cluster->objects.items[owner].object, BT_KIND_REPLICA_SET);
-	if (has_deployment(expansion, owner) && bt_expansion_extras(expansion, owner) == 0) {
-		return 0;
-	}
-	struct bt_pod_maker maker = bt_pod_maker_init(expansion, owner, BT_STR("apps/v1"),
-		&set->spec.template_.metadata, &set->spec.template_.spec);
-	uint32_t existing =
-		has_deployment(expansion, owner) ? UINT32_MAX : count_active_pods(expansion, owner);
-	return add_replicas(expansion, &maker, set->spec.replicas, existing, err);
 }
 
 /** --- deployments --- */
@@ -361,28 +331,6 @@ static void name_replica_set(struct bt_expansion *expansion, uint32_t owner,
 	}
 }
 
-/** What plugins look up as the owner of the pods. The template is left out: nobody reads it there.
- */
-static void make_replica_set(struct bt_expansion *expansion, const struct bt_deployment *deployment,
-	const struct bt_pod_maker *maker, struct bt_str template_hash)
-{
-	struct bt_arena *arena = &expansion->arena;
-	struct bt_replica_set *set = BT_ARENA_NEW(arena, struct bt_replica_set);
-	set->metadata.name = maker->reference.name;
-	set->metadata.namespace_ = maker->namespace_;
-	set->metadata.uid = maker->reference.uid;
-	set->metadata.labels = maker->labels;
-	set->spec.replicas = deployment->spec.replicas;
-	if (deployment->spec.selector != NULL) {
-		struct bt_label_selector *selector = BT_ARENA_NEW(arena, struct bt_label_selector);
-		struct bt_str_pair pair = {BT_STR("pod-template-hash"), template_hash};
-		*selector = *deployment->spec.selector;
-		selector->match_labels = bt_labels_with(&selector->match_labels, &pair, 1, arena);
-		set->spec.selector = selector;
-	}
-	bt_vec_push(&expansion->replica_sets, set);
-}
-
 static int expand_deployment(
 	struct bt_expansion *expansion, uint32_t owner, struct berth_error *err)
 {
@@ -407,7 +355,27 @@ static int expand_deployment(
 		maker.labels = bt_labels_with(&maker.labels, &pair, 1, &expansion->arena);
 	}
 	if (rollout.replica_set == BT_MANIFESTS_NONE) {
-		make_replica_set(expansion, deployment, &maker, rollout.template_hash);
+		/* What plugins look up as the owner of the pods. The template is left out: nobody
+		 * reads it there.
+		 */
+		struct bt_str template_hash = rollout.template_hash;
+		struct bt_arena *arena = &expansion->arena;
+		struct bt_replica_set *set = BT_ARENA_NEW(arena, struct bt_replica_set);
+		set->metadata.name = maker.reference.name;
+		set->metadata.namespace_ = maker.namespace_;
+		set->metadata.uid = maker.reference.uid;
+		set->metadata.labels = maker.labels;
+		set->spec.replicas = deployment->spec.replicas;
+		if (deployment->spec.selector != NULL) {
+			struct bt_label_selector *selector =
+				BT_ARENA_NEW(arena, struct bt_label_selector);
+			struct bt_str_pair pair = {BT_STR("pod-template-hash"), template_hash};
+			*selector = *deployment->spec.selector;
+			selector->match_labels =
+				bt_labels_with(&selector->match_labels, &pair, 1, arena);
+			set->spec.selector = selector;
+		}
+		bt_vec_push(&expansion->replica_sets, set);
 	}
 	uint32_t existing = deployment->spec.paused ? UINT32_MAX : rollout.active_pods;
 	return add_replicas(expansion, &maker, deployment->spec.replicas, existing, err);
@@ -422,10 +390,31 @@ static int expand_object(struct bt_expansion *expansion, uint32_t owner, struct 
 		return expand_deployment(expansion, owner, err);
 	}
 	if (kind == BT_KIND_REPLICA_SET) {
-		return expand_replica_set(expansion, owner, err);
+		const struct bt_replica_set *set = bt_object_value(
+			expansion->cluster->objects.items[owner].object, BT_KIND_REPLICA_SET);
+		if (has_deployment(expansion, owner) &&
+			bt_expansion_extras(expansion, owner) == 0) {
+			return 0;
+		}
+		struct bt_pod_maker maker = bt_pod_maker_init(expansion, owner, BT_STR("apps/v1"),
+			&set->spec.template_.metadata, &set->spec.template_.spec);
+		uint32_t existing = has_deployment(expansion, owner)
+			? UINT32_MAX
+			: count_active_pods(expansion, owner);
+		return add_replicas(expansion, &maker, set->spec.replicas, existing, err);
 	}
 	if (kind == BT_KIND_REPLICATION_CONTROLLER) {
-		return expand_replication_controller(expansion, owner, err);
+		const struct bt_replication_controller *controller =
+			bt_object_value(expansion->cluster->objects.items[owner].object,
+				BT_KIND_REPLICATION_CONTROLLER);
+		const struct bt_pod_template *template_ = controller->spec.template_;
+		if (template_ == NULL) {
+			return bt_error_set(err, BERTH_ERR_INVALID, "spec.template: is required");
+		}
+		struct bt_pod_maker maker = bt_pod_maker_init(
+			expansion, owner, BT_STR("v1"), &template_->metadata, &template_->spec);
+		return add_replicas(expansion, &maker, controller->spec.replicas,
+			count_active_pods(expansion, owner), err);
 	}
 	if (kind == BT_KIND_STATEFUL_SET) {
 		return bt_expand_stateful_set(expansion, owner, err);

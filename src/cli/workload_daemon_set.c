@@ -39,21 +39,6 @@ static const struct bt_toleration daemon_tolerations[] = {
 		.effect = BT_STR_INIT("NoSchedule")},
 };
 
-static void add_tolerations(struct bt_pod_spec *spec, struct bt_arena *arena)
-{
-	uint32_t old_count = spec->tolerations.count;
-	uint32_t added = BT_ARRAY_LENGTH(daemon_tolerations) - (spec->host_network ? 0 : 1);
-	struct bt_toleration *items =
-		BT_ARENA_NEW_ARRAY(arena, struct bt_toleration, (size_t)old_count + added);
-	if (old_count != 0) {
-		memcpy(items, spec->tolerations.items, old_count * sizeof(items[0]));
-	}
-	memcpy(items + old_count, daemon_tolerations, added * sizeof(items[0]));
-	spec->tolerations.items = items;
-	spec->tolerations.count = old_count + added;
-	spec->tolerations.present = true;
-}
-
 /** Required node affinity for exactly this node, in place of the template's. Everything else stays.
  */
 static const struct bt_affinity *pin_to_node(
@@ -186,7 +171,18 @@ int bt_expand_daemon_set(struct bt_expansion *expansion, uint32_t owner, struct 
 	struct daemon daemon = {.expansion = expansion, .spec = template_->spec};
 	char hash[BT_HASH_SUFFIX_LENGTH + 1];
 	bt_arena_init(&daemon.scratch, 0);
-	add_tolerations(&daemon.spec, &expansion->arena);
+	struct bt_pod_spec *spec = &daemon.spec;
+	uint32_t old_count = spec->tolerations.count;
+	uint32_t added = BT_ARRAY_LENGTH(daemon_tolerations) - (spec->host_network ? 0 : 1);
+	struct bt_toleration *items = BT_ARENA_NEW_ARRAY(
+		&expansion->arena, struct bt_toleration, (size_t)old_count + added);
+	if (old_count != 0) {
+		memcpy(items, spec->tolerations.items, old_count * sizeof(items[0]));
+	}
+	memcpy(items + old_count, daemon_tolerations, added * sizeof(items[0]));
+	spec->tolerations.items = items;
+	spec->tolerations.count = old_count + added;
+	spec->tolerations.present = true;
 	daemon.maker = bt_pod_maker_init(
 		expansion, owner, BT_STR("apps/v1"), &template_->metadata, &daemon.spec);
 	bt_suffix_make_hash(object->name, hash);

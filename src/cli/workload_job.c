@@ -30,11 +30,6 @@ static bool is_finished(const struct bt_job_status *status)
 	return false;
 }
 
-static bool is_indexed(const struct job *job)
-{
-	return bt_str_equal_c(job->spec->completion_mode, "Indexed");
-}
-
 static int64_t index_of(const struct bt_object_meta *pod)
 {
 	const struct bt_str *text = bt_str_map_find(&pod->annotations, BT_STR(INDEX_KEY));
@@ -73,22 +68,6 @@ static void survey(struct job *job)
 		qsort(job->used_indexes.items, job->used_indexes.count, sizeof(int64_t),
 			compare_int64);
 	}
-}
-
-/** Pods that the controller would have running, those there are taken off. */
-static int64_t missing_pods(const struct job *job)
-{
-	const struct bt_job_spec *spec = job->spec;
-	int64_t wanted = spec->parallelism.present ? spec->parallelism.value : 1;
-	if (spec->completions.present) {
-		int64_t left = (int64_t)spec->completions.value - job->succeeded;
-		wanted = left < wanted ? left : wanted;
-	} else if (!spec->parallelism.present) {
-		wanted -= job->succeeded; /* neither is given: one completion */
-	} else if (job->succeeded > 0) {
-		wanted = 0; /* a work queue: after the first success nobody is added */
-	}
-	return wanted - job->active;
 }
 
 /** --- indexes --- */
@@ -180,8 +159,19 @@ static int add_pods(struct job *job, struct berth_error *err)
 	};
 	job->maker.labels =
 		bt_labels_with(&job->maker.labels, pairs, BT_ARRAY_LENGTH(pairs), arena);
-	int64_t count = missing_pods(job);
-	if (is_indexed(job)) {
+	/* Pods that the controller would have running, those there are taken off. */
+	const struct bt_job_spec *spec = job->spec;
+	int64_t wanted = spec->parallelism.present ? spec->parallelism.value : 1;
+	if (spec->completions.present) {
+		int64_t left = (int64_t)spec->completions.value - job->succeeded;
+		wanted = left < wanted ? left : wanted;
+	} else if (!spec->parallelism.present) {
+		wanted -= job->succeeded; /* neither is given: one completion */
+	} else if (job->succeeded > 0) {
+		wanted = 0; /* a work queue: after the first success nobody is added */
+	}
+	int64_t count = wanted - job->active;
+	if (bt_str_equal_c(job->spec->completion_mode, "Indexed")) {
 		return add_indexes(job, count, err);
 	}
 	for (int64_t i = 0; i < count; i++) {
