@@ -212,22 +212,6 @@ bool bt_cron_parse(struct bt_str text, struct bt_cron *out_cron)
 	return true;
 }
 
-/** "2006-01-02" of a day's first second. */
-static void date_of(int64_t seconds, int64_t *out_month, int64_t *out_day)
-{
-	struct bt_time time = {.seconds = seconds, .set = true};
-	struct bt_strbuf text = {0};
-	struct bt_str formatted;
-
-	bt_time_format(&time, &text);
-	formatted = bt_strbuf_str(&text);
-	*out_month = 1;
-	*out_day = 1;
-	(void)bt_str_parse_int64(bt_str_sub(formatted, 5, 2), out_month);
-	(void)bt_str_parse_int64(bt_str_sub(formatted, 8, 2), out_day);
-	bt_strbuf_finish(&text);
-}
-
 static bool day_fits(const struct bt_cron *cron, int64_t day_start)
 {
 	/* 1970-01-01 was a Thursday. */
@@ -237,7 +221,18 @@ static bool day_fits(const struct bt_cron *cron, int64_t day_start)
 	bool day_ok;
 	bool weekday_ok;
 
-	date_of(day_start, &month, &day);
+	/* "2006-01-02" of a day's first second. */
+	struct bt_time time = {.seconds = day_start, .set = true};
+	struct bt_strbuf text = {0};
+	struct bt_str formatted;
+
+	bt_time_format(&time, &text);
+	formatted = bt_strbuf_str(&text);
+	month = 1;
+	day = 1;
+	(void)bt_str_parse_int64(bt_str_sub(formatted, 5, 2), &month);
+	(void)bt_str_parse_int64(bt_str_sub(formatted, 8, 2), &day);
+	bt_strbuf_finish(&text);
 	if ((cron->months >> month & 1) == 0) {
 		return false;
 	}

@@ -75,19 +75,14 @@ static void keep_node(
 	self->nodes.items[place] = node;
 }
 
-static bool differs(const struct bt_observed *observed)
-{
-	return observed->type != BT_CHANGE_MODIFIED ||
-		!bt_json_equal(bt_json_object_at(observed->before, "metadata.labels"),
-			bt_json_object_at(observed->after, "metadata.labels")) ||
-		!bt_json_equal(bt_json_array_at(observed->before, "spec.taints"),
-			bt_json_array_at(observed->after, "spec.taints"));
-}
-
 static void observe_node(
 	struct bt_daemon_sets *self, struct bt_hub *hub, const struct bt_observed *observed)
 {
-	if (!differs(observed)) {
+	if (!(observed->type != BT_CHANGE_MODIFIED ||
+		    !bt_json_equal(bt_json_object_at(observed->before, "metadata.labels"),
+			    bt_json_object_at(observed->after, "metadata.labels")) ||
+		    !bt_json_equal(bt_json_array_at(observed->before, "spec.taints"),
+			    bt_json_array_at(observed->after, "spec.taints")))) {
 		return;
 	}
 	if (observed->type == BT_CHANGE_DELETED) {
@@ -186,13 +181,6 @@ static void destroy(void *data)
 
 /* --- one set --- */
 
-static void tell(
-	struct bt_daemon_pass *pass, const char *type, const char *reason, struct bt_str message)
-{
-	bt_hub_event(pass->hub, "daemonset-controller", pass->self->sets, pass->set, type, reason,
-		message);
-}
-
 /** Pods of nodes that are gone and were never assigned: nobody else takes them away. */
 static void drop_homeless(struct bt_daemon_pass *pass)
 {
@@ -216,26 +204,6 @@ static int compare_pods(const void *left, const void *right)
 			(a->record->created_seconds < b->record->created_seconds);
 	}
 	return order != 0 ? order : bt_str_compare(a->record->key, b->record->key);
-}
-
-static void collect_pods(struct bt_daemon_pass *pass)
-{
-	const struct bt_pod_record *first =
-		bt_pod_index_of_owner(pass->hub, bt_json_text_at(pass->set, "metadata.uid"));
-	const struct bt_pod_record *record;
-	uint32_t count = 0;
-
-	for (record = first; record != NULL; record = record->next_of_owner) {
-		count++;
-	}
-	pass->pods = BT_ARENA_NEW_ARRAY(pass->arena, struct bt_daemon_pod, count);
-	for (record = first; record != NULL; record = record->next_of_owner) {
-		struct bt_str target = record->node_name.length != 0
-			? record->node_name
-			: bt_groups_of(&pass->self->targets, record->key);
-		pass->pods[pass->pod_count++] = (struct bt_daemon_pod){record, target};
-	}
-	qsort(pass->pods, pass->pod_count, sizeof(*pass->pods), compare_pods);
 }
 
 static void judge_node(struct bt_daemon_pass *pass, const struct bt_daemon_node *node,
@@ -300,10 +268,11 @@ static void replace_failed(struct bt_daemon_pass *pass, const struct bt_pod_reco
 		bt_hub_enqueue_at(pass->hub, pass->key, bt_ns_of_seconds(due));
 		return;
 	}
-	tell(pass, "Warning", "FailedDaemonPod",
-		bt_arena_printf(pass->arena,
-			"Found failed daemon pod %.*s on node %.*s, will try to kill it",
-			BT_STR_ARG(name), BT_STR_ARG(node)));
+	struct bt_str message = bt_arena_printf(pass->arena,
+		"Found failed daemon pod %.*s on node %.*s, will try to kill it", BT_STR_ARG(name),
+		BT_STR_ARG(node));
+	bt_hub_event(pass->hub, "daemonset-controller", pass->self->sets, pass->set, "Warning",
+		"FailedDaemonPod", message);
 	bt_daemon_remove_pod(pass, pod);
 }
 
@@ -404,7 +373,22 @@ static bool sync(
 	if (!bt_daemon_read_spec(&pass)) {
 		return true;
 	}
-	collect_pods(&pass);
+	const struct bt_pod_record *first =
+		bt_pod_index_of_owner(pass.hub, bt_json_text_at(pass.set, "metadata.uid"));
+	const struct bt_pod_record *record;
+	uint32_t count = 0;
+
+	for (record = first; record != NULL; record = record->next_of_owner) {
+		count++;
+	}
+	pass.pods = BT_ARENA_NEW_ARRAY(pass.arena, struct bt_daemon_pod, count);
+	for (record = first; record != NULL; record = record->next_of_owner) {
+		struct bt_str target = record->node_name.length != 0
+			? record->node_name
+			: bt_groups_of(&pass.self->targets, record->key);
+		pass.pods[pass.pod_count++] = (struct bt_daemon_pod){record, target};
+	}
+	qsort(pass.pods, pass.pod_count, sizeof(*pass.pods), compare_pods);
 	collect_places(&pass);
 	if (!bt_tree_is_deleting(pass.set)) {
 		drop_homeless(&pass);

@@ -32,8 +32,14 @@ static void add_toleration(struct bt_arena *arena, struct bt_json_value *tolerat
 	bt_json_append(arena, tolerations, toleration);
 }
 
-static void add_tolerations(struct bt_arena *arena, struct bt_json_value *spec)
+bool bt_daemon_read_spec(struct bt_daemon_pass *pass)
 {
+	const struct bt_json_value *template_ = bt_json_object_at(pass->set, "spec.template");
+	struct bt_json_value *spec;
+
+	pass->template_ = bt_json_clone(pass->arena, template_, false);
+	spec = bt_json_ensure_object(pass->arena, pass->template_, "spec");
+	struct bt_arena *arena = pass->arena;
 	static const struct tolerated all[] = {
 		{"node.kubernetes.io/not-ready", "NoExecute"},
 		{"node.kubernetes.io/unreachable", "NoExecute"},
@@ -52,16 +58,6 @@ static void add_tolerations(struct bt_arena *arena, struct bt_json_value *spec)
 	if (bt_json_bool_at(spec, "hostNetwork", false)) {
 		add_toleration(arena, tolerations, &network);
 	}
-}
-
-bool bt_daemon_read_spec(struct bt_daemon_pass *pass)
-{
-	const struct bt_json_value *template_ = bt_json_object_at(pass->set, "spec.template");
-	struct bt_json_value *spec;
-
-	pass->template_ = bt_json_clone(pass->arena, template_, false);
-	spec = bt_json_ensure_object(pass->arena, pass->template_, "spec");
-	add_tolerations(pass->arena, spec);
 	if (!bt_tree_decode(pass->arena, spec, &bt_pod_spec_message, &pass->spec)) {
 		return false;
 	}

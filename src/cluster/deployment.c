@@ -157,30 +157,6 @@ static void adopt(struct deployments *self, struct bt_rollout *rollout)
 	}
 }
 
-static void collect_sets(struct deployments *self, struct bt_rollout *rollout)
-{
-	struct bt_str uid = bt_json_text_at(rollout->deployment, "metadata.uid");
-	uint32_t count = 0;
-	uint32_t at;
-
-	for (at = bt_groups_first(&self->owned, uid); at != BT_GROUPS_NONE;
-		at = bt_groups_next(&self->owned, at)) {
-		count++;
-	}
-	/* One more, should the new set be made. */
-	rollout->old_sets = BT_ARENA_NEW_ARRAY(rollout->arena, struct bt_rollout_set, count + 1);
-	for (at = bt_groups_first(&self->owned, uid); at != BT_GROUPS_NONE;
-		at = bt_groups_next(&self->owned, at)) {
-		struct bt_json_value *set = bt_api_read(bt_hub_api(rollout->hub), self->sets,
-			bt_groups_key(&self->owned, at), rollout->arena);
-		if (set != NULL &&
-			bt_str_equal(bt_json_text_at(bt_controller_owner_of(set), "uid"), uid)) {
-			bt_rollout_read_set(rollout, &rollout->old_sets[rollout->old_count++], set);
-		}
-	}
-	qsort(rollout->old_sets, rollout->old_count, sizeof(*rollout->old_sets), compare_age);
-}
-
 static void read_strategy(struct bt_rollout *rollout)
 {
 	const struct bt_json_value *deployment = rollout->deployment;
@@ -227,30 +203,6 @@ static void note_pause(struct bt_rollout *rollout, bool paused)
 	}
 }
 
-static void bring_in_order(struct bt_rollout *rollout)
-{
-	bool paused = bt_json_bool_at(rollout->deployment, "spec.paused", false);
-
-	note_pause(rollout, paused);
-	if (bt_tree_is_deleting(rollout->deployment)) {
-		bt_rollout_find_new_set(rollout, false);
-	} else if (paused) {
-		bt_rollout_find_new_set(rollout, false);
-		bt_rollout_scale(rollout);
-		bt_rollout_clean_up(rollout);
-	} else {
-		bt_rollout_find_new_set(rollout, false);
-		if (bt_rollout_needs_scale(rollout)) {
-			bt_rollout_scale(rollout);
-		} else if (rollout->recreate) {
-			bt_rollout_recreate(rollout);
-		} else {
-			bt_rollout_roll(rollout);
-		}
-	}
-	bt_rollout_write_status(rollout);
-}
-
 static bool sync(
 	void *data, struct bt_hub *hub, struct bt_str key, struct bt_arena *arena, int64_t now_ns)
 {
@@ -275,8 +227,46 @@ static bool sync(
 	if (!bt_tree_is_deleting(rollout.deployment)) {
 		adopt(self, &rollout);
 	}
-	collect_sets(self, &rollout);
-	bring_in_order(&rollout);
+	struct bt_str uid = bt_json_text_at(rollout.deployment, "metadata.uid");
+	uint32_t count = 0;
+	uint32_t at;
+
+	for (at = bt_groups_first(&self->owned, uid); at != BT_GROUPS_NONE;
+		at = bt_groups_next(&self->owned, at)) {
+		count++;
+	}
+	/* One more, should the new set be made. */
+	rollout.old_sets = BT_ARENA_NEW_ARRAY(rollout.arena, struct bt_rollout_set, count + 1);
+	for (at = bt_groups_first(&self->owned, uid); at != BT_GROUPS_NONE;
+		at = bt_groups_next(&self->owned, at)) {
+		struct bt_json_value *set = bt_api_read(bt_hub_api(rollout.hub), self->sets,
+			bt_groups_key(&self->owned, at), rollout.arena);
+		if (set != NULL &&
+			bt_str_equal(bt_json_text_at(bt_controller_owner_of(set), "uid"), uid)) {
+			bt_rollout_read_set(&rollout, &rollout.old_sets[rollout.old_count++], set);
+		}
+	}
+	qsort(rollout.old_sets, rollout.old_count, sizeof(*rollout.old_sets), compare_age);
+	bool paused = bt_json_bool_at(rollout.deployment, "spec.paused", false);
+
+	note_pause(&rollout, paused);
+	if (bt_tree_is_deleting(rollout.deployment)) {
+		bt_rollout_find_new_set(&rollout, false);
+	} else if (paused) {
+		bt_rollout_find_new_set(&rollout, false);
+		bt_rollout_scale(&rollout);
+		bt_rollout_clean_up(&rollout);
+	} else {
+		bt_rollout_find_new_set(&rollout, false);
+		if (bt_rollout_needs_scale(&rollout)) {
+			bt_rollout_scale(&rollout);
+		} else if (rollout.recreate) {
+			bt_rollout_recreate(&rollout);
+		} else {
+			bt_rollout_roll(&rollout);
+		}
+	}
+	bt_rollout_write_status(&rollout);
 	return !rollout.failed;
 }
 

@@ -156,13 +156,6 @@ static struct bt_json_value *build_set(
 	return set;
 }
 
-/** The name is taken: by ours when a set was made and not yet seen, else try another hash. */
-static void handle_collision(struct bt_rollout *rollout)
-{
-	rollout->collision_count++;
-	rollout->failed = true;
-}
-
 static void make_new_set(struct bt_rollout *rollout)
 {
 	struct bt_str hash = bt_tree_template_hash(rollout->arena,
@@ -182,7 +175,10 @@ static void make_new_set(struct bt_rollout *rollout)
 			"Failed to create new replica set \"%.*s\": %.*s", BT_STR_ARG(name),
 			BT_STR_ARG(answer.failure.message));
 		if (answer.code == 409) {
-			handle_collision(rollout);
+			/* The name is taken: by ours when a set was made and not yet seen, else try
+			 * another hash. */
+			rollout->collision_count++;
+			rollout->failed = true;
 		} else {
 			bt_rollout_set_progressing(
 				rollout, "False", "ReplicaSetCreateError", message);

@@ -127,21 +127,6 @@ static void watch_progress(struct bt_rollout *rollout, const struct counters *co
 			rollout->arena, "%.*s has timed out progressing.", BT_STR_ARG(what)));
 }
 
-static void set_available(struct bt_rollout *rollout, const struct counters *counters)
-{
-	bool enough = counters->available >= rollout->replicas - rollout->unavailable;
-	struct bt_tree_condition condition = {
-		.type = "Available",
-		.status = enough ? "True" : "False",
-		.reason = enough ? "MinimumReplicasAvailable" : "MinimumReplicasUnavailable",
-		.message = enough ? BT_STR("Deployment has minimum availability.")
-				  : BT_STR("Deployment does not have minimum availability."),
-	};
-
-	(void)bt_tree_set_condition(
-		rollout->arena, rollout->conditions, &condition, true, rollout->now_ns);
-}
-
 /** What keeps a set from making its pods is told here as well. */
 static void copy_failure(struct bt_rollout *rollout)
 {
@@ -177,7 +162,17 @@ void bt_rollout_write_status(struct bt_rollout *rollout)
 	struct counters counters = count(rollout);
 	int64_t unavailable = counters.wanted - counters.available;
 
-	set_available(rollout, &counters);
+	bool enough = counters.available >= rollout->replicas - rollout->unavailable;
+	struct bt_tree_condition condition = {
+		.type = "Available",
+		.status = enough ? "True" : "False",
+		.reason = enough ? "MinimumReplicasAvailable" : "MinimumReplicasUnavailable",
+		.message = enough ? BT_STR("Deployment has minimum availability.")
+				  : BT_STR("Deployment does not have minimum availability."),
+	};
+
+	(void)bt_tree_set_condition(
+		rollout->arena, rollout->conditions, &condition, true, rollout->now_ns);
 	watch_progress(rollout, &counters);
 	copy_failure(rollout);
 	bt_json_set_int64(arena, status, "observedGeneration",

@@ -66,17 +66,6 @@ static void enqueue_matches(struct disruption *self, struct bt_hub *hub, struct 
 		bt_json_object_at(pod, "metadata.labels"), enqueue, hub);
 }
 
-/** All budgets of a namespace: the scale of a controller has changed. */
-static void enqueue_all(struct disruption *self, struct bt_hub *hub, struct bt_str namespace_)
-{
-	const struct bt_groups *groups = &self->selectors.namespaces;
-	uint32_t entry = bt_groups_first(groups, namespace_);
-
-	for (; entry != BT_GROUPS_NONE; entry = bt_groups_next(groups, entry)) {
-		bt_hub_enqueue(hub, bt_groups_key(groups, entry));
-	}
-}
-
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
 	struct disruption *self = data;
@@ -94,7 +83,14 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 		if (observed->type != BT_CHANGE_MODIFIED ||
 			bt_json_int64_at(observed->before, "spec.replicas", 0) !=
 				bt_json_int64_at(observed->after, "spec.replicas", 0)) {
-			enqueue_all(self, hub, bt_key_namespace(observed->key));
+			/* All budgets of a namespace: the scale of a controller has changed. */
+			struct bt_str namespace_ = bt_key_namespace(observed->key);
+			const struct bt_groups *groups = &self->selectors.namespaces;
+			uint32_t entry = bt_groups_first(groups, namespace_);
+
+			for (; entry != BT_GROUPS_NONE; entry = bt_groups_next(groups, entry)) {
+				bt_hub_enqueue(hub, bt_groups_key(groups, entry));
+			}
 		}
 		return;
 	}
@@ -184,31 +180,6 @@ static bool is_disrupted(struct pass *pass, struct bt_str name)
 	return bt_json_get(disrupted, name) != NULL && bt_json_get(pass->forgotten, name) == NULL;
 }
 
-/** Entries whose pod is gone or goes, or that are too old. */
-static void forget_disrupted(struct pass *pass)
-{
-	const struct bt_json_value *disrupted =
-		bt_json_object_at(pass->budget, "status.disruptedPods");
-
-	pass->forgotten = bt_json_new(pass->arena, BT_JSON_OBJECT);
-	for (uint32_t i = 0; i < disrupted->count; i++) {
-		const struct bt_json_member *member = &disrupted->members[i];
-		const struct bt_pod_record *pod = bt_pod_index_find(pass->hub,
-			bt_api_key(pass->arena, bt_key_namespace(pass->key), member->name));
-		struct bt_json_value *entry = bt_json_new(pass->arena, BT_JSON_OBJECT);
-		int64_t until;
-
-		bt_json_set_value(pass->arena, entry, "at", member->value);
-		until = bt_tree_seconds(entry, "at") * BT_NS_PER_SECOND + DISRUPTED_NS;
-		if (pod == NULL || pod->deleting || until <= pass->now_ns) {
-			bt_json_set(pass->arena, pass->forgotten, member->name,
-				bt_json_new(pass->arena, BT_JSON_NULL));
-		} else if (until < pass->next_ns) {
-			pass->next_ns = until;
-		}
-	}
-}
-
 static void count_pod(struct pass *pass, const struct bt_stored *stored,
 	const struct bt_selector_entry *selector, struct bt_arena *scratch)
 {
@@ -254,27 +225,6 @@ static void count_pods(struct pass *pass)
 }
 
 /* --- the budget --- */
-
-static void want(struct pass *pass, int32_t *out_expected, int32_t *out_desired)
-{
-	const struct bt_json_value *unavailable =
-		bt_json_find_path(pass->budget, "spec.maxUnavailable");
-	const struct bt_json_value *available =
-		bt_json_find_path(pass->budget, "spec.minAvailable");
-
-	*out_expected = pass->pods;
-	*out_desired = 0;
-	if (unavailable != NULL) {
-		int32_t most = bt_tree_scaled(unavailable, pass->scale, true);
-		*out_expected = pass->scale;
-		*out_desired = pass->scale > most ? pass->scale - most : 0;
-	} else if (available != NULL && available->type == BT_JSON_STRING) {
-		*out_expected = pass->scale;
-		*out_desired = bt_tree_scaled(available, pass->scale, true);
-	} else {
-		*out_desired = bt_tree_scaled(available, pass->pods, true);
-	}
-}
 
 static bool write_status(struct pass *pass, int32_t expected, int32_t desired)
 {
@@ -324,10 +274,45 @@ static bool sync(
 	if (pass.budget == NULL) {
 		return true;
 	}
-	forget_disrupted(&pass);
+	/* Entries whose pod is gone or goes, or that are too old. */
+	const struct bt_json_value *disrupted =
+		bt_json_object_at(pass.budget, "status.disruptedPods");
+
+	pass.forgotten = bt_json_new(pass.arena, BT_JSON_OBJECT);
+	for (uint32_t i = 0; i < disrupted->count; i++) {
+		const struct bt_json_member *member = &disrupted->members[i];
+		const struct bt_pod_record *pod = bt_pod_index_find(
+			pass.hub, bt_api_key(pass.arena, bt_key_namespace(pass.key), member->name));
+		struct bt_json_value *entry = bt_json_new(pass.arena, BT_JSON_OBJECT);
+		int64_t until;
+
+		bt_json_set_value(pass.arena, entry, "at", member->value);
+		until = bt_tree_seconds(entry, "at") * BT_NS_PER_SECOND + DISRUPTED_NS;
+		if (pod == NULL || pod->deleting || until <= pass.now_ns) {
+			bt_json_set(pass.arena, pass.forgotten, member->name,
+				bt_json_new(pass.arena, BT_JSON_NULL));
+		} else if (until < pass.next_ns) {
+			pass.next_ns = until;
+		}
+	}
 	count_pods(&pass);
 	bt_vec_finish(&pass.owners);
-	want(&pass, &expected, &desired);
+	const struct bt_json_value *unavailable =
+		bt_json_find_path(pass.budget, "spec.maxUnavailable");
+	const struct bt_json_value *available = bt_json_find_path(pass.budget, "spec.minAvailable");
+
+	expected = pass.pods;
+	desired = 0;
+	if (unavailable != NULL) {
+		int32_t most = bt_tree_scaled(unavailable, pass.scale, true);
+		expected = pass.scale;
+		desired = pass.scale > most ? pass.scale - most : 0;
+	} else if (available != NULL && available->type == BT_JSON_STRING) {
+		expected = pass.scale;
+		desired = bt_tree_scaled(available, pass.scale, true);
+	} else {
+		desired = bt_tree_scaled(available, pass.pods, true);
+	}
 	if (pass.next_ns != INT64_MAX) {
 		bt_hub_enqueue_at(hub, key, pass.next_ns);
 	}

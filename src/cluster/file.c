@@ -110,9 +110,20 @@ static bool is_gzipped(int descriptor)
 		magic[0] == 0x1f && magic[1] == 0x8b;
 }
 
-static int read_descriptor(
-	int descriptor, size_t bytes_max, struct bt_file *out_file, struct berth_error *err)
+int bt_file_read(
+	const char *path, size_t bytes_max, struct bt_file *out_file, struct berth_error *err)
 {
+	int descriptor;
+	if (strcmp(path, "-") == 0) {
+		/* A copy, because closing the stream would close the number, which the next open
+		 * would get. */
+		descriptor = dup(STDIN_FILENO);
+	} else {
+		descriptor = open(path, O_RDONLY | O_CLOEXEC);
+	}
+	if (descriptor < 0) {
+		return system_error(err);
+	}
 	struct stat status;
 	int result;
 	size_t read_max = bytes_max < BT_FILE_READ_BYTES_MAX ? bytes_max : BT_FILE_READ_BYTES_MAX;
@@ -132,23 +143,6 @@ static int read_descriptor(
 	}
 	(void)close(descriptor); /* read only: nothing can be lost */
 	return result;
-}
-
-int bt_file_read(
-	const char *path, size_t bytes_max, struct bt_file *out_file, struct berth_error *err)
-{
-	int descriptor;
-	if (strcmp(path, "-") == 0) {
-		/* A copy, because closing the stream would close the number, which the next open
-		 * would get. */
-		descriptor = dup(STDIN_FILENO);
-	} else {
-		descriptor = open(path, O_RDONLY | O_CLOEXEC);
-	}
-	if (descriptor < 0) {
-		return system_error(err);
-	}
-	return read_descriptor(descriptor, bytes_max, out_file, err);
 }
 
 void bt_file_finish(struct bt_file *file)

@@ -171,34 +171,31 @@ static void note_owners(
 	}
 }
 
-/** Those that waited for the end of this dependent, and those that depend on it. */
-static void note_end(struct collector *self, struct bt_hub *hub, const struct bt_observed *observed)
-{
-	const struct bt_json_value *owners =
-		bt_json_array_at(observed->after, "metadata.ownerReferences");
-	struct bt_str uid = bt_json_text_at(observed->after, "metadata.uid");
-
-	bt_garbage_links_remove(&self->links, observed->resource->collection, observed->key);
-	for (uint32_t i = 0; i < owners->count; i++) {
-		uint32_t entry = bt_groups_first(
-			&self->waiting, bt_json_text_at(owners->elements[i], "uid"));
-		for (; entry != BT_GROUPS_NONE; entry = bt_groups_next(&self->waiting, entry)) {
-			bt_hub_enqueue(hub, bt_groups_key(&self->waiting, entry));
-		}
-	}
-	for (uint32_t link = bt_garbage_links_of(&self->links, uid); link != BT_LINK_NONE;
-		link = self->links.links.items[link].next) {
-		const struct bt_garbage_link *found = &self->links.links.items[link];
-		enqueue_object(hub, found->collection, bt_str_from(found->key));
-	}
-}
-
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
 	struct collector *self = data;
 
 	if (observed->type == BT_CHANGE_DELETED) {
-		note_end(self, hub, observed);
+		/* Those that waited for the end of this dependent, and those that depend on it. */
+		const struct bt_json_value *owners =
+			bt_json_array_at(observed->after, "metadata.ownerReferences");
+		struct bt_str uid = bt_json_text_at(observed->after, "metadata.uid");
+
+		bt_garbage_links_remove(
+			&self->links, observed->resource->collection, observed->key);
+		for (uint32_t i = 0; i < owners->count; i++) {
+			uint32_t entry = bt_groups_first(
+				&self->waiting, bt_json_text_at(owners->elements[i], "uid"));
+			for (; entry != BT_GROUPS_NONE;
+				entry = bt_groups_next(&self->waiting, entry)) {
+				bt_hub_enqueue(hub, bt_groups_key(&self->waiting, entry));
+			}
+		}
+		for (uint32_t link = bt_garbage_links_of(&self->links, uid); link != BT_LINK_NONE;
+			link = self->links.links.items[link].next) {
+			const struct bt_garbage_link *found = &self->links.links.items[link];
+			enqueue_object(hub, found->collection, bt_str_from(found->key));
+		}
 		return;
 	}
 	note_owners(self, hub, observed);
@@ -331,27 +328,6 @@ static bool delete_in_foreground(struct pass *pass)
 	return blocked ? succeeded : remove_finalizer(pass, FOREGROUND);
 }
 
-static bool orphan_dependents(struct pass *pass)
-{
-	struct bt_str uid = bt_json_text_at(pass->object, "metadata.uid");
-	struct bt_arena scratch = {0};
-	uint32_t link = bt_garbage_links_of(&pass->self->links, uid);
-	bool succeeded = true;
-
-	for (; link != BT_LINK_NONE; link = pass->self->links.links.items[link].next) {
-		struct dependent dependent;
-
-		if (read_dependent(pass, link, uid, &scratch, &dependent)) {
-			succeeded = bt_tree_release(pass->hub, dependent.resource, dependent.object,
-					    uid, &scratch) &&
-				succeeded;
-		}
-		bt_arena_reset(&scratch);
-	}
-	bt_arena_finish(&scratch);
-	return succeeded && remove_finalizer(pass, ORPHAN);
-}
-
 static bool sync(
 	void *data, struct bt_hub *hub, struct bt_str item, struct bt_arena *arena, int64_t now_ns)
 {
@@ -372,7 +348,23 @@ static bool sync(
 		return true;
 	}
 	if (bt_tree_is_deleting(pass.object) && has_finalizer(pass.object, ORPHAN)) {
-		return orphan_dependents(&pass);
+		struct bt_str uid = bt_json_text_at(pass.object, "metadata.uid");
+		struct bt_arena scratch = {0};
+		uint32_t link = bt_garbage_links_of(&pass.self->links, uid);
+		bool succeeded = true;
+
+		for (; link != BT_LINK_NONE; link = pass.self->links.links.items[link].next) {
+			struct dependent dependent;
+
+			if (read_dependent(&pass, link, uid, &scratch, &dependent)) {
+				succeeded = bt_tree_release(pass.hub, dependent.resource,
+						    dependent.object, uid, &scratch) &&
+					succeeded;
+			}
+			bt_arena_reset(&scratch);
+		}
+		bt_arena_finish(&scratch);
+		return succeeded && remove_finalizer(&pass, ORPHAN);
 	}
 	if (bt_tree_is_deleting(pass.object) && has_finalizer(pass.object, FOREGROUND)) {
 		return delete_in_foreground(&pass);

@@ -21,31 +21,6 @@ static void take_note(void *context, const struct bt_store_change *change)
 	bt_vec_push(&hub->notes, note);
 }
 
-/** What there is already comes as added. */
-static void note_everything(struct bt_hub *hub)
-{
-	uint32_t count = bt_store_collection_count(hub->store);
-
-	for (uint32_t collection = 0; collection < count; collection++) {
-		struct bt_store_walk walk;
-		struct bt_stored *stored;
-
-		if (bt_store_walk_begin(
-			    hub->store, collection, 0, BT_STR(""), BT_STR(""), &walk, NULL) != 0) {
-			continue;
-		}
-		while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
-			struct bt_hub_note note = {
-				.type = BT_CHANGE_ADDED,
-				.collection = collection,
-				.after = bt_stored_share(stored),
-			};
-			bt_vec_push(&hub->notes, note);
-		}
-		bt_store_walk_end(&walk);
-	}
-}
-
 /** "apps/replicasets", "pods", or "*" for every resource. */
 static bool names_resource(const char *pattern, const struct bt_api_resource *resource)
 {
@@ -131,21 +106,6 @@ static void look_at(struct bt_hub *hub, const struct bt_hub_note *note)
 	bt_arena_reset(&hub->note_arena);
 }
 
-static void look_at_changes(struct bt_hub *hub)
-{
-	for (uint32_t i = 0; i < hub->notes.count; i++) {
-		struct bt_hub_note note = hub->notes.items[i];
-		look_at(hub, &note);
-		bt_stored_release(note.before);
-		bt_stored_release(note.after);
-	}
-	/* A burst (or the start) must not keep its memory forever. */
-	if (hub->notes.capacity > 65536) {
-		bt_vec_finish(&hub->notes);
-	}
-	hub->notes.count = 0;
-}
-
 /* --- turns --- */
 
 /** The next controller that has something to do; false: none has. */
@@ -162,21 +122,6 @@ static bool next_turn(struct bt_hub *hub)
 	return false;
 }
 
-static void sync_one(struct bt_hub *hub)
-{
-	const struct bt_hub_member *member = &hub->members[hub->current];
-	uint32_t slot = bt_hub_queue_take(&hub->queue, hub->current);
-	const struct bt_hub_item *item = &hub->queue.items.items[slot];
-	struct bt_str key = {item->key, item->key_length};
-	bool succeeded;
-
-	hub->turn_left--;
-	hub->work++;
-	succeeded = member->ops->sync(member->self, hub, key, &hub->sync_arena, hub->now_ns);
-	bt_arena_reset(&hub->sync_arena);
-	bt_hub_queue_done(&hub->queue, slot, succeeded, hub->now_ns);
-}
-
 int64_t bt_controllers_run(struct bt_controllers *controllers, int64_t now_ns)
 {
 	struct bt_hub *hub = &controllers->hub;
@@ -184,7 +129,17 @@ int64_t bt_controllers_run(struct bt_controllers *controllers, int64_t now_ns)
 	hub->now_ns = now_ns;
 	hub->work = 0;
 	for (;;) {
-		look_at_changes(hub);
+		for (uint32_t i = 0; i < hub->notes.count; i++) {
+			struct bt_hub_note note = hub->notes.items[i];
+			look_at(hub, &note);
+			bt_stored_release(note.before);
+			bt_stored_release(note.after);
+		}
+		/* A burst (or the start) must not keep its memory forever. */
+		if (hub->notes.capacity > 65536) {
+			bt_vec_finish(&hub->notes);
+		}
+		hub->notes.count = 0;
 		bt_hub_queue_promote(&hub->queue, now_ns);
 		if (hub->turn_left == 0 && (hub->member_count == 0 || !next_turn(hub))) {
 			return bt_hub_queue_next_due(&hub->queue);
@@ -192,7 +147,18 @@ int64_t bt_controllers_run(struct bt_controllers *controllers, int64_t now_ns)
 		if (hub->work >= BT_HUB_WORK_PER_RUN) {
 			return now_ns;
 		}
-		sync_one(hub);
+		const struct bt_hub_member *member = &hub->members[hub->current];
+		uint32_t slot = bt_hub_queue_take(&hub->queue, hub->current);
+		const struct bt_hub_item *item = &hub->queue.items.items[slot];
+		struct bt_str key = {item->key, item->key_length};
+		bool succeeded;
+
+		hub->turn_left--;
+		hub->work++;
+		succeeded =
+			member->ops->sync(member->self, hub, key, &hub->sync_arena, hub->now_ns);
+		bt_arena_reset(&hub->sync_arena);
+		bt_hub_queue_done(&hub->queue, slot, succeeded, hub->now_ns);
 	}
 }
 
@@ -248,16 +214,6 @@ static void add_member(struct bt_hub *hub, const struct bt_controller_ops *ops)
 	member->self = ops->create != NULL ? ops->create(hub) : NULL;
 }
 
-static void copy_options(struct bt_hub *hub, const struct bt_controllers_options *options)
-{
-	hub->options = *options;
-	hub->names = BT_NEW_ARRAY(char *, options->name_count);
-	for (uint32_t i = 0; i < options->name_count; i++) {
-		hub->names[i] = bt_strndup(options->names[i], strlen(options->names[i]));
-	}
-	hub->options.names = (const char *const *)hub->names;
-}
-
 int bt_controllers_create(struct bt_api *api, const struct bt_controllers_options *options,
 	struct bt_controllers **out_controllers, struct berth_error *err)
 {
@@ -273,7 +229,12 @@ int bt_controllers_create(struct bt_api *api, const struct bt_controllers_option
 	hub->api = api;
 	hub->store = bt_api_store(api);
 	hub->now_ns = bt_api_now_ns(api);
-	copy_options(hub, options);
+	hub->options = *options;
+	hub->names = BT_NEW_ARRAY(char *, options->name_count);
+	for (uint32_t i = 0; i < options->name_count; i++) {
+		hub->names[i] = bt_strndup(options->names[i], strlen(options->names[i]));
+	}
+	hub->options.names = (const char *const *)hub->names;
 	bt_hub_queue_init(&hub->queue);
 	bt_pod_index_init(&hub->pods);
 	hub->pod_collection = bt_resources_builtin(bt_api_resources(api), "", "pods")->collection;
@@ -285,7 +246,27 @@ int bt_controllers_create(struct bt_api *api, const struct bt_controllers_option
 	}
 	/* The first turn is the first member's. */
 	hub->current = hub->member_count != 0 ? hub->member_count - 1 : 0;
-	note_everything(hub);
+	/* What there is already comes as added. */
+	uint32_t count = bt_store_collection_count(hub->store);
+
+	for (uint32_t collection = 0; collection < count; collection++) {
+		struct bt_store_walk walk;
+		struct bt_stored *stored;
+
+		if (bt_store_walk_begin(
+			    hub->store, collection, 0, BT_STR(""), BT_STR(""), &walk, NULL) != 0) {
+			continue;
+		}
+		while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+			struct bt_hub_note note = {
+				.type = BT_CHANGE_ADDED,
+				.collection = collection,
+				.after = bt_stored_share(stored),
+			};
+			bt_vec_push(&hub->notes, note);
+		}
+		bt_store_walk_end(&walk);
+	}
 	bt_store_on_change(hub->store, take_note, hub);
 	*out_controllers = controllers;
 	return 0;

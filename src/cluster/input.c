@@ -125,23 +125,6 @@ static void skip_separators(struct bt_json_reader *reader)
 	}
 }
 
-static int read_json(struct document *document, struct bt_str text, struct berth_error *err)
-{
-	struct bt_json_reader reader;
-	bt_json_reader_init(&reader, text);
-	for (skip_separators(&reader); reader.position < reader.end; skip_separators(&reader)) {
-		document->origin.document++;
-		int result = read_value(document, &reader, err);
-		if (result == BERTH_ERR_SYNTAX) {
-			result = bt_error_wrap(err, result, "line %lu", line_of(&reader));
-		}
-		if (result < 0) {
-			return wrap_document(document, result, err);
-		}
-	}
-	return 0;
-}
-
 #if BT_HAVE_YAML
 static int read_yaml_document(
 	struct document *document, struct bt_str json, struct berth_error *err)
@@ -207,16 +190,6 @@ static int read_yaml(struct document *document, struct bt_str text, struct berth
 }
 #endif
 
-static struct bt_file without_byte_order_mark(const struct bt_file *file)
-{
-	struct bt_file rest = *file;
-	if (rest.length >= 3 && memcmp(rest.data, "\xef\xbb\xbf", 3) == 0) {
-		rest.data += 3;
-		rest.length -= 3;
-	}
-	return rest;
-}
-
 /** What a wrong link saves: a page that says that nothing is there, or that wants a login. */
 static bool is_page(const struct bt_file *file)
 {
@@ -236,30 +209,42 @@ static bool is_binary(const struct bt_file *file)
 		memchr(file->data, '\0', length) != NULL;
 }
 
-static int refuse_other_files(
-	const struct document *document, const struct bt_file *file, struct berth_error *err)
+static int read_content(
+	struct document *document, const struct bt_file *whole, struct berth_error *err)
 {
-	const char *what = is_page(file) ? "a page of a web site or XML"
-		: is_binary(file)        ? "binary data"
-					 : NULL;
-	return what == NULL
+	struct bt_file rest = *whole;
+	if (rest.length >= 3 && memcmp(rest.data, "\xef\xbb\xbf", 3) == 0) {
+		rest.data += 3;
+		rest.length -= 3;
+	}
+	struct bt_file file = rest;
+	struct bt_str text = {file.data, (uint32_t)file.length};
+	const char *what = is_page(&file) ? "a page of a web site or XML"
+		: is_binary(&file)        ? "binary data"
+					  : NULL;
+	int result = what == NULL
 		? 0
 		: bt_error_set(err, BERTH_ERR_SYNTAX,
 			  "%s: this is %s, not a manifest in YAML or JSON",
 			  document->input->sources.items[document->origin.source], what);
-}
-
-static int read_content(
-	struct document *document, const struct bt_file *whole, struct berth_error *err)
-{
-	struct bt_file file = without_byte_order_mark(whole);
-	struct bt_str text = {file.data, (uint32_t)file.length};
-	int result = refuse_other_files(document, &file, err);
 	if (result < 0) {
 		return result;
 	}
 	if (bt_file_is_json(&file)) {
-		return read_json(document, text, err);
+		struct bt_json_reader reader;
+		bt_json_reader_init(&reader, text);
+		for (skip_separators(&reader); reader.position < reader.end;
+			skip_separators(&reader)) {
+			document->origin.document++;
+			result = read_value(document, &reader, err);
+			if (result == BERTH_ERR_SYNTAX) {
+				result = bt_error_wrap(err, result, "line %lu", line_of(&reader));
+			}
+			if (result < 0) {
+				return wrap_document(document, result, err);
+			}
+		}
+		return 0;
 	}
 	if (file.length > BT_INPUT_YAML_BYTES_MAX) {
 		return bt_error_set(err, BERTH_ERR_TOO_LARGE, "%s: more than %zu bytes of YAML",

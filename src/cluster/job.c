@@ -31,45 +31,35 @@ static void destroy(void *data)
 
 /* --- changes --- */
 
-static void observe_pod(
-	struct bt_jobs *self, struct bt_hub *hub, const struct bt_observed *observed)
-{
-	const struct bt_json_value *owner = bt_controller_owner_of(observed->after);
-	const struct bt_pod_record *record = bt_pod_index_find(hub, observed->key);
-	struct bt_arena arena = {0};
-
-	bt_owners_enqueue(hub, observed, "Job", NULL);
-	if (record == NULL || !record->job_tracking) {
-		bt_groups_remove(&self->tracked, observed->key);
-	} else if (bt_str_equal_c(bt_json_text_at(owner, "kind"), "Job")) {
-		bt_groups_put(&self->tracked, observed->key,
-			bt_api_key(&arena, bt_key_namespace(observed->key),
-				bt_json_text_at(owner, "name")));
-	}
-	bt_arena_finish(&arena);
-}
-
-static void forget_retries(struct bt_jobs *self, struct bt_str uid)
-{
-	uint64_t hash = bt_str_hash(uid);
-
-	for (uint32_t i = self->retries.count; i > 0; i--) {
-		if (self->retries.items[i - 1].uid_hash == hash) {
-			bt_vec_remove_swap(&self->retries, i - 1);
-		}
-	}
-}
-
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
 	struct bt_jobs *self = data;
 
 	if (observed->resource == self->pods) {
-		observe_pod(self, hub, observed);
+		const struct bt_json_value *owner = bt_controller_owner_of(observed->after);
+		const struct bt_pod_record *record = bt_pod_index_find(hub, observed->key);
+		struct bt_arena arena = {0};
+
+		bt_owners_enqueue(hub, observed, "Job", NULL);
+		if (record == NULL || !record->job_tracking) {
+			bt_groups_remove(&self->tracked, observed->key);
+		} else if (bt_str_equal_c(bt_json_text_at(owner, "kind"), "Job")) {
+			bt_groups_put(&self->tracked, observed->key,
+				bt_api_key(&arena, bt_key_namespace(observed->key),
+					bt_json_text_at(owner, "name")));
+		}
+		bt_arena_finish(&arena);
 		return;
 	}
 	if (observed->type == BT_CHANGE_DELETED) {
-		forget_retries(self, bt_json_text_at(observed->after, "metadata.uid"));
+		struct bt_str uid = bt_json_text_at(observed->after, "metadata.uid");
+		uint64_t hash = bt_str_hash(uid);
+
+		for (uint32_t i = self->retries.count; i > 0; i--) {
+			if (self->retries.items[i - 1].uid_hash == hash) {
+				bt_vec_remove_swap(&self->retries, i - 1);
+			}
+		}
 	}
 	bt_hub_enqueue(hub, observed->key);
 }
@@ -112,12 +102,6 @@ static void set_condition(struct bt_job_pass *pass, const char *type, const char
 static bool is_condition(const struct bt_job_pass *pass, const char *type)
 {
 	return bt_condition_is(pass->conditions, type, "True");
-}
-
-static bool is_done(const struct bt_job_pass *pass)
-{
-	return pass->completion_count < 0 ? pass->succeeded > 0 && pass->active_count == 0
-					  : pass->succeeded >= pass->completion_count;
 }
 
 static int64_t restarts_of(const struct bt_job_pass *pass)
@@ -221,15 +205,6 @@ static void manage(struct bt_job_pass *pass)
 	}
 }
 
-static void suspend(struct bt_job_pass *pass)
-{
-	if (!is_condition(pass, "Suspended")) {
-		tell(pass, "Normal", "Suspended", BT_STR("Job suspended"));
-	}
-	set_condition(pass, "Suspended", "True", "JobSuspended", BT_STR("Job suspended"));
-	bt_job_remove_active(pass, pass->active_count);
-}
-
 static bool write_status(struct bt_job_pass *pass, bool suspended)
 {
 	struct bt_arena *arena = pass->arena;
@@ -269,14 +244,20 @@ static void bring_in_order(struct bt_job_pass *pass, bool suspended)
 	const struct bt_json_value *target = bt_condition_find(pass->conditions, "FailureTarget");
 	const char *reason = failure_of(pass, &message);
 
-	if (is_condition(pass, "SuccessCriteriaMet") || is_done(pass)) {
+	if (is_condition(pass, "SuccessCriteriaMet") ||
+		(pass->completion_count < 0 ? pass->succeeded > 0 && pass->active_count == 0
+					    : pass->succeeded >= pass->completion_count)) {
 		complete(pass);
 	} else if (target != NULL && reason == NULL) {
 		fail(pass, "BackoffLimitExceeded", bt_json_text_at(target, "message"));
 	} else if (reason != NULL) {
 		fail(pass, reason, message);
 	} else if (suspended) {
-		suspend(pass);
+		if (!is_condition(pass, "Suspended")) {
+			tell(pass, "Normal", "Suspended", BT_STR("Job suspended"));
+		}
+		set_condition(pass, "Suspended", "True", "JobSuspended", BT_STR("Job suspended"));
+		bt_job_remove_active(pass, pass->active_count);
 	} else {
 		if (is_condition(pass, "Suspended")) {
 			set_condition(
@@ -285,30 +266,6 @@ static void bring_in_order(struct bt_job_pass *pass, bool suspended)
 		}
 		manage(pass);
 	}
-}
-
-static bool sync_job(struct bt_job_pass *pass)
-{
-	bool suspended = bt_json_bool_at(pass->job, "spec.suspend", false);
-	bool finished = is_condition(pass, "Complete") || is_condition(pass, "Failed");
-
-	bt_job_count(pass);
-	if (pass->wrong) {
-		return false;
-	}
-	/* No decision before all that finished are counted. */
-	if (!pass->more && !finished && !bt_tree_is_deleting(pass->job)) {
-		bring_in_order(pass, suspended);
-	} else if (!pass->more && finished && pass->active_count != 0) {
-		bt_job_remove_active(pass, pass->active_count);
-	}
-	if (!write_status(pass, suspended && !finished)) {
-		return false;
-	}
-	if (pass->more) {
-		bt_hub_enqueue(pass->hub, pass->key);
-	}
-	return !pass->wrong;
 }
 
 static bool sync(
@@ -340,7 +297,26 @@ static bool sync(
 		(pass.completion_count < 0 || pass.completion_count > BT_JOB_INDEXES_MAX)) {
 		return true;
 	}
-	return sync_job(&pass);
+	bool suspended = bt_json_bool_at(pass.job, "spec.suspend", false);
+	bool finished = is_condition(&pass, "Complete") || is_condition(&pass, "Failed");
+
+	bt_job_count(&pass);
+	if (pass.wrong) {
+		return false;
+	}
+	/* No decision before all that finished are counted. */
+	if (!pass.more && !finished && !bt_tree_is_deleting(pass.job)) {
+		bring_in_order(&pass, suspended);
+	} else if (!pass.more && finished && pass.active_count != 0) {
+		bt_job_remove_active(&pass, pass.active_count);
+	}
+	if (!write_status(&pass, suspended && !finished)) {
+		return false;
+	}
+	if (pass.more) {
+		bt_hub_enqueue(pass.hub, pass.key);
+	}
+	return !pass.wrong;
 }
 
 static const char *const resources[] = {"batch/jobs", "pods", NULL};

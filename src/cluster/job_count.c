@@ -185,24 +185,6 @@ static bool write_lists(
 		       arena, NULL) == 200;
 }
 
-/** All that are listed lose their finalizer. */
-static void untrack_listed(struct bt_job_pass *pass, const struct bt_json_value *succeeded,
-	const struct bt_json_value *failed)
-{
-	const struct bt_pod_record *pod = bt_pod_index_of_owner(pass->hub, pass->uid);
-
-	for (; pod != NULL; pod = pod->next_of_owner) {
-		if (!pod->job_tracking || !is_finished(pod) ||
-			!(bt_json_has_text(succeeded, pod->uid) ||
-				bt_json_has_text(failed, pod->uid))) {
-			continue;
-		}
-		if (!bt_job_untrack(pass->hub, pass->self, pod->key, pass->arena)) {
-			pass->wrong = true;
-		}
-	}
-}
-
 static void collect_active(struct bt_job_pass *pass)
 {
 	const struct bt_pod_record *first = bt_pod_index_of_owner(pass->hub, pass->uid);
@@ -240,7 +222,19 @@ void bt_job_count(struct bt_job_pass *pass)
 		pass->wrong = true;
 		return;
 	}
-	untrack_listed(pass, succeeded, failed);
+	/* All that are listed lose their finalizer. */
+	const struct bt_pod_record *pod = bt_pod_index_of_owner(pass->hub, pass->uid);
+
+	for (; pod != NULL; pod = pod->next_of_owner) {
+		if (!pod->job_tracking || !is_finished(pod) ||
+			!(bt_json_has_text(succeeded, pod->uid) ||
+				bt_json_has_text(failed, pod->uid))) {
+			continue;
+		}
+		if (!bt_job_untrack(pass->hub, pass->self, pod->key, pass->arena)) {
+			pass->wrong = true;
+		}
+	}
 	if (pass->wrong) {
 		/* They stay in the lists. */
 		return;

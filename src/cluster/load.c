@@ -52,14 +52,6 @@ static bool has_uid(const struct loading *loading, struct bt_str uid)
 	return false;
 }
 
-static void note_uid(struct loading *loading, struct bt_str uid)
-{
-	if (uid.length != 0 && !has_uid(loading, uid)) {
-		bt_vec_push(&loading->uids, bt_arena_str(&loading->kept, uid));
-		bt_map_insert(&loading->by_uid, bt_str_hash(uid), loading->uids.count - 1);
-	}
-}
-
 /** --- objects --- */
 
 static int refuse(const struct bt_json_value *object, int code, struct bt_str message,
@@ -123,7 +115,11 @@ static int restore(struct loading *loading, const struct bt_api_resource *resour
 		result = refuse(shown, BERTH_ERR_INVALID, answer.failure.message, err);
 	} else if (answer.object != NULL) {
 		struct bt_json_value *stored = bt_api_parse_stored(answer.object, &loading->arena);
-		note_uid(loading, bt_json_text_at(stored, "metadata.uid"));
+		struct bt_str uid = bt_json_text_at(stored, "metadata.uid");
+		if (uid.length != 0 && !has_uid(loading, uid)) {
+			bt_vec_push(&loading->uids, bt_arena_str(&loading->kept, uid));
+			bt_map_insert(&loading->by_uid, bt_str_hash(uid), loading->uids.count - 1);
+		}
 		if (has_owners) {
 			struct dependent dependent = {resource,
 				bt_arena_str(&loading->kept, bt_stored_key(answer.object))};

@@ -123,21 +123,6 @@ static void delete_of(struct pass *pass, const struct bt_api_resource *resource)
 	}
 }
 
-/** Every namespaced resource once: versions share a collection. */
-static void delete_content(struct pass *pass)
-{
-	const struct bt_resources *resources = bt_api_resources(bt_hub_api(pass->hub));
-
-	for (uint32_t i = 0; i < bt_resources_count(resources); i++) {
-		const struct bt_api_resource *resource = bt_resources_at(resources, i);
-		if (resource->namespaced && (resource->flags & BT_RESOURCE_REVIEW) == 0 &&
-			(resource->verbs & 1u << BT_VERB_DELETE) != 0 &&
-			bt_resources_of_collection(resources, resource->collection) == resource) {
-			delete_of(pass, resource);
-		}
-	}
-}
-
 /* --- status --- */
 
 static void set_condition(struct pass *pass, struct bt_json_value *conditions, const char *type,
@@ -208,7 +193,17 @@ static bool sync(
 		bt_json_array_at(pass.object, "spec.finalizers")->count == 0) {
 		return true;
 	}
-	delete_content(&pass);
+	/* Every namespaced resource once: versions share a collection. */
+	const struct bt_resources *resources = bt_api_resources(bt_hub_api(pass.hub));
+
+	for (uint32_t i = 0; i < bt_resources_count(resources); i++) {
+		const struct bt_api_resource *resource = bt_resources_at(resources, i);
+		if (resource->namespaced && (resource->flags & BT_RESOURCE_REVIEW) == 0 &&
+			(resource->verbs & 1u << BT_VERB_DELETE) != 0 &&
+			bt_resources_of_collection(resources, resource->collection) == resource) {
+			delete_of(&pass, resource);
+		}
+	}
 	if (pass.remaining == 0) {
 		succeeded = finalize(&pass);
 	} else {

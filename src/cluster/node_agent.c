@@ -112,15 +112,6 @@ static void take_address(struct bt_agent_node *record, const struct bt_json_valu
 	}
 }
 
-static void enqueue_pods_of(struct bt_node_agent *agent, struct bt_str node)
-{
-	const struct bt_pod_record *pod = bt_pod_index_on_node(agent->hub, node);
-
-	for (; pod != NULL; pod = pod->next_on_node) {
-		bt_hub_enqueue(agent->hub, pod->key);
-	}
-}
-
 static void observe_node(struct bt_node_agent *agent, const struct bt_observed *observed)
 {
 	uint32_t index = find_or_add_node(agent, observed->key);
@@ -148,38 +139,18 @@ static void observe_node(struct bt_node_agent *agent, const struct bt_observed *
 		bt_hub_enqueue(agent->hub, observed->key);
 	}
 	if (record->simulated && !was_served) {
-		enqueue_pods_of(agent, observed->key);
+		struct bt_str node = observed->key;
+		const struct bt_pod_record *pod = bt_pod_index_on_node(agent->hub, node);
+
+		for (; pod != NULL; pod = pod->next_on_node) {
+			bt_hub_enqueue(agent->hub, pod->key);
+		}
 		bt_hub_enqueue(agent->hub, observed->key);
 	} else if (record->simulated &&
 		bt_condition_find(
 			bt_json_array_at(observed->after, "status.conditions"), "Ready") == NULL) {
 		bt_hub_enqueue(agent->hub, observed->key);
 	}
-}
-
-static bool sync_node(
-	struct bt_node_agent *agent, struct bt_str key, struct bt_arena *arena, int64_t now_ns)
-{
-	const struct bt_json_value *node =
-		bt_api_read(bt_hub_api(agent->hub), agent->nodes_resource, key, arena);
-	uint32_t index = find_node(agent, key);
-
-	if (node == NULL || index == BT_AGENT_NONE) {
-		return true;
-	}
-	/* Of all nodes: agents of others wait for it. */
-	if (!bt_agent_write_subnet(agent, &agent->nodes.items[index], node, arena)) {
-		return false;
-	}
-	if (!bt_node_is_simulated(node)) {
-		return true;
-	}
-	if (agent->lease_due_ns == INT64_MAX) {
-		agent->lease_due_ns = now_ns;
-		bt_hub_enqueue(agent->hub, BT_STR(BT_AGENT_LEASES_KEY));
-	}
-	return bt_agent_complete_node(agent, &agent->nodes.items[index], node, arena, now_ns) &&
-		bt_agent_ensure_lease(agent, node, arena, now_ns);
 }
 
 /* --- pods --- */
@@ -204,24 +175,6 @@ static uint32_t find_pod(const struct bt_node_agent *agent, struct bt_str key)
 	return BT_AGENT_NONE;
 }
 
-/** The address that it has already: nobody else on the node gets it. */
-static void reserve_address(
-	struct bt_node_agent *agent, struct bt_agent_pod *pod, const struct bt_json_value *tree)
-{
-	struct bt_agent_node *node = &agent->nodes.items[pod->node];
-	struct bt_str ip = bt_json_text_at(tree, "status.podIP");
-	int64_t dot = bt_str_find_last_char(ip, '.');
-	int64_t host = 0;
-
-	if (dot > 0 && bt_str_parse_int64(bt_str_sub(ip, (uint32_t)dot + 1, ip.length), &host) &&
-		host > 0 && host <= BT_AGENT_HOSTS_MAX &&
-		(node->hosts[host >> 6] >> (host & 63) & 1) == 0 &&
-		!bt_json_bool_at(tree, "spec.hostNetwork", false)) {
-		node->hosts[host >> 6] |= UINT64_C(1) << (host & 63);
-		pod->host = (uint8_t)host;
-	}
-}
-
 static void add_pod(struct bt_node_agent *agent, struct bt_str key, struct bt_str node_name,
 	const struct bt_json_value *tree)
 {
@@ -237,7 +190,19 @@ static void add_pod(struct bt_node_agent *agent, struct bt_str key, struct bt_st
 		.grace_seconds = bt_json_int64_at(tree, "metadata.deletionGracePeriodSeconds", 0),
 	};
 
-	reserve_address(agent, &pod, tree);
+	/* The address that it has already: nobody else on the node gets it. */
+	struct bt_agent_node *node = &agent->nodes.items[pod.node];
+	struct bt_str ip = bt_json_text_at(tree, "status.podIP");
+	int64_t dot = bt_str_find_last_char(ip, '.');
+	int64_t host = 0;
+
+	if (dot > 0 && bt_str_parse_int64(bt_str_sub(ip, (uint32_t)dot + 1, ip.length), &host) &&
+		host > 0 && host <= BT_AGENT_HOSTS_MAX &&
+		(node->hosts[host >> 6] >> (host & 63) & 1) == 0 &&
+		!bt_json_bool_at(tree, "spec.hostNetwork", false)) {
+		node->hosts[host >> 6] |= UINT64_C(1) << (host & 63);
+		pod.host = (uint8_t)host;
+	}
 	if (slot != BT_AGENT_NONE) {
 		agent->first_free = agent->pods.items[slot].next_free;
 		agent->pods.items[slot] = pod;
@@ -325,25 +290,6 @@ static void enqueue_waiting(struct bt_node_agent *agent, struct bt_str group)
 	}
 }
 
-/** A claim is bound: those who wait for it look again. */
-static void observe_claim(struct bt_node_agent *agent, const struct bt_observed *observed)
-{
-	if (bt_str_equal_c(bt_json_text_at(observed->after, "status.phase"), "Bound")) {
-		enqueue_waiting(agent, observed->key);
-	}
-}
-
-/** The same of a claim that has devices. */
-static void observe_devices(struct bt_node_agent *agent, const struct bt_observed *observed)
-{
-	struct bt_arena arena = {0};
-
-	if (bt_claim_is_allocated(observed->after)) {
-		enqueue_waiting(agent, bt_arena_printf(&arena, "#%.*s", BT_STR_ARG(observed->key)));
-	}
-	bt_arena_finish(&arena);
-}
-
 /* --- the controller --- */
 
 static void *create(struct bt_hub *hub)
@@ -398,9 +344,19 @@ static void observe(void *self, BT_UNUSED struct bt_hub *hub, const struct bt_ob
 	} else if (observed->resource == agent->nodes_resource) {
 		observe_node(agent, observed);
 	} else if (observed->resource == agent->claims_resource) {
-		observe_claim(agent, observed);
+		/* A claim is bound: those who wait for it look again. */
+		if (bt_str_equal_c(bt_json_text_at(observed->after, "status.phase"), "Bound")) {
+			enqueue_waiting(agent, observed->key);
+		}
 	} else {
-		observe_devices(agent, observed);
+		/* The same of a claim that has devices. */
+		struct bt_arena arena = {0};
+
+		if (bt_claim_is_allocated(observed->after)) {
+			enqueue_waiting(
+				agent, bt_arena_printf(&arena, "#%.*s", BT_STR_ARG(observed->key)));
+		}
+		bt_arena_finish(&arena);
 	}
 }
 
@@ -414,7 +370,27 @@ static bool sync(void *self, BT_UNUSED struct bt_hub *hub, struct bt_str key,
 		return bt_agent_renew_lease(agent, arena, now_ns);
 	}
 	if (bt_str_find_char(key, '/') < 0) {
-		return sync_node(agent, key, arena, now_ns);
+		const struct bt_json_value *node =
+			bt_api_read(bt_hub_api(agent->hub), agent->nodes_resource, key, arena);
+		uint32_t index = find_node(agent, key);
+
+		if (node == NULL || index == BT_AGENT_NONE) {
+			return true;
+		}
+		/* Of all nodes: agents of others wait for it. */
+		if (!bt_agent_write_subnet(agent, &agent->nodes.items[index], node, arena)) {
+			return false;
+		}
+		if (!bt_node_is_simulated(node)) {
+			return true;
+		}
+		if (agent->lease_due_ns == INT64_MAX) {
+			agent->lease_due_ns = now_ns;
+			bt_hub_enqueue(agent->hub, BT_STR(BT_AGENT_LEASES_KEY));
+		}
+		return bt_agent_complete_node(
+			       agent, &agent->nodes.items[index], node, arena, now_ns) &&
+			bt_agent_ensure_lease(agent, node, arena, now_ns);
 	}
 	slot = find_pod(agent, key);
 	return slot == BT_AGENT_NONE || bt_agent_sync_pod(agent, slot, arena, now_ns);

@@ -135,18 +135,6 @@ static bool fits_node(struct bt_node_agent *agent, const struct bt_agent_node *r
 	return true;
 }
 
-static struct bt_agent_refusal too_little(
-	const struct bt_agent_resource *resource, int64_t requested, struct bt_arena *arena)
-{
-	return (struct bt_agent_refusal){
-		.reason = bt_arena_printf(arena, "OutOf%s", resource->name),
-		.message = bt_arena_printf(arena,
-			"Pod was rejected: Node didn't have enough resource: %s, requested: "
-			"%" PRId64 ", used: %" PRId64 ", capacity: %" PRId64,
-			resource->name, requested, resource->used, resource->capacity),
-	};
-}
-
 static void count_request(struct bt_agent_node *node, struct bt_agent_amount *amounts,
 	uint32_t *count, struct bt_str name, int64_t amount)
 {
@@ -215,7 +203,15 @@ bool bt_agent_admit(struct bt_node_agent *agent, struct bt_agent_pod *pod, bool 
 			&node->resources.items[amounts[i].resource];
 		if (resource->used > resource->capacity ||
 			amounts[i].amount > resource->capacity - resource->used) {
-			*out_refusal = too_little(resource, amounts[i].amount, arena);
+			*out_refusal = (struct bt_agent_refusal){
+				.reason = bt_arena_printf(arena, "OutOf%s", resource->name),
+				.message = bt_arena_printf(arena,
+					"Pod was rejected: Node didn't have enough resource: %s, "
+			                "requested: "
+					"%" PRId64 ", used: %" PRId64 ", capacity: %" PRId64,
+					resource->name, amounts[i].amount, resource->used,
+					resource->capacity),
+			};
 			return false;
 		}
 	}

@@ -53,36 +53,6 @@ static void tell(struct pass *pass, const char *type, const char *reason, struct
 		reason, message);
 }
 
-static void tell_started(struct pass *pass)
-{
-	const struct bt_json_value *containers = bt_json_array_at(pass->pod, "spec.containers");
-
-	for (uint32_t i = 0; i < containers->count && take_event_tokens(pass, 3); i++) {
-		struct bt_str name = bt_json_text_at(containers->elements[i], "name");
-		struct bt_str image = bt_json_text_at(containers->elements[i], "image");
-
-		tell(pass, "Normal", "Pulled",
-			bt_arena_printf(pass->arena,
-				"Container image \"%.*s\" already present on machine",
-				BT_STR_ARG(image)));
-		tell(pass, "Normal", "Created",
-			bt_arena_printf(pass->arena, "Created container: %.*s", BT_STR_ARG(name)));
-		tell(pass, "Normal", "Started",
-			bt_arena_printf(pass->arena, "Started container %.*s", BT_STR_ARG(name)));
-	}
-}
-
-static void tell_killing(struct pass *pass)
-{
-	const struct bt_json_value *containers = bt_json_array_at(pass->pod, "spec.containers");
-
-	for (uint32_t i = 0; i < containers->count && take_event_tokens(pass, 1); i++) {
-		tell(pass, "Normal", "Killing",
-			bt_arena_printf(pass->arena, "Stopping container %.*s",
-				BT_STR_ARG(bt_json_text_at(containers->elements[i], "name"))));
-	}
-}
-
 /* --- parts --- */
 
 /** false: try again. What is gone or has changed comes back as a change. */
@@ -108,16 +78,6 @@ static int64_t later(const struct pass *pass, int64_t delay_ns)
 	return delay_ns > INT64_MAX - pass->now_ns ? INT64_MAX : pass->now_ns + delay_ns;
 }
 
-static int64_t exit_code_of(const struct pass *pass)
-{
-	int64_t code = 0;
-
-	return bt_str_parse_int64(bt_tree_annotation(pass->pod, BT_ANNOTATION_EXIT_CODE), &code) &&
-			code > 0 && code <= 255
-		? code
-		: 0;
-}
-
 /** false: it runs until it is deleted. */
 static bool run_time_of(const struct pass *pass, int64_t *out_ns)
 {
@@ -139,18 +99,6 @@ static bool run_time_of(const struct pass *pass, int64_t *out_ns)
 
 /* --- start --- */
 
-static bool refuse(struct pass *pass, const struct bt_agent_refusal *refusal)
-{
-	struct bt_json_value *status = bt_json_new(pass->arena, BT_JSON_OBJECT);
-
-	bt_json_set_c(pass->arena, status, "phase", "Failed");
-	bt_json_set_str(pass->arena, status, "reason", refusal->reason);
-	bt_json_set_str(pass->arena, status, "message", refusal->message);
-	bt_json_set_str(pass->arena, status, "startTime", bt_time_text(pass->arena, pass->now_ns));
-	tell(pass, "Warning", bt_arena_str(pass->arena, refusal->reason).data, refusal->message);
-	return write_status(pass, status);
-}
-
 static void start_clock(struct pass *pass, int64_t started_ns)
 {
 	int64_t run_time;
@@ -162,14 +110,6 @@ static void start_clock(struct pass *pass, int64_t started_ns)
 		wait_until(pass,
 			run_time > INT64_MAX - started_ns ? INT64_MAX : started_ns + run_time);
 	}
-}
-
-/** It ran before this process did. */
-static void take_over(struct pass *pass)
-{
-	int64_t started = bt_tree_seconds(pass->pod, "status.startTime");
-
-	start_clock(pass, started != 0 ? started * BT_NS_PER_SECOND : pass->now_ns);
 }
 
 /** Files often say no more of a pod than that it runs: its agent knows the rest. */
@@ -257,7 +197,21 @@ static bool start(struct pass *pass)
 		return false;
 	}
 	start_clock(pass, pass->now_ns);
-	tell_started(pass);
+	const struct bt_json_value *containers = bt_json_array_at(pass->pod, "spec.containers");
+
+	for (uint32_t i = 0; i < containers->count && take_event_tokens(pass, 3); i++) {
+		struct bt_str name = bt_json_text_at(containers->elements[i], "name");
+		struct bt_str image = bt_json_text_at(containers->elements[i], "image");
+
+		tell(pass, "Normal", "Pulled",
+			bt_arena_printf(pass->arena,
+				"Container image \"%.*s\" already present on machine",
+				BT_STR_ARG(image)));
+		tell(pass, "Normal", "Created",
+			bt_arena_printf(pass->arena, "Created container: %.*s", BT_STR_ARG(name)));
+		tell(pass, "Normal", "Started",
+			bt_arena_printf(pass->arena, "Started container %.*s", BT_STR_ARG(name)));
+	}
 	return true;
 }
 
@@ -271,10 +225,22 @@ static bool accept(struct pass *pass)
 		return false;
 	}
 	if (!bt_agent_admit(pass->agent, pass->record, runs, pass->arena, &refusal)) {
-		return refuse(pass, &refusal);
+		struct bt_json_value *status = bt_json_new(pass->arena, BT_JSON_OBJECT);
+
+		bt_json_set_c(pass->arena, status, "phase", "Failed");
+		bt_json_set_str(pass->arena, status, "reason", refusal.reason);
+		bt_json_set_str(pass->arena, status, "message", refusal.message);
+		bt_json_set_str(
+			pass->arena, status, "startTime", bt_time_text(pass->arena, pass->now_ns));
+		tell(pass, "Warning", bt_arena_str(pass->arena, refusal.reason).data,
+			refusal.message);
+		return write_status(pass, status);
 	}
 	if (runs) {
-		take_over(pass);
+		/* It ran before this process did. */
+		int64_t started = bt_tree_seconds(pass->pod, "status.startTime");
+
+		start_clock(pass, started != 0 ? started * BT_NS_PER_SECOND : pass->now_ns);
 		return true;
 	}
 	pass->record->stage = BT_AGENT_STARTING;
@@ -289,29 +255,33 @@ static bool accept(struct pass *pass)
 
 /* --- while it runs --- */
 
-static bool complete(struct pass *pass)
-{
-	int64_t exit_code = exit_code_of(pass);
-	int64_t run_time = 0;
-
-	if (exit_code != 0 &&
-		bt_str_equal_c(bt_json_text_at(pass->pod, "spec.restartPolicy"), "OnFailure")) {
-		(void)run_time_of(pass, &run_time);
-		wait_until(pass,
-			later(pass, run_time > RESTART_DELAY_NS ? run_time : RESTART_DELAY_NS));
-		return write_status(pass,
-			bt_agent_restarted_status(pass->pod, exit_code, pass->arena, pass->now_ns));
-	}
-	return write_status(
-		pass, bt_agent_ended_status(pass->pod, exit_code, pass->arena, pass->now_ns));
-}
-
 static bool run(struct pass *pass)
 {
 	struct bt_json_value *status;
 
 	if (pass->record->completes && pass->now_ns >= pass->record->due_ns) {
-		return complete(pass);
+		int64_t code = 0;
+		int64_t exit_code =
+			bt_str_parse_int64(
+				bt_tree_annotation(pass->pod, BT_ANNOTATION_EXIT_CODE), &code) &&
+				code > 0 && code <= 255
+			? code
+			: 0;
+		int64_t run_time = 0;
+
+		if (exit_code != 0 &&
+			bt_str_equal_c(
+				bt_json_text_at(pass->pod, "spec.restartPolicy"), "OnFailure")) {
+			(void)run_time_of(pass, &run_time);
+			wait_until(pass,
+				later(pass,
+					run_time > RESTART_DELAY_NS ? run_time : RESTART_DELAY_NS));
+			return write_status(pass,
+				bt_agent_restarted_status(
+					pass->pod, exit_code, pass->arena, pass->now_ns));
+		}
+		return write_status(pass,
+			bt_agent_ended_status(pass->pod, exit_code, pass->arena, pass->now_ns));
 	}
 	if (pass->record->completes) {
 		wait_until(pass, pass->record->due_ns);
@@ -371,7 +341,15 @@ static bool stop(struct pass *pass)
 	if (record->stage != BT_AGENT_STOPPING) {
 		record->stage = BT_AGENT_STOPPING;
 		record->due_ns = due;
-		tell_killing(pass);
+		const struct bt_json_value *containers =
+			bt_json_array_at(pass->pod, "spec.containers");
+
+		for (uint32_t i = 0; i < containers->count && take_event_tokens(pass, 1); i++) {
+			tell(pass, "Normal", "Killing",
+				bt_arena_printf(pass->arena, "Stopping container %.*s",
+					BT_STR_ARG(
+						bt_json_text_at(containers->elements[i], "name"))));
+		}
 	} else if (due < record->due_ns) {
 		record->due_ns = due;
 	}

@@ -100,21 +100,6 @@ static struct bt_json_value *copy_conditions(const struct picture *picture)
 		picture->arena, bt_json_array_at(picture->pod, "status.conditions"), false);
 }
 
-static void set_ended_conditions(const struct picture *picture, struct bt_json_value *conditions)
-{
-	const char *reason = picture->exit_code == 0 ? "PodCompleted" : "PodFailed";
-	const struct condition ended[] = {
-		{"PodReadyToStartContainers", false, NULL, NULL},
-		{"Initialized", true, picture->exit_code == 0 ? reason : NULL, NULL},
-		{"Ready", false, reason, NULL},
-		{"ContainersReady", false, reason, NULL},
-	};
-
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(ended); i++) {
-		set_condition(picture, conditions, &ended[i]);
-	}
-}
-
 struct bt_json_value *bt_agent_gated_conditions(
 	const struct bt_json_value *pod, struct bt_arena *arena, int64_t now_ns)
 {
@@ -340,7 +325,17 @@ struct bt_json_value *bt_agent_ended_status(
 
 	picture.running = false;
 	picture.exit_code = exit_code;
-	set_ended_conditions(&picture, conditions);
+	const char *reason = picture.exit_code == 0 ? "PodCompleted" : "PodFailed";
+	const struct condition ended[] = {
+		{"PodReadyToStartContainers", false, NULL, NULL},
+		{"Initialized", true, picture.exit_code == 0 ? reason : NULL, NULL},
+		{"Ready", false, reason, NULL},
+		{"ContainersReady", false, reason, NULL},
+	};
+
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(ended); i++) {
+		set_condition(&picture, conditions, &ended[i]);
+	}
 	bt_json_set_c(arena, status, "phase", exit_code == 0 ? "Succeeded" : "Failed");
 	bt_json_set_value(arena, status, "conditions", conditions);
 	set_containers(&picture, status);

@@ -119,39 +119,36 @@ static void observe_claim(
 	}
 }
 
-/** Who waits for a consumer is told who that is to be. Not at once: most pods find their node
- * before that. */
-static void observe_pod(
-	struct bt_binder *self, struct bt_hub *hub, const struct bt_observed *observed)
-{
-	const struct bt_json_value *volumes = bt_json_array_at(observed->after, "spec.volumes");
-	bool waits = observed->type != BT_CHANGE_DELETED &&
-		bt_json_text_at(observed->after, "spec.nodeName").length == 0;
-
-	for (uint32_t i = 0; i < volumes->count; i++) {
-		struct bt_arena arena = {0};
-		struct bt_str name = bt_pv_claim_of_volume(
-			&arena, bt_key_name(observed->key), volumes->elements[i]);
-		struct bt_str use =
-			bt_arena_printf(&arena, "%.*s#%u", BT_STR_ARG(observed->key), i);
-		struct bt_str claim = bt_api_key(&arena, bt_key_namespace(observed->key), name);
-
-		if (name.length != 0 && !waits) {
-			bt_groups_remove(&self->waiting, use);
-		} else if (name.length != 0 && bt_groups_of(&self->waiting, use).length == 0) {
-			bt_groups_put(&self->waiting, use, claim);
-			bt_hub_enqueue_at(hub, claim, bt_hub_now_ns(hub) + TELL_AFTER_NS);
-		}
-		bt_arena_finish(&arena);
-	}
-}
-
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
 	struct bt_binder *self = data;
 
 	if (observed->resource == self->pods) {
-		observe_pod(self, hub, observed);
+		/* Who waits for a consumer is told who that is to be. Not at once: most pods find
+		 * their node before that. */
+		const struct bt_json_value *volumes =
+			bt_json_array_at(observed->after, "spec.volumes");
+		bool waits = observed->type != BT_CHANGE_DELETED &&
+			bt_json_text_at(observed->after, "spec.nodeName").length == 0;
+
+		for (uint32_t i = 0; i < volumes->count; i++) {
+			struct bt_arena arena = {0};
+			struct bt_str name = bt_pv_claim_of_volume(
+				&arena, bt_key_name(observed->key), volumes->elements[i]);
+			struct bt_str use =
+				bt_arena_printf(&arena, "%.*s#%u", BT_STR_ARG(observed->key), i);
+			struct bt_str claim =
+				bt_api_key(&arena, bt_key_namespace(observed->key), name);
+
+			if (name.length != 0 && !waits) {
+				bt_groups_remove(&self->waiting, use);
+			} else if (name.length != 0 &&
+				bt_groups_of(&self->waiting, use).length == 0) {
+				bt_groups_put(&self->waiting, use, claim);
+				bt_hub_enqueue_at(hub, claim, bt_hub_now_ns(hub) + TELL_AFTER_NS);
+			}
+			bt_arena_finish(&arena);
+		}
 		return;
 	}
 	if (observed->resource == self->volumes) {
@@ -181,24 +178,6 @@ static bool write_phase(
 	return bt_tree_write_status(pass->hub, pass->self->volumes, volume, status, pass->arena);
 }
 
-/** Its claim is gone. */
-static bool reclaim(struct bt_binder_pass *pass, const struct bt_json_value *volume)
-{
-	uint16_t code;
-
-	if (!write_phase(pass, volume, "Released")) {
-		return false;
-	}
-	if (!bt_str_equal_c(
-		    bt_json_text_at(volume, "spec.persistentVolumeReclaimPolicy"), "Delete") ||
-		bt_tree_is_deleting(volume)) {
-		return true;
-	}
-	code = bt_hub_delete(pass->hub, pass->self->volumes, pass->key, -1,
-		bt_json_text_at(volume, "metadata.uid"), pass->arena);
-	return code == 200 || code == 404 || code == 409;
-}
-
 static bool sync_volume(struct bt_binder_pass *pass)
 {
 	struct bt_api *api = bt_hub_api(pass->hub);
@@ -216,7 +195,20 @@ static bool sync_volume(struct bt_binder_pass *pass)
 	}
 	owner = bt_api_read(api, pass->self->claims, claim, pass->arena);
 	if (owner == NULL || !bt_str_equal(bt_json_text_at(owner, "metadata.uid"), uid)) {
-		return reclaim(pass, volume);
+		/* Its claim is gone. */
+		uint16_t code;
+
+		if (!write_phase(pass, volume, "Released")) {
+			return false;
+		}
+		if (!bt_str_equal_c(bt_json_text_at(volume, "spec.persistentVolumeReclaimPolicy"),
+			    "Delete") ||
+			bt_tree_is_deleting(volume)) {
+			return true;
+		}
+		code = bt_hub_delete(pass->hub, pass->self->volumes, pass->key, -1,
+			bt_json_text_at(volume, "metadata.uid"), pass->arena);
+		return code == 200 || code == 404 || code == 409;
 	}
 	if (bt_str_equal(bt_json_text_at(owner, "spec.volumeName"), pass->key)) {
 		return write_phase(pass, volume, "Bound");

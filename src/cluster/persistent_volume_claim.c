@@ -92,30 +92,6 @@ static bool provision(
 /** Pods that a message names; one for each claim is what is usual. */
 #define NAMED_PODS_MAX 20
 
-static void tell_waiting(struct bt_binder_pass *pass, const struct bt_json_value *claim)
-{
-	const struct bt_groups *waiting = &pass->self->waiting;
-	uint32_t entry = bt_groups_first(waiting, pass->key);
-	struct bt_strbuf names = {0};
-	uint32_t count = 0;
-
-	for (; entry != BT_GROUPS_NONE && count < NAMED_PODS_MAX;
-		entry = bt_groups_next(waiting, entry), count++) {
-		struct bt_str use = bt_key_name(bt_groups_key(waiting, entry));
-		struct bt_str pod = bt_str_sub(use, 0, (uint32_t)bt_str_find_last_char(use, '#'));
-		bt_strbuf_printf(&names, "%s%.*s", count != 0 ? "," : "", BT_STR_ARG(pod));
-	}
-	if (count == 0) {
-		tell(pass, claim, "Normal", "WaitForFirstConsumer",
-			BT_STR("waiting for first consumer to be created before binding"));
-	} else {
-		tell(pass, claim, "Normal", "WaitForPodScheduled",
-			bt_arena_printf(pass->arena, "waiting for pod%s %s to be scheduled",
-				count != 1 ? "s" : "", bt_strbuf_c(&names)));
-	}
-	bt_strbuf_finish(&names);
-}
-
 /* --- claims --- */
 
 static bool bind_to(
@@ -145,7 +121,27 @@ static bool sync_unbound(struct bt_binder_pass *pass, const struct bt_json_value
 		return bind_to(pass, claim, volume);
 	}
 	if (delayed && bt_tree_annotation(claim, BT_PV_SELECTED_NODE).length == 0) {
-		tell_waiting(pass, claim);
+		const struct bt_groups *waiting = &pass->self->waiting;
+		uint32_t entry = bt_groups_first(waiting, pass->key);
+		struct bt_strbuf names = {0};
+		uint32_t count = 0;
+
+		for (; entry != BT_GROUPS_NONE && count < NAMED_PODS_MAX;
+			entry = bt_groups_next(waiting, entry), count++) {
+			struct bt_str use = bt_key_name(bt_groups_key(waiting, entry));
+			struct bt_str pod =
+				bt_str_sub(use, 0, (uint32_t)bt_str_find_last_char(use, '#'));
+			bt_strbuf_printf(&names, "%s%.*s", count != 0 ? "," : "", BT_STR_ARG(pod));
+		}
+		if (count == 0) {
+			tell(pass, claim, "Normal", "WaitForFirstConsumer",
+				BT_STR("waiting for first consumer to be created before binding"));
+		} else {
+			tell(pass, claim, "Normal", "WaitForPodScheduled",
+				bt_arena_printf(pass->arena, "waiting for pod%s %s to be scheduled",
+					count != 1 ? "s" : "", bt_strbuf_c(&names)));
+		}
+		bt_strbuf_finish(&names);
 		return true;
 	}
 	provisioner = bt_json_text_at(class_, "provisioner");

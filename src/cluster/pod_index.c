@@ -101,29 +101,6 @@ static int64_t seconds_of(struct bt_str text)
 	return text.length != 0 && bt_time_parse(text, &time, NULL) == 0 ? time.seconds : 0;
 }
 
-static void read_status(const struct bt_json_value *pod, struct bt_pod_record *record)
-{
-	const struct bt_json_value *conditions = bt_json_array_at(pod, "status.conditions");
-	const struct bt_json_value *containers = bt_json_array_at(pod, "status.containerStatuses");
-	int64_t restarts = 0;
-
-	for (uint32_t i = 0; i < conditions->count; i++) {
-		const struct bt_json_value *condition = conditions->elements[i];
-		if (bt_str_equal_c(bt_json_text_at(condition, "type"), "Ready")) {
-			record->ready =
-				bt_str_equal_c(bt_json_text_at(condition, "status"), "True");
-			record->ready_since_seconds =
-				seconds_of(bt_json_text_at(condition, "lastTransitionTime"));
-		}
-	}
-	for (uint32_t i = 0; i < containers->count; i++) {
-		int64_t count = bt_json_int64_at(containers->elements[i], "restartCount", 0);
-		restarts += count > 0 && count < INT32_MAX ? count : 0;
-	}
-	record->phase = phase_of(pod);
-	record->restart_count = restarts < INT32_MAX ? (int32_t)restarts : INT32_MAX;
-}
-
 static int32_t deletion_cost_of(const struct bt_json_value *pod)
 {
 	/* The name has dots, so it is no path. */
@@ -147,12 +124,6 @@ static struct bt_str hash_label_of(const struct bt_json_value *labels)
 		hash = bt_json_get(labels, BT_STR("controller-revision-hash"));
 	}
 	return hash != NULL ? hash->text : BT_STR("");
-}
-
-static bool is_tracked(const struct bt_json_value *pod)
-{
-	return bt_json_has_text(bt_json_array_at(pod, "metadata.finalizers"),
-		BT_STR("batch.kubernetes.io/job-tracking"));
 }
 
 static struct bt_str put_text(char **position, struct bt_str text)
@@ -189,8 +160,27 @@ static struct bt_pod_record *new_record(struct bt_str key, const struct bt_json_
 	record->created_seconds = seconds_of(bt_json_text_at(pod, "metadata.creationTimestamp"));
 	record->deletion_cost = deletion_cost_of(pod);
 	record->label_bits = bt_label_bits(labels);
-	record->job_tracking = is_tracked(pod);
-	read_status(pod, record);
+	record->job_tracking = bt_json_has_text(bt_json_array_at(pod, "metadata.finalizers"),
+		BT_STR("batch.kubernetes.io/job-tracking"));
+	const struct bt_json_value *conditions = bt_json_array_at(pod, "status.conditions");
+	const struct bt_json_value *containers = bt_json_array_at(pod, "status.containerStatuses");
+	int64_t restarts = 0;
+
+	for (uint32_t i = 0; i < conditions->count; i++) {
+		const struct bt_json_value *condition = conditions->elements[i];
+		if (bt_str_equal_c(bt_json_text_at(condition, "type"), "Ready")) {
+			record->ready =
+				bt_str_equal_c(bt_json_text_at(condition, "status"), "True");
+			record->ready_since_seconds =
+				seconds_of(bt_json_text_at(condition, "lastTransitionTime"));
+		}
+	}
+	for (uint32_t i = 0; i < containers->count; i++) {
+		int64_t count = bt_json_int64_at(containers->elements[i], "restartCount", 0);
+		restarts += count > 0 && count < INT32_MAX ? count : 0;
+	}
+	record->phase = phase_of(pod);
+	record->restart_count = restarts < INT32_MAX ? (int32_t)restarts : INT32_MAX;
 	return record;
 }
 
@@ -279,26 +269,6 @@ static void unlink_owner(struct bt_pod_index *index, struct bt_pod_record *recor
 	}
 }
 
-static void link_node(struct bt_pod_index *index, struct bt_pod_record *record)
-{
-	struct bt_pod_record *first;
-
-	if (record->node_name.length == 0) {
-		return;
-	}
-	first = find_node(index, record->node_name);
-	if (first == NULL) {
-		bt_map_insert(&index->by_node, bt_str_hash(record->node_name), record->slot);
-		return;
-	}
-	record->previous_on_node = first;
-	record->next_on_node = first->next_on_node;
-	if (first->next_on_node != NULL) {
-		first->next_on_node->previous_on_node = record;
-	}
-	first->next_on_node = record;
-}
-
 static void unlink_node(struct bt_pod_index *index, struct bt_pod_record *record)
 {
 	if (record->node_name.length == 0) {
@@ -339,27 +309,22 @@ static void add_record(struct bt_pod_index *index, struct bt_pod_record *record)
 	}
 	bt_map_insert(&index->by_key, bt_str_hash(record->key), record->slot);
 	link_owner(index, record);
-	link_node(index, record);
-}
+	struct bt_pod_record *first;
 
-/** Same texts: only what lies in the record itself changed. */
-static bool texts_equal(const struct bt_pod_record *a, const struct bt_pod_record *b)
-{
-	return bt_str_equal(a->uid, b->uid) && bt_str_equal(a->owner_uid, b->owner_uid) &&
-		bt_str_equal(a->node_name, b->node_name) && bt_str_equal(a->hash, b->hash);
-}
-
-static void refresh(struct bt_pod_record *record, const struct bt_pod_record *fresh)
-{
-	record->phase = fresh->phase;
-	record->ready = fresh->ready;
-	record->deleting = fresh->deleting;
-	record->restart_count = fresh->restart_count;
-	record->deletion_cost = fresh->deletion_cost;
-	record->created_seconds = fresh->created_seconds;
-	record->ready_since_seconds = fresh->ready_since_seconds;
-	record->label_bits = fresh->label_bits;
-	record->job_tracking = fresh->job_tracking;
+	if (record->node_name.length == 0) {
+		return;
+	}
+	first = find_node(index, record->node_name);
+	if (first == NULL) {
+		bt_map_insert(&index->by_node, bt_str_hash(record->node_name), record->slot);
+		return;
+	}
+	record->previous_on_node = first;
+	record->next_on_node = first->next_on_node;
+	if (first->next_on_node != NULL) {
+		first->next_on_node->previous_on_node = record;
+	}
+	first->next_on_node = record;
 }
 
 void bt_pod_index_observe(struct bt_pod_index *index, enum bt_change_type type, struct bt_str key,
@@ -375,9 +340,22 @@ void bt_pod_index_observe(struct bt_pod_index *index, enum bt_change_type type, 
 		return;
 	}
 	record = new_record(key, pod);
-	if (old != NULL && texts_equal(old, record)) {
+	/* Same texts: only what lies in the record itself changed. */
+	if (old != NULL &&
+		(bt_str_equal(old->uid, record->uid) &&
+			bt_str_equal(old->owner_uid, record->owner_uid) &&
+			bt_str_equal(old->node_name, record->node_name) &&
+			bt_str_equal(old->hash, record->hash))) {
 		/* In its place: lists keep their order. */
-		refresh(old, record);
+		old->phase = record->phase;
+		old->ready = record->ready;
+		old->deleting = record->deleting;
+		old->restart_count = record->restart_count;
+		old->deletion_cost = record->deletion_cost;
+		old->created_seconds = record->created_seconds;
+		old->ready_since_seconds = record->ready_since_seconds;
+		old->label_bits = record->label_bits;
+		old->job_tracking = record->job_tracking;
 		bt_free(record);
 		return;
 	}

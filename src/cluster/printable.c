@@ -3,21 +3,6 @@
 
 #include "base/unicode.h"
 
-static void append_escaped(struct bt_strbuf *out, uint32_t rune)
-{
-	if (rune == '\n') {
-		bt_strbuf_append_c(out, "\\n");
-	} else if (rune == '\t') {
-		bt_strbuf_append_c(out, "\\t");
-	} else if (rune < 0x80) {
-		bt_strbuf_printf(out, "\\x%02x", rune);
-	} else if (rune <= 0xffff) {
-		bt_strbuf_printf(out, "\\u%04x", rune);
-	} else {
-		bt_strbuf_printf(out, "\\U%08x", rune);
-	}
-}
-
 void bt_printable_append(struct bt_strbuf *out, struct bt_str text)
 {
 	for (uint32_t i = 0; i < text.length;) {
@@ -29,7 +14,17 @@ void bt_printable_append(struct bt_strbuf *out, struct bt_str text)
 		} else if (bt_unicode_is_print(rune)) {
 			bt_strbuf_append(out, text.data + i, length);
 		} else {
-			append_escaped(out, rune);
+			if (rune == '\n') {
+				bt_strbuf_append_c(out, "\\n");
+			} else if (rune == '\t') {
+				bt_strbuf_append_c(out, "\\t");
+			} else if (rune < 0x80) {
+				bt_strbuf_printf(out, "\\x%02x", rune);
+			} else if (rune <= 0xffff) {
+				bt_strbuf_printf(out, "\\u%04x", rune);
+			} else {
+				bt_strbuf_printf(out, "\\U%08x", rune);
+			}
 		}
 		i += length;
 	}

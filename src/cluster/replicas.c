@@ -140,23 +140,6 @@ static void release_strays(struct pass *pass)
 	}
 }
 
-static void collect_pods(struct pass *pass)
-{
-	const struct bt_pod_record *first = bt_pod_index_of_owner(pass->hub, pass->uid);
-	const struct bt_pod_record *record;
-	uint32_t count = 0;
-
-	for (record = first; record != NULL; record = record->next_of_owner) {
-		count += bt_pod_is_active(record);
-	}
-	pass->pods = BT_ARENA_NEW_ARRAY(pass->arena, const struct bt_pod_record *, count);
-	for (record = first; record != NULL; record = record->next_of_owner) {
-		if (bt_pod_is_active(record)) {
-			pass->pods[pass->pod_count++] = record;
-		}
-	}
-}
-
 /* --- their number --- */
 
 static void tell(struct pass *pass, const char *type, const char *reason, struct bt_str message)
@@ -190,24 +173,6 @@ static bool create_pod(struct pass *pass, struct bt_arena *scratch)
 	}
 	bt_api_answer_finish(&answer);
 	return created;
-}
-
-/** Batches of 1, 2, 4 ...: when creating cannot work, it is not tried for all of them. */
-static bool create_pods(struct pass *pass, uint32_t count)
-{
-	struct bt_arena scratch = {0};
-	bool succeeded = true;
-
-	for (uint32_t batch = 1; count > 0 && succeeded; batch *= 2) {
-		batch = batch < count ? batch : count;
-		for (uint32_t i = 0; i < batch; i++) {
-			succeeded = create_pod(pass, &scratch) && succeeded;
-			bt_arena_reset(&scratch);
-		}
-		count -= batch;
-	}
-	bt_arena_finish(&scratch);
-	return succeeded;
 }
 
 static bool delete_pods(struct pass *pass, uint32_t count)
@@ -245,7 +210,22 @@ static bool bring_in_order(struct pass *pass)
 		return true;
 	}
 	if (need > 0) {
-		return create_pods(pass, need < BURST ? (uint32_t)need : BURST);
+		/* Batches of 1, 2, 4 ...: when creating cannot work, it is not tried for all of
+		 * them. */
+		uint32_t count = need < BURST ? (uint32_t)need : BURST;
+		struct bt_arena scratch = {0};
+		bool succeeded = true;
+
+		for (uint32_t batch = 1; count > 0 && succeeded; batch *= 2) {
+			batch = batch < count ? batch : count;
+			for (uint32_t i = 0; i < batch; i++) {
+				succeeded = create_pod(pass, &scratch) && succeeded;
+				bt_arena_reset(&scratch);
+			}
+			count -= batch;
+		}
+		bt_arena_finish(&scratch);
+		return succeeded;
 	}
 	if (need < 0) {
 		return delete_pods(pass, -need < BURST ? (uint32_t)-need : BURST);
@@ -331,7 +311,19 @@ bool bt_replicas_sync(
 		/* The change brings this key back. */
 		return true;
 	}
-	collect_pods(&pass);
+	const struct bt_pod_record *first = bt_pod_index_of_owner(pass.hub, pass.uid);
+	const struct bt_pod_record *record;
+	uint32_t count = 0;
+
+	for (record = first; record != NULL; record = record->next_of_owner) {
+		count += bt_pod_is_active(record);
+	}
+	pass.pods = BT_ARENA_NEW_ARRAY(pass.arena, const struct bt_pod_record *, count);
+	for (record = first; record != NULL; record = record->next_of_owner) {
+		if (bt_pod_is_active(record)) {
+			pass.pods[pass.pod_count++] = record;
+		}
+	}
 	status = counters(&pass);
 	succeeded = bring_in_order(&pass);
 	succeeded = write_status(&pass, status) && succeeded;

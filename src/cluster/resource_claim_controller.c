@@ -105,17 +105,13 @@ static bool is_over(const struct bt_json_value *pod)
 	return bt_str_equal_c(phase, "Succeeded") || bt_str_equal_c(phase, "Failed");
 }
 
-/** The claim that the scheduler made for it; "". */
-static struct bt_str special_claim_of(const struct bt_json_value *pod)
-{
-	return bt_json_text_at(pod, "status.extendedResourceClaimStatus.resourceClaimName");
-}
-
 static void enqueue_claims_of(
 	struct bt_hub *hub, const struct bt_json_value *pod, struct bt_str namespace_)
 {
 	static const char *const lists[] = {"spec.resourceClaims", "status.resourceClaimStatuses"};
-	struct bt_str special = special_claim_of(pod);
+	/* The claim that the scheduler made for it; "". */
+	struct bt_str special =
+		bt_json_text_at(pod, "status.extendedResourceClaimStatus.resourceClaimName");
 	struct bt_arena arena = {0};
 
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(lists); i++) {
@@ -134,20 +130,6 @@ static void enqueue_claims_of(
 	bt_arena_finish(&arena);
 }
 
-static void observe_pod(
-	struct claimer *self, struct bt_hub *hub, const struct bt_observed *observed)
-{
-	if (observed->type == BT_CHANGE_DELETED) {
-		bt_groups_remove(&self->missing, observed->key);
-		bt_groups_remove(&self->unreserved, observed->key);
-	}
-	if (observed->type == BT_CHANGE_DELETED || is_over(observed->after)) {
-		enqueue_claims_of(hub, observed->after, bt_key_namespace(observed->key));
-	} else if (bt_json_array_at(observed->after, "spec.resourceClaims")->count != 0) {
-		bt_hub_enqueue(hub, observed->key);
-	}
-}
-
 static void enqueue_group(struct bt_hub *hub, const struct bt_groups *groups, struct bt_str group)
 {
 	uint32_t entry = bt_groups_first(groups, group);
@@ -157,31 +139,33 @@ static void enqueue_group(struct bt_hub *hub, const struct bt_groups *groups, st
 	}
 }
 
-static void observe_claim(
-	struct claimer *self, struct bt_hub *hub, const struct bt_observed *observed)
-{
-	const struct bt_json_value *owner = bt_controller_owner_of(observed->after);
-	struct bt_arena arena = {0};
-
-	enqueue_group(hub, &self->unreserved, observed->key);
-	if (observed->type != BT_CHANGE_DELETED) {
-		enqueue_claim(hub, observed->key);
-	} else if (bt_str_equal_c(bt_json_text_at(owner, "kind"), "Pod")) {
-		bt_hub_enqueue(hub,
-			bt_api_key(&arena, bt_key_namespace(observed->key),
-				bt_json_text_at(owner, "name")));
-	}
-	bt_arena_finish(&arena);
-}
-
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
 	struct claimer *self = data;
 
 	if (observed->resource == self->pods) {
-		observe_pod(self, hub, observed);
+		if (observed->type == BT_CHANGE_DELETED) {
+			bt_groups_remove(&self->missing, observed->key);
+			bt_groups_remove(&self->unreserved, observed->key);
+		}
+		if (observed->type == BT_CHANGE_DELETED || is_over(observed->after)) {
+			enqueue_claims_of(hub, observed->after, bt_key_namespace(observed->key));
+		} else if (bt_json_array_at(observed->after, "spec.resourceClaims")->count != 0) {
+			bt_hub_enqueue(hub, observed->key);
+		}
 	} else if (observed->resource == self->claims) {
-		observe_claim(self, hub, observed);
+		const struct bt_json_value *owner = bt_controller_owner_of(observed->after);
+		struct bt_arena arena = {0};
+
+		enqueue_group(hub, &self->unreserved, observed->key);
+		if (observed->type != BT_CHANGE_DELETED) {
+			enqueue_claim(hub, observed->key);
+		} else if (bt_str_equal_c(bt_json_text_at(owner, "kind"), "Pod")) {
+			bt_hub_enqueue(hub,
+				bt_api_key(&arena, bt_key_namespace(observed->key),
+					bt_json_text_at(owner, "name")));
+		}
+		bt_arena_finish(&arena);
 	} else if (observed->type != BT_CHANGE_DELETED) {
 		enqueue_group(hub, &self->missing, observed->key);
 	}
@@ -339,22 +323,6 @@ static bool reserve_claims(struct pass *pass)
 	return succeeded;
 }
 
-static bool sync_pod(struct pass *pass)
-{
-	struct bt_json_value *status = bt_json_new(pass->arena, BT_JSON_OBJECT);
-	bool succeeded;
-
-	if (pass->pod == NULL || bt_tree_is_deleting(pass->pod) || is_over(pass->pod)) {
-		return true;
-	}
-	succeeded = make_claims(pass, status);
-	if (!bt_tree_write_status(pass->hub, pass->self->pods, pass->pod, status, pass->arena)) {
-		return false;
-	}
-	return (bt_json_text_at(pass->pod, "spec.nodeName").length == 0 || reserve_claims(pass)) &&
-		succeeded;
-}
-
 /* --- claims: who they are reserved for --- */
 
 static bool consumer_lives(
@@ -465,7 +433,18 @@ static bool sync(
 		return sync_claim(&pass, bt_str_sub(key, 1, key.length));
 	}
 	pass.pod = bt_api_read(bt_hub_api(hub), pass.self->pods, key, arena);
-	return sync_pod(&pass);
+	struct bt_json_value *status = bt_json_new(pass.arena, BT_JSON_OBJECT);
+	bool succeeded;
+
+	if (pass.pod == NULL || bt_tree_is_deleting(pass.pod) || is_over(pass.pod)) {
+		return true;
+	}
+	succeeded = make_claims(&pass, status);
+	if (!bt_tree_write_status(pass.hub, pass.self->pods, pass.pod, status, pass.arena)) {
+		return false;
+	}
+	return (bt_json_text_at(pass.pod, "spec.nodeName").length == 0 || reserve_claims(&pass)) &&
+		succeeded;
 }
 
 static const char *const watched[] = {

@@ -30,16 +30,6 @@ static void destroy(void *data)
 	bt_free(self);
 }
 
-/** A change that may change what is used: an object comes, goes, or is finished. */
-static bool matters(const struct bt_observed *observed)
-{
-	return observed->type != BT_CHANGE_MODIFIED ||
-		!bt_str_equal(bt_json_text_at(observed->before, "status.phase"),
-			bt_json_text_at(observed->after, "status.phase")) ||
-		!bt_json_equal(bt_json_object_at(observed->before, "spec.resources"),
-			bt_json_object_at(observed->after, "spec.resources"));
-}
-
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
 	struct quotas *self = data;
@@ -54,7 +44,13 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 			bt_hub_enqueue(hub, observed->key);
 		}
 	}
-	if (self->by_namespace.by_key.count == 0 || !matters(observed)) {
+	/* A change that may change what is used: an object comes, goes, or is finished. */
+	if (self->by_namespace.by_key.count == 0 ||
+		!(observed->type != BT_CHANGE_MODIFIED ||
+			!bt_str_equal(bt_json_text_at(observed->before, "status.phase"),
+				bt_json_text_at(observed->after, "status.phase")) ||
+			!bt_json_equal(bt_json_object_at(observed->before, "spec.resources"),
+				bt_json_object_at(observed->after, "spec.resources")))) {
 		return;
 	}
 	entry = bt_groups_first(&self->by_namespace, bt_key_namespace(observed->key));

@@ -109,26 +109,6 @@ static int compare_members(const void *left, const void *right)
 	return (a->ordinal > b->ordinal) - (a->ordinal < b->ordinal);
 }
 
-static void collect(struct pass *pass)
-{
-	const struct bt_pod_record *first =
-		bt_pod_index_of_owner(pass->hub, bt_json_text_at(pass->set, "metadata.uid"));
-	const struct bt_pod_record *pod;
-	uint32_t count = 0;
-
-	for (pod = first; pod != NULL; pod = pod->next_of_owner) {
-		count++;
-	}
-	pass->members = BT_ARENA_NEW_ARRAY(pass->arena, struct member, count);
-	for (pod = first; pod != NULL; pod = pod->next_of_owner) {
-		int64_t ordinal = ordinal_of(bt_key_name(pass->key), bt_key_name(pod->key));
-		if (ordinal >= 0) {
-			pass->members[pass->member_count++] = (struct member){pod, ordinal};
-		}
-	}
-	qsort(pass->members, pass->member_count, sizeof(*pass->members), compare_members);
-}
-
 /* --- making a pod --- */
 
 static void tell(struct pass *pass, const char *type, const char *reason, struct bt_str message)
@@ -414,22 +394,6 @@ static bool write_status(struct pass *pass)
 	return bt_tree_write_status(pass->hub, pass->self->sets, pass->set, status, arena);
 }
 
-static void read_spec(struct pass *pass)
-{
-	struct bt_str hash = bt_tree_template_hash(
-		pass->arena, bt_json_object_at(pass->set, "spec.template"), NULL, 0);
-	struct bt_str current = bt_json_text_at(pass->set, "status.currentRevision");
-
-	pass->update_revision = bt_arena_printf(pass->arena, "%.*s-%.*s",
-		BT_STR_ARG(bt_str_sub(bt_key_name(pass->key), 0, 52)), BT_STR_ARG(hash));
-	pass->current_revision = current.length != 0 ? current : pass->update_revision;
-	pass->start = bt_json_int64_at(pass->set, "spec.ordinals.start", 0);
-	pass->replicas = bt_json_int64_at(pass->set, "spec.replicas", 1);
-	pass->min_ready_seconds = bt_json_int64_at(pass->set, "spec.minReadySeconds", 0);
-	pass->ordered =
-		!bt_str_equal_c(bt_json_text_at(pass->set, "spec.podManagementPolicy"), "Parallel");
-}
-
 static bool sync(
 	void *data, struct bt_hub *hub, struct bt_str key, struct bt_arena *arena, int64_t now_ns)
 {
@@ -454,8 +418,34 @@ static bool sync(
 			hub, &self->selectors, key, pass.owner_reference, is_member_name, arena)) {
 		return true;
 	}
-	read_spec(&pass);
-	collect(&pass);
+	struct bt_str hash = bt_tree_template_hash(
+		pass.arena, bt_json_object_at(pass.set, "spec.template"), NULL, 0);
+	struct bt_str current = bt_json_text_at(pass.set, "status.currentRevision");
+
+	pass.update_revision = bt_arena_printf(pass.arena, "%.*s-%.*s",
+		BT_STR_ARG(bt_str_sub(bt_key_name(pass.key), 0, 52)), BT_STR_ARG(hash));
+	pass.current_revision = current.length != 0 ? current : pass.update_revision;
+	pass.start = bt_json_int64_at(pass.set, "spec.ordinals.start", 0);
+	pass.replicas = bt_json_int64_at(pass.set, "spec.replicas", 1);
+	pass.min_ready_seconds = bt_json_int64_at(pass.set, "spec.minReadySeconds", 0);
+	pass.ordered =
+		!bt_str_equal_c(bt_json_text_at(pass.set, "spec.podManagementPolicy"), "Parallel");
+	const struct bt_pod_record *first =
+		bt_pod_index_of_owner(pass.hub, bt_json_text_at(pass.set, "metadata.uid"));
+	const struct bt_pod_record *pod;
+	uint32_t count = 0;
+
+	for (pod = first; pod != NULL; pod = pod->next_of_owner) {
+		count++;
+	}
+	pass.members = BT_ARENA_NEW_ARRAY(pass.arena, struct member, count);
+	for (pod = first; pod != NULL; pod = pod->next_of_owner) {
+		int64_t ordinal = ordinal_of(bt_key_name(pass.key), bt_key_name(pod->key));
+		if (ordinal >= 0) {
+			pass.members[pass.member_count++] = (struct member){pod, ordinal};
+		}
+	}
+	qsort(pass.members, pass.member_count, sizeof(*pass.members), compare_members);
 	if (!bt_tree_is_deleting(pass.set) && fill_places(&pass) && remove_surplus(&pass)) {
 		update_pods(&pass);
 	}

@@ -80,12 +80,6 @@ static bool is_over(const struct bt_observed *observed)
 		bt_str_equal_c(phase, "Failed");
 }
 
-/** What no node has got yet waits for the end of a claim that goes, it does not put it off. */
-static bool is_used_by(const struct bt_observed *observed)
-{
-	return !is_over(observed) && bt_json_text_at(observed->after, "spec.nodeName").length != 0;
-}
-
 static void observe_object(
 	struct protection *self, struct bt_hub *hub, const struct bt_observed *observed)
 {
@@ -111,7 +105,12 @@ static void observe_for_claims(void *data, struct bt_hub *hub, const struct bt_o
 			&arena, bt_key_name(observed->key), volumes->elements[i]);
 
 		if (name.length != 0) {
-			note_use(self, hub, observed->key, i, name, is_used_by(observed));
+			/* What no node has got yet waits for the end of a claim that goes, it does
+			 * not put it off. */
+			note_use(self, hub, observed->key, i, name,
+				!is_over(observed) &&
+					bt_json_text_at(observed->after, "spec.nodeName").length !=
+						0);
 		}
 		bt_arena_finish(&arena);
 	}

@@ -129,20 +129,6 @@ static void require_node(
 	}
 }
 
-/** Without a node: wherever the class allows first. */
-static void require_allowed(struct pass *pass, struct bt_json_value *expressions)
-{
-	const struct bt_json_value *terms = bt_json_array_at(pass->class_, "allowedTopologies");
-	const struct bt_json_value *list = bt_json_array_at(
-		terms->count != 0 ? terms->elements[0] : NULL, "matchLabelExpressions");
-
-	for (uint32_t i = 0; i < list->count; i++) {
-		add_requirement(pass, expressions, bt_json_text_at(list->elements[i], "key"),
-			bt_json_clone(
-				pass->arena, bt_json_array_at(list->elements[i], "values"), false));
-	}
-}
-
 /* --- the volume --- */
 
 static void set_affinity(
@@ -163,20 +149,6 @@ static void set_affinity(
 		bt_json_ensure_array(pass->arena, required, "nodeSelectorTerms"), term);
 }
 
-static void set_claim(struct pass *pass, struct bt_json_value *spec)
-{
-	struct bt_json_value *reference = bt_json_ensure_object(pass->arena, spec, "claimRef");
-
-	bt_json_set_c(pass->arena, reference, "apiVersion", "v1");
-	bt_json_set_c(pass->arena, reference, "kind", "PersistentVolumeClaim");
-	bt_json_set_str(pass->arena, reference, "name", bt_key_name(pass->key));
-	bt_json_set_str(pass->arena, reference, "namespace", bt_key_namespace(pass->key));
-	bt_json_set_str(pass->arena, reference, "resourceVersion",
-		bt_json_text_at(pass->claim, "metadata.resourceVersion"));
-	bt_json_set_str(
-		pass->arena, reference, "uid", bt_json_text_at(pass->claim, "metadata.uid"));
-}
-
 static struct bt_json_value *make_volume(
 	struct pass *pass, struct bt_str name, struct bt_json_value *expressions)
 {
@@ -195,7 +167,16 @@ static struct bt_json_value *make_volume(
 	bt_json_set_value(arena, spec, "capacity",
 		bt_json_clone(
 			arena, bt_json_object_at(pass->claim, "spec.resources.requests"), false));
-	set_claim(pass, spec);
+	struct bt_json_value *reference = bt_json_ensure_object(pass->arena, spec, "claimRef");
+
+	bt_json_set_c(pass->arena, reference, "apiVersion", "v1");
+	bt_json_set_c(pass->arena, reference, "kind", "PersistentVolumeClaim");
+	bt_json_set_str(pass->arena, reference, "name", bt_key_name(pass->key));
+	bt_json_set_str(pass->arena, reference, "namespace", bt_key_namespace(pass->key));
+	bt_json_set_str(pass->arena, reference, "resourceVersion",
+		bt_json_text_at(pass->claim, "metadata.resourceVersion"));
+	bt_json_set_str(
+		pass->arena, reference, "uid", bt_json_text_at(pass->claim, "metadata.uid"));
 	bt_json_set_str(arena, csi, "driver", pass->driver);
 	bt_json_set_str(arena, csi, "volumeHandle", name);
 	set_affinity(pass, spec, expressions);
@@ -204,26 +185,6 @@ static struct bt_json_value *make_volume(
 	bt_json_set_str(arena, spec, "storageClassName", bt_pv_class_of(pass->claim));
 	bt_json_set_str(arena, spec, "volumeMode", bt_json_text_at(pass->claim, "spec.volumeMode"));
 	return volume;
-}
-
-/** The scheduler is asked to choose another node. */
-static bool give_up(struct pass *pass)
-{
-	struct bt_arena *arena = pass->arena;
-	struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *metadata = bt_json_ensure_object(arena, patch, "metadata");
-
-	bt_json_set_value(arena, bt_json_ensure_object(arena, metadata, "annotations"),
-		BT_PV_SELECTED_NODE, bt_json_new(arena, BT_JSON_NULL));
-	bt_hub_event(pass->hub, "berth-provisioner", pass->self->claims, pass->claim, "Warning",
-		"ProvisioningFailed",
-		bt_arena_printf(arena,
-			"failed to provision volume with StorageClass \"%.*s\": node \"%.*s\" is "
-			"not in allowed topologies",
-			BT_STR_ARG(bt_pv_class_of(pass->claim)), BT_STR_ARG(pass->node)));
-	bt_groups_remove(&pass->self->due, pass->key);
-	return bt_hub_patch(pass->hub, pass->self->claims, BT_SUBRESOURCE_NONE, pass->key, patch,
-		       arena, NULL) == 200;
 }
 
 static bool provision(struct pass *pass)
@@ -239,11 +200,41 @@ static bool provision(struct pass *pass)
 		const struct bt_json_value *labels = bt_json_object_at(node, "metadata.labels");
 
 		if (node == NULL || !is_allowed(pass, labels)) {
-			return give_up(pass);
+			/* The scheduler is asked to choose another node. */
+			struct bt_arena *arena = pass->arena;
+			struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
+			struct bt_json_value *metadata =
+				bt_json_ensure_object(arena, patch, "metadata");
+
+			bt_json_set_value(arena,
+				bt_json_ensure_object(arena, metadata, "annotations"),
+				BT_PV_SELECTED_NODE, bt_json_new(arena, BT_JSON_NULL));
+			bt_hub_event(pass->hub, "berth-provisioner", pass->self->claims,
+				pass->claim, "Warning", "ProvisioningFailed",
+				bt_arena_printf(arena,
+					"failed to provision volume with StorageClass \"%.*s\": "
+			                "node \"%.*s\" is "
+					"not in allowed topologies",
+					BT_STR_ARG(bt_pv_class_of(pass->claim)),
+					BT_STR_ARG(pass->node)));
+			bt_groups_remove(&pass->self->due, pass->key);
+			return bt_hub_patch(pass->hub, pass->self->claims, BT_SUBRESOURCE_NONE,
+				       pass->key, patch, arena, NULL) == 200;
 		}
 		require_node(pass, labels, expressions);
 	} else {
-		require_allowed(pass, expressions);
+		/* Without a node: wherever the class allows first. */
+		const struct bt_json_value *terms =
+			bt_json_array_at(pass->class_, "allowedTopologies");
+		const struct bt_json_value *list = bt_json_array_at(
+			terms->count != 0 ? terms->elements[0] : NULL, "matchLabelExpressions");
+
+		for (uint32_t i = 0; i < list->count; i++) {
+			add_requirement(pass, expressions,
+				bt_json_text_at(list->elements[i], "key"),
+				bt_json_clone(pass->arena,
+					bt_json_array_at(list->elements[i], "values"), false));
+		}
 	}
 	code = bt_hub_create(pass->hub, pass->self->volumes, BT_STR(""),
 		make_volume(pass, name, expressions), pass->arena, NULL);
