@@ -227,30 +227,6 @@ static void collect_groups(struct bt_affinity_index *index, uint32_t slot)
 	}
 }
 
-/** One group of the slot: its sums, then the group itself when these were its last pods. */
-static void settle_group(
-	struct bt_affinity_index *index, uint32_t slot, const struct touched_group *touched)
-{
-	struct owner_group *group = &index->groups.items[touched->group];
-	int64_t delta = (int64_t)touched->after - touched->before;
-
-	for (uint32_t t = 0; t < group->terms.count && delta != 0; t++) {
-		const struct group_term *term = &group->terms.items[t];
-		add_to_term(index, term, key_domain(&index->keys.items[term->key], slot), delta);
-	}
-	group->pod_count += (uint64_t)delta;
-	if (group->pod_count == 0) {
-		drop_group(index, touched->group);
-	}
-}
-
-static void set_unlisted(struct bt_affinity_index *index, struct slot_list *list, bool unlisted)
-{
-	index->unlisted_count += unlisted;
-	index->unlisted_count -= list->unlisted;
-	list->unlisted = unlisted;
-}
-
 static void repair_pods(struct bt_affinity_index *index, uint32_t slot)
 {
 	const struct bt_node_row *row = &index->state->nodes.rows[slot];
@@ -266,14 +242,29 @@ static void repair_pods(struct bt_affinity_index *index, uint32_t slot)
 				struct slot_group of_slot = {touched.group, touched.after};
 				bt_vec_push(&list->groups, of_slot);
 			}
-			settle_group(index, slot, &touched);
+			/* One group of the slot: its sums, then the group itself when these were
+			 * its last pods. */
+			struct owner_group *group = &index->groups.items[touched.group];
+			int64_t delta = (int64_t)touched.after - touched.before;
+
+			for (uint32_t t = 0; t < group->terms.count && delta != 0; t++) {
+				const struct group_term *term = &group->terms.items[t];
+				add_to_term(index, term,
+					key_domain(&index->keys.items[term->key], slot), delta);
+			}
+			group->pod_count += (uint64_t)delta;
+			if (group->pod_count == 0) {
+				drop_group(index, touched.group);
+			}
 		}
 	}
-	set_unlisted(index, list,
-		has_pods &&
-			(!row->in_affinity_list ||
-				(row->pods_with_required_anti_affinity.count != 0 &&
-					!row->in_anti_affinity_list)));
+	bool unlisted = has_pods &&
+		(!row->in_affinity_list ||
+			(row->pods_with_required_anti_affinity.count != 0 &&
+				!row->in_anti_affinity_list));
+	index->unlisted_count += unlisted;
+	index->unlisted_count -= list->unlisted;
+	list->unlisted = unlisted;
 }
 
 /* --- keeping up --- */
@@ -288,14 +279,6 @@ static struct bt_affinity_index *create_index(struct bt_state *state)
 	return index;
 }
 
-static void repair_everything(struct bt_affinity_index *index)
-{
-	for (uint32_t slot = 0; slot < index->slots.count; slot++) {
-		repair_domains(index, slot);
-		repair_pods(index, slot);
-	}
-}
-
 /** All kinds of change since the index was read. */
 static uint32_t kinds_since(const struct bt_change_log *log, uint64_t sequence)
 {
@@ -307,13 +290,6 @@ static uint32_t kinds_since(const struct bt_change_log *log, uint64_t sequence)
 	return kinds;
 }
 
-/** Whether there is nothing to know of any slot: no pods to count, and none counted so far. */
-static bool is_idle(const struct bt_affinity_index *index)
-{
-	return index->state->affinity_pod_count == 0 && index->group_map.count == 0 &&
-		index->unlisted_count == 0;
-}
-
 static void catch_up(struct bt_affinity_index *index)
 {
 	const struct bt_state *state = index->state;
@@ -323,7 +299,10 @@ static void catch_up(struct bt_affinity_index *index)
 		behind > 16 + (uint64_t)state->nodes.slot_count * REPAIR_FACTOR;
 	uint32_t kinds;
 
-	if (is_idle(index)) {
+	/* Whether there is nothing to know of any slot: no pods to count, and none counted so far.
+	 */
+	if (index->state->affinity_pod_count == 0 && index->group_map.count == 0 &&
+		index->unlisted_count == 0) {
 		index->filled = true;
 		index->log_sequence = log->sequence;
 		return;
@@ -339,7 +318,10 @@ static void catch_up(struct bt_affinity_index *index)
 		sum_stale_keys(index);
 	}
 	if (everything) {
-		repair_everything(index);
+		for (uint32_t slot = 0; slot < index->slots.count; slot++) {
+			repair_domains(index, slot);
+			repair_pods(index, slot);
+		}
 	}
 	for (uint64_t i = index->log_sequence; !everything && i < log->sequence; i++) {
 		struct bt_change change = bt_change_log_at(log, i);

@@ -65,16 +65,6 @@ void bt_affinity_index_set_domain(
 	key->domains[slot] = domain;
 }
 
-static void reserve_slots(struct topology_key *key, uint32_t slot_capacity)
-{
-	if (key->domains != NULL && key->slot_capacity < slot_capacity) {
-		key->domains = bt_realloc_array(key->domains, slot_capacity, sizeof(*key->domains));
-		memset(key->domains + key->slot_capacity, 0,
-			(slot_capacity - key->slot_capacity) * sizeof(*key->domains));
-	}
-	key->slot_capacity = slot_capacity;
-}
-
 /**
  * Pods can name keys without end that no node has: they are looked up only when nodes got a key
  * that none had. true: some got a column; they are stale.
@@ -113,7 +103,14 @@ bool bt_affinity_index_look_up_keys(struct bt_affinity_index *index)
 
 		key->stale = key->stale || key->column->rebuild_count != key->rebuild_count;
 		stale = stale || key->stale;
-		reserve_slots(key, table->slot_capacity);
+		uint32_t slot_capacity = table->slot_capacity;
+		if (key->domains != NULL && key->slot_capacity < slot_capacity) {
+			key->domains = bt_realloc_array(
+				key->domains, slot_capacity, sizeof(*key->domains));
+			memset(key->domains + key->slot_capacity, 0,
+				(slot_capacity - key->slot_capacity) * sizeof(*key->domains));
+		}
+		key->slot_capacity = slot_capacity;
 	}
 	return stale;
 }
@@ -277,23 +274,6 @@ static void post_under(struct bt_affinity_index *index, uint32_t id, enum postin
 	}
 }
 
-static void unpost(struct bt_affinity_index *index, const struct indexed_term *indexed)
-{
-	for (uint32_t i = 0; i < indexed->link_count; i++) {
-		struct posting_link link = indexed->links[i];
-		struct posting_list *list = &index->lists.items[link.list];
-
-		bt_vec_remove_swap(&list->postings, link.position);
-		if (link.position < list->postings.count) {
-			struct posting moved = list->postings.items[link.position];
-			index->terms.items[moved.term]->links[moved.link].position = link.position;
-		}
-		if (list->postings.count == 0) {
-			drop_list(index, link.list);
-		}
-	}
-}
-
 static uint32_t requirement_rank(const struct bt_requirement *requirement)
 {
 	if (requirement->operator_ == BT_SELECTOR_IN) {
@@ -303,26 +283,21 @@ static uint32_t requirement_rank(const struct bt_requirement *requirement)
 	return requirement->operator_ == BT_SELECTOR_EXISTS ? LISTS_MAX + 1 : UINT32_MAX;
 }
 
-/** The requirement that the fewest pods are likely to meet; NULL: none asks for a label. */
-static const struct bt_requirement *required_label(const struct bt_selector *selector)
-{
-	const struct bt_requirement *best = NULL;
-
-	for (uint32_t i = 0; i < selector->requirement_count; i++) {
-		const struct bt_requirement *requirement = &selector->requirements[i];
-		uint32_t rank = requirement_rank(requirement);
-
-		if (rank != UINT32_MAX && (best == NULL || rank < requirement_rank(best))) {
-			best = requirement;
-		}
-	}
-	return best;
-}
-
 static void post(struct bt_affinity_index *index, uint32_t id)
 {
 	const struct bt_affinity_term *term = &index->terms.items[id]->term;
-	const struct bt_requirement *label = required_label(&term->selector);
+	/* The requirement that the fewest pods are likely to meet; NULL: none asks for a label. */
+	const struct bt_requirement *label = NULL;
+
+	for (uint32_t i = 0; i < term->selector.requirement_count; i++) {
+		const struct bt_requirement *requirement = &term->selector.requirements[i];
+		uint32_t rank = requirement_rank(requirement);
+
+		if (rank != UINT32_MAX && (label == NULL || rank < requirement_rank(label))) {
+			label = requirement;
+		}
+	}
+
 	struct bt_str none = BT_STR("");
 
 	if (label != NULL && requirement_rank(label) <= LISTS_MAX) {
@@ -418,7 +393,19 @@ void bt_affinity_index_drop_term(struct bt_affinity_index *index, uint32_t id)
 	bool removed = bt_map_remove(&index->term_map, indexed->hash, id);
 
 	BT_ASSERT(removed);
-	unpost(index, indexed);
+	for (uint32_t i = 0; i < indexed->link_count; i++) {
+		struct posting_link link = indexed->links[i];
+		struct posting_list *list = &index->lists.items[link.list];
+
+		bt_vec_remove_swap(&list->postings, link.position);
+		if (link.position < list->postings.count) {
+			struct posting moved = list->postings.items[link.position];
+			index->terms.items[moved.term]->links[moved.link].position = link.position;
+		}
+		if (list->postings.count == 0) {
+			drop_list(index, link.list);
+		}
+	}
 	unref_key(index, indexed->key);
 	index->terms.items[id] = NULL;
 	bt_vec_push(&index->free_terms, id);

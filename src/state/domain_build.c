@@ -86,22 +86,6 @@ static uint32_t count_slot(
 
 /* --- catching up --- */
 
-/** Room for every slot and domain. */
-static void reserve(struct bt_domain_counter *counter, const struct bt_state *state)
-{
-	bt_sparse_counts_reserve(&counter->own, state->nodes.slot_count);
-	bt_sparse_counts_reserve(&counter->pods, counter->eligibility->size);
-}
-
-static void note_bytes(struct bt_domain_counters *counters, struct bt_domain_counter *counter)
-{
-	counters->bytes -= counter->bytes;
-	counter->bytes = sizeof(*counter) + counter->arena.total_bytes +
-		bt_sparse_counts_bytes(&counter->own) + bt_sparse_counts_bytes(&counter->pods) +
-		counter->histogram.buckets.capacity * sizeof(uint32_t);
-	counters->bytes += counter->bytes;
-}
-
 static void count_set(struct bt_domain_counter *counter, const struct bt_state *state,
 	const struct bt_pod_index *index, uint32_t set_id)
 {
@@ -172,43 +156,6 @@ static void build(struct bt_domain_counter *counter, struct bt_state *state)
 	}
 }
 
-/** The sums by domain anew, from the pods of each slot. */
-static void add_up(struct bt_domain_counter *counter)
-{
-	const struct bt_sparse_counts *own = &counter->own;
-
-	bt_domain_counter_clear(counter);
-	for (uint32_t page = 0; page < own->page_count; page++) {
-		for (uint32_t i = 0; own->pages[page] != NULL && i < BT_COUNTS_PAGE; i++) {
-			uint32_t slot = page * BT_COUNTS_PAGE + i;
-			uint32_t domain = bt_eligibility_domain(counter->eligibility, slot);
-
-			if (domain != BT_NO_DOMAIN) {
-				bt_domain_counter_add(counter, domain, own->pages[page][i]);
-			}
-		}
-	}
-}
-
-/** The pods of a slot that moved, as many as the counter knows of, move with it. */
-static void follow_move(struct bt_domain_counter *counter, const struct bt_domain_move *move)
-{
-	uint32_t own = bt_sparse_count(&counter->own, move->slot);
-
-	if (move->from != BT_NO_DOMAIN) {
-		bt_domain_counter_add(counter, move->from, 0U - own);
-		if (move->emptied) {
-			bt_domain_counter_leave(counter, move->from);
-		}
-	}
-	if (move->to != BT_NO_DOMAIN) {
-		if (move->entered) {
-			bt_domain_counter_enter(counter, move->to);
-		}
-		bt_domain_counter_add(counter, move->to, own);
-	}
-}
-
 static void follow_nodes(struct bt_domain_counter *counter)
 {
 	const struct bt_eligibility *eligibility = counter->eligibility;
@@ -216,10 +163,39 @@ static void follow_nodes(struct bt_domain_counter *counter)
 
 	if (counter->epoch != eligibility->epoch || many != counter->uses_histogram ||
 		eligibility->move_count - counter->move_count > BT_MOVES_MAX) {
-		add_up(counter);
+		/* The sums by domain anew, from the pods of each slot. */
+		const struct bt_sparse_counts *own = &counter->own;
+
+		bt_domain_counter_clear(counter);
+		for (uint32_t page = 0; page < own->page_count; page++) {
+			for (uint32_t i = 0; own->pages[page] != NULL && i < BT_COUNTS_PAGE; i++) {
+				uint32_t slot = page * BT_COUNTS_PAGE + i;
+				uint32_t domain = bt_eligibility_domain(counter->eligibility, slot);
+
+				if (domain != BT_NO_DOMAIN) {
+					bt_domain_counter_add(counter, domain, own->pages[page][i]);
+				}
+			}
+		}
 	} else {
 		for (uint64_t i = counter->move_count; i < eligibility->move_count; i++) {
-			follow_move(counter, bt_eligibility_move(eligibility, i));
+			/* The pods of a slot that moved, as many as the counter knows of, move with
+			 * it. */
+			const struct bt_domain_move *move = bt_eligibility_move(eligibility, i);
+			uint32_t own = bt_sparse_count(&counter->own, move->slot);
+
+			if (move->from != BT_NO_DOMAIN) {
+				bt_domain_counter_add(counter, move->from, 0U - own);
+				if (move->emptied) {
+					bt_domain_counter_leave(counter, move->from);
+				}
+			}
+			if (move->to != BT_NO_DOMAIN) {
+				if (move->entered) {
+					bt_domain_counter_enter(counter, move->to);
+				}
+				bt_domain_counter_add(counter, move->to, own);
+			}
 		}
 	}
 }
@@ -256,7 +232,9 @@ void bt_domain_counter_catch_up(struct bt_domain_counters *counters,
 	struct bt_eligibility *eligibility = counter->eligibility;
 
 	bt_eligibility_catch_up(&counters->eligibilities, state, eligibility);
-	reserve(counter, state);
+	/* Room for every slot and domain. */
+	bt_sparse_counts_reserve(&counter->own, state->nodes.slot_count);
+	bt_sparse_counts_reserve(&counter->pods, counter->eligibility->size);
 	if (!repair_pays(counter, state)) {
 		build(counter, state);
 	} else {
@@ -276,5 +254,9 @@ void bt_domain_counter_catch_up(struct bt_domain_counters *counters,
 	if (counter->extremes_stale) {
 		bt_domain_counter_find_extremes(counter);
 	}
-	note_bytes(counters, counter);
+	counters->bytes -= counter->bytes;
+	counter->bytes = sizeof(*counter) + counter->arena.total_bytes +
+		bt_sparse_counts_bytes(&counter->own) + bt_sparse_counts_bytes(&counter->pods) +
+		counter->histogram.buckets.capacity * sizeof(uint32_t);
+	counters->bytes += counter->bytes;
 }

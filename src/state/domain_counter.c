@@ -22,24 +22,6 @@ const struct bt_label_column *bt_state_label_column(struct bt_state *state, stru
 
 /* --- the question --- */
 
-static void append_identity(struct bt_strbuf *key, const struct bt_counter_spec *spec)
-{
-	bt_strbuf_reset(key);
-	bt_key_append_u32(key, spec->term_count);
-	for (uint32_t i = 0; i < spec->term_count; i++) {
-		const struct bt_counted_term *term = &spec->terms[i];
-
-		bt_key_append_u32(key, term->in_every_namespace);
-		bt_key_append_u32(key, term->namespace_count);
-		for (uint32_t n = 0; n < term->namespace_count; n++) {
-			bt_key_append_str(key, term->namespaces[n]);
-		}
-		bt_key_append_selector(key, term->selector);
-	}
-	bt_key_append_u32(key, spec->live_only);
-	bt_eligibility_append_identity(key, &spec->nodes);
-}
-
 static int compare_symbols(const void *a, const void *b)
 {
 	uint32_t x = ((const bt_sym *)a)->id;
@@ -114,20 +96,6 @@ static struct bt_domain_counter *create_counter(struct bt_state *state,
 	return counter;
 }
 
-static void destroy_counter(struct bt_state *state, struct bt_domain_counters *counters,
-	struct bt_domain_counter *counter)
-{
-	for (uint32_t i = 0; i < counter->term_count; i++) {
-		release_term(state, &counter->terms[i]);
-	}
-	bt_eligibility_unref(&counters->eligibilities, counter->eligibility);
-	bt_sparse_counts_finish(&counter->own);
-	bt_sparse_counts_finish(&counter->pods);
-	bt_vec_finish(&counter->histogram.buckets);
-	bt_arena_finish(&counter->arena);
-	bt_free(counter);
-}
-
 /* --- keeping them --- */
 
 static uint64_t counter_hash(const void *owner, uint32_t id)
@@ -151,18 +119,6 @@ static void unlink_counter(struct bt_domain_counters *counters, struct bt_domain
 	}
 }
 
-static void link_newest(struct bt_domain_counters *counters, struct bt_domain_counter *counter)
-{
-	counter->newer = NULL;
-	counter->older = counters->newest;
-	if (counters->newest != NULL) {
-		counters->newest->newer = counter;
-	} else {
-		counters->oldest = counter;
-	}
-	counters->newest = counter;
-}
-
 static void drop_counter(struct bt_state *state, struct bt_domain_counter *counter)
 {
 	struct bt_domain_counters *counters = state->domain_counters;
@@ -173,7 +129,15 @@ static void drop_counter(struct bt_state *state, struct bt_domain_counter *count
 	counters->bytes -= counter->bytes;
 	counters->items.items[counter->id] = NULL;
 	bt_vec_push(&counters->free_ids, counter->id);
-	destroy_counter(state, counters, counter);
+	for (uint32_t i = 0; i < counter->term_count; i++) {
+		release_term(state, &counter->terms[i]);
+	}
+	bt_eligibility_unref(&counters->eligibilities, counter->eligibility);
+	bt_sparse_counts_finish(&counter->own);
+	bt_sparse_counts_finish(&counter->pods);
+	bt_vec_finish(&counter->histogram.buckets);
+	bt_arena_finish(&counter->arena);
+	bt_free(counter);
 }
 
 static struct bt_domain_counter *find_counter(
@@ -226,7 +190,21 @@ const struct bt_domain_counter *bt_domain_counter_get(
 	struct bt_domain_counter *counter;
 	uint64_t hash;
 
-	append_identity(&counters->key, spec);
+	struct bt_strbuf *key = &counters->key;
+	bt_strbuf_reset(key);
+	bt_key_append_u32(key, spec->term_count);
+	for (uint32_t i = 0; i < spec->term_count; i++) {
+		const struct bt_counted_term *term = &spec->terms[i];
+
+		bt_key_append_u32(key, term->in_every_namespace);
+		bt_key_append_u32(key, term->namespace_count);
+		for (uint32_t n = 0; n < term->namespace_count; n++) {
+			bt_key_append_str(key, term->namespaces[n]);
+		}
+		bt_key_append_selector(key, term->selector);
+	}
+	bt_key_append_u32(key, spec->live_only);
+	bt_eligibility_append_identity(key, &spec->nodes);
 	if (counters->key.length > IDENTITY_BYTES_MAX) {
 		bt_strbuf_finish(&counters->key);
 		return NULL;
@@ -243,7 +221,14 @@ const struct bt_domain_counter *bt_domain_counter_get(
 	} else {
 		unlink_counter(counters, counter);
 	}
-	link_newest(counters, counter);
+	counter->newer = NULL;
+	counter->older = counters->newest;
+	if (counters->newest != NULL) {
+		counters->newest->newer = counter;
+	} else {
+		counters->oldest = counter;
+	}
+	counters->newest = counter;
 	counter->asked = state->snapshot.refresh_count;
 	bt_domain_counter_catch_up(counters, counter, state);
 	while (bytes_held(counters) > counters->bytes_max &&

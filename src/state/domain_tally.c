@@ -38,24 +38,6 @@ static void grow_entries(struct bt_domain_tally *tally)
 	bt_free(old);
 }
 
-/** Frees an entry; those behind it that probed past it move up. */
-static void free_entry(struct bt_domain_tally *tally, struct bt_domain_sum *entry)
-{
-	uint32_t mask = tally->entry_capacity - 1;
-	uint32_t gap = (uint32_t)(entry - tally->entries);
-
-	for (uint32_t at = (gap + 1) & mask; tally->entries[at].domain != 0; at = (at + 1) & mask) {
-		uint32_t home =
-			bt_domain_tally_home(tally->entries[at].domain, tally->entry_capacity);
-
-		if (((at - home) & mask) >= ((at - gap) & mask)) {
-			tally->entries[gap] = tally->entries[at];
-			gap = at;
-		}
-	}
-	tally->entries[gap] = (struct bt_domain_sum){0};
-}
-
 static void reserve_domains(struct bt_domain_tally *tally, uint32_t domain_count)
 {
 	uint32_t old = tally->domain_capacity;
@@ -97,19 +79,6 @@ static void use_entries(struct bt_domain_tally *tally)
 	bt_free(by_domain);
 }
 
-static void use_array(struct bt_domain_tally *tally, uint32_t domain_count)
-{
-	reserve_domains(tally, domain_count);
-	for (uint32_t i = 0; i < tally->entry_capacity; i++) {
-		if (tally->entries[i].domain != 0) {
-			tally->by_domain[tally->entries[i].domain] = tally->entries[i].count;
-		}
-	}
-	bt_free(tally->entries);
-	tally->entries = NULL;
-	tally->entry_capacity = 0;
-}
-
 void bt_domain_tally_add(
 	struct bt_domain_tally *tally, uint32_t domain, int64_t delta, uint32_t domain_count)
 {
@@ -123,7 +92,16 @@ void bt_domain_tally_add(
 	BT_ASSERT(domain < domain_count);
 	if (tally->by_domain == NULL) {
 		if (tally->occupied_count >= domain_count / ARRAY_SHARE) {
-			use_array(tally, domain_count);
+			reserve_domains(tally, domain_count);
+			for (uint32_t i = 0; i < tally->entry_capacity; i++) {
+				if (tally->entries[i].domain != 0) {
+					tally->by_domain[tally->entries[i].domain] =
+						tally->entries[i].count;
+				}
+			}
+			bt_free(tally->entries);
+			tally->entries = NULL;
+			tally->entry_capacity = 0;
 		}
 	} else if (array_is_sparse(tally, domain_count)) {
 		use_entries(tally);
@@ -147,7 +125,21 @@ void bt_domain_tally_add(
 	if (*count == 0) {
 		tally->occupied_count--;
 		if (entry != NULL) {
-			free_entry(tally, entry);
+			/* Frees an entry; those behind it that probed past it move up. */
+			uint32_t mask = tally->entry_capacity - 1;
+			uint32_t gap = (uint32_t)(entry - tally->entries);
+
+			for (uint32_t at = (gap + 1) & mask; tally->entries[at].domain != 0;
+				at = (at + 1) & mask) {
+				uint32_t home = bt_domain_tally_home(
+					tally->entries[at].domain, tally->entry_capacity);
+
+				if (((at - home) & mask) >= ((at - gap) & mask)) {
+					tally->entries[gap] = tally->entries[at];
+					gap = at;
+				}
+			}
+			tally->entries[gap] = (struct bt_domain_sum){0};
 		}
 	}
 }

@@ -214,15 +214,6 @@ static void rebuild_dictionary(struct bt_node_table *table, struct bt_label_colu
 	bt_free(counts);
 }
 
-static void limit_dictionary(struct bt_node_table *table, struct bt_label_column *column)
-{
-	uint64_t dead = (uint64_t)column->dictionary.count - 1 - column->live_count;
-
-	if (dead > UINT64_C(2) * table->slot_count + 64) {
-		rebuild_dictionary(table, column);
-	}
-}
-
 static bool has_key(const struct bt_label_pair *labels, uint32_t count, bt_sym key)
 {
 	for (uint32_t i = 0; i < count; i++) {
@@ -239,7 +230,11 @@ void bt_label_columns_set(struct bt_node_table *table, uint32_t slot, struct bt_
 
 	if (column != NULL) {
 		set_value(table, column, slot, value_index(table, column, label.value));
-		limit_dictionary(table, column);
+		uint64_t dead = (uint64_t)column->dictionary.count - 1 - column->live_count;
+
+		if (dead > UINT64_C(2) * table->slot_count + 64) {
+			rebuild_dictionary(table, column);
+		}
 	}
 }
 
@@ -263,20 +258,16 @@ void bt_label_columns_update(struct bt_node_table *table, uint32_t slot,
 	}
 }
 
-static void destroy_column(struct bt_node_table *table, struct bt_label_column *column)
-{
-	clear_dictionary(table, column);
-	if (column->values != table->zero_values) {
-		bt_free(column->values);
-	}
-	bt_symbol_unref(table->symbols, column->key);
-	bt_free(column);
-}
-
 void bt_label_columns_finish(struct bt_node_table *table)
 {
 	for (uint32_t i = 0; i < table->label_columns.count; i++) {
-		destroy_column(table, table->label_columns.items[i]);
+		struct bt_label_column *column = table->label_columns.items[i];
+		clear_dictionary(table, column);
+		if (column->values != table->zero_values) {
+			bt_free(column->values);
+		}
+		bt_symbol_unref(table->symbols, column->key);
+		bt_free(column);
 	}
 	bt_vec_finish(&table->label_columns);
 	bt_vec_finish(&table->label_keys);
@@ -310,12 +301,28 @@ static bt_sym label_of(const struct bt_node_row *row, bt_sym key)
 	return BT_SYM_NONE;
 }
 
-/*
- * All values of a new column. Values are told apart by the numbers of their symbols, which follow
- * each other when nodes have values of their own; the index is made once the values are counted.
- */
-static void fill_column(struct bt_node_table *table, struct bt_label_column *column)
+const struct bt_label_column *bt_node_table_label_column(
+	struct bt_node_table *table, struct bt_str key)
 {
+	bt_sym symbol = bt_symbol_ref_str(table->symbols, key);
+	struct bt_label_column *column = find_column(table, symbol);
+
+	if (column != NULL) {
+		bt_symbol_unref(table->symbols, symbol);
+		return column;
+	}
+	column = BT_NEW(struct bt_label_column);
+	column->key = symbol;
+	column->values = table->zero_values;
+	init_dictionary(column);
+	bt_vec_push(&table->label_columns, column);
+	bt_map_insert(
+		&table->label_column_index, bt_sym_hash(symbol), table->label_columns.count - 1);
+	/*
+	 * All values of a new column. Values are told apart by the numbers of their symbols, which
+	 * follow each other when nodes have values of their own; the index is made once the values
+	 * are counted.
+	 */
 	uint32_t *index_of = BT_NEW_ARRAY(uint32_t, table->symbols->entries.count);
 
 	for (uint32_t slot = 0; slot < table->slot_count; slot++) {
@@ -336,25 +343,5 @@ static void fill_column(struct bt_node_table *table, struct bt_label_column *col
 	for (uint32_t i = 1; i < column->dictionary.count; i++) {
 		bt_map_insert(&column->index, bt_sym_hash(column->dictionary.items[i]), i);
 	}
-}
-
-const struct bt_label_column *bt_node_table_label_column(
-	struct bt_node_table *table, struct bt_str key)
-{
-	bt_sym symbol = bt_symbol_ref_str(table->symbols, key);
-	struct bt_label_column *column = find_column(table, symbol);
-
-	if (column != NULL) {
-		bt_symbol_unref(table->symbols, symbol);
-		return column;
-	}
-	column = BT_NEW(struct bt_label_column);
-	column->key = symbol;
-	column->values = table->zero_values;
-	init_dictionary(column);
-	bt_vec_push(&table->label_columns, column);
-	bt_map_insert(
-		&table->label_column_index, bt_sym_hash(symbol), table->label_columns.count - 1);
-	fill_column(table, column);
 	return column;
 }

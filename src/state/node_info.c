@@ -210,24 +210,6 @@ static void remove_ports(struct bt_node_info *info, const struct bt_shape *shape
 	}
 }
 
-/* Index of the first removed pod whose place in the node's list is not before position. */
-static uint32_t removed_bound(const struct bt_node_info *info, uint32_t position)
-{
-	uint32_t low = 0;
-	uint32_t high = info->removed_pods.count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (bt_state_pod_at(info->state, info->removed_pods.items[middle])->position <
-			position) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
-}
-
 /* The pod of the table with this uid, if the node has it. */
 static uint32_t find_cache_pod(const struct bt_node_info *info, const struct bt_pod_info *pod)
 {
@@ -258,7 +240,21 @@ static bool remove_cache_pod(
 		return false;
 	}
 	record = bt_state_pod_at(info->state, pod_id);
-	at = removed_bound(info, record->position);
+	/* Index of the first removed pod whose place in the node's list is not before position. */
+	uint32_t position = record->position;
+	uint32_t low = 0;
+	uint32_t high = info->removed_pods.count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (bt_state_pod_at(info->state, info->removed_pods.items[middle])->position <
+			position) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	at = low;
 	if (at < info->removed_pods.count && info->removed_pods.items[at] == pod_id) {
 		return false;
 	}

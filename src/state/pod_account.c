@@ -216,21 +216,6 @@ static void leave_lists(struct bt_state *state, const struct bt_pod_record *reco
 	}
 }
 
-static void remove_ports_and_claims(
-	struct bt_state *state, const struct bt_pod_record *record, const struct bt_shape *shape)
-{
-	struct bt_node_row *row = &state->nodes.rows[record->node];
-
-	for (uint32_t i = 0; i < shape->host_ports.count; i++) {
-		bt_row_port_remove(&state->symbols, row, &shape->host_ports.items[i]);
-	}
-	for (uint32_t i = 0; i < shape->claim_names.count && !record->snapshot_only; i++) {
-		struct bt_str namespace_ = bt_symbol_text(&state->symbols, record->namespace_);
-		bt_row_claim_remove(state, row,
-			bt_state_claim_key(state, namespace_, shape->claim_names.items[i]));
-	}
-}
-
 void bt_state_detach_pod(struct bt_state *state, uint32_t pod_id)
 {
 	const struct bt_pod_record *record = &state->pods.records.items[pod_id];
@@ -242,7 +227,17 @@ void bt_state_detach_pod(struct bt_state *state, uint32_t pod_id)
 	nodes->pod_count[slot]--;
 	leave_lists(state, record, pod_id, shape);
 	if (shape->host_ports.count != 0 || shape->claim_names.count != 0) {
-		remove_ports_and_claims(state, record, shape);
+		struct bt_node_row *row = &state->nodes.rows[record->node];
+
+		for (uint32_t i = 0; i < shape->host_ports.count; i++) {
+			bt_row_port_remove(&state->symbols, row, &shape->host_ports.items[i]);
+		}
+		for (uint32_t i = 0; i < shape->claim_names.count && !record->snapshot_only; i++) {
+			struct bt_str namespace_ =
+				bt_symbol_text(&state->symbols, record->namespace_);
+			bt_row_claim_remove(state, row,
+				bt_state_claim_key(state, namespace_, shape->claim_names.items[i]));
+		}
 	}
 	if (state->pod_index != NULL) {
 		bt_pod_index_remove(state, pod_id, record->label_set);

@@ -24,22 +24,6 @@ static int fail(struct berth_error *err, int code, const char *lead, const struc
 	return result;
 }
 
-static int fail_other_node(const struct bt_state *state, const struct bt_pod *pod, uint32_t slot,
-	struct berth_error *err)
-{
-	struct bt_strbuf ref = {0};
-	struct bt_str node = bt_node_table_name(&state->nodes, slot);
-	int result;
-
-	bt_object_ref(&pod->metadata, &ref);
-	result = bt_error_set(err, BERTH_ERR_STATE,
-		"pod %.*s(%s) was assumed on %.*s but assigned to %.*s",
-		BT_STR_ARG(pod->metadata.uid), bt_strbuf_c(&ref), BT_STR_ARG(pod->spec.node_name),
-		BT_STR_ARG(node));
-	bt_strbuf_finish(&ref);
-	return result;
-}
-
 /* --- parts --- */
 
 uint32_t bt_state_find_pod(const struct bt_state *state, struct bt_str uid)
@@ -99,14 +83,6 @@ static void add_pod(struct bt_state *state, const struct bt_pod *pod, bt_sym uid
 	bt_state_attach_pod(state, bt_pod_table_add(&state->pods, &record));
 }
 
-static bool plugins_see_difference(const struct bt_pod_record *a, const struct bt_pod_record *b)
-{
-	return a->label_set != b->label_set || a->terminating != b->terminating ||
-		a->preempted != b->preempted || a->priority != b->priority ||
-		!bt_sym_equal(a->namespace_, b->namespace_) || !bt_sym_equal(a->name, b->name) ||
-		!bt_sym_equal(a->uid, b->uid);
-}
-
 /*
  * Upstream's replace(old, new): remove, then add unmarked. With equal shape and node only the order
  * of the node's pods and the record change. The pod keeps its id.
@@ -133,7 +109,10 @@ static void replace_pod(
 			bt_pod_index_remove(state, pod_id, old.label_set);
 			bt_pod_index_add(state, pod_id);
 		}
-		if (plugins_see_difference(&old, &fresh)) {
+		if (old.label_set != fresh.label_set || old.terminating != fresh.terminating ||
+			old.preempted != fresh.preempted || old.priority != fresh.priority ||
+			!bt_sym_equal(old.namespace_, fresh.namespace_) ||
+			!bt_sym_equal(old.name, fresh.name) || !bt_sym_equal(old.uid, fresh.uid)) {
 			uint32_t kinds = BT_CHANGE_PODS;
 			if (bt_shape_at(&state->shapes, fresh.shape)->has_affinity) {
 				kinds |= BT_CHANGE_AFFINITY_PODS;
@@ -203,7 +182,18 @@ int bt_state_forget_pod(struct bt_state *state, const struct bt_pod *pod, struct
 		return 0;
 	}
 	if (!is_on(state, bt_state_pod_at(state, pod_id)->node, pod->spec.node_name)) {
-		return fail_other_node(state, pod, bt_state_pod_at(state, pod_id)->node, err);
+		uint32_t slot = bt_state_pod_at(state, pod_id)->node;
+		struct bt_strbuf ref = {0};
+		struct bt_str node = bt_node_table_name(&state->nodes, slot);
+		int result;
+
+		bt_object_ref(&pod->metadata, &ref);
+		result = bt_error_set(err, BERTH_ERR_STATE,
+			"pod %.*s(%s) was assumed on %.*s but assigned to %.*s",
+			BT_STR_ARG(pod->metadata.uid), bt_strbuf_c(&ref),
+			BT_STR_ARG(pod->spec.node_name), BT_STR_ARG(node));
+		bt_strbuf_finish(&ref);
+		return result;
 	}
 	if (!bt_state_pod_at(state, pod_id)->assumed) {
 		return fail(err, BERTH_ERR_STATE, "", pod, "wasn't assumed so cannot be forgotten");

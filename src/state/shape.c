@@ -53,25 +53,6 @@ static bool has_known_source(const struct bt_volume *volume)
 		volume->config_map != NULL || volume->secret != NULL || volume->empty_dir != NULL;
 }
 
-static void canonical_volumes(struct bt_pod_spec *spec, struct bt_arena *arena)
-{
-	struct bt_volume *kept = NULL;
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < spec->volumes.count; i++) {
-		if (!has_known_source(&spec->volumes.items[i])) {
-			continue;
-		}
-		if (kept == NULL) {
-			kept = BT_ARENA_NEW_ARRAY(arena, struct bt_volume, spec->volumes.count - i);
-		}
-		kept[count++] = spec->volumes.items[i];
-	}
-	spec->volumes.items = kept;
-	spec->volumes.count = count;
-	spec->volumes.present = count != 0;
-}
-
 static void canonical_conditions(struct bt_pod_status *status, struct bt_arena *arena)
 {
 	struct bt_pod_condition *kept = NULL;
@@ -106,7 +87,22 @@ static struct bt_pod canonical_pod(
 	if (!keep_node_name) {
 		canonical.spec.node_name = (struct bt_str){0};
 	}
-	canonical_volumes(&canonical.spec, arena);
+	struct bt_pod_spec *spec = &canonical.spec;
+	struct bt_volume *kept = NULL;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < spec->volumes.count; i++) {
+		if (!has_known_source(&spec->volumes.items[i])) {
+			continue;
+		}
+		if (kept == NULL) {
+			kept = BT_ARENA_NEW_ARRAY(arena, struct bt_volume, spec->volumes.count - i);
+		}
+		kept[count++] = spec->volumes.items[i];
+	}
+	spec->volumes.items = kept;
+	spec->volumes.count = count;
+	spec->volumes.present = count != 0;
 	canonical.status.conditions = status->conditions;
 	canonical_conditions(&canonical.status, arena);
 	canonical.status.container_statuses = status->container_statuses;

@@ -214,18 +214,6 @@ static void drop_removed_names(struct bt_state *state)
 	}
 }
 
-/* After drop_removed_names and a new list, which does not have the slots any more either. */
-static void release_nameless(struct bt_state *state)
-{
-	struct bt_bitset *nameless = &state->snapshot.nameless;
-	uint32_t slot = bt_bitset_next(nameless, 0);
-
-	for (; slot != UINT32_MAX; slot = bt_bitset_next(nameless, slot + 1)) {
-		bt_state_release_if_unknown(state, slot);
-	}
-	bt_bitset_clear(nameless);
-}
-
 /* Slots of one set that the other does not have. */
 static void for_each_missing(struct bt_state *state, const struct bt_bitset *slots,
 	const struct bt_bitset *others, void (*visit)(struct bt_state *state, uint32_t slot))
@@ -283,17 +271,6 @@ static void rebuild_list(struct bt_state *state)
 	rebuild_affinity_lists(state);
 }
 
-static int fail_inconsistent(
-	const struct bt_state *state, uint32_t list_count, struct berth_error *err)
-{
-	return bt_error_set(err, BERTH_ERR_STATE,
-		"snapshot state is not consistent, length of NodeInfoList=%lu not equal to length "
-		"of nodes in tree=%lu "
-		", length of NodeInfoMap=%lu, length of nodes in cache=%lu, trying to recover",
-		(unsigned long)list_count, (unsigned long)state->order.count,
-		(unsigned long)state->snapshot.name_count, (unsigned long)state->node_entry_count);
-}
-
 int bt_state_refresh_snapshot(struct bt_state *state, struct berth_error *err)
 {
 	struct bt_snapshot *snapshot = &state->snapshot;
@@ -317,10 +294,26 @@ int bt_state_refresh_snapshot(struct bt_state *state, struct berth_error *err)
 	list_count = snapshot->count;
 	if (list_count != state->order.count) {
 		rebuild_list(state);
-		result = fail_inconsistent(state, list_count, err);
+		result = bt_error_set(err, BERTH_ERR_STATE,
+			"snapshot state is not consistent, length of NodeInfoList=%lu not equal to "
+		        "length "
+			"of nodes in tree=%lu "
+			", length of NodeInfoMap=%lu, length of nodes in cache=%lu, trying to "
+		        "recover",
+			(unsigned long)list_count, (unsigned long)state->order.count,
+			(unsigned long)state->snapshot.name_count,
+			(unsigned long)state->node_entry_count);
 	}
 	if (names_dropped) {
-		release_nameless(state);
+		/* After drop_removed_names and a new list, which does not have the slots any more
+		 * either. */
+		struct bt_bitset *nameless = &state->snapshot.nameless;
+		uint32_t slot = bt_bitset_next(nameless, 0);
+
+		for (; slot != UINT32_MAX; slot = bt_bitset_next(nameless, slot + 1)) {
+			bt_state_release_if_unknown(state, slot);
+		}
+		bt_bitset_clear(nameless);
 	}
 	snapshot->log_sequence = state->log.sequence;
 	return result;

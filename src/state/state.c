@@ -28,21 +28,6 @@ struct bt_state *bt_state_create(const struct bt_state_options *options)
 	return state;
 }
 
-static void finish_snapshot(struct bt_snapshot *snapshot)
-{
-	bt_free(snapshot->list);
-	bt_free(snapshot->spare);
-	bt_bitset_finish(&snapshot->listed);
-	bt_bitset_finish(&snapshot->names);
-	bt_bitset_finish(&snapshot->nameless);
-	bt_free(snapshot->position);
-	bt_vec_finish(&snapshot->affinity_list);
-	bt_vec_finish(&snapshot->anti_affinity_list);
-	bt_vec_finish(&snapshot->changed_slots);
-	bt_vec_finish(&snapshot->assumed_pods);
-	bt_vec_finish(&snapshot->placement_slots);
-}
-
 void bt_state_destroy(struct bt_state *state)
 {
 	if (state == NULL) {
@@ -54,7 +39,18 @@ void bt_state_destroy(struct bt_state *state)
 	bt_domain_counters_destroy(state);
 	bt_affinity_index_destroy(state);
 	bt_pod_index_destroy(state);
-	finish_snapshot(&state->snapshot);
+	struct bt_snapshot *snapshot = &state->snapshot;
+	bt_free(snapshot->list);
+	bt_free(snapshot->spare);
+	bt_bitset_finish(&snapshot->listed);
+	bt_bitset_finish(&snapshot->names);
+	bt_bitset_finish(&snapshot->nameless);
+	bt_free(snapshot->position);
+	bt_vec_finish(&snapshot->affinity_list);
+	bt_vec_finish(&snapshot->anti_affinity_list);
+	bt_vec_finish(&snapshot->changed_slots);
+	bt_vec_finish(&snapshot->assumed_pods);
+	bt_vec_finish(&snapshot->placement_slots);
 	bt_bitset_finish(&state->affinity_slots);
 	bt_used_claims_finish(state);
 	bt_node_order_finish(&state->order);

@@ -13,12 +13,6 @@ static size_t map_bytes(const struct bt_map *map)
 	return (size_t)map->capacity * sizeof(*map->slots);
 }
 
-static size_t symbol_bytes(const struct bt_symbol_table *symbols)
-{
-	return map_bytes(&symbols->map) + vec_bytes(&symbols->entries) +
-		vec_bytes(&symbols->free_ids) + symbols->text_bytes;
-}
-
 static size_t row_bytes(const struct bt_node_row *row)
 {
 	return row->labels.count * (sizeof(*row->labels.items) + sizeof(*row->label_symbols)) +
@@ -126,12 +120,14 @@ size_t bt_state_memory_bytes(const struct bt_state *state)
 {
 	return sizeof(*state) + bt_domain_counters_memory_bytes(state) +
 		bt_affinity_index_memory_bytes(state) + bt_pod_index_memory_bytes(state) +
-		symbol_bytes(&state->symbols) + node_bytes(&state->nodes) +
-		shape_bytes(&state->shapes) + label_set_bytes(&state->label_sets) +
-		vec_bytes(&state->pods.records) + vec_bytes(&state->pods.free_ids) +
-		vec_bytes(&state->pods.by_uid) + map_bytes(&state->images.map) +
-		vec_bytes(&state->images.images) + vec_bytes(&state->images.free_ids) +
-		order_bytes(&state->order) + snapshot_bytes(state) +
+		(map_bytes(&state->symbols.map) + vec_bytes(&state->symbols.entries) +
+			vec_bytes(&state->symbols.free_ids) + state->symbols.text_bytes) +
+		node_bytes(&state->nodes) + shape_bytes(&state->shapes) +
+		label_set_bytes(&state->label_sets) + vec_bytes(&state->pods.records) +
+		vec_bytes(&state->pods.free_ids) + vec_bytes(&state->pods.by_uid) +
+		map_bytes(&state->images.map) + vec_bytes(&state->images.images) +
+		vec_bytes(&state->images.free_ids) + order_bytes(&state->order) +
+		snapshot_bytes(state) +
 		(state->dra != NULL ? state->dra_memory_bytes(state->dra) : 0) +
 		state->log.capacity * sizeof(struct bt_change) + map_bytes(&state->used_claims) +
 		vec_bytes(&state->used_claim_counts) + state->scratch.total_bytes +
