@@ -77,18 +77,6 @@ static bool is_current(const struct bt_assume_cache *cache, const struct bt_obje
 		bt_str_equal(meta_of(stored)->resource_version, assumed->resource_version);
 }
 
-static void sweep(struct bt_assume_cache *cache)
-{
-	for (uint32_t i = cache->assumed.count; i > 0; i--) {
-		if (!is_current(cache, cache->assumed.items[i - 1].object->meta)) {
-			drop(cache, i - 1);
-		}
-	}
-	/* Twice what is left: a sweep costs each assumption a constant share. */
-	cache->sweep_at =
-		cache->assumed.count < SWEEP_MIN / 2 ? SWEEP_MIN : 2 * cache->assumed.count;
-}
-
 const void *bt_assume_cache_find_api(
 	const struct bt_assume_cache *cache, struct bt_str namespace_, struct bt_str name)
 {
@@ -184,7 +172,14 @@ int bt_assume_cache_assume(
 		return 0;
 	}
 	if (cache->assumed.count >= cache->sweep_at) {
-		sweep(cache);
+		for (uint32_t i = cache->assumed.count; i > 0; i--) {
+			if (!is_current(cache, cache->assumed.items[i - 1].object->meta)) {
+				drop(cache, i - 1);
+			}
+		}
+		/* Twice what is left: a sweep costs each assumption a constant share. */
+		cache->sweep_at =
+			cache->assumed.count < SWEEP_MIN / 2 ? SWEEP_MIN : 2 * cache->assumed.count;
 	}
 	struct bt_assumed_object entry = {object, key_hash(meta->namespace_, meta->name)};
 	bt_vec_push(&cache->assumed, entry);

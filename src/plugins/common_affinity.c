@@ -16,25 +16,6 @@ const struct bt_str_map *bt_affinity_namespace_labels(
 	return found != NULL ? &found->metadata.labels : &no_labels;
 }
 
-/** Names of the namespaces whose labels the selector matches, after those in `names`. */
-static void add_selected(struct bt_state *state, const struct bt_selector *selector,
-	struct bt_str *names, uint32_t *count)
-{
-	uint32_t cursor = 0;
-
-	for (;;) {
-		const struct bt_namespace *next = bt_object_store_next(
-			&state->objects, BT_KIND_NAMESPACE, (struct bt_str){0}, &cursor);
-
-		if (next == NULL) {
-			return;
-		}
-		if (bt_selector_matches(selector, &next->metadata.labels)) {
-			names[(*count)++] = next->metadata.name;
-		}
-	}
-}
-
 /**
  * Upstream quirk, spec 06 section 3.4: the namespace selector stays in force beside the names it
  * was expanded to, against no labels at all. One that such a namespace satisfies selects all.
@@ -68,7 +49,20 @@ static void expand_term(struct bt_state *state, const struct bt_pod_info *pod,
 		memcpy(names, term->namespaces, term->namespace_count * sizeof(*names));
 	}
 	incoming->namespaces = names;
-	add_selected(state, &term->namespace_selector, names, &incoming->namespace_count);
+	/* Names of the namespaces whose labels the selector matches, after those in `names`. */
+	uint32_t cursor = 0;
+
+	for (;;) {
+		const struct bt_namespace *next = bt_object_store_next(
+			&state->objects, BT_KIND_NAMESPACE, (struct bt_str){0}, &cursor);
+
+		if (next == NULL) {
+			return;
+		}
+		if (bt_selector_matches(&term->namespace_selector, &next->metadata.labels)) {
+			names[(incoming->namespace_count)++] = next->metadata.name;
+		}
+	}
 }
 
 struct bt_incoming_terms bt_affinity_expand(struct bt_state *state, const struct bt_pod_info *pod,

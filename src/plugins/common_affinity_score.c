@@ -81,26 +81,6 @@ static void add_pods(
 	}
 }
 
-/** Section 3.8 to the letter. */
-static void add_by_walking(const struct pre_score_run *run, bool has_preferred)
-{
-	const struct bt_snapshot *snapshot = &run->state->snapshot;
-	uint32_t count = has_preferred ? snapshot->count : snapshot->affinity_list.count;
-
-	for (uint32_t n = 0; n < count; n++) {
-		uint32_t slot =
-			has_preferred ? snapshot->list[n] : snapshot->affinity_list.items[n];
-		const struct bt_node_row *row = &run->state->nodes.rows[slot];
-
-		if (has_preferred) {
-			add_pods(run, slot, row->pods.items, row->pods.count);
-		} else {
-			add_pods(run, slot, row->pods_with_affinity.items,
-				row->pods_with_affinity.count);
-		}
-	}
-}
-
 static bool add_own_by_counters(
 	const struct pre_score_run *run, const struct bt_incoming_terms *terms, int64_t sign)
 {
@@ -173,7 +153,23 @@ static struct bt_affinity_score_data *weigh(const struct bt_affinity_plugin *ins
 	data->counted = !cycle->plain && add_by_counters(&run);
 	if (!data->counted) {
 		bt_affinity_tables_reset(run.weights);
-		add_by_walking(&run, terms != NULL && terms->has_preferred);
+		/* Section 3.8 to the letter. */
+		bool has_preferred = terms != NULL && terms->has_preferred;
+		const struct bt_snapshot *snapshot = &run.state->snapshot;
+		uint32_t count = has_preferred ? snapshot->count : snapshot->affinity_list.count;
+
+		for (uint32_t n = 0; n < count; n++) {
+			uint32_t slot = has_preferred ? snapshot->list[n]
+						      : snapshot->affinity_list.items[n];
+			const struct bt_node_row *row = &run.state->nodes.rows[slot];
+
+			if (has_preferred) {
+				add_pods(&run, slot, row->pods.items, row->pods.count);
+			} else {
+				add_pods(&run, slot, row->pods_with_affinity.items,
+					row->pods_with_affinity.count);
+			}
+		}
 	}
 	return data;
 }

@@ -56,16 +56,6 @@ int64_t bt_broken_line(const struct bt_shape_point *points, uint32_t count, int6
 	return points[count - 1].score;
 }
 
-static int64_t least_allocated_points(const struct bt_score_entry *entry)
-{
-	if (entry->requested > entry->capacity) {
-		return 0;
-	}
-	return bt_wrap_div(
-		bt_wrap_mul(bt_wrap_sub(entry->capacity, entry->requested), BT_SCORE_MAX),
-		entry->capacity);
-}
-
 static int64_t ratio_points(const struct bt_fit_scorer *scorer, const struct bt_score_entry *entry)
 {
 	int64_t utilization = BT_SCORE_MAX;
@@ -81,7 +71,12 @@ static int64_t points_of(const struct bt_fit_scorer *scorer, const struct bt_sco
 {
 	switch (scorer->strategy) {
 	case BT_FIT_LEAST_ALLOCATED:
-		return least_allocated_points(entry);
+		if (entry->requested > entry->capacity) {
+			return 0;
+		}
+		return bt_wrap_div(
+			bt_wrap_mul(bt_wrap_sub(entry->capacity, entry->requested), BT_SCORE_MAX),
+			entry->capacity);
 	case BT_FIT_MOST_ALLOCATED:
 		return bt_most_allocated_points(entry->requested, entry->capacity);
 	case BT_FIT_REQUESTED_TO_CAPACITY_RATIO:

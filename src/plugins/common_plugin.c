@@ -20,25 +20,20 @@ void bt_plain_plugin_destroy(struct bt_plugin *plugin)
 	bt_free(plugin);
 }
 
-/* The type as upstream prints it. */
-static int set_type_error(const struct bt_plugin_args *args, const char *text, const char *wanted,
-	struct berth_error *err)
-{
-	const char *given = args != NULL ? bt_plugin_args_kind_name(args->kind) : NULL;
-
-	if (given != NULL) {
-		return bt_error_set(
-			err, BERTH_ERR_INVALID, "%s %s, got *config.%s", text, wanted, given);
-	}
-	return bt_error_set(err, BERTH_ERR_INVALID, "%s %s, got %s", text, wanted,
-		args != NULL && args->kind == BT_ARGS_OTHER ? "*runtime.Unknown" : "<nil>");
-}
-
 int bt_plugin_args_expect(const struct bt_plugin_args *args, enum bt_plugin_args_kind kind,
 	const char *text, const struct bt_handle *handle, struct berth_error *err)
 {
 	if (args == NULL || args->kind != kind) {
-		return set_type_error(args, text, bt_plugin_args_kind_name(kind), err);
+		/* The type as upstream prints it. */
+		const char *wanted = bt_plugin_args_kind_name(kind);
+		const char *given = args != NULL ? bt_plugin_args_kind_name(args->kind) : NULL;
+
+		if (given != NULL) {
+			return bt_error_set(err, BERTH_ERR_INVALID, "%s %s, got *config.%s", text,
+				wanted, given);
+		}
+		return bt_error_set(err, BERTH_ERR_INVALID, "%s %s, got %s", text, wanted,
+			args != NULL && args->kind == BT_ARGS_OTHER ? "*runtime.Unknown" : "<nil>");
 	}
 	return bt_plugin_args_validate(args, handle->gates, err);
 }

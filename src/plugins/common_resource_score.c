@@ -114,21 +114,6 @@ bool bt_scored_resources_need_devices(
 	return false;
 }
 
-static void verify_devices(const struct bt_scored_resource *resource,
-	const struct bt_device_class *device_class, const struct bt_node_info *node,
-	struct bt_device_totals totals)
-{
-	struct bt_device_totals plain =
-		bt_dra_device_totals_anew(resource->dra, device_class, node->slot);
-
-	if (totals.devices != plain.devices || totals.allocated != plain.allocated) {
-		bt_panic("devices behind %.*s on node %.*s: %" PRId64 "/%" PRId64
-			 " are kept, %" PRId64 "/%" PRId64 " there",
-			BT_STR_ARG(resource->name), BT_STR_ARG(bt_node_info_name(node)),
-			totals.allocated, totals.devices, plain.allocated, plain.devices);
-	}
-}
-
 /** What devices make of a resource that the node itself has none of. */
 static void read_devices(const struct bt_scored_resource *resource, const struct bt_node_info *node,
 	int64_t *capacity, int64_t *used)
@@ -141,7 +126,15 @@ static void read_devices(const struct bt_scored_resource *resource, const struct
 	}
 	totals = bt_dra_device_totals(resource->dra, device_class, node->slot);
 	if (resource->handle->verify) {
-		verify_devices(resource, device_class, node, totals);
+		struct bt_device_totals plain =
+			bt_dra_device_totals_anew(resource->dra, device_class, node->slot);
+
+		if (totals.devices != plain.devices || totals.allocated != plain.allocated) {
+			bt_panic("devices behind %.*s on node %.*s: %" PRId64 "/%" PRId64
+				 " are kept, %" PRId64 "/%" PRId64 " there",
+				BT_STR_ARG(resource->name), BT_STR_ARG(bt_node_info_name(node)),
+				totals.allocated, totals.devices, plain.allocated, plain.devices);
+		}
 	}
 	if (totals.devices > 0) {
 		*capacity = totals.devices;

@@ -60,20 +60,6 @@ static void and_requirement(const struct bt_requirement *requirement, struct bt_
 	bt_free(holds);
 }
 
-static void and_fields(const struct bt_node_term *term, const struct bt_state *state,
-	uint32_t slot_count, uint8_t *matches)
-{
-	struct bt_node_term fields = *term;
-	fields.label_count = 0;
-	struct bt_str_map no_labels = {0};
-	for (uint32_t slot = 0; slot < slot_count; slot++) {
-		if (matches[slot] != 0) {
-			matches[slot] = bt_node_term_matches(
-				&fields, bt_node_table_name(&state->nodes, slot), &no_labels);
-		}
-	}
-}
-
 /** matches[slot] = the term matches. */
 static void set_term(const struct bt_node_term *term, struct bt_state *state, uint32_t slot_count,
 	uint8_t *matches)
@@ -87,7 +73,15 @@ static void set_term(const struct bt_node_term *term, struct bt_state *state, ui
 		and_requirement(&term->label_requirements[i], state, slot_count, matches);
 	}
 	if (term->field_count != 0) {
-		and_fields(term, state, slot_count, matches);
+		struct bt_node_term fields = *term;
+		fields.label_count = 0;
+		struct bt_str_map no_labels = {0};
+		for (uint32_t slot = 0; slot < slot_count; slot++) {
+			if (matches[slot] != 0) {
+				matches[slot] = bt_node_term_matches(&fields,
+					bt_node_table_name(&state->nodes, slot), &no_labels);
+			}
+		}
 	}
 }
 

@@ -25,25 +25,6 @@ bool bt_spread_has_action(
 		action == BT_SPREAD_HARD ? "DoNotSchedule" : "ScheduleAnyway");
 }
 
-/** matchLabelKeys: the pod's own values of these labels are required too. */
-static void narrow_to_own_labels(struct bt_selector *selector, const bt_str_list *keys,
-	const struct bt_pod_info *pod, struct bt_arena *arena)
-{
-	struct bt_requirements own = {.arena = arena};
-
-	for (uint32_t i = 0; i < keys->count; i++) {
-		const struct bt_str *value = bt_str_map_find(pod->labels, keys->items[i]);
-
-		if (value != NULL) {
-			bt_requirements_add_pair(&own, keys->items[i], value);
-		}
-	}
-	if (own.count != 0 && !selector->nothing) {
-		bt_requirements_add_selector(&own, selector);
-		*selector = bt_requirements_selector(&own);
-	}
-}
-
 static int parse_constraint(const struct bt_spread_source *source,
 	const struct bt_topology_spread_constraint *from, const struct bt_pod_info *pod,
 	struct bt_arena *arena, struct bt_spread_constraint *out, struct berth_error *err)
@@ -56,7 +37,22 @@ static int parse_constraint(const struct bt_spread_source *source,
 	}
 	if (from->match_label_keys.count != 0 &&
 		bt_gate_enabled(source->gates, BT_GATE_MATCH_LABEL_KEYS_IN_POD_TOPOLOGY_SPREAD)) {
-		narrow_to_own_labels(&out->selector, &from->match_label_keys, pod, arena);
+		/* matchLabelKeys: the pod's own values of these labels are required too. */
+		struct bt_requirements own = {.arena = arena};
+
+		for (uint32_t i = 0; i < from->match_label_keys.count; i++) {
+			const struct bt_str *value =
+				bt_str_map_find(pod->labels, from->match_label_keys.items[i]);
+
+			if (value != NULL) {
+				bt_requirements_add_pair(
+					&own, from->match_label_keys.items[i], value);
+			}
+		}
+		if (own.count != 0 && !out->selector.nothing) {
+			bt_requirements_add_selector(&own, &out->selector);
+			out->selector = bt_requirements_selector(&own);
+		}
 	}
 	out->topology_key = from->topology_key;
 	out->max_skew = from->max_skew;

@@ -106,13 +106,6 @@ static bool judge_all(const struct judged_constraint *judged, struct bt_spread_p
 	return any != 0;
 }
 
-static bool can_judge_unique(const struct judged_constraint *judged)
-{
-	return judged->data->limits[judged->index].table.counts == NULL &&
-		judged->data->changes.count == 0 && judged->highest >= 0 &&
-		bt_label_column_is_unique(judged->column);
-}
-
 bool bt_spread_filter_column(struct bt_plugin *plugin, const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const struct bt_state *state,
 	struct bt_slot_range range, uint32_t *detail)
@@ -135,7 +128,9 @@ bool bt_spread_filter_column(struct bt_plugin *plugin, const void *data,
 		judged.highest = bt_spread_highest_count(counted, i);
 		if (range.slots != NULL) {
 			any = judge_listed(&judged, range, detail) || any;
-		} else if (can_judge_unique(&judged)) {
+		} else if (judged.data->limits[judged.index].table.counts == NULL &&
+			judged.data->changes.count == 0 && judged.highest >= 0 &&
+			bt_label_column_is_unique(judged.column)) {
 			any = judge_unique(&judged, range.count, detail) || any;
 		} else {
 			any = judge_all(&judged, bt_spread_instance(plugin), range.count, detail) ||
@@ -175,14 +170,6 @@ static uint64_t own_pods(const void *context, uint32_t slot)
 						 : bt_domain_own(&source->sums, slot) + UINT64_C(1);
 }
 
-static void without_label(
-	const struct bt_label_column *column, uint32_t slot_count, uint32_t *values)
-{
-	for (uint32_t slot = 0; column->present_count != slot_count && slot < slot_count; slot++) {
-		values[slot] = column->values[slot] != 0 ? values[slot] : 0;
-	}
-}
-
 static void own_pods_column(const void *context, uint32_t slot_count, uint32_t *values)
 {
 	const struct count_source *source = context;
@@ -198,7 +185,10 @@ static void own_pods_column(const void *context, uint32_t slot_count, uint32_t *
 			values[first + i] = page != NULL ? page[i] + 1 : 1;
 		}
 	}
-	without_label(source->column, slot_count, values);
+	const struct bt_label_column *column = source->column;
+	for (uint32_t slot = 0; column->present_count != slot_count && slot < slot_count; slot++) {
+		values[slot] = column->values[slot] != 0 ? values[slot] : 0;
+	}
 }
 
 /** A domain is one node: without pods of the slot it has none. */
@@ -254,25 +244,6 @@ static bool add_filter_traits(const struct bt_spread_filter_data *data, struct b
 	return true;
 }
 
-static void add_score_traits(const struct bt_spread_score_data *data, struct bt_trait_list *out)
-{
-	for (uint32_t i = 0; i < data->count; i++) {
-		const struct bt_spread_term *term = &data->terms[i];
-
-		if (term->column == NULL) {
-			continue;
-		}
-		if (term->is_hostname) {
-			add_count_trait(out, term->column, &term->table, TRAIT_OWN_PODS);
-		} else if (bt_label_column_is_unique(term->column) && term->empty_domain == 0) {
-			add_count_trait(out, term->column, &term->table, TRAIT_DOMAIN_PODS);
-		} else {
-			/* A node without the label may share a domain with one that has it. */
-			bt_topology_add_domain_trait(out, term->column);
-		}
-	}
-}
-
 bool bt_spread_cell_traits(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, struct bt_trait_list *out)
 {
@@ -288,7 +259,23 @@ bool bt_spread_cell_traits(struct bt_plugin *plugin, struct bt_cycle_state *cycl
 	}
 	bt_plugin_set_pre_score_data(plugin, cycle, score);
 	if (score != NULL) {
-		add_score_traits(score, out);
+		for (uint32_t i = 0; i < score->count; i++) {
+			const struct bt_spread_term *term = &score->terms[i];
+
+			if (term->column == NULL) {
+				continue;
+			}
+			if (term->is_hostname) {
+				add_count_trait(out, term->column, &term->table, TRAIT_OWN_PODS);
+			} else if (bt_label_column_is_unique(term->column) &&
+				term->empty_domain == 0) {
+				add_count_trait(out, term->column, &term->table, TRAIT_DOMAIN_PODS);
+			} else {
+				/* A node without the label may share a domain with one that has it.
+				 */
+				bt_topology_add_domain_trait(out, term->column);
+			}
+		}
 	}
 	return true;
 }

@@ -17,11 +17,6 @@ static bool is_involved(const struct bt_pod_info *pod, const struct bt_pod *othe
 			bt_str_equal(other->metadata.namespace_, pod->namespace_));
 }
 
-static bool seconds_equal(const struct bt_opt_i64 *a, const struct bt_opt_i64 *b)
-{
-	return a->present == b->present && (!a->present || a->value == b->value);
-}
-
 static bool tolerations_equal(const bt_toleration_list *a, const bt_toleration_list *b)
 {
 	if (a->count != b->count) {
@@ -33,7 +28,10 @@ static bool tolerations_equal(const bt_toleration_list *a, const bt_toleration_l
 
 		if (!bt_str_equal(x->key, y->key) || !bt_str_equal(x->operator_, y->operator_) ||
 			!bt_str_equal(x->value, y->value) || !bt_str_equal(x->effect, y->effect) ||
-			!seconds_equal(&x->toleration_seconds, &y->toleration_seconds)) {
+			!(x->toleration_seconds.present == y->toleration_seconds.present &&
+				(!x->toleration_seconds.present ||
+					x->toleration_seconds.value ==
+						y->toleration_seconds.value))) {
 			return false;
 		}
 	}
@@ -50,10 +48,18 @@ static bool honors_taints(const struct bt_spread_list *hard)
 	return false;
 }
 
-/** Some constraint's selector matches one of the label maps and not the other (NULL: no map). */
-static bool selection_differs(
-	const struct bt_spread_list *hard, const struct bt_str_map *a, const struct bt_str_map *b)
+static bool pod_change_helps(const struct bt_spread_list *hard, const struct bt_pod_info *pod,
+	const struct bt_pod *old_pod, const struct bt_pod *new_pod)
 {
+	if (old_pod != NULL && new_pod != NULL && bt_str_equal(new_pod->metadata.uid, pod->uid) &&
+		!tolerations_equal(&old_pod->spec.tolerations, &new_pod->spec.tolerations) &&
+		honors_taints(hard)) {
+		return true;
+	}
+	/* Some constraint's selector matches one of the label maps and not the other (NULL: no
+	 * map). */
+	const struct bt_str_map *a = old_pod != NULL ? &old_pod->metadata.labels : NULL;
+	const struct bt_str_map *b = new_pod != NULL ? &new_pod->metadata.labels : NULL;
 	for (uint32_t i = 0; i < hard->count; i++) {
 		const struct bt_selector *selector = &hard->items[i].selector;
 		bool matches_a = a != NULL && bt_selector_matches(selector, a);
@@ -64,18 +70,6 @@ static bool selection_differs(
 		}
 	}
 	return false;
-}
-
-static bool pod_change_helps(const struct bt_spread_list *hard, const struct bt_pod_info *pod,
-	const struct bt_pod *old_pod, const struct bt_pod *new_pod)
-{
-	if (old_pod != NULL && new_pod != NULL && bt_str_equal(new_pod->metadata.uid, pod->uid) &&
-		!tolerations_equal(&old_pod->spec.tolerations, &new_pod->spec.tolerations) &&
-		honors_taints(hard)) {
-		return true;
-	}
-	return selection_differs(hard, old_pod != NULL ? &old_pod->metadata.labels : NULL,
-		new_pod != NULL ? &new_pod->metadata.labels : NULL);
 }
 
 static enum bt_queueing_hint after_pod_change(struct bt_plugin *plugin,

@@ -65,32 +65,6 @@ struct pre_score_run {
 	bool requires_all_keys;
 };
 
-static bool run_ignores(const struct pre_score_run *run, uint32_t slot)
-{
-	return run->requires_all_keys && !bt_spread_has_all_keys(&run->list, slot);
-}
-
-/** Matching pods per domain over the eligible nodes, by walking. */
-static void walk_domains(
-	const struct pre_score_run *run, uint32_t index, struct bt_spread_table *table)
-{
-	const struct bt_state *state = run->instance->source.state;
-	const struct bt_spread_constraint *constraint = &run->list.items[index];
-	bt_sym namespace_ = bt_symbol_find(&state->symbols, run->pod->namespace_);
-
-	bt_spread_table_init(table, constraint->column, 0, run->cycle->arena);
-	for (uint32_t n = 0; n < state->snapshot.count; n++) {
-		uint32_t slot = state->snapshot.list[n];
-
-		if (!run_ignores(run, slot) &&
-			bt_spread_counts_node(&run->list, index, state, slot)) {
-			table->counts[bt_topology_domain(constraint->column, slot)] +=
-				bt_spread_count_pods(
-					state, &constraint->selector, namespace_, slot);
-		}
-	}
-}
-
 /** Matching pods of every node, whatever the inclusion policies say. */
 static uint32_t *own_pods(
 	const struct pre_score_run *run, uint32_t index, const struct bt_spread_table *counted)
@@ -123,7 +97,23 @@ static void count_term(const struct pre_score_run *run, uint32_t index, struct b
 		return;
 	}
 	if (!counted) {
-		walk_domains(run, index, &term->table);
+		/* Matching pods per domain over the eligible nodes, by walking. */
+		const struct bt_state *state = run->instance->source.state;
+		const struct bt_spread_constraint *constraint = &run->list.items[index];
+		bt_sym namespace_ = bt_symbol_find(&state->symbols, run->pod->namespace_);
+
+		bt_spread_table_init(&term->table, constraint->column, 0, run->cycle->arena);
+		for (uint32_t n = 0; n < state->snapshot.count; n++) {
+			uint32_t slot = state->snapshot.list[n];
+
+			if (!(run->requires_all_keys &&
+				    !bt_spread_has_all_keys(&run->list, slot)) &&
+				bt_spread_counts_node(&run->list, index, state, slot)) {
+				term->table.counts[bt_topology_domain(constraint->column, slot)] +=
+					bt_spread_count_pods(
+						state, &constraint->selector, namespace_, slot);
+			}
+		}
 	} else if (!run->cycle->borrows_counters) {
 		bt_spread_table_own(&term->table, arena);
 	}
@@ -138,26 +128,6 @@ static int64_t pods_at(const struct bt_spread_table *table, uint32_t domain)
 	}
 	count = table->counts[domain];
 	return count == BT_SPREAD_NO_DOMAIN ? 0 : count;
-}
-
-/** All but the weight. */
-static struct bt_spread_term make_term(const struct pre_score_run *run, uint32_t index)
-{
-	const struct bt_spread_constraint *constraint = &run->list.items[index];
-	struct bt_spread_term term = {
-		.column = constraint->column,
-		.is_hostname = is_hostname(constraint),
-		.offset = (double)(int32_t)((uint32_t)constraint->max_skew - 1U),
-	};
-
-	count_term(run, index, &term);
-	if (!term.is_hostname && term.column != NULL && !run->requires_all_keys) {
-		term.empty_domain = domain_of_empty(term.column);
-		if (term.empty_domain != 0) {
-			term.pods_without_label = pods_at(&term.table, 0);
-		}
-	}
-	return term;
 }
 
 /** The data without weights; NULL: an error, in err, or nothing to score by. */
@@ -183,7 +153,22 @@ static struct bt_spread_score_data *prepare(struct bt_plugin *plugin, struct bt_
 	data->count = run.list.count;
 	data->terms = BT_ARENA_NEW_ARRAY(cycle->arena, struct bt_spread_term, data->count);
 	for (uint32_t i = 0; i < data->count; i++) {
-		data->terms[i] = make_term(&run, i);
+		/* All but the weight. */
+		const struct bt_spread_constraint *constraint = &run.list.items[i];
+		struct bt_spread_term term = {
+			.column = constraint->column,
+			.is_hostname = is_hostname(constraint),
+			.offset = (double)(int32_t)((uint32_t)constraint->max_skew - 1U),
+		};
+
+		count_term(&run, i, &term);
+		if (!term.is_hostname && term.column != NULL && !run.requires_all_keys) {
+			term.empty_domain = domain_of_empty(term.column);
+			if (term.empty_domain != 0) {
+				term.pods_without_label = pods_at(&term.table, 0);
+			}
+		}
+		data->terms[i] = term;
 	}
 	return data;
 }
@@ -365,15 +350,6 @@ bool bt_spread_pre_score_skips(
 
 /* --- Score --- */
 
-/** Half away from zero; sums stay far below 2^52. */
-static inline int64_t round_half_away(double value)
-{
-	int64_t whole = (int64_t)value;
-	double rest = value - (double)whole;
-
-	return whole + (rest >= 0.5) - (rest <= -0.5);
-}
-
 static int64_t score_slot(const struct bt_spread_score_data *data, uint32_t slot)
 {
 	double sum = 0;
@@ -398,7 +374,11 @@ static int64_t score_slot(const struct bt_spread_score_data *data, uint32_t slot
 		}
 		sum += (double)count * term->weight + term->offset;
 	}
-	return round_half_away(sum);
+	/* Half away from zero; sums stay far below 2^52. */
+	int64_t whole = (int64_t)sum;
+	double rest = sum - (double)whole;
+
+	return whole + (rest >= 0.5) - (rest <= -0.5);
 }
 
 struct bt_status bt_spread_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,

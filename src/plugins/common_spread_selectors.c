@@ -63,20 +63,6 @@ static void add_pairs(struct bt_requirements *list, const struct bt_str_map *map
 	}
 }
 
-/** As add_pairs, but earlier requirements on the same keys give way. */
-static void overwrite_pairs(struct bt_requirements *list, const struct bt_str_map *map)
-{
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < list->count; i++) {
-		if (bt_str_map_find(map, list->items[i].key) == NULL) {
-			list->items[kept++] = list->items[i];
-		}
-	}
-	list->count = kept;
-	add_pairs(list, map);
-}
-
 struct bt_selector bt_requirements_selector(const struct bt_requirements *list)
 {
 	return (struct bt_selector){.requirement_count = list->count, .requirements = list->items};
@@ -156,23 +142,23 @@ static void add_owner(
 		return;
 	}
 	if (kind == BT_KIND_REPLICATION_CONTROLLER) {
-		overwrite_pairs(
-			list, &((const struct bt_replication_controller *)found)->spec.selector);
+		/* As add_pairs, but earlier requirements on the same keys give way. */
+		const struct bt_str_map *map =
+			&((const struct bt_replication_controller *)found)->spec.selector;
+		uint32_t kept = 0;
+
+		for (uint32_t i = 0; i < list->count; i++) {
+			if (bt_str_map_find(map, list->items[i].key) == NULL) {
+				list->items[kept++] = list->items[i];
+			}
+		}
+		list->count = kept;
+		add_pairs(list, map);
 	} else if (kind == BT_KIND_REPLICA_SET) {
 		add_owner_selector(((const struct bt_replica_set *)found)->spec.selector, list);
 	} else {
 		add_owner_selector(((const struct bt_stateful_set *)found)->spec.selector, list);
 	}
-}
-
-static struct bt_selector find_selector(
-	struct bt_state *state, const struct bt_pod_info *pod, struct bt_arena *arena)
-{
-	struct bt_requirements list = {.arena = arena};
-
-	add_services(state, pod, &list);
-	add_owner(state, pod, &list);
-	return bt_requirements_selector(&list);
 }
 
 /* --- keeping it --- */
@@ -208,15 +194,6 @@ static void append_key(struct bt_strbuf *key, const struct bt_pod_info *pod,
 	}
 }
 
-/** Grows with every change of the objects a selector comes from. */
-static uint64_t object_versions(const struct bt_object_store *objects)
-{
-	return bt_object_store_version(objects, BT_KIND_SERVICE) +
-		bt_object_store_version(objects, BT_KIND_REPLICATION_CONTROLLER) +
-		bt_object_store_version(objects, BT_KIND_REPLICA_SET) +
-		bt_object_store_version(objects, BT_KIND_STATEFUL_SET);
-}
-
 struct bt_selector bt_spread_default_selector(struct bt_spread_selectors *kept,
 	struct bt_state *state, const struct bt_pod_info *pod, struct bt_arena *arena)
 {
@@ -224,7 +201,11 @@ struct bt_selector bt_spread_default_selector(struct bt_spread_selectors *kept,
 		pod->object != NULL ? bt_object_controller(&pod->object->metadata) : NULL;
 	struct kept_selector *item;
 	struct bt_str key;
-	uint64_t versions = object_versions(&state->objects);
+	/* Grows with every change of the objects a selector comes from. */
+	uint64_t versions = bt_object_store_version(&state->objects, BT_KIND_SERVICE) +
+		bt_object_store_version(&state->objects, BT_KIND_REPLICATION_CONTROLLER) +
+		bt_object_store_version(&state->objects, BT_KIND_REPLICA_SET) +
+		bt_object_store_version(&state->objects, BT_KIND_STATEFUL_SET);
 
 	if (owner == NULL && bt_object_store_count(&state->objects, BT_KIND_SERVICE) == 0) {
 		return (struct bt_selector){0};
@@ -237,7 +218,11 @@ struct bt_selector bt_spread_default_selector(struct bt_spread_selectors *kept,
 
 		bt_arena_finish(&item->arena);
 		bt_arena_init(&item->arena, 256);
-		found = find_selector(state, pod, arena);
+		struct bt_requirements list = {.arena = arena};
+
+		add_services(state, pod, &list);
+		add_owner(state, pod, &list);
+		found = bt_requirements_selector(&list);
 		item->selector = bt_selector_copy(&found, &item->arena);
 		item->key = bt_arena_str(&item->arena, key);
 		item->versions = versions;

@@ -409,32 +409,6 @@ static int azure_disk_handle(const struct bt_azure_disk_volume_source *source,
 	return 0;
 }
 
-/** The account is what azure-storage-account-(.+)-secret captures, else the whole name. */
-static struct bt_str azure_file_inline_handle(
-	const struct bt_volume *volume, struct bt_str pod_namespace, struct bt_arena *arena)
-{
-	static const struct bt_str prefix = BT_STR_INIT("azure-storage-account-");
-	static const struct bt_str suffix = BT_STR_INIT("-secret");
-	struct bt_str account = volume->azure_file->secret_name;
-	int64_t start = bt_str_find(account, prefix);
-
-	if (start >= 0) {
-		/* ".+" takes all it can: up to the last "-secret" behind at least one byte. */
-		struct bt_str rest =
-			bt_str_sub(account, (uint32_t)start + prefix.length, account.length);
-		for (uint32_t end = rest.length; end > suffix.length; end--) {
-			if (bt_str_equal(
-				    bt_str_sub(rest, end - suffix.length, suffix.length), suffix)) {
-				account = bt_str_sub(rest, 0, end - suffix.length);
-				break;
-			}
-		}
-	}
-	return bt_arena_printf(arena, "#%.*s#%.*s#%.*s#%.*s", BT_STR_ARG(account),
-		BT_STR_ARG(volume->azure_file->share_name), BT_STR_ARG(volume->name),
-		BT_STR_ARG(pod_namespace.length != 0 ? pod_namespace : BT_STR("default")));
-}
-
 /**
  * Of a source of any driver but AzureFile, whose handles differ between the two. labels_of: the
  * persistent volume whose labels tell a zone; NULL: none.
@@ -497,7 +471,30 @@ int bt_in_tree_inline_handle(const struct bt_volume *volume, struct bt_str pod_n
 			BT_STR_ARG(volume->name));
 	}
 	if (driver == BT_IN_TREE_AZURE_FILE) {
-		*out_handle = azure_file_inline_handle(volume, pod_namespace, arena);
+		/* The account is what azure-storage-account-(.+)-secret captures, else the whole
+		 * name. */
+		static const struct bt_str prefix = BT_STR_INIT("azure-storage-account-");
+		static const struct bt_str suffix = BT_STR_INIT("-secret");
+		struct bt_str account = volume->azure_file->secret_name;
+		int64_t start = bt_str_find(account, prefix);
+
+		if (start >= 0) {
+			/* ".+" takes all it can: up to the last "-secret" behind at least one byte.
+			 */
+			struct bt_str rest = bt_str_sub(
+				account, (uint32_t)start + prefix.length, account.length);
+			for (uint32_t end = rest.length; end > suffix.length; end--) {
+				if (bt_str_equal(
+					    bt_str_sub(rest, end - suffix.length, suffix.length),
+					    suffix)) {
+					account = bt_str_sub(rest, 0, end - suffix.length);
+					break;
+				}
+			}
+		}
+		*out_handle = bt_arena_printf(arena, "#%.*s#%.*s#%.*s#%.*s", BT_STR_ARG(account),
+			BT_STR_ARG(volume->azure_file->share_name), BT_STR_ARG(volume->name),
+			BT_STR_ARG(pod_namespace.length != 0 ? pod_namespace : BT_STR("default")));
 		return 0;
 	}
 	return source_handle(&source, NULL, arena, out_handle, err);

@@ -178,19 +178,6 @@ static int events_to_register(struct bt_plugin *plugin,
 
 /** --- instance --- */
 
-static int set_type_error(const struct bt_plugin_args *args, struct berth_error *err)
-{
-	const char *given = args != NULL ? bt_plugin_args_kind_name(args->kind) : NULL;
-
-	if (given != NULL) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"got args of type *config.%s, want *DefaultPreemptionArgs", given);
-	}
-	return bt_error_set(err, BERTH_ERR_INVALID,
-		"got args of type %s, want *DefaultPreemptionArgs",
-		args != NULL && args->kind == BT_ARGS_OTHER ? "*runtime.Unknown" : "<nil>");
-}
-
 static int create(const struct bt_plugin_args *args, const struct bt_handle *handle,
 	struct bt_plugin **out_plugin, struct berth_error *err)
 {
@@ -198,7 +185,15 @@ static int create(const struct bt_plugin_args *args, const struct bt_handle *han
 	int code;
 
 	if (args == NULL || args->kind != BT_ARGS_DEFAULT_PREEMPTION) {
-		return set_type_error(args, err);
+		const char *given = args != NULL ? bt_plugin_args_kind_name(args->kind) : NULL;
+
+		if (given != NULL) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"got args of type *config.%s, want *DefaultPreemptionArgs", given);
+		}
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"got args of type %s, want *DefaultPreemptionArgs",
+			args != NULL && args->kind == BT_ARGS_OTHER ? "*runtime.Unknown" : "<nil>");
 	}
 	code = bt_plugin_args_validate(args, handle->gates, err);
 	if (code != 0) {

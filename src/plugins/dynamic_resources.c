@@ -383,16 +383,6 @@ static void begin_allocation(const struct preparation *preparation)
 	data->allocator = bt_allocator_create(preparation->instance->dra, &options, arena);
 }
 
-static void verify_shared_state(struct bt_dynamic_resources *instance)
-{
-	struct bt_strbuf reason = {0};
-
-	if (!bt_dra_validate(instance->dra, &reason)) {
-		bt_panic("dynamic resources: %s", bt_strbuf_c(&reason));
-	}
-	bt_strbuf_finish(&reason);
-}
-
 static struct bt_status prepare(const struct preparation *preparation)
 {
 	struct bt_dynamic_cycle *data = preparation->data;
@@ -430,7 +420,13 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}
 	if (preparation.instance->base.handle->verify) {
-		verify_shared_state(preparation.instance);
+		struct bt_dynamic_resources *instance = preparation.instance;
+		struct bt_strbuf reason = {0};
+
+		if (!bt_dra_validate(instance->dra, &reason)) {
+			bt_panic("dynamic resources: %s", bt_strbuf_c(&reason));
+		}
+		bt_strbuf_finish(&reason);
 	}
 	preparation.data = BT_ARENA_NEW(cycle->arena, struct bt_dynamic_cycle);
 	preparation.group = bt_dynamic_group_of(plugin, cycle);

@@ -299,18 +299,6 @@ static int step_status(const struct binding *binding)
 
 /* --- around the attempts --- */
 
-/** What others wrote since PreFilter counts: a writer would answer with a conflict. */
-static void take_latest(const struct binding *binding)
-{
-	const struct bt_object_meta *meta = binding->claim->object->meta;
-	struct bt_object *latest =
-		bt_claim_cache_find(&binding->instance->dra->claims, meta->namespace_, meta->name);
-
-	if (latest != NULL) {
-		set_base(binding, bt_object_share(latest));
-	}
-}
-
 static int step_start(const struct binding *binding)
 {
 	struct bt_claim_bind *bind = &binding->claim->bind;
@@ -318,7 +306,15 @@ static int step_start(const struct binding *binding)
 	bind->base = binding->claim->object;
 	/* Pods of a group that share a claim are bound one after the other. */
 	if (binding->cycle->group != NULL || binding->instance->base.handle->claim_writer == NULL) {
-		take_latest(binding);
+		/* What others wrote since PreFilter counts: a writer would answer with a conflict.
+		 */
+		const struct bt_object_meta *meta = binding->claim->object->meta;
+		struct bt_object *latest = bt_claim_cache_find(
+			&binding->instance->dra->claims, meta->namespace_, meta->name);
+
+		if (latest != NULL) {
+			set_base(binding, bt_object_share(latest));
+		}
 	}
 	if (binding->claim->is_special && bt_extended_is_in_memory(binding->claim->claim)) {
 		bind->step = BT_CLAIM_STEP_CREATE;
@@ -339,18 +335,6 @@ static int step_create(const struct binding *binding, struct berth_error *err)
 	bt_dynamic_claim_set(binding->claim, binding->cycle, object);
 	binding->claim->bind.base = object;
 	return begin_attempt(binding);
-}
-
-/** The allocation is in the API, or will never be: it is not in flight any more. */
-static void land(const struct binding *binding)
-{
-	struct bt_dynamic_claim *claim = binding->claim;
-
-	claim->is_signalled = false;
-	if (bt_claim_cache_maybe_remove(&binding->instance->dra->claims, claim->uid, true)) {
-		bt_dynamic_group_drop(
-			bt_dynamic_group_of(binding->plugin, binding->cycle), claim->uid);
-	}
 }
 
 /** 0: it is assumed, or never will be; *out_assumed says which. */
@@ -395,7 +379,15 @@ static int step_assume(const struct binding *binding, struct berth_error *err)
 		return code;
 	}
 	if (binding->claim->allocation != NULL || assumed) {
-		land(binding);
+		/* The allocation is in the API, or will never be: it is not in flight any more. */
+		struct bt_dynamic_claim *claim = binding->claim;
+
+		claim->is_signalled = false;
+		if (bt_claim_cache_maybe_remove(
+			    &binding->instance->dra->claims, claim->uid, true)) {
+			bt_dynamic_group_drop(
+				bt_dynamic_group_of(binding->plugin, binding->cycle), claim->uid);
+		}
 	}
 	if (bind->failure != 0) {
 		bind->step = BT_CLAIM_STEP_DONE;

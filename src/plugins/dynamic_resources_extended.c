@@ -41,14 +41,6 @@ struct bt_extended_resources {
 
 /* --- 14.1 --- */
 
-static bool is_wanted(
-	const struct bt_dynamic_resources *instance, const struct bt_resource_entry *request)
-{
-	return !bt_quantity_is_zero(&request->quantity) &&
-		bt_resource_is_dra_extended(request->name) &&
-		bt_device_class_for_resource(&instance->dra->classes, request->name) != NULL;
-}
-
 bool bt_extended_is_wanted(
 	const struct bt_dynamic_resources *instance, const struct bt_shape *shape)
 {
@@ -62,7 +54,11 @@ bool bt_extended_is_wanted(
 	}
 	requests = bt_pod_requests(shape->pod, &options, &arena);
 	for (uint32_t i = 0; !wanted && i < requests.count; i++) {
-		wanted = is_wanted(instance, &requests.items[i]);
+		const struct bt_resource_entry *request = &requests.items[i];
+		wanted = !bt_quantity_is_zero(&request->quantity) &&
+			bt_resource_is_dra_extended(request->name) &&
+			bt_device_class_for_resource(&instance->dra->classes, request->name) !=
+				NULL;
 	}
 	bt_arena_finish(&arena);
 	return wanted;
@@ -98,33 +94,6 @@ static void remember_scalars(const struct bt_dynamic_resources *instance,
 	}
 }
 
-static void set_annotation(struct bt_object_meta *meta, struct bt_arena *arena)
-{
-	struct bt_str_pair *pair = BT_ARENA_NEW(arena, struct bt_str_pair);
-
-	*pair = (struct bt_str_pair){BT_SPECIAL_CLAIM_ANNOTATION, BT_STR("true")};
-	meta->annotations.items = pair;
-	meta->annotations.count = 1;
-	meta->annotations.present = true;
-}
-
-static void set_owner(
-	struct bt_object_meta *meta, const struct bt_pod_info *pod, struct bt_arena *arena)
-{
-	struct bt_owner_reference *owner = BT_ARENA_NEW(arena, struct bt_owner_reference);
-
-	*owner = (struct bt_owner_reference){
-		.api_version = BT_STR("v1"),
-		.kind = BT_STR("Pod"),
-		.name = bt_arena_str(arena, pod->name),
-		.uid = bt_arena_str(arena, pod->uid),
-		.controller = {.present = true, .value = true},
-	};
-	meta->owner_references.items = owner;
-	meta->owner_references.count = 1;
-	meta->owner_references.present = true;
-}
-
 /** Its name and uid are never seen by the API: a name that no claim has, an uid that no other pod's
  * has. */
 static void make_claim(
@@ -136,8 +105,24 @@ static void make_claim(
 		bt_arena_printf(arena, "<extended-resources>/%.*s", BT_STR_ARG(pod->uid));
 	claim->metadata.generate_name =
 		bt_arena_printf(arena, "%.*s-extended-resources-", BT_STR_ARG(pod->name));
-	set_annotation(&claim->metadata, arena);
-	set_owner(&claim->metadata, pod, arena);
+	struct bt_str_pair *pair = BT_ARENA_NEW(arena, struct bt_str_pair);
+
+	*pair = (struct bt_str_pair){BT_SPECIAL_CLAIM_ANNOTATION, BT_STR("true")};
+	claim->metadata.annotations.items = pair;
+	claim->metadata.annotations.count = 1;
+	claim->metadata.annotations.present = true;
+	struct bt_owner_reference *owner = BT_ARENA_NEW(arena, struct bt_owner_reference);
+
+	*owner = (struct bt_owner_reference){
+		.api_version = BT_STR("v1"),
+		.kind = BT_STR("Pod"),
+		.name = bt_arena_str(arena, pod->name),
+		.uid = bt_arena_str(arena, pod->uid),
+		.controller = {.present = true, .value = true},
+	};
+	claim->metadata.owner_references.items = owner;
+	claim->metadata.owner_references.count = 1;
+	claim->metadata.owner_references.present = true;
 }
 
 struct bt_extended_resources *bt_extended_begin(const struct bt_dynamic_resources *instance,

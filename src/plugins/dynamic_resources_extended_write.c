@@ -15,37 +15,6 @@ static struct bt_object_store *store_of(const struct bt_dynamic_resources *insta
 
 /* --- 14.4 --- */
 
-/** As the API would make a name: nobody has it. */
-static struct bt_str free_name(const struct bt_object_store *store,
-	const struct bt_object_meta *meta, struct bt_arena *arena)
-{
-	struct bt_str name;
-	uint32_t number = 0;
-
-	do {
-		name = bt_arena_printf(
-			arena, "%.*s%05u", BT_STR_ARG(meta->generate_name), number++);
-	} while (bt_object_store_find(store, BT_KIND_RESOURCE_CLAIM, meta->namespace_, name) !=
-		NULL);
-	return name;
-}
-
-static struct bt_object *create_in_store(
-	struct bt_object_store *store, const struct bt_resource_claim *claim)
-{
-	struct bt_resource_claim created = *claim;
-	struct bt_arena arena = {0};
-	struct bt_object *object;
-
-	created.metadata.name = free_name(store, &claim->metadata, &arena);
-	created.metadata.uid = bt_arena_printf(&arena, "%.*s/%.*s",
-		BT_STR_ARG(claim->metadata.namespace_), BT_STR_ARG(created.metadata.name));
-	object = bt_object_create(BT_KIND_RESOURCE_CLAIM, &created);
-	bt_arena_finish(&arena);
-	bt_object_store_put(store, bt_object_share(object));
-	return object;
-}
-
 int bt_extended_create(const struct bt_dynamic_resources *instance, const struct bt_pod_info *pod,
 	const struct bt_extended_node_claim *node_claim, struct bt_object **out_claim,
 	struct berth_error *err)
@@ -57,7 +26,27 @@ int bt_extended_create(const struct bt_dynamic_resources *instance, const struct
 	claim.metadata.name = BT_STR("");
 	claim.metadata.uid = BT_STR("");
 	if (writer == NULL) {
-		*out_claim = create_in_store(store_of(instance), &claim);
+		struct bt_object_store *store = store_of(instance);
+		struct bt_resource_claim created = claim;
+		struct bt_arena arena = {0};
+		struct bt_object *object;
+
+		/* As the API would make a name: nobody has it. */
+		struct bt_str name;
+		uint32_t number = 0;
+
+		do {
+			name = bt_arena_printf(&arena, "%.*s%05u",
+				BT_STR_ARG(claim.metadata.generate_name), number++);
+		} while (bt_object_store_find(store, BT_KIND_RESOURCE_CLAIM,
+				 claim.metadata.namespace_, name) != NULL);
+		created.metadata.name = name;
+		created.metadata.uid = bt_arena_printf(&arena, "%.*s/%.*s",
+			BT_STR_ARG(claim.metadata.namespace_), BT_STR_ARG(created.metadata.name));
+		object = bt_object_create(BT_KIND_RESOURCE_CLAIM, &created);
+		bt_arena_finish(&arena);
+		bt_object_store_put(store, bt_object_share(object));
+		*out_claim = object;
 		return 0;
 	}
 	code = writer->create(writer->context, pod, &claim, out_claim, err);

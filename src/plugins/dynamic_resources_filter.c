@@ -17,22 +17,6 @@ static struct bt_status unresolvable(enum bt_reason reason)
 
 /* --- time limit --- */
 
-static void start_limit(const struct bt_dynamic_resources *instance, struct bt_filter_limit *limit,
-	const struct bt_cycle_state *cycle)
-{
-	const struct bt_scheduler_metrics *metrics = bt_handle_metrics(limit->handle);
-
-	limit->cycle = cycle;
-	limit->is_timed_out = false;
-	limit->deadline_ns = 0;
-	limit->questions_left = 0;
-	if (instance->filter_timeout_ns != 0 && metrics != NULL) {
-		limit->deadline_ns = bt_metrics_now(metrics) + instance->filter_timeout_ns;
-	} else if (instance->filter_timeout_ns != 0) {
-		limit->questions_left = FILTER_QUESTIONS_MAX;
-	}
-}
-
 bool bt_dynamic_filter_is_over(void *context)
 {
 	struct bt_filter_limit *limit = context;
@@ -108,15 +92,6 @@ static struct bt_status check_available(const struct node_question *question, bo
 	return BT_STATUS_OK;
 }
 
-/** Step 5. */
-static struct bt_status refuse_unavailable(struct bt_dynamic_cycle *data)
-{
-	for (uint32_t i = 0; i < data->count; i++) {
-		data->claims[i].is_unavailable |= data->claims[i].is_unavailable_here;
-	}
-	return unresolvable(BT_REASON_CLAIM_NOT_AVAILABLE);
-}
-
 /** Claims for the allocator, in order. */
 static uint32_t collect_todo(const struct node_question *question)
 {
@@ -160,7 +135,20 @@ static struct bt_status allocate(struct node_question *question)
 	if (count == 0) {
 		return BT_STATUS_OK;
 	}
-	start_limit(bt_dynamic_resources_of(question->plugin), &data->limit, question->cycle);
+	const struct bt_dynamic_resources *instance = bt_dynamic_resources_of(question->plugin);
+	struct bt_filter_limit *limit = &data->limit;
+	const struct bt_cycle_state *cycle = question->cycle;
+	const struct bt_scheduler_metrics *metrics = bt_handle_metrics(limit->handle);
+
+	limit->cycle = cycle;
+	limit->is_timed_out = false;
+	limit->deadline_ns = 0;
+	limit->questions_left = 0;
+	if (instance->filter_timeout_ns != 0 && metrics != NULL) {
+		limit->deadline_ns = bt_metrics_now(metrics) + instance->filter_timeout_ns;
+	} else if (instance->filter_timeout_ns != 0) {
+		limit->questions_left = FILTER_QUESTIONS_MAX;
+	}
 	/* A short search may be over before the allocator asks. */
 	if (question->cycle->cancel_cause.length != 0) {
 		return over_status(question);
@@ -209,16 +197,6 @@ static struct bt_status check_demand(struct node_question *question)
 		question->node, allocations, count, arena, &question->found.demand);
 }
 
-static struct bt_status special_claim(struct node_question *question)
-{
-	return question->data->extended == NULL
-		? BT_STATUS_OK
-		: bt_extended_for_node(bt_dynamic_resources_of(question->plugin),
-			  question->data->extended, question->pod, question->node,
-			  question->data->user_count != 0, question->cycle->arena,
-			  &question->found.special);
-}
-
 static void store(struct node_question *question)
 {
 	struct bt_dynamic_cycle *data = question->data;
@@ -247,7 +225,12 @@ struct bt_status bt_dynamic_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	if (data->count == 0) {
 		return BT_STATUS_OK;
 	}
-	status = special_claim(&question);
+	status = question.data->extended == NULL
+		? BT_STATUS_OK
+		: bt_extended_for_node(bt_dynamic_resources_of(question.plugin),
+			  question.data->extended, question.pod, question.node,
+			  question.data->user_count != 0, question.cycle->arena,
+			  &question.found.special);
 	if (!bt_status_is_success(&status) ||
 		(question.found.special == NULL && data->user_count == 0)) {
 		return status;
@@ -264,7 +247,11 @@ struct bt_status bt_dynamic_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 		return status;
 	}
 	if (!available) {
-		return refuse_unavailable(data);
+		/* Step 5. */
+		for (uint32_t i = 0; i < data->count; i++) {
+			data->claims[i].is_unavailable |= data->claims[i].is_unavailable_here;
+		}
+		return unresolvable(BT_REASON_CLAIM_NOT_AVAILABLE);
 	}
 	if (data->allocator != NULL) {
 		store(&question);

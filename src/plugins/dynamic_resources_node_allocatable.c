@@ -235,8 +235,19 @@ static bool container_uses(
 	return false;
 }
 
-static bt_str_list containers_of(const struct demand_question *question, struct bt_str claim_name)
+static struct bt_status add_status(
+	const struct demand_question *question, const struct bt_new_allocation *allocation)
 {
+	struct bt_node_allocatable *demand = question->demand;
+	struct bt_node_allocatable_claim_status *entry = &demand->statuses[demand->count];
+	struct bt_status status = sum_claim(question, allocation, &entry->resources);
+
+	if (!bt_status_is_success(&status)) {
+		return status;
+	}
+	entry->resource_claim_name =
+		bt_arena_str(question->arena, allocation->claim->claim->metadata.name);
+	struct bt_str claim_name = entry->resource_claim_name;
 	const struct bt_pod *pod = question->pod->object;
 	const bt_container_list *const lists[] = {
 		&pod->spec.init_containers, &pod->spec.containers};
@@ -254,22 +265,7 @@ static bt_str_list containers_of(const struct demand_question *question, struct 
 		}
 	}
 	names.present = names.count != 0;
-	return names;
-}
-
-static struct bt_status add_status(
-	const struct demand_question *question, const struct bt_new_allocation *allocation)
-{
-	struct bt_node_allocatable *demand = question->demand;
-	struct bt_node_allocatable_claim_status *entry = &demand->statuses[demand->count];
-	struct bt_status status = sum_claim(question, allocation, &entry->resources);
-
-	if (!bt_status_is_success(&status)) {
-		return status;
-	}
-	entry->resource_claim_name =
-		bt_arena_str(question->arena, allocation->claim->claim->metadata.name);
-	entry->containers = containers_of(question, entry->resource_claim_name);
+	entry->containers = names;
 	if (entry->containers.count == 0) {
 		return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, question->arena,
 			"claim %.*s: node-allocatable resource claim not referenced by any "

@@ -13,14 +13,6 @@ static struct bt_status unschedulable(enum bt_reason reason)
 	return bt_status_reason(BT_STATUS_UNSCHEDULABLE, reason);
 }
 
-/** Nobody but the pod has it. */
-static bool may_deallocate(const struct bt_resource_claim *claim, const struct bt_pod_info *pod)
-{
-	return claim->status.reserved_for.count == 0 ||
-		(claim->status.reserved_for.count == 1 &&
-			bt_str_equal(claim->status.reserved_for.items[0].uid, pod->uid));
-}
-
 /* --- pod groups: step 4 --- */
 
 /** The claim of a group's entry; NULL: there is none that is the group's. */
@@ -116,7 +108,12 @@ static struct bt_status free_claims(
 	for (uint32_t i = 0; i < data->user_count; i++) {
 		const struct bt_dynamic_claim *claim = &data->claims[i];
 
-		if (!claim->is_unavailable || !may_deallocate(claim->claim, pod)) {
+		/* Nobody but the pod has it. */
+		if (!claim->is_unavailable ||
+			!(claim->claim->status.reserved_for.count == 0 ||
+				(claim->claim->status.reserved_for.count == 1 &&
+					bt_str_equal(claim->claim->status.reserved_for.items[0].uid,
+						pod->uid)))) {
 			continue;
 		}
 		return bt_dynamic_deallocate(

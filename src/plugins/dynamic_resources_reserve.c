@@ -107,18 +107,6 @@ static void take_back(
 	}
 }
 
-static void undo_claim(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, struct bt_dynamic_claim *claim)
-{
-	take_back(plugin, cycle, claim);
-	if (!claim->is_undone && claim->claim->status.allocation != NULL &&
-		bt_resource_claim_is_reserved_by(claim->claim, pod->uid)) {
-		claim->is_undone = true;
-		bt_dynamic_unreserve_claim(
-			bt_dynamic_resources_of(plugin), pod, claim->claim, pod->uid, cycle->arena);
-	}
-}
-
 /** The special claim is the pod's own: it goes with the attempt. */
 static void undo_special(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, struct bt_dynamic_claim *claim)
@@ -152,7 +140,14 @@ void bt_dynamic_unreserve(struct bt_plugin *plugin, struct bt_cycle_state *cycle
 		bt_dynamic_end_write(plugin, cycle, pod, &data->claims[i]);
 	}
 	for (uint32_t i = 0; i < data->user_count; i++) {
-		undo_claim(plugin, cycle, pod, &data->claims[i]);
+		struct bt_dynamic_claim *claim = &data->claims[i];
+		take_back(plugin, cycle, claim);
+		if (!claim->is_undone && claim->claim->status.allocation != NULL &&
+			bt_resource_claim_is_reserved_by(claim->claim, pod->uid)) {
+			claim->is_undone = true;
+			bt_dynamic_unreserve_claim(bt_dynamic_resources_of(plugin), pod,
+				claim->claim, pod->uid, cycle->arena);
+		}
 	}
 	if (data->count > data->user_count) {
 		undo_special(plugin, cycle, pod, &data->claims[data->user_count]);

@@ -53,12 +53,6 @@ int bt_dynamic_entry_name(const struct bt_pod *pod, const struct bt_pod_resource
 	return 0;
 }
 
-static bool is_owned_by_group(const struct bt_owner_reference *owner, struct bt_str group_name)
-{
-	return bt_str_equal_c(owner->kind, "PodGroup") && bt_str_equal(owner->name, group_name) &&
-		bt_str_has_prefix(owner->api_version, BT_STR(GROUP_API "/"));
-}
-
 static int check_owner(const struct bt_dynamic_resources *instance, const struct bt_pod *pod,
 	const struct bt_resource_claim *claim, struct berth_error *err)
 {
@@ -69,7 +63,11 @@ static int check_owner(const struct bt_dynamic_resources *instance, const struct
 
 	if (owner != NULL &&
 		(bt_str_equal(owner->uid, pod->metadata.uid) ||
-			(may_be_group && is_owned_by_group(owner, group)))) {
+			(may_be_group &&
+				(bt_str_equal_c(owner->kind, "PodGroup") &&
+					bt_str_equal(owner->name, group) &&
+					bt_str_has_prefix(
+						owner->api_version, BT_STR(GROUP_API "/")))))) {
 		return 0;
 	}
 	if (may_be_group) {

@@ -219,22 +219,6 @@ static int poll_claims(const struct bt_dynamic_resources *instance, struct bt_cy
 	return BT_WRITE_PENDING;
 }
 
-static void send_event(const struct bt_dynamic_resources *instance, const struct bt_pod_info *pod,
-	uint32_t slot, struct bt_arena *arena)
-{
-	const struct bt_handle *handle = instance->base.handle;
-	const struct bt_handle_services *services = handle->services;
-	struct bt_str node_name = bt_node_table_name(&handle->state->nodes, slot);
-
-	if (services != NULL && services->event != NULL) {
-		services->event(services->context, pod, "Normal", "BindingConditionsPending",
-			"Scheduling",
-			bt_arena_printf(arena,
-				"waiting for binding conditions for device on node %.*s",
-				BT_STR_ARG(node_name)));
-	}
-}
-
 /** false: there is nothing to wait for. */
 static bool begin(const struct bt_dynamic_resources *instance, struct bt_dynamic_cycle *data,
 	const struct bt_pod_info *pod, uint32_t slot, struct bt_arena *arena)
@@ -248,7 +232,17 @@ static bool begin(const struct bt_dynamic_resources *instance, struct bt_dynamic
 	data->next_poll_ns = instance->base.handle->now_ns;
 	data->wait_ends_ns = data->next_poll_ns + instance->binding_timeout_ns;
 	data->wait_started_ns = bt_metrics_now(bt_handle_metrics(instance->base.handle));
-	send_event(instance, pod, slot, arena);
+	const struct bt_handle *handle = instance->base.handle;
+	const struct bt_handle_services *services = handle->services;
+	struct bt_str node_name = bt_node_table_name(&handle->state->nodes, slot);
+
+	if (services != NULL && services->event != NULL) {
+		services->event(services->context, pod, "Normal", "BindingConditionsPending",
+			"Scheduling",
+			bt_arena_printf(arena,
+				"waiting for binding conditions for device on node %.*s",
+				BT_STR_ARG(node_name)));
+	}
 	return true;
 }
 

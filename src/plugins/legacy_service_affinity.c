@@ -34,19 +34,6 @@ struct service_search {
 	struct bt_str_map selector; /* in the arena */
 };
 
-static struct bt_str_map copy_map(const struct bt_str_map *map, struct bt_arena *arena)
-{
-	struct bt_str_map copy = {.present = map->present};
-
-	copy.items = BT_ARENA_NEW_ARRAY(arena, struct bt_str_pair, map->count);
-	for (uint32_t i = 0; i < map->count; i++) {
-		copy.items[copy.count++] =
-			(struct bt_str_pair){bt_arena_str(arena, map->items[i].key),
-				bt_arena_str(arena, map->items[i].value)};
-	}
-	return copy;
-}
-
 static struct service_search find_service(
 	const struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_arena *arena)
 {
@@ -62,7 +49,16 @@ static struct service_search find_service(
 		if (service->spec.selector.present &&
 			bt_legacy_labels_contain(pod->labels, &service->spec.selector)) {
 			search.found = true;
-			search.selector = copy_map(&service->spec.selector, arena);
+			const struct bt_str_map *map = &service->spec.selector;
+			struct bt_str_map copy = {.present = map->present};
+
+			copy.items = BT_ARENA_NEW_ARRAY(arena, struct bt_str_pair, map->count);
+			for (uint32_t i = 0; i < map->count; i++) {
+				copy.items[copy.count++] =
+					(struct bt_str_pair){bt_arena_str(arena, map->items[i].key),
+						bt_arena_str(arena, map->items[i].value)};
+			}
+			search.selector = copy;
 			break;
 		}
 	}
@@ -112,10 +108,19 @@ static void append_pod(struct pre_filter_data *data, const struct bt_pod_info *p
 		(struct matching_pod){pod->namespace_, pod->name, pod->uid, slot};
 }
 
-static void append_snapshot_pods(struct pre_filter_data *data, const struct bt_state *state,
-	const struct bt_pod_info *pod_to_schedule, struct bt_arena *arena)
+static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, BT_UNUSED struct bt_pre_filter_result *out_result)
 {
-	bt_sym namespace_ = bt_symbol_find(&state->symbols, pod_to_schedule->namespace_);
+	struct pre_filter_data *data;
+
+	if (service_affinity_of(plugin)->affinity_labels.count == 0) {
+		return bt_status_code_only(BT_STATUS_SKIP);
+	}
+	data = BT_ARENA_NEW(cycle->arena, struct pre_filter_data);
+	data->has_services = find_service(plugin, pod, cycle->arena).found;
+	const struct bt_state *state = bt_plugin_handle(plugin)->state;
+	struct bt_arena *arena = cycle->arena;
+	bt_sym namespace_ = bt_symbol_find(&state->symbols, pod->namespace_);
 
 	for (uint32_t i = 0; i < state->snapshot.count; i++) {
 		uint32_t slot = state->snapshot.list[i];
@@ -129,24 +134,11 @@ static void append_snapshot_pods(struct pre_filter_data *data, const struct bt_s
 				continue;
 			}
 			bt_pod_info_from_record(state, row->pods.items[k], &other);
-			if (is_matching(pod_to_schedule, &other)) {
+			if (is_matching(pod, &other)) {
 				append_pod(data, &other, slot, arena);
 			}
 		}
 	}
-}
-
-static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, BT_UNUSED struct bt_pre_filter_result *out_result)
-{
-	struct pre_filter_data *data;
-
-	if (service_affinity_of(plugin)->affinity_labels.count == 0) {
-		return bt_status_code_only(BT_STATUS_SKIP);
-	}
-	data = BT_ARENA_NEW(cycle->arena, struct pre_filter_data);
-	data->has_services = find_service(plugin, pod, cycle->arena).found;
-	append_snapshot_pods(data, bt_plugin_handle(plugin)->state, pod, cycle->arena);
 	bt_plugin_set_pre_filter_data(plugin, cycle, data);
 	return BT_STATUS_OK;
 }

@@ -147,12 +147,6 @@ static void forget_ids(struct volume_ids *ids)
 	bt_map_reset(&ids->map);
 }
 
-static uint64_t hash_of(const struct volume_id *id)
-{
-	return bt_hash_bytes(id->name.data, id->name.length,
-		bt_hash_bytes(id->namespace_.data, id->namespace_.length, id->is_claim ? 1 : 0));
-}
-
 static bool has_id(const struct volume_ids *ids, const struct volume_id *id)
 {
 	for (uint32_t at = bt_map_first(&ids->map, id->hash); at != BT_MAP_NONE;
@@ -169,7 +163,8 @@ static bool has_id(const struct volume_ids *ids, const struct volume_id *id)
 
 static void add_id(struct volume_ids *ids, struct volume_id id)
 {
-	id.hash = hash_of(&id);
+	id.hash = bt_hash_bytes(id.name.data, id.name.length,
+		bt_hash_bytes(id.namespace_.data, id.namespace_.length, id.is_claim ? 1 : 0));
 	if (!has_id(ids, &id)) {
 		bt_vec_push(&ids->list, id);
 		bt_map_insert(&ids->map, id.hash, ids->list.count - 1);

@@ -45,18 +45,12 @@ static const struct bt_node_affinity *pod_node_affinity(const struct bt_pod_spec
 	return spec->affinity != NULL ? spec->affinity->node_affinity : NULL;
 }
 
-static const struct bt_node_selector *pod_required(const struct bt_pod_spec *spec)
-{
-	const struct bt_node_affinity *affinity = pod_node_affinity(spec);
-
-	return affinity != NULL ? affinity->required : NULL;
-}
-
 static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, struct bt_pre_filter_result *out_result)
 {
 	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
-	const struct bt_node_selector *required = pod_required(spec);
+	const struct bt_node_affinity *affinity = pod_node_affinity(spec);
+	const struct bt_node_selector *required = affinity != NULL ? affinity->required : NULL;
 	struct node_affinity_pre_filter_data *data;
 	struct bt_name_set names;
 

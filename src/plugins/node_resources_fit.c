@@ -133,23 +133,6 @@ static void check_standard(struct fit_failures *failures, enum bt_reason reason,
 	}
 }
 
-static void check_scalars(const struct fit_pre_filter_data *data, const struct bt_node_info *node,
-	struct fit_failures *failures)
-{
-	for (uint32_t i = 0; i < data->scalar_count; i++) {
-		const struct fit_scalar *scalar = &data->scalars[i];
-		int64_t allocatable = bt_node_info_scalar_allocatable(node, scalar->column);
-
-		if (scalar->ignored || (scalar->has_class && allocatable <= 0)) {
-			continue;
-		}
-		if (scalar->value > bt_wrap_sub(allocatable,
-					    bt_node_info_scalar_requested(node, scalar->column))) {
-			add_failure(failures, scalar->reason, scalar->value > allocatable);
-		}
-	}
-}
-
 static void check_node(const struct fit_pre_filter_data *data, const struct bt_node_info *node,
 	struct fit_failures *failures)
 {
@@ -162,7 +145,18 @@ static void check_node(const struct fit_pre_filter_data *data, const struct bt_n
 		node->allocatable_memory_bytes, node->requested_memory_bytes);
 	check_standard(failures, BT_REASON_INSUFFICIENT_EPHEMERAL_STORAGE, data->ephemeral_bytes,
 		node->allocatable_ephemeral_bytes, node->requested_ephemeral_bytes);
-	check_scalars(data, node, failures);
+	for (uint32_t i = 0; i < data->scalar_count; i++) {
+		const struct fit_scalar *scalar = &data->scalars[i];
+		int64_t allocatable = bt_node_info_scalar_allocatable(node, scalar->column);
+
+		if (scalar->ignored || (scalar->has_class && allocatable <= 0)) {
+			continue;
+		}
+		if (scalar->value > bt_wrap_sub(allocatable,
+					    bt_node_info_scalar_requested(node, scalar->column))) {
+			add_failure(failures, scalar->reason, scalar->value > allocatable);
+		}
+	}
 }
 
 static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
@@ -361,16 +355,6 @@ static bool score_fits_column(
 			instance->handle->state, requests, instance->scorer.resources.count);
 }
 
-static void score_slots_plainly(const struct fit_plugin *instance, const int64_t *requests,
-	const struct bt_state *state, struct bt_slot_range range, int32_t *scores)
-{
-	for (uint32_t k = 0; k < range.count; k++) {
-		struct bt_node_info node;
-		bt_node_info_init(&node, state, bt_slot_at(range, k));
-		scores[node.slot] = (int32_t)bt_fit_score(&instance->scorer, requests, &node);
-	}
-}
-
 static void score_column(struct bt_plugin *plugin, const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state,
 	struct bt_slot_range range, int32_t *scores)
@@ -383,7 +367,12 @@ static void score_column(struct bt_plugin *plugin, const void *data,
 	if (instance->scorer.strategy == BT_FIT_REQUESTED_TO_CAPACITY_RATIO ||
 		!bt_resource_columns_collect(&instance->scorer.resources, requests, state,
 			BT_SCORE_NON_ZERO, columns, &count)) {
-		score_slots_plainly(instance, requests, state, range, scores);
+		for (uint32_t k = 0; k < range.count; k++) {
+			struct bt_node_info node;
+			bt_node_info_init(&node, state, bt_slot_at(range, k));
+			scores[node.slot] =
+				(int32_t)bt_fit_score(&instance->scorer, requests, &node);
+		}
 		return;
 	}
 	bt_resource_kernels_for_cpu()->allocation(

@@ -208,15 +208,6 @@ static int add_inline(struct limits_plugin *instance, const struct bt_pod_info *
 	return 0;
 }
 
-static int missing_claim(struct limits_plugin *instance, const struct bt_pod_info *pod,
-	struct bt_str name, struct berth_error *err)
-{
-	struct bt_str text = bt_not_found_text(&instance->arena, "persistentvolumeclaim", name);
-
-	return bt_error_set(err, BERTH_ERR_NOT_FOUND, "looking up PVC %.*s/%.*s: %.*s",
-		BT_STR_ARG(pod->namespace_), BT_STR_ARG(name), BT_STR_ARG(text));
-}
-
 /** Volumes of a pod; is_new: the one to be scheduled, whose claims must exist. BERTH_ERR_NOT_FOUND
  * when one does not. */
 static int collect(struct limits_plugin *instance, const struct bt_pod_info *pod,
@@ -245,7 +236,14 @@ static int collect(struct limits_plugin *instance, const struct bt_pod_info *pod
 		claim = bt_find_claim(instance->base.handle->state, pod->namespace_, named.name);
 		if (claim == NULL) {
 			if (is_new) {
-				return missing_claim(instance, pod, named.name, err);
+				struct bt_str name = named.name;
+				struct bt_str text = bt_not_found_text(
+					&instance->arena, "persistentvolumeclaim", name);
+
+				return bt_error_set(err, BERTH_ERR_NOT_FOUND,
+					"looking up PVC %.*s/%.*s: %.*s",
+					BT_STR_ARG(pod->namespace_), BT_STR_ARG(name),
+					BT_STR_ARG(text));
 			}
 			continue;
 		}
@@ -427,32 +425,6 @@ static int collect_used(struct limits_plugin *instance, const struct bt_node_inf
 	return 0;
 }
 
-/** Steps 8 to 10 of spec 07b section 1.5: attached volumes count, and do not make a wanted one less
- * new. */
-static struct bt_status count_volumes(struct limits_plugin *instance,
-	const struct bt_node_info *node, const struct bt_csi_node *csi_node)
-{
-	struct volume_set *wanted = &instance->wanted;
-
-	for (uint32_t i = 0; i < wanted->items.count; i++) {
-		wanted->items.items[i].removed = set_has(&instance->used, &wanted->items.items[i]);
-	}
-	add_attachments(instance, bt_node_info_name(node), &instance->used);
-	/* A node has few drivers; how many volumes a pod names is up to who wrote it. */
-	for (uint32_t i = 0; i < csi_node->spec.drivers.count; i++) {
-		struct bt_str driver = csi_node->spec.drivers.items[i].name;
-		int64_t new_count = set_count(wanted, driver);
-		int64_t limit;
-
-		if (new_count != 0 && limit_of(csi_node, driver, &limit) &&
-			set_count(&instance->used, driver) + new_count > limit) {
-			return bt_status_reason(
-				BT_STATUS_UNSCHEDULABLE, BT_REASON_VOLUME_MAX_COUNT);
-		}
-	}
-	return BT_STATUS_OK;
-}
-
 static struct bt_status check_node(struct limits_plugin *instance, struct bt_arena *arena,
 	const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
@@ -483,7 +455,27 @@ static struct bt_status check_node(struct limits_plugin *instance, struct bt_are
 	if (collect_used(instance, node, csi_node, &err) != 0) {
 		return bt_status_from_error(arena, &err);
 	}
-	return count_volumes(instance, node, csi_node);
+	/* Steps 8 to 10 of spec 07b section 1.5: attached volumes count, and do not make a wanted
+	 * one less new. */
+	struct volume_set *wanted = &instance->wanted;
+
+	for (uint32_t i = 0; i < wanted->items.count; i++) {
+		wanted->items.items[i].removed = set_has(&instance->used, &wanted->items.items[i]);
+	}
+	add_attachments(instance, bt_node_info_name(node), &instance->used);
+	/* A node has few drivers; how many volumes a pod names is up to who wrote it. */
+	for (uint32_t i = 0; i < csi_node->spec.drivers.count; i++) {
+		struct bt_str driver = csi_node->spec.drivers.items[i].name;
+		int64_t new_count = set_count(wanted, driver);
+		int64_t limit;
+
+		if (new_count != 0 && limit_of(csi_node, driver, &limit) &&
+			set_count(&instance->used, driver) + new_count > limit) {
+			return bt_status_reason(
+				BT_STATUS_UNSCHEDULABLE, BT_REASON_VOLUME_MAX_COUNT);
+		}
+	}
+	return BT_STATUS_OK;
 }
 
 static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,

@@ -14,22 +14,6 @@ void bt_budgets_finish(struct bt_budgets *budgets)
 	budgets->loaded = false;
 }
 
-static void read_disrupted_pods(struct bt_budgets *budgets,
-	const struct bt_pod_disruption_budget *object, struct bt_budget *out)
-{
-	uint32_t count = object->status.disrupted_pods.count;
-	struct bt_str *names = BT_ARENA_NEW_ARRAY(&budgets->arena, struct bt_str, count);
-
-	for (uint32_t i = 0; i < count; i++) {
-		names[i] = object->status.disrupted_pods.items[i].key;
-	}
-	if (count > 1) {
-		qsort(names, count, sizeof(names[0]), bt_str_compare_qsort);
-	}
-	out->disrupted_pods = names;
-	out->disrupted_pod_count = count;
-}
-
 static uint64_t key_hash(struct bt_str namespace_, struct bt_str key, struct bt_str value)
 {
 	return bt_hash_u64(
@@ -84,7 +68,17 @@ static void add_budget(struct bt_budgets *budgets, const struct bt_pod_disruptio
 		budget.selector.nothing || bt_selector_is_empty(&budget.selector)) {
 		return;
 	}
-	read_disrupted_pods(budgets, object, &budget);
+	uint32_t count = object->status.disrupted_pods.count;
+	struct bt_str *names = BT_ARENA_NEW_ARRAY(&budgets->arena, struct bt_str, count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		names[i] = object->status.disrupted_pods.items[i].key;
+	}
+	if (count > 1) {
+		qsort(names, count, sizeof(names[0]), bt_str_compare_qsort);
+	}
+	budget.disrupted_pods = names;
+	budget.disrupted_pod_count = count;
 	bt_vec_push(&budgets->budgets, budget);
 	index_budget(budgets, budgets->budgets.count - 1);
 }
@@ -160,14 +154,6 @@ void bt_budgets_begin_round(struct bt_budgets *budgets)
 	budgets->round++;
 }
 
-static bool covers(const struct bt_budget *budget, const struct bt_pod_info *pod)
-{
-	return bt_selector_matches(&budget->selector, pod->labels) &&
-		(budget->disrupted_pod_count == 0 ||
-			bsearch(&pod->name, budget->disrupted_pods, budget->disrupted_pod_count,
-				sizeof(struct bt_str), bt_str_compare_qsort) == NULL);
-}
-
 /** One disruption less, wrapping as upstream's int32; true when there was none left. */
 static bool charge(struct bt_budget *budget, uint64_t round)
 {
@@ -184,7 +170,12 @@ static bool covers_and_is_used_up(
 {
 	struct bt_budget *budget = &budgets->budgets.items[index];
 
-	return bt_str_equal(budget->namespace_, pod->namespace_) && covers(budget, pod) &&
+	return bt_str_equal(budget->namespace_, pod->namespace_) &&
+		(bt_selector_matches(&budget->selector, pod->labels) &&
+			(budget->disrupted_pod_count == 0 ||
+				bsearch(&pod->name, budget->disrupted_pods,
+					budget->disrupted_pod_count, sizeof(struct bt_str),
+					bt_str_compare_qsort) == NULL)) &&
 		charge(budget, budgets->round);
 }
 

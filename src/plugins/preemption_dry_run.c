@@ -45,23 +45,6 @@ struct trial {
 	uint32_t violating_count;
 };
 
-/**
- * A filter with a column form says what it reads; when that is nothing a removed pod changes, its
- * answer on the emptied node stays what it is while pods are put back.
- */
-static bool reads_pods(const struct bt_plugin_ops *ops)
-{
-	return !ops->pure || ops->columns_per_cycle || ops->filter_column == NULL ||
-		(ops->filter_reads & REMOVAL_KINDS) != 0;
-}
-
-/** Of what the removal of a pod changes, the filter reads at most the sums. */
-static bool reads_sums_only(const struct bt_plugin_ops *ops)
-{
-	return ops->pure && !ops->columns_per_cycle && ops->filter_column != NULL &&
-		(ops->filter_reads & REMOVAL_KINDS) == BT_CHANGE_PODS;
-}
-
 /** The filter's answer depends on the pod's shape and the node's row alone. */
 static bool is_function_of_shape(struct bt_plugin *plugin, const struct dry_run *run)
 {
@@ -102,9 +85,20 @@ static void dry_run_init(struct dry_run *run, struct bt_evaluator *evaluator,
 			continue;
 		}
 		run->of_shape &= is_function_of_shape(plugin, run);
-		if (reads_pods(plugin->ops)) {
+		/*
+		 * A filter with a column form says what it reads; when that is nothing a removed
+		 * pod changes, its answer on the emptied node stays what it is while pods are put
+		 * back.
+		 */
+		if (!plugin->ops->pure || plugin->ops->columns_per_cycle ||
+			plugin->ops->filter_column == NULL ||
+			(plugin->ops->filter_reads & REMOVAL_KINDS) != 0) {
 			run->pod_filters[run->pod_filter_count++] = plugin;
-			run->sums_only &= reads_sums_only(plugin->ops);
+			/* Of what the removal of a pod changes, the filter reads at most the sums.
+			 */
+			run->sums_only &= (plugin->ops->pure && !plugin->ops->columns_per_cycle &&
+				plugin->ops->filter_column != NULL &&
+				(plugin->ops->filter_reads & REMOVAL_KINDS) == BT_CHANGE_PODS);
 		}
 	}
 	run->has_nominations =
@@ -283,19 +277,6 @@ static struct bt_status try_node(struct trial *trial, struct bt_preemption_candi
 	return reprieve(trial, out);
 }
 
-/** A pod of the state, as far as needed when nothing looks at its identity. */
-static struct bt_pod_info anonymous_pod(const struct bt_state *state, uint32_t pod_id)
-{
-	const struct bt_pod_record *record = bt_state_pod_at(state, pod_id);
-
-	return (struct bt_pod_info){
-		.shape = bt_shape_at(&state->shapes, record->shape),
-		.priority = record->priority,
-		.start_seconds = record->start_seconds,
-		.pod_id = pod_id,
-	};
-}
-
 /** The same for the node that was handed in. */
 static void collect_given(struct dry_run *run)
 {
@@ -332,7 +313,15 @@ static uint32_t collect_removable(struct dry_run *run, uint32_t slot, bool anony
 			continue;
 		}
 		if (anonymous) {
-			pod = anonymous_pod(state, pod_id);
+			/* A pod of the state, as far as needed when nothing looks at its identity.
+			 */
+			const struct bt_pod_record *record = bt_state_pod_at(state, pod_id);
+			pod = (struct bt_pod_info){
+				.shape = bt_shape_at(&state->shapes, record->shape),
+				.priority = record->priority,
+				.start_seconds = record->start_seconds,
+				.pod_id = pod_id,
+			};
 		} else {
 			bt_pod_info_from_record(state, pod_id, &pod);
 		}
@@ -452,30 +441,6 @@ struct findings {
 	struct bt_error_list errors;
 };
 
-static void record_failure(struct dry_run *run, struct findings *findings, uint32_t slot,
-	const struct bt_status *status)
-{
-	struct bt_node_status_entry entry = {slot, *status};
-
-	bt_vec_push(&run->evaluator->statuses.entries, entry);
-	if (status->code == BT_STATUS_ERROR) {
-		bt_error_list_add(&findings->errors, run->cycle->arena,
-			bt_status_message_str(status, run->cycle->arena));
-	}
-}
-
-static void keep_candidate(
-	struct findings *findings, const struct bt_preemption_candidate *candidate)
-{
-	if (candidate->pdb_violations == 0) {
-		if (findings->clean_count < findings->limit) {
-			findings->clean[findings->clean_count++] = *candidate;
-		}
-	} else if (findings->violating_count < findings->limit) {
-		findings->violating[findings->violating_count++] = *candidate;
-	}
-}
-
 /** What it comes to is known before it is tried; out->victims in the cycle's memory. */
 static bool recall(struct dry_run *run, uint32_t slot, struct bt_status *out_status,
 	struct bt_preemption_candidate *out)
@@ -543,7 +508,13 @@ static void look_at_node(struct dry_run *run, struct findings *findings, uint32_
 	struct bt_status status = recall_or_find(run, slot, &candidate);
 
 	if (bt_status_is_success(&status) && candidate.victim_count != 0) {
-		keep_candidate(findings, &candidate);
+		if (candidate.pdb_violations == 0) {
+			if (findings->clean_count < findings->limit) {
+				findings->clean[findings->clean_count++] = candidate;
+			}
+		} else if (findings->violating_count < findings->limit) {
+			findings->violating[findings->violating_count++] = candidate;
+		}
 		return;
 	}
 	if (bt_status_is_success(&status)) {
@@ -555,7 +526,13 @@ static void look_at_node(struct dry_run *run, struct findings *findings, uint32_
 		status = bt_status_error_text(run->cycle->arena, bt_strbuf_str(&text));
 		bt_strbuf_finish(&text);
 	}
-	record_failure(run, findings, slot, &status);
+	struct bt_node_status_entry entry = {slot, status};
+
+	bt_vec_push(&run->evaluator->statuses.entries, entry);
+	if (status.code == BT_STATUS_ERROR) {
+		bt_error_list_add(&findings->errors, run->cycle->arena,
+			bt_status_message_str(&status, run->cycle->arena));
+	}
 }
 
 struct bt_dry_run_result bt_evaluator_dry_run(struct bt_evaluator *evaluator,

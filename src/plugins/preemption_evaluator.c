@@ -91,22 +91,6 @@ uint32_t bt_evaluator_candidate_limit(const struct bt_evaluator *evaluator, uint
 	return enough < node_count ? (uint32_t)enough : node_count;
 }
 
-/** No pod anywhere is less important: each node says that it has no victims, without being asked.
- */
-static void reject_all(struct bt_evaluator *evaluator, uint32_t count)
-{
-	evaluator->no_victims = bt_status_reason(
-		BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_NO_PREEMPTION_VICTIMS);
-	evaluator->no_victims_count = count;
-	evaluator->no_victims_group = (struct bt_status_groups){
-		.count = 1,
-		.statuses = &evaluator->no_victims,
-		.sizes = &evaluator->no_victims_count,
-	};
-	evaluator->statuses.entries.count = 0;
-	evaluator->statuses.groups = &evaluator->no_victims_group;
-}
-
 static struct bt_dry_run_result find_candidates(struct bt_evaluator *evaluator,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
 	const struct bt_node_statuses *statuses)
@@ -138,25 +122,21 @@ static struct bt_dry_run_result find_candidates(struct bt_evaluator *evaluator,
 	if (in_vain) {
 		BT_ASSERT(found.count == 0 && found.error_text.data == NULL);
 		BT_ASSERT(!evaluator->handle->verify || evaluator->statuses.entries.count == count);
-		reject_all(evaluator, count);
+		/* No pod anywhere is less important: each node says that it has no victims, without
+		 * being asked.
+		 */
+		evaluator->no_victims = bt_status_reason(
+			BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_NO_PREEMPTION_VICTIMS);
+		evaluator->no_victims_count = count;
+		evaluator->no_victims_group = (struct bt_status_groups){
+			.count = 1,
+			.statuses = &evaluator->no_victims,
+			.sizes = &evaluator->no_victims_count,
+		};
+		evaluator->statuses.entries.count = 0;
+		evaluator->statuses.groups = &evaluator->no_victims_group;
 	}
 	return found;
-}
-
-/** "0/5 nodes are available: ..." about the dry run. */
-static struct bt_status no_candidates(struct bt_evaluator *evaluator, struct bt_arena *arena)
-{
-	uint32_t node_count = evaluator->handle->state->snapshot.count;
-	struct bt_strbuf text = {0};
-	struct bt_status status;
-
-	evaluator->statuses.absent = bt_status_reason(
-		BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_PREEMPTION_NOT_HELPFUL);
-	bt_strbuf_printf(&text, "0/%u nodes are available:", node_count);
-	bt_fit_error_append_reasons(&evaluator->statuses, node_count, &text);
-	status = bt_status_text(BT_STATUS_UNSCHEDULABLE, arena, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
-	return status;
 }
 
 /** --- the attempt --- */
@@ -214,7 +194,18 @@ static struct bt_status preempt(struct bt_evaluator *evaluator, struct bt_cycle_
 	}
 	if (found.count == 0) {
 		*out_result = nominate(BT_STR(""));
-		return no_candidates(evaluator, cycle->arena);
+		/* "0/5 nodes are available: ..." about the dry run. */
+		struct bt_arena *arena = cycle->arena;
+		uint32_t node_count = evaluator->handle->state->snapshot.count;
+		struct bt_strbuf text = {0};
+
+		evaluator->statuses.absent = bt_status_reason(
+			BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_PREEMPTION_NOT_HELPFUL);
+		bt_strbuf_printf(&text, "0/%u nodes are available:", node_count);
+		bt_fit_error_append_reasons(&evaluator->statuses, node_count, &text);
+		status = bt_status_text(BT_STATUS_UNSCHEDULABLE, arena, bt_strbuf_str(&text));
+		bt_strbuf_finish(&text);
+		return status;
 	}
 	return choose_and_evict(evaluator, cycle->arena, pod, &found, out_result, decision);
 }

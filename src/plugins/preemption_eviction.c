@@ -23,29 +23,6 @@ static const struct bt_pod *find_object(
 	return object != NULL && bt_str_equal(object->metadata.uid, pod->uid) ? object : NULL;
 }
 
-/** The condition that says why the victim goes, and whether its status lacks it. */
-static void prepare_condition(const struct bt_eviction *eviction, struct bt_victim *victim)
-{
-	const struct bt_pod *object = find_object(eviction->executor->handle, &victim->pod);
-	static const struct bt_time unknown_time = {0};
-
-	victim->condition = (struct bt_pod_condition){
-		.type = BT_STR("DisruptionTarget"),
-		.status = BT_STR("True"),
-		.reason = BT_STR("PreemptionByScheduler"),
-		.message = bt_arena_printf(eviction->arena,
-			"%.*s: preempting to accommodate a higher priority %s",
-			BT_STR_ARG(eviction->preemptor.scheduler_name),
-			eviction->preemptor.is_group ? "podgroup" : "pod"),
-	};
-	victim->patch = true;
-	if (object != NULL) {
-		victim->condition.observed_generation = object->metadata.generation;
-		(void)bt_pod_conditions_set(&object->status, &victim->condition, &unknown_time,
-			eviction->arena, &victim->patch);
-	}
-}
-
 void bt_eviction_init_victim(
 	const struct bt_eviction *eviction, uint32_t pod_id, struct bt_victim *out)
 {
@@ -59,7 +36,25 @@ void bt_eviction_init_victim(
 			eviction->arena, bt_symbol_text(&state->symbols, record->name)),
 		.uid = bt_arena_str(eviction->arena, bt_symbol_text(&state->symbols, record->uid)),
 	};
-	prepare_condition(eviction, out);
+	/* The condition that says why the victim goes, and whether its status lacks it. */
+	const struct bt_pod *object = find_object(eviction->executor->handle, &out->pod);
+	static const struct bt_time unknown_time = {0};
+
+	out->condition = (struct bt_pod_condition){
+		.type = BT_STR("DisruptionTarget"),
+		.status = BT_STR("True"),
+		.reason = BT_STR("PreemptionByScheduler"),
+		.message = bt_arena_printf(eviction->arena,
+			"%.*s: preempting to accommodate a higher priority %s",
+			BT_STR_ARG(eviction->preemptor.scheduler_name),
+			eviction->preemptor.is_group ? "podgroup" : "pod"),
+	};
+	out->patch = true;
+	if (object != NULL) {
+		out->condition.observed_generation = object->metadata.generation;
+		(void)bt_pod_conditions_set(&object->status, &out->condition, &unknown_time,
+			eviction->arena, &out->patch);
+	}
 }
 
 void bt_eviction_send_event(

@@ -96,34 +96,6 @@ static uint32_t find_task(const struct bt_preemption_executor *executor, uint32_
 	return UINT32_MAX;
 }
 
-static void add_task(struct bt_preemption_executor *executor, struct bt_preemption_task *task)
-{
-	uint32_t index = executor->tasks.count;
-
-	bt_vec_push(&executor->tasks, task);
-	bt_map_insert(&executor->by_uid, task->uid_hash, index);
-	bt_map_insert(&executor->by_serial, serial_hash(task->serial), index);
-}
-
-/** The last task moves into the place of the one that ends. */
-static void remove_task(struct bt_preemption_executor *executor, struct bt_preemption_task *task)
-{
-	uint32_t index = find_task(executor, task->serial);
-	uint32_t last = executor->tasks.count - 1;
-	struct bt_preemption_task *moved = executor->tasks.items[last];
-
-	(void)bt_map_remove(&executor->by_uid, task->uid_hash, index);
-	(void)bt_map_remove(&executor->by_serial, serial_hash(task->serial), index);
-	if (index != last) {
-		(void)bt_map_remove(&executor->by_uid, moved->uid_hash, last);
-		(void)bt_map_remove(&executor->by_serial, serial_hash(moved->serial), last);
-		executor->tasks.items[index] = moved;
-		bt_map_insert(&executor->by_uid, moved->uid_hash, index);
-		bt_map_insert(&executor->by_serial, serial_hash(moved->serial), index);
-	}
-	executor->tasks.count--;
-}
-
 /** A write of the task is over, at once or later; it may lead to the next one. */
 static void write_done(struct bt_preemption_task *task, uint32_t item, bool deleted, int result);
 
@@ -240,7 +212,21 @@ static void end_task(struct bt_preemption_task *task)
 {
 	struct bt_preemption_executor *executor = task->eviction.executor;
 
-	remove_task(executor, task);
+	/* The last task moves into the place of the one that ends. */
+	uint32_t index = find_task(executor, task->serial);
+	uint32_t last = executor->tasks.count - 1;
+	struct bt_preemption_task *moved = executor->tasks.items[last];
+
+	(void)bt_map_remove(&executor->by_uid, task->uid_hash, index);
+	(void)bt_map_remove(&executor->by_serial, serial_hash(task->serial), index);
+	if (index != last) {
+		(void)bt_map_remove(&executor->by_uid, moved->uid_hash, last);
+		(void)bt_map_remove(&executor->by_serial, serial_hash(moved->serial), last);
+		executor->tasks.items[index] = moved;
+		bt_map_insert(&executor->by_uid, moved->uid_hash, index);
+		bt_map_insert(&executor->by_serial, serial_hash(moved->serial), index);
+	}
+	executor->tasks.count--;
 	if (task->failed || task->clearing_failed) {
 		activate(executor->handle, &task->eviction.preemptor);
 	}
@@ -327,7 +313,11 @@ static void start_task(struct bt_preemption_executor *executor,
 				&task->eviction, victims[i], &task->victims[task->victim_count++]);
 		}
 	}
-	add_task(executor, task);
+	uint32_t index = executor->tasks.count;
+
+	bt_vec_push(&executor->tasks, task);
+	bt_map_insert(&executor->by_uid, task->uid_hash, index);
+	bt_map_insert(&executor->by_serial, serial_hash(task->serial), index);
 	send_nominations(task);
 	advance(task);
 }

@@ -9,12 +9,6 @@ struct candidates {
 	uint32_t count;
 };
 
-static bool is_asked(const struct bt_preemption_extender *extender, const struct bt_pod_info *pod)
-{
-	return extender->config->preempt_verb.length != 0 &&
-		bt_extender_is_interested(extender->config, pod);
-}
-
 static void note_ignored(
 	const struct bt_preemption_extender *extender, const char *line, struct bt_str text)
 {
@@ -151,7 +145,8 @@ struct bt_status bt_evaluator_ask_extenders(const struct bt_evaluator *evaluator
 		struct candidates answer = {0};
 		struct bt_status status;
 
-		if (!is_asked(extender, pod)) {
+		if (!(extender->config->preempt_verb.length != 0 &&
+			    bt_extender_is_interested(extender->config, pod))) {
 			continue;
 		}
 		if (ask(handle->state, extender, pod, &current, arena, &answer, &err) < 0) {

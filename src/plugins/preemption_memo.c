@@ -47,29 +47,24 @@ static void update_block(struct bt_lowest_priorities *lowest, uint32_t block)
 		lowest_of(&lowest->by_slot.items[from], rest < BLOCK ? rest : BLOCK);
 }
 
-static void refill(struct bt_lowest_priorities *lowest, const struct bt_state *state)
-{
-	uint32_t count = state->nodes.slot_count;
-
-	bt_vec_reserve(&lowest->by_slot, count);
-	bt_vec_reserve(&lowest->by_block, ((uint64_t)count + BLOCK - 1) / BLOCK);
-	lowest->by_slot.count = count;
-	lowest->by_block.count = (uint32_t)(((uint64_t)count + BLOCK - 1) / BLOCK);
-	for (uint32_t slot = 0; slot < count; slot++) {
-		lowest->by_slot.items[slot] = lowest_of_node(state, slot);
-	}
-	for (uint32_t block = 0; block < lowest->by_block.count; block++) {
-		update_block(lowest, block);
-	}
-}
-
 void bt_lowest_priorities_refresh(struct bt_lowest_priorities *lowest, const struct bt_state *state)
 {
 	const struct bt_change_log *log = &state->log;
 
 	if (!lowest->filled || lowest->by_slot.count != state->nodes.slot_count ||
 		!bt_change_log_covers(log, lowest->seen)) {
-		refill(lowest, state);
+		uint32_t count = state->nodes.slot_count;
+
+		bt_vec_reserve(&lowest->by_slot, count);
+		bt_vec_reserve(&lowest->by_block, ((uint64_t)count + BLOCK - 1) / BLOCK);
+		lowest->by_slot.count = count;
+		lowest->by_block.count = (uint32_t)(((uint64_t)count + BLOCK - 1) / BLOCK);
+		for (uint32_t slot = 0; slot < count; slot++) {
+			lowest->by_slot.items[slot] = lowest_of_node(state, slot);
+		}
+		for (uint32_t block = 0; block < lowest->by_block.count; block++) {
+			update_block(lowest, block);
+		}
 		lowest->filled = true;
 		lowest->seen = log->sequence;
 		return;
@@ -116,26 +111,6 @@ static bool is_for(const struct bt_dry_run_memo *memo, const struct bt_pod_info 
 		memcmp(&memo->skip_filter, skip_filter, sizeof(*skip_filter)) == 0;
 }
 
-static void catch_up(struct bt_dry_run_memo *memo, const struct bt_state *state)
-{
-	const struct bt_change_log *log = &state->log;
-	uint32_t slot_count = state->nodes.slot_count;
-
-	if (memo->notes.count != slot_count || !bt_change_log_covers(log, memo->seen) ||
-		memo->victims.count / VICTIMS_PER_SLOT > slot_count) {
-		forget(memo);
-		bt_vec_reserve(&memo->notes, slot_count);
-		memo->notes.count = slot_count;
-		if (slot_count != 0) {
-			memset(memo->notes.items, 0, slot_count * sizeof(*memo->notes.items));
-		}
-		memo->seen = log->sequence;
-	}
-	for (; memo->seen < log->sequence; memo->seen++) {
-		memo->notes.items[bt_change_log_at(log, memo->seen).slot].generation = 0;
-	}
-}
-
 struct bt_dry_run_memo *bt_dry_run_memo_for(struct bt_dry_run_memos *memos,
 	const struct bt_state *state, const struct bt_pod_info *pod,
 	const struct bt_plugin_set *skip_filter)
@@ -158,7 +133,22 @@ struct bt_dry_run_memo *bt_dry_run_memo_for(struct bt_dry_run_memos *memos,
 		found->skip_filter = *skip_filter;
 	}
 	found->last_use = ++memos->uses;
-	catch_up(found, state);
+	const struct bt_change_log *log = &state->log;
+	uint32_t slot_count = state->nodes.slot_count;
+
+	if (found->notes.count != slot_count || !bt_change_log_covers(log, found->seen) ||
+		found->victims.count / VICTIMS_PER_SLOT > slot_count) {
+		forget(found);
+		bt_vec_reserve(&found->notes, slot_count);
+		found->notes.count = slot_count;
+		if (slot_count != 0) {
+			memset(found->notes.items, 0, slot_count * sizeof(*found->notes.items));
+		}
+		found->seen = log->sequence;
+	}
+	for (; found->seen < log->sequence; found->seen++) {
+		found->notes.items[bt_change_log_at(log, found->seen).slot].generation = 0;
+	}
 	return found;
 }
 

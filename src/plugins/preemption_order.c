@@ -6,21 +6,6 @@
 /** Up to here insertion beats merging. */
 #define INSERTION_MAX 12
 
-static void sort_by_insertion(
-	uint32_t *indices, uint32_t count, bt_more_important more_important, const void *context)
-{
-	for (uint32_t i = 1; i < count; i++) {
-		uint32_t moving = indices[i];
-		uint32_t at = i;
-
-		while (at > 0 && more_important(context, moving, indices[at - 1])) {
-			indices[at] = indices[at - 1];
-			at--;
-		}
-		indices[at] = moving;
-	}
-}
-
 /**
  * Merge of two sorted halves. The right one is taken whenever it is more important than the left
  * one: so equals stay in order, and entries that are both more important than each other are
@@ -47,7 +32,16 @@ void bt_sort_by_importance(uint32_t *indices, uint32_t count, uint32_t *scratch,
 	uint32_t middle = count / 2;
 
 	if (count <= INSERTION_MAX) {
-		sort_by_insertion(indices, count, more_important, context);
+		for (uint32_t i = 1; i < count; i++) {
+			uint32_t moving = indices[i];
+			uint32_t at = i;
+
+			while (at > 0 && more_important(context, moving, indices[at - 1])) {
+				indices[at] = indices[at - 1];
+				at--;
+			}
+			indices[at] = moving;
+		}
 		return;
 	}
 	bt_sort_by_importance(indices, middle, scratch, more_important, context);

@@ -92,14 +92,6 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 	return BT_STATUS_OK;
 }
 
-static void look_up(const uint8_t *restrict by_set, const uint32_t *restrict sets, uint32_t count,
-	uint32_t *restrict details)
-{
-	for (uint32_t slot = 0; slot < count; slot++) {
-		details[slot] = by_set[sets[slot]];
-	}
-}
-
 /** Nodes share taint lists: each list in use is judged once per pass. */
 static bool filter_column(struct bt_plugin *plugin, BT_UNUSED const void *data,
 	const struct bt_pod_info *pod, const struct bt_state *state, struct bt_slot_range range,
@@ -124,8 +116,13 @@ static bool filter_column(struct bt_plugin *plugin, BT_UNUSED const void *data,
 		any |= rejected[i] != 0;
 	}
 	if (any) {
-		look_up(rejected, nodes->taint_set + range.first, range.count,
-			detail + range.first);
+		const uint8_t *restrict by_set = rejected;
+		const uint32_t *restrict sets = nodes->taint_set + range.first;
+		uint32_t count = range.count;
+		uint32_t *restrict details = detail + range.first;
+		for (uint32_t slot = 0; slot < count; slot++) {
+			details[slot] = by_set[sets[slot]];
+		}
 	}
 	bt_free(rejected);
 	return any;
@@ -172,8 +169,8 @@ static void score_column(struct bt_plugin *plugin, const void *data,
 		any |= counts[i] != 0;
 	}
 	if (any) {
-		look_up_scores(counts, nodes->taint_set + range.first, range.count,
-			scores + range.first);
+		look_up_scores(
+			counts, nodes->taint_set + range.first, range.count, scores + range.first);
 	} else {
 		bt_fill_scores(range, scores, 0);
 	}

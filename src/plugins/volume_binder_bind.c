@@ -4,19 +4,6 @@
 
 /* --- writes, spec 07 section 9.1 --- */
 
-/** Take back the assumptions from these positions on. */
-static void restore_from(struct bt_real_binder *binder, const struct bt_pod_volumes *volumes,
-	uint32_t static_from, uint32_t dynamic_from)
-{
-	struct bt_pod_volumes rest = *volumes;
-
-	rest.static_bindings += static_from;
-	rest.static_count -= static_from;
-	rest.dynamic_provisions += dynamic_from;
-	rest.dynamic_count -= dynamic_from;
-	bt_binder_revert_assumed_pod_volumes(&binder->base, &rest);
-}
-
 static int write_volume(struct bt_real_binder *binder, struct bt_static_binding *binding,
 	struct bt_arena *arena, struct bt_str *out_version, struct berth_error *err)
 {
@@ -71,8 +58,16 @@ int bt_volume_binder_write(struct bt_volume_binder *base, struct bt_pod_volumes 
 					       arena, &writes->claim_versions[claim], err);
 
 		if (code < 0) {
-			restore_from(binder, volumes, is_volume ? i : volumes->static_count,
-				is_volume ? 0 : claim);
+			/* Take back the assumptions from these positions on. */
+			uint32_t static_from = is_volume ? i : volumes->static_count;
+			uint32_t dynamic_from = is_volume ? 0 : claim;
+			struct bt_pod_volumes rest = *volumes;
+
+			rest.static_bindings += static_from;
+			rest.static_count -= static_from;
+			rest.dynamic_provisions += dynamic_from;
+			rest.dynamic_count -= dynamic_from;
+			bt_binder_revert_assumed_pod_volumes(&binder->base, &rest);
 		}
 		if (code != 0) {
 			return code;

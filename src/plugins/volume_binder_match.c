@@ -93,17 +93,14 @@ void bt_claim_matches_init(struct bt_claim_match *matches,
 
 /* --- candidates --- */
 
-static bool same_volume_mode(struct bt_str a, struct bt_str b)
-{
-	return bt_str_equal(a.data != NULL ? a : BT_STR("Filesystem"),
-		b.data != NULL ? b : BT_STR("Filesystem"));
-}
-
 /** Rules d, e and f: they hold for volumes reserved for the claim, too. */
 static bool is_compatible(
 	const struct bt_persistent_volume *volume, const struct bt_persistent_volume_claim *claim)
 {
-	return same_volume_mode(volume->spec.volume_mode, claim->spec.volume_mode) &&
+	return bt_str_equal(volume->spec.volume_mode.data != NULL ? volume->spec.volume_mode
+								  : BT_STR("Filesystem"),
+		       claim->spec.volume_mode.data != NULL ? claim->spec.volume_mode
+							    : BT_STR("Filesystem")) &&
 		bt_str_equal(volume->spec.volume_attributes_class_name,
 			claim->spec.volume_attributes_class_name) &&
 		volume->metadata.deletion_timestamp == NULL;
@@ -133,25 +130,6 @@ static int compare_by_name(const void *a, const void *b)
 		((const struct bt_match_candidate *)b)->volume->metadata.name);
 }
 
-/** First volume of the class that is large enough. */
-static uint32_t first_large_enough(
-	const struct bt_class_volume *volumes, uint32_t count, const struct bt_quantity *request)
-{
-	uint32_t low = 0;
-	uint32_t high = count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (bt_quantity_compare(volumes[middle].capacity, request) < 0) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
-}
-
 static void collect(struct bt_real_binder *binder, struct bt_claim_match *match,
 	const struct bt_selector *selector, struct bt_arena *arena)
 {
@@ -159,7 +137,20 @@ static void collect(struct bt_real_binder *binder, struct bt_claim_match *match,
 	uint32_t count;
 	struct bt_class_volume *volumes =
 		bt_class_index_find(binder, bt_persistent_volume_claim_class(claim), &count);
-	uint32_t first = first_large_enough(volumes, count, request_of(claim));
+	/* First volume of the class that is large enough. */
+	const struct bt_quantity *request = request_of(claim);
+	uint32_t first = 0;
+	uint32_t high = count;
+
+	while (first < high) {
+		uint32_t middle = first + (high - first) / 2;
+
+		if (bt_quantity_compare(volumes[middle].capacity, request) < 0) {
+			first = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
 
 	match->candidates = BT_ARENA_NEW_ARRAY(arena, struct bt_match_candidate, count - first);
 	match->reserved = NULL;

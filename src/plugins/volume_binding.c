@@ -66,21 +66,15 @@ static struct bt_status unresolvable(struct bt_arena *arena, struct bt_str text)
 	return bt_status_text(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena, text);
 }
 
-static const struct bt_persistent_volume_claim *find_named(
-	const struct bt_plugin *plugin, struct bt_str namespace_, struct bt_str name)
-{
-	const struct volume_binding_plugin *instance = instance_of(plugin);
-
-	return instance->get_claim != NULL
-		? instance->get_claim(instance->get_claim_context, namespace_, name)
-		: bt_find_claim(instance->base.handle->state, namespace_, name);
-}
-
 static struct bt_status check_claim(const struct bt_plugin *plugin, const struct bt_pod_info *pod,
 	const struct bt_volume_claim *named, struct bt_arena *arena)
 {
-	const struct bt_persistent_volume_claim *claim =
-		find_named(plugin, pod->namespace_, named->name);
+	struct bt_str namespace_ = pod->namespace_;
+	struct bt_str name = named->name;
+	const struct volume_binding_plugin *instance = instance_of(plugin);
+	const struct bt_persistent_volume_claim *claim = instance->get_claim != NULL
+		? instance->get_claim(instance->get_claim_context, namespace_, name)
+		: bt_find_claim(instance->base.handle->state, namespace_, name);
 
 	if (claim == NULL && named->ephemeral) {
 		return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena,

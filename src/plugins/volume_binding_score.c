@@ -69,10 +69,15 @@ static struct class_uses collect(const struct bt_pod_volumes *volumes, struct bt
 	return uses;
 }
 
-/** f of spec 07 section 10; integer division toward zero. */
-static int64_t shape_value(
-	const struct bt_volume_shape_point *shape, uint32_t point_count, int64_t utilization)
+static int64_t class_score(const struct bt_volume_shape_point *shape, uint32_t point_count,
+	const struct class_use *use)
 {
+	int64_t utilization = 100;
+
+	if (use->capacity != 0 && use->requested <= use->capacity) {
+		utilization = bt_wrap_div(bt_wrap_mul(use->requested, 100), use->capacity);
+	}
+	/* f of spec 07 section 10; integer division toward zero. */
 	for (uint32_t i = 0; i < point_count; i++) {
 		if (utilization > shape[i].utilization) {
 			continue;
@@ -86,17 +91,6 @@ static int64_t shape_value(
 			(shape[i].utilization - shape[i - 1].utilization);
 	}
 	return point_count != 0 ? shape[point_count - 1].score : 0;
-}
-
-static int64_t class_score(const struct bt_volume_shape_point *shape, uint32_t point_count,
-	const struct class_use *use)
-{
-	int64_t utilization = 100;
-
-	if (use->capacity != 0 && use->requested <= use->capacity) {
-		utilization = bt_wrap_div(bt_wrap_mul(use->requested, 100), use->capacity);
-	}
-	return shape_value(shape, point_count, utilization);
 }
 
 int64_t bt_volume_score(const struct bt_volume_shape_point *shape, uint32_t point_count,

@@ -198,14 +198,6 @@ static bool is_exclusive(const struct bt_persistent_volume_claim *claim)
 	return false;
 }
 
-static bool is_used(const struct bt_state *state, struct bt_str namespace_,
-	struct bt_str claim_name, struct bt_arena *arena)
-{
-	return bt_state_is_claim_used(state,
-		bt_arena_printf(
-			arena, "%.*s/%.*s", BT_STR_ARG(namespace_), BT_STR_ARG(claim_name)));
-}
-
 static bool is_pure_for(BT_UNUSED struct bt_plugin *plugin, const struct bt_pod_info *pod)
 {
 	return !bt_pod_names_claims(bt_plugin_pod_spec(pod));
@@ -241,8 +233,10 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 		}
 		if (is_exclusive(claim) && !contains(data, claim->metadata.name)) {
 			data->exclusive[data->exclusive_count++] = source->claim_name;
-			data->in_use +=
-				is_used(state, pod->namespace_, source->claim_name, cycle->arena);
+			data->in_use += bt_state_is_claim_used(state,
+				bt_arena_printf(cycle->arena, "%.*s/%.*s",
+					BT_STR_ARG(pod->namespace_),
+					BT_STR_ARG(source->claim_name)));
 		}
 	}
 	if (data->in_use == 0 && !has_disks(spec)) {
