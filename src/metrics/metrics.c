@@ -119,38 +119,6 @@ static bool is_disabled(const struct bt_metrics *metrics, const char *name)
 	return false;
 }
 
-/** Repeated multiplication, as Prometheus' libraries do: bounds are compared as texts by users. */
-static void make_bounds(struct bt_metric *metric)
-{
-	const struct bt_metric_buckets *buckets = &metric->description.buckets;
-	double bound = buckets->start;
-
-	metric->bound_count = buckets->count;
-	metric->bounds = BT_NEW_ARRAY(double, buckets->count);
-	for (uint32_t i = 0; i < buckets->count; i++) {
-		metric->bounds[i] = buckets->bounds != NULL ? buckets->bounds[i] : bound;
-		BT_ASSERT(i == 0 || metric->bounds[i] > metric->bounds[i - 1]);
-		bound *= buckets->factor;
-	}
-}
-
-static void order_labels(struct bt_metric *metric)
-{
-	const char *const *labels = metric->description.labels;
-
-	while (metric->label_count < BT_METRIC_LABELS_MAX && labels[metric->label_count] != NULL) {
-		uint32_t at = metric->label_count++;
-
-		while (at > 0 &&
-			strcmp(labels[metric->written_order[at - 1]],
-				labels[metric->label_count - 1]) > 0) {
-			metric->written_order[at] = metric->written_order[at - 1];
-			at--;
-		}
-		metric->written_order[at] = (uint8_t)(metric->label_count - 1);
-	}
-}
-
 static uint64_t series_hash(const void *owner, uint32_t value)
 {
 	const struct bt_metric *metric = owner;
@@ -174,9 +142,32 @@ struct bt_metric *bt_metrics_register(
 	metric->description = *description;
 	metric->metrics = metrics;
 	metric->is_disabled = is_disabled(metrics, description->name);
-	order_labels(metric);
+	const char *const *labels = metric->description.labels;
+
+	while (metric->label_count < BT_METRIC_LABELS_MAX && labels[metric->label_count] != NULL) {
+		uint32_t at = metric->label_count++;
+
+		while (at > 0 &&
+			strcmp(labels[metric->written_order[at - 1]],
+				labels[metric->label_count - 1]) > 0) {
+			metric->written_order[at] = metric->written_order[at - 1];
+			at--;
+		}
+		metric->written_order[at] = (uint8_t)(metric->label_count - 1);
+	}
 	if (description->type == BT_METRIC_HISTOGRAM) {
-		make_bounds(metric);
+		/* Repeated multiplication, as Prometheus' libraries do: bounds are compared as
+		 * texts by users. */
+		const struct bt_metric_buckets *buckets = &metric->description.buckets;
+		double bound = buckets->start;
+
+		metric->bound_count = buckets->count;
+		metric->bounds = BT_NEW_ARRAY(double, buckets->count);
+		for (uint32_t i = 0; i < buckets->count; i++) {
+			metric->bounds[i] = buckets->bounds != NULL ? buckets->bounds[i] : bound;
+			BT_ASSERT(i == 0 || metric->bounds[i] > metric->bounds[i - 1]);
+			bound *= buckets->factor;
+		}
 	}
 	bt_map_init(&metric->by_values, series_hash, metric);
 	bt_vec_push(&metrics->families, NULL);
