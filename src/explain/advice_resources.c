@@ -45,11 +45,14 @@ static void advise_need(struct bt_advice *advice, const struct need *need)
 {
 	int64_t free = (int64_t)((uint64_t)need->allocatable - (uint64_t)need->used);
 	int64_t missing;
+	int64_t enlarged;
 
 	if (need->request <= free) {
 		return;
 	}
-	if (BT_SUB_OVERFLOW(need->request, free, &missing)) {
+	/* No node has more than int64 holds. */
+	if (BT_SUB_OVERFLOW(need->request, free, &missing) ||
+		BT_ADD_OVERFLOW(need->allocatable, missing, &enlarged)) {
 		advice->is_final = true;
 		return;
 	}

@@ -439,9 +439,14 @@ static int run_step(const struct binding *binding, struct berth_error *err)
 static bool needs_no_binding(const struct binding *binding)
 {
 	const struct bt_dynamic_claim *claim = binding->claim;
+	const struct bt_extended_node_claim *special =
+		binding->node != NULL ? binding->node->special : NULL;
 
-	return claim->bind.step == BT_CLAIM_STEP_DONE ||
-		(claim->is_special && (binding->node == NULL || binding->node->special == NULL)) ||
+	return claim->bind.step == BT_CLAIM_STEP_DONE || (claim->is_special && special == NULL) ||
+		/* Not reserved, and nothing is asked for. */
+		(claim->is_special && claim->bind.step == BT_CLAIM_STEP_START &&
+			claim->allocation == NULL &&
+			special->claim.spec.devices.requests.count == 0) ||
 		(claim->bind.step == BT_CLAIM_STEP_START &&
 			bt_dynamic_is_reserved_for(
 				binding->instance, claim->claim, binding->pod->object));

@@ -313,6 +313,16 @@ START_TEST(test_dynamic_resources_extended_write__d10_no_mappings)
 		"PUT made/status  {p};-uid-p c;PUT made;DELETE made[0];");
 	fixture_expect("its own claim", latest_claim(&fixture, "c"), "[1] a {p}");
 	devices_cycle_end(&cycle);
+	/* Without Reserve there is nothing to be written for it: 13.1 step 1. */
+	put_allocated_claim(&fixture, "c", "own",
+		"{'request':'r','driver':'d','pool':'own','device':'a'}",
+		"{'resource':'pods','name':'p','uid':'uid-p'}");
+	bt_strbuf_reset(&api.log);
+	devices_cycle_begin(&cycle, &fixture, POD_WITH_CLAIM_C);
+	fixture_expect("Filter", devices_cycle_filter(&cycle, "own"), "Success");
+	fixture_expect("no Reserve", devices_cycle_pre_bind_to_end(&cycle, "own"), "Success");
+	fixture_expect("no writes", bt_strbuf_c(&api.log), "");
+	devices_cycle_end(&cycle);
 	claim_recorder_finish(&api);
 	fixture_finish(&fixture);
 }
