@@ -478,6 +478,7 @@ static void schedule(struct history *history)
 	const struct bt_pod_info *pods[ENGINES];
 	struct bt_str node = BT_STR("");
 	const char *status = "";
+	uint32_t placed = 0;
 
 	if (below(history, 30) == 0) {
 		node = bt_arena_printf(&history->arena, "n%u", below(history, history->node_limit));
@@ -507,11 +508,13 @@ static void schedule(struct history *history)
 	history->scheduled++;
 	history->with_claims += strstr(pod, "resourceClaims") != NULL;
 	for (uint32_t i = 0; stays && i < ENGINES; i++) {
-		struct world *world = &history->worlds[i];
-
-		ck_assert(bt_engine_place(world->engine, pods[i], &results[i]));
+		placed += bt_engine_place(history->worlds[i].engine, pods[i], &results[i]);
 	}
-	if (stays) {
+	/* Only PreBind of DynamicResources fails: spec 12 section 21, D10. */
+	ck_assert(!stays || placed == ENGINES ||
+		(placed == 0 && strstr(pod, "resourceClaims") != NULL &&
+			strstr(pod, "example.com/a") != NULL));
+	if (placed != 0) {
 		struct world *world = &history->worlds[CELLS];
 
 		keep_pod(history, pod, number,
