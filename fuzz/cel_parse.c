@@ -34,7 +34,8 @@ static void parse(struct bt_str text, struct bt_strbuf *out)
 		check_node(root, text.length);
 	}
 	for (uint32_t i = 0; i < issues.items.count; i++) {
-		BT_ASSERT(issues.items.items[i].position <= text.length);
+		BT_ASSERT(issues.items.items[i].position <= text.length ||
+			issues.items.items[i].position == BT_CEL_NOWHERE);
 	}
 	bt_cel_issues_format(&issues, out);
 	bt_vec_finish(&issues.items);

@@ -150,6 +150,9 @@ struct bt_cel_node {
  * values in pairs; range, condition, result), those that are absent left out. NULL: no more. */
 struct bt_cel_node *bt_cel_node_child(const struct bt_cel_node *node, uint32_t index);
 
+/** The place of an issue that has none. */
+#define BT_CEL_NOWHERE UINT32_MAX
+
 /** Complaints about an expression, with their places. */
 struct bt_cel_issue {
 	uint32_t position;
@@ -165,7 +168,8 @@ struct bt_cel_issues {
 
 BT_PRINTF(3, 4)
 void bt_cel_issue_add(struct bt_cel_issues *issues, uint32_t position, const char *format, ...);
-/** Sorted by position, each with its source line and a caret; spec 12b section 7.7. */
+/** Sorted by position, BT_CEL_NOWHERE first, each with its source line and a caret; spec 12b
+ * section 7.7. */
 void bt_cel_issues_format(struct bt_cel_issues *issues, struct bt_strbuf *out);
 
 /**

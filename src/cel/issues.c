@@ -29,8 +29,9 @@ static int compare_issues(const void *left, const void *right)
 	const struct bt_cel_issue *a = left;
 	const struct bt_cel_issue *b = right;
 
+	/* BT_CEL_NOWHERE + 1 is 0. */
 	if (a->position != b->position) {
-		return a->position < b->position ? -1 : 1;
+		return a->position + 1 < b->position + 1 ? -1 : 1;
 	}
 	return (a->order > b->order) - (a->order < b->order);
 }
@@ -127,6 +128,11 @@ void bt_cel_issues_format(struct bt_cel_issues *issues, struct bt_strbuf *out)
 	for (uint32_t i = 0; i < count && i < ISSUES_SHOWN_MAX; i++) {
 		if (i != 0) {
 			bt_strbuf_append_char(out, '\n');
+		}
+		if (issues->items.items[i].position == BT_CEL_NOWHERE) {
+			bt_strbuf_append_c(out, "ERROR: <input>:-1:0: ");
+			bt_strbuf_append_str(out, issues->items.items[i].message);
+			continue;
 		}
 		go_to(&place, issues->source, issues->items.items[i].position);
 		append_issue(&issues->items.items[i], issues->source, &place, out);

@@ -37,7 +37,8 @@ void bt_cel_lexer_error(struct bt_cel_lexer *lexer, uint32_t position, const cha
 	lexer->error_count++;
 	if (lexer->error_count > SYNTAX_ERRORS_MAX) {
 		lexer->has_given_up = true;
-		bt_cel_issue_add(lexer->issues, 0, "More than %d syntax errors", SYNTAX_ERRORS_MAX);
+		bt_cel_issue_add(lexer->issues, position,
+			"Syntax error: More than %d syntax errors", SYNTAX_ERRORS_MAX);
 		return;
 	}
 	va_start(arguments, format);

@@ -189,7 +189,7 @@ struct bt_cel_node *bt_cel_parse_expression(struct bt_cel_parser *parser)
 	struct bt_cel_node *node;
 
 	if (parser->depth >= BT_CEL_DEPTH_MAX) {
-		bt_cel_parser_complain_of_depth(parser, parser->token.position);
+		bt_cel_parser_complain_of_depth(parser);
 		return NULL;
 	}
 	parser->depth++;
@@ -216,7 +216,7 @@ static bool check_source(struct bt_str source, struct bt_cel_issues *issues)
 		i += length != 0 ? length : 1;
 	}
 	if (count > BT_CEL_SIZE_MAX) {
-		bt_cel_issue_add(issues, 0,
+		bt_cel_issue_add(issues, BT_CEL_NOWHERE,
 			"expression code point size exceeds limit: size: %u, limit %d", count,
 			BT_CEL_SIZE_MAX);
 		return false;

@@ -50,7 +50,7 @@ bool bt_cel_parser_is_negative_number(const struct bt_cel_parser *parser);
 struct bt_cel_token bt_cel_parser_take(struct bt_cel_parser *parser);
 bool bt_cel_parser_take_if(struct bt_cel_parser *parser, enum bt_cel_token_kind kind);
 bool bt_cel_parser_expect(struct bt_cel_parser *parser, enum bt_cel_token_kind kind);
-void bt_cel_parser_complain_of_depth(struct bt_cel_parser *parser, uint32_t position);
+void bt_cel_parser_complain_of_depth(struct bt_cel_parser *parser);
 /** below: height of the highest node under the new one. NULL when it is too high. */
 struct bt_cel_node *bt_cel_parser_new_node(struct bt_cel_parser *parser, enum bt_cel_node_kind kind,
 	uint32_t position, uint32_t below);

@@ -31,9 +31,9 @@ bool bt_cel_parser_expect(struct bt_cel_parser *parser, enum bt_cel_token_kind k
 	return false;
 }
 
-void bt_cel_parser_complain_of_depth(struct bt_cel_parser *parser, uint32_t position)
+void bt_cel_parser_complain_of_depth(struct bt_cel_parser *parser)
 {
-	bt_cel_issue_add(parser->issues, position, "expression recursion limit exceeded: %d",
+	bt_cel_issue_add(parser->issues, BT_CEL_NOWHERE, "expression recursion limit exceeded: %d",
 		BT_CEL_DEPTH_MAX);
 }
 
@@ -43,7 +43,7 @@ struct bt_cel_node *bt_cel_parser_new_node(
 	struct bt_cel_node *node;
 
 	if (below >= BT_CEL_DEPTH_MAX) {
-		bt_cel_parser_complain_of_depth(parser, position);
+		bt_cel_parser_complain_of_depth(parser);
 		return NULL;
 	}
 	node = BT_ARENA_NEW(parser->arena, struct bt_cel_node);

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ANTLR 4's default error strategy (spec 12b section 5):
+ *
+ * - where alternatives or options begin, and where one token is expected, a token that fits nowhere
+ *   is deleted if the token behind it fits (`extraneous input`);
+ * - a single missing token is inserted if the token there may follow it (`missing ')' at`);
+ * - otherwise the rule fails (`mismatched input`), or, where tokens ahead decide between
+ *   alternatives, `no viable alternative`; tokens are skipped up to one that may follow the rule
+ *   or a rule around it;
+ * - between an error and the next token that fits nothing more is reported.
+ */
+#include "base/unicode.h"
+#include "cel/syntax_private.h"
+
+/** Upstream's bounds: errors that are recovered from, and tokens skipped in one recovery. */
+#define RECOVERIES_MAX 30
+#define SKIPPED_MAX 256
+/** Longer than every message about an expression that an API server admits. */
+#define MESSAGE_BYTES_MAX 20480
+
+/** As expected tokens are listed. */
+static const char *const token_names[BT_CEL_TOKEN__COUNT] = {
+	[BT_CEL_TOKEN_END] = "<EOF>",
+	[BT_CEL_TOKEN_EQUAL] = "'=='",
+	[BT_CEL_TOKEN_NOT_EQUAL] = "'!='",
+	[BT_CEL_TOKEN_IN] = "'in'",
+	[BT_CEL_TOKEN_LESS] = "'<'",
+	[BT_CEL_TOKEN_LESS_EQUAL] = "'<='",
+	[BT_CEL_TOKEN_GREATER_EQUAL] = "'>='",
+	[BT_CEL_TOKEN_GREATER] = "'>'",
+	[BT_CEL_TOKEN_AND] = "'&&'",
+	[BT_CEL_TOKEN_OR] = "'||'",
+	[BT_CEL_TOKEN_OPEN_BRACKET] = "'['",
+	[BT_CEL_TOKEN_CLOSE_BRACKET] = "']'",
+	[BT_CEL_TOKEN_OPEN_BRACE] = "'{'",
+	[BT_CEL_TOKEN_CLOSE_BRACE] = "'}'",
+	[BT_CEL_TOKEN_OPEN_PARENTHESIS] = "'('",
+	[BT_CEL_TOKEN_CLOSE_PARENTHESIS] = "')'",
+	[BT_CEL_TOKEN_DOT] = "'.'",
+	[BT_CEL_TOKEN_COMMA] = "','",
+	[BT_CEL_TOKEN_MINUS] = "'-'",
+	[BT_CEL_TOKEN_NOT] = "'!'",
+	[BT_CEL_TOKEN_QUESTION] = "'?'",
+	[BT_CEL_TOKEN_COLON] = "':'",
+	[BT_CEL_TOKEN_PLUS] = "'+'",
+	[BT_CEL_TOKEN_STAR] = "'*'",
+	[BT_CEL_TOKEN_SLASH] = "'/'",
+	[BT_CEL_TOKEN_PERCENT] = "'%'",
+	[BT_CEL_TOKEN_TRUE] = "'true'",
+	[BT_CEL_TOKEN_FALSE] = "'false'",
+	[BT_CEL_TOKEN_NULL] = "'null'",
+	[BT_CEL_TOKEN_DOUBLE] = "NUM_FLOAT",
+	[BT_CEL_TOKEN_INT] = "NUM_INT",
+	[BT_CEL_TOKEN_UINT] = "NUM_UINT",
+	[BT_CEL_TOKEN_STRING] = "STRING",
+	[BT_CEL_TOKEN_BYTES] = "BYTES",
+	[BT_CEL_TOKEN_IDENTIFIER] = "IDENTIFIER",
+	[BT_CEL_TOKEN_QUOTED] = "ESC_IDENTIFIER",
+};
+
+enum bt_cel_token_kind bt_cel_syntax_ahead(const struct bt_cel_syntax *syntax, uint32_t distance)
+{
+	uint32_t last = syntax->count - 1;
+
+	if (syntax->is_over || distance > last - syntax->index) {
+		return BT_CEL_TOKEN_END;
+	}
+	return syntax->tokens[syntax->index + distance].kind;
+}
+
+bool bt_cel_syntax_is_ahead(const struct bt_cel_syntax *syntax, uint32_t distance, uint64_t set)
+{
+	return (set >> bt_cel_syntax_ahead(syntax, distance) & 1) != 0;
+}
+
+static void skip(struct bt_cel_syntax *syntax)
+{
+	if (bt_cel_syntax_ahead(syntax, 0) != BT_CEL_TOKEN_END) {
+		syntax->index++;
+	}
+}
+
+static void end_error(struct bt_cel_syntax *syntax)
+{
+	syntax->is_recovering = false;
+	syntax->error_lines.count = 0;
+	syntax->error_index = UINT32_MAX;
+}
+
+void bt_cel_syntax_accept(struct bt_cel_syntax *syntax)
+{
+	end_error(syntax);
+	skip(syntax);
+}
+
+/* --- messages --- */
+
+static void append_set(struct bt_strbuf *out, uint64_t set)
+{
+	bool is_single = (set & (set - 1)) == 0;
+	bool is_first = true;
+
+	bt_strbuf_append_c(out, is_single ? "" : "{");
+	for (uint32_t i = 0; i < BT_CEL_TOKEN__COUNT; i++) {
+		if ((set >> i & 1) != 0) {
+			bt_strbuf_append_c(out, is_first ? "" : ", ");
+			bt_strbuf_append_c(out, token_names[i]);
+			is_first = false;
+		}
+	}
+	bt_strbuf_append_c(out, is_single ? "" : "}");
+}
+
+/** Text within quotes; messages hold no zero bytes. */
+static void append_escaped(struct bt_strbuf *out, struct bt_str text)
+{
+	for (uint32_t i = 0; i < text.length; i++) {
+		switch (text.data[i]) {
+		case '\0':
+			bt_strbuf_append_c(out, "\xef\xbf\xbd");
+			break;
+		case '\n':
+			bt_strbuf_append_c(out, "\\n");
+			break;
+		case '\r':
+			bt_strbuf_append_c(out, "\\r");
+			break;
+		case '\t':
+			bt_strbuf_append_c(out, "\\t");
+			break;
+		default:
+			bt_strbuf_append_char(out, text.data[i]);
+			break;
+		}
+	}
+}
+
+static void append_token(struct bt_strbuf *out, const struct bt_cel_token *token)
+{
+	bt_strbuf_append_char(out, '\'');
+	if (token->kind == BT_CEL_TOKEN_END) {
+		bt_strbuf_append_c(out, "<EOF>");
+	} else {
+		append_escaped(out, token->text);
+	}
+	bt_strbuf_append_char(out, '\'');
+}
+
+/** What no token covers: space and comments, without the characters that are errors themselves. */
+static void append_gap(struct bt_strbuf *out, struct bt_str gap)
+{
+	for (uint32_t i = 0; i < gap.length; i++) {
+		if (gap.data[i] == '/' && i + 1 < gap.length && gap.data[i + 1] == '/') {
+			struct bt_str rest = bt_str_sub(gap, i, gap.length);
+			struct bt_str comment = bt_str_cut(&rest, '\n');
+
+			append_escaped(out, comment);
+			i += comment.length - 1;
+		} else if (bt_cel_lexer_is_space(gap.data[i])) {
+			append_escaped(out, bt_str_sub(gap, i, 1));
+		}
+	}
+}
+
+/** The text from one token to another, space and comments included. */
+static void append_tokens(
+	struct bt_strbuf *out, const struct bt_cel_syntax *syntax, uint32_t first, uint32_t last)
+{
+	const char *end = syntax->tokens[first].text.data;
+
+	for (uint32_t i = first; i <= last; i++) {
+		struct bt_str text = syntax->tokens[i].text;
+		const char *start = syntax->tokens[i].kind != BT_CEL_TOKEN_END
+			? text.data
+			: syntax->lexer->source.data + syntax->lexer->source.length;
+
+		append_gap(out, (struct bt_str){end, (uint32_t)(start - end)});
+		append_escaped(out, text);
+		end = start + text.length;
+	}
+}
+
+/** Begins an error at a token; false: nothing is to be reported. */
+static bool begin_error(struct bt_cel_syntax *syntax, uint32_t index)
+{
+	if (syntax->is_over || syntax->is_recovering) {
+		return false;
+	}
+	if (syntax->is_probing) {
+		syntax->probe_index = index;
+		syntax->is_over = true;
+		return false;
+	}
+	syntax->is_recovering = true;
+	return true;
+}
+
+static void end_message(struct bt_cel_syntax *syntax, uint32_t index, struct bt_strbuf *text)
+{
+	struct bt_str message = bt_strbuf_str(text);
+
+	if (message.length > MESSAGE_BYTES_MAX) {
+		message.length = MESSAGE_BYTES_MAX;
+		while (((unsigned char)message.data[message.length] & 0xc0) == 0x80) {
+			message.length--;
+		}
+	}
+	bt_cel_lexer_error(
+		syntax->lexer, syntax->tokens[index].position, "%.*s", BT_STR_ARG(message));
+	bt_strbuf_finish(text);
+	syntax->is_over = syntax->lexer->has_given_up;
+}
+
+/** "<what> input '<token>' expecting <set>" */
+static void report_input(struct bt_cel_syntax *syntax, const char *what, uint64_t expected)
+{
+	struct bt_strbuf text = {0};
+
+	if (begin_error(syntax, syntax->index)) {
+		bt_strbuf_printf(&text, "%s input ", what);
+		append_token(&text, &syntax->tokens[syntax->index]);
+		bt_strbuf_append_c(&text, " expecting ");
+		append_set(&text, expected);
+		end_message(syntax, syntax->index, &text);
+	}
+}
+
+static void report_missing(struct bt_cel_syntax *syntax, uint64_t expected)
+{
+	struct bt_strbuf text = {0};
+
+	if (begin_error(syntax, syntax->index)) {
+		bt_strbuf_append_c(&text, "missing ");
+		append_set(&text, expected);
+		bt_strbuf_append_c(&text, " at ");
+		append_token(&text, &syntax->tokens[syntax->index]);
+		end_message(syntax, syntax->index, &text);
+	}
+}
+
+/** A dot and a word that is no name: upstream has a text of its own for it. */
+static bool is_word_behind_dot(struct bt_str text, struct bt_str *out_word)
+{
+	*out_word = bt_str_sub(text, 1, text.length);
+	return text.length > 1 && bt_str_has_word(BT_STR("true false null in"), *out_word);
+}
+
+void bt_cel_syntax_fail(struct bt_cel_syntax *syntax, uint32_t distance, uint32_t line)
+{
+	uint32_t rest = syntax->count - 1 - syntax->index;
+	uint32_t last = syntax->index + (distance < rest ? distance : rest);
+	struct bt_strbuf tokens = {0};
+	struct bt_strbuf text = {0};
+	struct bt_str word;
+
+	syntax->has_failed = true;
+	syntax->error_line = line;
+	if (!begin_error(syntax, last)) {
+		return;
+	}
+	if (bt_cel_syntax_ahead(syntax, 0) == BT_CEL_TOKEN_END) {
+		bt_strbuf_append_c(&tokens, "<EOF>");
+	} else {
+		append_tokens(&tokens, syntax, syntax->index, last);
+	}
+	if (is_word_behind_dot(bt_strbuf_str(&tokens), &word)) {
+		bt_strbuf_printf(
+			&text, "mismatched input '%.*s' expecting IDENTIFIER", BT_STR_ARG(word));
+	} else {
+		bt_strbuf_printf(
+			&text, "no viable alternative at input '%s'", bt_strbuf_c(&tokens));
+	}
+	end_message(syntax, last, &text);
+	bt_strbuf_finish(&tokens);
+}
+
+/* --- recovery --- */
+
+/** false: too often; nothing more is read. */
+static bool count_recovery(struct bt_cel_syntax *syntax)
+{
+	if (syntax->is_over) {
+		return false;
+	}
+	if (syntax->is_probing) {
+		(void)begin_error(syntax, syntax->index);
+		return false;
+	}
+	if (syntax->recoveries++ < RECOVERIES_MAX) {
+		return true;
+	}
+	bt_cel_lexer_error(syntax->lexer, syntax->tokens[syntax->index].position,
+		"error recovery attempt limit exceeded: %d", RECOVERIES_MAX);
+	syntax->is_over = true;
+	return false;
+}
+
+static uint64_t recovery_set(const struct bt_cel_syntax_frame *frame)
+{
+	uint64_t set = BT_CEL_TOKEN_BIT(END);
+
+	for (; frame != NULL; frame = frame->caller) {
+		set |= frame->follow;
+	}
+	return set;
+}
+
+static void skip_to(struct bt_cel_syntax *syntax, uint64_t set)
+{
+	uint32_t limit = syntax->index + SKIPPED_MAX;
+
+	while (!bt_cel_syntax_is_ahead(syntax, 0, set)) {
+		if (syntax->index == limit) {
+			bt_cel_issue_add(syntax->lexer->issues, BT_CEL_NOWHERE,
+				"error recovery token lookahead limit exceeded: %d", SKIPPED_MAX);
+			syntax->is_over = true;
+			return;
+		}
+		skip(syntax);
+	}
+}
+
+void bt_cel_syntax_leave(struct bt_cel_syntax *syntax, const struct bt_cel_syntax_frame *frame)
+{
+	bool is_repeated = false;
+
+	if (!syntax->has_failed) {
+		return;
+	}
+	syntax->has_failed = false;
+	if (!count_recovery(syntax)) {
+		return;
+	}
+	for (uint32_t i = 0; i < syntax->error_lines.count; i++) {
+		is_repeated = is_repeated || syntax->error_lines.items[i] == syntax->error_line;
+	}
+	if (is_repeated && syntax->error_index == syntax->index) {
+		skip(syntax);
+	}
+	syntax->error_index = syntax->index;
+	bt_vec_push(&syntax->error_lines, syntax->error_line);
+	skip_to(syntax, recovery_set(frame));
+}
+
+/** The token here is deleted if the one behind it fits. */
+static bool delete_token(struct bt_cel_syntax *syntax, uint64_t expected)
+{
+	if (!bt_cel_syntax_is_ahead(syntax, 1, expected)) {
+		return false;
+	}
+	report_input(syntax, "extraneous", expected);
+	skip(syntax);
+	end_error(syntax);
+	return true;
+}
+
+static void fail_at(struct bt_cel_syntax *syntax, uint64_t expected, uint32_t line)
+{
+	report_input(syntax, "mismatched", expected);
+	syntax->has_failed = true;
+	syntax->error_line = line;
+}
+
+bool bt_cel_syntax_begin(struct bt_cel_syntax *syntax, uint64_t expected, uint32_t line)
+{
+	if (!syntax->is_recovering && !bt_cel_syntax_is_ahead(syntax, 0, expected) &&
+		!delete_token(syntax, expected)) {
+		fail_at(syntax, expected, line);
+		return false;
+	}
+	return true;
+}
+
+uint64_t bt_cel_syntax_follow(const struct bt_cel_syntax_frame *frame)
+{
+	uint64_t set = 0;
+
+	for (; frame != NULL; frame = frame->caller) {
+		set |= frame->follow;
+		if (!frame->can_end) {
+			return set;
+		}
+	}
+	return set | BT_CEL_TOKEN_BIT(END);
+}
+
+bool bt_cel_syntax_match(
+	struct bt_cel_syntax *syntax, uint64_t expected, uint64_t next, uint32_t line)
+{
+	if (bt_cel_syntax_is_ahead(syntax, 0, expected) && !syntax->is_over) {
+		bt_cel_syntax_accept(syntax);
+		return true;
+	}
+	if (!count_recovery(syntax)) {
+		syntax->has_failed = true;
+		return false;
+	}
+	if (delete_token(syntax, expected)) {
+		bt_cel_syntax_accept(syntax);
+		return true;
+	}
+	if (bt_cel_syntax_is_ahead(syntax, 0, next)) {
+		report_missing(syntax, expected);
+		return true;
+	}
+	fail_at(syntax, expected, line);
+	return false;
+}
+
+void bt_cel_syntax_resume(
+	struct bt_cel_syntax *syntax, uint64_t expected, const struct bt_cel_syntax_frame *frame)
+{
+	if (!syntax->is_recovering && !bt_cel_syntax_is_ahead(syntax, 0, expected)) {
+		report_input(syntax, "extraneous", expected);
+		skip_to(syntax, expected | recovery_set(frame));
+	}
+}
