@@ -607,6 +607,14 @@ START_TEST(test_cel_parser__recovery)
 			"4:extraneous input 'b' expecting {']', ','}\n"
 			"7:mismatched input 'c' expecting ']'\n"},
 		{"(a || (b && c)", "15:missing ')' at '<EOF>'\n"},
+		{"value =< 42",
+			"7:token recognition error at: '=<'\n"
+			"10:extraneous input '42' expecting <EOF>\n"},
+		{"1 &lt;= 1",
+			"3:token recognition error at: '&l'\n"
+			"5:mismatched input 't' expecting <EOF>\n"
+			"6:token recognition error at: ';'\n"
+			"7:token recognition error at: '= '\n"},
 		{"a.\n1", "4:no viable alternative at input '.\\n1'\n"},
 		{"f(a) g(b)", "6:mismatched input 'g' expecting <EOF>\n"},
 	};
